@@ -1,0 +1,443 @@
+// Package stig_test holds the module to the rules that no compiler knows:
+// which package may import which, who may touch the process, and what may
+// happen before main runs. CONTRIBUTING.md gives the reasons.
+package stig_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+)
+
+const modulePath = "stig"
+
+// bands, the lowest first. A package imports packages of lower bands only,
+// so packages that share a band never import each other.
+var bands = [][]string{
+	{"schemas", early},
+	{"notes", "beads", "cue"},
+	{"signals", "dag"},
+	{"gate"},
+	{"orient", "checkpoint", "lint"},
+	{command},
+}
+
+const (
+	command = "cmd/stig"
+	// early answers "stig version" in a package variable, before the
+	// heavy libraries that cmd/stig imports have initialised themselves.
+	early = "cmd/stig/early"
+)
+
+// dependencies names, for each library (or part of the standard one), the
+// one package that may import it. "x" stands for x and everything under it.
+var dependencies = map[string]string{
+	"cuelang.org/go":                "cue",
+	"github.com/dominikbraun/graph": "dag",
+	"github.com/spf13/cobra":        command,
+	"github.com/spf13/pflag":        command,
+	"github.com/yuin/goldmark":      "notes",
+	"mvdan.cc/sh":                   "gate",
+	"os/exec":                       "gate",
+}
+
+// optional may be without an importer: cobra brings pflag with it, and
+// whether cmd/stig names its types is nobody's business.
+var optional = []string{"github.com/spf13/pflag"}
+
+// process lists what reaches out of a function's arguments: the command
+// line, the streams, the environment, the clock, the exit code.
+var process = map[string][]string{
+	"os": {"Args", "Stdin", "Stdout", "Stderr", "Exit",
+		"Getenv", "LookupEnv", "Environ", "ExpandEnv", "Setenv", "Unsetenv", "Clearenv",
+		"UserHomeDir", "UserConfigDir", "UserCacheDir"},
+	"time": {"Now", "Since", "Until"},
+	"fmt":  {"Print", "Printf", "Println", "Scan", "Scanf", "Scanln"},
+	"log":  {"*"},
+	"flag": {"*"},
+}
+
+// lazy lists the calls that a package variable may be initialised with:
+// they make a value and do no work.
+var lazy = []string{"errors.New", "sync.OnceValue", "sync.OnceValues", "sync.OnceFunc"}
+
+const maxLines = 600
+
+// pkg is one package of the module, its test files left out.
+type pkg struct {
+	name  string // import path within the module: "cmd/stig"
+	doc   bool   // has a package comment
+	files []file
+}
+
+type file struct {
+	path  string
+	lines int
+	ast   *ast.File
+	fset  *token.FileSet
+}
+
+// TestEveryPackageHasABand also fails for a band whose package is missing.
+func TestEveryPackageHasABand(t *testing.T) {
+	known := slices.Concat(bands...)
+	var found []string
+	for _, p := range module(t) {
+		found = append(found, p.name)
+		if !slices.Contains(known, p.name) {
+			t.Errorf("%s: package without a band: give it one in layers_test.go and a line with its reason in CONTRIBUTING.md", p.name)
+		}
+	}
+	for _, name := range known {
+		if name != early && !slices.Contains(found, name) {
+			t.Errorf("%s: in the bands, but there is no such package", name)
+		}
+	}
+}
+
+func TestImportsPointDown(t *testing.T)                { hold(t, importsPointDown) }
+func TestOnlyTheCommandTouchesTheProcess(t *testing.T) { hold(t, touchesProcess) }
+func TestNothingRunsBeforeMain(t *testing.T)           { hold(t, runsBeforeMain) }
+func TestFilesAreShort(t *testing.T)                   { hold(t, tooLong) }
+func TestPackagesAreDescribed(t *testing.T)            { hold(t, undescribed) }
+
+// TestDependenciesHaveOneImporter fails for a library that two packages
+// import, that the wrong one does, that none does, and that no line names.
+func TestDependenciesHaveOneImporter(t *testing.T) {
+	imported := map[string]bool{}
+	for _, p := range module(t) {
+		for _, problem := range wrongImporter(p) {
+			t.Error(problem)
+		}
+		for _, f := range p.files {
+			for _, spec := range f.ast.Imports {
+				imported[dependency(importPath(spec))] = true
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(dependencies)) {
+		if !imported[name] && !slices.Contains(optional, name) {
+			t.Errorf("%s: nothing imports it, %s should: drop the dependency or use it", name, dependencies[name])
+		}
+	}
+}
+
+// TestRulesCatch breaks each rule on purpose.
+func TestRulesCatch(t *testing.T) {
+	tests := []struct {
+		pkg, src string
+		rule     func(pkg) []string
+		want     string // "" when the source is fine
+	}{
+		{"notes", `import "stig/beads"`, importsPointDown, "notes imports beads, which is not in a lower band"},
+		{"dag", `import "stig/orient"`, importsPointDown, "dag imports orient"},
+		{"gate", `import "stig/cmd/stig/early"`, importsPointDown, ""},
+		{"signals", `import ("stig/cue"; "stig/notes")`, importsPointDown, ""},
+		{early, `import "stig/notes"`, importsPointDown, "imports notes"},
+		{"misc", `import "stig/notes"`, importsPointDown, ""}, // has no band: another test says so
+
+		{"lint", `import "os/exec"`, wrongImporter, "only gate may import os/exec"},
+		{"lint", `import "mvdan.cc/sh/v3/syntax"`, wrongImporter, "only gate may import mvdan.cc/sh"},
+		{"lint", `import "example.org/new/thing"`, wrongImporter, "example.org/new/thing is in no line"},
+		{"gate", `import "mvdan.cc/sh/v3/syntax"`, wrongImporter, ""},
+
+		{"lint", `import "os"; func f() { os.Exit(1) }`, touchesProcess, "os.Exit"},
+		{"lint", `import "os"; func f() any { return os.Args }`, touchesProcess, "os.Args"},
+		{"lint", `import sys "os"; func f() any { return sys.Stdout }`, touchesProcess, "os.Stdout"},
+		{"lint", `import . "os"; func f() any { return Stdout }`, touchesProcess, "dot import of os"},
+		{"lint", `import "time"; func f() any { return time.Now }`, touchesProcess, "time.Now"},
+		{"lint", `import "fmt"; func f() { fmt.Println() }`, touchesProcess, "fmt.Println"},
+		{"lint", `import "log"; func f() { log.Print() }`, touchesProcess, "log.Print"},
+		{"lint", `func f() { println() }`, touchesProcess, "println"},
+		{"lint", `import "os"; func f() (*os.File, error) { return os.Open("x") }`, touchesProcess, ""},
+		{"lint", `type clock struct{}; func (clock) Now() {}; func f(time clock) { time.Now() }`, touchesProcess, ""},
+		{command, `import "os"; func f() { os.Exit(1) }`, touchesProcess, ""},
+		{early, `import "os"; var _ = os.Args`, touchesProcess, ""},
+
+		{"lint", `func init() {}`, runsBeforeMain, "func init"},
+		{command, `func init() {}`, runsBeforeMain, "func init"},
+		{"lint", `type T struct{}; func (T) init() {}`, runsBeforeMain, ""},
+		{"lint", `import "regexp"; var r = regexp.MustCompile("x")`, runsBeforeMain, "r calls regexp.MustCompile"},
+		{"lint", `import "regexp"; var m = map[string]any{"x": regexp.MustCompile("x")}`, runsBeforeMain, "m calls regexp.MustCompile"},
+		{"lint", `var f = func() int { return 1 }()`, runsBeforeMain, "f calls a function literal"},
+		{"lint", `var cache map[string]int`, runsBeforeMain, "cache has no initial value"},
+		{"lint", `import "sync"; var mu sync.Mutex`, runsBeforeMain, "mu has no initial value"},
+		{"lint", `import "errors"; var ErrNone = errors.New("none")`, runsBeforeMain, ""},
+		{"lint", `import ("regexp"; "sync"); var r = sync.OnceValue(func() any { return regexp.MustCompile("x") })`, runsBeforeMain, ""},
+		{"lint", "import _ \"embed\"\n//go:embed x\nvar text string", runsBeforeMain, ""},
+		{"lint", `var _ error = (*T)(nil); var words = []string{"a"}; var b = []byte("x")`, runsBeforeMain, ""},
+		{early, `import "os"; var _ = os.Getpid()`, runsBeforeMain, ""},
+
+		{"lint", strings.Repeat("\n", maxLines), tooLong, "lines, at most 600"},
+		{"lint", "", tooLong, ""},
+		{"lint", "", undescribed, "no package comment"},
+	}
+	for _, test := range tests {
+		p := pkg{name: test.pkg, files: []file{parse(t, "x.go", "package x\n"+test.src)}}
+		got := strings.Join(test.rule(p), "\n")
+		if test.want == "" && got != "" || !strings.Contains(got, test.want) {
+			t.Errorf("%s: %s\n got %q\nwant %q", test.pkg, strings.TrimSpace(test.src), got, test.want)
+		}
+	}
+}
+
+func hold(t *testing.T, rule func(pkg) []string) {
+	for _, p := range module(t) {
+		for _, problem := range rule(p) {
+			t.Error(problem)
+		}
+	}
+}
+
+func importsPointDown(p pkg) (problems []string) {
+	own := band(p.name)
+	for _, f := range p.files {
+		for _, spec := range f.ast.Imports {
+			name, ours := strings.CutPrefix(importPath(spec), modulePath+"/")
+			if ours && own >= 0 && band(name) >= own {
+				problems = append(problems, f.at(spec, "%s imports %s, which is not in a lower band", p.name, name))
+			}
+		}
+	}
+	return problems
+}
+
+// band is -1 for a package that has none.
+func band(name string) int {
+	return slices.IndexFunc(bands, func(names []string) bool { return slices.Contains(names, name) })
+}
+
+func wrongImporter(p pkg) (problems []string) {
+	for _, f := range p.files {
+		for _, spec := range f.ast.Imports {
+			name := dependency(importPath(spec))
+			owner, listed := dependencies[name]
+			if listed && owner != p.name {
+				problems = append(problems, f.at(spec, "%s imports %s: only %s may import %s", p.name, importPath(spec), owner, name))
+			}
+			first, _, _ := strings.Cut(name, "/")
+			if !listed && strings.Contains(first, ".") {
+				problems = append(problems, f.at(spec, "%s is in no line of dependencies in layers_test.go: name its one importer there", name))
+			}
+		}
+	}
+	return problems
+}
+
+// dependency is the key of dependencies that covers an import path, or the
+// path itself.
+func dependency(imported string) string {
+	for name := imported; name != "."; name = path.Dir(name) {
+		if _, listed := dependencies[name]; listed {
+			return name
+		}
+	}
+	return imported
+}
+
+func touchesProcess(p pkg) (problems []string) {
+	if p.name == command || p.name == early {
+		return nil
+	}
+	for _, f := range p.files {
+		imports := map[string]string{} // name in the file → path
+		for _, spec := range f.ast.Imports {
+			name := path.Base(importPath(spec))
+			if spec.Name != nil {
+				name = spec.Name.Name
+			}
+			if name == "." && process[importPath(spec)] != nil {
+				problems = append(problems, f.at(spec, "dot import of %s hides what is used of it", importPath(spec)))
+			}
+			imports[name] = importPath(spec)
+		}
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.SelectorExpr:
+				from, ok := n.X.(*ast.Ident)
+				if !ok {
+					break
+				}
+				names := process[imports[from.Name]]
+				if slices.Contains(names, n.Sel.Name) || slices.Contains(names, "*") {
+					problems = append(problems, f.at(n, "%s.%s: only %s may touch the process; take it as an argument", imports[from.Name], n.Sel.Name, command))
+				}
+			case *ast.CallExpr:
+				if callee, ok := n.Fun.(*ast.Ident); ok && (callee.Name == "print" || callee.Name == "println") {
+					problems = append(problems, f.at(n, "%s writes to the standard error", callee.Name))
+				}
+			}
+			return true
+		})
+	}
+	return problems
+}
+
+func runsBeforeMain(p pkg) (problems []string) {
+	for _, f := range p.files {
+		for _, decl := range f.ast.Decls {
+			switch decl := decl.(type) {
+			case *ast.FuncDecl:
+				if decl.Name.Name == "init" && decl.Recv == nil {
+					problems = append(problems, f.at(decl, "func init: call it by name from where it is needed"))
+				}
+			case *ast.GenDecl:
+				if decl.Tok == token.VAR && p.name != early {
+					problems = append(problems, workingVariables(f, decl)...)
+				}
+			}
+		}
+	}
+	return problems
+}
+
+func workingVariables(f file, decl *ast.GenDecl) (problems []string) {
+	for _, spec := range decl.Specs {
+		spec := spec.(*ast.ValueSpec)
+		name := spec.Names[0].Name
+		if len(spec.Values) == 0 && !embeds(decl.Doc) && !embeds(spec.Doc) {
+			problems = append(problems, f.at(spec, "package variable %s has no initial value, so something assigns it later: pass it as an argument", name))
+		}
+		for _, value := range spec.Values {
+			ast.Inspect(value, func(n ast.Node) bool {
+				if call, ok := n.(*ast.CallExpr); ok && !makesOnly(call) {
+					problems = append(problems, f.at(call, "package variable %s calls %s: make it a function, or wrap it in sync.OnceValue", name, callee(call)))
+				}
+				_, function := n.(*ast.FuncLit)
+				return !function
+			})
+		}
+	}
+	return problems
+}
+
+// makesOnly says that a call is a conversion to an unnamed type, or lazy.
+func makesOnly(call *ast.CallExpr) bool {
+	switch call.Fun.(type) {
+	case *ast.ArrayType, *ast.MapType, *ast.ParenExpr:
+		return true
+	}
+	return slices.Contains(lazy, callee(call))
+}
+
+func callee(call *ast.CallExpr) string {
+	switch f := call.Fun.(type) {
+	case *ast.Ident:
+		return f.Name
+	case *ast.SelectorExpr:
+		if x, ok := f.X.(*ast.Ident); ok {
+			return x.Name + "." + f.Sel.Name
+		}
+		return f.Sel.Name
+	case *ast.FuncLit:
+		return "a function literal"
+	}
+	return "something"
+}
+
+func embeds(doc *ast.CommentGroup) bool {
+	return doc != nil && slices.ContainsFunc(doc.List, func(c *ast.Comment) bool {
+		return strings.HasPrefix(c.Text, "//go:embed ")
+	})
+}
+
+func tooLong(p pkg) (problems []string) {
+	for _, f := range p.files {
+		if f.lines > maxLines {
+			problems = append(problems, fmt.Sprintf("%s: %d lines, at most %d: give each idea its own file", f.path, f.lines, maxLines))
+		}
+	}
+	return problems
+}
+
+func undescribed(p pkg) []string {
+	if !p.doc {
+		return []string{p.name + ": no package comment: say its purpose, what it does not know, and one example"}
+	}
+	return nil
+}
+
+func (f file) at(n ast.Node, format string, args ...any) string {
+	pos := f.fset.Position(n.Pos())
+	return fmt.Sprintf("%s:%d:%d: ", f.path, pos.Line, pos.Column) + fmt.Sprintf(format, args...)
+}
+
+func importPath(spec *ast.ImportSpec) string {
+	unquoted, _ := strconv.Unquote(spec.Path.Value)
+	return unquoted
+}
+
+// module lists the packages that hold more than tests, for every operating
+// system: files that the present one ignores count too.
+func module(t *testing.T) []pkg {
+	t.Helper()
+	listed, err := list()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []pkg
+	for _, l := range listed {
+		p := pkg{name: strings.TrimPrefix(l.ImportPath, modulePath+"/"), doc: l.Doc != ""}
+		for _, name := range slices.Concat(l.GoFiles, l.CgoFiles, l.IgnoredGoFiles) {
+			if strings.HasSuffix(name, "_test.go") {
+				continue
+			}
+			full := filepath.Join(l.Dir, name)
+			src, err := os.ReadFile(full)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.files = append(p.files, parse(t, p.name+"/"+name, string(src)))
+		}
+		if len(p.files) > 0 {
+			all = append(all, p)
+		}
+	}
+	if len(all) == 0 {
+		t.Fatal("go list found no packages")
+	}
+	return all
+}
+
+func parse(t *testing.T, name, src string) file {
+	t.Helper()
+	fset := token.NewFileSet()
+	parsed, err := parser.ParseFile(fset, name, src, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file{path: name, lines: strings.Count(src, "\n"), ast: parsed, fset: fset}
+}
+
+type listedPackage struct {
+	Dir, ImportPath, Doc              string
+	GoFiles, CgoFiles, IgnoredGoFiles []string
+}
+
+var list = sync.OnceValues(func() ([]listedPackage, error) {
+	out, err := exec.Command("go", "list", "-e", "-json=Dir,ImportPath,Doc,GoFiles,CgoFiles,IgnoredGoFiles", "./...").Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list: %w", err)
+	}
+	var all []listedPackage
+	for dec := json.NewDecoder(bytes.NewReader(out)); dec.More(); {
+		var p listedPackage
+		if err := dec.Decode(&p); err != nil {
+			return nil, err
+		}
+		all = append(all, p)
+	}
+	return all, nil
+})
