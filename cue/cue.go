@@ -1,0 +1,165 @@
+// Package cue holds named values against a definition of a CUE schema and
+// says in one sentence each what is wrong with them.
+//
+// It does not know what the values mean, nor the text they come from: names,
+// texts and places are given to it, and each violation carries them back. It
+// is the only package that imports CUE, and nothing is compiled before a
+// question is asked.
+//
+//	schema := cue.Embedded()
+//	for _, v := range schema.Check("#SignalTable", values) {
+//		fmt.Println(v.Message)
+//	}
+package cue
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+
+	cuelang "cuelang.org/go/cue"
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/build"
+	"cuelang.org/go/cue/cuecontext"
+	"cuelang.org/go/cue/errors"
+	"cuelang.org/go/cue/parser"
+
+	"stig/schemas"
+)
+
+// Schema is a CUE source that is compiled on first use, and a memory of the
+// verdicts it gave. It may be used by several goroutines at once.
+type Schema struct {
+	narrowed bool
+	files    []file
+	compile  func() (*compiled, error)
+
+	mu       sync.Mutex // one evaluation at a time: CUE values are not for concurrent use
+	verdicts map[string][]verdict
+}
+
+// file is one source text of a schema, with the name that messages give it.
+type file struct {
+	name   string
+	source []byte
+}
+
+// New makes a schema of one CUE file without reading it. name is what
+// messages call the file.
+func New(name string, source []byte) *Schema {
+	return newSchema(false, file{name, source})
+}
+
+// Embedded makes a schema of the file that the program carries with it.
+func Embedded() *Schema {
+	return New(schemas.File, []byte(schemas.StigmergicWorkflow))
+}
+
+func newSchema(narrowed bool, files ...file) *Schema {
+	return &Schema{
+		narrowed: narrowed,
+		files:    files,
+		compile:  sync.OnceValues(func() (*compiled, error) { return compile(files) }),
+		verdicts: make(map[string][]verdict),
+	}
+}
+
+// Narrowed reports whether the schema is stricter than the one it came from.
+func (s *Schema) Narrowed() bool { return s.narrowed }
+
+// Compile compiles the schema now. The error has one line, led by file:line:column, for
+// each mistake in the source.
+func (s *Schema) Compile() error {
+	_, err := s.compile()
+	return err
+}
+
+// compiled is a schema in a context of its own. Values of users are never
+// built in that context, which would keep them for as long as the program runs.
+type compiled struct {
+	root        cuelang.Value
+	definitions map[string]*definition
+}
+
+func compile(files []file) (*compiled, error) {
+	instance := &build.Instance{PkgName: ""}
+	for _, f := range files {
+		syntax, err := parser.ParseFile(f.name, f.source)
+		if err != nil {
+			return nil, located(err, f.name)
+		}
+		if err := instance.AddSyntax(syntax); err != nil {
+			return nil, located(err, f.name)
+		}
+	}
+	last := files[len(files)-1].name
+	if err := instance.Complete(); err != nil {
+		return nil, located(err, last)
+	}
+	root := cuecontext.New().BuildInstance(instance)
+	if err := root.Validate(); err != nil {
+		return nil, located(err, last)
+	}
+	return &compiled{root: root, definitions: make(map[string]*definition)}, nil
+}
+
+// mustCompile is for questions that have no error to return. A schema that
+// does not compile is either part of the program or was given to Narrow,
+// which has refused it.
+func (s *Schema) mustCompile() *compiled {
+	c, err := s.compile()
+	if err != nil {
+		panic(fmt.Sprintf("cue: %v", err))
+	}
+	return c
+}
+
+// lookup finds a value by its path, as in "#Thresholds.convergence.clear".
+func (c *compiled) lookup(path string) (cuelang.Value, error) {
+	value := c.root
+	for _, selector := range cuelang.ParsePath(path).Selectors() {
+		next := value.LookupPath(cuelang.MakePath(selector))
+		if !next.Exists() && selector.LabelType() == cuelang.StringLabel {
+			next = value.LookupPath(cuelang.MakePath(selector.Required()))
+		}
+		if !next.Exists() {
+			return cuelang.Value{}, fmt.Errorf("the schema has no %s", path)
+		}
+		value = next
+	}
+	return value, nil
+}
+
+// located renders every error of CUE on a line of its own, led by its place in
+// the file of that name where it has one there.
+func located(err error, name string) error {
+	var lines []string
+	seen := make(map[string]bool)
+	for _, e := range errors.Errors(err) {
+		format, args := e.Msg()
+		line := fmt.Sprintf(format, args...)
+		if path := e.Path(); len(path) > 0 {
+			line = strings.Join(path, ".") + ": " + line
+		}
+		if place := placeIn(errors.Positions(e), name); place != "" {
+			line = place + ": " + line
+		}
+		if !seen[line] {
+			seen[line] = true
+			lines = append(lines, line)
+		}
+	}
+	return errors.New(strings.Join(lines, "\n"))
+}
+
+// literalOf is the syntax of a value.
+func literalOf(v Value) ast.Expr {
+	switch {
+	case v.Kind == Null:
+		return ast.NewNull()
+	case v.Kind == Number && isNumber(v.Text):
+		return numberLiteral(v.Text)
+	default:
+		return ast.NewString(v.Text)
+	}
+}

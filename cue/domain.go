@@ -1,0 +1,208 @@
+package cue
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	cuelang "cuelang.org/go/cue"
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/format"
+	"cuelang.org/go/cue/token"
+)
+
+// Kind tells how a value is written in JSON.
+type Kind int
+
+const (
+	String Kind = iota
+	Number      // a text that is no number of JSON is taken as a string
+	Null
+	Struct // only in answers of Fields
+)
+
+// Field is one field of a struct in the schema.
+type Field struct {
+	Name string
+	Text string // as the schema writes it, strings without quotes; "" for null and structs
+	Kind Kind
+}
+
+// Enum lists the constants that path allows, in the order of the schema. It is
+// nil when path allows more than constants.
+func (s *Schema) Enum(path string) ([]string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	value, err := s.mustCompile().lookup(path)
+	if err != nil {
+		return nil, err
+	}
+	return constants(value), nil
+}
+
+// Range gives the least and the greatest number that path allows, both
+// inclusive, as the schema writes them.
+func (s *Schema) Range(path string) (low, high string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	value, err := s.mustCompile().lookup(path)
+	if err != nil {
+		return "", "", err
+	}
+	for _, b := range bounds(value) {
+		switch b.op {
+		case cuelang.GreaterThanEqualOp:
+			low = b.text
+		case cuelang.LessThanEqualOp:
+			high = b.text
+		}
+	}
+	if low == "" || high == "" {
+		return "", "", fmt.Errorf("%s has no inclusive range", path)
+	}
+	return low, high, nil
+}
+
+// Fields lists the fields of the struct at path in the order of the schema.
+func (s *Schema) Fields(path string) ([]Field, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	value, err := s.mustCompile().lookup(path)
+	if err != nil {
+		return nil, err
+	}
+	it, err := value.Fields(cuelang.Optional(true))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	var fields []Field
+	for it.Next() {
+		f := Field{Name: it.Selector().Unquoted(), Kind: String}
+		switch v := it.Value(); v.IncompleteKind() {
+		case cuelang.StructKind:
+			f.Kind = Struct
+		case cuelang.NullKind:
+			f.Kind = Null
+		case cuelang.IntKind, cuelang.FloatKind, cuelang.NumberKind:
+			f.Kind, f.Text = Number, constant(v)
+		default:
+			f.Text = constant(v)
+		}
+		fields = append(fields, f)
+	}
+	return fields, nil
+}
+
+// constants lists the alternatives of a value that is one constant or a
+// choice of them. error(…) is no alternative: evaluation drops it.
+func constants(v cuelang.Value) []string {
+	v = v.Eval()
+	op, alternatives := v.Expr()
+	if op != cuelang.OrOp {
+		alternatives = []cuelang.Value{v}
+	}
+	var texts []string
+	for _, a := range alternatives {
+		if !a.IsConcrete() || a.Kind() == cuelang.NullKind {
+			return nil
+		}
+		texts = append(texts, constant(a))
+	}
+	return texts
+}
+
+// constant is the text of a string without its quotes, and of anything else
+// as CUE writes it; "" where it is not concrete.
+func constant(v cuelang.Value) string {
+	if !v.IsConcrete() {
+		return ""
+	}
+	if text, err := v.String(); err == nil {
+		return text
+	}
+	text, err := format.Node(v.Syntax(cuelang.Final()))
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// bound is one limit of a number.
+type bound struct {
+	op   cuelang.Op
+	text string
+}
+
+// bounds lists the limits of a number; nil when it has other constraints too.
+func bounds(v cuelang.Value) []bound {
+	v = v.Eval()
+	op, parts := v.Expr()
+	if op != cuelang.AndOp {
+		parts = []cuelang.Value{v}
+	}
+	var found []bound
+	for _, part := range parts {
+		op, args := part.Expr()
+		if _, ok := boundWords[op]; !ok || len(args) != 1 {
+			return nil
+		}
+		found = append(found, bound{op, constant(args[0])})
+	}
+	return found
+}
+
+// boundWords say a single limit in words.
+var boundWords = map[cuelang.Op]string{
+	cuelang.GreaterThanEqualOp: "at least ",
+	cuelang.GreaterThanOp:      "greater than ",
+	cuelang.LessThanEqualOp:    "at most ",
+	cuelang.LessThanOp:         "less than ",
+}
+
+// sentence says what a value allows, as in "must be one of a, b"; "" where
+// the schema's own words are needed.
+func sentence(v cuelang.Value) string {
+	switch allowed := constants(v); len(allowed) {
+	case 0:
+	case 1:
+		return "must be " + allowed[0]
+	default:
+		return "must be one of " + strings.Join(allowed, ", ")
+	}
+	limits := bounds(v)
+	if len(limits) == 2 && limits[0].op == cuelang.GreaterThanEqualOp && limits[1].op == cuelang.LessThanEqualOp {
+		return "must be between " + limits[0].text + " and " + limits[1].text
+	}
+	var words []string
+	for _, limit := range limits {
+		words = append(words, boundWords[limit.op]+limit.text)
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return "must be " + strings.Join(words, " and ")
+}
+
+// isNumber reports whether text is a number of JSON, which CUE takes too.
+func isNumber(text string) bool {
+	if text == "" {
+		return false
+	}
+	first, last := text[0], text[len(text)-1]
+	return (first == '-' || isDigit(first)) && isDigit(last) && json.Valid([]byte(text))
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+func numberLiteral(text string) ast.Expr {
+	digits, negative := strings.CutPrefix(text, "-")
+	kind := token.INT
+	if strings.ContainsAny(digits, ".eE") {
+		kind = token.FLOAT
+	}
+	lit := ast.NewLit(kind, digits)
+	if negative {
+		return &ast.UnaryExpr{Op: token.SUB, X: lit}
+	}
+	return lit
+}
