@@ -1,0 +1,91 @@
+package notes
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+)
+
+// blockParser finds the blocks of a text and leaves inline text alone, which
+// is all that sections need. Built on first use: most runs of the program
+// read few notes, some none.
+var blockParser = sync.OnceValue(func() parser.Parser {
+	return parser.NewParser(
+		parser.WithBlockParsers(parser.DefaultBlockParsers()...),
+		parser.WithParagraphTransformers(parser.DefaultParagraphTransformers()...),
+	)
+})
+
+// inlineParser finds blocks and what is inside their lines.
+var inlineParser = sync.OnceValue(func() parser.Parser {
+	return parser.NewParser(
+		parser.WithBlockParsers(parser.DefaultBlockParsers()...),
+		parser.WithInlineParsers(parser.DefaultInlineParsers()...),
+		parser.WithParagraphTransformers(parser.DefaultParagraphTransformers()...),
+	)
+})
+
+// tree is the block tree of a text, without inline structure.
+func tree(source []byte) ast.Node { return blockParser().Parse(text.NewReader(source)) }
+
+// inlineTree is the tree of a text with code spans, links and the like.
+func inlineTree(source []byte) ast.Node { return inlineParser().Parse(text.NewReader(source)) }
+
+// scan lists the delimiters of a text, and the whole lines of every top-level
+// block that may hold a table: paragraphs, and headings that are a paragraph
+// with a line of dashes directly below (a table followed by a rule).
+func scan(source string) (delimiters []delimiter, paragraphs []Span) {
+	number, counted := 1, 0
+	for block := tree([]byte(source)).FirstChild(); block != nil; block = block.NextSibling() {
+		lines := block.Lines()
+		switch block := block.(type) {
+		case *ast.HTMLBlock:
+			if block.HTMLBlockType != ast.HTMLBlockType2 || lines.Len() != 1 || block.HasClosure() {
+				continue
+			}
+			if found, ok := readDelimiter(source, lineStart(source, lines.At(0).Start)); ok {
+				number += strings.Count(source[counted:found.at], "\n")
+				found.number, counted = number, found.at
+				delimiters = append(delimiters, found)
+			}
+		case *ast.Paragraph, *ast.Heading:
+			if n := lines.Len(); n >= 2 {
+				first, last := lines.At(0), lines.At(n-1)
+				paragraphs = append(paragraphs, Span{lineStart(source, first.Start), lineEnd(source, last.Start)})
+			}
+		}
+	}
+	return delimiters, paragraphs
+}
+
+// blockAt gives the offset and the kind of the top-level block whose lines
+// hold offset. Used to say what took in a delimiter.
+func blockAt(source string, offset int) (start int, kind string) {
+	var holder ast.Node
+	for block := tree([]byte(source)).FirstChild(); block != nil; block = block.NextSibling() {
+		if block.Pos() > offset {
+			break
+		}
+		holder = block
+	}
+	if holder == nil {
+		return offset, "text"
+	}
+	switch block := holder.(type) {
+	case *ast.FencedCodeBlock:
+		kind = "a code fence that is never closed"
+	case *ast.HTMLBlock:
+		kind = "an HTML block that does not end"
+		if block.HTMLBlockType == ast.HTMLBlockType2 {
+			kind = "an HTML comment that does not end"
+		}
+	case *ast.List:
+		kind = "a list that takes in the line after it"
+	default:
+		kind = "a block that takes in the line after it"
+	}
+	return max(holder.Pos(), 0), kind
+}

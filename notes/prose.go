@@ -1,0 +1,82 @@
+package notes
+
+import (
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+)
+
+// Line is a stretch of prose on one line of a Markdown text.
+type Line struct {
+	Span        // where it stands, without blanks at its ends
+	Line int    // 1-based
+	Text string // as written, without the marks of lists, quotes and headings
+}
+
+// Prose lists what of a Markdown text is neither code nor HTML nor blank:
+// the lines of paragraphs, list items and headings, in the order of the text.
+// A line with inline code gives the stretches around it.
+func Prose(markdown string) []Line {
+	var lines []Line
+	source := []byte(markdown)
+	_ = ast.Walk(inlineTree(source), func(node ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering || node.Type() != ast.TypeBlock || node.IsRaw() || node.Lines().Len() == 0 {
+			return ast.WalkContinue, nil
+		}
+		code := ticked(node, markdown)
+		for i := range node.Lines().Len() {
+			segment := node.Lines().At(i)
+			lines = append(lines, outside(markdown, Span{segment.Start, segment.Stop}, code)...)
+		}
+		return ast.WalkSkipChildren, nil
+	})
+	number, counted := 1, 0
+	for i := range lines {
+		number += strings.Count(markdown[counted:lines[i].Start], "\n")
+		lines[i].Line, counted = number, lines[i].Start
+	}
+	return lines
+}
+
+// ticked lists the code spans of a block, backticks included.
+func ticked(block ast.Node, markdown string) []Span {
+	var spans []Span
+	_ = ast.Walk(block, func(node ast.Node, entering bool) (ast.WalkStatus, error) {
+		code, ok := node.(*ast.CodeSpan)
+		if !ok || !entering {
+			return ast.WalkContinue, nil
+		}
+		found := inlineCode(code, markdown)
+		// Between the code and its backticks may stand the one blank or line
+		// end that CommonMark strips, and the marks of the next line.
+		last := strings.LastIndexByte(markdown[:found.Start], '`')
+		start := len(strings.TrimRight(markdown[:last+1], "`"))
+		ticks := markdown[start : last+1]
+		end := found.End + strings.Index(markdown[found.End:], ticks) + len(ticks)
+		spans = append(spans, Span{start, end})
+		return ast.WalkSkipChildren, nil
+	})
+	return spans
+}
+
+// outside gives the stretches of a line that are not in any of the spans.
+func outside(markdown string, line Span, spans []Span) []Line {
+	var lines []Line
+	add := func(start, end int) {
+		if span := trim(markdown, Span{start, max(start, end)}); span.Start < span.End {
+			text := strings.TrimRight(markdown[span.Start:span.End], "\n"+spaces)
+			if text != "" {
+				lines = append(lines, Line{Span{span.Start, span.Start + len(text)}, 0, text})
+			}
+		}
+	}
+	for _, span := range spans {
+		if span.End <= line.Start || span.Start >= line.End {
+			continue
+		}
+		add(line.Start, span.Start)
+		line.Start = min(span.End, line.End)
+	}
+	add(line.Start, line.End)
+	return lines
+}

@@ -1,0 +1,137 @@
+package notes
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Replace gives the live section of that name, which is the last one, a new
+// body; where there is none the section is appended to the end after a blank
+// line, and the text ends with a newline exactly if it did before. The line
+// ends of body become those of the document. The present body changes nothing.
+//
+// It refuses malformed notes (*Error), a name that cannot be a section's, and
+// a body that holds a delimiter line or leaves a code fence, an HTML block or
+// a comment open, naming the line of the body.
+func (d *Doc) Replace(name, body string) (*Doc, error) {
+	if err := d.accepts(name, body); err != nil {
+		return nil, err
+	}
+	named := d.Named(name)
+	if len(named) == 0 {
+		return d.appended(name, body)
+	}
+	live := named[len(named)-1]
+	if normal(d.Body(live)) == normal(body) {
+		return d, nil
+	}
+	lines := Span{live.Body.Start, d.closerStart(live)}
+	return d.Apply(Splice{lines, d.lines(body)})
+}
+
+// Prepend puts a new section at the very beginning, before a blank line when
+// anything follows. It refuses what Replace refuses.
+func (d *Doc) Prepend(name, body string) (*Doc, error) {
+	if err := d.accepts(name, body); err != nil {
+		return nil, err
+	}
+	text := d.rendered(name, body)
+	if d.text != "" {
+		text += d.newline()
+		if !blankAt(d.text, 0) {
+			text += d.newline()
+		}
+	}
+	return d.added(Splice{Span{}, text}, name, body)
+}
+
+func (d *Doc) appended(name, body string) (*Doc, error) {
+	text := d.rendered(name, body)
+	size := len(d.text)
+	switch {
+	case size == 0:
+	case !strings.HasSuffix(d.text, "\n"):
+		text = d.newline() + d.newline() + text
+	case blankAt(d.text, lineStart(d.text, size-1)):
+		text += d.newline()
+	default:
+		text = d.newline() + text + d.newline()
+	}
+	return d.added(Splice{Span{size, size}, text}, name, body)
+}
+
+// added applies the splice that adds a section and checks that it is one now:
+// text around it, such as a code fence that is never closed, may take it in.
+func (d *Doc) added(splice Splice, name, body string) (*Doc, error) {
+	result, err := d.Apply(splice)
+	if err != nil {
+		return nil, err
+	}
+	place := splice.Start + strings.Index(splice.Text, "<")
+	for _, s := range result.sections {
+		if s.Start == place && s.Name == name && normal(result.Body(s)) == normal(body) {
+			return result, nil
+		}
+	}
+	start, kind := blockAt(result.text, place)
+	line, _ := result.Position(start)
+	return nil, fmt.Errorf("notes:%d: section %q cannot be added: line %d begins %s", line, name, line, kind)
+}
+
+// accepts tells whether d can be written, and whether a section of that name
+// and body would be one on its own.
+func (d *Doc) accepts(name, body string) error {
+	if len(d.malformed) > 0 {
+		return d.malformed[0]
+	}
+	if !validName(name) {
+		return fmt.Errorf("section %q: a name must be a letter or digit, then letters, digits, blanks, dots, underscores or hyphens", name)
+	}
+	alone := (&Doc{}).rendered(name, body)
+	delimiters, _ := scan(alone)
+	if len(delimiters) > 2 || len(delimiters) == 2 && delimiters[1].line.End != len(alone) {
+		inside := delimiters[1]
+		return fmt.Errorf("section %q: line %d of its text is a section delimiter: %s", name, inside.number-1, inside)
+	}
+	if len(delimiters) < 2 {
+		start, kind := blockAt(alone, lineStart(alone, len(alone)))
+		line, _ := position(alone, start)
+		return fmt.Errorf("section %q: line %d of its text begins %s", name, line-1, kind)
+	}
+	return nil
+}
+
+// rendered is a section as stig writes it, without a newline at its end.
+func (d *Doc) rendered(name, body string) string {
+	return opener(name) + d.newline() + d.lines(body) + closer(name)
+}
+
+// lines is body as whole lines with the line ends of the document.
+func (d *Doc) lines(body string) string {
+	if body = normal(body); body == "" {
+		return ""
+	}
+	return strings.ReplaceAll(body+"\n", "\n", d.newline())
+}
+
+// newline is what ends the first line of the document; LF when it has no line end.
+func (d *Doc) newline() string {
+	if i := strings.IndexByte(d.text, '\n'); i > 0 && d.text[i-1] == '\r' {
+		return "\r\n"
+	}
+	return "\n"
+}
+
+// normal is a text with LF for every line end, and without a CR that would
+// become half of one when the text is written as lines.
+func normal(text string) string {
+	for strings.Contains(text, "\r\n") {
+		text = strings.ReplaceAll(text, "\r\n", "\n")
+	}
+	return strings.TrimRight(text, "\r")
+}
+
+// blankAt tells whether the line at that offset exists and is blank.
+func blankAt(text string, start int) bool {
+	return start < len(text) && strings.Trim(text[start:lineEnd(text, start)], blanks) == ""
+}
