@@ -1,0 +1,261 @@
+// Package dag answers questions about how the issues of a store are linked:
+// what an issue was built on, what it waits for, who waits for it, what can
+// start now.
+//
+// Two relations are kept: blocking (an issue waits for another) and
+// containment (an epic holds its children). Every other dependency type never
+// blocks and is left out. All answers are indices into the store as read,
+// sorted by id, so that the same store gives the same bytes.
+//
+// It does not know notes, signals or how anything is printed.
+//
+//	g := dag.New(file)
+//	for _, d := range g.ClosedDependencies(i) {
+//		fmt.Println(d.Distance, file.At(d.Index).ID)
+//	}
+package dag
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"stig/beads"
+)
+
+// Issues is a store as read; *beads.File is one.
+type Issues interface {
+	Len() int
+	At(i int) *beads.Issue
+	// Index gives the place of an id; of a repeated id the one that counts.
+	Index(id string) (int, bool)
+}
+
+// Graph holds the links of a store over the indices of its issues. It is
+// built once, in time linear in issues and edges, and never changes.
+type Graph struct {
+	issues   Issues
+	blockers edges // issue → what it waits for
+	waiters  edges // issue → who waits for it
+	parents  edges // child → epic
+	children edges // epic → child
+	blocked  []bool
+}
+
+// New links the issues of a store. Edges to ids that the store does not hold
+// (dangling or external) are left out: they never hold anything up.
+func New(issues Issues) *Graph {
+	g := &Graph{issues: issues}
+	var blocking, containment []link
+	for i := range issues.Len() {
+		issue := issues.At(i)
+		if !g.counts(i) {
+			continue
+		}
+		for _, dep := range issue.Deps {
+			kind := kindOf(dep.Type)
+			if kind == other {
+				continue
+			}
+			on, ok := issues.Index(dep.On)
+			if !ok {
+				continue
+			}
+			l := link{from: int32(i), to: int32(on)}
+			if kind == blocks {
+				blocking = append(blocking, l)
+			} else {
+				containment = append(containment, l)
+			}
+		}
+	}
+	n := issues.Len()
+	g.blockers, g.waiters = newEdges(n, blocking), newEdges(n, reversed(blocking))
+	g.parents, g.children = newEdges(n, containment), newEdges(n, reversed(containment))
+	g.blocked = g.findBlocked()
+	return g
+}
+
+// counts tells whether the line at i is the one that its id stands for: of
+// repeated ids only one is linked.
+func (g *Graph) counts(i int) bool {
+	at, ok := g.issues.Index(g.issues.At(i).ID)
+	return ok && at == i
+}
+
+// Closed tells whether an issue is over: closed or a tombstone.
+func (g *Graph) Closed(i int) bool { return over(g.issues.At(i).Status) }
+
+func over(status string) bool { return status == "closed" || status == "tombstone" }
+
+// Incoming is a dependency row that points at an issue.
+type Incoming struct {
+	From int // the issue that holds the row
+	Type string
+}
+
+// AllIncoming lists the rows of every type, blocking or not, that point at the
+// issue at i, by the id of their holder, then by type.
+func AllIncoming(issues Issues, i int) []Incoming {
+	id := issues.At(i).ID
+	var rows []Incoming
+	for from := range issues.Len() {
+		for _, dep := range issues.At(from).Deps {
+			if dep.On == id {
+				rows = append(rows, Incoming{From: from, Type: dep.Type})
+			}
+		}
+	}
+	slices.SortFunc(rows, func(a, b Incoming) int {
+		return cmp.Or(cmp.Compare(issues.At(a.From).ID, issues.At(b.From).ID), cmp.Compare(a.Type, b.Type))
+	})
+	return rows
+}
+
+// holds tells whether an issue holds up those that wait for it. Pinned ones
+// are notices, not work.
+func (g *Graph) holds(i int) bool {
+	issue := g.issues.At(i)
+	return !over(issue.Status) && issue.Status != "pinned" && !issue.Pinned
+}
+
+// OpenBlockers lists the blockers of an issue that still hold, sorted by id.
+// Those of its epics are not among them; see Blocked.
+func (g *Graph) OpenBlockers(i int) []int {
+	return g.sorted(g.blockers.of(i), g.holds)
+}
+
+// Dependents lists the issues that wait for this one, closed ones too, sorted by id.
+func (g *Graph) Dependents(i int) []int {
+	return g.sorted(g.waiters.of(i), func(int) bool { return true })
+}
+
+// Waiting lists the unclosed issues that wait for this one, sorted by id.
+func (g *Graph) Waiting(i int) []int {
+	return g.sorted(g.waiters.of(i), func(j int) bool { return !g.Closed(j) })
+}
+
+// Blocked tells whether an issue must wait: a blocker of its own holds, or
+// one of an unclosed epic above it, at any depth.
+func (g *Graph) Blocked(i int) bool { return g.blocked[i] }
+
+// HeldThrough names the nearest epic whose blockers hold this issue up, when
+// no blocker of its own does.
+func (g *Graph) HeldThrough(i int) (epic int, ok bool) {
+	seen := map[int]bool{i: true}
+	for at := i; g.blocked[at] && len(g.OpenBlockers(at)) == 0; {
+		next := slices.IndexFunc(g.parentsOf(at), func(p int) bool { return g.blocked[p] && !seen[p] })
+		if next < 0 {
+			return 0, false
+		}
+		at = g.parentsOf(at)[next]
+		seen[at] = true
+		if len(g.OpenBlockers(at)) > 0 {
+			return at, true
+		}
+	}
+	return 0, false
+}
+
+// findBlocked spreads blockage from the issues with a holding blocker down
+// through containment.
+func (g *Graph) findBlocked() []bool {
+	blocked := make([]bool, g.issues.Len())
+	var queue []int32
+	for i := range blocked {
+		if !g.Closed(i) && slices.ContainsFunc(g.blockers.of(i), func(b int32) bool { return g.holds(int(b)) }) {
+			blocked[i] = true
+			queue = append(queue, int32(i))
+		}
+	}
+	for len(queue) > 0 {
+		at := queue[len(queue)-1]
+		queue = queue[:len(queue)-1]
+		for _, child := range g.children.of(int(at)) {
+			if !blocked[child] && !g.Closed(int(child)) {
+				blocked[child] = true
+				queue = append(queue, child)
+			}
+		}
+	}
+	return blocked
+}
+
+// Epic gives the issue that contains this one. Where a store names several,
+// the smallest id is taken.
+func (g *Graph) Epic(i int) (epic int, ok bool) {
+	parents := g.parentsOf(i)
+	if len(parents) == 0 {
+		return 0, false
+	}
+	return parents[0], true
+}
+
+func (g *Graph) parentsOf(i int) []int {
+	return g.sorted(g.parents.of(i), func(p int) bool { return p != i })
+}
+
+// Children lists what an epic contains directly, tombstones left out, sorted by id.
+func (g *Graph) Children(epic int) []int {
+	return g.sorted(g.children.of(epic), func(c int) bool {
+		return c != epic && g.issues.At(c).Status != "tombstone"
+	})
+}
+
+// Progress counts an epic's children, and how many of them are closed.
+func (g *Graph) Progress(epic int) (closed, total int) {
+	children := g.Children(epic)
+	for _, c := range children {
+		if g.Closed(c) {
+			closed++
+		}
+	}
+	return closed, len(children)
+}
+
+// Ready lists what can be started now: by priority, then id.
+func (g *Graph) Ready(now time.Time) []int {
+	var ready []int
+	for i := range g.issues.Len() {
+		if g.counts(i) && g.IsReady(i, now) {
+			ready = append(ready, i)
+		}
+	}
+	slices.SortFunc(ready, func(a, b int) int {
+		x, y := g.issues.At(a), g.issues.At(b)
+		return cmp.Or(cmp.Compare(x.Priority, y.Priority), cmp.Compare(x.ID, y.ID))
+	})
+	return ready
+}
+
+// IsReady tells whether an issue can be started now: open, not blocked, and
+// work rather than a notice, a template or another program's record.
+func (g *Graph) IsReady(i int, now time.Time) bool {
+	issue := g.issues.At(i)
+	return issue.Status == "open" && !g.blocked[i] &&
+		!issue.Pinned && !issue.Ephemeral && !issue.Template &&
+		!issue.DeferUntil.After(now) && isWork(issue.Type)
+}
+
+// isWork tells issues from the records that other programs keep in a store.
+func isWork(issueType string) bool {
+	switch issueType {
+	case "merge-request", "gate", "molecule", "message", "agent", "role", "rig", "event":
+		return false
+	}
+	return true
+}
+
+// sorted turns targets into indices without repeats, in the order of their ids.
+func (g *Graph) sorted(targets []int32, keep func(int) bool) []int {
+	var list []int
+	for _, t := range targets {
+		if keep(int(t)) {
+			list = append(list, int(t))
+		}
+	}
+	slices.SortFunc(list, g.byID)
+	return slices.Compact(list)
+}
+
+func (g *Graph) byID(a, b int) int { return cmp.Compare(g.issues.At(a).ID, g.issues.At(b).ID) }
