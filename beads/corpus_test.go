@@ -1,0 +1,74 @@
+package beads
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// corpus gives the real stores that STIG_CORPUS names.
+func corpus(t *testing.T) []string {
+	dir := os.Getenv("STIG_CORPUS")
+	if dir == "" {
+		t.Skip("STIG_CORPUS is not set")
+	}
+	var files []string
+	for _, pattern := range []string{"*.jsonl", "edge/*.jsonl"} {
+		found, err := filepath.Glob(filepath.Join(dir, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, found...)
+	}
+	if len(files) == 0 {
+		t.Fatalf("%s holds no .jsonl file", dir)
+	}
+	return files
+}
+
+// Whatever real stores hold, it comes back byte for byte.
+func TestCorpusIdentity(t *testing.T) {
+	for _, path := range corpus(t) {
+		want, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := mustRead(t, path)
+		if got := rejoined(t, f); !bytes.Equal(got, want) {
+			t.Errorf("%s: the lines joined differ from the file", path)
+		}
+		t.Logf("%s: %d issues, %d problems", filepath.Base(path), f.Len(), len(f.Problems()))
+		for _, p := range f.Problems()[:min(3, len(f.Problems()))] {
+			t.Logf("  %+v", p)
+		}
+	}
+}
+
+// Setting notes on any real issue changes its notes and updated_at alone, and
+// taking them back gives the line as it was.
+func TestCorpusRoundTrip(t *testing.T) {
+	now := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+	for _, path := range corpus(t) {
+		f := mustRead(t, path)
+		for _, is := range f.All() {
+			r, err := is.Record()
+			if err != nil {
+				t.Fatal(err)
+			}
+			set, err := r.With(now, Set{Notes, r.Text(Notes) + "\n<added> é"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkSet(t, r, set, Notes, r.Text(Notes)+"\n<added> é")
+			back, err := set.With(now, Set{Notes, r.Text(Notes)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if back != r {
+				t.Errorf("%s:%d: setting the old notes again is no return", path, is.Line)
+			}
+		}
+	}
+}

@@ -1,0 +1,61 @@
+package beads
+
+import (
+	"io"
+	"io/fs"
+	"os"
+)
+
+// disk is what the write path asks of the file system, so that a layer which
+// fails at a wanted step can be put in its place.
+type disk interface {
+	temp(dir, pattern string) (tempFile, error)
+	rename(from, to string) error
+	remove(path string) error
+	syncDir(path string) error
+}
+
+// tempFile is the file that is to replace the store.
+type tempFile interface {
+	io.Writer
+	Name() string
+	// copyFrom appends n bytes of src from offset off.
+	copyFrom(src *os.File, off, n int64) error
+	// become takes over the mode and the owner of the file to replace.
+	become(of fs.FileInfo) error
+	Sync() error
+	Close() error
+}
+
+// osDisk is the real file system.
+type osDisk struct{}
+
+func (osDisk) temp(dir, pattern string) (tempFile, error) {
+	f, err := os.CreateTemp(dir, pattern)
+	if err != nil {
+		return nil, err
+	}
+	return osTemp{f}, nil
+}
+
+func (osDisk) rename(from, to string) error { return os.Rename(from, to) }
+func (osDisk) remove(path string) error     { return os.Remove(path) }
+func (osDisk) syncDir(path string) error    { return syncDir(path) }
+
+type osTemp struct{ *os.File }
+
+func (t osTemp) copyFrom(src *os.File, off, n int64) error {
+	if _, err := src.Seek(off, io.SeekStart); err != nil {
+		return err
+	}
+	// From file to file the kernel copies.
+	_, err := io.CopyN(t.File, src, n)
+	return err
+}
+
+func (t osTemp) become(of fs.FileInfo) error {
+	if err := keepOwner(t.File, of); err != nil {
+		return err
+	}
+	return t.Chmod(of.Mode().Perm())
+}

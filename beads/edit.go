@@ -1,0 +1,192 @@
+package beads
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// LongLine is the length in bytes above which bd can no longer read a line in
+// all its modes; a caller warns when Change.After is longer.
+const LongLine = 60 << 10
+
+// attempts is how often Edit starts over when the store changes meanwhile.
+const attempts = 5
+
+// Options of Edit.
+type Options struct {
+	Now    time.Time     // the time of updated_at
+	DryRun bool          // do all but lock and write
+	Wait   time.Duration // for the lock; 0 means 30 s
+}
+
+// Change is one changed line, without its end.
+type Change struct {
+	ID            string
+	Line          int // 1-based
+	Before, After []byte
+}
+
+// Tx is one edit, under the lock. It is of use only inside the function given
+// to Edit.
+type Tx struct {
+	file    *File
+	now     time.Time
+	records map[*Issue]*Record // those that were set
+	stale   bool               // a line was no longer what was read
+}
+
+// File is the store as read under the lock; changes of this edit do not show
+// in it.
+func (tx *Tx) File() *File { return tx.file }
+
+// Record gives the issue's record as the edit has it so far. It refuses an
+// issue that must not be written: a *RefusedError for an id that repeats and
+// for a tombstone, a *NotFoundError for an unknown id.
+func (tx *Tx) Record(id string) (*Record, error) {
+	is, err := tx.issue(id)
+	if err != nil {
+		return nil, err
+	}
+	if r, ok := tx.records[is]; ok {
+		return r, nil
+	}
+	r, err := is.Record()
+	if _, ok := errors.AsType[*ConflictError](err); ok {
+		tx.stale = true
+	}
+	return r, err
+}
+
+// Set changes keys of one issue; it refuses what Record refuses, and what
+// Record.With does not accept.
+func (tx *Tx) Set(id string, set ...Set) error {
+	is, err := tx.issue(id)
+	if err != nil {
+		return err
+	}
+	r, err := tx.Record(id)
+	if err != nil {
+		return err
+	}
+	next, err := r.With(tx.now, set...)
+	if err != nil {
+		return err
+	}
+	tx.records[is] = next
+	return nil
+}
+
+func (tx *Tx) issue(id string) (*Issue, error) {
+	is, err := tx.file.Find(id)
+	if err != nil {
+		return nil, err
+	}
+	if lines := tx.file.repeats[is.ID]; lines != nil {
+		return nil, &RefusedError{
+			Path: tx.file.store.Path, Line: lines[1], Reason: fmt.Sprintf("id %q stands on line %d already", is.ID, lines[0]),
+			Hint: "keep one of the lines; stig check lists them all"}
+	}
+	if is.Status == "tombstone" {
+		return nil, &RefusedError{
+			Path: tx.file.store.Path, Line: is.Line, Reason: is.ID + " was deleted (status tombstone)",
+			Hint: "write to another issue"}
+	}
+	return is, nil
+}
+
+// changes lists what the edit changes, in file order.
+func (tx *Tx) changes() (list []Change) {
+	for _, is := range tx.changed() {
+		r := tx.records[is]
+		list = append(list, Change{ID: is.ID, Line: is.Line, Before: r.origin.line, After: r.line})
+	}
+	return list
+}
+
+func (tx *Tx) changed() []*Issue {
+	list := slices.SortedFunc(maps.Keys(tx.records), func(a, b *Issue) int { return a.Line - b.Line })
+	return slices.DeleteFunc(list, func(is *Issue) bool { return tx.records[is].origin == nil })
+}
+
+// Edit locks the store, reads it, calls fn, and when fn changed something
+// checks that the disk still holds what was read and replaces the file. When
+// it does not, Edit starts over, so fn may run up to five times and must
+// depend on nothing but its Tx. An error of fn ends the edit and is given as
+// it is. Whatever the error, the file is whole: as it was, or changed.
+//
+// Errors are *RefusedError (the store must not be written), *ConflictError
+// (somebody else holds it or keeps changing it), *StoreError (it cannot be
+// read or written) and those of Tx.
+func Edit(ctx context.Context, s Store, o Options, fn func(*Tx) error) ([]Change, error) {
+	return edit(ctx, osDisk{}, s, o, fn)
+}
+
+func edit(ctx context.Context, d disk, s Store, o Options, fn func(*Tx) error) (changes []Change, err error) {
+	if s.Mode == Dolt {
+		return nil, &RefusedError{
+			Path: s.Path, Reason: "the issues live in a Dolt database; this file is an export, and what is written here is lost",
+			Hint: "write with bd update ID, or with bd import"}
+	}
+	w := &writer{disk: d, store: s, options: o}
+	if w.target, err = filepath.EvalSymlinks(s.Path); err != nil {
+		return nil, unreadable(s.Path, err)
+	}
+	if o.DryRun {
+		return w.run(ctx, fn)
+	}
+	if err := w.refuseReadOnly(); err != nil {
+		return nil, err
+	}
+	paths, err := lockPaths(s, w.target)
+	if err != nil {
+		return nil, err
+	}
+	unlock, err := lockAll(ctx, paths, o.Wait)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = join(err, unlock()) }()
+	w.removeLeftovers()
+	return w.run(ctx, fn)
+}
+
+// refuseReadOnly respects mode bits that root could overstep, and that the
+// replacement of a file by rename would overstep for anybody.
+func (w *writer) refuseReadOnly() error {
+	for _, path := range []string{w.target, filepath.Dir(w.target)} {
+		info, err := os.Stat(path)
+		if err != nil {
+			return unreadable(path, err)
+		}
+		err = mayWrite(path)
+		if info.Mode().Perm()&0o222 == 0 || errors.Is(err, fs.ErrPermission) {
+			return &RefusedError{
+				Path: path, Reason: fmt.Sprintf("is read-only (mode %04o)", info.Mode().Perm()), Hint: "chmod u+w " + path}
+		}
+		if err != nil {
+			return &RefusedError{Path: path, Reason: "cannot be written: " + err.Error(), Hint: "see how the file system is mounted"}
+		}
+	}
+	return nil
+}
+
+// refuseProblems respects lines that another program may still want mended:
+// written over, they would be lost to it.
+func refuseProblems(f *File) error {
+	bad := slices.DeleteFunc(slices.Clone(f.problems), func(p Problem) bool { return p.Rule == DuplicateID })
+	if len(bad) == 0 {
+		return nil
+	}
+	reason := fmt.Sprintf("%s: %s", bad[0].Rule, bad[0].Message)
+	if more := len(bad) - 1; more > 0 {
+		reason += fmt.Sprintf(" (and %d more)", more)
+	}
+	return &RefusedError{Path: f.store.Path, Line: bad[0].Line, Reason: reason, Hint: "mend the line; stig check lists every such place"}
+}

@@ -1,0 +1,89 @@
+package beads
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+)
+
+// NotFoundError says that no issue has the id: File.Find, Tx.Record and Tx.Set
+// give it. Near holds up to three ids that may have been meant; Error leaves
+// them to the caller's hint.
+type NotFoundError struct {
+	ID   string
+	Near []string
+}
+
+func (e *NotFoundError) Error() string { return fmt.Sprintf("%s: no such issue", e.ID) }
+
+// RefusedError says that the store or the issue must not be written: Edit,
+// Tx.Record and Tx.Set give it, and the file is untouched.
+type RefusedError struct {
+	Path   string
+	Line   int // 1-based; 0 when it is about the whole store
+	Reason string
+	Hint   string
+}
+
+func (e *RefusedError) Error() string {
+	if e.Line == 0 {
+		return fmt.Sprintf("%s: %s", e.Path, e.Reason)
+	}
+	return fmt.Sprintf("%s:%d: %s", e.Path, e.Line, e.Reason)
+}
+
+// ConflictError says that somebody else changed or holds the store: Edit and
+// Issue.Record give it.
+type ConflictError struct{ Path, Reason, Hint string }
+
+func (e *ConflictError) Error() string { return fmt.Sprintf("%s: %s", e.Path, e.Reason) }
+
+// StoreError says that there is no store or that it cannot be read or
+// written: Discover, Read, Issue.Record and Edit give it.
+type StoreError struct {
+	Path, Reason, Hint string
+	Err                error // what the operating system said, or nil
+}
+
+func (e *StoreError) Error() string {
+	if e.Err == nil {
+		return fmt.Sprintf("%s: %s", e.Path, e.Reason)
+	}
+	// The path stands in front already; only the cause is wanted.
+	cause := e.Err
+	if p, ok := errors.AsType[*fs.PathError](cause); ok {
+		cause = p.Err
+	}
+	return fmt.Sprintf("%s: %s: %v", e.Path, e.Reason, cause)
+}
+
+func (e *StoreError) Unwrap() error { return e.Err }
+
+// unreadable turns an error of opening or reading path into a StoreError with
+// something to do about it.
+func unreadable(path string, err error) *StoreError {
+	e := &StoreError{Path: path, Reason: "cannot be read", Err: err}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		e.Hint = "see that the file is there, or name another with --store FILE"
+	case errors.Is(err, fs.ErrPermission):
+		e.Hint = "give yourself the right to read it: chmod u+r " + path
+	case errors.Is(err, fs.ErrClosed):
+		e.Hint = "read the store again"
+	default:
+		e.Hint = "see that the disk works and that the path is a plain file"
+	}
+	return e
+}
+
+// join adds what went wrong while clearing up after err, and leaves err alone
+// when nothing did.
+func join(err, more error) error {
+	if more == nil {
+		return err
+	}
+	if err == nil {
+		return more
+	}
+	return errors.Join(err, more)
+}

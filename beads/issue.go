@@ -1,0 +1,285 @@
+package beads
+
+import (
+	"strings"
+	"time"
+)
+
+// Dep is one dependency row: the issue that holds it depends on On. Type is ""
+// when the row has none.
+type Dep struct{ On, Type string }
+
+// Issue is the read-only view of one line: what whole-store answers need is
+// kept in memory, the rest is read from the line when asked for (Record).
+// Texts are "" when absent, null or not a string.
+type Issue struct {
+	ID, Title, Status, Type, Assignee string
+	Priority                          int // 0 when absent or no whole number
+	Deps                              []Dep
+	UpdatedAt, DeferUntil             time.Time // UTC; zero when absent or unreadable
+	Pinned, Ephemeral, Template       bool
+	HasNotes                          bool // notes are there and not empty
+	Line                              int  // 1-based line of the file
+
+	file *File
+	off  int64 // of the line's first byte, after a byte order mark
+	size int   // in bytes, without the line's end
+}
+
+// The keys that the index holds.
+const (
+	inID = iota
+	inType
+	inSchema
+	inTitle
+	inStatus
+	inIssueType
+	inAssignee
+	inPriority
+	inDependencies
+	inUpdatedAt
+	inDeferUntil
+	inPinned
+	inEphemeral
+	inTemplate
+	inNotes
+	indexed
+)
+
+func indexOf(key []byte) int {
+	switch string(key) {
+	case "id":
+		return inID
+	case "_type":
+		return inType
+	case "_schema":
+		return inSchema
+	case "title":
+		return inTitle
+	case "status":
+		return inStatus
+	case "issue_type":
+		return inIssueType
+	case "assignee":
+		return inAssignee
+	case "priority":
+		return inPriority
+	case "dependencies":
+		return inDependencies
+	case "updated_at":
+		return inUpdatedAt
+	case "defer_until":
+		return inDeferUntil
+	case "pinned":
+		return inPinned
+	case "ephemeral":
+		return inEphemeral
+	case "is_template":
+		return inTemplate
+	case "notes":
+		return inNotes
+	}
+	return -1
+}
+
+// indexer builds issues from lines. It lays many of them into one allocation,
+// and it belongs to one goroutine.
+type indexer struct {
+	file    *File
+	issues  []Issue
+	deps    []Dep
+	texts   *strings.Builder
+	words   map[string]string // statuses, types and names: few, often repeated
+	scratch []byte
+	row     []Dep
+}
+
+func newIndexer(f *File) *indexer {
+	return &indexer{file: f, texts: &strings.Builder{}, words: map[string]string{}}
+}
+
+// issue reads one line. It gives neither an issue nor a problem for a line
+// that is not about one (another "_type", a "_schema" header).
+func (x *indexer) issue(line []byte) (*Issue, *syntaxError) {
+	var at [indexed]span
+	var m member
+	w := walker{scanner: scanner{b: line}}
+	for w.next(&m) {
+		key := m.key.of(line)
+		if m.escaped {
+			x.scratch = appendText(x.scratch[:0], key)
+			key = x.scratch
+		}
+		if i := indexOf(key); i >= 0 {
+			at[i] = m.val
+		}
+	}
+	if w.err != nil {
+		return nil, w.err
+	}
+	if kind := x.text(line, at[inType]); len(kind) > 0 && string(kind) != "issue" {
+		return nil, nil
+	}
+	if raw := at[inID].of(line); len(raw) == 0 || string(raw) == "null" {
+		if at[inSchema] != (span{}) {
+			return nil, nil
+		}
+		return nil, &syntaxError{message: `an object without "id"`, sound: true}
+	}
+	id := x.text(line, at[inID])
+	if len(id) == 0 {
+		return nil, &syntaxError{offset: at[inID].start, message: `"id" must be a string that is not empty`, sound: true}
+	}
+	return x.fill(line, x.keep(id), &at), nil
+}
+
+func (x *indexer) fill(line []byte, id string, at *[indexed]span) *Issue {
+	is := x.blank()
+	is.file = x.file
+	is.ID = id
+	is.Title = x.keep(x.text(line, at[inTitle]))
+	is.Status = x.word(x.text(line, at[inStatus]))
+	is.Type = x.word(x.text(line, at[inIssueType]))
+	is.Assignee = x.word(x.text(line, at[inAssignee]))
+	is.Priority = wholeNumber(at[inPriority].of(line))
+	is.Deps = x.dependencies(at[inDependencies].of(line))
+	is.UpdatedAt = x.time(line, at[inUpdatedAt])
+	is.DeferUntil = x.time(line, at[inDeferUntil])
+	is.Pinned = isTrue(line, at[inPinned])
+	is.Ephemeral = isTrue(line, at[inEphemeral])
+	is.Template = isTrue(line, at[inTemplate])
+	notes := at[inNotes].of(line)
+	is.HasNotes = len(notes) > 2 && notes[0] == '"'
+	return is
+}
+
+// blank gives a new issue from the present slab.
+func (x *indexer) blank() *Issue {
+	const slab = 128
+	if len(x.issues) == cap(x.issues) {
+		x.issues = make([]Issue, 0, slab)
+	}
+	x.issues = append(x.issues, Issue{})
+	return &x.issues[len(x.issues)-1]
+}
+
+// text gives what a string value means, or nothing for any other value. It
+// lasts until the next call.
+func (x *indexer) text(line []byte, v span) []byte {
+	raw := v.of(line)
+	if len(raw) < 2 || raw[0] != '"' {
+		return nil
+	}
+	x.scratch = appendText(x.scratch[:0], raw[1:len(raw)-1])
+	return x.scratch
+}
+
+// keep makes a string of b inside a large shared one.
+func (x *indexer) keep(b []byte) string {
+	const slab = 32 << 10
+	if len(b) == 0 {
+		return ""
+	}
+	if x.texts.Cap()-x.texts.Len() < len(b) {
+		x.texts = &strings.Builder{}
+		x.texts.Grow(max(slab, len(b)))
+	}
+	start := x.texts.Len()
+	x.texts.Write(b)
+	return x.texts.String()[start:]
+}
+
+// word is keep for texts that few values share.
+func (x *indexer) word(b []byte) string {
+	const enough = 4096
+	if s, ok := x.words[string(b)]; ok {
+		return s
+	}
+	s := x.keep(b)
+	if len(x.words) < enough {
+		x.words[s] = s
+	}
+	return s
+}
+
+func (x *indexer) time(line []byte, v span) time.Time {
+	t, _ := parseTime(x.text(line, v))
+	return t.UTC()
+}
+
+func (x *indexer) dependencies(list []byte) []Dep {
+	if len(list) == 0 || list[0] != '[' {
+		return nil
+	}
+	x.row = x.row[:0]
+	s := scanner{b: list}
+	for v, ok := s.element(0); ok; v, ok = s.element(v.end) {
+		if d, ok := x.dependency(v.of(list)); ok {
+			x.row = append(x.row, d)
+		}
+	}
+	return x.keepRow()
+}
+
+func (x *indexer) dependency(object []byte) (d Dep, ok bool) {
+	if object[0] != '{' {
+		return d, false
+	}
+	var on, kind span
+	var m member
+	w := walker{scanner: scanner{b: object}}
+	for w.next(&m) {
+		switch memberKey(object, m) {
+		case "depends_on_id":
+			on = m.val
+		case "type":
+			kind = m.val
+		}
+	}
+	d.On = x.keep(x.text(object, on))
+	d.Type = x.word(x.text(object, kind))
+	return d, d.On != ""
+}
+
+func (x *indexer) keepRow() []Dep {
+	const slab = 256
+	n := len(x.row)
+	if n == 0 {
+		return nil
+	}
+	if cap(x.deps)-len(x.deps) < n {
+		x.deps = make([]Dep, 0, max(slab, n))
+	}
+	start := len(x.deps)
+	x.deps = append(x.deps, x.row...)
+	return x.deps[start : start+n : start+n]
+}
+
+// memberKey is the key of a member as text.
+func memberKey(b []byte, m member) string {
+	if m.escaped {
+		return string(appendText(nil, m.key.of(b)))
+	}
+	return string(m.key.of(b))
+}
+
+func isTrue(line []byte, v span) bool { return string(v.of(line)) == "true" }
+
+// wholeNumber reads an integer of up to nine digits; anything else is 0.
+func wholeNumber(raw []byte) int {
+	digits, sign := raw, 1
+	if len(raw) > 0 && raw[0] == '-' {
+		digits, sign = raw[1:], -1
+	}
+	if len(digits) > 9 {
+		return 0
+	}
+	n := 0
+	for _, c := range digits {
+		if !isDigit(c) {
+			return 0
+		}
+		n = n*10 + int(c-'0')
+	}
+	return sign * n
+}

@@ -1,0 +1,186 @@
+package beads
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// listing is what stands in a .beads directory.
+type listing struct {
+	dir   string
+	names []string // ascending
+}
+
+func listDir(dir string) (listing, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return listing{}, unreadable(dir, err)
+	}
+	d := listing{dir: dir}
+	for _, e := range entries {
+		d.names = append(d.names, e.Name())
+	}
+	return d, nil
+}
+
+func (d listing) has(name string) bool { return slices.Contains(d.names, name) }
+
+func (d listing) isDir(name string) bool {
+	info, err := os.Stat(filepath.Join(d.dir, name))
+	return err == nil && info.IsDir()
+}
+
+// sideFiles are .jsonl files that hold no issues.
+var sideFiles = []string{
+	"deletions.jsonl", "interactions.jsonl", "routes.jsonl", "events.jsonl",
+	"beads.base.jsonl", "beads.left.jsonl", "beads.right.jsonl", "sync_base.jsonl",
+}
+
+// jsonl is the name of the file of issues, or "" when there is none.
+func (d listing) jsonl() (string, error) {
+	for _, name := range []string{"issues.jsonl", "beads.jsonl"} {
+		if d.has(name) {
+			return name, nil
+		}
+	}
+	var others []string
+	for _, name := range d.names {
+		if strings.HasSuffix(name, ".jsonl") && name[0] != '.' && !slices.Contains(sideFiles, name) {
+			others = append(others, name)
+		}
+	}
+	switch len(others) {
+	case 0:
+		return "", nil
+	case 1:
+		return others[0], nil
+	}
+	return "", &StoreError{
+		Path: d.dir, Reason: "holds several .jsonl files: " + strings.Join(others, ", "),
+		Hint: "name one with --store FILE"}
+}
+
+// tracked tells whether a tracker keeps something here, although no file of
+// issues was found.
+func (d listing) tracked() bool {
+	return d.has("metadata.json") || d.has("config.yaml") || d.database() || d.isDir("dolt") || d.isDir("embeddeddolt")
+}
+
+func (d listing) hint() string {
+	if d.tracked() {
+		return "write it with bd export -o " + filepath.Join(d.dir, "issues.jsonl")
+	}
+	return "make one with stig init, or name it with --store FILE"
+}
+
+// store is the store with this file, its mode found from what stands beside it.
+func (d listing) store(name string) (Store, error) {
+	s := Store{Path: filepath.Join(d.dir, name), Dir: d.dir}
+	// What beads_rust leaves behind; its database is named as that of bd, but
+	// bd also writes .local_version.
+	s.BR = d.has(".write.lock") || d.has(".br_history")
+	backend, err := d.backend()
+	if err != nil {
+		return Store{}, err
+	}
+	if backend == "dolt" || d.isDir("dolt") || d.isDir("embeddeddolt") {
+		s.Mode = Dolt
+		return s, nil
+	}
+	noDB, err := d.noDB()
+	if err != nil {
+		return Store{}, err
+	}
+	if d.database() && !noDB && (!s.BR || d.has(".local_version")) {
+		s.Mode = SQLite
+	}
+	return s, nil
+}
+
+func (d listing) database() bool {
+	return slices.ContainsFunc(d.names, func(name string) bool { return strings.HasSuffix(name, ".db") })
+}
+
+// backend is what metadata.json says about the database.
+func (d listing) backend() (string, error) {
+	if !d.has("metadata.json") {
+		return "", nil
+	}
+	path := filepath.Join(d.dir, "metadata.json")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return "", unreadable(path, err)
+	}
+	r, bad := parseRecord(data, 1)
+	if bad != nil {
+		return "", &StoreError{
+			Path:   path,
+			Reason: fmt.Sprintf("does not tell whose store this is: at byte %d: %s", bad.offset+1, bad.message),
+			Hint:   "mend or remove it"}
+	}
+	return strings.ToLower(r.Text("backend")), nil
+}
+
+// noDB tells whether config.yaml says no-db: true at its top level.
+func (d listing) noDB() (bool, error) {
+	if !d.has("config.yaml") {
+		return false, nil
+	}
+	path := filepath.Join(d.dir, "config.yaml")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return false, unreadable(path, err)
+	}
+	for line := range strings.Lines(string(data)) {
+		key, value, ok := strings.Cut(strings.TrimRight(line, "\r\n"), ":")
+		if !ok || strings.Trim(key, `"' `) != "no-db" || key[0] == ' ' {
+			continue
+		}
+		value, _, _ = strings.Cut(value, " #")
+		return strings.EqualFold(strings.Trim(value, "\"' \t"), "true"), nil
+	}
+	return false, nil
+}
+
+// gitOf is the .git of a directory, a directory or a file, or "".
+func gitOf(dir string) (string, error) {
+	path := filepath.Join(dir, ".git")
+	_, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", unreadable(path, err)
+	}
+	return path, nil
+}
+
+// mainCheckout is the main checkout that a linked worktree's .git leads to, or
+// "" when git is no linked worktree (the main checkout itself, a submodule).
+func mainCheckout(git string) (string, error) {
+	if info, err := os.Stat(git); err != nil || info.IsDir() {
+		return "", err
+	}
+	text, err := os.ReadFile(git)
+	if err != nil {
+		return "", unreadable(git, err)
+	}
+	link, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir:")
+	if !ok {
+		return "", &StoreError{Path: git, Reason: fmt.Sprintf("expected \"gitdir: PATH\", found %q", brief(text)), Hint: "see git worktree repair"}
+	}
+	dir := under(filepath.Dir(git), strings.TrimSpace(link))
+	common, err := os.ReadFile(filepath.Join(dir, "commondir"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", unreadable(filepath.Join(dir, "commondir"), err)
+	}
+	return filepath.Dir(under(dir, strings.TrimSpace(string(common)))), nil
+}

@@ -1,0 +1,76 @@
+package beads
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// near gives up to three ids that may have been meant by id: those that have
+// it after their prefix, the only one that begins or ends with it, and those
+// at most two letters away from it, with or without the prefix.
+func near(id string, suffixed []string, ids func(func(string) bool) []string) []string {
+	const most = 3
+	near := slices.Sorted(slices.Values(suffixed))
+	if id == "" {
+		return nil
+	}
+	for _, match := range []func(string, string) bool{strings.HasPrefix, strings.HasSuffix} {
+		if only := ids(func(s string) bool { return match(s, id) }); len(only) == 1 {
+			near = append(near, only[0])
+		}
+	}
+	near = append(near, misspelt(id, ids)...)
+	return firstDistinct(near, most)
+}
+
+// misspelt gives the ids at distance one or two, nearest first, then by id.
+func misspelt(id string, ids func(func(string) bool) []string) []string {
+	away := map[string]int{}
+	found := ids(func(s string) bool {
+		d := min(distance(id, s), distance(id, s[strings.LastIndexByte(s, '-')+1:]))
+		if d > 2 || d >= len(id) {
+			return false
+		}
+		away[s] = d
+		return true
+	})
+	slices.SortFunc(found, func(a, b string) int {
+		return cmp.Or(cmp.Compare(away[a], away[b]), strings.Compare(a, b))
+	})
+	return found
+}
+
+func firstDistinct(list []string, most int) (out []string) {
+	for _, s := range list {
+		if len(out) < most && !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// distance is the number of bytes to insert, delete or replace to get from a
+// to b, or 3 when it is more than 2.
+func distance(a, b string) int {
+	const far = 3
+	if len(a)-len(b) >= far || len(b)-len(a) >= far {
+		return far
+	}
+	row := make([]int, len(b)+1)
+	for k := range row {
+		row[k] = k
+	}
+	for i := range len(a) {
+		corner := row[0]
+		row[0]++
+		for k := range len(b) {
+			next := corner
+			if a[i] != b[k] {
+				next = 1 + min(corner, row[k], row[k+1])
+			}
+			corner, row[k+1] = row[k+1], next
+		}
+	}
+	return min(row[len(b)], far)
+}

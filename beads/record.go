@@ -1,0 +1,117 @@
+package beads
+
+import (
+	"errors"
+	"io"
+	"time"
+)
+
+// Record is one line with the spans of its keys. It is immutable, and values
+// are decoded when asked for. Of a key that repeats the last value counts.
+type Record struct {
+	line    []byte
+	number  int
+	members []member
+	end     int     // offset of the closing brace
+	origin  *Record // as it was read; nil for that itself
+	sets    []Set   // what was set since
+}
+
+// parseRecord tokenises a line without its end.
+func parseRecord(line []byte, number int) (*Record, *syntaxError) {
+	r := &Record{line: line, number: number, members: make([]member, 0, 24)}
+	var m member
+	w := walker{scanner: scanner{b: line}}
+	for w.next(&m) {
+		r.members = append(r.members, m)
+	}
+	if w.err != nil {
+		return nil, w.err
+	}
+	r.end = w.blanks(w.pos)
+	if len(r.members) == 0 {
+		r.end = w.blanks(w.blanks(0) + 1)
+	}
+	return r, nil
+}
+
+// last is the index of the member that counts for k, or -1.
+func (r *Record) last(k Key) int {
+	for i := len(r.members) - 1; i >= 0; i-- {
+		if memberKey(r.line, r.members[i]) == string(k) {
+			return i
+		}
+	}
+	return -1
+}
+
+// Raw gives the bytes of the key's value as they stand, or nothing when it is
+// absent. The bytes must not be changed.
+func (r *Record) Raw(k Key) []byte {
+	if i := r.last(k); i >= 0 {
+		return r.members[i].val.of(r.line)
+	}
+	return nil
+}
+
+// Has tells whether the key has a value other than null.
+func (r *Record) Has(k Key) bool {
+	raw := r.Raw(k)
+	return len(raw) > 0 && string(raw) != "null"
+}
+
+// Text gives the key's text: "" when it is absent, null or not a string.
+// Unpaired surrogates and bytes that are not UTF-8 read as U+FFFD.
+func (r *Record) Text(k Key) string {
+	raw, _ := unquote(r.Raw(k))
+	return string(appendText(nil, raw))
+}
+
+// unquote gives the inside of a string value, and whether it is one.
+func unquote(raw []byte) ([]byte, bool) {
+	if len(raw) < 2 || raw[0] != '"' {
+		return nil, false
+	}
+	return raw[1 : len(raw)-1], true
+}
+
+// Time gives the key's time (RFC 3339, any offset and fraction), and whether
+// it has one.
+func (r *Record) Time(k Key) (time.Time, bool) {
+	return parseTime([]byte(r.Text(k)))
+}
+
+func parseTime(b []byte) (time.Time, bool) {
+	var t time.Time
+	if len(b) == 0 || t.UnmarshalText(b) != nil {
+		return time.Time{}, false
+	}
+	return t, true
+}
+
+// Labels gives the labels in their order; elements that are not strings are
+// left out.
+func (r *Record) Labels() (labels []string) {
+	list := r.Raw("labels")
+	if len(list) == 0 || list[0] != '[' {
+		return nil
+	}
+	s := scanner{b: list}
+	for v, ok := s.element(0); ok; v, ok = s.element(v.end) {
+		if raw, ok := unquote(v.of(list)); ok {
+			labels = append(labels, string(appendText(nil, raw)))
+		}
+	}
+	return labels
+}
+
+// Bytes is the line without its end (LF or CR LF) and without a byte order
+// mark. It must not be changed.
+func (r *Record) Bytes() []byte { return r.line }
+
+// Line is the 1-based number of the line.
+func (r *Record) Line() int { return r.number }
+
+func isEnd(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+}

@@ -1,0 +1,26 @@
+package beads
+
+// Mode says whose store it is (beads-format §10 rule 1).
+type Mode int
+
+const (
+	Plain  Mode = iota // JSONL only, no-db, br
+	SQLite             // bd keeps a SQLite database beside it
+	Dolt               // the JSONL is an export
+)
+
+// Store is a store that was found.
+type Store struct {
+	Path string // the JSONL file, symlinks not resolved
+	Dir  string // its .beads directory
+	Mode Mode
+	BR   bool // beads_rust works here: its .write.lock is taken too
+}
+
+// Where tells Discover where to look; the fields are the flags and variables.
+// A relative File or BeadsDir counts from Dir.
+type Where struct {
+	Dir      string // working directory (-C)
+	File     string // --store
+	BeadsDir string // BEADS_DIR
+}

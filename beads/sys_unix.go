@@ -1,0 +1,61 @@
+//go:build unix
+
+package beads
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// flock locks the whole file for this open file alone, if nobody else does.
+func flock(f *os.File) (held bool, err error) {
+	for {
+		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		switch {
+		case err == nil:
+			return true, nil
+		case errors.Is(err, unix.EWOULDBLOCK):
+			return false, nil
+		case !errors.Is(err, unix.EINTR):
+			return false, err
+		}
+	}
+}
+
+// mayWrite asks the system whether this process may write path.
+func mayWrite(path string) error { return unix.Access(path, unix.W_OK) }
+
+// keepOwner gives f the owner of the file it is to replace. Only root may give
+// a file away; for others the file becomes theirs, as with any editor.
+func keepOwner(f *os.File, of fs.FileInfo) error {
+	was, ok := of.Sys().(*syscall.Stat_t)
+	now, err := f.Stat()
+	if err != nil || !ok {
+		return err
+	}
+	is := now.Sys().(*syscall.Stat_t)
+	if was.Uid == is.Uid && was.Gid == is.Gid {
+		return nil
+	}
+	if err := f.Chown(int(was.Uid), int(was.Gid)); err != nil && !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	return nil
+}
+
+// syncDir makes renames in a directory last through a crash.
+func syncDir(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	err = d.Sync()
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP) {
+		err = nil // file systems that have no such thing
+	}
+	return join(err, d.Close())
+}

@@ -1,0 +1,201 @@
+package beads
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// errChanged says that the store is no longer what was read.
+var errChanged = errors.New("changed while it was being written")
+
+// writer replaces one store.
+type writer struct {
+	disk    disk
+	store   Store
+	target  string // the data file itself, symlinks resolved
+	options Options
+}
+
+// run tries until the store holds still.
+func (w *writer) run(ctx context.Context, fn func(*Tx) error) ([]Change, error) {
+	for range attempts {
+		changes, err := w.try(ctx, fn)
+		if !errors.Is(err, errChanged) {
+			return changes, err
+		}
+	}
+	return nil, &ConflictError{
+		Path: w.store.Path, Reason: fmt.Sprintf("changed %d times while it was being written", attempts),
+		Hint: "another program writes the store without its lock: let it finish and run the command again"}
+}
+
+// try reads the store, runs fn and writes the outcome. The error is errChanged
+// when the store changed meanwhile.
+func (w *writer) try(ctx context.Context, fn func(*Tx) error) (changes []Change, err error) {
+	f, err := Read(w.store)
+	if err != nil {
+		return nil, err
+	}
+	// Closed here on every way out; before a rename already, which some
+	// systems refuse for an open file.
+	defer func() {
+		if e := f.Close(); e != nil && !errors.Is(e, fs.ErrClosed) {
+			err = join(err, e)
+		}
+	}()
+	if err := refuseProblems(f); err != nil {
+		return nil, err
+	}
+	tx := &Tx{file: f, now: w.options.Now, records: map[*Issue]*Record{}}
+	if err := fn(tx); err != nil {
+		if tx.stale {
+			return nil, errChanged
+		}
+		return nil, err
+	}
+	changes = tx.changes()
+	if len(changes) == 0 || w.options.DryRun {
+		return changes, nil
+	}
+	if err := w.replace(ctx, tx); err != nil {
+		return nil, err
+	}
+	return changes, nil
+}
+
+// replace puts a file with the changes in the store's place.
+func (w *writer) replace(ctx context.Context, tx *Tx) error {
+	temp, err := w.disk.temp(filepath.Dir(w.target), w.pattern())
+	if err != nil {
+		return w.failed("cannot make a file beside it", err)
+	}
+	name := temp.Name()
+	err = w.fill(temp, tx)
+	if e := temp.Close(); err == nil && e != nil {
+		err = w.failed("cannot write its replacement", e)
+	}
+	if err == nil {
+		err = w.compare(tx.file)
+	}
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err == nil {
+		err = tx.file.Close()
+	}
+	if err == nil {
+		if e := w.disk.rename(name, w.target); e != nil {
+			err = w.failed("cannot be replaced", e)
+		}
+	}
+	if err != nil {
+		if e := w.disk.remove(name); e != nil && !errors.Is(e, fs.ErrNotExist) {
+			err = join(err, e)
+		}
+		return err
+	}
+	if err := w.disk.syncDir(filepath.Dir(w.target)); err != nil {
+		return w.failed("was replaced, but may not outlast a crash", err)
+	}
+	return nil
+}
+
+func (w *writer) pattern() string { return "." + filepath.Base(w.target) + ".stig-*.tmp" }
+
+func (w *writer) failed(reason string, err error) error {
+	return &StoreError{Path: w.store.Path, Reason: reason, Err: err, Hint: "see that the disk has room and may be written"}
+}
+
+// fill writes the whole new content: what did not change is copied from the
+// open snapshot.
+func (w *writer) fill(temp tempFile, tx *Tx) error {
+	f := tx.file
+	info, err := f.disk.Stat()
+	if err != nil {
+		return w.failed("cannot be read", err)
+	}
+	if err := temp.become(info); err != nil {
+		return w.failed("cannot give its mode to the replacement", err)
+	}
+	var done int64
+	for _, is := range tx.changed() {
+		if err := w.copyRange(temp, f, done, is.off); err != nil {
+			return err
+		}
+		if err := writeAll(temp, tx.records[is].line); err != nil {
+			return w.failed("cannot write its replacement", err)
+		}
+		done = is.off + int64(is.size)
+	}
+	if err := w.copyRange(temp, f, done, f.hash.size); err != nil {
+		return err
+	}
+	if err := temp.Sync(); err != nil {
+		return w.failed("cannot write its replacement", err)
+	}
+	return nil
+}
+
+func (w *writer) copyRange(temp tempFile, f *File, from, to int64) error {
+	if from == to {
+		return nil
+	}
+	err := temp.copyFrom(f.disk, from, to-from)
+	if isEnd(err) {
+		return errChanged // it was made shorter in place
+	}
+	if err != nil {
+		return w.failed("cannot write its replacement", err)
+	}
+	return nil
+}
+
+func writeAll(temp tempFile, b []byte) error {
+	n, err := temp.Write(b)
+	if err == nil && n < len(b) {
+		err = fmt.Errorf("wrote %d of %d bytes", n, len(b))
+	}
+	return err
+}
+
+// compare hashes what stands at the path now, by content: time stamps and
+// updated_at tell nothing.
+func (w *writer) compare(f *File) error {
+	now, err := os.Open(w.target)
+	if errors.Is(err, fs.ErrNotExist) {
+		return errChanged
+	}
+	if err != nil {
+		return unreadable(w.target, err)
+	}
+	h, err := hashFile(f.hash.seed, now)
+	if err = join(err, now.Close()); err != nil {
+		return unreadable(w.target, err)
+	}
+	if !h.equal(f.hash) {
+		return errChanged
+	}
+	return nil
+}
+
+// removeLeftovers removes what writers that died left behind. Their lock is
+// ours now, so nobody writes these any more. What cannot be removed harms
+// nobody and stays for the next writer.
+func (w *writer) removeLeftovers() {
+	dir := filepath.Dir(w.target)
+	d, err := listDir(dir)
+	if err != nil {
+		return
+	}
+	before, after, _ := strings.Cut(w.pattern(), "*")
+	for _, name := range d.names {
+		if strings.HasPrefix(name, before) && strings.HasSuffix(name, after) {
+			_ = w.disk.remove(filepath.Join(dir, name))
+		}
+	}
+}
