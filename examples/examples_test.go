@@ -53,7 +53,7 @@ func TestHarborIsWrittenAsBdWritesIt(t *testing.T) {
 		}
 		if got := keys(t, line); !slices.IsSortedFunc(got, func(a, b string) int {
 			return slices.Index(keyOrder, a) - slices.Index(keyOrder, b)
-		}) || slices.Contains(got, "") {
+		}) || slices.Contains(got, "") || !slices.Contains(got, "priority") {
 			t.Errorf("%.60s: keys %v, want the order %v", line, got, keyOrder)
 		}
 		ids = append(ids, decode(t, line).ID)

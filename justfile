@@ -1,0 +1,66 @@
+# What people do here often. .ci/run runs the checks without just.
+
+set positional-arguments
+set shell := ["bash", "-euo", "pipefail", "-c"]
+
+# list the recipes
+default:
+    @just --list
+
+# all tests
+test:
+    go test ./...
+
+# tests under the race detector
+race:
+    bash .ci/run race
+
+# formatting, vet, staticcheck
+lint:
+    bash .ci/run format vet staticcheck
+
+# every fuzz target, for so long each
+fuzz time="20s":
+    FUZZTIME="$1" bash .ci/run fuzz
+
+# bring generated and golden files up to date
+golden:
+    bash .ci/run golden
+
+# benchmarks
+bench:
+    go test -run '^$' -bench . -benchmem ./...
+
+# everything a change must pass
+ci:
+    bash .ci/run
+
+# the README's session (its console blocks) on a copy of the example store
+demo:
+    #!/usr/bin/env bash
+    set -euo pipefail
+    tmp=$(mktemp -d)
+    trap 'rm -rf "$tmp"' EXIT
+    go build -o "$tmp/bin/stig" ./cmd/stig
+    cp -R examples/harbor "$tmp/harbor"
+    awk '/^```console/ { on = 1; next } /^```/ { on = 0 } on && sub(/^\$ /, "")' README.md > "$tmp/session"
+    test -s "$tmp/session"
+    export PATH="$tmp/bin:$PATH" XDG_STATE_HOME="$tmp/state" STIG_ACTOR=mara STIG_NOW=2026-11-20T09:00:00Z
+    cd "$tmp/harbor"
+    git init -q
+    git add .
+    git -c user.name=mara -c user.email=mara@harbor.example commit -q -m "Open the port"
+    while read -r command <&3; do
+        printf '\n$ %s\n' "$command"
+        bash -c "$command" || echo "exit $?"
+    done 3< "$tmp/session"
+
+# check one issue's signals: just schema-vet-issue harbor-4ke.5 -C examples/harbor
+schema-vet-issue ID *FLAGS:
+    #!/usr/bin/env bash
+    set -euo pipefail
+    go run ./cmd/stig vet "$@"
+    command -v cue > /dev/null || { echo "cue is not installed: checked by stig alone"; exit; }
+    json=$(go run ./cmd/stig signals get "$@" --json)
+    case $json in *'"confidence"'*) table='#SignalTableEvidence' ;; *) table='#SignalTable' ;; esac
+    cue vet -c -d "$table" schemas/stigmergic-workflow/schema.cue json: - <<< "$json"
