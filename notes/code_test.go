@@ -61,6 +61,7 @@ func TestParts(t *testing.T) {
 		{"intro\n\n# One\n\na\n\n## Two *b*\n\nc\n\n# Three", []string{"1 One|a\n\n## Two *b*\n\nc", "2 Two b|c", "1 Three|"}},
 		{"One\ntwo\n===\na\n\nThree\n---\n\n    b\n", []string{"1 One two|a\n\nThree\n---\n\n    b", "2 Three|    b"}},
 		{"#One\n---\na", []string{"2 #One|a"}},
+		{"####### One\n---\na", []string{"2 ####### One|a"}},
 		{"#\n## `x y` ##\r\n\r\na\r\n", []string{"1 |## `x y` ##\r\n\r\na", "2 x y|a"}},
 		{"```\n# no\n```\n- # no\n\n> # no", nil},
 		{"## Acceptance criteria\n- a\n### Detail\nb\n## Next\nc", []string{"2 Acceptance criteria|- a\n### Detail\nb", "3 Detail|b", "2 Next|c"}},

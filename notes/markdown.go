@@ -41,11 +41,9 @@ func scan(source string) (delimiters []delimiter, paragraphs []Span) {
 	number, counted := 1, 0
 	for block := tree([]byte(source)).FirstChild(); block != nil; block = block.NextSibling() {
 		lines := block.Lines()
-		switch block := block.(type) {
+		switch block.(type) {
 		case *ast.HTMLBlock:
-			if block.HTMLBlockType != ast.HTMLBlockType2 || lines.Len() != 1 || block.HasClosure() {
-				continue
-			}
+			// A comment that ends on its first line is a block of one line.
 			if found, ok := readDelimiter(source, lineStart(source, lines.At(0).Start)); ok {
 				number += strings.Count(source[counted:found.at], "\n")
 				found.number, counted = number, found.at

@@ -70,6 +70,8 @@ var documents = []struct {
 	{"nested", "<!-- a -->\n<!-- b -->\nx\n<!-- /b -->\n<!-- /a -->", "b@2 1:1 a: nested"},
 	{"nested in itself", "<!-- a -->\n<!-- a -->\nx\n<!-- /a -->\n<!-- /a -->", "a@2 1:1 a: nested"},
 	{"crossed", "<!-- a -->\n<!-- b -->\n<!-- /a -->\n<!-- /b -->", "1:1 a: nested 2:1 b: never closed 4:1 b: never opened"},
+	{"crossed after a section of the same name", "<!-- b -->\n<!-- a -->\n<!-- /a -->\n<!-- a -->\n<!-- /b -->\n<!-- /a -->",
+		"a@2 1:1 b: nested 4:1 a: never closed 6:1 a: never opened"},
 	{"name misspelt in the closer", "<!-- river -->\n<!-- /rivr -->\n<!-- b -->\n<!-- /b -->",
 		"b@3 1:1 river: never closed 2:1 rivr: never opened"},
 	{"case differs", "<!-- River -->\n<!-- /river -->", "1:1 River: never closed 2:1 river: never opened"},

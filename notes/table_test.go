@@ -142,7 +142,9 @@ func TestSetCell(t *testing.T) {
 		{"adds the next cell", "| 1 | 2 |", 2, "new", "| 1 | 2 | new |"},
 		{"adds a farther cell", "| 1 |", 2, "new", "| 1 |  | new |"},
 		{"adds a cell where the last pipe is missing", "| 1 | 2", 2, "new", "| 1 | 2 | new |"},
-		{"adds a farther cell where no pipe is", "1", 2, "new", "1 |  | new |"},
+		{"adds a farther cell where no pipe is", "1", 2, "new", "| 1 |  | new |"},
+		{"a row that could begin a list gets a pipe", "*", 1, "new", "| * | new |"},
+		{"a row without pipe in front keeps its start", "1 | 2", 1, "new", "1 | new"},
 		{"adds a cell before blanks", "| 1 | 2 |  ", 2, "new", "| 1 | 2 | new |  "},
 		{"adds no empty cell", "| 1 |", 2, "", "| 1 |"},
 		{"escapes pipes", "| 1 | 2 |", 1, "x | y", "| 1 | x \\| y |"},
@@ -198,6 +200,27 @@ func TestInsertRow(t *testing.T) {
 	}
 }
 
+// Columns that a row lacks are added in order, whichever way they are given.
+func TestSetCells(t *testing.T) {
+	for _, c := range []struct{ row, want string }{
+		{"| 1 | 2 | 3 |", "| 1 | x | y |"},
+		{"| 1 | 2 |", "| 1 | x | y |"},
+		{"| 1 |", "| 1 | x | y |"},
+		{"1", "| 1 | x | y |"},
+		{"| 1 | 2", "| 1 | x | y |"},
+		{"|1||3|", "|1| x |y|"},
+	} {
+		d := notes.Parse(section("| a | b | c |\n|---|---|---|\n" + c.row))
+		got, err := d.Apply(d.Table(d.Sections()[0]).SetCells(d, 0, map[int]string{2: "y", 1: "x"}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := section("| a | b | c |\n|---|---|---|\n" + c.want); got.Text() != want {
+			t.Errorf("%q\n got %q\nwant %q", c.row, got.Text(), want)
+		}
+	}
+}
+
 // Rows and cells that are missing at one place are added together.
 func TestSplicesAtOnePlace(t *testing.T) {
 	d := notes.Parse(section("| a | b |\n|---|---|\n| 1 |"))
@@ -229,7 +252,8 @@ func FuzzSetCell(f *testing.F) {
 		if same, err := d.Apply(table.SetCell(d, r, c, at(table, r, c))); err != nil || same.Text() != text {
 			t.Fatalf("setting the present value of %d,%d changes %q (%v)", r, c, text, err)
 		}
-		splice := table.SetCell(d, r, c, value)
+		set := map[int]string{c: value, (c + 3) % 10: "other"}
+		splice := table.SetCells(d, r, set)
 		row := table.Rows[r]
 		if splice.Start < row.Start || splice.End > row.End {
 			t.Fatalf("splice %v outside its row %v", splice.Span, row.Span)
@@ -248,11 +272,11 @@ func FuzzSetCell(f *testing.F) {
 		for i := range table.Rows {
 			for j := range 11 {
 				want := at(table, i, j)
-				if i == r && j == c {
-					want = strings.Trim(value, " \t\r\v\f")
+				if text, changed := set[j]; i == r && changed {
+					want = strings.Trim(text, " \t\r\v\f")
 				}
 				if at(after, i, j) != want {
-					t.Fatalf("cell %d,%d is %q, want %q after setting %d,%d:\n%q\n%q", i, j, at(after, i, j), want, r, c, text, got.Text())
+					t.Fatalf("cell %d,%d is %q, want %q after setting %v of %d:\n%q\n%q", i, j, at(after, i, j), want, set, r, text, got.Text())
 				}
 			}
 		}

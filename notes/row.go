@@ -1,0 +1,113 @@
+package notes
+
+import (
+	"slices"
+	"strings"
+)
+
+// SetCell is SetCells for one cell. Splices of SetCell for several columns of
+// one row may go to Apply together only if the row has all of them; SetCells
+// has no such limit.
+func (t *Table) SetCell(d *Doc, r, c int, text string) Splice {
+	return t.SetCells(d, r, map[int]string{c: text})
+}
+
+// SetCells is the splice that gives columns (0-based) of row r (an index into
+// Rows) new texts, trimmed and with | escaped. Columns that the row lacks are
+// added at its end, missing ones between are left blank. A present text
+// changes nothing; no text in a column that is not there adds none.
+//
+// A row without an outer pipe in front gets one when its first column changes
+// or columns are added, because the line could otherwise begin a list or a
+// heading. A newline in a text would end the row and is an error of the
+// caller: SetCells panics.
+func (t *Table) SetCells(d *Doc, r int, texts map[int]string) Splice {
+	row := t.Rows[r]
+	line := trim(d.text, row.Span)
+	var edits []Splice
+	for c, cell := range row.Cells {
+		if text, set := texts[c]; set && escape(cell.Text) != cellText(text) {
+			edits = append(edits, Splice{cell.Span, padded(d.text, cell, cellText(text))})
+		}
+	}
+	if added := addedCells(d.text, row, texts); added != "" {
+		edits = append(edits, Splice{Span{line.End, line.End}, added})
+	}
+	if len(edits) == 0 {
+		return Splice{Span: Span{line.End, line.End}}
+	}
+	first, last := edits[0], edits[len(edits)-1]
+	if d.text[line.Start] != '|' && (first.Start == line.Start || last.Start == line.End) {
+		edits = slices.Insert(edits, 0, Splice{Span{line.Start, line.Start}, "| "})
+	}
+	return merged(d.text, edits)
+}
+
+// padded is a text with the blanks that it needs to stand in the place of a
+// cell: around it in an empty cell, and between a backslash and a pipe.
+func padded(text string, cell Cell, value string) string {
+	empty := cell.Start == cell.End
+	if empty && text[cell.Start-1] == '|' {
+		value = " " + value
+	}
+	if strings.HasPrefix(text[cell.End:], "|") && (empty || strings.HasSuffix(value, `\`)) {
+		value += " "
+	}
+	return value
+}
+
+// addedCells is what goes to the end of a row for the columns that it lacks.
+func addedCells(text string, row Row, texts map[int]string) string {
+	last := -1
+	for c, value := range texts {
+		if cellText(value) != "" {
+			last = max(last, c)
+		}
+	}
+	var added strings.Builder
+	for c := len(row.Cells); c <= last; c++ {
+		if _, ended := inner(text, row.Span); added.Len() == 0 && !ended {
+			added.WriteString(" |")
+		}
+		added.WriteString(" " + cellText(texts[c]) + " |")
+	}
+	return added.String()
+}
+
+// merged is one splice for several in order.
+func merged(text string, edits []Splice) Splice {
+	var b strings.Builder
+	end := edits[0].Start
+	for _, edit := range edits {
+		b.WriteString(text[end:edit.Start])
+		b.WriteString(edit.Text)
+		end = edit.End
+	}
+	return Splice{Span{edits[0].Start, end}, b.String()}
+}
+
+// InsertRow is the splice that puts a new row before Rows[at] (at ==
+// len(Rows): after the last), written as "| a | b | c |". Several insertions
+// at one place stand in the order in which Apply gets them.
+func (t *Table) InsertRow(d *Doc, at int, cells ...string) Splice {
+	place := nextLine(d.text, t.End)
+	if at < len(t.Rows) {
+		place = t.Rows[at].Start
+	}
+	var row strings.Builder
+	for _, cell := range cells {
+		row.WriteString("| " + cellText(cell) + " ")
+	}
+	row.WriteString("|" + d.newline())
+	return Splice{Span{place, place}, row.String()}
+}
+
+// cellText is a text as it stands in a cell.
+func cellText(text string) string {
+	if strings.Contains(text, "\n") {
+		panic("notes: newline in the text of a table cell")
+	}
+	return escape(strings.Trim(text, spaces))
+}
+
+func escape(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
