@@ -1,0 +1,293 @@
+package signals
+
+import (
+	"fmt"
+	"strings"
+
+	"stig/notes"
+)
+
+// Change is one signal that an edit changed.
+type Change struct {
+	Signal   Signal
+	From, To string // the values as they stood and stand in the notes
+}
+
+// Update is what to set, and how.
+type Update struct {
+	Set      map[Signal]string // PlanningDepth may be Auto
+	Today    string            // YYYY-MM-DD
+	Reaffirm bool              // date rows even when their value stays
+	Evidence bool              // a new table gets nine rows
+}
+
+// Auto as a planning depth stands for the default of the cynefin domain.
+const Auto = "auto"
+
+// Apply writes an Update into the document and validates the result. It
+// returns what changed, and warnings such as a kept planning depth.
+//
+// Only the Value and Updated cells of rows whose value changes are written. A
+// missing row that changes is inserted at its canonical place, the evidence
+// rows all three together. Where there is no table, one is created at the
+// beginning of the notes. A new cynefin domain brings its planning depth
+// along, unless the present depth is not the default of the old domain.
+//
+// It refuses malformed notes (*notes.Error), a table that cannot be written
+// safely, and a result that the schema does not take, be it by the
+// update or by a value that was there (*InvalidError): setting that signal mends it. A
+// repeated row does not keep the last one from being written.
+func Apply(d *notes.Doc, u Update, schema *Schema) (*notes.Doc, []Change, []string, error) {
+	if malformed := d.Malformed(); len(malformed) > 0 {
+		return nil, nil, nil, malformed[0]
+	}
+	if !isDate(u.Today) {
+		return nil, nil, nil, fmt.Errorf("today must be a date (YYYY-MM-DD); found %q", u.Today)
+	}
+	t := Read(d, schema)
+	if err := t.writable(); err != nil {
+		return nil, nil, nil, err
+	}
+	p, warnings, err := u.plan(t)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	result, err := p.write(d, t)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if err := p.verify(result, schema); err != nil {
+		return nil, nil, nil, err
+	}
+	return result, p.changes(t), warnings, nil
+}
+
+// writable refuses a table in which nothing can be written safely.
+func (t *Table) writable() error {
+	var refused []Finding
+	for _, f := range t.findings {
+		newer := f.Rule == RuleVersion && isDecimal(t.Raw(SchemaVersion))
+		for _, rule := range unwritable {
+			newer = newer || f.Rule == rule
+		}
+		if newer {
+			refused = append(refused, f)
+		}
+	}
+	if len(refused) > 0 {
+		return &InvalidError{refused}
+	}
+	return nil
+}
+
+// plan is what the table shall hold.
+type plan struct {
+	Update
+	given [count]bool   // signals that are set, by the caller or by derivation
+	want  [count]string // their values in canonical form
+}
+
+func (u Update) plan(t *Table) (plan, []string, error) {
+	p := plan{Update: u}
+	for s, text := range u.Set {
+		if s < 0 || s >= count {
+			return p, nil, fmt.Errorf("no signal has the number %d", s)
+		}
+		if strings.ContainsAny(text, "\r\n") {
+			return p, nil, fmt.Errorf("%s: must be one line; found %q", s, text)
+		}
+		text = strings.TrimSpace(text)
+		if s == Surprise && strings.HasPrefix(text, ".") {
+			text = "0" + text
+		}
+		p.given[s], p.want[s] = true, canonical(s, text)
+	}
+	return p, p.derive(t), nil
+}
+
+// derive sets the planning depth that a new domain brings along.
+func (p *plan) derive(t *Table) []string {
+	old, domain := t.Value(Cynefin), t.Value(Cynefin)
+	if p.given[Cynefin] {
+		domain = p.want[Cynefin]
+	}
+	depth := t.Raw(PlanningDepth)
+	switch {
+	case p.given[PlanningDepth]:
+		if p.want[PlanningDepth] == Auto {
+			p.want[PlanningDepth] = Depth(domain)
+		}
+	case Complexity(domain) < 0 || domain == old || depth == Depth(domain):
+	case depth == Depth(old):
+		p.given[PlanningDepth], p.want[PlanningDepth] = true, Depth(domain)
+	default:
+		return []string{fmt.Sprintf("planning-depth: kept %q, which was set by hand (%s brings %s); --depth auto resets it",
+			depth, domain, Depth(domain))}
+	}
+	return nil
+}
+
+// differs tells whether the value of a signal changes.
+func (p *plan) differs(t *Table, s Signal) bool {
+	return p.given[s] && canonical(s, t.Raw(s)) != p.want[s]
+}
+
+// dates tells whether the row of a signal gets today's date.
+func (p *plan) dates(t *Table, s Signal) bool {
+	_, asked := p.Set[s]
+	return p.differs(t, s) || asked && p.Reaffirm
+}
+
+func (p *plan) changes(t *Table) []Change {
+	var changes []Change
+	for s := range count {
+		if p.differs(t, s) {
+			changes = append(changes, Change{s, t.Raw(s), p.want[s]})
+		}
+	}
+	return changes
+}
+
+func (p *plan) write(d *notes.Doc, t *Table) (*notes.Doc, error) {
+	if !t.present {
+		return d.Prepend(Section, p.render(t))
+	}
+	var values []notes.Splice
+	for s := range count {
+		if t.Has(s) && p.differs(t, s) {
+			values = append(values, t.grid.SetCell(d, t.cells[s].row, 1, p.want[s]))
+		}
+	}
+	d, grid, err := edit(d, t.grid, values)
+	if err != nil {
+		return nil, err
+	}
+	// Dates come after values: both may add a cell at the end of a short row.
+	var rest []notes.Splice
+	for s := range count {
+		if t.Has(s) && t.dated && p.dates(t, s) {
+			rest = append(rest, grid.SetCell(d, t.cells[s].row, 2, p.Today))
+		}
+	}
+	for _, s := range p.missing(t) {
+		rest = append(rest, grid.InsertRow(d, t.place(s), p.row(t, s)...))
+	}
+	d, _, err = edit(d, grid, rest)
+	return d, err
+}
+
+// edit makes splices in the live table and finds it again.
+func edit(d *notes.Doc, grid *notes.Table, splices []notes.Splice) (*notes.Doc, *notes.Table, error) {
+	if len(splices) == 0 {
+		return d, grid, nil
+	}
+	d, err := d.Apply(splices...)
+	if err != nil {
+		return nil, nil, err
+	}
+	sections := d.Named(Section)
+	return d, d.Table(sections[len(sections)-1]), nil
+}
+
+// missing lists the rows to insert, in canonical order.
+func (p *plan) missing(t *Table) []Signal {
+	var rows []Signal
+	evidence := false
+	for s := range count {
+		if !t.Has(s) && p.dates(t, s) {
+			rows = append(rows, s)
+			evidence = evidence || s.Evidence()
+		}
+	}
+	if !evidence || t.HasEvidence() {
+		return rows
+	}
+	for i, s := range rows {
+		if s.Evidence() {
+			rows = rows[:i]
+			break
+		}
+	}
+	return append(rows, Confidence, EvidenceFreshness, RegressionGuard)
+}
+
+// place is the index of the row before which a missing row belongs: behind
+// the nearest signal that comes before it in canonical order, else before the
+// nearest that comes after.
+func (t *Table) place(s Signal) int {
+	for before := s - 1; before >= 0; before-- {
+		if t.Has(before) {
+			return t.cells[before].row + 1
+		}
+	}
+	for after := s + 1; after < count; after++ {
+		if t.Has(after) {
+			return t.cells[after].row
+		}
+	}
+	return len(t.grid.Rows)
+}
+
+// row is a new row of the table.
+func (p *plan) row(t *Table, s Signal) []string {
+	value, date := s.Default(), noDate
+	if p.given[s] {
+		value = p.want[s]
+	}
+	if p.dates(t, s) {
+		date = p.Today
+	}
+	if t.present && !t.dated {
+		return []string{s.String(), value}
+	}
+	return []string{s.String(), value, date}
+}
+
+// render is a new table. Its basic rows are dated, because from now on
+// somebody answers for them; an escalation that there is not has no date, nor has evidence that nobody gave.
+func (p *plan) render(t *Table) string {
+	rows := All()
+	nine := p.Evidence
+	for _, s := range rows[Confidence:] {
+		nine = nine || p.given[s]
+	}
+	if !nine {
+		rows = rows[:Confidence]
+	}
+	lines := []string{"| Signal | Value | Updated |", "|---|---|---|"}
+	for _, s := range rows {
+		cells := p.row(t, s)
+		if _, asked := p.Set[s]; asked || s < Escalation || s == PlanningDepth {
+			cells[2] = p.Today
+		}
+		for i, text := range cells {
+			cells[i] = strings.ReplaceAll(text, "|", `\|`)
+		}
+		lines = append(lines, "| "+strings.Join(cells, " | ")+" |")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// verify reads the result again and has the schema itself judge it.
+func (p *plan) verify(result *notes.Doc, schema *Schema) error {
+	t := Read(result, schema)
+	if err := t.writable(); err != nil {
+		return err
+	}
+	findings := t.violations(schema)
+	for i, f := range findings {
+		if s, ok := Named(f.Signal); ok && p.given[s] {
+			// It stands nowhere: the result is thrown away.
+			findings[i].Line, findings[i].Column, findings[i].Fix = 0, 0, ""
+		}
+	}
+	if len(findings) > 0 {
+		return &InvalidError{findings}
+	}
+	for s := range count {
+		if p.given[s] && t.Value(s) != p.want[s] {
+			return fmt.Errorf("%s: %q was written and reads as %q", s, p.want[s], t.Raw(s))
+		}
+	}
+	return nil
+}

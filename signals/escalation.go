@@ -1,0 +1,107 @@
+package signals
+
+import (
+	"strings"
+
+	"stig/notes"
+)
+
+// EscalationSection is the name of the section that holds questions and answers.
+const EscalationSection = "escalation-context"
+
+// PartKind says what a part of the escalation section is.
+type PartKind string
+
+const (
+	Pending     PartKind = "Pending"
+	Improvement PartKind = "Process improvement"
+	Resolved    PartKind = "Resolved"
+)
+
+// Asks tells whether a part is a question rather than an answer.
+func (k PartKind) Asks() bool { return k == Pending || k == Improvement }
+
+// Part is one question or one answer. Parts are never edited: they are the trail.
+type Part struct {
+	Kind PartKind
+	Date string // YYYY-MM-DD, "" when the heading has none
+	By   string // who asked or answered, "" when not recorded
+	Text string // trimmed
+}
+
+// Escalations reads the parts of all escalation sections in the order of the text.
+func Escalations(d *notes.Doc) []Part {
+	var parts []Part
+	for _, section := range d.Named(EscalationSection) {
+		for _, p := range notes.Parts(d.Body(section)) {
+			if p.Level != 2 {
+				continue
+			}
+			if kind, ok := partKind(p.Heading); ok {
+				parts = append(parts, Part{
+					Kind: kind,
+					Date: dateIn(p.Heading),
+					By:   partActor(p.Heading),
+					Text: strings.TrimSpace(p.Body),
+				})
+			}
+		}
+	}
+	return parts
+}
+
+func partKind(heading string) (PartKind, bool) {
+	for _, kind := range []PartKind{Pending, Improvement, Resolved} {
+		if len(heading) >= len(kind) && strings.EqualFold(heading[:len(kind)], string(kind)) {
+			return kind, true
+		}
+	}
+	return "", false
+}
+
+// partActor reads "Resolved (2026-11-20) by alice".
+func partActor(heading string) string {
+	_, by, _ := strings.Cut(heading, ") by ")
+	return strings.TrimSpace(by)
+}
+
+// Standing tells what the parts amount to: EscalationPending when a question
+// stands after the last answer, EscalationResolved when all are answered,
+// EscalationNone when there is none.
+func Standing(parts []Part) string {
+	switch {
+	case len(parts) == 0:
+		return EscalationNone
+	case len(Questions(parts)) > 0:
+		return EscalationPending
+	}
+	return EscalationResolved
+}
+
+// Questions lists the questions that no answer follows.
+func Questions(parts []Part) []Part {
+	var open []Part
+	for _, p := range parts {
+		if !p.Kind.Asks() {
+			open = nil
+			continue
+		}
+		open = append(open, p)
+	}
+	return open
+}
+
+// AddPart appends a part to the escalation section, making the section when
+// there is none.
+func AddPart(d *notes.Doc, p Part) (*notes.Doc, error) {
+	heading := "## " + string(p.Kind) + " (" + p.Date + ")"
+	if p.By != "" {
+		heading += " by " + p.By
+	}
+	body := heading + "\n" + strings.TrimSpace(p.Text)
+	if sections := d.Named(EscalationSection); len(sections) > 0 {
+		earlier := strings.TrimRight(d.Body(sections[len(sections)-1]), "\r\n")
+		body = earlier + "\n\n" + body
+	}
+	return d.Replace(EscalationSection, body)
+}

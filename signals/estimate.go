@@ -1,0 +1,132 @@
+package signals
+
+import (
+	"regexp"
+	"strings"
+
+	"stig/notes"
+)
+
+// EstimateSection is the name of the section that holds the state estimate.
+const EstimateSection = "checkpoint-context"
+
+// Estimate is a state estimate: what the next worker must know about an issue
+// as it stands. Either the four labelled texts are given, or Body alone.
+type Estimate struct {
+	Date string // YYYY-MM-DD of its heading, "" when the heading has none
+	Body string // all text but the heading, trimmed
+	Line int    // 1-based line of the section's opener in the notes, 0 when not read from notes
+
+	Done, Learned, Remains, Downstream string
+}
+
+// labels are the four questions an estimate answers, in their written order.
+func (e *Estimate) labels() []label {
+	return []label{
+		{"What was done", &e.Done},
+		{"What was learned", &e.Learned},
+		{"What remains", &e.Remains},
+		{"Downstream impact", &e.Downstream},
+	}
+}
+
+type label struct {
+	name string
+	text *string
+}
+
+// LastEstimate reads the live state estimate. Any heading is accepted, and none.
+func LastEstimate(d *notes.Doc) (Estimate, bool) {
+	sections := d.Named(EstimateSection)
+	if len(sections) == 0 {
+		return Estimate{}, false
+	}
+	live := sections[len(sections)-1]
+	e := Estimate{Line: live.Line}
+	body := strings.TrimSpace(d.Body(live))
+	if heading, rest, ok := cutHeading(body); ok {
+		e.Date, body = dateIn(heading), rest
+	}
+	e.Body = body
+	e.readLabels()
+	return e, true
+}
+
+// readLabels finds the labelled texts: from a label that opens a paragraph to the next one.
+func (e *Estimate) readLabels() {
+	var open *string
+	for _, line := range strings.Split(e.Body, "\n") {
+		line = strings.TrimSuffix(line, "\r")
+		for _, l := range e.labels() {
+			if rest, ok := cutLabel(line, l.name); ok {
+				open, line = l.text, rest
+			}
+		}
+		if open != nil {
+			*open += line + "\n"
+		}
+	}
+	for _, l := range e.labels() {
+		*l.text = strings.TrimSpace(*l.text)
+	}
+}
+
+// cutLabel reads "What was done: text", plain or in bold.
+func cutLabel(line, name string) (rest string, ok bool) {
+	line = strings.TrimLeft(line, "*_")
+	if len(line) < len(name) || !strings.EqualFold(line[:len(name)], name) {
+		return "", false
+	}
+	rest = strings.TrimLeft(line[len(name):], "*_")
+	rest, ok = strings.CutPrefix(rest, ":")
+	return strings.TrimLeft(rest, "*_ "), ok
+}
+
+// Empty tells whether the estimate says nothing.
+func (e Estimate) Empty() bool { return e.text() == "" }
+
+func (e Estimate) text() string {
+	var parts []string
+	for _, l := range e.labels() {
+		if text := strings.TrimSpace(*l.text); text != "" {
+			parts = append(parts, l.name+": "+text)
+		}
+	}
+	if len(parts) == 0 {
+		return withoutHeading(strings.TrimSpace(e.Body))
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// withoutHeading drops a heading that the text brings itself: the section's
+// own heading, with its date, is always written.
+func withoutHeading(body string) string {
+	if heading, rest, ok := cutHeading(body); ok && strings.HasPrefix(strings.ToLower(heading), "state estimate") {
+		return rest
+	}
+	return body
+}
+
+// SetEstimate replaces the state estimate of a document; an equal one of the
+// same date changes nothing.
+func SetEstimate(d *notes.Doc, e Estimate) (*notes.Doc, error) {
+	return d.Replace(EstimateSection, "## State estimate ("+e.Date+")\n\n"+e.text())
+}
+
+// cutHeading splits a text that begins with an ATX heading.
+func cutHeading(text string) (heading, rest string, ok bool) {
+	if !strings.HasPrefix(text, "#") {
+		return "", text, false
+	}
+	line, rest, _ := strings.Cut(text, "\n")
+	heading = strings.TrimLeft(line, "#")
+	if len(line)-len(heading) > 6 || !strings.HasPrefix(heading, " ") {
+		return "", text, false
+	}
+	return strings.TrimSpace(heading), strings.TrimSpace(rest), true
+}
+
+// dateIn finds the first date in a heading.
+func dateIn(heading string) string {
+	return regexp.MustCompile(`\b\d{4}-\d{2}-\d{2}\b`).FindString(heading)
+}

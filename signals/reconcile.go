@@ -1,0 +1,391 @@
+package signals
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"stig/notes"
+)
+
+// Reconcile merges the several signal tables of a document into one, in place
+// of the last, and says what it did, one sentence each.
+//
+// Per row, unknown ones too, the newer Updated wins; an absent date is older than any, ties go
+// to the later table, and a value that is not valid loses to one that is.
+// The tables before the last are removed, and so are the lines of three dashes
+// with which a merge joined the notes. Of several checkpoints the newest dated one is kept,
+// the later on a tie. The parts of several escalation sections are united in the last one, in the
+// order of their dates, each once. All other text is kept as it stands, also
+// where a merge doubled it; blank lines around what is removed are closed up.
+//
+// A document with one table or none is returned as it is. Values that are not
+// valid in every table stay: Apply mends them. It refuses malformed notes
+// (*notes.Error) and tables that cannot be written safely (*InvalidError).
+func Reconcile(d *notes.Doc, schema *Schema) (*notes.Doc, []string, error) {
+	if malformed := d.Malformed(); len(malformed) > 0 {
+		return nil, nil, malformed[0]
+	}
+	sections := d.Named(Section)
+	if len(sections) < 2 {
+		return d, nil, nil
+	}
+	r := reconciler{doc: d}
+	if err := r.read(sections, schema); err != nil {
+		return nil, nil, err
+	}
+	r.dropTables(sections)
+	r.dropCheckpoints()
+	escalation := r.uniteEscalations()
+	result, err := r.apply()
+	if err != nil {
+		return nil, nil, err
+	}
+	if escalation != "" {
+		if result, err = result.Replace(EscalationSection, escalation); err != nil {
+			return nil, nil, err
+		}
+	}
+	return result, r.done, r.verify(result)
+}
+
+// reconciler gathers what to change and what was done.
+type reconciler struct {
+	doc     *notes.Doc
+	tables  []*Table // in the order of the text
+	winners []winner
+	removed []notes.Span
+	done    []string
+}
+
+// winner is the row that a name gets.
+type winner struct {
+	name, value, date string
+	table             int
+}
+
+func (r *reconciler) say(format string, args ...any) {
+	r.done = append(r.done, fmt.Sprintf(format, args...))
+}
+
+func (r *reconciler) read(sections []notes.Section, schema *Schema) error {
+	for _, section := range sections {
+		t := readSection(r.doc, section)
+		t.judge(schema)
+		if err := t.writable(); err != nil {
+			return err
+		}
+		r.tables = append(r.tables, t)
+	}
+	for i, t := range r.tables {
+		for _, row := range t.rows() {
+			r.enter(i, row)
+		}
+	}
+	return nil
+}
+
+// rows lists the rows of a table in its order, those of a repeated name once:
+// the last, which counts.
+func (t *Table) rows() []winner {
+	var rows []winner
+	for _, row := range t.grid.Rows {
+		w := winner{name: row.Cells[0].Text}
+		if len(row.Cells) > 1 {
+			w.value = row.Cells[1].Text
+		}
+		if t.dated && len(row.Cells) > 2 && isDate(row.Cells[2].Text) {
+			w.date = row.Cells[2].Text
+		}
+		rows = slices.DeleteFunc(rows, func(other winner) bool { return other.name == w.name })
+		rows = append(rows, w)
+	}
+	return rows
+}
+
+// enter lets the row of table i compete with those of earlier tables.
+func (r *reconciler) enter(i int, w winner) {
+	w.table = i
+	at := slices.IndexFunc(r.winners, func(other winner) bool { return other.name == w.name })
+	if at < 0 {
+		r.winners = append(r.winners, w)
+		return
+	}
+	old := r.winners[at]
+	if valid, was := r.valid(w), r.valid(old); valid != was {
+		if valid {
+			r.winners[at] = w
+		}
+		return
+	}
+	if w.date >= old.date {
+		r.winners[at] = w
+	}
+}
+
+func (r *reconciler) valid(w winner) bool {
+	t := r.tables[w.table]
+	return !slices.ContainsFunc(t.findings, func(f Finding) bool {
+		return f.Signal == w.name && (f.Rule == RuleValue || f.Rule == RuleVersion)
+	})
+}
+
+// dropTables plans the removal of all tables but the last, and of the
+// separators between them.
+func (r *reconciler) dropTables(sections []notes.Section) {
+	for i, s := range sections[:len(sections)-1] {
+		r.remove(s.Span)
+		if separator, joined := separatorBetween(r.doc, s, sections[i+1]); joined {
+			r.remove(separator)
+		}
+		r.say("removed the signal table of line %d", s.Line)
+	}
+}
+
+func (r *reconciler) dropCheckpoints() {
+	sections := r.doc.Named(EstimateSection)
+	if len(sections) < 2 {
+		return
+	}
+	kept, newest := 0, ""
+	for i, s := range sections {
+		if date := headingDate(r.doc.Body(s)); date >= newest {
+			kept, newest = i, date
+		}
+	}
+	for i, s := range sections {
+		if i != kept {
+			r.remove(s.Span)
+			r.say("removed the checkpoint of line %d, kept that of line %d", s.Line, sections[kept].Line)
+		}
+	}
+}
+
+// headingDate is the date in the first heading that has one; "" without.
+func headingDate(body string) string {
+	for _, part := range notes.Parts(body) {
+		if date := dateIn(part.Heading); date != "" {
+			return date
+		}
+	}
+	return ""
+}
+
+// uniteEscalations plans the removal of all escalation sections but the last
+// and gives that one's new body; "" when there is nothing to unite.
+func (r *reconciler) uniteEscalations() string {
+	sections := r.doc.Named(EscalationSection)
+	if len(sections) < 2 {
+		return ""
+	}
+	var parts []datedPart
+	for _, s := range sections {
+		for _, p := range datedParts(r.doc.Body(s)) {
+			if !slices.ContainsFunc(parts, func(other datedPart) bool { return other.text == p.text }) {
+				parts = append(parts, p)
+			}
+		}
+	}
+	slices.SortStableFunc(parts, func(a, b datedPart) int { return strings.Compare(a.date, b.date) })
+	for _, s := range sections[:len(sections)-1] {
+		r.remove(s.Span)
+		r.say("united the escalations of line %d with those of line %d", s.Line, sections[len(sections)-1].Line)
+	}
+	var texts []string
+	for _, p := range parts {
+		texts = append(texts, p.text)
+	}
+	return strings.Join(texts, "\n\n")
+}
+
+// datedPart is a part of an escalation section. One without a date has that of
+// the part before it, so that they stay together.
+type datedPart struct{ date, text string }
+
+func datedParts(body string) []datedPart {
+	body = strings.ReplaceAll(body, "\r\n", "\n")
+	list := slices.DeleteFunc(notes.Parts(body), func(p notes.Part) bool { return p.Level > 2 })
+	var parts []datedPart
+	add := func(date, text string) {
+		if text = strings.TrimSpace(text); text != "" {
+			parts = append(parts, datedPart{date, text})
+		}
+	}
+	end := len(body)
+	if len(list) > 0 {
+		end = list[0].Start
+	}
+	add("", body[:end])
+	date := ""
+	for i, p := range list {
+		end := len(body)
+		if i+1 < len(list) {
+			end = list[i+1].Start
+		}
+		if found := dateIn(p.Heading); found != "" {
+			date = found
+		}
+		add(date, body[p.Start:end])
+	}
+	return parts
+}
+
+// remove plans the removal of whole lines.
+func (r *reconciler) remove(s notes.Span) { r.removed = append(r.removed, s) }
+
+// apply makes the last table the winners' and removes what is planned.
+func (r *reconciler) apply() (*notes.Doc, error) {
+	live := r.tables[len(r.tables)-1]
+	d, err := live.take(r.doc, r.winners)
+	if err != nil {
+		return nil, err
+	}
+	// The live table is behind all other tables but not behind all that is
+	// removed, so spans behind it move with its growth.
+	growth := len(d.Text()) - len(r.doc.Text())
+	spans := slices.Clone(r.removed)
+	for i, s := range spans {
+		if s.Start >= live.section.End {
+			spans[i] = notes.Span{Start: s.Start + growth, End: s.End + growth}
+		}
+	}
+	return removeLines(d, spans)
+}
+
+// take gives the table the rows of the winners: values and dates of rows that
+// it has, then rows that it lacks.
+func (t *Table) take(d *notes.Doc, winners []winner) (*notes.Doc, error) {
+	own := make(map[string]int)
+	for i, row := range t.grid.Rows {
+		own[row.Cells[0].Text] = i
+	}
+	grid := t.grid
+	var err error
+	for column := 1; column < 3; column++ {
+		var splices []notes.Splice
+		for _, w := range winners {
+			text := []string{w.name, w.value, w.date}[column]
+			row, has := own[w.name]
+			if has && t.takes(row, column, text) {
+				splices = append(splices, grid.SetCell(d, row, column, text))
+			}
+		}
+		if d, grid, err = edit(d, grid, splices); err != nil {
+			return nil, err
+		}
+	}
+	d, _, err = edit(d, grid, t.insertions(d, grid, winners, own))
+	return d, err
+}
+
+// takes tells whether a cell must be written. Dates that are absent or no
+// dates stay as they are when the winner has none.
+func (t *Table) takes(row, column int, text string) bool {
+	present := ""
+	if cells := t.grid.Rows[row].Cells; column < len(cells) {
+		present = cells[column].Text
+	}
+	if column == 2 {
+		return t.dated && text != present && text != ""
+	}
+	return text != present
+}
+
+// insertions puts signals at their canonical place, other rows at the end.
+func (t *Table) insertions(d *notes.Doc, grid *notes.Table, winners []winner, own map[string]int) []notes.Splice {
+	byName := make(map[string]winner)
+	var others []winner
+	for _, w := range winners {
+		if _, has := own[w.name]; has {
+			continue
+		}
+		byName[w.name] = w
+		if _, known := inTable(w.name); !known {
+			others = append(others, w)
+		}
+	}
+	var splices []notes.Splice
+	insert := func(at int, w winner) {
+		cells := []string{w.name, w.value}
+		if t.dated {
+			date := w.date
+			if date == "" {
+				date = noDate
+			}
+			cells = append(cells, date)
+		}
+		splices = append(splices, grid.InsertRow(d, at, cells...))
+	}
+	for s := range count {
+		if w, ok := byName[s.String()]; ok {
+			insert(t.place(s), w)
+		}
+	}
+	for _, w := range others {
+		insert(len(grid.Rows), w)
+	}
+	return splices
+}
+
+// removeLines removes the lines of spans, and one side of the blank lines
+// around each, so that what is left stands as far apart as it did.
+func removeLines(d *notes.Doc, spans []notes.Span) (*notes.Doc, error) {
+	text := d.Text()
+	slices.SortFunc(spans, func(a, b notes.Span) int { return a.Start - b.Start })
+	var merged []notes.Splice
+	for _, s := range spans {
+		lines := wholeLines(text, s)
+		if n := len(merged); n > 0 && lines.Start <= merged[n-1].End {
+			merged[n-1].End = max(merged[n-1].End, lines.End)
+			continue
+		}
+		merged = append(merged, notes.Splice{Span: lines})
+	}
+	for i := range merged {
+		start := 0
+		if i > 0 {
+			start = merged[i-1].End
+		}
+		if strings.TrimSpace(text[merged[i].End:]) == "" {
+			ending := text[len(strings.TrimRight(text, "\r\n")):]
+			merged[i].Start = start + len(strings.TrimRight(text[start:merged[i].Start], " \t\r\n"))
+			merged[i].End, merged[i].Text = len(text), ending
+		}
+	}
+	return d.Apply(merged...)
+}
+
+// wholeLines widens a span to its lines and to the blank lines behind them.
+func wholeLines(text string, s notes.Span) notes.Span {
+	start := strings.LastIndexByte(text[:s.Start], '\n') + 1
+	end := s.End
+	for {
+		newline := strings.IndexByte(text[end:], '\n')
+		if newline < 0 {
+			return notes.Span{Start: start, End: len(text)}
+		}
+		end += newline + 1
+		if !blankLine(text, end) {
+			return notes.Span{Start: start, End: end}
+		}
+	}
+}
+
+// verify holds the result to what was to be done.
+func (r *reconciler) verify(result *notes.Doc) error {
+	sections := result.Named(Section)
+	if len(sections) != 1 {
+		return fmt.Errorf("reconciling left %d signal tables", len(sections))
+	}
+	t := readSection(result, sections[0])
+	if err := t.writable(); err != nil {
+		return err
+	}
+	rows := t.rows()
+	for _, w := range r.winners {
+		if !slices.ContainsFunc(rows, func(row winner) bool { return row.name == w.name && row.value == w.value }) {
+			return fmt.Errorf("reconciling lost the row %q", w.name)
+		}
+	}
+	return nil
+}

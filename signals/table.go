@@ -1,0 +1,309 @@
+package signals
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"stig/cue"
+	"stig/notes"
+)
+
+// Table is the live signal table of a document, or the defaults where there
+// is none.
+type Table struct {
+	present      bool
+	line, column int // of the header, or of the section when it has no table
+	cells        [count]cell
+	values       [count]string
+	findings     []Finding
+
+	section notes.Section
+	grid    *notes.Table
+	dated   bool // has a third column
+}
+
+// cell is what the live row of a signal holds.
+type cell struct {
+	found        bool
+	row          int // index into grid.Rows
+	raw, updated string
+	line, column int // of the value
+}
+
+// Read reads the live table: the last one. A nil schema is the embedded one;
+// it is consulted only when a value is not one that the constants take, or
+// when it is narrowed.
+func Read(d *notes.Doc, schema *Schema) *Table {
+	sections := d.Named(Section)
+	if len(sections) == 0 {
+		t := &Table{}
+		t.judge(schema)
+		return t
+	}
+	t := readSection(d, sections[len(sections)-1])
+	t.judge(schema)
+	t.several(d, sections)
+	sortByPlace(t.findings)
+	return t
+}
+
+// readSection reads the table of one section without judging its values.
+func readSection(d *notes.Doc, section notes.Section) *Table {
+	t := &Table{section: section}
+	t.line, t.column = d.Position(section.Start)
+	grid := d.Table(section)
+	if grid == nil {
+		t.find(RuleMissing, Error, t.line, t.column, "", "the section "+Section+" has no table")
+		return t
+	}
+	t.line, t.column = d.Position(grid.Start)
+	if !t.columns(d, grid) {
+		return t
+	}
+	t.present, t.grid = true, grid
+	for i := range grid.Rows {
+		t.row(d, i)
+	}
+	t.outside(d)
+	return t
+}
+
+func (t *Table) find(rule string, severity Severity, line, column int, signal, message string) *Finding {
+	t.findings = append(t.findings, Finding{
+		Rule: rule, Severity: severity, Signal: signal, Line: line, Column: column, Message: message,
+	})
+	return &t.findings[len(t.findings)-1]
+}
+
+// columns checks the header. Without its first two columns there is nothing
+// to read; without the third the dates are absent.
+func (t *Table) columns(d *notes.Doc, grid *notes.Table) bool {
+	allowed := [][]string{{"signal", "field"}, {"value"}, {"updated", "as-of"}}
+	cells := grid.Header.Cells
+	for i, names := range allowed {
+		found, place := "", grid.Header.End
+		if i < len(cells) {
+			found, place = cells[i].Text, cells[i].Start
+		}
+		if slices.Contains(names, strings.ToLower(found)) {
+			continue
+		}
+		if i == 2 && len(cells) == 2 {
+			return true
+		}
+		line, column := d.Position(place)
+		t.find(RuleHeader, Error, line, column, "",
+			fmt.Sprintf("column %d must be %s; found %q", i+1, strings.Join(names, " or "), found))
+		return i == 2
+	}
+	t.dated = true
+	return true
+}
+
+// row reads row i of the grid.
+func (t *Table) row(d *notes.Doc, i int) {
+	row := t.grid.Rows[i]
+	text := func(column int) (string, int) {
+		if column < len(row.Cells) {
+			return row.Cells[column].Text, row.Cells[column].Start
+		}
+		return "", row.End
+	}
+	name, start := text(0)
+	line, column := d.Position(start)
+	s, known := inTable(name)
+	if !known {
+		f := t.find(RuleUnknown, Warning, line, column, name, fmt.Sprintf("unknown signal %q", name))
+		if s, ok := Named(strings.ToLower(strings.Trim(name, "*_` "))); ok {
+			f.Hint = fmt.Sprintf("write %q", s)
+		}
+		return
+	}
+	if t.cells[s].found {
+		t.find(RuleRepeated, Error, line, column, name,
+			fmt.Sprintf("%s: repeated, after line %d; the last one counts", name, t.cells[s].line))
+	}
+	raw, start := text(1)
+	line, column = d.Position(start)
+	t.cells[s] = cell{found: true, row: i, raw: raw, line: line, column: column}
+	if !t.dated {
+		return
+	}
+	switch date, start := text(2); {
+	case isDate(date):
+		t.cells[s].updated = date
+	case !isNoDate(date):
+		line, column := d.Position(start)
+		t.find(RuleDate, Warning, line, column, name,
+			fmt.Sprintf("%s: updated must be a date (YYYY-MM-DD) or %s; found %q", name, noDate, date))
+	}
+}
+
+// outside finds rows of signals that the table lost, mostly to a blank line
+// before them: they look like rows and are none.
+func (t *Table) outside(d *notes.Doc) {
+	text := d.Text()
+	for start := t.section.Body.Start; start < t.section.Body.End; {
+		end := start + strings.IndexByte(text[start:]+"\n", '\n')
+		if start < t.grid.Start || start >= t.grid.End {
+			line := strings.TrimSpace(text[start:end])
+			name, _, _ := strings.Cut(strings.TrimPrefix(line, "|"), "|")
+			name = strings.TrimSpace(name)
+			if _, ok := inTable(name); ok && strings.HasPrefix(line, "|") {
+				line, column := d.Position(start)
+				f := t.find(RuleOutside, Error, line, column, name, fmt.Sprintf("%s: this row is outside the table", name))
+				f.Hint = "a blank line ends a table: remove it"
+			}
+		}
+		start = end + 1
+	}
+}
+
+// judge decides which values are valid.
+func (t *Table) judge(schema *Schema) {
+	ask := schema != nil && schema.Narrowed()
+	for s := range count {
+		ask = ask || t.cells[s].found && !accepts(s, t.cells[s].raw)
+	}
+	var violated [count]bool
+	if ask {
+		for _, f := range t.violations(schema) {
+			if s, ok := Named(f.Signal); ok {
+				violated[s] = true
+			}
+			if t.present {
+				t.findings = append(t.findings, f)
+			}
+		}
+	}
+	for s := range count {
+		t.values[s] = s.Default()
+		if t.cells[s].found && !violated[s] {
+			t.values[s] = canonical(s, t.cells[s].raw)
+		}
+	}
+}
+
+// violations asks the schema itself about the table as it stands in JSON.
+func (t *Table) violations(schema *Schema) []Finding {
+	if schema == nil {
+		schema = cue.Embedded()
+	}
+	definition := "#SignalTable"
+	if t.HasEvidence() {
+		definition = "#SignalTableEvidence"
+	}
+	var values []cue.Value
+	for _, s := range t.Signals() {
+		raw := t.Raw(s)
+		values = append(values, cue.Value{
+			Name: s.Key(), Label: s.String(), Text: raw, Kind: kind(s, raw),
+			Line: t.cells[s].line, Column: t.cells[s].column,
+		})
+	}
+	var findings []Finding
+	for _, v := range schema.Check(definition, values) {
+		findings = append(findings, t.violationFinding(v))
+	}
+	return findings
+}
+
+// Present tells whether there is a table.
+func (t *Table) Present() bool { return t.present }
+
+// Has tells whether the table has a row of that signal.
+func (t *Table) Has(s Signal) bool { return t.cells[s].found }
+
+// Raw is the value as found; the default where there is no row.
+func (t *Table) Raw(s Signal) string {
+	if t.cells[s].found {
+		return t.cells[s].raw
+	}
+	return s.Default()
+}
+
+// Value is the value in canonical form if it is valid, else the default.
+func (t *Table) Value(s Signal) string { return t.values[s] }
+
+// Number is the value of surprise, from 0.0 to 1.0.
+func (t *Table) Number() float64 {
+	number, err := strconv.ParseFloat(t.values[Surprise], 64)
+	if err != nil { // the schema takes nothing but numbers
+		return 0
+	}
+	return number
+}
+
+// Updated is the date of a row as YYYY-MM-DD; "" where it is absent or no date.
+func (t *Table) Updated(s Signal) string { return t.cells[s].updated }
+
+// Place is where the value of a signal stands in the notes, 1-based, column
+// in bytes; 0, 0 where there is no row.
+func (t *Table) Place(s Signal) (line, column int) { return t.cells[s].line, t.cells[s].column }
+
+// HasEvidence tells whether there is a row of any evidence signal.
+func (t *Table) HasEvidence() bool {
+	return t.Has(Confidence) || t.Has(EvidenceFreshness) || t.Has(RegressionGuard)
+}
+
+// Signals lists the signals that the table stands for in canonical order: the
+// six basic ones, and the three of evidence if it has any of them.
+func (t *Table) Signals() []Signal {
+	if t.HasEvidence() {
+		return All()
+	}
+	return All()[:Confidence]
+}
+
+// Findings lists what is wrong, in the order of the text.
+func (t *Table) Findings() []Finding { return slices.Clone(t.findings) }
+
+// MarshalJSON gives the keys of #SignalTable, or of #SignalTableEvidence if
+// the table has an evidence row, in canonical order with the values as found,
+// so that cue vet judges what stands in the notes. schema_version and surprise
+// are numbers when they are decimals, else strings; an absent
+// evidence_freshness is null.
+func (t *Table) MarshalJSON() ([]byte, error) {
+	out := []byte{'{'}
+	for i, s := range t.Signals() {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		raw := t.Raw(s)
+		out = append(out, `"`+s.Key()+`":`...)
+		switch kind(s, raw) {
+		case cue.Number:
+			out = append(out, raw...)
+		case cue.Null:
+			out = append(out, "null"...)
+		default:
+			text, err := json.Marshal(raw)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, text...)
+		}
+	}
+	return append(out, '}'), nil
+}
+
+// Summary is the table in one line, for briefings.
+func (t *Table) Summary() string {
+	words := []string{
+		t.Value(Cynefin),
+		"surprise " + t.Value(Surprise),
+		t.Value(Progress),
+		"escalation " + t.Value(Escalation),
+		"depth " + t.Value(PlanningDepth),
+	}
+	if t.HasEvidence() {
+		words = append(words,
+			t.Value(Confidence),
+			"freshness "+t.Value(EvidenceFreshness),
+			"guard "+t.Value(RegressionGuard))
+	}
+	return strings.Join(words, " · ")
+}

@@ -1,0 +1,91 @@
+package signals
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"stig/cue"
+)
+
+// absent is how a table writes an evidence-freshness that there is not.
+const absent = "absent"
+
+// noDate is how a table writes an absent date.
+const noDate = "—"
+
+// isNoDate reads the forms of an absent date. The last one is the dash of noDate,
+// encoded twice.
+func isNoDate(text string) bool {
+	switch text {
+	case "", noDate, "–", "-", "--", "â€\u201d":
+		return true
+	}
+	return false
+}
+
+func isDate(text string) bool {
+	_, err := time.Parse(time.DateOnly, text)
+	return err == nil
+}
+
+// isDecimal reports whether text is a number of JSON without an exponent.
+// Everything else is a string in JSON, which no number of the schema takes.
+func isDecimal(text string) bool {
+	whole, fraction, point := strings.Cut(strings.TrimPrefix(text, "-"), ".")
+	return isDigits(whole) && (len(whole) == 1 || whole[0] != '0') && (!point || isDigits(fraction))
+}
+
+func isDigits(text string) bool {
+	return text != "" && strings.Trim(text, "0123456789") == ""
+}
+
+// maxExact is the length up to which float64 tells a decimal from the limits
+// of its range.
+const maxExact = 15
+
+// accepts is the fast path: values that it takes are valid by the embedded
+// schema. What it does not take may still be, which only the schema knows.
+func accepts(s Signal, text string) bool {
+	switch s {
+	case Surprise:
+		number, err := strconv.ParseFloat(text, 64)
+		return isDecimal(text) && len(text) <= maxExact && err == nil && surpriseLow <= number && number <= surpriseHigh
+	case EvidenceFreshness:
+		return text == absent || isNoDate(text) || isDate(text)
+	default:
+		return slices.Contains(domains[s], text)
+	}
+}
+
+// canonical is the form in which stig writes a value and compares it. What
+// is not valid stays as it is.
+func canonical(s Signal, text string) string {
+	switch {
+	case s == Surprise && isDecimal(text):
+		whole, fraction, _ := strings.Cut(text, ".")
+		fraction = strings.TrimRight(fraction, "0")
+		if whole == "-0" && fraction == "" {
+			whole = "0"
+		}
+		if fraction == "" {
+			fraction = "0"
+		}
+		return whole + "." + fraction
+	case s == EvidenceFreshness && isNoDate(text):
+		return absent
+	}
+	return text
+}
+
+// kind is how a value stands in JSON.
+func kind(s Signal, text string) cue.Kind {
+	switch {
+	case (s == Surprise || s == SchemaVersion) && isDecimal(text):
+		return cue.Number
+	case s == EvidenceFreshness && (text == absent || isNoDate(text)):
+		return cue.Null
+	}
+	return cue.String
+}
