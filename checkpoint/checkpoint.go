@@ -1,0 +1,232 @@
+// Package checkpoint writes what a worker leaves behind: signals, a state
+// estimate, a question for a person. All of one report is written at once or
+// not at all, and only when the notes that result are valid.
+//
+// It does not know the command line, and it decides nothing about values: the
+// schema does.
+//
+//	report, err := checkpoint.Write(ctx, store, opts, "demo-1", checkpoint.Update{
+//		Signals:  map[signals.Signal]string{signals.Surprise: "0.4"},
+//		Estimate: signals.Estimate{Done: "parser reads both forms"},
+//	}, rules)
+package checkpoint
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"stig/beads"
+	"stig/dag"
+	"stig/notes"
+	"stig/signals"
+)
+
+// Update is what a worker reports about one issue.
+type Update struct {
+	Signals  map[signals.Signal]string
+	Reaffirm bool             // date the given signals even where their value stays
+	Evidence bool             // a new table gets the evidence rows
+	Estimate signals.Estimate // an empty one keeps the estimate that is there
+	Question string           // escalates: asked of a person, escalation becomes pending
+	By       string           // the actor, recorded with a question
+
+	// NoContext allows progress implementing or blocked without a state estimate.
+	NoContext bool
+}
+
+// Rules are what the result of an update is held against.
+type Rules struct {
+	Schema *signals.Schema
+	Now    time.Time // dates are those of its location
+}
+
+func (r Rules) today() string { return r.Now.Format(time.DateOnly) }
+
+// Report says what an update changed, and what follows from it.
+type Report struct {
+	ID         string    `json:"id"`
+	Changed    []Changed `json:"changed"`
+	Sections   []string  `json:"sections"` // names of the sections that were written
+	Alerts     []Alert   `json:"alerts"`
+	Warnings   []string  `json:"warnings"`
+	Dependents []Ref     `json:"dependents"` // unclosed issues that wait for this one
+	Commit     string    `json:"commit,omitempty"`
+
+	Lines []beads.Change `json:"-"` // the changed lines of the store; none when nothing changed
+}
+
+// Changed is one signal with its value before and after.
+type Changed struct {
+	Signal string `json:"signal"`
+	From   string `json:"from"`
+	To     string `json:"to"`
+}
+
+// Alert is something that the update brings to light.
+type Alert struct {
+	Rule    string `json:"rule"`
+	Message string `json:"message"`
+}
+
+// Ref names another issue.
+type Ref struct {
+	ID     string `json:"id"`
+	Title  string `json:"title"`
+	Status string `json:"status"`
+}
+
+// MissingEstimateError is returned by Write and Apply for an update that would
+// leave work under way without a state estimate.
+type MissingEstimateError struct{ ID, Progress string }
+
+func (e *MissingEstimateError) Error() string {
+	return fmt.Sprintf("%s: progress %s needs a state estimate, and there is none", e.ID, e.Progress)
+}
+
+// Write applies an update to an issue of the store: locked, validated, atomic.
+// An update that changes nothing leaves the file untouched.
+func Write(ctx context.Context, s beads.Store, o beads.Options, id string, u Update, rules Rules) (*Report, error) {
+	var report *Report
+	lines, err := beads.Edit(ctx, s, o, func(tx *beads.Tx) error {
+		record, err := tx.Record(id)
+		if err != nil {
+			return err
+		}
+		full := record.Text(beads.ID)
+		doc, r, err := Apply(full, notes.Parse(record.Text(beads.Notes)), u, rules)
+		if err != nil {
+			return err
+		}
+		report = r
+		report.Dependents = waiting(tx.File(), full)
+		return tx.Set(full, beads.Set{Key: beads.Notes, Text: doc.Text()})
+	})
+	if err != nil {
+		return nil, err
+	}
+	report.Lines = lines
+	return report, nil
+}
+
+// Apply makes the update in the notes of an issue. It is pure: Write and its
+// dry run both do no more than this.
+func Apply(id string, d *notes.Doc, u Update, rules Rules) (*notes.Doc, *Report, error) {
+	r := &Report{ID: id, Changed: []Changed{}, Sections: []string{}, Alerts: []Alert{}, Warnings: []string{}, Dependents: []Ref{}}
+	before := signals.Read(d, rules.Schema)
+	result, err := r.writeSignals(d, u, rules)
+	if err != nil {
+		return nil, nil, err
+	}
+	if result, err = r.writeEstimate(result, u, rules); err != nil {
+		return nil, nil, err
+	}
+	if result, err = r.writeQuestion(result, u, rules); err != nil {
+		return nil, nil, err
+	}
+	after := signals.Read(result, rules.Schema)
+	if _, has := signals.LastEstimate(result); !has && !u.NoContext && underWay(after.Value(signals.Progress)) {
+		return nil, nil, &MissingEstimateError{ID: id, Progress: after.Value(signals.Progress)}
+	}
+	r.Alerts = append(r.Alerts, alerts(before, after)...)
+	return result, r, nil
+}
+
+// underWay tells whether somebody who takes the work over needs to be told how far it is.
+func underWay(progress string) bool { return progress == "implementing" || progress == "blocked" }
+
+func (r *Report) writeSignals(d *notes.Doc, u Update, rules Rules) (*notes.Doc, error) {
+	set := make(map[signals.Signal]string, len(u.Signals)+1)
+	for s, value := range u.Signals {
+		set[s] = value
+	}
+	if u.Question != "" {
+		set[signals.Escalation] = signals.EscalationPending
+	}
+	result, changes, warnings, err := signals.Apply(d, signals.Update{
+		Set: set, Today: rules.today(), Reaffirm: u.Reaffirm, Evidence: u.Evidence,
+	}, rules.Schema)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", r.ID, err)
+	}
+	for _, c := range changes {
+		r.Changed = append(r.Changed, Changed{Signal: c.Signal.String(), From: c.From, To: c.To})
+	}
+	r.Warnings = append(r.Warnings, warnings...)
+	if result.Text() != d.Text() {
+		r.Sections = append(r.Sections, signals.Section)
+	}
+	return result, nil
+}
+
+func (r *Report) writeEstimate(d *notes.Doc, u Update, rules Rules) (*notes.Doc, error) {
+	if u.Estimate.Empty() {
+		return d, nil
+	}
+	e := u.Estimate
+	e.Date = rules.today()
+	return r.written(signals.EstimateSection, d)(signals.SetEstimate(d, e))
+}
+
+func (r *Report) writeQuestion(d *notes.Doc, u Update, rules Rules) (*notes.Doc, error) {
+	if u.Question == "" || asked(d, u.Question) {
+		return d, nil
+	}
+	part := signals.Part{Kind: signals.Pending, Date: rules.today(), By: u.By, Text: u.Question}
+	return r.written(signals.EscalationSection, d)(signals.AddPart(d, part))
+}
+
+// asked tells whether the same question already waits: asking again says nothing new.
+func asked(d *notes.Doc, question string) bool {
+	for _, p := range signals.Questions(signals.Escalations(d)) {
+		if sameText(p.Text, question) {
+			return true
+		}
+	}
+	return false
+}
+
+// written names a section in the report when writing it changed the notes.
+func (r *Report) written(section string, before *notes.Doc) func(*notes.Doc, error) (*notes.Doc, error) {
+	return func(after *notes.Doc, err error) (*notes.Doc, error) {
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", r.ID, err)
+		}
+		if after.Text() != before.Text() {
+			r.Sections = append(r.Sections, section)
+		}
+		return after, nil
+	}
+}
+
+// alerts compares the table before and after.
+func alerts(before, after *signals.Table) []Alert {
+	from, to := before.Value(signals.Cynefin), after.Value(signals.Cynefin)
+	var list []Alert
+	if before.Present() && signals.Complexity(to) > signals.Complexity(from) {
+		list = append(list, Alert{
+			Rule:    "upward-shift",
+			Message: fmt.Sprintf("cynefin went up from %s to %s: read the issue again before building on it", from, to),
+		})
+	}
+	if s := after.Number(); s > signals.ThresholdDivergence && s != before.Number() {
+		list = append(list, Alert{
+			Rule:    "divergence",
+			Message: fmt.Sprintf("surprise %s is over %v: say in the state estimate what the description did not", after.Value(signals.Surprise), signals.ThresholdDivergence),
+		})
+	}
+	return list
+}
+
+func waiting(f *beads.File, id string) []Ref {
+	refs := []Ref{}
+	i, ok := f.Index(id)
+	if !ok {
+		return refs
+	}
+	for _, at := range dag.New(f).Waiting(i) {
+		issue := f.At(at)
+		refs = append(refs, Ref{ID: issue.ID, Title: issue.Title, Status: issue.Status})
+	}
+	return refs
+}

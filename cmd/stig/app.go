@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"stig/beads"
+	"stig/cue"
+	"stig/signals"
+)
+
+// app is the world as the commands see it, and the flags they share.
+type app struct {
+	in       io.Reader
+	out, err io.Writer
+	getenv   func(string) string
+	now      func() time.Time
+	schema   *signals.Schema
+
+	dir     string // -C
+	store   string // --store
+	actor   string // --actor
+	json    bool
+	quiet   bool
+	noColor bool
+}
+
+func newApp() *app {
+	return &app{
+		in: os.Stdin, out: os.Stdout, err: os.Stderr,
+		getenv: os.Getenv, now: time.Now, schema: cue.Embedded(),
+	}
+}
+
+// run executes one command line and gives the exit code.
+func (a *app) run(ctx context.Context, args []string) int {
+	root := a.command()
+	root.SetArgs(args)
+	root.SetIn(a.in)
+	root.SetOut(a.out)
+	root.SetErr(a.err)
+	err := root.ExecuteContext(ctx)
+	if err != nil && ctx.Err() != nil {
+		return exitInterrupted
+	}
+	return a.report(err, args)
+}
+
+func (a *app) command() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "stig",
+		Short: "share a codebase through the issues in its repository",
+		Long: "stig briefs a worker before work and keeps what was learned after it,\n" +
+			"in the notes of the issues in .beads/issues.jsonl.",
+		Example:       "  stig orient\n  stig orient ID\n  stig checkpoint ID --surprise 0.2 --done … --remains …",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          a.unknownCommand,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	flags := root.PersistentFlags()
+	flags.StringVarP(&a.dir, "directory", "C", "", "act as if started in `DIR`")
+	flags.StringVar(&a.store, "store", "", "use the store `FILE` instead of looking for one")
+	flags.BoolVar(&a.json, "json", false, "print one JSON object")
+	flags.BoolVarP(&a.quiet, "quiet", "q", false, "print results only, no hints")
+	flags.BoolVar(&a.noColor, "no-color", false, "print without colour")
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usage(err.Error(), "type "+cmd.CommandPath()+" --help")
+	})
+	root.AddGroup(
+		&cobra.Group{ID: "work", Title: "Work:"},
+		&cobra.Group{ID: "check", Title: "Check:"},
+		&cobra.Group{ID: "graph", Title: "Graph:"},
+		&cobra.Group{ID: "store", Title: "Store:"},
+		&cobra.Group{ID: "connect", Title: "Connect:"},
+	)
+	root.AddCommand(
+		a.orientCommand(), a.checkpointCommand(), a.vetCommand(), a.showCommand(),
+		a.signalsCommand(), a.schemaCommand(), a.versionCommand(),
+	)
+	root.SetHelpCommandGroupID("connect")
+	root.SetCompletionCommandGroupID("connect")
+	return root
+}
+
+// clock is the time of this run: fixed by STIG_NOW, for tests and demos that
+// print the same thing every day.
+func (a *app) clock() (time.Time, error) {
+	fixed := a.getenv("STIG_NOW")
+	if fixed == "" {
+		return a.now(), nil
+	}
+	t, err := time.Parse(time.RFC3339, fixed)
+	if err != nil {
+		return time.Time{}, usage(fmt.Sprintf("STIG_NOW: must be a time such as 2026-11-20T09:00:00Z; found %q", fixed), "")
+	}
+	return t, nil
+}
+
+// discover finds the store of this run.
+func (a *app) discover() (beads.Store, error) {
+	dir := a.dir
+	if dir == "" {
+		dir = "."
+	}
+	return beads.Discover(beads.Where{Dir: dir, File: a.store, BeadsDir: a.getenv("BEADS_DIR")})
+}
+
+// open reads the store and says on the error stream what of it is unreadable.
+func (a *app) open() (*beads.File, error) {
+	store, err := a.discover()
+	if err != nil {
+		return nil, err
+	}
+	file, err := beads.Read(store)
+	if err != nil {
+		return nil, err
+	}
+	a.warnOfStore(file)
+	return file, nil
+}
+
+// who is the actor: the flag, else the environment; "" when neither names one.
+func (a *app) who() string {
+	for _, name := range []string{a.actor, a.getenv("STIG_ACTOR"), a.getenv("BD_ACTOR")} {
+		if name != "" {
+			return name
+		}
+	}
+	return ""
+}
+
+// writes binds the flags of a command that writes.
+func (a *app) writes(cmd *cobra.Command, dryRun *bool) {
+	cmd.Flags().BoolVar(dryRun, "dry-run", false, "print what would change, write nothing")
+	cmd.Flags().StringVar(&a.actor, "actor", "", "act as `NAME` (default STIG_ACTOR, BD_ACTOR, git user.name)")
+}

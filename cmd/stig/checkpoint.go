@@ -1,0 +1,190 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"stig/beads"
+	"stig/checkpoint"
+	"stig/signals"
+)
+
+// checkpointOptions are the flags of one checkpoint.
+type checkpointOptions struct {
+	update  checkpoint.Update
+	message string
+	file    string
+	dryRun  bool
+	commit  bool
+}
+
+func (a *app) checkpointCommand() *cobra.Command {
+	var o checkpointOptions
+	cmd := &cobra.Command{
+		Use:   "checkpoint ID",
+		Short: "leave signals and a state estimate for whoever comes next",
+		Long: "Write signals and the state estimate of an issue, at once or not at all.\n" +
+			"The estimate describes the state as it is now; it replaces the one before.\n" +
+			"Give it as four texts, or as one with -m, --file, or - for standard input.",
+		GroupID: "work",
+		Args:    takes(1, 2, "one issue, and - to read the estimate from standard input"),
+		Example: "  stig checkpoint demo-1 --surprise 0.2 --progress implementing \\\n" +
+			"    --done \"parser reads both forms\" --remains \"error places\"",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := a.readCheckpoint(cmd, args, &o); err != nil {
+				return err
+			}
+			return a.checkpoint(cmd, args[0], o)
+		},
+	}
+	flags := cmd.Flags()
+	for _, s := range signals.All() {
+		if s != signals.SchemaVersion && s != signals.Escalation {
+			flags.String(flagName(s), "", usageOf(s))
+		}
+	}
+	e := &o.update.Estimate
+	flags.StringVar(&e.Done, "done", "", "what was done")
+	flags.StringVar(&e.Learned, "learned", "", "what was learned")
+	flags.StringVar(&e.Remains, "remains", "", "what remains")
+	flags.StringVar(&e.Downstream, "downstream", "", "what issues that depend on this one should know")
+	flags.StringVarP(&o.message, "message", "m", "", "the whole state estimate as one `TEXT`")
+	flags.StringVar(&o.file, "file", "", "read the whole state estimate from `FILE` (- for standard input)")
+	flags.StringVar(&o.update.Question, "escalate", "", "also ask a person this `QUESTION`: escalation becomes pending")
+	flags.BoolVar(&o.update.NoContext, "no-context", false, "allow implementing or blocked without a state estimate")
+	flags.BoolVar(&o.update.Reaffirm, "reaffirm", false, "date the given signals even where their value stays")
+	flags.BoolVar(&o.commit, "commit", false, "commit the store alone, as chore(beads): checkpoint ID")
+	a.writes(cmd, &o.dryRun)
+	return cmd
+}
+
+// flagName is the flag that sets a signal.
+func flagName(s signals.Signal) string {
+	if s == signals.PlanningDepth {
+		return "depth"
+	}
+	return s.String()
+}
+
+// readCheckpoint turns flags and texts into an update.
+func (a *app) readCheckpoint(cmd *cobra.Command, args []string, o *checkpointOptions) error {
+	o.update.Signals = map[signals.Signal]string{}
+	for _, s := range signals.All() {
+		if flag := cmd.Flags().Lookup(flagName(s)); flag != nil && flag.Changed {
+			o.update.Signals[s] = flag.Value.String()
+		}
+	}
+	if len(args) == 2 {
+		if args[1] != "-" || o.file != "" {
+			return usage(fmt.Sprintf("%s: takes one issue; found %q after it", cmd.CommandPath(), args[1]), "quote texts, and give them by a flag")
+		}
+		o.file = "-"
+	}
+	text, err := a.text(o.message, o.file)
+	if err != nil {
+		return err
+	}
+	if text != "" && !o.update.Estimate.Empty() {
+		return usage("the state estimate is given twice", "give one text, or --done --learned --remains --downstream")
+	}
+	if text != "" {
+		o.update.Estimate.Body = text
+	}
+	if o.update.Question != "" && strings.TrimSpace(o.update.Question) == "" {
+		return usage("--escalate: the question is empty", "")
+	}
+	if len(o.update.Signals) == 0 && o.update.Estimate.Empty() && o.update.Question == "" {
+		return usage("nothing to write", "give a signal such as --surprise 0.2, or a state estimate with --done … or -m …")
+	}
+	return nil
+}
+
+// text reads a text given as such, from a file, or from standard input.
+func (a *app) text(message, file string) (string, error) {
+	switch {
+	case message != "" && file != "":
+		return "", usage("-m and --file exclude each other", "leave one of them out")
+	case file == "-":
+		read, err := io.ReadAll(a.in)
+		return string(read), err
+	case file != "":
+		read, err := os.ReadFile(filepath.Join(a.dir, file))
+		if err != nil {
+			return "", usage("--file: "+err.Error(), "")
+		}
+		return string(read), nil
+	}
+	return message, nil
+}
+
+func (a *app) checkpoint(cmd *cobra.Command, id string, o checkpointOptions) error {
+	now, err := a.clock()
+	if err != nil {
+		return err
+	}
+	store, err := a.discover()
+	if err != nil {
+		return err
+	}
+	o.update.By = a.who()
+	commit := func(string) (string, error) { return "", nil }
+	if o.commit && !o.dryRun {
+		if commit, err = a.prepareCommit(cmd.Context(), store); err != nil {
+			return err
+		}
+	}
+	report, err := checkpoint.Write(cmd.Context(), store, beads.Options{Now: now, DryRun: o.dryRun}, id, o.update,
+		checkpoint.Rules{Schema: a.schema, Now: now})
+	if err != nil {
+		return err
+	}
+	if report.Commit, err = commit(report.ID); err != nil {
+		return err
+	}
+	if a.json {
+		return a.printEdit("checkpoint", report, report.Lines, o.dryRun)
+	}
+	if o.dryRun {
+		return a.printDiff(report.Lines)
+	}
+	return a.printCheckpoint(report)
+}
+
+func (a *app) printCheckpoint(r *checkpoint.Report) error {
+	var text strings.Builder
+	if len(r.Lines) == 0 {
+		fmt.Fprintf(&text, "%s: nothing changed\n", r.ID)
+	} else {
+		fmt.Fprintf(&text, "%s: checkpoint written\n", r.ID)
+	}
+	for _, c := range r.Changed {
+		fmt.Fprintf(&text, "  %s: %s → %s\n", c.Signal, c.From, c.To)
+	}
+	for _, name := range r.Sections {
+		if name != signals.Section {
+			fmt.Fprintf(&text, "  %s: written\n", name)
+		}
+	}
+	for _, alert := range r.Alerts {
+		fmt.Fprintf(&text, "alert %s: %s\n", alert.Rule, alert.Message)
+	}
+	for _, d := range r.Dependents {
+		fmt.Fprintf(&text, "waiting for it: %s %s\n", d.ID, d.Title)
+	}
+	if r.Commit != "" {
+		fmt.Fprintf(&text, "committed as %s\n", r.Commit)
+	}
+	if err := a.print(text.String()); err != nil {
+		return err
+	}
+	for _, w := range r.Warnings {
+		a.warn("%s", w)
+	}
+	a.warnOfLines(r.Lines)
+	return nil
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"stig/beads"
+)
+
+// What stig says is lower case, begins with the place and has no full stop; a
+// hint says what to type. Data goes to the output stream, all else to the
+// error stream.
+
+// complain prints an error and its hint.
+func (a *app) complain(message, hint string) {
+	fmt.Fprintf(a.err, "stig: %s\n", visible(message))
+	a.hint(hint)
+}
+
+func (a *app) hint(hint string) {
+	if hint != "" && !a.quiet {
+		fmt.Fprintf(a.err, "hint: %s\n", visible(hint))
+	}
+}
+
+func (a *app) warn(format string, args ...any) {
+	fmt.Fprintf(a.err, "warning: %s\n", visible(fmt.Sprintf(format, args...)))
+}
+
+// note tells what happened beside the result.
+func (a *app) note(format string, args ...any) {
+	if !a.quiet {
+		fmt.Fprintln(a.err, visible(fmt.Sprintf(format, args...)))
+	}
+}
+
+// print writes a result. Control characters of somebody's text must not reach
+// a terminal, where they would act.
+func (a *app) print(text string) error {
+	_, err := io.WriteString(a.out, visible(text))
+	return err
+}
+
+func (a *app) printf(format string, args ...any) error { return a.print(fmt.Sprintf(format, args...)) }
+
+// printJSON writes one object: schema_version and kind first, then the keys of body.
+func (a *app) printJSON(kind string, body any) error {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(body); err != nil {
+		return err
+	}
+	inner := strings.TrimPrefix(strings.TrimSpace(text.String()), "{")
+	head := fmt.Sprintf(`{"schema_version":1,"kind":%q`, kind)
+	if inner != "}" {
+		head += ","
+	}
+	_, err := io.WriteString(a.out, head+inner+"\n")
+	return err
+}
+
+// visible shows control characters other than newline and tab as escapes.
+func visible(text string) string {
+	acts := func(r rune) bool { return r < 0x20 && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 }
+	if !strings.ContainsFunc(text, acts) {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		if acts(r) {
+			fmt.Fprintf(&b, "\\x%02x", r)
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// warnOfStore names the places that cannot be read: reading goes on without them.
+func (a *app) warnOfStore(f *beads.File) {
+	problems := f.Problems()
+	const shown = 3
+	for i, p := range problems {
+		if i == shown {
+			a.warn("%s: %d more places; type stig vet to see them all", f.Store().Path, len(problems)-shown)
+			break
+		}
+		a.warn("%s:%d: %s", f.Store().Path, p.Line, p.Message)
+	}
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestMain lets scripts run this very program as a real process named stig.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"stig": main,
+	})
+}
+
+// TestScripts runs testdata/script: a script for each behaviour, named
+// command_topic, opening with why it exists. Update expected files in place
+// with go test ./cmd/stig -update.
+func TestScripts(t *testing.T) {
+	scripts := filepath.Join("testdata", "script")
+	if found, _ := filepath.Glob(filepath.Join(scripts, "*.txtar")); len(found) == 0 {
+		t.Fatal("no scripts found")
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 scripts,
+		UpdateScripts:       *update,
+		RequireExplicitExec: true,
+		Setup:               setUp,
+		Cmds:                scriptCommands(),
+	})
+}
+
+// setUp gives every script a home of its own, a fixed clock, and the example store.
+func setUp(env *testscript.Env) error {
+	harbor, err := filepath.Abs(filepath.Join("..", "..", "examples", "harbor"))
+	if err != nil {
+		return err
+	}
+	home := filepath.Join(env.WorkDir, "home")
+	if err := os.MkdirAll(home, 0o755); err != nil {
+		return err
+	}
+	env.Setenv("HOME", home)
+	env.Setenv("HARBOR", harbor)
+	env.Setenv("STIG_NOW", "2026-11-20T09:00:00Z")
+	env.Setenv("TZ", "UTC")
+	env.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+	env.Setenv("GIT_CEILING_DIRECTORIES", filepath.Dir(env.WorkDir))
+	return os.CopyFS(filepath.Join(env.WorkDir, "harbor"), os.DirFS(harbor))
+}
+
+// scriptCommands are what scripts need beside the usual commands.
+func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
+	return map[string]func(*testscript.TestScript, bool, []string){
+		"exits":       exits,
+		"only-line":   onlyLine,
+		"crlf":        crlf,
+		"truncate-at": truncateAt,
+	}
+}
+
+// exits runs stig and asserts its exit code: exits 3 orient demo-1
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits code arguments of stig...")
+	}
+	err := ts.Exec("stig", args[1:]...)
+	code := "0"
+	if err != nil {
+		code = strings.TrimPrefix(err.Error(), "exit status ")
+	}
+	if code != args[0] {
+		ts.Fatalf("stig %s: exit %s, want %s", strings.Join(args[1:], " "), code, args[0])
+	}
+}
+
+// onlyLine asserts that two files differ in one line, and gives it in both
+// forms to a third file: only-line before after out
+func onlyLine(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: only-line before after out")
+	}
+	before := strings.SplitAfter(ts.ReadFile(args[0]), "\n")
+	after := strings.SplitAfter(ts.ReadFile(args[1]), "\n")
+	if len(before) != len(after) {
+		ts.Fatalf("%d lines became %d", len(before), len(after))
+	}
+	var changed []string
+	for i := range before {
+		if before[i] != after[i] {
+			changed = append(changed, before[i], after[i])
+		}
+	}
+	if len(changed) != 2 {
+		ts.Fatalf("%d lines changed, want 1", len(changed)/2)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(strings.Join(changed, "")), 0o644))
+}
+
+// crlf turns the line ends of a file into CR LF.
+func crlf(ts *testscript.TestScript, neg bool, args []string) {
+	text := strings.ReplaceAll(ts.ReadFile(args[0]), "\n", "\r\n")
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o644))
+}
+
+// truncateAt cuts a file short by so many bytes: truncate-at file bytes
+func truncateAt(ts *testscript.TestScript, neg bool, args []string) {
+	text := strings.TrimSuffix(ts.ReadFile(args[0]), "\n")
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text[:len(text)-20]), 0o644))
+}

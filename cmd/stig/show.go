@@ -1,0 +1,179 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"stig/beads"
+	"stig/dag"
+	"stig/notes"
+	"stig/signals"
+)
+
+func (a *app) showCommand() *cobra.Command {
+	var notesOnly, links bool
+	cmd := &cobra.Command{
+		Use:     "show ID",
+		Short:   "one issue as it stands",
+		GroupID: "graph",
+		Args:    takes(1, 1, "one issue"),
+		Example: "  stig show demo-1\n  stig show demo-1 --notes",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			file, err := a.open()
+			if err != nil {
+				return err
+			}
+			defer file.Close()
+			view, err := a.viewOf(file, args[0])
+			if err != nil {
+				return err
+			}
+			switch {
+			case a.json:
+				return a.printJSON("issue", view)
+			case notesOnly:
+				return a.print(view.Issue.Notes)
+			case links:
+				return a.print(view.links())
+			}
+			return a.print(view.text())
+		},
+	}
+	cmd.Flags().BoolVar(&notesOnly, "notes", false, "print the notes alone, byte for byte")
+	cmd.Flags().BoolVar(&links, "deps", false, "print what it depends on and what depends on it alone")
+	cmd.MarkFlagsMutuallyExclusive("notes", "deps")
+	return cmd
+}
+
+// issueView is an issue with its signals, sections and links.
+type issueView struct {
+	Issue      issueText      `json:"issue"`
+	Signals    *signals.Table `json:"signals"`
+	Sections   []sectionRow   `json:"sections"`
+	DependsOn  []linkRow      `json:"depends_on"`
+	Dependents []linkRow      `json:"dependents"`
+}
+
+type issueText struct {
+	ID                 string   `json:"id"`
+	Title              string   `json:"title"`
+	Status             string   `json:"status"`
+	IssueType          string   `json:"issue_type"`
+	Priority           int      `json:"priority"`
+	Assignee           string   `json:"assignee"`
+	Labels             []string `json:"labels"`
+	Description        string   `json:"description"`
+	Design             string   `json:"design"`
+	AcceptanceCriteria string   `json:"acceptance_criteria"`
+	Notes              string   `json:"notes"`
+	CloseReason        string   `json:"close_reason"`
+	CreatedAt          string   `json:"created_at"`
+	UpdatedAt          string   `json:"updated_at"`
+	ClosedAt           string   `json:"closed_at"`
+}
+
+type sectionRow struct {
+	Name  string `json:"name"`
+	Line  int    `json:"line"`
+	Bytes int    `json:"bytes"`
+}
+
+type linkRow struct {
+	ID     string `json:"id"`
+	Title  string `json:"title"`
+	Status string `json:"status"`
+	Type   string `json:"type"`
+}
+
+func (a *app) viewOf(file *beads.File, id string) (*issueView, error) {
+	issue, err := file.Find(id)
+	if err != nil {
+		return nil, err
+	}
+	record, err := issue.Record()
+	if err != nil {
+		return nil, err
+	}
+	doc := notes.Parse(record.Text(beads.Notes))
+	view := &issueView{
+		Issue: issueText{
+			ID: issue.ID, Title: issue.Title, Status: issue.Status, IssueType: issue.Type,
+			Priority: issue.Priority, Assignee: issue.Assignee, Labels: append([]string{}, record.Labels()...),
+			Description: record.Text(beads.Description), Design: record.Text(beads.Design),
+			AcceptanceCriteria: record.Text(beads.AcceptanceCriteria), Notes: doc.Text(),
+			CloseReason: record.Text(beads.CloseReason), CreatedAt: record.Text(beads.CreatedAt),
+			UpdatedAt: record.Text(beads.UpdatedAt), ClosedAt: record.Text(beads.ClosedAt),
+		},
+		Signals:    signals.Read(doc, a.schema),
+		Sections:   []sectionRow{},
+		DependsOn:  []linkRow{},
+		Dependents: []linkRow{},
+	}
+	for _, s := range doc.Sections() {
+		view.Sections = append(view.Sections, sectionRow{Name: s.Name, Line: s.Line, Bytes: s.End - s.Start})
+	}
+	at, _ := file.Index(issue.ID)
+	view.link(file, at)
+	return view, nil
+}
+
+// link lists the rows in both directions, of every type, whether or not they block.
+func (v *issueView) link(file *beads.File, at int) {
+	for _, dep := range file.At(at).Deps {
+		row := linkRow{ID: dep.On, Type: dep.Type, Status: "missing"}
+		if i, ok := file.Index(dep.On); ok {
+			row.Title, row.Status = file.At(i).Title, file.At(i).Status
+		}
+		v.DependsOn = append(v.DependsOn, row)
+	}
+	for _, l := range dag.AllIncoming(file, at) {
+		issue := file.At(l.From)
+		v.Dependents = append(v.Dependents, linkRow{ID: issue.ID, Title: issue.Title, Status: issue.Status, Type: l.Type})
+	}
+}
+
+func (v *issueView) text() string {
+	var b strings.Builder
+	i := v.Issue
+	fmt.Fprintf(&b, "%s %s\n", i.ID, i.Title)
+	fmt.Fprintf(&b, "%s · %s · P%d\n%s\n", i.Status, i.IssueType, i.Priority, v.Signals.Summary())
+	for _, row := range []struct{ name, value string }{
+		{"assignee", i.Assignee}, {"labels", strings.Join(i.Labels, ", ")},
+		{"created", i.CreatedAt}, {"updated", i.UpdatedAt}, {"closed", i.ClosedAt},
+	} {
+		if row.value != "" {
+			fmt.Fprintf(&b, "%s: %s\n", row.name, row.value)
+		}
+	}
+	for _, part := range []struct{ name, text string }{
+		{"Description", i.Description}, {"Design", i.Design}, {"Acceptance criteria", i.AcceptanceCriteria},
+		{"Notes", i.Notes}, {"Close reason", i.CloseReason},
+	} {
+		if strings.TrimSpace(part.text) != "" {
+			fmt.Fprintf(&b, "\n%s\n\n%s\n", part.name, strings.TrimRight(part.text, "\n"))
+		}
+	}
+	if links := v.links(); links != "" {
+		b.WriteString("\n" + links)
+	}
+	return b.String()
+}
+
+func (v *issueView) links() string {
+	var b strings.Builder
+	for _, group := range []struct {
+		name string
+		rows []linkRow
+	}{{"Depends on", v.DependsOn}, {"Depended on by", v.Dependents}} {
+		if len(group.rows) == 0 {
+			continue
+		}
+		b.WriteString(group.name + "\n")
+		for _, r := range group.rows {
+			fmt.Fprintf(&b, "  %s %s (%s, %s)\n", r.ID, r.Title, r.Type, r.Status)
+		}
+	}
+	return b.String()
+}

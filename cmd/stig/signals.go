@@ -1,0 +1,279 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"stig/beads"
+	"stig/notes"
+	"stig/signals"
+)
+
+func (a *app) signalsCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "signals",
+		Short:   "read and write the signal table of an issue",
+		GroupID: "store",
+		Args:    a.unknownCommand,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(a.signalsGet(), a.signalsSet(), a.signalsInit(), a.signalsReconcile())
+	return cmd
+}
+
+func (a *app) signalsGet() *cobra.Command {
+	var withDates bool
+	cmd := &cobra.Command{
+		Use:     "get ID [SIGNAL]",
+		Short:   "the signals of an issue; with --json exactly what the schema describes",
+		Args:    takes(1, 2, "one issue, and one signal at most"),
+		Example: "  stig signals get demo-1\n  stig signals get demo-1 surprise",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			file, err := a.open()
+			if err != nil {
+				return err
+			}
+			defer file.Close()
+			issue, err := file.Find(args[0])
+			if err != nil {
+				return err
+			}
+			record, err := issue.Record()
+			if err != nil {
+				return err
+			}
+			table := signals.Read(notes.Parse(record.Text(beads.Notes)), a.schema)
+			if len(args) == 2 {
+				return a.printSignal(table, args[1])
+			}
+			return a.printTable(issue.ID, table, withDates)
+		},
+	}
+	cmd.Flags().BoolVar(&withDates, "dates", false, "with the date of each row, and what is wrong with it")
+	return cmd
+}
+
+func (a *app) printSignal(table *signals.Table, name string) error {
+	s, err := signalNamed(name)
+	if err != nil {
+		return err
+	}
+	return a.printf("%s\n", table.Value(s))
+}
+
+func (a *app) printTable(id string, table *signals.Table, withDates bool) error {
+	switch {
+	case a.json && withDates:
+		return a.printJSON("signals", map[string]any{
+			"id": id, "signals": table, "updated": dates(table), "violations": table.Findings(),
+		})
+	case a.json:
+		text, err := table.MarshalJSON()
+		if err != nil {
+			return err
+		}
+		return a.printf("%s\n", text)
+	}
+	var text strings.Builder
+	for _, s := range table.Signals() {
+		fmt.Fprintf(&text, "%-18s %s", s, table.Raw(s))
+		if withDates {
+			fmt.Fprintf(&text, "  %s", table.Updated(s))
+		}
+		text.WriteString("\n")
+	}
+	if err := a.print(text.String()); err != nil {
+		return err
+	}
+	for _, f := range table.Findings() {
+		a.warn("%s notes:%d:%d: %s", id, f.Line, f.Column, f.Message)
+	}
+	if !table.Present() {
+		a.hint("these are the defaults: the issue has no table yet; type stig signals init " + id)
+	}
+	return nil
+}
+
+func signalNamed(name string) (signals.Signal, error) {
+	s, ok := signals.Named(name)
+	if !ok {
+		return 0, usage(fmt.Sprintf("signal: must be one of %s; found %q", signalNames(), name), "")
+	}
+	return s, nil
+}
+
+func signalNames() string {
+	var names []string
+	for _, s := range signals.All() {
+		names = append(names, s.String())
+	}
+	return strings.Join(names, ", ")
+}
+
+func (a *app) signalsSet() *cobra.Command {
+	var dryRun, reaffirm bool
+	cmd := &cobra.Command{
+		Use:     "set ID SIGNAL=VALUE…",
+		Short:   "set rows of the signal table, and nothing else",
+		Args:    takes(2, -1, "one issue and SIGNAL=VALUE at least once"),
+		Example: "  stig signals set demo-1 surprise=0.4 cynefin=complex",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			set := map[signals.Signal]string{}
+			for _, arg := range args[1:] {
+				name, value, ok := strings.Cut(arg, "=")
+				if !ok {
+					return usage(fmt.Sprintf("%q: must be SIGNAL=VALUE", arg), "such as surprise=0.4")
+				}
+				s, err := signalNamed(name)
+				if err != nil {
+					return err
+				}
+				set[s] = value
+			}
+			return a.editSignals(cmd.Context(), args[:1], dryRun, func(d *notes.Doc, now time.Time) (*notes.Doc, []string, error) {
+				doc, _, warnings, err := signals.Apply(d, signals.Update{Set: set, Today: now.Format(time.DateOnly), Reaffirm: reaffirm}, a.schema)
+				return doc, warnings, err
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&reaffirm, "reaffirm", false, "date the rows even where their value stays")
+	a.writes(cmd, &dryRun)
+	return cmd
+}
+
+func (a *app) signalsInit() *cobra.Command {
+	var dryRun, evidence bool
+	cmd := &cobra.Command{
+		Use:     "init [ID…]",
+		Short:   "give a signal table to issues that have none; without ID to every unclosed one",
+		Args:    takes(0, -1, "any number of issues"),
+		Example: "  stig signals init demo-1\n  stig signals init --dry-run",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ids, err := a.withoutTable(args)
+			if err != nil {
+				return err
+			}
+			return a.editSignals(cmd.Context(), ids, dryRun, func(d *notes.Doc, now time.Time) (*notes.Doc, []string, error) {
+				doc, _, warnings, err := signals.Apply(d, signals.Update{Today: now.Format(time.DateOnly), Evidence: evidence}, a.schema)
+				return doc, warnings, err
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&evidence, "evidence", false, "with the rows confidence, evidence-freshness and regression-guard")
+	a.writes(cmd, &dryRun)
+	return cmd
+}
+
+// withoutTable picks the issues that have no table: among those named, else
+// among all that are not closed.
+func (a *app) withoutTable(named []string) ([]string, error) {
+	file, err := a.open()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	var candidates []*beads.Issue
+	for _, id := range named {
+		issue, err := file.Find(id)
+		if err != nil {
+			return nil, err
+		}
+		candidates = append(candidates, issue)
+	}
+	if len(named) == 0 {
+		for _, issue := range file.All() {
+			if issue.Status != "closed" && issue.Status != "tombstone" {
+				candidates = append(candidates, issue)
+			}
+		}
+	}
+	var ids []string
+	for _, issue := range candidates {
+		record, err := issue.Record()
+		if err != nil {
+			return nil, err
+		}
+		if len(notes.Parse(record.Text(beads.Notes)).Named(signals.Section)) == 0 {
+			ids = append(ids, issue.ID)
+		}
+	}
+	return ids, nil
+}
+
+func (a *app) signalsReconcile() *cobra.Command {
+	var dryRun bool
+	cmd := &cobra.Command{
+		Use:     "reconcile ID",
+		Short:   "unite the signal tables that a bad merge left in one issue",
+		Args:    takes(1, 1, "one issue"),
+		Example: "  stig signals reconcile demo-1 --dry-run",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.editSignals(cmd.Context(), args, dryRun, func(d *notes.Doc, _ time.Time) (*notes.Doc, []string, error) {
+				return signals.Reconcile(d, a.schema)
+			})
+		},
+	}
+	a.writes(cmd, &dryRun)
+	return cmd
+}
+
+// editSignals makes one edit of the notes of each issue, all at once or not at all.
+func (a *app) editSignals(ctx context.Context, ids []string, dryRun bool, edit func(*notes.Doc, time.Time) (*notes.Doc, []string, error)) error {
+	now, err := a.clock()
+	if err != nil {
+		return err
+	}
+	store, err := a.discover()
+	if err != nil {
+		return err
+	}
+	var warnings []string
+	changes, err := beads.Edit(ctx, store, beads.Options{Now: now, DryRun: dryRun}, func(tx *beads.Tx) error {
+		warnings = nil
+		for _, id := range ids {
+			record, err := tx.Record(id)
+			if err != nil {
+				return err
+			}
+			doc, said, err := edit(notes.Parse(record.Text(beads.Notes)), now)
+			if err != nil {
+				return fmt.Errorf("%s: %w", record.Text(beads.ID), err)
+			}
+			warnings = append(warnings, said...)
+			if err := tx.Set(id, beads.Set{Key: beads.Notes, Text: doc.Text()}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return a.printChanges(changes, warnings, dryRun)
+}
+
+// usageOf tells the values of a signal in the help of its flag.
+func usageOf(s signals.Signal) string {
+	switch {
+	case s == signals.Surprise:
+		return "how far the work left its description, 0.0 to 1.0"
+	case s == signals.EvidenceFreshness:
+		return "day of the newest evidence, YYYY-MM-DD or absent"
+	}
+	return strings.Join(s.Domain(), ", ")
+}
+
+// dates are the days of the rows of a table by JSON key; rows without one are left out.
+func dates(table *signals.Table) map[string]string {
+	byKey := map[string]string{}
+	for _, s := range table.Signals() {
+		if day := table.Updated(s); day != "" {
+			byKey[s.Key()] = day
+		}
+	}
+	return byKey
+}

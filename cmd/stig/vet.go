@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"stig/beads"
+	"stig/lint"
+)
+
+// vetOptions are the flags of vet.
+type vetOptions struct{ fix, strict, dryRun bool }
+
+func (a *app) vetCommand() *cobra.Command {
+	var o vetOptions
+	cmd := &cobra.Command{
+		Use:     "vet [ID…]",
+		Short:   "hold lines, sections and signal tables against the convention",
+		GroupID: "check",
+		Args:    takes(0, -1, "any number of issues"),
+		Example: "  stig vet\n  stig vet demo-1 --fix --dry-run",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.fix {
+				return a.vetFix(cmd.Context(), args, o)
+			}
+			if o.dryRun {
+				return usage("--dry-run goes with --fix", "")
+			}
+			return a.vet(args, o)
+		},
+	}
+	cmd.Flags().BoolVar(&o.fix, "fix", false, "rewrite values that have one meaning only")
+	cmd.Flags().BoolVar(&o.strict, "strict", false, "fail on warnings too")
+	a.writes(cmd, &o.dryRun)
+	return cmd
+}
+
+// vet reports what is wrong; errors, and with --strict warnings, end in exit 1.
+func (a *app) vet(ids []string, o vetOptions) error {
+	found, issues, err := a.findings(ids)
+	if err != nil {
+		return err
+	}
+	counts := lint.Count(found)
+	if a.json {
+		err = a.printJSON("check", map[string]any{"diagnostics": found, "counts": counts, "issues": issues})
+	} else {
+		err = a.printDiagnostics(found, counts, issues)
+	}
+	if err != nil {
+		return err
+	}
+	if counts.Error > 0 || o.strict && counts.Warning > 0 {
+		return foundError{}
+	}
+	return nil
+}
+
+// findings vets the named issues, or all, and counts how many were looked at.
+func (a *app) findings(ids []string) ([]lint.Diagnostic, int, error) {
+	store, err := a.discover()
+	if err != nil {
+		return nil, 0, err
+	}
+	file, err := beads.Read(store)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer file.Close()
+	var only []int
+	for _, id := range ids {
+		issue, err := file.Find(id)
+		if err != nil {
+			return nil, 0, err
+		}
+		at, _ := file.Index(issue.ID)
+		only = append(only, at)
+	}
+	found, err := lint.Vet(file, only, lint.Rules{Schema: a.schema})
+	if err != nil {
+		return nil, 0, err
+	}
+	if only == nil {
+		return append([]lint.Diagnostic{}, found...), file.Len(), nil
+	}
+	return append([]lint.Diagnostic{}, found...), len(only), nil
+}
+
+func (a *app) printDiagnostics(found []lint.Diagnostic, counts lint.Counts, issues int) error {
+	var text strings.Builder
+	for _, d := range found {
+		fmt.Fprintf(&text, "%s: %s: %s [%s]\n", d.Severity, d.Place(), d.Message, d.Rule)
+		if d.Hint != "" && !a.quiet {
+			fmt.Fprintf(&text, "  hint: %s\n", d.Hint)
+		}
+	}
+	fmt.Fprintf(&text, "%d issues, %d errors, %d warnings\n", issues, counts.Error, counts.Warning)
+	return a.print(text.String())
+}
+
+// vetFix mends what can be mended, then reports what is left.
+func (a *app) vetFix(ctx context.Context, ids []string, o vetOptions) error {
+	now, err := a.clock()
+	if err != nil {
+		return err
+	}
+	found, _, err := a.findings(ids)
+	if err != nil {
+		return err
+	}
+	store, err := a.discover()
+	if err != nil {
+		return err
+	}
+	changes, err := lint.Fix(ctx, store, beads.Options{Now: now, DryRun: o.dryRun}, found, lint.Rules{Schema: a.schema})
+	if err != nil {
+		return err
+	}
+	if o.dryRun {
+		return a.printChanges(changes, nil, true)
+	}
+	for _, c := range changes {
+		a.note("%s: mended", c.ID)
+	}
+	return a.vet(ids, o)
+}

@@ -1,0 +1,295 @@
+package orient
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"stig/beads"
+	"stig/dag"
+	"stig/gate"
+	"stig/notes"
+	"stig/signals"
+)
+
+// Request says how to read an issue.
+type Request struct {
+	Depth  string // overrides the planning-depth signal for this reading; "" follows it
+	Budget int    // most characters of the Markdown; 0 for no limit
+	Full   bool   // the checkpoints of farther dependencies too
+}
+
+// Rules are what a briefing is held against.
+type Rules struct {
+	Schema *signals.Schema
+	Look   gate.Lookup
+}
+
+// Brief assembles the briefing of the issue at index i. It fails only when a
+// line of the store can no longer be read.
+func Brief(f *beads.File, g *dag.Graph, i int, req Request, rules Rules) (*Briefing, error) {
+	record, err := f.At(i).Record()
+	if err != nil {
+		return nil, err
+	}
+	a := assembly{file: f, graph: g, request: req, rules: rules, doc: notes.Parse(record.Text(beads.Notes))}
+	a.table = signals.Read(a.doc, rules.Schema)
+	b := a.common(i, record)
+	b.override = req.Depth
+	b.Depth = cmp.Or(req.Depth, a.table.Value(signals.PlanningDepth))
+	if b.ClosedDependencies, err = a.closedDependencies(i); err != nil {
+		return nil, err
+	}
+	deepen(b.Depth)(b, a)
+	b.Next = b.next()
+	if req.Budget > 0 {
+		b.fit(req.Budget)
+	}
+	return b, nil
+}
+
+// deepen gives each depth its shape.
+func deepen(depth string) func(*Briefing, assembly) {
+	switch depth {
+	case signals.PlanningDepthShallow:
+		return (*Briefing).shallow
+	case signals.PlanningDepthDeep:
+		return (*Briefing).deep
+	case signals.PlanningDepthProbe:
+		return (*Briefing).probe
+	}
+	return (*Briefing).standard
+}
+
+// assembly is what a briefing is put together from.
+type assembly struct {
+	file    *beads.File
+	graph   *dag.Graph
+	request Request
+	rules   Rules
+	doc     *notes.Doc
+	table   *signals.Table
+}
+
+// common fills in what every depth shows, and the texts that a depth may drop.
+func (a assembly) common(i int, record *beads.Record) *Briefing {
+	issue := a.file.At(i)
+	b := &Briefing{
+		Issue: Issue{
+			ID: issue.ID, Title: issue.Title, Status: issue.Status, Type: issue.Type,
+			Priority: issue.Priority, Assignee: issue.Assignee, Labels: record.Labels(),
+		},
+		Signals:      a.table,
+		Violations:   a.table.Findings(),
+		Epic:         a.epic(i),
+		Escalation:   a.escalation(),
+		Description:  strings.TrimSpace(record.Text(beads.Description)),
+		Notes:        a.otherNotes(),
+		OpenBlockers: a.refs(a.graph.OpenBlockers(i)),
+		Dependents:   a.refs(a.graph.Waiting(i)),
+		Omitted:      []Omission{},
+	}
+	if epic, held := a.graph.HeldThrough(i); held {
+		b.OpenBlockers = a.refs(a.graph.OpenBlockers(epic))
+	}
+	criteria := strings.TrimSpace(gate.Source(record.Text(beads.AcceptanceCriteria), b.Description))
+	b.Acceptance = Acceptance{Text: criteria, Checks: gate.Plan(criteria, a.rules.Look)}
+	if e, ok := signals.LastEstimate(a.doc); ok {
+		b.Estimate = &Estimate{Date: e.Date, Text: e.Body}
+	}
+	b.Divergence = a.divergence()
+	return b
+}
+
+func (a assembly) epic(i int) *Epic {
+	at, ok := a.graph.Epic(i)
+	if !ok {
+		return nil
+	}
+	e := &Epic{ID: a.file.At(at).ID, Title: a.file.At(at).Title}
+	e.Closed, e.Total = a.graph.Progress(at)
+	return e
+}
+
+// escalation takes the state from the signal and the texts from the section;
+// where the two disagree the texts are shown all the same.
+func (a assembly) escalation() Escalation {
+	e := Escalation{State: a.table.Value(signals.Escalation)}
+	parts := signals.Escalations(a.doc)
+	var questions, answers []string
+	for _, p := range signals.Questions(parts) {
+		questions = append(questions, p.Text)
+	}
+	for _, p := range parts {
+		if !p.Kind.Asks() {
+			answers = append(answers, p.Text)
+		}
+	}
+	e.Question = strings.Join(questions, "\n\n")
+	e.Resolution = strings.Join(answers, "\n\n")
+	return e
+}
+
+// divergence is set when the surprise of an earlier worker is over the threshold.
+func (a assembly) divergence() *Divergence {
+	surprise := a.table.Number()
+	if surprise <= signals.ThresholdDivergence {
+		return nil
+	}
+	d := &Divergence{Surprise: surprise, Explained: "the state estimate below says why"}
+	if _, ok := signals.LastEstimate(a.doc); !ok {
+		d.Explained = "no state estimate says why: read the history before trusting the description"
+	}
+	return d
+}
+
+// otherNotes is the text of the notes outside the sections that have a place of their own.
+func (a assembly) otherNotes() string {
+	text := a.doc.Text()
+	var kept strings.Builder
+	at := 0
+	for _, s := range a.doc.Sections() {
+		switch s.Name {
+		case signals.Section, signals.EstimateSection, signals.EscalationSection:
+			kept.WriteString(text[at:s.Start])
+			at = s.End
+		}
+	}
+	kept.WriteString(text[at:])
+	return strings.TrimSpace(kept.String())
+}
+
+func (a assembly) refs(indices []int) []Ref {
+	refs := make([]Ref, 0, len(indices))
+	for _, i := range indices {
+		issue := a.file.At(i)
+		refs = append(refs, Ref{ID: issue.ID, Title: issue.Title, Status: issue.Status})
+	}
+	return refs
+}
+
+func (a assembly) closedDependencies(i int) ([]Dependency, error) {
+	found := a.graph.ClosedDependencies(i)
+	list := make([]Dependency, 0, len(found))
+	for _, at := range found {
+		record, err := a.file.At(at.Index).Record()
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, a.dependency(a.file.At(at.Index), record, at.Distance))
+	}
+	return list, nil
+}
+
+func (a assembly) dependency(issue *beads.Issue, record *beads.Record, distance int) Dependency {
+	doc := notes.Parse(record.Text(beads.Notes))
+	table := signals.Read(doc, a.rules.Schema)
+	d := Dependency{
+		ID: issue.ID, Title: issue.Title, Distance: distance,
+		CloseReason: strings.TrimSpace(record.Text(beads.CloseReason)),
+		Surprise:    table.Number(),
+		labels:      record.Labels(),
+	}
+	if table.HasEvidence() {
+		d.Confidence = table.Value(signals.Confidence)
+		d.Freshness = table.Value(signals.EvidenceFreshness)
+	}
+	if e, ok := signals.LastEstimate(doc); ok {
+		d.Checkpoint, d.downstream = e.Body, e.Downstream
+	}
+	return d
+}
+
+// bearsOn tells whether a closed dependency matters even to a reader who needs
+// no history: it is an interface, or its trail names the issue.
+func (d Dependency) bearsOn(id string) bool {
+	return slices.Contains(d.labels, "interface") || names(d.downstream, id)
+}
+
+// names tells whether a text mentions an id, whole: demo-1 is not in demo-12.
+func names(text, id string) bool {
+	for rest := text; ; {
+		_, after, found := strings.Cut(rest, id)
+		if !found {
+			return false
+		}
+		before := rest[:len(rest)-len(after)-len(id)]
+		if !idByteAt(before, len(before)-1) && !continuesID(after) {
+			return true
+		}
+		rest = after
+	}
+}
+
+// continuesID tells whether text goes on with more of an id, such as the ".1"
+// of a child, rather than with the full stop of a sentence.
+func continuesID(text string) bool {
+	if text != "" && (text[0] == '.' || text[0] == '-') {
+		return idByteAt(text, 1)
+	}
+	return idByteAt(text, 0)
+}
+
+func idByteAt(s string, at int) bool {
+	if at < 0 || at >= len(s) {
+		return false
+	}
+	c := s[at] | 0x20
+	return 'a' <= c && c <= 'z' || '0' <= s[at] && s[at] <= '9' || s[at] == '-' || s[at] == '_'
+}
+
+// holdBackFarther keeps the checkpoints of direct dependencies only.
+func (b *Briefing) holdBackFarther() {
+	held := 0
+	for k := range b.ClosedDependencies {
+		if d := &b.ClosedDependencies[k]; d.Distance > 1 && d.Checkpoint != "" {
+			d.Checkpoint = ""
+			held++
+		}
+	}
+	if held > 0 {
+		b.omit(count(held, "checkpoint")+" of farther dependencies", "--full")
+	}
+}
+
+// omit records that something is left out, and which flags of orient show it.
+func (b *Briefing) omit(what string, flags ...string) {
+	argv := append([]string{"stig", "orient", b.Issue.ID}, flags...)
+	if b.override != "" && flags[0] != "--depth" {
+		argv = append(argv, "--depth", b.override)
+	}
+	b.Omitted = append(b.Omitted, Omission{What: what, Argv: argv})
+}
+
+// next says how work on the issue ends. Whoever is to explore first is not told
+// to report an implementation.
+func (b *Briefing) next() []Step {
+	id, progress := b.Issue.ID, signals.ProgressImplementing
+	if b.Depth == signals.PlanningDepthDeep && b.Signals.Value(signals.Progress) == signals.ProgressNotStarted {
+		progress = signals.ProgressExploring
+	}
+	if b.Issue.Status == "closed" {
+		return []Step{{Why: "see what it left", Argv: []string{"stig", "show", id, "--notes"}}}
+	}
+	return []Step{
+		{
+			Why:  "whenever you stop, leave the state for whoever comes next",
+			Argv: []string{"stig", "checkpoint", id, "--surprise", "0.0", "--progress", progress, "--done", "…", "--learned", "…", "--remains", "…", "--downstream", "…"},
+		},
+		{
+			Why:  "when its acceptance criteria pass",
+			Argv: []string{"stig", "close", id, "--reason", "…"},
+		},
+	}
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	if strings.HasSuffix(noun, "y") {
+		return fmt.Sprintf("%d %sies", n, strings.TrimSuffix(noun, "y"))
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

@@ -1,0 +1,106 @@
+package orient
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// page is a Markdown text that grows from top to bottom.
+type page struct{ strings.Builder }
+
+func (p *page) line(text string)                 { p.WriteString(text + "\n") }
+func (p *page) linef(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
+
+// blank parts what follows from what stands above it.
+func (p *page) blank() {
+	if !strings.HasSuffix(p.String(), "\n\n") {
+		p.WriteString("\n")
+	}
+}
+
+func (p *page) heading(text string) {
+	p.blank()
+	p.line("## " + text)
+	p.blank()
+}
+
+// section is a heading with a text of our own.
+func (p *page) section(heading, text string) {
+	p.heading(heading)
+	p.line(text)
+}
+
+// quoted is a heading with somebody else's text; without a text there is no heading.
+func (p *page) quoted(heading, text string) {
+	if text != "" {
+		p.heading(heading)
+		p.quote(text)
+	}
+}
+
+// quotedOr is quoted, or where there is no text what to do about that.
+func (p *page) quotedOr(heading, text, otherwise string) {
+	if text == "" {
+		p.section(heading, otherwise)
+		return
+	}
+	p.quoted(heading, text)
+}
+
+// quote sets somebody else's text apart.
+func (p *page) quote(text string) {
+	for _, line := range strings.Split(strings.TrimRight(text, "\r\n"), "\n") {
+		p.line(strings.TrimRight("> "+strings.TrimSuffix(line, "\r"), " "))
+	}
+	p.blank()
+}
+
+// command shows one command, or a script in a fence that its text cannot close.
+func (p *page) command(text string) {
+	if !strings.Contains(text, "\n") && !strings.Contains(text, "`") {
+		p.line("- `" + text + "`")
+		return
+	}
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	p.blank()
+	p.linef("%ssh\n%s\n%s", fence, strings.TrimRight(text, "\r\n"), fence)
+	p.blank()
+}
+
+func (p *page) refs(refs []Ref) {
+	for _, r := range refs {
+		p.linef("- %s %s (%s)", r.ID, oneLine(r.Title), r.Status)
+	}
+}
+
+// oneLine folds white space, so that a text cannot break the line it stands in.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+func upperFirst(text string) string {
+	first, size := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(first)) + text[size:]
+}
+
+func parenthesised(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "(" + text + ")"
+}
+
+// commandLine writes arguments as one would type them.
+func commandLine(argv []string) string {
+	words := make([]string, len(argv))
+	for i, arg := range argv {
+		words[i] = arg
+		if strings.ContainsAny(arg, " \t…'\"$`\\*?") || arg == "" {
+			words[i] = `"` + arg + `"`
+		}
+	}
+	return strings.Join(words, " ")
+}
