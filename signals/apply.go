@@ -152,41 +152,26 @@ func (p *plan) write(d *notes.Doc, t *Table) (*notes.Doc, error) {
 	if !t.present {
 		return d.Prepend(Section, p.render(t))
 	}
-	var values []notes.Splice
+	var splices []notes.Splice
 	for s := range count {
-		if t.Has(s) && p.differs(t, s) {
-			values = append(values, t.grid.SetCell(d, t.cells[s].row, 1, p.want[s]))
+		texts := make(map[int]string)
+		if p.differs(t, s) {
+			texts[valueColumn] = p.want[s]
 		}
-	}
-	d, grid, err := edit(d, t.grid, values)
-	if err != nil {
-		return nil, err
-	}
-	// Dates come after values: both may add a cell at the end of a short row.
-	var rest []notes.Splice
-	for s := range count {
-		if t.Has(s) && t.dated && p.dates(t, s) {
-			rest = append(rest, grid.SetCell(d, t.cells[s].row, 2, p.Today))
+		if p.dates(t, s) && t.dated {
+			texts[dateColumn] = p.Today
+		}
+		if t.Has(s) && len(texts) > 0 {
+			splices = append(splices, t.grid.SetCells(d, t.cells[s].row, texts))
 		}
 	}
 	for _, s := range p.missing(t) {
-		rest = append(rest, grid.InsertRow(d, t.place(s), p.row(t, s)...))
+		splices = append(splices, t.grid.InsertRow(d, t.place(s), p.row(t, s)...))
 	}
-	d, _, err = edit(d, grid, rest)
-	return d, err
-}
-
-// edit makes splices in the live table and finds it again.
-func edit(d *notes.Doc, grid *notes.Table, splices []notes.Splice) (*notes.Doc, *notes.Table, error) {
 	if len(splices) == 0 {
-		return d, grid, nil
+		return d, nil
 	}
-	d, err := d.Apply(splices...)
-	if err != nil {
-		return nil, nil, err
-	}
-	sections := d.Named(Section)
-	return d, d.Table(sections[len(sections)-1]), nil
+	return d.Apply(splices...)
 }
 
 // missing lists the rows to insert, in canonical order.
@@ -271,9 +256,6 @@ func (p *plan) render(t *Table) string {
 // verify reads the result again and has the schema itself judge it.
 func (p *plan) verify(result *notes.Doc, schema *Schema) error {
 	t := Read(result, schema)
-	if err := t.writable(); err != nil {
-		return err
-	}
 	findings := t.violations(schema)
 	for i, f := range findings {
 		if s, ok := Named(f.Signal); ok && p.given[s] {
@@ -283,6 +265,9 @@ func (p *plan) verify(result *notes.Doc, schema *Schema) error {
 	}
 	if len(findings) > 0 {
 		return &InvalidError{findings}
+	}
+	if err := t.writable(); err != nil {
+		return err
 	}
 	for s := range count {
 		if p.given[s] && t.Value(s) != p.want[s] {

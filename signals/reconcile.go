@@ -90,12 +90,12 @@ func (r *reconciler) read(sections []notes.Section, schema *Schema) error {
 func (t *Table) rows() []winner {
 	var rows []winner
 	for _, row := range t.grid.Rows {
-		w := winner{name: row.Cells[0].Text}
-		if len(row.Cells) > 1 {
-			w.value = row.Cells[1].Text
+		w := winner{name: row.Cells[nameColumn].Text}
+		if len(row.Cells) > valueColumn {
+			w.value = row.Cells[valueColumn].Text
 		}
-		if t.dated && len(row.Cells) > 2 && isDate(row.Cells[2].Text) {
-			w.date = row.Cells[2].Text
+		if t.dated && len(row.Cells) > dateColumn && isDate(row.Cells[dateColumn].Text) {
+			w.date = row.Cells[dateColumn].Text
 		}
 		rows = slices.DeleteFunc(rows, func(other winner) bool { return other.name == w.name })
 		rows = append(rows, w)
@@ -252,47 +252,30 @@ func (r *reconciler) apply() (*notes.Doc, error) {
 	return removeLines(d, spans)
 }
 
-// take gives the table the rows of the winners: values and dates of rows that
-// it has, then rows that it lacks.
+// take gives the table the rows of the winners. A date that is absent or no
+// date stays as it is when the winner has none.
 func (t *Table) take(d *notes.Doc, winners []winner) (*notes.Doc, error) {
 	own := make(map[string]int)
 	for i, row := range t.grid.Rows {
-		own[row.Cells[0].Text] = i
+		own[row.Cells[nameColumn].Text] = i
 	}
-	grid := t.grid
-	var err error
-	for column := 1; column < 3; column++ {
-		var splices []notes.Splice
-		for _, w := range winners {
-			text := []string{w.name, w.value, w.date}[column]
-			row, has := own[w.name]
-			if has && t.takes(row, column, text) {
-				splices = append(splices, grid.SetCell(d, row, column, text))
-			}
+	var splices []notes.Splice
+	for _, w := range winners {
+		row, has := own[w.name]
+		if !has {
+			continue
 		}
-		if d, grid, err = edit(d, grid, splices); err != nil {
-			return nil, err
+		texts := map[int]string{valueColumn: w.value}
+		if t.dated && w.date != "" {
+			texts[dateColumn] = w.date
 		}
+		splices = append(splices, t.grid.SetCells(d, row, texts))
 	}
-	d, _, err = edit(d, grid, t.insertions(d, grid, winners, own))
-	return d, err
-}
-
-// takes tells whether a cell must be written. Dates that are absent or no
-// dates stay as they are when the winner has none.
-func (t *Table) takes(row, column int, text string) bool {
-	present := ""
-	if cells := t.grid.Rows[row].Cells; column < len(cells) {
-		present = cells[column].Text
-	}
-	if column == 2 {
-		return t.dated && text != present && text != ""
-	}
-	return text != present
+	return d.Apply(append(splices, t.insertions(d, winners, own)...)...)
 }
 
 // insertions puts signals at their canonical place, other rows at the end.
-func (t *Table) insertions(d *notes.Doc, grid *notes.Table, winners []winner, own map[string]int) []notes.Splice {
+func (t *Table) insertions(d *notes.Doc, winners []winner, own map[string]int) []notes.Splice {
 	byName := make(map[string]winner)
 	var others []winner
 	for _, w := range winners {
@@ -314,7 +297,7 @@ func (t *Table) insertions(d *notes.Doc, grid *notes.Table, winners []winner, ow
 			}
 			cells = append(cells, date)
 		}
-		splices = append(splices, grid.InsertRow(d, at, cells...))
+		splices = append(splices, t.grid.InsertRow(d, at, cells...))
 	}
 	for s := range count {
 		if w, ok := byName[s.String()]; ok {
@@ -322,7 +305,7 @@ func (t *Table) insertions(d *notes.Doc, grid *notes.Table, winners []winner, ow
 		}
 	}
 	for _, w := range others {
-		insert(len(grid.Rows), w)
+		insert(len(t.grid.Rows), w)
 	}
 	return splices
 }

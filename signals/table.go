@@ -25,6 +25,13 @@ type Table struct {
 	dated   bool // has a third column
 }
 
+// Columns of the table, 0-based.
+const (
+	nameColumn = iota
+	valueColumn
+	dateColumn
+)
+
 // cell is what the live row of a signal holds.
 type cell struct {
 	found        bool
@@ -91,13 +98,13 @@ func (t *Table) columns(d *notes.Doc, grid *notes.Table) bool {
 		if slices.Contains(names, strings.ToLower(found)) {
 			continue
 		}
-		if i == 2 && len(cells) == 2 {
+		if i == dateColumn && len(cells) == dateColumn {
 			return true
 		}
 		line, column := d.Position(place)
 		t.find(RuleHeader, Error, line, column, "",
 			fmt.Sprintf("column %d must be %s; found %q", i+1, strings.Join(names, " or "), found))
-		return i == 2
+		return i == dateColumn
 	}
 	t.dated = true
 	return true
@@ -112,7 +119,7 @@ func (t *Table) row(d *notes.Doc, i int) {
 		}
 		return "", row.End
 	}
-	name, start := text(0)
+	name, start := text(nameColumn)
 	line, column := d.Position(start)
 	s, known := inTable(name)
 	if !known {
@@ -126,13 +133,13 @@ func (t *Table) row(d *notes.Doc, i int) {
 		t.find(RuleRepeated, Error, line, column, name,
 			fmt.Sprintf("%s: repeated, after line %d; the last one counts", name, t.cells[s].line))
 	}
-	raw, start := text(1)
+	raw, start := text(valueColumn)
 	line, column = d.Position(start)
 	t.cells[s] = cell{found: true, row: i, raw: raw, line: line, column: column}
 	if !t.dated {
 		return
 	}
-	switch date, start := text(2); {
+	switch date, start := text(dateColumn); {
 	case isDate(date):
 		t.cells[s].updated = date
 	case !isNoDate(date):
