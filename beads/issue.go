@@ -105,12 +105,7 @@ func (x *indexer) issue(line []byte) (*Issue, *syntaxError) {
 	var m member
 	w := walker{scanner: scanner{b: line}}
 	for w.next(&m) {
-		key := m.key.of(line)
-		if m.escaped {
-			x.scratch = appendText(x.scratch[:0], key)
-			key = x.scratch
-		}
-		if i := indexOf(key); i >= 0 {
+		if i := indexOf(x.key(line, m)); i >= 0 {
 			at[i] = m.val
 		}
 	}
@@ -174,6 +169,15 @@ func (x *indexer) text(line []byte, v span) []byte {
 	return x.scratch
 }
 
+// key gives the key of a member as text. It lasts until the next call.
+func (x *indexer) key(b []byte, m member) []byte {
+	if !m.escaped {
+		return m.key.of(b)
+	}
+	x.scratch = appendText(x.scratch[:0], m.key.of(b))
+	return x.scratch
+}
+
 // keep makes a string of b inside a large shared one.
 func (x *indexer) keep(b []byte) string {
 	const slab = 32 << 10
@@ -229,7 +233,7 @@ func (x *indexer) dependency(object []byte) (d Dep, ok bool) {
 	var m member
 	w := walker{scanner: scanner{b: object}}
 	for w.next(&m) {
-		switch memberKey(object, m) {
+		switch string(x.key(object, m)) {
 		case "depends_on_id":
 			on = m.val
 		case "type":
@@ -253,14 +257,6 @@ func (x *indexer) keepRow() []Dep {
 	start := len(x.deps)
 	x.deps = append(x.deps, x.row...)
 	return x.deps[start : start+n : start+n]
-}
-
-// memberKey is the key of a member as text.
-func memberKey(b []byte, m member) string {
-	if m.escaped {
-		return string(appendText(nil, m.key.of(b)))
-	}
-	return string(m.key.of(b))
 }
 
 func isTrue(line []byte, v span) bool { return string(v.of(line)) == "true" }

@@ -35,6 +35,14 @@ func parseRecord(line []byte, number int) (*Record, *syntaxError) {
 	return r, nil
 }
 
+// memberKey is the key of a member as text.
+func memberKey(b []byte, m member) string {
+	if m.escaped {
+		return string(appendText(nil, m.key.of(b)))
+	}
+	return string(m.key.of(b))
+}
+
 // last is the index of the member that counts for k, or -1.
 func (r *Record) last(k Key) int {
 	for i := len(r.members) - 1; i >= 0; i-- {

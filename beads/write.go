@@ -24,6 +24,9 @@ type writer struct {
 // run tries until the store holds still.
 func (w *writer) run(ctx context.Context, fn func(*Tx) error) ([]Change, error) {
 	for range attempts {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		changes, err := w.try(ctx, fn)
 		if !errors.Is(err, errChanged) {
 			return changes, err

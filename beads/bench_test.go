@@ -1,0 +1,48 @@
+package beads
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// generate makes a store of n issues of about 2 KB each.
+func generate(n int) []byte {
+	var b bytes.Buffer
+	words := strings.Repeat("the lantern was lit and the harbour lay still;\\n", 36)
+	for i := range n {
+		fmt.Fprintf(&b, `{"id":"demo-%x","title":"Task %d of the generated store, with a title of usual length","description":"%s",`, i, i, words)
+		fmt.Fprintf(&b, `"status":"open","priority":%d,"issue_type":"task","created_at":"2026-01-02T03:04:05.678901-05:00","updated_at":"2026-02-03T04:05:06Z"`, i%5)
+		if i > 0 {
+			fmt.Fprintf(&b, `,"dependencies":[{"issue_id":"demo-%x","depends_on_id":"demo-%x","type":"blocks","created_at":"2026-01-02T03:04:05Z","created_by":"ann"}]`, i, i/2)
+		}
+		b.WriteString("}\n")
+	}
+	return b.Bytes()
+}
+
+func BenchmarkRead(b *testing.B) {
+	const issues = 20_000
+	path := filepath.Join(b.TempDir(), "issues.jsonl")
+	data := generate(issues)
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(len(data)))
+	b.ReportAllocs()
+	for b.Loop() {
+		f, err := Read(Store{Path: path, Dir: filepath.Dir(path)})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if f.Len() != issues || len(f.Problems()) != 0 {
+			b.Fatalf("%d issues, %d problems", f.Len(), len(f.Problems()))
+		}
+		if err := f.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

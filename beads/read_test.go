@@ -1,0 +1,337 @@
+package beads
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// readCases are whole files with what is wrong in them, as
+// "line:column rule id", and the ids of their issues.
+var readCases = []struct {
+	name, content string
+	problems, ids []string
+}{
+	{"empty", "", nil, nil},
+	{"blank lines", "\n \t\n\r\n{\"id\":\"a\"}\n\n", nil, []string{"a"}},
+	{"no final newline", "{\"id\":\"a\"}\n{\"id\":\"b\"}", nil, []string{"a", "b"}},
+	{"CR LF", "{\"id\":\"a\"}\r\n{\"id\":\"b\"}\r\n", nil, []string{"a", "b"}},
+	{"byte order mark", "\xef\xbb\xbf{\"id\":\"a\"}\n", nil, []string{"a"}},
+	{"byte order mark and nothing else", "\xef\xbb\xbf", nil, nil},
+	{"byte order mark counts in columns", "\xef\xbb\xbf{]\n", []string{"1:5 bad-json"}, nil},
+	{"byte order mark later", "{\"id\":\"a\"}\n\xef\xbb\xbf{\"id\":\"b\"}\n", []string{"2:1 bad-json"}, []string{"a"}},
+	{"other kinds of lines", `{"_schema":"beads-jsonl/1","x":1}` + "\n" + `{"_type":"memory","key":"k"}` + "\n" +
+		`{"_type":"memory","id":"m"}` + "\n" + `{"_type":"issue","id":"a"}` + "\n" + `{"_type":null,"id":"b"}` + "\n",
+		nil, []string{"a", "b"}},
+	{"tombstone", `{"id":"a","status":"tombstone"}` + "\n", nil, []string{"a"}},
+	{"no id", `{"title":"x"}` + "\n" + `{"id":null}` + "\n", []string{"1:1 bad-json", "2:1 bad-json"}, nil},
+	{"id of another kind", `{"id":7}` + "\n" + `{"id":""}` + "\n" + `  {"id":["a"]}` + "\n",
+		[]string{"1:7 bad-json", "2:7 bad-json", "3:9 bad-json"}, nil},
+	{"last id counts", `{"id":"a","id":"b"}` + "\n" + `{"\u0069d":"\u0063"}` + "\n", nil, []string{"b", "c"}},
+	{"reading goes on", "{\"id\":\"a\"}\n{\"id\":\nnull\n{\"id\":\"b\"}\n",
+		[]string{"2:7 bad-json", "3:1 bad-json"}, []string{"a", "b"}},
+	{"conflict markers", "<<<<<<< ours\n{\"id\":\"a\"}\n||||||| base\n=======\n \t>>>>>>> theirs\r\n",
+		[]string{"1:1 conflict-marker", "3:1 conflict-marker", "4:1 conflict-marker", "5:1 conflict-marker"}, []string{"a"}},
+	{"no conflict markers", "<<<<<<<\n========\n", []string{"1:1 bad-json", "2:1 bad-json"}, nil},
+	{"cut short", "{\"id\":\"a\"}\n{\"id\":\"b\",\"ti", []string{"2:14 cut-short"}, []string{"a"}},
+	{"cut short to a marker", "=======", []string{"1:1 conflict-marker"}, nil},
+	{"no newline but no id", `{"title":"x"}`, []string{"1:1 bad-json"}, nil},
+	{"repeated ids", "{\"id\":\"a\"}\n{\"id\":\"b\"}\n{\"id\":\"a\"}\n\n{\"id\":\"a\"}\n",
+		[]string{"3:1 duplicate-id a", "5:1 duplicate-id a"}, []string{"a", "b", "a", "a"}},
+	{"a NUL byte", "{\"id\":\"a\"}\x00\n", []string{"1:11 bad-json"}, nil},
+}
+
+func TestRead(t *testing.T) {
+	for _, c := range readCases {
+		t.Run(c.name, func(t *testing.T) {
+			f := mustRead(t, writeStore(t, c.content).Path)
+			var ids, problems []string
+			for _, is := range f.All() {
+				ids = append(ids, is.ID)
+			}
+			for _, p := range f.Problems() {
+				problems = append(problems, strings.TrimSpace(fmt.Sprintf("%d:%d %s %s", p.Line, p.Column, p.Rule, p.ID)))
+			}
+			if !reflect.DeepEqual(ids, c.ids) {
+				t.Errorf("ids %q, want %q", ids, c.ids)
+			}
+			if !reflect.DeepEqual(problems, c.problems) {
+				t.Errorf("problems %q, want %q: %+v", problems, c.problems, f.Problems())
+			}
+			if got := rejoined(t, f); string(got) != c.content {
+				t.Errorf("joined again: %q", got)
+			}
+		})
+	}
+}
+
+func TestProblemMessages(t *testing.T) {
+	f := mustRead(t, writeStore(t, "{\"id\":\"a\"}\n<<<<<<< HEAD\n{\"id\":\"a\"}\n{\"id\" 1}\n{\"ti").Path)
+	want := []string{
+		`conflict marker "<<<<<<< HEAD"`,
+		`id "a" stands on line 1 already`,
+		`expected ":" after the key, found "1"`,
+		`the last line is cut short: expected the closing quote of a string, found the end of the line`,
+	}
+	for i, p := range f.Problems() {
+		if p.Message != want[i] {
+			t.Errorf("got %q, want %q", p.Message, want[i])
+		}
+	}
+}
+
+// An issue's keys read whatever their types; the wrong ones are absent.
+func TestIssueFields(t *testing.T) {
+	lines := []string{
+		`{"id":"a","title":"a \u003c b","status":"open","issue_type":"bug","assignee":"ann","priority":3,"pinned":true,` +
+			`"ephemeral":true,"is_template":true,"notes":"n","updated_at":"2026-01-02T03:04:05.5-05:00","defer_until":"2026-01-02T00:00:00Z",` +
+			`"dependencies":[{"issue_id":"a","depends_on_id":"b","type":"blocks","metadata":"{}"},{"depends_on_id":"c\u0064","metadata":{}},` +
+			`{"type":"blocks"},{"depends_on_id":null},7,null]}`,
+		`{"id":"b","title":7,"status":null,"issue_type":[],"assignee":{},"priority":"1","pinned":"true","ephemeral":1,` +
+			`"is_template":null,"notes":"","updated_at":"yesterday","defer_until":0,"dependencies":{"a":1},"labels":4}`,
+		`{"id":"c","priority":-1,"priority":2.5,"notes":null,"dependencies":[]}`,
+		`{"id":"d","priority":99999999999999999999,"title":"\ud800\u0041` + "\xff" + `"}`,
+	}
+	f := mustRead(t, writeStore(t, strings.Join(lines, "\n")).Path)
+	want := []Issue{
+		{ID: "a", Title: "a < b", Status: "open", Type: "bug", Assignee: "ann", Priority: 3, Pinned: true, Ephemeral: true,
+			Template: true, HasNotes: true, Line: 1, UpdatedAt: time.Date(2026, 1, 2, 8, 4, 5, 5e8, time.UTC),
+			DeferUntil: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC), Deps: []Dep{{"b", "blocks"}, {"cd", ""}}},
+		{ID: "b", Line: 2},
+		{ID: "c", Line: 3},
+		{ID: "d", Line: 4, Title: "\ufffdA\ufffd"},
+	}
+	if f.Len() != len(want) {
+		t.Fatalf("%d issues: %v", f.Len(), f.Problems())
+	}
+	for i, is := range f.All() {
+		got := *is
+		got.file, got.off, got.size = nil, 0, 0
+		if !reflect.DeepEqual(got, want[i]) {
+			t.Errorf("got  %+v\nwant %+v", got, want[i])
+		}
+	}
+}
+
+// The index is the same however many processors take part, and lines far
+// longer than a block are read as any other.
+func TestReadParallel(t *testing.T) {
+	var b strings.Builder
+	b.Write(generate(3000))
+	fmt.Fprintf(&b, `{"id":"long","description":"%s","status":"open"}`+"\n", strings.Repeat("lantern ", 12<<20/8))
+	b.WriteString("no json\n")
+	b.Write(generate(40))
+	s := writeStore(t, b.String())
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	var first *File
+	for _, n := range []int{1, 2, 8} {
+		runtime.GOMAXPROCS(n)
+		f := mustRead(t, s.Path)
+		if f.Len() != 3041 || len(f.Problems()) != 41 {
+			t.Fatalf("GOMAXPROCS %d: %d issues, %d problems", n, f.Len(), len(f.Problems()))
+		}
+		if first == nil {
+			first = f
+			continue
+		}
+		if !reflect.DeepEqual(first.problems, f.problems) || !reflect.DeepEqual(first.byID, f.byID) {
+			t.Errorf("GOMAXPROCS %d: other problems or ids", n)
+		}
+		for i, is := range f.All() {
+			a, b := *first.At(i), *is
+			a.file, b.file = nil, nil
+			if !reflect.DeepEqual(a, b) {
+				t.Fatalf("GOMAXPROCS %d: %+v, before %+v", n, b, a)
+			}
+		}
+	}
+	long, err := first.Find("long")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := long.Record()
+	if err != nil || len(r.Text(Description)) != 12<<20 {
+		t.Fatalf("%d bytes, %v", len(r.Text(Description)), err)
+	}
+	if string(rejoined(t, first)) != b.String() {
+		t.Error("the lines joined differ from the file")
+	}
+}
+
+// The same bytes hash alike on every reading, others do not.
+func TestContentHash(t *testing.T) {
+	data := string(generate(2000))
+	f := mustRead(t, writeStore(t, data).Path)
+	for _, c := range []struct {
+		data string
+		want bool
+	}{
+		{data, true},
+		{data[:len(data)-1], false},
+		{data + "\n", false},
+		{strings.Replace(data, "lantern", "lanterm", 1), false},
+		{data[:3<<20] + "X" + data[3<<20+1:], false},
+	} {
+		h, err := hashFile(f.hash.seed, strings.NewReader(c.data))
+		if err != nil || h.equal(f.hash) != c.want {
+			t.Errorf("equal: %v, want %v (%v)", !c.want, c.want, err)
+		}
+	}
+}
+
+// A large store is never held in memory.
+func TestReadAllocates(t *testing.T) {
+	const issues = 20_000
+	data := generate(issues)
+	s := writeStore(t, string(data))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f := mustRead(t, s.Path)
+	runtime.ReadMemStats(&after)
+	if got := after.TotalAlloc - before.TotalAlloc; got > uint64(len(data))/2 {
+		t.Errorf("allocated %d bytes to read %d", got, len(data))
+	}
+	if got := after.Mallocs - before.Mallocs; got > issues/2 {
+		t.Errorf("%d allocations for %d lines", got, issues)
+	}
+	if f.Len() != issues {
+		t.Errorf("%d issues", f.Len())
+	}
+}
+
+// A file that is replaced by rename stays readable; one that is rewritten in
+// place is noticed.
+func TestRecordAfterRewrite(t *testing.T) {
+	s := writeStore(t, `{"id":"a","notes":"one"}`+"\n"+`{"id":"b","notes":"two"}`+"\n")
+	f := mustRead(t, s.Path)
+	other := s.Path + ".new"
+	if err := errors.Join(os.WriteFile(other, []byte("{}"), 0o644), os.Rename(other, s.Path)); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := f.At(1).Record(); err != nil || r.Text(Notes) != "two" {
+		t.Fatalf("%v %v", r, err)
+	}
+	for _, data := range []string{"", `{"id":"a"}`, `{"id":"a","notes":"longer than it was"}` + "\n" + `{"id":"b","notes":"two"}` + "\n"} {
+		s := writeStore(t, `{"id":"a","notes":"one"}`+"\n"+`{"id":"b","notes":"two"}`+"\n")
+		f := mustRead(t, s.Path)
+		if err := os.WriteFile(s.Path, []byte(data), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		_, err := f.At(1).Record()
+		if _, ok := errors.AsType[*ConflictError](err); !ok || !strings.Contains(err.Error(), "line 2 no longer holds b") {
+			t.Errorf("%q: %v", data, err)
+		}
+	}
+}
+
+func TestReadErrors(t *testing.T) {
+	s := writeStore(t, "")
+	secret := filepath.Join(s.Dir, "secret.jsonl")
+	if err := os.WriteFile(secret, nil, 0); err != nil {
+		t.Fatal(err)
+	}
+	cases := map[string]string{
+		s.Dir:                              s.Dir + ": is a directory",
+		filepath.Join(s.Dir, "gone.jsonl"): "gone.jsonl: cannot be read: no such file or directory",
+		os.DevNull:                         os.DevNull + ": is not a plain file",
+	}
+	if os.Geteuid() != 0 {
+		cases[secret] = "secret.jsonl: cannot be read: permission denied"
+	}
+	for path, want := range cases {
+		_, err := Read(Store{Path: path, Dir: s.Dir})
+		e, ok := errors.AsType[*StoreError](err)
+		if !ok || !strings.HasSuffix(err.Error(), want) || e.Hint == "" {
+			t.Errorf("%s: %v, want %s", path, err, want)
+		}
+	}
+}
+
+func TestFind(t *testing.T) {
+	f := mustRead(t, writeStore(t, `{"id":"harbour-1a2"}
+{"id":"harbour-1a2.1"}
+{"id":"old-harbour-9zz"}
+{"id":"tide-77x"}
+{"id":"harbour-77x"}
+{"id":"harbour-kelp"}
+{"id":"harbour-kemp"}
+{"id":"harbour-kept"}
+`).Path)
+	for _, c := range []struct{ id, found, near string }{
+		{"harbour-1a2", "harbour-1a2", ""},
+		{"1a2", "harbour-1a2", ""},
+		{"1a2.1", "harbour-1a2.1", ""},
+		{"9zz", "old-harbour-9zz", ""},
+		{"harbour-9zz", "old-harbour-9zz", ""},
+		{"tide-77x", "tide-77x", ""},
+		{"77x", "", "harbour-77x tide-77x"},
+		{"a2", "", "harbour-1a2"},
+		{"tide", "", "tide-77x"},
+		{"harbour-1a3", "", "harbour-1a2"},
+		{"harbour-keLp", "", "harbour-kelp harbour-kemp harbour-kept"},
+		{"kemt", "", "harbour-kemp harbour-kept harbour-kelp"},
+		{"", "", ""},
+		{"nothing-like-it", "", ""},
+	} {
+		is, err := f.Find(c.id)
+		if c.found != "" {
+			if err != nil || is.ID != c.found {
+				t.Errorf("%s: %v, %v", c.id, is, err)
+			}
+			continue
+		}
+		e, ok := errors.AsType[*NotFoundError](err)
+		if !ok || e.Error() != c.id+": no such issue" {
+			t.Errorf("%s: %v", c.id, err)
+			continue
+		}
+		if got := strings.Join(e.Near, " "); got != c.near {
+			t.Errorf("%s: near %q, want %q", c.id, got, c.near)
+		}
+	}
+	if i, ok := f.Index("harbour-kelp"); !ok || i != 5 {
+		t.Errorf("index %d %v", i, ok)
+	}
+	if i, ok := f.Index("kelp"); ok {
+		t.Errorf("index of a part: %d", i)
+	}
+}
+
+// FuzzRead holds reading to the first law, and every issue to its line.
+func FuzzRead(f *testing.F) {
+	for _, c := range readCases {
+		f.Add([]byte(c.content))
+	}
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, data []byte) {
+		path := filepath.Join(dir, "issues.jsonl")
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		file := mustRead(t, path)
+		if got := rejoined(t, file); string(got) != string(data) {
+			t.Fatalf("%q became %q", data, got)
+		}
+		for _, is := range file.All() {
+			r, err := is.Record()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Text(ID) != is.ID || r.Text(Title) != is.Title || r.Text(Status) != is.Status || (r.Text(Notes) != "") != is.HasNotes {
+				t.Fatalf("index %+v, line %s", is, r.Bytes())
+			}
+			if strings.Count(string(data[:is.off]), "\n") != is.Line-1 {
+				t.Fatalf("%s is not on line %d", is.ID, is.Line)
+			}
+		}
+		if err := file.Close(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
