@@ -122,8 +122,8 @@ func (g *generator) aliases(signals []cue.Field) {
 func (g *generator) thresholds() {
 	comments := map[string]string{
 		"epic_surprise": "ThresholdEpicSurprise is the sum of the surprise of an epic's children.",
-		"divergence": "ThresholdDivergence is the surprise of one earlier issue.",
-		"stale_days": "ThresholdStaleDays is how long an issue in progress may go without a change.",
+		"divergence":    "ThresholdDivergence is the surprise of one earlier issue.",
+		"stale_days":    "ThresholdStaleDays is how long an issue in progress may go without a change.",
 	}
 	g.print("\n// Alerts are raised above the thresholds, never at them.\nconst (\n")
 	for _, f := range g.fields("#Thresholds") {
