@@ -1,0 +1,375 @@
+package beads
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+const harbour = `{"_schema":"beads-jsonl/1"}` + "\n" +
+	`{"id":"h-1","title":"Light the lamp","notes":"one","updated_at":"2026-01-01T00:00:00Z","mine":1.50}` + "\r\n\n" +
+	`{"id": "h-2", "title": "Ring the bell", "updated_at": "2026-01-01T00:00:00Z"}`
+
+var ctx = context.Background()
+
+func setNotes(id, text string) func(*Tx) error {
+	return func(tx *Tx) error { return tx.Set(id, Set{Notes, text}) }
+}
+
+// checkClean wants nothing in the store's directory but what is named.
+func checkClean(t *testing.T, s Store, want ...string) {
+	t.Helper()
+	d, err := listDir(s.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(d.names, want) {
+		t.Errorf("the directory holds %q, want %q", d.names, want)
+	}
+}
+
+func TestEdit(t *testing.T) {
+	s := writeStore(t, "\xef\xbb\xbf"+harbour)
+	if err := os.Chmod(s.Path, 0o640); err != nil {
+		t.Fatal(err)
+	}
+	changes, err := Edit(ctx, s, Options{Now: testNow}, func(tx *Tx) error {
+		if err := tx.Set("h-2", Set{Notes, "seen"}); err != nil {
+			return err
+		}
+		r, err := tx.Record("2") // without its prefix, and as changed so far
+		if err != nil || r.Text(Notes) != "seen" {
+			return fmt.Errorf("%v %v", r, err)
+		}
+		if err := tx.Set("h-2", Set{Notes, r.Text(Notes) + " & heard"}); err != nil {
+			return err
+		}
+		return tx.Set("h-1", Set{Notes, ""}, Set{Status, "open"})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := `{"id":"h-1","title":"Light the lamp","status":"open",` + updatedNow + `,"mine":1.50}`
+	two := `{"id": "h-2", "title": "Ring the bell", "notes": "seen \u0026 heard", "updated_at": "2026-11-20T15:11:12Z"}`
+	want := "\xef\xbb\xbf" + `{"_schema":"beads-jsonl/1"}` + "\n" + one + "\r\n\n" + two
+	if got := content(t, s); got != want {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	if len(changes) != 2 || changes[0].ID != "h-1" || changes[0].Line != 2 || string(changes[0].After) != one ||
+		changes[1].ID != "h-2" || changes[1].Line != 4 || string(changes[1].After) != two ||
+		string(changes[1].Before) != harbour[strings.Index(harbour, `{"id": "h-2"`):] {
+		t.Errorf("changes %+v", changes)
+	}
+	info, err := os.Stat(s.Path)
+	if err != nil || info.Mode().Perm() != 0o640 {
+		t.Errorf("mode %v %v", info.Mode(), err)
+	}
+	checkClean(t, s, jsonlLock, "issues.jsonl")
+}
+
+// The file is not even opened for writing when nothing changes.
+func TestEditNoChange(t *testing.T) {
+	s := writeStore(t, harbour)
+	before, err := os.Stat(s.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sentinel := errors.New("enough")
+	for name, fn := range map[string]func(*Tx) error{
+		"nothing": func(*Tx) error { return nil },
+		"same":    setNotes("h-1", "one"),
+		"there and back": func(tx *Tx) error {
+			return errors.Join(tx.Set("h-1", Set{Notes, "two"}), tx.Set("h-1", Set{Notes, "one"}))
+		},
+		"error": func(tx *Tx) error { return errors.Join(tx.Set("h-1", Set{Notes, "two"}), sentinel) },
+	} {
+		changes, err := Edit(ctx, s, Options{Now: testNow}, fn)
+		if len(changes) != 0 || (err != nil) != (name == "error") {
+			t.Errorf("%s: %v %v", name, changes, err)
+		}
+		after, err := os.Stat(s.Path)
+		if err != nil || !os.SameFile(before, after) || !before.ModTime().Equal(after.ModTime()) {
+			t.Errorf("%s: the file was touched (%v)", name, err)
+		}
+	}
+	if _, err := Edit(ctx, s, Options{Now: testNow}, func(*Tx) error { return sentinel }); err != sentinel {
+		t.Errorf("the function's error became %v", err)
+	}
+}
+
+// A dry run computes the same and leaves no trace, even where nothing may be
+// written.
+func TestEditDryRun(t *testing.T) {
+	s := writeStore(t, harbour)
+	if err := errors.Join(os.Chmod(s.Path, 0o444), os.Chmod(s.Dir, 0o555)); err != nil {
+		t.Fatal(err)
+	}
+	dry, err := Edit(ctx, s, Options{Now: testNow, DryRun: true}, setNotes("h-1", "two"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkClean(t, s, "issues.jsonl")
+	if content(t, s) != harbour {
+		t.Error("the file changed")
+	}
+	if err := errors.Join(os.Chmod(s.Path, 0o644), os.Chmod(s.Dir, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	wet, err := Edit(ctx, s, Options{Now: testNow}, setNotes("h-1", "two"))
+	if err != nil || !reflect.DeepEqual(dry, wet) || len(wet) != 1 {
+		t.Errorf("%v\ndry %+v\nwet %+v", err, dry, wet)
+	}
+}
+
+// Each refusal names its place and leaves the file alone.
+func TestEditRefuses(t *testing.T) {
+	set := setNotes("h-1", "two")
+	for _, c := range []struct {
+		name, content, want string
+		fn                  func(*Tx) error
+		prepare             func(*Store) error
+	}{
+		{"bad JSON", harbour + "\n{\"id\":}\n[]\n", `:5: bad-json: expected a value, found "}" (and 1 more)`, set, nil},
+		{"conflict", "<<<<<<< ours\n" + harbour, `:1: conflict-marker: conflict marker "<<<<<<< ours"`, set, nil},
+		{"cut short", harbour + "\n{\"id\":\"x", `:5: cut-short: the last line is cut short: `, set, nil},
+		{"repeated id", harbour + "\n" + `{"id":"h-1"}`, `:5: id "h-1" stands on line 2 already`, set, nil},
+		{"tombstone", `{"id":"h-1","status":"tombstone"}`, `:1: h-1 was deleted (status tombstone)`, set, nil},
+		{"Dolt", harbour, `the issues live in a Dolt database`, set, func(s *Store) error { s.Mode = Dolt; return nil }},
+		{"read-only file", harbour, `issues.jsonl: is read-only (mode 0444)`, set, func(s *Store) error { return os.Chmod(s.Path, 0o444) }},
+		{"read-only directory", harbour, `.beads: is read-only (mode 0555)`, set, func(s *Store) error { return os.Chmod(s.Dir, 0o555) }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := writeStore(t, c.content)
+			if c.prepare != nil {
+				if err := c.prepare(&s); err != nil {
+					t.Fatal(err)
+				}
+			}
+			changes, err := Edit(ctx, s, Options{Now: testNow}, c.fn)
+			e, ok := errors.AsType[*RefusedError](err)
+			if !ok || !strings.Contains(err.Error(), c.want) || e.Hint == "" || changes != nil {
+				t.Errorf("%v, want %s", err, c.want)
+			}
+			if content(t, s) != c.content {
+				t.Error("the file changed")
+			}
+			if err := os.Chmod(s.Dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	s := writeStore(t, harbour+"\n"+`{"id":"h-3"}`+"\n"+`{"id":"h-3"}`)
+	if _, err := Edit(ctx, s, Options{Now: testNow}, set); err != nil {
+		t.Errorf("an id that repeats elsewhere stops an edit: %v", err)
+	}
+	_, err := Edit(ctx, s, Options{Now: testNow}, setNotes("h-9", "x"))
+	if e, ok := errors.AsType[*NotFoundError](err); !ok || len(e.Near) == 0 {
+		t.Errorf("unknown id: %v", err)
+	}
+}
+
+// A symlinked store stays a symlink; its target is replaced where it is.
+func TestEditSymlink(t *testing.T) {
+	s := writeStore(t, "")
+	target := filepath.Join(t.TempDir(), "data.jsonl")
+	err := errors.Join(os.WriteFile(target, []byte(harbour), 0o600), os.Remove(s.Path), os.Symlink(target, s.Path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Edit(ctx, s, Options{Now: testNow}, setNotes("h-1", "two")); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.Readlink(s.Path); err != nil || got != target {
+		t.Errorf("the link is %q (%v)", got, err)
+	}
+	if got := content(t, s); !strings.Contains(got, `"notes":"two"`) {
+		t.Errorf("the target holds %s", got)
+	}
+	checkClean(t, s, jsonlLock, "issues.jsonl")
+	checkClean(t, Store{Dir: filepath.Dir(target)}, jsonlLock, "data.jsonl")
+}
+
+// What another program writes between the reading and the rename is not lost:
+// the edit starts over on it, by whatever means it was written.
+func TestEditOtherWriter(t *testing.T) {
+	for name, write := range map[string]func(path, data string) error{
+		"in place": func(path, data string) error { return os.WriteFile(path, []byte(data), 0o644) },
+		"by rename": func(path, data string) error {
+			return errors.Join(os.WriteFile(path+".x", []byte(data), 0o644), os.Rename(path+".x", path))
+		},
+		"with the old time": func(path, data string) error {
+			info, err := os.Stat(path)
+			if err != nil {
+				return err
+			}
+			return errors.Join(os.WriteFile(path, []byte(data), 0o644), os.Chtimes(path, info.ModTime(), info.ModTime()))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := writeStore(t, harbour)
+			other := strings.Replace(harbour, "Ring", "Sing", 1)
+			runs := 0
+			changes, err := Edit(ctx, s, Options{Now: testNow}, func(tx *Tx) error {
+				runs++
+				if runs == 1 {
+					if err := write(s.Path, other); err != nil {
+						return err
+					}
+				}
+				return tx.Set("h-1", Set{Notes, "two"})
+			})
+			if err != nil || runs != 2 || len(changes) != 1 {
+				t.Fatalf("%d runs, %v, %v", runs, changes, err)
+			}
+			if got := content(t, s); !strings.Contains(got, "Sing the bell") || !strings.Contains(got, `"notes":"two"`) {
+				t.Errorf("got %s", got)
+			}
+			checkClean(t, s, jsonlLock, "issues.jsonl")
+		})
+	}
+}
+
+// A store that never holds still is a conflict, and what the other wrote last
+// stands.
+func TestEditNeverStill(t *testing.T) {
+	s := writeStore(t, harbour)
+	last := ""
+	_, err := Edit(ctx, s, Options{Now: testNow}, func(tx *Tx) error {
+		last += "\n"
+		if err := os.WriteFile(s.Path, []byte(harbour+last), 0o644); err != nil {
+			return err
+		}
+		return tx.Set("h-1", Set{Notes, "two"})
+	})
+	e, ok := errors.AsType[*ConflictError](err)
+	if !ok || e.Hint == "" || len(last) != attempts || content(t, s) != harbour+last {
+		t.Errorf("%v after %d runs", err, len(last))
+	}
+	checkClean(t, s, jsonlLock, "issues.jsonl")
+	// One that is gone cannot be read again.
+	_, err = Edit(ctx, s, Options{Now: testNow}, func(tx *Tx) error {
+		return errors.Join(tx.Set("h-1", Set{Notes, "two"}), os.Remove(s.Path))
+	})
+	if _, ok := errors.AsType[*StoreError](err); !ok {
+		t.Errorf("removed meanwhile: %v", err)
+	}
+	checkClean(t, s, jsonlLock)
+}
+
+// A line that moved before the function asked for it starts the edit over too.
+func TestEditStaleLine(t *testing.T) {
+	s := writeStore(t, harbour)
+	runs := 0
+	_, err := Edit(ctx, s, Options{Now: testNow}, func(tx *Tx) error {
+		if runs++; runs == 1 {
+			if err := os.WriteFile(s.Path, []byte("\n\n"+harbour), 0o644); err != nil {
+				return err
+			}
+		}
+		return tx.Set("h-1", Set{Notes, "two"})
+	})
+	if err != nil || runs != 2 || !strings.HasPrefix(content(t, s), "\n\n{") {
+		t.Errorf("%d runs, %v: %q", runs, err, content(t, s))
+	}
+}
+
+func TestLock(t *testing.T) {
+	s := writeStore(t, harbour)
+	unlock, err := lockAll(ctx, []string{filepath.Join(s.Dir, jsonlLock)}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Edit(ctx, s, Options{Now: testNow, Wait: 50 * time.Millisecond}, setNotes("h-1", "two"))
+	e, ok := errors.AsType[*ConflictError](err)
+	if !ok || !strings.Contains(err.Error(), ".jsonl.lock: another program has held this lock for 50ms") || e.Hint == "" {
+		t.Errorf("held: %v", err)
+	}
+	soon, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+	defer cancel()
+	if _, err = Edit(soon, s, Options{Now: testNow}, setNotes("h-1", "two")); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("cancelled: %v", err)
+	}
+	if content(t, s) != harbour {
+		t.Error("the file changed")
+	}
+	// Readers and dry runs do not wait.
+	if f, err := Read(s); err != nil || f.Close() != nil {
+		t.Errorf("read under the lock: %v", err)
+	}
+	if _, err := Edit(ctx, s, Options{Now: testNow, DryRun: true}, setNotes("h-1", "two")); err != nil {
+		t.Errorf("dry run under the lock: %v", err)
+	}
+	if err := unlock(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Edit(ctx, s, Options{Now: testNow}, setNotes("h-1", "two")); err != nil {
+		t.Errorf("after it was released: %v", err)
+	}
+	checkClean(t, s, jsonlLock, "issues.jsonl")
+}
+
+// In a store of beads_rust its own lock is taken too.
+func TestLockBR(t *testing.T) {
+	s := writeStore(t, harbour)
+	s.BR = true
+	unlock, err := lockAll(ctx, []string{filepath.Join(s.Dir, writeLock)}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Edit(ctx, s, Options{Now: testNow, Wait: 50 * time.Millisecond}, setNotes("h-1", "two"))
+	if _, ok := errors.AsType[*ConflictError](err); !ok {
+		t.Errorf("held: %v", err)
+	}
+	if err := unlock(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Edit(ctx, s, Options{Now: testNow}, setNotes("h-1", "two")); err != nil {
+		t.Error(err)
+	}
+}
+
+// A lock file that is removed and made again while it is being locked must not
+// let two in.
+func TestLockRemoved(t *testing.T) {
+	path := filepath.Join(t.TempDir(), jsonlLock)
+	f, held, err := tryLock(path)
+	if !held || err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if same, err := isAt(f, path); same || err != nil {
+		t.Errorf("a removed file: %v %v", same, err)
+	}
+	g, held, err := tryLock(path)
+	if !held || err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	if same, err := isAt(f, path); same || err != nil {
+		t.Errorf("a file made again: %v %v", same, err)
+	}
+}
+
+// What a writer that died left behind goes with the next write; files of
+// others stay.
+func TestEditLeftovers(t *testing.T) {
+	s := writeStore(t, harbour)
+	for _, name := range []string{".issues.jsonl.stig-123.tmp", "issues.jsonl.tmp.7.1", ".other.jsonl.stig-1.tmp"} {
+		if err := os.WriteFile(filepath.Join(s.Dir, name), []byte("half"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := Edit(ctx, s, Options{Now: testNow}, setNotes("h-1", "two")); err != nil {
+		t.Fatal(err)
+	}
+	checkClean(t, s, jsonlLock, ".other.jsonl.stig-1.tmp", "issues.jsonl", "issues.jsonl.tmp.7.1")
+}
