@@ -306,6 +306,18 @@ func TestNarrowedSchema(t *testing.T) {
 	}
 }
 
+// vet --fix must not write what the project does not allow.
+func TestNarrowedSchemaTakesFixesAway(t *testing.T) {
+	narrowed, err := cue.Embedded().Narrow("team.cue", []byte(`#PlanningDepth: !="standard"`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := signals.Read(notes.Parse(rows("| planning-depth | medium | — |")), narrowed).Findings()
+	if len(got) != 1 || got[0].Fix != "" {
+		t.Errorf("got %+v", got)
+	}
+}
+
 func TestNamesAndOrders(t *testing.T) {
 	for _, s := range signals.All() {
 		for _, name := range []string{s.String(), s.Key()} {
