@@ -1,4 +1,179 @@
 package gate
 
-// Plan lists the checks of criteria in the order of the text.
-func Plan(text string, look Lookup) []Check { return []Check{} }
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"stig/notes"
+)
+
+// shellInfos are the first words of the info strings that mark a fence as
+// shell to run, consoleInfos those of one that shows prompts and output.
+var (
+	shellInfos   = []string{"verify", "bash", "sh", "shell", "zsh"}
+	consoleInfos = []string{"console", "shell-session", "shellsession"}
+)
+
+// Plan lists the code in criteria, and the prose that reads like a command,
+// in the order of the text: each with its class, and the reason where it is
+// not run. It runs nothing, and it is never nil.
+//
+// A fence is one check. It counts when its info string is that of a shell, or
+// when it has none, parses, and its first command resolves. Inline code counts
+// when it parses as shell, has two words or is a ./path, holds no placeholder,
+// every first word in it resolves, and the text asks for it. Prose never does.
+// In doubt it is not a command.
+func Plan(text string, look Lookup) []Check {
+	type placed struct {
+		Check
+		at int
+	}
+	var found []placed
+	for _, code := range notes.FindCode(text) {
+		check := Check{Text: code.Text, Line: code.Line}
+		if code.Inline {
+			check.Origin = Span
+			check.Text = strings.TrimPrefix(strings.TrimSpace(code.Text), "$ ")
+			start, end := backticks(text, code)
+			check.Class, check.Reason = judgeSpan(check.Text, mentioned(text, start, end), look)
+		} else {
+			check = judgeFence(code, look)
+		}
+		found = append(found, placed{check, code.Start})
+	}
+	for _, line := range notes.Prose(text) {
+		for _, words := range proseCommands(line.Text) {
+			found = append(found, placed{Check{
+				Text: words, Origin: Prose, Class: Skipped, Line: line.Line,
+				Reason: "prose is never run: put the command into a fence marked verify",
+			}, line.Start})
+		}
+	}
+	slices.SortStableFunc(found, func(a, b placed) int { return cmp.Compare(a.at, b.at) })
+	checks := make([]Check, len(found))
+	for i, f := range found {
+		checks[i] = f.Check
+	}
+	return checks
+}
+
+// backticks is the place of inline code with its backticks.
+func backticks(text string, code notes.Code) (start, end int) {
+	start = strings.LastIndexByte(text[:code.Start], '`') + 1
+	start = len(strings.TrimRight(text[:start], "`"))
+	end = code.End + max(0, strings.IndexByte(text[code.End:], '`'))
+	return start, len(text) - len(strings.TrimLeft(text[end:], "`"))
+}
+
+func judgeFence(code notes.Code, look Lookup) Check {
+	info, _, _ := strings.Cut(strings.ToLower(code.Info), " ")
+	check := Check{Text: code.Text, Origin: Fence, Line: code.Line, Verify: info == "verify"}
+	skip := func(format string, args ...any) Check {
+		check.Class, check.Reason = Skipped, fmt.Sprintf(format, args...)
+		return check
+	}
+	marked := slices.Contains(shellInfos, info)
+	if slices.Contains(consoleInfos, info) {
+		marked = true
+		if check.Text = prompted(code.Text); check.Text == "" {
+			return skip(`no line begins with the prompt "$ "`)
+		}
+	}
+	if info != "" && !marked {
+		return skip("info string %q is not one of a shell: %s", info, strings.Join(slices.Concat(shellInfos, consoleInfos), ", "))
+	}
+	s, err := parse(check.Text)
+	if err != nil {
+		return skip("%s", syntaxReason(err))
+	}
+	if len(s.commands) == 0 && !s.checks {
+		return skip("holds no command")
+	}
+	if !marked {
+		if first := (&script{commands: s.commands[:min(1, len(s.commands))], functions: s.functions}); len(first.commands) == 1 {
+			if _, unknown, resolved := first.resolve(look); !resolved {
+				return skip("no info string, and %q is no program here", unknown)
+			}
+		}
+	}
+	check.Class, check.Reason = s.class(look)
+	return check
+}
+
+// class tells how a script that is to run would fare.
+func (s *script) class(look Lookup) (class, reason string) {
+	if what := s.destroys(); what != "" {
+		return Destructive, what
+	}
+	if missing, _, _ := s.resolve(look); missing != "" {
+		return MissingProgram, missing + ": not found"
+	}
+	return Runnable, ""
+}
+
+// judgeSpan applies the rules for inline code. mention is what the text around
+// it says against running it.
+func judgeSpan(text, mention string, look Lookup) (class, reason string) {
+	s, err := parse(text)
+	if err != nil {
+		return Skipped, syntaxReason(err)
+	}
+	if s.words < 2 && !(len(s.commands) == 1 && strings.HasPrefix(s.commands[0][0], "./")) {
+		return Skipped, "one word, and not a ./path"
+	}
+	if what := s.destroys(); what != "" {
+		return Destructive, what
+	}
+	if found := s.placeholder(look); strings.HasPrefix(found, "$") {
+		return Skipped, found + " is not set and has no default"
+	} else if found != "" {
+		return Skipped, "placeholder " + quote(found)
+	}
+	if _, unknown, resolved := s.resolve(look); !resolved {
+		return Skipped, quote(unknown) + " is no program here"
+	}
+	if s.idle() {
+		return Skipped, "checks nothing by itself"
+	}
+	if word, vague := s.vague(); vague {
+		return Skipped, quote(word) + " with plain words only may be English"
+	}
+	if mention != "" {
+		return Skipped, mention
+	}
+	return s.class(look)
+}
+
+// prompted is the script that is typed after the prompts of a console. A
+// command that is not complete goes on with the lines below it.
+func prompted(console string) string {
+	var commands []string
+	open := false
+	for line := range strings.SplitSeq(console, "\n") {
+		typed, prompt := strings.CutPrefix(strings.TrimLeft(line, " "), "$ ")
+		switch {
+		case prompt:
+			commands = append(commands, typed)
+		case open:
+			last := len(commands) - 1
+			commands[last] += "\n" + strings.TrimPrefix(line, "> ")
+		default:
+			continue
+		}
+		open = incomplete(commands[len(commands)-1])
+	}
+	return strings.Join(commands, "\n")
+}
+
+// incomplete tells whether a shell would ask for more lines.
+func incomplete(command string) bool {
+	if strings.HasSuffix(command, `\`) && !strings.HasSuffix(command, `\\`) {
+		return true
+	}
+	_, err := parse(command)
+	return err != nil && syntax.IsIncomplete(err)
+}

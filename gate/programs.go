@@ -1,0 +1,42 @@
+package gate
+
+import (
+	_ "embed"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// programList is the list of well-known developer programs, one per line,
+// sorted bytewise.
+//
+//go:embed programs.txt
+var programList string
+
+var programs = sync.OnceValue(func() []string { return strings.Fields(programList) })
+
+// Programs lists the developer programs that are taken for programs even when
+// they are not on this machine: criteria that name one are meant to run it, so
+// its absence is a failed check and not a reason to skip. Sorted.
+func Programs() []string { return slices.Clone(programs()) }
+
+func wellKnown(word string) bool {
+	_, found := slices.BinarySearch(programs(), word)
+	return found
+}
+
+// builtins are bash's own commands. The value tells whether one alone can be
+// a check: most of them only prepare what follows, and words such as return,
+// let or export begin lines of many other languages.
+var builtins = map[string]bool{
+	".": false, ":": false, "[": true, "alias": false, "bg": false, "bind": false, "break": false,
+	"builtin": false, "caller": false, "cd": false, "command": true, "compgen": false, "complete": false,
+	"compopt": false, "continue": false, "declare": false, "dirs": false, "disown": false, "echo": false,
+	"enable": false, "eval": true, "exec": true, "exit": false, "export": false, "false": false, "fc": false,
+	"fg": false, "getopts": false, "hash": false, "help": false, "history": false, "jobs": false,
+	"kill": false, "let": false, "local": false, "logout": false, "mapfile": false, "popd": false,
+	"printf": false, "pushd": false, "pwd": false, "read": false, "readarray": false, "readonly": false,
+	"return": false, "set": false, "shift": false, "shopt": false, "source": false, "suspend": false,
+	"test": true, "times": false, "trap": false, "true": false, "type": false, "typeset": false,
+	"ulimit": false, "umask": false, "unalias": false, "unset": false, "wait": false,
+}

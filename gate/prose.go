@@ -1,0 +1,67 @@
+package gate
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// subcommands are words that make a well-known program before them a command
+// rather than a word of the sentence.
+const subcommands = " apply audit bench build check ci clippy compile coverage diff doc e2e eval exec fmt format " +
+	"generate get install lint list migrate nextest plan run start status sync test tests typecheck " +
+	"type-check up validate verify version vet "
+
+// stopWords end a command in prose.
+const stopWords = " succeeds succeed passes pass works work runs completes exits returns reports shows prints fails " +
+	"fail is are was and or then must should will without with to in on for from after before when " +
+	"that which still green clean finishes produces outputs has does "
+
+var argument = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:-{1,2}[A-Za-z][\w=./-]*|[\w@.-]*/[\w@./*:-]*|[\w-]+\.[A-Za-z]\w*)$`)
+})
+
+// proseCommands finds what in a line of prose reads like commands: a
+// well-known program, followed by a subcommand, a flag or a path, up to a word
+// that goes on with the sentence.
+func proseCommands(line string) []string {
+	var found []string
+	words := strings.Fields(line)
+	for i := 0; i+1 < len(words); i++ {
+		program := strings.TrimLeft(words[i], `"'(*`)
+		next, _ := bare(words[i+1])
+		if !wellKnown(program) || !argument().MatchString(next) && !listed(subcommands, next) {
+			continue
+		}
+		command := []string{program}
+		for i++; i < len(words); i++ {
+			word, ends := bare(words[i])
+			if listed(stopWords, strings.ToLower(word)) {
+				break
+			}
+			if word != "" {
+				command = append(command, word)
+			}
+			if ends {
+				break
+			}
+		}
+		found = append(found, strings.Join(command, " "))
+	}
+	return found
+}
+
+// bare is a word without the punctuation of the sentence, and whether that
+// ends a command. The dots of ./... belong to the word.
+func bare(word string) (string, bool) {
+	trimmed := strings.TrimRight(word, `,;:!?)"'*`)
+	if !strings.HasSuffix(trimmed, "/...") && !strings.HasSuffix(trimmed, "/.") && trimmed != "." {
+		trimmed = strings.TrimRight(trimmed, ".")
+	}
+	return trimmed, trimmed != word
+}
+
+// listed tells whether a word is in a list whose words have blanks around them.
+func listed(list, word string) bool {
+	return word != "" && strings.Contains(list, " "+word+" ")
+}

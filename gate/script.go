@@ -1,0 +1,234 @@
+package gate
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// script is a shell text and what its simple commands are.
+type script struct {
+	file      *syntax.File
+	commands  [][]string      // words of each simple command as static gives them
+	words     int             // words and assignments of all of them
+	checks    bool            // holds [[ … ]] or (( … ))
+	functions map[string]bool // defined in it
+	variables map[string]bool // assigned in it
+	moves     bool            // changes directory
+}
+
+// parse reads a text as bash. The error says why it is not.
+func parse(text string) (*script, error) {
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
+	if err != nil {
+		return nil, err
+	}
+	s := &script{file: file, functions: map[string]bool{}, variables: map[string]bool{}}
+	syntax.Walk(file, func(node syntax.Node) bool {
+		s.note(node)
+		return true
+	})
+	return s, nil
+}
+
+func (s *script) note(node syntax.Node) {
+	switch node := node.(type) {
+	case *syntax.CallExpr:
+		s.words += len(node.Args) + len(node.Assigns)
+		if len(node.Args) > 0 {
+			s.call(static(node.Args))
+		}
+	case *syntax.DeclClause:
+		s.words += 1 + len(node.Args)
+		s.commands = append(s.commands, []string{node.Variant.Value})
+	case *syntax.LetClause:
+		s.words += 1 + len(node.Exprs)
+		s.commands = append(s.commands, []string{"let"})
+	case *syntax.TestClause, *syntax.ArithmCmd:
+		s.words += 3
+		s.checks = true
+	case *syntax.FuncDecl:
+		s.functions[node.Name.Value] = true
+	case *syntax.Assign:
+		if node.Name != nil {
+			s.variables[node.Name.Value] = true
+		}
+	case *syntax.WordIter:
+		s.variables[node.Name.Value] = true
+	}
+}
+
+func (s *script) call(words []string) {
+	s.commands = append(s.commands, words)
+	switch words[0] {
+	case "cd", "pushd":
+		s.moves = true
+	case "read", "mapfile", "readarray", "getopts":
+		for _, name := range words[1:] {
+			s.variables[name] = true
+		}
+	}
+}
+
+// static gives the words as they stand, quotes removed. Of an expansion it
+// shows "$NAME", or "$()" for anything but a plain variable.
+func static(words []*syntax.Word) []string {
+	texts := make([]string, len(words))
+	for i, word := range words {
+		texts[i] = literal(word.Parts)
+	}
+	return texts
+}
+
+func literal(parts []syntax.WordPart) string {
+	var text strings.Builder
+	for _, part := range parts {
+		switch part := part.(type) {
+		case *syntax.Lit:
+			text.WriteString(unquoted(part.Value))
+		case *syntax.SglQuoted:
+			text.WriteString(part.Value)
+		case *syntax.DblQuoted:
+			text.WriteString(literal(part.Parts))
+		case *syntax.ParamExp:
+			if part.Param != nil && part.Exp == nil && part.Slice == nil && part.Repl == nil && part.Index == nil && !part.Length && !part.Excl {
+				text.WriteString("$" + part.Param.Value)
+			} else {
+				text.WriteString("$()")
+			}
+		default:
+			text.WriteString("$()")
+		}
+	}
+	return text.String()
+}
+
+// unquoted is the text of a literal without its backslashes.
+func unquoted(text string) string {
+	if !strings.Contains(text, `\`) {
+		return text
+	}
+	return strings.NewReplacer(`\\`, `\`, "\\\n", "", `\`, "").Replace(text)
+}
+
+// resolve resolves the first word of every simple command. missing is
+// the first well-known program that is not here; unknown the first word that
+// is no program at all, or that only running can tell ("$NAME").
+func (s *script) resolve(look Lookup) (missing, unknown string, resolved bool) {
+	resolved = true
+	for _, words := range s.commands {
+		word := words[0]
+		_, builtin := builtins[word]
+		switch {
+		case builtin, s.functions[word], look.finds(word):
+		case s.moves && strings.Contains(word, "/"):
+			// Relative to a directory that only running can tell.
+		case wellKnown(word):
+			if missing == "" {
+				missing = word
+			}
+		case resolved:
+			unknown, resolved = word, false
+		}
+	}
+	return missing, unknown, resolved
+}
+
+// idle tells whether a script only prepares or prints, so that its passing
+// would say nothing.
+func (s *script) idle() bool {
+	for _, words := range s.commands {
+		if can, builtin := builtins[words[0]]; !builtin || can {
+			return false
+		}
+	}
+	return !s.checks
+}
+
+// vague tells whether every command is a program that is not well known, with
+// nothing but plain words after it: such as "sort by date", which is English.
+func (s *script) vague() (string, bool) {
+	for _, words := range s.commands {
+		if _, builtin := builtins[words[0]]; builtin || wellKnown(words[0]) || strings.Contains(words[0], "/") {
+			return "", false
+		}
+		for _, word := range words[1:] {
+			if !plainWord().MatchString(word) {
+				return "", false
+			}
+		}
+	}
+	if len(s.commands) == 0 || s.checks {
+		return "", false
+	}
+	return s.commands[0][0], true
+}
+
+var plainWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z]+[,;:]?$`) })
+
+// placeholder finds what a person is meant to fill in, and says what it is.
+func (s *script) placeholder(look Lookup) (found string) {
+	syntax.Walk(s.file, func(node syntax.Node) bool {
+		if found != "" {
+			return false
+		}
+		switch node := node.(type) {
+		case *syntax.SglQuoted:
+			found = inQuotes().FindString(node.Value)
+		case *syntax.Lit:
+			found = strings.TrimSpace(inWords().FindString(node.Value))
+		case *syntax.ParamExp:
+			found = s.unset(node, look)
+		}
+		return true
+	})
+	return found
+}
+
+var (
+	// inWords and inQuotes are marks of placeholders: <x>, {x}, YYYY, an
+	// ellipsis that is neither Go's ./... pattern nor git's a...b range. Single quotes mostly hold
+	// other languages, to which braces and angles belong.
+	inWords = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`<[A-Za-z][^<>]*>|\{[A-Za-z_][A-Za-z0-9_-]*\}|YYYY|…|(?:^|[^/.])\.\.\.(?:$|[^A-Za-z0-9.])`)
+	})
+	inQuotes = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`YYYY|…|^<[A-Za-z][^<>]*>$|^\.\.\.$`)
+	})
+)
+
+// unset is the name of a variable that nothing sets: neither the script, nor
+// a default in the expansion, nor the environment.
+func (s *script) unset(node *syntax.ParamExp, look Lookup) string {
+	if node.Param == nil || !syntax.ValidName(node.Param.Value) {
+		return ""
+	}
+	name := node.Param.Value
+	if s.variables[name] || shellVariables[name] || look.finds("$"+name) {
+		return ""
+	}
+	if node.Exp != nil {
+		switch node.Exp.Op {
+		case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull,
+			syntax.AlternateUnset, syntax.AlternateUnsetOrNull:
+			return ""
+		}
+	}
+	return "$" + name
+}
+
+// shellVariables are what bash sets itself.
+var shellVariables = map[string]bool{
+	"PWD": true, "OLDPWD": true, "RANDOM": true, "SECONDS": true, "LINENO": true, "UID": true, "EUID": true,
+	"PPID": true, "BASHPID": true, "BASH": true, "BASH_SOURCE": true, "BASH_VERSION": true, "HOSTNAME": true,
+	"OSTYPE": true, "PIPESTATUS": true, "REPLY": true, "OPTARG": true, "OPTIND": true, "FUNCNAME": true,
+	"IFS": true, "EPOCHSECONDS": true,
+}
+
+// syntaxReason says in one line why a text is not shell.
+func syntaxReason(err error) string {
+	return fmt.Sprintf("does not parse as shell: %v", err)
+}
