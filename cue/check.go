@@ -101,7 +101,7 @@ func (c *compiled) definition(path string) (*definition, error) {
 	if d := c.definitions[path]; d != nil {
 		return d, nil
 	}
-	value, err := c.lookup(path)
+	value, err := c.strict(path)
 	if err != nil {
 		return nil, err
 	}

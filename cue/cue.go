@@ -78,6 +78,7 @@ func (s *Schema) Compile() error {
 // built in that context, which would keep them for as long as the program runs.
 type compiled struct {
 	root        cuelang.Value
+	base        *compiled // what was narrowed; nil for a schema of one file
 	definitions map[string]*definition
 }
 
@@ -92,15 +93,62 @@ func compile(files []file) (*compiled, error) {
 			return nil, located(err, f.name)
 		}
 	}
+	c := &compiled{definitions: make(map[string]*definition)}
 	last := files[len(files)-1].name
+	if len(files) > 1 {
+		base, err := compile(files[:len(files)-1])
+		if err != nil {
+			return nil, err
+		}
+		c.base = base
+	}
 	if err := instance.Complete(); err != nil {
 		return nil, located(err, last)
 	}
-	root := cuecontext.New().BuildInstance(instance)
-	if err := root.Validate(); err != nil {
+	c.root = cuecontext.New().BuildInstance(instance)
+	if err := c.root.Validate(); err != nil {
 		return nil, located(err, last)
 	}
-	return &compiled{root: root, definitions: make(map[string]*definition)}, nil
+	if err := c.staysClosed(); err != nil {
+		return nil, located(err, last)
+	}
+	return c, nil
+}
+
+// staysClosed finds fields that a narrowing file brings along by a reference.
+func (c *compiled) staysClosed() error {
+	if c.base == nil {
+		return nil
+	}
+	it, err := c.base.root.Fields(cuelang.Definitions(true))
+	if err != nil {
+		return err
+	}
+	for it.Next() {
+		value, err := c.strict(it.Selector().String())
+		if err != nil {
+			return err
+		}
+		if err := value.Validate(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// strict finds a definition as lookup does, and holds it to the schema that was
+// narrowed: declarations of one definition in several files of a package can
+// add fields to one another, definitions of two schemas cannot.
+func (c *compiled) strict(path string) (cuelang.Value, error) {
+	value, err := c.lookup(path)
+	if err != nil || c.base == nil {
+		return value, err
+	}
+	base, err := c.base.strict(path)
+	if err != nil {
+		return value, err
+	}
+	return value.Unify(base), nil
 }
 
 // mustCompile is for questions that have no error to return. A schema that

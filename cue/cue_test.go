@@ -302,6 +302,7 @@ func TestNarrowRefuses(t *testing.T) {
 		{"a threshold", "#Thresholds: stale_days: 31", `n.cue:1:26: #Thresholds.stale_days: must be 30; found 31`},
 		{"new field", "#SignalTable: mood: string", `n.cue:1:15: the schema has no #SignalTable.mood`},
 		{"new field on a condition", "#SignalTable: {if true {mood?: string}}", `n.cue:1:25: the schema has no #SignalTable.mood`},
+		{"new field by a reference", "_e: mood: 1\n#SignalTable: _e", `n.cue:1:5: #SignalTable.mood: field not allowed`},
 		{"pattern", "#SignalTable: [=~\"x\"]: string", `n.cue:1:15: #SignalTable: fields must be named one by one`},
 		{"ellipsis", "#SignalTable: {\n\t...\n}", `n.cue:2:2: #SignalTable: must stay closed; found "..."`},
 		{"misspelt", "#Cynefin: \"clear\"", `n.cue:1:1: the schema has no #Cynefin`},
