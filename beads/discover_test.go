@@ -63,6 +63,7 @@ func TestDiscover(t *testing.T) {
 			Where{}, "x/.beads/issues.jsonl", ""},
 		{"redirect from .beads", []string{".git/", ".beads/redirect: ../../x/.beads", "x/.beads/issues.jsonl", "p/.git/", "p/.beads/redirect: ../../x/.beads"},
 			Where{Dir: "p"}, "x/.beads/issues.jsonl", ""},
+		{"redirect from the project first", []string{".git/", ".beads/redirect: x", ".beads/x/issues.jsonl", "x/issues.jsonl"}, Where{}, "x/issues.jsonl", ""},
 		{"redirect, absolute", []string{".git/", ".beads/redirect: ROOT/x", "x/beads.jsonl"}, Where{}, "x/beads.jsonl", ""},
 		{"redirect, once", []string{".git/", ".beads/redirect: x/.beads", "x/.beads/redirect: y", "y/issues.jsonl"}, Where{}, "",
 			`ROOT/.beads/redirect: leads to "ROOT/x/.beads", which holds no .jsonl file`},
