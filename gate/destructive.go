@@ -76,6 +76,9 @@ var wrappers = map[string]bool{
 	"parallel": true, "watch": true, "caffeinate": true, "eval": true, "npx": true,
 }
 
+// writers write to the last of their arguments.
+var writers = []string{"tee", "cp", "mv"}
+
 // shells run the script that follows -c.
 var shells = []string{"sh", "bash", "zsh", "dash", "ksh"}
 
@@ -136,6 +139,9 @@ func destructive(words []string, temporary map[string]bool) string {
 	}
 	if program == "rm" && removesTree(arguments, temporary) {
 		return "rm -r outside a temporary directory"
+	}
+	if slices.Contains(writers, program) && len(arguments) > 0 && isDevice(arguments[len(arguments)-1]) {
+		return "writes to " + arguments[len(arguments)-1]
 	}
 	if strings.HasPrefix(program, "mkfs.") {
 		return program
@@ -254,8 +260,7 @@ func isTemporary(operand string, temporary map[string]bool) bool {
 	return strings.HasPrefix(clean, "/tmp/") || strings.HasPrefix(clean, "/var/tmp/")
 }
 
-// overwrites finds a redirection to a block device, and a device named to a
-// program that writes.
+// overwrites finds a redirection to a block device.
 func (s *script) overwrites() (found string) {
 	syntax.Walk(s.file, func(node syntax.Node) bool {
 		if redirect, ok := node.(*syntax.Redirect); ok && redirect.Word != nil && writes(redirect.Op) {
@@ -265,11 +270,6 @@ func (s *script) overwrites() (found string) {
 		}
 		return true
 	})
-	for _, words := range s.commands {
-		if slices.Contains([]string{"tee", "cp", "mv"}, words[0]) && isDevice(words[len(words)-1]) {
-			return "writes to " + words[len(words)-1]
-		}
-	}
 	return found
 }
 

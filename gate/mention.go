@@ -24,15 +24,18 @@ type wording struct {
 
 var phrases = sync.OnceValue(func() wording {
 	return wording{
-		denied: regexp.MustCompile(`(?i)\b(never|not|cannot|n't|no longer|without|avoid(?:s|ing)?|instead of|rather than|` +
-			`forbid(?:s|den)?|refuses?|rejects?|blocks?|prevents?)(?:\s+[\w'-]+){0,3}$`),
+		denied: regexp.MustCompile(`(?i)\b(never|not|cannot|\w+n't|no longer|without|avoid(?:s|ing)?|instead of|rather than|` +
+			`forbid(?:s|den)?|refuses?|rejects?|blocks?|prevents?)` +
+			`(?:\s+(?:to|be|ever|by|via|with|through|the|a|run|runs|running|use|uses|used|using|calls?|calling|` +
+			`invokes?|invoking|executes?|executing|needs?|needing|requires?|requiring|type|try))*$`),
 		quoted: regexp.MustCompile(`(?i)(?:\b(?:` +
 			`replac(?:e|es|ed|ing)|supersedes?|formerly|previously|used to be|renamed(?: from)?|` +
 			`output of|outputs?|prints?|printed|printing|displays?|shows?|showing|returns?|says?|saying|contains?|containing|` +
-			`reads|emits?|logs?|reports?|messages?|errors?|mentions?|mentioning|suggests?|hints?|strings?|texts?|words?|` +
-			`named|called|titled|labell?ed|such as|like|e\.g\.|for example|examples?|matches|matching|equals?|set to|` +
+			`reads|emits?|logs?|reports?|mentions?|mentioning|suggests?|hints?|named|called|titled|such as|like|e\.g\.|for example` +
+			`)[\s:,]*|\b(?:` +
+			`messages?|errors?|strings?|texts?|words?|labell?ed|examples?|matches|matching|equals?|set to|` +
 			`flags?|values?|defaults?(?: to)?|instances? of|occurrences? of|references? to|calls? to|uses of` +
-			`)|→|=>|->|=|--[\w-]+)[\s:,]*$`),
+			`)|(?:→|=>|->|=|--[\w-]+)\s*)$`),
 		gone: regexp.MustCompile(`(?i)^\s*(?:(?:command|call|invocation)\s+)?` +
 			`(?:is|are|was|has been|must be|must|should|may|can)\s+` +
 			`(?:never|not|no longer|removed|gone|deprecated|forbidden|banned|blocked|refused|rejected|replaced|deleted|denied)\b(?:\s+be)?`),

@@ -79,9 +79,11 @@ func judgeFence(code notes.Code, look Lookup) Check {
 	marked := slices.Contains(shellInfos, info)
 	if slices.Contains(consoleInfos, info) {
 		marked = true
-		if check.Text = prompted(code.Text); check.Text == "" {
+		typed := prompted(code.Text)
+		if typed == "" {
 			return skip(`no line begins with the prompt "$ "`)
 		}
+		check.Text = typed
 	}
 	if info != "" && !marked {
 		return skip("info string %q is not one of a shell: %s", info, strings.Join(slices.Concat(shellInfos, consoleInfos), ", "))
@@ -175,5 +177,6 @@ func incomplete(command string) bool {
 		return true
 	}
 	_, err := parse(command)
-	return err != nil && syntax.IsIncomplete(err)
+	// The parser does not count an open here-document as incomplete.
+	return err != nil && (syntax.IsIncomplete(err) || strings.Contains(err.Error(), "here-document"))
 }

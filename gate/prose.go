@@ -55,7 +55,7 @@ func proseCommands(line string) []string {
 // ends a command. The dots of ./... belong to the word.
 func bare(word string) (string, bool) {
 	trimmed := strings.TrimRight(word, `,;:!?)"'*`)
-	if !strings.HasSuffix(trimmed, "/...") && !strings.HasSuffix(trimmed, "/.") && trimmed != "." {
+	if !strings.HasSuffix(trimmed, "/...") && trimmed != "." {
 		trimmed = strings.TrimRight(trimmed, ".")
 	}
 	return trimmed, trimmed != word

@@ -51,7 +51,9 @@ func (s *script) note(node syntax.Node) {
 		s.words += 3
 		s.checks = true
 	case *syntax.FuncDecl:
-		s.functions[node.Name.Value] = true
+		if node.Name != nil { // the parser takes ()cmd for a function without a name
+			s.functions[node.Name.Value] = true
+		}
 	case *syntax.Assign:
 		if node.Name != nil {
 			s.variables[node.Name.Value] = true
