@@ -57,6 +57,7 @@ var criteria = []struct {
 	{"well-known but missing", "`cargo clippy -- -D warnings` and `go test ./... && pytest -q`",
 		[]string{"span missing-program 1 cargo clippy -- -D warnings; cargo: not found", "span missing-program 1 go test ./... && pytest -q; pytest: not found"}},
 	{"absent executable", "`./scripts/none.sh`", []string{`span skipped 1 ./scripts/none.sh; "./scripts/none.sh" is no program here`}},
+	{"relative to another directory", "`cd tools && ./absent --check`", []string{"span run 1 cd tools && ./absent --check"}},
 	{"placeholders", "`go test ./{pkg}`, `curl \"http://localhost/{id}\"`, `npm run …`, `make ...`, `ls 2026-YYYY`, `git log \"<rev>\"`, `ls $LEVEL`",
 		[]string{`span skipped 1 go test ./{pkg}; placeholder "{pkg}"`, `span skipped 1 curl "http://localhost/{id}"; placeholder "{id}"`,
 			`span skipped 1 npm run …; placeholder "…"`, `span skipped 1 make ...; placeholder "..."`, `span skipped 1 ls 2026-YYYY; placeholder "YYYY"`,

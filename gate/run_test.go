@@ -162,6 +162,20 @@ func TestRunTimeout(t *testing.T) {
 	}
 }
 
+// A command is asked before it is made to end, so that it can tidy up.
+func TestRunTimeoutAsksFirst(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	start := time.Now()
+	got, err := gate.Run(ctx, gate.Command{Argv: []string{"sh", "-c", "trap 'echo tidy; exit 9' TERM; sleep 300 & wait"}})
+	if !errors.Is(err, context.DeadlineExceeded) || string(got.Stdout) != "tidy\n" || got.Exit != 9 {
+		t.Errorf("%+v %v", got, err)
+	}
+	if took := time.Since(start); took > 1500*time.Millisecond {
+		t.Errorf("took %v, as if it had not been asked", took)
+	}
+}
+
 // Something that left the group cannot be ended, but is not waited for.
 func TestRunDoesNotWaitForDeserters(t *testing.T) {
 	pid := filepath.Join(t.TempDir(), "pid")
