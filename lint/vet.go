@@ -99,7 +99,7 @@ func (v *vet) finding(at Diagnostic, f signals.Finding) {
 	if f.Fix != "" {
 		at.fix = &fix{signal: f.Signal, value: f.Fix}
 	}
-	v.add(at, f.Rule, severity, f.Line, f.Column, f.Message, f.Hint)
+	v.add(at, f.Rule, severity, f.Line, f.Column, f.Message, strings.ReplaceAll(f.Hint, " ID", " "+at.ID))
 }
 
 // agreement holds the escalation signal against the section it speaks of.

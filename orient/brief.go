@@ -81,7 +81,7 @@ func (a assembly) common(i int, record *beads.Record) *Briefing {
 			Priority: issue.Priority, Assignee: issue.Assignee, Labels: record.Labels(),
 		},
 		Signals:      a.table,
-		Violations:   a.table.Findings(),
+		Violations:   append([]signals.Finding{}, a.table.Findings()...),
 		Epic:         a.epic(i),
 		Escalation:   a.escalation(),
 		Description:  strings.TrimSpace(record.Text(beads.Description)),
@@ -262,26 +262,40 @@ func (b *Briefing) omit(what string, flags ...string) {
 	b.Omitted = append(b.Omitted, Omission{What: what, Argv: argv})
 }
 
-// next says how work on the issue ends. Whoever is to explore first is not told
-// to report an implementation.
+// next says what to do: another issue first while this one waits, then how
+// work on it ends.
 func (b *Briefing) next() []Step {
-	id, progress := b.Issue.ID, signals.ProgressImplementing
-	if b.Depth == signals.PlanningDepthDeep && b.Signals.Value(signals.Progress) == signals.ProgressNotStarted {
-		progress = signals.ProgressExploring
-	}
+	id := b.Issue.ID
 	if b.Issue.Status == "closed" {
 		return []Step{{Why: "see what it left", Argv: []string{"stig", "show", id, "--notes"}}}
 	}
-	return []Step{
-		{
-			Why:  "whenever you stop, leave the state for whoever comes next",
-			Argv: []string{"stig", "checkpoint", id, "--surprise", "0.0", "--progress", progress, "--done", "…", "--learned", "…", "--remains", "…", "--downstream", "…"},
+	var steps []Step
+	if len(b.OpenBlockers) > 0 || b.Escalation.Question != "" {
+		steps = append(steps, Step{Why: "while this one waits, take another that is ready", Argv: []string{"stig", "orient"}})
+	}
+	return append(steps,
+		Step{
+			Why: "whenever you stop, leave the state for whoever comes next",
+			Argv: []string{"stig", "checkpoint", id, "--surprise", b.Signals.Value(signals.Surprise), "--progress", b.likelyProgress(),
+				"--done", "…", "--learned", "…", "--remains", "…", "--downstream", "…"},
 		},
-		{
+		Step{
 			Why:  "when its acceptance criteria pass",
 			Argv: []string{"stig", "close", id, "--reason", "…"},
-		},
+		})
+}
+
+// likelyProgress is what the next checkpoint will probably report. Whoever is
+// to explore first is not told to report an implementation.
+func (b *Briefing) likelyProgress() string {
+	now := b.Signals.Value(signals.Progress)
+	switch {
+	case now != signals.ProgressNotStarted:
+		return now
+	case b.Depth == signals.PlanningDepthDeep, b.Depth == signals.PlanningDepthProbe:
+		return signals.ProgressExploring
 	}
+	return signals.ProgressImplementing
 }
 
 func count(n int, noun string) string {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -108,7 +109,22 @@ func (a *app) discover() (beads.Store, error) {
 	if dir == "" {
 		dir = "."
 	}
-	return beads.Discover(beads.Where{Dir: dir, File: a.store, BeadsDir: a.getenv("BEADS_DIR")})
+	store, err := beads.Discover(beads.Where{Dir: dir, File: a.store, BeadsDir: a.getenv("BEADS_DIR")})
+	store.Path = shortest(store.Path)
+	return store, err
+}
+
+// shortest names a file below the working directory as one would type it.
+func shortest(path string) string {
+	here, err := os.Getwd()
+	if err != nil || !filepath.IsAbs(path) {
+		return path
+	}
+	below, err := filepath.Rel(here, path)
+	if err != nil || !filepath.IsLocal(below) {
+		return path
+	}
+	return below
 }
 
 // open reads the store and says on the error stream what of it is unreadable.

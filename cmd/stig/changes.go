@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 
@@ -85,7 +86,8 @@ func diffText(changes []beads.Change) (string, error) {
 		for _, key := range []beads.Key{beads.Notes, beads.UpdatedAt} {
 			old, now := before.Text(key), after.Text(key)
 			name := c.ID + " " + string(key)
-			text.Write(diff.Diff(name, lines(old), name, lines(now)))
+			_, hunks, _ := bytes.Cut(diff.Diff(name, lines(old), name, lines(now)), []byte("\n"))
+			text.Write(hunks)
 		}
 	}
 	return text.String(), nil

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 
 	"stig/beads"
 	"stig/dag"
+	"stig/gate"
 	"stig/orient"
 	"stig/signals"
 )
@@ -49,7 +51,8 @@ func (a *app) orientOne(id string, request orient.Request) error {
 		return err
 	}
 	at, _ := file.Index(issue.ID)
-	briefing, err := orient.Brief(file, dag.New(file), at, request, orient.Rules{Schema: a.schema, Look: a.look(file)})
+	rules := orient.Rules{Schema: a.schema, Look: gate.Here(filepath.Dir(file.Store().Dir), a.getenv)}
+	briefing, err := orient.Brief(file, dag.New(file), at, request, rules)
 	if err != nil {
 		return err
 	}

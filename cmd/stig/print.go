@@ -82,6 +82,9 @@ func visible(text string) string {
 
 // warnOfStore names the places that cannot be read: reading goes on without them.
 func (a *app) warnOfStore(f *beads.File) {
+	if f.Store().Mode == beads.Dolt {
+		a.warn("%s: this is an export: the issues live in a Dolt database, and may have changed there since", f.Store().Path)
+	}
 	problems := f.Problems()
 	const shown = 3
 	for i, p := range problems {

@@ -1,12 +1,19 @@
 package main
 
 import (
+	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"stig/schemas"
 )
 
 // TestMain lets scripts run this very program as a real process named stig.
@@ -49,16 +56,24 @@ func setUp(env *testscript.Env) error {
 	env.Setenv("TZ", "UTC")
 	env.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 	env.Setenv("GIT_CEILING_DIRECTORIES", filepath.Dir(env.WorkDir))
+	schema, err := filepath.Abs(filepath.Join("..", "..", schemas.File))
+	if err != nil {
+		return err
+	}
+	env.Setenv("SCHEMA", schema)
 	return os.CopyFS(filepath.Join(env.WorkDir, "harbor"), os.DirFS(harbor))
 }
 
 // scriptCommands are what scripts need beside the usual commands.
 func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
-		"exits":       exits,
-		"only-line":   onlyLine,
-		"crlf":        crlf,
-		"truncate-at": truncateAt,
+		"exits":     exits,
+		"only-line": onlyLine,
+		"crlf":      crlf,
+		"cut-short": cutShort,
+		"at-most":   atMost,
+		"keys":      keys,
+		"notes":     notesAre,
 	}
 }
 
@@ -106,8 +121,39 @@ func crlf(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o644))
 }
 
-// truncateAt cuts a file short by so many bytes: truncate-at file bytes
-func truncateAt(ts *testscript.TestScript, neg bool, args []string) {
-	text := strings.TrimSuffix(ts.ReadFile(args[0]), "\n")
+// cutShort writes a file without its last bytes: cut-short file source
+func cutShort(ts *testscript.TestScript, neg bool, args []string) {
+	text := strings.TrimSuffix(ts.ReadFile(args[1]), "\n")
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text[:len(text)-20]), 0o644))
+}
+
+// notesAre compares notes, which end without a newline, with a file of the
+// script, which cannot: notes stdout want
+func notesAre(ts *testscript.TestScript, neg bool, args []string) {
+	if got, want := ts.ReadFile(args[0])+"\n", ts.ReadFile(args[1]); got != want {
+		if *update {
+			ts.Logf("got:\n%s", got)
+		}
+		ts.Fatalf("the notes are\n%s\nwant\n%s", got, want)
+	}
+}
+
+// atMost asserts that a text has at most so many characters: at-most 2000 file
+func atMost(ts *testscript.TestScript, neg bool, args []string) {
+	most, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	if n := utf8.RuneCountInString(ts.ReadFile(args[1])); n > most {
+		ts.Fatalf("%d characters, want at most %d", n, most)
+	}
+}
+
+// keys asserts that a file is one JSON object with these keys at least: keys file key...
+func keys(ts *testscript.TestScript, neg bool, args []string) {
+	object := map[string]json.RawMessage{}
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &object))
+	for _, key := range args[1:] {
+		if _, ok := object[key]; !ok {
+			ts.Fatalf("no key %q among %v", key, slices.Sorted(maps.Keys(object)))
+		}
+	}
 }

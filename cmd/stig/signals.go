@@ -69,7 +69,7 @@ func (a *app) printTable(id string, table *signals.Table, withDates bool) error 
 	switch {
 	case a.json && withDates:
 		return a.printJSON("signals", map[string]any{
-			"id": id, "signals": table, "updated": dates(table), "violations": table.Findings(),
+			"id": id, "signals": table, "updated": dates(table), "violations": append([]signals.Finding{}, table.Findings()...),
 		})
 	case a.json:
 		text, err := table.MarshalJSON()

@@ -97,7 +97,7 @@ func (a *app) printDiagnostics(found []lint.Diagnostic, counts lint.Counts, issu
 			fmt.Fprintf(&text, "  hint: %s\n", d.Hint)
 		}
 	}
-	fmt.Fprintf(&text, "%d issues, %d errors, %d warnings\n", issues, counts.Error, counts.Warning)
+	fmt.Fprintf(&text, "%s, %s, %s\n", counted(issues, "issue"), counted(counts.Error, "error"), counted(counts.Warning, "warning"))
 	return a.print(text.String())
 }
 
@@ -126,4 +126,11 @@ func (a *app) vetFix(ctx context.Context, ids []string, o vetOptions) error {
 		a.note("%s: mended", c.ID)
 	}
 	return a.vet(ids, o)
+}
+
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -1,8 +1,0 @@
-package main
-
-import (
-	"stig/beads"
-	"stig/gate"
-)
-
-func (a *app) look(*beads.File) gate.Lookup { return func(string) bool { return true } }
