@@ -373,3 +373,20 @@ func TestEditLeftovers(t *testing.T) {
 	}
 	checkClean(t, s, jsonlLock, ".other.jsonl.stig-1.tmp", "issues.jsonl", "issues.jsonl.tmp.7.1")
 }
+
+// TestEditRelative edits a store that is named by a path below the working
+// directory while its directory is named by an absolute one.
+func TestEditRelative(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	if err := os.WriteFile("issues.jsonl", []byte(`{"id":"r-1","title":"t"}`+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s := Store{Path: "issues.jsonl", Dir: dir}
+	changes, err := Edit(t.Context(), s, Options{Now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC), Wait: time.Second}, func(tx *Tx) error {
+		return tx.Set("r-1", Set{Key: Notes, Text: "n"})
+	})
+	if err != nil || len(changes) != 1 {
+		t.Errorf("changes %v, error %v", changes, err)
+	}
+}

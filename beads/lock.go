@@ -24,17 +24,34 @@ const defaultWait = 30 * time.Second
 // of the store's directory, both directories are locked: another store may
 // link to the same file.
 func lockPaths(s Store, target string) ([]string, error) {
-	own, err := filepath.EvalSymlinks(s.Dir)
+	own, err := realDir(s.Dir)
 	if err != nil {
-		return nil, unreadable(s.Dir, err)
+		return nil, err
 	}
-	paths := []string{filepath.Join(own, jsonlLock), filepath.Join(filepath.Dir(target), jsonlLock)}
+	dataDir, err := realDir(filepath.Dir(target))
+	if err != nil {
+		return nil, err
+	}
+	paths := []string{filepath.Join(own, jsonlLock), filepath.Join(dataDir, jsonlLock)}
 	slices.Sort(paths)
 	paths = slices.Compact(paths)
 	if s.BR {
 		paths = append(paths, filepath.Join(own, writeLock))
 	}
 	return paths, nil
+}
+
+// realDir names a directory in one way only: one lock file under two names
+// would be waited for until the time is up.
+func realDir(dir string) (string, error) {
+	resolved, err := filepath.EvalSymlinks(dir)
+	if err == nil {
+		resolved, err = filepath.Abs(resolved)
+	}
+	if err != nil {
+		return "", unreadable(dir, err)
+	}
+	return resolved, nil
 }
 
 // lockAll takes the locks one after the other and gives the way to release
