@@ -76,6 +76,16 @@ type Ref struct {
 	Status string `json:"status"`
 }
 
+// IssueError says whose notes an error of signals or notes is about. Write and
+// Apply return it.
+type IssueError struct {
+	ID  string
+	Err error
+}
+
+func (e *IssueError) Error() string { return e.ID + ": " + e.Err.Error() }
+func (e *IssueError) Unwrap() error { return e.Err }
+
 // MissingEstimateError is returned by Write and Apply for an update that would
 // leave work under way without a state estimate.
 type MissingEstimateError struct{ ID, Progress string }
@@ -147,7 +157,7 @@ func (r *Report) writeSignals(d *notes.Doc, u Update, rules Rules) (*notes.Doc, 
 		Set: set, Today: rules.today(), Reaffirm: u.Reaffirm, Evidence: u.Evidence,
 	}, rules.Schema)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", r.ID, err)
+		return nil, &IssueError{ID: r.ID, Err: err}
 	}
 	for _, c := range changes {
 		r.Changed = append(r.Changed, Changed{Signal: c.Signal.String(), From: c.From, To: c.To})
@@ -190,7 +200,7 @@ func asked(d *notes.Doc, question string) bool {
 func (r *Report) written(section string, before *notes.Doc) func(*notes.Doc, error) (*notes.Doc, error) {
 	return func(after *notes.Doc, err error) (*notes.Doc, error) {
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", r.ID, err)
+			return nil, &IssueError{ID: r.ID, Err: err}
 		}
 		if after.Text() != before.Text() {
 			r.Sections = append(r.Sections, section)

@@ -29,6 +29,26 @@ func (d *Doc) Replace(name, body string) (*Doc, error) {
 	return d.Apply(Splice{lines, d.lines(body)})
 }
 
+// Extend appends text to the body of the live section of that name, after a
+// blank line; where there is none it makes one, as Replace does. What the body
+// holds keeps its bytes. It refuses what Replace refuses.
+func (d *Doc) Extend(name, text string) (*Doc, error) {
+	if err := d.accepts(name, text); err != nil {
+		return nil, err
+	}
+	named := d.Named(name)
+	if len(named) == 0 {
+		return d.appended(name, text)
+	}
+	live := named[len(named)-1]
+	at := d.closerStart(live)
+	added := d.lines(text)
+	if body := normal(d.Body(live)); body != "" && !strings.HasSuffix(body, "\n") {
+		added = d.newline() + added
+	}
+	return d.Apply(Splice{Span{at, at}, added})
+}
+
 // Prepend puts a new section at the very beginning, before a blank line when
 // anything follows. It refuses what Replace refuses.
 func (d *Doc) Prepend(name, body string) (*Doc, error) {

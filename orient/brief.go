@@ -266,7 +266,7 @@ func (b *Briefing) omit(what string, flags ...string) {
 // work on it ends.
 func (b *Briefing) next() []Step {
 	id := b.Issue.ID
-	if b.Issue.Status == "closed" {
+	if b.Issue.Status == "closed" || b.Issue.Status == "tombstone" {
 		return []Step{{Why: "see what it left", Argv: []string{"stig", "show", id, "--notes"}}}
 	}
 	var steps []Step

@@ -11,6 +11,7 @@
 package orient
 
 import (
+	"strings"
 	"unicode/utf8"
 
 	"stig/gate"
@@ -90,6 +91,13 @@ type Divergence struct {
 type Acceptance struct {
 	Text   string       `json:"text"`
 	Checks []gate.Check `json:"checks"`
+}
+
+// isOneScript tells whether the criteria are one script that can run and no
+// word more: then text and check are the same.
+func (a Acceptance) isOneScript() bool {
+	return len(a.Checks) == 1 && a.Checks[0].Origin == gate.Fence && a.Checks[0].Class == gate.Runnable &&
+		strings.HasPrefix(a.Text, "```") && strings.HasSuffix(a.Text, "```") && strings.Count(a.Text, "```") == 2
 }
 
 // Dependency is a closed issue that this one was built on, with what it left.

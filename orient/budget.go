@@ -9,31 +9,35 @@ import (
 
 // MinBudget is the least budget that leaves room for what is never cut: the
 // head, what to do next and what was left out.
-const MinBudget = 1000
+const MinBudget = 2000
 
-// cut frees about as many characters as it is asked for, as far as it can, and
-// says what it has left out by now; "" when there is nothing left to cut.
-type cut func(excess int) (what string)
+// cut is one kind of thing that can be dropped. It frees about as many
+// characters as it is asked for, as far as it can, and says what of its kind is
+// left out by now; "" when there is nothing left to cut.
+type cut struct {
+	kind string
+	free func(excess int) (what string)
+}
 
 // fit drops what is least urgent until the Markdown holds no more than budget
-// characters. Everything dropped is named in Omitted.
+// characters. Everything dropped is named in Omitted, each kind once.
 func (b *Briefing) fit(budget int) {
+	named := map[string]int{} // places in Omitted
 	for _, cut := range b.cuts() {
-		named := -1
 		for {
 			excess := utf8.RuneCountInString(b.Markdown()) - budget
 			if excess <= 0 {
 				return
 			}
-			what := cut(excess)
+			what := cut.free(excess)
 			if what == "" {
 				break
 			}
-			if named < 0 {
-				named = len(b.Omitted)
+			if _, ok := named[cut.kind]; !ok {
+				named[cut.kind] = len(b.Omitted)
 				b.omit(what, "--full")
 			}
-			b.Omitted[named].What = what
+			b.Omitted[named[cut.kind]].What = what
 		}
 	}
 }
@@ -75,7 +79,7 @@ func (b *Briefing) cuts() []cut {
 // cutTail drops elements from the end of a list.
 func cutTail[T any](list *[]T, noun string, size func(T) int) cut {
 	all := len(*list)
-	return func(excess int) string {
+	return cut{noun, func(excess int) string {
 		kept := len(*list)
 		if kept == 0 {
 			return ""
@@ -85,13 +89,13 @@ func cutTail[T any](list *[]T, noun string, size func(T) int) cut {
 		}
 		*list = (*list)[:kept]
 		return partOf(all-kept, all, noun)
-	}
+	}}
 }
 
 // cutText shortens a text from its end.
 func cutText(text *string, name string) cut {
 	all := utf8.RuneCountInString(*text)
-	return func(excess int) string {
+	return cut{name, func(excess int) string {
 		had := utf8.RuneCountInString(*text)
 		if had == 0 {
 			return ""
@@ -101,14 +105,14 @@ func cutText(text *string, name string) cut {
 			return name
 		}
 		return fmt.Sprintf("%s after %d of %d characters", name, utf8.RuneCountInString(*text), all)
-	}
+	}}
 }
 
 // cutDependencies drops whole dependencies, the farthest first; of equally far
 // ones the one that was built first.
 func (b *Briefing) cutDependencies(may func(Dependency) bool) cut {
 	all := len(b.ClosedDependencies)
-	return func(excess int) string {
+	return cut{"dependencies", func(excess int) string {
 		had := len(b.ClosedDependencies)
 		for excess > 0 {
 			far := farthest(b.ClosedDependencies, may)
@@ -122,7 +126,7 @@ func (b *Briefing) cutDependencies(may func(Dependency) bool) cut {
 			return ""
 		}
 		return partOf(all-len(b.ClosedDependencies), all, "closed dependency")
-	}
+	}}
 }
 
 func farthest(list []Dependency, may func(Dependency) bool) int {
@@ -145,7 +149,7 @@ func (b *Briefing) dropDependency(i int) {
 // cutCheckpoints drops the checkpoints of dependencies and keeps their close reasons.
 func (b *Briefing) cutCheckpoints() cut {
 	dropped := 0
-	return func(excess int) string {
+	return cut{"checkpoints", func(excess int) string {
 		before := dropped
 		for i := range b.ClosedDependencies {
 			if d := &b.ClosedDependencies[i]; excess > 0 && d.Checkpoint != "" {
@@ -158,7 +162,7 @@ func (b *Briefing) cutCheckpoints() cut {
 			return ""
 		}
 		return count(dropped, "checkpoint") + " of direct dependencies"
-	}
+	}}
 }
 
 func partOf(dropped, all int, noun string) string {

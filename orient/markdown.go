@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"stig/gate"
 	"stig/signals"
 )
 
@@ -119,6 +120,11 @@ func (b *Briefing) probeBody(w *page) {
 }
 
 func (b *Briefing) acceptance(w *page) {
+	if b.Acceptance.isOneScript() {
+		w.section("Acceptance criteria", "This script passes:")
+		w.command(b.Acceptance.Checks[0].Text)
+		return
+	}
 	w.quotedOr("Acceptance criteria", b.Acceptance.Text,
 		"None are written down: agree on how it will be known to work before you start.")
 	b.commands(w)
@@ -131,7 +137,7 @@ func (b *Briefing) commands(w *page) {
 	}
 	w.heading("Verification commands found in them")
 	for _, c := range b.Acceptance.Checks {
-		if c.Class == "run" {
+		if c.Class == gate.Runnable {
 			w.command(c.Text)
 			continue
 		}

@@ -98,10 +98,5 @@ func AddPart(d *notes.Doc, p Part) (*notes.Doc, error) {
 	if p.By != "" {
 		heading += " by " + p.By
 	}
-	body := heading + "\n" + strings.TrimSpace(p.Text)
-	if sections := d.Named(EscalationSection); len(sections) > 0 {
-		earlier := strings.TrimRight(d.Body(sections[len(sections)-1]), "\r\n")
-		body = earlier + "\n\n" + body
-	}
-	return d.Replace(EscalationSection, body)
+	return d.Extend(EscalationSection, heading+"\n"+strings.TrimSpace(p.Text))
 }

@@ -73,12 +73,21 @@ func classify(err error) failure {
 	case errors.As(err, &malformed):
 		f.hint = "mend the delimiters in the notes by hand, then try again"
 	case errors.As(err, &invalid):
-		f.code, f.hint = exitUsage, invalid.Hint()
+		f.code, f.hint = exitUsage, hintFor(err, invalid)
 	case errors.As(err, &estimate):
 		f.code = exitUsage
 		f.hint = fmt.Sprintf("type stig checkpoint %s --done … --learned … --remains … --downstream …, or --no-context", estimate.ID)
 	}
 	return f
+}
+
+// hintFor names the issue in the hint of a table that does not know whose it is.
+func hintFor(err error, invalid *signals.InvalidError) string {
+	var of *checkpoint.IssueError
+	if !errors.As(err, &of) {
+		return invalid.Hint()
+	}
+	return strings.ReplaceAll(invalid.Hint(), " ID", " "+of.ID)
 }
 
 func nearHint(near []string) string {

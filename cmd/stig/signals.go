@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"stig/beads"
+	"stig/checkpoint"
 	"stig/notes"
 	"stig/signals"
 )
@@ -132,6 +133,9 @@ func (a *app) signalsSet() *cobra.Command {
 				if err != nil {
 					return err
 				}
+				if _, twice := set[s]; twice {
+					return usage(fmt.Sprintf("%s: given twice", s), "")
+				}
 				set[s] = value
 			}
 			return a.editSignals(cmd.Context(), args[:1], dryRun, func(d *notes.Doc, now time.Time) (*notes.Doc, []string, error) {
@@ -223,7 +227,7 @@ func (a *app) signalsReconcile() *cobra.Command {
 
 // editSignals makes one edit of the notes of each issue, all at once or not at all.
 func (a *app) editSignals(ctx context.Context, ids []string, dryRun bool, edit func(*notes.Doc, time.Time) (*notes.Doc, []string, error)) error {
-	now, err := a.clock()
+	options, err := a.options(dryRun)
 	if err != nil {
 		return err
 	}
@@ -232,16 +236,16 @@ func (a *app) editSignals(ctx context.Context, ids []string, dryRun bool, edit f
 		return err
 	}
 	var warnings []string
-	changes, err := beads.Edit(ctx, store, beads.Options{Now: now, DryRun: dryRun}, func(tx *beads.Tx) error {
+	changes, err := beads.Edit(ctx, store, options, func(tx *beads.Tx) error {
 		warnings = nil
 		for _, id := range ids {
 			record, err := tx.Record(id)
 			if err != nil {
 				return err
 			}
-			doc, said, err := edit(notes.Parse(record.Text(beads.Notes)), now)
+			doc, said, err := edit(notes.Parse(record.Text(beads.Notes)), options.Now)
 			if err != nil {
-				return fmt.Errorf("%s: %w", record.Text(beads.ID), err)
+				return &checkpoint.IssueError{ID: record.Text(beads.ID), Err: err}
 			}
 			warnings = append(warnings, said...)
 			if err := tx.Set(id, beads.Set{Key: beads.Notes, Text: doc.Text()}); err != nil {

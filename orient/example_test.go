@@ -1,0 +1,32 @@
+package orient_test
+
+import (
+	"fmt"
+	"strings"
+
+	"stig/beads"
+	"stig/cue"
+	"stig/dag"
+	"stig/orient"
+)
+
+func ExampleBrief() {
+	file, err := beads.Read(beads.Store{Path: "../examples/harbor/.beads/issues.jsonl", Dir: "../examples/harbor/.beads"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer file.Close()
+	at, _ := file.Index("harbor-m8t")
+	b, err := orient.Brief(file, dag.New(file), at, orient.Request{}, orient.Rules{Schema: cue.Embedded()})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	title, _, _ := strings.Cut(b.Markdown(), "\n")
+	fmt.Println(title)
+	fmt.Println(b.Depth)
+	// Output:
+	// # harbor-m8t Two boats were promised berth A2 this weekend
+	// probe
+}

@@ -1,0 +1,180 @@
+package orient_test
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"stig/beads"
+	"stig/cue"
+	"stig/dag"
+	"stig/gate"
+	"stig/orient"
+)
+
+var update = flag.Bool("update", false, "update golden files")
+
+// rules find every program but ./bin/…, so that briefings do not depend on the machine.
+func rules() orient.Rules {
+	look := func(word string) bool { return !strings.HasPrefix(word, "./bin/") && !strings.HasPrefix(word, "$") }
+	return orient.Rules{Schema: cue.Embedded(), Look: gate.Lookup(look)}
+}
+
+func open(t *testing.T, path string) *beads.File {
+	t.Helper()
+	file, err := beads.Read(beads.Store{Path: path, Dir: filepath.Dir(path)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { file.Close() })
+	return file
+}
+
+func harbor(t *testing.T) *beads.File {
+	return open(t, filepath.Join("..", "examples", "harbor", ".beads", "issues.jsonl"))
+}
+
+func brief(t *testing.T, file *beads.File, id string, request orient.Request) *orient.Briefing {
+	t.Helper()
+	at, ok := file.Index(id)
+	if !ok {
+		t.Fatalf("no %s", id)
+	}
+	b, err := orient.Brief(file, dag.New(file), at, request, rules())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// TestGolden holds the four depths to what a reader was shown last.
+func TestGolden(t *testing.T) {
+	file := harbor(t)
+	for depth, id := range map[string]string{
+		"shallow": "harbor-4ke.4", "standard": "harbor-9fd.3", "deep": "harbor-4ke.5", "probe": "harbor-m8t",
+	} {
+		t.Run(depth, func(t *testing.T) {
+			b := brief(t, file, id, orient.Request{})
+			if b.Depth != depth {
+				t.Errorf("depth %s", b.Depth)
+			}
+			data, err := json.MarshalIndent(b, "", "  ")
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden(t, depth+".md", b.Markdown())
+			golden(t, depth+".json", string(data)+"\n")
+		})
+	}
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s is not what it was; see the difference with go test ./orient -update and git diff", name)
+	}
+}
+
+// TestBudget asserts for every issue, depth and a range of budgets that the
+// Markdown keeps within it, that whatever is missing is named, and that a
+// budget which is not needed changes nothing.
+func TestBudget(t *testing.T) {
+	budget(t, harbor(t))
+}
+
+// TestBudgetCorpus does the same on real stores.
+func TestBudgetCorpus(t *testing.T) {
+	dir := os.Getenv("STIG_CORPUS")
+	if dir == "" {
+		t.Skip("STIG_CORPUS names no directory of stores")
+	}
+	paths, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no stores in %s: %v", dir, err)
+	}
+	for _, path := range paths {
+		t.Run(filepath.Base(path), func(t *testing.T) { budget(t, open(t, path)) })
+	}
+}
+
+func budget(t *testing.T, file *beads.File) {
+	graph := dag.New(file)
+	step := max(1, file.Len()/200) // of large stores every so many issues
+	for at := 0; at < file.Len(); at += step {
+		for _, depth := range []string{"shallow", "standard", "deep", "probe"} {
+			make := func(budget int) *orient.Briefing {
+				b, err := orient.Brief(file, graph, at, orient.Request{Depth: depth, Budget: budget}, rules())
+				if err != nil {
+					t.Fatal(err)
+				}
+				return b
+			}
+			whole := make(0).Markdown()
+			for _, budget := range []int{orient.MinBudget, 3000, 9000} {
+				cut := make(budget)
+				text := cut.Markdown()
+				if n := utf8.RuneCountInString(text); n > budget {
+					t.Errorf("%s %s: %d characters, budget %d\n%s", file.At(at).ID, depth, n, budget, text)
+				}
+				if utf8.RuneCountInString(whole) <= budget && text != whole {
+					t.Errorf("%s %s: a budget of %d changed a briefing that fits", file.At(at).ID, depth, budget)
+				}
+				if text != whole && !strings.Contains(lastLine(text), "stig orient "+cut.Issue.ID) {
+					t.Errorf("%s %s: cut without saying so: %q", file.At(at).ID, depth, lastLine(text))
+				}
+			}
+		}
+	}
+}
+
+func lastLine(text string) string {
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	return lines[len(lines)-1]
+}
+
+func TestBearsOnNamesWholeIDs(t *testing.T) {
+	tests := []struct {
+		downstream string
+		bears      bool
+	}{
+		{"demo-1 should know", true},
+		{"see demo-1.", true},
+		{"(demo-1)", true},
+		{"demo-12 should know", false},
+		{"demo-1.2 should know", false},
+		{"xdemo-1", false},
+		{"my-demo-1", false},
+		{"demo-12 and demo-1", true},
+		{"nobody", false},
+	}
+	for _, test := range tests {
+		path := filepath.Join(t.TempDir(), "issues.jsonl")
+		notes, err := json.Marshal("<!-- checkpoint-context -->\nDownstream impact: " + test.downstream + "\n<!-- /checkpoint-context -->")
+		if err != nil {
+			t.Fatal(err)
+		}
+		store := `{"id":"demo-1","title":"t","status":"open","dependencies":[{"issue_id":"demo-1","depends_on_id":"demo-0","type":"blocks"}]}` + "\n" +
+			`{"id":"demo-0","title":"t","status":"closed","notes":` + string(notes) + `}` + "\n"
+		if err := os.WriteFile(path, []byte(store), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		b := brief(t, open(t, path), "demo-1", orient.Request{Depth: "shallow"})
+		if got := len(b.ClosedDependencies) == 1; got != test.bears {
+			t.Errorf("%q: bears on demo-1: %v", test.downstream, got)
+		}
+	}
+}
