@@ -1,6 +1,7 @@
 package beads
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,9 +25,19 @@ type Options struct {
 	Now    time.Time     // the time of updated_at
 	DryRun bool          // do all but lock and write
 	Wait   time.Duration // for the lock; 0 means 30 s
+
+	// Before and After are for another program that keeps the issues in a
+	// database of its own. Before is called ahead of the lock; its error ends
+	// the edit. After is called with what was written when the lock is free
+	// again; when it gives a *LostError, Edit makes the whole edit once more,
+	// for the program may have put its own content in the place of ours.
+	// A dry run calls neither, an edit that changes nothing only Before.
+	Before func(context.Context, Store) error
+	After  func(context.Context, Store, []Change) error
 }
 
-// Change is one changed line, without its end.
+// Change is one changed line, without its end. Of a new issue Line is 0 and
+// Before is nil.
 type Change struct {
 	ID            string
 	Line          int // 1-based
@@ -39,6 +50,7 @@ type Tx struct {
 	file    *File
 	now     time.Time
 	records map[*Issue]*Record // those that were set
+	added   []addition
 	stale   bool               // a line was no longer what was read
 }
 
@@ -67,6 +79,22 @@ func (tx *Tx) Record(id string) (*Record, error) {
 // Set changes keys of one issue; it refuses what Record refuses, and what
 // Record.With does not accept.
 func (tx *Tx) Set(id string, set ...Set) error {
+	return tx.edit(id, func(r *Record) (*Record, error) { return r.With(tx.now, set...) })
+}
+
+// AddRow adds a dependency row to an issue as Record.WithRow does; it refuses
+// what Record refuses.
+func (tx *Tx) AddRow(id string, row Row) error {
+	return tx.edit(id, func(r *Record) (*Record, error) { return r.WithRow(tx.now, row) })
+}
+
+// DropRow takes a dependency row from an issue as Record.WithoutRow does; it
+// refuses what Record refuses.
+func (tx *Tx) DropRow(id string, d Dep) error {
+	return tx.edit(id, func(r *Record) (*Record, error) { return r.WithoutRow(tx.now, d) })
+}
+
+func (tx *Tx) edit(id string, change func(*Record) (*Record, error)) error {
 	is, err := tx.issue(id)
 	if err != nil {
 		return err
@@ -75,7 +103,7 @@ func (tx *Tx) Set(id string, set ...Set) error {
 	if err != nil {
 		return err
 	}
-	next, err := r.With(tx.now, set...)
+	next, err := change(r)
 	if err != nil {
 		return err
 	}
@@ -107,6 +135,28 @@ func (tx *Tx) changes() (list []Change) {
 		r := tx.records[is]
 		list = append(list, Change{ID: is.ID, Line: is.Line, Before: r.origin.line, After: r.line})
 	}
+	for _, a := range tx.added {
+		list = append(list, Change{ID: a.id, After: a.line})
+	}
+	return list
+}
+
+// patch exchanges size bytes of the file from off.
+type patch struct {
+	off  int64
+	size int
+	with []byte
+}
+
+// patches are what the edit does to the file, in file order.
+func (tx *Tx) patches() (list []patch) {
+	for _, a := range tx.added {
+		list = append(list, patch{off: a.off, with: a.text})
+	}
+	for _, is := range tx.changed() {
+		list = append(list, patch{is.off, is.size, tx.records[is].line})
+	}
+	slices.SortStableFunc(list, func(a, b patch) int { return cmp.Compare(a.off, b.off) })
 	return list
 }
 
@@ -123,9 +173,37 @@ func (tx *Tx) changed() []*Issue {
 //
 // Errors are *RefusedError (the store must not be written), *ConflictError
 // (somebody else holds it or keeps changing it), *StoreError (it cannot be
-// read or written) and those of Tx.
+// read or written) and those of Tx and of Options. After an error of
+// Options.After the file is written, and the changes are given too.
 func Edit(ctx context.Context, s Store, o Options, fn func(*Tx) error) ([]Change, error) {
-	return edit(ctx, osDisk{}, s, o, fn)
+	if o.DryRun {
+		return edit(ctx, osDisk{}, s, o, fn)
+	}
+	changes, err := editAndTell(ctx, s, o, nil, fn)
+	if _, lost := errors.AsType[*LostError](err); lost {
+		return editAndTell(ctx, s, o, changes, fn)
+	}
+	return changes, err
+}
+
+// editAndTell makes one edit between the calls of Before and After. After is
+// also told of the changes of the edit before that this one found still there.
+func editAndTell(ctx context.Context, s Store, o Options, earlier []Change, fn func(*Tx) error) ([]Change, error) {
+	if o.Before != nil && s.Mode != Dolt {
+		if err := o.Before(ctx, s); err != nil {
+			return nil, err
+		}
+	}
+	changes, err := edit(ctx, osDisk{}, s, o, fn)
+	if err == nil {
+		changes = slices.Concat(changes, slices.DeleteFunc(earlier, func(c Change) bool {
+			return slices.ContainsFunc(changes, func(again Change) bool { return again.ID == c.ID })
+		}))
+	}
+	if o.After == nil || len(changes) == 0 {
+		return changes, err
+	}
+	return changes, join(err, o.After(ctx, s, changes))
 }
 
 func edit(ctx context.Context, d disk, s Store, o Options, fn func(*Tx) error) (changes []Change, err error) {

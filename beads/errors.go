@@ -38,6 +38,13 @@ type ConflictError struct{ Path, Reason, Hint string }
 
 func (e *ConflictError) Error() string { return fmt.Sprintf("%s: %s", e.Path, e.Reason) }
 
+// LostError is a ConflictError about what was written already: another program
+// wrote over it, or does not take it up and will. Options.After gives it, and
+// Edit once it has tried again.
+type LostError struct{ ConflictError }
+
+func (e *LostError) Unwrap() error { return &e.ConflictError }
+
 // StoreError says that there is no store or that it cannot be read or
 // written: Discover, Read, Issue.Record and Edit give it.
 type StoreError struct {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/beads"
 	"stig/checkpoint"
 	"stig/signals"
 )
@@ -123,7 +122,7 @@ func (a *app) text(message, file string) (string, error) {
 }
 
 func (a *app) checkpoint(cmd *cobra.Command, id string, o checkpointOptions) error {
-	now, err := a.clock()
+	options, err := a.options(o.dryRun)
 	if err != nil {
 		return err
 	}
@@ -138,8 +137,8 @@ func (a *app) checkpoint(cmd *cobra.Command, id string, o checkpointOptions) err
 			return err
 		}
 	}
-	report, err := checkpoint.Write(cmd.Context(), store, beads.Options{Now: now, DryRun: o.dryRun}, id, o.update,
-		checkpoint.Rules{Schema: a.schema, Now: now})
+	report, err := checkpoint.Write(cmd.Context(), store, options, id, o.update,
+		checkpoint.Rules{Schema: a.schema, Now: options.Now})
 	if err != nil {
 		return err
 	}

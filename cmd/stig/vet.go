@@ -103,7 +103,7 @@ func (a *app) printDiagnostics(found []lint.Diagnostic, counts lint.Counts, issu
 
 // vetFix mends what can be mended, then reports what is left.
 func (a *app) vetFix(ctx context.Context, ids []string, o vetOptions) error {
-	now, err := a.clock()
+	options, err := a.options(o.dryRun)
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (a *app) vetFix(ctx context.Context, ids []string, o vetOptions) error {
 	if err != nil {
 		return err
 	}
-	changes, err := lint.Fix(ctx, store, beads.Options{Now: now, DryRun: o.dryRun}, found, lint.Rules{Schema: a.schema})
+	changes, err := lint.Fix(ctx, store, options, found, lint.Rules{Schema: a.schema})
 	if err != nil {
 		return err
 	}

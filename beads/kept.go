@@ -1,0 +1,132 @@
+package beads
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Missing gives the keys that the change gave a new value which now does not
+// hold, in the order of the line; now is the issue as somebody else wrote it
+// since, nil when it is gone. Values count, not bytes: times to the second
+// (bd and others keep no more), of a list the elements that the change added
+// or took away. The place and number of a comment, when a dependency was made
+// and updated_at are each program's own and do not count.
+func (c Change) Missing(now *Record) ([]Key, error) {
+	if now == nil {
+		return []Key{ID}, nil
+	}
+	before := &Record{}
+	if len(c.Before) > 0 {
+		var err error
+		if before, err = ParseRecord(c.Before); err != nil {
+			return nil, err
+		}
+	}
+	after, err := ParseRecord(c.After)
+	if err != nil {
+		return nil, err
+	}
+	var missing []Key
+	for _, k := range keysOf(after, before) {
+		if k != UpdatedAt && !holds(before.value(k), after.value(k), now.value(k)) {
+			missing = append(missing, k)
+		}
+	}
+	return missing, nil
+}
+
+// keysOf lists the keys of several records once each.
+func keysOf(records ...*Record) (keys []Key) {
+	for _, r := range records {
+		for _, m := range r.members {
+			if k := Key(memberKey(r.line, m)); !slices.Contains(keys, k) {
+				keys = append(keys, k)
+			}
+		}
+	}
+	return keys
+}
+
+// value decodes what the key holds: nil when it is absent, null,
+// false or empty, which programs write or leave out as they like.
+func (r *Record) value(k Key) any {
+	raw := r.Raw(k)
+	if raw == nil {
+		return nil
+	}
+	if _, isText := unquote(raw); isText {
+		return plain(r.Text(k))
+	}
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	var v any
+	if decoder.Decode(&v) != nil {
+		return string(raw) // the line was parsed: this does not happen
+	}
+	if list, ok := v.([]any); v == false || ok && len(list) == 0 {
+		return nil
+	}
+	return v
+}
+
+// plain gives a text as it is compared: a time to the second, "" as nothing.
+func plain(text string) any {
+	if t, ok := parseTime([]byte(text)); ok {
+		return t.UTC().Truncate(time.Second).Format(time.RFC3339)
+	}
+	if text == "" {
+		return nil
+	}
+	return text
+}
+
+// holds tells whether now has what changed between before and after.
+func holds(before, after, now any) bool {
+	old, wasList := before.([]any)
+	list, isList := after.([]any)
+	if !wasList && !isList {
+		return reflect.DeepEqual(before, after) || reflect.DeepEqual(after, now)
+	}
+	there, _ := now.([]any)
+	was, is, has := elements(old), elements(list), elements(there)
+	for _, e := range is {
+		if !slices.Contains(was, e) && !slices.Contains(has, e) {
+			return false
+		}
+	}
+	for _, e := range was {
+		if !slices.Contains(is, e) && slices.Contains(has, e) {
+			return false
+		}
+	}
+	return true
+}
+
+// elements names the elements of a list by what makes each of them what it is:
+// a dependency its target and type, a comment its author and text, and
+// anything else its whole value.
+func elements(list []any) (names []string) {
+	for _, e := range list {
+		object, _ := e.(map[string]any)
+		var parts []any
+		switch {
+		case object["depends_on_id"] != nil:
+			parts = []any{object["depends_on_id"], object["type"]}
+		case object["author"] != nil && object["text"] != nil:
+			text, _ := object["text"].(string)
+			parts = []any{object["author"], strings.TrimSpace(text)}
+		default:
+			parts = []any{e}
+		}
+		name, err := json.Marshal(parts)
+		if err != nil {
+			continue // what was decoded can be encoded
+		}
+		names = append(names, string(name))
+	}
+	return names
+}

@@ -1,0 +1,20 @@
+package main
+
+import (
+	"os"
+
+	"stig/beads"
+	"stig/checkpoint"
+	"stig/gate"
+)
+
+// options are those of every edit of the store: the time of this run, and bd
+// told of it where bd keeps the issues in a database too.
+func (a *app) options(dryRun bool) (beads.Options, error) {
+	now, err := a.clock()
+	if err != nil {
+		return beads.Options{}, err
+	}
+	bd := &checkpoint.BD{Env: os.Environ(), OnPath: gate.Here("", a.getenv)("bd"), Warn: a.warn}
+	return beads.Options{Now: now, DryRun: dryRun, Before: bd.Flush, After: bd.TakeUp}, nil
+}
