@@ -1,0 +1,125 @@
+package notes
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Permit says what an edit was asked to do to the sections of notes. The zero
+// Permit allows nothing.
+type Permit struct {
+	// Change names the sections whose live one, the last, may get another
+	// body. Where there is none yet, one may be added.
+	Change []string
+	// Unite names the sections of which all but one may go, with the lines of
+	// dashes that a merge put between them.
+	Unite []string
+}
+
+// Check holds notes after an edit against the notes before it, and knows of
+// the edit only what was asked for: every section that was not to change must
+// be there byte for byte, and so must every line outside sections, all in the
+// same order; blank lines outside do not count. It refuses notes that are
+// malformed before (*Error) or after.
+//
+// [Doc.Apply] checks its own splices. Check is for the end of a way on which
+// several edits, and whoever made them, may have gone wrong.
+func (p Permit) Check(before, after string) error {
+	if before == after {
+		return nil
+	}
+	was, is := Parse(before), Parse(after)
+	if len(was.malformed) > 0 {
+		return was.malformed[0]
+	}
+	if len(is.malformed) > 0 {
+		return fmt.Errorf("the edit would leave malformed notes: %w", is.malformed[0])
+	}
+	for _, name := range slices.Concat(p.Change, p.Unite) {
+		if old := was.Named(name); len(old) > 0 && len(is.Named(name)) == 0 {
+			return missing([]piece{{section: name, line: old[len(old)-1].Line}}, nil)
+		}
+	}
+	old, now := p.pieces(was, is), p.pieces(is, was)
+	for i, piece := range old {
+		if i >= len(now) || !piece.same(now[i]) {
+			return missing(old[i:], now[min(i, len(now)):])
+		}
+	}
+	if len(now) > len(old) {
+		extra := now[len(old)]
+		return fmt.Errorf("notes:%d: the edit would add %s, which it was not asked to", extra.line, extra)
+	}
+	return nil
+}
+
+// piece is what must be kept: a section, or a line outside sections.
+type piece struct {
+	section string // name; "" for a line
+	text    string
+	line    int // 1-based
+}
+
+func (p piece) same(other piece) bool { return p.section == other.section && p.text == other.text }
+
+func (p piece) String() string {
+	if p.section == "" {
+		return fmt.Sprintf("the line %q", p.text)
+	}
+	return fmt.Sprintf("section %q", p.section)
+}
+
+// missing says what an edit did to the first piece of old; now is what stands
+// in its place and after.
+func missing(old, now []piece) error {
+	p := old[0]
+	if slices.ContainsFunc(now, p.same) {
+		return fmt.Errorf("notes:%d: the edit would add %s before %s, which it was not asked to", now[0].line, now[0], p)
+	}
+	if p.section != "" && count(old, p.section) <= count(now, p.section) {
+		return fmt.Errorf("notes:%d: the edit would change %s, which it was not asked to", p.line, p)
+	}
+	return fmt.Errorf("notes:%d: the edit would lose %s", p.line, p)
+}
+
+func count(list []piece, section string) (n int) {
+	for _, p := range list {
+		if p.section == section {
+			n++
+		}
+	}
+	return n
+}
+
+// pieces lists what of d the edit must keep; other is the document on the
+// other side of it. What it may change has no text, and what it may add, or
+// take away, is left out.
+func (p Permit) pieces(d, other *Doc) (list []piece) {
+	at, line := 0, 1
+	outside := func(to int) {
+		for text := range strings.Lines(d.text[at:to]) {
+			if text = strings.Trim(text, blanks+"\n"); text != "" && (len(p.Unite) == 0 || strings.Trim(text, "-") != "") {
+				list = append(list, piece{text: text, line: line})
+			}
+			line++
+		}
+	}
+	for _, s := range slices.SortedFunc(slices.Values(d.sections), func(a, b Section) int { return a.Start - b.Start }) {
+		outside(s.Start)
+		at, line = s.End, s.Line+strings.Count(d.text[s.Start:s.End], "\n")
+		if slices.Contains(p.Unite, s.Name) {
+			continue
+		}
+		entry := piece{section: s.Name, text: d.text[s.Start:s.End], line: s.Line}
+		if named := d.Named(s.Name); slices.Contains(p.Change, s.Name) && s == named[len(named)-1] {
+			if len(other.Named(s.Name)) == 0 {
+				continue
+			}
+			entry.text = ""
+		}
+		list = append(list, entry)
+	}
+	outside(len(d.text))
+	return list
+}
