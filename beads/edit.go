@@ -1,6 +1,7 @@
 package beads
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,7 +36,8 @@ type Options struct {
 	After  func(context.Context, Store, []Change) error
 }
 
-// Change is one changed line, without its end.
+// Change is one changed line, without its end. Of a new issue Line is 0 and
+// Before is nil.
 type Change struct {
 	ID            string
 	Line          int // 1-based
@@ -48,7 +50,8 @@ type Tx struct {
 	file    *File
 	now     time.Time
 	records map[*Issue]*Record // those that were set
-	stale   bool               // a line was no longer what was read
+	added   []addition
+	stale   bool // a line was no longer what was read
 }
 
 // File is the store as read under the lock; changes of this edit do not show
@@ -76,6 +79,22 @@ func (tx *Tx) Record(id string) (*Record, error) {
 // Set changes keys of one issue; it refuses what Record refuses, and what
 // Record.With does not accept.
 func (tx *Tx) Set(id string, set ...Set) error {
+	return tx.edit(id, func(r *Record) (*Record, error) { return r.With(tx.now, set...) })
+}
+
+// AddRow adds a dependency row to an issue as Record.WithRow does; it refuses
+// what Record refuses.
+func (tx *Tx) AddRow(id string, row Row) error {
+	return tx.edit(id, func(r *Record) (*Record, error) { return r.WithRow(tx.now, row) })
+}
+
+// DropRow takes a dependency row from an issue as Record.WithoutRow does; it
+// refuses what Record refuses.
+func (tx *Tx) DropRow(id string, d Dep) error {
+	return tx.edit(id, func(r *Record) (*Record, error) { return r.WithoutRow(tx.now, d) })
+}
+
+func (tx *Tx) edit(id string, change func(*Record) (*Record, error)) error {
 	is, err := tx.issue(id)
 	if err != nil {
 		return err
@@ -84,7 +103,7 @@ func (tx *Tx) Set(id string, set ...Set) error {
 	if err != nil {
 		return err
 	}
-	next, err := r.With(tx.now, set...)
+	next, err := change(r)
 	if err != nil {
 		return err
 	}
@@ -116,6 +135,28 @@ func (tx *Tx) changes() (list []Change) {
 		r := tx.records[is]
 		list = append(list, Change{ID: is.ID, Line: is.Line, Before: r.origin.line, After: r.line})
 	}
+	for _, a := range tx.added {
+		list = append(list, Change{ID: a.id, After: a.line})
+	}
+	return list
+}
+
+// patch exchanges size bytes of the file from off.
+type patch struct {
+	off  int64
+	size int
+	with []byte
+}
+
+// patches are what the edit does to the file, in file order.
+func (tx *Tx) patches() (list []patch) {
+	for _, a := range tx.added {
+		list = append(list, patch{off: a.off, with: a.text})
+	}
+	for _, is := range tx.changed() {
+		list = append(list, patch{is.off, is.size, tx.records[is].line})
+	}
+	slices.SortStableFunc(list, func(a, b patch) int { return cmp.Compare(a.off, b.off) })
 	return list
 }
 

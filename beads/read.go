@@ -183,13 +183,14 @@ func (x *indexer) line(p *part, line []byte, off int64, number int, cut bool) {
 	}
 }
 
+const byteOrderMark = "\xef\xbb\xbf"
+
 // trimLine takes a byte order mark off the first line and one CR off the end:
 // they are no part of an issue and are never touched. It tells how many bytes
 // it took in front.
 func trimLine(line []byte, number int) (skipped int, trimmed []byte) {
-	const mark = "\xef\xbb\xbf"
-	if number == 1 && bytes.HasPrefix(line, []byte(mark)) {
-		skipped = len(mark)
+	if number == 1 && bytes.HasPrefix(line, []byte(byteOrderMark)) {
+		skipped = len(byteOrderMark)
 	}
 	return skipped, bytes.TrimSuffix(line[skipped:], []byte{'\r'})
 }

@@ -15,6 +15,7 @@ type Record struct {
 	end     int     // offset of the closing brace
 	origin  *Record // as it was read; nil for that itself
 	sets    []Set   // what was set since
+	rows    []rowEdit
 }
 
 // parseRecord tokenises a line without its end.

@@ -26,10 +26,17 @@ func (r *Record) With(now time.Time, set ...Set) (*Record, error) {
 			return nil, fmt.Errorf("%s: %s: %w", r.Text(ID), s.Key, err)
 		}
 	}
+	return r.changed(now, set, nil)
+}
+
+// changed makes the edits of r once more on the record as it was read, and
+// then these.
+func (r *Record) changed(now time.Time, set []Set, rows []rowEdit) (*Record, error) {
 	origin := r
 	if r.origin != nil {
 		origin = r.origin
 		set = append(slices.Clip(r.sets), set...)
+		rows = append(slices.Clip(r.rows), rows...)
 	}
 	set = lastOfEach(set)
 	st := styleOf(origin.line)
@@ -37,7 +44,10 @@ func (r *Record) With(now time.Time, set ...Set) (*Record, error) {
 	for _, s := range set {
 		next = next.with(s, st)
 	}
-	if next == origin {
+	for _, edit := range rows {
+		next = edit(next, st)
+	}
+	if bytes.Equal(next.line, origin.line) {
 		return origin, nil
 	}
 	updated, err := origin.bump(now, next)
@@ -45,7 +55,7 @@ func (r *Record) With(now time.Time, set ...Set) (*Record, error) {
 		return nil, err
 	}
 	next = next.with(Set{UpdatedAt, updated}, st)
-	next.origin, next.sets = origin, set
+	next.origin, next.sets, next.rows = origin, set, rows
 	return next, nil
 }
 
@@ -127,7 +137,7 @@ func (r *Record) with(s Set, st style) *Record {
 	case s.Text == "":
 		return r.without(s.Key)
 	case i < 0:
-		return r.insert(s, st)
+		return r.insert(s.Key, append(st.appendString([]byte{'"'}, s.Text), '"'))
 	default:
 		return r.replace(r.members[i].val, s.Text, st)
 	}
@@ -173,11 +183,10 @@ func (r *Record) without(k Key) *Record {
 
 // insert puts a new member after the nearest present key that precedes it in
 // the known order, spaced as the line is.
-func (r *Record) insert(s Set, st style) *Record {
+func (r *Record) insert(k Key, value []byte) *Record {
 	colon, comma := r.spacing()
-	m := fmt.Appendf(nil, `"%s"%s"`, s.Key, colon)
-	m = append(st.appendString(m, s.Text), '"')
-	i := r.before(s.Key)
+	m := fmt.Appendf(nil, `"%s"%s%s`, k, colon, value)
+	i := r.before(k)
 	switch {
 	case i >= 0:
 		end := r.members[i].val.end

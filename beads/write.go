@@ -126,14 +126,14 @@ func (w *writer) fill(temp tempFile, tx *Tx) error {
 		return w.failed("cannot give its mode to the replacement", err)
 	}
 	var done int64
-	for _, is := range tx.changed() {
-		if err := w.copyRange(temp, f, done, is.off); err != nil {
+	for _, p := range tx.patches() {
+		if err := w.copyRange(temp, f, done, p.off); err != nil {
 			return err
 		}
-		if err := writeAll(temp, tx.records[is].line); err != nil {
+		if err := writeAll(temp, p.with); err != nil {
 			return w.failed("cannot write its replacement", err)
 		}
-		done = is.off + int64(is.size)
+		done = p.off + int64(p.size)
 	}
 	if err := w.copyRange(temp, f, done, f.hash.size); err != nil {
 		return err
