@@ -24,6 +24,8 @@ type BD struct {
 	OnPath bool                             // whether there is a bd
 	Warn   func(format string, args ...any) // told what is no failure
 	Limit  time.Duration                    // for each call; 0 means 30 s
+
+	other bool // the bd on PATH is one that keeps no such database
 }
 
 const bdLimit = 30 * time.Second
@@ -45,6 +47,9 @@ func (b *BD) Flush(ctx context.Context, s beads.Store) error {
 	status, err := b.run(ctx, s, "sync", "--status")
 	if err != nil {
 		return unanswered(ctx, s, unwritten, err)
+	}
+	if b.other = bytes.Contains(status.Stderr, []byte(`unknown command "sync"`)); b.other {
+		return nil // bd 1.0 and later
 	}
 	if status.Exit != 0 {
 		return &beads.ConflictError{Path: s.Path, Reason: unwritten + said(status),
@@ -83,8 +88,8 @@ func (b *BD) TakeUp(ctx context.Context, s beads.Store, changes []beads.Change) 
 	if s.Mode != beads.SQLite {
 		return nil
 	}
-	if !b.OnPath {
-		b.Warn("%s: bd keeps a database beside it and is not on PATH: type bd sync --import-only where it is, before anything is written with bd", s.Path)
+	if !b.OnPath || b.other {
+		b.Warn("%s: no bd that keeps the database beside it is on PATH: type bd sync --import-only where one is, before it writes", s.Path)
 		return nil
 	}
 	ctx, done := b.limited(ctx)
@@ -200,7 +205,8 @@ func unanswered(ctx context.Context, s beads.Store, reason string, err error) er
 		Hint: "type bd sync --import-only, then run the command again"}
 }
 
-// said tells how bd failed, with its last words; nothing when it did not.
+// said tells how bd failed, with what it calls the error or else its last
+// words; nothing when it did not.
 func said(result gate.Result) string {
 	if result.Exit == 0 {
 		return ""
@@ -209,8 +215,11 @@ func said(result gate.Result) string {
 	if words == "" {
 		words = strings.TrimSpace(string(result.Stdout))
 	}
-	if i := strings.LastIndexByte(words, '\n'); i >= 0 {
-		words = words[i+1:]
+	for line := range strings.Lines(words) {
+		words = strings.TrimSpace(line)
+		if strings.HasPrefix(words, "Error") {
+			break
+		}
 	}
 	if words == "" {
 		return fmt.Sprintf(" (bd: exit code %d)", result.Exit)

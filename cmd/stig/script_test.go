@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -16,8 +17,16 @@ import (
 	"stig/schemas"
 )
 
-// TestMain lets scripts run this very program as a real process named stig.
+// TestMain lets scripts run this very program as a real process named stig, and
+// as the stand-in for bd under that name.
 func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) == "bd" {
+		if err := standIn(os.Args[1:]); err != nil {
+			fmt.Fprintln(os.Stderr, "Error:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	testscript.Main(m, map[string]func(){
 		"stig": main,
 	})
@@ -74,6 +83,7 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"at-most":   atMost,
 		"keys":      keys,
 		"notes":     notesAre,
+		"use-bd":    useBD,
 	}
 }
 

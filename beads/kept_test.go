@@ -1,0 +1,122 @@
+package beads
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"testing"
+)
+
+func TestMissing(t *testing.T) {
+	for _, c := range []struct{ name, before, after, now, want string }{
+		{"held", `{"id":"h-1","notes":"a"}`, `{"id":"h-1","notes":"b","updated_at":"2026-01-02T00:00:00Z"}`,
+			`{"id":"h-1","notes":"b","updated_at":"2027-01-02T00:00:00+05:00"}`, ""},
+		{"escaped otherwise", `{"id":"h-1"}`, `{"id":"h-1","notes":"a<b"}`, `{"id":"h-1","notes":"a\u003cb"}`, ""},
+		{"lost", `{"id":"h-1","notes":"a"}`, `{"id":"h-1","notes":"b"}`, `{"id":"h-1","notes":"a"}`, "notes"},
+		{"removed", `{"id":"h-1","notes":"a"}`, `{"id":"h-1"}`, `{"id":"h-1","notes":""}`, ""},
+		{"back again", `{"id":"h-1","notes":"a"}`, `{"id":"h-1"}`, `{"id":"h-1","notes":"a"}`, "notes"},
+		{"others' keys do not count", `{"id":"h-1","title":"a"}`, `{"id":"h-1","title":"a","notes":"b"}`, `{"id":"h-1","title":"z","notes":"b"}`, ""},
+		{"time to the second", `{"id":"h-1"}`, `{"id":"h-1","closed_at":"2026-01-02T00:00:00.7Z"}`, `{"id":"h-1","closed_at":"2026-01-02T02:00:00+02:00"}`, ""},
+		{"time", `{"id":"h-1"}`, `{"id":"h-1","closed_at":"2026-01-02T00:00:00Z"}`, `{"id":"h-1","closed_at":"2026-01-02T05:00:00Z"}`, "closed_at"},
+		{"number", `{"id":"h-1","priority":2}`, `{"id":"h-1","priority":1}`, `{"id":"h-1","priority":2}`, "priority"},
+		{"false is absent", `{"id":"h-1","pinned":true}`, `{"id":"h-1","pinned":false}`, `{"id":"h-1"}`, ""},
+		{"label with others'", `{"id":"h-1"}`, `{"id":"h-1","labels":["x"]}`, `{"id":"h-1","labels":["a","x"]}`, ""},
+		{"label lost", `{"id":"h-1","labels":["a"]}`, `{"id":"h-1","labels":["a","x"]}`, `{"id":"h-1","labels":["a"]}`, "labels"},
+		{"label back", `{"id":"h-1","labels":["a"]}`, `{"id":"h-1"}`, `{"id":"h-1","labels":["a"]}`, "labels"},
+		{"dependency rewritten", `{"id":"h-1"}`, `{"id":"h-1","dependencies":[{"issue_id":"h-1","depends_on_id":"h-2","type":"blocks"}]}`,
+			`{"id":"h-1","dependencies":[{"depends_on_id":"h-2","type":"blocks","created_by":"import","metadata":"{}"}]}`, ""},
+		{"dependency of another type", `{"id":"h-1"}`, `{"id":"h-1","dependencies":[{"depends_on_id":"h-2","type":"blocks"}]}`,
+			`{"id":"h-1","dependencies":[{"depends_on_id":"h-2","type":"related"}]}`, "dependencies"},
+		{"comment renumbered", `{"id":"h-1"}`, `{"id":"h-1","comments":[{"id":1,"author":"ann","text":"so "}]}`,
+			`{"id":"h-1","comments":[{"id":9,"author":"ann","text":"so"}]}`, ""},
+		{"new line", ``, `{"id":"h-3","title":"c"}`, `{"id":"h-3","title":"c"}`, ""},
+		{"new line gone", ``, `{"id":"h-3","title":"c"}`, ``, "id"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var now *Record
+			if c.now != "" {
+				var err error
+				if now, err = ParseRecord([]byte(c.now)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			change := Change{Before: []byte(c.before), After: []byte(c.after)}
+			got, err := change.Missing(now)
+			var want []Key
+			if c.want != "" {
+				want = []Key{Key(c.want)}
+			}
+			if err != nil || !slices.Equal(got, want) {
+				t.Errorf("got %v, %v; want %v", got, err, want)
+			}
+		})
+	}
+}
+
+// Before is called ahead of the lock and After once it is free; what was lost
+// is written once more, and After is told all of it again.
+func TestEditTells(t *testing.T) {
+	lost := &LostError{ConflictError{Path: "p", Reason: "lost", Hint: "h"}}
+	for _, c := range []struct {
+		name  string
+		fails int // how many calls of After
+		err   error
+		wiped bool // what was written is gone meanwhile
+		want  []string
+	}{
+		{"taken up", 0, nil, false, []string{"before", "h-1 h-2"}},
+		{"lost once", 1, nil, true, []string{"before", "h-1 h-2", "before", "h-1 h-2"}},
+		{"there, but not taken up", 1, nil, false, []string{"before", "h-1 h-2", "before", "h-1 h-2"}},
+		{"lost again", 2, lost, true, []string{"before", "h-1 h-2", "before", "h-1 h-2"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := writeStore(t, harbour)
+			var calls []string
+			mustBeFree := func() {
+				if _, err := Edit(ctx, s, Options{Now: testNow, Wait: 1}, func(*Tx) error { return nil }); err != nil {
+					t.Errorf("the lock is held: %v", err)
+				}
+			}
+			o := Options{Now: testNow,
+				Before: func(context.Context, Store) error {
+					mustBeFree()
+					calls = append(calls, "before")
+					return nil
+				},
+				After: func(_ context.Context, _ Store, changes []Change) error {
+					mustBeFree()
+					told := ""
+					for _, change := range changes {
+						told += " " + change.ID
+					}
+					calls = append(calls, told[1:])
+					if len(calls)/2 > c.fails {
+						return nil
+					}
+					if c.wiped {
+						if err := os.WriteFile(s.Path, []byte(harbour), 0o644); err != nil {
+							t.Error(err)
+						}
+					}
+					return lost
+				},
+			}
+			_, err := Edit(ctx, s, o, func(tx *Tx) error {
+				return errors.Join(tx.Set("h-1", Set{Status, "new"}), tx.Set("h-2", Set{Status, "new"}))
+			})
+			if !errors.Is(err, c.err) || !slices.Equal(calls, c.want) {
+				t.Errorf("%v, calls %q, want %q", err, calls, c.want)
+			}
+		})
+	}
+	s := writeStore(t, harbour)
+	o := Options{Now: testNow, Before: func(context.Context, Store) error { return lost }}
+	if _, err := Edit(ctx, s, o, setNotes("h-2", "new")); !errors.Is(err, lost) || content(t, s) != harbour {
+		t.Errorf("written although it must not be: %v", err)
+	}
+	o.DryRun = true
+	if changes, err := Edit(ctx, s, o, setNotes("h-2", "new")); err != nil || len(changes) != 1 {
+		t.Errorf("a dry run tells nobody: %v, %v", changes, err)
+	}
+}
