@@ -97,11 +97,14 @@ func walkUp(dir string) (Store, error) {
 }
 
 // search remembers what to say when nothing is found.
-type search struct{ hint string }
+type search struct {
+	hint string
+	held bool // another program keeps a store here, but no file of issues
+}
 
 func (q *search) nothing(from, root string) error {
 	return &StoreError{
-		Path: from, Reason: fmt.Sprintf("no %s store found from %s up to %s", storeDir, from, root), Hint: q.hint}
+		Path: from, Reason: fmt.Sprintf("no %s store found from %s up to %s", storeDir, from, root), Hint: q.hint, absent: !q.held}
 }
 
 // look tries the .beads of one directory.
@@ -120,7 +123,7 @@ func (q *search) look(dir string) (Store, bool, error) {
 	}
 	s, found, err := d.find()
 	if !found && err == nil && d.tracked() {
-		q.hint = path + " holds no .jsonl file: " + d.hint()
+		q.hint, q.held = path+" holds no .jsonl file: "+d.hint(), true
 	}
 	return s, found, err
 }

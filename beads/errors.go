@@ -50,6 +50,8 @@ func (e *LostError) Unwrap() error { return &e.ConflictError }
 type StoreError struct {
 	Path, Reason, Hint string
 	Err                error // what the operating system said, or nil
+
+	absent bool // nothing is there, and a store can be made
 }
 
 func (e *StoreError) Error() string {

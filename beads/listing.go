@@ -126,25 +126,31 @@ func (d listing) backend() (string, error) {
 	return strings.ToLower(r.Text("backend")), nil
 }
 
-// noDB tells whether config.yaml says no-db: true at its top level.
+// noDB tells whether config.yaml says no-db: true.
 func (d listing) noDB() (bool, error) {
+	value, err := d.setting("no-db")
+	return strings.EqualFold(value, "true"), err
+}
+
+// setting is the value of a key at the top level of config.yaml, or "".
+func (d listing) setting(name string) (string, error) {
 	if !d.has("config.yaml") {
-		return false, nil
+		return "", nil
 	}
 	path := filepath.Join(d.dir, "config.yaml")
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return false, unreadable(path, err)
+		return "", unreadable(path, err)
 	}
 	for line := range strings.Lines(string(data)) {
 		key, value, ok := strings.Cut(strings.TrimRight(line, "\r\n"), ":")
-		if !ok || strings.Trim(key, `"' `) != "no-db" || key[0] == ' ' {
+		if !ok || strings.Trim(key, `"' `) != name || key[0] == ' ' {
 			continue
 		}
 		value, _, _ = strings.Cut(value, " #")
-		return strings.EqualFold(strings.Trim(value, "\"' \t"), "true"), nil
+		return strings.Trim(value, "\"' \t"), nil
 	}
-	return false, nil
+	return "", nil
 }
 
 // gitOf is the .git of a directory, a directory or a file, or "".

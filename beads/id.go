@@ -1,0 +1,184 @@
+package beads
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	prefixFile = "prefix" // in .beads: the prefix that init was given
+
+	shortest, longest = 3, 8 // characters of a hash
+	deepest           = 3    // how often children may be nested
+)
+
+// Prefix is what the ids of new issues begin with: issue-prefix of
+// config.yaml, else the one that most ids of the store have, else the one that
+// Init kept, else the name of the directory that holds the store.
+func (f *File) Prefix() (string, error) {
+	d, err := listDir(f.store.Dir)
+	if err != nil {
+		return "", err
+	}
+	if prefix, err := d.setting("issue-prefix"); prefix != "" || err != nil {
+		return strings.TrimRight(prefix, "-"), err
+	}
+	if prefix := f.commonPrefix(); prefix != "" {
+		return prefix, nil
+	}
+	if d.has(prefixFile) {
+		path := filepath.Join(d.dir, prefixFile)
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return "", unreadable(path, err)
+		}
+		prefix := strings.TrimSpace(string(text))
+		if err := CheckPrefix(prefix); err != nil {
+			return "", &StoreError{Path: path, Reason: err.Error(), Hint: "mend or remove it"}
+		}
+		return prefix, nil
+	}
+	return PrefixOf(f.store.Dir)
+}
+
+// commonPrefix is the prefix that most issues have, of several the first by
+// its bytes; "" when no id has one.
+func (f *File) commonPrefix() (best string) {
+	counts := map[string]int{}
+	for _, is := range f.issues {
+		if prefix, _, ok := cutHash(is.ID); ok && prefix != "" {
+			counts[prefix]++
+			if n := counts[prefix]; n > counts[best] || n == counts[best] && prefix < best {
+				best = prefix
+			}
+		}
+	}
+	return best
+}
+
+// cutHash splits an id at its last hyphen.
+func cutHash(id string) (prefix, hash string, ok bool) {
+	i := strings.LastIndexByte(id, '-')
+	if i < 0 {
+		return "", id, false
+	}
+	return id[:i], id[i+1:], true
+}
+
+// CheckPrefix says why ids cannot begin so: a prefix is a letter, then
+// letters, digits, "_" and "-", and does not end in "-".
+func CheckPrefix(prefix string) error {
+	sound := prefix != "" && isLetter(prefix[0]) && !strings.HasSuffix(prefix, "-")
+	for _, c := range []byte(prefix) {
+		sound = sound && (isLetter(c) || isDigit(c) || c == '_' || c == '-')
+	}
+	if sound {
+		return nil
+	}
+	return fmt.Errorf(`prefix: must be a letter, then letters, digits, "_" and "-"; found %q`, prefix)
+}
+
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+
+// PrefixOf makes a prefix of the name of the directory that holds a .beads.
+func PrefixOf(beadsDir string) (string, error) {
+	dir, err := filepath.Abs(beadsDir)
+	if err != nil {
+		return "", unreadable(beadsDir, err)
+	}
+	if filepath.Base(dir) == storeDir {
+		dir = filepath.Dir(dir)
+	}
+	prefix := strings.Map(func(r rune) rune {
+		if r < 0x80 && (isLetter(byte(r)) || isDigit(byte(r)) || r == '_') {
+			return r
+		}
+		return '-'
+	}, strings.ToLower(filepath.Base(dir)))
+	prefix = strings.TrimLeft(prefix, "-_0123456789")
+	prefix = strings.TrimRight(prefix, "-")
+	if prefix == "" {
+		return "issue", nil
+	}
+	return prefix, nil
+}
+
+// Seed is what the hash of a new id is made from.
+type Seed struct {
+	Title, Description, By string
+	Now                    time.Time
+}
+
+// NewID makes an id that no issue of the store has: the prefix, a hyphen, and
+// 3 to 8 characters of a hash of the seed in base 36, as many as keep
+// collisions between stores of this size rare. The same seed in the same store
+// gives the same id. Each hash holds a digit: some programs take one without
+// for a word of the prefix.
+func (f *File) NewID(prefix string, seed Seed) (string, error) {
+	const tries = 1000
+	for length := hashLength(len(f.issues)); length <= longest; length++ {
+		for nonce := range tries {
+			id := prefix + "-" + seed.hash(nonce, length)
+			if _, taken := f.Index(id); !taken && strings.ContainsAny(id[len(prefix):], "0123456789") {
+				return id, nil
+			}
+		}
+	}
+	return "", fmt.Errorf("no free id begins with %q", prefix)
+}
+
+// hashLength is the least length at which the chance that among so many
+// issues any two hashes are equal stays under a quarter, as bd has it.
+func hashLength(issues int) int {
+	n := float64(issues + 1)
+	for length := shortest; length < longest; length++ {
+		if 1-math.Exp(-n*n/(2*math.Pow(36, float64(length)))) <= 0.25 {
+			return length
+		}
+	}
+	return longest
+}
+
+func (s Seed) hash(nonce, length int) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %d %d", s.Title, s.Description, s.By, s.Now.UnixNano(), nonce))
+	text := strconv.FormatUint(binary.BigEndian.Uint64(sum[:]), 36)
+	// The last digits are as good as evenly spread; a number that is too short has zeros in front.
+	return (strings.Repeat("0", longest) + text)[longest+len(text)-length:]
+}
+
+// ChildID makes the id of the next child of an issue, PARENT.N. N is one more
+// than the greatest so far, so that the number of a deleted child is not used
+// again. Children can be nested three deep.
+func (f *File) ChildID(parent string) (string, error) {
+	greatest, depth := 0, 0
+	_, hash, _ := cutHash(parent)
+	for _, part := range strings.Split(hash, ".")[1:] {
+		if _, ok := childNumber(part); ok {
+			depth++
+		}
+	}
+	if depth >= deepest {
+		return "", fmt.Errorf("%s: is %d deep already, and ids of children go no deeper", parent, depth)
+	}
+	for _, is := range f.issues {
+		if rest, ok := strings.CutPrefix(is.ID, parent+"."); ok {
+			rest, _, _ = strings.Cut(rest, ".")
+			if n, ok := childNumber(rest); ok {
+				greatest = max(greatest, n)
+			}
+		}
+	}
+	return fmt.Sprintf("%s.%d", parent, greatest+1), nil
+}
+
+func childNumber(s string) (int, bool) {
+	n, err := strconv.Atoi(s)
+	return n, err == nil && n >= 0 && strconv.Itoa(n) == s
+}
