@@ -91,7 +91,7 @@ func TestCorpusEdit(t *testing.T) {
 			i++
 		}
 		is := f.At(i)
-		changes, err := Edit(t.Context(), s, Options{Now: testNow}, setNotes(is.ID, "seen <by> all"))
+		changes, err := Edit(t.Context(), s, Options{Now: testNow, Notes: anyNotes}, setNotes(is.ID, "seen <by> all"))
 		if err != nil || len(changes) != 1 {
 			t.Fatalf("%s: %v %v", path, changes, err)
 		}

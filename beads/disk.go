@@ -1,6 +1,7 @@
 package beads
 
 import (
+	"context"
 	"io"
 	"io/fs"
 	"os"
@@ -9,6 +10,10 @@ import (
 // disk is what the write path asks of the file system, so that a layer which
 // fails at a wanted step can be put in its place.
 type disk interface {
+	lock(ctx context.Context, path string) (io.Closer, error)
+	read(s Store) (*File, error)
+	open(path string) (io.ReadCloser, error)
+	list(dir string) (listing, error)
 	temp(dir, pattern string) (tempFile, error)
 	rename(from, to string) error
 	remove(path string) error
@@ -37,6 +42,11 @@ func (osDisk) temp(dir, pattern string) (tempFile, error) {
 	}
 	return osTemp{f}, nil
 }
+
+func (osDisk) lock(ctx context.Context, path string) (io.Closer, error) { return lock(ctx, path) }
+func (osDisk) read(s Store) (*File, error)                              { return Read(s) }
+func (osDisk) open(path string) (io.ReadCloser, error)                  { return os.Open(path) }
+func (osDisk) list(dir string) (listing, error)                         { return listDir(dir) }
 
 func (osDisk) rename(from, to string) error { return os.Rename(from, to) }
 func (osDisk) remove(path string) error     { return os.Remove(path) }

@@ -26,6 +26,11 @@ type Options struct {
 	DryRun bool          // do all but lock and write
 	Wait   time.Duration // for the lock; 0 means 30 s
 
+	// Notes judges the notes of each changed line, before and after; its error
+	// ends the edit. Without it, no edit may change notes that say something:
+	// the store cannot tell what in them must stay.
+	Notes func(before, after string) error
+
 	// Before and After are for another program that keeps the issues in a
 	// database of its own. Before is called ahead of the lock; its error ends
 	// the edit. After is called with what was written when the lock is free
@@ -226,7 +231,7 @@ func edit(ctx context.Context, d disk, s Store, o Options, fn func(*Tx) error) (
 	if err != nil {
 		return nil, err
 	}
-	unlock, err := lockAll(ctx, paths, o.Wait)
+	unlock, err := lockAll(ctx, d, paths, o.Wait)
 	if err != nil {
 		return nil, err
 	}

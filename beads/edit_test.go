@@ -7,7 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -21,6 +23,9 @@ var ctx = context.Background()
 func setNotes(id, text string) func(*Tx) error {
 	return func(tx *Tx) error { return tx.Set(id, Set{Notes, text}) }
 }
+
+// anyNotes lets an edit do with notes as it likes.
+func anyNotes(before, after string) error { return nil }
 
 // checkClean wants nothing in the store's directory but what is named.
 func checkClean(t *testing.T, s Store, want ...string) {
@@ -39,7 +44,7 @@ func TestEdit(t *testing.T) {
 	if err := os.Chmod(s.Path, 0o640); err != nil {
 		t.Fatal(err)
 	}
-	changes, err := Edit(ctx, s, Options{Now: testNow}, func(tx *Tx) error {
+	changes, err := Edit(ctx, s, Options{Now: testNow, Notes: anyNotes}, func(tx *Tx) error {
 		if err := tx.Set("h-2", Set{Notes, "seen"}); err != nil {
 			return err
 		}
@@ -89,7 +94,7 @@ func TestEditNoChange(t *testing.T) {
 		},
 		"error": func(tx *Tx) error { return errors.Join(tx.Set("h-1", Set{Notes, "two"}), sentinel) },
 	} {
-		changes, err := Edit(ctx, s, Options{Now: testNow}, fn)
+		changes, err := Edit(ctx, s, Options{Now: testNow, Notes: anyNotes}, fn)
 		if len(changes) != 0 || (err != nil) != (name == "error") {
 			t.Errorf("%s: %v %v", name, changes, err)
 		}
@@ -98,7 +103,7 @@ func TestEditNoChange(t *testing.T) {
 			t.Errorf("%s: the file was touched (%v)", name, err)
 		}
 	}
-	if _, err := Edit(ctx, s, Options{Now: testNow}, func(*Tx) error { return sentinel }); err != sentinel {
+	if _, err := Edit(ctx, s, Options{Now: testNow, Notes: anyNotes}, func(*Tx) error { return sentinel }); err != sentinel {
 		t.Errorf("the function's error became %v", err)
 	}
 }
@@ -110,7 +115,7 @@ func TestEditDryRun(t *testing.T) {
 	if err := errors.Join(os.Chmod(s.Path, 0o444), os.Chmod(s.Dir, 0o555)); err != nil {
 		t.Fatal(err)
 	}
-	dry, err := Edit(ctx, s, Options{Now: testNow, DryRun: true}, setNotes("h-1", "two"))
+	dry, err := Edit(ctx, s, Options{Now: testNow, Notes: anyNotes, DryRun: true}, setNotes("h-1", "two"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +126,7 @@ func TestEditDryRun(t *testing.T) {
 	if err := errors.Join(os.Chmod(s.Path, 0o644), os.Chmod(s.Dir, 0o755)); err != nil {
 		t.Fatal(err)
 	}
-	wet, err := Edit(ctx, s, Options{Now: testNow}, setNotes("h-1", "two"))
+	wet, err := Edit(ctx, s, Options{Now: testNow, Notes: anyNotes}, setNotes("h-1", "two"))
 	if err != nil || !reflect.DeepEqual(dry, wet) || len(wet) != 1 {
 		t.Errorf("%v\ndry %+v\nwet %+v", err, dry, wet)
 	}
@@ -151,7 +156,7 @@ func TestEditRefuses(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			changes, err := Edit(ctx, s, Options{Now: testNow}, c.fn)
+			changes, err := Edit(ctx, s, Options{Now: testNow, Notes: anyNotes}, c.fn)
 			e, ok := errors.AsType[*RefusedError](err)
 			if !ok || !strings.Contains(err.Error(), c.want) || e.Hint == "" || changes != nil {
 				t.Errorf("%v, want %s", err, c.want)
@@ -165,10 +170,10 @@ func TestEditRefuses(t *testing.T) {
 		})
 	}
 	s := writeStore(t, harbour+"\n"+`{"id":"h-3"}`+"\n"+`{"id":"h-3"}`)
-	if _, err := Edit(ctx, s, Options{Now: testNow}, set); err != nil {
+	if _, err := Edit(ctx, s, Options{Now: testNow, Notes: anyNotes}, set); err != nil {
 		t.Errorf("an id that repeats elsewhere stops an edit: %v", err)
 	}
-	_, err := Edit(ctx, s, Options{Now: testNow}, setNotes("h-9", "x"))
+	_, err := Edit(ctx, s, Options{Now: testNow, Notes: anyNotes}, setNotes("h-9", "x"))
 	if e, ok := errors.AsType[*NotFoundError](err); !ok || len(e.Near) == 0 {
 		t.Errorf("unknown id: %v", err)
 	}
@@ -182,7 +187,7 @@ func TestEditSymlink(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Edit(ctx, s, Options{Now: testNow}, setNotes("h-1", "two")); err != nil {
+	if _, err := Edit(ctx, s, Options{Now: testNow, Notes: anyNotes}, setNotes("h-1", "two")); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := os.Readlink(s.Path); err != nil || got != target {
@@ -215,7 +220,7 @@ func TestEditOtherWriter(t *testing.T) {
 			s := writeStore(t, harbour)
 			other := strings.Replace(harbour, "Ring", "Sing", 1)
 			runs := 0
-			changes, err := Edit(ctx, s, Options{Now: testNow}, func(tx *Tx) error {
+			changes, err := Edit(ctx, s, Options{Now: testNow, Notes: anyNotes}, func(tx *Tx) error {
 				runs++
 				if runs == 1 {
 					if err := write(s.Path, other); err != nil {
@@ -240,7 +245,7 @@ func TestEditOtherWriter(t *testing.T) {
 func TestEditNeverStill(t *testing.T) {
 	s := writeStore(t, harbour)
 	last := ""
-	_, err := Edit(ctx, s, Options{Now: testNow}, func(tx *Tx) error {
+	_, err := Edit(ctx, s, Options{Now: testNow, Notes: anyNotes}, func(tx *Tx) error {
 		last += "\n"
 		if err := os.WriteFile(s.Path, []byte(harbour+last), 0o644); err != nil {
 			return err
@@ -253,7 +258,7 @@ func TestEditNeverStill(t *testing.T) {
 	}
 	checkClean(t, s, jsonlLock, "issues.jsonl")
 	// One that is gone cannot be read again.
-	_, err = Edit(ctx, s, Options{Now: testNow}, func(tx *Tx) error {
+	_, err = Edit(ctx, s, Options{Now: testNow, Notes: anyNotes}, func(tx *Tx) error {
 		return errors.Join(tx.Set("h-1", Set{Notes, "two"}), os.Remove(s.Path))
 	})
 	if _, ok := errors.AsType[*StoreError](err); !ok {
@@ -266,7 +271,7 @@ func TestEditNeverStill(t *testing.T) {
 func TestEditStaleLine(t *testing.T) {
 	s := writeStore(t, harbour)
 	runs := 0
-	_, err := Edit(ctx, s, Options{Now: testNow}, func(tx *Tx) error {
+	_, err := Edit(ctx, s, Options{Now: testNow, Notes: anyNotes}, func(tx *Tx) error {
 		if runs++; runs == 1 {
 			if err := os.WriteFile(s.Path, []byte("\n\n"+harbour), 0o644); err != nil {
 				return err
@@ -281,18 +286,18 @@ func TestEditStaleLine(t *testing.T) {
 
 func TestLock(t *testing.T) {
 	s := writeStore(t, harbour)
-	unlock, err := lockAll(ctx, []string{filepath.Join(s.Dir, jsonlLock)}, 0)
+	unlock, err := lockAll(ctx, osDisk{}, []string{filepath.Join(s.Dir, jsonlLock)}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = Edit(ctx, s, Options{Now: testNow, Wait: 50 * time.Millisecond}, setNotes("h-1", "two"))
+	_, err = Edit(ctx, s, Options{Now: testNow, Notes: anyNotes, Wait: 50 * time.Millisecond}, setNotes("h-1", "two"))
 	e, ok := errors.AsType[*ConflictError](err)
 	if !ok || !strings.Contains(err.Error(), ".jsonl.lock: another program has held this lock for 50ms") || e.Hint == "" {
 		t.Errorf("held: %v", err)
 	}
 	soon, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
 	defer cancel()
-	if _, err = Edit(soon, s, Options{Now: testNow}, setNotes("h-1", "two")); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err = Edit(soon, s, Options{Now: testNow, Notes: anyNotes}, setNotes("h-1", "two")); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("cancelled: %v", err)
 	}
 	if content(t, s) != harbour {
@@ -302,13 +307,13 @@ func TestLock(t *testing.T) {
 	if f, err := Read(s); err != nil || f.Close() != nil {
 		t.Errorf("read under the lock: %v", err)
 	}
-	if _, err := Edit(ctx, s, Options{Now: testNow, DryRun: true}, setNotes("h-1", "two")); err != nil {
+	if _, err := Edit(ctx, s, Options{Now: testNow, Notes: anyNotes, DryRun: true}, setNotes("h-1", "two")); err != nil {
 		t.Errorf("dry run under the lock: %v", err)
 	}
 	if err := unlock(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Edit(ctx, s, Options{Now: testNow}, setNotes("h-1", "two")); err != nil {
+	if _, err := Edit(ctx, s, Options{Now: testNow, Notes: anyNotes}, setNotes("h-1", "two")); err != nil {
 		t.Errorf("after it was released: %v", err)
 	}
 	checkClean(t, s, jsonlLock, "issues.jsonl")
@@ -318,44 +323,114 @@ func TestLock(t *testing.T) {
 func TestLockBR(t *testing.T) {
 	s := writeStore(t, harbour)
 	s.BR = true
-	unlock, err := lockAll(ctx, []string{filepath.Join(s.Dir, writeLock)}, 0)
+	unlock, err := lockAll(ctx, osDisk{}, []string{filepath.Join(s.Dir, writeLock)}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = Edit(ctx, s, Options{Now: testNow, Wait: 50 * time.Millisecond}, setNotes("h-1", "two"))
+	_, err = Edit(ctx, s, Options{Now: testNow, Notes: anyNotes, Wait: 50 * time.Millisecond}, setNotes("h-1", "two"))
 	if _, ok := errors.AsType[*ConflictError](err); !ok {
 		t.Errorf("held: %v", err)
 	}
 	if err := unlock(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Edit(ctx, s, Options{Now: testNow}, setNotes("h-1", "two")); err != nil {
+	if _, err := Edit(ctx, s, Options{Now: testNow, Notes: anyNotes}, setNotes("h-1", "two")); err != nil {
 		t.Error(err)
 	}
 }
 
-// A lock file that is removed and made again while it is being locked must not
+// A lock file that is removed and made again while it is waited for must not
 // let two in.
 func TestLockRemoved(t *testing.T) {
 	path := filepath.Join(t.TempDir(), jsonlLock)
-	f, held, err := tryLock(path)
-	if !held || err != nil {
+	first, err := await(path)
+	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
+	got := make(chan *os.File)
+	go func() {
+		f, err := await(path)
+		if err != nil {
+			t.Error(err)
+		}
+		got <- f
+	}()
+	time.Sleep(20 * time.Millisecond) // it waits for the file that goes
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	if same, err := isAt(f, path); same || err != nil {
-		t.Errorf("a removed file: %v %v", same, err)
-	}
-	g, held, err := tryLock(path)
-	if !held || err != nil {
+	second, err := await(path)
+	if err != nil {
 		t.Fatal(err)
 	}
-	defer g.Close()
-	if same, err := isAt(f, path); same || err != nil {
-		t.Errorf("a file made again: %v %v", same, err)
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-got:
+		t.Fatal("the lock on a file that is gone let a second one in")
+	case <-time.After(50 * time.Millisecond):
+	}
+	if err := second.Close(); err != nil {
+		t.Fatal(err)
+	}
+	third := <-got
+	if same, err := isAt(third, path); !same || err != nil {
+		t.Errorf("the third holds the file at the path: %v %v", same, err)
+	}
+	if err := third.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// One that gave up waiting does not take the lock later.
+func TestLockGivenUp(t *testing.T) {
+	path := filepath.Join(t.TempDir(), jsonlLock)
+	first, err := await(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	soon, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
+	defer cancel()
+	if f, err := lock(soon, path); f != nil || !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("%v, %v", f, err)
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	limit, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	second, err := lock(limit, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := second.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Writers that want the store all the time all get their turn. When they
+// polled for the lock, the luckiest of sixteen wrote 26 times as often as the
+// unluckiest.
+func TestLockFair(t *testing.T) {
+	s := writeStore(t, strings.Replace(harbour, `"one"`, `"0"`, 1))
+	enough, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	var busy sync.WaitGroup
+	counts := make([]int, 16)
+	for i := range counts {
+		busy.Go(func() {
+			for enough.Err() == nil {
+				if err := countOnce(s); err != nil {
+					t.Error(err)
+				}
+				counts[i]++
+			}
+		})
+	}
+	busy.Wait()
+	if least, most := slices.Min(counts), slices.Max(counts); most > 8*least {
+		t.Errorf("writes of each: %v", counts)
 	}
 }
 
@@ -368,7 +443,7 @@ func TestEditLeftovers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := Edit(ctx, s, Options{Now: testNow}, setNotes("h-1", "two")); err != nil {
+	if _, err := Edit(ctx, s, Options{Now: testNow, Notes: anyNotes}, setNotes("h-1", "two")); err != nil {
 		t.Fatal(err)
 	}
 	checkClean(t, s, jsonlLock, ".other.jsonl.stig-1.tmp", "issues.jsonl", "issues.jsonl.tmp.7.1")
@@ -383,7 +458,7 @@ func TestEditRelative(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := Store{Path: "issues.jsonl", Dir: dir}
-	changes, err := Edit(t.Context(), s, Options{Now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC), Wait: time.Second}, func(tx *Tx) error {
+	changes, err := Edit(t.Context(), s, Options{Now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC), Wait: time.Second, Notes: anyNotes}, func(tx *Tx) error {
 		return tx.Set("r-1", Set{Key: Notes, Text: "n"})
 	})
 	if err != nil || len(changes) != 1 {

@@ -3,6 +3,7 @@ package beads
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"strings"
@@ -10,42 +11,80 @@ import (
 	"testing"
 )
 
-// faultyDisk is the real file system, but its nth operation fails.
+// faultyDisk is the real file system, but one step of an edit fails: that
+// called fails, when it comes for the nth time.
 type faultyDisk struct {
 	osDisk
-	left  int
-	short bool // a failing write takes half and says nothing
-	hit   string
+	fails string
+	nth   int
+	with  error // nil makes a write take half of its bytes and say nothing
+	steps []string
 }
 
-var errFault = &fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}
-
-func (d *faultyDisk) fails(op string) bool {
-	d.left--
-	if d.left == 0 {
-		d.hit = op
+// step notes a step and tells whether it is to fail.
+func (d *faultyDisk) step(name string) bool {
+	d.steps = append(d.steps, name)
+	if name == d.fails {
+		d.nth--
 	}
-	return d.left == 0
+	return name == d.fails && d.nth == 0
+}
+
+func (d *faultyDisk) lock(ctx context.Context, path string) (io.Closer, error) {
+	if d.step("lock") {
+		return nil, &StoreError{Path: path, Reason: "cannot be locked", Err: d.with, Hint: "x"}
+	}
+	held, err := d.osDisk.lock(ctx, path)
+	return faultyLock{held, d}, err
+}
+
+func (d *faultyDisk) list(dir string) (listing, error) {
+	if d.step("list") {
+		return listing{}, d.with
+	}
+	return d.osDisk.list(dir)
+}
+
+func (d *faultyDisk) read(s Store) (*File, error) {
+	if d.step("read") {
+		return nil, unreadable(s.Path, d.with)
+	}
+	return d.osDisk.read(s)
 }
 
 func (d *faultyDisk) temp(dir, pattern string) (tempFile, error) {
-	if d.fails("temp") {
-		return nil, errFault
+	if d.step("temp") {
+		return nil, d.with
 	}
 	t, err := d.osDisk.temp(dir, pattern)
 	return faultyTemp{t, d}, err
 }
 
+func (d *faultyDisk) open(path string) (io.ReadCloser, error) {
+	if d.step("open") {
+		return nil, d.with
+	}
+	f, err := d.osDisk.open(path)
+	return faultyReader{f, d}, err
+}
+
 func (d *faultyDisk) rename(from, to string) error {
-	if d.fails("rename") {
-		return errFault
+	if d.step("rename") {
+		return d.with
 	}
 	return d.osDisk.rename(from, to)
 }
 
+func (d *faultyDisk) remove(path string) error {
+	if d.step("remove") {
+		return d.with
+	}
+	return d.osDisk.remove(path)
+}
+
 func (d *faultyDisk) syncDir(path string) error {
-	if d.fails("syncDir") {
-		return errFault
+	if d.step("syncDir") {
+		return d.with
 	}
 	return d.osDisk.syncDir(path)
 }
@@ -56,73 +95,197 @@ type faultyTemp struct {
 }
 
 func (t faultyTemp) Write(b []byte) (int, error) {
-	if !t.disk.fails("write") {
+	if !t.disk.step("write") {
 		return t.tempFile.Write(b)
 	}
 	n, err := t.tempFile.Write(b[:len(b)/2])
-	if !t.disk.short && err == nil {
-		err = errFault
+	if err == nil {
+		err = t.disk.with
 	}
 	return n, err
 }
 
 func (t faultyTemp) copyFrom(src *os.File, off, n int64) error {
-	if t.disk.fails("copy") {
-		return errors.Join(t.tempFile.copyFrom(src, off, n/2), errFault)
+	if t.disk.step("copy") {
+		return errors.Join(t.tempFile.copyFrom(src, off, n/2), t.disk.with)
 	}
 	return t.tempFile.copyFrom(src, off, n)
 }
 
 func (t faultyTemp) become(of fs.FileInfo) error {
-	if t.disk.fails("become") {
-		return errFault
+	if t.disk.step("become") {
+		return t.disk.with
 	}
 	return t.tempFile.become(of)
 }
 
 func (t faultyTemp) Sync() error {
-	if t.disk.fails("sync") {
-		return errFault
+	if t.disk.step("sync") {
+		return t.disk.with
 	}
 	return t.tempFile.Sync()
 }
 
 func (t faultyTemp) Close() error {
 	err := t.tempFile.Close()
-	if t.disk.fails("close") {
-		return errFault
+	if t.disk.step("close") {
+		return t.disk.with
 	}
 	return err
 }
 
-// Whichever step fails, the error comes out, the store is whole and nothing is
-// left lying about; only after the rename does it hold the new text.
+type faultyReader struct {
+	io.ReadCloser
+	disk *faultyDisk
+}
+
+func (r faultyReader) Read(b []byte) (int, error) {
+	if r.disk.step("reread") {
+		return 0, r.disk.with
+	}
+	return r.ReadCloser.Read(b)
+}
+
+func (r faultyReader) Close() error {
+	return join(r.ReadCloser.Close(), r.disk.fault("closeRead"))
+}
+
+type faultyLock struct {
+	io.Closer
+	disk *faultyDisk
+}
+
+func (l faultyLock) Close() error { return join(l.Closer.Close(), l.disk.fault("unlock")) }
+
+func (d *faultyDisk) fault(name string) error {
+	if d.step(name) {
+		return d.with
+	}
+	return nil
+}
+
+// steps are those of one edit, in order.
+const steps = "lock list read temp become copy write copy sync close open reread reread closeRead rename syncDir unlock"
+
+// Whichever step fails, however it fails, the error comes out with its place
+// and what to do; the store is whole, as it was up to the rename and as it was
+// to become after it; and no file is left lying about.
 func TestEditFaults(t *testing.T) {
-	var hit []string
-	for _, short := range []bool{false, true} {
-		for n := 1; ; n++ {
+	edited := strings.Replace(strings.Replace(harbour, `"one"`, `"two"`, 1), `"updated_at":"2026-01-01T00:00:00Z"`, updatedNow, 1)
+	whole := &faultyDisk{}
+	s := writeStore(t, harbour)
+	if _, err := edit(ctx, whole, s, Options{Now: testNow, Notes: anyNotes}, setNotes("h-1", "two")); err != nil || content(t, s) != edited {
+		t.Fatalf("%v: %s", err, content(t, s))
+	}
+	if got := strings.Join(whole.steps, " "); got != steps {
+		t.Fatalf("the steps are\n%s, want\n%s", got, steps)
+	}
+	full := &fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}
+	for _, with := range []error{full, syscall.EIO, fs.ErrPermission, fs.ErrNotExist, nil} {
+		seen := map[string]int{}
+		for _, step := range strings.Fields(steps) {
+			seen[step]++
+			if with == nil && step != "write" {
+				continue
+			}
+			d := &faultyDisk{fails: step, nth: seen[step], with: with}
 			s := writeStore(t, harbour)
-			d := &faultyDisk{left: n, short: short}
-			_, err := edit(ctx, d, s, Options{Now: testNow}, setNotes("h-1", "two"))
-			if d.hit == "" {
+			_, err := edit(ctx, d, s, Options{Now: testNow, Notes: anyNotes}, setNotes("h-1", "two"))
+			want := harbour
+			switch {
+			case step == "list", step == "open" && with == fs.ErrNotExist:
+				// Nothing hangs on it: what is left behind waits for the next
+				// writer; a store that is gone for a moment is read again.
+				want = edited
 				if err != nil {
-					t.Errorf("nothing failed, but %v", err)
+					t.Errorf("%s fails with %v: %v", step, with, err)
 				}
-				break
+			case step == "unlock":
+				want = edited
+				if err == nil {
+					t.Errorf("%s fails with %v: no error", step, with)
+				}
+			default:
+				if step == "syncDir" {
+					want = edited
+				}
+				checkFault(t, step, with, s, err)
 			}
-			hit = append(hit, d.hit)
-			if e, ok := errors.AsType[*StoreError](err); !ok || e.Hint == "" || !strings.HasPrefix(err.Error(), s.Path) {
-				t.Errorf("%s failed: %v", d.hit, err)
+			if got := content(t, s); got != want {
+				t.Errorf("%s fails with %v: the file holds %q", step, with, got)
 			}
-			if got := content(t, s); (got == harbour) != (d.hit != "syncDir") {
-				t.Errorf("%s failed: the file holds %q", d.hit, got)
+			if step == "lock" {
+				checkClean(t, s, "issues.jsonl")
+			} else {
+				checkClean(t, s, jsonlLock, "issues.jsonl")
 			}
-			checkClean(t, s, jsonlLock, "issues.jsonl")
 		}
 	}
-	const once = "temp become copy write copy sync close rename syncDir"
-	if got := strings.Join(hit, " "); got != once+" "+once {
-		t.Errorf("the steps were %s", got)
+}
+
+func checkFault(t *testing.T, step string, with error, s Store, err error) {
+	t.Helper()
+	e, ok := errors.AsType[*StoreError](err)
+	if !ok || e.Hint == "" || !strings.HasPrefix(err.Error(), s.Dir) || with != nil && !errors.Is(err, with) {
+		t.Errorf("%s fails with %v: %v", step, with, err)
+	}
+	if errors.Is(with, syscall.ENOSPC) && step != "lock" && !strings.Contains(e.Hint, "make room") && !strings.Contains("read open reread closeRead", step) {
+		t.Errorf("%s fails with %v: the hint is %q", step, with, e.Hint)
+	}
+}
+
+// A writer that fails and cannot clear up says both; the next one clears up.
+func TestEditFaultTwice(t *testing.T) {
+	s := writeStore(t, harbour)
+	d := &faultyDisk{fails: "remove", nth: 1, with: syscall.EIO}
+	_, err := edit(ctx, struct{ disk }{renameless{d}}, s, Options{Now: testNow, Notes: anyNotes}, setNotes("h-1", "two"))
+	if !errors.Is(err, syscall.EROFS) || !errors.Is(err, syscall.EIO) || content(t, s) != harbour {
+		t.Errorf("%v: %s", err, content(t, s))
+	}
+	names, err := listDir(s.Dir)
+	if err != nil || len(names.names) != 3 {
+		t.Fatalf("no file was left behind: %v, %v", names, err)
+	}
+	if found, err := Discover(Where{Dir: s.Dir, BeadsDir: s.Dir}); err != nil || found.Path != s.Path {
+		t.Errorf("beside a file that was left behind, found %v, %v", found, err)
+	}
+	if f := mustRead(t, s.Path); f.Len() != 2 {
+		t.Errorf("read %d issues", f.Len())
+	}
+	if _, err := Edit(ctx, s, Options{Now: testNow, Notes: anyNotes}, setNotes("h-1", "two")); err != nil {
+		t.Error(err)
+	}
+	checkClean(t, s, jsonlLock, "issues.jsonl")
+}
+
+// renameless is a disk that became read-only before the rename.
+type renameless struct{ disk }
+
+func (renameless) rename(string, string) error { return syscall.EROFS }
+
+// A directory that goes away meanwhile is an error with its place, wherever
+// the edit was.
+func TestEditDirectoryGone(t *testing.T) {
+	for _, fn := range []func(Store) func(*Tx) error{
+		func(s Store) func(*Tx) error {
+			return func(tx *Tx) error { return errors.Join(os.RemoveAll(s.Dir), tx.Set("h-1", Set{Notes, "two"})) }
+		},
+		func(s Store) func(*Tx) error {
+			return func(tx *Tx) error { return errors.Join(tx.Set("h-1", Set{Notes, "two"}), os.RemoveAll(s.Dir)) }
+		},
+	} {
+		s := writeStore(t, harbour)
+		_, err := Edit(ctx, s, Options{Now: testNow, Notes: anyNotes}, fn(s))
+		e, ok := errors.AsType[*StoreError](err)
+		if !ok || !strings.HasPrefix(err.Error(), s.Path) || !strings.Contains(e.Hint, "still there") {
+			t.Errorf("%v", err)
+		}
+		if _, err := os.Stat(s.Dir); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("the directory came back: %v", err)
+		}
+		if _, err := Edit(ctx, s, Options{Now: testNow, Notes: anyNotes}, fn(s)); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("gone before: %v", err)
+		}
 	}
 }
 
@@ -130,7 +293,7 @@ func TestEditFaults(t *testing.T) {
 func TestEditInterrupted(t *testing.T) {
 	s := writeStore(t, harbour)
 	c, cancel := context.WithCancel(ctx)
-	_, err := Edit(c, s, Options{Now: testNow}, func(tx *Tx) error {
+	_, err := Edit(c, s, Options{Now: testNow, Notes: anyNotes}, func(tx *Tx) error {
 		cancel()
 		return tx.Set("h-1", Set{Notes, "two"})
 	})
@@ -138,4 +301,25 @@ func TestEditInterrupted(t *testing.T) {
 		t.Errorf("%v: %s", err, content(t, s))
 	}
 	checkClean(t, s, jsonlLock, "issues.jsonl")
+}
+
+// Notes are written only as far as somebody answers for them.
+func TestEditNotesJudged(t *testing.T) {
+	s := writeStore(t, harbour)
+	for name, notes := range map[string]func(string, string) error{
+		"by nobody":   nil,
+		"and refused": func(before, after string) error { return errors.New(before + " became " + after) },
+	} {
+		changes, err := Edit(ctx, s, Options{Now: testNow, Notes: notes}, setNotes("h-1", "two"))
+		e, ok := errors.AsType[*RefusedError](err)
+		if !ok || e.Line != 2 || e.Hint == "" || changes != nil || content(t, s) != harbour {
+			t.Errorf("judged %s: %v, %v", name, changes, err)
+		}
+		if notes != nil && !strings.Contains(err.Error(), "h-1: one became two") {
+			t.Errorf("judged %s: %v", name, err)
+		}
+	}
+	if _, err := Edit(ctx, s, Options{Now: testNow}, setNotes("h-2", "first")); err != nil {
+		t.Errorf("notes where there were none: %v", err)
+	}
 }

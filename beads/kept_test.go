@@ -74,7 +74,7 @@ func TestEditTells(t *testing.T) {
 			s := writeStore(t, harbour)
 			var calls []string
 			mustBeFree := func() {
-				if _, err := Edit(ctx, s, Options{Now: testNow, Wait: 1}, func(*Tx) error { return nil }); err != nil {
+				if _, err := Edit(ctx, s, Options{Now: testNow, Wait: defaultWait}, func(*Tx) error { return nil }); err != nil {
 					t.Errorf("the lock is held: %v", err)
 				}
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -56,13 +57,13 @@ func realDir(dir string) (string, error) {
 
 // lockAll takes the locks one after the other and gives the way to release
 // them, which tells what went wrong.
-func lockAll(ctx context.Context, paths []string, wait time.Duration) (unlock func() error, err error) {
+func lockAll(ctx context.Context, d disk, paths []string, wait time.Duration) (unlock func() error, err error) {
 	if wait == 0 {
 		wait = defaultWait
 	}
 	limit, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	var held []*os.File
+	var held []io.Closer
 	unlock = func() (err error) {
 		for _, f := range slices.Backward(held) {
 			err = join(err, f.Close())
@@ -70,7 +71,7 @@ func lockAll(ctx context.Context, paths []string, wait time.Duration) (unlock fu
 		return err
 	}
 	for _, path := range paths {
-		f, err := lock(limit, path)
+		f, err := d.lock(limit, path)
 		if err == nil {
 			held = append(held, f)
 			continue
@@ -85,45 +86,64 @@ func lockAll(ctx context.Context, paths []string, wait time.Duration) (unlock fu
 	return unlock, nil
 }
 
-// lock opens and locks one file, polling until ctx ends. Closing the file
+// lock opens and locks one file, waiting until ctx ends. Closing the file
 // releases it.
+//
+// The system keeps those that wait in order, and hands the lock on to the one
+// that came first. Polling would serve whoever happens to ask in the right
+// millisecond. Nothing ends such a wait from outside, so it goes on behind a
+// caller that gave up, and lets go of what it gets.
 func lock(ctx context.Context, path string) (*os.File, error) {
-	const poll = 10 * time.Millisecond
-	for {
-		f, held, err := tryLock(path)
-		if held || err != nil {
-			return f, err
-		}
+	type outcome struct {
+		file *os.File
+		err  error
+	}
+	got := make(chan outcome)
+	go func() {
+		f, err := await(path)
 		select {
+		case got <- outcome{f, err}:
 		case <-ctx.Done():
-			return nil, fmt.Errorf("%s: waiting for the lock: %w", path, ctx.Err())
-		case <-time.After(poll):
+			if f != nil {
+				_ = f.Close() // nobody is left to tell
+			}
 		}
+	}()
+	select {
+	case o := <-got:
+		return o.file, o.err
+	case <-ctx.Done():
+		return nil, fmt.Errorf("%s: waiting for the lock: %w", path, ctx.Err())
 	}
 }
 
-// tryLock locks path if nobody else does. A file that was removed while it was
-// being locked does not count: others lock the one that is there now.
-func tryLock(path string) (f *os.File, held bool, err error) {
-	f, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
-	if errors.Is(err, fs.ErrPermission) {
-		f, err = os.Open(path) // somebody else's lock file
+// await locks path, however long others hold it. A file that was removed while
+// it was being locked does not count: others lock the one that is there now.
+func await(path string) (*os.File, error) {
+	for {
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+		if errors.Is(err, fs.ErrPermission) {
+			f, err = os.Open(path) // somebody else's lock file
+		}
+		if err != nil {
+			return nil, &StoreError{
+				Path: path, Reason: "cannot be locked", Err: err, Hint: "give yourself the right to write in " + filepath.Dir(path)}
+		}
+		err = flock(f)
+		there := false
+		if err == nil {
+			there, err = isAt(f, path)
+		}
+		if err != nil {
+			return nil, join(&StoreError{Path: path, Reason: "cannot be locked", Err: err, Hint: "see that the file system has locks"}, f.Close())
+		}
+		if there {
+			return f, nil
+		}
+		if err := f.Close(); err != nil {
+			return nil, &StoreError{Path: path, Reason: "cannot be locked", Err: err, Hint: "see that the file system has locks"}
+		}
 	}
-	if err != nil {
-		return nil, false, &StoreError{
-			Path: path, Reason: "cannot be locked", Err: err, Hint: "give yourself the right to write in " + filepath.Dir(path)}
-	}
-	held, err = flock(f)
-	if err == nil && held {
-		held, err = isAt(f, path)
-	}
-	if err != nil {
-		err = &StoreError{Path: path, Reason: "cannot be locked", Err: err, Hint: "see that the file system has locks"}
-	}
-	if !held || err != nil {
-		return nil, false, join(err, f.Close())
-	}
-	return f, true, nil
 }
 
 // isAt tells whether f is still the file at path.

@@ -11,23 +11,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// flock locks the whole file for this open file alone, if nobody else does.
-func flock(f *os.File) (held bool, err error) {
+// flock locks the whole file for this open file alone, when those that came
+// before are done.
+func flock(f *os.File) error {
+	return ignoringEINTR(func() error { return unix.Flock(int(f.Fd()), unix.LOCK_EX) })
+}
+
+// ignoringEINTR calls again what a signal interrupted.
+func ignoringEINTR(call func() error) error {
 	for {
-		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-		switch {
-		case err == nil:
-			return true, nil
-		case errors.Is(err, unix.EWOULDBLOCK):
-			return false, nil
-		case !errors.Is(err, unix.EINTR):
-			return false, err
+		if err := call(); !errors.Is(err, unix.EINTR) {
+			return err
 		}
 	}
 }
 
 // mayWrite asks the system whether this process may write path.
-func mayWrite(path string) error { return unix.Access(path, unix.W_OK) }
+func mayWrite(path string) error {
+	return ignoringEINTR(func() error { return unix.Access(path, unix.W_OK) })
+}
 
 // keepOwner gives f the owner of the file it is to replace. Only root may give
 // a file away; for others the file becomes theirs, as with any editor.
@@ -58,4 +60,10 @@ func syncDir(path string) error {
 		err = nil // file systems that have no such thing
 	}
 	return join(err, d.Close())
+}
+
+// isFull tells whether there was no room: on the disk, in a quota, under a
+// limit on the size of a file.
+func isFull(err error) bool {
+	return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) || errors.Is(err, unix.EFBIG)
 }

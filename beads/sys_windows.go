@@ -8,15 +8,11 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// flock locks the whole file for this open file alone, if nobody else does.
-func flock(f *os.File) (held bool, err error) {
+// flock locks the whole file for this open file alone, when those that came
+// before are done.
+func flock(f *os.File) error {
 	const all = ^uint32(0)
-	err = windows.LockFileEx(windows.Handle(f.Fd()),
-		windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, all, all, new(windows.Overlapped))
-	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) || errors.Is(err, windows.ERROR_IO_PENDING) {
-		return false, nil
-	}
-	return err == nil, err
+	return windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK, 0, all, all, new(windows.Overlapped))
 }
 
 // mayWrite leaves it to the mode bits and to the write itself.
@@ -27,3 +23,8 @@ func keepOwner(*os.File, fs.FileInfo) error { return nil }
 
 // syncDir does nothing: directories cannot be synced here.
 func syncDir(string) error { return nil }
+
+// isFull tells whether there was no room.
+func isFull(err error) bool {
+	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_HANDLE_DISK_FULL)
+}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 )
@@ -40,7 +39,7 @@ func (w *writer) run(ctx context.Context, fn func(*Tx) error) ([]Change, error) 
 // try reads the store, runs fn and writes the outcome. The error is errChanged
 // when the store changed meanwhile.
 func (w *writer) try(ctx context.Context, fn func(*Tx) error) (changes []Change, err error) {
-	f, err := Read(w.store)
+	f, err := w.disk.read(w.store)
 	if err != nil {
 		return nil, err
 	}
@@ -62,6 +61,9 @@ func (w *writer) try(ctx context.Context, fn func(*Tx) error) (changes []Change,
 		return nil, err
 	}
 	changes = tx.changes()
+	if err := w.judgeNotes(tx); err != nil {
+		return nil, err
+	}
 	if len(changes) == 0 || w.options.DryRun {
 		return changes, nil
 	}
@@ -69,6 +71,27 @@ func (w *writer) try(ctx context.Context, fn func(*Tx) error) (changes []Change,
 		return nil, err
 	}
 	return changes, nil
+}
+
+// judgeNotes is the last to see the lines before they are written.
+func (w *writer) judgeNotes(tx *Tx) error {
+	for _, is := range tx.changed() {
+		r := tx.records[is]
+		before, after := r.origin.Text(Notes), r.Text(Notes)
+		if before == after || before == "" && w.options.Notes == nil {
+			continue
+		}
+		err := errors.New("the edit would change the notes and does not say what in them must stay")
+		if w.options.Notes != nil {
+			err = w.options.Notes(before, after)
+		}
+		if err != nil {
+			return &RefusedError{
+				Path: w.store.Path, Line: is.Line, Reason: fmt.Sprintf("%s: %v", is.ID, err),
+				Hint: "nothing was written; please report how this came about"}
+		}
+	}
+	return nil
 }
 
 // replace puts a file with the changes in the store's place.
@@ -110,8 +133,19 @@ func (w *writer) replace(ctx context.Context, tx *Tx) error {
 
 func (w *writer) pattern() string { return "." + filepath.Base(w.target) + ".stig-*.tmp" }
 
+// failed says what could not be done and what to do about it.
 func (w *writer) failed(reason string, err error) error {
-	return &StoreError{Path: w.store.Path, Reason: reason, Err: err, Hint: "see that the disk has room and may be written"}
+	e := &StoreError{Path: w.store.Path, Reason: reason, Err: err, Hint: "see that the disk works and may be written"}
+	dir := filepath.Dir(w.target)
+	switch {
+	case isFull(err):
+		e.Hint = "make room on the disk of " + dir + " and run the command again"
+	case errors.Is(err, fs.ErrNotExist):
+		e.Hint = "see that " + dir + " is still there"
+	case errors.Is(err, fs.ErrPermission):
+		e.Hint = "give yourself the right to write in " + dir
+	}
+	return e
 }
 
 // fill writes the whole new content: what did not change is copied from the
@@ -169,7 +203,7 @@ func writeAll(temp tempFile, b []byte) error {
 // compare hashes what stands at the path now, by content: time stamps and
 // updated_at tell nothing.
 func (w *writer) compare(f *File) error {
-	now, err := os.Open(w.target)
+	now, err := w.disk.open(w.target)
 	if errors.Is(err, fs.ErrNotExist) {
 		return errChanged
 	}
@@ -191,7 +225,7 @@ func (w *writer) compare(f *File) error {
 // nobody and stays for the next writer.
 func (w *writer) removeLeftovers() {
 	dir := filepath.Dir(w.target)
-	d, err := listDir(dir)
+	d, err := w.disk.list(dir)
 	if err != nil {
 		return
 	}

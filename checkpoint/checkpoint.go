@@ -98,6 +98,7 @@ func (e *MissingEstimateError) Error() string {
 // An update that changes nothing leaves the file untouched.
 func Write(ctx context.Context, s beads.Store, o beads.Options, id string, u Update, rules Rules) (*Report, error) {
 	var report *Report
+	o.Notes = u.permit().Check
 	lines, err := beads.Edit(ctx, s, o, func(tx *beads.Tx) error {
 		record, err := tx.Record(id)
 		if err != nil {
@@ -117,6 +118,18 @@ func Write(ctx context.Context, s beads.Store, o beads.Options, id string, u Upd
 	}
 	report.Lines = lines
 	return report, nil
+}
+
+// permit is what the update asks to be done to sections.
+func (u Update) permit() notes.Permit {
+	p := notes.Permit{Change: []string{signals.Section}}
+	if !u.Estimate.Empty() {
+		p.Change = append(p.Change, signals.EstimateSection)
+	}
+	if u.Question != "" {
+		p.Change = append(p.Change, signals.EscalationSection)
+	}
+	return p
 }
 
 // Apply makes the update in the notes of an issue. It is pure: Write and its

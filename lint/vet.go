@@ -165,6 +165,7 @@ func Fix(ctx context.Context, s beads.Store, o beads.Options, diagnostics []Diag
 	if len(order) == 0 {
 		return nil, nil
 	}
+	o.Notes = notes.Permit{Change: []string{signals.Section}}.Check
 	return beads.Edit(ctx, s, o, func(tx *beads.Tx) error {
 		for _, id := range order {
 			record, err := tx.Record(id)

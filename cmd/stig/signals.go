@@ -138,7 +138,8 @@ func (a *app) signalsSet() *cobra.Command {
 				}
 				set[s] = value
 			}
-			return a.editSignals(cmd.Context(), args[:1], dryRun, func(d *notes.Doc, now time.Time) (*notes.Doc, []string, error) {
+			table := notes.Permit{Change: []string{signals.Section}}
+			return a.editSignals(cmd.Context(), args[:1], dryRun, table, func(d *notes.Doc, now time.Time) (*notes.Doc, []string, error) {
 				doc, _, warnings, err := signals.Apply(d, signals.Update{Set: set, Today: now.Format(time.DateOnly), Reaffirm: reaffirm}, a.schema)
 				return doc, warnings, err
 			})
@@ -161,7 +162,8 @@ func (a *app) signalsInit() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.editSignals(cmd.Context(), ids, dryRun, func(d *notes.Doc, now time.Time) (*notes.Doc, []string, error) {
+			table := notes.Permit{Change: []string{signals.Section}}
+			return a.editSignals(cmd.Context(), ids, dryRun, table, func(d *notes.Doc, now time.Time) (*notes.Doc, []string, error) {
 				doc, _, warnings, err := signals.Apply(d, signals.Update{Today: now.Format(time.DateOnly), Evidence: evidence}, a.schema)
 				return doc, warnings, err
 			})
@@ -216,7 +218,8 @@ func (a *app) signalsReconcile() *cobra.Command {
 		Args:    takes(1, 1, "one issue"),
 		Example: "  stig signals reconcile demo-1 --dry-run",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.editSignals(cmd.Context(), args, dryRun, func(d *notes.Doc, _ time.Time) (*notes.Doc, []string, error) {
+			all := notes.Permit{Unite: []string{signals.Section, signals.EstimateSection, signals.EscalationSection}}
+			return a.editSignals(cmd.Context(), args, dryRun, all, func(d *notes.Doc, _ time.Time) (*notes.Doc, []string, error) {
 				return signals.Reconcile(d, a.schema)
 			})
 		},
@@ -225,8 +228,9 @@ func (a *app) signalsReconcile() *cobra.Command {
 	return cmd
 }
 
-// editSignals makes one edit of the notes of each issue, all at once or not at all.
-func (a *app) editSignals(ctx context.Context, ids []string, dryRun bool, edit func(*notes.Doc, time.Time) (*notes.Doc, []string, error)) error {
+// editSignals makes one edit of the notes of each issue, all at once or not at
+// all; it may do no more to their sections than is permitted.
+func (a *app) editSignals(ctx context.Context, ids []string, dryRun bool, may notes.Permit, edit func(*notes.Doc, time.Time) (*notes.Doc, []string, error)) error {
 	options, err := a.options(dryRun)
 	if err != nil {
 		return err
@@ -235,6 +239,7 @@ func (a *app) editSignals(ctx context.Context, ids []string, dryRun bool, edit f
 	if err != nil {
 		return err
 	}
+	options.Notes = may.Check
 	var warnings []string
 	changes, err := beads.Edit(ctx, store, options, func(tx *beads.Tx) error {
 		warnings = nil
