@@ -1,5 +1,7 @@
 package dag
 
+import "strings"
+
 // kind is what a dependency type means to the graph.
 type kind int
 
@@ -18,6 +20,33 @@ func kindOf(dependencyType string) kind {
 	}
 	return other
 }
+
+// misnamed are dependency types that look as if they blocked or contained and
+// do neither, with the type that is likely meant.
+var misnamed = map[string]string{
+	"blocked-by": "blocks", "depends-on": "blocks", "block": "blocks", "requires": "blocks", "needs": "blocks",
+	"parent": "parent-child", "child": "parent-child", "child-of": "parent-child", "parent-of": "parent-child",
+	"subtask": "parent-child", "subtask-of": "parent-child",
+}
+
+// Meant gives the type that is likely meant by a near miss, such as
+// "blocked-by" or "parent_child", and whether it is one. turned tells that the
+// row would have to sit on the other issue: a row sits on the dependent, and
+// on the child.
+func Meant(dependencyType string) (meant string, turned, miss bool) {
+	plain := strings.ReplaceAll(strings.ReplaceAll(strings.ToLower(strings.TrimSpace(dependencyType)), "_", "-"), " ", "-")
+	if meant, miss = misnamed[plain]; !miss && kindOf(plain) != other && plain != dependencyType {
+		meant, miss = plain, true
+	}
+	return meant, plain == "parent-of", miss
+}
+
+// Blocks tells whether rows of this type make an issue wait, and Contains
+// whether they put it into an epic.
+func Blocks(dependencyType string) bool { return kindOf(dependencyType) == blocks }
+
+// Contains is explained at Blocks.
+func Contains(dependencyType string) bool { return kindOf(dependencyType) == contains }
 
 type link struct{ from, to int32 }
 

@@ -1,0 +1,187 @@
+package dag
+
+import "fmt"
+
+// The waiting-for relation has two nodes for each issue, "it can start" and
+// "it can close". x can close when it could start; x can start when every
+// blocker is closed and its epic could start; an epic can close when every
+// child is closed. Unclosed issues in a cycle of that relation wait for ever.
+//
+// A node is an int32: twice the index of the issue, and one more for closing.
+
+func startOf(i int) int32 { return int32(2 * i) }
+func closeOf(i int) int32 { return int32(2*i + 1) }
+
+// Row is a dependency row that is not in the graph yet: the issue at index
+// From depends on that at index On.
+type Row struct {
+	From, On int
+	Type     string
+}
+
+// Event is what an issue waits to do, or for another to have done.
+type Event int
+
+const (
+	Start Event = iota
+	Close
+)
+
+// Step is one step of a cycle: an issue cannot do something before another
+// one could, or did.
+type Step struct {
+	Issue int
+	Does  Event
+	For   int
+	Done  Event
+}
+
+// Words says a step in words; name gives the name of an issue.
+func (s Step) Words(name func(i int) string) string {
+	who, whom := name(s.Issue), name(s.For)
+	switch {
+	case s.implied():
+		return fmt.Sprintf("%s can be closed only after it could start", who)
+	case s.Does == Start && s.Done == Close:
+		return fmt.Sprintf("%s can start only after %s is closed", who, whom)
+	case s.Does == Start:
+		return fmt.Sprintf("%s can start only after its epic %s can", who, whom)
+	}
+	return fmt.Sprintf("%s can be closed only after its child %s is", who, whom)
+}
+
+// implied tells the step that every issue has by itself.
+func (s Step) implied() bool { return s.Issue == s.For && s.Does == Close && s.Done == Start }
+
+// Deadlock gives the shortest cycle of unclosed issues that wait for each
+// other through at least one of the added rows, all of them added at once; nil
+// when there is none. It begins with the step of such a row; that an issue can
+// be closed only after it could start goes without saying and is left out. An
+// index that is one past the last issue stands for an issue that is yet to be
+// made and has no other rows.
+//
+// It takes time linear in issues and edges for each step that the rows add.
+func (g *Graph) Deadlock(added ...Row) []Step {
+	w := waiting{graph: g, more: map[int32][]int32{}}
+	var first [][2]int32
+	for _, row := range added {
+		for _, need := range w.needsOf(row) {
+			w.more[need[0]] = append(w.more[need[0]], need[1])
+			first = append(first, need)
+		}
+	}
+	var shortest []int32
+	for _, need := range first {
+		if path := w.path(need[1], need[0]); path != nil && (shortest == nil || len(path) < len(shortest)) {
+			shortest = path
+		}
+	}
+	return stepsOf(shortest)
+}
+
+// waiting is the relation over the issues of a graph and rows that are added.
+type waiting struct {
+	graph *Graph
+	more  map[int32][]int32
+}
+
+// unclosed tells whether an issue takes part: one that is yet to be made does.
+func (w waiting) unclosed(i int) bool { return i >= w.graph.issues.Len() || !w.graph.Closed(i) }
+
+// holds tells whether a blocker takes part as such.
+func (w waiting) holds(i int) bool { return i >= w.graph.issues.Len() || w.graph.holds(i) }
+
+// needsOf are the pairs of nodes that a row adds to the relation.
+func (w waiting) needsOf(row Row) [][2]int32 {
+	if !w.unclosed(row.From) || !w.unclosed(row.On) {
+		return nil
+	}
+	switch kindOf(row.Type) {
+	case blocks:
+		if w.holds(row.On) {
+			return [][2]int32{{startOf(row.From), closeOf(row.On)}}
+		}
+	case contains:
+		return [][2]int32{{startOf(row.From), startOf(row.On)}, {closeOf(row.On), closeOf(row.From)}}
+	}
+	return nil
+}
+
+// each calls visit with every node that a node needs.
+func (w waiting) each(node int32, visit func(int32)) {
+	i := int(node / 2)
+	for _, need := range w.more[node] {
+		visit(need)
+	}
+	if node == closeOf(i) {
+		visit(startOf(i))
+	}
+	if i >= w.graph.issues.Len() {
+		return
+	}
+	if node == closeOf(i) {
+		for _, child := range w.graph.children.of(i) {
+			if w.unclosed(int(child)) {
+				visit(closeOf(int(child)))
+			}
+		}
+		return
+	}
+	for _, b := range w.graph.blockers.of(i) {
+		if w.holds(int(b)) {
+			visit(closeOf(int(b)))
+		}
+	}
+	for _, epic := range w.graph.parents.of(i) {
+		if w.unclosed(int(epic)) {
+			visit(startOf(int(epic)))
+		}
+	}
+}
+
+// path is the shortest way from one node to another along what each needs,
+// both ends included; nil when there is none. Of several it is the one along
+// the rows that come first in the store.
+func (w waiting) path(from, to int32) []int32 {
+	const unseen = -1
+	before := make([]int32, 2*(w.graph.issues.Len()+1))
+	for i := range before {
+		before[i] = unseen
+	}
+	before[from] = from
+	for queue := []int32{from}; len(queue) > 0 && before[to] == unseen; queue = queue[1:] {
+		w.each(queue[0], func(need int32) {
+			if before[need] == unseen {
+				before[need] = queue[0]
+				queue = append(queue, need)
+			}
+		})
+	}
+	if before[to] == unseen {
+		return nil
+	}
+	var path []int32
+	for at := to; ; at = before[at] {
+		path = append(path, at)
+		if at == from {
+			break
+		}
+	}
+	for i, j := 0, len(path)-1; i < j; i, j = i+1, j-1 {
+		path[i], path[j] = path[j], path[i]
+	}
+	return path
+}
+
+// stepsOf reads a path as a cycle that begins with the step from its last node
+// to its first.
+func stepsOf(path []int32) (steps []Step) {
+	for k, node := range path {
+		from := path[(k+len(path)-1)%len(path)]
+		s := Step{Issue: int(from / 2), Does: Event(from % 2), For: int(node / 2), Done: Event(node % 2)}
+		if !s.implied() {
+			steps = append(steps, s)
+		}
+	}
+	return steps
+}
