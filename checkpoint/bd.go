@@ -63,13 +63,20 @@ func (b *BD) Flush(ctx context.Context, s beads.Store) error {
 		if err != nil {
 			return unanswered(ctx, s, unwritten, err)
 		}
-		if result.Exit != 0 {
+		if result.Exit != 0 && !tooLongAlone(result) {
 			return &beads.ConflictError{Path: s.Path,
 				Reason: "nothing was written, for bd holds changes that are not in the file and cannot bring them there" + said(result),
 				Hint:   "type bd sync " + how + ", mend what it says, and run the command again"}
 		}
 	}
 	return nil
+}
+
+// tooLongAlone tells whether bd failed for nothing but the limit of this command
+// on the length of a line. Then it took the file up all the same: every command
+// of bd begins with that, with a limit of 2 MiB, and says "Auto-import" when it fails.
+func tooLongAlone(result gate.Result) bool {
+	return bytes.Contains(result.Stderr, []byte("token too long")) && !bytes.Contains(result.Stderr, []byte("Auto-import"))
 }
 
 // readable tells whether nothing in the file is in the way of a program.
