@@ -22,6 +22,7 @@ type app struct {
 	getenv   func(string) string
 	now      func() time.Time
 	schema   *signals.Schema
+	config   config
 
 	dir     string // -C
 	store   string // --store
@@ -100,18 +101,21 @@ func (a *app) clock() (time.Time, error) {
 	if err != nil {
 		return time.Time{}, usage(fmt.Sprintf("STIG_NOW: must be a time such as 2026-11-20T09:00:00Z; found %q", fixed), "")
 	}
-	return t, nil
+	return t.Local(), nil
 }
 
-// discover finds the store of this run.
+// discover finds the store of this run, and the configuration that goes with it.
 func (a *app) discover() (beads.Store, error) {
 	dir := a.dir
 	if dir == "" {
 		dir = "."
 	}
 	store, err := beads.Discover(beads.Where{Dir: dir, File: a.store, BeadsDir: a.getenv("BEADS_DIR")})
+	if err != nil {
+		return store, err
+	}
 	store.Path = shortest(store.Path)
-	return store, err
+	return store, a.configure(store)
 }
 
 // shortest names a file below the working directory as one would type it.

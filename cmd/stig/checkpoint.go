@@ -130,7 +130,7 @@ func (a *app) checkpoint(cmd *cobra.Command, id string, o checkpointOptions) err
 	if err != nil {
 		return err
 	}
-	o.update.By = a.who()
+	o.update.By, o.update.Evidence = a.who(), a.config.Signals.Evidence
 	commit := func(string) (string, error) { return "", nil }
 	if o.commit && !o.dryRun {
 		if commit, err = a.prepareCommit(cmd.Context(), store); err != nil {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"stig/schemas"
@@ -8,16 +10,31 @@ import (
 
 func (a *app) schemaCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:     "schema",
-		Short:   "the CUE schema that signal tables are held against",
-		GroupID: "connect",
-		Args:    takes(0, 0, "nothing"),
-		Example: "  stig schema >schema.cue",
-		RunE: func(*cobra.Command, []string) error {
-			if a.json {
-				return a.printJSON("schema", map[string]string{"name": schemas.File, "source": schemas.StigmergicWorkflow})
+		Use:       "schema [NAME]",
+		Short:     "the CUE schema of signal tables (signals) or of the configuration (config)",
+		GroupID:   "connect",
+		Args:      takes(0, 1, "one name at most"),
+		ValidArgs: []string{"signals", "config"},
+		Example:   "  stig schema >schema.cue\n  stig schema config",
+		RunE: func(_ *cobra.Command, args []string) error {
+			name := "signals"
+			if len(args) == 1 {
+				name = args[0]
 			}
-			return a.print(schemas.StigmergicWorkflow)
+			switch name {
+			case "signals":
+				return a.printSchema(name, schemas.StigmergicWorkflow)
+			case "config":
+				return a.printSchema(name, schemas.Config)
+			}
+			return usage(fmt.Sprintf("schema: must be one of signals, config; found %q", name), "")
 		},
 	}
+}
+
+func (a *app) printSchema(name, source string) error {
+	if a.json {
+		return a.printJSON("schema", map[string]string{"name": name, "source": source})
+	}
+	return a.print(source)
 }

@@ -140,7 +140,7 @@ func (a *app) signalsSet() *cobra.Command {
 			}
 			table := notes.Permit{Change: []string{signals.Section}}
 			return a.editSignals(cmd.Context(), args[:1], dryRun, table, func(d *notes.Doc, now time.Time) (*notes.Doc, []string, error) {
-				doc, _, warnings, err := signals.Apply(d, signals.Update{Set: set, Today: now.Format(time.DateOnly), Reaffirm: reaffirm}, a.schema)
+				doc, _, warnings, err := signals.Apply(d, signals.Update{Set: set, Today: now.Format(time.DateOnly), Reaffirm: reaffirm, Evidence: a.config.Signals.Evidence}, a.schema)
 				return doc, warnings, err
 			})
 		},
@@ -164,7 +164,7 @@ func (a *app) signalsInit() *cobra.Command {
 			}
 			table := notes.Permit{Change: []string{signals.Section}}
 			return a.editSignals(cmd.Context(), ids, dryRun, table, func(d *notes.Doc, now time.Time) (*notes.Doc, []string, error) {
-				doc, _, warnings, err := signals.Apply(d, signals.Update{Today: now.Format(time.DateOnly), Evidence: evidence}, a.schema)
+				doc, _, warnings, err := signals.Apply(d, signals.Update{Today: now.Format(time.DateOnly), Evidence: evidence || a.config.Signals.Evidence}, a.schema)
 				return doc, warnings, err
 			})
 		},

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"stig/beads"
+	"stig/cue"
+	"stig/schemas"
+)
+
+// config is what the configuration files say; see schemas/stig/config.cue.
+type config struct {
+	Signals struct {
+		Evidence bool `json:"evidence"`
+	} `json:"signals"`
+	Schema struct {
+		File string `json:"file"`
+	} `json:"schema"`
+}
+
+// configure reads the user's file and then that of the repository, whose word
+// counts more. Neither needs to be there.
+func (a *app) configure(s beads.Store) error {
+	var files []string
+	if dir, err := os.UserConfigDir(); err == nil {
+		files = append(files, filepath.Join(dir, "stig", "config.cue"))
+	}
+	files = append(files, filepath.Join(filepath.Dir(s.Dir), ".stig.cue"))
+	a.config = config{}
+	for _, path := range files {
+		if err := a.readConfig(path); err != nil {
+			return err
+		}
+	}
+	return a.narrow()
+}
+
+func (a *app) readConfig(path string) error {
+	source, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return usage(err.Error(), "mend or remove the configuration file")
+	}
+	before := a.config.Schema.File
+	if err := cue.Decode(schemas.Config, "#Config", shortest(path), source, &a.config); err != nil {
+		return usage(err.Error(), "type stig schema config to see what is allowed")
+	}
+	if file := a.config.Schema.File; file != before && !filepath.IsAbs(file) {
+		a.config.Schema.File = filepath.Join(filepath.Dir(path), file)
+	}
+	return nil
+}
+
+// narrow holds tables to the project's own schema as well, where it has one.
+func (a *app) narrow() error {
+	path := a.config.Schema.File
+	if path == "" || a.schema.Narrowed() {
+		return nil
+	}
+	source, err := os.ReadFile(path)
+	if err != nil {
+		return usage("schema.file: "+err.Error(), "mend the path in the configuration file")
+	}
+	narrowed, err := a.schema.Narrow(shortest(path), source)
+	if err != nil {
+		return usage(err.Error(), "a project may narrow the schema, never widen it; type stig schema to see it")
+	}
+	a.schema = narrowed
+	return nil
+}
