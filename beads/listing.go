@@ -188,5 +188,45 @@ func mainCheckout(git string) (string, error) {
 	if err != nil {
 		return "", unreadable(filepath.Join(dir, "commondir"), err)
 	}
-	return filepath.Dir(under(dir, strings.TrimSpace(string(common)))), nil
+	return checkoutOf(under(dir, strings.TrimSpace(string(common))))
+}
+
+// checkoutOf is the checkout that belongs to a repository's own directory:
+// what stands around a .git, and what the configuration of another names, as
+// that of a submodule does. A bare repository has none, and what lies beside
+// it is not its own.
+func checkoutOf(repository string) (string, error) {
+	if filepath.Base(repository) == ".git" {
+		return filepath.Dir(repository), nil
+	}
+	for _, name := range []string{"config.worktree", "config"} {
+		text, err := os.ReadFile(filepath.Join(repository, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return "", unreadable(filepath.Join(repository, name), err)
+		}
+		if worktree := coreWorktree(string(text)); worktree != "" {
+			return under(repository, worktree), nil
+		}
+	}
+	return "", nil
+}
+
+// coreWorktree is the value of core.worktree in a configuration of git, or "".
+func coreWorktree(config string) (worktree string) {
+	core := false
+	for line := range strings.Lines(config) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "[") {
+			core = strings.EqualFold(line, "[core]")
+			continue
+		}
+		key, value, _ := strings.Cut(line, "=")
+		if core && strings.EqualFold(strings.TrimSpace(key), "worktree") {
+			worktree = strings.Trim(strings.TrimSpace(value), `"`)
+		}
+	}
+	return worktree
 }
