@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"strings"
-	"time"
 
 	"stig/beads"
 	"stig/gate"
@@ -19,15 +17,9 @@ func (e *CommitError) Error() string { return e.Reason }
 
 // Committer commits a store and nothing else.
 type Committer struct {
-	git  git
+	git  gate.Git
 	path string // of the store, symbolic links resolved
 }
-
-// A commit waits for another git process to finish: so often, so long each time.
-const (
-	tries = 200
-	pause = 50 * time.Millisecond
-)
 
 // PrepareCommit checks that the store could be committed, so that a checkpoint
 // is not written first and then left uncommitted. env is the environment that
@@ -40,7 +32,7 @@ func PrepareCommit(ctx context.Context, s beads.Store, env []string) (*Committer
 	if path, err = filepath.EvalSymlinks(path); err != nil {
 		return nil, err
 	}
-	c := &Committer{path: path, git: git{dir: filepath.Dir(path), env: env}}
+	c := &Committer{path: path, git: gate.Git{Dir: filepath.Dir(path), Env: env}}
 	for _, check := range []struct {
 		argv    []string
 		refuses func(exit int) bool
@@ -52,11 +44,11 @@ func PrepareCommit(ctx context.Context, s beads.Store, env []string) (*Committer
 		{[]string{"rev-parse", "--quiet", "--verify", "MERGE_HEAD"}, succeeded, "a merge is under way, and git commits nothing else meanwhile", "finish the merge, or leave --commit out"},
 		{[]string{"check-ignore", "--quiet", path}, succeeded, "git ignores the store", "take it out of .gitignore, or leave --commit out"},
 	} {
-		exit, _, err := c.git.run(ctx, check.argv...)
+		result, err := c.git.Run(ctx, check.argv...)
 		if err != nil {
 			return nil, err
 		}
-		if check.refuses(exit) {
+		if check.refuses(result.Exit) {
 			return nil, &CommitError{Reason: fmt.Sprintf("%s: cannot commit: %s", s.Path, check.reason), Hint: check.hint}
 		}
 	}
@@ -70,10 +62,10 @@ func succeeded(exit int) bool { return exit == 0 }
 // meanwhile, as "chore(beads): checkpoint ID". What is staged stays staged. It
 // returns the abbreviated hash, "" when there was nothing to commit.
 func (c *Committer) Commit(ctx context.Context, id string) (string, error) {
-	if exit, _, err := c.git.run(ctx, "ls-files", "--error-unmatch", "--", c.path); err != nil {
+	if known, err := c.git.Run(ctx, "ls-files", "--error-unmatch", "--", c.path); err != nil {
 		return "", err
-	} else if exit != 0 {
-		if _, err := c.git.must(ctx, "add", "--intent-to-add", "--", c.path); err != nil {
+	} else if known.Exit != 0 {
+		if _, err := c.git.Must(ctx, "add", "--intent-to-add", "--", c.path); err != nil {
 			return "", err
 		}
 	}
@@ -81,60 +73,17 @@ func (c *Committer) Commit(ctx context.Context, id string) (string, error) {
 	if err != nil || clean {
 		return "", err
 	}
-	if _, err := c.git.must(ctx, "commit", "--quiet", "--only", "--message", "chore(beads): checkpoint "+id, "--", c.path); err != nil {
+	if _, err := c.git.Must(ctx, "commit", "--quiet", "--only", "--message", "chore(beads): checkpoint "+id, "--", c.path); err != nil {
 		if clean, _ := c.clean(ctx); clean {
 			return "", nil // another worker's commit took ours with it
 		}
 		return "", fmt.Errorf("the checkpoint of %s is written but not committed: %w", id, err)
 	}
-	return c.git.must(ctx, "rev-parse", "--short", "HEAD")
+	return c.git.Must(ctx, "rev-parse", "--short", "HEAD")
 }
 
 // clean tells whether the store is as HEAD has it.
 func (c *Committer) clean(ctx context.Context) (bool, error) {
-	text, err := c.git.must(ctx, "status", "--porcelain", "--", c.path)
+	text, err := c.git.Must(ctx, "status", "--porcelain", "--", c.path)
 	return err == nil && text == "", err
-}
-
-// git runs git in a directory.
-type git struct {
-	dir string
-	env []string
-}
-
-// run gives git's exit code and what it printed. It waits while another git
-// process holds the index.
-func (g git) run(ctx context.Context, argv ...string) (exit int, output string, err error) {
-	command := gate.Command{
-		Argv: append([]string{"git"}, argv...),
-		Dir:  g.dir,
-		Env:  append(append([]string(nil), g.env...), "LC_ALL=C", "GIT_LITERAL_PATHSPECS=1", "GIT_OPTIONAL_LOCKS=0"),
-	}
-	for try := 1; ; try++ {
-		result, err := gate.Run(ctx, command)
-		if err != nil {
-			return 0, "", fmt.Errorf("git %s: %w", argv[0], err)
-		}
-		held := result.Exit != 0 && strings.Contains(string(result.Stderr), ".lock': File exists")
-		if !held || try == tries {
-			return result.Exit, strings.TrimSpace(string(result.Stdout) + string(result.Stderr)), nil
-		}
-		select {
-		case <-ctx.Done():
-			return 0, "", ctx.Err()
-		case <-time.After(pause):
-		}
-	}
-}
-
-// must turns a failure of git into an error with git's own words.
-func (g git) must(ctx context.Context, argv ...string) (string, error) {
-	exit, output, err := g.run(ctx, argv...)
-	if err != nil {
-		return "", err
-	}
-	if exit != 0 {
-		return "", fmt.Errorf("git %s: exit %d: %s", argv[0], exit, output)
-	}
-	return output, nil
 }

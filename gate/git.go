@@ -1,0 +1,162 @@
+package gate
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Git runs git in a directory.
+type Git struct {
+	Dir string
+	Env []string // the environment that git runs in, as NAME=value
+}
+
+// git is waited for while another git process holds its index: so often, so
+// long each time.
+const (
+	gitTries = 200
+	gitPause = 50 * time.Millisecond
+)
+
+// Run runs git to its end, in its own language and with paths taken as they
+// are written. It waits while another git process holds the index. An exit
+// code other than 0 is no error.
+func (g Git) Run(ctx context.Context, argv ...string) (Result, error) {
+	return g.run(ctx, nil, argv)
+}
+
+// run passes what git prints on to stdout, or collects it where that is nil.
+func (g Git) run(ctx context.Context, stdout io.Writer, argv []string) (Result, error) {
+	command := Command{
+		Argv:   append([]string{"git"}, argv...),
+		Dir:    g.Dir,
+		Env:    append(append([]string(nil), g.Env...), "LC_ALL=C", "GIT_LITERAL_PATHSPECS=1", "GIT_OPTIONAL_LOCKS=0"),
+		Stdout: stdout,
+	}
+	for try := 1; ; try++ {
+		result, err := Run(ctx, command)
+		if err != nil {
+			return Result{}, fmt.Errorf("git %s: %w", argv[0], err)
+		}
+		held := result.Exit != 0 && strings.Contains(string(result.Stderr), ".lock': File exists")
+		if !held || try == gitTries {
+			return result, nil
+		}
+		select {
+		case <-ctx.Done():
+			return Result{}, ctx.Err()
+		case <-time.After(gitPause):
+		}
+	}
+}
+
+// Must gives what git printed, trimmed, and turns a failure of git into an
+// error with git's own words.
+func (g Git) Must(ctx context.Context, argv ...string) (string, error) {
+	result, err := g.Run(ctx, argv...)
+	if err != nil {
+		return "", err
+	}
+	if result.Exit != 0 {
+		return "", gitFailure(argv, result)
+	}
+	return strings.TrimSpace(string(result.Stdout)), nil
+}
+
+func gitFailure(argv []string, r Result) error {
+	said := strings.TrimSpace(string(r.Stdout) + string(r.Stderr))
+	return fmt.Errorf("git %s: exit %d: %s", argv[0], r.Exit, said)
+}
+
+// RevisionError says that git has no such revision, or a file not there: FileAt
+// and Commit give it.
+type RevisionError struct{ Reason string }
+
+func (e *RevisionError) Error() string { return e.Reason }
+
+// Commit gives the hash of the commit that a revision names.
+func (g Git) Commit(ctx context.Context, revision string) (string, error) {
+	result, err := g.Run(ctx, "rev-parse", "--quiet", "--verify", "--end-of-options", revision+"^{commit}")
+	if err != nil {
+		return "", err
+	}
+	if result.Exit == 0 {
+		return strings.TrimSpace(string(result.Stdout)), nil
+	}
+	if result, err = g.Run(ctx, "rev-parse", "--show-toplevel"); err != nil {
+		return "", err
+	}
+	if result.Exit != 0 {
+		return "", &RevisionError{g.Dir + ": is in no git repository"}
+	}
+	return "", &RevisionError{fmt.Sprintf("%q: git has no such commit", revision)}
+}
+
+// FileAt writes the text of a file at a revision to w, as it is committed.
+// path is absolute, without symbolic links in it, below the root of the
+// repository that Dir is in. Of a file that has another name now the old one
+// is found, by git's own search for renames. The error is a *RevisionError
+// where there is no such revision, or no such file then.
+func (g Git) FileAt(ctx context.Context, revision, path string, w io.Writer) error {
+	commit, err := g.Commit(ctx, revision)
+	if err != nil {
+		return err
+	}
+	root, err := g.Must(ctx, "rev-parse", "--show-toplevel")
+	if err != nil {
+		return err
+	}
+	name, err := filepath.Rel(filepath.FromSlash(root), path)
+	if err != nil {
+		return err
+	}
+	g.Dir = filepath.FromSlash(root)
+	name, err = g.nameAt(ctx, commit, filepath.ToSlash(name))
+	if err != nil {
+		return err
+	}
+	if name == "" {
+		return &RevisionError{fmt.Sprintf("%s: was not committed at %s", path, revision)}
+	}
+	argv := []string{"cat-file", "blob", commit + ":" + name}
+	result, err := g.run(ctx, w, argv)
+	if err == nil && result.Exit != 0 {
+		err = gitFailure(argv, result)
+	}
+	return err
+}
+
+// nameAt is the name that a file had at a commit: its present one if there
+// was such a file, else the one that it was renamed from since; "" without.
+func (g Git) nameAt(ctx context.Context, commit, name string) (string, error) {
+	if there, err := g.has(ctx, commit, name); err != nil || there {
+		return name, err
+	}
+	renames, err := g.Must(ctx, "log", "--follow", "--diff-filter=R", "--name-status", "--format=", "-z", commit+"..HEAD", "--", name)
+	if err != nil {
+		return "", err
+	}
+	old := ""
+	fields := strings.Split(renames, "\x00")
+	for i, field := range fields {
+		if strings.HasPrefix(field, "R") && i+2 < len(fields) && fields[i+2] == name {
+			old, name = fields[i+1], fields[i+1]
+		}
+	}
+	if there, err := g.has(ctx, commit, old); err != nil || !there {
+		return "", err
+	}
+	return old, nil
+}
+
+func (g Git) has(ctx context.Context, commit, name string) (bool, error) {
+	if name == "" {
+		return false, nil
+	}
+	result, err := g.Run(ctx, "cat-file", "-e", commit+":"+name)
+	return result.Exit == 0, err
+}
