@@ -30,8 +30,8 @@ var bands = [][]string{
 	{"schemas", early},
 	{"notes", "beads", "cue"},
 	{"signals", "dag"},
-	{"gate"},
-	{"orient", "checkpoint", "lint"},
+	{"gate", "diff"},
+	{"orient", "checkpoint", "lint", "merge"},
 	{command},
 }
 

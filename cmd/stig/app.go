@@ -83,7 +83,8 @@ func (a *app) command() *cobra.Command {
 	)
 	root.AddCommand(
 		a.orientCommand(), a.checkpointCommand(), a.vetCommand(), a.showCommand(),
-		a.signalsCommand(), a.schemaCommand(), a.versionCommand(),
+		a.signalsCommand(), a.schemaCommand(), a.versionCommand(), a.diffCommand(),
+		a.mergeCommand(), a.setupCommand(),
 	)
 	root.SetHelpCommandGroupID("connect")
 	root.SetCompletionCommandGroupID("connect")

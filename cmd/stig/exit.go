@@ -21,7 +21,8 @@ const (
 	exitUsage       = 2
 	exitStore       = 3 // the store cannot be read or must not be written
 	exitNoIssue     = 4
-	exitConflict    = 5 // changed meanwhile, or held by another
+	exitConflict    = 5   // changed meanwhile, or held by another
+	exitNotMerged   = 129 // stig merge wrote nothing; git takes less than 129 for conflicts
 	exitInterrupted = 130
 )
 
@@ -55,11 +56,14 @@ func classify(err error) failure {
 		invalid   *signals.InvalidError
 		malformed *notes.Error
 		estimate  *checkpoint.MissingEstimateError
+		unmerged  *mergeError
 	)
 	f := failure{code: exitStore, message: err.Error()}
 	switch {
 	case errors.As(err, &found):
 		f.code = exitFound
+	case errors.As(err, &unmerged):
+		f.code = exitNotMerged
 	case errors.As(err, &bad):
 		f.code, f.hint = exitUsage, bad.hint
 	case errors.As(err, &missing):

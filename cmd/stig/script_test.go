@@ -83,6 +83,7 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"at-most":   atMost,
 		"keys":      keys,
 		"notes":     notesAre,
+		"reword":    reword,
 		"use-bd":    useBD,
 	}
 }
@@ -135,6 +136,25 @@ func crlf(ts *testscript.TestScript, neg bool, args []string) {
 func cutShort(ts *testscript.TestScript, neg bool, args []string) {
 	text := strings.TrimSuffix(ts.ReadFile(args[1]), "\n")
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text[:len(text)-20]), 0o644))
+}
+
+// reword gives an issue another description, as an editor would: reword file id text
+func reword(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: reword file id text")
+	}
+	lines := strings.SplitAfter(ts.ReadFile(args[0]), "\n")
+	for i, line := range lines {
+		if !strings.HasPrefix(line, `{"id":"`+args[1]+`"`) {
+			continue
+		}
+		before, rest, ok := strings.Cut(line, `"description":"`)
+		if !ok {
+			ts.Fatalf("%s has no description", args[1])
+		}
+		lines[i] = before + `"description":"` + args[2] + " " + rest
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.Join(lines, "")), 0o644))
 }
 
 // notesAre compares notes, which end without a newline, with a file of the

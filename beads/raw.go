@@ -1,0 +1,112 @@
+package beads
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// What follows is for those who put a line together from lines that are
+// written already, as a merge does: no time is set, and values go from line to
+// line as bytes.
+
+// Size is the length of the issue's line in bytes, without its end.
+func (i *Issue) Size() int { return i.size }
+
+// AppendLine appends the issue's line as it stands on disk, without its end
+// and without looking into it. The error is a *ConflictError when the file
+// has become shorter, else a *StoreError.
+func (i *Issue) AppendLine(dst []byte) ([]byte, error) {
+	start := len(dst)
+	dst = slices.Grow(dst, i.size)[:start+i.size]
+	if n, err := i.file.disk.ReadAt(dst[start:], i.off); n < i.size {
+		if isEnd(err) {
+			return nil, i.gone()
+		}
+		return nil, unreadable(i.file.store.Path, err)
+	}
+	return dst, nil
+}
+
+// Keys lists the keys of the line in their order, each once.
+func (r *Record) Keys() []Key {
+	keys := make([]Key, 0, len(r.members))
+	for _, m := range r.members {
+		if k := Key(memberKey(r.line, m)); !slices.Contains(keys, k) {
+			keys = append(keys, k)
+		}
+	}
+	return keys
+}
+
+// Elements gives the bytes of the elements of a key that holds a list; none
+// for any other value. They must not be changed.
+func (r *Record) Elements(k Key) (elements [][]byte) {
+	list := r.Raw(k)
+	if len(list) == 0 || list[0] != '[' {
+		return nil
+	}
+	s := scanner{b: list}
+	for v, ok := s.element(0); ok; v, ok = s.element(v.end) {
+		elements = append(elements, v.of(list))
+	}
+	return elements
+}
+
+// Put gives the record with a key set to a text ("" removes it) and nothing
+// else changed, not even updated_at. The text must be valid UTF-8.
+func (r *Record) Put(k Key, text string) *Record {
+	return r.with(Set{k, text}, styleOf(r.line))
+}
+
+// PutRaw gives the record with the value of a key exchanged for bytes that
+// must be one JSON value (none removes the key), and nothing else changed, not
+// even updated_at. A key that is not there goes to its place in the known
+// order, and one that is unknown to the end.
+func (r *Record) PutRaw(k Key, raw []byte) (*Record, error) {
+	if len(raw) == 0 {
+		return r.without(k), nil
+	}
+	s := scanner{b: raw}
+	end := s.value(0, 1)
+	if s.err == nil && end < len(raw) {
+		s.fail(end, "nothing after the value")
+	}
+	if s.err != nil {
+		return nil, fmt.Errorf("%s: %s: %w", r.Text(ID), k, errors.New(s.err.message))
+	}
+	if i := r.last(k); i >= 0 {
+		return r.splice(r.members[i].val, raw), nil
+	}
+	return r.insertRaw(k, raw), nil
+}
+
+func (r *Record) insertRaw(k Key, raw []byte) *Record {
+	colon, comma := r.spacing()
+	m := append([]byte{'"'}, styleOf(r.line).appendString(nil, string(k))...)
+	m = slices.Concat(m, []byte{'"'}, colon, raw)
+	i := len(r.members) - 1
+	if slot(k) >= 0 {
+		i = r.before(k)
+	}
+	switch {
+	case i >= 0:
+		end := r.members[i].val.end
+		return r.splice(span{end, end}, slices.Concat(comma, m))
+	case len(r.members) > 0:
+		start := r.members[0].key.start - 1
+		return r.splice(span{start, start}, slices.Concat(m, comma))
+	}
+	return r.splice(span{r.end, r.end}, m)
+}
+
+// PutElements is PutRaw for a list of elements, spaced as the line is; none
+// removes the key.
+func (r *Record) PutElements(k Key, elements [][]byte) (*Record, error) {
+	if len(elements) == 0 {
+		return r.PutRaw(k, nil)
+	}
+	_, comma := r.spacing()
+	return r.PutRaw(k, slices.Concat([]byte{'['}, bytes.Join(elements, comma), []byte{']'}))
+}

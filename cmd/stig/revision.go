@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"stig/beads"
+	"stig/gate"
+)
+
+// git runs git beside the store, whose path it gives as git knows it.
+func (a *app) git(store beads.Store) (git gate.Git, path string, err error) {
+	if path, err = filepath.Abs(store.Path); err != nil {
+		return gate.Git{}, "", err
+	}
+	if path, err = filepath.EvalSymlinks(path); err != nil {
+		return gate.Git{}, "", err
+	}
+	return gate.Git{Dir: filepath.Dir(path), Env: os.Environ()}, path, nil
+}
+
+// openAt reads the store as it was committed at a revision. The function that
+// it gives closes it.
+func (a *app) openAt(ctx context.Context, store beads.Store, revision string) (*beads.File, func(), error) {
+	git, path, err := a.git(store)
+	if err != nil {
+		return nil, nil, err
+	}
+	copied, err := os.CreateTemp("", "stig-*.jsonl")
+	if err != nil {
+		return nil, nil, err
+	}
+	remove := func() { _ = os.Remove(copied.Name()) }
+	err = git.FileAt(ctx, revision, path, copied)
+	if e := copied.Close(); err == nil {
+		err = e
+	}
+	var unknown *gate.RevisionError
+	if errors.As(err, &unknown) {
+		err = usage(unknown.Reason, "name a commit that has the store: see git log --oneline -- "+store.Path)
+	}
+	if err != nil {
+		remove()
+		return nil, nil, err
+	}
+	file, err := beads.Read(beads.Store{Path: copied.Name(), Dir: filepath.Dir(copied.Name())})
+	if err != nil {
+		remove()
+		return nil, nil, err
+	}
+	a.warnOfLinesAt(revision, store, file)
+	return file, func() {
+		_ = file.Close()
+		remove()
+	}, nil
+}
+
+// warnOfLinesAt names the first line of a revision that cannot be read.
+func (a *app) warnOfLinesAt(revision string, store beads.Store, file *beads.File) {
+	if problems := file.Problems(); len(problems) > 0 {
+		a.warn("%s:%s:%d: %s", revision, store.Path, problems[0].Line, problems[0].Message)
+	}
+}

@@ -1,0 +1,292 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"stig/gate"
+)
+
+func (a *app) setupGit() *cobra.Command {
+	var o setupOptions
+	cmd := &cobra.Command{
+		Use:   "git",
+		Short: "have git merge the store with stig merge",
+		Long: "setup git has git merge the store line by line and key by key when branches come\n" +
+			"together. It writes a line for the store to .gitattributes, which is to be committed,\n" +
+			"and names the program in the configuration of this repository, which git does not\n" +
+			"share: everybody who clones it types stig setup git once. stig must be in PATH when\n" +
+			"git merges.\n\n" +
+			"When another program merges the store already, such as that of bd, nothing is\n" +
+			"written; --force puts stig in its place, and --remove gives it back.",
+		Args:    takes(0, 0, "no arguments"),
+		Example: "  stig setup git\n  stig setup git --check",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			driver, err := a.mergeDriver(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return a.setup(cmd.Context(), "git", driver, o)
+		},
+	}
+	setupFlags(cmd, &o)
+	return cmd
+}
+
+const (
+	driverCommand = "stig merge %O %A %B"
+	driverName    = "merge issues by key, section and signal (stig)"
+	replacedKey   = "merge.stig.replaced" // the driver whose place stig took
+)
+
+// mergeDriver is the connection of git to stig merge, in one repository.
+type mergeDriver struct {
+	git        gate.Git // at the root
+	store      string   // path of the store below the root, with slashes
+	attributes string   // path of .gitattributes
+}
+
+func (a *app) mergeDriver(ctx context.Context) (*mergeDriver, error) {
+	store, err := a.discover()
+	if err != nil {
+		return nil, err
+	}
+	git, path, err := a.git(store)
+	if err != nil {
+		return nil, err
+	}
+	result, err := git.Run(ctx, "rev-parse", "--show-toplevel")
+	if err != nil {
+		return nil, err
+	}
+	root := filepath.FromSlash(strings.TrimSpace(string(result.Stdout)))
+	if result.Exit != 0 || root == "" {
+		return nil, usage(store.Path+": the store is in no git repository", "type git init")
+	}
+	below, err := filepath.Rel(root, path)
+	if err != nil {
+		return nil, err
+	}
+	git.Dir = root
+	return &mergeDriver{git: git, store: filepath.ToSlash(below), attributes: filepath.Join(root, ".gitattributes")}, nil
+}
+
+func (d *mergeDriver) line() string { return attributePattern(d.store) + " merge=stig" }
+
+func (d *mergeDriver) preview() string {
+	return fmt.Sprintf(".gitattributes: %s\ngit config merge.stig.name %q\ngit config merge.stig.driver %q\n",
+		d.line(), driverName, driverCommand)
+}
+
+func (d *mergeDriver) missing(ctx context.Context) (list []string, err error) {
+	attribute, err := d.attribute(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if attribute != "stig" {
+		list = append(list, ".gitattributes: "+d.line())
+	}
+	command, err := d.config(ctx, "merge.stig.driver")
+	if err != nil {
+		return nil, err
+	}
+	if command == "" {
+		list = append(list, "git config merge.stig.driver")
+	}
+	return list, nil
+}
+
+func (d *mergeDriver) install(ctx context.Context, force bool) (changed []string, err error) {
+	attribute, err := d.attribute(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if attribute != "stig" {
+		if err := d.claim(ctx, attribute, force); err != nil {
+			return nil, err
+		}
+		changed = append(changed, ".gitattributes: "+d.line())
+	}
+	for _, c := range []struct{ key, value string }{{"merge.stig.name", driverName}, {"merge.stig.driver", driverCommand}} {
+		now, err := d.config(ctx, c.key)
+		if err != nil {
+			return changed, err
+		}
+		if now != "" {
+			continue // perhaps with the path of stig, which somebody knows better
+		}
+		if _, err := d.git.Must(ctx, "config", c.key, c.value); err != nil {
+			return changed, err
+		}
+		changed = append(changed, "git config "+c.key)
+	}
+	return changed, nil
+}
+
+// claim writes the line for the store.
+func (d *mergeDriver) claim(ctx context.Context, present string, force bool) error {
+	free := present == "unspecified"
+	if !free && !force {
+		return usage(fmt.Sprintf("%s: git merges it with %q already", d.store, present),
+			"type stig setup git --force to put stig in its place")
+	}
+	text, err := d.read()
+	if err != nil {
+		return err
+	}
+	next, swapped := swapDriver(text, d.store, present, "stig")
+	if !swapped {
+		next = addLine(text, d.line())
+	}
+	if err := replaceFile(d.attributes, next); err != nil {
+		return err
+	}
+	if swapped {
+		if _, err := d.git.Must(ctx, "config", replacedKey, present); err != nil {
+			return err
+		}
+	}
+	now, err := d.attribute(ctx)
+	if err == nil && now != "stig" {
+		err = usage(fmt.Sprintf("%s: git still merges it with %q after the line in %s", d.store, now, d.attributes),
+			"see .git/info/attributes and the .gitattributes beside the store")
+	}
+	return err
+}
+
+func (d *mergeDriver) remove(ctx context.Context) (changed []string, err error) {
+	text, err := d.read()
+	if err != nil {
+		return nil, err
+	}
+	replaced, err := d.config(ctx, replacedKey)
+	if err != nil {
+		return nil, err
+	}
+	next, done := removeLine(text, d.line())
+	if replaced != "" {
+		next, done = swapDriver(text, d.store, "stig", replaced)
+	}
+	if done {
+		if err := d.write(next); err != nil {
+			return nil, err
+		}
+		changed = append(changed, ".gitattributes: "+d.line())
+	}
+	result, err := d.git.Run(ctx, "config", "--local", "--get-regexp", `^merge\.stig\.`)
+	if err != nil || result.Exit != 0 {
+		return changed, err
+	}
+	if _, err := d.git.Must(ctx, "config", "--local", "--remove-section", "merge.stig"); err != nil {
+		return changed, err
+	}
+	return append(changed, "git config merge.stig"), nil
+}
+
+// attribute is what git merges the store with; "unspecified" for nothing.
+func (d *mergeDriver) attribute(ctx context.Context) (string, error) {
+	text, err := d.git.Must(ctx, "check-attr", "-z", "merge", "--", d.store)
+	if err != nil {
+		return "", err
+	}
+	fields := strings.Split(text, "\x00")
+	if len(fields) < 3 {
+		return "", fmt.Errorf("git check-attr: expected three fields, found %q", text)
+	}
+	return fields[2], nil
+}
+
+func (d *mergeDriver) config(ctx context.Context, key string) (string, error) {
+	result, err := d.git.Run(ctx, "config", "--get", key)
+	return strings.TrimSpace(string(result.Stdout)), err
+}
+
+func (d *mergeDriver) read() (string, error) {
+	text, err := os.ReadFile(d.attributes)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	return string(text), err
+}
+
+// write writes .gitattributes; without a line it would not be there.
+func (d *mergeDriver) write(text string) error {
+	if text == "" {
+		return os.Remove(d.attributes)
+	}
+	return replaceFile(d.attributes, text)
+}
+
+// attributePattern is the pattern of exactly this path.
+func attributePattern(path string) string {
+	if !strings.Contains(path, "/") {
+		path = "/" + path // else it stands for every file of that name
+	}
+	if !strings.ContainsAny(path, " \t\"\\") {
+		return path
+	}
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(path) + `"`
+}
+
+// addLine adds a line to a text, with its line ends, and with a newline at the
+// very end if there was one.
+func addLine(text, line string) string {
+	eol := "\n"
+	if i := strings.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
+		eol = "\r\n"
+	}
+	if text == "" || strings.HasSuffix(text, "\n") {
+		return text + line + eol
+	}
+	return text + eol + line
+}
+
+// removeLine undoes addLine.
+func removeLine(text, line string) (string, bool) {
+	for _, eol := range []string{"\n", "\r\n"} {
+		if rest, ok := strings.CutSuffix(text, eol+line); ok {
+			return rest, true
+		}
+	}
+	var kept strings.Builder
+	found := false
+	for whole := range strings.Lines(text) {
+		if strings.TrimRight(whole, "\r\n") == line {
+			found = true
+			continue
+		}
+		kept.WriteString(whole)
+	}
+	return kept.String(), found
+}
+
+// swapDriver exchanges the merge driver in the line that has it for exactly
+// this path.
+func swapDriver(text, path, from, to string) (string, bool) {
+	pattern := strings.TrimPrefix(attributePattern(path), "/")
+	var b strings.Builder
+	found := false
+	for whole := range strings.Lines(text) {
+		first, rest, ok := strings.Cut(whole, " ")
+		if ok && strings.TrimPrefix(first, "/") == pattern {
+			fields := strings.SplitAfter(rest, " ")
+			for i, f := range fields {
+				word := strings.TrimRight(f, " \r\n")
+				if word == "merge="+from {
+					fields[i] = "merge=" + to + f[len(word):]
+					found = true
+				}
+			}
+			whole = first + " " + strings.Join(fields, "")
+		}
+		b.WriteString(whole)
+	}
+	return b.String(), found
+}

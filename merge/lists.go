@@ -1,0 +1,141 @@
+package merge
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"stig/beads"
+)
+
+// element is one element of a list.
+type element struct {
+	raw  []byte
+	name string // what it is: elements of one name are versions of each other
+	date string // when it was made, where it says so
+}
+
+// isList tells whether a key holds lists where it is there at all.
+func (v versions) isList(k beads.Key) bool {
+	found := false
+	for _, r := range []*beads.Record{v.base, v.ours, v.theirs} {
+		raw := r.Raw(k)
+		if r.Has(k) && raw[0] != '[' {
+			return false
+		}
+		found = found || r.Has(k)
+	}
+	return found
+}
+
+// putList merges a list as a set: what one side removed goes, what one side
+// added comes.
+func (v versions) putList(result *beads.Record, k beads.Key) (*beads.Record, error) {
+	b, o, t := v.base.Raw(k), v.ours.Raw(k), v.theirs.Raw(k)
+	switch {
+	case equal(o, t), equal(b, t):
+		return put(result, k, o)
+	case equal(b, o):
+		return put(result, k, t)
+	}
+	base, ours, theirs := elements(v.base, k), elements(v.ours, k), elements(v.theirs, k)
+	var list [][]byte
+	for _, e := range unite(base, ours, theirs) {
+		list = append(list, e.raw)
+	}
+	return result.PutElements(k, list)
+}
+
+func elements(r *beads.Record, k beads.Key) (list []element) {
+	for _, raw := range r.Elements(k) {
+		e := element{raw: raw, name: meaning(raw)}
+		if member, err := beads.ParseRecord(raw); err == nil {
+			e.date = member.Text(beads.CreatedAt)
+			switch k {
+			case "dependencies":
+				e.name = member.Text("depends_on_id") + "\x00" + member.Text("type")
+			case "comments":
+				// Not by its id: tools give comments new ones.
+				e.name = member.Text("author") + "\x00" + e.date + "\x00" + strings.TrimSpace(member.Text("text"))
+			}
+		}
+		list = append(list, e)
+	}
+	return list
+}
+
+func named(list []element, name string) int {
+	return slices.IndexFunc(list, func(e element) bool { return e.name == name })
+}
+
+// unite merges three lists as sets, in the order of ours; what is new on both
+// sides comes in the order of its dates.
+func unite(base, ours, theirs []element) []element {
+	var kept, mine, yours []element
+	inside := false // something new stands before something old
+	for _, e := range ours {
+		if named(base, e.name) < 0 {
+			mine = append(mine, e)
+			continue
+		}
+		inside = inside || len(mine) > 0
+		if i := named(theirs, e.name); i >= 0 {
+			kept = append(kept, version(base, e, theirs[i]))
+		}
+	}
+	for i, e := range mine {
+		if j := named(theirs, e.name); j >= 0 {
+			mine[i] = version(base, e, theirs[j])
+		}
+	}
+	for _, e := range theirs {
+		if named(base, e.name) < 0 && named(mine, e.name) < 0 {
+			yours = append(yours, e)
+		}
+	}
+	if ascending(ours) && ascending(theirs) {
+		all := slices.Concat(kept, mine, yours)
+		slices.SortStableFunc(all, func(a, b element) int { return strings.Compare(a.name, b.name) })
+		return all
+	}
+	if inside {
+		all := slices.DeleteFunc(slices.Clone(ours), func(e element) bool {
+			return named(kept, e.name) < 0 && named(mine, e.name) < 0
+		})
+		return append(all, yours...)
+	}
+	return append(kept, woven(mine, yours)...)
+}
+
+// version is the version of an element that counts: the changed one; of two
+// changed ones the same, whichever is ours.
+func version(base []element, o, t element) element {
+	i := named(base, o.name)
+	switch {
+	case i >= 0 && equal(base[i].raw, t.raw), equal(o.raw, t.raw):
+		return o
+	case i >= 0 && equal(base[i].raw, o.raw), bytes.Compare(t.raw, o.raw) > 0:
+		return t
+	}
+	return o
+}
+
+// ascending tells whether a list is one that is kept in order, such as labels.
+func ascending(list []element) bool {
+	dated := slices.ContainsFunc(list, func(e element) bool { return e.date != "" })
+	return !dated && slices.IsSortedFunc(list, func(a, b element) int { return strings.Compare(a.name, b.name) })
+}
+
+// woven merges two lists by date without changing the order within either.
+func woven(a, b []element) []element {
+	var all []element
+	for len(a) > 0 && len(b) > 0 {
+		first := strings.Compare(a[0].date+"\x00"+a[0].name, b[0].date+"\x00"+b[0].name) <= 0
+		if first {
+			all, a = append(all, a[0]), a[1:]
+		} else {
+			all, b = append(all, b[0]), b[1:]
+		}
+	}
+	return append(append(all, a...), b...)
+}

@@ -1,0 +1,146 @@
+// Package merge brings two stores together that come from one: three-way, by
+// line, by key, by section of the notes and by row of the signal table.
+//
+// A line that one side changed is taken as its bytes. Of a line that both
+// changed, ours is taken and the values that theirs changed are spliced in.
+// What may not be guessed (two descriptions, a changed issue that the other
+// side deleted) becomes conflict markers around that line alone.
+//
+// The package does not know git, files or the time, and not what the graph of
+// issues makes of the outcome: two harmless edges may deadlock together.
+//
+//	r := merge.Stores(base, ours, theirs)
+//	for _, c := range r.Conflicts {
+//		fmt.Println(c.Line, c.ID, c.Reason)
+//	}
+package merge
+
+import "strings"
+
+// Result is a merged store.
+type Result struct {
+	Text      string
+	Conflicts []Conflict
+}
+
+// Conflict is a line that was not merged.
+type Conflict struct {
+	ID     string `json:"id"`   // of the issue; "" when the line is about none
+	Line   int    `json:"line"` // 1-based line of the first marker in the merged text
+	Reason string `json:"reason"`
+}
+
+// Stores merges the changes from base to ours with those from base to theirs.
+//
+// Lines are in the order of ours, unless only theirs has another one. A line
+// that is new in theirs goes where the ids ascend, if those of ours do, else
+// after the line that it follows in theirs.
+func Stores(base, ours, theirs string) Result {
+	switch {
+	case ours == theirs, base == theirs:
+		return Result{Text: ours}
+	case base == ours:
+		return Result{Text: theirs}
+	}
+	return merged(base, ours, theirs)
+}
+
+// merged is Stores where none of the three is another.
+func merged(base, ours, theirs string) Result {
+	keys := map[string]key{}
+	m := merger{base: split(base, keys), ours: split(ours, keys), theirs: split(theirs, keys)}
+	for _, k := range m.order() {
+		b, o, t := m.base.line(k), m.ours.line(k), m.theirs.line(k)
+		m.add(b, o, t, decide(b, o, t))
+	}
+	return m.result()
+}
+
+type merger struct {
+	base, ours, theirs file
+	out                strings.Builder
+	lines              int // written so far
+	last               string
+	conflicts          []Conflict
+}
+
+// add writes what became of a line.
+func (m *merger) add(b, o, t *line, d decision) {
+	switch {
+	case d.reason != "":
+		m.conflict(o, t, d.reason)
+	case d.keep:
+		m.write(d.text, m.end(b, o, t))
+	}
+}
+
+func (m *merger) write(text, end string) {
+	m.out.WriteString(text)
+	m.out.WriteString(end)
+	m.last = end
+	m.lines++
+}
+
+// conflict leaves both lines to a person.
+func (m *merger) conflict(o, t *line, reason string) {
+	c := Conflict{Line: m.lines + 1, Reason: reason}
+	end := m.newline()
+	m.write("<<<<<<< ours", end)
+	for _, side := range []*line{o, t} {
+		if side != nil {
+			c.ID = side.id
+			m.write(side.text, end)
+		}
+		if side == t {
+			break
+		}
+		m.write("=======", end)
+	}
+	m.write(">>>>>>> theirs", end)
+	m.conflicts = append(m.conflicts, c)
+}
+
+// result ends the text with a newline or without, as the side that changed
+// that has it. After a marker there is always one.
+func (m *merger) result() Result {
+	text := m.out.String()
+	ended := three(m.base.ended, m.ours.ended, m.theirs.ended)
+	if !ended && !strings.HasSuffix(text, ">>>>>>> theirs"+m.last) {
+		text = strings.TrimSuffix(text, m.last)
+	}
+	return Result{Text: three(m.base.mark, m.ours.mark, m.theirs.mark) + text, Conflicts: m.conflicts}
+}
+
+// end is the line end of a merged line.
+func (m *merger) end(b, o, t *line) string {
+	var ends [3]string
+	for i, l := range []*line{b, o, t} {
+		if l != nil {
+			ends[i] = l.end
+		}
+	}
+	if end := three(ends[0], ends[1], ends[2]); end != "" {
+		return end
+	}
+	return m.newline()
+}
+
+// newline ends a line that brings no end of its own.
+func (m *merger) newline() string {
+	for _, f := range []file{m.ours, m.theirs} {
+		for _, l := range f.lines {
+			if l.end != "" {
+				return l.end
+			}
+		}
+	}
+	return "\n"
+}
+
+// three takes the value of the side that changed it, ours if both did.
+func three[T comparable](base, ours, theirs T) T {
+	if ours == base {
+		return theirs
+	}
+	return ours
+}

@@ -1,0 +1,150 @@
+package merge
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// mergeCase is one merge; the cases are the fuzz seeds too. The texts are
+// lines that issue and note make.
+type mergeCase struct {
+	name               string
+	base, ours, theirs string
+	want               string // "" when it is a conflict
+	or                 string // as good as want: keys that are new to a line go to their place
+	conflict           string // the beginning of the reason
+}
+
+// is makes a line: is("a", "", `"title":"x"`) or with an updated_at.
+func is(id string, hour int, members ...string) string {
+	all := append([]string{fmt.Sprintf(`"id":%q`, id)}, members...)
+	all = append(all, fmt.Sprintf(`"created_at":"2026-11-01T00:00:00Z","updated_at":"2026-11-02T%02d:00:00Z"`, hour))
+	return "{" + strings.Join(all, ",") + "}\n"
+}
+
+func noted(id string, hour int, text string) string {
+	return is(id, hour, `"notes":"`+strings.ReplaceAll(text, "\n", `\n`)+`"`)
+}
+
+// table is a signal table of rows "name value date".
+func table(rows ...string) string {
+	text := "<!-- stigmergic-signals -->\n| Signal | Value | Updated |\n|---|---|---|\n"
+	for _, r := range rows {
+		text += "| " + strings.Join(strings.Fields(r), " | ") + " |\n"
+	}
+	return text + "<!-- /stigmergic-signals -->"
+}
+
+func section(name, body string) string {
+	return "<!-- " + name + " -->\n" + body + "\n<!-- /" + name + " -->"
+}
+
+func mergeCases() []mergeCase {
+	a, b, c := is("p-a", 0), is("p-b", 0), is("p-c", 0)
+	progress := func(date, value string) string {
+		return noted("p-a", 1, table("cynefin complicated 2026-11-01", "surprise 0.0 2026-11-01", "progress "+value+" "+date))
+	}
+	estimate := func(hour int, date, text string) string {
+		return noted("p-a", hour, section("checkpoint-context", "## State estimate ("+date+")\n\n"+text))
+	}
+	asked := "## Pending (2026-11-01)\nwhich?"
+	trail := func(hour int, state, body string) string {
+		return noted("p-a", hour, table("escalation "+state)+"\n\n"+section("escalation-context", body))
+	}
+	status := func(hour int, text string, more ...string) string {
+		return is("p-a", hour, append([]string{`"status":"` + text + `"`}, more...)...)
+	}
+	closedAfter := func(reason string) string {
+		return strings.TrimSuffix(status(5, "closed"), "}\n") + `,"close_reason":"` + reason + `"}` + "\n"
+	}
+	return []mergeCase{
+		{name: "each side adds a line", base: a, ours: a + c, theirs: a + b, want: a + b + c},
+		{name: "ids that do not ascend keep their neighbours", base: b + a, ours: b + is("p-a", 1), theirs: b + is("p-z", 0) + a, want: b + is("p-z", 0) + is("p-a", 1)},
+		{name: "theirs alone sorts the file", base: c + a + b, ours: c + a + is("p-b", 1), theirs: a + b + c, want: a + is("p-b", 1) + c},
+		{name: "one deletes, the other changes something else", base: a + b, ours: a, theirs: is("p-a", 1) + b, want: is("p-a", 1)},
+		{name: "deleted and changed", base: a + b, ours: a, theirs: a + is("p-b", 1), conflict: "deleted in ours"},
+		{name: "changed and deleted", base: a + b, ours: a + is("p-b", 1), theirs: a, conflict: "changed in ours"},
+		{name: "a broken line of one side is its own", base: a + b, ours: a + "{\"id\":\"p-b\",\n", theirs: is("p-a", 1) + b, want: is("p-a", 1) + "{\"id\":\"p-b\",\n"},
+		{name: "a broken line that the other side changed", base: a + b, ours: a + "{\"id\":\"p-b\",\n", theirs: a + is("p-b", 1), conflict: "both changed it, and ours cannot be read"},
+		{name: "unknown lines", base: "", ours: "{\"_schema\":\"x\"}\n" + a, theirs: "{\"_schema\":\"x\"}\n" + b, want: "{\"_schema\":\"x\"}\n" + a + b},
+		{name: "the end of the last line", base: a + b, ours: a + strings.TrimSuffix(b, "\n"), theirs: a + b + c, want: a + b + strings.TrimSuffix(c, "\n")},
+		{name: "two issues with one id", base: "", ours: `{"id":"x","created_at":"1"}` + "\n", theirs: `{"id":"x","created_at":"2"}` + "\n", conflict: "both made"},
+
+		{name: "different keys", base: is("x", 0, `"title":"t"`, `"z":1`), ours: is("x", 1, `"title":"u"`, `"z":1`), theirs: is("x", 2, `"title":"t"`, `"z":2`), want: is("x", 2, `"title":"u"`, `"z":2`)},
+		{name: "one scalar: the newer", base: is("x", 0, `"title":"t"`), ours: is("x", 3, `"title":"u"`), theirs: is("x", 2, `"title":"v"`), want: is("x", 3, `"title":"u"`)},
+		{name: "two descriptions", base: is("x", 0), ours: is("x", 3, `"description":"u"`), theirs: is("x", 2, `"description":"v"`), conflict: "both changed description"},
+		{name: "spelling is no change", base: is("x", 0, `"description":"a<b"`), ours: is("x", 3, `"description":"a\u003cb"`), theirs: is("x", 2, `"description":"v"`), want: is("x", 3, `"description":"v"`)},
+		{name: "metadata by member", base: is("x", 0, `"metadata":{"a":1,"b":1}`), ours: is("x", 1, `"metadata":{"a":2,"b":1}`), theirs: is("x", 1, `"metadata":{"a":1,"c":3}`), want: is("x", 1, `"metadata":{"a":2,"c":3}`)},
+		{name: "labels are a set", base: is("x", 0, `"labels":["k","m"]`), ours: is("x", 1, `"labels":["k","m","o"]`), theirs: is("x", 1, `"labels":["a","m"]`), want: is("x", 1, `"labels":["a","m","o"]`)},
+		{name: "edges are a set", base: is("x", 0, `"dependencies":[{"depends_on_id":"a","type":"blocks"}]`),
+			ours:   is("x", 1, `"dependencies":[{"depends_on_id":"a","type":"blocks"},{"depends_on_id":"c","type":"blocks","created_at":"2"}]`),
+			theirs: is("x", 1, `"dependencies":[{"depends_on_id":"b","type":"blocks","created_at":"1"}]`),
+			want:   is("x", 1, `"dependencies":[{"depends_on_id":"b","type":"blocks","created_at":"1"},{"depends_on_id":"c","type":"blocks","created_at":"2"}]`)},
+		{name: "comments of both", base: is("x", 0), ours: is("x", 1, `"comments":[{"id":1,"author":"m","text":"u","created_at":"2"}]`), theirs: is("x", 1, `"comments":[{"id":1,"author":"n","text":"v","created_at":"1"}]`),
+			want: is("x", 1, `"comments":[{"id":1,"author":"n","text":"v","created_at":"1"},{"id":1,"author":"m","text":"u","created_at":"2"}]`)},
+
+		{name: "closed beats open", base: status(0, "open"), ours: status(5, "in_progress"), theirs: status(1, "closed", `"close_reason":"done"`), want: status(5, "closed", `"close_reason":"done"`), or: closedAfter("done")},
+		{name: "reopened later beats closed", base: status(0, "closed", `"close_reason":"done"`), ours: status(5, "open"), theirs: status(1, "closed", `"close_reason":"done at last"`), want: status(5, "open")},
+		{name: "reopened before it was closed again", base: status(0, "closed", `"close_reason":"done"`), ours: status(1, "open"), theirs: status(5, "closed", `"close_reason":"done at last"`), want: status(5, "closed", `"close_reason":"done at last"`), or: closedAfter("done at last")},
+
+		{name: "different rows", base: progress("2026-11-01", "exploring"), ours: progress("2026-11-02", "implementing"),
+			theirs: noted("p-a", 2, table("cynefin complex 2026-11-03", "surprise 0.4 2026-11-03", "progress exploring 2026-11-01")),
+			want:   noted("p-a", 2, table("cynefin complex 2026-11-03", "surprise 0.4 2026-11-03", "progress implementing 2026-11-02"))},
+		{name: "one row: the newer", base: progress("2026-11-01", "exploring"), ours: progress("2026-11-04", "implementing"), theirs: progress("2026-11-03", "verifying"), want: progress("2026-11-04", "implementing")},
+		{name: "one row, one date: the further", base: progress("2026-11-01", "exploring"), ours: progress("2026-11-03", "implementing"), theirs: progress("2026-11-03", "verifying"), want: progress("2026-11-03", "verifying")},
+		{name: "one date: the higher surprise", base: noted("p-a", 0, table("surprise 0.0 2026-11-01")), ours: noted("p-a", 1, table("surprise 0.10 2026-11-02")), theirs: noted("p-a", 1, table("surprise 0.9 2026-11-02")), want: noted("p-a", 1, table("surprise 0.9 2026-11-02"))},
+		{name: "both made a table", base: noted("p-a", 0, "text"), ours: noted("p-a", 1, table("surprise 0.1 2026-11-02")+"\n\ntext"), theirs: noted("p-a", 1, table("progress blocked 2026-11-02")+"\n\ntext"),
+			want: noted("p-a", 1, table("surprise 0.1 2026-11-02", "progress blocked 2026-11-02")+"\n\ntext")},
+		{name: "the newer estimate", base: estimate(0, "2026-11-01", "old"), ours: estimate(1, "2026-11-03", "mine"), theirs: estimate(2, "2026-11-02", "theirs"), want: estimate(2, "2026-11-03", "mine")},
+		{name: "estimates of one day", base: estimate(0, "2026-11-01", "old"), ours: estimate(1, "2026-11-03", "mine"), theirs: estimate(2, "2026-11-03", "theirs"), want: estimate(2, "2026-11-03", "theirs")},
+		{name: "an estimate and a table", base: noted("p-a", 0, "text"), ours: noted("p-a", 1, "text\n\n"+section("checkpoint-context", "x")), theirs: noted("p-a", 2, table("surprise 0.1 2026-11-02")+"\n\ntext"),
+			want: noted("p-a", 2, table("surprise 0.1 2026-11-02")+"\n\ntext\n\n"+section("checkpoint-context", "x"))},
+		{name: "question and answer", base: trail(0, "pending 2026-11-01", asked),
+			ours:   trail(1, "resolved 2026-11-03", asked+"\n\n## Resolved (2026-11-03)\nthis"),
+			theirs: trail(1, "pending 2026-11-04", asked+"\n\n## Pending (2026-11-04)\nand that?"),
+			want:   trail(1, "pending 2026-11-04", asked+"\n\n## Resolved (2026-11-03)\nthis\n\n## Pending (2026-11-04)\nand that?")},
+		{name: "a question of the day of the answer stands", base: trail(0, "pending 2026-11-01", asked),
+			ours:   trail(1, "resolved 2026-11-03", asked+"\n\n## Resolved (2026-11-03)\nthis"),
+			theirs: trail(1, "pending 2026-11-03", asked+"\n\n## Pending (2026-11-03)\nand that?"),
+			want:   trail(1, "pending 2026-11-03", asked+"\n\n## Resolved (2026-11-03)\nthis\n\n## Pending (2026-11-03)\nand that?")},
+		{name: "both append text", base: noted("p-a", 0, "text"), ours: noted("p-a", 2, "text\n\nlater"), theirs: noted("p-a", 1, "text\n\nsooner"), want: noted("p-a", 2, "text\n\nsooner\n\nlater")},
+		{name: "both change text", base: noted("p-a", 0, "text"), ours: noted("p-a", 2, "mine"), theirs: noted("p-a", 1, "theirs"), conflict: "both changed notes outside"},
+		{name: "notes wiped and written", base: noted("p-a", 0, "text"), ours: is("p-a", 2), theirs: noted("p-a", 1, "text, more"), conflict: "one side removed the notes"},
+		{name: "malformed notes", base: noted("p-a", 0, "text"), ours: noted("p-a", 2, "text\n\n<!-- x -->\n\nfoo"), theirs: noted("p-a", 1, "text, more"), conflict: "both changed notes, which are malformed in ours"},
+		{name: "one removes a section, the other changes the table", base: noted("p-a", 0, table("surprise 0.0 2026-11-01")+"\n\n"+section("x", "y")),
+			ours: noted("p-a", 1, table("surprise 0.0 2026-11-01")), theirs: noted("p-a", 2, table("surprise 0.2 2026-11-02")+"\n\n"+section("x", "y")),
+			want: noted("p-a", 2, table("surprise 0.2 2026-11-02"))},
+		{name: "one removes a section, the other changes it", base: noted("p-a", 0, section("x", "y")+"\n\ntext"), ours: noted("p-a", 1, "text"), theirs: noted("p-a", 2, section("x", "z")+"\n\ntext"), conflict: "one side removed the section x"},
+		{name: "both add sections", base: noted("p-a", 0, "text"), ours: noted("p-a", 1, "text\n\n"+section("k", "1")), theirs: noted("p-a", 2, "text\n\n"+section("c", "2")), want: noted("p-a", 2, "text\n\n"+section("c", "2")+"\n\n"+section("k", "1"))},
+	}
+}
+
+func TestMerge(t *testing.T) {
+	for _, c := range mergeCases() {
+		t.Run(c.name, func(t *testing.T) {
+			for _, side := range []struct{ name, ours, theirs string }{{"", c.ours, c.theirs}, {"turned round: ", c.theirs, c.ours}} {
+				r := Stores(c.base, side.ours, side.theirs)
+				if c.want != "" && (r.Text != c.want && r.Text != c.or || len(r.Conflicts) > 0) {
+					t.Errorf("%sgot\n%s\nwant\n%s\nconflicts %v", side.name, r.Text, c.want, r.Conflicts)
+				}
+				if c.want == "" && (len(r.Conflicts) != 1 || side.name == "" && !strings.HasPrefix(r.Conflicts[0].Reason, c.conflict)) {
+					t.Errorf("%sconflicts %v, want one: %s", side.name, r.Conflicts, c.conflict)
+				}
+			}
+		})
+	}
+}
+
+// TestConflictMarkers: they stand around the line alone, with both lines whole.
+func TestConflictMarkers(t *testing.T) {
+	ours, theirs := is("b", 1, `"description":"u"`), is("b", 2, `"description":"v"`)
+	r := Stores(is("a", 0)+is("b", 0)+is("c", 0), is("a", 0)+ours+is("c", 0), is("a", 1)+theirs+is("c", 0))
+	want := is("a", 1) + "<<<<<<< ours\n" + ours + "=======\n" + theirs + ">>>>>>> theirs\n" + is("c", 0)
+	if r.Text != want {
+		t.Errorf("got\n%s\nwant\n%s", r.Text, want)
+	}
+	if len(r.Conflicts) != 1 || r.Conflicts[0] != (Conflict{"b", 2, "both changed description"}) {
+		t.Errorf("got %v", r.Conflicts)
+	}
+}

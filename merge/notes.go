@@ -1,0 +1,322 @@
+package merge
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"stig/beads"
+	"stig/notes"
+	"stig/signals"
+)
+
+// document is the notes of one version.
+type document struct {
+	doc    *notes.Doc
+	record *beads.Record
+	prose  string              // what stands outside of sections
+	bodies map[string][]string // of the sections of a name, in their order
+}
+
+// documents are the notes of three versions. The result is made of lead, into
+// which what changed in other is spliced.
+type documents struct{ base, lead, other document }
+
+// notes merges notes that both sides changed; the reason is why it cannot.
+func (v versions) notes() (text, reason string) {
+	var d documents
+	for _, side := range []struct {
+		from *beads.Record
+		into *document
+		name string
+	}{{v.base, &d.base, "before"}, {v.ours, &d.lead, "in ours"}, {v.theirs, &d.other, "in theirs"}} {
+		if side.into.record = side.from; !side.into.read() {
+			return "", "both changed notes, which are malformed " + side.name
+		}
+	}
+	if d.lead.doc.Text() == "" || d.other.doc.Text() == "" {
+		return "", "one side removed the notes, the other changed them"
+	}
+	want, appended, reason := d.decideProse(v)
+	if reason != "" {
+		return "", reason
+	}
+	result, want2, reason := d.mergeSections(v)
+	if reason != "" {
+		return "", reason
+	}
+	if appended != "" {
+		if result, reason = appendProse(result, appended); reason != "" {
+			return "", reason
+		}
+	}
+	if result, reason = d.settleEscalation(result); reason != "" {
+		return "", reason
+	}
+	if !holds(result, want, want2) {
+		return "", "both changed notes, and together they would not read as either side wrote them"
+	}
+	return result.Text(), ""
+}
+
+// read parses the notes; it is false for notes in which nothing can be placed.
+func (d *document) read() bool {
+	text := d.record.Text(beads.Notes)
+	d.doc = notes.Parse(text)
+	d.prose = prose(d.doc)
+	d.bodies = bodies(d.doc)
+	return len(d.doc.Malformed()) == 0 && !strings.ContainsRune(text, utf8.RuneError)
+}
+
+func bodies(doc *notes.Doc) map[string][]string {
+	all := map[string][]string{}
+	for _, s := range doc.Sections() {
+		all[s.Name] = append(all[s.Name], unix(doc.Body(s)))
+	}
+	return all
+}
+
+func unix(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
+
+// prose is what stands outside of sections, without the blank lines around it.
+func prose(doc *notes.Doc) string {
+	var parts []string
+	add := func(text string) {
+		if text = strings.TrimSpace(unix(text)); text != "" {
+			parts = append(parts, text)
+		}
+	}
+	end := 0
+	for _, s := range doc.Sections() {
+		add(doc.Text()[end:s.Start])
+		end = s.End
+	}
+	add(doc.Text()[end:])
+	return strings.Join(parts, "\n\n")
+}
+
+// decideProse makes the side lead whose text outside of sections counts, and
+// gives that text as it is to be. When both sides appended to it, what other
+// appended is to follow, the older side first.
+func (d *documents) decideProse(v versions) (want, appended, reason string) {
+	b, o, t := d.base.prose, d.lead.prose, d.other.prose
+	switch {
+	case o == t, t == b:
+		return o, "", ""
+	case o == b:
+		d.lead, d.other = d.other, d.lead
+		return t, "", ""
+	}
+	if v.newer() == d.lead.record {
+		d.lead, d.other = d.other, d.lead
+	}
+	appended, ok := d.other.appendedTo(b)
+	if _, both := d.lead.appendedTo(b); !ok || !both {
+		return "", "", "both changed notes outside of sections"
+	}
+	return d.lead.prose + "\n\n" + appended, appended, ""
+}
+
+// appendedTo is what the notes have at their very end, after the text that was
+// there before.
+func (d *document) appendedTo(before string) (string, bool) {
+	rest, ok := strings.CutPrefix(d.prose, before)
+	if !ok || before != "" && !strings.HasPrefix(rest, "\n") {
+		return "", false
+	}
+	rest = strings.TrimSpace(rest)
+	return rest, rest != "" && strings.HasSuffix(strings.TrimSpace(unix(d.lastGap())), rest)
+}
+
+// lastGap is what stands after the last section.
+func (d *document) lastGap() string {
+	sections := d.doc.Sections()
+	if len(sections) == 0 {
+		return d.doc.Text()
+	}
+	return d.doc.Text()[sections[len(sections)-1].End:]
+}
+
+func appendProse(doc *notes.Doc, text string) (*notes.Doc, string) {
+	body := strings.TrimRight(doc.Text(), "\r\n")
+	ending := doc.Text()[len(body):]
+	eol := newline(doc)
+	if ending == "" {
+		ending = eol
+	}
+	text = eol + eol + strings.ReplaceAll(text, "\n", eol)
+	if strings.HasSuffix(doc.Text(), "\n") {
+		text += eol
+	}
+	result, err := doc.Apply(notes.Splice{Span: notes.Span{Start: len(body), End: len(doc.Text())}, Text: text})
+	if err != nil {
+		return nil, "both appended to notes: " + err.Error()
+	}
+	return result, ""
+}
+
+func newline(doc *notes.Doc) string {
+	if i := strings.IndexByte(doc.Text(), '\n'); i > 0 && doc.Text()[i-1] == '\r' {
+		return "\r\n"
+	}
+	return "\n"
+}
+
+// mergeSections brings the sections of lead to what they are to be, and gives
+// those.
+func (d *documents) mergeSections(v versions) (*notes.Doc, map[string][]string, string) {
+	want := map[string][]string{}
+	result := d.lead.doc
+	for _, name := range d.names() {
+		b, l, o := d.base.bodies[name], d.lead.bodies[name], d.other.bodies[name]
+		want[name] = l
+		if slices.Equal(l, o) || slices.Equal(b, o) {
+			continue
+		}
+		if len(b) > 1 || len(l) > 1 || len(o) > 1 {
+			return nil, nil, "both changed notes with several sections " + name
+		}
+		body := o
+		if !slices.Equal(b, l) {
+			var reason string
+			if body, reason = d.mergeSection(name, v); reason != "" {
+				return nil, nil, reason
+			}
+		}
+		want[name] = body
+		var err error
+		if result, err = d.write(result, name, body); err != nil {
+			return nil, nil, "both changed notes: " + err.Error()
+		}
+	}
+	return result, want, ""
+}
+
+// names lists the names of sections in the order of lead, then of other.
+func (d *documents) names() (names []string) {
+	for _, doc := range []*notes.Doc{d.lead.doc, d.other.doc} {
+		for _, s := range doc.Sections() {
+			if !slices.Contains(names, s.Name) {
+				names = append(names, s.Name)
+			}
+		}
+	}
+	return names
+}
+
+// mergeSection merges a section that both changed.
+func (d *documents) mergeSection(name string, v versions) (body []string, reason string) {
+	l, o := d.lead.bodies[name], d.other.bodies[name]
+	if len(l) == 0 || len(o) == 0 {
+		return nil, "one side removed the section " + name + ", the other changed it"
+	}
+	var merged string
+	switch name {
+	case signals.Section:
+		merged, reason = d.mergeTable()
+	case signals.EstimateSection:
+		merged = d.newerEstimate(v)
+	case signals.EscalationSection:
+		merged = uniteParts(l[0], o[0])
+	default:
+		reason = "both changed the section " + name
+	}
+	return []string{merged}, reason
+}
+
+// newerEstimate is the state estimate with the later date; of two of one date
+// that of the side written last. The other one stays in the history.
+func (d *documents) newerEstimate(v versions) string {
+	lead, _ := signals.LastEstimate(d.lead.doc)
+	other, _ := signals.LastEstimate(d.other.doc)
+	newer := d.lead
+	if other.Date > lead.Date || other.Date == lead.Date && v.newer() == d.other.record {
+		newer = d.other
+	}
+	return newer.bodies[signals.EstimateSection][0]
+}
+
+// write gives the section of a name its body, or none.
+func (d *documents) write(doc *notes.Doc, name string, body []string) (*notes.Doc, error) {
+	present := doc.Named(name)
+	switch {
+	case len(body) == 0 && len(present) == 0:
+		return doc, nil
+	case len(body) == 0:
+		return doc.Apply(notes.Splice{Span: withBlanks(doc.Text(), present[0].Span)})
+	case len(present) > 0:
+		return doc.Replace(name, body[0])
+	case name == signals.Section:
+		return doc.Prepend(name, body[0])
+	}
+	if at := d.place(doc, name); at >= 0 {
+		eol := newline(doc)
+		text := "<!-- " + name + " -->" + eol
+		if body[0] != "" {
+			text += strings.ReplaceAll(body[0], "\n", eol) + eol
+		}
+		text += "<!-- /" + name + " -->" + eol + eol
+		return doc.Apply(notes.Splice{Span: notes.Span{Start: at, End: at}, Text: text})
+	}
+	return doc.Replace(name, body[0])
+}
+
+// place is where a new section goes: at the end (-1), or before those that the
+// lead has new there too and that come later by name, so that it does not
+// matter which side is ours.
+func (d *documents) place(doc *notes.Doc, name string) int {
+	at := -1
+	sections := doc.Sections()
+	if strings.TrimSpace(d.lead.lastGap()) != "" {
+		return -1
+	}
+	for i := len(sections) - 1; i >= 0; i-- {
+		s := sections[i]
+		if len(d.base.bodies[s.Name]) > 0 || s.Name == signals.Section || s.Name < name {
+			break
+		}
+		at = s.Start
+	}
+	return at
+}
+
+// withBlanks widens a section to its lines and the blank lines after it; of
+// the last one to those before it.
+func withBlanks(text string, s notes.Span) notes.Span {
+	rest := strings.TrimLeft(text[s.End:], " \t\r\n")
+	if rest == "" {
+		before := strings.TrimRight(text[:s.Start], " \t\r\n")
+		ending := len(text)
+		if strings.HasSuffix(text, "\n") && before != "" {
+			ending = s.End // the newline at the end stays
+		}
+		return notes.Span{Start: len(before), End: ending}
+	}
+	end := len(text) - len(rest)
+	end = strings.LastIndexByte(text[:end], '\n') + 1
+	return notes.Span{Start: s.Start, End: max(end, s.End)}
+}
+
+// holds checks the outcome: nothing but what was wanted, and all of it. The
+// signal table is compared by those who wrote it, for its escalation row
+// follows from the section.
+func holds(doc *notes.Doc, wantProse string, want map[string][]string) bool {
+	if len(doc.Malformed()) > 0 || words(prose(doc)) != words(wantProse) {
+		return false
+	}
+	got := bodies(doc)
+	for name, list := range want {
+		if name == signals.Section {
+			if len(got[name]) != len(list) {
+				return false
+			}
+			continue
+		}
+		if !slices.EqualFunc(got[name], list, func(a, b string) bool { return words(a) == words(b) }) {
+			return false
+		}
+	}
+	return true
+}
+
+func words(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -1,0 +1,186 @@
+package merge
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"stig/notes"
+	"stig/signals"
+)
+
+// grid is the signal table of one version.
+type grid struct {
+	doc   *notes.Doc
+	table *notes.Table
+	rows  []row
+}
+
+// row is a row of a signal table.
+type row struct {
+	name, value, date string // date is "" where there is none
+	at                int    // its index in the table
+	text              string // the line
+}
+
+// gridOf reads the signal table of a document; the reason is why its rows
+// cannot be told apart.
+func gridOf(doc *notes.Doc) (g grid, reason string) {
+	g.doc = doc
+	sections := doc.Named(signals.Section)
+	if len(sections) == 0 {
+		return g, ""
+	}
+	if g.table = doc.Table(sections[len(sections)-1]); g.table == nil {
+		return g, "both changed the signals, and one side has no table"
+	}
+	for i, r := range g.table.Rows {
+		now := row{at: i, text: doc.Text()[r.Start:r.End], name: r.Cells[0].Text}
+		if len(r.Cells) > 1 {
+			now.value = r.Cells[1].Text
+		}
+		if len(r.Cells) > 2 && isDate(r.Cells[2].Text) {
+			now.date = r.Cells[2].Text
+		}
+		if _, twice := g.row(now.name); twice {
+			return g, "both changed the signals, and the row " + now.name + " is repeated"
+		}
+		g.rows = append(g.rows, now)
+	}
+	return g, ""
+}
+
+func isDate(text string) bool {
+	_, err := time.Parse(time.DateOnly, text)
+	return err == nil
+}
+
+func (g *grid) row(name string) (row, bool) {
+	i := slices.IndexFunc(g.rows, func(r row) bool { return r.name == name })
+	if i < 0 {
+		return row{}, false
+	}
+	return g.rows[i], true
+}
+
+// rest is the section without its rows.
+func (g *grid) rest() string {
+	if g.table == nil {
+		return ""
+	}
+	sections := g.doc.Named(signals.Section)
+	body := g.doc.Body(sections[len(sections)-1])
+	for _, r := range g.rows {
+		body = strings.Replace(body, r.text, "", 1)
+	}
+	return words(body)
+}
+
+// mergeTable merges the signal tables of both sides row by row, and gives the
+// body of the section.
+func (d *documents) mergeTable() (body, reason string) {
+	var base, lead, other grid
+	if base, reason = gridOf(d.base.doc); reason == "" {
+		if lead, reason = gridOf(d.lead.doc); reason == "" {
+			other, reason = gridOf(d.other.doc)
+		}
+	}
+	if reason != "" {
+		return "", reason
+	}
+	if lead.table == nil || other.table == nil || lead.rest() != other.rest() {
+		return "", "both changed the signals, and not their rows alone"
+	}
+	var splices []notes.Splice
+	for _, l := range lead.rows {
+		b, had := base.row(l.name)
+		o, has := other.row(l.name)
+		switch {
+		case has && sameRow(l, o), !has && !had, !has && !sameRow(b, l):
+		case !has:
+			splices = append(splices, drop(lead, l))
+		case had && sameRow(b, o):
+		case had && sameRow(b, l) || beats(o, l):
+			splices = append(splices, notes.Splice{Span: lead.table.Rows[l.at].Span, Text: o.text})
+		}
+	}
+	splices = append(splices, lead.missing(base, other)...)
+	result, err := lead.doc.Apply(splices...)
+	if err != nil {
+		return "", "both changed the signals: " + err.Error()
+	}
+	sections := result.Named(signals.Section)
+	return unix(result.Body(sections[len(sections)-1])), ""
+}
+
+func sameRow(a, b row) bool { return a.value == b.value && a.date == b.date }
+
+func drop(g grid, r row) notes.Splice {
+	span := g.table.Rows[r.at].Span
+	if newline := strings.IndexByte(g.doc.Text()[span.End:], '\n'); newline >= 0 {
+		span.End += newline + 1
+	}
+	return notes.Splice{Span: span}
+}
+
+// missing inserts the rows that only other has, unless lead removed them as
+// they were: signals at their place in the schema, others after the row that
+// they follow there.
+func (g *grid) missing(base, other grid) (splices []notes.Splice) {
+	follows := 0
+	for _, o := range other.rows {
+		if l, ok := g.row(o.name); ok {
+			follows = l.at + 1
+			continue
+		}
+		if b, had := base.row(o.name); had && sameRow(b, o) {
+			continue
+		}
+		at := follows
+		if s, ok := signals.Named(o.name); ok {
+			at = g.place(s)
+		}
+		cells := []string{o.name, o.value}
+		if len(g.table.Header.Cells) > 2 {
+			cells = append(cells, cmp.Or(o.date, "—"))
+		}
+		splices = append(splices, g.table.InsertRow(g.doc, at, cells...))
+	}
+	return splices
+}
+
+// place is the index of the row before which a signal goes.
+func (g *grid) place(s signals.Signal) int {
+	for _, r := range g.rows {
+		if other, ok := signals.Named(r.name); ok && other > s {
+			return r.at
+		}
+	}
+	return len(g.rows)
+}
+
+// beats tells whether row a counts where both sides changed it: the newer
+// date; of one date the higher surprise, and the value that comes later in
+// the schema, which is the further progress, the more complex domain, the
+// deeper planning. The order of the two makes no difference.
+func beats(a, b row) bool {
+	return cmp.Or(
+		strings.Compare(a.date, b.date),
+		cmp.Compare(rank(a), rank(b)),
+		strings.Compare(a.value, b.value),
+	) > 0
+}
+
+// rank orders the values of a signal; what is no value of it comes first.
+func rank(r row) float64 {
+	s, ok := signals.Named(r.name)
+	if !ok {
+		return 0
+	}
+	if number, err := strconv.ParseFloat(r.value, 64); err == nil {
+		return number
+	}
+	return float64(slices.Index(s.Domain(), r.value))
+}
