@@ -23,6 +23,15 @@ lint:
 fuzz time="20s":
     FUZZTIME="$1" bash .ci/run fuzz
 
+# writers, readers and kills on one store, for so long, and what was lost
+stress time="60s":
+    #!/usr/bin/env bash
+    set -euo pipefail
+    tmp=$(mktemp -d)
+    trap 'rm -rf "$tmp"' EXIT
+    go build -o "$tmp/stig" ./cmd/stig
+    go test ./cmd/stig -count=1 -timeout=0 -v -run '^TestStress$' -stress "$1" -stig "$tmp/stig"
+
 # bring generated and golden files up to date
 golden:
     bash .ci/run golden

@@ -28,7 +28,8 @@ func TestMain(m *testing.M) {
 		return
 	}
 	testscript.Main(m, map[string]func(){
-		"stig": main,
+		"stig":          main,
+		"stress-writer": stressWriter,
 	})
 }
 
