@@ -36,22 +36,22 @@ type addition struct {
 // line without a newline keeps having none. Its keys are in the order of bd
 // 0.49; its spacing and its escapes are those of the lines near it.
 //
-// It refuses an id that is there already (*RefusedError) and texts that are
+// It gives the line. It refuses an id that is there already (*RefusedError) and texts that are
 // not UTF-8.
-func (tx *Tx) Add(n New) error {
+func (tx *Tx) Add(n New) ([]byte, error) {
 	if err := n.check(); err != nil {
-		return err
+		return nil, err
 	}
 	if i, taken := tx.file.Index(n.ID); taken {
-		return &RefusedError{Path: tx.file.store.Path, Line: tx.file.At(i).Line, Reason: fmt.Sprintf("id %q is taken", n.ID)}
+		return nil, &RefusedError{Path: tx.file.store.Path, Line: tx.file.At(i).Line, Reason: fmt.Sprintf("id %q is taken", n.ID)}
 	}
 	if slices.ContainsFunc(tx.added, func(a addition) bool { return a.id == n.ID }) {
-		return &RefusedError{Path: tx.file.store.Path, Reason: fmt.Sprintf("id %q is taken by another new issue", n.ID)}
+		return nil, &RefusedError{Path: tx.file.store.Path, Reason: fmt.Sprintf("id %q is taken by another new issue", n.ID)}
 	}
 	at, sorted := tx.file.place(n.ID)
 	c, end, err := tx.file.manner(at)
 	if err != nil {
-		return tx.moved(err)
+		return nil, tx.moved(err)
 	}
 	line := c.issue(n, tx.now)
 	if _, bad := parseRecord(line, 0); bad != nil {
@@ -64,7 +64,7 @@ func (tx *Tx) Add(n New) error {
 		a.off = tx.file.hash.size
 		ended, err := tx.file.ended()
 		if err != nil {
-			return tx.moved(err)
+			return nil, tx.moved(err)
 		}
 		if a.text = slices.Concat(line, end); !ended {
 			a.text = slices.Concat(end, line)
@@ -74,7 +74,7 @@ func (tx *Tx) Add(n New) error {
 	if sorted {
 		slices.SortStableFunc(tx.added, func(a, b addition) int { return strings.Compare(a.id, b.id) })
 	}
-	return nil
+	return line, nil
 }
 
 // moved notes that the store is no longer what was read.

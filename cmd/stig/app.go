@@ -83,6 +83,8 @@ func (a *app) command() *cobra.Command {
 	)
 	root.AddCommand(
 		a.orientCommand(), a.checkpointCommand(), a.vetCommand(), a.showCommand(),
+		a.claimCommand(), a.releaseCommand(), a.propagateCommand(),
+		a.initCommand(), a.createCommand(), a.depCommand(),
 		a.signalsCommand(), a.schemaCommand(), a.versionCommand(), a.diffCommand(),
 		a.mergeCommand(), a.setupCommand(),
 	)

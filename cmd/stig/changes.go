@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
@@ -71,22 +72,22 @@ func (a *app) printDiff(changes []beads.Change) error {
 	return a.print(text)
 }
 
-// diffText shows changed lines key by key, texts by their own lines.
+// diffText shows changed lines key by key, texts by their own lines, and a new
+// line as it will stand.
 func diffText(changes []beads.Change) (string, error) {
 	var text strings.Builder
 	for _, c := range changes {
-		before, err := beads.ParseRecord(c.Before)
+		if c.Before == nil {
+			fmt.Fprintf(&text, "+%s\n", c.After)
+			continue
+		}
+		values, err := c.Values()
 		if err != nil {
 			return "", err
 		}
-		after, err := beads.ParseRecord(c.After)
-		if err != nil {
-			return "", err
-		}
-		for _, key := range []beads.Key{beads.Notes, beads.UpdatedAt} {
-			old, now := before.Text(key), after.Text(key)
-			name := c.ID + " " + string(key)
-			_, hunks, _ := bytes.Cut(diff.Diff(name, lines(old), name, lines(now)), []byte("\n"))
+		for _, v := range values {
+			name := c.ID + " " + string(v.Key)
+			_, hunks, _ := bytes.Cut(diff.Diff(name, lines(v.Before), name, lines(v.After)), []byte("\n"))
 			text.Write(hunks)
 		}
 	}

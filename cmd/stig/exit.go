@@ -56,6 +56,10 @@ func classify(err error) failure {
 		invalid   *signals.InvalidError
 		malformed *notes.Error
 		estimate  *checkpoint.MissingEstimateError
+		link      *checkpoint.LinkError
+		draft     *checkpoint.DraftError
+		untold    *checkpoint.PropagateError
+		claim     *checkpoint.ClaimError
 		unmerged  *mergeError
 	)
 	f := failure{code: exitStore, message: err.Error()}
@@ -70,6 +74,14 @@ func classify(err error) failure {
 		f.code, f.hint = exitNoIssue, nearHint(missing.Near)
 	case errors.As(err, &conflict):
 		f.code, f.hint = exitConflict, conflict.Hint
+	case errors.As(err, &claim):
+		f.code, f.hint = exitConflict, claim.Hint
+	case errors.As(err, &link):
+		f.code, f.hint = exitUsage, link.Hint
+	case errors.As(err, &draft):
+		f.code, f.hint = exitUsage, draft.Hint
+	case errors.As(err, &untold):
+		f.code, f.hint = exitUsage, untold.Hint
 	case errors.As(err, &refused):
 		f.hint = refused.Hint
 	case errors.As(err, &store):

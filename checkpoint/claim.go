@@ -1,0 +1,152 @@
+package checkpoint
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"stig/beads"
+	"stig/dag"
+)
+
+// The states of an issue that claiming and releasing go between.
+const (
+	statusOpen       = "open"
+	statusInProgress = "in_progress"
+	statusClosed     = "closed"
+)
+
+// Claimed says who works on an issue now.
+type Claimed struct {
+	ID       string `json:"id"`
+	Title    string `json:"title"`
+	Status   string `json:"status"`
+	Assignee string `json:"assignee"`
+	Changed  bool   `json:"changed"`
+
+	Lines []beads.Change `json:"-"`
+}
+
+// ClaimError is returned by Claim and Release for an issue that cannot change
+// hands: it is blocked, over, or another's.
+type ClaimError struct {
+	ID     string
+	Holder string // who has it, "" when that is not the reason
+	Reason string
+	Hint   string
+}
+
+func (e *ClaimError) Error() string { return e.ID + ": " + e.Reason }
+
+// Claim makes an issue the actor's work: in progress and assigned to them.
+// What was read and what is written are one edit under the lock, so of several
+// who claim an issue one gets it. Claiming what one holds changes nothing. It
+// refuses (*ClaimError) issues that wait for others, that another holds, and
+// that are neither open nor in progress.
+func Claim(ctx context.Context, s beads.Store, o beads.Options, id, actor string) (*Claimed, error) {
+	return changeHands(ctx, s, o, id, func(f *beads.File, r *beads.Record) ([]beads.Set, error) {
+		full, status, holder := r.Text(beads.ID), r.Text(beads.Status), r.Text(beads.Assignee)
+		switch {
+		case status == statusInProgress && holder == actor:
+			return nil, nil
+		case status == statusClosed:
+			return nil, &ClaimError{ID: full, Reason: "is closed", Hint: "type stig orient to see what is ready"}
+		case holder != "" && holder != actor:
+			return nil, held(full, holder, "is claimed by "+holder)
+		case status != statusOpen && status != statusInProgress:
+			return nil, &ClaimError{ID: full, Reason: fmt.Sprintf("only open issues can be claimed; its status is %q", status),
+				Hint: "type stig orient to see what is ready"}
+		}
+		if err := blocked(f, full); err != nil {
+			return nil, err
+		}
+		return []beads.Set{{Key: beads.Status, Text: statusInProgress}, {Key: beads.Assignee, Text: actor}}, nil
+	})
+}
+
+// Release gives an issue back: nobody's, and open if it was in progress. An
+// issue that nobody holds is not changed. It refuses (*ClaimError) closed
+// issues and those that another holds.
+func Release(ctx context.Context, s beads.Store, o beads.Options, id, actor string) (*Claimed, error) {
+	return changeHands(ctx, s, o, id, func(_ *beads.File, r *beads.Record) ([]beads.Set, error) {
+		if holder := r.Text(beads.Assignee); holder != "" && holder != actor {
+			e := held(r.Text(beads.ID), holder, "is claimed by "+holder+", not by "+actor)
+			e.Hint = "let them release it, or type stig release " + e.ID + " --force"
+			return nil, e
+		}
+		return given(r)
+	})
+}
+
+// Take is Release whoever holds the issue.
+func Take(ctx context.Context, s beads.Store, o beads.Options, id string) (*Claimed, error) {
+	return changeHands(ctx, s, o, id, func(_ *beads.File, r *beads.Record) ([]beads.Set, error) { return given(r) })
+}
+
+// given are the keys of an issue that is given back.
+func given(r *beads.Record) ([]beads.Set, error) {
+	sets := []beads.Set{{Key: beads.Assignee}}
+	switch r.Text(beads.Status) {
+	case statusClosed:
+		return nil, &ClaimError{ID: r.Text(beads.ID), Reason: "is closed", Hint: "who closed it stays on record"}
+	case statusInProgress:
+		sets = append(sets, beads.Set{Key: beads.Status, Text: statusOpen})
+	}
+	return sets, nil
+}
+
+func held(id, holder, reason string) *ClaimError {
+	return &ClaimError{ID: id, Holder: holder, Reason: reason, Hint: "type stig orient to see what is ready"}
+}
+
+// blocked says what an issue waits for.
+func blocked(f *beads.File, id string) error {
+	i, _ := f.Index(id)
+	g := dag.New(f)
+	if !g.Blocked(i) {
+		return nil
+	}
+	e := &ClaimError{ID: id, Hint: "type stig orient to see what is ready"}
+	at, through := i, ""
+	if epic, ok := g.HeldThrough(i); ok {
+		at, through = epic, ", which its epic "+f.At(epic).ID+" waits for"
+	}
+	var ids []string
+	for _, b := range g.OpenBlockers(at) {
+		ids = append(ids, f.At(b).ID)
+	}
+	e.Reason = "is blocked by " + strings.Join(ids, ", ") + through
+	return e
+}
+
+// changeHands makes the edit that decide asks for; none when it gives no sets.
+func changeHands(ctx context.Context, s beads.Store, o beads.Options, id string, decide func(*beads.File, *beads.Record) ([]beads.Set, error)) (*Claimed, error) {
+	var claimed *Claimed
+	lines, err := beads.Edit(ctx, s, o, func(tx *beads.Tx) error {
+		record, err := tx.Record(id)
+		if err != nil {
+			return err
+		}
+		sets, err := decide(tx.File(), record)
+		if err != nil {
+			return err
+		}
+		full := record.Text(beads.ID)
+		if err := tx.Set(full, sets...); err != nil {
+			return err
+		}
+		if record, err = tx.Record(full); err != nil {
+			return err
+		}
+		claimed = &Claimed{
+			ID: full, Title: record.Text(beads.Title),
+			Status: record.Text(beads.Status), Assignee: record.Text(beads.Assignee),
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	claimed.Lines, claimed.Changed = lines, len(lines) > 0
+	return claimed, nil
+}

@@ -1,0 +1,175 @@
+package checkpoint
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"stig/beads"
+	"stig/notes"
+	"stig/signals"
+)
+
+// Draft is an issue to be made.
+type Draft struct {
+	Title, Type, Description, Acceptance, Assignee string
+	Priority                                       int
+	Labels                                         []string
+	Parent                                         string // the issue gets the next id below it
+	Deps                                           []beads.Dep
+	Cynefin                                        string // "" for the default; brings its planning depth
+	Evidence                                       bool   // the table gets the evidence rows
+	By                                             string
+}
+
+// Created says which issue was made.
+type Created struct {
+	ID       string   `json:"id"`
+	Title    string   `json:"title"`
+	Warnings []string `json:"warnings"`
+
+	Lines []beads.Change `json:"-"`
+}
+
+// DraftError is returned by Create for an issue that cannot be made as given.
+type DraftError struct{ Reason, Hint string }
+
+func (e *DraftError) Error() string { return e.Reason }
+
+// Create adds an issue with its signal table. Its id is a hash of what it is
+// about, or the next one below its parent. It refuses what Link refuses, an
+// unknown parent or dependency (*beads.NotFoundError), a value that the schema
+// does not take, and a *DraftError.
+func Create(ctx context.Context, s beads.Store, o beads.Options, d Draft, rules Rules) (*Created, error) {
+	if err := d.check(); err != nil {
+		return nil, err
+	}
+	table, err := d.table(rules)
+	if err != nil {
+		return nil, err
+	}
+	var created *Created
+	var written []byte
+	lines, err := beads.Edit(ctx, s, o, func(tx *beads.Tx) error {
+		if created != nil && holds(tx.File(), created.ID, written) {
+			return nil // made already: the edit is being made once more
+		}
+		issue, err := d.issue(tx.File(), rules)
+		if err != nil {
+			return err
+		}
+		issue.Notes = table
+		created = &Created{ID: issue.ID, Title: issue.Title, Warnings: []string{}}
+		written, err = tx.Add(issue)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	created.Lines = lines
+	return created, nil
+}
+
+// holds tells whether the store holds this very line.
+func holds(f *beads.File, id string, line []byte) bool {
+	i, ok := f.Index(id)
+	if !ok {
+		return false
+	}
+	record, err := f.At(i).Record()
+	return err == nil && bytes.Equal(record.Bytes(), line)
+}
+
+func (d Draft) check() error {
+	const most = 500 // characters that bd takes
+	if strings.TrimSpace(d.Title) == "" {
+		return &DraftError{"the title is empty", "say in one line what there is to do"}
+	}
+	if strings.ContainsAny(d.Title, "\r\n") {
+		return &DraftError{fmt.Sprintf("title: must be one line; found %q", d.Title), "put the rest into --description"}
+	}
+	if n := utf8.RuneCountInString(d.Title); n > most {
+		return &DraftError{fmt.Sprintf("title: must be at most %d characters long; found %d", most, n), "put the rest into --description"}
+	}
+	if d.Priority < 0 || d.Priority > 4 {
+		return &DraftError{fmt.Sprintf("priority: must be 0 to 4; found %d", d.Priority), ""}
+	}
+	if d.Type == "" || strings.TrimSpace(d.Type) != d.Type {
+		return &DraftError{fmt.Sprintf("type: must be a word such as task; found %q", d.Type), ""}
+	}
+	for _, l := range d.Labels {
+		if strings.TrimSpace(l) != l || l == "" {
+			return &DraftError{fmt.Sprintf("label: must be a word; found %q", l), ""}
+		}
+	}
+	return nil
+}
+
+// table is the notes of a new issue.
+func (d Draft) table(rules Rules) (string, error) {
+	set := map[signals.Signal]string{}
+	if d.Cynefin != "" {
+		set[signals.Cynefin] = d.Cynefin
+	}
+	doc, _, _, err := signals.Apply(notes.Parse(""), signals.Update{Set: set, Today: rules.today(), Evidence: d.Evidence}, rules.Schema)
+	if err != nil {
+		return "", err
+	}
+	return doc.Text(), nil
+}
+
+// issue resolves a draft against the store that it goes into.
+func (d Draft) issue(f *beads.File, rules Rules) (beads.New, error) {
+	n := beads.New{
+		Title: d.Title, Description: d.Description, AcceptanceCriteria: d.Acceptance, Status: "open",
+		Type: d.Type, Assignee: d.Assignee, Priority: d.Priority, Labels: distinct(d.Labels), By: d.By,
+	}
+	var err error
+	if d.Parent != "" {
+		parent, err := f.Find(d.Parent)
+		if err != nil {
+			return n, err
+		}
+		if parent.Status == "closed" || parent.Status == "tombstone" {
+			return n, &DraftError{fmt.Sprintf("%s: is over (status %s) and gets no more children", parent.ID, parent.Status), "name another --parent"}
+		}
+		if n.ID, err = f.ChildID(parent.ID); err != nil {
+			return n, &DraftError{err.Error(), "leave --parent out, and add --deps parent-child:" + parent.ID}
+		}
+		n.Deps = append(n.Deps, beads.Dep{On: parent.ID, Type: "parent-child"})
+	} else if n.ID, err = d.newID(f, rules); err != nil {
+		return n, err
+	}
+	for _, dep := range d.Deps {
+		if err := checkType(n.ID, dep); err != nil {
+			return n, err
+		}
+		if dep.On, err = targetOf(f, dep.On); err != nil {
+			return n, err
+		}
+		if !slices.Contains(n.Deps, dep) {
+			n.Deps = append(n.Deps, dep)
+		}
+	}
+	return n, refuse(f, n.ID, n.Deps...)
+}
+
+func (d Draft) newID(f *beads.File, rules Rules) (string, error) {
+	prefix, err := f.Prefix()
+	if err != nil {
+		return "", err
+	}
+	return f.NewID(prefix, beads.Seed{Title: d.Title, Description: d.Description, By: d.By, Now: rules.Now})
+}
+
+func distinct(list []string) (out []string) {
+	for _, s := range list {
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}

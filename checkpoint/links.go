@@ -1,0 +1,208 @@
+package checkpoint
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"stig/beads"
+	"stig/dag"
+)
+
+// external begins the ids of issues that other stores hold: nothing here is
+// known of them, and they hold nothing up.
+const external = "external:"
+
+// LinkError is returned by Create, Link and Unlink for a dependency that must
+// not be written.
+type LinkError struct {
+	From, On, Type string
+	Reason         string
+	Hint           string
+}
+
+func (e *LinkError) Error() string {
+	return fmt.Sprintf("%s: cannot depend on %s (%s): %s", e.From, e.On, e.Type, e.Reason)
+}
+
+// Linked says what Link or Unlink did.
+type Linked struct {
+	From     string   `json:"id"`
+	On       string   `json:"on"`
+	Types    []string `json:"types"` // of the rows that were added or dropped
+	Warnings []string `json:"warnings"`
+
+	Lines []beads.Change `json:"-"`
+}
+
+// Link adds a dependency row: from depends on on. A row that is there already
+// changes nothing. It refuses (*LinkError) an issue that depends on itself, a
+// type that is likely another one misspelt, and what would have unclosed
+// issues wait for each other for ever.
+func Link(ctx context.Context, s beads.Store, o beads.Options, from string, d beads.Dep, by string) (*Linked, error) {
+	if err := checkType(from, d); err != nil {
+		return nil, err
+	}
+	var linked *Linked
+	lines, err := beads.Edit(ctx, s, o, func(tx *beads.Tx) error {
+		record, err := tx.Record(from)
+		if err != nil {
+			return err
+		}
+		target, err := targetOf(tx.File(), d.On)
+		if err != nil {
+			return err
+		}
+		linked = &Linked{From: record.Text(beads.ID), On: target, Types: []string{}, Warnings: []string{}}
+		row := beads.Dep{On: target, Type: d.Type}
+		if slices.Contains(record.Deps(), row) {
+			return nil
+		}
+		if err := refuse(tx.File(), linked.From, row); err != nil {
+			return err
+		}
+		linked.Types = append(linked.Types, d.Type)
+		linked.warn(record.Deps(), row)
+		return tx.AddRow(linked.From, beads.Row{On: target, Type: d.Type, By: by})
+	})
+	if err != nil {
+		return nil, err
+	}
+	linked.Lines = lines
+	return linked, nil
+}
+
+// Unlink drops the rows by which from depends on on: those of d.Type, or of
+// every type when that is "". on need not be there any more. No such row
+// changes nothing.
+func Unlink(ctx context.Context, s beads.Store, o beads.Options, from string, d beads.Dep) (*Linked, error) {
+	if s.Mode == beads.SQLite {
+		return nil, &LinkError{From: from, On: d.On, Type: d.Type,
+			Reason: "bd keeps these issues in a database, and puts back rows that go from the file",
+			Hint:   fmt.Sprintf("type bd dep remove %s %s", from, d.On)}
+	}
+	var linked *Linked
+	lines, err := beads.Edit(ctx, s, o, func(tx *beads.Tx) error {
+		record, err := tx.Record(from)
+		if err != nil {
+			return err
+		}
+		rows := record.Deps()
+		on := d.On
+		if !slices.ContainsFunc(rows, func(r beads.Dep) bool { return r.On == on }) {
+			if on, err = targetOf(tx.File(), d.On); err != nil {
+				return err
+			}
+		}
+		linked = &Linked{From: record.Text(beads.ID), On: on, Types: []string{}, Warnings: []string{}}
+		for _, row := range rows {
+			if row.On != on || d.Type != "" && row.Type != d.Type || slices.Contains(linked.Types, row.Type) {
+				continue
+			}
+			linked.Types = append(linked.Types, row.Type)
+			if err := tx.DropRow(linked.From, row); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	linked.Lines = lines
+	return linked, nil
+}
+
+// targetOf gives the whole id of an issue to depend on.
+func targetOf(f *beads.File, id string) (string, error) {
+	if strings.HasPrefix(id, external) {
+		return id, nil
+	}
+	issue, err := f.Find(id)
+	if err != nil {
+		return "", err
+	}
+	return issue.ID, nil
+}
+
+// checkType refuses types that nobody can mean.
+func checkType(from string, d beads.Dep) error {
+	const most = 50 // characters that bd takes
+	e := &LinkError{From: from, On: d.On, Type: d.Type}
+	meant, turned, miss := dag.Meant(d.Type)
+	switch {
+	case miss && turned:
+		e.Reason = fmt.Sprintf("%q would not put anything into an epic: a row of type %s sits on the child", d.Type, meant)
+		e.Hint = fmt.Sprintf("type stig dep add %s --on %s --type %s", d.On, from, meant)
+	case miss:
+		e.Reason = fmt.Sprintf("%q is none of the types that hold anything up", d.Type)
+		e.Hint = fmt.Sprintf("did you mean --type %s?", meant)
+	case strings.TrimSpace(d.Type) != d.Type || d.Type == "":
+		e.Reason = fmt.Sprintf("the type must be a word such as blocks; found %q", d.Type)
+	case len(d.Type) > most:
+		e.Reason = fmt.Sprintf("the type must be at most %d characters long; found %d", most, len(d.Type))
+	default:
+		return nil
+	}
+	return e
+}
+
+// refuse says why rows must not be added to an issue; from may be one that is
+// yet to be made.
+func refuse(f *beads.File, from string, rows ...beads.Dep) error {
+	at, known := f.Index(from)
+	if !known {
+		at = f.Len()
+	}
+	var added []dag.Row
+	for _, row := range rows {
+		if row.On == from {
+			return &LinkError{From: from, On: row.On, Type: row.Type, Reason: "it is the same issue", Hint: "name another one"}
+		}
+		if on, ok := f.Index(row.On); ok {
+			added = append(added, dag.Row{From: at, On: on, Type: row.Type})
+		}
+	}
+	steps := dag.New(f).Deadlock(added...)
+	if steps == nil {
+		return nil
+	}
+	name := func(i int) string {
+		if i == f.Len() {
+			return from
+		}
+		return f.At(i).ID
+	}
+	var words []string
+	for _, s := range steps {
+		words = append(words, s.Words(name))
+	}
+	row := closing(f, rows, steps[0])
+	return &LinkError{From: from, On: row.On, Type: row.Type,
+		Reason: "they would wait for each other for ever: " + strings.Join(words, "; "),
+		Hint:   "drop one of these dependencies with stig dep rm, or use --type related, which holds nothing up"}
+}
+
+// closing is the row that a cycle begins with.
+func closing(f *beads.File, rows []beads.Dep, first dag.Step) beads.Dep {
+	for _, row := range rows {
+		on, ok := f.Index(row.On)
+		if ok && (on == first.For && dag.Blocks(row.Type) == (first.Does == dag.Start && first.Done == dag.Close) || on == first.Issue && dag.Contains(row.Type)) {
+			return row
+		}
+	}
+	return rows[0]
+}
+
+// warn tells what is allowed and seldom meant.
+func (l *Linked) warn(rows []beads.Dep, added beads.Dep) {
+	for _, row := range rows {
+		if row.On == added.On {
+			l.Warnings = append(l.Warnings, fmt.Sprintf("%s depends on %s as %q too; some versions of bd keep one type of a pair", l.From, l.On, row.Type))
+		}
+		if dag.Contains(added.Type) && dag.Contains(row.Type) && row.On != added.On {
+			l.Warnings = append(l.Warnings, fmt.Sprintf("%s is a child of %s already", l.From, row.On))
+		}
+	}
+}

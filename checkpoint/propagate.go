@@ -1,0 +1,131 @@
+package checkpoint
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"stig/beads"
+	"stig/notes"
+)
+
+// Propagated says into which issues a discovery was put.
+type Propagated struct {
+	ID       string       `json:"id"`
+	Targets  []Propagatee `json:"targets"`
+	Warnings []string     `json:"warnings"`
+
+	Lines []beads.Change `json:"-"`
+}
+
+// Propagatee is an issue that was told, and the section of its notes that says it.
+type Propagatee struct {
+	Ref
+	Section string `json:"section"`
+	Changed bool   `json:"changed"`
+}
+
+// PropagateError is returned by Propagate when there is nobody to tell, or
+// nothing.
+type PropagateError struct{ Reason, Hint string }
+
+func (e *PropagateError) Error() string { return e.Reason }
+
+// Propagate puts a discovery made in one issue into the notes of others, as a
+// section "propagated-from ID DATE" of its own, into all of them or none. With
+// no targets these are the unclosed issues that wait for it. A text that an
+// issue was told on the same day changes nothing; a second text of that day
+// gets a section whose name ends in 2, and so on.
+func Propagate(ctx context.Context, s beads.Store, o beads.Options, from string, to []string, text string, rules Rules) (*Propagated, error) {
+	if strings.TrimSpace(text) == "" {
+		return nil, &PropagateError{"nothing to propagate", "give the text with -m, --file, or - for standard input"}
+	}
+	var report *Propagated
+	var sections []string // those that this edit adds
+	o.Notes = func(before, after string) error { return notes.Permit{Change: sections}.Check(before, after) }
+	lines, err := beads.Edit(ctx, s, o, func(tx *beads.Tx) error {
+		source, err := tx.File().Find(from)
+		if err != nil {
+			return err
+		}
+		targets, err := targetsOf(tx.File(), source.ID, to)
+		if err != nil {
+			return err
+		}
+		report = &Propagated{ID: source.ID, Targets: []Propagatee{}, Warnings: []string{}}
+		sections = nil
+		for _, target := range targets {
+			p, err := tell(tx, target, fmt.Sprintf("propagated-from %s %s", source.ID, rules.today()), text)
+			if err != nil {
+				return err
+			}
+			if p.Status == statusClosed {
+				report.Warnings = append(report.Warnings, fmt.Sprintf("%s: is closed, and is not likely to be read again", p.ID))
+			}
+			report.Targets = append(report.Targets, p)
+			sections = append(sections, p.Section)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	report.Lines = lines
+	return report, nil
+}
+
+// targetsOf gives the ids of those to tell, each once.
+func targetsOf(f *beads.File, from string, to []string) (ids []string, err error) {
+	if len(to) == 0 {
+		for _, ref := range waiting(f, from) {
+			ids = append(ids, ref.ID)
+		}
+		if len(ids) == 0 {
+			return nil, &PropagateError{from + ": no unclosed issue waits for it", "name who is to be told with --to ID"}
+		}
+		return ids, nil
+	}
+	for _, id := range to {
+		issue, err := f.Find(id)
+		if err != nil {
+			return nil, err
+		}
+		if issue.ID == from {
+			return nil, &PropagateError{from + ": cannot propagate to itself", "type stig checkpoint " + from + " --learned … instead"}
+		}
+		if !slices.Contains(ids, issue.ID) {
+			ids = append(ids, issue.ID)
+		}
+	}
+	return ids, nil
+}
+
+// tell adds the section to the notes of one issue unless one like it is there.
+func tell(tx *beads.Tx, id, name, text string) (Propagatee, error) {
+	record, err := tx.Record(id)
+	if err != nil {
+		return Propagatee{}, err
+	}
+	p := Propagatee{
+		Ref:     Ref{ID: id, Title: record.Text(beads.Title), Status: record.Text(beads.Status)},
+		Section: name,
+	}
+	doc := notes.Parse(record.Text(beads.Notes))
+	for n := 2; ; n++ {
+		there := doc.Named(p.Section)
+		if len(there) == 0 {
+			break
+		}
+		if sameText(doc.Body(there[len(there)-1]), text) {
+			return p, nil
+		}
+		p.Section = fmt.Sprintf("%s %d", name, n)
+	}
+	after, err := doc.Replace(p.Section, strings.Trim(text, "\r\n"))
+	if err != nil {
+		return Propagatee{}, &IssueError{ID: id, Err: err}
+	}
+	p.Changed = true
+	return p, tx.Set(id, beads.Set{Key: beads.Notes, Text: after.Text()})
+}

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"context"
+	"strings"
+
+	"stig/gate"
+)
+
+// actorName is the actor as who has it, else git's user.name; "" when nobody
+// says a name.
+func (a *app) actorName(ctx context.Context) (string, error) {
+	if name := a.who(); name != "" {
+		return name, nil
+	}
+	if !gate.Here(a.dir, a.getenv)("git") {
+		return "", nil
+	}
+	result, err := gate.Run(ctx, gate.Command{Argv: []string{"git", "config", "user.name"}, Dir: a.dir})
+	if err != nil || result.Exit != 0 {
+		return "", err
+	}
+	return strings.TrimSpace(string(result.Stdout)), nil
+}
+
+// mustActor is actorName where somebody has to be named.
+func (a *app) mustActor(ctx context.Context) (string, error) {
+	name, err := a.actorName(ctx)
+	if err == nil && name == "" {
+		err = usage("nobody says who acts", "give --actor NAME, or set STIG_ACTOR")
+	}
+	return name, err
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"stig/beads"
+	"stig/checkpoint"
+)
+
+func (a *app) depCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "dep",
+		Short:   "say what an issue depends on",
+		GroupID: "store",
+		Args:    a.unknownCommand,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(a.depAdd(), a.depRm())
+	return cmd
+}
+
+func (a *app) depAdd() *cobra.Command {
+	var d beads.Dep
+	var dryRun bool
+	cmd := &cobra.Command{
+		Use:   "add ID --on ID",
+		Short: "have an issue wait for another, or link it otherwise",
+		Long: "Have an issue wait for another one. The types that hold it up are blocks,\n" +
+			"conditional-blocks and waits-for; parent-child puts it into an epic; any other\n" +
+			"type is a note. What would have issues wait for each other for ever is refused.",
+		Args:    takes(1, 1, "one issue"),
+		Example: "  stig dep add demo-2 --on demo-1\n  stig dep add demo-2 --on demo-9 --type parent-child",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.dep(cmd.Context(), args[0], d, dryRun, "now depends", "depends already", func(s beads.Store, o beads.Options) (*checkpoint.Linked, error) {
+				actor, err := a.actorName(cmd.Context())
+				if err != nil {
+					return nil, err
+				}
+				return checkpoint.Link(cmd.Context(), s, o, args[0], d, actor)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&d.On, "on", "", "`ID` of the issue that it depends on")
+	cmd.Flags().StringVarP(&d.Type, "type", "t", "blocks", "how: blocks, parent-child, related, …")
+	a.writes(cmd, &dryRun)
+	return cmd
+}
+
+func (a *app) depRm() *cobra.Command {
+	var d beads.Dep
+	var dryRun bool
+	cmd := &cobra.Command{
+		Use:     "rm ID --on ID",
+		Short:   "take away what an issue depends on",
+		Args:    takes(1, 1, "one issue"),
+		Example: "  stig dep rm demo-2 --on demo-1",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.dep(cmd.Context(), args[0], d, dryRun, "no longer depends", "does not depend", func(s beads.Store, o beads.Options) (*checkpoint.Linked, error) {
+				return checkpoint.Unlink(cmd.Context(), s, o, args[0], d)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&d.On, "on", "", "`ID` of the issue that it depends on")
+	cmd.Flags().StringVarP(&d.Type, "type", "t", "", "only the dependency of this type (default all)")
+	a.writes(cmd, &dryRun)
+	return cmd
+}
+
+// dep makes an edit of dependencies and says what came of it.
+func (a *app) dep(ctx context.Context, id string, d beads.Dep, dryRun bool, done, nothing string, edit func(beads.Store, beads.Options) (*checkpoint.Linked, error)) error {
+	if d.On == "" {
+		return usage("--on is missing", "name the issue that "+id+" depends on: --on ID")
+	}
+	options, err := a.options(dryRun)
+	if err != nil {
+		return err
+	}
+	store, err := a.discover()
+	if err != nil {
+		return err
+	}
+	linked, err := edit(store, options)
+	if err != nil {
+		return err
+	}
+	for _, w := range linked.Warnings {
+		if !a.json {
+			a.warn("%s", w)
+		}
+	}
+	switch {
+	case a.json:
+		return a.printEdit("dep", linked, linked.Lines, dryRun)
+	case dryRun:
+		return a.printDiff(linked.Lines)
+	case len(linked.Lines) == 0:
+		kind := ""
+		if d.Type != "" {
+			kind = " (" + d.Type + ")"
+		}
+		return a.printf("%s: %s on %s%s, nothing changed\n", linked.From, nothing, linked.On, kind)
+	}
+	if err := a.print(fmt.Sprintf("%s: %s on %s (%s)\n", linked.From, done, linked.On, strings.Join(linked.Types, ", "))); err != nil {
+		return err
+	}
+	a.warnOfLines(linked.Lines)
+	return nil
+}

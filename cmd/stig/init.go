@@ -1,0 +1,107 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"stig/beads"
+	"stig/gate"
+)
+
+func (a *app) initCommand() *cobra.Command {
+	var prefix string
+	var dryRun bool
+	cmd := &cobra.Command{
+		Use:   "init",
+		Short: "make an empty store in this repository",
+		Long: "Make .beads with an empty issues.jsonl in the directory of -C, else at the root\n" +
+			"of the git repository, else here. Ids begin with the prefix, which is kept in\n" +
+			".beads/prefix until issues show it; config.yaml, if there is one, counts more.",
+		GroupID: "store",
+		Args:    takes(0, 0, "nothing"),
+		Example: "  stig init --prefix demo",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			dir, err := a.home(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if prefix, err = a.prefix(prefix, dir); err != nil {
+				return err
+			}
+			return a.init(dir, prefix, dryRun)
+		},
+	}
+	cmd.Flags().StringVar(&prefix, "prefix", "", "what ids begin with (default the name of the directory)")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "say what would be made, make nothing")
+	return cmd
+}
+
+// home is the directory that gets the store.
+func (a *app) home(ctx context.Context) (string, error) {
+	for _, named := range []struct{ what, path string }{{"--store", a.store}, {"BEADS_DIR", a.getenv("BEADS_DIR")}} {
+		if named.path != "" {
+			return "", usage(fmt.Sprintf("init: makes %s, and %s names %s", filepath.Join(".beads", "issues.jsonl"), named.what, named.path),
+				"leave "+named.what+" out; -C DIR says where the store goes")
+		}
+	}
+	if a.dir != "" {
+		return a.dir, nil
+	}
+	if !gate.Here("", a.getenv)("git") {
+		return ".", nil
+	}
+	result, err := gate.Run(ctx, gate.Command{Argv: []string{"git", "rev-parse", "--show-toplevel"}})
+	if err != nil {
+		return "", err
+	}
+	root := strings.TrimRight(string(result.Stdout), "\r\n")
+	if result.Exit != 0 || root == "" {
+		return ".", nil
+	}
+	return filepath.FromSlash(root), nil
+}
+
+func (a *app) prefix(given, dir string) (string, error) {
+	if given == "" {
+		return beads.PrefixOf(dir)
+	}
+	given = strings.TrimRight(given, "-")
+	if err := beads.CheckPrefix(given); err != nil {
+		return "", usage(err.Error(), "such as --prefix demo, which gives ids like demo-4k2")
+	}
+	return given, nil
+}
+
+func (a *app) init(dir, prefix string, dryRun bool) error {
+	if dryRun {
+		if err := beads.Vacant(dir); err != nil {
+			return err
+		}
+		return a.printInit(shortest(filepath.Join(dir, ".beads", "issues.jsonl")), prefix, nil, "would make")
+	}
+	store, made, err := beads.Init(dir, prefix)
+	if err != nil {
+		return err
+	}
+	return a.printInit(shortest(store.Path), prefix, made, "made")
+}
+
+func (a *app) printInit(path, prefix string, made []string, verb string) error {
+	if a.json {
+		files := []string{}
+		for _, f := range made {
+			files = append(files, shortest(f))
+		}
+		return a.printJSON("init", map[string]any{"store": path, "prefix": prefix, "made": files, "dry_run": made == nil})
+	}
+	if err := a.printf("%s %s; ids begin with %s-\n", verb, cmp.Or(path, "."), prefix); err != nil {
+		return err
+	}
+	a.hint("type stig create TITLE to add the first issue")
+	return nil
+}
