@@ -15,6 +15,8 @@ type disk interface {
 	open(path string) (io.ReadCloser, error)
 	list(dir string) (listing, error)
 	temp(dir, pattern string) (tempFile, error)
+	// exchange makes two files trade names at once, or gives errors.ErrUnsupported.
+	exchange(a, b string) error
 	rename(from, to string) error
 	remove(path string) error
 	syncDir(path string) error
@@ -48,6 +50,7 @@ func (osDisk) read(s Store) (*File, error)                              { return
 func (osDisk) open(path string) (io.ReadCloser, error)                  { return os.Open(path) }
 func (osDisk) list(dir string) (listing, error)                         { return listDir(dir) }
 
+func (osDisk) exchange(a, b string) error   { return exchange(a, b) }
 func (osDisk) rename(from, to string) error { return os.Rename(from, to) }
 func (osDisk) remove(path string) error     { return os.Remove(path) }
 func (osDisk) syncDir(path string) error    { return syncDir(path) }

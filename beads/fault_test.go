@@ -68,6 +68,13 @@ func (d *faultyDisk) open(path string) (io.ReadCloser, error) {
 	return faultyReader{f, d}, err
 }
 
+func (d *faultyDisk) exchange(a, b string) error {
+	if d.step("exchange") {
+		return d.with
+	}
+	return d.osDisk.exchange(a, b)
+}
+
 func (d *faultyDisk) rename(from, to string) error {
 	if d.step("rename") {
 		return d.with
@@ -165,11 +172,12 @@ func (d *faultyDisk) fault(name string) error {
 }
 
 // steps are those of one edit, in order.
-const steps = "lock list read temp become copy write copy sync close open reread reread closeRead rename syncDir unlock"
+const steps = "lock list read temp become copy write copy sync close open reread reread closeRead " +
+	"exchange open reread reread closeRead remove syncDir unlock"
 
 // Whichever step fails, however it fails, the error comes out with its place
-// and what to do; the store is whole, as it was up to the rename and as it was
-// to become after it; and no file is left lying about.
+// and what to do; the store is whole, as it was up to the exchange and as it
+// was to become after it; and no file is left lying about.
 func TestEditFaults(t *testing.T) {
 	edited := strings.Replace(strings.Replace(harbour, `"one"`, `"two"`, 1), `"updated_at":"2026-01-01T00:00:00Z"`, updatedNow, 1)
 	whole := &faultyDisk{}
@@ -193,7 +201,7 @@ func TestEditFaults(t *testing.T) {
 			_, err := edit(ctx, d, s, Options{Now: testNow, Notes: anyNotes}, setNotes("h-1", "two"))
 			want := harbour
 			switch {
-			case step == "list", step == "open" && with == fs.ErrNotExist:
+			case step == "list", step == "remove", step == "open" && with == fs.ErrNotExist:
 				// Nothing hangs on it: what is left behind waits for the next
 				// writer; a store that is gone for a moment is read again.
 				want = edited
@@ -214,9 +222,15 @@ func TestEditFaults(t *testing.T) {
 			if got := content(t, s); got != want {
 				t.Errorf("%s fails with %v: the file holds %q", step, with, got)
 			}
-			if step == "lock" {
+			switch step {
+			case "lock":
 				checkClean(t, s, "issues.jsonl")
-			} else {
+			case "remove":
+				if _, err := Edit(ctx, s, Options{Now: testNow}, func(*Tx) error { return nil }); err != nil {
+					t.Error(err)
+				}
+				fallthrough
+			default:
 				checkClean(t, s, jsonlLock, "issues.jsonl")
 			}
 		}
@@ -258,10 +272,10 @@ func TestEditFaultTwice(t *testing.T) {
 	checkClean(t, s, jsonlLock, "issues.jsonl")
 }
 
-// renameless is a disk that became read-only before the rename.
+// renameless is a disk that became read-only before the exchange.
 type renameless struct{ disk }
 
-func (renameless) rename(string, string) error { return syscall.EROFS }
+func (renameless) exchange(string, string) error { return syscall.EROFS }
 
 // A directory that goes away meanwhile is an error with its place, wherever
 // the edit was.

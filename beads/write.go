@@ -106,7 +106,7 @@ func (w *writer) replace(ctx context.Context, tx *Tx) error {
 		err = w.failed("cannot write its replacement", e)
 	}
 	if err == nil {
-		err = w.compare(tx.file)
+		err = w.compare(w.target, tx.file)
 	}
 	if err == nil {
 		err = ctx.Err()
@@ -114,21 +114,24 @@ func (w *writer) replace(ctx context.Context, tx *Tx) error {
 	if err == nil {
 		err = tx.file.Close()
 	}
-	if err == nil {
-		if e := w.disk.rename(name, w.target); e != nil {
-			err = w.failed("cannot be replaced", e)
-		}
-	}
 	if err != nil {
-		if e := w.disk.remove(name); e != nil && !errors.Is(e, fs.ErrNotExist) {
-			err = join(err, e)
-		}
+		return w.discard(name, err)
+	}
+	if err := w.put(name, tx.file); err != nil {
 		return err
 	}
 	if err := w.disk.syncDir(filepath.Dir(w.target)); err != nil {
 		return w.failed("was replaced, but may not outlast a crash", err)
 	}
 	return nil
+}
+
+// discard removes a replacement that err keeps from its place.
+func (w *writer) discard(name string, err error) error {
+	if e := w.disk.remove(name); e != nil && !errors.Is(e, fs.ErrNotExist) {
+		err = join(err, e)
+	}
+	return err
 }
 
 func (w *writer) pattern() string { return "." + filepath.Base(w.target) + ".stig-*.tmp" }
@@ -200,10 +203,10 @@ func writeAll(temp tempFile, b []byte) error {
 	return err
 }
 
-// compare hashes what stands at the path now, by content: time stamps and
-// updated_at tell nothing.
-func (w *writer) compare(f *File) error {
-	now, err := w.disk.open(w.target)
+// compare holds what stands at a path now against what was read, by content:
+// time stamps and updated_at tell nothing.
+func (w *writer) compare(path string, f *File) error {
+	now, err := w.disk.open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return errChanged
 	}

@@ -1,0 +1,9 @@
+package beads
+
+import "golang.org/x/sys/unix"
+
+// exchange makes two files trade names at once. The error is
+// errors.ErrUnsupported where the file system cannot.
+func exchange(a, b string) error {
+	return unsupported(unix.RenamexNp(a, b, unix.RENAME_SWAP), unix.EINVAL, unix.ENOTSUP)
+}

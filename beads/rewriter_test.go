@@ -1,0 +1,106 @@
+package beads
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// rewriteEnv has the test program, run again, rewrite a store without its lock
+// for a while: "mv PATH" or "truncate PATH".
+const rewriteEnv = "STIG_TEST_REWRITE"
+
+// rewriteFor is how long a rewriter works.
+const rewriteFor = time.Second
+
+// bell is what only a rewriter writes; the number after it counts up.
+const bell = `"title": "Ring the bell `
+
+// rewrite counts up the number in a title, as a program does that knows no
+// lock: read, change, write the whole file. As it alone writes the number, one
+// that it finds lower than it left it was written over.
+func rewrite(how, path string) error {
+	last, lost := 0, 0
+	for end := time.Now().Add(rewriteFor); time.Now().Before(end); {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		before, rest, _ := bytes.Cut(text, []byte(bell))
+		digits, after, found := bytes.Cut(rest, []byte(`"`))
+		n, err := strconv.Atoi(string(digits))
+		if !found || err != nil {
+			return fmt.Errorf("the file was torn: %q", text)
+		}
+		if n < last {
+			lost++
+		}
+		last = n + 1
+		text = []byte(fmt.Sprintf("%s%s%d\"%s", before, bell, last, after))
+		if how == "mv" {
+			err = errors.Join(os.WriteFile(path+".x", text, 0o644), os.Rename(path+".x", path))
+		} else {
+			err = os.WriteFile(path, text, 0o644)
+		}
+		if err != nil {
+			return err
+		}
+		time.Sleep(time.Duration(last%5) * time.Millisecond)
+	}
+	fmt.Printf("%d %d", last, lost)
+	return nil
+}
+
+// What a program that knows no lock puts in the place of the store between our
+// reading and our writing is never written over.
+func TestEditAgainstRewriter(t *testing.T) {
+	for _, how := range []string{"mv", "truncate"} {
+		t.Run(how, func(t *testing.T) {
+			s := writeStore(t, strings.Replace(harbour, "Ring the bell", "Ring the bell 0", 1))
+			c := exec.Command(os.Args[0])
+			c.Env = append(os.Environ(), rewriteEnv+"="+how+" "+s.Path)
+			var out, said bytes.Buffer
+			c.Stdout, c.Stderr = &out, &said
+			if err := c.Start(); err != nil {
+				t.Fatal(err)
+			}
+			ended := make(chan error, 1)
+			go func() { ended <- c.Wait() }()
+			written, refused := 0, map[string]int{}
+			for running := true; running; {
+				_, err := Edit(ctx, s, Options{Now: testNow, Notes: anyNotes}, setNotes("h-1", strconv.Itoa(written)))
+				if err == nil {
+					written++
+				} else {
+					refused[fmt.Sprintf("%T", err)]++
+				}
+				select {
+				case err := <-ended:
+					running = false
+					if err != nil {
+						t.Fatalf("%v: %s", err, said.String())
+					}
+				default:
+				}
+			}
+			var rewritten, lost int
+			if _, err := fmt.Sscan(out.String(), &rewritten, &lost); err != nil {
+				t.Fatal(err, out.String())
+			}
+			t.Logf("%d times rewritten, %d edits written, refused: %v", rewritten, written, refused)
+			if lost > 0 {
+				t.Errorf("%d of %d were written over", lost, rewritten)
+			}
+			if written == 0 || rewritten == 0 {
+				t.Error("they did not meet")
+			}
+			checkClean(t, s, jsonlLock, "issues.jsonl")
+		})
+	}
+}
