@@ -51,7 +51,7 @@ func (osDisk) open(path string) (io.ReadCloser, error)                  { return
 func (osDisk) list(dir string) (listing, error)                         { return listDir(dir) }
 
 func (osDisk) exchange(a, b string) error   { return exchange(a, b) }
-func (osDisk) rename(from, to string) error { return os.Rename(from, to) }
+func (osDisk) rename(from, to string) error { return rename(from, to) }
 func (osDisk) remove(path string) error     { return os.Remove(path) }
 func (osDisk) syncDir(path string) error    { return syncDir(path) }
 

@@ -49,6 +49,8 @@ func keepOwner(f *os.File, of fs.FileInfo) error {
 	return nil
 }
 
+func rename(from, to string) error { return os.Rename(from, to) }
+
 // syncDir makes renames in a directory last through a crash.
 func syncDir(path string) error {
 	d, err := os.Open(path)
