@@ -7,9 +7,10 @@ import (
 // decision is what becomes of a line: kept with a text, dropped, or left to a
 // person for a reason.
 type decision struct {
-	keep   bool
-	text   string
-	reason string
+	keep    bool
+	text    string
+	reason  string
+	warning string
 }
 
 func take(l *line) decision {

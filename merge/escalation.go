@@ -2,6 +2,7 @@ package merge
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -49,6 +50,34 @@ func dateIn(heading string) string {
 	for i := 0; i+size <= len(heading); i++ {
 		if isDate(heading[i : i+size]) {
 			return heading[i : i+size]
+		}
+	}
+	return ""
+}
+
+// unseen says which question of one side the union has before an answer of the
+// other side, which counts as an answer to it and was none.
+func unseen(ours, theirs string) string {
+	o, t := partsOf(ours), partsOf(theirs)
+	sides := map[string]int{} // 1 only ours, 2 only theirs, 3 both
+	for i, list := range [][]part{o, t} {
+		for _, p := range list {
+			sides[p.text] |= 1 << i
+		}
+	}
+	asked := map[int]part{}
+	for _, p := range partsOf(uniteParts(ours, theirs)) {
+		side := sides[p.text]
+		if question, ok := asked[3-side]; p.answers && ok {
+			return fmt.Sprintf("the answer of %s counts for the question of %s too, which it has not seen: ask again if that is still open", p.date, question.date)
+		}
+		switch {
+		case !p.answers:
+			asked[side] = p
+		case side == 3:
+			clear(asked)
+		default:
+			delete(asked, side)
 		}
 	}
 	return ""

@@ -34,6 +34,7 @@ type value struct {
 // issue merges key by key into ours.
 func issue(v versions) decision {
 	result := v.ours
+	warning := ""
 	settled := v.winner()
 	keys := v.ours.Keys()
 	for _, k := range v.theirs.Keys() {
@@ -47,8 +48,8 @@ func issue(v versions) decision {
 		case slices.Contains(state, k):
 			result, err = put(result, k, settled.Raw(k))
 		case k == beads.Notes && v.bothChanged(k):
-			text, reason := v.notes()
-			if reason != "" {
+			var text, reason string
+			if text, warning, reason = v.notes(); reason != "" {
 				return decision{reason: reason}
 			}
 			result = result.Put(k, text)
@@ -65,7 +66,7 @@ func issue(v versions) decision {
 			return decision{reason: err.Error()}
 		}
 	}
-	return decision{keep: true, text: string(result.Bytes())}
+	return decision{keep: true, text: string(result.Bytes()), warning: warning}
 }
 
 // put is PutRaw that leaves a value alone which means the same.

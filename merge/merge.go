@@ -21,6 +21,13 @@ import "strings"
 type Result struct {
 	Text      string
 	Conflicts []Conflict
+	Warnings  []Warning
+}
+
+// Warning is something about a merged issue that a person should look at.
+type Warning struct {
+	ID      string `json:"id"`
+	Message string `json:"message"`
 }
 
 // Conflict is a line that was not merged.
@@ -62,6 +69,7 @@ type merger struct {
 	lines              int // written so far
 	last               string
 	conflicts          []Conflict
+	warnings           []Warning
 }
 
 // add writes what became of a line.
@@ -70,6 +78,9 @@ func (m *merger) add(b, o, t *line, d decision) {
 	case d.reason != "":
 		m.conflict(o, t, d.reason)
 	case d.keep:
+		if d.warning != "" {
+			m.warnings = append(m.warnings, Warning{o.id, d.warning})
+		}
 		m.write(d.text, m.end(b, o, t))
 	}
 }
@@ -108,7 +119,7 @@ func (m *merger) result() Result {
 	if !ended && !strings.HasSuffix(text, ">>>>>>> theirs"+m.last) {
 		text = strings.TrimSuffix(text, m.last)
 	}
-	return Result{Text: three(m.base.mark, m.ours.mark, m.theirs.mark) + text, Conflicts: m.conflicts}
+	return Result{Text: three(m.base.mark, m.ours.mark, m.theirs.mark) + text, Conflicts: m.conflicts, Warnings: m.warnings}
 }
 
 // end is the line end of a merged line.

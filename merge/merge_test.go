@@ -148,3 +148,23 @@ func TestConflictMarkers(t *testing.T) {
 		t.Errorf("got %v", r.Conflicts)
 	}
 }
+
+// TestUnseenQuestion: the trail is in the order of its dates, and then an
+// answer stands after a question that who answered has not seen.
+func TestUnseenQuestion(t *testing.T) {
+	version := func(hour int, state, more string) string {
+		return noted("q", hour, table("escalation "+state)+"\n\n"+section("escalation-context", "## Pending (2026-11-01)\na?"+more))
+	}
+	base := version(0, "pending 2026-11-01", "")
+	ours := version(1, "resolved 2026-11-05", "\n\n## Resolved (2026-11-05)\nb")
+	theirs := version(2, "pending 2026-11-03", "\n\n## Pending (2026-11-03)\nc?")
+	for _, r := range []Result{Stores(base, ours, theirs), Stores(base, theirs, ours)} {
+		want := version(2, "resolved 2026-11-05", "\n\n## Pending (2026-11-03)\nc?\n\n## Resolved (2026-11-05)\nb")
+		if r.Text != want || len(r.Conflicts) > 0 {
+			t.Errorf("got\n%s\nwant\n%s", r.Text, want)
+		}
+		if len(r.Warnings) != 1 || !strings.HasPrefix(r.Warnings[0].Message, "the answer of 2026-11-05 counts for the question of 2026-11-03 too") {
+			t.Errorf("warnings %v", r.Warnings)
+		}
+	}
+}

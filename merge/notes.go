@@ -22,8 +22,9 @@ type document struct {
 // which what changed in other is spliced.
 type documents struct{ base, lead, other document }
 
-// notes merges notes that both sides changed; the reason is why it cannot.
-func (v versions) notes() (text, reason string) {
+// notes merges notes that both sides changed; the reason is why it cannot, the
+// warning what a person should look at all the same.
+func (v versions) notes() (text, warning, reason string) {
 	var d documents
 	for _, side := range []struct {
 		from *beads.Record
@@ -31,32 +32,46 @@ func (v versions) notes() (text, reason string) {
 		name string
 	}{{v.base, &d.base, "before"}, {v.ours, &d.lead, "in ours"}, {v.theirs, &d.other, "in theirs"}} {
 		if side.into.record = side.from; !side.into.read() {
-			return "", "both changed notes, which are malformed " + side.name
+			return "", "", "both changed notes, which are malformed " + side.name
 		}
 	}
 	if d.lead.doc.Text() == "" || d.other.doc.Text() == "" {
-		return "", "one side removed the notes, the other changed them"
+		return "", "", "one side removed the notes, the other changed them"
 	}
 	want, appended, reason := d.decideProse(v)
 	if reason != "" {
-		return "", reason
+		return "", "", reason
 	}
 	result, want2, reason := d.mergeSections(v)
 	if reason != "" {
-		return "", reason
+		return "", "", reason
 	}
 	if appended != "" {
 		if result, reason = appendProse(result, appended); reason != "" {
-			return "", reason
+			return "", "", reason
 		}
 	}
 	if result, reason = d.settleEscalation(result); reason != "" {
-		return "", reason
+		return "", "", reason
 	}
 	if !holds(result, want, want2) {
-		return "", "both changed notes, and together they would not read as either side wrote them"
+		return "", "", "both changed notes, and together they would not read as either side wrote them"
 	}
-	return result.Text(), ""
+	if body := d.trail(); body != nil {
+		warning = unseen(body[0], body[1])
+	}
+	return result.Text(), warning, ""
+}
+
+// trail gives the trails of questions and answers when both sides changed
+// them.
+func (d *documents) trail() []string {
+	const name = signals.EscalationSection
+	b, l, o := d.base.bodies[name], d.lead.bodies[name], d.other.bodies[name]
+	if len(l) != 1 || len(o) != 1 || slices.Equal(b, l) || slices.Equal(b, o) {
+		return nil
+	}
+	return []string{l[0], o[0]}
 }
 
 // read parses the notes; it is false for notes in which nothing can be placed.
@@ -125,16 +140,16 @@ func (d *document) appendedTo(before string) (string, bool) {
 		return "", false
 	}
 	rest = strings.TrimSpace(rest)
-	return rest, rest != "" && strings.HasSuffix(strings.TrimSpace(unix(d.lastGap())), rest)
+	return rest, rest != "" && strings.HasSuffix(strings.TrimSpace(unix(lastGap(d.doc))), rest)
 }
 
 // lastGap is what stands after the last section.
-func (d *document) lastGap() string {
-	sections := d.doc.Sections()
+func lastGap(doc *notes.Doc) string {
+	sections := doc.Sections()
 	if len(sections) == 0 {
-		return d.doc.Text()
+		return doc.Text()
 	}
-	return d.doc.Text()[sections[len(sections)-1].End:]
+	return doc.Text()[sections[len(sections)-1].End:]
 }
 
 func appendProse(doc *notes.Doc, text string) (*notes.Doc, string) {
@@ -261,23 +276,48 @@ func (d *documents) write(doc *notes.Doc, name string, body []string) (*notes.Do
 	return doc.Replace(name, body[0])
 }
 
-// place is where a new section goes: at the end (-1), or before those that the
-// lead has new there too and that come later by name, so that it does not
-// matter which side is ours.
+// place is where a new section of other goes: at the end (-1), or before one
+// that is new in lead too: before that which it stands before in other, else,
+// behind that which it stands behind, by name. So it does not matter which side
+// is ours.
 func (d *documents) place(doc *notes.Doc, name string) int {
-	at := -1
 	sections := doc.Sections()
-	if strings.TrimSpace(d.lead.lastGap()) != "" {
+	if strings.TrimSpace(lastGap(doc)) != "" {
 		return -1
 	}
-	for i := len(sections) - 1; i >= 0; i-- {
-		s := sections[i]
-		if len(d.base.bodies[s.Name]) > 0 || s.Name == signals.Section || s.Name < name {
+	first := len(sections)
+	for first > 0 {
+		before := sections[first-1].Name
+		if len(d.base.bodies[before]) > 0 || before == signals.Section {
 			break
 		}
-		at = s.Start
+		first--
 	}
-	return at
+	behind, ahead := d.around(name)
+	for i := first; i < len(sections); i++ {
+		if slices.Contains(behind, sections[i].Name) {
+			first = i + 1
+		}
+	}
+	for _, s := range sections[first:] {
+		if slices.Contains(ahead, s.Name) || s.Name > name {
+			return s.Start
+		}
+	}
+	return -1
+}
+
+// around lists the sections of other behind which, and before which, one stands.
+func (d *documents) around(name string) (behind, ahead []string) {
+	list := &behind
+	for _, s := range d.other.doc.Sections() {
+		if s.Name == name {
+			list = &ahead
+			continue
+		}
+		*list = append(*list, s.Name)
+	}
+	return behind, ahead
 }
 
 // withBlanks widens a section to its lines and the blank lines after it; of

@@ -28,16 +28,18 @@ func (a *app) mergeCommand() *cobra.Command {
 			if output == "" {
 				output = args[1]
 			}
-			conflicts, err := a.merge(args, output)
+			r, err := a.merge(args, output)
 			if err != nil {
 				return &mergeError{err}
 			}
 			if a.json && output != "-" {
-				err = a.printJSON("merge", map[string]any{"conflicts": conflicts, "written": output})
+				err = a.printJSON("merge", map[string]any{
+					"conflicts": append([]merge.Conflict{}, r.Conflicts...), "warnings": append([]merge.Warning{}, r.Warnings...), "written": output,
+				})
 			} else {
-				a.reportConflicts(conflicts)
+				a.reportMerge(r)
 			}
-			if err == nil && len(conflicts) > 0 {
+			if err == nil && len(r.Conflicts) > 0 {
 				return foundError{}
 			}
 			return err
@@ -54,25 +56,24 @@ type mergeError struct{ error }
 func (e *mergeError) Unwrap() error { return e.error }
 
 // merge merges three files into a fourth.
-func (a *app) merge(files []string, output string) ([]merge.Conflict, error) {
+func (a *app) merge(files []string, output string) (merge.Result, error) {
 	var texts [3]string
 	for i, name := range files {
 		text, err := os.ReadFile(a.under(name))
 		if err != nil {
-			return nil, err
+			return merge.Result{}, err
 		}
 		texts[i] = string(text)
 	}
 	r := merge.Stores(texts[0], texts[1], texts[2])
-	conflicts := append([]merge.Conflict{}, r.Conflicts...)
-	if output == "-" {
+	switch {
+	case output == "-":
 		_, err := a.out.Write([]byte(r.Text))
-		return conflicts, err
+		return r, err
+	case r.Text == texts[1] && output == files[1]:
+		return r, nil
 	}
-	if r.Text == texts[1] && output == files[1] {
-		return conflicts, nil
-	}
-	return conflicts, replaceFile(a.under(output), r.Text)
+	return r, replaceFile(a.under(output), r.Text)
 }
 
 // under is a path as -C has it.
@@ -83,16 +84,19 @@ func (a *app) under(path string) string {
 	return filepath.Join(a.dir, path)
 }
 
-// reportConflicts says which lines a person must merge.
-func (a *app) reportConflicts(conflicts []merge.Conflict) {
-	for _, c := range conflicts {
+// reportMerge says which lines a person must merge, and what else to look at.
+func (a *app) reportMerge(r merge.Result) {
+	for _, w := range r.Warnings {
+		a.warn("%s: %s", w.ID, w.Message)
+	}
+	for _, c := range r.Conflicts {
 		what := c.ID
 		if what == "" {
 			what = "a line that is no issue"
 		}
 		fmt.Fprintf(a.err, "stig: line %d: %s: %s\n", c.Line, visible(what), visible(c.Reason))
 	}
-	if len(conflicts) > 0 {
+	if len(r.Conflicts) > 0 {
 		a.hint("make one line of the two between each pair of markers, then git add the store")
 	}
 }

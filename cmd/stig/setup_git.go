@@ -250,7 +250,7 @@ func addLine(text, line string) string {
 
 // removeLine undoes addLine.
 func removeLine(text, line string) (string, bool) {
-	for _, eol := range []string{"\n", "\r\n"} {
+	for _, eol := range []string{"\r\n", "\n"} {
 		if rest, ok := strings.CutSuffix(text, eol+line); ok {
 			return rest, true
 		}

@@ -1,0 +1,142 @@
+package merge
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// checkLaws holds three texts to what every merge must do. It calls merged, so
+// that the laws hold because of how lines come together, not because Stores
+// looks for them.
+func checkLaws(t *testing.T, base, ours, theirs string) {
+	t.Helper()
+	for _, x := range []string{base, ours, theirs} {
+		unchanged(t, "merge(x,x,x)", merged(x, x, x), x)
+	}
+	for _, x := range []string{ours, theirs} {
+		unchanged(t, "merge(b,x,b)", merged(base, x, base), x)
+		unchanged(t, "merge(b,b,x)", merged(base, base, x), x)
+		unchanged(t, "merge(b,x,x)", merged(base, x, x), x)
+	}
+	r, turned := merged(base, ours, theirs), merged(base, theirs, ours)
+	if a, b := conflictIDs(r), conflictIDs(turned); !slices.Equal(a, b) {
+		t.Fatalf("conflicts %v, turned round %v", r.Conflicts, turned.Conflicts)
+	}
+	nothingLost(t, base, ours, theirs, r)
+	nothingLost(t, base, theirs, ours, turned)
+	if len(r.Conflicts) == 0 {
+		// Merging again what is merged brings nothing new.
+		again := merged(theirs, r.Text, theirs)
+		unchanged(t, "merge(t,merged,t)", again, r.Text)
+	}
+}
+
+func unchanged(t *testing.T, law string, r Result, want string) {
+	t.Helper()
+	if r.Text != want || len(r.Conflicts) > 0 {
+		t.Fatalf("%s\n got %q\nwant %q\nconflicts %v", law, r.Text, want, r.Conflicts)
+	}
+}
+
+func conflictIDs(r Result) (ids []string) {
+	for _, c := range r.Conflicts {
+		ids = append(ids, c.ID)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// nothingLost: a line that only ours has stands in the result, and every issue
+// that either side has and the other did not delete.
+func nothingLost(t *testing.T, base, ours, theirs string, r Result) {
+	t.Helper()
+	keys := map[string]key{}
+	b, o, th := split(base, keys), split(ours, keys), split(theirs, keys)
+	out := split(r.Text, keys)
+	texts := map[string]bool{}
+	for _, l := range out.lines {
+		texts[l.text] = true
+	}
+	for _, l := range o.lines {
+		if !b.has(l.name) && !th.has(l.name) && !texts[l.text] {
+			t.Fatalf("lost the line %q\nof %q", l.text, r.Text)
+		}
+		deleted := b.has(l.name) && !th.has(l.name)
+		if !deleted && l.id != "" && !out.has(l.name) && len(r.Conflicts) == 0 {
+			t.Fatalf("lost the issue %s\nof %q", l.id, r.Text)
+		}
+	}
+}
+
+func TestLawsOfCases(t *testing.T) {
+	for _, c := range mergeCases() {
+		t.Run(c.name, func(t *testing.T) { checkLaws(t, c.base, c.ours, c.theirs) })
+	}
+}
+
+// TestLawsOfCorpus merges real stores with themselves and with others.
+func TestLawsOfCorpus(t *testing.T) {
+	corpus := os.Getenv("STIG_CORPUS")
+	if corpus == "" {
+		t.Skip("STIG_CORPUS is not set")
+	}
+	var texts []string
+	for _, pattern := range []string{"edge/*.jsonl", "*vanixiets.jsonl", "thrash*.jsonl"} {
+		names, err := filepath.Glob(filepath.Join(corpus, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			texts = append(texts, string(text))
+		}
+	}
+	if len(texts) < 4 {
+		t.Fatal("the corpus has too few stores")
+	}
+	for i := range texts {
+		checkLaws(t, texts[i], texts[(i+1)%len(texts)], texts[(i+2)%len(texts)])
+	}
+}
+
+func FuzzMerge(f *testing.F) {
+	for _, c := range mergeCases() {
+		f.Add(c.base, c.ours, c.theirs)
+	}
+	f.Add("\xef\xbb\xbf{\"id\":\"a\"}\r\n\n\n", "{\"id\":\"a\"}", "{\"id\":\"a\"}\n{\"id\":\"a\"}\n")
+	f.Add("<<<<<<< ours\n=======\n", "=======\n=======\n", ">>>>>>> theirs\n")
+	f.Fuzz(func(t *testing.T, base, ours, theirs string) { checkLaws(t, base, ours, theirs) })
+}
+
+// FuzzNotes merges the notes of one issue.
+func FuzzNotes(f *testing.F) {
+	for _, c := range noteCases() {
+		f.Add(c[0], c[1], c[2])
+	}
+	f.Fuzz(func(t *testing.T, base, ours, theirs string) {
+		var lines [3]string
+		for i, text := range []string{base, ours, theirs} {
+			lines[i] = describe("x", i, text)
+		}
+		checkLaws(t, lines[0], lines[1], lines[2])
+		sectionsKept(t, base, ours, theirs, merged(lines[0], lines[1], lines[2]))
+	})
+}
+
+func noteCases() (cases [][3]string) {
+	for _, c := range mergeCases() {
+		var texts [3]string
+		for i, store := range []string{c.base, c.ours, c.theirs} {
+			first, _, _ := strings.Cut(store, "\n")
+			texts[i] = notesOf(first)
+		}
+		cases = append(cases, texts)
+	}
+	return cases
+}
