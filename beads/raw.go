@@ -82,6 +82,8 @@ func (r *Record) PutRaw(k Key, raw []byte) (*Record, error) {
 	return r.insertRaw(k, raw), nil
 }
 
+// insertRaw puts a new member after the nearest present key that precedes it
+// in the known order, an unknown one at the end, spaced as the line is.
 func (r *Record) insertRaw(k Key, raw []byte) *Record {
 	colon, comma := r.spacing()
 	m := append([]byte{'"'}, styleOf(r.line).appendString(nil, string(k))...)

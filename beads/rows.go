@@ -109,7 +109,7 @@ func (r *Record) addRow(row Row, now time.Time, st style) *Record {
 	case i >= 0:
 		return r.splice(r.members[i].val, slices.Concat([]byte("["), text, []byte("]")))
 	default:
-		return r.insert(Dependencies, slices.Concat([]byte("["), text, []byte("]")))
+		return r.insertRaw(Dependencies, slices.Concat([]byte("["), text, []byte("]")))
 	}
 }
 

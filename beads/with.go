@@ -137,7 +137,7 @@ func (r *Record) with(s Set, st style) *Record {
 	case s.Text == "":
 		return r.without(s.Key)
 	case i < 0:
-		return r.insert(s.Key, append(st.appendString([]byte{'"'}, s.Text), '"'))
+		return r.insertRaw(s.Key, append(st.appendString([]byte{'"'}, s.Text), '"'))
 	default:
 		return r.replace(r.members[i].val, s.Text, st)
 	}
@@ -179,24 +179,6 @@ func (r *Record) without(k Key) *Record {
 		r = r.splice(at, nil)
 	}
 	return r
-}
-
-// insert puts a new member after the nearest present key that precedes it in
-// the known order, spaced as the line is.
-func (r *Record) insert(k Key, value []byte) *Record {
-	colon, comma := r.spacing()
-	m := fmt.Appendf(nil, `"%s"%s%s`, k, colon, value)
-	i := r.before(k)
-	switch {
-	case i >= 0:
-		end := r.members[i].val.end
-		return r.splice(span{end, end}, slices.Concat(comma, m))
-	case len(r.members) > 0:
-		start := r.members[0].key.start - 1
-		return r.splice(span{start, start}, slices.Concat(m, comma))
-	default:
-		return r.splice(span{r.end, r.end}, m)
-	}
 }
 
 // before is the index of the member after which a new key goes, or -1 for the

@@ -14,7 +14,7 @@ import (
 // known of them, and they hold nothing up.
 const external = "external:"
 
-// LinkError is returned by Create, Link and Unlink for a dependency that must
+// LinkError is returned by Create and Link for a dependency that must
 // not be written.
 type LinkError struct {
 	From, On, Type string
@@ -75,11 +75,11 @@ func Link(ctx context.Context, s beads.Store, o beads.Options, from string, d be
 
 // Unlink drops the rows by which from depends on on: those of d.Type, or of
 // every type when that is "". on need not be there any more. No such row
-// changes nothing.
+// changes nothing. Where bd keeps a database it refuses (*beads.RefusedError).
 func Unlink(ctx context.Context, s beads.Store, o beads.Options, from string, d beads.Dep) (*Linked, error) {
 	if s.Mode == beads.SQLite {
-		return nil, &LinkError{From: from, On: d.On, Type: d.Type,
-			Reason: "bd keeps these issues in a database, and puts back rows that go from the file",
+		return nil, &beads.RefusedError{Path: s.Path,
+			Reason: "bd keeps these issues in a database, and puts back dependencies that go from the file alone",
 			Hint:   fmt.Sprintf("type bd dep remove %s %s", from, d.On)}
 	}
 	var linked *Linked
