@@ -272,6 +272,8 @@ func usageOf(s signals.Signal) string {
 		return "how far the work left its description, 0.0 to 1.0"
 	case s == signals.EvidenceFreshness:
 		return "day of the newest evidence, YYYY-MM-DD or absent"
+	case s == signals.PlanningDepth:
+		return strings.Join(s.Domain(), ", ") + ", or auto: what follows from cynefin"
 	}
 	return strings.Join(s.Domain(), ", ")
 }
