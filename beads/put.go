@@ -9,14 +9,17 @@ import (
 )
 
 // put gives the finished file the store's name. A program that knows no lock
-// may have put its own there since the store was compared: so the two trade
-// names, what stood there is compared once more where nobody looks for it, and
-// a stranger's is given its name back. Where the system cannot exchange names
-// at once, a plain rename leaves that moment open.
-func (w *writer) put(name string, f *File) error {
+// may have put its own there since the store was seen and compared: so the two
+// trade names, what stood there is compared once more where nobody looks for
+// it, and a stranger's is given its name back. Where the system cannot exchange
+// names at once, a plain rename leaves a moment open.
+func (w *writer) put(name string, seen os.FileInfo, f *File) error {
 	mine, err := os.Stat(name)
 	if err != nil {
 		return w.discard(name, w.failed("cannot be replaced", err))
+	}
+	if !unmoved(w.target, seen) {
+		return w.discard(name, errChanged)
 	}
 	err = w.disk.exchange(name, w.target)
 	if errors.Is(err, errors.ErrUnsupported) {
@@ -28,11 +31,21 @@ func (w *writer) put(name string, f *File) error {
 	if err != nil {
 		return w.discard(name, w.failed("cannot be replaced", err))
 	}
+	if !unmoved(name, seen) {
+		return w.putBack(name, mine, errChanged)
+	}
 	if err := w.compare(name, f); err != nil {
 		return w.putBack(name, mine, err)
 	}
 	_ = w.disk.remove(name) // what cannot be removed now, the next writer removes
 	return nil
+}
+
+// unmoved tells at a glance, to lose no time, whether at a path stands the very
+// file that was seen. That it does proves nothing of its content.
+func unmoved(path string, seen os.FileInfo) bool {
+	now, err := os.Stat(path)
+	return err == nil && os.SameFile(seen, now) && seen.Size() == now.Size() && seen.ModTime().Equal(now.ModTime())
 }
 
 // putBack undoes an exchange, for the given reason. When a second stranger has
@@ -42,7 +55,7 @@ func (w *writer) putBack(name string, mine os.FileInfo, reason error) error {
 	if err := w.disk.exchange(name, w.target); err != nil {
 		return join(reason, w.failed("was replaced; what stood there is in "+name, err))
 	}
-	if now, err := os.Stat(name); err == nil && os.SameFile(mine, now) {
+	if unmoved(name, mine) {
 		return w.discard(name, reason)
 	}
 	if err := w.disk.exchange(name, w.target); err != nil {

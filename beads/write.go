@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 )
@@ -105,6 +106,10 @@ func (w *writer) replace(ctx context.Context, tx *Tx) error {
 	if e := temp.Close(); err == nil && e != nil {
 		err = w.failed("cannot write its replacement", e)
 	}
+	seen, e := os.Stat(w.target)
+	if err == nil && e != nil {
+		err = errChanged
+	}
 	if err == nil {
 		err = w.compare(w.target, tx.file)
 	}
@@ -117,7 +122,7 @@ func (w *writer) replace(ctx context.Context, tx *Tx) error {
 	if err != nil {
 		return w.discard(name, err)
 	}
-	if err := w.put(name, tx.file); err != nil {
+	if err := w.put(name, seen, tx.file); err != nil {
 		return err
 	}
 	if err := w.disk.syncDir(filepath.Dir(w.target)); err != nil {
