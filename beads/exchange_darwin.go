@@ -5,5 +5,6 @@ import "golang.org/x/sys/unix"
 // exchange makes two files trade names at once. The error is
 // errors.ErrUnsupported where the file system cannot.
 func exchange(a, b string) error {
-	return unsupported(unix.RenamexNp(a, b, unix.RENAME_SWAP), unix.EINVAL, unix.ENOTSUP)
+	err := ignoringEINTR(func() error { return unix.RenamexNp(a, b, unix.RENAME_SWAP) })
+	return unsupported(err, unix.EINVAL, unix.ENOTSUP)
 }
