@@ -56,6 +56,7 @@ func Stores(base, ours, theirs string) Result {
 func merged(base, ours, theirs string) Result {
 	keys := map[string]key{}
 	m := merger{base: split(base, keys), ours: split(ours, keys), theirs: split(theirs, keys)}
+	m.out.Grow(max(len(ours), len(theirs)))
 	for _, k := range m.order() {
 		b, o, t := m.base.line(k), m.ours.line(k), m.theirs.line(k)
 		m.add(b, o, t, decide(b, o, t))

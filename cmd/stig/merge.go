@@ -2,8 +2,10 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -59,11 +61,11 @@ func (e *mergeError) Unwrap() error { return e.error }
 func (a *app) merge(files []string, output string) (merge.Result, error) {
 	var texts [3]string
 	for i, name := range files {
-		text, err := os.ReadFile(a.under(name))
+		text, err := readText(a.under(name))
 		if err != nil {
 			return merge.Result{}, err
 		}
-		texts[i] = string(text)
+		texts[i] = text
 	}
 	r := merge.Stores(texts[0], texts[1], texts[2])
 	switch {
@@ -74,6 +76,24 @@ func (a *app) merge(files []string, output string) (merge.Result, error) {
 		return r, nil
 	}
 	return r, replaceFile(a.under(output), r.Text)
+}
+
+// readText reads a whole file into one string: stores may be large, and three
+// of them are held at once.
+func readText(path string) (string, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return "", err
+	}
+	var text strings.Builder
+	text.Grow(int(info.Size()))
+	_, err = io.Copy(&text, file)
+	return text.String(), err
 }
 
 // under is a path as -C has it.
