@@ -70,6 +70,7 @@ func TestChildID(t *testing.T) {
 	f := mustRead(t, writeStore(t, `{"id":"my.app-a1"}
 {"id":"my.app-a1.2","status":"tombstone"}
 {"id":"my.app-a1.2.7"}
+{"id":"my.app-a1.1"}
 {"id":"my.app-a1.x"}
 {"id":"my.app-a1.03"}
 `).Path)

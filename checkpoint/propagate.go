@@ -8,6 +8,7 @@ import (
 
 	"stig/beads"
 	"stig/notes"
+	"stig/signals"
 )
 
 // Propagated says into which issues a discovery was put.
@@ -56,7 +57,7 @@ func Propagate(ctx context.Context, s beads.Store, o beads.Options, from string,
 		report = &Propagated{ID: source.ID, Targets: []Propagatee{}, Warnings: []string{}}
 		sections = nil
 		for _, target := range targets {
-			p, err := tell(tx, target, fmt.Sprintf("propagated-from %s %s", source.ID, rules.today()), text)
+			p, err := tell(tx, target, fmt.Sprintf("%s %s %s", signals.PropagatedSection, source.ID, rules.today()), text)
 			if err != nil {
 				return err
 			}

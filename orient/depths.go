@@ -20,16 +20,28 @@ const (
 
 // shallow leaves what a worker needs who knows how: criteria and commands, and
 // the interfaces that the work must fit.
-func (b *Briefing) shallow(assembly) {
+func (b *Briefing) shallow(a assembly) {
 	b.keepDependencies(func(d Dependency) bool { return d.bearsOn(b.Issue.ID) })
 	if b.Description != "" {
 		b.omit("the description", "--depth", "standard")
 		b.Description = ""
 	}
-	if b.Notes != "" {
+	if told := a.told(); b.Notes != told {
 		b.omit("further notes", "--depth", "standard")
-		b.Notes = ""
+		b.Notes = told
 	}
+}
+
+// told is what the workers on other issues put here: it bears on this one, so
+// that even a reader who needs no history is to see it.
+func (a assembly) told() string {
+	var sections []string
+	for _, s := range a.doc.Sections() {
+		if strings.HasPrefix(s.Name, signals.PropagatedSection+" ") {
+			sections = append(sections, a.doc.Text()[s.Start:s.End])
+		}
+	}
+	return strings.Join(sections, "\n\n")
 }
 
 // standard shows everything that is known.

@@ -10,6 +10,10 @@ import (
 // EstimateSection is the name of the section that holds the state estimate.
 const EstimateSection = "checkpoint-context"
 
+// PropagatedSection begins the names of the sections that hold what was found
+// out in other issues; the id of the issue and the date follow.
+const PropagatedSection = "propagated-from"
+
 // Estimate is a state estimate: what the next worker must know about an issue
 // as it stands. Either the four labelled texts are given, or Body alone.
 type Estimate struct {
