@@ -18,6 +18,7 @@ package dag
 import (
 	"cmp"
 	"slices"
+	"sync"
 	"time"
 
 	"stig/beads"
@@ -40,6 +41,7 @@ type Graph struct {
 	parents  edges // child → epic
 	children edges // epic → child
 	blocked  []bool
+	unblocks func() []int // counted when first asked for
 }
 
 // New links the issues of a store. Edges to ids that the store does not hold
@@ -73,6 +75,7 @@ func New(issues Issues) *Graph {
 	g.blockers, g.waiters = newEdges(n, blocking), newEdges(n, reversed(blocking))
 	g.parents, g.children = newEdges(n, containment), newEdges(n, reversed(containment))
 	g.blocked = g.findBlocked()
+	g.unblocks = sync.OnceValue(g.countWaiting)
 	return g
 }
 
@@ -213,7 +216,8 @@ func (g *Graph) Progress(epic int) (closed, total int) {
 	return closed, len(children)
 }
 
-// Ready lists what can be started now: by priority, then id.
+// Ready lists what can be started now: by priority, then by how many wait for
+// it (Unblocks), the most first, then by id.
 func (g *Graph) Ready(now time.Time) []int {
 	var ready []int
 	for i := range g.issues.Len() {
@@ -221,9 +225,10 @@ func (g *Graph) Ready(now time.Time) []int {
 			ready = append(ready, i)
 		}
 	}
+	unblocks := g.Unblocks()
 	slices.SortFunc(ready, func(a, b int) int {
 		x, y := g.issues.At(a), g.issues.At(b)
-		return cmp.Or(cmp.Compare(x.Priority, y.Priority), cmp.Compare(x.ID, y.ID))
+		return cmp.Or(cmp.Compare(x.Priority, y.Priority), cmp.Compare(unblocks[b], unblocks[a]), cmp.Compare(x.ID, y.ID))
 	})
 	return ready
 }

@@ -267,7 +267,7 @@ func TestReady(t *testing.T) {
 		}
 	}
 	got := ids(s, dag.New(s).Ready(now))
-	if want := "freed heldbypin orphan plain related soon"; got != want {
+	if want := "plain freed heldbypin orphan related soon"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

@@ -1,0 +1,221 @@
+package dag
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Ring is a cycle of unclosed issues that wait for each other, and the row to
+// remove to break it.
+type Ring struct {
+	Steps  []Step
+	Remove Row
+}
+
+// mostEdges bounds the search for the shortest cycle of one component: it is
+// exact unless a component is so large and so tangled that more edges than
+// these would have to be followed, and gives a cycle in any case.
+const mostEdges = 1 << 26
+
+// Deadlocks gives, for every strongly connected component of the waiting-for
+// relation among unclosed issues, the shortest cycle through "it can start" of
+// one of them; sorted by the smallest id of each. A cycle of "it can close"
+// alone is made of containment rows, which make the same cycle of "it can
+// start" the other way round, so that none is missed and none told twice.
+//
+// Of equally short cycles it is the one with the smallest ids, so the order of
+// lines and rows makes no difference. It begins at its smallest id.
+//
+// The row to remove is the likeliest mistake: a blocking row between an issue
+// and itself, or what contains it or is contained in it at any depth; then any
+// other blocking row; then a containment row. Of several such the one whose
+// holder has the last id, then that on the last id.
+func (g *Graph) Deadlocks() []Ring {
+	order, rank := g.ranks()
+	relation := g.relation(rank)
+	of, count := relation.components()
+	seen := newVisited(len(of))
+	groups := members(of, count)
+	var rings []Ring
+	for c := range count {
+		cycle := relation.shortestCycle(starts(relation, groups.of(c), of), of, seen, mostEdges)
+		if cycle == nil {
+			continue
+		}
+		for k, node := range cycle {
+			cycle[k] = 2*order[node/2] + node%2
+		}
+		steps := g.fromSmallest(stepsOf(cycle))
+		rings = append(rings, Ring{Steps: steps, Remove: g.mistake(steps)})
+	}
+	slices.SortStableFunc(rings, func(a, b Ring) int { return g.byID(a.Steps[0].Issue, b.Steps[0].Issue) })
+	return rings
+}
+
+// ranks gives the indices in the order of their ids, and the place of each.
+func (g *Graph) ranks() (order, rank []int32) {
+	order, rank = make([]int32, g.issues.Len()), make([]int32, g.issues.Len())
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortStableFunc(order, func(a, b int32) int { return g.byID(int(a), int(b)) })
+	for place, i := range order {
+		rank[i] = int32(place)
+	}
+	return order, rank
+}
+
+// relation is the whole waiting-for relation among unclosed issues, with the
+// place of an issue in the order of ids in its nodes, and targets in order.
+func (g *Graph) relation(rank []int32) edges {
+	w := waiting{graph: g}
+	var links []link
+	for i := range g.issues.Len() {
+		if g.Closed(i) {
+			continue
+		}
+		for _, node := range []int32{startOf(i), closeOf(i)} {
+			w.each(node, func(need int32) {
+				links = append(links, link{from: 2*rank[node/2] + node%2, to: 2*rank[need/2] + need%2})
+			})
+		}
+	}
+	e := newEdges(2*g.issues.Len(), links)
+	for node := range 2 * g.issues.Len() {
+		slices.Sort(e.of(node))
+	}
+	return e
+}
+
+// starts picks the nodes of a component from which to look for its shortest
+// cycle.
+func starts(e edges, nodes, of []int32) (sources []int32) {
+	for _, node := range nodes {
+		if node%2 == int32(Start) {
+			sources = append(sources, node)
+		}
+	}
+	return sources
+}
+
+// fromSmallest turns a cycle so that it begins at its smallest id.
+func (g *Graph) fromSmallest(steps []Step) []Step {
+	first := 0
+	for k := range steps {
+		if g.byID(steps[k].Issue, steps[first].Issue) < 0 {
+			first = k
+		}
+	}
+	return append(slices.Clone(steps[first:]), steps[:first]...)
+}
+
+// mistake picks the row to remove from a cycle.
+func (g *Graph) mistake(steps []Step) Row {
+	rows := make([]Row, len(steps))
+	for k, s := range steps {
+		rows[k] = g.rowOf(s)
+	}
+	return slices.MinFunc(rows, func(a, b Row) int {
+		return cmp.Or(cmp.Compare(g.likelihood(a), g.likelihood(b)), g.byID(b.From, a.From), g.byID(b.On, a.On))
+	})
+}
+
+// rowOf gives the row behind a step.
+func (g *Graph) rowOf(s Step) Row {
+	row := Row{From: s.Issue, On: s.For}
+	if s.Does == Close {
+		row.From, row.On = s.For, s.Issue
+	}
+	wanted := contains
+	if s.Does == Start && s.Done == Close {
+		wanted = blocks
+	}
+	for _, dep := range g.issues.At(row.From).Deps {
+		on, ok := g.issues.Index(dep.On)
+		if ok && on == row.On && kindOf(dep.Type) == wanted && (row.Type == "" || dep.Type < row.Type) {
+			row.Type = dep.Type
+		}
+	}
+	return row
+}
+
+// likelihood is smaller the likelier a row of a cycle is a mistake.
+func (g *Graph) likelihood(r Row) int {
+	switch {
+	case kindOf(r.Type) == contains && r.From == r.On:
+		return 0
+	case kindOf(r.Type) == contains:
+		return 2
+	case r.From == r.On || g.inside(r.From, r.On) || g.inside(r.On, r.From):
+		return 0
+	}
+	return 1
+}
+
+// inside tells whether an epic contains an issue, at any depth.
+func (g *Graph) inside(i, epic int) bool {
+	seen := map[int32]bool{}
+	for queue := slices.Clone(g.parents.of(i)); len(queue) > 0; queue = queue[1:] {
+		at := queue[0]
+		if int(at) == epic {
+			return true
+		}
+		if !seen[at] {
+			seen[at] = true
+			queue = append(queue, g.parents.of(int(at))...)
+		}
+	}
+	return false
+}
+
+// ClosedCycles gives, for every strongly connected component of the blocking
+// edges alone, whatever the state of its issues, the shortest cycle through an
+// issue that holds nothing up any more, closed or pinned: it is no deadlock,
+// and yet no order of work. Each issue of a cycle waits for the next; it
+// begins at its smallest id. Deleted issues (tombstones) are left out.
+func (g *Graph) ClosedCycles() [][]int {
+	order, rank := g.ranks()
+	e := g.between(rank, func(i int) bool { return g.issues.At(i).Status != "tombstone" })
+	of, count := e.components()
+	seen := newVisited(len(of))
+	groups := members(of, count)
+	var cycles [][]int
+	for c := range count {
+		var sources []int32
+		for _, node := range groups.of(c) {
+			if !g.holds(int(order[node])) {
+				sources = append(sources, node)
+			}
+		}
+		cycle := e.shortestCycle(sources, of, seen, mostEdges)
+		if cycle == nil {
+			continue
+		}
+		first := slices.Index(cycle, slices.Min(cycle))
+		var list []int
+		for k := range cycle {
+			list = append(list, int(order[cycle[(first+k)%len(cycle)]]))
+		}
+		cycles = append(cycles, list)
+	}
+	slices.SortStableFunc(cycles, func(a, b []int) int { return g.byID(a[0], b[0]) })
+	return cycles
+}
+
+// between is the blocking edges between issues that keep picks, from issue to
+// blocker, by the order of ids.
+func (g *Graph) between(rank []int32, keep func(i int) bool) edges {
+	var links []link
+	for i := range g.issues.Len() {
+		for _, b := range g.blockers.of(i) {
+			if keep(i) && keep(int(b)) {
+				links = append(links, link{from: rank[i], to: rank[b]})
+			}
+		}
+	}
+	e := newEdges(g.issues.Len(), links)
+	for node := range g.issues.Len() {
+		slices.Sort(e.of(node))
+	}
+	return e
+}

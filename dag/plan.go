@@ -1,0 +1,187 @@
+package dag
+
+import "slices"
+
+// LongestChain gives the longest chain of unclosed issues of which each waits
+// for the one before it, by blocking edges; first to do first. Of equally long
+// ones it is the one with the smallest ids. Issues that block each other in a
+// ring count as one, the smallest id among them; pinned ones are no work and
+// are left out.
+func (g *Graph) LongestChain() []int { return g.LongestChainWithin(nil) }
+
+// LongestChainWithin is LongestChain of the issues that within picks; nil picks all.
+func (g *Graph) LongestChainWithin(within func(i int) bool) []int {
+	order, rank := g.ranks()
+	picked := func(i int) bool { return g.counts(i) && g.holds(i) && (within == nil || within(i)) }
+	e := g.between(rank, picked)
+	of, count := e.components()
+	groups := members(of, count)
+	length := make([]int, count) // of the longest chain that ends in the component
+	longest := 0
+	for c := range count {
+		if !picked(int(order[groups.of(c)[0]])) {
+			continue
+		}
+		for _, node := range groups.of(c) {
+			for _, b := range e.of(int(node)) {
+				if of[b] != int32(c) {
+					length[c] = max(length[c], length[of[b]])
+				}
+			}
+		}
+		length[c]++
+		longest = max(longest, length[c])
+	}
+	return g.chain(e, groups, of, order, length, longest)
+}
+
+// chain follows the longest chain backwards.
+func (g *Graph) chain(e, groups edges, of, order []int32, length []int, longest int) []int {
+	if longest == 0 {
+		return nil
+	}
+	// left is the length of the longest chain that begins in a component.
+	left := make([]int, len(length))
+	next := make([]int32, len(length))
+	least := func(c int32) int32 { return groups.of(int(c))[0] }
+	for c := len(length) - 1; c >= 0; c-- {
+		if length[c] == 0 {
+			continue
+		}
+		left[c]++
+		for _, node := range groups.of(c) {
+			for _, b := range e.of(int(node)) {
+				to := of[b]
+				if to == int32(c) {
+					continue
+				}
+				if left[to] < left[c] || left[to] == left[c] && least(int32(c)) < least(next[to]) {
+					left[to], next[to] = left[c], int32(c)
+				}
+			}
+		}
+	}
+	first := int32(-1)
+	for c := range length {
+		if left[c] == longest && (first < 0 || least(int32(c)) < least(first)) {
+			first = int32(c)
+		}
+	}
+	chain := make([]int, longest)
+	for k, c := 0, first; k < longest; k, c = k+1, next[c] {
+		chain[k] = int(order[least(c)])
+	}
+	return chain
+}
+
+// Stages sorts unclosed work so that each stage can run side by side once
+// those before it are closed. An issue stands in the stage after the last of
+// its blockers and not before its epic can start; an epic stands where it can
+// be closed, after the last of its children. Issues in a deadlock, and those
+// that wait for one, stand nowhere. within picks the issues to show (nil: all):
+// what is left out still holds up what is shown, and stages that would be empty
+// are dropped. Each stage is sorted by id; width is the size of the largest.
+func (g *Graph) Stages(within func(i int) bool) (stages [][]int, width int) {
+	order, rank := g.ranks()
+	e := g.relation(rank)
+	level := e.levels()
+	at := map[int][]int{}
+	deepest := 0
+	for _, i := range order {
+		i := int(i)
+		if !g.counts(i) || !g.holds(i) || within != nil && !within(i) {
+			continue
+		}
+		// closing takes one level more than what has to come before it
+		l := level[2*rank[i]+int32(Close)]
+		if l == 0 {
+			continue
+		}
+		at[l] = append(at[l], i)
+		deepest = max(deepest, l)
+	}
+	for l := 1; l <= deepest; l++ {
+		if len(at[l]) > 0 {
+			stages = append(stages, at[l])
+			width = max(width, len(at[l]))
+		}
+	}
+	return stages, width
+}
+
+// levels gives every "it can close" one more than the greatest level it needs,
+// and every "it can start" that greatest level; 0 for what can never be.
+// Starting is kept one higher than it is, so that 0 is free.
+func (e edges) levels() []int {
+	nodes := len(e.start) - 1
+	of, count := e.components()
+	size := make([]int, count)
+	for _, c := range of {
+		size[c]++
+	}
+	groups := members(of, count)
+	const never = -1
+	level := make([]int, nodes)
+	for c := range count {
+		for _, node := range groups.of(c) {
+			l := 0
+			if size[c] > 1 {
+				l = never
+			}
+			for _, to := range e.of(int(node)) {
+				if to == node || level[to] == never {
+					l = never
+				}
+				if l != never {
+					l = max(l, level[to])
+				}
+			}
+			if l != never && node%2 == int32(Close) {
+				l++
+			}
+			level[node] = l
+		}
+	}
+	for node, l := range level {
+		level[node] = max(l, 0)
+	}
+	return level
+}
+
+// Epics lists the issues that contain others, unclosed ones first, then by id.
+// Deleted ones (tombstones) neither contain nor are contained.
+func (g *Graph) Epics() []int {
+	var epics []int
+	for i := range g.issues.Len() {
+		if g.counts(i) && g.issues.At(i).Status != "tombstone" && len(g.Children(i)) > 0 {
+			epics = append(epics, i)
+		}
+	}
+	slices.SortFunc(epics, func(a, b int) int {
+		if g.Closed(a) != g.Closed(b) {
+			if g.Closed(b) {
+				return -1
+			}
+			return 1
+		}
+		return g.byID(a, b)
+	})
+	return epics
+}
+
+// Inside lists everything that an epic contains, at any depth, sorted by id.
+func (g *Graph) Inside(epic int) []int {
+	seen := map[int]bool{epic: true}
+	var list []int
+	for queue := []int{epic}; len(queue) > 0; queue = queue[1:] {
+		for _, child := range g.Children(queue[0]) {
+			if !seen[child] {
+				seen[child] = true
+				list = append(list, child)
+				queue = append(queue, child)
+			}
+		}
+	}
+	slices.SortFunc(list, g.byID)
+	return list
+}
