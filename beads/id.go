@@ -49,10 +49,14 @@ func (f *File) Prefix() (string, error) {
 }
 
 // commonPrefix is the prefix that most issues have, of several the first by
-// its bytes; "" when no id has one.
+// its bytes; "" when no id has one. The records that bd keeps of its molecules
+// and wisps, named prefix-mol-… and prefix-wisp-…, are not asked.
 func (f *File) commonPrefix() (best string) {
 	counts := map[string]int{}
 	for _, is := range f.issues {
+		if is.Ephemeral || strings.Contains(is.ID, "-mol-") || strings.Contains(is.ID, "-wisp-") {
+			continue
+		}
 		if prefix, _, ok := cutHash(is.ID); ok && prefix != "" {
 			counts[prefix]++
 			if n := counts[prefix]; n > counts[best] || n == counts[best] && prefix < best {

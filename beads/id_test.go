@@ -91,6 +91,7 @@ func TestPrefix(t *testing.T) {
 		{"configured", `{"id":"a-1"}`, "issue-prefix: \"my-app\" # ours\n", "kept", "my-app"},
 		{"configured as nothing", `{"id":"a-1"}`, "issue-prefix: \"\"\n", "", "a"},
 		{"most common", `{"id":"b-1"}` + "\n" + `{"id":"my-b-1"}` + "\n" + `{"id":"my-b-1.2"}`, "", "kept", "my-b"},
+		{"among records", `{"id":"b-wisp-1"}` + "\n" + `{"id":"b-wisp-2"}` + "\n" + `{"id":"b-1"}`, "", "", "b"},
 		{"as common as another", `{"id":"b-1"}` + "\n" + `{"id":"a-1"}`, "", "", "a"},
 		{"kept", `{"id":"b"}`, "", "kept\n", "kept"},
 		{"the directory", "", "", "", "harbor-7-x"},
