@@ -27,6 +27,8 @@ func noted(id string, hour int, text string) string {
 	return is(id, hour, `"notes":"`+strings.ReplaceAll(text, "\n", `\n`)+`"`)
 }
 
+func crlf(text string) string { return strings.ReplaceAll(text, "\n", "\r\n") }
+
 // table is a signal table of rows "name value date".
 func table(rows ...string) string {
 	text := "<!-- stigmergic-signals -->\n| Signal | Value | Updated |\n|---|---|---|\n"
@@ -69,6 +71,11 @@ func mergeCases() []mergeCase {
 		{name: "a broken line that the other side changed", base: a + b, ours: a + "{\"id\":\"p-b\",\n", theirs: a + is("p-b", 1), conflict: "both changed it, and ours cannot be read"},
 		{name: "unknown lines", base: "", ours: "{\"_schema\":\"x\"}\n" + a, theirs: "{\"_schema\":\"x\"}\n" + b, want: "{\"_schema\":\"x\"}\n" + a + b},
 		{name: "the end of the last line", base: a + b, ours: a + strings.TrimSuffix(b, "\n"), theirs: a + b + c, want: a + b + strings.TrimSuffix(c, "\n")},
+		{name: "theirs alone moves lines, ours adds one", base: c + a, ours: c + a + is("p-d", 0), theirs: a + c, want: a + c + is("p-d", 0)},
+		{name: "a line out of order stays where theirs has it", base: a + c, ours: is("p-a", 1) + c, theirs: a + c + b, want: is("p-a", 1) + c + b},
+		{name: "ours turns the line ends, theirs changes a line", base: a + b, ours: crlf(a + b), theirs: is("p-a", 1) + b, want: crlf(is("p-a", 1) + b)},
+		{name: "a repeated id", base: a, ours: a + is("p-a", 1), theirs: a + b, want: a + is("p-a", 1) + b},
+		{name: "one of two lines of an id", base: a + is("p-a", 1), ours: a, theirs: a + is("p-a", 1) + b, want: a + b},
 		{name: "two issues with one id", base: "", ours: `{"id":"x","created_at":"1"}` + "\n", theirs: `{"id":"x","created_at":"2"}` + "\n", conflict: "both made"},
 
 		{name: "different keys", base: is("x", 0, `"title":"t"`, `"z":1`), ours: is("x", 1, `"title":"u"`, `"z":1`), theirs: is("x", 2, `"title":"t"`, `"z":2`), want: is("x", 2, `"title":"u"`, `"z":2`)},
@@ -96,6 +103,14 @@ func mergeCases() []mergeCase {
 		{name: "one date: the higher surprise", base: noted("p-a", 0, table("surprise 0.0 2026-11-01")), ours: noted("p-a", 1, table("surprise 0.10 2026-11-02")), theirs: noted("p-a", 1, table("surprise 0.9 2026-11-02")), want: noted("p-a", 1, table("surprise 0.9 2026-11-02"))},
 		{name: "both made a table", base: noted("p-a", 0, "text"), ours: noted("p-a", 1, table("surprise 0.1 2026-11-02")+"\n\ntext"), theirs: noted("p-a", 1, table("progress blocked 2026-11-02")+"\n\ntext"),
 			want: noted("p-a", 1, table("surprise 0.1 2026-11-02", "progress blocked 2026-11-02")+"\n\ntext")},
+		{name: "one removes a row, the other changes another", base: noted("p-a", 0, table("surprise 0.0 2026-11-01", "odd 1 2026-11-01")),
+			ours: noted("p-a", 1, table("surprise 0.0 2026-11-01", "progress blocked 2026-11-02")), theirs: noted("p-a", 2, table("surprise 0.3 2026-11-02", "odd 1 2026-11-01")),
+			want: noted("p-a", 2, table("surprise 0.3 2026-11-02", "progress blocked 2026-11-02"))},
+		{name: "one removes a row, the other changes it", base: noted("p-a", 0, table("surprise 0.0 2026-11-01", "odd 1 2026-11-01")),
+			ours: noted("p-a", 1, table("surprise 0.1 2026-11-02")), theirs: noted("p-a", 2, table("surprise 0.0 2026-11-01", "odd 2 2026-11-02")),
+			want: noted("p-a", 2, table("surprise 0.1 2026-11-02", "odd 2 2026-11-02"))},
+		{name: "one changes text, the other a row", base: noted("p-a", 0, table("surprise 0.0 2026-11-01")+"\n\ntext"), ours: noted("p-a", 1, table("surprise 0.1 2026-11-02")+"\n\ntext"),
+			theirs: noted("p-a", 2, "before\n\n"+table("surprise 0.0 2026-11-01")+"\n\nanother"), want: noted("p-a", 2, "before\n\n"+table("surprise 0.1 2026-11-02")+"\n\nanother")},
 		{name: "the newer estimate", base: estimate(0, "2026-11-01", "old"), ours: estimate(1, "2026-11-03", "mine"), theirs: estimate(2, "2026-11-02", "theirs"), want: estimate(2, "2026-11-03", "mine")},
 		{name: "estimates of one day", base: estimate(0, "2026-11-01", "old"), ours: estimate(1, "2026-11-03", "mine"), theirs: estimate(2, "2026-11-03", "theirs"), want: estimate(2, "2026-11-03", "theirs")},
 		{name: "an estimate and a table", base: noted("p-a", 0, "text"), ours: noted("p-a", 1, "text\n\n"+section("checkpoint-context", "x")), theirs: noted("p-a", 2, table("surprise 0.1 2026-11-02")+"\n\ntext"),

@@ -53,7 +53,8 @@ func placed(lead, other *file) map[int][]string {
 		at := follows
 		if ascending && l.id != "" && len(ids) > 0 {
 			at = len(lead.lines)
-			if next := sort.SearchStrings(ids, l.id); next < len(ids) {
+			next := sort.Search(len(ids), func(i int) bool { return ids[i] > l.id })
+			if next < len(ids) {
 				at = places[next]
 			} else {
 				at = places[len(places)-1] + 1
