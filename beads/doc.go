@@ -3,7 +3,8 @@
 //
 // It finds the store (Discover), reads it in one pass into a small index
 // (Read), gives the whole line of an issue when asked (Issue.Record), and
-// changes single string values by splicing their bytes (Record.With, Edit).
+// changes single string values and dependency rows by splicing their bytes and
+// adds lines (Record.With, Tx.AddRow, Tx.Add, Edit), and makes a store (Init).
 // Edit holds a lock that other programs honour, compares the content on disk
 // with what was read, and replaces the file atomically; readers take no lock
 // and never wait.

@@ -1,6 +1,7 @@
 // Package checkpoint writes what a worker leaves behind: signals, a state
-// estimate, a question for a person. All of one report is written at once or
-// not at all, and only when the notes that result are valid.
+// estimate, a question for a person; also who works on an issue, what was found
+// out for others, new issues and what they depend on. All of one report is
+// written at once or not at all, and only when the notes that result are valid.
 //
 // It does not know the command line, and it decides nothing about values: the
 // schema does.

@@ -1,6 +1,6 @@
 // Package dag answers questions about how the issues of a store are linked:
 // what an issue was built on, what it waits for, who waits for it, what can
-// start now.
+// start now, and which dependency would keep issues from ever starting.
 //
 // Two relations are kept: blocking (an issue waits for another) and
 // containment (an epic holds its children). Every other dependency type never

@@ -19,11 +19,11 @@ func (a *app) claimCommand() *cobra.Command {
 		Args:    takes(1, 1, "one issue"),
 		Example: "  stig claim demo-1 --actor ann",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			actor, err := a.mustActor(cmd.Context())
-			if err != nil {
-				return err
-			}
 			return a.changeHands("claim", dryRun, func(s beads.Store, o beads.Options) (*checkpoint.Claimed, error) {
+				actor, err := a.mustActor(cmd.Context())
+				if err != nil {
+					return nil, err
+				}
 				return checkpoint.Claim(cmd.Context(), s, o, args[0], actor)
 			})
 		},
@@ -46,11 +46,11 @@ func (a *app) releaseCommand() *cobra.Command {
 					return checkpoint.Take(cmd.Context(), s, o, args[0])
 				})
 			}
-			actor, err := a.mustActor(cmd.Context())
-			if err != nil {
-				return err
-			}
 			return a.changeHands("release", dryRun, func(s beads.Store, o beads.Options) (*checkpoint.Claimed, error) {
+				actor, err := a.mustActor(cmd.Context())
+				if err != nil {
+					return nil, err
+				}
 				return checkpoint.Release(cmd.Context(), s, o, args[0], actor)
 			})
 		},
