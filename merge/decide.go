@@ -24,6 +24,12 @@ func same(a, b *line) bool {
 	return a == b || a != nil && b != nil && a.text == b.text
 }
 
+// respelled tells whether a line says what it said before in other bytes, as
+// tools that write the whole file leave it.
+func respelled(before, after *line) bool {
+	return before != nil && equal([]byte(before.text), []byte(after.text))
+}
+
 // decide is the three-way merge of one line; nil is a line that is not there.
 func decide(b, o, t *line) decision {
 	switch {
@@ -31,6 +37,8 @@ func decide(b, o, t *line) decision {
 		return take(o)
 	case same(b, o):
 		return take(t)
+	case o == nil && respelled(b, t), t == nil && respelled(b, o):
+		return decision{}
 	case o == nil:
 		return decision{reason: "deleted in ours, changed in theirs"}
 	case t == nil:

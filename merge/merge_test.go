@@ -65,6 +65,7 @@ func mergeCases() []mergeCase {
 		{name: "ids that do not ascend keep their neighbours", base: b + a, ours: b + is("p-a", 1), theirs: b + is("p-z", 0) + a, want: b + is("p-z", 0) + is("p-a", 1)},
 		{name: "theirs alone sorts the file", base: c + a + b, ours: c + a + is("p-b", 1), theirs: a + b + c, want: a + is("p-b", 1) + c},
 		{name: "one deletes, the other changes something else", base: a + b, ours: a, theirs: is("p-a", 1) + b, want: is("p-a", 1)},
+		{name: "deleted and written in other bytes", base: a + b, ours: is("p-a", 1), theirs: a + strings.Replace(b, ":", ": ", 1), want: is("p-a", 1)},
 		{name: "deleted and changed", base: a + b, ours: a, theirs: a + is("p-b", 1), conflict: "deleted in ours"},
 		{name: "changed and deleted", base: a + b, ours: a + is("p-b", 1), theirs: a, conflict: "changed in ours"},
 		{name: "a broken line of one side is its own", base: a + b, ours: a + "{\"id\":\"p-b\",\n", theirs: is("p-a", 1) + b, want: is("p-a", 1) + "{\"id\":\"p-b\",\n"},

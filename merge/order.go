@@ -52,12 +52,9 @@ func placed(lead, other *file) map[int][]string {
 		}
 		at := follows
 		if ascending && l.id != "" && len(ids) > 0 {
-			at = len(lead.lines)
-			next := sort.Search(len(ids), func(i int) bool { return ids[i] > l.id })
-			if next < len(ids) {
+			at = places[len(places)-1] + 1
+			if next := sort.Search(len(ids), func(i int) bool { return ids[i] > l.id }); next < len(ids) {
 				at = places[next]
-			} else {
-				at = places[len(places)-1] + 1
 			}
 		}
 		before[at] = append(before[at], l.name)
