@@ -1,0 +1,227 @@
+package dag_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"stig/beads"
+	"stig/dag"
+)
+
+// TestAgree holds every answer against the second implementation on generated
+// stores with all types of rows and all states, rings and repeated ids among
+// them.
+func TestAgree(t *testing.T) {
+	rounds := 4000
+	if testing.Short() {
+		rounds = 1000
+	}
+	random := rand.New(rand.NewPCG(2, 4))
+	seen := map[string]int{}
+	for round := range rounds {
+		s := anyStore(random, 1+random.IntN(12))
+		agree(t, s, seen)
+		if t.Failed() {
+			t.Fatalf("round %d:\n%s", round, show(s))
+		}
+	}
+	t.Log(seen)
+	for _, what := range []string{"ready", "blocked", "unblocks", "deadlock", "two deadlocks", "closed cycle", "acyclic", "stages"} {
+		if seen[what] < rounds/50 {
+			t.Errorf("%s: only %d of %d stores try it", what, seen[what], rounds)
+		}
+	}
+}
+
+// anyStore makes a store of n lines, sparse or dense, a tree of epics or not.
+func anyStore(random *rand.Rand, n int) (s store) {
+	pick := func(list ...string) string { return list[random.IntN(len(list))] }
+	states := []string{"open", "open", "open", "in_progress", "blocked", "deferred", "triage", "closed", "closed", "tombstone", "pinned"}
+	if random.IntN(2) == 0 {
+		states = states[:4]
+	}
+	for i := range n {
+		issue := &beads.Issue{ID: fmt.Sprintf("i%c", 'a'+(i*7)%26), Status: pick(states...), Type: pick("task", "task", "bug", "epic", "event")}
+		switch random.IntN(40) {
+		case 0:
+			issue.Pinned = true
+		case 1:
+			issue.Ephemeral = true
+		case 2:
+			issue.Template = true
+		case 3:
+			issue.DeferUntil = now.Add(time.Hour)
+		case 4:
+			issue.DeferUntil = now
+		case 5:
+			issue.ID = fmt.Sprintf("i%c", 'a'+(random.IntN(n)*7)%26)
+		}
+		issue.Priority = random.IntN(2)
+		s = append(s, issue)
+	}
+	orderly := random.IntN(2) == 0
+	types := []string{"blocks", "blocks", "conditional-blocks", "waits-for", "parent-child", "parent-child", "related", "relates-to", "blocked-by", "parent_child", "mine", ""}
+	for range random.IntN(2*n + 1) {
+		a, b := random.IntN(n), random.IntN(n)
+		if orderly && a < b {
+			a, b = b, a
+		}
+		on := s[b].ID
+		if k := random.IntN(30); k < 2 {
+			on = []string{"nowhere-1", "external:other:x"}[k]
+		}
+		s[a].Deps = append(s[a].Deps, beads.Dep{On: on, Type: pick(types...)})
+	}
+	return s
+}
+
+func agree(t *testing.T, s store, seen map[string]int) {
+	t.Helper()
+	g, b := dag.New(s), newBrute(s)
+	unblocks := b.unblocks()
+	if got := g.Unblocks(); !slices.Equal(got, unblocks) {
+		t.Errorf("unblocks: got %v, want %v", got, unblocks)
+	}
+	var ready []int
+	for i := range s {
+		if got, want := g.Blocked(i), b.blocked(i); got != want {
+			t.Errorf("%s blocked: got %v, want %v", s[i].ID, got, want)
+		} else if want {
+			seen["blocked"]++
+		}
+		if b.ready(i, now) {
+			ready = append(ready, i)
+		}
+		if unblocks[i] > 1 {
+			seen["unblocks"]++
+		}
+	}
+	slices.SortFunc(ready, func(x, y int) int {
+		if s[x].Priority != s[y].Priority {
+			return s[x].Priority - s[y].Priority
+		}
+		if unblocks[x] != unblocks[y] {
+			return unblocks[y] - unblocks[x]
+		}
+		return strings.Compare(s[x].ID, s[y].ID)
+	})
+	if got := g.Ready(now); !slices.Equal(got, ready) {
+		t.Errorf("ready: got %s, want %s", ids(s, got), ids(s, ready))
+	} else if len(got) > 0 {
+		seen["ready"]++
+	}
+	agreeOnRings(t, s, g, b, seen)
+	if b.acyclic() {
+		seen["acyclic"]++
+		if got, want := ids(s, g.LongestChain()), strings.Join(b.longest(), " "); got != want {
+			t.Errorf("longest chain: got %s, want %s", got, want)
+		}
+	}
+	for _, within := range []func(int) bool{func(int) bool { return true }, func(i int) bool { return i%3 > 0 }} {
+		stages, width := g.Stages(within)
+		var got []string
+		widest := 0
+		for _, stage := range stages {
+			got = append(got, ids(s, stage))
+			widest = max(widest, len(stage))
+		}
+		if want := b.stages(within); !slices.Equal(got, want) || width != widest {
+			t.Errorf("stages: got %q, width %d, want %q", got, width, want)
+		}
+		if len(stages) > 2 {
+			seen["stages"]++
+		}
+	}
+}
+
+// agreeOnRings holds the deadlocks and the closed cycles to be as many as there
+// are, as short as can be, and made of steps that are there.
+func agreeOnRings(t *testing.T, s store, g *dag.Graph, b brute, seen map[string]int) {
+	t.Helper()
+	step, dist := b.distances()
+	want := b.deadlocks()
+	rings := g.Deadlocks()
+	if len(rings) > 0 {
+		seen["deadlock"]++
+	}
+	if len(rings) > 1 {
+		seen["two deadlocks"]++
+	}
+	if len(rings) != len(want) {
+		t.Errorf("deadlocks: got %v, want %v", rings, want)
+		return
+	}
+	for k, ring := range rings {
+		length := 0
+		for n, at := range ring.Steps {
+			next := ring.Steps[(n+1)%len(ring.Steps)]
+			if !step[2*at.Issue+int(at.Does)][2*at.For+int(at.Done)] || next.Issue != at.For || next.Does > at.Done {
+				t.Errorf("no such step: %v in %v", at, ring.Steps)
+			}
+			length += 1 + int(at.Done-next.Does)
+			if s[at.Issue].ID < s[ring.Steps[0].Issue].ID {
+				t.Errorf("%v does not begin at its smallest id", ring.Steps)
+			}
+		}
+		if k > 0 && s[ring.Steps[0].Issue].ID < s[rings[k-1].Steps[0].Issue].ID {
+			t.Errorf("not sorted by smallest ids: %v", rings)
+		}
+		expected := 0
+		for start, shortest := range want {
+			x := startOf(ring)
+			if x == start || dist[x][start] < far && dist[start][x] < far {
+				expected = shortest
+				delete(want, start)
+			}
+		}
+		if length != expected {
+			t.Errorf("%v: %d steps, want %d", ring.Steps, length, expected)
+		}
+		if !slices.Contains(s[ring.Remove.From].Deps, beads.Dep{On: s[ring.Remove.On].ID, Type: ring.Remove.Type}) {
+			t.Errorf("%v: no row %v to remove", ring.Steps, ring.Remove)
+		}
+		if !slices.ContainsFunc(ring.Steps, func(at dag.Step) bool {
+			pair := [2]int{at.Issue, at.For}
+			return pair == [2]int{ring.Remove.From, ring.Remove.On} || at.Does == dag.Close && pair == [2]int{ring.Remove.On, ring.Remove.From}
+		}) {
+			t.Errorf("%v: removing %v does not break it", ring.Steps, ring.Remove)
+		}
+	}
+	cycles, wanted := g.ClosedCycles(), b.closedCycles()
+	if len(cycles) > 0 {
+		seen["closed cycle"]++
+	}
+	if len(cycles) != len(wanted) {
+		t.Errorf("closed cycles: got %v, want %v", cycles, wanted)
+		return
+	}
+	total, shortest := 0, 0
+	for _, cycle := range cycles {
+		total += len(cycle)
+		for k, i := range cycle {
+			if next := cycle[(k+1)%len(cycle)]; !b.waits(i, next) {
+				t.Errorf("closed cycle %s: %s does not wait for %s", ids(s, cycle), s[i].ID, s[next].ID)
+			}
+		}
+	}
+	for _, length := range wanted {
+		shortest += length
+	}
+	if total != shortest {
+		t.Errorf("closed cycles: %d steps in all, want %d", total, shortest)
+	}
+}
+
+// startOf is a node "can start" of a ring.
+func startOf(ring dag.Ring) int {
+	for _, at := range ring.Steps {
+		if at.Does == dag.Start {
+			return 2 * at.Issue
+		}
+	}
+	return -1
+}

@@ -1,0 +1,304 @@
+package dag_test
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"stig/beads"
+)
+
+// brute answers the same questions as the package a second time, straight from
+// their definitions and in no hurry, for graphs of a dozen issues.
+type brute struct {
+	s     store
+	count []bool // the line that its id stands for
+}
+
+func newBrute(s store) brute {
+	b := brute{s: s, count: make([]bool, len(s))}
+	for i := range s {
+		last, _ := s.Index(s[i].ID)
+		b.count[i] = last == i
+	}
+	return b
+}
+
+func (b brute) closed(i int) bool {
+	return b.s[i].Status == "closed" || b.s[i].Status == "tombstone"
+}
+
+func (b brute) holds(i int) bool {
+	return !b.closed(i) && b.s[i].Status != "pinned" && !b.s[i].Pinned
+}
+
+func (b brute) has(i, on int, types ...string) bool {
+	return b.count[i] && b.count[on] && slices.ContainsFunc(b.s[i].Deps, func(d beads.Dep) bool {
+		return d.On == b.s[on].ID && slices.Contains(types, d.Type)
+	})
+}
+
+func (b brute) waits(i, on int) bool {
+	return b.has(i, on, "blocks", "conditional-blocks", "waits-for")
+}
+
+func (b brute) in(i, epic int) bool { return b.has(i, epic, "parent-child") }
+
+// blocked tells whether a blocker of the issue holds, or one of an epic that
+// is reached through unclosed epics.
+func (b brute) blocked(i int) bool {
+	if b.closed(i) {
+		return false
+	}
+	above := map[int]bool{i: true}
+	for range b.s {
+		for child := range b.s {
+			for epic := range b.s {
+				if above[child] && b.in(child, epic) && !b.closed(epic) {
+					above[epic] = true
+				}
+			}
+		}
+	}
+	for at := range above {
+		for on := range b.s {
+			if b.waits(at, on) && b.holds(on) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (b brute) ready(i int, now time.Time) bool {
+	issue := b.s[i]
+	records := []string{"merge-request", "gate", "molecule", "message", "agent", "role", "rig", "event"}
+	return b.count[i] && issue.Status == "open" && !b.blocked(i) && !issue.Pinned && !issue.Ephemeral && !issue.Template &&
+		!issue.DeferUntil.After(now) && !slices.Contains(records, issue.Type)
+}
+
+// unblocks is the number of issues that wait for each: the least relation in
+// which an issue waits for its holding blockers, for what those wait for, and
+// for what its unclosed epics wait for.
+func (b brute) unblocks() []int {
+	n := len(b.s)
+	w := make([][]bool, n)
+	for j := range w {
+		w[j] = make([]bool, n)
+		for i := range w {
+			w[j][i] = !b.closed(j) && b.waits(j, i) && b.holds(i)
+		}
+	}
+	for changed := true; changed; {
+		changed = false
+		for j := range n {
+			for k := range n {
+				through := !b.closed(j) && (b.waits(j, k) && b.holds(k) || b.in(j, k) && !b.closed(k))
+				for i := range n {
+					if through && w[k][i] && !w[j][i] {
+						w[j][i], changed = true, true
+					}
+				}
+			}
+		}
+	}
+	counts := make([]int, n)
+	for j := range n {
+		for i := range n {
+			if w[j][i] && i != j {
+				counts[i]++
+			}
+		}
+	}
+	return counts
+}
+
+const far = 1 << 20
+
+// distances of the relation of "can start" (2i) and "can close" (2i+1), at
+// least one step long: the diagonal holds the shortest cycles.
+func (b brute) distances() (step [][]bool, dist [][]int) {
+	n := 2 * len(b.s)
+	step, dist = make([][]bool, n), make([][]int, n)
+	for x := range n {
+		step[x], dist[x] = make([]bool, n), make([]int, n)
+	}
+	for i := range b.s {
+		if b.closed(i) {
+			continue
+		}
+		step[2*i+1][2*i] = true
+		for j := range b.s {
+			if b.waits(i, j) && b.holds(j) {
+				step[2*i][2*j+1] = true
+			}
+			if b.in(i, j) && !b.closed(j) {
+				step[2*i][2*j] = true
+				step[2*j+1][2*i+1] = true
+			}
+		}
+	}
+	for x := range n {
+		for y := range n {
+			if dist[x][y] = far; step[x][y] {
+				dist[x][y] = 1
+			}
+		}
+	}
+	for k := range n {
+		for x := range n {
+			for y := range n {
+				dist[x][y] = min(dist[x][y], dist[x][k]+dist[k][y])
+			}
+		}
+	}
+	return step, dist
+}
+
+// deadlocks gives, for each set of nodes that reach each other, the length of
+// the shortest cycle through a "can start", by the smallest such node.
+func (b brute) deadlocks() map[int]int {
+	_, dist := b.distances()
+	found := map[int]int{}
+	for x := 0; x < len(dist); x += 2 {
+		if dist[x][x] >= far {
+			continue
+		}
+		least, shortest := x, dist[x][x]
+		for y := 0; y < len(dist); y += 2 {
+			if dist[x][y] < far && dist[y][x] < far {
+				least, shortest = min(least, y), min(shortest, dist[y][y])
+			}
+		}
+		found[least] = shortest
+	}
+	return found
+}
+
+// closedCycles is the same for blocking rows alone, among issues that are not
+// deleted, through one that holds nothing up.
+func (b brute) closedCycles() map[int]int {
+	n := len(b.s)
+	dist := make([][]int, n)
+	for i := range n {
+		dist[i] = make([]int, n)
+		for j := range n {
+			if dist[i][j] = far; b.waits(i, j) && b.s[i].Status != "tombstone" && b.s[j].Status != "tombstone" {
+				dist[i][j] = 1
+			}
+		}
+	}
+	for k := range n {
+		for i := range n {
+			for j := range n {
+				dist[i][j] = min(dist[i][j], dist[i][k]+dist[k][j])
+			}
+		}
+	}
+	found := map[int]int{}
+	for i := range n {
+		least, shortest := i, far
+		for j := range n {
+			if i == j && dist[i][i] < far || i != j && dist[i][j] < far && dist[j][i] < far {
+				least = min(least, j)
+				if !b.holds(j) {
+					shortest = min(shortest, dist[j][j])
+				}
+			}
+		}
+		if shortest < far {
+			found[least] = shortest
+		}
+	}
+	return found
+}
+
+// acyclic tells whether the blocking rows among work make no ring.
+func (b brute) acyclic() bool {
+	left := map[int]bool{}
+	for i := range b.s {
+		left[i] = b.holds(i)
+	}
+	for range b.s {
+		for i := range b.s {
+			waits := false
+			for j := range b.s {
+				waits = waits || left[j] && b.waits(i, j)
+			}
+			if !waits {
+				left[i] = false
+			}
+		}
+	}
+	for _, l := range left {
+		if l {
+			return false
+		}
+	}
+	return true
+}
+
+// longest tries every chain of issues that each wait for the one before; the
+// best is the longest, then the one with the smallest ids.
+func (b brute) longest() (best []string) {
+	var try func(chain []int)
+	try = func(chain []int) {
+		names := make([]string, len(chain))
+		for k, i := range chain {
+			names[k] = b.s[i].ID
+		}
+		if len(names) > len(best) || len(names) == len(best) && slices.Compare(names, best) < 0 {
+			best = names
+		}
+		for i := range b.s {
+			if b.count[i] && b.holds(i) && (len(chain) == 0 || b.waits(i, chain[len(chain)-1])) {
+				try(append(slices.Clone(chain), i))
+			}
+		}
+	}
+	try(nil)
+	return best
+}
+
+// stages plays the work through: in each round everything that can start does,
+// and what has started with all its children closed is closed.
+func (b brute) stages(within func(int) bool) (stages []string) {
+	n := len(b.s)
+	started, done := make([]bool, n), make([]bool, n)
+	for i := range b.s {
+		done[i] = b.closed(i)
+	}
+	for range n {
+		for range n {
+			for i := range n {
+				ok := !b.closed(i)
+				for j := range n {
+					ok = ok && !(b.waits(i, j) && b.holds(j) && !done[j]) && !(b.in(i, j) && !b.closed(j) && !started[j])
+				}
+				started[i] = started[i] || ok
+			}
+		}
+		var now []int
+		for i := range n {
+			ok := started[i] && !done[i]
+			for j := range n {
+				ok = ok && !(b.in(j, i) && !done[j])
+			}
+			if ok {
+				now = append(now, i)
+			}
+		}
+		var names []string
+		for _, i := range now {
+			done[i] = true
+			if b.count[i] && b.holds(i) && within(i) {
+				names = append(names, b.s[i].ID)
+			}
+		}
+		slices.Sort(names)
+		if len(names) > 0 {
+			stages = append(stages, strings.Join(names, " "))
+		}
+	}
+	return stages
+}
