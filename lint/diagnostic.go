@@ -22,6 +22,7 @@ type Severity string
 const (
 	Error   Severity = "error"   // a check fails
 	Warning Severity = "warning" // a strict check fails
+	Info    Severity = "info"    // no check fails
 )
 
 // Diagnostic is one thing that is wrong, with its place.
@@ -72,6 +73,8 @@ func Count(diagnostics []Diagnostic) Counts {
 			c.Error++
 		case Warning:
 			c.Warning++
+		case Info:
+			c.Info++
 		}
 	}
 	return c

@@ -1,0 +1,72 @@
+package lint
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"unicode"
+)
+
+// credential is a kind of secret that programs hand out in a form of their own.
+type credential struct {
+	kind    string
+	has     string // stands in each of them, in lower case: a text without it is not searched
+	pattern *regexp.Regexp
+	real    func(secret string) bool // nil: whatever matches; the secret is the first group, or all
+}
+
+// kindsOfCredential are forms that hardly anything else has. What is only
+// talked about (a prefix alone, a placeholder, a variable) must not match.
+var kindsOfCredential = sync.OnceValue(func() []credential {
+	return []credential{
+		{kind: "a private key", has: "private key", pattern: regexp.MustCompile(
+			`-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----(?:\r?\n|\\n)(?:[A-Za-z-]+: [^\n]*\n|\r?\n)*[A-Za-z0-9+/=]{32,}`)},
+		{kind: "an AWS access key", has: "akia", pattern: regexp.MustCompile(`\bAKIA[A-Z2-7]{16}\b`), real: notAnExample},
+		{kind: "an AWS access key", has: "asia", pattern: regexp.MustCompile(`\bASIA[A-Z2-7]{16}\b`), real: notAnExample},
+		{kind: "a GitHub token", has: "gh", pattern: regexp.MustCompile(`\bgh[pousr]_[A-Za-z0-9]{36,}\b`), real: random},
+		{kind: "a GitHub token", has: "github_pat_", pattern: regexp.MustCompile(`\bgithub_pat_[A-Za-z0-9_]{50,}\b`), real: random},
+		{kind: "a GitLab token", has: "glpat-", pattern: regexp.MustCompile(`\bglpat-[A-Za-z0-9_-]{20,}`), real: random},
+		{kind: "a Slack token", has: "xox", pattern: regexp.MustCompile(`\bxox[abeoprs]-[0-9A-Za-z-]{20,}`), real: holdsDigit},
+		{kind: "an API key (sk-…)", has: "sk-", pattern: regexp.MustCompile(`\bsk-[A-Za-z0-9_-]{32,}`), real: random},
+		{kind: "a password", has: "passw", pattern: regexp.MustCompile(
+			"(?i)\\b[a-z_]*passw(?:or)?d[\"']?\\s*[=:]\\s*[\"']?([^\\s\"'`]{8,})"), real: password},
+	}
+})
+
+// credentials finds secrets in the notes. What it finds is never repeated:
+// diagnostics end up in logs.
+func credentials(s *subject) {
+	text := s.doc.Text()
+	lower := strings.ToLower(text)
+	for _, c := range kindsOfCredential() {
+		if !strings.Contains(lower, c.has) {
+			continue
+		}
+		for _, at := range c.pattern.FindAllStringSubmatchIndex(text, -1) {
+			start, end := at[len(at)-2], at[len(at)-1]
+			if c.real != nil && !c.real(text[start:end]) {
+				continue
+			}
+			line, column := s.doc.Position(start)
+			s.add(RuleSecret, line, column, fmt.Sprintf("this looks like %s", c.kind),
+				"revoke it where it was issued, then take it out of the notes: git still has it")
+		}
+	}
+}
+
+func notAnExample(secret string) bool { return !strings.Contains(secret, "EXAMPLE") }
+
+func holdsDigit(secret string) bool { return strings.ContainsFunc(secret, unicode.IsDigit) }
+
+// random tells letters of both cases and digits mixed from names joined by hyphens.
+func random(secret string) bool {
+	return holdsDigit(secret) && strings.ContainsFunc(secret, unicode.IsUpper) && strings.ContainsFunc(secret, unicode.IsLower) &&
+		notAnExample(secret)
+}
+
+// password tells a value from a variable, a call, a placeholder or a word.
+func password(secret string) bool {
+	return holdsDigit(secret) && strings.ContainsFunc(secret, unicode.IsLetter) &&
+		!strings.ContainsAny(secret, "$<>(){}[]*%…") && !strings.Contains(strings.ToLower(secret), "example")
+}

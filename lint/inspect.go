@@ -1,0 +1,130 @@
+package lint
+
+import (
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"stig/beads"
+	"stig/gate"
+	"stig/notes"
+	"stig/signals"
+)
+
+// Rules are what a store is held against.
+type Rules struct {
+	Schema *signals.Schema
+	Look   gate.Lookup // tells what the commands in criteria may name; called by one goroutine at a time
+}
+
+// subject is one issue with all that is read of it, once for all judges.
+type subject struct {
+	file   *beads.File
+	rules  Rules
+	issue  *beads.Issue
+	record *beads.Record
+	doc    *notes.Doc
+	table  *signals.Table
+	found  []Diagnostic
+}
+
+// judge holds an issue against some rules.
+type judge func(*subject)
+
+// chunk is how many issues a worker takes at a time: enough that taking them
+// costs nothing, few enough that no worker is left with the rest.
+const chunk = 64
+
+// inspect has every issue judged, or those given, on all cores. What is found
+// is in the order of the issues, however many cores there are.
+func inspect(f *beads.File, only []int, rules Rules, judges []judge) ([]Diagnostic, error) {
+	rules.Look = oneAtATime(rules.Look)
+	indices := only
+	if only == nil {
+		indices = everyIndex(f)
+	}
+	chunks := slices.Collect(slices.Chunk(indices, chunk))
+	found := make([][]Diagnostic, len(chunks))
+	errs := make([]error, len(chunks))
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(chunks)) {
+		workers.Go(func() {
+			for {
+				n := int(next.Add(1)) - 1
+				if n >= len(chunks) {
+					return
+				}
+				found[n], errs[n] = judgeAll(f, chunks[n], rules, judges)
+			}
+		})
+	}
+	workers.Wait()
+	var all []Diagnostic
+	for n := range chunks {
+		if errs[n] != nil {
+			return nil, errs[n]
+		}
+		all = append(all, found[n]...)
+	}
+	return all, nil
+}
+
+func everyIndex(f *beads.File) []int {
+	indices := make([]int, f.Len())
+	for i := range indices {
+		indices[i] = i
+	}
+	return indices
+}
+
+func judgeAll(f *beads.File, indices []int, rules Rules, judges []judge) ([]Diagnostic, error) {
+	var found []Diagnostic
+	for _, i := range indices {
+		issue := f.At(i)
+		record, err := issue.Record()
+		if err != nil {
+			return nil, err
+		}
+		doc := notes.Parse(record.Text(beads.Notes))
+		s := subject{
+			file: f, rules: rules, issue: issue, record: record,
+			doc: doc, table: signals.Read(doc, rules.Schema),
+		}
+		for _, judge := range judges {
+			judge(&s)
+		}
+		found = append(found, s.found...)
+	}
+	return found, nil
+}
+
+// oneAtATime makes a lookup that remembers safe for several workers.
+func oneAtATime(look gate.Lookup) gate.Lookup {
+	if look == nil {
+		return nil
+	}
+	var mu sync.Mutex
+	return func(word string) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return look(word)
+	}
+}
+
+// add reports a breach of a rule; the place in the notes is 0, 0 when it is
+// about the issue. How bad it is stands in the table of rules.
+func (s *subject) add(rule string, line, column int, message, hint string) {
+	known, _ := Named(rule)
+	s.found = append(s.found, Diagnostic{
+		Rule: rule, Severity: known.Severity, ID: s.issue.ID, File: s.file.Store().Path, Line: s.issue.Line,
+		NotesLine: line, NotesColumn: column, Message: message, Hint: hint,
+	})
+}
+
+// closed tells whether the work was closed, as opposed to deleted.
+func (s *subject) closed() bool { return s.issue.Status == "closed" }
+
+// over tells whether nobody will work on the issue any more.
+func (s *subject) over() bool { return s.closed() || s.issue.Status == "tombstone" }

@@ -1,0 +1,161 @@
+package lint
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"stig/beads"
+	"stig/dag"
+)
+
+// nearMiss finds dependency types that look as if they blocked or contained.
+func nearMiss(s *subject) {
+	for _, dep := range s.rows() {
+		meant, turned, miss := dag.Meant(dep.Type)
+		if !miss {
+			continue
+		}
+		from, on := s.issue.ID, dep.On
+		if turned {
+			from, on = on, from
+		}
+		s.add(RuleType, 0, 0,
+			fmt.Sprintf("dependency on %s: type %q means nothing; likely %s depends on %s by %s", dep.On, dep.Type, from, on, meant),
+			fmt.Sprintf("type stig dep rm %s --on %s --type %s, then stig dep add %s --on %s --type %s",
+				s.issue.ID, dep.On, word(dep.Type), from, on, meant))
+	}
+}
+
+// dangling finds rows that point at nothing. Other stores are named external:.
+func dangling(s *subject) {
+	for _, dep := range s.rows() {
+		if _, there := s.file.Index(dep.On); there || strings.HasPrefix(dep.On, "external:") {
+			continue
+		}
+		s.add(RuleDangling, 0, 0,
+			fmt.Sprintf("dependency of type %q: no issue %q in the store", dep.Type, dep.On),
+			fmt.Sprintf("type stig dep rm %s --on %s", s.issue.ID, word(dep.On)))
+	}
+}
+
+// epicAsBlocker finds blocking rows between an epic and its own child.
+func epicAsBlocker(s *subject) {
+	for _, dep := range s.rows() {
+		on, there := s.file.Index(dep.On)
+		if !dag.Blocks(dep.Type) || !there {
+			continue
+		}
+		other := s.file.At(on)
+		child, epic := s.issue.ID, dep.On
+		switch {
+		case within(s.issue, dep.On):
+		case within(other, s.issue.ID):
+			child, epic = epic, child
+		default:
+			continue
+		}
+		hint := fmt.Sprintf("type stig dep rm %s --on %s --type %s", s.issue.ID, dep.On, dep.Type)
+		if !contained(s.file, child, epic) {
+			hint += fmt.Sprintf(", then stig dep add %s --on %s --type parent-child", child, epic)
+		}
+		s.add(RuleEpicBlock, 0, 0,
+			fmt.Sprintf("%s waits for %s by %s, and %s is part of %s", s.issue.ID, dep.On, dep.Type, child, epic), hint)
+	}
+}
+
+// unlinkedChild finds ids that say whose child an issue is where no row does.
+func unlinkedChild(s *subject) {
+	parent, ok := parentByID(s.issue.ID)
+	if !ok || s.issue.Status == "tombstone" {
+		return
+	}
+	at, there := s.file.Index(parent)
+	if !there || s.file.At(at).Status == "tombstone" || slices.ContainsFunc(s.issue.Deps, s.explains(parent)) {
+		return
+	}
+	if slices.ContainsFunc(s.file.At(at).Deps, func(dep beads.Dep) bool { return dep.On == s.issue.ID && dep.Type == "parent-of" }) {
+		return
+	}
+	s.add(RuleOrphan, 0, 0,
+		fmt.Sprintf("%s has no parent-child row to %s, so it is not part of it", s.issue.ID, parent),
+		fmt.Sprintf("type stig dep add %s --on %s --type parent-child", s.issue.ID, parent))
+}
+
+// explains gives whether a row says what became of a child: it is in an epic,
+// or a row to its parent is wrong in a way that another rule speaks of.
+func (s *subject) explains(parent string) func(beads.Dep) bool {
+	return func(dep beads.Dep) bool {
+		if dag.Contains(dep.Type) {
+			_, there := s.file.Index(dep.On)
+			return there
+		}
+		_, _, miss := dag.Meant(dep.Type)
+		return dep.On == parent && (miss || dag.Blocks(dep.Type))
+	}
+}
+
+// severalParents finds issues that are in more than one epic.
+func severalParents(s *subject) {
+	var parents []string
+	for _, dep := range s.rows() {
+		if _, there := s.file.Index(dep.On); there && dag.Contains(dep.Type) && !slices.Contains(parents, dep.On) {
+			parents = append(parents, dep.On)
+		}
+	}
+	if len(parents) < 2 {
+		return
+	}
+	slices.Sort(parents)
+	s.add(RuleParents, 0, 0,
+		fmt.Sprintf("in %d epics: %s", len(parents), strings.Join(parents, ", ")),
+		fmt.Sprintf("type stig dep rm %s --on EPIC --type parent-child, for all but one", s.issue.ID))
+}
+
+// rows are the rows of an issue that is there, each once.
+func (s *subject) rows() []beads.Dep {
+	if s.issue.Status == "tombstone" {
+		return nil
+	}
+	rows := slices.Clone(s.issue.Deps)
+	kept := rows[:0]
+	for _, dep := range rows {
+		if !slices.Contains(kept, dep) {
+			kept = append(kept, dep)
+		}
+	}
+	return kept
+}
+
+// within tells whether an issue is part of another, by a row or by its id.
+func within(issue *beads.Issue, epic string) bool {
+	if parent, ok := parentByID(issue.ID); ok && parent == epic {
+		return true
+	}
+	return slices.ContainsFunc(issue.Deps, func(dep beads.Dep) bool { return dep.On == epic && dag.Contains(dep.Type) })
+}
+
+func contained(f *beads.File, child, epic string) bool {
+	at, there := f.Index(child)
+	return there && slices.ContainsFunc(f.At(at).Deps, func(dep beads.Dep) bool { return dep.On == epic && dag.Contains(dep.Type) })
+}
+
+// parentByID is PARENT of an id PARENT.N, N a number.
+func parentByID(id string) (string, bool) {
+	dot := strings.LastIndexByte(id, '.')
+	if dot <= 0 || dot == len(id)-1 || strings.Trim(id[dot+1:], "0123456789") != "" {
+		return "", false
+	}
+	return id[:dot], true
+}
+
+// word is an argument as a shell takes it.
+func word(text string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.:/@", r)
+	}
+	if text != "" && strings.TrimFunc(text, plain) == "" {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}

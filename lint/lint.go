@@ -1,0 +1,28 @@
+package lint
+
+import "stig/beads"
+
+// Lint holds what the issues say against the convention: how they are linked,
+// and what they leave for those who come after. With indices it looks at those
+// issues only, without at the whole file.
+func Lint(f *beads.File, only []int, rules Rules) ([]Diagnostic, error) {
+	found, err := inspect(f, only, rules, content)
+	return inOrder(found), err
+}
+
+// content are the judges of Lint.
+var content = []judge{
+	nearMiss, dangling, epicAsBlocker, unlinkedChild, severalParents,
+	notStarted, reflexive, closeReason, criteria, credentials,
+}
+
+// Check is Vet and Lint in one pass over the file.
+func Check(f *beads.File, rules Rules) ([]Diagnostic, error) {
+	var judges []judge
+	judges = append(append(judges, form...), content...)
+	found, err := inspect(f, nil, rules, judges)
+	if err != nil {
+		return nil, err
+	}
+	return inOrder(append(store(f), found...)), nil
+}

@@ -1,0 +1,123 @@
+package lint
+
+import (
+	"stig/beads"
+	"stig/signals"
+)
+
+// storeRules are about lines that keep the store from being written.
+var storeRules = []Rule{{
+	ID: beads.BadJSON, Severity: Error,
+	Summary: "a line of the store is no JSON object with an id",
+	Why:     "The issue on that line is lost to every reader, and a program that rewrites the whole file drops it for good. Nothing is written to the store until it is mended.",
+	Example: `{"id":"demo-1","title":"cut`,
+	Fix:     "Mend the line by hand, or take it from git: git log -p -- .beads/issues.jsonl",
+}, {
+	ID: beads.ConflictMarker, Severity: Error,
+	Summary: "a conflict marker was left in the store",
+	Why:     "Both versions of the issues between the markers stand in the file, and readers differ in which one they see. Nothing is written until a person has chosen.",
+	Example: "<<<<<<< HEAD",
+	Fix:     "Keep one line for each id and take out the markers; stig setup git has git merge the store by its issues.",
+}, {
+	ID: beads.CutShort, Severity: Error,
+	Summary: "the last line of the store is cut short",
+	Why:     "A program was stopped while it wrote. What it was writing is lost; what follows would be glued to the rest of it.",
+	Example: `{"id":"demo-2","title":"half a li`,
+	Fix:     "Take the whole line from git, or remove the rest of it.",
+}, {
+	ID: beads.DuplicateID, Severity: Error,
+	Summary: "an id stands on several lines",
+	Why:     "Readers differ in which line counts, so two workers may see two different issues under one id. This issue cannot be written until one line is left.",
+	Example: "{\"id\":\"demo-1\",\"title\":\"one\"}\n{\"id\":\"demo-1\",\"title\":\"another\"}",
+	Fix:     "Keep one of the lines.",
+}}
+
+// sectionRules are about the sections of the notes.
+var sectionRules = []Rule{{
+	ID: RuleMalformed, Severity: Error,
+	Summary: "the delimiters of a section do not pair",
+	Why:     "Where a section ends can then only be guessed, and a wrong guess overwrites what somebody wrote. These notes cannot be written until a person has mended them.",
+	Example: "<!-- checkpoint-context -->\nand no closer after it",
+	Fix:     "Write each section as <!-- NAME --> and <!-- /NAME -->, each alone on its line, one inside no other.",
+}, {
+	ID: RuleEscalation, Severity: Warning,
+	Summary: "the escalation signal and the escalation section disagree",
+	Why:     "A question that the signal does not tell of is never answered; a signal without a question sends a person looking for nothing.",
+	Example: "| escalation | pending | 2026-11-01 |\nwith no question in <!-- escalation-context -->",
+	Fix:     "stig signals set ID escalation=VALUE as the section has it, or add the question or the answer that the section lacks.",
+}, {
+	ID: RuleEstimate, Severity: Warning,
+	Summary: "implementing or blocked, without a state estimate",
+	Why:     "Work that was begun may be taken over by somebody else, who then starts blind: what was done, learned and left is in nobody's reach.",
+	Example: "| progress | implementing | 2026-11-01 |\nwith no <!-- checkpoint-context --> section",
+	Fix:     "stig checkpoint ID --done … --learned … --remains … --downstream …",
+}, {
+	ID: RuleDescription, Severity: Warning,
+	Summary: "a signal table stands in the description",
+	Why:     "Signals are read from the notes only. The table in the description looks alive, changes nothing, and grows stale.",
+	Example: `{"id":"demo-1","description":"<!-- stigmergic-signals -->\n| Signal | Value | Updated |…"}`,
+	Fix:     "stig signals init ID, and take the table out of the description.",
+}}
+
+// signalRules are about the signal table.
+var signalRules = []Rule{{
+	ID: signals.RuleValue, Severity: Error,
+	Summary: "a signal has a value outside its domain",
+	Why:     "Whoever reads the signal must guess what was meant: briefings go on with the default, so the worker gets another depth or progress than somebody wanted.",
+	Example: "| planning-depth | medium | 2026-11-01 |",
+	Fix:     "stig vet --fix rewrites values that have one meaning only; else stig signals set ID SIGNAL=VALUE.",
+}, {
+	ID: signals.RuleVersion, Severity: Error,
+	Summary: "the signal table is of another version",
+	Why:     "Rows of another version may mean something else. The table is read as well as can be and never written.",
+	Example: "| schema-version | 2 | 2026-11-01 |",
+	Fix:     "Use a stig that writes that version, or set schema-version to 1 where it is a slip.",
+}, {
+	ID: signals.RuleUnknown, Severity: Warning,
+	Summary: "a row of the signal table is no signal",
+	Why:     "Nothing reads it. Often it is a signal with its name misspelt, and then the default counts in its place.",
+	Example: "| cynfin | complex | 2026-11-01 |",
+	Fix:     "Correct the name, or move what the row says into the text.",
+}, {
+	ID: signals.RuleRepeated, Severity: Error,
+	Summary: "a signal has several rows",
+	Why:     "The last row counts, but a person reads the first one.",
+	Example: "| surprise | 0.1 | 2026-11-01 |\n| surprise | 0.7 | 2026-11-02 |",
+	Fix:     "Keep one row.",
+}, {
+	ID: signals.RuleDate, Severity: Warning,
+	Summary: "the date of a signal is no date",
+	Why:     "Dates tell fresh signals from stale ones, and decide which of two tables is the newer one in a merge.",
+	Example: "| surprise | 0.1 | yesterday |",
+	Fix:     "Write YYYY-MM-DD, or — where there is none.",
+}, {
+	ID: signals.RuleSeveral, Severity: Warning,
+	Summary: "a signal table is not the live one",
+	Why:     "The last table is live. A person who reads from the top sees the others first, and edits what nothing reads.",
+	Example: "two <!-- stigmergic-signals --> sections in one note",
+	Fix:     "stig signals reconcile ID",
+}, {
+	ID: signals.RuleMerge, Severity: Error,
+	Summary: "a merge joined two signal tables that differ",
+	Why:     "Both sides of a merge were put one after the other. The last one counts, so what the other side wrote is lost on the next write: nothing is written until they are reconciled.",
+	Example: "<!-- /stigmergic-signals -->\n\n---\n\n<!-- stigmergic-signals -->",
+	Fix:     "stig signals reconcile ID; stig setup git has git merge signals row by row.",
+}, {
+	ID: signals.RuleMissing, Severity: Error,
+	Summary: "a signal section has no table",
+	Why:     "All signals read as their defaults, although somebody meant to set them.",
+	Example: "<!-- stigmergic-signals -->\ncynefin: complex\n<!-- /stigmergic-signals -->",
+	Fix:     "Write the table as stig signals init does.",
+}, {
+	ID: signals.RuleHeader, Severity: Error,
+	Summary: "the columns are not those of a signal table",
+	Why:     "Which column holds the value can only be guessed, so the table is not written.",
+	Example: "| Name | Setting | When |",
+	Fix:     "Write the header as | Signal | Value | Updated |",
+}, {
+	ID: signals.RuleOutside, Severity: Error,
+	Summary: "a row of a signal stands outside the table",
+	Why:     "Nothing reads a row that a blank line cuts off: the default counts in its place.",
+	Example: "| cynefin | complex | 2026-11-01 |\n\n| surprise | 0.4 | 2026-11-01 |",
+	Fix:     "Take out what stands between the row and its table.",
+}}

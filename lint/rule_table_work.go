@@ -1,0 +1,67 @@
+package lint
+
+// linkRules are about how issues are linked.
+var linkRules = []Rule{{
+	ID: RuleType, Severity: Warning,
+	Summary: "a dependency type looks as if it blocked or contained, and does neither",
+	Why:     "Types that no program knows never block: the issue shows as ready while what it needs is unfinished, or is missing from its epic.",
+	Example: `{"issue_id":"demo-2","depends_on_id":"demo-1","type":"blocked-by"}`,
+	Fix:     "stig dep rm A --on B --type blocked-by, then stig dep add A --on B",
+}, {
+	ID: RuleDangling, Severity: Warning,
+	Summary: "a dependency names an issue that the store does not hold",
+	Why:     "A dangling blocker holds nothing up, so the issue may start although what it needs was never done, only deleted or kept in another store.",
+	Example: `{"issue_id":"demo-2","depends_on_id":"demo-99","type":"blocks"}, and no demo-99`,
+	Fix:     "stig dep rm A --on B; write external:… for an issue of another store.",
+}, {
+	ID: RuleEpicBlock, Severity: Warning,
+	Summary: "an issue is blocked by the epic that it is part of, or an epic by its part",
+	Why:     "The child waits until the epic is closed, and the epic is closed after its children: neither ever ends. Containment is a row of type parent-child, not blocks.",
+	Example: `{"issue_id":"demo-1.2","depends_on_id":"demo-1","type":"blocks"}`,
+	Fix:     "stig dep rm demo-1.2 --on demo-1 --type blocks, then stig dep add demo-1.2 --on demo-1 --type parent-child",
+}, {
+	ID: RuleOrphan, Severity: Warning,
+	Summary: "an id says whose child an issue is, and no row does",
+	Why:     "Membership in an epic is read from parent-child rows. Without one the epic counts as done too early, and what blocks the epic does not hold its child.",
+	Example: `{"id":"demo-1.2","title":"…"} without a row of type parent-child to demo-1`,
+	Fix:     "stig dep add demo-1.2 --on demo-1 --type parent-child",
+}, {
+	ID: RuleParents, Severity: Warning,
+	Summary: "an issue is in several epics",
+	Why:     "It is counted in the progress and the surprise of each, and readers differ in which of them they show.",
+	Example: "two rows of type parent-child, to demo-1 and to demo-7",
+	Fix:     "stig dep rm ID --on EPIC --type parent-child, for all but one",
+}}
+
+// trailRules are about what is left for those who come after.
+var trailRules = []Rule{{
+	ID: RuleNotStarted, Severity: Warning,
+	Summary: "closed work whose signals say that it was never started",
+	Why:     "Either the work was done and nobody said so, or it was closed without being done. Whoever builds on it cannot tell which.",
+	Example: `{"status":"closed"} with | progress | not-started | 2026-11-01 |`,
+	Fix:     "stig signals set ID progress=verifying, where the work was done",
+}, {
+	ID: RuleReflexive, Severity: Info,
+	Summary: "closed work with much to tell, and a surprise of 0.0",
+	Why:     "0.0 says that all went exactly as planned. Next to a long state estimate it is more likely the default that nobody reassessed, and then surprises of an epic add up to less than they were.",
+	Example: "| surprise | 0.0 | 2026-11-01 | above a state estimate of more than 400 characters",
+	Fix:     "stig signals set ID surprise=VALUE with what the work turned out to be; leave it where it went as planned.",
+}, {
+	ID: RuleReason, Severity: Info,
+	Summary: "a close reason that says next to nothing",
+	Why:     "The close reason is what later workers read of this one: what exists now that did not before, and how is it known to work? Closed, Done or nothing sends them to the code and the history.",
+	Example: `{"status":"closed","close_reason":"Done"}`,
+	Fix:     "Write what exists now and how it is known: Verified: tides/2026-12.csv covers December. All acceptance criteria pass: bin/check tides.",
+}, {
+	ID: RuleCriteria, Severity: Info,
+	Summary: "acceptance criteria hold no command that can be run",
+	Why:     "Before an issue closes, the commands in its criteria are run. Without any, done is an opinion.",
+	Example: "All tests pass and go test ./... is green.",
+	Fix:     "Put the commands that show it into a fence:\n\n```verify\ngo test ./...\n```",
+}, {
+	ID: RuleSecret, Severity: Warning,
+	Summary: "the notes hold what looks like a credential",
+	Why:     "The store is in the repository, and git keeps what was in it: everybody who can read the repository has the credential.",
+	Example: "-----BEGIN RSA PRIVATE KEY-----",
+	Fix:     "Revoke the credential where it was issued, then take it out of the notes; removing it alone does not help, git still has it.",
+}}

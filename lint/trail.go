@@ -1,0 +1,107 @@
+package lint
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"stig/beads"
+	"stig/gate"
+	"stig/signals"
+)
+
+// notStarted finds closed work whose table says that nobody began it.
+func notStarted(s *subject) {
+	if !s.closed() || !s.table.Has(signals.Progress) || s.table.Raw(signals.Progress) != signals.ProgressNotStarted {
+		return
+	}
+	line, column := s.table.Place(signals.Progress)
+	s.add(RuleNotStarted, line, column, "progress not-started on closed work",
+		fmt.Sprintf("type stig signals set %s progress=verifying, if the work was done", s.issue.ID))
+}
+
+// longTrail is the length of a state estimate, in characters, above which its
+// work had something to tell.
+const longTrail = 400
+
+// reflexive finds surprises that nobody seems to have thought about.
+func reflexive(s *subject) {
+	if !s.closed() || !s.table.Has(signals.Surprise) || s.table.Value(signals.Surprise) != signals.Surprise.Default() {
+		return
+	}
+	estimate, has := signals.LastEstimate(s.doc)
+	length := utf8.RuneCountInString(estimate.Body)
+	if !has || length <= longTrail {
+		return
+	}
+	line, column := s.table.Place(signals.Surprise)
+	s.add(RuleReflexive, line, column,
+		fmt.Sprintf("surprise %s on closed work with a state estimate of %d characters: as planned, or never reassessed?", signals.Surprise.Default(), length),
+		fmt.Sprintf("type stig signals set %s surprise=VALUE, unless all went as planned", s.issue.ID))
+}
+
+// closeReason finds close reasons that tell neither what exists now nor where
+// to look: empty ones, and a few words without a number, a place or a name of
+// something.
+func closeReason(s *subject) {
+	if !s.closed() || s.issue.Ephemeral || s.issue.Template {
+		return
+	}
+	reason := strings.TrimSpace(s.record.Text(beads.CloseReason))
+	if reason != "" && tells(reason) {
+		return
+	}
+	message := "closed without a close reason"
+	if reason != "" {
+		message = fmt.Sprintf("close reason %q: what exists now, and how is it known to work?", reason)
+	}
+	s.add(RuleReason, 0, 0, message, "say what exists now that did not before, and how it is known to work")
+}
+
+// enoughWords is how many words a close reason needs to say something by itself.
+const enoughWords = 4
+
+// tells is generous: a short reason passes when it points at something, such
+// as a commit, a release, another issue or a file.
+func tells(reason string) bool {
+	words := strings.FieldsFunc(reason, func(r rune) bool { return unicode.IsSpace(r) })
+	count := 0
+	for _, w := range words {
+		if strings.ContainsFunc(w, unicode.IsLetter) {
+			count++
+		}
+	}
+	return count >= enoughWords || strings.ContainsAny(reason, "0123456789/#`")
+}
+
+// criteria finds acceptance criteria that no command can check.
+func criteria(s *subject) {
+	if s.over() || s.issue.Ephemeral || s.issue.Template {
+		return
+	}
+	text := gate.Source(s.record.Text(beads.AcceptanceCriteria), s.record.Text(beads.Description))
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	var prose, destructive []string
+	for _, check := range gate.Plan(text, s.rules.Look) {
+		switch {
+		case check.Class == gate.Runnable || check.Class == gate.MissingProgram:
+			return
+		case check.Class == gate.Destructive:
+			destructive = append(destructive, check.Text)
+		case check.Origin == gate.Prose:
+			prose = append(prose, check.Text)
+		}
+	}
+	message, hint := "acceptance criteria without a command that can be run", "put the commands that show it between lines of ```verify and ```"
+	switch {
+	case len(destructive) > 0:
+		message += ": those that are there destroy or publish, and are never run"
+	case len(prose) > 0:
+		message += fmt.Sprintf(": %q is prose, which is never run", prose[0])
+		hint = fmt.Sprintf("put it between lines of ```verify and ```: %s", strings.Join(prose, "; "))
+	}
+	s.add(RuleCriteria, 0, 0, message, hint)
+}
