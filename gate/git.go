@@ -26,12 +26,13 @@ const (
 // are written. It waits while another git process holds the index. An exit
 // code other than 0 is no error.
 func (g Git) Run(ctx context.Context, argv ...string) (Result, error) {
-	return g.run(ctx, nil, argv)
+	return g.run(ctx, nil, nil, argv)
 }
 
 // run passes what git prints on to stdout, or collects it where that is nil.
-func (g Git) run(ctx context.Context, stdout io.Writer, argv []string) (Result, error) {
+func (g Git) run(ctx context.Context, stdin []byte, stdout io.Writer, argv []string) (Result, error) {
 	command := Command{
+		Stdin:  stdin,
 		Argv:   append([]string{"git"}, argv...),
 		Dir:    g.Dir,
 		Env:    append(append([]string(nil), g.Env...), "LC_ALL=C", "GIT_LITERAL_PATHSPECS=1", "GIT_OPTIONAL_LOCKS=0"),
@@ -123,7 +124,7 @@ func (g Git) FileAt(ctx context.Context, revision, path string, w io.Writer) err
 		return &RevisionError{fmt.Sprintf("%s: was not committed at %s", path, revision)}
 	}
 	argv := []string{"cat-file", "blob", commit + ":" + name}
-	result, err := g.run(ctx, w, argv)
+	result, err := g.run(ctx, nil, w, argv)
 	if err == nil && result.Exit != 0 {
 		err = gitFailure(argv, result)
 	}

@@ -1,0 +1,39 @@
+package beads
+
+import "bytes"
+
+// RecordIn gives the line of an issue in the text of a store that is not on
+// disk, such as one of its past versions; nil where there is none. Of an id
+// that stands twice the last line counts. Lines that cannot be read are passed
+// over: a past version cannot be mended.
+func RecordIn(text []byte, id string) *Record {
+	var found *Record
+	for number := 1; len(text) > 0; number++ {
+		line, rest, _ := bytes.Cut(text, []byte{'\n'})
+		text = rest
+		line = bytes.TrimSuffix(line, []byte{'\r'})
+		if number == 1 {
+			line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
+		}
+		if !startsWithID(line, id) {
+			continue
+		}
+		if r, bad := parseRecord(line, number); bad == nil && r.Text(ID) == id {
+			found = r
+		}
+	}
+	return found
+}
+
+// startsWithID tells whether the first "id" of a line is this one. It reads no
+// farther, which is what makes a long history quick.
+func startsWithID(line []byte, id string) bool {
+	var m member
+	for w := (walker{scanner: scanner{b: line}}); w.next(&m); {
+		if memberKey(line, m) == string(ID) {
+			raw, isText := unquote(m.val.of(line))
+			return isText && string(appendText(nil, raw)) == id
+		}
+	}
+	return false
+}

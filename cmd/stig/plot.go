@@ -1,0 +1,77 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// pointsText is the table of a trajectory.
+func pointsText(id, title string, points []point) string {
+	if len(points) == 0 {
+		return id + ": no commit changed its signals\n"
+	}
+	var b strings.Builder
+	b.WriteString(cutLine(id+" "+title, listWidth) + "\n\n")
+	fmt.Fprintf(&b, "%-10s  %-7s  %8s  %-12s  %-11s  %s\n", "date", "commit", "surprise", "progress", "cynefin", "subject (> handoff)")
+	for _, p := range points {
+		mark := " "
+		if p.Handoff {
+			mark = ">"
+		}
+		line := fmt.Sprintf("%s  %.7s  %8s  %-12s  %-11s %s%s", p.Time[:len("2006-01-02")], p.Commit,
+			trimmed(p.Surprise), p.Progress, p.Cynefin, mark, p.Subject)
+		b.WriteString(cutLine(line, listWidth) + "\n")
+	}
+	return b.String()
+}
+
+// trimmed writes a surprise as a table does: 0.25, but 0.0.
+func trimmed(surprise float64) string {
+	text := strings.TrimRight(fmt.Sprintf("%.4f", surprise), "0")
+	if strings.HasSuffix(text, ".") {
+		text += "0"
+	}
+	return text
+}
+
+// The size of a plot: it fits into 80 columns with its scale.
+const (
+	plotRows    = 5 // of 0.2 each, above the row of 0.0
+	plotColumns = 72
+)
+
+// plotSurprise draws surprise from commit to commit: a column for each, or,
+// where there are too many, for some, with the highest of them.
+func plotSurprise(points []point) string {
+	columns := min(len(points), plotColumns)
+	width := min(6, plotColumns/columns) // characters a column
+	level := make([]int, columns)
+	handoff := []byte(strings.Repeat(" ", columns*width))
+	for i, p := range points {
+		at := i * columns / len(points)
+		level[at] = max(level[at], int(p.Surprise*plotRows+0.5))
+		if p.Handoff {
+			handoff[at*width] = '^'
+		}
+	}
+	var b strings.Builder
+	b.WriteString("surprise, commit by commit\n")
+	for row := plotRows; row >= 0; row-- {
+		line := fmt.Sprintf("%.1f |", float64(row)/plotRows)
+		for _, l := range level {
+			mark := " "
+			switch {
+			case l == row:
+				mark = "*"
+			case l > row:
+				mark = ":"
+			}
+			line += mark + strings.Repeat(" ", width-1)
+		}
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	if marks := strings.TrimRight(string(handoff), " "); marks != "" {
+		b.WriteString("     " + marks + "  ^ handoff\n")
+	}
+	return b.String()
+}
