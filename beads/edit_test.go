@@ -429,8 +429,9 @@ func TestLockFair(t *testing.T) {
 		})
 	}
 	busy.Wait()
-	if least, most := slices.Min(counts), slices.Max(counts); most > 8*least {
-		t.Errorf("writes of each: %v", counts)
+	t.Logf("writes of each: %v", counts)
+	if least, most := slices.Min(counts), slices.Max(counts); most > 8*(least+1) {
+		t.Error("not everybody had a turn")
 	}
 }
 
