@@ -28,7 +28,11 @@ type BD struct {
 	other bool // the bd on PATH is one that keeps no such database
 }
 
-const bdLimit = 30 * time.Second
+const (
+	bdLimit = 30 * time.Second
+	// longestArgument is what every system takes for one argument, in bytes.
+	longestArgument = 16 << 10
+)
 
 // Flush has bd write to the file what only its database holds: an edit of the
 // file would undo it. Nothing is written when bd cannot take up the file as it
@@ -171,7 +175,11 @@ func (b *BD) missingInBD(ctx context.Context, s beads.Store, changes []beads.Cha
 	for _, c := range changes {
 		ids = append(ids, c.ID)
 	}
-	result, err := b.run(ctx, s, "export", "--id", strings.Join(ids, ","))
+	argv := []string{"export"}
+	if list := strings.Join(ids, ","); len(list) <= longestArgument {
+		argv = append(argv, "--id", list)
+	}
+	result, err := b.run(ctx, s, argv...)
 	if err != nil {
 		return "", err
 	}
