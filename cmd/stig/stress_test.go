@@ -28,7 +28,7 @@ var (
 
 // At least so much has to happen in each second for the run to mean anything.
 const (
-	stressWritesPerSecond = 10
+	stressWritesPerSecond = 5
 	stressKillsPerSecond  = 1
 )
 
