@@ -67,8 +67,8 @@ func merged(base, ours, theirs string) Result {
 type merger struct {
 	base, ours, theirs file
 	out                strings.Builder
-	lines              int // written so far
-	last               string
+	lines              int  // written so far
+	last               line // written last
 	conflicts          []Conflict
 	warnings           []Warning
 }
@@ -89,9 +89,11 @@ func (m *merger) add(b, o, t *line, d decision) {
 func (m *merger) write(text, end string) {
 	m.out.WriteString(text)
 	m.out.WriteString(end)
-	m.last = end
+	m.last = line{text: text, end: end}
 	m.lines++
 }
+
+const lastMarker = ">>>>>>> theirs"
 
 // conflict leaves both lines to a person.
 func (m *merger) conflict(o, t *line, reason string) {
@@ -108,17 +110,18 @@ func (m *merger) conflict(o, t *line, reason string) {
 		}
 		m.write("=======", end)
 	}
-	m.write(">>>>>>> theirs", end)
+	m.write(lastMarker, end)
 	m.conflicts = append(m.conflicts, c)
 }
 
 // result ends the text with a newline or without, as the side that changed
-// that has it. After a marker there is always one.
+// that has it. After a marker there is always one, and after a blank line,
+// which would not be there without.
 func (m *merger) result() Result {
 	text := m.out.String()
 	ended := three(m.base.ended, m.ours.ended, m.theirs.ended)
-	if !ended && !strings.HasSuffix(text, ">>>>>>> theirs"+m.last) {
-		text = strings.TrimSuffix(text, m.last)
+	if !ended && m.last.text != "" && m.last.text != lastMarker {
+		text = strings.TrimSuffix(text, m.last.end)
 	}
 	return Result{Text: three(m.base.mark, m.ours.mark, m.theirs.mark) + text, Conflicts: m.conflicts, Warnings: m.warnings}
 }
