@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"stig/beads"
 	"stig/dag"
@@ -22,8 +23,10 @@ type Request struct {
 
 // Rules are what a briefing is held against.
 type Rules struct {
-	Schema *signals.Schema
-	Look   gate.Lookup
+	Schema    *signals.Schema
+	Look      gate.Lookup
+	Now       time.Time
+	StaleDays int // an issue in progress may go unchanged for so many days
 }
 
 // Brief assembles the briefing of the issue at index i. It fails only when a
@@ -41,10 +44,15 @@ func Brief(f *beads.File, g *dag.Graph, i int, req Request, rules Rules) (*Brief
 	if b.ClosedDependencies, err = a.closedDependencies(i); err != nil {
 		return nil, err
 	}
+	alerts, err := a.alerts(i)
+	if err != nil {
+		return nil, err
+	}
+	b.Alerts = append([]signals.Alert{}, alerts...)
 	deepen(b.Depth)(b, a)
-	b.Next = b.next()
+	b.Next = b.next(g.IsReady(i, rules.Now))
 	if req.Budget > 0 {
-		b.fit(req.Budget)
+		fit(b, req.Budget)
 	}
 	return b, nil
 }
@@ -255,16 +263,21 @@ func (b *Briefing) holdBackFarther() {
 
 // omit records that something is left out, and which flags of orient show it.
 func (b *Briefing) omit(what string, flags ...string) {
+	b.Omitted = append(b.Omitted, Omission{What: what, Argv: b.argv(flags...)})
+}
+
+// argv is the command that briefs on the same issue with other flags.
+func (b *Briefing) argv(flags ...string) []string {
 	argv := append([]string{"stig", "orient", b.Issue.ID}, flags...)
 	if b.override != "" && flags[0] != "--depth" {
 		argv = append(argv, "--depth", b.override)
 	}
-	b.Omitted = append(b.Omitted, Omission{What: what, Argv: argv})
+	return argv
 }
 
-// next says what to do: another issue first while this one waits, then how
-// work on it ends.
-func (b *Briefing) next() []Step {
+// next says what to do: another issue first while this one waits, or claim it
+// if nobody did, then how work on it ends.
+func (b *Briefing) next(ready bool) []Step {
 	id := b.Issue.ID
 	if b.Issue.Status == "closed" || b.Issue.Status == "tombstone" {
 		return []Step{{Why: "see what it left", Argv: []string{"stig", "show", id, "--notes"}}}
@@ -272,6 +285,9 @@ func (b *Briefing) next() []Step {
 	var steps []Step
 	if len(b.OpenBlockers) > 0 || b.Escalation.Question != "" {
 		steps = append(steps, Step{Why: "while this one waits, take another that is ready", Argv: []string{"stig", "orient"}})
+	}
+	if ready && b.Issue.Assignee == "" {
+		steps = append(steps, Step{Why: "take it, so that nobody else does", Argv: []string{"stig", "claim", id}})
 	}
 	return append(steps,
 		Step{

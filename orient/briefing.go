@@ -25,6 +25,7 @@ type Briefing struct {
 	Depth      string            `json:"depth"`
 	Signals    *signals.Table    `json:"signals"`
 	Violations []signals.Finding `json:"violations"`
+	Alerts     []signals.Alert   `json:"alerts"` // its own, then those of its epic
 	Epic       *Epic             `json:"epic,omitempty"`
 	Escalation Escalation        `json:"escalation"`
 
@@ -140,6 +141,8 @@ type Probe struct {
 type Omission struct {
 	What string   `json:"what"`
 	Argv []string `json:"argv"`
+
+	kind string
 }
 
 // Step is a thing to do next.
@@ -160,3 +163,4 @@ func (d Dependency) size() int {
 
 func checkSize(c gate.Check) int          { return utf8.RuneCountInString(c.Text + c.Reason) }
 func violationSize(v signals.Finding) int { return utf8.RuneCountInString(v.Message) }
+func alertSize(a signals.Alert) int       { return utf8.RuneCountInString(a.Rule + a.Message) }

@@ -19,13 +19,19 @@ type cut struct {
 	free func(excess int) (what string)
 }
 
+// text is what can be fitted into a budget.
+type text interface {
+	Markdown() string
+	cuts() []cut                // least urgent first
+	leaveOut(kind, what string) // says what of a kind is left out by now
+}
+
 // fit drops what is least urgent until the Markdown holds no more than budget
 // characters. Everything dropped is named in Omitted, each kind once.
-func (b *Briefing) fit(budget int) {
-	named := map[string]int{} // places in Omitted
-	for _, cut := range b.cuts() {
+func fit(t text, budget int) {
+	for _, cut := range t.cuts() {
 		for {
-			excess := utf8.RuneCountInString(b.Markdown()) - budget
+			excess := utf8.RuneCountInString(t.Markdown()) - budget
 			if excess <= 0 {
 				return
 			}
@@ -33,26 +39,36 @@ func (b *Briefing) fit(budget int) {
 			if what == "" {
 				break
 			}
-			if _, ok := named[cut.kind]; !ok {
-				named[cut.kind] = len(b.Omitted)
-				b.omit(what, "--full")
-			}
-			b.Omitted[named[cut.kind]].What = what
+			t.leaveOut(cut.kind, what)
 		}
 	}
+}
+
+func (b *Briefing) leaveOut(kind, what string) {
+	b.Omitted = leaveOut(b.Omitted, Omission{What: what, Argv: b.argv("--full"), kind: kind})
+}
+
+// leaveOut names an omission, in the place of what was said of its kind before.
+func leaveOut(omitted []Omission, o Omission) []Omission {
+	at := slices.IndexFunc(omitted, func(had Omission) bool { return had.kind == o.kind && slices.Equal(had.Argv, o.Argv) })
+	if at < 0 {
+		return append(omitted, o)
+	}
+	omitted[at] = o
+	return omitted
 }
 
 // cuts lists what can be dropped, least urgent first.
 func (b *Briefing) cuts() []cut {
 	list := []cut{
-		cutTail(&b.Dependents, "waiting issue", Ref.size),
+		cutTail(&b.Dependents, len(b.Dependents), "waiting issue", Ref.size),
 		b.cutDependencies(func(d Dependency) bool { return d.Distance > 1 }),
 		cutText(&b.Notes, "the further notes"),
 		b.cutCheckpoints(),
 		cutText(&b.Description, "the description"),
-		cutTail(&b.Discover, "open question", Item.size),
+		cutTail(&b.Discover, len(b.Discover), "open question", Item.size),
 		b.cutDependencies(func(Dependency) bool { return true }),
-		cutTail(&b.Acceptance.Checks, "command", checkSize),
+		cutTail(&b.Acceptance.Checks, len(b.Acceptance.Checks), "command", checkSize),
 	}
 	if b.Estimate != nil {
 		list = append(list, cutText(&b.Estimate.Text, "the state estimate"))
@@ -66,19 +82,19 @@ func (b *Briefing) cuts() []cut {
 			cutText(&b.Probe.Hypothesis, "the hypothesis"))
 	}
 	list = append(list,
-		cutTail(&b.OpenBlockers, "open blocker", Ref.size),
+		cutTail(&b.OpenBlockers, len(b.OpenBlockers), "open blocker", Ref.size),
 		cutText(&b.Escalation.Resolution, "the answers"),
 		cutText(&b.Escalation.Question, "the question"),
-		cutTail(&b.Violations, "violation", violationSize))
+		cutTail(&b.Alerts, len(b.Alerts), "alert", alertSize),
+		cutTail(&b.Violations, len(b.Violations), "violation", violationSize))
 	if b.Epic != nil {
 		list = append(list, cutText(&b.Epic.Title, "the epic's title"))
 	}
 	return append(list, cutText(&b.Issue.Title, "the title"))
 }
 
-// cutTail drops elements from the end of a list.
-func cutTail[T any](list *[]T, noun string, size func(T) int) cut {
-	all := len(*list)
+// cutTail drops elements from the end of a list, of which there were all once.
+func cutTail[T any](list *[]T, all int, noun string, size func(T) int) cut {
 	return cut{noun, func(excess int) string {
 		kept := len(*list)
 		if kept == 0 {

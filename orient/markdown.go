@@ -25,7 +25,7 @@ func (b *Briefing) Markdown() string {
 	default:
 		b.standardBody(w)
 	}
-	b.foot(w)
+	w.next(b.Next, b.Omitted)
 	return w.String()
 }
 
@@ -43,6 +43,9 @@ func (b *Briefing) head(w *page) {
 	w.line(b.Signals.Summary())
 	if b.Epic != nil {
 		w.linef("epic %s %s: %d of %d closed", b.Epic.ID, oneLine(b.Epic.Title), b.Epic.Closed, b.Epic.Total)
+	}
+	for _, alert := range b.Alerts {
+		w.linef("alert %s: %s", alert.Rule, alert.Message)
 	}
 	for _, v := range b.Violations {
 		w.linef("%s: notes:%d:%d: %s", v.Severity, v.Line, v.Column, v.Message)
@@ -186,16 +189,17 @@ func (b *Briefing) waiting(w *page) {
 	w.refs(b.Dependents)
 }
 
-func (b *Briefing) foot(w *page) {
-	w.heading("Next")
-	for _, step := range b.Next {
-		w.linef("- %s: `%s`", step.Why, commandLine(step.Argv))
+// next ends a text: what to do, and in the last line what was left out.
+func (p *page) next(steps []Step, omitted []Omission) {
+	p.heading("Next")
+	for _, step := range steps {
+		p.linef("- %s: `%s`", step.Why, commandLine(step.Argv))
 	}
-	if len(b.Omitted) == 0 {
+	if len(omitted) == 0 {
 		return
 	}
-	w.blank()
-	w.line("Left out: " + strings.Join(leftOut(b.Omitted), "; "))
+	p.blank()
+	p.line("Left out: " + strings.Join(leftOut(omitted), "; "))
 }
 
 // leftOut names what is left out, once for each command that shows it.

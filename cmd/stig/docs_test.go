@@ -118,7 +118,7 @@ func TestSetUp(t *testing.T) {
 	}
 	cmd := exec.Command("sh", "-c", "go run ./cmd/stig -C examples/harbor orient")
 	cmd.Dir = filepath.Join("..", "..")
-	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "issues are ready") {
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "## Ready") {
 		t.Fatalf("%v\n%s", err, out)
 	}
 }

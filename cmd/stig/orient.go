@@ -15,43 +15,79 @@ import (
 	"stig/signals"
 )
 
+// orientOptions are the flags of one reading.
+type orientOptions struct {
+	depth     string
+	budget    int
+	full      bool
+	as        string
+	staleDays int
+}
+
 func (a *app) orientCommand() *cobra.Command {
-	var request orient.Request
+	var o orientOptions
 	cmd := &cobra.Command{
-		Use:     "orient [ID]",
-		Short:   "what to read before working: the briefing of one issue, or what is ready",
+		Use:   "orient [ID]",
+		Short: "what to read before working: the briefing of one issue, or the survey of all",
+		Long: "What to read before working. With an issue it is the briefing of that one, as deep as\n" +
+			"the issue is uncertain; without, the survey of the store: what needs attention, who\n" +
+			"works on what, what is ready, and one recommended next step.",
 		GroupID: "work",
 		Args:    takes(0, 1, "one issue at most"),
-		Example: "  stig orient\n  stig orient demo-1\n  stig orient demo-1 --depth deep --budget 8000",
+		Example: "  stig orient\n  stig orient --as ann\n  stig orient demo-1\n  stig orient demo-1 --depth deep --budget 8000",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return a.orientAll()
+			if err := o.check(len(args) == 0); err != nil {
+				return err
 			}
-			return a.orientOne(args[0], request)
+			if len(args) == 0 {
+				return a.orientAll(o)
+			}
+			return a.orientOne(args[0], o)
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&request.Depth, "depth", "", "read at `DEPTH` (shallow, standard, deep, probe) instead of the issue's own")
-	flags.IntVar(&request.Budget, "budget", 0, "at most `N` characters, the most urgent first")
-	flags.BoolVar(&request.Full, "full", false, "everything of the depth, farther dependencies' checkpoints too")
+	flags.StringVar(&o.depth, "depth", "", "read at `DEPTH` (shallow, standard, deep, probe) instead of the issue's own")
+	flags.IntVar(&o.budget, "budget", 0, fmt.Sprintf("at most `N` characters, the most urgent first (%d for the survey, no limit for a briefing)", orient.SurveyBudget))
+	flags.BoolVar(&o.full, "full", false, "everything: all rows of the survey, farther dependencies' checkpoints of a briefing")
+	flags.StringVar(&o.as, "as", "", "the survey for `NAME`, whose own claims come first")
+	flags.IntVar(&o.staleDays, "stale-days", signals.ThresholdStaleDays, "an issue in progress is stale when it was not changed for more than `N` days")
 	return cmd
 }
 
-func (a *app) orientOne(id string, request orient.Request) error {
-	if err := checkRequest(request); err != nil {
-		return err
+// check refuses flags that do not go together. all tells that no issue is named.
+func (o orientOptions) check(all bool) error {
+	if depths := signals.PlanningDepth.Domain(); o.depth != "" && !slices.Contains(depths, o.depth) {
+		return usage(fmt.Sprintf("--depth: must be one of %s; found %q", strings.Join(depths, ", "), o.depth), "")
 	}
-	file, err := a.open()
+	if o.budget != 0 && o.budget < orient.MinBudget {
+		return usage(fmt.Sprintf("--budget: must be at least %d characters; found %d", orient.MinBudget, o.budget), "")
+	}
+	if o.budget != 0 && o.full {
+		return usage("--full and --budget exclude each other", "leave one of them out")
+	}
+	if o.staleDays < 0 {
+		return usage(fmt.Sprintf("--stale-days: must not be negative; found %d", o.staleDays), "")
+	}
+	if all && o.depth != "" {
+		return usage("--depth: goes with one issue", "type stig orient ID --depth "+o.depth)
+	}
+	if !all && o.as != "" {
+		return usage("--as: goes with the survey, which names no issue", "type stig orient --as "+o.as)
+	}
+	return nil
+}
+
+func (a *app) orientOne(id string, o orientOptions) error {
+	file, at, err := a.openIssue(id)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	issue, err := file.Find(id)
+	rules, err := a.reading(file, o.staleDays)
 	if err != nil {
 		return err
 	}
-	at, _ := file.Index(issue.ID)
-	rules := orient.Rules{Schema: a.schema, Look: gate.Here(filepath.Dir(file.Store().Dir), a.getenv)}
+	request := orient.Request{Depth: o.depth, Budget: o.budget, Full: o.full}
 	briefing, err := orient.Brief(file, dag.New(file), at, request, rules)
 	if err != nil {
 		return err
@@ -62,75 +98,50 @@ func (a *app) orientOne(id string, request orient.Request) error {
 	return a.print(briefing.Markdown())
 }
 
-func checkRequest(r orient.Request) error {
-	if depths := signals.PlanningDepth.Domain(); r.Depth != "" && !slices.Contains(depths, r.Depth) {
-		return usage(fmt.Sprintf("--depth: must be one of %s; found %q", strings.Join(depths, ", "), r.Depth), "")
-	}
-	if r.Budget != 0 && r.Budget < orient.MinBudget {
-		return usage(fmt.Sprintf("--budget: must be at least %d characters; found %d", orient.MinBudget, r.Budget), "")
-	}
-	if r.Budget != 0 && r.Full {
-		return usage("--full and --budget exclude each other", "leave one of them out")
-	}
-	return nil
-}
-
-// readyRow is one issue that can be started.
-type readyRow struct {
-	ID       string `json:"id"`
-	Title    string `json:"title"`
-	Priority int    `json:"priority"`
-	Epic     string `json:"epic,omitempty"`
-}
-
-// orientAll lists what can be started now.
-func (a *app) orientAll() error {
-	now, err := a.clock()
+// openIssue opens the store and finds an issue in it.
+func (a *app) openIssue(id string) (*beads.File, int, error) {
+	file, err := a.open()
 	if err != nil {
-		return err
+		return nil, 0, err
 	}
+	issue, err := file.Find(id)
+	if err != nil {
+		file.Close()
+		return nil, 0, err
+	}
+	at, _ := file.Index(issue.ID)
+	return file, at, nil
+}
+
+// reading are the rules of whatever reads before work.
+func (a *app) reading(file *beads.File, staleDays int) (orient.Rules, error) {
+	now, err := a.clock()
+	return orient.Rules{
+		Schema: a.schema, Look: gate.Here(filepath.Dir(file.Store().Dir), a.getenv),
+		Now: now, StaleDays: staleDays,
+	}, err
+}
+
+func (a *app) orientAll(o orientOptions) error {
 	file, err := a.open()
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	graph := dag.New(file)
-	rows := []readyRow{}
-	for _, i := range graph.Ready(now) {
-		issue := file.At(i)
-		row := readyRow{ID: issue.ID, Title: issue.Title, Priority: issue.Priority}
-		if epic, ok := graph.Epic(i); ok {
-			row.Epic = file.At(epic).ID
-		}
-		rows = append(rows, row)
-	}
-	if a.json {
-		return a.printJSON("ready", map[string]any{"ready": rows})
-	}
-	return a.printReady(file, rows)
-}
-
-func (a *app) printReady(file *beads.File, rows []readyRow) error {
-	if len(rows) == 0 {
-		a.hint("nothing is ready: every open issue waits for another, or there is none")
-		return a.printf("0 of %d issues are ready\n", file.Len())
-	}
-	widest := 0
-	for _, row := range rows {
-		widest = max(widest, len(row.ID))
-	}
-	var text strings.Builder
-	fmt.Fprintf(&text, "%d of %d issues are ready\n\n", len(rows), file.Len())
-	for _, row := range rows {
-		fmt.Fprintf(&text, "P%d  %-*s  %s", row.Priority, widest, row.ID, strings.Join(strings.Fields(row.Title), " "))
-		if row.Epic != "" {
-			fmt.Fprintf(&text, "  (in %s)", row.Epic)
-		}
-		text.WriteString("\n")
-	}
-	if err := a.print(text.String()); err != nil {
+	rules, err := a.reading(file, o.staleDays)
+	if err != nil {
 		return err
 	}
-	a.hint("type stig orient " + rows[0].ID + " to be briefed on the first")
-	return nil
+	request := orient.SurveyRequest{As: o.as, Budget: o.budget, Full: o.full}
+	if o.budget == 0 && !o.full {
+		request.Budget = orient.SurveyBudget
+	}
+	survey, err := orient.Look(file, dag.New(file), request, rules)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON("survey", survey)
+	}
+	return a.print(survey.Markdown())
 }

@@ -1,0 +1,88 @@
+package orient
+
+import (
+	"time"
+
+	"stig/beads"
+	"stig/dag"
+	"stig/signals"
+)
+
+// alarm finds the alerts of issues. Where the traces come from is left open:
+// the survey has them all, a briefing reads those it needs.
+type alarm struct {
+	file      *beads.File
+	graph     *dag.Graph
+	now       time.Time
+	staleDays int
+	trace     func(i int) (trace, error)
+}
+
+// of lists the alerts of an unclosed issue, the most urgent first.
+func (a alarm) of(i int) ([]signals.Alert, error) {
+	if a.graph.Closed(i) {
+		return nil, nil
+	}
+	var list []signals.Alert
+	add := func(alert signals.Alert, raised bool) {
+		if raised {
+			list = append(list, alert)
+		}
+	}
+	if issue := a.file.At(i); issue.Status == "in_progress" {
+		add(signals.Stale(issue.UpdatedAt, a.now, a.staleDays))
+	}
+	if children := a.graph.Children(i); len(children) > 0 {
+		surprise, err := a.surprise(children)
+		if err != nil {
+			return nil, err
+		}
+		add(signals.Replanning(surprise))
+		tally := a.graph.Tally(i, a.now)
+		add(signals.Stuck(tally.Unclosed(), tally.Ready, tally.InProgress))
+	}
+	if a.graph.Converges(i) {
+		own, err := a.trace(i)
+		if err != nil {
+			return nil, err
+		}
+		surprise, err := a.surprise(a.graph.ClosedBlockers(i))
+		if err != nil {
+			return nil, err
+		}
+		add(signals.Convergence(own.cynefin, surprise))
+	}
+	return list, nil
+}
+
+func (a alarm) surprise(issues []int) ([]float64, error) {
+	list := make([]float64, len(issues))
+	for k, i := range issues {
+		t, err := a.trace(i)
+		if err != nil {
+			return nil, err
+		}
+		list[k] = t.surprise
+	}
+	return list, nil
+}
+
+// alerts are those of the issue, then those of its epic.
+func (a assembly) alerts(i int) ([]signals.Alert, error) {
+	alarm := alarm{file: a.file, graph: a.graph, now: a.rules.Now, staleDays: a.rules.StaleDays,
+		trace: func(i int) (trace, error) { return traceOf(a.file.At(i), a.rules.Schema) }}
+	list, err := alarm.of(i)
+	if err != nil {
+		return nil, err
+	}
+	epic, ok := a.graph.Epic(i)
+	if !ok || a.graph.Closed(i) {
+		return list, nil
+	}
+	above, err := alarm.of(epic)
+	for _, alert := range above {
+		alert.Message = a.file.At(epic).ID + ": " + alert.Message
+		list = append(list, alert)
+	}
+	return list, err
+}

@@ -1,0 +1,132 @@
+package orient
+
+import (
+	"fmt"
+	"unicode/utf8"
+)
+
+// SurveyBudget is how many characters a survey has unless it is asked for others.
+const SurveyBudget = 8000
+
+// limits is how much of each part a scale shows; 0 for all.
+func limits(scale string) int {
+	switch scale {
+	case Medium:
+		return 10
+	case Large:
+		return 5
+	}
+	return 0
+}
+
+// limit keeps of each part what its scale shows, of attention so many of each rule.
+func (s *Survey) limit() {
+	most := limits(s.Scale)
+	if most == 0 {
+		return
+	}
+	s.limitAttention(most)
+	own, others := s.claims()
+	limitTo(s, &others, most, nounClaim, len(s.InProgress))
+	s.InProgress = append(own, others...)
+	limitTo(s, &s.Ready, most, nounReady, len(s.Ready))
+	limitTo(s, &s.Epics, most, nounEpic, len(s.Epics))
+	limitTo(s, &s.Convergence, most, nounConvergence, len(s.Convergence))
+	if s.cutsPath() {
+		s.leaveOut(nounStep, s.pathLeft())
+	}
+}
+
+// The parts of a survey as an omission names them.
+const (
+	nounAttention   = "alert"
+	nounClaim       = "claim"
+	nounReady       = "ready issue"
+	nounEpic        = "epic"
+	nounConvergence = "convergence point"
+	nounStep        = "step of the critical path"
+)
+
+// all are the numbers of what there is, before anything is left out.
+type all struct{ attention, claims, ready, epics, convergence int }
+
+func (s *Survey) all() all {
+	return all{len(s.Attention), len(s.InProgress), len(s.Ready), len(s.Epics), len(s.Convergence)}
+}
+
+func limitTo[T any](s *Survey, list *[]T, most int, noun string, all int) {
+	if left := len(*list) - most; left > 0 {
+		*list = (*list)[:most]
+		s.leaveOut(noun, partOf(left, all, noun))
+	}
+}
+
+// limitAttention keeps the first of each rule.
+func (s *Survey) limitAttention(most int) {
+	kept := []Attention{}
+	shown := map[string]int{}
+	for _, a := range s.Attention {
+		if shown[a.Rule]++; shown[a.Rule] <= most {
+			kept = append(kept, a)
+		}
+	}
+	if left := len(s.Attention) - len(kept); left > 0 {
+		s.leaveOut(nounAttention, partOf(left, len(s.Attention), nounAttention))
+	}
+	s.Attention = kept
+}
+
+// leaveOut says what is left out of a kind by now. All of it is shown in full.
+func (s *Survey) leaveOut(kind, what string) {
+	argv := []string{"stig", "orient", "--full"}
+	if s.As != "" {
+		argv = append(argv, "--as", s.As)
+	}
+	s.Omitted = leaveOut(s.Omitted, Omission{What: what, Argv: argv, kind: kind})
+}
+
+// cuts lists what can be dropped, least urgent first.
+func (s *Survey) cuts() []cut {
+	return []cut{
+		s.cutFirstLines(),
+		cutTail(&s.Convergence, s.there.convergence, nounConvergence, func(c Convergence) int { return shown(c.ID, c.Title) }),
+		cutTail(&s.Epics, s.there.epics, nounEpic, func(e EpicState) int { return shown(e.ID, e.Title) }),
+		s.cutPath(),
+		cutTail(&s.InProgress, s.there.claims, nounClaim, func(c Claim) int { return shown(c.ID, c.Title) }),
+		cutTail(&s.Ready, s.there.ready, nounReady, func(e Entry) int { return shown(e.ID, e.Title) }),
+		cutTail(&s.Attention, s.there.attention, nounAttention, func(a Attention) int { return utf8.RuneCountInString(a.ID + a.Message) }),
+	}
+}
+
+// shown is at most how many characters an id and a text take.
+func shown(id, text string) int {
+	return utf8.RuneCountInString(id) + min(utf8.RuneCountInString(text), widest)
+}
+
+func (s *Survey) cutFirstLines() cut {
+	return cut{"first lines", func(int) string {
+		cut := false
+		for k := range s.Ready {
+			cut = cut || s.Ready[k].FirstLine != ""
+			s.Ready[k].FirstLine = ""
+		}
+		if !cut {
+			return ""
+		}
+		return "the first lines of what is ready"
+	}}
+}
+
+func (s *Survey) cutPath() cut {
+	return cut{nounStep, func(int) string {
+		whole := s.wholePath
+		if s.wholePath = false; !whole || !s.cutsPath() {
+			return ""
+		}
+		return s.pathLeft()
+	}}
+}
+
+func (s *Survey) pathLeft() string {
+	return fmt.Sprintf("%d of %s", len(s.CriticalPath)-2*pathEnds, count(len(s.CriticalPath), "step")) + " of the critical path"
+}

@@ -1,0 +1,92 @@
+package orient
+
+import (
+	"cmp"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"stig/beads"
+	"stig/notes"
+	"stig/signals"
+)
+
+// trace is what the notes of one issue say about the graph around it. It holds
+// no text of the notes, so that the traces of all issues of a store are small.
+type trace struct {
+	surprise  float64
+	cynefin   string
+	progress  string
+	pending   bool
+	regressed bool
+	wrong     int    // how many violations
+	violation string // the first one, with its place
+}
+
+func untraced() trace {
+	return trace{cynefin: signals.Cynefin.Default(), progress: signals.Progress.Default()}
+}
+
+// traceOf reads the notes of an issue.
+func traceOf(issue *beads.Issue, schema *signals.Schema) (trace, error) {
+	if !issue.HasNotes {
+		return untraced(), nil
+	}
+	record, err := issue.Record()
+	if err != nil {
+		return trace{}, err
+	}
+	doc := notes.Parse(record.Text(beads.Notes))
+	table := signals.Read(doc, schema)
+	t := untraced()
+	t.surprise = table.Number()
+	t.pending = table.Value(signals.Escalation) == signals.EscalationPending
+	t.regressed = table.Value(signals.Confidence) == signals.ConfidenceRegressed
+	if v := table.Value(signals.Cynefin); v != t.cynefin {
+		t.cynefin = strings.Clone(v)
+	}
+	if v := table.Value(signals.Progress); v != t.progress {
+		t.progress = strings.Clone(v)
+	}
+	for _, m := range doc.Malformed() {
+		t.wrongly(m.Error())
+	}
+	for _, f := range table.Findings() {
+		if f.Severity == signals.Error {
+			t.wrongly((&signals.InvalidError{Findings: []signals.Finding{f}}).Error())
+		}
+	}
+	return t, nil
+}
+
+func (t *trace) wrongly(message string) {
+	if t.wrong == 0 {
+		t.violation = strings.Clone(message)
+	}
+	t.wrong++
+}
+
+// traces reads the notes of all issues, in file order and on all cores.
+func traces(f *beads.File, schema *signals.Schema) ([]trace, error) {
+	const chunk = 256
+	list := make([]trace, f.Len())
+	var next atomic.Int64
+	var group sync.WaitGroup
+	errs := make([]error, min(runtime.GOMAXPROCS(0), 8))
+	for w := range errs {
+		group.Go(func() {
+			for errs[w] == nil {
+				start := int(next.Add(chunk)) - chunk
+				if start >= len(list) {
+					return
+				}
+				for i := start; i < min(start+chunk, len(list)) && errs[w] == nil; i++ {
+					list[i], errs[w] = traceOf(f.At(i), schema)
+				}
+			}
+		})
+	}
+	group.Wait()
+	return list, cmp.Or(errs...)
+}

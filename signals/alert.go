@@ -1,0 +1,121 @@
+package signals
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+)
+
+// Alert is something that the signals of several issues, or of one over time,
+// amount to, and that somebody should act on. Its message reads after the id
+// of the issue that it is about.
+type Alert struct {
+	Rule    string `json:"rule"` // one of the Alert constants
+	Message string `json:"message"`
+}
+
+// Rules of alerts.
+const (
+	AlertReplanning  = "replanning"           // an epic's children surprised too much in sum
+	AlertConvergence = "convergence-surprise" // what an issue was built on did
+	AlertStuck       = "stuck-epic"           // nothing of an epic is under way, and nothing can be
+	AlertStale       = "stale"                // a claim that nobody has touched for long
+	AlertShift       = "upward-shift"         // an issue turned out to be less certain
+	AlertDivergence  = "divergence"           // an issue's own surprise is high
+)
+
+// exact is the number of decimals to which sums of surprise are compared:
+// ten times 0.1 is 1.0, and no alert over it.
+const exact = 1e9
+
+func round(v float64) float64 { return math.Round(v*exact) / exact }
+
+// Sum adds up surprise as a person would, in decimals.
+func Sum(surprise []float64) float64 {
+	var sum float64
+	for _, s := range surprise {
+		sum += s
+	}
+	return round(sum)
+}
+
+// Over tells whether a sum is above a limit, and not at it.
+func Over(sum, limit float64) bool { return round(sum) > round(limit) }
+
+// Decimal writes a surprise or a sum of some as the table does: shortest, with
+// at least one digit after the point.
+func Decimal(v float64) string {
+	return canonical(Surprise, strconv.FormatFloat(round(v), 'f', -1, 64))
+}
+
+// Replanning is the alert about an epic, given the surprise of its children.
+func Replanning(children []float64) (Alert, bool) {
+	sum := Sum(children)
+	return Alert{
+		Rule: AlertReplanning,
+		Message: fmt.Sprintf("the surprise of its %d children adds up to %s, which is over %s: replan the epic",
+			len(children), Decimal(sum), Decimal(ThresholdEpicSurprise)),
+	}, Over(sum, ThresholdEpicSurprise)
+}
+
+// ConvergenceLimit is how much the closed blockers of an issue of a cynefin
+// domain may surprise in sum.
+func ConvergenceLimit(cynefin string, blockers int) float64 {
+	return round(ThresholdConvergence(cynefin) * float64(blockers))
+}
+
+// Convergence is the alert about an issue of a cynefin domain, given the
+// surprise of its closed blockers.
+func Convergence(cynefin string, blockers []float64) (Alert, bool) {
+	sum, limit := Sum(blockers), ConvergenceLimit(cynefin, len(blockers))
+	what := fmt.Sprintf("the surprise of its %d closed blockers adds up to %s", len(blockers), Decimal(sum))
+	if len(blockers) == 1 {
+		what = "the surprise of its one closed blocker is " + Decimal(sum)
+	}
+	return Alert{
+		Rule: AlertConvergence,
+		Message: fmt.Sprintf("%s, which is over %s (%s for each at %s): review what was left before building on it",
+			what, Decimal(limit), Decimal(ThresholdConvergence(cynefin)), cynefin),
+	}, Over(sum, limit)
+}
+
+// Stuck is the alert about an epic, given how many of its children are
+// unclosed, ready, and in progress. An epic of which nothing is ready but
+// something is in progress is saturated, which is no alert.
+func Stuck(unclosed, ready, inProgress int) (Alert, bool) {
+	what := fmt.Sprintf("none of its %d unclosed children is ready or in progress", unclosed)
+	if unclosed == 1 {
+		what = "its one unclosed child is neither ready nor in progress"
+	}
+	return Alert{Rule: AlertStuck, Message: what + ": find out what they wait for"},
+		unclosed > 0 && ready == 0 && inProgress == 0
+}
+
+// Stale is the alert about an issue in progress, given when it was last
+// changed. Of a time that is not known nothing is said.
+func Stale(updated, now time.Time, days int) (Alert, bool) {
+	const day = 24 * time.Hour
+	age := now.Sub(updated)
+	return Alert{
+		Rule:    AlertStale,
+		Message: fmt.Sprintf("in progress and not changed for %d days, which is over %d: ask whether it goes on, or release it", int(age/day), days),
+	}, !updated.IsZero() && age > time.Duration(days)*day
+}
+
+// Shift is the alert about an issue whose cynefin domain went up.
+func Shift(from, to string) (Alert, bool) {
+	return Alert{
+		Rule:    AlertShift,
+		Message: fmt.Sprintf("cynefin went up from %s to %s: read the issue again before building on it", from, to),
+	}, Complexity(to) > Complexity(from)
+}
+
+// Divergence is the alert about an issue's own surprise.
+func Divergence(surprise float64) (Alert, bool) {
+	return Alert{
+		Rule: AlertDivergence,
+		Message: fmt.Sprintf("surprise %s is over %s: say in the state estimate what the description did not",
+			Decimal(surprise), Decimal(ThresholdDivergence)),
+	}, Over(surprise, ThresholdDivergence)
+}
