@@ -22,8 +22,8 @@ func (a *app) setupCommand() *cobra.Command {
 // setupOptions are the flags that all targets have.
 type setupOptions struct{ check, remove, print, force bool }
 
-// target is something that stig can be connected to.
-type target interface {
+// connection is something that stig can be connected to.
+type connection interface {
 	// missing says what is not there that install would write.
 	missing(ctx context.Context) ([]string, error)
 	// install and remove give what they changed.
@@ -43,7 +43,7 @@ func setupFlags(cmd *cobra.Command, o *setupOptions) {
 }
 
 // setup does what the flags say to a target.
-func (a *app) setup(ctx context.Context, name string, t target, o setupOptions) error {
+func (a *app) setup(ctx context.Context, name string, t connection, o setupOptions) error {
 	var changed []string
 	var err error
 	switch {
