@@ -176,22 +176,8 @@ func refuse(f *beads.File, from string, rows ...beads.Dep) error {
 	}
 	row := closing(f, rows, steps[0])
 	return &LinkError{From: from, On: row.On, Type: row.Type,
-		Reason: "they would wait for each other for ever: " + strings.Join(circle(steps, name), "; "),
+		Reason: "they would wait for each other for ever: " + strings.Join(dag.Circle(steps, name), "; "),
 		Hint:   "drop one of these dependencies with stig dep rm, or use --type related, which holds nothing up"}
-}
-
-// circle says the steps of a cycle in words; of a long one both ends.
-func circle(steps []dag.Step, name func(int) string) (words []string) {
-	const most, end = 12, 4
-	for i, s := range steps {
-		if len(steps) > most && i == end {
-			words = append(words, fmt.Sprintf("… %d more …", len(steps)-2*end))
-		}
-		if len(steps) <= most || i < end || i >= len(steps)-end {
-			words = append(words, s.Words(name))
-		}
-	}
-	return words
 }
 
 // closing is the row that a cycle begins with.

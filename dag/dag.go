@@ -122,6 +122,10 @@ func (g *Graph) holds(i int) bool {
 	return !over(issue.Status) && issue.Status != "pinned" && !issue.Pinned
 }
 
+// Outstanding tells whether an issue is work that is left to do: neither
+// closed nor pinned, and on the line that its id stands for.
+func (g *Graph) Outstanding(i int) bool { return g.counts(i) && g.holds(i) }
+
 // OpenBlockers lists the blockers of an issue that still hold, sorted by id.
 // Those of its epics are not among them; see Blocked.
 func (g *Graph) OpenBlockers(i int) []int {

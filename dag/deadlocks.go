@@ -12,33 +12,36 @@ type Ring struct {
 	Remove Row
 }
 
-// mostEdges bounds the search for the shortest cycle of one component: it is
-// exact unless a component is so large and so tangled that more edges than
-// these would have to be followed, and gives a cycle in any case.
+// mostEdges bounds the work on deadlocks: in stores that are so tangled that
+// more edges would have to be followed, the shortest cycle is the shortest of
+// those seen, and cycles that share issues with one that is told may be left
+// for the next time.
 const mostEdges = 1 << 26
 
-// Deadlocks gives, for every strongly connected component of the waiting-for
-// relation among unclosed issues, the shortest cycle through "it can start" of
-// one of them; sorted by the smallest id of each. A cycle of "it can close"
-// alone is made of containment rows, which make the same cycle of "it can
-// start" the other way round, so that none is missed and none told twice.
+// Deadlocks gives the cycles of the waiting-for relation among unclosed
+// issues: of every strongly connected component the shortest cycle through "it
+// can start" of an issue, then, as if its row were removed, of the components
+// that are left of it, and so on. When the rows of all of them are removed no
+// deadlock is left. A cycle of "it can close" alone is made of containment
+// rows, which make the same cycle of "it can start" the other way round, so
+// that none is missed and none told twice.
 //
 // Of equally short cycles it is the one with the smallest ids, so the order of
-// lines and rows makes no difference. It begins at its smallest id.
+// lines and rows makes no difference. Each begins at its smallest id; they are
+// sorted by that.
 //
 // The row to remove is the likeliest mistake: a blocking row between an issue
 // and itself, or what contains it or is contained in it at any depth; then any
 // other blocking row; then a containment row. Of several such the one whose
-// holder has the last id, then that on the last id.
+// holder has the last id, then that on the last id. Where the same two issues
+// are linked by several blocking types all of them have to go.
 func (g *Graph) Deadlocks() []Ring {
 	order, rank := g.ranks()
-	relation := g.relation(rank)
-	of, count := relation.components()
-	seen := newVisited(len(of))
-	groups := members(of, count)
+	left := mostEdges
 	var rings []Ring
-	for c := range count {
-		cycle := relation.shortestCycle(starts(relation, groups.of(c), of), of, seen, mostEdges)
+	for knots := split(g.relation(rank), nil); len(knots) > 0; knots = knots[1:] {
+		knot := knots[0]
+		cycle := knot.shortestCycle(func(node int32) bool { return Event(node%2) == Start }, &left)
 		if cycle == nil {
 			continue
 		}
@@ -46,10 +49,23 @@ func (g *Graph) Deadlocks() []Ring {
 			cycle[k] = 2*order[node/2] + node%2
 		}
 		steps := g.fromSmallest(stepsOf(cycle))
-		rings = append(rings, Ring{Steps: steps, Remove: g.mistake(steps)})
+		ring := Ring{Steps: steps, Remove: g.mistake(steps)}
+		rings = append(rings, ring)
+		if left -= len(knot.edges.targets); left > 0 {
+			knots = append(knots, knot.without(needsOf(ring.Remove, rank))...)
+		}
 	}
 	slices.SortStableFunc(rings, func(a, b Ring) int { return g.byID(a.Steps[0].Issue, b.Steps[0].Issue) })
 	return rings
+}
+
+// needsOf are the pairs of nodes that a row stands for, by the order of ids.
+func needsOf(r Row, rank []int32) [][2]int32 {
+	from, on := 2*rank[r.From], 2*rank[r.On]
+	if kindOf(r.Type) == blocks {
+		return [][2]int32{{from + int32(Start), on + int32(Close)}}
+	}
+	return [][2]int32{{from + int32(Start), on + int32(Start)}, {on + int32(Close), from + int32(Close)}}
 }
 
 // ranks gives the indices in the order of their ids, and the place of each.
@@ -85,17 +101,6 @@ func (g *Graph) relation(rank []int32) edges {
 		slices.Sort(e.of(node))
 	}
 	return e
-}
-
-// starts picks the nodes of a component from which to look for its shortest
-// cycle.
-func starts(e edges, nodes, of []int32) (sources []int32) {
-	for _, node := range nodes {
-		if node%2 == int32(Start) {
-			sources = append(sources, node)
-		}
-	}
-	return sources
 }
 
 // fromSmallest turns a cycle so that it begins at its smallest id.
@@ -176,18 +181,10 @@ func (g *Graph) inside(i, epic int) bool {
 func (g *Graph) ClosedCycles() [][]int {
 	order, rank := g.ranks()
 	e := g.between(rank, func(i int) bool { return g.issues.At(i).Status != "tombstone" })
-	of, count := e.components()
-	seen := newVisited(len(of))
-	groups := members(of, count)
+	left := mostEdges
 	var cycles [][]int
-	for c := range count {
-		var sources []int32
-		for _, node := range groups.of(c) {
-			if !g.holds(int(order[node])) {
-				sources = append(sources, node)
-			}
-		}
-		cycle := e.shortestCycle(sources, of, seen, mostEdges)
+	for _, knot := range split(e, nil) {
+		cycle := knot.shortestCycle(func(node int32) bool { return !g.holds(int(order[node])) }, &left)
 		if cycle == nil {
 			continue
 		}

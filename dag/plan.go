@@ -12,7 +12,7 @@ func (g *Graph) LongestChain() []int { return g.LongestChainWithin(nil) }
 // LongestChainWithin is LongestChain of the issues that within picks; nil picks all.
 func (g *Graph) LongestChainWithin(within func(i int) bool) []int {
 	order, rank := g.ranks()
-	picked := func(i int) bool { return g.counts(i) && g.holds(i) && (within == nil || within(i)) }
+	picked := func(i int) bool { return g.Outstanding(i) && (within == nil || within(i)) }
 	e := g.between(rank, picked)
 	of, count := e.components()
 	groups := members(of, count)
@@ -89,7 +89,7 @@ func (g *Graph) Stages(within func(i int) bool) (stages [][]int, width int) {
 	deepest := 0
 	for _, i := range order {
 		i := int(i)
-		if !g.counts(i) || !g.holds(i) || within != nil && !within(i) {
+		if !g.Outstanding(i) || within != nil && !within(i) {
 			continue
 		}
 		// closing takes one level more than what has to come before it

@@ -12,7 +12,7 @@ import "fmt"
 func startOf(i int) int32 { return int32(2 * i) }
 func closeOf(i int) int32 { return int32(2*i + 1) }
 
-// Row is a dependency row that is not in the graph yet: the issue at index
+// Row is a dependency row, in the graph or yet to be added: the issue at index
 // From depends on that at index On.
 type Row struct {
 	From, On int
@@ -48,6 +48,20 @@ func (s Step) Words(name func(i int) string) string {
 		return fmt.Sprintf("%s can start only after its epic %s can", who, whom)
 	}
 	return fmt.Sprintf("%s can be closed only after its child %s is", who, whom)
+}
+
+// Circle says the steps of a cycle in words; of a long one both ends.
+func Circle(steps []Step, name func(i int) string) (words []string) {
+	const most, end = 12, 4
+	for k, s := range steps {
+		if len(steps) > most && k == end {
+			words = append(words, fmt.Sprintf("… %d more …", len(steps)-2*end))
+		}
+		if len(steps) <= most || k < end || k >= len(steps)-end {
+			words = append(words, s.Words(name))
+		}
+	}
+	return words
 }
 
 // implied tells the step that every issue has by itself.

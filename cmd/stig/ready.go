@@ -1,0 +1,124 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"stig/beads"
+	"stig/dag"
+)
+
+func (a *app) readyCommand() *cobra.Command {
+	limit := 0
+	cmd := &cobra.Command{
+		Use:   "ready",
+		Short: "what can be started now",
+		Long: "List what can be started now: open, and held up neither by a blocker of its own\n" +
+			"nor by one of an epic above it. By priority, then by how many unclosed issues\n" +
+			"wait for it, the most first, then by id.",
+		GroupID: "graph",
+		Args:    takes(0, 0, "no arguments"),
+		Example: "  stig ready\n  stig ready --limit 5",
+		RunE: func(*cobra.Command, []string) error {
+			if limit < 0 {
+				return usage(fmt.Sprintf("--limit: must be at least 1, or 0 for all; found %d", limit), "")
+			}
+			return a.ready(limit)
+		},
+	}
+	cmd.Flags().IntVar(&limit, "limit", 0, "the first `N` only (default all)")
+	return cmd
+}
+
+// ready lists what can be started, the first of them where there is a limit.
+func (a *app) ready(limit int) error {
+	now, err := a.clock()
+	if err != nil {
+		return err
+	}
+	file, err := a.open()
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	graph := dag.New(file)
+	ready := graph.Ready(now)
+	total := len(ready)
+	if limit > 0 && limit < total {
+		ready = ready[:limit]
+	}
+	rows := readyRows(file, graph, ready)
+	if a.json {
+		return a.printJSON("ready", map[string]any{"ready": rows, "total": total})
+	}
+	return a.printReady(rows, total, file.Len())
+}
+
+// readyRow is one issue that can be started.
+type readyRow struct {
+	ID       string `json:"id"`
+	Title    string `json:"title"`
+	Priority int    `json:"priority"`
+	Unblocks int    `json:"unblocks"` // how many unclosed issues wait for it
+	Epic     string `json:"epic,omitempty"`
+}
+
+func readyRows(file *beads.File, graph *dag.Graph, ready []int) []readyRow {
+	rows := []readyRow{}
+	unblocks := graph.Unblocks()
+	for _, i := range ready {
+		issue := file.At(i)
+		row := readyRow{ID: issue.ID, Title: issue.Title, Priority: issue.Priority, Unblocks: unblocks[i]}
+		if epic, ok := graph.Epic(i); ok {
+			row.Epic = file.At(epic).ID
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// printReady prints the rows, how many there are in all, and of how many issues.
+func (a *app) printReady(rows []readyRow, total, issues int) error {
+	if len(rows) == 0 {
+		a.hint("nothing is ready: every open issue waits for another, or there is none")
+		return a.printf("0 of %d issues are ready\n", issues)
+	}
+	widest := 0
+	for _, row := range rows {
+		widest = max(widest, len(row.ID))
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, "%d of %d issues are ready\n\n", total, issues)
+	for _, row := range rows {
+		fmt.Fprintf(&text, "P%d  %-*s  %s%s\n", row.Priority, widest, row.ID, strings.Join(strings.Fields(row.Title), " "), row.place())
+	}
+	if len(rows) < total {
+		fmt.Fprintf(&text, "\n%d more: stig ready\n", total-len(rows))
+	}
+	if err := a.print(text.String()); err != nil {
+		return err
+	}
+	a.hint("type stig orient " + rows[0].ID + " to be briefed on the first")
+	return nil
+}
+
+// place says what a row belongs to and what waits for it.
+func (r readyRow) place() string {
+	var parts []string
+	if r.Epic != "" {
+		parts = append(parts, "in "+r.Epic)
+	}
+	switch r.Unblocks {
+	case 0:
+	case 1:
+		parts = append(parts, "1 issue waits for it")
+	default:
+		parts = append(parts, fmt.Sprintf("%d issues wait for it", r.Unblocks))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "  (" + strings.Join(parts, "; ") + ")"
+}
