@@ -22,8 +22,7 @@ func nearMiss(s *subject) {
 		}
 		s.add(RuleType, 0, 0,
 			fmt.Sprintf("dependency on %s: type %q means nothing; likely %s depends on %s by %s", dep.On, dep.Type, from, on, meant),
-			fmt.Sprintf("type stig dep rm %s --on %s --type %s, then stig dep add %s --on %s --type %s",
-				s.issue.ID, dep.On, word(dep.Type), from, on, meant))
+			fmt.Sprintf("type %s, then stig dep add %s --on %s --type %s", s.drop(dep), from, on, meant))
 	}
 }
 
@@ -35,7 +34,7 @@ func dangling(s *subject) {
 		}
 		s.add(RuleDangling, 0, 0,
 			fmt.Sprintf("dependency of type %q: no issue %q in the store", dep.Type, dep.On),
-			fmt.Sprintf("type stig dep rm %s --on %s", s.issue.ID, word(dep.On)))
+			"type "+s.drop(dep))
 	}
 }
 
@@ -55,7 +54,7 @@ func epicAsBlocker(s *subject) {
 		default:
 			continue
 		}
-		hint := fmt.Sprintf("type stig dep rm %s --on %s --type %s", s.issue.ID, dep.On, dep.Type)
+		hint := "type " + s.drop(dep)
 		if !contained(s.file, child, epic) {
 			hint += fmt.Sprintf(", then stig dep add %s --on %s --type parent-child", child, epic)
 		}
@@ -109,7 +108,7 @@ func severalParents(s *subject) {
 	slices.Sort(parents)
 	s.add(RuleParents, 0, 0,
 		fmt.Sprintf("in %d epics: %s", len(parents), strings.Join(parents, ", ")),
-		fmt.Sprintf("type stig dep rm %s --on EPIC --type parent-child, for all but one", s.issue.ID))
+		fmt.Sprintf("type %s, for all but one", s.drop(beads.Dep{On: "EPIC", Type: "parent-child"})))
 }
 
 // rows are the rows of an issue that is there, each once.
@@ -125,6 +124,19 @@ func (s *subject) rows() []beads.Dep {
 		}
 	}
 	return kept
+}
+
+// drop is the command that takes a row away. Where bd keeps a database, only bd
+// can: it puts back what goes from the file alone.
+func (s *subject) drop(dep beads.Dep) string {
+	if s.file.Store().Mode != beads.Plain {
+		return fmt.Sprintf("bd dep remove %s %s", word(s.issue.ID), word(dep.On))
+	}
+	command := fmt.Sprintf("stig dep rm %s --on %s", word(s.issue.ID), word(dep.On))
+	if dep.Type != "" {
+		command += " --type " + word(dep.Type)
+	}
+	return command
 }
 
 // within tells whether an issue is part of another, by a row or by its id.

@@ -1,6 +1,9 @@
 package lint
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // Rule is one thing that a store is held against. The table of rules is the
 // only place that says how bad a breach is and why it matters: diagnostics,
@@ -14,31 +17,41 @@ type Rule struct {
 	Fix      string   `json:"fix"`     // what to do about it
 }
 
+// part is the rules that one command looks for; stig check looks for all.
+type part struct {
+	command string
+	rules   []Rule
+}
+
+var parts = []part{
+	{"vet", storeRules}, {"vet", sectionRules}, {"vet", signalRules},
+	{"lint", linkRules}, {"lint", trailRules},
+}
+
 // All lists the rules by id.
-func All() []Rule {
-	all := slices.Concat(storeRules, sectionRules, signalRules, linkRules, trailRules)
-	slices.SortFunc(all, byID)
+func All() []Rule { return rulesOf(func(part) bool { return true }) }
+
+// Of lists the rules that one command looks for, by id: vet, cycles or lint.
+func Of(command string) []Rule { return rulesOf(func(p part) bool { return p.command == command }) }
+
+func rulesOf(wanted func(part) bool) (all []Rule) {
+	for _, p := range parts {
+		if wanted(p) {
+			all = append(all, p.rules...)
+		}
+	}
+	slices.SortFunc(all, func(a, b Rule) int { return cmp.Compare(a.ID, b.ID) })
 	return all
 }
 
 // Named finds a rule by its id.
 func Named(id string) (Rule, bool) {
-	for _, rules := range [][]Rule{storeRules, sectionRules, signalRules, linkRules, trailRules} {
-		if i := slices.IndexFunc(rules, func(r Rule) bool { return r.ID == id }); i >= 0 {
-			return rules[i], true
+	for _, p := range parts {
+		if i := slices.IndexFunc(p.rules, func(r Rule) bool { return r.ID == id }); i >= 0 {
+			return p.rules[i], true
 		}
 	}
 	return Rule{}, false
-}
-
-func byID(a, b Rule) int {
-	if a.ID < b.ID {
-		return -1
-	}
-	if a.ID > b.ID {
-		return 1
-	}
-	return 0
 }
 
 // Rules that this package finds itself; the others are those of beads and signals.

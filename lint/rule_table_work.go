@@ -62,6 +62,6 @@ var trailRules = []Rule{{
 	ID: RuleSecret, Severity: Warning,
 	Summary: "the notes hold what looks like a credential",
 	Why:     "The store is in the repository, and git keeps what was in it: everybody who can read the repository has the credential.",
-	Example: "-----BEGIN RSA PRIVATE KEY-----",
+	Example: "AKIA and sixteen letters and digits after it",
 	Fix:     "Revoke the credential where it was issued, then take it out of the notes; removing it alone does not help, git still has it.",
 }}

@@ -49,7 +49,7 @@ func closeReason(s *subject) {
 		return
 	}
 	reason := strings.TrimSpace(s.record.Text(beads.CloseReason))
-	if reason != "" && tells(reason) {
+	if reason != "" && s.tells(reason) {
 		return
 	}
 	message := "closed without a close reason"
@@ -64,10 +64,12 @@ const enoughWords = 4
 
 // tells is generous: a short reason passes when it points at something, such
 // as a commit, a release, another issue or a file.
-func tells(reason string) bool {
-	words := strings.FieldsFunc(reason, func(r rune) bool { return unicode.IsSpace(r) })
+func (s *subject) tells(reason string) bool {
 	count := 0
-	for _, w := range words {
+	for w := range strings.FieldsSeq(reason) {
+		if _, issue := s.file.Index(strings.Trim(w, ".,;:()")); issue {
+			return true
+		}
 		if strings.ContainsFunc(w, unicode.IsLetter) {
 			count++
 		}

@@ -82,7 +82,7 @@ func (a *app) command() *cobra.Command {
 		&cobra.Group{ID: "connect", Title: "Connect:"},
 	)
 	root.AddCommand(
-		a.orientCommand(), a.checkpointCommand(), a.vetCommand(), a.showCommand(),
+		a.orientCommand(), a.checkpointCommand(), a.vetCommand(), a.checkCommand(), a.lintCommand(), a.explainCommand(), a.showCommand(),
 		a.claimCommand(), a.releaseCommand(), a.propagateCommand(),
 		a.initCommand(), a.createCommand(), a.depCommand(),
 		a.signalsCommand(), a.schemaCommand(), a.versionCommand(), a.diffCommand(),

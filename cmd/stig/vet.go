@@ -91,14 +91,22 @@ func (a *app) findings(ids []string) ([]lint.Diagnostic, int, error) {
 
 func (a *app) printDiagnostics(found []lint.Diagnostic, counts lint.Counts, issues int) error {
 	var text strings.Builder
+	a.writeDiagnostics(&text, found, counts, issues)
+	return a.print(text.String())
+}
+
+func (a *app) writeDiagnostics(text *strings.Builder, found []lint.Diagnostic, counts lint.Counts, issues int) {
 	for _, d := range found {
-		fmt.Fprintf(&text, "%s: %s: %s [%s]\n", d.Severity, d.Place(), d.Message, d.Rule)
+		fmt.Fprintf(text, "%s: %s: %s [%s]\n", d.Severity, d.Place(), d.Message, d.Rule)
 		if d.Hint != "" && !a.quiet {
-			fmt.Fprintf(&text, "  hint: %s\n", d.Hint)
+			fmt.Fprintf(text, "  hint: %s\n", d.Hint)
 		}
 	}
-	fmt.Fprintf(&text, "%s, %s, %s\n", counted(issues, "issue"), counted(counts.Error, "error"), counted(counts.Warning, "warning"))
-	return a.print(text.String())
+	fmt.Fprintf(text, "%s, %s, %s", counted(issues, "issue"), counted(counts.Error, "error"), counted(counts.Warning, "warning"))
+	if counts.Info > 0 {
+		fmt.Fprintf(text, ", %d info", counts.Info)
+	}
+	text.WriteString("\n")
 }
 
 // vetFix mends what can be mended, then reports what is left.

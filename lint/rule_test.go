@@ -1,0 +1,306 @@
+package lint_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"stig/beads"
+	"stig/cue"
+	"stig/lint"
+)
+
+// notes are the notes of a line, with the rows as its signal table.
+func table(rows ...string) string {
+	lines := append([]string{"<!-- stigmergic-signals -->", "| Signal | Value | Updated |", "|---|---|---|"}, rows...)
+	return strings.Join(append(lines, "<!-- /stigmergic-signals -->"), "\n")
+}
+
+// line is a line of a store: keys and texts by turns.
+func line(id string, texts ...string) string {
+	var b strings.Builder
+	b.WriteString(`{"id":` + strconv.Quote(id) + `,"title":"t"`)
+	for i := 0; i < len(texts); i += 2 {
+		b.WriteString("," + strconv.Quote(texts[i]) + ":" + quoted(texts[i+1]))
+	}
+	return b.String() + "}"
+}
+
+// quoted is a JSON string; what begins with a bracket is JSON already.
+func quoted(text string) string {
+	if strings.HasPrefix(text, "[") {
+		return text
+	}
+	return strconv.Quote(text)
+}
+
+// rows are dependency rows: what on and which type by turns.
+func rows(of string, links ...string) string {
+	var all []string
+	for i := 0; i < len(links); i += 2 {
+		all = append(all, `{"issue_id":"`+of+`","depends_on_id":"`+links[i]+`","type":"`+links[i+1]+`"}`)
+	}
+	return "[" + strings.Join(all, ",") + "]"
+}
+
+const estimate = "\n\n<!-- checkpoint-context -->\n## State estimate (2026-11-01)\n\n"
+
+// breaches holds for every rule stores that break it, and stores that come
+// close and do not. @ in a store stands for what must not stand in a file.
+var breaches = map[string]struct{ bad, good []string }{
+	beads.BadJSON:        {bad: []string{"{\"id\":\n" + line("a")}, good: []string{line("a"), "\n" + line("a")}},
+	beads.ConflictMarker: {bad: []string{"<<<<<<< HEAD\n" + line("a")}, good: []string{line("a", "description", "<<<<<<< HEAD")}},
+	beads.CutShort:       {bad: []string{line("a") + "\n" + `{"id":"b","ti` + "@cut"}, good: []string{line("a") + "@cut"}},
+	beads.DuplicateID:    {bad: []string{line("a") + "\n" + line("a")}, good: []string{line("a") + "\n" + line("A")}},
+
+	lint.RuleMalformed: {
+		bad:  []string{line("a", "notes", "<!-- checkpoint-context -->\nopen")},
+		good: []string{line("a", "notes", "`<!-- checkpoint-context -->` is how it opens")},
+	},
+	lint.RuleEscalation: {
+		bad: []string{line("a", "notes", table("| escalation | pending | 2026-11-01 |"))},
+		good: []string{line("a", "notes", table("| escalation | pending | 2026-11-01 |")+
+			"\n\n<!-- escalation-context -->\n## Pending (2026-11-01)\nWhich?\n<!-- /escalation-context -->")},
+	},
+	lint.RuleEstimate: {
+		bad: []string{line("a", "notes", table("| progress | blocked | 2026-11-01 |"))},
+		good: []string{
+			line("a", "notes", table("| progress | blocked | 2026-11-01 |")+estimate+"It waits.\n<!-- /checkpoint-context -->"),
+			line("a", "notes", table("| progress | blocked | 2026-11-01 |"), "status", "closed"),
+			line("a", "notes", table("| progress | exploring | 2026-11-01 |")),
+		},
+	},
+	lint.RuleDescription: {
+		bad:  []string{line("a", "description", table("| surprise | 0.1 | 2026-11-01 |"))},
+		good: []string{line("a", "description", "the section stigmergic-signals holds the table")},
+	},
+
+	"signal-value":    {bad: []string{line("a", "notes", table("| surprise | 1.1 | 2026-11-01 |"))}, good: []string{line("a", "notes", table("| surprise | 1.0 | 2026-11-01 |"))}},
+	"schema-version":  {bad: []string{line("a", "notes", table("| schema-version | 2 | 2026-11-01 |"))}, good: []string{line("a", "notes", table("| schema-version | 1 | 2026-11-01 |"))}},
+	"signal-unknown":  {bad: []string{line("a", "notes", table("| mood | calm | 2026-11-01 |"))}, good: []string{line("a", "notes", table("| confidence | prototype | 2026-11-01 |"))}},
+	"signal-repeated": {bad: []string{line("a", "notes", table("| surprise | 0.1 | 2026-11-01 |", "| surprise | 0.1 | 2026-11-01 |"))}, good: []string{line("a", "notes", table("| surprise | 0.1 | 2026-11-01 |"))}},
+	"signal-date":     {bad: []string{line("a", "notes", table("| surprise | 0.1 | soon |"))}, good: []string{line("a", "notes", table("| surprise | 0.1 | — |"))}},
+	"table-several": {
+		bad:  []string{line("a", "notes", table("| surprise | 0.1 | 2026-11-01 |")+"\n\n"+table("| surprise | 0.1 | 2026-11-01 |"))},
+		good: []string{line("a", "notes", table("| surprise | 0.1 | 2026-11-01 |")+"\n\n| other | table |\n|---|---|\n")},
+	},
+	"table-merge": {
+		bad:  []string{line("a", "notes", table("| surprise | 0.1 | 2026-11-01 |")+"\n\n---\n\n"+table("| surprise | 0.2 | 2026-11-01 |"))},
+		good: []string{line("a", "notes", table("| surprise | 0.1 | 2026-11-01 |")+"\n\n---\n\n"+table("| surprise | 0.1 | 2026-11-01 |"))},
+	},
+	"table-missing": {bad: []string{line("a", "notes", "<!-- stigmergic-signals -->\nnone\n<!-- /stigmergic-signals -->")}, good: []string{line("a", "notes", table())}},
+	"table-header":  {bad: []string{line("a", "notes", "<!-- stigmergic-signals -->\n| Name | Setting |\n|---|---|\n<!-- /stigmergic-signals -->")}, good: []string{line("a", "notes", "<!-- stigmergic-signals -->\n| FIELD | value |\n|---|---|\n<!-- /stigmergic-signals -->")}},
+	"table-outside": {bad: []string{line("a", "notes", table("| surprise | 0.1 | 2026-11-01 |", "", "| cynefin | clear | 2026-11-01 |"))}, good: []string{line("a", "notes", table("| surprise | 0.1 | 2026-11-01 |", "", "| free | text |"))}},
+
+	lint.RuleType: {
+		bad: []string{
+			line("a") + "\n" + line("b", "dependencies", rows("b", "a", "blocked-by")),
+			line("a") + "\n" + line("b", "dependencies", rows("b", "a", "parent_child")),
+		},
+		good: []string{line("a") + "\n" + line("b", "dependencies", rows("b", "a", "related", "a", "blocks"))},
+	},
+	lint.RuleDangling: {
+		bad:  []string{line("b", "dependencies", rows("b", "a", "blocks"))},
+		good: []string{line("b", "dependencies", rows("b", "external:other:a", "blocks")), line("b", "status", "tombstone", "dependencies", rows("b", "a", "blocks"))},
+	},
+	lint.RuleEpicBlock: {
+		bad: []string{
+			line("e") + "\n" + line("e.1", "dependencies", rows("e.1", "e", "blocks")),
+			line("e") + "\n" + line("x", "dependencies", rows("x", "e", "blocks", "e", "parent-child")),
+			line("e", "dependencies", rows("e", "x", "blocks")) + "\n" + line("x", "dependencies", rows("x", "e", "parent-child")),
+		},
+		good: []string{
+			line("e") + "\n" + line("x", "dependencies", rows("x", "e", "blocks")),
+			line("e") + "\n" + line("e.1", "dependencies", rows("e.1", "e", "parent-child")) + "\n" + line("e.2", "dependencies", rows("e.2", "e.1", "blocks", "e", "parent-child")),
+		},
+	},
+	lint.RuleOrphan: {
+		bad: []string{line("e") + "\n" + line("e.1"), line("e") + "\n" + line("e.1") + "\n" + line("e.1.1", "dependencies", rows("e.1.1", "e.1", "related"))},
+		good: []string{
+			line("e.1"), line("e") + "\n" + line("e.x"), line("e") + "\n" + line("e.1", "status", "tombstone"),
+			line("e") + "\n" + line("e.1", "dependencies", rows("e.1", "e", "parent-child")),
+			line("e") + "\n" + line("f") + "\n" + line("e.1", "dependencies", rows("e.1", "f", "parent-child")),
+			line("e") + "\n" + line("e.1", "dependencies", rows("e.1", "e", "child-of")),
+		},
+	},
+	lint.RuleParents: {
+		bad:  []string{line("e") + "\n" + line("f") + "\n" + line("x", "dependencies", rows("x", "e", "parent-child", "f", "parent-child"))},
+		good: []string{line("e") + "\n" + line("x", "dependencies", rows("x", "e", "parent-child", "e", "parent-child", "gone", "parent-child"))},
+	},
+
+	lint.RuleNotStarted: {
+		bad: []string{line("a", "status", "closed", "notes", table("| progress | not-started | 2026-11-01 |"))},
+		good: []string{
+			line("a", "status", "open", "notes", table("| progress | not-started | 2026-11-01 |")),
+			line("a", "status", "closed", "notes", table("| progress | verifying | 2026-11-01 |")),
+			line("a", "status", "closed", "notes", table("| progress | done | 2026-11-01 |")),
+			line("a", "status", "closed"),
+		},
+	},
+	lint.RuleReflexive: {
+		bad: []string{line("a", "status", "closed", "notes", table("| surprise | 0 | 2026-11-01 |")+estimate+strings.Repeat("More. ", 70)+"\n<!-- /checkpoint-context -->")},
+		good: []string{
+			line("a", "status", "closed", "notes", table("| surprise | 0.1 | 2026-11-01 |")+estimate+strings.Repeat("More. ", 70)+"\n<!-- /checkpoint-context -->"),
+			line("a", "status", "closed", "notes", table("| surprise | 0.0 | 2026-11-01 |")+estimate+strings.Repeat("More. ", 60)+"\n<!-- /checkpoint-context -->"),
+			line("a", "status", "open", "notes", table("| surprise | 0.0 | 2026-11-01 |")+estimate+strings.Repeat("More. ", 70)+"\n<!-- /checkpoint-context -->"),
+			line("a", "status", "closed", "notes", strings.TrimSpace(estimate)+strings.Repeat("More. ", 70)+"\n<!-- /checkpoint-context -->"),
+		},
+	},
+	lint.RuleReason: {
+		bad: []string{
+			line("a", "status", "closed"), line("a", "status", "closed", "close_reason", "Done."),
+			line("a", "status", "closed", "close_reason", " all children closed "),
+		},
+		good: []string{
+			line("a", "status", "open"), line("a", "status", "tombstone"),
+			line("a", "status", "closed", "close_reason", "Verified: the gauge reads metres."),
+			line("a", "status", "closed", "close_reason", "Fixed in 1ce5bbd"),
+			line("b") + "\n" + line("a", "status", "closed", "close_reason", "Duplicate of b."),
+		},
+	},
+	lint.RuleCriteria: {
+		bad: []string{
+			line("a", "status", "open", "acceptance_criteria", "All is well."),
+			line("a", "status", "open", "acceptance_criteria", "The tests pass: go test ./... is green."),
+			line("a", "status", "open", "acceptance_criteria", "```sh\nrm -rf /\n```"),
+		},
+		good: []string{
+			line("a", "status", "open"), line("a", "status", "closed", "acceptance_criteria", "All is well."),
+			line("a", "status", "open", "acceptance_criteria", "```verify\ngo test ./...\n```"),
+			line("a", "status", "open", "acceptance_criteria", "Run `go test ./...`."),
+		},
+	},
+	lint.RuleSecret: {
+		bad: []string{
+			line("a", "notes", "the key AKIA"+"QWERTZUIOP234567 works"),
+			line("a", "notes", "ghp"+"_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"),
+			line("a", "notes", "github"+"_pat_"+strings.Repeat("a1B2c", 12)),
+			line("a", "notes", "glpat"+"-a1B2c3D4e5F6g7H8i9J0"),
+			line("a", "notes", "xoxb"+"-123456789012-abcdefghij"),
+			line("a", "notes", "sk"+"-proj-a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6"),
+			line("a", "notes", "DB_PASSWORD="+"hunter2hunter2"),
+			line("a", "notes", "-----BEGIN RSA PRIVATE"+" KEY-----\n"+strings.Repeat("QUJD", 12)),
+		},
+		good: []string{
+			line("a", "notes", "tokens begin with ghp_, AKIA or sk-"),
+			line("a", "notes", "AKIA"+"IOSFODNN7EXAMPLE is in their manual"),
+			line("a", "notes", "sk-every-word-of-this-is-lower-case-and-long"),
+			line("a", "notes", "password=$DB_PASSWORD1, password: <your-password-1>, password = ask(input1)"),
+			line("a", "notes", "a file with -----BEGIN RSA PRIVATE"+" KEY----- in its first line"),
+			line("a", "notes", "the password: correcthorse"),
+		},
+	},
+}
+
+func check(t *testing.T, text string) []lint.Diagnostic {
+	t.Helper()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "issues.jsonl")
+	text, cut := strings.CutSuffix(text, "@cut")
+	if !cut {
+		text += "\n"
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	file, err := beads.Read(beads.Store{Path: path, Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	found, err := lint.Check(file, lint.Rules{Schema: cue.Embedded(), Look: func(word string) bool { return word == "go" || word == "rm" }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// TestRules breaks every rule of the table on purpose, and nearly.
+func TestRules(t *testing.T) {
+	for _, rule := range lint.All() {
+		stores, ok := breaches[rule.ID]
+		if !ok || len(stores.bad) == 0 || len(stores.good) == 0 {
+			t.Errorf("%s: no store that breaks it, or none that does not", rule.ID)
+		}
+		breaks := func(d lint.Diagnostic) bool { return d.Rule == rule.ID }
+		for _, text := range stores.bad {
+			found := check(t, text)
+			i := slices.IndexFunc(found, breaks)
+			if i < 0 {
+				t.Errorf("%s: not found in\n%s", rule.ID, text)
+				continue
+			}
+			if found[i].Severity != rule.Severity || found[i].Line < 1 || found[i].Message == "" {
+				t.Errorf("%s: %+v", rule.ID, found[i])
+			}
+		}
+		for _, text := range stores.good {
+			if found := check(t, text); slices.ContainsFunc(found, breaks) {
+				t.Errorf("%s: found in\n%s\n%v", rule.ID, text, found)
+			}
+		}
+	}
+}
+
+// TestTableIsComplete reads the names of rules from the sources of all that
+// find something, so that none can be found that the table does not hold.
+func TestTableIsComplete(t *testing.T) {
+	var all []string
+	for _, from := range []struct{ glob, prefix string }{
+		{"*.go", "Rule"}, {"../signals/finding.go", "Rule"}, {"../beads/problem.go", ""},
+	} {
+		all = append(all, constants(t, from.glob, from.prefix)...)
+	}
+	if len(all) < 20 {
+		t.Fatalf("only %d rules in the sources", len(all))
+	}
+	for _, id := range all {
+		if _, ok := lint.Named(id); !ok {
+			t.Errorf("%s: not in the table of rules", id)
+		}
+	}
+	for i, rule := range lint.All() {
+		if !slices.Contains(all, rule.ID) {
+			t.Errorf("%s: in the table, and nothing finds it", rule.ID)
+		}
+		if i > 0 && lint.All()[i-1].ID == rule.ID {
+			t.Errorf("%s: twice in the table", rule.ID)
+		}
+		if rule.Summary == "" || rule.Why == "" || rule.Example == "" || rule.Fix == "" || rule.Severity == "" {
+			t.Errorf("%s: not all is said: %+v", rule.ID, rule)
+		}
+	}
+}
+
+// constants gives the texts of the constants whose names begin with a prefix.
+func constants(t *testing.T, glob, prefix string) (texts []string) {
+	t.Helper()
+	paths, err := filepath.Glob(glob)
+	if err != nil || len(paths) == 0 {
+		t.Fatal(glob, err)
+	}
+	for _, path := range paths {
+		parsed, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(parsed, func(n ast.Node) bool {
+			spec, ok := n.(*ast.ValueSpec)
+			if !ok || !strings.HasPrefix(spec.Names[0].Name, prefix) || len(spec.Values) != 1 {
+				return true
+			}
+			if value, ok := spec.Values[0].(*ast.BasicLit); ok && value.Kind == token.STRING && spec.Names[0].IsExported() {
+				text, _ := strconv.Unquote(value.Value)
+				texts = append(texts, text)
+			}
+			return true
+		})
+	}
+	return texts
+}
