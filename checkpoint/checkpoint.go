@@ -64,12 +64,6 @@ type Changed struct {
 	To     string `json:"to"`
 }
 
-// Alert is something that the update brings to light.
-type Alert struct {
-	Rule    string `json:"rule"`
-	Message string `json:"message"`
-}
-
 // Ref names another issue.
 type Ref struct {
 	ID     string `json:"id"`
@@ -111,7 +105,9 @@ func Write(ctx context.Context, s beads.Store, o beads.Options, id string, u Upd
 			return err
 		}
 		report = r
-		report.Dependents = waiting(tx.File(), full)
+		if err := report.around(tx.File(), doc, rules); err != nil {
+			return err
+		}
 		return tx.Set(full, beads.Set{Key: beads.Notes, Text: doc.Text()})
 	})
 	if err != nil {
@@ -223,34 +219,32 @@ func (r *Report) written(section string, before *notes.Doc) func(*notes.Doc, err
 	}
 }
 
-// alerts compares the table before and after.
-func alerts(before, after *signals.Table) []Alert {
-	from, to := before.Value(signals.Cynefin), after.Value(signals.Cynefin)
-	var list []Alert
-	if before.Present() && signals.Complexity(to) > signals.Complexity(from) {
-		list = append(list, Alert{
-			Rule:    "upward-shift",
-			Message: fmt.Sprintf("cynefin went up from %s to %s: read the issue again before building on it", from, to),
-		})
+// around adds what the update means to the issues around this one.
+func (r *Report) around(f *beads.File, d *notes.Doc, rules Rules) error {
+	g := dag.New(f)
+	at, ok := f.Index(r.ID)
+	if !ok {
+		return nil
 	}
-	if s := after.Number(); s > signals.ThresholdDivergence && s != before.Number() {
-		list = append(list, Alert{
-			Rule:    "divergence",
-			Message: fmt.Sprintf("surprise %s is over %v: say in the state estimate what the description did not", after.Value(signals.Surprise), signals.ThresholdDivergence),
-		})
-	}
-	return list
+	r.Dependents = refs(f, g.Waiting(at))
+	list, err := around{file: f, graph: g, at: at, table: signals.Read(d, rules.Schema), schema: rules.Schema, now: rules.Now}.alerts()
+	r.Alerts = append(r.Alerts, list...)
+	return err
 }
 
 func waiting(f *beads.File, id string) []Ref {
-	refs := []Ref{}
 	i, ok := f.Index(id)
 	if !ok {
-		return refs
+		return []Ref{}
 	}
-	for _, at := range dag.New(f).Waiting(i) {
-		issue := f.At(at)
-		refs = append(refs, Ref{ID: issue.ID, Title: issue.Title, Status: issue.Status})
+	return refs(f, dag.New(f).Waiting(i))
+}
+
+func refs(f *beads.File, indices []int) []Ref {
+	list := make([]Ref, 0, len(indices))
+	for _, i := range indices {
+		issue := f.At(i)
+		list = append(list, Ref{ID: issue.ID, Title: issue.Title, Status: issue.Status})
 	}
-	return refs
+	return list
 }

@@ -98,6 +98,18 @@ func Depth(cynefin string) string {
 // is -1 for anything else.
 func Complexity(cynefin string) int { return slices.Index(domains[Cynefin], cynefin) }
 
+// Weaker compares two values of confidence: negative when a shows less than b.
+// What regressed shows least of all.
+func Weaker(a, b string) int {
+	strength := func(confidence string) int {
+		if confidence == ConfidenceRegressed {
+			return -1
+		}
+		return slices.Index(domains[Confidence], confidence)
+	}
+	return strength(a) - strength(b)
+}
+
 // ThresholdConvergence is θ of a cynefin domain: a convergence point of that
 // domain is an alert when the mean surprise of its closed blockers is above.
 // Anything else has the θ of the default domain.

@@ -83,7 +83,7 @@ func (a *app) command() *cobra.Command {
 	)
 	root.AddCommand(
 		a.orientCommand(), a.checkpointCommand(), a.vetCommand(), a.checkCommand(), a.lintCommand(), a.explainCommand(), a.showCommand(),
-		a.claimCommand(), a.releaseCommand(), a.propagateCommand(),
+		a.claimCommand(), a.releaseCommand(), a.propagateCommand(), a.reviewCommand(),
 		a.initCommand(), a.createCommand(), a.depCommand(),
 		a.signalsCommand(), a.schemaCommand(), a.versionCommand(), a.diffCommand(),
 		a.mergeCommand(), a.setupCommand(), a.readyCommand(), a.cyclesCommand(), a.planCommand(), a.listCommand(), a.trajectoryCommand(),

@@ -1,0 +1,229 @@
+package orient
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"stig/beads"
+	"stig/dag"
+	"stig/gate"
+	"stig/notes"
+	"stig/signals"
+)
+
+// Review is what is to be judged where finished work comes together: the
+// trails that the dependencies of an issue left, how much they surprised, how
+// well what they claim is shown to hold, and what the issue itself would run.
+type Review struct {
+	Issue        Issue           `json:"issue"`
+	Cynefin      string          `json:"cynefin"`
+	Converges    bool            `json:"converges"` // it had blockers, and all of them are closed
+	OpenBlockers []Ref           `json:"open_blockers"`
+	Alerts       []signals.Alert `json:"alerts"`
+	Surprise     Surprise        `json:"surprise"`
+	Evidence     Evidence        `json:"evidence"`
+	Dependencies []Dependency    `json:"closed_dependencies"` // dependencies before dependents
+	Acceptance   Acceptance      `json:"acceptance"`
+	Next         []Step          `json:"next"`
+}
+
+// Surprise is the sum over the closed blockers, held against θ for each.
+type Surprise struct {
+	Sum      float64 `json:"sum"`
+	Blockers int     `json:"blockers"`
+	Theta    float64 `json:"theta"`
+	Limit    float64 `json:"limit"` // θ × blockers
+	Over     bool    `json:"over"`  // strictly
+}
+
+// Evidence is how well the claims of the dependencies are shown to hold, as
+// far as their tables say.
+type Evidence struct {
+	Weakest    string   `json:"weakest,omitempty"` // confidence
+	WeakestIn  []string `json:"weakest_in"`        // ids
+	Oldest     string   `json:"oldest,omitempty"`  // YYYY-MM-DD
+	OldestIn   []string `json:"oldest_in"`
+	OldestDays int      `json:"oldest_days"`
+	Unrecorded []string `json:"unrecorded"` // ids whose tables name no confidence
+	Undated    []string `json:"undated"`    // ids that name one, and no day of their evidence
+}
+
+// Assess reviews the issue at index i. It fails only when a line of the store
+// can no longer be read.
+func Assess(f *beads.File, g *dag.Graph, i int, rules Rules) (*Review, error) {
+	record, err := f.At(i).Record()
+	if err != nil {
+		return nil, err
+	}
+	a := assembly{file: f, graph: g, rules: rules, doc: notes.Parse(record.Text(beads.Notes))}
+	a.table = signals.Read(a.doc, rules.Schema)
+	b := a.common(i, record)
+	r := &Review{
+		Issue: b.Issue, Cynefin: a.table.Value(signals.Cynefin), Converges: g.Converges(i),
+		OpenBlockers: b.OpenBlockers, Acceptance: b.Acceptance,
+	}
+	alerts, err := a.alerts(i)
+	if err != nil {
+		return nil, err
+	}
+	r.Alerts = append([]signals.Alert{}, alerts...)
+	if r.Dependencies, err = a.closedDependencies(i); err != nil {
+		return nil, err
+	}
+	r.Surprise = r.surprise()
+	r.Evidence = r.evidence(rules.Now)
+	r.Next = r.next()
+	return r, nil
+}
+
+func (r *Review) surprise() Surprise {
+	var direct []float64
+	for _, d := range r.Dependencies {
+		if d.Distance == 1 {
+			direct = append(direct, d.Surprise)
+		}
+	}
+	s := Surprise{
+		Sum: signals.Sum(direct), Blockers: len(direct),
+		Theta: signals.ThresholdConvergence(r.Cynefin), Limit: signals.ConvergenceLimit(r.Cynefin, len(direct)),
+	}
+	s.Over = signals.Over(s.Sum, s.Limit)
+	return s
+}
+
+func (r *Review) evidence(now time.Time) Evidence {
+	e := Evidence{WeakestIn: []string{}, OldestIn: []string{}, Unrecorded: []string{}, Undated: []string{}}
+	for _, d := range r.Dependencies {
+		if d.Confidence == "" {
+			e.Unrecorded = append(e.Unrecorded, d.ID)
+			continue
+		}
+		keepLeast(&e.Weakest, &e.WeakestIn, d.Confidence, d.ID, signals.Weaker)
+		if _, err := time.Parse(time.DateOnly, d.Freshness); err != nil {
+			e.Undated = append(e.Undated, d.ID)
+			continue
+		}
+		keepLeast(&e.Oldest, &e.OldestIn, d.Freshness, d.ID, strings.Compare)
+	}
+	if day, err := time.ParseInLocation(time.DateOnly, e.Oldest, now.Location()); err == nil {
+		e.OldestDays = max(0, int(now.Sub(day)/(24*time.Hour)))
+	}
+	return e
+}
+
+// keepLeast keeps the least value and who has it.
+func keepLeast(least *string, in *[]string, value, id string, compare func(a, b string) int) {
+	switch order := compare(value, *least); {
+	case *least == "" || order < 0:
+		*least, *in = value, []string{id}
+	case order == 0:
+		*in = append(*in, id)
+	}
+}
+
+func (r *Review) next() []Step {
+	id := r.Issue.ID
+	switch {
+	case r.Issue.Status == "closed" || r.Issue.Status == "tombstone":
+		return []Step{{Why: "see what it left", Argv: []string{"stig", "show", id, "--notes"}}}
+	case len(r.OpenBlockers) > 0:
+		return []Step{{Why: "not all it waits for is closed; see how the first stands", Argv: []string{"stig", "orient", r.OpenBlockers[0].ID}}}
+	case r.Surprise.Over:
+		return []Step{
+			{Why: "if what was found makes this issue less certain than it says", Argv: []string{"stig", "checkpoint", id, "--cynefin", "…", "--learned", "…"}},
+			{Why: "then be briefed on it", Argv: []string{"stig", "orient", id}},
+		}
+	}
+	return []Step{{Why: "nothing speaks against building on this; be briefed on it", Argv: []string{"stig", "orient", id}}}
+}
+
+// Markdown renders a review: the judgement first, then the trails.
+func (r *Review) Markdown() string {
+	w := &page{}
+	w.linef("# %s %s: review", r.Issue.ID, oneLine(r.Issue.Title))
+	w.blank()
+	w.linef("%s · %s · P%d · %s", r.Issue.Status, r.Issue.Type, r.Issue.Priority, r.Cynefin)
+	w.line(r.standing())
+	for _, alert := range r.Alerts {
+		w.linef("alert %s: %s", alert.Rule, alert.Message)
+	}
+	if len(r.OpenBlockers) > 0 {
+		w.heading("Blocked by")
+		w.refs(r.OpenBlockers)
+	}
+	w.heading("How much is certain")
+	r.certainty(w)
+	trails := &Briefing{ClosedDependencies: r.Dependencies}
+	trails.dependencies(w, "What finished dependencies left, in the order they were built")
+	r.commands(w)
+	w.next(r.Next, nil)
+	return w.String()
+}
+
+func (r *Review) standing() string {
+	switch {
+	case r.Converges:
+		return "convergence point: " + count(r.Surprise.Blockers, "blocker") + ", all closed"
+	case len(r.OpenBlockers) > 0:
+		return "not a convergence point yet: it waits for " + count(len(r.OpenBlockers), "issue")
+	case r.Surprise.Blockers > 0:
+		return r.Issue.Status + ": it came out of " + count(r.Surprise.Blockers, "closed blocker")
+	}
+	return "not a convergence point: it was built on nothing that is closed"
+}
+
+func (r *Review) certainty(w *page) {
+	s, e := r.Surprise, r.Evidence
+	verdict := "within"
+	if s.Over {
+		verdict = "over"
+	}
+	if s.Blockers > 0 {
+		w.linef("- surprise %s of at most %s (θ %s of %s × %d): %s", signals.Decimal(s.Sum), signals.Decimal(s.Limit),
+			signals.Decimal(s.Theta), r.Cynefin, s.Blockers, verdict)
+	}
+	if e.Weakest != "" {
+		w.linef("- weakest confidence: %s (%s)", e.Weakest, strings.Join(e.WeakestIn, ", "))
+	}
+	if e.Oldest != "" {
+		w.linef("- oldest evidence: %s, %s ago (%s)", e.Oldest, count(e.OldestDays, "day"), strings.Join(e.OldestIn, ", "))
+	}
+	if len(e.Undated) > 0 {
+		w.linef("- evidence without a day: %s", strings.Join(e.Undated, ", "))
+	}
+	if len(e.Unrecorded) > 0 {
+		w.linef("- no confidence recorded: %s", strings.Join(e.Unrecorded, ", "))
+	}
+	if len(r.Dependencies) == 0 {
+		w.line("No finished dependency left a trail.")
+	}
+}
+
+// commands shows what the issue's own criteria would run, by class.
+func (r *Review) commands(w *page) {
+	w.heading("What its own criteria would run")
+	if len(r.Acceptance.Checks) == 0 {
+		w.line("Nothing: its acceptance criteria name no command.")
+		return
+	}
+	var classes []string
+	for _, c := range r.Acceptance.Checks {
+		if !slices.Contains(classes, c.Class) {
+			classes = append(classes, c.Class)
+		}
+	}
+	for _, class := range classes {
+		w.linef("%s:", class)
+		for _, c := range r.Acceptance.Checks {
+			switch {
+			case c.Class != class:
+			case class == gate.Runnable:
+				w.command(c.Text)
+			default:
+				w.linef("- `%s`: %s", oneLine(c.Text), oneLine(c.Reason))
+			}
+		}
+		w.blank()
+	}
+}
