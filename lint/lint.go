@@ -1,6 +1,11 @@
 package lint
 
-import "stig/beads"
+import (
+	"slices"
+
+	"stig/beads"
+	"stig/dag"
+)
 
 // Lint holds what the issues say against the convention: how they are linked,
 // and what they leave for those who come after. With indices it looks at those
@@ -16,13 +21,11 @@ var content = []judge{
 	notStarted, reflexive, closeReason, criteria, credentials,
 }
 
-// Check is Vet and Lint in one pass over the file.
-func Check(f *beads.File, rules Rules) ([]Diagnostic, error) {
-	var judges []judge
-	judges = append(append(judges, form...), content...)
-	found, err := inspect(f, nil, rules, judges)
+// Check is Vet, Cycles and Lint in one pass over the file.
+func Check(f *beads.File, g *dag.Graph, rules Rules) ([]Diagnostic, error) {
+	found, err := inspect(f, nil, rules, slices.Concat(form, content))
 	if err != nil {
 		return nil, err
 	}
-	return inOrder(append(store(f), found...)), nil
+	return inOrder(slices.Concat(store(f), Cycles(f, g), found)), nil
 }

@@ -25,7 +25,7 @@ type part struct {
 
 var parts = []part{
 	{"vet", storeRules}, {"vet", sectionRules}, {"vet", signalRules},
-	{"lint", linkRules}, {"lint", trailRules},
+	{"cycles", cycleRules}, {"lint", linkRules}, {"lint", trailRules},
 }
 
 // All lists the rules by id.

@@ -1,5 +1,20 @@
 package lint
 
+// cycleRules are about issues that wait for each other.
+var cycleRules = []Rule{{
+	ID: RuleDeadlock, Severity: Error,
+	Summary: "issues wait for each other for ever",
+	Why:     "None of them can ever start or be closed: an issue can start only after what blocks it is closed and its epic could start, and an epic can be closed only after its children are. Such a circle may go through epics and blocking rows together, where no single row looks wrong.",
+	Example: "demo-1.1 is part of demo-1 and is blocked by it",
+	Fix:     "Remove the row that stig cycles names, or another one of the circle.",
+}, {
+	ID: RuleCycle, Severity: Warning,
+	Summary: "a ring of blocking rows with closed issues in it",
+	Why:     "It holds nothing up as long as one issue in it is closed. When that one is opened again, none of them can be done; and no order of the work can be read from the rows.",
+	Example: "demo-1 is blocked by demo-2, which is closed and blocked by demo-1",
+	Fix:     "Remove the row that was not meant: stig cycles names one.",
+}}
+
 // linkRules are about how issues are linked.
 var linkRules = []Rule{{
 	ID: RuleType, Severity: Warning,

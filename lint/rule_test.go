@@ -13,6 +13,7 @@ import (
 
 	"stig/beads"
 	"stig/cue"
+	"stig/dag"
 	"stig/lint"
 )
 
@@ -97,6 +98,18 @@ var breaches = map[string]struct{ bad, good []string }{
 	"table-missing": {bad: []string{line("a", "notes", "<!-- stigmergic-signals -->\nnone\n<!-- /stigmergic-signals -->")}, good: []string{line("a", "notes", table())}},
 	"table-header":  {bad: []string{line("a", "notes", "<!-- stigmergic-signals -->\n| Name | Setting |\n|---|---|\n<!-- /stigmergic-signals -->")}, good: []string{line("a", "notes", "<!-- stigmergic-signals -->\n| FIELD | value |\n|---|---|\n<!-- /stigmergic-signals -->")}},
 	"table-outside": {bad: []string{line("a", "notes", table("| surprise | 0.1 | 2026-11-01 |", "", "| cynefin | clear | 2026-11-01 |"))}, good: []string{line("a", "notes", table("| surprise | 0.1 | 2026-11-01 |", "", "| free | text |"))}},
+
+	lint.RuleDeadlock: {
+		bad: []string{
+			line("e", "status", "open") + "\n" + line("x", "status", "open", "dependencies", rows("x", "e", "blocks", "e", "parent-child")),
+			line("x", "status", "open", "dependencies", rows("x", "x", "blocks")),
+		},
+		good: []string{line("e", "status", "open") + "\n" + line("x", "status", "closed", "dependencies", rows("x", "e", "blocks", "e", "parent-child"))},
+	},
+	lint.RuleCycle: {
+		bad:  []string{line("a", "status", "closed", "dependencies", rows("a", "b", "blocks")) + "\n" + line("b", "status", "open", "dependencies", rows("b", "a", "blocks"))},
+		good: []string{line("a", "status", "closed", "dependencies", rows("a", "b", "relates-to")) + "\n" + line("b", "status", "open", "dependencies", rows("b", "a", "blocks"))},
+	},
 
 	lint.RuleType: {
 		bad: []string{
@@ -214,7 +227,7 @@ func check(t *testing.T, text string) []lint.Diagnostic {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	found, err := lint.Check(file, lint.Rules{Schema: cue.Embedded(), Look: func(word string) bool { return word == "go" || word == "rm" }})
+	found, err := lint.Check(file, dag.New(file), lint.Rules{Schema: cue.Embedded(), Look: func(word string) bool { return word == "go" || word == "rm" }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"stig/beads"
+	"stig/dag"
 	"stig/gate"
 	"stig/lint"
 )
@@ -71,7 +72,7 @@ func (a *app) examine(command string, ids []string, o outputs) error {
 	result := outcome{command: command, issues: file.Len(), strict: o.strict}
 	if command == "check" {
 		result.rules = lint.All()
-		result.found, err = lint.Check(file, rules)
+		result.found, err = lint.Check(file, dag.New(file), rules)
 	} else {
 		result.rules = lint.Of(command)
 		result.found, err = lint.Lint(file, only, rules)
