@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"stig/beads"
@@ -14,6 +15,7 @@ import (
 	"stig/dag"
 	"stig/gate"
 	"stig/orient"
+	"stig/signals"
 )
 
 var update = flag.Bool("update", false, "update golden files")
@@ -21,7 +23,10 @@ var update = flag.Bool("update", false, "update golden files")
 // rules find every program but ./bin/…, so that briefings do not depend on the machine.
 func rules() orient.Rules {
 	look := func(word string) bool { return !strings.HasPrefix(word, "./bin/") && !strings.HasPrefix(word, "$") }
-	return orient.Rules{Schema: cue.Embedded(), Look: gate.Lookup(look)}
+	return orient.Rules{
+		Schema: cue.Embedded(), Look: gate.Lookup(look),
+		Now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC), StaleDays: signals.ThresholdStaleDays,
+	}
 }
 
 func open(t *testing.T, path string) *beads.File {

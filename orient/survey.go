@@ -18,6 +18,7 @@ type Survey struct {
 	Counts       Counts        `json:"counts"`
 	As           string        `json:"as,omitempty"`
 	Attention    []Attention   `json:"attention"`
+	Rules        []RuleCount   `json:"attention_counts"` // by rule, of all that needs attention
 	InProgress   []Claim       `json:"in_progress"`
 	Ready        []Entry       `json:"ready"`
 	Epics        []EpicState   `json:"epics"`
@@ -56,6 +57,12 @@ type Attention struct {
 	ID      string   `json:"id"` // "" when it is about the store
 	Message string   `json:"message"`
 	Argv    []string `json:"argv"` // the command to begin with
+}
+
+// RuleCount is how often a rule asks for attention.
+type RuleCount struct {
+	Rule  string `json:"rule"`
+	Count int    `json:"count"`
 }
 
 // Claim is an issue in progress.
@@ -135,6 +142,7 @@ func Look(f *beads.File, g *dag.Graph, req SurveyRequest, rules Rules) (*Survey,
 	if survey.Attention, err = s.attention(); err != nil {
 		return nil, err
 	}
+	survey.Rules = countRules(survey.Attention)
 	survey.InProgress = s.inProgress(req.As)
 	survey.Ready = s.ready()
 	survey.Epics = s.epics()
@@ -325,7 +333,9 @@ func (s *surveyor) texts(survey *Survey) error {
 			if err != nil {
 				return err
 			}
-			a.Message = "asks: " + question
+			if a.Message = "asks: " + question; question == "" {
+				a.Message = "waits for a person, and no question is written down"
+			}
 		}
 	}
 	if survey.Scale != Small {

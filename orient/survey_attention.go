@@ -1,7 +1,9 @@
 package orient
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -42,10 +44,10 @@ func (s *surveyor) attention() ([]Attention, error) {
 	var failed error
 	s.each(func(i int, issue *beads.Issue) {
 		if s.traces[i].pending {
-			about(attentionEscalation, issue.ID, "")
+			about(attentionEscalation, issue.ID, "") // the question is read once it is known to be shown
 		}
 		if s.traces[i].regressed {
-			about(attentionRegressed, issue.ID, issue.Status+", and what it claimed to hold does not any more")
+			about(attentionRegressed, issue.ID, "what it was shown to do ceased to hold; its status is "+issue.Status)
 		}
 		alerts, err := s.alarm.of(i)
 		if err != nil {
@@ -58,17 +60,39 @@ func (s *surveyor) attention() ([]Attention, error) {
 			}
 		}
 	})
+	s.rank(list)
+	return list, failed
+}
+
+// rank sorts by rule, then by the priority of the issue, then by id; what is
+// about the store comes last of its rule.
+func (s *surveyor) rank(list []Attention) {
 	order := map[string]int{}
 	for k, rule := range urgency() {
 		order[rule] = k
 	}
-	slices.SortStableFunc(list, func(a, b Attention) int {
-		if a.Rule != b.Rule {
-			return order[a.Rule] - order[b.Rule]
+	priority := func(a Attention) int {
+		if i, ok := s.file.Index(a.ID); ok {
+			return s.file.At(i).Priority
 		}
-		return strings.Compare(a.ID, b.ID)
+		return math.MaxInt
+	}
+	slices.SortStableFunc(list, func(a, b Attention) int {
+		return cmp.Or(order[a.Rule]-order[b.Rule], cmp.Compare(priority(a), priority(b)), strings.Compare(a.ID, b.ID))
 	})
-	return list, failed
+}
+
+// countRules counts a ranked list by rule.
+func countRules(list []Attention) []RuleCount {
+	counts := []RuleCount{}
+	for _, a := range list {
+		if last := len(counts) - 1; last >= 0 && counts[last].Rule == a.Rule {
+			counts[last].Count++
+			continue
+		}
+		counts = append(counts, RuleCount{Rule: a.Rule, Count: 1})
+	}
+	return counts
 }
 
 func (s *surveyor) deadlocks() []Attention {
@@ -126,5 +150,5 @@ func question(issue *beads.Issue) (string, error) {
 			return line, nil
 		}
 	}
-	return "no question is written down, though its escalation is pending", nil
+	return "", nil
 }

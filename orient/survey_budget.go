@@ -8,24 +8,25 @@ import (
 // SurveyBudget is how many characters a survey has unless it is asked for others.
 const SurveyBudget = 8000
 
-// limits is how much of each part a scale shows; 0 for all.
-func limits(scale string) int {
+// limits is how many rows of each part a scale shows, and how many of each
+// rule that needs attention; 0 for all.
+func limits(scale string) (rows, alerts int) {
 	switch scale {
 	case Medium:
-		return 10
+		return 10, 4
 	case Large:
-		return 5
+		return 5, 3
 	}
-	return 0
+	return 0, 0
 }
 
 // limit keeps of each part what its scale shows, of attention so many of each rule.
 func (s *Survey) limit() {
-	most := limits(s.Scale)
+	most, alerts := limits(s.Scale)
 	if most == 0 {
 		return
 	}
-	s.limitAttention(most)
+	s.limitAttention(alerts)
 	own, others := s.claims()
 	limitTo(s, &others, most, nounClaim, len(s.InProgress))
 	s.InProgress = append(own, others...)

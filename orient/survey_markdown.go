@@ -80,6 +80,14 @@ func (p *page) claims(claims []Claim) {
 
 func (s *Survey) attentionPart(w *page) {
 	w.heading("Needs attention")
+	if len(s.Attention) < s.there.attention {
+		var counts []string
+		for _, c := range s.Rules {
+			counts = append(counts, fmt.Sprintf("%d %s", c.Count, c.Rule))
+		}
+		w.line(strings.Join(counts, " · "))
+		w.blank()
+	}
 	for _, a := range s.Attention {
 		place := a.ID
 		if place == "" {
@@ -87,7 +95,7 @@ func (s *Survey) attentionPart(w *page) {
 		}
 		w.linef("- %s: %s: %s (`%s`)", a.Rule, place, oneLine(a.Message), commandLine(a.Argv))
 	}
-	if len(s.Attention) == 0 {
+	if s.there.attention == 0 {
 		w.line("Nothing.")
 	}
 }

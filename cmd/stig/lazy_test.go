@@ -22,7 +22,7 @@ func TestReadingCompilesNoSchema(t *testing.T) {
 		return a.run(t.Context(), append([]string{"-C", harbor}, args...)), nil
 	}
 	for _, args := range [][]string{
-		{"orient"}, {"orient", "harbor-9fd.3"}, {"orient", "harbor-4ke.5", "--json"},
+		{"orient"}, {"orient", "harbor-9fd.3"}, {"orient", "harbor-4ke.5", "--json"}, {"review", "harbor-9fd.3"},
 		{"show", "harbor-9fd.3"}, {"signals", "get", "harbor-q5v", "--json"}, {"vet"}, {"schema"}, {"version"},
 	} {
 		if code, failed := run(args...); code != 0 || failed != nil {
