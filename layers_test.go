@@ -31,7 +31,7 @@ var bands = [][]string{
 	{"notes", "beads", "cue"},
 	{"signals", "dag"},
 	{"gate", "diff"},
-	{"orient", "checkpoint", "lint", "merge"},
+	{"orient", "checkpoint", "lint", "merge", "draw"},
 	{command},
 }
 

@@ -1,0 +1,33 @@
+package draw_test
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"stig/beads"
+	"stig/dag"
+	"stig/draw"
+)
+
+// The text of the picture around one issue of the example store.
+func Example() {
+	dir := filepath.Join("..", "examples", "harbor", ".beads")
+	file, err := beads.Read(beads.Store{Path: filepath.Join(dir, "issues.jsonl"), Dir: dir})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer file.Close()
+	at, _ := file.Index("harbor-g6h")
+	graph := dag.New(file)
+	picture, err := draw.Draw(file, graph, draw.Around(file, graph, at), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Print(picture.Text())
+	// Output:
+	// harbor-g6h [open clear] · Replace the battery of the tide gauge
+	//   harbor-f1r [blocked complicated] · Read the gauge without walking to it
+	// 2 issues, 1 edges; below an issue stands what waits for it
+}

@@ -1,0 +1,259 @@
+package draw
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Sizes in pixels.
+const (
+	boxWidth   = 206
+	boxHeight  = 58
+	boxMargin  = 8  // above and below a box
+	bendHeight = 8  // what an edge needs to pass a column, with its margin
+	leastGap   = 52 // between two columns
+	mostGap    = 132
+	laneHead   = 24
+	lanePad    = 8
+	laneSpace  = 14 // between frames
+	frameStep  = 8  // from a frame to the one inside
+	margin     = 16
+	fewColumns = 5 // issues without edges are spread over so many at least
+)
+
+// box is a rectangle: its left upper corner and its size.
+type box struct{ x, y, w, h int }
+
+// item is what takes room in a column: a node, or the bend of an edge that
+// passes the column.
+type item struct {
+	node          int  // -1 for a bend
+	ring          bool // a bend of an edge that is marked as a ring
+	lane, layer   int
+	y             int   // of its centre
+	height        int   // with its margins
+	before, after []int // the items that edges lead from and to, in the columns beside
+}
+
+// link is the part of an edge between two neighbouring columns.
+type link struct {
+	from, to int // items
+	ring     bool
+	arrow    bool // it ends in a node: at to, of a ring at from
+}
+
+// layout is where everything lies.
+type layout struct {
+	width, height int
+	columns       []int // x of each
+	items         []item
+	links         []link
+	boxes         []box // by node
+	frames        []frame
+	groups        [][][]int // items by layer and lane, from above
+	tops, bottoms []int     // of the lanes
+}
+
+// frame goes round an epic and what it holds.
+type frame struct {
+	box
+	epic int
+}
+
+// arrange lays a picture out: columns by what waits for what, from left to
+// right, and rows by epic. Edges run between the columns, and pass a column
+// only where a bend keeps a place for them, so that they cross no box.
+func (p *Picture) arrange() *layout {
+	l := &layout{boxes: make([]box, len(p.Nodes))}
+	lanes := p.lanes()
+	laneOf := make([]int, len(p.Nodes))
+	flat := flatten(lanes)
+	for i, in := range flat {
+		for _, n := range in.nodes {
+			laneOf[n] = i
+		}
+	}
+	layer, alone := p.layers(), p.alone()
+	last := spread(flat, layer, alone)
+	for n := range p.Nodes {
+		l.items = append(l.items, item{node: n, lane: laneOf[n], layer: layer[n], height: boxHeight + 2*boxMargin})
+	}
+	l.connect(p)
+	l.group(last+1, len(flat), flat)
+	deepest := l.stack(lanes, 0, &l.height)
+	l.improve(flat, alone)
+	l.place(p, lanes, deepest)
+	return l
+}
+
+// flatten lists lanes from above, inner ones after the one that holds them.
+func flatten(lanes []lane) (flat []lane) {
+	for _, l := range lanes {
+		flat = append(flat, l)
+		flat = append(flat, flatten(l.inner)...)
+	}
+	return flat
+}
+
+// spread puts the nodes without edges where their lane has room for them, the
+// left columns first, and gives the last column.
+func spread(lanes []lane, layer []int, alone []bool) (last int) {
+	for n := range layer {
+		last = max(last, layer[n])
+	}
+	for _, in := range lanes {
+		used := make([]int, max(last+1, min(fewColumns, len(in.nodes))))
+		for _, n := range in.nodes {
+			if !alone[n] {
+				used[layer[n]]++
+			}
+		}
+		rows := max(slices.Max(used), (len(in.nodes)+len(used)-1)/len(used))
+		for i, n := range in.nodes {
+			if !alone[n] {
+				continue
+			}
+			if i > 0 || in.epic < 0 { // an epic stays in front
+				layer[n] = slices.IndexFunc(used, func(u int) bool { return u < rows })
+			}
+			used[layer[n]]++
+		}
+	}
+	for n := range layer {
+		last = max(last, layer[n])
+	}
+	return last
+}
+
+// connect links items column by column. The edges from one node share their
+// bends, so that what many wait for is the root of one tree of lines.
+func (l *layout) connect(p *Picture) {
+	out := make([][]int, len(p.Nodes))
+	for _, e := range p.Edges {
+		if e.Ring {
+			l.chain(e.To, []int{e.From}, true)
+			continue
+		}
+		out[e.From] = append(out[e.From], e.To)
+	}
+	for n, targets := range out {
+		l.chain(n, targets, false)
+	}
+}
+
+// chain links a node with others to its right.
+func (l *layout) chain(from int, targets []int, ring bool) {
+	targets = slices.Clone(targets)
+	slices.SortStableFunc(targets, func(a, b int) int { return cmp.Compare(l.items[a].layer, l.items[b].layer) })
+	at := from
+	for _, to := range targets {
+		for l.items[at].layer < l.items[to].layer-1 {
+			l.items = append(l.items, item{node: -1, ring: ring, lane: l.items[from].lane, layer: l.items[at].layer + 1, height: bendHeight})
+			l.join(link{from: at, to: len(l.items) - 1, ring: ring, arrow: ring && at == from})
+			at = len(l.items) - 1
+		}
+		l.join(link{from: at, to: to, ring: ring, arrow: !ring || at == from})
+	}
+}
+
+func (l *layout) join(k link) {
+	l.links = append(l.links, k)
+	l.items[k.from].after = append(l.items[k.from].after, k.to)
+	l.items[k.to].before = append(l.items[k.to].before, k.from)
+}
+
+// group sorts the items into columns and lanes: first as they are listed.
+func (l *layout) group(layers, lanes int, flat []lane) {
+	l.groups = make([][][]int, layers)
+	for i := range l.groups {
+		l.groups[i] = make([][]int, lanes)
+	}
+	l.tops, l.bottoms = make([]int, lanes), make([]int, lanes)
+	add := func(i int) {
+		it := l.items[i]
+		l.groups[it.layer][it.lane] = append(l.groups[it.layer][it.lane], i)
+	}
+	nodes := 0
+	for _, in := range flat {
+		nodes += len(in.nodes)
+		for _, n := range in.nodes {
+			add(n)
+		}
+	}
+	for i := nodes; i < len(l.items); i++ {
+		add(i)
+	}
+}
+
+// stack gives the lanes their heights from y on and says how deep frames lie
+// in each other. next is the lane to go on with.
+func (l *layout) stack(lanes []lane, next int, y *int) (deepest int) {
+	for _, in := range lanes {
+		framed := in.epic >= 0
+		start := *y
+		if framed {
+			*y += laneHead
+		}
+		l.tops[next] = *y
+		for _, column := range l.groups {
+			room := 0
+			for _, i := range column[next] {
+				l.items[i].y = *y + room + l.items[i].height/2
+				room += l.items[i].height
+			}
+			l.bottoms[next] = max(l.bottoms[next], *y+room)
+		}
+		l.bottoms[next] = max(l.bottoms[next], *y)
+		*y = l.bottoms[next]
+		next++
+		if len(in.inner) > 0 {
+			deepest = max(deepest, 1+l.stack(in.inner, next, y))
+			next += len(flatten(in.inner))
+		}
+		if framed {
+			*y += lanePad
+			l.frames = append(l.frames, frame{box{y: start, h: *y - start}, in.epic})
+		}
+		*y += laneSpace
+	}
+	return deepest
+}
+
+// place turns columns into pixels.
+func (l *layout) place(p *Picture, lanes []lane, deepest int) {
+	between := make([]int, len(l.groups))
+	for _, k := range l.links {
+		between[l.items[k.from].layer]++
+	}
+	left := margin + frameStep*(deepest+1)
+	x := left
+	for i := range l.groups {
+		l.columns = append(l.columns, x)
+		x += boxWidth + min(mostGap, leastGap+2*between[i])
+	}
+	l.width = l.columns[len(l.columns)-1] + boxWidth + left
+	for n := range p.Nodes {
+		it := &l.items[n]
+		it.y += margin
+		l.boxes[n] = box{l.columns[it.layer], it.y - boxHeight/2, boxWidth, boxHeight}
+	}
+	for i := len(p.Nodes); i < len(l.items); i++ {
+		l.items[i].y += margin
+	}
+	depth := map[int]int{}
+	var descend func(lanes []lane, d int)
+	descend = func(lanes []lane, d int) {
+		for _, in := range lanes {
+			depth[in.epic] = d
+			descend(in.inner, d+1)
+		}
+	}
+	descend(lanes, 0)
+	for i := range l.frames {
+		f := &l.frames[i]
+		f.x = margin + frameStep*depth[f.epic]
+		f.w = l.width - 2*f.x
+		f.y += margin
+	}
+	l.height += 2*margin - laneSpace
+}

@@ -1,0 +1,206 @@
+package draw
+
+import (
+	"fmt"
+	"strings"
+)
+
+// fills are the colours of the cynefin domains, light enough for dark text.
+func fill(cynefin string) string {
+	switch cynefin {
+	case "clear":
+		return "#d6f0da"
+	case "complicated":
+		return "#d9e7fb"
+	case "complex":
+		return "#fde7ba"
+	case "chaotic":
+		return "#fbcfcf"
+	}
+	return "#eceff2"
+}
+
+// border is how the frame of a box is drawn.
+type border struct {
+	colour string
+	width  string
+	dashes string // as in stroke-dasharray; "" for a line
+	dot    string // its style in DOT
+}
+
+// borderOf tells the states apart by colour, width and dashes, so that no
+// colour is needed to see which it is.
+func borderOf(status string) border {
+	switch status {
+	case "in_progress", "hooked":
+		return border{"#0a58ca", "3", "", "bold"}
+	case "blocked":
+		return border{"#b3261e", "2.5", "7 3", "dashed"}
+	case "deferred", "pinned":
+		return border{"#6b7280", "2", "2 3", "dotted"}
+	case "closed", "tombstone":
+		return border{"#b4bcc6", "1", "", "solid"}
+	}
+	return border{"#4b5563", "1.5", "", "solid"}
+}
+
+const ringColour = "#b3261e"
+
+// DOT is the picture for Graphviz: epics are clusters.
+func (p *Picture) DOT() string {
+	var b strings.Builder
+	b.WriteString("digraph issues {\n  rankdir=LR\n  node [shape=box fontname=\"sans-serif\" fontsize=11 fontcolor=\"#1f2328\"]\n  edge [color=\"#6b7280\"]\n")
+	p.dotLanes(&b, p.lanes(), "  ")
+	for _, e := range p.Edges {
+		style := ""
+		if e.Ring {
+			style = fmt.Sprintf(" [color=%q style=dashed constraint=false]", ringColour)
+		}
+		fmt.Fprintf(&b, "  n%d -> n%d%s\n", e.From, e.To, style)
+	}
+	for n, node := range p.Nodes {
+		if node.Itself {
+			fmt.Fprintf(&b, "  n%d -> n%d [color=%q style=dashed]\n", n, n, ringColour)
+		}
+	}
+	b.WriteString("}\n")
+	return b.String()
+}
+
+func (p *Picture) dotLanes(b *strings.Builder, lanes []lane, indent string) {
+	for _, l := range lanes {
+		inside := indent
+		if l.epic >= 0 {
+			inside += "  "
+			fmt.Fprintf(b, "%ssubgraph cluster_%d {\n%slabel=%s\n%sstyle=\"rounded,dashed\" color=\"#8b949e\" fontname=\"sans-serif\" fontsize=10\n",
+				indent, l.epic, inside, dotText(p.heading(l.epic)), inside)
+		}
+		for _, n := range l.nodes {
+			node := p.Nodes[n]
+			edge := borderOf(node.Status)
+			fmt.Fprintf(b, "%sn%d [label=%s style=\"filled,%s\" fillcolor=%q color=%q penwidth=%s]\n", inside, n,
+				dotText(p.marked(n)+"\n"+clip(oneLine(node.Title), 40)), edge.dot, fill(node.Cynefin), edge.colour, edge.width)
+		}
+		p.dotLanes(b, l.inner, inside)
+		if l.epic >= 0 {
+			b.WriteString(indent + "}\n")
+		}
+	}
+}
+
+// dotText is a quoted string of DOT in which nothing is an escape but the
+// line's end.
+func dotText(text string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "&", "&amp;").Replace(printable(text)) + `"`
+}
+
+// heading names an epic with its progress.
+func (p *Picture) heading(epic int) string {
+	node := p.Nodes[epic]
+	return fmt.Sprintf("%s · %d of %d closed", node.ID, node.Closed, node.Total)
+}
+
+// marked is an id with what is to be noticed about it.
+func (p *Picture) marked(n int) string {
+	text := p.Nodes[n].ID
+	if p.Nodes[n].Pending {
+		text += " (?)"
+	}
+	return text
+}
+
+// Mermaid is the picture as a flowchart: epics are subgraphs.
+func (p *Picture) Mermaid() string {
+	var b strings.Builder
+	b.WriteString("flowchart LR\n")
+	p.mermaidLanes(&b, p.lanes(), "  ")
+	var rings []string
+	for i, e := range p.Edges {
+		arrow := "-->"
+		if e.Ring {
+			arrow = "-.->"
+			rings = append(rings, fmt.Sprint(i))
+		}
+		fmt.Fprintf(&b, "  n%d %s n%d\n", e.From, arrow, e.To)
+	}
+	for n, node := range p.Nodes {
+		if node.Itself {
+			fmt.Fprintf(&b, "  n%d -.-> n%d\n", n, n)
+		}
+		edge := borderOf(node.Status)
+		style := fmt.Sprintf("fill:%s,stroke:%s,stroke-width:%spx,color:#1f2328", fill(node.Cynefin), edge.colour, edge.width)
+		if edge.dashes != "" {
+			style += ",stroke-dasharray:" + edge.dashes
+		}
+		fmt.Fprintf(&b, "  style n%d %s\n", n, style)
+	}
+	if len(rings) > 0 {
+		fmt.Fprintf(&b, "  linkStyle %s stroke:%s\n", strings.Join(rings, ","), ringColour)
+	}
+	return b.String()
+}
+
+func (p *Picture) mermaidLanes(b *strings.Builder, lanes []lane, indent string) {
+	for _, l := range lanes {
+		inside := indent
+		if l.epic >= 0 {
+			inside += "  "
+			fmt.Fprintf(b, "%ssubgraph e%d [\"%s\"]\n", indent, l.epic, mermaidText(p.heading(l.epic)))
+		}
+		for _, n := range l.nodes {
+			fmt.Fprintf(b, "%sn%d[\"%s<br/>%s\"]\n", inside, n, mermaidText(p.marked(n)), mermaidText(clip(oneLine(p.Nodes[n].Title), 60)))
+		}
+		p.mermaidLanes(b, l.inner, inside)
+		if l.epic >= 0 {
+			b.WriteString(indent + "end\n")
+		}
+	}
+}
+
+// mermaidText writes every character that could end a label, or mean
+// something in one, by its number.
+func mermaidText(text string) string {
+	var b strings.Builder
+	for _, r := range printable(text) {
+		if strings.ContainsRune("\"#&<>`\\[]{}()|*_~;:%$", r) {
+			fmt.Fprintf(&b, "#%d;", r)
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// printable replaces what XML does not take, and what would act on a terminal.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < 0x20 && r != '\n' || r >= 0x7f && r < 0xa0 || r == 0xfffe || r == 0xffff {
+			return 0xfffd
+		}
+		return r
+	}, text)
+}
+
+// clip keeps so many columns of a text; wide characters take two.
+func clip(text string, most int) string {
+	if columns(text) <= most {
+		return text
+	}
+	used := 0
+	for i, r := range text {
+		if used += columns(string(r)); used > most-1 {
+			return strings.TrimRight(text[:i], " ") + "…"
+		}
+	}
+	return text
+}
+
+func columns(text string) (n int) {
+	for _, r := range text {
+		n++
+		if r >= 0x1100 && (r <= 0x115f || r >= 0x2e80 && r <= 0xffdc) || r >= 0x1f300 {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,229 @@
+package draw
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+const (
+	sweeps      = 12
+	manyItems   = 20000 // pictures beyond are not for reading: one sweep must do
+	alignSweeps = 4
+)
+
+// improve moves items up and down within their lanes, towards what they are
+// linked to: in sweeps that may change their order, of which the best is kept,
+// then in sweeps that only straighten the edges.
+func (l *layout) improve(lanes []lane, alone []bool) {
+	rounds := sweeps
+	if len(l.items) > manyItems {
+		rounds = 1
+	}
+	ranks := l.fixed(lanes, alone)
+	best, bestOrder, bestY := math.MaxInt, [][][]int(nil), []int(nil)
+	for round := range rounds {
+		if round > 0 {
+			l.sweep(round%2 == 1, func(group []int, wish []int) {
+				at := map[int]int{}
+				for k, i := range group {
+					at[i] = wish[k]
+				}
+				slices.SortStableFunc(group, func(a, b int) int {
+					return cmp.Or(cmp.Compare(ranks[a], ranks[b]), cmp.Compare(at[a], at[b]))
+				})
+				for k, i := range group {
+					wish[k] = at[i]
+				}
+			}, ranks)
+		}
+		if c := l.crossings(); c < best {
+			best, bestOrder, bestY = c, copyOrder(l.groups), l.ys()
+		}
+	}
+	l.groups = bestOrder
+	for i, y := range bestY {
+		l.items[i].y = y
+	}
+	for round := range alignSweeps {
+		l.sweep(round%2 == 0, nil, ranks)
+	}
+}
+
+// fixed gives the items that stay above (-1: an epic without edges) and below
+// (1: others without) all that are linked.
+func (l *layout) fixed(lanes []lane, alone []bool) []int {
+	ranks := make([]int, len(l.items))
+	for n, is := range alone {
+		if is {
+			ranks[n] = 1
+		}
+	}
+	for _, in := range lanes {
+		if in.epic >= 0 && alone[in.epic] {
+			ranks[in.epic] = -1
+		}
+	}
+	return ranks
+}
+
+// sweep goes over the columns once. reorder, if there is one, sorts a group
+// and its wishes.
+func (l *layout) sweep(rightwards bool, reorder func(group, wish []int), ranks []int) {
+	for k := range l.groups {
+		column := k
+		if !rightwards {
+			column = len(l.groups) - 1 - k
+		}
+		for lane, group := range l.groups[column] {
+			if len(group) == 0 {
+				continue
+			}
+			wish := make([]int, len(group))
+			for k, i := range group {
+				wish[k] = l.wish(i, rightwards, reorder == nil)
+			}
+			if reorder != nil {
+				reorder(group, wish)
+			}
+			l.settle(group, wish, l.tops[lane], l.bottoms[lane], ranks)
+		}
+	}
+}
+
+// wish is where an item would lie best: at the mean of what it is linked to on
+// the side that a sweep comes from, or on both.
+func (l *layout) wish(i int, rightwards, both bool) int {
+	it := l.items[i]
+	beside := it.before
+	if !rightwards {
+		beside = it.after
+	}
+	if both {
+		beside = append(slices.Clone(it.before), it.after...)
+	}
+	if len(beside) == 0 {
+		return it.y
+	}
+	sum := 0
+	for _, b := range beside {
+		sum += l.items[b].y
+	}
+	return sum / len(beside)
+}
+
+// settle gives a group places in its order, as near to its wishes as the room
+// allows: neighbours that would overlap are moved as one, to the mean of what
+// they wish.
+func (l *layout) settle(group, wish []int, top, bottom int, ranks []int) {
+	first, end := 0, len(group)
+	for first < end && ranks[group[first]] < 0 {
+		top = l.put(group[first], top)
+		first++
+	}
+	for end > first && ranks[group[end-1]] > 0 {
+		end--
+		bottom -= l.items[group[end]].height
+	}
+	type block struct{ sum, count, offset int }
+	var blocks []block
+	offset := 0 // of the item below the first one, if all touched
+	offsets := make([]int, 0, end-first)
+	for k := first; k < end; k++ {
+		half := l.items[group[k]].height / 2
+		offsets = append(offsets, offset+half)
+		blocks = append(blocks, block{sum: wish[k] - offset - half, count: 1})
+		offset += l.items[group[k]].height
+		for n := len(blocks); n > 1 && blocks[n-2].sum*blocks[n-1].count > blocks[n-1].sum*blocks[n-2].count; n = len(blocks) {
+			blocks[n-2].sum += blocks[n-1].sum
+			blocks[n-2].count += blocks[n-1].count
+			blocks = blocks[:n-1]
+		}
+	}
+	k := 0
+	for _, b := range blocks {
+		start := min(max(floorDiv(b.sum, b.count), top), bottom-offset)
+		for range b.count {
+			l.items[group[first+k]].y = start + offsets[k]
+			k++
+		}
+	}
+	if end > first {
+		lowest := group[end-1]
+		top = l.items[lowest].y + (l.items[lowest].height+1)/2
+	}
+	for _, i := range group[end:] {
+		top = l.put(i, top)
+	}
+}
+
+// put lays an item below top and gives its lower end.
+func (l *layout) put(i, top int) int {
+	l.items[i].y = top + l.items[i].height/2
+	return top + l.items[i].height
+}
+
+func floorDiv(a, b int) int {
+	q := a / b
+	if a%b != 0 && a < 0 {
+		q--
+	}
+	return q
+}
+
+// crossings counts how often links cross.
+func (l *layout) crossings() (total int) {
+	gaps := make([][]link, len(l.groups))
+	for _, k := range l.links {
+		at := l.items[k.from].layer
+		gaps[at] = append(gaps[at], k)
+	}
+	for _, gap := range gaps {
+		slices.SortFunc(gap, func(a, b link) int {
+			return cmp.Or(cmp.Compare(l.items[a.from].y, l.items[b.from].y), cmp.Compare(l.items[a.to].y, l.items[b.to].y))
+		})
+		ends := make([]int, len(gap))
+		for i, k := range gap {
+			ends[i] = l.items[k.to].y
+		}
+		total += inversions(ends)
+	}
+	return total
+}
+
+// inversions counts the pairs that are out of order, by sorting them.
+func inversions(list []int) int {
+	if len(list) < 2 {
+		return 0
+	}
+	a, b := slices.Clone(list[:len(list)/2]), slices.Clone(list[len(list)/2:])
+	total := inversions(a) + inversions(b)
+	for i := range list {
+		if len(b) == 0 || len(a) > 0 && a[0] <= b[0] {
+			list[i], a = a[0], a[1:]
+			continue
+		}
+		list[i], b = b[0], b[1:]
+		total += len(a)
+	}
+	return total
+}
+
+func copyOrder(groups [][][]int) [][][]int {
+	copied := make([][][]int, len(groups))
+	for i, column := range groups {
+		copied[i] = make([][]int, len(column))
+		for k, group := range column {
+			copied[i][k] = slices.Clone(group)
+		}
+	}
+	return copied
+}
+
+func (l *layout) ys() []int {
+	ys := make([]int, len(l.items))
+	for i := range ys {
+		ys[i] = l.items[i].y
+	}
+	return ys
+}

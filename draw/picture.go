@@ -1,0 +1,221 @@
+// Package draw shows the links of issues as pictures: an indented text, DOT,
+// Mermaid, and SVG that it lays out itself.
+//
+// It chooses the issues of a picture, reads their signals, and does all else
+// with data: the same store gives the same bytes. It does not know readiness,
+// deadlocks or advice; a ring of issues that wait for each other is only drawn
+// as one.
+//
+//	picture, err := draw.Draw(file, draw.Whole(file, graph), schema)
+//	…
+//	fmt.Print(picture.SVG())
+package draw
+
+import (
+	"cmp"
+	"slices"
+
+	"stig/beads"
+	"stig/dag"
+	"stig/notes"
+	"stig/signals"
+)
+
+// Picture is what is drawn, by id.
+type Picture struct {
+	Nodes []Node `json:"nodes"`
+	Edges []Edge `json:"edges"`
+}
+
+// Node is an issue.
+type Node struct {
+	ID       string `json:"id"`
+	Title    string `json:"title"`
+	Status   string `json:"status"`
+	Priority int    `json:"priority"`
+	Cynefin  string `json:"cynefin"`
+	Pending  bool   `json:"pending"` // a question waits for a person
+	Itself   bool   `json:"itself"`  // it waits for itself
+	Epic     int    `json:"epic"`    // index of the epic that holds it; -1 without
+	Closed   int    `json:"closed"`  // of an epic: how many children are closed
+	Total    int    `json:"total"`   // of an epic: how many there are; 0 for others
+}
+
+// Edge says that one issue waits for another; both are indices of nodes.
+type Edge struct {
+	From int  `json:"from"` // what is waited for
+	To   int  `json:"to"`   // what waits
+	Ring bool `json:"ring"` // without the edges so marked nothing would wait for itself
+}
+
+// over tells whether an issue is closed or deleted.
+func over(status string) bool { return status == "closed" || status == "tombstone" }
+
+// blockers lists what an issue has rows for that make it wait.
+func blockers(f *beads.File, i int) (list []int) {
+	for _, dep := range f.At(i).Deps {
+		if at, ok := f.Index(dep.On); ok && dag.Blocks(dep.Type) {
+			list = append(list, at)
+		}
+	}
+	return list
+}
+
+// Whole chooses the unclosed issues, and the closed ones that those wait for directly.
+func Whole(f *beads.File, g *dag.Graph) []int {
+	chosen := map[int]bool{}
+	for i, issue := range f.All() {
+		if at, _ := f.Index(issue.ID); at != i || g.Closed(i) {
+			continue
+		}
+		chosen[i] = true
+		for _, b := range blockers(f, i) {
+			chosen[b] = f.At(b).Status != "tombstone"
+		}
+	}
+	return listed(chosen)
+}
+
+// Around chooses an issue with what bears on it: what it waits for and what
+// waits for it, through unclosed issues, the epics above it and the issues in it.
+func Around(f *beads.File, g *dag.Graph, i int) []int {
+	chosen := map[int]bool{i: true}
+	walk := func(next func(int) []int) {
+		seen := map[int]bool{i: true}
+		for queue := []int{i}; len(queue) > 0; queue = queue[1:] {
+			for _, n := range next(queue[0]) {
+				if seen[n] || f.At(n).Status == "tombstone" {
+					continue
+				}
+				seen[n], chosen[n] = true, true
+				if !g.Closed(n) {
+					queue = append(queue, n)
+				}
+			}
+		}
+	}
+	walk(func(n int) []int { return blockers(f, n) })
+	walk(g.Dependents)
+	for _, child := range g.Children(i) {
+		chosen[child] = true
+	}
+	for at, ok := g.Epic(i); ok && !chosen[at]; at, ok = g.Epic(at) {
+		chosen[at] = true
+	}
+	return listed(chosen)
+}
+
+func listed(chosen map[int]bool) (list []int) {
+	for i, in := range chosen {
+		if in {
+			list = append(list, i)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// Draw reads the chosen issues. It fails only when a line of the store can no
+// longer be read.
+func Draw(f *beads.File, g *dag.Graph, chosen []int, schema *signals.Schema) (*Picture, error) {
+	chosen = slices.Clone(chosen)
+	slices.SortFunc(chosen, func(a, b int) int { return cmp.Compare(f.At(a).ID, f.At(b).ID) })
+	place := map[int]int{}
+	for n, i := range chosen {
+		place[i] = n
+	}
+	p := &Picture{Nodes: []Node{}, Edges: []Edge{}}
+	for n, i := range chosen {
+		node, err := read(f, i, schema)
+		if err != nil {
+			return nil, err
+		}
+		if epic, ok := g.Epic(i); ok {
+			if at, in := place[epic]; in {
+				node.Epic = at
+			}
+		}
+		node.Closed, node.Total = g.Progress(i)
+		for _, b := range blockers(f, i) {
+			from, in := place[b]
+			switch edge := (Edge{From: from, To: n}); {
+			case !in:
+			case from == n:
+				node.Itself = true
+			default:
+				p.Edges = append(p.Edges, edge)
+			}
+		}
+		p.Nodes = append(p.Nodes, node)
+	}
+	slices.SortFunc(p.Edges, func(a, b Edge) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
+	p.Edges = slices.Compact(p.Edges)
+	p.markRings()
+	return p, nil
+}
+
+func read(f *beads.File, i int, schema *signals.Schema) (Node, error) {
+	issue := f.At(i)
+	text := ""
+	if issue.HasNotes {
+		record, err := issue.Record()
+		if err != nil {
+			return Node{}, err
+		}
+		text = record.Text(beads.Notes)
+	}
+	table := signals.Read(notes.Parse(text), schema)
+	return Node{
+		ID: issue.ID, Title: issue.Title, Status: issue.Status, Priority: issue.Priority,
+		Cynefin: table.Value(signals.Cynefin), Pending: table.Value(signals.Escalation) == signals.EscalationPending, Epic: -1,
+	}, nil
+}
+
+// markRings marks the edges that lead back to where a walk along the edges,
+// begun at what waits for nothing, else at the smallest id, has come from.
+func (p *Picture) markRings() {
+	out := make([][]int, len(p.Nodes)) // edges by their source
+	waits := make([]bool, len(p.Nodes))
+	for e, edge := range p.Edges {
+		out[edge.From] = append(out[edge.From], e)
+		waits[edge.To] = true
+	}
+	const (
+		fresh = iota
+		open
+		done
+	)
+	state := make([]int, len(p.Nodes))
+	type step struct{ node, next int }
+	visit := func(start int) {
+		if state[start] != fresh {
+			return
+		}
+		state[start] = open
+		for way := []step{{start, 0}}; len(way) > 0; {
+			at := &way[len(way)-1]
+			if at.next == len(out[at.node]) {
+				state[at.node] = done
+				way = way[:len(way)-1]
+				continue
+			}
+			edge := &p.Edges[out[at.node][at.next]]
+			at.next++
+			switch state[edge.To] {
+			case open:
+				edge.Ring = true
+			case fresh:
+				state[edge.To] = open
+				way = append(way, step{edge.To, 0})
+			}
+		}
+	}
+	for n := range p.Nodes {
+		if !waits[n] {
+			visit(n)
+		}
+	}
+	for n := range p.Nodes {
+		visit(n)
+	}
+}
