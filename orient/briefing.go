@@ -1,9 +1,10 @@
-// Package orient assembles what a worker reads before working: a briefing
-// about one issue, as deep as the issue is uncertain, built from what finished
-// dependencies left behind.
+// Package orient assembles what a worker reads before working: the survey of
+// a whole store; a briefing about one issue, as deep as the issue is uncertain,
+// built from what finished dependencies left behind; the review of an issue
+// where finished work comes together.
 //
-// It never writes, runs nothing, and does not know the command line: a
-// briefing is data, rendered as Markdown or JSON by its caller.
+// It never writes, runs nothing, and does not know the command line: each is
+// data, rendered as Markdown or JSON by its caller.
 //
 //	b, err := orient.Brief(file, dag.New(file), i, orient.Request{}, rules)
 //	if err != nil { … }

@@ -3,7 +3,6 @@ package orient
 import (
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"stig/notes"
@@ -122,7 +121,7 @@ func (d Dependency) doubts() []Item {
 	if d.Surprise > signals.ThresholdDivergence {
 		doubts = append(doubts, Item{
 			From: d.ID,
-			Text: "closed with surprise " + formatSurprise(d.Surprise) + ": what did it find that its description did not say, and does it hold here",
+			Text: "closed with surprise " + signals.Decimal(d.Surprise) + ": what did it find that its description did not say, and does it hold here",
 		})
 	}
 	if d.weak() {
@@ -194,14 +193,4 @@ func listItems(text string) []string {
 func firstParagraph(text string) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n\n")
 	return strings.Join(strings.Fields(first), " ")
-}
-
-// formatSurprise writes a surprise as the table does: shortest, with at least
-// one digit after the point.
-func formatSurprise(v float64) string {
-	text := strconv.FormatFloat(v, 'f', -1, 64)
-	if !strings.Contains(text, ".") {
-		text += ".0"
-	}
-	return text
 }

@@ -68,7 +68,7 @@ func (b *Briefing) standing(w *page) {
 		w.refs(b.OpenBlockers)
 	}
 	if b.Divergence != nil {
-		w.heading("Surprise " + formatSurprise(b.Divergence.Surprise) + ": the work so far left the description")
+		w.heading("Surprise " + signals.Decimal(b.Divergence.Surprise) + ": the work so far left the description")
 		w.line(upperFirst(b.Divergence.Explained) + ".")
 	}
 	if b.Estimate != nil {
@@ -171,7 +171,7 @@ func (d Dependency) facts() string {
 	if d.Distance > 1 {
 		facts[0] = fmt.Sprintf("%d steps away", d.Distance)
 	}
-	facts = append(facts, "surprise "+formatSurprise(d.Surprise))
+	facts = append(facts, "surprise "+signals.Decimal(d.Surprise))
 	if d.Confidence != "" {
 		facts = append(facts, "confidence "+d.Confidence)
 	}

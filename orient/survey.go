@@ -134,7 +134,7 @@ func Look(f *beads.File, g *dag.Graph, req SurveyRequest, rules Rules) (*Survey,
 	if err != nil {
 		return nil, err
 	}
-	s := &surveyor{file: f, graph: g, rules: rules, traces: list}
+	s := &surveyor{file: f, graph: g, rules: rules, traces: list, living: living(f)}
 	s.alarm = alarm{file: f, graph: g, now: rules.Now, staleDays: rules.StaleDays,
 		trace: func(i int) (trace, error) { return list[i], nil }}
 	survey := &Survey{As: req.As, Counts: s.counts(), Omitted: []Omission{}}
@@ -179,15 +179,24 @@ type surveyor struct {
 	graph  *dag.Graph
 	rules  Rules
 	traces []trace
+	living []int
 	alarm  alarm
 }
 
-// each visits the issues that are not deleted, repeated ids once.
-func (s *surveyor) each(visit func(i int, issue *beads.Issue)) {
-	for i, issue := range s.file.All() {
-		if at, ok := s.file.Index(issue.ID); ok && at == i && issue.Status != "tombstone" {
-			visit(i, issue)
+// living are the issues that are not deleted, repeated ids once.
+func living(f *beads.File) []int {
+	var list []int
+	for i, issue := range f.All() {
+		if at, ok := f.Index(issue.ID); ok && at == i && issue.Status != "tombstone" {
+			list = append(list, i)
 		}
+	}
+	return list
+}
+
+func (s *surveyor) each(visit func(i int, issue *beads.Issue)) {
+	for _, i := range s.living {
+		visit(i, s.file.At(i))
 	}
 }
 

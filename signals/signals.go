@@ -1,6 +1,7 @@
 // Package signals gives the signal table of an issue its types, defaults and
 // rules: it reads the table out of the notes, says what is wrong with it and
-// where, and writes changes of it, touching only the cells that change.
+// where, and writes changes of it, touching only the cells that change. It also
+// says when such numbers of several issues amount to an alert.
 //
 // It does not know issues, files, the clock or the other sections of the
 // notes. Domains, defaults, aliases and thresholds come from the CUE schema:
