@@ -64,16 +64,22 @@ func epicAsBlocker(s *subject) {
 }
 
 // unlinkedChild finds ids that say whose child an issue is where no row does.
+// Where both are closed it changes nothing any more.
 func unlinkedChild(s *subject) {
 	parent, ok := parentByID(s.issue.ID)
 	if !ok || s.issue.Status == "tombstone" {
 		return
 	}
 	at, there := s.file.Index(parent)
-	if !there || s.file.At(at).Status == "tombstone" || slices.ContainsFunc(s.issue.Deps, s.explains(parent)) {
+	if !there || slices.ContainsFunc(s.issue.Deps, s.explains(parent)) {
 		return
 	}
-	if slices.ContainsFunc(s.file.At(at).Deps, func(dep beads.Dep) bool { return dep.On == s.issue.ID && dep.Type == "parent-of" }) {
+	epic := s.file.At(at)
+	if epic.Status == "tombstone" || epic.Status == "closed" && s.closed() {
+		return
+	}
+	turned := func(dep beads.Dep) bool { return dep.On == s.issue.ID && dep.Type == "parent-of" }
+	if slices.ContainsFunc(epic.Deps, turned) {
 		return
 	}
 	s.add(RuleOrphan, 0, 0,

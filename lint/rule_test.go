@@ -134,9 +134,13 @@ var breaches = map[string]struct{ bad, good []string }{
 		},
 	},
 	lint.RuleOrphan: {
-		bad: []string{line("e") + "\n" + line("e.1"), line("e") + "\n" + line("e.1") + "\n" + line("e.1.1", "dependencies", rows("e.1.1", "e.1", "related"))},
+		bad: []string{
+			line("e") + "\n" + line("e.1", "status", "closed"), line("e", "status", "closed") + "\n" + line("e.1"),
+			line("e") + "\n" + line("e.1"), line("e") + "\n" + line("e.1") + "\n" + line("e.1.1", "dependencies", rows("e.1.1", "e.1", "related")),
+		},
 		good: []string{
 			line("e.1"), line("e") + "\n" + line("e.x"), line("e") + "\n" + line("e.1", "status", "tombstone"),
+			line("e", "status", "closed") + "\n" + line("e.1", "status", "closed", "close_reason", "In 1.2"),
 			line("e") + "\n" + line("e.1", "dependencies", rows("e.1", "e", "parent-child")),
 			line("e") + "\n" + line("f") + "\n" + line("e.1", "dependencies", rows("e.1", "f", "parent-child")),
 			line("e") + "\n" + line("e.1", "dependencies", rows("e.1", "e", "child-of")),

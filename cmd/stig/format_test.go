@@ -39,7 +39,7 @@ const awkward = `{"id":"odd-1","title":"t","notes":"<!-- stigmergic-signals -->\
 func outcomes(t *testing.T) map[string]outcome {
 	t.Helper()
 	dir := t.TempDir()
-	paths := []string{filepath.Join(dir, "odd name: 100%.jsonl"), filepath.Join(dir, "empty.jsonl")}
+	paths := []string{filepath.Join(dir, "odd name: 100%, too.jsonl"), filepath.Join(dir, "empty.jsonl")}
 	for i, text := range []string{awkward, ""} {
 		if err := os.WriteFile(paths[i], []byte(text), 0o644); err != nil {
 			t.Fatal(err)
