@@ -189,6 +189,7 @@ var breaches = map[string]struct{ bad, good []string }{
 		},
 		good: []string{
 			line("a", "status", "open"), line("a", "status", "closed", "acceptance_criteria", "All is well."),
+			line("a", "status", "open", "issue_type", "epic", "acceptance_criteria", "All is well."),
 			line("a", "status", "open", "acceptance_criteria", "```verify\ngo test ./...\n```"),
 			line("a", "status", "open", "acceptance_criteria", "Run `go test ./...`."),
 		},

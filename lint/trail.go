@@ -77,9 +77,10 @@ func (s *subject) tells(reason string) bool {
 	return count >= enoughWords || strings.ContainsAny(reason, "0123456789/#`")
 }
 
-// criteria finds acceptance criteria that no command can check.
+// criteria finds acceptance criteria that no command can check. Those of an
+// epic are left out: its children are what shows them.
 func criteria(s *subject) {
-	if s.over() || s.issue.Ephemeral || s.issue.Template {
+	if s.over() || s.issue.Ephemeral || s.issue.Template || s.issue.Type == "epic" {
 		return
 	}
 	text := gate.Source(s.record.Text(beads.AcceptanceCriteria), s.record.Text(beads.Description))
