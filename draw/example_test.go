@@ -29,5 +29,5 @@ func Example() {
 	// Output:
 	// harbor-g6h [open clear] · Replace the battery of the tide gauge
 	//   harbor-f1r [blocked complicated] · Read the gauge without walking to it
-	// 2 issues, 1 edges; below an issue stands what waits for it
+	// issues: 2, edges: 1; below an issue stands what waits for it
 }

@@ -24,18 +24,16 @@ func (l *layout) improve(lanes []lane, alone []bool) {
 	best, bestOrder, bestY := math.MaxInt, [][][]int(nil), []int(nil)
 	for round := range rounds {
 		if round > 0 {
-			l.sweep(round%2 == 1, func(group []int, wish []int) {
-				at := map[int]int{}
-				for k, i := range group {
-					at[i] = wish[k]
-				}
-				slices.SortStableFunc(group, func(a, b int) int {
-					return cmp.Or(cmp.Compare(ranks[a], ranks[b]), cmp.Compare(at[a], at[b]))
+			rightwards := round%2 == 1
+			l.sweep(rightwards, ranks, func(group []int) []int {
+				wishes := l.wishes(group, func(it *item) []int {
+					if rightwards {
+						return it.before
+					}
+					return it.after
 				})
-				for k, i := range group {
-					wish[k] = at[i]
-				}
-			}, ranks)
+				return reorder(group, wishes, ranks)
+			})
 		}
 		if c := l.crossings(); c < best {
 			best, bestOrder, bestY = c, copyOrder(l.groups), l.ys()
@@ -46,7 +44,9 @@ func (l *layout) improve(lanes []lane, alone []bool) {
 		l.items[i].y = y
 	}
 	for round := range alignSweeps {
-		l.sweep(round%2 == 0, nil, ranks)
+		l.sweep(round%2 == 0, ranks, func(group []int) []int {
+			return l.wishes(group, func(it *item) []int { return slices.Concat(it.before, it.after) })
+		})
 	}
 }
 
@@ -67,49 +67,53 @@ func (l *layout) fixed(lanes []lane, alone []bool) []int {
 	return ranks
 }
 
-// sweep goes over the columns once. reorder, if there is one, sorts a group
-// and its wishes.
-func (l *layout) sweep(rightwards bool, reorder func(group, wish []int), ranks []int) {
+// reorder sorts a group by its wishes, and gives these in the new order.
+func reorder(group, wishes, ranks []int) []int {
+	at := make(map[int]int, len(group))
+	for k, i := range group {
+		at[i] = wishes[k]
+	}
+	slices.SortStableFunc(group, func(a, b int) int {
+		return cmp.Or(cmp.Compare(ranks[a], ranks[b]), cmp.Compare(at[a], at[b]))
+	})
+	for k, i := range group {
+		wishes[k] = at[i]
+	}
+	return wishes
+}
+
+// sweep goes over the columns once and settles each group where it wishes to
+// lie; wish may sort the group.
+func (l *layout) sweep(rightwards bool, ranks []int, wish func(group []int) []int) {
 	for k := range l.groups {
 		column := k
 		if !rightwards {
 			column = len(l.groups) - 1 - k
 		}
 		for lane, group := range l.groups[column] {
-			if len(group) == 0 {
-				continue
+			if len(group) > 0 {
+				l.settle(group, wish(group), l.tops[lane], l.bottoms[lane], ranks)
 			}
-			wish := make([]int, len(group))
-			for k, i := range group {
-				wish[k] = l.wish(i, rightwards, reorder == nil)
-			}
-			if reorder != nil {
-				reorder(group, wish)
-			}
-			l.settle(group, wish, l.tops[lane], l.bottoms[lane], ranks)
 		}
 	}
 }
 
-// wish is where an item would lie best: at the mean of what it is linked to on
-// the side that a sweep comes from, or on both.
-func (l *layout) wish(i int, rightwards, both bool) int {
-	it := l.items[i]
-	beside := it.before
-	if !rightwards {
-		beside = it.after
+// wishes is where items would lie best: at the mean of what is beside them.
+func (l *layout) wishes(group []int, beside func(*item) []int) []int {
+	wishes := make([]int, len(group))
+	for k, i := range group {
+		near := beside(&l.items[i])
+		if len(near) == 0 {
+			wishes[k] = l.items[i].y
+			continue
+		}
+		sum := 0
+		for _, b := range near {
+			sum += l.items[b].y
+		}
+		wishes[k] = sum / len(near)
 	}
-	if both {
-		beside = append(slices.Clone(it.before), it.after...)
-	}
-	if len(beside) == 0 {
-		return it.y
-	}
-	sum := 0
-	for _, b := range beside {
-		sum += l.items[b].y
-	}
-	return sum / len(beside)
+	return wishes
 }
 
 // settle gives a group places in its order, as near to its wishes as the room

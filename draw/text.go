@@ -40,7 +40,7 @@ func (p *Picture) Text() string {
 			show(n, 0)
 		}
 	}
-	fmt.Fprintf(&b, "%d issues, %d edges; below an issue stands what waits for it\n", len(p.Nodes), len(p.Edges))
+	fmt.Fprintf(&b, "issues: %d, edges: %d; below an issue stands what waits for it\n", len(p.Nodes), len(p.Edges))
 	return b.String()
 }
 

@@ -37,7 +37,7 @@ func (g Git) History(ctx context.Context, path, since string) ([]Change, error) 
 		return nil, err
 	}
 	// git itself turns an absolute path into one below the root
-	result, err := g.Run(ctx, "log", "--follow", "-c", "--raw", "--no-abbrev", "-z", "--date-order",
+	result, err := g.Run(ctx, "log", "--no-color", "--no-show-signature", "--follow", "-c", "--raw", "--no-abbrev", "-z", "--date-order",
 		"--format=%x01%H%x00%cI%x00%s%x00", revisions, "--", path)
 	if err != nil {
 		return nil, err
