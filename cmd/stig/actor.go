@@ -1,16 +1,17 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
 	"stig/gate"
 )
 
-// actorName is the actor as who has it, else git's user.name; "" when nobody
-// says a name.
+// actorName is who acts: the flag, else the environment, else git's user.name;
+// "" when nobody says a name.
 func (a *app) actorName(ctx context.Context) (string, error) {
-	if name := a.who(); name != "" {
+	if name := cmp.Or(a.actor, a.getenv("STIG_ACTOR"), a.getenv("BD_ACTOR")); name != "" {
 		return name, nil
 	}
 	if !gate.Here(a.dir, a.getenv)("git") {

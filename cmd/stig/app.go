@@ -148,16 +148,6 @@ func (a *app) open() (*beads.File, error) {
 	return file, nil
 }
 
-// who is the actor: the flag, else the environment; "" when neither names one.
-func (a *app) who() string {
-	for _, name := range []string{a.actor, a.getenv("STIG_ACTOR"), a.getenv("BD_ACTOR")} {
-		if name != "" {
-			return name
-		}
-	}
-	return ""
-}
-
 // writes binds the flags of a command that writes.
 func (a *app) writes(cmd *cobra.Command, dryRun *bool) {
 	cmd.Flags().BoolVar(dryRun, "dry-run", false, "print what would change, write nothing")

@@ -130,7 +130,12 @@ func (a *app) checkpoint(cmd *cobra.Command, id string, o checkpointOptions) err
 	if err != nil {
 		return err
 	}
-	o.update.By, o.update.Evidence = a.who(), a.config.Signals.Evidence
+	o.update.Evidence = a.config.Signals.Evidence
+	if o.update.Question != "" { // who asks is on record; nothing else of a checkpoint names its actor
+		if o.update.By, err = a.actorName(cmd.Context()); err != nil {
+			return err
+		}
+	}
 	commit := func(string) (string, error) { return "", nil }
 	if o.commit && !o.dryRun {
 		if commit, err = a.prepareCommit(cmd.Context(), store); err != nil {
