@@ -173,11 +173,13 @@ var breaches = map[string]struct{ bad, good []string }{
 		bad: []string{
 			line("a", "status", "closed"), line("a", "status", "closed", "close_reason", "Done."),
 			line("a", "status", "closed", "close_reason", " all children closed "),
+			line("a", "status", "closed", "close_reason", "完了しました"),
 		},
 		good: []string{
 			line("a", "status", "open"), line("a", "status", "tombstone"),
 			line("a", "status", "closed", "close_reason", "Verified: the gauge reads metres."),
 			line("a", "status", "closed", "close_reason", "Fixed in 1ce5bbd"),
+			line("a", "status", "closed", "close_reason", "潮位表は一か月分そろった"),
 			line("b") + "\n" + line("a", "status", "closed", "close_reason", "Duplicate of b."),
 		},
 	},

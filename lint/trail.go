@@ -59,22 +59,30 @@ func closeReason(s *subject) {
 	s.add(RuleReason, 0, 0, message, "say what exists now that did not before, and how it is known to work")
 }
 
-// enoughWords is how many words a close reason needs to say something by itself.
+// enoughWords is how many words a close reason needs to say something by
+// itself. In scripts that put no blanks between words, two letters are one.
 const enoughWords = 4
 
 // tells is generous: a short reason passes when it points at something, such
 // as a commit, a release, another issue or a file.
 func (s *subject) tells(reason string) bool {
-	count := 0
+	words, unspaced := 0, 0
 	for w := range strings.FieldsSeq(reason) {
 		if _, issue := s.file.Index(strings.Trim(w, ".,;:()")); issue {
 			return true
 		}
-		if strings.ContainsFunc(w, unicode.IsLetter) {
-			count++
+		letters := 0
+		for _, r := range w {
+			if unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) {
+				letters++
+			}
+		}
+		unspaced += letters
+		if letters == 0 && strings.ContainsFunc(w, unicode.IsLetter) {
+			words++
 		}
 	}
-	return count >= enoughWords || strings.ContainsAny(reason, "0123456789/#`")
+	return words+unspaced/2 >= enoughWords || strings.ContainsAny(reason, "0123456789/#`")
 }
 
 // criteria finds acceptance criteria that no command can check. Those of an
