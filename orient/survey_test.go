@@ -294,6 +294,39 @@ func TestSurveyBudget(t *testing.T) {
 	}
 }
 
+// TestSurveyCorpus surveys real stores and reviews what converges in them.
+func TestSurveyCorpus(t *testing.T) {
+	dir := os.Getenv("STIG_CORPUS")
+	if dir == "" {
+		t.Skip("STIG_CORPUS names no directory of stores")
+	}
+	paths, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no stores in %s: %v", dir, err)
+	}
+	for _, path := range paths {
+		file := open(t, path)
+		s := look(t, file, orient.SurveyRequest{Budget: orient.SurveyBudget})
+		text := s.Markdown()
+		if n := utf8.RuneCountInString(text); n > orient.SurveyBudget {
+			t.Errorf("%s: %d characters", path, n)
+		}
+		if len(s.Next) != 1 || !strings.Contains(text, "## Next") {
+			t.Errorf("%s: recommends %v", path, s.Next)
+		}
+		for _, c := range s.Convergence {
+			at, _ := file.Index(c.ID)
+			r, err := orient.Assess(file, dag.New(file), at, rules())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !r.Converges || r.Surprise.Sum != c.Surprise || r.Surprise.Limit != c.Limit || r.Surprise.Blockers != c.Blockers {
+				t.Errorf("%s: the survey says %+v, the review %+v", path, c, r.Surprise)
+			}
+		}
+	}
+}
+
 // TestReview holds the judgement of a convergence point to its numbers.
 func TestReview(t *testing.T) {
 	file := store(t,
