@@ -286,7 +286,7 @@ func (b *Briefing) next(ready bool) []Step {
 	if len(b.OpenBlockers) > 0 || b.Escalation.Question != "" {
 		steps = append(steps, Step{Why: "while this one waits, take another that is ready", Argv: []string{"stig", "orient"}})
 	}
-	if ready && b.Issue.Assignee == "" {
+	if ready && b.Issue.Assignee == "" && b.Escalation.Question == "" {
 		steps = append(steps, Step{Why: "take it, so that nobody else does", Argv: []string{"stig", "claim", id}})
 	}
 	return append(steps,

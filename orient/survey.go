@@ -266,10 +266,14 @@ func (s *surveyor) ready() []Entry {
 	return list
 }
 
-// startable is the first ready issue that is work itself rather than an epic
-// with work in it; the first one when there is no other.
+// startable is the first ready issue that waits for no answer and is work
+// itself rather than an epic with work in it; the first one when there is no
+// other.
 func (s *surveyor) startable(ready []Entry) *Entry {
 	for k := range ready {
+		if s.traces[ready[k].index].pending {
+			continue
+		}
 		if tally := s.graph.Tally(ready[k].index, s.rules.Now); tally.Unclosed() == 0 {
 			return &ready[k]
 		}

@@ -151,7 +151,7 @@ func TestSurveyAlerts(t *testing.T) {
 // for it, then id; and the step that is recommended.
 func TestSurveyRanks(t *testing.T) {
 	lines := []line{
-		issue("a-1", "open"), issue("a-2", "open"), issue("a-3", "open", priority(1)),
+		issue("a-1", "open"), issue("a-2", "open"), issue("a-3", "open", priority(1)), issue("a-x", "open", priority(0), has("escalation | pending")),
 		issue("a-4", "open", on("a-2")), issue("a-5", "open", on("a-4")), issue("a-6", "open", on("a-9")), issue("a-9", "open"),
 		issue("a-0", "open", priority(0), kind("epic")), issue("a-7", "in_progress", child("a-0"), by("ann")), issue("a-8", "in_progress", by("bob")),
 	}
@@ -160,16 +160,16 @@ func TestSurveyRanks(t *testing.T) {
 	for _, e := range s.Ready {
 		ids = append(ids, fmt.Sprintf("%s/%d", e.ID, e.Unblocks))
 	}
-	if got, want := strings.Join(ids, " "), "a-0/0 a-3/0 a-2/2 a-9/1 a-1/0"; got != want {
+	if got, want := strings.Join(ids, " "), "a-0/0 a-x/0 a-3/0 a-2/2 a-9/1 a-1/0"; got != want {
 		t.Errorf("ready: %s, want %s", got, want)
 	}
-	if got := strings.Join(s.Next[0].Argv, " "); got != "stig orient a-3" { // the epic above it is no work itself
+	if got := strings.Join(s.Next[0].Argv, " "); got != "stig orient a-3" { // of those above it one is an epic, and one waits for an answer
 		t.Errorf("next: %s", got)
 	}
 	if got := strings.Join(s.CriticalPath, " "); got != "a-2 a-4 a-5" {
 		t.Errorf("critical path: %s", got)
 	}
-	if want := (orient.Counts{Total: 10, Open: 8, InProgress: 2, Blocked: 3, Ready: 5, Unclosed: 10}); s.Counts != want {
+	if want := (orient.Counts{Total: 11, Open: 9, InProgress: 2, Blocked: 3, Ready: 6, Unclosed: 11}); s.Counts != want {
 		t.Errorf("counts: %+v, want %+v", s.Counts, want)
 	}
 	s = look(t, store(t, lines...), orient.SurveyRequest{As: "bob"})
