@@ -1,5 +1,7 @@
 package dag
 
+import "math/bits"
+
 // Unblocks gives for every issue how many other unclosed issues wait for it,
 // directly or not. An issue waits for what blocks it, and for all that its
 // blockers and its unclosed epics wait for: exactly what keeps it from being
@@ -7,41 +9,120 @@ package dag
 // here. Issues that hold nothing up, closed or pinned, have 0.
 func (g *Graph) Unblocks() []int { return g.unblocks() }
 
+// countWaiting counts over a relation of two nodes for each issue: when one is
+// closed (odd), those that wait for it wait (even); when one waits, all wait
+// that wait for its end, and its children.
 func (g *Graph) countWaiting() []int {
-	n := g.issues.Len()
-	counts := make([]int, n)
-	round := make([]int32, n)
-	var queue []int32
-	for i := range n {
+	counts := make([]int, g.issues.Len())
+	relation := g.holding()
+	of, count := relation.components()
+	reached := relation.countReached(of, count)
+	for i := range counts {
 		if !g.holds(i) {
 			continue
 		}
-		stamp := int32(i + 1)
-		queue = queue[:0]
-		reach := func(j int32) {
-			if round[j] != stamp && !g.Closed(int(j)) {
-				round[j] = stamp
-				queue = append(queue, j)
-			}
-		}
-		for _, w := range g.waiters.of(i) {
-			reach(w)
-		}
-		for k := 0; k < len(queue); k++ {
-			at := int(queue[k])
-			if g.holds(at) {
-				for _, w := range g.waiters.of(at) {
-					reach(w)
-				}
-			}
-			for _, child := range g.children.of(at) {
-				reach(child)
-			}
-		}
-		counts[i] = len(queue)
-		if round[i] == stamp {
-			counts[i]--
+		waits, closed := of[2*i], of[2*i+1]
+		if counts[i] = int(reached[closed]); waits == closed {
+			counts[i]-- // in a ring it waits for itself
 		}
 	}
 	return counts
+}
+
+// holding is that relation.
+func (g *Graph) holding() edges {
+	var links []link
+	for i := range g.issues.Len() {
+		if g.Closed(i) {
+			continue
+		}
+		waits, closed := int32(2*i), int32(2*i+1)
+		if g.holds(i) {
+			links = append(links, link{from: waits, to: closed})
+			for _, w := range g.waiters.of(i) {
+				if !g.Closed(int(w)) {
+					links = append(links, link{from: closed, to: 2 * w})
+				}
+			}
+		}
+		for _, child := range g.children.of(i) {
+			if !g.Closed(int(child)) {
+				links = append(links, link{from: waits, to: 2 * child})
+			}
+		}
+	}
+	return newEdges(2*g.issues.Len(), links)
+}
+
+// batch is a set of a few hundred nodes.
+type batch [8]uint64
+
+const batchSize = 8 * 64
+
+// countReached gives for each component how many even nodes are reached from
+// it, or in it, that some edge leads to. Exact counts take more than linear
+// time in any known way; here they take a pass for every 512 of those nodes
+// over the components that may reach them.
+func (e edges) countReached(of []int32, count int) []int32 {
+	next := e.between(of, count)
+	reached, sets := make([]int32, count), make([]batch, count)
+	for targets := e.evenTargets(of, count); len(targets) > 0; {
+		some := targets[:min(batchSize, len(targets))]
+		targets = targets[len(some):]
+		first := int(of[some[0]]) // what comes before cannot reach these
+		clear(sets[first:])
+		for k, node := range some {
+			sets[of[node]][k/64] |= 1 << (k % 64)
+		}
+		for c := first; c < count; c++ {
+			set := &sets[c]
+			for _, to := range next.of(c) {
+				if int(to) >= first {
+					set.add(&sets[to])
+				}
+			}
+			reached[c] += set.size()
+		}
+	}
+	return reached
+}
+
+func (b *batch) add(other *batch) {
+	for k := range b {
+		b[k] |= other[k]
+	}
+}
+
+func (b *batch) size() (n int32) {
+	for _, word := range b {
+		n += int32(bits.OnesCount64(word))
+	}
+	return n
+}
+
+// between is the edges from one component to another.
+func (e edges) between(of []int32, count int) edges {
+	var links []link
+	for node := range of {
+		for _, to := range e.of(node) {
+			if of[node] != of[to] {
+				links = append(links, link{from: of[node], to: of[to]})
+			}
+		}
+	}
+	return newEdges(count, links)
+}
+
+// evenTargets lists the even nodes that an edge leads to, by component.
+func (e edges) evenTargets(of []int32, count int) (list []int32) {
+	target := make([]bool, len(of))
+	for _, to := range e.targets {
+		target[to] = true
+	}
+	for _, node := range members(of, count).targets {
+		if node%2 == 0 && target[node] {
+			list = append(list, node)
+		}
+	}
+	return list
 }
