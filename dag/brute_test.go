@@ -12,7 +12,8 @@ import (
 // their definitions and in no hurry, for graphs of a dozen issues.
 type brute struct {
 	s     store
-	count []bool // the line that its id stands for
+	count []bool      // the line that its id stands for
+	row   [2][][]bool // blocking and containing rows
 }
 
 func newBrute(s store) brute {
@@ -20,6 +21,14 @@ func newBrute(s store) brute {
 	for i := range s {
 		last, _ := s.Index(s[i].ID)
 		b.count[i] = last == i
+	}
+	for kind, types := range [2][]string{{"blocks", "conditional-blocks", "waits-for"}, {"parent-child"}} {
+		for i := range s {
+			b.row[kind] = append(b.row[kind], make([]bool, len(s)))
+			for j := range s {
+				b.row[kind][i][j] = b.has(i, j, types...)
+			}
+		}
 	}
 	return b
 }
@@ -38,11 +47,9 @@ func (b brute) has(i, on int, types ...string) bool {
 	})
 }
 
-func (b brute) waits(i, on int) bool {
-	return b.has(i, on, "blocks", "conditional-blocks", "waits-for")
-}
+func (b brute) waits(i, on int) bool { return b.row[0][i][on] }
 
-func (b brute) in(i, epic int) bool { return b.has(i, epic, "parent-child") }
+func (b brute) in(i, epic int) bool { return b.row[1][i][epic] }
 
 // blocked tells whether a blocker of the issue holds, or one of an epic that
 // is reached through unclosed epics.
@@ -51,7 +58,8 @@ func (b brute) blocked(i int) bool {
 		return false
 	}
 	above := map[int]bool{i: true}
-	for range b.s {
+	for size := 0; size < len(above); {
+		size = len(above)
 		for child := range b.s {
 			for epic := range b.s {
 				if above[child] && b.in(child, epic) && !b.closed(epic) {
@@ -268,14 +276,17 @@ func (b brute) stages(within func(int) bool) (stages []string) {
 	for i := range b.s {
 		done[i] = b.closed(i)
 	}
-	for range n {
-		for range n {
+	for closing := true; closing; {
+		for starting := true; starting; {
+			starting = false
 			for i := range n {
-				ok := !b.closed(i)
+				ok := !b.closed(i) && !started[i]
 				for j := range n {
 					ok = ok && !(b.waits(i, j) && b.holds(j) && !done[j]) && !(b.in(i, j) && !b.closed(j) && !started[j])
 				}
-				started[i] = started[i] || ok
+				if ok {
+					started[i], starting = true, true
+				}
 			}
 		}
 		var now []int
@@ -288,6 +299,7 @@ func (b brute) stages(within func(int) bool) (stages []string) {
 				now = append(now, i)
 			}
 		}
+		closing = len(now) > 0
 		var names []string
 		for _, i := range now {
 			done[i] = true
@@ -301,4 +313,26 @@ func (b brute) stages(within func(int) bool) (stages []string) {
 		}
 	}
 	return stages
+}
+
+// deepest is the length of the longest chain, by lengthening all chains as
+// long as that changes anything.
+func (b brute) deepest() (longest int) {
+	length := make([]int, len(b.s))
+	for changed := true; changed; {
+		changed = false
+		for i := range b.s {
+			l := 0
+			for j := range b.s {
+				if b.waits(i, j) && b.holds(j) {
+					l = max(l, length[j])
+				}
+			}
+			if b.count[i] && b.holds(i) && length[i] != l+1 {
+				length[i], changed = l+1, true
+				longest = max(longest, l+1)
+			}
+		}
+	}
+	return longest
 }

@@ -1,0 +1,94 @@
+package dag_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"stig/beads"
+	"stig/dag"
+)
+
+// rings gives the deadlocks of a store: the issues in their order, and the row
+// to remove.
+func rings(s store) string {
+	var lines []string
+	for _, ring := range dag.New(s).Deadlocks() {
+		var around []string
+		for _, step := range ring.Steps {
+			around = append(around, s[step.Issue].ID)
+		}
+		lines = append(lines, fmt.Sprintf("%s; remove %s %s>%s", strings.Join(around, " "), s[ring.Remove.From].ID, ring.Remove.Type, s[ring.Remove.On].ID))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Every kind of deadlock is found, as its shortest circle, among much that is
+// none.
+func TestDeadlocksPlanted(t *testing.T) {
+	for _, c := range []struct{ name, store, want string }{
+		{"none", "a\nb: b>a\ne: b>b\nf: p>e\nh: p>e b>f", ""},
+		{"blocks", "a: b>b\nb: b>c\nc: b>a\nd: b>a", "a b c; remove c blocks>a"},
+		{"the shorter of two, then what is left", "a: b>b\nb: b>c b>a\nc: b>a", "a b; remove b blocks>a\na b c; remove c blocks>a"},
+		{"waits-for and conditional-blocks", "a: w>b\nb: c>c\nc: b>a", "a b c; remove c blocks>a"},
+		{"itself", "a: w>a", "a; remove a waits-for>a"},
+		{"contained in itself", "a: p>a", "a; remove a parent-child>a"},
+		{"contained in each other", "a: p>b\nb: p>a", "a b; remove b parent-child>a"},
+		{"its own epic", "e\na: p>e b>e", "a e; remove a blocks>e"},
+		{"its grandparent", "e\nf: p>e\na: p>f b>e", "a e f; remove a blocks>e"},
+		{"an epic and its child", "e: b>a\na: p>e", "a e; remove e blocks>a"},
+		{"an epic and its grandchild", "e: b>a\nf: p>e\na: p>f", "a f e; remove e blocks>a"},
+		{"two epics crossing", "e\nf\na: p>e b>f\nb: p>f b>e", "a f b e; remove b blocks>e"},
+		{"siblings are in nobody's way", "e\na: p>e\nb: p>e b>a\nc: b>e", ""},
+		{"the own epic is likelier wrong than the rest", "a: b>e\ne: b>x\nf: p>e\nx: b>f", "e x f; remove x blocks>f"},
+		{"all that wait for their epic", "e\na: p>e b>e\nb: p>e b>e", "a e; remove a blocks>e\nb e; remove b blocks>e"},
+		{"apart from each other", "a: b>b\nb: b>a\nx: b>y\ny: b>x", "a b; remove b blocks>a\nx y; remove y blocks>x"},
+		{"closed", "a: b>b\nb closed: b>a\ne closed\nf: p>e b>e", ""},
+		{"pinned", "a: b>b\nb pinned: b>a", ""},
+		{"relates-to", "a: relates-to>b\nb: relates-to>a", ""},
+		{"misspelt types hold nothing up", "a: blocked-by>b\nb: blocked-by>a", ""},
+	} {
+		s := parse(t, c.store)
+		if got := rings(s); got != c.want {
+			t.Errorf("%s: got\n%s\nwant\n%s", c.name, got, c.want)
+		}
+		for i, j := 0, len(s)-1; i < j; i, j = i+1, j-1 {
+			s[i], s[j] = s[j], s[i]
+		}
+		if got := rings(s); got != c.want {
+			t.Errorf("%s, lines turned round: got\n%s\nwant\n%s", c.name, got, c.want)
+		}
+	}
+}
+
+// Large stores of the worst kinds are answered in reasonable time: 50,000
+// issues in one ring, and as many that each wait for two others.
+func TestLarge(t *testing.T) {
+	const n = 50_000
+	s := make(longStore, n)
+	for i := range s {
+		s[i] = &beads.Issue{ID: fmt.Sprintf("i%06d", i), Status: "open"}
+		for _, on := range []int{i - 1, i / 2} {
+			if on >= 0 && i > 0 {
+				s[i].Deps = append(s[i].Deps, beads.Dep{On: fmt.Sprintf("i%06d", on), Type: "blocks"})
+			}
+		}
+	}
+	g := dag.New(s)
+	if got := g.Unblocks(); got[0] != n-1 || got[n-1] != 0 || got[n-2] != 1 {
+		t.Errorf("unblocks: got %d, %d and %d", got[0], got[n-1], got[n-2])
+	}
+	if got := len(g.LongestChain()); got != n {
+		t.Errorf("longest chain: got %d", got)
+	}
+	for i := range s {
+		s[i].Deps = []beads.Dep{{On: fmt.Sprintf("i%06d", (i+1)%n), Type: "blocks"}}
+	}
+	g = dag.New(s)
+	if got := g.Deadlocks(); len(got) != 1 || len(got[0].Steps) != n {
+		t.Errorf("deadlocks: got %d", len(got))
+	}
+	if got := g.Unblocks(); got[0] != n-1 || got[n-1] != n-1 {
+		t.Errorf("unblocks in the ring: got %d and %d", got[0], got[n-1])
+	}
+}
