@@ -129,7 +129,7 @@ func (l *layout) settle(group, wish []int, top, bottom int, ranks []int) {
 		end--
 		bottom -= l.items[group[end]].height
 	}
-	type block struct{ sum, count, offset int }
+	type block struct{ sum, count int }
 	var blocks []block
 	offset := 0 // of the item below the first one, if all touched
 	offsets := make([]int, 0, end-first)
