@@ -117,6 +117,9 @@ func agree(t *testing.T, s store, seen map[string]int) {
 		seen["ready"]++
 	}
 	agreeOnRings(t, s, g, b, seen)
+	if !slices.Contains(b.count, false) {
+		sameTurnedRound(t, s)
+	}
 	if b.acyclic() {
 		seen["acyclic"]++
 		if got, want := g.LongestChain(), b.deepest(); len(got) != want {
@@ -156,6 +159,8 @@ func agreeOnRings(t *testing.T, s store, g *dag.Graph, b brute, seen map[string]
 	if len(rings) > 1 {
 		seen["two deadlocks"]++
 	}
+	var shorter []dag.Ring // sorted by their lengths below
+	lengths := map[*dag.Step]int{}
 	for k, ring := range rings {
 		length := 0
 		for n, at := range ring.Steps {
@@ -171,6 +176,8 @@ func agreeOnRings(t *testing.T, s store, g *dag.Graph, b brute, seen map[string]
 		if k > 0 && s[ring.Steps[0].Issue].ID < s[rings[k-1].Steps[0].Issue].ID {
 			t.Errorf("not sorted by smallest ids: %v", rings)
 		}
+		lengths[&ring.Steps[0]] = length
+		shorter = append(shorter, ring)
 		shortest := dist[startOf(ring)][startOf(ring)]
 		for start, least := range want {
 			x := startOf(ring)
@@ -194,6 +201,19 @@ func agreeOnRings(t *testing.T, s store, g *dag.Graph, b brute, seen map[string]
 	}
 	if !maps.Equal(told, want) {
 		t.Errorf("shortest deadlock of each component: got %v, want %v", told, want)
+	}
+	// Once the rows of all shorter ones are removed, each is the shortest.
+	slices.SortStableFunc(shorter, func(a, b dag.Ring) int { return lengths[&a.Steps[0]] - lengths[&b.Steps[0]] })
+	for k, ring := range shorter {
+		length := lengths[&ring.Steps[0]]
+		if k == 0 || length == lengths[&shorter[k-1].Steps[0]] {
+			continue
+		}
+		for _, least := range newBrute(without(s, shorter[:k])).deadlocks() {
+			if least < length {
+				t.Errorf("%v has %d steps, when there is one of %d", ring.Steps, length, least)
+			}
+		}
 	}
 	if rest := newBrute(without(s, rings)).deadlocks(); len(rest) > 0 {
 		t.Errorf("after removing the rows of %v there are still %v", rings, rest)
@@ -221,6 +241,35 @@ func agreeOnRings(t *testing.T, s store, g *dag.Graph, b brute, seen map[string]
 	if total != shortest {
 		t.Errorf("closed cycles: %d steps in all, want %d", total, shortest)
 	}
+}
+
+// sameTurnedRound holds that the order of lines and rows makes no difference.
+func sameTurnedRound(t *testing.T, s store) {
+	t.Helper()
+	turned := slices.Clone(s)
+	slices.Reverse(turned)
+	for i, issue := range turned {
+		other := *issue
+		other.Deps = slices.Clone(issue.Deps)
+		slices.Reverse(other.Deps)
+		turned[i] = &other
+	}
+	if got, want := said(turned), said(s); got != want {
+		t.Errorf("lines turned round: got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// said is all that has an order, in ids.
+func said(s store) string {
+	g := dag.New(s)
+	text := fmt.Sprintln(ids(s, g.Ready(now)), ids(s, g.LongestChain()), ids(s, g.Epics()), rings(s))
+	for _, ring := range g.Deadlocks() {
+		text += fmt.Sprintln(dag.Circle(ring.Steps, func(i int) string { return s[i].ID }))
+	}
+	for _, cycle := range g.ClosedCycles() {
+		text += fmt.Sprintln(ids(s, cycle))
+	}
+	return text
 }
 
 // without removes what links the issues of the rows to remove in the same way.
