@@ -27,5 +27,15 @@ func Check(f *beads.File, g *dag.Graph, rules Rules) ([]Diagnostic, error) {
 	if err != nil {
 		return nil, err
 	}
-	return inOrder(slices.Concat(store(f), Cycles(f, g), found)), nil
+	deadlocks := Cycles(f, g)
+	found = slices.DeleteFunc(found, func(d Diagnostic) bool {
+		return d.Rule == RuleEpicBlock && slices.ContainsFunc(deadlocks, d.saidBy)
+	})
+	return inOrder(slices.Concat(store(f), deadlocks, found)), nil
+}
+
+// saidBy tells whether a deadlock of the same issue says already that it waits
+// for its own epic.
+func (d Diagnostic) saidBy(deadlock Diagnostic) bool {
+	return deadlock.Rule == RuleDeadlock && deadlock.ID == d.ID
 }
