@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"stig/beads"
@@ -37,11 +38,30 @@ func (a *app) note(format string, args ...any) {
 	}
 }
 
-// print writes a result. Control characters of somebody's text must not reach
-// a terminal, where they would act.
+// print writes a result for a reader. Control characters of somebody's text
+// must not reach a terminal, where they would act.
 func (a *app) print(text string) error {
 	_, err := io.WriteString(a.out, visible(text))
 	return err
+}
+
+// data writes what another program is to read byte for byte.
+func (a *app) data(text string) error {
+	if a.toTerminal() {
+		return a.print(text)
+	}
+	_, err := io.WriteString(a.out, text)
+	return err
+}
+
+// toTerminal tells whether the output goes to a terminal.
+func (a *app) toTerminal() bool {
+	file, ok := a.out.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 func (a *app) printf(format string, args ...any) error { return a.print(fmt.Sprintf(format, args...)) }
@@ -63,8 +83,9 @@ func (a *app) printJSON(kind string, body any) error {
 	return err
 }
 
-// visible shows control characters other than newline and tab as escapes.
+// visible shows control characters other than line ends and tabs as escapes.
 func visible(text string) string {
+	text = strings.ReplaceAll(text, "\r\n", "\n")
 	acts := func(r rune) bool { return r < 0x20 && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 }
 	if !strings.ContainsFunc(text, acts) {
 		return text

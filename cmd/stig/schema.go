@@ -36,5 +36,5 @@ func (a *app) printSchema(name, source string) error {
 	if a.json {
 		return a.printJSON("schema", map[string]string{"name": name, "source": source})
 	}
-	return a.print(source)
+	return a.data(source)
 }

@@ -34,7 +34,7 @@ func (a *app) showCommand() *cobra.Command {
 			case a.json:
 				return a.printJSON("issue", view)
 			case notesOnly:
-				return a.print(view.Issue.Notes)
+				return a.data(view.Issue.Notes)
 			case links:
 				return a.print(view.links())
 			}

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,16 +59,6 @@ func (a *app) trajectoryCommand() *cobra.Command {
 	cmd.Flags().StringVar(&since, "since", "", "only what came after `WHEN`: a date, a time, or a revision")
 	cmd.Flags().BoolVar(&plot, "plot", false, "plot surprise, as on a terminal")
 	return cmd
-}
-
-// toTerminal tells whether the output goes to a terminal.
-func (a *app) toTerminal() bool {
-	file, ok := a.out.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := file.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 // point is an issue as a commit left it.
