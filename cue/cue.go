@@ -179,7 +179,8 @@ func (c *compiled) lookup(path string) (cuelang.Value, error) {
 }
 
 // located renders every error of CUE on a line of its own, led by its place in
-// the file of that name where it has one there.
+// the file of that name, or by that name where CUE gives no place in it, as for
+// a structural cycle.
 func located(err error, name string) error {
 	var lines []string
 	seen := make(map[string]bool)
@@ -189,9 +190,7 @@ func located(err error, name string) error {
 		if path := e.Path(); len(path) > 0 {
 			line = strings.Join(path, ".") + ": " + line
 		}
-		if place := placeIn(errors.Positions(e), name); place != "" {
-			line = place + ": " + line
-		}
+		line = placeIn(errors.Positions(e), name) + ": " + line
 		if !seen[line] {
 			seen[line] = true
 			lines = append(lines, line)

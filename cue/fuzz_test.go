@@ -16,6 +16,7 @@ func FuzzNarrow(f *testing.F) {
 		"#SignalTable: {...}", "#SignalTable: {[string]: _}", "#SignalTable: mood?: string",
 		"let x = 1\n_y: x\n#Progress: !=\"blocked\"", "import \"strings\"\n#Progress: strings.MaxRunes(9)",
 		"#SignalTable: {#Extra}\n", "_e: mood: 1\n#SignalTable: _e", "#SignalTable: close({mood?: 1})", "#SignalTable: \"cynefin\": -1", "@if(x)\n#Progress: _",
+		"_e: A: _e",
 	} {
 		f.Add(source)
 	}

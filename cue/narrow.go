@@ -143,15 +143,12 @@ func place(p token.Pos) string {
 	return fmt.Sprintf("%s:%d:%d", position.Filename, position.Line, position.Column)
 }
 
-// placeIn picks the position that lies in the file of that name, else the first.
+// placeIn picks the position that lies in the file of that name, else the name alone.
 func placeIn(positions []token.Pos, name string) string {
 	for _, p := range positions {
 		if p.Filename() == name {
 			return place(p)
 		}
 	}
-	if len(positions) > 0 && positions[0].IsValid() {
-		return place(positions[0])
-	}
-	return ""
+	return name
 }
