@@ -2,6 +2,7 @@ package beads
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"time"
 )
@@ -16,6 +17,16 @@ type Record struct {
 	origin  *Record // as it was read; nil for that itself
 	sets    []Set   // what was set since
 	rows    []rowEdit
+}
+
+// ParseRecord tokenises one line, given without its line end. The error says
+// where the line is no JSON object, by 1-based byte column.
+func ParseRecord(line []byte) (*Record, error) {
+	r, bad := parseRecord(line, 1)
+	if bad != nil {
+		return nil, fmt.Errorf("column %d: %s", bad.offset+1, bad.message)
+	}
+	return r, nil
 }
 
 // parseRecord tokenises a line without its end.

@@ -15,6 +15,7 @@ package checkpoint
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"stig/beads"
@@ -247,4 +248,9 @@ func refs(f *beads.File, indices []int) []Ref {
 		list = append(list, Ref{ID: issue.ID, Title: issue.Title, Status: issue.Status})
 	}
 	return list
+}
+
+// sameText compares two texts by their words.
+func sameText(a, b string) bool {
+	return strings.Join(strings.Fields(a), " ") == strings.Join(strings.Fields(b), " ")
 }

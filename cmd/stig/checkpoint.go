@@ -122,11 +122,7 @@ func (a *app) text(message, file string) (string, error) {
 }
 
 func (a *app) checkpoint(cmd *cobra.Command, id string, o checkpointOptions) error {
-	options, err := a.options(o.dryRun)
-	if err != nil {
-		return err
-	}
-	store, err := a.discover()
+	store, options, err := a.toWrite(o.dryRun)
 	if err != nil {
 		return err
 	}

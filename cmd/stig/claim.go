@@ -62,11 +62,7 @@ func (a *app) releaseCommand() *cobra.Command {
 
 // changeHands makes an edit of who works on an issue and says what came of it.
 func (a *app) changeHands(kind string, dryRun bool, edit func(beads.Store, beads.Options) (*checkpoint.Claimed, error)) error {
-	options, err := a.options(dryRun)
-	if err != nil {
-		return err
-	}
-	store, err := a.discover()
+	store, options, err := a.toWrite(dryRun)
 	if err != nil {
 		return err
 	}

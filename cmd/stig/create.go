@@ -70,11 +70,7 @@ func depOf(text string) beads.Dep {
 }
 
 func (a *app) create(cmd *cobra.Command, d checkpoint.Draft, dryRun bool) error {
-	options, err := a.options(dryRun)
-	if err != nil {
-		return err
-	}
-	store, err := a.discover()
+	store, options, err := a.toWrite(dryRun)
 	if err != nil {
 		return err
 	}

@@ -75,11 +75,7 @@ func (a *app) dep(ctx context.Context, id string, d beads.Dep, dryRun bool, done
 	if d.On == "" {
 		return usage("--on is missing", "name the issue that "+id+" depends on: --on ID")
 	}
-	options, err := a.options(dryRun)
-	if err != nil {
-		return err
-	}
-	store, err := a.discover()
+	store, options, err := a.toWrite(dryRun)
 	if err != nil {
 		return err
 	}

@@ -18,3 +18,13 @@ func (a *app) options(dryRun bool) (beads.Options, error) {
 	bd := &checkpoint.BD{Env: os.Environ(), OnPath: gate.Here("", a.getenv)("bd"), Warn: a.warn}
 	return beads.Options{Now: now, DryRun: dryRun, Before: bd.Flush, After: bd.TakeUp}, nil
 }
+
+// toWrite gives the store of a command that writes, and the options of its edit.
+func (a *app) toWrite(dryRun bool) (beads.Store, beads.Options, error) {
+	options, err := a.options(dryRun)
+	if err != nil {
+		return beads.Store{}, options, err
+	}
+	store, err := a.discover()
+	return store, options, err
+}

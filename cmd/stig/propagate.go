@@ -48,11 +48,7 @@ func (a *app) propagateCommand() *cobra.Command {
 }
 
 func (a *app) propagate(cmd *cobra.Command, id string, to []string, text string, dryRun bool) error {
-	options, err := a.options(dryRun)
-	if err != nil {
-		return err
-	}
-	store, err := a.discover()
+	store, options, err := a.toWrite(dryRun)
 	if err != nil {
 		return err
 	}
