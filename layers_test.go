@@ -28,7 +28,7 @@ const modulePath = "stig"
 // so packages that share a band never import each other.
 var bands = [][]string{
 	{"schemas", early},
-	{"notes", "beads", "cue"},
+	{"notes", "beads", "cue", "host"},
 	{"signals", "dag"},
 	{"gate", "diff"},
 	{"orient", "checkpoint", "lint", "merge", "draw"},
