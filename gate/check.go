@@ -16,6 +16,9 @@ type Check struct {
 	// Verify tells that the fence is marked "verify": only then can a
 	// destructive command be allowed at all.
 	Verify bool `json:"-"`
+	// Broken tells that the fence is marked as shell to run and does not parse:
+	// somebody meant it to be run, so nothing passes while it stands.
+	Broken bool `json:"-"`
 }
 
 // Values of Check.Origin.

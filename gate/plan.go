@@ -90,6 +90,7 @@ func judgeFence(code notes.Code, look Lookup) Check {
 	}
 	s, err := parse(check.Text)
 	if err != nil {
+		check.Broken = marked
 		return skip("%s", syntaxReason(err))
 	}
 	if len(s.commands) == 0 && !s.checks {
