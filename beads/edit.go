@@ -81,10 +81,16 @@ func (tx *Tx) Record(id string) (*Record, error) {
 	return r, err
 }
 
-// Set changes keys of one issue; it refuses what Record refuses, and what
-// Record.With does not accept.
+// Set changes keys of one issue; it refuses what Record refuses, what
+// Record.With does not accept, and to close the issue (see MarkClosed).
 func (tx *Tx) Set(id string, set ...Set) error {
-	return tx.edit(id, func(r *Record) (*Record, error) { return r.With(tx.now, set...) })
+	return tx.edit(id, func(r *Record) (*Record, error) {
+		next, err := r.With(tx.now, set...)
+		if err != nil {
+			return nil, err
+		}
+		return next, refuseClosing(r, next)
+	})
 }
 
 // AddRow adds a dependency row to an issue as Record.WithRow does; it refuses

@@ -32,6 +32,9 @@ func (c Change) Missing(now *Record) ([]Key, error) {
 	}
 	var missing []Key
 	for _, k := range keysOf(after, before) {
+		if k == ClosedAt && after.Has(k) && now.Has(k) {
+			continue
+		}
 		if k != UpdatedAt && !holds(before.value(k), after.value(k), now.value(k)) {
 			missing = append(missing, k)
 		}
