@@ -1,0 +1,205 @@
+package host
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+	"unicode/utf16"
+)
+
+// Host is the program of an assistant that runs hooks.
+type Host string
+
+const (
+	Claude Host = "claude"
+	Codex  Host = "codex"
+	Gemini Host = "gemini"
+	Cursor Host = "cursor"
+)
+
+// Hosts lists the programs whose hooks stig speaks with.
+func Hosts() []Host { return []Host{Claude, Codex, Gemini, Cursor} }
+
+// Event is what a host told a hook. Whatever it did not tell is zero.
+type Event struct {
+	Session string   // identifies the session
+	Dir     string   // where the session works, absolute
+	Command string   // the shell command that is about to run
+	Writes  []string // the files that another tool is about to write, relative to Dir or absolute
+	Again   bool     // the session goes on only because a hook asked for it when it was to stop
+}
+
+// Hear reads what a host wrote to a hook. The names of what the hosts tell do
+// not overlap, so it need not know which one it is. What is no JSON object,
+// and keys that hold something unexpected, tell nothing.
+func Hear(text []byte) Event {
+	said := object(text)
+	input := object(said["tool_input"])
+	event := Event{
+		Session: first(said, "session_id", "conversation_id"),
+		Dir:     first(said, "cwd"),
+		Command: command(said, input),
+		Writes:  writes(word(said["tool_name"]), input),
+	}
+	if roots := words(said["workspace_roots"]); event.Dir == "" && len(roots) > 0 {
+		event.Dir = roots[0]
+	}
+	var loops float64
+	if json.Unmarshal(said["stop_hook_active"], &event.Again) != nil {
+		event.Again = json.Unmarshal(said["loop_count"], &loops) == nil && loops > 0
+	}
+	return event
+}
+
+// command finds a shell command under the names that the hosts give it: the
+// event itself has one (Cursor), or the input of a tool, as a text or as a list
+// of words.
+func command(said, input map[string]json.RawMessage) string {
+	for _, value := range []json.RawMessage{said["command"], input["command"], input["cmd"]} {
+		if text := word(value); text != "" {
+			return text
+		}
+		if list := words(value); len(list) > 0 {
+			return typed(list)
+		}
+	}
+	return ""
+}
+
+// typed writes words as a shell would take them.
+func typed(list []string) string {
+	quoted := make([]string, len(list))
+	for i, text := range list {
+		quoted[i] = "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+	}
+	return strings.Join(quoted, " ")
+}
+
+// changing are parts of the names of tools that write files: Edit, MultiEdit,
+// NotebookEdit, Write, write_file, replace, StrReplace, apply_patch, Delete.
+var changing = []string{"edit", "write", "replace", "patch", "delete", "create", "insert"}
+
+// writes lists the files that a tool is about to write.
+func writes(tool string, input map[string]json.RawMessage) (files []string) {
+	tool = strings.ToLower(tool)
+	if !slices.ContainsFunc(changing, func(part string) bool { return strings.Contains(tool, part) }) {
+		return nil
+	}
+	for _, key := range []string{"file_path", "path", "notebook_path", "absolute_path", "target_file"} {
+		if file := word(input[key]); file != "" {
+			files = append(files, file)
+		}
+	}
+	for _, key := range []string{"command", "input", "patch"} {
+		files = append(files, patched(word(input[key]))...)
+	}
+	return files
+}
+
+// patched lists the files that a patch of Codex's kind touches.
+func patched(patch string) (files []string) {
+	for line := range strings.Lines(patch) {
+		for _, head := range []string{"*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: "} {
+			if file, ok := strings.CutPrefix(strings.TrimSpace(line), head); ok {
+				files = append(files, strings.TrimSpace(file))
+			}
+		}
+	}
+	return files
+}
+
+// Context is the reply at the start of a session that gives the assistant
+// something to read.
+func (h Host) Context(text string) []byte {
+	if h == Cursor {
+		return reply(map[string]any{"additional_context": text})
+	}
+	return specific("SessionStart", map[string]any{"additionalContext": text})
+}
+
+// Deny is the reply that keeps a tool from running, with the reason, which the
+// assistant reads.
+func (h Host) Deny(reason string) []byte {
+	switch h {
+	case Gemini:
+		return reply(map[string]any{"decision": "deny", "reason": reason})
+	case Cursor:
+		return reply(map[string]any{"permission": "deny", "user_message": reason, "agent_message": reason})
+	}
+	return specific("PreToolUse", map[string]any{"permissionDecision": "deny", "permissionDecisionReason": reason})
+}
+
+// GoOn is the reply that keeps a session from stopping, with what to do first.
+func (h Host) GoOn(reason string) []byte {
+	switch h {
+	case Gemini:
+		return reply(map[string]any{"decision": "deny", "reason": reason})
+	case Cursor:
+		return reply(map[string]any{"followup_message": reason})
+	}
+	return reply(map[string]any{"decision": "block", "reason": reason})
+}
+
+// Nothing is the reply that asks for nothing.
+func (h Host) Nothing() []byte { return reply(map[string]any{}) }
+
+// Length counts the characters of a text as the hosts do when they limit it:
+// in UTF-16, where rare characters count twice.
+func Length(text string) int {
+	n := 0
+	for _, r := range text {
+		n += utf16.RuneLen(r)
+	}
+	return n
+}
+
+func specific(event string, keys map[string]any) []byte {
+	keys["hookEventName"] = event
+	return reply(map[string]any{"hookSpecificOutput": keys})
+}
+
+// reply encodes one JSON object on a line. Bytes that are not UTF-8 become
+// U+FFFD, as they must in JSON.
+func reply(body map[string]any) []byte {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(body); err != nil {
+		return []byte("{}\n") // texts alone are encoded, which cannot fail
+	}
+	return text.Bytes()
+}
+
+// object reads the first JSON object of a text; nil when there is none.
+func object(text []byte) map[string]json.RawMessage {
+	var keys map[string]json.RawMessage
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	if json.NewDecoder(bytes.NewReader(text)).Decode(&keys) != nil {
+		return nil
+	}
+	return keys
+}
+
+func first(keys map[string]json.RawMessage, names ...string) string {
+	for _, name := range names {
+		if text := word(keys[name]); text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+func word(value json.RawMessage) (text string) {
+	if json.Unmarshal(value, &text) != nil {
+		return ""
+	}
+	return text
+}
+
+func words(value json.RawMessage) (list []string) {
+	if json.Unmarshal(value, &list) != nil {
+		return nil
+	}
+	return list
+}
