@@ -1,0 +1,43 @@
+package checkpoint
+
+import (
+	"strings"
+
+	"stig/beads"
+	"stig/dag"
+)
+
+// refuseClosing says what keeps an issue from being closed, whatever its
+// checks show.
+func refuseClosing(f *beads.File, r *beads.Record) error {
+	id := r.Text(beads.ID)
+	at, _ := f.Index(id)
+	issue := f.At(at)
+	if issue.Template || issue.Pinned || issue.Status == "pinned" {
+		return &CloseError{ID: id, Reason: "is a template or pinned, and so no work that could be done", Hint: "leave it open"}
+	}
+	if err := blocked(f, id); err != nil {
+		return notDone(err)
+	}
+	var open []string
+	g := dag.New(f)
+	for _, child := range g.Children(at) {
+		if !g.Closed(child) {
+			open = append(open, f.At(child).ID+" ("+f.At(child).Status+")")
+		}
+	}
+	if open != nil {
+		return &CloseError{ID: id, Reason: "holds what is not closed: " + strings.Join(open, ", "), Hint: "close these first, or move them elsewhere"}
+	}
+	return nil
+}
+
+// notDone turns what keeps an issue from being claimed into what keeps it from
+// being closed.
+func notDone(err error) error {
+	held, ok := err.(*ClaimError)
+	if !ok {
+		return err
+	}
+	return &CloseError{ID: held.ID, Reason: held.Reason, Hint: "close these first, or drop a dependency that is none with stig dep rm"}
+}

@@ -1,0 +1,234 @@
+package checkpoint
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"stig/beads"
+	"stig/gate"
+	"stig/notes"
+	"stig/signals"
+)
+
+// Closing is why an issue is closed, and by whom.
+type Closing struct {
+	Reason string      // what exists now that did not before
+	Ground gate.Ground // a verdict that passed, or a waiver
+	Actor  string      // "" when nobody says
+	Edited *Edited     // what became of its criteria since they were committed; nil for nothing
+}
+
+// Closed says how an issue was closed, and what follows.
+type Closed struct {
+	ID        string    `json:"id"`
+	Title     string    `json:"title"`
+	Reason    string    `json:"close_reason"`
+	Already   bool      `json:"already"`        // it was closed before, and nothing changed
+	Unblocked []Ref     `json:"unblocked"`      // what can be started now and could not before
+	Nearer    int       `json:"nearer"`         // how many more issues wait for one thing less
+	Epic      *EpicTold `json:"epic,omitempty"` // the epic that holds it
+	Alerts    []Alert   `json:"alerts"`
+	Warnings  []string  `json:"warnings"`
+
+	Lines []beads.Change `json:"-"`
+}
+
+// EpicTold is how far an epic is.
+type EpicTold struct {
+	Ref
+	Closed int `json:"closed"` // of its children
+	Total  int `json:"total"`
+}
+
+// Complete tells that all is done in an epic that is not closed yet.
+func (e *EpicTold) Complete() bool {
+	return e != nil && e.Closed == e.Total && e.Status != statusClosed
+}
+
+// CloseError is returned by Closable and Close for an issue that must not be
+// closed as things are.
+type CloseError struct{ ID, Reason, Hint string }
+
+func (e *CloseError) Error() string { return e.ID + ": " + e.Reason }
+
+// Candidate is an issue that nothing but its criteria keeps from being closed.
+type Candidate struct {
+	ID       string
+	Title    string
+	Criteria string // see gate.Source
+	Already  bool   // it is closed, and nothing else was looked at
+	Reason   string // then, why
+}
+
+// Closable looks before any check runs whether the issue could be closed if
+// its checks passed, and writes nothing. Its errors are those of Close.
+func Closable(ctx context.Context, s beads.Store, o beads.Options, id string, rules Rules) (*Candidate, error) {
+	var candidate *Candidate
+	o.DryRun, o.Notes = true, Update{}.permit().Check
+	_, err := beads.Edit(ctx, s, o, func(tx *beads.Tx) error {
+		record, err := tx.Record(id)
+		if err != nil {
+			return err
+		}
+		candidate = &Candidate{
+			ID: record.Text(beads.ID), Title: record.Text(beads.Title), Criteria: criteriaOf(record),
+			Already: record.Text(beads.Status) == statusClosed, Reason: record.Text(beads.CloseReason),
+		}
+		if candidate.Already {
+			return nil
+		}
+		if err := refuseClosing(tx.File(), record); err != nil {
+			return err
+		}
+		return verifying(tx, record, rules)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return candidate, nil
+}
+
+// Close closes an issue on a ground: status, closed_at, close_reason and
+// updated_at, and progress verifying where it has a signal table, in one edit.
+// What is closed stays as it is, and that is no error. It refuses
+// (*CloseError) an issue that waits for others, an epic that is not complete,
+// what is no work, a reason that says nothing and a ground that does not allow
+// it. Criteria that are no longer those that were run are a *beads.ConflictError.
+func Close(ctx context.Context, s beads.Store, o beads.Options, id string, c Closing, rules Rules) (*Closed, error) {
+	var closed *Closed
+	o.Notes = Update{}.permit().Check
+	lines, err := beads.Edit(ctx, s, o, func(tx *beads.Tx) error {
+		record, err := tx.Record(id)
+		if err != nil {
+			return err
+		}
+		closed = &Closed{
+			ID: record.Text(beads.ID), Title: record.Text(beads.Title),
+			Unblocked: []Ref{}, Alerts: []Alert{}, Warnings: []string{},
+		}
+		if record.Text(beads.Status) == statusClosed {
+			closed.Already, closed.Reason = true, record.Text(beads.CloseReason)
+			return nil
+		}
+		if err := c.allowed(s, tx.File(), record); err != nil {
+			return err
+		}
+		closed.Reason = c.sentence()
+		if err := tx.MarkClosed(closed.ID, closed.Reason); err != nil {
+			return err
+		}
+		if err := verifying(tx, record, rules); err != nil {
+			return err
+		}
+		closed.Warnings = c.warnings(record)
+		return closed.follow(tx.File(), record, rules)
+	})
+	if err != nil {
+		return nil, err
+	}
+	closed.Lines = lines
+	return closed, nil
+}
+
+// criteriaOf is the text that says when the issue is done.
+func criteriaOf(r *beads.Record) string {
+	return gate.Source(r.Text(beads.AcceptanceCriteria), r.Text(beads.Description))
+}
+
+// allowed says why the issue must not be closed so.
+func (c Closing) allowed(s beads.Store, f *beads.File, r *beads.Record) error {
+	id, criteria := r.Text(beads.ID), criteriaOf(r)
+	if err := refuseClosing(f, r); err != nil {
+		return err
+	}
+	if err := CheckReason(id, c.Reason, f); err != nil {
+		return err
+	}
+	if c.Ground == nil {
+		return &CloseError{ID: id, Reason: "no ground to close it: its criteria were not run", Hint: "type stig close " + id + " --reason …"}
+	}
+	err := c.Ground.Allows(id, criteria)
+	if v, ran := c.Ground.(*gate.Verdict); err != nil && ran && v.Passed() && v.Issue() == id {
+		return &beads.ConflictError{Path: s.Path, Reason: id + ": its criteria changed while they ran",
+			Hint: "read them again with stig show " + id + ", then run the command again"}
+	}
+	if err != nil {
+		return &CloseError{ID: id, Reason: strings.TrimPrefix(err.Error(), id+": "), Hint: "type stig verify " + id + " to see what fails"}
+	}
+	return nil
+}
+
+// CheckReason refuses (*CloseError) a reason that tells those who build on the
+// issue nothing.
+func CheckReason(id, reason string, f *beads.File) error {
+	known := func(word string) bool { _, ok := f.Index(word); return ok }
+	if gate.Tells(bare(reason), known) {
+		return nil
+	}
+	e := &CloseError{ID: id, Reason: fmt.Sprintf("the reason %q says next to nothing", reason),
+		Hint: "say what exists now that did not before: those who build on it read that alone"}
+	if strings.TrimSpace(reason) == "" {
+		e.Reason = "a reason is missing"
+	}
+	return e
+}
+
+// bare is the reason without the words that stig puts before it, and without
+// the full stop that it puts behind.
+func bare(reason string) string {
+	reason = strings.TrimSpace(reason)
+	for _, word := range []string{"Verified:", "Unverified:"} {
+		reason = strings.TrimSpace(strings.TrimPrefix(reason, word))
+	}
+	return strings.TrimRight(reason, ".")
+}
+
+// sentence is the close reason: what those who build on the issue read.
+func (c Closing) sentence() string {
+	said := "Verified: " + bare(c.Reason)
+	switch ground := c.Ground.(type) {
+	case *gate.Verdict:
+		said += ". All acceptance criteria pass: " + ground.Summary()
+	case gate.Waiver:
+		said = fmt.Sprintf("Unverified: %s. Waived: %s", bare(c.Reason), strings.TrimRight(ground.Why(), "."))
+		if ground.Actor() != "" {
+			said += ". By " + ground.Actor()
+		}
+	}
+	if c.Edited != nil {
+		said += "; " + c.Edited.String()
+	}
+	return said + "."
+}
+
+// verifying sets progress where the issue has a signal table.
+func verifying(tx *beads.Tx, r *beads.Record, rules Rules) error {
+	id, d := r.Text(beads.ID), notes.Parse(r.Text(beads.Notes))
+	if !signals.Read(d, rules.Schema).Present() {
+		return nil
+	}
+	after, _, _, err := signals.Apply(d, signals.Update{
+		Set: map[signals.Signal]string{signals.Progress: signals.ProgressVerifying}, Today: rules.today(),
+	}, rules.Schema)
+	if err != nil {
+		return &IssueError{ID: id, Err: err}
+	}
+	return tx.Set(id, beads.Set{Key: beads.Notes, Text: after.Text()})
+}
+
+// warnings tell what does not keep an issue from being closed, and is seldom
+// meant.
+func (c Closing) warnings(r *beads.Record) []string {
+	list := []string{}
+	if holder := r.Text(beads.Assignee); holder != "" && c.Actor != "" && holder != c.Actor {
+		list = append(list, fmt.Sprintf("it was claimed by %s, and is closed by %s", holder, c.Actor))
+	}
+	questions := signals.Questions(signals.Escalations(notes.Parse(r.Text(beads.Notes))))
+	for _, q := range questions {
+		first, _, _ := strings.Cut(q.Text, "\n")
+		list = append(list, fmt.Sprintf("a question of it still waits for a person: %s", first))
+	}
+	return slices.Clip(list)
+}

@@ -1,0 +1,75 @@
+package checkpoint
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"stig/beads"
+	"stig/dag"
+	"stig/notes"
+	"stig/signals"
+)
+
+// asClosed is a store as it is once one of its issues is closed.
+type asClosed struct {
+	*beads.File
+	at    int
+	issue beads.Issue
+}
+
+func (v *asClosed) At(i int) *beads.Issue {
+	if i == v.at {
+		return &v.issue
+	}
+	return v.File.At(i)
+}
+
+// follow tells what the end of the issue means to those around it.
+func (c *Closed) follow(f *beads.File, r *beads.Record, rules Rules) error {
+	at, _ := f.Index(c.ID)
+	view := &asClosed{File: f, at: at, issue: *f.At(at)}
+	view.issue.Status = statusClosed
+	before, after := dag.New(f), dag.New(view)
+
+	var ready []int
+	for i := range f.Len() {
+		if i != at && after.IsReady(i, rules.Now) && !before.IsReady(i, rules.Now) {
+			ready = append(ready, i)
+		}
+	}
+	slices.SortFunc(ready, func(a, b int) int { return strings.Compare(f.At(a).ID, f.At(b).ID) })
+	c.Unblocked = refs(f, ready)
+	c.Nearer = max(0, before.Unblocks()[at]-len(ready))
+
+	if epic, ok := after.Epic(at); ok {
+		closed, total := after.Progress(epic)
+		c.Epic = &EpicTold{Ref: refs(f, []int{epic})[0], Closed: closed, Total: total}
+	}
+	table := signals.Read(notes.Parse(r.Text(beads.Notes)), rules.Schema)
+	list, err := around{file: f, graph: after, at: at, table: table, schema: rules.Schema, now: rules.Now}.alerts()
+	c.Alerts = append(c.Alerts, list...)
+	c.Alerts = append(c.Alerts, standstill(f, after, at)...)
+	return err
+}
+
+// standstill finds the deadlocks among those who waited for the issue and those
+// in its epic: its end helps none of them.
+func standstill(f *beads.File, g *dag.Graph, at int) (list []Alert) {
+	near := g.Waiting(at)
+	if epic, ok := g.Epic(at); ok {
+		near = append(append(near, epic), g.Inside(epic)...)
+	}
+	for _, ring := range g.Deadlocks() {
+		touches := slices.ContainsFunc(ring.Steps, func(s dag.Step) bool { return slices.Contains(near, s.Issue) })
+		if touches {
+			words := dag.Circle(ring.Steps, func(i int) string { return f.At(i).ID })
+			list = append(list, Alert{Rule: alertDeadlock, Message: fmt.Sprintf(
+				"%s: they wait for each other for ever: %s: see stig cycles", f.At(ring.Steps[0].Issue).ID, strings.Join(words, "; "))})
+		}
+	}
+	return list
+}
+
+// alertDeadlock is the rule of the alert about issues that wait for each other.
+const alertDeadlock = "deadlock"

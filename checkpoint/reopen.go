@@ -1,0 +1,96 @@
+package checkpoint
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"stig/beads"
+	"stig/dag"
+	"stig/notes"
+)
+
+// ReopenSection is the section of the notes that tells when and why an issue
+// was opened again, and how it had been closed.
+const ReopenSection = "reopen-context"
+
+// Reopened says what became of an issue that was closed.
+type Reopened struct {
+	ID         string   `json:"id"`
+	Title      string   `json:"title"`
+	Changed    bool     `json:"changed"` // false when it was not closed
+	Status     string   `json:"status"`
+	Was        string   `json:"close_reason"` // how it had been closed
+	Dependents []Ref    `json:"dependents"`   // unclosed issues that wait for it again
+	Warnings   []string `json:"warnings"`
+
+	Lines []beads.Change `json:"-"`
+}
+
+// Reopen opens a closed issue again: status open, without closed_at and
+// close_reason, which goes with the new reason and the actor ("" for nobody)
+// into a section of the notes, for it is on record. An issue that is not closed
+// is not changed. It refuses (*CloseError) an empty reason.
+func Reopen(ctx context.Context, s beads.Store, o beads.Options, id, reason, actor string, rules Rules) (*Reopened, error) {
+	var reopened *Reopened
+	o.Notes = notes.Permit{Change: []string{ReopenSection}}.Check
+	lines, err := beads.Edit(ctx, s, o, func(tx *beads.Tx) error {
+		record, err := tx.Record(id)
+		if err != nil {
+			return err
+		}
+		full := record.Text(beads.ID)
+		reopened = &Reopened{
+			ID: full, Title: record.Text(beads.Title), Status: record.Text(beads.Status),
+			Was: record.Text(beads.CloseReason), Dependents: []Ref{}, Warnings: []string{},
+		}
+		switch {
+		case reopened.Status != statusClosed:
+			reopened.Was = ""
+			return nil
+		case strings.TrimSpace(reason) == "":
+			return &CloseError{ID: full, Reason: "a reason is missing", Hint: "say what is wrong with it: --reason …"}
+		}
+		doc, err := notes.Parse(record.Text(beads.Notes)).Extend(ReopenSection, reopening(reason, actor, reopened.Was, rules))
+		if err != nil {
+			return &IssueError{ID: full, Err: err}
+		}
+		reopened.Status, reopened.Changed = statusOpen, true
+		reopened.around(tx.File())
+		return tx.Set(full, beads.Set{Key: beads.Status, Text: statusOpen}, beads.Set{Key: beads.ClosedAt},
+			beads.Set{Key: beads.CloseReason}, beads.Set{Key: beads.Notes, Text: doc.Text()})
+	})
+	if err != nil {
+		return nil, err
+	}
+	reopened.Lines = lines
+	return reopened, nil
+}
+
+// reopening is the part of the section that one reopening adds.
+func reopening(reason, actor, was string, rules Rules) string {
+	heading := "## Reopened (" + rules.today() + ")"
+	if actor != "" {
+		heading += " by " + actor
+	}
+	text := heading + "\n" + strings.TrimSpace(reason)
+	if was != "" {
+		text += "\n\nIt had been closed: " + was
+	}
+	return text
+}
+
+// around tells whom the reopening touches.
+func (r *Reopened) around(f *beads.File) {
+	at, _ := f.Index(r.ID)
+	g := dag.New(f)
+	r.Dependents = refs(f, g.Waiting(at))
+	for _, i := range g.Dependents(at) {
+		if g.Closed(i) && f.At(i).Status == statusClosed {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("%s was built on it, and is closed", f.At(i).ID))
+		}
+	}
+	if epic, ok := g.Epic(at); ok && g.Closed(epic) {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("its epic %s is closed", f.At(epic).ID))
+	}
+}

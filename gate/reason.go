@@ -1,0 +1,33 @@
+package gate
+
+import (
+	"strings"
+	"unicode"
+)
+
+// enoughWords is how many words a close reason needs to say something by
+// itself. In scripts that put no blanks between words, two letters are one.
+const enoughWords = 4
+
+// Tells tells whether a close reason says something to those who build on the
+// issue. It is generous: a short reason passes when it points at something,
+// such as a commit, a release, a file, or another issue.
+func Tells(reason string, isIssue func(word string) bool) bool {
+	words, unspaced := 0, 0
+	for w := range strings.FieldsSeq(reason) {
+		if isIssue(strings.Trim(w, ".,;:()")) {
+			return true
+		}
+		letters := 0
+		for _, r := range w {
+			if unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) {
+				letters++
+			}
+		}
+		unspaced += letters
+		if letters == 0 && strings.ContainsFunc(w, unicode.IsLetter) {
+			words++
+		}
+	}
+	return words+unspaced/2 >= enoughWords || strings.ContainsAny(reason, "0123456789/#`")
+}
