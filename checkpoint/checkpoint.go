@@ -30,8 +30,7 @@ type Update struct {
 	Reaffirm bool             // date the given signals even where their value stays
 	Evidence bool             // a new table gets the evidence rows
 	Estimate signals.Estimate // an empty one keeps the estimate that is there
-	Question string           // escalates: asked of a person, escalation becomes pending
-	By       string           // the actor, recorded with a question
+	Question Question         // escalates: asked of a person, escalation becomes pending
 
 	// NoContext allows progress implementing or blocked without a state estimate.
 	NoContext bool
@@ -93,6 +92,11 @@ func (e *MissingEstimateError) Error() string {
 // Write applies an update to an issue of the store: locked, validated, atomic.
 // An update that changes nothing leaves the file untouched.
 func Write(ctx context.Context, s beads.Store, o beads.Options, id string, u Update, rules Rules) (*Report, error) {
+	return u.write(ctx, s, o, id, rules, func(string, *notes.Doc) error { return nil })
+}
+
+// write is Write of an update that the notes as they stand under the lock may refuse.
+func (u Update) write(ctx context.Context, s beads.Store, o beads.Options, id string, rules Rules, refuse func(id string, d *notes.Doc) error) (*Report, error) {
 	var report *Report
 	o.Notes = u.permit().Check
 	lines, err := beads.Edit(ctx, s, o, func(tx *beads.Tx) error {
@@ -100,8 +104,11 @@ func Write(ctx context.Context, s beads.Store, o beads.Options, id string, u Upd
 		if err != nil {
 			return err
 		}
-		full := record.Text(beads.ID)
-		doc, r, err := Apply(full, notes.Parse(record.Text(beads.Notes)), u, rules)
+		full, before := record.Text(beads.ID), notes.Parse(record.Text(beads.Notes))
+		if err := refuse(full, before); err != nil {
+			return err
+		}
+		doc, r, err := Apply(full, before, u, rules)
 		if err != nil {
 			return err
 		}
@@ -124,7 +131,7 @@ func (u Update) permit() notes.Permit {
 	if !u.Estimate.Empty() {
 		p.Change = append(p.Change, signals.EstimateSection)
 	}
-	if u.Question != "" {
+	if u.Question.Text != "" {
 		p.Change = append(p.Change, signals.EscalationSection)
 	}
 	return p
@@ -161,7 +168,7 @@ func (r *Report) writeSignals(d *notes.Doc, u Update, rules Rules) (*notes.Doc, 
 	for s, value := range u.Signals {
 		set[s] = value
 	}
-	if u.Question != "" {
+	if u.Question.Text != "" {
 		set[signals.Escalation] = signals.EscalationPending
 	}
 	result, changes, warnings, err := signals.Apply(d, signals.Update{
@@ -190,21 +197,14 @@ func (r *Report) writeEstimate(d *notes.Doc, u Update, rules Rules) (*notes.Doc,
 }
 
 func (r *Report) writeQuestion(d *notes.Doc, u Update, rules Rules) (*notes.Doc, error) {
-	if u.Question == "" || asked(d, u.Question) {
+	if u.Question.Text == "" || asked(d, u.Question) {
 		return d, nil
 	}
-	part := signals.Part{Kind: signals.Pending, Date: rules.today(), By: u.By, Text: u.Question}
-	return r.written(signals.EscalationSection, d)(signals.AddPart(d, part))
-}
-
-// asked tells whether the same question already waits: asking again says nothing new.
-func asked(d *notes.Doc, question string) bool {
-	for _, p := range signals.Questions(signals.Escalations(d)) {
-		if sameText(p.Text, question) {
-			return true
-		}
+	part, err := u.Question.part(rules.Now)
+	if err != nil {
+		return nil, err
 	}
-	return false
+	return r.written(signals.EscalationSection, d)(signals.AddPart(d, part))
 }
 
 // written names a section in the report when writing it changed the notes.

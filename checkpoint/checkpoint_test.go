@@ -25,8 +25,7 @@ func TestApplyKeepsWhatItWasNotAskedToChange(t *testing.T) {
 	u := checkpoint.Update{
 		Signals:  map[signals.Signal]string{signals.Surprise: "0.4", signals.Progress: "implementing"},
 		Estimate: signals.Estimate{Done: "half", Remains: "the other half"},
-		Question: "left or right?",
-		By:       "mara",
+		Question: checkpoint.Question{Text: "left or right?", By: "mara"},
 	}
 	result, report, err := checkpoint.Apply("demo-1", d, u, rules())
 	if err != nil {

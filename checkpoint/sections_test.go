@@ -24,7 +24,7 @@ func TestSectionsCannotBeLost(t *testing.T) {
 	store := `{"id":"pier-1","title":"t","notes":"` + text + `"}` + "\n" + `{"id":"pier-2","title":"t","notes":"` + text + `"}` + "\n"
 	dir := t.TempDir()
 	s := beads.Store{Path: filepath.Join(dir, "issues.jsonl"), Dir: dir}
-	everything := Update{Estimate: signals.Estimate{Done: "all"}, Question: "what now"}
+	everything := Update{Estimate: signals.Estimate{Done: "all"}, Question: Question{Text: "what now"}}
 	for _, u := range []Update{{}, everything} {
 		for _, name := range []string{signals.Section, signals.EstimateSection, signals.EscalationSection, "audit-findings"} {
 			if err := os.WriteFile(s.Path, []byte(store), 0o644); err != nil {

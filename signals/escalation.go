@@ -1,6 +1,7 @@
 package signals
 
 import (
+	"fmt"
 	"strings"
 
 	"stig/notes"
@@ -91,12 +92,44 @@ func Questions(parts []Part) []Part {
 	return open
 }
 
+// PartError is returned by AddPart for a part that would not read as what it
+// is, such as a question that holds the heading of an answer.
+type PartError struct {
+	Kind         PartKind
+	Reason, Hint string
+}
+
+func (e *PartError) Error() string {
+	what := "the question"
+	if !e.Kind.Asks() {
+		what = "the answer"
+	}
+	return what + " " + e.Reason
+}
+
 // AddPart appends a part to the escalation section, making the section when
-// there is none.
+// there is none. It refuses (*PartError) a part that does not read back as
+// itself: nobody answers by asking.
 func AddPart(d *notes.Doc, p Part) (*notes.Doc, error) {
+	p.By, p.Text = strings.Join(strings.Fields(p.By), " "), strings.TrimSpace(p.Text)
 	heading := "## " + string(p.Kind) + " (" + p.Date + ")"
 	if p.By != "" {
 		heading += " by " + p.By
 	}
-	return d.Extend(EscalationSection, heading+"\n"+strings.TrimSpace(p.Text))
+	after, err := d.Extend(EscalationSection, heading+"\n"+p.Text)
+	if err != nil {
+		return nil, err
+	}
+	before, parts := Escalations(d), Escalations(after)
+	if len(parts) == len(before)+1 {
+		last := parts[len(parts)-1]
+		switch {
+		case last.By != p.By:
+			return nil, &PartError{Kind: p.Kind, Reason: fmt.Sprintf("cannot be recorded as by %q: it would read as by %q", p.By, last.By),
+				Hint: "give a plain name with --actor NAME"}
+		case last.Kind == p.Kind && strings.Join(strings.Fields(last.Text), " ") == strings.Join(strings.Fields(p.Text), " "):
+			return after, nil
+		}
+	}
+	return nil, &PartError{Kind: p.Kind, Reason: "holds a heading that ends it", Hint: "begin headings inside it with ###"}
 }

@@ -54,7 +54,7 @@ func (a *app) checkpointCommand() *cobra.Command {
 	flags.StringVar(&e.Downstream, "downstream", "", "what issues that depend on this one should know")
 	flags.StringVarP(&o.message, "message", "m", "", "the whole state estimate as one `TEXT`")
 	flags.StringVar(&o.file, "file", "", "read the whole state estimate from `FILE` (- for standard input)")
-	flags.StringVar(&o.update.Question, "escalate", "", "also ask a person this `QUESTION`: escalation becomes pending")
+	flags.StringVar(&o.update.Question.Text, "escalate", "", "also ask a person this `QUESTION`: escalation becomes pending")
 	flags.BoolVar(&o.update.NoContext, "no-context", false, "allow implementing or blocked without a state estimate")
 	flags.BoolVar(&o.update.Reaffirm, "reaffirm", false, "date the given signals even where their value stays")
 	flags.BoolVar(&o.commit, "commit", false, "commit the store alone, as chore(beads): checkpoint ID")
@@ -94,10 +94,10 @@ func (a *app) readCheckpoint(cmd *cobra.Command, args []string, o *checkpointOpt
 	if text != "" {
 		o.update.Estimate.Body = text
 	}
-	if o.update.Question != "" && strings.TrimSpace(o.update.Question) == "" {
+	if o.update.Question.Text != "" && strings.TrimSpace(o.update.Question.Text) == "" {
 		return usage("--escalate: the question is empty", "")
 	}
-	if len(o.update.Signals) == 0 && o.update.Estimate.Empty() && o.update.Question == "" {
+	if len(o.update.Signals) == 0 && o.update.Estimate.Empty() && o.update.Question.Text == "" {
 		return usage("nothing to write", "give a signal such as --surprise 0.2, or a state estimate with --done … or -m …")
 	}
 	return nil
@@ -127,8 +127,8 @@ func (a *app) checkpoint(cmd *cobra.Command, id string, o checkpointOptions) err
 		return err
 	}
 	o.update.Evidence = a.config.Signals.Evidence
-	if o.update.Question != "" { // who asks is on record; nothing else of a checkpoint names its actor
-		if o.update.By, err = a.actorName(cmd.Context()); err != nil {
+	if o.update.Question.Text != "" { // who asks is on record; nothing else of a checkpoint names its actor
+		if o.update.Question.By, err = a.actorName(cmd.Context()); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,262 @@
+package checkpoint
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"stig/beads"
+	"stig/notes"
+	"stig/signals"
+)
+
+// Question is what is asked of a person about an issue. One without a text asks
+// nothing.
+type Question struct {
+	Text    string
+	Options []string      // alternatives, each of one line
+	Default int           // 1-based number of the option that holds when nobody answers, 0 for none: shown, never executed
+	After   time.Duration // how long nobody must have answered for that, whole minutes
+	Process bool          // asks whether the way of working should change
+	By      string        // who asks, "" when nobody says
+
+	Evidence bool // a new table gets the evidence rows
+}
+
+// Answer is what a person decides about all questions that stand on an issue.
+// It needs an option or a text.
+type Answer struct {
+	Option int    // 1-based number of the option that is taken, 0 for none
+	Text   string // the answer, or what is added to the option
+	By     string
+	Self   bool // allows whoever asked to answer
+
+	// Seen are the questions that the person read; an answer is refused when
+	// others stand by now. nil answers whatever stands.
+	Seen []signals.Part
+}
+
+// Resolution is a question with its answer, as recorded.
+type Resolution struct {
+	ID        string    `json:"id"`
+	Title     string    `json:"title"`
+	Questions []string  `json:"questions"` // all that the answer answers
+	Answer    string    `json:"answer"`
+	By        string    `json:"by"`
+	Changed   []Changed `json:"changed"`
+	Warnings  []string  `json:"warnings"`
+
+	Lines []beads.Change `json:"-"`
+}
+
+// EscalationError is returned by Escalate and Resolve where what stands on the
+// issue leaves no room: the question waits already, none waits, or it is the
+// asker's own.
+type EscalationError struct{ ID, Reason, Hint string }
+
+func (e *EscalationError) Error() string { return e.ID + ": " + e.Reason }
+
+// QuestionError is returned for a question or an answer that cannot be put as
+// it is given.
+type QuestionError struct{ Reason, Hint string }
+
+func (e *QuestionError) Error() string { return e.Reason }
+
+// Escalate asks a person: a part is appended to the escalation section, and
+// escalation becomes pending. It refuses (*EscalationError) a question that
+// waits already, and (*QuestionError) one that is empty or contradicts itself.
+func Escalate(ctx context.Context, s beads.Store, o beads.Options, id string, q Question, rules Rules) (*Report, error) {
+	if strings.TrimSpace(q.Text) == "" {
+		return nil, &QuestionError{"the question is empty", "give it with -m, --file, or - for standard input"}
+	}
+	u := Update{Question: q, Evidence: q.Evidence, NoContext: true}
+	return u.write(ctx, s, o, id, rules, func(full string, d *notes.Doc) error {
+		pending := signals.Read(d, rules.Schema).Value(signals.Escalation) == signals.EscalationPending
+		if !pending || !asked(d, q) {
+			return nil
+		}
+		return &EscalationError{ID: full, Reason: "this question waits for an answer already",
+			Hint: "type stig await " + full + " to wait for it"}
+	})
+}
+
+// part is the question as a part of the escalation section.
+func (q Question) part(now time.Time) (signals.Part, error) {
+	said := signals.Question{Text: q.Text, Options: q.Options, Default: q.Default, After: q.After}
+	for i, option := range q.Options {
+		if strings.TrimSpace(option) == "" {
+			return signals.Part{}, &QuestionError{fmt.Sprintf("option %d is empty", i+1), ""}
+		}
+	}
+	switch {
+	case q.Default < 0 || q.Default > len(q.Options):
+		return signals.Part{}, &QuestionError{fmt.Sprintf("the default must be one of the %d options; found %d", len(q.Options), q.Default), ""}
+	case q.Default > 0 && (q.After < time.Minute || q.After%time.Minute != 0):
+		return signals.Part{}, &QuestionError{fmt.Sprintf("a default holds after whole minutes, at least one; found %s", q.After), ""}
+	case q.Default == 0 && q.After != 0:
+		return signals.Part{}, &QuestionError{"a time is given, and no default that would hold after it", ""}
+	case q.Default > 0:
+		said.Due = now.Add(q.After).Truncate(time.Minute)
+	}
+	part := signals.Part{Kind: signals.Pending, Date: now.Format(time.DateOnly), By: q.By, Text: said.String()}
+	if q.Process {
+		part.Kind = signals.Improvement
+	}
+	return part, nil
+}
+
+// asked tells whether the same question already waits, its default aside, which
+// has another time: asking again says nothing new.
+func asked(d *notes.Doc, q Question) bool {
+	said := signals.ReadQuestion(signals.Question{Text: q.Text, Options: q.Options}.String())
+	for _, p := range signals.Questions(signals.Escalations(d)) {
+		was := signals.ReadQuestion(p.Text)
+		if (p.Kind == signals.Improvement) == q.Process && sameText(was.Text, said.Text) &&
+			sameText(strings.Join(was.Options, "\n"), strings.Join(said.Options, "\n")) {
+			return true
+		}
+	}
+	return false
+}
+
+// Resolve records a person's answer to the questions that stand on an issue,
+// and escalation becomes resolved. It refuses (*EscalationError) where nothing
+// is asked, where other questions stand than those that were Seen, and an
+// answer by whoever asked, and (*QuestionError) an empty answer and an option
+// that is not there.
+func Resolve(ctx context.Context, s beads.Store, o beads.Options, id string, a Answer, rules Rules) (*Resolution, error) {
+	var r *Resolution
+	o.Notes = notes.Permit{Change: []string{signals.Section, signals.EscalationSection}}.Check
+	lines, err := beads.Edit(ctx, s, o, func(tx *beads.Tx) error {
+		record, err := tx.Record(id)
+		if err != nil {
+			return err
+		}
+		r = &Resolution{
+			ID: record.Text(beads.ID), Title: record.Text(beads.Title), By: a.By,
+			Questions: []string{}, Changed: []Changed{}, Warnings: []string{},
+		}
+		doc, err := r.answer(notes.Parse(record.Text(beads.Notes)), a, rules)
+		if err != nil {
+			return err
+		}
+		return tx.Set(r.ID, beads.Set{Key: beads.Notes, Text: doc.Text()})
+	})
+	if err != nil {
+		return nil, err
+	}
+	r.Lines = lines
+	return r, nil
+}
+
+// answer puts the answer into the notes.
+func (r *Resolution) answer(d *notes.Doc, a Answer, rules Rules) (*notes.Doc, error) {
+	parts := signals.Escalations(d)
+	questions := signals.Questions(parts)
+	if err := r.refuse(parts, questions, a); err != nil {
+		return nil, err
+	}
+	text, err := a.text(questions)
+	if err != nil {
+		return nil, err
+	}
+	for _, q := range questions {
+		r.Questions = append(r.Questions, q.Text)
+	}
+	r.Answer = text
+	after, changes, warnings, err := signals.Apply(d, signals.Update{
+		Set: map[signals.Signal]string{signals.Escalation: signals.EscalationResolved}, Today: rules.today(),
+	}, rules.Schema)
+	if err != nil {
+		return nil, &IssueError{ID: r.ID, Err: err}
+	}
+	for _, c := range changes {
+		r.Changed = append(r.Changed, Changed{Signal: c.Signal.String(), From: c.From, To: c.To})
+	}
+	r.Warnings = append(r.Warnings, warnings...)
+	after, err = signals.AddPart(after, signals.Part{Kind: signals.Resolved, Date: rules.today(), By: a.By, Text: text})
+	if err != nil {
+		return nil, &IssueError{ID: r.ID, Err: err}
+	}
+	return after, nil
+}
+
+func (r *Resolution) refuse(parts, questions []signals.Part, a Answer) error {
+	if len(questions) == 0 {
+		return &EscalationError{ID: r.ID, Reason: "no question waits for an answer" + lastAnswer(parts), Hint: "type stig escalations to see what does"}
+	}
+	if a.Seen != nil && !sameParts(a.Seen, questions) {
+		return &EscalationError{ID: r.ID, Reason: "other questions stand than those that were read", Hint: "type stig resolve " + r.ID + " to read them"}
+	}
+	for _, q := range questions {
+		if !a.Self && a.By != "" && strings.EqualFold(q.By, a.By) {
+			return &EscalationError{ID: r.ID, Reason: a.By + " asked, and somebody else has to answer",
+				Hint: "give the name of who decides with --actor, or --self if whoever asked may"}
+		}
+	}
+	return nil
+}
+
+// lastAnswer says who answered last, if anybody did.
+func lastAnswer(parts []signals.Part) string {
+	if len(parts) == 0 {
+		return ""
+	}
+	last := parts[len(parts)-1]
+	said := ": answered"
+	if last.Date != "" {
+		said += " on " + last.Date
+	}
+	if last.By != "" {
+		said += " by " + last.By
+	}
+	return said
+}
+
+func sameParts(a, b []signals.Part) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// text is the answer in words: the option that was taken, and what is added.
+func (a Answer) text(questions []signals.Part) (string, error) {
+	added := strings.TrimSpace(a.Text)
+	if a.Option == 0 {
+		if added == "" {
+			return "", &QuestionError{"the answer is empty", "give it with -m, --file, - for standard input, or --option N"}
+		}
+		return added, nil
+	}
+	options, err := optionsOf(questions)
+	if err != nil {
+		return "", err
+	}
+	if a.Option < 1 || a.Option > len(options) {
+		return "", &QuestionError{fmt.Sprintf("the options are 1 to %d; found %d", len(options), a.Option), "answer in words with -m"}
+	}
+	return strings.TrimSpace(options[a.Option-1] + "\n\n" + added), nil
+}
+
+// optionsOf gives the options of the one question that has any.
+func optionsOf(questions []signals.Part) ([]string, error) {
+	var options []string
+	for _, p := range questions {
+		own := signals.ReadQuestion(p.Text).Options
+		if len(own) > 0 && len(options) > 0 {
+			return nil, &QuestionError{"several of the questions offer options, and a number says nothing", "answer in words with -m"}
+		}
+		options = append(options, own...)
+	}
+	if len(options) == 0 {
+		return nil, &QuestionError{"the question offers no options", "answer in words with -m"}
+	}
+	return options, nil
+}
