@@ -16,6 +16,7 @@ import (
 type Rules struct {
 	Schema *signals.Schema
 	Look   gate.Lookup // tells what the commands in criteria may name; called by one goroutine at a time
+	Past   *Past       // what Check holds the store against besides; nil for nothing
 }
 
 // subject is one issue with all that is read of it, once for all judges.

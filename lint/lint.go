@@ -18,10 +18,11 @@ func Lint(f *beads.File, only []int, rules Rules) ([]Diagnostic, error) {
 // content are the judges of Lint.
 var content = []judge{
 	nearMiss, dangling, epicAsBlocker, unlinkedChild, severalParents,
-	notStarted, reflexive, closeReason, criteria, credentials,
+	notStarted, reflexive, closeReason, criteria, credentials, unfounded,
 }
 
-// Check is Vet, Cycles and Lint in one pass over the file.
+// Check is Vet, Cycles and Lint in one pass over the file; with Rules.Past it
+// also says what happened since that should not have happened unseen.
 func Check(f *beads.File, g *dag.Graph, rules Rules) ([]Diagnostic, error) {
 	found, err := inspect(f, nil, rules, slices.Concat(form, content))
 	if err != nil {
@@ -31,6 +32,13 @@ func Check(f *beads.File, g *dag.Graph, rules Rules) ([]Diagnostic, error) {
 	found = slices.DeleteFunc(found, func(d Diagnostic) bool {
 		return d.Rule == RuleEpicBlock && slices.ContainsFunc(deadlocks, d.saidBy)
 	})
+	if rules.Past != nil {
+		since, err := against(f, *rules.Past, rules)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, since...)
+	}
 	return inOrder(slices.Concat(store(f), deadlocks, found)), nil
 }
 

@@ -26,13 +26,17 @@ type part struct {
 var parts = []part{
 	{"vet", storeRules}, {"vet", sectionRules}, {"vet", signalRules},
 	{"cycles", cycleRules}, {"lint", linkRules}, {"lint", trailRules},
+	{"against", againstRules},
 }
 
 // All lists the rules by id.
 func All() []Rule { return rulesOf(func(part) bool { return true }) }
 
-// Of lists the rules that one command looks for, by id: vet, cycles or lint.
-func Of(command string) []Rule { return rulesOf(func(p part) bool { return p.command == command }) }
+// Of lists the rules that some commands look for, by id: vet, cycles and lint;
+// "against" are those that need an earlier version of the store.
+func Of(commands ...string) []Rule {
+	return rulesOf(func(p part) bool { return slices.Contains(commands, p.command) })
+}
 
 func rulesOf(wanted func(part) bool) (all []Rule) {
 	for _, p := range parts {
@@ -72,4 +76,14 @@ const (
 	RuleReason     = "close-reason"
 	RuleCriteria   = "criteria-not-runnable"
 	RuleSecret     = "credential"
+	RuleUnfounded  = "confidence-unfounded"
+
+	RuleByHand    = "closed-by-hand"
+	RuleVanished  = "issue-vanished"
+	RuleDeleted   = "issue-deleted"
+	RuleSection   = "section-vanished"
+	RuleWeakened  = "criteria-changed"
+	RuleEdge      = "dependency-vanished"
+	RuleBackwards = "signal-backwards"
+	RuleTrail     = "trail-edited"
 )

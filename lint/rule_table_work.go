@@ -79,4 +79,10 @@ var trailRules = []Rule{{
 	Why:     "The store is in the repository, and git keeps what was in it: everybody who can read the repository has the credential.",
 	Example: "AKIA and sixteen letters and digits after it",
 	Fix:     "Revoke the credential where it was issued, then take it out of the notes; removing it alone does not help, git still has it.",
+}, {
+	ID: RuleUnfounded, Severity: Warning,
+	Summary: "confidence went up without fresh evidence",
+	Why:     "confidence says how well the claims of an issue are shown to hold, and evidence-freshness when that was last seen. A higher confidence with evidence older than itself was not shown by anything that is on record.",
+	Example: "| confidence | validated | 2026-11-09 |\n| evidence-freshness | 2026-11-01 | 2026-11-01 |",
+	Fix:     "Run what shows it and type stig checkpoint ID --confidence VALUE --evidence \"what was run, and what it said\"",
 }}

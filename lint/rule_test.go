@@ -52,6 +52,12 @@ func rows(of string, links ...string) string {
 
 const estimate = "\n\n<!-- checkpoint-context -->\n## State estimate (2026-11-01)\n\n"
 
+// since stands between a store as it was and as it is.
+const since = "@since\n"
+
+// asked are notes with a question and its answer.
+const asked = "<!-- escalation-context -->\n## Pending (2026-11-01)\nWhich?\n\n## Resolved (2026-11-02) by mara\nThe left one.\n<!-- /escalation-context -->"
+
 // breaches holds for every rule stores that break it, and stores that come
 // close and do not. @ in a store stands for what must not stand in a file.
 var breaches = map[string]struct{ bad, good []string }{
@@ -218,9 +224,129 @@ var breaches = map[string]struct{ bad, good []string }{
 			line("a", "notes", "the password: correcthorse"),
 		},
 	},
+	lint.RuleUnfounded: {
+		bad: []string{
+			line("a", "notes", table("| confidence | validated | 2026-11-02 |", "| evidence-freshness | 2026-11-01 | 2026-11-01 |")),
+			line("a", "notes", table("| confidence | finding-recorded | 2026-11-02 |")),
+			line("a", "notes", table("| confidence | prototype | — |")) + since + line("a", "notes", table("| confidence | validated | — |")),
+			line("a") + since + line("a", "notes", table("| confidence | validated | — |")),
+		},
+		good: []string{
+			line("a", "notes", table("| confidence | validated | 2026-11-01 |", "| evidence-freshness | 2026-11-01 | 2026-11-01 |")),
+			line("a", "notes", table("| confidence | undemonstrated | 2026-11-01 |")),
+			line("a", "notes", table("| confidence | regressed | 2026-11-01 |")),
+			line("a", "notes", table("| confidence | validated | — |")) + since + line("a", "notes", table("| confidence | prototype | — |")),
+			line("a", "notes", table("| confidence | prototype | — |")) + since +
+				line("a", "notes", table("| confidence | validated | — |", "| evidence-freshness | 2026-11-01 | — |")),
+		},
+	},
+
+	lint.RuleByHand: {
+		bad: []string{
+			line("a", "status", "open") + since + line("a", "status", "closed", "close_reason", "All of it is done and tested."),
+			line("a", "status", "in_progress") + since + line("a", "status", "closed"),
+			line("b") + since + line("b") + "\n" + line("a", "status", "closed", "close_reason", "verified by looking at it"),
+			line("a", "status", "closed", "closed_at", "2026-11-01T00:00:00Z") + since + line("a", "status", "closed", "closed_at", "2026-11-02T00:00:00Z"),
+			line("a", "status", "closed", "close_reason", "Verified: it holds.") + since + line("a", "status", "closed", "close_reason", "It holds."),
+		},
+		good: []string{
+			line("a", "status", "open") + since + line("a", "status", "closed", "close_reason", "Verified: it holds."),
+			line("a", "status", "open") + since + line("a", "status", "closed", "close_reason", "Unverified: it holds. Waived: nothing to run."),
+			line("a", "status", "closed", "close_reason", "Done") + since + line("a", "status", "closed", "close_reason", "Done at last"),
+			line("a", "status", "closed") + since + line("a", "status", "open"),
+			line("a", "status", "open") + since + line("a", "status", "tombstone"),
+		},
+	},
+	lint.RuleVanished: {
+		bad:  []string{line("a") + "\n" + line("b") + since + line("b"), line("a") + since + "{\"id\":\n" + line("b")},
+		good: []string{line("a") + "\n" + line("b") + since + line("b") + "\n" + line("a"), line("a") + since + line("a", "status", "tombstone")},
+	},
+	lint.RuleDeleted: {
+		bad:  []string{line("a", "status", "open") + since + line("a", "status", "tombstone")},
+		good: []string{line("a", "status", "tombstone") + since + line("a", "status", "tombstone", "deleted_by", "mara"), line("b") + since + line("b") + "\n" + line("a", "status", "tombstone")},
+	},
+	lint.RuleSection: {
+		bad: []string{
+			line("a", "notes", table()) + since + line("a"),
+			line("a", "notes", strings.TrimSpace(estimate)+"\n<!-- /checkpoint-context -->\ntext") + since + line("a", "notes", "text"),
+			line("a", "notes", table("| surprise | 0.1 | 2026-11-01 |", "| cynefin | clear | 2026-11-01 |")) + since + line("a", "notes", table("| surprise | 0.1 | 2026-11-01 |")),
+		},
+		good: []string{
+			line("a", "notes", table("| surprise | 0.1 | 2026-11-01 |")+"\n\n"+table("| surprise | 0.1 | 2026-11-01 |")) + since + line("a", "notes", table("| surprise | 0.1 | 2026-11-01 |")),
+			line("a", "notes", table("| mood | calm | 2026-11-01 |")) + since + line("a", "notes", table("| surprise | 0.1 | 2026-11-01 |")),
+			line("a", "notes", table()) + since + line("a", "status", "tombstone"),
+		},
+	},
+	lint.RuleWeakened: {
+		bad: []string{
+			line("a", "acceptance_criteria", "x\ny") + since + line("a", "acceptance_criteria", "x"),
+			line("a", "acceptance_criteria", "x") + since + line("a"),
+			line("a", "acceptance_criteria", "x") + since + line("a", "acceptance_criteria", "true"),
+		},
+		good: []string{line("a", "acceptance_criteria", "x") + since + line("a", "acceptance_criteria", "x\n\ny")},
+	},
+	lint.RuleEdge: {
+		bad: []string{
+			line("a") + "\n" + line("b", "dependencies", rows("b", "a", "blocks")) + since + line("a") + "\n" + line("b"),
+			line("a") + "\n" + line("b", "dependencies", rows("b", "a", "parent-child")) + since + line("a") + "\n" + line("b"),
+			line("a") + "\n" + line("b", "dependencies", rows("b", "a", "blocks")) + since + line("a") + "\n" + line("b", "dependencies", rows("b", "a", "related")),
+		},
+		good: []string{
+			line("a") + "\n" + line("b", "dependencies", rows("b", "a", "related")) + since + line("a") + "\n" + line("b"),
+			line("a") + "\n" + line("b", "dependencies", rows("b", "a", "blocks")) + since + line("a", "status", "tombstone") + "\n" + line("b"),
+			line("a") + "\n" + line("b", "dependencies", rows("b", "a", "blocks")) + since + line("a") + "\n" + line("b", "dependencies", rows("b", "a", "waits-for")),
+		},
+	},
+	lint.RuleBackwards: {
+		bad: []string{
+			line("a", "notes", table("| progress | verifying | 2026-11-01 |")) + since + line("a", "notes", table("| progress | exploring | 2026-11-02 |")),
+			line("a", "notes", table("| confidence | validated | 2026-11-01 |", "| evidence-freshness | 2026-11-01 | — |")) + since +
+				line("a", "notes", table("| confidence | regressed | 2026-11-02 |", "| evidence-freshness | 2026-11-01 | — |")),
+			line("a", "notes", table("| evidence-freshness | 2026-11-01 | — |")) + since + line("a", "notes", table("| evidence-freshness | absent | — |")),
+			line("a", "notes", table("| regression-guard | automated | — |")) + since + line("a", "notes", table("| regression-guard | none | — |")),
+			line("a", "notes", table("| escalation | resolved | — |")) + since + line("a", "notes", table("| escalation | none | — |")),
+			line("a", "notes", table("| surprise | 0.4 | 2026-11-05 |")) + since + line("a", "notes", table("| surprise | 0.2 | 2026-11-02 |")),
+			// the reason was there before, or is not of the day
+			line("a", "notes", table("| progress | verifying | 2026-11-01 |")+estimate+"It broke.\n<!-- /checkpoint-context -->") + since +
+				line("a", "notes", table("| progress | exploring | 2026-11-01 |")+estimate+"It broke.\n<!-- /checkpoint-context -->"),
+			line("a", "notes", table("| progress | verifying | 2026-11-01 |")) + since +
+				line("a", "notes", table("| progress | exploring | 2026-11-02 |")+estimate+"It broke.\n<!-- /checkpoint-context -->"),
+		},
+		good: []string{
+			line("a", "notes", table("| progress | exploring | 2026-11-01 |")) + since + line("a", "notes", table("| progress | verifying | 2026-11-02 |")),
+			line("a", "notes", table("| progress | verifying | 2026-11-01 |")) + since + line("a", "notes", table("| progress | blocked | 2026-11-02 |")),
+			line("a", "notes", table("| surprise | 0.4 | 2026-11-01 |")) + since + line("a", "notes", table("| surprise | 0.2 | 2026-11-01 |")),
+			line("a", "notes", table("| progress | verifying | 2026-11-01 |")) + since +
+				line("a", "notes", table("| progress | exploring | 2026-11-01 |")+estimate+"It broke.\n<!-- /checkpoint-context -->"),
+		},
+	},
+	lint.RuleTrail: {
+		bad: []string{
+			line("a", "notes", asked) + since + line("a", "notes", strings.Replace(asked, "left", "right", 1)),
+			line("a", "notes", asked) + since + line("a", "notes", strings.Replace(asked, "## Pending (2026-11-01)\nWhich?\n", "", 1)),
+		},
+		good: []string{
+			line("a", "notes", asked) + since + line("a", "notes", strings.Replace(asked, "one.\n", "one.\n\n## Pending (2026-11-03)\nAnd now?\n", 1)),
+			line("a", "notes", asked) + since + line("a", "notes", "before\n\n"+asked),
+		},
+	},
 }
 
 func check(t *testing.T, text string) []lint.Diagnostic {
+	t.Helper()
+	rules := lint.Rules{Schema: cue.Embedded(), Look: func(word string) bool { return word == "go" || word == "rm" }}
+	if before, after, ok := strings.Cut(text, since); ok {
+		rules.Past, text = &lint.Past{File: open(t, before), Name: "main"}, after
+	}
+	file := open(t, text)
+	found, err := lint.Check(file, dag.New(file), rules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func open(t *testing.T, text string) *beads.File {
 	t.Helper()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "issues.jsonl")
@@ -235,12 +361,8 @@ func check(t *testing.T, text string) []lint.Diagnostic {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close()
-	found, err := lint.Check(file, dag.New(file), lint.Rules{Schema: cue.Embedded(), Look: func(word string) bool { return word == "go" || word == "rm" }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return found
+	t.Cleanup(func() { file.Close() })
+	return file
 }
 
 // TestRules breaks every rule of the table on purpose, and nearly.
@@ -258,7 +380,7 @@ func TestRules(t *testing.T) {
 				t.Errorf("%s: not found in\n%s", rule.ID, text)
 				continue
 			}
-			if found[i].Severity != rule.Severity || found[i].Line < 1 || found[i].Message == "" {
+			if found[i].Severity != rule.Severity || found[i].Line < 1 && rule.ID != lint.RuleVanished || found[i].Message == "" {
 				t.Errorf("%s: %+v", rule.ID, found[i])
 			}
 		}

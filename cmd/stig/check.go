@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -13,18 +14,22 @@ import (
 
 func (a *app) checkCommand() *cobra.Command {
 	var o outputs
+	var against string
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "everything that is wrong with the store, in one pass",
 		Long: "Hold the store against every rule: what stig vet, stig cycles and stig lint look for.\n" +
+			"With --against also what happened since this branch left the revision: issues closed\n" +
+			"past the gate, things that vanished, signals that moved backwards.\n" +
 			"stig explain lists the rules.",
 		GroupID: "check",
 		Args:    takes(0, 0, "no arguments"),
-		Example: "  stig check\n  stig check --strict --format github --format sarif=stig.sarif",
-		RunE: func(*cobra.Command, []string) error {
-			return a.examine("check", nil, o)
+		Example: "  stig check\n  stig check --against origin/main\n  stig check --strict --format github --format sarif=stig.sarif",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.examine(cmd.Context(), "check", nil, against, o)
 		},
 	}
+	cmd.Flags().StringVar(&against, "against", "", "hold the store against that of `REV` too, where this branch left it")
 	o.bind(cmd)
 	return cmd
 }
@@ -37,8 +42,8 @@ func (a *app) lintCommand() *cobra.Command {
 		GroupID: "check",
 		Args:    takes(0, -1, "any number of issues"),
 		Example: "  stig lint\n  stig lint demo-1 --strict",
-		RunE: func(_ *cobra.Command, ids []string) error {
-			return a.examine("lint", ids, o)
+		RunE: func(cmd *cobra.Command, ids []string) error {
+			return a.examine(cmd.Context(), "lint", ids, "", o)
 		},
 	}
 	o.bind(cmd)
@@ -47,7 +52,7 @@ func (a *app) lintCommand() *cobra.Command {
 
 // examine holds the store, or the named issues, against the rules of a command
 // and writes what was found; errors, and with --strict warnings, end in exit 1.
-func (a *app) examine(command string, ids []string, o outputs) error {
+func (a *app) examine(ctx context.Context, command string, ids []string, against string, o outputs) error {
 	to, err := a.destinations(o)
 	if err != nil {
 		return err
@@ -68,13 +73,16 @@ func (a *app) examine(command string, ids []string, o outputs) error {
 	if err != nil {
 		return err
 	}
-	rules := lint.Rules{Schema: a.schema, Look: gate.Here(filepath.Dir(store.Dir), a.getenv)}
-	result := outcome{command: command, issues: file.Len(), strict: o.strict}
+	past, forget, err := a.past(ctx, store, against)
+	if err != nil {
+		return err
+	}
+	defer forget()
+	rules := lint.Rules{Schema: a.schema, Look: gate.Here(filepath.Dir(store.Dir), a.getenv), Past: past}
+	result := outcome{command: command, rules: lint.Of(looksFor(command, past)...), issues: file.Len(), strict: o.strict}
 	if command == "check" {
-		result.rules = lint.All()
 		result.found, err = lint.Check(file, dag.New(file), rules)
 	} else {
-		result.rules = lint.Of(command)
 		result.found, err = lint.Lint(file, only, rules)
 	}
 	if err != nil {
@@ -84,6 +92,17 @@ func (a *app) examine(command string, ids []string, o outputs) error {
 		result.issues = len(only)
 	}
 	return a.deliver(result, to)
+}
+
+// looksFor names the commands whose rules a command looks for.
+func looksFor(command string, past *lint.Past) []string {
+	switch {
+	case command != "check":
+		return []string{command}
+	case past == nil:
+		return []string{"vet", "cycles", "lint"}
+	}
+	return []string{"vet", "cycles", "lint", "against"}
 }
 
 // indices finds the named issues; nil stands for all.

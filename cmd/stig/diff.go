@@ -75,7 +75,7 @@ func (a *app) openBoth(ctx context.Context, args []string, files bool) (before, 
 	before, closeBefore, err := a.openAt(ctx, after.Store(), since)
 	if err != nil {
 		_ = after.Close()
-		return fail(err)
+		return fail(unknownRevision(err, after.Store()))
 	}
 	return before, after, since, func() { closeBefore(); _ = after.Close() }, nil
 }

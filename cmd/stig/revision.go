@@ -37,10 +37,6 @@ func (a *app) openAt(ctx context.Context, store beads.Store, revision string) (*
 	if e := copied.Close(); err == nil {
 		err = e
 	}
-	var unknown *gate.RevisionError
-	if errors.As(err, &unknown) {
-		err = usage(unknown.Reason, "name a commit that has the store: see git log --oneline -- "+store.Path)
-	}
 	if err != nil {
 		remove()
 		return nil, nil, err
@@ -55,6 +51,15 @@ func (a *app) openAt(ctx context.Context, store beads.Store, revision string) (*
 		_ = file.Close()
 		remove()
 	}, nil
+}
+
+// unknownRevision turns the error about a revision that has no store into one
+// about the command line.
+func unknownRevision(err error, store beads.Store) error {
+	if unknown, ok := errors.AsType[*gate.RevisionError](err); ok {
+		return usage(unknown.Reason, "name a commit that has the store: see git log --oneline -- "+store.Path)
+	}
+	return err
 }
 
 // warnOfLinesAt names the first line of a revision that cannot be read.

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"stig/beads"
+	"stig/gate"
+	"stig/lint"
+)
+
+// past opens the store as it was where the present commit left a revision, so
+// that what others did there since is not taken for what was undone here. It is
+// nil for "", and for a revision from before there was a store; the function
+// that it gives closes it.
+func (a *app) past(ctx context.Context, store beads.Store, revision string) (*lint.Past, func(), error) {
+	if revision == "" {
+		return nil, func() {}, nil
+	}
+	git, _, err := a.git(store)
+	if err != nil {
+		return nil, nil, err
+	}
+	left, err := whereLeft(ctx, git, revision)
+	if err != nil {
+		return nil, nil, unknownRevision(err, store)
+	}
+	file, forget, err := a.openAt(ctx, store, left)
+	if err == nil {
+		return &lint.Past{File: file, Name: revision}, forget, nil
+	}
+	if _, missing := errors.AsType[*gate.RevisionError](err); !missing {
+		return nil, nil, err
+	}
+	had, e := hadStore(ctx, git, left)
+	if e != nil {
+		return nil, nil, e
+	}
+	if had {
+		return nil, nil, unknownRevision(err, store)
+	}
+	a.warn("%s: has no store yet, so that there is nothing to hold this one against", revision)
+	return nil, func() {}, nil
+}
+
+// whereLeft is the last commit that a revision and the present one share.
+func whereLeft(ctx context.Context, git gate.Git, revision string) (string, error) {
+	commit, err := git.Commit(ctx, revision)
+	if err != nil {
+		return "", err
+	}
+	base, err := git.Run(ctx, "merge-base", commit, "HEAD")
+	if err != nil {
+		return "", err
+	}
+	if base.Exit != 0 {
+		return "", usage(fmt.Sprintf("%q: shares no commit with HEAD", revision),
+			"name an earlier commit of this branch; in a shallow clone fetch the history first: git fetch --unshallow")
+	}
+	return strings.TrimSpace(string(base.Stdout)), nil
+}
+
+// hadStore tells whether a commit holds any store: one that was moved since
+// must not pass for one that is new.
+func hadStore(ctx context.Context, git gate.Git, commit string) (bool, error) {
+	files, err := git.Must(ctx, "ls-tree", "-r", "-z", "--full-tree", "--name-only", commit)
+	if err != nil {
+		return false, err
+	}
+	for file := range strings.SplitSeq(files, "\x00") {
+		if strings.HasSuffix(file, ".jsonl") && strings.Contains("/"+file, "/.beads/") {
+			return true, nil
+		}
+	}
+	return false, nil
+}

@@ -1,0 +1,162 @@
+package lint
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"stig/beads"
+	"stig/dag"
+	"stig/diff"
+	"stig/notes"
+	"stig/signals"
+)
+
+// Past is an earlier version of the store, and what it is called.
+type Past struct {
+	File *beads.File
+	Name string // as messages name it, such as "main"
+}
+
+// against holds what changed since an earlier version of the store against
+// what may not happen unseen. It reads the lines of changed issues only.
+func against(f *beads.File, past Past, rules Rules) ([]Diagnostic, error) {
+	d, err := diff.Stores(past.File, f)
+	if err != nil {
+		return nil, err
+	}
+	l := losses{file: f, since: past.Name}
+	for _, v := range d.Vanished {
+		l.vanished(v)
+	}
+	for _, c := range d.Changed {
+		l.changed(c)
+	}
+	found := l.found
+	for _, id := range changedIssues(d) {
+		at, ok := f.Index(id)
+		if !ok {
+			continue // it vanished, which is said already
+		}
+		c, err := changeOf(f, at, past, rules)
+		if err != nil {
+			return nil, err
+		}
+		c.judge()
+		found = append(found, c.found...)
+	}
+	return found, nil
+}
+
+// changedIssues lists the ids of a difference, each once.
+func changedIssues(d diff.Diff) (ids []string) {
+	seen := map[string]bool{}
+	add := func(id string) {
+		if !seen[id] {
+			seen[id] = true
+			ids = append(ids, id)
+		}
+	}
+	for _, v := range d.Vanished {
+		add(v.ID)
+	}
+	for _, c := range d.Changed {
+		add(c.ID)
+	}
+	for _, a := range d.Added {
+		add(a.ID)
+	}
+	return ids
+}
+
+// losses are what is no more, as far as somebody relied on it.
+type losses struct {
+	file  *beads.File
+	since string
+	found []Diagnostic
+}
+
+func (l *losses) add(rule, id, message, hint string) {
+	known, _ := Named(rule)
+	d := Diagnostic{Rule: rule, Severity: known.Severity, ID: id, File: l.file.Store().Path, Message: message, Hint: hint}
+	if at, there := l.file.Index(id); there {
+		d.Line = l.file.At(at).Line
+	}
+	l.found = append(l.found, d)
+}
+
+func (l *losses) vanished(v diff.Vanished) {
+	if l.deleted(v.ID) {
+		return // of a deleted issue only its name is kept
+	}
+	back := fmt.Sprintf("put it back: stig diff %s shows what there was", l.since)
+	switch v.Kind {
+	case diff.Issue:
+		l.add(RuleVanished, v.ID, fmt.Sprintf("the issue %s is gone since %s", opening(v.Was), l.since),
+			fmt.Sprintf("put its line back: git log -p %s.. -- %s", l.since, l.file.Store().Path))
+	case diff.Section:
+		if !l.keepsOne(v) {
+			l.add(RuleSection, v.ID, fmt.Sprintf("the section %q is gone from its notes since %s", v.Name, l.since), back)
+		}
+	case diff.Signal:
+		if _, known := signals.Named(v.Name); known {
+			l.add(RuleSection, v.ID, fmt.Sprintf("the signal %s is gone since %s; it was %q", v.Name, l.since, v.Was), back)
+		}
+	case diff.Criteria:
+		l.add(RuleWeakened, v.ID, fmt.Sprintf("acceptance criteria are gone since %s: %s", l.since, opening(v.Was)), back)
+	case diff.Edge:
+		if relies(v.Was) && !l.deleted(v.Name) {
+			l.add(RuleEdge, v.ID, fmt.Sprintf("the dependency on %s (%s) is gone since %s", v.Name, v.Was, l.since),
+				fmt.Sprintf("if that was not meant, type stig dep add %s --on %s --type %s", v.ID, v.Name, v.Was))
+		}
+	}
+}
+
+func (l *losses) changed(c diff.Changed) {
+	switch {
+	case c.Kind == diff.Criteria:
+		l.add(RuleWeakened, c.ID, fmt.Sprintf("acceptance criteria changed since %s: %s took the place of %s", l.since, opening(c.To), opening(c.From)),
+			"see that they ask for no less than before: stig diff "+l.since)
+	case c.Kind == diff.Edge && relies(c.From) && !relies(c.To):
+		l.add(RuleEdge, c.ID, fmt.Sprintf("the dependency on %s became %q since %s; it was %q", c.Name, c.To, l.since, c.From),
+			fmt.Sprintf("if that was not meant, type stig dep add %s --on %s --type %s", c.ID, c.Name, c.From))
+	}
+}
+
+// relies tells whether a dependency of this type orders work.
+func relies(dependencyType string) bool {
+	return dag.Blocks(dependencyType) || dag.Contains(dependencyType)
+}
+
+func (l *losses) deleted(id string) bool {
+	at, there := l.file.Index(id)
+	return there && l.file.At(at).Status == "tombstone"
+}
+
+// keepsOne tells whether the notes still have a section of that name: the
+// last one is live, and reconciling unites those before it with it.
+func (l *losses) keepsOne(v diff.Vanished) bool {
+	at, there := l.file.Index(v.ID)
+	if !there {
+		return false
+	}
+	record, err := l.file.At(at).Record()
+	return err == nil && len(notes.Parse(record.Text(beads.Notes)).Named(v.Name)) > 0
+}
+
+// opening is the beginning of somebody's text, quoted, on one line.
+func opening(text string) string {
+	const most = 60
+	words := strings.Join(strings.Fields(text), " ")
+	if utf8.RuneCountInString(words) > most {
+		words = string([]rune(words)[:most-1]) + "…"
+	}
+	return strconv.Quote(words)
+}
+
+func isDay(text string) bool {
+	_, err := time.Parse(time.DateOnly, text)
+	return err == nil
+}

@@ -1,0 +1,189 @@
+package lint
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"stig/beads"
+	"stig/notes"
+	"stig/signals"
+)
+
+// change is one issue at two times. before is nil where the issue is new.
+type change struct {
+	subject
+	since  string
+	before *beads.Record
+	was    *signals.Table
+	wasDoc *notes.Doc
+}
+
+func changeOf(f *beads.File, at int, past Past, rules Rules) (*change, error) {
+	c := &change{since: past.Name}
+	c.file, c.rules, c.issue = f, rules, f.At(at)
+	var err error
+	if c.record, err = c.issue.Record(); err != nil {
+		return nil, err
+	}
+	c.doc = notes.Parse(c.record.Text(beads.Notes))
+	c.table = signals.Read(c.doc, rules.Schema)
+	text := ""
+	if was, ok := past.File.Index(c.issue.ID); ok {
+		if c.before, err = past.File.At(was).Record(); err != nil {
+			return nil, err
+		}
+		text = c.before.Text(beads.Notes)
+	}
+	c.wasDoc = notes.Parse(text)
+	c.was = signals.Read(c.wasDoc, rules.Schema)
+	return c, nil
+}
+
+func (c *change) judge() {
+	c.closedByHand()
+	if c.before == nil {
+		return
+	}
+	c.deleted()
+	c.backwards()
+	c.promoted()
+	c.trail()
+}
+
+// Openings of the close reasons that the gate writes.
+const (
+	openingVerified   = "Verified:"
+	openingUnverified = "Unverified:"
+)
+
+// closedByHand finds issues that were closed since, past the gate: it leaves a
+// close reason that says whether the criteria were run.
+func (c *change) closedByHand() {
+	reason := strings.TrimSpace(c.record.Text(beads.CloseReason))
+	if !c.closed() || passedGate(reason) {
+		return
+	}
+	if c.before != nil && c.before.Text(beads.Status) == "closed" &&
+		c.before.Text(beads.ClosedAt) == c.record.Text(beads.ClosedAt) && !passedGate(c.before.Text(beads.CloseReason)) {
+		return // it was closed so before
+	}
+	message := "without a close reason"
+	if reason != "" {
+		message = "with the close reason " + opening(reason)
+	}
+	c.add(RuleByHand, 0, 0,
+		fmt.Sprintf("closed since %s %s: nothing tells whether its acceptance criteria were run", c.since, message),
+		fmt.Sprintf("open it again and type stig close %s: it runs the criteria, or records why they were not run", c.issue.ID))
+}
+
+func passedGate(reason string) bool {
+	reason = strings.TrimSpace(reason)
+	return strings.HasPrefix(reason, openingVerified) || strings.HasPrefix(reason, openingUnverified)
+}
+
+// deleted finds issues that became tombstones.
+func (c *change) deleted() {
+	if c.issue.Status != "tombstone" || c.before.Text(beads.Status) == "tombstone" {
+		return
+	}
+	c.add(RuleDeleted, 0, 0, fmt.Sprintf("deleted since %s; it was %s", c.since, c.before.Text(beads.Status)),
+		"see that this was meant: a deleted issue is not worked on and does not block")
+}
+
+// backwards finds signals that moved against the course of work, and ones
+// older than they were, unless a state estimate left since gives the reason.
+func (c *change) backwards() {
+	if c.explained() {
+		return
+	}
+	for _, s := range signals.All() {
+		if !c.was.Has(s) || !c.table.Has(s) {
+			continue
+		}
+		was, is := c.was.Value(s), c.table.Value(s)
+		line, column := c.table.Place(s)
+		switch before, after := c.was.Updated(s), c.table.Updated(s); {
+		case retreats(s, was, is):
+			c.add(RuleBackwards, line, column,
+				fmt.Sprintf("%s: went back from %s to %s since %s, and no state estimate dated since says why", s, was, is, c.since),
+				fmt.Sprintf("type stig checkpoint %s --done … --learned … with the reason", c.issue.ID))
+		case isDay(before) && isDay(after) && after < before:
+			c.add(RuleBackwards, line, column,
+				fmt.Sprintf("%s: is of %s, and was of %s at %s: an older table may have been written over a newer one", s, after, before, c.since),
+				fmt.Sprintf("see stig trajectory %s, and type stig signals set %s %s=VALUE", c.issue.ID, c.issue.ID, s))
+		}
+	}
+}
+
+// retreats tells whether a signal went against the course of work. Surprise,
+// cynefin and depth have no such course, and blocked is no stage of it.
+func retreats(s signals.Signal, was, is string) bool {
+	switch s {
+	case signals.Progress, signals.RegressionGuard:
+		if s == signals.Progress && (was == signals.ProgressBlocked || is == signals.ProgressBlocked) {
+			return false
+		}
+		return slices.Index(s.Domain(), is) < slices.Index(s.Domain(), was)
+	case signals.Confidence:
+		return signals.Weaker(is, was) < 0
+	case signals.EvidenceFreshness:
+		return isDay(was) && (!isDay(is) || is < was)
+	case signals.Escalation:
+		return is == signals.EscalationNone && was != is
+	}
+	return false
+}
+
+// explained tells whether somebody left a state estimate since, on a day that
+// is not before the last one of the signals.
+func (c *change) explained() bool {
+	estimate, has := signals.LastEstimate(c.doc)
+	if !has || !isDay(estimate.Date) {
+		return false
+	}
+	was, had := signals.LastEstimate(c.wasDoc)
+	if had && was.Date == estimate.Date && was.Body == estimate.Body || had && isDay(was.Date) && estimate.Date < was.Date {
+		return false
+	}
+	for _, s := range signals.All() {
+		if c.was.Raw(s) != c.table.Raw(s) && isDay(c.table.Updated(s)) && c.table.Updated(s) > estimate.Date {
+			return false
+		}
+	}
+	return true
+}
+
+// promoted finds confidence that went up while the evidence stayed as it was.
+// Where the row has a date, unfounded tells by that.
+func (c *change) promoted() {
+	was, is := c.was.Value(signals.Confidence), c.table.Value(signals.Confidence)
+	freshness := c.table.Value(signals.EvidenceFreshness)
+	if signals.Weaker(was, is) >= 0 || freshness != c.was.Value(signals.EvidenceFreshness) || isDay(c.table.Updated(signals.Confidence)) {
+		return
+	}
+	line, column := c.table.Place(signals.Confidence)
+	c.add(RuleUnfounded, line, column,
+		fmt.Sprintf("confidence went from %s to %s since %s, and evidence-freshness stayed at %s", was, is, c.since, freshness),
+		evidenceHint(c.issue.ID))
+}
+
+// trail finds questions and answers that are gone or were edited.
+func (c *change) trail() {
+	if len(c.doc.Named(signals.EscalationSection)) == 0 {
+		return // the whole section vanished, which is said already
+	}
+	now := signals.Escalations(c.doc)
+	for _, p := range signals.Escalations(c.wasDoc) {
+		kept := func(q signals.Part) bool {
+			return q.Kind == p.Kind && q.Date == p.Date && q.By == p.By && strings.Join(strings.Fields(q.Text), " ") == strings.Join(strings.Fields(p.Text), " ")
+		}
+		if slices.ContainsFunc(now, kept) {
+			continue
+		}
+		c.add(RuleTrail, c.doc.Named(signals.EscalationSection)[0].Line, 1,
+			fmt.Sprintf("the part %q of %s is gone or was edited since %s: %s", p.Kind, cmp.Or(p.Date, "no date"), c.since, opening(p.Text)),
+			fmt.Sprintf("put it back as git show %s has it", c.since))
+	}
+}

@@ -1,0 +1,52 @@
+package lint
+
+// againstRules are about what happened to the store since an earlier version.
+var againstRules = []Rule{{
+	ID: RuleByHand, Severity: Error,
+	Summary: "an issue was closed past the gate",
+	Why:     "stig close runs the acceptance criteria of an issue and leaves in the close reason what passed, or who waived them and why. An issue that was closed in another way is a claim that nothing has shown, and those who wait for it start to build on it.",
+	Example: `{"status":"closed","close_reason":"Done"} where main has {"status":"open"}`,
+	Fix:     "Open it again and type stig close ID, or stig close ID --waive WHY where there is nothing to run.",
+}, {
+	ID: RuleVanished, Severity: Error,
+	Summary: "an issue is gone from the store",
+	Why:     "Programs that rewrite the whole file drop what they cannot read, and a merge that went wrong keeps one side only. An issue that is meant to go is deleted by the tracker, which leaves a line that says so.",
+	Example: "main has a line with the id demo-1, and this store has none",
+	Fix:     "Put the line back from git; delete an issue with the tracker that made it.",
+}, {
+	ID: RuleDeleted, Severity: Warning,
+	Summary: "an issue was deleted",
+	Why:     "Nobody works on a deleted issue, and it blocks nothing: whoever waited for it may start although what they need was never done.",
+	Example: `{"status":"tombstone"} where main has {"status":"open"}`,
+	Fix:     "See that it was meant, and that nothing is left to wait for it.",
+}, {
+	ID: RuleSection, Severity: Error,
+	Summary: "a section or a signal is gone from the notes of an issue",
+	Why:     "Sections are what workers leave for each other. Programs that decode the notes to a struct of their own and encode that drop them all without a word.",
+	Example: "main has <!-- checkpoint-context --> in the notes of demo-1, and this store has not",
+	Fix:     "Put it back: stig diff REV shows what there was.",
+}, {
+	ID: RuleWeakened, Severity: Warning,
+	Summary: "acceptance criteria are gone or were changed",
+	Why:     "An issue closes when its criteria pass. Whoever changes the criteria of work that they do themselves changes what done means; that wants a second pair of eyes.",
+	Example: "main asks for go test ./... and go vet ./..., this store for go vet ./... alone",
+	Fix:     "See that they ask for no less than before: stig diff REV",
+}, {
+	ID: RuleEdge, Severity: Warning,
+	Summary: "a dependency that ordered work is gone",
+	Why:     "Without the row the issue counts as ready before what it needs is done, or is missing from its epic.",
+	Example: `main has {"issue_id":"demo-2","depends_on_id":"demo-1","type":"blocks"}, and this store has not`,
+	Fix:     "Where it was not meant: stig dep add A --on B",
+}, {
+	ID: RuleBackwards, Severity: Warning,
+	Summary: "a signal moved backwards, and nobody says why",
+	Why:     "Work that goes back, such as progress from verifying to exploring or confidence that is lost, is news for everybody who builds on it: a state estimate left since then, with its date, is the reason. Without one it is more likely that an old version was written over a newer one.",
+	Example: "| progress | exploring | 2026-11-02 | where main has | progress | verifying | 2026-11-01 |",
+	Fix:     "stig checkpoint ID --done … --learned … with the reason, or set the signal back.",
+}, {
+	ID: RuleTrail, Severity: Error,
+	Summary: "a question or an answer was edited or removed",
+	Why:     "Questions and answers are the trail of what was decided, by whom and when. They are added and never edited: work was done by the words that stood there.",
+	Example: "main has ## Resolved (2026-11-01) with other words in <!-- escalation-context -->",
+	Fix:     "Put the words back, and add what has changed as a new question or answer.",
+}}
