@@ -1,0 +1,169 @@
+package checkpoint_test
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+
+	"stig/beads"
+	"stig/checkpoint"
+	"stig/gate"
+)
+
+func waiver(t *testing.T) gate.Ground {
+	t.Helper()
+	w, err := gate.Waive("the sea is too rough to measure", "mara")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// Without a ground nothing is closed, whatever stands in the ground's place.
+func TestCloseNeedsAGround(t *testing.T) {
+	var none *gate.Verdict
+	for name, ground := range map[string]gate.Ground{
+		"nil": nil, "no verdict": none, "empty verdict": &gate.Verdict{}, "empty waiver": gate.Waiver{},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := storeOf(t, `{"id":"demo-1","title":"t","status":"open","acceptance_criteria":"`+"`true x`"+`"}`)
+			before := textOf(t, s)
+			_, err := checkpoint.Close(t.Context(), s, beads.Options{Now: rules().Now}, "demo-1",
+				checkpoint.Closing{Reason: "the pier stands on new piles", Ground: ground}, rules())
+			if _, refused := errors.AsType[*checkpoint.CloseError](err); !refused || textOf(t, s) != before {
+				t.Errorf("%v\n%s", err, textOf(t, s))
+			}
+		})
+	}
+}
+
+// What keeps an issue from closing keeps it from being waived too, and is told
+// before any check runs.
+func TestCloseRefused(t *testing.T) {
+	const malformed = `<!-- stigmergic-signals -->\n| Signal | Value | Updated |\n|---|---|---|\n| progress | exploring | — |\n<!-- /stigmergic-signals -->\n<!-- x -->`
+	for _, c := range []struct{ name, lines, want string }{
+		{"blocker", `{"id":"demo-1","title":"t","status":"open","dependencies":[{"depends_on_id":"demo-2","type":"blocks"},{"depends_on_id":"demo-3","type":"blocks"}]}
+{"id":"demo-2","title":"t","status":"in_progress"}
+{"id":"demo-3","title":"t","status":"closed"}`, "demo-1: is blocked by demo-2"},
+		{"blocker of its epic", `{"id":"demo-1","title":"t","status":"open","dependencies":[{"depends_on_id":"demo-2","type":"parent-child"}]}
+{"id":"demo-2","title":"t","status":"open","dependencies":[{"depends_on_id":"demo-3","type":"blocks"}]}
+{"id":"demo-3","title":"t","status":"open"}`, "demo-1: is blocked by demo-3, which its epic demo-2 waits for"},
+		{"children", `{"id":"demo-1","title":"t","status":"open","issue_type":"epic"}
+{"id":"demo-1.1","title":"t","status":"closed","dependencies":[{"depends_on_id":"demo-1","type":"parent-child"}]}
+{"id":"demo-1.2","title":"t","status":"tombstone","dependencies":[{"depends_on_id":"demo-1","type":"parent-child"}]}
+{"id":"demo-1.3","title":"t","status":"deferred","dependencies":[{"depends_on_id":"demo-1","type":"parent-child"}]}
+{"id":"demo-1.4","title":"t","status":"open","dependencies":[{"depends_on_id":"demo-1","type":"parent-child"}]}`,
+			"demo-1: holds what is not closed: demo-1.3 (deferred), demo-1.4 (open)"},
+		{"deleted", `{"id":"demo-1","title":"t","status":"tombstone"}`, "demo-1 was deleted"},
+		{"unknown", `{"id":"demo-2","title":"t","status":"open"}`, "demo-1: no such issue"},
+		{"twice in the store", `{"id":"demo-1","title":"t","status":"open"}` + "\n" + `{"id":"demo-1","title":"u","status":"open"}`, `id "demo-1" stands on line 1 already`},
+		{"template", `{"id":"demo-1","title":"t","status":"open","is_template":true}`, "no work"},
+		{"pinned", `{"id":"demo-1","title":"t","status":"pinned"}`, "no work"},
+		{"malformed notes", `{"id":"demo-1","title":"t","status":"open","notes":"` + malformed + `"}`, "demo-1: notes:6:1"},
+		{"broken line", `{"id":"demo-1","title":"t","status":"open"}` + "\n{", "issues.jsonl:2"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := storeOf(t, c.lines)
+			before := textOf(t, s)
+			o := beads.Options{Now: rules().Now}
+			_, looked := checkpoint.Closable(t.Context(), s, o, "demo-1", rules())
+			_, err := checkpoint.Close(t.Context(), s, o, "demo-1",
+				checkpoint.Closing{Reason: "the pier stands on new piles", Ground: waiver(t)}, rules())
+			if err == nil || !strings.Contains(err.Error(), c.want) || textOf(t, s) != before {
+				t.Errorf("got  %v\nwant %s\n%s", err, c.want, textOf(t, s))
+			}
+			if looked == nil || !strings.Contains(looked.Error(), c.want) {
+				t.Errorf("before the checks: %v", looked)
+			}
+		})
+	}
+}
+
+// A reason that tells those who build on the issue nothing is refused, with or
+// without the word that stig puts before it.
+func TestCloseReasons(t *testing.T) {
+	for reason, says := range map[string]bool{
+		"": false, " \n": false, "Done": false, "Closed.": false, "Verified: done": false, "all is well": false,
+		"the pier stands on new piles": true, "see demo-2": true, "fixed in 1a2b3c4": true, "`bin/pier`": true,
+		"Verified: the pier stands on new piles.": true, "桟橋は新しい杭の上": true,
+	} {
+		s := storeOf(t, `{"id":"demo-1","title":"t","status":"open"}`, `{"id":"demo-2","title":"t","status":"open"}`)
+		closed, err := checkpoint.Close(t.Context(), s, beads.Options{Now: rules().Now}, "demo-1",
+			checkpoint.Closing{Reason: reason, Ground: waiver(t)}, rules())
+		if (err == nil) != says {
+			t.Errorf("%q: %v", reason, err)
+		}
+		if err == nil && (strings.Count(closed.Reason, "erified:") != 1 || strings.Contains(closed.Reason, "..")) {
+			t.Errorf("%q: %s", reason, closed.Reason)
+		}
+	}
+}
+
+// Of many who close an issue at once one does, and the others find it closed.
+func TestCloseOnce(t *testing.T) {
+	s := storeOf(t, `{"id":"demo-1","title":"t","status":"open"}`)
+	const many = 12
+	results := make([]*checkpoint.Closed, many)
+	var group sync.WaitGroup
+	for n := range many {
+		group.Go(func() {
+			closed, err := checkpoint.Close(t.Context(), s, beads.Options{Now: rules().Now}, "demo-1",
+				checkpoint.Closing{Reason: fmt.Sprint("pile number ", n, " stands"), Ground: waiver(t)}, rules())
+			if err != nil {
+				t.Error(err)
+			}
+			results[n] = closed
+		})
+	}
+	group.Wait()
+	winners := 0
+	for _, closed := range results {
+		if closed != nil && !closed.Already {
+			winners++
+			if !strings.Contains(textOf(t, s), closed.Reason) {
+				t.Errorf("%s is not in %s", closed.Reason, textOf(t, s))
+			}
+		}
+	}
+	if winners != 1 {
+		t.Errorf("%d closed it, want 1", winners)
+	}
+}
+
+// After the end of an issue its report names what can start now, how many are
+// nearer, and how far its epic is.
+func TestCloseTells(t *testing.T) {
+	s := storeOf(t,
+		`{"id":"demo-1","title":"the piles","status":"in_progress","dependencies":[{"depends_on_id":"demo-e","type":"parent-child"}]}`,
+		`{"id":"demo-2","title":"the deck","status":"open","dependencies":[{"depends_on_id":"demo-1","type":"blocks"},{"depends_on_id":"demo-e","type":"parent-child"}]}`,
+		`{"id":"demo-3","title":"the lamp","status":"open","dependencies":[{"depends_on_id":"demo-2","type":"blocks"}]}`,
+		`{"id":"demo-4","title":"later","status":"deferred","dependencies":[{"depends_on_id":"demo-1","type":"blocks"}]}`,
+		`{"id":"demo-5","title":"a ring","status":"open","dependencies":[{"depends_on_id":"demo-1","type":"blocks"},{"depends_on_id":"demo-6","type":"blocks"}]}`,
+		`{"id":"demo-6","title":"a ring","status":"open","dependencies":[{"depends_on_id":"demo-5","type":"blocks"}]}`,
+		`{"id":"demo-e","title":"the pier","status":"open","issue_type":"epic"}`)
+	o := beads.Options{Now: rules().Now}
+	closing := checkpoint.Closing{Reason: "the pier stands on new piles", Ground: waiver(t), Actor: "mara"}
+	closed, err := checkpoint.Close(t.Context(), s, o, "demo-1", closing, rules())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []checkpoint.Ref{{ID: "demo-2", Title: "the deck", Status: "open"}}; !reflect.DeepEqual(closed.Unblocked, want) {
+		t.Errorf("unblocked %v, want %v", closed.Unblocked, want)
+	}
+	if closed.Nearer != 4 { // the lamp, what is deferred, and the ring
+		t.Errorf("%d are nearer, want 4", closed.Nearer)
+	}
+	if e := closed.Epic; e == nil || e.ID != "demo-e" || e.Closed != 1 || e.Total != 2 || e.Complete() {
+		t.Errorf("epic %+v", e)
+	}
+	if len(closed.Alerts) != 1 || closed.Alerts[0].Rule != "deadlock" || !strings.HasPrefix(closed.Alerts[0].Message, "demo-5: they wait for each other for ever: ") {
+		t.Errorf("alerts %v", closed.Alerts)
+	}
+	closed, err = checkpoint.Close(t.Context(), s, o, "demo-2", closing, rules())
+	if err != nil || !closed.Epic.Complete() {
+		t.Errorf("%v, epic %+v", err, closed.Epic)
+	}
+}
