@@ -51,6 +51,7 @@ var dependencies = map[string]string{
 	"github.com/rogpeppe/go-internal": command,
 	"github.com/spf13/cobra":          command,
 	"github.com/spf13/pflag":          command,
+	"github.com/tailscale/hujson":     "host",
 	"github.com/yuin/goldmark":        "notes",
 	"mvdan.cc/sh":                     "gate",
 	"os/exec":                         "gate",

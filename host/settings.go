@@ -1,0 +1,404 @@
+package host
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tailscale/hujson"
+)
+
+// SettingsError says what of a settings file does not let hooks be written.
+type SettingsError struct {
+	Line, Column int // from 1, in bytes
+	Message      string
+	Hint         string // what to do; may be empty
+}
+
+func (e *SettingsError) Error() string {
+	return fmt.Sprintf("%d:%d: %s", e.Line, e.Column, e.Message)
+}
+
+// errOneWay would be an edit that cannot be undone to the byte.
+var errOneWay = errors.New("stig could not take its hooks out again and leave the file as it is, so it puts none in")
+
+// Install adds the hooks that are missing to the text of a settings file; nil
+// stands for a file that is not there. All else keeps its bytes, and a hook of
+// stig that is there is left as it is. It gives the names of the events it
+// added to. Remove undoes it to the byte.
+//
+// Errors: *SettingsError when the text is not JSON, with comments or without,
+// or has something else where hooks belong.
+func (s Settings) Install(source []byte) (text []byte, added []string, err error) {
+	d, err := s.read(source)
+	if err != nil {
+		return nil, nil, err
+	}
+	missing := s.missing(d)
+	if len(missing) == 0 {
+		return source, nil, nil
+	}
+	for _, h := range missing {
+		added = append(added, h.event)
+	}
+	text = s.install(d, source, missing)
+	before, _, err := s.Remove(source)
+	if err != nil {
+		return nil, nil, err
+	}
+	after, _, err := s.Remove(text)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !bytes.Equal(before, after) || (before == nil) != (after == nil) {
+		return nil, nil, errOneWay
+	}
+	return text, added, nil
+}
+
+// Missing gives the names of the events that stig does not answer yet. Errors
+// are those of Install.
+func (s Settings) Missing(source []byte) ([]string, error) {
+	d, err := s.read(source)
+	if err != nil {
+		return nil, err
+	}
+	var events []string
+	for _, h := range s.missing(d) {
+		events = append(events, h.event)
+	}
+	return events, nil
+}
+
+// Remove takes stig's hooks out of the text of a settings file, and what was
+// made for them. It gives nil when Install made the whole file, and the names
+// of the events that it took something from. Errors are those of Install.
+func (s Settings) Remove(source []byte) (text []byte, removed []string, err error) {
+	d, err := s.read(source)
+	if err != nil {
+		return nil, nil, err
+	}
+	if d.hooks == nil {
+		return source, nil, nil
+	}
+	keep := true
+	for i := d.hooks.len() - 1; i >= 0; i-- {
+		member := d.hooks.Members[i]
+		array, ok := member.Value.Value.(*hujson.Array)
+		if !ok {
+			continue
+		}
+		taken, left := s.takeOut(elements{array})
+		if taken {
+			removed = append(removed, member.Name.Value.(hujson.Literal).String())
+		}
+		if !left {
+			keep = cut(d.hooks, i)
+		}
+	}
+	slices.Reverse(removed)
+	switch {
+	case len(removed) == 0:
+		return source, nil, nil
+	case keep:
+		return d.pack(), removed, nil
+	}
+	at := d.root.last("hooks")
+	if cut(d.root, at) && !(at == 0 && s.onlyVersion(d.root)) {
+		return d.pack(), removed, nil
+	}
+	// All of the object was made for the hooks. In a file that was there no
+	// newline follows it.
+	around := slices.Concat(d.mark, d.value.BeforeExtra, d.value.AfterExtra)
+	if string(around) == "\n" && len(d.value.AfterExtra) > 0 {
+		return nil, removed, nil
+	}
+	return append([]byte{}, around...), removed, nil
+}
+
+// takeOut takes stig's handlers from those of an event, and the groups that
+// have no other. Left tells whether the array is to stay.
+func (s Settings) takeOut(c elements) (taken, left bool) {
+	left = true
+	for i := c.len() - 1; i >= 0; i-- {
+		if s.ownHandler(c.Elements[i]) {
+			taken, left = true, cut(c, i)
+			continue
+		}
+		inner, ok := groupOf(c.Elements[i])
+		if s.flat || !ok {
+			continue
+		}
+		stays := true
+		for j := inner.len() - 1; j >= 0; j-- {
+			if s.ownHandler(inner.Elements[j]) {
+				taken, stays = true, cut(inner, j)
+			}
+		}
+		if !stays {
+			left = cut(c, i)
+		}
+	}
+	return taken, left
+}
+
+// missing gives the hooks that no handler of stig answers.
+func (s Settings) missing(d *document) (list []hook) {
+	for _, h := range s.hooks {
+		if !s.answers(d, h) {
+			list = append(list, h)
+		}
+	}
+	return list
+}
+
+func (s Settings) answers(d *document, h hook) bool {
+	if d.hooks == nil {
+		return false
+	}
+	event := d.hooks.find(h.event)
+	if event == nil {
+		return false
+	}
+	for _, e := range event.Value.(*hujson.Array).Elements {
+		if s.ownHandler(e) {
+			return true
+		}
+		if group, ok := groupOf(e); ok && slices.ContainsFunc(group.Elements, s.ownHandler) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s Settings) ownHandler(v hujson.Value) bool {
+	object, ok := v.Value.(*hujson.Object)
+	if !ok {
+		return false
+	}
+	command := members{object}.find("command")
+	if command == nil {
+		return false
+	}
+	literal, ok := command.Value.(hujson.Literal)
+	return ok && s.own(literal.String())
+}
+
+// groupOf gives the handlers of a group.
+func groupOf(v hujson.Value) (elements, bool) {
+	object, ok := v.Value.(*hujson.Object)
+	if !ok {
+		return elements{}, false
+	}
+	hooks := members{object}.find("hooks")
+	if hooks == nil {
+		return elements{}, false
+	}
+	array, ok := hooks.Value.(*hujson.Array)
+	return elements{array}, ok
+}
+
+// onlyVersion tells whether nothing is left but the version that was written
+// for the hooks, which stands after them.
+func (s Settings) onlyVersion(root *members) bool {
+	return s.version != 0 && root.len() == 1 && root.last("version") == 0
+}
+
+// install puts hooks in, each at the end of what stands at its place: some
+// hosts tell the handlers that a person has approved by their number.
+func (s Settings) install(d *document, source []byte, missing []hook) []byte {
+	if d.root == nil {
+		var text bytes.Buffer
+		text.Write(d.mark)
+		text.Write(style{eol: "\n", unit: "  "}.layOut(s.whole(missing), "", false))
+		if source == nil {
+			text.WriteString("\n")
+		}
+		return text.Bytes()
+	}
+	style := styleOf(d.text, d.root.Object)
+	if d.hooks == nil {
+		style.put(*d.root, d.indent(&d.value), "hooks", s.events(missing))
+		return d.pack()
+	}
+	hooks := d.root.find("hooks")
+	for _, h := range missing {
+		event := d.hooks.find(h.event)
+		if event == nil {
+			style.put(*d.hooks, d.indent(hooks), h.event, listOf(s.entry(h)))
+			continue
+		}
+		style.put(elements{event.Value.(*hujson.Array)}, d.indent(event), "", s.entry(h))
+	}
+	return d.pack()
+}
+
+// handler is what runs at an event.
+type handler struct {
+	Type    string `json:"type,omitempty"`
+	Command string `json:"command"`
+	Timeout int    `json:"timeout"`
+	Matcher string `json:"matcher,omitempty"`
+}
+
+// group is what runs at an event for some tools.
+type group struct {
+	Matcher string    `json:"matcher,omitempty"`
+	Hooks   []handler `json:"hooks"`
+}
+
+// entry is the JSON of one hook.
+func (s Settings) entry(h hook) []byte {
+	own := handler{Command: s.command(h), Timeout: h.timeout}
+	if s.flat {
+		own.Matcher = h.matcher
+		return compact(own)
+	}
+	own.Type = "command"
+	return compact(group{Matcher: h.matcher, Hooks: []handler{own}})
+}
+
+// events is the JSON of an object of hooks, in their order.
+func (s Settings) events(hooks []hook) []byte {
+	var pairs [][]byte
+	for _, h := range hooks {
+		pairs = append(pairs, slices.Concat(compact(h.event), []byte(":"), listOf(s.entry(h))))
+	}
+	return slices.Concat([]byte("{"), bytes.Join(pairs, []byte(",")), []byte("}"))
+}
+
+// whole is the JSON of a file that has nothing else.
+func (s Settings) whole(hooks []hook) []byte {
+	text := `{"hooks":` + string(s.events(hooks))
+	if s.version != 0 {
+		text += fmt.Sprintf(`,"version":%d`, s.version)
+	}
+	return []byte(text + "}")
+}
+
+// Whole is the text of a file that has stig's hooks and nothing else.
+func (s Settings) Whole() string {
+	return string(style{eol: "\n", unit: "  "}.layOut(s.whole(s.hooks), "", false)) + "\n"
+}
+
+func listOf(entry []byte) []byte { return slices.Concat([]byte("["), entry, []byte("]")) }
+
+// compact is JSON without blanks, and with & and > as they are.
+func compact(v any) []byte {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		panic(err) // texts and numbers have a JSON form
+	}
+	return bytes.TrimSpace(text.Bytes())
+}
+
+// document is a settings file.
+type document struct {
+	mark  []byte // a byte order mark, and all of a file of blanks
+	text  string // what follows the mark
+	value hujson.Value
+	root  *members // nil in a file that holds no value
+	hooks *members // nil when there are none
+}
+
+const byteOrderMark = "\ufeff"
+
+// read parses a file, and refuses what hooks cannot be put into.
+func (s Settings) read(source []byte) (*document, error) {
+	rest, marked := bytes.CutPrefix(source, []byte(byteOrderMark))
+	d := &document{text: string(rest)}
+	if marked {
+		d.mark = []byte(byteOrderMark)
+	}
+	if strings.Trim(d.text, blanks) == "" {
+		d.mark = bytes.Clone(source)
+		return d, nil
+	}
+	var err error
+	if d.value, err = hujson.Parse(rest); err != nil {
+		return nil, syntaxError(err)
+	}
+	if d.root, err = d.object(&d.value, "the settings"); err != nil {
+		return nil, err
+	}
+	if err := s.checkVersion(d); err != nil {
+		return nil, err
+	}
+	hooks := d.root.find("hooks")
+	if hooks == nil {
+		return d, nil
+	}
+	if d.hooks, err = d.object(hooks, "hooks"); err != nil {
+		return nil, err
+	}
+	for _, h := range s.hooks {
+		event := d.hooks.find(h.event)
+		if event == nil {
+			continue
+		}
+		if _, ok := event.Value.(*hujson.Array); !ok {
+			return nil, d.wrong(event, "hooks."+h.event, "an array")
+		}
+	}
+	return d, nil
+}
+
+// checkVersion refuses another version of the settings than the known one.
+func (s Settings) checkVersion(d *document) error {
+	if s.version == 0 {
+		return nil
+	}
+	known := fmt.Sprint(s.version)
+	version := d.root.find("version")
+	if version == nil {
+		return d.at(&d.value, "version: must be "+known+"; found none", `add "version": `+known+" to it")
+	}
+	if literal, ok := version.Value.(hujson.Literal); !ok || string(literal) != known {
+		found := hujson.Value{Value: version.Value}
+		return d.at(version, fmt.Sprintf("version: must be %s; found %.40q", known, found.Pack()), "")
+	}
+	return nil
+}
+
+// object gives the members of a value that has to be an object.
+func (d *document) object(v *hujson.Value, name string) (*members, error) {
+	if object, ok := v.Value.(*hujson.Object); ok {
+		return &members{object}, nil
+	}
+	return nil, d.wrong(v, name, "an object")
+}
+
+func (d *document) wrong(v *hujson.Value, name, want string) error {
+	kinds := map[hujson.Kind]string{'n': "null", 't': "true", 'f': "false", '"': "a text", '0': "a number", '{': "an object", '[': "an array"}
+	return d.at(v, fmt.Sprintf("%s: must be %s; found %s", name, want, kinds[v.Value.Kind()]), "")
+}
+
+func (d *document) at(v *hujson.Value, message, hint string) error {
+	before := d.text[:v.StartOffset]
+	return &SettingsError{
+		Line:    1 + strings.Count(before, "\n"),
+		Column:  v.StartOffset - strings.LastIndexByte(before, '\n'),
+		Message: message, Hint: hint,
+	}
+}
+
+// syntaxError takes the place out of the words of the parser.
+func syntaxError(err error) error {
+	e := &SettingsError{Line: 1, Column: 1, Message: err.Error()}
+	if _, scanned := fmt.Sscanf(e.Message, "hujson: line %d, column %d:", &e.Line, &e.Column); scanned == nil {
+		_, e.Message, _ = strings.Cut(e.Message, ": ")
+		_, e.Message, _ = strings.Cut(e.Message, ": ")
+	}
+	e.Message = "not JSON: " + e.Message
+	return e
+}
+
+// indent is what the line of a value that was read is indented by.
+func (d *document) indent(v *hujson.Value) string { return lineIndent(d.text, v.StartOffset) }
+
+func (d *document) pack() []byte { return append(bytes.Clone(d.mark), d.value.Pack()...) }

@@ -1,0 +1,249 @@
+package host
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/tailscale/hujson"
+)
+
+// messy are settings as people and programs leave them.
+var messy = []string{
+	``, "\n", " \r\n\t", "\ufeff", "{}", "{}\n", "{ }", "{\n}\n", "{\r\n}\r\n", "{ /* none yet */ }", "{ // none\n}",
+	"\ufeff{\"a\": 1}\n", "{\"a\":1}", `{"a":1,"b":[1,2]}`, `{"a": 1, "b": 2}`, "{\n\t\"a\": 1\n}\n", "{\n    \"a\": 1,\n    \"b\": {}\n}",
+	"{\r\n  \"model\": \"big\",\r\n  \"env\": {\"A\": \"b\"}\r\n}\r\n",
+	"{\n  \"a\": 1, // last\n}\n", "{\n  \"a\": 1 // last\n  // more\n}\n", "{\n  \"a\": 1,\n}", "{\n  \"a\": 1 /* x */ ,\n}\n",
+	"// top\n{\"a\":1} // tail\n", "{\"a\":1 }", "{\"a\":1,}", "{\"a\":1 ,\n\n}", "{ \"a\": 1 }\n\n\n", "{\"a\":1 // c  \n}",
+	`{"hooks":{}}`, `{"hooks": { }}`, "{\n  \"hooks\": {\n  }\n}\n", `{"hooks":{/* mine */}}`, `{"hooks":{}, "z": 1}`,
+	`{"hooks":{"Stop":[]}}`, "{\n  \"hooks\": {\n    \"Stop\": [ ],\n    \"SessionStart\": [\n    ]\n  }\n}\n",
+	`{"hooks":{"Stop":[{"hooks":[]}]}}`, `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"make"}]}]}}`,
+	"{\n  \"hooks\": {\n    \"PreToolUse\": [\n      {\"matcher\": \"Bash\", \"hooks\": [{\"type\": \"command\", \"command\": \"guard\"}]}, // ours\n      {\"matcher\": \"Edit\", \"hooks\": []},\n    ],\n  },\n}\n",
+	"{\n\t\"hooks\": {\n\t\t\"Stop\": [{\n\t\t\t\"hooks\": [{ \"type\": \"command\", \"command\": \"stig hook stop --host other\" }]\n\t\t}]\n\t}\n}\n",
+	`{"hooks":{"Stop":[1,null,"x",{},{"hooks":{}},{"hooks":[7]},{"command":3}]}}`,
+	`{"hooks":{"stop":[{"command":"echo stig hook stop"}]},"hooks":{"Stop":[]}}`,
+	`{"\u0068ooks":{"S\u0074op":[]}}`, "{\n \"a\" : 1 ,\n   \"b\":\n2\n   , \"c\" : [ ]\n}",
+	"{\n      \"deep\": {\n        \"er\": 1\n      },\n      \"hooks\": {\n        \"Other\": [1]\n      }\n  }",
+	"[]", "null", "7", "{", "{\"a\":}", "{} x", `{"hooks":[]}`, `{"hooks":null}`, `{"hooks":{"Stop":{}}}`, "{\"a\":\"\xff\"}", "{'a':1}", "\xff\xfe{\x00}\x00",
+}
+
+// withVersion makes settings such as Cursor reads of those above.
+func withVersion(text string) string {
+	at := strings.Index(text, "{")
+	if at < 0 || strings.HasPrefix(strings.TrimLeft(text[at+1:], blanks), "}") {
+		return text
+	}
+	return text[:at+1] + `"version": 1, ` + text[at+1:]
+}
+
+func TestSettingsKept(t *testing.T) {
+	installed, refused := 0, 0
+	for _, s := range AllSettings() {
+		for _, text := range messy {
+			if s.version != 0 {
+				text = withVersion(text)
+			}
+			if holds(t, s, []byte(text)) {
+				installed++
+			} else {
+				refused++
+			}
+		}
+		holds(t, s, nil)
+	}
+	t.Logf("%d installed and taken out again, %d refused", installed, refused)
+	if installed < 3*refused {
+		t.Errorf("installed into %d files only, refused %d", installed, refused)
+	}
+}
+
+// holds checks the laws on one file; false when the file was refused.
+func holds(t *testing.T, s Settings, source []byte) bool {
+	t.Helper()
+	text, added, err := s.Install(source)
+	var refused *SettingsError
+	if errors.As(err, &refused) {
+		return false
+	}
+	if err != nil {
+		t.Fatalf("%s %q: %v", s.Host, source, err)
+	}
+	clean, _, err := s.Remove(source)
+	if err != nil {
+		t.Fatalf("%s %q: %v", s.Host, source, err)
+	}
+	if again, more, err := s.Install(text); err != nil || len(more) > 0 || !bytes.Equal(again, text) {
+		t.Fatalf("%s %q: installed twice: %q %v %v", s.Host, source, again, more, err)
+	}
+	if missing, err := s.Missing(text); err != nil || len(missing) > 0 {
+		t.Fatalf("%s %q: missing after install: %v %v\n%s", s.Host, source, missing, err, text)
+	}
+	back, removed, err := s.Remove(text)
+	if err != nil || !bytes.Equal(back, clean) || (back == nil) != (clean == nil) {
+		t.Fatalf("%s %q became\n%s\nand then %q, want %q: %v", s.Host, source, text, back, clean, err)
+	}
+	if len(removed) < len(added) {
+		t.Fatalf("%s %q: added to %v, removed from %v", s.Host, source, added, removed)
+	}
+	if _, more, err := s.Remove(back); err != nil || len(more) > 0 {
+		t.Fatalf("%s %q: removed twice: %v %v", s.Host, source, more, err)
+	}
+	sameElsewhere(t, s, source, text)
+	return true
+}
+
+// sameElsewhere reads both as plain JSON: all that was there is there, in its
+// place, and no hook of another went.
+func sameElsewhere(t *testing.T, s Settings, before, after []byte) {
+	t.Helper()
+	was, is := plain(t, before), plain(t, after)
+	hooks, _ := is["hooks"].(map[string]any)
+	for key, value := range was {
+		if key == "hooks" {
+			continue
+		}
+		if fmt.Sprint(is[key]) != fmt.Sprint(value) {
+			t.Fatalf("%s: %q was %v, is %v", s.Host, key, value, is[key])
+		}
+	}
+	old, _ := was["hooks"].(map[string]any)
+	for event, value := range old {
+		list, ok := value.([]any)
+		now, _ := hooks[event].([]any)
+		if ok && (len(now) < len(list) || fmt.Sprint(now[:len(list)]) != fmt.Sprint(list)) {
+			t.Fatalf("%s: %s was %v, is %v", s.Host, event, list, now)
+		}
+	}
+	for _, h := range s.hooks {
+		if !strings.Contains(fmt.Sprint(hooks[h.event]), "stig hook "+h.call+" --host "+string(s.Host)) {
+			t.Fatalf("%s: no %s in %s", s.Host, h.call, after)
+		}
+	}
+}
+
+func plain(t *testing.T, text []byte) map[string]any {
+	t.Helper()
+	text = bytes.TrimPrefix(text, []byte(byteOrderMark))
+	if len(bytes.Trim(text, blanks)) == 0 {
+		return nil
+	}
+	standard, err := hujson.Standardize(text)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	object := map[string]any{}
+	if err := json.Unmarshal(standard, &object); err != nil {
+		t.Fatalf("%v\n%s", err, standard)
+	}
+	return object
+}
+
+// TestSettingsRandom holds the laws over settings made at random.
+func TestSettingsRandom(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	installed := 0
+	for range 4000 {
+		s := AllSettings()[r.IntN(4)]
+		if holds(t, s, []byte(scrawl{r, s}.file())) {
+			installed++
+		}
+	}
+	t.Logf("installed into %d of 4000", installed)
+	if installed < 3500 {
+		t.Errorf("installed into %d of 4000 only", installed)
+	}
+}
+
+// scrawl writes settings as nobody should.
+type scrawl struct {
+	*rand.Rand
+	settings Settings
+}
+
+func (r scrawl) one(of ...string) string { return of[r.IntN(len(of))] }
+
+func (r scrawl) gap() string {
+	return r.one("", "", "", " ", " ", "\n", "\n  ", "\r\n\t", "\n\n    ", " /* a, b] */ ", " // {\n", "// x \r\n  ", "\t")
+}
+
+func (r scrawl) join(open, end string, parts []string) string {
+	text := open + r.gap()
+	for i, part := range parts {
+		text += part + r.gap()
+		if i < len(parts)-1 || r.IntN(5) == 0 {
+			text += "," + r.gap()
+		}
+	}
+	return text + end
+}
+
+func (r scrawl) pair(name, value string) string {
+	return `"` + name + `"` + r.gap() + ":" + r.gap() + value
+}
+
+func (r scrawl) handler() string {
+	parts := []string{r.pair("command", `"`+r.one("make", "stig hook", "stig hook stop --host nobody", "echo stig")+`"`)}
+	if r.IntN(2) == 0 {
+		parts = append(parts, r.pair("type", `"command"`))
+	}
+	return r.join("{", "}", parts)
+}
+
+func (r scrawl) entry() string {
+	if r.IntN(6) == 0 {
+		return r.one("1", "null", "{}", `"x"`, "[]")
+	}
+	if r.settings.flat {
+		return r.handler()
+	}
+	var inner []string
+	for range r.IntN(3) {
+		inner = append(inner, r.handler())
+	}
+	return r.join("{", "}", []string{r.pair("matcher", `"Bash"`), r.pair("hooks", r.join("[", "]", inner))})
+}
+
+func (r scrawl) events() string {
+	var parts []string
+	for _, h := range append([]hook{{event: "Other"}}, r.settings.hooks...) {
+		if r.IntN(2) == 0 {
+			continue
+		}
+		var entries []string
+		for range r.IntN(3) {
+			entries = append(entries, r.entry())
+		}
+		parts = append(parts, r.pair(h.event, r.join("[", "]", entries)))
+	}
+	r.Shuffle(len(parts), func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
+	return r.join("{", "}", parts)
+}
+
+func (r scrawl) file() string {
+	var parts []string
+	for _, part := range []string{r.pair("model", `"big"`), r.pair("env", `{"A": "b"}`), r.pair("hooks", r.events())} {
+		if r.IntN(3) > 0 {
+			parts = append(parts, part)
+		}
+	}
+	if r.settings.version != 0 {
+		parts = append(parts, r.pair("version", "1"))
+	}
+	r.Shuffle(len(parts), func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
+	return r.one("", "", byteOrderMark) + r.gap() + r.join("{", "}", parts) + r.gap()
+}
+
+// FuzzSettings holds the laws over any bytes.
+func FuzzSettings(f *testing.F) {
+	for _, text := range messy {
+		f.Add(uint8(0), []byte(text))
+		f.Add(uint8(2), []byte(withVersion(text)))
+	}
+	f.Fuzz(func(t *testing.T, host uint8, text []byte) {
+		holds(t, AllSettings()[host%4], text)
+	})
+}
