@@ -38,8 +38,8 @@ func raise(list []Alert, about string) func(Alert, bool) []Alert {
 	}
 }
 
-// around finds the alerts of the issues around one that gets a new table: its
-// epic, and those that wait for it and for nothing else. To these it counts as
+// around finds the alerts of an issue that gets a new table and of the issues
+// around it: its epic, and those that wait for it and for nothing else. To these it counts as
 // closed, which is when they will build on what it left.
 type around struct {
 	file   *beads.File
@@ -51,44 +51,63 @@ type around struct {
 }
 
 func (a around) alerts() ([]Alert, error) {
-	list, err := a.ofEpic()
+	list, err := a.ofChildren(a.at, "")
 	if err != nil {
 		return nil, err
+	}
+	if epic, ok := a.graph.Epic(a.at); ok {
+		above, err := a.ofChildren(epic, a.file.At(epic).ID)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, above...)
+	}
+	if a.graph.Converges(a.at) {
+		if list, err = a.converging(list, a.at, "", a.graph.ClosedBlockers(a.at)); err != nil {
+			return nil, err
+		}
 	}
 	for _, i := range a.graph.Waiting(a.at) {
 		if !a.onlyOn(i) {
 			continue
 		}
-		table, err := a.tableOf(i)
-		if err != nil {
-			return nil, err
-		}
 		blockers := a.graph.ClosedBlockers(i)
 		if !a.graph.Closed(a.at) {
 			blockers = append(blockers, a.at)
 		}
-		surprise, err := a.surprise(blockers)
-		if err != nil {
+		if list, err = a.converging(list, i, a.file.At(i).ID, blockers); err != nil {
 			return nil, err
 		}
-		list = raise(list, a.file.At(i).ID)(signals.Convergence(table.Value(signals.Cynefin), surprise))
 	}
 	return list, nil
 }
 
-func (a around) ofEpic() ([]Alert, error) {
-	epic, ok := a.graph.Epic(a.at)
-	if !ok || a.graph.Closed(epic) {
-		return nil, nil
-	}
-	surprise, err := a.surprise(a.graph.Children(epic))
+// converging adds the alert about an issue that builds on blockers, if it is one.
+func (a around) converging(list []Alert, i int, about string, blockers []int) ([]Alert, error) {
+	table, err := a.tableOf(i)
 	if err != nil {
 		return nil, err
 	}
-	id := a.file.At(epic).ID
+	surprise, err := a.surprise(blockers)
+	if err != nil {
+		return nil, err
+	}
+	return raise(list, about)(signals.Convergence(table.Value(signals.Cynefin), surprise)), nil
+}
+
+// ofChildren finds what the children of an unclosed epic amount to.
+func (a around) ofChildren(epic int, about string) ([]Alert, error) {
+	children := a.graph.Children(epic)
+	if len(children) == 0 || a.graph.Closed(epic) {
+		return nil, nil
+	}
+	surprise, err := a.surprise(children)
+	if err != nil {
+		return nil, err
+	}
 	tally := a.graph.Tally(epic, a.now)
-	list := raise(nil, id)(signals.Replanning(surprise))
-	return raise(list, id)(signals.Stuck(tally.Unclosed(), tally.Ready, tally.InProgress)), nil
+	list := raise(nil, about)(signals.Replanning(surprise))
+	return raise(list, about)(signals.Stuck(tally.Unclosed(), tally.Ready, tally.InProgress)), nil
 }
 
 // onlyOn tells whether an issue waits for this one at most.
