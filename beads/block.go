@@ -5,68 +5,91 @@ import (
 	"errors"
 	"hash/maphash"
 	"io"
+	"slices"
 )
 
-// blockSize is how much of the file is read at a time, in bytes.
-const blockSize = 1 << 20
+// blockSize is how much of a file is read at a time, in bytes: few enough that
+// what was read is still in the processor's own memory when it is looked at.
+const blockSize = 256 << 10
 
-// block is a run of whole lines; only the last block may end without newline.
+// tailSize is how much is read at first, in bytes, of a line that goes on after
+// its block.
+const tailSize = 16 << 10
+
+// block is the lines that begin in one stretch of a file.
 type block struct {
-	data []byte
-	off  int64 // of data in the file
-	line int   // 1-based number of the first line
-	last bool
+	own  []byte // the stretch itself, blockSize long but at the end of the file
+	data []byte // whole lines; only the last of a file may be without newline
+	off  int64  // of data in the file
 }
 
-// cutter cuts a stream into blocks. Where it cuts depends on the content
-// alone, so that two readings of the same bytes hash alike.
-type cutter struct {
-	r     io.Reader
-	carry []byte // the beginning of a line of the next block
-	off   int64
-	line  int
+func (b block) last() bool { return len(b.own) < blockSize }
+
+// blockReader reads blocks of a file, each by its number and in any order, so
+// that several goroutines with a reader each can share the work.
+type blockReader struct {
+	from io.ReaderAt
+	buf  []byte
 }
 
-// next reads the block after the last one given, into buf when that is large
-// enough. A block without data is the end.
-func (c *cutter) next(buf []byte) (block, error) {
-	size := max(blockSize, 2*len(c.carry))
-	if cap(buf) < size {
-		buf = make([]byte, size)
+// blocksOf is the least number of blocks that a file of that size has.
+func blocksOf(size int64) int { return max(1, int((size+blockSize-1)/blockSize)) }
+
+// read gives block n, from 0 on. Its bytes last until the next call.
+func (r *blockReader) read(n int) (block, error) {
+	own := int64(n) * blockSize
+	start := max(own-1, 0) // the byte before tells whether a line begins with the stretch
+	lead := int(own - start)
+	r.buf = r.buf[:0]
+	if err := r.more(start, lead+blockSize); err != nil {
+		return block{}, err
 	}
-	buf = buf[:size]
-	n := copy(buf, c.carry)
-	for {
-		m, err := io.ReadFull(c.r, buf[n:])
-		ended := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
-		if err != nil && !ended {
+	size, first := len(r.buf), 0
+	if n > 0 {
+		first = 1 + bytes.IndexByte(r.buf, '\n')
+	}
+	if n > 0 && first == 0 || first == size { // no line begins here
+		return block{own: r.buf[min(lead, size):]}, nil
+	}
+	if size == lead+blockSize {
+		if err := r.finishLine(start); err != nil {
 			return block{}, err
 		}
-		if ended {
-			c.carry = c.carry[:0]
-			return c.cut(buf[:n+m], true), nil
-		}
-		if end := bytes.LastIndexByte(buf[n:], '\n'); end >= 0 {
-			end += n + 1
-			c.carry = append(c.carry[:0], buf[end:]...)
-			return c.cut(buf[:end], false), nil
-		}
-		n = len(buf)
-		grown := make([]byte, 2*n)
-		copy(grown, buf)
-		buf = grown
 	}
+	return block{own: r.buf[lead:size], data: r.buf[first:], off: start + int64(first)}, nil
 }
 
-func (c *cutter) cut(data []byte, last bool) block {
-	b := block{data: data, off: c.off, line: c.line + 1, last: last}
-	c.off += int64(len(data))
-	c.line += bytes.Count(data, []byte{'\n'})
-	return b
+// more reads so many bytes after those of the buffer, which begins at offset
+// start of the file. At the end of the file there are fewer.
+func (r *blockReader) more(start int64, size int) error {
+	had := len(r.buf)
+	r.buf = slices.Grow(r.buf, size)
+	n, err := r.from.ReadAt(r.buf[had:had+size], start+int64(had))
+	r.buf = r.buf[:had+n]
+	if n == size || errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
 }
 
-// contentHash hashes a file block by block; the hashes of the blocks may be
-// computed anywhere, and are put together in file order.
+// finishLine reads on until the line in which the buffer ends is whole.
+func (r *blockReader) finishLine(start int64) error {
+	for size := tailSize; r.buf[len(r.buf)-1] != '\n'; size *= 2 {
+		had := len(r.buf)
+		if err := r.more(start, size); err != nil {
+			return err
+		}
+		if end := bytes.IndexByte(r.buf[had:], '\n'); end >= 0 {
+			r.buf = r.buf[:had+end+1]
+		} else if len(r.buf) < had+size {
+			return nil // the end of the file
+		}
+	}
+	return nil
+}
+
+// contentHash hashes a file stretch by stretch; the hashes of the stretches may
+// be computed anywhere, and are put together in file order.
 type contentHash struct {
 	seed maphash.Seed
 	sum  maphash.Hash
@@ -89,19 +112,17 @@ func (h *contentHash) add(block uint64, size int) {
 // hashFile hashes all that r gives.
 func hashFile(seed maphash.Seed, r io.Reader) (*contentHash, error) {
 	h := newContentHash(seed)
-	c := cutter{r: r}
-	var buf []byte
+	buf := make([]byte, blockSize)
 	for {
-		b, err := c.next(buf)
-		if err != nil {
-			return nil, err
+		n, err := io.ReadFull(r, buf)
+		if n > 0 {
+			h.add(h.block(buf[:n]), n)
 		}
-		h.add(h.block(b.data), len(b.data))
-		if b.last {
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			return h, nil
 		}
-		if buf = b.data; cap(buf) > blockSize {
-			buf = nil
+		if err != nil {
+			return nil, err
 		}
 	}
 }

@@ -46,7 +46,7 @@ func (osDisk) temp(dir, pattern string) (tempFile, error) {
 }
 
 func (osDisk) lock(ctx context.Context, path string) (io.Closer, error) { return lock(ctx, path) }
-func (osDisk) read(s Store) (*File, error)                              { return Read(s) }
+func (osDisk) read(s Store) (*File, error)                              { return readToEdit(s) }
 func (osDisk) open(path string) (io.ReadCloser, error)                  { return os.Open(path) }
 func (osDisk) list(dir string) (listing, error)                         { return listDir(dir) }
 

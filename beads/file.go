@@ -28,14 +28,14 @@ func (f *File) Problems() []Problem { return f.problems }
 // Index gives the index of the issue with exactly this id, of repeated ones
 // the last.
 func (f *File) Index(id string) (int, bool) {
-	i, ok := f.byID[id]
-	return int(i), ok
+	i := f.byID.place(f.issues, id)
+	return max(i, 0), i >= 0
 }
 
 // Find gives the issue with this id, or the only one that has it after its
 // prefix and a hyphen. The error is a *NotFoundError with near misses.
 func (f *File) Find(id string) (*Issue, error) {
-	if i, ok := f.byID[id]; ok {
+	if i, ok := f.Index(id); ok {
 		return f.issues[i], nil
 	}
 	var found []string
@@ -43,7 +43,8 @@ func (f *File) Find(id string) (*Issue, error) {
 		found = f.ids(func(s string) bool { return strings.HasSuffix(s, "-"+id) })
 	}
 	if len(found) == 1 {
-		return f.issues[f.byID[found[0]]], nil
+		i, _ := f.Index(found[0])
+		return f.issues[i], nil
 	}
 	return nil, &NotFoundError{ID: id, Near: near(id, found, f.ids)}
 }
@@ -51,7 +52,7 @@ func (f *File) Find(id string) (*Issue, error) {
 // ids gives the distinct ids that match, in file order.
 func (f *File) ids(match func(string) bool) (found []string) {
 	for i, is := range f.issues {
-		if match(is.ID) && int(f.byID[is.ID]) == i {
+		if match(is.ID) && f.byID.place(f.issues, is.ID) == i {
 			found = append(found, is.ID)
 		}
 	}

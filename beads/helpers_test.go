@@ -18,6 +18,16 @@ func mustRead(t testing.TB, path string) *File {
 	return f
 }
 
+func mustReadToEdit(t testing.TB, s Store) *File {
+	t.Helper()
+	f, err := readToEdit(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
 // writeStore makes a .beads with the content and gives its store.
 func writeStore(t testing.TB, content string) Store {
 	t.Helper()
@@ -62,7 +72,11 @@ func rejoined(t testing.TB, f *File) (out []byte) {
 		out = append(out, r.Bytes()...)
 		done = is.off + int64(len(r.Bytes()))
 	}
-	between(done, f.hash.size)
+	info, err := f.disk.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	between(done, info.Size())
 	return out
 }
 

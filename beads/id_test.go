@@ -2,6 +2,7 @@ package beads
 
 import (
 	"fmt"
+	"hash/maphash"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -37,24 +38,29 @@ func TestNewID(t *testing.T) {
 
 // A store that fills up keeps getting free ids, longer ones in time.
 func TestNewIDFillsUp(t *testing.T) {
+	const ids = 3000
 	f := mustRead(t, writeStore(t, "").Path)
+	seed := maphash.MakeSeed()
+	f.byID = newIDTable(seed, ids)
 	lengths := map[int]int{}
-	for n := range 3000 {
+	for n := range ids {
 		id, err := f.NewID("d", Seed{Title: fmt.Sprint(n)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		lengths[len(id)-len("d-")]++
-		f.byID[id] = int32(n)
-		f.issues = append(f.issues, &Issue{ID: id})
+		f.issues = append(f.issues, &Issue{ID: id, sum: sumOf(seed, id)})
+		if f.byID.put(f.issues, n) >= 0 {
+			t.Fatalf("%s was given twice", id)
+		}
 	}
 	for length, n := range lengths {
 		if length < 3 || length > 5 {
 			t.Errorf("%d ids of %d characters", n, length)
 		}
 	}
-	if len(f.byID) != 3000 || lengths[3] == 0 || lengths[4] == 0 {
-		t.Errorf("%d ids, lengths %v", len(f.byID), lengths)
+	if lengths[3] == 0 || lengths[4] == 0 {
+		t.Errorf("lengths %v", lengths)
 	}
 }
 

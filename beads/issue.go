@@ -1,6 +1,7 @@
 package beads
 
 import (
+	"hash/maphash"
 	"strings"
 	"time"
 )
@@ -22,8 +23,9 @@ type Issue struct {
 	Line                              int  // 1-based line of the file
 
 	file *File
-	off  int64 // of the line's first byte, after a byte order mark
-	size int   // in bytes, without the line's end
+	off  int64  // of the line's first byte, after a byte order mark
+	size int    // in bytes, without the line's end
+	sum  uint32 // of the id; see idTable
 }
 
 // The keys that the index holds.
@@ -86,6 +88,8 @@ func indexOf(key []byte) int {
 // and it belongs to one goroutine.
 type indexer struct {
 	file    *File
+	seed    maphash.Seed
+	blocks  blockReader
 	issues  []Issue
 	deps    []Dep
 	texts   *strings.Builder
@@ -94,8 +98,8 @@ type indexer struct {
 	row     []Dep
 }
 
-func newIndexer(f *File) *indexer {
-	return &indexer{file: f, texts: &strings.Builder{}, words: map[string]string{}}
+func newIndexer(f *File, seed maphash.Seed) *indexer {
+	return &indexer{file: f, seed: seed, blocks: blockReader{from: f.disk}, texts: &strings.Builder{}, words: map[string]string{}}
 }
 
 // issue reads one line. It gives neither an issue nor a problem for a line
@@ -131,7 +135,7 @@ func (x *indexer) issue(line []byte) (*Issue, *syntaxError) {
 func (x *indexer) fill(line []byte, id string, at *[indexed]span) *Issue {
 	is := x.blank()
 	is.file = x.file
-	is.ID = id
+	is.ID, is.sum = id, sumOf(x.seed, id)
 	is.Title = x.keep(x.text(line, at[inTitle]))
 	is.Status = x.word(x.text(line, at[inStatus]))
 	is.Type = x.word(x.text(line, at[inIssueType]))

@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 )
 
 // File is a store as read: an index of its issues, and the open file that
@@ -19,21 +21,28 @@ type File struct {
 	store    Store
 	disk     *os.File
 	issues   []*Issue // in file order
-	byID     map[string]int32
+	byID     idTable
 	repeats  map[string][]int // ids that repeat: their lines
 	problems []Problem
-	hash     *contentHash
+	hash     *contentHash // nil unless it was read to be edited
 }
 
 // Read reads the whole file in blocks and keeps an index. Errors are of type
 // *StoreError. What is wrong inside the file is no error but in Problems.
-func Read(s Store) (*File, error) {
+func Read(s Store) (*File, error) { return read(s, nil) }
+
+// readToEdit is Read with a hash of all bytes, by which an edit finds out
+// whether the file still holds what was read.
+func readToEdit(s Store) (*File, error) {
+	return read(s, newContentHash(maphash.MakeSeed()))
+}
+
+func read(s Store, hash *contentHash) (*File, error) {
 	disk, err := openPlain(s.Path)
 	if err != nil {
 		return nil, err
 	}
-	f := &File{store: s, disk: disk, byID: map[string]int32{}, repeats: map[string][]int{}}
-	f.hash = newContentHash(maphash.MakeSeed())
+	f := &File{store: s, disk: disk, hash: hash, repeats: map[string][]int{}}
 	if err := f.load(); err != nil {
 		return nil, join(unreadable(s.Path, err), disk.Close())
 	}
@@ -60,114 +69,106 @@ func openPlain(path string) (*os.File, error) {
 	return disk, nil
 }
 
-// part is what one block holds.
+// part is what one block holds. Lines are counted from its first one.
 type part struct {
-	block    block
 	issues   []*Issue
 	problems []Problem
+	lines    int // newlines
+	size     int // bytes of the stretch
 	hash     uint64
+	last     bool
 }
 
-// load indexes the file block by block: alone when it is small or there is one
-// processor, else with helpers. The outcome is the same.
+// load indexes the file block by block, on all cores. The outcome does not
+// depend on how many there are.
 func (f *File) load() error {
-	c := &cutter{r: f.disk}
-	first, err := c.next(nil)
+	info, err := f.disk.Stat()
 	if err != nil {
 		return err
 	}
-	workers := min(runtime.GOMAXPROCS(0), 8)
-	if first.last || workers == 1 {
-		return f.loadAlone(c, first)
-	}
-	return f.loadTogether(c, first, workers)
-}
-
-func (f *File) loadAlone(c *cutter, b block) (err error) {
-	x := newIndexer(f)
-	for {
-		f.add(x.part(b))
-		if b.last {
-			return nil
-		}
-		if b, err = c.next(b.data); err != nil {
-			return err
-		}
-	}
-}
-
-// loadTogether reads ahead of the workers by one block and takes their parts
-// in file order.
-func (f *File) loadTogether(c *cutter, b block, workers int) (err error) {
-	type task struct {
-		block block
-		done  chan part
-	}
-	tasks := make(chan task, workers+1)
-	defer close(tasks)
-	for range workers {
-		x := newIndexer(f)
-		go func() {
-			for t := range tasks {
-				t.done <- x.part(t.block)
+	parts := make([]part, blocksOf(info.Size()))
+	errs := make([]error, min(runtime.GOMAXPROCS(0), len(parts), 8))
+	seed := maphash.MakeSeed()
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for w := range errs {
+		group.Go(func() {
+			x := newIndexer(f, seed)
+			for errs[w] == nil {
+				n := int(next.Add(1)) - 1
+				if n >= len(parts) {
+					return
+				}
+				parts[n], errs[w] = x.part(n)
 			}
-		}()
+		})
 	}
-	var waiting []chan part
-	take := func() (spare []byte) {
-		p := <-waiting[0]
-		waiting = waiting[1:]
-		f.add(p)
-		if cap(p.block.data) > blockSize {
-			return nil
-		}
-		return p.block.data
+	group.Wait()
+	if err := cmp.Or(errs...); err != nil {
+		return err
 	}
-	for {
-		done := make(chan part, 1)
-		waiting = append(waiting, done)
-		tasks <- task{b, done}
-		if b.last {
-			break
-		}
-		var spare []byte
-		if len(waiting) > workers {
-			spare = take()
-		}
-		if b, err = c.next(spare); err != nil {
-			return err
-		}
+	if parts, err = f.grown(parts, seed); err != nil {
+		return err
 	}
-	for len(waiting) > 0 {
-		take()
-	}
+	f.assemble(parts, seed)
 	return nil
 }
 
-// part indexes the lines of a block.
-func (x *indexer) part(b block) part {
-	p := part{block: b, hash: x.file.hash.block(b.data)}
-	off, number := b.off, b.line
-	for data := b.data; len(data) > 0; number++ {
+// grown adds what was appended to the file since its size was asked for, and
+// leaves out what comes after a block that was its last when it was read.
+func (f *File) grown(parts []part, seed maphash.Seed) ([]part, error) {
+	if end := slices.IndexFunc(parts, func(p part) bool { return p.last }); end >= 0 {
+		return parts[:end+1], nil
+	}
+	x := newIndexer(f, seed)
+	for !parts[len(parts)-1].last {
+		p, err := x.part(len(parts))
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, p)
+	}
+	return parts, nil
+}
+
+// part reads a block and indexes its lines.
+func (x *indexer) part(n int) (part, error) {
+	b, err := x.blocks.read(n)
+	if err != nil {
+		return part{}, err
+	}
+	p := part{size: len(b.own), last: b.last()}
+	if x.file.hash != nil {
+		p.hash = x.file.hash.block(b.own)
+	}
+	off := b.off
+	for data := b.data; len(data) > 0; {
 		n := bytes.IndexByte(data, '\n')
 		cut := n < 0
 		if cut {
 			n = len(data)
 		}
-		x.line(&p, data[:n], off, number, cut)
-		n = min(n+1, len(data))
+		x.line(&p, data[:n], off, cut)
+		if !cut {
+			n++
+			p.lines++
+		}
 		data = data[n:]
 		off += int64(n)
 	}
-	return p
+	return p, nil
 }
 
-func (x *indexer) line(p *part, line []byte, off int64, number int, cut bool) {
-	skipped, line := trimLine(line, number)
-	rest := bytes.TrimLeft(line, " \t\r")
+func (x *indexer) line(p *part, line []byte, off int64, cut bool) {
+	skipped, line := trimLine(line, off == 0)
+	rest := line
+	if len(rest) == 0 || rest[0] != '{' {
+		rest = bytes.TrimLeft(line, " \t\r")
+	}
 	if len(rest) == 0 {
 		return
 	}
+	number := p.lines + 1
 	if rest[0] != '{' && isConflictMarker(rest) {
 		p.problems = append(p.problems, Problem{Line: number, Column: 1, Rule: ConflictMarker,
 			Message: fmt.Sprintf("conflict marker %q", brief(bytes.TrimSpace(rest)))})
@@ -188,8 +189,8 @@ const byteOrderMark = "\xef\xbb\xbf"
 // trimLine takes a byte order mark off the first line and one CR off the end:
 // they are no part of an issue and are never touched. It tells how many bytes
 // it took in front.
-func trimLine(line []byte, number int) (skipped int, trimmed []byte) {
-	if number == 1 && bytes.HasPrefix(line, []byte(byteOrderMark)) {
+func trimLine(line []byte, first bool) (skipped int, trimmed []byte) {
+	if first && bytes.HasPrefix(line, []byte(byteOrderMark)) {
 		skipped = len(byteOrderMark)
 	}
 	return skipped, bytes.TrimSuffix(line[skipped:], []byte{'\r'})
@@ -204,20 +205,40 @@ func isConflictMarker(line []byte) bool {
 	return string(bytes.TrimSpace(line)) == "======="
 }
 
-// add takes up the part after those taken already.
-func (f *File) add(p part) {
-	f.hash.add(p.hash, len(p.block.data))
-	f.problems = append(f.problems, p.problems...)
-	for _, is := range p.issues {
-		if before, ok := f.byID[is.ID]; ok {
-			if f.repeats[is.ID] == nil {
-				f.repeats[is.ID] = []int{f.issues[before].Line}
-			}
-			f.repeats[is.ID] = append(f.repeats[is.ID], is.Line)
-		}
-		f.byID[is.ID] = int32(len(f.issues))
-		f.issues = append(f.issues, is)
+// assemble puts the parts together in file order.
+func (f *File) assemble(parts []part, seed maphash.Seed) {
+	count := 0
+	for _, p := range parts {
+		count += len(p.issues)
 	}
+	f.issues = make([]*Issue, 0, count)
+	f.byID = newIDTable(seed, count)
+	lines := 0
+	for _, p := range parts {
+		if f.hash != nil && p.size > 0 {
+			f.hash.add(p.hash, p.size)
+		}
+		for _, problem := range p.problems {
+			problem.Line += lines
+			f.problems = append(f.problems, problem)
+		}
+		for _, is := range p.issues {
+			is.Line += lines
+			f.issues = append(f.issues, is)
+			if before := f.byID.put(f.issues, len(f.issues)-1); before >= 0 {
+				f.repeat(is.ID, f.issues[before].Line, is.Line)
+			}
+		}
+		lines += p.lines
+	}
+}
+
+// repeat notes that an id of one line stands on another too.
+func (f *File) repeat(id string, before, line int) {
+	if f.repeats[id] == nil {
+		f.repeats[id] = []int{before}
+	}
+	f.repeats[id] = append(f.repeats[id], line)
 }
 
 func (f *File) reportRepeats() {

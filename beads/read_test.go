@@ -1,8 +1,11 @@
 package beads
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"hash/maphash"
+	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -112,7 +115,7 @@ func TestIssueFields(t *testing.T) {
 	}
 	for i, is := range f.All() {
 		got := *is
-		got.file, got.off, got.size = nil, 0, 0
+		got.file, got.off, got.size, got.sum = nil, 0, 0, 0
 		if !reflect.DeepEqual(got, want[i]) {
 			t.Errorf("got  %+v\nwant %+v", got, want[i])
 		}
@@ -132,7 +135,7 @@ func TestReadParallel(t *testing.T) {
 	var first *File
 	for _, n := range []int{1, 2, 8} {
 		runtime.GOMAXPROCS(n)
-		f := mustRead(t, s.Path)
+		f := mustReadToEdit(t, s)
 		if f.Len() != 4501 || len(f.Problems()) != 1501 {
 			t.Fatalf("GOMAXPROCS %d: %d issues, %d problems", n, f.Len(), len(f.Problems()))
 		}
@@ -143,12 +146,15 @@ func TestReadParallel(t *testing.T) {
 			first = f
 			continue
 		}
-		if !reflect.DeepEqual(first.problems, f.problems) || !reflect.DeepEqual(first.byID, f.byID) {
-			t.Errorf("GOMAXPROCS %d: other problems or ids", n)
+		if !reflect.DeepEqual(first.problems, f.problems) {
+			t.Errorf("GOMAXPROCS %d: other problems", n)
 		}
 		for i, is := range f.All() {
+			if was, _ := first.Index(is.ID); f.At(was).ID != is.ID {
+				t.Fatalf("GOMAXPROCS %d: %s found elsewhere", n, is.ID)
+			}
 			a, b := *first.At(i), *is
-			a.file, b.file = nil, nil
+			a.file, b.file, a.sum, b.sum = nil, nil, 0, 0
 			if !reflect.DeepEqual(a, b) {
 				t.Fatalf("GOMAXPROCS %d: %+v, before %+v", n, b, a)
 			}
@@ -173,7 +179,7 @@ func TestReadParallel(t *testing.T) {
 // The same bytes hash alike on every reading, others do not.
 func TestContentHash(t *testing.T) {
 	data := string(generate(2000))
-	f := mustRead(t, writeStore(t, data).Path)
+	f := mustReadToEdit(t, writeStore(t, data))
 	for _, c := range []struct {
 		data string
 		want bool
@@ -191,30 +197,104 @@ func TestContentHash(t *testing.T) {
 	}
 }
 
-// Where the file is cut depends on nothing but its bytes, not on the buffers
-// at hand: else the hash of a store that did not change would.
-func TestCutter(t *testing.T) {
-	data := string(generate(500)) + strings.Repeat(" ", 3<<20) + "\n" + string(generate(3000))
-	cuts := func(reuse bool) (sizes []int) {
-		c := cutter{r: strings.NewReader(data)}
-		var buf []byte
-		for {
-			b, err := c.next(buf)
-			if err != nil {
-				t.Fatal(err)
+// Every line is in the block in which it begins, whole, and every byte in one
+// stretch, wherever lines and blocks end.
+func TestBlocks(t *testing.T) {
+	line := func(size int) string { return strings.Repeat("x", size-1) + "\n" }
+	short := strings.Repeat(line(100), blockSize/100)
+	for name, data := range map[string]string{
+		"empty":                      "",
+		"one byte":                   "x",
+		"one newline":                "\n",
+		"just a block":               line(blockSize),
+		"a block and a byte":         line(blockSize) + "x",
+		"a line ends before":         line(blockSize-1) + line(10),
+		"a line ends after":          line(blockSize+1) + line(10),
+		"no newline at the end":      short + short + "x",
+		"no newline in blocks":       strings.Repeat("x", 3*blockSize),
+		"a line over several blocks": line(10) + line(5*blockSize+7) + short,
+		"the tail ends the file":     line(blockSize-9) + strings.Repeat("x", 9+tailSize),
+		"many":                       short + line(tailSize) + short + line(2*tailSize+1) + short + "\n\n\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := blockReader{from: strings.NewReader(data)}
+			var lines, own strings.Builder
+			for n := 0; ; n++ {
+				b, err := r.read(n)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(b.data) > 0 && int(b.off) != lines.Len() {
+					t.Fatalf("block %d begins at %d, after %d bytes", n, b.off, lines.Len())
+				}
+				if cut := len(b.data) > 0 && b.data[len(b.data)-1] != '\n'; cut && lines.Len()+len(b.data) < len(data) {
+					t.Fatalf("block %d ends in the middle of a line", n)
+				}
+				lines.Write(b.data)
+				own.Write(b.own)
+				if b.last() {
+					break
+				}
 			}
-			sizes = append(sizes, len(b.data))
-			if b.last {
-				return sizes
+			if lines.String() != data || own.String() != data {
+				t.Errorf("%d bytes of lines, %d of stretches, want %d", lines.Len(), own.Len(), len(data))
 			}
-			if reuse {
-				buf = b.data
-			}
+		})
+	}
+}
+
+// countedReads counts the bytes that are read of a file.
+type countedReads struct {
+	io.ReaderAt
+	bytes int
+}
+
+func (c *countedReads) ReadAt(p []byte, off int64) (int, error) {
+	n, err := c.ReaderAt.ReadAt(p, off)
+	c.bytes += n
+	return n, err
+}
+
+// Lines that go on after their block cost a twentieth more, not more.
+func TestBlocksReadOnce(t *testing.T) {
+	data := generate(5000)
+	from := &countedReads{ReaderAt: bytes.NewReader(data)}
+	r := blockReader{from: from}
+	for n := range blocksOf(int64(len(data))) {
+		if _, err := r.read(n); err != nil {
+			t.Fatal(err)
 		}
 	}
-	fresh, reused := cuts(false), cuts(true)
-	if !reflect.DeepEqual(fresh, reused) || len(fresh) < 5 {
-		t.Errorf("cut into %v with fresh buffers, %v with reused ones", fresh, reused)
+	if extra := from.bytes - len(data); extra < 0 || extra > len(data)/15 {
+		t.Errorf("read %d bytes of %d", from.bytes, len(data))
+	}
+}
+
+// What is appended while a file is read is read too, and hashed alike.
+func TestReadGrown(t *testing.T) {
+	data := generate(1000)
+	s := writeStore(t, string(data))
+	f := mustReadToEdit(t, s)
+	seed := maphash.MakeSeed()
+	f.hash = newContentHash(seed)
+	x := newIndexer(f, seed)
+	first, err := x.part(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts, err := f.grown([]part{first}, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.problems, f.repeats = nil, nil
+	f.assemble(parts, seed)
+	h, err := hashFile(seed, bytes.NewReader(data))
+	if err != nil || f.Len() != 1000 || !h.equal(f.hash) {
+		t.Errorf("%d issues, the same hash: %v, %v", f.Len(), h.equal(f.hash), err)
+	}
+	parts[1].last = true
+	if parts, err = f.grown(parts, seed); err != nil || len(parts) != 2 {
+		t.Errorf("%d parts up to the last, %v", len(parts), err)
 	}
 }
 

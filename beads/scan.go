@@ -31,8 +31,9 @@ type syntaxError struct {
 // scanner checks JSON without building values. Every method takes the offset
 // where its element starts and gives the offset after it, or -1 with err set.
 type scanner struct {
-	b   []byte
-	err *syntaxError
+	b       []byte
+	err     *syntaxError
+	escaped bool // the last string holds a backslash
 }
 
 func (s *scanner) fail(i int, expected string) int {
@@ -124,13 +125,7 @@ func (s *scanner) member(i, depth int, m *member) int {
 		return -1
 	}
 	m.key = span{i + 1, end - 1}
-	m.escaped = false
-	for _, c := range m.key.of(s.b) {
-		if c == '\\' {
-			m.escaped = true
-			break
-		}
-	}
+	m.escaped = s.escaped
 	i = s.blanks(end)
 	if s.at(i) != ':' {
 		return s.fail(i, `":" after the key`)
@@ -174,14 +169,18 @@ const (
 // backslash or a control character. The lowest mark is exact; a borrow can
 // only make false ones above it.
 func special(w uint64) uint64 {
-	q := w ^ ones*'"'
+	q := w ^ ones*('"'^0x20) // makes the quote a blank, and leaves nothing else below "!" but control characters
 	e := w ^ ones*'\\'
-	return ((q-ones)&^q | (e-ones)&^e | (w-ones*0x20)&^w) & highs
+	return ((q-ones*0x21)&^q | (e-ones)&^e) & highs
 }
+
+// simple marks what may stand behind a backslash alone.
+var simple = [256]bool{'"': true, '\\': true, '/': true, 'b': true, 'f': true, 'n': true, 'r': true, 't': true}
 
 // str skips a string from its opening quote, eight bytes at a time.
 func (s *scanner) str(i int) int {
 	b := s.b
+	s.escaped = false
 	i++
 	for {
 		for i+8 <= len(b) {
@@ -198,7 +197,10 @@ func (s *scanner) str(i int) int {
 		case c == '"':
 			return i + 1
 		case c == '\\':
-			if i = s.escape(i); i < 0 {
+			s.escaped = true
+			if i+1 < len(b) && simple[b[i+1]] {
+				i += 2
+			} else if i = s.escape(i); i < 0 {
 				return -1
 			}
 		case c < 0x20:
