@@ -29,6 +29,7 @@ type Update struct {
 	Signals  map[signals.Signal]string
 	Reaffirm bool             // date the given signals even where their value stays
 	Evidence bool             // a new table gets the evidence rows
+	Ran      string           // what was run as evidence, and what it said; evidence-freshness becomes today
 	Estimate signals.Estimate // an empty one keeps the estimate that is there
 	Question Question         // escalates: asked of a person, escalation becomes pending
 
@@ -131,6 +132,9 @@ func (u Update) permit() notes.Permit {
 	if !u.Estimate.Empty() {
 		p.Change = append(p.Change, signals.EstimateSection)
 	}
+	if u.Ran != "" {
+		p.Change = append(p.Change, signals.EvidenceSection)
+	}
 	if u.Question.Text != "" {
 		p.Change = append(p.Change, signals.EscalationSection)
 	}
@@ -149,6 +153,9 @@ func Apply(id string, d *notes.Doc, u Update, rules Rules) (*notes.Doc, *Report,
 	if result, err = r.writeEstimate(result, u, rules); err != nil {
 		return nil, nil, err
 	}
+	if result, err = r.writeEvidence(result, u, rules); err != nil {
+		return nil, nil, err
+	}
 	if result, err = r.writeQuestion(result, u, rules); err != nil {
 		return nil, nil, err
 	}
@@ -157,6 +164,7 @@ func Apply(id string, d *notes.Doc, u Update, rules Rules) (*notes.Doc, *Report,
 		return nil, nil, &MissingEstimateError{ID: id, Progress: after.Value(signals.Progress)}
 	}
 	r.Alerts = append(r.Alerts, alerts(before, after)...)
+	r.warnOfConfidence(before, after)
 	return result, r, nil
 }
 
@@ -167,6 +175,9 @@ func (r *Report) writeSignals(d *notes.Doc, u Update, rules Rules) (*notes.Doc, 
 	set := make(map[signals.Signal]string, len(u.Signals)+1)
 	for s, value := range u.Signals {
 		set[s] = value
+	}
+	if u.Ran != "" {
+		set[signals.EvidenceFreshness] = rules.today()
 	}
 	if u.Question.Text != "" {
 		set[signals.Escalation] = signals.EscalationPending
@@ -194,6 +205,23 @@ func (r *Report) writeEstimate(d *notes.Doc, u Update, rules Rules) (*notes.Doc,
 	e := u.Estimate
 	e.Date = rules.today()
 	return r.written(signals.EstimateSection, d)(signals.SetEstimate(d, e))
+}
+
+func (r *Report) writeEvidence(d *notes.Doc, u Update, rules Rules) (*notes.Doc, error) {
+	if u.Ran == "" {
+		return d, nil
+	}
+	return r.written(signals.EvidenceSection, d)(signals.SetEvidence(d, signals.Evidence{Date: rules.today(), Text: u.Ran}))
+}
+
+// warnOfConfidence says that confidence went up on nothing new.
+func (r *Report) warnOfConfidence(before, after *signals.Table) {
+	was, is := before.Value(signals.Confidence), after.Value(signals.Confidence)
+	if signals.Weaker(was, is) >= 0 || after.Value(signals.EvidenceFreshness) == after.Updated(signals.Confidence) {
+		return
+	}
+	r.Warnings = append(r.Warnings, fmt.Sprintf("confidence: went from %s to %s without evidence of today (evidence-freshness %s)",
+		was, is, after.Value(signals.EvidenceFreshness)))
 }
 
 func (r *Report) writeQuestion(d *notes.Doc, u Update, rules Rules) (*notes.Doc, error) {

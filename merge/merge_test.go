@@ -50,6 +50,9 @@ func mergeCases() []mergeCase {
 	estimate := func(hour int, date, text string) string {
 		return noted("p-a", hour, section("checkpoint-context", "## State estimate ("+date+")\n\n"+text))
 	}
+	ran := func(hour int, date, text string) string {
+		return noted("p-a", hour, section("evidence-context", "## Evidence ("+date+")\n\n"+text))
+	}
 	asked := "## Pending (2026-11-01)\nwhich?"
 	trail := func(hour int, state, body string) string {
 		return noted("p-a", hour, table("escalation "+state)+"\n\n"+section("escalation-context", body))
@@ -114,6 +117,7 @@ func mergeCases() []mergeCase {
 			theirs: noted("p-a", 2, "before\n\n"+table("surprise 0.0 2026-11-01")+"\n\nanother"), want: noted("p-a", 2, "before\n\n"+table("surprise 0.1 2026-11-02")+"\n\nanother")},
 		{name: "the newer estimate", base: estimate(0, "2026-11-01", "old"), ours: estimate(1, "2026-11-03", "mine"), theirs: estimate(2, "2026-11-02", "theirs"), want: estimate(2, "2026-11-03", "mine")},
 		{name: "estimates of one day", base: estimate(0, "2026-11-01", "old"), ours: estimate(1, "2026-11-03", "mine"), theirs: estimate(2, "2026-11-03", "theirs"), want: estimate(2, "2026-11-03", "theirs")},
+		{name: "the newer evidence", base: ran(0, "2026-11-01", "old"), ours: ran(1, "2026-11-03", "mine"), theirs: ran(2, "2026-11-02", "theirs"), want: ran(2, "2026-11-03", "mine")},
 		{name: "an estimate and a table", base: noted("p-a", 0, "text"), ours: noted("p-a", 1, "text\n\n"+section("checkpoint-context", "x")), theirs: noted("p-a", 2, table("surprise 0.1 2026-11-02")+"\n\ntext"),
 			want: noted("p-a", 2, table("surprise 0.1 2026-11-02")+"\n\ntext\n\n"+section("checkpoint-context", "x"))},
 		{name: "question and answer", base: trail(0, "pending 2026-11-01", asked),

@@ -230,7 +230,15 @@ func (d *documents) mergeSection(name string, v versions) (body []string, reason
 	case signals.Section:
 		merged, reason = d.mergeTable()
 	case signals.EstimateSection:
-		merged = d.newerEstimate(v)
+		merged = d.newer(v, name, func(doc *notes.Doc) string {
+			estimate, _ := signals.LastEstimate(doc)
+			return estimate.Date
+		})
+	case signals.EvidenceSection:
+		merged = d.newer(v, name, func(doc *notes.Doc) string {
+			evidence, _ := signals.LastEvidence(doc)
+			return evidence.Date
+		})
 	case signals.EscalationSection:
 		merged = uniteParts(l[0], o[0])
 	default:
@@ -239,16 +247,15 @@ func (d *documents) mergeSection(name string, v versions) (body []string, reason
 	return []string{merged}, reason
 }
 
-// newerEstimate is the state estimate with the later date; of two of one date
-// that of the side written last. The other one stays in the history.
-func (d *documents) newerEstimate(v versions) string {
-	lead, _ := signals.LastEstimate(d.lead.doc)
-	other, _ := signals.LastEstimate(d.other.doc)
+// newer is the section of that name with the later date; of two of one date that
+// of the side written last. The other one stays in the history.
+func (d *documents) newer(v versions, name string, date func(*notes.Doc) string) string {
+	lead, other := date(d.lead.doc), date(d.other.doc)
 	newer := d.lead
-	if other.Date > lead.Date || other.Date == lead.Date && v.newer() == d.other.record {
+	if other > lead || other == lead && v.newer() == d.other.record {
 		newer = d.other
 	}
-	return newer.bodies[signals.EstimateSection][0]
+	return newer.bodies[name][0]
 }
 
 // write gives the section of a name its body, or none.

@@ -49,6 +49,7 @@ func Brief(f *beads.File, g *dag.Graph, i int, req Request, rules Rules) (*Brief
 		return nil, err
 	}
 	b.Alerts = append([]signals.Alert{}, alerts...)
+	b.Upstream = evidenceOf(b.ClosedDependencies, rules.Now)
 	deepen(b.Depth)(b, a)
 	b.Next = b.next(g.IsReady(i, rules.Now))
 	if req.Budget > 0 {
@@ -106,6 +107,7 @@ func (a assembly) common(i int, record *beads.Record) *Briefing {
 	if e, ok := signals.LastEstimate(a.doc); ok {
 		b.Estimate = &Estimate{Date: e.Date, Text: e.Body}
 	}
+	b.Shown = a.shown()
 	b.Divergence = a.divergence()
 	return b
 }
@@ -159,7 +161,7 @@ func (a assembly) otherNotes() string {
 	at := 0
 	for _, s := range a.doc.Sections() {
 		switch s.Name {
-		case signals.Section, signals.EstimateSection, signals.EscalationSection:
+		case signals.Section, signals.EstimateSection, signals.EvidenceSection, signals.EscalationSection:
 			kept.WriteString(text[at:s.Start])
 			at = s.End
 		}
@@ -202,6 +204,10 @@ func (a assembly) dependency(issue *beads.Issue, record *beads.Record, distance 
 	if table.HasEvidence() {
 		d.Confidence = table.Value(signals.Confidence)
 		d.Freshness = table.Value(signals.EvidenceFreshness)
+		d.ageDays, d.aged = age(d.Freshness, a.rules.Now)
+	}
+	if e, ok := signals.LastEvidence(doc); ok && distance == 1 {
+		d.Ran = e.Text
 	}
 	if e, ok := signals.LastEstimate(doc); ok {
 		d.Checkpoint, d.downstream = e.Body, e.Downstream

@@ -31,12 +31,14 @@ type Briefing struct {
 	Escalation Escalation        `json:"escalation"`
 
 	Estimate    *Estimate   `json:"checkpoint,omitempty"`
+	Shown       *Shown      `json:"evidence,omitempty"`
 	Divergence  *Divergence `json:"divergence,omitempty"`
 	Description string      `json:"description,omitempty"`
 	Acceptance  Acceptance  `json:"acceptance"`
 	Notes       string      `json:"notes,omitempty"` // notes outside the sections that stig reads
 
 	ClosedDependencies []Dependency `json:"closed_dependencies"` // dependencies before dependents
+	Upstream           Evidence     `json:"upstream_evidence"`   // of all closed dependencies, left out or not
 	OpenBlockers       []Ref        `json:"open_blockers"`
 	Dependents         []Ref        `json:"dependents"` // unclosed issues that wait for this one
 
@@ -112,9 +114,12 @@ type Dependency struct {
 	Surprise    float64 `json:"surprise"`
 	Confidence  string  `json:"confidence,omitempty"`
 	Freshness   string  `json:"evidence_freshness,omitempty"`
+	Ran         string  `json:"evidence,omitempty"` // what was run to show it
 
 	labels     []string
 	downstream string // its Downstream impact
+	aged       bool   // Freshness is a day
+	ageDays    int    // since then
 }
 
 // Ref names another issue.
@@ -159,7 +164,7 @@ func (r Ref) size() int  { return utf8.RuneCountInString(r.ID + r.Title + r.Stat
 func (i Item) size() int { return utf8.RuneCountInString(i.From + i.Text) }
 
 func (d Dependency) size() int {
-	return utf8.RuneCountInString(d.ID + d.Title + d.CloseReason + d.Checkpoint)
+	return utf8.RuneCountInString(d.ID + d.Title + d.CloseReason + d.Checkpoint + d.Ran)
 }
 
 func checkSize(c gate.Check) int          { return utf8.RuneCountInString(c.Text + c.Reason) }

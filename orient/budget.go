@@ -70,6 +70,9 @@ func (b *Briefing) cuts() []cut {
 		b.cutDependencies(func(Dependency) bool { return true }),
 		cutTail(&b.Acceptance.Checks, len(b.Acceptance.Checks), "command", checkSize),
 	}
+	if b.Shown != nil {
+		list = append(list, cutText(&b.Shown.Text, "what was run to show it"))
+	}
 	if b.Estimate != nil {
 		list = append(list, cutText(&b.Estimate.Text, "the state estimate"))
 	}

@@ -107,8 +107,8 @@ func (d Dependency) known() string {
 	}
 	if d.Confidence != "" {
 		text += " (confidence " + d.Confidence
-		if d.Freshness != "" && d.Freshness != signals.EvidenceFreshness.Default() {
-			text += ", evidence of " + d.Freshness
+		if day := d.evidenceDay(); day != "" {
+			text += ", " + day
 		}
 		text += ")"
 	}

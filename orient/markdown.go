@@ -75,6 +75,10 @@ func (b *Briefing) standing(w *page) {
 		w.heading(strings.TrimSpace("State estimate left here " + parenthesised(b.Estimate.Date)))
 		w.quote(b.Estimate.Text)
 	}
+	if b.Shown != nil {
+		w.heading(b.Shown.heading())
+		w.quote(b.Shown.Text)
+	}
 }
 
 func (b *Briefing) standardBody(w *page) {
@@ -153,6 +157,9 @@ func (b *Briefing) dependencies(w *page, heading string) {
 		return
 	}
 	w.heading(heading)
+	if least := b.Upstream.least(); len(b.ClosedDependencies) > 1 && len(least) > 0 {
+		w.line(strings.Join(least, " · "))
+	}
 	for _, d := range b.ClosedDependencies {
 		w.blank()
 		w.linef("### %s %s", d.ID, oneLine(d.Title))
@@ -162,6 +169,9 @@ func (b *Briefing) dependencies(w *page, heading string) {
 		}
 		if d.Checkpoint != "" {
 			w.quote(d.Checkpoint)
+		}
+		if d.Ran != "" {
+			w.quote("Evidence: " + d.Ran)
 		}
 	}
 }
@@ -175,8 +185,8 @@ func (d Dependency) facts() string {
 	if d.Confidence != "" {
 		facts = append(facts, "confidence "+d.Confidence)
 	}
-	if d.Freshness != "" && d.Freshness != signals.EvidenceFreshness.Default() {
-		facts = append(facts, "evidence of "+d.Freshness)
+	if day := d.evidenceDay(); day != "" {
+		facts = append(facts, day)
 	}
 	return strings.Join(facts, " · ")
 }

@@ -3,7 +3,6 @@ package orient
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"stig/beads"
 	"stig/dag"
@@ -37,18 +36,6 @@ type Surprise struct {
 	Over     bool    `json:"over"`  // strictly
 }
 
-// Evidence is how well the claims of the dependencies are shown to hold, as
-// far as their tables say.
-type Evidence struct {
-	Weakest    string   `json:"weakest,omitempty"` // confidence
-	WeakestIn  []string `json:"weakest_in"`        // ids
-	Oldest     string   `json:"oldest,omitempty"`  // YYYY-MM-DD
-	OldestIn   []string `json:"oldest_in"`
-	OldestDays int      `json:"oldest_days"`
-	Unrecorded []string `json:"unrecorded"` // ids whose tables name no confidence
-	Undated    []string `json:"undated"`    // ids that name one, and no day of their evidence
-}
-
 // Assess reviews the issue at index i. It fails only when a line of the store
 // can no longer be read.
 func Assess(f *beads.File, g *dag.Graph, i int, rules Rules) (*Review, error) {
@@ -72,7 +59,7 @@ func Assess(f *beads.File, g *dag.Graph, i int, rules Rules) (*Review, error) {
 		return nil, err
 	}
 	r.Surprise = r.surprise()
-	r.Evidence = r.evidence(rules.Now)
+	r.Evidence = evidenceOf(r.Dependencies, rules.Now)
 	r.Next = r.next()
 	return r, nil
 }
@@ -90,36 +77,6 @@ func (r *Review) surprise() Surprise {
 	}
 	s.Over = signals.Over(s.Sum, s.Limit)
 	return s
-}
-
-func (r *Review) evidence(now time.Time) Evidence {
-	e := Evidence{WeakestIn: []string{}, OldestIn: []string{}, Unrecorded: []string{}, Undated: []string{}}
-	for _, d := range r.Dependencies {
-		if d.Confidence == "" {
-			e.Unrecorded = append(e.Unrecorded, d.ID)
-			continue
-		}
-		keepLeast(&e.Weakest, &e.WeakestIn, d.Confidence, d.ID, signals.Weaker)
-		if _, err := time.Parse(time.DateOnly, d.Freshness); err != nil {
-			e.Undated = append(e.Undated, d.ID)
-			continue
-		}
-		keepLeast(&e.Oldest, &e.OldestIn, d.Freshness, d.ID, strings.Compare)
-	}
-	if day, err := time.ParseInLocation(time.DateOnly, e.Oldest, now.Location()); err == nil {
-		e.OldestDays = max(0, int(now.Sub(day)/(24*time.Hour)))
-	}
-	return e
-}
-
-// keepLeast keeps the least value and who has it.
-func keepLeast(least *string, in *[]string, value, id string, compare func(a, b string) int) {
-	switch order := compare(value, *least); {
-	case *least == "" || order < 0:
-		*least, *in = value, []string{id}
-	case order == 0:
-		*in = append(*in, id)
-	}
 }
 
 func (r *Review) next() []Step {
@@ -183,11 +140,8 @@ func (r *Review) certainty(w *page) {
 		w.linef("- surprise %s of at most %s (θ %s of %s × %d): %s", signals.Decimal(s.Sum), signals.Decimal(s.Limit),
 			signals.Decimal(s.Theta), r.Cynefin, s.Blockers, verdict)
 	}
-	if e.Weakest != "" {
-		w.linef("- weakest confidence: %s (%s)", e.Weakest, strings.Join(e.WeakestIn, ", "))
-	}
-	if e.Oldest != "" {
-		w.linef("- oldest evidence: %s, %s ago (%s)", e.Oldest, count(e.OldestDays, "day"), strings.Join(e.OldestIn, ", "))
+	for _, line := range e.least() {
+		w.linef("- %s", line)
 	}
 	if len(e.Undated) > 0 {
 		w.linef("- evidence without a day: %s", strings.Join(e.Undated, ", "))

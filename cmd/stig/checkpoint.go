@@ -55,6 +55,7 @@ func (a *app) checkpointCommand() *cobra.Command {
 	flags.StringVarP(&o.message, "message", "m", "", "the whole state estimate as one `TEXT`")
 	flags.StringVar(&o.file, "file", "", "read the whole state estimate from `FILE` (- for standard input)")
 	flags.StringVar(&o.update.Question.Text, "escalate", "", "also ask a person this `QUESTION`: escalation becomes pending")
+	flags.StringVar(&o.update.Ran, "evidence", "", "what was `RUN` to show that it works, and what it said: evidence-freshness becomes today")
 	flags.BoolVar(&o.update.NoContext, "no-context", false, "allow implementing or blocked without a state estimate")
 	flags.BoolVar(&o.update.Reaffirm, "reaffirm", false, "date the given signals even where their value stays")
 	flags.BoolVar(&o.commit, "commit", false, "commit the store alone, as chore(beads): checkpoint ID")
@@ -97,8 +98,25 @@ func (a *app) readCheckpoint(cmd *cobra.Command, args []string, o *checkpointOpt
 	if o.update.Question.Text != "" && strings.TrimSpace(o.update.Question.Text) == "" {
 		return usage("--escalate: the question is empty", "")
 	}
-	if len(o.update.Signals) == 0 && o.update.Estimate.Empty() && o.update.Question.Text == "" {
+	if err := checkEvidence(cmd, o.update); err != nil {
+		return err
+	}
+	if len(o.update.Signals) == 0 && o.update.Estimate.Empty() && o.update.Question.Text == "" && o.update.Ran == "" {
 		return usage("nothing to write", "give a signal such as --surprise 0.2, or a state estimate with --done … or -m …")
+	}
+	return nil
+}
+
+// checkEvidence refuses evidence that says nothing, and a second day for it.
+func checkEvidence(cmd *cobra.Command, u checkpoint.Update) error {
+	if !cmd.Flags().Changed("evidence") {
+		return nil
+	}
+	if strings.TrimSpace(u.Ran) == "" {
+		return usage("--evidence: says nothing", "say what was run, and what it said")
+	}
+	if _, given := u.Signals[signals.EvidenceFreshness]; given {
+		return usage("--evidence is of today, and --evidence-freshness gives a day too", "leave one of them out")
 	}
 	return nil
 }
