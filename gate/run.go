@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"reflect"
 	"sync"
 	"time"
 )
@@ -19,14 +20,16 @@ type Command struct {
 	Env    []string  // the whole environment as NAME=value; nil inherits
 	Stdin  []byte    // nil is an empty standard input
 	Stdout io.Writer // gets the output as it comes; nil collects it in the Result
-	Stderr io.Writer // gets the errors as they come, may be Stdout; the Result has their tail anyway
+	// Stderr gets the errors as they come; the Result has their tail anyway.
+	// Where it is the same pointer as Stdout, one pipe keeps the order of both.
+	Stderr io.Writer
 }
 
 // Result is how a program ended.
 type Result struct {
 	Exit   int    // exit code; 128 and the signal's number when a signal ended it
 	Stdout []byte // all of it, unless Command.Stdout took it
-	Stderr []byte // the last tailSize bytes at most
+	Stderr []byte // the last tailSize bytes at most; of both when they share a writer
 }
 
 const (
@@ -39,15 +42,18 @@ const (
 	drainTime = 250 * time.Millisecond
 )
 
-// Run starts a program in a process group of its own and waits for its end.
+// Run starts a program in a process group of its own, without a terminal to
+// ask questions on, and waits for its end.
 // An exit code other than 0 is no error. Errors are: the program cannot be
 // started, its output cannot be passed on, or ctx ended first (the error wraps
 // the cause of ctx; the Result holds what there was).
 //
 // When ctx ends the whole group is asked to end (SIGTERM), and after two
 // seconds made to (SIGKILL). Whatever is left of the group when the program
-// has ended is ended too, so a child in the background holds nothing up. Where
-// there are no process groups only the program itself is ended.
+// has ended is ended too, so a child in the background holds nothing up. On
+// Linux so is what left the group and holds the output open all the same; a
+// service that lets go of both is let be. Where there are no process groups
+// only the program itself is ended.
 func Run(ctx context.Context, c Command) (Result, error) {
 	if len(c.Argv) == 0 {
 		return Result{}, errors.New("no program to run")
@@ -68,10 +74,12 @@ func Run(ctx context.Context, c Command) (Result, error) {
 		cmd.Stdin, err = p.from(c.Stdin)
 	}
 	if err == nil {
-		cmd.Stdout, err = p.into(or(c.Stdout, &stdout))
-	}
-	if err == nil {
 		cmd.Stderr, err = p.into(both(c.Stderr, &stderr))
+	}
+	if err == nil && c.sharesWriter() {
+		cmd.Stdout = cmd.Stderr
+	} else if err == nil {
+		cmd.Stdout, err = p.into(or(c.Stdout, &stdout))
 	}
 	if err == nil {
 		err = cmd.Start()
@@ -81,7 +89,7 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	}
 	p.started()
 
-	state, waitErr := wait(ctx, cmd)
+	state, waitErr := wait(ctx, cmd, p.ours)
 	drainErr := p.drain(cmd)
 	result := Result{Stdout: stdout.Bytes(), Stderr: stderr.bytes()}
 	if state != nil {
@@ -93,8 +101,9 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	return result, nil
 }
 
-// wait waits for the program itself. It ends the group when ctx ends.
-func wait(ctx context.Context, cmd *exec.Cmd) (*os.ProcessState, error) {
+// wait waits for the program itself. It ends the group when ctx ends, and who
+// else holds the pipes.
+func wait(ctx context.Context, cmd *exec.Cmd, ours []*os.File) (*os.ProcessState, error) {
 	type end struct {
 		state *os.ProcessState
 		err   error
@@ -110,6 +119,7 @@ func wait(ctx context.Context, cmd *exec.Cmd) (*os.ProcessState, error) {
 	case <-ctx.Done():
 	}
 	terminate(cmd.Process)
+	terminateHolders(ours)
 	select {
 	case e := <-ended:
 		return e.state, errors.Join(context.Cause(ctx), e.err)
@@ -200,6 +210,12 @@ func (p *pipes) drain(cmd *exec.Cmd) error {
 	kill(cmd.Process)
 	select {
 	case <-done:
+		return p.err
+	case <-time.After(drainTime):
+	}
+	killHolders(p.ours)
+	select {
+	case <-done:
 	case <-time.After(drainTime):
 		for _, f := range p.ours {
 			_ = f.Close()
@@ -238,6 +254,11 @@ func (t *tail) Write(b []byte) (int, error) {
 }
 
 func (t *tail) bytes() []byte { return t.kept[max(0, len(t.kept)-tailSize):] }
+
+// sharesWriter compares pointers only: other writers may not be comparable.
+func (c Command) sharesWriter() bool {
+	return c.Stdout != nil && reflect.TypeOf(c.Stdout).Kind() == reflect.Pointer && c.Stdout == c.Stderr
+}
 
 func or(w, otherwise io.Writer) io.Writer {
 	if w == nil {

@@ -8,7 +8,9 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -176,19 +178,79 @@ func TestRunTimeoutAsksFirst(t *testing.T) {
 	}
 }
 
-// Something that left the group cannot be ended, but is not waited for.
+// A service that let go of the output is let be; what holds it is ended where
+// that can be told, and never waited for.
 func TestRunDoesNotWaitForDeserters(t *testing.T) {
+	if _, err := exec.LookPath("setsid"); err != nil {
+		t.Skip("setsid is not here")
+	}
+	for name, c := range map[string]struct{ script, signal string }{
+		"holds the output":       {"setsid sleep 30 & echo $! >PID", "ended"},
+		"lets go of it":          {"setsid sleep 30 >/dev/null 2>&1 & echo $! >PID", "let be"},
+		"a group within session": {"timeout 30 sleep 30 & echo $! >PID; sleep 0.1", "ended"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pid := filepath.Join(t.TempDir(), "pid")
+			start := time.Now()
+			_, err := sh(t, gate.Command{}, strings.ReplaceAll(c.script, "PID", pid))
+			if took := time.Since(start); err != nil || took > 5*time.Second {
+				t.Errorf("took %v: %v", took, err)
+			}
+			text, err := os.ReadFile(pid)
+			if err != nil {
+				t.Fatal(err)
+			}
+			id, err := strconv.Atoi(strings.TrimSpace(string(text)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = syscall.Kill(id, syscall.SIGKILL) }()
+			if c.signal == "let be" {
+				if err := syscall.Kill(id, 0); err != nil {
+					t.Errorf("the service has gone: %v", err)
+				}
+			} else if runtime.GOOS == "linux" {
+				gone(t, pid)
+			}
+		})
+	}
+}
+
+// timeout(1) leads a group of its own, which the end of ours does not reach.
+func TestRunTimeoutReachesOtherGroups(t *testing.T) {
+	if _, err := exec.LookPath("timeout"); err != nil || runtime.GOOS != "linux" {
+		t.Skip("needs timeout, and Linux to find who holds a pipe")
+	}
 	pid := filepath.Join(t.TempDir(), "pid")
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
 	start := time.Now()
-	_, err := sh(t, gate.Command{}, "command -v setsid >/dev/null || { echo $$ >"+pid+"; exit; }; setsid sleep 30 & echo $! >"+pid)
-	if took := time.Since(start); err != nil || took > 5*time.Second {
+	_, err := gate.Run(ctx, gate.Command{Argv: []string{"sh", "-c", "timeout 300 sh -c 'echo $$ >" + pid + "; sleep 300; :'; true"}})
+	if took := time.Since(start); !errors.Is(err, context.DeadlineExceeded) || took > 1500*time.Millisecond {
 		t.Errorf("took %v: %v", took, err)
 	}
-	text, err := os.ReadFile(pid)
-	if err != nil {
-		t.Fatal(err)
+	gone(t, pid)
+}
+
+// Both outputs of a program come in the order in which it wrote them.
+func TestRunKeepsTheOrderOfOutputs(t *testing.T) {
+	var out bytes.Buffer
+	got, err := sh(t, gate.Command{Stdout: &out, Stderr: &out}, "for i in 1 2 3 4 5 6 7 8 9; do echo o$i; echo e$i >&2; done")
+	want := ""
+	for _, i := range "123456789" {
+		want += "o" + string(i) + "\ne" + string(i) + "\n"
 	}
-	if id, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil {
-		_ = syscall.Kill(id, syscall.SIGKILL)
+	if err != nil || out.String() != want || string(got.Stderr) != want {
+		t.Errorf("%v: got %q", err, out.String())
+	}
+}
+
+// A program that wants to ask on a terminal finds none, and does not stop.
+func TestRunHasNoTerminal(t *testing.T) {
+	got, err := sh(t, gate.Command{}, "if (: </dev/tty) 2>/dev/null; then echo terminal; else echo none; fi; ps -o sid= -p $$; echo $$")
+	fields := strings.Fields(string(got.Stdout))
+	if err != nil || len(fields) != 3 || fields[0] != "none" || fields[1] != fields[2] {
+		t.Errorf("got %q, %v: want no terminal, and a session of its own", got.Stdout, err)
 	}
 }

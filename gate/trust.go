@@ -30,7 +30,9 @@ func (t Trust) Grant(root, rootCommit string, now time.Time) error {
 }
 
 // Revoke takes trust back, and tells whether there was any.
-func (t Trust) Revoke(root string) (bool, error) { return false, errors.New("trust cannot be revoked yet") }
+func (t Trust) Revoke(root string) (bool, error) {
+	return false, errors.New("trust cannot be revoked yet")
+}
 
 // List gives all that is trusted, by path.
 func (t Trust) List() ([]Grant, error) { return nil, errors.New("trust cannot be listed yet") }
