@@ -1,0 +1,126 @@
+package gate_test
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"stig/gate"
+)
+
+const (
+	closingDir   = "/repo"
+	closingStore = "/repo/.beads/issues.jsonl"
+)
+
+// seen puts attempts the way the table does.
+func seen(attempts []gate.Attempt) string {
+	var words []string
+	for _, a := range attempts {
+		words = append(words, a.IDs...)
+		if a.Open {
+			words = append(words, "?")
+		}
+		if a.Overwrites(closingDir, closingStore) {
+			words = append(words, "store")
+		}
+	}
+	slices.Sort(words)
+	return strings.Join(slices.Compact(words), " ")
+}
+
+// TestCloses also holds the table to have as many lines that must pass as an
+// assistant needs to work undisturbed, and enough of the others.
+func TestCloses(t *testing.T) {
+	friends := 0
+	for _, c := range closingCases {
+		if got := seen(gate.Closes(c.command)); got != c.want {
+			t.Errorf("%s\n got %q, want %q: %+v", c.command, got, c.want, gate.Closes(c.command))
+		}
+		if c.want == "" {
+			friends++
+		}
+	}
+	if friends < 50 || len(closingCases)-friends < 50 {
+		t.Errorf("%d lines of which %d must pass: too few to mean much", len(closingCases), friends)
+	}
+}
+
+func TestClosesNamesWhatIsTyped(t *testing.T) {
+	for command, want := range map[string]string{
+		"bd close demo-1":                 "bd close",
+		"/opt/br update demo-1 -s closed": "br update --status closed",
+		"bd update demo-1 -s $s":          "bd update --status …",
+		"bd todo done demo-1":             "bd todo done",
+		"sed -i x .beads/issues.jsonl":    "sed -i",
+		"echo >> .beads/issues.jsonl":     ">>",
+		"mv x .beads/issues.jsonl":        "mv",
+	} {
+		if got := gate.Closes(command); len(got) != 1 || got[0].Verb != want {
+			t.Errorf("%s: %+v, want %q", command, got, want)
+		}
+	}
+}
+
+// A link to the store is the store.
+func TestOverwritesFollowsLinks(t *testing.T) {
+	dir := t.TempDir()
+	store, link := dir+"/issues.jsonl", dir+"/link.jsonl"
+	if err := errors.Join(os.WriteFile(store, []byte("{}\n"), 0o644), os.Symlink(store, link)); err != nil {
+		t.Fatal(err)
+	}
+	a := gate.Attempt{Files: []string{"link.jsonl"}}
+	if !a.Overwrites(dir, store) {
+		t.Error("a link to the store is not seen")
+	}
+	if a = (gate.Attempt{Files: []string{"other.jsonl"}}); a.Overwrites(dir, store) {
+		t.Error("a file that is not there is taken for the store")
+	}
+}
+
+// Lines that grow when they are read must come to an end soon.
+func TestClosesEndsSoon(t *testing.T) {
+	twice := "f() { g \"$@\"; g \"$@\"; }; g() { f \"$@\"; f \"$@\"; }; f x"
+	grows := "a=xxxxxxxxxx;" + strings.Repeat("a=$a$a$a$a;", 40) + "eval $a"
+	many := strings.Repeat("for i in a b c d e f; do ", 12) + "bd show $i" + strings.Repeat("; done", 12)
+	deep := strings.Repeat("(", 3000) + "bd close x" + strings.Repeat(")", 3000)
+	for _, command := range []string{twice, grows, many, deep, strings.Repeat("{a,b,c}", 60), strings.Repeat("eval ", 500) + "x"} {
+		start := time.Now()
+		gate.Closes(command)
+		if took := time.Since(start); took > time.Second {
+			t.Errorf("%.60s…: took %v", command, took)
+		}
+	}
+}
+
+func FuzzCloses(f *testing.F) {
+	for _, c := range closingCases {
+		f.Add(c.command)
+	}
+	f.Fuzz(func(t *testing.T, command string) {
+		start := time.Now()
+		attempts := gate.Closes(command)
+		for _, a := range attempts {
+			a.Overwrites(closingDir, closingStore)
+			if a.Verb == "" || !a.Open && len(a.IDs) == 0 && len(a.Files) == 0 {
+				t.Errorf("%q: %+v says nothing", command, a)
+			}
+		}
+		if _, err := json.Marshal(attempts); err != nil {
+			t.Errorf("%q: %v", command, err)
+		}
+		if took := time.Since(start); took > 2*time.Second {
+			t.Errorf("%q: took %v", command, took)
+		}
+	})
+}
+
+func BenchmarkCloses(b *testing.B) {
+	for b.Loop() {
+		gate.Closes(`cd sub && go test ./... 2>&1 | tail -5 && git commit -am "bd close demo-1"`)
+	}
+}

@@ -1,0 +1,373 @@
+package gate
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// watch goes through a command line as a shell would run it.
+type watch struct {
+	found     []Attempt
+	variables map[string][]string // every text that the line gives them
+	functions map[string]*shellFunction
+	declared  []string // names of functions, in order
+	aliases   map[string]string
+	params    []string // of the function that runs; nil outside of one
+	dir       string   // where the line changed to, from where it began
+	input     string   // what standard input holds
+	steps     int      // taken so far
+	depth     int      // of shells in shells
+}
+
+// Limits of one line. A line that reaches them is not read to its end.
+const (
+	maxSteps    = 4000
+	maxDepth    = 12
+	maxVariants = 32      // of one command, by the values that its variables may have
+	maxText     = 1 << 20 // bytes of one text
+)
+
+// shellFunction is a function that the line declares.
+type shellFunction struct {
+	body   *syntax.Stmt
+	called bool
+}
+
+// spent counts a step, and tells whether there were too many.
+func (w *watch) spent() bool {
+	w.steps++
+	return w.steps > maxSteps
+}
+
+// read goes through a text that a shell would run.
+func (w *watch) read(text string) {
+	if w.depth >= maxDepth || len(text) > maxText {
+		return
+	}
+	w.depth++
+	defer func() { w.depth-- }()
+	for _, language := range []syntax.LangVariant{syntax.LangBash, syntax.LangZsh} {
+		stmts, err := statements(text, language)
+		w.all(stmts)
+		if err == nil {
+			return
+		}
+	}
+}
+
+// statements gives those that stand before the first mistake. On some texts the
+// parser panics; that is a mistake of the text too, for whoever is to run it.
+func statements(text string, language syntax.LangVariant) (stmts []*syntax.Stmt, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("the parser gives up: %v", r)
+		}
+	}()
+	for s, err := range syntax.NewParser(syntax.Variant(language)).StmtsSeq(strings.NewReader(text)) {
+		if err != nil {
+			return stmts, err
+		}
+		stmts = append(stmts, s)
+	}
+	return stmts, nil
+}
+
+func (w *watch) all(stmts []*syntax.Stmt) {
+	for _, s := range stmts {
+		w.stmt(s)
+	}
+}
+
+// aside goes through what runs in a shell of its own.
+func (w *watch) aside(stmts []*syntax.Stmt) {
+	dir := w.dir
+	w.all(stmts)
+	w.dir = dir
+}
+
+func (w *watch) stmt(s *syntax.Stmt) {
+	if s == nil || w.spent() {
+		return
+	}
+	for _, r := range s.Redirs {
+		w.redirect(r)
+	}
+	before := w.input
+	w.input = w.fed(s, before)
+	w.command(s.Cmd)
+	w.input = before
+}
+
+func (w *watch) command(cmd syntax.Command) {
+	switch c := cmd.(type) {
+	case *syntax.CallExpr:
+		w.call(c)
+	case *syntax.BinaryCmd:
+		w.stmt(c.X)
+		before := w.input
+		if c.Op == syntax.Pipe || c.Op == syntax.PipeAll {
+			w.input = w.output(c.X)
+		}
+		w.stmt(c.Y)
+		w.input = before
+	case *syntax.Subshell:
+		w.aside(c.Stmts)
+	case *syntax.Block:
+		w.all(c.Stmts)
+	case *syntax.IfClause:
+		for ; c != nil; c = c.Else {
+			w.all(c.Cond)
+			w.all(c.Then)
+		}
+	case *syntax.WhileClause:
+		w.all(c.Cond)
+		w.all(c.Do)
+	case *syntax.ForClause:
+		w.loop(c.Loop)
+		w.all(c.Do)
+	case *syntax.CaseClause:
+		w.inside(c.Word)
+		for _, item := range c.Items {
+			w.all(item.Stmts)
+		}
+	case *syntax.TimeClause:
+		w.stmt(c.Stmt)
+	case *syntax.CoprocClause:
+		w.stmt(c.Stmt)
+	case *syntax.FuncDecl:
+		w.declare(c)
+	case *syntax.DeclClause:
+		for _, a := range c.Args {
+			w.assign(a)
+		}
+	case *syntax.LetClause, *syntax.ArithmCmd, *syntax.TestClause:
+		w.inside(c)
+	}
+}
+
+// inside goes through the substitutions in a node that runs nothing itself.
+func (w *watch) inside(node syntax.Node) {
+	if word, ok := node.(*syntax.Word); ok && word == nil {
+		return
+	}
+	syntax.Walk(node, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.CmdSubst:
+			w.aside(n.Stmts)
+			return false
+		case *syntax.ProcSubst:
+			w.aside(n.Stmts)
+			return false
+		}
+		return true
+	})
+}
+
+func (w *watch) loop(loop syntax.Loop) {
+	w.inside(loop)
+	words, ok := loop.(*syntax.WordIter)
+	if !ok || words.Name == nil {
+		return
+	}
+	name := words.Name.Value
+	for _, argv := range w.variants(words.Items) {
+		for _, text := range argv {
+			w.set(name, text)
+		}
+	}
+	if len(words.Items) == 0 {
+		w.set(name, unknown)
+	}
+}
+
+// declare keeps a function until it is called.
+func (w *watch) declare(c *syntax.FuncDecl) {
+	names := c.Names
+	if c.Name != nil {
+		names = append(names, c.Name)
+	}
+	if len(names) == 0 { // zsh runs it at once
+		w.stmt(c.Body)
+	}
+	for _, name := range names {
+		w.functions[name.Value] = &shellFunction{body: c.Body}
+		if !slices.Contains(w.declared, name.Value) {
+			w.declared = append(w.declared, name.Value)
+		}
+	}
+}
+
+// enter goes through a function that was called with these words.
+func (w *watch) enter(f *shellFunction, argv []string) {
+	f.called = true
+	if w.depth >= maxDepth {
+		return
+	}
+	w.depth++
+	before := w.params
+	w.params = argv[1:]
+	w.stmt(f.body)
+	w.params = before
+	w.depth--
+}
+
+func (w *watch) assign(a *syntax.Assign) {
+	if a.Value != nil {
+		w.inside(a.Value)
+	}
+	if a.Array != nil {
+		w.inside(a.Array)
+	}
+	if a.Name == nil {
+		return
+	}
+	switch {
+	case a.Value != nil && !a.Append:
+		for _, text := range w.texts(a.Value.Parts) {
+			w.set(a.Name.Value, text)
+		}
+	case a.Array != nil && !a.Append:
+		for _, element := range a.Array.Elems {
+			if element.Value != nil {
+				for _, text := range w.texts(element.Value.Parts) {
+					w.set(a.Name.Value, text)
+				}
+			}
+		}
+	case !a.Naked:
+		w.set(a.Name.Value, unknown)
+	}
+}
+
+// set notes a text that a variable may have.
+func (w *watch) set(name, text string) {
+	if known := w.variables[name]; len(known) < maxVariants && !slices.Contains(known, text) {
+		w.variables[name] = append(known, text)
+	}
+}
+
+func (w *watch) call(c *syntax.CallExpr) {
+	for _, a := range c.Assigns {
+		w.assign(a)
+	}
+	for _, word := range c.Args {
+		w.inside(word)
+	}
+	for _, argv := range w.variants(c.Args) {
+		w.run(argv)
+	}
+}
+
+// redirect notes a file that the shell itself writes.
+func (w *watch) redirect(r *syntax.Redirect) {
+	w.inside(r.Word)
+	w.inside(r.Hdoc)
+	if op := r.Op.String(); r.Word != nil && strings.Contains(op, ">") {
+		for _, text := range w.texts(r.Word.Parts) {
+			w.overwrites(op, []string{text})
+		}
+	}
+}
+
+// fed is what standard input holds after the redirections of a statement.
+func (w *watch) fed(s *syntax.Stmt, before string) string {
+	input := before
+	for _, r := range s.Redirs {
+		word := r.Word
+		switch r.Op {
+		case syntax.Hdoc, syntax.DashHdoc:
+			word = r.Hdoc
+		case syntax.WordHdoc, syntax.RdrIn:
+		default:
+			continue
+		}
+		input = ""
+		if word != nil && r.Op == syntax.WordHdoc || r.Op == syntax.RdrIn {
+			input = strings.Join(w.texts(word.Parts), "\n")
+		} else if word != nil {
+			input = strings.Join(w.join(word.Parts, strings.Clone), "\n")
+		}
+		if stream, ok := strings.CutPrefix(input, piped); ok {
+			input = stream
+		} else if r.Op == syntax.RdrIn {
+			input = unknown
+		}
+	}
+	return input
+}
+
+// run goes through one command, given as its words.
+func (w *watch) run(argv []string) {
+	if len(argv) == 0 || w.spent() {
+		return
+	}
+	program := strings.TrimSuffix(path.Base(strings.ReplaceAll(argv[0], `\`, "/")), ".exe")
+	if alias, ok := w.aliases[argv[0]]; ok && w.depth < maxDepth {
+		w.read(alias + " " + strings.Join(argv[1:], " "))
+		return
+	}
+	if f, ok := w.functions[argv[0]]; ok {
+		w.enter(f, argv)
+		return
+	}
+	switch {
+	case argv[0] == unknown: // $SUDO bd close
+		w.run(argv[1:])
+	case program == "bd" || program == "br" || program == "beads":
+		w.tracker(program, argv[1:])
+	case w.builtin(program, argv[1:]):
+	case w.starts(program, argv[1:]):
+	default:
+		w.overwrites(w.writes(program, argv[1:]))
+		w.language(program, argv[1:])
+	}
+}
+
+// builtin goes through a command of the shell itself.
+func (w *watch) builtin(program string, words []string) bool {
+	switch program {
+	case "cd", "pushd":
+		if i := slices.IndexFunc(words, func(s string) bool { return !strings.HasPrefix(s, "-") }); i >= 0 {
+			w.dir = w.place(words[i])
+		}
+	case "alias":
+		for _, word := range words {
+			if name, text, ok := strings.Cut(word, "="); ok {
+				w.aliases[name] = text
+			}
+		}
+	case "eval":
+		w.read(strings.Join(words, " "))
+	case "trap":
+		if len(words) > 1 {
+			w.read(words[0])
+		}
+	case "source", ".":
+		if len(words) > 0 {
+			w.script(words[0])
+		}
+	case "read", "mapfile", "readarray":
+		if len(words) > 0 {
+			for line := range strings.Lines(w.input) {
+				w.set(words[len(words)-1], strings.TrimSpace(line))
+			}
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// script goes through a script, where the line itself holds it.
+func (w *watch) script(file string) {
+	switch stream, ok := strings.CutPrefix(file, piped); {
+	case ok:
+		w.read(stream)
+	case file == "/dev/stdin" || file == "-" || file == "/dev/fd/0":
+		w.read(w.input)
+	}
+}
