@@ -49,7 +49,7 @@ type Doc struct {
 //     opened. The section before a second closer stays readable.
 func Parse(text string) *Doc {
 	d := &Doc{text: text}
-	if !strings.Contains(text, "<!--") {
+	if !strings.Contains(text, "<!--") || d.quick() {
 		return d
 	}
 	var delimiters []delimiter

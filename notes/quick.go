@@ -1,0 +1,100 @@
+package notes
+
+import "strings"
+
+// quick reads the sections of a text without its block tree, when nothing in
+// it can take a delimiter in: no code fence and no HTML but comments that
+// stand alone on their lines. Such a line is a block of its own wherever it
+// stands. It reports false where that is not so, or where a section could hold
+// a table among other text, and has changed nothing then.
+func (d *Doc) quick() bool {
+	delimiters, ok := plainDelimiters(d.text)
+	if !ok {
+		return false
+	}
+	sections, malformed := pair(d.text, delimiters)
+	var paragraphs []Span
+	for _, s := range sections {
+		if paragraphs, ok = pipedRuns(d.text, s.Body, paragraphs); !ok {
+			return false
+		}
+	}
+	d.sections, d.malformed, d.paragraphs = sections, malformed, paragraphs
+	return true
+}
+
+// plainDelimiters lists the delimiters of a text in which they are plain.
+func plainDelimiters(text string) (delimiters []delimiter, plain bool) {
+	if strings.Contains(text, "```") || strings.Contains(text, "~~~") || strings.IndexByte(text, '\r') >= 0 {
+		return nil, false
+	}
+	number, counted := 1, 0
+	for at := 0; ; at++ {
+		next := strings.IndexByte(text[at:], '<')
+		if next < 0 {
+			return delimiters, true
+		}
+		at += next
+		if !beginsHTML(text[at:]) {
+			continue
+		}
+		line := text[at:lineEnd(text, at)]
+		if at > 0 && text[at-1] != '\n' || !oneComment(line) {
+			return nil, false
+		}
+		if found, ok := readDelimiter(text, at); ok {
+			number += strings.Count(text[counted:at], "\n")
+			found.number, counted = number, at
+			delimiters = append(delimiters, found)
+		}
+		at += len(line) - 1
+	}
+}
+
+// beginsHTML tells whether a text that begins with "<" might begin HTML.
+func beginsHTML(text string) bool {
+	if len(text) < 2 {
+		return false
+	}
+	c := text[1]
+	return c == '!' || c == '/' || c == '?' || 'a' <= c|0x20 && c|0x20 <= 'z'
+}
+
+// oneComment tells whether a line is a comment and no other HTML.
+func oneComment(line string) bool {
+	inner, opened := strings.CutPrefix(line, "<!-- ")
+	end := strings.Index(inner, " -->")
+	return opened && end >= 0 && strings.IndexByte(inner, '<') < 0
+}
+
+// pipedRuns adds the paragraphs of a body that holds nothing but lines that
+// begin with a pipe, and blank ones: no such line can be anything else. A body
+// without pipes holds no table, and needs none.
+func pipedRuns(text string, body Span, runs []Span) (_ []Span, simple bool) {
+	if strings.IndexByte(text[body.Start:body.End], '|') < 0 {
+		return runs, true
+	}
+	run, lines := Span{}, 0
+	finish := func() {
+		if lines >= 2 {
+			runs = append(runs, run)
+		}
+		lines = 0
+	}
+	for start := body.Start; start < body.End; start = nextLine(text, start) {
+		switch line := (Span{start, lineEnd(text, start)}); {
+		case text[start] == '|':
+			if lines == 0 {
+				run.Start = start
+			}
+			run.End = line.End
+			lines++
+		case strings.Trim(text[line.Start:line.End], " \t") == "":
+			finish()
+		default:
+			return nil, false
+		}
+	}
+	finish()
+	return runs, true
+}
