@@ -42,6 +42,20 @@ func lockPaths(s Store, target string) ([]string, error) {
 	return paths, nil
 }
 
+// Touched lists the files that an edit touches, absolute and without symbolic
+// links: the store itself, and those that are locked for it.
+func (s Store) Touched() ([]string, error) {
+	target, err := filepath.EvalSymlinks(s.Path)
+	if err == nil {
+		target, err = filepath.Abs(target)
+	}
+	if err != nil {
+		return nil, unreadable(s.Path, err)
+	}
+	locks, err := lockPaths(s, target)
+	return append([]string{target}, locks...), err
+}
+
 // realDir names a directory in one way only: one lock file under two names
 // would be waited for until the time is up.
 func realDir(dir string) (string, error) {

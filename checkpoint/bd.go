@@ -101,6 +101,9 @@ func (b *BD) TakeUp(ctx context.Context, s beads.Store, changes []beads.Change) 
 	}
 	if !b.OnPath || b.other {
 		b.Warn("%s: no bd that keeps the database beside it is on PATH: type bd sync --import-only where one is, before it writes", s.Path)
+		for _, argv := range retold(changes) {
+			b.Warn("%s: bd takes that from no file: type bd %s there too", s.Path, strings.Join(argv[:2], " "))
+		}
 		return nil
 	}
 	ctx, done := b.limited(ctx)
@@ -109,6 +112,15 @@ func (b *BD) TakeUp(ctx context.Context, s beads.Store, changes []beads.Change) 
 	taken, err := b.run(ctx, s, "sync", "--import-only")
 	if err != nil {
 		return unanswered(ctx, s, written, err)
+	}
+	for _, argv := range retold(changes) {
+		said, err := b.run(ctx, s, argv...)
+		if err != nil {
+			return unanswered(ctx, s, written, err)
+		}
+		if said.Exit != 0 {
+			taken = said
+		}
 	}
 	lost, err := missingInFile(s, changes)
 	if err != nil {
@@ -129,6 +141,27 @@ func (b *BD) TakeUp(ctx context.Context, s beads.Store, changes []beads.Change) 
 			Hint:   "mend what bd sync --import-only says and type it again, or write it with bd update"}}
 	}
 	return nil
+}
+
+// retold are the commands that tell bd once more what it does not take from
+// the file: why an issue that it knows was closed, and that one which it closed
+// itself is open again.
+func retold(changes []beads.Change) (commands [][]string) {
+	for _, c := range changes {
+		values, err := c.Values()
+		if err != nil {
+			continue // what was written can be read; TakeUp looks for all of it
+		}
+		for _, v := range values {
+			switch {
+			case v.Key == beads.CloseReason && v.After != "":
+				commands = append(commands, []string{"close", c.ID, "--force", "--reason=" + v.After})
+			case v.Key == beads.Status && v.Before == statusClosed:
+				commands = append(commands, []string{"reopen", c.ID})
+			}
+		}
+	}
+	return commands
 }
 
 func (b *BD) limited(ctx context.Context) (context.Context, context.CancelFunc) {

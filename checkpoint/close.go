@@ -53,6 +53,12 @@ type CloseError struct{ ID, Reason, Hint string }
 
 func (e *CloseError) Error() string { return e.ID + ": " + e.Reason }
 
+// ReasonError is returned by Closable, Close and Reopen for a reason that tells
+// those who build on the issue nothing.
+type ReasonError struct{ ID, Reason, Hint string }
+
+func (e *ReasonError) Error() string { return e.ID + ": " + e.Reason }
+
 // Candidate is an issue that nothing but its criteria keeps from being closed.
 type Candidate struct {
 	ID       string
@@ -62,9 +68,10 @@ type Candidate struct {
 	Reason   string // then, why
 }
 
-// Closable looks before any check runs whether the issue could be closed if
-// its checks passed, and writes nothing. Its errors are those of Close.
-func Closable(ctx context.Context, s beads.Store, o beads.Options, id string, rules Rules) (*Candidate, error) {
+// Closable looks before any check runs whether the issue could be closed for
+// that reason if its checks passed, and writes nothing. Its errors are those of
+// Close.
+func Closable(ctx context.Context, s beads.Store, o beads.Options, id, reason string, rules Rules) (*Candidate, error) {
 	var candidate *Candidate
 	o.DryRun, o.Notes = true, Update{}.permit().Check
 	_, err := beads.Edit(ctx, s, o, func(tx *beads.Tx) error {
@@ -78,6 +85,9 @@ func Closable(ctx context.Context, s beads.Store, o beads.Options, id string, ru
 		}
 		if candidate.Already {
 			return nil
+		}
+		if err := sayingReason(candidate.ID, reason, tx.File()); err != nil {
+			return err
 		}
 		if err := refuseClosing(tx.File(), record); err != nil {
 			return err
@@ -94,8 +104,8 @@ func Closable(ctx context.Context, s beads.Store, o beads.Options, id string, ru
 // updated_at, and progress verifying where it has a signal table, in one edit.
 // What is closed stays as it is, and that is no error. It refuses
 // (*CloseError) an issue that waits for others, an epic that is not complete,
-// what is no work, a reason that says nothing and a ground that does not allow
-// it. Criteria that are no longer those that were run are a *beads.ConflictError.
+// what is no work, and a ground that does not allow it; and (*ReasonError) a
+// reason that says nothing. Criteria that are no longer those that were run are a *beads.ConflictError.
 func Close(ctx context.Context, s beads.Store, o beads.Options, id string, c Closing, rules Rules) (*Closed, error) {
 	var closed *Closed
 	o.Notes = Update{}.permit().Check
@@ -143,7 +153,7 @@ func (c Closing) allowed(s beads.Store, f *beads.File, r *beads.Record) error {
 	if err := refuseClosing(f, r); err != nil {
 		return err
 	}
-	if err := CheckReason(id, c.Reason, f); err != nil {
+	if err := sayingReason(id, c.Reason, f); err != nil {
 		return err
 	}
 	if c.Ground == nil {
@@ -160,15 +170,14 @@ func (c Closing) allowed(s beads.Store, f *beads.File, r *beads.Record) error {
 	return nil
 }
 
-// CheckReason refuses (*CloseError) a reason that tells those who build on the
-// issue nothing.
-func CheckReason(id, reason string, f *beads.File) error {
+// sayingReason refuses a reason that says nothing.
+func sayingReason(id, reason string, f *beads.File) error {
 	known := func(word string) bool { _, ok := f.Index(word); return ok }
 	if gate.Tells(bare(reason), known) {
 		return nil
 	}
-	e := &CloseError{ID: id, Reason: fmt.Sprintf("the reason %q says next to nothing", reason),
-		Hint: "say what exists now that did not before: those who build on it read that alone"}
+	e := &ReasonError{ID: id, Reason: fmt.Sprintf("the reason %q says next to nothing", reason),
+		Hint: "say what exists now that did not before: those who build on it read that"}
 	if strings.TrimSpace(reason) == "" {
 		e.Reason = "a reason is missing"
 	}

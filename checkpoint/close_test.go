@@ -69,7 +69,7 @@ func TestCloseRefused(t *testing.T) {
 			s := storeOf(t, c.lines)
 			before := textOf(t, s)
 			o := beads.Options{Now: rules().Now}
-			_, looked := checkpoint.Closable(t.Context(), s, o, "demo-1", rules())
+			_, looked := checkpoint.Closable(t.Context(), s, o, "demo-1", "the pier stands on new piles", rules())
 			_, err := checkpoint.Close(t.Context(), s, o, "demo-1",
 				checkpoint.Closing{Reason: "the pier stands on new piles", Ground: waiver(t)}, rules())
 			if err == nil || !strings.Contains(err.Error(), c.want) || textOf(t, s) != before {

@@ -19,23 +19,31 @@ type config struct {
 	Schema struct {
 		File string `json:"file"`
 	} `json:"schema"`
+	Gate struct {
+		Env      []string `json:"env"`
+		Timeout  string   `json:"timeout"`  // as time.ParseDuration takes it; "" when not given
+		Deadline string   `json:"deadline"` // the same
+	} `json:"gate"`
 }
 
 // configure reads the user's file and then that of the repository, whose word
 // counts more. Neither needs to be there.
 func (a *app) configure(s beads.Store) error {
-	var files []string
-	if dir, err := os.UserConfigDir(); err == nil {
-		files = append(files, filepath.Join(dir, "stig", "config.cue"))
-	}
-	files = append(files, filepath.Join(filepath.Dir(s.Dir), ".stig.cue"))
 	a.config = config{}
-	for _, path := range files {
+	for _, path := range configFiles(s) {
 		if err := a.readConfig(path); err != nil {
 			return err
 		}
 	}
 	return a.narrow()
+}
+
+// configFiles are the places of configuration, the one that counts more last.
+func configFiles(s beads.Store) (files []string) {
+	if dir, err := os.UserConfigDir(); err == nil {
+		files = append(files, filepath.Join(dir, "stig", "config.cue"))
+	}
+	return append(files, filepath.Join(filepath.Dir(s.Dir), ".stig.cue"))
 }
 
 func (a *app) readConfig(path string) error {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -49,6 +50,10 @@ func useBD(ts *testscript.TestScript, neg bool, args []string) {
 // issues in beads.db, takes up those with a newer updated_at, and writes its
 // own over the file. STANDIN says how it goes wrong.
 func standIn(args []string) error {
+	if args[0] == "version" {
+		fmt.Println("bd version 0.49.1 (stand-in)")
+		return nil
+	}
 	how, dir := os.Getenv("STANDIN"), os.Getenv("BEADS_DIR")
 	calls, err := os.OpenFile(os.Getenv("STANDIN_CALLS"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
@@ -79,6 +84,11 @@ func standIn(args []string) error {
 			return copyFile(db, file)
 		}
 		return takeUp(db, file)
+	case "close " + args[1]:
+		return change(db, file, args[1], beads.Set{Key: beads.Status, Text: "closed"}, beads.Set{Key: beads.ClosedAt, Text: "2026-11-20T09:00:09Z"},
+			beads.Set{Key: beads.CloseReason, Text: strings.TrimPrefix(args[3], "--reason=")})
+	case "reopen " + args[1]:
+		return change(db, file, args[1], beads.Set{Key: beads.Status, Text: "open"}, beads.Set{Key: beads.ClosedAt}, beads.Set{Key: beads.CloseReason})
 	case "export --id":
 		lines, err := linesOf(db)
 		for _, id := range strings.Split(args[2], ",") {
@@ -116,6 +126,15 @@ func takeUp(db, file string) error {
 		}
 		was, _ := kept[at].Time(beads.UpdatedAt)
 		if is, _ := line.Time(beads.UpdatedAt); is.After(was) {
+			// Of an issue that it knows bd takes no close reason, and does not
+			// open again what it closed itself.
+			sets := []beads.Set{{Key: beads.CloseReason, Text: kept[at].Text(beads.CloseReason)}}
+			if kept[at].Text(beads.Status) == "closed" {
+				sets = append(sets, beads.Set{Key: beads.Status, Text: "closed"}, beads.Set{Key: beads.ClosedAt, Text: kept[at].Text(beads.ClosedAt)})
+			}
+			if line, err = line.With(is.Add(-time.Second), sets...); err != nil {
+				return err
+			}
 			kept[at] = line
 		}
 	}
@@ -124,6 +143,27 @@ func takeUp(db, file string) error {
 		text.Write(append(line.Bytes(), '\n'))
 	}
 	return os.WriteFile(db, text.Bytes(), 0o644)
+}
+
+// change sets keys of an issue in the database, and writes the file.
+func change(db, file, id string, sets ...beads.Set) error {
+	lines, err := linesOf(db)
+	if err != nil {
+		return err
+	}
+	var text bytes.Buffer
+	for _, line := range lines {
+		if has(id)(line) {
+			if line, err = line.With(time.Time{}, sets...); err != nil {
+				return err
+			}
+		}
+		text.Write(append(line.Bytes(), '\n'))
+	}
+	if err := os.WriteFile(db, text.Bytes(), 0o644); err != nil {
+		return err
+	}
+	return copyFile(db, file)
 }
 
 func has(id string) func(*beads.Record) bool {
