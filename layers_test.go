@@ -48,6 +48,7 @@ const (
 var dependencies = map[string]string{
 	"cuelang.org/go":                  "cue",
 	"github.com/dominikbraun/graph":   "dag",
+	"github.com/fsnotify/fsnotify":    "beads",
 	"github.com/rogpeppe/go-internal": command,
 	"github.com/spf13/cobra":          command,
 	"github.com/spf13/pflag":          command,

@@ -3,6 +3,7 @@ package checkpoint
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -152,9 +153,8 @@ func Resolve(ctx context.Context, s beads.Store, o beads.Options, id string, a A
 
 // answer puts the answer into the notes.
 func (r *Resolution) answer(d *notes.Doc, a Answer, rules Rules) (*notes.Doc, error) {
-	parts := signals.Escalations(d)
-	questions := signals.Questions(parts)
-	if err := r.refuse(parts, questions, a); err != nil {
+	questions, err := a.Answers(r.ID, d)
+	if err != nil {
 		return nil, err
 	}
 	text, err := a.text(questions)
@@ -182,20 +182,24 @@ func (r *Resolution) answer(d *notes.Doc, a Answer, rules Rules) (*notes.Doc, er
 	return after, nil
 }
 
-func (r *Resolution) refuse(parts, questions []signals.Part, a Answer) error {
+// Answers gives the questions in the notes of an issue that the answer would
+// answer, whatever it says. It refuses what Resolve refuses (*EscalationError).
+func (a Answer) Answers(id string, d *notes.Doc) ([]signals.Part, error) {
+	parts := signals.Escalations(d)
+	questions := signals.Questions(parts)
 	if len(questions) == 0 {
-		return &EscalationError{ID: r.ID, Reason: "no question waits for an answer" + lastAnswer(parts), Hint: "type stig escalations to see what does"}
+		return nil, &EscalationError{ID: id, Reason: "no question waits for an answer" + lastAnswer(parts), Hint: "type stig escalations to see what does"}
 	}
-	if a.Seen != nil && !sameParts(a.Seen, questions) {
-		return &EscalationError{ID: r.ID, Reason: "other questions stand than those that were read", Hint: "type stig resolve " + r.ID + " to read them"}
+	if a.Seen != nil && !slices.Equal(a.Seen, questions) {
+		return nil, &EscalationError{ID: id, Reason: "other questions stand than those that were read", Hint: "type stig resolve " + id + " to read them"}
 	}
 	for _, q := range questions {
 		if !a.Self && a.By != "" && strings.EqualFold(q.By, a.By) {
-			return &EscalationError{ID: r.ID, Reason: a.By + " asked, and somebody else has to answer",
+			return nil, &EscalationError{ID: id, Reason: a.By + " asked, and somebody else has to answer",
 				Hint: "give the name of who decides with --actor, or --self if whoever asked may"}
 		}
 	}
-	return nil
+	return questions, nil
 }
 
 // lastAnswer says who answered last, if anybody did.
@@ -212,18 +216,6 @@ func lastAnswer(parts []signals.Part) string {
 		said += " by " + last.By
 	}
 	return said
-}
-
-func sameParts(a, b []signals.Part) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
 }
 
 // text is the answer in words: the option that was taken, and what is added.

@@ -130,6 +130,7 @@ func (a assembly) escalation() Escalation {
 	var questions, answers []string
 	for _, p := range signals.Questions(parts) {
 		questions = append(questions, p.Text)
+		e.Default = cmp.Or(defaultOf(signals.ReadQuestion(p.Text), a.rules.Now), e.Default)
 	}
 	for _, p := range parts {
 		if !p.Kind.Asks() {

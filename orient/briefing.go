@@ -77,6 +77,8 @@ type Escalation struct {
 	State      string `json:"state"`
 	Question   string `json:"question,omitempty"`
 	Resolution string `json:"resolution,omitempty"`
+
+	Default *Default `json:"default,omitempty"` // of the last question that has one
 }
 
 // Estimate is the state estimate that the last worker left on the issue.

@@ -29,6 +29,13 @@ func (b *Briefing) Markdown() string {
 	return w.String()
 }
 
+// Head is the beginning of the Markdown: what the issue is and where it stands.
+func (b *Briefing) Head() string {
+	w := &page{}
+	b.head(w)
+	return w.String()
+}
+
 func (b *Briefing) head(w *page) {
 	w.linef("# %s %s", b.Issue.ID, oneLine(b.Issue.Title))
 	w.blank()
@@ -57,6 +64,9 @@ func (b *Briefing) standing(w *page) {
 	if b.Escalation.Question != "" {
 		w.heading("Question that waits for a person")
 		w.quote(b.Escalation.Question)
+		if d := b.Escalation.Default; d != nil && d.Overdue {
+			w.linef("Nobody answered in time. This is %s, %s; only a person may act on that.", d.Words(), oneLine(d.Text))
+		}
 		w.line("Do not decide this yourself: work on what does not depend on it, or on another issue.")
 	}
 	if b.Escalation.Resolution != "" {

@@ -30,6 +30,7 @@ type app struct {
 	json    bool
 	quiet   bool
 	noColor bool
+	noInput bool
 }
 
 func newApp() *app {
@@ -71,11 +72,13 @@ func (a *app) command() *cobra.Command {
 	flags.BoolVar(&a.json, "json", false, "print one JSON object")
 	flags.BoolVarP(&a.quiet, "quiet", "q", false, "print results only, no hints")
 	flags.BoolVar(&a.noColor, "no-color", false, "print without colour")
+	flags.BoolVar(&a.noInput, "no-input", false, "ask nothing and open no editor, on a terminal too")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage(err.Error(), "type "+cmd.CommandPath()+" --help")
 	})
 	root.AddGroup(
 		&cobra.Group{ID: "work", Title: "Work:"},
+		&cobra.Group{ID: "decide", Title: "Decide:"},
 		&cobra.Group{ID: "check", Title: "Check:"},
 		&cobra.Group{ID: "graph", Title: "Graph:"},
 		&cobra.Group{ID: "store", Title: "Store:"},
@@ -84,6 +87,7 @@ func (a *app) command() *cobra.Command {
 	root.AddCommand(
 		a.orientCommand(), a.checkpointCommand(), a.vetCommand(), a.checkCommand(), a.lintCommand(), a.explainCommand(), a.showCommand(),
 		a.claimCommand(), a.releaseCommand(), a.propagateCommand(), a.reviewCommand(),
+		a.escalateCommand(), a.escalationsCommand(), a.resolveCommand(), a.awaitCommand(),
 		a.initCommand(), a.createCommand(), a.depCommand(),
 		a.signalsCommand(), a.schemaCommand(), a.versionCommand(), a.diffCommand(),
 		a.mergeCommand(), a.setupCommand(), a.readyCommand(), a.cyclesCommand(), a.planCommand(), a.listCommand(), a.trajectoryCommand(), a.graphCommand(),

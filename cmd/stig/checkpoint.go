@@ -2,9 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,11 +12,10 @@ import (
 
 // checkpointOptions are the flags of one checkpoint.
 type checkpointOptions struct {
-	update  checkpoint.Update
-	message string
-	file    string
-	dryRun  bool
-	commit  bool
+	update checkpoint.Update
+	text   text
+	dryRun bool
+	commit bool
 }
 
 func (a *app) checkpointCommand() *cobra.Command {
@@ -52,8 +48,7 @@ func (a *app) checkpointCommand() *cobra.Command {
 	flags.StringVar(&e.Learned, "learned", "", "what was learned")
 	flags.StringVar(&e.Remains, "remains", "", "what remains")
 	flags.StringVar(&e.Downstream, "downstream", "", "what issues that depend on this one should know")
-	flags.StringVarP(&o.message, "message", "m", "", "the whole state estimate as one `TEXT`")
-	flags.StringVar(&o.file, "file", "", "read the whole state estimate from `FILE` (- for standard input)")
+	takesText(cmd, &o.text, "the whole state estimate")
 	flags.StringVar(&o.update.Question.Text, "escalate", "", "also ask a person this `QUESTION`: escalation becomes pending")
 	flags.StringVar(&o.update.Ran, "evidence", "", "what was `RUN` to show that it works, and what it said: evidence-freshness becomes today")
 	flags.BoolVar(&o.update.NoContext, "no-context", false, "allow implementing or blocked without a state estimate")
@@ -79,13 +74,10 @@ func (a *app) readCheckpoint(cmd *cobra.Command, args []string, o *checkpointOpt
 			o.update.Signals[s] = flag.Value.String()
 		}
 	}
-	if len(args) == 2 {
-		if args[1] != "-" || o.file != "" {
-			return usage(fmt.Sprintf("%s: takes one issue; found %q after it", cmd.CommandPath(), args[1]), "quote texts, and give them by a flag")
-		}
-		o.file = "-"
+	if rest := o.text.dash(args); len(rest) != 1 {
+		return usage(fmt.Sprintf("%s: takes one issue; found %q after it", cmd.CommandPath(), rest[len(rest)-1]), "quote texts, and give them by a flag")
 	}
-	text, err := a.text(o.message, o.file)
+	text, err := a.read(o.text)
 	if err != nil {
 		return err
 	}
@@ -119,24 +111,6 @@ func checkEvidence(cmd *cobra.Command, u checkpoint.Update) error {
 		return usage("--evidence is of today, and --evidence-freshness gives a day too", "leave one of them out")
 	}
 	return nil
-}
-
-// text reads a text given as such, from a file, or from standard input.
-func (a *app) text(message, file string) (string, error) {
-	switch {
-	case message != "" && file != "":
-		return "", usage("-m and --file exclude each other", "leave one of them out")
-	case file == "-":
-		read, err := io.ReadAll(a.in)
-		return string(read), err
-	case file != "":
-		read, err := os.ReadFile(filepath.Join(a.dir, file))
-		if err != nil {
-			return "", usage("--file: "+err.Error(), "")
-		}
-		return string(read), nil
-	}
-	return message, nil
 }
 
 func (a *app) checkpoint(cmd *cobra.Command, id string, o checkpointOptions) error {

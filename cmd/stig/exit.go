@@ -22,6 +22,7 @@ const (
 	exitStore       = 3 // the store cannot be read or must not be written
 	exitNoIssue     = 4
 	exitConflict    = 5   // changed meanwhile, or held by another
+	exitWaits       = 6   // waits on a person
 	exitNotMerged   = 129 // stig merge wrote nothing; git takes less than 129 for conflicts
 	exitInterrupted = 130
 )
@@ -60,6 +61,10 @@ func classify(err error) failure {
 		draft     *checkpoint.DraftError
 		untold    *checkpoint.PropagateError
 		claim     *checkpoint.ClaimError
+		waits     *waitsError
+		standing  *checkpoint.EscalationError
+		question  *checkpoint.QuestionError
+		part      *signals.PartError
 		unmerged  *mergeError
 	)
 	f := failure{code: exitStore, message: err.Error()}
@@ -76,6 +81,14 @@ func classify(err error) failure {
 		f.code, f.hint = exitConflict, conflict.Hint
 	case errors.As(err, &claim):
 		f.code, f.hint = exitConflict, claim.Hint
+	case errors.As(err, &waits):
+		f.code, f.hint = exitWaits, "the question stands; type stig escalations to see it"
+	case errors.As(err, &standing):
+		f.code, f.hint = exitConflict, standing.Hint
+	case errors.As(err, &question):
+		f.code, f.hint = exitUsage, question.Hint
+	case errors.As(err, &part):
+		f.code, f.hint = exitUsage, part.Hint
 	case errors.As(err, &link):
 		f.code, f.hint = exitUsage, link.Hint
 	case errors.As(err, &draft):

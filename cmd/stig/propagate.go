@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,7 +11,7 @@ import (
 
 func (a *app) propagateCommand() *cobra.Command {
 	var to []string
-	var message, file string
+	var discovery text
 	var dryRun bool
 	cmd := &cobra.Command{
 		Use:   "propagate ID --to ID…",
@@ -24,15 +23,12 @@ func (a *app) propagateCommand() *cobra.Command {
 		Args:    takes(1, -1, "one issue, and - to read the text from standard input"),
 		Example: "  stig propagate demo-1 --to demo-2 --to demo-3 -m \"times are UTC now\"\n  stig propagate demo-1 -m \"…\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			rest := args[1:]
-			if i := slices.Index(rest, "-"); i >= 0 && file == "" {
-				file, rest = "-", slices.Delete(rest, i, i+1)
-			}
+			rest := discovery.dash(args[1:])
 			// --to A B C names three, as the usage line has it.
 			if len(rest) > 0 && len(to) == 0 {
 				return usage(fmt.Sprintf("%s: takes one issue; found %q after it", cmd.CommandPath(), rest[0]), "name who is to be told with --to ID")
 			}
-			text, err := a.text(message, file)
+			text, err := a.read(discovery)
 			if err != nil {
 				return err
 			}
@@ -41,8 +37,7 @@ func (a *app) propagateCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringSliceVar(&to, "to", nil, "`ID`s of the issues to tell (default those that wait for it)")
-	flags.StringVarP(&message, "message", "m", "", "the discovery as one `TEXT`")
-	flags.StringVar(&file, "file", "", "read it from `FILE` (- for standard input)")
+	takesText(cmd, &discovery, "the discovery")
 	a.writes(cmd, &dryRun)
 	return cmd
 }

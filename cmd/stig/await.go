@@ -1,0 +1,215 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"stig/beads"
+	"stig/checkpoint"
+	"stig/notes"
+	"stig/signals"
+)
+
+func (a *app) awaitCommand() *cobra.Command {
+	var limit time.Duration
+	cmd := &cobra.Command{
+		Use:   "await ID",
+		Short: "wait until a person has answered, and print the answer",
+		Long: "Wait until the question that stands on an issue is answered, and print the answer;\n" +
+			"at once where it is answered already. When the time is up before that the exit code\n" +
+			"is 6. Waiting costs nothing: the operating system tells of changes of the store.",
+		GroupID: "decide",
+		Args:    takes(1, 1, "one issue"),
+		Example: "  stig await demo-1 --timeout 10m && stig orient demo-1",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if limit < 0 {
+				return usage(fmt.Sprintf("--timeout: must not be negative; found %s", limit), "")
+			}
+			answers, err := a.await(cmd.Context(), args[0], limit)
+			if err != nil {
+				return err
+			}
+			return a.printAnswers(answers)
+		},
+	}
+	cmd.Flags().DurationVar(&limit, "timeout", 0, "how long to wait at most, such as 90s or 10m (default until it is answered)")
+	return cmd
+}
+
+// waitsError says that a person has not answered in time.
+type waitsError struct {
+	id    string
+	limit time.Duration
+}
+
+func (e *waitsError) Error() string {
+	return fmt.Sprintf("%s: no answer within %s", e.id, e.limit)
+}
+
+// answered is what a person said about one issue.
+type answered struct {
+	ID      string   `json:"id"`
+	State   string   `json:"state"`
+	Answers []answer `json:"answers"` // those that came while waiting, else the last
+}
+
+type answer struct {
+	Date string `json:"date"`
+	By   string `json:"by"`
+	Text string `json:"text"`
+}
+
+// goneFor is how long the store or the issue may be gone: programs that write
+// without care empty the file, or remove it, before they fill it again.
+const goneFor = time.Second
+
+// await waits for an answer, for limit at most unless that is 0.
+func (a *app) await(ctx context.Context, id string, limit time.Duration) (*answered, error) {
+	store, err := a.discover()
+	if err != nil {
+		return nil, err
+	}
+	changes, stop := beads.Watch(store)
+	defer stop()
+	var timeUp <-chan time.Time
+	if limit > 0 {
+		timeUp = time.After(limit)
+	}
+	look := look{id: id, before: -1}
+	for {
+		found, err := look.at(store)
+		if found != nil || err != nil {
+			return found, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-timeUp:
+			return nil, &waitsError{id: look.id, limit: limit}
+		case <-look.gone:
+			look.late = true
+		case <-changes:
+			settle(ctx)
+		}
+	}
+}
+
+// look is what is known from looking for an answer again and again.
+type look struct {
+	id     string
+	before int              // the number of answers when the waiting began; -1 before that
+	gone   <-chan time.Time // tells when the issue has been gone for too long
+	late   bool             // it has
+}
+
+// at looks once; it gives nothing where there is no answer yet.
+func (l *look) at(store beads.Store) (*answered, error) {
+	id, parts, err := partsOf(store, l.id)
+	if err != nil {
+		if l.before < 0 || l.late || !passing(err) {
+			return nil, err
+		}
+		if l.gone == nil {
+			l.gone = time.After(goneFor)
+		}
+		return nil, nil
+	}
+	if l.before < 0 {
+		if l.before, err = begin(id, parts); err != nil {
+			return nil, err
+		}
+	}
+	l.id, l.gone, l.late = id, nil, false
+	if answers := answersSince(parts, l.before); len(answers) > 0 {
+		return &answered{ID: id, State: signals.Standing(parts), Answers: answers}, nil
+	}
+	return nil, nil
+}
+
+// begin gives the number of answers to look beyond: those there are, or all but
+// the last when nothing waits.
+func begin(id string, parts []signals.Part) (int, error) {
+	answers := len(answersSince(parts, 0))
+	if len(signals.Questions(parts)) > 0 {
+		return answers, nil
+	}
+	if answers == 0 {
+		return 0, &checkpoint.EscalationError{ID: id, Reason: "nothing was asked, so there is no answer to wait for", Hint: "type stig escalate " + id + " -m \"…\" to ask"}
+	}
+	return answers - 1, nil
+}
+
+// answersSince lists the answers after the first ones.
+func answersSince(parts []signals.Part, first int) []answer {
+	var list []answer
+	for _, p := range parts {
+		if p.Kind.Asks() {
+			continue
+		}
+		if first--; first < 0 {
+			list = append(list, answer{Date: p.Date, By: p.By, Text: p.Text})
+		}
+	}
+	return list
+}
+
+// passing tells whether an error may go by itself: the store is not there, or
+// is being written, or does not hold the issue at the moment.
+func passing(err error) bool {
+	var missing *beads.NotFoundError
+	var store *beads.StoreError
+	var conflict *beads.ConflictError
+	return errors.Is(err, fs.ErrNotExist) || errors.As(err, &missing) || errors.As(err, &store) || errors.As(err, &conflict)
+}
+
+// partsOf reads the questions and answers of an issue.
+func partsOf(store beads.Store, id string) (full string, parts []signals.Part, err error) {
+	file, err := beads.Read(store)
+	if err != nil {
+		return "", nil, err
+	}
+	defer file.Close()
+	issue, err := file.Find(id)
+	if err != nil {
+		return "", nil, err
+	}
+	record, err := issue.Record()
+	if err != nil {
+		return "", nil, err
+	}
+	return issue.ID, signals.Escalations(notes.Parse(record.Text(beads.Notes))), nil
+}
+
+// printAnswers prints the answers alone, so that a script can take them; who
+// gave them goes beside.
+func (a *app) printAnswers(r *answered) error {
+	if a.json {
+		return a.printJSON("await", r)
+	}
+	var texts []string
+	for _, answer := range r.Answers {
+		a.note("%s: answered%s%s", r.ID, on(answer.Date), by(answer.By))
+		texts = append(texts, answer.Text)
+	}
+	return a.print(strings.Join(texts, "\n\n") + "\n")
+}
+
+func on(date string) string {
+	if date == "" {
+		return ""
+	}
+	return " on " + date
+}
+
+func by(name string) string {
+	if name == "" {
+		return ""
+	}
+	return " by " + name
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+
+	"stig/gate"
+)
+
+// cutHere parts what is written in the editor from what is shown there.
+const cutHere = "<!-- ------ what stands below this line is left out ------ -->"
+
+// draft is what somebody wrote in the editor. It is kept in its file until it
+// is written to the store: nobody has to write it twice.
+type draft struct{ path, text string }
+
+// discard removes the file once its text is safe.
+func (d draft) discard() error { return os.Remove(d.path) }
+
+// compose opens the editor on a text to begin with, above what is to be seen
+// while writing. A text that is left empty, or as it was, is refused.
+func (a *app) compose(ctx context.Context, begin, seen string) (draft, error) {
+	file, err := os.CreateTemp("", "stig-*.md")
+	if err != nil {
+		return draft{}, err
+	}
+	d := draft{path: file.Name()}
+	_, err = file.WriteString(begin + "\n\n" + cutHere + "\n" + visible(seen))
+	if err = cmp.Or(err, file.Close()); err == nil {
+		err = a.edit(ctx, d.path)
+	}
+	if err != nil {
+		return draft{}, cmp.Or(d.discard(), err)
+	}
+	written, err := os.ReadFile(d.path)
+	if err != nil {
+		return d, err
+	}
+	above, _, _ := strings.Cut(string(written), cutHere)
+	d.text = strings.TrimSpace(above)
+	if d.text == "" || d.text == strings.TrimSpace(begin) {
+		return draft{}, cmp.Or(d.discard(), usage("nothing was written: the text is empty or as it was", "give it with -m, --file, or - for standard input"))
+	}
+	return d, nil
+}
+
+// edit runs the editor on a file.
+func (a *app) edit(ctx context.Context, path string) error {
+	editor := cmp.Or(a.getenv("VISUAL"), a.getenv("EDITOR"), "vi")
+	argv := []string{"sh", "-c", editor + ` "$@"`, editor, path} // as git does: it may have arguments
+	if runtime.GOOS == "windows" {
+		argv = append(strings.Fields(editor), path)
+	}
+	in, _ := a.in.(*os.File)
+	out, _ := a.out.(*os.File)
+	errs, _ := a.err.(*os.File)
+	exit, err := gate.Foreground(ctx, gate.Command{Argv: argv}, gate.Terminal{In: in, Out: out, Err: errs})
+	if err != nil {
+		return err
+	}
+	if exit != 0 {
+		return usage(fmt.Sprintf("the editor %q ended with exit code %d, and nothing was written", editor, exit),
+			"set EDITOR, or give the text with -m, --file, or - for standard input")
+	}
+	return nil
+}
+
+// keep tells where a text is that did not get into the store.
+func (a *app) keep(d draft, err error) error {
+	if d.path == "" {
+		return err
+	}
+	if err == nil {
+		return d.discard()
+	}
+	a.note("what you wrote is kept in %s", d.path)
+	return err
+}

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"strconv"
+	"strings"
+
+	"stig/orient"
+)
+
+// questions puts questions on the sheet, those of one issue together, each
+// issue with what to type.
+func (s *sheet) questions(list []orient.Asked) {
+	for i := 0; i < len(list); {
+		end := i + 1
+		for end < len(list) && list[end].ID == list[i].ID && (list[end].Answer == nil) == (list[i].Answer == nil) {
+			end++
+		}
+		s.blank()
+		s.put(strong, list[i].ID)
+		title := folded(list[i].Title)
+		if list[i].Status == "closed" {
+			title += " (closed)"
+		}
+		s.text.WriteString("  ")
+		s.line(plain, cutColumns(title, pageWidth-2-columns(list[i].ID)))
+		s.issue(list[i:end])
+		i = end
+	}
+}
+
+// issue puts the questions of one issue on the sheet.
+func (s *sheet) issue(list []orient.Asked) {
+	for k, q := range list {
+		if k > 0 {
+			s.blank()
+		}
+		s.wrap(faint, "  ", "  ", about(q))
+		s.question(q)
+		if k+1 < len(list) && q.Answer != nil && *q.Answer == *list[k+1].Answer {
+			continue // one answer to several questions is shown once
+		}
+		if q.Answer != nil {
+			s.blank()
+			s.wrap(strong, "  ", "  ", strings.TrimSuffix("answered "+q.Answer.Date+" by "+q.Answer.By, " by "))
+			s.wrap(plain, "  ", "  ", q.Answer.Text)
+		}
+	}
+	if list[0].Answer != nil {
+		return
+	}
+	s.blank()
+	if list[len(list)-1].Question == "" {
+		s.line(typed, "  stig vet "+list[0].ID)
+		return
+	}
+	if options := optionsIn(list); options > 0 {
+		s.line(typed, "  stig resolve "+list[0].ID+" --option N")
+	}
+	s.line(typed, "  stig resolve "+list[0].ID+" -m \"…\"")
+}
+
+// question puts what is asked on the sheet, with its options.
+func (s *sheet) question(q orient.Asked) {
+	s.blank()
+	if q.Question == "" {
+		s.wrap(plain, "  ", "  ", "The signal says pending, and no question is written down.")
+		return
+	}
+	s.wrap(plain, "  ", "  ", q.Question)
+	if len(q.Options) > 0 {
+		s.blank()
+	}
+	for i, option := range q.Options {
+		number := strconv.Itoa(i + 1)
+		lead := "  " + strings.Repeat(" ", max(0, 2-len(number))) + number + "  "
+		s.wrap(plain, lead, strings.Repeat(" ", len(lead)), option)
+	}
+	if d := q.Default; d != nil && q.Answer == nil {
+		st := faint
+		if d.Overdue {
+			st = urgent
+		}
+		s.blank()
+		s.wrap(st, "  ", "  ", d.Words())
+	}
+}
+
+// about says how old a question is, who asked, and who waits.
+func about(q orient.Asked) string {
+	said := "asked on an unknown day"
+	if q.AgeDays != nil {
+		switch days := *q.AgeDays; {
+		case days <= 0:
+			said = "asked today"
+		case days == 1:
+			said = "asked yesterday"
+		default:
+			said = "asked " + counted(days, "day") + " ago"
+		}
+	}
+	if q.By != "" {
+		said += " by " + q.By
+	}
+	if q.Kind == orient.KindProcess {
+		said += ", about the way of working"
+	}
+	var ids []string
+	for _, w := range q.Waits {
+		ids = append(ids, w.ID)
+	}
+	switch {
+	case len(ids) == 1:
+		said += "; " + ids[0] + " waits"
+	case len(ids) > 1:
+		said += "; " + counted(len(ids), "issue") + " wait: " + strings.Join(ids, ", ")
+	}
+	return said
+}
+
+// optionsIn gives the number of options of the one question that has any; 0
+// where several have, because a number would say nothing.
+func optionsIn(list []orient.Asked) int {
+	options := 0
+	for _, q := range list {
+		if options > 0 && len(q.Options) > 0 {
+			return 0
+		}
+		options += len(q.Options)
+	}
+	return options
+}

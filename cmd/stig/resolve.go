@@ -1,0 +1,238 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"stig/beads"
+	"stig/checkpoint"
+	"stig/dag"
+	"stig/notes"
+	"stig/orient"
+	"stig/signals"
+)
+
+// resolveOptions are the flags of one answer.
+type resolveOptions struct {
+	answer checkpoint.Answer
+	text   text
+	dryRun bool
+}
+
+func (a *app) resolveCommand() *cobra.Command {
+	var o resolveOptions
+	cmd := &cobra.Command{
+		Use:   "resolve ID",
+		Short: "answer the questions that wait on an issue",
+		Long: "Answer all questions that stand on an issue; escalation becomes resolved, and the\n" +
+			"next briefing shows the answer. On a terminal the question is shown first, and the\n" +
+			"options can be chosen by number. Who answers is on record. Whoever asked may not\n" +
+			"answer, unless --self is given: the point of asking is that somebody else decides.",
+		GroupID: "decide",
+		Args:    takes(1, 2, "one issue, and - to read the answer from standard input"),
+		Example: "  stig resolve demo-1\n  stig resolve demo-1 --option 2 -m \"until spring\"",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			args = o.text.dash(args)
+			if len(args) != 1 {
+				return usage(fmt.Sprintf("%s: takes one issue; found %d arguments", cmd.CommandPath(), len(args)), "quote the answer, and give it with -m")
+			}
+			if cmd.Flags().Changed("option") && o.answer.Option < 1 {
+				return usage(fmt.Sprintf("--option: must be at least 1; found %d", o.answer.Option), "")
+			}
+			return a.resolve(cmd, args[0], o)
+		},
+	}
+	takesText(cmd, &o.text, "the answer")
+	flags := cmd.Flags()
+	flags.IntVar(&o.answer.Option, "option", 0, "take option `N`; a text is added to it")
+	flags.BoolVar(&o.answer.Self, "self", false, "answer a question of one's own")
+	a.writes(cmd, &o.dryRun)
+	return cmd
+}
+
+func (a *app) resolve(cmd *cobra.Command, id string, o resolveOptions) error {
+	store, options, err := a.toWrite(o.dryRun)
+	if err != nil {
+		return err
+	}
+	answer := o.answer
+	if answer.By, err = a.mustActor(cmd.Context()); err != nil {
+		return err
+	}
+	if answer.Text, err = a.read(o.text); err != nil {
+		return err
+	}
+	var d draft
+	if answer.Option == 0 && !o.text.given() && a.asks() {
+		if answer, d, err = a.askFor(cmd.Context(), store, id, answer); err != nil {
+			return err
+		}
+	}
+	r, err := checkpoint.Resolve(cmd.Context(), store, options, id, answer, checkpoint.Rules{Schema: a.schema, Now: options.Now})
+	if err = a.keep(d, err); err != nil {
+		return err
+	}
+	switch {
+	case a.json:
+		return a.printEdit("resolve", r, r.Lines, o.dryRun)
+	case o.dryRun:
+		return a.printDiff(r.Lines)
+	}
+	return a.printResolved(r)
+}
+
+func (a *app) printResolved(r *checkpoint.Resolution) error {
+	s := a.sheet()
+	s.line(plain, fmt.Sprintf("%s: answered by %s", r.ID, r.By))
+	for _, c := range r.Changed {
+		s.line(plain, fmt.Sprintf("  %s: %s → %s", c.Signal, c.From, c.To))
+	}
+	if err := a.show(s); err != nil {
+		return err
+	}
+	for _, w := range r.Warnings {
+		a.warn("%s", w)
+	}
+	a.warnOfLines(r.Lines)
+	return nil
+}
+
+// askFor shows a person what is asked, and takes the answer. What was shown is
+// what the answer answers.
+func (a *app) askFor(ctx context.Context, store beads.Store, id string, answer checkpoint.Answer) (checkpoint.Answer, draft, error) {
+	file, err := beads.Read(store)
+	if err != nil {
+		return answer, draft{}, err
+	}
+	defer file.Close()
+	issue, err := file.Find(id)
+	if err != nil {
+		return answer, draft{}, err
+	}
+	record, err := issue.Record()
+	if err != nil {
+		return answer, draft{}, err
+	}
+	if answer.Seen, err = answer.Answers(issue.ID, notes.Parse(record.Text(beads.Notes))); err != nil {
+		return answer, draft{}, err
+	}
+	list, err := a.showQuestion(file, issue.ID)
+	if err != nil {
+		return answer, draft{}, err
+	}
+	said, err := a.choose(ctx, optionsIn(list))
+	if err != nil {
+		return answer, draft{}, err
+	}
+	if answer.Option = said.option; answer.Option > 0 || said.text != "" {
+		answer.Text = said.text
+		return answer, draft{}, nil
+	}
+	d, err := a.compose(ctx, "", "Your answer stands above; it is recorded as by "+answer.By+".\n\n"+asWritten(answer.Seen))
+	answer.Text = d.text
+	return answer, d, err
+}
+
+func asWritten(questions []signals.Part) string {
+	var texts []string
+	for _, q := range questions {
+		texts = append(texts, q.Text)
+	}
+	return strings.Join(texts, "\n\n") + "\n"
+}
+
+// showQuestion prints the head of the briefing, and what is asked.
+func (a *app) showQuestion(file *beads.File, id string) ([]orient.Asked, error) {
+	rules, err := a.reading(file, signals.ThresholdStaleDays)
+	if err != nil {
+		return nil, err
+	}
+	graph := dag.New(file)
+	at, _ := file.Index(id)
+	briefing, err := orient.Brief(file, graph, at, orient.Request{}, rules)
+	if err != nil {
+		return nil, err
+	}
+	all, err := orient.Escalations(file, graph, rules)
+	if err != nil {
+		return nil, err
+	}
+	s := a.sheet()
+	s.markdown(briefing.Head())
+	var list []orient.Asked
+	for _, q := range all {
+		if q.ID == id {
+			list = append(list, q)
+			s.blank()
+			s.wrap(faint, "", "", about(q))
+			s.question(q)
+		}
+	}
+	s.blank()
+	return list, a.show(s)
+}
+
+// said is what a person typed: the number of an option, or a text; neither
+// asks for the editor.
+type said struct {
+	option int
+	text   string
+}
+
+// choose asks until the answer is one. Nothing typed ends the command.
+func (a *app) choose(ctx context.Context, options int) (said, error) {
+	choice := "Type the answer, or e to write it in the editor."
+	if options > 0 {
+		choice = fmt.Sprintf("Type a number (1 to %d), or the answer in words, or e to write it in the editor.", options)
+	}
+	s := a.sheet()
+	s.line(faint, choice+" Enter leaves it.")
+	if err := a.show(s); err != nil {
+		return said{}, err
+	}
+	lines := bufio.NewReader(a.in)
+	for {
+		if err := a.print("> "); err != nil {
+			return said{}, err
+		}
+		line, err := readLine(ctx, lines)
+		if err != nil {
+			return said{}, err
+		}
+		number, notNumber := strconv.Atoi(line)
+		switch {
+		case line == "":
+			return said{}, usage("no answer, and nothing was written", "")
+		case line == "e":
+			return said{}, nil
+		case notNumber != nil:
+			return said{text: line}, nil
+		case number >= 1 && number <= options:
+			return said{option: number}, nil
+		}
+		if err := a.printf("there is no option %d\n", number); err != nil {
+			return said{}, err
+		}
+	}
+}
+
+// readLine reads a line, trimmed; "" at the end of the input. It does not
+// outlast ctx, though the read itself does.
+func readLine(ctx context.Context, in *bufio.Reader) (string, error) {
+	read := make(chan string, 1)
+	go func() {
+		line, _ := in.ReadString('\n') // what could not be read counts as not typed
+		read <- strings.TrimSpace(line)
+	}()
+	select {
+	case line := <-read:
+		return line, nil
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	}
+}

@@ -1,0 +1,186 @@
+package orient
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"stig/beads"
+	"stig/dag"
+	"stig/notes"
+	"stig/signals"
+)
+
+// Kinds of questions.
+const (
+	KindQuestion = "question"
+	KindProcess  = "process-improvement" // whether the way of working should change
+)
+
+// Asked is a question to a person, and where it stands.
+type Asked struct {
+	ID       string   `json:"id"`
+	Title    string   `json:"title"`
+	Status   string   `json:"status"`
+	Since    string   `json:"since"`    // YYYY-MM-DD, "" when its heading has no date
+	AgeDays  *int     `json:"age_days"` // null when its heading has no date
+	Question string   `json:"question"` // without options; "" when the signal says pending and nothing is asked
+	By       string   `json:"by"`       // "" when not recorded
+	Kind     string   `json:"kind"`
+	Options  []string `json:"options"`
+	Default  *Default `json:"default,omitempty"`
+	Waits    []Ref    `json:"waits"` // unclosed issues that wait for this one
+	Answer   *Answer  `json:"answer,omitempty"`
+}
+
+// Default is what holds when nobody answers. It is shown, never executed.
+type Default struct {
+	Option  int    `json:"option"` // 1-based
+	Text    string `json:"text"`
+	After   string `json:"after"` // such as 24h; "" when not said
+	Due     string `json:"due"`   // RFC 3339, UTC; "" when not said
+	Overdue bool   `json:"overdue"`
+}
+
+// Answer is what a person said.
+type Answer struct {
+	Date string `json:"date"`
+	By   string `json:"by"`
+	Text string `json:"text"`
+}
+
+// Escalations lists the questions that wait for a person, the oldest first,
+// those of one issue together. Those without a date come first: nobody knows
+// how old they are. An issue whose signal says pending, and that asks nothing,
+// is among them.
+func Escalations(f *beads.File, g *dag.Graph, rules Rules) ([]Asked, error) {
+	return escalations(f, g, rules, func(parts []signals.Part) []part {
+		var list []part
+		for _, p := range signals.Questions(parts) {
+			list = append(list, part{asked: p})
+		}
+		return list
+	})
+}
+
+// AllEscalations lists the questions that were answered too, each with its answer.
+func AllEscalations(f *beads.File, g *dag.Graph, rules Rules) ([]Asked, error) {
+	return escalations(f, g, rules, withAnswers)
+}
+
+// part is a question and its answer, if it has one.
+type part struct {
+	asked  signals.Part
+	answer *Answer
+}
+
+// withAnswers gives all questions: an answer answers those since the one before.
+func withAnswers(parts []signals.Part) []part {
+	var list []part
+	open := 0
+	for _, p := range parts {
+		if p.Kind.Asks() {
+			list = append(list, part{asked: p})
+			continue
+		}
+		for ; open < len(list); open++ {
+			list[open].answer = &Answer{Date: p.Date, By: p.By, Text: p.Text}
+		}
+	}
+	return list
+}
+
+func escalations(f *beads.File, g *dag.Graph, rules Rules, pick func([]signals.Part) []part) ([]Asked, error) {
+	var groups [][]Asked
+	var line []byte
+	for i := range f.Len() {
+		issue := f.At(i)
+		if at, ok := f.Index(issue.ID); !issue.HasNotes || issue.Status == "tombstone" || !ok || at != i {
+			continue
+		}
+		var err error
+		if line, err = issue.AppendLine(line[:0]); err != nil {
+			return nil, err
+		}
+		if !bytes.Contains(line, []byte(signals.EscalationSection)) && !bytes.Contains(line, []byte(signals.EscalationPending)) {
+			continue // most issues: nothing was ever asked
+		}
+		record, err := issue.Record()
+		if err != nil {
+			return nil, err
+		}
+		a := assembly{file: f, graph: g, rules: rules, doc: notes.Parse(record.Text(beads.Notes))}
+		a.table = signals.Read(a.doc, rules.Schema)
+		if group := a.asked(i, pick); len(group) > 0 {
+			groups = append(groups, group)
+		}
+	}
+	slices.SortStableFunc(groups, func(a, b []Asked) int {
+		return cmp.Or(strings.Compare(a[0].Since, b[0].Since), strings.Compare(a[0].ID, b[0].ID))
+	})
+	return slices.Concat(append([][]Asked{{}}, groups...)...), nil
+}
+
+// asked gives the questions of one issue.
+func (a assembly) asked(i int, pick func([]signals.Part) []part) []Asked {
+	issue := a.file.At(i)
+	parts := signals.Escalations(a.doc)
+	picked := pick(parts)
+	if len(signals.Questions(parts)) == 0 && a.table.Value(signals.Escalation) == signals.EscalationPending {
+		picked = append(picked, part{asked: signals.Part{Kind: signals.Pending}})
+	}
+	var list []Asked
+	for _, p := range picked {
+		q := signals.ReadQuestion(p.asked.Text)
+		asked := Asked{
+			ID: issue.ID, Title: issue.Title, Status: issue.Status, Since: p.asked.Date, Question: q.Text, By: p.asked.By, Kind: KindQuestion,
+			Options: append([]string{}, q.Options...), Default: defaultOf(q, a.rules.Now), Waits: a.refs(a.graph.Waiting(i)), Answer: p.answer,
+		}
+		if p.asked.Kind == signals.Improvement {
+			asked.Kind = KindProcess
+		}
+		if since, err := time.ParseInLocation(time.DateOnly, p.asked.Date, a.rules.Now.Location()); err == nil {
+			days := int(dayOf(a.rules.Now).Sub(dayOf(since)).Hours() / 24)
+			asked.AgeDays = &days
+		}
+		list = append(list, asked)
+	}
+	return list
+}
+
+// dayOf is the date of a time as a time that can be counted in days of 24 hours.
+func dayOf(t time.Time) time.Time {
+	year, month, day := t.Date()
+	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
+}
+
+func defaultOf(q signals.Question, now time.Time) *Default {
+	if q.Default == 0 {
+		return nil
+	}
+	d := &Default{Option: q.Default, Text: q.Options[q.Default-1], Overdue: q.Overdue(now)}
+	if q.After > 0 {
+		d.After = signals.Span(q.After)
+	}
+	if !q.Due.IsZero() {
+		d.Due = q.Due.Format(time.RFC3339)
+	}
+	return d
+}
+
+// Words says a default in a sentence without a full stop. Times are in UTC.
+func (d Default) Words() string {
+	option := strconv.Itoa(d.Option)
+	switch due, err := time.Parse(time.RFC3339, d.Due); {
+	case d.Overdue:
+		return "due since " + due.UTC().Format(dueLayout) + ": would be option " + option
+	case err == nil:
+		return "default if nobody answers by " + due.UTC().Format(dueLayout) + ": option " + option
+	}
+	return "default if nobody answers: option " + option
+}
+
+const dueLayout = "2006-01-02 15:04 UTC"
