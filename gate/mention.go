@@ -6,76 +6,215 @@ import (
 	"sync"
 )
 
+// surroundings is the text around inline code, in the same paragraph or list item,
+// on one line and without emphasis.
+type surroundings struct {
+	before string // up to the code, without code that is listed beside it
+	after  string // from the code on, likewise
+	intro  string // the line that introduces the list which the code stands in
+	title  bool   // it stands in a heading
+	comma  bool   // a comma parts it from code before it, where a sentence may begin: after one, another
+}
+
 // wording is how text mentions a command as a thing rather than asking for
 // it, told by the words directly before and after.
 type wording struct {
-	denied  *regexp.Regexp // before: it is not to be run
-	quoted  *regexp.Regexp // before: it is replaced, printed, expected, or the value of a flag
-	gone    *regexp.Regexp // after: it is not to be run, or no more
-	failing *regexp.Regexp // after: it is meant to fail, so its passing would not say so
+	denied      *regexp.Regexp // before: it is not to be run
+	object      *regexp.Regexp // before: something is done with the command, or is to exist
+	quoted      *regexp.Regexp // before: it is replaced, printed, expected, or the value of a flag
+	none        *regexp.Regexp // before what quoted finds: "no errors" is a result, not a quotation
+	occasion    *regexp.Regexp // before: it is when something else happens
+	means       *regexp.Regexp // before: it is the means to something, which purpose names
+	purpose     *regexp.Regexp // after
+	noun        *regexp.Regexp // after: it is a name for something
+	described   *regexp.Regexp // after: what it does is told, as in a list of commands
+	gone        *regexp.Regexp // after: it is not to be run, or no more
+	treated     *regexp.Regexp // after: it exists, or something is done with it
+	failing     *regexp.Regexp // after: it is meant to fail, so its passing would not say so
+	passing     *regexp.Regexp // after: it is meant to pass, in words that look like the opposite
+	nothing     *regexp.Regexp // after: a search is to find nothing
+	nowhere     *regexp.Regexp // before: likewise
+	decided     *regexp.Regexp // after: what becomes of it, as in a table of inputs
+	asked       *regexp.Regexp // before: it is to be run
+	succeeds    *regexp.Regexp // after: it is to succeed
+	introducing *regexp.Regexp // in the line above a list: its items are things
+	checking    *regexp.Regexp // after: it is used to check
 
 	blockBreak *regexp.Regexp // where another paragraph or list item begins
-	listMark   *regexp.Regexp // what stands before the text of a list item
-	// enumerated is code that stands in a list with what follows: what is
-	// said of the first is said of all.
+	itemStart  *regexp.Regexp // what stands before the text of a list item
+	// enumerated and enumerates are code that stands in a list before and after
+	// a place: what is said of one is said of all.
 	enumerated *regexp.Regexp
+	enumerates *regexp.Regexp
 	marks      *strings.Replacer // removes emphasis and quotes
 }
 
+// Pieces of the expressions below.
+const (
+	// fillers stand between a word and the code that it is about.
+	fillers = `(?:\s+(?:to|be|ever|by|via|through|the|a|an|any|all|only|both|new|raw|plain|bare|direct|directly|` +
+		`run|runs|running|use|uses|using|call|calls?|calling|invokes?|invoking|executes?|executing|needs?|needing|` +
+		`requires?|requiring|type|typing|try|` +
+		`(?:[\w-]+\s+){0,2}(?:commands?|subcommands?|invocations?|forms?|variants?|inputs?|patterns?|strings?|flags?|options?|operations?)` +
+		`(?:\s+(?:like|such as|including|for|of))?))*[\s:]*$`
+	// aux and adverbs stand before what is said of the code.
+	aux     = `(?:(?:is|are|was|were|has been|have been|must be|should be|shall be|will be|can be|may be|gets?|got|being|be)\s+)?`
+	adverbs = `(?:(?:now|also|still|already|fully|properly|correctly|always|all|both|never|no longer|not)\s+)*`
+	// handled is what is done with a command that is a thing.
+	handled = `(?:added|available|implemented|documented|defined|created|supported|registered|present|removed|deprecated|replaced|` +
+		`renamed|allowed|blocked|denied|detected|matched|parsed|handled|recogni[sz]ed|flagged|classified|accepted|intercepted|` +
+		`caught|permitted|rejected|refused|forbidden|prohibited|banned|deleted|gone|rewritten|normali[sz]ed|called|invoked|executed|` +
+		`used|wired|exposed|listed|mentioned|displayed|whitelisted|allowlisted|safe|unsafe|dangerous|unchanged|unaffected|preserved|exists?)\b`
+)
+
 var phrases = sync.OnceValue(func() wording {
 	return wording{
-		denied: regexp.MustCompile(`(?i)\b(never|not|cannot|\w+n't|no longer|without|avoid(?:s|ing)?|instead of|rather than|` +
-			`forbid(?:s|den)?|refuses?|rejects?|blocks?|prevents?)` +
-			`(?:\s+(?:to|be|ever|by|via|with|through|the|a|run|runs|running|use|uses|used|using|calls?|calling|` +
-			`invokes?|invoking|executes?|executing|needs?|needing|requires?|requiring|type|try))*$`),
+		denied: regexp.MustCompile(`(?i)\b(never|not|no|nor|cannot|\w+n['’]t|no longer|without|avoid(?:s|ed|ing)?|instead of|rather than|unlike|` +
+			`forbid(?:s|den)?|refus(?:es?|ed|ing)|reject(?:s|ed|ing)?|block(?:s|ed|ing)?|prevent(?:s|ed|ing)?|den(?:y|ies|ied|ying)|bann?(?:s|ed)?|prohibit(?:s|ed)?)` +
+			fillers),
+		object: regexp.MustCompile(`(?i)\b(detect(?:s|ed|ing)?|recogni[sz](?:es?|ed|ing)|match(?:es|ing)|pars(?:es?|ed|ing)|handl(?:es?|ed|ing)|` +
+			`classif(?:y|ies|ied)|flag(?:s|ged)|intercept(?:s|ed|ing)?|catch(?:es)?|allow(?:s|ed|ing)?|permit(?:s|ted)?|accept(?:s|ed)?|` +
+			`(?:white|allow|black|deny)list(?:s|ed)?|support(?:s|ed|ing)?|add(?:s|ed|ing)?|implement(?:s|ed|ing)?|introduc(?:es?|ed|ing)|` +
+			`provid(?:es?|ed|ing)|expos(?:es?|ed|ing)|document(?:s|ed|ing)?|describ(?:es?|ed|ing)|defin(?:es?|ed|ing)|register(?:s|ed)?|` +
+			`renam(?:es?|ed|ing)|remov(?:es?|ed|ing)|deprecat(?:es?|ed|ing)|wrap(?:s|ped|ping)?|calls|invokes|executes|runs|uses|used|called|` +
+			`spawn(?:s|ed|ing)?|shell(?:s|ing)? out to|delegat(?:es?|ing) to|mirror(?:s|ing)?|emulat(?:es?|ing)|mimic(?:s|king)?|` +
+			`includ(?:es?|ed|ing)|rewrit(?:es?|ing)|strip(?:s|ped)|simulat(?:es?|ed|ing)|mock(?:s|ed|ing)?|stub(?:s|bed)?|trigger(?:s|ed)?|` +
+			`cover(?:s|ed|ing)?|equivalent (?:to|of)|similar to|same as|identical to|compatible with|parity with|compar(?:es?|ed|able) (?:to|with)|` +
+			`consistent with|vs\.?|versus|alias(?:es)?(?: for| of| to)?|shorthand for|wrapper (?:for|around)|` +
+			`(?:tests?|rules?|patterns?|coverage|docs?|documentation|help|help text|support|usage|examples?|completions?|handling|handlers?) (?:for|of)|` +
+			`(?:implemented|resolved|computed|detected|obtained|fetched|determined|derived|collected|retrieved|queried|spawned|read|parsed) (?:by|via|with|using|through|from)|` +
+			`resolve via|new|slash)` + fillers),
 		quoted: regexp.MustCompile(`(?i)(?:\b(?:` +
 			`replac(?:e|es|ed|ing)|supersedes?|formerly|previously|used to be|renamed(?: from)?|` +
-			`output of|outputs?|prints?|printed|printing|displays?|shows?|showing|returns?|says?|saying|contains?|containing|` +
-			`reads|emits?|logs?|reports?|mentions?|mentioning|suggests?|hints?|named|called|titled|such as|like|e\.g\.|for example` +
-			`)[\s:,]*|\b(?:` +
-			`messages?|errors?|strings?|texts?|words?|labell?ed|examples?|matches|matching|equals?|set to|` +
-			`flags?|values?|defaults?(?: to)?|instances? of|occurrences? of|references? to|calls? to|uses of` +
-			`)|(?:→|=>|->|=|--[\w-]+)\s*)$`),
-		gone: regexp.MustCompile(`(?i)^\s*(?:(?:command|call|invocation)\s+)?` +
-			`(?:is|are|was|has been|must be|must|should|may|can)\s+` +
-			`(?:never|not|no longer|removed|gone|deprecated|forbidden|banned|blocked|refused|rejected|replaced|deleted|denied)\b(?:\s+be)?`),
-		failing: regexp.MustCompile(`(?i)^\s*(?:(?:now|still|must|should|will|also)\s+)*(?:fail(?:s|ed)?\b|errors?\b|` +
-			`(?:exit(?:s|ed)?|returns?)\s+(?:with\s+)?(?:(?:exit\s+)?(?:code|status)\s+)?(?:[1-9]|non-?zero))`),
+			`output (?:of|from)|outputs?|prints?|printed|printing|displays?|shows?|showing|returns?|says?|saying|contains?|containing|` +
+			`reads|emits?|logs?|reports?|mentions?|mentioning|suggests?|suggesting|hints?|named|titled|such as|like|e\.g\.|for example|` +
+			`expected(?: output)?|error message|error:|message|text|string|example|input|stdin|stdout|stderr|usage|invocations? of|` +
+			`labell?ed|matching|equals?|set to|flag|value|defaults? to|default|instances? of|occurrences? of|references? to|calls? to|uses? of` +
+			`)[\s:,]*|(?:→|=>|->|=|--[\w-]+)\s*)$`),
+		none:     regexp.MustCompile(`(?i)\b(?:no|without|zero|0|any|nothing)(?:\s+[\w-]+)?\s*$`),
+		occasion: regexp.MustCompile(`(?i)(?:\b(?:after|before|during|when|while|until|once|if|unless|upon|given)(?:\s+(?:the|a|an|each|every|any|user|users))?|^on|[,;] on)$`),
+		means:    regexp.MustCompile(`(?i)\b(?:use|using|via|with|by|through)$`),
+		purpose:  regexp.MustCompile(`(?i)^(?:to|for|internally|under the hood|behind the scenes)\b`),
+		noun: regexp.MustCompile(`(?i)^(?:-\s*)?(?:call|invocations?|pattern|string|syntax|snippets?|examples?|flag|options?|usages?|documentation|docs|` +
+			`help|help text|support|implementation|parity|equivalents?|alias|output|error|message|style|semantics|workflow|structure|format|response|subcommands|new flags?|behaviou?r|logic|handler)\b`),
+		described: regexp.MustCompile(`(?i)^(?:[^-–—:]{0,30}\s)?[-–—:]+\s*(?:show|list|display|generate|create|output|print|add|remove|update|delete|get|set|return|` +
+			`install|export|import|start|stop|launch|open|edit|view|wrapper|alias|quer(?:y|ies)|read|write|fetch|parse|force|assign)\b`),
+		gone: regexp.MustCompile(`(?i)^(?:(?:commands?|targets?|scripts?)\s+)?` +
+			`(?:is|are|was|has been|must be|must|should|shall|will|may|can|does|do)\s*` +
+			`(?:never|not|n['’]t|no longer|removed|gone|deprecated|forbidden|banned|blocked|refused|rejected|replaced|deleted|denied)\b(?:\s+be)?`),
+		treated: regexp.MustCompile(`(?i)^(?:(?:(?:sub)?commands?|targets?|scripts?|recipes?|tasks?|steps?|jobs?|entry|entries|lines?)\s+)?` +
+			aux + adverbs + handled),
+		failing: regexp.MustCompile(`(?i)^(?:(?:commands?|targets?|scripts?)\s+)?(?:(?:with(?:out)?|on|for|in|outside|against|from)\s+(?:[^\s,;.]+\s+){1,5})?` +
+			`(?:(?:now|still|must|should|will|also|then|to|correctly|gracefully)\s+)*` +
+			`(?:fail(?:s|ed|ing)?\b|errors?(?:\s+out)?\b|refuses?\b|rejects?\b|raises?\b|throws?\b|crash(?:es)?\b|panics?\b|` +
+			`(?:(?:exit(?:s|ed)?|returns?|produces?|gives?|prints?|shows?|reports?|yields?|emits?)\s+)(?:with\s+)?(?:an?\s+|the\s+)?` +
+			`(?:(?:exit\s+)?(?:code|status)\s*:?\s*)?(?:[1-9]\b|non-?zero|(?:[\w-]+\s+){0,3}errors?\b(?:\s+(?:message|if|when))?)|exit\s+(?:code\s+)?(?:[1-9]|non-?zero))`),
+		passing: regexp.MustCompile(`(?i)^(?:(?:must|should|shall|will|can|may|does|do)\s*(?:not|never|n['’]t)\s+(?:fail|error|crash|panic|hang|break|regress|` +
+			`warn|report|show|produce|print|emit|return|throw|raise|time|leave|change|modify)|` +
+			`(?:exits?|returns?|reports?|shows?|gives?|produces?|prints?|yields?|emits?)\s+(?:(?:with|code|status|exit)\s+)*(?:no|zero|0|without)\b)`),
+		nothing: regexp.MustCompile(`(?i)\b(?:no|nothing|none|empty)\b|\b(?:0|zero)\s+(?:[\w-]+\s+)?(?:results?|match(?:es)?|hits?|lines?|occurrences?|references?|usages?|instances?|files?)\b|` +
+			`^(?:is|are|prints|outputs|shows|returns?|gives|yields|=+)\s*(?:0|zero)\b`),
+		nowhere: regexp.MustCompile(`(?i)\b(?:no|zero|0)\s+(?:[\w-]+\s+){0,3}(?:results?|match(?:es)?|hits?|occurrences?|references?|usages?|uses?|instances?|calls?|imports?)\b[^.;]*$`),
+		decided: regexp.MustCompile(`(?i)^[:=–—-]*(?:→|=>|->|\|)\s*(?:den(?:y|ies)|blocks?|allows?|rejects?|refuses?|flags?|match(?:es)?|no match|safe|warns?|asks?)\b`),
+		asked: regexp.MustCompile(`(?i)\b(?:run|runs? with|running|check|checks|checked|verif(?:y|ies|ied|ication)|confirm(?:s|ed)?|ensure|execute|validate|tests?|tested|passes|passed|pass|command|inline)` +
+			`(?:\s+(?:with|by|via|using|that|the|commands?|command|it|this|inline|running|and|also))*[\s:(]*$`),
+		succeeds: regexp.MustCompile(`(?i)^(?:(?:now|still|must|should|will|also|all)\s+)*(?:pass(?:es|ed)?|succeeds?|works?|completes?|is (?:clean|green)|exits? (?:with )?(?:code )?(?:0|zero)|returns? 0|runs? (?:clean|without|successfully))\b`),
+		introducing: regexp.MustCompile(`(?i)\b(?:never|not|don['’]t|block(?:s|ed)?|den(?:y|ies|ied)|reject(?:s|ed)?|forbidden|refused?|allow(?:s|ed)|` +
+			`permit(?:s|ted)|detect(?:s|ed)?|match(?:es|ed)|inputs?|test cases?|examples?|removed|deprecated|replaced|out of scope|non-goals?|anti-?patterns?|` +
+			`subcommands|new commands|supported commands|implemented|supports?|usage|outputs?|safe|unsafe|dangerous|destructive)\b`),
+		checking:   regexp.MustCompile(`(?i)^to (?:verify|check|confirm|test|validate|ensure|prove|see)\b`),
 		blockBreak: regexp.MustCompile(`\n[ \t>]*\n|\n[ \t>]*(?:[-*+]|\d+[.)])[ \t]|\n[ \t>]*#`),
-		listMark:   regexp.MustCompile(`^[ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)?(?:\[[ xX]\][ \t]+)?`),
-		enumerated: regexp.MustCompile("`[^`]*`\\s*(?:,|/|,?\\s*(?:and|or|nor))?\\s*$"),
-		marks:      strings.NewReplacer("**", "", "__", "", "*", "", "_", " ", `"`, "", "(", "", ")", "", "“", "", "”", ""),
+		itemStart:  regexp.MustCompile(`^[ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)?(?:\[[ xX]\][ \t]+)?`),
+		enumerated: regexp.MustCompile("`[^`]*`\\s*(?:,|/|\\||,?\\s*(?:and|or|nor|&))?\\s*$"),
+		enumerates: regexp.MustCompile("^\\s*(?:,|/|\\||&|,?\\s*(?:and|or|nor)\\b)\\s*(?:and\\s+|or\\s+)?`[^`]*`"),
+		marks:      strings.NewReplacer("**", "", "__", "", "*", "", `"`, "", "(", "", ")", "", "“", "", "”", "", "✅", "", "❌", ""),
 	}
 })
 
-// mentioned says why the code at text[start:end] (backticks included) is
-// mentioned rather than asked for; "" when it is not.
-func mentioned(text string, start, end int) string {
-	before, after := leading(text[:start]), trailing(text[end:])
-	if match := phrases().denied.FindStringSubmatch(before); match != nil {
+// reach is how far text before and after is read, in bytes: sentences are
+// shorter, and a text of many spans is read in linear time.
+const reach = 600
+
+// around is the text around the code at text[start:end], backticks included.
+func around(text string, start, end int) surroundings {
+	return surroundings{
+		before: leading(text[max(0, start-reach):start]),
+		after:  trailing(text[end:min(len(text), end+reach)]),
+		intro:  introduction(text[max(0, start-2*reach):start]),
+		title:  strings.HasPrefix(text[strings.LastIndexByte(text[:start], '\n')+1:], "#"),
+		comma:  strings.HasSuffix(strings.TrimRight(text[:start], " \n"), ","),
+	}
+}
+
+// asks tells whether the text asks for the command in so many words.
+func (c surroundings) asks() bool {
+	return phrases().asked.MatchString(c.before) || phrases().succeeds.MatchString(c.after)
+}
+
+// mention says why code is mentioned rather than asked for; "" when it is not.
+// searching tells that it is a search, which fails when there is nothing.
+func (c surroundings) mention(searching bool) string {
+	p := phrases()
+	if c.title {
+		return "names what a heading is about"
+	}
+	if match := p.denied.FindStringSubmatch(c.before); match != nil {
 		return "mentioned after " + quote(match[1])
 	}
-	if match := phrases().quoted.FindString(before); match != "" {
-		return "mentioned after " + quote(strings.Trim(match, " :,"))
+	if match := p.object.FindStringSubmatch(c.before); match != nil && !p.checking.MatchString(c.after) {
+		return "mentioned after " + quote(match[1])
 	}
-	if match := phrases().gone.FindString(after); match != "" {
-		return "mentioned before " + quote(strings.TrimSpace(match))
+	if at := p.quoted.FindStringIndex(c.before); at != nil && !p.none.MatchString(c.before[:at[0]]) {
+		return "mentioned after " + quote(strings.Trim(c.before[at[0]:], " :,"))
 	}
-	if match := phrases().failing.FindString(after); match != "" {
-		return "expected to fail: " + quote(strings.TrimSpace(match))
+	if match := p.occasion.FindString(c.before); match != "" && !c.comma {
+		return "mentioned after " + quote(strings.Trim(match, " ,;"))
+	}
+	if p.means.MatchString(c.before) && p.purpose.MatchString(c.after) && !p.checking.MatchString(c.after) && !p.asked.MatchString(c.before) {
+		return "mentioned as the means " + quote(p.purpose.FindString(c.after))
+	}
+	if match := p.described.FindString(c.after); match != "" {
+		return "described: " + quote(strings.TrimLeft(match, " :–—-"))
+	}
+	said := strings.TrimLeft(c.after, " :→|=>—–-")
+	if match := p.decided.FindString(c.after); match != "" {
+		return "mentioned before " + quote(match)
+	}
+	if searching && (p.nothing.MatchString(firstClause(said)) || p.nowhere.MatchString(c.before)) {
+		return `a search that is to find nothing fails: write it with "!" before`
+	}
+	if !p.passing.MatchString(said) {
+		for _, told := range []*regexp.Regexp{p.noun, p.gone, p.treated} {
+			if match := told.FindString(said); match != "" {
+				return "mentioned before " + quote(strings.TrimSpace(match))
+			}
+		}
+		if match := p.failing.FindString(said); match != "" {
+			return "expected to fail: " + quote(strings.TrimSpace(match))
+		}
+	}
+	if match := p.introducing.FindString(c.intro); match != "" && !p.succeeds.MatchString(said) {
+		return "listed under " + quote(match)
 	}
 	return ""
 }
 
+// firstClause is the text up to the end of the clause.
+func firstClause(text string) string {
+	if i := strings.IndexAny(text, ";.`"); i >= 0 {
+		return text[:i]
+	}
+	return text
+}
+
 func quote(words string) string { return `"` + words + `"` }
 
-// leading is the prose of the same paragraph or list item before a place,
-// without emphasis and without code that the place continues.
+// leading is the prose of the same paragraph or list item before a place.
 func leading(text string) string {
 	if all := phrases().blockBreak.FindAllStringIndex(text, -1); all != nil {
 		text = text[all[len(all)-1][0]:]
 	}
-	text = phrases().listMark.ReplaceAllString(strings.TrimLeft(text, "\n"), "")
+	text = phrases().itemStart.ReplaceAllString(strings.TrimLeft(text, "\n"), "")
 	for {
 		rest := phrases().enumerated.ReplaceAllString(text, "")
 		if rest == text {
@@ -83,7 +222,7 @@ func leading(text string) string {
 		}
 		text = rest
 	}
-	return strings.TrimRight(strings.Join(strings.Fields(phrases().marks.Replace(text)), " "), " ")
+	return sentence(text)
 }
 
 // trailing is the prose of the same paragraph or list item behind a place.
@@ -91,5 +230,36 @@ func trailing(text string) string {
 	if at := phrases().blockBreak.FindStringIndex(text); at != nil {
 		text = text[:at[0]]
 	}
+	for {
+		rest := phrases().enumerates.ReplaceAllString(text, "")
+		if rest == text {
+			break
+		}
+		text = rest
+	}
+	return sentence(text)
+}
+
+// introduction is the line that introduces the list in which a place stands:
+// the last one that ends with a colon and is no item, if only items follow it.
+func introduction(text string) string {
+	lines := strings.Split(text, "\n")
+	for i := len(lines) - 1; i >= 0; i-- {
+		line := strings.TrimRight(lines[i], " \t\r")
+		switch mark := phrases().itemStart.FindString(lines[i]); {
+		case i == len(lines)-1 && strings.TrimSpace(mark) == "" && line != "":
+			return "" // in a paragraph
+		case i == len(lines)-1, line == "", strings.TrimSpace(mark) != "", strings.HasPrefix(line, " "):
+			continue
+		case strings.HasSuffix(strings.TrimRight(line, "*_ "), ":"):
+			return sentence(line)
+		}
+		return ""
+	}
+	return ""
+}
+
+// sentence is text on one line without emphasis.
+func sentence(text string) string {
 	return strings.Join(strings.Fields(phrases().marks.Replace(text)), " ")
 }

@@ -39,7 +39,7 @@ func Plan(text string, look Lookup) []Check {
 			check.Origin = Span
 			check.Text = strings.TrimPrefix(strings.TrimSpace(code.Text), "$ ")
 			start, end := backticks(text, code)
-			check.Class, check.Reason = judgeSpan(check.Text, mentioned(text, start, end), look)
+			check.Class, check.Reason = judgeSpan(check.Text, around(text, start, end), look)
 		} else {
 			check = judgeFence(code, look)
 		}
@@ -118,37 +118,42 @@ func (s *script) class(look Lookup) (class, reason string) {
 	return Runnable, ""
 }
 
-// judgeSpan applies the rules for inline code. mention is what the text around
-// it says against running it.
-func judgeSpan(text, mention string, look Lookup) (class, reason string) {
+// judgeSpan applies the rules for inline code.
+func judgeSpan(text string, near surroundings, look Lookup) (class, reason string) {
 	s, err := parse(text)
 	if err != nil {
 		return Skipped, syntaxReason(err)
 	}
-	if s.words < 2 && !(len(s.commands) == 1 && strings.HasPrefix(s.commands[0][0], "./")) {
+	path := len(s.commands) == 1 && strings.HasPrefix(s.commands[0][0], "./")
+	if s.words < 2 && !path {
 		return Skipped, "one word, and not a ./path"
-	}
-	if what := s.destroys(); what != "" {
-		return Destructive, what
 	}
 	if found := s.placeholder(look); strings.HasPrefix(found, "$") {
 		return Skipped, found + " is not set and has no default"
 	} else if found != "" {
 		return Skipped, "placeholder " + quote(found)
 	}
-	if _, unknown, resolved := s.resolve(look); !resolved {
+	missing, unknown, resolved := s.resolve(look)
+	if !resolved && s.absent(unknown) && (s.words > 1 || near.asks()) {
+		// A script that is gone must not take its check with it.
+		missing, resolved = unknown, true
+	}
+	if !resolved {
 		return Skipped, quote(unknown) + " is no program here"
 	}
-	if s.idle() {
-		return Skipped, "checks nothing by itself"
+	if why := s.doubt(near.asks()); why != "" {
+		return Skipped, why
 	}
-	if word, vague := s.vague(); vague {
-		return Skipped, quote(word) + " with plain words only may be English"
+	if why := near.mention(s.searches()); why != "" {
+		return Skipped, why
 	}
-	if mention != "" {
-		return Skipped, mention
+	if what := s.destroys(); what != "" {
+		return Destructive, what
 	}
-	return s.class(look)
+	if missing != "" {
+		return MissingProgram, missing + ": not found"
+	}
+	return Runnable, ""
 }
 
 // prompted is the script that is typed after the prompts of a console. A

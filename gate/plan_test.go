@@ -70,7 +70,7 @@ var criteria = []struct {
 			"span skipped 1 echo done; checks nothing", "span skipped 1 cd tools; checks nothing"}},
 	{"builtins that check", "`test -f go.mod`, `[ -d notes ]`, `[[ -s go.sum ]]`, `! grep -r TODO notes`",
 		[]string{"span run 1 test -f go.mod", "span run 1 [ -d notes ]", "span run 1 [[ -s go.sum ]]", "span run 1 ! grep -r TODO notes"}},
-	{"English", "Results `sort by date`, and `make sure`", []string{`span skipped 1 sort by date; "sort" with plain words only may be English`, "span run 1 make sure"}},
+	{"English", "Results `sort by date`, and `make sure`", []string{`span skipped 1 sort by date; "sort by" may be English`, `span skipped 1 make sure; "make sure" may be English`}},
 
 	{"denied", "Never run `make all`. It is not `go generate ./...`; use `make x` instead of `make y` or `make z`.",
 		[]string{`span skipped 1 make all; mentioned after "Never"`, `span skipped 1 go generate ./...; mentioned after "not"`, "span run 1 make x",

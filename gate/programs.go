@@ -2,26 +2,38 @@ package gate
 
 import (
 	_ "embed"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
 )
 
 // programList is the list of well-known developer programs, one per line,
-// sorted bytewise.
+// sorted bytewise. Those whose name is an ordinary word too, such as "find",
+// have a " ?" behind it: such a word begins a command only where what follows
+// it looks like one.
 //
 //go:embed programs.txt
 var programList string
 
-var programs = sync.OnceValue(func() []string { return strings.Fields(programList) })
+// programs tells of each well-known program whether its name is an ordinary
+// word too.
+var programs = sync.OnceValue(func() map[string]bool {
+	known := map[string]bool{}
+	for line := range strings.Lines(programList) {
+		name, ordinary := strings.CutSuffix(strings.TrimSpace(line), " ?")
+		known[name] = ordinary
+	}
+	return known
+})
 
 // Programs lists the developer programs that are taken for programs even when
 // they are not on this machine: criteria that name one are meant to run it, so
 // its absence is a failed check and not a reason to skip. Sorted.
-func Programs() []string { return slices.Clone(programs()) }
+func Programs() []string { return slices.Sorted(maps.Keys(programs())) }
 
 func wellKnown(word string) bool {
-	_, found := slices.BinarySearch(programs(), word)
+	_, found := programs()[word]
 	return found
 }
 

@@ -8,14 +8,15 @@ import (
 
 // subcommands are words that make a well-known program before them a command
 // rather than a word of the sentence.
-const subcommands = " apply audit bench build check ci clippy compile coverage diff doc e2e eval exec fmt format " +
-	"generate get install lint list migrate nextest plan run start status sync test tests typecheck " +
-	"type-check up validate verify version vet "
+const subcommands = " add apply audit bench build cancel check ci clean clippy close compile coverage create delete describe " +
+	"dev diff disable doc doctor down e2e enable eval exec export fmt format generate get import info init install lint list " +
+	"logs ls migrate nextest open plan prune ps remove reset restore rm run search serve set show start stats status stop " +
+	"switch sync test tests typecheck type-check uninstall up update upgrade validate verify version vet view watch "
 
 // stopWords end a command in prose.
 const stopWords = " succeeds succeed passes pass works work runs completes exits returns reports shows prints fails " +
 	"fail is are was and or then must should will without with to in on for from after before when " +
-	"that which still green clean finishes produces outputs has does "
+	"that which still green clean finishes produces outputs has does if return command commands output "
 
 var argument = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:-{1,2}[A-Za-z][\w=./-]*|[\w@.-]*/[\w@./*:-]*|[\w-]+\.[A-Za-z]\w*)$`)
@@ -30,11 +31,16 @@ func proseCommands(line string) []string {
 	for i := 0; i+1 < len(words); i++ {
 		program := strings.TrimLeft(words[i], `"'(*`)
 		next, _ := bare(words[i+1])
-		if !wellKnown(program) || !argument().MatchString(next) && !listed(subcommands, next) {
+		if ordinary, known := programs()[program]; !known || ordinary || !argument().MatchString(next) && !listed(subcommands, next) {
 			continue
 		}
 		command := []string{program}
 		for i++; i < len(words); i++ {
+			if last := closing(words, i); last > i {
+				command = append(command, words[i:last+1]...)
+				i = last
+				continue
+			}
 			word, ends := bare(words[i])
 			if listed(stopWords, strings.ToLower(word)) {
 				break
@@ -49,6 +55,20 @@ func proseCommands(line string) []string {
 		found = append(found, strings.Join(command, " "))
 	}
 	return found
+}
+
+// closing is the word with the quote that ends what word i begins; i when it
+// begins no quotation of several words.
+func closing(words []string, i int) int {
+	if !strings.HasPrefix(words[i], `"`) || strings.Count(words[i], `"`) != 1 {
+		return i
+	}
+	for last := i + 1; last < len(words); last++ {
+		if strings.HasSuffix(words[last], `"`) {
+			return last
+		}
+	}
+	return i
 }
 
 // bare is a word without the punctuation of the sentence, and whether that

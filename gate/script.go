@@ -3,6 +3,7 @@ package gate
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -139,6 +140,17 @@ func (s *script) resolve(look Lookup) (missing, unknown string, resolved bool) {
 	return missing, unknown, resolved
 }
 
+// absent tells whether the only word that is no program here is a path in the
+// repository, as of a script that is not there.
+func (s *script) absent(unknown string) bool {
+	for _, words := range s.commands {
+		if words[0] != unknown && !wellKnown(words[0]) && builtins[words[0]] == false {
+			return false
+		}
+	}
+	return strings.HasPrefix(unknown, "./") && !strings.HasSuffix(unknown, "/")
+}
+
 // idle tells whether a script only prepares or prints, so that its passing
 // would say nothing.
 func (s *script) idle() bool {
@@ -150,27 +162,6 @@ func (s *script) idle() bool {
 	return !s.checks
 }
 
-// vague tells whether every command is a program that is not well known, with
-// nothing but plain words after it: such as "sort by date", which is English.
-func (s *script) vague() (string, bool) {
-	for _, words := range s.commands {
-		if _, builtin := builtins[words[0]]; builtin || wellKnown(words[0]) || strings.Contains(words[0], "/") {
-			return "", false
-		}
-		for _, word := range words[1:] {
-			if !plainWord().MatchString(word) {
-				return "", false
-			}
-		}
-	}
-	if len(s.commands) == 0 || s.checks {
-		return "", false
-	}
-	return s.commands[0][0], true
-}
-
-var plainWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z]+[,;:]?$`) })
-
 // placeholder finds what a person is meant to fill in, and says what it is.
 func (s *script) placeholder(look Lookup) (found string) {
 	syntax.Walk(s.file, func(node syntax.Node) bool {
@@ -181,26 +172,58 @@ func (s *script) placeholder(look Lookup) (found string) {
 		case *syntax.SglQuoted:
 			found = inQuotes().FindString(node.Value)
 		case *syntax.Lit:
-			found = strings.TrimSpace(inWords().FindString(node.Value))
+			found = inWord(node.Value)
 		case *syntax.ParamExp:
 			found = s.unset(node, look)
+		case *syntax.Stmt:
+			found = fillIn(node)
 		}
 		return true
 	})
+	if found == "" {
+		found = s.usage()
+	}
 	return found
 }
 
 var (
 	// inWords and inQuotes are marks of placeholders: <x>, {x}, YYYY, an
-	// ellipsis that is neither Go's ./... pattern nor git's a...b range. Single quotes mostly hold
-	// other languages, to which braces and angles belong.
+	// ellipsis that is neither Go's ./... pattern nor git's a...b range, but not
+	// git's @{upstream}. Single quotes mostly hold other languages, to which
+	// braces and angles belong.
 	inWords = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`<[A-Za-z][^<>]*>|\{[A-Za-z_][A-Za-z0-9_-]*\}|YYYY|…|(?:^|[^/.])\.\.\.(?:$|[^A-Za-z0-9.])`)
+		return regexp.MustCompile(`(<[A-Za-z][^<>]*>|YYYY|…)|(?:^|[^@])(\{[A-Za-z_][A-Za-z0-9_-]*\})|(?:^|[^/.])(\.\.\.)(?:$|[^A-Za-z0-9.])`)
 	})
 	inQuotes = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`YYYY|…|^<[A-Za-z][^<>]*>$|^\.\.\.$`)
 	})
 )
+
+// fillIn finds <x> and <x y>, where a shell would read from x and write to what
+// follows: no blank stands inside the angles.
+func fillIn(statement *syntax.Stmt) string {
+	for i := 1; i < len(statement.Redirs); i++ {
+		in, out := statement.Redirs[i-1], statement.Redirs[i]
+		if in.Op != syntax.RdrIn || out.Op != syntax.RdrOut || in.N != nil || out.N != nil {
+			continue
+		}
+		closed := in.Word.End() == out.OpPos
+		if call, ok := statement.Cmd.(*syntax.CallExpr); ok {
+			closed = closed || slices.ContainsFunc(call.Args, func(w *syntax.Word) bool { return w.End() == out.OpPos })
+		}
+		if closed && in.OpPos.Offset()+1 == in.Word.Pos().Offset() {
+			return "<" + literal(in.Word.Parts) + ">"
+		}
+	}
+	return ""
+}
+
+func inWord(text string) string {
+	if match := inWords().FindStringSubmatch(text); match != nil {
+		return match[1] + match[2] + match[3]
+	}
+	return ""
+}
 
 // unset is the name of a variable that nothing sets: neither the script, nor
 // a default in the expansion, nor the environment.
