@@ -10,6 +10,7 @@ import (
 
 	"stig/beads"
 	"stig/checkpoint"
+	"stig/host"
 	"stig/notes"
 	"stig/signals"
 )
@@ -61,6 +62,8 @@ func classify(err error) failure {
 		draft     *checkpoint.DraftError
 		untold    *checkpoint.PropagateError
 		claim     *checkpoint.ClaimError
+		settings  *host.SettingsError
+		block     *host.BlockError
 		waits     *waitsError
 		standing  *checkpoint.EscalationError
 		question  *checkpoint.QuestionError
@@ -95,6 +98,10 @@ func classify(err error) failure {
 		f.code, f.hint = exitUsage, draft.Hint
 	case errors.As(err, &untold):
 		f.code, f.hint = exitUsage, untold.Hint
+	case errors.As(err, &settings):
+		f.hint = settings.Hint
+	case errors.As(err, &block):
+		f.hint = "take out what is too much by hand"
 	case errors.As(err, &refused):
 		f.hint = refused.Hint
 	case errors.As(err, &store):

@@ -2,25 +2,34 @@ package main
 
 import (
 	"context"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
+
+	"stig/host"
 )
 
 // setupCommand has a subcommand for each thing that stig can be connected to.
 func (a *app) setupCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "setup TARGET",
-		Short:   "connect stig to git",
+		Use:   "setup TARGET",
+		Short: "connect stig to git and to the programs of assistants",
+		Long: "setup puts stig's own entries into files that others read, and keeps every other\n" +
+			"byte of them. --remove takes the entries out again and leaves the files as they were.\n" +
+			"It stages nothing, and never touches another program's hooks.",
 		GroupID: "connect",
 		Args:    a.unknownCommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.setupGit())
+	for _, settings := range host.AllSettings() {
+		cmd.AddCommand(a.setupHost(settings))
+	}
+	cmd.AddCommand(a.setupGit(), a.setupInstructions())
 	return cmd
 }
 
-// setupOptions are the flags that all targets have.
-type setupOptions struct{ check, remove, print, force bool }
+// setupOptions are the flags of the targets; not every one has user and force.
+type setupOptions struct{ check, remove, print, user, force bool }
 
 // connection is something that stig can be connected to.
 type connection interface {
@@ -38,12 +47,23 @@ func setupFlags(cmd *cobra.Command, o *setupOptions) {
 	cmd.Flags().BoolVar(&o.check, "check", false, "exit with 1 when something is missing, write nothing")
 	cmd.Flags().BoolVar(&o.remove, "remove", false, "take out what setup put in, and nothing else")
 	cmd.Flags().BoolVar(&o.print, "print", false, "print what would be written, write nothing")
-	cmd.Flags().BoolVar(&o.force, "force", false, "put stig in the place of another program")
-	cmd.MarkFlagsMutuallyExclusive("check", "remove", "print", "force")
+}
+
+// userFlag binds the flag of targets that a home has too.
+func userFlag(cmd *cobra.Command, o *setupOptions) {
+	cmd.Flags().BoolVar(&o.user, "user", false, "for all projects of this user instead of this one")
+}
+
+// forceFlag binds the flag of targets where something may stand in the way.
+func forceFlag(cmd *cobra.Command, o *setupOptions, usage string) {
+	cmd.Flags().BoolVar(&o.force, "force", false, usage)
 }
 
 // setup does what the flags say to a target.
 func (a *app) setup(ctx context.Context, name string, t connection, o setupOptions) error {
+	if err := o.contradict(); err != nil {
+		return err
+	}
 	var changed []string
 	var err error
 	switch {
@@ -75,6 +95,23 @@ func (a *app) setup(ctx context.Context, name string, t connection, o setupOptio
 	return err
 }
 
+// contradict refuses flags that ask for two things.
+func (o setupOptions) contradict() error {
+	for _, pair := range []struct {
+		both bool
+		what string
+	}{
+		{o.check && o.remove, "--check and --remove"}, {o.check && o.print, "--check and --print"},
+		{o.remove && o.print, "--remove and --print"}, {o.force && o.check, "--force and --check"},
+		{o.force && o.print, "--force and --print"},
+	} {
+		if pair.both {
+			return usage(pair.what+" ask for two things", "give one of them")
+		}
+	}
+	return nil
+}
+
 func setupReport(name string, o setupOptions, changed, missing []string) string {
 	text, list := "", changed
 	switch {
@@ -93,4 +130,28 @@ func setupReport(name string, o setupOptions, changed, missing []string) string 
 		text += "  " + line + "\n"
 	}
 	return text
+}
+
+// place is the directory that files for assistants are put below: the root of
+// the project, or the home of the user.
+func (a *app) place(o setupOptions) (string, error) {
+	if o.user {
+		home := a.getenv("HOME")
+		if home == "" {
+			return "", usage("HOME: must name a directory; it is not set", "set it, or leave out --user")
+		}
+		return home, nil
+	}
+	dir, err := filepath.Abs(a.dir) // of "" the working directory
+	if err != nil {
+		return "", err
+	}
+	for root := dir; ; root = filepath.Dir(root) {
+		if exists(filepath.Join(root, ".git")) {
+			return root, nil
+		}
+		if root == filepath.Dir(root) {
+			return dir, nil
+		}
+	}
 }

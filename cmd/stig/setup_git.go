@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stig/beads"
 	"stig/gate"
 )
 
@@ -37,6 +38,7 @@ func (a *app) setupGit() *cobra.Command {
 		},
 	}
 	setupFlags(cmd, &o)
+	forceFlag(cmd, &o, "put stig in the place of another program")
 	return cmd
 }
 
@@ -58,6 +60,11 @@ func (a *app) mergeDriver(ctx context.Context) (*mergeDriver, error) {
 	if err != nil {
 		return nil, err
 	}
+	return a.driverOf(ctx, store)
+}
+
+// driverOf is the connection for a store that was found.
+func (a *app) driverOf(ctx context.Context, store beads.Store) (*mergeDriver, error) {
 	git, path, err := a.git(store)
 	if err != nil {
 		return nil, err

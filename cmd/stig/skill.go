@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"stig/host"
+)
+
+func (a *app) skillCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "skill",
+		Short: "what an assistant needs to know to work with stig",
+		Long: "skill prints the SKILL.md that teaches an assistant to work with stig. skill install\n" +
+			"puts it where assistants look for skills.",
+		GroupID: "connect",
+		Args:    a.unknownCommand,
+		Example: "  stig skill\n  stig skill install",
+		RunE: func(*cobra.Command, []string) error {
+			if a.json {
+				return a.printJSON("skill", map[string]any{"name": host.SkillName, "text": host.Skill(), "bytes": len(host.Skill())})
+			}
+			return a.data(host.Skill())
+		},
+	}
+	cmd.AddCommand(a.skillInstallCommand())
+	return cmd
+}
+
+func (a *app) skillInstallCommand() *cobra.Command {
+	var o setupOptions
+	var names []string
+	for _, dir := range host.SkillDirs() {
+		names = append(names, dir[0])
+	}
+	cmd := &cobra.Command{
+		Use:   "install [" + strings.Join(names, "|") + "]…",
+		Short: "put the skill where assistants look for skills",
+		Long: "install puts the skill into .agents/skills, .claude/skills and .cursor/skills of the\n" +
+			"project, or with --user of the home; into those that are named when some are. A\n" +
+			"SKILL.md of that name with another text is kept unless --force is given.",
+		Args:      takes(0, len(names), "at most "+strings.Join(names, ", ")),
+		ValidArgs: names,
+		Example:   "  stig skill install\n  stig skill install claude --user\n  stig skill install --remove",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			skill, err := a.skillFiles(args, o)
+			if err != nil {
+				return err
+			}
+			return a.setup(cmd.Context(), "skill", skill, o)
+		},
+	}
+	setupFlags(cmd, &o)
+	userFlag(cmd, &o)
+	forceFlag(cmd, &o, "also replace or remove a SKILL.md with another text")
+	return cmd
+}
+
+// installedSkill is the skill in the folders of some hosts.
+type installedSkill struct {
+	files []hostFile
+	force bool
+}
+
+func (a *app) skillFiles(names []string, o setupOptions) (*installedSkill, error) {
+	root, err := a.place(o)
+	if err != nil {
+		return nil, err
+	}
+	s := &installedSkill{force: o.force}
+	var known []string
+	for _, dir := range host.SkillDirs() {
+		known = append(known, dir[0])
+		if len(names) == 0 || slices.Contains(names, dir[0]) {
+			path := filepath.Join(root, filepath.FromSlash(dir[1]), host.SkillName, "SKILL.md")
+			s.files = append(s.files, hostFile{path, root})
+		}
+	}
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			return nil, usage(fmt.Sprintf("must be one of %s; found %q", strings.Join(known, ", "), name), "")
+		}
+	}
+	return s, nil
+}
+
+func (s *installedSkill) preview() string {
+	text := ""
+	for _, f := range s.files {
+		text += shortest(f.path) + ":\n"
+	}
+	return text + host.Skill()
+}
+
+func (s *installedSkill) missing(context.Context) (list []string, err error) {
+	for _, f := range s.files {
+		text, err := f.read()
+		if err != nil {
+			return nil, err
+		}
+		if string(text) != host.Skill() {
+			list = append(list, shortest(f.path))
+		}
+	}
+	return list, nil
+}
+
+func (s *installedSkill) install(context.Context, bool) ([]string, error) {
+	return s.edit([]byte(host.Skill()))
+}
+
+func (s *installedSkill) remove(context.Context) ([]string, error) { return s.edit(nil) }
+
+// edit gives the files a text, or removes them for nil, all or none: those
+// that say something else are somebody's.
+func (s *installedSkill) edit(text []byte) (changed []string, err error) {
+	var list []hostFile
+	for _, f := range s.files {
+		present, err := f.read()
+		if err != nil {
+			return nil, err
+		}
+		own := present == nil || string(present) == host.Skill()
+		if !own && !s.force {
+			return nil, usage(shortest(f.path)+": holds another text than stig writes", "type stig skill install --force if it may go")
+		}
+		if (present == nil) != (text == nil) || text != nil && string(present) != string(text) {
+			list = append(list, f)
+		}
+	}
+	for _, f := range list {
+		if err := f.write(text); err != nil {
+			return changed, err
+		}
+		changed = append(changed, shortest(f.path))
+	}
+	return changed, nil
+}
