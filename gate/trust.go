@@ -1,38 +1,107 @@
 package gate
 
 import (
+	"cmp"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 )
 
-// Trust records in which repositories criteria may be run: in the user's
-// state directory, outside of any repository.
+// Trust records in which repositories criteria may be run: one file for each,
+// in the user's state directory, outside of any repository.
 type Trust struct{ Dir string }
 
 // Grant is a repository that is trusted.
 type Grant struct {
-	Root   string    `json:"root"`             // the Home of its Place, or the directory without git; its real path
+	Root   string    `json:"root"`             // its real path: the Home of its Place, or the directory where there is no git
 	Commit string    `json:"commit,omitempty"` // its root commit; "" trusts the path alone
 	Time   time.Time `json:"time"`             // when it was granted
 }
 
-// Granted tells whether the repository at root, with this root commit, is
-// trusted.
-func (t Trust) Granted(root, rootCommit string) bool { return false }
+// Granted tells whether the repository at root is trusted with this root
+// commit: another one at the same path is another repository. A grant that
+// cannot be read counts for nothing.
+func (t Trust) Granted(root, rootCommit string) bool {
+	root = realPath(root)
+	g, err := t.read(t.file(root))
+	return err == nil && g.Root == root && g.Commit == rootCommit
+}
 
 // Commits gives the root commits that are trusted at root, for Git.RootCommit.
-func (t Trust) Commits(root string) []string { return nil }
+func (t Trust) Commits(root string) []string {
+	g, err := t.read(t.file(realPath(root)))
+	if err != nil || g.Commit == "" {
+		return nil
+	}
+	return []string{g.Commit}
+}
 
-// Grant trusts the repository at root. Without a root commit, in a directory
-// without git or before the first commit, its path alone is trusted.
+// Grant trusts the repository at root. Without a root commit, where there is
+// no git or no commit yet, its path alone is trusted, until there is a commit.
 func (t Trust) Grant(root, rootCommit string, now time.Time) error {
-	return errors.New("trust cannot be granted yet")
+	root = realPath(root)
+	text, err := json.MarshalIndent(Grant{root, rootCommit, now.UTC()}, "", "\t")
+	if err != nil {
+		return err
+	}
+	return replace(t.file(root), append(text, '\n'))
 }
 
 // Revoke takes trust back, and tells whether there was any.
 func (t Trust) Revoke(root string) (bool, error) {
-	return false, errors.New("trust cannot be revoked yet")
+	err := os.Remove(t.file(realPath(root)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
-// List gives all that is trusted, by path.
-func (t Trust) List() ([]Grant, error) { return nil, errors.New("trust cannot be listed yet") }
+// List gives all that is trusted, by path. A file that cannot be read is an
+// error beside the others.
+func (t Trust) List() ([]Grant, error) {
+	entries, err := os.ReadDir(t.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var grants []Grant
+	for _, entry := range entries {
+		if !strings.HasSuffix(entry.Name(), ".json") {
+			continue
+		}
+		g, bad := t.read(filepath.Join(t.Dir, entry.Name()))
+		if errors.Is(bad, fs.ErrNotExist) {
+			continue // revoked meanwhile
+		}
+		if err = errors.Join(err, bad); bad == nil {
+			grants = append(grants, g)
+		}
+	}
+	slices.SortFunc(grants, func(a, b Grant) int { return cmp.Compare(a.Root, b.Root) })
+	return grants, err
+}
+
+// file is named after the path, with a hash for what names cannot hold.
+func (t Trust) file(root string) string {
+	return filepath.Join(t.Dir, fileName(filepath.Base(root))+"-"+Hash(root)[:16]+".json")
+}
+
+func (t Trust) read(path string) (Grant, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return Grant{}, err
+	}
+	var g Grant
+	if err := json.Unmarshal(text, &g); err != nil {
+		return Grant{}, fmt.Errorf("%s: %w", path, err)
+	}
+	if g.Root == "" || t.file(g.Root) != path {
+		return Grant{}, fmt.Errorf("%s: is not the record of %s", path, quote(g.Root))
+	}
+	return g, nil
+}

@@ -4,22 +4,24 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
+	"fmt"
+	"strings"
 	"time"
 )
 
 // Outcome is how one check went.
 type Outcome struct {
-	Check           // of a check that failed without running, Reason says why
+	Check           // of a check that did not run to its end Reason says why
 	Exit    int     `json:"exit"`          // exit code of the shell, or one of the constants
 	Seconds float64 `json:"seconds"`       // how long it ran
-	Tail    string  `json:"tail"`          // the last lines of its output, valid UTF-8
+	Tail    string  `json:"tail"`          // the last 20 lines of its output, 8 KiB at most; valid UTF-8
 	Log     string  `json:"log,omitempty"` // the file that holds all of its output
 }
 
 // Exit codes of checks that did not run to their end.
 const (
 	ExitNotRun    = -1  // a check before it failed, or there was no time left
+	ExitBroken    = 2   // does not parse
 	ExitTimeout   = 124 // ended at its time limit
 	ExitRefused   = 126 // not allowed to run
 	ExitMissing   = 127 // a program is not here
@@ -45,12 +47,17 @@ func (v *Verdict) Passed() bool {
 	if v == nil || len(v.outcomes) == 0 {
 		return false
 	}
+	return v.passed() == len(v.outcomes)
+}
+
+func (v *Verdict) passed() int {
+	count := 0
 	for _, o := range v.outcomes {
-		if !o.Passed() {
-			return false
+		if o.Passed() {
+			count++
 		}
 	}
-	return true
+	return count
 }
 
 // Issue is the id of the issue whose checks ran.
@@ -66,14 +73,85 @@ func (v *Verdict) Hash() string { return v.hash }
 // Tree is the state of the work tree before the checks ran.
 func (v *Verdict) Tree() Tree { return v.tree }
 
+// Actor is who had the checks run, and Time when they began.
+func (v *Verdict) Actor() string   { return v.actor }
+func (v *Verdict) Time() time.Time { return v.time }
+
+const (
+	// summaryChecks is how many checks a summary names.
+	summaryChecks = 8
+	// summaryText is how much of a check it tells, in characters.
+	summaryText = 60
+	// shortCommit is how much of a commit, in hexadecimal digits.
+	shortCommit = 7
+)
+
 // Summary tells the results in one line, as a close reason ends:
 //
-//	3/3 [go test ./... 12.3s; …] at 1a2b3c4
-func (v *Verdict) Summary() string { return "" }
+//	3/3 [go test ./... 12.3s; just lint 0.8s; go vet ./... 1.1s] at 1a2b3c4
+func (v *Verdict) Summary() string {
+	var checks []string
+	for i, o := range v.outcomes {
+		if i == summaryChecks {
+			checks = append(checks, "…")
+			break
+		}
+		checks = append(checks, o.summary())
+	}
+	return fmt.Sprintf("%d/%d [%s]%s", v.passed(), len(v.outcomes), strings.Join(checks, "; "), v.tree.place())
+}
+
+func (o Outcome) summary() string {
+	text, more, _ := strings.Cut(strings.TrimSpace(o.Text), "\n")
+	if line := []rune(text); len(line) > summaryText {
+		text, more = string(line[:summaryText]), "more"
+	}
+	text = visible(strings.TrimSpace(text))
+	if more != "" {
+		text += " …"
+	}
+	switch {
+	case o.Exit == ExitNotRun:
+		return text + " not run"
+	case o.Exit != 0:
+		return fmt.Sprintf("%s exit %d", text, o.Exit)
+	}
+	return fmt.Sprintf("%s %.1fs", text, o.Seconds)
+}
+
+func (t Tree) place() string {
+	switch {
+	case t == Tree{}:
+		return ""
+	case t.Head == "":
+		return " before the first commit"
+	case t.Dirty:
+		return " at " + t.Head[:min(shortCommit, len(t.Head))] + " with uncommitted changes"
+	}
+	return " at " + t.Head[:min(shortCommit, len(t.Head))]
+}
+
+// record is a verdict as it is told and kept.
+type record struct {
+	ID     string    `json:"id"`
+	Passed bool      `json:"passed"`
+	Checks []Outcome `json:"checks"`
+	Hash   string    `json:"criteria_hash"`
+	Tree   Tree      `json:"tree"`
+	Actor  string    `json:"actor"`
+	Time   time.Time `json:"time"`
+}
 
 // MarshalJSON gives the verdict under the names of `stig verify --json`.
 func (v *Verdict) MarshalJSON() ([]byte, error) {
-	return json.Marshal(map[string]any{"id": v.issue, "passed": v.Passed(), "checks": v.outcomes})
+	if v == nil {
+		return []byte("null"), nil
+	}
+	outcomes := v.outcomes
+	if outcomes == nil {
+		outcomes = []Outcome{}
+	}
+	return json.Marshal(record{v.issue, v.Passed(), outcomes, v.hash, v.tree, v.actor, v.time})
 }
 
 // Hash identifies criteria: 64 hexadecimal digits that depend on every byte.
@@ -81,13 +159,3 @@ func Hash(criteria string) string {
 	sum := sha256.Sum256([]byte(criteria))
 	return hex.EncodeToString(sum[:])
 }
-
-// Verdicts keeps the last verdict of each issue in a directory of git's own.
-type Verdicts struct{ Dir string }
-
-// Save keeps a verdict in place of the one before it.
-func (s Verdicts) Save(v *Verdict) error { return errors.New("verdicts cannot be kept yet") }
-
-// Fresh gives the verdict on an issue if it passed and still counts: nothing
-// of the criteria and of the tree has changed since.
-func (s Verdicts) Fresh(id, criteriaHash string, tree Tree) (*Verdict, bool) { return nil, false }
