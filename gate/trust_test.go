@@ -1,0 +1,101 @@
+package gate
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestTrust(t *testing.T) {
+	trust := Trust{Dir: filepath.Join(t.TempDir(), "state", "trust")}
+	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.FixedZone("", 3600))
+	home, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	bay, reef, link := filepath.Join(home, "b", "bay"), filepath.Join(home, "a", "bay"), filepath.Join(home, "link")
+	for _, dir := range []string{bay, reef} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(bay, link); err != nil {
+		t.Fatal(err)
+	}
+	if grants, err := trust.List(); len(grants) != 0 || err != nil {
+		t.Errorf("nothing granted: %v, %v", grants, err)
+	}
+	if trust.Granted(bay, "c1") || trust.Granted(bay, "") || trust.Commits(bay) != nil {
+		t.Error("trusted without a grant")
+	}
+	for root, commit := range map[string]string{link: "c1", reef: ""} {
+		if err := trust.Grant(root, commit, now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		root, commit string
+		want         bool
+	}{
+		{bay, "c1", true}, {link, "c1", true}, {bay + "/", "c1", true},
+		{bay, "c2", false}, {bay, "", false}, {filepath.Join(bay, "below"), "c1", false}, {filepath.Dir(bay), "c1", false},
+		{reef, "", true}, {reef, "c1", false},
+	} {
+		if got := trust.Granted(c.root, c.commit); got != c.want {
+			t.Errorf("%s at %q: %v", c.root, c.commit, got)
+		}
+	}
+	if got := trust.Commits(link); len(got) != 1 || got[0] != "c1" {
+		t.Errorf("commits %q", got)
+	}
+	want := []Grant{{reef, "", now.UTC()}, {bay, "c1", now.UTC()}}
+	if got, err := trust.List(); err != nil || len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
+		t.Errorf("list %v, %v", got, err)
+	}
+	if err := trust.Grant(bay, "c2", now); err != nil || !trust.Granted(bay, "c2") || trust.Granted(bay, "c1") {
+		t.Errorf("granted anew: %v", err)
+	}
+	for _, want := range []bool{true, false} {
+		if was, err := trust.Revoke(link); was != want || err != nil || trust.Granted(bay, "c2") {
+			t.Errorf("revoked: %v, %v", was, err)
+		}
+	}
+	if !trust.Granted(reef, "") {
+		t.Error("another one was revoked too")
+	}
+}
+
+// A grant counts for the path that it is of, wherever its file was copied to.
+func TestTrustDamaged(t *testing.T) {
+	trust := Trust{Dir: t.TempDir()}
+	bay, reef := t.TempDir(), t.TempDir()
+	if err := trust.Grant(bay, "c1", time.Time{}); err != nil {
+		t.Fatal(err)
+	}
+	files, err := os.ReadDir(trust.Dir)
+	if err != nil || len(files) != 1 {
+		t.Fatal(files, err)
+	}
+	text, err := os.ReadFile(filepath.Join(trust.Dir, files[0].Name()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{string(text), "", "{", "null", `{"commit":"c1"}`} {
+		put(t, text, trust.file(realPath(reef)))
+		if trust.Granted(reef, "c1") || trust.Commits(reef) != nil {
+			t.Errorf("%q: trusted", text)
+		}
+		grants, err := trust.List()
+		if err == nil || len(grants) != 1 || !strings.Contains(err.Error(), trust.file(realPath(reef))) {
+			t.Errorf("%q: list %v, %v", text, grants, err)
+		}
+	}
+	if was, err := trust.Revoke(reef); !was || err != nil {
+		t.Errorf("a damaged grant cannot be revoked: %v, %v", was, err)
+	}
+	if err := (Trust{Dir: filepath.Join(trust.Dir, files[0].Name())}).Grant(bay, "c1", time.Time{}); err == nil {
+		t.Error("a grant that cannot be written gives no error")
+	}
+}
