@@ -31,11 +31,18 @@ var rules = []rule{
 	{"git", "reflog expire|delete"},
 	{"git", "gc --prune"},
 	{"git", "worktree remove"},
+	{"git", "lfs prune"},
 	{"gh", "repo delete|archive"},
+	{"gh", "api DELETE|--method=DELETE|-XDELETE"},
+	{"gh", "issue|run|secret|variable|cache|gist delete"},
 	{"gh", "release create|delete|upload"},
 	{"gh", "pr merge|close"},
 	{"kubectl oc", "delete|drain|replace"},
-	{"helm", "uninstall|delete"},
+	{"helm", "uninstall|delete|push"},
+	{"flux argocd velero", "uninstall|delete"},
+	{"argocd flux", "app|kustomization|source delete"},
+	{"k3d kind minikube eksctl", "delete"},
+	{"k3d kind eksctl", "cluster|nodegroup delete"},
 	{"docker podman nerdctl", "prune|rm|rmi|push"},
 	{"docker podman nerdctl", "volume|network|container|image|system|builder|buildx rm|prune"},
 	{"docker podman nerdctl", "compose down -v|--volumes"},
@@ -43,27 +50,66 @@ var rules = []rule{
 	{"terraform tofu terragrunt", "apply|destroy"},
 	{"terraform tofu", "state rm"},
 	{"pulumi", "up|destroy"},
-	{"cdk serverless sam", "deploy|destroy|remove|delete"},
+	{"cdk cdktf serverless sam", "deploy|destroy|remove|delete"},
 	{"aws", "s3 rm|rb"},
-	{"gcloud az flyctl firebase", "delete|destroy|deploy"},
-	{"npm yarn pnpm cargo poetry uv hatch", "publish|unpublish|yank"},
-	{"gem twine", "push|upload"},
+	{"aws", "s3 sync --delete"},
+	{"flyctl fly firebase wrangler vercel netlify heroku", "delete|destroy|deploy|publish|remove"},
+	{"npm yarn pnpm bun cargo poetry uv hatch flit pdm lerna vsce changeset", "publish|unpublish|yank|deprecate"},
+	{"yarn npm", "npm|pkg publish"},
+	{"dart flutter", "pub publish"},
+	{"mix", "hex.publish|ecto.drop|ecto.reset"},
+	{"mvn mvnw gradle gradlew", "deploy|publish|release:perform|uploadArchives"},
+	{"mvn mvnw gradle gradlew", "clean deploy|publish"},
+	{"dotnet", "nuget push|delete"},
+	{"nuget gem twine oras crane skopeo", "push|upload|delete|yank"},
+	{"goreleaser", "release"},
+	{"nix-collect-garbage semantic-release rimraf", ""},
+	{"nix", "store gc|delete"},
+	{"nixos-rebuild darwin-rebuild home-manager colmena", "switch|boot|apply"},
 	{"brew apt apt-get dnf yum pacman", "remove|uninstall|purge|autoremove"},
 	{"redis-cli", "FLUSHALL|FLUSHDB|flushall|flushdb"},
 	{"crontab", "-r"},
-	{"rails rake mix", "db:drop|db:reset|ecto.drop|ecto.reset"},
+	{"rails rake", "db:drop|db:reset|db:purge|db:schema:load"},
+	{"artisan", "migrate:fresh|migrate:reset|db:wipe"},
+	{"php", "artisan migrate:fresh|migrate:reset|db:wipe"},
+	{"prisma", "migrate reset"},
+	{"prisma", "db push --force-reset|--accept-data-loss"},
+	{"supabase", "db reset"},
+	{"sqlx diesel", "database drop|reset"},
+	{"mysqladmin", "drop"},
+	{"rsync", "--delete|--delete-after|--delete-excluded|--remove-source-files"},
+	{"zfs zpool", "destroy"},
+	{"cryptsetup", "luksFormat|erase"},
+	{"docker", "push"},
 	{"systemctl", "stop|disable|mask|reboot|poweroff|halt"},
 	{"find", "-delete"},
 	{"bd br", "delete|purge"},
-	{"dd mkfs fdisk sfdisk sgdisk parted wipefs shred blkdiscard dropdb", ""},
+	{"dd mkfs newfs mkswap fdisk sfdisk sgdisk parted wipefs shred blkdiscard dropdb dropuser", ""},
+	{"lvremove vgremove pvremove userdel groupdel", ""},
 	{"shutdown reboot halt poweroff pkill killall truncate", ""},
 }
 
 // databases run the statements given to them; dropping is one that deletes.
 var databases = []string{"psql", "mysql", "mariadb", "sqlite3", "mongosh", "duckdb"}
 
+// clouds are programs of many services, of which the action is the last part
+// of a name such as "ec2 terminate-instances" or "compute instances delete".
+var clouds = []string{"aws", "gcloud", "az", "gsutil", "bq", "doctl", "hcloud", "oci", "ibmcloud", "linode-cli", "scw"}
+
 var dropping = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(?:drop|truncate)\s+(?:table|database|schema)\b|\bdelete\s+from\b|\.dropDatabase\(`)
+})
+
+var removing = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:delete|destroy|terminate|purge|remove|rb)(?:-|$)`)
+})
+
+// interpreters run a program given as an argument; erasing is what in it
+// removes trees.
+var interpreters = []string{"python", "python3", "node", "ruby", "perl", "deno", "bun", "php"}
+
+var erasing = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\brmtree\b|\brmSync\b|\brm_rf\b|\brm_r\b|\brmdirSync\b|\bremove_tree\b|\bfs\.rm\(`)
 })
 
 // harmless flags make a command of the rules one that only tells.
@@ -73,71 +119,185 @@ var harmless = []string{"--dry-run", "--dry-run=client", "--dry-run=server", "--
 var wrappers = map[string]bool{
 	"sudo": true, "doas": true, "env": true, "nohup": true, "nice": true, "time": true, "timeout": true,
 	"xargs": true, "command": true, "exec": true, "builtin": true, "stdbuf": true, "setsid": true, "ionice": true,
-	"parallel": true, "watch": true, "caffeinate": true, "eval": true, "npx": true,
+	"parallel": true, "watch": true, "caffeinate": true, "npx": true, "pnpx": true, "bunx": true, "uvx": true, "chroot": true,
+	"unshare": true, "strace": true, "valgrind": true, "busybox": true, "flock": true, "runuser": true, "su": true,
 }
+
+// runners run the command that follows one of the words of handing.
+var (
+	runners = []string{"docker", "podman", "nerdctl", "kubectl", "oc", "poetry", "uv", "pdm", "hatch", "bundle", "npm", "pnpm", "yarn",
+		"bun", "mise", "nix", "direnv", "devbox", "pixi", "conda", "rye", "pipenv", "docker-compose", "dotenv", "doppler"}
+	handing = []string{"run", "exec", "dlx", "x", "-c", "--command", "--"}
+)
 
 // writers write to the last of their arguments.
 var writers = []string{"tee", "cp", "mv"}
 
 // shells run the script that follows -c.
-var shells = []string{"sh", "bash", "zsh", "dash", "ksh"}
+var shells = []string{"sh", "bash", "zsh", "dash", "ksh", "su", "runuser", "script", "flock"}
 
 // destroys says what in a script is destructive; "" when nothing is.
 func (s *script) destroys() string {
-	temporary := s.temporary()
+	return s.destroysWith(&scope{temporary: s.temporary(), left: mostNested})
+}
+
+// scope is what is known around a command.
+type scope struct {
+	temporary map[string]bool // variables: true for those that hold what mktemp gave
+	left      int             // how many commands may still be looked into
+}
+
+// mostNested bounds the search for commands within commands: of "sudo sudo
+// sudo …" every part is a command that runs another.
+const mostNested = 5000
+
+func (s *script) destroysWith(in *scope) string {
+	held := s.held()
 	for _, words := range s.commands {
-		if found := destructive(words, temporary); found != "" {
+		if text, found := held[words[0]]; found {
+			words = append(strings.Fields(text), words[1:]...)
+		}
+		if found := destructive(words, in); found != "" {
 			return found
 		}
+	}
+	if found := s.fed(in); found != "" {
+		return found
 	}
 	return s.overwrites()
 }
 
-// temporary lists the variables that hold what mktemp gave.
-func (s *script) temporary() map[string]bool {
-	found := map[string]bool{"TMPDIR": true}
+// held gives the text of each variable that a script sets to one, as "$NAME":
+// a command may be kept in one.
+func (s *script) held() map[string]string {
+	texts := map[string]string{}
 	syntax.Walk(s.file, func(node syntax.Node) bool {
 		if assign, ok := node.(*syntax.Assign); ok && assign.Name != nil && assign.Value != nil {
-			found[assign.Name.Value] = callsMktemp(assign.Value)
+			texts["$"+assign.Name.Value] = literal(assign.Value.Parts)
+		}
+		return true
+	})
+	return texts
+}
+
+// fed looks into the scripts that a shell is given on its standard input: a
+// here-document, or what echo prints.
+func (s *script) fed(in *scope) (found string) {
+	look := func(text string) {
+		if found == "" {
+			found = inner(text, in)
+		}
+	}
+	syntax.Walk(s.file, func(node syntax.Node) bool {
+		switch node := node.(type) {
+		case *syntax.Stmt:
+			for _, redirect := range node.Redirs {
+				if redirect.Hdoc != nil && readsScript(node) {
+					look(literal(redirect.Hdoc.Parts))
+				} else if redirect.Op == syntax.WordHdoc && readsScript(node) {
+					look(literal(redirect.Word.Parts))
+				}
+			}
+		case *syntax.BinaryCmd:
+			if from, ok := node.X.Cmd.(*syntax.CallExpr); ok && node.Op == syntax.Pipe && readsScript(node.Y) && len(from.Args) > 1 {
+				if words := static(from.Args); words[0] == "echo" || words[0] == "printf" {
+					look(strings.Join(words[1:], " "))
+				}
+			}
 		}
 		return true
 	})
 	return found
 }
 
-func callsMktemp(word *syntax.Word) (calls bool) {
-	syntax.Walk(word, func(node syntax.Node) bool {
-		if call, ok := node.(*syntax.CallExpr); ok && len(call.Args) > 0 && call.Args[0].Lit() == "mktemp" {
-			calls = true
+// readsScript tells whether a statement is a shell, or runs one elsewhere.
+func readsScript(statement *syntax.Stmt) bool {
+	call, ok := statement.Cmd.(*syntax.CallExpr)
+	return ok && slices.ContainsFunc(static(call.Args), func(w string) bool {
+		return slices.Contains(shells, path.Base(w)) || w == "ssh"
+	})
+}
+
+// temporary lists the variables that hold what mktemp gave, and never anything else.
+func (s *script) temporary() map[string]bool {
+	found := map[string]bool{"TMPDIR": true}
+	syntax.Walk(s.file, func(node syntax.Node) bool {
+		switch node := node.(type) {
+		case *syntax.Assign:
+			if node.Name != nil && node.Value != nil {
+				before, known := found[node.Name.Value]
+				found[node.Name.Value] = (before || !known) && fromMktemp(node.Value)
+			}
+		case *syntax.WordIter:
+			found[node.Name.Value] = false
 		}
 		return true
 	})
-	return calls
+	return found
+}
+
+// fromMktemp tells whether a word is what mktemp prints, or below it.
+func fromMktemp(word *syntax.Word) bool {
+	text := literal(word.Parts)
+	if !strings.HasPrefix(text, "$()") || strings.Contains(text, "..") {
+		return false
+	}
+	calls := 0
+	syntax.Walk(word, func(node syntax.Node) bool {
+		switch node := node.(type) {
+		case *syntax.CmdSubst:
+			calls++
+		case *syntax.CallExpr:
+			if len(node.Args) > 0 && node.Args[0].Lit() != "mktemp" {
+				calls = 2
+			}
+		case *syntax.ParamExp:
+			calls = 2
+		}
+		return true
+	})
+	return calls == 1
 }
 
 // destructive names the words of a command that make it destructive.
-func destructive(words []string, temporary map[string]bool) string {
+func destructive(words []string, in *scope) string {
 	if len(words) == 0 {
 		return ""
 	}
-	program, arguments := path.Base(words[0]), words[1:]
-	if slices.Contains(shells, program) {
-		return nested(arguments)
+	if in.left--; in.left < 0 {
+		return "commands within commands, too many to judge"
 	}
-	if wrappers[program] {
-		// Options and their values stand between a wrapper and what it
-		// runs, so every word may be the program.
-		for i := range arguments {
-			if found := destructive(arguments[i:], temporary); found != "" {
+	program, arguments := path.Base(words[0]), words[1:]
+	switch {
+	case slices.Contains(shells, program):
+		if found := nested(arguments, in); found != "" {
+			return found
+		}
+	case program == "trap" && len(arguments) > 0:
+		if found := inner(arguments[0], in); found != "" {
+			return found
+		}
+	case program == "eval", program == "ssh":
+		for i := range arguments { // flags and a host may stand before the command
+			if found := inner(strings.Join(arguments[i:], " "), in); found != "" {
 				return found
 			}
 		}
-		if program == "eval" {
-			return inner(strings.Join(arguments, " "))
+	case slices.Contains(runners, program):
+		if i := slices.IndexFunc(arguments, func(w string) bool { return slices.Contains(handing, w) }); i >= 0 {
+			if found := suffixes(arguments[i+1:], in); found != "" {
+				return found
+			}
 		}
-		return ""
+	case slices.Contains(interpreters, program) && slices.ContainsFunc(arguments, erasing().MatchString):
+		return program + " removes a directory"
+	case slices.Contains(clouds, program) && slices.ContainsFunc(arguments, removing().MatchString):
+		return program + " " + arguments[slices.IndexFunc(arguments, removing().MatchString)]
 	}
-	if program == "rm" && removesTree(arguments, temporary) {
+	if wrappers[program] {
+		return suffixes(arguments, in)
+	}
+	if program == "rm" && removesTree(arguments, in) {
 		return "rm -r outside a temporary directory"
 	}
 	if slices.Contains(writers, program) && len(arguments) > 0 && isDevice(arguments[len(arguments)-1]) {
@@ -148,7 +308,7 @@ func destructive(words []string, temporary map[string]bool) string {
 	}
 	if program == "find" {
 		if i := slices.IndexFunc(arguments, func(w string) bool { return strings.HasPrefix(w, "-exec") || strings.HasPrefix(w, "-ok") }); i >= 0 {
-			if found := destructive(arguments[i+1:], temporary); found != "" {
+			if found := destructive(arguments[i+1:], in); found != "" {
 				return found
 			}
 		}
@@ -170,22 +330,39 @@ func destructive(words []string, temporary map[string]bool) string {
 	return ""
 }
 
-// nested looks into the script of sh -c.
-func nested(arguments []string) string {
-	for i, word := range arguments[:max(0, len(arguments)-1)] {
-		if strings.HasPrefix(word, "-") && !strings.HasPrefix(word, "--") && strings.HasSuffix(word, "c") {
-			return inner(arguments[i+1])
+// suffixes looks for a command in the arguments of what runs one. Options and
+// their values stand before it, so every word may be its program.
+func suffixes(arguments []string, in *scope) string {
+	for i := range arguments {
+		if found := destructive(arguments[i:], in); found != "" {
+			return found
 		}
 	}
 	return ""
 }
 
-func inner(text string) string {
+// nested looks into the script of sh -c.
+func nested(arguments []string, in *scope) string {
+	for i, word := range arguments[:max(0, len(arguments)-1)] {
+		if strings.HasPrefix(word, "-") && !strings.HasPrefix(word, "--") && strings.HasSuffix(word, "c") {
+			return inner(arguments[i+1], in)
+		}
+	}
+	return ""
+}
+
+// inner looks into a script within a script. The variables are those around it.
+func inner(text string, in *scope) string {
 	s, err := parse(text)
 	if err != nil {
 		return ""
 	}
-	return s.destroys()
+	for name, is := range s.temporary() {
+		if _, known := in.temporary[name]; !known {
+			in.temporary[name] = is
+		}
+	}
+	return s.destroysWith(in)
 }
 
 // match finds the words of the rule in the arguments of its program.
@@ -237,7 +414,7 @@ func matches(word, alternatives string) bool {
 
 // removesTree tells whether the arguments of rm remove directories that are
 // not temporary.
-func removesTree(arguments []string, temporary map[string]bool) bool {
+func removesTree(arguments []string, in *scope) bool {
 	var operands []string
 	recursive := false
 	for _, word := range arguments {
@@ -247,14 +424,14 @@ func removesTree(arguments []string, temporary map[string]bool) bool {
 			recursive = true
 		}
 	}
-	return recursive && (len(operands) == 0 || slices.ContainsFunc(operands, func(w string) bool { return !isTemporary(w, temporary) }))
+	return recursive && (len(operands) == 0 || slices.ContainsFunc(operands, func(w string) bool { return !isTemporary(w, in) }))
 }
 
 // isTemporary tells whether a path is below /tmp or a directory of mktemp.
-func isTemporary(operand string, temporary map[string]bool) bool {
+func isTemporary(operand string, in *scope) bool {
 	if name, found := strings.CutPrefix(operand, "$"); found {
 		name, rest, _ := strings.Cut(name, "/")
-		return temporary[name] && !strings.Contains("/"+rest+"/", "/../")
+		return in.temporary[name] && !strings.Contains("/"+rest+"/", "/../")
 	}
 	clean := path.Clean(operand)
 	return strings.HasPrefix(clean, "/tmp/") || strings.HasPrefix(clean, "/var/tmp/")

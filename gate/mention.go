@@ -52,7 +52,7 @@ type wording struct {
 // Pieces of the expressions below.
 const (
 	// fillers stand between a word and the code that it is about.
-	fillers = `(?:\s+(?:to|be|ever|by|via|through|the|a|an|any|all|only|both|new|raw|plain|bare|direct|directly|` +
+	fillers = `(?:\s+(?:to|be|ever|existing|explicit|by|via|through|the|a|an|any|all|only|both|new|raw|plain|bare|direct|directly|` +
 		`run|runs|running|use|uses|using|call|calls?|calling|invokes?|invoking|executes?|executing|needs?|needing|` +
 		`requires?|requiring|type|typing|try|` +
 		`(?:[\w-]+\s+){0,2}(?:commands?|subcommands?|invocations?|forms?|variants?|inputs?|patterns?|strings?|flags?|options?|operations?)` +
@@ -79,7 +79,8 @@ var phrases = sync.OnceValue(func() wording {
 			`renam(?:es?|ed|ing)|remov(?:es?|ed|ing)|deprecat(?:es?|ed|ing)|wrap(?:s|ped|ping)?|calls|invokes|executes|runs|uses|used|called|` +
 			`spawn(?:s|ed|ing)?|shell(?:s|ing)? out to|delegat(?:es?|ing) to|mirror(?:s|ing)?|emulat(?:es?|ing)|mimic(?:s|king)?|` +
 			`includ(?:es?|ed|ing)|rewrit(?:es?|ing)|strip(?:s|ped)|simulat(?:es?|ed|ing)|mock(?:s|ed|ing)?|stub(?:s|bed)?|trigger(?:s|ed)?|` +
-			`cover(?:s|ed|ing)?|equivalent (?:to|of)|similar to|same as|identical to|compatible with|parity with|compar(?:es?|ed|able) (?:to|with)|` +
+			`cover(?:s|ed|ing)?|update|extend(?:s|ed)?|enhanc(?:es?|ed|ing)|fix(?:es|ed|ing)?|refactor(?:s|ed|ing)?|mov(?:es?|ed|ing)|consolidat(?:es?|ed|ing)|modif(?:y|ies|ied)|` +
+			`chang(?:es?|ed|ing)|improv(?:es?|ed|ing)|requir(?:es?|ed|ing)|(?:flags?|options?|checks?|subcommands?|hooks?|support) to|equivalent (?:to|of)|similar to|same as|identical to|compatible with|parity with|compar(?:es?|ed|able) (?:to|with)|` +
 			`consistent with|vs\.?|versus|alias(?:es)?(?: for| of| to)?|shorthand for|wrapper (?:for|around)|` +
 			`(?:tests?|rules?|patterns?|coverage|docs?|documentation|help|help text|support|usage|examples?|completions?|handling|handlers?) (?:for|of)|` +
 			`(?:implemented|resolved|computed|detected|obtained|fetched|determined|derived|collected|retrieved|queried|spawned|read|parsed) (?:by|via|with|using|through|from)|` +

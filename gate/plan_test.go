@@ -153,10 +153,46 @@ func TestDestructive(t *testing.T) {
 		{"bash -euc 'git push'", "git push"},
 		{"eval 'rm -rf x'", "rm -r"},
 		{"npm publish", "npm publish"},
+		{"trap 'rm -rf build' EXIT; make", "rm -r"},
+		{"p='git push'; $p origin", "git push"},
+		{"bash <<EOF\nrm -rf x\nEOF", "rm -r"},
+		{"sh <<<'git push'", "git push"},
+		{"echo 'rm -rf x' | sh", "rm -r"},
+		{"ssh tide.example 'rm -rf x'", "rm -r"},
+		{"ssh -p 22 tide.example rm -rf x", "rm -r"},
+		{"docker exec c rm -rf x", "rm -r"},
+		{"docker run --rm -v .:/w alpine sh -c 'rm -rf /w'", "rm -r"},
+		{"poetry run twine upload x", "twine upload"},
+		{"nix develop -c git push", "git push"},
+		{"npx rimraf dist", "rimraf"},
+		{"python3 -c 'import shutil; shutil.rmtree(\"x\")'", "python3 removes"},
+		{"aws ec2 terminate-instances --instance-ids i", "aws terminate-instances"},
+		{"gcloud compute instances delete x", "gcloud delete"},
+		{"helm -n x uninstall y", "helm uninstall"},
+		{"rsync -a --delete x/ y/", "rsync --delete"},
+		{"time git push", "git push"},
+		{"if true; then git push; fi", "git push"},
+		{"f() { git push; }; f", "git push"},
+		{"d=$(mktemp -d); d=/; rm -rf $d", "rm -r"},
+		{"d=$(mktemp -d); for d in /*; do rm -rf $d; done", "rm -r"},
+		{"d=/$(mktemp -d); rm -rf $d", "rm -r"},
+		{"d=$(mktemp -d); rm -rf $d/../x", "rm -r"},
+		{"cat <(git push)", "git push"},
+		{"mvn clean deploy", "mvn clean deploy"},
+		{"nix store gc", "nix store gc"},
+		{"prisma migrate reset --force", "prisma migrate reset"},
 		{"psql -c 'DROP TABLE tide'", "psql with a statement that deletes"},
 		{"pkill -f server", "pkill"},
 
 		{"rm -f x", ""},
+		{"d=$(mktemp -d); trap 'rm -rf \"$d\"' EXIT; ls $d", ""},
+		{"trap 'echo done' EXIT; ls", ""},
+		{"echo 'rm -rf x' | grep rm", ""},
+		{"grep 'git push' notes", ""},
+		{"npm run release-notes", ""},
+		{"python3 -c 'print(1)'", ""},
+		{"aws s3 ls", ""},
+		{"rsync -a x/ y/", ""},
 		{"rm -rf /tmp/tide", ""},
 		{"d=$(mktemp -d); ls $d; rm -rf \"$d\"", ""},
 		{"rm -r \"$TMPDIR/x\"", ""},
@@ -175,6 +211,9 @@ func TestDestructive(t *testing.T) {
 			found := ""
 			if check.Class == gate.Destructive {
 				found = check.Reason
+			}
+			if check.Origin == gate.Span && check.Class == gate.Skipped {
+				continue // not run for another reason
 			}
 			if !strings.HasPrefix(found, c.want) || c.want == "" && found != "" {
 				t.Errorf("%s: class %s, reason %q, want %q", text, check.Class, check.Reason, c.want)

@@ -126,7 +126,7 @@ func (s *script) resolve(look Lookup) (missing, unknown string, resolved bool) {
 		word := words[0]
 		_, builtin := builtins[word]
 		switch {
-		case builtin, s.functions[word], look.finds(word):
+		case builtin, s.functions[word], !strings.HasPrefix(word, "$") && look.finds(word):
 		case s.moves && strings.Contains(word, "/"):
 			// Relative to a directory that only running can tell.
 		case wellKnown(word):
