@@ -1,6 +1,7 @@
 package beads
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -58,7 +59,8 @@ func memberKey(b []byte, m member) string {
 // last is the index of the member that counts for k, or -1.
 func (r *Record) last(k Key) int {
 	for i := len(r.members) - 1; i >= 0; i-- {
-		if memberKey(r.line, r.members[i]) == string(k) {
+		m := r.members[i]
+		if !m.escaped && string(m.key.of(r.line)) == string(k) || m.escaped && memberKey(r.line, m) == string(k) {
 			return i
 		}
 	}
@@ -84,7 +86,15 @@ func (r *Record) Has(k Key) bool {
 // Unpaired surrogates and bytes that are not UTF-8 read as U+FFFD.
 func (r *Record) Text(k Key) string {
 	raw, _ := unquote(r.Raw(k))
-	return string(appendText(nil, raw))
+	var usual [4096]byte // long enough for most texts, which then are copied once
+	return string(appendText(usual[:0], raw))
+}
+
+// MayHold tells whether the key's text can hold a part that is plain ASCII and
+// needs no escape; often at far less cost than Text, it tells that it does not.
+func (r *Record) MayHold(k Key, part string) bool {
+	raw := r.Raw(k)
+	return bytes.Contains(raw, []byte(part)) || bytes.Contains(raw, []byte(`\u`))
 }
 
 // unquote gives the inside of a string value, and whether it is one.

@@ -40,18 +40,21 @@ type Graph struct {
 	waiters  edges // issue → who waits for it
 	parents  edges // child → epic
 	children edges // epic → child
+	counted  []bool // see counts
 	blocked  []bool
-	unblocks func() []int // counted when first asked for
+	unblocks func() []int   // counted when first asked for
+	ranked   func() ranking // the same
 }
 
 // New links the issues of a store. Edges to ids that the store does not hold
 // (dangling or external) are left out: they never hold anything up.
 func New(issues Issues) *Graph {
-	g := &Graph{issues: issues}
+	g := &Graph{issues: issues, counted: make([]bool, issues.Len())}
 	var blocking, containment []link
 	for i := range issues.Len() {
 		issue := issues.At(i)
-		if !g.counts(i) {
+		at, ok := issues.Index(issue.ID)
+		if g.counted[i] = ok && at == i; !g.counted[i] {
 			continue
 		}
 		for _, dep := range issue.Deps {
@@ -76,15 +79,13 @@ func New(issues Issues) *Graph {
 	g.parents, g.children = newEdges(n, containment), newEdges(n, reversed(containment))
 	g.blocked = g.findBlocked()
 	g.unblocks = sync.OnceValue(g.countWaiting)
+	g.ranked = sync.OnceValue(func() ranking { return g.rankByID(func(i int) bool { return !g.Closed(i) }) })
 	return g
 }
 
 // counts tells whether the line at i is the one that its id stands for: of
 // repeated ids only one is linked.
-func (g *Graph) counts(i int) bool {
-	at, ok := g.issues.Index(g.issues.At(i).ID)
-	return ok && at == i
-}
+func (g *Graph) counts(i int) bool { return g.counted[i] }
 
 // Closed tells whether an issue is over: closed or a tombstone.
 func (g *Graph) Closed(i int) bool { return over(g.issues.At(i).Status) }

@@ -68,17 +68,33 @@ func needsOf(r Row, rank []int32) [][2]int32 {
 	return [][2]int32{{from + int32(Start), on + int32(Start)}, {on + int32(Close), from + int32(Close)}}
 }
 
-// ranks gives the indices in the order of their ids, and the place of each.
+// ranking is indices in an order, and the place of each in it.
+type ranking struct{ order, rank []int32 }
+
+// rankByID orders the issues that picked picks by their ids, and puts the
+// others behind them: sorting is most of the work in a large store, and most
+// issues in it are closed.
+func (g *Graph) rankByID(picked func(i int) bool) ranking {
+	var order, rest []int32
+	for i := range g.issues.Len() {
+		if picked(i) {
+			order = append(order, int32(i))
+		} else {
+			rest = append(rest, int32(i))
+		}
+	}
+	slices.SortFunc(order, func(a, b int32) int { return cmp.Or(g.byID(int(a), int(b)), cmp.Compare(a, b)) })
+	r := ranking{order: append(order, rest...), rank: make([]int32, g.issues.Len())}
+	for place, i := range r.order {
+		r.rank[i] = int32(place)
+	}
+	return r
+}
+
+// ranks is the ranking of the unclosed issues.
 func (g *Graph) ranks() (order, rank []int32) {
-	order, rank = make([]int32, g.issues.Len()), make([]int32, g.issues.Len())
-	for i := range order {
-		order[i] = int32(i)
-	}
-	slices.SortStableFunc(order, func(a, b int32) int { return g.byID(int(a), int(b)) })
-	for place, i := range order {
-		rank[i] = int32(place)
-	}
-	return order, rank
+	r := g.ranked()
+	return r.order, r.rank
 }
 
 // relation is the whole waiting-for relation among unclosed issues, with the
@@ -179,8 +195,12 @@ func (g *Graph) inside(i, epic int) bool {
 // and yet no order of work. Each issue of a cycle waits for the next; it
 // begins at its smallest id. Deleted issues (tombstones) are left out.
 func (g *Graph) ClosedCycles() [][]int {
-	order, rank := g.ranks()
-	e := g.between(rank, func(i int) bool { return g.issues.At(i).Status != "tombstone" })
+	kept := func(i int) bool { return g.issues.At(i).Status != "tombstone" }
+	if !g.blockingRing(kept) {
+		return nil
+	}
+	all := g.rankByID(kept)
+	order, e := all.order, g.between(all.rank, kept)
 	left := mostEdges
 	var cycles [][]int
 	for _, knot := range split(e, nil) {
@@ -197,6 +217,16 @@ func (g *Graph) ClosedCycles() [][]int {
 	}
 	slices.SortStableFunc(cycles, func(a, b []int) int { return g.byID(a[0], b[0]) })
 	return cycles
+}
+
+// blockingRing tells whether any blocking edges make a ring: most often none
+// do, and no order is needed then.
+func (g *Graph) blockingRing(kept func(i int) bool) bool {
+	places := make([]int32, g.issues.Len())
+	for i := range places {
+		places[i] = int32(i)
+	}
+	return len(split(g.between(places, kept), nil)) > 0
 }
 
 // between is the blocking edges between issues that keep picks, from issue to

@@ -3,6 +3,7 @@ package lint
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -11,7 +12,7 @@ import (
 // credential is a kind of secret that programs hand out in a form of their own.
 type credential struct {
 	kind    string
-	has     string // stands in each of them, in lower case: a text without it is not searched
+	has     []string // one of them stands in each: a text without is not searched
 	pattern *regexp.Regexp
 	real    func(secret string) bool // nil: whatever matches; the secret is the first group, or all
 }
@@ -20,27 +21,52 @@ type credential struct {
 // talked about (a prefix alone, a placeholder, a variable) must not match.
 var kindsOfCredential = sync.OnceValue(func() []credential {
 	return []credential{
-		{kind: "a private key", has: "private key", pattern: regexp.MustCompile(
+		{kind: "a private key", has: []string{"PRIVATE KEY"}, pattern: regexp.MustCompile(
 			`-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----(?:\r?\n|\\n)(?:[A-Za-z-]+: [^\n]*\n|\r?\n)*[A-Za-z0-9+/=]{32,}`)},
-		{kind: "an AWS access key", has: "akia", pattern: regexp.MustCompile(`\bAKIA[A-Z2-7]{16}\b`), real: notAnExample},
-		{kind: "an AWS access key", has: "asia", pattern: regexp.MustCompile(`\bASIA[A-Z2-7]{16}\b`), real: notAnExample},
-		{kind: "a GitHub token", has: "gh", pattern: regexp.MustCompile(`\bgh[pousr]_[A-Za-z0-9]{36,}\b`), real: random},
-		{kind: "a GitHub token", has: "github_pat_", pattern: regexp.MustCompile(`\bgithub_pat_[A-Za-z0-9_]{50,}\b`), real: random},
-		{kind: "a GitLab token", has: "glpat-", pattern: regexp.MustCompile(`\bglpat-[A-Za-z0-9_-]{20,}`), real: random},
-		{kind: "a Slack token", has: "xox", pattern: regexp.MustCompile(`\bxox[abeoprs]-[0-9A-Za-z-]{20,}`), real: holdsDigit},
-		{kind: "an API key (sk-…)", has: "sk-", pattern: regexp.MustCompile(`\bsk-[A-Za-z0-9_-]{32,}`), real: random},
-		{kind: "a password", has: "passw", pattern: regexp.MustCompile(
+		{kind: "an AWS access key", has: []string{"AKIA"}, pattern: regexp.MustCompile(`\bAKIA[A-Z2-7]{16}\b`), real: notAnExample},
+		{kind: "an AWS access key", has: []string{"ASIA"}, pattern: regexp.MustCompile(`\bASIA[A-Z2-7]{16}\b`), real: notAnExample},
+		{kind: "a GitHub token", has: []string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_"}, pattern: regexp.MustCompile(`\bgh[pousr]_[A-Za-z0-9]{36,}\b`), real: random},
+		{kind: "a GitHub token", has: []string{"github_pat_"}, pattern: regexp.MustCompile(`\bgithub_pat_[A-Za-z0-9_]{50,}\b`), real: random},
+		{kind: "a GitLab token", has: []string{"glpat-"}, pattern: regexp.MustCompile(`\bglpat-[A-Za-z0-9_-]{20,}`), real: random},
+		{kind: "a Slack token", has: []string{"xox"}, pattern: regexp.MustCompile(`\bxox[abeoprs]-[0-9A-Za-z-]{20,}`), real: holdsDigit},
+		{kind: "an API key (sk-…)", has: []string{"sk-"}, pattern: regexp.MustCompile(`\bsk-[A-Za-z0-9_-]{32,}`), real: random},
+		{kind: "a password", has: []string{passw}, pattern: regexp.MustCompile(
 			"(?i)\\b[a-z_]*passw(?:or)?d[\"']?\\s*[=:]\\s*[\"']?([^\\s\"'`]{8,})"), real: password},
 	}
 })
+
+// passw stands for itself in letters of any case.
+const passw = "passw"
+
+func (c credential) mayStandIn(text string) bool {
+	return slices.ContainsFunc(c.has, func(part string) bool {
+		return part == passw && holdsPassw(text) || part != passw && strings.Contains(text, part)
+	})
+}
+
+// holdsPassw looks for its last letter, the rarest: every text is searched.
+func holdsPassw(text string) bool {
+	for _, last := range []byte("wW") {
+		for at := 0; ; at++ {
+			next := strings.IndexByte(text[at:], last)
+			if next < 0 {
+				break
+			}
+			at += next
+			if at+1 >= len(passw) && strings.EqualFold(text[at+1-len(passw):at+1], passw) {
+				return true
+			}
+		}
+	}
+	return false
+}
 
 // credentials finds secrets in the notes. What it finds is never repeated:
 // diagnostics end up in logs.
 func credentials(s *subject) {
 	text := s.doc.Text()
-	lower := strings.ToLower(text)
 	for _, c := range kindsOfCredential() {
-		if !strings.Contains(lower, c.has) {
+		if !c.mayStandIn(text) {
 			continue
 		}
 		for _, at := range c.pattern.FindAllStringSubmatchIndex(text, -1) {

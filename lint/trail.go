@@ -66,14 +66,14 @@ const enoughWords = 4
 // tells is generous: a short reason passes when it points at something, such
 // as a commit, a release, another issue or a file.
 func (s *subject) tells(reason string) bool {
+	if strings.ContainsAny(reason, "0123456789/#`") {
+		return true
+	}
 	words, unspaced := 0, 0
 	for w := range strings.FieldsSeq(reason) {
-		if _, issue := s.file.Index(strings.Trim(w, ".,;:()")); issue {
-			return true
-		}
 		letters := 0
 		for _, r := range w {
-			if unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) {
+			if unspacedScript(r) {
 				letters++
 			}
 		}
@@ -82,7 +82,22 @@ func (s *subject) tells(reason string) bool {
 			words++
 		}
 	}
-	return words+unspaced/2 >= enoughWords || strings.ContainsAny(reason, "0123456789/#`")
+	return words+unspaced/2 >= enoughWords || s.namesIssue(reason)
+}
+
+// unspacedScript tells letters of the scripts that put no blanks between words.
+func unspacedScript(r rune) bool {
+	const first = '\u0e00' // Thai, the first of them
+	return r >= first && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+}
+
+func (s *subject) namesIssue(text string) bool {
+	for w := range strings.FieldsSeq(text) {
+		if _, issue := s.file.Index(strings.Trim(w, ".,;:()")); issue {
+			return true
+		}
+	}
+	return false
 }
 
 // criteria finds acceptance criteria that no command can check. Those of an

@@ -91,6 +91,9 @@ func estimate(s *subject) {
 
 // description looks for signals where nothing reads them.
 func description(s *subject) {
+	if !s.record.MayHold(beads.Description, signals.Section) {
+		return
+	}
 	text := s.record.Text(beads.Description)
 	if !strings.Contains(text, signals.Section) || len(notes.Parse(text).Named(signals.Section)) == 0 {
 		return

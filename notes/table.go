@@ -106,8 +106,8 @@ func nextPipe(text string, span Span) int {
 
 // split finds the cells of a row. There is at least one.
 func split(text string, line Span) []Cell {
-	var cells []Cell
 	rest, _ := inner(text, line)
+	cells := make([]Cell, 0, 1+strings.Count(text[rest.Start:rest.End], "|"))
 	for {
 		pipe := nextPipe(text, rest)
 		span := trim(text, Span{rest.Start, pipe})

@@ -71,10 +71,28 @@ func Named(name string) (Signal, bool) {
 	return Signal(i), i >= 0
 }
 
-// inTable finds a signal by its name in the table only.
+// inTable finds a signal by its name in the table only. It is asked for every
+// row of every table of a store, and so it makes no text.
 func inTable(name string) (Signal, bool) {
-	s, ok := Named(name)
-	return s, ok && s.String() == name
+	i := slices.IndexFunc(keys[:], func(key string) bool { return named(key, name) })
+	return Signal(i), i >= 0
+}
+
+// named tells whether a name in the table is that of a key.
+func named(key, name string) bool {
+	if len(name) != len(key) {
+		return false
+	}
+	for i := range len(key) {
+		c := key[i]
+		if c == '_' {
+			c = '-'
+		}
+		if name[i] != c {
+			return false
+		}
+	}
+	return true
 }
 
 // Schema decides about values. It is compiled on first use only.

@@ -154,18 +154,18 @@ func (t *Table) row(d *notes.Doc, i int) {
 func (t *Table) outside(d *notes.Doc) {
 	text := d.Text()
 	for start := t.section.Body.Start; start < t.section.Body.End; {
-		end := start + strings.IndexByte(text[start:]+"\n", '\n')
-		if start < t.grid.Start || start >= t.grid.End {
-			line := strings.TrimSpace(text[start:end])
-			name, _, _ := strings.Cut(strings.TrimPrefix(line, "|"), "|")
+		line, _, _ := strings.Cut(text[start:], "\n")
+		row, piped := strings.CutPrefix(strings.TrimSpace(line), "|")
+		if piped && (start < t.grid.Start || start >= t.grid.End) {
+			name, _, _ := strings.Cut(row, "|")
 			name = strings.TrimSpace(name)
-			if _, ok := inTable(name); ok && strings.HasPrefix(line, "|") {
+			if _, ok := inTable(name); ok {
 				line, column := d.Position(start)
 				f := t.find(RuleOutside, Error, line, column, name, fmt.Sprintf("%s: this row is outside the table", name))
 				f.Hint = "a blank line ends a table: remove it"
 			}
 		}
-		start = end + 1
+		start += len(line) + 1
 	}
 }
 
