@@ -65,7 +65,7 @@ func committed(ctx context.Context, git gate.Git, path, id string) (criteria str
 // commands are the texts of the checks that count when the issue closes.
 func commands(criteria string, look gate.Lookup) (texts []string) {
 	for _, check := range gate.Plan(criteria, look) {
-		if check.Class != gate.Skipped {
+		if check.Class != gate.Skipped || check.Broken {
 			texts = append(texts, check.Text)
 		}
 	}

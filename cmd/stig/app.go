@@ -86,6 +86,7 @@ func (a *app) command() *cobra.Command {
 	)
 	root.AddCommand(
 		a.orientCommand(), a.checkpointCommand(), a.vetCommand(), a.checkCommand(), a.lintCommand(), a.explainCommand(), a.showCommand(),
+		a.verifyCommand(), a.closeCommand(), a.reopenCommand(), a.trustCommand(),
 		a.claimCommand(), a.releaseCommand(), a.propagateCommand(), a.reviewCommand(),
 		a.escalateCommand(), a.escalationsCommand(), a.resolveCommand(), a.awaitCommand(),
 		a.initCommand(), a.createCommand(), a.depCommand(),

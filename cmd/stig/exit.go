@@ -18,7 +18,7 @@ import (
 // Exit codes.
 const (
 	exitDone        = 0
-	exitFound       = 1 // a check found something
+	exitFound       = 1 // a check found something, or the gate said no
 	exitUsage       = 2
 	exitStore       = 3 // the store cannot be read or must not be written
 	exitNoIssue     = 4
@@ -40,6 +40,12 @@ type foundError struct{}
 
 func (foundError) Error() string { return "something was found" }
 
+// endedError is foundError of a command whose findings have exit codes of
+// their own: the worst.
+type endedError struct{ code int }
+
+func (*endedError) Error() string { return "not all that was asked for was done" }
+
 // failure is an error as it is shown: what happened, what to type, the exit code.
 type failure struct {
 	code          int
@@ -51,6 +57,7 @@ func classify(err error) failure {
 	var (
 		bad       *usageError
 		found     foundError
+		ended     *endedError
 		missing   *beads.NotFoundError
 		conflict  *beads.ConflictError
 		refused   *beads.RefusedError
@@ -69,11 +76,22 @@ func classify(err error) failure {
 		question  *checkpoint.QuestionError
 		part      *signals.PartError
 		unmerged  *mergeError
+		unclosed  *checkpoint.CloseError
+		silent    *checkpoint.ReasonError
+		refusal   *refusalError
 	)
 	f := failure{code: exitStore, message: err.Error()}
 	switch {
 	case errors.As(err, &found):
 		f.code = exitFound
+	case errors.As(err, &ended):
+		f.code = ended.code
+	case errors.As(err, &unclosed):
+		f.code, f.hint = exitFound, unclosed.Hint
+	case errors.As(err, &refusal):
+		f.code, f.hint = exitFound, refusal.hint
+	case errors.As(err, &silent):
+		f.code, f.hint = exitUsage, silent.Hint
 	case errors.As(err, &unmerged):
 		f.code = exitNotMerged
 	case errors.As(err, &bad):
@@ -139,7 +157,7 @@ func (a *app) report(err error, args []string) int {
 		return exitDone
 	}
 	f := classify(err)
-	if f.code == exitFound {
+	if saidAll(err) {
 		return f.code
 	}
 	if a.json || wantsJSON(args) {
@@ -148,6 +166,13 @@ func (a *app) report(err error, args []string) int {
 	}
 	a.complain(f.message, f.hint)
 	return f.code
+}
+
+// saidAll tells whether the output of a command says already what went wrong.
+func saidAll(err error) bool {
+	var found foundError
+	var ended *endedError
+	return errors.As(err, &found) || errors.As(err, &ended)
 }
 
 // wantsJSON looks for --json in a command line that could not be parsed.

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"stig/beads"
+	"stig/checkpoint"
+	"stig/gate"
+)
+
+// site is where criteria are run, and where what came of it is kept.
+type site struct {
+	store beads.Store
+	root  string     // the directory that checks run in
+	place gate.Place // the repository that root is in, the zero value for none
+	git   gate.Git   // in root
+	look  gate.Lookup
+	state string // the user's state directory of stig
+}
+
+// site finds the place of the checks: the work tree that stig is started in. A
+// store in a .beads there makes the directory that holds it the root; a store
+// somewhere else, such as that of the main checkout, does not.
+func (a *app) site(ctx context.Context, store beads.Store) (*site, error) {
+	here, err := realPath(cmp.Or(a.dir, "."))
+	if err != nil {
+		return nil, err
+	}
+	holder, err := realPath(filepath.Dir(store.Dir))
+	if err != nil {
+		return nil, err
+	}
+	if filepath.Base(store.Dir) != ".beads" {
+		if holder, err = realPath(store.Dir); err != nil {
+			return nil, err
+		}
+	}
+	s := &site{store: store, state: a.stateDir()}
+	if s.place, err = (gate.Git{Dir: here, Env: os.Environ()}).Place(ctx); err != nil {
+		return nil, err
+	}
+	switch top := s.place.Root; {
+	case top == "":
+		s.root = holder
+		if s.place, err = (gate.Git{Dir: holder, Env: os.Environ()}).Place(ctx); err != nil {
+			return nil, err
+		}
+	case filepath.Base(store.Dir) == ".beads" && inside(here, holder) && inside(holder, top):
+		s.root = holder
+	default:
+		s.root = top
+	}
+	s.git = gate.Git{Dir: s.root, Env: os.Environ()}
+	s.look = gate.Here(s.root, a.getenv)
+	return s, nil
+}
+
+// realPath is a path in one way only: absolute, without symbolic links.
+func realPath(path string) (string, error) {
+	full, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(full)
+}
+
+// inside tells whether a path is a directory or below it.
+func inside(path, dir string) bool {
+	below, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(below)
+}
+
+// stateDir is where stig keeps what belongs to the user and to no repository;
+// "" when nobody says where home is.
+func (a *app) stateDir() string {
+	if dir := a.getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "stig")
+	}
+	if dir := a.getenv("LocalAppData"); runtime.GOOS == "windows" && dir != "" {
+		return filepath.Join(dir, "stig")
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(home, ".local", "state", "stig")
+}
+
+// repository names what is trusted, and the commit that it began with.
+func (s *site) repository(ctx context.Context, known ...string) (root, commit string, err error) {
+	commit, err = s.git.RootCommit(ctx, known...)
+	return cmp.Or(s.place.Home, s.root), commit, err
+}
+
+// trusted tells whether criteria may be run here.
+func (a *app) trusted(ctx context.Context, s *site) (bool, error) {
+	switch word := a.getenv("STIG_TRUST"); word {
+	case "1":
+		return true, nil
+	case "", "0":
+	default:
+		return false, usage(fmt.Sprintf("STIG_TRUST: must be 1 or 0; found %q", word), "")
+	}
+	trust := gate.Trust{Dir: s.state}
+	root, commit, err := s.repository(ctx, trust.Commits(cmp.Or(s.place.Home, s.root))...)
+	return err == nil && trust.Granted(root, commit), err
+}
+
+// verdicts keeps what the gate found, in git's own directory of this work
+// tree; ok is false where there is no git, and nothing can tell two trees apart.
+func (s *site) verdicts() (kept gate.Verdicts, ok bool) {
+	return gate.Verdicts{Dir: filepath.Join(s.place.Own, "verdicts")}, s.place.Own != ""
+}
+
+// logs is the directory for whole outputs.
+func (s *site) logs() string {
+	return filepath.Join(cmp.Or(s.place.Own, s.state), "logs")
+}
+
+// fresh gives the verdict on criteria that passed and still counts.
+func (s *site) fresh(ctx context.Context, id, criteria string) (*gate.Verdict, bool, error) {
+	kept, ok := s.verdicts()
+	if !ok {
+		return nil, false, nil
+	}
+	without, err := s.store.Touched()
+	if err != nil {
+		return nil, false, err
+	}
+	tree, err := s.git.Tree(ctx, without...)
+	if err != nil {
+		return nil, false, err
+	}
+	verdict, fresh := kept.Fresh(id, gate.Hash(criteria), tree)
+	return verdict, fresh, nil
+}
+
+// edited compares criteria with those that are committed.
+func (a *app) edited(ctx context.Context, s *site, id, criteria string) (*checkpoint.Edited, error) {
+	git, path, err := a.git(s.store)
+	if err != nil {
+		return nil, err
+	}
+	return checkpoint.EditedSince(ctx, git, path, id, criteria, s.look)
+}

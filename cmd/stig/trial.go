@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"stig/checkpoint"
+	"stig/gate"
+)
+
+// trialOptions are the flags of a command that runs checks.
+type trialOptions struct {
+	keepGoing        bool
+	allowDestructive bool
+	timeout          time.Duration // 0 is what is configured, or else the gate's own
+	deadline         time.Duration
+}
+
+func (o *trialOptions) bind(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.BoolVar(&o.keepGoing, "keep-going", false, "run the checks after one that failed too")
+	flags.BoolVar(&o.allowDestructive, "allow-destructive", false, "run what destroys or publishes, in a fence that is marked verify")
+	flags.DurationVar(&o.timeout, "timeout", 0, "end each check after `TIME` (10m unless configured)")
+	flags.DurationVar(&o.deadline, "deadline", 0, "end all of them after `TIME` (30m unless configured)")
+}
+
+func (o *trialOptions) check() error {
+	if o.timeout < 0 || o.deadline < 0 {
+		return usage("--timeout and --deadline must not be negative", "leave them out for 10m and 30m")
+	}
+	return nil
+}
+
+// trial is one issue before the gate.
+type trial struct {
+	site     *site
+	id       string
+	criteria string
+	plan     []gate.Check
+	edited   *checkpoint.Edited // nil when the criteria are those that are committed
+	verdict  *gate.Verdict      // nil until its checks have run
+	reused   bool               // they ran before, and nothing has changed since
+}
+
+// trial plans what the criteria of an issue ask for, and runs nothing of it.
+func (a *app) trial(ctx context.Context, s *site, id, criteria string) (*trial, error) {
+	t := &trial{site: s, id: id, criteria: criteria, plan: gate.Plan(criteria, s.look)}
+	var err error
+	t.edited, err = a.edited(ctx, s, id, criteria)
+	return t, err
+}
+
+// asks tells whether the criteria ask for anything to be run.
+func (t *trial) asks() bool {
+	return slices.ContainsFunc(t.plan, func(c gate.Check) bool { return c.Class != gate.Skipped || c.Broken })
+}
+
+// refusalError says why the checks of an issue are not run.
+type refusalError struct{ id, reason, hint string }
+
+func (e *refusalError) Error() string { return e.id + ": " + e.reason }
+
+// nothingToRun is the refusal of criteria that show nothing.
+func nothingToRun(t *trial) error {
+	e := &refusalError{id: t.id, reason: "nothing in its acceptance criteria can be run",
+		hint: "write such a block into its acceptance criteria; where nothing can show it, type stig close " + t.id + " --reason … --waive WHY"}
+	if strings.TrimSpace(t.criteria) == "" {
+		e.reason = "it has no acceptance criteria"
+	}
+	return e
+}
+
+// fence is the block to write into criteria that hold nothing to run: with
+// the commands that were seen in prose, else with a place for them.
+func (t *trial) fence() string {
+	var commands []string
+	for _, check := range t.plan {
+		if check.Origin == gate.Prose {
+			commands = append(commands, check.Text)
+		}
+	}
+	if commands == nil {
+		commands = []string{"# the commands that succeed when it is done"}
+	}
+	return "```verify\n" + strings.Join(commands, "\n") + "\n```\n"
+}
+
+// try runs the checks, when it may, and keeps the verdict. The error is a
+// *refusalError when it may not.
+func (a *app) try(ctx context.Context, t *trial, o trialOptions) error {
+	if !t.asks() {
+		return nothingToRun(t)
+	}
+	trusted, err := a.trusted(ctx, t.site)
+	if err != nil {
+		return err
+	}
+	if !trusted {
+		return &refusalError{id: t.id, reason: "its checks are commands of a repository that is not trusted on this machine",
+			hint: "read them, then type stig trust; set STIG_TRUST=1 where whatever is checked out is trusted"}
+	}
+	job, err := a.job(ctx, t, o)
+	if err != nil {
+		return err
+	}
+	if t.verdict, err = gate.Verify(ctx, job); err != nil {
+		return err
+	}
+	if kept, ok := t.site.verdicts(); ok {
+		return kept.Save(t.verdict)
+	}
+	return nil
+}
+
+// job is what the gate is asked to run.
+func (a *app) job(ctx context.Context, t *trial, o trialOptions) (gate.Job, error) {
+	j := gate.Job{
+		Issue: t.id, Criteria: t.criteria, Checks: t.plan, Root: t.site.root,
+		Env: os.Environ(), Pass: a.config.Gate.Env,
+		KeepGoing: o.keepGoing, AllowDestructive: o.allowDestructive,
+		Out: a.err, Terminal: isTerminal(a.err), Logs: t.site.logs(), Now: a.now,
+	}
+	var err error
+	if j.Timeout, err = limit(o.timeout, a.config.Gate.Timeout); err != nil {
+		return j, err
+	}
+	if j.Deadline, err = limit(o.deadline, a.config.Gate.Deadline); err != nil {
+		return j, err
+	}
+	if j.Without, err = t.site.store.Touched(); err != nil {
+		return j, err
+	}
+	j.Actor, err = a.actorName(ctx)
+	return j, err
+}
+
+// limit is the time that a flag gives, or else the configuration; 0 for neither.
+func limit(flag time.Duration, configured string) (time.Duration, error) {
+	if flag > 0 || configured == "" {
+		return flag, nil
+	}
+	return time.ParseDuration(configured)
+}

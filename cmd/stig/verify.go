@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"stig/beads"
+	"stig/gate"
+)
+
+func (a *app) verifyCommand() *cobra.Command {
+	var o trialOptions
+	var plan bool
+	cmd := &cobra.Command{
+		Use:   "verify ID",
+		Short: "run the commands in an issue's acceptance criteria",
+		Long: "Run the commands in an issue's acceptance criteria, in the root of the repository, one\n" +
+			"at a time and in order. What passes counts until the criteria or the work tree change:\n" +
+			"stig close then runs nothing again. A repository must be trusted once; see stig trust.",
+		GroupID: "work",
+		Args:    takes(1, 1, "one issue"),
+		Example: "  stig verify demo-1 --plan\n  stig verify demo-1 --keep-going --timeout 90s",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.check(); err != nil {
+				return err
+			}
+			t, err := a.trialOf(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			if plan {
+				return a.printPlan(t)
+			}
+			f := finding{id: t.id, trial: t, err: a.try(cmd.Context(), t, o)}
+			if err := cmd.Context().Err(); err != nil {
+				return err
+			}
+			if err := a.tell(f); err != nil {
+				return err
+			}
+			return a.conclude([]finding{f})
+		},
+	}
+	cmd.Flags().BoolVar(&plan, "plan", false, "print what would run, what would not, and why; run nothing")
+	o.bind(cmd)
+	return cmd
+}
+
+// trialOf plans the criteria of an issue of the store.
+func (a *app) trialOf(ctx context.Context, id string) (*trial, error) {
+	file, at, err := a.openIssue(id)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	record, err := file.At(at).Record()
+	if err != nil {
+		return nil, err
+	}
+	s, err := a.site(ctx, file.Store())
+	if err != nil {
+		return nil, err
+	}
+	return a.trial(ctx, s, file.At(at).ID, gate.Source(record.Text(beads.AcceptanceCriteria), record.Text(beads.Description)))
+}
+
+func (a *app) printPlan(t *trial) error {
+	if a.json {
+		return a.printJSON("verdict", finding{id: t.id, trial: t}.object())
+	}
+	if t.edited != nil {
+		a.warnOfEdited(t)
+	}
+	text := planText(t)
+	if !t.asks() {
+		text += "what could show it:\n" + t.fence()
+	}
+	return a.print(text)
+}
