@@ -18,11 +18,7 @@ import (
 // besides, because network file systems tell nothing of what others do; twice
 // a second where it cannot be told at all.
 func Watch(s Store) (changes <-chan struct{}, stop func()) {
-	w := &watch{path: s.Path, changes: make(chan struct{}, 1), done: make(chan struct{})}
-	if real, err := filepath.EvalSymlinks(s.Path); err == nil {
-		w.path = real
-	}
-	w.was, _ = os.Stat(w.path) // a store that is not there now may come
+	w := newWatch(s)
 	every := 2 * time.Second
 	if err := w.listen(); err != nil {
 		every = time.Second / 2
@@ -37,6 +33,15 @@ type watch struct {
 	was      os.FileInfo       // what was last seen; nil when there was no file
 	changes  chan struct{}
 	done     chan struct{}
+}
+
+func newWatch(s Store) *watch {
+	w := &watch{path: s.Path, changes: make(chan struct{}, 1), done: make(chan struct{})}
+	if real, err := filepath.EvalSymlinks(s.Path); err == nil {
+		w.path = real
+	}
+	w.was, _ = os.Stat(w.path) // a store that is not there now may come
+	return w
 }
 
 // listen asks to be told of what happens in the directory of the store: the

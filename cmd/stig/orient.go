@@ -95,7 +95,7 @@ func (a *app) orientOne(id string, o orientOptions) error {
 	if a.json {
 		return a.printJSON("briefing", briefing)
 	}
-	return a.print(briefing.Markdown())
+	return a.printMarkdown(briefing.Markdown())
 }
 
 // openIssue opens the store and finds an issue in it.
@@ -143,5 +143,5 @@ func (a *app) orientAll(o orientOptions) error {
 	if a.json {
 		return a.printJSON("survey", survey)
 	}
-	return a.print(survey.Markdown())
+	return a.printMarkdown(survey.Markdown())
 }

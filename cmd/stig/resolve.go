@@ -186,12 +186,12 @@ type said struct {
 
 // choose asks until the answer is one. Nothing typed ends the command.
 func (a *app) choose(ctx context.Context, options int) (said, error) {
-	choice := "Type the answer, or e to write it in the editor."
+	choice := "The answer in words, or e for the editor; enter leaves it."
 	if options > 0 {
-		choice = fmt.Sprintf("Type a number (1 to %d), or the answer in words, or e to write it in the editor.", options)
+		choice = fmt.Sprintf("A number (1 to %d), the answer in words, or e for the editor; enter leaves it.", options)
 	}
 	s := a.sheet()
-	s.line(faint, choice+" Enter leaves it.")
+	s.wrap(faint, "", "", choice)
 	if err := a.show(s); err != nil {
 		return said{}, err
 	}

@@ -13,15 +13,15 @@ import (
 const pageWidth = 80
 
 // style is how a stretch of text looks where there is colour. Nothing is said
-// by style alone.
+// by style alone, and the colours can be read on a light and on a dark ground.
 type style string
 
 const (
 	plain  style = ""
-	strong style = "1"  // headings, ids
-	faint  style = "2"  // what one needs only when looking for it
-	typed  style = "36" // what to type
-	urgent style = "35" // what cannot wait
+	strong style = "1"    // headings, ids
+	faint  style = "2"    // what one needs only when looking for it
+	typed  style = "35"   // what to type
+	urgent style = "1;31" // what cannot wait
 )
 
 // colours tells whether to print colour: the flag, then NO_COLOR, then

@@ -1,0 +1,218 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// waiter is stig await as a real process.
+type waiter struct {
+	*exec.Cmd
+	out, err bytes.Buffer
+	ended    chan error
+}
+
+// stigCommand is this very program as a process; see TestMain.
+func stigCommand(dir string, args ...string) *exec.Cmd {
+	cmd := exec.Command("stig", args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "HOME="+dir, "TZ=UTC", "BEADS_DIR=", "STIG_ACTOR=ines", "STIG_NOW=2026-11-20T09:00:00Z", "NO_COLOR=1")
+	return cmd
+}
+
+// awaiting starts stig await on a copy of the example store, where harbor-b7q
+// waits for an answer, and gives the store.
+func awaiting(t *testing.T, args ...string) (*waiter, string) {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join("..", "..", "examples", "harbor"))); err != nil {
+		t.Fatal(err)
+	}
+	w := &waiter{Cmd: stigCommand(dir, append([]string{"await", "harbor-b7q"}, args...)...), ended: make(chan error, 1)}
+	w.Stdout, w.Stderr = &w.out, &w.err
+	if err := w.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { w.ended <- w.Wait() }()
+	t.Cleanup(func() { _ = w.Process.Kill() }) // it may have ended
+	w.waits(t, 300*time.Millisecond)
+	return w, filepath.Join(dir, ".beads", "issues.jsonl")
+}
+
+// waits asserts that it has not ended after some time.
+func (w *waiter) waits(t *testing.T, some time.Duration) {
+	t.Helper()
+	select {
+	case <-w.ended:
+		t.Fatalf("ended with exit %d before anybody answered:\n%s%s", w.ProcessState.ExitCode(), w.out.String(), w.err.String())
+	case <-time.After(some):
+	}
+}
+
+// ends asserts that it ends within some time with an exit code.
+func (w *waiter) ends(t *testing.T, within time.Duration, exit int) {
+	t.Helper()
+	select {
+	case <-w.ended:
+	case <-time.After(within):
+		t.Fatalf("still waiting after %s", within)
+	}
+	if got := w.ProcessState.ExitCode(); got != exit {
+		t.Fatalf("exit %d, want %d:\n%s%s", got, exit, w.out.String(), w.err.String())
+	}
+}
+
+// TestAwaitIsTold asserts that a waiting process ends soon after the answer is
+// written, long before it would look by itself, and that until then it rests.
+func TestAwaitIsTold(t *testing.T) {
+	t.Parallel()
+	w, store := awaiting(t)
+	w.waits(t, time.Second)
+	answer := stigCommand(filepath.Dir(filepath.Dir(store)), "resolve", "harbor-b7q", "-m", "The town pays.")
+	if out, err := answer.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	answered := time.Now()
+	w.ends(t, time.Second, 0)
+	t.Logf("ended %s after the answer, having used %s", time.Since(answered).Round(time.Millisecond), w.ProcessState.UserTime()+w.ProcessState.SystemTime())
+	if got, want := w.out.String(), "The town pays.\n"; got != want {
+		t.Errorf("printed %q, want %q", got, want)
+	}
+	if got, want := w.err.String(), "harbor-b7q: answered on 2026-11-20 by ines\n"; got != want {
+		t.Errorf("noted %q, want %q", got, want)
+	}
+	if used := w.ProcessState.UserTime() + w.ProcessState.SystemTime(); used > 600*time.Millisecond {
+		t.Errorf("used %s of a processor to wait for 1.3 s", used)
+	}
+}
+
+// TestAwaitOutlastsCarelessWriters removes the store for a moment and writes it
+// anew in two pieces, as programs do that know no lock.
+func TestAwaitOutlastsCarelessWriters(t *testing.T) {
+	t.Parallel()
+	w, store := awaiting(t)
+	text, err := os.ReadFile(store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(store); err != nil {
+		t.Fatal(err)
+	}
+	w.waits(t, 200*time.Millisecond)
+	text = bytes.Replace(text, []byte(`so none of us can choose.\n`), []byte(`so none of us can choose.\n\n## Resolved (2026-11-20)\nNobody.\n`), 1)
+	file, err := os.Create(store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	at := bytes.Index(text, []byte("harbor-b7q")) + 200
+	if _, err := file.Write(text[:at]); err != nil {
+		t.Fatal(err)
+	}
+	w.waits(t, 200*time.Millisecond)
+	if _, err := file.Write(text[at:]); err != nil {
+		t.Fatal(err)
+	}
+	w.ends(t, time.Second, 0)
+	if got := w.out.String(); got != "Nobody.\n" {
+		t.Errorf("printed %q", got)
+	}
+}
+
+// TestAwaitEnds covers the other ends: the issue is gone, the time is up.
+func TestAwaitEnds(t *testing.T) {
+	t.Run("gone", func(t *testing.T) {
+		t.Parallel()
+		w, store := awaiting(t)
+		text, err := os.ReadFile(store)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var kept []string
+		for _, line := range strings.SplitAfter(string(text), "\n") {
+			if !strings.HasPrefix(line, `{"id":"harbor-b7q"`) {
+				kept = append(kept, line)
+			}
+		}
+		if err := os.WriteFile(store, []byte(strings.Join(kept, "")), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		w.ends(t, 3*time.Second, exitNoIssue)
+	})
+	t.Run("time", func(t *testing.T) {
+		t.Parallel()
+		w, _ := awaiting(t, "--timeout", "600ms")
+		w.ends(t, time.Second, exitWaits)
+		if !strings.Contains(w.err.String(), "harbor-b7q: no answer within 600ms") {
+			t.Errorf("said %q", w.err.String())
+		}
+	})
+	t.Run("interrupt", func(t *testing.T) {
+		t.Parallel()
+		w, _ := awaiting(t)
+		if err := w.Process.Signal(os.Interrupt); err != nil {
+			t.Fatal(err)
+		}
+		w.ends(t, time.Second, exitInterrupted)
+	})
+}
+
+// TestWatchedEscalations asserts that stig escalations --watch prints what is
+// new, once, and ends by an interrupt.
+func TestWatchedEscalations(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join("..", "..", "examples", "harbor"))); err != nil {
+		t.Fatal(err)
+	}
+	watch := stigCommand(dir, "escalations", "--watch", "--json")
+	out, err := watch.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := watch.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = watch.Process.Kill() }() // it may have ended
+	lines := make(chan string)
+	go func() {
+		reader := bufio.NewScanner(out)
+		for reader.Scan() {
+			lines <- reader.Text()
+		}
+		close(lines)
+	}()
+	next := func(want string) {
+		t.Helper()
+		select {
+		case line := <-lines:
+			if strings.Count(line, `"id"`) != 1 || !strings.Contains(line, want) {
+				t.Fatalf("printed %s, want one question with %s", line, want)
+			}
+		case <-time.After(3 * time.Second):
+			t.Fatalf("nothing printed, want %s", want)
+		}
+	}
+	next(`"id":"harbor-b7q"`)
+	for _, question := range []string{"This one?", "That one?"} {
+		if out, err := stigCommand(dir, "escalate", "harbor-d3w", "-m", question).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		next(question)
+	}
+	if err := watch.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if line, more := <-lines; more {
+		t.Errorf("printed %s after the last", line)
+	}
+	if err := watch.Wait(); watch.ProcessState.ExitCode() != exitInterrupted {
+		t.Errorf("ended with %v, want exit %d", err, exitInterrupted)
+	}
+}
