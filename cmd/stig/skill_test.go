@@ -1,0 +1,67 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"stig/host"
+)
+
+// TestSkillCommands runs every command of the skill and of the block of
+// instructions, in their order, as an assistant would: on a repository with the
+// example store, for an issue whose criteria can be met.
+func TestSkillCommands(t *testing.T) {
+	program := build(t)
+	for name, text := range map[string]string{"skill": host.Skill(), "block": host.Block()} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := os.CopyFS(dir, os.DirFS(filepath.Join("..", "..", "examples", "harbor"))); err != nil {
+				t.Fatal(err)
+			}
+			run := func(command string) string {
+				printed, err := shell(dir, program, "export STIG_ACTOR=ann STIG_TRUST=1\n"+command)
+				if err != nil {
+					t.Errorf("%s: %v\n%s", command, err, printed)
+				}
+				return strings.TrimSpace(string(printed))
+			}
+			run("git init -q && git add . && git -c user.name=ann -c user.email=a@b commit -qm harbor")
+			id := run("stig create -q 'Say hello' --acceptance '```verify\ntest -f README.md\n```'")
+			commands := commandsIn(text)
+			if len(commands) < 5 {
+				t.Fatalf("commands found: %q", commands)
+			}
+			for _, command := range commands {
+				words := strings.NewReplacer("--surprise …", "--surprise 0.1", "…", "text",
+					" ID", " "+id, ":ID", ":"+id, " OTHER", " harbor-t3c")
+				run(words.Replace(command))
+			}
+			if shown := run("stig show " + id); !strings.Contains(shown, "\nclosed ·") {
+				t.Errorf("%s is not closed:\n%s", id, shown)
+			}
+		})
+	}
+}
+
+// commandsIn gives the commands of stig that stand in code spans and in blocks,
+// where one goes on while its lines end in \ or a quote is open.
+func commandsIn(markdown string) (commands []string) {
+	command := regexp.MustCompile("(?m)^ {3,4}(stig (?:'[^']*'|\\\\\n|[^'\n])*)$|`(stig [^`]*)`")
+	for _, found := range command.FindAllStringSubmatch(markdown, -1) {
+		commands = append(commands, found[1]+found[2])
+	}
+	return commands
+}
+
+// TestCommandsIn counts in another way, so that none is missed.
+func TestCommandsIn(t *testing.T) {
+	for _, text := range []string{host.Skill(), host.Block()} {
+		want := strings.Count(text, "`stig ") + strings.Count(text, "\n   stig ") + strings.Count(text, "\n    stig ")
+		if all := commandsIn(text); len(all) != want {
+			t.Errorf("%d commands, want %d: %q", len(all), want, all)
+		}
+	}
+}
