@@ -27,7 +27,7 @@ const modulePath = "stig"
 // bands, the lowest first. A package imports packages of lower bands only,
 // so packages that share a band never import each other.
 var bands = [][]string{
-	{"schemas", early},
+	{"schemas", "internal/sample", early},
 	{"notes", "beads", "cue", "host"},
 	{"signals", "dag"},
 	{"gate", "diff"},

@@ -52,8 +52,8 @@ func Source(acceptance, description string) string {
 	}
 	var bodies []string
 	end := 0
-	for _, part := range notes.Parts(description) {
-		if part.Start >= end && strings.HasPrefix(strings.ToLower(part.Heading), "acceptance") {
+	for _, part := range notes.PartsNamed(description, "acceptance") {
+		if part.Start >= end {
 			bodies = append(bodies, part.Body)
 			end = part.End
 		}
