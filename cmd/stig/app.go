@@ -91,7 +91,7 @@ func (a *app) command() *cobra.Command {
 		a.escalateCommand(), a.escalationsCommand(), a.resolveCommand(), a.awaitCommand(),
 		a.initCommand(), a.createCommand(), a.depCommand(),
 		a.signalsCommand(), a.schemaCommand(), a.versionCommand(), a.diffCommand(),
-		a.mergeCommand(), a.setupCommand(), a.skillCommand(), a.readyCommand(), a.cyclesCommand(), a.planCommand(), a.listCommand(), a.trajectoryCommand(), a.graphCommand(),
+		a.mergeCommand(), a.setupCommand(), a.doctorCommand(), a.skillCommand(), a.readyCommand(), a.cyclesCommand(), a.planCommand(), a.listCommand(), a.trajectoryCommand(), a.graphCommand(),
 	)
 	root.SetHelpCommandGroupID("connect")
 	root.SetCompletionCommandGroupID("connect")

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"stig/beads"
+	"stig/gate"
+)
+
+func (a *app) doctorCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "doctor",
+		Short: "what stig finds here, what works, and what to do next",
+		Long: "doctor looks at the store, the programs around it, git, the configuration, and what\n" +
+			"stig is connected to. It writes nothing. The exit code is 1 when something is broken;\n" +
+			"what is only missing is listed as something to do.",
+		GroupID: "connect",
+		Args:    takes(0, 0, "no arguments"),
+		Example: "  stig doctor\n  stig doctor --json",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			d := doctor{app: a, ctx: cmd.Context(), have: gate.Here("", a.getenv)}
+			d.examine()
+			if err := cmd.Context().Err(); err != nil {
+				return err
+			}
+			if err := a.printSymptoms(d.symptoms); err != nil {
+				return err
+			}
+			if countState(d.symptoms, stateBroken) > 0 {
+				return foundError{}
+			}
+			return nil
+		},
+	}
+}
+
+// States of a symptom.
+const (
+	stateOK     = "ok"
+	stateTodo   = "todo"   // it works without, and better with
+	stateBroken = "broken" // something does not work
+)
+
+// symptom is one thing that was looked at.
+type symptom struct {
+	Name  string `json:"name"`
+	State string `json:"state"`
+	Found string `json:"found"`
+	Do    string `json:"do,omitempty"` // what to type, or what to mend
+}
+
+// doctor collects symptoms. It never stops at one: what cannot be found out is
+// a symptom too.
+type doctor struct {
+	app      *app
+	ctx      context.Context // of the one command that this is
+	have     gate.Lookup     // programs on PATH
+	store    beads.Store
+	git      gate.Git // beside the store
+	path     string   // of the store, as git knows it
+	top      string   // root of the work tree, "" outside of one
+	symptoms []symptom
+}
+
+func (d *doctor) ok(name, format string, args ...any) {
+	d.symptoms = append(d.symptoms, symptom{Name: name, State: stateOK, Found: fmt.Sprintf(format, args...)})
+}
+
+func (d *doctor) todo(name, found, do string) {
+	d.symptoms = append(d.symptoms, symptom{name, stateTodo, found, do})
+}
+
+func (d *doctor) broken(name, found, do string) {
+	d.symptoms = append(d.symptoms, symptom{name, stateBroken, found, do})
+}
+
+// failed reports an error, with the hint that its type has.
+func (d *doctor) failed(name string, err error) {
+	f := classify(err)
+	d.broken(name, f.message, f.hint)
+}
+
+func (d *doctor) examine() {
+	d.environment()
+	d.actor()
+	if !d.findStore() {
+		return
+	}
+	d.trackers()
+	if d.repository() {
+		d.mergeDriver()
+		d.lockFiles()
+		d.gitHooks()
+	}
+	d.configuration()
+	d.trust()
+	d.assistants()
+	d.pipelines()
+}
+
+func countState(symptoms []symptom, state string) (n int) {
+	for _, s := range symptoms {
+		if s.State == state {
+			n++
+		}
+	}
+	return n
+}
+
+// nextOf is what to do first: what is broken, then what is missing.
+func nextOf(symptoms []symptom) string {
+	for _, state := range []string{stateBroken, stateTodo} {
+		for _, s := range symptoms {
+			if s.State == state && s.Do != "" {
+				return s.Do
+			}
+		}
+	}
+	return "stig orient"
+}
+
+func (a *app) printSymptoms(symptoms []symptom) error {
+	if a.json {
+		return a.printJSON("doctor", map[string]any{
+			"checks": symptoms, "next": nextOf(symptoms),
+			"counts": map[string]int{
+				stateOK: countState(symptoms, stateOK), stateTodo: countState(symptoms, stateTodo), stateBroken: countState(symptoms, stateBroken),
+			},
+		})
+	}
+	var text strings.Builder
+	for _, s := range symptoms {
+		fmt.Fprintf(&text, "%-6s  %-11s  %s\n", s.State, s.Name, below(s.Found))
+		if s.Do != "" {
+			fmt.Fprintf(&text, "%21s→ %s\n", "", s.Do)
+		}
+	}
+	fmt.Fprintf(&text, "\n%d ok, %d to do, %d broken\nnext: %s\n", countState(symptoms, stateOK),
+		countState(symptoms, stateTodo), countState(symptoms, stateBroken), nextOf(symptoms))
+	return a.print(text.String())
+}
+
+// below breaks a text into lines of a page of 80 columns, each below the first.
+func below(text string) string {
+	const margin = 21
+	return strings.Join(wrapped(text, 79-margin), "\n"+strings.Repeat(" ", margin))
+}
