@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"stig/beads"
+	"stig/dag"
+	"stig/host"
+	"stig/orient"
+	"stig/signals"
+)
+
+const (
+	// contextLimit is how many characters an assistant is given to begin
+	// with. Hosts show no more than the beginning of more than 10,000.
+	contextLimit = 9000
+	// eventLimit is how many bytes of an event are read. Some hold all of a
+	// file that is about to be written.
+	eventLimit = 64 << 20
+)
+
+// hookEvents are the events that hooks answer, by their names in settings.
+func hookEvents() map[string]func(*app, context.Context, host.Host, host.Event) []byte {
+	return map[string]func(*app, context.Context, host.Host, host.Event) []byte{
+		"session-start": (*app).sessionStart,
+		"pre-tool-use":  (*app).preToolUse,
+		"stop":          (*app).stop,
+		"pre-compact":   (*app).preCompact,
+	}
+}
+
+func (a *app) hookCommand() *cobra.Command {
+	var name string
+	cmd := &cobra.Command{
+		Use:   "hook EVENT",
+		Short: "answer the program of a coding assistant; see stig setup",
+		Long: "Answer an event that the program of a coding assistant tells on standard input:\n" +
+			"  session-start  gives the briefing of what you have claimed, or the survey\n" +
+			"  pre-tool-use   denies what would close an issue past the gate, or write the store\n" +
+			"  stop           reminds once of claimed work that has no checkpoint of today\n" +
+			"  pre-compact    leaves a draft where claimed work has no state estimate\n" +
+			"stig setup names it in the settings. Where there is no store it says nothing. It never\n" +
+			"ends with exit code 2, which would stop the assistant.",
+		GroupID: "connect",
+		Args:    cobra.ArbitraryArgs,
+		Example: "  echo '{\"tool_input\":{\"command\":\"bd close demo-1\"}}' | stig hook pre-tool-use --host claude",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			answer, ok := hookEvents()[strings.Join(args, " ")]
+			if !ok {
+				return a.misheard(fmt.Sprintf("stig hook: must be one of session-start, pre-tool-use, stop, pre-compact; found %q", strings.Join(args, " ")))
+			}
+			if !slices.Contains(host.Hosts(), host.Host(name)) {
+				return a.misheard(fmt.Sprintf("--host: must be one of claude, codex, gemini, cursor; found %q", name))
+			}
+			return a.answer(cmd.Context(), answer, host.Host(name))
+		},
+	}
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return a.misheard(err.Error()) })
+	cmd.Flags().StringVar(&name, "host", string(host.Claude), "the `HOST` that asks: claude, codex, gemini, cursor")
+	return cmd
+}
+
+// misheard says what is wrong with the command line of a hook. Exit code 2,
+// which says so elsewhere, would have the host stop whatever it asked about.
+func (a *app) misheard(message string) error {
+	a.complain(message, "type stig setup --help")
+	return foundError{}
+}
+
+// answer hears an event and writes the reply. Whatever goes wrong is no reason
+// to break somebody's session, and neither is a mistake in here.
+func (a *app) answer(ctx context.Context, answer func(*app, context.Context, host.Host, host.Event) []byte, h host.Host) error {
+	var text []byte
+	if !isTerminal(a.in) {
+		var err error
+		if text, err = io.ReadAll(io.LimitReader(a.in, eventLimit)); err != nil {
+			return nil
+		}
+	}
+	event := host.Hear(text)
+	if info, err := os.Stat(event.Dir); a.dir == "" && err == nil && info.IsDir() {
+		a.dir = event.Dir
+	}
+	_, err := a.out.Write(a.reply(ctx, answer, h, event))
+	return err
+}
+
+func (a *app) reply(ctx context.Context, answer func(*app, context.Context, host.Host, host.Event) []byte, h host.Host, e host.Event) (reply []byte) {
+	defer func() {
+		if r := recover(); r != nil {
+			a.complain(fmt.Sprintf("a mistake in stig: %v", r), "")
+			reply = nil
+		}
+	}()
+	return answer(a, ctx, h, e)
+}
+
+// sessionStart gives the assistant something to begin with.
+func (a *app) sessionStart(ctx context.Context, h host.Host, _ host.Event) []byte {
+	file, actor, claims, err := a.claims(ctx)
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	rules, err := a.reading(file, signals.ThresholdStaleDays)
+	if err != nil {
+		return nil
+	}
+	graph := dag.New(file)
+	text, err := within(contextLimit, func(budget int) (string, error) {
+		if len(claims) == 1 {
+			b, err := orient.Brief(file, graph, claims[0], orient.Request{Budget: budget}, rules)
+			if err != nil {
+				return "", err
+			}
+			return b.Markdown(), nil
+		}
+		s, err := orient.Look(file, graph, orient.SurveyRequest{As: actor, Budget: min(budget, orient.SurveyBudget)}, rules)
+		if err != nil {
+			return "", err
+		}
+		return s.Markdown(), nil
+	})
+	if err != nil {
+		return nil
+	}
+	return h.Context(visible(text))
+}
+
+// claims opens the store and lists what the actor has in progress.
+func (a *app) claims(ctx context.Context) (file *beads.File, actor string, claims []int, err error) {
+	store, err := a.discover()
+	if err != nil {
+		return nil, "", nil, err
+	}
+	if actor, err = a.actorName(ctx); err != nil {
+		return nil, "", nil, err
+	}
+	if file, err = beads.Read(store); err != nil {
+		return nil, "", nil, err
+	}
+	for i, issue := range file.All() {
+		if at, ok := file.Index(issue.ID); ok && at == i && actor != "" && issue.Status == "in_progress" && issue.Assignee == actor {
+			claims = append(claims, i)
+		}
+	}
+	return file, actor, claims, nil
+}
+
+// within makes a text of at most so many characters, as hosts count them: a
+// budget counts some of them once that a host counts twice, and the least that
+// a text must say may be more than there is room for.
+func within(limit int, text func(budget int) (string, error)) (string, error) {
+	budget := limit
+	for range 4 {
+		t, err := text(budget)
+		over := host.Length(visible(t)) - limit
+		if err != nil || over <= 0 {
+			return t, err
+		}
+		budget = max(budget-over, orient.MinBudget)
+	}
+	return fmt.Sprintf("The briefing is longer than %d characters: type stig orient to read it.\n", limit), nil
+}

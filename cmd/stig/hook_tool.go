@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"stig/beads"
+	"stig/gate"
+	"stig/host"
+)
+
+// preToolUse denies what would close an issue past the gate or write the store,
+// and leaves every other decision to the host. A closing that a fresh verdict
+// stands behind is not past the gate.
+func (a *app) preToolUse(ctx context.Context, h host.Host, e host.Event) []byte {
+	attempts := gate.Closes(e.Command)
+	if len(e.Writes) > 0 {
+		attempts = append(attempts, gate.Attempt{Verb: "this tool", Files: e.Writes})
+	}
+	if len(attempts) == 0 {
+		return nil
+	}
+	store, err := beads.Discover(beads.Where{Dir: filepath.Join(".", a.dir), File: a.store, BeadsDir: a.getenv("BEADS_DIR")})
+	if err != nil {
+		return nil
+	}
+	var reasons []string
+	for _, attempt := range attempts {
+		if reason := a.objection(ctx, store, attempt); reason != "" {
+			reasons = append(reasons, reason)
+		}
+	}
+	if len(reasons) == 0 {
+		return nil
+	}
+	return h.Deny(visible(strings.Join(reasons, "\n")))
+}
+
+// objection says why an attempt must not be, and what to type instead; "" when
+// it may.
+func (a *app) objection(ctx context.Context, store beads.Store, attempt gate.Attempt) string {
+	if len(attempt.Files) > 0 {
+		dir, err := filepath.Abs(filepath.Join(".", a.dir))
+		path, err2 := filepath.Abs(store.Path)
+		if err != nil || err2 != nil || !attempt.Overwrites(dir, path) {
+			return ""
+		}
+		return fmt.Sprintf("%s: writes %s past stig, which checks what is written and loses nothing\n", attempt.Verb, filepath.Base(store.Path)) +
+			"hint: type stig checkpoint ID, stig signals set ID, stig create or stig close ID; reading the file is fine"
+	}
+	if attempt.Open {
+		return attempt.Verb + ": only running it can tell which issues it closes, and an issue closes when its acceptance criteria pass\n" +
+			"hint: name the issues: type stig close ID --reason \"what exists now, and how you know that it works\""
+	}
+	var unproven []string
+	for _, id := range attempt.IDs {
+		if !a.proven(ctx, store, id) {
+			unproven = append(unproven, id)
+		}
+	}
+	if len(unproven) == 0 {
+		return ""
+	}
+	ids := strings.Join(unproven, " ")
+	return fmt.Sprintf("%s: nothing shows that %s is done: an issue closes when the commands in its acceptance criteria pass\n", attempt.Verb, ids) +
+		fmt.Sprintf("hint: type stig close %s --reason \"what exists now, and how you know that it works\"; it runs them", ids)
+}
+
+// proven tells whether a fresh verdict on an issue has passed. Whatever keeps
+// that from being known leaves it unproven.
+func (a *app) proven(ctx context.Context, store beads.Store, id string) bool {
+	file, err := beads.Read(store)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	issue, err := file.Find(id)
+	if err != nil {
+		return false
+	}
+	record, err := issue.Record()
+	if err != nil {
+		return false
+	}
+	site, err := a.site(ctx, store)
+	if err != nil {
+		return false
+	}
+	criteria := gate.Source(record.Text(beads.AcceptanceCriteria), record.Text(beads.Description))
+	_, fresh, err := site.fresh(ctx, issue.ID, criteria)
+	return err == nil && fresh
+}
