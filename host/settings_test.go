@@ -93,7 +93,57 @@ func holds(t *testing.T, s Settings, source []byte) bool {
 		t.Fatalf("%s %q: removed twice: %v %v", s.Host, source, more, err)
 	}
 	sameElsewhere(t, s, source, text)
+	rewritten(t, s, clean, text)
 	return true
+}
+
+// rewritten has another program decode the settings and write them anew, in its
+// own layout, before stig's hooks are taken out: nothing else goes, but what is
+// empty and may have been made for them.
+func rewritten(t *testing.T, s Settings, clean, text []byte) {
+	t.Helper()
+	object := plain(t, text)
+	for _, indent := range []string{"", "  ", "\t"} {
+		anew, err := json.MarshalIndent(object, "", indent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if indent == "" {
+			anew, _ = json.Marshal(object)
+		}
+		back, _, err := s.Remove(anew)
+		if err != nil {
+			t.Fatalf("%s %s: %v", s.Host, anew, err)
+		}
+		want := fmt.Sprint(pruned(plain(t, clean)))
+		if got := fmt.Sprint(pruned(plain(t, back))); got != want {
+			t.Fatalf("%s\n%s\nbecame %s, want %s", s.Host, anew, got, want)
+		}
+	}
+}
+
+// pruned is settings without empty hooks and events, and without the version
+// that is written with them.
+func pruned(object map[string]any) map[string]any {
+	hooks, ok := object["hooks"].(map[string]any)
+	if !ok {
+		hooks = map[string]any{}
+	}
+	for event, value := range hooks {
+		if list, ok := value.([]any); ok && len(list) == 0 {
+			delete(hooks, event)
+		}
+	}
+	if ok && len(hooks) == 0 {
+		delete(object, "hooks")
+	}
+	if fmt.Sprint(object) == "map[version:1]" {
+		return nil
+	}
+	if len(object) == 0 {
+		return nil
+	}
+	return object
 }
 
 // sameElsewhere reads both as plain JSON: all that was there is there, in its
@@ -146,15 +196,15 @@ func plain(t *testing.T, text []byte) map[string]any {
 func TestSettingsRandom(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	installed := 0
-	for range 4000 {
+	for range 2000 {
 		s := AllSettings()[r.IntN(4)]
 		if holds(t, s, []byte(scrawl{r, s}.file())) {
 			installed++
 		}
 	}
-	t.Logf("installed into %d of 4000", installed)
-	if installed < 3500 {
-		t.Errorf("installed into %d of 4000 only", installed)
+	t.Logf("installed into %d of 2000", installed)
+	if installed < 1750 {
+		t.Errorf("installed into %d of 2000 only", installed)
 	}
 }
 
@@ -246,4 +296,49 @@ func FuzzSettings(f *testing.F) {
 	f.Fuzz(func(t *testing.T, host uint8, text []byte) {
 		holds(t, AllSettings()[host%4], text)
 	})
+}
+
+// TestOthersStay: what others put beside stig's hooks, and into its group,
+// since they were installed, stays, and so does its layout.
+func TestOthersStay(t *testing.T) {
+	claude := AllSettings()[0]
+	text, _, err := claude.Install([]byte("{\n  \"a\": 1\n}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := string(compact(claude.command(claude.hooks[2])))
+	edited := strings.NewReplacer(
+		command+",\n            \"timeout\": 10\n          }", command+",\n            \"timeout\": 10\n          },\n          {\"type\": \"command\", \"command\": \"chime\"}",
+		"\n  }\n}\n", "\n  },\n  \"z\": 2\n}\n",
+		"\"SessionStart\": [\n", "\"SessionStart\": [\n      // mine\n",
+	).Replace(string(text))
+	back, removed, err := claude.Remove([]byte(edited))
+	want := "{\n  \"a\": 1,\n  \"hooks\": {\n    \"SessionStart\": [\n      // mine\n    ],\n    \"Stop\": [\n      {\n        \"hooks\": [" +
+		"\n          {\"type\": \"command\", \"command\": \"chime\"}\n        ]\n      }\n    ]\n  },\n  \"z\": 2\n}\n"
+	if err != nil || string(back) != want || len(removed) != 4 {
+		t.Errorf("from\n%s\ngot\n%s\nwant\n%s: %v %v", edited, back, want, removed, err)
+	}
+}
+
+// TestRemoveKeepsComments: a comment that goes to the end of its line never
+// swallows what comes to stand after it.
+func TestRemoveKeepsComments(t *testing.T) {
+	cursor := AllSettings()[2]
+	own := `{"command": "stig hook stop --host cursor"}`
+	for text, want := range map[string]string{
+		"{\"version\":1,\"hooks\":{\"stop\":[7, // c\n" + own + "]}}":       "{\"version\":1,\"hooks\":{\"stop\":[7 // c\n]}}",
+		"{\"version\":1,\"hooks\":{\"stop\":[7 , // c\n" + own + "]}}":      "{\"version\":1,\"hooks\":{\"stop\":[7  // c\n]}}",
+		"{\"version\":1,\"hooks\":{\"stop\":[// c\n" + own + ", 7]}}":       "{\"version\":1,\"hooks\":{\"stop\":[// c\n 7]}}",
+		"{\"version\":1,\"hooks\":{\"stop\":[" + own + " /* c */, 7]}}":     "{\"version\":1,\"hooks\":{\"stop\":[ /* c */ 7]}}",
+		"{\"version\":1,\"hooks\":{\"stop\":[7," + own + ",]}}":             "{\"version\":1,\"hooks\":{\"stop\":[7,]}}",
+		"{\"version\":1,\"hooks\":{\"stop\":[// c\n" + own + "]}}":          "{\"version\":1,\"hooks\":{\"stop\":[// c\n]}}",
+		"{\"version\":1,\"hooks\":{\"stop\":[" + own + "," + own + ", 7]}}": "{\"version\":1,\"hooks\":{\"stop\":[ 7]}}",
+	} {
+		got, _, err := cursor.Remove([]byte(text))
+		if err != nil || string(got) != want {
+			t.Errorf("%s\n got %s\nwant %s: %v", text, got, want, err)
+			continue
+		}
+		plain(t, got)
+	}
 }
