@@ -39,6 +39,15 @@ type label struct {
 	text *string
 }
 
+// EstimateForm is an estimate to be filled in: its labels, without texts.
+func EstimateForm() string {
+	var form []string
+	for _, l := range (&Estimate{}).labels() {
+		form = append(form, l.name+":")
+	}
+	return strings.Join(form, "\n\n")
+}
+
 // LastEstimate reads the live state estimate. Any heading is accepted, and none.
 func LastEstimate(d *notes.Doc) (Estimate, bool) {
 	sections := d.Named(EstimateSection)

@@ -14,6 +14,7 @@ import (
 type checkpointOptions struct {
 	update checkpoint.Update
 	text   text
+	draft  draft
 	dryRun bool
 	commit bool
 }
@@ -25,7 +26,8 @@ func (a *app) checkpointCommand() *cobra.Command {
 		Short: "leave signals and a state estimate for whoever comes next",
 		Long: "Write signals and the state estimate of an issue, at once or not at all.\n" +
 			"The estimate describes the state as it is now; it replaces the one before.\n" +
-			"Give it as four texts, or as one with -m, --file, or - for standard input.",
+			"Give it as four texts, or as one with -m, --file, or - for standard input; on a\n" +
+			"terminal and with nothing given the editor opens.",
 		GroupID: "work",
 		Args:    takes(1, 2, "one issue, and - to read the estimate from standard input"),
 		Example: "  stig checkpoint demo-1 --surprise 0.2 --progress implementing \\\n" +
@@ -34,7 +36,7 @@ func (a *app) checkpointCommand() *cobra.Command {
 			if err := a.readCheckpoint(cmd, args, &o); err != nil {
 				return err
 			}
-			return a.checkpoint(cmd, args[0], o)
+			return a.keep(o.draft, a.checkpoint(cmd, args[0], o))
 		},
 	}
 	flags := cmd.Flags()
@@ -94,6 +96,11 @@ func (a *app) readCheckpoint(cmd *cobra.Command, args []string, o *checkpointOpt
 		return err
 	}
 	if len(o.update.Signals) == 0 && o.update.Estimate.Empty() && o.update.Question.Text == "" && o.update.Ran == "" {
+		if a.asks() {
+			o.draft, err = a.compose(cmd.Context(), signals.EstimateForm(), "The state of "+args[0]+" as it is now, for whoever comes next. It replaces the estimate before.\n")
+			o.update.Estimate.Body = o.draft.text
+			return err
+		}
 		return usage("nothing to write", "give a signal such as --surprise 0.2, or a state estimate with --done … or -m …")
 	}
 	return nil

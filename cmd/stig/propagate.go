@@ -28,11 +28,11 @@ func (a *app) propagateCommand() *cobra.Command {
 			if len(rest) > 0 && len(to) == 0 {
 				return usage(fmt.Sprintf("%s: takes one issue; found %q after it", cmd.CommandPath(), rest[0]), "name who is to be told with --to ID")
 			}
-			text, err := a.read(discovery)
+			text, d, err := a.textOrDraft(cmd.Context(), discovery, "", "What was found out in "+args[0]+", as those need to know it whom it concerns.\n")
 			if err != nil {
 				return err
 			}
-			return a.propagate(cmd, args[0], append(to, rest...), text, dryRun)
+			return a.keep(d, a.propagate(cmd, args[0], append(to, rest...), text, dryRun))
 		},
 	}
 	flags := cmd.Flags()
