@@ -2,7 +2,9 @@ package lint
 
 import (
 	"fmt"
+	"strings"
 
+	"stig/beads"
 	"stig/signals"
 )
 
@@ -22,6 +24,20 @@ func unfounded(s *subject) {
 	}
 	line, column := s.table.Place(signals.Confidence)
 	s.add(RuleUnfounded, line, column, message, evidenceHint(s.issue.ID))
+}
+
+// waived counts work that was closed without its criteria having passed.
+func waived(s *subject) {
+	reason := strings.TrimSpace(s.record.Text(beads.CloseReason))
+	if !s.closed() || !strings.HasPrefix(reason, openingUnverified) {
+		return
+	}
+	why := strings.TrimSpace(strings.TrimPrefix(reason, openingUnverified))
+	if _, after, said := strings.Cut(why, "Waived: "); said {
+		why = after
+	}
+	s.add(RuleWaived, 0, 0, "closed without its acceptance criteria having passed; waived: "+opening(why),
+		"type stig reopen "+s.issue.ID+" where there is something to run now")
 }
 
 func evidenceHint(id string) string {

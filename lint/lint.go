@@ -18,7 +18,7 @@ func Lint(f *beads.File, only []int, rules Rules) ([]Diagnostic, error) {
 // content are the judges of Lint.
 var content = []judge{
 	nearMiss, dangling, epicAsBlocker, unlinkedChild, severalParents,
-	notStarted, reflexive, closeReason, criteria, credentials, unfounded,
+	notStarted, reflexive, closeReason, criteria, credentials, unfounded, waived,
 }
 
 // Check is Vet, Cycles and Lint in one pass over the file; with Rules.Past it

@@ -77,6 +77,7 @@ const (
 	RuleCriteria   = "criteria-not-runnable"
 	RuleSecret     = "credential"
 	RuleUnfounded  = "confidence-unfounded"
+	RuleWaived     = "closed-waived"
 
 	RuleByHand    = "closed-by-hand"
 	RuleVanished  = "issue-vanished"

@@ -85,4 +85,10 @@ var trailRules = []Rule{{
 	Why:     "confidence says how well the claims of an issue are shown to hold, and evidence-freshness when that was last seen. A higher confidence with evidence older than itself was not shown by anything that is on record.",
 	Example: "| confidence | validated | 2026-11-09 |\n| evidence-freshness | 2026-11-01 | 2026-11-01 |",
 	Fix:     "Run what shows it and type stig checkpoint ID --confidence VALUE --evidence \"what was run, and what it said\"",
+}, {
+	ID: RuleWaived, Severity: Info,
+	Summary: "an issue was closed without its criteria having passed",
+	Why:     "A waiver says who took it upon themselves to call work done that no command has shown to work, and why. One is a judgement; many are a habit, and then the criteria want a command, or the command wants mending.",
+	Example: `{"status":"closed","close_reason":"Unverified: the mast is up. Waived: nobody can climb it in this wind."}`,
+	Fix:     "Nothing, where the reason still holds; else stig reopen ID, and criteria that a command can show.",
 }}

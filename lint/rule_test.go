@@ -241,6 +241,16 @@ var breaches = map[string]struct{ bad, good []string }{
 		},
 	},
 
+	lint.RuleWaived: {
+		bad: []string{
+			line("a", "status", "closed", "close_reason", "Unverified: the mast is up. Waived: no wind to try it."),
+			line("a", "status", "closed", "close_reason", "Unverified: in other words"),
+		},
+		good: []string{
+			line("a", "status", "closed", "close_reason", "Verified: the mast is up."),
+			line("a", "status", "open", "close_reason", "Unverified: the mast is up."),
+		},
+	},
 	lint.RuleByHand: {
 		bad: []string{
 			line("a", "status", "open") + since + line("a", "status", "closed", "close_reason", "All of it is done and tested."),
