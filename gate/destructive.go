@@ -149,7 +149,7 @@ type scope struct {
 
 // mostNested bounds the search for commands within commands: of "sudo sudo
 // sudo …" every part is a command that runs another.
-const mostNested = 5000
+const mostNested = 1000
 
 func (s *script) destroysWith(in *scope) string {
 	held := s.held()

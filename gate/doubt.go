@@ -85,7 +85,7 @@ func (s *script) vague() (string, bool) {
 		if _, builtin := builtins[words[0]]; builtin {
 			known, ordinary = true, words[0] == "test"
 		}
-		if known && !ordinary || strings.Contains(words[0], "/") || len(words) < 2 || listed(subcommands, words[1]) {
+		if known && !ordinary || strings.Contains(words[0], "/") || len(words) < 2 || words[0] != "test" && listed(subcommands, words[1]) {
 			return "", false
 		}
 		for _, word := range words[1:] {

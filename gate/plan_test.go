@@ -251,20 +251,43 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
+// FuzzPlan asserts that a plan is in the order of the text, the same each time,
+// shows nothing that is not in the text, and gives a reason for all that it
+// does not run. A machine that has every program takes the most for commands.
 func FuzzPlan(f *testing.F) {
 	for _, c := range criteria {
 		f.Add(c.text)
 	}
+	for _, c := range invented(f) {
+		f.Add(c.text)
+	}
+	f.Add("```sh\n" + strings.Repeat("eval ", 40) + "\n```")
+	f.Add("`" + strings.Repeat("sudo ", 40) + "x`")
+	everything := func(string) bool { return true }
 	f.Fuzz(func(t *testing.T, text string) {
-		line := 0
-		for _, check := range gate.Plan(text, here) {
-			if (check.Class == gate.Runnable) != (check.Reason == "") || check.Line < line {
-				t.Fatalf("%+v after line %d of %q", check, line, text)
+		for _, look := range []gate.Lookup{here, everything, nil} {
+			line := 0
+			checks := gate.Plan(text, look)
+			for _, check := range checks {
+				if (check.Class == gate.Runnable) != (check.Reason == "") || check.Line < line {
+					t.Fatalf("%+v after line %d of %q", check, line, text)
+				}
+				if check.Origin == gate.Prose && check.Class != gate.Skipped {
+					t.Fatalf("prose to run: %+v", check)
+				}
+				if check.Broken && check.Class != gate.Skipped || check.Broken && check.Origin != gate.Fence {
+					t.Fatalf("broken: %+v", check)
+				}
+				for word := range strings.FieldsSeq(check.Text) {
+					if !strings.Contains(text, strings.Trim(word, "\r")) && !strings.ContainsAny(text, "\x00\t") {
+						t.Fatalf("%q is not in %q", word, text)
+					}
+				}
+				line = check.Line
 			}
-			if check.Origin == gate.Prose && check.Class != gate.Skipped {
-				t.Fatalf("prose to run: %+v", check)
+			if !slices.Equal(checks, gate.Plan(text, look)) {
+				t.Fatalf("another plan for %q", text)
 			}
-			line = check.Line
 		}
 	})
 }

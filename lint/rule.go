@@ -75,6 +75,8 @@ const (
 	RuleReflexive  = "surprise-reflexive"
 	RuleReason     = "close-reason"
 	RuleCriteria   = "criteria-not-runnable"
+	RuleUnparsed   = "criteria-not-shell"
+	RuleProgram    = "criteria-program-missing"
 	RuleSecret     = "credential"
 	RuleUnfounded  = "confidence-unfounded"
 	RuleWaived     = "closed-waived"

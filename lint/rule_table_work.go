@@ -74,6 +74,18 @@ var trailRules = []Rule{{
 	Example: "All tests pass and go test ./... is green.",
 	Fix:     "Put the commands that show it into a fence:\n\n```verify\ngo test ./...\n```",
 }, {
+	ID: RuleUnparsed, Severity: Warning,
+	Summary: "a block of commands in the criteria does not parse as shell",
+	Why:     "Somebody marked the block as shell, so it was meant to be run. The issue does not close while it cannot be.",
+	Example: "```verify\nif test -f tides.csv; then\n```",
+	Fix:     "Correct the block, or give it another info string, such as text, if it is not to be run.",
+}, {
+	ID: RuleProgram, Severity: Info,
+	Summary: "a command in the criteria needs a program that is not here",
+	Why:     "When the issue closes the command is run, and a program that is missing is a failed check: otherwise whoever lacks it could close what nobody checked. On another machine it may be there.",
+	Example: "`cargo test` where cargo is not installed",
+	Fix:     "Install the program, or put back the script that was removed, before you type stig verify ID.",
+}, {
 	ID: RuleSecret, Severity: Warning,
 	Summary: "the notes hold what looks like a credential",
 	Why:     "The store is in the repository, and git keeps what was in it: everybody who can read the repository has the credential.",

@@ -204,6 +204,30 @@ var breaches = map[string]struct{ bad, good []string }{
 			line("a", "status", "open", "acceptance_criteria", "Run `go test ./...`."),
 		},
 	},
+	lint.RuleUnparsed: {
+		bad: []string{
+			line("a", "status", "open", "acceptance_criteria", "```verify\nif test -f x; then\n```"),
+			line("a", "status", "open", "acceptance_criteria", "`go test ./...`\n```bash\necho 'x\n```"),
+			line("a", "status", "open", "issue_type", "epic", "acceptance_criteria", "```sh\n)\n```"),
+		},
+		good: []string{
+			line("a", "status", "open", "acceptance_criteria", "```text\nif test -f x; then\n```"),
+			line("a", "status", "open", "acceptance_criteria", "```\nif (x) {\n```"),
+			line("a", "status", "closed", "acceptance_criteria", "```verify\nif test -f x; then\n```"),
+		},
+	},
+	lint.RuleProgram: {
+		bad: []string{
+			line("a", "status", "open", "acceptance_criteria", "`cargo test` passes"),
+			line("a", "status", "open", "acceptance_criteria", "```sh\ngo test ./... && pytest -q\n```"),
+			line("a", "status", "open", "acceptance_criteria", "`./scripts/gauge.sh --all` passes"),
+		},
+		good: []string{
+			line("a", "status", "open", "acceptance_criteria", "`go test ./...` passes, `level high` does not"),
+			line("a", "status", "open", "acceptance_criteria", "cargo test passes"),
+			line("a", "status", "closed", "acceptance_criteria", "`cargo test` passes"),
+		},
+	},
 	lint.RuleSecret: {
 		bad: []string{
 			line("a", "notes", "the key AKIA"+"QWERTZUIOP234567 works"),

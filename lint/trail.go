@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"stig/beads"
-	"stig/gate"
 	"stig/signals"
 )
 
@@ -98,36 +97,4 @@ func (s *subject) namesIssue(text string) bool {
 		}
 	}
 	return false
-}
-
-// criteria finds acceptance criteria that no command can check. Those of an
-// epic are left out: its children are what shows them.
-func criteria(s *subject) {
-	if s.over() || s.issue.Ephemeral || s.issue.Template || s.issue.Type == "epic" {
-		return
-	}
-	text := gate.Source(s.record.Text(beads.AcceptanceCriteria), s.record.Text(beads.Description))
-	if strings.TrimSpace(text) == "" {
-		return
-	}
-	var prose, destructive []string
-	for _, check := range gate.Plan(text, s.rules.Look) {
-		switch {
-		case check.Class == gate.Runnable || check.Class == gate.MissingProgram:
-			return
-		case check.Class == gate.Destructive:
-			destructive = append(destructive, check.Text)
-		case check.Origin == gate.Prose:
-			prose = append(prose, check.Text)
-		}
-	}
-	message, hint := "acceptance criteria without a command that can be run", "put the commands that show it between lines of ```verify and ```"
-	switch {
-	case len(destructive) > 0:
-		message += ": those that are there destroy or publish, and are never run"
-	case len(prose) > 0:
-		message += fmt.Sprintf(": %q is prose, which is never run", prose[0])
-		hint = fmt.Sprintf("put it between lines of ```verify and ```: %s", strings.Join(prose, "; "))
-	}
-	s.add(RuleCriteria, 0, 0, message, hint)
 }

@@ -99,7 +99,7 @@ func (a *app) writeDiagnostics(text *strings.Builder, found []lint.Diagnostic, c
 	for _, d := range found {
 		fmt.Fprintf(text, "%s: %s: %s [%s]\n", d.Severity, d.Place(), d.Message, d.Rule)
 		if d.Hint != "" && !a.quiet {
-			fmt.Fprintf(text, "  hint: %s\n", d.Hint)
+			fmt.Fprintf(text, "  hint: %s\n", strings.ReplaceAll(d.Hint, "\n", "\n  "))
 		}
 	}
 	fmt.Fprintf(text, "%s, %s, %s", counted(issues, "issue"), counted(counts.Error, "error"), counted(counts.Warning, "warning"))

@@ -1,0 +1,58 @@
+package lint
+
+import (
+	"fmt"
+	"strings"
+
+	"stig/beads"
+	"stig/gate"
+)
+
+// criteria finds acceptance criteria that nothing can check, and what in them
+// would keep the issue from closing. Nothing is run. Those of an epic need no
+// commands: its children are what shows them.
+func criteria(s *subject) {
+	if s.over() || s.issue.Ephemeral || s.issue.Template {
+		return
+	}
+	text := gate.Source(s.record.Text(beads.AcceptanceCriteria), s.record.Text(beads.Description))
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	plan := gate.Plan(text, s.rules.Look)
+	sound := true
+	for _, check := range plan {
+		switch {
+		case check.Broken:
+			sound = false
+			s.add(RuleUnparsed, 0, 0, fmt.Sprintf("acceptance criteria, line %d: %s", check.Line, check.Reason),
+				"correct the block, or give it another info string, such as text, if it is not to be run")
+		case check.Class == gate.MissingProgram:
+			s.add(RuleProgram, 0, 0, fmt.Sprintf("acceptance criteria, line %d: %s", check.Line, check.Reason),
+				"install it where the issue is to close: there its absence is a failed check")
+		}
+	}
+	if sound && s.issue.Type != "epic" {
+		s.nothingToRun(plan)
+	}
+}
+
+// nothingToRun finds criteria without a command, and shows the block to write.
+func (s *subject) nothingToRun(plan []gate.Check) {
+	commands := []string{"COMMAND"}
+	message := "acceptance criteria without a command that can be run"
+	for _, check := range plan {
+		switch {
+		case check.Class == gate.Runnable || check.Class == gate.MissingProgram:
+			return
+		case check.Class == gate.Destructive:
+			message = "acceptance criteria without a command that can be run: those that are there destroy or publish, and are never run"
+		case check.Origin == gate.Prose && commands[0] == "COMMAND":
+			message += fmt.Sprintf(": %q is prose, which is never run", check.Text)
+			commands = []string{check.Text}
+		case check.Origin == gate.Prose:
+			commands = append(commands, check.Text)
+		}
+	}
+	s.add(RuleCriteria, 0, 0, message, "put what shows them into a block:\n```verify\n"+strings.Join(commands, "\n")+"\n```")
+}
