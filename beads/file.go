@@ -72,7 +72,7 @@ func (i *Issue) Record() (*Record, error) {
 		return nil, unreadable(path, err)
 	}
 	r, bad := parseRecord(line, i.Line)
-	if bad != nil || r.Text(ID) != i.ID {
+	if bad != nil || !r.is(i.ID) {
 		return nil, i.gone()
 	}
 	return r, nil

@@ -337,9 +337,40 @@ func TestRecordAfterRewrite(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := f.At(1).Record()
-		if _, ok := errors.AsType[*ConflictError](err); !ok || !strings.Contains(err.Error(), "line 2 no longer holds b") {
-			t.Errorf("%q: %v", data, err)
+		_, ahead := f.Reader().Record(f.At(1))
+		for _, err := range []error{err, ahead} {
+			if _, ok := errors.AsType[*ConflictError](err); !ok || !strings.Contains(err.Error(), "line 2 no longer holds b") {
+				t.Errorf("%q: %v", data, err)
+			}
 		}
+	}
+}
+
+// A reader gives what Issue.Record gives, in any order and for lines of any
+// length, and keeps nothing of the line before.
+func TestReader(t *testing.T) {
+	long := `{"id":"long","title":"` + strings.Repeat("x", 3*readAhead) + `"}` + "\n" + `{"id":"bare"}` + "\n"
+	f := mustRead(t, writeStore(t, string(generate(200))+long+string(generate(300))).Path)
+	r := f.Reader()
+	same := func(i int) {
+		t.Helper()
+		want, err := f.At(i).Record()
+		got, e := r.Record(f.At(i))
+		if err != nil || e != nil {
+			t.Fatal(err, e)
+		}
+		if !bytes.Equal(got.Bytes(), want.Bytes()) || got.Line() != want.Line() || got.Text(Title) != want.Text(Title) || !reflect.DeepEqual(got.Keys(), want.Keys()) {
+			t.Fatalf("issue %d: %s, want %s", i, got.Bytes(), want.Bytes())
+		}
+	}
+	for i := range f.Len() {
+		same(i)
+	}
+	for i := range f.Len() {
+		same(i * 379 % f.Len())
+	}
+	if got := testing.AllocsPerRun(100, func() { _, _ = r.Record(f.At(7)) }); got > 0 {
+		t.Errorf("%v allocations a record", got)
 	}
 }
 
@@ -413,6 +444,27 @@ func TestFind(t *testing.T) {
 	}
 	if i, ok := f.Index("kelp"); ok {
 		t.Errorf("index of a part: %d", i)
+	}
+}
+
+// What may hold a text does whenever the text holds it.
+func TestMayHold(t *testing.T) {
+	for _, c := range []struct {
+		line string
+		want bool
+	}{
+		{`{"id":"a","notes":"the lantern is lit"}`, true},
+		{`{"id":"a","notes":"the \u006cantern is lit"}`, true},
+		{`{"id":"a","notes":"the lamp is lit","title":"lantern"}`, false},
+		{`{"id":"a"}`, false},
+	} {
+		r, err := ParseRecord([]byte(c.line))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.MayHold(Notes, "lantern"); got != c.want || strings.Contains(r.Text(Notes), "lantern") && !got {
+			t.Errorf("%s: %v", c.line, got)
+		}
 	}
 }
 

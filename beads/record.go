@@ -32,20 +32,35 @@ func ParseRecord(line []byte) (*Record, error) {
 
 // parseRecord tokenises a line without its end.
 func parseRecord(line []byte, number int) (*Record, *syntaxError) {
-	r := &Record{line: line, number: number, members: make([]member, 0, 24)}
+	r := &Record{members: make([]member, 0, 24)}
+	if bad := r.parse(line, number); bad != nil {
+		return nil, bad
+	}
+	return r, nil
+}
+
+// parse makes the record that of a line; it appends to its members.
+func (r *Record) parse(line []byte, number int) *syntaxError {
+	r.line, r.number = line, number
 	var m member
 	w := walker{scanner: scanner{b: line}}
 	for w.next(&m) {
 		r.members = append(r.members, m)
 	}
 	if w.err != nil {
-		return nil, w.err
+		return w.err
 	}
 	r.end = w.blanks(w.pos)
 	if len(r.members) == 0 {
 		r.end = w.blanks(w.blanks(0) + 1)
 	}
-	return r, nil
+	return nil
+}
+
+// is tells whether the record is that of an issue.
+func (r *Record) is(id string) bool {
+	raw, isText := unquote(r.Raw(ID))
+	return isText && string(raw) == id || r.Text(ID) == id
 }
 
 // memberKey is the key of a member as text.

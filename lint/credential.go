@@ -12,7 +12,8 @@ import (
 // credential is a kind of secret that programs hand out in a form of their own.
 type credential struct {
 	kind    string
-	has     []string // one of them stands in each: a text without is not searched
+	rare    byte     // stands in each of them: most texts can be told not to hold one by it
+	has     []string // one of them stands in each: a text without is not searched; nil: see holdsPassw
 	pattern *regexp.Regexp
 	real    func(secret string) bool // nil: whatever matches; the secret is the first group, or all
 }
@@ -21,31 +22,31 @@ type credential struct {
 // talked about (a prefix alone, a placeholder, a variable) must not match.
 var kindsOfCredential = sync.OnceValue(func() []credential {
 	return []credential{
-		{kind: "a private key", has: []string{"PRIVATE KEY"}, pattern: regexp.MustCompile(
+		{kind: "a private key", rare: 'K', has: []string{"PRIVATE KEY"}, pattern: regexp.MustCompile(
 			`-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----(?:\r?\n|\\n)(?:[A-Za-z-]+: [^\n]*\n|\r?\n)*[A-Za-z0-9+/=]{32,}`)},
-		{kind: "an AWS access key", has: []string{"AKIA"}, pattern: regexp.MustCompile(`\bAKIA[A-Z2-7]{16}\b`), real: notAnExample},
-		{kind: "an AWS access key", has: []string{"ASIA"}, pattern: regexp.MustCompile(`\bASIA[A-Z2-7]{16}\b`), real: notAnExample},
-		{kind: "a GitHub token", has: []string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_"}, pattern: regexp.MustCompile(`\bgh[pousr]_[A-Za-z0-9]{36,}\b`), real: random},
-		{kind: "a GitHub token", has: []string{"github_pat_"}, pattern: regexp.MustCompile(`\bgithub_pat_[A-Za-z0-9_]{50,}\b`), real: random},
-		{kind: "a GitLab token", has: []string{"glpat-"}, pattern: regexp.MustCompile(`\bglpat-[A-Za-z0-9_-]{20,}`), real: random},
-		{kind: "a Slack token", has: []string{"xox"}, pattern: regexp.MustCompile(`\bxox[abeoprs]-[0-9A-Za-z-]{20,}`), real: holdsDigit},
-		{kind: "an API key (sk-…)", has: []string{"sk-"}, pattern: regexp.MustCompile(`\bsk-[A-Za-z0-9_-]{32,}`), real: random},
-		{kind: "a password", has: []string{passw}, pattern: regexp.MustCompile(
+		{kind: "an AWS access key", rare: 'K', has: []string{"AKIA"}, pattern: regexp.MustCompile(`\bAKIA[A-Z2-7]{16}\b`), real: notAnExample},
+		{kind: "an AWS access key", rare: 'A', has: []string{"ASIA"}, pattern: regexp.MustCompile(`\bASIA[A-Z2-7]{16}\b`), real: notAnExample},
+		{kind: "a GitHub token", rare: '_', has: []string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_"}, pattern: regexp.MustCompile(`\bgh[pousr]_[A-Za-z0-9]{36,}\b`), real: random},
+		{kind: "a GitHub token", rare: '_', has: []string{"github_pat_"}, pattern: regexp.MustCompile(`\bgithub_pat_[A-Za-z0-9_]{50,}\b`), real: random},
+		{kind: "a GitLab token", rare: '-', has: []string{"glpat-"}, pattern: regexp.MustCompile(`\bglpat-[A-Za-z0-9_-]{20,}`), real: random},
+		{kind: "a Slack token", rare: 'x', has: []string{"xox"}, pattern: regexp.MustCompile(`\bxox[abeoprs]-[0-9A-Za-z-]{20,}`), real: holdsDigit},
+		{kind: "an API key (sk-…)", rare: 'k', has: []string{"sk-"}, pattern: regexp.MustCompile(`\bsk-[A-Za-z0-9_-]{32,}`), real: random},
+		{kind: "a password", pattern: regexp.MustCompile(
 			"(?i)\\b[a-z_]*passw(?:or)?d[\"']?\\s*[=:]\\s*[\"']?([^\\s\"'`]{8,})"), real: password},
 	}
 })
 
-// passw stands for itself in letters of any case.
-const passw = "passw"
-
 func (c credential) mayStandIn(text string) bool {
-	return slices.ContainsFunc(c.has, func(part string) bool {
-		return part == passw && holdsPassw(text) || part != passw && strings.Contains(text, part)
-	})
+	if c.has == nil {
+		return holdsPassw(text)
+	}
+	return strings.IndexByte(text, c.rare) >= 0 && slices.ContainsFunc(c.has, func(part string) bool { return strings.Contains(text, part) })
 }
 
-// holdsPassw looks for its last letter, the rarest: every text is searched.
+// holdsPassw tells whether a text holds what all forms of "password" begin
+// with. It looks for the last letter, the rarest: every text is searched.
 func holdsPassw(text string) bool {
+	const passw = "passw"
 	for _, last := range []byte("wW") {
 		for at := 0; ; at++ {
 			next := strings.IndexByte(text[at:], last)

@@ -24,7 +24,7 @@ type subject struct {
 	file   *beads.File
 	rules  Rules
 	issue  *beads.Issue
-	record *beads.Record
+	record *beads.Record // as long as it is judged
 	doc    *notes.Doc
 	table  *signals.Table
 	found  []Diagnostic
@@ -52,12 +52,13 @@ func inspect(f *beads.File, only []int, rules Rules, judges []judge) ([]Diagnost
 	var workers sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(chunks)) {
 		workers.Go(func() {
+			reader := f.Reader()
 			for {
 				n := int(next.Add(1)) - 1
 				if n >= len(chunks) {
 					return
 				}
-				found[n], errs[n] = judgeAll(f, chunks[n], rules, judges)
+				found[n], errs[n] = judgeAll(f, reader, chunks[n], rules, judges)
 			}
 		})
 	}
@@ -80,11 +81,11 @@ func everyIndex(f *beads.File) []int {
 	return indices
 }
 
-func judgeAll(f *beads.File, indices []int, rules Rules, judges []judge) ([]Diagnostic, error) {
+func judgeAll(f *beads.File, reader *beads.Reader, indices []int, rules Rules, judges []judge) ([]Diagnostic, error) {
 	var found []Diagnostic
 	for _, i := range indices {
 		issue := f.At(i)
-		record, err := issue.Record()
+		record, err := reader.Record(issue)
 		if err != nil {
 			return nil, err
 		}

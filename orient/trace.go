@@ -37,6 +37,11 @@ func traceOf(issue *beads.Issue, schema *signals.Schema) (trace, error) {
 	if err != nil {
 		return trace{}, err
 	}
+	return traceIn(record, schema), nil
+}
+
+// traceIn reads the notes of a record.
+func traceIn(record *beads.Record, schema *signals.Schema) trace {
 	doc := notes.Parse(record.Text(beads.Notes))
 	table := signals.Read(doc, schema)
 	t := untraced()
@@ -57,7 +62,7 @@ func traceOf(issue *beads.Issue, schema *signals.Schema) (trace, error) {
 			t.wrongly((&signals.InvalidError{Findings: []signals.Finding{f}}).Error())
 		}
 	}
-	return t, nil
+	return t
 }
 
 func (t *trace) wrongly(message string) {
@@ -76,17 +81,33 @@ func traces(f *beads.File, schema *signals.Schema) ([]trace, error) {
 	errs := make([]error, min(runtime.GOMAXPROCS(0), 8))
 	for w := range errs {
 		group.Go(func() {
+			reader := f.Reader()
 			for errs[w] == nil {
 				start := int(next.Add(chunk)) - chunk
 				if start >= len(list) {
 					return
 				}
-				for i := start; i < min(start+chunk, len(list)) && errs[w] == nil; i++ {
-					list[i], errs[w] = traceOf(f.At(i), schema)
-				}
+				errs[w] = traceSome(f, reader, start, list[start:min(start+chunk, len(list))], schema)
 			}
 		})
 	}
 	group.Wait()
 	return list, cmp.Or(errs...)
+}
+
+// traceSome fills a part of the list that begins with the issue at index first.
+func traceSome(f *beads.File, reader *beads.Reader, first int, list []trace, schema *signals.Schema) error {
+	for k := range list {
+		issue := f.At(first + k)
+		if !issue.HasNotes {
+			list[k] = untraced()
+			continue
+		}
+		record, err := reader.Record(issue)
+		if err != nil {
+			return err
+		}
+		list[k] = traceIn(record, schema)
+	}
+	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"stig/cue"
 	"stig/notes"
@@ -46,9 +47,7 @@ type cell struct {
 func Read(d *notes.Doc, schema *Schema) *Table {
 	sections := d.Named(Section)
 	if len(sections) == 0 {
-		t := &Table{}
-		t.judge(schema)
-		return t
+		return absentTable(schema)
 	}
 	t := readSection(d, sections[len(sections)-1])
 	t.judge(schema)
@@ -56,6 +55,23 @@ func Read(d *notes.Doc, schema *Schema) *Table {
 	sortByPlace(t.findings)
 	return t
 }
+
+// absentTable is what is read where there is no table: the same for all
+// issues, unless a narrowed schema has a say.
+func absentTable(schema *Schema) *Table {
+	if schema == nil || !schema.Narrowed() {
+		return usualTable()
+	}
+	t := &Table{}
+	t.judge(schema)
+	return t
+}
+
+var usualTable = sync.OnceValue(func() *Table {
+	t := &Table{}
+	t.judge(nil)
+	return t
+})
 
 // readSection reads the table of one section without judging its values.
 func readSection(d *notes.Doc, section notes.Section) *Table {
