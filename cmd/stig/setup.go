@@ -146,6 +146,9 @@ func (a *app) place(o setupOptions) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if !exists(dir) {
+		return "", usage(shortest(dir)+": no such directory", "")
+	}
 	for root := dir; ; root = filepath.Dir(root) {
 		if exists(filepath.Join(root, ".git")) {
 			return root, nil

@@ -22,15 +22,16 @@ func exists(path string) bool {
 // read gives nil when there is no such file.
 func (f hostFile) read() ([]byte, error) {
 	text, err := os.ReadFile(f.path)
+	var at *fs.PathError
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && exists(f.path):
 		return nil, fmt.Errorf("%s: a link to a file that is not there", shortest(f.path))
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
-	case err == nil && text == nil:
-		text = []byte{}
+	case errors.As(err, &at):
+		return nil, fmt.Errorf("%s: %w", shortest(f.path), at.Err)
 	}
-	return text, err
+	return append([]byte{}, text...), err
 }
 
 // write gives the file its text, in directories that are made when they are
@@ -41,7 +42,11 @@ func (f hostFile) write(text []byte) error {
 		if err := f.makeDirs(dir); err != nil {
 			return err
 		}
-		return replaceFile(f.path, string(text))
+		err := replaceFile(f.path, string(text))
+		if err != nil && !exists(f.path) {
+			err = errors.Join(err, f.removeDirs(dir))
+		}
+		return err
 	}
 	if err := os.Remove(f.path); err != nil {
 		return err

@@ -23,13 +23,16 @@ func (a *app) setupGit() *cobra.Command {
 		Long: "setup git has git merge the store line by line and key by key when branches come\n" +
 			"together. It writes a line for the store to .gitattributes, which is to be committed,\n" +
 			"and names the program in the configuration of this repository, which git does not\n" +
-			"share: everybody who clones it types stig setup git once. stig must be in PATH when\n" +
-			"git merges.\n\n" +
+			"share: everybody who clones it types stig setup git once, or, for all repositories,\n" +
+			"stig setup git --user. stig must be in PATH when git merges.\n\n" +
 			"When another program merges the store already, such as that of bd, nothing is\n" +
 			"written; --force puts stig in its place, and --remove gives it back.",
 		Args:    takes(0, 0, "no arguments"),
 		Example: "  stig setup git\n  stig setup git --check",
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.user {
+				return a.setup(cmd.Context(), "git", &userDriver{gate.Git{Dir: ".", Env: os.Environ()}, a.gitConfigFile()}, o)
+			}
 			driver, err := a.mergeDriver(cmd.Context())
 			if err != nil {
 				return err
@@ -38,6 +41,7 @@ func (a *app) setupGit() *cobra.Command {
 		},
 	}
 	setupFlags(cmd, &o)
+	userFlag(cmd, &o)
 	forceFlag(cmd, &o, "put stig in the place of another program")
 	return cmd
 }

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"path/filepath"
+	"strings"
+
+	"stig/gate"
+)
+
+// userDriver names stig merge in the configuration of a user: in every
+// repository whose .gitattributes asks for it, git then finds it.
+type userDriver struct {
+	git  gate.Git
+	file hostFile
+}
+
+// gitConfigFile is the configuration of a user that git writes to.
+func (a *app) gitConfigFile() hostFile {
+	home := a.getenv("HOME")
+	own := filepath.Join(home, ".gitconfig")
+	if named := a.getenv("GIT_CONFIG_GLOBAL"); named != "" {
+		return hostFile{named, filepath.Dir(named)}
+	}
+	other := filepath.Join(cmp.Or(a.getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config")), "git", "config")
+	if !exists(own) && exists(other) {
+		own = other
+	}
+	return hostFile{own, filepath.Dir(own)}
+}
+
+const driverSection = "[merge \"stig\"]\n\tname = " + driverName + "\n\tdriver = " + driverCommand
+
+func (d *userDriver) preview() string { return shortest(d.file.path) + ":\n" + driverSection + "\n" }
+
+func (d *userDriver) missing(ctx context.Context) ([]string, error) {
+	result, err := d.git.Run(ctx, "config", "--global", "--get", "merge.stig.driver")
+	if err != nil || result.Exit == 0 {
+		return nil, err
+	}
+	return d.changed(), nil
+}
+
+func (d *userDriver) changed() []string {
+	return []string{shortest(d.file.path) + ": merge.stig.driver"}
+}
+
+func (d *userDriver) install(ctx context.Context, _ bool) ([]string, error) {
+	missing, err := d.missing(ctx)
+	if err != nil || len(missing) == 0 {
+		return nil, err
+	}
+	text, err := d.file.read()
+	if err != nil {
+		return nil, err
+	}
+	next := addLine(string(text), driverSection)
+	if text != nil && len(text) == 0 {
+		next = driverSection // without a line end the file was there
+	}
+	return missing, d.file.write([]byte(next))
+}
+
+func (d *userDriver) remove(context.Context) ([]string, error) {
+	source, err := d.file.read()
+	if err != nil {
+		return nil, err
+	}
+	text := string(source)
+	before, after, found := strings.Cut(text, driverSection)
+	switch {
+	case !found:
+		return nil, nil
+	case text == driverSection+"\n":
+		return d.changed(), d.file.write(nil)
+	case after == "":
+		before = strings.TrimSuffix(strings.TrimSuffix(before, "\n"), "\r")
+	}
+	after = strings.TrimPrefix(strings.TrimPrefix(after, "\r"), "\n")
+	return d.changed(), d.file.write([]byte(before + after))
+}
