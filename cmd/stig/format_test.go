@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -168,10 +169,84 @@ func checkResults(t *testing.T, path, text string, r outcome) {
 	}
 }
 
-// TestJUnit reads reports back. There is no one published schema of JUnit
-// reports; what is asserted is what their readers share: the elements and
-// attributes, counts that add up, one failure at most in a case, a name for
-// each.
+// junitElement is what an element of a report may hold.
+type junitElement struct {
+	children           []string
+	required, optional []string // attributes
+	text               bool
+}
+
+// junitGrammar says of the elements that stig writes what the schema junit-10.xsd
+// of the xUnit plugin of Jenkins says of them. There is no one standard of
+// JUnit reports; most readers take what that one allows. The schema itself is
+// not kept here.
+var junitGrammar = map[string]junitElement{
+	"testsuites": {children: []string{"testsuite"}, optional: []string{"name", "time", "tests", "failures", "errors"}},
+	"testsuite": {children: []string{"testsuite", "properties", "testcase", "system-out", "system-err"},
+		required: []string{"name", "tests", "failures", "errors"},
+		optional: []string{"group", "time", "skipped", "timestamp", "hostname", "id", "package", "file", "log", "url"}},
+	"testcase": {children: []string{"skipped", "error", "failure", "rerunFailure", "rerunError", "flakyFailure", "flakyError", "system-out", "system-err"},
+		required: []string{"name"}, optional: []string{"time", "classname", "group"}},
+	"failure":    {optional: []string{"type", "message"}, text: true},
+	"system-out": {text: true},
+}
+
+// followsJUnit holds a report against the grammar.
+func followsJUnit(text string) error {
+	decoder := xml.NewDecoder(strings.NewReader(text))
+	open := []string{}
+	for {
+		token, err := decoder.Token()
+		if err == io.EOF && len(open) == 0 {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		switch token := token.(type) {
+		case xml.StartElement:
+			name := token.Name.Local
+			element, known := junitGrammar[name]
+			if !known || token.Name.Space != "" {
+				return fmt.Errorf("%s is no element of a report", name)
+			}
+			if len(open) == 0 && name != "testsuites" || len(open) > 0 && !slices.Contains(junitGrammar[open[len(open)-1]].children, name) {
+				return fmt.Errorf("%s may not stand in %v", name, open)
+			}
+			if err := element.attributes(token.Attr); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			open = append(open, name)
+		case xml.EndElement:
+			open = open[:len(open)-1]
+		case xml.CharData:
+			if len(open) > 0 && !junitGrammar[open[len(open)-1]].text && strings.TrimSpace(string(token)) != "" {
+				return fmt.Errorf("text in %v", open)
+			}
+		}
+	}
+}
+
+func (e junitElement) attributes(given []xml.Attr) error {
+	var names []string
+	for _, a := range given {
+		names = append(names, a.Name.Local)
+	}
+	for _, name := range names {
+		if !slices.Contains(e.required, name) && !slices.Contains(e.optional, name) {
+			return fmt.Errorf("attribute %s is not known", name)
+		}
+	}
+	for _, name := range e.required {
+		if !slices.Contains(names, name) {
+			return fmt.Errorf("attribute %s is missing", name)
+		}
+	}
+	return nil
+}
+
+// TestJUnit reads reports back, and asserts besides the grammar what readers
+// go by: counts that add up, one failure at most in a case, a name for each.
 func TestJUnit(t *testing.T) {
 	for path, r := range outcomes(t) {
 		text, err := quietApp().asJUnit(r)
@@ -182,9 +257,30 @@ func TestJUnit(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
+	report, err := quietApp().asJUnit(outcome{rules: lint.All(), found: []lint.Diagnostic{{Rule: "deadlock", Severity: lint.Error, File: "x", Line: 1, Message: "m"}}})
+	if err != nil || followsJUnit(report) != nil {
+		t.Fatal(err, followsJUnit(report))
+	}
+	for _, broken := range []string{
+		strings.Replace(report, ` errors="0" skipped="0"`, ` skipped="0"`, 1),
+		strings.Replace(report, "<testcase ", `<testcase line="1" `, 1),
+		strings.Replace(report, "<failure ", "<failure id=\"1\" ", 1),
+		strings.ReplaceAll(report, "failure", "system-out"),
+		strings.ReplaceAll(report, "testsuites", "suites"),
+		strings.ReplaceAll(report, "testcase", "case"),
+		strings.Replace(report, "<testcase ", "text<testcase ", 1),
+		strings.TrimSuffix(report, "</testsuites>\n"),
+	} {
+		if broken == report || followsJUnit(broken) == nil {
+			t.Errorf("a broken report is taken for a good one:\n%s", broken)
+		}
+	}
 }
 
 func validJUnit(text string, r outcome) error {
+	if err := followsJUnit(text); err != nil {
+		return err
+	}
 	var suites junitSuites
 	if err := xml.Unmarshal([]byte(text), &suites); err != nil {
 		return err
