@@ -126,8 +126,8 @@ var phrases = sync.OnceValue(func() wording {
 		checking:   regexp.MustCompile(`(?i)^to (?:verify|check|confirm|test|validate|ensure|prove|see)\b`),
 		blockBreak: regexp.MustCompile(`\n[ \t>]*\n|\n[ \t>]*(?:[-*+]|\d+[.)])[ \t]|\n[ \t>]*#`),
 		itemStart:  regexp.MustCompile(`^[ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)?(?:\[[ xX]\][ \t]+)?`),
-		enumerated: regexp.MustCompile("`[^`]*`\\s*(?:,|/|\\||,?\\s*(?:and|or|nor|&))?\\s*$"),
-		enumerates: regexp.MustCompile("^\\s*(?:,|/|\\||&|,?\\s*(?:and|or|nor)\\b)\\s*(?:and\\s+|or\\s+)?`[^`]*`"),
+		enumerated: regexp.MustCompile("(?:`[^`]*`\\s*(?:,?\\s*(?:and|or|nor|&)|,|/|\\|)?\\s*)+$"),
+		enumerates: regexp.MustCompile("^(?:\\s*(?:,|/|\\||&|,?\\s*(?:and|or|nor)\\b)\\s*(?:and\\s+|or\\s+)?`[^`]*`)+"),
 		marks:      strings.NewReplacer("**", "", "__", "", "*", "", `"`, "", "(", "", ")", "", "“", "", "”", "", "✅", "", "❌", ""),
 	}
 })
@@ -216,14 +216,7 @@ func leading(text string) string {
 		text = text[all[len(all)-1][0]:]
 	}
 	text = phrases().itemStart.ReplaceAllString(strings.TrimLeft(text, "\n"), "")
-	for {
-		rest := phrases().enumerated.ReplaceAllString(text, "")
-		if rest == text {
-			break
-		}
-		text = rest
-	}
-	return sentence(text)
+	return sentence(phrases().enumerated.ReplaceAllString(text, ""))
 }
 
 // trailing is the prose of the same paragraph or list item behind a place.
@@ -231,14 +224,7 @@ func trailing(text string) string {
 	if at := phrases().blockBreak.FindStringIndex(text); at != nil {
 		text = text[:at[0]]
 	}
-	for {
-		rest := phrases().enumerates.ReplaceAllString(text, "")
-		if rest == text {
-			break
-		}
-		text = rest
-	}
-	return sentence(text)
+	return sentence(phrases().enumerates.ReplaceAllString(text, ""))
 }
 
 // introduction is the line that introduces the list in which a place stands:
