@@ -101,7 +101,7 @@ func (b *BD) TakeUp(ctx context.Context, s beads.Store, changes []beads.Change) 
 	}
 	if !b.OnPath || b.other {
 		b.Warn("%s: no bd that keeps the database beside it is on PATH: type bd sync --import-only where one is, before it writes", s.Path)
-		for _, argv := range retold(changes) {
+		for _, argv := range lastOfEach(retold(changes)) {
 			b.Warn("%s: bd takes that from no file: type bd %s there too", s.Path, strings.Join(argv[:2], " "))
 		}
 		return nil
@@ -144,24 +144,41 @@ func (b *BD) TakeUp(ctx context.Context, s beads.Store, changes []beads.Change) 
 }
 
 // retold are the commands that tell bd once more what it does not take from
-// the file: why an issue that it knows was closed, and that one which it closed
-// itself is open again.
+// the file: why an issue was closed, and that one is open again. Of the latter
+// bd may have taken the status and kept the reason, which only its own reopening
+// of what is closed takes away.
 func retold(changes []beads.Change) (commands [][]string) {
 	for _, c := range changes {
 		values, err := c.Values()
 		if err != nil {
 			continue // what was written can be read; TakeUp looks for all of it
 		}
+		var reason, status beads.Value
 		for _, v := range values {
-			switch {
-			case v.Key == beads.CloseReason && v.After != "":
-				commands = append(commands, []string{"close", c.ID, "--force", "--reason=" + v.After})
-			case v.Key == beads.Status && v.Before == statusClosed:
-				commands = append(commands, []string{"reopen", c.ID})
+			switch v.Key {
+			case beads.CloseReason:
+				reason = v
+			case beads.Status:
+				status = v
 			}
+		}
+		if reason.After != "" {
+			commands = append(commands, []string{"close", c.ID, "--force", "--reason=" + reason.After})
+		} else if status.Before == statusClosed {
+			commands = append(commands, []string{"close", c.ID, "--force", "--reason=" + reason.Before}, []string{"reopen", c.ID})
 		}
 	}
 	return commands
+}
+
+// lastOfEach keeps of the commands about one issue the last.
+func lastOfEach(commands [][]string) (last [][]string) {
+	for i, argv := range commands {
+		if i+1 == len(commands) || commands[i+1][1] != argv[1] {
+			last = append(last, argv)
+		}
+	}
+	return last
 }
 
 func (b *BD) limited(ctx context.Context) (context.Context, context.CancelFunc) {

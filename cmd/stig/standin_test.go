@@ -85,6 +85,9 @@ func standIn(args []string) error {
 		}
 		return takeUp(db, file)
 	case "close " + args[1]:
+		if how == "forgets" {
+			return nil
+		}
 		return change(db, file, args[1], beads.Set{Key: beads.Status, Text: "closed"}, beads.Set{Key: beads.ClosedAt, Text: "2026-11-20T09:00:09Z"},
 			beads.Set{Key: beads.CloseReason, Text: strings.TrimPrefix(args[3], "--reason=")})
 	case "reopen " + args[1]:
