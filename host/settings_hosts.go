@@ -11,6 +11,7 @@ type Settings struct {
 	Host Host
 	Dir  string // of the file, below a project or a home
 	File string // in Dir
+	Then string // what a person has to do before the host runs them; may be empty
 
 	hooks []hook
 	// version, if not 0, is what the key "version" has to be.
@@ -37,7 +38,7 @@ func AllSettings() []Settings {
 			{"Stop", "", "stop", 10},
 			{"PreCompact", "", "pre-compact", 10},
 		}},
-		{Host: Codex, Dir: ".codex", File: "hooks.json", hooks: []hook{
+		{Host: Codex, Dir: ".codex", File: "hooks.json", Then: "type /hooks in codex to approve them", hooks: []hook{
 			{"SessionStart", "", "session-start", 10},
 			{"PreToolUse", "Bash|apply_patch", "pre-tool-use", 10},
 			{"Stop", "", "stop", 10},

@@ -67,6 +67,8 @@ func (a *app) setup(ctx context.Context, name string, t connection, o setupOptio
 	var changed []string
 	var err error
 	switch {
+	case o.print && a.json:
+		return a.printJSON("setup", map[string]any{"target": name, "text": t.preview()})
 	case o.print:
 		return a.print(t.preview())
 	case o.remove:

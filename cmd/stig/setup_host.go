@@ -29,7 +29,11 @@ func (a *app) setupHost(settings host.Settings) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.setup(cmd.Context(), name, &hookSettings{settings, file}, o)
+			err = a.setup(cmd.Context(), name, &hookSettings{settings, file}, o)
+			if err == nil && !o.check && !o.remove && !o.print {
+				a.hint(settings.Then)
+			}
+			return err
 		},
 	}
 	setupFlags(cmd, &o)

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"stig/host"
+)
+
+// TestHooksRun runs every command that setup writes as its host would, in each
+// shell that is here: with stig on PATH, where there is no store, it says
+// nothing and ends with 0, and so it does without stig; an exit code of stig
+// comes through.
+func TestHooksRun(t *testing.T) {
+	program := build(t)
+	failing := t.TempDir()
+	if err := os.WriteFile(filepath.Join(failing, "stig"), []byte("#!/bin/sh\nexit 7\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, shell := range []string{"sh", "bash", "dash", "zsh", "fish"} {
+		path, err := exec.LookPath(shell)
+		if err != nil {
+			continue
+		}
+		for _, command := range hookCommands(t) {
+			for _, test := range []struct {
+				path string
+				exit int
+			}{{filepath.Dir(program), 0}, {t.TempDir(), 0}, {failing, 7}} {
+				cmd := exec.Command(path, "-c", command)
+				cmd.Dir = t.TempDir()
+				cmd.Env = []string{"PATH=" + test.path, "HOME=" + cmd.Dir}
+				cmd.Stdin = strings.NewReader(`{"cwd":"` + cmd.Dir + `"}`)
+				out, err := cmd.CombinedOutput()
+				var ended *exec.ExitError
+				if err != nil && !errors.As(err, &ended) {
+					t.Fatal(err)
+				}
+				if got := cmd.ProcessState.ExitCode(); got != test.exit || len(out) > 0 {
+					t.Errorf("%s -c %q with PATH=%s: exit %d, want %d: %s", shell, command, test.path, got, test.exit, out)
+				}
+			}
+		}
+	}
+}
+
+// hookCommands are the commands in the settings of all hosts.
+func hookCommands(t *testing.T) (commands []string) {
+	for _, settings := range host.AllSettings() {
+		for _, found := range regexp.MustCompile(`"command": (".*")`).FindAllStringSubmatch(settings.Whole(), -1) {
+			command, err := strconv.Unquote(found[1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			commands = append(commands, command)
+		}
+	}
+	if len(commands) < 16 {
+		t.Fatalf("found %q", commands)
+	}
+	return commands
+}
