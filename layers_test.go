@@ -46,16 +46,17 @@ const (
 // one package that may import it. "x" stands for x and everything under it.
 // golang.org/x counts as the standard library.
 var dependencies = map[string]string{
-	"cuelang.org/go":                  "cue",
-	"github.com/dominikbraun/graph":   "dag",
-	"github.com/fsnotify/fsnotify":    "beads",
-	"github.com/rogpeppe/go-internal": command,
-	"github.com/spf13/cobra":          command,
-	"github.com/spf13/pflag":          command,
-	"github.com/tailscale/hujson":     "host",
-	"github.com/yuin/goldmark":        "notes",
-	"mvdan.cc/sh":                     "gate",
-	"os/exec":                         "gate",
+	"cuelang.org/go":                         "cue",
+	"github.com/dominikbraun/graph":          "dag",
+	"github.com/fsnotify/fsnotify":           "beads",
+	"github.com/modelcontextprotocol/go-sdk": command,
+	"github.com/rogpeppe/go-internal":        command,
+	"github.com/spf13/cobra":                 command,
+	"github.com/spf13/pflag":                 command,
+	"github.com/tailscale/hujson":            "host",
+	"github.com/yuin/goldmark":               "notes",
+	"mvdan.cc/sh":                            "gate",
+	"os/exec":                                "gate",
 }
 
 // optional may be without an importer: cobra brings pflag with it, and

@@ -90,9 +90,9 @@ func (a *app) command() *cobra.Command {
 		a.claimCommand(), a.releaseCommand(), a.propagateCommand(), a.reviewCommand(),
 		a.escalateCommand(), a.escalationsCommand(), a.resolveCommand(), a.awaitCommand(),
 		a.initCommand(), a.createCommand(), a.depCommand(),
-		a.hookCommand(),
+		a.hookCommand(), a.mcpCommand(),
 		a.signalsCommand(), a.schemaCommand(), a.versionCommand(), a.diffCommand(),
-		a.mergeCommand(), a.setupCommand(), a.skillCommand(), a.doctorCommand(), a.skillCommand(), a.readyCommand(), a.cyclesCommand(), a.planCommand(), a.listCommand(), a.trajectoryCommand(), a.graphCommand(),
+		a.mergeCommand(), a.setupCommand(), a.doctorCommand(), a.skillCommand(), a.readyCommand(), a.cyclesCommand(), a.planCommand(), a.listCommand(), a.trajectoryCommand(), a.graphCommand(),
 	)
 	root.SetHelpCommandGroupID("connect")
 	root.SetCompletionCommandGroupID("connect")

@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"stig/beads"
@@ -54,12 +57,7 @@ func (a *app) objection(ctx context.Context, store beads.Store, attempt gate.Att
 		return attempt.Verb + ": only running it can tell which issues it closes, and an issue closes when its acceptance criteria pass\n" +
 			"hint: name the issues: type stig close ID --reason \"what exists now, and how you know that it works\""
 	}
-	var unproven []string
-	for _, id := range attempt.IDs {
-		if !a.proven(ctx, store, id) {
-			unproven = append(unproven, id)
-		}
-	}
+	unproven := a.unproven(ctx, store, attempt.IDs)
 	if len(unproven) == 0 {
 		return ""
 	}
@@ -68,27 +66,46 @@ func (a *app) objection(ctx context.Context, store beads.Store, attempt gate.Att
 		fmt.Sprintf("hint: type stig close %s --reason \"what exists now, and how you know that it works\"; it runs them", ids)
 }
 
-// proven tells whether a fresh verdict on an issue has passed. Whatever keeps
-// that from being known leaves it unproven.
-func (a *app) proven(ctx context.Context, store beads.Store, id string) bool {
+// unproven are the issues on which no fresh verdict has passed. Whatever keeps
+// that from being known leaves all of them unproven.
+func (a *app) unproven(ctx context.Context, store beads.Store, ids []string) []string {
+	fresh, err := a.verdicts(ctx, store)
+	if err != nil {
+		return ids
+	}
 	file, err := beads.Read(store)
 	if err != nil {
-		return false
+		return ids
 	}
 	defer file.Close()
-	issue, err := file.Find(id)
-	if err != nil {
-		return false
-	}
-	record, err := issue.Record()
-	if err != nil {
-		return false
-	}
+	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
+		issue, err := file.Find(id)
+		if err != nil {
+			return false
+		}
+		record, err := issue.Record()
+		return err == nil && fresh(issue.ID, gate.Source(record.Text(beads.AcceptanceCriteria), record.Text(beads.Description)))
+	})
+}
+
+// verdicts gives what tells whether a verdict on criteria passed and still
+// counts, for many issues and one look at the tree.
+func (a *app) verdicts(ctx context.Context, store beads.Store) (fresh func(id, criteria string) bool, err error) {
 	site, err := a.site(ctx, store)
 	if err != nil {
-		return false
+		return nil, err
 	}
-	criteria := gate.Source(record.Text(beads.AcceptanceCriteria), record.Text(beads.Description))
-	_, fresh, err := site.fresh(ctx, issue.ID, criteria)
-	return err == nil && fresh
+	kept, ok := site.verdicts()
+	if _, err := os.Stat(kept.Dir); !ok || err != nil {
+		return nil, errors.New("nothing was ever verified here")
+	}
+	without, err := store.Touched()
+	if err != nil {
+		return nil, err
+	}
+	tree, err := site.git.Tree(ctx, without...)
+	return func(id, criteria string) bool {
+		_, fresh := kept.Fresh(id, gate.Hash(criteria), tree)
+		return fresh
+	}, err
 }

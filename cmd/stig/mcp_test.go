@@ -1,0 +1,197 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// serve starts the real program in a copy of the example store, as a process
+// that a client talks to.
+func serve(t *testing.T) (*mcp.ClientSession, string) {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join("..", "..", "examples", "harbor"))); err != nil {
+		t.Fatal(err)
+	}
+	git(t, dir, "init", "-q")
+	cmd := exec.Command(os.Args[0], "-C", dir, "mcp")
+	cmd.Args[0] = "stig"
+	cmd.Env = append(os.Environ(), "STIG_NOW=2026-11-20T09:00:00Z", "STIG_ACTOR=mara", "STIG_TRUST=1")
+	client := mcp.NewClient(&mcp.Implementation{Name: "test"}, nil)
+	session, err := client.Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := session.Close(); err != nil {
+			t.Errorf("the server did not end well: %v", err)
+		}
+	})
+	return session, dir
+}
+
+// git runs git in a directory.
+func git(t *testing.T, dir string, args ...string) {
+	t.Helper()
+	cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=mara", "-c", "user.email=mara@harbor.example"}, args...)...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("git %v: %v: %s", args, err, out)
+	}
+}
+
+// call calls a tool and gives the object that it answers.
+func call(t *testing.T, session *mcp.ClientSession, tool string, arguments map[string]any) (object map[string]any, failed bool) {
+	t.Helper()
+	result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: arguments})
+	if err != nil {
+		t.Fatalf("%s: %v", tool, err)
+	}
+	object, ok := result.StructuredContent.(map[string]any)
+	if !ok {
+		t.Fatalf("%s: no object: %+v", tool, result)
+	}
+	// Clients that know no structured content read the same as text.
+	text, ok := result.Content[0].(*mcp.TextContent)
+	var same map[string]any
+	if !ok || json.Unmarshal([]byte(text.Text), &same) != nil || same["kind"] != object["kind"] {
+		t.Errorf("%s: the text is not the object: %+v", tool, result.Content)
+	}
+	return object, result.IsError
+}
+
+// TestMCPSession works on an issue from the survey to its close, as an
+// assistant without a shell would.
+func TestMCPSession(t *testing.T) {
+	session, dir := serve(t)
+	kind := func(want string, object map[string]any, failed bool) map[string]any {
+		t.Helper()
+		if object["kind"] != want || failed {
+			t.Fatalf("want kind %q and no error: %v", want, object)
+		}
+		return object
+	}
+	survey, failed := call(t, session, "orient", nil)
+	kind("survey", survey, failed)
+	ready := survey["ready"].([]any)[0].(map[string]any)["id"].(string)
+	briefing, failed := call(t, session, "orient", map[string]any{"id": ready, "depth": "deep"})
+	if kind("briefing", briefing, failed)["depth"] != "deep" {
+		t.Errorf("depth %v", briefing["depth"])
+	}
+	report, failed := call(t, session, "checkpoint", map[string]any{
+		"id": ready, "surprise": 0.0, "progress": "implementing", "done": "--begun, with a dash in front", "remains": "most\nof it",
+	})
+	kind("checkpoint", report, failed)
+	if notes := record(t, dir, ready)["notes"].(string); !strings.Contains(notes, "What was done: --begun") || !strings.Contains(notes, "| progress | implementing | 2026-11-20 |") {
+		t.Errorf("notes: %s", notes)
+	}
+	asked, failed := call(t, session, "escalate", map[string]any{"id": ready, "question": "Which quay first?", "options": []string{"north", "south"}})
+	if failed || asked["id"] != ready {
+		t.Errorf("escalate: %v", asked)
+	}
+	checked, failed := call(t, session, "check", nil)
+	kind("check", checked, failed)
+}
+
+// TestMCPCloses needs the gate: what fails stays open, what passes closes.
+func TestMCPCloses(t *testing.T) {
+	session, dir := serve(t)
+	lines := `{"id":"demo-1","title":"a","status":"open","issue_type":"task","acceptance_criteria":"` + "```verify\\ntest -f a.txt\\n```" + `"}` + "\n"
+	if err := os.WriteFile(filepath.Join(dir, ".beads", "issues.jsonl"), []byte(lines), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	plan, failed := call(t, session, "verify", map[string]any{"id": "demo-1", "plan": true})
+	if checks, ok := plan["checks"].([]any); failed || !ok || len(checks) != 1 {
+		t.Errorf("plan: %v", plan)
+	}
+	closing := map[string]any{"ids": []string{"demo-1"}, "reason": "the harbor master finds a.txt where the gate looks for it"}
+	if verdict, _ := call(t, session, "close", closing); verdict["passed"] != false || record(t, dir, "demo-1")["status"] != "open" {
+		t.Errorf("closed with a check that fails: %v", verdict)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "a.txt"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if verdict, failed := call(t, session, "verify", map[string]any{"id": "demo-1"}); failed || verdict["passed"] != true {
+		t.Errorf("verify: %v", verdict)
+	}
+	if verdict, failed := call(t, session, "close", closing); failed || verdict["closed"] != true || record(t, dir, "demo-1")["status"] != "closed" {
+		t.Errorf("close: %v", verdict)
+	}
+}
+
+// TestMCPErrors holds errors to be those of the tools, with code and hint, so
+// that an assistant can mend what it asked for.
+func TestMCPErrors(t *testing.T) {
+	session, _ := serve(t)
+	object, failed := call(t, session, "orient", map[string]any{"id": "harbor-nowhere"})
+	if !failed || object["kind"] != "error" || object["code"] != float64(exitNoIssue) || object["hint"] == "" {
+		t.Errorf("%v %v", object, failed)
+	}
+	object, failed = call(t, session, "checkpoint", map[string]any{"id": "--help", "surprise": 0.5})
+	if !failed || object["code"] != float64(exitNoIssue) {
+		t.Errorf("an id that looks like a flag: %v", object)
+	}
+	object, failed = call(t, session, "checkpoint", map[string]any{"id": "harbor-9fd.3", "surprise": 1.5})
+	if !failed || object["code"] != float64(exitUsage) || !strings.Contains(object["message"].(string), "surprise") {
+		t.Errorf("%v", object)
+	}
+	for _, arguments := range []map[string]any{{}, {"id": 7}, {"id": "harbor-9fd.3", "why": "x"}} {
+		result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "verify", Arguments: arguments})
+		if err == nil && !result.IsError {
+			t.Errorf("%v: no error", arguments)
+		}
+	}
+}
+
+// TestMCPTools counts what a client reads at every start.
+func TestMCPTools(t *testing.T) {
+	session, _ := serve(t)
+	list, err := session.ListTools(context.Background(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	characters := 0
+	for _, tool := range list.Tools {
+		names = append(names, tool.Name)
+		characters += utf8.RuneCountInString(tool.Description)
+		schema := tool.InputSchema.(map[string]any)
+		properties, _ := schema["properties"].(map[string]any)
+		for _, property := range properties {
+			description, _ := property.(map[string]any)["description"].(string)
+			characters += utf8.RuneCountInString(description)
+		}
+	}
+	slices.Sort(names)
+	if got := strings.Join(names, " "); got != "check checkpoint close escalate orient verify" {
+		t.Errorf("tools: %s", got)
+	}
+	if characters == 0 || characters >= 3000 {
+		t.Errorf("the descriptions have %d characters, want under 3,000", characters)
+	}
+	t.Logf("%d characters of descriptions", characters)
+}
+
+// record reads an issue of the store in a directory.
+func record(t *testing.T, dir, id string) (issue map[string]any) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, ".beads", "issues.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if json.Unmarshal([]byte(line), &issue) == nil && issue["id"] == id {
+			return issue
+		}
+	}
+	t.Fatalf("%s is not in the store", id)
+	return nil
+}
