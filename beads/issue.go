@@ -215,38 +215,40 @@ func (x *indexer) time(line []byte, v span) time.Time {
 	return t.UTC()
 }
 
+// dependencies reads a value that is known to be sound.
 func (x *indexer) dependencies(list []byte) []Dep {
 	if len(list) == 0 || list[0] != '[' {
 		return nil
 	}
 	x.row = x.row[:0]
 	s := scanner{b: list}
-	for v, ok := s.element(0); ok; v, ok = s.element(v.end) {
-		if d, ok := x.dependency(v.of(list)); ok {
+	for i := s.blanks(1); list[i] != ']'; i = s.nextElement(i) {
+		if list[i] != '{' {
+			i = s.value(i, 0)
+			continue
+		}
+		var d Dep
+		if d, i = x.dependency(&s, i); d.On != "" {
 			x.row = append(x.row, d)
 		}
 	}
 	return x.keepRow()
 }
 
-func (x *indexer) dependency(object []byte) (d Dep, ok bool) {
-	if object[0] != '{' {
-		return d, false
-	}
+// dependency reads the object at offset i and gives the offset after it.
+func (x *indexer) dependency(s *scanner, i int) (Dep, int) {
 	var on, kind span
 	var m member
-	w := walker{scanner: scanner{b: object}}
-	for w.next(&m) {
-		switch string(x.key(object, m)) {
+	for i = s.blanks(i + 1); s.b[i] != '}'; i = s.nextElement(i) {
+		i = s.member(i, 0, &m)
+		switch string(x.key(s.b, m)) {
 		case "depends_on_id":
 			on = m.val
 		case "type":
 			kind = m.val
 		}
 	}
-	d.On = x.keep(x.text(object, on))
-	d.Type = x.word(x.text(object, kind))
-	return d, d.On != ""
+	return Dep{On: x.keep(x.text(s.b, on)), Type: x.word(x.text(s.b, kind))}, i + 1
 }
 
 func (x *indexer) keepRow() []Dep {

@@ -326,3 +326,12 @@ func (s *scanner) element(i int) (span, bool) {
 	}
 	return span{i, s.value(i, 0)}, true
 }
+
+// nextElement steps from the offset after an element or member of a sound
+// value to that of the next one, or of the bracket that closes it.
+func (s *scanner) nextElement(i int) int {
+	if i = s.blanks(i); s.b[i] == ',' {
+		i = s.blanks(i + 1)
+	}
+	return i
+}
