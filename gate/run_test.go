@@ -226,9 +226,10 @@ func TestRunTimeoutReachesOtherGroups(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	start := time.Now()
-	_, err := gate.Run(ctx, gate.Command{Argv: []string{"sh", "-c", "timeout 300 sh -c 'echo $$ >" + pid + "; sleep 300; :'; true"}})
-	if took := time.Since(start); !errors.Is(err, context.DeadlineExceeded) || took > 1500*time.Millisecond {
-		t.Errorf("took %v: %v", took, err)
+	script := "timeout 300 sh -c 'trap \"echo tidy; exit\" TERM; echo $$ >" + pid + "; sleep 300 & wait'; true"
+	got, err := gate.Run(ctx, gate.Command{Argv: []string{"sh", "-c", script}})
+	if took := time.Since(start); !errors.Is(err, context.DeadlineExceeded) || took > 1500*time.Millisecond || string(got.Stdout) != "tidy\n" {
+		t.Errorf("took %v: %q, %v: it was to be asked to end first", took, got.Stdout, err)
 	}
 	gone(t, pid)
 }

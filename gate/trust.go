@@ -28,9 +28,8 @@ type Grant struct {
 // commit: another one at the same path is another repository. A grant that
 // cannot be read counts for nothing.
 func (t Trust) Granted(root, rootCommit string) bool {
-	root = realPath(root)
-	g, err := t.read(t.file(root))
-	return err == nil && g.Root == root && g.Commit == rootCommit
+	g, err := t.read(t.file(realPath(root)))
+	return err == nil && g.Commit == rootCommit
 }
 
 // Commits gives the root commits that are trusted at root, for Git.RootCommit.

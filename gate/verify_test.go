@@ -521,6 +521,10 @@ func TestVerifyLogs(t *testing.T) {
 	if err := errors.Join(os.WriteFile(foreign, nil, 0o600), os.Chtimes(foreign, old, old)); err != nil {
 		t.Fatal(err)
 	}
+	huge := filepath.Join(j.Logs, "huge.log")
+	if err := errors.Join(os.WriteFile(huge, nil, 0o600), os.Truncate(huge, 2<<30), os.Chtimes(huge, old, old.Add(-time.Hour))); err != nil {
+		t.Fatal(err)
+	}
 	v := verify(t, j)
 	entries, err := os.ReadDir(j.Logs)
 	if err != nil || len(entries) != 200+2+1 {
