@@ -28,7 +28,7 @@ var forms = sync.OnceValue(func() shapes {
 })
 
 // operators are what stands behind the first word in lines of other languages.
-var operators = []string{"=", "==", "===", "!=", ":=", "+=", "->", "=>", ":", "::", "?", "+", "-"}
+var operators = []string{"=", "==", "===", "!=", ":=", "+=", "->", "=>", ":", "::", "?"}
 
 // functionWords go on with a sentence, and are no argument of any program.
 const functionWords = " sure it to the a an of and or by in on is are was be as from with that this for if not into at its " +

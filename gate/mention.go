@@ -21,6 +21,8 @@ type surroundings struct {
 type wording struct {
 	denied      *regexp.Regexp // before: it is not to be run
 	object      *regexp.Regexp // before: something is done with the command, or is to exist
+	advised     *regexp.Regexp // before: somebody is told to run it
+	exchanged   *regexp.Regexp // before: it takes the place of something
 	quoted      *regexp.Regexp // before: it is replaced, printed, expected, or the value of a flag
 	none        *regexp.Regexp // before what quoted finds: "no errors" is a result, not a quotation
 	occasion    *regexp.Regexp // before: it is when something else happens
@@ -38,6 +40,7 @@ type wording struct {
 	asked       *regexp.Regexp // before: it is to be run
 	succeeds    *regexp.Regexp // after: it is to succeed
 	introducing *regexp.Regexp // in the line above a list: its items are things
+	inviting    *regexp.Regexp // there: they are to be run all the same
 	checking    *regexp.Regexp // after: it is used to check
 
 	blockBreak *regexp.Regexp // where another paragraph or list item begins
@@ -64,7 +67,7 @@ const (
 	handled = `(?:added|available|implemented|documented|defined|created|supported|registered|present|removed|deprecated|replaced|` +
 		`renamed|allowed|blocked|denied|detected|matched|parsed|handled|recogni[sz]ed|flagged|classified|accepted|intercepted|` +
 		`caught|permitted|rejected|refused|forbidden|prohibited|banned|deleted|gone|rewritten|normali[sz]ed|called|invoked|executed|` +
-		`used|wired|exposed|listed|mentioned|displayed|whitelisted|allowlisted|safe|unsafe|dangerous|unchanged|unaffected|preserved|exists?)\b`
+		`used|recommended|preferred|suggested|wired|exposed|listed|mentioned|displayed|whitelisted|allowlisted|safe|unsafe|dangerous|unchanged|unaffected|preserved|exists?)\b`
 )
 
 var phrases = sync.OnceValue(func() wording {
@@ -85,6 +88,9 @@ var phrases = sync.OnceValue(func() wording {
 			`(?:tests?|rules?|patterns?|coverage|docs?|documentation|help|help text|support|usage|examples?|completions?|handling|handlers?) (?:for|of)|` +
 			`(?:implemented|resolved|computed|detected|obtained|fetched|determined|derived|collected|retrieved|queried|spawned|read|parsed) (?:by|via|with|using|through|from)|` +
 			`resolve via|new|slash)` + fillers),
+		advised: regexp.MustCompile(`(?i)\b((?:suggest|hint|prompt|tell|instruct|advis|recommend|ask|say|mention|point)(?:s|es?|ed|ing)?|told|said)\b` +
+			`[^.;]{0,50}\b(?:to (?:run|use|try|type)|running|using|try)[\s:]*$`),
+		exchanged: regexp.MustCompile(`(?i)\b((?:replac|chang|renam|mov|convert|migrat|switch|substitut|prefer)(?:s|es?|ed|ing|red)?)\b[^.;]{1,80}\b(?:with|by|to|for|over|from)$`),
 		quoted: regexp.MustCompile(`(?i)(?:\b(?:` +
 			`replac(?:e|es|ed|ing)|supersedes?|formerly|previously|used to be|renamed(?: from)?|` +
 			`output (?:of|from)|outputs?|prints?|printed|printing|displays?|shows?|showing|returns?|says?|saying|contains?|containing|` +
@@ -97,19 +103,20 @@ var phrases = sync.OnceValue(func() wording {
 		means:    regexp.MustCompile(`(?i)\b(?:use|using|via|with|by|through)$`),
 		purpose:  regexp.MustCompile(`(?i)^(?:to|for|internally|under the hood|behind the scenes)\b`),
 		noun: regexp.MustCompile(`(?i)^(?:-\s*)?(?:call|invocations?|pattern|string|syntax|snippets?|examples?|flag|options?|usages?|documentation|docs|` +
-			`help|help text|support|implementation|parity|equivalents?|alias|output|error|message|style|semantics|workflow|structure|format|response|subcommands|new flags?|behaviou?r|logic|handler)\b`),
+			`help|help text|support|implementation|parity|equivalents?|alias|output|error|message|style|semantics|workflow|structure|format|response|subcommands|new flags?|instructions?|behaviou?r|logic|handler)\b`),
 		described: regexp.MustCompile(`(?i)^(?:[^-–—:]{0,30}\s)?[-–—:]+\s*(?:show|list|display|generate|create|output|print|add|remove|update|delete|get|set|return|` +
 			`install|export|import|start|stop|launch|open|edit|view|wrapper|alias|quer(?:y|ies)|read|write|fetch|parse|force|assign)\b`),
-		gone: regexp.MustCompile(`(?i)^(?:(?:commands?|targets?|scripts?)\s+)?` +
-			`(?:is|are|was|has been|must be|must|should|shall|will|may|can|does|do)\s*` +
-			`(?:never|not|n['’]t|no longer|removed|gone|deprecated|forbidden|banned|blocked|refused|rejected|replaced|deleted|denied)\b(?:\s+be)?`),
+		gone: regexp.MustCompile(`(?i)^(?:(?:commands?|targets?|scripts?)\s+)?(?:` +
+			`(?:is|are|was|has been|must be)\s+(?:never|not|no longer|removed|gone|deprecated|forbidden|banned|blocked|refused|rejected|replaced|deleted|denied)\b|` +
+			`(?:must|should|shall|will|may|can)\s*(?:not|never|n['’]t)\s+(?:be|exist|run)\b|` +
+			`do(?:es)?\s*(?:not|n['’]t)\s+(?:exist|appear|run|work)\b)`),
 		treated: regexp.MustCompile(`(?i)^(?:(?:(?:sub)?commands?|targets?|scripts?|recipes?|tasks?|steps?|jobs?|entry|entries|lines?)\s+)?` +
-			aux + adverbs + handled),
+			`(?:` + aux + adverbs + handled + `|(?:with|without|on|for|in|outside|against)\s+(?:[^\s,;.]+\s+){1,5}?(?:is|are|gets)\s+` + adverbs + handled + `)`),
 		failing: regexp.MustCompile(`(?i)^(?:(?:commands?|targets?|scripts?)\s+)?(?:(?:with(?:out)?|on|for|in|outside|against|from)\s+(?:[^\s,;.]+\s+){1,5})?` +
 			`(?:(?:now|still|must|should|will|also|then|to|correctly|gracefully)\s+)*` +
 			`(?:fail(?:s|ed|ing)?\b|errors?(?:\s+out)?\b|refuses?\b|rejects?\b|raises?\b|throws?\b|crash(?:es)?\b|panics?\b|` +
 			`(?:(?:exit(?:s|ed)?|returns?|produces?|gives?|prints?|shows?|reports?|yields?|emits?)\s+)(?:with\s+)?(?:an?\s+|the\s+)?` +
-			`(?:(?:exit\s+)?(?:code|status)\s*:?\s*)?(?:[1-9]\b|non-?zero|(?:[\w-]+\s+){0,3}errors?\b(?:\s+(?:message|if|when))?)|exit\s+(?:code\s+)?(?:[1-9]|non-?zero))`),
+			`(?:(?:exit\s+)?(?:code|status)\s*:?\s*(?:[1-9]\b|non-?zero)|[12]\s+(?:when|if|on)\b|non-?zero|(?:[\w-]+\s+){0,3}errors?\b(?:\s+(?:message|if|when))?)|exit(?:s|ed)?\s+(?:with\s+)?(?:code\s+)?(?:[1-9]|non-?zero))`),
 		passing: regexp.MustCompile(`(?i)^(?:(?:must|should|shall|will|can|may|does|do)\s*(?:not|never|n['’]t)\s+(?:fail|error|crash|panic|hang|break|regress|` +
 			`warn|report|show|produce|print|emit|return|throw|raise|time|leave|change|modify)|` +
 			`(?:exits?|returns?|reports?|shows?|gives?|produces?|prints?|yields?|emits?)\s+(?:(?:with|code|status|exit)\s+)*(?:no|zero|0|without)\b)`),
@@ -123,6 +130,7 @@ var phrases = sync.OnceValue(func() wording {
 		introducing: regexp.MustCompile(`(?i)\b(?:never|not|don['’]t|block(?:s|ed)?|den(?:y|ies|ied)|reject(?:s|ed)?|forbidden|refused?|allow(?:s|ed)|` +
 			`permit(?:s|ted)|detect(?:s|ed)?|match(?:es|ed)|inputs?|test cases?|examples?|removed|deprecated|replaced|out of scope|non-goals?|anti-?patterns?|` +
 			`subcommands|new commands|supported commands|implemented|supports?|usage|outputs?|safe|unsafe|dangerous|destructive)\b`),
+		inviting:   regexp.MustCompile(`(?i)\b(?:pass|succeed|work|run|execute|exit|not (?:fail|error|break|crash)|verif|validat|verification|checks?)`),
 		checking:   regexp.MustCompile(`(?i)^to (?:verify|check|confirm|test|validate|ensure|prove|see)\b`),
 		blockBreak: regexp.MustCompile(`\n[ \t>]*\n|\n[ \t>]*(?:[-*+]|\d+[.)])[ \t]|\n[ \t>]*#`),
 		itemStart:  regexp.MustCompile(`^[ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)?(?:\[[ xX]\][ \t]+)?`),
@@ -162,10 +170,15 @@ func (c surroundings) mention(searching bool) string {
 	if match := p.denied.FindStringSubmatch(c.before); match != nil {
 		return "mentioned after " + quote(match[1])
 	}
-	if match := p.object.FindStringSubmatch(c.before); match != nil && !p.checking.MatchString(c.after) {
+	for _, told := range []*regexp.Regexp{p.advised, p.exchanged} {
+		if match := told.FindStringSubmatch(c.before); match != nil {
+			return "mentioned after " + quote(match[1])
+		}
+	}
+	if match := p.object.FindStringSubmatch(c.before); match != nil && !c.wanted(match[1]) {
 		return "mentioned after " + quote(match[1])
 	}
-	if at := p.quoted.FindStringIndex(c.before); at != nil && !p.none.MatchString(c.before[:at[0]]) {
+	if at := p.quoted.FindStringIndex(c.before); at != nil && !p.none.MatchString(c.before[:at[0]]) && !c.announced() {
 		return "mentioned after " + quote(strings.Trim(c.before[at[0]:], " :,"))
 	}
 	if match := p.occasion.FindString(c.before); match != "" && !c.comma {
@@ -194,10 +207,24 @@ func (c surroundings) mention(searching bool) string {
 			return "expected to fail: " + quote(strings.TrimSpace(match))
 		}
 	}
-	if match := p.introducing.FindString(c.intro); match != "" && !p.succeeds.MatchString(said) {
+	if match := p.introducing.FindString(c.intro); match != "" && !p.inviting.MatchString(c.intro) && !p.succeeds.MatchString(said) {
 		return "listed under " + quote(match)
 	}
 	return ""
+}
+
+// wanted tells whether a command is asked for all the same where something is
+// done with it: used to check, "a new one works", "the migration runs: it".
+func (c surroundings) wanted(verb string) bool {
+	p := phrases()
+	return p.checking.MatchString(c.after) ||
+		strings.EqualFold(verb, "new") && p.succeeds.MatchString(c.after) ||
+		strings.EqualFold(verb, "runs") && strings.HasSuffix(c.before, ":")
+}
+
+// announced tells whether a colon leads to a command that is to succeed.
+func (c surroundings) announced() bool {
+	return strings.HasSuffix(c.before, ":") && phrases().succeeds.MatchString(c.after)
 }
 
 // firstClause is the text up to the end of the clause.

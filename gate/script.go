@@ -48,6 +48,8 @@ func (s *script) note(node syntax.Node) {
 	case *syntax.LetClause:
 		s.words += 1 + len(node.Exprs)
 		s.commands = append(s.commands, []string{"let"})
+	case *syntax.TimeClause:
+		s.words++
 	case *syntax.TestClause, *syntax.ArithmCmd:
 		s.words += 3
 		s.checks = true
