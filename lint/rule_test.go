@@ -349,6 +349,7 @@ var breaches = map[string]struct{ bad, good []string }{
 		good: []string{
 			line("a", "notes", table("| progress | exploring | 2026-11-01 |")) + since + line("a", "notes", table("| progress | verifying | 2026-11-02 |")),
 			line("a", "notes", table("| progress | verifying | 2026-11-01 |")) + since + line("a", "notes", table("| progress | blocked | 2026-11-02 |")),
+			line("a", "notes", table("| progress | blocked | 2026-11-01 |")) + since + line("a", "notes", table("| progress | exploring | 2026-11-02 |")),
 			line("a", "notes", table("| surprise | 0.4 | 2026-11-01 |")) + since + line("a", "notes", table("| surprise | 0.2 | 2026-11-01 |")),
 			line("a", "notes", table("| progress | verifying | 2026-11-01 |")) + since +
 				line("a", "notes", table("| progress | exploring | 2026-11-01 |")+estimate+"It broke.\n<!-- /checkpoint-context -->"),
@@ -357,6 +358,7 @@ var breaches = map[string]struct{ bad, good []string }{
 	lint.RuleTrail: {
 		bad: []string{
 			line("a", "notes", asked) + since + line("a", "notes", strings.Replace(asked, "left", "right", 1)),
+			line("a", "notes", asked) + since + line("a", "notes", strings.Replace(asked, "by mara", "by nora", 1)),
 			line("a", "notes", asked) + since + line("a", "notes", strings.Replace(asked, "## Pending (2026-11-01)\nWhich?\n", "", 1)),
 		},
 		good: []string{
