@@ -1,6 +1,7 @@
 package beads
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -100,9 +101,13 @@ func checkSet(t testing.TB, before, after *Record, k Key, text string) {
 	}
 }
 
+// object decodes a line; numbers stay as they are written, for JSON knows those
+// too that no float64 holds.
 func object(t testing.TB, line []byte) (o map[string]any) {
 	t.Helper()
-	if err := json.Unmarshal(line, &o); err != nil {
+	d := json.NewDecoder(bytes.NewReader(line))
+	d.UseNumber()
+	if err := d.Decode(&o); err != nil {
 		t.Fatalf("%v: %s", err, line)
 	}
 	return o
