@@ -292,7 +292,7 @@ func compact(v any) []byte {
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(v); err != nil {
-		panic(err) // texts and numbers have a JSON form
+		panic("host: " + err.Error()) // texts and numbers have a JSON form
 	}
 	return bytes.TrimSpace(text.Bytes())
 }
