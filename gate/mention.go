@@ -63,6 +63,8 @@ const (
 	// aux and adverbs stand before what is said of the code.
 	aux     = `(?:(?:is|are|was|were|has been|have been|must be|should be|shall be|will be|can be|may be|gets?|got|being|be)\s+)?`
 	adverbs = `(?:(?:now|also|still|already|fully|properly|correctly|always|all|both|never|no longer|not)\s+)*`
+	// place is where or how the command stands.
+	place = `(?:with|without|on|for|in|inside|within|outside|against|from|behind)\s+(?:[^\s,;.]+\s+){1,5}?`
 	// handled is what is done with a command that is a thing.
 	handled = `(?:added|available|implemented|documented|defined|created|supported|registered|present|removed|deprecated|replaced|` +
 		`renamed|allowed|blocked|denied|detected|matched|parsed|handled|recogni[sz]ed|flagged|classified|accepted|intercepted|` +
@@ -86,6 +88,7 @@ var phrases = sync.OnceValue(func() wording {
 			`chang(?:es?|ed|ing)|improv(?:es?|ed|ing)|requir(?:es?|ed|ing)|(?:flags?|options?|checks?|subcommands?|hooks?|support) to|equivalent (?:to|of)|similar to|same as|identical to|compatible with|parity with|compar(?:es?|ed|able) (?:to|with)|` +
 			`consistent with|vs\.?|versus|alias(?:es)?(?: for| of| to)?|shorthand for|wrapper (?:for|around)|` +
 			`(?:tests?|rules?|patterns?|coverage|docs?|documentation|help|help text|support|usage|examples?|completions?|handling|handlers?) (?:for|of)|` +
+			`(?:created|produced|generated|triggered|managed|run|started|emitted|written) by|false positives? (?:on|for|with|from)|` +
 			`(?:implemented|resolved|computed|detected|obtained|fetched|determined|derived|collected|retrieved|queried|spawned|read|parsed) (?:by|via|with|using|through|from)|` +
 			`resolve via|new|slash)` + fillers),
 		advised: regexp.MustCompile(`(?i)\b((?:suggest|hint|prompt|tell|instruct|advis|recommend|ask|say|mention|point)(?:s|es?|ed|ing)?|told|said)\b` +
@@ -106,13 +109,13 @@ var phrases = sync.OnceValue(func() wording {
 			`help|help text|support|implementation|parity|equivalents?|alias|output|error|message|style|semantics|workflow|structure|format|response|subcommands|new flags?|instructions?|behaviou?r|logic|handler)\b`),
 		described: regexp.MustCompile(`(?i)^(?:[^-–—:]{0,30}\s)?[-–—:]+\s*(?:show|list|display|generate|create|output|print|add|remove|update|delete|get|set|return|` +
 			`install|export|import|start|stop|launch|open|edit|view|wrapper|alias|quer(?:y|ies)|read|write|fetch|parse|force|assign)\b`),
-		gone: regexp.MustCompile(`(?i)^(?:(?:commands?|targets?|scripts?)\s+)?(?:` +
+		gone: regexp.MustCompile(`(?i)^(?:(?:commands?|targets?|scripts?)\s+)?(?:` + place + `)?(?:` +
 			`(?:is|are|was|has been|must be)\s+(?:never|not|no longer|removed|gone|deprecated|forbidden|banned|blocked|refused|rejected|replaced|deleted|denied)\b|` +
 			`(?:must|should|shall|will|may|can)\s*(?:not|never|n['’]t)\s+(?:be|exist|run)\b|` +
-			`do(?:es)?\s*(?:not|n['’]t)\s+(?:exist|appear|run|work)\b)`),
+			`do(?:es)?\s*(?:not|n['’]t)\s+(?:exist|appear|run|work|trigger|match|fire|count)\b)`),
 		treated: regexp.MustCompile(`(?i)^(?:(?:(?:sub)?commands?|targets?|scripts?|recipes?|tasks?|steps?|jobs?|entry|entries|lines?)\s+)?` +
-			`(?:` + aux + adverbs + handled + `|(?:with|without|on|for|in|outside|against)\s+(?:[^\s,;.]+\s+){1,5}?(?:is|are|gets)\s+` + adverbs + handled + `)`),
-		failing: regexp.MustCompile(`(?i)^(?:(?:commands?|targets?|scripts?)\s+)?(?:(?:with(?:out)?|on|for|in|outside|against|from)\s+(?:[^\s,;.]+\s+){1,5})?` +
+			`(?:` + aux + adverbs + handled + `|` + place + `(?:is|are|gets)\s+` + adverbs + handled + `)`),
+		failing: regexp.MustCompile(`(?i)^(?:(?:commands?|targets?|scripts?)\s+)?(?:` + place + `)?` +
 			`(?:(?:now|still|must|should|will|also|then|to|correctly|gracefully)\s+)*` +
 			`(?:fail(?:s|ed|ing)?\b|errors?(?:\s+out)?\b|refuses?\b|rejects?\b|raises?\b|throws?\b|crash(?:es)?\b|panics?\b|` +
 			`(?:(?:exit(?:s|ed)?|returns?|produces?|gives?|prints?|shows?|reports?|yields?|emits?)\s+)(?:with\s+)?(?:an?\s+|the\s+)?` +
@@ -126,7 +129,7 @@ var phrases = sync.OnceValue(func() wording {
 		decided: regexp.MustCompile(`(?i)^[:=–—-]*(?:→|=>|->|\|)\s*(?:den(?:y|ies)|blocks?|allows?|rejects?|refuses?|flags?|match(?:es)?|no match|safe|warns?|asks?)\b`),
 		asked: regexp.MustCompile(`(?i)\b(?:run|runs? with|running|check|checks|checked|verif(?:y|ies|ied|ication)|confirm(?:s|ed)?|ensure|execute|validate|tests?|tested|passes|passed|pass|command|inline)` +
 			`(?:\s+(?:with|by|via|using|that|the|commands?|command|it|this|inline|running|and|also))*[\s:(]*$`),
-		succeeds: regexp.MustCompile(`(?i)^(?:(?:now|still|must|should|will|also|all)\s+)*(?:pass(?:es|ed)?|succeeds?|works?|completes?|is (?:clean|green)|exits? (?:with )?(?:code )?(?:0|zero)|returns? 0|runs? (?:clean|without|successfully))\b`),
+		succeeds: regexp.MustCompile(`(?i)^(?:(?:now|still|must|should|will|also|all)\s+)*(?:pass(?:es|ed)?|succeeds?|works?|completes?|(?:is )?(?:ok|clean|green)|validates|compiles|builds|exits? (?:with )?(?:code )?(?:0|zero)|returns? 0|runs? (?:clean|without|successfully))\b`),
 		introducing: regexp.MustCompile(`(?i)\b(?:never|not|don['’]t|block(?:s|ed)?|den(?:y|ies|ied)|reject(?:s|ed)?|forbidden|refused?|allow(?:s|ed)|` +
 			`permit(?:s|ted)|detect(?:s|ed)?|match(?:es|ed)|inputs?|test cases?|examples?|removed|deprecated|replaced|out of scope|non-goals?|anti-?patterns?|` +
 			`subcommands|new commands|supported commands|implemented|supports?|usage|outputs?|safe|unsafe|dangerous|destructive)\b`),

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"fmt"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -142,6 +143,9 @@ func (s *script) resolve(look Lookup) (missing, unknown string, resolved bool) {
 	return missing, unknown, resolved
 }
 
+// scriptSuffixes are the ends of the names of scripts.
+var scriptSuffixes = []string{".sh", ".bash", ".zsh", ".py", ".rb", ".pl", ".js", ".mjs", ".ts", ".ps1"}
+
 // absent tells whether the only word that is no program here is a path in the
 // repository, as of a script that is not there.
 func (s *script) absent(unknown string) bool {
@@ -150,7 +154,8 @@ func (s *script) absent(unknown string) bool {
 			return false
 		}
 	}
-	return strings.HasPrefix(unknown, "./") && !strings.HasSuffix(unknown, "/")
+	script := strings.Contains(unknown, "/") && slices.Contains(scriptSuffixes, path.Ext(unknown))
+	return script || strings.HasPrefix(unknown, "./") && !strings.HasSuffix(unknown, "/")
 }
 
 // idle tells whether a script only prepares or prints, so that its passing
