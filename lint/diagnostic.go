@@ -31,7 +31,7 @@ type Diagnostic struct {
 	Severity    Severity `json:"severity"`
 	ID          string   `json:"id,omitempty"`           // the issue, when one is known
 	File        string   `json:"file"`                   // the store
-	Line        int      `json:"line"`                   // 1-based line of the store
+	Line        int      `json:"line"`                   // 1-based line of the store; 0 for an issue that is gone from it
 	Column      int      `json:"column,omitempty"`       // 1-based byte, for lines that do not parse
 	NotesLine   int      `json:"notes_line,omitempty"`   // 1-based line within the notes
 	NotesColumn int      `json:"notes_column,omitempty"` // 1-based byte within that line

@@ -13,8 +13,8 @@ import (
 
 // past opens the store as it was where the present commit left a revision, so
 // that what others did there since is not taken for what was undone here. It is
-// nil for "", and for a revision from before there was a store; the function
-// that it gives closes it.
+// nil for "", and for a revision from before there was a store or any commit; the
+// function that it gives closes it.
 func (a *app) past(ctx context.Context, store beads.Store, revision string) (*lint.Past, func(), error) {
 	if revision == "" {
 		return nil, func() {}, nil
@@ -22,6 +22,10 @@ func (a *app) past(ctx context.Context, store beads.Store, revision string) (*li
 	git, _, err := a.git(store)
 	if err != nil {
 		return nil, nil, err
+	}
+	if revision == "HEAD" && unborn(ctx, git) {
+		a.warn("there is no commit yet, so that there is nothing to hold the store against")
+		return nil, func() {}, nil
 	}
 	left, err := whereLeft(ctx, git, revision)
 	if err != nil {
@@ -43,6 +47,17 @@ func (a *app) past(ctx context.Context, store beads.Store, revision string) (*li
 	}
 	a.warn("%s: has no store yet, so that there is nothing to hold this one against", revision)
 	return nil, func() {}, nil
+}
+
+// unborn tells whether HEAD is a branch without a commit: a hook that runs before
+// the first one must let it pass.
+func unborn(ctx context.Context, git gate.Git) bool {
+	branch, err := git.Run(ctx, "symbolic-ref", "-q", "HEAD")
+	if err != nil || branch.Exit != 0 {
+		return false
+	}
+	commit, err := git.Run(ctx, "rev-parse", "-q", "--verify", "HEAD")
+	return err == nil && commit.Exit != 0
 }
 
 // whereLeft is the last commit that a revision and the present one share.
