@@ -156,21 +156,24 @@ func (c *closer) close(ctx context.Context, candidate *checkpoint.Candidate, f *
 		f.closed = &checkpoint.Closed{ID: f.id, Title: candidate.Title, Already: true, Reason: candidate.Reason}
 		return
 	}
-	if f.trial, f.err = c.app.trial(ctx, c.site, f.id, candidate.Criteria); f.err != nil {
-		return
-	}
+	f.trial = c.app.trial(ctx, c.site, f.id, candidate.Criteria)
 	closing := c.closing
-	closing.Edited = f.trial.edited
 	if closing.Ground == nil {
 		f.err = c.verdict(ctx, f.trial)
-		if f.failed() && c.escalate && !c.dryRun {
-			f.escalated, f.err = c.ask(ctx, f.trial)
-		}
-		if f.err != nil || !f.trial.verdict.Passed() {
-			return
-		}
+	}
+	f.err = errors.Join(f.err, f.trial.settle())
+	switch {
+	case f.err != nil:
+		return
+	case f.failed() && c.escalate && !c.dryRun:
+		f.escalated, f.err = c.ask(ctx, f.trial)
+		return
+	case closing.Ground == nil && !f.trial.verdict.Passed():
+		return
+	case closing.Ground == nil:
 		closing.Ground = f.trial.verdict
 	}
+	closing.Edited = f.trial.edited
 	f.closed, f.err = checkpoint.Close(ctx, c.site.store, c.edit, f.id, closing, c.rules)
 }
 

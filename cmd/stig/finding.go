@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -104,7 +105,7 @@ func (a *app) printFinding(f finding) error {
 	if t != nil && t.edited != nil {
 		a.warnOfEdited(t)
 	}
-	if _, refused := f.err.(*refusalError); refused {
+	if _, refused := errors.AsType[*refusalError](f.err); refused {
 		text := planText(t)
 		if !t.asks() {
 			text += "what could show it:\n" + t.fence()

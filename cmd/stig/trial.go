@@ -5,6 +5,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -42,17 +43,28 @@ type trial struct {
 	id       string
 	criteria string
 	plan     []gate.Check
-	edited   *checkpoint.Edited // nil when the criteria are those that are committed
-	verdict  *gate.Verdict      // nil until its checks have run
-	reused   bool               // they ran before, and nothing has changed since
+	verdict  *gate.Verdict // nil until its checks have run
+	reused   bool          // they ran before, and nothing has changed since
+
+	edited  *checkpoint.Edited // nil when the criteria are those that are committed; see settle
+	compare func() (*checkpoint.Edited, error)
 }
 
 // trial plans what the criteria of an issue ask for, and runs nothing of it.
-func (a *app) trial(ctx context.Context, s *site, id, criteria string) (*trial, error) {
+// The store as it is committed is read meanwhile: a large one takes as long as
+// many a check.
+func (a *app) trial(ctx context.Context, s *site, id, criteria string) *trial {
 	t := &trial{site: s, id: id, criteria: criteria, plan: gate.Plan(criteria, s.look)}
-	var err error
-	t.edited, err = a.edited(ctx, s, id, criteria)
-	return t, err
+	t.compare = sync.OnceValues(func() (*checkpoint.Edited, error) { return a.edited(ctx, s, id, criteria) })
+	go t.compare()
+	return t
+}
+
+// settle waits until it is known what became of the criteria since they were
+// committed.
+func (t *trial) settle() (err error) {
+	t.edited, err = t.compare()
+	return err
 }
 
 // asks tells whether the criteria ask for anything to be run.

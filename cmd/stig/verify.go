@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -33,7 +34,7 @@ func (a *app) verifyCommand() *cobra.Command {
 				return a.printPlan(t)
 			}
 			f := finding{id: t.id, trial: t, err: a.try(cmd.Context(), t, o)}
-			if err := cmd.Context().Err(); err != nil {
+			if err := errors.Join(cmd.Context().Err(), t.settle()); err != nil {
 				return err
 			}
 			if err := a.tell(f); err != nil {
@@ -62,10 +63,13 @@ func (a *app) trialOf(ctx context.Context, id string) (*trial, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.trial(ctx, s, file.At(at).ID, gate.Source(record.Text(beads.AcceptanceCriteria), record.Text(beads.Description)))
+	return a.trial(ctx, s, file.At(at).ID, gate.Source(record.Text(beads.AcceptanceCriteria), record.Text(beads.Description))), nil
 }
 
 func (a *app) printPlan(t *trial) error {
+	if err := t.settle(); err != nil {
+		return err
+	}
 	if a.json {
 		return a.printJSON("verdict", finding{id: t.id, trial: t}.object())
 	}
