@@ -14,7 +14,8 @@ import (
 )
 
 // Trust records in which repositories criteria may be run: one file for each,
-// in the user's state directory, outside of any repository.
+// in the folder "trust" of Dir, the user's state directory of stig. Dir is
+// absolute and outside of any repository: nothing is trusted where it is not.
 type Trust struct{ Dir string }
 
 // Grant is a repository that is trusted.
@@ -45,6 +46,9 @@ func (t Trust) Commits(root string) []string {
 // no git or no commit yet, its path alone is trusted, until there is a commit.
 func (t Trust) Grant(root, rootCommit string, now time.Time) error {
 	root = realPath(root)
+	if !filepath.IsAbs(t.Dir) {
+		return fmt.Errorf("trust cannot be kept: must be in an absolute directory of the user; found %q", t.Dir)
+	}
 	text, err := json.MarshalIndent(Grant{root, rootCommit, now.UTC()}, "", "\t")
 	if err != nil {
 		return err
@@ -64,7 +68,7 @@ func (t Trust) Revoke(root string) (bool, error) {
 // List gives all that is trusted, by path. A file that cannot be read is an
 // error beside the others.
 func (t Trust) List() ([]Grant, error) {
-	entries, err := os.ReadDir(t.Dir)
+	entries, err := os.ReadDir(filepath.Join(t.Dir, "trust"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -73,7 +77,7 @@ func (t Trust) List() ([]Grant, error) {
 		if !strings.HasSuffix(entry.Name(), ".json") {
 			continue
 		}
-		g, bad := t.read(filepath.Join(t.Dir, entry.Name()))
+		g, bad := t.read(filepath.Join(t.Dir, "trust", entry.Name()))
 		if errors.Is(bad, fs.ErrNotExist) {
 			continue // revoked meanwhile
 		}
@@ -87,10 +91,13 @@ func (t Trust) List() ([]Grant, error) {
 
 // file is named after the path, with a hash for what names cannot hold.
 func (t Trust) file(root string) string {
-	return filepath.Join(t.Dir, fileName(filepath.Base(root))+"-"+Hash(root)[:16]+".json")
+	return filepath.Join(t.Dir, "trust", fileName(filepath.Base(root))+"-"+Hash(root)[:16]+".json")
 }
 
 func (t Trust) read(path string) (Grant, error) {
+	if !filepath.IsAbs(path) {
+		return Grant{}, fs.ErrNotExist // a repository could have put it there
+	}
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return Grant{}, err

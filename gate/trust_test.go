@@ -74,11 +74,12 @@ func TestTrustDamaged(t *testing.T) {
 	if err := trust.Grant(bay, "c1", time.Time{}); err != nil {
 		t.Fatal(err)
 	}
-	files, err := os.ReadDir(trust.Dir)
+	files, err := os.ReadDir(filepath.Join(trust.Dir, "trust"))
 	if err != nil || len(files) != 1 {
 		t.Fatal(files, err)
 	}
-	text, err := os.ReadFile(filepath.Join(trust.Dir, files[0].Name()))
+	grant := filepath.Join(trust.Dir, "trust", files[0].Name())
+	text, err := os.ReadFile(grant)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +96,29 @@ func TestTrustDamaged(t *testing.T) {
 	if was, err := trust.Revoke(reef); !was || err != nil {
 		t.Errorf("a damaged grant cannot be revoked: %v, %v", was, err)
 	}
-	if err := (Trust{Dir: filepath.Join(trust.Dir, files[0].Name())}).Grant(bay, "c1", time.Time{}); err == nil {
+	if err := (Trust{Dir: grant}).Grant(bay, "c1", time.Time{}); err == nil {
 		t.Error("a grant that cannot be written gives no error")
+	}
+}
+
+// Without a home the record would be looked for in the working directory,
+// which is the repository that asks for trust.
+func TestTrustIsNoneOfTheRepository(t *testing.T) {
+	state := t.TempDir()
+	if err := (Trust{Dir: state}).Grant(state, "c1", time.Time{}); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(state)
+	for _, dir := range []string{"", ".", "./"} {
+		trust := Trust{Dir: dir}
+		if trust.Granted(state, "c1") || trust.Commits(state) != nil {
+			t.Errorf("%q: trusted", dir)
+		}
+		if grants, err := trust.List(); len(grants) != 0 || err != nil {
+			t.Errorf("%q: list %v, %v", dir, grants, err)
+		}
+		if err := trust.Grant(state, "c1", time.Time{}); err == nil {
+			t.Errorf("%q: granted", dir)
+		}
 	}
 }
