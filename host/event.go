@@ -39,8 +39,10 @@ func Hear(text []byte) Event {
 	event := Event{
 		Session: first(said, "session_id", "conversation_id"),
 		Dir:     first(said, "cwd"),
-		Command: command(said, input),
 		Writes:  writes(word(said["tool_name"]), input),
+	}
+	if len(event.Writes) == 0 { // a patch stands where a command does
+		event.Command = command(said, input)
 	}
 	if roots := words(said["workspace_roots"]); event.Dir == "" && len(roots) > 0 {
 		event.Dir = roots[0]

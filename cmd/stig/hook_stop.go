@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -81,7 +82,7 @@ const markAge = 14 * 24 * time.Hour
 // firstTime tells whether a session has not been reminded yet, and keeps that
 // it is now. Of two that ask at once one is the first.
 func (a *app) firstTime(ctx context.Context, session string, now time.Time) bool {
-	place, err := gate.Git{Dir: filepath.Join(".", a.dir), Env: os.Environ()}.Place(ctx)
+	place, err := gate.Git{Dir: cmp.Or(a.dir, "."), Env: os.Environ()}.Place(ctx)
 	if err != nil || place.Own == "" {
 		return false
 	}
@@ -158,7 +159,7 @@ func (a *app) draft(ctx context.Context) signals.Estimate {
 		Done:    "not recorded. " + draftMark,
 		Remains: "not recorded. Hold the tree against the acceptance criteria, and replace this draft with a checkpoint",
 	}
-	git := gate.Git{Dir: filepath.Join(".", a.dir), Env: os.Environ()}
+	git := gate.Git{Dir: cmp.Or(a.dir, "."), Env: os.Environ()}
 	result, err := git.Run(ctx, "status", "--short", "--branch", "--no-ahead-behind", "--untracked-files=normal")
 	if err != nil || result.Exit != 0 {
 		return e

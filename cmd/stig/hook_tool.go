@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,7 +26,7 @@ func (a *app) preToolUse(ctx context.Context, h host.Host, e host.Event) []byte 
 	if len(attempts) == 0 {
 		return nil
 	}
-	store, err := beads.Discover(beads.Where{Dir: filepath.Join(".", a.dir), File: a.store, BeadsDir: a.getenv("BEADS_DIR")})
+	store, err := beads.Discover(beads.Where{Dir: cmp.Or(a.dir, "."), File: a.store, BeadsDir: a.getenv("BEADS_DIR")})
 	if err != nil {
 		return nil
 	}
@@ -45,7 +46,7 @@ func (a *app) preToolUse(ctx context.Context, h host.Host, e host.Event) []byte 
 // it may.
 func (a *app) objection(ctx context.Context, store beads.Store, attempt gate.Attempt) string {
 	if len(attempt.Files) > 0 {
-		dir, err := filepath.Abs(filepath.Join(".", a.dir))
+		dir, err := filepath.Abs(cmp.Or(a.dir, "."))
 		path, err2 := filepath.Abs(store.Path)
 		if err != nil || err2 != nil || !attempt.Overwrites(dir, path) {
 			return ""

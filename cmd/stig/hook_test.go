@@ -1,0 +1,192 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"stig/cue"
+	"stig/host"
+)
+
+// hookApp answers a hook in a directory, with an event on its standard input.
+func hookApp(dir, actor string, event []byte, out *bytes.Buffer) *app {
+	env := map[string]string{"STIG_ACTOR": actor, "STIG_NOW": "2026-11-20T09:00:00Z"}
+	return &app{
+		in: bytes.NewReader(event), out: out, err: new(bytes.Buffer),
+		getenv: func(name string) string { return env[name] }, now: time.Now, schema: cue.Embedded(),
+	}
+}
+
+// hookReply runs a hook and gives what it answers, which is nothing or one JSON
+// object on a line.
+func hookReply(t *testing.T, dir, actor string, event []byte, args ...string) map[string]any {
+	t.Helper()
+	var out bytes.Buffer
+	if code := hookApp(dir, actor, event, &out).run(t.Context(), append([]string{"-C", dir, "hook"}, args...)); code != 0 {
+		t.Fatalf("hook %v: exit %d for %q", args, code, event)
+	}
+	if out.Len() == 0 {
+		return nil
+	}
+	object := map[string]any{}
+	if err := json.Unmarshal(out.Bytes(), &object); err != nil || bytes.Count(out.Bytes(), []byte("\n")) != 1 {
+		t.Fatalf("hook %v: %q for %q: %v", args, out.Bytes(), event, err)
+	}
+	return object
+}
+
+func hookStore(t testing.TB, lines string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, ".beads"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, ".beads", "issues.jsonl"), []byte(lines), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// TestSessionStartFits holds what a session begins with to the limit, counted
+// as the hosts count, whatever the issues hold.
+func TestSessionStartFits(t *testing.T) {
+	rare := strings.Repeat("🚢 ", 6000)
+	line := func(id, title, description, assignee string) string {
+		return fmt.Sprintf(`{"id":%q,"title":%q,"description":%q,"status":"in_progress","issue_type":"task","assignee":%q}`+"\n", id, title, description, assignee)
+	}
+	var many strings.Builder
+	for i := range 400 {
+		many.WriteString(line(fmt.Sprintf("demo-%d", i), strings.Repeat("🚢", 60), rare[:100], "bo"))
+	}
+	for name, lines := range map[string]string{
+		"long description":    line("demo-1", "a", rare, "ann"),
+		"title of any length": line("demo-1", rare, "b", "ann"),
+		"controls":            line("demo-1", "a", strings.Repeat("\x1b[2J\x00", 3000), "ann"),
+		"survey":              many.String(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			reply := hookReply(t, hookStore(t, lines), "ann", nil, "session-start")
+			text, _ := reply["hookSpecificOutput"].(map[string]any)["additionalContext"].(string)
+			if n := host.Length(text); n == 0 || n > contextLimit {
+				t.Errorf("%d characters, want 1 to %d", n, contextLimit)
+			}
+			if strings.ContainsAny(text, "\x1b\x00") {
+				t.Error("control characters get through")
+			}
+		})
+	}
+}
+
+// TestStopRemindsOnce asks many times at once: one is told.
+func TestStopRemindsOnce(t *testing.T) {
+	dir := hookStore(t, `{"id":"demo-1","title":"a","status":"in_progress","assignee":"ann"}`+"\n")
+	git(t, dir, "init", "-q")
+	told := make(chan bool, 8)
+	var all sync.WaitGroup
+	for range cap(told) {
+		all.Go(func() {
+			var out bytes.Buffer
+			hookApp(dir, "ann", []byte(`{"session_id":"../../1"}`), &out).run(t.Context(), []string{"-C", dir, "hook", "stop"})
+			told <- out.Len() > 0
+		})
+	}
+	all.Wait()
+	close(told)
+	n := 0
+	for was := range told {
+		if was {
+			n++
+		}
+	}
+	if n != 1 {
+		t.Errorf("reminded %d times", n)
+	}
+	if reply := hookReply(t, dir, "ann", []byte(`{"session_id":"2"}`), "stop"); reply["decision"] != "block" {
+		t.Errorf("another session is not reminded: %v", reply)
+	}
+	if reply := hookReply(t, dir, "ann", []byte(`{}`), "stop"); reply != nil {
+		t.Errorf("a session without a name is reminded: %v", reply)
+	}
+	if reply := hookReply(t, dir, "bo", []byte(`{"session_id":"3"}`), "stop"); reply != nil {
+		t.Errorf("who holds nothing is reminded: %v", reply)
+	}
+}
+
+// TestHookActsWhereTheSessionWorks starts the hook elsewhere, as programs with
+// several projects do, and names files from where the session is.
+func TestHookActsWhereTheSessionWorks(t *testing.T) {
+	dir := hookStore(t, `{"id":"demo-1","title":"a","status":"in_progress","assignee":"ann"}`+"\n")
+	below := filepath.Join(dir, "below")
+	if err := os.Mkdir(below, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	git(t, dir, "init", "-q")
+	t.Chdir(t.TempDir())
+	for event, says := range map[string]string{
+		"session-start": "demo-1",
+		"stop":          "demo-1",
+		"pre-tool-use":  "past stig",
+	} {
+		for _, keys := range []map[string]any{
+			{"cwd": below, "tool_name": "Edit", "tool_input": map[string]any{"file_path": "../.beads/issues.jsonl"}},
+			{"cwd": below, "tool_name": "Bash", "tool_input": map[string]any{"command": "sed -i s/a/b/ ../.beads/issues.jsonl"}},
+			{"workspace_roots": []string{dir}, "tool_name": "Edit", "tool_input": map[string]any{"file_path": dir + "/.beads/issues.jsonl"}},
+		} {
+			keys["session_id"] = fmt.Sprint(event, keys)
+			text, err := json.Marshal(keys)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var out bytes.Buffer
+			hookApp("", "ann", text, &out).run(t.Context(), []string{"hook", event})
+			if !strings.Contains(out.String(), says) {
+				t.Errorf("%s: %s: %q", event, text, out.String())
+			}
+		}
+	}
+}
+
+// TestHookSurvivesItself holds a mistake in here not to end the program as a
+// mistake does, with exit code 2.
+func TestHookSurvivesItself(t *testing.T) {
+	dir := hookStore(t, `{"id":"demo-1","title":"a","status":"in_progress","assignee":"ann","notes":"<!-- stigmergic-signals -->\n| Signal | Value | Updated |\n|---|---|---|\n| surprise | x | 2026-11-20 |\n<!-- /stigmergic-signals -->"}`+"\n")
+	var out bytes.Buffer
+	a := hookApp(dir, "ann", nil, &out)
+	a.schema = cue.New("broken.cue", []byte("{")) // compiling it panics
+	if code := a.run(t.Context(), []string{"-C", dir, "hook", "session-start"}); code != 0 || out.Len() > 0 {
+		t.Errorf("exit %d, %q", code, out.Bytes())
+	}
+}
+
+// FuzzPreToolUse feeds commands to the hook: it answers nothing or one JSON
+// object, it ends with 0, and the store stays as it was.
+func FuzzPreToolUse(f *testing.F) {
+	for _, command := range []string{
+		"bd close demo-1", "sh -c 'bd close demo-1'", "echo '{}' >> .beads/issues.jsonl", "git commit -m 'bd close demo-1'",
+		"bd close \xff\xfe", "bd close \"$(cat <<E\nE\n)\"", "bd close 'a\x00b' \u2028", "cd .. && rm -rf .beads", "",
+	} {
+		f.Add(command)
+	}
+	lines := `{"id":"demo-1","title":"a","status":"open"}` + "\n"
+	dir := hookStore(f, lines)
+	f.Fuzz(func(t *testing.T, command string) {
+		event, err := json.Marshal(map[string]any{"tool_name": "Bash", "tool_input": map[string]string{"command": command}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, h := range host.Hosts() {
+			hookReply(t, dir, "ann", event, "pre-tool-use", "--host", string(h))
+			hookReply(t, dir, "ann", []byte(command), "pre-tool-use", "--host", string(h))
+		}
+		if text, err := os.ReadFile(filepath.Join(dir, ".beads", "issues.jsonl")); err != nil || string(text) != lines {
+			t.Errorf("the store is %q, %v", text, err)
+		}
+	})
+}

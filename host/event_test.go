@@ -1,0 +1,71 @@
+package host_test
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	"stig/host"
+)
+
+func TestHear(t *testing.T) {
+	tests := map[string]struct {
+		text string
+		want host.Event
+	}{
+		"claude": {`{"session_id":"1","cwd":"/srv","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls -l"}}`,
+			host.Event{Session: "1", Dir: "/srv", Command: "ls -l"}},
+		"claude edits": {`{"tool_name":"MultiEdit","tool_input":{"file_path":"a.go","edits":[]}}`,
+			host.Event{Writes: []string{"a.go"}}},
+		"claude notebook": {`{"tool_name":"NotebookEdit","tool_input":{"notebook_path":"a.ipynb"}}`,
+			host.Event{Writes: []string{"a.ipynb"}}},
+		"claude reads": {`{"tool_name":"Read","tool_input":{"file_path":"a.go"}}`, host.Event{}},
+		"claude stops": {`{"session_id":"1","stop_hook_active":true}`, host.Event{Session: "1", Again: true}},
+		"codex shell":  {`{"tool_name":"shell","tool_input":{"command":["bash","-lc","echo 'a b'"]}}`, host.Event{Command: `'bash' '-lc' 'echo '\''a b'\'''`}},
+		"codex patch": {`{"tool_name":"apply_patch","tool_input":{"command":"*** Begin Patch\n*** Update File: a.go\n*** Move to: b.go\n@@\n+bd close x\n*** End Patch"}}`,
+			host.Event{Writes: []string{"a.go", "b.go"}}},
+		"gemini":     {`{"tool_name":"run_shell_command","tool_input":{"command":"ls"}}`, host.Event{Command: "ls"}},
+		"gemini new": {`{"tool_name":"write_file","tool_input":{"file_path":"/srv/a","content":"bd close x"}}`, host.Event{Writes: []string{"/srv/a"}}},
+		"cursor": {`{"conversation_id":"c","workspace_roots":["/srv","/b"],"command":"ls"}`,
+			host.Event{Session: "c", Dir: "/srv", Command: "ls"}},
+		"cursor stops":     {`{"conversation_id":"c","loop_count":0}`, host.Event{Session: "c"}},
+		"cursor goes on":   {`{"conversation_id":"c","loop_count":2}`, host.Event{Session: "c", Again: true}},
+		"byte order mark":  {"\ufeff" + `{"session_id":"1"}`, host.Event{Session: "1"}},
+		"more behind":      {`{"session_id":"1"} {"session_id":"2"}`, host.Event{Session: "1"}},
+		"odd values":       {`{"session_id":1,"cwd":["a"],"tool_name":null,"tool_input":"x","workspace_roots":7,"loop_count":"x"}`, host.Event{}},
+		"cut short":        {`{"session_id":"1"`, host.Event{}},
+		"a list":           {`[{"session_id":"1"}]`, host.Event{}},
+		"nothing":          {``, host.Event{}},
+		"bytes not UTF-8":  {"{\"session_id\":\"\xff\"}", host.Event{Session: "\ufffd"}},
+		"deeper than that": {strings.Repeat("[", 20000), host.Event{}},
+	}
+	for name, test := range tests {
+		if got := host.Hear([]byte(test.text)); !reflect.DeepEqual(got, test.want) {
+			t.Errorf("%s: got %+v, want %+v", name, got, test.want)
+		}
+	}
+}
+
+func TestLengthCountsAsHostsDo(t *testing.T) {
+	for text, want := range map[string]int{"": 0, "abc": 3, "é": 1, "🚢": 2, "\xff": 1, "a\u0301": 2} {
+		if got := host.Length(text); got != want {
+			t.Errorf("%q: %d, want %d", text, got, want)
+		}
+	}
+}
+
+func FuzzHear(f *testing.F) {
+	f.Add([]byte(`{"session_id":"1","cwd":"/srv","tool_name":"Edit","tool_input":{"command":["a"],"file_path":"b"}}`))
+	f.Add([]byte("{\"cwd\":\"\xff\",\"loop_count\":1e400}"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		event := host.Hear(text)
+		for _, h := range host.Hosts() {
+			for _, reply := range [][]byte{h.Context(event.Command), h.Deny(event.Command), h.GoOn(string(text)), h.Nothing()} {
+				if !json.Valid(reply) {
+					t.Errorf("%s: %q", h, reply)
+				}
+			}
+		}
+	})
+}
