@@ -180,6 +180,7 @@ func TestDestructive(t *testing.T) {
 		{"cat <(git push)", "git push"},
 		{"mvn clean deploy", "mvn clean deploy"},
 		{"nix store gc", "nix store gc"},
+		{strings.Repeat("eval ", 60) + "x", "commands within commands"},
 		{"prisma migrate reset --force", "prisma migrate reset"},
 		{"psql -c 'DROP TABLE tide'", "psql with a statement that deletes"},
 		{"pkill -f server", "pkill"},
@@ -221,6 +222,25 @@ func TestDestructive(t *testing.T) {
 			if check.Verify != (check.Origin == gate.Fence) {
 				t.Errorf("%s: Verify is %v", text, check.Verify)
 			}
+		}
+	}
+}
+
+// Only a fence that is marked as shell was meant to be run.
+func TestBroken(t *testing.T) {
+	for text, want := range map[string]bool{
+		"```verify\nif x; then\n```":    true,
+		"```bash\necho 'x\n```":         true,
+		"```zsh\n)\n```":                true,
+		"```console\n$ if x; then\n```": true,
+		"```\nif x; then\n```":          false,
+		"```json\n{\n```":               false,
+		"```sh\n# later\n```":           false,
+		"```sh\nls\n```":                false,
+		"`if x; then`":                  false,
+	} {
+		if check := gate.Plan(text, here)[0]; check.Broken != want || want && check.Class != gate.Skipped {
+			t.Errorf("%q: broken %v, class %s", text, check.Broken, check.Class)
 		}
 	}
 }
