@@ -13,14 +13,14 @@ const enoughWords = 4
 // issue. It is generous: a short reason passes when it points at something,
 // such as a commit, a release, a file, or another issue.
 func Tells(reason string, isIssue func(word string) bool) bool {
+	if strings.ContainsAny(reason, "0123456789/#`") {
+		return true
+	}
 	words, unspaced := 0, 0
 	for w := range strings.FieldsSeq(reason) {
-		if isIssue(strings.Trim(w, ".,;:()")) {
-			return true
-		}
 		letters := 0
 		for _, r := range w {
-			if unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) {
+			if unspacedScript(r) {
 				letters++
 			}
 		}
@@ -29,5 +29,19 @@ func Tells(reason string, isIssue func(word string) bool) bool {
 			words++
 		}
 	}
-	return words+unspaced/2 >= enoughWords || strings.ContainsAny(reason, "0123456789/#`")
+	if words+unspaced/2 >= enoughWords {
+		return true
+	}
+	for w := range strings.FieldsSeq(reason) {
+		if isIssue(strings.Trim(w, ".,;:()")) {
+			return true
+		}
+	}
+	return false
+}
+
+// unspacedScript tells letters of the scripts that put no blanks between words.
+func unspacedScript(r rune) bool {
+	const first = '\u0e00' // Thai, the first of them
+	return r >= first && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }

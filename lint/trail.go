@@ -3,10 +3,10 @@ package lint
 import (
 	"fmt"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"stig/beads"
+	"stig/gate"
 	"stig/signals"
 )
 
@@ -48,7 +48,8 @@ func closeReason(s *subject) {
 		return
 	}
 	reason := strings.TrimSpace(s.record.Text(beads.CloseReason))
-	if reason != "" && s.tells(reason) {
+	isIssue := func(word string) bool { _, known := s.file.Index(word); return known }
+	if gate.Tells(reason, isIssue) {
 		return
 	}
 	message := "closed without a close reason"
@@ -56,45 +57,4 @@ func closeReason(s *subject) {
 		message = fmt.Sprintf("close reason %q: what exists now, and how is it known to work?", reason)
 	}
 	s.add(RuleReason, 0, 0, message, "say what exists now that did not before, and how it is known to work")
-}
-
-// enoughWords is how many words a close reason needs to say something by
-// itself. In scripts that put no blanks between words, two letters are one.
-const enoughWords = 4
-
-// tells is generous: a short reason passes when it points at something, such
-// as a commit, a release, another issue or a file.
-func (s *subject) tells(reason string) bool {
-	if strings.ContainsAny(reason, "0123456789/#`") {
-		return true
-	}
-	words, unspaced := 0, 0
-	for w := range strings.FieldsSeq(reason) {
-		letters := 0
-		for _, r := range w {
-			if unspacedScript(r) {
-				letters++
-			}
-		}
-		unspaced += letters
-		if letters == 0 && strings.ContainsFunc(w, unicode.IsLetter) {
-			words++
-		}
-	}
-	return words+unspaced/2 >= enoughWords || s.namesIssue(reason)
-}
-
-// unspacedScript tells letters of the scripts that put no blanks between words.
-func unspacedScript(r rune) bool {
-	const first = '\u0e00' // Thai, the first of them
-	return r >= first && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
-}
-
-func (s *subject) namesIssue(text string) bool {
-	for w := range strings.FieldsSeq(text) {
-		if _, issue := s.file.Index(strings.Trim(w, ".,;:()")); issue {
-			return true
-		}
-	}
-	return false
 }
