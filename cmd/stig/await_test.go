@@ -69,26 +69,22 @@ func (w *waiter) ends(t *testing.T, within time.Duration, exit int) {
 }
 
 // TestAwaitIsTold asserts that a waiting process ends soon after the answer is
-// written, long before it would look by itself, and that until then it rests.
+// written, long before it would look by itself: every two seconds.
 func TestAwaitIsTold(t *testing.T) {
 	t.Parallel()
 	w, store := awaiting(t)
-	w.waits(t, time.Second)
 	answer := stigCommand(filepath.Dir(filepath.Dir(store)), "resolve", "harbor-b7q", "-m", "The town pays.")
 	if out, err := answer.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	answered := time.Now()
 	w.ends(t, time.Second, 0)
-	t.Logf("ended %s after the answer, having used %s", time.Since(answered).Round(time.Millisecond), w.ProcessState.UserTime()+w.ProcessState.SystemTime())
+	t.Logf("ended %s after the answer", time.Since(answered).Round(time.Millisecond))
 	if got, want := w.out.String(), "The town pays.\n"; got != want {
 		t.Errorf("printed %q, want %q", got, want)
 	}
 	if got, want := w.err.String(), "harbor-b7q: answered on 2026-11-20 by ines\n"; got != want {
 		t.Errorf("noted %q, want %q", got, want)
-	}
-	if used := w.ProcessState.UserTime() + w.ProcessState.SystemTime(); used > 600*time.Millisecond {
-		t.Errorf("used %s of a processor to wait for 1.3 s", used)
 	}
 }
 
@@ -125,7 +121,8 @@ func TestAwaitOutlastsCarelessWriters(t *testing.T) {
 	}
 }
 
-// TestAwaitEnds covers the other ends: the issue is gone, the time is up.
+// TestAwaitEnds covers the other ends: the issue is gone, the time is up, which
+// until then cost nothing, and an interrupt.
 func TestAwaitEnds(t *testing.T) {
 	t.Run("gone", func(t *testing.T) {
 		t.Parallel()
@@ -147,10 +144,15 @@ func TestAwaitEnds(t *testing.T) {
 	})
 	t.Run("time", func(t *testing.T) {
 		t.Parallel()
-		w, _ := awaiting(t, "--timeout", "600ms")
-		w.ends(t, time.Second, exitWaits)
-		if !strings.Contains(w.err.String(), "harbor-b7q: no answer within 600ms") {
+		w, _ := awaiting(t, "--timeout", "1s")
+		w.ends(t, 2*time.Second, exitWaits)
+		if !strings.Contains(w.err.String(), "harbor-b7q: no answer within 1s") {
 			t.Errorf("said %q", w.err.String())
+		}
+		used := w.ProcessState.UserTime() + w.ProcessState.SystemTime()
+		t.Logf("used %s of a processor", used)
+		if used > time.Second/2 {
+			t.Errorf("used %s of a processor to wait for a second", used)
 		}
 	})
 	t.Run("interrupt", func(t *testing.T) {

@@ -108,10 +108,12 @@ func waitingLine(pending []orient.Asked) string {
 
 // watchEscalations prints the questions that wait, and new ones as they come.
 func (a *app) watchEscalations(ctx context.Context) error {
-	store, err := a.discover()
+	file, err := a.open() // says what of the store is unreadable
 	if err != nil {
 		return err
 	}
+	store := file.Store()
+	file.Close()
 	changes, stop := beads.Watch(store)
 	defer stop()
 	seen := map[string]bool{}
@@ -139,16 +141,11 @@ func (a *app) watchEscalations(ctx context.Context) error {
 
 // unseen gives the questions that were not seen before, and marks them seen.
 func (a *app) unseen(store beads.Store, seen map[string]bool) ([]orient.Asked, error) {
-	file, err := beads.Read(store)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
 	now, err := a.clock()
 	if err != nil {
 		return nil, err
 	}
-	list, err := orient.Escalations(file, dag.New(file), orient.Rules{Schema: a.schema, Now: now})
+	list, err := a.pending(store, now)
 	if err != nil {
 		return nil, err
 	}

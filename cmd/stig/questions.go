@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -104,17 +105,26 @@ func about(q orient.Asked) string {
 	if q.Kind == orient.KindProcess {
 		said += ", about the way of working"
 	}
+	return said + whoWaits(q.Waits)
+}
+
+// namedWaiting is how many of those who wait are named.
+const namedWaiting = 5
+
+func whoWaits(waits []orient.Ref) string {
 	var ids []string
-	for _, w := range q.Waits {
+	for _, w := range waits[:min(len(waits), namedWaiting)] {
 		ids = append(ids, w.ID)
 	}
-	switch {
-	case len(ids) == 1:
-		said += "; " + ids[0] + " waits"
-	case len(ids) > 1:
-		said += "; " + counted(len(ids), "issue") + " wait: " + strings.Join(ids, ", ")
+	switch more := len(waits) - len(ids); {
+	case len(waits) == 0:
+		return ""
+	case len(waits) == 1:
+		return "; " + ids[0] + " waits"
+	case more > 0:
+		return fmt.Sprintf("; %d issues wait: %s and %d more", len(waits), strings.Join(ids, ", "), more)
 	}
-	return said
+	return fmt.Sprintf("; %d issues wait: %s", len(waits), strings.Join(ids, ", "))
 }
 
 // optionsIn gives the number of options of the one question that has any; 0

@@ -4,8 +4,10 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -83,14 +85,34 @@ func (a *app) resolve(cmd *cobra.Command, id string, o resolveOptions) error {
 	case o.dryRun:
 		return a.printDiff(r.Lines)
 	}
-	return a.printResolved(r)
+	left, err := a.pending(store, options.Now)
+	if err != nil {
+		return err
+	}
+	return a.printResolved(r, left)
 }
 
-func (a *app) printResolved(r *checkpoint.Resolution) error {
+// pending lists the questions that wait for a person.
+func (a *app) pending(store beads.Store, now time.Time) ([]orient.Asked, error) {
+	file, err := beads.Read(store)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return orient.Escalations(file, dag.New(file), orient.Rules{Schema: a.schema, Now: now})
+}
+
+// printResolved says what was answered, and what is left to answer.
+func (a *app) printResolved(r *checkpoint.Resolution, left []orient.Asked) error {
 	s := a.sheet()
 	s.line(plain, fmt.Sprintf("%s: answered by %s", r.ID, r.By))
 	for _, c := range r.Changed {
 		s.line(plain, fmt.Sprintf("  %s: %s → %s", c.Signal, c.From, c.To))
+	}
+	left = slices.DeleteFunc(left, func(q orient.Asked) bool { return q.Question == "" })
+	if len(left) > 0 {
+		s.put(plain, waitingLine(left)+"; next: ")
+		s.line(typed, "stig resolve "+left[0].ID)
 	}
 	if err := a.show(s); err != nil {
 		return err
