@@ -15,7 +15,7 @@ import (
 // to the later table, and a value that is not valid loses to one that is.
 // The tables before the last are removed, and so are the lines of three dashes
 // with which a merge joined the notes. Of several checkpoints the newest dated one is kept,
-// the later on a tie. The parts of several escalation sections are united in the last one, in the
+// the later on a tie; so it is with evidence. The parts of several escalation sections are united in the last one, in the
 // order of their dates, each once. All other text is kept as it stands, also
 // where a merge doubled it; blank lines around what is removed are closed up.
 //
@@ -35,7 +35,8 @@ func Reconcile(d *notes.Doc, schema *Schema) (*notes.Doc, []string, error) {
 		return nil, nil, err
 	}
 	r.dropTables(sections)
-	r.dropCheckpoints()
+	r.keepNewest(EstimateSection, "checkpoint")
+	r.keepNewest(EvidenceSection, "evidence")
 	escalation := r.uniteEscalations()
 	result, err := r.apply()
 	if err != nil {
@@ -142,8 +143,10 @@ func (r *reconciler) dropTables(sections []notes.Section) {
 	}
 }
 
-func (r *reconciler) dropCheckpoints() {
-	sections := r.doc.Named(EstimateSection)
+// keepNewest plans the removal of all sections of a name but the one of the
+// latest date, the later of two of one date.
+func (r *reconciler) keepNewest(name, word string) {
+	sections := r.doc.Named(name)
 	if len(sections) < 2 {
 		return
 	}
@@ -156,7 +159,7 @@ func (r *reconciler) dropCheckpoints() {
 	for i, s := range sections {
 		if i != kept {
 			r.remove(s.Span)
-			r.say("removed the checkpoint of line %d, kept that of line %d", s.Line, sections[kept].Line)
+			r.say("removed the %s of line %d, kept that of line %d", word, s.Line, sections[kept].Line)
 		}
 	}
 }

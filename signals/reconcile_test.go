@@ -15,6 +15,10 @@ func checkpoint(date, body string) string {
 	return "<!-- checkpoint-context -->\n## State estimate (" + date + ")\n\n" + body + "\n<!-- /checkpoint-context -->"
 }
 
+func evidence(date, body string) string {
+	return "<!-- evidence-context -->\n## Evidence (" + date + ")\n\n" + body + "\n<!-- /evidence-context -->"
+}
+
 func escalation(body string) string {
 	return "<!-- escalation-context -->\n" + body + "\n<!-- /escalation-context -->"
 }
@@ -48,6 +52,10 @@ var reconcileCases = []reconcileCase{
 			rows("| cynefin | complex | — |") + "\n\n" + checkpoint("2026-11-03", "older") + "\n\ntail of theirs\n",
 		want: "before\n\n" + checkpoint("2026-11-05", "newer") + "\n\ntail of ours\n\n" + rows("| cynefin | complex | — |") + "\n\ntail of theirs\n",
 		done: "removed the signal table of line 3\nremoved the checkpoint of line 25, kept that of line 9"},
+	{name: "the newer evidence",
+		text: rows("| cynefin | clear | — |") + "\n\n" + evidence("2026-11-05", "newer") + join + rows("| cynefin | complex | — |") + "\n\n" + evidence("2026-11-03", "older"),
+		want: evidence("2026-11-05", "newer") + "\n\n" + rows("| cynefin | complex | — |"),
+		done: "removed the signal table of line 1\nremoved the evidence of line 21, kept that of line 7"},
 	{name: "the later checkpoint on a tie, an undated one never",
 		text: rows("| cynefin | clear | — |") + "\n\n" + checkpoint("2026-11-05", "ours") + join + rows("| cynefin | complex | — |") + "\n\n" +
 			checkpoint("2026-11-05", "theirs") + "\n\n<!-- checkpoint-context -->\nundated\n<!-- /checkpoint-context -->",
@@ -161,7 +169,7 @@ func FuzzReconcile(f *testing.F) {
 // blank, no rule of dashes, and not in a section that it merges.
 func proseOf(d *notes.Doc) []string {
 	var prose []string
-	merged := []string{signals.Section, signals.EstimateSection, signals.EscalationSection}
+	merged := []string{signals.Section, signals.EstimateSection, signals.EvidenceSection, signals.EscalationSection}
 	start := 0
 	add := func(text string) {
 		for line := range strings.Lines(text) {

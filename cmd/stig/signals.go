@@ -218,7 +218,7 @@ func (a *app) signalsReconcile() *cobra.Command {
 		Args:    takes(1, 1, "one issue"),
 		Example: "  stig signals reconcile demo-1 --dry-run",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			all := notes.Permit{Unite: []string{signals.Section, signals.EstimateSection, signals.EscalationSection}}
+			all := notes.Permit{Unite: []string{signals.Section, signals.EstimateSection, signals.EvidenceSection, signals.EscalationSection}}
 			return a.editSignals(cmd.Context(), args, dryRun, all, func(d *notes.Doc, _ time.Time) (*notes.Doc, []string, error) {
 				return signals.Reconcile(d, a.schema)
 			})
