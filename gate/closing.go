@@ -30,7 +30,10 @@ type Attempt struct {
 // environment, what git does to the file, and most of what code in other
 // languages does. Such a close is found afterwards, by its missing verdict.
 func Closes(command string) []Attempt {
-	w := &watch{variables: map[string][]string{}, aliases: map[string]string{}, functions: map[string]*shellFunction{}}
+	w := &watch{
+		variables: map[string][]string{}, arrays: map[string][]string{},
+		aliases: map[string]string{}, functions: map[string]*shellFunction{},
+	}
 	w.read(command)
 	for _, name := range w.declared {
 		if f := w.functions[name]; !f.called {

@@ -491,7 +491,14 @@ func withBelow(files []string) []string {
 // copyTargets lists what a command such as cp writes: its target, or the files in
 // it that have the names of the sources; of mv the sources too.
 func copyTargets(program string, words []string) []string {
-	l := takeApart(words, valued("t target-directory S suffix m mode o owner g group e f"))
+	takes := "t target-directory S suffix"
+	switch program {
+	case "install":
+		takes += " m mode o owner g group"
+	case "rsync":
+		takes = "e rsh f filter exclude include"
+	}
+	l := takeApart(words, valued(takes))
 	targets := append(l.given["t"], l.given["target-directory"]...)
 	sources := l.operands
 	if len(targets) == 0 && len(sources) > 1 {

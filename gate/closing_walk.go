@@ -13,6 +13,7 @@ import (
 type watch struct {
 	found     []Attempt
 	variables map[string][]string // every text that the line gives them
+	arrays    map[string][]string
 	functions map[string]*shellFunction
 	declared  []string // names of functions, in order
 	aliases   map[string]string
@@ -231,11 +232,16 @@ func (w *watch) assign(a *syntax.Assign) {
 			w.set(a.Name.Value, text)
 		}
 	case a.Array != nil && !a.Append:
+		var words []*syntax.Word
 		for _, element := range a.Array.Elems {
 			if element.Value != nil {
-				for _, text := range w.texts(element.Value.Parts) {
-					w.set(a.Name.Value, text)
-				}
+				words = append(words, element.Value)
+			}
+		}
+		for _, list := range w.variants(words) {
+			w.arrays[a.Name.Value] = list
+			for _, text := range list {
+				w.set(a.Name.Value, text)
 			}
 		}
 	case !a.Naked:

@@ -84,8 +84,8 @@ func choices(brace *syntax.BraceExp) (list [][]syntax.WordPart) {
 
 // fields gives the words that one word becomes, for each way it may come out.
 func (w *watch) fields(word *syntax.Word) (lists [][]string) {
-	if w.params != nil && parameters(word) {
-		return [][]string{w.params}
+	if list, ok := w.whole(word); ok {
+		return [][]string{list}
 	}
 	splits := false
 	for _, part := range word.Parts {
@@ -104,17 +104,28 @@ func (w *watch) fields(word *syntax.Word) (lists [][]string) {
 	return lists
 }
 
-// parameters tells whether a word is all parameters of a function: "$@".
-func parameters(word *syntax.Word) bool {
+// whole gives the words that a word alone stands for: all parameters of a
+// function ("$@"), or all of an array.
+func (w *watch) whole(word *syntax.Word) (list []string, ok bool) {
 	if len(word.Parts) != 1 {
-		return false
+		return nil, false
 	}
 	part := word.Parts[0]
 	if quoted, ok := part.(*syntax.DblQuoted); ok && len(quoted.Parts) == 1 {
 		part = quoted.Parts[0]
 	}
 	p, ok := part.(*syntax.ParamExp)
-	return ok && p.Param != nil && p.Slice == nil && (p.Param.Value == "@" || p.Param.Value == "*")
+	if !ok || p.Param == nil || p.Slice != nil || p.Length {
+		return nil, false
+	}
+	if name := p.Param.Value; name == "@" || name == "*" {
+		return w.params, w.params != nil
+	}
+	if index, ok := p.Index.(*syntax.Word); !ok || index.Lit() != "@" && index.Lit() != "*" {
+		return nil, false
+	}
+	list, ok = w.arrays[p.Param.Value]
+	return list, ok
 }
 
 // texts gives the texts that parts of a word may come out as, at least one.
@@ -196,6 +207,8 @@ func (w *watch) named(name string) []string {
 		return []string{strings.ToLower(name)}
 	case "HOME":
 		return []string{"~"}
+	case "IFS":
+		return []string{" "}
 	case "PWD":
 		return []string{"."}
 	case "TMPDIR":
@@ -282,6 +295,10 @@ func (w *watch) prints(argv []string) string {
 		}
 		if stream, ok := strings.CutPrefix(words[0], piped); ok {
 			return stream
+		}
+	case "ls":
+		if files := fileWords(words); len(files) > 0 {
+			return strings.Join(files, "\n") + "\n"
 		}
 	case "base64":
 		if text, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(w.input), "")); err == nil && len(words) > 0 {
