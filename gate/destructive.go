@@ -268,53 +268,26 @@ func destructive(words []string, in *scope) string {
 		return "commands within commands, too many to judge"
 	}
 	program, arguments := path.Base(words[0]), words[1:]
+	if found := within(program, arguments, in); found != "" {
+		return found
+	}
 	switch {
-	case slices.Contains(shells, program):
-		if found := nested(arguments, in); found != "" {
-			return found
-		}
-	case program == "trap" && len(arguments) > 0:
-		if found := inner(arguments[0], in); found != "" {
-			return found
-		}
-	case program == "eval", program == "ssh":
-		for i := range arguments { // flags and a host may stand before the command
-			if found := inner(strings.Join(arguments[i:], " "), in); found != "" {
-				return found
-			}
-		}
-	case slices.Contains(runners, program):
-		if i := slices.IndexFunc(arguments, func(w string) bool { return slices.Contains(handing, w) }); i >= 0 {
-			if found := suffixes(arguments[i+1:], in); found != "" {
-				return found
-			}
-		}
+	case wrappers[program]:
+		return ""
+	case program == "rm" && removesTree(arguments, in):
+		return "rm -r outside a temporary directory"
+	case slices.Contains(writers, program) && len(arguments) > 0 && isDevice(arguments[len(arguments)-1]):
+		return "writes to " + arguments[len(arguments)-1]
+	case strings.HasPrefix(program, "mkfs."):
+		return program
 	case slices.Contains(interpreters, program) && slices.ContainsFunc(arguments, erasing().MatchString):
 		return program + " removes a directory"
+	case slices.ContainsFunc(arguments, func(w string) bool { return slices.Contains(harmless, w) }):
+		return ""
 	case slices.Contains(clouds, program) && slices.ContainsFunc(arguments, removing().MatchString):
 		return program + " " + arguments[slices.IndexFunc(arguments, removing().MatchString)]
-	}
-	if wrappers[program] {
-		return suffixes(arguments, in)
-	}
-	if program == "rm" && removesTree(arguments, in) {
-		return "rm -r outside a temporary directory"
-	}
-	if slices.Contains(writers, program) && len(arguments) > 0 && isDevice(arguments[len(arguments)-1]) {
-		return "writes to " + arguments[len(arguments)-1]
-	}
-	if strings.HasPrefix(program, "mkfs.") {
-		return program
-	}
-	if program == "find" {
-		if i := slices.IndexFunc(arguments, func(w string) bool { return strings.HasPrefix(w, "-exec") || strings.HasPrefix(w, "-ok") }); i >= 0 {
-			if found := destructive(arguments[i+1:], in); found != "" {
-				return found
-			}
-		}
-	}
-	if slices.ContainsFunc(arguments, func(w string) bool { return slices.Contains(harmless, w) }) {
-		return ""
+	case slices.Contains(databases, program) && slices.ContainsFunc(arguments, dropping().MatchString):
+		return program + " with a statement that deletes"
 	}
 	for _, r := range rules {
 		if !slices.Contains(strings.Fields(r.programs), program) {
@@ -324,8 +297,37 @@ func destructive(words []string, in *scope) string {
 			return strings.TrimSpace(program + " " + found)
 		}
 	}
-	if slices.Contains(databases, program) && slices.ContainsFunc(arguments, dropping().MatchString) {
-		return program + " with a statement that deletes"
+	return ""
+}
+
+// within looks into what a program is given to run.
+func within(program string, arguments []string, in *scope) string {
+	starts := func(first func(word string) bool) string {
+		if i := slices.IndexFunc(arguments, first); i >= 0 {
+			return suffixes(arguments[i+1:], in)
+		}
+		return ""
+	}
+	if slices.Contains(shells, program) {
+		if found := nested(arguments, in); found != "" {
+			return found
+		}
+	}
+	switch {
+	case wrappers[program]:
+		return suffixes(arguments, in)
+	case program == "trap" && len(arguments) > 0:
+		return inner(arguments[0], in)
+	case program == "eval", program == "ssh":
+		for i := range arguments { // flags and a host may stand before the command
+			if found := inner(strings.Join(arguments[i:], " "), in); found != "" {
+				return found
+			}
+		}
+	case slices.Contains(runners, program):
+		return starts(func(w string) bool { return slices.Contains(handing, w) })
+	case program == "find":
+		return starts(func(w string) bool { return strings.HasPrefix(w, "-exec") || strings.HasPrefix(w, "-ok") })
 	}
 	return ""
 }

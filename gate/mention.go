@@ -166,10 +166,18 @@ func (c surroundings) asks() bool {
 // mention says why code is mentioned rather than asked for; "" when it is not.
 // searching tells that it is a search, which fails when there is nothing.
 func (c surroundings) mention(searching bool) string {
-	p := phrases()
 	if c.title {
 		return "names what a heading is about"
 	}
+	if why := c.toldBefore(); why != "" {
+		return why
+	}
+	return c.toldAfter(searching)
+}
+
+// toldBefore is what the text before the code says against running it.
+func (c surroundings) toldBefore() string {
+	p := phrases()
 	if match := p.denied.FindStringSubmatch(c.before); match != nil {
 		return "mentioned after " + quote(match[1])
 	}
@@ -190,6 +198,13 @@ func (c surroundings) mention(searching bool) string {
 	if p.means.MatchString(c.before) && p.purpose.MatchString(c.after) && !p.checking.MatchString(c.after) && !p.asked.MatchString(c.before) {
 		return "mentioned as the means " + quote(p.purpose.FindString(c.after))
 	}
+	return ""
+}
+
+// toldAfter is what the text behind the code says against running it, or the
+// line above its list.
+func (c surroundings) toldAfter(searching bool) string {
+	p := phrases()
 	if match := p.described.FindString(c.after); match != "" {
 		return "described: " + quote(strings.TrimLeft(match, " :–—-"))
 	}

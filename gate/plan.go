@@ -25,8 +25,9 @@ var (
 // A fence is one check. It counts when its info string is that of a shell, or
 // when it has none, parses, and its first command resolves. Inline code counts
 // when it parses as shell, has two words or is a ./path, holds no placeholder,
-// every first word in it resolves, and the text asks for it. Prose never does.
-// In doubt it is not a command.
+// every first word in it resolves or is a script that is gone, it is neither
+// English nor another language, and the text asks for it rather than telling of
+// it. Prose never does. In doubt it is not a command.
 func Plan(text string, look Lookup) []Check {
 	type placed struct {
 		Check
