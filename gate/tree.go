@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -110,7 +111,7 @@ func realPath(path string) string {
 }
 
 // add puts what is at a path now into a hash. A repository in the repository
-// counts with its own state.
+// counts with its own state, a file that we may not read with its size and time.
 func (g Git) add(ctx context.Context, state hash.Hash, path string) error {
 	info, err := os.Lstat(path)
 	switch {
@@ -129,11 +130,18 @@ func (g Git) add(ctx context.Context, state hash.Hash, path string) error {
 		_, _ = fmt.Fprintf(state, "%v ", info.Mode())
 		return nil
 	}
+	_, _ = fmt.Fprintf(state, "%v %d ", info.Mode(), info.Size())
 	f, err := os.Open(path)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // gone since we looked
+		_, _ = io.WriteString(state, "gone ")
+		return nil
+	case errors.Is(err, fs.ErrPermission):
+		_, _ = fmt.Fprintf(state, "%d ", info.ModTime().UnixNano())
+		return nil
+	case err != nil:
 		return err
 	}
-	_, _ = fmt.Fprintf(state, "%v %d ", info.Mode(), info.Size())
 	_, err = io.Copy(state, f)
 	return errors.Join(err, f.Close())
 }
@@ -143,7 +151,12 @@ func (g Git) addDirectory(ctx context.Context, state hash.Hash, path string) err
 		_, _ = io.WriteString(state, "directory ")
 		return nil
 	}
-	inner, err := Git{Dir: path, Env: g.Env}.Tree(ctx)
+	// Who says where our repository is does not mean the inner one.
+	env := slices.DeleteFunc(slices.Clone(g.Env), func(variable string) bool {
+		name, _, _ := strings.Cut(variable, "=")
+		return slices.Contains(placing, name)
+	})
+	inner, err := Git{Dir: path, Env: env}.Tree(ctx)
 	_, _ = fmt.Fprintf(state, "repository %s ", inner.State)
 	return err
 }

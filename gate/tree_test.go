@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 )
 
 // put writes a file, and the directories that it needs.
@@ -153,6 +154,42 @@ func TestTreeOfNoRepository(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	if got := tree(t, outside); got != (Tree{}) {
 		t.Errorf("without git: %+v", got)
+	}
+}
+
+// Under a hook of git, which says where the repository is, one within it is
+// looked at for itself.
+func TestTreeUnderHook(t *testing.T) {
+	g := repository(t, version{"a", "1\n"})
+	inner := Git{Dir: filepath.Join(g.Dir, "inner"), Env: g.Env}
+	put(t, "1\n", inner.Dir, "x")
+	must(t, inner, "init", "-q")
+	want := tree(t, g)
+	hook := Git{Dir: g.Dir, Env: append(append([]string(nil), g.Env...), "GIT_DIR="+filepath.Join(g.Dir, ".git"), "GIT_WORK_TREE="+g.Dir)}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	if got, err := hook.Tree(ctx); err != nil || got != want {
+		t.Errorf("got %+v, %v; want %+v", got, err, want)
+	}
+}
+
+// What cannot be read still tells two trees apart, and is no reason to fail.
+func TestTreeUnreadable(t *testing.T) {
+	if os.Getuid() <= 0 {
+		t.Skip("everything can be read here")
+	}
+	g := repository(t, version{"a", "1\n"})
+	put(t, "1\n", g.Dir, "closed")
+	if err := os.Chmod(filepath.Join(g.Dir, "closed"), 0); err != nil {
+		t.Fatal(err)
+	}
+	one := tree(t, g)
+	later := time.Now().Add(time.Hour)
+	if err := os.Chtimes(filepath.Join(g.Dir, "closed"), later, later); err != nil {
+		t.Fatal(err)
+	}
+	if other := tree(t, g); !one.Dirty || other.State == one.State {
+		t.Errorf("got %+v and %+v", one, other)
 	}
 }
 
