@@ -36,9 +36,18 @@ stress time="60s":
 golden:
     bash .ci/run golden
 
-# benchmarks
-bench:
-    go test -run '^$' -bench . -benchmem ./...
+# how long commands take on generated stores, beside grep, jq and cp
+bench sizes="160,10000,100000" rounds="7":
+    #!/usr/bin/env bash
+    set -euo pipefail
+    tmp=$(mktemp -d)
+    trap 'rm -rf "$tmp"' EXIT
+    go build -o "$tmp/stig" ./cmd/stig
+    go test ./cmd/stig -count=1 -timeout=0 -v -run '^TestSpeed$' -speed "$1" -rounds "$2" -stig "$tmp/stig"
+
+# the inner loops, so often each: two such files are compared by benchstat
+loops count="1":
+    go test -run '^$' -bench . -benchmem -count "$1" ./beads ./notes ./dag ./lint ./orient
 
 # everything a change must pass
 ci:

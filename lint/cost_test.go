@@ -1,0 +1,64 @@
+package lint_test
+
+import (
+	"runtime"
+	"testing"
+
+	"stig/beads"
+	"stig/cue"
+	"stig/dag"
+	"stig/internal/sample"
+	"stig/lint"
+)
+
+// sampled is a store shaped as those in use.
+func sampled(tb testing.TB, issues int) *beads.File {
+	tb.Helper()
+	dir, path := sample.Store(tb, issues)
+	file, err := beads.Read(beads.Store{Path: path, Dir: dir})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { file.Close() })
+	return file
+}
+
+var sampledRules = lint.Rules{Look: func(word string) bool { return word == "go" }}
+
+// TestCheckAllocates holds a check to so much memory an issue: it is what the
+// time of a check follows, on any machine.
+func TestCheckAllocates(t *testing.T) {
+	const issues = 3000
+	file := sampled(t, issues)
+	rules := sampledRules
+	rules.Schema = cue.Embedded()
+	graph := dag.New(file)
+	check := func() {
+		if _, err := lint.Check(file, graph, rules); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check() // compiles the schema and the patterns
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	check()
+	runtime.ReadMemStats(&after)
+	if got := (after.Mallocs - before.Mallocs) / issues; got > 24 {
+		t.Errorf("%d allocations an issue", got)
+	}
+	if got := (after.TotalAlloc - before.TotalAlloc) / issues; got > 4000 {
+		t.Errorf("%d bytes allocated an issue", got)
+	}
+}
+
+func BenchmarkCheckSample(b *testing.B) {
+	file := sampled(b, 10_000)
+	rules := sampledRules
+	rules.Schema = cue.Embedded()
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := lint.Check(file, dag.New(file), rules); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

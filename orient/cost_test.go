@@ -1,0 +1,57 @@
+package orient
+
+import (
+	"runtime"
+	"testing"
+
+	"stig/beads"
+	"stig/cue"
+	"stig/dag"
+	"stig/internal/sample"
+)
+
+// sampled is a store shaped as those in use.
+func sampled(tb testing.TB, issues int) *beads.File {
+	tb.Helper()
+	dir, path := sample.Store(tb, issues)
+	file, err := beads.Read(beads.Store{Path: path, Dir: dir})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { file.Close() })
+	return file
+}
+
+// TestLookAllocates holds a survey to so much memory an issue.
+func TestLookAllocates(t *testing.T) {
+	const issues = 3000
+	file := sampled(t, issues)
+	rules := Rules{Schema: cue.Embedded()}
+	look := func() {
+		if _, err := Look(file, dag.New(file), SurveyRequest{Budget: SurveyBudget}, rules); err != nil {
+			t.Fatal(err)
+		}
+	}
+	look() // compiles the schema
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	look()
+	runtime.ReadMemStats(&after)
+	if got := (after.Mallocs - before.Mallocs) / issues; got > 16 {
+		t.Errorf("%d allocations an issue", got)
+	}
+	if got := (after.TotalAlloc - before.TotalAlloc) / issues; got > 3500 {
+		t.Errorf("%d bytes allocated an issue", got)
+	}
+}
+
+func BenchmarkLook(b *testing.B) {
+	file := sampled(b, 10_000)
+	rules := Rules{Schema: cue.Embedded()}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := Look(file, dag.New(file), SurveyRequest{Budget: SurveyBudget}, rules); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
