@@ -54,7 +54,7 @@ func (s *script) doubt(asked bool) string {
 		}
 		program, next := words[0], words[1]
 		switch {
-		case slices.Contains(operators, next) && program != "expr" && program != "test" && program != "[":
+		case slices.Contains(operators, next) && program != "expr":
 			return quote(program+" "+next) + " is of another language"
 		case len(words) == 2 && forms().version.MatchString(next) && !slices.Contains(counts, program):
 			return quote(program+" "+next) + " names a version"

@@ -69,7 +69,7 @@ const (
 	handled = `(?:added|available|implemented|documented|defined|created|supported|registered|present|removed|deprecated|replaced|` +
 		`renamed|allowed|blocked|denied|detected|matched|parsed|handled|recogni[sz]ed|flagged|classified|accepted|intercepted|` +
 		`caught|permitted|rejected|refused|forbidden|prohibited|banned|deleted|gone|rewritten|normali[sz]ed|called|invoked|executed|` +
-		`used|recommended|preferred|suggested|wired|exposed|listed|mentioned|displayed|whitelisted|allowlisted|safe|unsafe|dangerous|unchanged|unaffected|preserved|exists?)\b`
+		`used|recommended|preferred|suggested|wired|exposed|executable|listed|mentioned|displayed|whitelisted|allowlisted|safe|unsafe|dangerous|unchanged|unaffected|preserved|exists?)\b`
 )
 
 var phrases = sync.OnceValue(func() wording {
@@ -79,7 +79,7 @@ var phrases = sync.OnceValue(func() wording {
 			fillers),
 		object: regexp.MustCompile(`(?i)\b(detect(?:s|ed|ing)?|recogni[sz](?:es?|ed|ing)|match(?:es|ing)|pars(?:es?|ed|ing)|handl(?:es?|ed|ing)|` +
 			`classif(?:y|ies|ied)|flag(?:s|ged)|intercept(?:s|ed|ing)?|catch(?:es)?|allow(?:s|ed|ing)?|permit(?:s|ted)?|accept(?:s|ed)?|` +
-			`(?:white|allow|black|deny)list(?:s|ed)?|support(?:s|ed|ing)?|add(?:s|ed|ing)?|implement(?:s|ed|ing)?|introduc(?:es?|ed|ing)|` +
+			`(?:white|allow|black|deny)list(?:s|ed)?|support(?:s|ed|ing)?|add(?:s|ed|ing)?|implement(?:s|ed|ing)?|introduc(?:es?|ed|ing)|creat(?:es?|ed|ing)|how to|` +
 			`provid(?:es?|ed|ing)|expos(?:es?|ed|ing)|document(?:s|ed|ing)?|describ(?:es?|ed|ing)|defin(?:es?|ed|ing)|register(?:s|ed)?|` +
 			`renam(?:es?|ed|ing)|remov(?:es?|ed|ing)|deprecat(?:es?|ed|ing)|wrap(?:s|ped|ping)?|calls|invokes|executes|runs|uses|used|called|` +
 			`spawn(?:s|ed|ing)?|shell(?:s|ing)? out to|delegat(?:es?|ing) to|mirror(?:s|ing)?|emulat(?:es?|ing)|mimic(?:s|king)?|` +
@@ -99,7 +99,7 @@ var phrases = sync.OnceValue(func() wording {
 			`output (?:of|from)|outputs?|prints?|printed|printing|displays?|shows?|showing|returns?|says?|saying|contains?|containing|` +
 			`reads|emits?|logs?|reports?|mentions?|mentioning|suggests?|suggesting|hints?|named|titled|such as|like|e\.g\.|for example|` +
 			`expected(?: output)?|error message|error:|message|text|string|example|input|stdin|stdout|stderr|usage|invocations? of|` +
-			`labell?ed|matching|equals?|set to|flag|value|defaults? to|default|instances? of|occurrences? of|references? to|calls? to|uses? of` +
+			`labell?ed|matching|equals?|set to|flag|value|defaults?(?:\s+\w+)?(?:\s+(?:to|is))?|instances? of|occurrences? of|references? to|calls? to|uses? of` +
 			`)[\s:,]*|(?:→|=>|->|=|--[\w-]+)\s*)$`),
 		none:     regexp.MustCompile(`(?i)\b(?:no|without|zero|0|any|nothing)(?:\s+[\w-]+)?\s*$`),
 		occasion: regexp.MustCompile(`(?i)(?:\b(?:after|before|during|when|while|until|once|if|unless|upon|given)(?:\s+(?:the|a|an|each|every|any|user|users))?|^on|[,;] on)$`),

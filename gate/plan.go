@@ -135,7 +135,7 @@ func judgeSpan(text string, near surroundings, look Lookup) (class, reason strin
 		return Skipped, "placeholder " + quote(found)
 	}
 	missing, unknown, resolved := s.resolve(look)
-	if !resolved && s.absent(unknown) && (s.words > 1 || near.asks()) {
+	if !resolved && s.absent(look) && (s.words > 1 || s.redirects || near.asks()) {
 		// A script that is gone must not take its check with it.
 		missing, resolved = unknown, true
 	}

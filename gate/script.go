@@ -16,6 +16,7 @@ type script struct {
 	file      *syntax.File
 	commands  [][]string      // words of each simple command as static gives them
 	words     int             // words and assignments of all of them
+	redirects bool            // reads from or writes to a file
 	checks    bool            // holds [[ … ]] or (( … ))
 	functions map[string]bool // defined in it
 	variables map[string]bool // assigned in it
@@ -49,6 +50,8 @@ func (s *script) note(node syntax.Node) {
 	case *syntax.LetClause:
 		s.words += 1 + len(node.Exprs)
 		s.commands = append(s.commands, []string{"let"})
+	case *syntax.Redirect:
+		s.redirects = true
 	case *syntax.TimeClause:
 		s.words++
 	case *syntax.TestClause, *syntax.ArithmCmd:
@@ -146,16 +149,21 @@ func (s *script) resolve(look Lookup) (missing, unknown string, resolved bool) {
 // scriptSuffixes are the ends of the names of scripts.
 var scriptSuffixes = []string{".sh", ".bash", ".zsh", ".py", ".rb", ".pl", ".js", ".mjs", ".ts", ".ps1"}
 
-// absent tells whether the only word that is no program here is a path in the
-// repository, as of a script that is not there.
-func (s *script) absent(unknown string) bool {
+// absent tells whether all that is no program here is a path in the repository,
+// as of scripts that are not there.
+func (s *script) absent(look Lookup) bool {
 	for _, words := range s.commands {
-		if words[0] != unknown && !wellKnown(words[0]) && builtins[words[0]] == false {
+		word := words[0]
+		_, builtin := builtins[word]
+		if builtin || s.functions[word] || wellKnown(word) || look.finds(word) {
+			continue
+		}
+		script := strings.Contains(word, "/") && slices.Contains(scriptSuffixes, path.Ext(word))
+		if !script && (!strings.HasPrefix(word, "./") || strings.HasSuffix(word, "/")) {
 			return false
 		}
 	}
-	script := strings.Contains(unknown, "/") && slices.Contains(scriptSuffixes, path.Ext(unknown))
-	return script || strings.HasPrefix(unknown, "./") && !strings.HasSuffix(unknown, "/")
+	return true
 }
 
 // idle tells whether a script only prepares or prints, so that its passing
