@@ -293,6 +293,9 @@ func (b *Briefing) next(ready bool) []Step {
 	if len(b.OpenBlockers) > 0 || b.Escalation.Question != "" {
 		steps = append(steps, Step{Why: "while this one waits, take another that is ready", Argv: []string{"stig", "orient"}})
 	}
+	if b.Escalation.Question != "" {
+		steps = append(steps, Step{Why: "where nothing else is left to do, wait for the answer", Argv: []string{"stig", "await", id}})
+	}
 	if ready && b.Issue.Assignee == "" && b.Escalation.Question == "" {
 		steps = append(steps, Step{Why: "take it, so that nobody else does", Argv: []string{"stig", "claim", id}})
 	}

@@ -191,7 +191,7 @@ func (a *app) showQuestion(file *beads.File, id string) ([]orient.Asked, error) 
 		if q.ID == id {
 			list = append(list, q)
 			s.blank()
-			s.wrap(faint, "", "", about(q))
+			s.wrap(faint, "  ", "  ", about(q))
 			s.question(q)
 		}
 	}
