@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
+
+	"stig/internal/sample"
 )
 
 // generate makes a store of n issues of about 2 KB each.
@@ -25,16 +26,11 @@ func generate(n int) []byte {
 }
 
 func BenchmarkRead(b *testing.B) {
-	const issues = 20_000
-	path := filepath.Join(b.TempDir(), "issues.jsonl")
-	data := generate(issues)
-	if err := os.WriteFile(path, data, 0o644); err != nil {
-		b.Fatal(err)
-	}
-	b.SetBytes(int64(len(data)))
-	b.ReportAllocs()
+	const issues = 10_000
+	dir, path := sample.Store(b, issues)
+	size(b, path)
 	for b.Loop() {
-		f, err := Read(Store{Path: path, Dir: filepath.Dir(path)})
+		f, err := Read(Store{Path: path, Dir: dir})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -45,4 +41,29 @@ func BenchmarkRead(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// BenchmarkRecords reads all lines once more, as checks do.
+func BenchmarkRecords(b *testing.B) {
+	_, path := sample.Store(b, 10_000)
+	size(b, path)
+	f := mustRead(b, path)
+	r := f.Reader()
+	for b.Loop() {
+		for _, is := range f.All() {
+			if _, err := r.Record(is); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+}
+
+// size has a benchmark tell bytes a second and allocations.
+func size(b *testing.B, path string) {
+	info, err := os.Stat(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(info.Size())
+	b.ReportAllocs()
 }

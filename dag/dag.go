@@ -40,10 +40,12 @@ type Graph struct {
 	waiters  edges // issue → who waits for it
 	parents  edges // child → epic
 	children edges // epic → child
-	counted  []bool // see counts
+	counted  []bool
 	blocked  []bool
-	unblocks func() []int   // counted when first asked for
-	ranked   func() ranking // the same
+
+	// found when first asked for
+	unblocks func() []int
+	ranked   func() ranking
 }
 
 // New links the issues of a store. Edges to ids that the store does not hold

@@ -1,0 +1,52 @@
+package dag_test
+
+import (
+	"testing"
+
+	"stig/beads"
+	"stig/dag"
+	"stig/internal/sample"
+)
+
+// sampled is a store shaped as those in use.
+func sampled(tb testing.TB, issues int) *beads.File {
+	tb.Helper()
+	dir, path := sample.Store(tb, issues)
+	file, err := beads.Read(beads.Store{Path: path, Dir: dir})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { file.Close() })
+	return file
+}
+
+// TestNewAllocates asserts that a graph is a few arrays, however large.
+func TestNewAllocates(t *testing.T) {
+	file := sampled(t, 3000)
+	if got := testing.AllocsPerRun(5, func() { dag.New(file) }); got > 100 {
+		t.Errorf("%v allocations", got)
+	}
+}
+
+func BenchmarkNew(b *testing.B) {
+	file := sampled(b, 10_000)
+	b.ReportAllocs()
+	for b.Loop() {
+		dag.New(file)
+	}
+}
+
+// BenchmarkAnswers asks a new graph what a survey asks of the whole store.
+func BenchmarkAnswers(b *testing.B) {
+	file := sampled(b, 10_000)
+	b.ReportAllocs()
+	for b.Loop() {
+		g := dag.New(file)
+		if len(g.Ready(now)) == 0 || len(g.LongestChain()) == 0 {
+			b.Fatal("nothing is ready")
+		}
+		g.Deadlocks()
+		g.ClosedCycles()
+		g.Epics()
+	}
+}
