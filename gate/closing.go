@@ -4,8 +4,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Attempt is one thing that a command line would do to issues past the gate.
@@ -40,8 +42,14 @@ func Closes(command string) []Attempt {
 			w.enter(f, []string{name, unknown})
 		}
 	}
+	if w.steps > maxSteps && trackerName().MatchString(command) {
+		w.closes("a command line too long to be read", nil)
+	}
 	return w.found
 }
+
+// trackerName finds what may be the name of bd or br.
+var trackerName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b(?:bd|br)\b`) })
 
 // unknown stands in a text for what only running the command can tell, and
 // piped before what a process substitution writes. Nobody types them.

@@ -3,6 +3,7 @@ package gate_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -79,6 +80,32 @@ func TestOverwritesFollowsLinks(t *testing.T) {
 	}
 	if a = (gate.Attempt{Files: []string{"other.jsonl"}}); a.Overwrites(dir, store) {
 		t.Error("a file that is not there is taken for the store")
+	}
+}
+
+// What lies beyond the limits is not taken for harmless.
+func TestClosesGivesUpOpenly(t *testing.T) {
+	var ids []string
+	for i := range 60 {
+		ids = append(ids, fmt.Sprintf("demo-%d", i))
+	}
+	all := strings.Join(ids, " ")
+	for _, command := range []string{
+		"for i in " + all + "; do bd close $i; done",
+		"printf '%s\\n' " + all + " | while read i; do bd close $i; done",
+		strings.Repeat(":;", 5000) + "bd close demo-1",
+		"bd close demo-1 # " + strings.Repeat("x", 2<<20),
+		strings.Repeat("eval ", 30) + "bd close demo-1",
+	} {
+		if got := seen(gate.Closes(command)); !strings.HasPrefix(got, "?") {
+			t.Errorf("%.60s…: got %.60q, want it open", command, got)
+		}
+	}
+	if got := seen(gate.Closes("bd close " + all)); len(strings.Fields(got)) != 60 || strings.Contains(got, "?") {
+		t.Errorf("60 ids: %s", got)
+	}
+	if got := seen(gate.Closes(strings.Repeat("echo;", 5000))); got != "" {
+		t.Errorf("a long line without a tracker: %s", got)
 	}
 }
 

@@ -24,7 +24,7 @@ type watch struct {
 	depth     int      // of shells in shells
 }
 
-// Limits of one line. A line that reaches them is not read to its end.
+// Limits of one line. Beyond them all is unknown.
 const (
 	maxSteps    = 4000
 	maxDepth    = 12
@@ -47,6 +47,7 @@ func (w *watch) spent() bool {
 // read goes through a text that a shell would run.
 func (w *watch) read(text string) {
 	if w.depth >= maxDepth || len(text) > maxText {
+		w.steps = maxSteps + 1
 		return
 	}
 	w.depth++
@@ -205,7 +206,7 @@ func (w *watch) declare(c *syntax.FuncDecl) {
 // enter goes through a function that was called with these words.
 func (w *watch) enter(f *shellFunction, argv []string) {
 	f.called = true
-	if w.depth >= maxDepth {
+	if w.depth >= maxDepth { // a function that calls itself does nothing new
 		return
 	}
 	w.depth++
@@ -251,7 +252,11 @@ func (w *watch) assign(a *syntax.Assign) {
 
 // set notes a text that a variable may have.
 func (w *watch) set(name, text string) {
-	if known := w.variables[name]; len(known) < maxVariants && !slices.Contains(known, text) {
+	known := w.variables[name]
+	if len(known) >= maxVariants {
+		known, text = nil, unknown
+	}
+	if !slices.Contains(known, text) {
 		w.variables[name] = append(known, text)
 	}
 }

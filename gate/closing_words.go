@@ -340,7 +340,7 @@ func formatted(words []string) string {
 	}
 	format, words := escaped(words[0]), words[1:]
 	var b strings.Builder
-	for range maxVariants {
+	for {
 		used := 0
 		for i := 0; i < len(format); i++ {
 			if format[i] != '%' || i+1 == len(format) {
@@ -357,10 +357,9 @@ func formatted(words []string) string {
 			}
 			used++
 		}
-		if used == 0 || used >= len(words) {
-			break
+		if used == 0 || used >= len(words) || b.Len() > maxText {
+			return b.String()
 		}
 		words = words[used:]
 	}
-	return b.String()
 }
