@@ -25,6 +25,8 @@ type wording struct {
 	exchanged   *regexp.Regexp // before: it takes the place of something
 	quoted      *regexp.Regexp // before: it is replaced, printed, expected, or the value of a flag
 	none        *regexp.Regexp // before what quoted finds: "no errors" is a result, not a quotation
+	shown       *regexp.Regexp // before: what it prints holds something
+	faultless   *regexp.Regexp // unless that is that there is nothing wrong
 	occasion    *regexp.Regexp // before: it is when something else happens
 	means       *regexp.Regexp // before: it is the means to something, which purpose names
 	purpose     *regexp.Regexp // after
@@ -101,10 +103,13 @@ var phrases = sync.OnceValue(func() wording {
 			`expected(?: output)?|error message|error:|message|text|string|example|input|stdin|stdout|stderr|usage|invocations? of|` +
 			`labell?ed|matching|equals?|set to|flag|value|defaults?(?:\s+\w+)?(?:\s+(?:to|is))?|instances? of|occurrences? of|references? to|calls? to|uses? of` +
 			`)[\s:,]*|(?:→|=>|->|=|--[\w-]+)\s*)$`),
-		none:     regexp.MustCompile(`(?i)\b(?:no|without|zero|0|any|nothing)(?:\s+[\w-]+)?\s*$`),
-		occasion: regexp.MustCompile(`(?i)(?:\b(?:after|before|during|when|while|until|once|if|unless|upon|given)(?:\s+(?:the|a|an|each|every|any|user|users))?|^on|[,;] on)$`),
-		means:    regexp.MustCompile(`(?i)\b(?:use|using|via|with|by|through)$`),
-		purpose:  regexp.MustCompile(`(?i)^(?:to|for|internally|under the hood|behind the scenes)\b`),
+		none: regexp.MustCompile(`(?i)\b(?:no|without|zero|0|any|nothing)(?:\s+[\w-]+)?\s*$`),
+		shown: regexp.MustCompile(`(?i)\b((?:appear(?:s|ing)?|show(?:s|n)?|visible|listed|present|included|excluded|hidden|filtered|absent|missing|displayed|surfaced?|surfaces|seen|omitted)` +
+			`(?:\s+(?:up|out))?\s+(?:in|from))(?:\s+(?:the|both|all))?$`),
+		faultless: regexp.MustCompile(`(?i)\b(?:no|zero|0|without)\s+(?:[\w-]+\s+){0,2}(?:errors?|warnings?|failures?|issues?|problems?|regressions?|findings?|violations?|diffs?|changes?)\b[^.;]*$`),
+		occasion:  regexp.MustCompile(`(?i)(?:\b(?:after|before|during|when|while|until|once|if|unless|upon|given)(?:\s+(?:the|a|an|each|every|any|user|users))?|^on|[,;] on)$`),
+		means:     regexp.MustCompile(`(?i)\b(?:use|using|via|with|by|through)$`),
+		purpose:   regexp.MustCompile(`(?i)^(?:to|for|internally|under the hood|behind the scenes)\b`),
 		noun: regexp.MustCompile(`(?i)^(?:-\s*)?(?:call|invocations?|pattern|string|syntax|snippets?|examples?|flag|options?|usages?|documentation|docs|` +
 			`help|help text|support|implementation|parity|equivalents?|alias|output|error|message|style|semantics|workflow|structure|format|response|subcommands|new flags?|instructions?|behaviou?r|logic|handler)\b`),
 		described: regexp.MustCompile(`(?i)^(?:[^-–—:]{0,30}\s)?[-–—:]+\s*(?:show|list|display|generate|create|output|print|add|remove|update|delete|get|set|return|` +
@@ -187,6 +192,9 @@ func (c surroundings) toldBefore() string {
 		}
 	}
 	if match := p.object.FindStringSubmatch(c.before); match != nil && !c.wanted(match[1]) {
+		return "mentioned after " + quote(match[1])
+	}
+	if match := p.shown.FindStringSubmatch(c.before); match != nil && !p.faultless.MatchString(c.before) {
 		return "mentioned after " + quote(match[1])
 	}
 	if at := p.quoted.FindStringIndex(c.before); at != nil && !p.none.MatchString(c.before[:at[0]]) && !c.announced() {
