@@ -89,7 +89,8 @@ func shell(dir, program, command string) ([]byte, error) {
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(),
 		"PATH="+filepath.Dir(program)+string(os.PathListSeparator)+os.Getenv("PATH"),
-		"HOME="+dir, "TZ=UTC", "STIG_NOW=2026-11-20T09:00:00Z", "BEADS_DIR=", "STIG_ACTOR=", "BD_ACTOR=")
+		"HOME="+dir, "TZ=UTC", "STIG_NOW=2026-11-20T09:00:00Z", "BEADS_DIR=", "STIG_ACTOR=", "BD_ACTOR=",
+		"XDG_STATE_HOME=", "STIG_TRUST=")
 	return cmd.CombinedOutput()
 }
 
