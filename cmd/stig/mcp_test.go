@@ -3,11 +3,13 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"unicode/utf8"
 
@@ -148,6 +150,27 @@ func TestMCPErrors(t *testing.T) {
 		if err == nil && !result.IsError {
 			t.Errorf("%v: no error", arguments)
 		}
+	}
+}
+
+// TestMCPAnswersManyAtOnce is what clients do that call tools side by side.
+func TestMCPAnswersManyAtOnce(t *testing.T) {
+	session, dir := serve(t)
+	var all sync.WaitGroup
+	for i := range 6 {
+		all.Go(func() {
+			tool, arguments := "orient", map[string]any{"id": "harbor-9fd.3"}
+			if i%2 == 0 {
+				tool, arguments = "checkpoint", map[string]any{"id": "harbor-9fd.3", "surprise": 0.1, "progress": "exploring", "done": fmt.Sprint("round ", i)}
+			}
+			if object, failed := call(t, session, tool, arguments); failed {
+				t.Errorf("%s: %v", tool, object)
+			}
+		})
+	}
+	all.Wait()
+	if notes := record(t, dir, "harbor-9fd.3")["notes"].(string); !strings.Contains(notes, "What was done: round ") {
+		t.Errorf("notes: %s", notes)
 	}
 }
 
