@@ -134,6 +134,7 @@ func TestVerifyTail(t *testing.T) {
 // Commands are shown before they run, as they are, and what they print as it
 // comes.
 func TestVerifyShows(t *testing.T) {
+	t.Parallel()
 	var out writes
 	j := job(t, "echo one; sleep 0.3; printf two", "echo \x1b[2Jthree\u202e\n# \xff\ttide")
 	j.Out = &out
@@ -176,6 +177,7 @@ func (w *writes) at(text string) time.Time {
 }
 
 func TestVerifyTellsTheTimeOnATerminal(t *testing.T) {
+	t.Parallel()
 	var out writes
 	j := job(t, "printf 'a prompt '; sleep 1.2; echo; sleep 1.2; echo end")
 	j.Out, j.Terminal = &out, true
@@ -266,7 +268,7 @@ func TestVerifyTimeout(t *testing.T) {
 		"never ends":                  {"while :; do sleep 0.05; done", 2 * time.Second},
 		"ends with success when told": {"trap 'exit 0' TERM; while :; do sleep 0.05; done", 2 * time.Second},
 		"ignores SIGTERM":             {"trap '' TERM; while :; do sleep 0.05; done", 4 * time.Second},
-		"writes without end":          {"yes", 2 * time.Second},
+		"writes without end":          {"while :; do echo spray; done", 2 * time.Second},
 		"in a group of its own":       {"set -m; sleep 300 & wait", 2 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -289,6 +291,7 @@ func TestVerifyTimeout(t *testing.T) {
 }
 
 func TestVerifyDeadline(t *testing.T) {
+	t.Parallel()
 	j := job(t, "true", "sleep 300", "true")
 	j.Deadline, j.KeepGoing = 300*time.Millisecond, true
 	o := verify(t, j).Outcomes()
@@ -300,6 +303,7 @@ func TestVerifyDeadline(t *testing.T) {
 
 // An interrupt ends what runs, and is told apart from a failure.
 func TestVerifyInterrupted(t *testing.T) {
+	t.Parallel()
 	j := job(t, "true", "echo $$ >pid; trap 'exit 0' TERM; while :; do sleep 0.05; done", "touch reached")
 	j.KeepGoing = true
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -318,6 +322,7 @@ func TestVerifyInterrupted(t *testing.T) {
 
 // What a check leaves behind neither holds stig up nor changes the outcome.
 func TestVerifyDaemon(t *testing.T) {
+	t.Parallel()
 	for name, script := range map[string]string{
 		"holds the output": "sleep 300 & echo $! >pid",
 		"in a session":     "setsid sleep 300 & echo $! >pid",
