@@ -58,7 +58,7 @@ type wording struct {
 const (
 	// fillers stand between a word and the code that it is about.
 	fillers = `(?:\s+(?:to|be|ever|existing|explicit|by|via|through|the|a|an|any|all|only|both|new|raw|plain|bare|direct|directly|` +
-		`run|runs|running|use|uses|using|call|calls?|calling|invokes?|invoking|executes?|executing|needs?|needing|` +
+		`run|runs|running|use|uses|using|call|calls?|calling|invokes?|invoking|executes?|executing|needs? for|needs?|needing|` +
 		`requires?|requiring|type|typing|try|` +
 		`(?:[\w-]+\s+){0,2}(?:commands?|subcommands?|invocations?|forms?|variants?|inputs?|patterns?|strings?|flags?|options?|operations?)` +
 		`(?:\s+(?:like|such as|including|for|of))?))*[\s:]*$`
@@ -77,7 +77,8 @@ const (
 var phrases = sync.OnceValue(func() wording {
 	return wording{
 		denied: regexp.MustCompile(`(?i)\b(never|not|no|nor|cannot|\w+n['’]t|no longer|without|avoid(?:s|ed|ing)?|instead of|rather than|unlike|` +
-			`forbid(?:s|den)?|refus(?:es?|ed|ing)|reject(?:s|ed|ing)?|block(?:s|ed|ing)?|prevent(?:s|ed|ing)?|den(?:y|ies|ied|ying)|bann?(?:s|ed)?|prohibit(?:s|ed)?)` +
+			`forbid(?:s|den)?|refus(?:es?|ed|ing)|reject(?:s|ed|ing)?|block(?:s|ed|ing)?|prevent(?:s|ed|ing)?|den(?:y|ies|ied|ying)|bann?(?:s|ed)?|prohibit(?:s|ed)?|` +
+			`skip(?:s|ped|ping)?|ignor(?:es?|ed|ing)|omit(?:s|ted)?|disabl(?:es?|ed)|exclud(?:es?|ed|ing)|drop(?:s|ped)?)` +
 			fillers),
 		object: regexp.MustCompile(`(?i)\b(detect(?:s|ed|ing)?|recogni[sz](?:es?|ed|ing)|match(?:es|ing)|pars(?:es?|ed|ing)|handl(?:es?|ed|ing)|` +
 			`classif(?:y|ies|ied)|flag(?:s|ged)|intercept(?:s|ed|ing)?|catch(?:es)?|allow(?:s|ed|ing)?|permit(?:s|ted)?|accept(?:s|ed)?|` +
@@ -95,12 +96,13 @@ var phrases = sync.OnceValue(func() wording {
 			`resolve via|new|slash)` + fillers),
 		advised: regexp.MustCompile(`(?i)\b((?:suggest|hint|prompt|tell|instruct|advis|recommend|ask|say|mention|point)(?:s|es?|ed|ing)?|told|said)\b` +
 			`[^.;]{0,50}\b(?:to (?:run|use|try|type)|running|using|try)[\s:]*$`),
-		exchanged: regexp.MustCompile(`(?i)\b((?:replac|chang|renam|mov|convert|migrat|switch|substitut|prefer)(?:s|es?|ed|ing|red)?)\b[^.;]{1,80}\b(?:with|by|to|for|over|from)$`),
+		exchanged: regexp.MustCompile(`(?i)\b((?:replac|chang|renam|mov|convert|migrat|switch|substitut|prefer)(?:s|es?|ed|ing|red)?)\b[^.;]{1,80}\b(?:with|by|to|for|over|from)$|` +
+			`\b((?:updat|configur|wir|chang|extend|modif|add|set)(?:s|es?|ed|ing|y|ies|ied)?)\b[^.;,]{0,40}\b(?:(?:to|that) runs?|(?:steps?|jobs?|stages?|targets?|hooks?)(?: (?:for|with))?:?)$`),
 		quoted: regexp.MustCompile(`(?i)(?:\b(?:` +
 			`replac(?:e|es|ed|ing)|supersedes?|formerly|previously|used to be|renamed(?: from)?|` +
 			`output (?:of|from)|outputs?|prints?|printed|printing|displays?|shows?|showing|returns?|says?|saying|contains?|containing|` +
 			`reads|emits?|logs?|reports?|mentions?|mentioning|suggests?|suggesting|hints?|named|titled|such as|like|e\.g\.|for example|` +
-			`expected(?: output)?|error message|error:|message|text|string|example|input|stdin|stdout|stderr|usage|invocations? of|` +
+			`out of scope|non-goals?|future|deferred|expected(?: output)?|error message|error:|message|text|string|example|input|stdin|stdout|stderr|usage|invocations? of|` +
 			`labell?ed|matching|equals?|set to|flag|value|defaults?(?:\s+\w+)?(?:\s+(?:to|is))?|instances? of|occurrences? of|references? to|calls? to|uses? of` +
 			`)[\s:,]*|(?:→|=>|->|=|--[\w-]+)\s*)$`),
 		none: regexp.MustCompile(`(?i)\b(?:no|without|zero|0|any|nothing)(?:\s+[\w-]+)?\s*$`),
@@ -117,6 +119,7 @@ var phrases = sync.OnceValue(func() wording {
 		gone: regexp.MustCompile(`(?i)^(?:(?:commands?|targets?|scripts?)\s+)?(?:` + place + `)?(?:` +
 			`(?:is|are|was|has been|must be)\s+(?:never|not|no longer|removed|gone|deprecated|forbidden|banned|blocked|refused|rejected|replaced|deleted|denied)\b|` +
 			`(?:must|should|shall|will|may|can)\s*(?:not|never|n['’]t)\s+(?:be|exist|run)\b|` +
+			`no longer\s+(?:\w+ed|exists?|works|runs)\b|` +
 			`do(?:es)?\s*(?:not|n['’]t)\s+(?:exist|appear|run|work|trigger|match|fire|count)\b)`),
 		treated: regexp.MustCompile(`(?i)^(?:(?:(?:sub)?commands?|targets?|scripts?|recipes?|tasks?|steps?|jobs?|entry|entries|lines?)\s+)?` +
 			`(?:` + aux + adverbs + handled + `|` + place + `(?:is|are|gets)\s+` + adverbs + handled + `)`),
@@ -188,11 +191,13 @@ func (c surroundings) toldBefore() string {
 	}
 	for _, told := range []*regexp.Regexp{p.advised, p.exchanged} {
 		if match := told.FindStringSubmatch(c.before); match != nil {
-			return "mentioned after " + quote(match[1])
+			return "mentioned after " + quote(strings.Join(match[1:], ""))
 		}
 	}
-	if match := p.object.FindStringSubmatch(c.before); match != nil && !c.wanted(match[1]) {
-		return "mentioned after " + quote(match[1])
+	if at := p.object.FindStringSubmatchIndex(c.before); at != nil && !p.none.MatchString(c.before[:at[0]]) {
+		if verb := c.before[at[2]:at[3]]; !c.wanted(verb) {
+			return "mentioned after " + quote(verb)
+		}
 	}
 	if match := p.shown.FindStringSubmatch(c.before); match != nil && !p.faultless.MatchString(c.before) {
 		return "mentioned after " + quote(match[1])
