@@ -58,7 +58,7 @@ func (f finding) object() map[string]any {
 		}
 		o["closed"], o["already"], o["close_reason"] = !f.dryRun || c.Already, c.Already, c.Reason
 		o["unblocked"], o["nearer"], o["epic"] = append([]string{}, ids...), c.Nearer, c.Epic
-		o["alerts"], o["warnings"] = c.Alerts, c.Warnings
+		o["alerts"], o["warnings"] = append([]checkpoint.Alert{}, c.Alerts...), append([]string{}, c.Warnings...)
 	}
 	if f.err != nil {
 		said := classify(f.err)

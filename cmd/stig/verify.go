@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -33,10 +34,15 @@ func (a *app) verifyCommand() *cobra.Command {
 			if plan {
 				return a.printPlan(t)
 			}
+			now, err := a.clock()
+			if err != nil {
+				return err
+			}
 			f := finding{id: t.id, trial: t, err: a.try(cmd.Context(), t, o)}
 			if err := errors.Join(cmd.Context().Err(), t.settle()); err != nil {
 				return err
 			}
+			a.notify(cmd.Context(), t.site.store, now, f.notices(now.Format(time.DateOnly)))
 			if err := a.tell(f); err != nil {
 				return err
 			}
@@ -55,7 +61,12 @@ func (a *app) trialOf(ctx context.Context, id string) (*trial, error) {
 		return nil, err
 	}
 	defer file.Close()
-	record, err := file.At(at).Record()
+	issue := file.At(at)
+	if issue.Status == "tombstone" {
+		return nil, &beads.RefusedError{Path: file.Store().Path, Line: issue.Line,
+			Reason: issue.ID + " was deleted (status tombstone)", Hint: "verify another issue"}
+	}
+	record, err := issue.Record()
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +74,7 @@ func (a *app) trialOf(ctx context.Context, id string) (*trial, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.trial(ctx, s, file.At(at).ID, gate.Source(record.Text(beads.AcceptanceCriteria), record.Text(beads.Description))), nil
+	return a.trial(ctx, s, issue.ID, gate.Source(record.Text(beads.AcceptanceCriteria), record.Text(beads.Description))), nil
 }
 
 func (a *app) printPlan(t *trial) error {
