@@ -2,6 +2,7 @@ package gate
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -13,7 +14,7 @@ type surroundings struct {
 	after  string // from the code on, likewise
 	intro  string // the line that introduces the list which the code stands in
 	title  bool   // it stands in a heading
-	comma  bool   // a comma parts it from code before it, where a sentence may begin: after one, another
+	apart  bool   // a comma or a bracket parts it from what is before: after one, another
 }
 
 // wording is how text mentions a command as a thing rather than asking for
@@ -88,7 +89,7 @@ var phrases = sync.OnceValue(func() wording {
 			`spawn(?:s|ed|ing)?|shell(?:s|ing)? out to|delegat(?:es?|ing) to|mirror(?:s|ing)?|emulat(?:es?|ing)|mimic(?:s|king)?|` +
 			`includ(?:es?|ed|ing)|rewrit(?:es?|ing)|strip(?:s|ped)|simulat(?:es?|ed|ing)|mock(?:s|ed|ing)?|stub(?:s|bed)?|trigger(?:s|ed)?|` +
 			`cover(?:s|ed|ing)?|update|extend(?:s|ed)?|enhanc(?:es?|ed|ing)|fix(?:es|ed|ing)?|refactor(?:s|ed|ing)?|mov(?:es?|ed|ing)|consolidat(?:es?|ed|ing)|modif(?:y|ies|ied)|` +
-			`chang(?:es?|ed|ing)|improv(?:es?|ed|ing)|requir(?:es?|ed|ing)|(?:flags?|options?|checks?|subcommands?|hooks?|support) to|equivalent (?:to|of)|similar to|same as|identical to|compatible with|parity with|compar(?:es?|ed|able) (?:to|with)|` +
+			`chang(?:es|ed|ing)|improv(?:es?|ed|ing)|requir(?:es?|ed|ing)|(?:flags?|options?|checks?|subcommands?|hooks?|support) to|equivalent (?:to|of)|similar to|same as|identical to|compatible with|parity with|compar(?:es?|ed|able) (?:to|with)|` +
 			`consistent with|vs\.?|versus|alias(?:es)?(?: for| of| to)?|shorthand for|wrapper (?:for|around)|` +
 			`(?:tests?|rules?|patterns?|coverage|docs?|documentation|help|help text|support|usage|examples?|completions?|handling|handlers?) (?:for|of)|` +
 			`(?:created|produced|generated|triggered|managed|run|started|emitted|written) by|false positives? (?:on|for|with|from)|` +
@@ -162,7 +163,7 @@ func around(text string, start, end int) surroundings {
 		after:  trailing(text[end:min(len(text), end+reach)]),
 		intro:  introduction(text[max(0, start-2*reach):start]),
 		title:  strings.HasPrefix(text[strings.LastIndexByte(text[:start], '\n')+1:], "#"),
-		comma:  strings.HasSuffix(strings.TrimRight(text[:start], " \n"), ","),
+		apart:  strings.HasSuffix(strings.TrimRight(text[:start], " \n"), ",") || strings.HasSuffix(text[:start], "("),
 	}
 }
 
@@ -190,7 +191,8 @@ func (c surroundings) toldBefore() string {
 		return "mentioned after " + quote(match[1])
 	}
 	for _, told := range []*regexp.Regexp{p.advised, p.exchanged} {
-		if match := told.FindStringSubmatch(c.before); match != nil {
+		match := told.FindStringSubmatch(c.before)
+		if match != nil && !(told == p.exchanged && match[1] != "" && p.asked.MatchString(c.before)) {
 			return "mentioned after " + quote(strings.Join(match[1:], ""))
 		}
 	}
@@ -205,7 +207,7 @@ func (c surroundings) toldBefore() string {
 	if at := p.quoted.FindStringIndex(c.before); at != nil && !p.none.MatchString(c.before[:at[0]]) && !c.announced() {
 		return "mentioned after " + quote(strings.Trim(c.before[at[0]:], " :,"))
 	}
-	if match := p.occasion.FindString(c.before); match != "" && !c.comma {
+	if match := p.occasion.FindString(c.before); match != "" && !c.apart {
 		return "mentioned after " + quote(strings.Trim(match, " ,;"))
 	}
 	if p.means.MatchString(c.before) && p.purpose.MatchString(c.after) && !p.checking.MatchString(c.after) && !p.asked.MatchString(c.before) {
@@ -248,10 +250,12 @@ func (c surroundings) toldAfter(searching bool) string {
 // done with it: used to check, "a new one works", "the migration runs: it".
 func (c surroundings) wanted(verb string) bool {
 	p := phrases()
-	return p.checking.MatchString(c.after) ||
-		strings.EqualFold(verb, "new") && p.succeeds.MatchString(c.after) ||
-		strings.EqualFold(verb, "runs") && strings.HasSuffix(c.before, ":")
+	return p.checking.MatchString(c.after) || p.succeeds.MatchString(c.after) ||
+		strings.HasSuffix(c.before, ":") && slices.Contains(telling, strings.ToLower(verb))
 }
+
+// telling are verbs that end a statement of their own before a colon.
+var telling = []string{"runs", "improves", "moves", "changes", "requires", "covers"}
 
 // announced tells whether a colon leads to a command that is to succeed.
 func (c surroundings) announced() bool {
