@@ -233,7 +233,7 @@ func TestRunTimeoutReachesOtherGroups(t *testing.T) {
 	start := time.Now()
 	script := "timeout 300 sh -c 'trap \"echo tidy; exit\" TERM; echo $$ >" + pid + "; sleep 300 & wait'; true"
 	got, err := gate.Run(ctx, gate.Command{Argv: []string{"sh", "-c", script}})
-	if took := time.Since(start); !errors.Is(err, context.DeadlineExceeded) || took > 1500*time.Millisecond || !strings.HasPrefix(string(got.Stdout), "tidy\n") {
+	if took := time.Since(start); !errors.Is(err, context.DeadlineExceeded) || took > 10*time.Second || !strings.HasPrefix(string(got.Stdout), "tidy\n") {
 		t.Errorf("took %v: %q, %v: it was to be asked to end first", took, got.Stdout, err)
 	}
 	gone(t, pid)
