@@ -85,7 +85,7 @@ func (a *app) stateDir() string {
 		return filepath.Join(dir, "stig")
 	}
 	home, err := os.UserHomeDir()
-	if err != nil {
+	if err != nil || !filepath.IsAbs(home) {
 		return ""
 	}
 	return filepath.Join(home, ".local", "state", "stig")
@@ -117,9 +117,12 @@ func (s *site) verdicts() (kept gate.Verdicts, ok bool) {
 	return gate.Verdicts{Dir: filepath.Join(s.place.Own, "verdicts")}, s.place.Own != ""
 }
 
-// logs is the directory for whole outputs.
+// logs is the directory for whole outputs, "" where there is none.
 func (s *site) logs() string {
-	return filepath.Join(cmp.Or(s.place.Own, s.state), "logs")
+	if dir := cmp.Or(s.place.Own, s.state); dir != "" {
+		return filepath.Join(dir, "logs")
+	}
+	return ""
 }
 
 // fresh gives the verdict on criteria that passed and still counts.
