@@ -82,3 +82,14 @@ func newEdges(nodes int, links []link) edges {
 }
 
 func (e edges) of(node int) []int32 { return e.targets[e.start[node]:e.start[node+1]] }
+
+// reversed has every edge the other way round.
+func (e edges) reversed() edges {
+	links := make([]link, 0, len(e.targets))
+	for node := range len(e.start) - 1 {
+		for _, to := range e.of(node) {
+			links = append(links, link{from: to, to: int32(node)})
+		}
+	}
+	return newEdges(len(e.start)-1, links)
+}

@@ -1,6 +1,9 @@
 package dag
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // Unblocks gives for every issue how many other unclosed issues wait for it,
 // directly or not. An issue waits for what blocks it, and for all that its
@@ -62,29 +65,79 @@ const batchSize = 8 * 64
 // countReached gives for each component how many even nodes are reached from
 // it, or in it, that some edge leads to. Exact counts take more than linear
 // time in any known way; here they take a pass for every 512 of those nodes
-// over the components that may reach them.
+// over the components that reach them, which mostly are few.
 func (e edges) countReached(of []int32, count int) []int32 {
 	next := e.between(of, count)
-	reached, sets := make([]int32, count), make([]batch, count)
+	p := pass{next: next, before: next.reversed(), place: make([]int32, count)}
+	reached := make([]int32, count)
 	for targets := e.evenTargets(of, count); len(targets) > 0; {
 		some := targets[:min(batchSize, len(targets))]
 		targets = targets[len(some):]
-		first := int(of[some[0]]) // what comes before cannot reach these
-		clear(sets[first:])
-		for k, node := range some {
-			sets[of[node]][k/64] |= 1 << (k % 64)
-		}
-		for c := first; c < count; c++ {
-			set := &sets[c]
-			for _, to := range next.of(c) {
-				if int(to) >= first {
-					set.add(&sets[to])
+		p.begin(some, of)
+		for k, c := range p.list {
+			for _, to := range next.of(int(c)) {
+				if at := p.place[to]; at > 0 {
+					p.sets[k].add(&p.sets[at-1])
 				}
 			}
-			reached[c] += set.size()
+			reached[c] += p.sets[k].size()
 		}
 	}
 	return reached
+}
+
+// pass counts who reaches the nodes of a batch.
+type pass struct {
+	next, before edges
+	list         []int32 // the components that reach some of them, in their order
+	place        []int32 // of a component in the list, from 1 on; 0 where it is not in it
+	sets         []batch // of the components in the list: which nodes they reach
+}
+
+// begin lists the components that reach nodes, each with no more than those
+// that are in it.
+func (p *pass) begin(nodes, of []int32) {
+	for _, c := range p.list {
+		p.place[c] = 0
+	}
+	p.list = p.list[:0]
+	meet := func(c int32) {
+		if p.place[c] == 0 {
+			p.place[c] = 1
+			p.list = append(p.list, c)
+		}
+	}
+	for _, node := range nodes {
+		meet(of[node])
+	}
+	for k := 0; k < len(p.list); k++ {
+		for _, c := range p.before.of(int(p.list[k])) {
+			meet(c)
+		}
+	}
+	p.sort()
+	p.sets = slices.Grow(p.sets[:0], len(p.list))[:len(p.list)]
+	clear(p.sets)
+	for k, c := range p.list {
+		p.place[c] = int32(k) + 1
+	}
+	for k, node := range nodes {
+		p.sets[p.place[of[node]]-1][k/64] |= 1 << (k % 64)
+	}
+}
+
+// sort puts the list in order; a long one is sooner collected anew.
+func (p *pass) sort() {
+	if len(p.list) < len(p.place)/8 {
+		slices.Sort(p.list)
+		return
+	}
+	p.list = p.list[:0]
+	for c, place := range p.place {
+		if place > 0 {
+			p.list = append(p.list, int32(c))
+		}
+	}
 }
 
 func (b *batch) add(other *batch) {
