@@ -175,6 +175,7 @@ func TestDestructive(t *testing.T) {
 		{"f() { git push; }; f", "git push"},
 		{"d=$(mktemp -d); d=/; rm -rf $d", "rm -r"},
 		{"d=$(mktemp -d); for d in /*; do rm -rf $d; done", "rm -r"},
+		{"d=/; rm -rf $d; d=$(mktemp -d)", "rm -r"},
 		{"d=/$(mktemp -d); rm -rf $d", "rm -r"},
 		{"d=$(mktemp -d); rm -rf $d/../x", "rm -r"},
 		{"cat <(git push)", "git push"},
