@@ -56,15 +56,27 @@ func (a *app) objection(ctx context.Context, store beads.Store, attempt gate.Att
 	}
 	if attempt.Open {
 		return attempt.Verb + ": only running it can tell which issues it closes, and an issue closes when its acceptance criteria pass\n" +
-			"hint: name the issues: type stig close ID --reason \"what exists now, and how you know that it works\""
+			"hint: name the issues: type " + instead(store, attempt.Verb, []string{"ID"})
 	}
 	unproven := a.unproven(ctx, store, attempt.IDs)
 	if len(unproven) == 0 {
 		return ""
 	}
-	ids := strings.Join(unproven, " ")
-	return fmt.Sprintf("%s: nothing shows that %s is done: an issue closes when the commands in its acceptance criteria pass\n", attempt.Verb, ids) +
-		fmt.Sprintf("hint: type stig close %s --reason \"what exists now, and how you know that it works\"; it runs them", ids)
+	are := "is"
+	if len(unproven) > 1 {
+		are = "are"
+	}
+	return fmt.Sprintf("%s: nothing shows that %s %s done: an issue closes when the commands in its acceptance criteria pass\n", attempt.Verb, strings.Join(unproven, ", "), are) +
+		"hint: type " + instead(store, attempt.Verb, unproven)
+}
+
+// instead is what closes issues with a verdict. Issues in a Dolt database are
+// not stig's to close: what was verified is let through.
+func instead(store beads.Store, verb string, ids []string) string {
+	if store.Mode != beads.Dolt {
+		return fmt.Sprintf("stig close %s --reason \"what exists now, and how you know that it works\"; it runs them", strings.Join(ids, " "))
+	}
+	return fmt.Sprintf("stig verify %s, for each alone; %s is let through when they have passed", ids[0], verb)
 }
 
 // unproven are the issues on which no fresh verdict has passed. Whatever keeps
