@@ -32,7 +32,7 @@ func raise(list []Alert, about string) func(Alert, bool) []Alert {
 			return list
 		}
 		if about != "" {
-			a.Message = about + ": " + a.Message
+			a.About, a.Message = about, about+": "+a.Message
 		}
 		return append(list, a)
 	}

@@ -13,6 +13,7 @@ import (
 type Alert struct {
 	Rule    string `json:"rule"` // one of the Alert constants
 	Message string `json:"message"`
+	About   string `json:"-"` // the issue that the message begins with, "" where it is about the one of the report
 }
 
 // Rules of alerts.

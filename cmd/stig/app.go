@@ -23,6 +23,7 @@ type app struct {
 	now      func() time.Time
 	schema   *signals.Schema
 	config   config
+	own      notifications // what the user's file says of them, whatever the repository does
 
 	dir     string // -C
 	store   string // --store
@@ -90,7 +91,7 @@ func (a *app) command() *cobra.Command {
 		a.claimCommand(), a.releaseCommand(), a.propagateCommand(), a.reviewCommand(),
 		a.escalateCommand(), a.escalationsCommand(), a.resolveCommand(), a.awaitCommand(),
 		a.initCommand(), a.createCommand(), a.depCommand(),
-		a.hookCommand(), a.mcpCommand(),
+		a.hookCommand(), a.mcpCommand(), a.sendCommand(),
 		a.signalsCommand(), a.schemaCommand(), a.versionCommand(), a.diffCommand(),
 		a.mergeCommand(), a.setupCommand(), a.doctorCommand(), a.skillCommand(), a.readyCommand(), a.cyclesCommand(), a.planCommand(), a.listCommand(), a.trajectoryCommand(), a.graphCommand(),
 	)

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -144,6 +145,9 @@ func (a *app) checkpoint(cmd *cobra.Command, id string, o checkpointOptions) err
 	}
 	if report.Commit, err = commit(report.ID); err != nil {
 		return err
+	}
+	if !o.dryRun {
+		a.notify(cmd.Context(), store, options.Now, reportNotices(report, o.update.Question, options.Now.Format(time.DateOnly)))
 	}
 	if a.json {
 		return a.printEdit("checkpoint", report, report.Lines, o.dryRun)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -138,6 +139,7 @@ func (a *app) close(ctx context.Context, ids []string, o closeOptions) error {
 		}
 		if err == nil {
 			c.close(ctx, candidate, &f)
+			a.notify(ctx, c.site.store, c.edit.Now, f.notices(c.edit.Now.Format(time.DateOnly)))
 		}
 		if err := ctx.Err(); err != nil {
 			return err

@@ -24,6 +24,7 @@ type config struct {
 		Timeout  string   `json:"timeout"`  // as time.ParseDuration takes it; "" when not given
 		Deadline string   `json:"deadline"` // the same
 	} `json:"gate"`
+	Notify notifications `json:"notify"` // see whom
 }
 
 // configure reads the user's file and then that of the repository, whose word
@@ -31,6 +32,7 @@ type config struct {
 func (a *app) configure(s beads.Store) error {
 	a.config = config{}
 	for _, path := range configFiles(s) {
+		a.own = a.config.Notify.clone() // the last file is the repository's
 		if err := a.readConfig(path); err != nil {
 			return err
 		}

@@ -98,6 +98,7 @@ func (d *doctor) examine() {
 	}
 	d.configuration()
 	d.trust()
+	d.notifications()
 	d.assistants()
 	d.pipelines()
 }

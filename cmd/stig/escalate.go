@@ -111,6 +111,9 @@ func (a *app) escalate(cmd *cobra.Command, id string, o escalateOptions) error {
 	if err = a.keep(d, err); err != nil {
 		return err
 	}
+	if !o.dryRun {
+		a.notify(cmd.Context(), store, options.Now, reportNotices(report, q, options.Now.Format(time.DateOnly)))
+	}
 	if o.dryRun && !a.json {
 		return a.printDiff(report.Lines)
 	}

@@ -60,6 +60,7 @@ func setUp(env *testscript.Env) error {
 	if err := os.MkdirAll(home, 0o755); err != nil {
 		return err
 	}
+	env.Values["listener"] = new(*listener)
 	env.Setenv("HOME", home)
 	env.Setenv("HARBOR", harbor)
 	env.Setenv("STIG_NOW", "2026-11-20T09:00:00Z")
@@ -86,6 +87,10 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"notes":     notesAre,
 		"reword":    reword,
 		"use-bd":    useBD,
+		"serves":    serves,
+		"heard":     heard,
+		"holds":     holds,
+		"quick":     quick,
 	}
 }
 

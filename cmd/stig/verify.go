@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -33,10 +34,15 @@ func (a *app) verifyCommand() *cobra.Command {
 			if plan {
 				return a.printPlan(t)
 			}
+			now, err := a.clock()
+			if err != nil {
+				return err
+			}
 			f := finding{id: t.id, trial: t, err: a.try(cmd.Context(), t, o)}
 			if err := errors.Join(cmd.Context().Err(), t.settle()); err != nil {
 				return err
 			}
+			a.notify(cmd.Context(), t.site.store, now, f.notices(now.Format(time.DateOnly)))
 			if err := a.tell(f); err != nil {
 				return err
 			}

@@ -1,0 +1,286 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"stig/beads"
+	"stig/checkpoint"
+	"stig/gate"
+	"stig/signals"
+)
+
+// notifications say how people are told of events. The zero value tells nobody.
+type notifications struct {
+	URL     string   `json:"url"`     // takes the JSON of an ntfy server
+	Topic   string   `json:"topic"`   // "stig" unless told
+	Command []string `json:"command"` // gets the event on its standard input
+}
+
+func (n notifications) off() bool { return n.URL == "" && len(n.Command) == 0 }
+
+func (n notifications) same(m notifications) bool {
+	return n.URL == m.URL && n.Topic == m.Topic && slices.Equal(n.Command, m.Command)
+}
+
+// clone shares no memory with n, into which another file could be read.
+func (n notifications) clone() notifications {
+	n.Command = slices.Clone(n.Command)
+	return n
+}
+
+// notice is an event that people are told of. It is what notify.command reads.
+type notice struct {
+	Event   string `json:"event"`
+	ID      string `json:"id"` // of the issue that it is about
+	Title   string `json:"title"`
+	Message string `json:"message"`
+	Time    string `json:"time"` // RFC 3339, UTC
+
+	fresh string // what makes it another event than the last of its kind about the issue
+}
+
+// Events.
+const (
+	eventAsked    = "escalation-pending"
+	eventFailed   = "gate-failed"
+	eventComplete = "epic-complete"
+	eventReplan   = "replanning-needed"
+	eventStuck    = "stuck-epic"
+	eventShift    = "upward-shift"
+)
+
+// eventOf is the event that an alert is; of others nobody is told.
+func eventOf(alert signals.Alert) (event, title string) {
+	switch alert.Rule {
+	case signals.AlertReplanning:
+		return eventReplan, "to be replanned: "
+	case signals.AlertStuck:
+		return eventStuck, "stuck: "
+	case signals.AlertShift:
+		return eventShift, "less certain: "
+	}
+	return "", ""
+}
+
+// alertNotices are the events among the alerts of a report about an issue. An
+// epic that stays over its threshold, or stuck, is told of once a day.
+func alertNotices(id string, alerts []checkpoint.Alert, day string) (list []notice) {
+	for _, alert := range alerts {
+		event, title := eventOf(alert)
+		if event == "" {
+			continue
+		}
+		about, message := cmp.Or(alert.About, id), strings.TrimPrefix(alert.Message, alert.About+": ")
+		n := notice{Event: event, ID: about, Title: title + about, Message: message, fresh: day}
+		if event == eventShift {
+			n.fresh += message
+		}
+		list = append(list, n)
+	}
+	return list
+}
+
+// questionNotice is the event of a question to a person.
+func questionNotice(id string, q checkpoint.Question, day string) notice {
+	text := signals.Question{Text: q.Text, Options: q.Options}.String()
+	title := "question: " + id
+	if q.By != "" {
+		title += ", by " + q.By
+	}
+	return notice{Event: eventAsked, ID: id, Title: title, Message: text, fresh: day + text}
+}
+
+// reportNotices are the events of a checkpoint or a question.
+func reportNotices(r *checkpoint.Report, q checkpoint.Question, day string) (list []notice) {
+	if q.Text != "" && slices.Contains(r.Sections, signals.EscalationSection) {
+		list = append(list, questionNotice(r.ID, q, day))
+	}
+	return append(list, alertNotices(r.ID, r.Alerts, day)...)
+}
+
+// notices are the events of an issue before the gate. What the checks printed
+// is not among them: it may hold what must not leave the machine.
+func (f finding) notices(day string) (list []notice) {
+	if f.dryRun {
+		return nil
+	}
+	if f.failed() && !f.trial.reused {
+		n := notice{Event: eventFailed, ID: f.id, Title: "gate failed: " + f.id, fresh: day}
+		for _, o := range f.trial.verdict.Outcomes() {
+			if !o.Passed() && o.Exit != gate.ExitNotRun {
+				n.Message += fmt.Sprintf("exit %d: %s\n", o.Exit, firstLine(o.Text))
+			}
+		}
+		if state := f.trial.verdict.Tree().State; state != "" {
+			n.fresh = state
+		}
+		n.fresh += f.trial.verdict.Hash() + n.Message
+		if f.escalated {
+			n.Event, n.Title = eventAsked, "question: "+f.id+", whose acceptance criteria do not pass"
+		}
+		list = append(list, n)
+	}
+	c := f.closed
+	if c == nil || c.Already {
+		return list
+	}
+	if c.Epic.Complete() {
+		list = append(list, notice{Event: eventComplete, ID: c.Epic.ID, Title: "complete: " + c.Epic.ID + " " + c.Epic.Title,
+			Message: fmt.Sprintf("all of its %d children are closed; type stig close %s", c.Epic.Total, c.Epic.ID),
+			fresh:   fmt.Sprintf("%s %d", day, c.Epic.Total)})
+	}
+	return append(list, alertNotices(f.id, c.Alerts, day)...)
+}
+
+// notify has people told of events, once of each. It waits for nobody and
+// fails nothing: the telling is left to a process of its own, and what goes
+// wrong before it is started is warned of.
+func (a *app) notify(ctx context.Context, store beads.Store, now time.Time, notices []notice) {
+	if len(notices) == 0 || a.config.Notify.off() {
+		return
+	}
+	warn := func(err error) { a.warn("notify: nobody is told: %v", err) }
+	site, err := a.site(ctx, store)
+	if err != nil {
+		warn(err)
+		return
+	}
+	to, err := a.whom(ctx, site)
+	if err != nil {
+		warn(err)
+		return
+	}
+	if to.off() {
+		a.note("notify: nobody is told: only a repository that is not trusted says whom; see stig trust")
+		return
+	}
+	for _, n := range notices {
+		n.Time = now.UTC().Format(time.RFC3339)
+		if err := a.tellOf(site, to, n); err != nil {
+			warn(err)
+		}
+	}
+}
+
+// whom says who is told of events. What a repository says of it counts where
+// it is trusted, for it names programs to start and servers to contact.
+func (a *app) whom(ctx context.Context, s *site) (notifications, error) {
+	if a.config.Notify.same(a.own) {
+		return a.own, nil
+	}
+	trusted, err := a.trusted(ctx, s)
+	if err != nil || !trusted {
+		return a.own, err
+	}
+	return a.config.Notify, nil
+}
+
+// tellOf starts the process that tells of an event, unless it is told already.
+func (a *app) tellOf(s *site, to notifications, n notice) error {
+	p := parcel{To: to, Notice: n.bounded(), Dir: s.root, Log: s.notifyLog(), Mark: s.mark(n)}
+	if err := p.claim(); errors.Is(err, fs.ErrExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	err := p.send()
+	if err != nil {
+		err = errors.Join(err, p.unclaim())
+	}
+	return err
+}
+
+// bounded is the notice with no more text than a message holds.
+func (n notice) bounded() notice {
+	const title, message = 200, 1500
+	n.Title, n.Message = clipped(folded(n.Title), title), clipped(strings.TrimSpace(n.Message), message)
+	return n
+}
+
+func clipped(text string, most int) string {
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return text
+}
+
+// notifyLog is where it is kept that somebody could not be told; "" for nowhere.
+func (s *site) notifyLog() string {
+	if dir := cmp.Or(s.place.Own, s.state); dir != "" {
+		return filepath.Join(dir, "notify.log")
+	}
+	return ""
+}
+
+// mark is the file that says that an event is told of; "" where there is no
+// place for it.
+func (s *site) mark(n notice) string {
+	dir := cmp.Or(s.place.Own, s.state)
+	if dir == "" {
+		return ""
+	}
+	full, err := filepath.Abs(s.store.Path) // the user's directory holds those of all stores
+	if err != nil {
+		full = s.store.Path
+	}
+	return filepath.Join(dir, "notified", n.Event+"-"+gate.Hash(strings.Join([]string{full, n.Event, n.ID, n.fresh}, "\x00"))[:24])
+}
+
+// parcel is what the process that tells of an event is given.
+type parcel struct {
+	To     notifications `json:"to"`
+	Notice notice        `json:"notice"`
+	Dir    string        `json:"dir"`  // where the command is started
+	Log    string        `json:"log"`  // gets a line when nobody could be told
+	Mark   string        `json:"mark"` // is taken away then
+}
+
+// claim makes the mark. Of several processes one does; the others get
+// fs.ErrExist.
+func (p parcel) claim() error {
+	if p.Mark == "" {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(p.Mark), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(p.Mark, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+func (p parcel) unclaim() error {
+	if p.Mark == "" {
+		return nil
+	}
+	return os.Remove(p.Mark)
+}
+
+// send starts stig itself to tell of the event. What is secret in a URL goes
+// over the standard input, where nobody else sees it.
+func (p parcel) send() error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(p); err != nil {
+		return err
+	}
+	return gate.Detach(gate.Command{Argv: []string{self, sendName}, Dir: p.Dir, Env: os.Environ(), Stdin: text.Bytes()}, "stig")
+}

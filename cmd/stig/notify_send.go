@@ -1,0 +1,179 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"stig/gate"
+)
+
+// sendName is the hidden command that tells of one event.
+const sendName = "notify-send"
+
+// telling is how long telling of an event may take.
+const telling = 5 * time.Second
+
+func (a *app) sendCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    sendName,
+		Short:  "tell of the event on standard input",
+		Hidden: true,
+		Args:   takes(0, 0, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var p parcel
+			if err := json.NewDecoder(a.in).Decode(&p); err != nil {
+				return usage(sendName+": standard input: "+err.Error(), "stig starts this by itself")
+			}
+			return p.deliver(cmd.Context())
+		},
+	}
+}
+
+// deliver tells of the event in all ways at once. What failed is logged; when
+// nobody could be told the mark goes, so that the next occasion counts.
+func (p parcel) deliver(ctx context.Context) error {
+	ctx, done := context.WithTimeout(ctx, telling)
+	defer done()
+	var group sync.WaitGroup
+	var failures [2]error
+	if p.To.URL != "" {
+		group.Go(func() { failures[0] = p.post(ctx) })
+	}
+	if len(p.To.Command) > 0 {
+		group.Go(func() { failures[1] = p.runCommand(ctx) })
+	}
+	group.Wait()
+	told := p.To.URL != "" && failures[0] == nil || len(p.To.Command) > 0 && failures[1] == nil
+	err := errors.Join(failures[:]...)
+	if err == nil {
+		return nil
+	}
+	err = errors.Join(err, p.log(err))
+	if !told {
+		err = errors.Join(err, p.unclaim())
+	}
+	return err
+}
+
+// priorities are those of ntfy: 3 unless told, 4 where somebody waits for a person.
+func (n notice) priority() int {
+	switch n.Event {
+	case eventAsked, eventReplan, eventStuck:
+		return 4
+	}
+	return 3
+}
+
+// post sends the event to the server, as the JSON of ntfy.
+func (p parcel) post(ctx context.Context) error {
+	body, err := json.Marshal(map[string]any{
+		"topic": cmp.Or(p.To.Topic, "stig"), "title": p.Notice.Title, "message": p.Notice.Message,
+		"priority": p.Notice.priority(), "tags": []string{p.Notice.Event, p.Notice.ID},
+	})
+	if err != nil {
+		return err
+	}
+	where, err := url.Parse(p.To.URL)
+	if err != nil {
+		return errors.New("notify.url: is no URL") // its text may hold a password
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, p.To.URL, bytes.NewReader(body))
+	if err != nil {
+		return errors.New("notify.url: is no URL")
+	}
+	request.Header.Set("Content-Type", "application/json")
+	client := http.Client{CheckRedirect: sameScheme}
+	response, err := client.Do(request)
+	if err != nil {
+		return fmt.Errorf("%s: %w", where.Host, withoutURL(ctx, err))
+	}
+	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, 64<<10)) // what it says is of no interest
+	if err := response.Body.Close(); err != nil {
+		return fmt.Errorf("%s: %w", where.Host, withoutURL(ctx, err))
+	}
+	if response.StatusCode < 200 || response.StatusCode > 299 {
+		return fmt.Errorf("%s: answered %d %s", where.Host, response.StatusCode, http.StatusText(response.StatusCode))
+	}
+	return nil
+}
+
+// withoutURL is an error of net/http without the URL, which may hold a
+// password or a token.
+func withoutURL(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("no answer within %s", telling)
+	}
+	if of, ok := errors.AsType[*url.Error](err); ok {
+		return of.Err
+	}
+	return err
+}
+
+// sameScheme follows a redirect only where it leads to the same scheme: what
+// was to be encrypted stays so.
+func sameScheme(to *http.Request, via []*http.Request) error {
+	if to.URL.Scheme != via[0].URL.Scheme {
+		return fmt.Errorf("redirects from %s to %s, which is not followed", via[0].URL.Scheme, to.URL.Scheme)
+	}
+	if len(via) > 3 {
+		return errors.New("redirects more than three times")
+	}
+	return nil
+}
+
+// runCommand starts notify.command with the event on its standard input. Its
+// output is not kept: it may hold what no log should.
+func (p parcel) runCommand(ctx context.Context) error {
+	var event bytes.Buffer
+	if err := (&app{out: &event}).printJSON("notification", p.Notice); err != nil {
+		return err
+	}
+	name := p.To.Command[0]
+	result, err := gate.Run(ctx, gate.Command{
+		Argv: p.To.Command, Dir: p.Dir, Stdin: event.Bytes(), Stdout: io.Discard,
+		Env: append(os.Environ(), "STIG_EVENT="+p.Notice.Event, "STIG_ISSUE="+p.Notice.ID),
+	})
+	switch {
+	case ctx.Err() != nil:
+		return fmt.Errorf("%s: not done within %s", name, telling)
+	case err != nil:
+		return err
+	case result.Exit != 0:
+		return fmt.Errorf("%s: exit %d", name, result.Exit)
+	}
+	return nil
+}
+
+// logLimit is what the log of failures grows to, in bytes; half of it is kept then.
+const logLimit = 64 << 10
+
+// log appends failures to the log, a line for each.
+func (p parcel) log(failures error) error {
+	if p.Log == "" {
+		return nil
+	}
+	text, err := os.ReadFile(p.Log)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	for line := range strings.SplitSeq(failures.Error(), "\n") {
+		text = fmt.Appendf(text, "%s %s %s: %s\n", p.Notice.Time, p.Notice.Event, p.Notice.ID, clipped(visible(line), 300))
+	}
+	if len(text) > logLimit {
+		_, text, _ = bytes.Cut(text[len(text)-logLimit/2:], []byte("\n"))
+	}
+	return os.WriteFile(p.Log, text, 0o600)
+}

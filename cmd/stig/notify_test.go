@@ -1,0 +1,219 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// listener is a server on loopback that notes what it is sent, one line for each.
+type listener struct {
+	server *httptest.Server
+	mu     sync.Mutex
+	bodies []string
+	held   chan struct{} // closed to let go of requests that hang
+}
+
+// listen starts a server: "ok" takes what it gets, "refuse" answers 503,
+// "hang" does not answer, and "away" redirects to another scheme.
+func listen(how string) *listener {
+	l := &listener{held: make(chan struct{})}
+	l.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		l.mu.Lock()
+		l.bodies = append(l.bodies, r.Method+" "+string(body))
+		l.mu.Unlock()
+		switch how {
+		case "refuse":
+			http.Error(w, "no", http.StatusServiceUnavailable)
+		case "away":
+			http.Redirect(w, r, "https://"+r.Host+"/", http.StatusTemporaryRedirect)
+		case "hang":
+			<-l.held
+		}
+	}))
+	return l
+}
+
+func (l *listener) close() {
+	close(l.held)
+	l.server.Close()
+}
+
+func (l *listener) text() (text string, n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, body := range l.bodies {
+		text += body + "\n"
+	}
+	return text, len(l.bodies)
+}
+
+// until polls for at most five seconds, the longest that telling takes.
+func until(done func() bool) bool {
+	for range 500 {
+		if done() {
+			return true
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return false
+}
+
+// serves starts a server and writes its URL into a configuration file: serves ok file.
+func serves(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: serves ok|refuse|hang|away file")
+	}
+	l := listen(args[0])
+	ts.Defer(l.close)
+	*ts.Value("listener").(**listener) = l
+	path := ts.MkAbs(args[1])
+	ts.Check(os.MkdirAll(filepath.Dir(path), 0o755))
+	ts.Check(os.WriteFile(path, []byte(`{"notify": {"url": "`+l.server.URL+`/token-of-mine", "topic": "harbour"}}`), 0o644))
+}
+
+// heard waits until the last server got so many requests, and writes them to a
+// file: heard 2 file.
+func heard(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: heard n file")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	l := *ts.Value("listener").(**listener)
+	enough := func() bool {
+		_, n := l.text()
+		return n >= want
+	}
+	until(enough)
+	text, n := l.text()
+	if n != want {
+		ts.Fatalf("%d requests, want %d:\n%s", n, want, text)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o644))
+}
+
+// holds waits until a file holds a text: holds file text.
+func holds(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: holds file text")
+	}
+	var text []byte
+	if !until(func() bool {
+		text, _ = os.ReadFile(ts.MkAbs(args[0]))
+		return strings.Contains(string(text), args[1])
+	}) {
+		ts.Fatalf("%s does not hold %q but %q", args[0], args[1], text)
+	}
+}
+
+// quick runs stig and asserts that it is done long before telling gives up:
+// quick escalate demo-1 -m why.
+func quick(ts *testscript.TestScript, neg bool, args []string) {
+	start := time.Now()
+	ts.Check(ts.Exec("stig", args...))
+	if took := time.Since(start); took > telling/2 {
+		ts.Fatalf("stig %s took %s", strings.Join(args, " "), took)
+	}
+}
+
+// TestDeliver holds the telling to its limits: what is said of a failure names
+// no URL, the mark goes when nobody could be told, and nothing lasts.
+func TestDeliver(t *testing.T) {
+	down := listen("ok")
+	down.close()
+	tests := []struct {
+		name, how string
+		command   []string
+		fails     string // "" when somebody is told
+		marked    bool
+	}{
+		{"taken", "ok", nil, "", true},
+		{"refused", "refuse", nil, "answered 503 Service Unavailable", false},
+		{"silent", "hang", nil, "no answer within 5s", false},
+		{"leads to another scheme", "away", nil, "redirects from http to https, which is not followed", false},
+		{"down", "", nil, "connect", false},
+		{"one of two", "refuse", []string{"true"}, "answered 503", true},
+		{"a command that fails", "ok", []string{"sh", "-c", "echo secret-word >&2; exit 3"}, "sh: exit 3", true},
+		{"a command that is not there", "refuse", []string{"no-such-program-here"}, "no-such-program-here", false},
+		{"a command that stays", "refuse", []string{"sleep", "60"}, "sleep: not done within 5s", false},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			p := parcel{Dir: dir, Log: filepath.Join(dir, "log"), Mark: filepath.Join(dir, "notified", "mark")}
+			p.To = notifications{URL: down.server.URL, Command: test.command}
+			if test.how != "" {
+				l := listen(test.how)
+				t.Cleanup(l.close)
+				p.To.URL = strings.Replace(l.server.URL, "http://", "http://mara:secret-word@", 1) + "/secret-word"
+			}
+			p.Notice = notice{Event: eventAsked, ID: "t-1", Time: "2026-11-20T09:00:00Z"}
+			if err := p.claim(); err != nil {
+				t.Fatal(err)
+			}
+			if err := p.claim(); !errors.Is(err, os.ErrExist) {
+				t.Errorf("claimed twice: %v", err)
+			}
+			ctx, done := context.WithTimeout(context.Background(), 300*time.Millisecond)
+			defer done()
+			err := p.deliver(ctx)
+			log, _ := os.ReadFile(p.Log)
+			if test.fails == "" && (err != nil || log != nil) {
+				t.Errorf("%v, log %q", err, log)
+			}
+			if test.fails != "" && (err == nil || !strings.Contains(string(log), "2026-11-20T09:00:00Z escalation-pending t-1: ") || !strings.Contains(string(log), test.fails)) {
+				t.Errorf("%v, log %q, want %q", err, log, test.fails)
+			}
+			if strings.Contains(string(log), "secret-word") {
+				t.Errorf("the log holds a secret: %s", log)
+			}
+			if _, err := os.Stat(p.Mark); (err == nil) != test.marked {
+				t.Errorf("mark: %v, want one: %v", err, test.marked)
+			}
+		})
+	}
+}
+
+// TestNotifyLogIsBounded fills the log of failures.
+func TestNotifyLogIsBounded(t *testing.T) {
+	p := parcel{Log: filepath.Join(t.TempDir(), "log")}
+	if err := os.WriteFile(p.Log, []byte(strings.Repeat("an old line\n", logLimit/12)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.log(errors.New("the last word")); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(p.Log)
+	if err != nil || len(text) > logLimit || !strings.HasPrefix(string(text), "an old line\n") || !strings.HasSuffix(string(text), "the last word\n") {
+		t.Errorf("%v: %d bytes, %.40q", err, len(text), text)
+	}
+}
+
+// TestLongestNoticeIsPassed starts the process with as much as a notice holds.
+func TestLongestNoticeIsPassed(t *testing.T) {
+	control := strings.Repeat("\x01", 5000)
+	p := parcel{To: notifications{URL: "https://" + strings.Repeat("u", 1000)}, Dir: t.TempDir(), Mark: strings.Repeat("m", 1000), Log: strings.Repeat("l", 1000)}
+	p.Notice = notice{Event: eventAsked, ID: "t-1", Title: control, Message: control}.bounded()
+	text, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if most := 16 << 10; len(text) > most {
+		t.Errorf("%d bytes, want at most %d", len(text), most)
+	}
+}
