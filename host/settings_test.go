@@ -19,6 +19,7 @@ var messy = []string{
 	"{\r\n  \"model\": \"big\",\r\n  \"env\": {\"A\": \"b\"}\r\n}\r\n",
 	"{\n  \"a\": 1, // last\n}\n", "{\n  \"a\": 1 // last\n  // more\n}\n", "{\n  \"a\": 1,\n}", "{\n  \"a\": 1 /* x */ ,\n}\n",
 	"// top\n{\"a\":1} // tail\n", "{\"a\":1 }", "{\"a\":1,}", "{\"a\":1 ,\n\n}", "{ \"a\": 1 }\n\n\n", "{\"a\":1 // c  \n}",
+	"{\"a\":1} // no newline", "{\r\n  \"hooks\": {}\r\n}\r\n//", "// none", "{} // \xff",
 	`{"hooks":{}}`, `{"hooks": { }}`, "{\n  \"hooks\": {\n  }\n}\n", `{"hooks":{/* mine */}}`, `{"hooks":{}, "z": 1}`,
 	`{"hooks":{"Stop":[]}}`, "{\n  \"hooks\": {\n    \"Stop\": [ ],\n    \"SessionStart\": [\n    ]\n  }\n}\n",
 	`{"hooks":{"Stop":[{"hooks":[]}]}}`, `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"make"}]}]}}`,
@@ -58,6 +59,21 @@ func TestSettingsKept(t *testing.T) {
 	t.Logf("%d installed and taken out again, %d refused", installed, refused)
 	if installed < 3*refused {
 		t.Errorf("installed into %d files only, refused %d", installed, refused)
+	}
+}
+
+// TestLastLineIsComment: a file that ends in a comment without a newline is no
+// broken file, and one that is broken is so where it was.
+func TestLastLineIsComment(t *testing.T) {
+	claude := AllSettings()[0]
+	for _, text := range []string{`{"a":1} // end`, "{}\n//", "{}\r\n// end\r", "\ufeff{}// é", `{"a":1} /* b */ // end`} {
+		if !holds(t, claude, []byte(text)) {
+			t.Errorf("%q was refused", text)
+		}
+	}
+	_, _, err := claude.Install([]byte(`{"a": // end`))
+	if err == nil || !strings.HasPrefix(err.Error(), "1:7: not JSON") {
+		t.Errorf("got %v", err)
 	}
 }
 
@@ -181,7 +197,7 @@ func plain(t *testing.T, text []byte) map[string]any {
 	if len(bytes.Trim(text, blanks)) == 0 {
 		return nil
 	}
-	standard, err := hujson.Standardize(text)
+	standard, err := hujson.Standardize(append(bytes.Clone(text), '\n'))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
@@ -284,7 +300,7 @@ func (r scrawl) file() string {
 		parts = append(parts, r.pair("version", "1"))
 	}
 	r.Shuffle(len(parts), func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
-	return r.one("", "", byteOrderMark) + r.gap() + r.join("{", "}", parts) + r.gap()
+	return r.one("", "", byteOrderMark) + r.gap() + r.join("{", "}", parts) + r.gap() + r.one("", "", "", "// end")
 }
 
 // FuzzSettings holds the laws over any bytes.

@@ -1,0 +1,141 @@
+package host
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/tailscale/hujson"
+)
+
+// SettingsError says what of a settings file does not let hooks be written.
+type SettingsError struct {
+	Line, Column int // from 1, in bytes
+	Message      string
+	Hint         string // what to do; may be empty
+}
+
+func (e *SettingsError) Error() string {
+	return fmt.Sprintf("%d:%d: %s", e.Line, e.Column, e.Message)
+}
+
+// document is a settings file.
+type document struct {
+	mark  []byte // a byte order mark, and all of a file of blanks
+	text  string // what follows the mark
+	value hujson.Value
+	root  *members // nil in a file that holds no value
+	hooks *members // nil when there are none
+}
+
+const byteOrderMark = "\ufeff"
+
+// read parses a file, and refuses what hooks cannot be put into.
+func (s Settings) read(source []byte) (*document, error) {
+	rest, marked := bytes.CutPrefix(source, []byte(byteOrderMark))
+	d := &document{text: string(rest)}
+	if marked {
+		d.mark = []byte(byteOrderMark)
+	}
+	if strings.Trim(d.text, blanks) == "" {
+		d.mark = bytes.Clone(source)
+		return d, nil
+	}
+	var err error
+	if d.value, err = parse(rest); err != nil {
+		return nil, syntaxError(err)
+	}
+	if d.root, err = d.object(&d.value, "the settings"); err != nil {
+		return nil, err
+	}
+	if err := s.checkVersion(d); err != nil {
+		return nil, err
+	}
+	hooks := d.root.find("hooks")
+	if hooks == nil {
+		return d, nil
+	}
+	if d.hooks, err = d.object(hooks, "hooks"); err != nil {
+		return nil, err
+	}
+	for _, h := range s.hooks {
+		event := d.hooks.find(h.event)
+		if event == nil {
+			continue
+		}
+		if _, ok := event.Value.(*hujson.Array); !ok {
+			return nil, d.wrong(event, "hooks."+h.event, "an array")
+		}
+	}
+	return d, nil
+}
+
+// parse also reads a text whose last line is a comment without a newline, which
+// hujson does not.
+func parse(text []byte) (hujson.Value, error) {
+	value, err := hujson.Parse(text)
+	if err == nil {
+		return value, nil
+	}
+	ended, again := hujson.Parse(append(bytes.Clone(text), '\n'))
+	if again != nil {
+		return value, err
+	}
+	ended.AfterExtra = bytes.TrimSuffix(ended.AfterExtra, []byte("\n"))
+	return ended, nil
+}
+
+// checkVersion refuses another version of the settings than the known one.
+func (s Settings) checkVersion(d *document) error {
+	if s.version == 0 {
+		return nil
+	}
+	known := fmt.Sprint(s.version)
+	version := d.root.find("version")
+	if version == nil {
+		return d.at(&d.value, "version: must be "+known+"; found none", `add "version": `+known+" to it")
+	}
+	if literal, ok := version.Value.(hujson.Literal); !ok || string(literal) != known {
+		found := hujson.Value{Value: version.Value}
+		return d.at(version, fmt.Sprintf("version: must be %s; found %.40q", known, found.Pack()), "")
+	}
+	return nil
+}
+
+// object gives the members of a value that has to be an object.
+func (d *document) object(v *hujson.Value, name string) (*members, error) {
+	if object, ok := v.Value.(*hujson.Object); ok {
+		return &members{object}, nil
+	}
+	return nil, d.wrong(v, name, "an object")
+}
+
+func (d *document) wrong(v *hujson.Value, name, want string) error {
+	kinds := map[hujson.Kind]string{'n': "null", 't': "true", 'f': "false", '"': "a text", '0': "a number", '{': "an object", '[': "an array"}
+	return d.at(v, fmt.Sprintf("%s: must be %s; found %s", name, want, kinds[v.Value.Kind()]), "")
+}
+
+func (d *document) at(v *hujson.Value, message, hint string) error {
+	before := d.text[:v.StartOffset]
+	return &SettingsError{
+		Line:    1 + strings.Count(before, "\n"),
+		Column:  v.StartOffset - strings.LastIndexByte(before, '\n'),
+		Message: message, Hint: hint,
+	}
+}
+
+// syntaxError takes the place out of the words of the parser.
+func syntaxError(err error) error {
+	e := &SettingsError{Line: 1, Column: 1, Message: err.Error()}
+	if _, scanned := fmt.Sscanf(e.Message, "hujson: line %d, column %d:", &e.Line, &e.Column); scanned == nil {
+		_, e.Message, _ = strings.Cut(e.Message, ": ")
+		_, e.Message, _ = strings.Cut(e.Message, ": ")
+	}
+	e.Message = "not JSON: " + e.Message
+	return e
+}
+
+// indent is what the line of a value that was read is indented by.
+func (d *document) indent(v *hujson.Value) string { return lineIndent(d.text, v.StartOffset) }
+
+func (d *document) pack() []byte { return append(bytes.Clone(d.mark), d.value.Pack()...) }

@@ -1,0 +1,69 @@
+package host
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+// handler is what runs at an event.
+type handler struct {
+	Type    string `json:"type,omitempty"`
+	Command string `json:"command"`
+	Timeout int    `json:"timeout"`
+	Matcher string `json:"matcher,omitempty"`
+}
+
+// group is what runs at an event for some tools.
+type group struct {
+	Matcher string    `json:"matcher,omitempty"`
+	Hooks   []handler `json:"hooks"`
+}
+
+// entry is the JSON of one hook.
+func (s Settings) entry(h hook) []byte {
+	own := handler{Command: s.command(h), Timeout: h.timeout}
+	if s.flat {
+		own.Matcher = h.matcher
+		return compact(own)
+	}
+	own.Type = "command"
+	return compact(group{Matcher: h.matcher, Hooks: []handler{own}})
+}
+
+// events is the JSON of an object of hooks, in their order.
+func (s Settings) events(hooks []hook) []byte {
+	var pairs [][]byte
+	for _, h := range hooks {
+		pairs = append(pairs, slices.Concat(compact(h.event), []byte(":"), listOf(s.entry(h))))
+	}
+	return slices.Concat([]byte("{"), bytes.Join(pairs, []byte(",")), []byte("}"))
+}
+
+// whole is the JSON of a file that has nothing else.
+func (s Settings) whole(hooks []hook) []byte {
+	text := `{"hooks":` + string(s.events(hooks))
+	if s.version != 0 {
+		text += fmt.Sprintf(`,"version":%d`, s.version)
+	}
+	return []byte(text + "}")
+}
+
+// Whole is the text of a file that has stig's hooks and nothing else.
+func (s Settings) Whole() string {
+	return string(style{eol: "\n", unit: "  "}.layOut(s.whole(s.hooks), "", false)) + "\n"
+}
+
+func listOf(entry []byte) []byte { return slices.Concat([]byte("["), entry, []byte("]")) }
+
+// compact is JSON without blanks, and with & and > as they are.
+func compact(v any) []byte {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		panic("host: " + err.Error()) // texts and numbers have a JSON form
+	}
+	return bytes.TrimSpace(text.Bytes())
+}
