@@ -153,6 +153,76 @@ func TestHookActsWhereTheSessionWorks(t *testing.T) {
 	}
 }
 
+// TestHooksWriteOnlyWhereSaid looks at every file, git's own too, before and
+// after each hook.
+func TestHooksWriteOnlyWhereSaid(t *testing.T) {
+	dir := hookStore(t, `{"id":"demo-1","title":"a","status":"in_progress","assignee":"ann","acceptance_criteria":"`+"```verify\\ntrue\\n```"+`"}`+"\n")
+	gate := filepath.Join(dir, "gate.txt")
+	if err := os.WriteFile(gate, []byte("open"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	git(t, dir, "init", "-q")
+	git(t, dir, "add", ".")
+	git(t, dir, "commit", "-q", "-m", "begin")
+	a := hookApp(dir, "ann", nil, new(bytes.Buffer))
+	trusting := a.getenv
+	a.getenv = func(name string) string {
+		if name == "STIG_TRUST" {
+			return "1"
+		}
+		return trusting(name)
+	}
+	if code := a.run(t.Context(), []string{"-C", dir, "verify", "demo-1"}); code != 0 {
+		t.Fatalf("verify: exit %d", code)
+	}
+	touched := time.Now().Add(-time.Hour) // git status would like to write that into its index
+	if err := os.Chtimes(gate, touched, touched); err != nil {
+		t.Fatal(err)
+	}
+	event := []byte(`{"session_id":"1","tool_name":"Bash","tool_input":{"command":"bd close demo-1"}}`)
+	for _, hook := range []struct{ name, writes string }{
+		{"session-start", ""},
+		{"pre-tool-use", ""},
+		{"stop", ".git/stig/sessions/"},
+		{"pre-compact", ".beads/"},
+	} {
+		before := files(t, dir)
+		hookReply(t, dir, "ann", event, hook.name)
+		changed := 0
+		for name, content := range files(t, dir) {
+			if had, ok := before[name]; ok && had == content {
+				continue
+			}
+			changed++
+			if hook.writes == "" || !strings.HasPrefix(name, hook.writes) {
+				t.Errorf("%s writes %s", hook.name, name)
+			}
+		}
+		if hook.writes != "" && changed == 0 {
+			t.Errorf("%s writes nothing", hook.name)
+		}
+	}
+}
+
+// files gives every file below a directory with what it holds.
+func files(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		name, _ := filepath.Rel(dir, path)
+		found[filepath.ToSlash(name)] = string(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
 // TestHookSurvivesItself holds a mistake in here not to end the program as a
 // mistake does, with exit code 2.
 func TestHookSurvivesItself(t *testing.T) {
