@@ -107,12 +107,15 @@ func Closable(ctx context.Context, s beads.Store, o beads.Options, id, reason st
 // what is no work, and a ground that does not allow it; and (*ReasonError) a
 // reason that says nothing. Criteria that are no longer those that were run are a *beads.ConflictError.
 func Close(ctx context.Context, s beads.Store, o beads.Options, id string, c Closing, rules Rules) (*Closed, error) {
-	var closed *Closed
+	var closed, earlier *Closed
 	o.Notes = Update{}.permit().Check
 	lines, err := beads.Edit(ctx, s, o, func(tx *beads.Tx) error {
 		record, err := tx.Record(id)
 		if err != nil {
 			return err
+		}
+		if closed != nil && !closed.Already {
+			earlier = closed
 		}
 		closed = &Closed{
 			ID: record.Text(beads.ID), Title: record.Text(beads.Title),
@@ -137,6 +140,9 @@ func Close(ctx context.Context, s beads.Store, o beads.Options, id string, c Clo
 	})
 	if err != nil {
 		return nil, err
+	}
+	if closed.Already && len(lines) > 0 {
+		closed = earlier // it was this edit, made once more for bd's sake, that had closed it
 	}
 	closed.Lines = lines
 	return closed, nil

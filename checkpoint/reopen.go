@@ -32,7 +32,7 @@ type Reopened struct {
 // into a section of the notes, for it is on record. An issue that is not closed
 // is not changed. It refuses (*ReasonError) an empty reason.
 func Reopen(ctx context.Context, s beads.Store, o beads.Options, id, reason, actor string, rules Rules) (*Reopened, error) {
-	var reopened *Reopened
+	var reopened, earlier *Reopened
 	o.Notes = notes.Permit{Change: []string{ReopenSection}}.Check
 	lines, err := beads.Edit(ctx, s, o, func(tx *beads.Tx) error {
 		record, err := tx.Record(id)
@@ -40,6 +40,9 @@ func Reopen(ctx context.Context, s beads.Store, o beads.Options, id, reason, act
 			return err
 		}
 		full := record.Text(beads.ID)
+		if reopened != nil && reopened.Changed {
+			earlier = reopened
+		}
 		reopened = &Reopened{
 			ID: full, Title: record.Text(beads.Title), Status: record.Text(beads.Status),
 			Was: record.Text(beads.CloseReason), Dependents: []Ref{}, Warnings: []string{},
@@ -62,6 +65,9 @@ func Reopen(ctx context.Context, s beads.Store, o beads.Options, id, reason, act
 	})
 	if err != nil {
 		return nil, err
+	}
+	if !reopened.Changed && len(lines) > 0 {
+		reopened = earlier // it was this edit, made once more for bd's sake, that had opened it
 	}
 	reopened.Lines = lines
 	return reopened, nil

@@ -85,7 +85,7 @@ func standIn(args []string) error {
 		}
 		return takeUp(db, file)
 	case "close " + args[1]:
-		if how == "forgets" {
+		if forgets(how, calls.Name()) {
 			return nil
 		}
 		return change(db, file, args[1], beads.Set{Key: beads.Status, Text: "closed"}, beads.Set{Key: beads.ClosedAt, Text: "2026-11-20T09:00:09Z"},
@@ -109,6 +109,13 @@ func standIn(args []string) error {
 func overwrites(how, calls string) bool {
 	said, err := os.ReadFile(calls)
 	return how == "overwrites" || how == "overwrites-once" && err == nil && bytes.Count(said, []byte("--import-only")) == 1
+}
+
+// forgets tells whether this close does not stay: always, or the first time
+// alone.
+func forgets(how, calls string) bool {
+	said, err := os.ReadFile(calls)
+	return how == "forgets" || how == "forgets-once" && err == nil && bytes.Count(said, []byte("bd close")) == 1
 }
 
 // takeUp puts what of the file is newer into the database.
