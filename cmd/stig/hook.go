@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -24,11 +25,17 @@ const (
 	// eventLimit is how many bytes of an event are read. Some hold all of a
 	// file that is about to be written.
 	eventLimit = 64 << 20
+	// hookLimit is how long a hook works: a git that hangs must not hold up a
+	// session.
+	hookLimit = 5 * time.Second
 )
 
+// hookAnswer makes the reply to an event; none says nothing.
+type hookAnswer func(*app, context.Context, host.Host, host.Event) []byte
+
 // hookEvents are the events that hooks answer, by their names in settings.
-func hookEvents() map[string]func(*app, context.Context, host.Host, host.Event) []byte {
-	return map[string]func(*app, context.Context, host.Host, host.Event) []byte{
+func hookEvents() map[string]hookAnswer {
+	return map[string]hookAnswer{
 		"session-start": (*app).sessionStart,
 		"pre-tool-use":  (*app).preToolUse,
 		"stop":          (*app).stop,
@@ -76,7 +83,7 @@ func (a *app) misheard(message string) error {
 
 // answer hears an event and writes the reply. Whatever goes wrong is no reason
 // to break somebody's session, and neither is a mistake in here.
-func (a *app) answer(ctx context.Context, answer func(*app, context.Context, host.Host, host.Event) []byte, h host.Host) error {
+func (a *app) answer(ctx context.Context, answer hookAnswer, h host.Host) error {
 	var text []byte
 	if !isTerminal(a.in) {
 		var err error
@@ -88,11 +95,13 @@ func (a *app) answer(ctx context.Context, answer func(*app, context.Context, hos
 	if info, err := os.Stat(event.Dir); a.dir == "" && err == nil && info.IsDir() {
 		a.dir = event.Dir
 	}
+	ctx, cancel := context.WithTimeout(ctx, hookLimit)
+	defer cancel()
 	_, err := a.out.Write(a.reply(ctx, answer, h, event))
 	return err
 }
 
-func (a *app) reply(ctx context.Context, answer func(*app, context.Context, host.Host, host.Event) []byte, h host.Host, e host.Event) (reply []byte) {
+func (a *app) reply(ctx context.Context, answer hookAnswer, h host.Host, e host.Event) (reply []byte) {
 	defer func() {
 		if r := recover(); r != nil {
 			a.complain(fmt.Sprintf("a mistake in stig: %v", r), "")
