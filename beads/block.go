@@ -2,10 +2,14 @@ package beads
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"hash/maphash"
 	"io"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 )
 
 // blockSize is how much of a file is read at a time, in bytes: few enough that
@@ -109,22 +113,73 @@ func (h *contentHash) add(block uint64, size int) {
 	h.size += int64(size)
 }
 
-// hashFile hashes all that r gives.
-func hashFile(seed maphash.Seed, r io.Reader) (*contentHash, error) {
+// stretch is what the hash keeps of one stretch of a file.
+type stretch struct {
+	hash uint64
+	size int
+}
+
+// hashAll hashes a file that had so many bytes when last asked, and what was
+// appended since.
+func hashAll(seed maphash.Seed, from io.ReaderAt, size int64) (*contentHash, error) {
 	h := newContentHash(seed)
-	buf := make([]byte, blockSize)
-	for {
-		n, err := io.ReadFull(r, buf)
-		if n > 0 {
-			h.add(h.block(buf[:n]), n)
-		}
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return h, nil
-		}
-		if err != nil {
-			return nil, err
+	stretches := make([]stretch, blocksOf(size))
+	hasher := func() func(n int) (stretch, error) {
+		buf := make([]byte, blockSize)
+		return func(n int) (stretch, error) {
+			size, err := from.ReadAt(buf, int64(n)*blockSize)
+			if size == len(buf) || errors.Is(err, io.EOF) {
+				err = nil
+			}
+			return stretch{h.block(buf[:size]), size}, err
 		}
 	}
+	err := share(len(stretches), func() func(n int) error {
+		hash := hasher()
+		return func(n int) (err error) {
+			stretches[n], err = hash(n)
+			return err
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	hash := hasher()
+	for n := 0; ; n++ {
+		if n == len(stretches) {
+			s, err := hash(n)
+			if err != nil {
+				return nil, err
+			}
+			stretches = append(stretches, s)
+		}
+		s := stretches[n]
+		if s.size > 0 {
+			h.add(s.hash, s.size)
+		}
+		if s.size < blockSize {
+			return h, nil
+		}
+	}
+}
+
+// share has goroutines, one for each processor, do the numbers below n between
+// them; worker gives each its own way to do one. After an error nothing is done
+// any more.
+func share(n int, worker func() func(i int) error) error {
+	errs := make([]error, min(runtime.GOMAXPROCS(0), n, 8))
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for w := range errs {
+		group.Go(func() {
+			do := worker()
+			for i := int(next.Add(1)) - 1; i < n && errs[w] == nil; i = int(next.Add(1)) - 1 {
+				errs[w] = do(i)
+			}
+		})
+	}
+	group.Wait()
+	return cmp.Or(errs...)
 }
 
 func (h *contentHash) equal(o *contentHash) bool {

@@ -12,7 +12,7 @@ import (
 type disk interface {
 	lock(ctx context.Context, path string) (io.Closer, error)
 	read(s Store) (*File, error)
-	open(path string) (io.ReadCloser, error)
+	open(path string) (source, error)
 	list(dir string) (listing, error)
 	temp(dir, pattern string) (tempFile, error)
 	// exchange makes two files trade names at once, or gives errors.ErrUnsupported.
@@ -20,6 +20,13 @@ type disk interface {
 	rename(from, to string) error
 	remove(path string) error
 	syncDir(path string) error
+}
+
+// source is a file that is compared.
+type source interface {
+	io.ReaderAt
+	io.Closer
+	Stat() (fs.FileInfo, error)
 }
 
 // tempFile is the file that is to replace the store.
@@ -47,7 +54,7 @@ func (osDisk) temp(dir, pattern string) (tempFile, error) {
 
 func (osDisk) lock(ctx context.Context, path string) (io.Closer, error) { return lock(ctx, path) }
 func (osDisk) read(s Store) (*File, error)                              { return readToEdit(s) }
-func (osDisk) open(path string) (io.ReadCloser, error)                  { return os.Open(path) }
+func (osDisk) open(path string) (source, error)                         { return os.Open(path) }
 func (osDisk) list(dir string) (listing, error)                         { return listDir(dir) }
 
 func (osDisk) exchange(a, b string) error   { return exchange(a, b) }

@@ -60,7 +60,7 @@ func (d *faultyDisk) temp(dir, pattern string) (tempFile, error) {
 	return faultyTemp{t, d}, err
 }
 
-func (d *faultyDisk) open(path string) (io.ReadCloser, error) {
+func (d *faultyDisk) open(path string) (source, error) {
 	if d.step("open") {
 		return nil, d.with
 	}
@@ -142,19 +142,19 @@ func (t faultyTemp) Close() error {
 }
 
 type faultyReader struct {
-	io.ReadCloser
+	source
 	disk *faultyDisk
 }
 
-func (r faultyReader) Read(b []byte) (int, error) {
+func (r faultyReader) ReadAt(b []byte, off int64) (int, error) {
 	if r.disk.step("reread") {
 		return 0, r.disk.with
 	}
-	return r.ReadCloser.Read(b)
+	return r.source.ReadAt(b, off)
 }
 
 func (r faultyReader) Close() error {
-	return join(r.ReadCloser.Close(), r.disk.fault("closeRead"))
+	return join(r.source.Close(), r.disk.fault("closeRead"))
 }
 
 type faultyLock struct {
@@ -172,8 +172,8 @@ func (d *faultyDisk) fault(name string) error {
 }
 
 // steps are those of one edit, in order.
-const steps = "lock list read temp become copy write copy sync close open reread reread closeRead " +
-	"exchange open reread reread closeRead remove syncDir unlock"
+const steps = "lock list read temp become copy write copy sync close open reread closeRead " +
+	"exchange open reread closeRead remove syncDir unlock"
 
 // Whichever step fails, however it fails, the error comes out with its place
 // and what to do; the store is whole, as it was up to the exchange and as it

@@ -6,11 +6,8 @@ import (
 	"fmt"
 	"hash/maphash"
 	"os"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 )
 
 // File is a store as read: an index of its issues, and the open file that
@@ -87,24 +84,15 @@ func (f *File) load() error {
 		return err
 	}
 	parts := make([]part, blocksOf(info.Size()))
-	errs := make([]error, min(runtime.GOMAXPROCS(0), len(parts), 8))
 	seed := maphash.MakeSeed()
-	var next atomic.Int64
-	var group sync.WaitGroup
-	for w := range errs {
-		group.Go(func() {
-			x := newIndexer(f, seed)
-			for errs[w] == nil {
-				n := int(next.Add(1)) - 1
-				if n >= len(parts) {
-					return
-				}
-				parts[n], errs[w] = x.part(n)
-			}
-		})
-	}
-	group.Wait()
-	if err := cmp.Or(errs...); err != nil {
+	err = share(len(parts), func() func(n int) error {
+		x := newIndexer(f, seed)
+		return func(n int) (err error) {
+			parts[n], err = x.part(n)
+			return err
+		}
+	})
+	if err != nil {
 		return err
 	}
 	if parts, err = f.grown(parts, seed); err != nil {

@@ -139,7 +139,7 @@ func TestReadParallel(t *testing.T) {
 		if f.Len() != 4501 || len(f.Problems()) != 1501 {
 			t.Fatalf("GOMAXPROCS %d: %d issues, %d problems", n, f.Len(), len(f.Problems()))
 		}
-		if h, err := hashFile(f.hash.seed, strings.NewReader(b.String())); err != nil || !h.equal(f.hash) {
+		if h, err := hashAll(f.hash.seed, strings.NewReader(b.String()), int64(b.Len())); err != nil || !h.equal(f.hash) {
 			t.Errorf("GOMAXPROCS %d: the file hashes otherwise the second time (%v)", n, err)
 		}
 		if first == nil {
@@ -190,7 +190,7 @@ func TestContentHash(t *testing.T) {
 		{strings.Replace(data, "lantern", "lanterm", 1), false},
 		{data[:3<<20] + "X" + data[3<<20+1:], false},
 	} {
-		h, err := hashFile(f.hash.seed, strings.NewReader(c.data))
+		h, err := hashAll(f.hash.seed, strings.NewReader(c.data), int64(len(c.data)))
 		if err != nil || h.equal(f.hash) != c.want {
 			t.Errorf("equal: %v, want %v (%v)", !c.want, c.want, err)
 		}
@@ -288,9 +288,14 @@ func TestReadGrown(t *testing.T) {
 	}
 	f.problems, f.repeats = nil, nil
 	f.assemble(parts, seed)
-	h, err := hashFile(seed, bytes.NewReader(data))
-	if err != nil || f.Len() != 1000 || !h.equal(f.hash) {
-		t.Errorf("%d issues, the same hash: %v, %v", f.Len(), h.equal(f.hash), err)
+	if f.Len() != 1000 {
+		t.Errorf("%d issues", f.Len())
+	}
+	for _, size := range []int{0, blockSize, len(data)} {
+		h, err := hashAll(seed, bytes.NewReader(data), int64(size))
+		if err != nil || !h.equal(f.hash) {
+			t.Errorf("%d of %d bytes there at first: the same hash: %v, %v", size, len(data), h.equal(f.hash), err)
+		}
 	}
 	parts[1].last = true
 	if parts, err = f.grown(parts, seed); err != nil || len(parts) != 2 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -218,7 +219,7 @@ func (w *writer) compare(path string, f *File) error {
 	if err != nil {
 		return unreadable(w.target, err)
 	}
-	h, err := hashFile(f.hash.seed, now)
+	h, err := hashNow(f.hash.seed, now)
 	if err = join(err, now.Close()); err != nil {
 		return unreadable(w.target, err)
 	}
@@ -226,6 +227,14 @@ func (w *writer) compare(path string, f *File) error {
 		return errChanged
 	}
 	return nil
+}
+
+func hashNow(seed maphash.Seed, now source) (*contentHash, error) {
+	info, err := now.Stat()
+	if err != nil {
+		return nil, err
+	}
+	return hashAll(seed, now, info.Size())
 }
 
 // removeLeftovers removes what writers that died left behind. Their lock is
