@@ -72,11 +72,11 @@ type style struct {
 
 func styleOf(text string, root *hujson.Object) style {
 	s := style{eol: "\n", unit: "  ", colon: " "}
-	line, _, more := strings.Cut(text, "\n")
-	switch {
-	case strings.HasSuffix(line, "\r"):
+	line, rest, _ := strings.Cut(text, "\n")
+	if strings.HasSuffix(line, "\r") {
 		s.eol = "\r\n"
-	case !more && len(root.Members) > 0:
+	}
+	if strings.Trim(rest, blanks) == "" && len(root.Members) > 0 {
 		s.oneLine = true
 		if !strings.Contains(text, ": ") {
 			s.colon = ""

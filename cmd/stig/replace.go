@@ -8,8 +8,9 @@ import (
 )
 
 // replaceFile gives a file new content in one step, so that nobody ever sees
-// half of it. It keeps the mode, and follows symbolic links.
-func replaceFile(path, text string) error {
+// half of it. It keeps the mode, and follows symbolic links. Checks are made when
+// all but that step is done; after one that fails the file is as it was.
+func replaceFile(path, text string, checks ...func() error) error {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	}
@@ -24,10 +25,10 @@ func replaceFile(path, text string) error {
 		return err
 	}
 	_, err = temp.WriteString(text)
-	for _, step := range []func() error{
+	for _, step := range append([]func() error{
 		func() error { return temp.Chmod(mode) },
 		temp.Sync,
-	} {
+	}, checks...) {
 		if err == nil {
 			err = step()
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 
@@ -29,17 +30,24 @@ func (a *app) setupCommand() *cobra.Command {
 }
 
 // setupOptions are the flags of the targets; not every one has user and force.
-type setupOptions struct{ check, remove, print, user, force bool }
+type setupOptions struct{ check, remove, print, dryRun, user, force bool }
 
 // connection is something that stig can be connected to.
 type connection interface {
 	// missing says what is not there that install would write.
 	missing(ctx context.Context) ([]string, error)
-	// install and remove give what they changed.
-	install(ctx context.Context, force bool) ([]string, error)
-	remove(ctx context.Context) ([]string, error)
-	// preview is what install would write.
+	// install and remove work out what is to be done, and do nothing of it.
+	install(ctx context.Context) ([]setupStep, error)
+	remove(ctx context.Context) ([]setupStep, error)
+	// preview is what install would write where nothing is.
 	preview() string
+}
+
+// setupStep is one thing that setup does.
+type setupStep struct {
+	what []string // what it changes, as it is reported
+	diff string   // the same as a dry run shows it
+	do   func() error
 }
 
 // setupFlags binds the flags that all targets have.
@@ -47,6 +55,7 @@ func setupFlags(cmd *cobra.Command, o *setupOptions) {
 	cmd.Flags().BoolVar(&o.check, "check", false, "exit with 1 when something is missing, write nothing")
 	cmd.Flags().BoolVar(&o.remove, "remove", false, "take out what setup put in, and nothing else")
 	cmd.Flags().BoolVar(&o.print, "print", false, "print what would be written, write nothing")
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "print the diff of what would change, write nothing")
 }
 
 // userFlag binds the flag of targets that a home has too.
@@ -64,7 +73,7 @@ func (a *app) setup(ctx context.Context, name string, t connection, o setupOptio
 	if err := o.contradict(); err != nil {
 		return err
 	}
-	var changed []string
+	var steps []setupStep
 	var err error
 	switch {
 	case o.print && a.json:
@@ -72,23 +81,40 @@ func (a *app) setup(ctx context.Context, name string, t connection, o setupOptio
 	case o.print:
 		return a.print(t.preview())
 	case o.remove:
-		changed, err = t.remove(ctx)
+		steps, err = t.remove(ctx)
 	case !o.check:
-		changed, err = t.install(ctx, o.force)
+		steps, err = t.install(ctx)
 	}
 	if err != nil {
 		return err
+	}
+	changed, diff := []string{}, ""
+	for _, s := range steps {
+		changed, diff = append(changed, s.what...), diff+s.diff
+		if o.dryRun {
+			continue
+		}
+		if err := s.do(); err != nil {
+			return err
+		}
 	}
 	missing, err := t.missing(ctx)
 	if err != nil {
 		return err
 	}
-	if a.json {
-		err = a.printJSON("setup", map[string]any{
+	switch {
+	case a.json:
+		data := map[string]any{
 			"target": name, "installed": len(missing) == 0,
-			"missing": append([]string{}, missing...), "changed": append([]string{}, changed...),
-		})
-	} else {
+			"missing": append([]string{}, missing...), "changed": changed, "dry_run": o.dryRun,
+		}
+		if o.dryRun {
+			data["diff"] = diff
+		}
+		err = a.printJSON("setup", data)
+	case o.dryRun:
+		err = a.print(cmp.Or(diff, "nothing would change\n"))
+	default:
 		err = a.print(setupReport(name, o, changed, missing))
 	}
 	if err == nil && o.check && len(missing) > 0 {
@@ -105,7 +131,8 @@ func (o setupOptions) contradict() error {
 	}{
 		{o.check && o.remove, "--check and --remove"}, {o.check && o.print, "--check and --print"},
 		{o.remove && o.print, "--remove and --print"}, {o.force && o.check, "--force and --check"},
-		{o.force && o.print, "--force and --print"},
+		{o.force && o.print, "--force and --print"}, {o.dryRun && o.check, "--dry-run and --check"},
+		{o.dryRun && o.print, "--dry-run and --print"},
 	} {
 		if pair.both {
 			return usage(pair.what+" ask for two things", "give one of them")

@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,6 +35,7 @@ func (a *app) setupGit() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			driver.force = o.force
 			return a.setup(cmd.Context(), "git", driver, o)
 		},
 	}
@@ -56,7 +55,8 @@ const (
 type mergeDriver struct {
 	git        gate.Git // at the root
 	store      string   // path of the store below the root, with slashes
-	attributes string   // path of .gitattributes
+	attributes hostFile // .gitattributes
+	force      bool     // install takes the place of another program
 }
 
 func (a *app) mergeDriver(ctx context.Context) (*mergeDriver, error) {
@@ -86,7 +86,7 @@ func (a *app) driverOf(ctx context.Context, store beads.Store) (*mergeDriver, er
 		return nil, err
 	}
 	git.Dir = root
-	return &mergeDriver{git: git, store: filepath.ToSlash(below), attributes: filepath.Join(root, ".gitattributes")}, nil
+	return &mergeDriver{git: git, store: filepath.ToSlash(below), attributes: hostFile{filepath.Join(root, ".gitattributes"), root}}, nil
 }
 
 func (d *mergeDriver) line() string { return attributePattern(d.store) + " merge=stig" }
@@ -114,66 +114,68 @@ func (d *mergeDriver) missing(ctx context.Context) (list []string, err error) {
 	return list, nil
 }
 
-func (d *mergeDriver) install(ctx context.Context, force bool) (changed []string, err error) {
+func (d *mergeDriver) install(ctx context.Context) (steps []setupStep, err error) {
 	attribute, err := d.attribute(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if attribute != "stig" {
-		if err := d.claim(ctx, attribute, force); err != nil {
+		if steps, err = d.claim(ctx, attribute); err != nil {
 			return nil, err
 		}
-		changed = append(changed, ".gitattributes: "+d.line())
 	}
 	for _, c := range []struct{ key, value string }{{"merge.stig.name", driverName}, {"merge.stig.driver", driverCommand}} {
 		now, err := d.config(ctx, c.key)
 		if err != nil {
-			return changed, err
+			return nil, err
 		}
-		if now != "" {
-			continue // perhaps with the path of stig, which somebody knows better
+		if now == "" { // else perhaps with the path of stig, which somebody knows better
+			steps = append(steps, d.configure(ctx, c.key, c.value))
 		}
-		if _, err := d.git.Must(ctx, "config", c.key, c.value); err != nil {
-			return changed, err
-		}
-		changed = append(changed, "git config "+c.key)
 	}
-	return changed, nil
+	return steps, nil
 }
 
-// claim writes the line for the store.
-func (d *mergeDriver) claim(ctx context.Context, present string, force bool) error {
+// configure is the step that sets a key of this repository.
+func (d *mergeDriver) configure(ctx context.Context, key, value string) setupStep {
+	return setupStep{[]string{"git config " + key}, "+git config " + key + " " + value + "\n", func() error {
+		_, err := d.git.Must(ctx, "config", key, value)
+		return err
+	}}
+}
+
+// claim works out the line for the store, and the note of whose place it takes,
+// which is there first.
+func (d *mergeDriver) claim(ctx context.Context, present string) (steps []setupStep, err error) {
 	free := present == "unspecified"
-	if !free && !force {
-		return usage(fmt.Sprintf("%s: git merges it with %q already", d.store, present),
+	if !free && !d.force {
+		return nil, usage(fmt.Sprintf("%s: git merges it with %q already", d.store, present),
 			"type stig setup git --force to put stig in its place")
 	}
-	text, err := d.read()
+	text, err := d.attributes.read()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	next, swapped := swapDriver(text, d.store, present, "stig")
-	if !swapped {
-		next = addLine(text, d.line())
+	next := addLine(text, d.line())
+	if swapped, ok := swapDriver(string(text), d.store, present, "stig"); ok {
+		next, steps = []byte(swapped), append(steps, d.configure(ctx, replacedKey, present))
 	}
-	if err := replaceFile(d.attributes, next); err != nil {
-		return err
-	}
-	if swapped {
-		if _, err := d.git.Must(ctx, "config", replacedKey, present); err != nil {
-			return err
-		}
-	}
+	steps = append(steps, d.attributes.change(text, next, ".gitattributes: "+d.line())...)
+	return append(steps, setupStep{do: func() error { return d.claimed(ctx) }}), nil
+}
+
+// claimed tells whether git does what the line says.
+func (d *mergeDriver) claimed(ctx context.Context) error {
 	now, err := d.attribute(ctx)
 	if err == nil && now != "stig" {
-		err = usage(fmt.Sprintf("%s: git still merges it with %q after the line in %s", d.store, now, d.attributes),
+		err = usage(fmt.Sprintf("%s: git still merges it with %q after the line in %s", d.store, now, d.attributes.path),
 			"see .git/info/attributes and the .gitattributes beside the store")
 	}
 	return err
 }
 
-func (d *mergeDriver) remove(ctx context.Context) (changed []string, err error) {
-	text, err := d.read()
+func (d *mergeDriver) remove(ctx context.Context) ([]setupStep, error) {
+	text, err := d.attributes.read()
 	if err != nil {
 		return nil, err
 	}
@@ -181,24 +183,25 @@ func (d *mergeDriver) remove(ctx context.Context) (changed []string, err error) 
 	if err != nil {
 		return nil, err
 	}
-	next, done := removeLine(text, d.line())
-	if replaced != "" {
-		next, done = swapDriver(text, d.store, "stig", replaced)
+	next := text
+	if replaced == "" {
+		next = removeLine(text, d.line())
+	} else if swapped, ok := swapDriver(string(text), d.store, "stig", replaced); ok {
+		next = []byte(swapped)
 	}
-	if done {
-		if err := d.write(next); err != nil {
-			return nil, err
-		}
-		changed = append(changed, ".gitattributes: "+d.line())
-	}
+	steps := d.attributes.change(text, next, ".gitattributes: "+d.line())
 	result, err := d.git.Run(ctx, "config", "--local", "--get-regexp", `^merge\.stig\.`)
 	if err != nil || result.Exit != 0 {
-		return changed, err
+		return steps, err
 	}
-	if _, err := d.git.Must(ctx, "config", "--local", "--remove-section", "merge.stig"); err != nil {
-		return changed, err
+	diff := ""
+	for line := range strings.Lines(string(result.Stdout)) {
+		diff += "-git config " + line
 	}
-	return append(changed, "git config merge.stig"), nil
+	return append(steps, setupStep{[]string{"git config merge.stig"}, diff, func() error {
+		_, err := d.git.Must(ctx, "config", "--local", "--remove-section", "merge.stig")
+		return err
+	}}), nil
 }
 
 // attribute is what git merges the store with; "unspecified" for nothing.
@@ -219,22 +222,6 @@ func (d *mergeDriver) config(ctx context.Context, key string) (string, error) {
 	return strings.TrimSpace(string(result.Stdout)), err
 }
 
-func (d *mergeDriver) read() (string, error) {
-	text, err := os.ReadFile(d.attributes)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
-	return string(text), err
-}
-
-// write writes .gitattributes; without a line it would not be there.
-func (d *mergeDriver) write(text string) error {
-	if text == "" {
-		return os.Remove(d.attributes)
-	}
-	return replaceFile(d.attributes, text)
-}
-
 // attributePattern is the pattern of exactly this path.
 func attributePattern(path string) string {
 	if !strings.Contains(path, "/") {
@@ -247,35 +234,44 @@ func attributePattern(path string) string {
 }
 
 // addLine adds a line to a text, with its line ends, and with a newline at the
-// very end if there was one.
-func addLine(text, line string) string {
-	eol := "\n"
+// very end if there was one, or if there was no file, which nil stands for.
+func addLine(source []byte, line string) []byte {
+	text, eol := string(source), "\n"
 	if i := strings.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
 		eol = "\r\n"
 	}
-	if text == "" || strings.HasSuffix(text, "\n") {
-		return text + line + eol
+	switch {
+	case source == nil || strings.HasSuffix(text, "\n"):
+		text += line + eol
+	case text == "":
+		text = line
+	default:
+		text += eol + line
 	}
-	return text + eol + line
+	return []byte(text)
 }
 
 // removeLine undoes addLine.
-func removeLine(text, line string) (string, bool) {
+func removeLine(source []byte, line string) []byte {
+	text := string(source)
 	for _, eol := range []string{"\r\n", "\n"} {
 		if rest, ok := strings.CutSuffix(text, eol+line); ok {
-			return rest, true
+			return []byte(rest)
 		}
 	}
-	var kept strings.Builder
-	found := false
+	kept := []byte{}
 	for whole := range strings.Lines(text) {
-		if strings.TrimRight(whole, "\r\n") == line {
-			found = true
-			continue
+		if strings.TrimRight(whole, "\r\n") != line {
+			kept = append(kept, whole...)
 		}
-		kept.WriteString(whole)
 	}
-	return kept.String(), found
+	switch {
+	case len(kept) == len(text):
+		return source
+	case len(kept) == 0 && text != line:
+		return nil
+	}
+	return kept
 }
 
 // swapDriver exchanges the merge driver in the line that has it for exactly

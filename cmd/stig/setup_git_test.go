@@ -1,6 +1,9 @@
 package main
 
-import "testing"
+import (
+	"bytes"
+	"testing"
+)
 
 // TestAttributesRestored: what setup adds is taken out byte for byte, whatever
 // the file ends with.
@@ -9,20 +12,27 @@ func TestAttributesRestored(t *testing.T) {
 	for _, text := range []string{
 		"", "\n", "*.png binary\n", "*.png binary", "*.png binary\r\n", "*.png binary\r\n*.md text", "a\r\nb\n\n", "# é\n\n",
 	} {
-		added := addLine(text, line)
-		if added == text {
-			t.Errorf("%q: nothing was added", text)
-		}
-		if got, ok := removeLine(added, line); !ok || got != text {
-			t.Errorf("%q became %q and then %q", text, added, got)
-		}
+		restored(t, []byte(text), line)
 	}
-	if got, ok := removeLine("x"+line+"\n", line); ok || got != "x"+line+"\n" {
+	restored(t, nil, line)
+	other := []byte("x" + line + "\n")
+	if got := removeLine(other, line); !bytes.Equal(got, other) {
 		t.Errorf("removed a line that is another: %q", got)
 	}
 	// with lines of others after it
-	if got, _ := removeLine(addLine("a\n", line)+"b\n", line); got != "a\nb\n" {
+	if got := removeLine(append(addLine([]byte("a\n"), line), "b\n"...), line); string(got) != "a\nb\n" {
 		t.Errorf("got %q", got)
+	}
+}
+
+func restored(t *testing.T, text []byte, line string) {
+	t.Helper()
+	added := addLine(text, line)
+	if bytes.Equal(added, text) {
+		t.Errorf("%q: nothing was added", text)
+	}
+	if got := removeLine(added, line); !bytes.Equal(got, text) || (got == nil) != (text == nil) {
+		t.Errorf("%q became %q and then %q", text, added, got)
 	}
 }
 

@@ -46,7 +46,7 @@ func (d *userDriver) changed() []string {
 	return []string{shortest(d.file.path) + ": merge.stig.driver"}
 }
 
-func (d *userDriver) install(ctx context.Context, _ bool) ([]string, error) {
+func (d *userDriver) install(ctx context.Context) ([]setupStep, error) {
 	missing, err := d.missing(ctx)
 	if err != nil || len(missing) == 0 {
 		return nil, err
@@ -55,14 +55,10 @@ func (d *userDriver) install(ctx context.Context, _ bool) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	next := addLine(string(text), driverSection)
-	if text != nil && len(text) == 0 {
-		next = driverSection // without a line end the file was there
-	}
-	return missing, d.file.write([]byte(next))
+	return d.file.change(text, addLine(text, driverSection), missing...), nil
 }
 
-func (d *userDriver) remove(context.Context) ([]string, error) {
+func (d *userDriver) remove(context.Context) ([]setupStep, error) {
 	source, err := d.file.read()
 	if err != nil {
 		return nil, err
@@ -73,10 +69,10 @@ func (d *userDriver) remove(context.Context) ([]string, error) {
 	case !found:
 		return nil, nil
 	case text == driverSection+"\n":
-		return d.changed(), d.file.write(nil)
+		return d.file.change(source, nil, d.changed()...), nil
 	case after == "":
 		before = strings.TrimSuffix(strings.TrimSuffix(before, "\n"), "\r")
 	}
 	after = strings.TrimPrefix(strings.TrimPrefix(after, "\r"), "\n")
-	return d.changed(), d.file.write([]byte(before + after))
+	return d.file.change(source, []byte(before+after), d.changed()...), nil
 }

@@ -30,7 +30,7 @@ func (a *app) setupHost(settings host.Settings) *cobra.Command {
 				return err
 			}
 			err = a.setup(cmd.Context(), name, &hookSettings{settings, file}, o)
-			if err == nil && !o.check && !o.remove && !o.print {
+			if err == nil && !o.check && !o.remove && !o.print && !o.dryRun {
 				a.hint(settings.Then)
 			}
 			return err
@@ -75,24 +75,24 @@ func (h *hookSettings) missing(context.Context) ([]string, error) {
 	return h.named(events), h.located(err)
 }
 
-func (h *hookSettings) install(context.Context, bool) ([]string, error) {
+func (h *hookSettings) install(context.Context) ([]setupStep, error) {
 	return h.edit(h.settings.Install)
 }
 
-func (h *hookSettings) remove(context.Context) ([]string, error) {
+func (h *hookSettings) remove(context.Context) ([]setupStep, error) {
 	return h.edit(h.settings.Remove)
 }
 
-func (h *hookSettings) edit(change func([]byte) ([]byte, []string, error)) ([]string, error) {
+func (h *hookSettings) edit(change func([]byte) ([]byte, []string, error)) ([]setupStep, error) {
 	source, err := h.file.read()
 	if err != nil {
 		return nil, err
 	}
 	text, events, err := change(source)
-	if err != nil || len(events) == 0 {
+	if err != nil {
 		return nil, h.located(err)
 	}
-	return h.named(events), h.file.write(text)
+	return h.file.change(source, text, h.named(events)...), nil
 }
 
 // named gives the events with the file they stand in.

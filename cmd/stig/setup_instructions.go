@@ -87,13 +87,13 @@ func (b *managedBlock) missing(context.Context) ([]string, error) {
 	return nil, nil
 }
 
-func (b *managedBlock) install(context.Context, bool) ([]string, error) { return b.edit(b.put, "") }
+func (b *managedBlock) install(context.Context) ([]setupStep, error) { return b.edit(b.put, "") }
 
-func (b *managedBlock) remove(context.Context) ([]string, error) {
+func (b *managedBlock) remove(context.Context) ([]setupStep, error) {
 	return b.edit(b.take, " --remove")
 }
 
-func (b *managedBlock) edit(change func([]byte) ([]byte, error), flag string) ([]string, error) {
+func (b *managedBlock) edit(change func([]byte) ([]byte, error), flag string) ([]setupStep, error) {
 	source, err := b.file.read()
 	if err != nil {
 		return nil, err
@@ -106,10 +106,8 @@ func (b *managedBlock) edit(change func([]byte) ([]byte, error), flag string) ([
 			"type stig setup agents-md"+name+flag+" --force if what was edited may go")
 	case err != nil:
 		return nil, b.located(err)
-	case string(text) == string(source) && (text == nil) == (source == nil):
-		return nil, nil
 	}
-	return []string{shortest(b.file.path) + ": the block of stig"}, b.file.write(text)
+	return b.file.change(source, text, shortest(b.file.path)+": the block of stig"), nil
 }
 
 func (b *managedBlock) located(err error) error {

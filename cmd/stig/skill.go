@@ -110,16 +110,15 @@ func (s *installedSkill) missing(context.Context) (list []string, err error) {
 	return list, nil
 }
 
-func (s *installedSkill) install(context.Context, bool) ([]string, error) {
+func (s *installedSkill) install(context.Context) ([]setupStep, error) {
 	return s.edit([]byte(host.Skill()))
 }
 
-func (s *installedSkill) remove(context.Context) ([]string, error) { return s.edit(nil) }
+func (s *installedSkill) remove(context.Context) ([]setupStep, error) { return s.edit(nil) }
 
 // edit gives the files a text, or removes them for nil, all or none: those
 // that say something else are somebody's.
-func (s *installedSkill) edit(text []byte) (changed []string, err error) {
-	var list []hostFile
+func (s *installedSkill) edit(text []byte) (steps []setupStep, err error) {
 	for _, f := range s.files {
 		present, err := f.read()
 		if err != nil {
@@ -129,15 +128,7 @@ func (s *installedSkill) edit(text []byte) (changed []string, err error) {
 		if !own && !s.force {
 			return nil, usage(shortest(f.path)+": holds another text than stig writes", "type stig skill install --force if it may go")
 		}
-		if (present == nil) != (text == nil) || text != nil && string(present) != string(text) {
-			list = append(list, f)
-		}
+		steps = append(steps, f.change(present, text, shortest(f.path))...)
 	}
-	for _, f := range list {
-		if err := f.write(text); err != nil {
-			return changed, err
-		}
-		changed = append(changed, shortest(f.path))
-	}
-	return changed, nil
+	return steps, nil
 }
