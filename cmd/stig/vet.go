@@ -95,10 +95,14 @@ func (a *app) printDiagnostics(found []lint.Diagnostic, counts lint.Counts, issu
 	return a.print(text.String())
 }
 
+// writeDiagnostics gives the hint of a rule where it is first of use: the same
+// one below every issue of a store would bury what was found.
 func (a *app) writeDiagnostics(text *strings.Builder, found []lint.Diagnostic, counts lint.Counts, issues int) {
+	given := map[[2]string]bool{}
 	for _, d := range found {
 		fmt.Fprintf(text, "%s: %s: %s [%s]\n", d.Severity, d.Place(), d.Message, d.Rule)
-		if d.Hint != "" && !a.quiet {
+		if d.Hint != "" && !a.quiet && !given[[2]string{d.Rule, d.Hint}] {
+			given[[2]string{d.Rule, d.Hint}] = true
 			fmt.Fprintf(text, "  hint: %s\n", strings.ReplaceAll(d.Hint, "\n", "\n  "))
 		}
 	}
