@@ -130,9 +130,13 @@ func mayHold(file string) bool {
 
 // Overwrites tells whether the attempt writes a store. dir is where the
 // command runs; both are absolute. Of a path that begins with what only
-// running can tell, or with a home directory, the end is compared.
+// running can tell, or with a home directory, the end is compared; one that says
+// nothing of a store is none.
 func (a Attempt) Overwrites(dir, store string) bool {
 	return slices.ContainsFunc(a.Files, func(file string) bool {
+		if strings.Contains(file, unknown) && !strings.Contains(file, ".beads") && !strings.Contains(file, ".jsonl") {
+			return false
+		}
 		if strings.HasPrefix(file, "~") || strings.HasPrefix(file, unknown) {
 			return endsLike(file, store)
 		}

@@ -483,7 +483,9 @@ func fileWords(words []string) (files []string) {
 // withBelow adds what stands in directories of these names.
 func withBelow(files []string) []string {
 	for _, file := range slices.Clone(files) {
-		files = append(files, file+"/**")
+		if clean := path.Clean(file); clean != "." && clean != "/" { // nobody means these
+			files = append(files, file+"/**")
+		}
 	}
 	return files
 }

@@ -250,8 +250,12 @@ func (w *watch) assign(a *syntax.Assign) {
 	}
 }
 
-// set notes a text that a variable may have.
+// set notes a text that a variable may have. Mostly it is empty only until it
+// gets its text in a way that is not seen.
 func (w *watch) set(name, text string) {
+	if text == "" {
+		return
+	}
 	known := w.variables[name]
 	if len(known) >= maxVariants {
 		known, text = nil, unknown

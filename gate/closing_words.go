@@ -3,6 +3,7 @@ package gate
 import (
 	"encoding/base64"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -31,8 +32,10 @@ func (w *watch) variants(words []*syntax.Word) [][]string {
 	return lists
 }
 
-// braces gives the words that a{b,c} stands for.
+// braces gives the words that a{b,c} stands for. The word stays as it is: it
+// may be gone through again.
 func braces(word *syntax.Word) []*syntax.Word {
+	word = &syntax.Word{Parts: slices.Clone(word.Parts)}
 	syntax.SplitBraces(word)
 	done, open := []*syntax.Word(nil), []*syntax.Word{word}
 	for len(open) > 0 && len(done)+len(open) < maxVariants {
