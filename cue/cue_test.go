@@ -172,6 +172,9 @@ func TestSchemaAnswers(t *testing.T) {
 		{Name: "convergence", Kind: cue.Struct},
 		{Name: "divergence", Text: "0.3", Kind: cue.Number},
 		{Name: "stale_days", Text: "30", Kind: cue.Number},
+		{Name: "pattern_share", Text: "0.2", Kind: cue.Number},
+		{Name: "habit_share", Text: "0.5", Kind: cue.Number},
+		{Name: "too_few", Text: "4", Kind: cue.Number},
 	}
 	if err != nil || fmt.Sprint(fields) != fmt.Sprint(want) {
 		t.Errorf("Fields: %v %v", fields, err)

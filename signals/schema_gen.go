@@ -115,6 +115,12 @@ const (
 	ThresholdDivergence float64 = 0.3
 	// ThresholdStaleDays is how long an issue in progress may go without a change.
 	ThresholdStaleDays int = 30
+	// ThresholdPatternShare is the share of closed issues with something wrong.
+	ThresholdPatternShare float64 = 0.2
+	// ThresholdHabitShare is the share of closed issues that surprised nobody.
+	ThresholdHabitShare float64 = 0.5
+	// ThresholdTooFew is how many closed issues show no pattern, whatever they show.
+	ThresholdTooFew int = 4
 )
 
 // convergence is θ by the domains of cynefin.

@@ -89,7 +89,7 @@ func (a *app) command() *cobra.Command {
 		a.orientCommand(), a.checkpointCommand(), a.vetCommand(), a.checkCommand(), a.lintCommand(), a.explainCommand(), a.showCommand(),
 		a.verifyCommand(), a.closeCommand(), a.reopenCommand(), a.trustCommand(),
 		a.claimCommand(), a.releaseCommand(), a.propagateCommand(), a.reviewCommand(),
-		a.escalateCommand(), a.escalationsCommand(), a.resolveCommand(), a.awaitCommand(),
+		a.escalateCommand(), a.escalationsCommand(), a.resolveCommand(), a.awaitCommand(), a.retroCommand(),
 		a.initCommand(), a.createCommand(), a.depCommand(),
 		a.hookCommand(), a.mcpCommand(), a.sendCommand(),
 		a.signalsCommand(), a.schemaCommand(), a.versionCommand(), a.diffCommand(),

@@ -13,6 +13,7 @@ import (
 	"stig/beads"
 	"stig/checkpoint"
 	"stig/gate"
+	"stig/orient"
 )
 
 // closeOptions are the flags of a close.
@@ -205,7 +206,7 @@ func (c *closer) ask(ctx context.Context, t *trial) (bool, error) {
 // failureText is the question that a failure puts to a person.
 func failureText(v *gate.Verdict) string {
 	var text strings.Builder
-	text.WriteString("Its acceptance criteria do not pass. Is the work at fault, or are they?\n")
+	text.WriteString(orient.FailureOpening + " Is the work at fault, or are they?\n")
 	for _, o := range v.Outcomes() {
 		if o.Passed() || o.Exit == gate.ExitNotRun {
 			continue

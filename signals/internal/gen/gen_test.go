@@ -124,6 +124,9 @@ func (g *generator) thresholds() {
 		"epic_surprise": "ThresholdEpicSurprise is the sum of the surprise of an epic's children.",
 		"divergence":    "ThresholdDivergence is the surprise of one earlier issue.",
 		"stale_days":    "ThresholdStaleDays is how long an issue in progress may go without a change.",
+		"pattern_share": "ThresholdPatternShare is the share of closed issues with something wrong.",
+		"habit_share":   "ThresholdHabitShare is the share of closed issues that surprised nobody.",
+		"too_few":       "ThresholdTooFew is how many closed issues show no pattern, whatever they show.",
 	}
 	g.print("\n// Alerts are raised above the thresholds, never at them.\nconst (\n")
 	for _, f := range g.fields("#Thresholds") {

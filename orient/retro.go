@@ -1,0 +1,327 @@
+package orient
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"stig/beads"
+	"stig/dag"
+	"stig/notes"
+	"stig/signals"
+)
+
+// FailureOpening is what the question about criteria that do not pass begins
+// with, by which a retrospective finds it.
+const FailureOpening = "Its acceptance criteria do not pass."
+
+// Openings of a close reason.
+const (
+	openingVerified   = "Verified:"
+	openingUnverified = "Unverified:"
+)
+
+// RetroLast is how many closed issues a retrospective looks at unless told.
+const RetroLast = 20
+
+// RetroRequest says what to look back at.
+type RetroRequest struct {
+	Epic    string // what is inside of the epic with exactly this id, at any depth; "" for the whole store
+	Last    int    // so many closed issues, at least 1
+	History bool   // Turns are known; otherwise nothing is said that only history tells
+	Turns   []Turn // the oldest first
+}
+
+// Retro is what the double loop looks at: not whether work was done well, but
+// whether the way of working is right. What has children does not count, nor do
+// epics: the surprise is that of the work itself. What is not known is null.
+type Retro struct {
+	Epic     string        `json:"epic"` // "" for the whole store
+	Closed   []string      `json:"closed"`
+	From     string        `json:"from"` // YYYY-MM-DD when the first and the last of them were closed, "" for none
+	To       string        `json:"to"`
+	Surprise RetroSurprise `json:"surprise"`
+	Shifts   *RetroShifts  `json:"shifts"`
+	Reopened *Share        `json:"reopened"`
+	Waivers  Share         `json:"waivers"`
+	// FirstPass is of those that were closed as verified: which of them never
+	// were reopened, nor went back from verifying, nor had a failure put to a
+	// person. A run that failed and was mended at once leaves no trace.
+	FirstPass Share `json:"first_pass"`
+	// ZeroSurprise is of all: which have surprise 0.0, said or by default.
+	ZeroSurprise Share     `json:"zero_surprise"`
+	NoCheckpoint Share     `json:"no_checkpoint"`
+	Patterns     []Pattern `json:"patterns"`
+	Draft        string    `json:"draft"` // the question about the way of working, "" without a pattern
+}
+
+// Share is how many of some issues have something.
+type Share struct {
+	N   int      `json:"n"`
+	Of  int      `json:"of"`
+	IDs []string `json:"ids"`
+}
+
+// RetroSurprise is the surprise of the last closed issues, and of as many
+// before them.
+type RetroSurprise struct {
+	N      int      `json:"n"`
+	Sum    float64  `json:"sum"`
+	Mean   *float64 `json:"mean"` // two decimals, null of none
+	Before struct {
+		N    int      `json:"n"`
+		Mean *float64 `json:"mean"`
+	} `json:"before"`
+	Over []string `json:"over"` // the issues whose own surprise is a divergence
+}
+
+// RetroShifts are the last changes of cynefin, as many as there are issues.
+type RetroShifts struct {
+	N    int      `json:"n"`
+	Up   int      `json:"up"`
+	Down int      `json:"down"`
+	IDs  []string `json:"ids"` // of the direction in which more went
+}
+
+// Pattern is something that is no accident.
+type Pattern struct {
+	Name     string   `json:"name"`
+	Message  string   `json:"message"`
+	IDs      []string `json:"ids"`
+	Proposal string   `json:"proposal"`
+}
+
+// closedIssue is a closed issue as it is looked back at.
+type closedIssue struct {
+	id          string
+	at          time.Time
+	reason      string
+	surprise    float64
+	estimated   bool // it has a state estimate
+	putToPerson bool // a failure of its checks
+}
+
+// LookBack computes a retrospective. It fails only when a line of the store
+// can no longer be read.
+func LookBack(f *beads.File, g *dag.Graph, req RetroRequest, rules Rules) (*Retro, error) {
+	within := retroScope(f, g, req.Epic)
+	all, err := closedIssues(f, g, within, rules)
+	if err != nil {
+		return nil, err
+	}
+	last, before := split(all, req.Last)
+	before, _ = split(before, req.Last)
+	r := &Retro{Epic: req.Epic, Closed: idsOf(last), Surprise: retroSurprise(last, before)}
+	if len(last) > 0 {
+		r.From, r.To = day(last[len(last)-1].at, rules), day(last[0].at, rules)
+	}
+	turned := map[TurnKind]map[string]bool{Reopened: {}, WentBack: {}}
+	for _, t := range req.Turns {
+		if turned[t.Kind] != nil {
+			turned[t.Kind][t.ID] = true
+		}
+	}
+	r.Waivers = share(last, func(c closedIssue) bool { return strings.HasPrefix(c.reason, openingUnverified) })
+	r.ZeroSurprise = share(last, func(c closedIssue) bool { return c.surprise == 0 })
+	r.NoCheckpoint = share(last, func(c closedIssue) bool { return !c.estimated })
+	verified := slices.DeleteFunc(slices.Clone(last), func(c closedIssue) bool { return !strings.HasPrefix(c.reason, openingVerified) })
+	r.FirstPass = share(verified, func(c closedIssue) bool {
+		return !turned[Reopened][c.id] && !turned[WentBack][c.id] && !c.putToPerson
+	})
+	if req.History {
+		reopened := share(last, func(c closedIssue) bool { return turned[Reopened][c.id] })
+		r.Reopened, r.Shifts = &reopened, retroShifts(req.Turns, req.Last, within)
+	}
+	r.Patterns = r.patterns(verified)
+	r.Draft = r.draft()
+	return r, nil
+}
+
+// retroScope tells which issues are looked back at, by id.
+func retroScope(f *beads.File, g *dag.Graph, epic string) func(id string) bool {
+	at, there := f.Index(epic)
+	if !there {
+		return func(string) bool { return epic == "" }
+	}
+	inside := map[string]bool{}
+	for _, i := range g.Inside(at) {
+		inside[f.At(i).ID] = true
+	}
+	return func(id string) bool { return inside[id] }
+}
+
+// closedIssues lists closed issues, the last first, ties by id.
+func closedIssues(f *beads.File, g *dag.Graph, within func(id string) bool, rules Rules) ([]closedIssue, error) {
+	var list []closedIssue
+	reader := f.Reader()
+	for i, issue := range f.All() {
+		at, _ := f.Index(issue.ID)
+		if at != i || issue.Status != "closed" || issue.Type == "epic" || len(g.Children(i)) > 0 || !within(issue.ID) {
+			continue
+		}
+		record, err := reader.Record(issue)
+		if err != nil {
+			return nil, err
+		}
+		doc := notes.Parse(record.Text(beads.Notes))
+		c := closedIssue{id: issue.ID, at: issue.UpdatedAt, reason: record.Text(beads.CloseReason), surprise: signals.Read(doc, rules.Schema).Number()}
+		if t, ok := record.Time(beads.ClosedAt); ok {
+			c.at = t
+		}
+		_, c.estimated = signals.LastEstimate(doc)
+		c.putToPerson = slices.ContainsFunc(signals.Escalations(doc), func(p signals.Part) bool {
+			return p.Kind.Asks() && strings.HasPrefix(p.Text, FailureOpening)
+		})
+		list = append(list, c)
+	}
+	slices.SortFunc(list, func(a, b closedIssue) int { return cmp.Or(b.at.Compare(a.at), strings.Compare(a.id, b.id)) })
+	return list, nil
+}
+
+func split(list []closedIssue, n int) (first, rest []closedIssue) {
+	n = min(n, len(list))
+	return list[:n], list[n:]
+}
+
+func idsOf(list []closedIssue) []string {
+	ids := []string{}
+	for _, c := range list {
+		ids = append(ids, c.id)
+	}
+	return ids
+}
+
+func share(list []closedIssue, has func(closedIssue) bool) Share {
+	those := slices.DeleteFunc(slices.Clone(list), func(c closedIssue) bool { return !has(c) })
+	return Share{N: len(those), Of: len(list), IDs: idsOf(those)}
+}
+
+// over tells whether the share makes a pattern: it is above the limit, and not
+// of too few issues.
+func (s Share) over(limit float64) bool {
+	return s.Of > signals.ThresholdTooFew && signals.Over(float64(s.N), limit*float64(s.Of))
+}
+
+// rest is the share of those that have it not.
+func (s Share) rest(all []closedIssue) Share {
+	return share(all, func(c closedIssue) bool { return !slices.Contains(s.IDs, c.id) })
+}
+
+func retroSurprise(last, before []closedIssue) (s RetroSurprise) {
+	numbers := func(list []closedIssue) (all []float64) {
+		for _, c := range list {
+			all = append(all, c.surprise)
+		}
+		return all
+	}
+	s.N, s.Sum, s.Mean = len(last), signals.Sum(numbers(last)), mean(numbers(last))
+	s.Before.N, s.Before.Mean = len(before), mean(numbers(before))
+	s.Over = share(last, func(c closedIssue) bool { return signals.Over(c.surprise, signals.ThresholdDivergence) }).IDs
+	return s
+}
+
+// mean is nil of nothing.
+func mean(numbers []float64) *float64 {
+	if len(numbers) == 0 {
+		return nil
+	}
+	m := math.Round(signals.Sum(numbers)/float64(len(numbers))*100) / 100
+	return &m
+}
+
+func retroShifts(turns []Turn, last int, within func(id string) bool) *RetroShifts {
+	shifts := slices.DeleteFunc(slices.Clone(turns), func(t Turn) bool { return t.Kind != Shifted || !within(t.ID) })
+	shifts = shifts[max(0, len(shifts)-last):]
+	s := &RetroShifts{N: len(shifts)}
+	up, down := []string{}, []string{}
+	for _, t := range shifts {
+		if signals.Complexity(t.To) > signals.Complexity(t.From) {
+			up = append(up, t.ID)
+		} else {
+			down = append(down, t.ID)
+		}
+	}
+	s.Up, s.Down, s.IDs = len(up), len(down), up
+	if s.Down > s.Up {
+		s.IDs = down
+	}
+	slices.Sort(s.IDs)
+	s.IDs = slices.Compact(s.IDs)
+	return s
+}
+
+func day(t time.Time, rules Rules) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.In(rules.Now.Location()).Format(time.DateOnly)
+}
+
+// patterns finds what is no accident, the most telling first.
+func (r *Retro) patterns(verified []closedIssue) []Pattern {
+	list := []Pattern{}
+	add := func(is bool, p Pattern) {
+		if is {
+			list = append(list, p)
+		}
+	}
+	s := r.Surprise
+	add(s.N > signals.ThresholdTooFew && signals.Over(*s.Mean, signals.ThresholdDivergence), Pattern{"surprise",
+		"work turns out otherwise than it was described: surprise is " + s.words(), s.Over,
+		"let somebody explore before such an issue is described, and split it afterwards"})
+	if t := r.Shifts; t != nil && t.N > signals.ThresholdTooFew {
+		most := max(t.Up, t.Down)
+		words, proposal := "issues turn out less certain than they were taken for", "begin one domain higher where nobody has done the like before"
+		if t.Down > t.Up {
+			words, proposal = "issues turn out more certain than they were taken for", "begin one domain lower, and spare the depth of planning"
+		}
+		add(signals.Over(float64(most), (1-signals.ThresholdPatternShare)*float64(t.N)), Pattern{"shifts",
+			fmt.Sprintf("%s: %d of the last %d changes of cynefin go in one direction", words, most, t.N), t.IDs, proposal})
+	}
+	failed := r.FirstPass.rest(verified)
+	add(failed.over(signals.ThresholdPatternShare), Pattern{"first-pass", fmt.Sprintf("work is taken for done before it is: %d of %d did not pass their criteria at first", failed.N, failed.Of),
+		failed.IDs, "run stig verify before work is handed over, or say in the criteria what they leave out"})
+	add(r.Waivers.over(signals.ThresholdPatternShare), Pattern{"waivers", "issues are closed without a verdict: " + r.Waivers.words(),
+		r.Waivers.IDs, "write criteria that can be run, or say of which kind of work nothing can be shown"})
+	if r.Reopened != nil {
+		add(r.Reopened.over(signals.ThresholdPatternShare), Pattern{"reopened", "what was closed is opened again: " + r.Reopened.words(),
+			r.Reopened.IDs, "find out what the criteria of these did not ask for, and ask for it from now on"})
+	}
+	add(r.ZeroSurprise.over(signals.ThresholdHabitShare), Pattern{"zero-surprise", fmt.Sprintf("hardly anything surprises, or nobody says so: %s, %d of them without a checkpoint", r.ZeroSurprise.words(), r.NoCheckpoint.N),
+		r.ZeroSurprise.IDs, "judge surprise anew with each checkpoint, against what the description said"})
+	return list
+}
+
+func (s Share) words() string { return fmt.Sprintf("%d of %d", s.N, s.Of) }
+
+// words says the surprise, and that of before where there was enough of it.
+func (s RetroSurprise) words() string {
+	if s.Mean == nil {
+		return "not known: nothing is closed"
+	}
+	words := fmt.Sprintf("%s on average over %s", signals.Decimal(*s.Mean), count(s.N, "issue"))
+	if s.Before.N > signals.ThresholdTooFew {
+		words += fmt.Sprintf(", and was %s over the %d before", signals.Decimal(*s.Before.Mean), s.Before.N)
+	}
+	return words
+}
+
+// draft is the question to a person. It must not end in a list, which would be
+// taken for the options of an answer.
+func (r *Retro) draft() string {
+	if len(r.Patterns) == 0 {
+		return ""
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, "Should the way of working change? The last %s closed, from %s to %s, show %s.\n",
+		count(len(r.Closed), "issue"), cmp.Or(r.From, "?"), cmp.Or(r.To, "?"), count(len(r.Patterns), "pattern"))
+	for _, p := range r.Patterns {
+		fmt.Fprintf(&text, "\nPattern: %s.\nEvidence: %s.\nProposal: %s.\n", p.Message, strings.Join(p.IDs, ", "), p.Proposal)
+	}
+	text.WriteString("\nWhy it cannot be mended locally: each of these issues was done within the way of working, " +
+		"and whoever takes the next one will do the same; only who decides on it can change it.\n")
+	return text.String()
+}

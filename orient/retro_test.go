@@ -1,0 +1,139 @@
+package orient_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"stig/cue"
+	"stig/dag"
+	"stig/gate"
+	"stig/orient"
+)
+
+// closedAll makes a store of n closed issues with one surprise, waived many.
+func closedAll(n, waived int, surprise string) (text string) {
+	for i := range n {
+		reason := "Verified: it turns"
+		if i < waived {
+			reason = "Unverified: it turns. Waived: nobody sees it"
+		}
+		text += fmt.Sprintf(`{"id":"t-%02d","status":"closed","closed_at":"2026-11-01T00:00:00Z","close_reason":%q,"notes":%q}`+"\n",
+			i, reason, tableOf("complicated", surprise, "verifying"))
+	}
+	return text
+}
+
+func tableOf(cynefin, surprise, progress string) string {
+	return "<!-- stigmergic-signals -->\n| Signal | Value | Updated |\n|---|---|---|\n| schema-version | 1 | 2026-11-01 |\n| cynefin | " +
+		cynefin + " | 2026-11-01 |\n| surprise | " + surprise + " | 2026-11-01 |\n| progress | " + progress + " | 2026-11-01 |\n<!-- /stigmergic-signals -->"
+}
+
+// TestPatternsNeedEnough holds each claim to its threshold: at it, and of four
+// issues, nothing is claimed.
+func TestPatternsNeedEnough(t *testing.T) {
+	ups := func(n, down int) (turns []orient.Turn) {
+		for i := range n {
+			turn := orient.Turn{ID: fmt.Sprintf("t-%02d", i), Kind: orient.Shifted, From: "clear", To: "complex"}
+			if i < down {
+				turn.From, turn.To = turn.To, turn.From
+			}
+			turns = append(turns, turn)
+		}
+		return turns
+	}
+	reopened := func(n int) (turns []orient.Turn) {
+		for i := range n {
+			turns = append(turns, orient.Turn{ID: fmt.Sprintf("t-%02d", i), Kind: orient.Reopened})
+		}
+		return turns
+	}
+	tests := []struct {
+		name  string
+		store string
+		turns []orient.Turn
+		want  string
+	}{
+		{"surprise of four", closedAll(4, 0, "0.9"), nil, ""},
+		{"surprise of five", closedAll(5, 0, "0.9"), nil, "surprise"},
+		{"surprise at", closedAll(5, 0, "0.3"), nil, ""},
+		{"waivers at", closedAll(5, 1, "0.1"), nil, ""},
+		{"waivers above", closedAll(5, 2, "0.1"), nil, "waivers"},
+		{"waivers of four", closedAll(4, 4, "0.1"), nil, ""},
+		{"nothing surprises", closedAll(5, 0, "0.0"), nil, "zero-surprise"},
+		{"nothing surprises, of four", closedAll(4, 0, "0.0"), nil, ""},
+		{"shifts of four", closedAll(1, 0, "0.1"), ups(4, 0), ""},
+		{"shifts up", closedAll(9, 0, "0.1"), ups(5, 0), "shifts"},
+		{"shifts at", closedAll(9, 0, "0.1"), ups(5, 1), ""},
+		{"reopened above", closedAll(5, 0, "0.1"), reopened(2), "first-pass reopened"},
+		{"reopened at", closedAll(5, 0, "0.1"), reopened(1), ""},
+	}
+	for _, test := range tests {
+		file := open(t, fileOf(t, test.store))
+		r, err := orient.LookBack(file, dag.New(file), orient.RetroRequest{Last: 9, History: true, Turns: test.turns},
+			orient.Rules{Schema: cue.Embedded(), Now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, p := range r.Patterns {
+			names = append(names, p.Name)
+		}
+		if got := strings.Join(names, " "); got != test.want || (r.Draft == "") != (got == "") {
+			t.Errorf("%s: patterns %q, want %q\n%s", test.name, got, test.want, r.Draft)
+		}
+	}
+}
+
+// TestTurns reads what the history of a store holds, merges included.
+func TestTurns(t *testing.T) {
+	line := func(id, status, cynefin, progress string) string {
+		return fmt.Sprintf(`{"id":%q,"status":%q,"notes":%q}`+"\n", id, status, tableOf(cynefin, "0.1", progress))
+	}
+	bare := `{"id":"t-3","status":"open"}` + "\n"
+	a, b := line("t-1", "closed", "clear", "verifying"), line("t-2", "open", "clear", "verifying")
+	versions := map[string]string{
+		"first":  a + b + bare + "{not an issue\n",
+		"left":   line("t-1", "open", "complex", "exploring") + b + bare,
+		"right":  a + line("t-2", "open", "clear", "implementing") + line("t-3", "open", "complex", "verifying"),
+		"merged": line("t-1", "open", "complex", "exploring") + line("t-2", "open", "clear", "implementing") + line("t-3", "tombstone", "complex", "verifying"),
+	}
+	read := func(blobs []string, take func(string, []byte)) error {
+		for _, blob := range blobs {
+			text := []byte(versions[blob])
+			take(blob, text)
+			clear(text) // it must not be kept
+		}
+		return nil
+	}
+	day := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+	turns, err := orient.Turns([]gate.Change{
+		{After: "first", Before: []string{""}, Time: day},
+		{After: "left", Before: []string{"first"}, Time: day},
+		{After: "right", Before: []string{"first"}, Time: day},
+		{After: "merged", Before: []string{"left", "right"}, Time: day},
+		{After: "", Before: []string{"merged"}, Time: day},
+	}, read, cue.Embedded())
+	want := []orient.Turn{
+		{ID: "t-1", Kind: orient.Reopened, Time: day, From: "closed", To: "open"},
+		{ID: "t-1", Kind: orient.Shifted, Time: day, From: "clear", To: "complex"},
+		{ID: "t-1", Kind: orient.WentBack, Time: day, From: "verifying", To: "exploring"},
+		{ID: "t-2", Kind: orient.WentBack, Time: day, From: "verifying", To: "implementing"},
+	}
+	if err != nil || !slices.Equal(turns, want) {
+		t.Errorf("%v\n got %v\nwant %v", err, turns, want)
+	}
+}
+
+func fileOf(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "issues.jsonl")
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
