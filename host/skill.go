@@ -13,8 +13,13 @@ var skill string
 // of it may be read at every start.
 func Skill() string { return skill }
 
-// SkillDirs gives the folders that hold skills, below a project or a home, by
-// the name of who reads them.
-func SkillDirs() [][2]string {
-	return [][2]string{{"agents", ".agents/skills"}, {"claude", ".claude/skills"}, {"cursor", ".cursor/skills"}}
+// SkillDir is a folder that holds skills.
+type SkillDir struct {
+	Reader string // who looks there
+	Path   string // below a project or a home, with slashes
+}
+
+// SkillDirs gives them by the names of their readers.
+func SkillDirs() []SkillDir {
+	return []SkillDir{{"agents", ".agents/skills"}, {"claude", ".claude/skills"}, {"cursor", ".cursor/skills"}}
 }

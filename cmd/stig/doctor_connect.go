@@ -70,7 +70,7 @@ func (d *doctor) root() string {
 func (d *doctor) assistants() {
 	var found []string
 	for _, dir := range host.SkillDirs() {
-		path := filepath.Join(filepath.FromSlash(dir[1]), host.SkillName, "SKILL.md")
+		path := filepath.Join(filepath.FromSlash(dir.Path), host.SkillName, "SKILL.md")
 		text, err := os.ReadFile(filepath.Join(d.root(), path))
 		switch {
 		case err == nil && string(text) == host.Skill():

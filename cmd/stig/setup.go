@@ -88,11 +88,9 @@ func (a *app) setup(ctx context.Context, name string, t connection, o setupOptio
 	if err != nil {
 		return err
 	}
-	changed, diff := []string{}, ""
 	for _, s := range steps {
-		changed, diff = append(changed, s.what...), diff+s.diff
 		if o.dryRun {
-			continue
+			break
 		}
 		if err := s.do(); err != nil {
 			return err
@@ -101,6 +99,21 @@ func (a *app) setup(ctx context.Context, name string, t connection, o setupOptio
 	missing, err := t.missing(ctx)
 	if err != nil {
 		return err
+	}
+	if err := a.printSetup(name, o, steps, missing); err != nil {
+		return err
+	}
+	if o.check && len(missing) > 0 {
+		return foundError{}
+	}
+	return nil
+}
+
+// printSetup says what was done, or would be, and what is missing now.
+func (a *app) printSetup(name string, o setupOptions, steps []setupStep, missing []string) error {
+	changed, diff := []string{}, ""
+	for _, s := range steps {
+		changed, diff = append(changed, s.what...), diff+s.diff
 	}
 	switch {
 	case a.json:
@@ -111,31 +124,24 @@ func (a *app) setup(ctx context.Context, name string, t connection, o setupOptio
 		if o.dryRun {
 			data["diff"] = diff
 		}
-		err = a.printJSON("setup", data)
+		return a.printJSON("setup", data)
 	case o.dryRun:
-		err = a.print(cmp.Or(diff, "nothing would change\n"))
-	default:
-		err = a.print(setupReport(name, o, changed, missing))
+		return a.print(cmp.Or(diff, "nothing would change\n"))
 	}
-	if err == nil && o.check && len(missing) > 0 {
-		return foundError{}
-	}
-	return err
+	return a.print(setupReport(name, o, changed, missing))
 }
 
 // contradict refuses flags that ask for two things.
 func (o setupOptions) contradict() error {
-	for _, pair := range []struct {
-		both bool
-		what string
-	}{
-		{o.check && o.remove, "--check and --remove"}, {o.check && o.print, "--check and --print"},
-		{o.remove && o.print, "--remove and --print"}, {o.force && o.check, "--force and --check"},
-		{o.force && o.print, "--force and --print"}, {o.dryRun && o.check, "--dry-run and --check"},
-		{o.dryRun && o.print, "--dry-run and --print"},
-	} {
-		if pair.both {
-			return usage(pair.what+" ask for two things", "give one of them")
+	flags := []struct {
+		given bool
+		name  string
+	}{{o.check, "--check"}, {o.print, "--print"}, {o.remove, "--remove"}, {o.force, "--force"}, {o.dryRun, "--dry-run"}}
+	for i, one := range flags[:2] { // the others go together
+		for _, other := range flags[i+1:] {
+			if one.given && other.given {
+				return usage(one.name+" and "+other.name+" ask for two things", "give one of them")
+			}
 		}
 	}
 	return nil

@@ -36,7 +36,7 @@ func (a *app) skillInstallCommand() *cobra.Command {
 	var o setupOptions
 	var names []string
 	for _, dir := range host.SkillDirs() {
-		names = append(names, dir[0])
+		names = append(names, dir.Reader)
 	}
 	cmd := &cobra.Command{
 		Use:   "install [" + strings.Join(names, "|") + "]…",
@@ -75,9 +75,9 @@ func (a *app) skillFiles(names []string, o setupOptions) (*installedSkill, error
 	s := &installedSkill{force: o.force}
 	var known []string
 	for _, dir := range host.SkillDirs() {
-		known = append(known, dir[0])
-		if len(names) == 0 || slices.Contains(names, dir[0]) {
-			path := filepath.Join(root, filepath.FromSlash(dir[1]), host.SkillName, "SKILL.md")
+		known = append(known, dir.Reader)
+		if len(names) == 0 || slices.Contains(names, dir.Reader) {
+			path := filepath.Join(root, filepath.FromSlash(dir.Path), host.SkillName, "SKILL.md")
 			s.files = append(s.files, hostFile{path, root})
 		}
 	}
