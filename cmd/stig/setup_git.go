@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -156,7 +157,10 @@ func (d *mergeDriver) claim(ctx context.Context, present string) (steps []setupS
 	if err != nil {
 		return nil, err
 	}
-	next := addLine(text, d.line())
+	next := text
+	if bytes.Equal(removeLine(text, d.line()), text) { // else the line is there, and something overrules it
+		next = addLine(text, d.line())
+	}
 	if swapped, ok := swapDriver(string(text), d.store, present, "stig"); ok {
 		next, steps = []byte(swapped), append(steps, d.configure(ctx, replacedKey, present))
 	}

@@ -50,6 +50,40 @@ func TestHooksRun(t *testing.T) {
 	}
 }
 
+// TestSettingsOfAnother: what another program wrote to settings since they were
+// read stays as it is, whether they are to be made, changed or removed.
+func TestSettingsOfAnother(t *testing.T) {
+	const theirs = `{"model":"big"}`
+	for name, before := range map[string]string{"made": "", "changed": "{}", "removed": host.AllSettings()[0].Whole()} {
+		dir := t.TempDir()
+		file := hostFile{filepath.Join(dir, "settings.json"), dir}
+		if before != "" {
+			if err := os.WriteFile(file.path, []byte(before), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		settings := &hookSettings{host.AllSettings()[0], file}
+		plan := settings.install
+		if name == "removed" {
+			plan = settings.remove
+		}
+		steps, err := plan(t.Context())
+		if err != nil || len(steps) != 1 {
+			t.Fatalf("%s: %d steps: %v", name, len(steps), err)
+		}
+		if out, err := exec.Command("sh", "-c", "printf %s '"+theirs+"' >"+file.path).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		if err := steps[0].do(); classify(err).code != exitConflict {
+			t.Errorf("%s: %v", name, err)
+		}
+		entries, err := os.ReadDir(dir)
+		if text, _ := file.read(); string(text) != theirs || len(entries) != 1 || err != nil {
+			t.Errorf("%s: %d files, and in it %s: %v", name, len(entries), text, err)
+		}
+	}
+}
+
 // hookCommands are the commands in the settings of all hosts.
 func hookCommands(t *testing.T) (commands []string) {
 	for _, settings := range host.AllSettings() {
