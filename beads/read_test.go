@@ -67,6 +67,9 @@ func TestRead(t *testing.T) {
 			if !reflect.DeepEqual(problems, c.problems) {
 				t.Errorf("problems %q, want %q: %+v", problems, c.problems, f.Problems())
 			}
+			if f.Distinct() != (c.name != "repeated ids") {
+				t.Errorf("distinct: %v", f.Distinct())
+			}
 			if got := rejoined(t, f); string(got) != c.content {
 				t.Errorf("joined again: %q", got)
 			}

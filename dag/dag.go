@@ -51,12 +51,11 @@ type Graph struct {
 // New links the issues of a store. Edges to ids that the store does not hold
 // (dangling or external) are left out: they never hold anything up.
 func New(issues Issues) *Graph {
-	g := &Graph{issues: issues, counted: make([]bool, issues.Len())}
+	g := &Graph{issues: issues, counted: countedOf(issues)}
 	var blocking, containment []link
 	for i := range issues.Len() {
 		issue := issues.At(i)
-		at, ok := issues.Index(issue.ID)
-		if g.counted[i] = ok && at == i; !g.counted[i] {
+		if !g.counts(i) {
 			continue
 		}
 		for _, dep := range issue.Deps {
@@ -83,6 +82,21 @@ func New(issues Issues) *Graph {
 	g.unblocks = sync.OnceValue(g.countWaiting)
 	g.ranked = sync.OnceValue(func() ranking { return g.rankByID(func(i int) bool { return !g.Closed(i) }) })
 	return g
+}
+
+// countedOf tells of every line whether it is the one that its id stands for.
+// A store that knows its ids to be distinct spares the looking up.
+func countedOf(issues Issues) []bool {
+	counted := make([]bool, issues.Len())
+	known, ok := issues.(interface{ Distinct() bool })
+	distinct := ok && known.Distinct()
+	for i := range counted {
+		if counted[i] = distinct; !distinct {
+			at, ok := issues.Index(issues.At(i).ID)
+			counted[i] = ok && at == i
+		}
+	}
+	return counted
 }
 
 // counts tells whether the line at i is the one that its id stands for: of
