@@ -167,13 +167,14 @@ type listRow struct {
 func (a *app) listed(file *beads.File, f filter) ([]listRow, error) {
 	rows := []listRow{}
 	none := signals.Read(notes.Parse(""), a.schema)
+	reader := file.Reader()
 	for i, issue := range file.All() {
 		if at, _ := file.Index(issue.ID); at != i || !f.indexed(issue) {
 			continue
 		}
 		table := none
 		if len(f.labels) > 0 || issue.HasNotes && (a.json || len(f.signals) > 0) {
-			record, err := issue.Record()
+			record, err := reader.Record(issue)
 			if err != nil {
 				return nil, err
 			}

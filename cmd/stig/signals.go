@@ -198,8 +198,9 @@ func (a *app) withoutTable(named []string) ([]string, error) {
 		}
 	}
 	var ids []string
+	reader := file.Reader()
 	for _, issue := range candidates {
-		record, err := issue.Record()
+		record, err := reader.Record(issue)
 		if err != nil {
 			return nil, err
 		}
