@@ -52,87 +52,66 @@ type failure struct {
 	message, hint string
 }
 
-// classify maps the errors that packages promise to exit codes.
-func classify(err error) failure {
-	var (
-		bad       *usageError
-		found     foundError
-		ended     *endedError
-		missing   *beads.NotFoundError
-		conflict  *beads.ConflictError
-		refused   *beads.RefusedError
-		store     *beads.StoreError
-		invalid   *signals.InvalidError
-		malformed *notes.Error
-		estimate  *checkpoint.MissingEstimateError
-		link      *checkpoint.LinkError
-		draft     *checkpoint.DraftError
-		untold    *checkpoint.PropagateError
-		claim     *checkpoint.ClaimError
-		settings  *host.SettingsError
-		block     *host.BlockError
-		waits     *waitsError
-		standing  *checkpoint.EscalationError
-		question  *checkpoint.QuestionError
-		part      *signals.PartError
-		unmerged  *mergeError
-		unclosed  *checkpoint.CloseError
-		silent    *checkpoint.ReasonError
-		refusal   *refusalError
-	)
-	f := failure{code: exitStore, message: err.Error()}
-	switch {
-	case errors.As(err, &found):
-		f.code = exitFound
-	case errors.As(err, &ended):
-		f.code = ended.code
-	case errors.As(err, &unclosed):
-		f.code, f.hint = exitFound, unclosed.Hint
-	case errors.As(err, &refusal):
-		f.code, f.hint = exitFound, refusal.hint
-	case errors.As(err, &silent):
-		f.code, f.hint = exitUsage, silent.Hint
-	case errors.As(err, &unmerged):
-		f.code = exitNotMerged
-	case errors.As(err, &bad):
-		f.code, f.hint = exitUsage, bad.hint
-	case errors.As(err, &missing):
-		f.code, f.hint = exitNoIssue, nearHint(missing.Near)
-	case errors.As(err, &conflict):
-		f.code, f.hint = exitConflict, conflict.Hint
-	case errors.As(err, &claim):
-		f.code, f.hint = exitConflict, claim.Hint
-	case errors.As(err, &waits):
-		f.code, f.hint = exitWaits, "the question stands; type stig escalations to see it"
-	case errors.As(err, &standing):
-		f.code, f.hint = exitConflict, standing.Hint
-	case errors.As(err, &question):
-		f.code, f.hint = exitUsage, question.Hint
-	case errors.As(err, &part):
-		f.code, f.hint = exitUsage, part.Hint
-	case errors.As(err, &link):
-		f.code, f.hint = exitUsage, link.Hint
-	case errors.As(err, &draft):
-		f.code, f.hint = exitUsage, draft.Hint
-	case errors.As(err, &untold):
-		f.code, f.hint = exitUsage, untold.Hint
-	case errors.As(err, &settings):
-		f.hint = settings.Hint
-	case errors.As(err, &block):
-		f.hint = "take out what is too much by hand"
-	case errors.As(err, &refused):
-		f.hint = refused.Hint
-	case errors.As(err, &store):
-		f.hint = store.Hint
-	case errors.As(err, &malformed):
-		f.hint = "mend the delimiters in the notes by hand, then try again"
-	case errors.As(err, &invalid):
-		f.code, f.hint = exitUsage, hintFor(err, invalid)
-	case errors.As(err, &estimate):
-		f.code = exitUsage
-		f.hint = fmt.Sprintf("type stig checkpoint %s --done … --learned … --remains … --downstream …, or --no-context", estimate.ID)
+// ending says how a command ends with an error of one type, if it is one.
+type ending func(error) (failure, bool)
+
+// with is the ending with errors of type E.
+func with[E error](code int, hint func(E) string) ending {
+	return func(err error) (failure, bool) {
+		e, ok := errors.AsType[E](err)
+		if !ok {
+			return failure{}, false
+		}
+		return failure{code: code, message: err.Error(), hint: hint(e)}, true
 	}
-	return f
+}
+
+// endings are those of the errors that packages promise. Of the types that an
+// error wraps the first listed counts.
+func endings() []ending {
+	return []ending{
+		with(exitFound, func(foundError) string { return "" }),
+		with(exitFound, func(e *checkpoint.CloseError) string { return e.Hint }),
+		with(exitFound, func(e *refusalError) string { return e.hint }),
+		with(exitUsage, func(e *checkpoint.ReasonError) string { return e.Hint }),
+		with(exitNotMerged, func(*mergeError) string { return "" }),
+		with(exitUsage, func(e *usageError) string { return e.hint }),
+		with(exitNoIssue, func(e *beads.NotFoundError) string { return nearHint(e.Near) }),
+		with(exitConflict, func(e *beads.ConflictError) string { return e.Hint }),
+		with(exitConflict, func(e *checkpoint.ClaimError) string { return e.Hint }),
+		with(exitWaits, func(*waitsError) string { return "the question stands; type stig escalations to see it" }),
+		with(exitConflict, func(e *checkpoint.EscalationError) string { return e.Hint }),
+		with(exitUsage, func(e *checkpoint.QuestionError) string { return e.Hint }),
+		with(exitUsage, func(e *signals.PartError) string { return e.Hint }),
+		with(exitUsage, func(e *checkpoint.LinkError) string { return e.Hint }),
+		with(exitUsage, func(e *checkpoint.DraftError) string { return e.Hint }),
+		with(exitUsage, func(e *checkpoint.PropagateError) string { return e.Hint }),
+		with(exitStore, func(e *host.SettingsError) string { return e.Hint }),
+		with(exitStore, func(*host.BlockError) string { return "take out what is too much by hand" }),
+		with(exitStore, func(e *beads.RefusedError) string { return e.Hint }),
+		with(exitStore, func(e *beads.StoreError) string { return e.Hint }),
+		with(exitStore, func(*notes.Error) string { return "mend the delimiters in the notes by hand, then try again" }),
+		with(exitUsage, func(e *checkpoint.MissingEstimateError) string {
+			return fmt.Sprintf("type stig checkpoint %s --done … --learned … --remains … --downstream …, or --no-context", e.ID)
+		}),
+	}
+}
+
+// classify maps an error to what is shown of it. One that nobody promised is
+// taken for a store that cannot be used.
+func classify(err error) failure {
+	if e, ok := errors.AsType[*endedError](err); ok {
+		return failure{code: e.code, message: err.Error()}
+	}
+	for _, ending := range endings() {
+		if f, ok := ending(err); ok {
+			return f
+		}
+	}
+	if e, ok := errors.AsType[*signals.InvalidError](err); ok {
+		return failure{code: exitUsage, message: err.Error(), hint: hintFor(err, e)}
+	}
+	return failure{code: exitStore, message: err.Error()}
 }
 
 // hintFor names the issue in the hint of a table that does not know whose it is.
