@@ -2,7 +2,6 @@ package gate
 
 import (
 	"errors"
-	"io"
 	"os"
 	"os/exec"
 )
@@ -32,7 +31,7 @@ func Detach(c Command, name string) error {
 	_ = read.Close() // the program has its own
 	if err == nil {
 		go func() { _ = cmd.Wait() }() // where we go on for long, nothing of it is left behind
-		_, err = io.WriteString(write, string(c.Stdin))
+		_, err = write.Write(c.Stdin)
 	}
 	return errors.Join(err, write.Close())
 }
