@@ -140,15 +140,15 @@ func (a *app) preCompact(ctx context.Context, h host.Host, _ host.Event) []byte 
 			}
 		}
 	}
-	now, err := a.clock()
+	options, err := a.options(false)
 	if len(without) == 0 || err != nil {
 		return h.Nothing()
 	}
+	options.Wait = draftWait
 	update := checkpoint.Update{Estimate: a.draft(ctx), Evidence: a.config.Signals.Evidence}
 	for _, id := range without {
-		options := beads.Options{Now: now, Wait: draftWait}
 		// Giving up is no failure: a draft is better than nothing, and no more.
-		_, _ = checkpoint.Sketch(ctx, file.Store(), options, id, update, checkpoint.Rules{Schema: a.schema, Now: now})
+		_, _ = checkpoint.Sketch(ctx, file.Store(), options, id, update, checkpoint.Rules{Schema: a.schema, Now: options.Now})
 	}
 	return h.Nothing()
 }
