@@ -1,5 +1,6 @@
 // Package schemas holds the CUE schemas of stig as text: that of the
-// stigmergic workflow, and that of the configuration.
+// stigmergic workflow, that of the configuration, and that of what commands
+// print as JSON.
 //
 // It does not know CUE: package cue compiles the texts, and package signals
 // has its constants generated from the first.
@@ -13,6 +14,7 @@ import _ "embed"
 const (
 	File       = "schemas/stigmergic-workflow/schema.cue"
 	ConfigFile = "schemas/stig/config.cue"
+	OutputFile = "schemas/stig/output.cue"
 )
 
 // StigmergicWorkflow is the text of [File].
@@ -24,3 +26,8 @@ var StigmergicWorkflow string
 //
 //go:embed stig/config.cue
 var Config string
+
+// Output is the text of [OutputFile].
+//
+//go:embed stig/output.cue
+var Output string

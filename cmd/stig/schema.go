@@ -11,10 +11,10 @@ import (
 func (a *app) schemaCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:       "schema [NAME]",
-		Short:     "the CUE schema of signal tables (signals) or of the configuration (config)",
+		Short:     "the CUE schema of signals, of the configuration (config) or of JSON output (output)",
 		GroupID:   "connect",
 		Args:      takes(0, 1, "one name at most"),
-		ValidArgs: []string{"signals", "config"},
+		ValidArgs: []string{"signals", "config", "output"},
 		Example:   "  stig schema >schema.cue\n  stig schema config",
 		RunE: func(_ *cobra.Command, args []string) error {
 			name := "signals"
@@ -26,8 +26,10 @@ func (a *app) schemaCommand() *cobra.Command {
 				return a.printSchema(name, schemas.StigmergicWorkflow)
 			case "config":
 				return a.printSchema(name, schemas.Config)
+			case "output":
+				return a.printSchema(name, schemas.Output)
 			}
-			return usage(fmt.Sprintf("schema: must be one of signals, config; found %q", name), "")
+			return usage(fmt.Sprintf("schema: must be one of signals, config, output; found %q", name), "")
 		},
 	}
 }

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/cuecontext"
+
+	"stig/schemas"
+)
+
+// printed are command lines that print JSON, run one after the other on the
+// example store with real git. Together they print every kind.
+func printed() []string {
+	return []string{
+		// what reads
+		`stig orient`, `stig orient --budget 2000`, `stig orient harbor-9fd.3`, `stig orient harbor-9fd.3 --depth shallow`,
+		`stig orient harbor-9fd.3 --depth deep`, `stig orient harbor-9fd.3 --depth probe --budget 2000`, `stig orient harbor-4ke.5`,
+		`stig review harbor-9fd.3`, `stig ready`, `stig ready --limit 1`, `stig list`, `stig plan`, `stig plan harbor-9fd`,
+		`stig show harbor-q5v`, `stig show harbor-d3w`, `stig graph harbor-9fd`, `stig graph`, `stig trajectory harbor-9fd.3`,
+		`stig escalations`, `stig escalations --all`, `stig check`, `stig vet`, `stig lint`, `stig cycles`, `stig explain`,
+		`stig explain signal-value`, `stig diff HEAD`, `stig signals get harbor-q5v --dates`, `stig signals get harbor-d3w --dates`,
+		`stig schema`, `stig schema output`, `stig skill`, `stig version`, `stig doctor`, `stig retro`, `stig retro harbor-4ke`,
+		`stig setup claude --print`, `stig trust --list`,
+		// what writes
+		`stig trust`, `stig trust --list`, `stig claim harbor-d3w`, `stig release harbor-d3w --dry-run`, `stig release harbor-d3w`,
+		`stig checkpoint harbor-d3w --surprise 0.9 --cynefin complex --done x --learned y --remains z --downstream none --dry-run`,
+		`stig checkpoint harbor-d3w --surprise 0.9 --cynefin complex --done x --learned y --remains z --downstream none --commit`,
+		`stig signals set harbor-d3w surprise=0.4`, `stig signals init --dry-run`, `stig signals reconcile harbor-d3w`, `stig vet --fix`,
+		`stig escalate harbor-d3w -m 'Which colour?' --option red --option blue --default 1 --after 24h`, `stig escalations`,
+		`stig resolve harbor-d3w --option 1 --actor tove`, `stig await harbor-d3w`, `stig escalations --all`,
+		`stig orient harbor-d3w`, `stig create 'Paint the mast' --acceptance 'It is red.'`, `stig create 'Oil the winch' --dry-run`,
+		`stig dep add harbor-v6k --on harbor-d3w`, `stig dep rm harbor-v6k --on harbor-d3w --dry-run`,
+		`stig propagate harbor-9fd.1 --to harbor-9fd.3 -m 'berth A2 is narrow'`,
+		`stig create 'Grease the hinge' --acceptance "$(printf '~~~sh\ntrue\n~~~')" | tee ../hinge`, `stig verify $(id hinge) --plan`, `stig verify $(id hinge)`,
+		`stig close $(id hinge) --reason 'the hinge of the gate turns' --dry-run`, `stig close $(id hinge) --reason 'the hinge of the gate turns'`,
+		`stig close $(id hinge) harbor-v6k --reason 'the hinge of the gate turns'`, `stig reopen $(id hinge) --reason 'the hinge squeaks again in the rain'`,
+		`stig create 'Find the leak' --acceptance "$(printf '~~~sh\nfalse\n~~~')" | tee ../leak`, `stig verify $(id leak)`,
+		`stig diff HEAD`, `stig check --against HEAD`, `stig trajectory harbor-d3w`,
+		`for n in 1 2 3 4 5; do stig create "Turn key $n" >../key; stig close $(id key) --reason "key $n turns" --waive 'nobody hears it'; done >../keys
+			stig retro --last 5 --escalate --on harbor-t3c`,
+		`stig merge .beads/issues.jsonl .beads/issues.jsonl .beads/issues.jsonl -o other`,
+		`stig setup claude`, `stig setup git --check`, `stig setup claude --remove`, `stig skill install`,
+		`mkdir -p sub && cd sub && git init -q && stig init --prefix sub --dry-run`,
+	}
+}
+
+// refused are command lines that print an error.
+func refused() []string {
+	return []string{
+		`stig orient harbor-x`, `stig await harbor-k9p --timeout 1ms`, `stig no-such-command`, `stig claim harbor-4ke.1`, `stig checkpoint harbor-t3c --surprise 3`,
+	}
+}
+
+// TestOutputIsPublished holds whatever is printed as JSON against the
+// definition of its kind, and fails for a kind without one, for one that no
+// command here prints, and for a key that its definition does not have.
+func TestOutputIsPublished(t *testing.T) {
+	published := definitions(t, schemas.Output)
+	exact := definitions(t, regexp.MustCompile(`(?m)^\t+\.\.\.\n`).ReplaceAllString(schemas.Output, ""))
+	p := branched(t)
+	home, seen := t.TempDir(), map[string]bool{}
+	for _, line := range append(printed(), refused()...) {
+		out, _ := p.shell(p.dir, `
+			stig() { command stig --json "$@"; }
+			id() { sed -E 's/.*"id":"([^"]+)".*/\1/' ../$1; }
+			{ `+line+`; } 2>/dev/null`, "HOME="+home, "XDG_STATE_HOME=", "STIG_NOW=2026-11-20T09:00:00Z")
+		kind, err := holdsTo(published, out)
+		if err == nil {
+			_, err = holdsTo(exact, out)
+		}
+		if err != nil {
+			t.Errorf("%s: %s: %v\n%.2000s", line, kind, err, out)
+		}
+		if (kind == "error") != slices.Contains(refused(), line) {
+			t.Errorf("%s: %.300s", line, out)
+		}
+		seen[kind] = true
+	}
+	seen["notification"] = true // notify_events.txtar has it
+	for _, kind := range kindsIn(t) {
+		if !seen[kind] {
+			t.Errorf("no command here prints %q", kind)
+		}
+	}
+}
+
+func definitions(t *testing.T, source string) cue.Value {
+	t.Helper()
+	v := cuecontext.New().CompileString(source, cue.Filename(schemas.OutputFile)).LookupPath(cue.ParsePath("#Kinds"))
+	if err := v.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// holdsTo checks one printed object against the definition of its kind.
+func holdsTo(kinds cue.Value, out string) (kind string, err error) {
+	var head struct {
+		Kind string `json:"kind"`
+	}
+	if err := json.Unmarshal([]byte(out), &head); err != nil {
+		return "", err
+	}
+	definition := kinds.LookupPath(cue.MakePath(cue.Str(head.Kind)))
+	if err := definition.Err(); err != nil {
+		return head.Kind, err
+	}
+	value := definition.Unify(kinds.Context().CompileString(out))
+	return head.Kind, value.Validate(cue.Concrete(true), cue.Final())
+}
+
+// kindsIn lists the kinds that the sources print.
+func kindsIn(t *testing.T) (kinds []string) {
+	t.Helper()
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := regexp.MustCompile(`\.print(?:JSON|Edit)\(("[a-z]+"|[^ "]+),`)
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		for _, m := range calls.FindAllStringSubmatch(readFile(t, file), -1) {
+			if kind, err := strconv.Unquote(m[1]); err == nil {
+				kinds = append(kinds, kind)
+			}
+		}
+	}
+	if len(kinds) < 30 {
+		t.Fatalf("the sources print %d kinds only: %q", len(kinds), kinds)
+	}
+	return kinds
+}
+
+// TestPublishedDefinitionsCatch shows that what is not published is found.
+func TestPublishedDefinitionsCatch(t *testing.T) {
+	published := definitions(t, schemas.Output)
+	for out, want := range map[string]string{
+		`{"schema_version":1,"kind":"version","version":"1"}`:                "",
+		`{"schema_version":1,"kind":"version","version":"1","more":"later"}`: "",
+		`{"schema_version":2,"kind":"version","version":"1"}`:                "schema_version",
+		`{"schema_version":1,"kind":"version","version":1}`:                  "version",
+		`{"schema_version":1,"kind":"version"}`:                              "version",
+		`{"schema_version":1,"kind":"weather"}`:                              "weather",
+		`{"kind":"version","version":"1"}`:                                   "schema_version",
+	} {
+		_, err := holdsTo(published, out)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", out, err, want)
+		}
+	}
+}
