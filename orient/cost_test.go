@@ -40,7 +40,7 @@ func TestLookAllocates(t *testing.T) {
 	if got := (after.Mallocs - before.Mallocs) / issues; got > 16 {
 		t.Errorf("%d allocations an issue", got)
 	}
-	if got := (after.TotalAlloc - before.TotalAlloc) / issues; got > 3500 {
+	if got := (after.TotalAlloc - before.TotalAlloc) / issues; got > 4000 {
 		t.Errorf("%d bytes allocated an issue", got)
 	}
 }
