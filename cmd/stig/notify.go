@@ -180,10 +180,27 @@ func (a *app) whom(ctx context.Context, s *site) (notifications, error) {
 		return a.own, nil
 	}
 	trusted, err := a.trusted(ctx, s)
+	if err == nil && trusted {
+		trusted, err = s.holdsStore(ctx)
+	}
 	if err != nil || !trusted {
 		return a.own, err
 	}
 	return a.config.Notify, nil
+}
+
+// holdsStore tells whether the store, beside which the configuration lies, is
+// in the repository that trust is given to: --store can name any other.
+func (s *site) holdsStore(ctx context.Context) (bool, error) {
+	holder, err := realPath(filepath.Dir(s.store.Dir))
+	if err != nil {
+		return false, err
+	}
+	place, err := gate.Git{Dir: holder, Env: os.Environ()}.Place(ctx)
+	if err != nil || place.Home == "" {
+		return holder == s.root && s.place.Home == "", err
+	}
+	return place.Home == s.place.Home, nil
 }
 
 // tellOf starts the process that tells of an event, unless it is told already.
