@@ -2,8 +2,9 @@ package beads
 
 import "slices"
 
-// readAhead is how much a Reader reads at a time, in bytes.
-const readAhead = 128 << 10
+// readAhead is how much a Reader reads at a time, in bytes: where several share
+// the issues, each reads so much more at most than it needs of every share.
+const readAhead = 32 << 10
 
 // Reader gives the records of many issues, cheapest in the order of the file:
 // it reads ahead, and into the same memory again and again. It belongs to one
