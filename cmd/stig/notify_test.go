@@ -27,10 +27,15 @@ type listener struct {
 }
 
 // listen starts a server: "ok" takes what it gets, "refuse" answers 503,
-// "hang" does not answer, and "away" redirects to another scheme.
+// "hang" does not answer, "away" redirects to another scheme, and "unknown" has
+// a certificate that nobody vouches for.
 func listen(how string) *listener {
 	l := &listener{held: make(chan struct{})}
-	l.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	start := httptest.NewServer
+	if how == "unknown" {
+		start = httptest.NewTLSServer
+	}
+	l.server = start(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		l.mu.Lock()
 		l.bodies = append(l.bodies, r.Method+" "+string(body))
@@ -145,6 +150,7 @@ func TestDeliver(t *testing.T) {
 		{"refused", "refuse", nil, "answered 503 Service Unavailable", false},
 		{"silent", "hang", nil, "no answer within 5s", false},
 		{"leads to another scheme", "away", nil, "redirects from http to https, which is not followed", false},
+		{"not who it says", "unknown", nil, "certificate", false},
 		{"down", "", nil, "connect", false},
 		{"one of two", "refuse", []string{"true"}, "answered 503", true},
 		{"a command that fails", "ok", []string{"sh", "-c", "echo secret-word >&2; exit 3"}, "sh: exit 3", true},
@@ -160,7 +166,7 @@ func TestDeliver(t *testing.T) {
 			if test.how != "" {
 				l := listen(test.how)
 				t.Cleanup(l.close)
-				p.To.URL = strings.Replace(l.server.URL, "http://", "http://mara:secret-word@", 1) + "/secret-word"
+				p.To.URL = strings.Replace(l.server.URL, "://", "://mara:secret-word@", 1) + "/secret-word"
 			}
 			p.Notice = notice{Event: eventAsked, ID: "t-1", Time: "2026-11-20T09:00:00Z"}
 			if err := p.claim(); err != nil {
