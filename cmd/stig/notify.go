@@ -17,6 +17,7 @@ import (
 	"stig/beads"
 	"stig/checkpoint"
 	"stig/gate"
+	"stig/notes"
 	"stig/signals"
 )
 
@@ -87,6 +88,27 @@ func alertNotices(id string, alerts []checkpoint.Alert, day string) (list []noti
 			n.fresh += message
 		}
 		list = append(list, n)
+	}
+	return list
+}
+
+// shiftNotices are the events of rows that were set without a checkpoint. Lines
+// that cannot be read were not written here.
+func shiftNotices(changes []beads.Change, schema *signals.Schema, day string) (list []notice) {
+	for _, c := range changes {
+		before, err := beads.ParseRecord(c.Before)
+		if err != nil {
+			continue
+		}
+		after, err := beads.ParseRecord(c.After)
+		if err != nil {
+			continue
+		}
+		was := signals.Read(notes.Parse(before.Text(beads.Notes)), schema)
+		is := signals.Read(notes.Parse(after.Text(beads.Notes)), schema)
+		if alert, up := signals.Shift(was.Value(signals.Cynefin), is.Value(signals.Cynefin)); up && was.Present() {
+			list = append(list, alertNotices(c.ID, []checkpoint.Alert{alert}, day)...)
+		}
 	}
 	return list
 }

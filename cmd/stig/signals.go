@@ -259,6 +259,9 @@ func (a *app) editSignals(ctx context.Context, ids []string, dryRun bool, may no
 	if err != nil {
 		return err
 	}
+	if !dryRun {
+		a.notify(ctx, store, options.Now, shiftNotices(changes, a.schema, options.Now.Format(time.DateOnly)))
+	}
 	return a.printChanges(changes, warnings, dryRun)
 }
 
