@@ -22,7 +22,7 @@ var forms = sync.OnceValue(func() shapes {
 		version: regexp.MustCompile(`^[v^~]?\d+(?:\.\d+)*(?:\.x)?\+?$`),
 		usage:   regexp.MustCompile(`^\[[A-Za-z-][^\[\]]*\](?:\.\.\.)?$`),
 		upper: regexp.MustCompile(`^(?:--?[a-z][\w-]*=)?(?:ID|IDS|ISSUE|ISSUE[-_]ID|NAME|FILE|FILENAME|FILES|DIR|PATH|URL|HOST|PORT|USER|` +
-			`VERSION|X|Y|N|ARGS|OPTIONS|COMMAND|REV|BRANCH|REPO|PKG|PACKAGE|TITLE|VALUE|KEY|v?X\.Y(?:\.Z)?|` +
+			`X|Y|N|ARGS|OPTIONS|COMMAND|REV|BRANCH|REPO|PKG|PACKAGE|TITLE|VALUE|KEY|v?X\.Y(?:\.Z)?|` +
 			`v?\d+\.X(?:\.\w)?|[a-z]+-[Xx]{2,}|[Xx]{3,}|your-[\w-]+|path/to/\S*|/path/to/\S*)$`),
 	}
 })

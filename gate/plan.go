@@ -26,8 +26,13 @@ var (
 // when it has none, parses, and its first command resolves. Inline code counts
 // when it parses as shell, has two words or is a ./path, holds no placeholder,
 // every first word in it resolves or is a script that is gone, it is neither
-// English nor another language, and the text asks for it rather than telling of
-// it. Prose never does. In doubt it is not a command.
+// English nor another language, and the text asks for it. Prose never does.
+//
+// The text asks for code with which its clause begins and of which it says
+// something or nothing ("X passes", "- X"); before which it asks ("run X",
+// "verified with X"); or to which a claim leads by a colon, a bracket, a dash or
+// a means ("all pass: X", "builds with X"). Nothing asks for what is not to be
+// run, is expected to fail, or is said to exist. In doubt it is not a command.
 func Plan(text string, look Lookup) []Check {
 	type placed struct {
 		Check
@@ -102,6 +107,9 @@ func judgeFence(code notes.Code, look Lookup) Check {
 			if _, unknown, resolved := first.resolve(look); !resolved {
 				return skip("no info string, and %q is no program here", unknown)
 			}
+		}
+		if why := s.doubt(false); why != "" {
+			return skip("no info string, and %s", why)
 		}
 	}
 	check.Class, check.Reason = s.class(look)

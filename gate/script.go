@@ -184,10 +184,15 @@ func (s *script) placeholder(look Lookup) (found string) {
 			return false
 		}
 		switch node := node.(type) {
+		case *syntax.BinaryCmd:
+			found = choice(node)
 		case *syntax.SglQuoted:
 			found = inQuotes().FindString(node.Value)
 		case *syntax.Lit:
 			found = inWord(node.Value)
+			if found == "" && strings.HasSuffix(node.Value, "/...") && !strings.HasPrefix(node.Value, "./") && !s.patterned() {
+				found = "..."
+			}
 		case *syntax.ParamExp:
 			found = s.unset(node, look)
 		case *syntax.Stmt:
@@ -231,6 +236,27 @@ func fillIn(statement *syntax.Stmt) string {
 		}
 	}
 	return ""
+}
+
+// choice finds one of several words, as in "completions bash|zsh", where a shell
+// would pipe the one into the other.
+func choice(pipe *syntax.BinaryCmd) string {
+	if pipe.Op != syntax.Pipe || pipe.X.End() != pipe.OpPos || pipe.OpPos.Offset()+1 != pipe.Y.Pos().Offset() {
+		return ""
+	}
+	one, isCall := pipe.X.Cmd.(*syntax.CallExpr)
+	other, too := pipe.Y.Cmd.(*syntax.CallExpr)
+	if !isCall || !too || len(one.Args) < 2 || len(other.Args) != 1 {
+		return ""
+	}
+	return literal(one.Args[len(one.Args)-1].Parts) + "|" + literal(other.Args[0].Parts)
+}
+
+// patterned tells whether a program of the script takes x/... for all below x.
+func (s *script) patterned() bool {
+	return slices.ContainsFunc(s.commands, func(words []string) bool {
+		return slices.Contains([]string{"go", "bazel", "bazelisk", "buck", "buck2"}, words[0])
+	})
 }
 
 func inWord(text string) string {
