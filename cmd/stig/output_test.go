@@ -112,7 +112,7 @@ func holdsTo(kinds cue.Value, out string) (kind string, err error) {
 	if err := definition.Err(); err != nil {
 		return head.Kind, err
 	}
-	value := definition.Unify(kinds.Context().CompileString(out))
+	value := definition.Unify(cuecontext.New().CompileString(out))
 	return head.Kind, value.Validate(cue.Concrete(true), cue.Final())
 }
 
