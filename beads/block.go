@@ -52,7 +52,7 @@ func (r *blockReader) read(n int) (block, error) {
 	if n > 0 {
 		first = 1 + bytes.IndexByte(r.buf, '\n')
 	}
-	if n > 0 && first == 0 || first == size { // no line begins here
+	if n > 0 && first == 0 { // no line begins here
 		return block{own: r.buf[min(lead, size):]}, nil
 	}
 	if size == lead+blockSize {
@@ -164,8 +164,8 @@ func hashAll(seed maphash.Seed, from io.ReaderAt, size int64) (*contentHash, err
 }
 
 // share has goroutines, one for each processor, do the numbers below n between
-// them; worker gives each its own way to do one. After an error nothing is done
-// any more.
+// them; worker gives each its own way to do one. After an error no further one
+// is begun.
 func share(n int, worker func() func(i int) error) error {
 	errs := make([]error, min(runtime.GOMAXPROCS(0), n, 8))
 	var next atomic.Int64
@@ -173,8 +173,11 @@ func share(n int, worker func() func(i int) error) error {
 	for w := range errs {
 		group.Go(func() {
 			do := worker()
-			for i := int(next.Add(1)) - 1; i < n && errs[w] == nil; i = int(next.Add(1)) - 1 {
-				errs[w] = do(i)
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				if errs[w] = do(i); errs[w] != nil {
+					next.Store(int64(n))
+					return
+				}
 			}
 		})
 	}

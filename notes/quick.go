@@ -60,11 +60,11 @@ func beginsHTML(text string) bool {
 	return c == '!' || c == '/' || c == '?' || 'a' <= c|0x20 && c|0x20 <= 'z'
 }
 
-// oneComment tells whether a line is a comment and no other HTML.
+// oneComment tells whether a line begins with a comment that ends on it, and
+// with it the block.
 func oneComment(line string) bool {
 	inner, opened := strings.CutPrefix(line, "<!-- ")
-	end := strings.Index(inner, " -->")
-	return opened && end >= 0 && strings.IndexByte(inner, '<') < 0
+	return opened && strings.Contains(inner, " -->")
 }
 
 // pipedRuns adds the paragraphs of a body that holds nothing but lines that
@@ -74,27 +74,19 @@ func pipedRuns(text string, body Span, runs []Span) (_ []Span, simple bool) {
 	if strings.IndexByte(text[body.Start:body.End], '|') < 0 {
 		return runs, true
 	}
-	run, lines := Span{}, 0
-	finish := func() {
-		if lines >= 2 {
-			runs = append(runs, run)
-		}
-		lines = 0
-	}
+	inside := false
 	for start := body.Start; start < body.End; start = nextLine(text, start) {
-		switch line := (Span{start, lineEnd(text, start)}); {
+		line := Span{start, lineEnd(text, start)}
+		switch {
+		case text[start] == '|' && inside:
+			runs[len(runs)-1].End = line.End
 		case text[start] == '|':
-			if lines == 0 {
-				run.Start = start
-			}
-			run.End = line.End
-			lines++
+			runs, inside = append(runs, line), true
 		case strings.Trim(text[line.Start:line.End], " \t") == "":
-			finish()
+			inside = false
 		default:
 			return nil, false
 		}
 	}
-	finish()
 	return runs, true
 }

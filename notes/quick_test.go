@@ -36,8 +36,11 @@ var quickCases = []struct {
 	{"in an element", "<div>\n<!-- a -->\n\n<!-- /a -->\n", false},
 	{"in a script", "<script>\n\n<!-- a -->\n<!-- /a -->\n</script>", false},
 	{"in a declaration", "<!X\n<!-- a -->\n<!-- /a -->\n", false},
+	{"in an instruction", "<?x\n<!-- a -->\n<!-- /a -->\n", false},
 	{"in a comment", "<!--\n<!-- a -->\n-->\n", false},
 	{"behind a comment", "<!-- x --> y -->\n<!-- a -->\n<!-- /a -->\n", true},
+	{"two comments on a line", "<!-- x --> <!-- y\n<!-- a -->\n<!-- /a -->\n", true},
+	{"an element behind a comment", "<!-- x --> <div>\n<!-- a -->\n<!-- /a -->\n", true},
 	{"a short comment", "<!-->\n<!-- a -->\n<!-- /a -->\n", false},
 	{"CR LF", "<!-- a -->\r\nx\r\n<!-- /a -->\r\n", false},
 }
@@ -78,7 +81,7 @@ func sameWithTree(t *testing.T, text string) {
 func TestQuickRandom(t *testing.T) {
 	pieces := []string{
 		"\n", "\n", "\n\n", "\n", " ", "    ", "\t", "<!-- a -->", "<!-- /a -->", "\n<!-- a -->\n", "\n<!-- /a -->\n", "<!-- b -->\n", "<!-- /b -->\n",
-		"<!-- x y: -->", "| x | y |\n", "|---|---|\n", "| 1 | 2 |\n", "|", "- ", "* ", "1. ", "10) ", "+", "> ", "# ", "===\n", "---\n", "***\n",
+		"<!-- x y: -->", "<!-- x --> <!-- ", "<b>", "<?", "| x | y |\n", "|---|---|\n", "| 1 | 2 |\n", "|", "- ", "* ", "1. ", "10) ", "+", "> ", "# ", "===\n", "---\n", "***\n",
 		"[a]: ", "[a]", "\"", "'", "(", "\\", "`", "word", "word\n", "< ", "<", ">", "-->", "<!--", "é", "\x00", "\v", "\f", "\u00a0", "~~", "``",
 	}
 	random := rand.New(rand.NewPCG(7, 7))

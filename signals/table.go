@@ -47,7 +47,7 @@ type cell struct {
 func Read(d *notes.Doc, schema *Schema) *Table {
 	sections := d.Named(Section)
 	if len(sections) == 0 {
-		return absentTable(schema)
+		return usualTable()
 	}
 	t := readSection(d, sections[len(sections)-1])
 	t.judge(schema)
@@ -56,17 +56,8 @@ func Read(d *notes.Doc, schema *Schema) *Table {
 	return t
 }
 
-// absentTable is what is read where there is no table: the same for all
-// issues, unless a narrowed schema has a say.
-func absentTable(schema *Schema) *Table {
-	if schema == nil || !schema.Narrowed() {
-		return usualTable()
-	}
-	t := &Table{}
-	t.judge(schema)
-	return t
-}
-
+// usualTable is what is read where there is no table: the defaults, whatever a
+// narrowed schema says of them.
 var usualTable = sync.OnceValue(func() *Table {
 	t := &Table{}
 	t.judge(nil)
