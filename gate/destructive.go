@@ -84,6 +84,8 @@ var rules = []rule{
 	{"systemctl", "stop|disable|mask|reboot|poweroff|halt"},
 	{"find", "-delete"},
 	{"bd br", "delete|purge"},
+	{"bd br", "cleanup --force"},
+	{"gt", "polecat nuke"},
 	{"dd mkfs newfs mkswap fdisk sfdisk sgdisk parted wipefs shred blkdiscard dropdb dropuser", ""},
 	{"lvremove vgremove pvremove userdel groupdel", ""},
 	{"shutdown reboot halt poweroff pkill killall truncate", ""},
@@ -130,8 +132,11 @@ var (
 	handing = []string{"run", "exec", "dlx", "x", "-c", "--command", "--"}
 )
 
-// writers write to the last of their arguments.
-var writers = []string{"tee", "cp", "mv"}
+// writers write to the last of their arguments, movers take the others away.
+var (
+	writers = []string{"tee", "cp", "mv", "ln", "install", "rsync", "scp"}
+	movers  = []string{"rm", "mv", "unlink", "rmdir"}
+)
 
 // shells run the script that follows -c.
 var shells = []string{"sh", "bash", "zsh", "dash", "ksh", "su", "runuser", "script", "flock"}
@@ -164,7 +169,7 @@ func (s *script) destroysWith(in *scope) string {
 	if found := s.fed(in); found != "" {
 		return found
 	}
-	return s.overwrites()
+	return s.overwrites(in)
 }
 
 // held gives the text of each variable that a script sets to one, as "$NAME":
@@ -276,7 +281,9 @@ func destructive(words []string, in *scope) string {
 		return ""
 	case program == "rm" && removesTree(arguments, in):
 		return "rm -r outside a temporary directory"
-	case slices.Contains(writers, program) && len(arguments) > 0 && isDevice(arguments[len(arguments)-1]):
+	case slices.Contains(movers, program) && slices.ContainsFunc(arguments, in.outside):
+		return "removes " + arguments[slices.IndexFunc(arguments, in.outside)]
+	case slices.Contains(writers, program) && len(arguments) > 0 && in.outside(arguments[len(arguments)-1]):
 		return "writes to " + arguments[len(arguments)-1]
 	case strings.HasPrefix(program, "mkfs."):
 		return program
@@ -286,6 +293,8 @@ func destructive(words []string, in *scope) string {
 		return ""
 	case slices.Contains(clouds, program) && slices.ContainsFunc(arguments, removing().MatchString):
 		return program + " " + arguments[slices.IndexFunc(arguments, removing().MatchString)]
+	case program == "curl" && deletes(arguments):
+		return "curl with the method DELETE"
 	case slices.Contains(databases, program) && slices.ContainsFunc(arguments, dropping().MatchString):
 		return program + " with a statement that deletes"
 	}
@@ -298,6 +307,15 @@ func destructive(words []string, in *scope) string {
 		}
 	}
 	return ""
+}
+
+// deletes tells whether a request of curl deletes on another machine: what is
+// served here is most often started for the check.
+func deletes(arguments []string) bool {
+	method := slices.IndexFunc(arguments, func(w string) bool { return strings.HasSuffix(w, "DELETE") })
+	return method >= 0 && !slices.ContainsFunc(arguments, func(w string) bool {
+		return strings.Contains(w, "localhost") || strings.Contains(w, "127.0.0.1") || strings.Contains(w, "[::1]")
+	})
 }
 
 // within looks into what a program is given to run.
@@ -439,11 +457,11 @@ func isTemporary(operand string, in *scope) bool {
 	return strings.HasPrefix(clean, "/tmp/") || strings.HasPrefix(clean, "/var/tmp/")
 }
 
-// overwrites finds a redirection to a block device.
-func (s *script) overwrites() (found string) {
+// overwrites finds a redirection to what is outside.
+func (s *script) overwrites(in *scope) (found string) {
 	syntax.Walk(s.file, func(node syntax.Node) bool {
 		if redirect, ok := node.(*syntax.Redirect); ok && redirect.Word != nil && writes(redirect.Op) {
-			if target := literal(redirect.Word.Parts); isDevice(target) {
+			if target := literal(redirect.Word.Parts); in.outside(target) {
 				found = "writes to " + target
 			}
 		}
@@ -456,6 +474,19 @@ func writes(op syntax.RedirOperator) bool {
 	switch op {
 	case syntax.RdrOut, syntax.AppOut, syntax.RdrClob, syntax.RdrAll, syntax.AppAll, syntax.RdrInOut:
 		return true
+	}
+	return false
+}
+
+// outside tells whether a path is neither in the repository, where criteria
+// are run, nor temporary, nor a stream: the user's own files, the system's, and
+// block devices.
+func (in *scope) outside(target string) bool {
+	switch {
+	case strings.HasPrefix(target, "/dev/"):
+		return isDevice(target)
+	case strings.HasPrefix(target, "/"), strings.HasPrefix(target, "~"), target == "$HOME", strings.HasPrefix(target, "$HOME/"):
+		return !isTemporary(target, in)
 	}
 	return false
 }
