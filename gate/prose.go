@@ -31,7 +31,7 @@ func proseCommands(line string) []string {
 	for i := 0; i+1 < len(words); i++ {
 		program := strings.TrimLeft(words[i], `"'(*`)
 		next, _ := bare(words[i+1])
-		if ordinary, known := programs()[program]; !known || ordinary || !argument().MatchString(next) && !listed(subcommands, next) {
+		if ordinary, known := programs()[strings.TrimPrefix(program, "./")]; !known || ordinary || !argument().MatchString(next) && !listed(subcommands, next) {
 			continue
 		}
 		command := []string{program}

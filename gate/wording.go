@@ -60,9 +60,9 @@ var phrases = sync.OnceValue(func() wording {
 		opening:  regexp.MustCompile(`(?i)^(?:(?:the|a|this|command|script|check|following|now|finally|first|next|again|afterwards|please|manually|locally|both|either|all of)\s*)*$`),
 		asked: regexp.MustCompile(`(?i)^(?:(?:please|manually|now|finally|first|next|again|afterwards|locally|always|to|i|we|you|just|by|after|must|should|` + adverbs + `)\s*)*` +
 			`(?:(?:re-?)?run(?:ning)?|execut(?:e|ing)|invok(?:e|ing)|try|tests?|checks?|make sure|see that|verif(?:y|ied|ies|ication)|confirm(?:s|ed)?|ensure|validate|prove)(?:\s+(?:with|by|via|using|that|the|commands?|command|it|this|inline|run|running|also))*$|` +
-			`^when (?:i|we|you|(?:the|an?) \w+) (?:runs?|executes?|types?)$|\b(?:verified|checked|tested|confirmed|validated|covered|shown|proved|proven|measured) (?:with|by|via|using)(?: running)?$|` +
+			`^when (?:i|we|you|(?:the|an?) \w+) (?:runs?|executes?|types?)$|^(?:an?|the|any|new|every|\s)*(?:contributor|developer|maintainer|reviewer|user|operator|anyone|everyone|one)s? can (?:now |still |also )?(?:run|execute)$|\b(?:verified|checked|tested|confirmed|validated|covered|shown|proved|proven|measured) (?:with|by|via|using)(?: running)?$|` +
 			`\b(?:pass(?:es|ed|ing)?)$`),
-		by: regexp.MustCompile(`(?i)\b(?:with|using|via|by|under|in|from|through|running)(?: the)?$`),
+		by: regexp.MustCompile(`(?i)\b(?:with|using|via|under|in|from|through|running)(?: the)?$`),
 		claim: regexp.MustCompile(`(?i)\b(?:` + success + `|tests?|tested|testing|lint(?:s|ed|ing)?|formatted|verif\w+|check(?:s|ed)?|confirm\w*|no|zero|none|without|coverage|type-?check\w*|` +
 			`benchmarks?|smoke|unchanged|reproduc\w+|acceptance)\b|[<>≤≥=%✓✅]`),
 		state: regexp.MustCompile(`(?i)\b(?:is|are|has|have|must|should|stays?|remains?|holds?|shows?|exists?)\b`),
@@ -103,7 +103,7 @@ var phrases = sync.OnceValue(func() wording {
 		succeeds: regexp.MustCompile(`(?i)^(?:` + modals + `\s+)?(?:(?:is|are|be|stays?|remains?)\s+)?` + adverbs + `(?:` + success + `|no (?:errors?|warnings?|findings?|issues?|failures?)|0 |all |verify|verifies|tests?\b)`),
 		results:  regexp.MustCompile(`(?i)^` + adverbs + `(?:shows?|lists?|prints?|reports?|outputs?|displays?|returns?|exits?)\b`),
 		foreign: regexp.MustCompile(`(?i)[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Cyrillic}\p{Arabic}\p{Greek}äöüßéèêçñ]|` +
-			`\b(?:der|die|das|ist|sind|wird|muss|und|mit|ohne|auf|le|les|la|une?|est|avec|sans|et|el|los|las|del|con|sin|debe|não|com|sem)\b`),
+			`\b(?:der|die|das|ist|sind|wird|muss|und|mit|ohne|auf|le|les|la|une?|est|avec|sans|et|el|los|las|del|con|sin|que|debe|não|com|sem)\b`),
 		english: regexp.MustCompile(`(?i)\b(?:the|is|are|to|of|and|with|for|not|must|should|when|passes|shows)\b`),
 		negated: regexp.MustCompile(`(?i)\b(?:nicht|nie|niemals|kein\w*|statt|anstelle|ausgabe von|erwähnt|pas|plus|jamais|au lieu|nunca|ya no|não)\b|\bno (?:se|debe|ejecut)|` +
 			`ない|せず|ません|不|没|別|勿|不要|(?:^| )(?:не|нет|вместо|нельзя)(?:$| )`),
