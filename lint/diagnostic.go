@@ -57,17 +57,21 @@ func (d Diagnostic) Place() string {
 // Fixable tells whether Fix can mend it without a person's decision.
 func (d Diagnostic) Fixable() bool { return d.fix != nil }
 
-// Counts are the numbers of diagnostics by severity.
+// Counts are the numbers of diagnostics by severity, and of waivers among them.
 type Counts struct {
 	Error   int `json:"error"`
 	Warning int `json:"warning"`
 	Info    int `json:"info"`
+	Waived  int `json:"waived"` // issues closed by a waiver
 }
 
-// Count counts diagnostics by severity.
+// Count counts diagnostics.
 func Count(diagnostics []Diagnostic) Counts {
 	var c Counts
 	for _, d := range diagnostics {
+		if d.Rule == RuleWaived {
+			c.Waived++
+		}
 		switch d.Severity {
 		case Error:
 			c.Error++

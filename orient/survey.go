@@ -80,6 +80,7 @@ type Entry struct {
 	Priority  int    `json:"priority"`
 	Unblocks  int    `json:"unblocks"` // unclosed issues that wait for it, directly or not
 	Epic      string `json:"epic,omitempty"`
+	Asked     bool   `json:"asked,omitempty"`      // waits for a person's answer
 	FirstLine string `json:"first_line,omitempty"` // of its description, at small scale
 
 	index     int
@@ -254,7 +255,7 @@ func (s *surveyor) ready() []Entry {
 	list := []Entry{}
 	for _, i := range s.graph.Ready(s.rules.Now) {
 		issue := s.file.At(i)
-		e := Entry{ID: issue.ID, Title: issue.Title, Priority: issue.Priority, Unblocks: unblocks[i], index: i}
+		e := Entry{ID: issue.ID, Title: issue.Title, Priority: issue.Priority, Unblocks: unblocks[i], Asked: s.traces[i].pending, index: i}
 		if epic, ok := s.graph.Epic(i); ok {
 			e.Epic, e.epicTitle = s.file.At(epic).ID, s.file.At(epic).Title
 		}
@@ -271,7 +272,7 @@ func (s *surveyor) ready() []Entry {
 // other.
 func (s *surveyor) startable(ready []Entry) *Entry {
 	for k := range ready {
-		if s.traces[ready[k].index].pending {
+		if ready[k].Asked {
 			continue
 		}
 		if tally := s.graph.Tally(ready[k].index, s.rules.Now); tally.Unclosed() == 0 {

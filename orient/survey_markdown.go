@@ -139,11 +139,14 @@ func (s *Survey) readyPart(w *page) {
 }
 
 func (p *page) entry(e Entry, epic string) {
-	unblocks := ""
+	standing := ""
 	if e.Unblocks > 0 {
-		unblocks = fmt.Sprintf(", %d waiting for it", e.Unblocks)
+		standing = fmt.Sprintf(", %d waiting for it", e.Unblocks)
 	}
-	p.linef("- P%d %s %s%s%s", e.Priority, e.ID, title(e.Title), unblocks, epic)
+	if e.Asked {
+		standing += ", asked: waits for an answer"
+	}
+	p.linef("- P%d %s %s%s%s", e.Priority, e.ID, title(e.Title), standing, epic)
 	if e.FirstLine != "" {
 		p.linef("  > %s", e.FirstLine)
 	}

@@ -1,6 +1,7 @@
 package orient
 
 import (
+	"bytes"
 	"cmp"
 	"runtime"
 	"strings"
@@ -38,6 +39,31 @@ func traceOf(issue *beads.Issue, schema *signals.Schema) (trace, error) {
 		return trace{}, err
 	}
 	return traceIn(record, schema), nil
+}
+
+// Pending tells of each of some issues whether it waits for a person's answer.
+func Pending(f *beads.File, issues []int, schema *signals.Schema) ([]bool, error) {
+	waits := make([]bool, len(issues))
+	var line []byte
+	for k, i := range issues {
+		issue := f.At(i)
+		if !issue.HasNotes {
+			continue
+		}
+		var err error
+		if line, err = issue.AppendLine(line[:0]); err != nil {
+			return nil, err
+		}
+		if !bytes.Contains(line, []byte(signals.EscalationPending)) {
+			continue // most issues
+		}
+		t, err := traceOf(issue, schema)
+		if err != nil {
+			return nil, err
+		}
+		waits[k] = t.pending
+	}
+	return waits, nil
 }
 
 // traceIn reads the notes of a record.

@@ -61,8 +61,9 @@ func TestSameOnAllCores(t *testing.T) {
 }
 
 // TestBytesRead holds commands to so many readings of the whole store: one to
-// know what there is and one more where all notes are read; for a write one to
-// know, one to copy, and two to see that nothing changed meanwhile.
+// know what there is and one more where all notes are read, or a part of one
+// for those of what is ready; for a write one to know, one to copy, and two to
+// see that nothing changed meanwhile.
 func TestBytesRead(t *testing.T) {
 	if _, err := os.Stat("/proc/self/io"); err != nil {
 		t.Skip("nothing counts the bytes here:", err)
@@ -75,13 +76,13 @@ func TestBytesRead(t *testing.T) {
 	}
 	size, id := info.Size(), middleID(issues)
 	for _, c := range []struct {
-		readings int
+		readings float64
 		args     []string
 	}{
 		{1, []string{"signals", "get", id}},
 		{1, []string{"show", id}},
 		{1, []string{"orient", id}},
-		{1, []string{"ready"}},
+		{1.18, []string{"ready"}},
 		{1, []string{"list"}},
 		{1, []string{"cycles"}},
 		{2, []string{"orient"}},
@@ -92,8 +93,8 @@ func TestBytesRead(t *testing.T) {
 		before := bytesRead(t)
 		inProcess(t, dir, c.args...)
 		read := float64(bytesRead(t)-before) / float64(size)
-		if read < float64(c.readings)-0.5 || read > float64(c.readings)*1.12 {
-			t.Errorf("stig %s read the store %.2f times, want %d", strings.Join(c.args, " "), read, c.readings)
+		if read < c.readings-0.5 || read > c.readings*1.12 {
+			t.Errorf("stig %s read the store %.2f times, want %.2f", strings.Join(c.args, " "), read, c.readings)
 		}
 	}
 }

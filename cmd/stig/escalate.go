@@ -142,22 +142,24 @@ func (a *app) elsewhere(store beads.Store, asked, actor string, now time.Time) (
 	}
 	defer file.Close()
 	graph := dag.New(file)
-	pending, err := orient.Escalations(file, graph, orient.Rules{Schema: a.schema, Now: now})
-	if err != nil {
-		return nil, err
-	}
-	waits := map[string]bool{asked: true}
-	for _, p := range pending {
-		waits[p.ID] = true
-	}
 	var ready []int
 	for _, i := range graph.Ready(now) {
 		issue := file.At(i)
-		if !waits[issue.ID] && (issue.Assignee == "" || issue.Assignee == actor) && len(ready) < elsewhereRows {
-			ready = append(ready, i)
+		if issue.ID == asked || issue.Assignee != "" && issue.Assignee != actor {
+			continue
+		}
+		waits, err := orient.Pending(file, []int{i}, a.schema)
+		if err != nil {
+			return nil, err
+		}
+		if waits[0] {
+			continue
+		}
+		if ready = append(ready, i); len(ready) == elsewhereRows {
+			break
 		}
 	}
-	return readyRows(file, graph, ready), nil
+	return a.readyRows(file, graph, ready)
 }
 
 func (a *app) printEscalated(r *checkpoint.Report, ready []readyRow) error {

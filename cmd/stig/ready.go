@@ -2,12 +2,14 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"stig/beads"
 	"stig/dag"
+	"stig/orient"
 )
 
 func (a *app) readyCommand() *cobra.Command {
@@ -49,7 +51,10 @@ func (a *app) ready(limit int) error {
 	if limit > 0 && limit < total {
 		ready = ready[:limit]
 	}
-	rows := readyRows(file, graph, ready)
+	rows, err := a.readyRows(file, graph, ready)
+	if err != nil {
+		return err
+	}
 	if a.json {
 		return a.printJSON("ready", map[string]any{"ready": rows, "total": total})
 	}
@@ -63,20 +68,25 @@ type readyRow struct {
 	Priority int    `json:"priority"`
 	Unblocks int    `json:"unblocks"` // how many unclosed issues wait for it
 	Epic     string `json:"epic,omitempty"`
+	Asked    bool   `json:"asked,omitempty"` // waits for a person's answer
 }
 
-func readyRows(file *beads.File, graph *dag.Graph, ready []int) []readyRow {
+func (a *app) readyRows(file *beads.File, graph *dag.Graph, ready []int) ([]readyRow, error) {
 	rows := []readyRow{}
 	unblocks := graph.Unblocks()
-	for _, i := range ready {
+	asked, err := orient.Pending(file, ready, a.schema)
+	if err != nil {
+		return nil, err
+	}
+	for k, i := range ready {
 		issue := file.At(i)
-		row := readyRow{ID: issue.ID, Title: issue.Title, Priority: issue.Priority, Unblocks: unblocks[i]}
+		row := readyRow{ID: issue.ID, Title: issue.Title, Priority: issue.Priority, Unblocks: unblocks[i], Asked: asked[k]}
 		if epic, ok := graph.Epic(i); ok {
 			row.Epic = file.At(epic).ID
 		}
 		rows = append(rows, row)
 	}
-	return rows
+	return rows, nil
 }
 
 // printReady prints the rows, how many there are in all, and of how many issues.
@@ -100,7 +110,8 @@ func (a *app) printReady(rows []readyRow, total, issues int) error {
 	if err := a.print(text.String()); err != nil {
 		return err
 	}
-	a.hint("type stig orient " + rows[0].ID + " to be briefed on the first")
+	first := max(0, slices.IndexFunc(rows, func(r readyRow) bool { return !r.Asked }))
+	a.hint("type stig orient " + rows[first].ID + " to be briefed on the first")
 	return nil
 }
 
@@ -116,6 +127,9 @@ func (r readyRow) place() string {
 		parts = append(parts, "1 issue waits for it")
 	default:
 		parts = append(parts, fmt.Sprintf("%d issues wait for it", r.Unblocks))
+	}
+	if r.Asked {
+		parts = append(parts, "asked: waits for an answer")
 	}
 	if len(parts) == 0 {
 		return ""

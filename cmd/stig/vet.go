@@ -110,6 +110,9 @@ func (a *app) writeDiagnostics(text *strings.Builder, found []lint.Diagnostic, c
 	if counts.Info > 0 {
 		fmt.Fprintf(text, ", %d info", counts.Info)
 	}
+	if counts.Waived > 0 {
+		fmt.Fprintf(text, ", %s", counted(counts.Waived, "waiver"))
+	}
 	text.WriteString("\n")
 }
 
