@@ -131,6 +131,9 @@ func (a *app) close(ctx context.Context, ids []string, o closeOptions) error {
 	var findings []finding
 	for _, id := range ids {
 		candidate, err := checkpoint.Closable(ctx, c.site.store, c.edit, id, o.reason, c.rules)
+		if refused, ok := errors.AsType[*beads.RefusedError](err); ok && c.site.store.Mode == beads.Dolt {
+			refused.Hint = fmt.Sprintf("type stig verify %s, and when it passes bd close %s", id, id)
+		}
 		f := finding{id: id, dryRun: o.dryRun, err: err}
 		if err == nil {
 			f.id = candidate.ID
