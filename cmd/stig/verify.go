@@ -46,6 +46,9 @@ func (a *app) verifyCommand() *cobra.Command {
 			if err := a.tell(f); err != nil {
 				return err
 			}
+			if err := a.warnOfStale(cmd.Context(), t); err != nil {
+				return err
+			}
 			return a.conclude([]finding{f})
 		},
 	}
@@ -75,6 +78,20 @@ func (a *app) trialOf(ctx context.Context, id string) (*trial, error) {
 		return nil, err
 	}
 	return a.trial(ctx, s, issue.ID, gate.Source(record.Text(beads.AcceptanceCriteria), record.Text(beads.Description))), nil
+}
+
+// warnOfStale says when the checks themselves changed the work tree, so that what
+// they showed counts no more.
+func (a *app) warnOfStale(ctx context.Context, t *trial) error {
+	if _, kept := t.site.verdicts(); !kept || !t.verdict.Passed() {
+		return nil
+	}
+	_, fresh, err := t.site.fresh(ctx, t.id, t.criteria)
+	if err == nil && !fresh {
+		a.warn("%s: its checks changed the work tree, so that stig close runs them again", t.id)
+		a.hint("let git ignore what they write")
+	}
+	return err
 }
 
 func (a *app) printPlan(t *trial) error {
