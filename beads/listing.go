@@ -92,11 +92,10 @@ func (d listing) store(name string) (Store, error) {
 		s.Mode = Dolt
 		return s, nil
 	}
-	noDB, err := d.noDB()
-	if err != nil {
+	if s.NoDB, err = d.noDB(); err != nil {
 		return Store{}, err
 	}
-	if d.database() && !noDB && (!s.BR || d.has(".local_version")) {
+	if d.database() && !s.NoDB && (!s.BR || d.has(".local_version")) {
 		s.Mode = SQLite
 	}
 	return s, nil

@@ -15,6 +15,7 @@ type Store struct {
 	Dir  string // its .beads directory
 	Mode Mode
 	BR   bool // beads_rust works here: its .write.lock is taken too
+	NoDB bool // config.yaml says no-db: bd works on the file itself
 }
 
 // Where tells Discover where to look; the fields are the flags and variables.

@@ -98,6 +98,10 @@ func (d *doctor) trackers() {
 		d.todo("mode", "bd keeps a SQLite database beside the file, and no bd is on PATH to be told of what stig writes",
 			"install bd, then type bd sync --import-only")
 	default:
+		if d.store.NoDB {
+			d.ok("mode", "the file is the store; bd works on it too (no-db in config.yaml)")
+			break
+		}
 		d.ok("mode", "the file is the store")
 	}
 	for _, program := range []string{"bd", "br"} {
