@@ -65,7 +65,7 @@ func (a *app) command() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          a.unknownCommand,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE:          a.helpAlone,
 	}
 	flags := root.PersistentFlags()
 	flags.StringVarP(&a.dir, "directory", "C", "", "act as if started in `DIR`")
@@ -98,6 +98,14 @@ func (a *app) command() *cobra.Command {
 	root.SetHelpCommandGroupID("connect")
 	root.SetCompletionCommandGroupID("connect")
 	return root
+}
+
+// helpAlone is what a command does that has others below it and none was given.
+func (a *app) helpAlone(cmd *cobra.Command, _ []string) error {
+	if a.json {
+		return usage(cmd.CommandPath()+": a command is missing", "type "+cmd.CommandPath()+" --help")
+	}
+	return cmd.Help()
 }
 
 // clock is the time of this run: fixed by STIG_NOW, for tests and demos that

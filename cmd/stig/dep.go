@@ -17,7 +17,7 @@ func (a *app) depCommand() *cobra.Command {
 		Short:   "say what an issue depends on",
 		GroupID: "store",
 		Args:    a.unknownCommand,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE:    a.helpAlone,
 	}
 	cmd.AddCommand(a.depAdd(), a.depRm())
 	return cmd

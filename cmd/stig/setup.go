@@ -20,7 +20,7 @@ func (a *app) setupCommand() *cobra.Command {
 			"It stages nothing, and never touches another program's hooks.",
 		GroupID: "connect",
 		Args:    a.unknownCommand,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE:    a.helpAlone,
 	}
 	for _, settings := range host.AllSettings() {
 		cmd.AddCommand(a.setupHost(settings))

@@ -20,7 +20,7 @@ func (a *app) signalsCommand() *cobra.Command {
 		Short:   "read and write the signal table of an issue",
 		GroupID: "store",
 		Args:    a.unknownCommand,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE:    a.helpAlone,
 	}
 	cmd.AddCommand(a.signalsGet(), a.signalsSet(), a.signalsInit(), a.signalsReconcile())
 	return cmd
