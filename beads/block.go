@@ -20,14 +20,13 @@ const blockSize = 256 << 10
 // its block.
 const tailSize = 16 << 10
 
-// block is the lines that begin in one stretch of a file.
+// block is the lines that begin in one stretch of a file: every byte is in one
+// block, and which one depends on nothing but the content.
 type block struct {
-	own  []byte // the stretch itself, blockSize long but at the end of the file
 	data []byte // whole lines; only the last of a file may be without newline
 	off  int64  // of data in the file
+	last bool   // the stretch is the last one
 }
-
-func (b block) last() bool { return len(b.own) < blockSize }
 
 // blockReader reads blocks of a file, each by its number and in any order, so
 // that several goroutines with a reader each can share the work.
@@ -48,19 +47,18 @@ func (r *blockReader) read(n int) (block, error) {
 	if err := r.more(start, lead+blockSize); err != nil {
 		return block{}, err
 	}
-	size, first := len(r.buf), 0
+	first, whole := 0, len(r.buf) == lead+blockSize
 	if n > 0 {
-		first = 1 + bytes.IndexByte(r.buf, '\n')
+		if first = 1 + bytes.IndexByte(r.buf, '\n'); first == 0 {
+			return block{last: !whole}, nil // no line begins here
+		}
 	}
-	if n > 0 && first == 0 { // no line begins here
-		return block{own: r.buf[min(lead, size):]}, nil
-	}
-	if size == lead+blockSize {
+	if whole {
 		if err := r.finishLine(start); err != nil {
 			return block{}, err
 		}
 	}
-	return block{own: r.buf[lead:size], data: r.buf[first:], off: start + int64(first)}, nil
+	return block{data: r.buf[first:], off: start + int64(first), last: !whole}, nil
 }
 
 // more reads so many bytes after those of the buffer, which begins at offset
@@ -92,8 +90,9 @@ func (r *blockReader) finishLine(start int64) error {
 	return nil
 }
 
-// contentHash hashes a file stretch by stretch; the hashes of the stretches may
-// be computed anywhere, and are put together in file order.
+// contentHash hashes a file block by block; the hashes of the blocks may be
+// computed anywhere, and are put together in file order. What is hashed is what
+// is indexed, to the byte, even of a file that changes while it is read.
 type contentHash struct {
 	seed maphash.Seed
 	sum  maphash.Hash
@@ -109,35 +108,35 @@ func newContentHash(seed maphash.Seed) *contentHash {
 func (h *contentHash) block(data []byte) uint64 { return maphash.Bytes(h.seed, data) }
 
 func (h *contentHash) add(block uint64, size int) {
-	maphash.WriteComparable(&h.sum, block)
-	h.size += int64(size)
+	if size > 0 {
+		maphash.WriteComparable(&h.sum, block)
+		h.size += int64(size)
+	}
 }
 
-// stretch is what the hash keeps of one stretch of a file.
-type stretch struct {
+// hashed is what the hash keeps of one block.
+type hashed struct {
 	hash uint64
 	size int
+	last bool
 }
 
 // hashAll hashes a file that had so many bytes when last asked, and what was
 // appended since.
 func hashAll(seed maphash.Seed, from io.ReaderAt, size int64) (*contentHash, error) {
 	h := newContentHash(seed)
-	stretches := make([]stretch, blocksOf(size))
-	hasher := func() func(n int) (stretch, error) {
-		buf := make([]byte, blockSize)
-		return func(n int) (stretch, error) {
-			size, err := from.ReadAt(buf, int64(n)*blockSize)
-			if size == len(buf) || errors.Is(err, io.EOF) {
-				err = nil
-			}
-			return stretch{h.block(buf[:size]), size}, err
+	hasher := func() func(n int) (hashed, error) {
+		r := blockReader{from: from}
+		return func(n int) (hashed, error) {
+			b, err := r.read(n)
+			return hashed{h.block(b.data), len(b.data), b.last}, err
 		}
 	}
-	err := share(len(stretches), func() func(n int) error {
+	blocks := make([]hashed, blocksOf(size))
+	err := share(len(blocks), func() func(n int) error {
 		hash := hasher()
 		return func(n int) (err error) {
-			stretches[n], err = hash(n)
+			blocks[n], err = hash(n)
 			return err
 		}
 	})
@@ -146,18 +145,15 @@ func hashAll(seed maphash.Seed, from io.ReaderAt, size int64) (*contentHash, err
 	}
 	hash := hasher()
 	for n := 0; ; n++ {
-		if n == len(stretches) {
-			s, err := hash(n)
+		if n == len(blocks) {
+			b, err := hash(n)
 			if err != nil {
 				return nil, err
 			}
-			stretches = append(stretches, s)
+			blocks = append(blocks, b)
 		}
-		s := stretches[n]
-		if s.size > 0 {
-			h.add(s.hash, s.size)
-		}
-		if s.size < blockSize {
+		h.add(blocks[n].hash, blocks[n].size)
+		if blocks[n].last {
 			return h, nil
 		}
 	}

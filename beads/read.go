@@ -71,7 +71,7 @@ type part struct {
 	issues   []*Issue
 	problems []Problem
 	lines    int // newlines
-	size     int // bytes of the stretch
+	size     int // bytes
 	hash     uint64
 	last     bool
 }
@@ -125,9 +125,9 @@ func (x *indexer) part(n int) (part, error) {
 	if err != nil {
 		return part{}, err
 	}
-	p := part{size: len(b.own), last: b.last()}
+	p := part{size: len(b.data), last: b.last}
 	if x.file.hash != nil {
-		p.hash = x.file.hash.block(b.own)
+		p.hash = x.file.hash.block(b.data)
 	}
 	off := b.off
 	for data := b.data; len(data) > 0; {
@@ -203,7 +203,7 @@ func (f *File) assemble(parts []part, seed maphash.Seed) {
 	f.byID = newIDTable(seed, count)
 	lines := 0
 	for _, p := range parts {
-		if f.hash != nil && p.size > 0 {
+		if f.hash != nil {
 			f.hash.add(p.hash, p.size)
 		}
 		for _, problem := range p.problems {
