@@ -247,7 +247,7 @@ func TestVerdictsKilled(t *testing.T) {
 	dir = t.TempDir()
 	for range 5 {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestVerdictsKilled$")
-		cmd.Env = append(os.Environ(), "STIG_TEST_SAVE="+dir)
+		cmd.Env = append(os.Environ(), "STIG_TEST_SAVE="+dir, "TMPDIR="+t.TempDir())
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
