@@ -70,14 +70,9 @@ func (a *app) findings(ids []string) ([]lint.Diagnostic, int, error) {
 		return nil, 0, err
 	}
 	defer file.Close()
-	var only []int
-	for _, id := range ids {
-		issue, err := file.Find(id)
-		if err != nil {
-			return nil, 0, err
-		}
-		at, _ := file.Index(issue.ID)
-		only = append(only, at)
+	only, err := indices(file, ids)
+	if err != nil {
+		return nil, 0, err
 	}
 	found, err := lint.Vet(file, only, lint.Rules{Schema: a.schema})
 	if err != nil {
