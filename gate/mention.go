@@ -40,10 +40,10 @@ type clause struct {
 
 func (c surroundings) clause() clause {
 	text := c.before + " "
-	if c.apart && phrases().occasion.MatchString(c.before) {
+	if c.apart && phrases().occasion().MatchString(c.before) {
 		text = c.before + " `c`, " // after one, another
 	}
-	ends := phrases().boundary.FindAllStringIndex(text, -1)
+	ends := phrases().boundary().FindAllStringIndex(text, -1)
 	if len(ends) == 0 {
 		return clause{text: strings.TrimSpace(text)}
 	}
@@ -66,13 +66,13 @@ func (c surroundings) clause() clause {
 // asks tells whether the text asks for the command in so many words.
 func (c surroundings) asks() bool {
 	lead := c.clause()
-	return phrases().asked.MatchString(lead.text) || phrases().succeeds.MatchString(c.said()) || phrases().results.MatchString(c.said()) ||
-		lead.text == "" && lead.after == ":" && phrases().asked.MatchString(lead.prior)
+	return phrases().asked().MatchString(lead.text) || phrases().succeeds().MatchString(c.said()) || phrases().results().MatchString(c.said()) ||
+		lead.text == "" && lead.after == ":" && phrases().asked().MatchString(lead.prior)
 }
 
 // said is the text behind the code without the marks that lead to it.
 func (c surroundings) said() string {
-	return strings.TrimLeft(phrases().aside.ReplaceAllString(c.after, ""), " :→|=>—–-)")
+	return strings.TrimLeft(phrases().aside().ReplaceAllString(c.after, ""), " :→|=>—–-)")
 }
 
 // mention says why code is mentioned rather than asked for; "" when the text
@@ -85,8 +85,8 @@ func (c surroundings) mention(searching bool) string {
 	if strings.Count(c.before, "~~")%2 == 1 {
 		return "struck out"
 	}
-	if sentence := c.before + " " + c.after; phrases().foreign.MatchString(sentence) && !phrases().english.MatchString(sentence) {
-		if match := phrases().negated.FindString(sentence); match != "" {
+	if sentence := c.before + " " + c.after; phrases().foreign().MatchString(sentence) && !phrases().english().MatchString(sentence) {
+		if match := phrases().negated().FindString(sentence); match != "" {
 			return "mentioned with " + quote(strings.TrimSpace(match))
 		}
 		return ""
@@ -103,34 +103,34 @@ func (c surroundings) mention(searching bool) string {
 func (c surroundings) toldBefore() string {
 	p := phrases()
 	lead := c.clause()
-	if match := p.denied.FindStringSubmatch(c.before); match != nil {
+	if match := p.denied().FindStringSubmatch(c.before); match != nil {
 		return "mentioned after " + quote(match[1])
 	}
 	mentioned := "mentioned after " + quote(lastWords(c.before))
 	switch {
-	case p.asked.MatchString(lead.text):
+	case p.asked().MatchString(lead.text):
 		return ""
-	case !p.opening.MatchString(lead.text):
-		if at := p.by.FindStringIndex(lead.text); at != nil && p.claim.MatchString(lead.text[:at[0]]) && !p.making.MatchString(lead.text) ||
-			p.circumstance.MatchString(lead.text) && p.succeeds.MatchString(c.said()) || p.checking.MatchString(c.after) {
+	case !p.opening().MatchString(lead.text):
+		if at := p.by().FindStringIndex(lead.text); at != nil && p.claim().MatchString(lead.text[:at[0]]) && !p.making().MatchString(lead.text) ||
+			p.circumstance().MatchString(lead.text) && p.succeeds().MatchString(c.said()) || p.checking().MatchString(c.after) {
 			return ""
 		}
 		return mentioned
 	}
-	making := p.making.MatchString(lead.whole) || p.making.MatchString(lead.prior)
+	making := p.making().MatchString(lead.whole) || p.making().MatchString(lead.prior)
 	switch lead.after {
 	case "", ".", ";", "!", "?", "|":
 		return ""
 	case ":":
-		if c.predicated() && p.succeeds.MatchString(c.said()) || !making && (c.predicated() || c.alone()) {
+		if c.predicated() && p.succeeds().MatchString(c.said()) || !making && (c.predicated() || c.alone()) {
 			return ""
 		}
 	case "(", "-", "–", "—", "--", "→", "->", "=>":
-		if !making && !strings.HasSuffix(lead.prior, "`c`") && (p.claim.MatchString(lead.prior) || p.state.MatchString(lead.prior) || p.succeeds.MatchString(c.said())) {
+		if !making && !strings.HasSuffix(lead.prior, "`c`") && (p.claim().MatchString(lead.prior) || p.state().MatchString(lead.prior) || p.succeeds().MatchString(c.said())) {
 			return ""
 		}
 	default: // a word, or a comma
-		if c.predicated() || lead.prior == "" && lead.after != "," || lead.after == "," && c.alone() && p.circumstance.MatchString(lead.prior) || p.asked.MatchString(strings.TrimRight(lead.prior, "`c, ")) {
+		if c.predicated() || lead.prior == "" && lead.after != "," || lead.after == "," && c.alone() && p.circumstance().MatchString(lead.prior) || p.asked().MatchString(strings.TrimRight(lead.prior, "`c, ")) {
 			return ""
 		}
 	}
@@ -140,7 +140,7 @@ func (c surroundings) toldBefore() string {
 // predicated tells whether something is said of the code behind it.
 func (c surroundings) predicated() bool {
 	said := c.said()
-	return said != "" && (phrases().succeeds.MatchString(said) || phrases().follows.MatchString(said) && !phrases().noun.MatchString(said)) && !strings.ContainsAny(said[:1], ".,;")
+	return said != "" && (phrases().succeeds().MatchString(said) || phrases().follows().MatchString(said) && !phrases().noun().MatchString(said)) && !strings.ContainsAny(said[:1], ".,;")
 }
 
 // alone tells whether the clause ends with the code.
@@ -153,21 +153,21 @@ func (c surroundings) alone() bool {
 func (c surroundings) toldAfter(searching bool) string {
 	p := phrases()
 	said := c.said()
-	if searching && (p.nothing.MatchString(firstClause(said)) || p.nowhere.MatchString(c.before)) {
+	if searching && (p.nothing().MatchString(firstClause(said)) || p.nowhere().MatchString(c.before)) {
 		return `a search that is to find nothing fails: write it with "!" before`
 	}
-	if !p.passing.MatchString(said) {
-		if match := p.treated.FindString(said); match != "" {
+	if !p.passing().MatchString(said) {
+		if match := p.treated().FindString(said); match != "" {
 			return "mentioned before " + quote(strings.TrimSpace(match))
 		}
-		if match := p.failing.FindString(said); match != "" {
+		if match := p.failing().FindString(said); match != "" {
 			return "expected to fail: " + quote(strings.TrimSpace(match))
 		}
-		if !p.succeeds.MatchString(said) && (!p.follows.MatchString(said) || p.noun.MatchString(said)) {
+		if !p.succeeds().MatchString(said) && (!p.follows().MatchString(said) || p.noun().MatchString(said)) {
 			return "mentioned before " + quote(firstWords(said))
 		}
 	}
-	if match := p.things.FindString(c.intro); match != "" && !p.inviting.MatchString(c.intro) && !p.succeeds.MatchString(said) {
+	if match := p.things().FindString(c.intro); match != "" && !p.inviting().MatchString(c.intro) && !p.succeeds().MatchString(said) {
 		return "listed under " + quote(match)
 	}
 	return ""
@@ -199,23 +199,23 @@ func quote(words string) string { return `"` + words + `"` }
 
 // leading is the prose of the same paragraph or list item before a place.
 func leading(text string) string {
-	if all := phrases().blockBreak.FindAllStringIndex(text, -1); all != nil {
+	if all := phrases().blockBreak().FindAllStringIndex(text, -1); all != nil {
 		text = text[all[len(all)-1][0]:]
 	}
 	text = strings.TrimLeft(text, "\n")
 	if start := strings.TrimLeft(text, " \t>"); strings.HasPrefix(start, "```") || strings.HasPrefix(start, "~~~") {
 		_, text, _ = strings.Cut(text, "\n")
 	}
-	text = phrases().itemStart.ReplaceAllString(text, "")
-	return sentence(phrases().code.ReplaceAllString(phrases().enumerated.ReplaceAllString(text, ""), "`c`"))
+	text = phrases().itemStart().ReplaceAllString(text, "")
+	return sentence(phrases().code().ReplaceAllString(phrases().enumerated().ReplaceAllString(text, ""), "`c`"))
 }
 
 // trailing is the prose of the same paragraph or list item behind a place.
 func trailing(text string) string {
-	if at := phrases().blockBreak.FindStringIndex(text); at != nil {
+	if at := phrases().blockBreak().FindStringIndex(text); at != nil {
 		text = text[:at[0]]
 	}
-	return sentence(phrases().code.ReplaceAllString(phrases().enumerates.ReplaceAllString(text, ""), "`c`"))
+	return sentence(phrases().code().ReplaceAllString(phrases().enumerates().ReplaceAllString(text, ""), "`c`"))
 }
 
 // introduction is the line that introduces the list in which a place stands:
@@ -224,13 +224,13 @@ func trailing(text string) string {
 func introduction(text string) string {
 	lines := strings.Split(text, "\n")
 	own := lines[len(lines)-1]
-	mark := phrases().itemStart.FindString(own)
+	mark := phrases().itemStart().FindString(own)
 	if strings.TrimSpace(mark) == "" && strings.TrimSpace(own) != "" {
 		return "" // in a paragraph
 	}
 	for _, line := range slices.Backward(lines[:len(lines)-1]) {
 		line = strings.TrimRight(line, " \t\r")
-		item := strings.TrimSpace(phrases().itemStart.FindString(line)) != ""
+		item := strings.TrimSpace(phrases().itemStart().FindString(line)) != ""
 		switch {
 		case line == "", indent(line) > 0 && !item, item && indent(line) >= indent(own):
 			continue

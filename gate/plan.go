@@ -39,7 +39,7 @@ func Plan(text string, look Lookup) []Check {
 		at int
 	}
 	var found []placed
-	for _, code := range notes.FindCode(text) {
+	for _, code := range codeIn(text) {
 		check := Check{Text: code.Text, Line: code.Line}
 		if code.Inline {
 			check.Origin = Span
@@ -51,7 +51,7 @@ func Plan(text string, look Lookup) []Check {
 		}
 		found = append(found, placed{check, code.Start})
 	}
-	for _, line := range notes.Prose(text) {
+	for _, line := range proseIn(text) {
 		for _, words := range proseCommands(line.Text) {
 			found = append(found, placed{Check{
 				Text: words, Origin: Prose, Class: Skipped, Line: line.Line,
@@ -65,6 +65,23 @@ func Plan(text string, look Lookup) []Check {
 		checks[i] = f.Check
 	}
 	return checks
+}
+
+// codeIn finds the code of a text; all of it stands between backticks or tildes,
+// of which most texts have none.
+func codeIn(text string) []notes.Code {
+	if !strings.Contains(text, "`") && !strings.Contains(text, "~~~") {
+		return nil
+	}
+	return notes.FindCode(text)
+}
+
+// proseIn finds the prose of a text that may hold a command.
+func proseIn(text string) []notes.Line {
+	if !namesProgram(text) {
+		return nil
+	}
+	return notes.Prose(text)
 }
 
 // backticks is the place of inline code with its backticks.

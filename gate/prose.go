@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"unicode"
 )
 
 // subcommands are words that make a well-known program before them a command
@@ -22,6 +23,26 @@ var argument = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:-{1,2}[A-Za-z][\w=./-]*|[\w@.-]*/[\w@./*:-]*|[\w-]+\.[A-Za-z]\w*)$`)
 })
 
+// namesProgram tells whether a text holds a word that begins a command in prose.
+// It spares most texts another look at their structure.
+func namesProgram(text string) bool {
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return unicode.IsSpace(r) || r == '`' || r == '<' || r == '>' }) {
+		if ordinary, known := wellKnownIn(word); known && !ordinary {
+			return true
+		}
+	}
+	return false
+}
+
+// wellKnownIn looks up the program that a word of prose may be.
+func wellKnownIn(word string) (ordinary, known bool) {
+	ordinary, known = programs()[strings.TrimPrefix(opened(word), "./")]
+	return ordinary, known
+}
+
+// opened is a word without the marks before it.
+func opened(word string) string { return strings.TrimLeft(word, `"'(*`) }
+
 // proseCommands finds what in a line of prose reads like commands: a
 // well-known program, followed by a subcommand, a flag or a path, up to a word
 // that goes on with the sentence.
@@ -29,9 +50,9 @@ func proseCommands(line string) []string {
 	var found []string
 	words := strings.Fields(line)
 	for i := 0; i+1 < len(words); i++ {
-		program := strings.TrimLeft(words[i], `"'(*`)
+		program := opened(words[i])
 		next, _ := bare(words[i+1])
-		if ordinary, known := programs()[strings.TrimPrefix(program, "./")]; !known || ordinary || !argument().MatchString(next) && !listed(subcommands, next) {
+		if ordinary, known := wellKnownIn(words[i]); !known || ordinary || !argument().MatchString(next) && !listed(subcommands, next) {
 			continue
 		}
 		command := []string{program}

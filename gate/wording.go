@@ -6,43 +6,51 @@ import (
 	"sync"
 )
 
+// phrase is an expression that is compiled when it is first needed: together
+// they take a millisecond, and most criteria need few of them.
+type phrase func() *regexp.Regexp
+
+func written(expression string) phrase {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
+}
+
 // wording is how text asks for a command, or tells of one. A word that is in
 // none of these does not ask.
 type wording struct {
-	boundary     *regexp.Regexp // where a clause ends, and what ends it
-	opening      *regexp.Regexp // a clause that only leads to its subject
-	asked        *regexp.Regexp // a clause that ends in asking
-	by           *regexp.Regexp // a clause that ends in what names a means
-	claim        *regexp.Regexp // something is said to hold, or to be looked at
-	state        *regexp.Regexp // likewise, less clearly
-	making       *regexp.Regexp // a clause about making or changing something
-	circumstance *regexp.Regexp // a clause that tells where or when
-	occasion     *regexp.Regexp // before: it is when something else happens
-	checking     *regexp.Regexp // after: it is used to check
-	denied       *regexp.Regexp // before: it is not to be run
-	aside        *regexp.Regexp // after: what stands in brackets
-	noun         *regexp.Regexp // after: a word that looks like a verb is a name for something
-	follows      *regexp.Regexp // after: the sentence goes on with a verb or a circumstance
-	failing      *regexp.Regexp // after: it is meant to fail, so its passing would not say so
-	passing      *regexp.Regexp // after: it is meant to pass, in words that look like the opposite
-	treated      *regexp.Regexp // after: it exists, or something is done with it
-	nothing      *regexp.Regexp // after: a search is to find nothing
-	nowhere      *regexp.Regexp // before: likewise
-	succeeds     *regexp.Regexp // after: it is to succeed
-	results      *regexp.Regexp // after: what it shows
-	foreign      *regexp.Regexp // a word or a letter that English has not
-	english      *regexp.Regexp // a word that others have not
-	negated      *regexp.Regexp // a word by which other languages deny
-	things       *regexp.Regexp // in the line above a list: its items are things
-	inviting     *regexp.Regexp // there: they are to be run all the same
+	boundary     phrase // where a clause ends, and what ends it
+	opening      phrase // a clause that only leads to its subject
+	asked        phrase // a clause that ends in asking
+	by           phrase // a clause that ends in what names a means
+	claim        phrase // something is said to hold, or to be looked at
+	state        phrase // likewise, less clearly
+	making       phrase // a clause about making or changing something
+	circumstance phrase // a clause that tells where or when
+	occasion     phrase // before: it is when something else happens
+	checking     phrase // after: it is used to check
+	denied       phrase // before: it is not to be run
+	aside        phrase // after: what stands in brackets
+	noun         phrase // after: a word that looks like a verb is a name for something
+	follows      phrase // after: the sentence goes on with a verb or a circumstance
+	failing      phrase // after: it is meant to fail, so its passing would not say so
+	passing      phrase // after: it is meant to pass, in words that look like the opposite
+	treated      phrase // after: it exists, or something is done with it
+	nothing      phrase // after: a search is to find nothing
+	nowhere      phrase // before: likewise
+	succeeds     phrase // after: it is to succeed
+	results      phrase // after: what it shows
+	foreign      phrase // a word or a letter that English has not
+	english      phrase // a word that others have not
+	negated      phrase // a word by which other languages deny
+	things       phrase // in the line above a list: its items are things
+	inviting     phrase // there: they are to be run all the same
 
-	blockBreak *regexp.Regexp // where another paragraph, list item or cell begins
-	itemStart  *regexp.Regexp // what stands before the text of a list item
+	blockBreak phrase // where another paragraph, list item or cell begins
+	itemStart  phrase // what stands before the text of a list item
 	// enumerated and enumerates are code that stands in a list before and after
 	// a place: what is said of one is said of all.
-	enumerated *regexp.Regexp
-	enumerates *regexp.Regexp
-	code       *regexp.Regexp
+	enumerated phrase
+	enumerates phrase
+	code       phrase
 	marks      *strings.Replacer // removes emphasis and quotes
 }
 
@@ -56,37 +64,37 @@ const (
 
 var phrases = sync.OnceValue(func() wording {
 	return wording{
-		boundary: regexp.MustCompile(`(?i)[.!?;|]\s|[:(,–—→]|\s-+\s|\s[-=]>|\b(?:and|or|but|so|then|that|whereas|plus|also)\s`),
-		opening:  regexp.MustCompile(`(?i)^(?:(?:the|a|this|command|script|check|following|now|finally|first|next|again|afterwards|please|manually|locally|both|either|all of)\s*)*$`),
-		asked: regexp.MustCompile(`(?i)^(?:(?:please|manually|now|finally|first|next|again|afterwards|locally|always|to|i|we|you|just|by|after|must|should|` + adverbs + `)\s*)*` +
+		boundary: written(`(?i)[.!?;|]\s|[:(,–—→]|\s-+\s|\s[-=]>|\b(?:and|or|but|so|then|that|whereas|plus|also)\s`),
+		opening:  written(`(?i)^(?:(?:the|a|this|command|script|check|following|now|finally|first|next|again|afterwards|please|manually|locally|both|either|all of)\s*)*$`),
+		asked: written(`(?i)^(?:(?:please|manually|now|finally|first|next|again|afterwards|locally|always|to|i|we|you|just|by|after|must|should|` + adverbs + `)\s*)*` +
 			`(?:(?:re-?)?run(?:ning)?|execut(?:e|ing)|invok(?:e|ing)|try|tests?|checks?|make sure|see that|verif(?:y|ied|ies|ication)|confirm(?:s|ed)?|ensure|validate|prove)(?:\s+(?:with|by|via|using|that|the|commands?|command|it|this|inline|run|running|also))*$|` +
 			`^when (?:i|we|you|(?:the|an?) \w+) (?:runs?|executes?|types?)$|^(?:an?|the|any|new|every|\s)*(?:contributor|developer|maintainer|reviewer|user|operator|anyone|everyone|one)s? can (?:now |still |also )?(?:run|execute)$|\b(?:verified|checked|tested|confirmed|validated|covered|shown|proved|proven|measured) (?:with|by|via|using)(?: running)?$|` +
 			`\b(?:pass(?:es|ed|ing)?)$`),
-		by: regexp.MustCompile(`(?i)\b(?:with|using|via|under|in|from|through|running)(?: the)?$`),
-		claim: regexp.MustCompile(`(?i)\b(?:` + success + `|tests?|tested|testing|lint(?:s|ed|ing)?|formatted|verif\w+|check(?:s|ed)?|confirm\w*|no|zero|none|without|coverage|type-?check\w*|` +
+		by: written(`(?i)\b(?:with|using|via|under|in|from|through|running)(?: the)?$`),
+		claim: written(`(?i)\b(?:` + success + `|tests?|tested|testing|lint(?:s|ed|ing)?|formatted|verif\w+|check(?:s|ed)?|confirm\w*|no|zero|none|without|coverage|type-?check\w*|` +
 			`benchmarks?|smoke|unchanged|reproduc\w+|acceptance)\b|[<>≤≥=%✓✅]`),
-		state: regexp.MustCompile(`(?i)\b(?:is|are|has|have|must|should|stays?|remains?|holds?|shows?|exists?)\b`),
-		making: regexp.MustCompile(`(?i)^(?:(?:to|we|must|should|` + adverbs + `)\s*)*(?:add|implement|creat|support|document|updat|replac|renam|remov|introduc|us(?:e|es|ing)\b|provid|expos|defin|wrap|extend|` +
+		state: written(`(?i)\b(?:is|are|has|have|must|should|stays?|remains?|holds?|shows?|exists?)\b`),
+		making: written(`(?i)^(?:(?:to|we|must|should|` + adverbs + `)\s*)*(?:add|implement|creat|support|document|updat|replac|renam|remov|introduc|us(?:e|es|ing)\b|provid|expos|defin|wrap|extend|` +
 			`fix|refactor|mov|chang|detect|handl|pars|allow|block|reject|den(?:y|ies)|match|configur|wire|install|write|new\b|examples?|usage|such as|like|e\.g|inputs?|out of scope|non-goal|future|deferred|error|expected\b|message|outputs?|prints?|never|not\b|default|given|when|while|users?\b|roll\s?back|restart|deploy|releas|publish|start|launch|entry\s?point|commands?\b|commit|branch|title|label|config|key|workaround|alternative|before|after|old\b|was\b|from\b|alias|shortcut|set\s?up|clean\s?up|undo)`),
-		occasion:     regexp.MustCompile(`(?i)\b(?:after|before|once|when|while|if|given|with|on)$`),
-		checking:     regexp.MustCompile(`(?i)^to (?:verify|check|confirm|test|validate|ensure|prove|see)\b`),
-		circumstance: regexp.MustCompile(`(?i)^(?:in|on|at|after|from|once|inside|under)\s[^,]*$`),
-		denied: regexp.MustCompile(`(?i)\b(never|not|nor|cannot|not (?:\w+ ){0,3}that|\w+n['’]t|no longer|no need (?:to|for)|without|avoid\w*|instead of|rather than|unlike|stop|forbid\w*|refus\w+|reject\w*|block(?:s|ed|ing)?|` +
+		occasion:     written(`(?i)\b(?:after|before|once|when|while|if|given|with|on)$`),
+		checking:     written(`(?i)^to (?:verify|check|confirm|test|validate|ensure|prove|see)\b`),
+		circumstance: written(`(?i)^(?:in|on|at|after|from|once|inside|under)\s[^,]*$`),
+		denied: written(`(?i)\b(never|not|nor|cannot|not (?:\w+ ){0,3}that|\w+n['’]t|no longer|no need (?:to|for)|without|avoid\w*|instead of|rather than|unlike|stop|forbid\w*|refus\w+|reject\w*|block(?:s|ed|ing)?|` +
 			`prevent\w*|den(?:y|ies|ied|ying)|bann?(?:s|ed)?|prohibit\w*|skip\w*|ignor\w+|omit\w*|disabl\w+|exclud\w+|drop\w*)(?:\s+(?:to|be|ever|by|via|the|a|an|any|all|only|need(?:s|ing)?|allowed|having))*` +
 			`(?:\s+(?:run|runs|running|use|uses|using|call|calls|calling|invok(?:e|es|ing)|execut(?:e|es|ing)|requir(?:e|es|ing)|typing|try|for|of|from|with))*$`),
-		follows: regexp.MustCompile(`(?i)^(?:$|[.,;)&+/<>=≤≥!✓✅0-9\x60]|` + adverbs + `(?:$|` + success + `|` + modals + `\b|(?:is|are|was|were|has|have|takes?|gives?)\b|` +
+		follows: written(`(?i)^(?:$|[.,;)&+/<>=≤≥!✓✅0-9\x60]|` + adverbs + `(?:$|` + success + `|` + modals + `\b|(?:is|are|was|were|has|have|takes?|gives?)\b|` +
 			`[a-z-]+s\b|commands?\b|(?:on|in|at|by|to|of|with|without|from|for|under|over|against|across|within|inside|outside|after|before|until|as|when|if|where|while|which|that|and|or|but|so|then|once|twice|again|locally|too|via|using|per|both|because|since|between|during|it|the|three times)\b))`),
-		aside: regexp.MustCompile(`^\([^()]*\)`),
-		noun:  regexp.MustCompile(`(?i)^(?:\w+(?:ss|us|is|ias)\b|[a-z]+s\s+(?:is|are|was|were|has|have|can|will|must|should)\b)`),
-		failing: regexp.MustCompile(`(?i)^(?:commands?\s+)?(?:(?:with|without|on|for|in|inside|against|from)\s+(?:[^\s,;.]+\s+){1,5}?)?` +
+		aside: written(`^\([^()]*\)`),
+		noun:  written(`(?i)^(?:\w+(?:ss|us|is|ias)\b|[a-z]+s\s+(?:is|are|was|were|has|have|can|will|must|should)\b)`),
+		failing: written(`(?i)^(?:commands?\s+)?(?:(?:with|without|on|for|in|inside|against|from)\s+(?:[^\s,;.]+\s+){1,5}?)?` +
 			`(?:(?:` + modals + `|now|still|also|then|to|\w+ly)\s+)*` +
 			`(?:fail(?:s|ed|ing|ure)?\b|errors?(?:\s+out)?\b|refuses?\b|rejects?\b|raises?\b|throws?\b|crash(?:es)?\b|panics?\b|aborts?\b|dies?\b|says? no\b|` +
 			`(?:exit(?:s|ed)?|returns?|produces?|gives?|prints?|shows?|reports?|yields?|emits?)\s+(?:with\s+)?(?:an?\s+|the\s+)?` +
 			`(?:(?:exit\s+)?(?:code|status)\s*:?\s*(?:[1-9]|non-?zero)|[12]\s+(?:when|if|on)\b|non-?zero|(?:[\w-]+\s+){0,3}errors?\b)|exit(?:s|ed)?\s+(?:with\s+)?[1-9])`),
-		passing: regexp.MustCompile(`(?i)^(?:(?:must|should|shall|will|can|may|does|do)\s*(?:not|never|n['’]t)\s+(?:fail|error|crash|panic|hang|break|regress|` +
+		passing: written(`(?i)^(?:(?:must|should|shall|will|can|may|does|do)\s*(?:not|never|n['’]t)\s+(?:fail|error|crash|panic|hang|break|regress|` +
 			`warn|report|show|produce|print|emit|return|throw|raise|time|leave|change|modify)|(?:never|no longer)\s+(?:fail|error|crash|panic|hang|break|warn|kill|print|show|report)s?\b|` +
 			`(?:exits?|returns?|reports?|shows?|gives?|produces?|prints?|yields?|emits?|has|with)\s+(?:(?:with|code|status|exit)\s+)*(?:no|zero|0|without)\b)`),
-		treated: regexp.MustCompile(`(?i)^(?:(?:(?:sub)?commands?|targets?|scripts?|recipes?|tasks?|steps?|jobs?|entry|entries|lines?|options?|flags?)\s+)?` +
+		treated: written(`(?i)^(?:(?:(?:sub)?commands?|targets?|scripts?|recipes?|tasks?|steps?|jobs?|entry|entries|lines?|options?|flags?)\s+)?` +
 			`(?:(?:with|without|on|for|in|inside|within|outside|against|from|behind)\s+(?:[^\s,;.]+\s+){1,5}?)?(?:` +
 			`(?:(?:is|are|was|were|has been|have been|` + modals + ` be|gets?|got|being|be)\s+)?` + adverbs +
 			`(?:added|available|implemented|documented|defined|created|supported|registered|present|removed|deprecated|replaced|` +
@@ -97,25 +105,25 @@ var phrases = sync.OnceValue(func() wording {
 			`(?:is|are|was|has been|must be)\s+(?:never|not|no longer)\b|(?:must|should|shall|will|may|can)\s*(?:not|never|n['’]t)\s+(?:be|exist|run)\b|` +
 			`(?:is|are|was) (?:an?|equivalent|identical|(?:the )?same as)\b|no longer\s+(?:\w+ed|exists?|works|runs)\b|do(?:es)?\s*(?:not|n['’]t)\s+(?:exist|appear|run|work|trigger|match|fire|count)\b|` +
 			`(?:allows?|den(?:y|ies)|blocks?|(?:no )?match(?:es)?|flags?|warns?|asks?|safe)(?:$|[\s.|]))`),
-		nothing: regexp.MustCompile(`(?i)\b(?:no|nothing|none|empty)\b|\b(?:0|zero)\s+(?:[\w-]+\s+)?(?:results?|match(?:es)?|hits?|lines?|occurrences?|references?|usages?|instances?|files?)\b|` +
+		nothing: written(`(?i)\b(?:no|nothing|none|empty)\b|\b(?:0|zero)\s+(?:[\w-]+\s+)?(?:results?|match(?:es)?|hits?|lines?|occurrences?|references?|usages?|instances?|files?)\b|` +
 			`^(?:is|are|prints|outputs|shows|returns?|gives|yields|=+)\s*(?:0|zero)\b`),
-		nowhere:  regexp.MustCompile(`(?i)\b(?:no|zero|0)\s+(?:[\w-]+\s+){0,3}(?:results?|match(?:es)?|hits?|occurrences?|references?|usages?|uses?|instances?|calls?|imports?)\b[^.;]*$`),
-		succeeds: regexp.MustCompile(`(?i)^(?:` + modals + `\s+)?(?:(?:is|are|be|stays?|remains?)\s+)?` + adverbs + `(?:` + success + `|no (?:errors?|warnings?|findings?|issues?|failures?)|0 |all |verify|verifies|tests?\b)`),
-		results:  regexp.MustCompile(`(?i)^` + adverbs + `(?:shows?|lists?|prints?|reports?|outputs?|displays?|returns?|exits?)\b`),
-		foreign: regexp.MustCompile(`(?i)[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Cyrillic}\p{Arabic}\p{Greek}äöüßéèêçñ]|` +
+		nowhere:  written(`(?i)\b(?:no|zero|0)\s+(?:[\w-]+\s+){0,3}(?:results?|match(?:es)?|hits?|occurrences?|references?|usages?|uses?|instances?|calls?|imports?)\b[^.;]*$`),
+		succeeds: written(`(?i)^(?:` + modals + `\s+)?(?:(?:is|are|be|stays?|remains?)\s+)?` + adverbs + `(?:` + success + `|no (?:errors?|warnings?|findings?|issues?|failures?)|0 |all |verify|verifies|tests?\b)`),
+		results:  written(`(?i)^` + adverbs + `(?:shows?|lists?|prints?|reports?|outputs?|displays?|returns?|exits?)\b`),
+		foreign: written(`(?i)[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Cyrillic}\p{Arabic}\p{Greek}äöüßéèêçñ]|` +
 			`\b(?:der|die|das|ist|sind|wird|muss|und|mit|ohne|auf|le|les|la|une?|est|avec|sans|et|el|los|las|del|con|sin|que|debe|não|com|sem)\b`),
-		english: regexp.MustCompile(`(?i)\b(?:the|is|are|to|of|and|with|for|not|must|should|when|passes|shows)\b`),
-		negated: regexp.MustCompile(`(?i)\b(?:nicht|nie|niemals|kein\w*|statt|anstelle|ausgabe von|erwähnt|pas|plus|jamais|au lieu|nunca|ya no|não)\b|\bno (?:se|debe|ejecut)|` +
+		english: written(`(?i)\b(?:the|is|are|to|of|and|with|for|not|must|should|when|passes|shows)\b`),
+		negated: written(`(?i)\b(?:nicht|nie|niemals|kein\w*|statt|anstelle|ausgabe von|erwähnt|pas|plus|jamais|au lieu|nunca|ya no|não)\b|\bno (?:se|debe|ejecut)|` +
 			`ない|せず|ません|不|没|別|勿|不要|(?:^| )(?:не|нет|вместо|нельзя)(?:$| )`),
-		things: regexp.MustCompile(`(?i)\b(?:never|not|don['’]t|block(?:s|ed)?|den(?:y|ies|ied)|reject(?:s|ed)?|forbidden|refused?|allow(?:s|ed)|` +
+		things: written(`(?i)\b(?:never|not|don['’]t|block(?:s|ed)?|den(?:y|ies|ied)|reject(?:s|ed)?|forbidden|refused?|allow(?:s|ed)|` +
 			`permit(?:s|ted)|detect(?:s|ed)?|match(?:es|ed)|inputs?|test cases?|examples?|removed|deprecated|replaced|out of scope|non-goals?|anti-?patterns?|` +
 			`subcommands|new commands|supported commands|implemented|supports?|usage|outputs?|safe|unsafe|dangerous|destructive)\b`),
-		inviting:   regexp.MustCompile(`(?i)\b(?:pass|succeed|work|run|execute|exit|not (?:fail|error|break|crash)|verif|validat|verification|checks?)`),
-		blockBreak: regexp.MustCompile(`\n[ \t>]*\n|\n[ \t>]*(?:~~~|[\x60]{3})[^\n]*|\n[ \t>*]*(?:Given|When|Then|And)\b|\n[ \t>]*(?:[-*+]|\d+[.)])[ \t]|\n[ \t>]*#|\n[ \t>]*\|`),
-		itemStart:  regexp.MustCompile(`^[ \t>]*(?:(?:[-*+]|\d+[.)]|\|)[ \t]+)?(?:\[[ xX]\][ \t]+)?`),
-		enumerated: regexp.MustCompile("(?:`[^`]*`\\s*(?:,?\\s*(?:and|or|nor|&&?)|,|/|\\||\\+)?\\s*)+$"),
-		enumerates: regexp.MustCompile("^(?:\\s*(?:,|/|\\||&&?|\\+|,?\\s*(?:and|or|nor)\\b)\\s*(?:and\\s+|or\\s+)?`[^`]*`)+"),
-		code:       regexp.MustCompile("`[^`]*`"),
+		inviting:   written(`(?i)\b(?:pass|succeed|work|run|execute|exit|not (?:fail|error|break|crash)|verif|validat|verification|checks?)`),
+		blockBreak: written(`\n[ \t>]*\n|\n[ \t>]*(?:~~~|[\x60]{3})[^\n]*|\n[ \t>*]*(?:Given|When|Then|And)\b|\n[ \t>]*(?:[-*+]|\d+[.)])[ \t]|\n[ \t>]*#|\n[ \t>]*\|`),
+		itemStart:  written(`^[ \t>]*(?:(?:[-*+]|\d+[.)]|\|)[ \t]+)?(?:\[[ xX]\][ \t]+)?`),
+		enumerated: written("(?:`[^`]*`\\s*(?:,?\\s*(?:and|or|nor|&&?)|,|/|\\||\\+)?\\s*)+$"),
+		enumerates: written("^(?:\\s*(?:,|/|\\||&&?|\\+|,?\\s*(?:and|or|nor)\\b)\\s*(?:and\\s+|or\\s+)?`[^`]*`)+"),
+		code:       written("`[^`]*`"),
 		marks:      strings.NewReplacer("**", "", "__", "", "*", "", `"`, "", "“", "", "”", "", "❌", "", "e.g.", "such as", "i.e.", "namely", "vs.", "versus"),
 	}
 })
