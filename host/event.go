@@ -27,6 +27,7 @@ type Event struct {
 	Dir     string   // where the session works, absolute
 	Command string   // the shell command that is about to run
 	Writes  []string // the files that another tool is about to write, relative to Dir or absolute
+	Closes  []string // the issues that a tool of bd's server is about to close
 	Again   bool     // the session goes on only because a hook asked for it when it was to stop
 }
 
@@ -40,6 +41,7 @@ func Hear(text []byte) Event {
 		Session: first(said, "session_id", "conversation_id"),
 		Dir:     first(said, "cwd"),
 		Writes:  writes(word(said["tool_name"]), input),
+		Closes:  closes(word(said["tool_name"]), input),
 	}
 	if len(event.Writes) == 0 { // a patch stands where a command does
 		event.Command = command(said, input)
@@ -60,13 +62,22 @@ func Hear(text []byte) Event {
 func command(said, input map[string]json.RawMessage) string {
 	for _, value := range []json.RawMessage{said["command"], input["command"], input["cmd"]} {
 		if text := word(value); text != "" {
-			return text
+			return within(word(input["dir_path"]), text)
 		}
 		if list := words(value); len(list) > 0 {
 			return typed(list)
 		}
 	}
 	return ""
+}
+
+// within is a command that a tool runs in a directory (Gemini), as one that is
+// run where the session works.
+func within(dir, command string) string {
+	if dir == "" {
+		return command
+	}
+	return typed([]string{"cd", "--", dir}) + " && " + command
 }
 
 // typed writes words as a shell would take them.
@@ -97,6 +108,29 @@ func writes(tool string, input map[string]json.RawMessage) (files []string) {
 		files = append(files, patched(word(input[key]))...)
 	}
 	return files
+}
+
+// closes lists the issues that a tool of bd's server closes: mcp__beads__close,
+// mcp_beads_update with a status, MCP:close. The servers of other trackers call
+// an issue otherwise, and so does stig's.
+func closes(tool string, input map[string]json.RawMessage) []string {
+	parts := strings.FieldsFunc(strings.ToLower(tool), func(r rune) bool { return r == '_' || r == ':' })
+	if len(parts) < 2 || parts[0] != "mcp" {
+		return nil
+	}
+	switch parts[len(parts)-1] {
+	case "update":
+		if word(input["status"]) != "closed" {
+			return nil
+		}
+	case "close":
+	default:
+		return nil
+	}
+	if id := word(input["issue_id"]); id != "" {
+		return []string{id}
+	}
+	return nil
 }
 
 // patched lists the files that a patch of Codex's kind touches.

@@ -23,39 +23,45 @@ type Settings struct {
 // hook is an event of a host and what answers it.
 type hook struct {
 	event   string // as the host calls it
-	matcher string // which tools; "" for all
+	matcher string // which tools, or what else an event is told apart by; "" for all
 	call    string // as stig hook calls it
 	timeout int    // in the unit of the host
 }
 
-// AllSettings gives those of every host, by name. What they look like is what
-// the vendors publish; see docs/assistants.md.
+// beadsTools are the tools by which a server for bd closes issues, whatever name
+// with beads in it somebody gave the server. Gemini joins the parts with one _.
+const beadsTools = "mcp_.*beads.*_(close|update)"
+
+// AllSettings gives those of every host, by name. What they look like, and
+// which of it was seen, docs/assistants.md tells. Gemini tells of PreCompress
+// before each request to the model, as of an automatic one, whether or not it is
+// going to compress; of a manual one it tells when there is one.
 func AllSettings() []Settings {
 	return []Settings{
 		{Host: Claude, Dir: ".claude", File: "settings.json", hooks: []hook{
 			{"SessionStart", "", "session-start", 10},
-			{"PreToolUse", "Bash|Edit|Write|MultiEdit", "pre-tool-use", 10},
+			{"PreToolUse", "^(Bash|Edit|Write|MultiEdit|" + beadsTools + ")$", "pre-tool-use", 10},
 			{"Stop", "", "stop", 10},
 			{"PreCompact", "", "pre-compact", 10},
 		}},
 		{Host: Codex, Dir: ".codex", File: "hooks.json", Then: "type /hooks in codex to approve them", hooks: []hook{
 			{"SessionStart", "", "session-start", 10},
-			{"PreToolUse", "Bash|apply_patch", "pre-tool-use", 10},
+			{"PreToolUse", "^(Bash|apply_patch|" + beadsTools + ")$", "pre-tool-use", 10},
 			{"Stop", "", "stop", 10},
 			{"PreCompact", "", "pre-compact", 10},
 		}},
 		{Host: Cursor, Dir: ".cursor", File: "hooks.json", version: 1, flat: true, hooks: []hook{
 			{"sessionStart", "", "session-start", 10},
 			{"beforeShellExecution", "", "pre-tool-use", 10},
-			{"preToolUse", "Write", "pre-tool-use", 10},
+			{"preToolUse", "Write|MCP:close|MCP:update", "pre-tool-use", 10},
 			{"stop", "", "stop", 10},
 			{"preCompact", "", "pre-compact", 10},
 		}},
 		{Host: Gemini, Dir: ".gemini", File: "settings.json", hooks: []hook{
 			{"SessionStart", "", "session-start", 10000},
-			{"BeforeTool", "run_shell_command|write_file|replace", "pre-tool-use", 10000},
+			{"BeforeTool", "^(run_shell_command|write_file|replace|" + beadsTools + ")$", "pre-tool-use", 10000},
 			{"AfterAgent", "", "stop", 10000},
-			{"PreCompress", "", "pre-compact", 10000},
+			{"PreCompress", "manual", "pre-compact", 10000},
 		}},
 	}
 }

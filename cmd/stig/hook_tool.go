@@ -23,6 +23,9 @@ func (a *app) preToolUse(ctx context.Context, h host.Host, e host.Event) []byte 
 	if len(e.Writes) > 0 {
 		attempts = append(attempts, gate.Attempt{Verb: "this tool", Files: e.Writes})
 	}
+	if len(e.Closes) > 0 {
+		attempts = append(attempts, gate.Attempt{Verb: "this tool", IDs: e.Closes})
+	}
 	if len(attempts) == 0 {
 		return nil
 	}
