@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,6 +54,7 @@ func TestCorpus(t *testing.T) {
 		d := notes.Parse(text)
 		checkDoc(t, text, d)
 		checkMarkdown(t, text)
+		checkShortcuts(t, place, text)
 		if n := len(d.Malformed()); n > 0 {
 			t.Logf("%s: %d malformed: %v", place, n, d.Malformed()[0])
 			return
@@ -77,5 +80,27 @@ func TestCorpus(t *testing.T) {
 	t.Logf("%d texts, %d sections, %d tables", texts, sections, found)
 	if texts == 0 || sections == 0 || found == 0 {
 		t.Error("the corpus holds nothing to test")
+	}
+}
+
+// checkShortcuts holds what is decided without a block tree to what a tree
+// says: a fence behind a text makes one needed, and changes nothing before it.
+func checkShortcuts(t *testing.T, place, text string) {
+	if !strings.Contains(text, "```") && !strings.Contains(text, "~~~") {
+		d, slow := notes.Parse(text), notes.Parse(text+"\n\n```\n```\n")
+		if !reflect.DeepEqual(d.Sections(), slow.Sections()) || !reflect.DeepEqual(d.Malformed(), slow.Malformed()) {
+			t.Errorf("%s: with a fence behind it other sections: %v, %v", place, d.Sections(), slow.Sections())
+			return
+		}
+		for _, s := range d.Sections() {
+			if !reflect.DeepEqual(d.Table(s), slow.Table(s)) {
+				t.Errorf("%s: with a fence behind it another table in %s", place, s.Name)
+			}
+		}
+	}
+	named := notes.PartsNamed(text, "acceptance")
+	all := slices.DeleteFunc(notes.Parts(text), func(p notes.Part) bool { return !strings.HasPrefix(strings.ToLower(p.Heading), "acceptance") })
+	if len(named) != len(all) || len(all) > 0 && !reflect.DeepEqual(named, all) {
+		t.Errorf("%s: headings %v, want %v", place, named, all)
 	}
 }
