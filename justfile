@@ -30,7 +30,7 @@ stress time="60s":
     tmp=$(mktemp -d)
     trap 'rm -rf "$tmp"' EXIT
     go build -o "$tmp/stig" ./cmd/stig
-    go test ./cmd/stig -count=1 -timeout=0 -v -run '^TestStress$' -stress "$1" -stig "$tmp/stig"
+    go test ./cmd/stig -count=1 -timeout=0 -v -run '^TestStress' -stress "$1" -stig "$tmp/stig"
 
 # bring generated and golden files up to date
 golden:
