@@ -44,8 +44,8 @@ var counts = []string{"sleep", "seq", "exit", "return", "kill", "wait", "ulimit"
 // doubt says why a script may be something else than a command, although every
 // first word in it is one; "" when there is no doubt. asked tells that the text
 // asks for it in so many words, so that an ordinary word is taken for a program.
-func (s *script) doubt(asked bool) string {
-	if s.idle() && !(asked && s.speaks()) {
+func (s *script) doubt(asked func() bool) string {
+	if s.idle() && !(s.speaks() && asked()) {
 		return "checks nothing by itself"
 	}
 	for _, words := range s.commands {
@@ -62,7 +62,7 @@ func (s *script) doubt(asked bool) string {
 			return quote(program+" "+next) + " may be English"
 		}
 	}
-	if word, vague := s.vague(); vague && !asked {
+	if word, vague := s.vague(); vague && !asked() {
 		return quote(word) + " with plain words only may be English"
 	}
 	return ""

@@ -65,9 +65,9 @@ func (c surroundings) clause() clause {
 
 // asks tells whether the text asks for the command in so many words.
 func (c surroundings) asks() bool {
-	lead := c.clause()
-	return phrases().asked().MatchString(lead.text) || phrases().succeeds().MatchString(c.said()) || phrases().results().MatchString(c.said()) ||
-		lead.text == "" && lead.after == ":" && phrases().asked().MatchString(lead.prior)
+	p, lead, said := phrases(), c.clause(), c.said()
+	return p.asked().MatchString(lead.text) || p.succeeds().MatchString(said) || p.results().MatchString(said) ||
+		lead.text == "" && lead.after == ":" && p.asked().MatchString(lead.prior)
 }
 
 // said is the text behind the code without the marks that lead to it.
@@ -97,50 +97,75 @@ func (c surroundings) mention(searching bool) string {
 	return c.toldAfter(searching)
 }
 
-// toldBefore is what the text before the code says against running it. Code
-// is asked for where its clause begins, as the subject of what is said of it,
-// and where the words before it ask.
+// toldBefore is what the text before the code says against running it.
 func (c surroundings) toldBefore() string {
-	p := phrases()
-	lead := c.clause()
-	if match := p.denied().FindStringSubmatch(c.before); match != nil {
+	if c.before == "" {
+		return ""
+	}
+	if match := phrases().denied().FindStringSubmatch(c.before); match != nil {
 		return "mentioned after " + quote(match[1])
 	}
-	mentioned := "mentioned after " + quote(lastWords(c.before))
-	switch {
-	case p.asked().MatchString(lead.text):
+	lead := c.clause()
+	if lead.text != "" && c.asked(lead.text) || c.begins(lead.text) && c.leads(lead) {
 		return ""
-	case !p.opening().MatchString(lead.text):
-		if at := p.by().FindStringIndex(lead.text); at != nil && p.claim().MatchString(lead.text[:at[0]]) && !p.making().MatchString(lead.text) ||
-			p.circumstance().MatchString(lead.text) && p.succeeds().MatchString(c.said()) || p.checking().MatchString(c.after) {
-			return ""
-		}
-		return mentioned
 	}
-	making := p.making().MatchString(lead.whole) || p.making().MatchString(lead.prior)
+	return "mentioned after " + quote(lastWords(c.before))
+}
+
+// asked tells whether the words directly before the code ask for it, or name
+// it as the means to a claim ("builds with X", "use X to check").
+func (c surroundings) asked(words string) bool {
+	p := phrases()
+	if p.asked().MatchString(words) || p.checking().MatchString(c.after) {
+		return true
+	}
+	if at := p.by().FindStringIndex(words); at != nil && p.claim().MatchString(words[:at[0]]) && !p.making().MatchString(words) {
+		return true
+	}
+	return p.circumstance().MatchString(words) && p.succeeds().MatchString(c.said())
+}
+
+// begins tells whether the clause begins with the code.
+func (c surroundings) begins(words string) bool {
+	return words == "" || phrases().opening().MatchString(words)
+}
+
+// leads tells whether the sentence so far leads to code with which the next
+// clause begins.
+func (c surroundings) leads(lead clause) bool {
+	p := phrases()
+	making := func() bool { return p.making().MatchString(lead.whole) || p.making().MatchString(lead.prior) }
 	switch lead.after {
-	case "", ".", ";", "!", "?", "|":
-		return ""
+	case "", ".", ";", "!", "?", "|": // nothing or something else was said
+		return true
 	case ":":
-		if c.predicated() && p.succeeds().MatchString(c.said()) || !making && (c.predicated() || c.alone()) {
-			return ""
-		}
+		return c.predicated() && p.succeeds().MatchString(c.said()) || (c.predicated() || c.alone()) && !making()
 	case "(", "-", "–", "—", "--", "→", "->", "=>":
-		if !making && !strings.HasSuffix(lead.prior, "`c`") && (p.claim().MatchString(lead.prior) || p.state().MatchString(lead.prior) || p.succeeds().MatchString(c.said())) {
-			return ""
-		}
-	default: // a word, or a comma
-		if c.predicated() || lead.prior == "" && lead.after != "," || lead.after == "," && c.alone() && p.circumstance().MatchString(lead.prior) || p.asked().MatchString(strings.TrimRight(lead.prior, "`c, ")) {
-			return ""
-		}
+		claims := p.claim().MatchString(lead.prior) || p.state().MatchString(lead.prior) || p.succeeds().MatchString(c.said())
+		return claims && !strings.HasSuffix(lead.prior, "`c`") && !making()
+	case ",":
+		return c.predicated() || c.alone() && p.circumstance().MatchString(lead.prior) || c.goesOn(lead.prior)
+	default: // and, then, …
+		return c.predicated() || lead.prior == "" || c.goesOn(lead.prior)
 	}
-	return mentioned
+}
+
+// goesOn tells whether a clause asked for other code, as in "run X, then Y".
+func (c surroundings) goesOn(prior string) bool {
+	return phrases().asked().MatchString(strings.TrimRight(prior, "`c, "))
 }
 
 // predicated tells whether something is said of the code behind it.
 func (c surroundings) predicated() bool {
 	said := c.said()
-	return said != "" && (phrases().succeeds().MatchString(said) || phrases().follows().MatchString(said) && !phrases().noun().MatchString(said)) && !strings.ContainsAny(said[:1], ".,;")
+	return said != "" && !strings.ContainsAny(said[:1], ".,;") && continues(said)
+}
+
+// continues tells whether the sentence goes on behind the code, rather than
+// with a noun that the code names.
+func continues(said string) bool {
+	p := phrases()
+	return p.follows().MatchString(said) && !p.noun().MatchString(said) || p.succeeds().MatchString(said)
 }
 
 // alone tells whether the clause ends with the code.
@@ -156,16 +181,17 @@ func (c surroundings) toldAfter(searching bool) string {
 	if searching && (p.nothing().MatchString(firstClause(said)) || p.nowhere().MatchString(c.before)) {
 		return `a search that is to find nothing fails: write it with "!" before`
 	}
-	if !p.passing().MatchString(said) {
-		if match := p.treated().FindString(said); match != "" {
-			return "mentioned before " + quote(strings.TrimSpace(match))
-		}
-		if match := p.failing().FindString(said); match != "" {
-			return "expected to fail: " + quote(strings.TrimSpace(match))
-		}
-		if !p.succeeds().MatchString(said) && (!p.follows().MatchString(said) || p.noun().MatchString(said)) {
-			return "mentioned before " + quote(firstWords(said))
-		}
+	switch {
+	case said == "", p.passing().MatchString(said):
+	case p.treated().MatchString(said):
+		return "mentioned before " + quote(strings.TrimSpace(p.treated().FindString(said)))
+	case p.failing().MatchString(said):
+		return "expected to fail: " + quote(strings.TrimSpace(p.failing().FindString(said)))
+	case !continues(said):
+		return "mentioned before " + quote(firstWords(said))
+	}
+	if c.intro == "" {
+		return ""
 	}
 	if match := p.things().FindString(c.intro); match != "" && !p.inviting().MatchString(c.intro) && !p.succeeds().MatchString(said) {
 		return "listed under " + quote(match)

@@ -125,7 +125,7 @@ func judgeFence(code notes.Code, look Lookup) Check {
 				return skip("no info string, and %q is no program here", unknown)
 			}
 		}
-		if why := s.doubt(false); why != "" {
+		if why := s.doubt(func() bool { return false }); why != "" {
 			return skip("no info string, and %s", why)
 		}
 	}
@@ -167,7 +167,7 @@ func judgeSpan(text string, near surroundings, look Lookup) (class, reason strin
 	if !resolved {
 		return Skipped, quote(unknown) + " is no program here"
 	}
-	if why := s.doubt(near.asks()); why != "" {
+	if why := s.doubt(near.asks); why != "" {
 		return Skipped, why
 	}
 	if why := near.mention(s.searches()); why != "" {

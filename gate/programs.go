@@ -19,7 +19,7 @@ var programList string
 // programs tells of each well-known program whether its name is an ordinary
 // word too.
 var programs = sync.OnceValue(func() map[string]bool {
-	known := map[string]bool{}
+	known := make(map[string]bool, strings.Count(programList, "\n"))
 	for line := range strings.Lines(programList) {
 		name, ordinary := strings.CutSuffix(strings.TrimSpace(line), " ?")
 		known[name] = ordinary
