@@ -180,9 +180,12 @@ func (h Host) GoOn(reason string) []byte {
 // Nothing is the reply that asks for nothing.
 func (h Host) Nothing() []byte { return reply(map[string]any{}) }
 
-// Length counts the characters of a text as the hosts do when they limit it:
-// in UTF-16, where rare characters count twice.
-func Length(text string) int {
+// Length counts the characters of a text as the host does when it limits it:
+// Codex in bytes, the others in UTF-16, where rare characters count twice.
+func (h Host) Length(text string) int {
+	if h == Codex {
+		return len(text)
+	}
 	n := 0
 	for _, r := range text {
 		n += utf16.RuneLen(r)

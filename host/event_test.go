@@ -58,8 +58,11 @@ func TestHear(t *testing.T) {
 
 func TestLengthCountsAsHostsDo(t *testing.T) {
 	for text, want := range map[string]int{"": 0, "abc": 3, "é": 1, "🚢": 2, "\xff": 1, "a\u0301": 2} {
-		if got := host.Length(text); got != want {
+		if got := host.Claude.Length(text); got != want {
 			t.Errorf("%q: %d, want %d", text, got, want)
+		}
+		if got := host.Codex.Length(text); got != len(text) {
+			t.Errorf("codex: %q: %d, want %d", text, got, len(text))
 		}
 	}
 }

@@ -20,7 +20,8 @@ import (
 
 const (
 	// contextLimit is how many characters an assistant is given to begin
-	// with. Hosts show no more than the beginning of more than 10,000.
+	// with, as its host counts them. Of more than 10,000 Claude Code shows the
+	// beginning, and Codex leaves out the middle.
 	contextLimit = 9000
 	// eventLimit is how many bytes of an event are read. Some hold all of a
 	// file that is about to be written.
@@ -123,7 +124,7 @@ func (a *app) sessionStart(ctx context.Context, h host.Host, _ host.Event) []byt
 		return nil
 	}
 	graph := dag.New(file)
-	text, err := within(contextLimit, func(budget int) (string, error) {
+	text, err := within(h, contextLimit, func(budget int) (string, error) {
 		if len(claims) == 1 {
 			b, err := orient.Brief(file, graph, claims[0], orient.Request{Budget: budget}, rules)
 			if err != nil {
@@ -163,18 +164,18 @@ func (a *app) claims(ctx context.Context) (file *beads.File, actor string, claim
 	return file, actor, claims, nil
 }
 
-// within makes a text of at most so many characters, as hosts count them: a
-// budget counts some of them once that a host counts twice, and the least that
-// a text must say may be more than there is room for.
-func within(limit int, text func(budget int) (string, error)) (string, error) {
+// within makes a text of at most so many characters, as the host counts them: a
+// budget counts some of them once that a host counts two to four times, and the
+// least that a text must say may be more than there is room for.
+func within(h host.Host, limit int, text func(budget int) (string, error)) (string, error) {
 	budget := limit
 	for range 4 {
 		t, err := text(budget)
-		over := host.Length(visible(t)) - limit
-		if err != nil || over <= 0 {
+		length := h.Length(visible(t))
+		if err != nil || length <= limit {
 			return t, err
 		}
-		budget = max(budget-over, orient.MinBudget)
+		budget = max(budget*limit/length*15/16, orient.MinBudget)
 	}
 	return fmt.Sprintf("The briefing is longer than %d characters: type stig orient to read it.\n", limit), nil
 }

@@ -67,20 +67,23 @@ func TestSessionStartFits(t *testing.T) {
 	}
 	for name, lines := range map[string]string{
 		"long description":    line("demo-1", "a", rare, "ann"),
+		"of two bytes each":   line("demo-1", "a", strings.Repeat("вода ", 4000), "ann"),
 		"title of any length": line("demo-1", rare, "b", "ann"),
 		"controls":            line("demo-1", "a", strings.Repeat("\x1b[2J\x00", 3000), "ann"),
 		"survey":              many.String(),
 	} {
-		t.Run(name, func(t *testing.T) {
-			reply := hookReply(t, hookStore(t, lines), "ann", nil, "session-start")
-			text, _ := reply["hookSpecificOutput"].(map[string]any)["additionalContext"].(string)
-			if n := host.Length(text); n == 0 || n > contextLimit {
-				t.Errorf("%d characters, want 1 to %d", n, contextLimit)
-			}
-			if strings.ContainsAny(text, "\x1b\x00") {
-				t.Error("control characters get through")
-			}
-		})
+		for _, h := range []host.Host{host.Claude, host.Codex} {
+			t.Run(name+" "+string(h), func(t *testing.T) {
+				reply := hookReply(t, hookStore(t, lines), "ann", nil, "session-start", "--host", string(h))
+				text, _ := reply["hookSpecificOutput"].(map[string]any)["additionalContext"].(string)
+				if n := h.Length(text); n == 0 || n > contextLimit {
+					t.Errorf("%d characters, want 1 to %d", n, contextLimit)
+				}
+				if strings.ContainsAny(text, "\x1b\x00") {
+					t.Error("control characters get through")
+				}
+			})
+		}
 	}
 }
 
