@@ -59,7 +59,11 @@ func hookStore(t testing.TB, lines string) string {
 func TestSessionStartFits(t *testing.T) {
 	rare := strings.Repeat("🚢 ", 6000)
 	line := func(id, title, description, assignee string) string {
-		return fmt.Sprintf(`{"id":%q,"title":%q,"description":%q,"status":"in_progress","issue_type":"task","assignee":%q}`+"\n", id, title, description, assignee)
+		text, err := json.Marshal(map[string]string{"id": id, "title": title, "description": description, "status": "in_progress", "issue_type": "task", "assignee": assignee})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text) + "\n"
 	}
 	var many strings.Builder
 	for i := range 400 {
@@ -78,6 +82,9 @@ func TestSessionStartFits(t *testing.T) {
 				text, _ := reply["hookSpecificOutput"].(map[string]any)["additionalContext"].(string)
 				if n := h.Length(text); n == 0 || n > contextLimit {
 					t.Errorf("%d characters, want 1 to %d", n, contextLimit)
+				}
+				if !strings.Contains(text, "demo-1") {
+					t.Errorf("nothing of the issues is left: %q", text)
 				}
 				if strings.ContainsAny(text, "\x1b\x00") {
 					t.Error("control characters get through")
