@@ -139,7 +139,8 @@ func (c surroundings) leads(lead clause) bool {
 	case "", ".", ";", "!", "?", "|": // nothing or something else was said
 		return true
 	case ":":
-		return c.predicated() && p.succeeds().MatchString(c.said()) || (c.predicated() || c.alone()) && !making()
+		return c.predicated() && p.succeeds().MatchString(c.said()) ||
+			(c.predicated() || c.alone()) && (!making() || p.verifying().MatchString(lead.prior))
 	case "(", "-", "–", "—", "--", "→", "->", "=>":
 		claims := p.claim().MatchString(lead.prior) || p.state().MatchString(lead.prior) || p.succeeds().MatchString(c.said())
 		return claims && !strings.HasSuffix(lead.prior, "`c`") && !making()
@@ -152,7 +153,8 @@ func (c surroundings) leads(lead clause) bool {
 
 // goesOn tells whether a clause asked for other code, as in "run X, then Y".
 func (c surroundings) goesOn(prior string) bool {
-	return phrases().asked().MatchString(strings.TrimRight(prior, "`c, "))
+	first, _, _ := strings.Cut(prior, "`c`")
+	return phrases().asked().MatchString(strings.TrimSpace(first))
 }
 
 // predicated tells whether something is said of the code behind it.

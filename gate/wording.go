@@ -22,6 +22,7 @@ type wording struct {
 	asked        phrase // a clause that ends in asking
 	by           phrase // a clause that ends in what names a means
 	claim        phrase // something is said to hold, or to be looked at
+	verifying    phrase // a label for what shows that it holds
 	state        phrase // likewise, less clearly
 	making       phrase // a clause about making or changing something
 	circumstance phrase // a clause that tells where or when
@@ -56,7 +57,7 @@ type wording struct {
 
 // Pieces of the expressions below.
 const (
-	success = `pass(?:es|ed|ing)?|succeeds?|succeeded|successful(?:ly)?|works?|working|builds?|built|compiles?|complet(?:es?|ed)|validates?|runs?|` +
+	success = `pass(?:es|ed|ing)?|succeeds?|succeeded|successful(?:ly)?|works?|working|builds?|built|compile[sd]?|complet(?:es?|ed)|validates?|runs?|` +
 		`clean(?:ly)?|green|ok(?:ay)?|happy|fine|valid|exit(?:s|ed)?(?: with)?(?: code| status)?(?: 0| zero)|returns? (?:0|zero)`
 	adverbs = `(?:(?:now|also|still|already|fully|properly|correctly|always|all|both|then|each|never|no longer|not|\w+ly)\s+)*`
 	modals  = `(?:must|should|shall|will|would|can|could|may|might|has to|have to|needs? to|do|does|did)`
@@ -65,34 +66,52 @@ const (
 var phrases = sync.OnceValue(func() wording {
 	return wording{
 		boundary: written(`(?i)[.!?;|]\s|[:(,–—→]|\s-+\s|\s[-=]>|\b(?:and|or|but|so|then|that|whereas|plus|also)\s`),
-		opening:  written(`(?i)^(?:(?:the|a|this|command|script|check|following|now|finally|first|next|again|afterwards|please|manually|locally|both|either|all of)\s*)*$`),
-		asked: written(`(?i)^(?:(?:please|manually|now|finally|first|next|again|afterwards|locally|always|to|i|we|you|just|by|after|must|should|` + adverbs + `)\s*)*` +
-			`(?:(?:re-?)?run(?:ning)?|execut(?:e|ing)|invok(?:e|ing)|try|tests?|checks?|make sure|see that|verif(?:y|ied|ies|ication)|confirm(?:s|ed)?|ensure|validate|prove)(?:\s+(?:with|by|via|using|that|the|commands?|command|it|this|inline|run|running|also))*$|` +
-			`^when (?:i|we|you|(?:the|an?) \w+) (?:runs?|executes?|types?)$|^(?:an?|the|any|new|every|\s)*(?:contributor|developer|maintainer|reviewer|user|operator|anyone|everyone|one)s? can (?:now |still |also )?(?:run|execute)$|\b(?:verified|checked|tested|confirmed|validated|covered|shown|proved|proven|measured) (?:with|by|via|using)(?: running)?$|` +
+		opening: written(`(?i)^(?:(?:the|a|this|command|script|check|following|now|finally|first|next|again|afterwards|please|manually|locally|both|` +
+			`either|all of)\s*)*$`),
+		asked: written(`(?i)^(?:(?:please|manually|now|finally|first|next|again|afterwards|locally|always|to|i|we|you|just|by|after|must|` +
+			`should|` + adverbs + `)\s*)*` +
+			`(?:(?:re-?)?run(?:ning)?|execut(?:e|ing)|invok(?:e|ing)|try|tests?|checks?|make sure|see that|verif(?:y|ied|ies|ication)|confirm(?:s|ed)?|` +
+			`ensure|validate|prove|compare)(?:\s+(?:with|by|via|using|that|the|commands?|command|it|this|inline|run|running|also))*$|` +
+			`^when (?:i|we|you|(?:the|an?) \w+) (?:runs?|executes?|types?)$|^(?:an?|the|any|new|every|\s)*(?:contributor|developer|maintainer|reviewer|user|` +
+			`operator|anyone|everyone|one)s? can (?:now |still |also )?(?:run|execute)$|\b(?:verified|checked|tested|confirmed|validated|covered|shown|` +
+			`proved|proven|measured) (?:with|by|via|using)(?: running)?$|` +
 			`\b(?:pass(?:es|ed|ing)?)$`),
 		by: written(`(?i)\b(?:with|using|via|under|in|from|through|running)(?: the)?$`),
-		claim: written(`(?i)\b(?:` + success + `|tests?|tested|testing|lint(?:s|ed|ing)?|formatted|verif\w+|check(?:s|ed)?|confirm\w*|no|zero|none|without|coverage|type-?check\w*|` +
+		claim: written(`(?i)\b(?:` + success + `|tests?|tested|testing|lint(?:s|ed|ing)?|formatted|verif\w+|check(?:s|ed)?|confirm\w*|no|zero|none|0|` +
+			`without|coverage|type-?check\w*|` +
 			`benchmarks?|smoke|unchanged|reproduc\w+|acceptance)\b|[<>≤≥=%✓✅]`),
-		state: written(`(?i)\b(?:is|are|has|have|must|should|stays?|remains?|holds?|shows?|exists?)\b`),
-		making: written(`(?i)^(?:(?:to|we|must|should|` + adverbs + `)\s*)*(?:add|implement|creat|support|document|updat|replac|renam|remov|introduc|us(?:e|es|ing)\b|provid|expos|defin|wrap|extend|` +
-			`fix|refactor|mov|chang|detect|handl|pars|allow|block|reject|den(?:y|ies)|match|configur|wire|install|write|new\b|examples?|usage|such as|like|e\.g|inputs?|out of scope|non-goal|future|deferred|error|expected\b|message|outputs?|prints?|never|not\b|default|given|when|while|users?\b|roll\s?back|restart|deploy|releas|publish|start|launch|entry\s?point|commands?\b|commit|branch|title|label|config|key|workaround|alternative|before|after|old\b|was\b|from\b|alias|shortcut|set\s?up|clean\s?up|undo)`),
+		verifying: written(`(?i)\b(?:verif\w+|validation|checks?|lint|smoke)\b`),
+		state:     written(`(?i)\b(?:is|are|has|have|must|should|stays?|remains?|holds?|shows?|exists?)\b`),
+		making: written(`(?i)^(?:(?:to|we|must|should|` + adverbs + `)\s*)*(?:add|implement|creat|support|document|updat|replac|renam|remov|introduc|` +
+			`us(?:e|es|ing)\b|provid|expos|defin|wrap|extend|fix|refactor|mov|chang|detect|handl|pars|allow|block|reject|den(?:y|ies)|match|` +
+			`configur|wire|install|write|new\b|roll\s?back|restart|deploy|releas|publish|start|launch|set up|clean up|undo|` +
+			`such as|like|out of scope|non-goal|future|deferred|never|not\b|given|when|while|users?\b|before|after|from\b)|` +
+			`^(?:\w+\s+)?(?:(?:example|input|output|print|error|command|message|label|title|branch|alternative|workaround|shortcut|alias|entry\s?point|` +
+			`key)(?:e?s)?|` +
+			`usage|expected|default|config|commit|old|was|setup|cleanup)(?:\s+\w+)?$`),
 		occasion:     written(`(?i)\b(?:after|before|once|when|while|if|given|with|on)$`),
 		checking:     written(`(?i)^to (?:verify|check|confirm|test|validate|ensure|prove|see)\b`),
 		circumstance: written(`(?i)^(?:in|on|at|after|from|once|inside|under)\s[^,]*$`),
-		denied: written(`(?i)\b(never|not|nor|cannot|not (?:\w+ ){0,3}that|\w+n['’]t|no longer|no need (?:to|for)|without|avoid\w*|instead of|rather than|unlike|stop|forbid\w*|refus\w+|reject\w*|block(?:s|ed|ing)?|` +
-			`prevent\w*|den(?:y|ies|ied|ying)|bann?(?:s|ed)?|prohibit\w*|skip\w*|ignor\w+|omit\w*|disabl\w+|exclud\w+|drop\w*)(?:\s+(?:to|be|ever|by|via|the|a|an|any|all|only|need(?:s|ing)?|allowed|having))*` +
+		denied: written(`(?i)\b(never|not|nor|cannot|not (?:\w+ ){0,3}that|\w+n['’]t|no longer|no need (?:to|for)|without|avoid\w*|instead of|rather than|` +
+			`unlike|stop|forbid\w*|refus\w+|reject\w*|block(?:s|ed|ing)?|` +
+			`prevent\w*|den(?:y|ies|ied|ying)|bann?(?:s|ed)?|prohibit\w*|skip\w*|ignor\w+|omit\w*|disabl\w+|exclud\w+|drop\w*)(?:\s+(?:to|be|ever|by|via|the|` +
+			`a|an|any|all|only|need(?:s|ing)?|allowed|having))*` +
 			`(?:\s+(?:run|runs|running|use|uses|using|call|calls|calling|invok(?:e|es|ing)|execut(?:e|es|ing)|requir(?:e|es|ing)|typing|try|for|of|from|with))*$`),
-		follows: written(`(?i)^(?:$|[.,;)&+/<>=≤≥!✓✅0-9\x60]|` + adverbs + `(?:$|` + success + `|` + modals + `\b|(?:is|are|was|were|has|have|takes?|gives?)\b|` +
-			`[a-z-]+s\b|commands?\b|(?:on|in|at|by|to|of|with|without|from|for|under|over|against|across|within|inside|outside|after|before|until|as|when|if|where|while|which|that|and|or|but|so|then|once|twice|again|locally|too|via|using|per|both|because|since|between|during|it|the|three times)\b))`),
+		follows: written(`(?i)^(?:$|[.,;)&+/<>=≤≥!✓✅0-9\x60]|` + adverbs + `(?:$|` + success + `|` + modals + `\b|(?:is|are|was|were|has|have|takes?|` +
+			`gives?)\b|` +
+			`[a-z-]+s\b|commands?\b|(?:on|in|at|by|to|of|with|without|from|for|under|over|against|across|within|inside|outside|after|before|until|as|when|if|` +
+			`where|while|which|that|and|or|but|so|then|once|twice|again|locally|too|via|using|per|both|because|since|between|during|it|the|three times)\b))`),
 		aside: written(`^\([^()]*\)`),
 		noun:  written(`(?i)^(?:\w+(?:ss|us|is|ias)\b|[a-z]+s\s+(?:is|are|was|were|has|have|can|will|must|should)\b)`),
 		failing: written(`(?i)^(?:commands?\s+)?(?:(?:with|without|on|for|in|inside|against|from)\s+(?:[^\s,;.]+\s+){1,5}?)?` +
 			`(?:(?:` + modals + `|now|still|also|then|to|\w+ly)\s+)*` +
 			`(?:fail(?:s|ed|ing|ure)?\b|errors?(?:\s+out)?\b|refuses?\b|rejects?\b|raises?\b|throws?\b|crash(?:es)?\b|panics?\b|aborts?\b|dies?\b|says? no\b|` +
 			`(?:exit(?:s|ed)?|returns?|produces?|gives?|prints?|shows?|reports?|yields?|emits?)\s+(?:with\s+)?(?:an?\s+|the\s+)?` +
-			`(?:(?:exit\s+)?(?:code|status)\s*:?\s*(?:[1-9]|non-?zero)|[12]\s+(?:when|if|on)\b|non-?zero|(?:[\w-]+\s+){0,3}errors?\b)|exit(?:s|ed)?\s+(?:with\s+)?[1-9])`),
+			`(?:(?:exit\s+)?(?:code|status)\s*:?\s*(?:[1-9]|non-?zero)|[12]\s+(?:when|if|on)\b|non-?zero|(?:[\w-]+\s+){0,3}errors?\b)|exit(?:s|` +
+			`ed)?\s+(?:with\s+)?[1-9])`),
 		passing: written(`(?i)^(?:(?:must|should|shall|will|can|may|does|do)\s*(?:not|never|n['’]t)\s+(?:fail|error|crash|panic|hang|break|regress|` +
-			`warn|report|show|produce|print|emit|return|throw|raise|time|leave|change|modify)|(?:never|no longer)\s+(?:fail|error|crash|panic|hang|break|warn|kill|print|show|report)s?\b|` +
+			`warn|report|show|produce|print|emit|return|throw|raise|time|leave|change|modify)|(?:is|are) (?:a )?no-?op\b|(?:never|no longer)\s+(?:fail|error|` +
+			`crash|panic|hang|break|warn|kill|print|show|report)s?\b|` +
 			`(?:exits?|returns?|reports?|shows?|gives?|produces?|prints?|yields?|emits?|has|with)\s+(?:(?:with|code|status|exit)\s+)*(?:no|zero|0|without)\b)`),
 		treated: written(`(?i)^(?:(?:(?:sub)?commands?|targets?|scripts?|recipes?|tasks?|steps?|jobs?|entry|entries|lines?|options?|flags?)\s+)?` +
 			`(?:(?:with|without|on|for|in|inside|within|outside|against|from|behind)\s+(?:[^\s,;.]+\s+){1,5}?)?(?:` +
@@ -101,25 +120,32 @@ var phrases = sync.OnceValue(func() wording {
 			`renamed|allowed|blocked|denied|detected|matched|parsed|handled|recogni[sz]ed|flagged|classified|accepted|intercepted|` +
 			`caught|permitted|rejected|refused|forbidden|prohibited|banned|deleted|gone|rewritten|normali[sz]ed|called|invoked|executed|` +
 			`used|recommended|preferred|suggested|wired|exposed|executable|listed|mentioned|displayed|whitelisted|allowlisted|safe|unsafe|dangerous|` +
-			`unchanged|unaffected|preserved|idempotent|unnecessary|optional|needed|required|exists?|appears?|completes to)\b|` +
-			`(?:is|are|was|has been|must be)\s+(?:never|not|no longer)\b|(?:must|should|shall|will|may|can)\s*(?:not|never|n['’]t)\s+(?:be|exist|run)\b|` +
-			`(?:is|are|was) (?:an?|equivalent|identical|(?:the )?same as)\b|no longer\s+(?:\w+ed|exists?|works|runs)\b|do(?:es)?\s*(?:not|n['’]t)\s+(?:exist|appear|run|work|trigger|match|fire|count)\b|` +
+			`unchanged|unaffected|preserved|unnecessary|optional|needed|required|exists?|appears?|completes to)\b|` +
+			`(?:is|are|was|has been|must be)\s+(?:never|not|no longer)\s+(?:\w+ed|run|part|necessary|an?|the|in)\b|(?:must|should|shall|will|may|` +
+			`can)\s*(?:not|never|n['’]t)\s+(?:be|exist|run)\b|` +
+			`(?:is|are|was) (?:an?|equivalent|identical|(?:the )?same as)\b|no longer\s+(?:\w+ed|exists?|works|runs)\b|do(?:es)?\s*(?:not|n['’]t)\s+(?:exist|` +
+			`appear|run|work|trigger|match|fire|count)\b|` +
 			`(?:allows?|den(?:y|ies)|blocks?|(?:no )?match(?:es)?|flags?|warns?|asks?|safe)(?:$|[\s.|]))`),
-		nothing: written(`(?i)\b(?:no|nothing|none|empty)\b|\b(?:0|zero)\s+(?:[\w-]+\s+)?(?:results?|match(?:es)?|hits?|lines?|occurrences?|references?|usages?|instances?|files?)\b|` +
+		nothing: written(`(?i)\b(?:no|nothing|none|empty)\b|\b(?:0|zero)\s+(?:[\w-]+\s+)?(?:results?|match(?:es)?|hits?|lines?|occurrences?|references?|` +
+			`usages?|instances?|files?)\b|` +
 			`^(?:is|are|prints|outputs|shows|returns?|gives|yields|=+)\s*(?:0|zero)\b`),
-		nowhere:  written(`(?i)\b(?:no|zero|0)\s+(?:[\w-]+\s+){0,3}(?:results?|match(?:es)?|hits?|occurrences?|references?|usages?|uses?|instances?|calls?|imports?)\b[^.;]*$`),
-		succeeds: written(`(?i)^(?:` + modals + `\s+)?(?:(?:is|are|be|stays?|remains?)\s+)?` + adverbs + `(?:` + success + `|no (?:errors?|warnings?|findings?|issues?|failures?)|0 |all |verify|verifies|tests?\b)`),
-		results:  written(`(?i)^` + adverbs + `(?:shows?|lists?|prints?|reports?|outputs?|displays?|returns?|exits?)\b`),
+		nowhere: written(`(?i)\b(?:no|zero|0)\s+(?:[\w-]+\s+){0,3}(?:results?|match(?:es)?|hits?|occurrences?|references?|usages?|uses?|instances?|` +
+			`calls?|imports?)\b[^.;]*$`),
+		succeeds: written(`(?i)^(?:` + modals + `\s+)?(?:(?:is|are|be|stays?|remains?)\s+)?` + adverbs + `(?:` + success + `|no (?:errors?|warnings?|` +
+			`findings?|issues?|failures?)|0 |all |verify|verifies|tests?\b)`),
+		results: written(`(?i)^` + adverbs + `(?:shows?|lists?|prints?|reports?|outputs?|displays?|returns?|exits?)\b`),
 		foreign: written(`(?i)[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Cyrillic}\p{Arabic}\p{Greek}äöüßéèêçñ]|` +
 			`\b(?:der|die|das|ist|sind|wird|muss|und|mit|ohne|auf|le|les|la|une?|est|avec|sans|et|el|los|las|del|con|sin|que|debe|não|com|sem)\b`),
 		english: written(`(?i)\b(?:the|is|are|to|of|and|with|for|not|must|should|when|passes|shows)\b`),
-		negated: written(`(?i)\b(?:nicht|nie|niemals|kein\w*|statt|anstelle|ausgabe von|erwähnt|pas|plus|jamais|au lieu|nunca|ya no|não)\b|\bno (?:se|debe|ejecut)|` +
+		negated: written(`(?i)\b(?:nicht|nie|niemals|kein\w*|statt|anstelle|ausgabe von|erwähnt|pas|plus|jamais|au lieu|nunca|ya no|não)\b|\bno (?:se|` +
+			`debe|ejecut)|` +
 			`ない|せず|ません|不|没|別|勿|不要|(?:^| )(?:не|нет|вместо|нельзя)(?:$| )`),
 		things: written(`(?i)\b(?:never|not|don['’]t|block(?:s|ed)?|den(?:y|ies|ied)|reject(?:s|ed)?|forbidden|refused?|allow(?:s|ed)|` +
 			`permit(?:s|ted)|detect(?:s|ed)?|match(?:es|ed)|inputs?|test cases?|examples?|removed|deprecated|replaced|out of scope|non-goals?|anti-?patterns?|` +
 			`subcommands|new commands|supported commands|implemented|supports?|usage|outputs?|safe|unsafe|dangerous|destructive)\b`),
-		inviting:   written(`(?i)\b(?:pass|succeed|work|run|execute|exit|not (?:fail|error|break|crash)|verif|validat|verification|checks?)`),
-		blockBreak: written(`\n[ \t>]*\n|\n[ \t>]*(?:~~~|[\x60]{3})[^\n]*|\n[ \t>*]*(?:Given|When|Then|And)\b|\n[ \t>]*(?:[-*+]|\d+[.)])[ \t]|\n[ \t>]*#|\n[ \t>]*\|`),
+		inviting: written(`(?i)\b(?:pass|succeed|work|run|execute|exit|not (?:fail|error|break|crash)|verif|validat|verification|checks?)`),
+		blockBreak: written(`\n[ \t>]*\n|\n[ \t>]*(?:~~~|[\x60]{3})[^\n]*|\n[ \t>*]*(?:Given|When|Then|And)\b|\n[ \t>]*(?:[-*+]|\d+[.)])[ \t]|\n[ \t>]*#|` +
+			`\n[ \t>]*\|`),
 		itemStart:  written(`^[ \t>]*(?:(?:[-*+]|\d+[.)]|\|)[ \t]+)?(?:\[[ xX]\][ \t]+)?`),
 		enumerated: written("(?:`[^`]*`\\s*(?:,?\\s*(?:and|or|nor|&&?)|,|/|\\||\\+)?\\s*)+$"),
 		enumerates: written("^(?:\\s*(?:,|/|\\||&&?|\\+|,?\\s*(?:and|or|nor)\\b)\\s*(?:and\\s+|or\\s+)?`[^`]*`)+"),
