@@ -163,6 +163,11 @@ func (c surroundings) predicated() bool {
 	return said != "" && !strings.ContainsAny(said[:1], ".,;") && continues(said)
 }
 
+// arrow tells whether an arrow leads from the code to its result.
+func arrow(after string) bool {
+	return strings.HasPrefix(after, "→") || strings.HasPrefix(after, "->") || strings.HasPrefix(after, "=>")
+}
+
 // continues tells whether the sentence goes on behind the code, rather than
 // with a noun that the code names.
 func continues(said string) bool {
@@ -189,7 +194,7 @@ func (c surroundings) toldAfter(searching bool) string {
 		return "mentioned before " + quote(strings.TrimSpace(p.treated().FindString(said)))
 	case p.failing().MatchString(said):
 		return "expected to fail: " + quote(strings.TrimSpace(p.failing().FindString(said)))
-	case !continues(said):
+	case !continues(said) && !arrow(c.after):
 		return "mentioned before " + quote(firstWords(said))
 	}
 	if c.intro == "" {

@@ -57,7 +57,7 @@ type wording struct {
 
 // Pieces of the expressions below.
 const (
-	success = `pass(?:es|ed|ing)?|succeeds?|succeeded|successful(?:ly)?|works?|working|builds?|built|compile[sd]?|complet(?:es?|ed)|validates?|runs?|` +
+	success = `pass(?:es|ed|ing)?|succeeds?|succeeded|success(?:ful|fully)?|works?|working|builds?|built|compile[sd]?|complet(?:es?|ed)|validates?|runs?|` +
 		`clean(?:ly)?|green|ok(?:ay)?|happy|fine|valid|exit(?:s|ed)?(?: with)?(?: code| status)?(?: 0| zero)|returns? (?:0|zero)`
 	adverbs = `(?:(?:now|also|still|already|fully|properly|correctly|always|all|both|then|each|never|no longer|not|\w+ly)\s+)*`
 	modals  = `(?:must|should|shall|will|would|can|could|may|might|has to|have to|needs? to|do|does|did)`
@@ -73,10 +73,10 @@ var phrases = sync.OnceValue(func() wording {
 			`(?:(?:re-?)?run(?:ning)?|execut(?:e|ing)|invok(?:e|ing)|try|tests?|checks?|make sure|see that|verif(?:y|ied|ies|ication)|confirm(?:s|ed)?|` +
 			`ensure|validate|prove|compare)(?:\s+(?:with|by|via|using|that|the|commands?|command|it|this|inline|run|running|also))*$|` +
 			`^when (?:i|we|you|(?:the|an?) \w+) (?:runs?|executes?|types?)$|^(?:an?|the|any|new|every|\s)*(?:contributor|developer|maintainer|reviewer|user|` +
-			`operator|anyone|everyone|one)s? can (?:now |still |also )?(?:run|execute)$|\b(?:verified|checked|tested|confirmed|validated|covered|shown|` +
+			`operator|anyone|everyone|one)s? can (?:now |still |also )?(?:run|execute)$|\b(?:verified|reviewed|inspected|audited|linted|checked|tested|confirmed|validated|covered|shown|` +
 			`proved|proven|measured) (?:with|by|via|using)(?: running)?$|` +
 			`\b(?:pass(?:es|ed|ing)?)$`),
-		by: written(`(?i)\b(?:with|using|via|under|in|from|through|running)(?: the)?$`),
+		by: written(`(?i)\b(?:with|using|via|per|according to|under|in|from|through|running)(?: the)?$`),
 		claim: written(`(?i)\b(?:` + success + `|tests?|tested|testing|lint(?:s|ed|ing)?|formatted|verif\w+|check(?:s|ed)?|confirm\w*|no|zero|none|0|` +
 			`without|coverage|type-?check\w*|` +
 			`benchmarks?|smoke|unchanged|reproduc\w+|acceptance)\b|[<>≤≥=%✓✅]`),
@@ -88,10 +88,10 @@ var phrases = sync.OnceValue(func() wording {
 			`such as|like|out of scope|non-goal|future|deferred|never|not\b|given|when|while|users?\b|before|after|from\b)|` +
 			`^(?:\w+\s+)?(?:(?:example|input|output|print|error|command|message|label|title|branch|alternative|workaround|shortcut|alias|entry\s?point|` +
 			`key)(?:e?s)?|` +
-			`usage|expected|default|config|commit|old|was|setup|cleanup)(?:\s+\w+)?$`),
+			`usage|expected|default|config|commit|old|was|setup|cleanup)(?:\s+(?:is|was|command|message|output|value|name|text|file|line|flag|result|plan|title))?$`),
 		occasion:     written(`(?i)\b(?:after|before|once|when|while|if|given|with|on)$`),
 		checking:     written(`(?i)^to (?:verify|check|confirm|test|validate|ensure|prove|see)\b`),
-		circumstance: written(`(?i)^(?:in|on|at|after|from|once|inside|under)\s[^,]*$`),
+		circumstance: written(`(?i)^(?:in|on|at|after|from|once|inside|under|with|without|for)\s[^,]*$`),
 		denied: written(`(?i)\b(never|not|nor|cannot|not (?:\w+ ){0,3}that|\w+n['’]t|no longer|no need (?:to|for)|without|avoid\w*|instead of|rather than|` +
 			`unlike|stop|forbid\w*|refus\w+|reject\w*|block(?:s|ed|ing)?|` +
 			`prevent\w*|den(?:y|ies|ied|ying)|bann?(?:s|ed)?|prohibit\w*|skip\w*|ignor\w+|omit\w*|disabl\w+|exclud\w+|drop\w*)(?:\s+(?:to|be|ever|by|via|the|` +
@@ -99,6 +99,7 @@ var phrases = sync.OnceValue(func() wording {
 			`(?:\s+(?:run|runs|running|use|uses|using|call|calls|calling|invok(?:e|es|ing)|execut(?:e|es|ing)|requir(?:e|es|ing)|typing|try|for|of|from|with))*$`),
 		follows: written(`(?i)^(?:$|[.,;)&+/<>=≤≥!✓✅0-9\x60]|` + adverbs + `(?:$|` + success + `|` + modals + `\b|(?:is|are|was|were|has|have|takes?|` +
 			`gives?)\b|` +
+			`(?:outputs?|results?) (?:is|are|has|have|shows?|includes?|contains?|lists?|matches|equals|stays?|remains?|unchanged|must|should)\b|` +
 			`[a-z-]+s\b|commands?\b|(?:on|in|at|by|to|of|with|without|from|for|under|over|against|across|within|inside|outside|after|before|until|as|when|if|` +
 			`where|while|which|that|and|or|but|so|then|once|twice|again|locally|too|via|using|per|both|because|since|between|during|it|the|three times)\b))`),
 		aside: written(`^\([^()]*\)`),
@@ -120,7 +121,7 @@ var phrases = sync.OnceValue(func() wording {
 			`renamed|allowed|blocked|denied|detected|matched|parsed|handled|recogni[sz]ed|flagged|classified|accepted|intercepted|` +
 			`caught|permitted|rejected|refused|forbidden|prohibited|banned|deleted|gone|rewritten|normali[sz]ed|called|invoked|executed|` +
 			`used|recommended|preferred|suggested|wired|exposed|executable|listed|mentioned|displayed|whitelisted|allowlisted|safe|unsafe|dangerous|` +
-			`unchanged|unaffected|preserved|unnecessary|optional|needed|required|exists?|appears?|completes to)\b|` +
+			`unchanged|unaffected|preserved|unnecessary|done|run by|optional|needed|required|exists?|appears?|completes to)\b|` +
 			`(?:is|are|was|has been|must be)\s+(?:never|not|no longer)\s+(?:\w+ed|run|part|necessary|an?|the|in)\b|(?:must|should|shall|will|may|` +
 			`can)\s*(?:not|never|n['’]t)\s+(?:be|exist|run)\b|` +
 			`(?:is|are|was) (?:an?|equivalent|identical|(?:the )?same as)\b|no longer\s+(?:\w+ed|exists?|works|runs)\b|do(?:es)?\s*(?:not|n['’]t)\s+(?:exist|` +
