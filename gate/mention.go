@@ -119,10 +119,16 @@ func (c surroundings) asked(words string) bool {
 	if p.asked().MatchString(words) || p.checking().MatchString(c.after) {
 		return true
 	}
-	if at := p.by().FindStringIndex(words); at != nil && p.claim().MatchString(words[:at[0]]) && !p.making().MatchString(words) {
+	if at := p.by().FindStringIndex(words); at != nil && (p.claim().MatchString(words[:at[0]]) || c.holds()) && !p.making().MatchString(words) {
 		return true
 	}
-	return p.circumstance().MatchString(words) && p.succeeds().MatchString(c.said())
+	return p.circumstance().MatchString(words) && c.holds()
+}
+
+// holds tells whether the text says of the code that it is to succeed.
+func (c surroundings) holds() bool {
+	p, said := phrases(), c.said()
+	return p.succeeds().MatchString(said) || p.passing().MatchString(said)
 }
 
 // begins tells whether the clause begins with the code.
@@ -139,10 +145,10 @@ func (c surroundings) leads(lead clause) bool {
 	case "", ".", ";", "!", "?", "|": // nothing or something else was said
 		return true
 	case ":":
-		return c.predicated() && p.succeeds().MatchString(c.said()) ||
+		return c.predicated() && c.holds() ||
 			(c.predicated() || c.alone()) && (!making() || p.verifying().MatchString(lead.prior))
 	case "(", "-", "–", "—", "--", "→", "->", "=>":
-		claims := p.claim().MatchString(lead.prior) || p.state().MatchString(lead.prior) || p.succeeds().MatchString(c.said())
+		claims := p.claim().MatchString(lead.prior) || p.state().MatchString(lead.prior) || c.holds()
 		return claims && !strings.HasSuffix(lead.prior, "`c`") && !making()
 	case ",":
 		return c.predicated() || c.alone() && p.circumstance().MatchString(lead.prior) || c.goesOn(lead.prior)

@@ -101,7 +101,7 @@ var phrases = sync.OnceValue(func() wording {
 			`gives?)\b|` +
 			`(?:outputs?|results?) (?:is|are|has|have|shows?|includes?|contains?|lists?|matches|equals|stays?|remains?|unchanged|must|should)\b|` +
 			`[a-z-]+s\b|commands?\b|(?:on|in|at|by|to|of|with|without|from|for|under|over|against|across|within|inside|outside|after|before|until|as|when|if|` +
-			`where|while|which|that|and|or|but|so|then|once|twice|again|locally|too|via|using|per|both|because|since|between|during|it|the|three times)\b))`),
+			`where|while|which|that|and|or|but|so|then|once|twice|again|locally|too|via|using|per|both|because|since|between|during|it|the|no|zero|three times)\b))`),
 		aside: written(`^\([^()]*\)`),
 		noun:  written(`(?i)^(?:\w+(?:ss|us|is|ias)\b|[a-z]+s\s+(?:is|are|was|were|has|have|can|will|must|should)\b)`),
 		failing: written(`(?i)^(?:commands?\s+)?(?:(?:with|without|on|for|in|inside|against|from)\s+(?:[^\s,;.]+\s+){1,5}?)?` +
