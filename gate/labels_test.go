@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -60,6 +61,44 @@ func TestLabels(t *testing.T) {
 	t.Logf("held back: %s", held)
 	if all.right < 70 || all.precision() < 0.98 || all.recall() < 0.95 {
 		t.Errorf("precision must be 0.98 and recall 0.95 at least, over 70 commands")
+	}
+}
+
+// TestSpans holds Plan to what a reader said of invented criteria, which the file
+// tells of.
+func TestSpans(t *testing.T) {
+	file, err := os.ReadFile("testdata/spans")
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := map[string]string{"r": "run", "n": "not", "o": "open"}
+	mark := regexp.MustCompile("`\\{([rno])\\}")
+	home := func(word string) bool { return word == "$HOME" }
+	_, texts, _ := strings.Cut(string(file), "\n---\n")
+	var all score
+	for text := range strings.SplitSeq(texts, "\n---\n") {
+		labels := mark.FindAllStringSubmatch(text, -1)
+		for _, check := range gate.Plan(mark.ReplaceAllString(text, "`"), home) {
+			if check.Origin != gate.Span {
+				continue
+			}
+			if len(labels) == 0 {
+				t.Fatalf("%q has no label", check.Text)
+			}
+			label := said[labels[0][1]]
+			labels = labels[1:]
+			if is := check.Class != gate.Skipped; label != "open" && is != (label == "run") {
+				t.Logf("labelled %s: %s %s %s", label, check.Class, check.Text, check.Reason)
+			}
+			all.count(check, label)
+		}
+		if len(labels) > 0 {
+			t.Fatalf("%d labels without code in %q", len(labels), text)
+		}
+	}
+	t.Log(all)
+	if all.precision() < 0.98 || all.recall() < 0.95 {
+		t.Errorf("%s: precision must be 0.98 and recall 0.95 at least", all)
 	}
 }
 

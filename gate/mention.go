@@ -200,7 +200,7 @@ func (c surroundings) toldAfter(searching bool) string {
 		return "mentioned before " + quote(strings.TrimSpace(p.treated().FindString(said)))
 	case p.failing().MatchString(said):
 		return "expected to fail: " + quote(strings.TrimSpace(p.failing().FindString(said)))
-	case !continues(said) && !arrow(c.after):
+	case !continues(said) && !arrow(c.after) && !p.running().MatchString(c.before):
 		return "mentioned before " + quote(firstWords(said))
 	}
 	if c.intro == "" {

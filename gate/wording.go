@@ -20,6 +20,7 @@ type wording struct {
 	boundary     phrase // where a clause ends, and what ends it
 	opening      phrase // a clause that only leads to its subject
 	asked        phrase // a clause that ends in asking
+	running      phrase // before: whatever it is called behind it, it is to be run
 	by           phrase // a clause that ends in what names a means
 	claim        phrase // something is said to hold, or to be looked at
 	verifying    phrase // a label for what shows that it holds
@@ -76,7 +77,8 @@ var phrases = sync.OnceValue(func() wording {
 			`operator|anyone|everyone|one)s? can (?:now |still |also )?(?:run|execute)$|\b(?:verified|reviewed|inspected|audited|linted|checked|tested|confirmed|validated|covered|shown|` +
 			`proved|proven|measured) (?:with|by|via|using)(?: running)?$|` +
 			`\b(?:pass(?:es|ed|ing)?)$`),
-		by: written(`(?i)\b(?:with|using|via|per|according to|under|in|from|through|running)(?: the)?$`),
+		running: written(`(?i)\b(?:run(?:ning)?|execut(?:e|ing))$`),
+		by:      written(`(?i)\b(?:with|using|via|per|according to|under|in|from|through|running)(?: the)?$`),
 		claim: written(`(?i)\b(?:` + success + `|tests?|tested|testing|lint(?:s|ed|ing)?|formatted|verif\w+|check(?:s|ed)?|confirm\w*|no|zero|none|0|` +
 			`without|coverage|type-?check\w*|` +
 			`benchmarks?|smoke|unchanged|reproduc\w+|acceptance)\b|[<>≤≥=%✓✅]`),
