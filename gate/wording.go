@@ -90,7 +90,9 @@ var phrases = sync.OnceValue(func() wording {
 			`such as|like|out of scope|non-goal|future|deferred|never|not\b|given|when|while|users?\b|before|after|from\b)|` +
 			`^(?:\w+\s+)?(?:(?:example|input|output|print|error|command|message|label|title|branch|alternative|workaround|shortcut|alias|entry\s?point|` +
 			`key)(?:e?s)?|` +
-			`usage|expected|default|config|commit|old|was|setup|cleanup)(?:\s+(?:is|was|command|message|output|value|name|text|file|line|flag|result|plan|title))?$`),
+			`usage|expected|default|config|commit|old|was|setup|cleanup)(?:\s+(?:is|was|command|message|output|value|name|text|file|line|flag|result|plan|title))?$|` +
+			`\b(?:removed|added|created|generated|installed|moved|excluded|included|deleted|replaced|fetched|downloaded|made|written|started)\s+` +
+			`(?:with|using|via|from|by|in|under|through)$`),
 		occasion:     written(`(?i)\b(?:after|before|once|when|while|if|given|with|on)$`),
 		checking:     written(`(?i)^to (?:verify|check|confirm|test|validate|ensure|prove|see)\b`),
 		circumstance: written(`(?i)^(?:in|on|at|after|from|once|inside|under|with|without|for)\s[^,]*$`),
@@ -128,7 +130,7 @@ var phrases = sync.OnceValue(func() wording {
 			`can)\s*(?:not|never|n['’]t)\s+(?:be|exist|run)\b|` +
 			`(?:is|are|was) (?:an?|equivalent|identical|(?:the )?same as)\b|no longer\s+(?:\w+ed|exists?|works|runs)\b|do(?:es)?\s*(?:not|n['’]t)\s+(?:exist|` +
 			`appear|run|work|trigger|match|fire|count)\b|` +
-			`(?:allows?|den(?:y|ies)|blocks?|(?:no )?match(?:es)?|flags?|warns?|asks?|safe)(?:$|[\s.|]))`),
+			`(?:allows?|den(?:y|ies)|blocks?|(?:no )?match(?:es)?|flags?|warns?|asks?|safe)\s*(?:$|[.,;|()]))`),
 		nothing: written(`(?i)\b(?:no|nothing|none|empty)\b|\b(?:0|zero)\s+(?:[\w-]+\s+)?(?:results?|match(?:es)?|hits?|lines?|occurrences?|references?|` +
 			`usages?|instances?|files?)\b|` +
 			`^(?:is|are|prints|outputs|shows|returns?|gives|yields|=+)\s*(?:0|zero)\b`),
