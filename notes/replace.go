@@ -12,7 +12,7 @@ import (
 //
 // It refuses malformed notes (*Error), a name that cannot be a section's, and
 // a body that holds a delimiter line or leaves a code fence, an HTML block or
-// a comment open, naming the line of the body.
+// a comment open (*BodyError).
 func (d *Doc) Replace(name, body string) (*Doc, error) {
 	if err := d.accepts(name, body); err != nil {
 		return nil, err
@@ -111,12 +111,12 @@ func (d *Doc) accepts(name, body string) error {
 	delimiters, _ := scan(alone)
 	if len(delimiters) > 2 || len(delimiters) == 2 && delimiters[1].line.End != len(alone) {
 		inside := delimiters[1]
-		return fmt.Errorf("section %q: line %d of its text is a section delimiter: %s", name, inside.number-1, inside)
+		return &BodyError{name, inside.number - 1, "is a section delimiter: " + inside.String(), "put that line into a code fence, where it is text"}
 	}
 	if len(delimiters) < 2 {
 		start, kind := blockAt(alone, lineStart(alone, len(alone)))
 		line, _ := position(alone, start)
-		return fmt.Errorf("section %q: line %d of its text begins %s", name, line-1, kind)
+		return &BodyError{name, line - 1, "begins " + kind, "close it"}
 	}
 	return nil
 }

@@ -65,6 +65,10 @@ func (e *InvalidError) Error() string {
 	return message
 }
 
+// InNotes tells whether the first finding is about what stands in the notes, and
+// not about the value that was to be written.
+func (e *InvalidError) InNotes() bool { return e.Findings[0].Line > 0 }
+
 // Hint is that of the first finding.
 func (e *InvalidError) Hint() string { return e.Findings[0].Hint }
 

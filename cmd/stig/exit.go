@@ -90,6 +90,7 @@ func endings() []ending {
 		with(exitStore, func(*host.BlockError) string { return "take out what is too much by hand" }),
 		with(exitStore, func(e *beads.RefusedError) string { return e.Hint }),
 		with(exitStore, func(e *beads.StoreError) string { return e.Hint }),
+		with(exitUsage, func(e *notes.BodyError) string { return e.Hint }),
 		with(exitStore, func(*notes.Error) string { return "mend the delimiters in the notes by hand, then try again" }),
 		with(exitUsage, func(e *checkpoint.MissingEstimateError) string {
 			return fmt.Sprintf("type stig checkpoint %s --done … --learned … --remains … --downstream …, or --no-context", e.ID)
@@ -109,7 +110,11 @@ func classify(err error) failure {
 		}
 	}
 	if e, ok := errors.AsType[*signals.InvalidError](err); ok {
-		return failure{code: exitUsage, message: err.Error(), hint: hintFor(err, e)}
+		f := failure{code: exitUsage, message: err.Error(), hint: hintFor(err, e)}
+		if e.InNotes() {
+			f.code = exitStore
+		}
+		return f
 	}
 	return failure{code: exitStore, message: err.Error()}
 }

@@ -63,7 +63,7 @@ func (a *app) merge(files []string, output string) (merge.Result, error) {
 	for i, name := range files {
 		text, err := readText(a.under(name))
 		if err != nil {
-			return merge.Result{}, err
+			return merge.Result{}, placed(err)
 		}
 		texts[i] = text
 	}

@@ -2,10 +2,19 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 )
+
+// placed puts the path first in what is wrong with a file.
+func placed(err error) error {
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
+		return fmt.Errorf("%s: %w", shortest(at.Path), at.Err)
+	}
+	return err
+}
 
 // replaceFile gives a file new content in one step, so that nobody ever sees
 // half of it. It keeps the mode, and follows symbolic links. Checks are made when

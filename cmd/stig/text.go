@@ -44,7 +44,7 @@ func (a *app) read(t text) (string, error) {
 	case t.file != "":
 		read, err := os.ReadFile(filepath.Join(a.dir, t.file))
 		if err != nil {
-			return "", usage("--file: "+err.Error(), "")
+			return "", usage("--file: "+placed(err).Error(), "")
 		}
 		return string(read), nil
 	}
