@@ -65,6 +65,14 @@ type Changed struct {
 	To     string `json:"to"`
 }
 
+func changedBy(changes []signals.Change) []Changed {
+	list := []Changed{}
+	for _, c := range changes {
+		list = append(list, Changed{Signal: c.Signal.String(), From: c.From, To: c.To})
+	}
+	return list
+}
+
 // Ref names another issue.
 type Ref struct {
 	ID     string `json:"id"`
@@ -144,7 +152,7 @@ func (u Update) permit() notes.Permit {
 // Apply makes the update in the notes of an issue. It is pure: Write and its
 // dry run both do no more than this.
 func Apply(id string, d *notes.Doc, u Update, rules Rules) (*notes.Doc, *Report, error) {
-	r := &Report{ID: id, Changed: []Changed{}, Sections: []string{}, Alerts: []Alert{}, Warnings: []string{}, Dependents: []Ref{}}
+	r := &Report{ID: id, Sections: []string{}, Alerts: []Alert{}, Warnings: []string{}, Dependents: []Ref{}}
 	before := signals.Read(d, rules.Schema)
 	result, err := r.writeSignals(d, u, rules)
 	if err != nil {
@@ -188,9 +196,7 @@ func (r *Report) writeSignals(d *notes.Doc, u Update, rules Rules) (*notes.Doc, 
 	if err != nil {
 		return nil, &IssueError{ID: r.ID, Err: err}
 	}
-	for _, c := range changes {
-		r.Changed = append(r.Changed, Changed{Signal: c.Signal.String(), From: c.From, To: c.To})
-	}
+	r.Changed = changedBy(changes)
 	r.Warnings = append(r.Warnings, warnings...)
 	if result.Text() != d.Text() {
 		r.Sections = append(r.Sections, signals.Section)

@@ -92,7 +92,7 @@ func (q Question) part(now time.Time) (signals.Part, error) {
 	}
 	switch {
 	case q.Default < 0 || q.Default > len(q.Options):
-		return signals.Part{}, &QuestionError{fmt.Sprintf("the default must be one of the %d options; found %d", len(q.Options), q.Default), ""}
+		return signals.Part{}, &QuestionError{fmt.Sprintf("the default must be an option, 1 to %d; found %d", len(q.Options), q.Default), ""}
 	case q.Default > 0 && (q.After < time.Minute || q.After%time.Minute != 0):
 		return signals.Part{}, &QuestionError{fmt.Sprintf("a default holds after whole minutes, at least one; found %s", q.After), ""}
 	case q.Default == 0 && q.After != 0:
@@ -136,7 +136,7 @@ func Resolve(ctx context.Context, s beads.Store, o beads.Options, id string, a A
 		}
 		r = &Resolution{
 			ID: record.Text(beads.ID), Title: record.Text(beads.Title), By: a.By,
-			Questions: []string{}, Changed: []Changed{}, Warnings: []string{},
+			Questions: []string{}, Warnings: []string{},
 		}
 		doc, err := r.answer(notes.Parse(record.Text(beads.Notes)), a, rules)
 		if err != nil {
@@ -171,9 +171,7 @@ func (r *Resolution) answer(d *notes.Doc, a Answer, rules Rules) (*notes.Doc, er
 	if err != nil {
 		return nil, &IssueError{ID: r.ID, Err: err}
 	}
-	for _, c := range changes {
-		r.Changed = append(r.Changed, Changed{Signal: c.Signal.String(), From: c.From, To: c.To})
-	}
+	r.Changed = changedBy(changes)
 	r.Warnings = append(r.Warnings, warnings...)
 	after, err = signals.AddPart(after, signals.Part{Kind: signals.Resolved, Date: rules.today(), By: a.By, Text: text})
 	if err != nil {

@@ -48,11 +48,11 @@ func (a *app) run(ctx context.Context, args []string) int {
 	root.SetIn(a.in)
 	root.SetOut(a.out)
 	root.SetErr(a.err)
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	if err != nil && ctx.Err() != nil {
 		return exitInterrupted
 	}
-	return a.report(err, args)
+	return a.report(err, cmd, args)
 }
 
 func (a *app) command() *cobra.Command {
@@ -74,9 +74,7 @@ func (a *app) command() *cobra.Command {
 	flags.BoolVarP(&a.quiet, "quiet", "q", false, "print results only, no hints")
 	flags.BoolVar(&a.noColor, "no-color", false, "print without colour")
 	flags.BoolVar(&a.noInput, "no-input", false, "ask nothing and open no editor, on a terminal too")
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usage(err.Error(), "type "+cmd.CommandPath()+" --help")
-	})
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err.Error(), "") })
 	root.AddGroup(
 		&cobra.Group{ID: "work", Title: "Work:"},
 		&cobra.Group{ID: "decide", Title: "Decide:"},
@@ -103,7 +101,7 @@ func (a *app) command() *cobra.Command {
 // helpAlone is what a command does that has others below it and none was given.
 func (a *app) helpAlone(cmd *cobra.Command, _ []string) error {
 	if a.json {
-		return usage(cmd.CommandPath()+": a command is missing", "type "+cmd.CommandPath()+" --help")
+		return usage(cmd.CommandPath()+": a command is missing", "")
 	}
 	return cmd.Help()
 }
@@ -117,7 +115,7 @@ func (a *app) clock() (time.Time, error) {
 	}
 	t, err := time.Parse(time.RFC3339, fixed)
 	if err != nil {
-		return time.Time{}, usage(fmt.Sprintf("STIG_NOW: must be a time such as 2026-11-20T09:00:00Z; found %q", fixed), "")
+		return time.Time{}, usage(fmt.Sprintf("STIG_NOW: must be a time such as 2026-11-20T09:00:00Z; found %q", fixed), "type unset STIG_NOW, and the time is that of the machine")
 	}
 	return t.Local(), nil
 }

@@ -30,10 +30,7 @@ func (a *app) printChanges(changes []beads.Change, warnings []string, dryRun boo
 			return err
 		}
 	}
-	for _, w := range warnings {
-		a.warn("%s", w)
-	}
-	a.warnOfLines(changes)
+	a.warnOfEdit("", warnings, changes)
 	return nil
 }
 
@@ -100,6 +97,18 @@ func lines(text string) []byte {
 		return nil
 	}
 	return []byte(strings.TrimSuffix(text, "\n") + "\n")
+}
+
+// warnOfEdit warns of what an edit leaves to look at. The warnings are about one
+// issue, or name theirs when id is "".
+func (a *app) warnOfEdit(id string, warnings []string, changes []beads.Change) {
+	if id != "" {
+		id += ": "
+	}
+	for _, w := range warnings {
+		a.warn("%s%s", id, w)
+	}
+	a.warnOfLines(changes)
 }
 
 // warnOfLines warns of lines that some bd commands cannot read.

@@ -84,14 +84,17 @@ func (a *app) readCheckpoint(cmd *cobra.Command, args []string, o *checkpointOpt
 	if err != nil {
 		return err
 	}
+	if strings.TrimSpace(text) == "" && (o.text.given() || cmd.Flags().Changed("message")) {
+		return usage("the state estimate is empty", "say how things stand, or leave out -m, --file and -")
+	}
 	if text != "" && !o.update.Estimate.Empty() {
 		return usage("the state estimate is given twice", "give one text, or --done --learned --remains --downstream")
 	}
 	if text != "" {
 		o.update.Estimate.Body = text
 	}
-	if o.update.Question.Text != "" && strings.TrimSpace(o.update.Question.Text) == "" {
-		return usage("--escalate: the question is empty", "")
+	if cmd.Flags().Changed("escalate") && strings.TrimSpace(o.update.Question.Text) == "" {
+		return usage("--escalate: the question is empty", "say what a person has to decide, or leave it out")
 	}
 	if err := checkEvidence(cmd, o.update); err != nil {
 		return err
@@ -185,9 +188,6 @@ func (a *app) printCheckpoint(r *checkpoint.Report) error {
 	if err := a.print(text.String()); err != nil {
 		return err
 	}
-	for _, w := range r.Warnings {
-		a.warn("%s", w)
-	}
-	a.warnOfLines(r.Lines)
+	a.warnOfEdit(r.ID, r.Warnings, r.Lines)
 	return nil
 }

@@ -200,7 +200,8 @@ func (c *closer) ask(ctx context.Context, t *trial) (bool, error) {
 	_, err := checkpoint.Escalate(ctx, c.site.store, c.edit, t.id, checkpoint.Question{
 		Text: failureText(t.verdict), By: c.closing.Actor, Evidence: c.app.config.Signals.Evidence,
 	}, c.rules)
-	if _, asked := errors.AsType[*checkpoint.EscalationError](err); asked {
+	if asked, ok := errors.AsType[*checkpoint.EscalationError](err); ok {
+		c.app.note("%s", asked)
 		return false, nil
 	}
 	return err == nil, err

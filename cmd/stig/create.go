@@ -23,7 +23,7 @@ func (a *app) createCommand() *cobra.Command {
 			"its parent. With -q nothing but the id is printed.",
 		GroupID: "store",
 		Args:    takes(1, 1, "one title; quote it"),
-		Example: "  stig create \"Read both forms\" --parent demo-4k2 -p 1 --acceptance \"`go test ./...` passes\"\n" +
+		Example: "  stig create \"Read both forms\" --parent demo-4k2 -p 1 --acceptance '`go test ./...` passes'\n" +
 			"  stig create \"Find out why it hangs\" --cynefin complex --deps demo-8x1 --deps related:demo-7pw",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			d.Title = args[0]

@@ -75,7 +75,7 @@ func (o *escalateOptions) readDefault() (err error) {
 			return nil
 		}
 	}
-	return usage(fmt.Sprintf("--default: must be the number or the text of one of the %d options; found %q", len(o.question.Options), o.holds),
+	return usage(fmt.Sprintf("--default: must be the number or the text of an option; found %q", o.holds),
 		"give the options with --option")
 }
 
@@ -190,10 +190,7 @@ func (a *app) printEscalated(r *checkpoint.Report, ready []readyRow) error {
 	if err := a.show(s); err != nil {
 		return err
 	}
-	for _, w := range r.Warnings {
-		a.warn("%s", w)
-	}
-	a.warnOfLines(r.Lines)
+	a.warnOfEdit(r.ID, r.Warnings, r.Lines)
 	return nil
 }
 

@@ -82,7 +82,15 @@ func (a *app) conclude(findings []finding) error {
 	list := []map[string]any{}
 	for _, f := range findings {
 		worst = max(worst, f.code())
-		list = append(list, f.object())
+		object := f.object()
+		if f.dryRun && f.closed != nil {
+			diff, err := diffText(f.closed.Lines)
+			if err != nil {
+				return err
+			}
+			object["diff"] = diff
+		}
+		list = append(list, object)
 	}
 	var err error
 	switch {
@@ -243,9 +251,6 @@ func (a *app) printClosed(c *checkpoint.Closed) error {
 	if err := a.print(text.String()); err != nil {
 		return err
 	}
-	for _, w := range c.Warnings {
-		a.warn("%s: %s", c.ID, w)
-	}
-	a.warnOfLines(c.Lines)
+	a.warnOfEdit(c.ID, c.Warnings, c.Lines)
 	return nil
 }

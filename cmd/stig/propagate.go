@@ -68,9 +68,6 @@ func (a *app) propagate(cmd *cobra.Command, id string, to []string, text string,
 	if err := a.print(out.String()); err != nil {
 		return err
 	}
-	for _, w := range report.Warnings {
-		a.warn("%s", w)
-	}
-	a.warnOfLines(report.Lines)
+	a.warnOfEdit("", report.Warnings, report.Lines)
 	return nil
 }

@@ -79,9 +79,6 @@ func (a *app) printReopened(r *checkpoint.Reopened) error {
 	if err := a.print(text.String()); err != nil {
 		return err
 	}
-	for _, w := range r.Warnings {
-		a.warn("%s: %s", r.ID, w)
-	}
-	a.warnOfLines(r.Lines)
+	a.warnOfEdit(r.ID, r.Warnings, r.Lines)
 	return nil
 }

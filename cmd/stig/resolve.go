@@ -117,10 +117,7 @@ func (a *app) printResolved(r *checkpoint.Resolution, left []orient.Asked) error
 	if err := a.show(s); err != nil {
 		return err
 	}
-	for _, w := range r.Warnings {
-		a.warn("%s", w)
-	}
-	a.warnOfLines(r.Lines)
+	a.warnOfEdit(r.ID, r.Warnings, r.Lines)
 	return nil
 }
 

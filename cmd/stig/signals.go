@@ -249,7 +249,9 @@ func (a *app) editSignals(ctx context.Context, ids []string, dryRun bool, may no
 			if err != nil {
 				return &checkpoint.IssueError{ID: record.Text(beads.ID), Err: err}
 			}
-			warnings = append(warnings, said...)
+			for _, w := range said {
+				warnings = append(warnings, record.Text(beads.ID)+": "+w)
+			}
 			if err := tx.Set(id, beads.Set{Key: beads.Notes, Text: doc.Text()}); err != nil {
 				return err
 			}

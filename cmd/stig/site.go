@@ -104,7 +104,7 @@ func (a *app) trusted(ctx context.Context, s *site) (bool, error) {
 		return true, nil
 	case "", "0":
 	default:
-		return false, usage(fmt.Sprintf("STIG_TRUST: must be 1 or 0; found %q", word), "")
+		return false, usage(fmt.Sprintf("STIG_TRUST: must be 1 or 0; found %q", word), "type unset STIG_TRUST; stig trust trusts this repository alone")
 	}
 	trust := gate.Trust{Dir: s.state}
 	root, commit, err := s.repository(ctx, trust.Commits(cmp.Or(s.place.Home, s.root))...)
