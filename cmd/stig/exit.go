@@ -136,11 +136,15 @@ func nearHint(near []string) string {
 }
 
 // report prints an error the way the command line asked for, and gives its code.
-func (a *app) report(err error, args []string) int {
+// A command line that has no hint of its own is referred to the help.
+func (a *app) report(err error, cmd *cobra.Command, args []string) int {
 	if err == nil {
 		return exitDone
 	}
 	f := classify(err)
+	if f.code == exitUsage && f.hint == "" {
+		f.hint = "type " + cmd.CommandPath() + " --help"
+	}
 	if saidAll(err) {
 		return f.code
 	}
@@ -185,6 +189,6 @@ func takes(least, most int, what string) cobra.PositionalArgs {
 		if len(args) >= least && (most < 0 || len(args) <= most) {
 			return nil
 		}
-		return usage(fmt.Sprintf("%s: takes %s; found %d arguments", cmd.CommandPath(), what, len(args)), "type "+cmd.CommandPath()+" --help")
+		return usage(fmt.Sprintf("%s: takes %s; found %d arguments", cmd.CommandPath(), what, len(args)), "")
 	}
 }
