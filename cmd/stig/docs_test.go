@@ -15,7 +15,7 @@ import (
 // documents hold samples that are run: each console block is a session on a
 // fresh copy of the example store, and what stands below a command is what it
 // prints. Sh blocks of README are set-up commands; see TestSetUp.
-var documents = []string{"README.md", "CONTRIBUTING.md", "docs/assistants.md"}
+var documents = []string{"README.md", "CONTRIBUTING.md", "docs/guide.md", "docs/assistants.md"}
 
 // TestDocuments runs the samples of the documents, and with -update writes
 // what they print.
