@@ -45,7 +45,7 @@ func (q Question) String() string {
 		if i == 0 {
 			b.WriteString("\n")
 		}
-		fmt.Fprintf(&b, "\n%d. %s", i+1, strings.Join(strings.Fields(option), " "))
+		fmt.Fprintf(&b, "\n%d. %s", i+1, words(option))
 	}
 	if q.Default > 0 {
 		fmt.Fprintf(&b, "\n\nDefault: %d after %s (%s)", q.Default, Span(q.After), q.Due.UTC().Format(dueLayout))
@@ -88,7 +88,7 @@ func readOptions(lines []string) (options, rest []string) {
 		if found == nil {
 			return nil, lines
 		}
-		options = append([]string{strings.TrimSpace(found[2])}, options...)
+		options = append([]string{words(found[2])}, options...)
 		if found[1] != "1" {
 			continue
 		}
@@ -100,6 +100,11 @@ func readOptions(lines []string) (options, rest []string) {
 		return options, trimLines(lines[:at])
 	}
 	return nil, lines
+}
+
+// words is an option on one line, with one blank between its words.
+func words(option string) string {
+	return strings.Join(strings.Fields(option), " ")
 }
 
 // trimLines drops the blank lines at the end.

@@ -70,6 +70,7 @@ func FuzzQuestion(f *testing.F) {
 	for _, q := range questions {
 		f.Add(q.text, "north", "south, which the ferry needs", 2, int64(24*60))
 	}
+	f.Add("1) the quay\v to the north", "0", "0", 2, int64(24*60))
 	f.Fuzz(func(t *testing.T, text, first, second string, holds int, minutes int64) {
 		said := signals.ReadQuestion(text)
 		if again := signals.ReadQuestion(said.String()); said.Default == 0 && !reflect.DeepEqual(again, said) {
