@@ -74,8 +74,9 @@ func gitFailure(argv []string, r Result) error {
 }
 
 // RevisionError says that git has no such revision, or a file not there: FileAt
-// and Commit give it.
-type RevisionError struct{ Reason string }
+// and Commit give it. The hint says what to type where no other revision would
+// help, else it is "".
+type RevisionError struct{ Reason, Hint string }
 
 func (e *RevisionError) Error() string { return e.Reason }
 
@@ -92,9 +93,9 @@ func (g Git) Commit(ctx context.Context, revision string) (string, error) {
 		return "", err
 	}
 	if result.Exit != 0 {
-		return "", &RevisionError{g.Dir + ": is in no git repository"}
+		return "", &RevisionError{Reason: g.Dir + ": is in no git repository", Hint: "type git init"}
 	}
-	return "", &RevisionError{fmt.Sprintf("%q: git has no such commit", revision)}
+	return "", &RevisionError{Reason: fmt.Sprintf("%q: git has no such commit", revision)}
 }
 
 // FileAt writes the text of a file at a revision to w, as it is committed.
@@ -121,7 +122,7 @@ func (g Git) FileAt(ctx context.Context, revision, path string, w io.Writer) err
 		return err
 	}
 	if name == "" {
-		return &RevisionError{fmt.Sprintf("%s: was not committed at %s", path, revision)}
+		return &RevisionError{Reason: fmt.Sprintf("%s: was not committed at %s", path, revision)}
 	}
 	argv := []string{"cat-file", "blob", commit + ":" + name}
 	result, err := g.run(ctx, nil, w, argv)

@@ -16,7 +16,7 @@ import (
 
 // variables are those of the environment that change what stig does.
 var variables = []string{
-	"STIG_ACTOR", "BD_ACTOR", "BEADS_DIR", "STIG_TRUST", "NO_COLOR", "CLICOLOR_FORCE", "VISUAL", "EDITOR",
+	"STIG_ACTOR", "BD_ACTOR", "BEADS_DIR", "STIG_TRUST", "NO_COLOR", "CLICOLOR_FORCE", "VISUAL", "EDITOR", "STIG_NOW",
 }
 
 func (d *doctor) environment() {

@@ -118,7 +118,7 @@ func (a *app) deliver(r outcome, to []destination) error {
 		if t.file == "" {
 			_, err = io.WriteString(a.out, text)
 		} else if err = os.WriteFile(t.file, []byte(text), 0o644); err != nil {
-			err = usage(fmt.Sprintf("--format %s=%s: %v", t.name, t.file, err), "name a file that can be written")
+			err = usage("--format: "+placed(err).Error(), "name a file that can be written")
 		}
 		if err != nil {
 			return err

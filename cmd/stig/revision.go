@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -57,7 +58,7 @@ func (a *app) openAt(ctx context.Context, store beads.Store, revision string) (*
 // about the command line.
 func unknownRevision(err error, store beads.Store) error {
 	if unknown, ok := errors.AsType[*gate.RevisionError](err); ok {
-		return usage(unknown.Reason, "name a commit that has the store: see git log --oneline -- "+store.Path)
+		return usage(unknown.Reason, cmp.Or(unknown.Hint, "name a commit that has the store: see git log --oneline -- "+store.Path))
 	}
 	return err
 }
