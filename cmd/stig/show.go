@@ -21,12 +21,12 @@ func (a *app) showCommand() *cobra.Command {
 		Args:    takes(1, 1, "one issue"),
 		Example: "  stig show demo-1\n  stig show demo-1 --notes",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			file, err := a.open()
+			file, at, err := a.openIssue(args[0])
 			if err != nil {
 				return err
 			}
 			defer file.Close()
-			view, err := a.viewOf(file, args[0])
+			view, err := a.viewOf(file, at)
 			if err != nil {
 				return err
 			}
@@ -87,11 +87,8 @@ type linkRow struct {
 	Type   string `json:"type"`
 }
 
-func (a *app) viewOf(file *beads.File, id string) (*issueView, error) {
-	issue, err := file.Find(id)
-	if err != nil {
-		return nil, err
-	}
+func (a *app) viewOf(file *beads.File, at int) (*issueView, error) {
+	issue := file.At(at)
 	record, err := issue.Record()
 	if err != nil {
 		return nil, err
@@ -114,7 +111,6 @@ func (a *app) viewOf(file *beads.File, id string) (*issueView, error) {
 	for _, s := range doc.Sections() {
 		view.Sections = append(view.Sections, sectionRow{Name: s.Name, Line: s.Line, Bytes: s.End - s.Start})
 	}
-	at, _ := file.Index(issue.ID)
 	view.link(file, at)
 	return view, nil
 }

@@ -34,16 +34,15 @@ func (a *app) signalsGet() *cobra.Command {
 		Args:    takes(1, 2, "one issue, and one signal at most"),
 		Example: "  stig signals get demo-1\n  stig signals get demo-1 surprise",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			file, err := a.open()
+			if len(args) == 2 && (a.json || withDates) {
+				return usage("one signal is printed as plain text, without its date", "leave out "+args[1]+", or --json and --dates")
+			}
+			file, at, err := a.openIssue(args[0])
 			if err != nil {
 				return err
 			}
 			defer file.Close()
-			issue, err := file.Find(args[0])
-			if err != nil {
-				return err
-			}
-			record, err := issue.Record()
+			record, err := file.At(at).Record()
 			if err != nil {
 				return err
 			}
@@ -51,7 +50,7 @@ func (a *app) signalsGet() *cobra.Command {
 			if len(args) == 2 {
 				return a.printSignal(table, args[1])
 			}
-			return a.printTable(issue.ID, table, withDates)
+			return a.printTable(file.At(at).ID, table, withDates)
 		},
 	}
 	cmd.Flags().BoolVar(&withDates, "dates", false, "with the date of each row, and what is wrong with it")
