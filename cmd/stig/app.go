@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -120,13 +121,14 @@ func (a *app) clock() (time.Time, error) {
 	return t.Local(), nil
 }
 
+// where says what of this run decides on the store.
+func (a *app) where() beads.Where {
+	return beads.Where{Dir: cmp.Or(a.dir, "."), File: a.store, BeadsDir: a.getenv("BEADS_DIR")}
+}
+
 // discover finds the store of this run, and the configuration that goes with it.
 func (a *app) discover() (beads.Store, error) {
-	dir := a.dir
-	if dir == "" {
-		dir = "."
-	}
-	store, err := beads.Discover(beads.Where{Dir: dir, File: a.store, BeadsDir: a.getenv("BEADS_DIR")})
+	store, err := beads.Discover(a.where())
 	if err != nil {
 		return store, err
 	}

@@ -185,12 +185,16 @@ func (c *closer) close(ctx context.Context, candidate *checkpoint.Candidate, f *
 
 // verdict takes the one that still counts, or has the checks run. A dry run
 // runs nothing.
-func (c *closer) verdict(ctx context.Context, t *trial) (err error) {
+func (c *closer) verdict(ctx context.Context, t *trial) error {
 	if !t.asks() {
 		return nothingToRun(t)
 	}
-	if t.verdict, t.reused, err = c.site.fresh(ctx, t.id, t.criteria); err != nil || t.reused || c.dryRun {
+	fresh, err := c.site.fresh(ctx)
+	if err != nil {
 		return err
+	}
+	if t.verdict, t.reused = fresh(t.id, t.criteria); t.reused || c.dryRun {
+		return nil
 	}
 	return c.app.try(ctx, t, c.trialOptions)
 }

@@ -30,7 +30,7 @@ func (a *app) doctorCommand() *cobra.Command {
 			if err := a.printSymptoms(d.symptoms); err != nil {
 				return err
 			}
-			if countState(d.symptoms, stateBroken) > 0 {
+			if countStates(d.symptoms)[stateBroken] > 0 {
 				return foundError{}
 			}
 			return nil
@@ -103,11 +103,11 @@ func (d *doctor) examine() {
 	d.pipelines()
 }
 
-func countState(symptoms []symptom, state string) (n int) {
+// countStates says how many symptoms are in each state.
+func countStates(symptoms []symptom) map[string]int {
+	n := map[string]int{stateOK: 0, stateTodo: 0, stateBroken: 0}
 	for _, s := range symptoms {
-		if s.State == state {
-			n++
-		}
+		n[s.State]++
 	}
 	return n
 }
@@ -125,13 +125,9 @@ func nextOf(symptoms []symptom) string {
 }
 
 func (a *app) printSymptoms(symptoms []symptom) error {
+	n := countStates(symptoms)
 	if a.json {
-		return a.printJSON("doctor", map[string]any{
-			"checks": symptoms, "next": nextOf(symptoms),
-			"counts": map[string]int{
-				stateOK: countState(symptoms, stateOK), stateTodo: countState(symptoms, stateTodo), stateBroken: countState(symptoms, stateBroken),
-			},
-		})
+		return a.printJSON("doctor", map[string]any{"checks": symptoms, "next": nextOf(symptoms), "counts": n})
 	}
 	var text strings.Builder
 	for _, s := range symptoms {
@@ -140,8 +136,7 @@ func (a *app) printSymptoms(symptoms []symptom) error {
 			fmt.Fprintf(&text, "%21s→ %s\n", "", s.Do)
 		}
 	}
-	fmt.Fprintf(&text, "\n%d ok, %d to do, %d broken\nnext: %s\n", countState(symptoms, stateOK),
-		countState(symptoms, stateTodo), countState(symptoms, stateBroken), nextOf(symptoms))
+	fmt.Fprintf(&text, "\n%d ok, %d to do, %d broken\nnext: %s\n", n[stateOK], n[stateTodo], n[stateBroken], nextOf(symptoms))
 	return a.print(text.String())
 }
 

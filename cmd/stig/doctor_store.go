@@ -54,12 +54,9 @@ func (d *doctor) actor() {
 // findStore looks for the store without the configuration, which may be what is
 // broken.
 func (d *doctor) findStore() bool {
-	dir := d.app.dir
-	if dir == "" {
-		dir = "."
-	}
-	store, err := beads.Discover(beads.Where{Dir: dir, File: d.app.store, BeadsDir: d.app.getenv("BEADS_DIR")})
-	if err != nil && d.app.store == "" && d.app.getenv("BEADS_DIR") == "" && beads.Vacant(dir) == nil {
+	where := d.app.where()
+	store, err := beads.Discover(where)
+	if err != nil && where.File == "" && where.BeadsDir == "" && beads.Vacant(where.Dir) == nil {
 		d.todo("store", "there is no .beads with issues from here up to the root of the repository", "stig init")
 		return false
 	}

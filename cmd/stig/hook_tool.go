@@ -3,9 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -29,7 +27,7 @@ func (a *app) preToolUse(ctx context.Context, h host.Host, e host.Event) []byte 
 	if len(attempts) == 0 {
 		return nil
 	}
-	store, err := beads.Discover(beads.Where{Dir: cmp.Or(a.dir, "."), File: a.store, BeadsDir: a.getenv("BEADS_DIR")})
+	store, err := beads.Discover(a.where())
 	if err != nil {
 		return nil
 	}
@@ -85,7 +83,11 @@ func instead(store beads.Store, verb string, ids []string) string {
 // unproven are the issues on which no fresh verdict has passed. Whatever keeps
 // that from being known leaves all of them unproven.
 func (a *app) unproven(ctx context.Context, store beads.Store, ids []string) []string {
-	fresh, err := a.verdicts(ctx, store)
+	site, err := a.site(ctx, store)
+	if err != nil {
+		return ids
+	}
+	fresh, err := site.fresh(ctx)
 	if err != nil {
 		return ids
 	}
@@ -100,28 +102,10 @@ func (a *app) unproven(ctx context.Context, store beads.Store, ids []string) []s
 			return false
 		}
 		record, err := issue.Record()
-		return err == nil && fresh(issue.ID, gate.Source(record.Text(beads.AcceptanceCriteria), record.Text(beads.Description)))
+		if err != nil {
+			return false
+		}
+		_, passed := fresh(issue.ID, gate.Source(record.Text(beads.AcceptanceCriteria), record.Text(beads.Description)))
+		return passed
 	})
-}
-
-// verdicts gives what tells whether a verdict on criteria passed and still
-// counts, for many issues and one look at the tree.
-func (a *app) verdicts(ctx context.Context, store beads.Store) (fresh func(id, criteria string) bool, err error) {
-	site, err := a.site(ctx, store)
-	if err != nil {
-		return nil, err
-	}
-	kept, ok := site.verdicts()
-	if _, err := os.Stat(kept.Dir); !ok || err != nil {
-		return nil, errors.New("nothing was ever verified here")
-	}
-	without, err := store.Touched()
-	if err != nil {
-		return nil, err
-	}
-	tree, err := site.git.Tree(ctx, without...)
-	return func(id, criteria string) bool {
-		_, fresh := kept.Fresh(id, gate.Hash(criteria), tree)
-		return fresh
-	}, err
 }

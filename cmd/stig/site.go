@@ -3,7 +3,9 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -125,22 +127,19 @@ func (s *site) logs() string {
 	return ""
 }
 
-// fresh gives the verdict on criteria that passed and still counts.
-func (s *site) fresh(ctx context.Context, id, criteria string) (*gate.Verdict, bool, error) {
+// fresh looks at the tree once, and gives what finds the verdict on criteria
+// that passed and still counts, for any number of issues.
+func (s *site) fresh(ctx context.Context) (func(id, criteria string) (*gate.Verdict, bool), error) {
 	kept, ok := s.verdicts()
-	if !ok {
-		return nil, false, nil
+	if _, err := os.Stat(kept.Dir); !ok || errors.Is(err, fs.ErrNotExist) {
+		return func(string, string) (*gate.Verdict, bool) { return nil, false }, nil
 	}
 	without, err := s.store.Touched()
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	tree, err := s.git.Tree(ctx, without...)
-	if err != nil {
-		return nil, false, err
-	}
-	verdict, fresh := kept.Fresh(id, gate.Hash(criteria), tree)
-	return verdict, fresh, nil
+	return func(id, criteria string) (*gate.Verdict, bool) { return kept.Fresh(id, gate.Hash(criteria), tree) }, err
 }
 
 // edited compares criteria with those that are committed.

@@ -86,12 +86,15 @@ func (a *app) warnOfStale(ctx context.Context, t *trial) error {
 	if _, kept := t.site.verdicts(); !kept || !t.verdict.Passed() {
 		return nil
 	}
-	_, fresh, err := t.site.fresh(ctx, t.id, t.criteria)
-	if err == nil && !fresh {
+	fresh, err := t.site.fresh(ctx)
+	if err != nil {
+		return err
+	}
+	if _, counts := fresh(t.id, t.criteria); !counts {
 		a.warn("%s: its checks changed the work tree, so that stig close runs them again", t.id)
 		a.hint("let git ignore what they write")
 	}
-	return err
+	return nil
 }
 
 func (a *app) printPlan(t *trial) error {
