@@ -176,7 +176,7 @@ func (a *app) unknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	hint := "type stig --help to see what there is"
+	hint := "type " + cmd.CommandPath() + " --help to see what there is"
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, ", ") + "?"
 	}

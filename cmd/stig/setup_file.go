@@ -28,16 +28,15 @@ func exists(path string) bool {
 // read gives nil when there is no such file.
 func (f hostFile) read() ([]byte, error) {
 	text, err := os.ReadFile(f.path)
-	var at *fs.PathError
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && exists(f.path):
 		return nil, fmt.Errorf("%s: a link to a file that is not there", shortest(f.path))
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
-	case errors.As(err, &at):
-		return nil, fmt.Errorf("%s: %w", shortest(f.path), at.Err)
+	case err != nil:
+		return nil, placed(err)
 	}
-	return append([]byte{}, text...), err
+	return append([]byte{}, text...), nil
 }
 
 // change is the step from the text that was read to another, where nil is no
