@@ -62,7 +62,7 @@ func Create(ctx context.Context, s beads.Store, o beads.Options, d Draft, rules 
 			return err
 		}
 		issue.Notes = table
-		created = &Created{ID: issue.ID, Title: issue.Title, Warnings: []string{}}
+		created = &Created{ID: issue.ID, Title: issue.Title, Warnings: oddType(tx.File(), issue.Type)}
 		written, err = tx.Add(issue)
 		return err
 	})
@@ -106,6 +106,22 @@ func (d Draft) check() error {
 		}
 	}
 	return nil
+}
+
+// Types are the types of issues that every version of bd takes.
+func Types() []string { return []string{"bug", "feature", "task", "epic", "chore"} }
+
+// oddType warns of a type that is none of them, and that no issue has.
+func oddType(f *beads.File, kind string) []string {
+	if slices.Contains(Types(), kind) {
+		return []string{}
+	}
+	for _, issue := range f.All() {
+		if issue.Type == kind {
+			return []string{}
+		}
+	}
+	return []string{fmt.Sprintf("type %q: no issue has it yet, and some versions of bd take only %s", kind, strings.Join(Types(), ", "))}
 }
 
 // table is the notes of a new issue.

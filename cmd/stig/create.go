@@ -93,6 +93,6 @@ func (a *app) create(cmd *cobra.Command, d checkpoint.Draft, dryRun bool) error 
 	if err := a.printf("%s: created\nnext: stig orient %s\n", created.ID, created.ID); err != nil {
 		return err
 	}
-	a.warnOfLines(created.Lines)
+	a.warnOfEdit(created.ID, created.Warnings, created.Lines)
 	return nil
 }

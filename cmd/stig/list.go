@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"stig/beads"
+	"stig/checkpoint"
 	"stig/notes"
 	"stig/signals"
 )
@@ -85,8 +86,7 @@ func (o listOptions) filter(file *beads.File) (f filter, err error) {
 	if f.status, err = oneOf(file, "--status", o.status, statuses, func(i *beads.Issue) string { return i.Status }); err != nil {
 		return f, err
 	}
-	types := []string{"bug", "feature", "task", "epic", "chore"}
-	if f.kinds, err = oneOf(file, "--type", o.kinds, types, func(i *beads.Issue) string { return i.Type }); err != nil {
+	if f.kinds, err = oneOf(file, "--type", o.kinds, checkpoint.Types(), func(i *beads.Issue) string { return i.Type }); err != nil {
 		return f, err
 	}
 	for _, text := range o.priority {
