@@ -39,7 +39,7 @@ func (b *Briefing) Head() string {
 func (b *Briefing) head(w *page) {
 	w.linef("# %s %s", b.Issue.ID, oneLine(b.Issue.Title))
 	w.blank()
-	facts := []string{b.Issue.Status, b.Issue.Type, fmt.Sprintf("P%d", b.Issue.Priority)}
+	facts := []string{b.Issue.Status, cmp.Or(b.Issue.Type, "no type"), fmt.Sprintf("P%d", b.Issue.Priority)}
 	if b.Issue.Assignee != "" {
 		facts = append(facts, "assignee "+b.Issue.Assignee)
 	} else {

@@ -1,6 +1,7 @@
 package orient
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -100,7 +101,7 @@ func (r *Review) Markdown() string {
 	w := &page{}
 	w.linef("# %s %s: review", r.Issue.ID, oneLine(r.Issue.Title))
 	w.blank()
-	w.linef("%s · %s · P%d · %s", r.Issue.Status, r.Issue.Type, r.Issue.Priority, r.Cynefin)
+	w.linef("%s · %s · P%d · %s", r.Issue.Status, cmp.Or(r.Issue.Type, "no type"), r.Issue.Priority, r.Cynefin)
 	w.line(r.standing())
 	for _, alert := range r.Alerts {
 		w.linef("alert %s: %s", alert.Rule, alert.Message)

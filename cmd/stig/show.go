@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -134,7 +135,7 @@ func (v *issueView) text() string {
 	var b strings.Builder
 	i := v.Issue
 	fmt.Fprintf(&b, "%s %s\n", i.ID, i.Title)
-	fmt.Fprintf(&b, "%s · %s · P%d\n%s\n", i.Status, i.IssueType, i.Priority, v.Signals.Summary())
+	fmt.Fprintf(&b, "%s · %s · P%d\n%s\n", i.Status, cmp.Or(i.IssueType, "no type"), i.Priority, v.Signals.Summary())
 	for _, row := range []struct{ name, value string }{
 		{"assignee", i.Assignee}, {"labels", strings.Join(i.Labels, ", ")},
 		{"created", i.CreatedAt}, {"updated", i.UpdatedAt}, {"closed", i.ClosedAt},
