@@ -96,6 +96,11 @@ func (a *app) command() *cobra.Command {
 	)
 	root.SetHelpCommandGroupID("connect")
 	root.SetCompletionCommandGroupID("connect")
+	root.InitDefaultCompletionCmd()
+	if completion, _, err := root.Find([]string{"completion"}); err == nil {
+		completion.Short = "the script with which a shell completes command lines"
+		completion.Args, completion.RunE = a.unknownCommand, a.helpAlone
+	}
 	return root
 }
 

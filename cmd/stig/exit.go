@@ -189,6 +189,6 @@ func takes(least, most int, what string) cobra.PositionalArgs {
 		if len(args) >= least && (most < 0 || len(args) <= most) {
 			return nil
 		}
-		return usage(fmt.Sprintf("%s: takes %s; found %d arguments", cmd.CommandPath(), what, len(args)), "")
+		return usage(fmt.Sprintf("%s: takes %s; found %s", cmd.CommandPath(), what, counted(len(args), "argument")), "")
 	}
 }
