@@ -29,6 +29,9 @@ func (a *app) setupGit() *cobra.Command {
 		Args:    takes(0, 0, "no arguments"),
 		Example: "  stig setup git\n  stig setup git --check",
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.user && o.force {
+				return usage("--force and --user exclude each other", "leave one of them out")
+			}
 			if o.user {
 				return a.setup(cmd.Context(), "git", &userDriver{gate.Git{Dir: ".", Env: os.Environ()}, a.gitConfigFile()}, o)
 			}
