@@ -87,7 +87,7 @@ func (a *app) changeHands(kind string, dryRun bool, edit func(beads.Store, beads
 	default:
 		text += "nobody holds it, nothing changed"
 	}
-	if kind == "claim" {
+	if kind == "claim" && !a.quiet {
 		text += "\nnext: stig orient " + claimed.ID
 	}
 	if err := a.print(text + "\n"); err != nil {

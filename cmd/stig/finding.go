@@ -245,7 +245,7 @@ func (a *app) printClosed(c *checkpoint.Closed) error {
 	for _, alert := range c.Alerts {
 		fmt.Fprintf(&text, "alert %s: %s\n", alert.Rule, alert.Message)
 	}
-	if c.Epic.Complete() {
+	if c.Epic.Complete() && !a.quiet {
 		fmt.Fprintf(&text, "next: stig close %s --reason …\n", c.Epic.ID)
 	}
 	if err := a.print(text.String()); err != nil {

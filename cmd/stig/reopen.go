@@ -75,7 +75,9 @@ func (a *app) printReopened(r *checkpoint.Reopened) error {
 	for _, d := range r.Dependents {
 		text.WriteString("waiting for it: " + d.ID + " " + d.Title + "\n")
 	}
-	text.WriteString("next: stig orient " + r.ID + "\n")
+	if !a.quiet {
+		text.WriteString("next: stig orient " + r.ID + "\n")
+	}
 	if err := a.print(text.String()); err != nil {
 		return err
 	}
