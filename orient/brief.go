@@ -87,7 +87,7 @@ func (a assembly) common(i int, record *beads.Record) *Briefing {
 	b := &Briefing{
 		Issue: Issue{
 			ID: issue.ID, Title: issue.Title, Status: issue.Status, Type: issue.Type,
-			Priority: issue.Priority, Assignee: issue.Assignee, Labels: record.Labels(),
+			Priority: issue.Priority, Assignee: issue.Assignee, Labels: append([]string{}, record.Labels()...),
 		},
 		Signals:      a.table,
 		Violations:   append([]signals.Finding{}, a.table.Findings()...),
@@ -97,6 +97,8 @@ func (a assembly) common(i int, record *beads.Record) *Briefing {
 		Notes:        a.otherNotes(),
 		OpenBlockers: a.refs(a.graph.OpenBlockers(i)),
 		Dependents:   a.refs(a.graph.Waiting(i)),
+		Known:        []Item{},
+		Discover:     []Item{},
 		Omitted:      []Omission{},
 	}
 	if epic, held := a.graph.HeldThrough(i); held {

@@ -27,13 +27,13 @@ type Briefing struct {
 	Signals    *signals.Table    `json:"signals"`
 	Violations []signals.Finding `json:"violations"`
 	Alerts     []signals.Alert   `json:"alerts"` // its own, then those of its epic
-	Epic       *Epic             `json:"epic,omitempty"`
+	Epic       *Epic             `json:"epic"`   // nil outside any
 	Escalation Escalation        `json:"escalation"`
 
 	Estimate    *Estimate   `json:"checkpoint,omitempty"`
 	Shown       *Shown      `json:"evidence,omitempty"`
-	Divergence  *Divergence `json:"divergence,omitempty"`
-	Description string      `json:"description,omitempty"`
+	Divergence  *Divergence `json:"divergence"`
+	Description string      `json:"description"`
 	Acceptance  Acceptance  `json:"acceptance"`
 	Notes       string      `json:"notes,omitempty"` // notes outside the sections that stig reads
 
@@ -42,10 +42,10 @@ type Briefing struct {
 	OpenBlockers       []Ref        `json:"open_blockers"`
 	Dependents         []Ref        `json:"dependents"` // unclosed issues that wait for this one
 
-	Known     []Item `json:"known,omitempty"`    // depth deep
-	Discover  []Item `json:"discover,omitempty"` // depth deep
-	Probe     *Probe `json:"probe,omitempty"`    // depth probe
-	Directive string `json:"directive,omitempty"`
+	Known     []Item `json:"known"`           // depth deep
+	Discover  []Item `json:"discover"`        // depth deep
+	Probe     *Probe `json:"probe,omitempty"` // depth probe
+	Directive string `json:"directive"`
 
 	Omitted []Omission `json:"omitted"`
 	Next    []Step     `json:"next"`
@@ -60,8 +60,8 @@ type Issue struct {
 	Status   string   `json:"status"`
 	Type     string   `json:"issue_type"`
 	Priority int      `json:"priority"`
-	Assignee string   `json:"assignee,omitempty"`
-	Labels   []string `json:"labels,omitempty"`
+	Assignee string   `json:"assignee"`
+	Labels   []string `json:"labels"`
 }
 
 // Epic is the issue that contains another, and how far its children are.
@@ -75,8 +75,8 @@ type Epic struct {
 // Escalation is what was asked of a person about the issue, and the last answer.
 type Escalation struct {
 	State      string `json:"state"`
-	Question   string `json:"question,omitempty"`
-	Resolution string `json:"resolution,omitempty"`
+	Question   string `json:"question"`
+	Resolution string `json:"resolution"`
 
 	Default *Default `json:"default,omitempty"` // of the last question that has one
 }
@@ -111,10 +111,10 @@ type Dependency struct {
 	ID          string  `json:"id"`
 	Title       string  `json:"title"`
 	Distance    int     `json:"distance"` // 1 for a direct one
-	CloseReason string  `json:"close_reason,omitempty"`
-	Checkpoint  string  `json:"checkpoint,omitempty"`
+	CloseReason string  `json:"close_reason"`
+	Checkpoint  string  `json:"checkpoint"`
 	Surprise    float64 `json:"surprise"`
-	Confidence  string  `json:"confidence,omitempty"`
+	Confidence  string  `json:"confidence"`
 	Freshness   string  `json:"evidence_freshness,omitempty"`
 	Ran         string  `json:"evidence,omitempty"` // what was run to show it
 

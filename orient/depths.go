@@ -56,7 +56,7 @@ func (b *Briefing) deep(a assembly) {
 	for _, d := range b.ClosedDependencies {
 		b.Known = append(b.Known, Item{From: d.ID, Text: d.known()})
 	}
-	b.Discover = openQuestions(b.Description)
+	b.Discover = append(b.Discover, openQuestions(b.Description)...)
 	for _, d := range b.ClosedDependencies {
 		b.Discover = append(b.Discover, d.doubts()...)
 	}

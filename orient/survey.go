@@ -79,7 +79,7 @@ type Entry struct {
 	Title     string `json:"title"`
 	Priority  int    `json:"priority"`
 	Unblocks  int    `json:"unblocks"` // unclosed issues that wait for it, directly or not
-	Epic      string `json:"epic,omitempty"`
+	Epic      string `json:"epic"`
 	Asked     bool   `json:"asked,omitempty"`      // waits for a person's answer
 	FirstLine string `json:"first_line,omitempty"` // of its description, at small scale
 

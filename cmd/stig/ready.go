@@ -67,7 +67,7 @@ type readyRow struct {
 	Title    string `json:"title"`
 	Priority int    `json:"priority"`
 	Unblocks int    `json:"unblocks"` // how many unclosed issues wait for it
-	Epic     string `json:"epic,omitempty"`
+	Epic     string `json:"epic"`
 	Asked    bool   `json:"asked,omitempty"` // waits for a person's answer
 }
 
