@@ -25,6 +25,10 @@ var state = []beads.Key{
 // neither is better for being newer.
 var texts = []beads.Key{beads.Description, beads.Design, beads.AcceptanceCriteria}
 
+// decided are the short keys that somebody decides on. What programs write for
+// themselves, such as a hash of the rest, follows either side.
+var decided = []beads.Key{beads.Title, beads.Priority, beads.IssueType, beads.Assignee}
+
 // value is what becomes of the value of a key.
 type value struct {
 	raw    []byte // nothing when the key goes
@@ -96,6 +100,8 @@ func (v versions) value(k beads.Key) value {
 		return value{reason: "both changed " + string(k)}
 	case isObject(o) && isObject(t):
 		return v.object(k)
+	case slices.Contains(decided, k) && stamp(v.ours).Equal(stamp(v.theirs)):
+		return value{reason: "both changed " + string(k) + ", neither later than the other"}
 	}
 	return value{raw: v.newer().Raw(k)}
 }

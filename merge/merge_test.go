@@ -84,6 +84,8 @@ func mergeCases() []mergeCase {
 
 		{name: "different keys", base: is("x", 0, `"title":"t"`, `"z":1`), ours: is("x", 1, `"title":"u"`, `"z":1`), theirs: is("x", 2, `"title":"t"`, `"z":2`), want: is("x", 2, `"title":"u"`, `"z":2`)},
 		{name: "one scalar: the newer", base: is("x", 0, `"title":"t"`), ours: is("x", 3, `"title":"u"`), theirs: is("x", 2, `"title":"v"`), want: is("x", 3, `"title":"u"`)},
+		{name: "one scalar, neither newer", base: is("x", 0, `"title":"t"`), ours: is("x", 2, `"title":"u"`), theirs: is("x", 2, `"title":"v"`), conflict: "both changed title, neither later than the other"},
+		{name: "a key of a program, neither newer", base: is("x", 0, `"content_hash":"t"`), ours: is("x", 2, `"content_hash":"u"`), theirs: is("x", 2, `"content_hash":"v"`), want: is("x", 2, `"content_hash":"v"`)},
 		{name: "two descriptions", base: is("x", 0), ours: is("x", 3, `"description":"u"`), theirs: is("x", 2, `"description":"v"`), conflict: "both changed description"},
 		{name: "spelling is no change", base: is("x", 0, `"description":"a<b"`), ours: is("x", 3, `"description":"a\u003cb"`), theirs: is("x", 2, `"description":"v"`), want: is("x", 3, `"description":"v"`)},
 		{name: "metadata by member", base: is("x", 0, `"metadata":{"a":1,"b":1}`), ours: is("x", 1, `"metadata":{"a":2,"b":1}`), theirs: is("x", 1, `"metadata":{"a":1,"c":3}`), want: is("x", 1, `"metadata":{"a":2,"c":3}`)},
