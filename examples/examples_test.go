@@ -241,10 +241,14 @@ func TestHarborShows(t *testing.T) {
 // those of issues that are still to be done do not.
 func TestHarborTellsTheTruth(t *testing.T) {
 	ran := 0
+	tree := t.TempDir()
+	if err := os.CopyFS(tree, os.DirFS("harbor")); err != nil {
+		t.Fatal(err)
+	}
 	for id, i := range harbor(t) {
 		for _, script := range fences(i) {
 			cmd := exec.Command("bash", "-euo", "pipefail", "-c", script)
-			cmd.Dir = "harbor"
+			cmd.Dir = tree
 			out, err := cmd.CombinedOutput()
 			if passed := err == nil; passed != (i.Status == "closed") {
 				t.Errorf("%s is %s, but of its criteria\n%s\ncame %v\n%s", id, i.Status, script, err, out)
