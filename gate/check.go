@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"slices"
 	"strings"
 
 	"stig/notes"
@@ -59,4 +60,10 @@ func Source(acceptance, description string) string {
 		}
 	}
 	return strings.Join(bodies, "\n\n")
+}
+
+// Asks tells whether criteria with these checks ask for anything to be run: a
+// verdict on others would show nothing.
+func Asks(checks []Check) bool {
+	return slices.ContainsFunc(checks, func(c Check) bool { return c.Class != Skipped || c.Broken })
 }

@@ -307,10 +307,19 @@ func (b *Briefing) next(ready bool) []Step {
 			Argv: []string{"stig", "checkpoint", id, "--surprise", b.Signals.Value(signals.Surprise), "--progress", b.likelyProgress(),
 				"--done", "…", "--learned", "…", "--remains", "…", "--downstream", "…"},
 		},
-		Step{
-			Why:  "when its acceptance criteria pass",
-			Argv: []string{"stig", "close", id, "--reason", "…"},
-		})
+		b.closing(),
+	)
+}
+
+// closing is how the issue is closed. Criteria that ask for nothing to be run
+// cannot pass: that is said now, and not when the work is done.
+func (b *Briefing) closing() Step {
+	s := Step{Why: "when its acceptance criteria pass", Argv: []string{"stig", "close", b.Issue.ID, "--reason", "…"}}
+	if !gate.Asks(b.Acceptance.Checks) {
+		s.Why = "when it is done: nothing in its acceptance criteria can be run, so say why that is no matter, or write what can"
+		s.Argv = append(s.Argv, "--waive", "…")
+	}
+	return s
 }
 
 // likelyProgress is what the next checkpoint will probably report. Whoever is

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -68,9 +67,7 @@ func (t *trial) settle() (err error) {
 }
 
 // asks tells whether the criteria ask for anything to be run.
-func (t *trial) asks() bool {
-	return slices.ContainsFunc(t.plan, func(c gate.Check) bool { return c.Class != gate.Skipped || c.Broken })
-}
+func (t *trial) asks() bool { return gate.Asks(t.plan) }
 
 // refusalError says why the checks of an issue are not run.
 type refusalError struct{ id, reason, hint string }
