@@ -158,7 +158,7 @@ func (g *grouped) write(b *strings.Builder, title string) {
 	if b.Len() > 0 {
 		b.WriteString("\n")
 	}
-	fmt.Fprintf(b, "%s (%d in %d issues):\n", title, g.count, len(g.ids))
+	fmt.Fprintf(b, "%s (%d in %s):\n", title, g.count, counted(len(g.ids), "issue"))
 	for _, id := range g.ids {
 		fmt.Fprintf(b, "%s\n", id)
 		for _, line := range g.lines[id] {
