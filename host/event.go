@@ -180,6 +180,17 @@ func (h Host) GoOn(reason string) []byte {
 // Nothing is the reply that asks for nothing.
 func (h Host) Nothing() []byte { return reply(map[string]any{}) }
 
+// Silence is what a hook writes when it has nothing to say; nil for no byte.
+// Cursor reads the last object that a login shell leaves on standard output.
+// Where the shell's profile prints something and no object follows, it denies
+// every command.
+func (h Host) Silence() []byte {
+	if h == Cursor {
+		return h.Nothing()
+	}
+	return nil
+}
+
 // Length counts the characters of a text as the host does when it limits it:
 // Codex in bytes, the others in UTF-16, where rare characters count twice.
 func (h Host) Length(text string) int {

@@ -1,6 +1,8 @@
 package host
 
 import (
+	"bytes"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -53,7 +55,7 @@ func AllSettings() []Settings {
 		{Host: Cursor, Dir: ".cursor", File: "hooks.json", version: 1, flat: true, hooks: []hook{
 			{"sessionStart", "", "session-start", 10},
 			{"beforeShellExecution", "", "pre-tool-use", 10},
-			{"preToolUse", "Write|MCP:close|MCP:update", "pre-tool-use", 10},
+			{"preToolUse", "^(Write|Delete|MCP:close|MCP:update)$", "pre-tool-use", 10},
 			{"stop", "", "stop", 10},
 			{"preCompact", "", "pre-compact", 10},
 		}},
@@ -68,16 +70,28 @@ func AllSettings() []Settings {
 
 // present asks for stig first: where it is missing a hook does nothing and ends
 // with 0, and an exit code that means something to the host is always stig's.
-const present = "! command -v stig >/dev/null 2>&1 || "
+// presentOr says there what stig would in its silence.
+const (
+	present   = "! command -v stig >/dev/null 2>&1 || "
+	presentOr = "! command -v stig >/dev/null 2>&1 && echo '%s' || "
+)
 
 func (s Settings) command(h hook) string {
-	return present + "stig hook " + h.call + " --host " + string(s.Host)
+	return s.present() + "stig hook " + h.call + " --host " + string(s.Host)
+}
+
+func (s Settings) present() string {
+	silence := s.Host.Silence()
+	if len(silence) == 0 {
+		return present
+	}
+	return fmt.Sprintf(presentOr, bytes.TrimSpace(silence))
 }
 
 // own tells whether a command line is one that setup wrote for this host,
 // perhaps with the path of stig that somebody put in.
 func (s Settings) own(command string) bool {
-	words := strings.Fields(strings.TrimPrefix(command, present))
+	words := strings.Fields(strings.TrimPrefix(strings.TrimPrefix(command, s.present()), present))
 	if len(words) != 5 || words[1] != "hook" || words[3] != "--host" || words[4] != string(s.Host) {
 		return false
 	}

@@ -341,8 +341,10 @@ func TestOthersStay(t *testing.T) {
 func TestRemoveKeepsComments(t *testing.T) {
 	cursor := AllSettings()[2]
 	own := `{"command": "stig hook stop --host cursor"}`
+	older := `{"command": "! command -v stig >/dev/null 2>&1 || stig hook stop --host cursor"}`
 	for text, want := range map[string]string{
 		"{\"version\":1,\"hooks\":{\"stop\":[7, // c\n" + own + "]}}":       "{\"version\":1,\"hooks\":{\"stop\":[7 // c\n]}}",
+		"{\"version\":1,\"hooks\":{\"stop\":[7," + older + "]}}":            "{\"version\":1,\"hooks\":{\"stop\":[7]}}",
 		"{\"version\":1,\"hooks\":{\"stop\":[7 , // c\n" + own + "]}}":      "{\"version\":1,\"hooks\":{\"stop\":[7  // c\n]}}",
 		"{\"version\":1,\"hooks\":{\"stop\":[// c\n" + own + ", 7]}}":       "{\"version\":1,\"hooks\":{\"stop\":[// c\n 7]}}",
 		"{\"version\":1,\"hooks\":{\"stop\":[" + own + " /* c */, 7]}}":     "{\"version\":1,\"hooks\":{\"stop\":[ /* c */ 7]}}",

@@ -31,7 +31,7 @@ const (
 	hookLimit = 5 * time.Second
 )
 
-// hookAnswer makes the reply to an event; none says nothing.
+// hookAnswer makes the reply to an event; nil when there is nothing to say.
 type hookAnswer func(*app, context.Context, host.Host, host.Event) []byte
 
 // hookEvents are the events that hooks answer, by their names in settings.
@@ -54,7 +54,7 @@ func (a *app) hookCommand() *cobra.Command {
 			"  pre-tool-use   denies what would close an issue past the gate, or write the store\n" +
 			"  stop           reminds once of claimed work that has no checkpoint of today\n" +
 			"  pre-compact    leaves a draft where claimed work has no state estimate\n" +
-			"stig setup names it in the settings. Where there is no store it says nothing. It never\n" +
+			"stig setup names it in the settings. Where there is no store it asks nothing. It never\n" +
 			"ends with exit code 2, which would stop the assistant.",
 		GroupID: "connect",
 		Args:    cobra.ArbitraryArgs,
@@ -87,10 +87,8 @@ func (a *app) misheard(message string) error {
 func (a *app) answer(ctx context.Context, answer hookAnswer, h host.Host) error {
 	var text []byte
 	if !isTerminal(a.in) {
-		var err error
-		if text, err = io.ReadAll(io.LimitReader(a.in, eventLimit)); err != nil {
-			return nil
-		}
+		// What is cut short by an error is no JSON, and tells nothing.
+		text, _ = io.ReadAll(io.LimitReader(a.in, eventLimit))
 	}
 	event := host.Hear(text)
 	if info, err := os.Stat(event.Dir); a.dir == "" && err == nil && info.IsDir() {
@@ -98,7 +96,11 @@ func (a *app) answer(ctx context.Context, answer hookAnswer, h host.Host) error 
 	}
 	ctx, cancel := context.WithTimeout(ctx, hookLimit)
 	defer cancel()
-	_, err := a.out.Write(a.reply(ctx, answer, h, event))
+	reply := a.reply(ctx, answer, h, event)
+	if reply == nil {
+		reply = h.Silence()
+	}
+	_, err := a.out.Write(reply)
 	return err
 }
 
