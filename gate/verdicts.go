@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // Verdicts keeps the last verdict of each issue in a directory of git's own:
@@ -50,9 +51,11 @@ func (s Verdicts) Save(v *Verdict) error {
 }
 
 // Fresh gives the verdict on an issue if it passed and still counts: neither
-// the criteria nor the tree have changed since. Without a repository none does,
-// since nothing tells what has changed.
-func (s Verdicts) Fresh(id, criteriaHash string, tree Tree) (*Verdict, bool) {
+// the criteria nor the tree have changed since, and what ran then is what Plan
+// makes of the criteria now. Another version of stig, or a program that is here
+// by now, may find more in them. Without a repository none counts, since
+// nothing tells what has changed.
+func (s Verdicts) Fresh(id, criteria string, plan []Check, tree Tree) (*Verdict, bool) {
 	text, err := os.ReadFile(s.file(id))
 	if err != nil || tree.State == "" {
 		return nil, false
@@ -62,11 +65,18 @@ func (s Verdicts) Fresh(id, criteriaHash string, tree Tree) (*Verdict, bool) {
 		return nil, false
 	}
 	var r record
-	if json.Unmarshal(k.Verdict, &r) != nil || r.ID != id || r.Hash != criteriaHash || r.Tree != tree {
+	if json.Unmarshal(k.Verdict, &r) != nil || r.ID != id || r.Hash != Hash(criteria) || r.Tree != tree || !r.ran(plan) {
 		return nil, false
 	}
 	v := &Verdict{r.ID, r.Checks, r.Hash, r.Tree, r.Actor, r.Time}
 	return v, v.Passed()
+}
+
+// ran tells whether the checks of the record are those that a plan asks for, in
+// its order.
+func (r record) ran(plan []Check) bool {
+	asked := slices.DeleteFunc(slices.Clone(plan), func(c Check) bool { return !c.asked() })
+	return slices.EqualFunc(r.Checks, asked, func(o Outcome, c Check) bool { return o.Text == c.Text && o.Class == c.Class })
 }
 
 func (s Verdicts) file(id string) string { return filepath.Join(s.Dir, fileName(id)+".json") }

@@ -67,7 +67,7 @@ func TestVerdictsFresh(t *testing.T) {
 	j.Without = []string{"store.jsonl"}
 	kept := gate.Verdicts{Dir: filepath.Join(g.Dir, ".git", "stig", "verdicts")}
 	fresh := func(id, criteria string) bool {
-		v, ok := kept.Fresh(id, gate.Hash(criteria), treeOf(t, g, "store.jsonl"))
+		v, ok := kept.Fresh(id, criteria, j.Checks, treeOf(t, g, "store.jsonl"))
 		if ok != v.Passed() {
 			t.Errorf("fresh is %v, passed %v", ok, v.Passed())
 		}
@@ -80,7 +80,7 @@ func TestVerdictsFresh(t *testing.T) {
 	if err := kept.Save(v); err != nil {
 		t.Fatal(err)
 	}
-	got, ok := kept.Fresh(j.Issue, v.Hash(), v.Tree())
+	got, ok := kept.Fresh(j.Issue, j.Criteria, j.Checks, v.Tree())
 	if !ok {
 		t.Fatal("not fresh")
 	}
@@ -115,19 +115,52 @@ func TestVerdictsFresh(t *testing.T) {
 	if err := kept.Save(verify(t, j)); err != nil || fresh(j.Issue, j.Criteria) {
 		t.Errorf("a failure is fresh: %v", err)
 	}
-	if _, ok := kept.Fresh(j.Issue, v.Hash(), gate.Tree{}); ok {
+	if _, ok := kept.Fresh(j.Issue, j.Criteria, j.Checks, gate.Tree{}); ok {
 		t.Error("fresh without a repository")
+	}
+}
+
+// A verdict counts for the plan that it ran: not for one that asks for more,
+// less, or the same in another class, but whatever is skipped beside.
+func TestVerdictsPlanned(t *testing.T) {
+	g, j := workTree(t, "true", "test -f chart")
+	kept := gate.Verdicts{Dir: t.TempDir()}
+	if err := kept.Save(verify(t, j)); err != nil {
+		t.Fatal(err)
+	}
+	one, two := j.Checks[0], j.Checks[1]
+	more := gate.Check{Text: "grep -q 1 chart", Origin: gate.Span, Class: gate.Runnable}
+	missing := two
+	missing.Class = gate.MissingProgram
+	for name, c := range map[string]struct {
+		plan []gate.Check
+		want bool
+	}{
+		"same":          {[]gate.Check{one, two}, true},
+		"one skipped":   {[]gate.Check{one, {Text: "chart", Class: gate.Skipped}, two}, true},
+		"one more":      {[]gate.Check{one, two, more}, false},
+		"one broken":    {[]gate.Check{one, {Text: "if", Class: gate.Skipped, Broken: true}, two}, false},
+		"one less":      {[]gate.Check{one}, false},
+		"none":          {nil, false},
+		"another":       {[]gate.Check{one, more}, false},
+		"another order": {[]gate.Check{two, one}, false},
+		"another class": {[]gate.Check{one, missing}, false},
+	} {
+		if _, ok := kept.Fresh(j.Issue, j.Criteria, c.plan, treeOf(t, g)); ok != c.want {
+			t.Errorf("%s: fresh is %v", name, ok)
+		}
 	}
 }
 
 // A verdict of checks in no repository is never fresh.
 func TestVerdictsWithoutRepository(t *testing.T) {
 	kept := gate.Verdicts{Dir: t.TempDir()}
-	v := verify(t, job(t, "true"))
+	j := job(t, "true")
+	v := verify(t, j)
 	if err := kept.Save(v); err != nil || v.Tree() != (gate.Tree{}) || strings.Contains(v.Summary(), " at ") {
 		t.Errorf("%v %s", err, v.Summary())
 	}
-	if _, ok := kept.Fresh("reef-1", v.Hash(), v.Tree()); ok {
+	if _, ok := kept.Fresh("reef-1", j.Criteria, j.Checks, v.Tree()); ok {
 		t.Error("fresh")
 	}
 }
@@ -137,6 +170,7 @@ func TestVerdictsEdited(t *testing.T) {
 	_, j := workTree(t, "exit 3")
 	kept := gate.Verdicts{Dir: t.TempDir()}
 	v := verify(t, j)
+	plan := func(text string) []gate.Check { return []gate.Check{{Text: text, Class: gate.Runnable}} }
 	passing, err := func() ([]byte, error) {
 		j.Checks[0].Text = "true"
 		w := verify(t, j)
@@ -147,7 +181,7 @@ func TestVerdictsEdited(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := kept.Fresh("reef-1", v.Hash(), v.Tree()); !ok {
+	if _, ok := kept.Fresh("reef-1", j.Criteria, j.Checks, v.Tree()); !ok {
 		t.Fatal("what passed is not fresh")
 	}
 	if err := kept.Save(v); err != nil {
@@ -172,12 +206,14 @@ func TestVerdictsEdited(t *testing.T) {
 			t.Fatalf("%s: nothing was edited", name)
 		}
 		write(t, text, path)
-		if _, ok := kept.Fresh("reef-1", v.Hash(), v.Tree()); ok {
-			t.Errorf("%s: passes", name)
+		for _, planned := range []string{"exit 3", "true", "tree"} {
+			if _, ok := kept.Fresh("reef-1", j.Criteria, plan(planned), v.Tree()); ok {
+				t.Errorf("%s: passes", name)
+			}
 		}
 	}
 	write(t, string(passing), kept.Dir, "reef-2.json")
-	if _, ok := kept.Fresh("reef-2", v.Hash(), v.Tree()); ok {
+	if _, ok := kept.Fresh("reef-2", j.Criteria, j.Checks, v.Tree()); ok {
 		t.Error("the verdict on another issue passes")
 	}
 	if err := (gate.Verdicts{Dir: path}).Save(v); err == nil {
@@ -219,7 +255,7 @@ func TestVerdictsAtOnce(t *testing.T) {
 				if err := kept.Save(v); err != nil {
 					t.Error(err)
 				}
-				if _, ok := kept.Fresh(j.Issue, v.Hash(), tree); !ok {
+				if _, ok := kept.Fresh(j.Issue, j.Criteria, j.Checks, tree); !ok {
 					t.Error("not fresh")
 				}
 			}

@@ -76,7 +76,7 @@ func Verify(ctx context.Context, j Job) (*Verdict, error) {
 	defer cancel()
 	stopped := ""
 	for _, check := range j.Checks {
-		if check.Class == Skipped && !check.Broken {
+		if !check.asked() {
 			continue
 		}
 		o := Outcome{Check: check, Exit: ExitNotRun}

@@ -139,7 +139,9 @@ func (s *site) fresh(ctx context.Context) (func(id, criteria string) (*gate.Verd
 		return nil, err
 	}
 	tree, err := s.git.Tree(ctx, without...)
-	return func(id, criteria string) (*gate.Verdict, bool) { return kept.Fresh(id, gate.Hash(criteria), tree) }, err
+	return func(id, criteria string) (*gate.Verdict, bool) {
+		return kept.Fresh(id, criteria, gate.Plan(criteria, s.look), tree)
+	}, err
 }
 
 // edited compares criteria with those that are committed.
