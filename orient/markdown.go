@@ -15,6 +15,24 @@ import (
 // of issues; all else is stig's.
 func (b *Briefing) Markdown() string {
 	w := &page{}
+	b.body(w)
+	w.next(b.Next)
+	w.omitted(b.Omitted)
+	return w.String()
+}
+
+// Background renders what a person reads who answers the question: the briefing
+// without the question itself, and without what a worker does next.
+func (b *Briefing) Background() string {
+	answered := *b
+	answered.Escalation.Question = ""
+	w := &page{}
+	answered.body(w)
+	w.omitted(b.Omitted)
+	return w.String()
+}
+
+func (b *Briefing) body(w *page) {
 	b.head(w)
 	b.standing(w)
 	switch b.Depth {
@@ -25,15 +43,6 @@ func (b *Briefing) Markdown() string {
 	default:
 		b.standardBody(w)
 	}
-	w.next(b.Next, b.Omitted)
-	return w.String()
-}
-
-// Head is the beginning of the Markdown: what the issue is and where it stands.
-func (b *Briefing) Head() string {
-	w := &page{}
-	b.head(w)
-	return w.String()
 }
 
 func (b *Briefing) head(w *page) {
@@ -209,12 +218,16 @@ func (b *Briefing) waiting(w *page) {
 	w.refs(b.Dependents)
 }
 
-// next ends a text: what to do, and in the last line what was left out.
-func (p *page) next(steps []Step, omitted []Omission) {
+// next says what to do.
+func (p *page) next(steps []Step) {
 	p.heading("Next")
 	for _, step := range steps {
 		p.linef("- %s: `%s`", step.Why, commandLine(step.Argv))
 	}
+}
+
+// omitted ends a text: in the last line, what was left out.
+func (p *page) omitted(omitted []Omission) {
 	if len(omitted) == 0 {
 		return
 	}

@@ -115,7 +115,7 @@ func (r *Review) Markdown() string {
 	trails := &Briefing{ClosedDependencies: r.Dependencies}
 	trails.dependencies(w, "What finished dependencies left, in the order they were built")
 	r.commands(w)
-	w.next(r.Next, nil)
+	w.next(r.Next)
 	return w.String()
 }
 

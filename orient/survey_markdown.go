@@ -52,7 +52,8 @@ func (s *Survey) Markdown() string {
 	}
 	s.convergencePart(w)
 	s.pathPart(w)
-	w.next(s.Next, s.Omitted)
+	w.next(s.Next)
+	w.omitted(s.Omitted)
 	return w.String()
 }
 

@@ -32,9 +32,10 @@ func (a *app) resolveCommand() *cobra.Command {
 		Use:   "resolve ID",
 		Short: "answer the questions that wait on an issue",
 		Long: "Answer all questions that stand on an issue; escalation becomes resolved, and the\n" +
-			"next briefing shows the answer. On a terminal the question is shown first, and the\n" +
-			"options can be chosen by number. Who answers is on record. Whoever asked may not\n" +
-			"answer, unless --self is given: the point of asking is that somebody else decides.",
+			"next briefing shows the answer. On a terminal the briefing and the question are shown\n" +
+			"first, and the options can be chosen by number. Who answers is on record. Whoever\n" +
+			"asked may not answer, unless --self is given: the point of asking is that somebody\n" +
+			"else decides.",
 		GroupID: "decide",
 		Args:    takes(1, 2, "one issue, and - to read the answer from standard input"),
 		Example: "  stig resolve demo-1\n  stig resolve demo-1 --option 2 -m \"until spring\"",
@@ -165,7 +166,8 @@ func asWritten(questions []signals.Part) string {
 	return strings.Join(texts, "\n\n") + "\n"
 }
 
-// showQuestion prints the head of the briefing, and what is asked.
+// showQuestion prints the briefing as orient does, and what is asked last: on a
+// terminal of few lines it still stands above the prompt.
 func (a *app) showQuestion(file *beads.File, id string) ([]orient.Asked, error) {
 	rules, err := a.reading(file, signals.ThresholdStaleDays)
 	if err != nil {
@@ -181,8 +183,12 @@ func (a *app) showQuestion(file *beads.File, id string) ([]orient.Asked, error) 
 	if err != nil {
 		return nil, err
 	}
+	if err := a.printMarkdown(strings.TrimRight(briefing.Background(), "\n") + "\n"); err != nil {
+		return nil, err
+	}
 	s := a.sheet()
-	s.markdown(briefing.Head())
+	s.blank()
+	s.line(strong, "## Waiting for your answer")
 	var list []orient.Asked
 	for _, q := range all {
 		if q.ID == id {
