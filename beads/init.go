@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // ignored are the names that git need not see: locks and replacements under way.
@@ -18,6 +19,35 @@ const ignored = jsonlLock + "\n" + writeLock + "\n.*.stig-*.tmp\n"
 // It refuses (*RefusedError) where there is a store already, found from the
 // directory as Discover finds it, or where another program keeps one.
 func Init(dir, prefix string) (Store, []string, error) {
+	s, files, err := Blank(dir, prefix)
+	if err != nil {
+		return Store{}, nil, err
+	}
+	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
+		return Store{}, nil, &StoreError{Path: s.Dir, Reason: "cannot be made", Err: err, Hint: "see that the directory may be written"}
+	}
+	var made []string
+	for _, f := range files {
+		err := writeNew(f.Path, f.Text)
+		switch {
+		case errors.Is(err, fs.ErrExist) && f.Path == s.Path:
+			return Store{}, nil, exists(s.Path)
+		case errors.Is(err, fs.ErrExist):
+			continue
+		case err != nil:
+			return Store{}, made, &StoreError{Path: f.Path, Reason: "cannot be made", Err: err, Hint: "see that the disk has room and may be written"}
+		}
+		made = append(made, f.Path)
+	}
+	return s, made, nil
+}
+
+// NewFile is a file that Init makes.
+type NewFile struct{ Path, Text string }
+
+// Blank is what Init would make in a directory, and makes nothing: the store,
+// and those of its files that are not there yet. Its errors are those of Init.
+func Blank(dir, prefix string) (Store, []NewFile, error) {
 	if err := CheckPrefix(prefix); err != nil {
 		return Store{}, nil, err
 	}
@@ -25,29 +55,16 @@ func Init(dir, prefix string) (Store, []string, error) {
 		return Store{}, nil, err
 	}
 	place := filepath.Join(dir, storeDir)
-	if err := os.MkdirAll(place, 0o755); err != nil {
-		return Store{}, nil, &StoreError{Path: place, Reason: "cannot be made", Err: err, Hint: "see that the directory may be written"}
-	}
 	s := Store{Path: filepath.Join(place, "issues.jsonl"), Dir: place}
-	var made []string
-	for _, f := range []struct{ path, text string }{
-		// Whoever makes this one makes the store.
-		{s.Path, ""},
+	files := []NewFile{
+		{s.Path, ""}, // whoever makes this one makes the store
 		{filepath.Join(place, prefixFile), prefix + "\n"},
 		{filepath.Join(place, ".gitignore"), ignored},
-	} {
-		err := writeNew(f.path, f.text)
-		switch {
-		case errors.Is(err, fs.ErrExist) && f.path == s.Path:
-			return Store{}, nil, exists(s.Path)
-		case errors.Is(err, fs.ErrExist):
-			continue
-		case err != nil:
-			return Store{}, made, &StoreError{Path: f.path, Reason: "cannot be made", Err: err, Hint: "see that the disk has room and may be written"}
-		}
-		made = append(made, f.path)
 	}
-	return s, made, nil
+	return s, slices.DeleteFunc(files, func(f NewFile) bool {
+		_, err := os.Lstat(f.Path)
+		return err == nil
+	}), nil
 }
 
 // Vacant tells whether a store can be made in a directory; Init refuses the

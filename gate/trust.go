@@ -23,6 +23,7 @@ type Grant struct {
 	Root   string    `json:"root"`             // its real path: the Home of its Place, or the directory where there is no git
 	Commit string    `json:"commit,omitempty"` // its root commit; "" trusts the path alone
 	Time   time.Time `json:"time"`             // when it was granted
+	By     string    `json:"by,omitempty"`     // who did; "" when nobody says
 }
 
 // Granted tells whether the repository at root is trusted with this root
@@ -42,18 +43,25 @@ func (t Trust) Commits(root string) []string {
 	return []string{g.Commit}
 }
 
-// Grant trusts the repository at root. Without a root commit, where there is
-// no git or no commit yet, its path alone is trusted, until there is a commit.
-func (t Trust) Grant(root, rootCommit string, now time.Time) error {
-	root = realPath(root)
-	if !filepath.IsAbs(t.Dir) {
-		return fmt.Errorf("trust cannot be kept: must be in an absolute directory of the user; found %q", t.Dir)
-	}
-	text, err := json.MarshalIndent(Grant{root, rootCommit, now.UTC()}, "", "\t")
+// Grant trusts a repository. Without a root commit, where there is no git or no
+// commit yet, its path alone is trusted, until there is a commit.
+func (t Trust) Grant(g Grant) error {
+	path, text, err := t.Record(g)
 	if err != nil {
 		return err
 	}
-	return replace(t.file(root), append(text, '\n'))
+	return replace(path, text)
+}
+
+// Record is the file that Grant keeps a grant in and that Revoke removes, and
+// its text.
+func (t Trust) Record(g Grant) (path string, text []byte, err error) {
+	if !filepath.IsAbs(t.Dir) {
+		return "", nil, fmt.Errorf("trust cannot be kept: must be in an absolute directory of the user; found %q", t.Dir)
+	}
+	g.Root, g.Time = realPath(g.Root), g.Time.UTC()
+	text, err = json.MarshalIndent(g, "", "\t")
+	return t.file(g.Root), append(text, '\n'), err
 }
 
 // Revoke takes trust back, and tells whether there was any.

@@ -31,7 +31,7 @@ func TestTrust(t *testing.T) {
 		t.Error("trusted without a grant")
 	}
 	for root, commit := range map[string]string{link: "c1", reef: ""} {
-		if err := trust.Grant(root, commit, now); err != nil {
+		if err := trust.Grant(Grant{Root: root, Commit: commit, Time: now, By: "mara"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -50,11 +50,11 @@ func TestTrust(t *testing.T) {
 	if got := trust.Commits(link); len(got) != 1 || got[0] != "c1" {
 		t.Errorf("commits %q", got)
 	}
-	want := []Grant{{reef, "", now.UTC()}, {bay, "c1", now.UTC()}}
+	want := []Grant{{reef, "", now.UTC(), "mara"}, {bay, "c1", now.UTC(), "mara"}}
 	if got, err := trust.List(); err != nil || len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
 		t.Errorf("list %v, %v", got, err)
 	}
-	if err := trust.Grant(bay, "c2", now); err != nil || !trust.Granted(bay, "c2") || trust.Granted(bay, "c1") {
+	if err := trust.Grant(Grant{Root: bay, Commit: "c2", Time: now, By: "mara"}); err != nil || !trust.Granted(bay, "c2") || trust.Granted(bay, "c1") {
 		t.Errorf("granted anew: %v", err)
 	}
 	for _, want := range []bool{true, false} {
@@ -71,7 +71,7 @@ func TestTrust(t *testing.T) {
 func TestTrustDamaged(t *testing.T) {
 	trust := Trust{Dir: t.TempDir()}
 	bay, reef := t.TempDir(), t.TempDir()
-	if err := trust.Grant(bay, "c1", time.Time{}); err != nil {
+	if err := trust.Grant(Grant{Root: bay, Commit: "c1"}); err != nil {
 		t.Fatal(err)
 	}
 	files, err := os.ReadDir(filepath.Join(trust.Dir, "trust"))
@@ -96,7 +96,7 @@ func TestTrustDamaged(t *testing.T) {
 	if was, err := trust.Revoke(reef); !was || err != nil {
 		t.Errorf("a damaged grant cannot be revoked: %v, %v", was, err)
 	}
-	if err := (Trust{Dir: grant}).Grant(bay, "c1", time.Time{}); err == nil {
+	if err := (Trust{Dir: grant}).Grant(Grant{Root: bay, Commit: "c1"}); err == nil {
 		t.Error("a grant that cannot be written gives no error")
 	}
 }
@@ -105,7 +105,7 @@ func TestTrustDamaged(t *testing.T) {
 // which is the repository that asks for trust.
 func TestTrustIsNoneOfTheRepository(t *testing.T) {
 	state := t.TempDir()
-	if err := (Trust{Dir: state}).Grant(state, "c1", time.Time{}); err != nil {
+	if err := (Trust{Dir: state}).Grant(Grant{Root: state, Commit: "c1"}); err != nil {
 		t.Fatal(err)
 	}
 	t.Chdir(state)
@@ -117,7 +117,7 @@ func TestTrustIsNoneOfTheRepository(t *testing.T) {
 		if grants, err := trust.List(); len(grants) != 0 || err != nil {
 			t.Errorf("%q: list %v, %v", dir, grants, err)
 		}
-		if err := trust.Grant(state, "c1", time.Time{}); err == nil {
+		if err := trust.Grant(Grant{Root: state, Commit: "c1"}); err == nil {
 			t.Errorf("%q: granted", dir)
 		}
 	}

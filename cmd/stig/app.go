@@ -168,8 +168,14 @@ func (a *app) open() (*beads.File, error) {
 	return file, nil
 }
 
-// writes binds the flags of a command that writes.
+// writes binds the flags of a command that writes: a dry run prints the diff of
+// the same computation, without its last step.
 func (a *app) writes(cmd *cobra.Command, dryRun *bool) {
-	cmd.Flags().BoolVar(dryRun, "dry-run", false, "print what would change, write nothing")
+	cmd.Flags().BoolVar(dryRun, "dry-run", false, "print the diff of what would change, write nothing")
+	a.acts(cmd)
+}
+
+// acts binds the flag of a command that says on record who had it done.
+func (a *app) acts(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.actor, "actor", "", "act as `NAME` (default STIG_ACTOR, BD_ACTOR, git user.name)")
 }

@@ -54,7 +54,7 @@ func (a *app) closeCommand() *cobra.Command {
 	flags.BoolVar(&o.escalate, "escalate", false, "put a failure to a person: escalation becomes pending")
 	o.bind(cmd)
 	a.writes(cmd, &o.dryRun)
-	cmd.MarkFlagsMutuallyExclusive("waive", "escalate")
+	exclude(cmd, "waive", "escalate")
 	return cmd
 }
 

@@ -192,3 +192,16 @@ func takes(least, most int, what string) cobra.PositionalArgs {
 		return usage(fmt.Sprintf("%s: takes %s; found %s", cmd.CommandPath(), what, counted(len(args), "argument")), "")
 	}
 }
+
+// exclude refuses a flag together with any of the others, in our words and with
+// our exit code, which a group of the library has neither of.
+func exclude(cmd *cobra.Command, one string, others ...string) {
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
+		for _, other := range others {
+			if cmd.Flags().Changed(one) && cmd.Flags().Changed(other) {
+				return usage(fmt.Sprintf("--%s and --%s exclude each other", one, other), "leave one of them out")
+			}
+		}
+		return nil
+	}
+}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -37,7 +36,7 @@ func (a *app) initCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&prefix, "prefix", "", "what ids begin with (default the name of the directory)")
-	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "say what would be made, make nothing")
+	a.writes(cmd, &dryRun)
 	return cmd
 }
 
@@ -79,29 +78,43 @@ func (a *app) prefix(given, dir string) (string, error) {
 
 func (a *app) init(dir, prefix string, dryRun bool) error {
 	if dryRun {
-		if err := beads.Vacant(dir); err != nil {
-			return err
-		}
-		return a.printInit(shortest(filepath.Join(dir, ".beads", "issues.jsonl")), prefix, nil, "would make")
+		return a.previewInit(dir, prefix)
 	}
 	store, made, err := beads.Init(dir, prefix)
 	if err != nil {
 		return err
 	}
-	return a.printInit(shortest(store.Path), prefix, made, "made")
-}
-
-func (a *app) printInit(path, prefix string, made []string, verb string) error {
 	if a.json {
 		files := []string{}
 		for _, f := range made {
 			files = append(files, shortest(f))
 		}
-		return a.printJSON("init", map[string]any{"store": path, "prefix": prefix, "made": files, "dry_run": made == nil})
+		return a.printJSON("init", map[string]any{"store": shortest(store.Path), "prefix": prefix, "made": files, "dry_run": false})
 	}
-	if err := a.printf("%s %s; ids begin with %s-\n", verb, cmp.Or(path, "."), prefix); err != nil {
+	if err := a.printf("made %s; ids begin with %s-\n", shortest(store.Path), prefix); err != nil {
 		return err
 	}
 	a.hint("type stig create TITLE to add the first issue")
+	return nil
+}
+
+// previewInit shows the files that init would make. The store is empty, so that
+// the diff has no line of it.
+func (a *app) previewInit(dir, prefix string) error {
+	store, files, err := beads.Blank(dir, prefix)
+	if err != nil {
+		return err
+	}
+	path, diff := shortest(store.Path), ""
+	for _, f := range files {
+		diff += hostFile{path: f.Path}.diff(nil, []byte(f.Text))
+	}
+	if a.json {
+		return a.printJSON("init", map[string]any{"store": path, "prefix": prefix, "made": []string{}, "dry_run": true, "diff": diff})
+	}
+	if err := a.print(diff); err != nil {
+		return err
+	}
+	a.note("would make %s; ids begin with %s-", path, prefix)
 	return nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -12,8 +13,14 @@ import (
 	"stig/merge"
 )
 
+// mergeOptions are the flags of one merge.
+type mergeOptions struct {
+	output string // the file to write; "" is OURS, "-" the output stream
+	dryRun bool
+}
+
 func (a *app) mergeCommand() *cobra.Command {
-	var output string
+	var o mergeOptions
 	cmd := &cobra.Command{
 		Use:   "merge BASE OURS THEIRS",
 		Short: "merge two versions of a store that come from one",
@@ -27,27 +34,30 @@ func (a *app) mergeCommand() *cobra.Command {
 		Args:    takes(3, 3, "three files"),
 		Example: "  stig merge %O %A %B\n  stig merge base.jsonl ours.jsonl theirs.jsonl -o merged.jsonl",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if output == "" {
-				output = args[1]
+			if o.dryRun && o.output == "-" {
+				return usage("--dry-run and --output - ask for two things", "give one of them")
 			}
-			r, err := a.merge(args, output)
+			m, err := a.merge(args, cmp.Or(o.output, args[1]))
+			if err == nil && !o.dryRun {
+				err = m.write(a.out)
+			}
 			if err != nil {
 				return &mergeError{err}
 			}
-			if a.json && output != "-" {
-				err = a.printJSON("merge", map[string]any{
-					"conflicts": append([]merge.Conflict{}, r.Conflicts...), "warnings": append([]merge.Warning{}, r.Warnings...), "written": output,
-				})
-			} else {
-				a.reportMerge(r)
+			if err := a.printMerge(m, o.dryRun); err != nil {
+				return err
 			}
-			if err == nil && len(r.Conflicts) > 0 {
+			if !a.json || o.output == "-" {
+				a.reportMerge(m)
+			}
+			if len(m.Conflicts) > 0 {
 				return foundError{}
 			}
-			return err
+			return nil
 		},
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "", "write to `FILE` instead of OURS; - is the output stream")
+	cmd.Flags().StringVarP(&o.output, "output", "o", "", "write to `FILE` instead of OURS; - is the output stream")
+	a.writes(cmd, &o.dryRun)
 	return cmd
 }
 
@@ -57,25 +67,50 @@ type mergeError struct{ error }
 
 func (e *mergeError) Unwrap() error { return e.error }
 
-// merge merges three files into a fourth.
-func (a *app) merge(files []string, output string) (merge.Result, error) {
+// merged is what came of a merge, and where it goes.
+type merged struct {
+	merge.Result
+	output string   // as it was given; "-" for the output stream
+	file   hostFile // the same as a file
+	ours   *string  // what that file said, where it is OURS
+}
+
+// merge works out what three files become, and writes nothing.
+func (a *app) merge(files []string, output string) (*merged, error) {
 	var texts [3]string
 	for i, name := range files {
 		text, err := readText(a.under(name))
 		if err != nil {
-			return merge.Result{}, placed(err)
+			return nil, placed(err)
 		}
 		texts[i] = text
 	}
-	r := merge.Stores(texts[0], texts[1], texts[2])
-	switch {
-	case output == "-":
-		_, err := a.out.Write([]byte(r.Text))
-		return r, err
-	case r.Text == texts[1] && output == files[1]:
-		return r, nil
+	m := &merged{Result: merge.Stores(texts[0], texts[1], texts[2]), output: output, file: hostFile{path: a.under(output)}}
+	if output == files[1] {
+		m.ours = &texts[1]
 	}
-	return r, replaceFile(a.under(output), r.Text)
+	return m, nil
+}
+
+// write writes the result, unless it is OURS as it stands.
+func (m *merged) write(stream io.Writer) error {
+	switch {
+	case m.output == "-":
+		_, err := io.WriteString(stream, m.Text)
+		return err
+	case m.ours != nil && *m.ours == m.Text:
+		return nil
+	}
+	return replaceFile(m.file.path, m.Text)
+}
+
+// diff is what write would change in its file.
+func (m *merged) diff() (string, error) {
+	if m.ours != nil {
+		return m.file.diff([]byte(*m.ours), []byte(m.Text)), nil
+	}
+	before, err := m.file.read()
+	return m.file.diff(before, []byte(m.Text)), err
 }
 
 // readText reads a whole file into one string: stores may be large, and three
@@ -105,18 +140,40 @@ func (a *app) under(path string) string {
 }
 
 // reportMerge says which lines a person must merge, and what else to look at.
-func (a *app) reportMerge(r merge.Result) {
-	for _, w := range r.Warnings {
+func (a *app) reportMerge(m *merged) {
+	for _, w := range m.Warnings {
 		a.warn("%s: %s", w.ID, w.Message)
 	}
-	for _, c := range r.Conflicts {
+	for _, c := range m.Conflicts {
 		what := c.ID
 		if what == "" {
 			what = "a line that is no issue"
 		}
 		fmt.Fprintf(a.err, "stig: line %d: %s: %s\n", c.Line, visible(what), visible(c.Reason))
 	}
-	if len(r.Conflicts) > 0 {
+	if len(m.Conflicts) > 0 {
 		a.hint("make one line of the two between each pair of markers, then git add the store")
 	}
+}
+
+// printMerge prints a merge that was written, or its diff.
+func (a *app) printMerge(m *merged, dryRun bool) error {
+	data := map[string]any{
+		"conflicts": append([]merge.Conflict{}, m.Conflicts...), "warnings": append([]merge.Warning{}, m.Warnings...),
+		"written": m.output, "dry_run": dryRun,
+	}
+	if dryRun {
+		diff, err := m.diff()
+		if err != nil {
+			return &mergeError{err}
+		}
+		if !a.json {
+			return a.print(cmp.Or(diff, "nothing would change\n"))
+		}
+		data["written"], data["diff"] = "", diff
+	}
+	if a.json && m.output != "-" {
+		return a.printJSON("merge", data)
+	}
+	return nil
 }

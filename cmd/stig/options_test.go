@@ -5,8 +5,11 @@ import (
 	"go/parser"
 	"go/token"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
 )
 
 // A command that made its own options of an edit would write without telling
@@ -42,4 +45,26 @@ func TestOptionsInOnePlace(t *testing.T) {
 	if len(places) != 1 || places[0] != "options.go" {
 		t.Errorf("beads.Options are made in %v, want options.go alone", places)
 	}
+}
+
+// Every command takes --dry-run and --actor that is not listed here as one that
+// writes nothing but what it is asked to print, or that others start.
+func TestWritingOptions(t *testing.T) {
+	reads := strings.Fields("orient check cycles lint explain show ready list plan graph review trajectory diff " +
+		"escalations await doctor skill version schema completion help signals.get verify hook mcp notify-send")
+	var walk func(cmd *cobra.Command, path string)
+	walk = func(cmd *cobra.Command, path string) {
+		for _, below := range cmd.Commands() {
+			walk(below, strings.TrimPrefix(path+"."+below.Name(), "."))
+		}
+		if !cmd.Runnable() || cmd.HasSubCommands() || slices.Contains(reads, path) || strings.HasPrefix(path, "completion.") {
+			return
+		}
+		for _, flag := range []string{"dry-run", "actor"} {
+			if cmd.Flags().Lookup(flag) == nil {
+				t.Errorf("%s: has no --%s", path, flag)
+			}
+		}
+	}
+	walk(newApp().command(), "")
 }

@@ -29,7 +29,7 @@ func printed() []string {
 		`stig schema`, `stig schema output`, `stig skill`, `stig version`, `stig doctor`, `stig retro`, `stig retro harbor-4ke`,
 		`stig setup claude --print`, `stig trust --list`,
 		// what writes
-		`stig trust`, `stig trust --list`, `stig claim harbor-d3w`, `stig release harbor-d3w --dry-run`, `stig release harbor-d3w`,
+		`stig trust --dry-run`, `stig trust`, `stig trust --list`, `stig claim harbor-d3w`, `stig release harbor-d3w --dry-run`, `stig release harbor-d3w`,
 		`stig checkpoint harbor-d3w --surprise 0.9 --cynefin complex --done x --learned y --remains z --downstream none --dry-run`,
 		`stig checkpoint harbor-d3w --surprise 0.9 --cynefin complex --done x --learned y --remains z --downstream none --commit`,
 		`stig signals set harbor-d3w surprise=0.4`, `stig signals init --dry-run`, `stig signals reconcile harbor-d3w`, `stig vet --fix`,
@@ -45,7 +45,7 @@ func printed() []string {
 		`stig diff HEAD`, `stig check --against HEAD`, `stig trajectory harbor-d3w`,
 		`for n in 1 2 3 4 5; do stig create "Turn key $n" >../key; stig close $(id key) --reason "key $n turns" --waive 'nobody hears it'; done >../keys
 			stig retro --last 5 --escalate --on harbor-t3c`,
-		`stig merge .beads/issues.jsonl .beads/issues.jsonl .beads/issues.jsonl -o other`,
+		`stig merge .beads/issues.jsonl .beads/issues.jsonl .beads/issues.jsonl -o other`, `stig merge .beads/issues.jsonl .beads/issues.jsonl .beads/issues.jsonl --dry-run`,
 		`stig setup claude`, `stig setup git --check`, `stig setup claude --remove`, `stig skill install`,
 		`mkdir -p sub && cd sub && git init -q && stig init --prefix sub --dry-run`,
 	}

@@ -51,11 +51,11 @@ type setupStep struct {
 }
 
 // setupFlags binds the flags that all targets have.
-func setupFlags(cmd *cobra.Command, o *setupOptions) {
+func (a *app) setupFlags(cmd *cobra.Command, o *setupOptions) {
 	cmd.Flags().BoolVar(&o.check, "check", false, "exit with 1 when something is missing, write nothing")
 	cmd.Flags().BoolVar(&o.remove, "remove", false, "take out what setup put in, and nothing else")
 	cmd.Flags().BoolVar(&o.print, "print", false, "print what would be written, write nothing")
-	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "print the diff of what would change, write nothing")
+	a.writes(cmd, &o.dryRun)
 }
 
 // userFlag binds the flag of targets that a home has too.

@@ -43,7 +43,7 @@ func (a *app) setupGit() *cobra.Command {
 			return a.setup(cmd.Context(), "git", driver, o)
 		},
 	}
-	setupFlags(cmd, &o)
+	a.setupFlags(cmd, &o)
 	userFlag(cmd, &o)
 	forceFlag(cmd, &o, "put stig in the place of another program")
 	return cmd

@@ -36,7 +36,7 @@ func (a *app) setupHost(settings host.Settings) *cobra.Command {
 			return err
 		},
 	}
-	setupFlags(cmd, &o)
+	a.setupFlags(cmd, &o)
 	userFlag(cmd, &o)
 	return cmd
 }

@@ -40,7 +40,7 @@ func (a *app) setupInstructions() *cobra.Command {
 			return a.setup(cmd.Context(), "agents-md", block, o)
 		},
 	}
-	setupFlags(cmd, &o)
+	a.setupFlags(cmd, &o)
 	userFlag(cmd, &o)
 	forceFlag(cmd, &o, "also replace or remove a block that was edited by hand")
 	return cmd

@@ -44,7 +44,7 @@ func (a *app) showCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&notesOnly, "notes", false, "print the notes alone, byte for byte")
 	cmd.Flags().BoolVar(&links, "deps", false, "print what it depends on and what depends on it alone")
-	cmd.MarkFlagsMutuallyExclusive("notes", "deps")
+	exclude(cmd, "notes", "deps")
 	return cmd
 }
 

@@ -55,7 +55,7 @@ func (a *app) skillInstallCommand() *cobra.Command {
 			return a.setup(cmd.Context(), "skill", skill, o)
 		},
 	}
-	setupFlags(cmd, &o)
+	a.setupFlags(cmd, &o)
 	userFlag(cmd, &o)
 	forceFlag(cmd, &o, "also replace or remove a SKILL.md with another text")
 	return cmd

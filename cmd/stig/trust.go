@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -12,7 +13,7 @@ import (
 )
 
 func (a *app) trustCommand() *cobra.Command {
-	var revoke, list bool
+	var revoke, list, dryRun bool
 	cmd := &cobra.Command{
 		Use:   "trust",
 		Short: "let the commands in this repository's acceptance criteria run on this machine",
@@ -24,71 +25,96 @@ func (a *app) trustCommand() *cobra.Command {
 		Args:    takes(0, 0, "no arguments"),
 		Example: "  stig trust\n  stig trust --list\n  stig trust --revoke",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			switch {
-			case list:
+			if list {
 				return a.listTrust()
-			case revoke:
-				return a.revokeTrust(cmd.Context())
 			}
-			return a.grantTrust(cmd.Context())
+			trust, grant, err := a.trustHere(cmd.Context())
+			switch {
+			case err != nil:
+				return err
+			case dryRun:
+				return a.previewTrust(trust, grant, revoke)
+			case revoke:
+				return a.revokeTrust(trust, grant)
+			}
+			return a.grantTrust(trust, grant)
 		},
 	}
 	cmd.Flags().BoolVar(&revoke, "revoke", false, "take it back")
 	cmd.Flags().BoolVar(&list, "list", false, "list what is trusted")
-	cmd.MarkFlagsMutuallyExclusive("revoke", "list")
+	a.writes(cmd, &dryRun)
+	exclude(cmd, "list", "revoke", "dry-run")
 	return cmd
 }
 
-// trustHere gives what is trusted and the repository that stig is started in.
-func (a *app) trustHere(ctx context.Context) (trust gate.Trust, root, commit string, err error) {
+// trustHere gives what is trusted, and the grant for the repository that stig is
+// started in.
+func (a *app) trustHere(ctx context.Context) (trust gate.Trust, grant gate.Grant, err error) {
 	store, err := a.discover()
 	if err != nil {
-		return trust, "", "", err
+		return trust, grant, err
 	}
 	s, err := a.site(ctx, store)
 	if err != nil {
-		return trust, "", "", err
+		return trust, grant, err
 	}
 	if trust.Dir = s.state; trust.Dir == "" {
-		return trust, "", "", usage("nobody says where to keep what is trusted", "set XDG_STATE_HOME or HOME")
+		return trust, grant, usage("nobody says where to keep what is trusted", "set XDG_STATE_HOME or HOME")
 	}
-	root, commit, err = s.repository(ctx)
-	return trust, root, commit, err
+	if grant.Root, grant.Commit, err = s.repository(ctx); err != nil {
+		return trust, grant, err
+	}
+	if grant.Time, err = a.clock(); err != nil {
+		return trust, grant, err
+	}
+	grant.By, err = a.actorName(ctx)
+	return trust, grant, err
 }
 
-func (a *app) grantTrust(ctx context.Context) error {
-	trust, root, commit, err := a.trustHere(ctx)
-	if err != nil {
+func (a *app) grantTrust(trust gate.Trust, grant gate.Grant) error {
+	if err := trust.Grant(grant); err != nil {
 		return err
 	}
-	now, err := a.clock()
-	if err != nil {
-		return err
-	}
-	if err := trust.Grant(root, commit, now); err != nil {
-		return err
-	}
-	return a.printTrust(root, true, "trusted: its acceptance criteria may run commands on this machine")
+	return a.printTrust(grant.Root, true, "trusted: its acceptance criteria may run commands on this machine")
 }
 
-func (a *app) revokeTrust(ctx context.Context) error {
-	trust, root, _, err := a.trustHere(ctx)
-	if err != nil {
-		return err
-	}
-	there, err := trust.Revoke(root)
+func (a *app) revokeTrust(trust gate.Trust, grant gate.Grant) error {
+	there, err := trust.Revoke(grant.Root)
 	if err != nil {
 		return err
 	}
 	if !there {
-		return a.printTrust(root, false, "was not trusted, nothing changed")
+		return a.printTrust(grant.Root, false, "was not trusted, nothing changed")
 	}
-	return a.printTrust(root, false, "no longer trusted")
+	return a.printTrust(grant.Root, false, "no longer trusted")
+}
+
+// previewTrust shows what would become of the record of a grant.
+func (a *app) previewTrust(trust gate.Trust, grant gate.Grant, revoke bool) error {
+	path, after, err := trust.Record(grant)
+	if err != nil {
+		return err
+	}
+	if revoke {
+		after = nil
+	}
+	file := hostFile{path: path}
+	before, err := file.read()
+	if err != nil {
+		return err
+	}
+	diff := file.diff(before, after)
+	if a.json {
+		return a.printJSON("trust", map[string]any{
+			"root": grant.Root, "trusted": trust.Granted(grant.Root, grant.Commit), "dry_run": true, "diff": diff,
+		})
+	}
+	return a.print(cmp.Or(diff, "nothing would change\n"))
 }
 
 func (a *app) printTrust(root string, trusted bool, words string) error {
 	if a.json {
-		return a.printJSON("trust", map[string]any{"root": root, "trusted": trusted})
+		return a.printJSON("trust", map[string]any{"root": root, "trusted": trusted, "dry_run": false})
 	}
 	return a.printf("%s: %s\n", root, words)
 }
@@ -103,7 +129,11 @@ func (a *app) listTrust() error {
 	}
 	var text strings.Builder
 	for _, g := range grants {
-		fmt.Fprintf(&text, "%s  %s\n", g.Time.Local().Format(time.DateOnly), g.Root)
+		fmt.Fprintf(&text, "%s  %s", g.Time.Local().Format(time.DateOnly), g.Root)
+		if g.By != "" {
+			text.WriteString("  by " + g.By)
+		}
+		text.WriteString("\n")
 	}
 	if grants == nil {
 		text.WriteString("no repository is trusted\n")

@@ -54,6 +54,7 @@ func (a *app) verifyCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&plan, "plan", false, "print what would run, what would not, and why; run nothing")
 	o.bind(cmd)
+	a.acts(cmd)
 	return cmd
 }
 
