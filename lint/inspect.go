@@ -89,17 +89,21 @@ func judgeAll(f *beads.File, reader *beads.Reader, indices []int, rules Rules, j
 		if err != nil {
 			return nil, err
 		}
-		doc := notes.Parse(record.Text(beads.Notes))
-		s := subject{
-			file: f, rules: rules, issue: issue, record: record,
-			doc: doc, table: signals.Read(doc, rules.Schema),
-		}
-		for _, judge := range judges {
-			judge(&s)
-		}
-		found = append(found, s.found...)
+		found = append(found, judgeOne(f, issue, record, rules, judges)...)
 	}
 	return found, nil
+}
+
+func judgeOne(f *beads.File, issue *beads.Issue, record *beads.Record, rules Rules, judges []judge) []Diagnostic {
+	doc := notes.Parse(record.Text(beads.Notes))
+	s := subject{
+		file: f, rules: rules, issue: issue, record: record,
+		doc: doc, table: signals.Read(doc, rules.Schema),
+	}
+	for _, judge := range judges {
+		judge(&s)
+	}
+	return s.found
 }
 
 // oneAtATime makes a lookup that remembers safe for several workers.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -149,4 +150,23 @@ func Fix(ctx context.Context, s beads.Store, o beads.Options, diagnostics []Diag
 		}
 		return nil
 	})
+}
+
+// Left is what Vet would find of the same issues once the changes are written,
+// given what it finds now: a dry run of Fix ends as Fix does.
+func Left(f *beads.File, found []Diagnostic, changes []beads.Change, rules Rules) ([]Diagnostic, error) {
+	left := slices.Clone(found)
+	for _, c := range changes {
+		at, ok := f.Index(c.ID)
+		if !ok {
+			continue // gone meanwhile
+		}
+		record, err := beads.ParseRecord(c.After)
+		if err != nil {
+			return nil, err
+		}
+		left = slices.DeleteFunc(left, func(d Diagnostic) bool { return d.ID == c.ID })
+		left = append(left, judgeOne(f, f.At(at), record, rules, form)...)
+	}
+	return inOrder(left), nil
 }

@@ -53,6 +53,11 @@ func (a *app) vet(ids []string, o vetOptions) error {
 	if err != nil {
 		return err
 	}
+	return o.ending(counts)
+}
+
+// ending is how vet ends with what it found.
+func (o vetOptions) ending(counts lint.Counts) error {
 	if counts.Error > 0 || o.strict && counts.Warning > 0 {
 		return foundError{}
 	}
@@ -130,12 +135,33 @@ func (a *app) vetFix(ctx context.Context, ids []string, o vetOptions) error {
 		return err
 	}
 	if o.dryRun {
-		return a.printChanges(changes, nil, true)
+		return a.previewFix(store, found, changes, o)
 	}
 	for _, c := range changes {
 		a.note("%s: mended", c.ID)
 	}
 	return a.vet(ids, o)
+}
+
+// previewFix shows the diff of what would be mended, and ends as vet would then.
+func (a *app) previewFix(store beads.Store, found []lint.Diagnostic, changes []beads.Change, o vetOptions) error {
+	if err := a.printChanges(changes, nil, true); err != nil {
+		return err
+	}
+	file, err := beads.Read(store)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	left, err := lint.Left(file, found, changes, lint.Rules{Schema: a.schema})
+	if err != nil {
+		return err
+	}
+	counts := lint.Count(left)
+	if counts.Error+counts.Warning > 0 {
+		a.note("what would be left: %s, %s; type stig vet to see them", counted(counts.Error, "error"), counted(counts.Warning, "warning"))
+	}
+	return o.ending(counts)
 }
 
 func counted(n int, noun string) string {
