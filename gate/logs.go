@@ -47,7 +47,7 @@ func (j Job) openLog(number int) (*logFile, error) {
 	if j.Logs == "" {
 		return nil, nil
 	}
-	pattern := fmt.Sprintf("%s-%s-%d-*.log", fileName(j.Issue), j.Now().UTC().Format("20060102T150405Z"), number)
+	pattern := fmt.Sprintf("%s-%s-%d-*.log", fileName(j.Issue), j.Time.UTC().Format("20060102T150405Z"), number)
 	f, err := os.CreateTemp(j.Logs, pattern)
 	if err != nil {
 		return nil, err

@@ -37,7 +37,7 @@ func workTree(t testing.TB, scripts ...string) (gate.Git, gate.Job) {
 	}
 	j := gate.Job{
 		Issue: "reef-1", Criteria: strings.Join(scripts, "\n"), Root: dir, Actor: "mara", Env: g.Env,
-		Logs: filepath.Join(dir, ".git", "stig", "logs"), Now: time.Now,
+		Logs: filepath.Join(dir, ".git", "stig", "logs"), Time: time.Now(), Now: time.Now,
 	}
 	for i, script := range scripts {
 		j.Checks = append(j.Checks, gate.Check{Text: script, Origin: gate.Span, Class: gate.Runnable, Line: i + 1})

@@ -27,10 +27,11 @@ type Job struct {
 	AllowDestructive  bool          // run what destroys in a fence that is marked verify
 
 	Actor    string
-	Out      io.Writer // gets the commands and their output as it comes; nil discards them
-	Terminal bool      // Out is a terminal: it gets a line with the elapsed time too
-	Logs     string    // the directory for whole outputs; "" keeps none
-	Now      func() time.Time
+	Out      io.Writer        // gets the commands and their output as it comes; nil discards them
+	Terminal bool             // Out is a terminal: it gets a line with the elapsed time too
+	Logs     string           // the directory for whole outputs; "" keeps none
+	Time     time.Time        // when it runs, as the verdict and the names of logs tell
+	Now      func() time.Time // the clock that durations are measured by
 }
 
 // Limits of a Job that names none.
@@ -71,7 +72,7 @@ func Verify(ctx context.Context, j Job) (*Verdict, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &Verdict{issue: j.Issue, hash: Hash(j.Criteria), tree: tree, actor: j.Actor, time: j.Now()}
+	v := &Verdict{issue: j.Issue, hash: Hash(j.Criteria), tree: tree, actor: j.Actor, time: j.Time}
 	limited, cancel := context.WithTimeoutCause(ctx, r.Deadline, errDeadline)
 	defer cancel()
 	stopped := ""

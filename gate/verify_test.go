@@ -24,7 +24,7 @@ func job(t *testing.T, scripts ...string) gate.Job {
 	t.Helper()
 	j := gate.Job{
 		Issue: "reef-1", Criteria: strings.Join(scripts, "\n"), Root: t.TempDir(), Actor: "mara",
-		Env: append(os.Environ(), "GIT_CEILING_DIRECTORIES="+os.TempDir()), Logs: filepath.Join(t.TempDir(), "logs"), Now: time.Now,
+		Env: append(os.Environ(), "GIT_CEILING_DIRECTORIES="+os.TempDir()), Logs: filepath.Join(t.TempDir(), "logs"), Time: time.Now(), Now: time.Now,
 	}
 	for i, script := range scripts {
 		j.Checks = append(j.Checks, gate.Check{Text: script, Origin: gate.Fence, Class: gate.Runnable, Line: i + 1})
@@ -554,8 +554,12 @@ func TestVerifyLogs(t *testing.T) {
 
 func TestVerdictTells(t *testing.T) {
 	j := job(t, "printf 'a\\0\"\\377'", "exit 3")
-	j.Now = func() time.Time { return time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC) }
+	j.Time = time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
+	j.Now = func() time.Time { return time.Time{} }
 	v := verify(t, j)
+	if log := filepath.Base(v.Outcomes()[0].Log); !strings.HasPrefix(log, "reef-1-20261120T090000Z-1-") {
+		t.Errorf("log %s", log)
+	}
 	text, err := json.Marshal(v)
 	if err != nil {
 		t.Fatal(err)

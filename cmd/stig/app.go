@@ -21,7 +21,7 @@ type app struct {
 	in       io.Reader
 	out, err io.Writer
 	getenv   func(string) string
-	now      func() time.Time
+	now      func() time.Time // the machine's clock; what is told and written has clock
 	schema   *signals.Schema
 	config   config
 	own      notifications // what the user's file says of them, whatever the repository does

@@ -128,13 +128,16 @@ func (a *app) try(ctx context.Context, t *trial, o trialOptions) error {
 
 // job is what the gate is asked to run.
 func (a *app) job(ctx context.Context, t *trial, o trialOptions) (gate.Job, error) {
+	now, err := a.clock()
+	if err != nil {
+		return gate.Job{}, err
+	}
 	j := gate.Job{
 		Issue: t.id, Criteria: t.criteria, Checks: t.plan, Root: t.site.root,
 		Env: os.Environ(), Pass: a.config.Gate.Env,
 		KeepGoing: o.keepGoing, AllowDestructive: o.allowDestructive,
-		Out: a.err, Terminal: isTerminal(a.err), Logs: t.site.logs(), Now: a.now,
+		Out: a.err, Terminal: isTerminal(a.err), Logs: t.site.logs(), Time: now, Now: a.now,
 	}
-	var err error
 	if j.Timeout, err = limit(o.timeout, a.config.Gate.Timeout); err != nil {
 		return j, err
 	}
