@@ -205,7 +205,7 @@ func (c Closing) sentence() string {
 	said := "Verified: " + bare(c.Reason)
 	switch ground := c.Ground.(type) {
 	case *gate.Verdict:
-		said += ". All acceptance criteria pass: " + ground.Summary()
+		said += ". " + ground.Passing()
 	case gate.Waiver:
 		said = fmt.Sprintf("Unverified: %s. Waived: %s", bare(c.Reason), strings.TrimRight(ground.Why(), "."))
 		if ground.Actor() != "" {

@@ -86,6 +86,28 @@ const (
 	shortCommit = 7
 )
 
+// passing begins what a close reason tells of a verdict.
+const passing = "All acceptance criteria pass: "
+
+// Passing is the sentence of a close reason that tells of the results.
+func (v *Verdict) Passing() string { return passing + v.Summary() }
+
+// TellsResults tells whether a close reason has such a sentence, of checks that
+// all passed. It sees the form and not whether any check ran.
+func TellsResults(reason string) bool {
+	for {
+		_, after, found := strings.Cut(reason, passing)
+		if !found {
+			return false
+		}
+		var passed, all int
+		if n, _ := fmt.Sscanf(after, "%d/%d [", &passed, &all); n == 2 && passed == all && passed > 0 && strings.Contains(after, "]") {
+			return true
+		}
+		reason = after
+	}
+}
+
 // Summary tells the results in one line, as a close reason ends:
 //
 //	3/3 [go test ./... 12.3s; just lint 0.8s; go vet ./... 1.1s] at 1a2b3c4

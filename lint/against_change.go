@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"stig/beads"
+	"stig/gate"
 	"stig/notes"
 	"stig/signals"
 )
@@ -43,6 +44,7 @@ func changeOf(f *beads.File, at int, past Past, rules Rules) (*change, error) {
 
 func (c *change) judge() {
 	c.closedByHand()
+	c.claimed()
 	if c.before == nil {
 		return
 	}
@@ -65,9 +67,8 @@ func (c *change) closedByHand() {
 	if !c.closed() || passedGate(reason) {
 		return
 	}
-	if c.before != nil && c.before.Text(beads.Status) == "closed" &&
-		c.before.Text(beads.ClosedAt) == c.record.Text(beads.ClosedAt) && !passedGate(c.before.Text(beads.CloseReason)) {
-		return // it was closed so before
+	if c.closedSo(func(reason string) bool { return !passedGate(reason) }) {
+		return
 	}
 	message := "without a close reason"
 	if reason != "" {
@@ -76,6 +77,27 @@ func (c *change) closedByHand() {
 	c.add(RuleByHand, 0, 0,
 		fmt.Sprintf("closed since %s %s: nothing tells whether its acceptance criteria were run", c.since, message),
 		fmt.Sprintf("open it again and type stig close %s: it runs the criteria, or records why they were not run", c.issue.ID))
+}
+
+// closedSo tells whether the same close was there before, with a reason like that.
+func (c *change) closedSo(like func(reason string) bool) bool {
+	return c.before != nil && c.before.Text(beads.Status) == "closed" &&
+		c.before.Text(beads.ClosedAt) == c.record.Text(beads.ClosedAt) && like(c.before.Text(beads.CloseReason))
+}
+
+// claimed finds issues that were closed since with the opening of the gate, and
+// without the results that the gate puts behind the reason.
+func (c *change) claimed() {
+	without := func(reason string) bool {
+		return strings.HasPrefix(strings.TrimSpace(reason), openingVerified) && !gate.TellsResults(reason)
+	}
+	reason := c.record.Text(beads.CloseReason)
+	if !c.closed() || !without(reason) || c.closedSo(without) {
+		return
+	}
+	c.add(RuleClaimed, 0, 0,
+		fmt.Sprintf("closed since %s with %s: nothing tells which checks passed", c.since, opening(reason)),
+		fmt.Sprintf("type stig reopen %s --reason …, then stig close %s: it runs the criteria and tells the results", c.issue.ID, c.issue.ID))
 }
 
 func passedGate(reason string) bool {

@@ -82,6 +82,7 @@ const (
 	RuleWaived     = "closed-waived"
 
 	RuleByHand    = "closed-by-hand"
+	RuleClaimed   = "closed-without-results"
 	RuleVanished  = "issue-vanished"
 	RuleDeleted   = "issue-deleted"
 	RuleSection   = "section-vanished"

@@ -8,6 +8,12 @@ var againstRules = []Rule{{
 	Example: `{"status":"closed","close_reason":"Done"} where main has {"status":"open"}`,
 	Fix:     "Open it again and type stig close ID, or stig close ID --waive WHY where there is nothing to run.",
 }, {
+	ID: RuleClaimed, Severity: Warning,
+	Summary: "an issue was closed as verified without results",
+	Why:     "stig close puts the results behind the reason: which checks passed, how long each took, at which commit. A reason that begins with Verified: and has none of that was typed by hand or cut short, and says less than it seems to.",
+	Example: `{"status":"closed","close_reason":"Verified: the parser reads both forms."} where main has {"status":"open"}`,
+	Fix:     "Open it again and type stig close ID; where there is nothing to run, stig close ID --waive WHY says so.",
+}, {
 	ID: RuleVanished, Severity: Error,
 	Summary: "an issue is gone from the store",
 	Why:     "Programs that rewrite the whole file drop what they cannot read, and a merge that went wrong keeps one side only. An issue that is meant to go is deleted by the tracker, which leaves a line that says so.",

@@ -52,6 +52,9 @@ func rows(of string, links ...string) string {
 
 const estimate = "\n\n<!-- checkpoint-context -->\n## State estimate (2026-11-01)\n\n"
 
+// results is a close reason as stig close leaves it.
+const results = "Verified: it holds. All acceptance criteria pass: 1/1 [true 0.0s] at 1a2b3c4."
+
 // since stands between a store as it was and as it is.
 const since = "@since\n"
 
@@ -289,6 +292,26 @@ var breaches = map[string]struct{ bad, good []string }{
 			line("a", "status", "closed", "close_reason", "Done") + since + line("a", "status", "closed", "close_reason", "Done at last"),
 			line("a", "status", "closed") + since + line("a", "status", "open"),
 			line("a", "status", "open") + since + line("a", "status", "tombstone"),
+		},
+	},
+	lint.RuleClaimed: {
+		bad: []string{
+			line("a", "status", "open") + since + line("a", "status", "closed", "close_reason", "Verified: it holds."),
+			line("b") + since + line("b") + "\n" + line("a", "status", "closed", "close_reason", " Verified: all acceptance criteria pass"),
+			line("a", "status", "open") + since + line("a", "status", "closed", "close_reason", "Verified: it holds. All acceptance criteria pass: 1/2 [true 0.0s; false exit 1] at 1a2b3c4."),
+			line("a", "status", "open") + since + line("a", "status", "closed", "close_reason", "Verified: it holds. All acceptance criteria pass: 0/0 []."),
+			line("a", "status", "closed", "close_reason", results) + since + line("a", "status", "closed", "close_reason", "Verified: it holds."),
+			line("a", "status", "closed", "close_reason", "Done") + since + line("a", "status", "closed", "close_reason", "Verified: it holds."),
+			line("a", "status", "closed", "close_reason", "Verified: x", "closed_at", "2026-11-01T00:00:00Z") + since +
+				line("a", "status", "closed", "close_reason", "Verified: x", "closed_at", "2026-11-02T00:00:00Z"),
+		},
+		good: []string{
+			line("a", "status", "open") + since + line("a", "status", "closed", "close_reason", results),
+			line("a", "status", "open") + since + line("a", "status", "closed", "close_reason", "Verified: it says All acceptance criteria pass: now. All acceptance criteria pass: 2/2 [true 0.0s; test a = ] 0.1s] at 1a2b3c4 with uncommitted changes; criteria edited since HEAD: 3 commands → 2."),
+			line("a", "status", "open") + since + line("a", "status", "closed", "close_reason", "Unverified: it holds. Waived: nothing to run."),
+			line("a", "status", "closed", "close_reason", "Verified: it holds") + since + line("a", "status", "closed", "close_reason", "Verified: it holds, mostly"),
+			line("a", "status", "closed", "close_reason", "Verified: it holds") + since + line("a", "status", "closed", "close_reason", "Verified: it holds", "title", "renamed"),
+			line("a", "status", "open") + since + line("a", "status", "open", "close_reason", "Verified: it holds."),
 		},
 	},
 	lint.RuleVanished: {
