@@ -29,7 +29,7 @@ func (s *Survey) limit() {
 	s.limitAttention(alerts)
 	own, others := s.claims()
 	limitTo(s, &others, most, nounClaim, len(s.InProgress))
-	s.InProgress = append(own, others...)
+	s.InProgress = append(append([]Claim{}, own...), others...) // in JSON a list, though of none
 	limitTo(s, &s.Ready, most, nounReady, len(s.Ready))
 	limitTo(s, &s.Epics, most, nounEpic, len(s.Epics))
 	limitTo(s, &s.Convergence, most, nounConvergence, len(s.Convergence))

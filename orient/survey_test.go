@@ -190,6 +190,9 @@ func TestSurveyScales(t *testing.T) {
 		if s.Scale != want || len(s.Ready) != shown {
 			t.Errorf("%d unclosed: %s with %d ready, want %s with %d", unclosed, s.Scale, len(s.Ready), want, shown)
 		}
+		if text, err := json.Marshal(s); err != nil || strings.Contains(string(text), ":null") {
+			t.Errorf("%d unclosed: a part without rows is no list: %s %v", unclosed, text, err)
+		}
 		if full := look(t, store(t, lines...), orient.SurveyRequest{Full: true}); len(full.Ready) != unclosed || len(full.Omitted) != 0 {
 			t.Errorf("%d unclosed: in full %d ready, left out %v", unclosed, len(full.Ready), full.Omitted)
 		}
