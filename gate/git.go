@@ -56,7 +56,8 @@ func (g Git) run(ctx context.Context, stdin []byte, stdout io.Writer, argv []str
 }
 
 // Must gives what git printed, trimmed, and turns a failure of git into an
-// error with git's own words.
+// error with git's own words: those of standard error, since it may have
+// printed much before it failed.
 func (g Git) Must(ctx context.Context, argv ...string) (string, error) {
 	result, err := g.Run(ctx, argv...)
 	if err != nil {
@@ -69,7 +70,10 @@ func (g Git) Must(ctx context.Context, argv ...string) (string, error) {
 }
 
 func gitFailure(argv []string, r Result) error {
-	said := strings.TrimSpace(string(r.Stdout) + string(r.Stderr))
+	said := strings.TrimSpace(string(r.Stderr))
+	if said == "" {
+		said = strings.TrimSpace(string(r.Stdout)) // where git commit says that there is nothing to commit
+	}
 	return fmt.Errorf("git %s: exit %d: %s", argv[0], r.Exit, said)
 }
 

@@ -112,3 +112,20 @@ func TestGitWaits(t *testing.T) {
 		t.Fatal(e, err)
 	}
 }
+
+// What git printed before it failed, a history of many commits perhaps, is not
+// what went wrong.
+func TestMustSaysWhatWentWrong(t *testing.T) {
+	g := repository(t, version{"a", "one"}, version{"a", "two"})
+	blob, err := g.Must(context.Background(), "rev-parse", "HEAD~1:a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(g.Dir, ".git", "objects", blob[:2], blob[2:])); err != nil {
+		t.Fatal(err)
+	}
+	_, err = g.Must(context.Background(), "log", "--patch", "--format=format:printed")
+	if err == nil || strings.Contains(err.Error(), "printed") || !strings.Contains(err.Error(), blob) {
+		t.Errorf("%v", err)
+	}
+}
