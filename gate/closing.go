@@ -24,17 +24,21 @@ type Attempt struct {
 // It reads the line as bash does, or else as zsh, and never fails: what stands
 // before a mistake in it would run. Commands are found in every position, also
 // behind programs that run others (sudo, env, xargs, find -exec, sh -c, ssh)
-// and in text that the line itself feeds to a shell. Variables, functions and
-// aliases that the line sets are followed, and so are echo, printf and cat.
+// and in text that the line itself feeds to a shell, or writes to a file that it
+// then runs. Variables, functions and aliases that the line sets are followed, and
+// so are echo, printf and cat. Of a filter whose output a shell gets it is taken
+// that a close in its words is in that output. Code in other languages is searched
+// for calls that start a program or open a file for writing, with texts of their
+// own as arguments.
 //
 // What only running tells is not seen: other scripts and programs that the line
 // starts, text from files and from the network, a verb in a variable of the
-// environment, what git does to the file, and most of what code in other
-// languages does. Such a close is found afterwards, by its missing verdict.
+// environment, what git does to the file on its own, and what code in other
+// languages computes. Such a close is found afterwards, by its missing verdict.
 func Closes(command string) []Attempt {
 	w := &watch{
 		variables: map[string][]string{}, arrays: map[string][]string{},
-		aliases: map[string]string{}, functions: map[string]*shellFunction{},
+		aliases: map[string]string{}, functions: map[string]*shellFunction{}, files: map[string]string{},
 	}
 	w.read(command)
 	for _, name := range w.declared {

@@ -422,4 +422,463 @@ EOF`},
 	{"", "timeout 10 bd ready"},
 	{"", "sort .beads/issues.jsonl -o sorted.jsonl"},
 	{"", "diff .beads/issues.jsonl <(git show HEAD:.beads/issues.jsonl)"},
+
+	// Tried by one who had not written the rules; the rules were then mended.
+	{"demo-1", `xargs -0 -n1 bd close < <(printf 'demo-1\0')`},
+	{"demo-1", `echo demo-1 | xargs --replace=X bd close X`},
+	{"demo-1", `echo demo-1 | xargs --replace bd close {}`},
+	{"demo-1", `echo "bd close demo-1" | xargs -I{} sh -c "{}"`},
+	{"demo-1", `x=b; x+=d; $x close demo-1`},
+	{"demo-1", `cmd=(bd close); cmd+=(demo-1); "${cmd[@]}"`},
+	{"demo-1", `set -- close demo-1; bd "$@"`},
+	{"demo-1", `set -- demo-1; bd close "$1"`},
+	{"demo-1", `printf -v c close; bd $c demo-1`},
+	{"demo-1", `read a b <<< "close demo-1"; bd $a $b`},
+	{"demo-1", `$SHELL -c 'bd close demo-1'`},
+	{"demo-1", `at now <<< 'bd close demo-1'`},
+	{"demo-1", `echo 'bd close demo-1' | at now + 1 minute`},
+	{"demo-1", `batch <<< 'bd close demo-1'`},
+	{"demo-1", `systemd-run --user bd close demo-1`},
+	{"demo-1", `nix run nixpkgs#beads -- close demo-1`},
+	{"demo-1", `nix run github:steveyegge/beads -- close demo-1`},
+	{"demo-1", `nix shell nixpkgs#beads -c bd close demo-1`},
+	{"demo-1", `nix shell nixpkgs#beads --command bd close demo-1`},
+	{"demo-1", `nix develop -c bd close demo-1`},
+	{"demo-1", `nix-shell -p beads --run 'bd close demo-1'`},
+	{"demo-1", `npx -y @beads/bd@latest close demo-1`},
+	{"demo-1", `npm exec -- bd close demo-1`},
+	{"demo-1", `npm exec @beads/bd -- close demo-1`},
+	{"demo-1", `pnpm dlx @beads/bd close demo-1`},
+	{"demo-1", `pnpm exec bd close demo-1`},
+	{"demo-1", `yarn bd close demo-1`},
+	{"demo-1", `yarn dlx @beads/bd close demo-1`},
+	{"demo-1", `bun x bd close demo-1`},
+	{"demo-1", `go run github.com/steveyegge/beads/cmd/bd@latest close demo-1`},
+	{"demo-1", `go run ./cmd/bd close demo-1`},
+	{"demo-1", `cargo run --bin br -- close demo-1`},
+	{"demo-1", `uv run bd close demo-1`},
+	{"demo-1", `poetry run bd close demo-1`},
+	{"demo-1", `devbox run -- bd close demo-1`},
+	{"demo-1", `op run -- bd close demo-1`},
+	{"demo-1", `doppler run -- bd close demo-1`},
+	{"demo-1", `dotenv -- bd close demo-1`},
+	{"demo-1", `hyperfine 'bd close demo-1'`},
+	{"demo-1", `entr -n bd close demo-1 < files`},
+	{"demo-1", `ls | entr bd close demo-1`},
+	{"demo-1", `git -c alias.x='!bd close demo-1' x`},
+	{"demo-1", `git bisect run bd close demo-1`},
+	{"demo-1", `git submodule foreach 'bd close demo-1'`},
+	{"demo-1", `git rebase -x 'bd close demo-1' HEAD~1`},
+	{"demo-1", `git config alias.x '!bd close demo-1' && git x`},
+	{"demo-1", `screen -dm bd close demo-1`},
+	{"demo-1", `docker run --rm -v .:/w img bd close demo-1`},
+	{"demo-1", `docker compose exec app bd close demo-1`},
+	{"demo-1", `docker compose run --rm app bd close demo-1`},
+	{"demo-1", `docker run --rm img sh -c 'bd close demo-1'`},
+	{"demo-1", `ssh host <<'E'
+bd close demo-1
+E`},
+	{"demo-1", `ssh -t ann@host -- bd close demo-1`},
+	{"demo-1", `su - ann <<< 'bd close demo-1'`},
+	{"demo-1", `unshare -r bd close demo-1`},
+	{"demo-1", `nsenter -t 1 -m bd close demo-1`},
+	{"demo-1", `bwrap --bind / / bd close demo-1`},
+	{"demo-1", `firejail bd close demo-1`},
+	{"demo-1", `taskset -c 0 bd close demo-1`},
+	{"demo-1", `chrt -i 0 bd close demo-1`},
+	{"demo-1", `prlimit --nproc=9 bd close demo-1`},
+	{"demo-1", `run-parts --arg=close x; rlwrap bd close demo-1`},
+	{"demo-1", `gdb -batch -ex run --args bd close demo-1`},
+	{"demo-1", `perf stat bd close demo-1`},
+	{"demo-1", `ltrace bd close demo-1`},
+	{"demo-1", `pwsh -c 'bd close demo-1'`},
+	{"demo-1", `powershell.exe -Command "bd close demo-1"`},
+	{"demo-1", `cmd /c "bd close demo-1"`},
+	{"demo-1", `wsl bd close demo-1`},
+	{"demo-1", `nu -c 'bd close demo-1'`},
+	{"demo-1", `python3 -c "import os; os.system('bd close demo-1')"`},
+	{"demo-1", `python3 -c 'import subprocess; subprocess.run(["bd", "close", "demo-1"], check=True)'`},
+	{"demo-1", `python3 -c 'import subprocess as s; s.check_call("bd close demo-1", shell=True)'`},
+	{"demo-1", `python3 - <<'E'
+import subprocess
+subprocess.run(["bd", "close", "demo-1", "--reason", "done"])
+E`},
+	{"demo-1", `perl -e 'system("bd close demo-1")'`},
+	{"demo-1", `perl -e 'exec "bd","close","demo-1"'`},
+	{"demo-1", "perl -e 'print `bd close demo-1`'"},
+	{"demo-1", `ruby -e 'system "bd close demo-1"'`},
+	{"demo-1", `node -e 'require("child_process").execSync("bd close demo-1")'`},
+	{"demo-1", `node -e 'require("child_process").spawnSync("bd",["close","demo-1"])'`},
+	{"demo-1", `awk 'BEGIN{system("bd close demo-1")}'`},
+	{"demo-1", `parallel 'bd close {}' ::: demo-1`},
+	{"demo-1", `parallel ::: 'bd close demo-1'`},
+	{"demo-1", `echo 'bd close demo-1' > x.sh; sh x.sh`},
+	{"demo-1", `echo 'bd close demo-1' > x.sh && chmod +x x.sh && ./x.sh`},
+	{"demo-1", `cat > /tmp/x.sh <<'E'
+bd close demo-1
+E
+bash /tmp/x.sh`},
+	{"demo-1", `tee x.sh <<< 'bd close demo-1'; source ./x.sh`},
+	{"demo-1", `a[$(bd close demo-1)]=1`},
+	{"demo-1", `case x in $(bd close demo-1)) ;; esac`},
+	{"demo-1", `bash --rcfile <(echo bd close demo-1) -i`},
+	{"demo-1", `gt close demo-1`},
+	{"demo-1", `gc bd close demo-1`},
+	{"demo-1", `gc bd --rig a close demo-1`},
+	{"demo-1", `cat > close.py <<'E'
+import subprocess
+subprocess.check_call(["bd", "close", "demo-1", "-r", "done"])
+E
+python3 close.py`},
+	{"demo-1", `python3 -c "import os; os.execvp('bd', ['bd', 'close', 'demo-1'])"`},
+	{"demo-1", `python3 -c "__import__('os').popen('bd close demo-1').read()"`},
+	{"demo-1", `uv run python -c "import os; os.system('bd close demo-1')"`},
+	{"demo-1", `docker run --rm python python3 -c "import os; os.system('bd close demo-1')"`},
+	{"demo-1", `printf '#!/bin/sh\nbd close "$1"\n' > /tmp/c && chmod +x /tmp/c && /tmp/c demo-1`},
+	{"demo-1", `echo 'bd close demo-1' >> run.sh; chmod +x run.sh; ./run.sh`},
+	{"demo-1", `f=$(mktemp); echo 'bd close demo-1' > $f; sh $f`},
+	{"demo-1", `cat <<'E' > ops.txt
+close demo-1
+E
+bd batch -f ops.txt`},
+	{"demo-1", `(cd sub; echo 'bd close demo-1' > x.sh); sh sub/x.sh`},
+	{"demo-1", `sh < <(echo bd close demo-1)`},
+	{"demo-1", `echo 'bd close demo-1' > x; sh < x`},
+	{"demo-1", `echo 'bd close demo-1' > x; cat x | sh`},
+	{"?", `python3 - <<'E'
+import subprocess
+for i in open("ids"):
+    subprocess.run(["bd", "close", i])
+E`},
+	{"?", `bd ready --json | jq -r '.[]|"bd close \(.id)"' | sh`},
+	{"?", `cat ids | sed 's/^/bd close /' | bash`},
+	{"?", `awk '{print "bd close", $1}' ids | sh`},
+	{"?", `bd import -i <(jq -c '.status="closed"' .beads/issues.jsonl)`},
+	{"?", `jq -c '.status="closed"' .beads/issues.jsonl | bd import`},
+	{"?", `sed 's/"open"/"closed"/' .beads/issues.jsonl | bd import -`},
+	{"?", `echo '{"id":"demo-1","status":"closed"}' > /tmp/x.jsonl; bd import -i /tmp/x.jsonl`},
+	{"?", `python3 -c "import sqlite3; sqlite3.connect('.beads/beads.db').execute(\"update issues set status='closed'\")"`},
+	{"?", `mysql -e "update beads.issues set status='closed'"`},
+	{"?", `sqlite3 .beads/beads.db "update or replace issues set status='closed'"`},
+	{"?", `python3 - <<'E'
+import subprocess
+for i in ["demo-1", "demo-2"]:
+    subprocess.run(f"bd close {i} --reason done", shell=True)
+E`},
+	{"?", `python3 - <<'E'
+import subprocess
+for i in ids:
+    subprocess.run(["bd", "update", i, "--status", "closed"], check=True)
+E`},
+	{"?", `node -e 'for (const i of ids) require("child_process").execSync("bd close " + i)'`},
+	{"?", "node -e 'for (const i of ids) require(\"child_process\").execSync(`bd close ${i}`)'"},
+	{"store", `sed -n 'w .beads/issues.jsonl' /tmp/x`},
+	{"store", `sed 's/a/b/w .beads/issues.jsonl' /tmp/x`},
+	{"store", `sd '"open"' '"closed"' .beads/issues.jsonl`},
+	{"store", `printf ',s/open/closed/\nw .beads/issues.jsonl\n' | ed -s /tmp/x`},
+	{"store", `vim -c 'w! .beads/issues.jsonl' -c q /tmp/x`},
+	{"store", `perl -e 'open F,">.beads/issues.jsonl"; print F "x"'`},
+	{"store", `php -r 'file_put_contents(".beads/issues.jsonl","");'`},
+	{"store", `python3 - <<'E'
+import json
+from pathlib import Path
+store = Path(".beads") / "issues.jsonl"
+store.write_text("")
+E`},
+	{"store", `python3 - <<'E'
+import json, os
+path = os.path.join(".beads", "issues.jsonl")
+rows = [json.loads(l) for l in open(path)]
+for r in rows: r["status"] = "closed"
+with open(path, "w") as f:
+    for r in rows: f.write(json.dumps(r) + "\n")
+E`},
+	{"store", `python3 -c "
+import fileinput
+for l in fileinput.input('.beads/issues.jsonl', inplace=True): print(l.replace('open','closed'), end='')"`},
+	{"store", `python3 -c "
+import io
+with io.open(file='.beads/issues.jsonl', mode='w') as f: pass"`},
+	{"store", `deno eval 'Deno.writeTextFileSync(".beads/issues.jsonl","")'`},
+	{"store", `awk '{print > ".beads/issues.jsonl"}' /tmp/x`},
+	{"store", `git apply <<'E'
+--- a/.beads/issues.jsonl
++++ b/.beads/issues.jsonl
+@@ -1 +1 @@
+-{"id":"demo-1","status":"open"}
++{"id":"demo-1","status":"closed"}
+E`},
+	{"store", `patch -p1 <<'E'
+--- a/.beads/issues.jsonl
++++ b/.beads/issues.jsonl
+@@ -1 +1 @@
+-{"id":"demo-1","status":"open"}
++{"id":"demo-1","status":"closed"}
+E`},
+	{"store", `cat <<'E' | patch -p1
+--- a/.beads/issues.jsonl
++++ b/.beads/issues.jsonl
+@@ -1 +1 @@
+-x
++y
+E`},
+	{"store", `tar xzf b.tgz -C .beads issues.jsonl`},
+	{"store", `tar xf b.tar .beads/issues.jsonl`},
+	{"store", `unzip -o x.zip .beads/issues.jsonl`},
+	{"store", `scp host:x .beads/issues.jsonl`},
+	{"store", `grep -rl open .beads | xargs sed -i s/open/closed/`},
+	{"store", `find . -name issues.jsonl -print0 | xargs -0 sed -i s/a/b/`},
+	{"store", `script -c 'cat x' .beads/issues.jsonl`},
+	{"store", `jq -c . x | rw .beads/issues.jsonl`},
+	{"store", `uniq x .beads/issues.jsonl`},
+	{"store", `shuf x -o .beads/issues.jsonl`},
+	{"store", `iconv -f latin1 -t utf8 -o .beads/issues.jsonl x`},
+	{"store", `dos2unix .beads/issues.jsonl`},
+	{"store", `prettier --write .beads/issues.jsonl`},
+	{"store", `python3 - <<'E'
+import json, os, tempfile
+root = os.getcwd()
+p = f"{root}/.beads/issues.jsonl"
+tmp = tempfile.NamedTemporaryFile("w", delete=False)
+os.replace(tmp.name, p)
+E`},
+	{"store", `cat > fix.py <<'E'
+import json
+p = ".beads/issues.jsonl"
+rows = [json.loads(l) for l in open(p)]
+with open(p, "w") as f:
+    f.write("\n".join(json.dumps(r) for r in rows))
+E
+python3 fix.py && rm fix.py`},
+	{"store", `node - <<'E'
+const fs = require('fs'), path = require('path');
+const store = path.join(__dirname, '.beads', 'issues.jsonl');
+fs.writeFileSync(store, '');
+E`},
+	{"store", `python3 - <<'E'
+from pathlib import Path
+p = Path.cwd() / ".beads/issues.jsonl"
+p.write_text(p.read_text().replace("open", "closed"))
+E`},
+	{"store", `python3 - <<'E'
+import json
+from pathlib import Path
+BEADS = Path(".beads/issues.jsonl")
+with BEADS.open("w") as f:
+    pass
+E`},
+	{"", `rg -l 'bd close' | xargs sed -i 's/bd close/stig close/g'`},
+	{"", `perl -pi -e 's/bd close/stig close/' README.md`},
+	{"", `cat > AGENTS.md <<'E'
+When done:
+    bd close ID
+E`},
+	{"", `cat > .claude/settings.json <<'E'
+{"permissions":{"deny":["Bash(bd close:*)"]}}
+E`},
+	{"", `python3 - <<'E'
+print("bd close demo-1")
+E`},
+	{"", `python3 -c "import json;print(sum(json.loads(l)['status']=='closed' for l in open('.beads/issues.jsonl')))"`},
+	{"", `python3 -c "import re,sys; print(re.findall('bd close', open('AGENTS.md').read()))"`},
+	{"", `python3 scripts/x.py --cmd 'bd close demo-1'`},
+	{"", `node -e 'console.log("bd close demo-1")'`},
+	{"", `awk '/bd close/{print $2}' log`},
+	{"", `awk 'BEGIN{print "bd close demo-1"}'`},
+	{"", `jq -r '.[]|"bd close \(.id)"' x.json`},
+	{"", `history | grep 'bd close'`},
+	{"", `bd list --status=closed --json | jq length`},
+	{"", `bd list --status closed | xargs -n1 echo`},
+	{"", `bd list --status closed --json | jq -r '.[].id' | xargs -n1 bd show`},
+	{"", `bd ready | head -1 | xargs bd show`},
+	{"", `bd show $(bd list -s closed --json | jq -r '.[0].id')`},
+	{"", `bd import --dry-run < x`},
+	{"", `docker build -t x --build-arg C='bd close' .`},
+	{"", `docker run --rm img echo bd close demo-1`},
+	{"", `ssh host 'echo bd close demo-1'`},
+	{"", `tmux send-keys -t 0 'echo hello' Enter`},
+	{"", `watch -n 5 'bd list --status closed'`},
+	{"", `find docs -name '*.md' -exec grep -l 'bd close' {} +`},
+	{"", `find . -name '*.md' | xargs grep 'bd close'`},
+	{"", `git show HEAD:.beads/issues.jsonl | jq -r 'select(.status=="closed").id'`},
+	{"", `cat .beads/issues.jsonl | jq -r .title | sort > titles.txt`},
+	{"", `cp .beads/issues.jsonl .beads/issues.jsonl.orig`},
+	{"", `cp .beads/issues.jsonl{,.bak}`},
+	{"", `mkdir -p /tmp/w/.beads && cp .beads/issues.jsonl /tmp/w/.beads/issues.jsonl`},
+	{"", `cp -r .beads /tmp/w/ && cd /tmp/w && sed -i s/a/b/ .beads/issues.jsonl`},
+	{"", `sqlite3 -readonly .beads/beads.db "select id,status from issues where status!='closed'"`},
+	{"", `sqlite3 .beads/beads.db ".dump issues" > dump.sql`},
+	{"", `dolt sql -q "select count(*) from issues where status='closed'"`},
+	{"", `grep '"status":"closed"' .beads/issues.jsonl | jq -r .id > closed.txt`},
+	{"", `jq -c 'select(.status=="closed")' .beads/issues.jsonl | tee closed.jsonl`},
+	{"", `perl -lane 'print if /x/i' .beads/issues.jsonl`},
+	{"", `ruby -rjson -ne 'puts $_' .beads/issues.jsonl`},
+	{"", `rm -f .beads/beads.db .beads/daemon.log`},
+	{"", `rm -rf node_modules/.cache`},
+	{"", `rm -rf "$TMPDIR/x"`},
+	{"", `gt status; gt log`},
+	{"", `gt submit --no-edit`},
+	{"", `apply_patch <<'E'
+*** Begin Patch
+*** Update File: docs/a.md
+@@
+-bd close demo-1
++stig close demo-1
+*** End Patch
+E`},
+	{"", `git apply <<'E'
+--- a/docs/x.md
++++ b/docs/x.md
+@@ -1 +1 @@
+-bd close demo-1
++stig close demo-1
+E`},
+	{"", `patch -p1 <<'E'
+--- a/docs/x.md
++++ b/docs/x.md
+@@ -1 +1 @@
+-.beads/issues.jsonl
++.beads/beads.jsonl
+E`},
+	{"", `nix run nixpkgs#beads -- list --status closed`},
+	{"", `npx @beads/bd list --status closed`},
+	{"", `npx prettier --check bd close`},
+	{"", `go run ./cmd/bd list`},
+	{"", `docker compose exec app ls`},
+	{"", `python3 -c "import subprocess; print(subprocess.run(['bd','list','--status','closed'],capture_output=True).stdout)"`},
+	{"", `python3 -c "import subprocess; subprocess.run(['bd','show','demo-1'])"`},
+	{"", `python3 -c "cmd = 'bd close demo-1'; print(cmd)"`},
+	{"", `python3 - <<'E'
+text = open("AGENTS.md").read().replace("bd close", "stig close")
+open("AGENTS.md", "w").write(text)
+E`},
+	{"", `perl -ne 'print if /system\("bd close/' x.pl`},
+	{"", `echo "import os; os.system('bd close demo-1')" > notes.txt`},
+	{"", `awk '{print "bd close " $1}' ids > plan.txt`},
+	{"", `git rebase -x 'go test ./...' HEAD~1`},
+	{"", `git bisect run go test ./...`},
+	{"", `git config alias.x '!go test'`},
+	{"", `echo 'bd close demo-1' > x.sh; cat x.sh`},
+	{"", `echo 'go test' > x.sh; sh x.sh`},
+	{"", `hyperfine 'bd list'`},
+	{"", `make -f Makefile bd close`},
+	{"", `at now <<< 'bd list'`},
+	{"", `systemd-run --user bd list`},
+	{"", `docker run --rm img bd list --status closed`},
+	{"", `dos2unix README.md; prettier --write docs/*.md`},
+	{"", `tar xf b.tar src`},
+	{"", `scp .beads/issues.jsonl host:x`},
+	{"", `uniq .beads/issues.jsonl`},
+	{"", `echo '{"tool_name":"Bash","tool_input":{"command":"bd close demo-1"}}' | stig hook pre-tool-use`},
+	{"", `stig hook pre-tool-use <<< '{"tool_input":{"command":"bd close demo-1"}}' > out.json; cat out.json`},
+	{"", `python3 - <<'E'
+import os, tempfile
+with tempfile.TemporaryDirectory() as d:
+    p = os.path.join(d, ".beads", "issues.jsonl")
+    open(p, "w").write("{}")
+E`},
+	{"", `python3 - <<'E'
+import subprocess
+subprocess.run(["git", "commit", "-m", "bd close demo-1"])
+E`},
+	{"", `python3 -c 'import subprocess; subprocess.run("echo bd close demo-1", shell=True)'`},
+	{"", `python3 -c 'import subprocess; subprocess.run(["bd", "list", "--status", "closed"])'`},
+	{"", `python3 -c 'import json; d=json.load(open("x")); d["cmd"]="bd close demo-1"; json.dump(d, open("x","w"))'`},
+	{"", `python3 -c 'assert run.called_with("x"); s = "bd close"'`},
+	{"", `docker run --rm img grep -r "bd close" /src`},
+	{"", `docker run --rm img rg bd close`},
+	{"", `docker run --rm -v "$PWD:/w" golang go test ./...`},
+	{"", `kubectl exec pod -- cat bd close`},
+	{"", `kubectl run bd --image=x`},
+	{"", `npm run bd-close`},
+	{"", `npm install @beads/bd`},
+	{"", `npm exec -- eslint --fix .`},
+	{"", `pnpm add -D @beads/bd`},
+	{"", `yarn close demo-1`},
+	{"", `go install github.com/steveyegge/beads/cmd/bd@latest`},
+	{"", `go run ./cmd/bd list --status closed`},
+	{"", `go run . hook <<< '{"command":"bd close demo-1"}'`},
+	{"", `go run ./cmd/x 'bd close demo-1'`},
+	{"", `cargo run -- hook 'bd close demo-1'`},
+	{"", `nix run nixpkgs#beads -- show demo-1`},
+	{"", `nix develop -c go test ./...`},
+	{"", `git config alias.done '!bd list --status closed'`},
+	{"", `git log --grep='bd close' --exec-path`},
+	{"", `git rebase -x 'bd list' main`},
+	{"", `git apply fix.patch && git add -A`},
+	{"", `git am < 0001.patch`},
+	{"", `git submodule foreach 'git pull'`},
+	{"", `cat > x.py <<'E'
+print('bd close demo-1')
+E
+python3 x.py`},
+	{"", `cat > check.sh <<'E'
+grep -q 'bd close' AGENTS.md
+E
+bash check.sh`},
+	{"", `cat > deny.sh <<'E'
+case "$1" in *"bd close"*) exit 2;; esac
+E
+chmod +x deny.sh; ./deny.sh "bd close demo-1"`},
+	{"", `echo 'bd close demo-1' > cases.txt; while read -r l; do echo "$l"; done < cases.txt`},
+	{"", `echo 'bd close demo-1' > cases.txt; xargs -I{} echo {} < cases.txt`},
+	{"", `echo 'bd close demo-1' > test; test -f x`},
+	{"", `cat cases.txt | grep 'bd close' | wc -l`},
+	{"", `sed -n 's/.*\(bd close\).*/\1/p' f | sort | uniq -c`},
+	{"", `n=$(grep -c 'bd close' AGENTS.md); if [ "$n" -gt 0 ]; then echo "$n"; fi`},
+	{"", `for f in $(grep -rl 'bd close' docs); do sed -i 's/bd close/stig close/' "$f"; done`},
+	{"", `for f in $(rg -l 'bd close'); do echo $f; done`},
+	{"", `files=$(git grep -l 'bd close'); vim $files`},
+	{"", `grep -rl 'bd close' docs | xargs sed -i 's/bd close/stig close/'`},
+	{"", `grep -rl closed .beads | xargs wc -l`},
+	{"", `find . -type f -name '*.md' | xargs sed -i 's/a/b/'`},
+	{"", `find . -type f -not -path '*/.*' -exec sed -i s/a/b/ {} +`},
+	{"", `find . -not -path './.beads/*' -type f | xargs sed -i s/a/b/`},
+	{"", `find . -name node_modules -prune -o -name '*.ts' -print | xargs prettier --write`},
+	{"", `awk '{print > "out.txt"}' .beads/issues.jsonl`},
+	{"", `awk -F: '{print $1}' .beads/issues.jsonl > out`},
+	{"", `tar cf beads.tar .beads/issues.jsonl`},
+	{"", `tar tf x.tar .beads/issues.jsonl`},
+	{"", `tar xf b.tgz -C /tmp/x .beads/issues.jsonl`},
+	{"", `scp host:repo/.beads/issues.jsonl /tmp/`},
+	{"", `scp .beads/issues.jsonl host:repo/.beads/issues.jsonl`},
+	{"", `script -qc 'go test ./...' log.txt`},
+	{"", `set -- $(git diff --name-only); for f in "$@"; do echo "$f"; done`},
+	{"", `set -- list --status closed; bd "$@"`},
+	{"", `printf -v x '%s' 'bd close demo-1'; echo "$x"`},
+	{"", `bd list --json > /tmp/l.json; jq -r '.[].id' /tmp/l.json | head`},
+	{"", `bd export -o /tmp/x.jsonl; jq -c 'select(.status=="closed")' /tmp/x.jsonl > closed.jsonl`},
+	{"", `bd import -i /tmp/x.jsonl`},
+	{"", `jq -c 'select(.status=="open")' x.jsonl | bd import -`},
+	{"", `sqlite3 .beads/beads.db "update issues set assignee='ann'"`},
+	{"", `python3 -c "import sqlite3; print(sqlite3.connect('.beads/beads.db').execute(\"select id from issues where status='closed'\").fetchall())"`},
+	{"", `node -e 'const p=require("path").join(".beads","issues.jsonl"); console.log(require("fs").readFileSync(p,"utf8").length)'`},
+	{"", `python3 -c "
+import json, pathlib
+rows = [json.loads(l) for l in (pathlib.Path('.beads') / 'issues.jsonl').read_text().splitlines()]
+open('report.md','w').write(str(len(rows)))"`},
+	{"", `python3 - <<'E'
+import json, os
+path = os.path.join(".beads", "issues.jsonl")
+with open(path) as f, open("out.csv", "w") as out:
+    for l in f: out.write(json.loads(l)["id"] + "\n")
+E`},
+	{"", `ruby -e 'puts File.read(".beads/issues.jsonl").lines.size'`},
+	{"", `ruby -e 'system "bd list --status closed"'`},
+	{"", "perl -e 'print `bd list`'"},
+	{"", `perl -ne 'print "bd close $1\n" if /id":"(\S+?)"/' .beads/issues.jsonl`},
+	{"", `perl -e 'open F, "<.beads/issues.jsonl"; print <F>'`},
+	{"", `tmux new-session -d 'bd list'`},
+	{"", `hyperfine --warmup 3 'stig orient' 'bd ready'`},
+	{"", `powershell -Command "bd list --status closed"`},
+	{"", `ssh host <<'E'
+bd list
+E`},
+	{"", `x=; x+=bd; x+=" list"; $x`},
+	{"", `sd 'bd close' 'stig close' docs/*.md`},
+	{"", `printf 'w\nq\n' | ed -s notes.md`},
+	{"", `sed -n 'w out.txt' .beads/issues.jsonl`},
+	{"", `gt create -m "bd close"; gt submit`},
+	{"", `gc bd list`},
+	{"", `gc status`},
 }

@@ -1,11 +1,12 @@
 package gate
 
 import (
-	"path"
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 )
 
 // valueOptions tells which options of a program are followed by their value, by
@@ -86,118 +87,6 @@ func takeApart(words []string, takes valueOptions) commandLine {
 	return l
 }
 
-// Options of bd and br that are followed by their value.
-const trackerWide = "actor db dolt-auto-commit lock-timeout directory C format "
-
-// trackerUpdate are the options of bd update and br update that are not.
-const trackerUpdate = "claim ephemeral persistent history no-history stdin allow-empty-description help json quiet verbose " +
-	"readonly sandbox global profile allow-stale no-daemon no-db no-auto-flush no-auto-import ignore-schema-skew robot force no-color"
-
-// tracker goes through a command of bd or br. The verbs are those of bd 0.49
-// and 1.0 and of br.
-func (w *watch) tracker(program string, words []string) {
-	verb, rest := trackerVerb(words)
-	if verb == "" {
-		return
-	}
-	l := takeApart(rest, valued(trackerWide+"r reason reason-file response session of with f file m message"))
-	if l.has("help", "h", "dry-run") {
-		return
-	}
-	said := program + " " + verb
-	switch verb {
-	case "close", "done":
-		l = takeApart(rest, valued(trackerWide+"r reason reason-file session"))
-		w.closes(said, l.operands)
-	case "update":
-		l = takeApart(rest, allBut(trackerUpdate, "adepstC"))
-		for _, status := range append(l.given["status"], l.given["s"]...) {
-			if over(status) {
-				w.closes(said+" --status "+shown(status), l.operands)
-			}
-		}
-	case "todo", "epic", "human":
-		if sub := strings.Join(l.operands[:min(1, len(l.operands))], ""); slices.Contains([]string{"done", "close-eligible", "respond", "dismiss"}, sub) {
-			w.closes(said+" "+sub, l.operands[1:])
-		}
-	case "duplicate", "supersede":
-		w.closes(said, l.operands)
-	case "duplicates", "orphans":
-		if l.has("auto-merge", "fix") {
-			w.closes(said, nil)
-		}
-	case "batch":
-		w.batch(said, l)
-	case "import":
-		if closedLine().MatchString(w.input) {
-			w.closes(said, nil)
-		}
-	case "sql":
-		w.sql(said, l.operands)
-	}
-}
-
-// trackerVerb finds the verb behind the options that may stand before it. A
-// word that only running can tell may be options too.
-func trackerVerb(words []string) (verb string, rest []string) {
-	takes := valued(trackerWide)
-	for i := 0; i < len(words); i++ {
-		word := words[i]
-		switch {
-		case strings.HasPrefix(word, "-"):
-			if !strings.Contains(word, "=") && takes(strings.TrimLeft(word, "-")) {
-				i++
-			}
-		case strings.HasPrefix(word, unknown), word == "":
-		default:
-			return strings.ToLower(word), append(slices.Clone(words[:i]), words[i+1:]...)
-		}
-	}
-	return "", nil
-}
-
-// over tells whether a status ends an issue, or may.
-func over(status string) bool {
-	status = strings.ToLower(strings.TrimSpace(status))
-	return status == "closed" || status == "tombstone" || strings.Contains(status, unknown)
-}
-
-// shown is a text with an ellipsis for what only running can tell.
-func shown(text string) string { return strings.ReplaceAll(text, unknown, "…") }
-
-// batch goes through the lines that bd batch is given.
-func (w *watch) batch(said string, l commandLine) {
-	text := w.input
-	if l.has("f", "file") {
-		text = unknown
-	}
-	for line := range strings.Lines(text) {
-		switch words := strings.Fields(line); {
-		case strings.Contains(line, unknown):
-			w.closes(said, nil)
-		case len(words) > 1 && words[0] == "close":
-			w.closes(said, words[1:2])
-		case len(words) > 1 && words[0] == "update" && slices.ContainsFunc(words[2:], func(s string) bool { return strings.EqualFold(s, "status=closed") }):
-			w.closes(said, words[1:2])
-		}
-	}
-}
-
-var closedLine = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`"status"\s*:\s*"(?:closed|tombstone)"`)
-})
-
-var closingSQL = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?is)\bupdate\s+\W?issues\b.*\bset\b.*\bstatus\W*=\s*\W?closed`)
-})
-
-// sql goes through statements for the database that bd keeps the issues in.
-func (w *watch) sql(said string, words []string) {
-	if closingSQL().MatchString(strings.Join(words, " ")) || closingSQL().MatchString(w.input) {
-		w.closes(said, nil)
-	}
-}
-
 // starter is a program that runs the command given to it, after its valueOptions
 // and so many operands of its own.
 type starter struct {
@@ -229,17 +118,15 @@ var starters = map[string]starter{
 	"strace":     {"e o p s E", 0},
 	"chroot":     {"userspec groups", 1},
 	"flock":      {"w E timeout conflict-exit-code c command", 1},
-	"npx":        {"p package", 0},
-	"bunx":       {},
-	"uvx":        {},
-	"mise":       {"", 1},
-	"direnv":     {"", 2},
 	"busybox":    {},
 	"coproc":     {},
+	"npx":        {"p package", 0},
+	"bunx":       {},
+	"uvx":        {"p from with", 0},
 }
 
 // shellPrograms run a script: that of -c, of a file, or of standard input.
-var shellPrograms = []string{"sh", "bash", "zsh", "dash", "ksh", "ash", "mksh", "fish", "rbash"}
+var shellPrograms = []string{"sh", "bash", "zsh", "dash", "ksh", "ash", "mksh", "fish", "rbash", "nu"}
 
 // starts goes through a command that another program starts. It tells whether
 // the program is of that kind.
@@ -251,34 +138,130 @@ func (w *watch) starts(program string, words []string) bool {
 	switch {
 	case slices.Contains(shellPrograms, program):
 		w.shell(words)
+	case program == "pwsh" || program == "powershell" || program == "cmd":
+		w.otherShell(words)
+	case program == "at" || program == "batch":
+		w.read(w.input)
+	case program == "git":
+		w.git(words)
 	case program == "xargs" || program == "parallel":
-		w.xargs(words)
+		w.xargs(program, words)
 	case program == "find" || program == "fd":
 		w.find(words)
 	case program == "ssh":
 		if l := skipOptions(words, valued("b c D E e F I i J L l m O o p Q R S W w")); len(l) > 1 {
-			w.read(strings.Join(l[1:], " "))
+			w.read(strings.Join(skipOptions(l[1:], valued("")), " "))
+		} else {
+			w.read(w.input)
 		}
 	case program == "su", program == "script", program == "runuser":
-		for _, text := range takeApart(words, valued("c command s shell g G u")).given["c"] {
+		l := takeApart(words, valued("c command s shell g G u"))
+		for _, text := range append(l.given["c"], l.given["command"]...) {
 			w.read(text)
 		}
-	case program == "docker" || program == "podman" || program == "kubectl" || program == "nix":
-		if i := slices.Index(words, "--"); i >= 0 {
-			w.run(words[i+1:])
-		} else if l := skipOptions(words, valued("")); len(l) > 0 && l[0] == "exec" {
-			if l = skipOptions(l[1:], valued("e env u user w workdir env-file")); len(l) > 1 {
-				w.run(l[1:])
-			}
+		if !l.has("c", "command") {
+			w.read(w.input)
 		}
-	case program == "tmux" || program == "screen":
+		w.overwrites(program, l.operands) // of script, where it writes what it saw
+	case program == "tmux" || program == "screen" || program == "hyperfine":
 		for _, text := range words {
 			w.read(text)
 		}
+		w.launch(words)
 	default:
-		return false
+		return w.launches(program, words)
 	}
 	return true
+}
+
+// otherShell goes through what a shell with a language of its own is given: for
+// one command that is much the same.
+func (w *watch) otherShell(words []string) {
+	isCommand := func(word string) bool {
+		return slices.Contains([]string{"-c", "-command", "/c", "/k"}, strings.ToLower(word))
+	}
+	if i := slices.IndexFunc(words, isCommand); i >= 0 {
+		w.read(strings.Join(words[i+1:], " "))
+	}
+}
+
+// launchers run a command that stands among their words, behind options, names
+// of containers and the like; some only with one of these verbs.
+var launchers = map[string]string{
+	"docker": "exec run", "podman": "exec run", "nerdctl": "exec run", "kubectl": "exec run debug",
+	"nix": "run shell develop", "npm": "exec x", "bun": "x run", "cargo": "run", "go": "run tool", "uv": "run tool",
+	"pnpm": "exec dlx bd br", "yarn": "exec dlx bd br", "pipx": "run", "poetry": "run", "pdm": "run", "pipenv": "run", "bundle": "exec",
+	"mise": "exec x", "asdf": "exec", "direnv": "exec", "devbox": "run", "op": "run", "doppler": "run", "dotenv": "", "dotenvx": "run",
+	"aws-vault": "exec", "gc": "bd", "nix-shell": "",
+	"systemd-run": "", "systemd-inhibit": "", "dbus-run-session": "", "xvfb-run": "", "unshare": "", "nsenter": "", "bwrap": "", "firejail": "", "proot": "",
+	"fakeroot": "", "taskset": "", "chrt": "", "prlimit": "", "numactl": "", "perf": "stat record trace", "ltrace": "", "valgrind": "", "gdb": "",
+	"rlwrap": "", "entr": "", "reflex": "", "watchexec": "", "wsl": "",
+}
+
+// launches goes through what a launcher runs, and tells whether it is one.
+func (w *watch) launches(program string, words []string) bool {
+	verbs, ok := launchers[program]
+	if of := strings.Fields(verbs); len(of) > 0 {
+		i := slices.IndexFunc(words, func(word string) bool { return slices.Contains(of, word) })
+		if i < 0 {
+			return false
+		}
+		if words = words[i:]; !slices.Contains(trackers, words[0]) {
+			words = words[1:]
+		}
+	}
+	if ok {
+		w.launch(words)
+	}
+	return ok
+}
+
+// launch goes through the command that begins at the first word which names a
+// shell, a language or a program that runs others, and at each that names a tracker, unless
+// one before it only talks about it.
+func (w *watch) launch(words []string) {
+	for i, word := range words {
+		name := programName(word)
+		_, starts := starters[name]
+		switch {
+		case slices.Contains(talkers, name):
+			return
+		case slices.Contains(trackers, name): // or the package that has it
+			w.run(words[i:])
+		case slices.Contains(shellPrograms, name) || starts || name == "xargs" || slices.Contains(languages, languageName(name)):
+			w.run(words[i:])
+			return
+		case (word == "--run" || word == "--command") && i+1 < len(words) && strings.Contains(words[i+1], " "):
+			w.read(words[i+1])
+		}
+	}
+}
+
+// talkers are programs that take their words for texts or for names of files.
+var talkers = []string{"echo", "printf", "grep", "rg", "ag", "cat", "ls", "man", "which", "git", "test", "find", "sed", "awk", "jq"}
+
+// git goes through the commands that git runs, and the files that a patch which
+// the line itself holds writes.
+func (w *watch) git(words []string) {
+	for i, word := range words {
+		_, alias, isAlias := strings.Cut(word, "!")
+		rest := words[i+1:]
+		switch {
+		case isAlias && (strings.HasPrefix(word, "alias.") || i > 0 && strings.HasPrefix(words[i-1], "alias.")):
+			w.read(alias)
+		case (word == "-x" || word == "--exec") && slices.Contains(words[:i], "rebase") && len(rest) > 0:
+			w.read(rest[0])
+		case strings.HasPrefix(word, "--exec="):
+			w.read(strings.TrimPrefix(word, "--exec="))
+		case word == "run" && i > 0 && words[i-1] == "bisect":
+			w.run(rest)
+		case word == "foreach" && slices.Contains(words[:i], "submodule"):
+			w.read(strings.Join(skipOptions(rest, valued("")), " "))
+		}
+	}
+	if l := skipOptions(words, valued("C c git-dir work-tree")); len(l) > 0 && (l[0] == "apply" || l[0] == "am") {
+		w.overwrites("git "+l[0], patched(w.input))
+	}
 }
 
 // skipOptions skips the options at the beginning of words, and assignments.
@@ -333,51 +316,62 @@ func (w *watch) shell(words []string) {
 	l := takeApart(words, valued("o O rcfile init-file"))
 	switch {
 	case l.has("c") && len(l.operands) > 0:
-		before := w.params
-		w.params = l.operands[min(2, len(l.operands)):]
-		w.read(l.operands[0])
-		w.params = before
+		w.within(l.operands[min(2, len(l.operands)):], l.operands[0])
+	case l.has("rcfile", "init-file"):
+		w.script(append(l.given["rcfile"], l.given["init-file"]...))
 	case len(l.operands) == 0 || l.has("s"):
 		w.read(w.input)
 	default:
-		w.script(l.operands[0])
+		w.script(l.operands)
 	}
 }
 
 // xargs goes through a command that gets words from standard input, or after
-// ":::" (parallel).
-func (w *watch) xargs(words []string) {
-	takes := valued("I J L n P s a d E R S max-args max-procs max-lines delimiter arg-file replace j jobs")
-	placeholder := "{}"
-	for i, word := range words {
-		if (word == "-I" || word == "-J") && i+1 < len(words) {
-			placeholder = words[i+1]
-		} else if strings.HasPrefix(word, "-I") && len(word) > 2 {
-			placeholder = word[2:]
-		}
-	}
+// ":::" (parallel, whose command is a text for a shell).
+func (w *watch) xargs(program string, words []string) {
+	takes := valued("I J L n P s a d E R S max-args max-procs delimiter arg-file j jobs")
 	argv, more, _ := cutWords(skipOptions(words, takes), ":::")
-	if len(more) == 0 {
-		more = strings.Fields(w.input)
+	run := w.run
+	if program == "parallel" {
+		run = func(argv []string) { w.read(strings.Join(argv, " ")) }
+	}
+	placeholder, lines := replaced(words)
+	if len(more) == 0 && lines {
+		more = strings.FieldsFunc(w.input, func(r rune) bool { return r == '\n' || r == 0 })
+	} else if len(more) == 0 {
+		more = strings.FieldsFunc(w.input, func(r rune) bool { return unicode.IsSpace(r) || r == 0 })
 	}
 	if len(more) == 0 || len(more) > maxVariants {
 		more = []string{unknown}
 	}
-	replaced := false
+	if !slices.ContainsFunc(argv, func(word string) bool { return strings.Contains(word, placeholder) }) {
+		run(append(argv[:len(argv):len(argv)], more...))
+		return
+	}
 	for _, text := range more {
 		with := slices.Clone(argv)
 		for i := range with {
-			if strings.Contains(with[i], placeholder) {
-				with[i], replaced = strings.ReplaceAll(with[i], placeholder, text), true
-			}
+			with[i] = strings.ReplaceAll(with[i], placeholder, text)
 		}
-		if replaced {
-			w.run(with)
+		run(with)
+	}
+}
+
+// replaced is what xargs puts its words in the place of, and whether it takes them
+// by lines for that.
+func replaced(words []string) (placeholder string, lines bool) {
+	for i, word := range words {
+		name, attached, _ := strings.Cut(word, "=")
+		switch {
+		case (word == "-I" || word == "-J") && i+1 < len(words):
+			return words[i+1], true
+		case strings.HasPrefix(word, "-I"):
+			return word[2:], true
+		case word == "-i" || name == "--replace":
+			return cmp.Or(attached, "{}"), true
 		}
 	}
-	if !replaced {
-		w.run(append(argv[:len(argv):len(argv)], more...))
-	}
+	return "{}", false
 }
 
 func cutWords(words []string, at string) (before, after []string, found bool) {
@@ -389,14 +383,7 @@ func cutWords(words []string, at string) (before, after []string, found bool) {
 
 // find goes through what find runs for the files that it finds.
 func (w *watch) find(words []string) {
-	root, name := ".", "*"
-	if len(words) > 0 && !strings.HasPrefix(words[0], "-") {
-		root = words[0]
-	}
-	if _, after, ok := cutWords(words, "-name"); ok && len(after) > 0 {
-		name = after[0]
-	}
-	found := root + "/**/" + name
+	found := whatFound(words)
 	for i, word := range words {
 		switch word {
 		case "-delete":
@@ -414,149 +401,21 @@ func (w *watch) find(words []string) {
 	}
 }
 
-// writes lists the files that a command would write, and how it says so.
-func (w *watch) writes(program string, words []string) (verb string, files []string) {
-	switch program {
-	case "sed", "gsed", "perl", "ruby", "yq", "jaq", "mlr":
-		if inPlace(program, words) {
-			return program + " -i", fileWords(words)
-		}
-	case "awk", "gawk":
-		if slices.Contains(words, "inplace") {
-			return program + " -i inplace", fileWords(words)
-		}
-	case "tee", "sponge", "truncate", "shred", "ed", "ex", "vi", "vim", "nvim", "nano", "emacs", "patch", "unlink":
-		return program, fileWords(words)
-	case "rm":
-		return program, withBelow(fileWords(words))
-	case "cp", "mv", "install", "ln", "rsync", "gcp", "gmv":
-		return program, copyTargets(program, words)
-	case "dd":
-		for _, word := range words {
-			if file, ok := strings.CutPrefix(word, "of="); ok {
-				files = append(files, file)
-			}
-		}
-		return "dd", files
-	case "sort", "curl":
-		l := takeApart(words, valued("o output k t S T d H X u A e b c F data header request user"))
-		return program + " -o", append(l.given["o"], l.given["output"]...)
-	case "wget":
-		return "wget -O", takeApart(words, valued("O output-document")).given["O"]
-	case "apply_patch", "applypatch":
-		for line := range strings.Lines(strings.Join(words, "\n") + "\n" + w.input) {
-			if _, file, ok := strings.Cut(line, " File: "); ok && strings.HasPrefix(line, "*** ") {
-				files = append(files, strings.TrimSpace(file))
-			}
-		}
-		return program, files
+// whatFound is a pattern of the files that find finds: elsewhere, where it is
+// told to keep out of directories such as that of a store.
+func whatFound(words []string) string {
+	root, name := ".", "*"
+	if len(words) > 0 && !strings.HasPrefix(words[0], "-") {
+		root = words[0]
 	}
-	return "", nil
+	for i := 1; i+1 < len(words); i++ {
+		not := words[i-1] == "!" || words[i-1] == "-not"
+		switch pattern := words[i+1]; {
+		case words[i] == "-name" && !not:
+			name = pattern
+		case words[i] == "-path" && not && (strings.Contains(pattern, ".beads") || strings.Contains(pattern, "/.*")):
+			return elsewhere
+		}
+	}
+	return root + "/**/" + name
 }
-
-// inPlace tells whether an editor of streams writes the files that it reads.
-func inPlace(program string, words []string) bool {
-	return slices.ContainsFunc(words, func(word string) bool {
-		if strings.HasPrefix(word, "--") {
-			return strings.HasPrefix(word, "--in-place") || strings.HasPrefix(word, "--inplace")
-		}
-		if !strings.HasPrefix(word, "-") {
-			return false
-		}
-		// Letters before the i are other options without a value; perl's -e
-		// and -I, and sed's -e and -f, take the rest of the word.
-		before, _, found := strings.Cut(word[1:], "i")
-		return found && !strings.ContainsAny(before, "eEfIMm") || found && program != "perl" && program != "ruby" && strings.Trim(before, "Enrsuz") == ""
-	})
-}
-
-// fileWords are the words that are no options.
-func fileWords(words []string) (files []string) {
-	for _, word := range words {
-		if !strings.HasPrefix(word, "-") {
-			files = append(files, word)
-		}
-	}
-	return files
-}
-
-// withBelow adds what stands in directories of these names.
-func withBelow(files []string) []string {
-	for _, file := range slices.Clone(files) {
-		if clean := path.Clean(file); clean != "." && clean != "/" { // nobody means these
-			files = append(files, file+"/**")
-		}
-	}
-	return files
-}
-
-// copyTargets lists what a command such as cp writes: its target, or the files in
-// it that have the names of the sources; of mv the sources too.
-func copyTargets(program string, words []string) []string {
-	takes := "t target-directory S suffix"
-	switch program {
-	case "install":
-		takes += " m mode o owner g group"
-	case "rsync":
-		takes = "e rsh f filter exclude include"
-	}
-	l := takeApart(words, valued(takes))
-	targets := append(l.given["t"], l.given["target-directory"]...)
-	sources := l.operands
-	if len(targets) == 0 && len(sources) > 1 {
-		targets, sources = sources[len(sources)-1:], sources[:len(sources)-1]
-	}
-	files := slices.Clone(targets)
-	for _, target := range targets {
-		for _, source := range sources {
-			files = append(files, target+"/"+path.Base(source))
-			if strings.HasSuffix(source, "/") || path.Base(source) == "." || path.Base(source) == ".beads" {
-				files = append(files, target+"/**")
-			}
-		}
-	}
-	if program == "mv" || program == "gmv" {
-		files = append(files, withBelow(slices.Clone(sources))...)
-	}
-	return files
-}
-
-// language goes through code in other languages: what writes a file that the
-// code names plainly, and SQL that closes.
-func (w *watch) language(program string, words []string) {
-	switch name := strings.TrimRight(program, "0123456789."); name {
-	case "sqlite", "sqlite3", "dolt", "mysql":
-		w.sql(program, words)
-	case "python", "pypy", "node", "nodejs", "deno", "bun", "ruby", "perl", "php":
-		l := takeApart(words, valued("c e E eval p print r"))
-		for _, code := range slices.Concat(l.given["c"], l.given["e"], l.given["E"], l.given["eval"], l.given["r"], []string{w.input}) {
-			w.overwrites(program, codeWrites(code))
-		}
-	}
-}
-
-// codeWrites lists the stores that code writes, as far as its own text tells: a
-// call that opens for writing, with the path itself or a variable that has it.
-func codeWrites(code string) (files []string) {
-	for _, found := range storeText().FindAllStringSubmatch(code, maxVariants) {
-		as := regexp.QuoteMeta(found[2] + found[3] + found[2])
-		if name := found[1]; name != "" {
-			as = `(?:` + as + `|\b` + regexp.QuoteMeta(name) + `\b)`
-		}
-		writing, err := regexp.Compile(`open\(\s*` + as + `\s*,\s*(?:mode\s*=\s*)?["'][^"']*[wax+]` +
-			`|` + as + `\)?\s*\.\s*(?:write_|open\(\s*["'][^"']*[wax+]|rename|replace|unlink)` +
-			`|(?:[wW]rite|append|truncate|unlink|remove)\w*\(\s*` + as +
-			`|(?:rename|copy|move|copyfile|replace)\w*\([^()]*,\s*` + as +
-			`|open\s*\(?[^;]*,\s*["']\s*>+[^;]*` + as)
-		if err == nil && writing.MatchString(code) {
-			files = append(files, found[3])
-		}
-	}
-	return files
-}
-
-// storeText is a quoted path of a store in code, and the variable that it is
-// given to, if any.
-var storeText = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?:\b(\w+)\s*=\s*(?:\w+\.)?(?:Path\()?\s*)?[rbuf]?(["'\x60])([^"'\x60\n]*\.jsonl)["'\x60]`)
-})

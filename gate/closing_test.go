@@ -115,7 +115,10 @@ func TestClosesEndsSoon(t *testing.T) {
 	grows := "a=xxxxxxxxxx;" + strings.Repeat("a=$a$a$a$a;", 40) + "eval $a"
 	many := strings.Repeat("for i in a b c d e f; do ", 12) + "bd show $i" + strings.Repeat("; done", 12)
 	deep := strings.Repeat("(", 3000) + "bd close x" + strings.Repeat(")", 3000)
-	for _, command := range []string{twice, grows, many, deep, strings.Repeat("{a,b,c}", 60), strings.Repeat("eval ", 500) + "x"} {
+	file := "echo '# bd' >a;" + strings.Repeat("cat a >>a;", 40) + strings.Repeat("sh a;", 400)
+	nested := strings.Repeat("{ ", 200) + "bd show x" + strings.Repeat("; } >a", 200)
+	inside := strings.Repeat("echo $(", 200) + "bd show x" + strings.Repeat(" >a)", 200)
+	for _, command := range []string{twice, grows, many, deep, file, nested, inside, strings.Repeat("{a,b,c}", 60), strings.Repeat("eval ", 500) + "x"} {
 		start := time.Now()
 		gate.Closes(command)
 		if took := time.Since(start); took > 10*time.Second { // without bounds it is hours
@@ -130,6 +133,8 @@ func FuzzCloses(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, command string) {
 		start := time.Now()
+		timer := time.AfterFunc(4*time.Second, func() { os.WriteFile("/tmp/s3/try_work/hang.txt", []byte(command), 0o644); panic("hang") })
+		defer timer.Stop()
 		attempts := gate.Closes(command)
 		for _, a := range attempts {
 			a.Overwrites(closingDir, closingStore)

@@ -17,11 +17,12 @@ type watch struct {
 	functions map[string]*shellFunction
 	declared  []string // names of functions, in order
 	aliases   map[string]string
-	params    []string // of the function that runs; nil outside of one
-	dir       string   // where the line changed to, from where it began
-	input     string   // what standard input holds
-	steps     int      // taken so far
-	depth     int      // of shells in shells
+	params    []string          // of the function that runs; nil outside of one
+	files     map[string]string // the texts that the line writes to files, by their names from where it began
+	dir       string            // where the line changed to, from where it began
+	input     string            // what standard input holds
+	steps     int               // taken so far
+	depth     int               // of shells in shells
 }
 
 // Limits of one line. Beyond them all is unknown.
@@ -30,6 +31,7 @@ const (
 	maxDepth    = 12
 	maxVariants = 32      // of one command, by the values that its variables may have
 	maxText     = 1 << 20 // bytes of one text
+	stepText    = 1 << 12 // bytes of a text whose reading is a step
 )
 
 // shellFunction is a function that the line declares.
@@ -46,7 +48,8 @@ func (w *watch) spent() bool {
 
 // read goes through a text that a shell would run.
 func (w *watch) read(text string) {
-	if w.depth >= maxDepth || len(text) > maxText {
+	w.steps += len(text) / stepText
+	if w.depth >= maxDepth || len(text) > maxText || w.spent() {
 		w.steps = maxSteps + 1
 		return
 	}
@@ -102,7 +105,45 @@ func (w *watch) stmt(s *syntax.Stmt) {
 	w.input = w.fed(s, before)
 	w.command(s.Cmd)
 	w.input = before
+	for _, r := range s.Redirs {
+		w.keepPrinted(r, s)
+	}
 }
+
+// keepPrinted keeps what a statement prints to a file, for when the line runs
+// or reads that.
+func (w *watch) keepPrinted(r *syntax.Redirect, s *syntax.Stmt) {
+	switch r.Op {
+	case syntax.RdrOut, syntax.AppOut, syntax.RdrClob, syntax.RdrAll, syntax.AppAll:
+	default:
+		return
+	}
+	if r.Word == nil || r.N != nil && r.N.Value != "1" {
+		return
+	}
+	text := w.output(s)
+	for _, file := range w.texts(r.Word.Parts) {
+		if r.Op == syntax.AppOut || r.Op == syntax.AppAll {
+			text = w.files[w.fileName(file)] + text
+		}
+		w.keep(file, text)
+	}
+}
+
+// keep notes the text of a file.
+func (w *watch) keep(file, text string) {
+	if len(text) <= maxText {
+		w.files[w.fileName(file)] = text
+	}
+}
+
+// kept is the text of a file that the line wrote.
+func (w *watch) kept(file string) (text string, ok bool) {
+	text, ok = w.files[w.fileName(file)]
+	return text, ok
+}
+
+func (w *watch) fileName(file string) string { return path.Clean(w.place(file)) }
 
 func (w *watch) command(cmd syntax.Command) {
 	switch c := cmd.(type) {
@@ -134,6 +175,9 @@ func (w *watch) command(cmd syntax.Command) {
 	case *syntax.CaseClause:
 		w.inside(c.Word)
 		for _, item := range c.Items {
+			for _, pattern := range item.Patterns {
+				w.inside(pattern)
+			}
 			w.all(item.Stmts)
 		}
 	case *syntax.TimeClause:
@@ -224,29 +268,51 @@ func (w *watch) assign(a *syntax.Assign) {
 	if a.Array != nil {
 		w.inside(a.Array)
 	}
-	if a.Name == nil {
-		return
+	if a.Index != nil {
+		w.inside(a.Index)
 	}
 	switch {
-	case a.Value != nil && !a.Append:
-		for _, text := range w.texts(a.Value.Parts) {
-			w.set(a.Name.Value, text)
-		}
-	case a.Array != nil && !a.Append:
-		var words []*syntax.Word
-		for _, element := range a.Array.Elems {
-			if element.Value != nil {
-				words = append(words, element.Value)
-			}
-		}
-		for _, list := range w.variants(words) {
-			w.arrays[a.Name.Value] = list
-			for _, text := range list {
-				w.set(a.Name.Value, text)
-			}
-		}
+	case a.Name == nil:
+	case a.Value != nil:
+		w.assignText(a.Name.Value, w.texts(a.Value.Parts), a.Append)
+	case a.Array != nil:
+		w.assignArray(a)
 	case !a.Naked:
 		w.set(a.Name.Value, unknown)
+	}
+}
+
+func (w *watch) assignText(name string, texts []string, appended bool) {
+	before := []string{""}
+	if known := w.variables[name]; appended && len(known) > 0 {
+		before = slices.Clone(known)
+	}
+	for _, first := range before {
+		for _, text := range texts {
+			if len(first)+len(text) > maxText {
+				first, text = "", unknown
+			}
+			w.set(name, first+text)
+		}
+	}
+}
+
+func (w *watch) assignArray(a *syntax.Assign) {
+	var words []*syntax.Word
+	for _, element := range a.Array.Elems {
+		if element.Value != nil {
+			words = append(words, element.Value)
+		}
+	}
+	var before []string
+	if a.Append {
+		before = w.arrays[a.Name.Value]
+	}
+	for _, list := range w.variants(words) {
+		w.arrays[a.Name.Value] = append(before[:len(before):len(before)], list...)
+		for _, text := range list {
+			w.set(a.Name.Value, text)
+		}
 	}
 }
 
@@ -309,7 +375,11 @@ func (w *watch) fed(s *syntax.Stmt, before string) string {
 		if stream, ok := strings.CutPrefix(input, piped); ok {
 			input = stream
 		} else if r.Op == syntax.RdrIn {
-			input = unknown
+			if text, ok := w.kept(input); ok {
+				input = text
+			} else {
+				input = unknown
+			}
 		}
 	}
 	return input
@@ -320,7 +390,7 @@ func (w *watch) run(argv []string) {
 	if len(argv) == 0 || w.spent() {
 		return
 	}
-	program := strings.TrimSuffix(path.Base(strings.ReplaceAll(argv[0], `\`, "/")), ".exe")
+	program := programName(argv[0])
 	if alias, ok := w.aliases[argv[0]]; ok && w.depth < maxDepth {
 		w.read(alias + " " + strings.Join(argv[1:], " "))
 		return
@@ -329,17 +399,47 @@ func (w *watch) run(argv []string) {
 		w.enter(f, argv)
 		return
 	}
+	if text, ok := w.kept(argv[0]); ok && strings.Contains(argv[0], "/") {
+		w.within(argv[1:], text)
+		return
+	}
 	switch {
 	case argv[0] == unknown: // $SUDO bd close
 		w.run(argv[1:])
-	case program == "bd" || program == "br" || program == "beads":
+	case slices.Contains(trackers, program):
 		w.tracker(program, argv[1:])
 	case w.builtin(program, argv[1:]):
 	case w.starts(program, argv[1:]):
+	case program == "tee":
+		for _, file := range fileWords(argv[1:]) {
+			w.overwrites(program, []string{file})
+			w.keep(file, w.input)
+		}
 	default:
 		w.overwrites(w.writes(program, argv[1:]))
 		w.language(program, argv[1:])
 	}
+}
+
+// programName is the name of a program in a word that starts it: at the end of a
+// path, before the version of a package, after the flake that has it.
+func programName(word string) string {
+	name := strings.TrimSuffix(path.Base(strings.ReplaceAll(word, `\`, "/")), ".exe")
+	if _, in, ok := strings.Cut(name, "#"); ok {
+		name = in
+	}
+	if i := strings.LastIndexByte(name, '@'); i > 0 {
+		name = name[:i]
+	}
+	return name
+}
+
+// within goes through a script that is given words.
+func (w *watch) within(words []string, script string) {
+	before := w.params
+	w.params = words
+	w.read(script)
+	w.params = before
 }
 
 // builtin goes through a command of the shell itself.
@@ -361,15 +461,25 @@ func (w *watch) builtin(program string, words []string) bool {
 		if len(words) > 1 {
 			w.read(words[0])
 		}
+	case "set":
+		if _, after, ok := cutWords(words, "--"); ok {
+			w.params = append([]string{}, after...)
+		}
 	case "source", ".":
 		if len(words) > 0 {
-			w.script(words[0])
+			w.script(words)
 		}
-	case "read", "mapfile", "readarray":
+	case "mapfile", "readarray":
 		if len(words) > 0 {
 			for line := range strings.Lines(w.input) {
 				w.set(words[len(words)-1], strings.TrimSpace(line))
 			}
+		}
+	case "read":
+		w.reads(fileWords(words))
+	case "printf":
+		if len(words) > 2 && words[0] == "-v" {
+			w.set(words[1], formatted(words[2:]))
 		}
 	default:
 		return false
@@ -377,12 +487,35 @@ func (w *watch) builtin(program string, words []string) bool {
 	return true
 }
 
-// script goes through a script, where the line itself holds it.
-func (w *watch) script(file string) {
-	switch stream, ok := strings.CutPrefix(file, piped); {
-	case ok:
-		w.read(stream)
-	case file == "/dev/stdin" || file == "-" || file == "/dev/fd/0":
-		w.read(w.input)
+// reads gives variables the words of standard input, the last one the rest of
+// a line.
+func (w *watch) reads(names []string) {
+	for line := range strings.Lines(w.input) {
+		words := strings.Fields(line)
+		for i, name := range names {
+			switch {
+			case i >= len(words):
+			case i == len(names)-1:
+				w.set(name, strings.Join(words[i:], " "))
+			default:
+				w.set(name, words[i])
+			}
+		}
+	}
+}
+
+// script goes through a script, where the line itself holds it. Its file is the
+// first of the words.
+func (w *watch) script(words []string) {
+	file := words[0]
+	stream, ok := strings.CutPrefix(file, piped)
+	if file == "/dev/stdin" || file == "-" || file == "/dev/fd/0" {
+		stream, ok = w.input, true
+	}
+	if !ok {
+		stream, ok = w.kept(file)
+	}
+	if ok {
+		w.within(words[1:], stream)
 	}
 }

@@ -3,9 +3,11 @@ package gate
 import (
 	"encoding/base64"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -210,6 +212,8 @@ func (w *watch) named(name string) []string {
 		return []string{strings.ToLower(name)}
 	case "HOME":
 		return []string{"~"}
+	case "SHELL", "BASH":
+		return []string{"sh"}
 	case "IFS":
 		return []string{" "}
 	case "PWD":
@@ -226,6 +230,11 @@ func (w *watch) named(name string) []string {
 func escaped(text string) string {
 	var b strings.Builder
 	for text != "" {
+		if strings.HasPrefix(text, `\0`) && (len(text) == 2 || text[2] < '0' || text[2] > '7') {
+			b.WriteByte(0)
+			text = text[2:]
+			continue
+		}
 		r, _, rest, err := strconv.UnquoteChar(text, '\'')
 		if err != nil { // such as a lone backslash, or a quote
 			b.WriteByte(text[0])
@@ -299,6 +308,18 @@ func (w *watch) prints(argv []string) string {
 		if stream, ok := strings.CutPrefix(words[0], piped); ok {
 			return stream
 		}
+		if text, ok := w.kept(words[0]); ok {
+			return text
+		}
+	case "head", "tail", "sort", "uniq", "tac", "grep", "rg": // some of the lines, as they are
+		if w.input != "" {
+			return w.input
+		}
+		if l := takeApart(words, valued("e f A B C m")); l.has("l", "files-with-matches") && len(l.operands) > 1 {
+			return strings.Join(withBelow(l.operands[1:]), "\n") + "\n"
+		}
+	case "find":
+		return whatFound(words) + "\n"
 	case "ls":
 		if files := fileWords(words); len(files) > 0 {
 			return strings.Join(files, "\n") + "\n"
@@ -314,8 +335,33 @@ func (w *watch) prints(argv []string) string {
 	case "pwd":
 		return "."
 	}
-	return unknown
+	return filtered(argv)
 }
+
+// filtered is what a filter prints, of which nothing is known but that it may
+// be a close that stands in its own words.
+func filtered(argv []string) string {
+	said := strings.Join(argv, " ")
+	text := unknown
+	if name := closeText().FindStringSubmatch(said); name != nil {
+		text += "\n" + name[1] + " close " + unknown + "\n"
+	}
+	if closedText().MatchString(said) {
+		text += "\n" + `"status":"closed"` + "\n"
+	}
+	return text
+}
+
+// closeText is a close in a text that makes commands, and closedText a status in
+// one that makes issues.
+var (
+	closeText = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\b(bd|br)["',\s]+(?:close|done|update\b.*\bclosed)\b`)
+	})
+	closedText = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`status["'\]]*\s*\|?[=:]\s*\\?["']?closed|open["']*/["']*closed`)
+	})
+)
 
 func echoed(words []string) string {
 	end, escapes := "\n", false

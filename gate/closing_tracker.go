@@ -1,0 +1,138 @@
+package gate
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// trackers are the programs that close issues. That of Gas Town gives what
+// follows its close to bd.
+var trackers = []string{"bd", "br", "beads", "gt"}
+
+// Options of bd and br that are followed by their value.
+const trackerWide = "actor db dolt-auto-commit lock-timeout directory C format rig "
+
+// trackerUpdate are the options of bd update and br update that are not.
+const trackerUpdate = "claim ephemeral persistent history no-history stdin allow-empty-description help json quiet verbose " +
+	"readonly sandbox global profile allow-stale no-daemon no-db no-auto-flush no-auto-import ignore-schema-skew robot force no-color"
+
+// tracker goes through a command of bd or br. The verbs are those of bd 0.49
+// and 1.0 and of br.
+func (w *watch) tracker(program string, words []string) {
+	verb, rest := trackerVerb(words)
+	if verb == "" {
+		return
+	}
+	l := takeApart(rest, valued(trackerWide+"r reason reason-file response session of with f file m message"))
+	if l.has("help", "h", "dry-run") {
+		return
+	}
+	if program == "gt" && verb != "close" { // a program for branches has that name too
+		return
+	}
+	said := program + " " + verb
+	switch verb {
+	case "close", "done":
+		l = takeApart(rest, valued(trackerWide+"r reason reason-file session"))
+		w.closes(said, l.operands)
+	case "update":
+		l = takeApart(rest, allBut(trackerUpdate, "adepstC"))
+		for _, status := range append(l.given["status"], l.given["s"]...) {
+			if over(status) {
+				w.closes(said+" --status "+shown(status), l.operands)
+			}
+		}
+	case "todo", "epic", "human":
+		if sub := strings.Join(l.operands[:min(1, len(l.operands))], ""); slices.Contains([]string{"done", "close-eligible", "respond", "dismiss"}, sub) {
+			w.closes(said+" "+sub, l.operands[1:])
+		}
+	case "duplicate", "supersede":
+		w.closes(said, l.operands)
+	case "duplicates", "orphans":
+		if l.has("auto-merge", "fix") {
+			w.closes(said, nil)
+		}
+	case "batch":
+		w.batch(said, l)
+	case "import":
+		if closedLine().MatchString(w.handed(slices.Concat(l.operands, l.given["i"], l.given["input"]))) {
+			w.closes(said, nil)
+		}
+	case "sql":
+		w.sql(said, l.operands)
+	}
+}
+
+// trackerVerb finds the verb behind the options that may stand before it. A
+// word that only running can tell may be options too.
+func trackerVerb(words []string) (verb string, rest []string) {
+	takes := valued(trackerWide)
+	for i := 0; i < len(words); i++ {
+		word := words[i]
+		switch {
+		case strings.HasPrefix(word, "-"):
+			if !strings.Contains(word, "=") && takes(strings.TrimLeft(word, "-")) {
+				i++
+			}
+		case strings.HasPrefix(word, unknown), word == "":
+		default:
+			return strings.ToLower(word), append(slices.Clone(words[:i]), words[i+1:]...)
+		}
+	}
+	return "", nil
+}
+
+// over tells whether a status ends an issue, or may.
+func over(status string) bool {
+	status = strings.ToLower(strings.TrimSpace(status))
+	return status == "closed" || status == "tombstone" || strings.Contains(status, unknown)
+}
+
+// shown is a text with an ellipsis for what only running can tell.
+func shown(text string) string { return strings.ReplaceAll(text, unknown, "…") }
+
+// handed is what a program reads that takes a file, or else standard input.
+func (w *watch) handed(files []string) string {
+	if len(files) == 0 || files[0] == "-" {
+		return w.input
+	}
+	if stream, ok := strings.CutPrefix(files[0], piped); ok {
+		return stream
+	}
+	if text, ok := w.kept(files[0]); ok {
+		return text
+	}
+	return unknown
+}
+
+// batch goes through the lines that bd batch is given.
+func (w *watch) batch(said string, l commandLine) {
+	text := w.handed(append(l.given["f"], l.given["file"]...))
+	for line := range strings.Lines(text) {
+		switch words := strings.Fields(line); {
+		case strings.Contains(line, unknown):
+			w.closes(said, nil)
+		case len(words) > 1 && words[0] == "close":
+			w.closes(said, words[1:2])
+		case len(words) > 1 && words[0] == "update" && slices.ContainsFunc(words[2:], func(s string) bool { return strings.EqualFold(s, "status=closed") }):
+			w.closes(said, words[1:2])
+		}
+	}
+}
+
+var closedLine = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`"status"\s*:\s*"(?:closed|tombstone)"`)
+})
+
+var closingSQL = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?is)\bupdate\s+(?:or\s+\w+\s+)?(?:\W?\w+\W?\.)?\W?issues\b.*\bset\b.*\bstatus\W*=\s*\W?closed`)
+})
+
+// sql goes through statements for the database that bd keeps the issues in.
+func (w *watch) sql(said string, words []string) {
+	if closingSQL().MatchString(strings.Join(words, " ")) || closingSQL().MatchString(w.input) {
+		w.closes(said, nil)
+	}
+}
