@@ -23,7 +23,7 @@ var forms = sync.OnceValue(func() shapes {
 		usage:   regexp.MustCompile(`^\[[A-Za-z-][^\[\]]*\](?:\.\.\.)?$`),
 		upper: regexp.MustCompile(`^(?:--?[a-z][\w-]*=)?(?:ID|IDS|ISSUE|ISSUE[-_]ID|NAME|FILE|FILENAME|FILES|DIR|PATH|URL|HOST|PORT|USER|` +
 			`X|Y|N|ARGS|OPTIONS|COMMAND|REV|BRANCH|REPO|PKG|PACKAGE|TITLE|VALUE|KEY|v?X\.Y(?:\.Z)?|` +
-			`v?\d+\.X(?:\.\w)?|[a-z]+-[Xx]{2,}|[Xx]{3,}|your-[\w-]+|path/to/\S*|/path/to/\S*)$`),
+			`v?\d+\.X(?:\.\w)?|[a-z]+-[Xx]{2,}|[Xx]{3,}|your-[\w-]+|[a-z]+(?:[-_][a-z]+)*[-_]name|path/to/\S*|/path/to/\S*)$`),
 	}
 })
 

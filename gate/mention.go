@@ -11,6 +11,7 @@ type surroundings struct {
 	before string // up to the code, without code that is listed beside it
 	after  string // from the code on, likewise
 	intro  string // the line that introduces the list which the code stands in
+	then   string // in a scenario: what is to come of it, from the verb on
 	title  bool   // it stands in a heading
 	apart  bool   // a comma parts it from code before it
 }
@@ -25,6 +26,7 @@ func around(text string, start, end int) surroundings {
 		before: leading(text[max(0, start-reach):start]),
 		after:  trailing(text[end:min(len(text), end+reach)]),
 		intro:  introduction(text[max(0, start-2*reach):start]),
+		then:   consequence(text[end:min(len(text), end+reach)]),
 		title:  strings.HasPrefix(text[strings.LastIndexByte(text[:start], '\n')+1:], "#"),
 		apart:  strings.HasSuffix(strings.TrimRight(text[:start], " \n"), ","),
 	}
@@ -106,6 +108,9 @@ func (c surroundings) toldBefore() string {
 		return "mentioned after " + quote(match[1])
 	}
 	lead := c.clause()
+	if match := phrases().elsewhere().FindString(lead.text); match != "" {
+		return "run by others: " + quote(match)
+	}
 	if lead.text != "" && c.asked(lead.text) || c.begins(lead.text) && c.leads(lead) {
 		return ""
 	}
@@ -122,7 +127,15 @@ func (c surroundings) asked(words string) bool {
 	if at := p.by().FindStringIndex(words); at != nil && (p.claim().MatchString(words[:at[0]]) || c.holds()) && !p.making().MatchString(words) {
 		return true
 	}
+	if c.executed() {
+		return true
+	}
 	return p.circumstance().MatchString(words) && c.holds()
+}
+
+// executed tells whether a scenario begins by running the code.
+func (c surroundings) executed() bool {
+	return strings.EqualFold(c.before, "when") && phrases().executed().MatchString(c.after)
 }
 
 // holds tells whether the text says of the code that it is to succeed.
@@ -145,7 +158,7 @@ func (c surroundings) leads(lead clause) bool {
 	case "", ".", ";", "!", "?", "|": // nothing or something else was said
 		return true
 	case ":":
-		return c.predicated() && c.holds() ||
+		return c.predicated() && (c.holds() || phrases().results().MatchString(c.said())) ||
 			(c.predicated() || c.alone()) && (!making() || p.verifying().MatchString(lead.prior))
 	case "(", "-", "–", "—", "--", "→", "->", "=>":
 		claims := p.claim().MatchString(lead.prior) || p.state().MatchString(lead.prior) || c.holds()
@@ -169,9 +182,20 @@ func (c surroundings) predicated() bool {
 	return said != "" && !strings.ContainsAny(said[:1], ".,;") && continues(said)
 }
 
-// arrow tells whether an arrow leads from the code to its result.
-func arrow(after string) bool {
-	return strings.HasPrefix(after, "→") || strings.HasPrefix(after, "->") || strings.HasPrefix(after, "=>")
+// resultFollows tells whether an arrow leads from the code to its result, or a
+// dash to what holds of it.
+func (c surroundings) resultFollows() bool {
+	for _, arrow := range []string{"→", "->", "=>"} {
+		if strings.HasPrefix(c.after, arrow) {
+			return true
+		}
+	}
+	for _, dash := range []string{"—", "–", "-"} {
+		if rest, ok := strings.CutPrefix(c.after, dash); ok {
+			return phrases().claim().MatchString(firstClause(rest))
+		}
+	}
+	return false
 }
 
 // continues tells whether the sentence goes on behind the code, rather than
@@ -195,12 +219,14 @@ func (c surroundings) toldAfter(searching bool) string {
 		return `a search that is to find nothing fails: write it with "!" before`
 	}
 	switch {
-	case said == "", p.passing().MatchString(said):
-	case p.treated().MatchString(said):
-		return "mentioned before " + quote(strings.TrimSpace(p.treated().FindString(said)))
+	case hasPrefixFold(c.before, "when") && p.failing().MatchString(c.then):
+		return "expected to fail: " + quote(firstWords(c.then))
+	case said == "", c.executed(), p.passing().MatchString(said):
+	case c.treated(said) != "":
+		return "mentioned before " + quote(c.treated(said))
 	case p.failing().MatchString(said):
 		return "expected to fail: " + quote(strings.TrimSpace(p.failing().FindString(said)))
-	case !continues(said) && !arrow(c.after) && !p.running().MatchString(c.before):
+	case !continues(said) && !c.resultFollows() && !p.running().MatchString(c.before):
 		return "mentioned before " + quote(firstWords(said))
 	}
 	if c.intro == "" {
@@ -210,6 +236,16 @@ func (c surroundings) toldAfter(searching bool) string {
 		return "listed under " + quote(match)
 	}
 	return ""
+}
+
+// treated is what is said to be done with the code, or that it exists; "" when
+// the sentence goes on with what it shows.
+func (c surroundings) treated(said string) string {
+	at := phrases().treated().FindStringIndex(said)
+	if at == nil || phrases().besides().MatchString(said[at[1]:]) {
+		return ""
+	}
+	return strings.TrimSpace(said[:at[1]])
 }
 
 // lastWords and firstWords are up to two words next to the code.
@@ -255,6 +291,22 @@ func trailing(text string) string {
 		text = text[:at[0]]
 	}
 	return sentence(phrases().code().ReplaceAllString(phrases().enumerates().ReplaceAllString(text, ""), "`c`"))
+}
+
+// consequence is what the next step of a scenario says is to come of the steps
+// before it.
+func consequence(text string) string {
+	paragraph, _, _ := strings.Cut(text, "\n\n")
+	at := phrases().outcome().FindStringIndex(paragraph)
+	if at == nil {
+		return ""
+	}
+	step, _, _ := strings.Cut(paragraph[at[1]:], "\n")
+	return sentence(step)
+}
+
+func hasPrefixFold(text, prefix string) bool {
+	return len(text) >= len(prefix) && strings.EqualFold(text[:len(prefix)], prefix)
 }
 
 // introduction is the line that introduces the list in which a place stands:

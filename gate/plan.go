@@ -18,6 +18,9 @@ var (
 	consoleInfos = []string{"console", "shell-session", "shellsession"}
 )
 
+// prompt stands before what is typed in a block that shows output too.
+const prompt = "$ "
+
 // Plan lists the code in criteria, and the prose that reads like a command,
 // in the order of the text: each with its class, and the reason where it is
 // not run. It runs nothing, and it is never nil.
@@ -43,11 +46,11 @@ func Plan(text string, look Lookup) []Check {
 		check := Check{Text: code.Text, Line: code.Line}
 		if code.Inline {
 			check.Origin = Span
-			check.Text = strings.TrimPrefix(strings.TrimSpace(code.Text), "$ ")
+			check.Text = strings.TrimPrefix(strings.TrimSpace(code.Text), prompt)
 			start, end := backticks(text, code)
 			check.Class, check.Reason = judgeSpan(check.Text, around(text, start, end), look)
 		} else {
-			check = judgeFence(code, look)
+			check = judgeFence(code, lineAbove(text[:code.Start]), look)
 		}
 		found = append(found, placed{check, code.Start})
 	}
@@ -92,24 +95,25 @@ func backticks(text string, code notes.Code) (start, end int) {
 	return start, len(text) - len(strings.TrimLeft(text[end:], "`"))
 }
 
-func judgeFence(code notes.Code, look Lookup) Check {
+// judgeFence applies the rules for blocks. above is the line that leads to it.
+func judgeFence(code notes.Code, above string, look Lookup) Check {
 	info, _, _ := strings.Cut(strings.ToLower(code.Info), " ")
 	check := Check{Text: code.Text, Origin: Fence, Line: code.Line, Verify: info == "verify"}
 	skip := func(format string, args ...any) Check {
 		check.Class, check.Reason = Skipped, fmt.Sprintf(format, args...)
 		return check
 	}
-	marked := slices.Contains(shellInfos, info)
-	if slices.Contains(consoleInfos, info) {
-		marked = true
-		typed := prompted(code.Text)
-		if typed == "" {
-			return skip(`no line begins with the prompt "$ "`)
-		}
-		check.Text = typed
-	}
+	console := slices.Contains(consoleInfos, info)
+	marked := console || slices.Contains(shellInfos, info)
 	if info != "" && !marked {
 		return skip("info string %q is not one of a shell: %s", info, strings.Join(slices.Concat(shellInfos, consoleInfos), ", "))
+	}
+	if console || strings.HasPrefix(code.Text, prompt) {
+		check.Text = prompted(code.Text)
+		if check.Text == "" {
+			check.Text = code.Text
+			return skip("no line begins with the prompt %q", prompt)
+		}
 	}
 	s, err := parse(check.Text)
 	if err != nil {
@@ -120,17 +124,38 @@ func judgeFence(code notes.Code, look Lookup) Check {
 		return skip("holds no command")
 	}
 	if !marked {
-		if first := (&script{commands: s.commands[:min(1, len(s.commands))], functions: s.functions}); len(first.commands) == 1 {
-			if _, unknown, resolved := first.resolve(look); !resolved {
-				return skip("no info string, and %q is no program here", unknown)
-			}
-		}
-		if why := s.doubt(func() bool { return false }); why != "" {
+		if why := s.unlikely(above, look); why != "" {
 			return skip("no info string, and %s", why)
 		}
 	}
 	check.Class, check.Reason = s.class(look)
 	return check
+}
+
+// unlikely says why a block that no info string marks as shell may be something
+// else; "" when it is taken for shell.
+func (s *script) unlikely(above string, look Lookup) string {
+	if first := (&script{commands: s.commands[:min(1, len(s.commands))], functions: s.functions}); len(first.commands) == 1 {
+		if _, unknown, resolved := first.resolve(look); !resolved {
+			return fmt.Sprintf("%q is no program here", unknown)
+		}
+	}
+	if telling := phrases().telling().FindStringSubmatch(above); telling != nil {
+		return "listed under " + quote(telling[1])
+	}
+	return s.doubt(func() bool { return false })
+}
+
+// lineAbove is the last line before the one with which a block opens, other
+// than blank ones.
+func lineAbove(text string) string {
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	return lastLine(strings.Join(lines[:len(lines)-1], "\n"))
+}
+
+func lastLine(text string) string {
+	text = strings.TrimRight(text, " \t\n")
+	return text[strings.LastIndexByte(text, '\n')+1:]
 }
 
 // class tells how a script that is to run would fare.
@@ -188,9 +213,9 @@ func prompted(console string) string {
 	var commands []string
 	open := false
 	for line := range strings.SplitSeq(console, "\n") {
-		typed, prompt := strings.CutPrefix(strings.TrimLeft(line, " "), "$ ")
+		typed, begins := strings.CutPrefix(strings.TrimLeft(line, " "), prompt)
 		switch {
-		case prompt:
+		case begins:
 			commands = append(commands, typed)
 		case open:
 			last := len(commands) - 1

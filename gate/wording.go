@@ -29,6 +29,9 @@ type wording struct {
 	circumstance phrase // a clause that tells where or when
 	occasion     phrase // before: it is when something else happens
 	checking     phrase // after: it is used to check
+	executed     phrase // after "when": it is executed
+	outcome      phrase // the step of a scenario that says what comes of it, up to its verb
+	elsewhere    phrase // a clause that tells of a machine of others
 	denied       phrase // before: it is not to be run
 	aside        phrase // after: what stands in brackets
 	noun         phrase // after: a word that looks like a verb is a name for something
@@ -36,6 +39,7 @@ type wording struct {
 	failing      phrase // after: it is meant to fail, so its passing would not say so
 	passing      phrase // after: it is meant to pass, in words that look like the opposite
 	treated      phrase // after: it exists, or something is done with it
+	besides      phrase // after: something is said of it, and what it shows
 	nothing      phrase // after: a search is to find nothing
 	nowhere      phrase // before: likewise
 	succeeds     phrase // after: it is to succeed
@@ -45,6 +49,7 @@ type wording struct {
 	negated      phrase // a word by which other languages deny
 	things       phrase // in the line above a list: its items are things
 	inviting     phrase // there: they are to be run all the same
+	telling      phrase // in the line above a block: it shows what is printed
 
 	blockBreak phrase // where another paragraph, list item or cell begins
 	itemStart  phrase // what stands before the text of a list item
@@ -68,7 +73,7 @@ var phrases = sync.OnceValue(func() wording {
 	return wording{
 		boundary: written(`(?i)[.!?;|]\s|[:(,–—→]|\s-+\s|\s[-=]>|\b(?:and|or|but|so|then|that|whereas|plus|also)\s`),
 		opening: written(`(?i)^(?:(?:the|a|this|command|script|check|following|now|finally|first|next|again|afterwards|please|manually|locally|both|` +
-			`either|all of)\s*)*$`),
+			`either|all of|existing|current|usual|full|whole|same)\s*)*$`),
 		asked: written(`(?i)^(?:(?:please|manually|now|finally|first|next|again|afterwards|locally|always|to|i|we|you|just|by|after|must|` +
 			`should|` + adverbs + `)\s*)*` +
 			`(?:(?:re-?)?run(?:ning)?|execut(?:e|ing)|invok(?:e|ing)|try|tests?|checks?|make sure|see that|verif(?:y|ied|ies|ication)|confirm(?:s|ed)?|` +
@@ -76,7 +81,8 @@ var phrases = sync.OnceValue(func() wording {
 			`^when (?:i|we|you|(?:the|an?) \w+) (?:runs?|executes?|types?)$|^(?:an?|the|any|new|every|\s)*(?:contributor|developer|maintainer|reviewer|user|` +
 			`operator|anyone|everyone|one)s? can (?:now |still |also )?(?:run|execute)$|\b(?:verified|reviewed|inspected|audited|linted|checked|tested|confirmed|validated|covered|shown|` +
 			`proved|proven|measured) (?:with|by|via|using)(?: running)?$|` +
-			`\b(?:pass(?:es|ed|ing)?)$`),
+			`\b(?:pass(?:es|ed|ing)?)$|\b(?:evidence|validation|verification|checks?|gates?) includes?$|` +
+			`\b(?:no|zero|nothing)\b.*\bafter(?: running)?$`),
 		running: written(`(?i)\b(?:run(?:ning)?|execut(?:e|ing))$`),
 		by:      written(`(?i)\b(?:with|using|via|per|according to|under|in|from|through|running)(?: the)?$`),
 		claim: written(`(?i)\b(?:` + success + `|tests?|tested|testing|lint(?:s|ed|ing)?|formatted|verif\w+|check(?:s|ed)?|confirm\w*|no|zero|none|0|` +
@@ -91,10 +97,14 @@ var phrases = sync.OnceValue(func() wording {
 			`^(?:\w+\s+)?(?:(?:example|input|output|print|error|command|message|label|title|branch|alternative|workaround|shortcut|alias|entry\s?point|` +
 			`key)(?:e?s)?|` +
 			`usage|expected|default|config|commit|old|was|setup|cleanup)(?:\s+(?:is|was|command|message|output|value|name|text|file|line|flag|result|plan|title))?$|` +
+			`\b(?:for|of) (?:each|every|all|both|these)\b[^.;]*$|\bruns?\s+(?:in|under|from)$|` +
 			`\b(?:removed|added|created|generated|installed|moved|excluded|included|deleted|replaced|fetched|downloaded|made|written|started)\s+` +
 			`(?:with|using|via|from|by|in|under|through)$`),
 		occasion:     written(`(?i)\b(?:after|before|once|when|while|if|given|with|on)$`),
 		checking:     written(`(?i)^to (?:verify|check|confirm|test|validate|ensure|prove|see)\b`),
+		executed:     written(`(?i)^(?:(?:is|are|gets) (?:run|executed|invoked)|runs|executes)\b`),
+		outcome:      written(`(?im)^[ \t>*-]*then\b\s+(?:(?:it|that|this|the(?: \w+){1,3})\s+)?(?:(?:is|are|must be)\s+)?`),
+		elsewhere:    written(`(?i)\b(?:in|by|as part of) (?:(?:the|a|an|each|every|same|release|build|ci)\s+)*(?:ci|job|workflow|pipeline)\b`),
 		circumstance: written(`(?i)^(?:in|on|at|after|from|once|inside|under|with|without|for)\s[^,]*$`),
 		denied: written(`(?i)\b(never|not|nor|cannot|not (?:\w+ ){0,3}that|\w+n['’]t|no longer|no need (?:to|for)|without|avoid\w*|instead of|rather than|` +
 			`unlike|stop|forbid\w*|refus\w+|reject\w*|block(?:s|ed|ing)?|` +
@@ -110,27 +120,30 @@ var phrases = sync.OnceValue(func() wording {
 		noun:  written(`(?i)^(?:\w+(?:ss|us|is|ias)\b|[a-z]+s\s+(?:is|are|was|were|has|have|can|will|must|should)\b)`),
 		failing: written(`(?i)^(?:commands?\s+)?(?:(?:with|without|on|for|in|inside|against|from)\s+(?:[^\s,;.]+\s+){1,5}?)?` +
 			`(?:(?:` + modals + `|now|still|also|then|to|\w+ly)\s+)*` +
-			`(?:fail(?:s|ed|ing|ure)?\b|errors?(?:\s+out)?\b|refuses?\b|rejects?\b|raises?\b|throws?\b|crash(?:es)?\b|panics?\b|aborts?\b|dies?\b|says? no\b|` +
+			`(?:fail(?:s|ed|ing|ure)?\b|errors?(?:\s+out)?\b|refuse[sd]?\b|reject(?:s|ed)?\b|denied\b|blocked\b|raises?\b|throws?\b|crash(?:es)?\b|panics?\b|aborts?\b|dies?\b|says? no\b|` +
 			`(?:exit(?:s|ed)?|returns?|produces?|gives?|prints?|shows?|reports?|yields?|emits?)\s+(?:with\s+)?(?:an?\s+|the\s+)?` +
 			`(?:(?:exit\s+)?(?:code|status)\s*:?\s*(?:[1-9]|non-?zero)|[12]\s+(?:when|if|on)\b|non-?zero|(?:[\w-]+\s+){0,3}errors?\b)|exit(?:s|` +
 			`ed)?\s+(?:with\s+)?[1-9])`),
 		passing: written(`(?i)^(?:(?:must|should|shall|will|can|may|does|do)\s*(?:not|never|n['’]t)\s+(?:fail|error|crash|panic|hang|break|regress|` +
 			`warn|report|show|produce|print|emit|return|throw|raise|time|leave|change|modify)|(?:is|are) (?:a )?no-?op\b|(?:never|no longer)\s+(?:fail|error|` +
 			`crash|panic|hang|break|warn|kill|print|show|report)s?\b|` +
-			`(?:exits?|returns?|reports?|shows?|gives?|produces?|prints?|yields?|emits?|has|with)\s+(?:(?:with|code|status|exit)\s+)*(?:no|zero|0|without)\b)`),
+			`(?:exits?|returns?|reports?|shows?|gives?|produces?|prints?|yields?|emits?|has|with)\s+(?:(?:with|code|status|exit)\s+)*(?:no|zero|0|without|only)\b)`),
 		treated: written(`(?i)^(?:(?:(?:sub)?commands?|targets?|scripts?|recipes?|tasks?|steps?|jobs?|entry|entries|lines?|options?|flags?)\s+)?` +
 			`(?:(?:with|without|on|for|in|inside|within|outside|against|from|behind)\s+(?:[^\s,;.]+\s+){1,5}?)?(?:` +
-			`(?:(?:is|are|was|were|has been|have been|` + modals + ` be|gets?|got|being|be)\s+)?` + adverbs +
+			`(?:(?:is|are|was|were|has been|have been|` + modals + ` (?:still |also |now )?be|gets?|got|being|be)\s+)?` + adverbs +
 			`(?:added|available|implemented|documented|defined|created|supported|registered|present|removed|deprecated|replaced|` +
 			`renamed|allowed|blocked|denied|detected|matched|parsed|handled|recogni[sz]ed|flagged|classified|accepted|intercepted|` +
 			`caught|permitted|rejected|refused|forbidden|prohibited|banned|deleted|gone|rewritten|normali[sz]ed|called|invoked|executed|` +
 			`used|recommended|preferred|suggested|wired|exposed|executable|listed|mentioned|displayed|whitelisted|allowlisted|safe|unsafe|dangerous|` +
-			`unchanged|unaffected|preserved|unnecessary|done|run by|optional|needed|required|exists?|appears?|completes to)\b|` +
+			`unchanged|unaffected|preserved|unnecessary|done|run by|optional|needed|required|evaluated|considered|inspected|scanned|exists?|appears?|completes to|reaches|gains?|learns?|supports?)\b|` +
 			`(?:is|are|was|has been|must be)\s+(?:never|not|no longer)\s+(?:\w+ed|run|part|necessary|an?|the|in)\b|(?:must|should|shall|will|may|` +
 			`can)\s*(?:not|never|n['’]t)\s+(?:be|exist|run)\b|` +
-			`(?:is|are|was) (?:an?|equivalent|identical|(?:the )?same as)\b|no longer\s+(?:\w+ed|exists?|works|runs)\b|do(?:es)?\s*(?:not|n['’]t)\s+(?:exist|` +
+			`runs?\s+(?:automatically\b|(?:in|on|for|as part of|during)\s+(?:(?:the|an?|every|each|all)\s+)*(?:ci|prs?|pull|push|merge|` +
+			`commit|release|pipeline|workflow|job|linux|macos|windows)\b)|` +
+			`(?:provides?|offers?) \x60c\x60|(?:is|are|was) (?:an?|equivalent|identical|(?:the )?same as)\b|no longer\s+(?:\w+ed|exists?|works|runs)\b|do(?:es)?\s*(?:not|n['’]t)\s+(?:exist|` +
 			`appear|run|work|trigger|match|fire|count)\b|` +
 			`(?:allows?|den(?:y|ies)|blocks?|(?:no )?match(?:es)?|flags?|warns?|asks?|safe)\s*(?:$|[.,;|()]))`),
+		besides: written(`(?i)^\s*and\s+(?:works?|runs?|pass(?:es)?|succeeds?|shows?|lists?|prints?|reports?|outputs?|displays?|returns?)\b`),
 		nothing: written(`(?i)\b(?:no|nothing|none|empty)\b|\b(?:0|zero)\s+(?:[\w-]+\s+)?(?:results?|match(?:es)?|hits?|lines?|occurrences?|references?|` +
 			`usages?|instances?|files?)\b|` +
 			`^(?:is|are|prints|outputs|shows|returns?|gives|yields|=+)\s*(?:0|zero)\b`),
@@ -138,7 +151,7 @@ var phrases = sync.OnceValue(func() wording {
 			`calls?|imports?)\b[^.;]*$`),
 		succeeds: written(`(?i)^(?:` + modals + `\s+)?(?:(?:is|are|be|stays?|remains?)\s+)?` + adverbs + `(?:` + success + `|no (?:errors?|warnings?|` +
 			`findings?|issues?|failures?)|0 |all |verify|verifies|tests?\b)`),
-		results: written(`(?i)^` + adverbs + `(?:shows?|lists?|prints?|reports?|outputs?|displays?|returns?|exits?)\b`),
+		results: written(`(?i)^` + adverbs + `(?:shows?|lists?|prints?|reports?|outputs?|displays?|returns?|exits?|produces?|emits?|yields?|confirms?)\b`),
 		foreign: written(`(?i)[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Cyrillic}\p{Arabic}\p{Greek}äöüßéèêçñ]|` +
 			`\b(?:der|die|das|ist|sind|wird|muss|und|mit|ohne|auf|le|les|la|une?|est|avec|sans|et|el|los|las|del|con|sin|que|debe|não|com|sem)\b`),
 		english: written(`(?i)\b(?:the|is|are|to|of|and|with|for|not|must|should|when|passes|shows)\b`),
@@ -149,12 +162,14 @@ var phrases = sync.OnceValue(func() wording {
 			`permit(?:s|ted)|detect(?:s|ed)?|match(?:es|ed)|inputs?|test cases?|examples?|removed|deprecated|replaced|out of scope|non-goals?|anti-?patterns?|` +
 			`subcommands|new commands|supported commands|implemented|supports?|usage|outputs?|safe|unsafe|dangerous|destructive)\b`),
 		inviting: written(`(?i)\b(?:pass|succeed|work|run|execute|exit|not (?:fail|error|break|crash)|verif|validat|verification|checks?)`),
+		telling:  written(`(?i)\b(outputs?|prints?|shows?|displays?|looks like|reads|contains?|example|expected|logs?|messages?)\b[^.]*:[*_]*\s*$`),
 		blockBreak: written(`\n[ \t>]*\n|\n[ \t>]*(?:~~~|[\x60]{3})[^\n]*|\n[ \t>*]*(?:Given|When|Then|And)\b|\n[ \t>]*(?:[-*+]|\d+[.)])[ \t]|\n[ \t>]*#|` +
 			`\n[ \t>]*\|`),
 		itemStart:  written(`^[ \t>]*(?:(?:[-*+]|\d+[.)]|\|)[ \t]+)?(?:\[[ xX]\][ \t]+)?`),
 		enumerated: written("(?:`[^`]*`\\s*(?:,?\\s*(?:and|or|nor|&&?)|,|/|\\||\\+)?\\s*)+$"),
 		enumerates: written("^(?:\\s*(?:,|/|\\||&&?|\\+|,?\\s*(?:and|or|nor)\\b)\\s*(?:and\\s+|or\\s+)?`[^`]*`)+"),
 		code:       written("`[^`]*`"),
-		marks:      strings.NewReplacer("**", "", "__", "", "*", "", `"`, "", "“", "", "”", "", "❌", "", "e.g.", "such as", "i.e.", "namely", "vs.", "versus"),
+		marks: strings.NewReplacer("**", "", "__", "", "*", "", `"`, "", "“", "", "”", "", "❌", "",
+			"e.g.,", "such as", "e.g.", "such as", "for example,", "such as", "for instance,", "such as", "i.e.", "namely", "vs.", "versus"),
 	}
 })
