@@ -65,6 +65,12 @@ func (c surroundings) clause() clause {
 	}
 }
 
+// includes tells whether a claim counts the code among what it is about: "all
+// checks pass, including X".
+func (c clause) includes() bool {
+	return strings.EqualFold(c.text, "including") && phrases().claim().MatchString(c.prior) && !phrases().making().MatchString(c.prior)
+}
+
 // asks tells whether the text asks for the command in so many words.
 func (c surroundings) asks() bool {
 	p, lead, said := phrases(), c.clause(), c.said()
@@ -111,7 +117,7 @@ func (c surroundings) toldBefore() string {
 	if match := phrases().elsewhere().FindString(lead.text); match != "" {
 		return "run by others: " + quote(match)
 	}
-	if lead.text != "" && c.asked(lead.text) || c.begins(lead.text) && c.leads(lead) {
+	if lead.text != "" && c.asked(lead.text) || c.begins(lead.text) && c.leads(lead) || lead.includes() {
 		return ""
 	}
 	return "mentioned after " + quote(lastWords(c.before))
