@@ -69,7 +69,7 @@ func (b *BD) Flush(ctx context.Context, s beads.Store) error {
 		}
 		if result.Exit != 0 && !tooLongAlone(result) {
 			return &beads.ConflictError{Path: s.Path,
-				Reason: "nothing was written, for bd holds changes that are not in the file and cannot bring them there" + said(result),
+				Reason: "nothing was written: bd cannot bring changes that it holds to the file" + said(result),
 				Hint:   "type bd sync " + how + ", mend what it says, and run the command again"}
 		}
 	}
@@ -100,7 +100,7 @@ func (b *BD) TakeUp(ctx context.Context, s beads.Store, changes []beads.Change) 
 		return nil
 	}
 	if !b.OnPath || b.other {
-		b.Warn("%s: no bd that keeps the database beside it is on PATH: type bd sync --import-only where one is, before it writes", s.Path)
+		b.Warn("%s: no bd is on PATH to take this up: type bd sync --import-only where one is", s.Path)
 		for _, argv := range lastOfEach(retold(changes)) {
 			b.Warn("%s: bd takes that from no file: type bd %s there too", s.Path, strings.Join(argv[:2], " "))
 		}

@@ -177,7 +177,7 @@ func refuse(f *beads.File, from string, rows ...beads.Dep) error {
 	row := closing(f, rows, steps[0])
 	return &LinkError{From: from, On: row.On, Type: row.Type,
 		Reason: "they would wait for each other for ever: " + strings.Join(dag.Circle(steps, name), "; "),
-		Hint:   "drop one of these dependencies with stig dep rm, or use --type related, which holds nothing up"}
+		Hint:   "drop one of them with stig dep rm, or use --type related, which holds nothing up"}
 }
 
 // closing is the row that a cycle begins with.

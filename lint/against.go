@@ -117,7 +117,7 @@ func (l *losses) vanished(v diff.Vanished) {
 func (l *losses) changed(c diff.Changed) {
 	switch {
 	case c.Kind == diff.Criteria:
-		l.add(RuleWeakened, c.ID, fmt.Sprintf("acceptance criteria changed since %s: %s took the place of %s", l.since, opening(c.To), opening(c.From)),
+		l.add(RuleWeakened, c.ID, fmt.Sprintf("acceptance criteria changed since %s, from %s to %s", l.since, opening(c.From), opening(c.To)),
 			"see that they ask for no less than before: stig diff "+l.since)
 	case c.Kind == diff.Edge && relies(c.From) && !relies(c.To):
 		l.add(RuleEdge, c.ID, fmt.Sprintf("the dependency on %s became %q since %s; it was %q", c.Name, c.To, l.since, c.From),

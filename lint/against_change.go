@@ -70,13 +70,11 @@ func (c *change) closedByHand() {
 	if c.closedSo(func(reason string) bool { return !passedGate(reason) }) {
 		return
 	}
-	message := "without a close reason"
+	message := "without a reason"
 	if reason != "" {
-		message = "with the close reason " + opening(reason)
+		message = "with the reason " + opening(reason)
 	}
-	c.add(RuleByHand, 0, 0,
-		fmt.Sprintf("closed since %s %s: nothing tells whether its acceptance criteria were run", c.since, message),
-		fmt.Sprintf("open it again and type stig close %s: it runs the criteria, or records why they were not run", c.issue.ID))
+	c.add(RuleByHand, 0, 0, fmt.Sprintf("closed since %s past stig close, %s", c.since, message), c.closeAgain())
 }
 
 // closedSo tells whether the same close was there before, with a reason like that.
@@ -95,9 +93,12 @@ func (c *change) claimed() {
 	if !c.closed() || !without(reason) || c.closedSo(without) {
 		return
 	}
-	c.add(RuleClaimed, 0, 0,
-		fmt.Sprintf("closed since %s with %s: nothing tells which checks passed", c.since, opening(reason)),
-		fmt.Sprintf("type stig reopen %s --reason …, then stig close %s: it runs the criteria and tells the results", c.issue.ID, c.issue.ID))
+	c.add(RuleClaimed, 0, 0, fmt.Sprintf("closed since %s as verified, without results: %s", c.since, opening(reason)), c.closeAgain())
+}
+
+// closeAgain is the hint for what was closed past the gate.
+func (c *change) closeAgain() string {
+	return fmt.Sprintf("type stig reopen %s --reason …\nthen stig close %s, which runs the criteria", c.issue.ID, c.issue.ID)
 }
 
 func passedGate(reason string) bool {
@@ -129,12 +130,12 @@ func (c *change) backwards() {
 		switch before, after := c.was.Updated(s), c.table.Updated(s); {
 		case retreats(s, was, is):
 			c.add(RuleBackwards, line, column,
-				fmt.Sprintf("%s: went back from %s to %s since %s, and no state estimate dated since says why", s, was, is, c.since),
+				fmt.Sprintf("%s: %s → %s since %s, unexplained", s, was, is, c.since),
 				fmt.Sprintf("type stig checkpoint %s --done … --learned … with the reason", c.issue.ID))
 		case isDay(before) && isDay(after) && after < before:
 			c.add(RuleBackwards, line, column,
-				fmt.Sprintf("%s: is of %s, and was of %s at %s: an older table may have been written over a newer one", s, after, before, c.since),
-				fmt.Sprintf("see stig trajectory %s, and type stig signals set %s %s=VALUE", c.issue.ID, c.issue.ID, s))
+				fmt.Sprintf("%s: is of %s, and was of %s at %s", s, after, before, c.since),
+				fmt.Sprintf("see in stig trajectory %s whether an old table was written over a newer one", c.issue.ID))
 		}
 	}
 }
@@ -187,7 +188,7 @@ func (c *change) promoted() {
 	}
 	line, column := c.table.Place(signals.Confidence)
 	c.add(RuleUnfounded, line, column,
-		fmt.Sprintf("confidence went from %s to %s since %s, and evidence-freshness stayed at %s", was, is, c.since, freshness),
+		fmt.Sprintf("confidence: %s → %s since %s, evidence-freshness still %s", was, is, c.since, freshness),
 		evidenceHint(c.issue.ID))
 }
 
@@ -205,7 +206,7 @@ func (c *change) trail() {
 			continue
 		}
 		c.add(RuleTrail, c.doc.Named(signals.EscalationSection)[0].Line, 1,
-			fmt.Sprintf("the part %q of %s is gone or was edited since %s: %s", p.Kind, cmp.Or(p.Date, "no date"), c.since, opening(p.Text)),
+			fmt.Sprintf("%q of %s is gone or edited since %s: %s", p.Kind, cmp.Or(p.Date, "no date"), c.since, opening(p.Text)),
 			fmt.Sprintf("put it back as git show %s has it", c.since))
 	}
 }

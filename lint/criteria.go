@@ -26,7 +26,7 @@ func criteria(s *subject) {
 		case check.Broken:
 			sound = false
 			s.add(RuleUnparsed, 0, 0, fmt.Sprintf("acceptance criteria, line %d: %s", check.Line, check.Reason),
-				"correct the block, or give it another info string, such as text, if it is not to be run")
+				"correct the block, or give it the info string text if it is not to be run")
 		case check.Class == gate.MissingProgram:
 			s.add(RuleProgram, 0, 0, fmt.Sprintf("acceptance criteria, line %d: %s", check.Line, check.Reason),
 				"install it where the issue is to close: there its absence is a failed check")
@@ -40,15 +40,15 @@ func criteria(s *subject) {
 // nothingToRun finds criteria without a command, and shows the block to write.
 func (s *subject) nothingToRun(plan []gate.Check) {
 	commands := []string{"COMMAND"}
-	message := "acceptance criteria without a command that can be run"
+	message := "no command in the acceptance criteria can be run"
 	for _, check := range plan {
 		switch {
 		case check.Class == gate.Runnable || check.Class == gate.MissingProgram:
 			return
 		case check.Class == gate.Destructive:
-			message = "acceptance criteria without a command that can be run: those that are there destroy or publish, and are never run"
+			message = "every command in the acceptance criteria destroys or publishes, and is never run"
 		case check.Origin == gate.Prose && commands[0] == "COMMAND":
-			message += fmt.Sprintf(": %q is prose, which is never run", check.Text)
+			message += fmt.Sprintf(": %q is prose", check.Text)
 			commands = []string{check.Text}
 		case check.Origin == gate.Prose:
 			commands = append(commands, check.Text)

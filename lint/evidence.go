@@ -36,10 +36,10 @@ func waived(s *subject) {
 	if _, after, said := strings.Cut(why, "Waived: "); said {
 		why = after
 	}
-	s.add(RuleWaived, 0, 0, "closed without its acceptance criteria having passed; waived: "+opening(why),
+	s.add(RuleWaived, 0, 0, "closed by a waiver: "+opening(why),
 		"type stig reopen "+s.issue.ID+" where there is something to run now")
 }
 
 func evidenceHint(id string) string {
-	return fmt.Sprintf("run what shows it, then type stig checkpoint %s --evidence \"what was run, and what it said\"", id)
+	return fmt.Sprintf("run what shows it, then type stig checkpoint %s --evidence \"what it said\"", id)
 }

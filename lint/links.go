@@ -20,9 +20,13 @@ func nearMiss(s *subject) {
 		if turned {
 			from, on = on, from
 		}
+		likely := meant
+		if turned {
+			likely += " reversed"
+		}
 		s.add(RuleType, 0, 0,
-			fmt.Sprintf("dependency on %s: type %q means nothing; likely %s depends on %s by %s", dep.On, dep.Type, from, on, meant),
-			fmt.Sprintf("type %s, then stig dep add %s --on %s --type %s", s.drop(dep), from, on, meant))
+			fmt.Sprintf("dependency on %s: no type %q; likely %s", dep.On, dep.Type, likely),
+			fmt.Sprintf("type %s\nthen stig dep add %s --on %s --type %s", s.drop(dep), from, on, meant))
 	}
 }
 
@@ -33,7 +37,7 @@ func dangling(s *subject) {
 			continue
 		}
 		s.add(RuleDangling, 0, 0,
-			fmt.Sprintf("dependency of type %q: no issue %q in the store", dep.Type, dep.On),
+			fmt.Sprintf("dependency on %q (%s): no such issue", dep.On, dep.Type),
 			"type "+s.drop(dep))
 	}
 }
@@ -56,10 +60,10 @@ func epicAsBlocker(s *subject) {
 		}
 		hint := "type " + s.drop(dep)
 		if !contained(s.file, child, epic) {
-			hint += fmt.Sprintf(", then stig dep add %s --on %s --type parent-child", child, epic)
+			hint += fmt.Sprintf("\nthen stig dep add %s --on %s --type parent-child", child, epic)
 		}
 		s.add(RuleEpicBlock, 0, 0,
-			fmt.Sprintf("%s waits for %s by %s, and %s is part of %s", s.issue.ID, dep.On, dep.Type, child, epic), hint)
+			fmt.Sprintf("waits for %s by %s, and %s is part of %s", dep.On, dep.Type, child, epic), hint)
 	}
 }
 
@@ -83,7 +87,7 @@ func unlinkedChild(s *subject) {
 		return
 	}
 	s.add(RuleOrphan, 0, 0,
-		fmt.Sprintf("%s has no parent-child row to %s, so it is not part of it", s.issue.ID, parent),
+		fmt.Sprintf("no parent-child row to %s, so it is not part of it", parent),
 		fmt.Sprintf("type stig dep add %s --on %s --type parent-child", s.issue.ID, parent))
 }
 

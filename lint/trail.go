@@ -36,7 +36,7 @@ func reflexive(s *subject) {
 	}
 	line, column := s.table.Place(signals.Surprise)
 	s.add(RuleReflexive, line, column,
-		fmt.Sprintf("surprise %s on closed work with a state estimate of %d characters: as planned, or never reassessed?", signals.Surprise.Default(), length),
+		fmt.Sprintf("surprise %s and a state estimate of %d characters", signals.Surprise.Default(), length),
 		fmt.Sprintf("type stig signals set %s surprise=VALUE, unless all went as planned", s.issue.ID))
 }
 
@@ -54,7 +54,7 @@ func closeReason(s *subject) {
 	}
 	message := "closed without a close reason"
 	if reason != "" {
-		message = fmt.Sprintf("close reason %q: what exists now, and how is it known to work?", reason)
+		message = fmt.Sprintf("close reason %q says next to nothing", reason)
 	}
 	s.add(RuleReason, 0, 0, message, "say what exists now that did not before, and how it is known to work")
 }

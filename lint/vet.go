@@ -71,7 +71,7 @@ func escalation(s *subject) {
 	}
 	line, column := s.table.Place(signals.Escalation)
 	s.add(RuleEscalation, line, column,
-		fmt.Sprintf("escalation: the signal says %s, the escalation section amounts to %s", said, standing),
+		fmt.Sprintf("escalation: %s, but %s by its section", said, standing),
 		fmt.Sprintf("type stig signals set %s escalation=%s, or add what the section lacks", s.issue.ID, standing))
 }
 
@@ -86,7 +86,7 @@ func estimate(s *subject) {
 	}
 	line, column := s.table.Place(signals.Progress)
 	s.add(RuleEstimate, line, column,
-		fmt.Sprintf("progress %s without a state estimate: whoever comes next starts blind", progress),
+		fmt.Sprintf("progress %s without a state estimate", progress),
 		fmt.Sprintf("type stig checkpoint %s --done … --learned … --remains … --downstream …", s.issue.ID))
 }
 
@@ -100,7 +100,7 @@ func description(s *subject) {
 		return
 	}
 	s.add(RuleDescription, 0, 0,
-		"a signal table in the description is text: signals are read from the notes only",
+		"a signal table in the description is not read",
 		fmt.Sprintf("type stig signals init %s and take it out of the description", s.issue.ID))
 }
 

@@ -316,7 +316,7 @@ func (b *Briefing) next(ready bool) []Step {
 func (b *Briefing) closing() Step {
 	s := Step{Why: "when its acceptance criteria pass", Argv: []string{"stig", "close", b.Issue.ID, "--reason", "…"}}
 	if !gate.Asks(b.Acceptance.Checks) {
-		s.Why = "when it is done: nothing in its acceptance criteria can be run, so say why that is no matter, or write what can"
+		s.Why = "when it is done: write what can be run, or say why nothing can"
 		s.Argv = append(s.Argv, "--waive", "…")
 	}
 	return s

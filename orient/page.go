@@ -26,10 +26,21 @@ func (p *page) heading(text string) {
 	p.blank()
 }
 
-// section is a heading with a text of our own.
+// proseWidth is how wide a text of our own is, in characters.
+const proseWidth = 100
+
+// section is a heading with a text of our own, on as many lines as it needs.
 func (p *page) section(heading, text string) {
 	p.heading(heading)
-	p.line(text)
+	line := ""
+	for word := range strings.FieldsSeq(text) {
+		if line != "" && utf8.RuneCountInString(line+" "+word) > proseWidth {
+			p.line(line)
+			line = ""
+		}
+		line = strings.TrimPrefix(line+" "+word, " ")
+	}
+	p.line(line)
 }
 
 // quoted is a heading with somebody else's text; without a text there is no heading.

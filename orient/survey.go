@@ -369,7 +369,7 @@ func (s *surveyor) texts(survey *Survey) error {
 func firstLine(text string) string {
 	for line := range strings.Lines(text) {
 		if line = oneLine(line); strings.Trim(line, "#-*_=` ") != "" && !strings.HasPrefix(line, "#") {
-			return clip(line, widest)
+			return clip(line, widest-len("  > "))
 		}
 	}
 	return ""

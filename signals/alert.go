@@ -55,8 +55,8 @@ func Replanning(children []float64) (Alert, bool) {
 	sum := Sum(children)
 	return Alert{
 		Rule: AlertReplanning,
-		Message: fmt.Sprintf("the surprise of its %d children adds up to %s, which is over %s: replan the epic",
-			len(children), Decimal(sum), Decimal(ThresholdEpicSurprise)),
+		Message: fmt.Sprintf("surprise %s in its %d children, over %s: replan the epic",
+			Decimal(sum), len(children), Decimal(ThresholdEpicSurprise)),
 	}, Over(sum, ThresholdEpicSurprise)
 }
 
@@ -70,14 +70,13 @@ func ConvergenceLimit(cynefin string, blockers int) float64 {
 // surprise of its closed blockers.
 func Convergence(cynefin string, blockers []float64) (Alert, bool) {
 	sum, limit := Sum(blockers), ConvergenceLimit(cynefin, len(blockers))
-	what := fmt.Sprintf("the surprise of its %d closed blockers adds up to %s", len(blockers), Decimal(sum))
+	what := fmt.Sprintf("its %d closed blockers", len(blockers))
 	if len(blockers) == 1 {
-		what = "the surprise of its one closed blocker is " + Decimal(sum)
+		what = "its one closed blocker"
 	}
 	return Alert{
-		Rule: AlertConvergence,
-		Message: fmt.Sprintf("%s, which is over %s (%s for each at %s): review what was left before building on it",
-			what, Decimal(limit), Decimal(ThresholdConvergence(cynefin)), cynefin),
+		Rule:    AlertConvergence,
+		Message: fmt.Sprintf("surprise %s in %s, over %s: review it", Decimal(sum), what, Decimal(limit)),
 	}, Over(sum, limit)
 }
 
@@ -85,11 +84,11 @@ func Convergence(cynefin string, blockers []float64) (Alert, bool) {
 // unclosed, ready, and in progress. An epic of which nothing is ready but
 // something is in progress is saturated, which is no alert.
 func Stuck(unclosed, ready, inProgress int) (Alert, bool) {
-	what := fmt.Sprintf("none of its %d unclosed children is ready or in progress", unclosed)
+	what := fmt.Sprintf("none of %d unclosed children is ready or in progress", unclosed)
 	if unclosed == 1 {
-		what = "its one unclosed child is neither ready nor in progress"
+		what = "its one unclosed child is not ready or in progress"
 	}
-	return Alert{Rule: AlertStuck, Message: what + ": find out what they wait for"},
+	return Alert{Rule: AlertStuck, Message: what},
 		unclosed > 0 && ready == 0 && inProgress == 0
 }
 
@@ -100,7 +99,7 @@ func Stale(updated, now time.Time, days int) (Alert, bool) {
 	age := now.Sub(updated)
 	return Alert{
 		Rule:    AlertStale,
-		Message: fmt.Sprintf("in progress and not changed for %d days, which is over %d: ask whether it goes on, or release it", int(age/day), days),
+		Message: fmt.Sprintf("in progress, unchanged for %d days: does it go on?", int(age/day)),
 	}, !updated.IsZero() && age > time.Duration(days)*day
 }
 
@@ -108,7 +107,7 @@ func Stale(updated, now time.Time, days int) (Alert, bool) {
 func Shift(from, to string) (Alert, bool) {
 	return Alert{
 		Rule:    AlertShift,
-		Message: fmt.Sprintf("cynefin went up from %s to %s: read the issue again before building on it", from, to),
+		Message: fmt.Sprintf("cynefin went up from %s to %s: read the issue again", from, to),
 	}, Complexity(to) > Complexity(from)
 }
 

@@ -57,11 +57,11 @@ func TestAlerts(t *testing.T) {
 func TestAlertWords(t *testing.T) {
 	words := func(a signals.Alert, _ bool) string { return a.Rule + ": " + a.Message }
 	for got, want := range map[string]string{
-		words(signals.Replanning([]float64{0.9, 0.8, 0.7})):            "replanning: the surprise of its 3 children adds up to 2.4, which is over 2.0",
-		words(signals.Convergence("complex", []float64{0.4})):          "convergence-surprise: the surprise of its one closed blocker is 0.4, which is over 0.2 (0.2 for each at complex)",
-		words(signals.Convergence("clear", []float64{0.4, 0.7})):       "convergence-surprise: the surprise of its 2 closed blockers adds up to 1.1, which is over 1.0",
-		words(signals.Stuck(1, 0, 0)):                                  "stuck-epic: its one unclosed child is neither",
-		words(signals.Stale(time.Unix(0, 0), time.Unix(864e4, 0), 30)): "stale: in progress and not changed for 100 days, which is over 30",
+		words(signals.Replanning([]float64{0.9, 0.8, 0.7})):            "replanning: surprise 2.4 in its 3 children, over 2.0",
+		words(signals.Convergence("complex", []float64{0.4})):          "convergence-surprise: surprise 0.4 in its one closed blocker, over 0.2",
+		words(signals.Convergence("clear", []float64{0.4, 0.7})):       "convergence-surprise: surprise 1.1 in its 2 closed blockers, over 1.0",
+		words(signals.Stuck(1, 0, 0)):                                  "stuck-epic: its one unclosed child is not ready",
+		words(signals.Stale(time.Unix(0, 0), time.Unix(864e4, 0), 30)): "stale: in progress, unchanged for 100 days: does",
 	} {
 		if !strings.HasPrefix(got, want) {
 			t.Errorf("%q\n does not begin with %q", got, want)

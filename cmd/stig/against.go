@@ -72,7 +72,7 @@ func whereLeft(ctx context.Context, git gate.Git, revision string) (string, erro
 	}
 	if base.Exit != 0 {
 		return "", usage(fmt.Sprintf("%q: shares no commit with HEAD", revision),
-			"name an earlier commit of this branch; in a shallow clone fetch the history first: git fetch --unshallow")
+			"name an earlier commit of this branch; in a shallow clone type git fetch --unshallow")
 	}
 	return strings.TrimSpace(string(base.Stdout)), nil
 }

@@ -85,14 +85,14 @@ func (d *doctor) findStore() bool {
 func (d *doctor) trackers() {
 	switch d.store.Mode {
 	case beads.Dolt:
-		d.todo("mode", "the issues live in a Dolt database; the file is an export, which stig reads and does not write",
+		d.todo("mode", "the issues live in a Dolt database; stig reads its export, and does not write it",
 			"write with bd; bd export brings the file up to date")
 	case beads.SQLite:
 		if d.have("bd") {
 			d.ok("mode", "bd keeps a SQLite database beside the file, and is told of what stig writes")
 			break
 		}
-		d.todo("mode", "bd keeps a SQLite database beside the file, and no bd is on PATH to be told of what stig writes",
+		d.todo("mode", "bd keeps a SQLite database beside the file, and no bd is on PATH to be told of writes",
 			"install bd, then type bd sync --import-only")
 	default:
 		if d.store.NoDB {

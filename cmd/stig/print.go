@@ -104,7 +104,7 @@ func visible(text string) string {
 // warnOfStore names the places that cannot be read: reading goes on without them.
 func (a *app) warnOfStore(f *beads.File) {
 	if f.Store().Mode == beads.Dolt {
-		a.warn("%s: this is an export: the issues live in a Dolt database, and may have changed there since", f.Store().Path)
+		a.warn("%s: an export of a Dolt database, where the issues may have changed since", f.Store().Path)
 	}
 	problems := f.Problems()
 	const shown = 3

@@ -93,7 +93,7 @@ func (a *app) printTable(id string, table *signals.Table, withDates bool) error 
 		a.warn("%s notes:%d:%d: %s", id, f.Line, f.Column, f.Message)
 	}
 	if !table.Present() {
-		a.hint("these are the defaults: the issue has no table yet; type stig signals init " + id)
+		a.hint("the defaults: the issue has no table; type stig signals init " + id)
 	}
 	return nil
 }

@@ -77,7 +77,7 @@ func (e *refusalError) Error() string { return e.id + ": " + e.reason }
 // nothingToRun is the refusal of criteria that show nothing.
 func nothingToRun(t *trial) error {
 	e := &refusalError{id: t.id, reason: "nothing in its acceptance criteria can be run",
-		hint: "write such a block into its acceptance criteria; where nothing can show it, type stig close " + t.id + " --reason … --waive WHY"}
+		hint: "write such a block into its criteria, or type stig close " + t.id + " --reason … --waive WHY"}
 	if strings.TrimSpace(t.criteria) == "" {
 		e.reason = "it has no acceptance criteria"
 	}
@@ -110,8 +110,8 @@ func (a *app) try(ctx context.Context, t *trial, o trialOptions) error {
 		return err
 	}
 	if !trusted {
-		return &refusalError{id: t.id, reason: "its checks are commands of a repository that is not trusted on this machine",
-			hint: "read them, then type stig trust; set STIG_TRUST=1 where whatever is checked out is trusted"}
+		return &refusalError{id: t.id, reason: "its checks are commands of a repository that is not trusted here",
+			hint: "read them, then type stig trust, or set STIG_TRUST=1 to trust whatever is here"}
 	}
 	job, err := a.job(ctx, t, o)
 	if err != nil {
