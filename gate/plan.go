@@ -172,6 +172,9 @@ func (s *script) class(look Lookup) (class, reason string) {
 // judgeSpan applies the rules for inline code.
 func judgeSpan(text string, near surroundings, look Lookup) (class, reason string) {
 	s, err := parse(text)
+	if found := inWord(text); err != nil && found != "" {
+		return Skipped, "placeholder " + quote(found)
+	}
 	if err != nil {
 		return Skipped, syntaxReason(err)
 	}
