@@ -1,12 +1,18 @@
 package notes
 
-import "strings"
+import (
+	"iter"
+	"slices"
+	"strings"
+)
 
 // Table is a Markdown table found at the top level of a section.
 type Table struct {
 	Span   // first byte of the header row to the end of the last row's line, newline excluded
 	Header Row
 	Rows   []Row
+
+	cells []Cell // of all rows, one after the other
 }
 
 // Row is one line of a table.
@@ -30,15 +36,26 @@ type Cell struct {
 // text. Rows may lack the outer pipes and may be shorter or longer than the
 // header. A | directly after a backslash is text, in code too.
 func (d *Doc) Table(s Section) *Table {
+	t := &Table{}
+	if !t.Read(d, s) {
+		return nil
+	}
+	return t
+}
+
+// Read is Doc.Table into the memory of a table, whose rows and cells are gone
+// then, and tells whether there is one.
+func (t *Table) Read(d *Doc, s Section) bool {
 	for _, paragraph := range d.paragraphs {
 		if paragraph.Start < s.Body.Start || paragraph.End > s.Body.End {
 			continue
 		}
 		if header, found := headerRow(d.text, paragraph); found {
-			return d.table(header, paragraph.End)
+			t.read(d, header, paragraph.End)
+			return true
 		}
 	}
-	return nil
+	return false
 }
 
 // headerRow is the line of a paragraph that is the header of a table: the
@@ -58,8 +75,8 @@ func headerRow(text string, paragraph Span) (Span, bool) {
 
 // isRule tells whether a line is the row of dashes below a header.
 func isRule(text string, line Span) bool {
-	for _, cell := range split(text, line) {
-		dashes := strings.TrimSuffix(strings.TrimPrefix(cell.Text, ":"), ":")
+	for cell := range cells(text, line) {
+		dashes := strings.TrimSuffix(strings.TrimPrefix(text[cell.Start:cell.End], ":"), ":")
 		if dashes == "" || strings.Trim(dashes, "-") != "" {
 			return false
 		}
@@ -67,15 +84,21 @@ func isRule(text string, line Span) bool {
 	return true
 }
 
-func (d *Doc) table(header Span, end int) *Table {
+func (t *Table) read(d *Doc, header Span, end int) {
 	number, _ := d.Position(header.Start)
-	t := &Table{Span: Span{header.Start, end}, Header: Row{header, number, split(d.text, header)}}
 	rule := nextLine(d.text, header.End)
-	for start := nextLine(d.text, rule); start < end; start = nextLine(d.text, start) {
-		line := Span{start, lineEnd(d.text, start)}
-		t.Rows = append(t.Rows, Row{line, number + 2 + len(t.Rows), split(d.text, line)})
+	first := min(nextLine(d.text, rule), end)
+	lines := 1 + strings.Count(d.text[first:end], "\n")
+	t.Span, t.Rows = Span{header.Start, end}, slices.Grow(t.Rows[:0], lines)
+	t.cells = split(t.cells[:0], d.text, header)
+	width := len(t.cells)
+	t.cells = slices.Grow(t.cells, lines*width) // enough where no row is longer than the header
+	t.Header = Row{header, number, t.cells[:width:width]}
+	for start := first; start < end; start = nextLine(d.text, start) {
+		line, before := Span{start, lineEnd(d.text, start)}, len(t.cells)
+		t.cells = split(t.cells, d.text, line)
+		t.Rows = append(t.Rows, Row{line, number + 2 + len(t.Rows), t.cells[before:len(t.cells):len(t.cells)]})
 	}
-	return t
 }
 
 // spaces are what CommonMark strips around a line and a cell.
@@ -84,14 +107,22 @@ const spaces = " \t\r\v\f"
 // trim is the span without the blanks at its ends. Of a span of nothing but
 // blanks it is the place behind the first.
 func trim(text string, span Span) Span {
-	raw := text[span.Start:span.End]
-	start := len(raw) - len(strings.TrimLeft(raw, spaces))
-	if start == len(raw) {
-		place := span.Start + min(len(raw), 1)
+	start, end := span.Start, span.End
+	for start < end && isSpace(text[start]) {
+		start++
+	}
+	if start == end {
+		place := span.Start + min(end-span.Start, 1)
 		return Span{place, place}
 	}
-	return Span{span.Start + start, span.Start + len(strings.TrimRight(raw, spaces))}
+	for isSpace(text[end-1]) {
+		end--
+	}
+	return Span{start, end}
 }
+
+// isSpace tells whether a byte is one of spaces.
+func isSpace(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' && c != '\n' }
 
 // nextPipe is the offset of the first | in the span that separates cells;
 // the end of the span when there is none.
@@ -104,18 +135,25 @@ func nextPipe(text string, span Span) int {
 	return span.End
 }
 
-// split finds the cells of a row. There is at least one.
-func split(text string, line Span) []Cell {
-	rest, _ := inner(text, line)
-	cells := make([]Cell, 0, 1+strings.Count(text[rest.Start:rest.End], "|"))
-	for {
-		pipe := nextPipe(text, rest)
-		span := trim(text, Span{rest.Start, pipe})
-		cells = append(cells, Cell{span, strings.ReplaceAll(text[span.Start:span.End], `\|`, "|")})
-		if pipe == rest.End {
-			return cells
+// split appends the cells of a row. There is at least one.
+func split(list []Cell, text string, line Span) []Cell {
+	for cell := range cells(text, line) {
+		list = append(list, Cell{cell, strings.ReplaceAll(text[cell.Start:cell.End], `\|`, "|")})
+	}
+	return list
+}
+
+// cells goes over the cells of a row. There is at least one.
+func cells(text string, line Span) iter.Seq[Span] {
+	return func(yield func(Span) bool) {
+		rest, _ := inner(text, line)
+		for {
+			pipe := nextPipe(text, rest)
+			if !yield(trim(text, Span{rest.Start, pipe})) || pipe == rest.End {
+				return
+			}
+			rest.Start = pipe + 1
 		}
-		rest.Start = pipe + 1
 	}
 }
 

@@ -44,12 +44,24 @@ type cell struct {
 // Read reads the live table: the last one. A nil schema is the embedded one;
 // it is consulted only when a value is not one that the constants take, or
 // when it is narrowed.
-func Read(d *notes.Doc, schema *Schema) *Table {
+func Read(d *notes.Doc, schema *Schema) *Table { return new(Reader).Read(d, schema) }
+
+// Reader reads the tables of many documents into the same memory, again and
+// again. It belongs to one goroutine.
+type Reader struct {
+	table Table
+	grid  notes.Table
+}
+
+// Read is the function Read. The table lasts until the next call; its texts
+// last.
+func (r *Reader) Read(d *notes.Doc, schema *Schema) *Table {
 	sections := d.Named(Section)
 	if len(sections) == 0 {
 		return usualTable()
 	}
-	t := readSection(d, sections[len(sections)-1])
+	t := &r.table
+	t.readSection(d, sections[len(sections)-1], &r.grid)
 	t.judge(schema)
 	t.several(d, sections)
 	sortByPlace(t.findings)
@@ -66,23 +78,27 @@ var usualTable = sync.OnceValue(func() *Table {
 
 // readSection reads the table of one section without judging its values.
 func readSection(d *notes.Doc, section notes.Section) *Table {
-	t := &Table{section: section}
-	t.line, t.column = d.Position(section.Start)
-	grid := d.Table(section)
-	if grid == nil {
+	t := &Table{}
+	t.readSection(d, section, &notes.Table{})
+	return t
+}
+
+// readSection is the function of that name, into memory that is there.
+func (t *Table) readSection(d *notes.Doc, section notes.Section, grid *notes.Table) {
+	*t = Table{section: section, line: section.Line, column: 1}
+	if !grid.Read(d, section) {
 		t.find(RuleMissing, Error, t.line, t.column, "", "the section "+Section+" has no table")
-		return t
+		return
 	}
-	t.line, t.column = d.Position(grid.Start)
+	t.line = grid.Header.Line
 	if !t.columns(d, grid) {
-		return t
+		return
 	}
 	t.present, t.grid = true, grid
 	for i := range grid.Rows {
-		t.row(d, i)
+		t.row(i)
 	}
 	t.outside(d)
-	return t
 }
 
 func (t *Table) find(rule string, severity Severity, line, column int, signal, message string) *Finding {
@@ -118,8 +134,9 @@ func (t *Table) columns(d *notes.Doc, grid *notes.Table) bool {
 }
 
 // row reads row i of the grid.
-func (t *Table) row(d *notes.Doc, i int) {
+func (t *Table) row(i int) {
 	row := t.grid.Rows[i]
+	place := func(offset int) (line, column int) { return row.Line, 1 + offset - row.Start }
 	text := func(column int) (string, int) {
 		if column < len(row.Cells) {
 			return row.Cells[column].Text, row.Cells[column].Start
@@ -127,7 +144,7 @@ func (t *Table) row(d *notes.Doc, i int) {
 		return "", row.End
 	}
 	name, start := text(nameColumn)
-	line, column := d.Position(start)
+	line, column := place(start)
 	s, known := inTable(name)
 	if !known {
 		f := t.find(RuleUnknown, Warning, line, column, name, fmt.Sprintf("unknown signal %q", name))
@@ -141,7 +158,7 @@ func (t *Table) row(d *notes.Doc, i int) {
 			fmt.Sprintf("%s: repeated, after line %d; the last one counts", name, t.cells[s].line))
 	}
 	raw, start := text(valueColumn)
-	line, column = d.Position(start)
+	line, column = place(start)
 	t.cells[s] = cell{found: true, row: i, raw: raw, line: line, column: column}
 	if !t.dated {
 		return
@@ -150,7 +167,7 @@ func (t *Table) row(d *notes.Doc, i int) {
 	case isDate(date):
 		t.cells[s].updated = date
 	case !isNoDate(date):
-		line, column := d.Position(start)
+		line, column := place(start)
 		t.find(RuleDate, Warning, line, column, name,
 			fmt.Sprintf("%s: updated must be a date (YYYY-MM-DD) or %s; found %q", name, noDate, date))
 	}
