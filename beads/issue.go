@@ -2,6 +2,7 @@ package beads
 
 import (
 	"hash/maphash"
+	"math"
 	"strings"
 	"time"
 )
@@ -26,6 +27,10 @@ type Issue struct {
 	off  int64  // of the line's first byte, after a byte order mark
 	size int    // in bytes, without the line's end
 	sum  uint32 // of the id; see idTable
+
+	// Of the value of the notes in the line; 0 where there are none, or where
+	// they end beyond what this counts.
+	notesStart, notesEnd uint32
 }
 
 // The keys that the index holds.
@@ -149,6 +154,9 @@ func (x *indexer) fill(line []byte, id string, at *[indexed]span) *Issue {
 	is.Template = isTrue(line, at[inTemplate])
 	notes := at[inNotes].of(line)
 	is.HasNotes = len(notes) > 2 && notes[0] == '"'
+	if is.HasNotes && at[inNotes].end <= math.MaxUint32 {
+		is.notesStart, is.notesEnd = uint32(at[inNotes].start), uint32(at[inNotes].end)
+	}
 	return is
 }
 

@@ -119,7 +119,7 @@ func TestIssueFields(t *testing.T) {
 	}
 	for i, is := range f.All() {
 		got := *is
-		got.file, got.off, got.size, got.sum = nil, 0, 0, 0
+		got.file, got.off, got.size, got.sum, got.notesStart, got.notesEnd = nil, 0, 0, 0, 0, 0
 		if !reflect.DeepEqual(got, want[i]) {
 			t.Errorf("got  %+v\nwant %+v", got, want[i])
 		}
@@ -413,6 +413,52 @@ func TestReader(t *testing.T) {
 	}
 	if got := testing.AllocsPerRun(100, func() { _, _ = r.Record(f.At(7)) }); got > 0 {
 		t.Errorf("%v allocations a record", got)
+	}
+}
+
+// TestReaderNotes holds what is found by its place against what a record tells.
+func TestReaderNotes(t *testing.T) {
+	lines := []string{
+		`{"id":"a","notes":"one <!-- x -->\n\"two\""}`,
+		`{"id":"b","notes":"one"}`,
+		`{"notes":"<!-- x -->","id":"c"}`,
+		` { "id" : "d" , "notes" : "<!-- x --> é" } `,
+		`{"id":"e","notes":"\u003c!-- x --\u003e"}`,
+		`{"id":"\u0066","notes":"<!-- x -->"}`,
+		`{"id":"g","notes":"<!-- x -->","notes":"<!-- y -->"}`,
+		`{"id":"h","notes":"<!-- x -->","notes":null}`,
+		`{"id":"i","title":"<!-- x -->"}`,
+		`{"id":"j","notes":["<!-- x -->"]}`,
+		`{"id":"k","notes":""}`,
+	}
+	text := strings.Join(lines, "\n")
+	s := writeStore(t, text)
+	f := mustRead(t, s.Path)
+	r := f.Reader()
+	for i := range f.Len() {
+		record, err := f.At(i).Record()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := record.Text(Notes)
+		if !record.MayHold(Notes, "<!--") {
+			want = ""
+		}
+		if got, err := r.Notes(f.At(i), "<!--"); got != want || err != nil {
+			t.Errorf("%s: %q, %v, want %q", lines[i], got, err, want)
+		}
+	}
+	for was, is := range map[string]string{
+		lines[0]: `{"id":"z"` + lines[0][len(`{"id":"a"`):],
+		lines[1]: `{"id":"b","notes":"o"ne}`,
+	} {
+		if err := os.WriteFile(s.Path, []byte(strings.Replace(text, was, is, 1)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		_, err := f.Reader().Notes(f.At(slices.Index(lines, was)), "<!--")
+		if _, ok := errors.AsType[*ConflictError](err); !ok {
+			t.Errorf("%s became %s: %v, want a conflict", was, is, err)
+		}
 	}
 }
 

@@ -1,6 +1,9 @@
 package beads
 
-import "slices"
+import (
+	"bytes"
+	"slices"
+)
 
 // readAhead is how much a Reader reads at a time, in bytes: where several share
 // the issues, each reads so much more at most than it needs of every share.
@@ -31,6 +34,45 @@ func (r *Reader) Record(i *Issue) (*Record, error) {
 		return nil, i.gone()
 	}
 	return &r.record, nil
+}
+
+// Notes gives the text of an issue's notes if it may hold a part that is plain
+// ASCII and needs no escape, as Record.MayHold has it, else "". The rest of the
+// line is not looked at as long as it begins with the id and has a string where
+// the notes stood.
+func (r *Reader) Notes(i *Issue, part string) (string, error) {
+	line, err := r.line(i)
+	if err != nil || !i.HasNotes {
+		return "", err
+	}
+	raw, ok := i.notesIn(line)
+	if !ok {
+		record, err := r.Record(i)
+		if err != nil {
+			return "", err
+		}
+		raw = record.Raw(Notes)
+	}
+	if !mayHold(raw, part) {
+		return "", nil
+	}
+	return textOf(raw), nil
+}
+
+// notesIn gives the value of the notes in what is said to be the issue's line,
+// and whether it is found where it stood.
+func (i *Issue) notesIn(line []byte) ([]byte, bool) {
+	const head = `{"id":"`
+	rest, ok := bytes.CutPrefix(line, []byte(head))
+	if !ok || len(rest) <= len(i.ID) || string(rest[:len(i.ID)]) != i.ID || rest[len(i.ID)] != '"' {
+		return nil, false
+	}
+	start, end := int(i.notesStart), int(i.notesEnd)
+	if start == 0 || line[start] != '"' {
+		return nil, false
+	}
+	s := scanner{b: line[:end]}
+	return line[start:end], s.str(start) == end
 }
 
 func (r *Reader) line(i *Issue) ([]byte, error) {

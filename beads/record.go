@@ -99,8 +99,11 @@ func (r *Record) Has(k Key) bool {
 
 // Text gives the key's text: "" when it is absent, null or not a string.
 // Unpaired surrogates and bytes that are not UTF-8 read as U+FFFD.
-func (r *Record) Text(k Key) string {
-	raw, _ := unquote(r.Raw(k))
+func (r *Record) Text(k Key) string { return textOf(r.Raw(k)) }
+
+// textOf is what a value means as a text.
+func textOf(value []byte) string {
+	raw, _ := unquote(value)
 	var usual [4096]byte // long enough for most texts, which then are copied once
 	return string(appendText(usual[:0], raw))
 }
@@ -108,8 +111,11 @@ func (r *Record) Text(k Key) string {
 // MayHold tells whether the key's text can hold a part that is plain ASCII and
 // needs no escape; often at far less cost than Text, it tells that it does not.
 func (r *Record) MayHold(k Key, part string) bool {
-	raw := r.Raw(k)
-	return bytes.Contains(raw, []byte(part)) || bytes.Contains(raw, []byte(`\u`))
+	return mayHold(r.Raw(k), part)
+}
+
+func mayHold(value []byte, part string) bool {
+	return bytes.Contains(value, []byte(part)) || bytes.Contains(value, []byte(`\u`))
 }
 
 // unquote gives the inside of a string value, and whether it is one.

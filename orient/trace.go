@@ -38,7 +38,7 @@ func traceOf(issue *beads.Issue, schema *signals.Schema) (trace, error) {
 	if err != nil {
 		return trace{}, err
 	}
-	return traceIn(record, schema), nil
+	return traceIn(record.Text(beads.Notes), new(signals.Reader), schema), nil
 }
 
 // Pending tells of each of some issues whether it waits for a person's answer.
@@ -66,10 +66,10 @@ func Pending(f *beads.File, issues []int, schema *signals.Schema) ([]bool, error
 	return waits, nil
 }
 
-// traceIn reads the notes of a record.
-func traceIn(record *beads.Record, schema *signals.Schema) trace {
-	doc := notes.Parse(record.Text(beads.Notes))
-	table := signals.Read(doc, schema)
+// traceIn reads the text of notes.
+func traceIn(text string, tables *signals.Reader, schema *signals.Schema) trace {
+	doc := notes.Parse(text)
+	table := tables.Read(doc, schema)
 	t := untraced()
 	t.surprise = table.Number()
 	t.pending = table.Value(signals.Escalation) == signals.EscalationPending
@@ -98,6 +98,12 @@ func (t *trace) wrongly(message string) {
 	t.wrong++
 }
 
+// readers are the memory of one goroutine that reads notes.
+type readers struct {
+	lines  *beads.Reader
+	tables *signals.Reader
+}
+
 // traces reads the notes of all issues, in file order and on all cores.
 func traces(f *beads.File, schema *signals.Schema) ([]trace, error) {
 	const chunk = 256
@@ -107,13 +113,13 @@ func traces(f *beads.File, schema *signals.Schema) ([]trace, error) {
 	errs := make([]error, min(runtime.GOMAXPROCS(0), 8))
 	for w := range errs {
 		group.Go(func() {
-			reader := f.Reader()
+			readers := readers{f.Reader(), new(signals.Reader)}
 			for errs[w] == nil {
 				start := int(next.Add(chunk)) - chunk
 				if start >= len(list) {
 					return
 				}
-				errs[w] = traceSome(f, reader, start, list[start:min(start+chunk, len(list))], schema)
+				errs[w] = traceSome(f, readers, start, list[start:min(start+chunk, len(list))], schema)
 			}
 		})
 	}
@@ -122,18 +128,20 @@ func traces(f *beads.File, schema *signals.Schema) ([]trace, error) {
 }
 
 // traceSome fills a part of the list that begins with the issue at index first.
-func traceSome(f *beads.File, reader *beads.Reader, first int, list []trace, schema *signals.Schema) error {
+func traceSome(f *beads.File, from readers, first int, list []trace, schema *signals.Schema) error {
 	for k := range list {
+		list[k] = untraced()
 		issue := f.At(first + k)
 		if !issue.HasNotes {
-			list[k] = untraced()
 			continue
 		}
-		record, err := reader.Record(issue)
+		text, err := from.lines.Notes(issue, "<!--") // with which every section begins
 		if err != nil {
 			return err
 		}
-		list[k] = traceIn(record, schema)
+		if text != "" {
+			list[k] = traceIn(text, from.tables, schema)
+		}
 	}
 	return nil
 }
