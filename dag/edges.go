@@ -73,11 +73,12 @@ func newEdges(nodes int, links []link) edges {
 	for i := range nodes {
 		e.start[i+1] += e.start[i]
 	}
-	next := append([]int32(nil), e.start[:nodes]...)
-	for _, l := range links {
-		e.targets[next[l.from]] = l.to
-		next[l.from]++
+	for _, l := range links { // moves the start of every node to its end, which is the start of the next
+		e.targets[e.start[l.from]] = l.to
+		e.start[l.from]++
 	}
+	copy(e.start[1:], e.start[:nodes])
+	e.start[0] = 0
 	return e
 }
 

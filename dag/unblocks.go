@@ -34,7 +34,7 @@ func (g *Graph) countWaiting() []int {
 
 // holding is that relation.
 func (g *Graph) holding() edges {
-	var links []link
+	links := make([]link, 0, g.issues.Len()+len(g.waiters.targets)+len(g.children.targets))
 	for i := range g.issues.Len() {
 		if g.Closed(i) {
 			continue

@@ -251,9 +251,9 @@ func (s *surveyor) inProgress(first string) []Claim {
 // ready ranks what can be started: by priority, then by how much waits for it,
 // then by id.
 func (s *surveyor) ready() []Entry {
-	unblocks := s.graph.Unblocks()
-	list := []Entry{}
-	for _, i := range s.graph.Ready(s.rules.Now) {
+	unblocks, ready := s.graph.Unblocks(), s.graph.Ready(s.rules.Now)
+	list := make([]Entry, 0, len(ready))
+	for _, i := range ready {
 		issue := s.file.At(i)
 		e := Entry{ID: issue.ID, Title: issue.Title, Priority: issue.Priority, Unblocks: unblocks[i], Asked: s.traces[i].pending, index: i}
 		if epic, ok := s.graph.Epic(i); ok {

@@ -60,13 +60,12 @@ func (s *surveyor) attention() ([]Attention, error) {
 			}
 		}
 	})
-	s.rank(list)
-	return list, failed
+	return s.ranked(list), failed
 }
 
-// rank sorts by rule, then by the priority of the issue, then by id; what is
+// ranked sorts by rule, then by the priority of the issue, then by id; what is
 // about the store comes last of its rule.
-func (s *surveyor) rank(list []Attention) {
+func (s *surveyor) ranked(list []Attention) []Attention {
 	order := map[string]int{}
 	for k, rule := range urgency() {
 		order[rule] = k
@@ -77,9 +76,19 @@ func (s *surveyor) rank(list []Attention) {
 		}
 		return math.MaxInt
 	}
-	slices.SortStableFunc(list, func(a, b Attention) int {
-		return cmp.Or(order[a.Rule]-order[b.Rule], cmp.Compare(priority(a), priority(b)), strings.Compare(a.ID, b.ID))
+	type place struct{ rule, priority, at int }
+	places := make([]place, len(list))
+	for k, a := range list {
+		places[k] = place{order[a.Rule], priority(a), k}
+	}
+	slices.SortFunc(places, func(a, b place) int {
+		return cmp.Or(a.rule-b.rule, cmp.Compare(a.priority, b.priority), strings.Compare(list[a.at].ID, list[b.at].ID), a.at-b.at)
 	})
+	sorted := make([]Attention, len(list))
+	for k, p := range places {
+		sorted[k] = list[p.at]
+	}
+	return sorted
 }
 
 // countRules counts a ranked list by rule.
