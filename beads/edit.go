@@ -254,16 +254,28 @@ func (w *writer) refuseReadOnly() error {
 		if err != nil {
 			return unreadable(path, err)
 		}
-		err = mayWrite(path)
-		if info.Mode().Perm()&0o222 == 0 || errors.Is(err, fs.ErrPermission) {
-			return &RefusedError{
-				Path: path, Reason: fmt.Sprintf("is read-only (mode %04o)", info.Mode().Perm()), Hint: "chmod u+w " + path}
-		}
-		if err != nil {
-			return &RefusedError{Path: path, Reason: "cannot be written: " + err.Error(), Hint: "see how the file system is mounted"}
+		if err := readOnly(path, info.Mode(), mayWrite(path)); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// readOnly is why a path of this mode must not be written, where trying to open it
+// for that gave err; nil where it may.
+func readOnly(path string, mode fs.FileMode, err error) error {
+	reason, hint := "", ""
+	switch {
+	case mode.Perm()&0o222 == 0 || errors.Is(err, fs.ErrPermission) && mode.Perm()&0o200 == 0:
+		reason, hint = "is read-only", "chmod u+w "+path
+	case errors.Is(err, fs.ErrPermission): // it is another's, or marked otherwise
+		reason, hint = "may not be written by this user", "see whose it is: ls -ld "+path
+	case err != nil:
+		return &RefusedError{Path: path, Reason: "cannot be written: " + err.Error(), Hint: "see how the file system is mounted"}
+	default:
+		return nil
+	}
+	return &RefusedError{Path: path, Reason: fmt.Sprintf("%s (mode %04o)", reason, mode.Perm()), Hint: hint}
 }
 
 // refuseProblems respects lines that another program may still want mended:

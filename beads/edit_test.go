@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -129,6 +130,28 @@ func TestEditDryRun(t *testing.T) {
 	wet, err := Edit(ctx, s, Options{Now: testNow, Notes: anyNotes}, setNotes("h-1", "two"))
 	if err != nil || !reflect.DeepEqual(dry, wet) || len(wet) != 1 {
 		t.Errorf("%v\ndry %+v\nwet %+v", err, dry, wet)
+	}
+}
+
+// What to type differs with whether the mode says so or the owner.
+func TestReadOnlySaysWhatHelps(t *testing.T) {
+	for _, c := range []struct {
+		mode fs.FileMode
+		err  error
+		want string
+	}{
+		{0o644, nil, ""},
+		{0o444, nil, "chmod u+w"},
+		{0o444, fs.ErrPermission, "chmod u+w"},
+		{0o464, fs.ErrPermission, "chmod u+w"},
+		{0o644, fs.ErrPermission, "whose it is: ls -ld"},
+		{0o644, errors.New("read-only file system"), "mounted"},
+	} {
+		err := readOnly("x", c.mode, c.err)
+		refused, ok := errors.AsType[*RefusedError](err)
+		if ok != (c.want != "") || ok && !strings.Contains(refused.Hint, c.want) {
+			t.Errorf("%o, %v: %+v, want %q", c.mode, c.err, err, c.want)
+		}
 	}
 }
 
