@@ -51,7 +51,7 @@ func Brief(f *beads.File, g *dag.Graph, i int, req Request, rules Rules) (*Brief
 	b.Alerts = append([]signals.Alert{}, alerts...)
 	b.Upstream = evidenceOf(b.ClosedDependencies, rules.Now)
 	deepen(b.Depth)(b, a)
-	b.Next = b.next(g.IsReady(i, rules.Now))
+	b.Next = typed(f.Store(), b.next(g.IsReady(i, rules.Now)))
 	if req.Budget > 0 {
 		fit(b, req.Budget)
 	}
@@ -320,6 +320,27 @@ func (b *Briefing) closing() Step {
 		s.Argv = append(s.Argv, "--waive", "…")
 	}
 	return s
+}
+
+// typed gives steps as they are typed where the store is: stig writes no issues
+// that live in a Dolt database, and what writes them there is bd.
+func typed(store beads.Store, steps []Step) []Step {
+	if store.Mode != beads.Dolt {
+		return steps
+	}
+	for k, step := range steps {
+		switch step.Argv[1] {
+		case "claim":
+			steps[k].Argv = []string{"bd", "update", step.Argv[2], "--claim"}
+		case "checkpoint":
+			steps[k].Argv = []string{"bd", "update", step.Argv[2], "--append-notes", "…"}
+		case "close":
+			steps[k] = Step{Why: "when it is done, before bd closes it", Argv: []string{"stig", "verify", step.Argv[2]}}
+		case "create":
+			steps[k].Argv[0] = "bd"
+		}
+	}
+	return steps
 }
 
 // likelyProgress is what the next checkpoint will probably report. Whoever is

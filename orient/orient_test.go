@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -181,5 +182,30 @@ func TestBearsOnNamesWholeIDs(t *testing.T) {
 		if got := len(b.ClosedDependencies) == 1; got != test.bears {
 			t.Errorf("%q: bears on demo-1: %v", test.downstream, got)
 		}
+	}
+}
+
+// What a briefing says to type works where the issues live in a Dolt database:
+// stig refuses to write those.
+func TestBriefNamesWhatWritesDolt(t *testing.T) {
+	path := filepath.Join("..", "examples", "harbor", ".beads", "issues.jsonl")
+	file, err := beads.Read(beads.Store{Path: path, Dir: filepath.Dir(path), Mode: beads.Dolt})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	bd := 0
+	for i := range file.Len() {
+		for _, step := range brief(t, file, file.At(i).ID, orient.Request{}).Next {
+			line := strings.Join(step.Argv, " ")
+			if strings.HasPrefix(line, "bd update ") {
+				bd++
+			} else if !slices.Contains([]string{"orient", "await", "show", "verify"}, step.Argv[1]) {
+				t.Errorf("%s: stig refuses %q", file.At(i).ID, line)
+			}
+		}
+	}
+	if bd < 10 {
+		t.Errorf("%d steps are for bd: too few to mean much", bd)
 	}
 }

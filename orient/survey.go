@@ -149,7 +149,7 @@ func Look(f *beads.File, g *dag.Graph, req SurveyRequest, rules Rules) (*Survey,
 	survey.Epics = s.epics()
 	survey.Convergence = s.convergence()
 	survey.CriticalPath = s.criticalPath()
-	survey.Next = survey.next(s.startable(survey.Ready))
+	survey.Next = typed(f.Store(), survey.next(s.startable(survey.Ready)))
 	survey.there = survey.all()
 	survey.wholePath = req.Full || survey.Scale != Large
 	if !req.Full {
