@@ -236,7 +236,7 @@ func (r *Report) writeQuestion(d *notes.Doc, u Update, rules Rules) (*notes.Doc,
 	}
 	part, err := u.Question.part(rules.Now)
 	if err != nil {
-		return nil, err
+		return nil, &IssueError{ID: r.ID, Err: err}
 	}
 	return r.written(signals.EscalationSection, d)(signals.AddPart(d, part))
 }

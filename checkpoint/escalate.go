@@ -59,7 +59,7 @@ type EscalationError struct{ ID, Reason, Hint string }
 func (e *EscalationError) Error() string { return e.ID + ": " + e.Reason }
 
 // QuestionError is returned for a question or an answer that cannot be put as
-// it is given.
+// it is given, in an *IssueError that says of which issue.
 type QuestionError struct{ Reason, Hint string }
 
 func (e *QuestionError) Error() string { return e.Reason }
@@ -69,7 +69,7 @@ func (e *QuestionError) Error() string { return e.Reason }
 // waits already, and (*QuestionError) one that is empty or contradicts itself.
 func Escalate(ctx context.Context, s beads.Store, o beads.Options, id string, q Question, rules Rules) (*Report, error) {
 	if strings.TrimSpace(q.Text) == "" {
-		return nil, &QuestionError{"the question is empty", "give it with -m, --file, or - for standard input"}
+		return nil, &IssueError{ID: id, Err: &QuestionError{"the question is empty", "give it with -m, --file, or - for standard input"}}
 	}
 	u := Update{Question: q, Evidence: q.Evidence, NoContext: true}
 	return u.write(ctx, s, o, id, rules, func(full string, d *notes.Doc) error {
@@ -159,7 +159,7 @@ func (r *Resolution) answer(d *notes.Doc, a Answer, rules Rules) (*notes.Doc, er
 	}
 	text, err := a.text(questions)
 	if err != nil {
-		return nil, err
+		return nil, &IssueError{ID: r.ID, Err: err}
 	}
 	for _, q := range questions {
 		r.Questions = append(r.Questions, q.Text)

@@ -2,15 +2,21 @@ package cue
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 
 	cuelang "cuelang.org/go/cue"
+	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/cuecontext"
+	"cuelang.org/go/cue/errors"
+	"cuelang.org/go/cue/format"
+	"cuelang.org/go/cue/token"
 )
 
 // Decode holds a CUE or JSON file against a definition of a schema and sets
 // what it says in the Go value that into points to, by json tags; what it does
-// not say stays. The error has a line, led by name:line:column, for each
-// mistake in the file.
+// not say stays. The error has a line for each mistake in the file, led by
+// name:line:column: what is allowed there, and what was found.
 func Decode(schema, definition, name string, source []byte, into any) error {
 	context := cuecontext.New()
 	allowed := context.CompileString(schema, cuelang.Filename(definition)).LookupPath(cuelang.ParsePath(definition))
@@ -23,7 +29,166 @@ func Decode(schema, definition, name string, source []byte, into any) error {
 	}
 	value := allowed.Unify(given)
 	if err := value.Validate(cuelang.Concrete(true)); err != nil {
-		return located(err, name)
+		return mistakes(err, name, allowed, given)
 	}
 	return value.Decode(into)
+}
+
+// mistakes words what CUE refuses by what the schema allows in that place. One
+// place has one line, and what is in no place of the file has CUE's own words.
+func mistakes(err error, name string, allowed, given cuelang.Value) error {
+	var lines []string
+	seen := map[string]bool{}
+	for _, e := range errors.Errors(err) {
+		path := e.Path()
+		if len(path) > 0 && strings.HasPrefix(path[0], "#") {
+			path = path[1:]
+		}
+		place, at, words := mistake(path, allowed, given)
+		if words == "" {
+			return located(err, name)
+		}
+		if line := placeIn([]token.Pos{at}, name) + ": " + words; !seen[place] {
+			seen[place] = true
+			lines = append(lines, line)
+		}
+	}
+	return errors.New(strings.Join(lines, "\n"))
+}
+
+// mistake follows a path as far as the schema knows it. It gives the place, as
+// keys and in the file, and what is wrong there; no words where nothing stands
+// there.
+func mistake(path []string, allowed, given cuelang.Value) (place string, at token.Pos, words string) {
+	for _, label := range path {
+		siblings := keys(allowed)
+		given, allowed = below(given, label), below(allowed, label)
+		place = strings.TrimPrefix(place+"."+label, ".")
+		if !allowed.Exists() {
+			return place, given.Pos(), place + ": is no key here; must be one of " + strings.Join(siblings, ", ")
+		}
+	}
+	kind := given.IncompleteKind()
+	source := sourceOf(given)
+	if source == nil || place == "" && kind == cuelang.StructKind {
+		return place, token.NoPos, ""
+	}
+	words = shape(allowed, kind) + "; found " + written(source)
+	if place != "" {
+		words = place + ": " + words
+	}
+	return place, source.Pos(), words
+}
+
+// sourceOf is the syntax of a value without its key; nil where there is none.
+func sourceOf(v cuelang.Value) ast.Node {
+	switch node := v.Source().(type) {
+	case *ast.Field:
+		return node.Value
+	case *ast.File:
+		if len(node.Decls) == 1 {
+			return node.Decls[0]
+		}
+		return nil
+	default:
+		return node
+	}
+}
+
+// below is what a value holds under a label of a path of CUE, an element of a
+// list under its index.
+func below(v cuelang.Value, label string) cuelang.Value {
+	if v.IncompleteKind() == cuelang.ListKind {
+		if n, err := strconv.Atoi(label); err == nil {
+			if element := v.LookupPath(cuelang.MakePath(cuelang.Index(n))); element.Exists() {
+				return element
+			}
+		}
+		return v.LookupPath(cuelang.MakePath(cuelang.AnyIndex))
+	}
+	field := cuelang.Str(unquoted(label))
+	if found := v.LookupPath(cuelang.MakePath(field)); found.Exists() {
+		return found
+	}
+	return v.LookupPath(cuelang.MakePath(field.Optional()))
+}
+
+// keys lists the fields that a struct may have.
+func keys(v cuelang.Value) (names []string) {
+	fields, err := v.Fields(cuelang.Optional(true))
+	if err != nil {
+		return nil
+	}
+	for fields.Next() {
+		names = append(names, fields.Selector().Unquoted())
+	}
+	return names
+}
+
+// kinds says what values of a kind are called.
+func kinds(k cuelang.Kind) string {
+	switch k {
+	case cuelang.StringKind:
+		return "a text in quotes"
+	case cuelang.BoolKind:
+		return "true or false"
+	case cuelang.IntKind, cuelang.FloatKind, cuelang.NumberKind:
+		return "a number"
+	case cuelang.ListKind:
+		return "a list in brackets"
+	case cuelang.StructKind:
+		return "keys in braces"
+	}
+	return k.String()
+}
+
+// shape says what a value of the schema asks of one of some kind.
+func shape(v cuelang.Value, found cuelang.Kind) string {
+	kind := v.IncompleteKind()
+	if kind != cuelang.ListKind && kind != cuelang.StructKind {
+		if must := sentence(v); must != "" {
+			return must
+		}
+	}
+	limits := limitsOf(v.Eval())
+	if found != kind || limits == nil {
+		return "must be " + kinds(kind)
+	}
+	return strings.Join(limits, " and ")
+}
+
+// limitsOf words what else a value must be, must not be, or match.
+func limitsOf(v cuelang.Value) (words []string) {
+	op, args := v.Expr()
+	switch {
+	case op == cuelang.AndOp:
+		for _, part := range args {
+			words = append(words, limitsOf(part)...)
+		}
+	case op == cuelang.RegexMatchOp && len(args) == 1:
+		words = append(words, "must match "+constant(args[0]))
+	case op == cuelang.NotEqualOp && len(args) == 1 && constant(args[0]) == "":
+		words = append(words, "must not be empty")
+	case v.IncompleteKind() == cuelang.ListKind:
+		words = append(words, "must not be empty")
+	case boundWords[op] != "" && len(args) == 1:
+		words = append(words, "must be "+boundWords[op]+constant(args[0]))
+	}
+	return words
+}
+
+// mostWritten is how much of what was found is told, in characters.
+const mostWritten = 60
+
+// written is a value as the file has it, on one line.
+func written(node ast.Node) string {
+	text, err := format.Node(node)
+	if err != nil {
+		return "what cannot be shown"
+	}
+	line := []rune(strings.Join(strings.Fields(string(text)), " "))
+	if len(line) > mostWritten {
+		return string(line[:mostWritten-1]) + "…"
+	}
+	return string(line)
 }

@@ -8,7 +8,7 @@ import (
 )
 
 func TestDecode(t *testing.T) {
-	const schema = `#C: {a?: {b?: bool, c?: int & >0}, d?: string}`
+	const schema = `#C: {a?: {b?: bool, c?: int & >0}, d?: string, l?: [...=~"^a$"], p?: [!="", ...string]}`
 	type target struct {
 		A struct {
 			B bool `json:"b"`
@@ -20,10 +20,21 @@ func TestDecode(t *testing.T) {
 		{"cue", "a: b: true\n", ""},
 		{"json", `{"a": {"b": true}}`, ""},
 		{"empty", "", ""},
-		{"unknown key", "a: {\n\te: 1\n}", "f.cue:2:2: "},
-		{"wrong type", "d: 1", "f.cue:1:4: "},
-		{"out of range", "a: c: 0", "f.cue:1:7: "},
-		{"not concrete", "d: string", "incomplete"},
+		{"unknown key", "a: {\n\te: 1\n}", "f.cue:2:2: a.e: is no key here; must be one of b, c"},
+		{"unknown key above others", "e: f: [1]", "f.cue:1:1: e: is no key here; must be one of a, d, l, p"},
+		{"wrong type", "d: 1", "f.cue:1:4: d: must be a text in quotes; found 1"},
+		{"json wrong type", `{"a": {"b": "yes"}}`, `f.cue:1:13: a.b: must be true or false; found "yes"`},
+		{"out of range", "a: c: 0", "f.cue:1:7: a.c: must be greater than 0; found 0"},
+		{"not concrete", "d: string", "f.cue:1:4: d: must be a text in quotes; found string"},
+		{"no list", `l: "x"`, `f.cue:1:4: l: must be a list in brackets; found "x"`},
+		{"wrong element", `l: ["a", "b"]`, `f.cue:1:10: l.1: must match ^a$; found "b"`},
+		{"empty element", `p: [""]`, `f.cue:1:5: p.0: must not be empty; found ""`},
+		{"empty list", `p: []`, `f.cue:1:4: p: must not be empty; found []`},
+		{"no struct", `a: [1, 2]`, `f.cue:1:4: a: must be keys in braces; found [1, 2]`},
+		{"nothing but a list", `[1]`, `f.cue:1:1: must be keys in braces; found [1]`},
+		{"long", `a: b: "` + strings.Repeat("x", 100) + `"`, `found "` + strings.Repeat("x", 58) + `…`},
+		{"two", "d: 1\na: b: 2", "f.cue:2:7: a.b: must be true or false; found 2\nf.cue:1:4: d: must be"},
+		{"conflict in the file", `d: "x"` + "\n" + `d: "y"`, "f.cue:"},
 		{"syntax", "a: {", "f.cue:1:"},
 	}
 	for _, test := range tests {

@@ -96,18 +96,46 @@ func (a *app) command() *cobra.Command {
 	)
 	root.SetHelpCommandGroupID("connect")
 	root.SetCompletionCommandGroupID("connect")
-	root.InitDefaultCompletionCmd()
-	if completion, _, err := root.Find([]string{"completion"}); err == nil {
-		completion.Short = "the script with which a shell completes command lines"
-		completion.Args, completion.RunE = a.unknownCommand, a.helpAlone
-	}
+	a.reword(root)
 	return root
+}
+
+// reword gives the commands that come with the library our words, and has them
+// refuse what is not there as ours do.
+func (a *app) reword(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		switch cmd.Name() {
+		case "help":
+			cmd.Short, cmd.Long = "what a command does, and its flags", "help says what a command does, and its flags, as --help behind that command does."
+			cmd.Run, cmd.RunE = nil, a.help
+		case "completion":
+			cmd.Short = "the script with which a shell completes command lines"
+			cmd.Long = "completion prints the script with which a shell completes command lines. The help of\n" +
+				"each shell says where it goes."
+			cmd.Args, cmd.RunE = a.unknownCommand, a.helpAlone
+			for _, shell := range cmd.Commands() {
+				shell.Short = "the script for " + shell.Name()
+			}
+		}
+	}
+}
+
+// help is the help of the command that is named, or of all.
+func (a *app) help(cmd *cobra.Command, args []string) error {
+	of, rest, err := cmd.Root().Find(args)
+	if err != nil || len(rest) > 0 {
+		return a.unknownCommand(of, rest)
+	}
+	of.InitDefaultHelpFlag()
+	return of.Help()
 }
 
 // helpAlone is what a command does that has others below it and none was given.
 func (a *app) helpAlone(cmd *cobra.Command, _ []string) error {
 	if a.json {
-		return usage(cmd.CommandPath()+": a command is missing", "")
+		return usage(called(cmd)+": a command is missing", "")
 	}
 	return cmd.Help()
 }

@@ -78,7 +78,7 @@ func (a *app) readCheckpoint(cmd *cobra.Command, args []string, o *checkpointOpt
 		}
 	}
 	if rest := o.text.dash(args); len(rest) != 1 {
-		return usage(fmt.Sprintf("%s: takes one issue; found %q after it", cmd.CommandPath(), rest[len(rest)-1]), "quote texts, and give them by a flag")
+		return usage(fmt.Sprintf("%s: takes one issue; found %q after it", called(cmd), rest[len(rest)-1]), "quote texts, and give them by a flag")
 	}
 	text, err := a.read(o.text)
 	if err != nil {

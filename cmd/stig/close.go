@@ -61,7 +61,7 @@ func (a *app) closeCommand() *cobra.Command {
 // readClose checks the flags and gives the issues to close.
 func (a *app) readClose(cmd *cobra.Command, args []string, o *closeOptions) (ids []string, err error) {
 	if ids = o.text.dash(args); len(ids) == 0 {
-		return nil, usage(cmd.CommandPath()+": takes the issues to close; found none", "")
+		return nil, usage(called(cmd)+": takes the issues to close; found none", "")
 	}
 	if cmd.Flags().Changed("waive") && strings.TrimSpace(o.waive) == "" {
 		return nil, usage("--waive: must say why nothing needs to be run; found nothing", "")

@@ -40,7 +40,7 @@ func (a *app) escalateCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			args = o.text.dash(args)
 			if len(args) != 1 {
-				return usage(fmt.Sprintf("%s: takes one issue; found %d arguments", cmd.CommandPath(), len(args)), "quote the question, and give it with -m")
+				return usage(fmt.Sprintf("%s: takes one issue; found %d arguments", called(cmd), len(args)), "quote the question, and give it with -m")
 			}
 			if err := o.readDefault(); err != nil {
 				return err

@@ -183,13 +183,17 @@ func (a *app) unknownCommand(cmd *cobra.Command, args []string) error {
 	return usage(fmt.Sprintf("unknown command %q", args[0]), hint)
 }
 
+// called is a command as messages place it: without the name of the program, which
+// they all begin with.
+func called(cmd *cobra.Command) string { return strings.TrimPrefix(cmd.CommandPath(), "stig ") }
+
 // takes checks how many arguments a command got.
 func takes(least, most int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) >= least && (most < 0 || len(args) <= most) {
 			return nil
 		}
-		return usage(fmt.Sprintf("%s: takes %s; found %s", cmd.CommandPath(), what, counted(len(args), "argument")), "")
+		return usage(fmt.Sprintf("%s: takes %s; found %s", called(cmd), what, counted(len(args), "argument")), "")
 	}
 }
 

@@ -26,7 +26,7 @@ func (a *app) propagateCommand() *cobra.Command {
 			rest := discovery.dash(args[1:])
 			// --to A B C names three, as the usage line has it.
 			if len(rest) > 0 && len(to) == 0 {
-				return usage(fmt.Sprintf("%s: takes one issue; found %q after it", cmd.CommandPath(), rest[0]), "name who is to be told with --to ID")
+				return usage(fmt.Sprintf("%s: takes one issue; found %q after it", called(cmd), rest[0]), "name who is to be told with --to ID")
 			}
 			text, d, err := a.textOrDraft(cmd.Context(), discovery, "", "What was found out in "+args[0]+", as those need to know it whom it concerns.\n")
 			if err != nil {

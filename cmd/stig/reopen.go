@@ -29,7 +29,7 @@ func (a *app) reopenCommand() *cobra.Command {
 		Example: "  stig reopen demo-1 --reason \"the second form is still refused\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if args = o.text.dash(args); len(args) != 1 {
-				return usage(fmt.Sprintf("%s: takes one issue; found %d", cmd.CommandPath(), len(args)), "quote the reason, and give it with --reason")
+				return usage(fmt.Sprintf("%s: takes one issue; found %d", called(cmd), len(args)), "quote the reason, and give it with --reason")
 			}
 			return a.reopen(cmd.Context(), args[0], o)
 		},

@@ -42,7 +42,7 @@ func (a *app) resolveCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			args = o.text.dash(args)
 			if len(args) != 1 {
-				return usage(fmt.Sprintf("%s: takes one issue; found %d arguments", cmd.CommandPath(), len(args)), "quote the answer, and give it with -m")
+				return usage(fmt.Sprintf("%s: takes one issue; found %d arguments", called(cmd), len(args)), "quote the answer, and give it with -m")
 			}
 			if cmd.Flags().Changed("option") && o.answer.Option < 1 {
 				return usage(fmt.Sprintf("--option: must be at least 1; found %d", o.answer.Option), "")
