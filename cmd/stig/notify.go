@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -26,12 +27,13 @@ type notifications struct {
 	URL     string   `json:"url"`     // takes the JSON of an ntfy server
 	Topic   string   `json:"topic"`   // "stig" unless told
 	Command []string `json:"command"` // gets the event on its standard input
+	Click   string   `json:"click"`   // the page of an issue, with {id} for its id; "" for none
 }
 
 func (n notifications) off() bool { return n.URL == "" && len(n.Command) == 0 }
 
 func (n notifications) same(m notifications) bool {
-	return n.URL == m.URL && n.Topic == m.Topic && slices.Equal(n.Command, m.Command)
+	return n.URL == m.URL && n.Topic == m.Topic && n.Click == m.Click && slices.Equal(n.Command, m.Command)
 }
 
 // clone shares no memory with n, into which another file could be read.
@@ -40,13 +42,20 @@ func (n notifications) clone() notifications {
 	return n
 }
 
+// page is where an issue can be seen; "" where nobody says. Of the id nothing
+// is left that would mean something else in a URL.
+func (n notifications) page(id string) string {
+	return strings.ReplaceAll(n.Click, "{id}", strings.ReplaceAll(url.QueryEscape(id), "+", "%20"))
+}
+
 // notice is an event that people are told of. It is what notify.command reads.
 type notice struct {
 	Event   string `json:"event"`
 	ID      string `json:"id"` // of the issue that it is about
 	Title   string `json:"title"`
 	Message string `json:"message"`
-	Time    string `json:"time"` // RFC 3339, UTC
+	Time    string `json:"time"`            // RFC 3339, UTC
+	Click   string `json:"click,omitempty"` // where the issue can be seen
 
 	fresh string // what makes it another event than the last of its kind about the issue
 }
@@ -188,7 +197,7 @@ func (a *app) notify(ctx context.Context, store beads.Store, now time.Time, noti
 		return
 	}
 	for _, n := range notices {
-		n.Time = now.UTC().Format(time.RFC3339)
+		n.Time, n.Click = now.UTC().Format(time.RFC3339), to.page(n.ID)
 		if err := a.tellOf(site, to, n); err != nil {
 			warn(err)
 		}

@@ -79,10 +79,14 @@ func (n notice) priority() int {
 
 // post sends the event to the server, as the JSON of ntfy.
 func (p parcel) post(ctx context.Context) error {
-	body, err := json.Marshal(map[string]any{
+	message := map[string]any{
 		"topic": cmp.Or(p.To.Topic, "stig"), "title": p.Notice.Title, "message": p.Notice.Message,
 		"priority": p.Notice.priority(), "tags": []string{p.Notice.Event, p.Notice.ID},
-	})
+	}
+	if p.Notice.Click != "" {
+		message["click"] = p.Notice.Click
+	}
+	body, err := json.Marshal(message)
 	if err != nil {
 		return err
 	}
