@@ -35,10 +35,9 @@ func FindCode(markdown string) []Code {
 		}
 		return ast.WalkContinue, nil
 	})
-	line, counted := 1, 0
+	lines := lineCounter{text: markdown}
 	for i := range found {
-		line += strings.Count(markdown[counted:found[i].Start], "\n")
-		found[i].Line, counted = line, found[i].Start
+		found[i].Line = lines.line(found[i].Start)
 	}
 	return found
 }

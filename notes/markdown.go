@@ -1,7 +1,6 @@
 package notes
 
 import (
-	"strings"
 	"sync"
 
 	"github.com/yuin/goldmark/ast"
@@ -38,15 +37,14 @@ func inlineTree(source []byte) ast.Node { return inlineParser().Parse(text.NewRe
 // block that may hold a table: paragraphs, and headings that are a paragraph
 // with a line of dashes directly below (a table followed by a rule).
 func scan(source string) (delimiters []delimiter, paragraphs []Span) {
-	number, counted := 1, 0
+	counter := lineCounter{text: source}
 	for block := tree([]byte(source)).FirstChild(); block != nil; block = block.NextSibling() {
 		lines := block.Lines()
 		switch block.(type) {
 		case *ast.HTMLBlock:
 			// A comment that ends on its first line is a block of one line.
 			if found, ok := readDelimiter(source, lineStart(source, lines.At(0).Start)); ok {
-				number += strings.Count(source[counted:found.at], "\n")
-				found.number, counted = number, found.at
+				found.number = counter.line(found.at)
 				delimiters = append(delimiters, found)
 			}
 		case *ast.Paragraph, *ast.Heading:

@@ -93,6 +93,20 @@ func position(text string, offset int) (line, column int) {
 	return 1 + strings.Count(before, "\n"), offset - strings.LastIndexByte(before, '\n')
 }
 
+// lineCounter numbers the lines of a text at offsets that never fall, so that
+// the text is counted once however many are asked for.
+type lineCounter struct {
+	text         string
+	at, newlines int // an offset, and the newlines before it
+}
+
+// line is the 1-based line that holds offset.
+func (c *lineCounter) line(offset int) int {
+	c.newlines += strings.Count(c.text[c.at:offset], "\n")
+	c.at = offset
+	return 1 + c.newlines
+}
+
 // lineStart is the offset of the first byte of the line that holds offset.
 func lineStart(text string, offset int) int {
 	return 1 + strings.LastIndexByte(text[:offset], '\n')

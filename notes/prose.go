@@ -30,10 +30,9 @@ func Prose(markdown string) []Line {
 		}
 		return ast.WalkSkipChildren, nil
 	})
-	number, counted := 1, 0
+	counter := lineCounter{text: markdown}
 	for i := range lines {
-		number += strings.Count(markdown[counted:lines[i].Start], "\n")
-		lines[i].Line, counted = number, lines[i].Start
+		lines[i].Line = counter.line(lines[i].Start)
 	}
 	return lines
 }

@@ -29,7 +29,7 @@ func plainDelimiters(delimiters []delimiter, text string) (_ []delimiter, plain 
 	if strings.Contains(text, "```") || strings.Contains(text, "~~~") || strings.IndexByte(text, '\r') >= 0 {
 		return nil, false
 	}
-	number, counted := 1, 0
+	lines := lineCounter{text: text}
 	for at := 0; ; at++ {
 		next := strings.IndexByte(text[at:], '<')
 		if next < 0 {
@@ -44,8 +44,7 @@ func plainDelimiters(delimiters []delimiter, text string) (_ []delimiter, plain 
 			return nil, false
 		}
 		if found, ok := readDelimiter(text, at); ok {
-			number += strings.Count(text[counted:at], "\n")
-			found.number, counted = number, at
+			found.number = lines.line(at)
 			delimiters = append(delimiters, found)
 		}
 		at += len(line) - 1
