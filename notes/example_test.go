@@ -13,7 +13,7 @@ func Example() {
 	table := d.Table(section)
 
 	d, err := d.Apply(
-		table.SetCell(d, 0, 1, "2.4"),
+		table.SetCells(d, 0, map[int]string{1: "2.4"}),
 		table.InsertRow(d, 1, "south", "1.9"),
 	)
 	if err != nil {

@@ -5,13 +5,6 @@ import (
 	"strings"
 )
 
-// SetCell is SetCells for one cell. Splices of SetCell for several columns of
-// one row may go to Apply together only if the row has all of them; SetCells
-// has no such limit.
-func (t *Table) SetCell(d *Doc, r, c int, text string) Splice {
-	return t.SetCells(d, r, map[int]string{c: text})
-}
-
 // SetCells is the splice that gives columns (0-based) of row r (an index into
 // Rows) new texts, trimmed and with | escaped. Columns that the row lacks are
 // added at its end, missing ones between are left blank. A present text
@@ -40,7 +33,8 @@ func (t *Table) SetCells(d *Doc, r int, texts map[int]string) Splice {
 	if d.text[line.Start] != '|' && (first.Start == line.Start || last.Start == line.End) {
 		edits = slices.Insert(edits, 0, Splice{Span{line.Start, line.Start}, "| "})
 	}
-	return merged(d.text, edits)
+	all := Span{edits[0].Start, edits[len(edits)-1].End}
+	return Splice{all, join(d.text, all, edits)}
 }
 
 // padded is a text with the blanks that it needs to stand in the place of a
@@ -72,18 +66,6 @@ func addedCells(text string, row Row, texts map[int]string) string {
 		added.WriteString(" " + cellText(texts[c]) + " |")
 	}
 	return added.String()
-}
-
-// merged is one splice for several in order.
-func merged(text string, edits []Splice) Splice {
-	var b strings.Builder
-	end := edits[0].Start
-	for _, edit := range edits {
-		b.WriteString(text[end:edit.Start])
-		b.WriteString(edit.Text)
-		end = edit.End
-	}
-	return Splice{Span{edits[0].Start, end}, b.String()}
 }
 
 // InsertRow is the splice that puts a new row before Rows[at] (at ==

@@ -32,7 +32,7 @@ func (d *Doc) Apply(splices ...Splice) (*Doc, error) {
 	if err != nil {
 		return nil, err
 	}
-	result := Parse(join(d.text, ordered))
+	result := Parse(join(d.text, Span{0, len(d.text)}, ordered))
 	if err := d.keeps(result, ordered); err != nil {
 		return nil, err
 	}
@@ -60,15 +60,16 @@ func order(splices []Splice, size int) ([]Splice, error) {
 	return ordered, nil
 }
 
-func join(text string, ordered []Splice) string {
+// join is a part of a text after the splices in it.
+func join(text string, part Span, ordered []Splice) string {
 	var b strings.Builder
-	end := 0
+	end := part.Start
 	for _, s := range ordered {
 		b.WriteString(text[end:s.Start])
 		b.WriteString(s.Text)
 		end = s.End
 	}
-	b.WriteString(text[end:])
+	b.WriteString(text[end:part.End])
 	return b.String()
 }
 

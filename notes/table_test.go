@@ -10,7 +10,7 @@ import (
 // section puts a body into a section named "s".
 func section(body string) string { return "<!-- s -->\n" + body + "\n<!-- /s -->" }
 
-// tables seed FuzzSetCell. want is the table read: cells by "¦", rows by
+// tables seed FuzzSetCells. want is the table read: cells by "¦", rows by
 // newlines, header first; "" when there is none.
 var tables = []struct{ name, text, want string }{
 	{"three columns", "| Signal | Value | Updated |\n|---|---|---|\n| a | 1 | 2026-11-20 |\n| b | 2 | — |",
@@ -124,7 +124,7 @@ func at(table *notes.Table, r, c int) string {
 	return ""
 }
 
-func TestSetCell(t *testing.T) {
+func TestSetOneCell(t *testing.T) {
 	const head = "| a | b | c |\n|---|---|---|\n"
 	for _, c := range []struct {
 		name, row string
@@ -160,7 +160,7 @@ func TestSetCell(t *testing.T) {
 				}
 				d := notes.Parse(lines(c.row))
 				table := d.Table(d.Sections()[0])
-				got, err := d.Apply(table.SetCell(d, 0, c.column, c.text))
+				got, err := d.Apply(table.SetCells(d, 0, map[int]string{c.column: c.text}))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -225,7 +225,7 @@ func TestSetCells(t *testing.T) {
 func TestSplicesAtOnePlace(t *testing.T) {
 	d := notes.Parse(section("| a | b |\n|---|---|\n| 1 |"))
 	table := d.Table(d.Sections()[0])
-	got, err := d.Apply(table.InsertRow(d, 1, "3", "4"), table.SetCell(d, 0, 1, "2"), table.InsertRow(d, 1, "5", "6"))
+	got, err := d.Apply(table.InsertRow(d, 1, "3", "4"), table.SetCells(d, 0, map[int]string{1: "2"}), table.InsertRow(d, 1, "5", "6"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +234,7 @@ func TestSplicesAtOnePlace(t *testing.T) {
 	}
 }
 
-func FuzzSetCell(f *testing.F) {
+func FuzzSetCells(f *testing.F) {
 	for i, c := range tables {
 		f.Add(section(c.text), i%3, i%4, "new | text")
 		f.Add("above\r\n"+section(c.text)+"\r\n", i%2, i%5, `- \`)
@@ -249,7 +249,7 @@ func FuzzSetCell(f *testing.F) {
 		if table == nil || r < 0 || r >= len(table.Rows) {
 			t.Skip()
 		}
-		if same, err := d.Apply(table.SetCell(d, r, c, at(table, r, c))); err != nil || same.Text() != text {
+		if same, err := d.Apply(table.SetCells(d, r, map[int]string{c: at(table, r, c)})); err != nil || same.Text() != text {
 			t.Fatalf("setting the present value of %d,%d changes %q (%v)", r, c, text, err)
 		}
 		set := map[int]string{c: value, (c + 3) % 10: "other"}
