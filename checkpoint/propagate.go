@@ -114,11 +114,11 @@ func tell(tx *beads.Tx, id, name, text string) (Propagatee, error) {
 	}
 	doc := notes.Parse(record.Text(beads.Notes))
 	for n := 2; ; n++ {
-		there := doc.Named(p.Section)
-		if len(there) == 0 {
+		live, there := doc.Live(p.Section)
+		if !there {
 			break
 		}
-		if sameText(doc.Body(there[len(there)-1]), text) {
+		if sameText(doc.Body(live), text) {
 			return p, nil
 		}
 		p.Section = fmt.Sprintf("%s %d", name, n)

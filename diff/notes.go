@@ -83,11 +83,7 @@ type row struct{ name, value, date string }
 // rows lists the rows of a table; of a repeated name the last counts.
 func rows(t *notes.Table) (list []row) {
 	for _, r := range t.Rows {
-		var texts [3]string
-		for i := range min(len(r.Cells), len(texts)) {
-			texts[i] = r.Cells[i].Text
-		}
-		now := row{texts[0], texts[1], texts[2]}
+		now := row{r.Text(0), r.Text(1), r.Text(2)}
 		if i := rowNamed(list, now.name); i >= 0 {
 			list[i] = now
 			continue

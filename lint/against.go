@@ -143,7 +143,11 @@ func (l *losses) keepsOne(v diff.Vanished) bool {
 		return false
 	}
 	record, err := l.file.At(at).Record()
-	return err == nil && len(notes.Parse(record.Text(beads.Notes)).Named(v.Name)) > 0
+	if err != nil {
+		return false
+	}
+	_, kept := notes.Parse(record.Text(beads.Notes)).Live(v.Name)
+	return kept
 }
 
 // opening is the beginning of somebody's text, quoted, on one line.

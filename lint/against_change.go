@@ -194,7 +194,8 @@ func (c *change) promoted() {
 
 // trail finds questions and answers that are gone or were edited.
 func (c *change) trail() {
-	if len(c.doc.Named(signals.EscalationSection)) == 0 {
+	sections := c.doc.Named(signals.EscalationSection)
+	if len(sections) == 0 {
 		return // the whole section vanished, which is said already
 	}
 	now := signals.Escalations(c.doc)
@@ -205,7 +206,7 @@ func (c *change) trail() {
 		if slices.ContainsFunc(now, kept) {
 			continue
 		}
-		c.add(RuleTrail, c.doc.Named(signals.EscalationSection)[0].Line, 1,
+		c.add(RuleTrail, sections[0].Line, 1,
 			fmt.Sprintf("%q of %s is gone or edited since %s: %s", p.Kind, cmp.Or(p.Date, "no date"), c.since, opening(p.Text)),
 			fmt.Sprintf("put it back as git show %s has it", c.since))
 	}

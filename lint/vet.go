@@ -96,7 +96,10 @@ func description(s *subject) {
 		return
 	}
 	text := s.record.Text(beads.Description)
-	if !strings.Contains(text, signals.Section) || len(notes.Parse(text).Named(signals.Section)) == 0 {
+	if !strings.Contains(text, signals.Section) {
+		return
+	}
+	if _, there := notes.Parse(text).Live(signals.Section); !there {
 		return
 	}
 	s.add(RuleDescription, 0, 0,

@@ -260,13 +260,13 @@ func (d *documents) newer(v versions, name string, date func(*notes.Doc) string)
 
 // write gives the section of a name its body, or none.
 func (d *documents) write(doc *notes.Doc, name string, body []string) (*notes.Doc, error) {
-	present := doc.Named(name)
+	live, there := doc.Live(name)
 	switch {
-	case len(body) == 0 && len(present) == 0:
+	case len(body) == 0 && !there:
 		return doc, nil
 	case len(body) == 0:
-		return doc.Apply(notes.Splice{Span: withBlanks(doc.Text(), present[0].Span)})
-	case len(present) > 0:
+		return doc.Apply(notes.Splice{Span: withBlanks(doc.Text(), live.Span)})
+	case there:
 		return doc.Replace(name, body[0])
 	case name == signals.Section:
 		return doc.Prepend(name, body[0])

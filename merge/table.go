@@ -29,20 +29,17 @@ type row struct {
 // cannot be told apart.
 func gridOf(doc *notes.Doc) (g grid, reason string) {
 	g.doc = doc
-	sections := doc.Named(signals.Section)
-	if len(sections) == 0 {
+	live, there := doc.Live(signals.Section)
+	if !there {
 		return g, ""
 	}
-	if g.table = doc.Table(sections[len(sections)-1]); g.table == nil {
+	if g.table = doc.Table(live); g.table == nil {
 		return g, "both changed the signals, and one side has no table"
 	}
 	for i, r := range g.table.Rows {
-		now := row{at: i, text: doc.Text()[r.Start:r.End], name: r.Cells[0].Text}
-		if len(r.Cells) > 1 {
-			now.value = r.Cells[1].Text
-		}
-		if len(r.Cells) > 2 && isDate(r.Cells[2].Text) {
-			now.date = r.Cells[2].Text
+		now := row{at: i, text: doc.Text()[r.Start:r.End], name: r.Text(0), value: r.Text(1)}
+		if date := r.Text(2); isDate(date) {
+			now.date = date
 		}
 		if _, twice := g.row(now.name); twice {
 			return g, "both changed the signals, and the row " + now.name + " is repeated"
@@ -70,8 +67,8 @@ func (g *grid) rest() string {
 	if g.table == nil {
 		return ""
 	}
-	sections := g.doc.Named(signals.Section)
-	body := g.doc.Body(sections[len(sections)-1])
+	live, _ := g.doc.Live(signals.Section)
+	body := g.doc.Body(live)
 	for _, r := range g.rows {
 		body = strings.Replace(body, r.text, "", 1)
 	}
@@ -111,8 +108,8 @@ func (d *documents) mergeTable() (body, reason string) {
 	if err != nil {
 		return "", "both changed the signals: " + err.Error()
 	}
-	sections := result.Named(signals.Section)
-	return unix(result.Body(sections[len(sections)-1])), ""
+	live, _ := result.Live(signals.Section)
+	return unix(result.Body(live)), ""
 }
 
 func sameRow(a, b row) bool { return a.value == b.value && a.date == b.date }

@@ -14,7 +14,10 @@
 //	d, err := d.Replace("checkpoint-context", "What remains: the tests")
 package notes
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Span is a half-open range of bytes in a text: text[Start:End].
 type Span struct{ Start, End int }
@@ -72,8 +75,7 @@ func (d *Doc) Malformed() []*Error { return d.malformed }
 // Sections lists the well-formed sections in the order of the text.
 func (d *Doc) Sections() []Section { return d.sections }
 
-// Named lists the sections of that name in the order of the text. The last one
-// is the live one.
+// Named lists the sections of that name in the order of the text.
 func (d *Doc) Named(name string) []Section {
 	var named []Section
 	for _, s := range d.sections {
@@ -82,6 +84,16 @@ func (d *Doc) Named(name string) []Section {
 		}
 	}
 	return named
+}
+
+// Live gives the live section of that name, which is the last one.
+func (d *Doc) Live(name string) (Section, bool) {
+	for _, s := range slices.Backward(d.sections) {
+		if s.Name == name {
+			return s, true
+		}
+	}
+	return Section{}, false
 }
 
 // Body is the text between a section's delimiter lines, with the line ends

@@ -37,8 +37,9 @@ func (p Permit) Check(before, after string) error {
 		return fmt.Errorf("the edit would leave malformed notes: %w", is.malformed[0])
 	}
 	for _, name := range slices.Concat(p.Change, p.Unite) {
-		if old := was.Named(name); len(old) > 0 && len(is.Named(name)) == 0 {
-			return missing([]piece{{section: name, line: old[len(old)-1].Line}}, nil)
+		old, had := was.Live(name)
+		if _, has := is.Live(name); had && !has {
+			return missing([]piece{{section: name, line: old.Line}}, nil)
 		}
 	}
 	old, now := p.pieces(was, is), p.pieces(is, was)
@@ -105,15 +106,15 @@ func (p Permit) pieces(d, other *Doc) (list []piece) {
 			line++
 		}
 	}
-	for _, s := range slices.SortedFunc(slices.Values(d.sections), func(a, b Section) int { return a.Start - b.Start }) {
+	for _, s := range d.sections {
 		outside(s.Start)
 		at, line = s.End, s.Line+strings.Count(d.text[s.Start:s.End], "\n")
 		if slices.Contains(p.Unite, s.Name) {
 			continue
 		}
 		entry := piece{section: s.Name, text: d.text[s.Start:s.End], line: s.Line}
-		if named := d.Named(s.Name); slices.Contains(p.Change, s.Name) && s == named[len(named)-1] {
-			if len(other.Named(s.Name)) == 0 {
+		if live, _ := d.Live(s.Name); s == live && slices.Contains(p.Change, s.Name) {
+			if _, there := other.Live(s.Name); !there {
 				continue
 			}
 			entry.text = ""

@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// Replace gives the live section of that name, which is the last one, a new
-// body; where there is none the section is appended to the end after a blank
+// Replace gives the live section of that name a new body; where there is none the section is appended to the end after a blank
 // line, and the text ends with a newline exactly if it did before. The line
 // ends of body become those of the document. The present body changes nothing.
 //
@@ -17,11 +16,10 @@ func (d *Doc) Replace(name, body string) (*Doc, error) {
 	if err := d.accepts(name, body); err != nil {
 		return nil, err
 	}
-	named := d.Named(name)
-	if len(named) == 0 {
+	live, there := d.Live(name)
+	if !there {
 		return d.appended(name, body)
 	}
-	live := named[len(named)-1]
 	if normal(d.Body(live)) == normal(body) {
 		return d, nil
 	}
@@ -36,11 +34,10 @@ func (d *Doc) Extend(name, text string) (*Doc, error) {
 	if err := d.accepts(name, text); err != nil {
 		return nil, err
 	}
-	named := d.Named(name)
-	if len(named) == 0 {
+	live, there := d.Live(name)
+	if !there {
 		return d.appended(name, text)
 	}
-	live := named[len(named)-1]
 	at := d.closerStart(live)
 	added := d.lines(text)
 	if body := normal(d.Body(live)); body != "" && !strings.HasSuffix(body, "\n") {

@@ -22,6 +22,14 @@ type Row struct {
 	Cells []Cell
 }
 
+// Text is the text of the cell in a column, 0-based; "" where the row has none.
+func (r Row) Text(column int) string {
+	if column < len(r.Cells) {
+		return r.Cells[column].Text
+	}
+	return ""
+}
+
 // Cell is one cell. Text is trimmed, with \| read as |. Span covers the
 // trimmed raw text; of an empty cell it is the empty place where text goes.
 type Cell struct {

@@ -50,11 +50,10 @@ func EstimateForm() string {
 
 // LastEstimate reads the live state estimate. Any heading is accepted, and none.
 func LastEstimate(d *notes.Doc) (Estimate, bool) {
-	sections := d.Named(EstimateSection)
-	if len(sections) == 0 {
+	live, there := d.Live(EstimateSection)
+	if !there {
 		return Estimate{}, false
 	}
-	live := sections[len(sections)-1]
 	e := Estimate{Line: live.Line}
 	body := strings.TrimSpace(d.Body(live))
 	if heading, rest, ok := cutHeading(body); ok {

@@ -19,11 +19,11 @@ type Evidence struct {
 
 // LastEvidence reads the live evidence. Any heading is accepted, and none.
 func LastEvidence(d *notes.Doc) (Evidence, bool) {
-	sections := d.Named(EvidenceSection)
-	if len(sections) == 0 {
+	live, there := d.Live(EvidenceSection)
+	if !there {
 		return Evidence{}, false
 	}
-	e := Evidence{Text: strings.TrimSpace(d.Body(sections[len(sections)-1]))}
+	e := Evidence{Text: strings.TrimSpace(d.Body(live))}
 	if heading, rest, ok := cutHeading(e.Text); ok {
 		e.Date, e.Text = dateIn(heading), rest
 	}

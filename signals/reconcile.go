@@ -91,12 +91,9 @@ func (r *reconciler) read(sections []notes.Section, schema *Schema) error {
 func (t *Table) rows() []winner {
 	var rows []winner
 	for _, row := range t.grid.Rows {
-		w := winner{name: row.Cells[nameColumn].Text}
-		if len(row.Cells) > valueColumn {
-			w.value = row.Cells[valueColumn].Text
-		}
-		if t.dated && len(row.Cells) > dateColumn && isDate(row.Cells[dateColumn].Text) {
-			w.date = row.Cells[dateColumn].Text
+		w := winner{name: row.Text(nameColumn), value: row.Text(valueColumn)}
+		if date := row.Text(dateColumn); t.dated && isDate(date) {
+			w.date = date
 		}
 		rows = slices.DeleteFunc(rows, func(other winner) bool { return other.name == w.name })
 		rows = append(rows, w)
@@ -260,7 +257,7 @@ func (r *reconciler) apply() (*notes.Doc, error) {
 func (t *Table) take(d *notes.Doc, winners []winner) (*notes.Doc, error) {
 	own := make(map[string]int)
 	for i, row := range t.grid.Rows {
-		own[row.Cells[nameColumn].Text] = i
+		own[row.Text(nameColumn)] = i
 	}
 	var splices []notes.Splice
 	for _, w := range winners {
