@@ -29,7 +29,7 @@ func (p *pair) notes() {
 			p.added(Section, s.name)
 		}
 	}
-	p.prose(prose(before), prose(after))
+	p.prose(before.Outside(), after.Outside())
 }
 
 // section is one section and how many of its name follow: the last is the
@@ -121,24 +121,7 @@ func (p *pair) rows(before, after []row) {
 	}
 }
 
-// prose is what stands outside of sections, a blank line for each.
-func prose(d *notes.Doc) string {
-	var parts []string
-	end := 0
-	for _, s := range d.Sections() {
-		parts = append(parts, strings.TrimSpace(d.Text()[end:s.Start]))
-		end = s.End
-	}
-	parts = append(parts, strings.TrimSpace(d.Text()[end:]))
-	kept := parts[:0]
-	for _, part := range parts {
-		if part != "" {
-			kept = append(kept, part)
-		}
-	}
-	return strings.Join(kept, "\n\n")
-}
-
+// prose compares what stands outside of sections, by its words.
 func (p *pair) prose(was, is string) {
 	switch {
 	case strings.Join(strings.Fields(was), " ") == strings.Join(strings.Fields(is), " "):

@@ -72,6 +72,8 @@ func nothingLost(t *testing.T, base, ours, theirs string, r Result) {
 	}
 }
 
+func (f *file) has(name string) bool { return f.line(name) != nil }
+
 func TestLawsOfCases(t *testing.T) {
 	for _, c := range mergeCases() {
 		t.Run(c.name, func(t *testing.T) { checkLaws(t, c.base, c.ours, c.theirs) })

@@ -106,8 +106,3 @@ func (f *file) line(name string) *line {
 	}
 	return nil
 }
-
-func (f *file) has(name string) bool {
-	_, ok := f.at[name]
-	return ok
-}

@@ -78,7 +78,7 @@ func (d *documents) trail() []string {
 func (d *document) read() bool {
 	text := d.record.Text(beads.Notes)
 	d.doc = notes.Parse(text)
-	d.prose = prose(d.doc)
+	d.prose = unix(d.doc.Outside())
 	d.bodies = bodies(d.doc)
 	return len(d.doc.Malformed()) == 0 && !strings.ContainsRune(text, utf8.RuneError)
 }
@@ -92,23 +92,6 @@ func bodies(doc *notes.Doc) map[string][]string {
 }
 
 func unix(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
-
-// prose is what stands outside of sections, without the blank lines around it.
-func prose(doc *notes.Doc) string {
-	var parts []string
-	add := func(text string) {
-		if text = strings.TrimSpace(unix(text)); text != "" {
-			parts = append(parts, text)
-		}
-	}
-	end := 0
-	for _, s := range doc.Sections() {
-		add(doc.Text()[end:s.Start])
-		end = s.End
-	}
-	add(doc.Text()[end:])
-	return strings.Join(parts, "\n\n")
-}
 
 // decideProse makes the side lead whose text outside of sections counts, and
 // gives that text as it is to be. When both sides appended to it, what other
@@ -155,7 +138,7 @@ func lastGap(doc *notes.Doc) string {
 func appendProse(doc *notes.Doc, text string) (*notes.Doc, string) {
 	body := strings.TrimRight(doc.Text(), "\r\n")
 	ending := doc.Text()[len(body):]
-	eol := newline(doc)
+	eol := doc.Newline()
 	if ending == "" {
 		ending = eol
 	}
@@ -168,13 +151,6 @@ func appendProse(doc *notes.Doc, text string) (*notes.Doc, string) {
 		return nil, "both appended to notes: " + err.Error()
 	}
 	return result, ""
-}
-
-func newline(doc *notes.Doc) string {
-	if i := strings.IndexByte(doc.Text(), '\n'); i > 0 && doc.Text()[i-1] == '\r' {
-		return "\r\n"
-	}
-	return "\n"
 }
 
 // mergeSections brings the sections of lead to what they are to be, and gives
@@ -272,13 +248,8 @@ func (d *documents) write(doc *notes.Doc, name string, body []string) (*notes.Do
 		return doc.Prepend(name, body[0])
 	}
 	if at := d.place(doc, name); at >= 0 {
-		eol := newline(doc)
-		text := "<!-- " + name + " -->" + eol
-		if body[0] != "" {
-			text += strings.ReplaceAll(body[0], "\n", eol) + eol
-		}
-		text += "<!-- /" + name + " -->" + eol + eol
-		return doc.Apply(notes.Splice{Span: notes.Span{Start: at, End: at}, Text: text})
+		blank := doc.Newline() + doc.Newline()
+		return doc.Apply(notes.Splice{Span: notes.Span{Start: at, End: at}, Text: doc.Render(name, body[0]) + blank})
 	}
 	return doc.Replace(name, body[0])
 }
@@ -348,7 +319,7 @@ func withBlanks(text string, s notes.Span) notes.Span {
 // signal table is compared by those who wrote it, for its escalation row
 // follows from the section.
 func holds(doc *notes.Doc, wantProse string, want map[string][]string) bool {
-	if len(doc.Malformed()) > 0 || words(prose(doc)) != words(wantProse) {
+	if len(doc.Malformed()) > 0 || words(doc.Outside()) != words(wantProse) {
 		return false
 	}
 	got := bodies(doc)

@@ -100,6 +100,24 @@ func (d *Doc) Live(name string) (Section, bool) {
 // of the document and without the last one.
 func (d *Doc) Body(s Section) string { return d.text[s.Body.Start:s.Body.End] }
 
+// Outside is the text outside of sections, without the white space around them
+// and with one blank line in place of each.
+func (d *Doc) Outside() string {
+	var parts []string
+	add := func(text string) {
+		if text = strings.TrimSpace(text); text != "" {
+			parts = append(parts, text)
+		}
+	}
+	end := 0
+	for _, s := range d.sections {
+		add(d.text[end:s.Start])
+		end = s.End
+	}
+	add(d.text[end:])
+	return strings.Join(parts, "\n\n")
+}
+
 func position(text string, offset int) (line, column int) {
 	before := text[:offset]
 	return 1 + strings.Count(before, "\n"), offset - strings.LastIndexByte(before, '\n')

@@ -41,7 +41,7 @@ func (d *Doc) Extend(name, text string) (*Doc, error) {
 	at := d.closerStart(live)
 	added := d.lines(text)
 	if body := normal(d.Body(live)); body != "" && !strings.HasSuffix(body, "\n") {
-		added = d.newline() + added
+		added = d.Newline() + added
 	}
 	return d.Apply(Splice{Span{at, at}, added})
 }
@@ -52,27 +52,27 @@ func (d *Doc) Prepend(name, body string) (*Doc, error) {
 	if err := d.accepts(name, body); err != nil {
 		return nil, err
 	}
-	text := d.rendered(name, body)
+	text := d.Render(name, body)
 	if d.text != "" {
-		text += d.newline()
+		text += d.Newline()
 		if !blankAt(d.text, 0) {
-			text += d.newline()
+			text += d.Newline()
 		}
 	}
 	return d.added(Splice{Span{}, text}, name, body)
 }
 
 func (d *Doc) appended(name, body string) (*Doc, error) {
-	text := d.rendered(name, body)
+	text := d.Render(name, body)
 	size := len(d.text)
 	switch {
 	case size == 0:
 	case !strings.HasSuffix(d.text, "\n"):
-		text = d.newline() + d.newline() + text
+		text = d.Newline() + d.Newline() + text
 	case blankAt(d.text, lineStart(d.text, size-1)):
-		text += d.newline()
+		text += d.Newline()
 	default:
-		text = d.newline() + text + d.newline()
+		text = d.Newline() + text + d.Newline()
 	}
 	return d.added(Splice{Span{size, size}, text}, name, body)
 }
@@ -104,7 +104,7 @@ func (d *Doc) accepts(name, body string) error {
 	if !validName(name) {
 		return fmt.Errorf("section %q: a name must be a letter or digit, then letters, digits, blanks, dots, underscores or hyphens", name)
 	}
-	alone := (&Doc{}).rendered(name, body)
+	alone := (&Doc{}).Render(name, body)
 	delimiters, _ := scan(alone)
 	if len(delimiters) > 2 || len(delimiters) == 2 && delimiters[1].line.End != len(alone) {
 		inside := delimiters[1]
@@ -118,9 +118,10 @@ func (d *Doc) accepts(name, body string) error {
 	return nil
 }
 
-// rendered is a section as stig writes it, without a newline at its end.
-func (d *Doc) rendered(name, body string) string {
-	return opener(name) + d.newline() + d.lines(body) + closer(name)
+// Render is a section as stig writes it into the document, without a newline at
+// its end. Whether it can be one there, [Doc.Apply] says.
+func (d *Doc) Render(name, body string) string {
+	return opener(name) + d.Newline() + d.lines(body) + closer(name)
 }
 
 // lines is body as whole lines with the line ends of the document.
@@ -128,11 +129,11 @@ func (d *Doc) lines(body string) string {
 	if body = normal(body); body == "" {
 		return ""
 	}
-	return strings.ReplaceAll(body+"\n", "\n", d.newline())
+	return strings.ReplaceAll(body+"\n", "\n", d.Newline())
 }
 
-// newline is what ends the first line of the document; LF when it has no line end.
-func (d *Doc) newline() string {
+// Newline is what ends the first line of the document; LF when it has no line end.
+func (d *Doc) Newline() string {
 	if i := strings.IndexByte(d.text, '\n'); i > 0 && d.text[i-1] == '\r' {
 		return "\r\n"
 	}

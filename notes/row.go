@@ -80,7 +80,7 @@ func (t *Table) InsertRow(d *Doc, at int, cells ...string) Splice {
 	for _, cell := range cells {
 		row.WriteString("| " + cellText(cell) + " ")
 	}
-	row.WriteString("|" + d.newline())
+	row.WriteString("|" + d.Newline())
 	return Splice{Span{place, place}, row.String()}
 }
 
