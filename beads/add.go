@@ -2,7 +2,6 @@ package beads
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -75,14 +74,6 @@ func (tx *Tx) Add(n New) ([]byte, error) {
 		slices.SortStableFunc(tx.added, func(a, b addition) int { return strings.Compare(a.id, b.id) })
 	}
 	return line, nil
-}
-
-// moved notes that the store is no longer what was read.
-func (tx *Tx) moved(err error) error {
-	if _, ok := errors.AsType[*ConflictError](err); ok {
-		tx.stale = true
-	}
-	return err
 }
 
 func (n New) check() error {

@@ -9,14 +9,7 @@ type Value struct {
 
 // Values lists what the change changes, in the order of the line.
 func (c Change) Values() ([]Value, error) {
-	before := &Record{}
-	if c.Before != nil {
-		var err error
-		if before, err = ParseRecord(c.Before); err != nil {
-			return nil, err
-		}
-	}
-	after, err := ParseRecord(c.After)
+	before, after, err := c.records()
 	if err != nil {
 		return nil, err
 	}
@@ -27,6 +20,18 @@ func (c Change) Values() ([]Value, error) {
 		}
 	}
 	return values, nil
+}
+
+// records reads the line before and after; a new issue had no keys before.
+func (c Change) records() (before, after *Record, err error) {
+	before = &Record{}
+	if len(c.Before) > 0 {
+		if before, err = ParseRecord(c.Before); err != nil {
+			return nil, nil, err
+		}
+	}
+	after, err = ParseRecord(c.After)
+	return before, after, err
 }
 
 // shown is a value for people to read.

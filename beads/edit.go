@@ -75,10 +75,15 @@ func (tx *Tx) Record(id string) (*Record, error) {
 		return r, nil
 	}
 	r, err := is.Record()
+	return r, tx.moved(err)
+}
+
+// moved notes of an error whether the store is no longer what was read.
+func (tx *Tx) moved(err error) error {
 	if _, ok := errors.AsType[*ConflictError](err); ok {
 		tx.stale = true
 	}
-	return r, err
+	return err
 }
 
 // Set changes keys of one issue; it refuses what Record refuses, what

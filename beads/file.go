@@ -66,19 +66,23 @@ func (f *File) ids(match func(string) bool) (found []string) {
 // program rewrote the file in place and the line no longer holds the issue,
 // the error is a *ConflictError; other errors are of type *StoreError.
 func (i *Issue) Record() (*Record, error) {
-	line := make([]byte, i.size)
-	path := i.file.store.Path
-	if n, err := i.file.disk.ReadAt(line, i.off); n < len(line) {
-		if isEnd(err) {
-			return nil, i.gone()
-		}
-		return nil, unreadable(path, err)
+	line, err := i.AppendLine(nil)
+	if err != nil {
+		return nil, err
 	}
 	r, bad := parseRecord(line, i.Line)
 	if bad != nil || !r.is(i.ID) {
 		return nil, i.gone()
 	}
 	return r, nil
+}
+
+// unread is the error for a line of which not every byte could be read.
+func (i *Issue) unread(err error) error {
+	if isEnd(err) {
+		return i.gone()
+	}
+	return unreadable(i.file.store.Path, err)
 }
 
 func (i *Issue) gone() error {

@@ -19,14 +19,7 @@ func (c Change) Missing(now *Record) ([]Key, error) {
 	if now == nil {
 		return []Key{ID}, nil
 	}
-	before := &Record{}
-	if len(c.Before) > 0 {
-		var err error
-		if before, err = ParseRecord(c.Before); err != nil {
-			return nil, err
-		}
-	}
-	after, err := ParseRecord(c.After)
+	before, after, err := c.records()
 	if err != nil {
 		return nil, err
 	}
@@ -42,8 +35,9 @@ func (c Change) Missing(now *Record) ([]Key, error) {
 	return missing, nil
 }
 
-// keysOf lists the keys of several records once each.
-func keysOf(records ...*Record) (keys []Key) {
+// keysOf lists the keys of several records, each once.
+func keysOf(records ...*Record) []Key {
+	keys := make([]Key, 0, len(records[0].members))
 	for _, r := range records {
 		for _, m := range r.members {
 			if k := Key(memberKey(r.line, m)); !slices.Contains(keys, k) {

@@ -11,10 +11,7 @@ func RecordIn(text []byte, id string) *Record {
 	for number := 1; len(text) > 0; number++ {
 		line, rest, _ := bytes.Cut(text, []byte{'\n'})
 		text = rest
-		line = bytes.TrimSuffix(line, []byte{'\r'})
-		if number == 1 {
-			line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
-		}
+		_, line = trimLine(line, number == 1)
 		if !startsWithID(line, id) {
 			continue
 		}

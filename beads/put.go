@@ -45,7 +45,11 @@ func (w *writer) put(name string, seen os.FileInfo, f *File) error {
 // file that was seen. That it does proves nothing of its content.
 func unmoved(path string, seen os.FileInfo) bool {
 	now, err := os.Stat(path)
-	return err == nil && os.SameFile(seen, now) && seen.Size() == now.Size() && seen.ModTime().Equal(now.ModTime())
+	return err == nil && sameAtAGlance(seen, now)
+}
+
+func sameAtAGlance(a, b os.FileInfo) bool {
+	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
 // putBack undoes an exchange, for the given reason. When a second stranger has

@@ -21,35 +21,19 @@ func (i *Issue) AppendLine(dst []byte) ([]byte, error) {
 	start := len(dst)
 	dst = slices.Grow(dst, i.size)[:start+i.size]
 	if n, err := i.file.disk.ReadAt(dst[start:], i.off); n < i.size {
-		if isEnd(err) {
-			return nil, i.gone()
-		}
-		return nil, unreadable(i.file.store.Path, err)
+		return nil, i.unread(err)
 	}
 	return dst, nil
 }
 
 // Keys lists the keys of the line in their order, each once.
-func (r *Record) Keys() []Key {
-	keys := make([]Key, 0, len(r.members))
-	for _, m := range r.members {
-		if k := Key(memberKey(r.line, m)); !slices.Contains(keys, k) {
-			keys = append(keys, k)
-		}
-	}
-	return keys
-}
+func (r *Record) Keys() []Key { return keysOf(r) }
 
 // Elements gives the bytes of the elements of a key that holds a list; none
 // for any other value. They must not be changed.
 func (r *Record) Elements(k Key) (elements [][]byte) {
-	list := r.Raw(k)
-	if len(list) == 0 || list[0] != '[' {
-		return nil
-	}
-	s := scanner{b: list}
-	for v, ok := s.element(0); ok; v, ok = s.element(v.end) {
-		elements = append(elements, v.of(list))
+	for _, v := range r.elements(k) {
+		elements = append(elements, v.of(r.line))
 	}
 	return elements
 }

@@ -82,10 +82,7 @@ func (r *Reader) line(i *Issue) ([]byte, error) {
 		n, err := r.file.disk.ReadAt(r.ahead, i.off)
 		r.ahead, r.off = r.ahead[:n], i.off
 		if n < i.size {
-			if isEnd(err) {
-				return nil, i.gone()
-			}
-			return nil, unreadable(r.file.store.Path, err)
+			return nil, i.unread(err)
 		}
 	}
 	start := int(i.off - r.off)

@@ -143,13 +143,8 @@ func parseTime(b []byte) (time.Time, bool) {
 // Labels gives the labels in their order; elements that are not strings are
 // left out.
 func (r *Record) Labels() (labels []string) {
-	list := r.Raw("labels")
-	if len(list) == 0 || list[0] != '[' {
-		return nil
-	}
-	s := scanner{b: list}
-	for v, ok := s.element(0); ok; v, ok = s.element(v.end) {
-		if raw, ok := unquote(v.of(list)); ok {
+	for _, element := range r.Elements("labels") {
+		if raw, ok := unquote(element); ok {
 			labels = append(labels, string(appendText(nil, raw)))
 		}
 	}

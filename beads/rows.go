@@ -19,8 +19,8 @@ type Row struct {
 
 // Deps gives the dependency rows in their order, as Issue.Deps does.
 func (r *Record) Deps() (deps []Dep) {
-	for _, v := range r.elements(Dependencies) {
-		if d, ok := depOf(v.of(r.line)); ok {
+	for _, element := range r.Elements(Dependencies) {
+		if d, ok := depOf(element); ok {
 			deps = append(deps, d)
 		}
 	}

@@ -92,8 +92,7 @@ func (w *watch) look() {
 	if err != nil {
 		now = nil
 	}
-	same := now == nil && w.was == nil ||
-		now != nil && w.was != nil && os.SameFile(now, w.was) && now.Size() == w.was.Size() && now.ModTime().Equal(w.was.ModTime())
+	same := now == nil && w.was == nil || now != nil && w.was != nil && sameAtAGlance(now, w.was)
 	w.was = now
 	if same {
 		return

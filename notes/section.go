@@ -103,7 +103,7 @@ func pair(text string, delimiters []delimiter) ([]Section, []*Error) {
 		sections  []Section
 		malformed []*Error
 		open      []int              // indices of the openers not yet closed, outermost first
-		closed    = map[string]int{} // line of the last closer of a name since its last opener
+		closed    = map[string]int{} // line of the closer that closed a name last, unless it was opened since
 		report    = func(d delimiter, format string, args ...any) {
 			malformed = append(malformed, &Error{d.number, 1 + d.at - d.line.Start, d.name, fmt.Sprintf(format, args...)})
 		}
