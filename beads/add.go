@@ -53,7 +53,7 @@ func (tx *Tx) Add(n New) ([]byte, error) {
 		return nil, tx.moved(err)
 	}
 	line := c.issue(n, tx.now)
-	if _, bad := parseRecord(line, 0); bad != nil {
+	if _, bad := parseRecord(line); bad != nil {
 		panic("beads: a new line is not sound: " + bad.message)
 	}
 	a := addition{id: n.ID, line: line}

@@ -13,10 +13,6 @@ import (
 	"time"
 )
 
-// LongLine is the length in bytes above which bd can no longer read a line in
-// all its modes; a caller warns when Change.After is longer.
-const LongLine = 60 << 10
-
 // attempts is how often Edit starts over when the store changes meanwhile.
 const attempts = 5
 

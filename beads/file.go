@@ -70,7 +70,7 @@ func (i *Issue) Record() (*Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, bad := parseRecord(line, i.Line)
+	r, bad := parseRecord(line)
 	if bad != nil || !r.is(i.ID) {
 		return nil, i.gone()
 	}

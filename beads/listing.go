@@ -115,7 +115,7 @@ func (d listing) backend() (string, error) {
 	if err != nil {
 		return "", unreadable(path, err)
 	}
-	r, bad := parseRecord(data, 1)
+	r, bad := parseRecord(data)
 	if bad != nil {
 		return "", &StoreError{
 			Path:   path,

@@ -8,14 +8,14 @@ import "bytes"
 // over: a past version cannot be mended.
 func RecordIn(text []byte, id string) *Record {
 	var found *Record
-	for number := 1; len(text) > 0; number++ {
+	for first := true; len(text) > 0; first = false {
 		line, rest, _ := bytes.Cut(text, []byte{'\n'})
 		text = rest
-		_, line = trimLine(line, number == 1)
+		_, line = trimLine(line, first)
 		if !startsWithID(line, id) {
 			continue
 		}
-		if r, bad := parseRecord(line, number); bad == nil && r.Text(ID) == id {
+		if r, bad := parseRecord(line); bad == nil && r.Text(ID) == id {
 			found = r
 		}
 	}

@@ -30,7 +30,7 @@ func (r *Reader) Record(i *Issue) (*Record, error) {
 		return nil, err
 	}
 	r.record = Record{members: r.record.members[:0]}
-	if bad := r.record.parse(line, i.Line); bad != nil || !r.record.is(i.ID) {
+	if bad := r.record.parse(line); bad != nil || !r.record.is(i.ID) {
 		return nil, i.gone()
 	}
 	return &r.record, nil

@@ -12,7 +12,6 @@ import (
 // are decoded when asked for. Of a key that repeats the last value counts.
 type Record struct {
 	line    []byte
-	number  int
 	members []member
 	end     int     // offset of the closing brace
 	origin  *Record // as it was read; nil for that itself
@@ -23,7 +22,7 @@ type Record struct {
 // ParseRecord tokenises one line, given without its line end. The error says
 // where the line is no JSON object, by 1-based byte column.
 func ParseRecord(line []byte) (*Record, error) {
-	r, bad := parseRecord(line, 1)
+	r, bad := parseRecord(line)
 	if bad != nil {
 		return nil, fmt.Errorf("column %d: %s", bad.offset+1, bad.message)
 	}
@@ -31,17 +30,17 @@ func ParseRecord(line []byte) (*Record, error) {
 }
 
 // parseRecord tokenises a line without its end.
-func parseRecord(line []byte, number int) (*Record, *syntaxError) {
+func parseRecord(line []byte) (*Record, *syntaxError) {
 	r := &Record{members: make([]member, 0, 24)}
-	if bad := r.parse(line, number); bad != nil {
+	if bad := r.parse(line); bad != nil {
 		return nil, bad
 	}
 	return r, nil
 }
 
 // parse makes the record that of a line; it appends to its members.
-func (r *Record) parse(line []byte, number int) *syntaxError {
-	r.line, r.number = line, number
+func (r *Record) parse(line []byte) *syntaxError {
+	r.line = line
 	var m member
 	w := walker{scanner: scanner{b: line}}
 	for w.next(&m) {
@@ -154,9 +153,6 @@ func (r *Record) Labels() (labels []string) {
 // Bytes is the line without its end (LF or CR LF) and without a byte order
 // mark. It must not be changed.
 func (r *Record) Bytes() []byte { return r.line }
-
-// Line is the 1-based number of the line.
-func (r *Record) Line() int { return r.number }
 
 func isEnd(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)

@@ -79,7 +79,7 @@ func depOf(object []byte) (Dep, bool) {
 	if object[0] != '{' {
 		return Dep{}, false
 	}
-	row, bad := parseRecord(object, 0)
+	row, bad := parseRecord(object)
 	if bad != nil {
 		return Dep{}, false
 	}
@@ -94,7 +94,7 @@ func (r *Record) addRow(row Row, now time.Time, st style) *Record {
 	rows := r.elements(Dependencies)
 	colon, comma := r.spacing()
 	if len(rows) > 0 {
-		if like, bad := parseRecord(rows[0].of(r.line), 0); bad == nil && len(like.members) > 0 {
+		if like, bad := parseRecord(rows[0].of(r.line)); bad == nil && len(like.members) > 0 {
 			colon, comma = like.spacing()
 		}
 	}

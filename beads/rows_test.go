@@ -136,7 +136,7 @@ func FuzzDeps(f *testing.F) {
 		f.Add(c.line, c.row.On, c.row.Type, c.row.By)
 	}
 	f.Fuzz(func(t *testing.T, line, on, kind, by string) {
-		r, bad := parseRecord([]byte(line), 1)
+		r, bad := parseRecord([]byte(line))
 		if bad != nil || strings.Contains(line, "\n") {
 			return
 		}

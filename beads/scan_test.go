@@ -65,7 +65,7 @@ var scanCases = []struct {
 func TestScan(t *testing.T) {
 	for _, c := range scanCases {
 		t.Run(brief([]byte(c.line)), func(t *testing.T) {
-			_, bad := parseRecord([]byte(c.line), 1)
+			_, bad := parseRecord([]byte(c.line))
 			column := 0
 			if bad != nil {
 				column = bad.offset + 1
@@ -82,7 +82,7 @@ func TestScan(t *testing.T) {
 func checkValidity(t *testing.T, line []byte) {
 	t.Helper()
 	want := json.Valid(line) && bytes.HasPrefix(bytes.TrimLeft(line, " \t\r\n"), []byte("{"))
-	r, bad := parseRecord(line, 1)
+	r, bad := parseRecord(line)
 	if got := bad == nil; got != want {
 		t.Fatalf("sound: %v (%+v), encoding/json says %v: %q", got, bad, want, line)
 	}

@@ -149,7 +149,7 @@ func (r *Record) splice(at span, with []byte) *Record {
 	line = append(line, r.line[:at.start]...)
 	line = append(line, with...)
 	line = append(line, r.line[at.end:]...)
-	next, err := parseRecord(line, r.number)
+	next, err := parseRecord(line)
 	if err != nil {
 		panic("beads: a splice broke the line: " + err.message)
 	}

@@ -103,7 +103,7 @@ var withCases = []struct {
 
 func mustParse(t testing.TB, line string) *Record {
 	t.Helper()
-	r, bad := parseRecord([]byte(line), 1)
+	r, bad := parseRecord([]byte(line))
 	if bad != nil {
 		t.Fatalf("%+v: %s", bad, line)
 	}
@@ -218,7 +218,7 @@ func FuzzSet(f *testing.F) {
 		f.Add(c.line, i, c.text)
 	}
 	f.Fuzz(func(t *testing.T, line string, which int, text string) {
-		r, bad := parseRecord([]byte(line), 1)
+		r, bad := parseRecord([]byte(line))
 		if bad != nil || strings.Contains(line, "\n") {
 			return
 		}
@@ -285,7 +285,7 @@ func FuzzSetSame(f *testing.F) {
 		f.Add(c.line)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
-		r, bad := parseRecord([]byte(line), 1)
+		r, bad := parseRecord([]byte(line))
 		if bad != nil {
 			return
 		}
