@@ -114,49 +114,62 @@ func (h *contentHash) add(block uint64, size int) {
 	}
 }
 
+func (h *contentHash) equal(o *contentHash) bool {
+	return h.size == o.size && h.sum.Sum64() == o.sum.Sum64()
+}
+
 // hashed is what the hash keeps of one block.
 type hashed struct {
 	hash uint64
 	size int
-	last bool
 }
 
 // hashAll hashes a file that had so many bytes when last asked, and what was
 // appended since.
 func hashAll(seed maphash.Seed, from io.ReaderAt, size int64) (*contentHash, error) {
 	h := newContentHash(seed)
-	hasher := func() func(n int) (hashed, error) {
-		r := blockReader{from: from}
-		return func(n int) (hashed, error) {
-			b, err := r.read(n)
-			return hashed{h.block(b.data), len(b.data), b.last}, err
-		}
-	}
-	blocks := make([]hashed, blocksOf(size))
-	err := share(len(blocks), func() func(n int) error {
-		hash := hasher()
-		return func(n int) (err error) {
-			blocks[n], err = hash(n)
-			return err
-		}
+	blocks, err := eachBlock(from, size, func() func(block) hashed {
+		return func(b block) hashed { return hashed{h.block(b.data), len(b.data)} }
 	})
 	if err != nil {
 		return nil, err
 	}
-	hash := hasher()
-	for n := 0; ; n++ {
-		if n == len(blocks) {
-			b, err := hash(n)
-			if err != nil {
-				return nil, err
+	for _, b := range blocks {
+		h.add(b.hash, b.size)
+	}
+	return h, nil
+}
+
+// eachBlock makes something of every block of a file, on all cores, and gives
+// it in file order; maker gives each goroutine its own way to make it. Of a file
+// that had so many bytes when last asked it reads what was appended since too,
+// and leaves out what comes after a block that was the last when it was read.
+func eachBlock[T any](from io.ReaderAt, size int64, maker func() func(block) T) ([]T, error) {
+	made, last := make([]T, blocksOf(size)), make([]bool, blocksOf(size))
+	worker := func() func(n int) error {
+		r, of := blockReader{from: from}, maker()
+		return func(n int) error {
+			b, err := r.read(n)
+			if err == nil {
+				made[n], last[n] = of(b), b.last
 			}
-			blocks = append(blocks, b)
-		}
-		h.add(blocks[n].hash, blocks[n].size)
-		if blocks[n].last {
-			return h, nil
+			return err
 		}
 	}
+	if err := share(len(made), worker); err != nil {
+		return nil, err
+	}
+	if end := slices.Index(last, true); end >= 0 {
+		return made[:end+1], nil
+	}
+	more := worker()
+	for n := len(made); !last[n-1]; n++ {
+		made, last = append(made, *new(T)), append(last, false)
+		if err := more(n); err != nil {
+			return nil, err
+		}
+	}
+	return made, nil
 }
 
 // share has goroutines, one for each processor, do the numbers below n between
@@ -179,8 +192,4 @@ func share(n int, worker func() func(i int) error) error {
 	}
 	group.Wait()
 	return cmp.Or(errs...)
-}
-
-func (h *contentHash) equal(o *contentHash) bool {
-	return h.size == o.size && h.sum.Sum64() == o.sum.Sum64()
 }

@@ -94,7 +94,6 @@ func indexOf(key []byte) int {
 type indexer struct {
 	file    *File
 	seed    maphash.Seed
-	blocks  blockReader
 	issues  []Issue
 	deps    []Dep
 	texts   *strings.Builder
@@ -104,7 +103,7 @@ type indexer struct {
 }
 
 func newIndexer(f *File, seed maphash.Seed) *indexer {
-	return &indexer{file: f, seed: seed, blocks: blockReader{from: f.disk}, texts: &strings.Builder{}, words: map[string]string{}}
+	return &indexer{file: f, seed: seed, texts: &strings.Builder{}, words: map[string]string{}}
 }
 
 // issue reads one line. It gives neither an issue nor a problem for a line

@@ -73,7 +73,6 @@ type part struct {
 	lines    int // newlines
 	size     int // bytes
 	hash     uint64
-	last     bool
 }
 
 // load indexes the file block by block, on all cores. The outcome does not
@@ -83,49 +82,18 @@ func (f *File) load() error {
 	if err != nil {
 		return err
 	}
-	parts := make([]part, blocksOf(info.Size()))
 	seed := maphash.MakeSeed()
-	err = share(len(parts), func() func(n int) error {
-		x := newIndexer(f, seed)
-		return func(n int) (err error) {
-			parts[n], err = x.part(n)
-			return err
-		}
-	})
+	parts, err := eachBlock(f.disk, info.Size(), func() func(block) part { return newIndexer(f, seed).part })
 	if err != nil {
-		return err
-	}
-	if parts, err = f.grown(parts, seed); err != nil {
 		return err
 	}
 	f.assemble(parts, seed)
 	return nil
 }
 
-// grown adds what was appended to the file since its size was asked for, and
-// leaves out what comes after a block that was its last when it was read.
-func (f *File) grown(parts []part, seed maphash.Seed) ([]part, error) {
-	if end := slices.IndexFunc(parts, func(p part) bool { return p.last }); end >= 0 {
-		return parts[:end+1], nil
-	}
-	x := newIndexer(f, seed)
-	for !parts[len(parts)-1].last {
-		p, err := x.part(len(parts))
-		if err != nil {
-			return nil, err
-		}
-		parts = append(parts, p)
-	}
-	return parts, nil
-}
-
-// part reads a block and indexes its lines.
-func (x *indexer) part(n int) (part, error) {
-	b, err := x.blocks.read(n)
-	if err != nil {
-		return part{}, err
-	}
-	p := part{size: len(b.data), last: b.last}
+// part indexes the lines of a block.
+func (x *indexer) part(b block) part {
+	p := part{size: len(b.data)}
 	if x.file.hash != nil {
 		p.hash = x.file.hash.block(b.data)
 	}
@@ -144,7 +112,7 @@ func (x *indexer) part(n int) (part, error) {
 		data = data[n:]
 		off += int64(n)
 	}
-	return p, nil
+	return p
 }
 
 func (x *indexer) line(p *part, line []byte, off int64, cut bool) {

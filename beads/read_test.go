@@ -280,12 +280,7 @@ func TestReadGrown(t *testing.T) {
 	f := mustReadToEdit(t, s)
 	seed := maphash.MakeSeed()
 	f.hash = newContentHash(seed)
-	x := newIndexer(f, seed)
-	first, err := x.part(0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	parts, err := f.grown([]part{first}, seed)
+	parts, err := eachBlock(f.disk, 0, func() func(block) part { return newIndexer(f, seed).part })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -294,15 +289,15 @@ func TestReadGrown(t *testing.T) {
 	if f.Len() != 1000 {
 		t.Errorf("%d issues", f.Len())
 	}
-	for _, size := range []int{0, blockSize, len(data)} {
+	for _, size := range []int{0, blockSize, len(data), 3 * len(data)} { // the last one became shorter since
 		h, err := hashAll(seed, bytes.NewReader(data), int64(size))
 		if err != nil || !h.equal(f.hash) {
 			t.Errorf("%d of %d bytes there at first: the same hash: %v, %v", size, len(data), h.equal(f.hash), err)
 		}
 	}
-	parts[1].last = true
-	if parts, err = f.grown(parts, seed); err != nil || len(parts) != 2 {
-		t.Errorf("%d parts up to the last, %v", len(parts), err)
+	all, err := eachBlock(f.disk, int64(3*len(data)), func() func(block) int64 { return func(b block) int64 { return b.off } })
+	if err != nil || len(all) != len(parts) {
+		t.Errorf("%d blocks up to the last, want %d; %v", len(all), len(parts), err)
 	}
 }
 
@@ -318,15 +313,15 @@ func TestReadWhileWritten(t *testing.T) {
 	f.hash = newContentHash(seed)
 	var parts []part
 	for n := range blocksOf(int64(len(before))) {
-		x := newIndexer(f, seed)
-		if x.blocks.from = bytes.NewReader(after); n == 0 {
-			x.blocks.from = bytes.NewReader(before)
+		r := blockReader{from: bytes.NewReader(after)}
+		if n == 0 {
+			r.from = bytes.NewReader(before)
 		}
-		p, err := x.part(n)
+		b, err := r.read(n)
 		if err != nil {
 			t.Fatal(err)
 		}
-		parts = append(parts, p)
+		parts = append(parts, newIndexer(f, seed).part(b))
 	}
 	f.assemble(parts, seed)
 	for _, data := range [][]byte{before, after} {
