@@ -172,9 +172,9 @@ func eachBlock[T any](from io.ReaderAt, size int64, maker func() func(block) T) 
 	return made, nil
 }
 
-// share has goroutines, one for each processor, do the numbers below n between
-// them; worker gives each its own way to do one. After an error no further one
-// is begun.
+// share has goroutines, one for each processor and at most eight, do the
+// numbers below n between them; worker gives each its own way to do one. After
+// an error no further one is begun.
 func share(n int, worker func() func(i int) error) error {
 	errs := make([]error, min(runtime.GOMAXPROCS(0), n, 8))
 	var next atomic.Int64
