@@ -102,34 +102,39 @@ func (w *writer) replace(ctx context.Context, tx *Tx) error {
 	if err != nil {
 		return w.failed("cannot make a file beside it", err)
 	}
-	name := temp.Name()
-	err = w.fill(temp, tx)
-	if e := temp.Close(); err == nil && e != nil {
-		err = w.failed("cannot write its replacement", e)
-	}
-	seen, e := os.Stat(w.target)
-	if err == nil && e != nil {
-		err = errChanged
-	}
-	if err == nil {
-		err = w.compare(w.target, tx.file)
-	}
-	if err == nil {
-		err = ctx.Err()
-	}
-	if err == nil {
-		err = tx.file.Close()
-	}
+	seen, err := w.prepare(ctx, temp, tx)
 	if err != nil {
-		return w.discard(name, err)
+		return w.discard(temp.Name(), err)
 	}
-	if err := w.put(name, seen, tx.file); err != nil {
+	if err := w.put(temp.Name(), seen, tx.file); err != nil {
 		return err
 	}
 	if err := w.disk.syncDir(filepath.Dir(w.target)); err != nil {
 		return w.failed("was replaced, but may not outlast a crash", err)
 	}
 	return nil
+}
+
+// prepare fills the replacement, and then sees whether the store is still what
+// was read: that is the file to be replaced.
+func (w *writer) prepare(ctx context.Context, temp tempFile, tx *Tx) (seen os.FileInfo, err error) {
+	err = w.fill(temp, tx)
+	if e := temp.Close(); err == nil && e != nil {
+		err = w.failed("cannot write its replacement", e)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if seen, err = os.Stat(w.target); err != nil {
+		return nil, errChanged
+	}
+	if err := w.compare(w.target, tx.file); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return seen, tx.file.Close()
 }
 
 // discard removes a replacement that err keeps from its place.
