@@ -2,7 +2,14 @@ package beads
 
 import "fmt"
 
-const statusClosed = "closed"
+const (
+	statusClosed    = "closed"
+	statusTombstone = "tombstone" // deleted: the line says that there was an issue
+)
+
+// Over tells whether nobody will work any more on an issue of that status:
+// it is closed, or deleted.
+func Over(status string) bool { return status == statusClosed || status == statusTombstone }
 
 // MarkClosed closes an issue: status, close_reason, closed_at and updated_at
 // together, the two times being the same. It is the one way to close: Set and

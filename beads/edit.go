@@ -133,7 +133,7 @@ func (tx *Tx) issue(id string) (*Issue, error) {
 			Path: tx.file.store.Path, Line: lines[1], Reason: fmt.Sprintf("id %q stands on line %d already", is.ID, lines[0]),
 			Hint: "keep one of the lines; stig check lists them all"}
 	}
-	if is.Status == "tombstone" {
+	if is.Status == statusTombstone {
 		return nil, &RefusedError{
 			Path: tx.file.store.Path, Line: is.Line, Reason: is.ID + " was deleted (status tombstone)",
 			Hint: "write to another issue"}

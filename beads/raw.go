@@ -2,6 +2,7 @@ package beads
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -36,6 +37,27 @@ func (r *Record) Elements(k Key) (elements [][]byte) {
 		elements = append(elements, v.of(r.line))
 	}
 	return elements
+}
+
+// Meaning is a value in the one spelling of encoding/json, so that values which
+// mean the same are equal; "" for null, "", [] and {}, which are as good as
+// none. What cannot be decoded is its own meaning.
+func Meaning(raw []byte) string {
+	switch string(raw) {
+	case "", "null", `""`, "[]", "{}":
+		return ""
+	}
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	var value any
+	if decoder.Decode(&value) != nil {
+		return string(raw)
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		return string(raw)
+	}
+	return string(text)
 }
 
 // Put gives the record with a key set to a text ("" removes it) and nothing

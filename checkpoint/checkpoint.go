@@ -168,16 +168,13 @@ func Apply(id string, d *notes.Doc, u Update, rules Rules) (*notes.Doc, *Report,
 		return nil, nil, err
 	}
 	after := signals.Read(result, rules.Schema)
-	if _, has := signals.LastEstimate(result); !has && !u.NoContext && underWay(after.Value(signals.Progress)) {
+	if _, has := signals.LastEstimate(result); !has && !u.NoContext && signals.UnderWay(after.Value(signals.Progress)) {
 		return nil, nil, &MissingEstimateError{ID: id, Progress: after.Value(signals.Progress)}
 	}
 	r.Alerts = append(r.Alerts, alerts(before, after)...)
 	r.warnOfConfidence(before, after)
 	return result, r, nil
 }
-
-// underWay tells whether somebody who takes the work over needs to be told how far it is.
-func underWay(progress string) bool { return progress == "implementing" || progress == "blocked" }
 
 func (r *Report) writeSignals(d *notes.Doc, u Update, rules Rules) (*notes.Doc, error) {
 	set := make(map[signals.Signal]string, len(u.Signals)+1)

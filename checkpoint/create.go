@@ -140,7 +140,7 @@ func (d Draft) table(rules Rules) (string, error) {
 // issue resolves a draft against the store that it goes into.
 func (d Draft) issue(f *beads.File, rules Rules) (beads.New, error) {
 	n := beads.New{
-		Title: d.Title, Description: d.Description, AcceptanceCriteria: d.Acceptance, Status: "open",
+		Title: d.Title, Description: d.Description, AcceptanceCriteria: d.Acceptance, Status: statusOpen,
 		Type: d.Type, Assignee: d.Assignee, Priority: d.Priority, Labels: distinct(d.Labels), By: d.By,
 	}
 	var err error
@@ -149,7 +149,7 @@ func (d Draft) issue(f *beads.File, rules Rules) (beads.New, error) {
 		if err != nil {
 			return n, err
 		}
-		if parent.Status == "closed" || parent.Status == "tombstone" {
+		if beads.Over(parent.Status) {
 			return n, &DraftError{fmt.Sprintf("%s: is over (status %s) and gets no more children", parent.ID, parent.Status), "name another --parent"}
 		}
 		if n.ID, err = f.ChildID(parent.ID); err != nil {

@@ -104,9 +104,7 @@ func countedOf(issues Issues) []bool {
 func (g *Graph) counts(i int) bool { return g.counted[i] }
 
 // Closed tells whether an issue is over: closed or a tombstone.
-func (g *Graph) Closed(i int) bool { return over(g.issues.At(i).Status) }
-
-func over(status string) bool { return status == "closed" || status == "tombstone" }
+func (g *Graph) Closed(i int) bool { return beads.Over(g.issues.At(i).Status) }
 
 // Incoming is a dependency row that points at an issue.
 type Incoming struct {
@@ -136,7 +134,7 @@ func AllIncoming(issues Issues, i int) []Incoming {
 // are notices, not work.
 func (g *Graph) holds(i int) bool {
 	issue := g.issues.At(i)
-	return !over(issue.Status) && issue.Status != "pinned" && !issue.Pinned
+	return !beads.Over(issue.Status) && issue.Status != "pinned" && !issue.Pinned
 }
 
 // Outstanding tells whether an issue is work that is left to do: neither

@@ -2,7 +2,6 @@ package diff
 
 import (
 	"bytes"
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -144,52 +143,20 @@ func (p *pair) keys() {
 		}
 		was, is := p.before.Raw(k), p.after.Raw(k)
 		switch {
-		case sameValue(was, is):
-		case blank(is):
+		case bytes.Equal(was, is) || beads.Meaning(was) == beads.Meaning(is):
+		case beads.Meaning(is) == "":
 			p.vanished(Key, string(k), shown(p.before, k))
-		case blank(was):
+		case beads.Meaning(was) == "":
 			p.added(Key, string(k))
 		default:
 			p.changed(Key, string(k), shown(p.before, k), shown(p.after, k))
 		}
 	}
 	for _, k := range p.after.Keys() {
-		if !slices.Contains(elsewhere, k) && p.before.Raw(k) == nil && !blank(p.after.Raw(k)) {
+		if !slices.Contains(elsewhere, k) && p.before.Raw(k) == nil && beads.Meaning(p.after.Raw(k)) != "" {
 			p.added(Key, string(k))
 		}
 	}
-}
-
-// blank tells whether a value is as good as none.
-func blank(raw []byte) bool {
-	switch string(raw) {
-	case "", "null", `""`, "[]", "{}":
-		return true
-	}
-	return false
-}
-
-// sameValue compares what values mean.
-func sameValue(a, b []byte) bool {
-	if bytes.Equal(a, b) || blank(a) && blank(b) {
-		return true
-	}
-	return !blank(a) && !blank(b) && plain(a) == plain(b)
-}
-
-// plain is a value spelled in the one way of encoding/json.
-func plain(raw []byte) string {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	var value any
-	if d.Decode(&value) != nil {
-		return string(raw)
-	}
-	text, err := json.Marshal(value)
-	if err != nil {
-		return string(raw)
-	}
-	return string(text)
 }
 
 // shown is a value as text: of a string what it means.

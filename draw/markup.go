@@ -3,18 +3,20 @@ package draw
 import (
 	"fmt"
 	"strings"
+
+	"stig/signals"
 )
 
-// fills are the colours of the cynefin domains, light enough for dark text.
+// fill is the colour of a cynefin domain, light enough for dark text.
 func fill(cynefin string) string {
 	switch cynefin {
-	case "clear":
+	case signals.CynefinClear:
 		return "#d6f0da"
-	case "complicated":
+	case signals.CynefinComplicated:
 		return "#d9e7fb"
-	case "complex":
+	case signals.CynefinComplex:
 		return "#fde7ba"
-	case "chaotic":
+	case signals.CynefinChaotic:
 		return "#fbcfcf"
 	}
 	return "#eceff2"

@@ -48,9 +48,6 @@ type Edge struct {
 	Ring bool `json:"ring"` // without the edges so marked nothing would wait for itself
 }
 
-// over tells whether an issue is closed or deleted.
-func over(status string) bool { return status == "closed" || status == "tombstone" }
-
 // blockers lists what an issue has rows for that make it wait.
 func blockers(f *beads.File, i int) (list []int) {
 	for _, dep := range f.At(i).Deps {

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"html"
 	"strings"
+
+	"stig/beads"
+	"stig/signals"
 )
 
 const (
@@ -101,7 +104,7 @@ func (p *Picture) writeBox(b *strings.Builder, n int, at box) {
 	fmt.Fprintf(b, "<g><title>%s</title>\n", escaped(tip))
 	text, radius := ink, 6
 	opacity := "1"
-	if over(node.Status) {
+	if beads.Over(node.Status) {
 		text, opacity = paleInk, "0.45"
 	}
 	fmt.Fprintf(b, `<rect x="%d" y="%d" width="%d" height="%d" rx="%d" fill="%s"/>`+"\n", at.x, at.y, at.w, at.h, radius, paper)
@@ -116,7 +119,7 @@ func (p *Picture) writeBox(b *strings.Builder, n int, at box) {
 	}
 	fmt.Fprintf(b, `<text x="%d" y="%d" font-size="11" font-weight="600" fill="%s">%s</text>`+"\n", at.x+10, at.y+17, text, escaped(fitEnd(id, 12, room)))
 	corner := fmt.Sprintf("P%d", node.Priority)
-	if over(node.Status) {
+	if beads.Over(node.Status) {
 		corner = "✓"
 	}
 	fmt.Fprintf(b, `<text x="%d" y="%d" font-size="10" text-anchor="end" fill="%s">%s</text>`+"\n", at.x+at.w-9, at.y+17, paleInk, corner)
@@ -160,7 +163,7 @@ func (p *Picture) legend(width, y int) (string, int) {
 			fmt.Fprintf(&b, `<rect x="%d" y="%d" width="24" height="14" rx="3" fill="%s" %s/>`+"\n", x+1, y+1, colour, e.svg())
 		}
 	}
-	for _, domain := range []string{"clear", "complicated", "complex", "chaotic"} {
+	for _, domain := range signals.Cynefin.Domain() {
 		next(swatch(fill(domain), border{"#b4bcc6", "1", "", ""}), domain)
 	}
 	for _, s := range []struct{ status, words string }{

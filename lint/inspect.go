@@ -133,4 +133,4 @@ func (s *subject) add(rule string, line, column int, message, hint string) {
 func (s *subject) closed() bool { return s.issue.Status == "closed" }
 
 // over tells whether nobody will work on the issue any more.
-func (s *subject) over() bool { return s.closed() || s.issue.Status == "tombstone" }
+func (s *subject) over() bool { return beads.Over(s.issue.Status) }

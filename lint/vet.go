@@ -78,7 +78,7 @@ func escalation(s *subject) {
 // estimate asks for a state estimate where somebody may take the work over.
 func estimate(s *subject) {
 	progress := s.table.Value(signals.Progress)
-	if s.issue.Status == "closed" || progress != signals.ProgressImplementing && progress != signals.ProgressBlocked {
+	if s.closed() || !signals.UnderWay(progress) {
 		return
 	}
 	if _, has := signals.LastEstimate(s.doc); has {

@@ -2,7 +2,6 @@ package merge
 
 import (
 	"bytes"
-	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -179,10 +178,7 @@ func (v versions) winner() *beads.Record {
 	return shut
 }
 
-func closed(r *beads.Record) bool {
-	status := r.Text(beads.Status)
-	return status == "closed" || status == "tombstone"
-}
+func closed(r *beads.Record) bool { return beads.Over(r.Text(beads.Status)) }
 
 func sameState(a, b *beads.Record) bool {
 	for _, k := range state {
@@ -193,32 +189,14 @@ func sameState(a, b *beads.Record) bool {
 	return true
 }
 
-// equal compares what two values mean: null, "", [] and {} are as good as none.
-// Values that cannot be read without loss are compared as bytes.
+// equal compares what two values mean. Values that cannot be read without loss
+// are compared as bytes.
 func equal(a, b []byte) bool {
 	if bytes.Equal(a, b) {
 		return true
 	}
-	x, y := meaning(a), meaning(b)
+	x, y := beads.Meaning(a), beads.Meaning(b)
 	return x == y && !strings.ContainsRune(x, utf8.RuneError)
-}
-
-func meaning(raw []byte) string {
-	switch string(raw) {
-	case "", "null", `""`, "[]", "{}":
-		return ""
-	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	var decoded any
-	if d.Decode(&decoded) != nil {
-		return string(raw)
-	}
-	text, err := json.Marshal(decoded)
-	if err != nil {
-		return string(raw)
-	}
-	return string(text)
 }
 
 // stamp is the updated_at of a version, the zero time where it has none.

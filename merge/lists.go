@@ -48,7 +48,7 @@ func (v versions) putList(result *beads.Record, k beads.Key) (*beads.Record, err
 
 func elements(r *beads.Record, k beads.Key) (list []element) {
 	for _, raw := range r.Elements(k) {
-		e := element{raw: raw, name: meaning(raw)}
+		e := element{raw: raw, name: beads.Meaning(raw)}
 		if member, err := beads.ParseRecord(raw); err == nil {
 			e.date = member.Text(beads.CreatedAt)
 			switch k {

@@ -199,7 +199,7 @@ func TestIndependentEdits(t *testing.T) {
 func sameStores(t *testing.T, a, b string) bool {
 	t.Helper()
 	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
-	return slices.EqualFunc(x, y, func(a, b string) bool { return meaning([]byte(a)) == meaning([]byte(b)) })
+	return slices.EqualFunc(x, y, func(a, b string) bool { return beads.Meaning([]byte(a)) == beads.Meaning([]byte(b)) })
 }
 
 // describe is a line with these notes.

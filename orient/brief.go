@@ -288,8 +288,8 @@ func (b *Briefing) argv(flags ...string) []string {
 // if nobody did, then how work on it ends.
 func (b *Briefing) next(ready bool) []Step {
 	id := b.Issue.ID
-	if b.Issue.Status == "closed" || b.Issue.Status == "tombstone" {
-		return []Step{{Why: "see what it left", Argv: []string{"stig", "show", id, "--notes"}}}
+	if beads.Over(b.Issue.Status) {
+		return []Step{b.Issue.left()}
 	}
 	var steps []Step
 	if len(b.OpenBlockers) > 0 || b.Escalation.Question != "" {
@@ -309,6 +309,11 @@ func (b *Briefing) next(ready bool) []Step {
 		},
 		b.closing(),
 	)
+}
+
+// left shows what an issue that is over left to others.
+func (i Issue) left() Step {
+	return Step{Why: "see what it left", Argv: []string{"stig", "show", i.ID, "--notes"}}
 }
 
 // closing is how the issue is closed. Criteria that ask for nothing to be run

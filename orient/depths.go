@@ -138,9 +138,9 @@ func (d Dependency) doubts() []Item {
 // on by everyone, so it must have been verified together with its users.
 func (d Dependency) weak() bool {
 	switch d.Confidence {
-	case "undemonstrated", "finding-recorded", "prototype", "regressed":
+	case signals.ConfidenceUndemonstrated, signals.ConfidenceFindingRecorded, signals.ConfidencePrototype, signals.ConfidenceRegressed:
 		return true
-	case "locally-verified":
+	case signals.ConfidenceLocallyVerified:
 		return slices.Contains(d.labels, "interface")
 	}
 	return false
@@ -192,5 +192,5 @@ func listItems(text string) []string {
 
 func firstParagraph(text string) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n\n")
-	return strings.Join(strings.Fields(first), " ")
+	return oneLine(first)
 }

@@ -83,8 +83,8 @@ func (r *Review) surprise() Surprise {
 func (r *Review) next() []Step {
 	id := r.Issue.ID
 	switch {
-	case r.Issue.Status == "closed" || r.Issue.Status == "tombstone":
-		return []Step{{Why: "see what it left", Argv: []string{"stig", "show", id, "--notes"}}}
+	case beads.Over(r.Issue.Status):
+		return []Step{r.Issue.left()}
 	case len(r.OpenBlockers) > 0:
 		return []Step{{Why: "not all it waits for is closed; see how the first stands", Argv: []string{"stig", "orient", r.OpenBlockers[0].ID}}}
 	case r.Surprise.Over:

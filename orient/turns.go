@@ -138,7 +138,7 @@ func (p *past) turns(c gate.Change) (turns []Turn) {
 
 // turn lists what turned from one version of an issue to the next.
 func (s standing) turn(is standing, at time.Time) (turns []Turn) {
-	if s.status == "closed" && is.status != "closed" && is.status != "tombstone" {
+	if s.status == "closed" && !beads.Over(is.status) {
 		turns = append(turns, Turn{is.id, Reopened, at, s.status, is.status})
 	}
 	if s.signalled && is.signalled && s.cynefin != is.cynefin {

@@ -39,6 +39,12 @@ type label struct {
 	text *string
 }
 
+// UnderWay tells whether work of that progress needs a state estimate: whoever
+// takes it over has to be told how far it is.
+func UnderWay(progress string) bool {
+	return progress == ProgressImplementing || progress == ProgressBlocked
+}
+
 // EstimateForm is an estimate to be filled in: its labels, without texts.
 func EstimateForm() string {
 	var form []string
