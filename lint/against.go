@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"stig/beads"
@@ -158,9 +157,4 @@ func opening(text string) string {
 		words = string([]rune(words)[:most-1]) + "…"
 	}
 	return strconv.Quote(words)
-}
-
-func isDay(text string) bool {
-	_, err := time.Parse(time.DateOnly, text)
-	return err == nil
 }

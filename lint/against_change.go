@@ -132,7 +132,7 @@ func (c *change) backwards() {
 			c.add(RuleBackwards, line, column,
 				fmt.Sprintf("%s: %s → %s since %s, unexplained", s, was, is, c.since),
 				fmt.Sprintf("type stig checkpoint %s --done … --learned … with the reason", c.issue.ID))
-		case isDay(before) && isDay(after) && after < before:
+		case signals.IsDate(before) && signals.IsDate(after) && after < before:
 			c.add(RuleBackwards, line, column,
 				fmt.Sprintf("%s: is of %s, and was of %s at %s", s, after, before, c.since),
 				fmt.Sprintf("see in stig trajectory %s whether an old table was written over a newer one", c.issue.ID))
@@ -152,7 +152,7 @@ func retreats(s signals.Signal, was, is string) bool {
 	case signals.Confidence:
 		return signals.Weaker(is, was) < 0
 	case signals.EvidenceFreshness:
-		return isDay(was) && (!isDay(is) || is < was)
+		return signals.IsDate(was) && (!signals.IsDate(is) || is < was)
 	case signals.Escalation:
 		return is == signals.EscalationNone && was != is
 	}
@@ -163,15 +163,15 @@ func retreats(s signals.Signal, was, is string) bool {
 // is not before the last one of the signals.
 func (c *change) explained() bool {
 	estimate, has := signals.LastEstimate(c.doc)
-	if !has || !isDay(estimate.Date) {
+	if !has || !signals.IsDate(estimate.Date) {
 		return false
 	}
 	was, had := signals.LastEstimate(c.wasDoc)
-	if had && was.Date == estimate.Date && was.Body == estimate.Body || had && isDay(was.Date) && estimate.Date < was.Date {
+	if had && was.Date == estimate.Date && was.Body == estimate.Body || had && signals.IsDate(was.Date) && estimate.Date < was.Date {
 		return false
 	}
 	for _, s := range signals.All() {
-		if c.was.Raw(s) != c.table.Raw(s) && isDay(c.table.Updated(s)) && c.table.Updated(s) > estimate.Date {
+		if c.was.Raw(s) != c.table.Raw(s) && signals.IsDate(c.table.Updated(s)) && c.table.Updated(s) > estimate.Date {
 			return false
 		}
 	}
@@ -183,7 +183,7 @@ func (c *change) explained() bool {
 func (c *change) promoted() {
 	was, is := c.was.Value(signals.Confidence), c.table.Value(signals.Confidence)
 	freshness := c.table.Value(signals.EvidenceFreshness)
-	if signals.Weaker(was, is) >= 0 || freshness != c.was.Value(signals.EvidenceFreshness) || isDay(c.table.Updated(signals.Confidence)) {
+	if signals.Weaker(was, is) >= 0 || freshness != c.was.Value(signals.EvidenceFreshness) || signals.IsDate(c.table.Updated(signals.Confidence)) {
 		return
 	}
 	line, column := c.table.Place(signals.Confidence)

@@ -11,15 +11,15 @@ import (
 // unfounded finds confidence that is of a later day than the evidence for it.
 func unfounded(s *subject) {
 	said, level := s.table.Updated(signals.Confidence), s.table.Value(signals.Confidence)
-	if signals.Weaker(level, signals.Confidence.Default()) <= 0 || !isDay(said) {
+	if signals.Weaker(level, signals.Confidence.Default()) <= 0 || !signals.IsDate(said) {
 		return
 	}
 	seen := s.table.Value(signals.EvidenceFreshness)
-	if isDay(seen) && seen >= said {
+	if signals.IsDate(seen) && seen >= said {
 		return
 	}
 	message := fmt.Sprintf("confidence %s of %s, with evidence of %s", level, said, seen)
-	if !isDay(seen) {
+	if !signals.IsDate(seen) {
 		message = fmt.Sprintf("confidence %s of %s, without a day of its evidence", level, said)
 	}
 	line, column := s.table.Place(signals.Confidence)

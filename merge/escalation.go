@@ -10,69 +10,24 @@ import (
 	"stig/signals"
 )
 
-// part is a question or an answer as it is written. One without a date has
-// that of the part before it, so that they stay together.
-type part struct {
-	date, text string
-	answers    bool
-}
-
-func partsOf(body string) (list []part) {
-	headings := slices.DeleteFunc(notes.Parts(body), func(p notes.Part) bool { return p.Level > 2 })
-	add := func(date, text, heading string) {
-		if text = strings.TrimSpace(text); text != "" {
-			answers := strings.HasPrefix(strings.ToLower(heading), "resolved")
-			list = append(list, part{date, text, answers})
-		}
-	}
-	first := len(body)
-	if len(headings) > 0 {
-		first = headings[0].Start
-	}
-	add("", body[:first], "")
-	date := ""
-	for i, h := range headings {
-		end := len(body)
-		if i+1 < len(headings) {
-			end = headings[i+1].Start
-		}
-		if found := dateIn(h.Heading); found != "" {
-			date = found
-		}
-		add(date, body[h.Start:end], h.Heading)
-	}
-	return list
-}
-
-// dateIn is the first date in a heading.
-func dateIn(heading string) string {
-	const size = len("2006-01-02")
-	for i := 0; i+size <= len(heading); i++ {
-		if isDate(heading[i : i+size]) {
-			return heading[i : i+size]
-		}
-	}
-	return ""
-}
-
 // unseen says which question of one side the union has before an answer of the
 // other side, which counts as an answer to it and was none.
 func unseen(ours, theirs string) string {
-	o, t := partsOf(ours), partsOf(theirs)
+	o, t := signals.Passages(ours), signals.Passages(theirs)
 	sides := map[string]int{} // 1 only ours, 2 only theirs, 3 both
-	for i, list := range [][]part{o, t} {
+	for i, list := range [][]signals.Passage{o, t} {
 		for _, p := range list {
-			sides[p.text] |= 1 << i
+			sides[p.Text] |= 1 << i
 		}
 	}
-	asked := map[int]part{}
-	for _, p := range partsOf(uniteParts(ours, theirs)) {
-		side := sides[p.text]
-		if question, ok := asked[3-side]; p.answers && ok {
-			return fmt.Sprintf("the answer of %s counts for the question of %s too, which it has not seen: ask again if that is still open", p.date, question.date)
+	asked := map[int]signals.Passage{}
+	for _, p := range signals.Passages(uniteParts(ours, theirs)) {
+		side := sides[p.Text]
+		if question, ok := asked[3-side]; p.Answers && ok {
+			return fmt.Sprintf("the answer of %s counts for the question of %s too, which it has not seen: ask again if that is still open", p.Date, question.Date)
 		}
 		switch {
-		case !p.answers:
+		case !p.Answers:
 			asked[side] = p
 		case side == 3:
 			clear(asked)
@@ -86,13 +41,13 @@ func unseen(ours, theirs string) string {
 // uniteParts unites the trails of both sides in the order of their dates, each
 // part once, without changing the order on either side.
 func uniteParts(ours, theirs string) string {
-	o, t := partsOf(ours), partsOf(theirs)
-	shared := func(p part, list []part) bool {
-		return slices.ContainsFunc(list, func(q part) bool { return q.text == p.text })
+	o, t := signals.Passages(ours), signals.Passages(theirs)
+	shared := func(p signals.Passage, list []signals.Passage) bool {
+		return slices.ContainsFunc(list, func(q signals.Passage) bool { return q.Text == p.Text })
 	}
 	var texts []string
-	take := func(list *[]part) {
-		if text := (*list)[0].text; !slices.Contains(texts, text) {
+	take := func(list *[]signals.Passage) {
+		if text := (*list)[0].Text; !slices.Contains(texts, text) {
 			texts = append(texts, text)
 		}
 		*list = (*list)[1:]
@@ -100,7 +55,7 @@ func uniteParts(ours, theirs string) string {
 	for len(o) > 0 && len(t) > 0 {
 		oursWaits, theirsWaits := shared(o[0], t), shared(t[0], o)
 		switch {
-		case o[0].text == t[0].text:
+		case o[0].Text == t[0].Text:
 			take(&o)
 			t = t[1:]
 		case oursWaits && !theirsWaits:
@@ -125,22 +80,22 @@ func uniteParts(ours, theirs string) string {
 // earlier tells whether the first part of a goes before that of b. Of one day
 // the side with an answer goes first: who answered there has not seen the
 // question of the other side.
-func earlier(a, b []part) bool {
-	if a[0].date != b[0].date {
-		return a[0].date < b[0].date
+func earlier(a, b []signals.Passage) bool {
+	if a[0].Date != b[0].Date {
+		return a[0].Date < b[0].Date
 	}
 	if x, y := answeredThatDay(a), answeredThatDay(b); x != y {
 		return x
 	}
-	return a[0].text < b[0].text
+	return a[0].Text < b[0].Text
 }
 
-func answeredThatDay(list []part) bool {
+func answeredThatDay(list []signals.Passage) bool {
 	for _, p := range list {
-		if p.date != list[0].date {
+		if p.Date != list[0].Date {
 			return false
 		}
-		if p.answers {
+		if p.Answers {
 			return true
 		}
 	}
@@ -164,8 +119,8 @@ func (d *documents) settleEscalation(doc *notes.Doc) (*notes.Doc, string) {
 		return doc, ""
 	}
 	cells := map[int]string{1: want}
-	if len(g.table.Header.Cells) > 2 {
-		cells[2] = cmp.Or(d.dateOf(want, trail[len(trail)-1].Date), "—")
+	if g.dated() {
+		cells[2] = cmp.Or(d.dateOf(want, trail[len(trail)-1].Date), signals.NoDate)
 	}
 	result, err := doc.Apply(g.table.SetCells(doc, now.at, cells))
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"stig/notes"
 	"stig/signals"
@@ -38,7 +37,7 @@ func gridOf(doc *notes.Doc) (g grid, reason string) {
 	}
 	for i, r := range g.table.Rows {
 		now := row{at: i, text: doc.Text()[r.Start:r.End], name: r.Text(0), value: r.Text(1)}
-		if date := r.Text(2); isDate(date) {
+		if date := r.Text(2); signals.IsDate(date) {
 			now.date = date
 		}
 		if _, twice := g.row(now.name); twice {
@@ -49,10 +48,8 @@ func gridOf(doc *notes.Doc) (g grid, reason string) {
 	return g, ""
 }
 
-func isDate(text string) bool {
-	_, err := time.Parse(time.DateOnly, text)
-	return err == nil
-}
+// dated tells whether the table has a column for dates.
+func (g *grid) dated() bool { return len(g.table.Header.Cells) > 2 }
 
 func (g *grid) row(name string) (row, bool) {
 	i := slices.IndexFunc(g.rows, func(r row) bool { return r.name == name })
@@ -140,8 +137,8 @@ func (g *grid) missing(base, other grid) (splices []notes.Splice) {
 			at = g.place(s)
 		}
 		cells := []string{o.name, o.value}
-		if len(g.table.Header.Cells) > 2 {
-			cells = append(cells, cmp.Or(o.date, "—"))
+		if g.dated() {
+			cells = append(cells, cmp.Or(o.date, signals.NoDate))
 		}
 		splices = append(splices, g.table.InsertRow(g.doc, at, cells...))
 	}

@@ -2,6 +2,7 @@ package signals
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"stig/notes"
@@ -41,7 +42,7 @@ func Apply(d *notes.Doc, u Update, schema *Schema) (*notes.Doc, []Change, []stri
 	if malformed := d.Malformed(); len(malformed) > 0 {
 		return nil, nil, nil, malformed[0]
 	}
-	if !isDate(u.Today) {
+	if !IsDate(u.Today) {
 		return nil, nil, nil, fmt.Errorf("today must be a date (YYYY-MM-DD); found %q", u.Today)
 	}
 	t := Read(d, schema)
@@ -66,11 +67,8 @@ func Apply(d *notes.Doc, u Update, schema *Schema) (*notes.Doc, []Change, []stri
 func (t *Table) writable() error {
 	var refused []Finding
 	for _, f := range t.findings {
-		newer := f.Rule == RuleVersion && isDecimal(t.Raw(SchemaVersion))
-		for _, rule := range unwritable {
-			newer = newer || f.Rule == rule
-		}
-		if newer {
+		ofAnother := f.Rule == RuleVersion && isDecimal(t.Raw(SchemaVersion))
+		if ofAnother || slices.Contains(unwritable, f.Rule) {
 			refused = append(refused, f)
 		}
 	}
@@ -215,7 +213,7 @@ func (t *Table) place(s Signal) int {
 
 // row is a new row of the table.
 func (p *plan) row(t *Table, s Signal) []string {
-	value, date := s.Default(), noDate
+	value, date := s.Default(), NoDate
 	if p.given[s] {
 		value = p.want[s]
 	}

@@ -51,6 +51,39 @@ func Escalations(d *notes.Doc) []Part {
 	return parts
 }
 
+// Passage is a stretch of an escalation section as it is written: a question,
+// an answer, or what stands before the first of them.
+type Passage struct {
+	Date    string // YYYY-MM-DD; without one that of the passage before, so that they stay together
+	Text    string // with its heading, trimmed, with LF line ends
+	Answers bool
+}
+
+// Passages cuts the body of an escalation section where its parts begin. All of
+// its text is in one of them.
+func Passages(body string) []Passage {
+	body = strings.ReplaceAll(body, "\r\n", "\n")
+	var list []Passage
+	start, heading, date := 0, "", ""
+	add := func(end int) {
+		if found := dateIn(heading); found != "" {
+			date = found
+		}
+		if text := strings.TrimSpace(body[start:end]); text != "" {
+			kind, known := partKind(heading)
+			list = append(list, Passage{date, text, known && !kind.Asks()})
+		}
+	}
+	for _, p := range notes.Parts(body) {
+		if p.Level <= 2 {
+			add(p.Start)
+			start, heading = p.Start, p.Heading
+		}
+	}
+	add(len(body))
+	return list
+}
+
 func partKind(heading string) (PartKind, bool) {
 	for _, kind := range []PartKind{Pending, Improvement, Resolved} {
 		if len(heading) >= len(kind) && strings.EqualFold(heading[:len(kind)], string(kind)) {
@@ -111,7 +144,7 @@ func (e *PartError) Error() string {
 // there is none. It refuses (*PartError) a part that does not read back as
 // itself: nobody answers by asking.
 func AddPart(d *notes.Doc, p Part) (*notes.Doc, error) {
-	p.By, p.Text = strings.Join(strings.Fields(p.By), " "), strings.TrimSpace(p.Text)
+	p.By, p.Text = words(p.By), strings.TrimSpace(p.Text)
 	heading := "## " + string(p.Kind) + " (" + p.Date + ")"
 	if p.By != "" {
 		heading += " by " + p.By
@@ -127,7 +160,7 @@ func AddPart(d *notes.Doc, p Part) (*notes.Doc, error) {
 		case last.By != p.By:
 			return nil, &PartError{Kind: p.Kind, Reason: fmt.Sprintf("cannot be recorded as by %q: it would read as by %q", p.By, last.By),
 				Hint: "give a plain name with --actor NAME"}
-		case last.Kind == p.Kind && strings.Join(strings.Fields(last.Text), " ") == strings.Join(strings.Fields(p.Text), " "):
+		case last.Kind == p.Kind && words(last.Text) == words(p.Text):
 			return after, nil
 		}
 	}

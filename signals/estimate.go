@@ -3,6 +3,7 @@ package signals
 import (
 	"regexp"
 	"strings"
+	"sync"
 
 	"stig/notes"
 )
@@ -144,7 +145,7 @@ func cutHeading(text string) (heading, rest string, ok bool) {
 	return strings.TrimSpace(heading), strings.TrimSpace(rest), true
 }
 
+var day = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b\d{4}-\d{2}-\d{2}\b`) })
+
 // dateIn finds the first date in a heading.
-func dateIn(heading string) string {
-	return regexp.MustCompile(`\b\d{4}-\d{2}-\d{2}\b`).FindString(heading)
-}
+func dateIn(heading string) string { return day().FindString(heading) }

@@ -102,10 +102,8 @@ func readOptions(lines []string) (options, rest []string) {
 	return nil, lines
 }
 
-// words is an option on one line, with one blank between its words.
-func words(option string) string {
-	return strings.Join(strings.Fields(option), " ")
-}
+// words is a text on one line, with one blank between its words.
+func words(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // trimLines drops the blank lines at the end.
 func trimLines(lines []string) []string {

@@ -54,15 +54,15 @@ func Reconcile(d *notes.Doc, schema *Schema) (*notes.Doc, []string, error) {
 type reconciler struct {
 	doc     *notes.Doc
 	tables  []*Table // in the order of the text
-	winners []winner
+	winners []contender
 	removed []notes.Span
 	done    []string
 }
 
-// winner is the row that a name gets.
-type winner struct {
+// contender is a row that a name may get: of those of one name one wins.
+type contender struct {
 	name, value, date string
-	table             int
+	table             int // index in tables
 }
 
 func (r *reconciler) say(format string, args ...any) {
@@ -88,40 +88,35 @@ func (r *reconciler) read(sections []notes.Section, schema *Schema) error {
 
 // rows lists the rows of a table in its order, those of a repeated name once:
 // the last, which counts.
-func (t *Table) rows() []winner {
-	var rows []winner
+func (t *Table) rows() []contender {
+	var rows []contender
 	for _, row := range t.grid.Rows {
-		w := winner{name: row.Text(nameColumn), value: row.Text(valueColumn)}
-		if date := row.Text(dateColumn); t.dated && isDate(date) {
+		w := contender{name: row.Text(nameColumn), value: row.Text(valueColumn)}
+		if date := row.Text(dateColumn); t.dated && IsDate(date) {
 			w.date = date
 		}
-		rows = slices.DeleteFunc(rows, func(other winner) bool { return other.name == w.name })
+		rows = slices.DeleteFunc(rows, func(other contender) bool { return other.name == w.name })
 		rows = append(rows, w)
 	}
 	return rows
 }
 
 // enter lets the row of table i compete with those of earlier tables.
-func (r *reconciler) enter(i int, w winner) {
+func (r *reconciler) enter(i int, w contender) {
 	w.table = i
-	at := slices.IndexFunc(r.winners, func(other winner) bool { return other.name == w.name })
+	at := slices.IndexFunc(r.winners, func(other contender) bool { return other.name == w.name })
 	if at < 0 {
 		r.winners = append(r.winners, w)
 		return
 	}
 	old := r.winners[at]
-	if valid, was := r.valid(w), r.valid(old); valid != was {
-		if valid {
-			r.winners[at] = w
-		}
-		return
-	}
-	if w.date >= old.date {
+	valid, was := r.valid(w), r.valid(old)
+	if valid && !was || valid == was && w.date >= old.date {
 		r.winners[at] = w
 	}
 }
 
-func (r *reconciler) valid(w winner) bool {
+func (r *reconciler) valid(w contender) bool {
 	t := r.tables[w.table]
 	return !slices.ContainsFunc(t.findings, func(f Finding) bool {
 		return f.Signal == w.name && (f.Rule == RuleValue || f.Rule == RuleVersion)
@@ -178,56 +173,24 @@ func (r *reconciler) uniteEscalations() string {
 	if len(sections) < 2 {
 		return ""
 	}
-	var parts []datedPart
+	var passages []Passage
 	for _, s := range sections {
-		for _, p := range datedParts(r.doc.Body(s)) {
-			if !slices.ContainsFunc(parts, func(other datedPart) bool { return other.text == p.text }) {
-				parts = append(parts, p)
+		for _, p := range Passages(r.doc.Body(s)) {
+			if !slices.ContainsFunc(passages, func(other Passage) bool { return other.Text == p.Text }) {
+				passages = append(passages, p)
 			}
 		}
 	}
-	slices.SortStableFunc(parts, func(a, b datedPart) int { return strings.Compare(a.date, b.date) })
+	slices.SortStableFunc(passages, func(a, b Passage) int { return strings.Compare(a.Date, b.Date) })
 	for _, s := range sections[:len(sections)-1] {
 		r.remove(s.Span)
 		r.say("united the escalations of line %d with those of line %d", s.Line, sections[len(sections)-1].Line)
 	}
 	var texts []string
-	for _, p := range parts {
-		texts = append(texts, p.text)
+	for _, p := range passages {
+		texts = append(texts, p.Text)
 	}
 	return strings.Join(texts, "\n\n")
-}
-
-// datedPart is a part of an escalation section. One without a date has that of
-// the part before it, so that they stay together.
-type datedPart struct{ date, text string }
-
-func datedParts(body string) []datedPart {
-	body = strings.ReplaceAll(body, "\r\n", "\n")
-	list := slices.DeleteFunc(notes.Parts(body), func(p notes.Part) bool { return p.Level > 2 })
-	var parts []datedPart
-	add := func(date, text string) {
-		if text = strings.TrimSpace(text); text != "" {
-			parts = append(parts, datedPart{date, text})
-		}
-	}
-	end := len(body)
-	if len(list) > 0 {
-		end = list[0].Start
-	}
-	add("", body[:end])
-	date := ""
-	for i, p := range list {
-		end := len(body)
-		if i+1 < len(list) {
-			end = list[i+1].Start
-		}
-		if found := dateIn(p.Heading); found != "" {
-			date = found
-		}
-		add(date, body[p.Start:end])
-	}
-	return parts
 }
 
 // remove plans the removal of whole lines.
@@ -254,7 +217,7 @@ func (r *reconciler) apply() (*notes.Doc, error) {
 
 // take gives the table the rows of the winners. A date that is absent or no
 // date stays as it is when the winner has none.
-func (t *Table) take(d *notes.Doc, winners []winner) (*notes.Doc, error) {
+func (t *Table) take(d *notes.Doc, winners []contender) (*notes.Doc, error) {
 	own := make(map[string]int)
 	for i, row := range t.grid.Rows {
 		own[row.Text(nameColumn)] = i
@@ -275,9 +238,9 @@ func (t *Table) take(d *notes.Doc, winners []winner) (*notes.Doc, error) {
 }
 
 // insertions puts signals at their canonical place, other rows at the end.
-func (t *Table) insertions(d *notes.Doc, winners []winner, own map[string]int) []notes.Splice {
-	byName := make(map[string]winner)
-	var others []winner
+func (t *Table) insertions(d *notes.Doc, winners []contender, own map[string]int) []notes.Splice {
+	byName := make(map[string]contender)
+	var others []contender
 	for _, w := range winners {
 		if _, has := own[w.name]; has {
 			continue
@@ -288,12 +251,12 @@ func (t *Table) insertions(d *notes.Doc, winners []winner, own map[string]int) [
 		}
 	}
 	var splices []notes.Splice
-	insert := func(at int, w winner) {
+	insert := func(at int, w contender) {
 		cells := []string{w.name, w.value}
 		if t.dated {
 			date := w.date
 			if date == "" {
-				date = noDate
+				date = NoDate
 			}
 			cells = append(cells, date)
 		}
@@ -366,7 +329,7 @@ func (r *reconciler) verify(result *notes.Doc) error {
 	}
 	rows := t.rows()
 	for _, w := range r.winners {
-		if !slices.ContainsFunc(rows, func(row winner) bool { return row.name == w.name && row.value == w.value }) {
+		if !slices.ContainsFunc(rows, func(row contender) bool { return row.name == w.name && row.value == w.value }) {
 			return fmt.Errorf("reconciling lost the row %q", w.name)
 		}
 	}

@@ -164,12 +164,12 @@ func (t *Table) row(i int) {
 		return
 	}
 	switch date, start := text(dateColumn); {
-	case isDate(date):
+	case IsDate(date):
 		t.cells[s].updated = date
 	case !isNoDate(date):
 		line, column := place(start)
 		t.find(RuleDate, Warning, line, column, name,
-			fmt.Sprintf("%s: updated must be a date (YYYY-MM-DD) or %s; found %q", name, noDate, date))
+			fmt.Sprintf("%s: updated must be a date (YYYY-MM-DD) or %s; found %q", name, NoDate, date))
 	}
 }
 

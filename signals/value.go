@@ -12,20 +12,21 @@ import (
 // absent is how a table writes an evidence-freshness that there is not.
 const absent = "absent"
 
-// noDate is how a table writes an absent date.
-const noDate = "—"
+// NoDate is how a table writes an absent date.
+const NoDate = "—"
 
-// isNoDate reads the forms of an absent date. The last one is the dash of noDate,
+// isNoDate reads the forms of an absent date. The last one is the dash of NoDate,
 // encoded twice.
 func isNoDate(text string) bool {
 	switch text {
-	case "", noDate, "–", "-", "--", "â€\u201d":
+	case "", NoDate, "–", "-", "--", "â€\u201d":
 		return true
 	}
 	return false
 }
 
-func isDate(text string) bool {
+// IsDate tells whether a text is a day, YYYY-MM-DD.
+func IsDate(text string) bool {
 	_, err := time.Parse(time.DateOnly, text)
 	return err == nil
 }
@@ -53,7 +54,7 @@ func accepts(s Signal, text string) bool {
 		number, err := strconv.ParseFloat(text, 64)
 		return isDecimal(text) && len(text) <= maxExact && err == nil && surpriseLow <= number && number <= surpriseHigh
 	case EvidenceFreshness:
-		return text == absent || isNoDate(text) || isDate(text)
+		return text == absent || isNoDate(text) || IsDate(text)
 	default:
 		return slices.Contains(domains[s], text)
 	}
