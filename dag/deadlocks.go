@@ -112,11 +112,7 @@ func (g *Graph) relation(rank []int32) edges {
 			})
 		}
 	}
-	e := newEdges(2*g.issues.Len(), links)
-	for node := range 2 * g.issues.Len() {
-		slices.Sort(e.of(node))
-	}
-	return e
+	return newSortedEdges(2*g.issues.Len(), links)
 }
 
 // fromSmallest turns a cycle so that it begins at its smallest id.
@@ -127,7 +123,7 @@ func (g *Graph) fromSmallest(steps []Step) []Step {
 			first = k
 		}
 	}
-	return append(slices.Clone(steps[first:]), steps[:first]...)
+	return slices.Concat(steps[first:], steps[:first])
 }
 
 // mistake picks the row to remove from a cycle.
@@ -210,8 +206,8 @@ func (g *Graph) ClosedCycles() [][]int {
 		}
 		first := slices.Index(cycle, slices.Min(cycle))
 		var list []int
-		for k := range cycle {
-			list = append(list, int(order[cycle[(first+k)%len(cycle)]]))
+		for _, node := range slices.Concat(cycle[first:], cycle[:first]) {
+			list = append(list, int(order[node]))
 		}
 		cycles = append(cycles, list)
 	}
@@ -240,9 +236,5 @@ func (g *Graph) between(rank []int32, keep func(i int) bool) edges {
 			}
 		}
 	}
-	e := newEdges(g.issues.Len(), links)
-	for node := range g.issues.Len() {
-		slices.Sort(e.of(node))
-	}
-	return e
+	return newSortedEdges(g.issues.Len(), links)
 }

@@ -12,11 +12,10 @@ type knot struct {
 // split gives the knots of a graph; nodes are what its nodes stand for, nil
 // for themselves.
 func split(e edges, nodes []int32) (knots []knot) {
-	of, count := e.components()
-	groups := members(of, count)
-	local := make([]int32, len(of))
-	for c := range count {
-		group := groups.of(c)
+	parts := e.components()
+	local := make([]int32, len(parts.of))
+	for c := range parts.count() {
+		group := parts.nodes.of(c)
 		if len(group) == 1 && !slices.Contains(e.of(int(group[0])), group[0]) {
 			continue
 		}
@@ -30,7 +29,7 @@ func split(e edges, nodes []int32) (knots []knot) {
 		var links []link
 		for _, node := range group {
 			for _, to := range e.of(int(node)) {
-				if of[to] == int32(c) {
+				if parts.of[to] == int32(c) {
 					links = append(links, link{from: local[node], to: local[to]})
 				}
 			}

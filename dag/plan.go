@@ -14,62 +14,51 @@ func (g *Graph) LongestChainWithin(within func(i int) bool) []int {
 	order, rank := g.ranks()
 	picked := func(i int) bool { return g.Outstanding(i) && (within == nil || within(i)) }
 	e := g.between(rank, picked)
-	of, count := e.components()
-	groups := members(of, count)
-	length := make([]int, count) // of the longest chain that ends in the component
+	parts := e.components()
+	blockers := e.condensed(parts)
+	length := make([]int, parts.count()) // of the longest chain that ends in the component
 	longest := 0
-	for c := range count {
-		if !picked(int(order[groups.of(c)[0]])) {
+	for c := range length {
+		if !picked(int(order[parts.nodes.of(c)[0]])) {
 			continue
 		}
-		for _, node := range groups.of(c) {
-			for _, b := range e.of(int(node)) {
-				if of[b] != int32(c) {
-					length[c] = max(length[c], length[of[b]])
-				}
-			}
+		for _, b := range blockers.of(c) {
+			length[c] = max(length[c], length[b])
 		}
 		length[c]++
 		longest = max(longest, length[c])
 	}
-	return g.chain(e, groups, of, order, length, longest)
+	var chain []int
+	for _, node := range followed(blockers, parts, length, longest) {
+		chain = append(chain, int(order[node]))
+	}
+	return chain
 }
 
-// chain follows the longest chain backwards.
-func (g *Graph) chain(e, groups edges, of, order []int32, length []int, longest int) []int {
-	if longest == 0 {
-		return nil
-	}
-	// left is the length of the longest chain that begins in a component.
-	left := make([]int, len(length))
-	next := make([]int32, len(length))
-	least := func(c int32) int32 { return groups.of(int(c))[0] }
-	for c := len(length) - 1; c >= 0; c-- {
+// followed gives the longest chain from its beginning, of each component the
+// first node; length is that of the chains that end in each, 0 for none.
+func followed(blockers edges, parts components, length []int, longest int) []int32 {
+	left := make([]int, len(length))   // of the longest chain that begins in the component
+	next := make([]int32, len(length)) // where that goes on
+	least := func(c int32) int32 { return parts.nodes.of(int(c))[0] }
+	first := int32(none)
+	for c := int32(len(length)) - 1; c >= 0; c-- {
 		if length[c] == 0 {
 			continue
 		}
 		left[c]++
-		for _, node := range groups.of(c) {
-			for _, b := range e.of(int(node)) {
-				to := of[b]
-				if to == int32(c) {
-					continue
-				}
-				if left[to] < left[c] || left[to] == left[c] && least(int32(c)) < least(next[to]) {
-					left[to], next[to] = left[c], int32(c)
-				}
+		for _, b := range blockers.of(int(c)) {
+			if left[b] < left[c] || left[b] == left[c] && least(c) < least(next[b]) {
+				left[b], next[b] = left[c], c
 			}
 		}
-	}
-	first := int32(-1)
-	for c := range length {
-		if left[c] == longest && (first < 0 || least(int32(c)) < least(first)) {
-			first = int32(c)
+		if left[c] == longest && (first == none || least(c) < least(first)) {
+			first = c
 		}
 	}
-	chain := make([]int, longest)
-	for k, c := 0, first; k < longest; k, c = k+1, next[c] {
-		chain[k] = int(order[least(c)])
+	var chain []int32
+	for c := first; len(chain) < longest; c = next[c] {
+		chain = append(chain, least(c))
 	}
 	return chain
 }
@@ -114,18 +103,14 @@ func (g *Graph) Stages(within func(i int) bool) (stages [][]int, width int) {
 // Starting is kept one higher than it is, so that 0 is free.
 func (e edges) levels() []int {
 	nodes := len(e.start) - 1
-	of, count := e.components()
-	size := make([]int, count)
-	for _, c := range of {
-		size[c]++
-	}
-	groups := members(of, count)
+	parts := e.components()
 	const never = -1
 	level := make([]int, nodes)
-	for c := range count {
-		for _, node := range groups.of(c) {
+	for c := range parts.count() {
+		group := parts.nodes.of(c)
+		for _, node := range group {
 			l := 0
-			if size[c] > 1 {
+			if len(group) > 1 {
 				l = never
 			}
 			for _, to := range e.of(int(node)) {

@@ -18,13 +18,13 @@ func (g *Graph) Unblocks() []int { return g.unblocks() }
 func (g *Graph) countWaiting() []int {
 	counts := make([]int, g.issues.Len())
 	relation := g.holding()
-	of, count := relation.components()
-	reached := relation.countReached(of, count)
+	parts := relation.components()
+	reached := relation.countReached(parts)
 	for i := range counts {
 		if !g.holds(i) {
 			continue
 		}
-		waits, closed := of[2*i], of[2*i+1]
+		waits, closed := parts.of[2*i], parts.of[2*i+1]
 		if counts[i] = int(reached[closed]); waits == closed {
 			counts[i]-- // in a ring it waits for itself
 		}
@@ -32,7 +32,7 @@ func (g *Graph) countWaiting() []int {
 	return counts
 }
 
-// holding is that relation.
+// holding is the relation that countWaiting counts over.
 func (g *Graph) holding() edges {
 	links := make([]link, 0, g.issues.Len()+len(g.waiters.targets)+len(g.children.targets))
 	for i := range g.issues.Len() {
@@ -66,14 +66,14 @@ const batchSize = 8 * 64
 // it, or in it, that some edge leads to. Exact counts take more than linear
 // time in any known way; here they take a pass for every 512 of those nodes
 // over the components that reach them, which mostly are few.
-func (e edges) countReached(of []int32, count int) []int32 {
-	next := e.between(of, count)
-	p := pass{next: next, before: next.reversed(), place: make([]int32, count)}
-	reached := make([]int32, count)
-	for targets := e.evenTargets(of, count); len(targets) > 0; {
+func (e edges) countReached(parts components) []int32 {
+	next := e.condensed(parts)
+	p := pass{next: next, before: next.reversed(), place: make([]int32, parts.count())}
+	reached := make([]int32, parts.count())
+	for targets := e.evenTargets(parts); len(targets) > 0; {
 		some := targets[:min(batchSize, len(targets))]
 		targets = targets[len(some):]
-		p.begin(some, of)
+		p.begin(some, parts.of)
 		for k, c := range p.list {
 			for _, to := range next.of(int(c)) {
 				if at := p.place[to]; at > 0 {
@@ -153,26 +153,13 @@ func (b *batch) size() (n int32) {
 	return n
 }
 
-// between is the edges from one component to another.
-func (e edges) between(of []int32, count int) edges {
-	var links []link
-	for node := range of {
-		for _, to := range e.of(node) {
-			if of[node] != of[to] {
-				links = append(links, link{from: of[node], to: of[to]})
-			}
-		}
-	}
-	return newEdges(count, links)
-}
-
 // evenTargets lists the even nodes that an edge leads to, by component.
-func (e edges) evenTargets(of []int32, count int) (list []int32) {
-	target := make([]bool, len(of))
+func (e edges) evenTargets(parts components) (list []int32) {
+	target := make([]bool, len(parts.of))
 	for _, to := range e.targets {
 		target[to] = true
 	}
-	for _, node := range members(of, count).targets {
+	for _, node := range parts.nodes.targets {
 		if node%2 == 0 && target[node] {
 			list = append(list, node)
 		}

@@ -1,6 +1,9 @@
 package dag
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // The waiting-for relation has two nodes for each issue, "it can start" and
 // "it can close". x can close when it could start; x can start when every
@@ -181,9 +184,7 @@ func (w waiting) path(from, to int32) []int32 {
 			break
 		}
 	}
-	for i, j := 0, len(path)-1; i < j; i, j = i+1, j-1 {
-		path[i], path[j] = path[j], path[i]
-	}
+	slices.Reverse(path)
 	return path
 }
 
