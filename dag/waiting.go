@@ -54,17 +54,23 @@ func (s Step) Words(name func(i int) string) string {
 }
 
 // Circle says the steps of a cycle in words; of a long one both ends.
-func Circle(steps []Step, name func(i int) string) (words []string) {
-	const most, end = 12, 4
+func Circle(steps []Step, name func(i int) string) []string {
+	words := make([]string, len(steps))
 	for k, s := range steps {
-		if len(steps) > most && k == end {
-			words = append(words, fmt.Sprintf("… %d more …", len(steps)-2*end))
-		}
-		if len(steps) <= most || k < end || k >= len(steps)-end {
-			words = append(words, s.Words(name))
-		}
+		words[k] = s.Words(name)
 	}
-	return words
+	return Ends(words)
+}
+
+// Ends gives the words of a cycle; of a long one both ends, and how many are
+// between.
+func Ends(words []string) []string {
+	const most, end = 12, 4
+	if len(words) <= most {
+		return words
+	}
+	between := fmt.Sprintf("… %d more …", len(words)-2*end)
+	return slices.Concat(words[:end], []string{between}, words[len(words)-end:])
 }
 
 // implied tells the step that every issue has by itself.

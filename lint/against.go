@@ -78,12 +78,11 @@ type losses struct {
 }
 
 func (l *losses) add(rule, id, message, hint string) {
-	known, _ := Named(rule)
-	d := Diagnostic{Rule: rule, Severity: known.Severity, ID: id, File: l.file.Store().Path, Message: message, Hint: hint}
+	line := 0
 	if at, there := l.file.Index(id); there {
-		d.Line = l.file.At(at).Line
+		line = l.file.At(at).Line
 	}
-	l.found = append(l.found, d)
+	l.found = append(l.found, breach(l.file, rule, id, line, message, hint))
 }
 
 func (l *losses) vanished(v diff.Vanished) {

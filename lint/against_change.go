@@ -22,14 +22,11 @@ type change struct {
 }
 
 func changeOf(f *beads.File, at int, past Past, rules Rules) (*change, error) {
-	c := &change{since: past.Name}
-	c.file, c.rules, c.issue = f, rules, f.At(at)
-	var err error
-	if c.record, err = c.issue.Record(); err != nil {
+	record, err := f.At(at).Record()
+	if err != nil {
 		return nil, err
 	}
-	c.doc = notes.Parse(c.record.Text(beads.Notes))
-	c.table = signals.Read(c.doc, rules.Schema)
+	c := &change{subject: subjectOf(f, rules, f.At(at), record), since: past.Name}
 	text := ""
 	if was, ok := past.File.Index(c.issue.ID); ok {
 		if c.before, err = past.File.At(was).Record(); err != nil {

@@ -9,12 +9,6 @@ import (
 	"stig/dag"
 )
 
-// Rules about issues that wait for each other.
-const (
-	RuleDeadlock = "deadlock"
-	RuleCycle    = "cycle"
-)
-
 // Cycles reports the deadlocks of a store, each as the shortest circle of
 // issues that wait for each other for ever, and the rings of blocking rows
 // that only closed issues keep from being one. The place is the issue whose
@@ -24,11 +18,9 @@ func Cycles(f *beads.File, g *dag.Graph) []Diagnostic {
 	var found []Diagnostic
 	for _, ring := range g.Deadlocks() {
 		holder := f.At(ring.Remove.From)
-		found = append(found, Diagnostic{
-			Rule: RuleDeadlock, Severity: Error, ID: holder.ID, File: f.Store().Path, Line: holder.Line,
-			Message: "they wait for each other for ever: " + strings.Join(dag.Circle(ring.Steps, name), "; "),
-			Hint:    removal(f, holder, name(ring.Remove.On), ring.Remove.Type),
-		})
+		found = append(found, breach(f, RuleDeadlock, holder.ID, holder.Line,
+			"they wait for each other for ever: "+strings.Join(dag.Circle(ring.Steps, name), "; "),
+			removal(f, holder, name(ring.Remove.On), ring.Remove.Type)))
 	}
 	for _, cycle := range g.ClosedCycles() {
 		last := 0
@@ -38,28 +30,21 @@ func Cycles(f *beads.File, g *dag.Graph) []Diagnostic {
 			}
 		}
 		holder, on := f.At(cycle[last]), name(cycle[(last+1)%len(cycle)])
-		found = append(found, Diagnostic{
-			Rule: RuleCycle, Severity: Warning, ID: holder.ID, File: f.Store().Path, Line: holder.Line,
-			Message: fmt.Sprintf("they block each other in a ring, in which not all are open: %s", strings.Join(ringWords(cycle, name), " waits for ")),
-			Hint:    removal(f, holder, on, "blocks"),
-		})
+		found = append(found, breach(f, RuleCycle, holder.ID, holder.Line,
+			"they block each other in a ring, in which not all are open: "+strings.Join(ringWords(cycle, name), " waits for "),
+			removal(f, holder, on, "blocks")))
 	}
 	return inOrder(found)
 }
 
 // ringWords names the issues of a ring, the first at the end again; of a long
 // one both ends.
-func ringWords(cycle []int, name func(int) string) (words []string) {
-	const most, end = 12, 4
+func ringWords(cycle []int, name func(int) string) []string {
+	names := make([]string, len(cycle))
 	for k, i := range cycle {
-		if len(cycle) > most && k == end {
-			words = append(words, fmt.Sprintf("… %d more …", len(cycle)-2*end))
-		}
-		if len(cycle) <= most || k < end || k >= len(cycle)-end {
-			words = append(words, name(i))
-		}
+		names[k] = name(i)
 	}
-	return append(words, name(cycle[0]))
+	return append(dag.Ends(names), names[0])
 }
 
 // removal says how to take away the rows by which an issue is linked to

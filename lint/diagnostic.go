@@ -14,6 +14,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"stig/beads"
 )
 
 // Severity says how bad a diagnostic is.
@@ -39,6 +41,16 @@ type Diagnostic struct {
 	Hint        string   `json:"hint,omitempty"`
 
 	fix *fix
+}
+
+// breach is a diagnostic about a line of the store. How bad it is stands in the
+// table of rules.
+func breach(f *beads.File, rule, id string, line int, message, hint string) Diagnostic {
+	known, _ := Named(rule)
+	return Diagnostic{
+		Rule: rule, Severity: known.Severity, ID: id, File: f.Store().Path, Line: line,
+		Message: message, Hint: hint,
+	}
 }
 
 // Place names the spot as messages do: "demo-1 notes:5:13", else the line of the store.

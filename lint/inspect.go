@@ -30,6 +30,14 @@ type subject struct {
 	found  []Diagnostic
 }
 
+func subjectOf(f *beads.File, rules Rules, issue *beads.Issue, record *beads.Record) subject {
+	doc := notes.Parse(record.Text(beads.Notes))
+	return subject{
+		file: f, rules: rules, issue: issue, record: record,
+		doc: doc, table: signals.Read(doc, rules.Schema),
+	}
+}
+
 // judge holds an issue against some rules.
 type judge func(*subject)
 
@@ -95,11 +103,7 @@ func judgeAll(f *beads.File, reader *beads.Reader, indices []int, rules Rules, j
 }
 
 func judgeOne(f *beads.File, issue *beads.Issue, record *beads.Record, rules Rules, judges []judge) []Diagnostic {
-	doc := notes.Parse(record.Text(beads.Notes))
-	s := subject{
-		file: f, rules: rules, issue: issue, record: record,
-		doc: doc, table: signals.Read(doc, rules.Schema),
-	}
+	s := subjectOf(f, rules, issue, record)
 	for _, judge := range judges {
 		judge(&s)
 	}
@@ -120,13 +124,11 @@ func oneAtATime(look gate.Lookup) gate.Lookup {
 }
 
 // add reports a breach of a rule; the place in the notes is 0, 0 when it is
-// about the issue. How bad it is stands in the table of rules.
+// about the issue.
 func (s *subject) add(rule string, line, column int, message, hint string) {
-	known, _ := Named(rule)
-	s.found = append(s.found, Diagnostic{
-		Rule: rule, Severity: known.Severity, ID: s.issue.ID, File: s.file.Store().Path, Line: s.issue.Line,
-		NotesLine: line, NotesColumn: column, Message: message, Hint: hint,
-	})
+	d := breach(s.file, rule, s.issue.ID, s.issue.Line, message, hint)
+	d.NotesLine, d.NotesColumn = line, column
+	s.found = append(s.found, d)
 }
 
 // closed tells whether the work was closed, as opposed to deleted.

@@ -50,20 +50,20 @@ func epicAsBlocker(s *subject) {
 			continue
 		}
 		other := s.file.At(on)
-		child, epic := s.issue.ID, dep.On
+		child, epic := s.issue, other
 		switch {
-		case within(s.issue, dep.On):
+		case within(s.issue, other.ID):
 		case within(other, s.issue.ID):
 			child, epic = epic, child
 		default:
 			continue
 		}
 		hint := "type " + s.drop(dep)
-		if !contained(s.file, child, epic) {
-			hint += fmt.Sprintf("\nthen stig dep add %s --on %s --type parent-child", child, epic)
+		if !contained(child, epic.ID) {
+			hint += fmt.Sprintf("\nthen stig dep add %s --on %s --type parent-child", child.ID, epic.ID)
 		}
 		s.add(RuleEpicBlock, 0, 0,
-			fmt.Sprintf("waits for %s by %s, and %s is part of %s", dep.On, dep.Type, child, epic), hint)
+			fmt.Sprintf("waits for %s by %s, and %s is part of %s", dep.On, dep.Type, child.ID, epic.ID), hint)
 	}
 }
 
@@ -154,12 +154,12 @@ func within(issue *beads.Issue, epic string) bool {
 	if parent, ok := parentByID(issue.ID); ok && parent == epic {
 		return true
 	}
-	return slices.ContainsFunc(issue.Deps, func(dep beads.Dep) bool { return dep.On == epic && dag.Contains(dep.Type) })
+	return contained(issue, epic)
 }
 
-func contained(f *beads.File, child, epic string) bool {
-	at, there := f.Index(child)
-	return there && slices.ContainsFunc(f.At(at).Deps, func(dep beads.Dep) bool { return dep.On == epic && dag.Contains(dep.Type) })
+// contained tells whether a row puts an issue into an epic.
+func contained(issue *beads.Issue, epic string) bool {
+	return slices.ContainsFunc(issue.Deps, func(dep beads.Dep) bool { return dep.On == epic && dag.Contains(dep.Type) })
 }
 
 // parentByID is PARENT of an id PARENT.N, N a number.

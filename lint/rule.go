@@ -65,6 +65,9 @@ const (
 	RuleEstimate    = "estimate-missing"
 	RuleDescription = "table-in-description"
 
+	RuleDeadlock = "deadlock"
+	RuleCycle    = "cycle"
+
 	RuleType      = "dependency-type"
 	RuleDangling  = "dependency-dangling"
 	RuleEpicBlock = "epic-as-blocker"

@@ -31,14 +31,12 @@ var form = []judge{malformed, values, escalation, estimate, description}
 // store reports the lines that keep the file from being written.
 func store(f *beads.File) (found []Diagnostic) {
 	for _, p := range f.Problems() {
-		d := Diagnostic{
-			Rule: p.Rule, Severity: Error, ID: p.ID, File: f.Store().Path,
-			Line: p.Line, Column: p.Column, Message: p.Message,
-			Hint: "mend the line by hand or from git: nothing is written to the store until then",
-		}
+		hint := "mend the line by hand or from git: nothing is written to the store until then"
 		if p.ID != "" {
-			d.Hint = "keep one of the lines: this issue cannot be written until then"
+			hint = "keep one of the lines: this issue cannot be written until then"
 		}
+		d := breach(f, p.Rule, p.ID, p.Line, p.Message, hint)
+		d.Column = p.Column
 		found = append(found, d)
 	}
 	return found
