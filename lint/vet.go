@@ -111,24 +111,9 @@ type fix struct{ signal, value string }
 // Fix mends what Vet found to be fixable, all in one edit of the store. It
 // returns the changed lines.
 func Fix(ctx context.Context, s beads.Store, o beads.Options, diagnostics []Diagnostic, rules Rules) ([]beads.Change, error) {
-	mends := map[string]map[signals.Signal]string{}
-	var order []string
-	for _, d := range diagnostics {
-		if d.fix == nil {
-			continue
-		}
-		signal, ok := signals.Named(d.fix.signal)
-		if !ok {
-			return nil, fmt.Errorf("%s: no signal %q to mend", d.Place(), d.fix.signal)
-		}
-		if mends[d.ID] == nil {
-			mends[d.ID] = map[signals.Signal]string{}
-			order = append(order, d.ID)
-		}
-		mends[d.ID][signal] = d.fix.value
-	}
-	if len(order) == 0 {
-		return nil, nil
+	mends, order, err := mendsOf(diagnostics)
+	if err != nil || len(order) == 0 {
+		return nil, err
 	}
 	o.Notes = notes.Permit{Change: []string{signals.Section}}.Check
 	return beads.Edit(ctx, s, o, func(tx *beads.Tx) error {
@@ -139,7 +124,7 @@ func Fix(ctx context.Context, s beads.Store, o beads.Options, diagnostics []Diag
 			}
 			update := signals.Update{Set: mends[id], Today: o.Now.Format(time.DateOnly)}
 			doc, _, _, err := signals.Apply(notes.Parse(record.Text(beads.Notes)), update, rules.Schema)
-			if invalid := (*signals.InvalidError)(nil); errors.As(err, &invalid) {
+			if _, invalid := errors.AsType[*signals.InvalidError](err); invalid {
 				continue // something else in that table needs a person; vet goes on saying so
 			}
 			if err != nil {
@@ -151,6 +136,26 @@ func Fix(ctx context.Context, s beads.Store, o beads.Options, diagnostics []Diag
 		}
 		return nil
 	})
+}
+
+// mendsOf are the values to write by issue, and the issues in their order.
+func mendsOf(diagnostics []Diagnostic) (mends map[string]map[signals.Signal]string, order []string, err error) {
+	mends = map[string]map[signals.Signal]string{}
+	for _, d := range diagnostics {
+		if d.fix == nil {
+			continue
+		}
+		signal, ok := signals.Named(d.fix.signal)
+		if !ok {
+			return nil, nil, fmt.Errorf("%s: no signal %q to mend", d.Place(), d.fix.signal)
+		}
+		if mends[d.ID] == nil {
+			mends[d.ID] = map[signals.Signal]string{}
+			order = append(order, d.ID)
+		}
+		mends[d.ID][signal] = d.fix.value
+	}
+	return mends, order, nil
 }
 
 // Left is what Vet would find of the same issues once the changes are written,
