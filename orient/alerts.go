@@ -18,12 +18,13 @@ type alarm struct {
 	trace     func(i int) (trace, error)
 }
 
-// of lists the alerts of an unclosed issue, the most urgent first.
+// of lists the alerts of an unclosed issue, the most urgent first; closed ones
+// have none.
 func (a alarm) of(i int) ([]signals.Alert, error) {
 	if a.graph.Closed(i) {
-		return nil, nil
+		return []signals.Alert{}, nil
 	}
-	var list []signals.Alert
+	list := []signals.Alert{}
 	add := func(alert signals.Alert, raised bool) {
 		if raised {
 			list = append(list, alert)

@@ -36,19 +36,17 @@ func Brief(f *beads.File, g *dag.Graph, i int, req Request, rules Rules) (*Brief
 	if err != nil {
 		return nil, err
 	}
-	a := assembly{file: f, graph: g, request: req, rules: rules, doc: notes.Parse(record.Text(beads.Notes))}
-	a.table = signals.Read(a.doc, rules.Schema)
+	a := assemble(f, g, rules, record)
+	a.full = req.Full
 	b := a.common(i, record)
 	b.override = req.Depth
 	b.Depth = cmp.Or(req.Depth, a.table.Value(signals.PlanningDepth))
 	if b.ClosedDependencies, err = a.closedDependencies(i); err != nil {
 		return nil, err
 	}
-	alerts, err := a.alerts(i)
-	if err != nil {
+	if b.Alerts, err = a.alerts(i); err != nil {
 		return nil, err
 	}
-	b.Alerts = append([]signals.Alert{}, alerts...)
 	b.Upstream = evidenceOf(b.ClosedDependencies, rules.Now)
 	deepen(b.Depth)(b, a)
 	b.Next = typed(f.Store(), b.next(g.IsReady(i, rules.Now)))
@@ -73,12 +71,17 @@ func deepen(depth string) func(*Briefing, assembly) {
 
 // assembly is what a briefing is put together from.
 type assembly struct {
-	file    *beads.File
-	graph   *dag.Graph
-	request Request
-	rules   Rules
-	doc     *notes.Doc
-	table   *signals.Table
+	file  *beads.File
+	graph *dag.Graph
+	rules Rules
+	doc   *notes.Doc // the notes of the issue
+	table *signals.Table
+	full  bool // as Request.Full
+}
+
+func assemble(f *beads.File, g *dag.Graph, rules Rules, record *beads.Record) assembly {
+	doc := notes.Parse(record.Text(beads.Notes))
+	return assembly{file: f, graph: g, rules: rules, doc: doc, table: signals.Read(doc, rules.Schema)}
 }
 
 // common fills in what every depth shows, and the texts that a depth may drop.

@@ -45,7 +45,7 @@ func (a assembly) told() string {
 
 // standard shows everything that is known.
 func (b *Briefing) standard(a assembly) {
-	if !a.request.Full {
+	if !a.full {
 		b.holdBackFarther()
 	}
 }

@@ -10,7 +10,6 @@ import (
 
 	"stig/beads"
 	"stig/dag"
-	"stig/notes"
 	"stig/signals"
 )
 
@@ -112,9 +111,7 @@ func escalations(f *beads.File, g *dag.Graph, rules Rules, pick func([]signals.P
 		if err != nil {
 			return nil, err
 		}
-		a := assembly{file: f, graph: g, rules: rules, doc: notes.Parse(record.Text(beads.Notes))}
-		a.table = signals.Read(a.doc, rules.Schema)
-		if group := a.asked(i, pick); len(group) > 0 {
+		if group := assemble(f, g, rules, record).asked(i, pick); len(group) > 0 {
 			groups = append(groups, group)
 		}
 	}

@@ -53,7 +53,7 @@ func evidenceOf(dependencies []Dependency, now time.Time) Evidence {
 			continue
 		}
 		keepLeast(&e.Weakest, &e.WeakestIn, d.Confidence, d.ID, signals.Weaker)
-		if _, err := time.Parse(time.DateOnly, d.Freshness); err != nil {
+		if !d.aged {
 			e.Undated = append(e.Undated, d.ID)
 			continue
 		}

@@ -8,7 +8,6 @@ import (
 	"stig/beads"
 	"stig/dag"
 	"stig/gate"
-	"stig/notes"
 	"stig/signals"
 )
 
@@ -44,18 +43,15 @@ func Assess(f *beads.File, g *dag.Graph, i int, rules Rules) (*Review, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := assembly{file: f, graph: g, rules: rules, doc: notes.Parse(record.Text(beads.Notes))}
-	a.table = signals.Read(a.doc, rules.Schema)
+	a := assemble(f, g, rules, record)
 	b := a.common(i, record)
 	r := &Review{
 		Issue: b.Issue, Cynefin: a.table.Value(signals.Cynefin), Converges: g.Converges(i),
 		OpenBlockers: b.OpenBlockers, Acceptance: b.Acceptance,
 	}
-	alerts, err := a.alerts(i)
-	if err != nil {
+	if r.Alerts, err = a.alerts(i); err != nil {
 		return nil, err
 	}
-	r.Alerts = append([]signals.Alert{}, alerts...)
 	if r.Dependencies, err = a.closedDependencies(i); err != nil {
 		return nil, err
 	}

@@ -248,8 +248,7 @@ func (s *surveyor) inProgress(first string) []Claim {
 	return list
 }
 
-// ready ranks what can be started: by priority, then by how much waits for it,
-// then by id.
+// ready lists what can be started, in the order of dag.Graph.Ready.
 func (s *surveyor) ready() []Entry {
 	unblocks, ready := s.graph.Unblocks(), s.graph.Ready(s.rules.Now)
 	list := make([]Entry, 0, len(ready))
@@ -261,9 +260,6 @@ func (s *surveyor) ready() []Entry {
 		}
 		list = append(list, e)
 	}
-	slices.SortFunc(list, func(a, b Entry) int {
-		return cmp.Or(cmp.Compare(a.Priority, b.Priority), cmp.Compare(b.Unblocks, a.Unblocks), cmp.Compare(a.ID, b.ID))
-	})
 	return list
 }
 

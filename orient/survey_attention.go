@@ -38,26 +38,27 @@ func (s *surveyor) attention() ([]Attention, error) {
 				count(n, "line"), s.file.Problems()[0].Line, s.file.Problems()[0].Message)})
 	}
 	list = append(list, s.violations()...)
-	about := func(rule, id, message string) {
-		list = append(list, Attention{Rule: rule, ID: id, Message: message, Argv: []string{"stig", "orient", id}})
+	about := func(rule, id, message, command string) {
+		list = append(list, Attention{Rule: rule, ID: id, Message: message, Argv: []string{"stig", command, id}})
 	}
 	var failed error
 	s.each(func(i int, issue *beads.Issue) {
 		if s.traces[i].pending {
-			about(attentionEscalation, issue.ID, "") // the question is read once it is known to be shown
+			about(attentionEscalation, issue.ID, "", "orient") // the question is read once it is known to be shown
 		}
 		if s.traces[i].regressed {
-			about(attentionRegressed, issue.ID, "what it was shown to do ceased to hold; its status is "+issue.Status)
+			about(attentionRegressed, issue.ID, "what it was shown to do ceased to hold; its status is "+issue.Status, "orient")
 		}
 		alerts, err := s.alarm.of(i)
 		if err != nil {
 			failed = err
 		}
 		for _, a := range alerts {
-			about(a.Rule, issue.ID, a.Message)
+			command := "orient"
 			if a.Rule == signals.AlertConvergence {
-				list[len(list)-1].Argv[1] = "review"
+				command = "review"
 			}
+			about(a.Rule, issue.ID, a.Message, command)
 		}
 	})
 	return s.ranked(list), failed

@@ -106,12 +106,12 @@ func shown(id, text string) int {
 
 func (s *Survey) cutFirstLines() cut {
 	return cut{"first lines", func(int) string {
-		cut := false
+		had := false
 		for k := range s.Ready {
-			cut = cut || s.Ready[k].FirstLine != ""
+			had = had || s.Ready[k].FirstLine != ""
 			s.Ready[k].FirstLine = ""
 		}
-		if !cut {
+		if !had {
 			return ""
 		}
 		return "the first lines of what is ready"
