@@ -269,30 +269,59 @@ func (r *Retro) patterns(verified []closedIssue) []Pattern {
 		}
 	}
 	s := r.Surprise
-	add(s.N > signals.ThresholdTooFew && signals.Over(*s.Mean, signals.ThresholdDivergence), Pattern{"surprise",
-		"work turns out otherwise than it was described: surprise is " + s.words(), s.Over,
-		"let somebody explore before such an issue is described, and split it afterwards"})
-	if t := r.Shifts; t != nil && t.N > signals.ThresholdTooFew {
-		most := max(t.Up, t.Down)
-		words, proposal := "issues turn out less certain than they were taken for", "begin one domain higher where nobody has done the like before"
-		if t.Down > t.Up {
-			words, proposal = "issues turn out more certain than they were taken for", "begin one domain lower, and spare the depth of planning"
-		}
-		add(signals.Over(float64(most), (1-signals.ThresholdPatternShare)*float64(t.N)), Pattern{"shifts",
-			fmt.Sprintf("%s: %d of the last %d changes of cynefin go in one direction", words, most, t.N), t.IDs, proposal})
+	add(s.N > signals.ThresholdTooFew && signals.Over(*s.Mean, signals.ThresholdDivergence), Pattern{
+		Name: "surprise", IDs: s.Over,
+		Message:  "work turns out otherwise than it was described: surprise is " + s.words(),
+		Proposal: "let somebody explore before such an issue is described, and split it afterwards",
+	})
+	if r.Shifts != nil {
+		add(r.Shifts.oneWay(), r.Shifts.pattern())
 	}
 	failed := r.FirstPass.rest(verified)
-	add(failed.over(signals.ThresholdPatternShare), Pattern{"first-pass", fmt.Sprintf("work is taken for done before it is: %d of %d did not pass their criteria at first", failed.N, failed.Of),
-		failed.IDs, "run stig verify before work is handed over, or say in the criteria what they leave out"})
-	add(r.Waivers.over(signals.ThresholdPatternShare), Pattern{"waivers", "issues are closed without a verdict: " + r.Waivers.words(),
-		r.Waivers.IDs, "write criteria that can be run, or say of which kind of work nothing can be shown"})
+	add(failed.over(signals.ThresholdPatternShare), Pattern{
+		Name: "first-pass", IDs: failed.IDs,
+		Message:  "work is taken for done before it is: " + failed.words() + " did not pass their criteria at first",
+		Proposal: "run stig verify before work is handed over, or say in the criteria what they leave out",
+	})
+	add(r.Waivers.over(signals.ThresholdPatternShare), Pattern{
+		Name: "waivers", IDs: r.Waivers.IDs,
+		Message:  "issues are closed without a verdict: " + r.Waivers.words(),
+		Proposal: "write criteria that can be run, or say of which kind of work nothing can be shown",
+	})
 	if r.Reopened != nil {
-		add(r.Reopened.over(signals.ThresholdPatternShare), Pattern{"reopened", "what was closed is opened again: " + r.Reopened.words(),
-			r.Reopened.IDs, "find out what the criteria of these did not ask for, and ask for it from now on"})
+		add(r.Reopened.over(signals.ThresholdPatternShare), Pattern{
+			Name: "reopened", IDs: r.Reopened.IDs,
+			Message:  "what was closed is opened again: " + r.Reopened.words(),
+			Proposal: "find out what the criteria of these did not ask for, and ask for it from now on",
+		})
 	}
-	add(r.ZeroSurprise.over(signals.ThresholdHabitShare), Pattern{"zero-surprise", fmt.Sprintf("hardly anything surprises, or nobody says so: %s, %d of them without a checkpoint", r.ZeroSurprise.words(), r.NoCheckpoint.N),
-		r.ZeroSurprise.IDs, "judge surprise anew with each checkpoint, against what the description said"})
+	add(r.ZeroSurprise.over(signals.ThresholdHabitShare), Pattern{
+		Name: "zero-surprise", IDs: r.ZeroSurprise.IDs,
+		Message: fmt.Sprintf("hardly anything surprises, or nobody says so: %s, %d of them without a checkpoint",
+			r.ZeroSurprise.words(), r.NoCheckpoint.N),
+		Proposal: "judge surprise anew with each checkpoint, against what the description said",
+	})
 	return list
+}
+
+// most is how many shifts go in the direction in which more of them go.
+func (s *RetroShifts) most() int { return max(s.Up, s.Down) }
+
+// oneWay tells whether hardly any shift goes in the other direction.
+func (s *RetroShifts) oneWay() bool {
+	return s.N > signals.ThresholdTooFew && signals.Over(float64(s.most()), (1-signals.ThresholdPatternShare)*float64(s.N))
+}
+
+func (s *RetroShifts) pattern() Pattern {
+	certain, proposal := "less", "begin one domain higher where nobody has done the like before"
+	if s.Down > s.Up {
+		certain, proposal = "more", "begin one domain lower, and spare the depth of planning"
+	}
+	return Pattern{
+		Name: "shifts", IDs: s.IDs, Proposal: proposal,
+		Message: fmt.Sprintf("issues turn out %s certain than they were taken for: %d of the last %d changes of cynefin go in one direction",
+			certain, s.most(), s.N),
+	}
 }
 
 func (s Share) words() string { return fmt.Sprintf("%d of %d", s.N, s.Of) }

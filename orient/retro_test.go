@@ -110,19 +110,18 @@ func TestTurns(t *testing.T) {
 		}
 		return nil
 	}
-	day := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 	turns, err := orient.Turns([]gate.Change{
-		{After: "first", Before: []string{""}, Time: day},
-		{After: "left", Before: []string{"first"}, Time: day},
-		{After: "right", Before: []string{"first"}, Time: day},
-		{After: "merged", Before: []string{"left", "right"}, Time: day},
-		{After: "", Before: []string{"merged"}, Time: day},
+		{After: "first", Before: []string{""}},
+		{After: "left", Before: []string{"first"}},
+		{After: "right", Before: []string{"first"}},
+		{After: "merged", Before: []string{"left", "right"}},
+		{After: "", Before: []string{"merged"}},
 	}, read, cue.Embedded())
 	want := []orient.Turn{
-		{ID: "t-1", Kind: orient.Reopened, Time: day, From: "closed", To: "open"},
-		{ID: "t-1", Kind: orient.Shifted, Time: day, From: "clear", To: "complex"},
-		{ID: "t-1", Kind: orient.WentBack, Time: day, From: "verifying", To: "exploring"},
-		{ID: "t-2", Kind: orient.WentBack, Time: day, From: "verifying", To: "implementing"},
+		{ID: "t-1", Kind: orient.Reopened, From: "closed", To: "open"},
+		{ID: "t-1", Kind: orient.Shifted, From: "clear", To: "complex"},
+		{ID: "t-1", Kind: orient.WentBack, From: "verifying", To: "exploring"},
+		{ID: "t-2", Kind: orient.WentBack, From: "verifying", To: "implementing"},
 	}
 	if err != nil || !slices.Equal(turns, want) {
 		t.Errorf("%v\n got %v\nwant %v", err, turns, want)

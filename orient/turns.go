@@ -5,7 +5,6 @@ import (
 	"hash/maphash"
 	"slices"
 	"strings"
-	"time"
 
 	"stig/beads"
 	"stig/gate"
@@ -18,7 +17,6 @@ import (
 type Turn struct {
 	ID       string
 	Kind     TurnKind
-	Time     time.Time // of the commit
 	From, To string
 }
 
@@ -128,7 +126,7 @@ func (p *past) turns(c gate.Change) (turns []Turn) {
 		for _, at := range p.versions[blob] {
 			was := p.lines[at]
 			if is, changed := now[was.id]; changed {
-				turns = append(turns, was.turn(is, c.Time)...)
+				turns = append(turns, was.turn(is)...)
 				delete(now, was.id) // the first parent that has it counts
 			}
 		}
@@ -137,15 +135,15 @@ func (p *past) turns(c gate.Change) (turns []Turn) {
 }
 
 // turn lists what turned from one version of an issue to the next.
-func (s standing) turn(is standing, at time.Time) (turns []Turn) {
+func (s standing) turn(is standing) (turns []Turn) {
 	if s.status == "closed" && !beads.Over(is.status) {
-		turns = append(turns, Turn{is.id, Reopened, at, s.status, is.status})
+		turns = append(turns, Turn{is.id, Reopened, s.status, is.status})
 	}
 	if s.signalled && is.signalled && s.cynefin != is.cynefin {
-		turns = append(turns, Turn{is.id, Shifted, at, s.cynefin, is.cynefin})
+		turns = append(turns, Turn{is.id, Shifted, s.cynefin, is.cynefin})
 	}
 	if s.progress == signals.ProgressVerifying && is.progress != s.progress && is.signalled {
-		turns = append(turns, Turn{is.id, WentBack, at, s.progress, is.progress})
+		turns = append(turns, Turn{is.id, WentBack, s.progress, is.progress})
 	}
 	return turns
 }
