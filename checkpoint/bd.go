@@ -114,12 +114,12 @@ func (b *BD) TakeUp(ctx context.Context, s beads.Store, changes []beads.Change) 
 		return unanswered(ctx, s, written, err)
 	}
 	for _, argv := range retold(changes) {
-		said, err := b.run(ctx, s, argv...)
+		answer, err := b.run(ctx, s, argv...)
 		if err != nil {
 			return unanswered(ctx, s, written, err)
 		}
-		if said.Exit != 0 {
-			taken = said
+		if answer.Exit != 0 {
+			taken = answer
 		}
 	}
 	lost, err := missingInFile(s, changes)
@@ -127,20 +127,22 @@ func (b *BD) TakeUp(ctx context.Context, s beads.Store, changes []beads.Change) 
 		return err
 	}
 	if lost != "" {
-		return &beads.LostError{ConflictError: beads.ConflictError{Path: s.Path,
-			Reason: "bd wrote over what was written: " + lost + said(taken),
-			Hint:   "see what bd show says of it, and run the command again"}}
+		return lostIn(s, "bd wrote over what was written: "+lost+said(taken),
+			"see what bd show says of it, and run the command again")
 	}
 	// Whatever the import said: what bd holds counts.
 	if lost, err = b.missingInBD(ctx, s, changes); err != nil {
 		return unanswered(ctx, s, written, err)
 	}
 	if lost != "" {
-		return &beads.LostError{ConflictError: beads.ConflictError{Path: s.Path,
-			Reason: "written, but bd does not take it up and will write over it: " + lost + said(taken),
-			Hint:   "mend what bd sync --import-only says and type it again, or write it with bd update"}}
+		return lostIn(s, "written, but bd does not take it up and will write over it: "+lost+said(taken),
+			"mend what bd sync --import-only says and type it again, or write it with bd update")
 	}
 	return nil
+}
+
+func lostIn(s beads.Store, reason, hint string) error {
+	return &beads.LostError{ConflictError: beads.ConflictError{Path: s.Path, Reason: reason, Hint: hint}}
 }
 
 // retold are the commands that tell bd once more what it does not take from

@@ -57,7 +57,8 @@ func Claim(ctx context.Context, s beads.Store, o beads.Options, id, actor string
 			return nil, &ClaimError{ID: full, Reason: fmt.Sprintf("only open issues can be claimed; its status is %q", status),
 				Hint: "type stig orient to see what is ready"}
 		}
-		if err := blocked(f, full); err != nil {
+		at, _ := f.Index(full)
+		if err := blocked(f, dag.New(f), at); err != nil {
 			return nil, err
 		}
 		return []beads.Set{{Key: beads.Status, Text: statusInProgress}, {Key: beads.Assignee, Text: actor}}, nil
@@ -99,24 +100,21 @@ func held(id, holder, reason string) *ClaimError {
 	return &ClaimError{ID: id, Holder: holder, Reason: reason, Hint: "type stig orient to see what is ready"}
 }
 
-// blocked says what an issue waits for.
-func blocked(f *beads.File, id string) error {
-	i, _ := f.Index(id)
-	g := dag.New(f)
-	if !g.Blocked(i) {
+// blocked says what the issue at an index waits for; nil when it does not.
+func blocked(f *beads.File, g *dag.Graph, at int) *ClaimError {
+	if !g.Blocked(at) {
 		return nil
 	}
-	e := &ClaimError{ID: id, Hint: "type stig orient to see what is ready"}
-	at, through := i, ""
-	if epic, ok := g.HeldThrough(i); ok {
-		at, through = epic, ", which its epic "+f.At(epic).ID+" waits for"
+	holder, through := at, ""
+	if epic, ok := g.HeldThrough(at); ok {
+		holder, through = epic, ", which its epic "+f.At(epic).ID+" waits for"
 	}
 	var ids []string
-	for _, b := range g.OpenBlockers(at) {
+	for _, b := range g.OpenBlockers(holder) {
 		ids = append(ids, f.At(b).ID)
 	}
-	e.Reason = "is blocked by " + strings.Join(ids, ", ") + through
-	return e
+	return &ClaimError{ID: f.At(at).ID, Reason: "is blocked by " + strings.Join(ids, ", ") + through,
+		Hint: "type stig orient to see what is ready"}
 }
 
 // changeHands makes the edit that decide asks for; none when it gives no sets.

@@ -16,11 +16,11 @@ func refuseClosing(f *beads.File, r *beads.Record) error {
 	if issue.Template || issue.Pinned || issue.Status == "pinned" {
 		return &CloseError{ID: id, Reason: "is a template or pinned, and so no work that could be done", Hint: "leave it open"}
 	}
-	if err := blocked(f, id); err != nil {
+	g := dag.New(f)
+	if err := blocked(f, g, at); err != nil {
 		return notDone(err)
 	}
 	var open []string
-	g := dag.New(f)
 	for _, child := range g.Children(at) {
 		if !g.Closed(child) {
 			open = append(open, f.At(child).ID+" ("+f.At(child).Status+")")
@@ -34,10 +34,6 @@ func refuseClosing(f *beads.File, r *beads.Record) error {
 
 // notDone turns what keeps an issue from being claimed into what keeps it from
 // being closed.
-func notDone(err error) error {
-	held, ok := err.(*ClaimError)
-	if !ok {
-		return err
-	}
+func notDone(held *ClaimError) error {
 	return &CloseError{ID: held.ID, Reason: held.Reason, Hint: "close these first, or drop a dependency that is none with stig dep rm"}
 }
