@@ -2,6 +2,7 @@ package draw
 
 import (
 	"cmp"
+	"iter"
 	"math"
 	"slices"
 )
@@ -23,17 +24,12 @@ func (l *layout) improve(lanes []lane, alone []bool) {
 	ranks := l.fixed(lanes, alone)
 	best, bestOrder, bestY := math.MaxInt, [][][]int(nil), []int(nil)
 	for round := range rounds {
-		if round > 0 {
-			rightwards := round%2 == 1
-			l.sweep(rightwards, ranks, func(group []int) []int {
-				wishes := l.wishes(group, func(it *item) []int {
-					if rightwards {
-						return it.before
-					}
-					return it.after
-				})
-				return reorder(group, wishes, ranks)
-			})
+		switch {
+		case round == 0: // the order in which they are listed
+		case round%2 == 1:
+			l.sweep(slices.All(l.groups), ranks, func(group []int) []int { return reorder(group, l.wishes(group, before), ranks) })
+		default:
+			l.sweep(slices.Backward(l.groups), ranks, func(group []int) []int { return reorder(group, l.wishes(group, after), ranks) })
 		}
 		if c := l.crossings(); c < best {
 			best, bestOrder, bestY = c, copyOrder(l.groups), l.ys()
@@ -44,11 +40,18 @@ func (l *layout) improve(lanes []lane, alone []bool) {
 		l.items[i].y = y
 	}
 	for round := range alignSweeps {
-		l.sweep(round%2 == 0, ranks, func(group []int) []int {
-			return l.wishes(group, func(it *item) []int { return slices.Concat(it.before, it.after) })
-		})
+		columns := slices.All(l.groups)
+		if round%2 == 1 {
+			columns = slices.Backward(l.groups)
+		}
+		l.sweep(columns, ranks, func(group []int) []int { return l.wishes(group, beside) })
 	}
 }
+
+// What an item may wish to lie beside.
+func before(it *item) []int { return it.before }
+func after(it *item) []int  { return it.after }
+func beside(it *item) []int { return slices.Concat(it.before, it.after) }
 
 // fixed gives the items that stay above (-1: an epic without edges) and below
 // (1: others without) all that are linked.
@@ -82,15 +85,11 @@ func reorder(group, wishes, ranks []int) []int {
 	return wishes
 }
 
-// sweep goes over the columns once and settles each group where it wishes to
-// lie; wish may sort the group.
-func (l *layout) sweep(rightwards bool, ranks []int, wish func(group []int) []int) {
-	for k := range l.groups {
-		column := k
-		if !rightwards {
-			column = len(l.groups) - 1 - k
-		}
-		for lane, group := range l.groups[column] {
+// sweep goes over columns once and settles each group where it wishes to lie;
+// wish may sort the group.
+func (l *layout) sweep(columns iter.Seq2[int, [][]int], ranks []int, wish func(group []int) []int) {
+	for _, column := range columns {
+		for lane, group := range column {
 			if len(group) > 0 {
 				l.settle(group, wish(group), l.tops[lane], l.bottoms[lane], ranks)
 			}
@@ -98,11 +97,11 @@ func (l *layout) sweep(rightwards bool, ranks []int, wish func(group []int) []in
 	}
 }
 
-// wishes is where items would lie best: at the mean of what is beside them.
-func (l *layout) wishes(group []int, beside func(*item) []int) []int {
+// wishes is where items would lie best: at the mean of what is near to them.
+func (l *layout) wishes(group []int, nearTo func(*item) []int) []int {
 	wishes := make([]int, len(group))
 	for k, i := range group {
-		near := beside(&l.items[i])
+		near := nearTo(&l.items[i])
 		if len(near) == 0 {
 			wishes[k] = l.items[i].y
 			continue

@@ -13,6 +13,7 @@ package draw
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"stig/beads"
@@ -76,23 +77,8 @@ func Whole(f *beads.File, g *dag.Graph) []int {
 // Around chooses an issue with what bears on it: what it waits for and what
 // waits for it, through unclosed issues, the epics above it and the issues in it.
 func Around(f *beads.File, g *dag.Graph, i int) []int {
-	chosen := map[int]bool{i: true}
-	walk := func(next func(int) []int) {
-		seen := map[int]bool{i: true}
-		for queue := []int{i}; len(queue) > 0; queue = queue[1:] {
-			for _, n := range next(queue[0]) {
-				if seen[n] || f.At(n).Status == "tombstone" {
-					continue
-				}
-				seen[n], chosen[n] = true, true
-				if !g.Closed(n) {
-					queue = append(queue, n)
-				}
-			}
-		}
-	}
-	walk(func(n int) []int { return blockers(f, n) })
-	walk(g.Dependents)
+	chosen := reached(f, g, i, func(n int) []int { return blockers(f, n) })
+	maps.Copy(chosen, reached(f, g, i, g.Dependents))
 	for _, child := range g.Children(i) {
 		chosen[child] = true
 	}
@@ -100,6 +86,23 @@ func Around(f *beads.File, g *dag.Graph, i int) []int {
 		chosen[at] = true
 	}
 	return listed(chosen)
+}
+
+// reached is an issue and what a way from it leads to, through unclosed issues.
+func reached(f *beads.File, g *dag.Graph, from int, next func(int) []int) map[int]bool {
+	seen := map[int]bool{from: true}
+	for queue := []int{from}; len(queue) > 0; queue = queue[1:] {
+		for _, n := range next(queue[0]) {
+			if seen[n] || f.At(n).Status == "tombstone" {
+				continue
+			}
+			seen[n] = true
+			if !g.Closed(n) {
+				queue = append(queue, n)
+			}
+		}
+	}
+	return seen
 }
 
 func listed(chosen map[int]bool) (list []int) {
@@ -171,48 +174,57 @@ func read(f *beads.File, i int, schema *signals.Schema) (Node, error) {
 // markRings marks the edges that lead back to where a walk along the edges,
 // begun at what waits for nothing, else at the smallest id, has come from.
 func (p *Picture) markRings() {
-	out := make([][]int, len(p.Nodes)) // edges by their source
+	w := walk{picture: p, out: make([][]int, len(p.Nodes)), state: make([]int, len(p.Nodes))}
 	waits := make([]bool, len(p.Nodes))
 	for e, edge := range p.Edges {
-		out[edge.From] = append(out[edge.From], e)
+		w.out[edge.From] = append(w.out[edge.From], e)
 		waits[edge.To] = true
-	}
-	const (
-		fresh = iota
-		open
-		done
-	)
-	state := make([]int, len(p.Nodes))
-	type step struct{ node, next int }
-	visit := func(start int) {
-		if state[start] != fresh {
-			return
-		}
-		state[start] = open
-		for way := []step{{start, 0}}; len(way) > 0; {
-			at := &way[len(way)-1]
-			if at.next == len(out[at.node]) {
-				state[at.node] = done
-				way = way[:len(way)-1]
-				continue
-			}
-			edge := &p.Edges[out[at.node][at.next]]
-			at.next++
-			switch state[edge.To] {
-			case open:
-				edge.Ring = true
-			case fresh:
-				state[edge.To] = open
-				way = append(way, step{edge.To, 0})
-			}
-		}
 	}
 	for n := range p.Nodes {
 		if !waits[n] {
-			visit(n)
+			w.from(n)
 		}
 	}
 	for n := range p.Nodes {
-		visit(n)
+		w.from(n)
+	}
+}
+
+// walk goes along edges, depth first.
+type walk struct {
+	picture *Picture
+	out     [][]int // edges by their source
+	state   []int   // of the nodes
+}
+
+// States of a node: not met, on the way to where the walk is, and left behind.
+const (
+	fresh = iota
+	onWay
+	left
+)
+
+func (w *walk) from(start int) {
+	if w.state[start] != fresh {
+		return
+	}
+	type step struct{ node, next int }
+	w.state[start] = onWay
+	for way := []step{{start, 0}}; len(way) > 0; {
+		at := &way[len(way)-1]
+		if at.next == len(w.out[at.node]) {
+			w.state[at.node] = left
+			way = way[:len(way)-1]
+			continue
+		}
+		edge := &w.picture.Edges[w.out[at.node][at.next]]
+		at.next++
+		switch w.state[edge.To] {
+		case onWay:
+			edge.Ring = true
+		case fresh:
+			w.state[edge.To] = onWay
+			way = append(way, step{edge.To, 0})
+		}
 	}
 }
