@@ -96,19 +96,24 @@ func (s *Schema) Fields(path string) ([]Field, error) {
 // constants lists the alternatives of a value that is one constant or a
 // choice of them. error(…) is no alternative: evaluation drops it.
 func constants(v cuelang.Value) []string {
-	v = v.Eval()
-	op, alternatives := v.Expr()
-	if op != cuelang.OrOp {
-		alternatives = []cuelang.Value{v}
-	}
 	var texts []string
-	for _, a := range alternatives {
+	for _, a := range operands(v, cuelang.OrOp) {
 		if !a.IsConcrete() || a.Kind() == cuelang.NullKind {
 			return nil
 		}
 		texts = append(texts, constant(a))
 	}
 	return texts
+}
+
+// operands lists what an operator joins in a value, the value alone where it
+// is joined by none or by another.
+func operands(v cuelang.Value, by cuelang.Op) []cuelang.Value {
+	v = v.Eval()
+	if op, joined := v.Expr(); op == by {
+		return joined
+	}
+	return []cuelang.Value{v}
 }
 
 // constant is the text of a string without its quotes, and of anything else
@@ -135,13 +140,8 @@ type bound struct {
 
 // bounds lists the limits of a number; nil when it has other constraints too.
 func bounds(v cuelang.Value) []bound {
-	v = v.Eval()
-	op, parts := v.Expr()
-	if op != cuelang.AndOp {
-		parts = []cuelang.Value{v}
-	}
 	var found []bound
-	for _, part := range parts {
+	for _, part := range operands(v, cuelang.AndOp) {
 		op, args := part.Expr()
 		if _, ok := boundWords[op]; !ok || len(args) != 1 {
 			return nil

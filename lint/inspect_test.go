@@ -35,17 +35,7 @@ func many(tb testing.TB, n int) *beads.File {
 		}
 		b.WriteString("\n")
 	}
-	dir := tb.TempDir()
-	path := filepath.Join(dir, "issues.jsonl")
-	if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
-		tb.Fatal(err)
-	}
-	file, err := beads.Read(beads.Store{Path: path, Dir: dir})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() { file.Close() })
-	return file
+	return open(tb, strings.TrimSuffix(b.String(), "\n"))
 }
 
 // TestSameOnAllCores asserts that the number of cores changes nothing. The

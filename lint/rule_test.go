@@ -405,22 +405,22 @@ func check(t *testing.T, text string) []lint.Diagnostic {
 	return found
 }
 
-func open(t *testing.T, text string) *beads.File {
-	t.Helper()
-	dir := t.TempDir()
+func open(tb testing.TB, text string) *beads.File {
+	tb.Helper()
+	dir := tb.TempDir()
 	path := filepath.Join(dir, "issues.jsonl")
 	text, cut := strings.CutSuffix(text, "@cut")
 	if !cut {
 		text += "\n"
 	}
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	file, err := beads.Read(beads.Store{Path: path, Dir: dir})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() { file.Close() })
+	tb.Cleanup(func() { file.Close() })
 	return file
 }
 

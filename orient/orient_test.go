@@ -102,8 +102,9 @@ func TestBudget(t *testing.T) {
 	budget(t, harbor(t))
 }
 
-// TestBudgetCorpus does the same on real stores.
-func TestBudgetCorpus(t *testing.T) {
+// corpus lists real stores; without any the test is skipped.
+func corpus(t *testing.T) []string {
+	t.Helper()
 	dir := os.Getenv("STIG_CORPUS")
 	if dir == "" {
 		t.Skip("STIG_CORPUS names no directory of stores")
@@ -112,7 +113,12 @@ func TestBudgetCorpus(t *testing.T) {
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no stores in %s: %v", dir, err)
 	}
-	for _, path := range paths {
+	return paths
+}
+
+// TestBudgetCorpus does the same on real stores.
+func TestBudgetCorpus(t *testing.T) {
+	for _, path := range corpus(t) {
 		t.Run(filepath.Base(path), func(t *testing.T) { budget(t, open(t, path)) })
 	}
 }

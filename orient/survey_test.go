@@ -299,15 +299,7 @@ func TestSurveyBudget(t *testing.T) {
 
 // TestSurveyCorpus surveys real stores and reviews what converges in them.
 func TestSurveyCorpus(t *testing.T) {
-	dir := os.Getenv("STIG_CORPUS")
-	if dir == "" {
-		t.Skip("STIG_CORPUS names no directory of stores")
-	}
-	paths, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
-	if err != nil || len(paths) == 0 {
-		t.Fatalf("no stores in %s: %v", dir, err)
-	}
-	for _, path := range paths {
+	for _, path := range corpus(t) {
 		file := open(t, path)
 		s := look(t, file, orient.SurveyRequest{Budget: orient.SurveyBudget})
 		text := s.Markdown()
