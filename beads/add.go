@@ -35,8 +35,8 @@ type addition struct {
 // line without a newline keeps having none. Its keys are in the order of bd
 // 0.49; its spacing and its escapes are those of the lines near it.
 //
-// It gives the line. It refuses an id that is there already (*RefusedError) and texts that are
-// not UTF-8.
+// It gives the line. It refuses an id that is there already (*RefusedError) and
+// texts that are not UTF-8.
 func (tx *Tx) Add(n New) ([]byte, error) {
 	if err := n.check(); err != nil {
 		return nil, err

@@ -39,8 +39,8 @@ func raise(list []Alert, about string) func(Alert, bool) []Alert {
 }
 
 // around finds the alerts of an issue that gets a new table and of the issues
-// around it: its epic, and those that wait for it and for nothing else. To these it counts as
-// closed, which is when they will build on what it left.
+// around it: its epic, and those that wait for it and for nothing else. To
+// these it counts as closed, which is when they will build on what it left.
 type around struct {
 	file   *beads.File
 	graph  *dag.Graph

@@ -102,10 +102,11 @@ func Closable(ctx context.Context, s beads.Store, o beads.Options, id, reason st
 
 // Close closes an issue on a ground: status, closed_at, close_reason and
 // updated_at, and progress verifying where it has a signal table, in one edit.
-// What is closed stays as it is, and that is no error. It refuses
-// (*CloseError) an issue that waits for others, an epic that is not complete,
-// what is no work, and a ground that does not allow it; and (*ReasonError) a
-// reason that says nothing. Criteria that are no longer those that were run are a *beads.ConflictError.
+// What is closed stays as it is, and that is no error. It refuses (*CloseError)
+// an issue that waits for others, an epic that is not complete, what is no
+// work, and a ground that does not allow it; and (*ReasonError) a reason that
+// says nothing. Criteria that are no longer those that were run are a
+// *beads.ConflictError.
 func Close(ctx context.Context, s beads.Store, o beads.Options, id string, c Closing, rules Rules) (*Closed, error) {
 	var closed, earlier *Closed
 	o.Notes = Update{}.permit().Check

@@ -52,8 +52,9 @@ type field struct {
 }
 
 // Check holds values against a definition such as "#SignalTable". There is at
-// most one violation for a name; they come in the order of the values, missing fields last. A
-// definition that the schema lacks is a mistake of the program: Check panics.
+// most one violation for a name; they come in the order of the values, missing
+// fields last. A definition that the schema lacks is a mistake of the program:
+// Check panics.
 //
 // Verdicts are remembered by the names and texts of the values, so that the
 // same table on a thousand issues is evaluated once.

@@ -15,12 +15,12 @@ import (
 	"cuelang.org/go/cue/token"
 )
 
-// Narrow makes a stricter schema: the definitions of source hold in addition
-// to those of s. It compiles both. The file can take alternatives away and
-// draw limits closer; what would widen the schema is refused, even where CUE
-// itself would let it pass without effect: an alternative or a limit that the schema does not
-// allow, an unknown field or definition, a pattern, an ellipsis. The error has
-// a line, led by name:line:column, for each mistake.
+// Narrow makes a stricter schema: the definitions of source hold in addition to
+// those of s. It compiles both. The file can take alternatives away and draw
+// limits closer; what would widen the schema is refused, even where CUE itself
+// would let it pass without effect: an alternative or a limit that the schema
+// does not allow, an unknown field or definition, a pattern, an ellipsis. The
+// error has a line, led by name:line:column, for each mistake.
 func (s *Schema) Narrow(name string, source []byte) (*Schema, error) {
 	syntax, err := parser.ParseFile(name, source)
 	if err != nil {

@@ -61,16 +61,19 @@ func placed(lead, other *file) map[int][]string {
 	}
 	if ascending {
 		for _, names := range before {
-			slices.SortStableFunc(names, func(a, b string) int {
-				x, y := other.line(a).id, other.line(b).id
-				if x == "" || y == "" {
-					return 0
-				}
-				return strings.Compare(x, y)
-			})
+			slices.SortStableFunc(names, other.byID)
 		}
 	}
 	return before
+}
+
+// byID compares two lines by their ids; what is about no issue stays where it is.
+func (f *file) byID(a, b string) int {
+	x, y := f.line(a).id, f.line(b).id
+	if x == "" || y == "" {
+		return 0
+	}
+	return strings.Compare(x, y)
 }
 
 // issues lists the ids of a file with their places, and tells whether they

@@ -5,9 +5,10 @@ import (
 	"strings"
 )
 
-// Replace gives the live section of that name a new body; where there is none the section is appended to the end after a blank
-// line, and the text ends with a newline exactly if it did before. The line
-// ends of body become those of the document. The present body changes nothing.
+// Replace gives the live section of that name a new body; where there is none
+// the section is appended to the end after a blank line, and the text ends with
+// a newline exactly if it did before. The line ends of body become those of the
+// document. The present body changes nothing.
 //
 // It refuses malformed notes (*Error), a name that cannot be a section's, and
 // a body that holds a delimiter line or leaves a code fence, an HTML block or

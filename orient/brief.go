@@ -160,7 +160,8 @@ func (a assembly) divergence() *Divergence {
 	return d
 }
 
-// otherNotes is the text of the notes outside the sections that have a place of their own.
+// otherNotes is the text of the notes outside the sections that have a place of
+// their own.
 func (a assembly) otherNotes() string {
 	text := a.doc.Text()
 	var kept strings.Builder

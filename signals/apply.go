@@ -226,8 +226,9 @@ func (p *plan) row(t *Table, s Signal) []string {
 	return []string{s.String(), value, date}
 }
 
-// render is a new table. Its basic rows are dated, because from now on
-// somebody answers for them; an escalation that there is not has no date, nor has evidence that nobody gave.
+// render is a new table. Its basic rows are dated, because from now on somebody
+// answers for them; a question that nobody asked has no date, nor has evidence
+// that nobody gave.
 func (p *plan) render(t *Table) string {
 	rows := All()
 	nine := p.Evidence

@@ -71,7 +71,8 @@ func LastEstimate(d *notes.Doc) (Estimate, bool) {
 	return e, true
 }
 
-// readLabels finds the labelled texts: from a label that opens a paragraph to the next one.
+// readLabels finds the labelled texts: from a label that opens a paragraph to
+// the next one.
 func (e *Estimate) readLabels() {
 	var open *string
 	for _, line := range strings.Split(e.Body, "\n") {

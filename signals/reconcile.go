@@ -11,13 +11,14 @@ import (
 // Reconcile merges the several signal tables of a document into one, in place
 // of the last, and says what it did, one sentence each.
 //
-// Per row, unknown ones too, the newer Updated wins; an absent date is older than any, ties go
-// to the later table, and a value that is not valid loses to one that is.
-// The tables before the last are removed, and so are the lines of three dashes
-// with which a merge joined the notes. Of several checkpoints the newest dated one is kept,
-// the later on a tie; so it is with evidence. The parts of several escalation sections are united in the last one, in the
-// order of their dates, each once. All other text is kept as it stands, also
-// where a merge doubled it; blank lines around what is removed are closed up.
+// Per row, unknown ones too, the newer Updated wins; an absent date is older
+// than any, ties go to the later table, and a value that is not valid loses to
+// one that is. The tables before the last are removed, and so are the lines of
+// three dashes with which a merge joined the notes. Of several checkpoints the
+// newest dated one is kept, the later on a tie; so it is with evidence. The
+// parts of several escalation sections are united in the last one, in the order
+// of their dates, each once. All other text is kept as it stands, also where a
+// merge doubled it; blank lines around what is removed are closed up.
 //
 // A document with one table or none is returned as it is. Values that are not
 // valid in every table stay: Apply mends them. It refuses malformed notes
