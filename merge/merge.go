@@ -99,17 +99,16 @@ const lastMarker = ">>>>>>> theirs"
 func (m *merger) conflict(o, t *line, reason string) {
 	c := Conflict{Line: m.lines + 1, Reason: reason}
 	end := m.newline()
-	m.write("<<<<<<< ours", end)
-	for _, side := range []*line{o, t} {
-		if side != nil {
-			c.ID = side.id
-			m.write(side.text, end)
+	side := func(l *line) {
+		if l != nil {
+			c.ID = l.id
+			m.write(l.text, end)
 		}
-		if side == t {
-			break
-		}
-		m.write("=======", end)
 	}
+	m.write("<<<<<<< ours", end)
+	side(o)
+	m.write("=======", end)
+	side(t)
 	m.write(lastMarker, end)
 	m.conflicts = append(m.conflicts, c)
 }

@@ -38,11 +38,11 @@ func (v versions) notes() (text, warning, reason string) {
 	if d.lead.doc.Text() == "" || d.other.doc.Text() == "" {
 		return "", "", "one side removed the notes, the other changed them"
 	}
-	want, appended, reason := d.decideProse(v)
+	wantProse, appended, reason := d.decideProse(v)
 	if reason != "" {
 		return "", "", reason
 	}
-	result, want2, reason := d.mergeSections(v)
+	result, want, reason := d.mergeSections(v)
 	if reason != "" {
 		return "", "", reason
 	}
@@ -54,7 +54,7 @@ func (v versions) notes() (text, warning, reason string) {
 	if result, reason = d.settleEscalation(result); reason != "" {
 		return "", "", reason
 	}
-	if !holds(result, want, want2) {
+	if !holds(result, wantProse, want) {
 		return "", "", "both changed notes, and together they would not read as either side wrote them"
 	}
 	if body := d.trail(); body != nil {

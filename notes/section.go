@@ -24,6 +24,10 @@ type Error struct {
 	Problem      string // begins with "never closed", "never opened", "closed twice" or "nested"
 }
 
+func (e *Error) Error() string {
+	return fmt.Sprintf("notes:%d:%d: %s: %s", e.Line, e.Column, e.Section, e.Problem)
+}
+
 // BodyError is a text that cannot be the body of a section. [Doc.Replace],
 // [Doc.Extend] and [Doc.Prepend] return it.
 type BodyError struct {
@@ -35,10 +39,6 @@ type BodyError struct {
 
 func (e *BodyError) Error() string {
 	return fmt.Sprintf("section %q: line %d of its text %s", e.Section, e.Line, e.Problem)
-}
-
-func (e *Error) Error() string {
-	return fmt.Sprintf("notes:%d:%d: %s: %s", e.Line, e.Column, e.Section, e.Problem)
 }
 
 // delimiter is one line that opens or closes a section.

@@ -11,13 +11,13 @@ import (
 func (t *Table) several(d *notes.Doc, sections []notes.Section) {
 	for i, s := range sections[:len(sections)-1] {
 		line, column := d.Position(s.Start)
-		f := t.find(RuleSeveral, Warning, line, column, "", "there is a later signal table, which is the live one")
+		f := t.add(RuleSeveral, Warning, line, column, "", "there is a later signal table, which is the live one")
 		f.Hint = "stig signals reconcile ID"
 		next := sections[i+1]
 		separator, joined := separatorBetween(d, s, next)
 		if joined && strings.TrimSpace(d.Body(s)) != strings.TrimSpace(d.Body(next)) {
 			line, column := d.Position(separator.Start)
-			f := t.find(RuleMerge, Error, line, column, "", "a merge joined two differing signal tables here")
+			f := t.add(RuleMerge, Error, line, column, "", "a merge joined two differing signal tables here")
 			f.Hint = "stig signals reconcile ID"
 		}
 	}

@@ -87,7 +87,7 @@ func readSection(d *notes.Doc, section notes.Section) *Table {
 func (t *Table) readSection(d *notes.Doc, section notes.Section, grid *notes.Table) {
 	*t = Table{section: section, line: section.Line, column: 1}
 	if !grid.Read(d, section) {
-		t.find(RuleMissing, Error, t.line, t.column, "", "the section "+Section+" has no table")
+		t.add(RuleMissing, Error, t.line, t.column, "", "the section "+Section+" has no table")
 		return
 	}
 	t.line = grid.Header.Line
@@ -101,7 +101,9 @@ func (t *Table) readSection(d *notes.Doc, section notes.Section, grid *notes.Tab
 	t.outside(d)
 }
 
-func (t *Table) find(rule string, severity Severity, line, column int, signal, message string) *Finding {
+// add reports something wrong, at a place in the notes; signal is "" when it is
+// about the table.
+func (t *Table) add(rule string, severity Severity, line, column int, signal, message string) *Finding {
 	t.findings = append(t.findings, Finding{
 		Rule: rule, Severity: severity, Signal: signal, Line: line, Column: column, Message: message,
 	})
@@ -125,7 +127,7 @@ func (t *Table) columns(d *notes.Doc, grid *notes.Table) bool {
 			return true
 		}
 		line, column := d.Position(place)
-		t.find(RuleHeader, Error, line, column, "",
+		t.add(RuleHeader, Error, line, column, "",
 			fmt.Sprintf("column %d must be %s; found %q", i+1, strings.Join(names, " or "), found))
 		return i == dateColumn
 	}
@@ -147,14 +149,14 @@ func (t *Table) row(i int) {
 	line, column := place(start)
 	s, known := inTable(name)
 	if !known {
-		f := t.find(RuleUnknown, Warning, line, column, name, fmt.Sprintf("unknown signal %q", name))
+		f := t.add(RuleUnknown, Warning, line, column, name, fmt.Sprintf("unknown signal %q", name))
 		if s, ok := Named(strings.ToLower(strings.Trim(name, "*_` "))); ok {
 			f.Hint = fmt.Sprintf("write %q", s)
 		}
 		return
 	}
 	if t.cells[s].found {
-		t.find(RuleRepeated, Error, line, column, name,
+		t.add(RuleRepeated, Error, line, column, name,
 			fmt.Sprintf("%s: repeated, after line %d; the last one counts", name, t.cells[s].line))
 	}
 	raw, start := text(valueColumn)
@@ -168,7 +170,7 @@ func (t *Table) row(i int) {
 		t.cells[s].updated = date
 	case !isNoDate(date):
 		line, column := place(start)
-		t.find(RuleDate, Warning, line, column, name,
+		t.add(RuleDate, Warning, line, column, name,
 			fmt.Sprintf("%s: updated must be a date (YYYY-MM-DD) or %s; found %q", name, NoDate, date))
 	}
 }
@@ -185,7 +187,7 @@ func (t *Table) outside(d *notes.Doc) {
 			name = strings.TrimSpace(name)
 			if _, ok := inTable(name); ok {
 				line, column := d.Position(start)
-				f := t.find(RuleOutside, Error, line, column, name, fmt.Sprintf("%s: this row is outside the table", name))
+				f := t.add(RuleOutside, Error, line, column, name, fmt.Sprintf("%s: this row is outside the table", name))
 				f.Hint = "a blank line ends a table: remove it"
 			}
 		}
