@@ -74,6 +74,27 @@ func (r *Record) elements(k Key) (list []span) {
 	return list
 }
 
+// Unread lists what stands among the dependencies and is no row, as it stands in
+// the line. Nobody follows it.
+func (r *Record) Unread() (list []string) {
+	i := r.last(Dependencies)
+	if i < 0 {
+		return nil
+	}
+	if value := r.members[i].val.of(r.line); value[0] != '[' {
+		if string(value) != "null" {
+			list = append(list, string(value))
+		}
+		return list
+	}
+	for _, at := range r.elements(Dependencies) {
+		if _, ok := depOf(at.of(r.line)); !ok {
+			list = append(list, string(at.of(r.line)))
+		}
+	}
+	return list
+}
+
 // depOf reads one row; what names no issue is none.
 func depOf(object []byte) (Dep, bool) {
 	if object[0] != '{' {

@@ -18,7 +18,7 @@ func ExampleVet() {
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "issues.jsonl")
-	line := `{"id":"demo-1","title":"t","notes":"<!-- checkpoint-context -->\nnever closed"}` + "\n"
+	line := `{"id":"demo-1","title":"t","status":"open","notes":"<!-- checkpoint-context -->\nnever closed"}` + "\n"
 	if err := os.WriteFile(path, []byte(line), 0o644); err != nil {
 		fmt.Println(err)
 		return

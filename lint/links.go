@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,6 +9,25 @@ import (
 	"stig/beads"
 	"stig/dag"
 )
+
+// unread finds links that are written as no row. One tells of all.
+func unread(s *subject) {
+	list := s.record.Unread()
+	if len(list) == 0 {
+		return
+	}
+	rest := ""
+	if len(list) > 1 {
+		rest = fmt.Sprintf(", and %d more", len(list)-1)
+	}
+	on, words := "ID", opening(list[0])
+	if text := ""; json.Unmarshal([]byte(list[0]), &text) == nil {
+		on, words = text, opening(text)
+	}
+	s.add(RuleUnread, 0, 0,
+		fmt.Sprintf("among the dependencies %s is no row and links nothing%s", words, rest),
+		fmt.Sprintf(`write {"issue_id":%q,"depends_on_id":%q,"type":"blocks"} in its place`, s.issue.ID, on))
+}
 
 // nearMiss finds dependency types that look as if they blocked or contained.
 func nearMiss(s *subject) {

@@ -17,7 +17,7 @@ func Lint(f *beads.File, only []int, rules Rules) ([]Diagnostic, error) {
 
 // content are the judges of Lint.
 var content = []judge{
-	nearMiss, dangling, epicAsBlocker, unlinkedChild, severalParents,
+	unread, nearMiss, dangling, epicAsBlocker, unlinkedChild, severalParents,
 	notStarted, reflexive, closeReason, criteria, credentials, unfounded, waived,
 }
 

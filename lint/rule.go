@@ -64,10 +64,12 @@ const (
 	RuleEscalation  = "escalation-disagrees"
 	RuleEstimate    = "estimate-missing"
 	RuleDescription = "table-in-description"
+	RuleIncomplete  = "issue-incomplete"
 
 	RuleDeadlock = "deadlock"
 	RuleCycle    = "cycle"
 
+	RuleUnread    = "dependency-unread"
 	RuleType      = "dependency-type"
 	RuleDangling  = "dependency-dangling"
 	RuleEpicBlock = "epic-as-blocker"

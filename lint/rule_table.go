@@ -5,7 +5,8 @@ import (
 	"stig/signals"
 )
 
-// storeRules are about lines that keep the store from being written.
+// storeRules are about lines, most of them such that keep the store from being
+// written.
 var storeRules = []Rule{{
 	ID: beads.BadJSON, Severity: Error,
 	Summary: "a line of the store is no JSON object with an id",
@@ -30,6 +31,12 @@ var storeRules = []Rule{{
 	Why:     "Readers differ in which line counts, so two workers may see two different issues under one id. This issue cannot be written until one line is left.",
 	Example: "{\"id\":\"demo-1\",\"title\":\"one\"}\n{\"id\":\"demo-1\",\"title\":\"another\"}",
 	Fix:     "Keep one of the lines.",
+}, {
+	ID: RuleIncomplete, Severity: Warning,
+	Summary: "an issue has no title or no status",
+	Why:     "Without a status it is neither open nor closed, so that nothing shows it as work; without a title nobody can tell it from others, and bd refuses it. Whole files of such lines are mostly those of another program.",
+	Example: `{"id":"demo-1","data":{"title":"…","status":"open"}}`,
+	Fix:     `Write "title":"…" and "status":"open" into the line.`,
 }}
 
 // sectionRules are about the sections of the notes.

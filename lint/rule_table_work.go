@@ -23,6 +23,12 @@ var linkRules = []Rule{{
 	Example: `{"issue_id":"demo-2","depends_on_id":"demo-1","type":"blocked-by"}`,
 	Fix:     "stig dep rm A --on B --type blocked-by, then stig dep add A --on B",
 }, {
+	ID: RuleUnread, Severity: Warning,
+	Summary: "what stands among the dependencies is no row",
+	Why:     "Only rows link issues. What is written otherwise holds nothing up, so the issue shows as ready before what it needs is done; and bd refuses the whole file.",
+	Example: `{"id":"demo-2","dependencies":["demo-1"]}`,
+	Fix:     `Write {"issue_id":"demo-2","depends_on_id":"demo-1","type":"blocks"} in its place.`,
+}, {
 	ID: RuleDangling, Severity: Warning,
 	Summary: "a dependency names an issue that the store does not hold",
 	Why:     "A dangling blocker holds nothing up, so the issue may start although what it needs was never done, only deleted or kept in another store.",

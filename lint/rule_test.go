@@ -127,6 +127,14 @@ var breaches = map[string]struct{ bad, good []string }{
 		},
 		good: []string{line("a") + "\n" + line("b", "dependencies", rows("b", "a", "related", "a", "blocks"))},
 	},
+	lint.RuleUnread: {
+		bad:  []string{line("a") + "\n" + `{"id":"b","dependencies":["a"]}`, `{"id":"b","dependencies":"a"}`, `{"id":"b","dependencies":[{"on":"a"},7]}`},
+		good: []string{line("a") + "\n" + line("b", "dependencies", rows("b", "a", "blocks")), `{"id":"b","dependencies":[]}`, `{"id":"b","dependencies":null}`},
+	},
+	lint.RuleIncomplete: {
+		bad:  []string{`{"id":"a"}`, `{"id":"a","title":"t"}`, `{"id":"a","status":"open"}`, `{"id":"a","title":"t","status":""}`},
+		good: []string{`{"id":"a","title":"t","status":"open"}`},
+	},
 	lint.RuleDangling: {
 		bad:  []string{line("b", "dependencies", rows("b", "a", "blocks"))},
 		good: []string{line("b", "dependencies", rows("b", "external:other:a", "blocks")), line("b", "status", "tombstone", "dependencies", rows("b", "a", "blocks"))},

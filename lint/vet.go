@@ -26,7 +26,7 @@ func Vet(f *beads.File, only []int, rules Rules) ([]Diagnostic, error) {
 }
 
 // form are the judges of Vet.
-var form = []judge{malformed, values, escalation, estimate, description}
+var form = []judge{incomplete, malformed, values, escalation, estimate, description}
 
 // store reports the lines that keep the file from being written.
 func store(f *beads.File) (found []Diagnostic) {
@@ -40,6 +40,18 @@ func store(f *beads.File) (found []Diagnostic) {
 		found = append(found, d)
 	}
 	return found
+}
+
+// incomplete finds issues that lack what every reader needs to place them.
+func incomplete(s *subject) {
+	switch {
+	case s.issue.Title == "" && s.issue.Status == "":
+		s.add(RuleIncomplete, 0, 0, "no title and no status: this may be another program's file", "see what writes it; an issue has a title, and is open or closed")
+	case s.issue.Title == "":
+		s.add(RuleIncomplete, 0, 0, "no title", "write one in a line: \"title\":\"…\"")
+	case s.issue.Status == "":
+		s.add(RuleIncomplete, 0, 0, "no status: it is neither open nor closed, and is never ready", "write what it is: \"status\":\"open\"")
+	}
 }
 
 func malformed(s *subject) {
