@@ -18,6 +18,7 @@ package dag
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -247,7 +248,7 @@ func (g *Graph) Ready(now time.Time) []int {
 	unblocks := g.Unblocks()
 	slices.SortFunc(ready, func(a, b int) int {
 		x, y := g.issues.At(a), g.issues.At(b)
-		return cmp.Or(cmp.Compare(x.Priority, y.Priority), cmp.Compare(unblocks[b], unblocks[a]), cmp.Compare(x.ID, y.ID))
+		return cmp.Or(cmp.Compare(x.Priority, y.Priority), cmp.Compare(unblocks[b], unblocks[a]), strings.Compare(x.ID, y.ID))
 	})
 	return ready
 }
@@ -282,4 +283,4 @@ func (g *Graph) sorted(targets []int32, keep func(int) bool) []int {
 	return slices.Compact(list)
 }
 
-func (g *Graph) byID(a, b int) int { return cmp.Compare(g.issues.At(a).ID, g.issues.At(b).ID) }
+func (g *Graph) byID(a, b int) int { return strings.Compare(g.issues.At(a).ID, g.issues.At(b).ID) }

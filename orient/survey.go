@@ -243,7 +243,7 @@ func (s *surveyor) inProgress(first string) []Claim {
 		return 1
 	}
 	slices.SortFunc(list, func(a, b Claim) int {
-		return cmp.Or(cmp.Compare(others(a), others(b)), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(others(a), others(b)), strings.Compare(a.ID, b.ID))
 	})
 	return list
 }
@@ -313,7 +313,7 @@ func (s *surveyor) convergence() []Convergence {
 		})
 	})
 	slices.SortFunc(list, func(a, b Convergence) int {
-		return cmp.Or(cmp.Compare(b.Blockers, a.Blockers), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(b.Blockers, a.Blockers), strings.Compare(a.ID, b.ID))
 	})
 	return list
 }

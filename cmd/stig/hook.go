@@ -159,7 +159,10 @@ func (a *app) claims(ctx context.Context) (file *beads.File, actor string, claim
 		return nil, "", nil, err
 	}
 	for i, issue := range file.All() {
-		if at, ok := file.Index(issue.ID); ok && at == i && actor != "" && issue.Status == "in_progress" && issue.Assignee == actor {
+		if actor == "" || issue.Status != "in_progress" || issue.Assignee != actor {
+			continue
+		}
+		if at, ok := file.Index(issue.ID); ok && at == i {
 			claims = append(claims, i)
 		}
 	}
