@@ -13,6 +13,7 @@ import (
 
 	"stig/beads"
 	"stig/cue"
+	"stig/gate"
 	"stig/signals"
 )
 
@@ -153,6 +154,12 @@ func (a *app) clock() (time.Time, error) {
 	}
 	return t.Local(), nil
 }
+
+// environ is the environment that other programs are started in.
+func (a *app) environ() []string { return os.Environ() }
+
+// gitIn runs git in a directory.
+func (a *app) gitIn(dir string) gate.Git { return gate.Git{Dir: dir, Env: a.environ()} }
 
 // where says what of this run decides on the store.
 func (a *app) where() beads.Where {

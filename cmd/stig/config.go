@@ -42,7 +42,7 @@ func (a *app) configure(s beads.Store) error {
 
 // configFiles are the places of configuration, the one that counts more last.
 func configFiles(s beads.Store) (files []string) {
-	if dir, err := os.UserConfigDir(); err == nil {
+	if dir, err := os.UserConfigDir(); err == nil && filepath.IsAbs(dir) {
 		files = append(files, filepath.Join(dir, "stig", "config.cue"))
 	}
 	return append(files, filepath.Join(filepath.Dir(s.Dir), ".stig.cue"))

@@ -114,7 +114,7 @@ const patience = 5 * time.Second
 func (d *doctor) program(name string, argv ...string) {
 	ctx, done := context.WithTimeout(d.ctx, patience)
 	defer done()
-	result, err := gate.Run(ctx, gate.Command{Argv: append([]string{name}, argv...), Dir: d.store.Dir, Env: os.Environ()})
+	result, err := gate.Run(ctx, gate.Command{Argv: append([]string{name}, argv...), Dir: d.store.Dir, Env: d.app.environ()})
 	if err == nil && result.Exit != 0 {
 		err = fmt.Errorf("exit %d", result.Exit)
 	}

@@ -212,7 +212,7 @@ func (a *app) whom(ctx context.Context, s *site) (notifications, error) {
 	}
 	trusted, err := a.trusted(ctx, s)
 	if err == nil && trusted {
-		trusted, err = s.holdsStore(ctx)
+		trusted, err = a.holdsStore(ctx, s)
 	}
 	if err != nil || !trusted {
 		return a.own, err
@@ -222,12 +222,12 @@ func (a *app) whom(ctx context.Context, s *site) (notifications, error) {
 
 // holdsStore tells whether the store, beside which the configuration lies, is
 // in the repository that trust is given to: --store can name any other.
-func (s *site) holdsStore(ctx context.Context) (bool, error) {
+func (a *app) holdsStore(ctx context.Context, s *site) (bool, error) {
 	holder, err := realPath(filepath.Dir(s.store.Dir))
 	if err != nil {
 		return false, err
 	}
-	place, err := gate.Git{Dir: holder, Env: os.Environ()}.Place(ctx)
+	place, err := a.gitIn(holder).Place(ctx)
 	if err != nil || place.Home == "" {
 		return holder == s.root && s.place.Home == "", err
 	}
@@ -330,5 +330,5 @@ func (p parcel) send() error {
 	if err := encoder.Encode(p); err != nil {
 		return err
 	}
-	return gate.Detach(gate.Command{Argv: []string{self, sendName}, Dir: p.Dir, Env: os.Environ(), Stdin: text.Bytes()}, "stig")
+	return gate.Detach(gate.Command{Argv: []string{self, sendName}, Dir: p.Dir, Stdin: text.Bytes()}, "stig")
 }

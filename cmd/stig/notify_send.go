@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -37,14 +38,15 @@ func (a *app) sendCommand() *cobra.Command {
 			if err := json.NewDecoder(a.in).Decode(&p); err != nil {
 				return usage(sendName+": standard input: "+err.Error(), "stig starts this by itself")
 			}
-			return p.deliver(cmd.Context())
+			return p.deliver(cmd.Context(), a.environ())
 		},
 	}
 }
 
 // deliver tells of the event in all ways at once. What failed is logged; when
-// nobody could be told the mark goes, so that the next occasion counts.
-func (p parcel) deliver(ctx context.Context) error {
+// nobody could be told the mark goes, so that the next occasion counts. env is
+// what the command is started in.
+func (p parcel) deliver(ctx context.Context, env []string) error {
 	ctx, done := context.WithTimeout(ctx, telling)
 	defer done()
 	var group sync.WaitGroup
@@ -53,7 +55,7 @@ func (p parcel) deliver(ctx context.Context) error {
 		group.Go(func() { failures[0] = p.post(ctx) })
 	}
 	if len(p.To.Command) > 0 {
-		group.Go(func() { failures[1] = p.runCommand(ctx) })
+		group.Go(func() { failures[1] = p.runCommand(ctx, env) })
 	}
 	group.Wait()
 	told := p.To.URL != "" && failures[0] == nil || len(p.To.Command) > 0 && failures[1] == nil
@@ -140,7 +142,7 @@ func sameScheme(to *http.Request, via []*http.Request) error {
 
 // runCommand starts notify.command with the event on its standard input. Its
 // output is not kept: it may hold what no log should.
-func (p parcel) runCommand(ctx context.Context) error {
+func (p parcel) runCommand(ctx context.Context, env []string) error {
 	var event bytes.Buffer
 	if err := (&app{out: &event}).printJSON("notification", p.Notice); err != nil {
 		return err
@@ -148,7 +150,7 @@ func (p parcel) runCommand(ctx context.Context) error {
 	name := p.To.Command[0]
 	result, err := gate.Run(ctx, gate.Command{
 		Argv: p.To.Command, Dir: p.Dir, Stdin: event.Bytes(), Stdout: io.Discard,
-		Env: append(os.Environ(), "STIG_EVENT="+p.Notice.Event, "STIG_ISSUE="+p.Notice.ID),
+		Env: append(slices.Clone(env), "STIG_EVENT="+p.Notice.Event, "STIG_ISSUE="+p.Notice.ID),
 	})
 	switch {
 	case ctx.Err() != nil:

@@ -177,7 +177,7 @@ func TestDeliver(t *testing.T) {
 			}
 			ctx, done := context.WithTimeout(context.Background(), 300*time.Millisecond)
 			defer done()
-			err := p.deliver(ctx)
+			err := p.deliver(ctx, os.Environ())
 			log, _ := os.ReadFile(p.Log)
 			if test.fails == "" && (err != nil || log != nil) {
 				t.Errorf("%v, log %q", err, log)

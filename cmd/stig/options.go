@@ -1,8 +1,6 @@
 package main
 
 import (
-	"os"
-
 	"stig/beads"
 	"stig/checkpoint"
 	"stig/gate"
@@ -15,7 +13,7 @@ func (a *app) options(dryRun bool) (beads.Options, error) {
 	if err != nil {
 		return beads.Options{}, err
 	}
-	bd := &checkpoint.BD{Env: os.Environ(), OnPath: gate.Here("", a.getenv)("bd"), Warn: a.warn}
+	bd := &checkpoint.BD{Env: a.environ(), OnPath: gate.Here("", a.getenv)("bd"), Warn: a.warn}
 	return beads.Options{Now: now, DryRun: dryRun, Before: bd.Flush, After: bd.TakeUp}, nil
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -167,15 +168,20 @@ func setupReport(name string, o setupOptions, changed, missing []string) string 
 	return text
 }
 
+// homeDir is the home of the user, as --user needs it.
+func (a *app) homeDir() (string, error) {
+	home := a.getenv("HOME")
+	if !filepath.IsAbs(home) {
+		return "", usage(fmt.Sprintf("HOME: must be an absolute path; found %q", home), "set it, or leave out --user")
+	}
+	return home, nil
+}
+
 // place is the directory that files for assistants are put below: the root of
 // the project, or the home of the user.
 func (a *app) place(o setupOptions) (string, error) {
 	if o.user {
-		home := a.getenv("HOME")
-		if home == "" {
-			return "", usage("HOME: must name a directory; it is not set", "set it, or leave out --user")
-		}
-		return home, nil
+		return a.homeDir()
 	}
 	dir, err := filepath.Abs(a.dir) // of "" the working directory
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -33,7 +32,11 @@ func (a *app) setupGit() *cobra.Command {
 				return usage("--force and --user exclude each other", "leave one of them out")
 			}
 			if o.user {
-				return a.setup(cmd.Context(), "git", &userDriver{gate.Git{Dir: ".", Env: os.Environ()}, a.gitConfigFile()}, o)
+				file, err := a.gitConfigFile()
+				if err != nil {
+					return err
+				}
+				return a.setup(cmd.Context(), "git", &userDriver{a.gitIn("."), file}, o)
 			}
 			driver, err := a.mergeDriver(cmd.Context())
 			if err != nil {

@@ -1,8 +1,8 @@
 package main
 
 import (
-	"cmp"
 	"context"
+	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -16,18 +16,28 @@ type userDriver struct {
 	file hostFile
 }
 
-// gitConfigFile is the configuration of a user that git writes to.
-func (a *app) gitConfigFile() hostFile {
-	home := a.getenv("HOME")
-	own := filepath.Join(home, ".gitconfig")
+// gitConfigFile is the configuration of a user that git writes to. What names it
+// must mean the same file from everywhere.
+func (a *app) gitConfigFile() (hostFile, error) {
 	if named := a.getenv("GIT_CONFIG_GLOBAL"); named != "" {
-		return hostFile{named, filepath.Dir(named)}
+		if !filepath.IsAbs(named) {
+			return hostFile{}, usage(fmt.Sprintf("GIT_CONFIG_GLOBAL: must be an absolute path; found %q", named), "")
+		}
+		return hostFile{named, filepath.Dir(named)}, nil
 	}
-	other := filepath.Join(cmp.Or(a.getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config")), "git", "config")
+	home, err := a.homeDir()
+	if err != nil {
+		return hostFile{}, err
+	}
+	config := a.getenv("XDG_CONFIG_HOME")
+	if !filepath.IsAbs(config) {
+		config = filepath.Join(home, ".config")
+	}
+	own, other := filepath.Join(home, ".gitconfig"), filepath.Join(config, "git", "config")
 	if !exists(own) && exists(other) {
 		own = other
 	}
-	return hostFile{own, filepath.Dir(own)}
+	return hostFile{own, filepath.Dir(own)}, nil
 }
 
 const driverSection = "[merge \"stig\"]\n\tname = " + driverName + "\n\tdriver = " + driverCommand

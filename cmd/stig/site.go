@@ -43,13 +43,13 @@ func (a *app) site(ctx context.Context, store beads.Store) (*site, error) {
 		}
 	}
 	s := &site{store: store, state: a.stateDir()}
-	if s.place, err = (gate.Git{Dir: here, Env: os.Environ()}).Place(ctx); err != nil {
+	if s.place, err = a.gitIn(here).Place(ctx); err != nil {
 		return nil, err
 	}
 	switch top := s.place.Root; {
 	case top == "":
 		s.root = holder
-		if s.place, err = (gate.Git{Dir: holder, Env: os.Environ()}).Place(ctx); err != nil {
+		if s.place, err = a.gitIn(holder).Place(ctx); err != nil {
 			return nil, err
 		}
 	case filepath.Base(store.Dir) == ".beads" && inside(here, holder) && inside(holder, top):
@@ -57,7 +57,7 @@ func (a *app) site(ctx context.Context, store beads.Store) (*site, error) {
 	default:
 		s.root = top
 	}
-	s.git = gate.Git{Dir: s.root, Env: os.Environ()}
+	s.git = a.gitIn(s.root)
 	s.look = gate.Here(s.root, a.getenv)
 	return s, nil
 }
@@ -78,12 +78,13 @@ func inside(path, dir string) bool {
 }
 
 // stateDir is where stig keeps what belongs to the user and to no repository;
-// "" when nobody says where home is.
+// "" when nobody says where home is, or says it in a way that means another
+// directory from each place.
 func (a *app) stateDir() string {
 	if dir := a.getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "stig")
 	}
-	if dir := a.getenv("LocalAppData"); runtime.GOOS == "windows" && dir != "" {
+	if dir := a.getenv("LocalAppData"); runtime.GOOS == "windows" && filepath.IsAbs(dir) {
 		return filepath.Join(dir, "stig")
 	}
 	home, err := os.UserHomeDir()
@@ -116,7 +117,10 @@ func (a *app) trusted(ctx context.Context, s *site) (bool, error) {
 // verdicts keeps what the gate found, in git's own directory of this work
 // tree; ok is false where there is no git, and nothing can tell two trees apart.
 func (s *site) verdicts() (kept gate.Verdicts, ok bool) {
-	return gate.Verdicts{Dir: filepath.Join(s.place.Own, "verdicts")}, s.place.Own != ""
+	if s.place.Own == "" {
+		return gate.Verdicts{}, false
+	}
+	return gate.Verdicts{Dir: filepath.Join(s.place.Own, "verdicts")}, true
 }
 
 // logs is the directory for whole outputs, "" where there is none.
@@ -130,9 +134,13 @@ func (s *site) logs() string {
 // fresh looks at the tree once, and gives what finds the verdict on criteria
 // that passed and still counts, for any number of issues.
 func (s *site) fresh(ctx context.Context) (func(id, criteria string) (*gate.Verdict, bool), error) {
+	none := func(string, string) (*gate.Verdict, bool) { return nil, false }
 	kept, ok := s.verdicts()
-	if _, err := os.Stat(kept.Dir); !ok || errors.Is(err, fs.ErrNotExist) {
-		return func(string, string) (*gate.Verdict, bool) { return nil, false }, nil
+	if !ok {
+		return none, nil
+	}
+	if _, err := os.Stat(kept.Dir); errors.Is(err, fs.ErrNotExist) {
+		return none, nil
 	}
 	without, err := s.store.Touched()
 	if err != nil {

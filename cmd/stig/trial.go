@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"os"
 	"strings"
 	"sync"
 	"time"
@@ -134,7 +133,7 @@ func (a *app) job(ctx context.Context, t *trial, o trialOptions) (gate.Job, erro
 	}
 	j := gate.Job{
 		Issue: t.id, Criteria: t.criteria, Checks: t.plan, Root: t.site.root,
-		Env: os.Environ(), Pass: a.config.Gate.Env,
+		Env: a.environ(), Pass: a.config.Gate.Env,
 		KeepGoing: o.keepGoing, AllowDestructive: o.allowDestructive,
 		Out: a.err, Terminal: isTerminal(a.err), Logs: t.site.logs(), Time: now, Now: a.now,
 	}
