@@ -90,7 +90,7 @@ func (c *change) claimed() {
 	if !c.closed() || !without(reason) || c.closedSo(without) {
 		return
 	}
-	c.add(RuleClaimed, 0, 0, fmt.Sprintf("closed since %s as verified, without results: %s", c.since, opening(reason)), c.closeAgain())
+	c.add(RuleClaimed, 0, 0, fmt.Sprintf("closed since %s without results: %s", c.since, opening(reason)), c.closeAgain())
 }
 
 // closeAgain is the hint for what was closed past the gate.
@@ -127,11 +127,11 @@ func (c *change) backwards() {
 		switch before, after := c.was.Updated(s), c.table.Updated(s); {
 		case retreats(s, was, is):
 			c.add(RuleBackwards, line, column,
-				fmt.Sprintf("%s: %s → %s since %s, unexplained", s, was, is, c.since),
+				fmt.Sprintf("%s: %s → %s, unexplained", s, was, is),
 				fmt.Sprintf("type stig checkpoint %s --done … --learned … with the reason", c.issue.ID))
 		case signals.IsDate(before) && signals.IsDate(after) && after < before:
 			c.add(RuleBackwards, line, column,
-				fmt.Sprintf("%s: is of %s, and was of %s at %s", s, after, before, c.since),
+				fmt.Sprintf("%s: is of %s, was of %s", s, after, before),
 				fmt.Sprintf("see in stig trajectory %s whether an old table was written over a newer one", c.issue.ID))
 		}
 	}
@@ -185,7 +185,7 @@ func (c *change) promoted() {
 	}
 	line, column := c.table.Place(signals.Confidence)
 	c.add(RuleUnfounded, line, column,
-		fmt.Sprintf("confidence: %s → %s since %s, evidence-freshness still %s", was, is, c.since, freshness),
+		fmt.Sprintf("%s → %s on evidence %s", was, is, freshness),
 		evidenceHint(c.issue.ID))
 }
 

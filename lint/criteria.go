@@ -40,13 +40,13 @@ func criteria(s *subject) {
 // nothingToRun finds criteria without a command, and shows the block to write.
 func (s *subject) nothingToRun(plan []gate.Check) {
 	commands := []string{"COMMAND"}
-	message := "no command in the acceptance criteria can be run"
+	message := "no acceptance criterion can be run"
 	for _, check := range plan {
 		switch {
 		case check.Class == gate.Runnable || check.Class == gate.MissingProgram:
 			return
 		case check.Class == gate.Destructive:
-			message = "every command in the acceptance criteria destroys or publishes, and is never run"
+			message = "what the acceptance criteria run destroys or publishes"
 		case check.Origin == gate.Prose && commands[0] == "COMMAND":
 			message += fmt.Sprintf(": %q is prose", check.Text)
 			commands = []string{check.Text}

@@ -18,9 +18,9 @@ func unfounded(s *subject) {
 	if signals.IsDate(seen) && seen >= said {
 		return
 	}
-	message := fmt.Sprintf("confidence %s of %s, with evidence of %s", level, said, seen)
+	message := fmt.Sprintf("%s of %s, evidence of %s", level, said, seen)
 	if !signals.IsDate(seen) {
-		message = fmt.Sprintf("confidence %s of %s, without a day of its evidence", level, said)
+		message = fmt.Sprintf("%s of %s, evidence undated", level, said)
 	}
 	line, column := s.table.Place(signals.Confidence)
 	s.add(RuleUnfounded, line, column, message, evidenceHint(s.issue.ID))

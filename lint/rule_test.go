@@ -1,15 +1,18 @@
 package lint_test
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"stig/beads"
 	"stig/cue"
@@ -514,4 +517,38 @@ func constants(t *testing.T, glob, prefix string) (texts []string) {
 		})
 	}
 	return texts
+}
+
+// TestDiagnosticsFit holds what is said to 100 columns where the data in it is
+// short: a diagnostic is one line, and is not wrapped. The ids of the stores are
+// of one letter, and are counted as those of seven.
+func TestDiagnosticsFit(t *testing.T) {
+	const most, longer = 100, 6
+	long := regexp.MustCompile(`"[^"]{12,}"`) // what is quoted is data
+	columns := func(text, path string) int {
+		text = long.ReplaceAllString(strings.ReplaceAll(text, path, ".beads/issues.jsonl"), `"123456789012"`)
+		return utf8.RuneCountInString(text) + longer
+	}
+	listed := []string{ // circles, what is allowed, and what a parser says
+		lint.RuleDeadlock, "cycle", "signal-value", "signal-unknown", "signal-date",
+		lint.RuleUnparsed, lint.RuleMalformed, beads.CutShort,
+	}
+	for _, rule := range lint.All() {
+		for _, text := range breaches[rule.ID].bad {
+			for _, d := range check(t, text) {
+				if d.Rule != rule.ID || slices.Contains(listed, d.Rule) {
+					continue
+				}
+				said := fmt.Sprintf("%s: %s: %s [%s]", d.Severity, d.Place(), d.Message, d.Rule)
+				if n := columns(said, d.File); n > most {
+					t.Errorf("%d columns: %s", n, said)
+				}
+				for line := range strings.Lines(d.Hint) {
+					if n := columns("  hint: "+line, d.File); n > most {
+						t.Errorf("%s: %d columns:   hint: %s", d.Rule, n, line)
+					}
+				}
+			}
+		}
+	}
 }

@@ -13,7 +13,8 @@ import (
 
 // What stig says is lower case, begins with the place and has no full stop; a
 // hint says what to type. Data goes to the output stream, all else to the
-// error stream.
+// error stream. A message is one line, which grep finds; it is not wrapped, and
+// short data leaves it within 100 columns.
 
 // complain prints an error and its hint.
 func (a *app) complain(message, hint string) {
