@@ -21,13 +21,18 @@ type phrase func() *regexp.Regexp
 // of that list. Upper and lower case are the same.
 func written(expression string) phrase {
 	return sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile("(?i)" + listName.ReplaceAllStringFunc(expression, func(name string) string {
-			return anyOf(lists()[strings.Trim(name, "{}")])
-		}))
+		return regexp.MustCompile("(?i)" + named().Replace(expression))
 	})
 }
 
-var listName = regexp.MustCompile(`\{[a-z]+\}`)
+// named puts the words of a list in the place of its name.
+var named = sync.OnceValue(func() *strings.Replacer {
+	var pairs []string
+	for name, words := range lists() {
+		pairs = append(pairs, "{"+name+"}", anyOf(words))
+	}
+	return strings.NewReplacer(pairs...)
+})
 
 // lists are the word lists by name.
 var lists = sync.OnceValue(func() map[string][]string {
