@@ -16,6 +16,7 @@ type Attempt struct {
 	IDs   []string // the issues that it would close, as typed
 	Open  bool     // it may close others, which only running it can tell
 	Files []string // the files that it would write, any of which may be a store: see Overwrites
+	Why   string   // the close reason that it gives, to all of them
 }
 
 // Closes lists what a command line would close, and the files it would write
@@ -74,6 +75,9 @@ func (w *watch) add(a Attempt) {
 	}
 	known := &w.found[i]
 	known.Open = known.Open || a.Open
+	if known.Why != a.Why {
+		known.Why = ""
+	}
 	for _, id := range a.IDs {
 		if !slices.Contains(known.IDs, id) {
 			known.IDs = append(known.IDs, id)
@@ -89,8 +93,10 @@ func (w *watch) add(a Attempt) {
 // closes notes that a program closes issues. Words that are no ids, because
 // only running can tell what they become, leave the attempt open, and so does
 // having none: bd then takes the issue that it touched last.
-func (w *watch) closes(verb string, ids []string) {
-	a := Attempt{Verb: verb, Open: len(ids) == 0}
+func (w *watch) closes(verb string, ids []string) { w.closesFor(verb, ids, "") }
+
+func (w *watch) closesFor(verb string, ids []string, why string) {
+	a := Attempt{Verb: verb, Open: len(ids) == 0, Why: why}
 	for _, id := range ids {
 		if id == "" || strings.ContainsAny(id, unknown+piped+"*?[{") {
 			a.Open = true

@@ -36,7 +36,7 @@ func (w *watch) tracker(program string, words []string) {
 	switch verb {
 	case "close", "done":
 		l = takeApart(rest, valued(trackerWide+"r reason reason-file session"))
-		w.closes(said, l.operands)
+		w.closesFor(said, l.operands, strings.Join(append(l.given["r"], l.given["reason"]...), " "))
 	case "update":
 		l = takeApart(rest, allBut(trackerUpdate, "adepstC"))
 		for _, status := range append(l.given["status"], l.given["s"]...) {

@@ -132,7 +132,7 @@ func (a *app) close(ctx context.Context, ids []string, o closeOptions) error {
 	for _, id := range ids {
 		candidate, err := checkpoint.Closable(ctx, c.site.store, c.edit, id, o.reason, c.rules)
 		if refused, ok := errors.AsType[*beads.RefusedError](err); ok && c.site.store.Mode == beads.Dolt {
-			refused.Hint = fmt.Sprintf("type stig verify %s, and when it passes bd close %s", id, id)
+			refused.Hint = c.byTracker(id)
 		}
 		f := finding{id: id, dryRun: o.dryRun, err: err}
 		if err == nil {
@@ -154,6 +154,15 @@ func (a *app) close(ctx context.Context, ids []string, o closeOptions) error {
 		findings = append(findings, f)
 	}
 	return a.conclude(findings)
+}
+
+// byTracker is how an issue is closed that stig may not write.
+func (c *closer) byTracker(id string) string {
+	if waiver, ok := c.closing.Ground.(gate.Waiver); ok {
+		return fmt.Sprintf("type bd close %s --reason \"Unverified: %s. Waived: %s.\"", id,
+			strings.TrimRight(c.closing.Reason, "."), strings.TrimRight(waiver.Why(), "."))
+	}
+	return fmt.Sprintf("type stig verify %s, and when it passes bd close %s", id, id)
 }
 
 // close takes one issue through the gate.

@@ -12,7 +12,6 @@ import (
 
 	"stig/beads"
 	"stig/checkpoint"
-	"stig/gate"
 	"stig/host"
 	"stig/notes"
 	"stig/signals"
@@ -82,7 +81,7 @@ const markAge = 14 * 24 * time.Hour
 // firstTime tells whether a session has not been reminded yet, and keeps that
 // it is now. Of two that ask at once one is the first.
 func (a *app) firstTime(ctx context.Context, session string, now time.Time) bool {
-	place, err := gate.Git{Dir: cmp.Or(a.dir, "."), Env: os.Environ()}.Place(ctx)
+	place, err := a.gitIn(cmp.Or(a.dir, ".")).Place(ctx)
 	if err != nil || place.Own == "" {
 		return false
 	}
@@ -159,7 +158,7 @@ func (a *app) draft(ctx context.Context) signals.Estimate {
 		Done:    "not recorded. " + draftMark,
 		Remains: "not recorded. Hold the tree against the acceptance criteria, and replace this draft with a checkpoint",
 	}
-	git := gate.Git{Dir: cmp.Or(a.dir, "."), Env: os.Environ()}
+	git := a.gitIn(cmp.Or(a.dir, "."))
 	result, err := git.Run(ctx, "status", "--short", "--branch", "--no-ahead-behind", "--untracked-files=normal")
 	if err != nil || result.Exit != 0 {
 		return e

@@ -59,7 +59,7 @@ func (a *app) objection(ctx context.Context, store beads.Store, attempt gate.Att
 		return attempt.Verb + ": only running it can tell which issues it closes, and an issue closes when its acceptance criteria pass\n" +
 			"hint: name the issues: type " + instead(store, attempt.Verb, []string{"ID"})
 	}
-	unproven := a.unproven(ctx, store, attempt.IDs)
+	unproven := a.unproven(ctx, store, attempt)
 	if len(unproven) == 0 {
 		return ""
 	}
@@ -77,26 +77,28 @@ func instead(store beads.Store, verb string, ids []string) string {
 	if store.Mode != beads.Dolt {
 		return fmt.Sprintf("stig close %s --reason \"what exists now, and how you know that it works\"; it runs them", strings.Join(ids, " "))
 	}
-	return fmt.Sprintf("stig verify %s, for each alone; %s is let through when they have passed", ids[0], verb)
+	return fmt.Sprintf("stig verify %s, for each alone; %s is let through when they have passed,\n"+
+		"or where nothing can be run, with --reason \"Unverified: WHAT. Waived: WHY.\"", ids[0], verb)
 }
 
 // unproven are the issues on which no fresh verdict has passed. Whatever keeps
 // that from being known leaves all of them unproven.
-func (a *app) unproven(ctx context.Context, store beads.Store, ids []string) []string {
+func (a *app) unproven(ctx context.Context, store beads.Store, attempt gate.Attempt) []string {
 	site, err := a.site(ctx, store)
 	if err != nil {
-		return ids
+		return attempt.IDs
 	}
 	fresh, err := site.fresh(ctx)
 	if err != nil {
-		return ids
+		return attempt.IDs
 	}
 	file, err := beads.Read(store)
 	if err != nil {
-		return ids
+		return attempt.IDs
 	}
 	defer file.Close()
-	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
+	waived := store.Mode == beads.Dolt && gate.TellsWaiver(attempt.Why)
+	return slices.DeleteFunc(slices.Clone(attempt.IDs), func(id string) bool {
 		issue, err := file.Find(id)
 		if err != nil {
 			return false
@@ -105,7 +107,8 @@ func (a *app) unproven(ctx context.Context, store beads.Store, ids []string) []s
 		if err != nil {
 			return false
 		}
-		_, passed := fresh(issue.ID, gate.Source(record.Text(beads.AcceptanceCriteria), record.Text(beads.Description)))
-		return passed
+		criteria := gate.Source(record.Text(beads.AcceptanceCriteria), record.Text(beads.Description))
+		_, passed := fresh(issue.ID, criteria)
+		return passed || waived && !gate.Asks(gate.Plan(criteria, site.look))
 	})
 }
