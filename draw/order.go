@@ -117,7 +117,7 @@ func (l *layout) wishes(group []int, nearTo func(*item) []int) []int {
 
 // settle gives a group places in its order, as near to its wishes as the room
 // allows: neighbours that would overlap are moved as one, to the mean of what
-// they wish.
+// they wish. Items that are fixed stay above the others, and below.
 func (l *layout) settle(group, wish []int, top, bottom int, ranks []int) {
 	first, end := 0, len(group)
 	for first < end && ranks[group[first]] < 0 {
@@ -128,35 +128,41 @@ func (l *layout) settle(group, wish []int, top, bottom int, ranks []int) {
 		end--
 		bottom -= l.items[group[end]].height
 	}
-	type block struct{ sum, count int }
-	var blocks []block
-	offset := 0 // of the item below the first one, if all touched
-	offsets := make([]int, 0, end-first)
-	for k := first; k < end; k++ {
-		half := l.items[group[k]].height / 2
-		offsets = append(offsets, offset+half)
-		blocks = append(blocks, block{sum: wish[k] - offset - half, count: 1})
-		offset += l.items[group[k]].height
-		for n := len(blocks); n > 1 && blocks[n-2].sum*blocks[n-1].count > blocks[n-1].sum*blocks[n-2].count; n = len(blocks) {
-			blocks[n-2].sum += blocks[n-1].sum
-			blocks[n-2].count += blocks[n-1].count
-			blocks = blocks[:n-1]
-		}
-	}
-	k := 0
-	for _, b := range blocks {
-		start := min(max(floorDiv(b.sum, b.count), top), bottom-offset)
-		for range b.count {
-			l.items[group[first+k]].y = start + offsets[k]
-			k++
-		}
-	}
-	if end > first {
-		lowest := group[end-1]
-		top = l.items[lowest].y + (l.items[lowest].height+1)/2
+	if linked := group[first:end]; len(linked) > 0 {
+		l.settleLinked(linked, wish[first:end], top, bottom)
+		lowest := l.items[linked[len(linked)-1]]
+		top = lowest.y + (lowest.height+1)/2
 	}
 	for _, i := range group[end:] {
 		top = l.put(i, top)
+	}
+}
+
+// settleLinked settles what is linked, by pooling adjacent violators: a pool is
+// so many items that touch, and sum adds up where each would have the first item
+// of the group, were all of the group to touch.
+func (l *layout) settleLinked(group, wish []int, top, bottom int) {
+	type pool struct{ sum, count int }
+	var pools []pool
+	height := 0 // of the items so far, if all touched
+	offsets := make([]int, len(group))
+	for k, i := range group {
+		offsets[k] = height + l.items[i].height/2
+		height += l.items[i].height
+		pools = append(pools, pool{sum: wish[k] - offsets[k], count: 1})
+		for n := len(pools); n > 1 && pools[n-2].sum*pools[n-1].count > pools[n-1].sum*pools[n-2].count; n = len(pools) {
+			pools[n-2].sum += pools[n-1].sum
+			pools[n-2].count += pools[n-1].count
+			pools = pools[:n-1]
+		}
+	}
+	k := 0
+	for _, p := range pools {
+		start := min(max(floorDiv(p.sum, p.count), top), bottom-height)
+		for range p.count {
+			l.items[group[k]].y = start + offsets[k]
+			k++
+		}
 	}
 }
 
