@@ -72,7 +72,7 @@ func issue(v versions) decision {
 	return decision{keep: true, text: string(result.Bytes()), warning: warning}
 }
 
-// put is PutRaw that leaves a value alone which means the same.
+// put is PutRaw that gives the record itself where these bytes are there already.
 func put(r *beads.Record, k beads.Key, raw []byte) (*beads.Record, error) {
 	if bytes.Equal(r.Raw(k), raw) {
 		return r, nil

@@ -118,7 +118,7 @@ func escalations(f *beads.File, g *dag.Graph, rules Rules, pick func([]signals.P
 	slices.SortStableFunc(groups, func(a, b []Asked) int {
 		return cmp.Or(strings.Compare(a[0].Since, b[0].Since), strings.Compare(a[0].ID, b[0].ID))
 	})
-	return slices.Concat(append([][]Asked{{}}, groups...)...), nil
+	return append([]Asked{}, slices.Concat(groups...)...), nil
 }
 
 // asked gives the questions of one issue.
