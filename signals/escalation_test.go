@@ -1,6 +1,7 @@
 package signals_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -61,5 +62,23 @@ func TestAddPart(t *testing.T) {
 	want := strings.Replace(trail, "spacing  \r\n", "spacing  \r\n\r\n## Resolved (2026-11-20) by alice\r\nB.\r\n", 1)
 	if d.Text() != want {
 		t.Errorf("got %q, want %q", d.Text(), want)
+	}
+}
+
+// All of a section is in its passages, and what has no date stays with what
+// stands before it.
+func TestPassages(t *testing.T) {
+	body := "An aside.\r\n\r\n## Pending (2026-11-01)\r\nA or B?\r\n\r\n### Why\r\nunsaid\r\n\r\n## Remarks\r\nno part\r\n\r\n## resolved (2026-11-02) by alice\r\nB.\r\n"
+	want := []signals.Passage{
+		{Text: "An aside."},
+		{Date: "2026-11-01", Text: "## Pending (2026-11-01)\nA or B?\n\n### Why\nunsaid"},
+		{Date: "2026-11-01", Text: "## Remarks\nno part"},
+		{Date: "2026-11-02", Text: "## resolved (2026-11-02) by alice\nB.", Answers: true},
+	}
+	if got := signals.Passages(body); !slices.Equal(got, want) {
+		t.Errorf("\n got %+v\nwant %+v", got, want)
+	}
+	if got := signals.Passages(" \n"); got != nil {
+		t.Errorf("of nothing %+v", got)
 	}
 }
