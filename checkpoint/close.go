@@ -195,7 +195,7 @@ func sayingReason(id, reason string, f *beads.File) error {
 // the full stop that it puts behind.
 func bare(reason string) string {
 	reason = strings.TrimSpace(reason)
-	for _, word := range []string{"Verified:", "Unverified:"} {
+	for _, word := range []string{gate.Verified, gate.Unverified} {
 		reason = strings.TrimSpace(strings.TrimPrefix(reason, word))
 	}
 	return strings.TrimRight(reason, ".")
@@ -203,12 +203,12 @@ func bare(reason string) string {
 
 // sentence is the close reason: what those who build on the issue read.
 func (c Closing) sentence() string {
-	said := "Verified: " + bare(c.Reason)
+	said := gate.Verified + " " + bare(c.Reason)
 	switch ground := c.Ground.(type) {
 	case *gate.Verdict:
 		said += ". " + ground.Passing()
 	case gate.Waiver:
-		said = fmt.Sprintf("Unverified: %s. Waived: %s", bare(c.Reason), strings.TrimRight(ground.Why(), "."))
+		said = gate.Waived(bare(c.Reason), ground.Why())
 		if ground.Actor() != "" {
 			said += ". By " + ground.Actor()
 		}

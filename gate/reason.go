@@ -5,6 +5,29 @@ import (
 	"unicode"
 )
 
+// Verified and Unverified begin the reason of an issue that was closed through
+// the gate: "Verified: WHAT. All acceptance criteria pass: …", or
+// "Unverified: WHAT. Waived: WHY".
+const (
+	Verified   = "Verified:"
+	Unverified = "Unverified:"
+	waived     = ". Waived: "
+)
+
+// Waived is the reason of a waiver: what exists now, and why nothing shows it.
+func Waived(what, why string) string {
+	return Unverified + " " + what + waived + strings.TrimRight(why, ".")
+}
+
+// TellsWaiver takes such a reason apart. A reason that does not say why tells
+// of none.
+func TellsWaiver(reason string) (what, why string, tells bool) {
+	rest, unverified := strings.CutPrefix(reason, Unverified)
+	what, why, found := strings.Cut(rest, waived)
+	what, why = strings.TrimSpace(what), strings.TrimSpace(why)
+	return what, why, unverified && found && what != "" && why != ""
+}
+
 // enoughWords is how many words a close reason needs to say something by
 // itself. In scripts that put no blanks between words, two letters are one.
 const enoughWords = 4

@@ -108,14 +108,6 @@ func TellsResults(reason string) bool {
 	}
 }
 
-// TellsWaiver tells whether a close reason says that nothing shows it, and why
-// the issue closes all the same: "Unverified: REASON. Waived: WHY."
-func TellsWaiver(reason string) bool {
-	rest, unverified := strings.CutPrefix(reason, "Unverified: ")
-	what, why, waived := strings.Cut(rest, ". Waived: ")
-	return unverified && waived && strings.TrimSpace(what) != "" && strings.TrimSpace(why) != ""
-}
-
 // Summary tells the results in one line, as a close reason ends:
 //
 //	3/3 [go test ./... 12.3s; just lint 0.8s; go vet ./... 1.1s] at 1a2b3c4

@@ -51,12 +51,6 @@ func (c *change) judge() {
 	c.trail()
 }
 
-// Openings of the close reasons that the gate writes.
-const (
-	openingVerified   = "Verified:"
-	openingUnverified = "Unverified:"
-)
-
 // closedByHand finds issues that were closed since, past the gate: it leaves a
 // close reason that says whether the criteria were run.
 func (c *change) closedByHand() {
@@ -84,7 +78,7 @@ func (c *change) closedSo(like func(reason string) bool) bool {
 // without the results that the gate puts behind the reason.
 func (c *change) claimed() {
 	without := func(reason string) bool {
-		return strings.HasPrefix(strings.TrimSpace(reason), openingVerified) && !gate.TellsResults(reason)
+		return strings.HasPrefix(strings.TrimSpace(reason), gate.Verified) && !gate.TellsResults(reason)
 	}
 	reason := c.record.Text(beads.CloseReason)
 	if !c.closed() || !without(reason) || c.closedSo(without) {
@@ -100,7 +94,7 @@ func (c *change) closeAgain() string {
 
 func passedGate(reason string) bool {
 	reason = strings.TrimSpace(reason)
-	return strings.HasPrefix(reason, openingVerified) || strings.HasPrefix(reason, openingUnverified)
+	return strings.HasPrefix(reason, gate.Verified) || strings.HasPrefix(reason, gate.Unverified)
 }
 
 // deleted finds issues that became tombstones.

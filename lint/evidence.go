@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"stig/beads"
+	"stig/gate"
 	"stig/signals"
 )
 
@@ -29,12 +30,12 @@ func unfounded(s *subject) {
 // waived counts work that was closed without its criteria having passed.
 func waived(s *subject) {
 	reason := strings.TrimSpace(s.record.Text(beads.CloseReason))
-	if !s.closed() || !strings.HasPrefix(reason, openingUnverified) {
+	if !s.closed() || !strings.HasPrefix(reason, gate.Unverified) {
 		return
 	}
-	why := strings.TrimSpace(strings.TrimPrefix(reason, openingUnverified))
-	if _, after, said := strings.Cut(why, "Waived: "); said {
-		why = after
+	_, why, tells := gate.TellsWaiver(reason)
+	if !tells {
+		why = strings.TrimSpace(strings.TrimPrefix(reason, gate.Unverified))
 	}
 	s.add(RuleWaived, 0, 0, "closed by a waiver: "+opening(why),
 		"type stig reopen "+s.issue.ID+" where there is something to run now")

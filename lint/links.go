@@ -18,14 +18,14 @@ func unread(s *subject) {
 	}
 	rest := ""
 	if len(list) > 1 {
-		rest = fmt.Sprintf(", and %d more", len(list)-1)
+		rest = fmt.Sprintf(", %d more", len(list)-1)
 	}
 	on, words := "ID", opening(list[0])
 	if text := ""; json.Unmarshal([]byte(list[0]), &text) == nil {
 		on, words = text, opening(text)
 	}
 	s.add(RuleUnread, 0, 0,
-		fmt.Sprintf("among the dependencies %s is no row and links nothing%s", words, rest),
+		fmt.Sprintf("dependency %s is no row, links nothing%s", words, rest),
 		fmt.Sprintf(`write {"issue_id":%q,"depends_on_id":%q,"type":"blocks"} in its place`, s.issue.ID, on))
 }
 

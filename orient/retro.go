@@ -10,6 +10,7 @@ import (
 
 	"stig/beads"
 	"stig/dag"
+	"stig/gate"
 	"stig/notes"
 	"stig/signals"
 )
@@ -17,12 +18,6 @@ import (
 // FailureOpening is what the question about criteria that do not pass begins
 // with, by which a retrospective finds it.
 const FailureOpening = "Its acceptance criteria do not pass."
-
-// Openings of a close reason.
-const (
-	openingVerified   = "Verified:"
-	openingUnverified = "Unverified:"
-)
 
 // RetroLast is how many closed issues a retrospective looks at unless told.
 const RetroLast = 20
@@ -124,10 +119,10 @@ func LookBack(f *beads.File, g *dag.Graph, req RetroRequest, rules Rules) (*Retr
 			turned[t.Kind][t.ID] = true
 		}
 	}
-	r.Waivers = share(last, func(c closedIssue) bool { return strings.HasPrefix(c.reason, openingUnverified) })
+	r.Waivers = share(last, func(c closedIssue) bool { return strings.HasPrefix(c.reason, gate.Unverified) })
 	r.ZeroSurprise = share(last, func(c closedIssue) bool { return c.surprise == 0 })
 	r.NoCheckpoint = share(last, func(c closedIssue) bool { return !c.estimated })
-	verified := slices.DeleteFunc(slices.Clone(last), func(c closedIssue) bool { return !strings.HasPrefix(c.reason, openingVerified) })
+	verified := slices.DeleteFunc(slices.Clone(last), func(c closedIssue) bool { return !strings.HasPrefix(c.reason, gate.Verified) })
 	r.FirstPass = share(verified, func(c closedIssue) bool {
 		return !turned[Reopened][c.id] && !turned[WentBack][c.id] && !c.putToPerson
 	})

@@ -78,7 +78,7 @@ func instead(store beads.Store, verb string, ids []string) string {
 		return fmt.Sprintf("stig close %s --reason \"what exists now, and how you know that it works\"; it runs them", strings.Join(ids, " "))
 	}
 	return fmt.Sprintf("stig verify %s, for each alone; %s is let through when they have passed,\n"+
-		"or where nothing can be run, with --reason \"Unverified: WHAT. Waived: WHY.\"", ids[0], verb)
+		"or where nothing can be run, with --reason \"%s.\"", ids[0], verb, gate.Waived("WHAT", "WHY"))
 }
 
 // unproven are the issues on which no fresh verdict has passed. Whatever keeps
@@ -97,7 +97,8 @@ func (a *app) unproven(ctx context.Context, store beads.Store, attempt gate.Atte
 		return attempt.IDs
 	}
 	defer file.Close()
-	waived := store.Mode == beads.Dolt && gate.TellsWaiver(attempt.Why)
+	_, _, waived := gate.TellsWaiver(attempt.Why)
+	waived = waived && store.Mode == beads.Dolt
 	return slices.DeleteFunc(slices.Clone(attempt.IDs), func(id string) bool {
 		issue, err := file.Find(id)
 		if err != nil {
