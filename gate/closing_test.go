@@ -133,8 +133,6 @@ func FuzzCloses(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, command string) {
 		start := time.Now()
-		timer := time.AfterFunc(4*time.Second, func() { os.WriteFile("/tmp/s3/try_work/hang.txt", []byte(command), 0o644); panic("hang") })
-		defer timer.Stop()
 		attempts := gate.Closes(command)
 		for _, a := range attempts {
 			a.Overwrites(closingDir, closingStore)
