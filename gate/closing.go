@@ -1,9 +1,6 @@
 package gate
 
 import (
-	"os"
-	"path"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -63,9 +60,6 @@ const (
 	piped   = "\ue001"
 )
 
-// elsewhere is what mktemp gives: somewhere that is no store.
-const elsewhere = "/mktemp"
-
 // add notes an attempt, joined to one with the same verb.
 func (w *watch) add(a Attempt) {
 	i := slices.IndexFunc(w.found, func(b Attempt) bool { return b.Verb == a.Verb && (len(a.Files) == 0) == (len(b.Files) == 0) })
@@ -118,97 +112,4 @@ func (w *watch) overwrites(verb string, files []string) {
 	if len(a.Files) > 0 {
 		w.add(a)
 	}
-}
-
-// place names a file from where the line began.
-func (w *watch) place(file string) string {
-	if w.dir == "" || anchored(file) || file == "" {
-		return file
-	}
-	return w.dir + "/" + file
-}
-
-// anchored tells whether a path does not depend on the working directory.
-func anchored(file string) bool {
-	return strings.HasPrefix(file, "/") || strings.HasPrefix(file, "~") || strings.HasPrefix(file, unknown) || filepath.IsAbs(file)
-}
-
-// mayHold tells whether a path may be that of a store, by its looks.
-func mayHold(file string) bool {
-	return strings.Contains(file, ".jsonl") || strings.Contains(file, ".beads") || strings.ContainsAny(path.Base(file), "*?[")
-}
-
-// Overwrites tells whether the attempt writes a store. dir is where the
-// command runs; both are absolute. Of a path that begins with what only
-// running can tell, or with a home directory, the end is compared; one that says
-// nothing of a store is none.
-func (a Attempt) Overwrites(dir, store string) bool {
-	return slices.ContainsFunc(a.Files, func(file string) bool {
-		if strings.Contains(file, unknown) && !strings.Contains(file, ".beads") && !strings.Contains(file, ".jsonl") {
-			return false
-		}
-		if strings.HasPrefix(file, "~") || strings.HasPrefix(file, unknown) {
-			return endsLike(file, store)
-		}
-		if !anchored(file) {
-			file = dir + "/" + file
-		}
-		return alike(elements(file), elements(store)) || sameFile(file, store)
-	})
-}
-
-// endsLike compares what follows the first element of a path with the end of
-// another. A lone name is not enough.
-func endsLike(file, store string) bool {
-	pattern := elements(file)[1:]
-	of := elements(store)
-	n := len(pattern)
-	return n >= 2 && n <= len(of) && alike(pattern, of[len(of)-n:])
-}
-
-func elements(file string) []string {
-	return strings.Split(strings.TrimPrefix(path.Clean(filepath.ToSlash(file)), "/"), "/")
-}
-
-// alike matches a path against a pattern: "**" stands for any number of
-// elements, and as in a shell a leading dot is matched by a dot alone.
-func alike(pattern, of []string) bool {
-	switch {
-	case len(pattern) == 0:
-		return len(of) == 0
-	case pattern[0] == "**":
-		return slices.ContainsFunc(ends(of), func(end []string) bool { return alike(pattern[1:], end) })
-	case len(of) == 0:
-		return false
-	case pattern[0] == unknown:
-		return alike(pattern[1:], of[1:])
-	}
-	glob := strings.ReplaceAll(pattern[0], unknown, "*")
-	matched, err := path.Match(glob, of[0])
-	if err != nil {
-		matched = pattern[0] == of[0]
-	}
-	dots := strings.HasPrefix(of[0], ".") == strings.HasPrefix(glob, ".")
-	return matched && dots && alike(pattern[1:], of[1:])
-}
-
-// ends lists the ends of a path, from the whole to none of it.
-func ends(of []string) (list [][]string) {
-	for i := range len(of) + 1 {
-		list = append(list, of[i:])
-	}
-	return list
-}
-
-// sameFile tells whether two paths name one file, by whatever links.
-func sameFile(file, store string) bool {
-	if strings.ContainsAny(file, unknown+piped+"*?[\x00") {
-		return false
-	}
-	a, err := os.Stat(file)
-	if err != nil {
-		return false
-	}
-	b, err := os.Stat(store)
-	return err == nil && os.SameFile(a, b)
 }

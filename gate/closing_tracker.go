@@ -93,20 +93,6 @@ func over(status string) bool {
 // shown is a text with an ellipsis for what only running can tell.
 func shown(text string) string { return strings.ReplaceAll(text, unknown, "…") }
 
-// handed is what a program reads that takes a file, or else standard input.
-func (w *watch) handed(files []string) string {
-	if len(files) == 0 || files[0] == "-" {
-		return w.input
-	}
-	if stream, ok := strings.CutPrefix(files[0], piped); ok {
-		return stream
-	}
-	if text, ok := w.kept(files[0]); ok {
-		return text
-	}
-	return unknown
-}
-
 // batch goes through the lines that bd batch is given.
 func (w *watch) batch(said string, l commandLine) {
 	text := w.handed(append(l.given["f"], l.given["file"]...))

@@ -112,16 +112,6 @@ func inPlace(program string, words []string) bool {
 	})
 }
 
-// fileWords are the words that are no options.
-func fileWords(words []string) (files []string) {
-	for _, word := range words {
-		if !strings.HasPrefix(word, "-") {
-			files = append(files, word)
-		}
-	}
-	return files
-}
-
 // withBelow adds what stands in directories of these names.
 func withBelow(files []string) []string {
 	for _, file := range slices.Clone(files) {

@@ -1,0 +1,57 @@
+package gate
+
+import (
+	"path"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// keepPrinted keeps what a statement prints to a file, for when the line runs
+// or reads that.
+func (w *watch) keepPrinted(r *syntax.Redirect, s *syntax.Stmt) {
+	switch r.Op {
+	case syntax.RdrOut, syntax.AppOut, syntax.RdrClob, syntax.RdrAll, syntax.AppAll:
+	default:
+		return
+	}
+	if r.Word == nil || r.N != nil && r.N.Value != "1" {
+		return
+	}
+	text := w.output(s)
+	for _, file := range w.texts(r.Word.Parts) {
+		if r.Op == syntax.AppOut || r.Op == syntax.AppAll {
+			text = w.files[w.fileName(file)] + text
+		}
+		w.keep(file, text)
+	}
+}
+
+// keep notes the text of a file.
+func (w *watch) keep(file, text string) {
+	if len(text) <= maxText {
+		w.files[w.fileName(file)] = text
+	}
+}
+
+// kept is the text of a file that the line wrote.
+func (w *watch) kept(file string) (text string, ok bool) {
+	text, ok = w.files[w.fileName(file)]
+	return text, ok
+}
+
+func (w *watch) fileName(file string) string { return path.Clean(w.place(file)) }
+
+// handed is what a program reads that takes a file, or else standard input.
+func (w *watch) handed(files []string) string {
+	if len(files) == 0 || files[0] == "-" {
+		return w.input
+	}
+	if stream, ok := strings.CutPrefix(files[0], piped); ok {
+		return stream
+	}
+	if text, ok := w.kept(files[0]); ok {
+		return text
+	}
+	return unknown
+}

@@ -1,0 +1,127 @@
+package gate
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// valueOptions tells which options of a program are followed by their value, by
+// their names without hyphens.
+type valueOptions func(name string) bool
+
+// valued are options of these names, separated by blanks.
+func valued(names string) valueOptions {
+	list := strings.Fields(names)
+	return func(name string) bool { return slices.Contains(list, name) }
+}
+
+// allBut are all long options but those of these names, and the short ones of
+// shorts.
+func allBut(flags, shorts string) valueOptions {
+	list := strings.Fields(flags)
+	return func(name string) bool {
+		if len(name) == 1 {
+			return strings.Contains(shorts, name)
+		}
+		return !slices.Contains(list, name)
+	}
+}
+
+// commandLine is the words after a program, taken apart.
+type commandLine struct {
+	operands []string
+	given    map[string][]string // values by option; "" for one without
+}
+
+// has tells whether any of the options is given.
+func (l commandLine) has(names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return l.given[name] != nil })
+}
+
+// takeApart takes words apart: --name value, --name=value, -n value, -nvalue.
+func takeApart(words []string, takes valueOptions) commandLine {
+	l := commandLine{given: map[string][]string{}}
+	give := func(name, value string) { l.given[name] = append(l.given[name], value) }
+	for i := 0; i < len(words); i++ {
+		word := words[i]
+		next := func() (value string) {
+			if i+1 < len(words) {
+				i++
+				value = words[i]
+			}
+			return value
+		}
+		long, isLong := strings.CutPrefix(word, "--")
+		switch {
+		case word == "--":
+			l.operands = append(l.operands, words[i+1:]...)
+			return l
+		case isLong:
+			name, value, attached := strings.Cut(long, "=")
+			if !attached && takes(name) {
+				value = next()
+			}
+			give(name, value)
+		case len(word) > 1 && word[0] == '-':
+			for j := 1; j < len(word); j++ {
+				name := word[j : j+1]
+				if !takes(name) {
+					give(name, "")
+					continue
+				}
+				value := strings.TrimPrefix(word[j+1:], "=")
+				if value == "" {
+					value = next()
+				}
+				give(name, value)
+				break
+			}
+		default:
+			l.operands = append(l.operands, word)
+		}
+	}
+	return l
+}
+
+// skipOptions skips the options at the beginning of words, and assignments.
+func skipOptions(words []string, takes valueOptions) []string {
+	for len(words) > 0 {
+		word := words[0]
+		switch {
+		case word == "--":
+			return words[1:]
+		case strings.HasPrefix(word, "-") && len(word) > 1:
+			name := strings.TrimLeft(word, "-")
+			words = words[1:]
+			if !strings.Contains(name, "=") && takes(name) && len(words) > 0 {
+				words = words[1:]
+			}
+		case assignment().MatchString(word):
+			words = words[1:]
+		default:
+			return words
+		}
+	}
+	return nil
+}
+
+var assignment = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`) })
+
+func cutWords(words []string, at string) (before, after []string, found bool) {
+	if i := slices.Index(words, at); i >= 0 {
+		return words[:i], words[i+1:], true
+	}
+	return words, nil, false
+}
+
+// fileWords are the words that are no options.
+func fileWords(words []string) (files []string) {
+	for _, word := range words {
+		if !strings.HasPrefix(word, "-") {
+			files = append(files, word)
+		}
+	}
+	return files
+}
