@@ -38,7 +38,7 @@ func languageName(program string) string { return strings.TrimRight(program, "01
 // on standard input, or in a file that the line wrote.
 func (w *watch) codes(words []string) []string {
 	l := takeApart(words, valued("c e E eval p print r"))
-	list := slices.Concat(l.given["c"], l.given["e"], l.given["E"], l.given["eval"], l.given["r"], []string{w.input})
+	list := append(l.values("c", "e", "E", "eval", "r"), w.input)
 	if len(l.operands) > 1 && l.operands[0] == "eval" { // deno eval CODE
 		list = append(list, l.operands[1])
 	}

@@ -42,15 +42,21 @@ func (w *watch) kept(file string) (text string, ok bool) {
 
 func (w *watch) fileName(file string) string { return path.Clean(w.place(file)) }
 
+// content is the text of a file that the line wrote, or writes beside the command
+// that reads it.
+func (w *watch) content(file string) (text string, ok bool) {
+	if stream, ok := strings.CutPrefix(file, piped); ok {
+		return stream, true
+	}
+	return w.kept(file)
+}
+
 // handed is what a program reads that takes a file, or else standard input.
 func (w *watch) handed(files []string) string {
 	if len(files) == 0 || files[0] == "-" {
 		return w.input
 	}
-	if stream, ok := strings.CutPrefix(files[0], piped); ok {
-		return stream
-	}
-	if text, ok := w.kept(files[0]); ok {
+	if text, ok := w.content(files[0]); ok {
 		return text
 	}
 	return unknown

@@ -40,6 +40,14 @@ func (l commandLine) has(names ...string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return l.given[name] != nil })
 }
 
+// values lists the values of these options.
+func (l commandLine) values(names ...string) (list []string) {
+	for _, name := range names {
+		list = append(list, l.given[name]...)
+	}
+	return list
+}
+
 // takeApart takes words apart: --name value, --name=value, -n value, -nvalue.
 func takeApart(words []string, takes valueOptions) commandLine {
 	l := commandLine{given: map[string][]string{}}

@@ -68,10 +68,7 @@ func (w *watch) prints(argv []string) string {
 		if len(words) == 0 || words[0] == "-" || path.Base(argv[0]) == "tee" {
 			return w.input
 		}
-		if stream, ok := strings.CutPrefix(words[0], piped); ok {
-			return stream
-		}
-		if text, ok := w.kept(words[0]); ok {
+		if text, ok := w.content(words[0]); ok {
 			return text
 		}
 	case "head", "tail", "sort", "uniq", "tac", "grep", "rg": // some of the lines, as they are

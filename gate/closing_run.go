@@ -97,7 +97,7 @@ func (w *watch) builtin(program string, words []string) bool {
 			}
 		}
 	case "read":
-		w.reads(fileWords(words))
+		w.assignInput(fileWords(words))
 	case "printf":
 		if len(words) > 2 && words[0] == "-v" {
 			w.set(words[1], formatted(words[2:]))
@@ -108,9 +108,9 @@ func (w *watch) builtin(program string, words []string) bool {
 	return true
 }
 
-// reads gives variables the words of standard input, the last one the rest of
+// assignInput gives variables the words of standard input, the last one the rest of
 // a line.
-func (w *watch) reads(names []string) {
+func (w *watch) assignInput(names []string) {
 	for line := range strings.Lines(w.input) {
 		words := strings.Fields(line)
 		for i, name := range names {
@@ -128,15 +128,11 @@ func (w *watch) reads(names []string) {
 // script goes through a script, where the line itself holds it. Its file is the
 // first of the words.
 func (w *watch) script(words []string) {
-	file := words[0]
-	stream, ok := strings.CutPrefix(file, piped)
-	if file == "/dev/stdin" || file == "-" || file == "/dev/fd/0" {
-		stream, ok = w.input, true
-	}
-	if !ok {
-		stream, ok = w.kept(file)
+	text, ok := w.content(words[0])
+	if slices.Contains([]string{"/dev/stdin", "/dev/fd/0", "-"}, words[0]) {
+		text, ok = w.input, true
 	}
 	if ok {
-		w.within(words[1:], stream)
+		w.within(words[1:], text)
 	}
 }

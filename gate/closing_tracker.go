@@ -36,17 +36,17 @@ func (w *watch) tracker(program string, words []string) {
 	switch verb {
 	case "close", "done":
 		l = takeApart(rest, valued(trackerWide+"r reason reason-file session"))
-		w.closesFor(said, l.operands, strings.Join(append(l.given["r"], l.given["reason"]...), " "))
+		w.closesFor(said, l.operands, strings.Join(l.values("r", "reason"), " "))
 	case "update":
 		l = takeApart(rest, allBut(trackerUpdate, "adepstC"))
-		for _, status := range append(l.given["status"], l.given["s"]...) {
+		for _, status := range l.values("status", "s") {
 			if over(status) {
 				w.closes(said+" --status "+shown(status), l.operands)
 			}
 		}
 	case "todo", "epic", "human":
-		if sub := strings.Join(l.operands[:min(1, len(l.operands))], ""); slices.Contains([]string{"done", "close-eligible", "respond", "dismiss"}, sub) {
-			w.closes(said+" "+sub, l.operands[1:])
+		if len(l.operands) > 0 && slices.Contains([]string{"done", "close-eligible", "respond", "dismiss"}, l.operands[0]) {
+			w.closes(said+" "+l.operands[0], l.operands[1:])
 		}
 	case "duplicate", "supersede":
 		w.closes(said, l.operands)
@@ -57,7 +57,7 @@ func (w *watch) tracker(program string, words []string) {
 	case "batch":
 		w.batch(said, l)
 	case "import":
-		if closedLine().MatchString(w.handed(slices.Concat(l.operands, l.given["i"], l.given["input"]))) {
+		if closedLine().MatchString(w.handed(append(l.operands, l.values("i", "input")...))) {
 			w.closes(said, nil)
 		}
 	case "sql":
@@ -95,7 +95,7 @@ func shown(text string) string { return strings.ReplaceAll(text, unknown, "…")
 
 // batch goes through the lines that bd batch is given.
 func (w *watch) batch(said string, l commandLine) {
-	text := w.handed(append(l.given["f"], l.given["file"]...))
+	text := w.handed(l.values("f", "file"))
 	for line := range strings.Lines(text) {
 		switch words := strings.Fields(line); {
 		case strings.Contains(line, unknown):

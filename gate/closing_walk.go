@@ -322,26 +322,17 @@ func (w *watch) redirect(r *syntax.Redirect) {
 func (w *watch) fed(s *syntax.Stmt, before string) string {
 	input := before
 	for _, r := range s.Redirs {
-		word := r.Word
 		switch r.Op {
 		case syntax.Hdoc, syntax.DashHdoc:
-			word = r.Hdoc
-		case syntax.WordHdoc, syntax.RdrIn:
-		default:
-			continue
-		}
-		input = ""
-		if word != nil && r.Op == syntax.WordHdoc || r.Op == syntax.RdrIn {
-			input = strings.Join(w.texts(word.Parts), "\n")
-		} else if word != nil {
-			input = strings.Join(w.join(word.Parts, strings.Clone), "\n")
-		}
-		if stream, ok := strings.CutPrefix(input, piped); ok {
-			input = stream
-		} else if r.Op == syntax.RdrIn {
-			if text, ok := w.kept(input); ok {
-				input = text
-			} else {
+			input = ""
+			if r.Hdoc != nil {
+				input = strings.Join(w.join(r.Hdoc.Parts, strings.Clone), "\n")
+			}
+		case syntax.WordHdoc:
+			input = strings.TrimPrefix(w.text(r.Word), piped)
+		case syntax.RdrIn:
+			known, ok := w.content(w.text(r.Word))
+			if input = known; !ok {
 				input = unknown
 			}
 		}

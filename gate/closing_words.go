@@ -134,8 +134,11 @@ func (w *watch) whole(word *syntax.Word) (list []string, ok bool) {
 
 // texts gives the texts that parts of a word may come out as, at least one.
 func (w *watch) texts(parts []syntax.WordPart) []string {
-	return w.join(parts, func(lit string) string { return unquoted(lit) })
+	return w.join(parts, unquoted)
 }
+
+// text joins the texts that a word may come out as, one to a line.
+func (w *watch) text(word *syntax.Word) string { return strings.Join(w.texts(word.Parts), "\n") }
 
 // quotedTexts is texts within double quotes.
 func (w *watch) quotedTexts(parts []syntax.WordPart) []string {

@@ -11,35 +11,34 @@ import (
 // writes lists the files that a command would write, and how it says so.
 func (w *watch) writes(program string, words []string) (verb string, files []string) {
 	switch program {
-	case "sed", "gsed", "perl", "ruby", "yq", "jaq", "mlr":
-		if inPlace(program, words) {
-			return program + " -i", fileWords(words)
-		}
-		if strings.HasSuffix(program, "sed") {
-			return program + " w", editorWrites(words)
-		}
-	case "awk", "gawk":
-		if slices.Contains(words, "inplace") {
-			return program + " -i inplace", fileWords(words)
-		}
-	case "tee", "sponge", "truncate", "shred", "nano", "emacs", "unlink", "dos2unix", "unix2dos", "rw":
+	case "sponge", "truncate", "shred", "nano", "emacs", "unlink", "dos2unix", "unix2dos", "rw":
 		return program, fileWords(words)
+	case "sed", "gsed":
+		if files := inPlace(words, "Enrsuz"); files != nil {
+			return program + " -i", files
+		}
+		return program + " w", editorWrites(words)
+	case "yq", "jaq", "mlr":
+		return program + " -i", inPlace(words, "Enrsuz")
+	case "perl", "ruby":
+		return program + " -i", inPlace(words, "")
+	case "awk", "gawk":
+		return program + " -i inplace", filesWith(words, "inplace")
+	case "prettier":
+		return program + " --write", filesWith(words, "--write", "-w")
 	case "ed", "ex", "vi", "vim", "nvim":
-		return program, append(fileWords(words), editorWrites(append(slices.Clone(words), w.input))...)
+		return program, slices.Concat(fileWords(words), editorWrites(words), editorWrites([]string{w.input}))
 	case "patch":
 		return program, append(fileWords(words), patched(w.input)...)
+	case "apply_patch", "applypatch":
+		return program, sectionsPatched(strings.Join(words, "\n") + "\n" + w.input)
 	case "sd":
-		if !takeApart(words, valued("")).has("p", "preview") {
+		if l := takeApart(words, valued("")); !l.has("p", "preview") {
 			return program, fileWords(words)
 		}
-	case "prettier":
-		if slices.Contains(words, "--write") || slices.Contains(words, "-w") {
-			return program + " --write", fileWords(words)
-		}
 	case "uniq":
-		if files := fileWords(words); len(files) > 1 {
-			return program, files[1:]
-		}
+		files := fileWords(words)
+		return program, files[min(1, len(files)):]
 	case "tar", "bsdtar", "unzip":
 		return program, unpacked(program, words)
 	case "rm":
@@ -47,27 +46,17 @@ func (w *watch) writes(program string, words []string) (verb string, files []str
 	case "cp", "mv", "install", "ln", "rsync", "scp", "gcp", "gmv":
 		return program, copyTargets(program, words)
 	case "dd":
-		for _, word := range words {
-			if file, ok := strings.CutPrefix(word, "of="); ok {
-				files = append(files, file)
-			}
-		}
-		return "dd", files
+		return program, valuesOf("of", words)
 	case "sort", "curl", "shuf", "iconv":
-		l := takeApart(words, valued("o output k t S T d H X u A e b c F data header request user"))
-		return program + " -o", append(l.given["o"], l.given["output"]...)
+		return program + " -o", takeApart(words, valued(outputting)).values("o", "output")
 	case "wget":
-		return "wget -O", takeApart(words, valued("O output-document")).given["O"]
-	case "apply_patch", "applypatch":
-		for line := range strings.Lines(strings.Join(words, "\n") + "\n" + w.input) {
-			if _, file, ok := strings.Cut(line, " File: "); ok && strings.HasPrefix(line, "*** ") {
-				files = append(files, strings.TrimSpace(file))
-			}
-		}
-		return program, files
+		return program + " -O", takeApart(words, valued("O output-document")).values("O")
 	}
 	return "", nil
 }
+
+// outputting are the options with a value of the programs that write to that of -o.
+const outputting = "o output k t S T d H X u A e b c F data header request user"
 
 // editorWrites lists what the commands of an editor write with "w FILE".
 func editorWrites(texts []string) (files []string) {
@@ -85,31 +74,51 @@ var editorWrite = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompi
 // them.
 func unpacked(program string, words []string) (files []string) {
 	l := takeApart(words, valued("C directory f file d"))
-	extracts := program == "unzip" || l.has("x", "extract", "get") || len(words) > 0 && words[0][0] != '-' && strings.Contains(words[0], "x")
-	if !extracts {
+	letters := strings.Join(words[:min(1, len(words))], "") // of tar, with or without a hyphen
+	if program != "unzip" && !l.has("x", "extract", "get") && (strings.HasPrefix(letters, "-") || !strings.Contains(letters, "x")) {
 		return nil
 	}
-	dirs := append(slices.Concat(l.given["C"], l.given["directory"], l.given["d"]), ".")
+	dir := append(l.values("C", "directory", "d"), ".")[0]
 	for _, member := range l.operands {
-		files = append(files, dirs[0]+"/"+member)
+		files = append(files, dir+"/"+member)
 	}
 	return files
 }
 
-// inPlace tells whether an editor of streams writes the files that it reads.
-func inPlace(program string, words []string) bool {
-	return slices.ContainsFunc(words, func(word string) bool {
+// inPlace lists the files that an editor of streams writes when -i tells it to.
+// Before the i in a word may stand other options, but none that takes the rest
+// of the word: perl's -e and -I, sed's -e and -f. Letters of free never do.
+func inPlace(words []string, free string) []string {
+	inPlace := func(word string) bool {
 		if strings.HasPrefix(word, "--") {
 			return strings.HasPrefix(word, "--in-place") || strings.HasPrefix(word, "--inplace")
 		}
-		if !strings.HasPrefix(word, "-") {
-			return false
+		before, _, found := strings.Cut(word, "i")
+		options, isOption := strings.CutPrefix(before, "-")
+		return isOption && found && (strings.Trim(options, free) == "" || !strings.ContainsAny(options, "eEfIMm"))
+	}
+	if !slices.ContainsFunc(words, inPlace) {
+		return nil
+	}
+	return fileWords(words)
+}
+
+// filesWith are the words that are no options, where one word is among these.
+func filesWith(words []string, among ...string) []string {
+	if !slices.ContainsFunc(words, func(word string) bool { return slices.Contains(among, word) }) {
+		return nil
+	}
+	return fileWords(words)
+}
+
+// valuesOf lists the values of words such as of=FILE.
+func valuesOf(name string, words []string) (values []string) {
+	for _, word := range words {
+		if value, ok := strings.CutPrefix(word, name+"="); ok {
+			values = append(values, value)
 		}
-		// Letters before the i are other options without a value; perl's -e
-		// and -I, and sed's -e and -f, take the rest of the word.
-		before, _, found := strings.Cut(word[1:], "i")
-		return found && !strings.ContainsAny(before, "eEfIMm") || found && program != "perl" && program != "ruby" && strings.Trim(before, "Enrsuz") == ""
-	})
+	}
+	return values
 }
 
 // withBelow adds what stands in directories of these names.
@@ -133,7 +142,7 @@ func copyTargets(program string, words []string) []string {
 		takes = "e rsh f filter exclude include"
 	}
 	l := takeApart(words, valued(takes))
-	targets := append(l.given["t"], l.given["target-directory"]...)
+	targets := l.values("t", "target-directory")
 	sources := l.operands
 	if len(targets) == 0 && len(sources) > 1 {
 		targets, sources = sources[len(sources)-1:], sources[:len(sources)-1]
@@ -162,6 +171,17 @@ func patched(patch string) (files []string) {
 				_, below, _ := strings.Cut(file, "/") // a/ and b/, with -p1
 				files = append(files, file, below)
 			}
+		}
+	}
+	return files
+}
+
+// sectionsPatched lists the files that a patch as assistants write it writes:
+// "*** Update File: PATH" begins what it does to one.
+func sectionsPatched(patch string) (files []string) {
+	for line := range strings.Lines(patch) {
+		if _, file, ok := strings.Cut(line, " File: "); ok && strings.HasPrefix(line, "*** ") {
+			files = append(files, strings.TrimSpace(file))
 		}
 	}
 	return files
