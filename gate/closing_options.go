@@ -17,13 +17,13 @@ func valued(names string) valueOptions {
 	return func(name string) bool { return slices.Contains(list, name) }
 }
 
-// allBut are all long options but those of these names, and the short ones of
-// shorts.
-func allBut(flags, shorts string) valueOptions {
+// allBut are all long options but those of these names, and the short ones that
+// are among these letters.
+func allBut(flags, letters string) valueOptions {
 	list := strings.Fields(flags)
 	return func(name string) bool {
 		if len(name) == 1 {
-			return strings.Contains(shorts, name)
+			return strings.Contains(letters, name)
 		}
 		return !slices.Contains(list, name)
 	}
@@ -51,46 +51,55 @@ func (l commandLine) values(names ...string) (list []string) {
 // takeApart takes words apart: --name value, --name=value, -n value, -nvalue.
 func takeApart(words []string, takes valueOptions) commandLine {
 	l := commandLine{given: map[string][]string{}}
-	give := func(name, value string) { l.given[name] = append(l.given[name], value) }
-	for i := 0; i < len(words); i++ {
-		word := words[i]
-		next := func() (value string) {
-			if i+1 < len(words) {
-				i++
-				value = words[i]
-			}
-			return value
-		}
+	for len(words) > 0 {
+		word := words[0]
+		words = words[1:]
 		long, isLong := strings.CutPrefix(word, "--")
 		switch {
 		case word == "--":
-			l.operands = append(l.operands, words[i+1:]...)
+			l.operands = append(l.operands, words...)
 			return l
 		case isLong:
 			name, value, attached := strings.Cut(long, "=")
 			if !attached && takes(name) {
-				value = next()
+				value, words = cutFirst(words)
 			}
-			give(name, value)
+			l.give(name, value)
 		case len(word) > 1 && word[0] == '-':
-			for j := 1; j < len(word); j++ {
-				name := word[j : j+1]
-				if !takes(name) {
-					give(name, "")
-					continue
-				}
-				value := strings.TrimPrefix(word[j+1:], "=")
-				if value == "" {
-					value = next()
-				}
-				give(name, value)
-				break
-			}
+			words = l.giveLetters(word[1:], words, takes)
 		default:
 			l.operands = append(l.operands, word)
 		}
 	}
 	return l
+}
+
+func (l commandLine) give(name, value string) { l.given[name] = append(l.given[name], value) }
+
+// giveLetters takes options of one letter apart; the value of the last may be the
+// first of the words behind them. It gives those that are left.
+func (l commandLine) giveLetters(letters string, behind []string, takes valueOptions) []string {
+	for i := range len(letters) {
+		name, value := letters[i:i+1], ""
+		if !takes(name) {
+			l.give(name, "")
+			continue
+		}
+		if value = strings.TrimPrefix(letters[i+1:], "="); value == "" {
+			value, behind = cutFirst(behind)
+		}
+		l.give(name, value)
+		break
+	}
+	return behind
+}
+
+// cutFirst cuts off the first word; "" when there is none.
+func cutFirst(words []string) (first string, rest []string) {
+	if len(words) == 0 {
+		return "", nil
+	}
+	return words[0], words[1:]
 }
 
 // skipOptions skips the options at the beginning of words, and assignments.
@@ -103,8 +112,8 @@ func skipOptions(words []string, takes valueOptions) []string {
 		case strings.HasPrefix(word, "-") && len(word) > 1:
 			name := strings.TrimLeft(word, "-")
 			words = words[1:]
-			if !strings.Contains(name, "=") && takes(name) && len(words) > 0 {
-				words = words[1:]
+			if !strings.Contains(name, "=") && takes(name) {
+				_, words = cutFirst(words)
 			}
 		case assignment().MatchString(word):
 			words = words[1:]
@@ -117,6 +126,7 @@ func skipOptions(words []string, takes valueOptions) []string {
 
 var assignment = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`) })
 
+// cutWords cuts words at one of them.
 func cutWords(words []string, at string) (before, after []string, found bool) {
 	if i := slices.Index(words, at); i >= 0 {
 		return words[:i], words[i+1:], true

@@ -7,83 +7,99 @@ import (
 	"unicode"
 )
 
-// starter is a program that runs the command given to it, after its valueOptions
-// and so many operands of its own.
+// Programs that run others are of three kinds: a starter runs the words behind its
+// options, a launcher what stands somewhere among its words, and to a shell some
+// of its words, or its standard input, are text to read.
+
+// starter is a program that runs the command given to it.
 type starter struct {
-	valued   string
-	operands int
+	valued   string   // its options with a value
+	operands int      // its own, before the command
+	scripts  []string // its options behind which all is text for a shell
+	text     bool     // a lone word is such text
 }
 
 var starters = map[string]starter{
-	"sudo":       {"u g h p C r t T U D R user group prompt chdir host role type other-user chroot", 0},
-	"doas":       {"u C", 0},
-	"env":        {"u C unset chdir", 0},
+	"sudo":       {valued: "u g h p C r t T U D R user group prompt chdir host role type other-user chroot"},
+	"doas":       {valued: "u C"},
+	"env":        {valued: "u C unset chdir", scripts: []string{"-S", "--split-string"}},
 	"nohup":      {},
-	"time":       {"f o format output", 0},
-	"nice":       {"n adjustment", 0},
-	"ionice":     {"c n class classdata", 0},
-	"timeout":    {"k s kill-after signal", 1},
-	"gtimeout":   {"k s kill-after signal", 1},
-	"stdbuf":     {"i o e input output error", 0},
+	"time":       {valued: "f o format output"},
+	"nice":       {valued: "n adjustment"},
+	"ionice":     {valued: "c n class classdata"},
+	"timeout":    {valued: "k s kill-after signal", operands: 1},
+	"gtimeout":   {valued: "k s kill-after signal", operands: 1},
+	"stdbuf":     {valued: "i o e input output error"},
 	"setsid":     {},
 	"chronic":    {},
 	"command":    {},
 	"builtin":    {},
-	"exec":       {"a", 0},
+	"exec":       {valued: "a"},
 	"noglob":     {},
 	"nocorrect":  {},
-	"watch":      {"n interval", 0},
-	"caffeinate": {"t w", 0},
+	"watch":      {valued: "n interval", text: true},
+	"caffeinate": {valued: "t w"},
 	"unbuffer":   {},
-	"strace":     {"e o p s E", 0},
-	"chroot":     {"userspec groups", 1},
-	"flock":      {"w E timeout conflict-exit-code c command", 1},
+	"strace":     {valued: "e o p s E"},
+	"chroot":     {valued: "userspec groups", operands: 1},
+	"flock":      {valued: "w E timeout conflict-exit-code c command", operands: 1, scripts: []string{"-c", "--command"}},
 	"busybox":    {},
 	"coproc":     {},
-	"npx":        {"p package", 0},
+	"npx":        {valued: "p package"},
 	"bunx":       {},
-	"uvx":        {"p from with", 0},
+	"uvx":        {valued: "p from with"},
+}
+
+// launchers run a command that stands among their words, behind options, names
+// of containers and the like; some only with one of these verbs.
+var launchers = map[string]string{
+	// Containers.
+	"docker": "exec run", "podman": "exec run", "nerdctl": "exec run", "kubectl": "exec run debug",
+	// What packages and environments hold.
+	"nix": "run shell develop", "nix-shell": "", "npm": "exec x", "bun": "x run", "cargo": "run", "go": "run tool",
+	"pnpm": "exec dlx bd br", "yarn": "exec dlx bd br", "bundle": "exec", "uv": "run tool", "pipx": "run", "poetry": "run",
+	"pdm": "run", "pipenv": "run", "mise": "exec x", "asdf": "exec", "direnv": "exec", "devbox": "run", "gc": "bd",
+	"op": "run", "doppler": "run", "dotenv": "", "dotenvx": "run", "aws-vault": "exec",
+	// Bounds on processes, and eyes on them.
+	"systemd-run": "", "systemd-inhibit": "", "dbus-run-session": "", "xvfb-run": "", "unshare": "", "nsenter": "",
+	"bwrap": "", "firejail": "", "proot": "", "fakeroot": "", "taskset": "", "chrt": "", "prlimit": "", "numactl": "",
+	"perf": "stat record trace", "ltrace": "", "valgrind": "", "gdb": "",
+	"rlwrap": "", "entr": "", "reflex": "", "watchexec": "", "wsl": "",
 }
 
 // shellPrograms run a script: that of -c, of a file, or of standard input.
 var shellPrograms = []string{"sh", "bash", "zsh", "dash", "ksh", "ash", "mksh", "fish", "rbash", "nu"}
 
+// talkers are programs that take their words for texts or for names of files.
+var talkers = []string{"echo", "printf", "grep", "rg", "ag", "cat", "ls", "man", "which", "git", "test", "find", "sed", "awk", "jq"}
+
 // starts goes through a command that another program starts. It tells whether
-// the program is of that kind.
+// the program is one that does.
 func (w *watch) starts(program string, words []string) bool {
 	if s, ok := starters[program]; ok {
-		w.started(program, s, words)
+		w.start(s, words)
 		return true
 	}
-	switch {
-	case slices.Contains(shellPrograms, program):
+	if slices.Contains(shellPrograms, program) {
 		w.shell(words)
-	case program == "pwsh" || program == "powershell" || program == "cmd":
+		return true
+	}
+	switch program {
+	case "pwsh", "powershell", "cmd":
 		w.otherShell(words)
-	case program == "at" || program == "batch":
+	case "su", "script", "runuser":
+		w.login(program, words)
+	case "ssh":
+		w.ssh(words)
+	case "at", "batch":
 		w.read(w.input)
-	case program == "git":
+	case "git":
 		w.git(words)
-	case program == "xargs" || program == "parallel":
+	case "xargs", "parallel":
 		w.xargs(program, words)
-	case program == "find" || program == "fd":
+	case "find", "fd":
 		w.find(words)
-	case program == "ssh":
-		if l := skipOptions(words, valued("b c D E e F I i J L l m O o p Q R S W w")); len(l) > 1 {
-			w.read(strings.Join(skipOptions(l[1:], valued("")), " "))
-		} else {
-			w.read(w.input)
-		}
-	case program == "su", program == "script", program == "runuser":
-		l := takeApart(words, valued("c command s shell g G u"))
-		for _, text := range append(l.given["c"], l.given["command"]...) {
-			w.read(text)
-		}
-		if !l.has("c", "command") {
-			w.read(w.input)
-		}
-		w.overwrites(program, l.operands) // of script, where it writes what it saw
-	case program == "tmux" || program == "screen" || program == "hyperfine":
+	case "tmux", "screen", "hyperfine":
 		for _, text := range words {
 			w.read(text)
 		}
@@ -94,28 +110,26 @@ func (w *watch) starts(program string, words []string) bool {
 	return true
 }
 
-// otherShell goes through what a shell with a language of its own is given: for
-// one command that is much the same.
-func (w *watch) otherShell(words []string) {
-	isCommand := func(word string) bool {
-		return slices.Contains([]string{"-c", "-command", "/c", "/k"}, strings.ToLower(word))
+// start goes through what a starter runs.
+func (w *watch) start(s starter, words []string) {
+	for i, word := range words {
+		text := ""
+		if strings.HasPrefix(word, "--") {
+			word, text, _ = strings.Cut(word, "=")
+		}
+		if slices.Contains(s.scripts, word) {
+			w.read(text + " " + strings.Join(words[i+1:], " "))
+		}
 	}
-	if i := slices.IndexFunc(words, isCommand); i >= 0 {
-		w.read(strings.Join(words[i+1:], " "))
+	words = skipOptions(words, valued(s.valued))
+	for range min(s.operands, len(words)) {
+		words = skipOptions(words[1:], valued(s.valued))
 	}
-}
-
-// launchers run a command that stands among their words, behind options, names
-// of containers and the like; some only with one of these verbs.
-var launchers = map[string]string{
-	"docker": "exec run", "podman": "exec run", "nerdctl": "exec run", "kubectl": "exec run debug",
-	"nix": "run shell develop", "npm": "exec x", "bun": "x run", "cargo": "run", "go": "run tool", "uv": "run tool",
-	"pnpm": "exec dlx bd br", "yarn": "exec dlx bd br", "pipx": "run", "poetry": "run", "pdm": "run", "pipenv": "run", "bundle": "exec",
-	"mise": "exec x", "asdf": "exec", "direnv": "exec", "devbox": "run", "op": "run", "doppler": "run", "dotenv": "", "dotenvx": "run",
-	"aws-vault": "exec", "gc": "bd", "nix-shell": "",
-	"systemd-run": "", "systemd-inhibit": "", "dbus-run-session": "", "xvfb-run": "", "unshare": "", "nsenter": "", "bwrap": "", "firejail": "", "proot": "",
-	"fakeroot": "", "taskset": "", "chrt": "", "prlimit": "", "numactl": "", "perf": "stat record trace", "ltrace": "", "valgrind": "", "gdb": "",
-	"rlwrap": "", "entr": "", "reflex": "", "watchexec": "", "wsl": "",
+	if s.text && len(words) == 1 {
+		w.read(words[0])
+		return
+	}
+	w.run(words)
 }
 
 // launches goes through what a launcher runs, and tells whether it is one.
@@ -137,74 +151,24 @@ func (w *watch) launches(program string, words []string) bool {
 }
 
 // launch goes through the command that begins at the first word which names a
-// shell, a language or a program that runs others, and at each that names a tracker, unless
-// one before it only talks about it.
+// starter, a shell or a language, and at each that names a tracker, unless one
+// before it only talks about it.
 func (w *watch) launch(words []string) {
 	for i, word := range words {
 		name := programName(word)
-		_, starts := starters[name]
+		_, isStarter := starters[name]
 		switch {
 		case slices.Contains(talkers, name):
 			return
 		case slices.Contains(trackers, name): // or the package that has it
 			w.run(words[i:])
-		case slices.Contains(shellPrograms, name) || starts || name == "xargs" || slices.Contains(languages, languageName(name)):
+		case isStarter, name == "xargs", slices.Contains(shellPrograms, name), slices.Contains(languages, languageName(name)):
 			w.run(words[i:])
 			return
 		case (word == "--run" || word == "--command") && i+1 < len(words) && strings.Contains(words[i+1], " "):
 			w.read(words[i+1])
 		}
 	}
-}
-
-// talkers are programs that take their words for texts or for names of files.
-var talkers = []string{"echo", "printf", "grep", "rg", "ag", "cat", "ls", "man", "which", "git", "test", "find", "sed", "awk", "jq"}
-
-// git goes through the commands that git runs, and the files that a patch which
-// the line itself holds writes.
-func (w *watch) git(words []string) {
-	for i, word := range words {
-		_, alias, isAlias := strings.Cut(word, "!")
-		rest := words[i+1:]
-		switch {
-		case isAlias && (strings.HasPrefix(word, "alias.") || i > 0 && strings.HasPrefix(words[i-1], "alias.")):
-			w.read(alias)
-		case (word == "-x" || word == "--exec") && slices.Contains(words[:i], "rebase") && len(rest) > 0:
-			w.read(rest[0])
-		case strings.HasPrefix(word, "--exec="):
-			w.read(strings.TrimPrefix(word, "--exec="))
-		case word == "run" && i > 0 && words[i-1] == "bisect":
-			w.run(rest)
-		case word == "foreach" && slices.Contains(words[:i], "submodule"):
-			w.read(strings.Join(skipOptions(rest, valued("")), " "))
-		}
-	}
-	if l := skipOptions(words, valued("C c git-dir work-tree")); len(l) > 0 && (l[0] == "apply" || l[0] == "am") {
-		w.overwrites("git "+l[0], patched(w.input))
-	}
-}
-
-func (w *watch) started(program string, s starter, words []string) {
-	for i, word := range words {
-		text, attached := strings.CutPrefix(word, "--split-string=")
-		switch {
-		case program == "env" && attached:
-			w.read(text + " " + strings.Join(words[i+1:], " "))
-		case (program == "env" && (word == "-S" || word == "--split-string") || program == "flock" && (word == "-c" || word == "--command")) && i+1 < len(words):
-			w.read(strings.Join(words[i+1:], " "))
-		}
-	}
-	words = skipOptions(words, valued(s.valued))
-	for range s.operands {
-		if len(words) > 0 {
-			words = skipOptions(words[1:], valued(s.valued))
-		}
-	}
-	if program == "watch" && len(words) == 1 {
-		w.read(words[0])
-		return
-	}
-	w.run(words)
 }
 
 // shell goes through what a shell is given to run.
@@ -214,11 +178,73 @@ func (w *watch) shell(words []string) {
 	case l.has("c") && len(l.operands) > 0:
 		w.within(l.operands[min(2, len(l.operands)):], l.operands[0])
 	case l.has("rcfile", "init-file"):
-		w.script(append(l.given["rcfile"], l.given["init-file"]...))
+		w.script(l.values("rcfile", "init-file"))
 	case len(l.operands) == 0 || l.has("s"):
 		w.read(w.input)
 	default:
 		w.script(l.operands)
+	}
+}
+
+// otherShell goes through what a shell with a language of its own is given: for
+// one command that is much the same.
+func (w *watch) otherShell(words []string) {
+	isCommand := func(word string) bool {
+		return slices.Contains([]string{"-c", "-command", "/c", "/k"}, strings.ToLower(word))
+	}
+	if i := slices.IndexFunc(words, isCommand); i >= 0 {
+		w.read(strings.Join(words[i+1:], " "))
+	}
+}
+
+// login goes through what a shell for somebody else is given, or one that is
+// written down, and where.
+func (w *watch) login(program string, words []string) {
+	l := takeApart(words, valued("c command s shell g G u"))
+	texts := l.values("c", "command")
+	if texts == nil {
+		texts = []string{w.input}
+	}
+	for _, text := range texts {
+		w.read(text)
+	}
+	w.overwrites(program, l.operands)
+}
+
+// ssh goes through what is run on a host: its words, or else standard input.
+func (w *watch) ssh(words []string) {
+	words = skipOptions(words, valued("b c D E e F I i J L l m O o p Q R S W w"))
+	if len(words) < 2 {
+		w.read(w.input)
+		return
+	}
+	w.read(strings.Join(skipOptions(words[1:], valued("")), " "))
+}
+
+// git goes through the commands that git runs, and the files that a patch which
+// the line itself holds writes.
+func (w *watch) git(words []string) {
+	before := ""
+	for i, word := range words {
+		rest := words[i+1:]
+		script, attached := strings.CutPrefix(word, "--exec=")
+		_, alias, isAlias := strings.Cut(word, "!")
+		switch {
+		case isAlias && (strings.HasPrefix(word, "alias.") || strings.HasPrefix(before, "alias.")):
+			w.read(alias)
+		case (word == "-x" || word == "--exec") && slices.Contains(words[:i], "rebase") && len(rest) > 0:
+			w.read(rest[0])
+		case attached:
+			w.read(script)
+		case word == "run" && before == "bisect":
+			w.run(rest)
+		case word == "foreach" && slices.Contains(words[:i], "submodule"):
+			w.read(strings.Join(skipOptions(rest, valued("")), " "))
+		}
+		before = word
+	}
+	if verb := skipOptions(words, valued("C c git-dir work-tree")); len(verb) > 0 && (verb[0] == "apply" || verb[0] == "am") {
+		w.overwrites("git "+verb[0], patched(w.input))
 	}
 }
 
@@ -232,10 +258,8 @@ func (w *watch) xargs(program string, words []string) {
 		run = func(argv []string) { w.read(strings.Join(argv, " ")) }
 	}
 	placeholder, lines := replaced(words)
-	if len(more) == 0 && lines {
-		more = strings.FieldsFunc(w.input, func(r rune) bool { return r == '\n' || r == 0 })
-	} else if len(more) == 0 {
-		more = strings.FieldsFunc(w.input, func(r rune) bool { return unicode.IsSpace(r) || r == 0 })
+	if len(more) == 0 {
+		more = strings.FieldsFunc(w.input, func(r rune) bool { return r == 0 || r == '\n' || unicode.IsSpace(r) && !lines })
 	}
 	if len(more) == 0 || len(more) > maxVariants {
 		more = []string{unknown}
@@ -245,12 +269,17 @@ func (w *watch) xargs(program string, words []string) {
 		return
 	}
 	for _, text := range more {
-		with := slices.Clone(argv)
-		for i := range with {
-			with[i] = strings.ReplaceAll(with[i], placeholder, text)
-		}
-		run(with)
+		run(replaceIn(argv, placeholder, text))
 	}
+}
+
+// replaceIn gives words with a text in the place of another.
+func replaceIn(words []string, placeholder, text string) []string {
+	words = slices.Clone(words)
+	for i := range words {
+		words[i] = strings.ReplaceAll(words[i], placeholder, text)
+	}
+	return words
 }
 
 // replaced is what xargs puts its words in the place of, and whether it takes them
@@ -278,14 +307,9 @@ func (w *watch) find(words []string) {
 		case "-delete":
 			w.overwrites("find -delete", []string{found})
 		case "-exec", "-execdir", "-ok", "-okdir", "-x", "--exec", "-X":
-			argv := slices.Clone(words[i+1:])
-			if end := slices.IndexFunc(argv, func(s string) bool { return s == ";" || s == "+" }); end >= 0 {
-				argv = argv[:end]
-			}
-			for j := range argv {
-				argv[j] = strings.ReplaceAll(argv[j], "{}", found)
-			}
-			w.run(argv)
+			argv, _, _ := cutWords(words[i+1:], ";")
+			argv, _, _ = cutWords(argv, "+")
+			w.run(replaceIn(argv, "{}", found))
 		}
 	}
 }

@@ -72,12 +72,9 @@ func alike(pattern, of []string) bool {
 		return alike(pattern[1:], of[1:])
 	}
 	glob := strings.ReplaceAll(pattern[0], unknown, "*")
-	matched, err := path.Match(glob, of[0])
-	if err != nil {
-		matched = pattern[0] == of[0]
-	}
-	dots := strings.HasPrefix(of[0], ".") == strings.HasPrefix(glob, ".")
-	return matched && dots && alike(pattern[1:], of[1:])
+	matched, _ := path.Match(glob, of[0])
+	matched = matched && strings.HasPrefix(of[0], ".") == strings.HasPrefix(glob, ".")
+	return (matched || pattern[0] == of[0]) && alike(pattern[1:], of[1:]) // directories may be called [x]
 }
 
 // ends lists the ends of a path, from the whole to none of it.

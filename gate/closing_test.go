@@ -67,6 +67,29 @@ func TestClosesNamesWhatIsTyped(t *testing.T) {
 	}
 }
 
+// One reason is given for all that a verb closes, or none.
+func TestClosesGivesTheReason(t *testing.T) {
+	for command, want := range map[string]string{
+		"bd close demo-1 --reason 'it works'":             "it works",
+		"bd close demo-1 -r built; bd close demo-2":       "",
+		"bd close demo-1 -r built; bd close demo-2 -r no": "",
+		"bd close demo-1 -r it; bd close demo-2 -r it":    "it",
+	} {
+		if got := gate.Closes(command); len(got) != 1 || got[0].Why != want {
+			t.Errorf("%s: %+v, want %q", command, got, want)
+		}
+	}
+}
+
+// A directory may have a name that reads like a pattern.
+func TestOverwritesInAnyDirectory(t *testing.T) {
+	for _, dir := range []string{"/home/[ann]/repo", "/home/a[/repo"} {
+		if a := (gate.Attempt{Files: []string{".beads/issues.jsonl"}}); !a.Overwrites(dir, dir+"/.beads/issues.jsonl") {
+			t.Errorf("the store in %s is not seen", dir)
+		}
+	}
+}
+
 // A link to the store is the store.
 func TestOverwritesFollowsLinks(t *testing.T) {
 	dir := t.TempDir()

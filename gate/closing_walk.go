@@ -253,10 +253,7 @@ func (w *watch) assignText(name string, texts []string, appended bool) {
 	}
 	for _, first := range before {
 		for _, text := range texts {
-			if len(first)+len(text) > maxText {
-				first, text = "", unknown
-			}
-			w.set(name, first+text)
+			w.set(name, joined(first, text))
 		}
 	}
 }

@@ -175,15 +175,20 @@ func (w *watch) join(parts []syntax.WordPart, literal func(string) string) []str
 		var longer []string
 		for _, before := range texts {
 			for _, text := range next {
-				if len(before)+len(text) > maxText {
-					text = unknown
-				}
-				longer = append(longer, before+text)
+				longer = append(longer, joined(before, text))
 			}
 		}
 		texts = longer
 	}
 	return texts
+}
+
+// joined is one text with another behind it, unless that is too long.
+func joined(first, second string) string {
+	if len(first)+len(second) > maxText {
+		return unknown
+	}
+	return first + second
 }
 
 // variable gives the texts that a variable may have.

@@ -18,7 +18,7 @@ func (w *watch) writes(program string, words []string) (verb string, files []str
 			return program + " -i", files
 		}
 		return program + " w", editorWrites(words)
-	case "yq", "jaq", "mlr":
+	case "yq", "jaq":
 		return program + " -i", inPlace(words, "Enrsuz")
 	case "perl", "ruby":
 		return program + " -i", inPlace(words, "")
