@@ -10,21 +10,25 @@ import (
 // language goes through code in other languages: the programs that it starts
 // and the files that it writes, where it names them plainly, and SQL that closes.
 func (w *watch) language(program string, words []string) {
-	switch name := languageName(program); {
-	case name == "sqlite" || name == "dolt" || name == "mysql":
+	name := languageName(program)
+	switch name {
+	case "sqlite", "dolt", "mysql":
 		w.sql(program, words)
-	case name == "awk" || name == "gawk" || name == "mawk":
-		l := takeApart(words, valued("v F f i"))
-		for _, code := range l.operands[:min(1, len(l.operands))] {
-			w.calls(code)
-			for _, found := range awkWrite().FindAllStringSubmatch(code, maxVariants) {
-				w.overwrites(program+" >", found[1:])
-			}
-		}
-	case slices.Contains(languages, name):
+	case "awk", "gawk", "mawk":
+		w.awk(program, words)
+	}
+	if slices.Contains(languages, name) {
 		for _, code := range w.codes(words) {
 			w.code(name, code)
 		}
+	}
+}
+
+func (w *watch) awk(program string, words []string) {
+	code, _ := cutFirst(takeApart(words, valued("v F f i")).operands)
+	w.calls(code)
+	for _, found := range awkWrite().FindAllStringSubmatch(code, maxVariants) {
+		w.overwrites(program+" >", found[1:])
 	}
 }
 
@@ -38,18 +42,18 @@ func languageName(program string) string { return strings.TrimRight(program, "01
 // on standard input, or in a file that the line wrote.
 func (w *watch) codes(words []string) []string {
 	l := takeApart(words, valued("c e E eval p print r"))
-	list := append(l.values("c", "e", "E", "eval", "r"), w.input)
-	if len(l.operands) > 1 && l.operands[0] == "eval" { // deno eval CODE
-		list = append(list, l.operands[1])
+	list := append(l.values("c", "e", "E", "eval", "p", "print", "r"), w.input)
+	file, rest := cutFirst(l.operands)
+	if file == "eval" && len(rest) > 0 { // deno eval CODE
+		list = append(list, rest[0])
 	}
-	if len(l.operands) > 0 {
-		if text, ok := w.kept(l.operands[0]); ok {
-			list = append(list, text)
-		}
+	if text, ok := w.kept(file); ok {
+		list = append(list, text)
 	}
 	return list
 }
 
+// code goes through code of a language.
 func (w *watch) code(language, code string) {
 	w.overwrites(language, codeWrites(code))
 	w.calls(code)
