@@ -67,13 +67,21 @@ func TestClosesNamesWhatIsTyped(t *testing.T) {
 	}
 }
 
-// One reason is given for all that a verb closes, or none.
+// One reason is given for all that a verb closes, or none: of several each is for
+// one issue, so that none speaks for all, nor do parts of two make one.
 func TestClosesGivesTheReason(t *testing.T) {
 	for command, want := range map[string]string{
-		"bd close demo-1 --reason 'it works'":             "it works",
-		"bd close demo-1 -r built; bd close demo-2":       "",
-		"bd close demo-1 -r built; bd close demo-2 -r no": "",
-		"bd close demo-1 -r it; bd close demo-2 -r it":    "it",
+		"bd close demo-1":                                        "",
+		"bd close demo-1 --reason 'it works'":                    "it works",
+		"bd close demo-1 demo-2 -r 'it works'":                   "it works",
+		"bd close demo-1 -m 'it works'":                          "it works",
+		"bd close demo-1 --comment='it works'":                   "it works",
+		"bd done demo-1 'it works'":                              "it works",
+		"bd close demo-1 demo-2 --reason 'it works' --reason it": "",
+		"bd close demo-1 demo-2 -r it --reason works":            "",
+		"bd close demo-1 -r built; bd close demo-2":              "",
+		"bd close demo-1 -r built; bd close demo-2 -r no":        "",
+		"bd close demo-1 -r it; bd close demo-2 -r it":           "it",
 	} {
 		if got := gate.Closes(command); len(got) != 1 || got[0].Why != want {
 			t.Errorf("%s: %+v, want %q", command, got, want)

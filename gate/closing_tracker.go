@@ -14,6 +14,10 @@ var trackers = []string{"bd", "br", "beads", "gt"}
 // Options of bd and br that are followed by their value.
 const trackerWide = "actor db dolt-auto-commit lock-timeout directory C format rig "
 
+// Options of bd close that give the reason; all but the first two are not in
+// its help.
+const trackerReason = "r reason m message resolution comment "
+
 // trackerUpdate are the options of bd update and br update that are not.
 const trackerUpdate = "claim ephemeral persistent history no-history stdin allow-empty-description help json quiet verbose " +
 	"readonly sandbox global profile allow-stale no-daemon no-db no-auto-flush no-auto-import ignore-schema-skew robot force no-color"
@@ -35,8 +39,8 @@ func (w *watch) tracker(program string, words []string) {
 	said := program + " " + verb
 	switch verb {
 	case "close", "done":
-		l = takeApart(rest, valued(trackerWide+"r reason reason-file session"))
-		w.closesFor(said, l.operands, strings.Join(l.values("r", "reason"), " "))
+		ids, why := closeWords(verb, takeApart(rest, valued(trackerWide+trackerReason+"reason-file session")))
+		w.closesFor(said, ids, why)
 	case "update":
 		l = takeApart(rest, allBut(trackerUpdate, "adepstC"))
 		for _, status := range l.values("status", "s") {
@@ -63,6 +67,22 @@ func (w *watch) tracker(program string, words []string) {
 	case "sql":
 		w.sql(said, l.operands)
 	}
+}
+
+// closeWords tells the issues that a close names, and the reason that it gives to
+// all of them: of several reasons each is for one issue. Behind the issues of a
+// done without any, the last word may be it; that no id holds a blank tells them
+// apart.
+func closeWords(verb string, l commandLine) (ids []string, why string) {
+	given := l.values(strings.Fields(trackerReason)...)
+	ids = l.operands
+	if last := len(ids) - 1; verb == "done" && len(given) == 0 && last > 0 && strings.Contains(ids[last], " ") {
+		ids, given = ids[:last], ids[last:]
+	}
+	if len(given) == 1 {
+		why = given[0]
+	}
+	return ids, why
 }
 
 // trackerVerb finds the verb behind the options that may stand before it. A
