@@ -23,9 +23,9 @@ func Waived(what, why string) string {
 // of none.
 func TellsWaiver(reason string) (what, why string, tells bool) {
 	rest, unverified := strings.CutPrefix(reason, Unverified)
-	what, why, found := strings.Cut(rest, waived)
+	what, why, _ = strings.Cut(rest, waived)
 	what, why = strings.TrimSpace(what), strings.TrimSpace(why)
-	return what, why, unverified && found && what != "" && why != ""
+	return what, why, unverified && what != "" && why != ""
 }
 
 // enoughWords is how many words a close reason needs to say something by

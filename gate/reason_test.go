@@ -6,6 +6,25 @@ import (
 	"stig/gate"
 )
 
+// A reason that was written after the form of stig's own tells of results only
+// where all of some checks passed.
+func TestTellsResults(t *testing.T) {
+	for reason, want := range map[string]bool{
+		"Verified: the mast is up. All acceptance criteria pass: 2/2 [make 0.1s; ls 0.0s] at 1a2b3c4": true,
+		"All acceptance criteria pass: as of today. All acceptance criteria pass: 1/1 [ls 0.0s]":      true,
+		"Verified: the mast is up":                         false,
+		"Verified: All acceptance criteria pass: by eye":   false,
+		"All acceptance criteria pass: 1/2 [ls exit 1; x]": false,
+		"All acceptance criteria pass: 0/0 []":             false,
+		"All acceptance criteria pass: 2/2":                false,
+		"All acceptance criteria pass: 2/2 [":              false,
+	} {
+		if got := gate.TellsResults(reason); got != want {
+			t.Errorf("%q tells results: %v", reason, got)
+		}
+	}
+}
+
 func TestTellsWaiver(t *testing.T) {
 	what, why, tells := gate.TellsWaiver(gate.Waived("the mast is up", "nobody can climb it.") + ". By ann.")
 	if what != "the mast is up" || why != "nobody can climb it. By ann." || !tells {

@@ -3,6 +3,7 @@ package gate
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,7 +17,8 @@ func TestTrust(t *testing.T) {
 		t.Fatal(err)
 	}
 	bay, reef, link := filepath.Join(home, "b", "bay"), filepath.Join(home, "a", "bay"), filepath.Join(home, "link")
-	for _, dir := range []string{bay, reef} {
+	atoll := filepath.Join(home, "c", "atoll") // its record stands before the others, its path behind them
+	for _, dir := range []string{bay, reef, atoll} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -30,7 +32,7 @@ func TestTrust(t *testing.T) {
 	if trust.Granted(bay, "c1") || trust.Granted(bay, "") || trust.Commits(bay) != nil {
 		t.Error("trusted without a grant")
 	}
-	for root, commit := range map[string]string{link: "c1", reef: ""} {
+	for root, commit := range map[string]string{link: "c1", reef: "", atoll: "c1"} {
 		if err := trust.Grant(Grant{Root: root, Commit: commit, Time: now, By: "mara"}); err != nil {
 			t.Fatal(err)
 		}
@@ -50,8 +52,12 @@ func TestTrust(t *testing.T) {
 	if got := trust.Commits(link); len(got) != 1 || got[0] != "c1" {
 		t.Errorf("commits %q", got)
 	}
-	want := []Grant{{reef, "", now.UTC(), "mara"}, {bay, "c1", now.UTC(), "mara"}}
-	if got, err := trust.List(); err != nil || len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
+	if got := trust.Commits(reef); got != nil {
+		t.Errorf("commits %q where the path alone is trusted", got)
+	}
+	put(t, "half a record", filepath.Join(trust.Dir, "trust", "bay.tmp"))
+	want := []Grant{{reef, "", now.UTC(), "mara"}, {bay, "c1", now.UTC(), "mara"}, {atoll, "c1", now.UTC(), "mara"}}
+	if got, err := trust.List(); err != nil || !slices.Equal(got, want) {
 		t.Errorf("list %v, %v", got, err)
 	}
 	if err := trust.Grant(Grant{Root: bay, Commit: "c2", Time: now, By: "mara"}); err != nil || !trust.Granted(bay, "c2") || trust.Granted(bay, "c1") {
@@ -96,6 +102,10 @@ func TestTrustDamaged(t *testing.T) {
 	if was, err := trust.Revoke(reef); !was || err != nil {
 		t.Errorf("a damaged grant cannot be revoked: %v, %v", was, err)
 	}
+	put(t, "", filepath.Join(trust.file(realPath(reef)), "file"))
+	if was, err := trust.Revoke(reef); was || err == nil {
+		t.Errorf("a record that cannot be removed: %v, %v", was, err)
+	}
 	if err := (Trust{Dir: grant}).Grant(Grant{Root: bay, Commit: "c1"}); err == nil {
 		t.Error("a grant that cannot be written gives no error")
 	}
@@ -117,8 +127,8 @@ func TestTrustIsNoneOfTheRepository(t *testing.T) {
 		if grants, err := trust.List(); len(grants) != 0 || err != nil {
 			t.Errorf("%q: list %v, %v", dir, grants, err)
 		}
-		if err := trust.Grant(Grant{Root: state, Commit: "c1"}); err == nil {
-			t.Errorf("%q: granted", dir)
+		if err := trust.Grant(Grant{Root: state, Commit: "c1"}); err == nil || !strings.Contains(err.Error(), "absolute") {
+			t.Errorf("%q: granted, %v", dir, err)
 		}
 	}
 }

@@ -166,9 +166,6 @@ type record struct {
 
 // MarshalJSON gives the verdict under the names of `stig verify --json`.
 func (v *Verdict) MarshalJSON() ([]byte, error) {
-	if v == nil {
-		return []byte("null"), nil
-	}
 	outcomes := v.outcomes
 	if outcomes == nil {
 		outcomes = []Outcome{}

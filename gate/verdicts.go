@@ -1,7 +1,6 @@
 package gate
 
 import (
-	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -41,13 +40,11 @@ func (s Verdicts) Save(v *Verdict) error {
 	}
 	k := kept{Format: keptFormat, Verdict: text}
 	k.Checksum = k.sum()
-	var file bytes.Buffer
-	encoder := json.NewEncoder(&file)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(k); err != nil {
+	file, err := json.Marshal(k)
+	if err != nil {
 		return err
 	}
-	return replace(s.file(v.issue), file.Bytes())
+	return replace(s.file(v.issue), append(file, '\n'))
 }
 
 // Fresh gives the verdict on an issue if it passed and still counts: neither

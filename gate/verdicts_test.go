@@ -104,7 +104,7 @@ func TestVerdictsFresh(t *testing.T) {
 		t.Error("fresh on another tree")
 	}
 	dirty := verify(t, j)
-	if err := kept.Save(dirty); err != nil || !fresh(j.Issue, j.Criteria) || !strings.HasSuffix(dirty.Summary(), " with uncommitted changes") {
+	if err := kept.Save(dirty); err != nil || !fresh(j.Issue, j.Criteria) || !strings.HasSuffix(dirty.Summary(), " at "+v.Tree().Head[:7]+" with uncommitted changes") {
 		t.Errorf("a dirty tree: %v, %s", err, dirty.Summary())
 	}
 	write(t, "1 3\n", g.Dir, "chart")
@@ -152,7 +152,8 @@ func TestVerdictsPlanned(t *testing.T) {
 	}
 }
 
-// A verdict of checks in no repository is never fresh.
+// A verdict of checks in no repository is never fresh, and one from before the
+// first commit says so.
 func TestVerdictsWithoutRepository(t *testing.T) {
 	kept := gate.Verdicts{Dir: t.TempDir()}
 	j := job(t, "true")
@@ -162,6 +163,12 @@ func TestVerdictsWithoutRepository(t *testing.T) {
 	}
 	if _, ok := kept.Fresh("reef-1", j.Criteria, j.Checks, v.Tree()); ok {
 		t.Error("fresh")
+	}
+	if _, err := (gate.Git{Dir: j.Root, Env: j.Env}).Must(t.Context(), "init", "-q"); err != nil {
+		t.Fatal(err)
+	}
+	if v := verify(t, j); !strings.HasSuffix(v.Summary(), "] before the first commit") {
+		t.Errorf("summary %s", v.Summary())
 	}
 }
 

@@ -553,7 +553,7 @@ func TestVerifyLogs(t *testing.T) {
 }
 
 func TestVerdictTells(t *testing.T) {
-	j := job(t, "printf 'a\\0\"\\377'", "exit 3")
+	j := job(t, "printf 'a\\0\"\\377'", "exit 3", "ls")
 	j.Time = time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
 	j.Now = func() time.Time { return time.Time{} }
 	v := verify(t, j)
@@ -571,15 +571,22 @@ func TestVerdictTells(t *testing.T) {
 	checks := got["checks"].([]any)
 	first := checks[0].(map[string]any)
 	if got["id"] != "reef-1" || got["passed"] != false || got["actor"] != "mara" || got["criteria_hash"] != gate.Hash(j.Criteria) ||
-		got["time"] != "2026-11-20T09:00:00Z" || len(checks) != 2 || first["tail"] != "a\x00\"\uFFFD" || first["exit"] != 0.0 || first["origin"] != gate.Fence {
+		got["time"] != "2026-11-20T09:00:00Z" || len(checks) != 3 || first["tail"] != "a\x00\"\uFFFD" || first["exit"] != 0.0 || first["origin"] != gate.Fence {
 		t.Errorf("got %s", text)
 	}
-	if got, want := v.Summary(), `1/2 [printf 'a\0"\377' 0.0s; exit 3 exit 3]`; got != want {
+	if got, want := v.Summary(), `1/3 [printf 'a\0"\377' 0.0s; exit 3 exit 3; ls not run]`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	j = job(t, "true\n"+strings.Repeat("# more\n", 3), ": "+strings.Repeat("ü", 100)+"\x1b", ":", ":", ":", ":", ":", ":", ":")
+	j = job(t, "true\n"+strings.Repeat("# more\n", 3), ": "+strings.Repeat("ü", 100), ": "+strings.Repeat("ü", 58), ": \x1b[2J", ":", ":", ":", ":", ":")
 	j.Now = func() time.Time { return time.Time{} }
-	if got, want := verify(t, j).Summary(), "9/9 [true … 0.0s; : "+strings.Repeat("ü", 58)+" … 0.0s; "+strings.Repeat(": 0.0s; ", 6)+"…]"; got != want {
+	v = verify(t, j)
+	if got, want := v.Summary(), "9/9 [true … 0.0s; : "+strings.Repeat("ü", 58)+" … 0.0s; : "+strings.Repeat("ü", 58)+` 0.0s; : \x1b[2J 0.0s; `+strings.Repeat(": 0.0s; ", 4)+"…]"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if text, err := json.Marshal(v); err != nil || !strings.Contains(string(text), `"passed":true`) {
+		t.Errorf("got %s, %v", text, err)
+	}
+	if text, err := json.Marshal(verify(t, job(t))); err != nil || !strings.Contains(string(text), `"checks":[]`) {
+		t.Errorf("without a check: %s, %v", text, err)
 	}
 }
