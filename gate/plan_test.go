@@ -40,7 +40,12 @@ var criteria = []struct {
 	{"other info", "```ts\nnpm test\n```", []string{`fence skipped 2 npm test; info string "ts" is not one of a shell: verify`}},
 	{"console", "```console\n$ cd tools\n$ cat <<EOF\n> a\n> EOF\na\n$ go test \\\n    ./...\nok\n```",
 		[]string{"fence run 2 cd tools\ncat <<EOF\na\nEOF\ngo test \\\n    ./..."}},
+	{"console that goes on", "```shellsession\n$ for f in a b; do\n> cat $f\n> done\na\n$ ls a\\\\\nok\n$ go vet ./...\nok\n```",
+		[]string{"fence run 2 for f in a b; do\ncat $f\ndone\nls a\\\\\ngo vet ./..."}},
+	{"console that does not parse", "```console\n$ ls )\nok\n```", []string{"fence skipped 2 ls ); does not parse"}},
 	{"console without prompt", "```shell-session\ngo test\n```", []string{`fence skipped 2 go test; no line begins with the prompt "$ "`}},
+	{"fence of a test", "```sh\n[[ -s go.sum ]]\n```", []string{"fence run 2 [[ -s go.sum ]]"}},
+	{"fence whose first command is here", "```\ngo vet ./...\nlevel high --now\n```", []string{"fence run 2 go vet ./...\nlevel high --now"}},
 	{"fence of comments", "```sh\n# later\n```", []string{"fence skipped 2 # later; holds no command"}},
 	{"fence that is no shell", "```bash\nif true; then\n```", []string{"fence skipped 2 if true; then; does not parse as shell"}},
 	{"fence with a missing program", "```bash\ngo build ./...\ncargo test\n```", []string{"fence missing-program 2 go build ./...\ncargo test; cargo: not found"}},
@@ -62,9 +67,9 @@ var criteria = []struct {
 		[]string{`span skipped 1 go test ./{pkg}; placeholder "{pkg}"`, `span skipped 1 curl "http://localhost/{id}"; placeholder "{id}"`,
 			`span skipped 1 npm run …; placeholder "…"`, `span skipped 1 make ...; placeholder "..."`, `span skipped 1 ls 2026-YYYY; placeholder "YYYY"`,
 			`span skipped 1 git log "<rev>"; placeholder "<rev>"`, "span skipped 1 ls $LEVEL; $LEVEL is not set and has no default"}},
-	{"no placeholders", "`go vet ./cmd/...`, `git diff main...HEAD`, `ls $HOME`, `ls ${LEVEL:-low}`, `L=1; ls $L`, `awk '{print $1}' f`, `find . -name x -exec cat {} +`, `for f in a b; do cat $f; done`",
+	{"no placeholders", "`go vet ./cmd/...`, `git diff main...HEAD`, `ls $HOME`, `ls ${LEVEL:-low}`, `L=1; ls $L`, `awk '{print $1}' f`, `grep -q '<tide> high' f`, `find . -name x -exec cat {} +`, `for f in a b; do cat $f; done`",
 		[]string{"span run 1 go vet ./cmd/...", "span run 1 git diff main...HEAD", "span run 1 ls $HOME", "span run 1 ls ${LEVEL:-low}", "span run 1 L=1; ls $L",
-			"span run 1 awk '{print $1}' f", "span run 1 find . -name x -exec cat {} +", "span run 1 for f in a b; do cat $f; done"}},
+			"span run 1 awk '{print $1}' f", "span run 1 grep -q '<tide> high' f", "span run 1 find . -name x -exec cat {} +", "span run 1 for f in a b; do cat $f; done"}},
 	{"lines of other languages", "`return nil`, `let x = 5`, `export default`, `echo done`, `cd tools`",
 		[]string{"span skipped 1 return nil; checks nothing", "span skipped 1 let x = 5; does not parse", "span skipped 1 export default; checks nothing",
 			"span skipped 1 echo done; checks nothing", "span skipped 1 cd tools; checks nothing"}},
@@ -83,6 +88,7 @@ var criteria = []struct {
 			`span skipped 1 ls -l; mentioned after "output of"`}},
 	{"value of a flag", "Start it with --exec `make all`.", []string{`span skipped 1 make all; mentioned after "with --exec"`}},
 	{"gone", "`make all` must not be used, `make old` is removed", []string{`span skipped 1 make all; mentioned before "must not be"`, `span skipped 1 make old; mentioned before "is removed"`}},
+	{"gone, in a padded span", "`` make old `` is removed", []string{`span skipped 1 make old; mentioned before "is removed"`}},
 	{"meant to fail", "`go vet ./bad` fails; `./scripts/tide.sh --bad` exits with code 2; `make x` exits 0",
 		[]string{`span skipped 1 go vet ./bad; expected to fail: "fails"`, `span skipped 1 ./scripts/tide.sh --bad; expected to fail: "exits with code 2"`, "span run 1 make x"}},
 	{"another item's words do not count", "- never\n- `go test ./...`", []string{"span run 2 go test ./..."}},
@@ -221,7 +227,7 @@ func TestDestructive(t *testing.T) {
 		{"psql -c 'select 1'", ""},
 		{"ls >/dev/null 2>&1", ""},
 	} {
-		for _, text := range []string{"```verify\n" + c.script + "\n```", "`" + c.script + "`"} {
+		for _, text := range []string{"```verify\n" + c.script + "\n```", "```bash\n" + c.script + "\n```", "`" + c.script + "`"} {
 			check := gate.Plan(text, func(string) bool { return true })[0]
 			found := ""
 			if check.Class == gate.Destructive {
@@ -233,7 +239,7 @@ func TestDestructive(t *testing.T) {
 			if !strings.HasPrefix(found, c.want) || c.want == "" && found != "" {
 				t.Errorf("%s: class %s, reason %q, want %q", text, check.Class, check.Reason, c.want)
 			}
-			if check.Verify != (check.Origin == gate.Fence) {
+			if check.Verify != strings.HasPrefix(text, "```verify") {
 				t.Errorf("%s: Verify is %v", text, check.Verify)
 			}
 		}

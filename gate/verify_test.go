@@ -488,6 +488,11 @@ func TestVerifyFails(t *testing.T) {
 	if _, err := gate.Verify(t.Context(), j); err == nil || !strings.Contains(err.Error(), "logs: ") {
 		t.Errorf("no directory for logs: %v", err)
 	}
+	_, j = workTree(t, "true")
+	write(t, "no index", j.Root, ".git", "index")
+	if v, err := gate.Verify(t.Context(), j); err == nil || v.Passed() {
+		t.Errorf("a repository that git cannot read: %v", err)
+	}
 	j = job(t, "true # "+strings.Repeat("x", 3<<20))
 	if v, err := gate.Verify(t.Context(), j); err == nil || v.Passed() || len(err.Error()) > 4<<20 {
 		t.Error("a script that no shell takes did not fail")
