@@ -18,6 +18,7 @@ func TestTellsResults(t *testing.T) {
 		"All acceptance criteria pass: 0/0 []":             false,
 		"All acceptance criteria pass: 2/2":                false,
 		"All acceptance criteria pass: 2/2 [":              false,
+		"All acceptance criteria pass: 2/2 by eye [ls]":    false,
 	} {
 		if got := gate.TellsResults(reason); got != want {
 			t.Errorf("%q tells results: %v", reason, got)

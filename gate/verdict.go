@@ -101,7 +101,7 @@ func TellsResults(reason string) bool {
 			return false
 		}
 		var passed, all int
-		if n, _ := fmt.Sscanf(after, "%d/%d [", &passed, &all); n == 2 && passed == all && passed > 0 && strings.Contains(after, "]") {
+		if _, err := fmt.Sscanf(after, "%d/%d [", &passed, &all); err == nil && passed == all && passed > 0 && strings.Contains(after, "]") {
 			return true
 		}
 		reason = after
