@@ -113,11 +113,12 @@ func over(status string) bool {
 // shown is a text with an ellipsis for what only running can tell.
 func shown(text string) string { return strings.ReplaceAll(text, unknown, "…") }
 
-// batch goes through the lines that bd batch is given.
+// batch goes through the lines that bd batch is given. Words in them may stand in
+// double quotes, also in part.
 func (w *watch) batch(said string, l commandLine) {
 	text := w.handed(l.values("f", "file"))
 	for line := range strings.Lines(text) {
-		switch words := strings.Fields(line); {
+		switch words := strings.Fields(strings.ReplaceAll(line, `"`, "")); {
 		case strings.Contains(line, unknown):
 			w.closes(said, nil)
 		case len(words) > 1 && words[0] == "close":
