@@ -5,15 +5,21 @@ import (
 	"strings"
 )
 
-// surroundings is the text around inline code in its sentence, on one line and
-// without emphasis. Code in it is "`c`".
+// surroundings is what the text around inline code says of it: what leads to it
+// and what is said behind it, each on one line and without emphasis. Code in it
+// is "`c`".
+//
+// Both must agree that the code is to run. The clause that ends with it asks for
+// it, or leads to it as to what holds or is the means by which something holds;
+// and nothing behind it tells that it fails, is talked about or is made.
 type surroundings struct {
-	before string // up to the code, without code that is listed beside it
+	before string // the sentence up to the code, without code that is listed beside it
 	after  string // from the code on, likewise
+	lead   clause // the last clause of before
+	said   string // after without what stands in brackets and the marks that lead to it
 	intro  string // the line that introduces the list which the code stands in
 	then   string // in a scenario: what is to come of it, from the verb on
 	title  bool   // it stands in a heading
-	apart  bool   // a comma parts it from code before it
 }
 
 // reach is how far text before and after is read, in bytes: sentences are
@@ -22,17 +28,25 @@ const reach = 600
 
 // around is the text around the code at text[start:end], backticks included.
 func around(text string, start, end int) surroundings {
-	return surroundings{
+	behind := text[end:min(len(text), end+reach)]
+	c := surroundings{
 		before: leading(text[max(0, start-reach):start]),
-		after:  trailing(text[end:min(len(text), end+reach)]),
+		after:  trailing(behind),
 		intro:  introduction(text[max(0, start-2*reach):start]),
-		then:   consequence(text[end:min(len(text), end+reach)]),
+		then:   consequence(behind),
 		title:  strings.HasPrefix(text[strings.LastIndexByte(text[:start], '\n')+1:], "#"),
-		apart:  strings.HasSuffix(strings.TrimRight(text[:start], " \n"), ","),
 	}
+	comma := strings.HasSuffix(strings.TrimRight(text[:start], " \n"), ",")
+	if comma && phrases().occasion().MatchString(c.before) { // after one, another
+		c.lead = lastClause(c.before + " `c`, ")
+	} else {
+		c.lead = lastClause(c.before + " ")
+	}
+	c.said = strings.TrimLeft(phrases().aside().ReplaceAllString(c.after, ""), " :→|=>—–-)")
+	return c
 }
 
-// clause is the part of the sentence that leads to the code.
+// clause is the part of a sentence that leads to the code.
 type clause struct {
 	text  string
 	after string // what ended the clause before it: a mark, or a word such as "and"; "" at the beginning
@@ -40,11 +54,8 @@ type clause struct {
 	whole string // the sentence up to there
 }
 
-func (c surroundings) clause() clause {
-	text := c.before + " "
-	if c.apart && phrases().occasion().MatchString(c.before) {
-		text = c.before + " `c`, " // after one, another
-	}
+// lastClause is the clause with which a text ends.
+func lastClause(text string) clause {
 	ends := phrases().boundary().FindAllStringIndex(text, -1)
 	if len(ends) == 0 {
 		return clause{text: strings.TrimSpace(text)}
@@ -73,14 +84,9 @@ func (c clause) includes() bool {
 
 // asks tells whether the text asks for the command in so many words.
 func (c surroundings) asks() bool {
-	p, lead, said := phrases(), c.clause(), c.said()
-	return p.asked().MatchString(lead.text) || p.succeeds().MatchString(said) || p.results().MatchString(said) ||
-		lead.text == "" && lead.after == ":" && p.asked().MatchString(lead.prior)
-}
-
-// said is the text behind the code without the marks that lead to it.
-func (c surroundings) said() string {
-	return strings.TrimLeft(phrases().aside().ReplaceAllString(c.after, ""), " :→|=>—–-)")
+	p := phrases()
+	return p.asked().MatchString(c.lead.text) || p.succeeds().MatchString(c.said) || p.results().MatchString(c.said) ||
+		c.lead.text == "" && c.lead.after == ":" && p.asked().MatchString(c.lead.prior)
 }
 
 // mention says why code is mentioned rather than asked for; "" when the text
@@ -113,11 +119,11 @@ func (c surroundings) toldBefore() string {
 	if match := phrases().denied().FindStringSubmatch(c.before); match != nil {
 		return "mentioned after " + quote(match[1])
 	}
-	lead := c.clause()
-	if match := phrases().elsewhere().FindString(lead.text); match != "" {
+	if match := phrases().elsewhere().FindString(c.lead.text); match != "" {
 		return "run by others: " + quote(match)
 	}
-	if lead.text != "" && c.asked(lead.text) || c.begins(lead.text) && c.leads(lead) || lead.includes() {
+	begins := phrases().opening().MatchString(c.lead.text)
+	if c.lead.text != "" && c.asked() || begins && c.leads() || c.lead.includes() {
 		return ""
 	}
 	return "mentioned after " + quote(lastWords(c.before))
@@ -125,18 +131,42 @@ func (c surroundings) toldBefore() string {
 
 // asked tells whether the words directly before the code ask for it, or name
 // it as the means to a claim ("builds with X", "use X to check").
-func (c surroundings) asked(words string) bool {
-	p := phrases()
-	if p.asked().MatchString(words) || p.checking().MatchString(c.after) {
+func (c surroundings) asked() bool {
+	p, words := phrases(), c.lead.text
+	if p.asked().MatchString(words) || p.checking().MatchString(c.after) || c.executed() {
 		return true
 	}
 	if at := p.by().FindStringIndex(words); at != nil && (p.claim().MatchString(words[:at[0]]) || c.holds()) && !p.making().MatchString(words) {
 		return true
 	}
-	if c.executed() {
-		return true
-	}
 	return p.circumstance().MatchString(words) && c.holds()
+}
+
+// leads tells whether the sentence so far leads to code with which the next
+// clause begins.
+func (c surroundings) leads() bool {
+	p, prior := phrases(), c.lead.prior
+	making := func() bool { return p.making().MatchString(c.lead.whole) || p.making().MatchString(prior) }
+	switch c.lead.after {
+	case "", ".", ";", "!", "?", "|": // nothing or something else was said
+		return true
+	case ":":
+		return c.predicated() && (c.holds() || p.results().MatchString(c.said)) ||
+			(c.predicated() || c.alone()) && (!making() || p.verifying().MatchString(prior))
+	case "(", "-", "–", "—", "--", "→", "->", "=>":
+		claims := p.claim().MatchString(prior) || p.state().MatchString(prior) || c.holds()
+		return claims && !strings.HasSuffix(prior, "`c`") && !making()
+	case ",":
+		return c.predicated() || c.alone() && p.circumstance().MatchString(prior) || c.lead.goesOn()
+	default: // and, then, …
+		return c.predicated() || prior == "" || c.lead.goesOn()
+	}
+}
+
+// goesOn tells whether the clause before asked for other code, as in "run X, then Y".
+func (c clause) goesOn() bool {
+	first, _, _ := strings.Cut(c.prior, "`c`")
+	return phrases().asked().MatchString(strings.TrimSpace(first))
 }
 
 // executed tells whether a scenario begins by running the code.
@@ -146,69 +176,19 @@ func (c surroundings) executed() bool {
 
 // holds tells whether the text says of the code that it is to succeed.
 func (c surroundings) holds() bool {
-	p, said := phrases(), c.said()
-	return p.succeeds().MatchString(said) || p.passing().MatchString(said)
-}
-
-// begins tells whether the clause begins with the code.
-func (c surroundings) begins(words string) bool {
-	return words == "" || phrases().opening().MatchString(words)
-}
-
-// leads tells whether the sentence so far leads to code with which the next
-// clause begins.
-func (c surroundings) leads(lead clause) bool {
-	p := phrases()
-	making := func() bool { return p.making().MatchString(lead.whole) || p.making().MatchString(lead.prior) }
-	switch lead.after {
-	case "", ".", ";", "!", "?", "|": // nothing or something else was said
-		return true
-	case ":":
-		return c.predicated() && (c.holds() || phrases().results().MatchString(c.said())) ||
-			(c.predicated() || c.alone()) && (!making() || p.verifying().MatchString(lead.prior))
-	case "(", "-", "–", "—", "--", "→", "->", "=>":
-		claims := p.claim().MatchString(lead.prior) || p.state().MatchString(lead.prior) || c.holds()
-		return claims && !strings.HasSuffix(lead.prior, "`c`") && !making()
-	case ",":
-		return c.predicated() || c.alone() && p.circumstance().MatchString(lead.prior) || c.goesOn(lead.prior)
-	default: // and, then, …
-		return c.predicated() || lead.prior == "" || c.goesOn(lead.prior)
-	}
-}
-
-// goesOn tells whether a clause asked for other code, as in "run X, then Y".
-func (c surroundings) goesOn(prior string) bool {
-	first, _, _ := strings.Cut(prior, "`c`")
-	return phrases().asked().MatchString(strings.TrimSpace(first))
+	return phrases().succeeds().MatchString(c.said) || phrases().passing().MatchString(c.said)
 }
 
 // predicated tells whether something is said of the code behind it.
 func (c surroundings) predicated() bool {
-	said := c.said()
-	return said != "" && !strings.ContainsAny(said[:1], ".,;") && continues(said)
-}
-
-// resultFollows tells whether an arrow leads from the code to its result, or a
-// dash to what holds of it.
-func (c surroundings) resultFollows() bool {
-	for _, arrow := range []string{"→", "->", "=>"} {
-		if strings.HasPrefix(c.after, arrow) {
-			return true
-		}
-	}
-	for _, dash := range []string{"—", "–", "-"} {
-		if rest, ok := strings.CutPrefix(c.after, dash); ok {
-			return phrases().claim().MatchString(firstClause(rest))
-		}
-	}
-	return false
+	return c.said != "" && !strings.ContainsAny(c.said[:1], ".,;") && c.continues()
 }
 
 // continues tells whether the sentence goes on behind the code, rather than
 // with a noun that the code names.
-func continues(said string) bool {
+func (c surroundings) continues() bool {
 	p := phrases()
-	return p.follows().MatchString(said) && !p.noun().MatchString(said) || p.succeeds().MatchString(said)
+	return p.follows().MatchString(c.said) && !p.noun().MatchString(c.said) || p.succeeds().MatchString(c.said)
 }
 
 // alone tells whether the clause ends with the code.
@@ -216,29 +196,36 @@ func (c surroundings) alone() bool {
 	return c.after == "" || strings.ContainsAny(c.after[:1], ".,;)(")
 }
 
+// resultFollows tells whether an arrow leads from the code to its result, or a
+// dash to what holds of it.
+func (c surroundings) resultFollows() bool {
+	isPrefix := func(arrow string) bool { return strings.HasPrefix(c.after, arrow) }
+	if slices.ContainsFunc([]string{"→", "->", "=>"}, isPrefix) {
+		return true
+	}
+	rest := strings.TrimLeft(c.after, "—–-")
+	return rest != c.after && phrases().claim().MatchString(firstClause(rest))
+}
+
 // toldAfter is what the text behind the code says against running it, or the
-// line above its list.
+// line above its list. searching is as for mention.
 func (c surroundings) toldAfter(searching bool) string {
 	p := phrases()
-	said := c.said()
-	if searching && (p.nothing().MatchString(firstClause(said)) || p.nowhere().MatchString(c.before)) {
+	if searching && (p.nothing().MatchString(firstClause(c.said)) || p.nowhere().MatchString(c.before)) {
 		return `a search that is to find nothing fails: write it with "!" before`
 	}
 	switch {
 	case hasPrefixFold(c.before, "when") && p.failing().MatchString(c.then):
 		return "expected to fail: " + quote(firstWords(c.then))
-	case said == "", c.executed(), p.passing().MatchString(said):
-	case c.treated(said) != "":
-		return "mentioned before " + quote(c.treated(said))
-	case p.failing().MatchString(said):
-		return "expected to fail: " + quote(strings.TrimSpace(p.failing().FindString(said)))
-	case !continues(said) && !c.resultFollows() && !p.running().MatchString(c.before):
-		return "mentioned before " + quote(firstWords(said))
+	case c.said == "", c.executed(), p.passing().MatchString(c.said):
+	case c.treated() != "":
+		return "mentioned before " + quote(c.treated())
+	case p.failing().MatchString(c.said):
+		return "expected to fail: " + quote(strings.TrimSpace(p.failing().FindString(c.said)))
+	case !c.continues() && !c.resultFollows() && !p.running().MatchString(c.before):
+		return "mentioned before " + quote(firstWords(c.said))
 	}
-	if c.intro == "" {
-		return ""
-	}
-	if match := p.things().FindString(c.intro); match != "" && !p.inviting().MatchString(c.intro) && !p.succeeds().MatchString(said) {
+	if match := p.things().FindString(c.intro); match != "" && !p.inviting().MatchString(c.intro) && !p.succeeds().MatchString(c.said) {
 		return "listed under " + quote(match)
 	}
 	return ""
@@ -246,12 +233,12 @@ func (c surroundings) toldAfter(searching bool) string {
 
 // treated is what is said to be done with the code, or that it exists; "" when
 // the sentence goes on with what it shows.
-func (c surroundings) treated(said string) string {
-	at := phrases().treated().FindStringIndex(said)
-	if at == nil || phrases().besides().MatchString(said[at[1]:]) {
+func (c surroundings) treated() string {
+	at := phrases().treated().FindStringIndex(c.said)
+	if at == nil || phrases().besides().MatchString(c.said[at[1]:]) {
 		return ""
 	}
-	return strings.TrimSpace(said[:at[1]])
+	return strings.TrimSpace(c.said[:at[1]])
 }
 
 // lastWords and firstWords are up to two words next to the code.
@@ -285,10 +272,9 @@ func leading(text string) string {
 	}
 	text = strings.TrimLeft(text, "\n")
 	if start := strings.TrimLeft(text, " \t>"); strings.HasPrefix(start, "```") || strings.HasPrefix(start, "~~~") {
-		_, text, _ = strings.Cut(text, "\n")
+		_, text, _ = strings.Cut(text, "\n") // a block ends in this line
 	}
-	text = phrases().itemStart().ReplaceAllString(text, "")
-	return sentence(phrases().code().ReplaceAllString(phrases().enumerated().ReplaceAllString(text, ""), "`c`"))
+	return proseBut(phrases().enumerated, phrases().itemStart().ReplaceAllString(text, ""))
 }
 
 // trailing is the prose of the same paragraph or list item behind a place.
@@ -296,7 +282,12 @@ func trailing(text string) string {
 	if at := phrases().blockBreak().FindStringIndex(text); at != nil {
 		text = text[:at[0]]
 	}
-	return sentence(phrases().code().ReplaceAllString(phrases().enumerates().ReplaceAllString(text, ""), "`c`"))
+	return proseBut(phrases().enumerates, text)
+}
+
+// proseBut is text without code that is listed, and with "`c`" for other code.
+func proseBut(listed phrase, text string) string {
+	return sentence(phrases().code().ReplaceAllString(listed().ReplaceAllString(text, ""), "`c`"))
 }
 
 // consequence is what the next step of a scenario says is to come of the steps

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 
@@ -48,7 +49,8 @@ func Plan(text string, look Lookup) []Check {
 			check.Origin = Span
 			check.Text = strings.TrimPrefix(strings.TrimSpace(code.Text), prompt)
 			start, end := backticks(text, code)
-			check.Class, check.Reason = judgeSpan(check.Text, around(text, start, end), look)
+			near := sync.OnceValue(func() surroundings { return around(text, start, end) })
+			check.Class, check.Reason = judgeSpan(check.Text, near, look)
 		} else {
 			check = judgeFence(code, lineAbove(text[:code.Start]), look)
 		}
@@ -169,8 +171,9 @@ func (s *script) class(look Lookup) (class, reason string) {
 	return Runnable, ""
 }
 
-// judgeSpan applies the rules for inline code.
-func judgeSpan(text string, near surroundings, look Lookup) (class, reason string) {
+// judgeSpan applies the rules for inline code. near reads the text around it:
+// most code is no command, and is told without.
+func judgeSpan(text string, near func() surroundings, look Lookup) (class, reason string) {
 	s, err := parse(text)
 	if found := inWord(text); err != nil && found != "" {
 		return Skipped, "placeholder " + quote(found)
@@ -188,17 +191,17 @@ func judgeSpan(text string, near surroundings, look Lookup) (class, reason strin
 		return Skipped, "placeholder " + quote(found)
 	}
 	missing, unknown, resolved := s.resolve(look)
-	if !resolved && s.absent(look) && (s.words > 1 || s.redirects || near.asks()) {
+	if !resolved && s.absent(look) && (s.words > 1 || s.redirects || near().asks()) {
 		// A script that is gone must not take its check with it.
 		missing, resolved = unknown, true
 	}
 	if !resolved {
 		return Skipped, quote(unknown) + " is no program here"
 	}
-	if why := s.doubt(near.asks); why != "" {
+	if why := s.doubt(func() bool { return near().asks() }); why != "" {
 		return Skipped, why
 	}
-	if why := near.mention(s.searches()); why != "" {
+	if why := near().mention(s.searches()); why != "" {
 		return Skipped, why
 	}
 	if what := s.destroys(); what != "" {
