@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"strings"
 
 	"stig/beads"
@@ -78,14 +79,15 @@ func whereLeft(ctx context.Context, git gate.Git, revision string) (string, erro
 }
 
 // hadStore tells whether a commit holds any store: one that was moved since
-// must not pass for one that is new.
+// must not pass for one that is new. What lies deeper in a .beads, such as the
+// backups of bd, is none.
 func hadStore(ctx context.Context, git gate.Git, commit string) (bool, error) {
 	files, err := git.Must(ctx, "ls-tree", "-r", "-z", "--full-tree", "--name-only", commit)
 	if err != nil {
 		return false, err
 	}
 	for file := range strings.SplitSeq(files, "\x00") {
-		if strings.HasSuffix(file, ".jsonl") && strings.Contains("/"+file, "/.beads/") {
+		if dir, name := path.Split(file); path.Base(dir) == ".beads" && strings.HasSuffix(name, ".jsonl") {
 			return true, nil
 		}
 	}

@@ -76,7 +76,7 @@ func (a *app) command() *cobra.Command {
 	flags.BoolVarP(&a.quiet, "quiet", "q", false, "print results only, no hints")
 	flags.BoolVar(&a.noColor, "no-color", false, "print without colour")
 	flags.BoolVar(&a.noInput, "no-input", false, "ask nothing and open no editor, on a terminal too")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err.Error(), "") })
+	root.SetFlagErrorFunc(a.unknownFlag)
 	root.AddGroup(
 		&cobra.Group{ID: "work", Title: "Work:"},
 		&cobra.Group{ID: "decide", Title: "Decide:"},

@@ -23,8 +23,9 @@ type checkpointOptions struct {
 func (a *app) checkpointCommand() *cobra.Command {
 	var o checkpointOptions
 	cmd := &cobra.Command{
-		Use:   "checkpoint ID",
-		Short: "leave signals and a state estimate for whoever comes next",
+		Use:        "checkpoint ID",
+		SuggestFor: []string{"update", "comment", "note"},
+		Short:      "leave signals and a state estimate for whoever comes next",
 		Long: "Write signals and the state estimate of an issue, at once or not at all.\n" +
 			"The estimate describes the state as it is now; it replaces the one before.\n" +
 			"Give it as four texts, or as one with -m, --file, or - for standard input; on a\n" +

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"stig/beads"
@@ -10,8 +12,9 @@ import (
 func (a *app) claimCommand() *cobra.Command {
 	var dryRun bool
 	cmd := &cobra.Command{
-		Use:   "claim ID",
-		Short: "take an issue to work on: in progress, and yours",
+		Use:        "claim ID",
+		SuggestFor: []string{"start", "take", "update"},
+		Short:      "take an issue to work on: in progress, and yours",
 		Long: "Take an issue to work on. Of several who claim it at once one gets it; the others\n" +
 			"end with exit code 5, as do claims of issues that are blocked, closed or another's.\n" +
 			"Those who act under one name are one actor.",
@@ -19,7 +22,7 @@ func (a *app) claimCommand() *cobra.Command {
 		Args:    takes(1, 1, "one issue"),
 		Example: "  stig claim demo-1 --actor ann",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.changeHands("claim", dryRun, func(s beads.Store, o beads.Options) (*checkpoint.Claimed, error) {
+			return a.changeHands(cmd.Context(), "claim", dryRun, func(s beads.Store, o beads.Options) (*checkpoint.Claimed, error) {
 				actor, err := a.mustActor(cmd.Context())
 				if err != nil {
 					return nil, err
@@ -35,18 +38,19 @@ func (a *app) claimCommand() *cobra.Command {
 func (a *app) releaseCommand() *cobra.Command {
 	var dryRun, force bool
 	cmd := &cobra.Command{
-		Use:     "release ID",
-		Short:   "give an issue back: open, and nobody's",
-		GroupID: "work",
-		Args:    takes(1, 1, "one issue"),
-		Example: "  stig release demo-1",
+		Use:        "release ID",
+		SuggestFor: []string{"unclaim"},
+		Short:      "give an issue back: open, and nobody's",
+		GroupID:    "work",
+		Args:       takes(1, 1, "one issue"),
+		Example:    "  stig release demo-1",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if force {
-				return a.changeHands("release", dryRun, func(s beads.Store, o beads.Options) (*checkpoint.Claimed, error) {
+				return a.changeHands(cmd.Context(), "release", dryRun, func(s beads.Store, o beads.Options) (*checkpoint.Claimed, error) {
 					return checkpoint.Take(cmd.Context(), s, o, args[0])
 				})
 			}
-			return a.changeHands("release", dryRun, func(s beads.Store, o beads.Options) (*checkpoint.Claimed, error) {
+			return a.changeHands(cmd.Context(), "release", dryRun, func(s beads.Store, o beads.Options) (*checkpoint.Claimed, error) {
 				actor, err := a.mustActor(cmd.Context())
 				if err != nil {
 					return nil, err
@@ -61,7 +65,7 @@ func (a *app) releaseCommand() *cobra.Command {
 }
 
 // changeHands makes an edit of who works on an issue and says what came of it.
-func (a *app) changeHands(kind string, dryRun bool, edit func(beads.Store, beads.Options) (*checkpoint.Claimed, error)) error {
+func (a *app) changeHands(ctx context.Context, kind string, dryRun bool, edit func(beads.Store, beads.Options) (*checkpoint.Claimed, error)) error {
 	store, options, err := a.toWrite(dryRun)
 	if err != nil {
 		return err
@@ -94,5 +98,8 @@ func (a *app) changeHands(kind string, dryRun bool, edit func(beads.Store, beads
 		return err
 	}
 	a.warnOfLines(claimed.Lines)
+	if kind == "claim" {
+		a.warnOfBeside(ctx, store, claimed.ID, claimed.Assignee)
+	}
 	return nil
 }

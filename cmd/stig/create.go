@@ -17,8 +17,9 @@ func (a *app) createCommand() *cobra.Command {
 	var deps []string
 	var dryRun bool
 	cmd := &cobra.Command{
-		Use:   "create TITLE",
-		Short: "add an issue, with its signal table",
+		Use:        "create TITLE",
+		SuggestFor: []string{"new", "add"},
+		Short:      "add an issue, with its signal table",
 		Long: "Add an issue and print its id: a hash of what it is about, or the next one below\n" +
 			"its parent. With -q nothing but the id is printed.",
 		GroupID: "store",

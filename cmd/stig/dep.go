@@ -31,10 +31,14 @@ func (a *app) depAdd() *cobra.Command {
 		Short: "have an issue wait for another, or link it otherwise",
 		Long: "Have an issue wait for another one. The types that hold it up are blocks,\n" +
 			"conditional-blocks and waits-for; parent-child puts it into an epic; any other\n" +
-			"type is a note. What would have issues wait for each other for ever is refused.",
-		Args:    takes(1, 1, "one issue"),
+			"type is a note. What would have issues wait for each other for ever is refused.\n" +
+			"Two IDs mean the same: the first depends on the second.",
+		Args:    takes(1, 2, "one issue, and --on the one that it depends on"),
 		Example: "  stig dep add demo-2 --on demo-1\n  stig dep add demo-2 --on demo-9 --type parent-child",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := second(&d.On, args); err != nil {
+				return err
+			}
 			return a.dep(cmd.Context(), args[0], d, dryRun, "now depends", "depends already", func(s beads.Store, o beads.Options) (*checkpoint.Linked, error) {
 				actor, err := a.actorName(cmd.Context())
 				if err != nil {
@@ -54,11 +58,15 @@ func (a *app) depRm() *cobra.Command {
 	var d beads.Dep
 	var dryRun bool
 	cmd := &cobra.Command{
-		Use:     "rm ID --on ID",
-		Short:   "take away what an issue depends on",
-		Args:    takes(1, 1, "one issue"),
-		Example: "  stig dep rm demo-2 --on demo-1",
+		Use:        "rm ID --on ID",
+		SuggestFor: []string{"remove", "delete"},
+		Short:      "take away what an issue depends on",
+		Args:       takes(1, 2, "one issue, and --on the one that it depends on"),
+		Example:    "  stig dep rm demo-2 --on demo-1",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := second(&d.On, args); err != nil {
+				return err
+			}
 			return a.dep(cmd.Context(), args[0], d, dryRun, "no longer depends", "does not depend", func(s beads.Store, o beads.Options) (*checkpoint.Linked, error) {
 				return checkpoint.Unlink(cmd.Context(), s, o, args[0], d)
 			})
@@ -68,6 +76,18 @@ func (a *app) depRm() *cobra.Command {
 	cmd.Flags().StringVarP(&d.Type, "type", "t", "", "only the dependency of this type (default all)")
 	a.writes(cmd, &dryRun)
 	return cmd
+}
+
+// second takes the issue after the first for that of --on, as bd does.
+func second(on *string, args []string) error {
+	if len(args) < 2 {
+		return nil
+	}
+	if *on != "" {
+		return usage(fmt.Sprintf("--on is given, and %s too", args[1]), "one dependency at a time: leave one of them out")
+	}
+	*on = args[1]
+	return nil
 }
 
 // dep makes an edit of dependencies and says what came of it.

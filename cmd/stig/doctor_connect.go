@@ -147,10 +147,26 @@ func (d *doctor) pipelines() {
 		}
 	}
 	if len(found) == 0 {
-		d.todo("pipeline", "nothing runs stig check when a branch is pushed", "stig check --against main --strict, in a job as docs/ci.md has it")
+		d.todo("pipeline", "nothing runs stig check when a branch is pushed", "stig check --against "+d.trunk()+" --strict, in a job as docs/ci.md has it")
 		return
 	}
 	d.ok("pipeline", "%s", strings.Join(found, ", "))
+}
+
+// trunk is the branch that others are merged into, as far as git knows it.
+func (d *doctor) trunk() string {
+	if d.top == "" {
+		return "main"
+	}
+	if head := d.said("symbolic-ref", "--short", "-q", "refs/remotes/origin/HEAD"); head != "" {
+		return strings.TrimPrefix(head, "origin/")
+	}
+	for _, name := range []string{"main", "master", "trunk"} {
+		if d.said("rev-parse", "-q", "--verify", "refs/heads/"+name) != "" {
+			return name
+		}
+	}
+	return "main"
 }
 
 // runsCheck tells whether a pipeline runs the check, the action or a hook of it.

@@ -85,8 +85,7 @@ func (d *doctor) findStore() bool {
 func (d *doctor) trackers() {
 	switch d.store.Mode {
 	case beads.Dolt:
-		d.todo("mode", "the issues live in a Dolt database; stig reads its export, and does not write it",
-			"write with bd; bd export brings the file up to date")
+		d.ok("mode", "the issues live in a Dolt database; stig reads its export, bd writes, and bd export brings the file up to date")
 	case beads.SQLite:
 		if d.have("bd") {
 			d.ok("mode", "bd keeps a SQLite database beside the file, and is told of what stig writes")

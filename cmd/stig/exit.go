@@ -183,6 +183,17 @@ func (a *app) unknownCommand(cmd *cobra.Command, args []string) error {
 	return usage(fmt.Sprintf("unknown command %q", args[0]), hint)
 }
 
+// unknownFlag refuses a flag that is not there, or the word before it that is no
+// command: its flags cannot be known.
+func (a *app) unknownFlag(cmd *cobra.Command, err error) error {
+	if cmd.HasSubCommands() {
+		if unknown := a.unknownCommand(cmd, cmd.Flags().Args()); unknown != nil {
+			return unknown
+		}
+	}
+	return usage(err.Error(), "")
+}
+
 // called is a command as messages place it: without the name of the program, which
 // they all begin with.
 func called(cmd *cobra.Command) string { return strings.TrimPrefix(cmd.CommandPath(), "stig ") }

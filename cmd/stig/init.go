@@ -32,7 +32,7 @@ func (a *app) initCommand() *cobra.Command {
 			if prefix, err = a.prefix(prefix, dir); err != nil {
 				return err
 			}
-			return a.init(dir, prefix, dryRun)
+			return a.init(cmd.Context(), dir, prefix, dryRun)
 		},
 	}
 	cmd.Flags().StringVar(&prefix, "prefix", "", "what ids begin with (default the name of the directory)")
@@ -76,7 +76,7 @@ func (a *app) prefix(given, dir string) (string, error) {
 	return given, nil
 }
 
-func (a *app) init(dir, prefix string, dryRun bool) error {
+func (a *app) init(ctx context.Context, dir, prefix string, dryRun bool) error {
 	if dryRun {
 		return a.previewInit(dir, prefix)
 	}
@@ -94,8 +94,23 @@ func (a *app) init(dir, prefix string, dryRun bool) error {
 	if err := a.printf("made %s; ids begin with %s-\n", shortest(store.Path), prefix); err != nil {
 		return err
 	}
+	a.warnOfIgnored(ctx, store)
 	a.hint("type stig create TITLE to add the first issue")
 	return nil
+}
+
+// warnOfIgnored says when git leaves a new store out, so that nobody else would
+// get it.
+func (a *app) warnOfIgnored(ctx context.Context, store beads.Store) {
+	if !gate.Here("", a.getenv)("git") {
+		return
+	}
+	argv := []string{"git", "check-ignore", "-q", "--", filepath.Base(store.Path)}
+	result, err := gate.Run(ctx, gate.Command{Argv: argv, Dir: store.Dir, Env: a.environ()})
+	if err == nil && result.Exit == 0 {
+		a.warn("git ignores the store: nobody else gets it, and it has no history")
+		a.hint("take .beads out of .gitignore, or type git add -f " + shortest(store.Path))
+	}
 }
 
 // previewInit shows the files that init would make. The store is empty, so that

@@ -18,8 +18,9 @@ import (
 func (a *app) listCommand() *cobra.Command {
 	var o listOptions
 	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "the issues that are not closed, or those that match",
+		Use:        "list",
+		SuggestFor: []string{"ls", "search"},
+		Short:      "the issues that are not closed, or those that match",
 		Long: "List issues by priority, then id: those that are not closed, unless --all or\n" +
 			"--status asks for others. Every filter must match; of several values of one\n" +
 			"filter, separated by commas, one is enough.",

@@ -89,10 +89,18 @@ func (a *app) readyRows(file *beads.File, graph *dag.Graph, ready []int) ([]read
 	return rows, nil
 }
 
+// whyNone says what to look at when nothing is ready.
+func whyNone(issues int) string {
+	if issues == 0 {
+		return "type stig create TITLE to add the first issue"
+	}
+	return "all are closed, in progress, deferred, or wait for another: type stig orient to see which"
+}
+
 // printReady prints the rows, how many there are in all, and of how many issues.
 func (a *app) printReady(rows []readyRow, total, issues int) error {
 	if len(rows) == 0 {
-		a.hint("nothing is ready: every open issue waits for another, or there is none")
+		a.hint(whyNone(issues))
 		return a.printf("0 of %d issues are ready\n", issues)
 	}
 	widest := 0

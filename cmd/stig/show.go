@@ -16,11 +16,12 @@ import (
 func (a *app) showCommand() *cobra.Command {
 	var notesOnly, links bool
 	cmd := &cobra.Command{
-		Use:     "show ID",
-		Short:   "one issue as it stands",
-		GroupID: "graph",
-		Args:    takes(1, 1, "one issue"),
-		Example: "  stig show demo-1\n  stig show demo-1 --notes",
+		Use:        "show ID",
+		SuggestFor: []string{"view", "info"},
+		Short:      "one issue as it stands",
+		GroupID:    "graph",
+		Args:       takes(1, 1, "one issue"),
+		Example:    "  stig show demo-1\n  stig show demo-1 --notes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			file, at, err := a.openIssue(args[0])
 			if err != nil {

@@ -119,10 +119,41 @@ func (a *app) try(ctx context.Context, t *trial, o trialOptions) error {
 	if t.verdict, err = gate.Verify(ctx, job); err != nil {
 		return err
 	}
+	a.warnOfEmpty(t)
 	if kept, ok := t.site.verdicts(); ok {
 		return kept.Save(t.verdict)
 	}
 	return nil
+}
+
+// warnOfEmpty names the checks that passed and say that no test ran: a name
+// that matches none is mostly a test that was not written.
+func (a *app) warnOfEmpty(t *trial) {
+	for _, o := range t.verdict.Outcomes() {
+		if o.Passed() && ranNoTest(o.Tail) {
+			a.warn("%s: no test ran, and still it passed: %s", t.id, firstLine(o.Text))
+		}
+	}
+}
+
+// ranNoTest tells whether what is left of an output says of all packages that go
+// tested that no test of theirs was run.
+func ranNoTest(tail string) bool {
+	const whole = 20 // lines; of a longer output the first may be missing
+	if strings.Count(tail, "\n") >= whole {
+		return false
+	}
+	empty := false
+	for line := range strings.Lines(tail) {
+		if !strings.HasPrefix(line, "ok  \t") {
+			continue
+		}
+		if !strings.HasSuffix(strings.TrimSpace(line), "[no tests to run]") {
+			return false
+		}
+		empty = true
+	}
+	return empty
 }
 
 // job is what the gate is asked to run.
