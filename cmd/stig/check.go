@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -20,7 +22,8 @@ func (a *app) checkCommand() *cobra.Command {
 		Short: "everything that is wrong with the store, in one pass",
 		Long: "Hold the store against every rule: what stig vet, stig cycles and stig lint look for.\n" +
 			"With --against also what happened since this branch left the revision: issues closed\n" +
-			"past the gate, things that vanished, signals that moved backwards.\n" +
+			"past the gate, things that vanished, signals that moved backwards; what is only for\n" +
+			"information is left out where this branch did not touch the issue.\n" +
 			"stig explain lists the rules.",
 		GroupID: "check",
 		Args:    takes(0, 0, "no arguments"),
@@ -91,7 +94,40 @@ func (a *app) examine(ctx context.Context, command string, ids []string, against
 	if only != nil {
 		result.issues = len(only)
 	}
+	if past != nil {
+		result.found = a.ofBranch(result.found, file, past)
+	}
 	return a.deliver(result, to)
+}
+
+// ofBranch leaves out what is for information only and of issues that are as they
+// were, and says how much that is.
+func (a *app) ofBranch(found []lint.Diagnostic, file *beads.File, past *lint.Past) []lint.Diagnostic {
+	all := len(found)
+	found = slices.DeleteFunc(found, func(d lint.Diagnostic) bool { return untouched(d, file, past.File) })
+	if left := all - len(found); left > 0 {
+		a.note("%d more for information, about issues that are as at %s: stig check", left, past.Name)
+	}
+	return found
+}
+
+// untouched tells whether what was found is for information only and its issue is,
+// to the byte, as it was: whoever reads what a branch did has no part in it.
+func untouched(d lint.Diagnostic, now, past *beads.File) bool {
+	if d.Severity != lint.Info {
+		return false
+	}
+	at, here := now.Index(d.ID)
+	was, there := past.Index(d.ID)
+	if !here || !there {
+		return false
+	}
+	after, err := now.At(at).Record()
+	if err != nil {
+		return false
+	}
+	before, err := past.At(was).Record()
+	return err == nil && bytes.Equal(before.Bytes(), after.Bytes())
 }
 
 // looksFor names the commands whose rules a command looks for.

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 
 	"stig/checkpoint"
 	"stig/gate"
+	"stig/notes"
+	"stig/signals"
 )
 
 // finding is what became of one issue before the gate.
@@ -252,5 +255,25 @@ func (a *app) printClosed(c *checkpoint.Closed) error {
 		return err
 	}
 	a.warnOfEdit(c.ID, c.Warnings, c.Lines)
+	a.hintOfEstimate(c)
 	return nil
+}
+
+// hintOfEstimate says when those who wait for a closed issue get no state estimate
+// of it.
+func (a *app) hintOfEstimate(c *checkpoint.Closed) {
+	if len(c.Unblocked)+c.Nearer == 0 {
+		return
+	}
+	for _, line := range c.Lines {
+		var issue struct {
+			Notes string `json:"notes"`
+		}
+		if line.ID != c.ID || json.Unmarshal(line.After, &issue) != nil {
+			continue
+		}
+		if _, left := signals.LastEstimate(notes.Parse(issue.Notes)); !left {
+			a.hint("for those who wait for it: stig checkpoint " + c.ID + " --done … --learned … --downstream …")
+		}
+	}
 }
