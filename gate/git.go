@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -22,6 +23,11 @@ const (
 	gitPause = 50 * time.Millisecond
 )
 
+// gitRunsNothing keeps git from starting programs that a repository names
+// where stig only asks. A bare repository may lie in a directory of a clone,
+// with a configuration that came along; in that one nothing is asked at all.
+var gitRunsNothing = []string{"-c", "safe.bareRepository=explicit", "-c", "core.fsmonitor=false", "-c", "log.showSignature=false"}
+
 // Run runs git to its end, in its own language and with paths taken as they
 // are written. It waits while another git process holds the index. An exit
 // code other than 0 is no error.
@@ -33,7 +39,7 @@ func (g Git) Run(ctx context.Context, argv ...string) (Result, error) {
 func (g Git) run(ctx context.Context, stdin []byte, stdout io.Writer, argv []string) (Result, error) {
 	command := Command{
 		Stdin:  stdin,
-		Argv:   append([]string{"git"}, argv...),
+		Argv:   slices.Concat([]string{"git"}, gitRunsNothing, argv),
 		Dir:    g.Dir,
 		Env:    append(append([]string(nil), g.Env...), "LC_ALL=C", "GIT_LITERAL_PATHSPECS=1", "GIT_OPTIONAL_LOCKS=0"),
 		Stdout: stdout,

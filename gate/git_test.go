@@ -129,3 +129,54 @@ func TestMustSaysWhatWentWrong(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// A repository may name programs in its configuration, and a clone may bring a
+// bare repository with such a configuration in a directory of its own.
+func TestGitStartsNothingOfARepository(t *testing.T) {
+	g := repository(t, version{"a.jsonl", "1\n"}, version{"b.jsonl", "1\n"})
+	ran := filepath.Join(t.TempDir(), "ran")
+	program := filepath.Join(t.TempDir(), "program")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\necho \"$0\" >>'"+ran+"'\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	must := func(g Git, argv ...string) {
+		t.Helper()
+		if _, err := g.Must(context.Background(), argv...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hostile := func(dir string, keys ...string) {
+		t.Helper()
+		for _, key := range keys {
+			must(g, "config", "--file", filepath.Join(dir, "config"), key, program)
+		}
+	}
+	git := filepath.Join(g.Dir, ".git")
+	hostile(git, "core.fsmonitor", "core.pager", "core.editor", "diff.external", "gpg.program", "core.sshCommand")
+	must(g, "config", "log.showSignature", "true")
+	bare := filepath.Join(g.Dir, "bare")
+	must(g, "init", "-q", "--bare", bare)
+	hostile(bare, "core.fsmonitor")
+	must(g, "config", "--file", filepath.Join(bare, "config"), "core.bare", "false")
+	must(g, "config", "--file", filepath.Join(bare, "config"), "core.worktree", bare)
+
+	if tree, err := g.Tree(context.Background()); err != nil || !tree.Dirty {
+		t.Errorf("%+v, %v", tree, err)
+	}
+	if _, err := g.History(context.Background(), filepath.Join(g.Dir, "b.jsonl"), ""); err != nil {
+		t.Error(err)
+	}
+	if err := g.FileAt(context.Background(), "HEAD~1", filepath.Join(g.Dir, "b.jsonl"), &bytes.Buffer{}); err != nil {
+		t.Error(err)
+	}
+	g.Dir = bare
+	if place, err := g.Place(context.Background()); err != nil || place != (Place{}) {
+		t.Errorf("%+v, %v", place, err)
+	}
+	if _, err := g.Run(context.Background(), "status"); err != nil {
+		t.Error(err)
+	}
+	if said, err := os.ReadFile(ran); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("git ran %s, %v", said, err)
+	}
+}

@@ -181,8 +181,10 @@ func (g Git) Place(ctx context.Context) (Place, error) {
 	}
 	if result.Exit != 0 {
 		said := string(result.Stderr)
-		if strings.Contains(said, "not a git repository") || strings.Contains(said, "must be run in a work tree") {
-			return Place{}, nil
+		for _, none := range []string{"not a git repository", "must be run in a work tree", "cannot use bare repository"} {
+			if strings.Contains(said, none) {
+				return Place{}, nil
+			}
 		}
 		return Place{}, gitFailure(argv, result)
 	}

@@ -17,7 +17,7 @@ func (a *app) actorName(ctx context.Context) (string, error) {
 	if !gate.Here(a.dir, a.getenv)("git") {
 		return "", nil
 	}
-	result, err := gate.Run(ctx, gate.Command{Argv: []string{"git", "config", "user.name"}, Dir: a.dir})
+	result, err := a.gitIn(a.dir).Run(ctx, "config", "user.name")
 	if err != nil || result.Exit != 0 {
 		return "", err
 	}

@@ -54,7 +54,7 @@ func (a *app) home(ctx context.Context) (string, error) {
 	if !gate.Here("", a.getenv)("git") {
 		return ".", nil
 	}
-	result, err := gate.Run(ctx, gate.Command{Argv: []string{"git", "rev-parse", "--show-toplevel"}})
+	result, err := a.gitIn("").Run(ctx, "rev-parse", "--show-toplevel")
 	if err != nil {
 		return "", err
 	}
