@@ -179,7 +179,7 @@ func (d listing) here() (Store, bool, error) {
 // as some programs write it, is taken too.
 func (d listing) redirect() (string, error) {
 	path := filepath.Join(d.dir, "redirect")
-	text, err := os.ReadFile(path)
+	text, err := ReadText(path)
 	if err != nil {
 		return "", unreadable(path, err)
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -35,7 +34,7 @@ func (f *File) Prefix() (string, error) {
 	}
 	if d.has(prefixFile) {
 		path := filepath.Join(d.dir, prefixFile)
-		text, err := os.ReadFile(path)
+		text, err := ReadText(path)
 		if err != nil {
 			return "", unreadable(path, err)
 		}

@@ -109,7 +109,7 @@ func (d listing) backend() (string, error) {
 		return "", nil
 	}
 	path := filepath.Join(d.dir, "metadata.json")
-	data, err := os.ReadFile(path)
+	data, err := ReadText(path)
 	if err != nil {
 		return "", unreadable(path, err)
 	}
@@ -135,7 +135,7 @@ func (d listing) setting(name string) (string, error) {
 		return "", nil
 	}
 	path := filepath.Join(d.dir, "config.yaml")
-	data, err := os.ReadFile(path)
+	data, err := ReadText(path)
 	if err != nil {
 		return "", unreadable(path, err)
 	}

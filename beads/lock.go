@@ -135,6 +135,10 @@ func lock(ctx context.Context, path string) (*os.File, error) {
 // it was being locked does not count: others lock the one that is there now.
 func await(path string) (*os.File, error) {
 	for {
+		if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			// opening it would make a file wherever it leads
+			return nil, &StoreError{Path: path, Reason: "cannot be locked: is a link", Hint: "remove it; no program needs it to stay"}
+		}
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 		if errors.Is(err, fs.ErrPermission) {
 			f, err = os.Open(path) // somebody else's lock file

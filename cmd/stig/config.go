@@ -49,7 +49,7 @@ func configFiles(s beads.Store) (files []string) {
 }
 
 func (a *app) readConfig(path string) error {
-	source, err := os.ReadFile(path)
+	source, err := beads.ReadText(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -72,7 +72,7 @@ func (a *app) narrow() error {
 	if path == "" || a.schema.Narrowed() {
 		return nil
 	}
-	source, err := os.ReadFile(path)
+	source, err := beads.ReadText(path)
 	if err != nil {
 		return usage("schema.file: "+err.Error(), "mend the path in the configuration file")
 	}

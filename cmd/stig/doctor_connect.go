@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"stig/beads"
 	"stig/host"
 )
 
@@ -71,7 +72,7 @@ func (d *doctor) assistants() {
 	var found []string
 	for _, dir := range host.SkillDirs() {
 		path := filepath.Join(filepath.FromSlash(dir.Path), host.SkillName, "SKILL.md")
-		text, err := os.ReadFile(filepath.Join(d.root(), path))
+		text, err := beads.ReadText(filepath.Join(d.root(), path))
 		switch {
 		case err == nil && string(text) == host.Skill():
 			found = append(found, path)
@@ -85,7 +86,7 @@ func (d *doctor) assistants() {
 		}
 	}
 	for _, name := range []string{"AGENTS.md", "CLAUDE.md"} {
-		text, err := os.ReadFile(filepath.Join(d.root(), name))
+		text, err := beads.ReadText(filepath.Join(d.root(), name))
 		if err != nil {
 			continue
 		}
@@ -109,7 +110,7 @@ func (d *doctor) assistants() {
 // settings looks whether the hooks of a host call stig; "" where they do not.
 func (d *doctor) settings(s host.Settings) string {
 	path := filepath.Join(s.Dir, s.File)
-	text, err := os.ReadFile(filepath.Join(d.root(), path))
+	text, err := beads.ReadText(filepath.Join(d.root(), path))
 	if errors.Is(err, fs.ErrNotExist) {
 		return ""
 	}
@@ -141,7 +142,7 @@ func (d *doctor) pipelines() {
 			return
 		}
 		for _, path := range paths {
-			if text, err := os.ReadFile(path); err == nil && runsCheck(string(text)) {
+			if text, err := beads.ReadText(path); err == nil && runsCheck(string(text)) {
 				found = append(found, shortest(path))
 			}
 		}

@@ -258,7 +258,7 @@ func (d *doctor) gitHooks() {
 
 // calls names the trackers that a hook mentions.
 func calls(path string) string {
-	text, err := os.ReadFile(path)
+	text, err := beads.ReadText(path)
 	if err != nil {
 		return " (cannot be read)"
 	}

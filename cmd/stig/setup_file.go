@@ -27,7 +27,7 @@ func exists(path string) bool {
 
 // read gives nil when there is no such file.
 func (f hostFile) read() ([]byte, error) {
-	text, err := os.ReadFile(f.path)
+	text, err := beads.ReadText(f.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && exists(f.path):
 		return nil, fmt.Errorf("%s: a link to a file that is not there", shortest(f.path))
