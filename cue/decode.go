@@ -10,6 +10,7 @@ import (
 	"cuelang.org/go/cue/cuecontext"
 	"cuelang.org/go/cue/errors"
 	"cuelang.org/go/cue/format"
+	"cuelang.org/go/cue/parser"
 	"cuelang.org/go/cue/token"
 )
 
@@ -23,7 +24,14 @@ func Decode(schema, definition, name string, source []byte, into any) error {
 	if err := allowed.Err(); err != nil {
 		return fmt.Errorf("schema of %s: %w", name, err)
 	}
-	given := context.CompileBytes(source, cuelang.Filename(name))
+	syntax, err := parser.ParseFile(name, source)
+	if err == nil {
+		err = bounded(syntax, source)
+	}
+	if err != nil {
+		return located(err, name)
+	}
+	given := context.BuildFile(syntax)
 	if err := given.Err(); err != nil {
 		return located(err, name)
 	}

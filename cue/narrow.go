@@ -23,6 +23,9 @@ import (
 // error has a line, led by name:line:column, for each mistake.
 func (s *Schema) Narrow(name string, source []byte) (*Schema, error) {
 	syntax, err := parser.ParseFile(name, source)
+	if err == nil {
+		err = bounded(syntax, source)
+	}
 	if err != nil {
 		return nil, located(err, name)
 	}

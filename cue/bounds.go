@@ -1,0 +1,125 @@
+package cue
+
+import (
+	"slices"
+	"strings"
+
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/errors"
+	"cuelang.org/go/cue/token"
+)
+
+// A file of a project is evaluated before anybody has read it, and evaluation
+// cannot be interrupted: a few lines that name each other twice, or loop, would
+// keep every command busy for ever. What could grow is refused from the syntax.
+const (
+	maxSource = 64 << 10 // bytes of a file
+	maxDepth  = 64       // of nested expressions
+	maxSize   = 50_000   // nodes, references counted as what they name
+)
+
+// checking are the functions that only look at a value.
+var checking = []string{
+	"and", "or", "len", "MinRunes", "MaxRunes", "MinItems", "MaxItems", "UniqueItems", "MinFields", "MaxFields",
+	"Contains", "HasPrefix", "HasSuffix", "Time", "Format", "FormatString", "Match", "Valid",
+}
+
+// called is the name of a function, without that of its package.
+func called(function ast.Expr) string {
+	switch f := function.(type) {
+	case *ast.Ident:
+		return f.Name
+	case *ast.SelectorExpr:
+		name, _, _ := ast.LabelName(f.Sel)
+		return name
+	}
+	return ""
+}
+
+// bounded gives an error for a file that could take long to evaluate.
+func bounded(f *ast.File, source []byte) error {
+	if len(source) > maxSource {
+		return errors.Newf(f.Pos(), "is longer than 64 KiB")
+	}
+	m := measure{fields: map[string][]ast.Node{}, sizes: map[string]int{}}
+	ast.Walk(f, m.enter, func(ast.Node) { m.depth-- })
+	if m.err == nil && m.sizeOf(f) > maxSize {
+		return errors.Newf(f.Pos(), "grows too large where its references are followed")
+	}
+	if m.err == nil {
+		return nil
+	}
+	return m.err
+}
+
+// measure collects what the names in a file stand for. Scopes are left out: of
+// several fields of a name all count, which is at most too much.
+type measure struct {
+	depth  int
+	fields map[string][]ast.Node
+	sizes  map[string]int // of what a name stands for; 0 while it is counted
+	err    errors.Error
+}
+
+// enter notes a name, and refuses what makes many values out of few.
+func (m *measure) enter(n ast.Node) bool {
+	m.depth++
+	switch n := n.(type) {
+	case *ast.Field:
+		if name, _, err := ast.LabelName(n.Label); err == nil {
+			m.fields[name] = append(m.fields[name], n.Value)
+		}
+	case *ast.Alias:
+		m.fields[n.Ident.Name] = append(m.fields[n.Ident.Name], n.Expr)
+	case *ast.LetClause:
+		m.fields[n.Ident.Name] = append(m.fields[n.Ident.Name], n.Expr)
+	case *ast.ForClause:
+		m.refuse(n, "for is not allowed in this file")
+	case *ast.CallExpr:
+		if !slices.Contains(checking, called(n.Fun)) {
+			m.refuse(n, "must be a call of one of "+strings.Join(checking, ", "))
+		}
+	case *ast.Interpolation:
+		m.refuse(n, "\\(…) is not allowed in this file")
+	case *ast.BinaryExpr:
+		if n.Op == token.MUL || n.Op == token.ADD || n.Op == token.QUO || n.Op == token.SUB {
+			m.refuse(n, n.Op.String()+" is not allowed in this file")
+		}
+	}
+	if m.depth > maxDepth {
+		m.refuse(n, "is nested too deep")
+	}
+	return m.err == nil
+}
+
+func (m *measure) refuse(at ast.Node, why string) {
+	if m.err == nil {
+		m.err = errors.Newf(at.Pos(), "%s", why)
+	}
+}
+
+// sizeOf counts nodes, and for a name what it stands for; never much more than
+// maxSize, which is too many.
+func (m *measure) sizeOf(n ast.Node) (size int) {
+	ast.Walk(n, func(n ast.Node) bool {
+		size++
+		if id, ok := n.(*ast.Ident); ok && size <= maxSize {
+			size += m.named(id.Name)
+		}
+		return size <= maxSize
+	}, nil)
+	return size
+}
+
+func (m *measure) named(name string) int {
+	if size, known := m.sizes[name]; known {
+		return size
+	}
+	m.sizes[name] = 0
+	for _, value := range m.fields[name] {
+		if value != nil {
+			m.sizes[name] = min(m.sizes[name]+m.sizeOf(value), maxSize)
+		}
+	}
+	return m.sizes[name]
+}
