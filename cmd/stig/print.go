@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"strings"
+	"unicode"
+	"unicode/utf16"
 
 	"stig/beads"
 )
@@ -80,24 +82,59 @@ func (a *app) printJSON(kind string, body any) error {
 	if inner != "}" {
 		head += ","
 	}
-	_, err := io.WriteString(a.out, head+inner+"\n")
+	_, err := io.WriteString(a.out, head+inert(inner)+"\n")
 	return err
 }
 
-// visible shows control characters other than line ends and tabs as escapes.
+// visible shows what acts on a terminal, or hides or moves the text around it,
+// as escapes: who reads a command before they trust it must see what would run.
 func visible(text string) string {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
-	acts := func(r rune) bool { return r < 0x20 && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 }
 	if !strings.ContainsFunc(text, acts) {
 		return text
 	}
 	var b strings.Builder
 	for _, r := range text {
-		if acts(r) {
+		switch {
+		case !acts(r):
+			b.WriteRune(r)
+		case r <= 0xff:
 			fmt.Fprintf(&b, "\\x%02x", r)
-			continue
+		default:
+			fmt.Fprintf(&b, "\\u%04x", r)
 		}
-		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// acts tells of control characters other than line ends and tabs, of those
+// that change the direction of writing, of line ends that only some programs
+// take for such, and of tags, which nobody sees and programs read.
+func acts(r rune) bool {
+	switch {
+	case r < 0x20:
+		return r != '\n' && r != '\t'
+	case r < 0x7f:
+		return false
+	}
+	return r < 0xa0 || r == 0x2028 || r == 0x2029 || r >= 0xe0000 && r <= 0xe007f || unicode.Is(unicode.Bidi_Control, r)
+}
+
+// inert is JSON that says the same without characters that act.
+func inert(text string) string {
+	if !strings.ContainsFunc(text, acts) {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		switch high, low := utf16.EncodeRune(r); {
+		case !acts(r):
+			b.WriteRune(r)
+		case r > 0xffff:
+			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
 	}
 	return b.String()
 }
