@@ -225,6 +225,8 @@ func TestVerifyWithoutRunning(t *testing.T) {
 		reason string
 	}{
 		{"missing program", gate.Check{Class: gate.MissingProgram, Reason: "reefctl: not found"}, true, 127, "reefctl: not found"},
+		{"missing program in a fence", gate.Check{Class: gate.MissingProgram, Reason: "reefctl: not found", Verify: true}, true, 127, "reefctl: not found"},
+		{"the same, not allowed", gate.Check{Class: gate.MissingProgram, Reason: "reefctl: not found", Verify: true}, false, 127, "reefctl: not found"},
 		{"destructive span", gate.Check{Class: gate.Destructive, Reason: "rm -r"}, true, 126, "rm -r; not run but in a fence marked verify, with --allow-destructive"},
 		{"destructive fence", gate.Check{Class: gate.Destructive, Reason: "rm -r", Verify: true}, false, 126, "rm -r; not run without --allow-destructive"},
 		{"does not parse", gate.Check{Class: gate.Skipped, Broken: true, Reason: "1:1: no end"}, true, 2, "1:1: no end"},
@@ -434,6 +436,17 @@ func TestVerifyCredentials(t *testing.T) {
 	if o.Exit != 1 || !strings.HasPrefix(o.Reason, "REEF_TOKEN looks like a credential") || !strings.Contains(o.Reason, "gate.env") {
 		t.Errorf("%+v %s", o, log)
 	}
+	for script, want := range map[string]string{
+		"printf 'REEF_%s' TOKEN; exit 3": "REEF_TOKEN looks like a credential", // in what it prints alone
+		"exit 3":                         "",
+		`echo "${REEF_TOKEN:-none}"`:     "", // passes
+	} {
+		j.Checks[0].Text = script
+		if o, _ := one(t, j); !strings.HasPrefix(o.Reason, want) || want == "" && o.Reason != "" {
+			t.Errorf("%s: reason %q, want %q", script, o.Reason, want)
+		}
+	}
+	j.Checks[0].Text = `echo "$REEF_TOKEN"`
 	j.Pass = []string{"REEF_TOKEN"}
 	if o, log := one(t, j); o.Exit != 0 || log != "shell\n" {
 		t.Errorf("%+v %s", o, log)
@@ -482,6 +495,17 @@ func TestVerifyFails(t *testing.T) {
 		t.Errorf("no root: %v", err)
 	}
 	j = job(t, "true")
+	j.Root = os.Args[0]
+	if _, err := gate.Verify(t.Context(), j); err == nil || !strings.Contains(err.Error(), "is no directory") {
+		t.Errorf("a file as root: %v", err)
+	}
+	j = job(t, "true")
+	j.Checks[0].Text = "rm -r '" + j.Logs + "'"
+	j.Checks = append(j.Checks, gate.Check{Text: "true", Class: gate.Runnable})
+	if v, err := gate.Verify(t.Context(), j); err == nil || v.Passed() || !strings.Contains(err.Error(), "logs: ") {
+		t.Errorf("logs that are gone meanwhile: %v", err)
+	}
+	j = job(t, "true")
 	if err := os.WriteFile(j.Logs, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -498,17 +522,19 @@ func TestVerifyFails(t *testing.T) {
 		t.Error("a script that no shell takes did not fail")
 	}
 	j = job(t, "echo tide")
-	j.Out = full{}
-	if v, err := gate.Verify(t.Context(), j); err == nil || v.Passed() || !strings.Contains(err.Error(), "no room") {
-		t.Errorf("what cannot be shown gives %v", err)
+	for _, c := range []struct{ class, text string }{{gate.Runnable, "tide"}, {gate.Runnable, "$ echo tide"}, {gate.MissingProgram, "$ echo tide"}} {
+		j.Checks[0].Class, j.Out = c.class, full(c.text)
+		if v, err := gate.Verify(t.Context(), j); err == nil || v.Passed() || !strings.Contains(err.Error(), "no room") {
+			t.Errorf("%s: %q that cannot be shown gives %v", c.class, c.text, err)
+		}
 	}
 }
 
-// full has no room for what a program prints, and shows what we print.
-type full struct{}
+// full has no room for what begins with a text, and shows the rest.
+type full string
 
-func (full) Write(b []byte) (int, error) {
-	if string(b) == "tide\n" {
+func (f full) Write(b []byte) (int, error) {
+	if strings.HasPrefix(string(b), string(f)) {
 		return 0, errors.New("no room")
 	}
 	return len(b), nil
@@ -583,9 +609,10 @@ func TestVerdictTells(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	j = job(t, "true\n"+strings.Repeat("# more\n", 3), ": "+strings.Repeat("ü", 100), ": "+strings.Repeat("ü", 58), ": \x1b[2J", ":", ":", ":", ":", ":")
-	j.Now = func() time.Time { return time.Time{} }
+	clock := time.Time{}
+	j.Now = func() time.Time { clock = clock.Add(1500 * time.Millisecond); return clock }
 	v = verify(t, j)
-	if got, want := v.Summary(), "9/9 [true … 0.0s; : "+strings.Repeat("ü", 58)+" … 0.0s; : "+strings.Repeat("ü", 58)+` 0.0s; : \x1b[2J 0.0s; `+strings.Repeat(": 0.0s; ", 4)+"…]"; got != want {
+	if got, want := v.Summary(), "9/9 [true … 1.5s; : "+strings.Repeat("ü", 58)+" … 1.5s; : "+strings.Repeat("ü", 58)+` 1.5s; : \x1b[2J 1.5s; `+strings.Repeat(": 1.5s; ", 4)+"…]"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	if text, err := json.Marshal(v); err != nil || !strings.Contains(string(text), `"passed":true`) {
