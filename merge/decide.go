@@ -27,7 +27,7 @@ func same(a, b *line) bool {
 // respelled tells whether a line says what it said before in other bytes, as
 // tools that write the whole file leave it.
 func respelled(before, after *line) bool {
-	return before != nil && equal([]byte(before.text), []byte(after.text))
+	return equal([]byte(before.text), []byte(after.text))
 }
 
 // decide is the three-way merge of one line; nil is a line that is not there.

@@ -1,0 +1,53 @@
+package merge
+
+import (
+	"strings"
+	"testing"
+)
+
+// trailOf makes a trail: "?a 03" asks a on the third, "!a 03" answers.
+func trailOf(parts string) string {
+	var texts []string
+	for part := range strings.SplitSeq(parts, ", ") {
+		text, day, _ := strings.Cut(part[1:], " ")
+		kind := "Pending"
+		if part[0] == '!' {
+			kind = "Resolved"
+		}
+		texts = append(texts, "## "+kind+" (2026-11-"+day+")\n"+text)
+	}
+	return strings.Join(texts, "\n\n")
+}
+
+// TestUniteParts: by date, but never against the order of a side. Sides that
+// were merged before may hold the same parts behind others.
+func TestUniteParts(t *testing.T) {
+	for _, c := range []struct{ name, ours, theirs, want string }{
+		{"by date", "?a 01, ?b 04", "?a 01, ?c 03, !d 05", "?a 01, ?c 03, ?b 04, !d 05"},
+		{"theirs waits for what ours has before it", "?a 05, ?s 03", "?s 03, !d 06", "?a 05, ?s 03, !d 06"},
+		{"ours waits for what theirs has before it", "?s 03, !d 06", "?a 05, ?s 03", "?a 05, ?s 03, !d 06"},
+		{"in another order on each side", "?a 01, ?b 02", "?b 02, ?a 01", "?a 01, ?b 02"},
+		{"of one day: the answer first", "?a 03", "?b 03, !c 03", "?b 03, !c 03, ?a 03"},
+		{"of one day: an answer of another day is none", "?b 03, !c 05", "?a 03", "?a 03, ?b 03, !c 05"},
+	} {
+		if got := uniteParts(trailOf(c.ours), trailOf(c.theirs)); got != trailOf(c.want) {
+			t.Errorf("%s: got\n%s\nwant\n%s", c.name, got, trailOf(c.want))
+		}
+	}
+}
+
+func TestUnseen(t *testing.T) {
+	for _, c := range []struct{ name, ours, theirs, want string }{
+		{"an answer after the question of the other side", "?a 01, ?b 03", "?a 01, !c 05", "the answer of 2026-11-05 counts for the question of 2026-11-03"},
+		{"both ask", "?a 01, ?b 03", "?a 01, ?c 05", ""},
+		{"both answer", "?a 01, !b 03", "?a 01, !c 05", ""},
+		{"answered on its own side", "?a 01, ?b 03, !d 04", "?a 01, !c 05", ""},
+		{"answered on both sides", "?b 03, !s 04", "!s 04, !c 05", ""},
+	} {
+		for _, got := range []string{unseen(trailOf(c.ours), trailOf(c.theirs)), unseen(trailOf(c.theirs), trailOf(c.ours))} {
+			if !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
+				t.Errorf("%s: %q", c.name, got)
+			}
+		}
+	}
+}
