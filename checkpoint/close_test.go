@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -96,6 +97,9 @@ func TestCloseReasons(t *testing.T) {
 		if (err == nil) != says {
 			t.Errorf("%q: %v", reason, err)
 		}
+		if missing := err != nil && strings.Contains(err.Error(), "a reason is missing"); missing != (strings.TrimSpace(reason) == "") {
+			t.Errorf("%q: %v", reason, err)
+		}
 		if err == nil && (strings.Count(closed.Reason, "erified:") != 1 || strings.Contains(closed.Reason, "..")) {
 			t.Errorf("%q: %s", reason, closed.Reason)
 		}
@@ -165,5 +169,19 @@ func TestCloseTells(t *testing.T) {
 	closed, err = checkpoint.Close(t.Context(), s, o, "demo-2", closing, rules())
 	if err != nil || !closed.Epic.Complete() {
 		t.Errorf("%v, epic %+v", err, closed.Epic)
+	}
+}
+
+// Whoever closes what another one claimed is told so.
+func TestCloseWarns(t *testing.T) {
+	for actor, want := range map[string][]string{
+		"mara": {}, "": {}, "ines": {"it was claimed by mara, and is closed by ines"},
+	} {
+		s := storeOf(t, `{"id":"demo-1","title":"t","status":"in_progress","assignee":"mara"}`)
+		closed, err := checkpoint.Close(t.Context(), s, beads.Options{Now: rules().Now}, "demo-1",
+			checkpoint.Closing{Reason: "the pier stands on new piles", Ground: waiver(t), Actor: actor}, rules())
+		if err != nil || !slices.Equal(closed.Warnings, want) {
+			t.Errorf("%q: warnings %q, %v", actor, closed.Warnings, err)
+		}
 	}
 }

@@ -2,7 +2,9 @@ package checkpoint_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
+	"time"
 
 	"stig/beads"
 	"stig/checkpoint"
@@ -50,5 +52,75 @@ func TestResolveAnswersWhatWasSeen(t *testing.T) {
 	}
 	if _, err = checkpoint.Resolve(t.Context(), store, options, "a-1", answer, rules()); !errors.As(err, &stands) {
 		t.Errorf("answered twice: %v", err)
+	}
+}
+
+// A question that contradicts itself is refused, and nothing is written.
+func TestEscalateRefused(t *testing.T) {
+	two := []string{"left", "right"}
+	for _, c := range []struct {
+		question checkpoint.Question
+		want     string // "" when it can be asked
+	}{
+		{checkpoint.Question{Text: " \n", Options: two}, "the question is empty"},
+		{checkpoint.Question{Text: "which?", Options: []string{"left", " "}}, "option 2 is empty"},
+		{checkpoint.Question{Text: "which?", Options: two, Default: 3, After: time.Hour}, "the default must be an option, 1 to 2; found 3"},
+		{checkpoint.Question{Text: "which?", Options: two, Default: -1}, "the default must be an option, 1 to 2; found -1"},
+		{checkpoint.Question{Text: "which?", Options: two, Default: 1}, "a default holds after whole minutes"},
+		{checkpoint.Question{Text: "which?", Options: two, Default: 1, After: 90 * time.Second}, "a default holds after whole minutes"},
+		{checkpoint.Question{Text: "which?", Options: two, After: time.Hour}, "a time is given, and no default"},
+		{checkpoint.Question{Text: "which?", Options: two, Default: 2, After: time.Minute}, ""},
+		{checkpoint.Question{Text: "which?", Options: two}, ""},
+	} {
+		s := storeOf(t, `{"id":"a-1","title":"t","status":"open"}`)
+		before := textOf(t, s)
+		_, err := checkpoint.Escalate(t.Context(), s, beads.Options{Now: rules().Now}, "a-1", c.question, rules())
+		_, refused := errors.AsType[*checkpoint.QuestionError](err)
+		if refused != (c.want != "") || refused != (textOf(t, s) == before) || refused && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: got %v, want %q", c.question, err, c.want)
+		}
+	}
+}
+
+// An answer by number needs the one question that offers options.
+func TestResolveByNumber(t *testing.T) {
+	open := checkpoint.Question{Text: "how?", By: "mara"}
+	which := checkpoint.Question{Text: "which?", Options: []string{"left", "right"}, By: "mara"}
+	when := checkpoint.Question{Text: "when?", Options: []string{"now", "later"}, By: "mara"}
+	for _, c := range []struct {
+		asked  []checkpoint.Question
+		answer checkpoint.Answer
+		want   string // the answer, or how the refusal reads
+	}{
+		{[]checkpoint.Question{which}, checkpoint.Answer{Option: 1, By: "ines"}, "left"},
+		{[]checkpoint.Question{open, which}, checkpoint.Answer{Option: 2, Text: " of the pier\n", By: "ines"}, "right\n\nof the pier"},
+		{[]checkpoint.Question{which, when}, checkpoint.Answer{Text: "left, now", By: "ines"}, "left, now"},
+		{[]checkpoint.Question{which}, checkpoint.Answer{Option: 1, By: "mara", Self: true}, "left"},
+		{[]checkpoint.Question{which}, checkpoint.Answer{Option: 1}, "left"},
+		{[]checkpoint.Question{which}, checkpoint.Answer{Option: 1, By: "Mara"}, "a-1: Mara asked, and somebody else has to answer"},
+		{[]checkpoint.Question{which}, checkpoint.Answer{Option: 3, By: "ines"}, "a-1: the options are 1 to 2; found 3"},
+		{[]checkpoint.Question{which}, checkpoint.Answer{Option: -1, By: "ines"}, "a-1: the options are 1 to 2; found -1"},
+		{[]checkpoint.Question{which, when}, checkpoint.Answer{Option: 1, By: "ines"}, "a-1: several of the questions offer options, and a number says nothing"},
+		{[]checkpoint.Question{open}, checkpoint.Answer{Option: 1, By: "ines"}, "a-1: the question offers no options"},
+		{[]checkpoint.Question{open}, checkpoint.Answer{Text: " \n", By: "ines"}, "a-1: the answer is empty"},
+		{nil, checkpoint.Answer{Text: "yes", By: "ines"}, "a-1: no question waits for an answer"},
+	} {
+		s := storeOf(t, `{"id":"a-1","title":"t","status":"open"}`)
+		o := beads.Options{Now: rules().Now}
+		for _, q := range c.asked {
+			if _, err := checkpoint.Escalate(t.Context(), s, o, "a-1", q, rules()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		resolved, err := checkpoint.Resolve(t.Context(), s, o, "a-1", c.answer, rules())
+		got := ""
+		if err != nil {
+			got = err.Error()
+		} else {
+			got = resolved.Answer
+		}
+		if got != c.want {
+			t.Errorf("%+v to %d questions: got %q, want %q", c.answer, len(c.asked), got, c.want)
+		}
 	}
 }

@@ -14,10 +14,10 @@ const destroying = `
 git push
 git reset --hard|--merge|--keep
 git clean -f|--force|-xdf
-git checkout -f|--force|-- x|.
+git checkout -f|--force|--|. x
 git restore x
-git branch -D x|-d x|--delete x
-git tag -d x|--delete x
+git branch -D|-d|--delete x
+git tag -d|--delete x
 git stash drop|clear
 git filter-branch|filter-repo|update-ref x
 git reflog expire|delete
