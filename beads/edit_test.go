@@ -202,6 +202,30 @@ func TestEditRefuses(t *testing.T) {
 	}
 }
 
+// Who edits says what in the notes must stay; only the first notes of an issue
+// need no such word, and what is said holds for them too.
+func TestEditJudgesNotes(t *testing.T) {
+	refuse := func(before, after string) error { return errors.New("all of it") }
+	for _, c := range []struct {
+		line  string
+		judge func(before, after string) error
+		want  bool
+	}{
+		{`{"id":"h-1"}`, nil, true},
+		{`{"id":"h-1"}`, refuse, false},
+		{`{"id":"h-1","notes":"one"}`, nil, false},
+		{`{"id":"h-1","notes":"one"}`, refuse, false},
+		{`{"id":"h-1","notes":"one"}`, anyNotes, true},
+		{`{"id":"h-1","notes":"two"}`, refuse, true},
+	} {
+		s := writeStore(t, c.line+"\n")
+		_, err := Edit(ctx, s, Options{Now: testNow, Notes: c.judge}, setNotes("h-1", "two"))
+		if _, refused := errors.AsType[*RefusedError](err); refused == c.want || (content(t, s) == c.line+"\n") != (!c.want || strings.Contains(c.line, "two")) {
+			t.Errorf("%s: %v, %s", c.line, err, content(t, s))
+		}
+	}
+}
+
 // A symlinked store stays a symlink; its target is replaced where it is.
 func TestEditSymlink(t *testing.T) {
 	s := writeStore(t, "")

@@ -135,6 +135,13 @@ var readCases = []readCase{
 	{name: "blank line in the table", text: rows("| cynefin | clear | — |", "", "| escalation | pending | 2026-11-01 |"),
 		summary:  "clear · surprise 0.0 · not-started · escalation none · depth standard",
 		findings: `6:1 error table-outside escalation: this row is outside the table [a blank line ends a table: remove it]`},
+	{name: "rows around the table", text: section("| escalation | pending | 2026-11-01 |", "", "| Signal | Value | Updated |", "|---|---|---|", "| cynefin | clear | — |",
+		"", "progress", "", "| mood | good |"),
+		summary:  "clear · surprise 0.0 · not-started · escalation none · depth standard",
+		findings: `2:1 error table-outside escalation: this row is outside the table [a blank line ends a table: remove it]`},
+	{name: "several tables, and a value", text: rows("| cynefin | chaotic | — |") + "\n\n" + rows("| surprise | 1.4 | — |"),
+		findings: "1:1 warning table-several there is a later signal table, which is the live one [stig signals reconcile ID]\n" +
+			"10:14 error signal-value surprise: must be between 0.0 and 1.0; found 1.4 [stig signals set ID surprise=VALUE]"},
 	{name: "several tables", text: rows("| cynefin | chaotic | — |") + "\n\ntext\n\n" + rows("| cynefin | clear | — |"),
 		summary:  "clear · surprise 0.0 · not-started · escalation none · depth standard",
 		findings: `1:1 warning table-several there is a later signal table, which is the live one [stig signals reconcile ID]`},
