@@ -330,8 +330,12 @@ var breaches = map[string]struct{ bad, good []string }{
 		good: []string{line("a") + "\n" + line("b") + since + line("b") + "\n" + line("a"), line("a") + since + line("a", "status", "tombstone")},
 	},
 	lint.RuleDeleted: {
-		bad:  []string{line("a", "status", "open") + since + line("a", "status", "tombstone")},
-		good: []string{line("a", "status", "tombstone") + since + line("a", "status", "tombstone", "deleted_by", "mara"), line("b") + since + line("b") + "\n" + line("a", "status", "tombstone")},
+		bad: []string{line("a", "status", "open") + since + line("a", "status", "tombstone")},
+		good: []string{
+			line("a", "status", "tombstone") + since + line("a", "status", "tombstone", "deleted_by", "mara"),
+			line("b") + since + line("b") + "\n" + line("a", "status", "tombstone"),
+			line("a", "status", "open") + since + line("a", "status", "closed"),
+		},
 	},
 	lint.RuleSection: {
 		bad: []string{
@@ -385,6 +389,9 @@ var breaches = map[string]struct{ bad, good []string }{
 			line("a", "notes", table("| progress | verifying | 2026-11-01 |")) + since + line("a", "notes", table("| progress | blocked | 2026-11-02 |")),
 			line("a", "notes", table("| progress | blocked | 2026-11-01 |")) + since + line("a", "notes", table("| progress | exploring | 2026-11-02 |")),
 			line("a", "notes", table("| surprise | 0.4 | 2026-11-01 |")) + since + line("a", "notes", table("| surprise | 0.2 | 2026-11-01 |")),
+			// a row that comes or goes
+			line("a", "notes", table("| surprise | 0.4 | 2026-11-01 |")) + since + line("a", "notes", table("| surprise | 0.4 | 2026-11-01 |", "| confidence | regressed | 2026-11-02 |")),
+			line("a", "notes", table("| surprise | 0.4 | 2026-11-01 |", "| progress | verifying | 2026-11-01 |")) + since + line("a", "notes", table("| surprise | 0.4 | 2026-11-01 |")),
 			line("a", "notes", table("| progress | verifying | 2026-11-01 |")) + since +
 				line("a", "notes", table("| progress | exploring | 2026-11-01 |")+estimate+"It broke.\n<!-- /checkpoint-context -->"),
 		},
