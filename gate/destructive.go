@@ -80,7 +80,6 @@ var rules = []rule{
 	{"rsync", "--delete|--delete-after|--delete-excluded|--remove-source-files"},
 	{"zfs zpool", "destroy"},
 	{"cryptsetup", "luksFormat|erase"},
-	{"docker", "push"},
 	{"systemctl", "stop|disable|mask|reboot|poweroff|halt"},
 	{"find", "-delete"},
 	{"bd br", "delete|purge"},

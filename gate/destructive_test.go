@@ -88,6 +88,7 @@ aws|gcloud|az|gsutil|bq|doctl|hcloud|oci|ibmcloud|linode-cli|scw x delete
 az x delete-y|destroy|terminate|purge|remove|rb
 python|python3|node|ruby|perl|deno|bun|php -e 'rmtree(x)'
 node -e 'rmSync()'|rm_rf|rm_r|'rmdirSync()'|remove_tree|'fs.rm(x)'
+/usr/bin/time git push
 sudo|doas|env|nohup|nice|time|timeout|xargs|command|exec|builtin|stdbuf|setsid|ionice git push
 parallel|watch|caffeinate|npx|pnpx|bunx|uvx|chroot|unshare|strace|valgrind|busybox|flock|runuser|su git push
 docker|podman|nerdctl|kubectl|oc|poetry|uv|pdm|hatch|bundle|npm|pnpm|yarn exec git push
