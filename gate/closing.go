@@ -24,8 +24,9 @@ type Attempt struct {
 // behind programs that run others (sudo, env, xargs, find -exec, sh -c, ssh)
 // and in text that the line itself feeds to a shell, or writes to a file that it
 // then runs. Variables, functions and aliases that the line sets are followed, and
-// so are echo, printf and cat. Of a filter whose output a shell gets it is taken
-// that a close in its words is in that output. Code in other languages is searched
+// so is what echo, printf, cat and filters of lines print. Of another filter whose
+// output a shell gets it is taken that a close in its words is in that output.
+// Code in other languages is searched
 // for calls that start a program or open a file for writing, with texts of their
 // own as arguments.
 //
@@ -62,7 +63,8 @@ const (
 
 // add notes an attempt, joined to one with the same verb.
 func (w *watch) add(a Attempt) {
-	i := slices.IndexFunc(w.found, func(b Attempt) bool { return b.Verb == a.Verb && (len(a.Files) == 0) == (len(b.Files) == 0) })
+	same := func(b Attempt) bool { return b.Verb == a.Verb && (len(b.Files) > 0) == (len(a.Files) > 0) }
+	i := slices.IndexFunc(w.found, same)
 	if i < 0 {
 		w.found = append(w.found, a)
 		return
@@ -72,16 +74,18 @@ func (w *watch) add(a Attempt) {
 	if known.Why != a.Why {
 		known.Why = ""
 	}
-	for _, id := range a.IDs {
-		if !slices.Contains(known.IDs, id) {
-			known.IDs = append(known.IDs, id)
+	known.IDs = union(known.IDs, a.IDs)
+	known.Files = union(known.Files, a.Files)
+}
+
+// union adds to a list what it has not.
+func union(list, more []string) []string {
+	for _, text := range more {
+		if !slices.Contains(list, text) {
+			list = append(list, text)
 		}
 	}
-	for _, file := range a.Files {
-		if !slices.Contains(known.Files, file) {
-			known.Files = append(known.Files, file)
-		}
-	}
+	return list
 }
 
 // closes notes that a program closes issues. Words that are no ids, because
@@ -89,6 +93,7 @@ func (w *watch) add(a Attempt) {
 // having none: bd then takes the issue that it touched last.
 func (w *watch) closes(verb string, ids []string) { w.closesFor(verb, ids, "") }
 
+// closesFor is closes with the reason that is given for all of them.
 func (w *watch) closesFor(verb string, ids []string, why string) {
 	a := Attempt{Verb: verb, Open: len(ids) == 0, Why: why}
 	for _, id := range ids {

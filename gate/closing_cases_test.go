@@ -919,4 +919,5 @@ E`},
 	{"store", `yq -i -o json .x .beads/issues.jsonl`},
 	{"store", `echo {} >> "$(pwd)/.beads/issues.jsonl"`},
 	{"", `tar ""`},
+	{"", `tar --exclude=x -cf b.tar .beads/issues.jsonl`},
 }

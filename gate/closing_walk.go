@@ -8,7 +8,11 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// watch goes through a command line as a shell would run it.
+// watch goes through a command line as a shell would run it: statements (here)
+// make words (closing_words.go), of which the first is a program (closing_run.go).
+// It is known by what it does with the others: it closes issues (closing_tracker.go),
+// runs something else (closing_programs.go, closing_code.go), writes files
+// (closing_writes.go) or prints what others read (closing_output.go).
 type watch struct {
 	found     []Attempt
 	variables map[string][]string // every text that the line gives them
@@ -93,6 +97,7 @@ func (w *watch) aside(stmts []*syntax.Stmt) {
 	w.dir = dir
 }
 
+// stmt goes through a statement: what it redirects, then its command.
 func (w *watch) stmt(s *syntax.Stmt) {
 	if s == nil || w.spent() {
 		return

@@ -10,6 +10,10 @@
 // an issue closes on a Ground alone, a verdict that passed or a Waiver. Verdicts
 // keeps them, Trust keeps in which repositories criteria may be run at all.
 //
+// Closes reads a command line that somebody is about to run, and tells which
+// issues it would close past all this, and which files it would write. It runs
+// nothing either.
+//
 // This is the one package that starts processes, for checks and for what
 // others need of git, so that ending a process with all that it started is
 // done in one place.

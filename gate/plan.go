@@ -26,8 +26,10 @@ const prompt = "$ "
 // in the order of the text: each with its class, and the reason where it is
 // not run. It runs nothing, and it is never nil.
 //
-// A fence is one check. It counts when its info string is that of a shell, or
-// when it has none, parses, and its first command resolves. Inline code counts
+// A fence is one check: where it shows prompts, what is typed behind them. It
+// counts when it parses and its info string is that of a shell; without any when
+// also its first command resolves, it is neither English nor another language, and
+// the line above does not call it output. Inline code counts
 // when it parses as shell, has two words or is a ./path, holds no placeholder,
 // every first word in it resolves or is a script that is gone, it is neither
 // English nor another language, and the text asks for it. Prose never does.
