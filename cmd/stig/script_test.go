@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"unicode/utf8"
 
@@ -47,7 +49,17 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		Setup:               setUp,
 		Cmds:                scriptCommands(),
+		Condition:           condition,
 	})
+}
+
+// condition adds to what may stand in brackets before a line: nohup, that the
+// tests were started with hangups ignored, and so is all that they start.
+func condition(name string) (bool, error) {
+	if name != "nohup" {
+		return false, fmt.Errorf("no condition is named %q", name)
+	}
+	return signal.Ignored(syscall.SIGHUP), nil
 }
 
 // setUp gives every script a home of its own, a fixed clock, and the example store.
