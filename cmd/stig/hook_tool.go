@@ -77,8 +77,8 @@ func instead(store beads.Store, verb string, ids []string) string {
 	if store.Mode != beads.Dolt {
 		return fmt.Sprintf("stig close %s --reason \"what exists now, and how you know that it works\"; it runs them", strings.Join(ids, " "))
 	}
-	return fmt.Sprintf("stig verify %s, for each alone; %s is let through when they have passed,\n"+
-		"or where nothing can be run, with --reason \"%s.\"", ids[0], verb, gate.Waived("WHAT", "WHY"))
+	return fmt.Sprintf("stig verify %s, for each alone; %s is let through when they have passed;\n"+
+		"where nothing can be run, type %s", ids[0], verb, waiveByTracker(ids[0]))
 }
 
 // unproven are the issues on which no fresh verdict has passed. Whatever keeps

@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"stig/beads"
 	"stig/checkpoint"
 	"stig/gate"
 )
@@ -75,12 +77,22 @@ func (e *refusalError) Error() string { return e.id + ": " + e.reason }
 
 // nothingToRun is the refusal of criteria that show nothing.
 func nothingToRun(t *trial) error {
+	waive := "stig close " + t.id + " --reason … --waive WHY"
+	if t.site.store.Mode == beads.Dolt {
+		waive = waiveByTracker(t.id)
+	}
 	e := &refusalError{id: t.id, reason: "nothing in its acceptance criteria can be run",
-		hint: "write such a block into its criteria, or type stig close " + t.id + " --reason … --waive WHY"}
+		hint: "write such a block into its criteria, or type " + waive}
 	if strings.TrimSpace(t.criteria) == "" {
 		e.reason = "it has no acceptance criteria"
 	}
 	return e
+}
+
+// waiveByTracker is how an issue without anything to run is closed that stig may
+// not write.
+func waiveByTracker(id string) string {
+	return fmt.Sprintf("bd close %s --reason \"%s.\"", id, gate.Waived("WHAT", "WHY"))
 }
 
 // fence is the block to write into criteria that hold nothing to run: with
