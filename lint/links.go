@@ -12,7 +12,7 @@ import (
 
 // unread finds links that are written as no row. One tells of all.
 func unread(s *subject) {
-	list := s.record.Unread()
+	list := s.record.Unread(len(s.issue.Deps))
 	if len(list) == 0 {
 		return
 	}
