@@ -34,7 +34,8 @@ type Created struct {
 	Lines []beads.Change `json:"-"`
 }
 
-// DraftError is returned by Create for an issue that cannot be made as given.
+// DraftError is returned by Create and Amend for an issue that cannot be as
+// given.
 type DraftError struct{ Reason, Hint string }
 
 func (e *DraftError) Error() string { return e.Reason }
@@ -83,16 +84,24 @@ func holds(f *beads.File, id string, line []byte) bool {
 	return err == nil && bytes.Equal(record.Bytes(), line)
 }
 
-func (d Draft) check() error {
+// checkTitle says why no issue can have a title.
+func checkTitle(title string) error {
 	const most = 500 // characters that bd takes
-	if strings.TrimSpace(d.Title) == "" {
+	if strings.TrimSpace(title) == "" {
 		return &DraftError{"the title is empty", "say in one line what there is to do"}
 	}
-	if strings.ContainsAny(d.Title, "\r\n") {
-		return &DraftError{fmt.Sprintf("title: must be one line; found %q", d.Title), "put the rest into --description"}
+	if strings.ContainsAny(title, "\r\n") {
+		return &DraftError{fmt.Sprintf("title: must be one line; found %q", title), "put the rest into --description"}
 	}
-	if n := utf8.RuneCountInString(d.Title); n > most {
+	if n := utf8.RuneCountInString(title); n > most {
 		return &DraftError{fmt.Sprintf("title: must be at most %d characters long; found %d", most, n), "put the rest into --description"}
+	}
+	return nil
+}
+
+func (d Draft) check() error {
+	if err := checkTitle(d.Title); err != nil {
+		return err
 	}
 	if d.Priority < 0 || d.Priority > 4 {
 		return &DraftError{fmt.Sprintf("priority: must be 0 to 4; found %d", d.Priority), ""}

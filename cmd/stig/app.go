@@ -90,7 +90,7 @@ func (a *app) command() *cobra.Command {
 		a.verifyCommand(), a.closeCommand(), a.reopenCommand(), a.trustCommand(),
 		a.claimCommand(), a.releaseCommand(), a.propagateCommand(), a.reviewCommand(),
 		a.escalateCommand(), a.escalationsCommand(), a.resolveCommand(), a.awaitCommand(), a.retroCommand(),
-		a.initCommand(), a.createCommand(), a.depCommand(),
+		a.initCommand(), a.createCommand(), a.editCommand(), a.depCommand(),
 		a.hookCommand(), a.mcpCommand(), a.sendCommand(),
 		a.signalsCommand(), a.schemaCommand(), a.versionCommand(), a.diffCommand(),
 		a.mergeCommand(), a.setupCommand(), a.doctorCommand(), a.skillCommand(), a.readyCommand(), a.cyclesCommand(), a.planCommand(), a.listCommand(), a.trajectoryCommand(), a.graphCommand(),

@@ -83,6 +83,7 @@ func (a *app) create(cmd *cobra.Command, d checkpoint.Draft, dryRun bool) error 
 	if err != nil {
 		return err
 	}
+	created.Warnings = append(created.Warnings, a.unprovable(cmd.Context(), store, d.Acceptance)...)
 	switch {
 	case a.json:
 		return a.printEdit("created", created, created.Lines, dryRun)

@@ -77,12 +77,11 @@ func (e *refusalError) Error() string { return e.id + ": " + e.reason }
 
 // nothingToRun is the refusal of criteria that show nothing.
 func nothingToRun(t *trial) error {
-	waive := "stig close " + t.id + " --reason … --waive WHY"
+	hint := "put such a block into them (stig edit " + t.id + " --acceptance -), or type stig close " + t.id + " --reason … --waive WHY"
 	if t.site.store.Mode == beads.Dolt {
-		waive = waiveByTracker(t.id)
+		hint = "write such a block into its criteria, or type " + waiveByTracker(t.id)
 	}
-	e := &refusalError{id: t.id, reason: "nothing in its acceptance criteria can be run",
-		hint: "write such a block into its criteria, or type " + waive}
+	e := &refusalError{id: t.id, reason: "nothing in its acceptance criteria can be run", hint: hint}
 	if strings.TrimSpace(t.criteria) == "" {
 		e.reason = "it has no acceptance criteria"
 	}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"stig/beads"
+	"stig/checkpoint"
+	"stig/gate"
+)
+
+func (a *app) editCommand() *cobra.Command {
+	var title, description, acceptance string
+	var dryRun bool
+	cmd := &cobra.Command{
+		Use:        "edit ID",
+		SuggestFor: []string{"amend", "update"},
+		Short:      "change title, description or acceptance criteria",
+		Long: "Change what an issue asks for. A text that is - is read from standard input. Criteria\n" +
+			"that differ from those that are committed are told of when the issue closes.",
+		GroupID: "store",
+		Args:    takes(1, 1, "one issue"),
+		Example: "  stig edit demo-1 --acceptance '`go test ./...` passes'\n  stig edit demo-1 --description - <why.md",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var given checkpoint.Amendment
+			for _, f := range []struct {
+				name string
+				text *string
+				to   **string
+			}{{"title", &title, &given.Title}, {"description", &description, &given.Description}, {"acceptance", &acceptance, &given.Acceptance}} {
+				if !cmd.Flags().Changed(f.name) {
+					continue
+				}
+				if *f.text == "-" {
+					read, err := io.ReadAll(a.in)
+					if err != nil {
+						return err
+					}
+					*f.text = strings.TrimRight(string(read), "\n")
+				}
+				*f.to = f.text
+			}
+			if given == (checkpoint.Amendment{}) {
+				return usage("nothing to change", "give --title, --description or --acceptance; notes are changed by stig checkpoint "+args[0])
+			}
+			return a.amend(cmd.Context(), args[0], given, dryRun)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&title, "title", "", "what there is to do, in one line")
+	flags.StringVarP(&description, "description", "d", "", "what there is to do, and why")
+	flags.StringVar(&acceptance, "acceptance", "", "how it will be known to work, with the commands that prove it")
+	a.writes(cmd, &dryRun)
+	return cmd
+}
+
+func (a *app) amend(ctx context.Context, id string, given checkpoint.Amendment, dryRun bool) error {
+	store, options, err := a.toWrite(dryRun)
+	if err != nil {
+		return err
+	}
+	amended, err := checkpoint.Amend(ctx, store, options, id, given)
+	if err != nil {
+		return err
+	}
+	if given.Acceptance != nil {
+		amended.Warnings = append(amended.Warnings, a.unprovable(ctx, store, *given.Acceptance)...)
+	}
+	switch {
+	case a.json:
+		return a.printEdit("edit", amended, amended.Lines, dryRun)
+	case dryRun:
+		return a.printDiff(amended.Lines)
+	}
+	said := "nothing changed"
+	if len(amended.Changed) > 0 {
+		said = "changed " + strings.Join(amended.Changed, ", ")
+	}
+	if err := a.printf("%s: %s\n", amended.ID, said); err != nil {
+		return err
+	}
+	a.warnOfEdit(amended.ID, amended.Warnings, amended.Lines)
+	return nil
+}
+
+// unprovable warns of criteria in which nothing can be run: only a waiver would
+// close the issue.
+func (a *app) unprovable(ctx context.Context, store beads.Store, criteria string) []string {
+	site, err := a.site(ctx, store)
+	if err != nil || strings.TrimSpace(criteria) == "" || gate.Asks(gate.Plan(criteria, site.look)) {
+		return nil
+	}
+	return []string{"nothing in its criteria can be run; write the commands into a block marked verify"}
+}
