@@ -160,7 +160,7 @@ func (a *app) close(ctx context.Context, ids []string, o closeOptions) error {
 // byTracker is how an issue is closed that stig may not write.
 func (c *closer) byTracker(id string) string {
 	if waiver, ok := c.closing.Ground.(gate.Waiver); ok {
-		return fmt.Sprintf("type bd close %s --reason \"%s.\"", id, gate.Waived(strings.TrimRight(c.closing.Reason, "."), waiver.Why()))
+		return "type " + waiveByTracker(id, c.closing.Reason, waiver.Why())
 	}
 	return fmt.Sprintf("type stig verify %s, and when it passes bd close %s", id, id)
 }

@@ -78,7 +78,7 @@ func instead(store beads.Store, verb string, ids []string) string {
 		return fmt.Sprintf("stig close %s --reason \"what exists now, and how you know that it works\"; it runs them", strings.Join(ids, " "))
 	}
 	return fmt.Sprintf("stig verify %s, for each alone; %s is let through when they have passed;\n"+
-		"where nothing can be run, type %s", ids[0], verb, waiveByTracker(ids[0]))
+		"where nothing can be run, type %s", ids[0], verb, waiveByTracker(ids[0], "WHAT", "WHY"))
 }
 
 // unproven are the issues on which no fresh verdict has passed. Whatever keeps

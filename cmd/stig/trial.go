@@ -79,7 +79,7 @@ func (e *refusalError) Error() string { return e.id + ": " + e.reason }
 func nothingToRun(t *trial) error {
 	hint := "put such a block into them (stig edit " + t.id + " --acceptance -), or type stig close " + t.id + " --reason … --waive WHY"
 	if t.site.store.Mode == beads.Dolt {
-		hint = "write such a block into its criteria, or type " + waiveByTracker(t.id)
+		hint = "write such a block into its criteria, or type " + waiveByTracker(t.id, "WHAT", "WHY")
 	}
 	e := &refusalError{id: t.id, reason: "nothing in its acceptance criteria can be run", hint: hint}
 	if strings.TrimSpace(t.criteria) == "" {
@@ -90,8 +90,8 @@ func nothingToRun(t *trial) error {
 
 // waiveByTracker is how an issue without anything to run is closed that stig may
 // not write.
-func waiveByTracker(id string) string {
-	return fmt.Sprintf("bd close %s --reason \"%s.\"", id, gate.Waived("WHAT", "WHY"))
+func waiveByTracker(id, what, why string) string {
+	return fmt.Sprintf("bd close %s --reason \"%s.\"", id, gate.Waived(strings.TrimRight(what, "."), why))
 }
 
 // fence is the block to write into criteria that hold nothing to run: with
