@@ -146,10 +146,23 @@ func (s *subject) rows() []beads.Dep {
 	if s.issue.Status == "tombstone" {
 		return nil
 	}
-	rows := slices.Clone(s.issue.Deps)
-	kept := rows[:0]
+	const few = 16 // of which none needs to be hashed
+	if len(s.issue.Deps) <= few {
+		return distinct(s.issue.Deps, func(kept []beads.Dep, dep beads.Dep) bool { return slices.Contains(kept, dep) })
+	}
+	seen := make(map[beads.Dep]bool, len(s.issue.Deps))
+	return distinct(s.issue.Deps, func(_ []beads.Dep, dep beads.Dep) bool {
+		was := seen[dep]
+		seen[dep] = true
+		return was
+	})
+}
+
+// distinct are the rows that known does not find among those before them.
+func distinct(rows []beads.Dep, known func(kept []beads.Dep, dep beads.Dep) bool) []beads.Dep {
+	kept := make([]beads.Dep, 0, len(rows))
 	for _, dep := range rows {
-		if !slices.Contains(kept, dep) {
+		if !known(kept, dep) {
 			kept = append(kept, dep)
 		}
 	}
