@@ -13,7 +13,6 @@ import (
 )
 
 func (a *app) editCommand() *cobra.Command {
-	var title, description, acceptance string
 	var dryRun bool
 	cmd := &cobra.Command{
 		Use:        "edit ID",
@@ -25,23 +24,9 @@ func (a *app) editCommand() *cobra.Command {
 		Args:    takes(1, 1, "one issue"),
 		Example: "  stig edit demo-1 --acceptance '`go test ./...` passes'\n  stig edit demo-1 --description - <why.md",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var given checkpoint.Amendment
-			for _, f := range []struct {
-				name string
-				text *string
-				to   **string
-			}{{"title", &title, &given.Title}, {"description", &description, &given.Description}, {"acceptance", &acceptance, &given.Acceptance}} {
-				if !cmd.Flags().Changed(f.name) {
-					continue
-				}
-				if *f.text == "-" {
-					read, err := io.ReadAll(a.in)
-					if err != nil {
-						return err
-					}
-					*f.text = strings.TrimRight(string(read), "\n")
-				}
-				*f.to = f.text
+			given, err := a.amendment(cmd)
+			if err != nil {
+				return err
 			}
 			if given == (checkpoint.Amendment{}) {
 				return usage("nothing to change", "give --title, --description or --acceptance; notes are changed by stig checkpoint "+args[0])
@@ -50,11 +35,42 @@ func (a *app) editCommand() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&title, "title", "", "what there is to do, in one line")
-	flags.StringVarP(&description, "description", "d", "", "what there is to do, and why")
-	flags.StringVar(&acceptance, "acceptance", "", "how it will be known to work, with the commands that prove it")
+	flags.String("title", "", "what there is to do, in one line")
+	flags.StringP("description", "d", "", "what there is to do, and why")
+	flags.String("acceptance", "", "how it will be known to work, with the commands that prove it")
 	a.writes(cmd, &dryRun)
 	return cmd
+}
+
+// amendment reads the texts that the command line gives; one that is empty is
+// given too.
+func (a *app) amendment(cmd *cobra.Command) (m checkpoint.Amendment, err error) {
+	input := ""
+	for _, f := range []struct {
+		name string
+		to   **string
+	}{{"title", &m.Title}, {"description", &m.Description}, {"acceptance", &m.Acceptance}} {
+		if !cmd.Flags().Changed(f.name) {
+			continue
+		}
+		text, err := cmd.Flags().GetString(f.name)
+		if err != nil {
+			return m, err
+		}
+		if text == "-" {
+			if input != "" {
+				return m, usage("--"+input+" and --"+f.name+" both ask for standard input", "give one of them as text")
+			}
+			input = f.name
+			read, err := io.ReadAll(a.in)
+			if err != nil {
+				return m, err
+			}
+			text = strings.TrimRight(string(read), "\n")
+		}
+		*f.to = &text
+	}
+	return m, nil
 }
 
 func (a *app) amend(ctx context.Context, id string, given checkpoint.Amendment, dryRun bool) error {
