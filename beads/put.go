@@ -31,13 +31,28 @@ func (w *writer) put(name string, seen os.FileInfo, f *File) error {
 	if err != nil {
 		return w.discard(name, w.failed("cannot be replaced", err))
 	}
-	if !unmoved(name, seen) {
-		return w.putBack(name, mine, errChanged)
-	}
-	if err := w.compare(name, f); err != nil {
+	if err := w.displaced(name, seen, f); err != nil {
 		return w.putBack(name, mine, err)
 	}
 	_ = w.disk.remove(name) // what cannot be removed now, the next writer removes
+	return nil
+}
+
+// displaced gives an error unless the file that the store was is what was seen,
+// and stays so: a program that writes in place may have opened it when it still
+// had the name, and would write to it unseen.
+func (w *writer) displaced(name string, seen os.FileInfo, f *File) error {
+	unheld, release := hold(name)
+	defer release()
+	if !unmoved(name, seen) {
+		return errChanged
+	}
+	if err := w.compare(name, f); err != nil {
+		return err
+	}
+	if !unheld() {
+		return errChanged
+	}
 	return nil
 }
 

@@ -30,8 +30,8 @@ func rewrite(how, path string) error {
 	last, lost := 0, 0
 	for end := time.Now().Add(rewriteFor); time.Now().Before(end); {
 		n, before, after, err := bellIn(path)
-		if err == nil && n < last {
-			time.Sleep(5 * time.Millisecond)
+		for wait := time.Millisecond; err == nil && n < last && wait < 300*time.Millisecond; wait *= 2 {
+			time.Sleep(wait)
 			n, before, after, err = bellIn(path)
 		}
 		if err != nil {
