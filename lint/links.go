@@ -147,23 +147,18 @@ func (s *subject) rows() []beads.Dep {
 		return nil
 	}
 	const few = 16 // of which none needs to be hashed
-	if len(s.issue.Deps) <= few {
-		return distinct(s.issue.Deps, func(kept []beads.Dep, dep beads.Dep) bool { return slices.Contains(kept, dep) })
+	var seen map[beads.Dep]bool
+	if len(s.issue.Deps) > few {
+		seen = make(map[beads.Dep]bool, len(s.issue.Deps))
 	}
-	seen := make(map[beads.Dep]bool, len(s.issue.Deps))
-	return distinct(s.issue.Deps, func(_ []beads.Dep, dep beads.Dep) bool {
-		was := seen[dep]
-		seen[dep] = true
-		return was
-	})
-}
-
-// distinct are the rows that known does not find among those before them.
-func distinct(rows []beads.Dep, known func(kept []beads.Dep, dep beads.Dep) bool) []beads.Dep {
-	kept := make([]beads.Dep, 0, len(rows))
-	for _, dep := range rows {
-		if !known(kept, dep) {
-			kept = append(kept, dep)
+	kept := make([]beads.Dep, 0, len(s.issue.Deps))
+	for _, dep := range s.issue.Deps {
+		if seen[dep] || seen == nil && slices.Contains(kept, dep) {
+			continue
+		}
+		kept = append(kept, dep)
+		if seen != nil {
+			seen[dep] = true
 		}
 	}
 	return kept
