@@ -90,11 +90,11 @@ func (s *Survey) attentionPart(w *page) {
 		w.blank()
 	}
 	for _, a := range s.Attention {
-		place := a.ID
-		if place == "" {
-			place = "the store"
+		place := a.Rule
+		if a.ID != "" {
+			place += ": " + a.ID
 		}
-		w.linef("- %s: %s: %s (`%s`)", a.Rule, place, oneLine(a.Message), commandLine(a.Argv))
+		w.linef("- %s: %s (`%s`)", place, oneLine(a.Message), commandLine(a.Argv))
 	}
 	if s.there.attention == 0 {
 		w.line("Nothing.")
