@@ -1,11 +1,13 @@
 package cue
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/errors"
+	"cuelang.org/go/cue/parser"
 	"cuelang.org/go/cue/token"
 )
 
@@ -36,11 +38,25 @@ func called(function ast.Expr) string {
 	return ""
 }
 
-// bounded gives an error for a file that could take long to evaluate.
-func bounded(f *ast.File, source []byte) error {
+// parseBounded parses a file, and gives an error for one that could take long to
+// parse or to evaluate. The error has a line, led by name:line:column, for each
+// mistake.
+func parseBounded(name string, source []byte) (*ast.File, error) {
 	if len(source) > maxSource {
-		return errors.Newf(f.Pos(), "is longer than 64 KiB")
+		return nil, fmt.Errorf("%s:1:1: is longer than 64 KiB", name)
 	}
+	syntax, err := parser.ParseFile(name, source)
+	if err == nil {
+		err = bounded(syntax)
+	}
+	if err != nil {
+		return nil, located(err, name)
+	}
+	return syntax, nil
+}
+
+// bounded gives an error for a file that could take long to evaluate.
+func bounded(f *ast.File) error {
 	m := measure{fields: map[string][]ast.Node{}, sizes: map[string]int{}}
 	ast.Walk(f, m.enter, func(ast.Node) { m.depth-- })
 	if m.err == nil && m.sizeOf(f) > maxSize {

@@ -23,7 +23,8 @@ func TestFilesThatGrow(t *testing.T) {
 		"doubling":  {doubled, "f.cue:1:1: grows too large"},
 		"deep":      {strings.Repeat("a: ", 5000) + "1", "nested too deep"},
 		"deep list": {"a: " + strings.Repeat("[", 2000) + strings.Repeat("]", 2000), "nested too deep"},
-		"long":      {"// " + strings.Repeat("x", 64<<10), "is longer than 64 KiB"},
+		"long":      {"// " + strings.Repeat("x", 64<<10), "f.cue:1:1: is longer than 64 KiB"},
+		"long list": {"a: " + strings.Repeat("[", 1<<20), "f.cue:1:1: is longer than 64 KiB"}, // before it is parsed
 	} {
 		begin := time.Now()
 		err := cue.Decode(`#C: {d?: string}`, "#C", "f.cue", []byte(test.source), &struct{}{})

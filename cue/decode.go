@@ -10,7 +10,6 @@ import (
 	"cuelang.org/go/cue/cuecontext"
 	"cuelang.org/go/cue/errors"
 	"cuelang.org/go/cue/format"
-	"cuelang.org/go/cue/parser"
 	"cuelang.org/go/cue/token"
 )
 
@@ -24,12 +23,9 @@ func Decode(schema, definition, name string, source []byte, into any) error {
 	if err := allowed.Err(); err != nil {
 		return fmt.Errorf("schema of %s: %w", name, err)
 	}
-	syntax, err := parser.ParseFile(name, source)
-	if err == nil {
-		err = bounded(syntax, source)
-	}
+	syntax, err := parseBounded(name, source)
 	if err != nil {
-		return located(err, name)
+		return err
 	}
 	given := context.BuildFile(syntax)
 	if err := given.Err(); err != nil {

@@ -11,7 +11,6 @@ import (
 	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/cuecontext"
 	"cuelang.org/go/cue/errors"
-	"cuelang.org/go/cue/parser"
 	"cuelang.org/go/cue/token"
 )
 
@@ -22,12 +21,9 @@ import (
 // does not allow, an unknown field or definition, a pattern, an ellipsis. The
 // error has a line, led by name:line:column, for each mistake.
 func (s *Schema) Narrow(name string, source []byte) (*Schema, error) {
-	syntax, err := parser.ParseFile(name, source)
-	if err == nil {
-		err = bounded(syntax, source)
-	}
+	syntax, err := parseBounded(name, source)
 	if err != nil {
-		return nil, located(err, name)
+		return nil, err
 	}
 	base, err := s.compile()
 	if err != nil {
