@@ -152,7 +152,7 @@ func TestClosesEndsSoon(t *testing.T) {
 	for _, command := range []string{twice, grows, many, deep, file, nested, inside, strings.Repeat("{a,b,c}", 60), strings.Repeat("eval ", 500) + "x"} {
 		start := time.Now()
 		gate.Closes(command)
-		if took := time.Since(start); took > time.Minute { // on a busy machine; without bounds it is hours
+		if took := time.Since(start); took > 10*time.Second { // without bounds it is hours
 			t.Errorf("%.60s…: took %v", command, took)
 		}
 	}

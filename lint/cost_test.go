@@ -46,7 +46,7 @@ func TestCheckAllocates(t *testing.T) {
 	if got := (after.Mallocs - before.Mallocs) / issues; got > 24 {
 		t.Errorf("%d allocations an issue", got)
 	}
-	if got := (after.TotalAlloc - before.TotalAlloc) / issues; got > 7500 { // half of it is what the race detector adds
+	if got := (after.TotalAlloc - before.TotalAlloc) / issues; got > mostBytes {
 		t.Errorf("%d bytes allocated an issue", got)
 	}
 }
