@@ -41,13 +41,10 @@ func (tx *Tx) Add(n New) ([]byte, error) {
 	if err := n.check(); err != nil {
 		return nil, err
 	}
-	if i, taken := tx.file.Index(n.ID); taken {
-		return nil, &RefusedError{Path: tx.file.store.Path, Line: tx.file.At(i).Line, Reason: fmt.Sprintf("id %q is taken", n.ID)}
+	at, sorted, err := tx.free(n.ID)
+	if err != nil {
+		return nil, err
 	}
-	if slices.ContainsFunc(tx.added, func(a addition) bool { return a.id == n.ID }) {
-		return nil, &RefusedError{Path: tx.file.store.Path, Reason: fmt.Sprintf("id %q is taken by another new issue", n.ID)}
-	}
-	at, sorted := tx.file.place(n.ID)
 	c, end, err := tx.file.manner(at)
 	if err != nil {
 		return nil, tx.moved(err)
@@ -56,14 +53,46 @@ func (tx *Tx) Add(n New) ([]byte, error) {
 	if _, bad := parseRecord(line); bad != nil {
 		panic("beads: a new line is not sound: " + bad.message)
 	}
-	a := addition{id: n.ID, line: line}
+	return line, tx.insert(n.ID, line, at, sorted, end)
+}
+
+// Restore adds the line of an issue that the store had and has no more, as it
+// is. It refuses an id that is there (*RefusedError).
+func (tx *Tx) Restore(r *Record) error {
+	id := r.Text(ID)
+	at, sorted, err := tx.free(id)
+	if err != nil {
+		return err
+	}
+	_, end, err := tx.file.manner(at)
+	if err != nil {
+		return tx.moved(err)
+	}
+	return tx.insert(id, r.line, at, sorted, end)
+}
+
+// free is the place of a new line for an id that no issue has.
+func (tx *Tx) free(id string) (at int, sorted bool, err error) {
+	if i, taken := tx.file.Index(id); taken {
+		return 0, false, &RefusedError{Path: tx.file.store.Path, Line: tx.file.At(i).Line, Reason: fmt.Sprintf("id %q is taken", id)}
+	}
+	if slices.ContainsFunc(tx.added, func(a addition) bool { return a.id == id }) {
+		return 0, false, &RefusedError{Path: tx.file.store.Path, Reason: fmt.Sprintf("id %q is taken by another new issue", id)}
+	}
+	at, sorted = tx.file.place(id)
+	return at, sorted, nil
+}
+
+// insert puts a new line before the issue at an index, or at the end.
+func (tx *Tx) insert(id string, line []byte, at int, sorted bool, end []byte) error {
+	a := addition{id: id, line: line}
 	if at < tx.file.Len() {
 		a.off, a.text = tx.file.At(at).off, slices.Concat(line, end)
 	} else {
 		a.off = tx.file.hash.size
 		ended, err := tx.file.ended()
 		if err != nil {
-			return nil, tx.moved(err)
+			return tx.moved(err)
 		}
 		if a.text = slices.Concat(line, end); !ended {
 			a.text = slices.Concat(end, line)
@@ -73,7 +102,7 @@ func (tx *Tx) Add(n New) ([]byte, error) {
 	if sorted {
 		slices.SortStableFunc(tx.added, func(a, b addition) int { return strings.Compare(a.id, b.id) })
 	}
-	return line, nil
+	return nil
 }
 
 func (n New) check() error {

@@ -27,6 +27,11 @@ type Options struct {
 	// the store cannot tell what in them must stay.
 	Notes func(before, after string) error
 
+	// Journal is told of the changes under the lock, right before they are
+	// written, and gives what is called with the outcome: nil when the store
+	// holds them. A dry run does not call it.
+	Journal func(Store, []Change) (done func(error))
+
 	// Before and After are for another program that keeps the issues in a
 	// database of its own. Before is called ahead of the lock; its error ends
 	// the edit. After is called with what was written when the lock is free
@@ -104,6 +109,24 @@ func (tx *Tx) AddRow(id string, row Row) error {
 // refuses what Record refuses.
 func (tx *Tx) DropRow(id string, d Dep) error {
 	return tx.edit(id, func(r *Record) (*Record, error) { return r.WithoutRow(tx.now, d) })
+}
+
+// Rewrite replaces an issue's record by what change makes of it, such as with
+// Record.PutRaw, and bumps updated_at. It is for values that the store held
+// before: unlike Set it closes an issue too. It refuses what Record refuses.
+// change may be called more than once.
+func (tx *Tx) Rewrite(id string, change func(*Record) (*Record, error)) error {
+	return tx.edit(id, func(r *Record) (*Record, error) {
+		if _, err := change(r); err != nil {
+			return nil, err
+		}
+		return r.changed(tx.now, nil, []rowEdit{func(r *Record, _ style) *Record {
+			if next, err := change(r); err == nil {
+				return next
+			}
+			return r
+		}})
+	})
 }
 
 func (tx *Tx) edit(id string, change func(*Record) (*Record, error)) error {

@@ -1,6 +1,7 @@
 package beads
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -158,9 +159,9 @@ func (s Seed) hash(nonce, length int) string {
 
 // ChildID makes the id of the next child of an issue, PARENT.N. N is one more
 // than the greatest so far, so that the number of a deleted child is not used
-// again. Children can be nested three deep.
-func (f *File) ChildID(parent string) (string, error) {
-	greatest, depth := 0, 0
+// again, or what next makes of that one: nil stands for no change. Children can be nested three deep.
+func (f *File) ChildID(parent string, next func(greatest int) (int, error)) (string, error) {
+	depth := 0
 	_, hash, _ := cutHash(parent)
 	for _, part := range strings.Split(hash, ".")[1:] {
 		if _, ok := childNumber(part); ok {
@@ -170,15 +171,47 @@ func (f *File) ChildID(parent string) (string, error) {
 	if depth >= deepest {
 		return "", fmt.Errorf("%s: is %d deep already, and ids of children go no deeper", parent, depth)
 	}
-	for _, is := range f.issues {
-		if rest, ok := strings.CutPrefix(is.ID, parent+"."); ok {
-			rest, _, _ = strings.Cut(rest, ".")
-			if n, ok := childNumber(rest); ok {
-				greatest = max(greatest, n)
-			}
-		}
+	greatest := f.ChildNumbers()[parent]
+	if next == nil {
+		return fmt.Sprintf("%s.%d", parent, greatest+1), nil
 	}
-	return fmt.Sprintf("%s.%d", parent, greatest+1), nil
+	n, err := next(greatest)
+	return fmt.Sprintf("%s.%d", parent, n), err
+}
+
+// ChildNumbers gives the greatest number of a child for each id that has some.
+func (f *File) ChildNumbers() map[string]int {
+	numbers := map[string]int{}
+	for _, is := range f.issues {
+		countChild(numbers, is.ID)
+	}
+	return numbers
+}
+
+// ChildNumbersIn is ChildNumbers of the text of a store that is not on disk.
+func ChildNumbersIn(text []byte) map[string]int {
+	numbers := map[string]int{}
+	for first := true; len(text) > 0; first = false {
+		line, rest, _ := bytes.Cut(text, []byte{'\n'})
+		text = rest
+		_, line = trimLine(line, first)
+		countChild(numbers, firstID(line))
+	}
+	return numbers
+}
+
+// countChild counts an id, and the ids above it: of a child of a child.
+func countChild(numbers map[string]int, id string) {
+	for {
+		at := strings.LastIndexByte(id, '.')
+		if at < 0 {
+			return
+		}
+		if n, ok := childNumber(id[at+1:]); ok {
+			numbers[id[:at]] = max(numbers[id[:at]], n)
+		}
+		id = id[:at]
+	}
 }
 
 func childNumber(s string) (int, bool) {

@@ -83,11 +83,11 @@ func TestChildID(t *testing.T) {
 	for parent, want := range map[string]string{
 		"my.app-a1": "my.app-a1.3", "my.app-a1.2": "my.app-a1.2.8", "my.app-a1.2.7": "my.app-a1.2.7.1", "my.app-a": "my.app-a.1",
 	} {
-		if got, err := f.ChildID(parent); got != want || err != nil {
+		if got, err := f.ChildID(parent, nil); got != want || err != nil {
 			t.Errorf("%s: got %q, %v, want %q", parent, got, err, want)
 		}
 	}
-	if got, err := f.ChildID("my.app-a1.2.7.1"); err == nil {
+	if got, err := f.ChildID("my.app-a1.2.7.1", nil); err == nil {
 		t.Errorf("a fourth level: %q", got)
 	}
 }

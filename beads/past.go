@@ -22,15 +22,18 @@ func RecordIn(text []byte, id string) *Record {
 	return found
 }
 
-// startsWithID tells whether the first "id" of a line is this one. It reads no
-// farther, which is what makes a long history quick.
-func startsWithID(line []byte, id string) bool {
+// startsWithID reports whether the first "id" of a line is this one. It reads
+// no farther, which is what makes a long history quick.
+func startsWithID(line []byte, id string) bool { return firstID(line) == id }
+
+// firstID is the first "id" of a line, "" where there is none.
+func firstID(line []byte) string {
 	var m member
 	for w := (walker{scanner: scanner{b: line}}); w.next(&m); {
 		if memberKey(line, m) == string(ID) {
-			raw, isText := unquote(m.val.of(line))
-			return isText && string(appendText(nil, raw)) == id
+			raw, _ := unquote(m.val.of(line))
+			return string(appendText(nil, raw))
 		}
 	}
-	return false
+	return ""
 }

@@ -106,13 +106,24 @@ func (w *writer) replace(ctx context.Context, tx *Tx) error {
 	if err != nil {
 		return w.discard(temp.Name(), err)
 	}
-	if err := w.put(temp.Name(), seen, tx.file); err != nil {
+	if err := w.journalled(tx, func() error { return w.put(temp.Name(), seen, tx.file) }); err != nil {
 		return err
 	}
 	if err := w.disk.syncDir(filepath.Dir(w.target)); err != nil {
 		return w.failed("was replaced, but may not outlast a crash", err)
 	}
 	return nil
+}
+
+// journalled tells the journal what put is about to do, and what became of it.
+func (w *writer) journalled(tx *Tx, put func() error) error {
+	if w.options.Journal == nil {
+		return put()
+	}
+	done := w.options.Journal(w.store, tx.changes())
+	err := put()
+	done(err)
+	return err
 }
 
 // prepare fills the replacement, and then sees whether the store is still what

@@ -23,6 +23,10 @@ type Draft struct {
 	Cynefin                                        string // "" for the default; brings its planning depth
 	Evidence                                       bool   // the table gets the evidence rows
 	By                                             string
+
+	// Number gives the number of a new child of a parent whose greatest in the
+	// store is known; nil for one more.
+	Number func(parent string, greatest int) (int, error)
 }
 
 // Created says which issue was made.
@@ -54,6 +58,7 @@ func Create(ctx context.Context, s beads.Store, o beads.Options, d Draft, rules 
 	}
 	var created *Created
 	var written []byte
+	d.Number = once(d.Number)
 	lines, err := beads.Edit(ctx, s, o, func(tx *beads.Tx) error {
 		if created != nil && holds(tx.File(), created.ID, written) {
 			return nil // made already: the edit is being made once more
@@ -72,6 +77,20 @@ func Create(ctx context.Context, s beads.Store, o beads.Options, d Draft, rules 
 	}
 	created.Lines = lines
 	return created, nil
+}
+
+// once gives the number that it gave before as long as that is free.
+func once(number func(string, int) (int, error)) func(string, int) (int, error) {
+	if number == nil {
+		return nil
+	}
+	given := 0
+	return func(parent string, greatest int) (n int, err error) {
+		if given <= greatest {
+			given, err = number(parent, greatest)
+		}
+		return given, err
+	}
 }
 
 // holds tells whether the store holds this very line.
@@ -161,7 +180,7 @@ func (d Draft) issue(f *beads.File, rules Rules) (beads.New, error) {
 		if beads.Over(parent.Status) {
 			return n, &DraftError{fmt.Sprintf("%s: is over (status %s) and gets no more children", parent.ID, parent.Status), "name another --parent"}
 		}
-		if n.ID, err = f.ChildID(parent.ID); err != nil {
+		if n.ID, err = f.ChildID(parent.ID, d.number(parent.ID)); err != nil {
 			return n, &DraftError{err.Error(), "leave --parent out, and add --deps parent-child:" + parent.ID}
 		}
 		n.Deps = append(n.Deps, beads.Dep{On: parent.ID, Type: "parent-child"})
@@ -180,6 +199,14 @@ func (d Draft) issue(f *beads.File, rules Rules) (beads.New, error) {
 		}
 	}
 	return n, refuse(f, n.ID, n.Deps...)
+}
+
+// number is Number for one parent.
+func (d Draft) number(parent string) func(int) (int, error) {
+	if d.Number == nil {
+		return nil
+	}
+	return func(greatest int) (int, error) { return d.Number(parent, greatest) }
 }
 
 func (d Draft) newID(f *beads.File, rules Rules) (string, error) {

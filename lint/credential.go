@@ -65,7 +65,26 @@ func holdsPassw(text string) bool {
 // credentials finds secrets in the notes. What it finds is never repeated:
 // diagnostics end up in logs.
 func credentials(s *subject) {
-	text := s.doc.Text()
+	eachCredential(s.doc.Text(), func(kind string, start int) bool {
+		line, column := s.doc.Position(start)
+		s.add(RuleSecret, line, column, fmt.Sprintf("this looks like %s", kind),
+			"revoke it where it was issued, then take it out of the notes: git still has it")
+		return true
+	})
+}
+
+// HoldsCredential reports whether a text holds what looks like a credential.
+func HoldsCredential(text string) (found bool) {
+	eachCredential(text, func(string, int) bool {
+		found = true
+		return false
+	})
+	return found
+}
+
+// eachCredential calls visit with what each credential in a text looks like,
+// and the offset of it in bytes, until visit returns false.
+func eachCredential(text string, visit func(kind string, start int) bool) {
 	for _, c := range kindsOfCredential() {
 		if !c.mayStandIn(text) {
 			continue
@@ -75,9 +94,9 @@ func credentials(s *subject) {
 			if c.real != nil && !c.real(text[start:end]) {
 				continue
 			}
-			line, column := s.doc.Position(start)
-			s.add(RuleSecret, line, column, fmt.Sprintf("this looks like %s", c.kind),
-				"revoke it where it was issued, then take it out of the notes: git still has it")
+			if !visit(c.kind, start) {
+				return
+			}
 		}
 	}
 }

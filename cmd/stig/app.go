@@ -27,6 +27,10 @@ type app struct {
 	config   config
 	own      notifications // what the user's file says of them, whatever the repository does
 
+	ctx     context.Context // of the command that runs
+	running string          // its name
+	journal *journal        // of its edits; nil before the first
+
 	dir     string // -C
 	store   string // --store
 	actor   string // --actor
@@ -76,6 +80,7 @@ func (a *app) command() *cobra.Command {
 	flags.BoolVarP(&a.quiet, "quiet", "q", false, "print results only, no hints")
 	flags.BoolVar(&a.noColor, "no-color", false, "print without colour")
 	flags.BoolVar(&a.noInput, "no-input", false, "ask nothing and open no editor, on a terminal too")
+	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) { a.ctx, a.running = cmd.Context(), called(cmd) }
 	root.SetFlagErrorFunc(a.unknownFlag)
 	root.AddGroup(
 		&cobra.Group{ID: "work", Title: "Work:"},
@@ -93,7 +98,7 @@ func (a *app) command() *cobra.Command {
 		a.initCommand(), a.createCommand(), a.editCommand(), a.depCommand(),
 		a.hookCommand(), a.mcpCommand(), a.sendCommand(),
 		a.signalsCommand(), a.schemaCommand(), a.versionCommand(), a.diffCommand(),
-		a.mergeCommand(), a.setupCommand(), a.doctorCommand(), a.skillCommand(), a.readyCommand(), a.cyclesCommand(), a.planCommand(), a.listCommand(), a.trajectoryCommand(), a.graphCommand(),
+		a.logCommand(), a.recoverCommand(), a.undoCommand(), a.mergeCommand(), a.setupCommand(), a.doctorCommand(), a.skillCommand(), a.readyCommand(), a.cyclesCommand(), a.planCommand(), a.listCommand(), a.trajectoryCommand(), a.graphCommand(),
 	)
 	root.SetHelpCommandGroupID("connect")
 	root.SetCompletionCommandGroupID("connect")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -79,11 +80,27 @@ func (a *app) create(cmd *cobra.Command, d checkpoint.Draft, dryRun bool) error 
 		return err
 	}
 	d.Evidence = a.config.Signals.Evidence
+	if earlier, ok := a.untold(store, d, options.Now); ok && !dryRun {
+		return a.printEarlier(earlier)
+	}
+	d.Number = a.childNumbers(cmd.Context(), store, dryRun)
 	created, err := checkpoint.Create(cmd.Context(), store, options, d, checkpoint.Rules{Schema: a.schema, Now: options.Now})
 	if err != nil {
 		return err
 	}
-	created.Warnings = append(created.Warnings, a.unprovable(cmd.Context(), store, d.Acceptance)...)
+	if err := a.printCreated(cmd.Context(), store, created, d, dryRun); err != nil {
+		if dryRun {
+			return err
+		}
+		return fmt.Errorf("%s: was created, but that could not be printed: %w", created.ID, err)
+	}
+	a.journal.told()
+	return nil
+}
+
+// printCreated prints which issue was made.
+func (a *app) printCreated(ctx context.Context, store beads.Store, created *checkpoint.Created, d checkpoint.Draft, dryRun bool) error {
+	created.Warnings = append(created.Warnings, a.unprovable(ctx, store, d.Acceptance)...)
 	switch {
 	case a.json:
 		return a.printEdit("created", created, created.Lines, dryRun)

@@ -66,7 +66,7 @@ func (o *escalateOptions) readDefault() (err error) {
 	if o.holds == "" {
 		return nil
 	}
-	if o.question.After, err = spanOf(o.after); err != nil {
+	if o.question.After, err = afterOf(o.after); err != nil {
 		return err
 	}
 	for i, option := range o.question.Options {
@@ -79,15 +79,11 @@ func (o *escalateOptions) readDefault() (err error) {
 		"give the options with --option")
 }
 
-// spanOf reads a time span of at least a minute: 90m, 24h, 3d.
-func spanOf(text string) (time.Duration, error) {
-	if days, ok := strings.CutSuffix(text, "d"); ok {
-		if n, err := strconv.Atoi(days); err == nil && n > 0 && n <= 3650 {
-			return time.Duration(n) * 24 * time.Hour, nil
-		}
-	}
-	span, err := time.ParseDuration(text)
-	if err != nil || span < time.Minute || span%time.Minute != 0 {
+// afterOf reads a time span of at least a minute: 90m, 24h, 3d.
+func afterOf(text string) (time.Duration, error) {
+	const most = 3650 * 24 * time.Hour
+	span, err := spanOf(text)
+	if err != nil || span < time.Minute || span > most || span%time.Minute != 0 {
 		return 0, usage(fmt.Sprintf("--after: must be a time of whole minutes such as 90m, 24h or 3d; found %q", text), "")
 	}
 	return span, nil

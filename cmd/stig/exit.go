@@ -12,6 +12,7 @@ import (
 	"stig/checkpoint"
 	"stig/host"
 	"stig/notes"
+	"stig/recovery"
 	"stig/signals"
 )
 
@@ -78,6 +79,7 @@ func endings() []ending {
 		with(exitUsage, func(e *usageError) string { return e.hint }),
 		with(exitNoIssue, func(e *beads.NotFoundError) string { return nearHint(e.Near) }),
 		with(exitConflict, func(e *beads.ConflictError) string { return e.Hint }),
+		with(exitConflict, func(e *recovery.UndoError) string { return e.Hint }),
 		with(exitConflict, func(e *checkpoint.ClaimError) string { return e.Hint }),
 		with(exitWaits, func(*waitsError) string { return "the question stands; type stig escalations to see it" }),
 		with(exitConflict, func(e *checkpoint.EscalationError) string { return e.Hint }),

@@ -126,7 +126,11 @@ func (a *app) sessionStart(ctx context.Context, h host.Host, _ host.Event) []byt
 		return nil
 	}
 	graph := dag.New(file)
-	text, err := within(h, contextLimit, func(budget int) (string, error) {
+	lost := a.noteLost(ctx, file)
+	if lost != "" {
+		lost += ": type stig recover to see what, and stig recover --apply to put it back.\n\n"
+	}
+	text, err := within(h, contextLimit-len(lost), func(budget int) (string, error) {
 		if len(claims) == 1 {
 			b, err := orient.Brief(file, graph, claims[0], orient.Request{Budget: budget}, rules)
 			if err != nil {
@@ -143,7 +147,7 @@ func (a *app) sessionStart(ctx context.Context, h host.Host, _ host.Event) []byt
 	if err != nil {
 		return nil
 	}
-	return h.Context(visible(text))
+	return h.Context(visible(lost + text))
 }
 
 // claims opens the store and lists what the actor has in progress.

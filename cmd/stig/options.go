@@ -14,7 +14,11 @@ func (a *app) options(dryRun bool) (beads.Options, error) {
 		return beads.Options{}, err
 	}
 	bd := &checkpoint.BD{Env: a.environ(), OnPath: gate.Here("", a.getenv)("bd"), Warn: a.warn}
-	return beads.Options{Now: now, DryRun: dryRun, Before: bd.Flush, After: bd.TakeUp}, nil
+	if a.journal == nil {
+		a.journal = &journal{app: a, ctx: a.ctx}
+	}
+	a.journal.now = now
+	return beads.Options{Now: now, DryRun: dryRun, Journal: a.journal.write, Before: bd.Flush, After: bd.TakeUp}, nil
 }
 
 // toWrite gives the store of a command that writes, and the options of its edit.

@@ -1,0 +1,108 @@
+package beads
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Worktree is the git work tree that a file lies in.
+type Worktree struct {
+	Root   string // its top directory
+	Own    string // git's directory of this work tree alone
+	Common string // git's directory of all work trees of the clone
+}
+
+// WorktreeOf finds the work tree of a file or directory, whose real path it
+// follows, by looking for .git upwards; it does not start git. Without a work
+// tree the zero Worktree is given.
+func WorktreeOf(path string) (Worktree, error) {
+	dir, err := realDir(path)
+	if err != nil {
+		return Worktree{}, err
+	}
+	for ; ; dir = filepath.Dir(dir) {
+		git, err := gitOf(dir)
+		if err != nil {
+			return Worktree{}, err
+		}
+		if git != "" {
+			return worktreeAt(dir, git)
+		}
+		if filepath.Dir(dir) == dir {
+			return Worktree{}, nil
+		}
+	}
+}
+
+// worktreeAt reads where the .git at a root leads.
+func worktreeAt(root, git string) (Worktree, error) {
+	w := Worktree{Root: root, Own: git, Common: git}
+	info, err := os.Stat(git)
+	if err != nil {
+		return Worktree{}, unreadable(git, err)
+	}
+	if !info.IsDir() {
+		text, err := ReadText(git)
+		if err != nil {
+			return Worktree{}, unreadable(git, err)
+		}
+		link, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir:")
+		if !ok {
+			return Worktree{}, nil // git says what is wrong with it
+		}
+		w.Own = under(root, strings.TrimSpace(link))
+		w.Common = w.Own
+	}
+	if text, err := ReadText(filepath.Join(w.Own, "commondir")); err == nil {
+		w.Common = under(w.Own, strings.TrimSpace(string(text)))
+	}
+	return w, nil
+}
+
+// Head gives the branch that is checked out, "" where HEAD is detached, and
+// its commit, "" before the first one and where git keeps its references in
+// another format than files.
+func (w Worktree) Head() (branch, commit string) {
+	text, err := ReadText(filepath.Join(w.Own, "HEAD"))
+	if err != nil {
+		return "", ""
+	}
+	head := strings.TrimSpace(string(text))
+	ref, symbolic := strings.CutPrefix(head, "ref: ")
+	if !symbolic {
+		return "", head
+	}
+	branch = strings.TrimPrefix(ref, "refs/heads/")
+	if text, err := ReadText(filepath.Join(w.Common, filepath.FromSlash(ref))); err == nil {
+		return branch, strings.TrimSpace(string(text))
+	}
+	packed, err := os.ReadFile(filepath.Join(w.Common, "packed-refs"))
+	if err != nil {
+		return branch, ""
+	}
+	for line := range strings.Lines(string(packed)) {
+		if hash, name, ok := strings.Cut(strings.TrimSpace(line), " "); ok && name == ref {
+			return branch, hash
+		}
+	}
+	return branch, ""
+}
+
+// busy names the files that git keeps in its directory of a work tree while an
+// operation that it will go on with is under way.
+var busy = []struct{ file, name string }{
+	{"MERGE_HEAD", "merge"}, {"rebase-merge", "rebase"}, {"rebase-apply", "rebase"},
+	{"CHERRY_PICK_HEAD", "cherry-pick"}, {"REVERT_HEAD", "revert"}, {"BISECT_LOG", "bisect"},
+}
+
+// Busy names the operation of git that is under way in the work tree, such as
+// "rebase"; "" for none.
+func (w Worktree) Busy() string {
+	for _, b := range busy {
+		if _, err := os.Lstat(filepath.Join(w.Own, b.file)); w.Own != "" && err == nil {
+			return b.name
+		}
+	}
+	return ""
+}

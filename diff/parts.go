@@ -1,0 +1,178 @@
+package diff
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+	"time"
+
+	"stig/beads"
+	"stig/notes"
+	"stig/signals"
+)
+
+// Prose is the text of the notes outside of sections, as a part of an issue.
+const Prose Kind = "prose"
+
+// Part is the smallest piece of an issue that is written, lost and put back on
+// its own. Kind and Name tell it from the others of its issue.
+type Part struct {
+	Kind Kind
+	// Name is the key, the section, the row of the signal table, the label; of
+	// an edge ID and type, of a comment its author and a hash of its text.
+	Name string
+	// Text is the body of a section, value and date of a signal (see
+	// SignalText), the JSON value of anything else but prose and labels.
+	Text string
+}
+
+// Parts lists the parts of an issue. Of sections of one name the last counts.
+// updated_at is none: every edit writes it.
+func Parts(r *beads.Record) (list []Part) {
+	for _, k := range r.Keys() {
+		switch k {
+		case beads.ID, beads.UpdatedAt:
+		case beads.Notes:
+			list = append(list, noteParts(r.Text(k))...)
+		case "labels":
+			for _, l := range r.Labels() {
+				list = append(list, Part{Label, l, l})
+			}
+		case beads.Dependencies:
+			list = append(list, edgeParts(r)...)
+		case "comments":
+			list = append(list, commentParts(r)...)
+		default:
+			if raw := string(r.Raw(k)); beads.Meaning([]byte(raw)) != "" {
+				list = append(list, Part{Key, string(k), raw})
+			}
+		}
+	}
+	return list
+}
+
+func noteParts(text string) (list []Part) {
+	doc := notes.Parse(text)
+	for _, s := range doc.Sections() {
+		if live, _ := doc.Live(s.Name); live != s {
+			continue
+		}
+		table := doc.Table(s)
+		if s.Name != signals.Section || table == nil {
+			list = append(list, Part{Section, s.Name, normal(doc.Body(s))})
+			continue
+		}
+		for _, r := range rows(table) {
+			list = append(list, Part{Signal, r.name, SignalText(r.value, r.date)})
+		}
+	}
+	if prose := strings.TrimSpace(normal(doc.Outside())); prose != "" {
+		list = append(list, Part{Prose, string(beads.Notes), prose})
+	}
+	return list
+}
+
+// SignalText is a row of the signal table as the text of a part: the value, a
+// tab, the date as it stands.
+func SignalText(value, date string) string { return value + "\t" + date }
+
+// CutSignal undoes SignalText.
+func CutSignal(text string) (value, date string) {
+	value, date, _ = strings.Cut(text, "\t")
+	return value, date
+}
+
+func edgeParts(r *beads.Record) (list []Part) {
+	for _, raw := range r.Elements(beads.Dependencies) {
+		row, err := beads.ParseRecord(raw)
+		if err != nil || row.Text("depends_on_id") == "" {
+			continue // no row; checks report it
+		}
+		list = append(list, Part{Edge, row.Text("depends_on_id") + " " + row.Text("type"), string(raw)})
+	}
+	return list
+}
+
+func commentParts(r *beads.Record) (list []Part) {
+	said := comments(r)
+	for i, raw := range r.Elements("comments") {
+		c := said[i]
+		list = append(list, Part{Comment, c.author + " " + hash8(c.text), string(raw)})
+	}
+	return list
+}
+
+func hash8(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:4])
+}
+
+func normal(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
+
+// Same reports whether two texts of one part mean the same. Comments and edges
+// are named by what they say: how programs spell the rest does not count.
+func (p Part) Same(text string) bool {
+	switch p.Kind {
+	case Comment, Edge:
+		return (p.Text == "") == (text == "")
+	case Key:
+		return sameTime(p.Text, text) || beads.Meaning([]byte(p.Text)) == beads.Meaning([]byte(text))
+	}
+	return strings.TrimSpace(p.Text) == strings.TrimSpace(text)
+}
+
+// sameTime reports whether two JSON values are one time to the second, which is
+// what every program keeps of it.
+func sameTime(a, b string) bool {
+	x, okX := timeIn(a)
+	y, okY := timeIn(b)
+	return okX && okY && x.Equal(y)
+}
+
+func timeIn(raw string) (time.Time, bool) {
+	t, err := time.Parse(`"`+time.RFC3339Nano+`"`, raw)
+	return t.Truncate(time.Second), err == nil
+}
+
+// Edit is a part before and after an edit; "" where it was not there.
+type Edit struct {
+	Kind     Kind
+	Name     string
+	Was, Now string
+}
+
+// Edits lists what became of the parts of an issue, in their order. Of an issue
+// that was not there before, before is nil and its line is the one part; of one
+// that is gone, after is nil.
+func Edits(before, after *beads.Record) (list []Edit) {
+	switch {
+	case before == nil:
+		return []Edit{{Issue, after.Text(beads.ID), "", string(after.Bytes())}}
+	case after == nil:
+		return []Edit{{Issue, before.Text(beads.ID), string(before.Bytes()), ""}}
+	}
+	was, is := Parts(before), Parts(after)
+	for _, p := range was {
+		now, _ := Find(is, p.Kind, p.Name)
+		if !p.Same(now.Text) {
+			list = append(list, Edit{p.Kind, p.Name, p.Text, now.Text})
+		}
+	}
+	for _, p := range is {
+		if _, there := Find(was, p.Kind, p.Name); !there {
+			list = append(list, Edit{p.Kind, p.Name, "", p.Text})
+		}
+	}
+	return list
+}
+
+// Find gives the part of that kind and name; of repeated ones the last.
+func Find(parts []Part, kind Kind, name string) (Part, bool) {
+	for _, p := range slices.Backward(parts) {
+		if p.Kind == kind && p.Name == name {
+			return p, true
+		}
+	}
+	return Part{Kind: kind, Name: name}, false
+}

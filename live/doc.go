@@ -1,0 +1,19 @@
+// Package live keeps what holds for one clone of a repository and never goes
+// into the store: the journal of edits, counters of child ids, and how the
+// store stood when stig left it. All work trees of the clone share it, in
+// stig/ of git's common directory.
+//
+// Files are of mode 0600. The journal is append-only and checksummed; the
+// others are small and replaced whole. A file that cannot be read is never
+// fatal: it is reported and passed over.
+//
+// The package does not know issues, notes or signals: a change is a name with
+// the text that stood there and the text that was written. It starts no
+// program and reads no clock.
+//
+//	p, err := live.At(store.Path)
+//	…
+//	pending, err := p.Begin(live.Record{At: now, Actor: "mara", Command: "checkpoint", Changes: changes})
+//	… // replace the store
+//	err = pending.End(live.Written)
+package live

@@ -1,0 +1,59 @@
+package live
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"stig/beads"
+)
+
+// replace puts a file in place at once: a reader sees the old text or the new
+// one. It does not last through a power cut, which no small state needs to.
+func replace(path string, text []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}
+
+// readJSON reads a small file into v; a file that is not there leaves v as it
+// is. One that cannot be read is moved aside, and named in the error.
+func readJSON(path string, v any) error {
+	text, err := beads.ReadText(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, v)
+	}
+	if err != nil {
+		return errors.Join(err, os.Rename(path, path+".unreadable"))
+	}
+	return nil
+}
+
+func replaceJSON(path string, v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return replace(path, append(text, '\n'))
+}
+
+const lockWait = 10 * time.Second // locks are held for a few milliseconds
+
+func lockIn(dir, name string) (unlock func() error, err error) {
+	return beads.LockFile(filepath.Join(dir, name), lockWait)
+}

@@ -1,0 +1,250 @@
+package live
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"stig/beads"
+)
+
+// Record is one edit of the store in the journal.
+type Record struct {
+	Seq      string    `json:"seq"`               // unlike that of every other record
+	At       time.Time `json:"at"`                // by the clock of the command
+	Actor    string    `json:"actor,omitempty"`   // "" when unknown
+	Command  string    `json:"command"`           // such as "checkpoint"
+	Worktree string    `json:"worktree"`          // top directory of the work tree
+	Store    string    `json:"store"`             // path of the store in it
+	Branch   string    `json:"branch,omitempty"`  // "" where HEAD was detached, and without git
+	Head     string    `json:"head,omitempty"`    // commit of HEAD
+	Process  int       `json:"process"`           // id of the process that wrote
+	Undoes   []string  `json:"undoes,omitempty"`  // records that this one takes back
+	Forgets  bool      `json:"forgets,omitempty"` // nothing was written: what was lost is no longer missed
+	Changes  []Change  `json:"changes,omitempty"` // in the order of the lines
+	Result   Result    `json:"-"`                 // what became of it
+	Told     bool      `json:"-"`                 // the command printed what it did
+}
+
+// Change is one value of an issue that an edit replaced.
+type Change struct {
+	Issue string `json:"issue"`
+	Kind  string `json:"kind"`           // issue, section, signal, key, edge, label, comment …
+	Name  string `json:"name"`           // of the kind: the key, the section
+	Was   string `json:"was,omitempty"`  // "" where there was nothing
+	Now   string `json:"now,omitempty"`  // "" where nothing is left
+	Hash  bool   `json:"hash,omitempty"` // Was and Now are hashes: one of them holds a credential
+}
+
+// Result is what became of an edit.
+type Result string
+
+const (
+	Unfinished Result = ""        // no result was recorded: the writer was ended, or had no room
+	Written    Result = "written" // the store holds it
+	Failed     Result = "failed"  // the store was left as it was
+)
+
+// outcome is a line about a record before it.
+type outcome struct {
+	Of     string `json:"of"`
+	Result Result `json:"result,omitempty"`
+	Told   bool   `json:"told,omitempty"`
+}
+
+// The bounds of a journal.
+const (
+	segmentSize = 4 << 20             // bytes after which a new segment is begun
+	journalSize = 64 << 20            // bytes of all segments
+	journalAge  = 90 * 24 * time.Hour // of the last record of a segment
+)
+
+// Pending is an edit whose record is in the journal and whose result is not.
+type Pending struct {
+	dir string
+	seq string
+}
+
+// Begin puts a record into the journal, and to disk: an edit of which this
+// returned can be found whatever happens next. It fills in Seq, Process and
+// what the place says.
+func (p Place) Begin(r Record) (*Pending, error) {
+	r.Seq, r.Process = newSeq(), os.Getpid()
+	r.Worktree, r.Store, r.Branch, r.Head = p.Worktree, p.Store, p.Branch, p.Head
+	pending := &Pending{seq: r.Seq}
+	err := p.inDir(func(dir string) error {
+		pending.dir = dir
+		return appendLine(dir, r, r.At, true)
+	})
+	return pending, err
+}
+
+// Beside reports whether the record went beside the store, since git's
+// directory cannot be written: other work trees do not see it.
+func (p *Pending) Beside() bool { return filepath.Base(p.dir) == besideDir }
+
+// Seq is the record's.
+func (p *Pending) Seq() string { return p.seq }
+
+// End records what became of the edit.
+func (p *Pending) End(result Result) error {
+	return appendLine(p.dir, outcome{Of: p.seq, Result: result}, time.Time{}, false)
+}
+
+// Told records that the command printed what it did.
+func (p *Pending) Told() error {
+	return appendLine(p.dir, outcome{Of: p.seq, Told: true}, time.Time{}, false)
+}
+
+func newSeq() string {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // does not fail
+	return hex.EncodeToString(b[:])
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// lineOf is a value as a line of the journal: a checksum, a blank, JSON.
+func lineOf(v any) ([]byte, error) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	return fmt.Appendf(nil, "%08x %s\n", crc32.Checksum(text, castagnoli), text), nil
+}
+
+// textOf is the JSON of a line, if its checksum is right.
+func textOf(line string) (string, bool) {
+	sum, text, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+	return text, ok && sum == fmt.Sprintf("%08x", crc32.Checksum([]byte(text), castagnoli))
+}
+
+const journalLock = "journal.lock"
+
+// appendLine appends a line to the last segment, or to a new one when that is
+// full. A torn line of a writer that was ended is closed first.
+func appendLine(dir string, v any, now time.Time, durable bool) (err error) {
+	line, err := lineOf(v)
+	if err != nil {
+		return err
+	}
+	unlock, err := lockIn(dir, journalLock)
+	if err != nil {
+		return err
+	}
+	f, made, err := openSegment(dir, now)
+	if err != nil {
+		return errors.Join(err, unlock())
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	err = appendTo(f, line)
+	if err = errors.Join(err, unlock()); err != nil || !durable {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	if made {
+		return beads.SyncDir(dir)
+	}
+	return nil
+}
+
+// appendTo writes a whole line, or leaves the file as it was.
+func appendTo(f *os.File, line []byte) error {
+	size, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return err
+	}
+	if size > 0 {
+		var last [1]byte
+		if _, err := f.ReadAt(last[:], size-1); err != nil {
+			return err
+		}
+		if last[0] != '\n' {
+			line = append([]byte("\n"), line...)
+		}
+	}
+	if _, err := f.Write(line); err != nil {
+		return errors.Join(err, f.Truncate(size))
+	}
+	return nil
+}
+
+// openSegment opens the segment to append to; made says that it is new.
+func openSegment(dir string, now time.Time) (f *os.File, made bool, err error) {
+	names, err := segments(dir)
+	if err != nil {
+		return nil, false, err
+	}
+	number := 1
+	if n := len(names); n > 0 {
+		number = segmentNumber(names[n-1])
+		info, err := os.Stat(filepath.Join(dir, names[n-1]))
+		if err != nil {
+			return nil, false, err
+		}
+		if info.Size() >= segmentSize && !now.IsZero() {
+			number++
+			dropOld(dir, names, now)
+		}
+	}
+	path := filepath.Join(dir, segmentName(number))
+	f, err = os.OpenFile(path, os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		f, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+		made = true
+	}
+	return f, made, err
+}
+
+// dropOld removes the oldest segments over the bounds. What cannot be removed
+// now is tried again with the next segment.
+func dropOld(dir string, names []string, now time.Time) {
+	total := int64(0)
+	for i, name := range slices.Backward(names) {
+		path := filepath.Join(dir, name)
+		info, err := os.Stat(path)
+		if err != nil {
+			continue
+		}
+		total += info.Size()
+		old := i < len(names)-1 && now.Sub(info.ModTime()) > journalAge
+		if old || total > journalSize-segmentSize {
+			_ = os.Remove(path)
+		}
+	}
+}
+
+const segmentPattern = "journal-%06d.jsonl"
+
+func segmentName(number int) string { return fmt.Sprintf(segmentPattern, number) }
+
+func segmentNumber(name string) (number int) {
+	_, _ = fmt.Sscanf(name, segmentPattern, &number)
+	return number
+}
+
+// segments lists the files of a journal, the oldest first.
+func segments(dir string) (names []string, err error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for _, e := range entries {
+		if n := segmentNumber(e.Name()); n > 0 && e.Name() == segmentName(n) && e.Type().IsRegular() {
+			names = append(names, e.Name())
+		}
+	}
+	return names, err
+}

@@ -1,0 +1,102 @@
+package live
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"stig/beads"
+)
+
+// Place is where the live state of one store is kept, and where the store
+// stands in its clone.
+type Place struct {
+	Worktree string // top directory of the work tree; without git the directory that holds the store
+	Store    string // the store's path in the work tree, with slashes
+	Branch   string // checked out there; "" where HEAD is detached or there is no git
+	Head     string // commit of HEAD, "" without
+	Tree     beads.Worktree
+
+	shared string // in git's common directory; "" without git
+	beside string // beside the store, for where the first cannot be written
+}
+
+const (
+	sharedDir = "stig"  // in git's common directory
+	besideDir = ".stig" // in the directory of the store
+)
+
+// At gives the place of the live state of the store at that path. Its real
+// path decides, so that one store reached in two ways has one journal.
+func At(path string) (Place, error) {
+	real, err := filepath.EvalSymlinks(path)
+	if err == nil {
+		real, err = filepath.Abs(real)
+	}
+	if err != nil {
+		return Place{}, err
+	}
+	dir := filepath.Dir(real)
+	tree, err := beads.WorktreeOf(dir)
+	if err != nil {
+		return Place{}, err
+	}
+	p := Place{Worktree: tree.Root, Tree: tree, beside: filepath.Join(dir, besideDir)}
+	if tree.Root == "" {
+		p.Worktree, p.Store = dir, filepath.Base(real)
+		return p, nil
+	}
+	below, err := filepath.Rel(tree.Root, real)
+	if err != nil {
+		return Place{}, err
+	}
+	p.Store, p.shared = filepath.ToSlash(below), filepath.Join(tree.Common, sharedDir)
+	p.Branch, p.Head = tree.Head()
+	return p, nil
+}
+
+// Shared reports whether all work trees of a clone have the live state in
+// common, which takes git.
+func (p Place) Shared() bool { return p.shared != "" }
+
+// dirs lists the directories that live state is read from: the first that can
+// be written is written.
+func (p Place) dirs() []string {
+	if p.shared == "" {
+		return []string{p.beside}
+	}
+	return []string{p.shared, p.beside}
+}
+
+// inDir calls write with the first directory that takes what it writes. A
+// sandbox may keep git's directory read-only.
+func (p Place) inDir(write func(dir string) error) (err error) {
+	for _, dir := range p.dirs() {
+		e := p.makeDir(dir)
+		if e == nil {
+			e = write(dir)
+		}
+		if e == nil {
+			return nil
+		}
+		err = errors.Join(err, e)
+	}
+	return err
+}
+
+// makeDir makes a directory of live state. Beside the store git is told to
+// leave it alone.
+func (p Place) makeDir(dir string) error {
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if dir != p.beside {
+		return nil
+	}
+	ignore := filepath.Join(dir, ".gitignore")
+	if _, err := os.Lstat(ignore); errors.Is(err, fs.ErrNotExist) {
+		return os.WriteFile(ignore, []byte("*\n"), 0o600)
+	}
+	return nil
+}

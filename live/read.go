@@ -1,0 +1,176 @@
+package live
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Journal is what was read of a journal.
+type Journal struct {
+	Records []Record // of this store in all work trees, the oldest first
+	Damaged []string // places of lines in the middle that cannot be read, as FILE:LINE
+}
+
+// Journal reads the whole journal of the store. A line without its end is what
+// a writer that was ended left, and is passed over.
+func (p Place) Journal() (Journal, error) { return p.read(0) }
+
+// Recent reads the last segments of the journal alone: some 4 to 8 MB of it at
+// most.
+func (p Place) Recent() (Journal, error) { return p.read(2) }
+
+// read reads the last so many segments of each directory, all for 0.
+func (p Place) read(last int) (Journal, error) {
+	var j Journal
+	for _, dir := range p.dirs() {
+		names, err := segments(dir)
+		if err != nil {
+			return j, err
+		}
+		if last > 0 && len(names) > last {
+			names = names[len(names)-last:]
+		}
+		if err := j.readAll(dir, names); err != nil {
+			return j, err
+		}
+	}
+	j.Records = slices.DeleteFunc(j.Records, func(r Record) bool { return r.Store != p.Store })
+	slices.SortStableFunc(j.Records, func(a, b Record) int { return a.At.Compare(b.At) })
+	return j, nil
+}
+
+// readAll reads the segments of one directory, in which a result follows its
+// record.
+func (j *Journal) readAll(dir string, names []string) error {
+	at := map[string]int{} // of a Seq, its index in Records
+	for _, name := range names {
+		path := filepath.Join(dir, name)
+		text, err := os.ReadFile(path)
+		if errors.Is(err, os.ErrNotExist) {
+			continue // dropped since it was listed
+		}
+		if err != nil {
+			return err
+		}
+		number := 0
+		for line := range strings.Lines(string(text)) {
+			number++
+			if !j.take(line, at) && strings.HasSuffix(line, "}\n") {
+				j.Damaged = append(j.Damaged, fmt.Sprintf("%s:%d", path, number))
+			}
+		}
+	}
+	return nil
+}
+
+// take reads one line, and reports whether it can be read.
+func (j *Journal) take(line string, at map[string]int) bool {
+	text, ok := textOf(line)
+	if !ok {
+		return false
+	}
+	var o outcome
+	if json.Unmarshal([]byte(text), &o) != nil {
+		return false
+	}
+	if o.Of != "" {
+		if i, known := at[o.Of]; known { // else its record was dropped with a segment
+			r := &j.Records[i]
+			r.Told = r.Told || o.Told
+			if o.Result != "" {
+				r.Result = o.Result
+			}
+		}
+		return true
+	}
+	var r Record
+	if json.Unmarshal([]byte(text), &r) != nil || r.Seq == "" {
+		return false
+	}
+	at[r.Seq] = len(j.Records)
+	j.Records = append(j.Records, r)
+	return true
+}
+
+// Forget takes from the journal what it holds of those issues, of every issue
+// where none is named, and gives the number of records that it changed.
+func (p Place) Forget(issues ...string) (count int, err error) {
+	for _, dir := range p.dirs() {
+		n, err := forget(dir, p.Store, issues)
+		if err != nil {
+			return count, err
+		}
+		count += n
+	}
+	return count, nil
+}
+
+func forget(dir, store string, issues []string) (count int, err error) {
+	names, err := segments(dir)
+	if err != nil || len(names) == 0 {
+		return 0, err
+	}
+	unlock, err := lockIn(dir, journalLock)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	for _, name := range names {
+		path := filepath.Join(dir, name)
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return count, err
+		}
+		kept, n, err := without(string(text), store, issues)
+		if err != nil {
+			return count, err
+		}
+		if count += n; n > 0 {
+			if err := replace(path, kept); err != nil {
+				return count, err
+			}
+		}
+	}
+	return count, nil
+}
+
+// without gives the lines of a segment less the changes of those issues.
+func without(text, store string, issues []string) (kept []byte, count int, err error) {
+	for line := range strings.Lines(text) {
+		body, ok := textOf(line)
+		var r Record
+		if !ok || json.Unmarshal([]byte(body), &r) != nil || r.Seq == "" || r.Store != store {
+			kept = append(kept, line...)
+			continue
+		}
+		before := len(r.Changes)
+		r.Changes = slices.DeleteFunc(r.Changes, func(c Change) bool { return len(issues) == 0 || slices.Contains(issues, c.Issue) })
+		if len(r.Changes) == before {
+			kept = append(kept, line...)
+			continue
+		}
+		count++
+		if len(r.Changes) == 0 {
+			continue
+		}
+		again, err := lineOf(r)
+		if err != nil {
+			return nil, 0, err
+		}
+		kept = append(kept, again...)
+	}
+	return kept, count, nil
+}
+
+// HashOf is what the journal keeps of a value that holds a credential.
+func HashOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "sha256:" + hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,246 @@
+package recovery
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"stig/beads"
+	"stig/diff"
+	"stig/notes"
+	"stig/signals"
+)
+
+// Kept is a finding that Apply did not put back, and why.
+type Kept struct {
+	Finding
+	Reason string
+}
+
+// Result is what Apply did.
+type Result struct {
+	Applied []Finding
+	Kept    []Kept
+	Lines   []beads.Change
+
+	schema *signals.Schema
+}
+
+// Apply puts findings back: each one where its place is still empty, or holds
+// a value that it had replaced. What somebody wrote there since they were found
+// stays. All are put back in one edit.
+func Apply(ctx context.Context, s beads.Store, o beads.Options, findings []Finding, schema *signals.Schema) (*Result, error) {
+	var result *Result
+	o.Notes = permit(findings)
+	lines, err := beads.Edit(ctx, s, o, func(tx *beads.Tx) error {
+		again := &Result{schema: schema}
+		for _, group := range byIssue(findings) {
+			if err := again.issue(tx, group); err != nil {
+				return err
+			}
+		}
+		if result == nil || len(again.Applied) > 0 {
+			result = again
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	result.Lines = lines
+	return result, nil
+}
+
+// permit allows the sections of the findings to change, and nothing else of notes.
+func permit(findings []Finding) func(before, after string) error {
+	var p notes.Permit
+	for _, f := range findings {
+		switch f.Kind {
+		case diff.Section:
+			p.Change = append(p.Change, f.Name)
+		case diff.Signal:
+			p.Change = append(p.Change, signals.Section)
+		}
+	}
+	return func(before, after string) error {
+		if before == "" && after != "" { // of an issue that was made again
+			return nil
+		}
+		return p.Check(before, after)
+	}
+}
+
+// byIssue groups findings, whose issues stand together, by their issue; in each
+// the issue itself comes first.
+func byIssue(findings []Finding) (groups [][]Finding) {
+	for len(findings) > 0 {
+		id := findings[0].ID
+		end := slices.IndexFunc(findings, func(f Finding) bool { return f.ID != id })
+		if end < 0 {
+			end = len(findings)
+		}
+		group := slices.Clone(findings[:end])
+		slices.SortStableFunc(group, func(a, b Finding) int { return rank(a) - rank(b) })
+		groups, findings = append(groups, group), findings[end:]
+	}
+	return groups
+}
+
+func rank(f Finding) int {
+	if f.Kind == diff.Issue {
+		return 0
+	}
+	return 1
+}
+
+// issue puts back the findings of one issue.
+func (r *Result) issue(tx *beads.Tx, group []Finding) error {
+	id := group[0].ID
+	if _, there := tx.File().Index(id); there {
+		return r.existing(tx, id, group)
+	}
+	if group[0].Kind != diff.Issue || group[0].Text == "" {
+		for _, f := range group {
+			r.Kept = append(r.Kept, Kept{f, "the issue is not in the store"})
+		}
+		return nil
+	}
+	record, err := beads.ParseRecord([]byte(group[0].Text))
+	if err != nil {
+		return fmt.Errorf("%s: its line in the journal: %w", id, err)
+	}
+	r.Applied = append(r.Applied, group[0])
+	for _, f := range group[1:] {
+		record = r.part(record, f)
+	}
+	return tx.Restore(record)
+}
+
+// existing puts parts back into an issue that is there.
+func (r *Result) existing(tx *beads.Tx, id string, group []Finding) error {
+	now, err := tx.Record(id)
+	if err != nil {
+		return err
+	}
+	next := now
+	for _, f := range group {
+		if f.Kind != diff.Issue {
+			next = r.part(next, f)
+		}
+	}
+	if bytes.Equal(next.Bytes(), now.Bytes()) {
+		return nil
+	}
+	return tx.Rewrite(id, func(was *beads.Record) (*beads.Record, error) {
+		again := Result{schema: r.schema}
+		for _, f := range group {
+			if f.Kind != diff.Issue {
+				was = again.part(was, f)
+			}
+		}
+		return was, nil
+	})
+}
+
+// part puts one finding back into a record, where it may.
+func (r *Result) part(record *beads.Record, f Finding) *beads.Record {
+	now, there := diff.Find(diff.Parts(record), f.Kind, f.Name)
+	free := !there || slices.ContainsFunc(f.replaced, now.Same)
+	switch {
+	case f.Hidden:
+		r.Kept = append(r.Kept, Kept{f, "the journal holds a hash of it alone: it held a credential"})
+		return record
+	case there && now.Same(f.Text):
+		return record
+	case !free:
+		r.Kept = append(r.Kept, Kept{f, "something else was written in its place"})
+		return record
+	}
+	next, err := Put(record, f.Part, r.schema)
+	if err != nil {
+		r.Kept = append(r.Kept, Kept{f, err.Error()})
+		return record
+	}
+	r.Applied = append(r.Applied, f)
+	return next
+}
+
+// Put gives the record with a part set to its text; "" takes the part away.
+// Everything else keeps its bytes. schema is what a signal table must satisfy.
+func Put(r *beads.Record, p diff.Part, schema *signals.Schema) (*beads.Record, error) {
+	switch p.Kind {
+	case diff.Key:
+		return r.PutRaw(beads.Key(p.Name), []byte(p.Text))
+	case diff.Label:
+		raw, err := json.Marshal(p.Name)
+		if err != nil {
+			return nil, err
+		}
+		return putElement(r, "labels", string(raw), p)
+	case diff.Edge:
+		return putElement(r, beads.Dependencies, p.Text, p)
+	case diff.Comment:
+		return putElement(r, "comments", p.Text, p)
+	case diff.Section, diff.Signal:
+		return putNotes(r, p, schema)
+	}
+	return nil, fmt.Errorf("%s of the notes is not put back by itself", p.Kind)
+}
+
+// putElement adds an element to a list, or takes it away.
+func putElement(r *beads.Record, k beads.Key, raw string, p diff.Part) (*beads.Record, error) {
+	elements := slices.Clone(r.Elements(k))
+	if p.Text != "" {
+		return r.PutElements(k, append(elements, []byte(raw)))
+	}
+	kept := slices.DeleteFunc(elements, func(e []byte) bool {
+		one, err := (&beads.Record{}).PutElements(k, [][]byte{e})
+		if err != nil {
+			return false
+		}
+		_, is := diff.Find(diff.Parts(one), p.Kind, p.Name)
+		return is
+	})
+	return r.PutElements(k, kept)
+}
+
+// putNotes writes a section, or a row of the signal table.
+func putNotes(r *beads.Record, p diff.Part, schema *signals.Schema) (*beads.Record, error) {
+	doc := notes.Parse(r.Text(beads.Notes))
+	var err error
+	switch {
+	case p.Kind == diff.Signal:
+		doc, err = putSignal(doc, p, schema)
+	case p.Text == "":
+		doc, err = doc.Remove(p.Name)
+	default:
+		doc, err = doc.Replace(p.Name, p.Text)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r.Put(beads.Notes, doc.Text()), nil
+}
+
+// putSignal writes the value and the date of a row as they stood. A table that
+// is not there is made with defaults for the other rows.
+func putSignal(doc *notes.Doc, p diff.Part, schema *signals.Schema) (*notes.Doc, error) {
+	value, date := diff.CutSignal(p.Text)
+	live, there := doc.Live(signals.Section)
+	if table := doc.Table(live); there && table != nil {
+		for i, row := range table.Rows {
+			if strings.EqualFold(row.Text(0), p.Name) {
+				return doc.Apply(table.SetCells(doc, i, map[int]string{1: value, 2: date}))
+			}
+		}
+	}
+	s, known := signals.Named(p.Name)
+	if !known || !signals.IsDate(date) {
+		return nil, fmt.Errorf("the row %q is not put back by itself", p.Name)
+	}
+	doc, _, _, err := signals.Apply(doc, signals.Update{Set: map[signals.Signal]string{s: value}, Today: date, Reaffirm: true}, schema)
+	return doc, err
+}

@@ -1,0 +1,402 @@
+package recovery
+
+import (
+	"context"
+	"slices"
+
+	"stig/beads"
+	"stig/diff"
+	"stig/live"
+)
+
+// State is what became of a value that stig wrote and the store lacks.
+type State string
+
+const (
+	Lost       State = "lost"       // nothing explains that it is gone
+	Elsewhere  State = "elsewhere"  // another branch, work tree or a stash holds it
+	Edited     State = "edited"     // something else was written in its place since
+	Dropped    State = "dropped"    // its branch was removed, or never held it in a commit
+	Unfinished State = "unfinished" // its writer ended before the store was seen to hold it
+)
+
+// Finding is one value that stig wrote and the store lacks.
+type Finding struct {
+	diff.Part        // what is missing
+	Hidden    bool   // the journal kept a hash of the text, which is "" here
+	ID        string // of the issue
+	State     State
+	Where     string // what holds it, for Elsewhere
+	Record    live.Record
+	replaced  []string // what may stand in its place
+}
+
+// Question is what Find needs.
+type Question struct {
+	Place   live.Place
+	Journal live.Journal
+	File    *beads.File // the store as it is
+	Held    Held        // what git and other work trees hold
+	Quick   bool        // leave out what was written on other branches and in other work trees
+}
+
+// Held answers what stands outside of the store. It is asked only about values
+// that the store lacks.
+type Held interface {
+	// Reachable gives the versions of issues in the commits reachable from HEAD
+	// that are not older than so many records, the latest first, until visit
+	// returns false. An issue that a version lacks is nil.
+	Reachable(ctx context.Context, since live.Record, ids []string, visit func(map[string]*beads.Record) bool) error
+	// Outside gives the versions of issues in stashes, in other work trees and at
+	// the tips of branches that HEAD does not hold.
+	Outside(ctx context.Context, ids []string, visit func(where string, versions map[string]*beads.Record)) error
+	// Deleted reports which of the issues were deleted on purpose.
+	Deleted(ctx context.Context, ids []string) (map[string]bool, error)
+	// Ancestor reports whether a commit is an ancestor of HEAD, or is HEAD.
+	Ancestor(ctx context.Context, commit string) bool
+	// Branch reports whether there is a branch of that name.
+	Branch(ctx context.Context, name string) bool
+}
+
+// name tells a part from those of all issues.
+type name struct {
+	id   string
+	kind diff.Kind
+	name string
+}
+
+// step is one value that a record wrote into a part.
+type step struct {
+	record live.Record
+	live.Change
+}
+
+// finder works out the findings of one question.
+type finder struct {
+	Question
+	ctx     context.Context
+	names   []name // in the order in which the journal first has them
+	chains  map[name][]step
+	current map[string][]diff.Part
+	there   map[string]bool // issues that the store has
+	reached map[name]map[string]bool
+}
+
+// Find lists the values that stig wrote and the store lacks.
+//
+// A value is Lost when all of these hold: it was written in this work tree on
+// the branch that is checked out now, or a commit reachable from HEAD held it;
+// its place is empty, or again holds a value that it had replaced; no later
+// edit of stig removed it; and no stash, other work tree or branch tip outside
+// of HEAD holds it. Values are listed by issue, in the order of the journal.
+func Find(ctx context.Context, q Question) ([]Finding, error) {
+	f := &finder{Question: q, ctx: ctx, chains: map[name][]step{}, current: map[string][]diff.Part{}, there: map[string]bool{}}
+	f.link()
+	if err := f.read(); err != nil {
+		return nil, err
+	}
+	if !q.Quick {
+		if err := f.reach(); err != nil {
+			return nil, err
+		}
+	}
+	var findings []Finding
+	for _, n := range f.names {
+		if finding, ok := f.judge(n); ok {
+			findings = append(findings, finding)
+		}
+	}
+	findings, err := f.withoutDeleted(findings)
+	if err == nil {
+		err = f.lookOutside(findings)
+	}
+	slices.SortStableFunc(findings, byFirst(findings))
+	return findings, err
+}
+
+// link lists the steps of each part. A new line of an issue is a step of each
+// part in it, too.
+func (f *finder) link() {
+	for _, r := range f.Journal.Records {
+		if r.Result == live.Failed {
+			continue
+		}
+		for _, c := range r.Changes {
+			f.add(r, c)
+			if c.Kind != string(diff.Issue) || c.Hash || c.Now == "" {
+				continue
+			}
+			line, err := beads.ParseRecord([]byte(c.Now))
+			if err != nil {
+				continue
+			}
+			for _, p := range diff.Parts(line) {
+				f.add(r, live.Change{Issue: c.Issue, Kind: string(p.Kind), Name: p.Name, Now: p.Text})
+			}
+		}
+	}
+}
+
+func (f *finder) add(r live.Record, c live.Change) {
+	n := name{c.Issue, diff.Kind(c.Kind), c.Name}
+	if f.chains[n] == nil {
+		f.names = append(f.names, n)
+	}
+	f.chains[n] = append(f.chains[n], step{r, c})
+}
+
+// read reads what the store holds of the issues in the journal.
+func (f *finder) read() error {
+	for _, n := range f.names {
+		if _, known := f.current[n.id]; known {
+			continue
+		}
+		f.current[n.id] = nil
+		at, ok := f.File.Index(n.id)
+		if !ok {
+			continue
+		}
+		record, err := f.File.At(at).Record()
+		if err != nil {
+			return err
+		}
+		f.there[n.id], f.current[n.id] = true, diff.Parts(record)
+	}
+	return nil
+}
+
+// now is what the store holds of a part, "" for nothing.
+func (f *finder) now(n name) string {
+	if n.kind == diff.Issue {
+		if f.there[n.id] {
+			return n.id
+		}
+		return ""
+	}
+	p, _ := diff.Find(f.current[n.id], n.kind, n.name)
+	return p.Text
+}
+
+// holds reports whether a text is what a step wrote.
+func (s step) holds(text string) bool {
+	switch {
+	case s.Kind == string(diff.Issue):
+		return text != ""
+	case s.Hash:
+		return text != "" && live.HashOf(text) == s.Now
+	}
+	return diff.Part{Kind: diff.Kind(s.Kind), Name: s.Name, Text: s.Now}.Same(text)
+}
+
+// here reports whether a record was written in this work tree, on the branch
+// that is checked out.
+func (f *finder) here(r live.Record) bool {
+	if r.Worktree != f.Place.Worktree || r.Branch != f.Place.Branch {
+		return false
+	}
+	return r.Branch != "" || r.Head == f.Place.Head || f.Held.Ancestor(f.ctx, r.Head)
+}
+
+// judge works out what became of the last value of a part.
+func (f *finder) judge(n name) (Finding, bool) {
+	if f.another(n.id) {
+		return Finding{}, false
+	}
+	chain, now := f.chains[n], f.now(n)
+	var away *Finding
+	for i, s := range slices.Backward(chain) {
+		finding := Finding{Part: diff.Part{Kind: n.kind, Name: n.name}, ID: n.id, Record: s.record, Hidden: s.Hash}
+		if !s.Hash {
+			finding.Text = s.Now
+		}
+		if s.holds(now) {
+			return finding, false
+		}
+		mine := f.here(s.record)
+		if !mine && !f.reached[n][s.record.Seq] {
+			if s.Now != "" && away == nil && !s.record.Forgets {
+				finding.State = Dropped
+				if s.record.Branch != "" && f.Held.Branch(f.ctx, s.record.Branch) {
+					finding.State, finding.Where = Elsewhere, "branch "+s.record.Branch
+				}
+				away = &finding
+			}
+			continue
+		}
+		if s.Now == "" || s.record.Forgets {
+			return finding, false
+		}
+		finding.replaced = replaced(chain[:i+1])
+		finding.State = f.place(finding, s.record, now)
+		return finding, true
+	}
+	if away == nil || f.Quick {
+		return Finding{}, false
+	}
+	return *away, true
+}
+
+// another reports whether the store has another issue under an id than the one
+// that the journal saw made: branches may give one id twice.
+func (f *finder) another(id string) bool {
+	n := name{id, diff.Key, string(beads.CreatedAt)}
+	now := f.now(n)
+	return now != "" && len(f.chains[n]) > 0 && !slices.ContainsFunc(f.chains[n], func(s step) bool { return s.holds(now) })
+}
+
+// place is the state of a value by what stands in its place.
+func (f *finder) place(finding Finding, r live.Record, now string) State {
+	switch {
+	case r.Result == live.Unfinished:
+		return Unfinished
+	case now == "" || slices.ContainsFunc(finding.replaced, diff.Part{Kind: finding.Kind, Text: now}.Same):
+		return Lost
+	}
+	return Edited
+}
+
+// replaced lists the values that stood in a part before.
+func replaced(chain []step) (list []string) {
+	for _, s := range chain {
+		if s.Was != "" && !s.Hash {
+			list = append(list, s.Was)
+		}
+	}
+	return list
+}
+
+// withoutDeleted leaves out what belongs to issues that were deleted on purpose.
+func (f *finder) withoutDeleted(findings []Finding) ([]Finding, error) {
+	var ids []string
+	for _, finding := range findings {
+		if !f.there[finding.ID] && !slices.Contains(ids, finding.ID) {
+			ids = append(ids, finding.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return findings, nil
+	}
+	deleted, err := f.Held.Deleted(f.ctx, ids)
+	return slices.DeleteFunc(findings, func(finding Finding) bool { return deleted[finding.ID] }), err
+}
+
+// reach finds which values that were written elsewhere a commit reachable from
+// HEAD held.
+func (f *finder) reach() error {
+	f.reached = map[name]map[string]bool{}
+	open := map[name][]step{}
+	var ids []string
+	var oldest *live.Record
+	for _, n := range f.names {
+		now := f.now(n)
+		for _, s := range slices.Backward(f.chains[n]) {
+			if s.holds(now) || f.here(s.record) {
+				break
+			}
+			if s.Now == "" {
+				continue
+			}
+			open[n] = append(open[n], s)
+			if !slices.Contains(ids, n.id) {
+				ids = append(ids, n.id)
+			}
+			if oldest == nil || s.record.At.Before(oldest.At) {
+				oldest = &s.record
+			}
+		}
+	}
+	if oldest == nil {
+		return nil
+	}
+	return f.Held.Reachable(f.ctx, *oldest, ids, func(versions map[string]*beads.Record) bool {
+		parts := partsOf(versions)
+		for n, steps := range open {
+			open[n] = slices.DeleteFunc(steps, func(s step) bool {
+				found := s.holds(textIn(parts, n))
+				if found {
+					f.mark(n, s.record.Seq)
+				}
+				return found
+			})
+			if len(open[n]) == 0 {
+				delete(open, n)
+			}
+		}
+		return len(open) > 0
+	})
+}
+
+func (f *finder) mark(n name, seq string) {
+	if f.reached[n] == nil {
+		f.reached[n] = map[string]bool{}
+	}
+	f.reached[n][seq] = true
+}
+
+// lookOutside asks what holds the values that seem lost.
+func (f *finder) lookOutside(findings []Finding) error {
+	var ids []string
+	for _, finding := range findings {
+		if finding.State == Lost && !slices.Contains(ids, finding.ID) {
+			ids = append(ids, finding.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	return f.Held.Outside(f.ctx, ids, func(where string, versions map[string]*beads.Record) {
+		parts := partsOf(versions)
+		for i := range findings {
+			finding := &findings[i]
+			n := name{finding.ID, finding.Kind, finding.Name}
+			if finding.State == Lost && f.stepOf(*finding).holds(textIn(parts, n)) {
+				finding.State, finding.Where = Elsewhere, where
+			}
+		}
+	})
+}
+
+// stepOf is the step that a finding is about.
+func (f *finder) stepOf(finding Finding) step {
+	for _, s := range slices.Backward(f.chains[name{finding.ID, finding.Kind, finding.Name}]) {
+		if s.record.Seq == finding.Record.Seq {
+			return s
+		}
+	}
+	return step{}
+}
+
+// partsOf lists the parts of versions of issues; of a deleted one there are none.
+func partsOf(versions map[string]*beads.Record) map[string][]diff.Part {
+	parts := map[string][]diff.Part{}
+	for id, r := range versions {
+		if r != nil {
+			parts[id] = diff.Parts(r)
+		}
+	}
+	return parts
+}
+
+// textIn is what versions of issues hold of a part.
+func textIn(parts map[string][]diff.Part, n name) string {
+	list, there := parts[n.id]
+	if n.kind == diff.Issue {
+		if there {
+			return n.id
+		}
+		return ""
+	}
+	p, _ := diff.Find(list, n.kind, n.name)
+	return p.Text
+}
+
+// byFirst orders findings by the first one of their issue.
+func byFirst(findings []Finding) func(a, b Finding) int {
+	first := map[string]int{}
+	for i, finding := range findings {
+		if _, known := first[finding.ID]; !known {
+			first[finding.ID] = i
+		}
+	}
+	return func(a, b Finding) int { return first[a.ID] - first[b.ID] }
+}

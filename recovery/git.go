@@ -1,0 +1,179 @@
+package recovery
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"time"
+
+	"stig/beads"
+	"stig/gate"
+	"stig/live"
+)
+
+// Clone is what git and the other work trees of a clone hold of a store. The
+// zero Git stands for a store outside of git.
+type Clone struct {
+	Git    gate.Git // in the work tree of the store
+	Path   string   // of the store, as gate.Git.FileAt takes it
+	Others func() []beads.Store
+}
+
+var _ Held = Clone{}
+
+// slack is how much older than a record a commit may be that holds it: clocks
+// step.
+const slack = time.Hour
+
+// Reachable implements Held.
+func (c Clone) Reachable(ctx context.Context, since live.Record, ids []string, visit func(map[string]*beads.Record) bool) error {
+	if c.Git.Dir == "" {
+		return nil
+	}
+	changes, err := c.Git.History(ctx, c.Path, "")
+	if _, none := errors.AsType[*gate.RevisionError](err); none {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var blobs []string
+	for _, change := range changes {
+		if change.Time.Before(since.At.Add(-slack)) {
+			break
+		}
+		if change.After != "" {
+			blobs = append(blobs, change.After)
+		}
+	}
+	const atOnce = 16 // read before it is known whether more are needed
+	for len(blobs) > 0 {
+		n, more := min(atOnce, len(blobs)), true
+		err := c.Git.Blobs(ctx, blobs[:n], func(_ string, text []byte) {
+			if more {
+				more = visit(versions(text, ids))
+			}
+		})
+		if err != nil || !more {
+			return err
+		}
+		blobs = blobs[n:]
+	}
+	return nil
+}
+
+// versions are the issues of those ids in the text of a store.
+func versions(text []byte, ids []string) map[string]*beads.Record {
+	found := map[string]*beads.Record{}
+	for _, id := range ids {
+		if bytes.Contains(text, []byte(id)) {
+			if r := beads.RecordIn(text, id); r != nil {
+				found[id] = r
+			}
+		}
+	}
+	return found
+}
+
+// Outside implements Held.
+func (c Clone) Outside(ctx context.Context, ids []string, visit func(string, map[string]*beads.Record)) error {
+	if c.Git.Dir == "" {
+		return nil
+	}
+	for _, s := range c.Others() {
+		file, err := beads.Read(s)
+		if err != nil {
+			continue // it cannot be read: it holds nothing that can be relied on
+		}
+		found, err := versionsIn(file, ids)
+		if err = errors.Join(err, file.Close()); err == nil {
+			visit("work tree "+filepath.Dir(s.Dir), found)
+		}
+	}
+	tips, err := c.outside(ctx)
+	if err != nil {
+		return err
+	}
+	refs, blobs := map[string]string{}, []string{}
+	for _, t := range tips {
+		if t.Blob != "" && refs[t.Blob] == "" {
+			refs[t.Blob] = t.Ref
+			blobs = append(blobs, t.Blob)
+		}
+	}
+	return c.Git.Blobs(ctx, blobs, func(blob string, text []byte) { visit(refs[blob], versions(text, ids)) })
+}
+
+// outside lists stashes and the tips of branches that HEAD does not hold.
+func (c Clone) outside(ctx context.Context) ([]gate.Tip, error) {
+	tips, err := c.Git.Stashes(ctx, c.Path)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := c.Git.Commit(ctx, "HEAD"); err != nil {
+		return tips, nil // no commit yet, and so no branch
+	}
+	branches, err := c.Git.Tips(ctx, c.Path, []string{"--no-merged=HEAD"}, "refs/heads", "refs/remotes")
+	return append(tips, branches...), err
+}
+
+func versionsIn(file *beads.File, ids []string) (map[string]*beads.Record, error) {
+	found := map[string]*beads.Record{}
+	for _, id := range ids {
+		at, ok := file.Index(id)
+		if !ok {
+			continue
+		}
+		r, err := file.At(at).Record()
+		if err != nil {
+			return nil, err
+		}
+		found[id] = r
+	}
+	return found, nil
+}
+
+// Deleted implements Held: an issue was deleted on purpose where the last commit
+// that knows it has a tombstone, or where bd lists it among its deletions.
+func (c Clone) Deleted(ctx context.Context, ids []string) (map[string]bool, error) {
+	deleted := map[string]bool{}
+	text, err := beads.ReadText(filepath.Join(filepath.Dir(c.Path), "deletions.jsonl"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for line := range bytes.Lines(text) {
+		var d struct{ ID string }
+		if json.Unmarshal(line, &d) == nil && d.ID != "" {
+			deleted[d.ID] = true
+		}
+	}
+	known := map[string]bool{}
+	err = c.Reachable(ctx, live.Record{}, ids, func(versions map[string]*beads.Record) bool {
+		for id, r := range versions {
+			if !known[id] && r.Text(beads.Status) == "tombstone" {
+				deleted[id] = true
+			}
+			known[id] = true
+		}
+		return len(known) < len(ids)
+	})
+	return deleted, err
+}
+
+// Ancestor implements Held.
+func (c Clone) Ancestor(ctx context.Context, commit string) bool {
+	if c.Git.Dir == "" {
+		return true
+	}
+	result, err := c.Git.Run(ctx, "merge-base", "--is-ancestor", commit, "HEAD")
+	return err == nil && result.Exit == 0
+}
+
+// Branch implements Held.
+func (c Clone) Branch(ctx context.Context, name string) bool {
+	result, err := c.Git.Run(ctx, "rev-parse", "-q", "--verify", "--end-of-options", "refs/heads/"+name)
+	return err == nil && result.Exit == 0
+}

@@ -1,0 +1,93 @@
+package recovery
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"stig/beads"
+	"stig/diff"
+	"stig/live"
+	"stig/signals"
+)
+
+// UndoError is returned by Undo for an edit that cannot be taken back.
+type UndoError struct{ Reason, Hint string }
+
+func (e *UndoError) Error() string { return e.Reason }
+
+// Undoable lists the last so many edits of an actor in this work tree on the
+// branch that is checked out, the latest first, without those that were undone
+// and those that undid. Of an actor with fewer edits it lists fewer.
+func Undoable(j live.Journal, p live.Place, actor string, count int) (list []live.Record) {
+	var undone []string
+	for _, r := range slices.Backward(j.Records) {
+		undone = append(undone, r.Undoes...)
+		own := r.Actor == actor && r.Worktree == p.Worktree && r.Branch == p.Branch
+		if own && r.Result == live.Written && len(r.Undoes) == 0 && !slices.Contains(undone, r.Seq) && len(list) < count {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// Undo takes edits back, the latest first, in one edit: each value again
+// becomes what it replaced. It refuses (*UndoError) when one of the values is
+// no longer what the edit wrote, and to take back an issue on which others
+// depend. An issue that was made becomes a tombstone.
+func Undo(ctx context.Context, s beads.Store, o beads.Options, records []live.Record, actor string, schema *signals.Schema) ([]beads.Change, error) {
+	o.Notes = func(before, after string) error { return nil } // the journal says what stood there
+	return beads.Edit(ctx, s, o, func(tx *beads.Tx) error {
+		for _, r := range records {
+			for _, c := range slices.Backward(r.Changes) {
+				if err := takeBack(tx, s, c, actor, o.Now, schema); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+func takeBack(tx *beads.Tx, s beads.Store, c live.Change, actor string, now time.Time, schema *signals.Schema) error {
+	what := fmt.Sprintf("%s: %s %s", c.Issue, c.Kind, c.Name)
+	if c.Hash {
+		return &UndoError{what + ": the journal holds a hash alone: it held a credential", "set it by hand: stig edit " + c.Issue}
+	}
+	if c.Kind == string(diff.Issue) {
+		return unmake(tx, s, c, actor, now)
+	}
+	part := diff.Part{Kind: diff.Kind(c.Kind), Name: c.Name, Text: c.Was}
+	return tx.Rewrite(c.Issue, func(r *beads.Record) (*beads.Record, error) {
+		is, _ := diff.Find(diff.Parts(r), part.Kind, part.Name)
+		switch {
+		case is.Same(c.Was):
+			return r, nil
+		case !is.Same(c.Now):
+			return nil, &UndoError{what + ": was changed since", "see stig log " + c.Issue}
+		}
+		return Put(r, part, schema)
+	})
+}
+
+// unmake makes a new issue a tombstone.
+func unmake(tx *beads.Tx, s beads.Store, c live.Change, actor string, now time.Time) error {
+	if s.Mode != beads.Plain {
+		return &UndoError{c.Issue + ": bd keeps the issues, and deletes them itself", "type bd delete " + c.Issue}
+	}
+	for _, issue := range tx.File().All() {
+		if slices.ContainsFunc(issue.Deps, func(d beads.Dep) bool { return d.On == c.Issue }) && issue.ID != c.Issue {
+			return &UndoError{c.Issue + ": " + issue.ID + " depends on it", "see stig show " + c.Issue + " --deps"}
+		}
+	}
+	return tx.Rewrite(c.Issue, func(r *beads.Record) (*beads.Record, error) {
+		if r.Text(beads.Status) != "open" {
+			return nil, &UndoError{fmt.Sprintf("%s: its status is %s by now", c.Issue, r.Text(beads.Status)), "see stig log " + c.Issue}
+		}
+		at := now.UTC().Format(time.RFC3339)
+		r = r.Put("original_type", r.Text(beads.IssueType)).Put(beads.Status, "tombstone")
+		r = r.Put("deleted_at", at).Put("deleted_by", actor)
+		return r.Put("delete_reason", "undone"), nil
+	})
+}
