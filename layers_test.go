@@ -30,8 +30,8 @@ var bands = [][]string{
 	{"schemas", "internal/sample", early},
 	{"notes", "beads", "cue", "host"},
 	{"signals", "dag"},
-	{"gate", "diff"},
-	{"orient", "checkpoint", "lint", "merge", "draw"},
+	{"gate", "diff", "live"},
+	{"orient", "checkpoint", "lint", "merge", "draw", "recovery"},
 	{command},
 }
 

@@ -180,7 +180,7 @@ func (d Draft) issue(f *beads.File, rules Rules) (beads.New, error) {
 		if beads.Over(parent.Status) {
 			return n, &DraftError{fmt.Sprintf("%s: is over (status %s) and gets no more children", parent.ID, parent.Status), "name another --parent"}
 		}
-		if n.ID, err = f.ChildID(parent.ID, d.number(parent.ID)); err != nil {
+		if n.ID, err = f.ChildID(parent.ID, nil); err != nil {
 			return n, &DraftError{err.Error(), "leave --parent out, and add --deps parent-child:" + parent.ID}
 		}
 		n.Deps = append(n.Deps, beads.Dep{On: parent.ID, Type: "parent-child"})
@@ -198,7 +198,12 @@ func (d Draft) issue(f *beads.File, rules Rules) (beads.New, error) {
 			n.Deps = append(n.Deps, dep)
 		}
 	}
-	return n, refuse(f, n.ID, n.Deps...)
+	if err := refuse(f, n.ID, n.Deps...); err != nil || d.Parent == "" {
+		return n, err
+	}
+	// No number is taken for an issue that is refused.
+	n.ID, err = f.ChildID(n.Deps[0].On, d.number(n.Deps[0].On))
+	return n, err
 }
 
 // number is Number for one parent.

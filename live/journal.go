@@ -112,7 +112,9 @@ func newSeq() string {
 	return hex.EncodeToString(b[:])
 }
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+func checksum(text []byte) string {
+	return fmt.Sprintf("%08x", crc32.Checksum(text, crc32.MakeTable(crc32.Castagnoli)))
+}
 
 // lineOf is a value as a line of the journal: a checksum, a blank, JSON.
 func lineOf(v any) ([]byte, error) {
@@ -120,13 +122,13 @@ func lineOf(v any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return fmt.Appendf(nil, "%08x %s\n", crc32.Checksum(text, castagnoli), text), nil
+	return fmt.Appendf(nil, "%s %s\n", checksum(text), text), nil
 }
 
 // textOf is the JSON of a line, if its checksum is right.
 func textOf(line string) (string, bool) {
 	sum, text, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-	return text, ok && sum == fmt.Sprintf("%08x", crc32.Checksum([]byte(text), castagnoli))
+	return text, ok && sum == checksum([]byte(text))
 }
 
 const journalLock = "journal.lock"

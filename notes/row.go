@@ -84,6 +84,11 @@ func (t *Table) InsertRow(d *Doc, at int, cells ...string) Splice {
 	return Splice{Span{place, place}, row.String()}
 }
 
+// DropRow is the splice that takes row r (an index into Rows) away with its line.
+func (t *Table) DropRow(d *Doc, r int) Splice {
+	return Splice{Span: Span{t.Rows[r].Start, nextLine(d.text, t.Rows[r].Start)}}
+}
+
 // cellText is a text as it stands in a cell.
 func cellText(text string) string {
 	if strings.Contains(text, "\n") {

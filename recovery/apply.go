@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"stig/beads"
 	"stig/diff"
@@ -113,10 +112,7 @@ func (r *Result) issue(tx *beads.Tx, group []Finding) error {
 		return fmt.Errorf("%s: its line in the journal: %w", id, err)
 	}
 	r.Applied = append(r.Applied, group[0])
-	for _, f := range group[1:] {
-		record = r.part(record, f)
-	}
-	return tx.Restore(record)
+	return tx.Restore(r.parts(record, group[1:]))
 }
 
 // existing puts parts back into an issue that is there.
@@ -125,29 +121,28 @@ func (r *Result) existing(tx *beads.Tx, id string, group []Finding) error {
 	if err != nil {
 		return err
 	}
-	next := now
-	for _, f := range group {
-		if f.Kind != diff.Issue {
-			next = r.part(next, f)
-		}
-	}
-	if bytes.Equal(next.Bytes(), now.Bytes()) {
+	group = slices.DeleteFunc(group, func(f Finding) bool { return f.Kind == diff.Issue })
+	if next := r.parts(now, group); bytes.Equal(next.Bytes(), now.Bytes()) {
 		return nil
 	}
 	return tx.Rewrite(id, func(was *beads.Record) (*beads.Record, error) {
-		again := Result{schema: r.schema}
-		for _, f := range group {
-			if f.Kind != diff.Issue {
-				was = again.part(was, f)
-			}
-		}
-		return was, nil
+		return (&Result{schema: r.schema}).parts(was, group), nil
 	})
 }
 
-// part puts one finding back into a record, where it may.
-func (r *Result) part(record *beads.Record, f Finding) *beads.Record {
-	now, there := diff.Find(diff.Parts(record), f.Kind, f.Name)
+// parts puts findings back into a record.
+func (r *Result) parts(record *beads.Record, group []Finding) *beads.Record {
+	now := diff.Parts(record)
+	for _, f := range group {
+		record = r.part(record, now, f)
+	}
+	return record
+}
+
+// part puts one finding back into a record, where that may be by what the issue
+// held before: a table that is made again has rows for what was not lost too.
+func (r *Result) part(record *beads.Record, before []diff.Part, f Finding) *beads.Record {
+	now, there := diff.Find(before, f.Kind, f.Name)
 	free := !there || slices.ContainsFunc(f.replaced, now.Same)
 	switch {
 	case f.Hidden:
@@ -225,17 +220,25 @@ func putNotes(r *beads.Record, p diff.Part, schema *signals.Schema) (*beads.Reco
 	return r.Put(beads.Notes, doc.Text()), nil
 }
 
-// putSignal writes the value and the date of a row as they stood. A table that
-// is not there is made with defaults for the other rows.
+// putSignal writes the value and the date of a row as they stood, or takes the
+// row away, and the table with its last row. A table that is not there is made
+// with defaults for the other rows.
 func putSignal(doc *notes.Doc, p diff.Part, schema *signals.Schema) (*notes.Doc, error) {
 	value, date := diff.CutSignal(p.Text)
 	live, there := doc.Live(signals.Section)
 	if table := doc.Table(live); there && table != nil {
-		for i, row := range table.Rows {
-			if strings.EqualFold(row.Text(0), p.Name) {
-				return doc.Apply(table.SetCells(doc, i, map[int]string{1: value, 2: date}))
-			}
+		at := slices.IndexFunc(table.Rows, func(row notes.Row) bool { return row.Text(0) == p.Name })
+		switch {
+		case at >= 0 && p.Text != "":
+			return doc.Apply(table.SetCells(doc, at, map[int]string{1: value, 2: date}))
+		case at >= 0 && len(table.Rows) == 1:
+			return doc.Remove(signals.Section)
+		case at >= 0:
+			return doc.Apply(table.DropRow(doc, at))
 		}
+	}
+	if p.Text == "" {
+		return doc, nil
 	}
 	s, known := signals.Named(p.Name)
 	if !known || !signals.IsDate(date) {

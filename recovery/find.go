@@ -106,7 +106,7 @@ func Find(ctx context.Context, q Question) ([]Finding, error) {
 			findings = append(findings, finding)
 		}
 	}
-	findings, err := f.withoutDeleted(findings)
+	findings, err := f.withoutDeleted(withoutLines(findings))
 	if err == nil {
 		err = f.lookOutside(findings)
 	}
@@ -123,6 +123,9 @@ func (f *finder) link() {
 		}
 		for _, c := range r.Changes {
 			f.add(r, c)
+			if r.Forgets && c.Kind == string(diff.Issue) {
+				f.forget(r, c.Issue)
+			}
 			if c.Kind != string(diff.Issue) || c.Hash || c.Now == "" {
 				continue
 			}
@@ -133,6 +136,15 @@ func (f *finder) link() {
 			for _, p := range diff.Parts(line) {
 				f.add(r, live.Change{Issue: c.Issue, Kind: string(p.Kind), Name: p.Name, Now: p.Text})
 			}
+		}
+	}
+}
+
+// forget adds a step that forgets to each part of an issue.
+func (f *finder) forget(r live.Record, id string) {
+	for _, n := range f.names {
+		if n.id == id && n.kind != diff.Issue {
+			f.add(r, live.Change{Issue: id, Kind: string(n.kind), Name: n.name})
 		}
 	}
 }
@@ -263,6 +275,20 @@ func replaced(chain []step) (list []string) {
 		}
 	}
 	return list
+}
+
+// withoutLines leaves out the parts of an issue that is missing whole, as far
+// as they came with its line.
+func withoutLines(findings []Finding) []Finding {
+	lines := map[string]string{} // the record of each such issue
+	for _, finding := range findings {
+		if finding.Kind == diff.Issue {
+			lines[finding.ID] = finding.Record.Seq
+		}
+	}
+	return slices.DeleteFunc(findings, func(finding Finding) bool {
+		return finding.Kind != diff.Issue && lines[finding.ID] == finding.Record.Seq
+	})
 }
 
 // withoutDeleted leaves out what belongs to issues that were deleted on purpose.

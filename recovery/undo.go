@@ -77,7 +77,7 @@ func unmake(tx *beads.Tx, s beads.Store, c live.Change, actor string, now time.T
 		return &UndoError{c.Issue + ": bd keeps the issues, and deletes them itself", "type bd delete " + c.Issue}
 	}
 	for _, issue := range tx.File().All() {
-		if slices.ContainsFunc(issue.Deps, func(d beads.Dep) bool { return d.On == c.Issue }) && issue.ID != c.Issue {
+		if slices.ContainsFunc(issue.Deps, func(d beads.Dep) bool { return d.On == c.Issue }) && issue.Status != "tombstone" {
 			return &UndoError{c.Issue + ": " + issue.ID + " depends on it", "see stig show " + c.Issue + " --deps"}
 		}
 	}

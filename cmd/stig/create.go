@@ -81,7 +81,7 @@ func (a *app) create(cmd *cobra.Command, d checkpoint.Draft, dryRun bool) error 
 	}
 	d.Evidence = a.config.Signals.Evidence
 	if earlier, ok := a.untold(store, d, options.Now); ok && !dryRun {
-		return a.printEarlier(earlier)
+		return a.printEarlier(earlier, d.Title)
 	}
 	d.Number = a.childNumbers(cmd.Context(), store, dryRun)
 	created, err := checkpoint.Create(cmd.Context(), store, options, d, checkpoint.Rules{Schema: a.schema, Now: options.Now})

@@ -57,11 +57,11 @@ func holdsIssue(store beads.Store, id string) bool {
 	return there
 }
 
-func (a *app) printEarlier(id string) error {
+func (a *app) printEarlier(id, title string) error {
 	a.note("%s: was created a moment ago by the same command, which could not print it", id)
 	switch {
 	case a.json:
-		return a.printEdit("created", map[string]any{"id": id, "warnings": []string{}, "earlier": true}, nil, false)
+		return a.printEdit("created", map[string]any{"id": id, "title": title, "warnings": []string{}, "earlier": true}, nil, false)
 	case a.quiet:
 		return a.printf("%s\n", id)
 	}

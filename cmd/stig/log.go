@@ -119,7 +119,7 @@ func (a *app) warnOfJournal(j live.Journal) {
 func loggedOf(r live.Record, ids []string) logged {
 	e := logged{At: r.At, Actor: r.Actor, Command: r.Command, Worktree: r.Worktree, Branch: r.Branch, Head: r.Head,
 		Result: r.Result, Issues: []string{}, Changes: []live.Change{}}
-	if r.Result == live.Unfinished && !r.Forgets {
+	if r.Result == live.Unfinished {
 		e.Result = "unfinished"
 	}
 	for _, c := range r.Changes {
@@ -145,14 +145,14 @@ func isNamed(ids []string, issue string) bool {
 }
 
 func (e logged) write(text *strings.Builder) {
-	fmt.Fprintf(text, "%s  %s", e.At.Format("2006-01-02 15:04:05"), e.Command)
+	fmt.Fprintf(text, "%s  %s", e.At.Local().Format(time.DateTime), e.Command)
 	if e.Actor != "" {
 		fmt.Fprintf(text, " by %s", e.Actor)
 	}
 	if e.Branch != "" {
 		fmt.Fprintf(text, " on %s", e.Branch)
 	}
-	if e.Result != live.Written && e.Result != "" {
+	if e.Result != live.Written {
 		fmt.Fprintf(text, " (%s)", e.Result)
 	}
 	text.WriteString("\n")

@@ -43,6 +43,9 @@ func printed() []string {
 		`stig close $(id hinge) harbor-v6k --reason 'the hinge of the gate turns'`, `stig reopen $(id hinge) --reason 'the hinge squeaks again in the rain'`,
 		`stig create 'Find the leak' --acceptance "$(printf '~~~sh\nfalse\n~~~')" | tee ../leak`, `stig verify $(id leak)`,
 		`stig diff HEAD`, `stig check --against HEAD`, `stig trajectory harbor-d3w`,
+		`stig log harbor-d3w`, `stig recover`, `stig recover --all`, `stig checkpoint harbor-d3w --surprise 0.7 --actor ole >../ole; stig undo --actor ole --dry-run`,
+		`stig undo --actor ole`, `git stash -q; git stash drop -q; stig recover --all`, `stig recover harbor-d3w --apply --dry-run`, `stig recover --apply`, `stig recover --forget`,
+		`stig log harbor-v6k --forget`,
 		`for n in 1 2 3 4 5; do stig create "Turn key $n" >../key; stig close $(id key) --reason "key $n turns" --waive 'nobody hears it'; done >../keys
 			stig retro --last 5 --escalate --on harbor-t3c`,
 		`stig merge .beads/issues.jsonl .beads/issues.jsonl .beads/issues.jsonl -o other`, `stig merge .beads/issues.jsonl .beads/issues.jsonl .beads/issues.jsonl --dry-run`,

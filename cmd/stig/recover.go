@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -137,7 +138,7 @@ type lostValue struct {
 
 func lostOf(f recovery.Finding) lostValue {
 	v := lostValue{ID: f.ID, What: whatOf(f), Was: f.Text, State: string(f.State), Where: f.Where,
-		At: f.Record.At.UTC().Format("2006-01-02T15:04:05Z"), By: f.Record.Actor, Argv: []string{}}
+		At: f.Record.At.UTC().Format(time.RFC3339), By: f.Record.Actor, Argv: []string{}}
 	if f.Kind == diff.Signal {
 		v.Was, _ = diff.CutSignal(f.Text)
 	}
@@ -192,7 +193,7 @@ func (a *app) printLost(lost, others []recovery.Finding) error {
 
 // lostLine is a finding on one line: what, by whom, when, and its text in short.
 func lostLine(f recovery.Finding) string {
-	line := fmt.Sprintf("%s, written %s", oneLine(whatOf(f), 60), f.Record.At.UTC().Format("2006-01-02 15:04"))
+	line := fmt.Sprintf("%s, written %s", oneLine(whatOf(f), 60), f.Record.At.Local().Format(time.DateTime))
 	if f.Record.Actor != "" {
 		line += " by " + f.Record.Actor
 	}
