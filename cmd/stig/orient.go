@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -41,9 +42,9 @@ func (a *app) orientCommand() *cobra.Command {
 				return err
 			}
 			if len(args) == 0 {
-				return a.orientAll(o)
+				return a.orientAll(cmd.Context(), o)
 			}
-			return a.orientOne(args[0], o)
+			return a.orientOne(cmd.Context(), args[0], o)
 		},
 	}
 	flags := cmd.Flags()
@@ -78,12 +79,15 @@ func (o orientOptions) check(all bool) error {
 	return nil
 }
 
-func (a *app) orientOne(id string, o orientOptions) error {
+func (a *app) orientOne(ctx context.Context, id string, o orientOptions) error {
 	file, at, err := a.openIssue(id)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
+	if err := a.refuseUnfinished(ctx, file.Store()); err != nil {
+		return err
+	}
 	rules, err := a.reading(file, o.staleDays)
 	if err != nil {
 		return err
@@ -123,12 +127,15 @@ func (a *app) reading(file *beads.File, staleDays int) (orient.Rules, error) {
 	}, err
 }
 
-func (a *app) orientAll(o orientOptions) error {
+func (a *app) orientAll(ctx context.Context, o orientOptions) error {
 	file, err := a.open()
 	if err != nil {
 		return err
 	}
 	defer file.Close()
+	if err := a.refuseUnfinished(ctx, file.Store()); err != nil {
+		return err
+	}
 	rules, err := a.reading(file, o.staleDays)
 	if err != nil {
 		return err
