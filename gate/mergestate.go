@@ -120,7 +120,7 @@ func (g Git) Beside(path string) Git {
 // mergeState asks git about the file called name in g.Dir.
 func (g Git) mergeState(ctx context.Context, own, name string, now progress) (MergeState, error) {
 	stages, err := g.stages(ctx, name)
-	if err != nil || stages == (versions{}) {
+	if err != nil || stages == (versions{}) || stages.merged != "" && now.head == "" {
 		return MergeState{}, err
 	}
 	present, err := g.Must(ctx, "hash-object", "--", name)
@@ -134,7 +134,7 @@ func (g Git) mergeState(ctx context.Context, own, name string, now progress) (Me
 		}, nil
 	}
 	ours, err := g.blobAt(ctx, "HEAD", name)
-	if err != nil || present != ours && stages.merged != ours || now.head == "" {
+	if err != nil || present != ours && stages.merged != ours {
 		return MergeState{}, err
 	}
 	sides, err := g.sides(ctx, own, name, ours, now)
