@@ -17,6 +17,8 @@ type Rules struct {
 	Schema *signals.Schema
 	Look   gate.Lookup // tells what the commands in criteria may name; called by one goroutine at a time
 	Past   *Past       // what Check holds the store against besides; nil for nothing
+
+	Unfinished *Unfinished // what Check says of a merge; nil for nothing
 }
 
 // subject is one issue with all that is read of it, once for all judges.

@@ -39,7 +39,19 @@ func Check(f *beads.File, g *dag.Graph, rules Rules) ([]Diagnostic, error) {
 		}
 		found = append(found, since...)
 	}
-	return inOrder(slices.Concat(store(f), deadlocks, found)), nil
+	return inOrder(slices.Concat(unfinished(f, rules), store(f), deadlocks, found)), nil
+}
+
+// Unfinished is what a merge that git has not finished left of the store, and what
+// to type.
+type Unfinished struct{ Reason, Hint string }
+
+// unfinished finds what no line of the store shows.
+func unfinished(f *beads.File, rules Rules) []Diagnostic {
+	if rules.Unfinished == nil {
+		return nil
+	}
+	return []Diagnostic{breach(f, RuleUnfinished, "", 1, "the store "+rules.Unfinished.Reason, rules.Unfinished.Hint)}
 }
 
 // saidBy tells whether a deadlock of the same issue says already that it waits

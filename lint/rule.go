@@ -25,7 +25,7 @@ type part struct {
 
 var parts = []part{
 	{"vet", storeRules}, {"vet", sectionRules}, {"vet", signalRules},
-	{"cycles", cycleRules}, {"lint", linkRules}, {"lint", trailRules},
+	{"check", mergeRules}, {"cycles", cycleRules}, {"lint", linkRules}, {"lint", trailRules},
 	{"against", againstRules},
 }
 
@@ -33,7 +33,7 @@ var parts = []part{
 func All() []Rule { return rulesOf(func(part) bool { return true }) }
 
 // Of lists the rules that some commands look for, by id: vet, cycles and lint;
-// "against" are those that need an earlier version of the store.
+// "check" are those that no other command looks for, "against" those that need an earlier version of the store.
 func Of(commands ...string) []Rule {
 	return rulesOf(func(p part) bool { return slices.Contains(commands, p.command) })
 }
@@ -65,6 +65,8 @@ const (
 	RuleEstimate    = "estimate-missing"
 	RuleDescription = "table-in-description"
 	RuleIncomplete  = "issue-incomplete"
+
+	RuleUnfinished = "merge-unfinished"
 
 	RuleDeadlock = "deadlock"
 	RuleCycle    = "cycle"

@@ -39,6 +39,15 @@ var storeRules = []Rule{{
 	Fix:     `Write "title":"…" and "status":"open" into the line.`,
 }}
 
+// mergeRules are about what git does with the store.
+var mergeRules = []Rule{{
+	ID: RuleUnfinished, Severity: Error,
+	Summary: "git has not finished merging the store",
+	Why:     "Where git cannot run the program that merges the store, or that program is killed, git leaves our version in place, with nothing in it that shows a conflict. Whoever commits it then leaves out all that the others did. Until that is settled, orient and every command that writes refuse the store.",
+	Example: "git status says: both modified: .beads/issues.jsonl, and the file equals that of HEAD",
+	Fix:     "git checkout -m -- .beads/issues.jsonl merges it again; look at the result, then git add .beads/issues.jsonl. To go on without what the others did: git commit --no-verify.",
+}}
+
 // sectionRules are about the sections of the notes.
 var sectionRules = []Rule{{
 	ID: RuleMalformed, Severity: Error,

@@ -61,6 +61,9 @@ const results = "Verified: it holds. All acceptance criteria pass: 1/1 [true 0.0
 // since stands between a store as it was and as it is.
 const since = "@since\n"
 
+// merging stands before a store that git has not finished merging.
+const merging = "@merging\n"
+
 // asked are notes with a question and its answer.
 const asked = "<!-- escalation-context -->\n## Pending (2026-11-01)\nWhich?\n\n## Resolved (2026-11-02) by mara\nThe left one.\n<!-- /escalation-context -->"
 
@@ -71,6 +74,8 @@ var breaches = map[string]struct{ bad, good []string }{
 	beads.ConflictMarker: {bad: []string{"<<<<<<< HEAD\n" + line("a")}, good: []string{line("a", "description", "<<<<<<< HEAD")}},
 	beads.CutShort:       {bad: []string{line("a") + "\n" + `{"id":"b","ti` + "@cut"}, good: []string{line("a") + "@cut"}},
 	beads.DuplicateID:    {bad: []string{line("a") + "\n" + line("a")}, good: []string{line("a") + "\n" + line("A")}},
+
+	lint.RuleUnfinished: {bad: []string{merging + line("a")}, good: []string{line("a")}},
 
 	lint.RuleMalformed: {
 		bad:  []string{line("a", "notes", "<!-- checkpoint-context -->\nopen")},
@@ -412,6 +417,9 @@ var breaches = map[string]struct{ bad, good []string }{
 func check(t *testing.T, text string) []lint.Diagnostic {
 	t.Helper()
 	rules := lint.Rules{Schema: cue.Embedded(), Look: func(word string) bool { return word == "go" || word == "rm" }}
+	if rest, ok := strings.CutPrefix(text, merging); ok {
+		rules.Unfinished, text = &lint.Unfinished{Reason: "has a conflict"}, rest
+	}
 	if before, after, ok := strings.Cut(text, since); ok {
 		rules.Past, text = &lint.Past{File: open(t, before), Name: "main"}, after
 	}

@@ -81,7 +81,11 @@ func (a *app) examine(ctx context.Context, command string, ids []string, against
 		return err
 	}
 	defer forget()
-	rules := lint.Rules{Schema: a.schema, Look: gate.Here(filepath.Dir(store.Dir), a.getenv), Past: past}
+	unfinished, err := a.unfinished(ctx, store, true)
+	if err != nil {
+		return err
+	}
+	rules := lint.Rules{Schema: a.schema, Look: gate.Here(filepath.Dir(store.Dir), a.getenv), Past: past, Unfinished: unfinished}
 	result := outcome{command: command, rules: lint.Of(looksFor(command, past)...), issues: file.Len(), strict: o.strict}
 	if command == "check" {
 		result.found, err = lint.Check(file, dag.New(file), rules)
@@ -136,9 +140,9 @@ func looksFor(command string, past *lint.Past) []string {
 	case command != "check":
 		return []string{command}
 	case past == nil:
-		return []string{"vet", "cycles", "lint"}
+		return []string{"check", "vet", "cycles", "lint"}
 	}
-	return []string{"vet", "cycles", "lint", "against"}
+	return []string{"check", "vet", "cycles", "lint", "against"}
 }
 
 // indices finds the named issues; nil stands for all.

@@ -126,7 +126,7 @@ func checkEvidence(cmd *cobra.Command, u checkpoint.Update) error {
 }
 
 func (a *app) checkpoint(cmd *cobra.Command, id string, o checkpointOptions) error {
-	store, options, err := a.toWrite(o.dryRun)
+	store, options, err := a.toWrite(cmd.Context(), o.dryRun)
 	if err != nil {
 		return err
 	}

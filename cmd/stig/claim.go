@@ -66,7 +66,7 @@ func (a *app) releaseCommand() *cobra.Command {
 
 // changeHands makes an edit of who works on an issue and says what came of it.
 func (a *app) changeHands(ctx context.Context, kind string, dryRun bool, edit func(beads.Store, beads.Options) (*checkpoint.Claimed, error)) error {
-	store, options, err := a.toWrite(dryRun)
+	store, options, err := a.toWrite(ctx, dryRun)
 	if err != nil {
 		return err
 	}

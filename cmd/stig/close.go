@@ -103,7 +103,7 @@ type closer struct {
 }
 
 func (a *app) closer(ctx context.Context, o closeOptions) (*closer, error) {
-	store, edit, err := a.toWrite(o.dryRun)
+	store, edit, err := a.toWrite(ctx, o.dryRun)
 	if err != nil {
 		return nil, err
 	}

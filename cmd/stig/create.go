@@ -72,7 +72,7 @@ func depOf(text string) beads.Dep {
 }
 
 func (a *app) create(cmd *cobra.Command, d checkpoint.Draft, dryRun bool) error {
-	store, options, err := a.toWrite(dryRun)
+	store, options, err := a.toWrite(cmd.Context(), dryRun)
 	if err != nil {
 		return err
 	}

@@ -95,7 +95,7 @@ func (a *app) dep(ctx context.Context, id string, d beads.Dep, dryRun bool, done
 	if d.On == "" {
 		return usage("--on is missing", "name the issue that "+id+" depends on: --on ID")
 	}
-	store, options, err := a.toWrite(dryRun)
+	store, options, err := a.toWrite(ctx, dryRun)
 	if err != nil {
 		return err
 	}

@@ -92,6 +92,7 @@ func (d *doctor) examine() {
 	}
 	d.trackers()
 	if d.repository() {
+		d.unfinished()
 		d.mergeDriver()
 		d.lockFiles()
 		d.gitHooks()

@@ -178,6 +178,17 @@ func (d *doctor) ignored(path string) bool {
 	return err == nil && result.Exit == 0
 }
 
+// unfinished looks at what a merge that git has not finished left of the store.
+func (d *doctor) unfinished() {
+	u, err := d.app.unfinished(d.ctx, d.store, true)
+	switch {
+	case err != nil:
+		d.failed("merge", err)
+	case u != nil:
+		d.broken("merge", "the store "+u.Reason, u.Hint)
+	}
+}
+
 func (d *doctor) mergeDriver() {
 	driver, err := d.app.driverOf(d.ctx, d.store)
 	if err != nil {
@@ -199,6 +210,12 @@ func (d *doctor) mergeDriver() {
 		d.ok("merging", "git merges the store with stig, by issue, section and signal")
 	case attribute != "unspecified" && attribute != "stig":
 		d.todo("merging", fmt.Sprintf("git merges the store with %q", attribute), "stig setup git --force, to put stig in its place")
+	case len(missing) == 1 && strings.HasPrefix(missing[0], noFallback):
+		_, do, custom := strings.Cut(missing[0], "; type ")
+		if !custom {
+			do = "stig setup git"
+		}
+		d.todo("merging", "git merges the store with stig; where stig does not run, it leaves out the other side's changes without markers", do)
 	case len(missing) == 1:
 		d.todo("merging", "git does not merge the store with stig yet; missing: "+missing[0], "stig setup git")
 	default:

@@ -74,7 +74,7 @@ func (a *app) amendment(cmd *cobra.Command) (m checkpoint.Amendment, err error) 
 }
 
 func (a *app) amend(ctx context.Context, id string, given checkpoint.Amendment, dryRun bool) error {
-	store, options, err := a.toWrite(dryRun)
+	store, options, err := a.toWrite(ctx, dryRun)
 	if err != nil {
 		return err
 	}

@@ -90,7 +90,7 @@ func afterOf(text string) (time.Duration, error) {
 }
 
 func (a *app) escalate(cmd *cobra.Command, id string, o escalateOptions) error {
-	store, options, err := a.toWrite(o.dryRun)
+	store, options, err := a.toWrite(cmd.Context(), o.dryRun)
 	if err != nil {
 		return err
 	}

@@ -121,6 +121,10 @@ func (a *app) sessionStart(ctx context.Context, h host.Host, _ host.Event) []byt
 		return nil
 	}
 	defer file.Close()
+	if err := a.refuseUnfinished(ctx, file.Store()); err != nil {
+		refused := classify(err)
+		return h.Context(visible("Do not begin to work: stig cannot say what to do.\n\n" + refused.message + "\n" + refused.hint + "\n"))
+	}
 	rules, err := a.reading(file, signals.ThresholdStaleDays)
 	if err != nil {
 		return nil

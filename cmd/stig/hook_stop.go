@@ -140,7 +140,7 @@ func (a *app) preCompact(ctx context.Context, h host.Host, _ host.Event) []byte 
 		}
 	}
 	options, err := a.options(false)
-	if len(without) == 0 || err != nil {
+	if len(without) == 0 || err != nil || a.refuseUnfinished(ctx, file.Store()) != nil {
 		return h.Nothing()
 	}
 	options.Wait = draftWait

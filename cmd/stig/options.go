@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+
 	"stig/beads"
 	"stig/checkpoint"
 	"stig/gate"
@@ -22,11 +24,15 @@ func (a *app) options(dryRun bool) (beads.Options, error) {
 }
 
 // toWrite gives the store of a command that writes, and the options of its edit.
-func (a *app) toWrite(dryRun bool) (beads.Store, beads.Options, error) {
+// It refuses a store in which an unfinished merge left changes out.
+func (a *app) toWrite(ctx context.Context, dryRun bool) (beads.Store, beads.Options, error) {
 	options, err := a.options(dryRun)
 	if err != nil {
 		return beads.Store{}, options, err
 	}
 	store, err := a.discover()
+	if err == nil {
+		err = a.refuseUnfinished(ctx, store)
+	}
 	return store, options, err
 }

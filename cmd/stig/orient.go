@@ -85,6 +85,9 @@ func (a *app) orientOne(ctx context.Context, id string, o orientOptions) error {
 		return err
 	}
 	defer file.Close()
+	if err := a.refuseUnfinished(ctx, file.Store()); err != nil {
+		return err
+	}
 	a.warnOfLost(ctx, file)
 	rules, err := a.reading(file, o.staleDays)
 	if err != nil {
@@ -131,6 +134,9 @@ func (a *app) orientAll(ctx context.Context, o orientOptions) error {
 		return err
 	}
 	defer file.Close()
+	if err := a.refuseUnfinished(ctx, file.Store()); err != nil {
+		return err
+	}
 	a.warnOfLost(ctx, file)
 	rules, err := a.reading(file, o.staleDays)
 	if err != nil {

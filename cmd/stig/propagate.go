@@ -43,7 +43,7 @@ func (a *app) propagateCommand() *cobra.Command {
 }
 
 func (a *app) propagate(cmd *cobra.Command, id string, to []string, text string, dryRun bool) error {
-	store, options, err := a.toWrite(dryRun)
+	store, options, err := a.toWrite(cmd.Context(), dryRun)
 	if err != nil {
 		return err
 	}

@@ -220,7 +220,7 @@ func (a *app) applyLost(ctx context.Context, place live.Place, lost []recovery.F
 		return &beads.ConflictError{Path: place.Store, Reason: "git is in the middle of a " + busy,
 			Hint: fmt.Sprintf("finish it with git %s --continue, or give it up with --abort, and run the command again", busy)}
 	}
-	store, options, err := a.toWrite(dryRun)
+	store, options, err := a.toWrite(ctx, dryRun)
 	if err != nil {
 		return err
 	}

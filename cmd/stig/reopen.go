@@ -46,7 +46,7 @@ func (a *app) reopen(ctx context.Context, id string, o reopenOptions) error {
 	if err != nil {
 		return err
 	}
-	store, options, err := a.toWrite(o.dryRun)
+	store, options, err := a.toWrite(ctx, o.dryRun)
 	if err != nil {
 		return err
 	}

@@ -59,7 +59,7 @@ func (a *app) resolveCommand() *cobra.Command {
 }
 
 func (a *app) resolve(cmd *cobra.Command, id string, o resolveOptions) error {
-	store, options, err := a.toWrite(o.dryRun)
+	store, options, err := a.toWrite(cmd.Context(), o.dryRun)
 	if err != nil {
 		return err
 	}

@@ -85,6 +85,9 @@ func (a *app) askRetro(ctx context.Context, store beads.Store, on string, r *ori
 	if err != nil {
 		return err
 	}
+	if err := a.refuseUnfinished(ctx, store); err != nil {
+		return err
+	}
 	q := checkpoint.Question{Text: r.Draft, Process: true, Evidence: a.config.Signals.Evidence}
 	if q.By, err = a.mustActor(ctx); err != nil {
 		return err

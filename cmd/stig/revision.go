@@ -19,7 +19,7 @@ func (a *app) git(store beads.Store) (git gate.Git, path string, err error) {
 	if path, err = filepath.EvalSymlinks(path); err != nil {
 		return gate.Git{}, "", err
 	}
-	return a.gitIn(filepath.Dir(path)), path, nil
+	return a.gitIn("").Beside(path), path, nil
 }
 
 // openAt reads the store as it was committed at a revision. The function that

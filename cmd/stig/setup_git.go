@@ -22,7 +22,9 @@ func (a *app) setupGit() *cobra.Command {
 			"together. It writes a line for the store to .gitattributes, which is to be committed,\n" +
 			"and names the program in the configuration of this repository, which git does not\n" +
 			"share: everybody who clones it types stig setup git once, or, for all repositories,\n" +
-			"stig setup git --user. stig must be in PATH when git merges.\n\n" +
+			"stig setup git --user. Where stig is not in PATH when git merges, or is killed, git\n" +
+			"merges by lines instead, with conflict markers, and always ends with a conflict, so\n" +
+			"that a person looks at the store before it is committed.\n\n" +
 			"When another program merges the store already, such as that of bd, nothing is\n" +
 			"written; --force puts stig in its place, and --remove gives it back.",
 		Args:    takes(0, 0, "no arguments"),
@@ -52,10 +54,20 @@ func (a *app) setupGit() *cobra.Command {
 	return cmd
 }
 
+// The merge driver, which git runs in a shell at the top of the work tree. stig
+// writes %A in one step, so that a stig that ends without 0 has left there either a
+// result with conflict markers or our side untouched. Of the latter git merge-file
+// makes a merge by lines. That one may hold an id twice without a conflict, so the
+// driver never calls it merged.
 const (
-	driverCommand = "stig merge %O %A %B"
-	driverName    = "merge issues by key, section and signal (stig)"
-	replacedKey   = "merge.stig.replaced" // the driver whose place stig took
+	plainDriver    = "stig merge %O %A %B" // what setup wrote before there was a fallback
+	driverFallback = " || { grep -q ^======= %A || git merge-file --diff3 -L ours -L base -L theirs %A %O %B; exit 1; }"
+	driverCommand  = plainDriver + driverFallback
+)
+
+const (
+	driverName  = "merge issues by key, section and signal (stig)"
+	replacedKey = "merge.stig.replaced" // the driver whose place stig took
 )
 
 // mergeDriver is the connection of git to stig merge, in one repository.
@@ -115,11 +127,27 @@ func (d *mergeDriver) missing(ctx context.Context) (list []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if command == "" {
-		list = append(list, "git config merge.stig.driver")
-	}
-	return list, nil
+	return append(list, driverLacks(command, "git config ")...), nil
 }
+
+// driverLacks says what a configured driver lacks. set is the command that
+// configures one, up to the key.
+func driverLacks(command, set string) []string {
+	switch {
+	case command == "":
+		return []string{"git config merge.stig.driver"}
+	case command == plainDriver:
+		return []string{noFallback}
+	case !strings.Contains(command, "git merge-file"):
+		return []string{noFallback + "; type " + set + "merge.stig.driver " + shellQuoted(command+driverFallback)}
+	}
+	return nil
+}
+
+const noFallback = "git config merge.stig.driver: has no fallback for when stig does not run"
+
+// shellQuoted is one word of a shell.
+func shellQuoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 func (d *mergeDriver) install(ctx context.Context) (steps []setupStep, err error) {
 	attribute, err := d.attribute(ctx)
@@ -136,7 +164,7 @@ func (d *mergeDriver) install(ctx context.Context) (steps []setupStep, err error
 		if err != nil {
 			return nil, err
 		}
-		if now == "" { // else perhaps with the path of stig, which somebody knows better
+		if now == "" || now == plainDriver { // else perhaps with the path of stig, which somebody knows better
 			steps = append(steps, d.configure(ctx, c.key, c.value))
 		}
 	}

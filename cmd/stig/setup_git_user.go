@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -40,16 +41,32 @@ func (a *app) gitConfigFile() (hostFile, error) {
 	return hostFile{own, filepath.Dir(own)}, nil
 }
 
-const driverSection = "[merge \"stig\"]\n\tname = " + driverName + "\n\tdriver = " + driverCommand
+// driverSection is the text that setup writes. git takes an unquoted ; for the
+// beginning of a comment.
+const driverSection = sectionStart + `"` + driverCommand + `"`
+
+// plainSection is the text that setup wrote before there was a fallback.
+const plainSection = sectionStart + plainDriver
+
+const sectionStart = "[merge \"stig\"]\n\tname = " + driverName + "\n\tdriver = "
 
 func (d *userDriver) preview() string { return shortest(d.file.path) + ":\n" + driverSection + "\n" }
 
 func (d *userDriver) missing(ctx context.Context) ([]string, error) {
-	result, err := d.git.Run(ctx, "config", "--global", "--get", "merge.stig.driver")
-	if err != nil || result.Exit == 0 {
+	command, err := d.command(ctx)
+	if err != nil {
 		return nil, err
 	}
-	return d.changed(), nil
+	if command == "" {
+		return d.changed(), nil
+	}
+	return driverLacks(command, "git config --global "), nil
+}
+
+// command is the driver that git reads in the file, or "".
+func (d *userDriver) command(ctx context.Context) (string, error) {
+	result, err := d.git.Run(ctx, "config", "--global", "--get", "merge.stig.driver")
+	return strings.TrimSpace(string(result.Stdout)), err
 }
 
 func (d *userDriver) changed() []string {
@@ -57,15 +74,30 @@ func (d *userDriver) changed() []string {
 }
 
 func (d *userDriver) install(ctx context.Context) ([]setupStep, error) {
-	missing, err := d.missing(ctx)
-	if err != nil || len(missing) == 0 {
+	command, err := d.command(ctx)
+	if err != nil || command != "" && command != plainDriver {
 		return nil, err
 	}
 	text, err := d.file.read()
 	if err != nil {
 		return nil, err
 	}
-	return d.file.change(text, addLine(text, driverSection), missing...), nil
+	next := addLine(text, driverSection)
+	if command == plainDriver {
+		next = bytes.Replace(text, []byte(plainSection), []byte(driverSection), 1)
+	}
+	if bytes.Equal(next, text) { // the old driver, in a section that somebody else wrote
+		return []setupStep{d.configure(ctx)}, nil
+	}
+	return d.file.change(text, next, d.changed()...), nil
+}
+
+// configure is the step that has git itself write the driver.
+func (d *userDriver) configure(ctx context.Context) setupStep {
+	return setupStep{d.changed(), "+git config --global merge.stig.driver " + driverCommand + "\n", func() error {
+		_, err := d.git.Must(ctx, "config", "--global", "merge.stig.driver", driverCommand)
+		return err
+	}}
 }
 
 func (d *userDriver) remove(context.Context) ([]setupStep, error) {
@@ -73,12 +105,16 @@ func (d *userDriver) remove(context.Context) ([]setupStep, error) {
 	if err != nil {
 		return nil, err
 	}
-	text := string(source)
-	before, after, found := strings.Cut(text, driverSection)
+	text, section := string(source), driverSection
+	before, after, found := strings.Cut(text, section)
+	if !found {
+		section = plainSection
+		before, after, found = strings.Cut(text, section)
+	}
 	switch {
 	case !found:
 		return nil, nil
-	case text == driverSection+"\n":
+	case text == section+"\n":
 		return d.file.change(source, nil, d.changed()...), nil
 	case after == "":
 		before = strings.TrimSuffix(strings.TrimSuffix(before, "\n"), "\r")

@@ -231,7 +231,7 @@ func (a *app) signalsReconcile() *cobra.Command {
 // editSignals makes one edit of the notes of each issue, all at once or not at
 // all; it may do no more to their sections than is permitted.
 func (a *app) editSignals(ctx context.Context, ids []string, dryRun bool, may notes.Permit, edit func(*notes.Doc, time.Time) (*notes.Doc, []string, error)) error {
-	store, options, err := a.toWrite(dryRun)
+	store, options, err := a.toWrite(ctx, dryRun)
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ func (a *app) undoCommand() *cobra.Command {
 }
 
 func (a *app) undo(ctx context.Context, count int, dryRun bool) error {
-	store, options, err := a.toWrite(dryRun)
+	store, options, err := a.toWrite(ctx, dryRun)
 	if err != nil {
 		return err
 	}

@@ -130,6 +130,9 @@ func (a *app) vetFix(ctx context.Context, ids []string, o vetOptions) error {
 	if err != nil {
 		return err
 	}
+	if err := a.refuseUnfinished(ctx, store); err != nil {
+		return err
+	}
 	changes, err := lint.Fix(ctx, store, options, found, lint.Rules{Schema: a.schema})
 	if err != nil {
 		return err

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"stig/beads"
+	"stig/gate"
+	"stig/lint"
+	"stig/merge"
+)
+
+// unfinished says what a merge that git has not finished left of the store; nil
+// where nothing is wrong with it. thorough is that of gate.Git.MergeState.
+func (a *app) unfinished(ctx context.Context, store beads.Store, thorough bool) (*lint.Unfinished, error) {
+	git, path, err := a.git(store)
+	if err != nil {
+		return nil, err
+	}
+	state, err := git.MergeState(ctx, path, thorough)
+	if err != nil || state.Sides != nil && !leftOut(state.Sides) {
+		return nil, err
+	}
+	switch {
+	case state.Unmerged && state.Alone && state.Redo:
+		return &lint.Unfinished{
+			Reason: oneSide(state.Doing),
+			Hint:   fmt.Sprintf("type %s, look at the result, then type git add %s", mergeAgain(ctx, git, store), store.Path),
+		}, nil
+	case state.Unmerged:
+		return &lint.Unfinished{
+			Reason: "has a conflict, in " + merging(state.Doing) + " that is not finished",
+			Hint:   "make one line of the two between conflict markers, where stig check finds any, then type git add " + store.Path,
+		}, nil
+	case state.Alone:
+		again := "git " + state.Doing + " --abort, and start again"
+		if state.Redo {
+			again = mergeAgain(ctx, git, store) + ", then git add " + store.Path
+		}
+		return &lint.Unfinished{
+			Reason: oneSide(state.Doing),
+			Hint:   "type " + again + "; if they are to be left out, type " + leaveOut(state.Doing),
+		}, nil
+	}
+	return nil, nil
+}
+
+// leftOut reports whether ours lacks what a side changed. Where stig merge makes
+// ours of both, ours has it all.
+func leftOut(sides []gate.Side) bool {
+	for _, s := range sides {
+		merged := merge.Stores(s.Base, s.Ours, s.Theirs)
+		if len(merged.Conflicts) > 0 || merged.Text != s.Ours {
+			return true
+		}
+	}
+	return false
+}
+
+func oneSide(doing string) string {
+	return "holds one side alone, in " + merging(doing) + " that is not finished: the changes of the other side are missing"
+}
+
+// merging names what git does in a sentence.
+func merging(doing string) string {
+	switch doing {
+	case "":
+		return "a merge"
+	case "am":
+		return "a git am"
+	}
+	return "a " + doing
+}
+
+// mergeAgain is what to type for git to merge the store again. The driver that
+// setup wrote once would leave out again what it left out where stig did not run.
+func mergeAgain(ctx context.Context, git gate.Git, store beads.Store) string {
+	again := "git checkout -m -- " + store.Path
+	result, err := git.Run(ctx, "config", "--get", "merge.stig.driver")
+	if err == nil && strings.TrimSpace(string(result.Stdout)) == plainDriver {
+		return "stig setup git && " + again
+	}
+	return again
+}
+
+// leaveOut is what to type to go on with our version alone.
+func leaveOut(doing string) string {
+	switch doing {
+	case "rebase":
+		return "git rebase --continue"
+	case "merge":
+		return "git commit --no-verify"
+	}
+	return "git commit --no-verify --allow-empty"
+}
+
+// refuseUnfinished refuses a store that an unfinished merge may have left
+// incomplete: work would begin without what others did, and what is written now
+// would hide that it is missing.
+func (a *app) refuseUnfinished(ctx context.Context, store beads.Store) error {
+	u, err := a.unfinished(ctx, store, false)
+	if err != nil || u == nil {
+		return err
+	}
+	return &beads.RefusedError{Path: store.Path, Reason: u.Reason, Hint: u.Hint}
+}
