@@ -47,7 +47,7 @@ func (p Place) NextChild(parent string, least int, sources []Source, dryRun bool
 			if _, e := next(filepath.Join(dir, childrenFile)); e != nil {
 				err = errors.Join(err, e)
 			}
-			least = number - 1
+			least, sources = number-1, nil // counted
 		}
 		return number, err
 	}

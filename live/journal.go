@@ -133,6 +133,9 @@ func textOf(line string) (string, bool) {
 
 const journalLock = "journal.lock"
 
+// torn closes a line that a writer left unfinished. No whole line ends so.
+const torn = "~\n"
+
 // appendLine appends a line to the last segment, or to a new one when that is
 // full. A torn line of a writer that was ended is closed first.
 func appendLine(dir string, v any, now time.Time, durable bool) (err error) {
@@ -174,7 +177,7 @@ func appendTo(f *os.File, line []byte) error {
 			return err
 		}
 		if last[0] != '\n' {
-			line = append([]byte("\n"), line...)
+			line = append([]byte(torn), line...)
 		}
 	}
 	if _, err := f.Write(line); err != nil {

@@ -62,7 +62,7 @@ func (j *Journal) readAll(dir string, names []string) error {
 		number := 0
 		for line := range strings.Lines(string(text)) {
 			number++
-			if !j.take(line, at) && strings.HasSuffix(line, "}\n") {
+			if !j.take(strings.TrimSuffix(line, torn), at) && strings.HasSuffix(line, "\n") && !strings.HasSuffix(line, torn) {
 				j.Damaged = append(j.Damaged, fmt.Sprintf("%s:%d", path, number))
 			}
 		}

@@ -1,0 +1,276 @@
+package live_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"stig/live"
+)
+
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+// clone is a repository with a store and one commit.
+func clone(t testing.TB) (dir, store string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "main")
+	store = filepath.Join(dir, ".beads", "issues.jsonl")
+	if err := os.MkdirAll(filepath.Dir(store), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(store, []byte("{\"id\":\"a-1\",\"title\":\"x\"}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	git(t, dir, "init", "-q", "-b", "main")
+	git(t, dir, "add", ".beads")
+	git(t, dir, "-c", "user.name=m", "-c", "user.email=m@a.example", "commit", "-qm", "begin")
+	return dir, store
+}
+
+func git(t testing.TB, dir string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func at(t testing.TB, store string) live.Place {
+	t.Helper()
+	p, err := live.At(store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func record(n int) live.Record {
+	return live.Record{At: noon, Command: "test", Changes: []live.Change{{Issue: fmt.Sprint("a-", n), Kind: "key", Name: "title", Now: "x"}}}
+}
+
+func write(t testing.TB, p live.Place, r live.Record) {
+	t.Helper()
+	pending, err := p.Begin(r)
+	if err == nil {
+		err = pending.End(live.Written)
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func read(t testing.TB, p live.Place) live.Journal {
+	t.Helper()
+	j, err := p.Journal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+// One journal serves all work trees of a clone, and says where each edit was
+// made.
+func TestPlaces(t *testing.T) {
+	dir, store := clone(t)
+	git(t, dir, "worktree", "add", "-q", "../beside")
+	beside := filepath.Join(filepath.Dir(dir), "beside", ".beads", "issues.jsonl")
+	head := git(t, dir, "rev-parse", "HEAD")
+	for _, c := range []struct {
+		name, store, branch string
+		before              []string
+	}{
+		{"loose reference", store, "main", nil},
+		{"linked work tree", beside, "beside", nil},
+		{"packed references", store, "main", []string{"pack-refs", "--all"}},
+		{"detached", store, "", []string{"checkout", "-q", "--detach"}},
+	} {
+		if c.before != nil {
+			git(t, dir, c.before...)
+		}
+		p := at(t, c.store)
+		if p.Branch != c.branch || p.Head != head || p.Store != ".beads/issues.jsonl" || p.Worktree != filepath.Dir(filepath.Dir(c.store)) {
+			t.Errorf("%s: %+v", c.name, p)
+		}
+		write(t, p, record(1))
+	}
+	if j := read(t, at(t, beside)); len(j.Records) != 4 || j.Records[1].Branch != "beside" || j.Records[1].Head != head {
+		t.Errorf("%+v", j)
+	}
+	link := filepath.Join(dir, "link.jsonl")
+	if err := os.Symlink(store, link); err != nil {
+		t.Fatal(err)
+	}
+	if p := at(t, link); p.Store != ".beads/issues.jsonl" {
+		t.Errorf("through a link: %+v", p)
+	}
+}
+
+// Whoever writes at once writes whole lines, and every record that was begun is
+// there once.
+func TestJournalConcurrent(t *testing.T) {
+	_, store := clone(t)
+	p := at(t, store)
+	var all sync.WaitGroup
+	for n := range 8 {
+		all.Go(func() {
+			for i := range 20 {
+				write(t, p, record(100*n+i))
+			}
+		})
+	}
+	all.Wait()
+	j, seen := read(t, p), map[string]bool{}
+	for _, r := range j.Records {
+		if r.Result != live.Written {
+			t.Errorf("%s: %q", r.Seq, r.Result)
+		}
+		seen[r.Changes[0].Issue] = true
+	}
+	if len(j.Records) != 160 || len(seen) != 160 || len(j.Damaged) > 0 {
+		t.Errorf("%d records of %d issues, damaged %v", len(j.Records), len(seen), j.Damaged)
+	}
+}
+
+// A writer may be ended after any byte: what it left is no record, what stood
+// before is whole, and what comes after is read.
+func TestJournalTorn(t *testing.T) {
+	_, store := clone(t)
+	p := at(t, store)
+	write(t, p, record(1))
+	write(t, p, record(2))
+	path := filepath.Join(filepath.Dir(filepath.Dir(store)), ".git", "stig", "journal-000001.jsonl")
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for size := range whole {
+		if err := os.WriteFile(path, whole[:size], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		write(t, p, record(3))
+		ended := bytes.Count(whole[:size], []byte("\n")) + 1
+		records := []int{0: 0, 1: 0, 2: 1, 3: 1, 4: 2}[min(ended, 4)]
+		j := read(t, p)
+		if n := len(j.Records); n < records+1 || n > records+2 || len(j.Damaged) > 0 || j.Records[n-1].Changes[0].Issue != "a-3" {
+			t.Fatalf("cut at %d of %d: %d records, want %d, and damaged %v", size, len(whole), n, records+1, j.Damaged)
+		}
+	}
+}
+
+// A journal is bounded: the oldest segments go with a new one.
+func TestJournalBounds(t *testing.T) {
+	dir, store := clone(t)
+	p := at(t, store)
+	own := filepath.Join(dir, ".git", "stig")
+	if err := os.MkdirAll(own, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for n := 1; n <= 20; n++ {
+		path := filepath.Join(own, fmt.Sprintf("journal-%06d.jsonl", n))
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Truncate(path, 4<<20); err != nil {
+			t.Fatal(err)
+		}
+		when := noon.AddDate(0, 0, n-20)
+		if n == 10 {
+			when = noon.AddDate(0, 0, -91)
+		}
+		if err := os.Chtimes(path, when, when); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(t, p, record(1))
+	left, err := filepath.Glob(filepath.Join(own, "journal-*.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(left) != 15 || filepath.Base(left[0]) != "journal-000006.jsonl" || filepath.Base(left[14]) != "journal-000021.jsonl" {
+		t.Errorf("%d segments are left: %v", len(left), left)
+	}
+	if info, err := os.Stat(left[14]); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+}
+
+// Numbers of children never fall, whoever asks in whatever order.
+func TestNextChild(t *testing.T) {
+	_, store := clone(t)
+	p := at(t, store)
+	asked := 0
+	other := live.Source{Name: "branch", Version: "1", Numbers: func() (map[string]int, error) {
+		asked++
+		return map[string]int{"a-1": 5}, nil
+	}}
+	for i, c := range []struct {
+		least   int
+		sources []live.Source
+		dryRun  bool
+		want    int
+	}{
+		{least: 0, want: 1},
+		{least: 0, want: 2},
+		{least: 0, dryRun: true, want: 3},
+		{least: 0, want: 3},
+		{least: 3, sources: []live.Source{other}, dryRun: true, want: 6},
+		{least: 3, sources: []live.Source{other}, want: 6},
+		{least: 3, sources: []live.Source{other}, want: 7},
+		{least: 0, want: 8},
+		{least: 20, want: 21},
+	} {
+		got, err := p.NextChild("a-1", c.least, c.sources, c.dryRun)
+		if got != c.want || err != nil {
+			t.Errorf("%d: got %d, want %d: %v", i, got, c.want, err)
+		}
+	}
+	if asked != 2 { // for the dry run, and once for the counter
+		t.Errorf("a source that did not change was read %d times", asked)
+	}
+}
+
+// Where git's directory cannot be used, live state is beside the store, and is
+// read together with what is in git's.
+func TestBeside(t *testing.T) {
+	dir, store := clone(t)
+	p := at(t, store)
+	write(t, p, record(1))
+	own := filepath.Join(dir, ".git", "stig")
+	if err := os.Rename(own, own+".away"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(own, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	pending, err := p.Begin(record(2))
+	if err != nil || !pending.Beside() {
+		t.Fatalf("%+v, %v", pending, err)
+	}
+	if err := pending.End(live.Written); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := p.NextChild("a-1", 0, nil, false); n != 1 || err != nil {
+		t.Errorf("%d, %v", n, err)
+	}
+	if status := git(t, dir, "status", "--porcelain"); status != "" {
+		t.Errorf("git sees %q", status)
+	}
+	if err := os.Remove(own); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(own+".away", own); err != nil {
+		t.Fatal(err)
+	}
+	if j := read(t, p); len(j.Records) != 2 || j.Records[1].Result != live.Written {
+		t.Errorf("%+v", j)
+	}
+}
