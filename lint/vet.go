@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"stig/beads"
 	"stig/notes"
@@ -134,7 +133,7 @@ func Fix(ctx context.Context, s beads.Store, o beads.Options, diagnostics []Diag
 			if err != nil {
 				return err
 			}
-			update := signals.Update{Set: mends[id], Today: o.Now.Format(time.DateOnly)}
+			update := signals.Update{Set: mends[id], Today: signals.Day(o.Now)}
 			doc, _, _, err := signals.Apply(notes.Parse(record.Text(beads.Notes)), update, rules.Schema)
 			if _, invalid := errors.AsType[*signals.InvalidError](err); invalid {
 				continue // something else in that table needs a person; vet goes on saying so
