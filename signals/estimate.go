@@ -52,8 +52,15 @@ func UnderWay(progress string) bool {
 	return progress == ProgressImplementing || progress == ProgressBlocked
 }
 
-// EstimateForm is an estimate to be filled in: its labels, without texts.
-func EstimateForm() string {
+// EstimateForm is what an editor begins with on a day: the live estimate of a
+// document without its heading, each text with its day where that is another;
+// where there is none the labels, without texts.
+func EstimateForm(d *notes.Doc, day string) string {
+	if kept, err := SetParts(d, Estimate{Date: day}); err == nil {
+		if e, _ := LastEstimate(kept); e.Body != "" {
+			return lf(e.Body)
+		}
+	}
 	var form []string
 	for _, l := range (&Estimate{}).labels() {
 		form = append(form, l.name+":")
