@@ -25,7 +25,7 @@ func Vet(f *beads.File, only []int, rules Rules) ([]Diagnostic, error) {
 }
 
 // form are the judges of Vet.
-var form = []judge{incomplete, malformed, values, escalation, estimate, description}
+var form = []judge{incomplete, malformed, values, escalation, estimate, merged, description}
 
 // store reports the lines that keep the file from being written.
 func store(f *beads.File) (found []Diagnostic) {
@@ -97,6 +97,22 @@ func estimate(s *subject) {
 	s.add(RuleEstimate, line, column,
 		fmt.Sprintf("progress %s without a state estimate", progress),
 		fmt.Sprintf("type stig checkpoint %s --done … --learned … --remains … --downstream …", s.issue.ID))
+}
+
+// merged finds estimates of other branches that nobody has taken over yet.
+func merged(s *subject) {
+	if s.closed() {
+		return
+	}
+	for _, section := range s.doc.Sections() {
+		if date, ok := signals.MergedDate(section.Name); ok {
+			if date != "" {
+				date = " (" + date + ")"
+			}
+			s.add(RuleMerged, section.Line, 1, "the estimate of another branch"+date+" is not folded",
+				fmt.Sprintf("read it in stig orient %s, then type stig checkpoint %s --fold", s.issue.ID, s.issue.ID))
+		}
+	}
 }
 
 // description looks for signals where nothing reads them.

@@ -11,7 +11,7 @@ func FoldEstimates(d *notes.Doc) (*notes.Doc, []MergedEstimate, error) {
 	}
 	var spans []notes.Span
 	for _, s := range d.Sections() {
-		if _, ok := mergedDate(s.Name); ok {
+		if _, ok := MergedDate(s.Name); ok {
 			spans = append(spans, s.Span)
 		}
 	}

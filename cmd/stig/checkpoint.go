@@ -239,7 +239,10 @@ func (a *app) printCheckpoint(r *checkpoint.Report) error {
 		}
 	}
 	for _, f := range r.Folded {
-		fmt.Fprintf(&text, "  also learned, on a branch%s; taken away:\n    %s\n", ofDay(f.Date), strings.ReplaceAll(f.Text, "\n", "\n    "))
+		fmt.Fprintf(&text, "  also learned, on a branch%s; taken away:\n", ofDay(f.Date))
+		for line := range strings.Lines(f.Text + "\n") {
+			text.WriteString(strings.TrimRight("    "+line, " \n") + "\n")
+		}
 	}
 	for _, alert := range r.Alerts {
 		fmt.Fprintf(&text, "alert %s: %s\n", alert.Rule, alert.Message)
