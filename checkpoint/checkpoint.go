@@ -133,7 +133,7 @@ func Write(ctx context.Context, s beads.Store, o beads.Options, id string, u Upd
 
 // write is Write of an update that the notes as they stand under the lock may refuse.
 func (u Update) write(ctx context.Context, s beads.Store, o beads.Options, id string, rules Rules, refuse func(id string, d *notes.Doc) error) (*Report, error) {
-	var report *Report
+	var report, changing *Report
 	permit := u.permit()
 	o.Notes = func(before, after string) error { return permit.Check(before, after) }
 	lines, err := beads.Edit(ctx, s, o, func(tx *beads.Tx) error {
@@ -150,6 +150,9 @@ func (u Update) write(ctx context.Context, s beads.Store, o beads.Options, id st
 			return err
 		}
 		report = r
+		if doc.Text() != before.Text() {
+			changing = r
+		}
 		permit.Remove = r.folded()
 		if err := report.around(tx.File(), doc, rules); err != nil {
 			return err
@@ -158,6 +161,9 @@ func (u Update) write(ctx context.Context, s beads.Store, o beads.Options, id st
 	})
 	if err != nil {
 		return nil, err
+	}
+	if len(lines) > 0 && changing != nil {
+		report = changing // the last one may be this edit, made once more for bd's sake
 	}
 	report.Lines = lines
 	return report, nil

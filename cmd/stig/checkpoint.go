@@ -209,6 +209,16 @@ func changedLine(c checkpoint.Changed) string {
 	return fmt.Sprintf("%s: %s; was %s", c.Signal, what, oneLine(c.From, shownText))
 }
 
+// foldedText shows a merged estimate that was taken away, indented.
+func foldedText(f checkpoint.Folded) string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "  also learned, on a branch%s; taken away:\n", ofDay(f.Date))
+	for line := range strings.Lines(f.Text + "\n") {
+		text.WriteString(strings.TrimRight("    "+line, " \n") + "\n")
+	}
+	return text.String()
+}
+
 // ofDay is a day in parentheses, and nothing for one that is not known.
 func ofDay(day string) string {
 	if day == "" {
@@ -219,16 +229,16 @@ func ofDay(day string) string {
 
 func (a *app) printCheckpoint(r *checkpoint.Report) error {
 	var text strings.Builder
+	nothing := r.Folded != nil && len(r.Folded) == 0
 	switch {
+	case len(r.Lines) > 0 && nothing:
+		fmt.Fprintf(&text, "%s: checkpoint written\n  nothing to fold\n", r.ID)
 	case len(r.Lines) > 0:
 		fmt.Fprintf(&text, "%s: checkpoint written\n", r.ID)
-	case r.Folded != nil:
+	case nothing:
 		fmt.Fprintf(&text, "%s: nothing to fold\n", r.ID)
 	default:
 		fmt.Fprintf(&text, "%s: nothing changed\n", r.ID)
-	}
-	if len(r.Lines) > 0 && r.Folded != nil && len(r.Folded) == 0 {
-		text.WriteString("  nothing to fold\n")
 	}
 	for _, c := range r.Changed {
 		fmt.Fprintf(&text, "  %s\n", changedLine(c))
@@ -239,10 +249,7 @@ func (a *app) printCheckpoint(r *checkpoint.Report) error {
 		}
 	}
 	for _, f := range r.Folded {
-		fmt.Fprintf(&text, "  also learned, on a branch%s; taken away:\n", ofDay(f.Date))
-		for line := range strings.Lines(f.Text + "\n") {
-			text.WriteString(strings.TrimRight("    "+line, " \n") + "\n")
-		}
+		text.WriteString(foldedText(f))
 	}
 	for _, alert := range r.Alerts {
 		fmt.Fprintf(&text, "alert %s: %s\n", alert.Rule, alert.Message)
