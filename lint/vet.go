@@ -104,14 +104,14 @@ func merged(s *subject) {
 	if s.closed() {
 		return
 	}
-	for _, section := range s.doc.Sections() {
-		if date, ok := signals.MergedDate(section.Name); ok {
-			if date != "" {
-				date = " (" + date + ")"
-			}
-			s.add(RuleMerged, section.Line, 1, "the estimate of another branch"+date+" is not folded",
-				fmt.Sprintf("read it in stig orient %s, then type stig checkpoint %s --fold", s.issue.ID, s.issue.ID))
+	for _, e := range signals.MergedEstimates(s.doc) {
+		section, _ := s.doc.Live(e.Name)
+		day := ""
+		if e.Date != "" {
+			day = " (" + e.Date + ")"
 		}
+		s.add(RuleMerged, section.Line, 1, "the estimate of another branch"+day+" is not folded",
+			fmt.Sprintf("read it in stig orient %s, then type stig checkpoint %s --fold", s.issue.ID, s.issue.ID))
 	}
 }
 

@@ -186,7 +186,7 @@ func (a assembly) otherNotes() string {
 			kept.WriteString(text[at:s.Start])
 			at = s.End
 		default:
-			if _, merged := signals.MergedDate(s.Name); merged {
+			if signals.IsMerged(s.Name) {
 				kept.WriteString(text[at:s.Start])
 				at = s.End
 			}

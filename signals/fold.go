@@ -2,6 +2,12 @@ package signals
 
 import "stig/notes"
 
+// IsMerged reports whether a section of that name holds a merged estimate.
+func IsMerged(name string) bool {
+	_, is := mergedDate(name)
+	return is
+}
+
 // FoldEstimates takes the merged estimates out of a document and lists them.
 // Where there is none the document stays as it is.
 func FoldEstimates(d *notes.Doc) (*notes.Doc, []MergedEstimate, error) {
@@ -11,7 +17,7 @@ func FoldEstimates(d *notes.Doc) (*notes.Doc, []MergedEstimate, error) {
 	}
 	var spans []notes.Span
 	for _, s := range d.Sections() {
-		if _, ok := MergedDate(s.Name); ok {
+		if IsMerged(s.Name) {
 			spans = append(spans, s.Span)
 		}
 	}

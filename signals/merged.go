@@ -41,17 +41,17 @@ func mergedText(text string) string {
 // MergedEstimates lists the merged estimates in a document in their order.
 func MergedEstimates(d *notes.Doc) (list []MergedEstimate) {
 	for _, s := range d.Sections() {
-		if date, ok := MergedDate(s.Name); ok {
+		if date, ok := mergedDate(s.Name); ok {
 			list = append(list, MergedEstimate{Name: s.Name, Date: date, Text: mergedText(d.Body(s))})
 		}
 	}
 	return list
 }
 
-// MergedDate reads the date in the name of a merged estimate, and reports
+// mergedDate reads the date in the name of a merged estimate, and reports
 // whether the name is one. A text that somebody edited keeps its name, so the
 // hash is not compared.
-func MergedDate(name string) (date string, ok bool) {
+func mergedDate(name string) (date string, ok bool) {
 	rest, ok := strings.CutPrefix(name, MergedSection+" ")
 	date, hash, cut := strings.Cut(rest, " ")
 	sum, err := hex.DecodeString(hash)
