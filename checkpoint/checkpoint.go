@@ -30,7 +30,10 @@ type Update struct {
 	Reaffirm bool             // date the given signals even where their value stays
 	Evidence bool             // a new table gets the evidence rows
 	Ran      string           // what was run as evidence, and what it said; evidence-freshness becomes today
-	Estimate signals.Estimate // an empty one keeps the estimate that is there
+	Estimate signals.Estimate // labelled texts replace those of the estimate that is there, a Body all of it; an empty one keeps it
+	Replace  bool             // labelled texts replace all of the estimate too
+	Fold     bool             // takes away the estimates that merges kept beside the live one
+	Seen     *string          // body of the live estimate as whoever writes saw it; Write refuses when there is another by now
 	Question Question         // escalates: asked of a person, escalation becomes pending
 
 	// NoContext allows progress implementing or blocked without a state estimate.
@@ -40,16 +43,17 @@ type Update struct {
 // Rules are what the result of an update is held against.
 type Rules struct {
 	Schema *signals.Schema
-	Now    time.Time // dates are those of its location
+	Now    time.Time
 }
 
-func (r Rules) today() string { return r.Now.Format(time.DateOnly) }
+func (r Rules) today() string { return signals.Day(r.Now) }
 
 // Report says what an update changed, and what follows from it.
 type Report struct {
 	ID         string    `json:"id"`
-	Changed    []Changed `json:"changed"`
-	Sections   []string  `json:"sections"` // names of the sections that were written
+	Changed    []Changed `json:"changed"`         // signals, and texts of the estimate that are gone
+	Sections   []string  `json:"sections"`        // names of the sections that were written
+	Folded     []Folded  `json:"folded,omitzero"` // nil unless asked for
 	Alerts     []Alert   `json:"alerts"`
 	Warnings   []string  `json:"warnings"`
 	Dependents []Ref     `json:"dependents"` // unclosed issues that wait for this one
@@ -58,11 +62,20 @@ type Report struct {
 	Lines []beads.Change `json:"-"` // the changed lines of the store; none when nothing changed
 }
 
-// Changed is one signal with its value before and after.
+// Changed is one signal with its value before and after, or a text of the state
+// estimate that is replaced or gone: done, learned, remains, downstream, or
+// estimate for what it says outside of these.
 type Changed struct {
 	Signal string `json:"signal"`
 	From   string `json:"from"`
 	To     string `json:"to"`
+}
+
+// Folded is a merged estimate that was taken away.
+type Folded struct {
+	Section string `json:"section"`
+	Date    string `json:"date"` // "" when it is not known
+	Text    string `json:"text"`
 }
 
 func changedBy(changes []signals.Change) []Changed {
@@ -98,16 +111,31 @@ func (e *MissingEstimateError) Error() string {
 	return fmt.Sprintf("%s: progress %s needs a state estimate, and there is none", e.ID, e.Progress)
 }
 
+// StaleEstimateError is returned by Write when somebody else left an estimate
+// since the one to be replaced was read.
+type StaleEstimateError struct{ ID string }
+
+func (e *StaleEstimateError) Error() string {
+	return e.ID + ": the state estimate changed since you read it"
+}
+
 // Write applies an update to an issue of the store: locked, validated, atomic.
-// An update that changes nothing leaves the file untouched.
+// An update that changes nothing leaves the file untouched. It returns a
+// *StaleEstimateError when the estimate is not the one that was seen.
 func Write(ctx context.Context, s beads.Store, o beads.Options, id string, u Update, rules Rules) (*Report, error) {
-	return u.write(ctx, s, o, id, rules, func(string, *notes.Doc) error { return nil })
+	return u.write(ctx, s, o, id, rules, func(id string, d *notes.Doc) error {
+		if is, _ := signals.LastEstimate(d); u.Seen != nil && is.Body != *u.Seen {
+			return &StaleEstimateError{ID: id}
+		}
+		return nil
+	})
 }
 
 // write is Write of an update that the notes as they stand under the lock may refuse.
 func (u Update) write(ctx context.Context, s beads.Store, o beads.Options, id string, rules Rules, refuse func(id string, d *notes.Doc) error) (*Report, error) {
-	var report *Report
-	o.Notes = u.permit().Check
+	var report, changing *Report
+	permit := u.permit()
+	o.Notes = func(before, after string) error { return permit.Check(before, after) }
 	lines, err := beads.Edit(ctx, s, o, func(tx *beads.Tx) error {
 		record, err := tx.Record(id)
 		if err != nil {
@@ -122,6 +150,10 @@ func (u Update) write(ctx context.Context, s beads.Store, o beads.Options, id st
 			return err
 		}
 		report = r
+		if doc.Text() != before.Text() {
+			changing = r
+		}
+		permit.Remove = r.folded()
 		if err := report.around(tx.File(), doc, rules); err != nil {
 			return err
 		}
@@ -129,6 +161,9 @@ func (u Update) write(ctx context.Context, s beads.Store, o beads.Options, id st
 	})
 	if err != nil {
 		return nil, err
+	}
+	if len(lines) > 0 && changing != nil {
+		report = changing // the last one may be this edit, made once more for bd's sake
 	}
 	report.Lines = lines
 	return report, nil
@@ -154,7 +189,15 @@ func (u Update) permit() notes.Permit {
 func Apply(id string, d *notes.Doc, u Update, rules Rules) (*notes.Doc, *Report, error) {
 	r := &Report{ID: id, Sections: []string{}, Alerts: []Alert{}, Warnings: []string{}, Dependents: []Ref{}}
 	before := signals.Read(d, rules.Schema)
-	result, err := r.writeSignals(d, u, rules)
+	folded, err := r.fold(d, u)
+	if err != nil {
+		return nil, nil, err
+	}
+	if u.onlyFolds() && len(r.Folded) == 0 {
+		r.Changed = []Changed{}
+		return folded, r, nil
+	}
+	result, err := r.writeSignals(folded, u, rules)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -201,13 +244,67 @@ func (r *Report) writeSignals(d *notes.Doc, u Update, rules Rules) (*notes.Doc, 
 	return result, nil
 }
 
+// onlyFolds reports whether an update writes nothing of its own.
+func (u Update) onlyFolds() bool {
+	return u.Fold && len(u.Signals) == 0 && u.Estimate.Empty() && u.Question.Text == "" && u.Ran == ""
+}
+
+// fold takes the merged estimates away, and lists them in the report.
+func (r *Report) fold(d *notes.Doc, u Update) (*notes.Doc, error) {
+	if !u.Fold {
+		return d, nil
+	}
+	result, taken, err := signals.FoldEstimates(d)
+	if err != nil {
+		return nil, &IssueError{ID: r.ID, Err: err}
+	}
+	r.Folded = []Folded{}
+	for _, e := range taken {
+		r.Folded = append(r.Folded, Folded{Section: e.Name, Date: e.Date, Text: e.Text})
+	}
+	return result, nil
+}
+
+// folded are the names of the sections that were taken away.
+func (r *Report) folded() (names []string) {
+	for _, f := range r.Folded {
+		names = append(names, f.Section)
+	}
+	return names
+}
+
 func (r *Report) writeEstimate(d *notes.Doc, u Update, rules Rules) (*notes.Doc, error) {
 	if u.Estimate.Empty() {
 		return d, nil
 	}
-	e := u.Estimate
+	set, e := signals.SetParts, u.Estimate
+	if u.Replace || e.Body != "" {
+		set = signals.SetEstimate
+	}
 	e.Date = rules.today()
-	return r.written(signals.EstimateSection, d)(signals.SetEstimate(d, e))
+	result, err := r.written(signals.EstimateSection, d)(set(d, e))
+	if err != nil {
+		return nil, err
+	}
+	r.Changed = append(r.Changed, lostTexts(d, result)...)
+	return result, nil
+}
+
+// lostTexts are the texts of the state estimate that another one replaces, or
+// nothing.
+func lostTexts(before, after *notes.Doc) (lost []Changed) {
+	was, had := signals.LastEstimate(before)
+	is, _ := signals.LastEstimate(after)
+	if !had {
+		return nil
+	}
+	now := is.Texts()
+	for i, text := range was.Texts() {
+		if text.Text != "" && text.Text != now[i].Text {
+			lost = append(lost, Changed{Signal: text.Key, From: text.Text, To: now[i].Text})
+		}
+	}
+	return lost
 }
 
 func (r *Report) writeEvidence(d *notes.Doc, u Update, rules Rules) (*notes.Doc, error) {

@@ -100,7 +100,7 @@ func (q Question) part(now time.Time) (signals.Part, error) {
 	case q.Default > 0:
 		said.Due = now.Add(q.After).Truncate(time.Minute)
 	}
-	part := signals.Part{Kind: signals.Pending, Date: now.Format(time.DateOnly), By: q.By, Text: said.String()}
+	part := signals.Part{Kind: signals.Pending, Date: signals.Day(now), By: q.By, Text: said.String()}
 	if q.Process {
 		part.Kind = signals.Improvement
 	}

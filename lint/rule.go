@@ -63,6 +63,7 @@ const (
 	RuleMalformed   = "section-malformed"
 	RuleEscalation  = "escalation-disagrees"
 	RuleEstimate    = "estimate-missing"
+	RuleMerged      = "estimate-merged"
 	RuleDescription = "table-in-description"
 	RuleIncomplete  = "issue-incomplete"
 

@@ -68,6 +68,12 @@ var sectionRules = []Rule{{
 	Example: "| progress | implementing | 2026-11-01 |\nwith no <!-- checkpoint-context --> section",
 	Fix:     "stig checkpoint ID --done … --learned … --remains … --downstream …",
 }, {
+	ID: RuleMerged, Severity: Info,
+	Summary: "a merge of branches kept a second state estimate",
+	Why:     "Both branches described the state of the issue. The newer estimate is the live one; the other one is beside it until somebody has read both, and every briefing repeats it.",
+	Example: "<!-- merged-estimate 2026-11-01 0123abcd -->",
+	Fix:     "stig checkpoint ID --learned … with what still holds of it, then stig checkpoint ID --fold",
+}, {
 	ID: RuleDescription, Severity: Warning,
 	Summary: "a signal table stands in the description",
 	Why:     "Signals are read from the notes only. The table in the description looks alive, changes nothing, and grows stale.",

@@ -94,6 +94,13 @@ var breaches = map[string]struct{ bad, good []string }{
 			line("a", "notes", table("| progress | exploring | 2026-11-01 |")),
 		},
 	},
+	lint.RuleMerged: {
+		bad: []string{line("a", "notes", "<!-- merged-estimate 2026-11-01 0123abcd -->\nIt holds.\n<!-- /merged-estimate 2026-11-01 0123abcd -->")},
+		good: []string{
+			line("a", "notes", "<!-- merged-estimate 2026-11-01 0123abcd -->\nIt holds.\n<!-- /merged-estimate 2026-11-01 0123abcd -->", "status", "closed"),
+			line("a", "notes", "<!-- merged-estimate -->\nIt holds.\n<!-- /merged-estimate -->"),
+		},
+	},
 	lint.RuleDescription: {
 		bad:  []string{line("a", "description", table("| surprise | 0.1 | 2026-11-01 |"))},
 		good: []string{line("a", "description", "the section stigmergic-signals holds the table")},

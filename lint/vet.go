@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"stig/beads"
 	"stig/notes"
@@ -26,7 +25,7 @@ func Vet(f *beads.File, only []int, rules Rules) ([]Diagnostic, error) {
 }
 
 // form are the judges of Vet.
-var form = []judge{incomplete, malformed, values, escalation, estimate, description}
+var form = []judge{incomplete, malformed, values, escalation, estimate, merged, description}
 
 // store reports the lines that keep the file from being written.
 func store(f *beads.File) (found []Diagnostic) {
@@ -100,6 +99,22 @@ func estimate(s *subject) {
 		fmt.Sprintf("type stig checkpoint %s --done … --learned … --remains … --downstream …", s.issue.ID))
 }
 
+// merged finds estimates of other branches that nobody has taken over yet.
+func merged(s *subject) {
+	if s.closed() {
+		return
+	}
+	for _, e := range signals.MergedEstimates(s.doc) {
+		section, _ := s.doc.Live(e.Name)
+		day := ""
+		if e.Date != "" {
+			day = " (" + e.Date + ")"
+		}
+		s.add(RuleMerged, section.Line, 1, "the estimate of another branch"+day+" is not folded",
+			fmt.Sprintf("read it in stig orient %s, then type stig checkpoint %s --fold", s.issue.ID, s.issue.ID))
+	}
+}
+
 // description looks for signals where nothing reads them.
 func description(s *subject) {
 	if !s.record.MayHold(beads.Description, signals.Section) {
@@ -134,7 +149,7 @@ func Fix(ctx context.Context, s beads.Store, o beads.Options, diagnostics []Diag
 			if err != nil {
 				return err
 			}
-			update := signals.Update{Set: mends[id], Today: o.Now.Format(time.DateOnly)}
+			update := signals.Update{Set: mends[id], Today: signals.Day(o.Now)}
 			doc, _, _, err := signals.Apply(notes.Parse(record.Text(beads.Notes)), update, rules.Schema)
 			if _, invalid := errors.AsType[*signals.InvalidError](err); invalid {
 				continue // something else in that table needs a person; vet goes on saying so

@@ -15,6 +15,8 @@ type Permit struct {
 	// Unite names the sections of which all but one may go, with the lines of
 	// dashes that a merge put between them.
 	Unite []string
+	// Remove names the sections that go, all of each name.
+	Remove []string
 }
 
 // Check holds notes after an edit against the notes before it, and knows of
@@ -42,7 +44,7 @@ func (p Permit) Check(before, after string) error {
 			return missing([]piece{{section: name, line: old.Line}}, nil)
 		}
 	}
-	old, now := p.pieces(was, is), p.pieces(is, was)
+	old, now := slices.DeleteFunc(p.pieces(was, is), p.removed), p.pieces(is, was)
 	for i, piece := range old {
 		if i >= len(now) || !piece.same(now[i]) {
 			return missing(old[i:], now[min(i, len(now)):])
@@ -70,6 +72,8 @@ func (p piece) String() string {
 	}
 	return fmt.Sprintf("section %q", p.section)
 }
+
+func (p Permit) removed(at piece) bool { return slices.Contains(p.Remove, at.section) }
 
 // missing says what an edit did to the first piece of old; now is what stands
 // in its place and after.

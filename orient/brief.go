@@ -112,9 +112,23 @@ func (a assembly) common(i int, record *beads.Record) *Briefing {
 	if e, ok := signals.LastEstimate(a.doc); ok {
 		b.Estimate = &Estimate{Date: e.Date, Text: e.Body}
 	}
+	b.Also = alsoLearned(a.doc)
 	b.Shown = a.shown()
 	b.Divergence = a.divergence()
 	return b
+}
+
+// alsoLearned are the estimates of other branches that a merge kept beside the
+// live one.
+func alsoLearned(d *notes.Doc) (list []Estimate) {
+	for _, e := range signals.MergedEstimates(d) {
+		list = append(list, Estimate{Date: e.Date, Text: signals.ReadEstimate(e.Text).Body})
+	}
+	return list
+}
+
+func (e Estimate) alsoHeading() string {
+	return strings.TrimSpace("Also learned, on a branch " + parenthesised(e.Date))
 }
 
 func (a assembly) epic(i int) *Epic {
@@ -171,6 +185,11 @@ func (a assembly) otherNotes() string {
 		case signals.Section, signals.EstimateSection, signals.EvidenceSection, signals.EscalationSection:
 			kept.WriteString(text[at:s.Start])
 			at = s.End
+		default:
+			if signals.IsMerged(s.Name) {
+				kept.WriteString(text[at:s.Start])
+				at = s.End
+			}
 		}
 	}
 	kept.WriteString(text[at:])
@@ -218,6 +237,9 @@ func (a assembly) dependency(issue *beads.Issue, record *beads.Record, distance 
 	}
 	if e, ok := signals.LastEstimate(doc); ok {
 		d.Checkpoint, d.downstream = e.Body, e.Downstream
+	}
+	for _, e := range alsoLearned(doc) {
+		d.Checkpoint = strings.TrimSpace(d.Checkpoint + "\n\n" + e.alsoHeading() + ":\n\n" + e.Text)
 	}
 	return d
 }
@@ -305,6 +327,9 @@ func (b *Briefing) next(ready bool) []Step {
 	if ready && b.Issue.Assignee == "" && b.Escalation.Question == "" {
 		steps = append(steps, Step{Why: "take it, so that nobody else does", Argv: []string{"stig", "claim", id}})
 	}
+	if len(b.Also) > 0 {
+		steps = append(steps, Step{Why: "when you took over what still holds of the other branch", Argv: []string{"stig", "checkpoint", id, "--fold"}})
+	}
 	return append(steps,
 		Step{
 			Why: "whenever you stop, leave the state for whoever comes next",
@@ -337,6 +362,7 @@ func typed(store beads.Store, steps []Step) []Step {
 	if store.Mode != beads.Dolt {
 		return steps
 	}
+	steps = slices.DeleteFunc(steps, func(s Step) bool { return slices.Contains(s.Argv, "--fold") }) // bd has none
 	for k, step := range steps {
 		switch step.Argv[1] {
 		case "claim":

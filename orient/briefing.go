@@ -31,6 +31,7 @@ type Briefing struct {
 	Escalation Escalation        `json:"escalation"`
 
 	Estimate    *Estimate   `json:"checkpoint,omitempty"`
+	Also        []Estimate  `json:"also_learned,omitempty"` // what other branches left, kept by a merge
 	Shown       *Shown      `json:"evidence,omitempty"`
 	Divergence  *Divergence `json:"divergence"`
 	Description string      `json:"description"`

@@ -73,6 +73,9 @@ func (b *Briefing) cuts() []cut {
 	if b.Shown != nil {
 		list = append(list, cutText(&b.Shown.Text, "what was run to show it"))
 	}
+	for i := range b.Also {
+		list = append(list, cutText(&b.Also[i].Text, "what a branch also learned"))
+	}
 	if b.Estimate != nil {
 		list = append(list, cutText(&b.Estimate.Text, "the state estimate"))
 	}

@@ -139,8 +139,8 @@ func (a assembly) asked(i int, pick func([]signals.Part) []part) []Asked {
 		if p.asked.Kind == signals.Improvement {
 			asked.Kind = KindProcess
 		}
-		if since, err := time.ParseInLocation(time.DateOnly, p.asked.Date, a.rules.Now.Location()); err == nil {
-			days := int(dayOf(a.rules.Now).Sub(dayOf(since)).Hours() / 24)
+		if since, err := time.Parse(time.DateOnly, p.asked.Date); err == nil {
+			days := int(dayOf(a.rules.Now).Sub(since).Hours() / 24)
 			asked.AgeDays = &days
 		}
 		list = append(list, asked)
@@ -148,11 +148,8 @@ func (a assembly) asked(i int, pick func([]signals.Part) []part) []Asked {
 	return list
 }
 
-// dayOf is the date of a time as a time that can be counted in days of 24 hours.
-func dayOf(t time.Time) time.Time {
-	year, month, day := t.Date()
-	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
-}
+// dayOf is when the day of a time began, in UTC.
+func dayOf(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }
 
 func defaultOf(q signals.Question, now time.Time) *Default {
 	if q.Default == 0 {

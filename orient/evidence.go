@@ -97,10 +97,10 @@ func (d Dependency) evidenceDay() string {
 	return text
 }
 
-// age is how many whole days ago a day began, 0 for one to come; false for what
+// age is how many whole days ago a day began, in UTC, 0 for one to come; false for what
 // is no day.
 func age(day string, now time.Time) (days int, ok bool) {
-	began, err := time.ParseInLocation(time.DateOnly, day, now.Location())
+	began, err := time.Parse(time.DateOnly, day)
 	if err != nil {
 		return 0, false
 	}

@@ -94,6 +94,10 @@ func (b *Briefing) standing(w *page) {
 		w.heading(strings.TrimSpace("State estimate left here " + parenthesised(b.Estimate.Date)))
 		w.quote(b.Estimate.Text)
 	}
+	for _, e := range b.Also {
+		w.heading(e.alsoHeading())
+		w.quote(e.Text)
+	}
 	if b.Shown != nil {
 		w.heading(b.Shown.heading())
 		w.quote(b.Shown.Text)

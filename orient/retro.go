@@ -111,7 +111,7 @@ func LookBack(f *beads.File, g *dag.Graph, req RetroRequest, rules Rules) (*Retr
 	before, _ = split(before, req.Last)
 	r := &Retro{Epic: req.Epic, Closed: idsOf(last), Surprise: retroSurprise(last, before)}
 	if len(last) > 0 {
-		r.From, r.To = day(last[len(last)-1].at, rules), day(last[0].at, rules)
+		r.From, r.To = day(last[len(last)-1].at), day(last[0].at)
 	}
 	turned := map[TurnKind]map[string]bool{Reopened: {}, WentBack: {}}
 	for _, t := range req.Turns {
@@ -248,11 +248,11 @@ func retroShifts(turns []Turn, last int, within func(id string) bool) *RetroShif
 	return s
 }
 
-func day(t time.Time, rules Rules) string {
+func day(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	return t.In(rules.Now.Location()).Format(time.DateOnly)
+	return signals.Day(t)
 }
 
 // patterns finds what is no accident, the most telling first.

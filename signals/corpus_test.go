@@ -99,3 +99,38 @@ func TestCorpus(t *testing.T) {
 	}
 	t.Logf("%d notes, %d tables, %d with evidence, findings %v", len(texts), tables, evidence, rules)
 }
+
+// A part given to a real estimate leaves all of its other text there, and
+// all of the notes around it.
+func TestCorpusParts(t *testing.T) {
+	const day = "2099-01-01"
+	estimates := 0
+	for _, text := range corpusNotes(t) {
+		d := notes.Parse(text)
+		was, has := signals.LastEstimate(d)
+		if !has || len(d.Malformed()) > 0 {
+			continue
+		}
+		estimates++
+		after, err := signals.SetParts(d, signals.Estimate{Date: day, Remains: "all"})
+		if err != nil {
+			t.Errorf("%v\n%s", err, text)
+			continue
+		}
+		if err := (notes.Permit{Change: []string{signals.EstimateSection}}).Check(text, after.Text()); err != nil {
+			t.Error(err)
+		}
+		is, _ := signals.LastEstimate(after)
+		was.Remains = "all"
+		if is.Date != day || is.Done != was.Done || is.Learned != was.Learned || is.Remains != was.Remains || is.Downstream != was.Downstream {
+			t.Errorf("got %+v, was %+v", is, was)
+		}
+		if outside := was.Texts()[0].Text; !strings.Contains(is.Texts()[0].Text, outside) {
+			t.Errorf("lost %q: %q", outside, is.Body)
+		}
+	}
+	if estimates == 0 {
+		t.Fatal("the corpus has no state estimates")
+	}
+	t.Logf("%d estimates", estimates)
+}

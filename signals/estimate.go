@@ -27,16 +27,22 @@ type Estimate struct {
 
 // labels are the four questions an estimate answers, in their written order.
 func (e *Estimate) labels() []label {
+	names := labelNames()
 	return []label{
-		{"What was done", &e.Done},
-		{"What was learned", &e.Learned},
-		{"What remains", &e.Remains},
-		{"Downstream impact", &e.Downstream},
+		{"done", names[0], &e.Done},
+		{"learned", names[1], &e.Learned},
+		{"remains", names[2], &e.Remains},
+		{"downstream", names[3], &e.Downstream},
 	}
 }
 
+func labelNames() [4]string {
+	return [4]string{"What was done", "What was learned", "What remains", "Downstream impact"}
+}
+
 type label struct {
-	name string
+	key  string // what commands call it
+	name string // what stands before the colon
 	text *string
 }
 
@@ -46,8 +52,15 @@ func UnderWay(progress string) bool {
 	return progress == ProgressImplementing || progress == ProgressBlocked
 }
 
-// EstimateForm is an estimate to be filled in: its labels, without texts.
-func EstimateForm() string {
+// EstimateForm is what an editor begins with on a day: the live estimate of a
+// document without its heading, each text with its day where that is another;
+// where there is none the labels, without texts.
+func EstimateForm(d *notes.Doc, day string) string {
+	if kept, err := SetParts(d, Estimate{Date: day}); err == nil {
+		if e, _ := LastEstimate(kept); e.Body != "" {
+			return lf(e.Body)
+		}
+	}
 	var form []string
 	for _, l := range (&Estimate{}).labels() {
 		form = append(form, l.name+":")
@@ -61,46 +74,31 @@ func LastEstimate(d *notes.Doc) (Estimate, bool) {
 	if !there {
 		return Estimate{}, false
 	}
-	e := Estimate{Line: live.Line}
-	body := strings.TrimSpace(d.Body(live))
-	if heading, rest, ok := cutHeading(body); ok {
-		e.Date, body = dateIn(heading), rest
-	}
-	e.Body = body
-	e.readLabels()
+	e := ReadEstimate(d.Body(live))
+	e.Line = live.Line
 	return e, true
 }
 
-// readLabels finds the labelled texts: from a label that opens a paragraph to
-// the next one.
-func (e *Estimate) readLabels() {
-	var open *string
-	for _, line := range strings.Split(e.Body, "\n") {
-		line = strings.TrimSuffix(line, "\r")
-		for _, l := range e.labels() {
-			if rest, ok := cutLabel(line, l.name); ok {
-				open, line = l.text, rest
-			}
-		}
-		if open != nil {
-			*open += line + "\n"
-		}
+// ReadEstimate reads the body of a state estimate, heading included.
+func ReadEstimate(text string) Estimate {
+	var e Estimate
+	e.Body = strings.TrimSpace(text)
+	if heading, rest, ok := cutHeading(e.Body); ok {
+		e.Date, e.Body = dateIn(heading), rest
 	}
-	for _, l := range e.labels() {
-		*l.text = strings.TrimSpace(*l.text)
+	labels := e.labels()
+	for _, p := range passages(e.Body) {
+		if p.label < 0 {
+			continue
+		}
+		text := labels[p.label].text
+		*text = strings.TrimSpace(*text + "\n" + lf(e.Body[p.text.Start:p.text.End]))
 	}
+	return e
 }
 
-// cutLabel reads "What was done: text", plain or in bold.
-func cutLabel(line, name string) (rest string, ok bool) {
-	line = strings.TrimLeft(line, "*_")
-	if len(line) < len(name) || !strings.EqualFold(line[:len(name)], name) {
-		return "", false
-	}
-	rest = strings.TrimLeft(line[len(name):], "*_")
-	rest, ok = strings.CutPrefix(rest, ":")
-	return strings.TrimLeft(rest, "*_ "), ok
-}
+// lf is a text with LF line ends.
+func lf(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 
 // Empty tells whether the estimate says nothing.
 func (e Estimate) Empty() bool { return e.text() == "" }
@@ -127,11 +125,16 @@ func withoutHeading(body string) string {
 	return body
 }
 
-// SetEstimate replaces the state estimate of a document; an equal one of the
-// same date changes nothing.
+// SetEstimate replaces the state estimate of a document as a whole; an equal
+// one of the same date changes nothing. It refuses what SetParts refuses.
 func SetEstimate(d *notes.Doc, e Estimate) (*notes.Doc, error) {
-	return d.Replace(EstimateSection, "## State estimate ("+e.Date+")\n\n"+e.text())
+	if err := e.check(); err != nil {
+		return nil, err
+	}
+	return d.Replace(EstimateSection, estimateHeading(e.Date)+"\n\n"+e.text())
 }
+
+func estimateHeading(day string) string { return "## State estimate (" + day + ")" }
 
 // cutHeading splits a text that begins with an ATX heading.
 func cutHeading(text string) (heading, rest string, ok bool) {

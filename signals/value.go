@@ -25,6 +25,10 @@ func isNoDate(text string) bool {
 	return false
 }
 
+// Day is the day of a time as stig writes it: in UTC, so that of two writers in
+// different zones the later one never writes the earlier day.
+func Day(t time.Time) string { return t.UTC().Format(time.DateOnly) }
+
 // IsDate tells whether a text is a day, YYYY-MM-DD.
 func IsDate(text string) bool {
 	_, err := time.Parse(time.DateOnly, text)

@@ -146,18 +146,18 @@ func (a *app) helpAlone(cmd *cobra.Command, _ []string) error {
 	return cmd.Help()
 }
 
-// clock is the time of this run: fixed by STIG_NOW, for tests and demos that
+// clock is the time of this run in UTC: fixed by STIG_NOW, for tests and demos that
 // print the same thing every day.
 func (a *app) clock() (time.Time, error) {
 	fixed := a.getenv("STIG_NOW")
 	if fixed == "" {
-		return a.now(), nil
+		return a.now().UTC(), nil
 	}
 	t, err := time.Parse(time.RFC3339, fixed)
 	if err != nil {
 		return time.Time{}, usage(fmt.Sprintf("STIG_NOW: must be a time such as 2026-11-20T09:00:00Z; found %q", fixed), "type unset STIG_NOW, and the time is that of the machine")
 	}
-	return t.Local(), nil
+	return t.UTC(), nil
 }
 
 // environ is the environment that other programs are started in.

@@ -1,13 +1,15 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"stig/beads"
 	"stig/checkpoint"
+	"stig/notes"
 	"stig/signals"
 )
 
@@ -27,9 +29,12 @@ func (a *app) checkpointCommand() *cobra.Command {
 		SuggestFor: []string{"update", "comment", "note"},
 		Short:      "leave signals and a state estimate for whoever comes next",
 		Long: "Write signals and the state estimate of an issue, at once or not at all.\n" +
-			"The estimate describes the state as it is now; it replaces the one before.\n" +
-			"Give it as four texts, or as one with -m, --file, or - for standard input; on a\n" +
-			"terminal and with nothing given the editor opens.",
+			"The estimate describes the state as it is now. --done, --learned, --remains and\n" +
+			"--downstream each replace that part of it; the others stay, with their day.\n" +
+			"With --replace, or as one text with -m, --file, or - for standard input, it\n" +
+			"replaces all of the estimate before; on a terminal and with nothing given the editor\n" +
+			"opens with the estimate that is there. The texts that disappear are printed.\n" +
+			"--fold prints what merges of branches kept beside the estimate, and takes it away.",
 		GroupID: "work",
 		Args:    takes(1, 2, "one issue, and - to read the estimate from standard input"),
 		Example: "  stig checkpoint demo-1 --surprise 0.2 --progress implementing \\\n" +
@@ -52,9 +57,11 @@ func (a *app) checkpointCommand() *cobra.Command {
 	flags.StringVar(&e.Learned, "learned", "", "what was learned")
 	flags.StringVar(&e.Remains, "remains", "", "what remains")
 	flags.StringVar(&e.Downstream, "downstream", "", "what issues that depend on this one should know")
+	flags.BoolVar(&o.update.Replace, "replace", false, "replace the whole estimate with the parts given")
 	takesText(cmd, &o.text, "the whole state estimate")
 	flags.StringVar(&o.update.Question.Text, "escalate", "", "also ask a person this `QUESTION`: escalation becomes pending")
 	flags.StringVar(&o.update.Ran, "evidence", "", "what was `RUN` to show that it works, and what it said: evidence-freshness becomes today")
+	flags.BoolVar(&o.update.Fold, "fold", false, "print what branches also learned, and take it away")
 	flags.BoolVar(&o.update.NoContext, "no-context", false, "allow implementing or blocked without a state estimate")
 	flags.BoolVar(&o.update.Reaffirm, "reaffirm", false, "date the given signals even where their value stays")
 	flags.BoolVar(&o.commit, "commit", false, "commit the store alone, as chore(beads): checkpoint ID")
@@ -94,21 +101,46 @@ func (a *app) readCheckpoint(cmd *cobra.Command, args []string, o *checkpointOpt
 	if text != "" {
 		o.update.Estimate.Body = text
 	}
+	if o.update.Replace && o.update.Estimate.Empty() {
+		return usage("--replace: no state estimate is given", "give one with --done … --learned … --remains … --downstream …")
+	}
 	if cmd.Flags().Changed("escalate") && strings.TrimSpace(o.update.Question.Text) == "" {
 		return usage("--escalate: the question is empty", "say what a person has to decide, or leave it out")
 	}
 	if err := checkEvidence(cmd, o.update); err != nil {
 		return err
 	}
-	if len(o.update.Signals) == 0 && o.update.Estimate.Empty() && o.update.Question.Text == "" && o.update.Ran == "" {
+	if len(o.update.Signals) == 0 && o.update.Estimate.Empty() && o.update.Question.Text == "" && o.update.Ran == "" && !o.update.Fold {
 		if a.asks() {
-			o.draft, err = a.compose(cmd.Context(), signals.EstimateForm(), "The state of "+args[0]+" as it is now, for whoever comes next. It replaces the estimate before.\n")
-			o.update.Estimate.Body = o.draft.text
-			return err
+			return a.composeEstimate(cmd.Context(), args[0], o)
 		}
 		return usage("nothing to write", "give a signal such as --surprise 0.2, or a state estimate with --done … or -m …")
 	}
 	return nil
+}
+
+// composeEstimate opens the editor with the estimate that is there.
+func (a *app) composeEstimate(ctx context.Context, id string, o *checkpointOptions) error {
+	now, err := a.clock()
+	if err != nil {
+		return err
+	}
+	file, at, err := a.openIssue(id)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	record, err := file.At(at).Record()
+	if err != nil {
+		return err
+	}
+	doc := notes.Parse(record.Text(beads.Notes))
+	there, _ := signals.LastEstimate(doc)
+	o.draft, err = a.compose(ctx, signals.EstimateForm(doc, signals.Day(now)),
+		"The state of "+id+" as it is now, for whoever comes next. This text replaces the estimate that is there.\n"+
+			"A day in parentheses says when a part was written: remove it where you change the part.\n")
+	o.update.Estimate.Body, o.update.Seen = o.draft.text, &there.Body
+	return err
 }
 
 // checkEvidence refuses evidence that says nothing, and a second day for it.
@@ -151,7 +183,7 @@ func (a *app) checkpoint(cmd *cobra.Command, id string, o checkpointOptions) err
 		return err
 	}
 	if !o.dryRun {
-		a.notify(cmd.Context(), store, options.Now, reportNotices(report, o.update.Question, options.Now.Format(time.DateOnly)))
+		a.notify(cmd.Context(), store, options.Now, reportNotices(report, o.update.Question, signals.Day(options.Now)))
 	}
 	if a.json {
 		return a.printEdit("checkpoint", report, report.Lines, o.dryRun)
@@ -162,20 +194,62 @@ func (a *app) checkpoint(cmd *cobra.Command, id string, o checkpointOptions) err
 	return a.printCheckpoint(report)
 }
 
+// shownText is the most characters of a text that disappeared, as one line shows it.
+const shownText = 120
+
+// changedLine says what became of a signal, or of a text of the estimate.
+func changedLine(c checkpoint.Changed) string {
+	if _, is := signals.Named(c.Signal); is {
+		return fmt.Sprintf("%s: %s → %s", c.Signal, c.From, c.To)
+	}
+	what := "replaced"
+	if c.To == "" {
+		what = "removed"
+	}
+	return fmt.Sprintf("%s: %s; was %s", c.Signal, what, oneLine(c.From, shownText))
+}
+
+// foldedText shows a merged estimate that was taken away, indented.
+func foldedText(f checkpoint.Folded) string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "  also learned, on a branch%s; taken away:\n", ofDay(f.Date))
+	for line := range strings.Lines(f.Text + "\n") {
+		text.WriteString(strings.TrimRight("    "+line, " \n") + "\n")
+	}
+	return text.String()
+}
+
+// ofDay is a day in parentheses, and nothing for one that is not known.
+func ofDay(day string) string {
+	if day == "" {
+		return ""
+	}
+	return " (" + day + ")"
+}
+
 func (a *app) printCheckpoint(r *checkpoint.Report) error {
 	var text strings.Builder
-	if len(r.Lines) == 0 {
-		fmt.Fprintf(&text, "%s: nothing changed\n", r.ID)
-	} else {
+	nothing := r.Folded != nil && len(r.Folded) == 0
+	switch {
+	case len(r.Lines) > 0 && nothing:
+		fmt.Fprintf(&text, "%s: checkpoint written\n  nothing to fold\n", r.ID)
+	case len(r.Lines) > 0:
 		fmt.Fprintf(&text, "%s: checkpoint written\n", r.ID)
+	case nothing:
+		fmt.Fprintf(&text, "%s: nothing to fold\n", r.ID)
+	default:
+		fmt.Fprintf(&text, "%s: nothing changed\n", r.ID)
 	}
 	for _, c := range r.Changed {
-		fmt.Fprintf(&text, "  %s: %s → %s\n", c.Signal, c.From, c.To)
+		fmt.Fprintf(&text, "  %s\n", changedLine(c))
 	}
 	for _, name := range r.Sections {
 		if name != signals.Section {
 			fmt.Fprintf(&text, "  %s: written\n", name)
 		}
+	}
+	for _, f := range r.Folded {
+		text.WriteString(foldedText(f))
 	}
 	for _, alert := range r.Alerts {
 		fmt.Fprintf(&text, "alert %s: %s\n", alert.Rule, alert.Message)

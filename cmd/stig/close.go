@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,6 +13,7 @@ import (
 	"stig/checkpoint"
 	"stig/gate"
 	"stig/orient"
+	"stig/signals"
 )
 
 // closeOptions are the flags of a close.
@@ -144,7 +144,7 @@ func (a *app) close(ctx context.Context, ids []string, o closeOptions) error {
 		}
 		if err == nil {
 			c.close(ctx, candidate, &f)
-			a.notify(ctx, c.site.store, c.edit.Now, f.notices(c.edit.Now.Format(time.DateOnly)))
+			a.notify(ctx, c.site.store, c.edit.Now, f.notices(signals.Day(c.edit.Now)))
 		}
 		if err := ctx.Err(); err != nil {
 			return err

@@ -108,7 +108,7 @@ func (a *app) escalate(cmd *cobra.Command, id string, o escalateOptions) error {
 		return err
 	}
 	if !o.dryRun {
-		a.notify(cmd.Context(), store, options.Now, reportNotices(report, q, options.Now.Format(time.DateOnly)))
+		a.notify(cmd.Context(), store, options.Now, reportNotices(report, q, signals.Day(options.Now)))
 	}
 	if o.dryRun && !a.json {
 		return a.printDiff(report.Lines)

@@ -85,6 +85,10 @@ func endings() []ending {
 		with(exitConflict, func(e *checkpoint.EscalationError) string { return e.Hint }),
 		with(exitUsage, func(e *checkpoint.QuestionError) string { return e.Hint }),
 		with(exitUsage, func(e *signals.PartError) string { return e.Hint }),
+		with(exitUsage, func(e *signals.LabelError) string { return e.Hint() }),
+		with(exitUsage, func(e *checkpoint.StaleEstimateError) string {
+			return fmt.Sprintf("type stig checkpoint %s again", e.ID)
+		}),
 		with(exitUsage, func(e *checkpoint.LinkError) string { return e.Hint }),
 		with(exitUsage, func(e *checkpoint.DraftError) string { return e.Hint }),
 		with(exitUsage, func(e *checkpoint.PropagateError) string { return e.Hint }),

@@ -35,7 +35,7 @@ func (a *app) stop(ctx context.Context, h host.Host, e host.Event) []byte {
 	}
 	var forgotten []string
 	for _, i := range claims {
-		if last, ok := a.lastCheckpoint(file.At(i)); ok && last < now.Format(time.DateOnly) {
+		if last, ok := a.lastCheckpoint(file.At(i)); ok && last < signals.Day(now) {
 			forgotten = append(forgotten, file.At(i).ID)
 		}
 	}

@@ -50,10 +50,12 @@ type (
 		Progress   string   `json:"progress,omitempty" jsonschema:"not-started, exploring, implementing, verifying or blocked"`
 		Cynefin    string   `json:"cynefin,omitempty" jsonschema:"clear, complicated, complex or chaotic"`
 		Confidence string   `json:"confidence,omitempty" jsonschema:"how well it is shown to hold, such as locally-verified"`
-		Done       string   `json:"done,omitempty" jsonschema:"what was done"`
+		Done       string   `json:"done,omitempty" jsonschema:"what was done; a part that is left out stays as it is"`
 		Learned    string   `json:"learned,omitempty" jsonschema:"what was learned"`
 		Remains    string   `json:"remains,omitempty" jsonschema:"what remains"`
 		Downstream string   `json:"downstream,omitempty" jsonschema:"what issues that depend on this one should know"`
+		Replace    bool     `json:"replace,omitempty" jsonschema:"the parts given replace the whole estimate"`
+		Fold       bool     `json:"fold,omitempty" jsonschema:"give back what merged branches also learned, and take it away"`
 	}
 	escalateCall struct {
 		ID       string   `json:"id"`
@@ -84,8 +86,8 @@ func (a *app) server() *mcp.Server {
 	})
 	addTool(s, a, "orient", "What to read before working: with an id the briefing of that issue, as deep as it is uncertain; without, the "+
 		"survey of all issues with one recommended next step.", orientCall.argv)
-	addTool(s, a, "checkpoint", "Leave the state of an issue for whoever comes next: signals, and a state estimate that replaces the one "+
-		"before. Give only what you know.", checkpointCall.argv)
+	addTool(s, a, "checkpoint", "Leave the state of an issue for whoever comes next: signals, and the parts of the state estimate. "+
+		"A part given replaces that part only; changed names the texts that disappear. Give only what you know.", checkpointCall.argv)
 	addTool(s, a, "escalate", "Ask a person what neither the issues nor the code hold enough to decide. The question is kept with the "+
 		"issue; go on with other work.", escalateCall.argv)
 	addTool(s, a, "verify", "Run the commands in an issue's acceptance criteria and tell how each went. It closes nothing.", verifyCall.argv)
@@ -163,6 +165,12 @@ func (c checkpointCall) argv() (words []string) {
 		{"done", c.Done}, {"learned", c.Learned}, {"remains", c.Remains}, {"downstream", c.Downstream},
 	} {
 		words = append(words, flagged(flag[0], flag[1])...)
+	}
+	if c.Replace {
+		words = append(words, "--replace")
+	}
+	if c.Fold {
+		words = append(words, "--fold")
 	}
 	return append(words, "--", c.ID)
 }

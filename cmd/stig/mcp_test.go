@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -94,6 +95,20 @@ func TestMCPSession(t *testing.T) {
 	kind("checkpoint", report, failed)
 	if notes := record(t, dir, ready)["notes"].(string); !strings.Contains(notes, "What was done: --begun") || !strings.Contains(notes, "| progress | implementing | 2026-11-20 |") {
 		t.Errorf("notes: %s", notes)
+	}
+	// A part that is given replaces that part alone, unless all is to be replaced.
+	report, failed = call(t, session, "checkpoint", map[string]any{"id": ready, "done": "all", "fold": true})
+	lost := []any{map[string]any{"signal": "done", "from": "--begun, with a dash in front", "to": "all"}}
+	if notes := record(t, dir, ready)["notes"].(string); !reflect.DeepEqual(kind("checkpoint", report, failed)["changed"], lost) ||
+		!strings.Contains(notes, "What was done: all\n\nWhat remains: most\nof it\n") {
+		t.Errorf("changed %v, notes: %s", report["changed"], notes)
+	}
+	if folded, is := report["folded"].([]any); !is || len(folded) != 0 {
+		t.Errorf("folded: %v", report["folded"])
+	}
+	report, failed = call(t, session, "checkpoint", map[string]any{"id": ready, "learned": "much", "replace": true})
+	if notes := record(t, dir, ready)["notes"].(string); len(kind("checkpoint", report, failed)["changed"].([]any)) != 2 || strings.Contains(notes, "most") {
+		t.Errorf("changed %v, notes: %s", report["changed"], notes)
 	}
 	asked, failed := call(t, session, "escalate", map[string]any{"id": ready, "question": "Which quay first?", "options": []string{"north", "south"}})
 	if failed || asked["id"] != ready {

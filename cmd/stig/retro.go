@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -97,7 +96,7 @@ func (a *app) askRetro(ctx context.Context, store beads.Store, on string, r *ori
 		return err
 	}
 	if !dryRun {
-		a.notify(ctx, store, options.Now, reportNotices(report, q, options.Now.Format(time.DateOnly)))
+		a.notify(ctx, store, options.Now, reportNotices(report, q, signals.Day(options.Now)))
 	}
 	switch {
 	case a.json:

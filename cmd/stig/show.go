@@ -56,6 +56,8 @@ type issueView struct {
 	Sections   []sectionRow   `json:"sections"`
 	DependsOn  []linkRow      `json:"depends_on"`
 	Dependents []linkRow      `json:"dependents"`
+
+	merged []string // days of the estimates that a merge kept
 }
 
 type issueText struct {
@@ -113,6 +115,9 @@ func (a *app) viewOf(file *beads.File, at int) (*issueView, error) {
 	for _, s := range doc.Sections() {
 		view.Sections = append(view.Sections, sectionRow{Name: s.Name, Line: s.Line, Bytes: s.End - s.Start})
 	}
+	for _, e := range signals.MergedEstimates(doc) {
+		view.merged = append(view.merged, cmp.Or(e.Date, "undated"))
+	}
 	view.link(file, at)
 	return view, nil
 }
@@ -144,6 +149,9 @@ func (v *issueView) text() string {
 		if row.value != "" {
 			fmt.Fprintf(&b, "%s: %s\n", row.name, row.value)
 		}
+	}
+	if len(v.merged) > 0 {
+		fmt.Fprintf(&b, "also learned, on a branch: %s (stig checkpoint %s --fold)\n", strings.Join(v.merged, ", "), i.ID)
 	}
 	for _, part := range []struct{ name, text string }{
 		{"Description", i.Description}, {"Design", i.Design}, {"Acceptance criteria", i.AcceptanceCriteria},

@@ -139,7 +139,7 @@ func (a *app) signalsSet() *cobra.Command {
 			}
 			table := notes.Permit{Change: []string{signals.Section}}
 			return a.editSignals(cmd.Context(), args[:1], dryRun, table, func(d *notes.Doc, now time.Time) (*notes.Doc, []string, error) {
-				doc, _, warnings, err := signals.Apply(d, signals.Update{Set: set, Today: now.Format(time.DateOnly), Reaffirm: reaffirm, Evidence: a.config.Signals.Evidence}, a.schema)
+				doc, _, warnings, err := signals.Apply(d, signals.Update{Set: set, Today: signals.Day(now), Reaffirm: reaffirm, Evidence: a.config.Signals.Evidence}, a.schema)
 				return doc, warnings, err
 			})
 		},
@@ -163,7 +163,7 @@ func (a *app) signalsInit() *cobra.Command {
 			}
 			table := notes.Permit{Change: []string{signals.Section}}
 			return a.editSignals(cmd.Context(), ids, dryRun, table, func(d *notes.Doc, now time.Time) (*notes.Doc, []string, error) {
-				doc, _, warnings, err := signals.Apply(d, signals.Update{Today: now.Format(time.DateOnly), Evidence: evidence || a.config.Signals.Evidence}, a.schema)
+				doc, _, warnings, err := signals.Apply(d, signals.Update{Today: signals.Day(now), Evidence: evidence || a.config.Signals.Evidence}, a.schema)
 				return doc, warnings, err
 			})
 		},
@@ -261,7 +261,7 @@ func (a *app) editSignals(ctx context.Context, ids []string, dryRun bool, may no
 		return err
 	}
 	if !dryRun {
-		a.notify(ctx, store, options.Now, shiftNotices(changes, a.schema, options.Now.Format(time.DateOnly)))
+		a.notify(ctx, store, options.Now, shiftNotices(changes, a.schema, signals.Day(options.Now)))
 	}
 	return a.printChanges(changes, warnings, dryRun)
 }

@@ -108,12 +108,12 @@ func (a *app) trajectory(ctx context.Context, store beads.Store, id, since strin
 	return points, nil
 }
 
-// dateOrTime reads YYYY-MM-DD, the beginning of that day here, or RFC 3339.
+// dateOrTime reads YYYY-MM-DD, the beginning of that day in UTC, or RFC 3339.
 func dateOrTime(text string) (time.Time, bool) {
 	if t, err := time.Parse(time.RFC3339, text); err == nil {
 		return t, true
 	}
-	t, err := time.ParseInLocation(time.DateOnly, text, time.Local)
+	t, err := time.Parse(time.DateOnly, text)
 	return t, err == nil || text == ""
 }
 

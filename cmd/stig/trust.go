@@ -5,11 +5,11 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"stig/gate"
+	"stig/signals"
 )
 
 func (a *app) trustCommand() *cobra.Command {
@@ -129,7 +129,7 @@ func (a *app) listTrust() error {
 	}
 	var text strings.Builder
 	for _, g := range grants {
-		fmt.Fprintf(&text, "%s  %s", g.Time.Local().Format(time.DateOnly), g.Root)
+		fmt.Fprintf(&text, "%s  %s", signals.Day(g.Time), g.Root)
 		if g.By != "" {
 			text.WriteString("  by " + g.By)
 		}

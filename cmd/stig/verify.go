@@ -3,12 +3,12 @@ package main
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"stig/beads"
 	"stig/gate"
+	"stig/signals"
 )
 
 func (a *app) verifyCommand() *cobra.Command {
@@ -42,7 +42,7 @@ func (a *app) verifyCommand() *cobra.Command {
 			if err := errors.Join(cmd.Context().Err(), t.settle()); err != nil {
 				return err
 			}
-			a.notify(cmd.Context(), t.site.store, now, f.notices(now.Format(time.DateOnly)))
+			a.notify(cmd.Context(), t.site.store, now, f.notices(signals.Day(now)))
 			if err := a.tell(f); err != nil {
 				return err
 			}
