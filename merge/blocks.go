@@ -56,7 +56,7 @@ func blocks(text string) (list []block) {
 		start := at
 		at += len(whole)
 		number++
-		marker := strings.TrimRight(strings.TrimPrefix(whole, mark), "\r\n")
+		marker := strings.TrimLeft(strings.TrimRight(strings.TrimPrefix(whole, mark), "\r\n"), " \t\r")
 		switch {
 		case strings.HasPrefix(marker, "<<<<<<< "):
 			start += len(whole) - len(strings.TrimPrefix(whole, mark))

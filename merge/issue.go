@@ -157,13 +157,8 @@ func quoted(r *beads.Record, k beads.Key) string {
 	if len(r.Raw(k)) == 0 {
 		return "none"
 	}
-	return Shorten(shown(r, k))
-}
-
-// Shorten is a value in one line of a message: at most 60 characters of it.
-func Shorten(text string) string {
 	const most = 60
-	runes := []rune(words(text))
+	runes := []rune(words(shown(r, k)))
 	if len(runes) > most {
 		return strconv.Quote(string(runes[:most])) + "…"
 	}
