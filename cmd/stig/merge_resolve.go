@@ -132,13 +132,13 @@ func (a *app) resolveConflict(ctx context.Context, id string, args []string, dry
 	if err != nil {
 		return err
 	}
-	store, err := a.discover()
+	store, options, err := a.toWrite(dryRun)
 	if err != nil {
 		return err
 	}
 	id, unknown := fullID(store, id)
 	r := resolved{id: id, store: store, dryRun: dryRun}
-	err = beads.Rewrite(ctx, store, beads.Options{DryRun: dryRun}, func(text string) ([]beads.Splice, error) {
+	err = beads.Rewrite(ctx, store, options, func(text string) ([]beads.Splice, error) {
 		done, err := merge.Resolve(text, id, answers)
 		if err != nil {
 			return nil, err
