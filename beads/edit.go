@@ -40,6 +40,8 @@ type Options struct {
 	// A dry run calls neither, an edit that changes nothing only Before.
 	Before func(context.Context, Store) error
 	After  func(context.Context, Store, []Change) error
+
+	rewrites bool // what is wrong inside the store is no hindrance
 }
 
 // Change is one changed line, without its end. Of a new issue Line is 0 and
@@ -57,7 +59,8 @@ type Tx struct {
 	now     time.Time
 	records map[*Issue]*Record // those that were set
 	added   []addition
-	stale   bool // a line was no longer what was read
+	spliced []patch // of Rewrite
+	stale   bool    // a line was no longer what was read
 }
 
 // File is the store as read under the lock; changes of this edit do not show
@@ -185,6 +188,7 @@ type patch struct {
 
 // patches are what the edit does to the file, in file order.
 func (tx *Tx) patches() (list []patch) {
+	list = slices.Clone(tx.spliced)
 	for _, a := range tx.added {
 		list = append(list, patch{off: a.off, with: a.text})
 	}
@@ -313,5 +317,9 @@ func refuseProblems(f *File) error {
 	if more := len(bad) - 1; more > 0 {
 		reason += fmt.Sprintf(" (and %d more)", more)
 	}
-	return &RefusedError{Path: f.store.Path, Line: bad[0].Line, Reason: reason, Hint: "mend the line; stig check lists every such place"}
+	hint := "fix the line; stig check lists every such place"
+	if bad[0].Rule == ConflictMarker {
+		hint = "type stig merge --resolve to see what is to be decided"
+	}
+	return &RefusedError{Path: f.store.Path, Line: bad[0].Line, Reason: reason, Hint: hint}
 }

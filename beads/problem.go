@@ -17,6 +17,8 @@ type Problem struct {
 	Rule         string // one of the rules above
 	ID           string // of a duplicate
 	Message      string
+
+	marker byte // the character of a conflict marker
 }
 
 func (e *syntaxError) problem(number, skipped int, cut bool) Problem {

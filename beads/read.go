@@ -21,6 +21,7 @@ type File struct {
 	byID     idTable
 	repeats  map[string][]int // ids that repeat: their lines
 	problems []Problem
+	marked   []conflict   // the pieces between conflict markers, by line
 	hash     *contentHash // nil unless it was read to be edited
 }
 
@@ -126,7 +127,7 @@ func (x *indexer) line(p *part, line []byte, off int64, cut bool) {
 	}
 	number := p.lines + 1
 	if rest[0] != '{' && isConflictMarker(rest) {
-		p.problems = append(p.problems, Problem{Line: number, Column: 1, Rule: ConflictMarker,
+		p.problems = append(p.problems, Problem{Line: number, Column: 1, Rule: ConflictMarker, marker: rest[0],
 			Message: fmt.Sprintf("conflict marker %q", brief(bytes.TrimSpace(rest)))})
 		return
 	}
@@ -161,25 +162,31 @@ func isConflictMarker(line []byte) bool {
 	return string(bytes.TrimSpace(line)) == "======="
 }
 
-// assemble puts the parts together in file order.
+// assemble puts the parts together in file order. The base of a conflict is no
+// version of the issue that anybody has, so its lines are no issues.
 func (f *File) assemble(parts []part, seed maphash.Seed) {
-	count := 0
+	count, lines := 0, 0
 	for _, p := range parts {
 		count += len(p.issues)
-	}
-	f.issues = make([]*Issue, 0, count)
-	f.byID = newIDTable(seed, count)
-	lines := 0
-	for _, p := range parts {
-		if f.hash != nil {
-			f.hash.add(p.hash, p.size)
-		}
 		for _, problem := range p.problems {
 			problem.Line += lines
 			f.problems = append(f.problems, problem)
 		}
+		lines += p.lines
+	}
+	f.pairMarkers()
+	f.issues = make([]*Issue, 0, count)
+	f.byID = newIDTable(seed, count)
+	lines = 0
+	for _, p := range parts {
+		if f.hash != nil {
+			f.hash.add(p.hash, p.size)
+		}
 		for _, is := range p.issues {
 			is.Line += lines
+			if c := f.conflict(is.Line); c != nil && c.base < is.Line && is.Line < c.theirs {
+				continue
+			}
 			f.issues = append(f.issues, is)
 			if before := f.byID.put(f.issues, len(f.issues)-1); before >= 0 {
 				f.repeat(is.ID, f.issues[before].Line, is.Line)
@@ -200,6 +207,9 @@ func (f *File) repeat(id string, before, line int) {
 func (f *File) reportRepeats() {
 	for id, lines := range f.repeats {
 		for _, line := range lines[1:] {
+			if c := f.conflict(line); c != nil && c == f.conflict(lines[0]) {
+				continue // the two versions of one issue
+			}
 			f.problems = append(f.problems, Problem{Line: line, Column: 1, Rule: DuplicateID, ID: id,
 				Message: fmt.Sprintf("id %q stands on line %d already", id, lines[0])})
 		}

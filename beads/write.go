@@ -52,8 +52,10 @@ func (w *writer) try(ctx context.Context, fn func(*Tx) error) (changes []Change,
 			err = join(err, e)
 		}
 	}()
-	if err := refuseProblems(f); err != nil {
-		return nil, err
+	if !w.options.rewrites {
+		if err := refuseProblems(f); err != nil {
+			return nil, err
+		}
 	}
 	tx := &Tx{file: f, now: w.options.Now, records: map[*Issue]*Record{}}
 	if err := fn(tx); err != nil {
@@ -66,7 +68,7 @@ func (w *writer) try(ctx context.Context, fn func(*Tx) error) (changes []Change,
 	if err := w.judgeNotes(tx); err != nil {
 		return nil, err
 	}
-	if len(changes) == 0 || w.options.DryRun {
+	if len(changes)+len(tx.spliced) == 0 || w.options.DryRun {
 		return changes, nil
 	}
 	if err := w.replace(ctx, tx); err != nil {

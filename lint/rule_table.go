@@ -18,7 +18,7 @@ var storeRules = []Rule{{
 	Summary: "a conflict marker was left in the store",
 	Why:     "Both versions of the issues between the markers stand in the file, and readers differ in which one they see. Nothing is written until a person has chosen.",
 	Example: "<<<<<<< HEAD",
-	Fix:     "Keep one line for each id and take out the markers; stig setup git has git merge the store by its issues.",
+	Fix:     "Type stig merge --resolve to see the open questions, and stig merge --resolve ID KEY=ours or KEY=theirs to answer them; stig setup git has git merge the store by its issues.",
 }, {
 	ID: beads.CutShort, Severity: Error,
 	Summary: "the last line of the store is cut short",

@@ -31,7 +31,10 @@ var form = []judge{incomplete, malformed, values, escalation, estimate, merged, 
 func store(f *beads.File) (found []Diagnostic) {
 	for _, p := range f.Problems() {
 		hint := "mend the line by hand or from git: nothing is written to the store until then"
-		if p.ID != "" {
+		switch {
+		case p.Rule == beads.ConflictMarker:
+			hint = "type stig merge --resolve to see what is to be decided"
+		case p.ID != "":
 			hint = "keep one of the lines: this issue cannot be written until then"
 		}
 		d := breach(f, p.Rule, p.ID, p.Line, p.Message, hint)

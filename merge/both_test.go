@@ -91,6 +91,9 @@ func TestDependentEdits(t *testing.T) {
 				if s[id] == nil {
 					continue
 				}
+				if what := forgotten(base[id], s[id], doc); what != "" {
+					failed("lost " + what)
+				}
 				for _, p := range signals.Escalations(notes.Parse(s[id].notes())) {
 					if !slices.Contains(parts, p) {
 						failed("lost " + p.Text)
@@ -106,4 +109,32 @@ func TestDependentEdits(t *testing.T) {
 	if merges < 100 {
 		t.Fatalf("only %d merges without conflict: the test tests little", merges)
 	}
+}
+
+// forgotten is the state estimate or the signal that a side wrote and that is
+// neither live in the merged notes nor kept beside; "" when all is there.
+func forgotten(before, after *item, merged *notes.Doc) string {
+	if before == nil {
+		before = &item{}
+	}
+	was, _ := signals.LastEstimate(notes.Parse(before.notes()))
+	is, _ := signals.LastEstimate(notes.Parse(after.notes()))
+	live, _ := signals.LastEstimate(merged)
+	kept := live.Body
+	for _, e := range signals.MergedEstimates(merged) {
+		kept += "\n" + e.Text
+	}
+	if is.Body != was.Body && !strings.Contains(kept, is.Body) {
+		return is.Body
+	}
+	table := signals.Read(merged, nil)
+	for name, cells := range after.rows {
+		value, date, _ := strings.Cut(cells, " ")
+		s, _ := signals.Named(name)
+		named := strings.Contains(kept, name+" "+value+" ("+date+")")
+		if before.rows[name] != cells && s != signals.Escalation && table.Raw(s) != value && !named {
+			return name + " " + cells
+		}
+	}
+	return ""
 }

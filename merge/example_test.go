@@ -27,6 +27,8 @@ func Example() {
 	// {"id":"demo-1","status":"closed","updated_at":"2026-11-03T08:00:00Z","labels":["wet"]}
 	// <<<<<<< ours
 	// {"id":"demo-2","description":"Mend both pumps","updated_at":"2026-11-02T08:00:00Z"}
+	// ||||||| base
+	// {"id":"demo-2","description":"Mend the pump","updated_at":"2026-11-01T08:00:00Z"}
 	// =======
 	// {"id":"demo-2","description":"Mend the old pump","updated_at":"2026-11-03T08:00:00Z"}
 	// >>>>>>> theirs

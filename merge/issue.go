@@ -2,7 +2,9 @@ package merge
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -11,7 +13,11 @@ import (
 )
 
 // versions are the three versions of one issue.
-type versions struct{ base, ours, theirs *beads.Record }
+type versions struct {
+	base, ours, theirs *beads.Record
+	unknown            bool // what the base was is not known
+	answers            Answers
+}
 
 // state are the keys that are written together when an issue is closed,
 // reopened or deleted, and so go together.
@@ -24,52 +30,54 @@ var state = []beads.Key{
 // neither is better for being newer.
 var texts = []beads.Key{beads.Description, beads.Design, beads.AcceptanceCriteria}
 
-// decided are the short keys that somebody decides on. What programs write for
-// themselves, such as a hash of the rest, follows either side.
-var decided = []beads.Key{beads.Title, beads.Priority, beads.IssueType, beads.Assignee}
+// derived are the keys that programs write for themselves, such as a count or
+// a hash of the rest. They follow the newer side.
+var derived = []beads.Key{
+	"_type", "_schema", "started_at", "source_system", "source_repo", "source_repo_path",
+	"source_formula", "source_location", "compaction_level", "compacted_at",
+	"compacted_at_commit", "original_size", "content_hash", "last_activity",
+	"dependency_count", "dependent_count", "comment_count",
+}
 
 // value is what becomes of the value of a key.
 type value struct {
-	raw    []byte // nothing when the key goes
-	reason string // why it cannot be merged
+	raw       []byte // nothing when the key goes
+	questions []Question
+	warning   string
 }
 
 // issue merges key by key into ours.
 func issue(v versions) decision {
 	result := v.ours
-	warning := ""
-	settled := v.winner()
+	settled, of := v.settle()
+	questions, warnings := of.questions, []string{of.warning}
+	for _, k := range v.keys() {
+		merged := value{raw: settled.Raw(k)}
+		if !slices.Contains(state, k) {
+			merged = v.merge(k, settled)
+		}
+		questions, warnings = append(questions, merged.questions...), append(warnings, merged.warning)
+		var err error
+		if result, err = put(result, k, merged.raw); err != nil {
+			return left(Question{Key: Whole, Ours: string(v.ours.Bytes()), Theirs: string(v.theirs.Bytes()), reason: err.Error()})
+		}
+	}
+	if len(questions) > 0 {
+		return left(questions...)
+	}
+	warnings = slices.DeleteFunc(warnings, func(text string) bool { return text == "" })
+	return decision{keep: true, text: string(result.Bytes()), warning: strings.Join(warnings, "; ")}
+}
+
+// keys lists the keys of ours, then those that only theirs has.
+func (v versions) keys() []beads.Key {
 	keys := v.ours.Keys()
 	for _, k := range v.theirs.Keys() {
 		if !slices.Contains(keys, k) {
 			keys = append(keys, k)
 		}
 	}
-	for _, k := range keys {
-		var err error
-		switch {
-		case slices.Contains(state, k):
-			result, err = put(result, k, settled.Raw(k))
-		case k == beads.Notes && v.bothChanged(k):
-			var text, reason string
-			if text, warning, reason = v.notes(); reason != "" {
-				return decision{reason: reason}
-			}
-			result = result.Put(k, text)
-		case v.isList(k):
-			result, err = v.putList(result, k)
-		default:
-			merged := v.value(k)
-			if merged.reason != "" {
-				return decision{reason: merged.reason}
-			}
-			result, err = put(result, k, merged.raw)
-		}
-		if err != nil {
-			return decision{reason: err.Error()}
-		}
-	}
-	return decision{keep: true, text: string(result.Bytes()), warning: warning}
+	return keys
 }
 
 // put is PutRaw that gives the record itself where these bytes are there already.
@@ -85,24 +93,76 @@ func (v versions) bothChanged(k beads.Key) bool {
 	return !equal(o, t) && !equal(b, o) && !equal(b, t)
 }
 
-// value merges one key.
-func (v versions) value(k beads.Key) value {
+// merge merges one key that is no part of the state, which is that of settled.
+func (v versions) merge(k beads.Key, settled *beads.Record) value {
 	b, o, t := v.base.Raw(k), v.ours.Raw(k), v.theirs.Raw(k)
 	switch {
 	case k == beads.UpdatedAt:
 		return value{raw: v.newer().Raw(k)}
-	case equal(o, t), equal(b, t):
+	case v.isList(k):
+		return v.list(k)
+	case v.unknown && equal(o, t), !v.unknown && (equal(o, t) || equal(b, t)):
 		return value{raw: o}
-	case equal(b, o):
+	case !v.unknown && equal(b, o):
 		return value{raw: t}
-	case slices.Contains(texts, k) || severalLines(v.ours.Text(k)) || severalLines(v.theirs.Text(k)):
-		return value{reason: "both changed " + string(k)}
+	case k == beads.Notes:
+		return v.notes()
 	case isObject(o) && isObject(t):
 		return v.object(k)
-	case slices.Contains(decided, k) && stamp(v.ours).Equal(stamp(v.theirs)):
-		return value{reason: "both changed " + string(k) + ", neither later than the other"}
+	case slices.Contains(derived, k):
+		return value{raw: v.newer().Raw(k)}
+	case v.answers[string(k)] != "":
+		return value{raw: v.of(v.answers[string(k)]).Raw(k)}
+	case k == beads.Assignee && closed(settled) && !sameState(v.ours, v.theirs):
+		return value{raw: settled.Raw(k), warning: v.dropped(k, settled, "who closed it")}
+	case v.follows(k):
+		return value{raw: v.newer().Raw(k), warning: v.dropped(k, v.newer(), "the later")}
 	}
-	return value{raw: v.newer().Raw(k)}
+	return value{raw: o, questions: []Question{v.asked(k)}}
+}
+
+// follows reports whether a key that both sides changed follows the newer side:
+// the time that an issue was updated says something about a key only where the
+// sides differ in nothing else. What somebody thought over is a question all the
+// same, and so is an issue that two workers believe to be theirs.
+func (v versions) follows(k beads.Key) bool {
+	switch {
+	case v.unknown || stamp(v.ours).Equal(stamp(v.theirs)):
+		return false
+	case slices.Contains(texts, k) || severalLines(v.ours.Text(k)) || severalLines(v.theirs.Text(k)):
+		return false
+	case k == beads.Assignee && inProgress(v.ours) && inProgress(v.theirs):
+		return false
+	}
+	return !slices.ContainsFunc(v.keys(), func(other beads.Key) bool {
+		return other != k && other != beads.UpdatedAt && !slices.Contains(derived, other) &&
+			!equal(v.ours.Raw(other), v.theirs.Raw(other))
+	})
+}
+
+func inProgress(r *beads.Record) bool { return r.Text(beads.Status) == "in_progress" }
+
+// dropped is the warning about a value that is not that of the side that is
+// taken.
+func (v versions) dropped(k beads.Key, taken *beads.Record, why string) string {
+	other := v.ours
+	if taken == v.ours {
+		other = v.theirs
+	}
+	return fmt.Sprintf("both changed %s: kept %s, %s; dropped %s", k, quoted(taken, k), why, quoted(other, k))
+}
+
+// quoted is a value as a message shows it.
+func quoted(r *beads.Record, k beads.Key) string {
+	if len(r.Raw(k)) == 0 {
+		return "none"
+	}
+	const most = 60
+	runes := []rune(words(shown(r, k)))
+	if len(runes) > most {
+		return strconv.Quote(string(runes[:most])) + "…"
+	}
+	return strconv.Quote(string(runes))
 }
 
 func severalLines(text string) bool { return strings.Contains(strings.TrimSpace(text), "\n") }
@@ -122,27 +182,48 @@ func (v versions) object(k beads.Key) value {
 		}
 		r, err := beads.ParseRecord(raw)
 		if err != nil {
-			return value{reason: string(k) + ": " + err.Error()}
+			return value{questions: []Question{v.asked(k)}}
 		}
 		*side.into = r
 	}
 	result := inner.ours
-	for _, name := range append(inner.ours.Keys(), inner.theirs.Keys()...) {
+	var questions []Question
+	for _, name := range inner.keys() {
 		b, o, t := inner.base.Raw(name), inner.ours.Raw(name), inner.theirs.Raw(name)
 		taken := o
+		key := string(k) + "." + string(name)
 		switch {
-		case equal(o, t), equal(b, t):
-		case equal(b, o):
+		case equal(o, t), !v.unknown && equal(b, t):
+		case !v.unknown && equal(b, o):
 			taken = t
+		case v.answers[key] != "":
+			taken = inner.of(v.answers[key]).Raw(name)
 		default:
-			return value{reason: "both changed " + string(name) + " in " + string(k)}
+			questions = append(questions, Question{Key: key, Ours: shown(inner.ours, name), Theirs: shown(inner.theirs, name),
+				reason: "both changed " + string(name) + " in " + string(k)})
 		}
 		var err error
 		if result, err = put(result, name, taken); err != nil {
-			return value{reason: string(k) + ": " + err.Error()}
+			return value{questions: []Question{v.asked(k)}}
 		}
 	}
-	return value{raw: result.Bytes()}
+	return value{raw: result.Bytes(), questions: questions}
+}
+
+// settle is the side whose state counts, with what is to be said of it. Without
+// a base nobody knows which side changed it.
+func (v versions) settle() (*beads.Record, value) {
+	if v.unknown && !sameState(v.ours, v.theirs) {
+		if side := v.answers[string(beads.Status)]; side != "" {
+			return v.of(side), value{}
+		}
+		return v.ours, value{questions: []Question{v.asked(beads.Status)}}
+	}
+	settled := v.winner()
+	if v.bothChanged(beads.CloseReason) && closed(v.ours) && closed(v.theirs) {
+		return settled, value{warning: v.dropped(beads.CloseReason, settled, "the later")}
+	}
+	return settled, value{}
 }
 
 // newer is the side with the later updated_at. Of two with the same, it is

@@ -28,22 +28,26 @@ func (v versions) isList(k beads.Key) bool {
 	return found
 }
 
-// putList merges a list as a set: what one side removed goes, what one side
-// added comes.
-func (v versions) putList(result *beads.Record, k beads.Key) (*beads.Record, error) {
+// list merges a list as a set: what one side removed goes, what one side added
+// comes.
+func (v versions) list(k beads.Key) value {
 	b, o, t := v.base.Raw(k), v.ours.Raw(k), v.theirs.Raw(k)
 	switch {
 	case equal(o, t), equal(b, t):
-		return put(result, k, o)
+		return value{raw: o}
 	case equal(b, o):
-		return put(result, k, t)
+		return value{raw: t}
 	}
 	base, ours, theirs := elements(v.base, k), elements(v.ours, k), elements(v.theirs, k)
 	var list [][]byte
 	for _, e := range unite(base, ours, theirs) {
 		list = append(list, e.raw)
 	}
-	return result.PutElements(k, list)
+	united, err := v.ours.PutElements(k, list)
+	if err != nil {
+		return value{questions: []Question{v.asked(k)}}
+	}
+	return value{raw: united.Raw(k)}
 }
 
 func elements(r *beads.Record, k beads.Key) (list []element) {

@@ -35,6 +35,10 @@ type Conflict struct {
 	ID     string `json:"id"`   // of the issue; "" when the line is about none
 	Line   int    `json:"line"` // 1-based line of the first marker in the merged text
 	Reason string `json:"reason"`
+
+	// Questions are what a person has to decide; what was answered is no longer
+	// among them.
+	Questions []Question `json:"questions"`
 }
 
 // Stores merges the changes from base to ours with those from base to theirs.
@@ -71,13 +75,14 @@ type merger struct {
 	last               line // written last
 	conflicts          []Conflict
 	warnings           []Warning
+	unknown            bool // what the base was is not known
 }
 
 // add writes what became of a line.
 func (m *merger) add(b, o, t *line, d decision) {
 	switch {
 	case d.reason != "":
-		m.conflict(o, t, d.reason)
+		m.conflict(b, o, t, d)
 	case d.keep:
 		if d.warning != "" {
 			m.warnings = append(m.warnings, Warning{o.id, d.warning})
@@ -93,11 +98,15 @@ func (m *merger) write(text, end string) {
 	m.lines++
 }
 
-const lastMarker = ">>>>>>> theirs"
+const (
+	firstMarker = "<<<<<<< ours"
+	lastMarker  = ">>>>>>> theirs"
+)
 
-// conflict leaves both lines to a person.
-func (m *merger) conflict(o, t *line, reason string) {
-	c := Conflict{Line: m.lines + 1, Reason: reason}
+// conflict leaves all versions of a line to a person, the base between the
+// sides, so that the questions can be asked again from the text.
+func (m *merger) conflict(b, o, t *line, d decision) {
+	c := Conflict{Line: m.lines + 1, Reason: d.reason, Questions: d.questions}
 	end := m.newline()
 	side := func(l *line) {
 		if l != nil {
@@ -105,8 +114,12 @@ func (m *merger) conflict(o, t *line, reason string) {
 			m.write(l.text, end)
 		}
 	}
-	m.write("<<<<<<< ours", end)
+	m.write(firstMarker+d.answers.mark(), end)
 	side(o)
+	if !m.unknown {
+		m.write("||||||| base", end)
+		side(b)
+	}
 	m.write("=======", end)
 	side(t)
 	m.write(lastMarker, end)

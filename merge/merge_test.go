@@ -2,8 +2,11 @@ package merge
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
+
+	"stig/signals"
 )
 
 // mergeCase is one merge; the cases are the fuzz seeds too. The texts are
@@ -53,6 +56,11 @@ func mergeCases() []mergeCase {
 	ran := func(hour int, date, text string) string {
 		return noted("p-a", hour, section("evidence-context", "## Evidence ("+date+")\n\n"+text))
 	}
+	// alsoKept is a line with what the other side had found out behind its notes.
+	alsoKept := func(line, date, text string) string {
+		raw := strings.ReplaceAll("\n\n"+section(signals.MergedEstimateName(date, text), text), "\n", `\n`)
+		return strings.Replace(line, `","created_at"`, raw+`","created_at"`, 1)
+	}
 	asked := "## Pending (2026-11-01)\nwhich?"
 	trail := func(hour int, state, body string) string {
 		return noted("p-a", hour, table("escalation "+state)+"\n\n"+section("escalation-context", body))
@@ -87,7 +95,15 @@ func mergeCases() []mergeCase {
 
 		{name: "different keys", base: is("x", 0, `"title":"t"`, `"z":1`), ours: is("x", 1, `"title":"u"`, `"z":1`), theirs: is("x", 2, `"title":"t"`, `"z":2`), want: is("x", 2, `"title":"u"`, `"z":2`)},
 		{name: "one scalar: the newer", base: is("x", 0, `"title":"t"`), ours: is("x", 3, `"title":"u"`), theirs: is("x", 2, `"title":"v"`), want: is("x", 3, `"title":"u"`)},
-		{name: "one scalar, neither newer", base: is("x", 0, `"title":"t"`), ours: is("x", 2, `"title":"u"`), theirs: is("x", 2, `"title":"v"`), conflict: "both changed title, neither later than the other"},
+		{name: "one scalar, neither newer", base: is("x", 0, `"title":"t"`), ours: is("x", 2, `"title":"u"`), theirs: is("x", 2, `"title":"v"`), conflict: "both changed title"},
+		{name: "a later claim, an older title", base: is("x", 0, `"title":"t"`, `"status":"open"`), ours: is("x", 3, `"title":"new"`, `"status":"open"`), theirs: is("x", 5, `"title":"old"`, `"status":"in_progress"`, `"assignee":"bo"`), conflict: "both changed title"},
+		{name: "a title and a comment", base: is("x", 0, `"title":"t"`), ours: is("x", 3, `"title":"u"`), theirs: is("x", 5, `"title":"v"`, `"comments":[{"text":"seen"}]`), conflict: "both changed title"},
+		{name: "two scalars", base: is("x", 0, `"title":"t"`, `"priority":1`), ours: is("x", 3, `"title":"u"`, `"priority":2`), theirs: is("x", 2, `"title":"v"`, `"priority":3`), conflict: "both changed title, priority"},
+		{name: "a scalar and what programs write", base: is("x", 0, `"title":"t"`), ours: is("x", 3, `"title":"u"`, `"content_hash":"3"`), theirs: is("x", 2, `"title":"v"`, `"content_hash":"2"`), want: is("x", 3, `"title":"u"`, `"content_hash":"3"`)},
+		{name: "two claims", base: status(0, "open"), ours: status(1, "in_progress", `"assignee":"ada"`), theirs: status(2, "in_progress", `"assignee":"bo"`), conflict: "both changed assignee"},
+		{name: "a claim and a close", base: status(0, "open"), ours: status(1, "closed", `"assignee":"ada"`), theirs: status(2, "in_progress", `"assignee":"bo"`), want: status(2, "closed", `"assignee":"ada"`)},
+		{name: "assigned to two, claimed by none", base: status(0, "open"), ours: status(1, "open", `"assignee":"ada"`), theirs: status(2, "open", `"assignee":"bo"`), want: status(2, "open", `"assignee":"bo"`)},
+		{name: "metadata, one member of both", base: is("x", 0, `"metadata":{"a":1}`), ours: is("x", 1, `"metadata":{"a":2}`), theirs: is("x", 2, `"metadata":{"a":3}`), conflict: "both changed a in metadata"},
 		{name: "a key of a program, neither newer", base: is("x", 0, `"content_hash":"t"`), ours: is("x", 2, `"content_hash":"u"`), theirs: is("x", 2, `"content_hash":"v"`), want: is("x", 2, `"content_hash":"v"`)},
 		{name: "two descriptions", base: is("x", 0), ours: is("x", 3, `"description":"u"`), theirs: is("x", 2, `"description":"v"`), conflict: "both changed description"},
 		{name: "spelling is no change", base: is("x", 0, `"description":"a<b"`), ours: is("x", 3, `"description":"a\u003cb"`), theirs: is("x", 2, `"description":"v"`), want: is("x", 3, `"description":"v"`)},
@@ -107,9 +123,12 @@ func mergeCases() []mergeCase {
 		{name: "different rows", base: progress("2026-11-01", "exploring"), ours: progress("2026-11-02", "implementing"),
 			theirs: noted("p-a", 2, table("cynefin complex 2026-11-03", "surprise 0.4 2026-11-03", "progress exploring 2026-11-01")),
 			want:   noted("p-a", 2, table("cynefin complex 2026-11-03", "surprise 0.4 2026-11-03", "progress implementing 2026-11-02"))},
-		{name: "one row: the newer", base: progress("2026-11-01", "exploring"), ours: progress("2026-11-04", "implementing"), theirs: progress("2026-11-03", "verifying"), want: progress("2026-11-04", "implementing")},
-		{name: "one row, one date: the further", base: progress("2026-11-01", "exploring"), ours: progress("2026-11-03", "implementing"), theirs: progress("2026-11-03", "verifying"), want: progress("2026-11-03", "verifying")},
-		{name: "one date: the higher surprise", base: noted("p-a", 0, table("surprise 0.0 2026-11-01")), ours: noted("p-a", 1, table("surprise 0.10 2026-11-02")), theirs: noted("p-a", 1, table("surprise 0.9 2026-11-02")), want: noted("p-a", 1, table("surprise 0.9 2026-11-02"))},
+		{name: "one row: the newer", base: progress("2026-11-01", "exploring"), ours: progress("2026-11-04", "implementing"), theirs: progress("2026-11-03", "verifying"), want: alsoKept(progress("2026-11-04", "implementing"), "2026-11-03", "Signals there: progress verifying (2026-11-03)")},
+		{name: "one row, one date: the further", base: progress("2026-11-01", "exploring"), ours: progress("2026-11-03", "implementing"), theirs: progress("2026-11-03", "verifying"), want: alsoKept(progress("2026-11-03", "verifying"), "2026-11-03", "Signals there: progress implementing (2026-11-03)")},
+		{name: "one row, one date: the side written last", base: noted("p-a", 0, table("surprise 0.0 2026-11-01")), ours: noted("p-a", 1, table("surprise 0.9 2026-11-02")), theirs: noted("p-a", 2, table("surprise 0.1 2026-11-02")),
+			want: alsoKept(noted("p-a", 2, table("surprise 0.1 2026-11-02")), "2026-11-02", "Signals there: surprise 0.9 (2026-11-02)")},
+		{name: "one row, one value", base: progress("2026-11-01", "exploring"), ours: progress("2026-11-04", "verifying"), theirs: progress("2026-11-03", "verifying"), want: progress("2026-11-04", "verifying")},
+		{name: "one date: the higher surprise", base: noted("p-a", 0, table("surprise 0.0 2026-11-01")), ours: noted("p-a", 1, table("surprise 0.10 2026-11-02")), theirs: noted("p-a", 1, table("surprise 0.9 2026-11-02")), want: alsoKept(noted("p-a", 1, table("surprise 0.9 2026-11-02")), "2026-11-02", "Signals there: surprise 0.10 (2026-11-02)")},
 		{name: "both made a table", base: noted("p-a", 0, "text"), ours: noted("p-a", 1, table("surprise 0.1 2026-11-02")+"\n\ntext"), theirs: noted("p-a", 1, table("progress blocked 2026-11-02")+"\n\ntext"),
 			want: noted("p-a", 1, table("surprise 0.1 2026-11-02", "progress blocked 2026-11-02")+"\n\ntext")},
 		{name: "one removes a row, the other changes another", base: noted("p-a", 0, table("surprise 0.0 2026-11-01", "odd 1 2026-11-01")),
@@ -123,9 +142,21 @@ func mergeCases() []mergeCase {
 			want: noted("p-a", 2, table("escalation pending 2026-11-03"))},
 		{name: "one changes text, the other a row", base: noted("p-a", 0, table("surprise 0.0 2026-11-01")+"\n\ntext"), ours: noted("p-a", 1, table("surprise 0.1 2026-11-02")+"\n\ntext"),
 			theirs: noted("p-a", 2, "before\n\n"+table("surprise 0.0 2026-11-01")+"\n\nanother"), want: noted("p-a", 2, "before\n\n"+table("surprise 0.1 2026-11-02")+"\n\nanother")},
-		{name: "the newer estimate", base: estimate(0, "2026-11-01", "old"), ours: estimate(1, "2026-11-03", "mine"), theirs: estimate(2, "2026-11-02", "theirs"), want: estimate(2, "2026-11-03", "mine")},
-		{name: "estimates of one day", base: estimate(0, "2026-11-01", "old"), ours: estimate(1, "2026-11-03", "mine"), theirs: estimate(2, "2026-11-03", "theirs"), want: estimate(2, "2026-11-03", "theirs")},
-		{name: "the newer evidence", base: ran(0, "2026-11-01", "old"), ours: ran(1, "2026-11-03", "mine"), theirs: ran(2, "2026-11-02", "theirs"), want: ran(2, "2026-11-03", "mine")},
+		{name: "the newer estimate", base: estimate(0, "2026-11-01", "old"), ours: estimate(1, "2026-11-03", "mine"), theirs: estimate(2, "2026-11-02", "theirs"), want: alsoKept(estimate(2, "2026-11-03", "mine"), "2026-11-02", "## State estimate (2026-11-02)\n\ntheirs")},
+		{name: "estimates of one day", base: estimate(0, "2026-11-01", "old"), ours: estimate(1, "2026-11-03", "mine"), theirs: estimate(2, "2026-11-03", "theirs"), want: alsoKept(estimate(2, "2026-11-03", "theirs"), "2026-11-03", "## State estimate (2026-11-03)\n\nmine")},
+		{name: "an estimate without a date", base: noted("p-a", 0, section("checkpoint-context", "old")), ours: noted("p-a", 1, section("checkpoint-context", "mine")), theirs: noted("p-a", 2, section("checkpoint-context", "theirs")),
+			want: alsoKept(noted("p-a", 2, section("checkpoint-context", "theirs")), "2026-11-02", "mine")},
+		{name: "an estimate and the signals of the same side", base: noted("p-a", 0, table("surprise 0.0 2026-11-01", "progress exploring 2026-11-01")+"\n\n"+section("checkpoint-context", "old")),
+			ours:   noted("p-a", 1, table("surprise 0.4 2026-11-02", "progress implementing 2026-11-02")+"\n\n"+section("checkpoint-context", "mine")),
+			theirs: noted("p-a", 2, table("surprise 0.1 2026-11-03", "progress verifying 2026-11-03")+"\n\n"+section("checkpoint-context", "theirs")),
+			want: alsoKept(noted("p-a", 2, table("surprise 0.1 2026-11-03", "progress verifying 2026-11-03")+"\n\n"+section("checkpoint-context", "theirs")), "2026-11-02",
+				"mine\n\nSignals there: surprise 0.4 (2026-11-02), progress implementing (2026-11-02)")},
+		{name: "one estimate on both sides, in other blanks", base: estimate(0, "2026-11-01", "old"), ours: estimate(1, "2026-11-03", "mine  too"), theirs: estimate(2, "2026-11-03", "mine too"), want: estimate(2, "2026-11-03", "mine too")},
+		{name: "a third estimate", base: alsoKept(estimate(0, "2026-11-01", "old"), "2026-10-01", "first"), ours: alsoKept(estimate(1, "2026-11-03", "mine"), "2026-10-01", "first"), theirs: alsoKept(estimate(2, "2026-11-02", "theirs"), "2026-10-01", "first"),
+			want: alsoKept(alsoKept(estimate(2, "2026-11-03", "mine"), "2026-10-01", "first"), "2026-11-02", "## State estimate (2026-11-02)\n\ntheirs")},
+		{name: "estimates kept on both sides", base: estimate(0, "2026-11-01", "old"), ours: alsoKept(estimate(0, "2026-11-01", "old"), "2026-10-02", "second"), theirs: alsoKept(estimate(1, "2026-11-01", "old"), "2026-10-01", "first"),
+			want: alsoKept(alsoKept(estimate(1, "2026-11-01", "old"), "2026-10-01", "first"), "2026-10-02", "second")},
+		{name: "the newer evidence", base: ran(0, "2026-11-01", "old"), ours: ran(1, "2026-11-03", "mine"), theirs: ran(2, "2026-11-02", "theirs"), want: alsoKept(ran(2, "2026-11-03", "mine"), "2026-11-02", "## Evidence (2026-11-02)\n\ntheirs")},
 		{name: "an estimate and a table", base: noted("p-a", 0, "text"), ours: noted("p-a", 1, "text\n\n"+section("checkpoint-context", "x")), theirs: noted("p-a", 2, table("surprise 0.1 2026-11-02")+"\n\ntext"),
 			want: noted("p-a", 2, table("surprise 0.1 2026-11-02")+"\n\ntext\n\n"+section("checkpoint-context", "x"))},
 		{name: "question and answer", base: trail(0, "pending 2026-11-01", asked),
@@ -168,11 +199,12 @@ func TestMerge(t *testing.T) {
 func TestConflictMarkers(t *testing.T) {
 	ours, theirs := is("b", 1, `"description":"u"`), is("b", 2, `"description":"v"`)
 	r := Stores(is("a", 0)+is("b", 0)+is("c", 0), is("a", 0)+ours+is("c", 0), is("a", 1)+theirs+is("c", 0))
-	want := is("a", 1) + "<<<<<<< ours\n" + ours + "=======\n" + theirs + ">>>>>>> theirs\n" + is("c", 0)
+	want := is("a", 1) + "<<<<<<< ours\n" + ours + "||||||| base\n" + is("b", 0) + "=======\n" + theirs + ">>>>>>> theirs\n" + is("c", 0)
 	if r.Text != want {
 		t.Errorf("got\n%s\nwant\n%s", r.Text, want)
 	}
-	if len(r.Conflicts) != 1 || r.Conflicts[0] != (Conflict{"b", 2, "both changed description"}) {
+	questions := []Question{{Key: "description", Ours: "u", Theirs: "v", reason: "both changed description"}}
+	if len(r.Conflicts) != 1 || !reflect.DeepEqual(r.Conflicts[0], Conflict{"b", 2, "both changed description", questions}) {
 		t.Errorf("got %v", r.Conflicts)
 	}
 }

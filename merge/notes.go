@@ -14,53 +14,97 @@ import (
 type document struct {
 	doc    *notes.Doc
 	record *beads.Record
+	side   Side
 	prose  string              // what stands outside of sections
 	bodies map[string][]string // of the sections of a name, in their order
 }
 
 // documents are the notes of three versions. The result is made of lead, into
 // which what changed in other is spliced.
-type documents struct{ base, lead, other document }
+type documents struct {
+	base, lead, other document
+	unknown           bool // what the base was is not known
+	answers           Answers
+	prose             bool           // the answer about notes is one about prose
+	lost              map[Side]*lost // what does not stay where it stood
+}
 
-// notes merges notes that both sides changed; the reason is why it cannot, the
-// warning what a person should look at all the same.
-func (v versions) notes() (text, warning, reason string) {
-	var d documents
+// notes merges notes that both sides changed. Its warning is what a person
+// should look at all the same.
+func (v versions) notes() value {
+	d := documents{unknown: v.unknown, answers: v.answers, lost: map[Side]*lost{Ours: {}, Theirs: {}}}
 	for _, side := range []struct {
 		from *beads.Record
 		into *document
 		name string
 	}{{v.base, &d.base, "before"}, {v.ours, &d.lead, "in ours"}, {v.theirs, &d.other, "in theirs"}} {
 		if side.into.record = side.from; !side.into.read() {
-			return "", "", "both changed notes, which are malformed " + side.name
+			return v.wholeNotes("both changed notes, which are malformed " + side.name)
 		}
 	}
+	d.lead.side, d.other.side = Ours, Theirs
 	if d.lead.doc.Text() == "" || d.other.doc.Text() == "" {
-		return "", "", "one side removed the notes, the other changed them"
+		return v.wholeNotes("one side removed the notes, the other changed them")
 	}
-	wantProse, appended, reason := d.decideProse(v)
+	text, questions, reason := d.merge(v)
+	switch {
+	case len(questions) > 0:
+		return value{questions: questions}
+	case reason != "":
+		return v.wholeNotes(reason)
+	}
+	merged := value{raw: v.ours.Put(beads.Notes, text).Raw(beads.Notes)}
+	if body := d.trail(); body != nil {
+		merged.warning = unseen(body[0], body[1])
+	}
+	return merged
+}
+
+// wholeNotes is the question, or its answer, about notes that cannot be merged
+// by section.
+func (v versions) wholeNotes(reason string) value {
+	if side := v.answers[string(beads.Notes)]; side != "" {
+		return value{raw: v.of(side).Raw(beads.Notes)}
+	}
+	q := v.asked(beads.Notes)
+	q.reason = reason
+	return value{questions: []Question{q}}
+}
+
+// merge merges the text outside of sections, and section by section; the reason
+// is why the notes can only be taken as a whole.
+func (d *documents) merge(v versions) (text string, questions []Question, reason string) {
+	wantProse, appended, questions := d.decideProse(v)
+	result, want, more, reason := d.mergeSections(v)
 	if reason != "" {
-		return "", "", reason
+		return "", nil, reason
 	}
-	result, want, reason := d.mergeSections(v)
-	if reason != "" {
-		return "", "", reason
+	if questions = append(questions, more...); len(questions) > 0 {
+		return "", questions, ""
 	}
+	if result, reason = d.finish(result, appended, want); reason == "" && !holds(result, wantProse, want) {
+		reason = "both changed notes, and together they would not read as either side wrote them"
+	}
+	switch {
+	case reason == "":
+		return result.Text(), nil, ""
+	case d.prose: // that answer was not one about the whole of the notes
+		return "", []Question{{Key: Whole, Ours: string(v.ours.Bytes()), Theirs: string(v.theirs.Bytes()), reason: reason}}, ""
+	}
+	return "", nil, reason
+}
+
+// finish adds what follows from the sections, or is new in neither.
+func (d *documents) finish(doc *notes.Doc, appended string, want map[string][]string) (_ *notes.Doc, reason string) {
 	if appended != "" {
-		if result, reason = appendProse(result, appended); reason != "" {
-			return "", "", reason
+		if doc, reason = appendProse(doc, appended); reason != "" {
+			return nil, reason
 		}
 	}
-	if result, reason = d.settleEscalation(result); reason != "" {
-		return "", "", reason
+	if doc, reason = d.settleEscalation(doc); reason != "" {
+		return nil, reason
 	}
-	if !holds(result, wantProse, want) {
-		return "", "", "both changed notes, and together they would not read as either side wrote them"
-	}
-	if body := d.trail(); body != nil {
-		warning = unseen(body[0], body[1])
-	}
-	return result.Text(), warning, ""
+	return d.keepLost(doc, want)
 }
 
 // trail gives the trails of questions and answers when both sides changed
@@ -96,24 +140,31 @@ func unix(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 // decideProse makes the side lead whose text outside of sections counts, and
 // gives that text as it is to be. When both sides appended to it, what other
 // appended is to follow, the older side first.
-func (d *documents) decideProse(v versions) (want, appended, reason string) {
+func (d *documents) decideProse(v versions) (want, appended string, questions []Question) {
 	b, o, t := d.base.prose, d.lead.prose, d.other.prose
 	switch {
-	case o == t, t == b:
-		return o, "", ""
-	case o == b:
-		d.lead, d.other = d.other, d.lead
-		return t, "", ""
+	case o == t, !d.unknown && t == b:
+		return o, "", nil
+	case !d.unknown && o == b:
+		d.swap()
+		return t, "", nil
 	}
-	if v.newer() == d.lead.record {
-		d.lead, d.other = d.other, d.lead
+	answer := d.answers[string(beads.Notes)]
+	if answer == Theirs || answer == "" && v.newer() == d.lead.record {
+		d.swap()
+	}
+	if answer != "" {
+		d.prose = true
+		return d.lead.prose, "", nil
 	}
 	appended, ok := d.other.appendedTo(b)
-	if _, both := d.lead.appendedTo(b); !ok || !both {
-		return "", "", "both changed notes outside of sections"
+	if _, both := d.lead.appendedTo(b); !ok || !both || d.unknown {
+		return "", "", []Question{{Key: string(beads.Notes), Ours: o, Theirs: t, reason: "both changed notes outside of sections"}}
 	}
-	return d.lead.prose + "\n\n" + appended, appended, ""
+	return d.lead.prose + "\n\n" + appended, appended, nil
 }
+
+func (d *documents) swap() { d.lead, d.other = d.other, d.lead }
 
 // appendedTo is what the notes have at their very end, after the text that was
 // there before.
@@ -154,33 +205,34 @@ func appendProse(doc *notes.Doc, text string) (*notes.Doc, string) {
 }
 
 // mergeSections brings the sections of lead to what they are to be, and gives
-// those.
-func (d *documents) mergeSections(v versions) (*notes.Doc, map[string][]string, string) {
-	want := map[string][]string{}
+// those; the reason is why the notes can only be taken as a whole.
+func (d *documents) mergeSections(v versions) (_ *notes.Doc, want map[string][]string, questions []Question, reason string) {
+	want = map[string][]string{}
 	result := d.lead.doc
 	for _, name := range d.names() {
 		b, l, o := d.base.bodies[name], d.lead.bodies[name], d.other.bodies[name]
 		want[name] = l
-		if slices.Equal(l, o) || slices.Equal(b, o) {
+		if slices.Equal(l, o) || !d.unknown && slices.Equal(b, o) || d.unknown && len(o) == 0 {
 			continue
 		}
 		if len(b) > 1 || len(l) > 1 || len(o) > 1 {
-			return nil, nil, "both changed notes with several sections " + name
+			return nil, nil, nil, "both changed notes with several sections " + name
 		}
 		body := o
-		if !slices.Equal(b, l) {
-			var reason string
-			if body, reason = d.mergeSection(name, v); reason != "" {
-				return nil, nil, reason
+		if !d.unknown && !slices.Equal(b, l) || d.unknown && len(l) > 0 {
+			var q Question
+			if body, q = d.mergeSection(name, v); q.reason != "" {
+				questions = append(questions, q)
+				continue
 			}
 		}
 		want[name] = body
 		var err error
 		if result, err = d.write(result, name, body); err != nil {
-			return nil, nil, "both changed notes: " + err.Error()
+			return nil, nil, nil, "both changed notes: " + err.Error()
 		}
 	}
-	return result, want, ""
+	return result, want, questions, ""
 }
 
 // names lists the names of sections in the order of lead, then of other.
@@ -195,43 +247,57 @@ func (d *documents) names() (names []string) {
 	return names
 }
 
-// mergeSection merges a section that both changed.
-func (d *documents) mergeSection(name string, v versions) (body []string, reason string) {
+// mergeSection merges a section that both changed; the question has a reason
+// where there is one.
+func (d *documents) mergeSection(name string, v versions) (body []string, q Question) {
+	sides := map[Side][]string{d.lead.side: d.lead.bodies[name], d.other.side: d.other.bodies[name]}
+	q = Question{Key: "notes:" + name, Ours: strings.Join(sides[Ours], ""), Theirs: strings.Join(sides[Theirs], "")}
+	if side := d.answers[q.Key]; side != "" {
+		return sides[side], Question{}
+	}
 	l, o := d.lead.bodies[name], d.other.bodies[name]
 	if len(l) == 0 || len(o) == 0 {
-		return nil, "one side removed the section " + name + ", the other changed it"
+		q.reason = "one side removed the section " + name + ", the other changed it"
+		return nil, q
 	}
 	var merged string
 	switch name {
 	case signals.Section:
-		merged, reason = d.mergeTable()
+		merged, q.reason = d.mergeTable()
 	case signals.EstimateSection:
-		merged = d.newer(v, name, func(doc *notes.Doc) string {
-			estimate, _ := signals.LastEstimate(doc)
-			return estimate.Date
-		})
+		newer, older := d.newer(v, estimateDate)
+		merged = newer.bodies[name][0]
+		d.lost[older.side].add(older.bodies[name][0], merged, estimateDate(older.doc))
 	case signals.EvidenceSection:
-		merged = d.newer(v, name, func(doc *notes.Doc) string {
-			evidence, _ := signals.LastEvidence(doc)
-			return evidence.Date
-		})
+		newer, older := d.newer(v, evidenceDate)
+		merged = newer.bodies[name][0]
+		d.lost[older.side].add(older.bodies[name][0], merged, evidenceDate(older.doc))
 	case signals.EscalationSection:
 		merged = uniteParts(l[0], o[0])
 	default:
-		reason = "both changed the section " + name
+		q.reason = "both changed the section " + name
 	}
-	return []string{merged}, reason
+	return []string{merged}, q
 }
 
-// newer is the section of that name with the later date; of two of one date that
-// of the side written last. The other one stays in the history.
-func (d *documents) newer(v versions, name string, date func(*notes.Doc) string) string {
+func estimateDate(doc *notes.Doc) string {
+	estimate, _ := signals.LastEstimate(doc)
+	return estimate.Date
+}
+
+func evidenceDate(doc *notes.Doc) string {
+	evidence, _ := signals.LastEvidence(doc)
+	return evidence.Date
+}
+
+// newer is the side whose section has the later date; of two of one date the
+// side written last.
+func (d *documents) newer(v versions, date func(*notes.Doc) string) (newer, older document) {
 	lead, other := date(d.lead.doc), date(d.other.doc)
-	newer := d.lead
 	if other > lead || other == lead && v.newer() == d.other.record {
-		newer = d.other
+		return d.other, d.lead
 	}
-	return newer.bodies[name][0]
+	return d.lead, d.other
 }
 
 // write gives the section of a name its body, or none.
@@ -246,10 +312,11 @@ func (d *documents) write(doc *notes.Doc, name string, body []string) (*notes.Do
 		return doc.Replace(name, body[0])
 	case name == signals.Section:
 		return doc.Prepend(name, body[0])
+	case isMerged(name):
+		return d.insertMerged(doc, name, body[0])
 	}
 	if at := d.place(doc, name); at >= 0 {
-		blank := doc.Newline() + doc.Newline()
-		return doc.Apply(notes.Splice{Span: notes.Span{Start: at, End: at}, Text: doc.Render(name, body[0]) + blank})
+		return insertAt(doc, at, name, body[0])
 	}
 	return doc.Replace(name, body[0])
 }
@@ -266,7 +333,7 @@ func (d *documents) place(doc *notes.Doc, name string) int {
 	first := len(sections)
 	for first > 0 {
 		before := sections[first-1].Name
-		if len(d.base.bodies[before]) > 0 || before == signals.Section {
+		if len(d.base.bodies[before]) > 0 || before == signals.Section || isMerged(before) {
 			break
 		}
 		first--

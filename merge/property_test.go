@@ -239,10 +239,25 @@ func sectionsKept(t *testing.T, base, ours, theirs string, r Result) {
 			if !removed && len(got[name]) == 0 {
 				t.Fatalf("lost the section %s in %q", name, r.Text)
 			}
+			for _, one := range []string{signals.EstimateSection, signals.EvidenceSection} {
+				if name == one && len(list) == 1 && !slices.Equal(b[name], list) && !hasWords(got, list[0]) {
+					t.Fatalf("lost %q of %s in %q", list[0], name, r.Text)
+				}
+			}
 			alone := slices.Equal(b[name], side.other[name]) && !slices.Equal(b[name], list)
 			if alone && len(list) == 1 && name != signals.Section && words(strings.Join(got[name], "\n")) != words(list[0]) {
 				t.Fatalf("the section %s is %q, want %q", name, got[name], list)
 			}
 		}
 	}
+}
+
+// hasWords reports whether a section holds this text.
+func hasWords(sections map[string][]string, text string) bool {
+	for _, list := range sections {
+		if strings.Contains(words(strings.Join(list, "\n")), words(text)) {
+			return true
+		}
+	}
+	return false
 }

@@ -96,8 +96,13 @@ func (d *documents) mergeTable() (body, reason string) {
 		case !has:
 			splices = append(splices, drop(lead, l))
 		case had && sameRow(b, o):
-		case had && sameRow(b, l) || beats(o, l):
-			splices = append(splices, notes.Splice{Span: lead.table.Rows[l.at].Span, Text: o.text})
+		case had && sameRow(b, l):
+			splices = append(splices, lead.exchange(l, o))
+		case d.beats(o, l):
+			splices = append(splices, lead.exchange(l, o))
+			d.lost[d.lead.side].row(l, o)
+		default:
+			d.lost[d.other.side].row(o, l)
 		}
 	}
 	splices = append(splices, lead.missing(base, other)...)
@@ -110,6 +115,11 @@ func (d *documents) mergeTable() (body, reason string) {
 }
 
 func sameRow(a, b row) bool { return a.value == b.value && a.date == b.date }
+
+// exchange puts a row of another table in the place of one.
+func (g *grid) exchange(l, o row) notes.Splice {
+	return notes.Splice{Span: g.table.Rows[l.at].Span, Text: o.text}
+}
 
 func drop(g grid, r row) notes.Splice {
 	span := g.table.Rows[r.at].Span
@@ -155,15 +165,17 @@ func (g *grid) place(s signals.Signal) int {
 	return len(g.rows)
 }
 
-// beats tells whether row a counts where both sides changed it: the newer
-// date; of one date the higher surprise, and the value that comes later in
-// the schema, which is the further progress, the more complex domain, the
-// deeper planning. The order of the two makes no difference.
-func beats(a, b row) bool {
+// beats reports whether a row of other counts, and not that of lead, where both
+// sides changed it: the later date; of one date that of the side written last;
+// of sides written in one second the higher surprise, and the value that comes
+// later in the schema, which is the further progress, the more complex domain,
+// the deeper planning. It makes no difference which of the two is ours.
+func (d *documents) beats(other, lead row) bool {
 	return cmp.Or(
-		strings.Compare(a.date, b.date),
-		cmp.Compare(rank(a), rank(b)),
-		strings.Compare(a.value, b.value),
+		strings.Compare(other.date, lead.date),
+		stamp(d.other.record).Compare(stamp(d.lead.record)),
+		cmp.Compare(rank(other), rank(lead)),
+		strings.Compare(other.value, lead.value),
 	) > 0
 }
 

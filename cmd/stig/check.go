@@ -92,6 +92,9 @@ func (a *app) examine(ctx context.Context, command string, ids []string, against
 	} else {
 		result.found, err = lint.Lint(file, only, rules)
 	}
+	if err == nil {
+		result.found, err = a.openQuestions(result.found, store)
+	}
 	if err != nil {
 		return err
 	}

@@ -15,50 +15,73 @@ import (
 
 // mergeOptions are the flags of one merge.
 type mergeOptions struct {
-	output string // the file to write; "" is OURS, "-" the output stream
-	dryRun bool
+	output  string // the file to write; "" is OURS, "-" the output stream
+	resolve bool
+	dryRun  bool
 }
 
 func (a *app) mergeCommand() *cobra.Command {
 	var o mergeOptions
 	cmd := &cobra.Command{
-		Use:   "merge BASE OURS THEIRS",
+		Use:   "merge BASE OURS THEIRS | --resolve [ID KEY=SIDE…]",
 		Short: "merge two versions of a store that come from one",
 		Long: "merge brings the changes from BASE to THEIRS into OURS, by issue, key, section and\n" +
 			"signal row, and writes OURS. git calls it as a merge driver: see stig setup git.\n" +
-			"What may not be guessed, such as two descriptions of one issue, becomes conflict\n" +
+			"What it does not decide, such as two descriptions of one issue, becomes conflict\n" +
 			"markers around that line alone.\n\n" +
-			"Exit codes: 0 merged; 1 there are conflicts, marked in the result; above 128 nothing\n" +
-			"was written, which git then says itself.",
+			"--resolve lists the open questions in the store, or answers those of one issue:\n" +
+			"KEY=ours or KEY=theirs for each key, all=ours or all=theirs for the whole line.\n" +
+			"Both versions stay in the store until its last question is answered.\n\n" +
+			"Exit codes: 0 merged, or answered; 1 there are conflicts, marked in the result, or\n" +
+			"listed; above 128 a merge wrote nothing, which git then says itself.",
 		GroupID: "store",
-		Args:    takes(3, 3, "three files"),
-		Example: "  stig merge %O %A %B\n  stig merge base.jsonl ours.jsonl theirs.jsonl -o merged.jsonl",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if o.resolve {
+				return nil
+			}
+			return takes(3, 3, "three files")(cmd, args)
+		},
+		Example: "  stig merge %O %A %B\n  stig merge base.jsonl ours.jsonl theirs.jsonl -o merged.jsonl\n" +
+			"  stig merge --resolve\n  stig merge --resolve demo-1 title=ours priority=theirs",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if o.dryRun && o.output == "-" {
-				return usage("--dry-run and --output - ask for two things", "give one of them")
+			switch {
+			case o.resolve && o.output != "":
+				return usage("--resolve writes the store: it goes without --output", "")
+			case o.resolve && len(args) == 0:
+				return a.listConflicts()
+			case o.resolve:
+				return a.resolveConflict(cmd.Context(), args[0], args[1:], o.dryRun)
 			}
-			m, err := a.merge(args, cmp.Or(o.output, args[1]))
-			if err == nil && !o.dryRun {
-				err = m.write(a.out)
-			}
-			if err != nil {
-				return &mergeError{err}
-			}
-			if err := a.printMerge(m, o.dryRun); err != nil {
-				return err
-			}
-			if !a.json || o.output == "-" {
-				a.reportMerge(m)
-			}
-			if len(m.Conflicts) > 0 {
-				return foundError{}
-			}
-			return nil
+			return a.mergeFiles(args, o)
 		},
 	}
 	cmd.Flags().StringVarP(&o.output, "output", "o", "", "write to `FILE` instead of OURS; - is the output stream")
+	cmd.Flags().BoolVar(&o.resolve, "resolve", false, "list the open questions in the store, or answer those of an issue")
 	a.writes(cmd, &o.dryRun)
 	return cmd
+}
+
+func (a *app) mergeFiles(files []string, o mergeOptions) error {
+	if o.dryRun && o.output == "-" {
+		return usage("--dry-run and --output - ask for two things", "give one of them")
+	}
+	m, err := a.merge(files, cmp.Or(o.output, files[1]))
+	if err == nil && !o.dryRun {
+		err = m.write(a.out)
+	}
+	if err != nil {
+		return &mergeError{err}
+	}
+	if err := a.printMerge(m, o.dryRun); err != nil {
+		return err
+	}
+	if !a.json || o.output == "-" {
+		a.reportMerge(m)
+	}
+	if len(m.Conflicts) > 0 {
+		return foundError{}
+	}
+	return nil
 }
 
 // mergeError ends a merge that wrote nothing. git takes a lower exit code for
@@ -152,7 +175,7 @@ func (a *app) reportMerge(m *merged) {
 		fmt.Fprintf(a.err, "stig: line %d: %s: %s\n", c.Line, visible(what), visible(c.Reason))
 	}
 	if len(m.Conflicts) > 0 {
-		a.hint("make one line of the two between each pair of markers, then git add the store")
+		a.hint("type stig merge --resolve to see both values and how to choose, then git add the store")
 	}
 }
 

@@ -80,6 +80,9 @@ func (a *app) findings(ids []string) ([]lint.Diagnostic, int, error) {
 		return nil, 0, err
 	}
 	found, err := lint.Vet(file, only, lint.Rules{Schema: a.schema})
+	if err == nil {
+		found, err = a.openQuestions(found, store)
+	}
 	if err != nil {
 		return nil, 0, err
 	}
