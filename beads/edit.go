@@ -1,6 +1,7 @@
 package beads
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -114,11 +115,11 @@ func (tx *Tx) DropRow(id string, d Dep) error {
 	return tx.edit(id, func(r *Record) (*Record, error) { return r.WithoutRow(tx.now, d) })
 }
 
-// Rewrite replaces an issue's record by what change makes of it, such as with
+// PutBack replaces an issue's record by what change makes of it, such as with
 // Record.PutRaw, and bumps updated_at. It is for values that the store held
 // before: unlike Set it closes an issue too. It refuses what Record refuses.
 // change may be called more than once.
-func (tx *Tx) Rewrite(id string, change func(*Record) (*Record, error)) error {
+func (tx *Tx) PutBack(id string, change func(*Record) (*Record, error)) error {
 	return tx.edit(id, func(r *Record) (*Record, error) {
 		if _, err := change(r); err != nil {
 			return nil, err
@@ -175,6 +176,24 @@ func (tx *Tx) changes() (list []Change) {
 	}
 	for _, a := range tx.added {
 		list = append(list, Change{ID: a.id, After: a.line})
+	}
+	for _, p := range tx.spliced {
+		list = append(list, p.lines()...)
+	}
+	return list
+}
+
+// lines are the issues that a patch puts into the store, none where it leaves
+// conflict markers.
+func (p patch) lines() (list []Change) {
+	for line := range bytes.Lines(p.with) {
+		line = bytes.TrimRight(line, "\r\n")
+		if isConflictMarker(line) {
+			return nil
+		}
+		if r, bad := parseRecord(line); bad == nil && r.Text(ID) != "" {
+			list = append(list, Change{ID: r.Text(ID), After: line})
+		}
 	}
 	return list
 }

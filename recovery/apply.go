@@ -125,7 +125,7 @@ func (r *Result) existing(tx *beads.Tx, id string, group []Finding) error {
 	if next := r.parts(now, group); bytes.Equal(next.Bytes(), now.Bytes()) {
 		return nil
 	}
-	return tx.Rewrite(id, func(was *beads.Record) (*beads.Record, error) {
+	return tx.PutBack(id, func(was *beads.Record) (*beads.Record, error) {
 		return (&Result{schema: r.schema}).parts(was, group), nil
 	})
 }

@@ -40,6 +40,9 @@ func Undo(ctx context.Context, s beads.Store, o beads.Options, records []live.Re
 	o.Notes = func(before, after string) error { return nil } // the journal says what stood there
 	return beads.Edit(ctx, s, o, func(tx *beads.Tx) error {
 		for _, r := range records {
+			if r.Command == "merge" {
+				return &UndoError{"the answer to a merge is not taken back by itself", "type git checkout -m -- " + s.Path + " while git merges"}
+			}
 			for _, c := range slices.Backward(r.Changes) {
 				if err := takeBack(tx, s, c, actor, o.Now, schema); err != nil {
 					return err
@@ -59,7 +62,7 @@ func takeBack(tx *beads.Tx, s beads.Store, c live.Change, actor string, now time
 		return unmake(tx, s, c, actor, now)
 	}
 	part := diff.Part{Kind: diff.Kind(c.Kind), Name: c.Name, Text: c.Was}
-	return tx.Rewrite(c.Issue, func(r *beads.Record) (*beads.Record, error) {
+	return tx.PutBack(c.Issue, func(r *beads.Record) (*beads.Record, error) {
 		is, _ := diff.Find(diff.Parts(r), part.Kind, part.Name)
 		switch {
 		case is.Same(c.Was):
@@ -81,7 +84,7 @@ func unmake(tx *beads.Tx, s beads.Store, c live.Change, actor string, now time.T
 			return &UndoError{c.Issue + ": " + issue.ID + " depends on it", "see stig show " + c.Issue + " --deps"}
 		}
 	}
-	return tx.Rewrite(c.Issue, func(r *beads.Record) (*beads.Record, error) {
+	return tx.PutBack(c.Issue, func(r *beads.Record) (*beads.Record, error) {
 		if r.Text(beads.Status) != "open" {
 			return nil, &UndoError{fmt.Sprintf("%s: its status is %s by now", c.Issue, r.Text(beads.Status)), "see stig log " + c.Issue}
 		}

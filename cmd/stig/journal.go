@@ -27,6 +27,9 @@ type journal struct {
 
 // write is for beads.Options: it records the changes, and then their outcome.
 func (j *journal) write(store beads.Store, changes []beads.Change) func(error) {
+	if len(changes) == 0 {
+		return func(error) {} // conflict markers alone were changed
+	}
 	place, err := live.At(store.Path)
 	if err != nil {
 		j.warn(err)

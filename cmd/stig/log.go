@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stig/beads"
 	"stig/diff"
 	"stig/live"
 )
@@ -164,7 +165,7 @@ func (e logged) write(text *strings.Builder) {
 // changeLine is a change on one line: what it is, and its two texts in short.
 func changeLine(c live.Change) string {
 	if c.Kind == string(diff.Issue) {
-		return "issue: created"
+		return "issue: " + titleIn(c.Now)
 	}
 	what := c.Kind + " " + oneLine(c.Name, 60)
 	switch was, now := shortText(c.Kind, c.Was), shortText(c.Kind, c.Now); {
@@ -175,6 +176,15 @@ func changeLine(c live.Change) string {
 	default:
 		return what + ": " + was + " → " + now
 	}
+}
+
+// titleIn is the title in the line of an issue.
+func titleIn(line string) string {
+	r, err := beads.ParseRecord([]byte(line))
+	if err != nil {
+		return oneLine(line, 60)
+	}
+	return oneLine(r.Text(beads.Title), 60)
 }
 
 // shortText is the text of a part in short: of a signal the value alone.

@@ -132,7 +132,11 @@ func (a *app) resolveConflict(ctx context.Context, id string, args []string, dry
 	if err != nil {
 		return err
 	}
-	store, options, err := a.toWrite(dryRun)
+	options, err := a.options(dryRun)
+	if err != nil {
+		return err
+	}
+	store, err := a.discover() // a store that git has not merged to its end is what this is for
 	if err != nil {
 		return err
 	}
