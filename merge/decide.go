@@ -55,7 +55,7 @@ func decide(b, o, t *line) decision {
 	before := "{}"
 	if b != nil {
 		before = b.text
-	} else if ours.Text(beads.CreatedAt) != theirs.Text(beads.CreatedAt) {
+	} else if !ours.Birth().Together(theirs.Birth()) {
 		return decision{reason: "both made an issue with this id"}
 	}
 	base, err := beads.ParseRecord([]byte(before))
