@@ -24,9 +24,24 @@ func (r *Record) Birth() Birth {
 }
 
 // Together reports whether two issues of one id were made in the same second
-// by the same creator. Where one of them has no time that is assumed.
+// by the same creator. Where one of them has no time that is assumed. Some
+// programs keep whole seconds only, and round: then the next second counts too.
 func (b Birth) Together(o Birth) bool {
-	return b.At == "" || o.At == "" || b.second() == o.second() && b.By == o.By
+	if b.At == "" || o.At == "" {
+		return true
+	}
+	return b.By == o.By && (b.second() == o.second() || rounded(b.At, o.At))
+}
+
+// rounded reports whether one of two times may be the other one, rounded up to
+// a whole second.
+func rounded(a, b string) bool {
+	x, readable := parseTime([]byte(a))
+	y, alsoReadable := parseTime([]byte(b))
+	if !readable || !alsoReadable || (x.Nanosecond() == 0) == (y.Nanosecond() == 0) {
+		return false
+	}
+	return x.Sub(y).Abs() < time.Second
 }
 
 // Same reports whether two issues of one id are one issue: made together, with
@@ -52,8 +67,8 @@ func (b Birth) Compare(o Birth) int {
 	return cmp.Or(order, strings.Compare(b.Title, o.Title), strings.Compare(b.By, o.By), strings.Compare(b.At, o.At))
 }
 
-// second is the time of a birth to the second, in UTC. Some programs keep no
-// fractions. What is no time is returned as it stands.
+// second is the time of a birth to the second, in UTC. What is no time is
+// returned as it stands.
 func (b Birth) second() string {
 	at, ok := parseTime([]byte(b.At))
 	if !ok {
@@ -97,6 +112,55 @@ func IsRenamed(id string) bool {
 		digit = digit || isDigit(c)
 	}
 	return digit
+}
+
+// OldIDMark stands in the notes of every issue that has an id of Rename, behind
+// the old id; see OldIDNote.
+const OldIDMark = " until branches were merged."
+
+// OldIDNote is the line of the notes that says what the id of an issue was.
+func OldIDNote(id string) string { return "Was " + id + OldIDMark }
+
+// IsOldIDNote reports whether a line says what the id of an issue was.
+func IsOldIDNote(line string) bool {
+	line = strings.TrimSpace(line)
+	return strings.HasPrefix(line, "Was ") && strings.HasSuffix(line, OldIDMark)
+}
+
+// ReplaceIDs exchanges ids in a text, where they stand as words: not within
+// longer ids, and not in lines of OldIDNote. to is called with each word that
+// might be an id and its line, and returns what to put in its place.
+func ReplaceIDs(text string, to func(line, id string) string) string {
+	var result strings.Builder
+	for line := range strings.Lines(text) {
+		if IsOldIDNote(line) {
+			result.WriteString(line)
+			continue
+		}
+		for rest := line; rest != ""; {
+			other := rest[:until(rest, true)]
+			word := rest[len(other):]
+			word = word[:until(word, false)]
+			rest = rest[len(other)+len(word):]
+			result.WriteString(other)
+			if id := strings.Trim(word, "._-"); id != "" {
+				word = strings.Replace(word, id, to(line, id), 1)
+			}
+			result.WriteString(word)
+		}
+	}
+	return result.String()
+}
+
+// until is the length of a text before the first character that an id may
+// hold, or before the first that it may not.
+func until(text string, holds bool) int {
+	for i, c := range []byte(text) {
+		if (isLetter(c) || isDigit(c) || c == '.' || c == '_' || c == '-') == holds {
+			return i
+		}
+	}
+	return len(text)
 }
 
 // cutLast splits an id before its last part: the number of a child, else the

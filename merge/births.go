@@ -65,7 +65,7 @@ func (m *merger) files() [3]*file { return [3]*file{&m.base, &m.ours, &m.theirs}
 func (m *merger) markMoved() {
 	for v, f := range m.files() {
 		m.moved[v] = slices.ContainsFunc(f.lines, func(l line) bool {
-			return beads.IsRenamed(l.id) && strings.Contains(l.text, wasEnd)
+			return beads.IsRenamed(l.id) && strings.Contains(l.text, beads.OldIDMark)
 		})
 	}
 }

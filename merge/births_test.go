@@ -252,7 +252,7 @@ func (c *clones) wrong(m *commit) string {
 				return fmt.Sprintf("%s has the row %v", i.ID, r)
 			}
 		}
-		if len(notes.Parse(i.Notes).Malformed()) > 0 || beads.IsRenamed(i.ID) != strings.Contains(i.Notes, wasEnd) && !strings.Contains(i.Notes, wasEnd) {
+		if len(notes.Parse(i.Notes).Malformed()) > 0 || beads.IsRenamed(i.ID) && !strings.Contains(i.Notes, beads.OldIDMark) {
 			return i.ID + " has the notes " + i.Notes
 		}
 	}
@@ -294,7 +294,7 @@ func TestClones(t *testing.T) {
 			for _, i := range order[1:] {
 				all = c.merge(all, heads[i])
 			}
-			renamed += strings.Count(all.text, wasEnd)
+			renamed += strings.Count(all.text, beads.OldIDMark)
 			ends = append(ends, c.ids(all))
 		}
 		if ends[0] != ends[1] {

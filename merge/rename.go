@@ -1,7 +1,6 @@
 package merge
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -9,13 +8,6 @@ import (
 	"stig/beads"
 	"stig/notes"
 	"stig/signals"
-)
-
-// wasStart and wasEnd stand around the old id in the notes of an issue that a
-// merge gave a new one.
-const (
-	wasStart = "Was "
-	wasEnd   = " until branches were merged."
 )
 
 // renaming is which ids became which in one version of the store.
@@ -204,43 +196,10 @@ func (r renaming) text(text, before string) string {
 	if !r.named(text) {
 		return text
 	}
-	old := slices.Collect(strings.Lines(before))
-	var result strings.Builder
-	for l := range strings.Lines(text) {
-		if tellsOldID(l) {
-			result.WriteString(l)
-			continue
-		}
-		own := !slices.ContainsFunc(old, func(o string) bool { return strings.TrimSpace(o) == strings.TrimSpace(l) })
-		words := l
-		for words != "" {
-			n := strings.IndexFunc(words, inID)
-			if n < 0 {
-				n = len(words)
-			}
-			result.WriteString(words[:n])
-			words = words[n:]
-			end := strings.IndexFunc(words, func(c rune) bool { return !inID(c) })
-			if end < 0 {
-				end = len(words)
-			}
-			word := strings.Trim(words[:end], "._-")
-			result.WriteString(strings.Replace(words[:end], word, r.id(word, own), 1))
-			words = words[end:]
-		}
-	}
-	return result.String()
-}
-
-// inID reports whether a character may be part of an id.
-func inID(c rune) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.ContainsRune("._-", c)
-}
-
-// tellsOldID reports whether a line of notes says what an id was.
-func tellsOldID(line string) bool {
-	line = strings.TrimSpace(line)
-	return strings.HasPrefix(line, wasStart) && strings.HasSuffix(line, wasEnd)
+	old := strings.Split(unix(before), "\n")
+	return beads.ReplaceIDs(text, func(line, id string) string {
+		return r.id(id, !slices.Contains(old, strings.TrimRight(line, "\r\n")))
+	})
 }
 
 // withOldID is the notes with a line that says what the id was, before all other
@@ -249,11 +208,11 @@ func tellsOldID(line string) bool {
 func withOldID(r *beads.Record, id string) string {
 	text := r.Text(beads.Notes)
 	for l := range strings.Lines(text) {
-		if tellsOldID(l) {
+		if beads.IsOldIDNote(l) {
 			return text
 		}
 	}
-	said := fmt.Sprint(wasStart, id, wasEnd)
+	said := beads.OldIDNote(id)
 	if strings.TrimSpace(text) == "" {
 		return said
 	}
