@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -114,18 +115,18 @@ func (r renaming) record(record, base *beads.Record, l *line) (*beads.Record, er
 		if base != nil {
 			before = base.Text(k)
 		}
-		record = put1(record, k, r.text(record.Text(k), before))
+		record = putText(record, k, r.text(record.Text(k), before))
 	}
 	if l.was != "" {
-		record = put1(record, beads.ID, l.id)
-		record = put1(record, beads.Notes, withOldID(record, l.was))
+		record = putText(record, beads.ID, l.id)
+		record = putText(record, beads.Notes, withOldID(record, l.was))
 	}
 	return record, nil
 }
 
-// put1 sets a text, unless it is there already or the one that is there cannot be
+// putText sets a text, unless it is there already or the one that is there cannot be
 // read without loss.
-func put1(r *beads.Record, k beads.Key, text string) *beads.Record {
+func putText(r *beads.Record, k beads.Key, text string) *beads.Record {
 	was := r.Text(k)
 	if was == text || strings.ContainsRune(was, utf8.RuneError) || was == "" && r.Has(k) {
 		return r
@@ -139,26 +140,25 @@ func eachElement(r, base *beads.Record, k beads.Key, edit func(e *beads.Record, 
 	if base != nil {
 		before = elements(base, k)
 	}
-	changed := false
-	var list [][]byte
+	old := r.Raw(k)
+	var list []byte
 	for _, e := range elements(r, k) {
+		at := bytes.Index(old, e.raw) // before it is what separates elements
+		list = append(list, old[:at]...)
+		old = old[at+len(e.raw):]
 		raw := e.raw
 		if member, err := beads.ParseRecord(raw); err == nil {
 			raw = edit(member, named(before, e.name) < 0).Bytes()
 		}
-		changed = changed || string(raw) != string(e.raw)
-		list = append(list, raw)
+		list = append(list, raw...)
 	}
-	if !changed {
-		return r, nil
-	}
-	return r.PutElements(k, list)
+	return put(r, k, append(list, old...))
 }
 
 // row puts new ids into a dependency row.
 func (r renaming) row(row *beads.Record, own bool, l *line) *beads.Record {
-	row = put1(row, "issue_id", ownerID(row, l))
-	return put1(row, "depends_on_id", r.id(row.Text("depends_on_id"), own))
+	row = putText(row, "issue_id", ownerID(row, l))
+	return putText(row, "depends_on_id", r.id(row.Text("depends_on_id"), own))
 }
 
 // comment puts new ids into a comment.
@@ -167,8 +167,8 @@ func (r renaming) comment(c *beads.Record, own bool, l *line) *beads.Record {
 	if own {
 		before = ""
 	}
-	c = put1(c, "issue_id", ownerID(c, l))
-	return put1(c, "text", r.text(c.Text("text"), before))
+	c = putText(c, "issue_id", ownerID(c, l))
+	return putText(c, "text", r.text(c.Text("text"), before))
 }
 
 // ownerID is the id of the issue that an element belongs to.
