@@ -6,6 +6,9 @@
 // What may not be guessed (two descriptions, a changed issue that the other
 // side deleted) becomes conflict markers around that line alone.
 //
+// One id may stand for two issues, made in two clones. Both are kept: the one
+// made later gets another id, and what its side wrote about it follows.
+//
 // The package does not know git, files or the time, and not what the graph of
 // issues makes of the outcome: two harmless edges may deadlock together.
 //
