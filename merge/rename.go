@@ -21,13 +21,6 @@ type renaming struct {
 // about an issue follows it; what stood in base already does if base has it.
 func (m *merger) rewrite() {
 	inBase := m.base.renamed()
-	before := map[string]*beads.Record{} // of base, as it stands in its text
-	for i := range m.base.lines {
-		if l := &m.base.lines[i]; l.id != "" {
-			before[l.name] = parsed(l)
-		}
-	}
-	m.base.rewrite(renaming{both: inBase}, nil)
 	for _, f := range []*file{&m.ours, &m.theirs} {
 		r := renaming{both: map[string]string{}, own: map[string]string{}}
 		for from, to := range f.renamed() {
@@ -37,8 +30,9 @@ func (m *merger) rewrite() {
 				r.own[from] = to
 			}
 		}
-		f.rewrite(r, before)
+		f.rewrite(r, &m.base)
 	}
+	m.base.rewrite(renaming{both: inBase}, &file{})
 }
 
 // renamed lists the ids of a file that the merge gave new ones.
@@ -52,8 +46,11 @@ func (f *file) renamed() map[string]string {
 	return ids
 }
 
-// parsed reads a line; nil where it cannot be read.
+// parsed reads a line; nil where there is none, and where it cannot be read.
 func parsed(l *line) *beads.Record {
+	if l == nil {
+		return nil
+	}
 	r, err := beads.ParseRecord([]byte(l.text))
 	if err != nil {
 		return nil
@@ -61,8 +58,8 @@ func parsed(l *line) *beads.Record {
 	return r
 }
 
-// rewrite puts new ids into the lines of a file.
-func (f *file) rewrite(r renaming, base map[string]*beads.Record) {
+// rewrite puts new ids into the lines of a file. base has its old text still.
+func (f *file) rewrite(r renaming, base *file) {
 	if len(r.both)+len(r.own) == 0 {
 		return
 	}
@@ -71,10 +68,12 @@ func (f *file) rewrite(r renaming, base map[string]*beads.Record) {
 		if l.id == "" || l.was == "" && !r.named(l.text) {
 			continue
 		}
-		if record := parsed(l); record != nil {
-			if result, err := r.record(record, base[l.name], l); err == nil {
-				l.text = string(result.Bytes())
-			}
+		record := parsed(l)
+		if record == nil {
+			continue
+		}
+		if result, err := r.record(record, parsed(base.line(l.name)), l); err == nil {
+			l.text = string(result.Bytes())
 		}
 	}
 }
