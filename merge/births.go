@@ -108,12 +108,12 @@ func (m *merger) repeats(id string) bool {
 	return false
 }
 
+// deepest is how many levels of children are told apart. bd and stig make three.
+const deepest = 8
+
 // depth is the number of ids that an id is below: 1 of "a-1.2".
-func depth(id string) (n int) {
-	for id = beads.ParentID(id); id != ""; id = beads.ParentID(id) {
-		n++
-	}
-	return n
+func depth(id string) int {
+	return min(deepest, strings.Count(id[strings.LastIndexByte(id, '-')+1:], "."))
 }
 
 // rename puts the new ids of what is not the issue that keeps this id into renames.
@@ -334,7 +334,9 @@ func (m *merger) newID(v side, l *line, renames [3]map[string]string) (string, b
 	if to, ok := renames[v][l.id]; ok {
 		return to, true
 	}
-	for parent := beads.ParentID(l.id); parent != ""; parent = beads.ParentID(parent) {
+	parent := l.id
+	for range depth(l.id) {
+		parent = beads.ParentID(parent)
 		to, ok := renames[v][parent]
 		if !ok {
 			continue

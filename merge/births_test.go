@@ -350,6 +350,7 @@ func TestOneID(t *testing.T) {
 		{"replaced by one side", nil, y, x, y + made("e.2", "z", 9), "e.1 x, e.2 z"},
 		{"replaced by one side, changed by the other", nil, y, x, made("e.1", "y", 2, `"labels":["l"]`), "e.1 x, <, e.gvm9di y"},
 		{"deleted by one side", nil, x, "", x + made("e.2", "z", 9), "e.2 z"},
+		{"below a thousand others", nil, "", made("e"+strings.Repeat(".1", 1000), "x", 1), made("e"+strings.Repeat(".1", 1000), "y", 2), "e" + strings.Repeat(".1", 1000) + " x, e" + strings.Repeat(".1", 999) + ".gvm9di y"},
 		{"no time", nil, "", `{"id":"e.1","title":"a"}` + "\n", `{"id":"e.1","title":"a","labels":["l"]}` + "\n", "e.1 a"},
 	}
 	for _, test := range tests {

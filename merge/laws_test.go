@@ -122,6 +122,8 @@ func FuzzMerge(f *testing.F) {
 	f.Add("\xef\xbb\xbf{\"id\":\"a\"}\r\n\n\n", "{\"id\":\"a\"}", "{\"id\":\"a\"}\n{\"id\":\"a\"}\n")
 	f.Add("{}\n{\"id\":\"a\"}", "{\"id\":\"b\"}\n{}", "x\n\n{\"id\":\"a\"}") // a blank line at the end
 	f.Add("0", "\r", "\n")                                                   // a carriage return at the end
+	f.Add("{\"id\":\"e\"}\n", "{\"id\":\"e.1\",\"created_at\":\"1\"}\n{\"id\":\"e.1.1\",\"title\":\"e.1\"}\n",
+		"{\"id\":\"e.1\",\"created_at\":\"2\"}\n{\"id\":\"e.1.1\",\"dependencies\":[{\"depends_on_id\":\"e.1\"}]}\n") // one id for two issues, with children
 	f.Add("<<<<<<< ours\n=======\n", "=======\n=======\n", ">>>>>>> theirs\n")
 	f.Fuzz(func(t *testing.T, base, ours, theirs string) { checkLaws(t, base, ours, theirs) })
 }
