@@ -15,11 +15,7 @@
 //	}
 package diff
 
-import (
-	"bytes"
-
-	"stig/beads"
-)
+import "stig/beads"
 
 // Kind is what vanished, changed or was added.
 type Kind string
@@ -65,65 +61,66 @@ type Diff struct {
 	Vanished []Vanished `json:"vanished"`
 	Changed  []Changed  `json:"changed"`
 	Added    []Added    `json:"added"`
+
+	former map[string]string // of issues with another id than before, and of new ones (""), by their ids now
+}
+
+// Before is the id that an issue had before, and whether it was there.
+func (d Diff) Before(id string) (string, bool) {
+	was, other := d.former[id]
+	if !other {
+		was = id
+	}
+	return was, was != ""
 }
 
 // Empty tells whether nothing differs.
 func (d Diff) Empty() bool { return len(d.Vanished)+len(d.Changed)+len(d.Added) == 0 }
 
 // Stores compares two stores. Of a repeated id the last line counts; a line
-// that cannot be read is no issue, and the issue that it was has vanished.
-// Errors are those of beads.Issue.Record.
+// that cannot be read is no issue, and the issue that it was has vanished. So
+// has one whose id another issue has now (beads.Birth), unless it is there
+// under the id that a merge gave it. Errors are those of beads.Issue.Record.
 func Stores(before, after *beads.File) (Diff, error) {
-	d := Diff{Vanished: []Vanished{}, Changed: []Changed{}, Added: []Added{}}
-	var lines comparer
+	p := pairing{before: before, after: after, now: map[string]*beads.Issue{}, former: map[string]string{}}
+	var differing []*beads.Issue
 	for i, was := range before.All() {
 		if counts, _ := before.Index(was.ID); counts != i {
 			continue
 		}
-		j, ok := after.Index(was.ID)
-		if !ok {
-			d.Vanished = append(d.Vanished, Vanished{was.ID, Issue, was.ID, was.Title})
-			continue
-		}
-		is := after.At(j)
-		same, err := lines.same(was, is)
+		is, same, err := p.find(was)
 		if err != nil {
 			return Diff{}, err
 		}
 		if same {
 			continue
 		}
-		if err := d.issue(was, is); err != nil {
+		differing = append(differing, was)
+		if is != nil && is.ID != was.ID {
+			p.former[is.ID] = was.ID
+		}
+	}
+	d := Diff{Vanished: []Vanished{}, Changed: []Changed{}, Added: []Added{}, former: p.former}
+	for _, was := range differing {
+		is := p.now[was.ID]
+		if is == nil {
+			d.Vanished = append(d.Vanished, Vanished{was.ID, Issue, was.ID, was.Title})
+			continue
+		}
+		if err := d.issue(&p, was, is); err != nil {
 			return Diff{}, err
 		}
 	}
 	for i, is := range after.All() {
-		_, known := before.Index(is.ID)
-		if counts, _ := after.Index(is.ID); !known && counts == i {
+		if counts, _ := after.Index(is.ID); counts == i && p.isNew(is.ID) {
+			d.former[is.ID] = ""
 			d.Added = append(d.Added, Added{is.ID, Issue, is.Title})
 		}
 	}
 	return d, nil
 }
 
-// comparer compares lines as bytes, in memory that it uses again.
-type comparer struct{ a, b []byte }
-
-func (c *comparer) same(was, is *beads.Issue) (bool, error) {
-	if was.Size() != is.Size() {
-		return false, nil
-	}
-	var err error
-	if c.a, err = was.AppendLine(c.a[:0]); err != nil {
-		return false, err
-	}
-	if c.b, err = is.AppendLine(c.b[:0]); err != nil {
-		return false, err
-	}
-	return bytes.Equal(c.a, c.b), nil
-}
-
-func (d *Diff) issue(was, is *beads.Issue) error {
+func (d *Diff) issue(all *pairing, was, is *beads.Issue) error {
 	before, err := was.Record()
 	if err != nil {
 		return err
@@ -132,10 +129,13 @@ func (d *Diff) issue(was, is *beads.Issue) error {
 	if err != nil {
 		return err
 	}
-	p := pair{id: was.ID, before: before, after: after, diff: d}
+	p := pair{id: is.ID, before: all.renamed(before), after: after, rename: all.textNow, diff: d}
+	if was.ID != is.ID {
+		p.changed(Key, string(beads.ID), was.ID, is.ID)
+	}
 	p.notes()
 	p.criteria()
-	p.edges(was.Deps, is.Deps)
+	p.edges(all.rowsNow(was.Deps), is.Deps)
 	p.labels()
 	p.comments()
 	p.keys()

@@ -52,6 +52,15 @@ func diffCases() []diffCase {
 		{"sections", noted("<!-- x -->\n1\n<!-- /x -->\n\n<!-- y -->\n2\n<!-- /y -->"), noted("<!-- y -->\n3\n<!-- /y -->\n\n<!-- z -->\n<!-- /z -->"),
 			[]string{"- a section x", "~ a section y", "+ a section z"}},
 		{"a section that lost its closer", noted("<!-- x -->\n1\n<!-- /x -->"), noted("<!-- x -->\n1"), []string{"- a section x", "+ a key notes"}},
+		{"another issue under its id", `{"id":"e.1","title":"x","created_at":"2026-11-01T00:00:00Z"}`, `{"id":"e.1","title":"y","created_at":"2026-11-01T00:00:01Z"}`, []string{"- e.1 issue e.1", "+ e.1 issue y"}},
+		{"of another creator", `{"id":"a","created_at":"2026-11-01T00:00:00Z","created_by":"m"}`, `{"id":"a","created_at":"2026-11-01T00:00:00Z","created_by":"n"}`, []string{"- a issue a", "+ a issue "}},
+		{"an edited title", `{"id":"a","title":"x","created_at":"2026-11-01T00:00:00Z"}`, `{"id":"a","title":"y","created_at":"2026-11-01T01:00:00.5+01:00"}`, []string{"~ a key title", "~ a key created_at"}},
+		{"a time rounded by another program", `{"id":"a","created_at":"2026-11-01T00:00:00.7Z"}`, `{"id":"a","created_at":"2026-11-01T00:00:01Z"}`, []string{"~ a key created_at"}},
+		{"no time of one", `{"id":"a","title":"x"}`, `{"id":"a","title":"y","created_at":"2026-11-01T00:00:00Z"}`, []string{"~ a key title", "+ a key created_at"}},
+		{"an issue and its child that a merge renamed",
+			`{"id":"e.1","title":"x","created_at":"2026-11-01T00:00:02Z"}` + "\n" + `{"id":"e.1.1","title":"z","created_at":"2026-11-01T00:00:03Z"}` + "\n" + `{"id":"f","notes":"as e.1 has it","comments":[{"text":"see e.1.1."}],"dependencies":[{"depends_on_id":"e.1","type":"blocks"}]}`,
+			`{"id":"e.1","title":"y","created_at":"2026-11-01T00:00:01Z"}` + "\n" + `{"id":"e.aroi85","title":"x","created_at":"2026-11-01T00:00:02Z"}` + "\n" + `{"id":"e.aroi85.1","title":"z","created_at":"2026-11-01T00:00:03Z"}` + "\n" + `{"id":"f","notes":"as e.aroi85 has it","comments":[{"text":"see e.aroi85.1."}],"dependencies":[{"depends_on_id":"e.aroi85","type":"blocks"}]}`,
+			[]string{"~ e.aroi85 key id", "~ e.aroi85.1 key id", "+ e.1 issue y"}},
 		{"moved text", noted("<!-- x -->\n1\n<!-- /x -->\n\ntext"), noted("text\n\n\n<!-- x -->\n1\n<!-- /x -->"), nil},
 	}
 }

@@ -12,6 +12,7 @@ import (
 type pair struct {
 	id            string
 	before, after *beads.Record
+	rename        func(text string) string // puts the ids of now into a text
 	diff          *Diff
 }
 
@@ -103,6 +104,9 @@ func (p *pair) labels() {
 // comments compares by author and text: ids are given anew by some tools.
 func (p *pair) comments() {
 	before, after := comments(p.before), comments(p.after)
+	for i := range before {
+		before[i].text = p.rename(before[i].text)
+	}
 	for _, c := range before {
 		if !slices.Contains(after, c) {
 			p.vanished(Comment, c.author, c.text)

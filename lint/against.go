@@ -39,7 +39,8 @@ func against(f *beads.File, past Past, rules Rules) ([]Diagnostic, error) {
 		if !ok {
 			continue // it vanished, which is said already
 		}
-		c, err := changeOf(f, at, past, rules)
+		was, _ := d.Before(id)
+		c, err := changeOf(f, at, was, past, rules)
 		if err != nil {
 			return nil, err
 		}
@@ -92,8 +93,7 @@ func (l *losses) vanished(v diff.Vanished) {
 	back := fmt.Sprintf("put it back: stig diff %s shows what there was", l.since)
 	switch v.Kind {
 	case diff.Issue:
-		l.add(RuleVanished, v.ID, fmt.Sprintf("the issue %s is gone since %s", opening(v.Was), l.since),
-			fmt.Sprintf("put its line back: git log -p %s.. -- %s", l.since, l.file.Store().Path))
+		l.gone(v)
 	case diff.Section:
 		if !l.keepsOne(v) {
 			l.add(RuleSection, v.ID, fmt.Sprintf("the section %q is gone from its notes since %s", v.Name, l.since), back)
@@ -110,6 +110,17 @@ func (l *losses) vanished(v diff.Vanished) {
 				fmt.Sprintf("if that was not meant, type stig dep add %s --on %s --type %s", v.ID, v.Name, v.Was))
 		}
 	}
+}
+
+// gone reports an issue that is no more. Another one may have its id.
+func (l *losses) gone(v diff.Vanished) {
+	message := fmt.Sprintf("the issue %s is gone since %s", opening(v.Was), l.since)
+	hint := fmt.Sprintf("put its line back: git log -p %s.. -- %s", l.since, l.file.Store().Path)
+	if at, taken := l.file.Index(v.ID); taken {
+		message += fmt.Sprintf("; %s has its id", opening(l.file.At(at).Title))
+		hint = strings.Replace(hint, "put its line back", "put its line back with another id", 1)
+	}
+	l.add(RuleVanished, v.ID, message, hint)
 }
 
 func (l *losses) changed(c diff.Changed) {

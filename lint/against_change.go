@@ -21,14 +21,15 @@ type change struct {
 	wasDoc *notes.Doc
 }
 
-func changeOf(f *beads.File, at int, past Past, rules Rules) (*change, error) {
+// changeOf reads an issue now and as it was before, under the id that it had then.
+func changeOf(f *beads.File, at int, wasID string, past Past, rules Rules) (*change, error) {
 	record, err := f.At(at).Record()
 	if err != nil {
 		return nil, err
 	}
 	c := &change{subject: subjectOf(f, rules, f.At(at), record), since: past.Name}
 	text := ""
-	if was, ok := past.File.Index(c.issue.ID); ok {
+	if was, ok := past.File.Index(wasID); ok {
 		if c.before, err = past.File.At(was).Record(); err != nil {
 			return nil, err
 		}

@@ -17,8 +17,8 @@ var againstRules = []Rule{{
 	ID: RuleVanished, Severity: Error,
 	Summary: "an issue is gone from the store",
 	Why:     "Programs that rewrite the whole file drop what they cannot read, and a merge that went wrong keeps one side only. An issue that is meant to go is deleted by the tracker, which leaves a line that says so.",
-	Example: "main has a line with the id demo-1, and this store has none",
-	Fix:     "Put the line back from git; delete an issue with the tracker that made it.",
+	Example: "main has a line with the id demo-1, and this store has none, or one that was made at another time",
+	Fix:     "Put the line back from git, with another id where its own is taken; delete an issue with the tracker that made it.",
 }, {
 	ID: RuleDeleted, Severity: Warning,
 	Summary: "an issue was deleted",

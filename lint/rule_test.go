@@ -338,8 +338,10 @@ var breaches = map[string]struct{ bad, good []string }{
 		},
 	},
 	lint.RuleVanished: {
-		bad:  []string{line("a") + "\n" + line("b") + since + line("b"), line("a") + since + "{\"id\":\n" + line("b")},
-		good: []string{line("a") + "\n" + line("b") + since + line("b") + "\n" + line("a"), line("a") + since + line("a", "status", "tombstone")},
+		bad: []string{line("a") + "\n" + line("b") + since + line("b"), line("a") + since + "{\"id\":\n" + line("b"),
+			line("a", "created_at", "2026-11-01T00:00:00Z") + since + line("a", "created_at", "2026-11-01T00:00:01Z")},
+		good: []string{line("a") + "\n" + line("b") + since + line("b") + "\n" + line("a"),
+			line("a", "created_at", "2026-11-01T00:00:00Z") + since + line("a", "created_at", "2026-11-01T00:00:00Z", "title", "edited"), line("a") + since + line("a", "status", "tombstone")},
 	},
 	lint.RuleDeleted: {
 		bad: []string{line("a", "status", "open") + since + line("a", "status", "tombstone")},

@@ -95,7 +95,7 @@ func (l trio) both() decision {
 	before := "{}"
 	if l.base != nil {
 		before = l.base.text
-	} else if ours.Text(beads.CreatedAt) != theirs.Text(beads.CreatedAt) && !(l.unknown && ours.Text(beads.Title) == theirs.Text(beads.Title)) {
+	} else if !ours.Birth().Together(theirs.Birth()) && !(l.unknown && ours.Text(beads.Title) == theirs.Text(beads.Title)) {
 		return l.left("both made an issue with this id")
 	}
 	base, err := beads.ParseRecord([]byte(before))

@@ -8,6 +8,9 @@ import (
 	"testing"
 )
 
+// merged merges as Stores does, without its look for the simple cases.
+func merged(base, ours, theirs string) Result { return Options{}.merged(base, ours, theirs) }
+
 // checkLaws holds three texts to what every merge must do. It calls merged, so
 // that the laws hold because of how lines come together, not because Stores
 // looks for them.
@@ -53,9 +56,9 @@ func conflictIDs(r Result) (ids []string) {
 // that either side has and the other did not delete.
 func nothingLost(t *testing.T, base, ours, theirs string, r Result) {
 	t.Helper()
-	keys := map[string]key{}
-	b, o, th := split(base, keys), split(ours, keys), split(theirs, keys)
-	out := split(r.Text, keys)
+	m := Options{}.merger(base, ours, theirs)
+	b, o, th := m.base, m.ours, m.theirs
+	out := split(r.Text, map[string]key{})
 	texts := map[string]bool{}
 	for _, l := range out.lines {
 		texts[bare(l)] = true
@@ -119,6 +122,8 @@ func FuzzMerge(f *testing.F) {
 	f.Add("\xef\xbb\xbf{\"id\":\"a\"}\r\n\n\n", "{\"id\":\"a\"}", "{\"id\":\"a\"}\n{\"id\":\"a\"}\n")
 	f.Add("{}\n{\"id\":\"a\"}", "{\"id\":\"b\"}\n{}", "x\n\n{\"id\":\"a\"}") // a blank line at the end
 	f.Add("0", "\r", "\n")                                                   // a carriage return at the end
+	f.Add("{\"id\":\"e\"}\n", "{\"id\":\"e.1\",\"created_at\":\"1\"}\n{\"id\":\"e.1.1\",\"title\":\"e.1\"}\n",
+		"{\"id\":\"e.1\",\"created_at\":\"2\"}\n{\"id\":\"e.1.1\",\"dependencies\":[{\"depends_on_id\":\"e.1\"}]}\n") // one id for two issues, with children
 	f.Add("<<<<<<< ours\n=======\n", "=======\n=======\n", ">>>>>>> theirs\n")
 	f.Fuzz(func(t *testing.T, base, ours, theirs string) { checkLaws(t, base, ours, theirs) })
 }

@@ -20,6 +20,7 @@ type line struct {
 	key
 	text string // without its end
 	end  string // LF or CR LF; "" of a last line without
+	was  string // the id in its text, where the merge gives the issue another
 }
 
 // key tells what a line is about: the same in all three stores.
@@ -48,15 +49,23 @@ func split(text string, known map[string]key) file {
 			known[l.text] = k
 		}
 		l.key = k
-		if n := repeats[k.name]; n > 0 {
-			l.name = fmt.Sprintf("%s\x00%d", k.name, n)
-		}
+		l.name = repeated(k.name, repeats[k.name])
 		repeats[k.name]++
 		f.at[l.name] = len(f.lines)
 		f.lines = append(f.lines, l)
 	}
 	return f
 }
+
+// repeated is the name of a line before which n others have the same.
+func repeated(name string, n int) string {
+	if n == 0 {
+		return name
+	}
+	return fmt.Sprintf("%s\x00%d", name, n)
+}
+
+func issueName(id string) string { return "issue " + id }
 
 // keyOf tells what a line is about. A line that cannot be read is about the
 // issue that it seems to name, or about itself.
@@ -65,7 +74,7 @@ func keyOf(text string) key {
 	r, err := beads.ParseRecord([]byte(text))
 	if err != nil {
 		if id := seemingID(text); id != "" {
-			return key{name: "issue " + id, id: id}
+			return key{name: issueName(id), id: id}
 		}
 		return itself
 	}
@@ -80,7 +89,7 @@ func keyOf(text string) key {
 	if id == "" {
 		return itself
 	}
-	return key{name: "issue " + id, id: id}
+	return key{name: issueName(id), id: id}
 }
 
 // seemingID is the id in a line that begins as issues do.

@@ -6,6 +6,9 @@
 // What may not be guessed (two descriptions, a changed issue that the other
 // side deleted) becomes conflict markers around that line alone.
 //
+// One id may stand for two issues, made in two clones. Both are kept: the one
+// made later gets another id, and what its side wrote about it follows.
+//
 // The package does not know git, files or the time, and not what the graph of
 // issues makes of the outcome: two harmless edges may deadlock together.
 //
@@ -41,25 +44,35 @@ type Conflict struct {
 	Questions []Question `json:"questions"`
 }
 
+// Options are what a merge knows besides the three stores.
+type Options struct {
+	Births Births // nil where nothing is known of births
+}
+
+// Stores is Options.Stores where nothing is known besides the three stores.
+func Stores(base, ours, theirs string) Result { return Options{}.Stores(base, ours, theirs) }
+
 // Stores merges the changes from base to ours with those from base to theirs.
 //
 // Lines are in the order of ours, unless only theirs has another one. A line
 // that is new in theirs goes where the ids ascend, if those of ours do, else
 // after the line that it follows in theirs.
-func Stores(base, ours, theirs string) Result {
+//
+// Two issues that were given one id are both kept. The one that was made later
+// gets another id, the same in every merge.
+func (opt Options) Stores(base, ours, theirs string) Result {
 	switch {
 	case ours == theirs, base == theirs:
 		return Result{Text: ours}
 	case base == ours:
 		return Result{Text: theirs}
 	}
-	return merged(base, ours, theirs)
+	return opt.merged(base, ours, theirs)
 }
 
 // merged is Stores where none of the three is another.
-func merged(base, ours, theirs string) Result {
-	keys := map[string]key{}
-	m := merger{base: split(base, keys), ours: split(ours, keys), theirs: split(theirs, keys)}
+func (opt Options) merged(base, ours, theirs string) Result {
+	m := opt.merger(base, ours, theirs)
 	m.out.Grow(max(len(ours), len(theirs)))
 	for _, k := range m.order() {
 		b, o, t := m.base.line(k), m.ours.line(k), m.theirs.line(k)
@@ -68,8 +81,18 @@ func merged(base, ours, theirs string) Result {
 	return m.result()
 }
 
+// merger reads three stores and gives every issue one id in all of them.
+func (opt Options) merger(base, ours, theirs string) *merger {
+	keys := map[string]key{}
+	m := &merger{base: split(base, keys), ours: split(ours, keys), theirs: split(theirs, keys), births: opt.Births}
+	m.identify()
+	return m
+}
+
 type merger struct {
 	base, ours, theirs file
+	births             Births  // or nil
+	moved              [3]bool // the version holds issues that an earlier merge renamed
 	out                strings.Builder
 	lines              int  // written so far
 	last               line // written last

@@ -90,7 +90,9 @@ func mergeCases() []mergeCase {
 		{name: "ours turns the line ends, theirs changes a line", base: a + b, ours: crlf(a + b), theirs: is("p-a", 1) + b, want: crlf(is("p-a", 1) + b)},
 		{name: "a repeated id", base: a, ours: a + is("p-a", 1), theirs: a + b, want: a + is("p-a", 1) + b},
 		{name: "one of two lines of an id", base: a + is("p-a", 1), ours: a, theirs: a + is("p-a", 1) + b, want: a + b},
-		{name: "two issues with one id", base: "", ours: `{"id":"x","created_at":"1"}` + "\n", theirs: `{"id":"x","created_at":"2"}` + "\n", conflict: "both made"},
+		{name: "two issues with one id", base: "", ours: `{"id":"x","created_at":"1"}` + "\n", theirs: `{"id":"x","created_at":"2"}` + "\n",
+			want: `{"id":"x","created_at":"1"}` + "\n" + `{"id":"x-s2ozps","notes":"Was x until branches were merged.","created_at":"2"}` + "\n"},
+		{name: "two issues with one id, and one of them twice in a side", base: "", ours: `{"id":"x","created_at":"1"}` + "\n", theirs: strings.Repeat(`{"id":"x","created_at":"2"}`+"\n", 2), conflict: "both made"},
 		{name: "one issue that both brought in", base: "", ours: is("x", 1, `"title":"t"`), theirs: is("x", 2, `"title":"t"`), want: is("x", 2, `"title":"t"`)},
 
 		{name: "different keys", base: is("x", 0, `"title":"t"`, `"z":1`), ours: is("x", 1, `"title":"u"`, `"z":1`), theirs: is("x", 2, `"title":"t"`, `"z":2`), want: is("x", 2, `"title":"u"`, `"z":2`)},
