@@ -108,7 +108,7 @@ func (a *app) merge(files []string, output string) (*merged, error) {
 		}
 		texts[i] = text
 	}
-	m := &merged{Result: merge.Stores(texts[0], texts[1], texts[2]), output: output, file: hostFile{path: a.under(output)}}
+	m := &merged{Result: merge.Options{Births: a.births()}.Stores(texts[0], texts[1], texts[2]), output: output, file: hostFile{path: a.under(output)}}
 	if output == files[1] {
 		m.ours = &texts[1]
 	}

@@ -19,7 +19,7 @@ func (a *app) unfinished(ctx context.Context, store beads.Store, thorough bool) 
 		return nil, err
 	}
 	state, err := git.MergeState(ctx, path, thorough)
-	if err != nil || state.Sides != nil && !leftOut(state.Sides) {
+	if err != nil || state.Sides != nil && !a.leftOut(state.Sides) {
 		return nil, err
 	}
 	switch {
@@ -48,9 +48,9 @@ func (a *app) unfinished(ctx context.Context, store beads.Store, thorough bool) 
 
 // leftOut reports whether ours lacks what a side changed. Where stig merge makes
 // ours of both, ours has it all.
-func leftOut(sides []gate.Side) bool {
+func (a *app) leftOut(sides []gate.Side) bool {
 	for _, s := range sides {
-		merged := merge.Stores(s.Base, s.Ours, s.Theirs)
+		merged := merge.Options{Births: a.births()}.Stores(s.Base, s.Ours, s.Theirs)
 		if len(merged.Conflicts) > 0 || merged.Text != s.Ours {
 			return true
 		}
