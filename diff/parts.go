@@ -110,24 +110,35 @@ func hash8(text string) string {
 
 func normal(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 
-// Same reports whether two texts of one part mean the same. Comments and edges
-// are named by what they say: how programs spell the rest does not count.
+// Same reports whether two texts of one part mean the same.
 func (p Part) Same(text string) bool {
-	switch p.Kind {
-	case Comment, Edge:
-		return (p.Text == "") == (text == "")
-	case Key:
-		return sameTime(p.Text, text) || beads.Meaning([]byte(p.Text)) == beads.Meaning([]byte(text))
-	}
-	return strings.TrimSpace(p.Text) == strings.TrimSpace(text)
+	return p.Digest() == Part{p.Kind, p.Name, text}.Digest()
 }
 
-// sameTime reports whether two JSON values are one time to the second, which is
-// what every program keeps of it.
-func sameTime(a, b string) bool {
-	x, okX := timeIn(a)
-	y, okY := timeIn(b)
-	return okX && okY && x.Equal(y)
+// Digest is a hash of what a part says, "" of a part without text. How
+// programs spell a value does not count: of a time seconds do, and comments and
+// edges are named by what they say.
+func (p Part) Digest() Digest {
+	text := p.Text
+	switch p.Kind {
+	case Comment, Edge, Issue:
+		if text != "" {
+			text = p.Name
+		}
+	case Key:
+		if t, ok := timeIn(text); ok {
+			text = t.UTC().Format(time.RFC3339)
+		} else {
+			text = beads.Meaning([]byte(text))
+		}
+	default:
+		text = strings.TrimSpace(text)
+	}
+	if text == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(text))
+	return Digest(hex.EncodeToString(sum[:8]))
 }
 
 func timeIn(raw string) (time.Time, bool) {

@@ -1,8 +1,6 @@
 package live
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -167,10 +165,4 @@ func without(text, store string, issues []string) (kept []byte, count int, err e
 		kept = append(kept, again...)
 	}
 	return kept, count, nil
-}
-
-// HashOf is what the journal keeps of a value that holds a credential.
-func HashOf(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return "sha256:" + hex.EncodeToString(sum[:])
 }

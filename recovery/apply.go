@@ -143,7 +143,7 @@ func (r *Result) parts(record *beads.Record, group []Finding) *beads.Record {
 // held before: a table that is made again has rows for what was not lost too.
 func (r *Result) part(record *beads.Record, before []diff.Part, f Finding) *beads.Record {
 	now, there := diff.Find(before, f.Kind, f.Name)
-	free := !there || slices.ContainsFunc(f.replaced, now.Same)
+	free := !there || slices.Contains(f.replaced, now.Digest())
 	switch {
 	case f.Hidden:
 		r.Kept = append(r.Kept, Kept{f, "the journal holds a hash of it alone: it held a credential"})

@@ -28,7 +28,8 @@ type Finding struct {
 	State     State
 	Where     string // what holds it, for Elsewhere
 	Record    live.Record
-	replaced  []string // what may stand in its place
+	digest    diff.Digest   // of the text
+	replaced  []diff.Digest // what may stand in its place
 }
 
 // Question is what Find needs.
@@ -43,13 +44,12 @@ type Question struct {
 // Held answers what stands outside of the store. It is asked only about values
 // that the store lacks.
 type Held interface {
-	// Reachable gives the versions of issues in the commits reachable from HEAD
-	// that are not older than so many records, the latest first, until visit
-	// returns false. An issue that a version lacks is nil.
-	Reachable(ctx context.Context, since live.Record, ids []string, visit func(map[string]*beads.Record) bool) error
-	// Outside gives the versions of issues in stashes, in other work trees and at
-	// the tips of branches that HEAD does not hold.
-	Outside(ctx context.Context, ids []string, visit func(where string, versions map[string]*beads.Record)) error
+	// Reachable indexes issues in the commits reachable from HEAD that are not
+	// older than a record, the latest first, until visit returns false.
+	Reachable(ctx context.Context, since live.Record, ids []string, visit func(diff.Index) bool) error
+	// Outside indexes issues in stashes, in other work trees and at the tips of
+	// branches that HEAD does not hold.
+	Outside(ctx context.Context, ids []string, visit func(where string, there diff.Index)) error
 	// Deleted reports which of the issues were deleted on purpose.
 	Deleted(ctx context.Context, ids []string) (map[string]bool, error)
 	// Ancestor reports whether a commit is an ancestor of HEAD, or is HEAD.
@@ -61,8 +61,7 @@ type Held interface {
 // name tells a part from those of all issues.
 type name struct {
 	id   string
-	kind diff.Kind
-	name string
+	part diff.PartName
 }
 
 // step is one value that a record wrote into a part.
@@ -77,8 +76,7 @@ type finder struct {
 	ctx     context.Context
 	names   []name // in the order in which the journal first has them
 	chains  map[name][]step
-	current map[string][]diff.Part
-	there   map[string]bool // issues that the store has
+	current diff.Index
 	reached map[name]map[string]bool
 }
 
@@ -90,9 +88,10 @@ type finder struct {
 // edit of stig removed it; and no stash, other work tree or branch tip outside
 // of HEAD holds it. Values are listed by issue, in the order of the journal.
 func Find(ctx context.Context, q Question) ([]Finding, error) {
-	f := &finder{Question: q, ctx: ctx, chains: map[name][]step{}, current: map[string][]diff.Part{}, there: map[string]bool{}}
+	f := &finder{Question: q, ctx: ctx, chains: map[name][]step{}}
 	f.link()
-	if err := f.read(); err != nil {
+	var err error
+	if f.current, err = diff.IndexOf(q.File, f.issues()); err != nil {
 		return nil, err
 	}
 	if !q.Quick {
@@ -106,7 +105,7 @@ func Find(ctx context.Context, q Question) ([]Finding, error) {
 			findings = append(findings, finding)
 		}
 	}
-	findings, err := f.withoutDeleted(withoutLines(findings))
+	findings, err = f.withoutDeleted(withoutLines(findings))
 	if err == nil {
 		err = f.lookOutside(findings)
 	}
@@ -143,61 +142,53 @@ func (f *finder) link() {
 // forget adds a step that forgets to each part of an issue.
 func (f *finder) forget(r live.Record, id string) {
 	for _, n := range f.names {
-		if n.id == id && n.kind != diff.Issue {
-			f.add(r, live.Change{Issue: id, Kind: string(n.kind), Name: n.name})
+		if n.id == id && n.part.Kind != diff.Issue {
+			f.add(r, live.Change{Issue: id, Kind: string(n.part.Kind), Name: n.part.Name})
 		}
 	}
 }
 
 func (f *finder) add(r live.Record, c live.Change) {
-	n := name{c.Issue, diff.Kind(c.Kind), c.Name}
+	n := name{c.Issue, diff.PartName{Kind: diff.Kind(c.Kind), Name: c.Name}}
 	if f.chains[n] == nil {
 		f.names = append(f.names, n)
 	}
 	f.chains[n] = append(f.chains[n], step{r, c})
 }
 
-// read reads what the store holds of the issues in the journal.
-func (f *finder) read() error {
+// issues lists the issues in the journal.
+func (f *finder) issues() (ids []string) {
 	for _, n := range f.names {
-		if _, known := f.current[n.id]; known {
-			continue
+		if !slices.Contains(ids, n.id) {
+			ids = append(ids, n.id)
 		}
-		f.current[n.id] = nil
-		at, ok := f.File.Index(n.id)
-		if !ok {
-			continue
-		}
-		record, err := f.File.At(at).Record()
-		if err != nil {
-			return err
-		}
-		f.there[n.id], f.current[n.id] = true, diff.Parts(record)
 	}
-	return nil
+	return ids
 }
 
 // now is what the store holds of a part, "" for nothing.
-func (f *finder) now(n name) string {
-	if n.kind == diff.Issue {
-		if f.there[n.id] {
-			return n.id
-		}
-		return ""
-	}
-	p, _ := diff.Find(f.current[n.id], n.kind, n.name)
-	return p.Text
+func (f *finder) now(n name) diff.Digest { return f.current[n.id].Parts[n.part] }
+
+// there reports whether the store has an issue.
+func (f *finder) there(id string) bool {
+	_, ok := f.current[id]
+	return ok
 }
 
-// holds reports whether a text is what a step wrote.
-func (s step) holds(text string) bool {
-	switch {
-	case s.Kind == string(diff.Issue):
-		return text != ""
-	case s.Hash:
-		return text != "" && live.HashOf(text) == s.Now
+// written is what a step wrote, "" where it took the part away.
+func (s step) written() diff.Digest {
+	if s.Hash {
+		return diff.Digest(s.Now)
 	}
-	return diff.Part{Kind: diff.Kind(s.Kind), Name: s.Name, Text: s.Now}.Same(text)
+	return diff.Part{Kind: diff.Kind(s.Kind), Name: s.Name, Text: s.Now}.Digest()
+}
+
+// held is what a step replaced.
+func (s step) held() diff.Digest {
+	if s.Hash {
+		return diff.Digest(s.Was)
+	}
+	return diff.Part{Kind: diff.Kind(s.Kind), Name: s.Name, Text: s.Was}.Digest()
 }
 
 // here reports whether a record was written in this work tree, on the branch
@@ -217,11 +208,11 @@ func (f *finder) judge(n name) (Finding, bool) {
 	chain, now := f.chains[n], f.now(n)
 	var away *Finding
 	for i, s := range slices.Backward(chain) {
-		finding := Finding{Part: diff.Part{Kind: n.kind, Name: n.name}, ID: n.id, Record: s.record, Hidden: s.Hash}
+		finding := Finding{Part: diff.Part{Kind: n.part.Kind, Name: n.part.Name}, ID: n.id, Record: s.record, Hidden: s.Hash, digest: s.written()}
 		if !s.Hash {
 			finding.Text = s.Now
 		}
-		if s.holds(now) {
+		if s.written() == now {
 			return finding, false
 		}
 		mine := f.here(s.record)
@@ -251,27 +242,27 @@ func (f *finder) judge(n name) (Finding, bool) {
 // another reports whether the store has another issue under an id than the one
 // that the journal saw made: branches may give one id twice.
 func (f *finder) another(id string) bool {
-	n := name{id, diff.Key, string(beads.CreatedAt)}
+	n := name{id, diff.PartName{Kind: diff.Key, Name: string(beads.CreatedAt)}}
 	now := f.now(n)
-	return now != "" && len(f.chains[n]) > 0 && !slices.ContainsFunc(f.chains[n], func(s step) bool { return s.holds(now) })
+	return now != "" && len(f.chains[n]) > 0 && !slices.ContainsFunc(f.chains[n], func(s step) bool { return s.written() == now })
 }
 
 // place is the state of a value by what stands in its place.
-func (f *finder) place(finding Finding, r live.Record, now string) State {
+func (f *finder) place(finding Finding, r live.Record, now diff.Digest) State {
 	switch {
 	case r.Result == live.Unfinished:
 		return Unfinished
-	case now == "" || slices.ContainsFunc(finding.replaced, diff.Part{Kind: finding.Kind, Text: now}.Same):
+	case now == "" || slices.Contains(finding.replaced, now):
 		return Lost
 	}
 	return Edited
 }
 
 // replaced lists the values that stood in a part before.
-func replaced(chain []step) (list []string) {
+func replaced(chain []step) (list []diff.Digest) {
 	for _, s := range chain {
-		if s.Was != "" && !s.Hash {
-			list = append(list, s.Was)
+		if held := s.held(); held != "" {
+			list = append(list, held)
 		}
 	}
 	return list
@@ -295,7 +286,7 @@ func withoutLines(findings []Finding) []Finding {
 func (f *finder) withoutDeleted(findings []Finding) ([]Finding, error) {
 	var ids []string
 	for _, finding := range findings {
-		if !f.there[finding.ID] && !slices.Contains(ids, finding.ID) {
+		if !f.there(finding.ID) && !slices.Contains(ids, finding.ID) {
 			ids = append(ids, finding.ID)
 		}
 	}
@@ -316,7 +307,7 @@ func (f *finder) reach() error {
 	for _, n := range f.names {
 		now := f.now(n)
 		for _, s := range slices.Backward(f.chains[n]) {
-			if s.holds(now) || f.here(s.record) {
+			if s.written() == now || f.here(s.record) {
 				break
 			}
 			if s.Now == "" {
@@ -334,11 +325,10 @@ func (f *finder) reach() error {
 	if oldest == nil {
 		return nil
 	}
-	return f.Held.Reachable(f.ctx, *oldest, ids, func(versions map[string]*beads.Record) bool {
-		parts := partsOf(versions)
+	return f.Held.Reachable(f.ctx, *oldest, ids, func(there diff.Index) bool {
 		for n, steps := range open {
 			open[n] = slices.DeleteFunc(steps, func(s step) bool {
-				found := s.holds(textIn(parts, n))
+				found := s.written() == there[n.id].Parts[n.part]
 				if found {
 					f.mark(n, s.record.Seq)
 				}
@@ -370,50 +360,14 @@ func (f *finder) lookOutside(findings []Finding) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	return f.Held.Outside(f.ctx, ids, func(where string, versions map[string]*beads.Record) {
-		parts := partsOf(versions)
+	return f.Held.Outside(f.ctx, ids, func(where string, there diff.Index) {
 		for i := range findings {
 			finding := &findings[i]
-			n := name{finding.ID, finding.Kind, finding.Name}
-			if finding.State == Lost && f.stepOf(*finding).holds(textIn(parts, n)) {
+			if finding.State == Lost && finding.digest == there[finding.ID].Parts[diff.PartName{Kind: finding.Kind, Name: finding.Name}] {
 				finding.State, finding.Where = Elsewhere, where
 			}
 		}
 	})
-}
-
-// stepOf is the step that a finding is about.
-func (f *finder) stepOf(finding Finding) step {
-	for _, s := range slices.Backward(f.chains[name{finding.ID, finding.Kind, finding.Name}]) {
-		if s.record.Seq == finding.Record.Seq {
-			return s
-		}
-	}
-	return step{}
-}
-
-// partsOf lists the parts of versions of issues; of a deleted one there are none.
-func partsOf(versions map[string]*beads.Record) map[string][]diff.Part {
-	parts := map[string][]diff.Part{}
-	for id, r := range versions {
-		if r != nil {
-			parts[id] = diff.Parts(r)
-		}
-	}
-	return parts
-}
-
-// textIn is what versions of issues hold of a part.
-func textIn(parts map[string][]diff.Part, n name) string {
-	list, there := parts[n.id]
-	if n.kind == diff.Issue {
-		if there {
-			return n.id
-		}
-		return ""
-	}
-	p, _ := diff.Find(list, n.kind, n.name)
-	return p.Text
 }
 
 // byFirst orders findings by the first one of their issue.

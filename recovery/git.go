@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"stig/beads"
+	"stig/diff"
 	"stig/gate"
 	"stig/live"
 )
@@ -29,7 +30,7 @@ var _ Held = Clone{}
 const slack = time.Hour
 
 // Reachable implements Held.
-func (c Clone) Reachable(ctx context.Context, since live.Record, ids []string, visit func(map[string]*beads.Record) bool) error {
+func (c Clone) Reachable(ctx context.Context, since live.Record, ids []string, visit func(diff.Index) bool) error {
 	if c.Git.Dir == "" {
 		return nil
 	}
@@ -54,7 +55,7 @@ func (c Clone) Reachable(ctx context.Context, since live.Record, ids []string, v
 		n, more := min(atOnce, len(blobs)), true
 		err := c.Git.Blobs(ctx, blobs[:n], func(_ string, text []byte) {
 			if more {
-				more = visit(versions(text, ids))
+				more = visit(indexIn(text, ids))
 			}
 		})
 		if err != nil || !more {
@@ -65,21 +66,22 @@ func (c Clone) Reachable(ctx context.Context, since live.Record, ids []string, v
 	return nil
 }
 
-// versions are the issues of those ids in the text of a store.
-func versions(text []byte, ids []string) map[string]*beads.Record {
-	found := map[string]*beads.Record{}
+// indexIn indexes the issues of those ids in the text of a store.
+func indexIn(text []byte, ids []string) diff.Index {
+	index := diff.Index{}
 	for _, id := range ids {
-		if bytes.Contains(text, []byte(id)) {
-			if r := beads.RecordIn(text, id); r != nil {
-				found[id] = r
-			}
+		if !bytes.Contains(text, []byte(id)) {
+			continue
+		}
+		if r := beads.RecordIn(text, id); r != nil {
+			index[id] = diff.EntryOf(r)
 		}
 	}
-	return found
+	return index
 }
 
 // Outside implements Held.
-func (c Clone) Outside(ctx context.Context, ids []string, visit func(string, map[string]*beads.Record)) error {
+func (c Clone) Outside(ctx context.Context, ids []string, visit func(string, diff.Index)) error {
 	if c.Git.Dir == "" {
 		return nil
 	}
@@ -88,7 +90,7 @@ func (c Clone) Outside(ctx context.Context, ids []string, visit func(string, map
 		if err != nil {
 			continue // it cannot be read: it holds nothing that can be relied on
 		}
-		found, err := versionsIn(file, ids)
+		found, err := diff.IndexOf(file, ids)
 		if err = errors.Join(err, file.Close()); err == nil {
 			visit("work tree "+filepath.Dir(s.Dir), found)
 		}
@@ -104,7 +106,7 @@ func (c Clone) Outside(ctx context.Context, ids []string, visit func(string, map
 			blobs = append(blobs, t.Blob)
 		}
 	}
-	return c.Git.Blobs(ctx, blobs, func(blob string, text []byte) { visit(refs[blob], versions(text, ids)) })
+	return c.Git.Blobs(ctx, blobs, func(blob string, text []byte) { visit(refs[blob], indexIn(text, ids)) })
 }
 
 // outside lists stashes and the tips of branches that HEAD does not hold.
@@ -118,22 +120,6 @@ func (c Clone) outside(ctx context.Context) ([]gate.Tip, error) {
 	}
 	branches, err := c.Git.Tips(ctx, c.Path, []string{"--no-merged=HEAD"}, "refs/heads", "refs/remotes")
 	return append(tips, branches...), err
-}
-
-func versionsIn(file *beads.File, ids []string) (map[string]*beads.Record, error) {
-	found := map[string]*beads.Record{}
-	for _, id := range ids {
-		at, ok := file.Index(id)
-		if !ok {
-			continue
-		}
-		r, err := file.At(at).Record()
-		if err != nil {
-			return nil, err
-		}
-		found[id] = r
-	}
-	return found, nil
 }
 
 // Deleted implements Held: an issue was deleted on purpose where the last commit
@@ -151,9 +137,9 @@ func (c Clone) Deleted(ctx context.Context, ids []string) (map[string]bool, erro
 		}
 	}
 	known := map[string]bool{}
-	err = c.Reachable(ctx, live.Record{}, ids, func(versions map[string]*beads.Record) bool {
-		for id, r := range versions {
-			if !known[id] && r.Text(beads.Status) == "tombstone" {
+	err = c.Reachable(ctx, live.Record{}, ids, func(there diff.Index) bool {
+		for id, entry := range there {
+			if !known[id] && entry.Status == "tombstone" {
 				deleted[id] = true
 			}
 			known[id] = true

@@ -90,7 +90,7 @@ func journalled(changes []beads.Change) (list []live.Change) {
 		for _, e := range diff.Edits(before, after) {
 			one := live.Change{Issue: c.ID, Kind: string(e.Kind), Name: e.Name, Was: e.Was, Now: e.Now}
 			if lint.HoldsCredential(e.Was) || lint.HoldsCredential(e.Now) {
-				one.Hash, one.Was, one.Now = true, hashed(e.Was), hashed(e.Now)
+				one.Hash, one.Was, one.Now = true, hashed(e, e.Was), hashed(e, e.Now)
 			}
 			list = append(list, one)
 		}
@@ -109,11 +109,9 @@ func parsed(c beads.Change) (before, after *beads.Record, err error) {
 	return before, after, err
 }
 
-func hashed(text string) string {
-	if text == "" {
-		return ""
-	}
-	return live.HashOf(text)
+// hashed is what the journal keeps of a text that holds a credential.
+func hashed(e diff.Edit, text string) string {
+	return string(diff.Part{Kind: e.Kind, Name: e.Name, Text: text}.Digest())
 }
 
 // stamp tells one state of a file from another at a glance: its size and when

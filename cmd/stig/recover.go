@@ -277,7 +277,7 @@ func (a *app) forgetLost(place live.Place, lost []recovery.Finding) error {
 	}
 	record := live.Record{At: now, Actor: actor, Command: a.running, Forgets: true}
 	for _, f := range lost {
-		record.Changes = append(record.Changes, live.Change{Issue: f.ID, Kind: string(f.Kind), Name: f.Name, Was: f.Text, Hash: f.Hidden})
+		record.Changes = append(record.Changes, live.Change{Issue: f.ID, Kind: string(f.Kind), Name: f.Name, Was: f.Text})
 	}
 	if len(lost) > 0 {
 		pending, err := place.Begin(record)
