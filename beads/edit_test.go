@@ -486,7 +486,8 @@ func TestLockFair(t *testing.T) {
 // others stay.
 func TestEditLeftovers(t *testing.T) {
 	s := writeStore(t, harbour)
-	for _, name := range []string{".issues.jsonl.stig-123.tmp", "issues.jsonl.tmp.7.1", ".other.jsonl.stig-1.tmp"} {
+	half := ".issues.jsonl.stig-new-" + process{hostID(), 1 << 30, "1"}.String() + "-7.tmp"
+	for _, name := range []string{half, "issues.jsonl.tmp.7.1", ".other.jsonl.stig-1.tmp"} {
 		if err := os.WriteFile(filepath.Join(s.Dir, name), []byte("half"), 0o600); err != nil {
 			t.Fatal(err)
 		}

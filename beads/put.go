@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
-	"strings"
 )
 
 // put gives the finished file the store's name. A program that knows no lock
@@ -20,6 +18,11 @@ func (w *writer) put(name string, seen os.FileInfo, f *File) error {
 	}
 	if !unmoved(w.target, seen) {
 		return w.discard(name, errChanged)
+	}
+	fresh := name
+	name = w.oldName(fresh, f)
+	if err := w.disk.rename(fresh, name); err != nil {
+		return w.discard(fresh, w.failed("cannot be replaced", err))
 	}
 	err = w.disk.exchange(name, w.target)
 	if errors.Is(err, errors.ErrUnsupported) {
@@ -80,8 +83,8 @@ func (w *writer) putBack(name string, mine os.FileInfo, reason error) error {
 	if err := w.disk.exchange(name, w.target); err != nil {
 		return join(reason, w.failed("was replaced; what stood there is in "+name, err))
 	}
-	kept := filepath.Join(filepath.Dir(name), strings.Trim(filepath.Base(name), ".")+".kept")
-	if err := w.disk.rename(name, kept); err != nil {
+	kept, err := w.keep(name)
+	if err != nil {
 		return join(reason, w.failed("was replaced; what stood there is in "+name, err))
 	}
 	return &ConflictError{

@@ -31,7 +31,7 @@ func Read(s Store) (*File, error) { return read(s, nil) }
 // readToEdit is Read with a hash of all bytes, by which an edit finds out
 // whether the file still holds what was read.
 func readToEdit(s Store) (*File, error) {
-	return read(s, newContentHash(maphash.MakeSeed()))
+	return read(s, newContentHash())
 }
 
 func read(s Store, hash *contentHash) (*File, error) {
