@@ -60,8 +60,8 @@ type Tx struct {
 func (tx *Tx) File() *File { return tx.file }
 
 // Record gives the issue's record as the edit has it so far. It refuses an
-// issue that must not be written: a *RefusedError for an id that repeats and
-// for a tombstone, a *NotFoundError for an unknown id.
+// issue that must not be written: a *RefusedError for an id that repeats, for a
+// tombstone and for a line with flaws, a *NotFoundError for an unknown id.
 func (tx *Tx) Record(id string) (*Record, error) {
 	is, err := tx.issue(id)
 	if err != nil {
@@ -71,7 +71,10 @@ func (tx *Tx) Record(id string) (*Record, error) {
 		return r, nil
 	}
 	r, err := is.Record()
-	return r, tx.moved(err)
+	if err != nil {
+		return nil, tx.moved(err)
+	}
+	return r, tx.refuseFlaws(is, r)
 }
 
 // moved notes of an error whether the store is no longer what was read.

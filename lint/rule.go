@@ -65,6 +65,8 @@ const (
 	RuleEstimate    = "estimate-missing"
 	RuleDescription = "table-in-description"
 	RuleIncomplete  = "issue-incomplete"
+	RulePriority    = "priority-value"
+	RuleEncoding    = "invalid-utf8"
 
 	RuleDeadlock = "deadlock"
 	RuleCycle    = "cycle"

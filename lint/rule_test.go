@@ -72,6 +72,23 @@ var breaches = map[string]struct{ bad, good []string }{
 	beads.CutShort:       {bad: []string{line("a") + "\n" + `{"id":"b","ti` + "@cut"}, good: []string{line("a") + "@cut"}},
 	beads.DuplicateID:    {bad: []string{line("a") + "\n" + line("a")}, good: []string{line("a") + "\n" + line("A")}},
 
+	beads.WrongType: {
+		bad:  []string{`{"id":"a","title":"t","status":"open","notes":["keep X"]}`, `{"id":"a","title":{},"status":"open"}`, `{"id":"a","title":"t","status":1}`},
+		good: []string{line("a", "notes", "[keep X]"), `{"id":"a","title":"t","status":"open","notes":null,"timeout":7}`},
+	},
+	beads.RepeatedKey: {
+		bad:  []string{`{"id":"a","title":"t","status":"open","notes":"x","notes":"y"}`},
+		good: []string{`{"id":"a","title":"t","status":"open","notes":"x","notes":"x"}`},
+	},
+	lint.RulePriority: {
+		bad:  []string{`{"id":"a","title":"t","status":"open","priority":1e400}`, `{"id":"a","title":"t","status":"open","priority":1.5}`, `{"id":"a","title":"t","status":"open","priority":12345678901}`},
+		good: []string{`{"id":"a","title":"t","status":"open","priority":4}`, `{"id":"a","title":"t","status":"open"}`},
+	},
+	lint.RuleEncoding: {
+		bad:  []string{"{\"id\":\"a\",\"title\":\"caf\xe9\",\"status\":\"open\"}", "{\"id\":\"a\",\"title\":\"t\",\"status\":\"open\",\"\xe9\":1}"},
+		good: []string{line("a", "title", "café", "status", "open")},
+	},
+
 	lint.RuleMalformed: {
 		bad:  []string{line("a", "notes", "<!-- checkpoint-context -->\nopen")},
 		good: []string{line("a", "notes", "`<!-- checkpoint-context -->` is how it opens")},

@@ -26,7 +26,7 @@ func Vet(f *beads.File, only []int, rules Rules) ([]Diagnostic, error) {
 }
 
 // form are the judges of Vet.
-var form = []judge{incomplete, malformed, values, escalation, estimate, description}
+var form = []judge{incomplete, flaws, priority, encoding, malformed, values, escalation, estimate, description}
 
 // store reports the lines that keep the file from being written.
 func store(f *beads.File) (found []Diagnostic) {
