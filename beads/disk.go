@@ -15,6 +15,8 @@ type disk interface {
 	open(path string) (source, error)
 	list(dir string) (listing, error)
 	temp(dir, pattern string) (tempFile, error)
+	// create makes a file that must not be there yet.
+	create(path, text string) error
 	// exchange makes two files trade names at once, or gives errors.ErrUnsupported.
 	exchange(a, b string) error
 	rename(from, to string) error
@@ -50,6 +52,15 @@ func (osDisk) temp(dir, pattern string) (tempFile, error) {
 		return nil, err
 	}
 	return osTemp{f}, nil
+}
+
+func (osDisk) create(path, text string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return join(err, f.Close())
 }
 
 func (osDisk) lock(ctx context.Context, path string) (io.Closer, error) { return lock(ctx, path) }

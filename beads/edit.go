@@ -27,6 +27,10 @@ type Options struct {
 	// the store cannot tell what in them must stay.
 	Notes func(before, after string) error
 
+	// Weak is told when the file system of the store cannot exchange two files:
+	// see CanExchange.
+	Weak func(Store)
+
 	// Before and After are for another program that keeps the issues in a
 	// database of its own. Before is called ahead of the lock; its error ends
 	// the edit. After is called with what was written when the lock is free
@@ -247,6 +251,7 @@ func edit(ctx context.Context, d disk, s Store, o Options, fn func(*Tx) error) (
 	}
 	defer func() { err = join(err, unlock()) }()
 	w.removeLeftovers()
+	defer w.dropGuard()
 	return w.run(ctx, fn)
 }
 

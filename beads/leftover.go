@@ -102,7 +102,7 @@ func (w *writer) oldName(name string, f *File) string {
 func (w *writer) parseTemp(name string) (tempName, bool) {
 	rest, ok := strings.CutPrefix(name, w.prefix())
 	rest, ends := strings.CutSuffix(rest, tempSuffix)
-	if !ok || !ends {
+	if !ok || !ends || rest == "guard" {
 		return tempName{}, false
 	}
 	parts := strings.Split(rest, "-") // state, host, pid, start, random, hash

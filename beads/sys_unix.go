@@ -72,3 +72,11 @@ func isFull(err error) bool {
 
 // isGone reports whether there is no process of this id.
 func isGone(pid int) bool { return errors.Is(unix.Kill(pid, 0), unix.ESRCH) }
+
+// linksOf is how many names a file has.
+func linksOf(info fs.FileInfo) int {
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		return int(stat.Nlink)
+	}
+	return 1
+}

@@ -18,6 +18,7 @@ type writer struct {
 	store   Store
 	target  string // the data file itself, symlinks resolved
 	options Options
+	guarded bool // see takeGuard
 }
 
 // run tries until the store holds still.
@@ -104,7 +105,7 @@ func (w *writer) replace(ctx context.Context, tx *Tx) error {
 	if err != nil {
 		return w.discard(temp.Name(), err)
 	}
-	if err := w.put(temp.Name(), seen, tx.file); err != nil {
+	if err := w.put(ctx, temp.Name(), seen, tx); err != nil {
 		return err
 	}
 	if err := w.disk.syncDir(filepath.Dir(w.target)); err != nil {

@@ -14,7 +14,7 @@ func (a *app) options(dryRun bool) (beads.Options, error) {
 		return beads.Options{}, err
 	}
 	bd := &checkpoint.BD{Env: a.environ(), OnPath: gate.Here("", a.getenv)("bd"), Warn: a.warn}
-	return beads.Options{Now: now, DryRun: dryRun, Before: bd.Flush, After: bd.TakeUp}, nil
+	return beads.Options{Now: now, DryRun: dryRun, Weak: a.warnOfWeak, Before: bd.Flush, After: bd.TakeUp}, nil
 }
 
 // toWrite gives the store of a command that writes, and the options of its edit.
