@@ -10,7 +10,7 @@ import (
 // disk is what the write path asks of the file system, so that a layer which
 // fails at a wanted step can be put in its place.
 type disk interface {
-	lock(ctx context.Context, path string) (io.Closer, error)
+	lock(ctx context.Context, path, target string) (io.Closer, error)
 	read(s Store) (*File, error)
 	open(path string) (source, error)
 	list(dir string) (listing, error)
@@ -63,10 +63,13 @@ func (osDisk) create(path, text string) error {
 	return join(err, f.Close())
 }
 
-func (osDisk) lock(ctx context.Context, path string) (io.Closer, error) { return lock(ctx, path) }
-func (osDisk) read(s Store) (*File, error)                              { return readToEdit(s) }
-func (osDisk) open(path string) (source, error)                         { return os.Open(path) }
-func (osDisk) list(dir string) (listing, error)                         { return listDir(dir) }
+func (osDisk) lock(ctx context.Context, path, target string) (io.Closer, error) {
+	return lock(ctx, path, target)
+}
+
+func (osDisk) read(s Store) (*File, error)      { return readToEdit(s) }
+func (osDisk) open(path string) (source, error) { return os.Open(path) }
+func (osDisk) list(dir string) (listing, error) { return listDir(dir) }
 
 func (osDisk) exchange(a, b string) error   { return exchange(a, b) }
 func (osDisk) rename(from, to string) error { return rename(from, to) }

@@ -245,7 +245,7 @@ func edit(ctx context.Context, d disk, s Store, o Options, fn func(*Tx) error) (
 	if err != nil {
 		return nil, err
 	}
-	unlock, err := lockAll(ctx, d, paths, o.Wait)
+	unlock, err := lockAll(ctx, d, paths, w.target, o.Wait)
 	if err != nil {
 		return nil, err
 	}

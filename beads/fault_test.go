@@ -31,11 +31,11 @@ func (d *faultyDisk) step(name string) bool {
 	return name == d.fails && d.nth == 0
 }
 
-func (d *faultyDisk) lock(ctx context.Context, path string) (io.Closer, error) {
+func (d *faultyDisk) lock(ctx context.Context, path, target string) (io.Closer, error) {
 	if d.step("lock") {
 		return nil, &StoreError{Path: path, Reason: "cannot be locked", Err: d.with, Hint: "x"}
 	}
-	held, err := d.osDisk.lock(ctx, path)
+	held, err := d.osDisk.lock(ctx, path, target)
 	return faultyLock{held, d}, err
 }
 

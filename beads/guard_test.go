@@ -18,7 +18,9 @@ import (
 // itself, as one does that is mounted twice.
 type looseDisk struct{ osDisk }
 
-func (looseDisk) lock(context.Context, string) (io.Closer, error) { return io.NopCloser(nil), nil }
+func (looseDisk) lock(context.Context, string, string) (io.Closer, error) {
+	return io.NopCloser(nil), nil
+}
 
 // The writers of the test are one process, and would clear up behind themselves.
 func (looseDisk) list(string) (listing, error) { return listing{}, errors.ErrUnsupported }

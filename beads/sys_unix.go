@@ -31,8 +31,9 @@ func mayWrite(path string) error {
 	return ignoringEINTR(func() error { return unix.Access(path, unix.W_OK) })
 }
 
-// keepOwner gives f the owner of the file it is to replace. Only root may give
-// a file away; for others the file becomes theirs, as with any editor.
+// keepOwner gives f the owner and the group of the file it is to replace. Only
+// root may give a file away; for others it becomes theirs, as with any editor,
+// and keeps the group when they are in it.
 func keepOwner(f *os.File, of fs.FileInfo) error {
 	was, ok := of.Sys().(*syscall.Stat_t)
 	now, err := f.Stat()
@@ -43,10 +44,14 @@ func keepOwner(f *os.File, of fs.FileInfo) error {
 	if was.Uid == is.Uid && was.Gid == is.Gid {
 		return nil
 	}
-	if err := f.Chown(int(was.Uid), int(was.Gid)); err != nil && !errors.Is(err, fs.ErrPermission) {
-		return err
+	err = f.Chown(int(was.Uid), int(was.Gid))
+	if errors.Is(err, fs.ErrPermission) {
+		err = f.Chown(-1, int(was.Gid))
 	}
-	return nil
+	if errors.Is(err, fs.ErrPermission) {
+		return nil
+	}
+	return err
 }
 
 func rename(from, to string) error { return os.Rename(from, to) }
