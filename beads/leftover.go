@@ -16,7 +16,8 @@ import (
 // it is filled it is "new" and holds nothing but what stig writes. From just
 // before the exchange on it is "old": what the store was, and so perhaps what
 // another program has put there meanwhile. Both names say which process made
-// it; that of an old one says the hash of what stig replaced.
+// it; that of an old one says the hash of what stig replaced, and by what the
+// file that stig wrote is known, which it still is before the exchange.
 const (
 	stateNew = "new"
 	stateOld = "old"
@@ -78,7 +79,8 @@ func (w *writer) isKept(name string) bool {
 type tempName struct {
 	state string // "" in a name that earlier versions of stig gave
 	by    process
-	hash  string // of an old one: that of what it was when it was read
+	hash  string // of an old one: that of the store when it was read
+	mine  string // of an old one: the mark of what stig wrote
 }
 
 func (w *writer) prefix() string { return "." + filepath.Base(w.target) + ".stig-" }
@@ -92,9 +94,9 @@ func (w *writer) pattern() string {
 
 // oldName is the name of a new replacement when it is about to be exchanged
 // with a store that was read as f.
-func (w *writer) oldName(name string, f *File) string {
+func (w *writer) oldName(name string, mine fs.FileInfo, f *File) string {
 	parts := strings.Split(strings.TrimSuffix(strings.TrimPrefix(filepath.Base(name), w.prefix()), tempSuffix), "-")
-	parts = slices.Concat([]string{stateOld}, parts[1:], []string{f.hash.String()})
+	parts = slices.Concat([]string{stateOld}, parts[1:], []string{f.hash.String(), markOf(mine)})
 	return filepath.Join(filepath.Dir(name), w.prefix()+strings.Join(parts, "-")+tempSuffix)
 }
 
@@ -105,7 +107,7 @@ func (w *writer) parseTemp(name string) (tempName, bool) {
 	if !ok || !ends || rest == "guard" {
 		return tempName{}, false
 	}
-	parts := strings.Split(rest, "-") // state, host, pid, start, random, hash
+	parts := strings.Split(rest, "-") // state, host, pid, start, random, hash, mark
 	if len(parts) < 5 {
 		return tempName{}, true
 	}
@@ -115,8 +117,8 @@ func (w *writer) parseTemp(name string) (tempName, bool) {
 	case err != nil:
 		return tempName{}, true
 	case t.state == stateNew && len(parts) == 5:
-	case t.state == stateOld && len(parts) == 6:
-		t.hash = parts[5]
+	case t.state == stateOld && len(parts) == 7:
+		t.hash, t.mine = parts[5], parts[6]
 	default:
 		return tempName{}, true
 	}
@@ -185,9 +187,18 @@ func (w *writer) isForgotten(path string) bool {
 	return err == nil && w.options.Now.Sub(info.ModTime()) > forgotten
 }
 
-// isSpare reports whether an old replacement is surely not needed: it holds
-// what stig read and replaced, or the same as the store.
+// markOf is by what a file is known that nobody has written since.
+func markOf(info fs.FileInfo) string {
+	return fmt.Sprintf("%x.%x.%x", inodeOf(info), info.Size(), info.ModTime().UnixNano())
+}
+
+// isSpare reports whether an old replacement is surely not needed: it is what
+// stig wrote and did not put in place, holds what stig read and replaced, or
+// the same as the store.
 func (w *writer) isSpare(path string, t tempName) bool {
+	if info, err := os.Lstat(path); err == nil && markOf(info) == t.mine {
+		return true
+	}
 	hash, err := w.hashAt(path)
 	if err != nil {
 		return false

@@ -59,6 +59,7 @@ func TestEditKilled(t *testing.T) {
 		stranger   []string
 		kept       string
 	}{
+		{"before the exchange", "exchange", 1, nil, ""},
 		{"after the exchange", "open", 2, nil, ""},
 		{"before the old one is removed", "remove", 1, nil, ""},
 		{"before a stranger's is put back", "exchange", 2, []string{sung}, sung},

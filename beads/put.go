@@ -22,7 +22,7 @@ func (w *writer) put(ctx context.Context, name string, seen os.FileInfo, tx *Tx)
 		return w.discard(name, errChanged)
 	}
 	fresh := name
-	name = w.oldName(fresh, tx.file)
+	name = w.oldName(fresh, mine, tx.file)
 	if err := w.disk.rename(fresh, name); err != nil {
 		return w.discard(fresh, w.failed("cannot be replaced", err))
 	}

@@ -78,6 +78,14 @@ func isFull(err error) bool {
 // isGone reports whether there is no process of this id.
 func isGone(pid int) bool { return errors.Is(unix.Kill(pid, 0), unix.ESRCH) }
 
+// inodeOf is the number of a file in its file system.
+func inodeOf(info fs.FileInfo) uint64 {
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(stat.Ino)
+	}
+	return 0
+}
+
 // linksOf is how many names a file has.
 func linksOf(info fs.FileInfo) int {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {

@@ -52,5 +52,8 @@ func isGone(pid int) bool {
 	return errors.Is(err, windows.ERROR_INVALID_PARAMETER)
 }
 
+// inodeOf is not known here.
+func inodeOf(fs.FileInfo) uint64 { return 0 }
+
 // linksOf is not known here.
 func linksOf(fs.FileInfo) int { return 1 }
