@@ -113,6 +113,12 @@ func (tx *Tx) DropRow(id string, d Dep) error {
 	return tx.edit(id, func(r *Record) (*Record, error) { return r.WithoutRow(tx.now, d) })
 }
 
+// Redate sets updated_at to now even where that is earlier, and takes back what
+// else the edit changed in the issue; it refuses what Record refuses.
+func (tx *Tx) Redate(id string) error {
+	return tx.edit(id, func(r *Record) (*Record, error) { return r.redated(tx.now), nil })
+}
+
 func (tx *Tx) edit(id string, change func(*Record) (*Record, error)) error {
 	is, err := tx.issue(id)
 	if err != nil {

@@ -3,6 +3,7 @@ package lint
 import (
 	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"stig/beads"
@@ -35,4 +36,20 @@ func encoding(s *subject) {
 		}
 	}
 	s.add(RuleEncoding, 0, 0, "a key is not valid UTF-8", "convert that line to UTF-8: programs replace such bytes")
+}
+
+// ahead finds times after which nothing, or for long nothing, can be later.
+func ahead(s *subject) {
+	at, ok := s.record.Time(beads.UpdatedAt)
+	switch {
+	case !ok:
+		return
+	case at.Add(time.Second).UTC().Year() > 9999:
+		s.add(RuleLastTime, 0, 0, "updated_at "+s.record.Text(beads.UpdatedAt)+": no write can be later", "type stig vet --fix to set it to now")
+	case !s.rules.Now.IsZero() && at.Sub(s.rules.Now) > 24*time.Hour:
+		s.add(RuleAhead, 0, 0, "updated_at "+s.record.Text(beads.UpdatedAt)+" is more than a day ahead", "type stig vet --fix to set it to now")
+	default:
+		return
+	}
+	s.found[len(s.found)-1].fix = &fix{redate: true}
 }

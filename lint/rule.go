@@ -67,6 +67,8 @@ const (
 	RuleIncomplete  = "issue-incomplete"
 	RulePriority    = "priority-value"
 	RuleEncoding    = "invalid-utf8"
+	RuleAhead       = "updated-ahead"
+	RuleLastTime    = "updated-last"
 
 	RuleDeadlock = "deadlock"
 	RuleCycle    = "cycle"

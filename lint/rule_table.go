@@ -56,6 +56,18 @@ var storeRules = []Rule{{
 	Example: "a title in Latin-1: the byte \xe9 for é",
 	Fix:     "Convert the line to UTF-8, or write the text again.",
 }, {
+	ID: RuleAhead, Severity: Warning,
+	Summary: "updated_at is more than a day ahead",
+	Why:     "Of two versions of an issue the later one counts: until that day every merge takes this one, whatever was written since.",
+	Example: `{"id":"demo-1","title":"t","status":"open","updated_at":"2126-11-01T00:00:00Z"}`,
+	Fix:     "stig vet --fix sets it to now.",
+}, {
+	ID: RuleLastTime, Severity: Error,
+	Summary: "updated_at is the last time that can be written",
+	Why:     "Every write sets a later time, and there is none: this issue cannot be written.",
+	Example: `{"id":"demo-1","title":"t","status":"open","updated_at":"9999-12-31T23:59:59Z"}`,
+	Fix:     "stig vet --fix sets it to now.",
+}, {
 	ID: RuleIncomplete, Severity: Warning,
 	Summary: "an issue has no title or no status",
 	Why:     "Without a status it is neither open nor closed, so that nothing shows it as work; without a title nobody can tell it from others, and bd refuses it. Whole files of such lines are mostly those of another program.",

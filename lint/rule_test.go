@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"stig/beads"
@@ -87,6 +88,15 @@ var breaches = map[string]struct{ bad, good []string }{
 	lint.RuleEncoding: {
 		bad:  []string{"{\"id\":\"a\",\"title\":\"caf\xe9\",\"status\":\"open\"}", "{\"id\":\"a\",\"title\":\"t\",\"status\":\"open\",\"\xe9\":1}"},
 		good: []string{line("a", "title", "café", "status", "open")},
+	},
+
+	lint.RuleAhead: {
+		bad:  []string{line("a", "updated_at", "2026-12-02T00:00:01Z")},
+		good: []string{line("a", "updated_at", "2026-12-02T00:00:00Z"), line("a", "updated_at", "9999-12-31T23:59:59Z"), line("a", "updated_at", "soon")},
+	},
+	lint.RuleLastTime: {
+		bad:  []string{line("a", "updated_at", "9999-12-31T23:59:59Z"), line("a", "updated_at", "9999-12-31T23:59:59.5Z")},
+		good: []string{line("a", "updated_at", "9999-12-31T23:59:58Z")},
 	},
 
 	lint.RuleMalformed: {
@@ -428,7 +438,7 @@ var breaches = map[string]struct{ bad, good []string }{
 
 func check(t *testing.T, text string) []lint.Diagnostic {
 	t.Helper()
-	rules := lint.Rules{Schema: cue.Embedded(), Look: func(word string) bool { return word == "go" || word == "rm" }}
+	rules := lint.Rules{Schema: cue.Embedded(), Now: time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC), Look: func(word string) bool { return word == "go" || word == "rm" }}
 	if before, after, ok := strings.Cut(text, since); ok {
 		rules.Past, text = &lint.Past{File: open(t, before), Name: "main"}, after
 	}
