@@ -37,8 +37,9 @@ type tempFile interface {
 	Name() string
 	// copyFrom appends n bytes of src from offset off.
 	copyFrom(src *os.File, off, n int64) error
-	// become takes over the mode and the owner of the file to replace.
-	become(of fs.FileInfo) error
+	// become takes over the mode, the owner and the extended attributes of the
+	// file to replace, as far as the system lets it.
+	become(of fs.FileInfo, from *os.File) error
 	Sync() error
 	Close() error
 }
@@ -87,9 +88,13 @@ func (t osTemp) copyFrom(src *os.File, off, n int64) error {
 	return err
 }
 
-func (t osTemp) become(of fs.FileInfo) error {
+func (t osTemp) become(of fs.FileInfo, from *os.File) error {
 	if err := keepOwner(t.File, of); err != nil {
 		return err
 	}
-	return t.Chmod(of.Mode().Perm())
+	if err := t.Chmod(of.Mode().Perm()); err != nil {
+		return err
+	}
+	keepAttributes(t.File, from) // what cannot be kept, Store.UnkeptAttributes lists
+	return nil
 }

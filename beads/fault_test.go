@@ -119,11 +119,11 @@ func (t faultyTemp) copyFrom(src *os.File, off, n int64) error {
 	return t.tempFile.copyFrom(src, off, n)
 }
 
-func (t faultyTemp) become(of fs.FileInfo) error {
+func (t faultyTemp) become(of fs.FileInfo, from *os.File) error {
 	if t.disk.step("become") {
 		return t.disk.with
 	}
-	return t.tempFile.become(of)
+	return t.tempFile.become(of, from)
 }
 
 func (t faultyTemp) Sync() error {

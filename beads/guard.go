@@ -103,21 +103,40 @@ func CanExchange(s Store) (bool, error) {
 		return false, unreadable(s.Path, err)
 	}
 	w := &writer{disk: osDisk{}, store: s, target: target}
-	var names []string
-	for range 2 {
-		f, err := os.CreateTemp(filepath.Dir(target), w.pattern())
-		if err != nil {
-			return false, w.failed("cannot make a file beside it", err)
-		}
-		defer os.Remove(f.Name())
-		if err := f.Close(); err != nil {
-			return false, w.failed("cannot make a file beside it", err)
-		}
-		names = append(names, f.Name())
-	}
-	err = exchange(names[0], names[1])
+	err = w.probe(func(a *os.File) error {
+		return w.probe(func(b *os.File) error { return exchange(a.Name(), b.Name()) })
+	})
 	if errors.Is(err, errors.ErrUnsupported) {
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// UnkeptAttributes lists the extended attributes of the store's file that a write
+// by this user cannot keep, by trying it on an empty file beside the store.
+func (s Store) UnkeptAttributes() (unkept []string, err error) {
+	target, err := filepath.EvalSymlinks(s.Path)
+	if err != nil {
+		return nil, unreadable(s.Path, err)
+	}
+	from, err := os.Open(target)
+	if err != nil {
+		return nil, unreadable(s.Path, err)
+	}
+	w := &writer{disk: osDisk{}, store: s, target: target}
+	err = w.probe(func(f *os.File) error {
+		unkept = keepAttributes(f, from)
+		return nil
+	})
+	return unkept, join(err, from.Close())
+}
+
+// probe makes an empty file beside the store, and removes it after fn.
+func (w *writer) probe(fn func(*os.File) error) error {
+	f, err := os.CreateTemp(filepath.Dir(w.target), w.pattern())
+	if err != nil {
+		return w.failed("cannot make a file beside it", err)
+	}
+	err = join(fn(f), f.Close())
+	return join(err, os.Remove(f.Name()))
 }

@@ -167,7 +167,7 @@ func (w *writer) fill(temp tempFile, tx *Tx) error {
 	if err != nil {
 		return w.failed("cannot be read", err)
 	}
-	if err := temp.become(info); err != nil {
+	if err := temp.become(info, f.disk); err != nil {
 		return w.failed("cannot give its mode to the replacement", err)
 	}
 	var done int64

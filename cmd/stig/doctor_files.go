@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"stig/beads"
@@ -27,6 +28,9 @@ func (d *doctor) files() {
 	if names, err := d.store.HardLinks(); err == nil && names > 1 {
 		d.todo("links", fmt.Sprintf("the store is one file with %d names (hard links): a write replaces it under this name only", names),
 			"make the other names symbolic links: ln -sf "+shortest(d.store.Path)+" OTHER")
+	}
+	if unkept, err := d.store.UnkeptAttributes(); err == nil && len(unkept) > 0 {
+		d.todo("attributes", "a write cannot keep these attributes of the store: "+strings.Join(unkept, ", "), "see what they are: getfattr -d -m - "+d.store.Path)
 	}
 	if can, err := beads.CanExchange(d.store); err == nil && !can {
 		d.todo("disk", weakness(d.store), "keep the repository on a local disk")
