@@ -84,6 +84,27 @@ func (a *app) create(cmd *cobra.Command, d checkpoint.Draft, dryRun bool) error 
 		return err
 	}
 	created.Warnings = append(created.Warnings, a.unprovable(cmd.Context(), store, d.Acceptance)...)
+	err = a.printCreated(created, dryRun)
+	if err != nil && !dryRun {
+		return &unprintedError{id: created.ID, err: err}
+	}
+	return err
+}
+
+// unprintedError says that an issue was created although that could not be
+// printed: it must not be created again.
+type unprintedError struct {
+	id  string
+	err error
+}
+
+func (e *unprintedError) Error() string {
+	return fmt.Sprintf("%s: was created, but could not be printed: %v", e.id, e.err)
+}
+
+func (e *unprintedError) Unwrap() error { return e.err }
+
+func (a *app) printCreated(created *checkpoint.Created, dryRun bool) error {
 	switch {
 	case a.json:
 		return a.printEdit("created", created, created.Lines, dryRun)
