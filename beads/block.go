@@ -3,8 +3,10 @@ package beads
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"errors"
-	"hash/maphash"
+	"fmt"
+	"hash/crc32"
 	"io"
 	"runtime"
 	"slices"
@@ -92,31 +94,35 @@ func (r *blockReader) finishLine(start int64) error {
 
 // contentHash hashes a file block by block; the hashes of the blocks may be
 // computed anywhere, and are put together in file order. What is hashed is what
-// is indexed, to the byte, even of a file that changes while it is read.
+// is indexed, to the byte, even of a file that changes while it is read. The
+// same content has the same hash in every process: names of files hold it. It
+// finds changes that happen, not those that somebody makes to deceive it.
 type contentHash struct {
-	seed maphash.Seed
-	sum  maphash.Hash
+	sum  uint64
 	size int64
 }
 
-func newContentHash(seed maphash.Seed) *contentHash {
-	h := &contentHash{seed: seed}
-	h.sum.SetSeed(seed)
-	return h
-}
+func newContentHash() *contentHash { return &contentHash{} }
 
-func (h *contentHash) block(data []byte) uint64 { return maphash.Bytes(h.seed, data) }
+// block is two checksums of 32 bits, which processors have instructions for.
+func (h *contentHash) block(data []byte) uint64 { return checksums(0, data) }
+
+func checksums(before uint64, data []byte) uint64 {
+	castagnoli := crc32.Update(uint32(before>>32), crc32.MakeTable(crc32.Castagnoli), data)
+	return uint64(castagnoli)<<32 | uint64(crc32.Update(uint32(before), crc32.IEEETable, data))
+}
 
 func (h *contentHash) add(block uint64, size int) {
 	if size > 0 {
-		maphash.WriteComparable(&h.sum, block)
+		h.sum = checksums(h.sum, binary.LittleEndian.AppendUint64(nil, block))
 		h.size += int64(size)
 	}
 }
 
-func (h *contentHash) equal(o *contentHash) bool {
-	return h.size == o.size && h.sum.Sum64() == o.sum.Sum64()
-}
+func (h *contentHash) equal(o *contentHash) bool { return *h == *o }
+
+// String is the hash as names of files hold it.
+func (h *contentHash) String() string { return fmt.Sprintf("%x.%016x", h.size, h.sum) }
 
 // hashed is what the hash keeps of one block.
 type hashed struct {
@@ -126,8 +132,8 @@ type hashed struct {
 
 // hashAll hashes a file that had so many bytes when last asked, and what was
 // appended since.
-func hashAll(seed maphash.Seed, from io.ReaderAt, size int64) (*contentHash, error) {
-	h := newContentHash(seed)
+func hashAll(from io.ReaderAt, size int64) (*contentHash, error) {
+	h := newContentHash()
 	blocks, err := eachBlock(from, size, func() func(block) hashed {
 		return func(b block) hashed { return hashed{h.block(b.data), len(b.data)} }
 	})

@@ -10,11 +10,13 @@ import (
 // disk is what the write path asks of the file system, so that a layer which
 // fails at a wanted step can be put in its place.
 type disk interface {
-	lock(ctx context.Context, path string) (io.Closer, error)
+	lock(ctx context.Context, path, target string) (io.Closer, error)
 	read(s Store) (*File, error)
 	open(path string) (source, error)
 	list(dir string) (listing, error)
 	temp(dir, pattern string) (tempFile, error)
+	// create makes a file that must not be there yet.
+	create(path, text string) error
 	// exchange makes two files trade names at once, or gives errors.ErrUnsupported.
 	exchange(a, b string) error
 	rename(from, to string) error
@@ -35,8 +37,9 @@ type tempFile interface {
 	Name() string
 	// copyFrom appends n bytes of src from offset off.
 	copyFrom(src *os.File, off, n int64) error
-	// become takes over the mode and the owner of the file to replace.
-	become(of fs.FileInfo) error
+	// become takes over the mode, the owner and the extended attributes of the
+	// file to replace, as far as the system lets it.
+	become(of fs.FileInfo, from *os.File) error
 	Sync() error
 	Close() error
 }
@@ -52,10 +55,22 @@ func (osDisk) temp(dir, pattern string) (tempFile, error) {
 	return osTemp{f}, nil
 }
 
-func (osDisk) lock(ctx context.Context, path string) (io.Closer, error) { return lock(ctx, path) }
-func (osDisk) read(s Store) (*File, error)                              { return readToEdit(s) }
-func (osDisk) open(path string) (source, error)                         { return os.Open(path) }
-func (osDisk) list(dir string) (listing, error)                         { return listDir(dir) }
+func (osDisk) create(path, text string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return join(err, f.Close())
+}
+
+func (osDisk) lock(ctx context.Context, path, target string) (io.Closer, error) {
+	return lock(ctx, path, target)
+}
+
+func (osDisk) read(s Store) (*File, error)      { return readToEdit(s) }
+func (osDisk) open(path string) (source, error) { return os.Open(path) }
+func (osDisk) list(dir string) (listing, error) { return listDir(dir) }
 
 func (osDisk) exchange(a, b string) error   { return exchange(a, b) }
 func (osDisk) rename(from, to string) error { return rename(from, to) }
@@ -73,9 +88,13 @@ func (t osTemp) copyFrom(src *os.File, off, n int64) error {
 	return err
 }
 
-func (t osTemp) become(of fs.FileInfo) error {
+func (t osTemp) become(of fs.FileInfo, from *os.File) error {
 	if err := keepOwner(t.File, of); err != nil {
 		return err
 	}
-	return t.Chmod(of.Mode().Perm())
+	if err := t.Chmod(of.Mode().Perm()); err != nil {
+		return err
+	}
+	keepAttributes(t.File, from) // what cannot be kept, Store.UnkeptAttributes lists
+	return nil
 }

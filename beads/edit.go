@@ -33,6 +33,10 @@ type Options struct {
 	// holds them. A dry run does not call it.
 	Journal func(Store, []Change) (done func(error))
 
+	// Weak is told when the file system of the store cannot exchange two files:
+	// see CanExchange.
+	Weak func(Store)
+
 	// Before and After are for another program that keeps the issues in a
 	// database of its own. Before is called ahead of the lock; its error ends
 	// the edit. After is called with what was written when the lock is free
@@ -69,8 +73,8 @@ type Tx struct {
 func (tx *Tx) File() *File { return tx.file }
 
 // Record gives the issue's record as the edit has it so far. It refuses an
-// issue that must not be written: a *RefusedError for an id that repeats and
-// for a tombstone, a *NotFoundError for an unknown id.
+// issue that must not be written: a *RefusedError for an id that repeats, for a
+// tombstone and for a line with flaws, a *NotFoundError for an unknown id.
 func (tx *Tx) Record(id string) (*Record, error) {
 	is, err := tx.issue(id)
 	if err != nil {
@@ -80,7 +84,10 @@ func (tx *Tx) Record(id string) (*Record, error) {
 		return r, nil
 	}
 	r, err := is.Record()
-	return r, tx.moved(err)
+	if err != nil {
+		return nil, tx.moved(err)
+	}
+	return r, tx.refuseFlaws(is, r)
 }
 
 // moved notes of an error whether the store is no longer what was read.
@@ -131,6 +138,12 @@ func (tx *Tx) PutBack(id string, change func(*Record) (*Record, error)) error {
 			return r
 		}})
 	})
+}
+
+// Redate sets updated_at to now even where that is earlier, and takes back what
+// else the edit changed in the issue; it refuses what Record refuses.
+func (tx *Tx) Redate(id string) error {
+	return tx.edit(id, func(r *Record) (*Record, error) { return r.redated(tx.now), nil })
 }
 
 func (tx *Tx) edit(id string, change func(*Record) (*Record, error)) error {
@@ -284,12 +297,13 @@ func edit(ctx context.Context, d disk, s Store, o Options, fn func(*Tx) error) (
 	if err != nil {
 		return nil, err
 	}
-	unlock, err := lockAll(ctx, d, paths, o.Wait)
+	unlock, err := lockAll(ctx, d, paths, w.target, o.Wait)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = join(err, unlock()) }()
 	w.removeLeftovers()
+	defer w.dropGuard()
 	return w.run(ctx, fn)
 }
 

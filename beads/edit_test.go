@@ -333,7 +333,7 @@ func TestEditStaleLine(t *testing.T) {
 
 func TestLock(t *testing.T) {
 	s := writeStore(t, harbour)
-	unlock, err := lockAll(ctx, osDisk{}, []string{filepath.Join(s.Dir, jsonlLock)}, 0)
+	unlock, err := lockAll(ctx, osDisk{}, []string{filepath.Join(s.Dir, jsonlLock)}, s.Path, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -370,7 +370,7 @@ func TestLock(t *testing.T) {
 func TestLockBR(t *testing.T) {
 	s := writeStore(t, harbour)
 	s.BR = true
-	unlock, err := lockAll(ctx, osDisk{}, []string{filepath.Join(s.Dir, writeLock)}, 0)
+	unlock, err := lockAll(ctx, osDisk{}, []string{filepath.Join(s.Dir, writeLock)}, s.Path, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -390,13 +390,13 @@ func TestLockBR(t *testing.T) {
 // let two in.
 func TestLockRemoved(t *testing.T) {
 	path := filepath.Join(t.TempDir(), jsonlLock)
-	first, err := await(path)
+	first, err := await(path, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := make(chan *os.File)
 	go func() {
-		f, err := await(path)
+		f, err := await(path, "")
 		if err != nil {
 			t.Error(err)
 		}
@@ -406,7 +406,7 @@ func TestLockRemoved(t *testing.T) {
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	second, err := await(path)
+	second, err := await(path, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -433,13 +433,13 @@ func TestLockRemoved(t *testing.T) {
 // One that gave up waiting does not take the lock later.
 func TestLockGivenUp(t *testing.T) {
 	path := filepath.Join(t.TempDir(), jsonlLock)
-	first, err := await(path)
+	first, err := await(path, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	soon, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
 	defer cancel()
-	if f, err := lock(soon, path); f != nil || !errors.Is(err, context.DeadlineExceeded) {
+	if f, err := lock(soon, path, ""); f != nil || !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatalf("%v, %v", f, err)
 	}
 	if err := first.Close(); err != nil {
@@ -447,7 +447,7 @@ func TestLockGivenUp(t *testing.T) {
 	}
 	limit, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	second, err := lock(limit, path)
+	second, err := lock(limit, path, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -486,7 +486,8 @@ func TestLockFair(t *testing.T) {
 // others stay.
 func TestEditLeftovers(t *testing.T) {
 	s := writeStore(t, harbour)
-	for _, name := range []string{".issues.jsonl.stig-123.tmp", "issues.jsonl.tmp.7.1", ".other.jsonl.stig-1.tmp"} {
+	half := ".issues.jsonl.stig-new-" + process{hostID(), 1 << 30, "1"}.String() + "-7.tmp"
+	for _, name := range []string{half, "issues.jsonl.tmp.7.1", ".other.jsonl.stig-1.tmp"} {
 		if err := os.WriteFile(filepath.Join(s.Dir, name), []byte("half"), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -30,11 +30,11 @@ func (d *faultyDisk) step(name string) bool {
 	return name == d.fails && d.nth == 0
 }
 
-func (d *faultyDisk) lock(ctx context.Context, path string) (io.Closer, error) {
+func (d *faultyDisk) lock(ctx context.Context, path, target string) (io.Closer, error) {
 	if d.step("lock") {
 		return nil, &StoreError{Path: path, Reason: "cannot be locked", Err: d.with, Hint: "x"}
 	}
-	held, err := d.osDisk.lock(ctx, path)
+	held, err := d.osDisk.lock(ctx, path, target)
 	return faultyLock{held, d}, err
 }
 
@@ -119,11 +119,11 @@ func (t faultyTemp) copyFrom(src *os.File, off, n int64) error {
 	return t.tempFile.copyFrom(src, off, n)
 }
 
-func (t faultyTemp) become(of fs.FileInfo) error {
+func (t faultyTemp) become(of fs.FileInfo, from *os.File) error {
 	if t.disk.step("become") {
 		return t.disk.with
 	}
-	return t.tempFile.become(of)
+	return t.tempFile.become(of, from)
 }
 
 func (t faultyTemp) Sync() error {
@@ -173,7 +173,7 @@ func (d *faultyDisk) fault(name string) error {
 
 // steps are those of one edit, in order.
 const steps = "lock list read temp become copy write copy sync close open reread closeRead " +
-	"exchange open reread closeRead remove syncDir unlock"
+	"rename exchange open reread closeRead remove syncDir unlock"
 
 // Whichever step fails, however it fails, the error comes out with its place
 // and what to do; the store is whole, as it was up to the exchange and as it

@@ -14,8 +14,10 @@ import (
 // since, nil when it is gone. Values count, not bytes: times to the second
 // (bd and others keep no more), of a list the elements that the change added
 // or took away. The place and number of a comment, when a dependency was made
-// and updated_at are each program's own and do not count.
-func (c Change) Missing(now *Record) ([]Key, error) {
+// and updated_at are each program's own and do not count. Notes are compared by
+// hold, which reports whether those of now have what changed between the others;
+// without it as a whole.
+func (c Change) Missing(now *Record, hold func(before, after, now string) bool) ([]Key, error) {
 	if now == nil {
 		return []Key{ID}, nil
 	}
@@ -26,6 +28,9 @@ func (c Change) Missing(now *Record) ([]Key, error) {
 	var missing []Key
 	for _, k := range keysOf(after, before) {
 		if k == ClosedAt && after.Has(k) && now.Has(k) {
+			continue
+		}
+		if k == Notes && hold != nil && hold(before.Text(k), after.Text(k), now.Text(k)) {
 			continue
 		}
 		if k != UpdatedAt && !holds(before.value(k), after.value(k), now.value(k)) {

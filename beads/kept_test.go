@@ -45,7 +45,7 @@ func TestMissing(t *testing.T) {
 				}
 			}
 			change := Change{Before: []byte(c.before), After: []byte(c.after)}
-			got, err := change.Missing(now)
+			got, err := change.Missing(now, nil)
 			var want []Key
 			if c.want != "" {
 				want = []Key{Key(c.want)}
@@ -54,6 +54,23 @@ func TestMissing(t *testing.T) {
 				t.Errorf("got %v, %v; want %v", got, err, want)
 			}
 		})
+	}
+}
+
+// Notes are compared by whom the caller names, with all three texts.
+func TestMissingNotes(t *testing.T) {
+	now, err := ParseRecord([]byte(`{"id":"h-1","notes":"b and more"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	change := Change{Before: []byte(`{"id":"h-1","notes":"a"}`), After: []byte(`{"id":"h-1","notes":"b"}`)}
+	for _, holds := range []bool{true, false} {
+		missing, err := change.Missing(now, func(before, after, now string) bool {
+			return holds && before == "a" && after == "b" && now == "b and more"
+		})
+		if err != nil || holds != (len(missing) == 0) {
+			t.Errorf("missing %v, %v", missing, err)
+		}
 	}
 }
 

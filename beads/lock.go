@@ -70,8 +70,8 @@ func realDir(dir string) (string, error) {
 }
 
 // lockAll takes the locks one after the other and gives the way to release
-// them, which tells what went wrong.
-func lockAll(ctx context.Context, d disk, paths []string, wait time.Duration) (unlock func() error, err error) {
+// them, which tells what went wrong. Their mode and group become those of target.
+func lockAll(ctx context.Context, d disk, paths []string, target string, wait time.Duration) (unlock func() error, err error) {
 	if wait == 0 {
 		wait = defaultWait
 	}
@@ -85,7 +85,7 @@ func lockAll(ctx context.Context, d disk, paths []string, wait time.Duration) (u
 		return err
 	}
 	for _, path := range paths {
-		f, err := d.lock(limit, path)
+		f, err := d.lock(limit, path, target)
 		if err == nil {
 			held = append(held, f)
 			continue
@@ -107,14 +107,14 @@ func lockAll(ctx context.Context, d disk, paths []string, wait time.Duration) (u
 // that came first. Polling would serve whoever happens to ask in the right
 // millisecond. Nothing ends such a wait from outside, so it goes on behind a
 // caller that gave up, and lets go of what it gets.
-func lock(ctx context.Context, path string) (*os.File, error) {
+func lock(ctx context.Context, path, target string) (*os.File, error) {
 	type outcome struct {
 		file *os.File
 		err  error
 	}
 	got := make(chan outcome)
 	go func() {
-		f, err := await(path)
+		f, err := await(path, target)
 		select {
 		case got <- outcome{f, err}:
 		case <-ctx.Done():
@@ -133,7 +133,7 @@ func lock(ctx context.Context, path string) (*os.File, error) {
 
 // await locks path, however long others hold it. A file that was removed while
 // it was being locked does not count: others lock the one that is there now.
-func await(path string) (*os.File, error) {
+func await(path, target string) (*os.File, error) {
 	for {
 		if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 			// opening it would make a file wherever it leads
@@ -144,9 +144,9 @@ func await(path string) (*os.File, error) {
 			f, err = os.Open(path) // somebody else's lock file
 		}
 		if err != nil {
-			return nil, &StoreError{
-				Path: path, Reason: "cannot be locked", Err: err, Hint: "give yourself the right to write in " + filepath.Dir(path)}
+			return nil, unlockable(path, target, err)
 		}
+		shareLike(f, target)
 		err = flock(f)
 		there := false
 		if err == nil {
@@ -162,6 +162,33 @@ func await(path string) (*os.File, error) {
 			return nil, &StoreError{Path: path, Reason: "cannot be locked", Err: err, Hint: "see that the file system has locks"}
 		}
 	}
+}
+
+// shareLike lets those use the lock who may use the store: its mode and group
+// are what the store has, whatever the umask. Of a lock of somebody else neither
+// can be changed, and it stays as it is.
+func shareLike(f *os.File, target string) {
+	store, err := os.Stat(target)
+	if err != nil {
+		return // the edit says so
+	}
+	_ = keepOwner(f, store)
+	if info, err := f.Stat(); err == nil && store.Mode().Perm()&^info.Mode().Perm() != 0 {
+		_ = f.Chmod(info.Mode().Perm() | store.Mode().Perm())
+	}
+}
+
+// unlockable is the error for a lock that cannot be opened.
+func unlockable(path, target string, err error) error {
+	e := &StoreError{Path: path, Reason: "cannot be locked", Err: err, Hint: "give yourself the right to write in " + filepath.Dir(path)}
+	if _, there := os.Lstat(path); there == nil && errors.Is(err, fs.ErrPermission) {
+		mode := fs.FileMode(0o664)
+		if store, err := os.Stat(target); err == nil {
+			mode = store.Mode().Perm()
+		}
+		e.Hint = fmt.Sprintf("have its owner type chmod %04o %s", mode, path)
+	}
+	return e
 }
 
 // isAt tells whether f is still the file at path.

@@ -10,7 +10,7 @@ import (
 func LockFile(path string, wait time.Duration) (unlock func() error, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), wait)
 	defer cancel()
-	f, err := lock(ctx, path)
+	f, err := lock(ctx, path, path)
 	if err != nil {
 		return nil, err
 	}

@@ -61,7 +61,7 @@ func TestLockIsNoLink(t *testing.T) {
 	if err := os.Symlink(elsewhere, filepath.Join(root, ".beads", jsonlLock)); err != nil {
 		unlessLinux(t, err)
 	}
-	_, err := await(filepath.Join(root, ".beads", jsonlLock))
+	_, err := await(filepath.Join(root, ".beads", jsonlLock), "")
 	if e, ok := errors.AsType[*StoreError](err); !ok || !strings.Contains(e.Error(), "is a link") {
 		t.Errorf("%v", err)
 	}

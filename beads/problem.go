@@ -10,6 +10,12 @@ const (
 	DuplicateID    = "duplicate-id"    // the id stands on an earlier line too
 )
 
+// The rules of flaws.
+const (
+	WrongType   = "value-type"   // a value of another type than the key has
+	RepeatedKey = "key-repeated" // a key stands twice in a line, with different values
+)
+
 // Problem is one place that keeps the store, or for a duplicate id the issue,
 // from being written.
 type Problem struct {

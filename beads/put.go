@@ -1,19 +1,19 @@
 package beads
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
-	"strings"
 )
 
 // put gives the finished file the store's name. A program that knows no lock
 // may have put its own there since the store was seen and compared: so the two
 // trade names, what stood there is compared once more where nobody looks for
 // it, and a stranger's is given its name back. Where the system cannot exchange
-// names at once, a plain rename leaves a moment open.
-func (w *writer) put(name string, seen os.FileInfo, f *File) error {
+// names at once, a plain rename leaves a moment open: that is done only under
+// the guard, and what was written is read back.
+func (w *writer) put(ctx context.Context, name string, seen os.FileInfo, tx *Tx) error {
 	mine, err := os.Stat(name)
 	if err != nil {
 		return w.discard(name, w.failed("cannot be replaced", err))
@@ -21,21 +21,42 @@ func (w *writer) put(name string, seen os.FileInfo, f *File) error {
 	if !unmoved(w.target, seen) {
 		return w.discard(name, errChanged)
 	}
+	fresh := name
+	name = w.oldName(fresh, mine, tx.file)
+	if err := w.disk.rename(fresh, name); err != nil {
+		return w.discard(fresh, w.failed("cannot be replaced", err))
+	}
 	err = w.disk.exchange(name, w.target)
 	if errors.Is(err, errors.ErrUnsupported) {
-		err = w.disk.rename(name, w.target)
-		if err == nil {
-			return nil
-		}
+		return w.putPlainly(ctx, name, tx)
 	}
 	if err != nil {
 		return w.discard(name, w.failed("cannot be replaced", err))
 	}
-	if err := w.displaced(name, seen, f); err != nil {
+	if err := w.displaced(name, seen, tx.file); err != nil {
 		return w.putBack(name, mine, err)
 	}
 	_ = w.disk.remove(name) // what cannot be removed now, the next writer removes
 	return nil
+}
+
+// putPlainly renames the finished file. The first time it takes the guard instead
+// and has the edit start over, for the store was read without it.
+func (w *writer) putPlainly(ctx context.Context, name string, tx *Tx) error {
+	if !w.guarded {
+		if w.options.Weak != nil {
+			w.options.Weak(w.store)
+		}
+		err := w.takeGuard(ctx)
+		if err == nil {
+			err = errChanged
+		}
+		return w.discard(name, err)
+	}
+	if err := w.disk.rename(name, w.target); err != nil {
+		return w.discard(name, w.failed("cannot be replaced", err))
+	}
+	return w.readBack(tx.changes())
 }
 
 // displaced gives an error unless the file that the store was is what was seen,
@@ -80,8 +101,8 @@ func (w *writer) putBack(name string, mine os.FileInfo, reason error) error {
 	if err := w.disk.exchange(name, w.target); err != nil {
 		return join(reason, w.failed("was replaced; what stood there is in "+name, err))
 	}
-	kept := filepath.Join(filepath.Dir(name), strings.Trim(filepath.Base(name), ".")+".kept")
-	if err := w.disk.rename(name, kept); err != nil {
+	kept, err := w.keep(name)
+	if err != nil {
 		return join(reason, w.failed("was replaced; what stood there is in "+name, err))
 	}
 	return &ConflictError{

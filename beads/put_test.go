@@ -61,7 +61,7 @@ func TestEditStrangers(t *testing.T) {
 					t.Errorf("no %s in %s", want, got)
 				}
 			}
-			kept, globErr := filepath.Glob(filepath.Join(s.Dir, "*.kept"))
+			kept, globErr := filepath.Glob(filepath.Join(s.Dir, "*"+keptAs+"*"))
 			if globErr != nil {
 				t.Fatal(globErr)
 			}

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"hash/maphash"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -25,27 +26,36 @@ type File struct {
 	hash     *contentHash // nil unless it was read to be edited
 }
 
-// Read reads the whole file in blocks and keeps an index. Errors are of type
-// *StoreError. What is wrong inside the file is no error but in Problems.
-func Read(s Store) (*File, error) { return read(s, nil) }
+// Read reads the whole file in blocks and keeps an index. A store that another
+// program seems to be writing in place is read again for up to a second. Errors
+// are of type *StoreError. What is wrong inside the file is no error but in
+// Problems.
+func Read(s Store) (*File, error) {
+	return readSettled(func() (*File, fs.FileInfo, error) { return read(s, nil) })
+}
 
 // readToEdit is Read with a hash of all bytes, by which an edit finds out
 // whether the file still holds what was read.
 func readToEdit(s Store) (*File, error) {
-	return read(s, newContentHash(maphash.MakeSeed()))
+	return readSettled(func() (*File, fs.FileInfo, error) { return read(s, newContentHash()) })
 }
 
-func read(s Store, hash *contentHash) (*File, error) {
+// read also gives what the system said of the file before it was read.
+func read(s Store, hash *contentHash) (*File, fs.FileInfo, error) {
 	disk, err := openPlain(s.Path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	info, err := disk.Stat()
+	if err != nil {
+		return nil, nil, join(unreadable(s.Path, err), disk.Close())
 	}
 	f := &File{store: s, disk: disk, hash: hash, repeats: map[string][]int{}}
-	if err := f.load(); err != nil {
-		return nil, join(unreadable(s.Path, err), disk.Close())
+	if err := f.load(info.Size()); err != nil {
+		return nil, nil, join(unreadable(s.Path, err), disk.Close())
 	}
 	f.reportRepeats()
-	return f, nil
+	return f, info, nil
 }
 
 // openPlain opens a plain file for reading and refuses everything else.
@@ -78,13 +88,9 @@ type part struct {
 
 // load indexes the file block by block, on all cores. The outcome does not
 // depend on how many there are.
-func (f *File) load() error {
-	info, err := f.disk.Stat()
-	if err != nil {
-		return err
-	}
+func (f *File) load(size int64) error {
 	seed := maphash.MakeSeed()
-	parts, err := eachBlock(f.disk, info.Size(), func() func(block) part { return newIndexer(f, seed).part })
+	parts, err := eachBlock(f.disk, size, func() func(block) part { return newIndexer(f, seed).part })
 	if err != nil {
 		return err
 	}

@@ -147,7 +147,7 @@ func TestReadParallel(t *testing.T) {
 		if f.Len() != 4501 || len(f.Problems()) != 1501 {
 			t.Fatalf("GOMAXPROCS %d: %d issues, %d problems", n, f.Len(), len(f.Problems()))
 		}
-		if h, err := hashAll(f.hash.seed, strings.NewReader(b.String()), int64(b.Len())); err != nil || !h.equal(f.hash) {
+		if h, err := hashAll(strings.NewReader(b.String()), int64(b.Len())); err != nil || !h.equal(f.hash) {
 			t.Errorf("GOMAXPROCS %d: the file hashes otherwise the second time (%v)", n, err)
 		}
 		if first == nil {
@@ -198,7 +198,7 @@ func TestContentHash(t *testing.T) {
 		{strings.Replace(data, "lantern", "lanterm", 1), false},
 		{data[:3<<20] + "X" + data[3<<20+1:], false},
 	} {
-		h, err := hashAll(f.hash.seed, strings.NewReader(c.data), int64(len(c.data)))
+		h, err := hashAll(strings.NewReader(c.data), int64(len(c.data)))
 		if err != nil || h.equal(f.hash) != c.want {
 			t.Errorf("equal: %v, want %v (%v)", !c.want, c.want, err)
 		}
@@ -283,7 +283,7 @@ func TestReadGrown(t *testing.T) {
 	s := writeStore(t, string(data))
 	f := mustReadToEdit(t, s)
 	seed := maphash.MakeSeed()
-	f.hash = newContentHash(seed)
+	f.hash = newContentHash()
 	parts, err := eachBlock(f.disk, 0, func() func(block) part { return newIndexer(f, seed).part })
 	if err != nil {
 		t.Fatal(err)
@@ -294,7 +294,7 @@ func TestReadGrown(t *testing.T) {
 		t.Errorf("%d issues", f.Len())
 	}
 	for _, size := range []int{0, blockSize, len(data), 3 * len(data)} { // the last one became shorter since
-		h, err := hashAll(seed, bytes.NewReader(data), int64(size))
+		h, err := hashAll(bytes.NewReader(data), int64(size))
 		if err != nil || !h.equal(f.hash) {
 			t.Errorf("%d of %d bytes there at first: the same hash: %v, %v", size, len(data), h.equal(f.hash), err)
 		}
@@ -314,7 +314,7 @@ func TestReadWhileWritten(t *testing.T) {
 	after[end-40] ^= 1
 	f := mustReadToEdit(t, writeStore(t, string(before)))
 	seed := maphash.MakeSeed()
-	f.hash = newContentHash(seed)
+	f.hash = newContentHash()
 	var parts []part
 	for n := range blocksOf(int64(len(before))) {
 		r := blockReader{from: bytes.NewReader(after)}
@@ -329,7 +329,7 @@ func TestReadWhileWritten(t *testing.T) {
 	}
 	f.assemble(parts, seed)
 	for _, data := range [][]byte{before, after} {
-		h, err := hashAll(seed, bytes.NewReader(data), int64(len(data)))
+		h, err := hashAll(bytes.NewReader(data), int64(len(data)))
 		if err != nil {
 			t.Fatal(err)
 		}

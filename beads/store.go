@@ -1,5 +1,7 @@
 package beads
 
+import "os"
+
 // Mode says whose store it is (beads-format §10 rule 1).
 type Mode int
 
@@ -24,4 +26,14 @@ type Where struct {
 	Dir      string // working directory (-C)
 	File     string // --store
 	BeadsDir string // BEADS_DIR
+}
+
+// HardLinks is how many names the store's file has; all but the one that a write
+// replaces keep what was. It is 1 where the system does not say.
+func (s Store) HardLinks() (int, error) {
+	info, err := os.Stat(s.Path)
+	if err != nil {
+		return 0, unreadable(s.Path, err)
+	}
+	return linksOf(info), nil
 }

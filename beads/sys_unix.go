@@ -31,8 +31,9 @@ func mayWrite(path string) error {
 	return ignoringEINTR(func() error { return unix.Access(path, unix.W_OK) })
 }
 
-// keepOwner gives f the owner of the file it is to replace. Only root may give
-// a file away; for others the file becomes theirs, as with any editor.
+// keepOwner gives f the owner and the group of the file it is to replace. Only
+// root may give a file away; for others it becomes theirs, as with any editor,
+// and keeps the group when they are in it.
 func keepOwner(f *os.File, of fs.FileInfo) error {
 	was, ok := of.Sys().(*syscall.Stat_t)
 	now, err := f.Stat()
@@ -43,10 +44,14 @@ func keepOwner(f *os.File, of fs.FileInfo) error {
 	if was.Uid == is.Uid && was.Gid == is.Gid {
 		return nil
 	}
-	if err := f.Chown(int(was.Uid), int(was.Gid)); err != nil && !errors.Is(err, fs.ErrPermission) {
-		return err
+	err = f.Chown(int(was.Uid), int(was.Gid))
+	if errors.Is(err, fs.ErrPermission) {
+		err = f.Chown(-1, int(was.Gid))
 	}
-	return nil
+	if errors.Is(err, fs.ErrPermission) {
+		return nil
+	}
+	return err
 }
 
 func rename(from, to string) error { return os.Rename(from, to) }
@@ -68,4 +73,23 @@ func syncDir(path string) error {
 // limit on the size of a file.
 func isFull(err error) bool {
 	return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) || errors.Is(err, unix.EFBIG)
+}
+
+// isGone reports whether there is no process of this id.
+func isGone(pid int) bool { return errors.Is(unix.Kill(pid, 0), unix.ESRCH) }
+
+// inodeOf is the number of a file in its file system.
+func inodeOf(info fs.FileInfo) uint64 {
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(stat.Ino)
+	}
+	return 0
+}
+
+// linksOf is how many names a file has.
+func linksOf(info fs.FileInfo) int {
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		return int(stat.Nlink)
+	}
+	return 1
 }

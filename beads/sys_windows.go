@@ -42,3 +42,18 @@ func syncDir(string) error { return nil }
 func isFull(err error) bool {
 	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_HANDLE_DISK_FULL)
 }
+
+// isGone reports whether there is no process of this id.
+func isGone(pid int) bool {
+	h, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(pid))
+	if err == nil {
+		err = windows.CloseHandle(h)
+	}
+	return errors.Is(err, windows.ERROR_INVALID_PARAMETER)
+}
+
+// inodeOf is not known here.
+func inodeOf(fs.FileInfo) uint64 { return 0 }
+
+// linksOf is not known here.
+func linksOf(fs.FileInfo) int { return 1 }

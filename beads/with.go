@@ -117,9 +117,22 @@ func (r *Record) bump(now time.Time, next *Record) (string, error) {
 		t = latest(t, created.UTC().Add(time.Second-1).Truncate(time.Second))
 	}
 	if t.Year() > 9999 {
-		return "", fmt.Errorf("%s: %s: there is no time after %s", r.Text(ID), UpdatedAt, r.Text(UpdatedAt))
+		return "", fmt.Errorf("%s: %s: there is no time after %s; type stig vet --fix, which sets it to now", r.Text(ID), UpdatedAt, r.Text(UpdatedAt))
 	}
 	return t.Format(time.RFC3339), nil
+}
+
+// redated gives the record as it was read with updated_at set to now, be that
+// earlier than it is.
+func (r *Record) redated(now time.Time) *Record {
+	if r.origin != nil {
+		r = r.origin
+	}
+	next := r.with(Set{UpdatedAt, now.UTC().Truncate(time.Second).Format(time.RFC3339)}, styleOf(r.line))
+	if next != r {
+		next.origin = r
+	}
+	return next
 }
 
 func latest(a, b time.Time) time.Time {

@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 )
 
 // errChanged says that the store is no longer what was read.
@@ -20,6 +18,7 @@ type writer struct {
 	store   Store
 	target  string // the data file itself, symlinks resolved
 	options Options
+	guarded bool // see takeGuard
 }
 
 // run tries until the store holds still.
@@ -108,7 +107,7 @@ func (w *writer) replace(ctx context.Context, tx *Tx) error {
 	if err != nil {
 		return w.discard(temp.Name(), err)
 	}
-	if err := w.journalled(tx, func() error { return w.put(temp.Name(), seen, tx.file) }); err != nil {
+	if err := w.journalled(tx, func() error { return w.put(ctx, temp.Name(), seen, tx) }); err != nil {
 		return err
 	}
 	if err := w.disk.syncDir(filepath.Dir(w.target)); err != nil {
@@ -158,8 +157,6 @@ func (w *writer) discard(name string, err error) error {
 	return err
 }
 
-func (w *writer) pattern() string { return "." + filepath.Base(w.target) + ".stig-*.tmp" }
-
 // failed says what could not be done and what to do about it.
 func (w *writer) failed(reason string, err error) error {
 	e := &StoreError{Path: w.store.Path, Reason: reason, Err: err, Hint: "see that the disk works and may be written"}
@@ -183,7 +180,7 @@ func (w *writer) fill(temp tempFile, tx *Tx) error {
 	if err != nil {
 		return w.failed("cannot be read", err)
 	}
-	if err := temp.become(info); err != nil {
+	if err := temp.become(info, f.disk); err != nil {
 		return w.failed("cannot give its mode to the replacement", err)
 	}
 	var done int64
@@ -237,7 +234,7 @@ func (w *writer) compare(path string, f *File) error {
 	if err != nil {
 		return unreadable(w.target, err)
 	}
-	h, err := hashNow(f.hash.seed, now)
+	h, err := hashNow(now)
 	if err = join(err, now.Close()); err != nil {
 		return unreadable(w.target, err)
 	}
@@ -247,27 +244,10 @@ func (w *writer) compare(path string, f *File) error {
 	return nil
 }
 
-func hashNow(seed maphash.Seed, now source) (*contentHash, error) {
+func hashNow(now source) (*contentHash, error) {
 	info, err := now.Stat()
 	if err != nil {
 		return nil, err
 	}
-	return hashAll(seed, now, info.Size())
-}
-
-// removeLeftovers removes what writers that died left behind. Their lock is
-// ours now, so nobody writes these any more. What cannot be removed harms
-// nobody and stays for the next writer.
-func (w *writer) removeLeftovers() {
-	dir := filepath.Dir(w.target)
-	d, err := w.disk.list(dir)
-	if err != nil {
-		return
-	}
-	before, after, _ := strings.Cut(w.pattern(), "*")
-	for _, name := range d.names {
-		if strings.HasPrefix(name, before) && strings.HasSuffix(name, after) {
-			_ = w.disk.remove(filepath.Join(dir, name))
-		}
-	}
+	return hashAll(now, info.Size())
 }

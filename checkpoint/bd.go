@@ -251,7 +251,7 @@ func missing(changes []beads.Change, find func(id string) (*beads.Record, error)
 		if err != nil {
 			return "", err
 		}
-		keys, err := c.Missing(now)
+		keys, err := c.Missing(now, notesHold)
 		if err != nil {
 			return "", err
 		}

@@ -25,10 +25,11 @@ type Closed struct {
 	ID        string    `json:"id"`
 	Title     string    `json:"title"`
 	Reason    string    `json:"close_reason"`
-	Already   bool      `json:"already"`        // it was closed before, and nothing changed
-	Unblocked []Ref     `json:"unblocked"`      // what can be started now and could not before
-	Nearer    int       `json:"nearer"`         // how many more issues wait for one thing less
-	Epic      *EpicTold `json:"epic,omitempty"` // the epic that holds it
+	Already   bool      `json:"already"`                   // it was closed before, and nothing changed
+	Unkept    string    `json:"reason_not_kept,omitempty"` // the reason given, where it was closed before for another
+	Unblocked []Ref     `json:"unblocked"`                 // what can be started now and could not before
+	Nearer    int       `json:"nearer"`                    // how many more issues wait for one thing less
+	Epic      *EpicTold `json:"epic,omitempty"`            // the epic that holds it
 	Alerts    []Alert   `json:"alerts"`
 	Warnings  []string  `json:"warnings"`
 
@@ -68,6 +69,23 @@ type Candidate struct {
 	Reason   string // then, why
 }
 
+// Closed says of a candidate that is closed how it was closed, with the reason
+// given now.
+func (c *Candidate) Closed(reason string) *Closed {
+	closed := &Closed{ID: c.ID, Title: c.Title, Already: true, Reason: c.Reason}
+	closed.compare(reason)
+	return closed
+}
+
+// compare keeps the reason given for what is closed already, unless the issue
+// was closed for that.
+func (c *Closed) compare(reason string) {
+	rest, same := strings.CutPrefix(bare(c.Reason), bare(reason))
+	if !same || rest != "" && !strings.ContainsAny(rest[:1], ".;") {
+		c.Unkept = reason
+	}
+}
+
 // Closable looks before any check runs whether the issue could be closed for
 // that reason if its checks passed, and writes nothing. Its errors are those of
 // Close.
@@ -102,7 +120,8 @@ func Closable(ctx context.Context, s beads.Store, o beads.Options, id, reason st
 
 // Close closes an issue on a ground: status, closed_at, close_reason and
 // updated_at, and progress verifying where it has a signal table, in one edit.
-// What is closed stays as it is, and that is no error. It refuses (*CloseError)
+// What is closed stays as it is, and that is no error; Closed.Unkept says that
+// its reason is another. It refuses (*CloseError)
 // an issue that waits for others, an epic that is not complete, what is no
 // work, and a ground that does not allow it; and (*ReasonError) a reason that
 // says nothing. Criteria that are no longer those that were run are a
@@ -124,6 +143,7 @@ func Close(ctx context.Context, s beads.Store, o beads.Options, id string, c Clo
 		}
 		if record.Text(beads.Status) == statusClosed {
 			closed.Already, closed.Reason = true, record.Text(beads.CloseReason)
+			closed.compare(c.Reason)
 			return nil
 		}
 		if err := c.allowed(s, tx.File(), record); err != nil {

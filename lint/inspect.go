@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"stig/beads"
 	"stig/gate"
@@ -16,6 +17,7 @@ import (
 type Rules struct {
 	Schema *signals.Schema
 	Look   gate.Lookup // tells what the commands in criteria may name; called by one goroutine at a time
+	Now    time.Time   // for dates that are ahead; the zero time for none
 	Past   *Past       // what Check holds the store against besides; nil for nothing
 
 	Unfinished *Unfinished // what Check says of a merge; nil for nothing

@@ -66,6 +66,10 @@ const (
 	RuleMerged      = "estimate-merged"
 	RuleDescription = "table-in-description"
 	RuleIncomplete  = "issue-incomplete"
+	RulePriority    = "priority-value"
+	RuleEncoding    = "invalid-utf8"
+	RuleAhead       = "updated-ahead"
+	RuleLastTime    = "updated-last"
 
 	RuleUnfinished = "merge-unfinished"
 

@@ -32,6 +32,42 @@ var storeRules = []Rule{{
 	Example: "{\"id\":\"demo-1\",\"title\":\"one\"}\n{\"id\":\"demo-1\",\"title\":\"another\"}",
 	Fix:     "Keep one of the lines.",
 }, {
+	ID: beads.WrongType, Severity: Error,
+	Summary: "a value of an issue is of another type than its key has",
+	Why:     "Readers take the value for absent, and the first edit of it writes over what it holds. This issue cannot be written until the value is fixed.",
+	Example: `{"id":"demo-1","title":"t","status":"open","notes":["keep this"]}`,
+	Fix:     "Write the value as a string (a number for priority, a list for labels, dependencies and comments).",
+}, {
+	ID: beads.RepeatedKey, Severity: Error,
+	Summary: "a key stands twice in the line of an issue, with different values",
+	Why:     "Most readers take the last value and drop the other when they write. This issue cannot be written until one value is left.",
+	Example: `{"id":"demo-1","title":"t","status":"open","notes":"one","notes":"other"}`,
+	Fix:     "Join the values in one, and remove the other key.",
+}, {
+	ID: RulePriority, Severity: Error,
+	Summary: "a priority is not a whole number",
+	Why:     "stig ranks the issue as priority 0, the most urgent, and bd refuses the line.",
+	Example: `{"id":"demo-1","title":"t","status":"open","priority":1e400}`,
+	Fix:     "Write a whole number from 0 (most urgent) to 4 into the line.",
+}, {
+	ID: RuleEncoding, Severity: Warning,
+	Summary: "the line of an issue is not valid UTF-8",
+	Why:     "Programs show the bytes as U+FFFD, and those that rewrite the whole file replace them for good.",
+	Example: "a title in Latin-1: the byte \xe9 for é",
+	Fix:     "Convert the line to UTF-8, or write the text again.",
+}, {
+	ID: RuleAhead, Severity: Warning,
+	Summary: "updated_at is more than a day ahead",
+	Why:     "Of two versions of an issue the later one counts: until that day every merge takes this one, whatever was written since.",
+	Example: `{"id":"demo-1","title":"t","status":"open","updated_at":"2126-11-01T00:00:00Z"}`,
+	Fix:     "stig vet --fix sets it to now.",
+}, {
+	ID: RuleLastTime, Severity: Error,
+	Summary: "updated_at is the last time that can be written",
+	Why:     "Every write sets a later time, and there is none: this issue cannot be written.",
+	Example: `{"id":"demo-1","title":"t","status":"open","updated_at":"9999-12-31T23:59:59Z"}`,
+	Fix:     "stig vet --fix sets it to now.",
+}, {
 	ID: RuleIncomplete, Severity: Warning,
 	Summary: "an issue has no title or no status",
 	Why:     "Without a status it is neither open nor closed, so that nothing shows it as work; without a title nobody can tell it from others, and bd refuses it. Whole files of such lines are mostly those of another program.",

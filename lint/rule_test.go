@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"stig/beads"
@@ -76,6 +77,31 @@ var breaches = map[string]struct{ bad, good []string }{
 	beads.DuplicateID:    {bad: []string{line("a") + "\n" + line("a")}, good: []string{line("a") + "\n" + line("A")}},
 
 	lint.RuleUnfinished: {bad: []string{merging + line("a")}, good: []string{line("a")}},
+	beads.WrongType: {
+		bad:  []string{`{"id":"a","title":"t","status":"open","notes":["keep X"]}`, `{"id":"a","title":{},"status":"open"}`, `{"id":"a","title":"t","status":1}`},
+		good: []string{line("a", "notes", "[keep X]"), `{"id":"a","title":"t","status":"open","notes":null,"timeout":7}`},
+	},
+	beads.RepeatedKey: {
+		bad:  []string{`{"id":"a","title":"t","status":"open","notes":"x","notes":"y"}`},
+		good: []string{`{"id":"a","title":"t","status":"open","notes":"x","notes":"x"}`},
+	},
+	lint.RulePriority: {
+		bad:  []string{`{"id":"a","title":"t","status":"open","priority":1e400}`, `{"id":"a","title":"t","status":"open","priority":1.5}`, `{"id":"a","title":"t","status":"open","priority":12345678901}`},
+		good: []string{`{"id":"a","title":"t","status":"open","priority":4}`, `{"id":"a","title":"t","status":"open"}`},
+	},
+	lint.RuleEncoding: {
+		bad:  []string{"{\"id\":\"a\",\"title\":\"caf\xe9\",\"status\":\"open\"}", "{\"id\":\"a\",\"title\":\"t\",\"status\":\"open\",\"\xe9\":1}"},
+		good: []string{line("a", "title", "café", "status", "open")},
+	},
+
+	lint.RuleAhead: {
+		bad:  []string{line("a", "updated_at", "2026-12-02T00:00:01Z")},
+		good: []string{line("a", "updated_at", "2026-12-02T00:00:00Z"), line("a", "updated_at", "9999-12-31T23:59:59Z"), line("a", "updated_at", "soon")},
+	},
+	lint.RuleLastTime: {
+		bad:  []string{line("a", "updated_at", "9999-12-31T23:59:59Z"), line("a", "updated_at", "9999-12-31T23:59:59.5Z")},
+		good: []string{line("a", "updated_at", "9999-12-31T23:59:58Z")},
+	},
 
 	lint.RuleMalformed: {
 		bad:  []string{line("a", "notes", "<!-- checkpoint-context -->\nopen")},
@@ -425,7 +451,7 @@ var breaches = map[string]struct{ bad, good []string }{
 
 func check(t *testing.T, text string) []lint.Diagnostic {
 	t.Helper()
-	rules := lint.Rules{Schema: cue.Embedded(), Look: func(word string) bool { return word == "go" || word == "rm" }}
+	rules := lint.Rules{Schema: cue.Embedded(), Now: time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC), Look: func(word string) bool { return word == "go" || word == "rm" }}
 	if rest, ok := strings.CutPrefix(text, merging); ok {
 		rules.Unfinished, text = &lint.Unfinished{Reason: "has a conflict"}, rest
 	}

@@ -25,7 +25,7 @@ func Vet(f *beads.File, only []int, rules Rules) ([]Diagnostic, error) {
 }
 
 // form are the judges of Vet.
-var form = []judge{incomplete, malformed, values, escalation, estimate, merged, description}
+var form = []judge{incomplete, flaws, priority, encoding, ahead, malformed, values, escalation, estimate, merged, description}
 
 // store reports the lines that keep the file from being written.
 func store(f *beads.File) (found []Diagnostic) {
@@ -135,8 +135,12 @@ func description(s *subject) {
 		fmt.Sprintf("type stig signals init %s and take it out of the description", s.issue.ID))
 }
 
-// fix is a value that may be written without a person's decision.
-type fix struct{ signal, value string }
+// fix is a value that may be written without a person's decision: that of a
+// signal, or the present time for updated_at.
+type fix struct {
+	signal, value string
+	redate        bool
+}
 
 // Fix mends what Vet found to be fixable, all in one edit of the store. It
 // returns the changed lines.
@@ -148,6 +152,12 @@ func Fix(ctx context.Context, s beads.Store, o beads.Options, diagnostics []Diag
 	o.Notes = notes.Permit{Change: []string{signals.Section}}.Check
 	return beads.Edit(ctx, s, o, func(tx *beads.Tx) error {
 		for _, id := range order {
+			if len(mends[id]) == 0 {
+				if err := tx.Redate(id); err != nil {
+					return err
+				}
+				continue // its signals can be written from then on
+			}
 			record, err := tx.Record(id)
 			if err != nil {
 				return err
@@ -168,11 +178,22 @@ func Fix(ctx context.Context, s beads.Store, o beads.Options, diagnostics []Diag
 	})
 }
 
-// mendsOf are the values to write by issue, and the issues in their order.
+// mendsOf are the values to write by issue, none for one to be redated, and the
+// issues in their order.
 func mendsOf(diagnostics []Diagnostic) (mends map[string]map[signals.Signal]string, order []string, err error) {
 	mends = map[string]map[signals.Signal]string{}
+	redated := map[string]bool{}
 	for _, d := range diagnostics {
 		if d.fix == nil {
+			continue
+		}
+		if d.fix.redate {
+			if mends[d.ID] == nil {
+				order = append(order, d.ID)
+			}
+			mends[d.ID], redated[d.ID] = map[signals.Signal]string{}, true
+		}
+		if redated[d.ID] {
 			continue
 		}
 		signal, ok := signals.Named(d.fix.signal)

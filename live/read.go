@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,7 +14,7 @@ import (
 // Journal is what was read of a journal.
 type Journal struct {
 	Records []Record // of this store in all work trees, the oldest first
-	Damaged []string // places of lines in the middle that cannot be read, as FILE:LINE
+	Damaged []string // what cannot be read: FILE:LINE, or a directory
 }
 
 // Journal reads the whole journal of the store. A line without its end is what
@@ -29,6 +30,10 @@ func (p Place) read(last int) (Journal, error) {
 	var j Journal
 	for _, dir := range p.dirs() {
 		names, err := segments(dir)
+		if errors.Is(err, fs.ErrPermission) { // another user's
+			j.Damaged = append(j.Damaged, dir+": "+err.Error())
+			continue
+		}
 		if err != nil {
 			return j, err
 		}

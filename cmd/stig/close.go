@@ -168,7 +168,7 @@ func (c *closer) byTracker(id string) string {
 // close takes one issue through the gate.
 func (c *closer) close(ctx context.Context, candidate *checkpoint.Candidate, f *finding) {
 	if candidate.Already {
-		f.closed = &checkpoint.Closed{ID: f.id, Title: candidate.Title, Already: true, Reason: candidate.Reason}
+		f.closed = candidate.Closed(c.reason)
 		return
 	}
 	f.trial = c.app.trial(ctx, c.site, f.id, candidate.Criteria)

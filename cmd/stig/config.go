@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"stig/beads"
 	"stig/cue"
@@ -50,7 +51,7 @@ func configFiles(s beads.Store) (files []string) {
 
 func (a *app) readConfig(path string) error {
 	source, err := beads.ReadText(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	if isAbsent(err) {
 		return nil
 	}
 	if err != nil {
@@ -64,6 +65,12 @@ func (a *app) readConfig(path string) error {
 		a.config.Schema.File = filepath.Join(filepath.Dir(path), file)
 	}
 	return nil
+}
+
+// isAbsent reports whether an error says that there is no such file: one of the
+// directories of its path may be a file, such as HOME=/dev/null.
+func isAbsent(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
 // narrow holds tables to the project's own schema as well, where it has one.

@@ -88,15 +88,29 @@ func (a *app) create(cmd *cobra.Command, d checkpoint.Draft, dryRun bool) error 
 	if err != nil {
 		return err
 	}
-	if err := a.printCreated(cmd.Context(), store, created, d, dryRun); err != nil {
-		if dryRun {
-			return err
-		}
-		return fmt.Errorf("%s: was created, but that could not be printed: %w", created.ID, err)
+	err = a.printCreated(cmd.Context(), store, created, d, dryRun)
+	switch {
+	case dryRun:
+		return err
+	case err != nil:
+		return &unprintedError{id: created.ID, err: err}
 	}
 	a.journal.told()
 	return nil
 }
+
+// unprintedError says that an issue was created although that could not be
+// printed: it must not be created again.
+type unprintedError struct {
+	id  string
+	err error
+}
+
+func (e *unprintedError) Error() string {
+	return fmt.Sprintf("%s: was created, but could not be printed: %v", e.id, e.err)
+}
+
+func (e *unprintedError) Unwrap() error { return e.err }
 
 // printCreated prints which issue was made.
 func (a *app) printCreated(ctx context.Context, store beads.Store, created *checkpoint.Created, d checkpoint.Draft, dryRun bool) error {

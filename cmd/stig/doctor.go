@@ -16,7 +16,7 @@ func (a *app) doctorCommand() *cobra.Command {
 		Use:   "doctor",
 		Short: "what stig finds here, what works, and what to do next",
 		Long: "doctor looks at the store, the programs around it, git, the configuration, and what\n" +
-			"stig is connected to. It writes nothing. The exit code is 1 when something is broken;\n" +
+			"stig is connected to. It leaves nothing behind. The exit code is 1 when something is broken;\n" +
 			"what is only missing is listed as something to do.",
 		GroupID: "connect",
 		Args:    takes(0, 0, "no arguments"),
@@ -91,6 +91,7 @@ func (d *doctor) examine() {
 		return
 	}
 	d.trackers()
+	d.files()
 	if d.repository() {
 		d.unfinished()
 		d.mergeDriver()

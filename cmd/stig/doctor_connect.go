@@ -19,7 +19,7 @@ func (d *doctor) configuration() {
 	a.config = config{}
 	var read []string
 	for _, path := range configFiles(d.store) {
-		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(path); isAbsent(err) {
 			continue
 		}
 		if err := a.readConfig(path); err != nil {

@@ -96,6 +96,7 @@ func endings() []ending {
 		with(exitStore, func(*host.BlockError) string { return "take out what is too much by hand" }),
 		with(exitStore, func(e *beads.RefusedError) string { return e.Hint }),
 		with(exitStore, func(e *beads.StoreError) string { return e.Hint }),
+		with(exitStore, func(e *unprintedError) string { return "do not create it again; type stig show " + e.id }),
 		with(exitUsage, func(e *notes.BodyError) string { return e.Hint }),
 		with(exitStore, func(*notes.Error) string { return "mend the delimiters in the notes by hand, then try again" }),
 		with(exitUsage, func(e *checkpoint.MissingEstimateError) string {
@@ -155,8 +156,9 @@ func (a *app) report(err error, cmd *cobra.Command, args []string) int {
 		return f.code
 	}
 	if a.json || wantsJSON(args) {
-		a.printJSON("error", map[string]any{"code": f.code, "message": f.message, "hint": f.hint})
-		return f.code
+		if a.printJSON("error", map[string]any{"code": f.code, "message": f.message, "hint": f.hint}) == nil {
+			return f.code
+		}
 	}
 	a.complain(f.message, f.hint)
 	return f.code

@@ -27,7 +27,7 @@ func (f finding) code() int {
 	switch {
 	case f.err != nil:
 		return classify(f.err).code
-	case f.failed():
+	case f.failed(), f.closed != nil && f.closed.Unkept != "":
 		return exitFound
 	}
 	return exitDone
@@ -60,6 +60,9 @@ func (f finding) object() map[string]any {
 			ids = append(ids, ref.ID)
 		}
 		o["closed"], o["already"], o["close_reason"] = !f.dryRun || c.Already, c.Already, c.Reason
+		if c.Unkept != "" {
+			o["reason_not_kept"] = c.Unkept
+		}
 		o["unblocked"], o["nearer"], o["epic"] = append([]string{}, ids...), c.Nearer, c.Epic
 		o["alerts"], o["warnings"] = append([]checkpoint.Alert{}, c.Alerts...), append([]string{}, c.Warnings...)
 	}
@@ -232,7 +235,12 @@ func firstLine(command string) string {
 // printClosed says how the issue was closed and what follows.
 func (a *app) printClosed(c *checkpoint.Closed) error {
 	if c.Already {
-		return a.printf("%s: closed already, nothing changed\n  %s\n", c.ID, c.Reason)
+		if err := a.printf("%s: closed already, nothing changed\n  %s\n", c.ID, c.Reason); err != nil || c.Unkept == "" {
+			return err
+		}
+		a.complain(fmt.Sprintf("%s: the reason given now was not kept", c.ID),
+			"to keep it too: stig checkpoint "+c.ID+" --learned …")
+		return nil
 	}
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s: closed\n  %s\n", c.ID, c.Reason)

@@ -108,10 +108,10 @@ func (a *app) log(ctx context.Context, ids []string, o logOptions) error {
 	return a.print(text.String())
 }
 
-// warnOfJournal names the lines of the journal that cannot be read.
+// warnOfJournal names what of the journal cannot be read.
 func (a *app) warnOfJournal(j live.Journal) {
 	for _, place := range j.Damaged {
-		a.warn("%s: the line is damaged and was passed over", place)
+		a.warn("%s: cannot be read and was passed over", place)
 	}
 }
 

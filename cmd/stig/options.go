@@ -20,7 +20,7 @@ func (a *app) options(dryRun bool) (beads.Options, error) {
 		a.journal = &journal{app: a, ctx: a.ctx}
 	}
 	a.journal.now = now
-	return beads.Options{Now: now, DryRun: dryRun, Journal: a.journal.write, Before: bd.Flush, After: bd.TakeUp}, nil
+	return beads.Options{Now: now, DryRun: dryRun, Journal: a.journal.write, Weak: a.warnOfWeak, Before: bd.Flush, After: bd.TakeUp}, nil
 }
 
 // toWrite gives the store of a command that writes, and the options of its edit.

@@ -78,8 +78,8 @@ func inside(path, dir string) bool {
 }
 
 // stateDir is where stig keeps what belongs to the user and to no repository;
-// "" when nobody says where home is, or says it in a way that means another
-// directory from each place.
+// "" when nobody says where home is, says it in a way that means another
+// directory from each place, or it is none, such as /dev/null.
 func (a *app) stateDir() string {
 	if dir := a.getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "stig")
@@ -89,6 +89,9 @@ func (a *app) stateDir() string {
 	}
 	home, err := os.UserHomeDir()
 	if err != nil || !filepath.IsAbs(home) {
+		return ""
+	}
+	if info, err := os.Stat(home); err != nil || !info.IsDir() {
 		return ""
 	}
 	return filepath.Join(home, ".local", "state", "stig")

@@ -79,7 +79,11 @@ func (a *app) findings(ids []string) ([]lint.Diagnostic, int, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	found, err := lint.Vet(file, only, lint.Rules{Schema: a.schema})
+	now, err := a.clock()
+	if err != nil {
+		return nil, 0, err
+	}
+	found, err := lint.Vet(file, only, lint.Rules{Schema: a.schema, Now: now})
 	if err == nil {
 		found, err = a.openQuestions(found, store)
 	}

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"stig/beads"
+)
+
+// files looks at what stands beside the store, and at what its file system can
+// do for a write. It says nothing of what is as it should be.
+func (d *doctor) files() {
+	kept, err := beads.Leftovers(d.store)
+	if err != nil {
+		d.failed("kept", err)
+	}
+	for _, k := range kept {
+		path := shortest(k.Path)
+		d.todo("kept", fmt.Sprintf("%s (%d bytes, %s): a version of the store by another program, which a write had replaced",
+			path, k.Size, k.Modified.UTC().Format(time.DateOnly)),
+			"compare it with the store, then remove it: git diff --no-index "+d.store.Path+" "+path)
+	}
+	if d.store.Mode == beads.Dolt {
+		return
+	}
+	if names, err := d.store.HardLinks(); err == nil && names > 1 {
+		d.todo("links", fmt.Sprintf("the store is one file with %d names (hard links): a write replaces it under this name only", names),
+			"make the other names symbolic links: ln -sf "+shortest(d.store.Path)+" OTHER")
+	}
+	if unkept, err := d.store.UnkeptAttributes(); err == nil && len(unkept) > 0 {
+		d.todo("attributes", "a write cannot keep these attributes of the store: "+strings.Join(unkept, ", "), "see what they are: getfattr -d -m - "+d.store.Path)
+	}
+	if can, err := beads.CanExchange(d.store); err == nil && !can {
+		d.todo("disk", weakness(d.store), "keep the repository on a local disk")
+	}
+}
+
+// weakness says what a file system lacks that cannot exchange two files.
+func weakness(s beads.Store) string {
+	return "the file system of " + shortest(filepath.Dir(s.Path)) + " cannot exchange two files: " +
+		"stig's writes are guarded and read back, those of other programs may overwrite them"
+}

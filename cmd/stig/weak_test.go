@@ -1,0 +1,32 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"stig/beads"
+)
+
+// What a file system lacks is said at the first write to a store, and each time
+// where nothing can be kept for the user.
+func TestWarnOfWeak(t *testing.T) {
+	for state, want := range map[string]int{t.TempDir(): 2, "": 4} {
+		var said bytes.Buffer
+		a := &app{err: &said, getenv: func(name string) string {
+			return map[string]string{"XDG_STATE_HOME": state}[name]
+		}}
+		if state == "" {
+			t.Setenv("HOME", "nowhere")
+			t.Setenv("LocalAppData", "")
+		}
+		for _, dir := range []string{t.TempDir(), t.TempDir()} {
+			for range 2 {
+				a.warnOfWeak(beads.Store{Dir: dir, Path: dir + "/issues.jsonl"})
+			}
+		}
+		if got := strings.Count(said.String(), "cannot exchange two files"); got != want {
+			t.Errorf("said %d times, want %d: %s", got, want, said.String())
+		}
+	}
+}
