@@ -11,10 +11,12 @@ import (
 	"stig/beads"
 )
 
+const unfinishedFile = ".new-*"
+
 // replace puts a file in place at once: a reader sees the old text or the new
 // one. It does not last through a power cut, which no small state needs to.
 func replace(path string, text []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // mode 0600
+	f, err := os.CreateTemp(filepath.Dir(path), unfinishedFile) // mode 0600
 	if err != nil {
 		return err
 	}

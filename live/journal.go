@@ -213,9 +213,16 @@ func openSegment(dir string, now time.Time) (f *os.File, made bool, err error) {
 	return f, made, err
 }
 
-// dropOld removes the oldest segments over the bounds. What cannot be removed
-// now is tried again with the next segment.
+// dropOld removes the oldest segments over the bounds, and what writers of small
+// files left that were ended. What cannot be removed now is tried again with the
+// next segment.
 func dropOld(dir string, names []string, now time.Time) {
+	unfinished, _ := filepath.Glob(filepath.Join(dir, unfinishedFile)) // the pattern is sound
+	for _, path := range unfinished {
+		if info, err := os.Stat(path); err == nil && now.Sub(info.ModTime()) > time.Hour {
+			_ = os.Remove(path)
+		}
+	}
 	total := int64(0)
 	for i, name := range slices.Backward(names) {
 		path := filepath.Join(dir, name)

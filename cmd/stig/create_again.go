@@ -57,15 +57,21 @@ func holdsIssue(store beads.Store, id string) bool {
 	return there
 }
 
-func (a *app) printEarlier(id, title string) error {
+// printEarlier prints the issue that untold found.
+func (a *app) printEarlier(id, title string) (err error) {
 	a.note("%s: was created a moment ago by the same command, which could not print it", id)
 	switch {
 	case a.json:
-		return a.printEdit("created", map[string]any{"id": id, "title": title, "warnings": []string{}, "earlier": true}, nil, false)
+		err = a.printEdit("created", map[string]any{"id": id, "title": title, "warnings": []string{}, "earlier": true}, nil, false)
 	case a.quiet:
-		return a.printf("%s\n", id)
+		err = a.printf("%s\n", id)
+	default:
+		err = a.printf("%s: created\nnext: stig orient %s\n", id, id)
 	}
-	return a.printf("%s: created\nnext: stig orient %s\n", id, id)
+	if err != nil {
+		return &unprintedError{id: id, err: err}
+	}
+	return nil
 }
 
 // childNumbers gives numbers of children that no other work tree and no local

@@ -13,6 +13,7 @@ import (
 	"stig/beads"
 	"stig/checkpoint"
 	"stig/gate"
+	"stig/live"
 )
 
 // site is where criteria are run, and where what came of it is kept.
@@ -23,6 +24,7 @@ type site struct {
 	git   gate.Git   // in root
 	look  gate.Lookup
 	state string // the user's state directory of stig
+	own   string // for what holds in this work tree alone; "" without git
 }
 
 // site finds the place of the checks: the work tree that stig is started in. A
@@ -58,6 +60,9 @@ func (a *app) site(ctx context.Context, store beads.Store) (*site, error) {
 		s.root = top
 	}
 	s.git = a.gitIn(s.root)
+	if s.place.Own != "" {
+		s.own = live.Writable(s.place.Own, store.Path)
+	}
 	s.look = gate.Here(s.root, a.getenv)
 	return s, nil
 }
@@ -118,17 +123,19 @@ func (a *app) trusted(ctx context.Context, s *site) (bool, error) {
 }
 
 // verdicts keeps what the gate found, in git's own directory of this work
-// tree; ok is false where there is no git, and nothing can tell two trees apart.
+// tree, below the path of the store, since a repository may have several; ok is
+// false where there is no git, and nothing can tell two trees apart.
 func (s *site) verdicts() (kept gate.Verdicts, ok bool) {
-	if s.place.Own == "" {
+	if s.own == "" {
 		return gate.Verdicts{}, false
 	}
-	return gate.Verdicts{Dir: filepath.Join(s.place.Own, "verdicts")}, true
+	place, err := live.At(s.store.Path)
+	return gate.Verdicts{Dir: filepath.Join(s.own, "verdicts", filepath.FromSlash(place.Store))}, err == nil
 }
 
 // logs is the directory for whole outputs, "" where there is none.
 func (s *site) logs() string {
-	if dir := cmp.Or(s.place.Own, s.state); dir != "" {
+	if dir := cmp.Or(s.own, s.state); dir != "" {
 		return filepath.Join(dir, "logs")
 	}
 	return ""

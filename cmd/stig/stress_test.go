@@ -351,7 +351,7 @@ func (r *stressRun) clearUp(before []byte) error {
 func (r *stressRun) temporary() (n int, err error) {
 	entries, err := os.ReadDir(filepath.Dir(r.store))
 	for _, e := range entries {
-		if e.Name() != filepath.Base(r.store) && e.Name() != ".jsonl.lock" {
+		if e.Name() != filepath.Base(r.store) && e.Name() != ".jsonl.lock" && e.Name() != ".stig" {
 			n++
 		}
 	}
