@@ -12,7 +12,8 @@ import (
 	"stig/signals"
 )
 
-// Prose is the text of the notes outside of sections, as a part of an issue.
+// Prose is the text of the notes outside of sections, as a part of an issue; all
+// of the notes where a section stands twice, so that they can be put back whole.
 const Prose Kind = "prose"
 
 // Part is the smallest piece of an issue that is written, lost and put back on
@@ -27,8 +28,7 @@ type Part struct {
 	Text string
 }
 
-// Parts lists the parts of an issue. Of sections of one name the last counts.
-// updated_at is none: every edit writes it.
+// Parts lists the parts of an issue. updated_at is none: every edit writes it.
 func Parts(r *beads.Record) (list []Part) {
 	for _, k := range r.Keys() {
 		switch k {
@@ -56,7 +56,7 @@ func noteParts(text string) (list []Part) {
 	doc := notes.Parse(text)
 	for _, s := range doc.Sections() {
 		if live, _ := doc.Live(s.Name); live != s {
-			continue
+			return []Part{{Prose, string(beads.Notes), strings.TrimSpace(normal(text))}}
 		}
 		table := doc.Table(s)
 		if s.Name != signals.Section || table == nil {

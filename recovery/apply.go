@@ -53,19 +53,26 @@ func Apply(ctx context.Context, s beads.Store, o beads.Options, findings []Findi
 	return result, nil
 }
 
-// permit allows the sections of the findings to change, and nothing else of notes.
+// permit allows the sections of the findings to change or to go, notes whose
+// whole text is to go to change, and nothing else of notes.
 func permit(findings []Finding) func(before, after string) error {
 	var p notes.Permit
+	var whole []diff.Digest
 	for _, f := range findings {
-		switch f.Kind {
-		case diff.Section:
+		switch {
+		case f.Kind == diff.Section && f.Removed():
+			p.Remove = append(p.Remove, f.Name)
+		case f.Kind == diff.Section:
 			p.Change = append(p.Change, f.Name)
-		case diff.Signal:
+		case f.Kind == diff.Signal:
 			p.Change = append(p.Change, signals.Section)
+		case f.Kind == diff.Prose:
+			whole = append(whole, f.replaced...)
 		}
 	}
 	return func(before, after string) error {
-		if before == "" && after != "" { // of an issue that was made again
+		all := diff.Part{Kind: diff.Prose, Text: before}
+		if before == "" && after != "" || slices.Contains(whole, all.Digest()) { // of an issue that was made again
 			return nil
 		}
 		return p.Check(before, after)
@@ -73,7 +80,7 @@ func permit(findings []Finding) func(before, after string) error {
 }
 
 // byIssue groups findings, whose issues stand together, by their issue; in each
-// the issue itself comes first.
+// the issue itself comes first, and what is outside of sections second.
 func byIssue(findings []Finding) (groups [][]Finding) {
 	for len(findings) > 0 {
 		id := findings[0].ID
@@ -89,10 +96,13 @@ func byIssue(findings []Finding) (groups [][]Finding) {
 }
 
 func rank(f Finding) int {
-	if f.Kind == diff.Issue {
+	switch f.Kind {
+	case diff.Issue:
 		return 0
+	case diff.Prose:
+		return 1
 	}
-	return 1
+	return 2
 }
 
 // issue puts back the findings of one issue.
@@ -148,7 +158,7 @@ func (r *Result) part(record *beads.Record, before []diff.Part, f Finding) *bead
 	case f.Hidden:
 		r.Kept = append(r.Kept, Kept{f, "the journal holds a hash of it alone: it held a credential"})
 		return record
-	case there && now.Same(f.Text):
+	case now.Same(f.Text):
 		return record
 	case !free:
 		r.Kept = append(r.Kept, Kept{f, "something else was written in its place"})
@@ -181,9 +191,16 @@ func Put(r *beads.Record, p diff.Part, schema *signals.Schema) (*beads.Record, e
 		return putElement(r, "comments", p.Text, p)
 	case diff.Section, diff.Signal:
 		return putNotes(r, p, schema)
+	case diff.Prose:
+		if now := diff.Parts(r); !slices.ContainsFunc(now, inSections) {
+			return r.Put(beads.Notes, p.Text), nil
+		}
 	}
 	return nil, fmt.Errorf("%s of the notes is not put back by itself", p.Kind)
 }
+
+// inSections reports whether a part is text in a section of the notes.
+func inSections(p diff.Part) bool { return p.Kind == diff.Section || p.Kind == diff.Signal }
 
 // putElement adds an element to a list, or takes it away.
 func putElement(r *beads.Record, k beads.Key, raw string, p diff.Part) (*beads.Record, error) {
@@ -192,7 +209,7 @@ func putElement(r *beads.Record, k beads.Key, raw string, p diff.Part) (*beads.R
 		return r.PutElements(k, append(elements, []byte(raw)))
 	}
 	kept := slices.DeleteFunc(elements, func(e []byte) bool {
-		one, err := (&beads.Record{}).PutElements(k, [][]byte{e})
+		one, err := r.PutElements(k, [][]byte{e})
 		if err != nil {
 			return false
 		}
@@ -241,9 +258,19 @@ func putSignal(doc *notes.Doc, p diff.Part, schema *signals.Schema) (*notes.Doc,
 		return doc, nil
 	}
 	s, known := signals.Named(p.Name)
-	if !known || !signals.IsDate(date) {
+	if !known {
 		return nil, fmt.Errorf("the row %q is not put back by itself", p.Name)
 	}
-	doc, _, _, err := signals.Apply(doc, signals.Update{Set: map[signals.Signal]string{s: value}, Today: date, Reaffirm: true}, schema)
-	return doc, err
+	day := date
+	if !signals.IsDate(day) {
+		day = anyDay
+	}
+	doc, _, _, err := signals.Apply(doc, signals.Update{Set: map[signals.Signal]string{s: value}, Today: day, Reaffirm: true}, schema)
+	if err != nil || day == date {
+		return doc, err
+	}
+	return putSignal(doc, p, schema) // the row is there now: give it its date
 }
+
+// anyDay stands in a row that has no date until that is put back.
+const anyDay = "2000-01-01"

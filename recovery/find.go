@@ -21,7 +21,8 @@ const (
 	Unfinished State = "unfinished" // its writer ended before the store was seen to hold it
 )
 
-// Finding is one value that stig wrote and the store lacks.
+// Finding is one value that stig wrote and the store lacks, or that it took away
+// and the store has again.
 type Finding struct {
 	diff.Part        // what is missing
 	Hidden    bool   // the journal kept a hash of the text, which is "" here
@@ -32,6 +33,9 @@ type Finding struct {
 	digest    diff.Digest   // of the text
 	replaced  []diff.Digest // what may stand in its place
 }
+
+// Removed reports whether the edit took the part away.
+func (f Finding) Removed() bool { return f.digest == "" && f.Text == "" }
 
 // Question is what Find needs.
 type Question struct {
@@ -88,7 +92,8 @@ type finder struct {
 // the branch that is checked out now, or a commit reachable from HEAD held it;
 // its place is empty, or again holds a value that it had replaced; no later
 // edit of stig removed it; and no stash, other work tree or branch tip outside
-// of HEAD holds it. Values are listed by issue, in the order of the journal.
+// of HEAD holds it. A removal is lost when it was made here, and the place again
+// holds a value that it had taken away. Values are listed by issue, in the order of the journal.
 func Find(ctx context.Context, q Question) ([]Finding, error) {
 	f := &finder{Question: q, ctx: ctx, chains: map[name][]step{}, filled: map[name][]diff.Digest{}}
 	f.link()
@@ -233,43 +238,64 @@ func (f *finder) here(r live.Record) bool {
 	return r.Branch != "" || r.Head == f.Place.Head || f.Held.Ancestor(f.ctx, r.Head)
 }
 
-// judge works out what became of the last value of a part.
-func (f *finder) judge(n name) (Finding, bool) {
+// judge works out what became of the last value of a part, or of its removal.
+// An edit whose writer ended before its result was recorded does not hide an
+// older one that is lost.
+func (f *finder) judge(n name) (missing Finding, ok bool) {
 	if f.another(n.id) {
 		return Finding{}, false
 	}
 	chain, now := f.chains[n], f.now(n)
-	var away *Finding
+	var unfinished, away Finding
 	for i, s := range slices.Backward(chain) {
-		finding := Finding{Part: diff.Part{Kind: n.part.Kind, Name: n.part.Name}, ID: n.id, Record: s.record, Hidden: s.Hash, digest: s.written()}
-		if !s.Hash {
-			finding.Text = s.Now
-		}
-		if s.written() == now {
-			return finding, false
-		}
-		mine := f.here(s.record)
-		if !mine && !f.reached[n][s.record.Seq] {
-			if s.Now != "" && away == nil && !s.record.Forgets {
-				finding.State = Dropped
-				if s.record.Branch != "" && f.Held.Branch(f.ctx, s.record.Branch) {
-					finding.State, finding.Where = Elsewhere, "branch "+s.record.Branch
-				}
-				away = &finding
+		reached := f.reached[n][s.record.Seq]
+		switch {
+		case s.written() == now, s.record.Forgets && (reached || f.here(s.record)):
+			return unfinished, unfinished.State != ""
+		case !reached && !f.here(s.record):
+			if away.State == "" && s.Now != "" && !s.record.Forgets && !f.Quick {
+				away = f.away(n, s)
 			}
-			continue
+		case !reached && s.record.Result == live.Unfinished:
+			if unfinished.State == "" && s.Now != "" {
+				unfinished = s.finding(n, Unfinished)
+			}
+		default:
+			held := append(replaced(chain[:i+1]), f.filled[n]...)
+			if now == "" || slices.Contains(held, now) {
+				missing = s.finding(n, Lost)
+				missing.replaced = held
+				return missing, true
+			}
+			if unfinished.State != "" {
+				return unfinished, true
+			}
+			return s.finding(n, Edited), s.Now != ""
 		}
-		if s.Now == "" || s.record.Forgets {
-			return finding, false
-		}
-		finding.replaced = append(replaced(chain[:i+1]), f.filled[n]...)
-		finding.State = f.place(finding, s.record, now)
-		return finding, true
 	}
-	if away == nil || f.Quick {
-		return Finding{}, false
+	if unfinished.State != "" {
+		return unfinished, true
 	}
-	return *away, true
+	return away, away.State != ""
+}
+
+// finding is what a step wrote, or took away, as a finding.
+func (s step) finding(n name, state State) Finding {
+	finding := Finding{Part: diff.Part{Kind: n.part.Kind, Name: n.part.Name}, ID: n.id, State: state, Record: s.record,
+		Hidden: s.Hash && s.Now != "", digest: s.written()}
+	if !s.Hash {
+		finding.Text = s.Now
+	}
+	return finding
+}
+
+// away is the finding for a step that was written somewhere else.
+func (f *finder) away(n name, s step) Finding {
+	finding := s.finding(n, Dropped)
+	if s.record.Branch != "" && f.Held.Branch(f.ctx, s.record.Branch) {
+		finding.State, finding.Where = Elsewhere, "branch "+s.record.Branch
+	}
+	return finding
 }
 
 // another reports whether the store has another issue under an id than the one
@@ -278,17 +304,6 @@ func (f *finder) another(id string) bool {
 	n := name{id, diff.PartName{Kind: diff.Key, Name: string(beads.CreatedAt)}}
 	now := f.now(n)
 	return now != "" && len(f.chains[n]) > 0 && !slices.ContainsFunc(f.chains[n], func(s step) bool { return s.written() == now })
-}
-
-// place is the state of a value by what stands in its place.
-func (f *finder) place(finding Finding, r live.Record, now diff.Digest) State {
-	switch {
-	case r.Result == live.Unfinished:
-		return Unfinished
-	case now == "" || slices.Contains(finding.replaced, now):
-		return Lost
-	}
-	return Edited
 }
 
 // replaced lists the values that stood in a part before.
@@ -382,7 +397,8 @@ func (f *finder) mark(n name, seq string) {
 	f.reached[n][seq] = true
 }
 
-// lookOutside asks what holds the values that seem lost.
+// lookOutside asks what holds the values that seem lost. A place that lacks what
+// an edit took away holds that edit only if it holds what else the edit wrote.
 func (f *finder) lookOutside(findings []Finding) error {
 	var ids []string
 	for _, finding := range findings {
@@ -393,14 +409,27 @@ func (f *finder) lookOutside(findings []Finding) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	return f.Held.Outside(f.ctx, ids, func(where string, there diff.Index) {
+	err := f.Held.Outside(f.ctx, ids, func(where string, there diff.Index) {
 		for i := range findings {
 			finding := &findings[i]
-			if finding.State == Lost && finding.digest == there[finding.ID].Parts[diff.PartName{Kind: finding.Kind, Name: finding.Name}] {
+			entry, holds := there[finding.ID]
+			if finding.State == Lost && holds && finding.digest == entry.Parts[diff.PartName{Kind: finding.Kind, Name: finding.Name}] {
 				finding.State, finding.Where = Elsewhere, where
 			}
 		}
 	})
+	lost := map[[2]string]bool{} // issue and record of a value that is lost
+	for _, finding := range findings {
+		if finding.State == Lost && !finding.Removed() {
+			lost[[2]string{finding.ID, finding.Record.Seq}] = true
+		}
+	}
+	for i := range findings {
+		if finding := &findings[i]; finding.Removed() && lost[[2]string{finding.ID, finding.Record.Seq}] {
+			finding.State, finding.Where = Lost, ""
+		}
+	}
+	return err
 }
 
 // byFirst orders findings by the first one of their issue.

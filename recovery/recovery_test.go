@@ -113,6 +113,12 @@ func TestFind(t *testing.T) {
 		{"written again after it was let go", journal(edit("1", "a", "b"), edit("2", "b", "", forgets), edit("3", "a", "b")), titled("a"), "main", held{}, `lost "b"`},
 		{"the write failed", journal(edit("1", "a", "b", ended(live.Failed))), titled("a"), "main", held{}, ""},
 		{"the writer was ended", journal(edit("1", "a", "b", ended(live.Unfinished))), titled("a"), "main", held{}, `unfinished "b"`},
+		{"an edit that ended unfinished hides nothing", journal(edit("1", "a", "b"), edit("2", "b", "c", ended(live.Unfinished))), titled("a"), "main", held{}, `lost "b"`},
+		{"unfinished over what is there", journal(edit("1", "a", "b"), edit("2", "b", "c", ended(live.Unfinished))), titled("b"), "main", held{}, `unfinished "c"`},
+		{"what stig took away is back", journal(edit("1", "a", "")), titled("a"), "main", held{}, `lost ""`},
+		{"something else stands where stig took something away", journal(edit("1", "a", "")), titled("x"), "main", held{}, ""},
+		{"a stash holds the removal", journal(edit("1", "a", "")), titled("a"), "main", held{outside: map[string]string{"stash@{0}": `{"id":"a-1"}`}}, `elsewhere ""`},
+		{"a removal that was let go", journal(edit("1", "a", ""), edit("2", "", "", forgets)), titled("a"), "main", held{}, ""},
 		{"the issue was deleted", journal(edit("1", "a", "b")), "", "main", held{deleted: []string{"a-1"}}, ""},
 
 		{"on another branch", journal(edit("1", "a", "b", on("side"))), titled("a"), "main", held{branches: []string{"side"}}, `elsewhere "b"`},

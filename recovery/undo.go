@@ -25,7 +25,8 @@ func Undoable(j live.Journal, p live.Place, actor string, count int) (list []liv
 	for _, r := range slices.Backward(j.Records) {
 		undone = append(undone, r.Undoes...)
 		own := r.Actor == actor && r.Worktree == p.Worktree && r.Branch == p.Branch
-		if own && r.Result == live.Written && len(r.Undoes) == 0 && !slices.Contains(undone, r.Seq) && len(list) < count {
+		edits := len(r.Changes) > 0 && !r.Forgets && len(r.Undoes) == 0
+		if own && edits && r.Result == live.Written && !slices.Contains(undone, r.Seq) && len(list) < count {
 			list = append(list, r)
 		}
 	}
@@ -80,7 +81,11 @@ func unmake(tx *beads.Tx, s beads.Store, c live.Change, actor string, now time.T
 		return &UndoError{c.Issue + ": bd keeps the issues, and deletes them itself", "type bd delete " + c.Issue}
 	}
 	for _, issue := range tx.File().All() {
-		if slices.ContainsFunc(issue.Deps, func(d beads.Dep) bool { return d.On == c.Issue }) && issue.Status != "tombstone" {
+		depends, err := dependsOn(tx, issue, c.Issue)
+		if err != nil {
+			return err
+		}
+		if depends {
 			return &UndoError{c.Issue + ": " + issue.ID + " depends on it", "see stig show " + c.Issue + " --deps"}
 		}
 	}
@@ -93,4 +98,18 @@ func unmake(tx *beads.Tx, s beads.Store, c live.Change, actor string, now time.T
 		r = r.Put("deleted_at", at).Put("deleted_by", actor)
 		return r.Put("delete_reason", "undone"), nil
 	})
+}
+
+// dependsOn reports whether an issue depends on the one with that id, as far as
+// the edit has come.
+func dependsOn(tx *beads.Tx, issue *beads.Issue, id string) (bool, error) {
+	on := func(d beads.Dep) bool { return d.On == id }
+	if issue.Status == "tombstone" || !slices.ContainsFunc(issue.Deps, on) {
+		return false, nil
+	}
+	r, err := tx.Record(issue.ID)
+	if err != nil {
+		return false, err
+	}
+	return r.Text(beads.Status) != "tombstone" && slices.ContainsFunc(r.Deps(), on), nil
 }
