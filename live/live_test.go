@@ -274,3 +274,33 @@ func TestBeside(t *testing.T) {
 		t.Errorf("%+v", j)
 	}
 }
+
+// TestJournalOrder: records stay in the order in which they were written, also
+// where the clock was set back.
+func TestJournalOrder(t *testing.T) {
+	_, store := clone(t)
+	p, err := live.At(store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range []string{"first", "second", "third"} {
+		at := noon
+		if command == "second" {
+			at = noon.Add(-time.Hour)
+		}
+		if _, err := p.Begin(live.Record{At: at, Command: command}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	journal, err := p.Journal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, r := range journal.Records {
+		got = append(got, r.Command)
+	}
+	if strings.Join(got, " ") != "first second third" {
+		t.Errorf("got %q", got)
+	}
+}

@@ -36,13 +36,27 @@ func (p Place) read(last int) (Journal, error) {
 		if last > 0 && len(names) > last {
 			names = names[len(names)-last:]
 		}
-		if err := j.readAll(dir, names); err != nil {
+		var one Journal
+		if err := one.readAll(dir, names); err != nil {
 			return j, err
 		}
+		j.Damaged = append(j.Damaged, one.Damaged...)
+		j.Records = together(j.Records, one.Records)
 	}
 	j.Records = slices.DeleteFunc(j.Records, func(r Record) bool { return r.Store != p.Store })
-	slices.SortStableFunc(j.Records, func(a, b Record) int { return a.At.Compare(b.At) })
 	return j, nil
+}
+
+// together makes one list of two by their times. Each keeps its order, which is
+// that of the writes also where the clock was set back.
+func together(a, b []Record) (list []Record) {
+	for len(a) > 0 && len(b) > 0 {
+		if b[0].At.Before(a[0].At) {
+			a, b = b, a
+		}
+		list, a = append(list, a[0]), a[1:]
+	}
+	return slices.Concat(list, a, b)
 }
 
 // readAll reads the segments of one directory, in which a result follows its

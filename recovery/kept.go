@@ -8,9 +8,13 @@ import (
 	"stig/live"
 )
 
-// InFile lists what a file beside the store holds and the store lacks: a
+// InFile reports whether a file beside the store holds the value: see InFile.
+func (f Finding) InFile() bool { return f.Record.Seq == "" }
+
+// InFile lists what a file beside the store holds and the store does not: a
 // version of the store that another program wrote and a write of stig took the
-// name from. Where the store has anything in the place of a value, that counts.
+// name from. A value is Lost where its place in the store is empty, and Edited
+// where something else stands there: the file does not say which is newer.
 func InFile(store *beads.File, kept beads.Leftover) (findings []Finding, err error) {
 	file, err := beads.Read(beads.Store{Path: kept.Path, Dir: store.Store().Dir})
 	if err != nil {
@@ -40,9 +44,15 @@ func InFile(store *beads.File, kept beads.Leftover) (findings []Finding, err err
 			continue
 		}
 		for _, p := range diff.Parts(r) {
-			if there.Parts[diff.PartName{Kind: p.Kind, Name: p.Name}] == "" {
-				findings = append(findings, Finding{Part: p, ID: issue.ID, State: Lost, Where: kept.Path, Record: record})
+			finding := Finding{Part: p, ID: issue.ID, State: Lost, Where: kept.Path, Record: record}
+			switch there.Parts[diff.PartName{Kind: p.Kind, Name: p.Name}] {
+			case p.Digest():
+				continue
+			case "":
+			default:
+				finding.State = Edited
 			}
+			findings = append(findings, finding)
 		}
 	}
 	return findings, nil

@@ -115,9 +115,9 @@ func TestFind(t *testing.T) {
 		{"the writer was ended", journal(edit("1", "a", "b", ended(live.Unfinished))), titled("a"), "main", held{}, `unfinished "b"`},
 		{"an edit that ended unfinished hides nothing", journal(edit("1", "a", "b"), edit("2", "b", "c", ended(live.Unfinished))), titled("a"), "main", held{}, `lost "b"`},
 		{"unfinished over what is there", journal(edit("1", "a", "b"), edit("2", "b", "c", ended(live.Unfinished))), titled("b"), "main", held{}, `unfinished "c"`},
-		{"what stig took away is back", journal(edit("1", "a", "")), titled("a"), "main", held{}, `lost ""`},
+		{"what stig took away is back", journal(edit("1", "a", "")), titled("a"), "main", held{}, "lost "},
 		{"something else stands where stig took something away", journal(edit("1", "a", "")), titled("x"), "main", held{}, ""},
-		{"a stash holds the removal", journal(edit("1", "a", "")), titled("a"), "main", held{outside: map[string]string{"stash@{0}": `{"id":"a-1"}`}}, `elsewhere ""`},
+		{"a stash holds the removal", journal(edit("1", "a", "")), titled("a"), "main", held{outside: map[string]string{"stash@{0}": `{"id":"a-1"}`}}, "elsewhere "},
 		{"a removal that was let go", journal(edit("1", "a", ""), edit("2", "", "", forgets)), titled("a"), "main", held{}, ""},
 		{"the issue was deleted", journal(edit("1", "a", "b")), "", "main", held{deleted: []string{"a-1"}}, ""},
 

@@ -20,7 +20,7 @@ func (d *doctor) files() {
 		path := shortest(k.Path)
 		d.todo("kept", fmt.Sprintf("%s (%d bytes, %s): a version of the store by another program, which a write had replaced",
 			path, k.Size, k.Modified.UTC().Format(time.DateOnly)),
-			"type stig recover to see what the store lacks of it; stig recover --apply puts that back and removes the file")
+			"type stig recover --all to see what the store does not hold of it; stig recover --apply puts back what is lost, stig recover --forget removes the file")
 	}
 	if d.store.Mode == beads.Dolt {
 		return

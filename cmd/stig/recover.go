@@ -56,11 +56,13 @@ func (a *app) question(ctx context.Context, file *beads.File) (recovery.Question
 	if err != nil {
 		return recovery.Question{}, err
 	}
-	clone := recovery.Clone{Others: func() []beads.Store { return a.storesBeside(ctx, store) }}
+	git, path, err := a.git(store)
+	if err != nil {
+		return recovery.Question{}, err
+	}
+	clone := recovery.Clone{Path: path, Others: func() []beads.Store { return a.storesBeside(ctx, store) }}
 	if place.Shared() && gate.Here("", a.getenv)("git") {
-		if clone.Git, clone.Path, err = a.git(store); err != nil {
-			return recovery.Question{}, err
-		}
+		clone.Git = git
 	}
 	return recovery.Question{Place: place, File: file, Held: clone}, nil
 }
@@ -110,9 +112,9 @@ func (a *app) inKeptFiles(file *beads.File) (findings []recovery.Finding, err er
 	return findings, nil
 }
 
-// removeKept removes the versions of the store beside it that hold nothing any
-// more that the store lacks, and those of which all is let go.
-func (a *app) removeKept(store beads.Store, forgotten bool) error {
+// removeKept removes the versions of the store beside it in which everything
+// that the store does not hold is let go.
+func (a *app) removeKept(store beads.Store, letGo func(recovery.Finding) bool) error {
 	kept, err := beads.Leftovers(store)
 	if err != nil || len(kept) == 0 {
 		return err
@@ -123,9 +125,14 @@ func (a *app) removeKept(store beads.Store, forgotten bool) error {
 	}
 	defer file.Close()
 	for _, k := range kept {
-		missing, err := recovery.InFile(file, k)
-		if err != nil || len(missing) > 0 && !forgotten {
+		left, err := recovery.InFile(file, k)
+		if err != nil {
 			continue // it is named again
+		}
+		if left = slices.DeleteFunc(left, letGo); len(left) > 0 {
+			a.note("%s: kept: %s not in the store", shortest(k.Path), counted(len(left), "value"))
+			a.hint("type stig recover --all to see what, and stig recover --forget to remove the file")
+			continue
 		}
 		if err := os.Remove(k.Path); err != nil {
 			return err
@@ -142,8 +149,8 @@ func (a *app) recover(ctx context.Context, ids []string, o recoverOptions) error
 	}
 	lost, others := split(findings)
 	switch {
-	case o.forget:
-		return a.forgetLost(place, lost)
+	case o.forget && !o.dryRun:
+		return a.forgetLost(place, ids, lost)
 	case o.apply:
 		return a.applyLost(ctx, place, lost, o.dryRun)
 	case !o.all:
@@ -197,8 +204,11 @@ func lostOf(f recovery.Finding) lostValue {
 
 // whatOf names the part of an issue.
 func whatOf(f recovery.Finding) string {
-	if f.Kind == diff.Issue {
+	switch {
+	case f.Kind == diff.Issue:
 		return string(diff.Issue)
+	case f.Removed():
+		return string(f.Kind) + " " + f.Name + " (removed)"
 	}
 	return string(f.Kind) + " " + f.Name
 }
@@ -221,7 +231,7 @@ func (a *app) printLost(lost, others []recovery.Finding) error {
 	var rest grouped
 	for _, f := range others {
 		where := string(f.State)
-		if f.Where != "" {
+		if f.State == recovery.Elsewhere {
 			where = "on " + strings.TrimPrefix(f.Where, "refs/heads/")
 		}
 		rest.add(f.ID, "%s (%s)", lostLine(f), where)
@@ -241,7 +251,7 @@ func (a *app) printLost(lost, others []recovery.Finding) error {
 // lostLine is a finding on one line: what, by whom, when, and its text in short.
 func lostLine(f recovery.Finding) string {
 	line := fmt.Sprintf("%s, written %s", oneLine(whatOf(f), 60), f.Record.At.UTC().Format(time.RFC3339))
-	if f.State == recovery.Lost && f.Where != "" {
+	if f.InFile() {
 		line = fmt.Sprintf("%s, in %s", oneLine(whatOf(f), 60), shortest(f.Where))
 	}
 	if f.Record.Actor != "" {
@@ -250,7 +260,7 @@ func lostLine(f recovery.Finding) string {
 	switch {
 	case f.Hidden:
 		line += ": the journal holds a hash alone"
-	case f.Kind != diff.Issue:
+	case f.Kind != diff.Issue && !f.Removed():
 		line += ": " + shortText(string(f.Kind), f.Text)
 	}
 	return line
@@ -284,7 +294,7 @@ func (a *app) applyLost(ctx context.Context, place live.Place, lost []recovery.F
 		return err
 	}
 	if !dryRun {
-		if err := a.removeKept(store, false); err != nil {
+		if err := a.removeKept(store, func(recovery.Finding) bool { return false }); err != nil {
 			return err
 		}
 	}
@@ -320,8 +330,8 @@ func (a *app) printApplied(result *recovery.Result, dryRun bool) error {
 	return a.print(text.String())
 }
 
-// forgetLost records that nobody misses what is lost now.
-func (a *app) forgetLost(place live.Place, lost []recovery.Finding) error {
+// forgetLost records that what is lost now, of those issues, may stay so.
+func (a *app) forgetLost(place live.Place, ids []string, lost []recovery.Finding) error {
 	now, err := a.clock()
 	if err != nil {
 		return err
@@ -345,7 +355,7 @@ func (a *app) forgetLost(place live.Place, lost []recovery.Finding) error {
 	}
 	store, err := a.discover()
 	if err == nil {
-		err = a.removeKept(store, true)
+		err = a.removeKept(store, func(f recovery.Finding) bool { return isNamed(ids, f.ID) })
 	}
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -62,6 +63,8 @@ var writtenEdits = []writtenEdit{
 	{name: "vet fix", edits: [][]string{{"vet", "demo-8", "--fix"}}},
 	{name: "create", makes: true, edits: [][]string{{"create", "Ring it", "--parent", "demo-e", "-l", "red", "-d", "Loud."}}},
 	{name: "create with deps", makes: true, edits: [][]string{{"create", "Ring it", "--deps", "demo-1", "--deps", "related:demo-2", "--acceptance", "it rings"}}},
+	{name: "create what others depend on", makes: true, edits: [][]string{{"create", "Ring it", "--parent", "demo-e"}, {"create", "Louder", "--parent", "demo-e.1", "--deps", "demo-2"},
+		{"dep", "add", "demo-2", "--on", "demo-e.1", "-t", "related"}}},
 	{name: "several", before: [][]string{{"checkpoint", "demo-2", "--done", "one bank"}}, edits: [][]string{
 		{"claim", "demo-2"}, {"checkpoint", "demo-2", "--done", "both banks", "--surprise", "0.2"},
 		{"escalate", "demo-2", "-m", "Which bell?"}, {"resolve", "demo-2", "-m", "brass", "--self"},
@@ -230,8 +233,12 @@ func TestUndoAll(t *testing.T) {
 			if c.read() == before {
 				t.Fatal("the edit changed nothing")
 			}
-			for range e.edits {
-				c.stig(0, "mara", "undo")
+			if len(e.edits) > 2 { // in one edit
+				c.stig(0, "mara", "undo", strconv.Itoa(len(e.edits)))
+			} else {
+				for range e.edits {
+					c.stig(0, "mara", "undo")
+				}
 			}
 			c.says(before, e.makes)
 			if out := c.stig(0, "mara", "recover"); out != "nothing is lost\n" {
