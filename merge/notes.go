@@ -302,12 +302,10 @@ func (d *documents) newer(v versions, date func(*notes.Doc) string) (newer, olde
 
 // write gives the section of a name its body, or none.
 func (d *documents) write(doc *notes.Doc, name string, body []string) (*notes.Doc, error) {
-	live, there := doc.Live(name)
+	_, there := doc.Live(name)
 	switch {
-	case len(body) == 0 && !there:
-		return doc, nil
 	case len(body) == 0:
-		return doc.Apply(notes.Splice{Span: withBlanks(doc.Text(), live.Span)})
+		return doc.Remove(name)
 	case there:
 		return doc.Replace(name, body[0])
 	case name == signals.Section:
@@ -363,23 +361,6 @@ func (d *documents) around(name string) (behind, ahead []string) {
 		*list = append(*list, s.Name)
 	}
 	return behind, ahead
-}
-
-// withBlanks widens a section to its lines and the blank lines after it; of
-// the last one to those before it.
-func withBlanks(text string, s notes.Span) notes.Span {
-	rest := strings.TrimLeft(text[s.End:], " \t\r\n")
-	if rest == "" {
-		before := strings.TrimRight(text[:s.Start], " \t\r\n")
-		ending := len(text)
-		if strings.HasSuffix(text, "\n") && before != "" {
-			ending = s.End // the newline at the end stays
-		}
-		return notes.Span{Start: len(before), End: ending}
-	}
-	end := len(text) - len(rest)
-	end = strings.LastIndexByte(text[:end], '\n') + 1
-	return notes.Span{Start: s.Start, End: max(end, s.End)}
 }
 
 // holds checks the outcome: nothing but what was wanted, and all of it. The

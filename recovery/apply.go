@@ -108,13 +108,15 @@ func rank(f Finding) int {
 // issue puts back the findings of one issue.
 func (r *Result) issue(tx *beads.Tx, group []Finding) error {
 	id := group[0].ID
-	if _, there := tx.File().Index(id); there {
+	at, there := tx.File().Index(id)
+	switch {
+	case there && tx.File().At(at).Status == "tombstone":
+		r.keep(group, "the issue was deleted")
+		return nil
+	case there:
 		return r.existing(tx, id, group)
-	}
-	if group[0].Kind != diff.Issue || group[0].Text == "" {
-		for _, f := range group {
-			r.Kept = append(r.Kept, Kept{f, "the issue is not in the store"})
-		}
+	case group[0].Kind != diff.Issue || group[0].Text == "":
+		r.keep(group, "the issue is not in the store")
 		return nil
 	}
 	record, err := beads.ParseRecord([]byte(group[0].Text))
@@ -123,6 +125,12 @@ func (r *Result) issue(tx *beads.Tx, group []Finding) error {
 	}
 	r.Applied = append(r.Applied, group[0])
 	return tx.Restore(r.parts(record, group[1:]))
+}
+
+func (r *Result) keep(findings []Finding, reason string) {
+	for _, f := range findings {
+		r.Kept = append(r.Kept, Kept{f, reason})
+	}
 }
 
 // existing puts parts back into an issue that is there.

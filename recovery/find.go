@@ -332,6 +332,7 @@ func withoutLines(findings []Finding) []Finding {
 
 // withoutDeleted leaves out what belongs to issues that were deleted on purpose.
 func (f *finder) withoutDeleted(findings []Finding) ([]Finding, error) {
+	findings = slices.DeleteFunc(findings, func(finding Finding) bool { return f.current[finding.ID].Status == "tombstone" })
 	var ids []string
 	for _, finding := range findings {
 		if !f.there(finding.ID) && !slices.Contains(ids, finding.ID) {

@@ -119,6 +119,7 @@ func TestFind(t *testing.T) {
 		{"something else stands where stig took something away", journal(edit("1", "a", "")), titled("x"), "main", held{}, ""},
 		{"a stash holds the removal", journal(edit("1", "a", "")), titled("a"), "main", held{outside: map[string]string{"stash@{0}": `{"id":"a-1"}`}}, "elsewhere "},
 		{"a removal that was let go", journal(edit("1", "a", ""), edit("2", "", "", forgets)), titled("a"), "main", held{}, ""},
+		{"the issue is a tombstone", journal(edit("1", "a", "b")), `{"id":"a-1","title":"a","status":"tombstone"}`, "main", held{}, ""},
 		{"the issue was deleted", journal(edit("1", "a", "b")), "", "main", held{deleted: []string{"a-1"}}, ""},
 
 		{"on another branch", journal(edit("1", "a", "b", on("side"))), titled("a"), "main", held{branches: []string{"side"}}, `elsewhere "b"`},
@@ -197,6 +198,7 @@ func TestApply(t *testing.T) {
 		{name: "an issue", store: "", changes: []live.Change{{Kind: "issue", Name: "a-1", Now: `{"id":"a-1","title":"a","odd":[1]}`}, {Kind: "key", Name: "assignee", Now: `"mara"`}}, want: `{"id":"a-1","title":"a","assignee":"mara","odd":[1]}`},
 		{name: "a close", store: `{"id":"a-1","title":"a","status":"open"}`, changes: []live.Change{{Kind: "key", Name: "status", Was: `"open"`, Now: `"closed"`}, {Kind: "key", Name: "close_reason", Now: `"done well"`}}, want: `"status":"closed","updated_at":"2026-11-20T12:00:00Z","close_reason":"done well"`},
 		{name: "edited since it was found", store: titled("a"), since: titled("x"), changes: []live.Change{{Kind: "key", Name: "title", Was: `"a"`, Now: `"b"`}}, want: `"title":"x"`, kept: 1},
+		{name: "deleted since it was found", store: titled("a"), since: `{"id":"a-1","title":"a","status":"tombstone"}`, changes: []live.Change{{Kind: "key", Name: "title", Was: `"a"`, Now: `"b"`}}, want: `"title":"a"`, kept: 1},
 		{name: "put back since it was found", store: titled("a"), since: titled("b"), changes: []live.Change{{Kind: "key", Name: "title", Was: `"a"`, Now: `"b"`}}, want: `{"id":"a-1","title":"b"}`},
 		{name: "a credential", store: titled("a"), changes: []live.Change{{Kind: "section", Name: "x", Now: "0011223344556677", Hash: true}}, want: titled("a"), kept: 1},
 		{name: "of an issue that nobody has", store: "", changes: []live.Change{{Kind: "label", Name: "q", Now: "q"}}, kept: 1},

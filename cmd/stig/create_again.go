@@ -43,6 +43,10 @@ func madeFrom(c live.Change, d checkpoint.Draft) bool {
 	if c.Kind != string(diff.Issue) || err != nil {
 		return false
 	}
+	parent := beads.ParentID(c.Issue)
+	if (d.Parent == "") != (parent == "") || d.Parent != "" && !isNamed([]string{d.Parent}, parent) {
+		return false
+	}
 	return r.Text(beads.Title) == d.Title && r.Text(beads.Description) == d.Description &&
 		r.Text(beads.AcceptanceCriteria) == d.Acceptance && r.Text(beads.Assignee) == d.Assignee && r.Text(beads.IssueType) == d.Type
 }

@@ -130,7 +130,7 @@ func (a *app) sessionStart(ctx context.Context, h host.Host, _ host.Event) []byt
 		return nil
 	}
 	graph := dag.New(file)
-	lost := a.noteLost(ctx, file)
+	lost := a.noteLost(ctx, file.Store())
 	if lost != "" {
 		lost += ": type stig recover to see what, and stig recover --apply to put it back.\n\n"
 	}

@@ -88,7 +88,7 @@ func (a *app) orientOne(ctx context.Context, id string, o orientOptions) error {
 	if err := a.refuseUnfinished(ctx, file.Store()); err != nil {
 		return err
 	}
-	a.warnOfLost(ctx, file)
+	a.warnOfLost(ctx, file.Store())
 	rules, err := a.reading(file, o.staleDays)
 	if err != nil {
 		return err
@@ -137,7 +137,7 @@ func (a *app) orientAll(ctx context.Context, o orientOptions) error {
 	if err := a.refuseUnfinished(ctx, file.Store()); err != nil {
 		return err
 	}
-	a.warnOfLost(ctx, file)
+	a.warnOfLost(ctx, file.Store())
 	rules, err := a.reading(file, o.staleDays)
 	if err != nil {
 		return err

@@ -367,8 +367,8 @@ func (a *app) forgetLost(place live.Place, ids []string, lost []recovery.Finding
 }
 
 // warnOfLost warns of what noteLost finds.
-func (a *app) warnOfLost(ctx context.Context, file *beads.File) {
-	if lost := a.noteLost(ctx, file); lost != "" {
+func (a *app) warnOfLost(ctx context.Context, store beads.Store) {
+	if lost := a.noteLost(ctx, store); lost != "" {
 		a.warn("%s", lost)
 		a.hint("type stig recover to see what, and stig recover --apply to put it back")
 	}
@@ -377,8 +377,7 @@ func (a *app) warnOfLost(ctx context.Context, file *beads.File) {
 // noteLost says once, in one line, when values that stig wrote went since this
 // work tree was last looked at. It costs one look at the file where nothing but
 // stig wrote it. What cannot be found out is no hindrance.
-func (a *app) noteLost(ctx context.Context, file *beads.File) string {
-	store := file.Store()
+func (a *app) noteLost(ctx context.Context, store beads.Store) string {
 	place, err := live.At(store.Path)
 	if err != nil {
 		return ""
@@ -387,6 +386,11 @@ func (a *app) noteLost(ctx context.Context, file *beads.File) string {
 	if now == seen.Left || now == seen.Looked {
 		return ""
 	}
+	file, err := beads.Read(store) // after its stamp: what changed between is looked at next time
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
 	q, err := a.question(ctx, file)
 	if err != nil {
 		return ""
