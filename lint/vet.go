@@ -142,17 +142,17 @@ type fix struct {
 	redate        bool
 }
 
-// Fix mends what Vet found to be fixable, all in one edit of the store. It
+// Fix writes what Vet found to be fixable, all in one edit of the store. It
 // returns the changed lines.
 func Fix(ctx context.Context, s beads.Store, o beads.Options, diagnostics []Diagnostic, rules Rules) ([]beads.Change, error) {
-	mends, order, err := mendsOf(diagnostics)
+	fixes, order, err := fixesOf(diagnostics)
 	if err != nil || len(order) == 0 {
 		return nil, err
 	}
 	o.Notes = notes.Permit{Change: []string{signals.Section}}.Check
 	return beads.Edit(ctx, s, o, func(tx *beads.Tx) error {
 		for _, id := range order {
-			if len(mends[id]) == 0 {
+			if len(fixes[id]) == 0 {
 				if err := tx.Redate(id); err != nil {
 					return err
 				}
@@ -162,7 +162,7 @@ func Fix(ctx context.Context, s beads.Store, o beads.Options, diagnostics []Diag
 			if err != nil {
 				return err
 			}
-			update := signals.Update{Set: mends[id], Today: signals.Day(o.Now)}
+			update := signals.Update{Set: fixes[id], Today: signals.Day(o.Now)}
 			doc, _, _, err := signals.Apply(notes.Parse(record.Text(beads.Notes)), update, rules.Schema)
 			if _, invalid := errors.AsType[*signals.InvalidError](err); invalid {
 				continue // something else in that table needs a person; vet goes on saying so
@@ -178,35 +178,35 @@ func Fix(ctx context.Context, s beads.Store, o beads.Options, diagnostics []Diag
 	})
 }
 
-// mendsOf are the values to write by issue, none for one to be redated, and the
+// fixesOf are the values to write by issue, none for one to be redated, and the
 // issues in their order.
-func mendsOf(diagnostics []Diagnostic) (mends map[string]map[signals.Signal]string, order []string, err error) {
-	mends = map[string]map[signals.Signal]string{}
+func fixesOf(diagnostics []Diagnostic) (fixes map[string]map[signals.Signal]string, order []string, err error) {
+	fixes = map[string]map[signals.Signal]string{}
 	redated := map[string]bool{}
 	for _, d := range diagnostics {
 		if d.fix == nil {
 			continue
 		}
 		if d.fix.redate {
-			if mends[d.ID] == nil {
+			if fixes[d.ID] == nil {
 				order = append(order, d.ID)
 			}
-			mends[d.ID], redated[d.ID] = map[signals.Signal]string{}, true
+			fixes[d.ID], redated[d.ID] = map[signals.Signal]string{}, true
 		}
 		if redated[d.ID] {
 			continue
 		}
 		signal, ok := signals.Named(d.fix.signal)
 		if !ok {
-			return nil, nil, fmt.Errorf("%s: no signal %q to mend", d.Place(), d.fix.signal)
+			return nil, nil, fmt.Errorf("%s: no signal %q to fix", d.Place(), d.fix.signal)
 		}
-		if mends[d.ID] == nil {
-			mends[d.ID] = map[signals.Signal]string{}
+		if fixes[d.ID] == nil {
+			fixes[d.ID] = map[signals.Signal]string{}
 			order = append(order, d.ID)
 		}
-		mends[d.ID][signal] = d.fix.value
+		fixes[d.ID][signal] = d.fix.value
 	}
-	return mends, order, nil
+	return fixes, order, nil
 }
 
 // Left is what Vet would find of the same issues once the changes are written,

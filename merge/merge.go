@@ -3,8 +3,8 @@
 //
 // A line that one side changed is taken as its bytes. Of a line that both
 // changed, ours is taken and the values that theirs changed are spliced in.
-// What may not be guessed (two descriptions, a changed issue that the other
-// side deleted) becomes conflict markers around that line alone.
+// What needs a decision (two descriptions, a changed issue that the other side
+// deleted) becomes conflict markers around that line alone.
 //
 // One id may stand for two issues, made in two clones. Both are kept: the one
 // made later gets another id, and what its side wrote about it follows.

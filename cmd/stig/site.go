@@ -83,8 +83,8 @@ func inside(path, dir string) bool {
 }
 
 // stateDir is where stig keeps what belongs to the user and to no repository;
-// "" when nobody says where home is, says it in a way that means another
-// directory from each place, or it is none, such as /dev/null.
+// "" when HOME is not set, is a relative path, or is no directory, such as
+// /dev/null.
 func (a *app) stateDir() string {
 	if dir := a.getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "stig")
