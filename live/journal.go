@@ -93,9 +93,6 @@ func (p Place) Begin(r Record) (*Pending, error) {
 // directory cannot be written: other work trees do not see it.
 func (p *Pending) Beside() bool { return filepath.Base(p.dir) == besideDir }
 
-// Seq is the record's.
-func (p *Pending) Seq() string { return p.seq }
-
 // End records what became of the edit.
 func (p *Pending) End(result Result) error {
 	return appendLine(p.dir, outcome{Of: p.seq, Result: result}, time.Time{}, false)

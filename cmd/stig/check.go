@@ -81,15 +81,10 @@ func (a *app) examine(ctx context.Context, command string, ids []string, against
 		return err
 	}
 	defer forget()
-	unfinished, err := a.unfinished(ctx, store, true)
+	rules, err := a.checkRules(ctx, store, past)
 	if err != nil {
 		return err
 	}
-	now, err := a.clock()
-	if err != nil {
-		return err
-	}
-	rules := lint.Rules{Schema: a.schema, Now: now, Look: gate.Here(filepath.Dir(store.Dir), a.getenv), Past: past, Unfinished: unfinished}
 	result := outcome{command: command, rules: lint.Of(looksFor(command, past)...), issues: file.Len(), strict: o.strict}
 	if command == "check" {
 		result.found, err = lint.Check(file, dag.New(file), rules)
@@ -150,6 +145,16 @@ func looksFor(command string, past *lint.Past) []string {
 		return []string{"check", "vet", "cycles", "lint"}
 	}
 	return []string{"check", "vet", "cycles", "lint", "against"}
+}
+
+// checkRules are what the store is validated with.
+func (a *app) checkRules(ctx context.Context, store beads.Store, past *lint.Past) (lint.Rules, error) {
+	unfinished, err := a.unfinished(ctx, store, true)
+	if err != nil {
+		return lint.Rules{}, err
+	}
+	now, err := a.clock()
+	return lint.Rules{Schema: a.schema, Now: now, Look: gate.Here(filepath.Dir(store.Dir), a.getenv), Past: past, Unfinished: unfinished}, err
 }
 
 // indices finds the named issues; nil stands for all.

@@ -386,24 +386,10 @@ func (a *app) noteLost(ctx context.Context, store beads.Store) string {
 	if now == seen.Left || now == seen.Looked {
 		return ""
 	}
-	file, err := beads.Read(store) // after its stamp: what changed between is looked at next time
-	if err != nil {
+	lost, ok := a.lostHere(ctx, store) // after its stamp: what changes between is looked at next time
+	if !ok {
 		return ""
 	}
-	defer file.Close()
-	q, err := a.question(ctx, file)
-	if err != nil {
-		return ""
-	}
-	q.Quick = true
-	if q.Journal, err = q.Place.Recent(); err != nil || len(q.Journal.Records) == 0 {
-		return ""
-	}
-	findings, err := recovery.Find(ctx, q)
-	if err != nil {
-		return ""
-	}
-	lost, _ := split(findings)
 	next := live.Seen{Left: seen.Left, Looked: now, Told: seen.Told}
 	fresh := 0
 	next.Lost = []string{}
@@ -421,4 +407,28 @@ func (a *app) noteLost(ctx context.Context, store beads.Store) string {
 		return ""
 	}
 	return counted(fresh, "value") + " that stig wrote went from the store"
+}
+
+// lostHere lists what was written here and is lost; false where there is no
+// journal, or it cannot be found out.
+func (a *app) lostHere(ctx context.Context, store beads.Store) (lost []recovery.Finding, ok bool) {
+	file, err := beads.Read(store)
+	if err != nil {
+		return nil, false
+	}
+	defer file.Close()
+	q, err := a.question(ctx, file)
+	if err != nil {
+		return nil, false
+	}
+	q.Quick = true
+	if q.Journal, err = q.Place.Recent(); err != nil || len(q.Journal.Records) == 0 {
+		return nil, false
+	}
+	findings, err := recovery.Find(ctx, q)
+	if err != nil {
+		return nil, false
+	}
+	lost, _ = split(findings)
+	return lost, true
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stig/beads"
 	"stig/live"
 	"stig/recovery"
 )
@@ -65,6 +66,10 @@ func (a *app) undo(ctx context.Context, count int, dryRun bool) error {
 	if err != nil {
 		return err
 	}
+	return a.printUndone(records, lines, dryRun)
+}
+
+func (a *app) printUndone(records []live.Record, lines []beads.Change, dryRun bool) error {
 	undone := []logged{}
 	for _, r := range records {
 		undone = append(undone, loggedOf(r, nil))
