@@ -102,6 +102,20 @@ func TestEditKilled(t *testing.T) {
 	}
 }
 
+// An old replacement that says what the store says is no version of another
+// program, whatever its name.
+func TestEditLeftoverLikeStore(t *testing.T) {
+	s := writeStore(t, harbour)
+	gone := process{thisProcess().host, 1 << 30, "1"}
+	path := filepath.Join(s.Dir, ".issues.jsonl.stig-old-"+gone.String()+"-7-ff.0123456789abcdef-1.2.3.tmp")
+	if err := os.WriteFile(path, []byte(harbour), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if found, err := Leftovers(s); err != nil || len(found) > 0 {
+		t.Errorf("found %v, %v", found, err)
+	}
+}
+
 // The files of writers that may live stay until they are an hour old, wherever
 // the writers run; those of processes that ended go.
 func TestEditLeftoversOfOthers(t *testing.T) {

@@ -61,6 +61,10 @@ func diffCases() []diffCase {
 			`{"id":"e.1","title":"x","created_at":"2026-11-01T00:00:02Z"}` + "\n" + `{"id":"e.1.1","title":"z","created_at":"2026-11-01T00:00:03Z"}` + "\n" + `{"id":"f","notes":"as e.1 has it","comments":[{"text":"see e.1.1."}],"dependencies":[{"depends_on_id":"e.1","type":"blocks"}]}`,
 			`{"id":"e.1","title":"y","created_at":"2026-11-01T00:00:01Z"}` + "\n" + `{"id":"e.aroi85","title":"x","created_at":"2026-11-01T00:00:02Z"}` + "\n" + `{"id":"e.aroi85.1","title":"z","created_at":"2026-11-01T00:00:03Z"}` + "\n" + `{"id":"f","notes":"as e.aroi85 has it","comments":[{"text":"see e.aroi85.1."}],"dependencies":[{"depends_on_id":"e.aroi85","type":"blocks"}]}`,
 			[]string{"~ e.aroi85 key id", "~ e.aroi85.1 key id", "+ e.1 issue y"}},
+		{"an issue that a merge renamed, beside one made in the same second",
+			`{"id":"e.1","title":"x","created_at":"2026-11-01T00:00:02Z"}`,
+			`{"id":"e.1","title":"a","created_at":"2026-11-01T00:00:02Z"}` + "\n" + `{"id":"e.aroi85","title":"x","created_at":"2026-11-01T00:00:02Z"}`,
+			[]string{"~ e.aroi85 key id", "+ e.1 issue a"}},
 		{"moved text", noted("<!-- x -->\n1\n<!-- /x -->\n\ntext"), noted("text\n\n\n<!-- x -->\n1\n<!-- /x -->"), nil},
 	}
 }

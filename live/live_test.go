@@ -304,3 +304,34 @@ func TestJournalOrder(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// TestSeparate: two stores of one clone, and one store in two work trees, do not
+// mix what they remember; of journals only work trees share theirs.
+func TestSeparate(t *testing.T) {
+	dir, store := clone(t)
+	other := filepath.Join(dir, "sub", ".beads", "issues.jsonl")
+	if err := os.MkdirAll(filepath.Dir(other), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(other, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	tree := filepath.Join(filepath.Dir(dir), "tree")
+	git(t, dir, "worktree", "add", "-q", tree)
+	places := []live.Place{at(t, store), at(t, other), at(t, filepath.Join(tree, ".beads", "issues.jsonl"))}
+	for i, p := range places {
+		write(t, p, record(i))
+		if err := p.Remember(live.Seen{Left: fmt.Sprint(i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, want := range []int{2, 1, 2} {
+		journal, err := places[i].Journal()
+		if err != nil || len(journal.Records) != want {
+			t.Errorf("%d: %d records, want %d; %v", i, len(journal.Records), want, err)
+		}
+		if seen := places[i].Seen(); seen.Left != fmt.Sprint(i) {
+			t.Errorf("%d: remembers %q", i, seen.Left)
+		}
+	}
+}
