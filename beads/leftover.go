@@ -150,7 +150,7 @@ func (p process) mayLive() bool {
 	if p.host != this.host {
 		return true
 	}
-	if isGone(p.pid) {
+	if IsGone(p.pid) {
 		return false
 	}
 	start, running := startOf(p.pid)

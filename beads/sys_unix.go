@@ -75,8 +75,9 @@ func isFull(err error) bool {
 	return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) || errors.Is(err, unix.EFBIG)
 }
 
-// isGone reports whether there is no process of this id.
-func isGone(pid int) bool { return errors.Is(unix.Kill(pid, 0), unix.ESRCH) }
+// IsGone reports whether no process of this machine has the id. Another process
+// may have it by now.
+func IsGone(pid int) bool { return errors.Is(unix.Kill(pid, 0), unix.ESRCH) }
 
 // inodeOf is the number of a file in its file system.
 func inodeOf(info fs.FileInfo) uint64 {

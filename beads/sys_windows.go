@@ -43,8 +43,9 @@ func isFull(err error) bool {
 	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_HANDLE_DISK_FULL)
 }
 
-// isGone reports whether there is no process of this id.
-func isGone(pid int) bool {
+// IsGone reports whether no process of this machine has the id. Another process
+// may have it by now.
+func IsGone(pid int) bool {
 	h, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(pid))
 	if err == nil {
 		err = windows.CloseHandle(h)

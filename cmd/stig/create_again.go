@@ -30,7 +30,7 @@ func (a *app) untold(store beads.Store, d checkpoint.Draft, now time.Time) (issu
 	for _, r := range journal.Records {
 		recent := r.At.Add(untoldFor).After(now) && !r.At.After(now)
 		if r.Result == live.Written && !r.Told && recent && r.Command == a.running && r.Worktree == place.Worktree && r.Actor == d.By && len(r.Changes) == 1 &&
-			!live.Alive(r.Process) && madeFrom(r.Changes[0], d) && holdsIssue(store, r.Changes[0].Issue) {
+			beads.IsGone(r.Process) && madeFrom(r.Changes[0], d) && holdsIssue(store, r.Changes[0].Issue) {
 			return r.Changes[0].Issue, true
 		}
 	}
