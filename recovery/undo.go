@@ -44,7 +44,7 @@ func Undo(ctx context.Context, s beads.Store, o beads.Options, records []live.Re
 			if r.Command == "merge" {
 				return &UndoError{"the answer to a merge is not taken back by itself", "type git checkout -m -- " + s.Path + " while git merges"}
 			}
-			for _, c := range slices.Backward(r.Changes) {
+			for _, c := range inUndoOrder(r.Changes) {
 				if err := takeBack(tx, s, c, actor, o.Now, schema); err != nil {
 					return err
 				}
@@ -52,6 +52,22 @@ func Undo(ctx context.Context, s beads.Store, o beads.Options, records []live.Re
 		}
 		return nil
 	})
+}
+
+// inUndoOrder lists the changes of an edit, the last first, and the issues that it
+// made after all else: nothing depends on them by then.
+func inUndoOrder(changes []live.Change) []live.Change {
+	changes = slices.Clone(changes)
+	slices.Reverse(changes)
+	slices.SortStableFunc(changes, func(a, b live.Change) int { return made(a) - made(b) })
+	return changes
+}
+
+func made(c live.Change) int {
+	if c.Kind == string(diff.Issue) {
+		return 1
+	}
+	return 0
 }
 
 func takeBack(tx *beads.Tx, s beads.Store, c live.Change, actor string, now time.Time, schema *signals.Schema) error {
