@@ -59,7 +59,7 @@ func backToMain(r *lossRun) error {
 		if err := r.git("switch", "-q", branch); err != nil {
 			return err
 		}
-		if found, err := r.findings(); err != nil || len(found.Lost) > 0 {
+		if found, err := r.findings(r.work); err != nil || len(found.Lost) > 0 {
 			return fmt.Errorf("on %s %d values count as lost: %v (%v)", branch, len(found.Lost), found.Lost[:min(3, len(found.Lost))], err)
 		}
 	}
@@ -173,7 +173,7 @@ func finishPull(r *lossRun) error {
 		rebasing, merging := isThere(filepath.Join(dir, "rebase-merge")), isThere(filepath.Join(dir, "MERGE_HEAD"))
 		switch {
 		case rebasing:
-			_ = r.git("checkout", "-q", "-f", "--ours", "--", ".beads")
+			_ = r.git("checkout", "-q", "--ours", "--", ".beads")
 			_ = r.git("add", "-A")
 			if r.git("rebase", "--continue") != nil {
 				_ = r.git("rebase", "--skip")

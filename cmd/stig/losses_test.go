@@ -195,8 +195,8 @@ type recovered struct {
 	Lost, Others []struct{ ID, What, Was, State, Where string }
 }
 
-func (r *lossRun) findings(args ...string) (found recovered, err error) {
-	out, err := r.stig(r.work, append([]string{"recover", "--json"}, args...)...).Output()
+func (r *lossRun) findings(dir string, args ...string) (found recovered, err error) {
+	out, err := r.stig(dir, append([]string{"recover", "--json"}, args...)...).Output()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() != exitFound {
 		return found, fmt.Errorf("stig recover: %w: %s%s", err, out, exit.Stderr)
 	}
@@ -206,7 +206,7 @@ func (r *lossRun) findings(args ...string) (found recovered, err error) {
 // recover does as a user would: look, and apply until nothing is left to do.
 // A finding about an issue of which nothing is missing is none.
 func (r *lossRun) recover() error {
-	found, err := r.findings()
+	found, err := r.findings(r.work)
 	if err != nil {
 		return err
 	}
@@ -216,7 +216,7 @@ func (r *lossRun) recover() error {
 		}
 	}
 	for range 3 {
-		if found, err = r.findings("--apply"); err != nil || len(found.Lost) == 0 {
+		if found, err = r.findings(r.work, "--apply"); err != nil || len(found.Lost) == 0 {
 			return err
 		}
 	}
@@ -225,7 +225,7 @@ func (r *lossRun) recover() error {
 
 // explain counts by its state what is missing after recover.
 func (r *lossRun) explain() error {
-	found, err := r.findings("--all")
+	found, err := r.findings(r.work, "--all")
 	if err != nil {
 		return err
 	}
