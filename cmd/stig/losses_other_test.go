@@ -19,7 +19,7 @@ import (
 func lossScenarios() []lossScenario {
 	list := []lossScenario{
 		{name: "nobody else"},
-		{name: "commits and switches of branches", setUp: branchesApart, disturb: commitAndSwitch, settle: backToMain},
+		{name: "commits and switches of branches", setUp: branchesApart, disturb: commitNow, settle: switchBranches},
 		{name: "stash and pop; what is in the way is thrown away", disturb: stashAndPop(throwAway), settle: popAll(throwAway), harms: true},
 		{name: "stash and pop; what is in the way is committed", disturb: stashAndPop(commitFirst), settle: popAll(commitFirst), harms: true},
 		{name: "the same, merged by stig", setUp: mergedByStig, disturb: stashAndPop(commitFirst), settle: popAll(commitFirst)},
@@ -45,15 +45,16 @@ func mergedByStig(r *lossRun) error {
 
 func branchesApart(r *lossRun) error { return r.git("branch", "other") }
 
-// commitAndSwitch commits and goes to another branch and back; git refuses to
-// where that would overwrite what was written meanwhile.
-func commitAndSwitch(r *lossRun, n int) error {
+// commitNow commits what is there.
+func commitNow(r *lossRun, n int) error {
 	pause(100 * time.Millisecond)
 	_ = r.git("commit", "-qam", fmt.Sprint("Step ", n))
 	return nil
 }
 
-func backToMain(r *lossRun) error {
+// switchBranches goes to a branch that lacks the edits and back, also with HEAD
+// detached. Nothing may count as lost on the way.
+func switchBranches(r *lossRun) error {
 	_ = r.git("commit", "-qam", "Last step") // there may be nothing to commit
 	for _, branch := range []string{"other", "main", "--detach", "main"} {
 		if err := r.git("switch", "-q", branch); err != nil {
