@@ -240,7 +240,7 @@ func (a *app) printLost(lost, others []recovery.Finding) error {
 
 // lostLine is a finding on one line: what, by whom, when, and its text in short.
 func lostLine(f recovery.Finding) string {
-	line := fmt.Sprintf("%s, written %s", oneLine(whatOf(f), 60), f.Record.At.Local().Format(time.DateTime))
+	line := fmt.Sprintf("%s, written %s", oneLine(whatOf(f), 60), f.Record.At.UTC().Format(time.RFC3339))
 	if f.State == recovery.Lost && f.Where != "" {
 		line = fmt.Sprintf("%s, in %s", oneLine(whatOf(f), 60), shortest(f.Where))
 	}
