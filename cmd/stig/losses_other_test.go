@@ -27,8 +27,8 @@ func lossScenarios() []lossScenario {
 		{name: "pull, merged by stig", setUp: clonedAndMergedByStig, disturb: pull("--no-rebase"), settle: finishPull},
 		{name: "pull --rebase", setUp: cloned, disturb: pull("--rebase"), settle: finishPull, harms: true},
 		{name: "pull --rebase, merged by stig", setUp: clonedAndMergedByStig, disturb: pull("--rebase"), settle: finishPull},
-		{name: "a program that writes in place", disturb: rewriteInPlace, harms: true},
-		{name: "a program that renames an old copy", disturb: renameOldCopy, harms: true},
+		{name: "a program that writes in place", disturb: rewriteInPlace, harms: true, quick: true},
+		{name: "a program that renames an old copy", disturb: renameOldCopy, harms: true, quick: true},
 	}
 	if os.Getenv("STIG_TEST_BD") != "" {
 		list = append(list, lossScenario{name: "bd --no-db", setUp: withoutDatabase, disturb: updateByBD, harms: true})

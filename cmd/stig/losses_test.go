@@ -25,11 +25,14 @@ var lossesTime = flag.Duration("losses", 0, "how long TestLosses disturbs the wr
 // while git or a program that knows no lock puts other versions of the store in
 // its place, and counts the acknowledged edits that the store lacks afterwards,
 // before and after stig recover --apply: just losses runs it. What the other
-// program wrote must all be there. Without -losses each scenario is short, and
-// only what recover brings back is asserted.
+// program wrote must all be there. Without -losses it is short: two scenarios,
+// of which only what recover brings back is asserted.
 func TestLosses(t *testing.T) {
 	var rows []*lossRun
 	for _, s := range lossScenarios() {
+		if *lossesTime == 0 && !s.quick {
+			continue
+		}
 		t.Run(s.name, func(t *testing.T) {
 			r := newLossRun(t, s)
 			r.measure(t)
@@ -46,6 +49,7 @@ type lossScenario struct {
 	disturb func(r *lossRun, n int) error // for the nth time, from 1 on, while writers write
 	settle  func(r *lossRun) error        // when nobody writes any more
 	harms   bool                          // edits are lost in it: a long run in which none was proves nothing
+	quick   bool                          // without -losses it is run too
 }
 
 // lossRun is one scenario on one store, and what it counts.
