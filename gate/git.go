@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"stig/process"
 )
 
 // Git runs git in a directory.
@@ -31,13 +33,13 @@ var gitRunsNothing = []string{"-c", "safe.bareRepository=explicit", "-c", "core.
 // Run runs git to its end, in its own language and with paths taken as they
 // are written. It waits while another git process holds the index. An exit
 // code other than 0 is no error.
-func (g Git) Run(ctx context.Context, argv ...string) (Result, error) {
+func (g Git) Run(ctx context.Context, argv ...string) (process.Result, error) {
 	return g.run(ctx, nil, nil, argv)
 }
 
 // run passes what git prints on to stdout, or collects it where that is nil.
-func (g Git) run(ctx context.Context, stdin []byte, stdout io.Writer, argv []string) (Result, error) {
-	command := Command{
+func (g Git) run(ctx context.Context, stdin []byte, stdout io.Writer, argv []string) (process.Result, error) {
+	command := process.Command{
 		Stdin:  stdin,
 		Argv:   slices.Concat([]string{"git"}, gitRunsNothing, argv),
 		Dir:    g.Dir,
@@ -45,9 +47,9 @@ func (g Git) run(ctx context.Context, stdin []byte, stdout io.Writer, argv []str
 		Stdout: stdout,
 	}
 	for try := 1; ; try++ {
-		result, err := Run(ctx, command)
+		result, err := process.Run(ctx, command)
 		if err != nil {
-			return Result{}, fmt.Errorf("git %s: %w", argv[0], err)
+			return process.Result{}, fmt.Errorf("git %s: %w", argv[0], err)
 		}
 		held := result.Exit != 0 && strings.Contains(string(result.Stderr), ".lock': File exists")
 		if !held || try == gitTries {
@@ -55,7 +57,7 @@ func (g Git) run(ctx context.Context, stdin []byte, stdout io.Writer, argv []str
 		}
 		select {
 		case <-ctx.Done():
-			return Result{}, ctx.Err()
+			return process.Result{}, ctx.Err()
 		case <-time.After(gitPause):
 		}
 	}
@@ -75,7 +77,7 @@ func (g Git) Must(ctx context.Context, argv ...string) (string, error) {
 	return strings.TrimSpace(string(result.Stdout)), nil
 }
 
-func gitFailure(argv []string, r Result) error {
+func gitFailure(argv []string, r process.Result) error {
 	said := strings.TrimSpace(string(r.Stderr))
 	if said == "" {
 		said = strings.TrimSpace(string(r.Stdout)) // where git commit says that there is nothing to commit

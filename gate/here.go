@@ -2,9 +2,10 @@ package gate
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"stig/process"
 )
 
 // Here is the Lookup of this machine: words are looked up on PATH, words with
@@ -26,7 +27,7 @@ func here(root string, getenv func(string) string, word string) bool {
 		return getenv(name) != ""
 	}
 	if !strings.Contains(word, "/") {
-		_, err := exec.LookPath(word)
+		_, err := process.Find(word)
 		return err == nil
 	}
 	path := filepath.FromSlash(word)

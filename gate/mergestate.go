@@ -5,10 +5,11 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"stig/process"
 )
 
 // MergeState says what a merge that git has not finished left of one file. The
@@ -64,7 +65,7 @@ func (g Git) MergeState(ctx context.Context, path string, thorough bool) (MergeS
 		return MergeState{}, nil
 	}
 	state, err := g.Beside(path).mergeState(ctx, own, filepath.Base(path), now)
-	if errors.Is(err, exec.ErrNotFound) || err != nil && !found && ctx.Err() == nil {
+	if errors.Is(err, process.ErrNotFound) || err != nil && !found && ctx.Err() == nil {
 		return MergeState{}, nil // without git in order nothing merges either
 	}
 	return state, err

@@ -10,10 +10,11 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"stig/process"
 )
 
 // Tree identifies what a work tree holds. The zero value stands for no
@@ -173,7 +174,7 @@ type Place struct {
 func (g Git) Place(ctx context.Context) (Place, error) {
 	argv := []string{"rev-parse", "--path-format=absolute", "--show-toplevel", "--git-common-dir", "--git-path", "stig"}
 	result, err := g.Run(ctx, argv...)
-	if errors.Is(err, exec.ErrNotFound) {
+	if errors.Is(err, process.ErrNotFound) {
 		return Place{}, nil
 	}
 	if err != nil {
@@ -212,7 +213,7 @@ func (g Git) RootCommit(ctx context.Context, known ...string) (string, error) {
 	}
 	if _, err := g.Commit(ctx, "HEAD"); err != nil {
 		var none *RevisionError
-		if errors.As(err, &none) || errors.Is(err, exec.ErrNotFound) {
+		if errors.As(err, &none) || errors.Is(err, process.ErrNotFound) {
 			return "", nil
 		}
 		return "", err

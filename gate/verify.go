@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"strings"
 	"time"
+
+	"stig/process"
 )
 
 // Job is what Verify is to run, and where.
@@ -111,7 +112,10 @@ func newRunner(j Job) (*runner, error) {
 	if j.Deadline == 0 {
 		j.Deadline = DefaultDeadline
 	}
-	r := &runner{Job: j, screen: &screen{out: or(j.Out, io.Discard)}}
+	if j.Out == nil {
+		j.Out = io.Discard
+	}
+	r := &runner{Job: j, screen: &screen{out: j.Out}}
 	r.env, r.withheld = j.environ()
 	if info, err := os.Stat(j.Root); err != nil || !info.IsDir() {
 		return nil, fmt.Errorf("%s: is no directory to run the checks of %s in", j.Root, j.Issue)
@@ -120,7 +124,7 @@ func newRunner(j Job) (*runner, error) {
 		return nil, fmt.Errorf("logs: %w", err)
 	}
 	r.shell = []string{"bash", "-euo", "pipefail", "-c"}
-	if _, err := exec.LookPath("bash"); err != nil {
+	if _, err := process.Find("bash"); err != nil {
 		r.shell = []string{"sh", "-eu", "-c"}
 		return r, r.say("bash is not here: sh runs the checks, and of a pipe only the last command counts")
 	}
@@ -182,7 +186,7 @@ func (r *runner) start(ctx context.Context, check Check, number int) (Outcome, e
 	defer cancel()
 	began := r.Now()
 	stop := r.timing(began)
-	result, err := Run(limited, Command{
+	result, err := process.Run(limited, process.Command{
 		Argv: append(r.shell[:len(r.shell):len(r.shell)], check.Text),
 		Dir:  r.Root, Env: r.env, Stdout: output, Stderr: output,
 	})

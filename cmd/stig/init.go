@@ -10,6 +10,7 @@ import (
 
 	"stig/beads"
 	"stig/gate"
+	"stig/process"
 )
 
 func (a *app) initCommand() *cobra.Command {
@@ -106,7 +107,7 @@ func (a *app) warnOfIgnored(ctx context.Context, store beads.Store) {
 		return
 	}
 	argv := []string{"git", "check-ignore", "-q", "--", filepath.Base(store.Path)}
-	result, err := gate.Run(ctx, gate.Command{Argv: argv, Dir: store.Dir, Env: a.environ()})
+	result, err := process.Run(ctx, process.Command{Argv: argv, Dir: store.Dir, Env: a.environ()})
 	if err == nil && result.Exit == 0 {
 		a.warn("git ignores the store: nobody else gets it, and it has no history")
 		a.hint("take .beads out of .gitignore, or type git add -f " + shortest(store.Path))

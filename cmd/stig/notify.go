@@ -19,6 +19,7 @@ import (
 	"stig/checkpoint"
 	"stig/gate"
 	"stig/notes"
+	"stig/process"
 	"stig/signals"
 )
 
@@ -330,5 +331,5 @@ func (p parcel) send() error {
 	if err := encoder.Encode(p); err != nil {
 		return err
 	}
-	return gate.Detach(gate.Command{Argv: []string{self, sendName}, Dir: p.Dir, Stdin: text.Bytes()}, "stig")
+	return process.Detach(process.Command{Argv: []string{self, sendName}, Dir: p.Dir, Stdin: text.Bytes()}, "stig")
 }

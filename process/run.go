@@ -1,4 +1,4 @@
-package gate
+package process
 
 import (
 	"bytes"
@@ -41,6 +41,12 @@ const (
 	// what it left behind may hold the pipes open for ever.
 	drainTime = 250 * time.Millisecond
 )
+
+// ErrNotFound is what the error of Run or Find wraps when a program is not on PATH.
+var ErrNotFound = exec.ErrNotFound
+
+// Find gives the path of a program on PATH.
+func Find(program string) (string, error) { return exec.LookPath(program) }
 
 // Run starts a program in a process group of its own, without a terminal to
 // ask questions on, and waits for its end.

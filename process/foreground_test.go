@@ -1,4 +1,4 @@
-package gate_test
+package process_test
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"stig/gate"
+	"stig/process"
 )
 
 // TestForeground asserts that the program has the very files it was given, and
@@ -27,8 +27,8 @@ func TestForeground(t *testing.T) {
 		t.Fatal(err)
 	}
 	out.Close()
-	exit, err := gate.Foreground(t.Context(), gate.Command{Argv: []string{"sh", "-c", `read line; echo "$line"; exit 3`}},
-		gate.Terminal{In: in, Out: theirs, Err: theirs})
+	exit, err := process.Foreground(t.Context(), process.Command{Argv: []string{"sh", "-c", `read line; echo "$line"; exit 3`}},
+		process.Terminal{In: in, Out: theirs, Err: theirs})
 	theirs.Close()
 	if err != nil || exit != 3 {
 		t.Fatalf("exit %d, %v", exit, err)
@@ -46,11 +46,11 @@ func TestForegroundEnds(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	began := time.Now()
-	_, err := gate.Foreground(ctx, gate.Command{Argv: []string{"sleep", "20"}}, gate.Terminal{})
+	_, err := process.Foreground(ctx, process.Command{Argv: []string{"sleep", "20"}}, process.Terminal{})
 	if !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > 5*time.Second {
 		t.Errorf("%v after %s", err, time.Since(began))
 	}
-	if _, err := gate.Foreground(t.Context(), gate.Command{Argv: []string{"no-such-editor"}}, gate.Terminal{}); err == nil {
+	if _, err := process.Foreground(t.Context(), process.Command{Argv: []string{"no-such-editor"}}, process.Terminal{}); err == nil {
 		t.Error("a program that is not there was run")
 	}
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package gate_test
+package process_test
 
 import (
 	"bytes"
@@ -17,16 +17,16 @@ import (
 	"testing"
 	"time"
 
-	"stig/gate"
+	"stig/process"
 )
 
 // sh runs a script under a deadline that no test should reach.
-func sh(t *testing.T, c gate.Command, script string) (gate.Result, error) {
+func sh(t *testing.T, c process.Command, script string) (process.Result, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	c.Argv = []string{"sh", "-c", script}
-	return gate.Run(ctx, c)
+	return process.Run(ctx, c)
 }
 
 func TestRun(t *testing.T) {
@@ -44,7 +44,7 @@ func TestRun(t *testing.T) {
 		{"output of some size", "head -c 300000 /dev/zero | tr '\\0' x", "", 0, strings.Repeat("x", 300000), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			command := gate.Command{}
+			command := process.Command{}
 			if c.stdin != "" {
 				command.Stdin = []byte(c.stdin)
 			}
@@ -62,7 +62,7 @@ func TestRun(t *testing.T) {
 func TestRunPlaces(t *testing.T) {
 	dir := t.TempDir()
 	var out, errs bytes.Buffer
-	got, err := sh(t, gate.Command{Dir: dir, Env: []string{"TIDE=high", "PATH=" + os.Getenv("PATH")}, Stdout: &out, Stderr: &errs},
+	got, err := sh(t, process.Command{Dir: dir, Env: []string{"TIDE=high", "PATH=" + os.Getenv("PATH")}, Stdout: &out, Stderr: &errs},
 		"touch here; echo $TIDE $HOME; echo low >&2")
 	if err != nil || out.String() != "high\n" || got.Stdout != nil || errs.String() != "low\n" || string(got.Stderr) != "low\n" {
 		t.Errorf("%+v %v: stdout %q stderr %q", got, err, out.String(), errs.String())
@@ -73,31 +73,31 @@ func TestRunPlaces(t *testing.T) {
 }
 
 func TestRunKeepsTheTailOfErrors(t *testing.T) {
-	got, err := sh(t, gate.Command{}, "head -c 1000000 /dev/zero >&2; echo last >&2")
+	got, err := sh(t, process.Command{}, "head -c 1000000 /dev/zero >&2; echo last >&2")
 	if err != nil || len(got.Stderr) != 64<<10 || !strings.HasSuffix(string(got.Stderr), "last\n") {
 		t.Errorf("%d bytes, %v", len(got.Stderr), err)
 	}
 }
 
 func TestRunFails(t *testing.T) {
-	if _, err := gate.Run(t.Context(), gate.Command{}); err == nil {
+	if _, err := process.Run(t.Context(), process.Command{}); err == nil {
 		t.Error("no program was run")
 	}
-	_, err := gate.Run(t.Context(), gate.Command{Argv: []string{"no-such-program-at-all"}})
+	_, err := process.Run(t.Context(), process.Command{Argv: []string{"no-such-program-at-all"}})
 	if err == nil || !strings.Contains(err.Error(), "no-such-program-at-all") {
 		t.Errorf("got %v", err)
 	}
-	if _, err := sh(t, gate.Command{Dir: filepath.Join(t.TempDir(), "missing")}, "true"); err == nil {
+	if _, err := sh(t, process.Command{Dir: filepath.Join(t.TempDir(), "missing")}, "true"); err == nil {
 		t.Error("a program ran in a directory that is not there")
 	}
 	r, w := io.Pipe()
 	r.CloseWithError(errors.New("disk full"))
-	if _, err := sh(t, gate.Command{Stdout: w}, "head -c 300000 /dev/zero"); err == nil || !strings.Contains(err.Error(), "disk full") {
+	if _, err := sh(t, process.Command{Stdout: w}, "head -c 300000 /dev/zero"); err == nil || !strings.Contains(err.Error(), "disk full") {
 		t.Errorf("output that cannot be written gives %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := gate.Run(ctx, gate.Command{Argv: []string{"true"}}); !errors.Is(err, context.Canceled) {
+	if _, err := process.Run(ctx, process.Command{Argv: []string{"true"}}); !errors.Is(err, context.Canceled) {
 		t.Errorf("a context that has ended gives %v", err)
 	}
 }
@@ -131,7 +131,7 @@ func TestRunEndsWhatIsLeftBehind(t *testing.T) {
 	t.Parallel()
 	pid := filepath.Join(t.TempDir(), "pid")
 	start := time.Now()
-	got, err := sh(t, gate.Command{}, "sleep 300 & echo $! >"+pid+"; echo done; exit 4")
+	got, err := sh(t, process.Command{}, "sleep 300 & echo $! >"+pid+"; echo done; exit 4")
 	if err != nil || got.Exit != 4 || string(got.Stdout) != "done\n" {
 		t.Errorf("%+v %v", got, err)
 	}
@@ -155,7 +155,7 @@ func TestRunTimeout(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 			defer cancel()
 			start := time.Now()
-			got, err := gate.Run(ctx, gate.Command{Argv: []string{"sh", "-c", "echo begun; " + strings.ReplaceAll(script, "PID", pid)}})
+			got, err := process.Run(ctx, process.Command{Argv: []string{"sh", "-c", "echo begun; " + strings.ReplaceAll(script, "PID", pid)}})
 			if !errors.Is(err, context.DeadlineExceeded) || string(got.Stdout) != "begun\n" || got.Exit == 0 {
 				t.Errorf("%+v %v", got, err)
 			}
@@ -173,7 +173,7 @@ func TestRunTimeoutAsksFirst(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	start := time.Now()
-	got, err := gate.Run(ctx, gate.Command{Argv: []string{"sh", "-c", "trap 'echo tidy; exit 9' TERM; sleep 300 & wait"}})
+	got, err := process.Run(ctx, process.Command{Argv: []string{"sh", "-c", "trap 'echo tidy; exit 9' TERM; sleep 300 & wait"}})
 	if !errors.Is(err, context.DeadlineExceeded) || string(got.Stdout) != "tidy\n" || got.Exit != 9 {
 		t.Errorf("%+v %v", got, err)
 	}
@@ -197,7 +197,7 @@ func TestRunDoesNotWaitForDeserters(t *testing.T) {
 			t.Parallel()
 			pid := filepath.Join(t.TempDir(), "pid")
 			start := time.Now()
-			_, err := sh(t, gate.Command{}, strings.ReplaceAll(c.script, "PID", pid))
+			_, err := sh(t, process.Command{}, strings.ReplaceAll(c.script, "PID", pid))
 			if took := time.Since(start); err != nil || took > 5*time.Second {
 				t.Errorf("took %v: %v", took, err)
 			}
@@ -232,7 +232,7 @@ func TestRunTimeoutReachesOtherGroups(t *testing.T) {
 	defer cancel()
 	start := time.Now()
 	script := "timeout 300 sh -c 'trap \"echo tidy; exit\" TERM; echo $$ >" + pid + "; sleep 300 & wait'; true"
-	got, err := gate.Run(ctx, gate.Command{Argv: []string{"sh", "-c", script}})
+	got, err := process.Run(ctx, process.Command{Argv: []string{"sh", "-c", script}})
 	if took := time.Since(start); !errors.Is(err, context.DeadlineExceeded) || took > 10*time.Second || !strings.HasPrefix(string(got.Stdout), "tidy\n") {
 		t.Errorf("took %v: %q, %v: it was to be asked to end first", took, got.Stdout, err)
 	}
@@ -242,7 +242,7 @@ func TestRunTimeoutReachesOtherGroups(t *testing.T) {
 // Both outputs of a program come in the order in which it wrote them.
 func TestRunKeepsTheOrderOfOutputs(t *testing.T) {
 	var out bytes.Buffer
-	got, err := sh(t, gate.Command{Stdout: &out, Stderr: &out}, "for i in 1 2 3 4 5 6 7 8 9; do echo o$i; echo e$i >&2; done")
+	got, err := sh(t, process.Command{Stdout: &out, Stderr: &out}, "for i in 1 2 3 4 5 6 7 8 9; do echo o$i; echo e$i >&2; done")
 	want := ""
 	for _, i := range "123456789" {
 		want += "o" + string(i) + "\ne" + string(i) + "\n"
@@ -254,7 +254,7 @@ func TestRunKeepsTheOrderOfOutputs(t *testing.T) {
 
 // A program that wants to ask on a terminal finds none, and does not stop.
 func TestRunHasNoTerminal(t *testing.T) {
-	got, err := sh(t, gate.Command{}, "if (: </dev/tty) 2>/dev/null; then echo terminal; else echo none; fi; ps -o sid= -p $$; echo $$")
+	got, err := sh(t, process.Command{}, "if (: </dev/tty) 2>/dev/null; then echo terminal; else echo none; fi; ps -o sid= -p $$; echo $$")
 	fields := strings.Fields(string(got.Stdout))
 	if err != nil || len(fields) != 3 || fields[0] != "none" || fields[1] != fields[2] {
 		t.Errorf("got %q, %v: want no terminal, and a session of its own", got.Stdout, err)

@@ -1,4 +1,4 @@
-package gate_test
+package process_test
 
 import (
 	"bytes"
@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"stig/gate"
+	"stig/process"
 )
 
 // TestDetach starts a program that reads its input late: it gets all of it,
@@ -16,7 +16,7 @@ func TestDetach(t *testing.T) {
 	dir := t.TempDir()
 	input := bytes.Repeat([]byte("0123456789abcde\n"), 1<<10)
 	start := time.Now()
-	err := gate.Detach(gate.Command{Argv: []string{"sh", "-c", "sleep 0.3; cat >part; mv part whole"}, Dir: dir, Stdin: input}, "late")
+	err := process.Detach(process.Command{Argv: []string{"sh", "-c", "sleep 0.3; cat >part; mv part whole"}, Dir: dir, Stdin: input}, "late")
 	if took := time.Since(start); err != nil || took > 250*time.Millisecond {
 		t.Fatalf("%v after %s", err, took)
 	}
@@ -30,10 +30,10 @@ func TestDetach(t *testing.T) {
 	if !bytes.Equal(got, input) {
 		t.Errorf("%v: it got %d bytes, want %d", err, len(got), len(input))
 	}
-	if err := gate.Detach(gate.Command{Argv: []string{"sh"}, Stdin: append(input, '\n')}, "sh"); err == nil {
+	if err := process.Detach(process.Command{Argv: []string{"sh"}, Stdin: append(input, '\n')}, "sh"); err == nil {
 		t.Error("more input than a pipe holds is taken")
 	}
-	if err := gate.Detach(gate.Command{Argv: []string{filepath.Join(dir, "absent")}}, "absent"); err == nil {
+	if err := process.Detach(process.Command{Argv: []string{filepath.Join(dir, "absent")}}, "absent"); err == nil {
 		t.Error("a program that is not there is no error")
 	}
 }
