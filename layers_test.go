@@ -29,7 +29,7 @@ const modulePath = "stig"
 var bands = [][]string{
 	{"schemas", "internal/sample", early},
 	{"notes", "beads", "cue", "host", "process"},
-	{"signals", "dag"},
+	{"signals", "dag", "git"},
 	{"gate", "diff", "live"},
 	{"orient", "checkpoint", "lint", "merge", "draw", "recovery"},
 	{command},

@@ -9,6 +9,7 @@ import (
 
 	"stig/beads"
 	"stig/gate"
+	"stig/git"
 )
 
 // Edited is how the criteria of an issue differ from those that are committed:
@@ -28,10 +29,10 @@ func (e *Edited) String() string {
 }
 
 // EditedSince compares the criteria of an issue with those in the store as
-// HEAD has it; path is that of gate.Git.FileAt. nil tells that they are the
+// HEAD has it; path is that of git.Client.FileAt. nil tells that they are the
 // same, or that HEAD has no such store or no such issue.
-func EditedSince(ctx context.Context, git gate.Git, path, id, criteria string, look gate.Lookup) (*Edited, error) {
-	before, known, err := committed(ctx, git, path, id)
+func EditedSince(ctx context.Context, repo git.Client, path, id, criteria string, look gate.Lookup) (*Edited, error) {
+	before, known, err := committed(ctx, repo, path, id)
 	if err != nil || !known || before == criteria {
 		return nil, err
 	}
@@ -46,10 +47,10 @@ func EditedSince(ctx context.Context, git gate.Git, path, id, criteria string, l
 }
 
 // committed gives the criteria of an issue in HEAD's store.
-func committed(ctx context.Context, git gate.Git, path, id string) (criteria string, known bool, err error) {
+func committed(ctx context.Context, repo git.Client, path, id string) (criteria string, known bool, err error) {
 	find := &lineOf{id: id}
-	err = git.FileAt(ctx, "HEAD", path, find)
-	if _, ok := errors.AsType[*gate.RevisionError](err); ok {
+	err = repo.FileAt(ctx, "HEAD", path, find)
+	if _, ok := errors.AsType[*git.RevisionError](err); ok {
 		return "", false, nil
 	}
 	if err != nil {

@@ -3,20 +3,14 @@ package gate
 import (
 	"slices"
 	"strings"
+
+	"stig/git"
 )
 
 // startup are variables that change what a shell does before or while it runs
 // a script: a check means the same for everybody. BASH_FUNC_ begins the names
 // of functions that hide programs.
 var startup = []string{"BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS"}
-
-// placing are variables by which git tells its hooks where the repository is.
-// In a check that makes a repository of its own they would hit this one; from
-// the root git finds this one by itself.
-var placing = []string{
-	"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY",
-	"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE", "GIT_QUARANTINE_PATH",
-}
 
 // Variables of our own: the issue for the checks to see, the issues whose
 // checks are running around us, and the clock, which is no business of theirs.
@@ -41,7 +35,7 @@ func (j Job) environ() (env, withheld []string) {
 			env = append(env, variable)
 		case credential(name):
 			withheld = append(withheld, name)
-		case slices.Contains(startup, name), strings.HasPrefix(name, "BASH_FUNC_"), slices.Contains(placing, name):
+		case slices.Contains(startup, name), strings.HasPrefix(name, "BASH_FUNC_"), slices.Contains(git.PlaceVariables, name):
 		default:
 			env = append(env, variable)
 		}

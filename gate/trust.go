@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"stig/git"
 )
 
 // Trust records in which repositories criteria may be run: one file for each,
@@ -30,13 +32,13 @@ type Grant struct {
 // commit: another one at the same path is another repository. A grant that
 // cannot be read counts for nothing.
 func (t Trust) Granted(root, rootCommit string) bool {
-	g, err := t.read(t.file(realPath(root)))
+	g, err := t.read(t.file(git.RealPath(root)))
 	return err == nil && g.Commit == rootCommit
 }
 
-// Commits gives the root commits that are trusted at root, for Git.RootCommit.
+// Commits gives the root commits that are trusted at root, for git.Client.RootCommit.
 func (t Trust) Commits(root string) []string {
-	g, err := t.read(t.file(realPath(root)))
+	g, err := t.read(t.file(git.RealPath(root)))
 	if err != nil || g.Commit == "" {
 		return nil
 	}
@@ -59,14 +61,14 @@ func (t Trust) Record(g Grant) (path string, text []byte, err error) {
 	if !filepath.IsAbs(t.Dir) {
 		return "", nil, fmt.Errorf("trust cannot be kept: must be in an absolute directory of the user; found %q", t.Dir)
 	}
-	g.Root, g.Time = realPath(g.Root), g.Time.UTC()
+	g.Root, g.Time = git.RealPath(g.Root), g.Time.UTC()
 	text, err = json.MarshalIndent(g, "", "\t")
 	return t.file(g.Root), append(text, '\n'), err
 }
 
 // Revoke takes trust back, and tells whether there was any.
 func (t Trust) Revoke(root string) (bool, error) {
-	err := os.Remove(t.file(realPath(root)))
+	err := os.Remove(t.file(git.RealPath(root)))
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}

@@ -1,12 +1,15 @@
 package gate
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"stig/git"
 )
 
 func TestTrust(t *testing.T) {
@@ -55,7 +58,7 @@ func TestTrust(t *testing.T) {
 	if got := trust.Commits(reef); got != nil {
 		t.Errorf("commits %q where the path alone is trusted", got)
 	}
-	put(t, "half a record", filepath.Join(trust.Dir, "trust", "bay.tmp"))
+	keep(t, "half a record", filepath.Join(trust.Dir, "trust", "bay.tmp"))
 	want := []Grant{{reef, "", now.UTC(), "mara"}, {bay, "c1", now.UTC(), "mara"}, {atoll, "c1", now.UTC(), "mara"}}
 	if got, err := trust.List(); err != nil || !slices.Equal(got, want) {
 		t.Errorf("list %v, %v", got, err)
@@ -90,19 +93,19 @@ func TestTrustDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, text := range []string{string(text), "", "{", "null", `{"commit":"c1"}`} {
-		put(t, text, trust.file(realPath(reef)))
+		keep(t, text, trust.file(git.RealPath(reef)))
 		if trust.Granted(reef, "c1") || trust.Commits(reef) != nil {
 			t.Errorf("%q: trusted", text)
 		}
 		grants, err := trust.List()
-		if err == nil || len(grants) != 1 || !strings.Contains(err.Error(), trust.file(realPath(reef))) {
+		if err == nil || len(grants) != 1 || !strings.Contains(err.Error(), trust.file(git.RealPath(reef))) {
 			t.Errorf("%q: list %v, %v", text, grants, err)
 		}
 	}
 	if was, err := trust.Revoke(reef); !was || err != nil {
 		t.Errorf("a damaged grant cannot be revoked: %v, %v", was, err)
 	}
-	put(t, "", filepath.Join(trust.file(realPath(reef)), "file"))
+	keep(t, "", filepath.Join(trust.file(git.RealPath(reef)), "file"))
 	if was, err := trust.Revoke(reef); was || err == nil {
 		t.Errorf("a record that cannot be removed: %v, %v", was, err)
 	}
@@ -130,5 +133,13 @@ func TestTrustIsNoneOfTheRepository(t *testing.T) {
 		if err := trust.Grant(Grant{Root: state, Commit: "c1"}); err == nil || !strings.Contains(err.Error(), "absolute") {
 			t.Errorf("%q: granted, %v", dir, err)
 		}
+	}
+}
+
+// keep writes a file, and the directories that it needs.
+func keep(t *testing.T, text, path string) {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+		t.Fatal(err)
 	}
 }

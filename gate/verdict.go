@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"stig/git"
 )
 
 // Outcome is how one check went.
@@ -37,7 +39,7 @@ type Verdict struct {
 	issue    string
 	outcomes []Outcome
 	hash     string
-	tree     Tree
+	tree     git.Tree
 	actor    string
 	time     time.Time
 }
@@ -71,7 +73,7 @@ func (v *Verdict) Outcomes() []Outcome { return v.outcomes }
 func (v *Verdict) Hash() string { return v.hash }
 
 // Tree is the state of the work tree before the checks ran.
-func (v *Verdict) Tree() Tree { return v.tree }
+func (v *Verdict) Tree() git.Tree { return v.tree }
 
 // Actor is who had the checks run, and Time when they began.
 func (v *Verdict) Actor() string   { return v.actor }
@@ -120,7 +122,7 @@ func (v *Verdict) Summary() string {
 		}
 		checks = append(checks, o.summary())
 	}
-	return fmt.Sprintf("%d/%d [%s]%s", v.passed(), len(v.outcomes), strings.Join(checks, "; "), v.tree.place())
+	return fmt.Sprintf("%d/%d [%s]%s", v.passed(), len(v.outcomes), strings.Join(checks, "; "), place(v.tree))
 }
 
 func (o Outcome) summary() string {
@@ -141,9 +143,10 @@ func (o Outcome) summary() string {
 	return fmt.Sprintf("%s %.1fs", text, o.Seconds)
 }
 
-func (t Tree) place() string {
+// place is where a tree is, as the end of a sentence.
+func place(t git.Tree) string {
 	switch {
-	case t == Tree{}:
+	case t == (git.Tree{}):
 		return ""
 	case t.Head == "":
 		return " before the first commit"
@@ -159,7 +162,7 @@ type record struct {
 	Passed bool      `json:"passed"`
 	Checks []Outcome `json:"checks"`
 	Hash   string    `json:"criteria_hash"`
-	Tree   Tree      `json:"tree"`
+	Tree   git.Tree  `json:"tree"`
 	Actor  string    `json:"actor"`
 	Time   time.Time `json:"time"`
 }

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"stig/git"
 )
 
 // Verdicts keeps the last verdict of each issue in a directory of git's own:
@@ -52,7 +54,7 @@ func (s Verdicts) Save(v *Verdict) error {
 // makes of the criteria now. Another version of stig, or a program that is here
 // by now, may find more in them. Without a repository none counts, since
 // nothing tells what has changed.
-func (s Verdicts) Fresh(id, criteria string, plan []Check, tree Tree) (*Verdict, bool) {
+func (s Verdicts) Fresh(id, criteria string, plan []Check, tree git.Tree) (*Verdict, bool) {
 	text, err := os.ReadFile(s.file(id))
 	if err != nil || tree.State == "" {
 		return nil, false

@@ -16,16 +16,17 @@ import (
 	"time"
 
 	"stig/gate"
+	"stig/git"
 )
 
 // workTree is a repository with a commit, and a job to run scripts in it.
-func workTree(t testing.TB, scripts ...string) (gate.Git, gate.Job) {
+func workTree(t testing.TB, scripts ...string) (git.Client, gate.Job) {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := gate.Git{Dir: dir, Env: append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
+	g := git.Client{Dir: dir, Env: append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_AUTHOR_NAME=m", "GIT_AUTHOR_EMAIL=m@example.org", "GIT_COMMITTER_NAME=m", "GIT_COMMITTER_EMAIL=m@example.org")}
 	if err := os.WriteFile(filepath.Join(dir, "chart"), []byte("1\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -52,7 +53,7 @@ func write(t *testing.T, text string, path ...string) {
 	}
 }
 
-func treeOf(t *testing.T, g gate.Git, without ...string) gate.Tree {
+func treeOf(t *testing.T, g git.Client, without ...string) git.Tree {
 	t.Helper()
 	tree, err := g.Tree(t.Context(), without...)
 	if err != nil {
@@ -115,7 +116,7 @@ func TestVerdictsFresh(t *testing.T) {
 	if err := kept.Save(verify(t, j)); err != nil || fresh(j.Issue, j.Criteria) {
 		t.Errorf("a failure is fresh: %v", err)
 	}
-	if _, ok := kept.Fresh(j.Issue, j.Criteria, j.Checks, gate.Tree{}); ok {
+	if _, ok := kept.Fresh(j.Issue, j.Criteria, j.Checks, git.Tree{}); ok {
 		t.Error("fresh without a repository")
 	}
 }
@@ -158,13 +159,13 @@ func TestVerdictsWithoutRepository(t *testing.T) {
 	kept := gate.Verdicts{Dir: t.TempDir()}
 	j := job(t, "true")
 	v := verify(t, j)
-	if err := kept.Save(v); err != nil || v.Tree() != (gate.Tree{}) || strings.Contains(v.Summary(), " at ") {
+	if err := kept.Save(v); err != nil || v.Tree() != (git.Tree{}) || strings.Contains(v.Summary(), " at ") {
 		t.Errorf("%v %s", err, v.Summary())
 	}
 	if _, ok := kept.Fresh("reef-1", j.Criteria, j.Checks, v.Tree()); ok {
 		t.Error("fresh")
 	}
-	if _, err := (gate.Git{Dir: j.Root, Env: j.Env}).Must(t.Context(), "init", "-q"); err != nil {
+	if _, err := (git.Client{Dir: j.Root, Env: j.Env}).Must(t.Context(), "init", "-q"); err != nil {
 		t.Fatal(err)
 	}
 	if v := verify(t, j); !strings.HasSuffix(v.Summary(), "] before the first commit") {

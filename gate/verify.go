@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"stig/git"
 	"stig/process"
 )
 
@@ -18,7 +19,7 @@ type Job struct {
 	Criteria string   // the text that Checks come from
 	Checks   []Check  // what Plan made of Criteria
 	Root     string   // the directory to run in: the root of the repository
-	Without  []string // files whose change leaves a verdict fresh, such as the store; see Git.Tree
+	Without  []string // files whose change leaves a verdict fresh, such as the store; see git.Client.Tree
 
 	Env  []string // the environment to inherit from, as NAME=value
 	Pass []string // names to inherit whatever they look like
@@ -69,7 +70,7 @@ func Verify(ctx context.Context, j Job) (*Verdict, error) {
 	if err != nil {
 		return nil, err
 	}
-	tree, err := Git{Dir: j.Root, Env: j.Env}.Tree(ctx, j.Without...)
+	tree, err := git.Client{Dir: j.Root, Env: j.Env}.Tree(ctx, j.Without...)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"stig/beads"
 	"stig/gate"
+	"stig/git"
 )
 
 func (a *app) doctorCommand() *cobra.Command {
@@ -60,9 +61,9 @@ type doctor struct {
 	ctx      context.Context // of the one command that this is
 	have     gate.Lookup     // programs on PATH
 	store    beads.Store
-	git      gate.Git // beside the store
-	path     string   // of the store, as git knows it
-	top      string   // root of the work tree, "" outside of one
+	git      git.Client // beside the store
+	path     string     // of the store, as git knows it
+	top      string     // root of the work tree, "" outside of one
 	symptoms []symptom
 }
 

@@ -172,7 +172,7 @@ func (d *doctor) said(argv ...string) string {
 }
 
 // ignored tells whether git leaves a path out, be it there or not. git refuses
-// this one question in the environment in which gate.Git asks.
+// this one question in the environment in which git.Client asks.
 func (d *doctor) ignored(path string) bool {
 	result, err := process.Run(d.ctx, process.Command{Argv: []string{"git", "-c", "core.fsmonitor=false", "check-ignore", "-q", "--", path}, Dir: d.git.Dir, Env: d.git.Env})
 	return err == nil && result.Exit == 0

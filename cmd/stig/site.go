@@ -13,14 +13,15 @@ import (
 	"stig/beads"
 	"stig/checkpoint"
 	"stig/gate"
+	"stig/git"
 )
 
 // site is where criteria are run, and where what came of it is kept.
 type site struct {
 	store beads.Store
 	root  string     // the directory that checks run in
-	place gate.Place // the repository that root is in, the zero value for none
-	git   gate.Git   // in root
+	place git.Place  // the repository that root is in, the zero value for none
+	git   git.Client // in root
 	look  gate.Lookup
 	state string // the user's state directory of stig
 }
@@ -157,9 +158,9 @@ func (s *site) fresh(ctx context.Context) (func(id, criteria string) (*gate.Verd
 
 // edited compares criteria with those that are committed.
 func (a *app) edited(ctx context.Context, s *site, id, criteria string) (*checkpoint.Edited, error) {
-	git, path, err := a.git(s.store)
+	repo, path, err := a.git(s.store)
 	if err != nil {
 		return nil, err
 	}
-	return checkpoint.EditedSince(ctx, git, path, id, criteria, s.look)
+	return checkpoint.EditedSince(ctx, repo, path, id, criteria, s.look)
 }

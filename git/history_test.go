@@ -1,4 +1,4 @@
-package gate_test
+package git_test
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"stig/gate"
+	"stig/git"
 )
 
 // TestHistory follows a file through a rename, a branch and a merge that
@@ -17,11 +17,11 @@ import (
 func TestHistory(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()
-	git := gate.Git{Dir: dir, Env: append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null",
+	repo := git.Client{Dir: dir, Env: append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null",
 		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.org", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.org")}
 	must := func(argv ...string) {
 		t.Helper()
-		if _, err := git.Must(ctx, argv...); err != nil {
+		if _, err := repo.Must(ctx, argv...); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -32,14 +32,14 @@ func TestHistory(t *testing.T) {
 			t.Fatal(err)
 		}
 		day++
-		git.Env = append(git.Env, "GIT_COMMITTER_DATE=2026-11-0"+string(rune('0'+day))+"T08:00:00Z")
+		repo.Env = append(repo.Env, "GIT_COMMITTER_DATE=2026-11-0"+string(rune('0'+day))+"T08:00:00Z")
 		must("add", ".")
 		must("commit", "-q", "-m", subject)
 	}
 	must("init", "-q", "-b", "main")
 	path := filepath.Join(dir, "new.txt")
-	var unknown *gate.RevisionError
-	if _, err := git.History(ctx, path, ""); !errors.As(err, &unknown) {
+	var unknown *git.RevisionError
+	if _, err := repo.History(ctx, path, ""); !errors.As(err, &unknown) {
 		t.Errorf("without a commit: %v", err)
 	}
 	commit("old.txt", "1\n2\n3\n4\n", "first")
@@ -49,13 +49,13 @@ func TestHistory(t *testing.T) {
 	commit("new.txt", "1\n2\n3\nside\n", "side")
 	must("checkout", "-q", "main")
 	commit("new.txt", "1\n2\n3\nmain\n", "main")
-	if result, err := git.Run(ctx, "merge", "-q", "side"); err != nil || result.Exit == 0 {
+	if result, err := repo.Run(ctx, "merge", "-q", "side"); err != nil || result.Exit == 0 {
 		t.Fatalf("merged without a conflict: %v", err)
 	}
 	commit("new.txt", "1\n2\n3\nboth\n", "merge :")
 	commit("other.txt", "x", "elsewhere")
 
-	changes, err := git.History(ctx, path, "")
+	changes, err := repo.History(ctx, path, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,16 +69,16 @@ func TestHistory(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	var texts []string
-	if err := git.Blobs(ctx, blobs, func(_ string, text []byte) { texts = append(texts, string(text)) }); err != nil {
+	if err := repo.Blobs(ctx, blobs, func(_ string, text []byte) { texts = append(texts, string(text)) }); err != nil {
 		t.Fatal(err)
 	}
 	if want := []string{"1\n2\n3\nboth\n", "1\n2\n3\nmain\n", "1\n2\n3\nside\n", "1\n2\n3\n4\n", "1\n2\n3\n4\n"}; !reflect.DeepEqual(texts, want) {
 		t.Errorf("got %q, want %q", texts, want)
 	}
-	if since, err := git.History(ctx, path, "HEAD~1"); err != nil || len(since) != 0 {
+	if since, err := repo.History(ctx, path, "HEAD~1"); err != nil || len(since) != 0 {
 		t.Errorf("since HEAD~1: %v, %v", since, err)
 	}
-	if err := git.Blobs(ctx, []string{strings.Repeat("1", 40)}, func(string, []byte) {}); err == nil || !strings.Contains(err.Error(), "missing") {
+	if err := repo.Blobs(ctx, []string{strings.Repeat("1", 40)}, func(string, []byte) {}); err == nil || !strings.Contains(err.Error(), "missing") {
 		t.Errorf("a blob that is not there: %v", err)
 	}
 }

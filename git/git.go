@@ -1,4 +1,20 @@
-package gate
+// Package git asks git about repositories, work trees and commits, and has it
+// commit.
+//
+// It runs git alone, in its own language, and never a program that a repository
+// names. What it gives are facts: what a work tree holds (Tree), where a
+// repository is (Place), what a file was and who changed it (FileAt, History,
+// Tips), and what an unfinished merge left of it (MergeState).
+//
+// The package does not know issues or stores: a file is a path to it, and its
+// text bytes.
+//
+//	repo := git.Client{Dir: dir, Env: environment}
+//	tree, err := repo.Tree(ctx)
+//	if err == nil && tree.Dirty {
+//		fmt.Println("uncommitted changes on", tree.Head)
+//	}
+package git
 
 import (
 	"context"
@@ -12,8 +28,8 @@ import (
 	"stig/process"
 )
 
-// Git runs git in a directory.
-type Git struct {
+// Client runs git in a directory.
+type Client struct {
 	Dir string
 	Env []string // the environment that git runs in, as NAME=value
 }
@@ -21,27 +37,34 @@ type Git struct {
 // git is waited for while another git process holds its index: so often, so
 // long each time.
 const (
-	gitTries = 200
-	gitPause = 50 * time.Millisecond
+	tries = 200
+	pause = 50 * time.Millisecond
 )
 
-// gitRunsNothing keeps git from starting programs that a repository names
+// PlaceVariables are the variables by which git tells its hooks where the repository
+// is. A program that means another repository must not get them.
+var PlaceVariables = []string{
+	"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY",
+	"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE", "GIT_QUARANTINE_PATH",
+}
+
+// runsNothing keeps git from starting programs that a repository names
 // where stig only asks. A bare repository may lie in a directory of a clone,
 // with a configuration that came along; in that one nothing is asked at all.
-var gitRunsNothing = []string{"-c", "safe.bareRepository=explicit", "-c", "core.fsmonitor=false", "-c", "log.showSignature=false"}
+var runsNothing = []string{"-c", "safe.bareRepository=explicit", "-c", "core.fsmonitor=false", "-c", "log.showSignature=false"}
 
 // Run runs git to its end, in its own language and with paths taken as they
 // are written. It waits while another git process holds the index. An exit
 // code other than 0 is no error.
-func (g Git) Run(ctx context.Context, argv ...string) (process.Result, error) {
+func (g Client) Run(ctx context.Context, argv ...string) (process.Result, error) {
 	return g.run(ctx, nil, nil, argv)
 }
 
 // run passes what git prints on to stdout, or collects it where that is nil.
-func (g Git) run(ctx context.Context, stdin []byte, stdout io.Writer, argv []string) (process.Result, error) {
+func (g Client) run(ctx context.Context, stdin []byte, stdout io.Writer, argv []string) (process.Result, error) {
 	command := process.Command{
 		Stdin:  stdin,
-		Argv:   slices.Concat([]string{"git"}, gitRunsNothing, argv),
+		Argv:   slices.Concat([]string{"git"}, runsNothing, argv),
 		Dir:    g.Dir,
 		Env:    append(append([]string(nil), g.Env...), "LC_ALL=C", "GIT_LITERAL_PATHSPECS=1", "GIT_OPTIONAL_LOCKS=0"),
 		Stdout: stdout,
@@ -52,13 +75,13 @@ func (g Git) run(ctx context.Context, stdin []byte, stdout io.Writer, argv []str
 			return process.Result{}, fmt.Errorf("git %s: %w", argv[0], err)
 		}
 		held := result.Exit != 0 && strings.Contains(string(result.Stderr), ".lock': File exists")
-		if !held || try == gitTries {
+		if !held || try == tries {
 			return result, nil
 		}
 		select {
 		case <-ctx.Done():
 			return process.Result{}, ctx.Err()
-		case <-time.After(gitPause):
+		case <-time.After(pause):
 		}
 	}
 }
@@ -66,18 +89,18 @@ func (g Git) run(ctx context.Context, stdin []byte, stdout io.Writer, argv []str
 // Must gives what git printed, trimmed, and turns a failure of git into an
 // error with git's own words: those of standard error, since it may have
 // printed much before it failed.
-func (g Git) Must(ctx context.Context, argv ...string) (string, error) {
+func (g Client) Must(ctx context.Context, argv ...string) (string, error) {
 	result, err := g.Run(ctx, argv...)
 	if err != nil {
 		return "", err
 	}
 	if result.Exit != 0 {
-		return "", gitFailure(argv, result)
+		return "", failure(argv, result)
 	}
 	return strings.TrimSpace(string(result.Stdout)), nil
 }
 
-func gitFailure(argv []string, r process.Result) error {
+func failure(argv []string, r process.Result) error {
 	said := strings.TrimSpace(string(r.Stderr))
 	if said == "" {
 		said = strings.TrimSpace(string(r.Stdout)) // where git commit says that there is nothing to commit
@@ -93,7 +116,7 @@ type RevisionError struct{ Reason, Hint string }
 func (e *RevisionError) Error() string { return e.Reason }
 
 // Commit gives the hash of the commit that a revision names.
-func (g Git) Commit(ctx context.Context, revision string) (string, error) {
+func (g Client) Commit(ctx context.Context, revision string) (string, error) {
 	result, err := g.Run(ctx, "rev-parse", "--quiet", "--verify", "--end-of-options", revision+"^{commit}")
 	if err != nil {
 		return "", err
@@ -115,7 +138,7 @@ func (g Git) Commit(ctx context.Context, revision string) (string, error) {
 // repository that Dir is in. Of a file that has another name now the old one
 // is found, by git's own search for renames. The error is a *RevisionError
 // where there is no such revision, or no such file then.
-func (g Git) FileAt(ctx context.Context, revision, path string, w io.Writer) error {
+func (g Client) FileAt(ctx context.Context, revision, path string, w io.Writer) error {
 	commit, err := g.Commit(ctx, revision)
 	if err != nil {
 		return err
@@ -139,14 +162,14 @@ func (g Git) FileAt(ctx context.Context, revision, path string, w io.Writer) err
 	argv := []string{"cat-file", "blob", commit + ":" + name}
 	result, err := g.run(ctx, nil, w, argv)
 	if err == nil && result.Exit != 0 {
-		err = gitFailure(argv, result)
+		err = failure(argv, result)
 	}
 	return err
 }
 
 // nameAt is the name that a file had at a commit: its present one if there
 // was such a file, else the one that it was renamed from since; "" without.
-func (g Git) nameAt(ctx context.Context, commit, name string) (string, error) {
+func (g Client) nameAt(ctx context.Context, commit, name string) (string, error) {
 	if there, err := g.has(ctx, commit, name); err != nil || there {
 		return name, err
 	}
@@ -167,7 +190,7 @@ func (g Git) nameAt(ctx context.Context, commit, name string) (string, error) {
 	return old, nil
 }
 
-func (g Git) has(ctx context.Context, commit, name string) (bool, error) {
+func (g Client) has(ctx context.Context, commit, name string) (bool, error) {
 	if name == "" {
 		return false, nil
 	}

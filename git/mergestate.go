@@ -1,4 +1,4 @@
-package gate
+package git
 
 import (
 	"bytes"
@@ -55,7 +55,7 @@ var inProgress = []progress{
 // then it finds conflicts of git checkout -m too, of which versions of git before
 // 2.50 leave no such file. Outside of a repository, and where git is not on PATH,
 // the state is zero, without an error.
-func (g Git) MergeState(ctx context.Context, path string, thorough bool) (MergeState, error) {
+func (g Client) MergeState(ctx context.Context, path string, thorough bool) (MergeState, error) {
 	own := ownDirectory(filepath.Dir(path))
 	if own == "" {
 		return MergeState{}, nil
@@ -106,20 +106,20 @@ func progressIn(own string) (progress, bool) {
 // in a linked work tree git sets GIT_DIR for its hooks, with which every directory
 // counts as the top of the work tree. GIT_INDEX_FILE stays, for that index is
 // about to be committed. Where no .git is around the file, the variables stay.
-func (g Git) Beside(path string) Git {
+func (g Client) Beside(path string) Client {
 	g.Dir = filepath.Dir(path)
 	if ownDirectory(g.Dir) == "" {
 		return g
 	}
 	g.Env = slices.DeleteFunc(slices.Clone(g.Env), func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")
-		return name != "GIT_INDEX_FILE" && slices.Contains(placing, name)
+		return name != "GIT_INDEX_FILE" && slices.Contains(PlaceVariables, name)
 	})
 	return g
 }
 
 // mergeState asks git about the file called name in g.Dir.
-func (g Git) mergeState(ctx context.Context, own, name string, now progress) (MergeState, error) {
+func (g Client) mergeState(ctx context.Context, own, name string, now progress) (MergeState, error) {
 	stages, err := g.stages(ctx, name)
 	if err != nil || stages == (versions{}) || stages.merged != "" && now.head == "" {
 		return MergeState{}, err
@@ -149,7 +149,7 @@ func (g Git) mergeState(ctx context.Context, own, name string, now progress) (Me
 // versions are the versions of a file in the index, as names of blobs, or "".
 type versions struct{ merged, base, ours, theirs string }
 
-func (g Git) stages(ctx context.Context, name string) (v versions, err error) {
+func (g Client) stages(ctx context.Context, name string) (v versions, err error) {
 	list, err := g.Must(ctx, "ls-files", "--stage", "--", name)
 	for line := range strings.Lines(list) {
 		fields := strings.Fields(line) // mode, blob, stage, name
@@ -172,7 +172,7 @@ func (g Git) stages(ctx context.Context, name string) (v versions, err error) {
 
 // sides are the versions that changed the file, and changed it to another than
 // ours.
-func (g Git) sides(ctx context.Context, own, name, ours string, now progress) (sides []Side, err error) {
+func (g Client) sides(ctx context.Context, own, name, ours string, now progress) (sides []Side, err error) {
 	heads := []string{now.head}
 	if now.doing == "merge" {
 		text, err := os.ReadFile(filepath.Join(own, now.head))
@@ -207,7 +207,7 @@ func (g Git) sides(ctx context.Context, own, name, ours string, now progress) (s
 }
 
 // changed gives the two commits between which lies what a command brings in.
-func (g Git) changed(ctx context.Context, head, doing string) (from, to string, err error) {
+func (g Client) changed(ctx context.Context, head, doing string) (from, to string, err error) {
 	switch doing {
 	case "merge":
 		bases, err := g.Run(ctx, "merge-base", "HEAD", head)
@@ -220,7 +220,7 @@ func (g Git) changed(ctx context.Context, head, doing string) (from, to string, 
 
 // blobAt is the blob of the file called name at a commit; "" where either is
 // missing, and of no commit.
-func (g Git) blobAt(ctx context.Context, commit, name string) (string, error) {
+func (g Client) blobAt(ctx context.Context, commit, name string) (string, error) {
 	if commit == "" {
 		return "", nil
 	}
@@ -231,7 +231,7 @@ func (g Git) blobAt(ctx context.Context, commit, name string) (string, error) {
 	return strings.TrimSpace(string(result.Stdout)), nil
 }
 
-func (g Git) side(ctx context.Context, blobs ...string) (Side, error) {
+func (g Client) side(ctx context.Context, blobs ...string) (Side, error) {
 	var texts [3]string
 	for i, blob := range blobs {
 		if blob == "" {
@@ -241,7 +241,7 @@ func (g Git) side(ctx context.Context, blobs ...string) (Side, error) {
 		argv := []string{"cat-file", "blob", blob}
 		result, err := g.run(ctx, nil, &text, argv)
 		if err == nil && result.Exit != 0 {
-			err = gitFailure(argv, result)
+			err = failure(argv, result)
 		}
 		if err != nil {
 			return Side{}, err

@@ -1,4 +1,4 @@
-package gate
+package git
 
 import (
 	"os"
@@ -10,7 +10,7 @@ import (
 // diverged makes a repository in which main, other and third changed a line each of
 // one file, and which merges it with a program that is not there. It gives git at
 // its top, on main.
-func diverged(t *testing.T) (g Git, must func(argv ...string)) {
+func diverged(t *testing.T) (g Client, must func(argv ...string)) {
 	t.Helper()
 	text := func(lines ...string) string { return strings.Join(lines, "\n") + "\n" }
 	g = repository(t,
@@ -46,7 +46,7 @@ func write(t *testing.T, path, text string) {
 }
 
 // state is the merge state of the file without its texts, and how many sides it has.
-func state(t *testing.T, g Git, thorough bool) (MergeState, int) {
+func state(t *testing.T, g Client, thorough bool) (MergeState, int) {
 	t.Helper()
 	s, err := g.MergeState(t.Context(), filepath.Join(g.Dir, "d", "s.jsonl"), thorough)
 	if err != nil {
@@ -123,8 +123,8 @@ func TestMergeStateInWorktree(t *testing.T) {
 	g, must := diverged(t)
 	far := filepath.Join(g.Dir, "far")
 	must("worktree", "add", "-q", "-b", "far", far, "main")
-	linked := Git{Dir: far, Env: append(g.Env, "GIT_DIR="+filepath.Join(g.Dir, ".git", "worktrees", "far"))}
-	if _, err := (Git{Dir: far, Env: g.Env}).Must(t.Context(), "merge", "-q", "-s", "ours", "--no-commit", "other"); err != nil {
+	linked := Client{Dir: far, Env: append(g.Env, "GIT_DIR="+filepath.Join(g.Dir, ".git", "worktrees", "far"))}
+	if _, err := (Client{Dir: far, Env: g.Env}).Must(t.Context(), "merge", "-q", "-s", "ours", "--no-commit", "other"); err != nil {
 		t.Fatal(err)
 	}
 	if s, n := state(t, linked, false); n != 1 || s.Doing != "merge" {
@@ -162,7 +162,7 @@ func TestMergeStateStartsNoGit(t *testing.T) {
 	t.Setenv("PATH", programs)
 	asks("a merge", false, true)
 
-	if s, err := (Git{}).MergeState(t.Context(), filepath.Join(programs, "git"), true); err != nil || s.Doing != "" {
+	if s, err := (Client{}).MergeState(t.Context(), filepath.Join(programs, "git"), true); err != nil || s.Doing != "" {
 		t.Errorf("in no repository: %+v, %v", s, err)
 	}
 }

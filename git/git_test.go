@@ -1,4 +1,4 @@
-package gate
+package git
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 
 // repository makes a repository with one commit for each text of a file,
 // under the name of that time.
-func repository(t *testing.T, versions ...struct{ name, text string }) Git {
+func repository(t *testing.T, versions ...struct{ name, text string }) Client {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -20,7 +20,7 @@ func repository(t *testing.T, versions ...struct{ name, text string }) Git {
 	}
 	env := append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir),
 		"GIT_AUTHOR_NAME=m", "GIT_AUTHOR_EMAIL=m@example.org", "GIT_COMMITTER_NAME=m", "GIT_COMMITTER_EMAIL=m@example.org")
-	g := Git{Dir: dir, Env: env}
+	g := Client{Dir: dir, Env: env}
 	must := func(argv ...string) {
 		t.Helper()
 		if _, err := g.Must(context.Background(), argv...); err != nil {
@@ -102,7 +102,7 @@ func TestGitWaits(t *testing.T) {
 	}
 	removed := make(chan error)
 	go func() {
-		ctx, cancel := context.WithTimeout(context.Background(), gitPause*3)
+		ctx, cancel := context.WithTimeout(context.Background(), pause*3)
 		defer cancel()
 		<-ctx.Done()
 		removed <- os.Remove(lock)
@@ -139,7 +139,7 @@ func TestGitStartsNothingOfARepository(t *testing.T) {
 	if err := os.WriteFile(program, []byte("#!/bin/sh\necho \"$0\" >>'"+ran+"'\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	must := func(g Git, argv ...string) {
+	must := func(g Client, argv ...string) {
 		t.Helper()
 		if _, err := g.Must(context.Background(), argv...); err != nil {
 			t.Fatal(err)

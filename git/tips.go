@@ -1,4 +1,4 @@
-package gate
+package git
 
 import (
 	"context"
@@ -16,7 +16,7 @@ type Tip struct {
 // Tips gives the commits that references below the given names point at, such
 // as refs/heads; only limits them as options of git for-each-ref do, such as
 // --no-merged=HEAD. path is as in FileAt.
-func (g Git) Tips(ctx context.Context, path string, only []string, refs ...string) ([]Tip, error) {
+func (g Client) Tips(ctx context.Context, path string, only []string, refs ...string) ([]Tip, error) {
 	argv := append([]string{"for-each-ref", "--format=%(refname) %(objectname)"}, only...)
 	listed, err := g.Must(ctx, append(argv, refs...)...)
 	if err != nil {
@@ -26,7 +26,7 @@ func (g Git) Tips(ctx context.Context, path string, only []string, refs ...strin
 }
 
 // Stashes gives the commits of git stash, the latest first.
-func (g Git) Stashes(ctx context.Context, path string) ([]Tip, error) {
+func (g Client) Stashes(ctx context.Context, path string) ([]Tip, error) {
 	result, err := g.Run(ctx, "log", "-g", "--format=%gd %H", "refs/stash", "--")
 	if err != nil || result.Exit != 0 { // there is none
 		return nil, err
@@ -36,7 +36,7 @@ func (g Git) Stashes(ctx context.Context, path string) ([]Tip, error) {
 
 // withBlobs reads lines of a reference and its commit, and asks for the blob of
 // the file in each.
-func (g Git) withBlobs(ctx context.Context, path, listed string) (tips []Tip, err error) {
+func (g Client) withBlobs(ctx context.Context, path, listed string) (tips []Tip, err error) {
 	for line := range strings.Lines(listed) {
 		if ref, commit, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
 			tips = append(tips, Tip{Ref: ref, Commit: commit})
@@ -60,7 +60,7 @@ func (g Git) withBlobs(ctx context.Context, path, listed string) (tips []Tip, er
 	argv := []string{"cat-file", "--batch-check=%(objectname)"}
 	result, err := g.run(ctx, []byte(asked.String()), &told, argv)
 	if err == nil && result.Exit != 0 {
-		err = gitFailure(argv, result)
+		err = failure(argv, result)
 	}
 	if err != nil {
 		return nil, err

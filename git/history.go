@@ -1,4 +1,4 @@
-package gate
+package git
 
 import (
 	"bufio"
@@ -25,7 +25,7 @@ type Change struct {
 // left the file different from every parent. A since that is not "" leaves out
 // what that commit has already. path is as in FileAt; the error is a
 // *RevisionError where there is no repository, no commit yet, or no such since.
-func (g Git) History(ctx context.Context, path, since string) ([]Change, error) {
+func (g Client) History(ctx context.Context, path, since string) ([]Change, error) {
 	revisions := "HEAD"
 	if since != "" {
 		commit, err := g.Commit(ctx, since)
@@ -43,7 +43,7 @@ func (g Git) History(ctx context.Context, path, since string) ([]Change, error) 
 		return nil, err
 	}
 	if result.Exit != 0 {
-		return nil, gitFailure([]string{"log"}, result)
+		return nil, failure([]string{"log"}, result)
 	}
 	return readChanges(string(result.Stdout))
 }
@@ -93,7 +93,7 @@ func orNone(blob string) string {
 
 // Blobs gives the texts of blobs, in their order, to take, which must not keep
 // them. It starts git once.
-func (g Git) Blobs(ctx context.Context, blobs []string, take func(blob string, text []byte)) error {
+func (g Client) Blobs(ctx context.Context, blobs []string, take func(blob string, text []byte)) error {
 	if len(blobs) == 0 {
 		return nil
 	}
@@ -111,7 +111,7 @@ func (g Git) Blobs(ctx context.Context, blobs []string, take func(blob string, t
 		err = readErr
 	}
 	if err == nil && result.Exit != 0 {
-		err = gitFailure(argv, result)
+		err = failure(argv, result)
 	}
 	return err
 }

@@ -1,4 +1,4 @@
-package gate
+package git
 
 import (
 	"context"
@@ -18,7 +18,7 @@ func put(t *testing.T, text string, path ...string) {
 	}
 }
 
-func must(t *testing.T, g Git, argv ...string) string {
+func must(t *testing.T, g Client, argv ...string) string {
 	t.Helper()
 	said, err := g.Must(context.Background(), argv...)
 	if err != nil {
@@ -27,7 +27,7 @@ func must(t *testing.T, g Git, argv ...string) string {
 	return said
 }
 
-func tree(t *testing.T, g Git, without ...string) Tree {
+func tree(t *testing.T, g Client, without ...string) Tree {
 	t.Helper()
 	got, err := g.Tree(context.Background(), without...)
 	if err != nil {
@@ -51,7 +51,7 @@ func TestTree(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(g.Dir, "new"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	inner := Git{Dir: filepath.Join(g.Dir, "inner"), Env: g.Env}
+	inner := Client{Dir: filepath.Join(g.Dir, "inner"), Env: g.Env}
 	for _, step := range []struct {
 		name string
 		do   func()
@@ -89,7 +89,7 @@ func TestTree(t *testing.T) {
 		if before, again := seen[got.State]; again {
 			t.Errorf("%s: cannot be told from %s", step.name, before)
 		}
-		if again := tree(t, Git{Dir: filepath.Join(g.Dir, "new"), Env: g.Env}); again != got {
+		if again := tree(t, Client{Dir: filepath.Join(g.Dir, "new"), Env: g.Env}); again != got {
 			t.Errorf("%s: from a directory below: %+v, not %+v", step.name, again, got)
 		}
 		seen[got.State] = step.name
@@ -131,7 +131,7 @@ func TestTreeWithout(t *testing.T) {
 	if got := tree(t, g, ".bead", filepath.Dir(t.TempDir())+"/elsewhere"); !got.Dirty {
 		t.Errorf("another name hid a change: %+v", got)
 	}
-	below := Git{Dir: filepath.Join(g.Dir, ".beads"), Env: g.Env}
+	below := Client{Dir: filepath.Join(g.Dir, ".beads"), Env: g.Env}
 	if got := tree(t, below, "issues.jsonl", "issues.jsonl.old"); got != clean {
 		t.Errorf("relative to a directory below: %+v", got)
 	}
@@ -161,11 +161,11 @@ func TestTreeOfNoRepository(t *testing.T) {
 // looked at for itself.
 func TestTreeUnderHook(t *testing.T) {
 	g := repository(t, version{"a", "1\n"})
-	inner := Git{Dir: filepath.Join(g.Dir, "inner"), Env: g.Env}
+	inner := Client{Dir: filepath.Join(g.Dir, "inner"), Env: g.Env}
 	put(t, "1\n", inner.Dir, "x")
 	must(t, inner, "init", "-q")
 	want := tree(t, g)
-	hook := Git{Dir: g.Dir, Env: append(append([]string(nil), g.Env...), "GIT_DIR="+filepath.Join(g.Dir, ".git"), "GIT_WORK_TREE="+g.Dir)}
+	hook := Client{Dir: g.Dir, Env: append(append([]string(nil), g.Env...), "GIT_DIR="+filepath.Join(g.Dir, ".git"), "GIT_WORK_TREE="+g.Dir)}
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
 	if got, err := hook.Tree(ctx); err != nil || got != want {
@@ -213,7 +213,7 @@ func TestPlace(t *testing.T) {
 		filepath.Dir(g.Dir):          {},
 		filepath.Join(g.Dir, ".git"): {},
 	} {
-		if got, err := (Git{Dir: dir, Env: g.Env}).Place(ctx); err != nil || got != want {
+		if got, err := (Client{Dir: dir, Env: g.Env}).Place(ctx); err != nil || got != want {
 			t.Errorf("%s: got %+v, %v", dir, got, err)
 		}
 	}
@@ -231,10 +231,10 @@ func TestRootCommit(t *testing.T) {
 		}
 	}
 	later := append(append([]string(nil), g.Env...), "GIT_AUTHOR_DATE=2040-01-01T00:00:00Z", "GIT_COMMITTER_DATE=2040-01-01T00:00:00Z")
-	must(t, Git{g.Dir, later}, "checkout", "-q", "--orphan", "second")
-	must(t, Git{g.Dir, later}, "commit", "-q", "-m", "another beginning")
+	must(t, Client{g.Dir, later}, "checkout", "-q", "--orphan", "second")
+	must(t, Client{g.Dir, later}, "commit", "-q", "-m", "another beginning")
 	second := must(t, g, "rev-parse", "HEAD")
-	must(t, Git{g.Dir, later}, "merge", "-q", "--allow-unrelated-histories", "-s", "ours", "-m", "both", "main")
+	must(t, Client{g.Dir, later}, "merge", "-q", "--allow-unrelated-histories", "-s", "ours", "-m", "both", "main")
 	if got, err := g.RootCommit(ctx); err != nil || got != root {
 		t.Errorf("two beginnings: got %q, %v; want the oldest", got, err)
 	}

@@ -1,4 +1,4 @@
-package gate
+package git
 
 import (
 	"context"
@@ -29,7 +29,7 @@ type Tree struct {
 // told not to look at do not count, and neither do the files and directories
 // without, absolute or relative to g.Dir. Where there is no work tree, or no
 // git, the zero value is given, and no error.
-func (g Git) Tree(ctx context.Context, without ...string) (Tree, error) {
+func (g Client) Tree(ctx context.Context, without ...string) (Tree, error) {
 	place, err := g.Place(ctx)
 	if err != nil || place.Root == "" {
 		return Tree{}, err
@@ -37,7 +37,7 @@ func (g Git) Tree(ctx context.Context, without ...string) (Tree, error) {
 	argv := []string{"status", "--porcelain=v2", "--branch", "--no-renames", "--no-ahead-behind", "--untracked-files=all", "--ignore-submodules=none", "-z"}
 	result, err := g.Run(ctx, argv...)
 	if err == nil && result.Exit != 0 {
-		err = gitFailure(argv, result)
+		err = failure(argv, result)
 	}
 	if err != nil {
 		return Tree{}, err
@@ -82,7 +82,7 @@ func below(root, dir string, names []string) func(path string) bool {
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(dir, name)
 		}
-		if path, err := filepath.Rel(root, realPath(name)); err == nil {
+		if path, err := filepath.Rel(root, RealPath(name)); err == nil {
 			paths = append(paths, filepath.ToSlash(path))
 		}
 	}
@@ -96,9 +96,9 @@ func below(root, dir string, names []string) func(path string) bool {
 	}
 }
 
-// realPath is a path absolute and without symbolic links, as far as there are
+// RealPath is a path absolute and without symbolic links, as far as there are
 // such files.
-func realPath(path string) string {
+func RealPath(path string) string {
 	if absolute, err := filepath.Abs(path); err == nil {
 		path = absolute
 	}
@@ -106,14 +106,14 @@ func realPath(path string) string {
 		return real
 	}
 	if parent := filepath.Dir(path); parent != path {
-		return filepath.Join(realPath(parent), filepath.Base(path))
+		return filepath.Join(RealPath(parent), filepath.Base(path))
 	}
 	return path
 }
 
 // add puts what is at a path now into a hash. A repository in the repository
 // counts with its own state, a file that we may not read with its size and time.
-func (g Git) add(ctx context.Context, state hash.Hash, path string) error {
+func (g Client) add(ctx context.Context, state hash.Hash, path string) error {
 	info, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -147,7 +147,7 @@ func (g Git) add(ctx context.Context, state hash.Hash, path string) error {
 	return errors.Join(err, f.Close())
 }
 
-func (g Git) addDirectory(ctx context.Context, state hash.Hash, path string) error {
+func (g Client) addDirectory(ctx context.Context, state hash.Hash, path string) error {
 	if _, err := os.Lstat(filepath.Join(path, ".git")); err != nil {
 		_, _ = io.WriteString(state, "directory ")
 		return nil
@@ -155,9 +155,9 @@ func (g Git) addDirectory(ctx context.Context, state hash.Hash, path string) err
 	// Who says where our repository is does not mean the inner one.
 	env := slices.DeleteFunc(slices.Clone(g.Env), func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")
-		return slices.Contains(placing, name)
+		return slices.Contains(PlaceVariables, name)
 	})
-	inner, err := Git{Dir: path, Env: env}.Tree(ctx)
+	inner, err := Client{Dir: path, Env: env}.Tree(ctx)
 	_, _ = fmt.Fprintf(state, "repository %s ", inner.State)
 	return err
 }
@@ -171,7 +171,7 @@ type Place struct {
 
 // Place gives the places of the repository that g.Dir is in. All are absolute.
 // Where there is no work tree, or no git, the zero value is given, and no error.
-func (g Git) Place(ctx context.Context) (Place, error) {
+func (g Client) Place(ctx context.Context) (Place, error) {
 	argv := []string{"rev-parse", "--path-format=absolute", "--show-toplevel", "--git-common-dir", "--git-path", "stig"}
 	result, err := g.Run(ctx, argv...)
 	if errors.Is(err, process.ErrNotFound) {
@@ -187,7 +187,7 @@ func (g Git) Place(ctx context.Context) (Place, error) {
 				return Place{}, nil
 			}
 		}
-		return Place{}, gitFailure(argv, result)
+		return Place{}, failure(argv, result)
 	}
 	lines := strings.Split(strings.TrimSuffix(string(result.Stdout), "\n"), "\n")
 	if len(lines) != 3 {
@@ -205,7 +205,7 @@ func (g Git) Place(ctx context.Context) (Place, error) {
 // first one and outside of a repository. The first of known that the repository
 // has is taken, which spares a walk through all of history; of several
 // beginnings the oldest.
-func (g Git) RootCommit(ctx context.Context, known ...string) (string, error) {
+func (g Client) RootCommit(ctx context.Context, known ...string) (string, error) {
 	for _, commit := range known {
 		if has, err := g.Commit(ctx, commit); err == nil && has == commit {
 			return commit, nil
