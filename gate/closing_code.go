@@ -2,22 +2,23 @@ package gate
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
+
+	"stig/shell"
 )
 
 // language goes through code in other languages: the programs that it starts
 // and the files that it writes, where it names them plainly, and SQL that closes.
 func (w *watch) language(program string, words []string) {
-	name := languageName(program)
+	name := shell.Unversioned(program)
 	switch name {
 	case "sqlite", "dolt", "mysql":
 		w.sql(program, words)
 	case "awk", "gawk", "mawk":
 		w.awk(program, words)
 	}
-	if slices.Contains(languages, name) {
+	if shell.IsInterpreter(program) {
 		for _, code := range w.codes(words) {
 			w.code(name, code)
 		}
@@ -31,12 +32,6 @@ func (w *watch) awk(program string, words []string) {
 		w.overwrites(program+" >", found[1:])
 	}
 }
-
-// languages are the programs that run code of a language of its own.
-var languages = []string{"python", "pypy", "node", "nodejs", "deno", "bun", "ruby", "perl", "php"}
-
-// languageName is the name of a program without the version of its language.
-func languageName(program string) string { return strings.TrimRight(program, "0123456789.") }
 
 // codes lists the code that a program of another language is given: by an option,
 // on standard input, or in a file that the line wrote.

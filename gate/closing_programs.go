@@ -5,50 +5,13 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"stig/shell"
 )
 
-// Programs that run others are of three kinds: a starter runs the words behind its
-// options, a launcher what stands somewhere among its words, and to a shell some
-// of its words, or its standard input, are text to read.
-
-// starter is a program that runs the command given to it.
-type starter struct {
-	valued   string   // its options with a value
-	operands int      // its own, before the command
-	scripts  []string // its options behind which all is text for a shell
-	text     bool     // a lone word is such text
-}
-
-var starters = map[string]starter{
-	"sudo":       {valued: "u g h p C r t T U D R user group prompt chdir host role type other-user chroot"},
-	"doas":       {valued: "u C"},
-	"env":        {valued: "u C unset chdir", scripts: []string{"-S", "--split-string"}},
-	"nohup":      {},
-	"time":       {valued: "f o format output"},
-	"nice":       {valued: "n adjustment"},
-	"ionice":     {valued: "c n class classdata"},
-	"timeout":    {valued: "k s kill-after signal", operands: 1},
-	"gtimeout":   {valued: "k s kill-after signal", operands: 1},
-	"stdbuf":     {valued: "i o e input output error"},
-	"setsid":     {},
-	"chronic":    {},
-	"command":    {},
-	"builtin":    {},
-	"exec":       {valued: "a"},
-	"noglob":     {},
-	"nocorrect":  {},
-	"watch":      {valued: "n interval", text: true},
-	"caffeinate": {valued: "t w"},
-	"unbuffer":   {},
-	"strace":     {valued: "e o p s E"},
-	"chroot":     {valued: "userspec groups", operands: 1},
-	"flock":      {valued: "w E timeout conflict-exit-code c command", operands: 1, scripts: []string{"-c", "--command"}},
-	"busybox":    {},
-	"coproc":     {},
-	"npx":        {valued: "p package"},
-	"bunx":       {},
-	"uvx":        {valued: "p from with"},
-}
+// Programs that run others are of three kinds: a runner (package shell) runs the
+// words behind its options, a launcher what stands somewhere among its words, and
+// to a shell some of its words, or its standard input, are text to read.
 
 // launchers run a command that stands among their words, behind options, names
 // of containers and the like; some only with one of these verbs.
@@ -67,20 +30,17 @@ var launchers = map[string]string{
 	"rlwrap": "", "entr": "", "reflex": "", "watchexec": "", "wsl": "",
 }
 
-// shellPrograms run a script: that of -c, of a file, or of standard input.
-var shellPrograms = []string{"sh", "bash", "zsh", "dash", "ksh", "ash", "mksh", "fish", "rbash", "nu"}
-
 // talkers are programs that take their words for texts or for names of files.
 var talkers = []string{"echo", "printf", "grep", "rg", "ag", "cat", "ls", "man", "which", "git", "test", "find", "sed", "awk", "jq"}
 
 // starts goes through a command that another program starts. It tells whether
 // the program is one that does.
 func (w *watch) starts(program string, words []string) bool {
-	if s, ok := starters[program]; ok {
-		w.start(s, words)
+	if r, ok := shell.RunnerOf(program); ok {
+		w.start(r, words)
 		return true
 	}
-	if slices.Contains(shellPrograms, program) {
+	if shell.IsShell(program) {
 		w.shell(words)
 		return true
 	}
@@ -110,22 +70,22 @@ func (w *watch) starts(program string, words []string) bool {
 	return true
 }
 
-// start goes through what a starter runs.
-func (w *watch) start(s starter, words []string) {
+// start goes through what a runner runs.
+func (w *watch) start(r shell.Runner, words []string) {
 	for i, word := range words {
 		text := ""
 		if strings.HasPrefix(word, "--") {
 			word, text, _ = strings.Cut(word, "=")
 		}
-		if slices.Contains(s.scripts, word) {
+		if slices.Contains(r.Scripts, word) {
 			w.read(text + " " + strings.Join(words[i+1:], " "))
 		}
 	}
-	words = skipOptions(words, valued(s.valued))
-	for range min(s.operands, len(words)) {
-		words = skipOptions(words[1:], valued(s.valued))
+	words = skipOptions(words, valued(r.Valued))
+	for range min(r.Operands, len(words)) {
+		words = skipOptions(words[1:], valued(r.Valued))
 	}
-	if s.text && len(words) == 1 {
+	if r.Text && len(words) == 1 {
 		w.read(words[0])
 		return
 	}
@@ -151,18 +111,18 @@ func (w *watch) launches(program string, words []string) bool {
 }
 
 // launch goes through the command that begins at the first word which names a
-// starter, a shell or a language, and at each that names a tracker, unless one
+// runner, a shell or a language, and at each that names a tracker, unless one
 // before it only talks about it.
 func (w *watch) launch(words []string) {
 	for i, word := range words {
 		name := programName(word)
-		_, isStarter := starters[name]
+		_, isRunner := shell.RunnerOf(name)
 		switch {
 		case slices.Contains(talkers, name):
 			return
 		case slices.Contains(trackers, name): // or the package that has it
 			w.run(words[i:])
-		case isStarter, name == "xargs", slices.Contains(shellPrograms, name), slices.Contains(languages, languageName(name)):
+		case isRunner, name == "xargs", shell.IsShell(name), shell.IsInterpreter(name):
 			w.run(words[i:])
 			return
 		case (word == "--run" || word == "--command") && i+1 < len(words) && strings.Contains(words[i+1], " "):

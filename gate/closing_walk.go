@@ -1,11 +1,12 @@
 package gate
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"stig/shell"
 )
 
 // watch goes through a command line as a shell would run it: statements (here)
@@ -59,29 +60,12 @@ func (w *watch) read(text string) {
 	w.depth++
 	defer func() { w.depth-- }()
 	for _, language := range []syntax.LangVariant{syntax.LangBash, syntax.LangZsh} {
-		stmts, err := statements(text, language)
+		stmts, err := shell.Statements(text, language)
 		w.all(stmts)
 		if err == nil {
 			return
 		}
 	}
-}
-
-// statements gives those that stand before the first mistake. On some texts the
-// parser panics; that is a mistake of the text too, for whoever is to run it.
-func statements(text string, language syntax.LangVariant) (stmts []*syntax.Stmt, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("the parser gives up: %v", r)
-		}
-	}()
-	for s, err := range syntax.NewParser(syntax.Variant(language)).StmtsSeq(strings.NewReader(text)) {
-		if err != nil {
-			return stmts, err
-		}
-		stmts = append(stmts, s)
-	}
-	return stmts, nil
 }
 
 func (w *watch) all(stmts []*syntax.Stmt) {

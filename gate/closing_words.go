@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"stig/shell"
 )
 
 // elsewhere is what mktemp gives: somewhere that is no store.
@@ -134,7 +136,7 @@ func (w *watch) whole(word *syntax.Word) (list []string, ok bool) {
 
 // texts gives the texts that parts of a word may come out as, at least one.
 func (w *watch) texts(parts []syntax.WordPart) []string {
-	return w.join(parts, unquoted)
+	return w.join(parts, shell.Unescape)
 }
 
 // text joins the texts that a word may come out as, one to a line.

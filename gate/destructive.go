@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"stig/shell"
 )
 
 // rule is a form of command that destroys, or that makes public what cannot
@@ -105,10 +107,7 @@ var removing = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:delete|destroy|terminate|purge|remove|rb)(?:-|$)`)
 })
 
-// interpreters run a program given as an argument; erasing is what in it
-// removes trees.
-var interpreters = []string{"python", "python3", "node", "ruby", "perl", "deno", "bun", "php"}
-
+// erasing is what removes trees in the code that an interpreter is given.
 var erasing = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\brmtree\b|\brmSync\b|\brm_rf\b|\brm_r\b|\brmdirSync\b|\bremove_tree\b|\bfs\.rm\(`)
 })
@@ -116,17 +115,18 @@ var erasing = sync.OnceValue(func() *regexp.Regexp {
 // harmless flags make a command of the rules one that only tells.
 var harmless = []string{"--dry-run", "--dry-run=client", "--dry-run=server", "--help"}
 
-// wrappers are programs that run the command given to them.
-var wrappers = map[string]bool{
-	"sudo": true, "doas": true, "env": true, "nohup": true, "nice": true, "time": true, "timeout": true,
-	"xargs": true, "command": true, "exec": true, "builtin": true, "stdbuf": true, "setsid": true, "ionice": true,
-	"parallel": true, "watch": true, "caffeinate": true, "npx": true, "pnpx": true, "bunx": true, "uvx": true, "chroot": true,
-	"unshare": true, "strace": true, "valgrind": true, "busybox": true, "flock": true, "runuser": true, "su": true,
+// isRunner reports whether a program runs the command given to it.
+func isRunner(program string) bool {
+	_, found := shell.RunnerOf(program)
+	return found || slices.Contains(otherRunners, program)
 }
 
-// runners run the command that follows one of the words of handing.
+// otherRunners have more forms than a shell.Runner has fields for.
+var otherRunners = []string{"xargs", "parallel", "unshare", "valgrind", "su", "runuser"}
+
+// environments run the command that follows one of the words of handing.
 var (
-	runners = []string{"docker", "podman", "nerdctl", "kubectl", "oc", "poetry", "uv", "pdm", "hatch", "bundle", "npm", "pnpm", "yarn",
+	environments = []string{"docker", "podman", "nerdctl", "kubectl", "oc", "poetry", "uv", "pdm", "hatch", "bundle", "npm", "pnpm", "yarn",
 		"bun", "mise", "nix", "direnv", "devbox", "pixi", "conda", "rye", "pipenv", "docker-compose", "dotenv", "doppler"}
 	handing = []string{"run", "exec", "dlx", "x", "-c", "--command", "--"}
 )
@@ -137,8 +137,10 @@ var (
 	movers  = []string{"rm", "mv", "unlink", "rmdir"}
 )
 
-// shells run the script that follows -c.
-var shells = []string{"sh", "bash", "zsh", "dash", "ksh", "su", "runuser", "script", "flock"}
+// takesScript reports whether a program runs the script that follows -c.
+func takesScript(program string) bool {
+	return shell.IsShell(program) || slices.Contains([]string{"su", "runuser", "script", "flock"}, program)
+}
 
 // destroys says what in a script is destructive; "" when nothing is.
 func (s *script) destroys() string {
@@ -177,7 +179,7 @@ func (s *script) held() map[string]string {
 	texts := map[string]string{}
 	syntax.Walk(s.file, func(node syntax.Node) bool {
 		if assign, ok := node.(*syntax.Assign); ok && assign.Name != nil && assign.Value != nil {
-			texts["$"+assign.Name.Value] = literal(assign.Value.Parts)
+			texts["$"+assign.Name.Value] = shell.Text(assign.Value.Parts)
 		}
 		return true
 	})
@@ -197,14 +199,14 @@ func (s *script) fed(in *scope) (found string) {
 		case *syntax.Stmt:
 			for _, redirect := range node.Redirs {
 				if redirect.Hdoc != nil && readsScript(node) {
-					look(literal(redirect.Hdoc.Parts))
+					look(shell.Text(redirect.Hdoc.Parts))
 				} else if redirect.Op == syntax.WordHdoc && readsScript(node) {
-					look(literal(redirect.Word.Parts))
+					look(shell.Text(redirect.Word.Parts))
 				}
 			}
 		case *syntax.BinaryCmd:
 			if from, ok := node.X.Cmd.(*syntax.CallExpr); ok && node.Op == syntax.Pipe && readsScript(node.Y) && len(from.Args) > 1 {
-				if words := static(from.Args); words[0] == "echo" || words[0] == "printf" {
+				if words := shell.Words(from.Args); words[0] == "echo" || words[0] == "printf" {
 					look(strings.Join(words[1:], " "))
 				}
 			}
@@ -217,8 +219,8 @@ func (s *script) fed(in *scope) (found string) {
 // readsScript tells whether a statement is a shell, or runs one elsewhere.
 func readsScript(statement *syntax.Stmt) bool {
 	call, ok := statement.Cmd.(*syntax.CallExpr)
-	return ok && slices.ContainsFunc(static(call.Args), func(w string) bool {
-		return slices.Contains(shells, path.Base(w)) || w == "ssh"
+	return ok && slices.ContainsFunc(shell.Words(call.Args), func(w string) bool {
+		return takesScript(path.Base(w)) || w == "ssh"
 	})
 }
 
@@ -242,7 +244,7 @@ func (s *script) temporary() map[string]bool {
 
 // fromMktemp tells whether a word is what mktemp prints, or below it.
 func fromMktemp(word *syntax.Word) bool {
-	text := literal(word.Parts)
+	text := shell.Text(word.Parts)
 	if !strings.HasPrefix(text, "$()") || strings.Contains(text, "..") {
 		return false
 	}
@@ -276,7 +278,7 @@ func destructive(words []string, in *scope) string {
 		return found
 	}
 	switch {
-	case wrappers[program]:
+	case isRunner(program):
 		return ""
 	case program == "rm" && removesTree(arguments, in):
 		return "rm -r outside a temporary directory"
@@ -286,7 +288,7 @@ func destructive(words []string, in *scope) string {
 		return "writes to " + arguments[len(arguments)-1]
 	case strings.HasPrefix(program, "mkfs."):
 		return program
-	case slices.Contains(interpreters, program) && slices.ContainsFunc(arguments, erasing().MatchString):
+	case shell.IsInterpreter(program) && slices.ContainsFunc(arguments, erasing().MatchString):
 		return program + " removes a directory"
 	case slices.ContainsFunc(arguments, func(w string) bool { return slices.Contains(harmless, w) }):
 		return ""
@@ -325,13 +327,13 @@ func within(program string, arguments []string, in *scope) string {
 		}
 		return ""
 	}
-	if slices.Contains(shells, program) {
+	if takesScript(program) {
 		if found := nested(arguments, in); found != "" {
 			return found
 		}
 	}
 	switch {
-	case wrappers[program]:
+	case isRunner(program):
 		return suffixes(arguments, in)
 	case program == "trap" && len(arguments) > 0:
 		return inner(arguments[0], in)
@@ -341,7 +343,7 @@ func within(program string, arguments []string, in *scope) string {
 				return found
 			}
 		}
-	case slices.Contains(runners, program):
+	case slices.Contains(environments, program):
 		return starts(func(w string) bool { return slices.Contains(handing, w) })
 	case program == "find":
 		return starts(func(w string) bool { return strings.HasPrefix(w, "-exec") || strings.HasPrefix(w, "-ok") })
@@ -460,7 +462,7 @@ func isTemporary(operand string, in *scope) bool {
 func (s *script) overwrites(in *scope) (found string) {
 	syntax.Walk(s.file, func(node syntax.Node) bool {
 		if redirect, ok := node.(*syntax.Redirect); ok && redirect.Word != nil && writes(redirect.Op) {
-			if target := literal(redirect.Word.Parts); in.outside(target) {
+			if target := shell.Text(redirect.Word.Parts); in.outside(target) {
 				found = "writes to " + target
 			}
 		}

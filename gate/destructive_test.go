@@ -91,6 +91,7 @@ node -e 'rmSync()'|rm_rf|rm_r|'rmdirSync()'|remove_tree|'fs.rm(x)'
 /usr/bin/time git push
 sudo|doas|env|nohup|nice|time|timeout|xargs|command|exec|builtin|stdbuf|setsid|ionice git push
 parallel|watch|caffeinate|npx|pnpx|bunx|uvx|chroot|unshare|strace|valgrind|busybox|flock|runuser|su git push
+gtimeout|chronic|noglob|nocorrect|unbuffer git push
 docker|podman|nerdctl|kubectl|oc|poetry|uv|pdm|hatch|bundle|npm|pnpm|yarn exec git push
 bun|mise|nix|direnv|devbox|pixi|conda|rye|pipenv|docker-compose|dotenv|doppler exec git push
 nix run|exec|dlx|x|-c|--command|-- git push

@@ -7,9 +7,8 @@ import (
 	"strings"
 	"sync"
 
-	"mvdan.cc/sh/v3/syntax"
-
 	"stig/notes"
+	"stig/shell"
 )
 
 // shellInfos are the first words of the info strings that mark a fence as
@@ -231,17 +230,7 @@ func prompted(console string) string {
 		default:
 			continue
 		}
-		open = incomplete(commands[len(commands)-1])
+		open = shell.IsIncomplete(commands[len(commands)-1])
 	}
 	return strings.Join(commands, "\n")
-}
-
-// incomplete tells whether a shell would ask for more lines.
-func incomplete(command string) bool {
-	if strings.HasSuffix(command, `\`) && !strings.HasSuffix(command, `\\`) {
-		return true
-	}
-	_, err := parse(command)
-	// The parser does not count an open here-document as incomplete.
-	return err != nil && (syntax.IsIncomplete(err) || strings.Contains(err.Error(), "here-document"))
 }

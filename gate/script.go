@@ -9,12 +9,14 @@ import (
 	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"stig/shell"
 )
 
 // script is a shell text and what its simple commands are.
 type script struct {
 	file      *syntax.File
-	commands  [][]string      // words of each simple command as static gives them
+	commands  [][]string      // words of each simple command as shell.Words gives them
 	words     int             // words and assignments of all of them
 	redirects bool            // reads from or writes to a file
 	checks    bool            // holds [[ … ]] or (( … ))
@@ -25,7 +27,7 @@ type script struct {
 
 // parse reads a text as bash. The error says why it is not.
 func parse(text string) (*script, error) {
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
+	file, err := shell.Parse(text)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +44,7 @@ func (s *script) note(node syntax.Node) {
 	case *syntax.CallExpr:
 		s.words += len(node.Args) + len(node.Assigns)
 		if len(node.Args) > 0 {
-			s.call(static(node.Args))
+			s.call(shell.Words(node.Args))
 		}
 	case *syntax.DeclClause:
 		s.words += 1 + len(node.Args)
@@ -80,47 +82,6 @@ func (s *script) call(words []string) {
 			s.variables[name] = true
 		}
 	}
-}
-
-// static gives the words as they stand, quotes removed. Of an expansion it
-// shows "$NAME", or "$()" for anything but a plain variable.
-func static(words []*syntax.Word) []string {
-	texts := make([]string, len(words))
-	for i, word := range words {
-		texts[i] = literal(word.Parts)
-	}
-	return texts
-}
-
-func literal(parts []syntax.WordPart) string {
-	var text strings.Builder
-	for _, part := range parts {
-		switch part := part.(type) {
-		case *syntax.Lit:
-			text.WriteString(unquoted(part.Value))
-		case *syntax.SglQuoted:
-			text.WriteString(part.Value)
-		case *syntax.DblQuoted:
-			text.WriteString(literal(part.Parts))
-		case *syntax.ParamExp:
-			if part.Param != nil && part.Exp == nil && part.Slice == nil && part.Repl == nil && part.Index == nil && !part.Length && !part.Excl {
-				text.WriteString("$" + part.Param.Value)
-			} else {
-				text.WriteString("$()")
-			}
-		default:
-			text.WriteString("$()")
-		}
-	}
-	return text.String()
-}
-
-// unquoted is the text of a literal without its backslashes.
-func unquoted(text string) string {
-	if !strings.Contains(text, `\`) {
-		return text
-	}
-	return strings.NewReplacer(`\\`, `\`, "\\\n", "", `\`, "").Replace(text)
 }
 
 // resolve resolves the first word of every simple command. missing is
@@ -232,7 +193,7 @@ func fillIn(statement *syntax.Stmt) string {
 			closed = closed || slices.ContainsFunc(call.Args, func(w *syntax.Word) bool { return w.End() == out.OpPos })
 		}
 		if closed && in.OpPos.Offset()+1 == in.Word.Pos().Offset() {
-			return "<" + literal(in.Word.Parts) + ">"
+			return "<" + shell.Text(in.Word.Parts) + ">"
 		}
 	}
 	return ""
@@ -249,7 +210,7 @@ func choice(pipe *syntax.BinaryCmd) string {
 	if !isCall || !too || len(one.Args) < 2 || len(other.Args) != 1 {
 		return ""
 	}
-	return literal(one.Args[len(one.Args)-1].Parts) + "|" + literal(other.Args[0].Parts)
+	return shell.Text(one.Args[len(one.Args)-1].Parts) + "|" + shell.Text(other.Args[0].Parts)
 }
 
 // patterned tells whether a program of the script takes x/... for all below x.
