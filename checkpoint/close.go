@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"stig/beads"
+	"stig/criteria"
 	"stig/gate"
 	"stig/notes"
 	"stig/signals"
@@ -64,7 +65,7 @@ func (e *ReasonError) Error() string { return e.ID + ": " + e.Reason }
 type Candidate struct {
 	ID       string
 	Title    string
-	Criteria string // see gate.Source
+	Criteria string // see criteria.Source
 	Already  bool   // it is closed, and nothing else was looked at
 	Reason   string // then, why
 }
@@ -171,7 +172,7 @@ func Close(ctx context.Context, s beads.Store, o beads.Options, id string, c Clo
 
 // criteriaOf is the text that says when the issue is done.
 func criteriaOf(r *beads.Record) string {
-	return gate.Source(r.Text(beads.AcceptanceCriteria), r.Text(beads.Description))
+	return criteria.Source(r.Text(beads.AcceptanceCriteria), r.Text(beads.Description))
 }
 
 // allowed says why the issue must not be closed so.

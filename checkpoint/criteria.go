@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"stig/beads"
-	"stig/gate"
+	"stig/criteria"
 	"stig/git"
 )
 
@@ -31,12 +31,12 @@ func (e *Edited) String() string {
 // EditedSince compares the criteria of an issue with those in the store as
 // HEAD has it; path is that of git.Client.FileAt. nil tells that they are the
 // same, or that HEAD has no such store or no such issue.
-func EditedSince(ctx context.Context, repo git.Client, path, id, criteria string, look gate.Lookup) (*Edited, error) {
+func EditedSince(ctx context.Context, repo git.Client, path, id, acceptance string, look criteria.Lookup) (*Edited, error) {
 	before, known, err := committed(ctx, repo, path, id)
-	if err != nil || !known || before == criteria {
+	if err != nil || !known || before == acceptance {
 		return nil, err
 	}
-	was, is := commands(before, look), commands(criteria, look)
+	was, is := commands(before, look), commands(acceptance, look)
 	e := &Edited{Was: len(was), Is: len(is), Gone: []string{}}
 	for _, text := range was {
 		if !slices.Contains(is, text) {
@@ -64,9 +64,9 @@ func committed(ctx context.Context, repo git.Client, path, id string) (criteria 
 }
 
 // commands are the texts of the checks that count when the issue closes.
-func commands(criteria string, look gate.Lookup) (texts []string) {
-	for _, check := range gate.Plan(criteria, look) {
-		if check.Class != gate.Skipped || check.Broken {
+func commands(acceptance string, look criteria.Lookup) (texts []string) {
+	for _, check := range criteria.Plan(acceptance, look) {
+		if check.Class != criteria.Skipped || check.Broken {
 			texts = append(texts, check.Text)
 		}
 	}

@@ -5,12 +5,13 @@ import (
 	"path/filepath"
 	"strings"
 
+	"stig/criteria"
 	"stig/process"
 )
 
 // Here is the Lookup of this machine: words are looked up on PATH, words with
 // a slash below root, variables by getenv. Each word is looked up once.
-func Here(root string, getenv func(string) string) Lookup {
+func Here(root string, getenv func(string) string) criteria.Lookup {
 	known := map[string]bool{}
 	return func(word string) bool {
 		found, asked := known[word]

@@ -139,3 +139,5 @@ func lastLines(output []byte) string {
 	}
 	return strings.ToValidUTF8(string(output[start+1:]), "\uFFFD")
 }
+
+func quote(text string) string { return `"` + text + `"` }

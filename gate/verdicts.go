@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"stig/criteria"
 	"stig/git"
 )
 
@@ -54,7 +55,7 @@ func (s Verdicts) Save(v *Verdict) error {
 // makes of the criteria now. Another version of stig, or a program that is here
 // by now, may find more in them. Without a repository none counts, since
 // nothing tells what has changed.
-func (s Verdicts) Fresh(id, criteria string, plan []Check, tree git.Tree) (*Verdict, bool) {
+func (s Verdicts) Fresh(id, acceptance string, plan []criteria.Check, tree git.Tree) (*Verdict, bool) {
 	text, err := os.ReadFile(s.file(id))
 	if err != nil || tree.State == "" {
 		return nil, false
@@ -64,7 +65,7 @@ func (s Verdicts) Fresh(id, criteria string, plan []Check, tree git.Tree) (*Verd
 		return nil, false
 	}
 	var r record
-	if json.Unmarshal(k.Verdict, &r) != nil || r.ID != id || r.Hash != Hash(criteria) || r.Tree != tree || !r.ran(plan) {
+	if json.Unmarshal(k.Verdict, &r) != nil || r.ID != id || r.Hash != Hash(acceptance) || r.Tree != tree || !r.ran(plan) {
 		return nil, false
 	}
 	v := &Verdict{r.ID, r.Checks, r.Hash, r.Tree, r.Actor, r.Time}
@@ -73,9 +74,9 @@ func (s Verdicts) Fresh(id, criteria string, plan []Check, tree git.Tree) (*Verd
 
 // ran tells whether the checks of the record are those that a plan asks for, in
 // its order.
-func (r record) ran(plan []Check) bool {
-	asked := slices.DeleteFunc(slices.Clone(plan), func(c Check) bool { return !c.asked() })
-	return slices.EqualFunc(r.Checks, asked, func(o Outcome, c Check) bool { return o.Text == c.Text && o.Class == c.Class })
+func (r record) ran(plan []criteria.Check) bool {
+	asked := slices.DeleteFunc(slices.Clone(plan), func(c criteria.Check) bool { return !c.Asked() })
+	return slices.EqualFunc(r.Checks, asked, func(o Outcome, c criteria.Check) bool { return o.Text == c.Text && o.Class == c.Class })
 }
 
 func (s Verdicts) file(id string) string { return filepath.Join(s.Dir, fileName(id)+".json") }

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"stig/criteria"
 	"stig/gate"
 	"stig/git"
 )
@@ -41,7 +42,7 @@ func workTree(t testing.TB, scripts ...string) (git.Client, gate.Job) {
 		Logs: filepath.Join(dir, ".git", "stig", "logs"), Time: time.Now(), Now: time.Now,
 	}
 	for i, script := range scripts {
-		j.Checks = append(j.Checks, gate.Check{Text: script, Origin: gate.Span, Class: gate.Runnable, Line: i + 1})
+		j.Checks = append(j.Checks, criteria.Check{Text: script, Origin: criteria.Span, Class: criteria.Runnable, Line: i + 1})
 	}
 	return g, j
 }
@@ -130,22 +131,22 @@ func TestVerdictsPlanned(t *testing.T) {
 		t.Fatal(err)
 	}
 	one, two := j.Checks[0], j.Checks[1]
-	more := gate.Check{Text: "grep -q 1 chart", Origin: gate.Span, Class: gate.Runnable}
+	more := criteria.Check{Text: "grep -q 1 chart", Origin: criteria.Span, Class: criteria.Runnable}
 	missing := two
-	missing.Class = gate.MissingProgram
+	missing.Class = criteria.MissingProgram
 	for name, c := range map[string]struct {
-		plan []gate.Check
+		plan []criteria.Check
 		want bool
 	}{
-		"same":          {[]gate.Check{one, two}, true},
-		"one skipped":   {[]gate.Check{one, {Text: "chart", Class: gate.Skipped}, two}, true},
-		"one more":      {[]gate.Check{one, two, more}, false},
-		"one broken":    {[]gate.Check{one, {Text: "if", Class: gate.Skipped, Broken: true}, two}, false},
-		"one less":      {[]gate.Check{one}, false},
+		"same":          {[]criteria.Check{one, two}, true},
+		"one skipped":   {[]criteria.Check{one, {Text: "chart", Class: criteria.Skipped}, two}, true},
+		"one more":      {[]criteria.Check{one, two, more}, false},
+		"one broken":    {[]criteria.Check{one, {Text: "if", Class: criteria.Skipped, Broken: true}, two}, false},
+		"one less":      {[]criteria.Check{one}, false},
 		"none":          {nil, false},
-		"another":       {[]gate.Check{one, more}, false},
-		"another order": {[]gate.Check{two, one}, false},
-		"another class": {[]gate.Check{one, missing}, false},
+		"another":       {[]criteria.Check{one, more}, false},
+		"another order": {[]criteria.Check{two, one}, false},
+		"another class": {[]criteria.Check{one, missing}, false},
 	} {
 		if _, ok := kept.Fresh(j.Issue, j.Criteria, c.plan, treeOf(t, g)); ok != c.want {
 			t.Errorf("%s: fresh is %v", name, ok)
@@ -178,7 +179,7 @@ func TestVerdictsEdited(t *testing.T) {
 	_, j := workTree(t, "exit 3")
 	kept := gate.Verdicts{Dir: t.TempDir()}
 	v := verify(t, j)
-	plan := func(text string) []gate.Check { return []gate.Check{{Text: text, Class: gate.Runnable}} }
+	plan := func(text string) []criteria.Check { return []criteria.Check{{Text: text, Class: criteria.Runnable}} }
 	passing, err := func() ([]byte, error) {
 		j.Checks[0].Text = "true"
 		w := verify(t, j)

@@ -9,17 +9,18 @@ import (
 	"strings"
 	"time"
 
+	"stig/criteria"
 	"stig/git"
 	"stig/process"
 )
 
 // Job is what Verify is to run, and where.
 type Job struct {
-	Issue    string   // its id: names logs and the verdict, and is STIG_ISSUE to the checks
-	Criteria string   // the text that Checks come from
-	Checks   []Check  // what Plan made of Criteria
-	Root     string   // the directory to run in: the root of the repository
-	Without  []string // files whose change leaves a verdict fresh, such as the store; see git.Client.Tree
+	Issue    string           // its id: names logs and the verdict, and is STIG_ISSUE to the checks
+	Criteria string           // the text that Checks come from
+	Checks   []criteria.Check // what Plan made of Criteria
+	Root     string           // the directory to run in: the root of the repository
+	Without  []string         // files whose change leaves a verdict fresh, such as the store; see git.Client.Tree
 
 	Env  []string // the environment to inherit from, as NAME=value
 	Pass []string // names to inherit whatever they look like
@@ -79,7 +80,7 @@ func Verify(ctx context.Context, j Job) (*Verdict, error) {
 	defer cancel()
 	stopped := ""
 	for _, check := range j.Checks {
-		if !check.asked() {
+		if !check.Asked() {
 			continue
 		}
 		o := Outcome{Check: check, Exit: ExitNotRun}
@@ -152,18 +153,18 @@ func (r *runner) stops(ctx context.Context, passing bool) string {
 }
 
 // run runs one check, or tells why it is not allowed to.
-func (r *runner) run(ctx context.Context, check Check, number int) (Outcome, error) {
+func (r *runner) run(ctx context.Context, check criteria.Check, number int) (Outcome, error) {
 	o := Outcome{Check: check}
 	switch {
 	case check.Broken:
 		o.Exit = ExitBroken
-	case check.Class == Runnable:
+	case check.Class == criteria.Runnable:
 		return r.start(ctx, check, number)
-	case check.Class == Destructive && check.Verify && r.AllowDestructive:
+	case check.Class == criteria.Destructive && check.Verify && r.AllowDestructive:
 		return r.start(ctx, check, number)
-	case check.Class == Destructive && check.Verify:
+	case check.Class == criteria.Destructive && check.Verify:
 		o.Exit, o.Reason = ExitRefused, check.Reason+"; not run without --allow-destructive"
-	case check.Class == Destructive:
+	case check.Class == criteria.Destructive:
 		o.Exit, o.Reason = ExitRefused, check.Reason+"; not run but in a fence marked verify, with --allow-destructive"
 	default:
 		o.Exit = ExitMissing
@@ -172,7 +173,7 @@ func (r *runner) run(ctx context.Context, check Check, number int) (Outcome, err
 }
 
 // start runs the script of a check to its end, or its time limit.
-func (r *runner) start(ctx context.Context, check Check, number int) (Outcome, error) {
+func (r *runner) start(ctx context.Context, check criteria.Check, number int) (Outcome, error) {
 	o := Outcome{Check: check}
 	o.Reason = ""
 	if err := r.say(echo(check.Text)); err != nil {

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"stig/criteria"
 	"stig/gate"
 )
 
@@ -29,7 +30,7 @@ func job(t *testing.T, scripts ...string) gate.Job {
 		Env: append(os.Environ(), "GIT_CEILING_DIRECTORIES="+os.TempDir()), Logs: filepath.Join(t.TempDir(), "logs"), Time: time.Now(), Now: time.Now,
 	}
 	for i, script := range scripts {
-		j.Checks = append(j.Checks, gate.Check{Text: script, Origin: gate.Fence, Class: gate.Runnable, Line: i + 1})
+		j.Checks = append(j.Checks, criteria.Check{Text: script, Origin: criteria.Fence, Class: criteria.Runnable, Line: i + 1})
 	}
 	return j
 }
@@ -221,22 +222,22 @@ func TestVerifyWithoutRunning(t *testing.T) {
 	touch := "touch reached"
 	for _, c := range []struct {
 		name   string
-		check  gate.Check
+		check  criteria.Check
 		allow  bool
 		exit   int
 		reason string
 	}{
-		{"missing program", gate.Check{Class: gate.MissingProgram, Reason: "reefctl: not found"}, true, 127, "reefctl: not found"},
-		{"missing program in a fence", gate.Check{Class: gate.MissingProgram, Reason: "reefctl: not found", Verify: true}, true, 127, "reefctl: not found"},
-		{"the same, not allowed", gate.Check{Class: gate.MissingProgram, Reason: "reefctl: not found", Verify: true}, false, 127, "reefctl: not found"},
-		{"destructive span", gate.Check{Class: gate.Destructive, Reason: "rm -r"}, true, 126, "rm -r; not run but in a fence marked verify, with --allow-destructive"},
-		{"destructive fence", gate.Check{Class: gate.Destructive, Reason: "rm -r", Verify: true}, false, 126, "rm -r; not run without --allow-destructive"},
-		{"does not parse", gate.Check{Class: gate.Skipped, Broken: true, Reason: "1:1: no end"}, true, 2, "1:1: no end"},
-		{"unheard-of class", gate.Check{Class: "new"}, true, 127, ""},
+		{"missing program", criteria.Check{Class: criteria.MissingProgram, Reason: "reefctl: not found"}, true, 127, "reefctl: not found"},
+		{"missing program in a fence", criteria.Check{Class: criteria.MissingProgram, Reason: "reefctl: not found", Verify: true}, true, 127, "reefctl: not found"},
+		{"the same, not allowed", criteria.Check{Class: criteria.MissingProgram, Reason: "reefctl: not found", Verify: true}, false, 127, "reefctl: not found"},
+		{"destructive span", criteria.Check{Class: criteria.Destructive, Reason: "rm -r"}, true, 126, "rm -r; not run but in a fence marked verify, with --allow-destructive"},
+		{"destructive fence", criteria.Check{Class: criteria.Destructive, Reason: "rm -r", Verify: true}, false, 126, "rm -r; not run without --allow-destructive"},
+		{"does not parse", criteria.Check{Class: criteria.Skipped, Broken: true, Reason: "1:1: no end"}, true, 2, "1:1: no end"},
+		{"unheard-of class", criteria.Check{Class: "new"}, true, 127, ""},
 	} {
 		j := job(t, touch)
 		c.check.Text = touch
-		j.Checks, j.AllowDestructive = []gate.Check{c.check}, c.allow
+		j.Checks, j.AllowDestructive = []criteria.Check{c.check}, c.allow
 		var out bytes.Buffer
 		j.Out = &out
 		v := verify(t, j)
@@ -251,11 +252,11 @@ func TestVerifyWithoutRunning(t *testing.T) {
 		}
 	}
 	j := job(t, touch)
-	j.Checks[0].Class, j.Checks[0].Verify, j.Checks[0].Reason, j.AllowDestructive = gate.Destructive, true, "rm -r", true
+	j.Checks[0].Class, j.Checks[0].Verify, j.Checks[0].Reason, j.AllowDestructive = criteria.Destructive, true, "rm -r", true
 	if o, _ := one(t, j); o.Exit != 0 || o.Reason != "" {
 		t.Errorf("what is allowed gives %+v", o)
 	}
-	j.Checks = []gate.Check{{Text: touch, Class: gate.Skipped, Reason: "is prose"}}
+	j.Checks = []criteria.Check{{Text: touch, Class: criteria.Skipped, Reason: "is prose"}}
 	if v := verify(t, j); v.Passed() || len(v.Outcomes()) != 0 {
 		t.Errorf("nothing to run gives %+v", v.Outcomes())
 	}
@@ -526,7 +527,7 @@ func TestVerifyFails(t *testing.T) {
 	}
 	j = job(t, "true")
 	j.Checks[0].Text = "rm -r '" + j.Logs + "'"
-	j.Checks = append(j.Checks, gate.Check{Text: "true", Class: gate.Runnable})
+	j.Checks = append(j.Checks, criteria.Check{Text: "true", Class: criteria.Runnable})
 	if v, err := gate.Verify(t.Context(), j); err == nil || v.Passed() || !strings.Contains(err.Error(), "logs: ") {
 		t.Errorf("logs that are gone meanwhile: %v", err)
 	}
@@ -547,7 +548,7 @@ func TestVerifyFails(t *testing.T) {
 		t.Error("a script that no shell takes did not fail")
 	}
 	j = job(t, "echo tide")
-	for _, c := range []struct{ class, text string }{{gate.Runnable, "tide"}, {gate.Runnable, "$ echo tide"}, {gate.MissingProgram, "$ echo tide"}} {
+	for _, c := range []struct{ class, text string }{{criteria.Runnable, "tide"}, {criteria.Runnable, "$ echo tide"}, {criteria.MissingProgram, "$ echo tide"}} {
 		j.Checks[0].Class, j.Out = c.class, full(c.text)
 		if v, err := gate.Verify(t.Context(), j); err == nil || v.Passed() || !strings.Contains(err.Error(), "no room") {
 			t.Errorf("%s: %q that cannot be shown gives %v", c.class, c.text, err)
@@ -627,7 +628,7 @@ func TestVerdictTells(t *testing.T) {
 	checks := got["checks"].([]any)
 	first := checks[0].(map[string]any)
 	if got["id"] != "reef-1" || got["passed"] != false || got["actor"] != "mara" || got["criteria_hash"] != gate.Hash(j.Criteria) ||
-		got["time"] != "2026-11-20T09:00:00Z" || len(checks) != 3 || first["tail"] != "a\x00\"\uFFFD" || first["exit"] != 0.0 || first["origin"] != gate.Fence {
+		got["time"] != "2026-11-20T09:00:00Z" || len(checks) != 3 || first["tail"] != "a\x00\"\uFFFD" || first["exit"] != 0.0 || first["origin"] != criteria.Fence {
 		t.Errorf("got %s", text)
 	}
 	if got, want := v.Summary(), `1/3 [printf 'a\0"\377' 0.0s; exit 3 exit 3; ls not run]`; got != want {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"stig/beads"
+	"stig/criteria"
 	"stig/gate"
 	"stig/git"
 )
@@ -59,7 +60,7 @@ type symptom struct {
 type doctor struct {
 	app      *app
 	ctx      context.Context // of the one command that this is
-	have     gate.Lookup     // programs on PATH
+	have     criteria.Lookup // programs on PATH
 	store    beads.Store
 	git      git.Client // beside the store
 	path     string     // of the store, as git knows it

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"stig/checkpoint"
+	"stig/criteria"
 	"stig/gate"
 	"stig/notes"
 	"stig/signals"
@@ -41,7 +42,7 @@ func (f finding) failed() bool {
 // object is the finding as data.
 func (f finding) object() map[string]any {
 	o := map[string]any{
-		"id": f.id, "passed": false, "reused": false, "checks": []gate.Check{}, "criteria_hash": "",
+		"id": f.id, "passed": false, "reused": false, "checks": []criteria.Check{}, "criteria_hash": "",
 		"criteria_changed": false, "tree": nil, "closed": false, "close_reason": "", "unblocked": []string{},
 		"escalated": f.escalated, "dry_run": f.dryRun,
 	}
@@ -200,7 +201,7 @@ func planText(t *trial) string {
 	var text strings.Builder
 	would := 0
 	for _, c := range t.plan {
-		if c.Class == gate.Runnable {
+		if c.Class == criteria.Runnable {
 			would++
 		}
 	}

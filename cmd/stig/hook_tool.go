@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"stig/beads"
+	"stig/criteria"
 	"stig/gate"
 	"stig/host"
 )
@@ -108,8 +109,8 @@ func (a *app) unproven(ctx context.Context, store beads.Store, attempt gate.Atte
 		if err != nil {
 			return false
 		}
-		criteria := gate.Source(record.Text(beads.AcceptanceCriteria), record.Text(beads.Description))
-		_, passed := fresh(issue.ID, criteria)
-		return passed || waived && !gate.Asks(gate.Plan(criteria, site.look))
+		acceptance := criteria.Source(record.Text(beads.AcceptanceCriteria), record.Text(beads.Description))
+		_, passed := fresh(issue.ID, acceptance)
+		return passed || waived && !criteria.Asks(criteria.Plan(acceptance, site.look))
 	})
 }

@@ -12,6 +12,7 @@ import (
 
 	"stig/beads"
 	"stig/checkpoint"
+	"stig/criteria"
 	"stig/gate"
 	"stig/git"
 )
@@ -22,7 +23,7 @@ type site struct {
 	root  string     // the directory that checks run in
 	place git.Place  // the repository that root is in, the zero value for none
 	git   git.Client // in root
-	look  gate.Lookup
+	look  criteria.Lookup
 	state string // the user's state directory of stig
 }
 
@@ -137,7 +138,7 @@ func (s *site) logs() string {
 
 // fresh looks at the tree once, and gives what finds the verdict on criteria
 // that passed and still counts, for any number of issues.
-func (s *site) fresh(ctx context.Context) (func(id, criteria string) (*gate.Verdict, bool), error) {
+func (s *site) fresh(ctx context.Context) (func(id, acceptance string) (*gate.Verdict, bool), error) {
 	none := func(string, string) (*gate.Verdict, bool) { return nil, false }
 	kept, ok := s.verdicts()
 	if !ok {
@@ -151,8 +152,8 @@ func (s *site) fresh(ctx context.Context) (func(id, criteria string) (*gate.Verd
 		return nil, err
 	}
 	tree, err := s.git.Tree(ctx, without...)
-	return func(id, criteria string) (*gate.Verdict, bool) {
-		return kept.Fresh(id, criteria, gate.Plan(criteria, s.look), tree)
+	return func(id, acceptance string) (*gate.Verdict, bool) {
+		return kept.Fresh(id, acceptance, criteria.Plan(acceptance, s.look), tree)
 	}, err
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"stig/beads"
 	"stig/checkpoint"
+	"stig/criteria"
 	"stig/gate"
 )
 
@@ -42,7 +43,7 @@ type trial struct {
 	site     *site
 	id       string
 	criteria string
-	plan     []gate.Check
+	plan     []criteria.Check
 	verdict  *gate.Verdict // nil until its checks have run
 	reused   bool          // they ran before, and nothing has changed since
 
@@ -53,9 +54,9 @@ type trial struct {
 // trial plans what the criteria of an issue ask for, and runs nothing of it.
 // The store as it is committed is read meanwhile: a large one takes as long as
 // many a check.
-func (a *app) trial(ctx context.Context, s *site, id, criteria string) *trial {
-	t := &trial{site: s, id: id, criteria: criteria, plan: gate.Plan(criteria, s.look)}
-	t.compare = sync.OnceValues(func() (*checkpoint.Edited, error) { return a.edited(ctx, s, id, criteria) })
+func (a *app) trial(ctx context.Context, s *site, id, acceptance string) *trial {
+	t := &trial{site: s, id: id, criteria: acceptance, plan: criteria.Plan(acceptance, s.look)}
+	t.compare = sync.OnceValues(func() (*checkpoint.Edited, error) { return a.edited(ctx, s, id, acceptance) })
 	go t.compare()
 	return t
 }
@@ -68,7 +69,7 @@ func (t *trial) settle() (err error) {
 }
 
 // asks tells whether the criteria ask for anything to be run.
-func (t *trial) asks() bool { return gate.Asks(t.plan) }
+func (t *trial) asks() bool { return criteria.Asks(t.plan) }
 
 // refusalError says why the checks of an issue are not run.
 type refusalError struct{ id, reason, hint string }
@@ -99,7 +100,7 @@ func waiveByTracker(id, what, why string) string {
 func (t *trial) fence() string {
 	var commands []string
 	for _, check := range t.plan {
-		if check.Origin == gate.Prose {
+		if check.Origin == criteria.Prose {
 			commands = append(commands, check.Text)
 		}
 	}

@@ -1,4 +1,4 @@
-package gate
+package criteria
 
 import (
 	_ "embed"

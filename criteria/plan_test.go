@@ -1,4 +1,4 @@
-package gate_test
+package criteria_test
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"stig/gate"
+	"stig/criteria"
 )
 
 // here is a machine with a few programs, an executable in the repository and
@@ -20,9 +20,9 @@ func here(word string) bool {
 	}, word)
 }
 
-// criteria and what Plan makes of them: "origin class line text; reason", of
+// planCases are criteria and what Plan makes of them: "origin class line text; reason", of
 // which the reason may be given by its beginning.
-var criteria = []struct {
+var planCases = []struct {
 	name, text string
 	want       []string
 }{
@@ -101,15 +101,15 @@ var criteria = []struct {
 }
 
 func TestPlan(t *testing.T) {
-	for _, c := range criteria {
+	for _, c := range planCases {
 		t.Run(c.name, func(t *testing.T) {
 			var got []string
-			for _, check := range gate.Plan(c.text, here) {
+			for _, check := range criteria.Plan(c.text, here) {
 				line := fmt.Sprintf("%s %s %d %s", check.Origin, check.Class, check.Line, check.Text)
 				if check.Reason != "" {
 					line += "; " + check.Reason
 				}
-				if (check.Class == gate.Runnable) != (check.Reason == "") {
+				if (check.Class == criteria.Runnable) != (check.Reason == "") {
 					t.Errorf("class %q with reason %q", check.Class, check.Reason)
 				}
 				got = append(got, line)
@@ -231,12 +231,12 @@ func TestDestructive(t *testing.T) {
 		{"ls >/dev/null 2>&1", ""},
 	} {
 		for _, text := range []string{"```verify\n" + c.script + "\n```", "```bash\n" + c.script + "\n```", "`" + c.script + "`"} {
-			check := gate.Plan(text, func(string) bool { return true })[0]
+			check := criteria.Plan(text, func(string) bool { return true })[0]
 			found := ""
-			if check.Class == gate.Destructive {
+			if check.Class == criteria.Destructive {
 				found = check.Reason
 			}
-			if check.Origin == gate.Span && check.Class == gate.Skipped {
+			if check.Origin == criteria.Span && check.Class == criteria.Skipped {
 				continue // not run for another reason
 			}
 			if !strings.HasPrefix(found, c.want) || c.want == "" && found != "" {
@@ -262,7 +262,7 @@ func TestBroken(t *testing.T) {
 		"```sh\nls\n```":                false,
 		"`if x; then`":                  false,
 	} {
-		if check := gate.Plan(text, here)[0]; check.Broken != want || want && check.Class != gate.Skipped {
+		if check := criteria.Plan(text, here)[0]; check.Broken != want || want && check.Class != criteria.Skipped {
 			t.Errorf("%q: broken %v, class %s", text, check.Broken, check.Class)
 		}
 	}
@@ -276,14 +276,14 @@ func TestSource(t *testing.T) {
 		{"", "## Criteria for acceptance\nx", ""},
 		{"", "", ""},
 	} {
-		if got := gate.Source(c.acceptance, c.description); got != c.want {
+		if got := criteria.Source(c.acceptance, c.description); got != c.want {
 			t.Errorf("Source(%q, …) = %q, want %q", c.acceptance, got, c.want)
 		}
 	}
 }
 
 func TestPrograms(t *testing.T) {
-	programs := gate.Programs()
+	programs := criteria.Programs()
 	if len(programs) < 100 || !sort.StringsAreSorted(programs) || len(slices.Compact(slices.Clone(programs))) != len(programs) {
 		t.Errorf("%d programs, not sorted or repeated", len(programs))
 	}
@@ -298,7 +298,7 @@ func TestPrograms(t *testing.T) {
 // shows nothing that is not in the text, and gives a reason for all that it
 // does not run. A machine that has every program takes the most for commands.
 func FuzzPlan(f *testing.F) {
-	for _, c := range criteria {
+	for _, c := range planCases {
 		f.Add(c.text)
 	}
 	for _, c := range invented(f) {
@@ -308,17 +308,17 @@ func FuzzPlan(f *testing.F) {
 	f.Add("`" + strings.Repeat("sudo ", 40) + "x`")
 	everything := func(string) bool { return true }
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, look := range []gate.Lookup{here, everything, nil} {
+		for _, look := range []criteria.Lookup{here, everything, nil} {
 			line := 0
-			checks := gate.Plan(text, look)
+			checks := criteria.Plan(text, look)
 			for _, check := range checks {
-				if (check.Class == gate.Runnable) != (check.Reason == "") || check.Line < line {
+				if (check.Class == criteria.Runnable) != (check.Reason == "") || check.Line < line {
 					t.Fatalf("%+v after line %d of %q", check, line, text)
 				}
-				if check.Origin == gate.Prose && check.Class != gate.Skipped {
+				if check.Origin == criteria.Prose && check.Class != criteria.Skipped {
 					t.Fatalf("prose to run: %+v", check)
 				}
-				if check.Broken && check.Class != gate.Skipped || check.Broken && check.Origin != gate.Fence {
+				if check.Broken && check.Class != criteria.Skipped || check.Broken && check.Origin != criteria.Fence {
 					t.Fatalf("broken: %+v", check)
 				}
 				for word := range strings.FieldsSeq(check.Text) {
@@ -328,7 +328,7 @@ func FuzzPlan(f *testing.F) {
 				}
 				line = check.Line
 			}
-			if !slices.Equal(checks, gate.Plan(text, look)) {
+			if !slices.Equal(checks, criteria.Plan(text, look)) {
 				t.Fatalf("another plan for %q", text)
 			}
 		}

@@ -1,10 +1,10 @@
-package gate_test
+package criteria_test
 
 import (
 	"strings"
 	"testing"
 
-	"stig/gate"
+	"stig/criteria"
 )
 
 // BenchmarkPlan plans criteria of the usual kinds: of prose, with inline code, and
@@ -19,7 +19,7 @@ func BenchmarkPlan(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				gate.Plan(text, here)
+				criteria.Plan(text, here)
 			}
 		})
 	}

@@ -1,11 +1,11 @@
-package gate_test
+package criteria_test
 
 import (
 	"slices"
 	"strings"
 	"testing"
 
-	"stig/gate"
+	"stig/criteria"
 )
 
 // destroying are commands that destroy, "|" between words that may each stand
@@ -121,8 +121,8 @@ func TestDestroying(t *testing.T) {
 	everything := func(string) bool { return true }
 	for line := range strings.Lines(destroying) {
 		for _, text := range choices(line) {
-			checks := gate.Plan("```verify\n"+text+"\n```", everything)
-			if text != "" && !slices.ContainsFunc(checks, func(c gate.Check) bool { return c.Class == gate.Destructive }) {
+			checks := criteria.Plan("```verify\n"+text+"\n```", everything)
+			if text != "" && !slices.ContainsFunc(checks, func(c criteria.Check) bool { return c.Class == criteria.Destructive }) {
 				t.Errorf("%s: %+v", text, checks)
 			}
 		}

@@ -1,4 +1,4 @@
-package gate_test
+package criteria_test
 
 import (
 	"os"
@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"stig/gate"
+	"stig/criteria"
 )
 
 // criterion is one of the invented criteria and what a plan makes of it.
@@ -59,7 +59,7 @@ func TestCriteria(t *testing.T) {
 	for _, c := range all {
 		t.Run(c.name, func(t *testing.T) {
 			var got []string
-			for _, check := range gate.Plan(c.text, unix) {
+			for _, check := range criteria.Plan(c.text, unix) {
 				got = append(got, check.Origin+" "+check.Class+" "+strings.ReplaceAll(check.Text, "\n", "⏎")+" | "+check.Reason)
 			}
 			same := slices.EqualFunc(got, c.want, func(got, want string) bool {

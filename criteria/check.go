@@ -1,4 +1,4 @@
-package gate
+package criteria
 
 import (
 	"slices"
@@ -37,7 +37,7 @@ const (
 	Skipped        = "skipped"         // not a command, or not surely one
 )
 
-// Lookup tells whether a word names a program here: one on PATH, or, for a
+// Lookup reports whether a word names a program here: one on PATH, or, for a
 // word with a slash, an executable in the repository. A word "$NAME" asks
 // whether the environment has that variable. nil knows nothing.
 type Lookup func(word string) bool
@@ -62,12 +62,12 @@ func Source(acceptance, description string) string {
 	return strings.Join(bodies, "\n\n")
 }
 
-// Asks tells whether criteria with these checks ask for anything to be run: a
+// Asks reports whether criteria with these checks ask for anything to be run: a
 // verdict on others would show nothing.
 func Asks(checks []Check) bool {
-	return slices.ContainsFunc(checks, Check.asked)
+	return slices.ContainsFunc(checks, Check.Asked)
 }
 
-// asked tells whether the criteria ask for this check: it decides whether they
+// Asked reports whether the criteria ask for this check: it decides whether they
 // pass, even where it cannot run.
-func (c Check) asked() bool { return c.Class != Skipped || c.Broken }
+func (c Check) Asked() bool { return c.Class != Skipped || c.Broken }

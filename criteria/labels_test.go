@@ -1,4 +1,4 @@
-package gate_test
+package criteria_test
 
 import (
 	"bufio"
@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"stig/gate"
+	"stig/criteria"
 )
 
 // heldBack are the stores that were read only when the rules stood.
@@ -31,7 +31,7 @@ func TestLabels(t *testing.T) {
 		t.Fatal(err)
 	}
 	var all, held score
-	stores := map[string]map[string]gate.Check{}
+	stores := map[string]map[string]criteria.Check{}
 	for line := range strings.Lines(string(text)) {
 		fields := strings.Fields(line)
 		if len(fields) != 6 || fields[0] == "#" {
@@ -47,7 +47,7 @@ func TestLabels(t *testing.T) {
 			continue
 		}
 		said := label == "run"
-		if is := check.Class != gate.Skipped; label != "open" && is != said {
+		if is := check.Class != criteria.Skipped; label != "open" && is != said {
 			t.Logf("%s %s, labelled %s: %s %s %s", store, issue, label, check.Class, check.Text, check.Reason)
 		}
 		all.count(check, label)
@@ -78,8 +78,8 @@ func TestSpans(t *testing.T) {
 	var all score
 	for text := range strings.SplitSeq(texts, "\n---\n") {
 		labels := mark.FindAllStringSubmatch(text, -1)
-		for _, check := range gate.Plan(mark.ReplaceAllString(text, "`"), home) {
-			if check.Origin != gate.Span {
+		for _, check := range criteria.Plan(mark.ReplaceAllString(text, "`"), home) {
+			if check.Origin != criteria.Span {
 				continue
 			}
 			if len(labels) == 0 {
@@ -87,7 +87,7 @@ func TestSpans(t *testing.T) {
 			}
 			label := said[labels[0][1]]
 			labels = labels[1:]
-			if is := check.Class != gate.Skipped; label != "open" && is != (label == "run") {
+			if is := check.Class != criteria.Skipped; label != "open" && is != (label == "run") {
 				t.Logf("labelled %s: %s %s %s", label, check.Class, check.Text, check.Reason)
 			}
 			all.count(check, label)
@@ -105,8 +105,8 @@ func TestSpans(t *testing.T) {
 // score counts what was taken for a command.
 type score struct{ right, wrong, missed, open, spans int }
 
-func (s *score) count(check gate.Check, label string) {
-	is, said := check.Class != gate.Skipped, label == "run"
+func (s *score) count(check criteria.Check, label string) {
+	is, said := check.Class != criteria.Skipped, label == "run"
 	s.spans++
 	switch {
 	case label == "open":
@@ -130,13 +130,13 @@ func (s score) String() string {
 
 // planned plans all criteria of a store on a machine that has nothing, so that
 // the answer is the same everywhere.
-func planned(t *testing.T, path string) map[string]gate.Check {
+func planned(t *testing.T, path string) map[string]criteria.Check {
 	file, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	checks := map[string]gate.Check{}
+	checks := map[string]criteria.Check{}
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, 1<<24)
 	for lines.Scan() {
@@ -149,7 +149,7 @@ func planned(t *testing.T, path string) map[string]gate.Check {
 			continue // stores in this state are what edge/ is for
 		}
 		seen := map[string]int{}
-		for _, check := range gate.Plan(gate.Source(issue.Acceptance, issue.Description), nil) {
+		for _, check := range criteria.Plan(criteria.Source(issue.Acceptance, issue.Description), nil) {
 			seen[check.Text]++
 			hash := sha256.Sum256([]byte(check.Text))
 			checks[fmt.Sprintf("%s %s %x.%d", issue.ID, check.Origin, hash[:6], seen[check.Text])] = check

@@ -1,15 +1,15 @@
-package gate_test
+package criteria_test
 
 import (
 	"fmt"
 
-	"stig/gate"
+	"stig/criteria"
 )
 
 func ExamplePlan() {
 	onPath := func(word string) bool { return word == "go" || word == "git" }
 	text := "- `go test ./...` passes\n- never `git gc --auto`\n- make lint is clean\n"
-	for _, check := range gate.Plan(text, onPath) {
+	for _, check := range criteria.Plan(text, onPath) {
 		fmt.Printf("%d %s: %s (%s)\n", check.Line, check.Class, check.Text, check.Reason)
 	}
 	// Output:
