@@ -30,7 +30,7 @@ var bands = [][]string{
 	{"schemas", "internal/sample", early},
 	{"notes", "beads", "cue", "host", "process", "shell"},
 	{"signals", "dag", "git"},
-	{"criteria", "diff", "live"},
+	{"criteria", "guard", "diff", "live"},
 	{"gate"},
 	{"orient", "checkpoint", "lint", "merge", "draw", "recovery"},
 	{command},
@@ -58,7 +58,7 @@ var dependencies = map[string][]string{
 	"github.com/spf13/pflag":                 {command},
 	"github.com/tailscale/hujson":            {"host"},
 	"github.com/yuin/goldmark":               {"notes"},
-	"mvdan.cc/sh":                            {"shell", "criteria", "gate"},
+	"mvdan.cc/sh":                            {"shell", "criteria", "guard"},
 	"os/exec":                                {"process"},
 }
 
@@ -159,7 +159,7 @@ func TestRulesCatch(t *testing.T) {
 		{"misc", `import "stig/notes"`, importsPointDown, ""}, // has no band: another test says so
 
 		{"lint", `import "os/exec"`, wrongImporter, "only process may import os/exec"},
-		{"lint", `import "mvdan.cc/sh/v3/syntax"`, wrongImporter, "only shell, criteria, gate may import mvdan.cc/sh"},
+		{"lint", `import "mvdan.cc/sh/v3/syntax"`, wrongImporter, "only shell, criteria, guard may import mvdan.cc/sh"},
 		{"lint", `import "example.org/new/thing"`, wrongImporter, "example.org/new/thing is in no line"},
 		{"criteria", `import "mvdan.cc/sh/v3/syntax"`, wrongImporter, ""},
 		{"process", `import "os/exec"`, wrongImporter, ""},

@@ -1,4 +1,4 @@
-package gate_test
+package guard_test
 
 // closingCases are command lines typed in /repo, whose store is
 // /repo/.beads/issues.jsonl, with what is to be seen in them: the issues that

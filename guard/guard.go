@@ -1,4 +1,17 @@
-package gate
+// Package guard says what a command line would do to issues past the checks
+// that close them: which it would close, and which files it would write.
+//
+// Closes reads the line as a shell would, for hooks that an assistant's program
+// calls before it runs a command. It runs nothing, and never fails: of what only
+// running tells it says so (Attempt.Open).
+//
+// The package does not know which issues there are, where the store is, or whether
+// a close is allowed: Attempt.Overwrites compares with a store that it is given.
+//
+//	for _, attempt := range guard.Closes("cd /srv && bd close demo-1") {
+//		fmt.Println(attempt.Verb, attempt.IDs)
+//	}
+package guard
 
 import (
 	"regexp"
@@ -35,7 +48,7 @@ type Attempt struct {
 // environment, what git does to the file on its own, and what code in other
 // languages computes. Such a close is found afterwards, by its missing verdict.
 func Closes(command string) []Attempt {
-	w := &watch{
+	w := &analyzer{
 		variables: map[string][]string{}, arrays: map[string][]string{},
 		aliases: map[string]string{}, functions: map[string]*shellFunction{}, files: map[string]string{},
 	}
@@ -62,7 +75,7 @@ const (
 )
 
 // add notes an attempt, joined to one with the same verb.
-func (w *watch) add(a Attempt) {
+func (w *analyzer) add(a Attempt) {
 	same := func(b Attempt) bool { return b.Verb == a.Verb && (len(b.Files) > 0) == (len(a.Files) > 0) }
 	i := slices.IndexFunc(w.found, same)
 	if i < 0 {
@@ -91,10 +104,10 @@ func union(list, more []string) []string {
 // closes notes that a program closes issues. Words that are no ids, because
 // only running can tell what they become, leave the attempt open, and so does
 // having none: bd then takes the issue that it touched last.
-func (w *watch) closes(verb string, ids []string) { w.closesFor(verb, ids, "") }
+func (w *analyzer) closes(verb string, ids []string) { w.closesFor(verb, ids, "") }
 
 // closesFor is closes with the reason that is given for all of them.
-func (w *watch) closesFor(verb string, ids []string, why string) {
+func (w *analyzer) closesFor(verb string, ids []string, why string) {
 	a := Attempt{Verb: verb, Open: len(ids) == 0, Why: why}
 	for _, id := range ids {
 		if id == "" || strings.ContainsAny(id, unknown+piped+"*?[{") {
@@ -107,7 +120,7 @@ func (w *watch) closesFor(verb string, ids []string, why string) {
 }
 
 // overwrites notes that a program writes files.
-func (w *watch) overwrites(verb string, files []string) {
+func (w *analyzer) overwrites(verb string, files []string) {
 	a := Attempt{Verb: verb}
 	for _, file := range files {
 		if file = w.place(file); mayHold(file) {

@@ -1,4 +1,4 @@
-package gate
+package guard
 
 import (
 	"os"
@@ -9,7 +9,7 @@ import (
 )
 
 // place names a file from where the line began.
-func (w *watch) place(file string) string {
+func (w *analyzer) place(file string) string {
 	if w.dir == "" || anchored(file) || file == "" {
 		return file
 	}

@@ -1,4 +1,4 @@
-package gate_test
+package guard_test
 
 import (
 	"encoding/json"
@@ -10,23 +10,23 @@ import (
 	"testing"
 	"time"
 
-	"stig/gate"
+	"stig/guard"
 )
 
 const (
-	closingDir   = "/repo"
-	closingStore = "/repo/.beads/issues.jsonl"
+	workDir   = "/repo"
+	storePath = "/repo/.beads/issues.jsonl"
 )
 
 // seen puts attempts the way the table does.
-func seen(attempts []gate.Attempt) string {
+func seen(attempts []guard.Attempt) string {
 	var words []string
 	for _, a := range attempts {
 		words = append(words, a.IDs...)
 		if a.Open {
 			words = append(words, "?")
 		}
-		if a.Overwrites(closingDir, closingStore) {
+		if a.Overwrites(workDir, storePath) {
 			words = append(words, "store")
 		}
 	}
@@ -39,8 +39,8 @@ func seen(attempts []gate.Attempt) string {
 func TestCloses(t *testing.T) {
 	friends := 0
 	for _, c := range closingCases {
-		if got := seen(gate.Closes(c.command)); got != c.want {
-			t.Errorf("%s\n got %q, want %q: %+v", c.command, got, c.want, gate.Closes(c.command))
+		if got := seen(guard.Closes(c.command)); got != c.want {
+			t.Errorf("%s\n got %q, want %q: %+v", c.command, got, c.want, guard.Closes(c.command))
 		}
 		if c.want == "" {
 			friends++
@@ -61,7 +61,7 @@ func TestClosesNamesWhatIsTyped(t *testing.T) {
 		"echo >> .beads/issues.jsonl":     ">>",
 		"mv x .beads/issues.jsonl":        "mv",
 	} {
-		if got := gate.Closes(command); len(got) != 1 || got[0].Verb != want {
+		if got := guard.Closes(command); len(got) != 1 || got[0].Verb != want {
 			t.Errorf("%s: %+v, want %q", command, got, want)
 		}
 	}
@@ -83,7 +83,7 @@ func TestClosesGivesTheReason(t *testing.T) {
 		"bd close demo-1 -r built; bd close demo-2 -r no":        "",
 		"bd close demo-1 -r it; bd close demo-2 -r it":           "it",
 	} {
-		if got := gate.Closes(command); len(got) != 1 || got[0].Why != want {
+		if got := guard.Closes(command); len(got) != 1 || got[0].Why != want {
 			t.Errorf("%s: %+v, want %q", command, got, want)
 		}
 	}
@@ -92,7 +92,7 @@ func TestClosesGivesTheReason(t *testing.T) {
 // A directory may have a name that reads like a pattern.
 func TestOverwritesInAnyDirectory(t *testing.T) {
 	for _, dir := range []string{"/home/[ann]/repo", "/home/a[/repo"} {
-		if a := (gate.Attempt{Files: []string{".beads/issues.jsonl"}}); !a.Overwrites(dir, dir+"/.beads/issues.jsonl") {
+		if a := (guard.Attempt{Files: []string{".beads/issues.jsonl"}}); !a.Overwrites(dir, dir+"/.beads/issues.jsonl") {
 			t.Errorf("the store in %s is not seen", dir)
 		}
 	}
@@ -105,11 +105,11 @@ func TestOverwritesFollowsLinks(t *testing.T) {
 	if err := errors.Join(os.WriteFile(store, []byte("{}\n"), 0o644), os.Symlink(store, link)); err != nil {
 		t.Fatal(err)
 	}
-	a := gate.Attempt{Files: []string{"link.jsonl"}}
+	a := guard.Attempt{Files: []string{"link.jsonl"}}
 	if !a.Overwrites(dir, store) {
 		t.Error("a link to the store is not seen")
 	}
-	if a = (gate.Attempt{Files: []string{"other.jsonl"}}); a.Overwrites(dir, store) {
+	if a = (guard.Attempt{Files: []string{"other.jsonl"}}); a.Overwrites(dir, store) {
 		t.Error("a file that is not there is taken for the store")
 	}
 }
@@ -128,14 +128,14 @@ func TestClosesGivesUpOpenly(t *testing.T) {
 		"bd close demo-1 # " + strings.Repeat("x", 2<<20),
 		strings.Repeat("eval ", 30) + "bd close demo-1",
 	} {
-		if got := seen(gate.Closes(command)); !strings.HasPrefix(got, "?") {
+		if got := seen(guard.Closes(command)); !strings.HasPrefix(got, "?") {
 			t.Errorf("%.60s…: got %.60q, want it open", command, got)
 		}
 	}
-	if got := seen(gate.Closes("bd close " + all)); len(strings.Fields(got)) != 60 || strings.Contains(got, "?") {
+	if got := seen(guard.Closes("bd close " + all)); len(strings.Fields(got)) != 60 || strings.Contains(got, "?") {
 		t.Errorf("60 ids: %s", got)
 	}
-	if got := seen(gate.Closes(strings.Repeat("echo;", 5000))); got != "" {
+	if got := seen(guard.Closes(strings.Repeat("echo;", 5000))); got != "" {
 		t.Errorf("a long line without a tracker: %s", got)
 	}
 }
@@ -151,7 +151,7 @@ func TestClosesEndsSoon(t *testing.T) {
 	inside := strings.Repeat("echo $(", 200) + "bd show x" + strings.Repeat(" >a)", 200)
 	for _, command := range []string{twice, grows, many, deep, file, nested, inside, strings.Repeat("{a,b,c}", 60), strings.Repeat("eval ", 500) + "x"} {
 		start := time.Now()
-		gate.Closes(command)
+		guard.Closes(command)
 		if took := time.Since(start); took > 10*time.Second { // without bounds it is hours
 			t.Errorf("%.60s…: took %v", command, took)
 		}
@@ -164,9 +164,9 @@ func FuzzCloses(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, command string) {
 		start := time.Now()
-		attempts := gate.Closes(command)
+		attempts := guard.Closes(command)
 		for _, a := range attempts {
-			a.Overwrites(closingDir, closingStore)
+			a.Overwrites(workDir, storePath)
 			if a.Verb == "" || !a.Open && len(a.IDs) == 0 && len(a.Files) == 0 {
 				t.Errorf("%q: %+v says nothing", command, a)
 			}
@@ -182,6 +182,6 @@ func FuzzCloses(f *testing.F) {
 
 func BenchmarkCloses(b *testing.B) {
 	for b.Loop() {
-		gate.Closes(`cd sub && go test ./... 2>&1 | tail -5 && git commit -am "bd close demo-1"`)
+		guard.Closes(`cd sub && go test ./... 2>&1 | tail -5 && git commit -am "bd close demo-1"`)
 	}
 }

@@ -1,4 +1,4 @@
-package gate
+package guard
 
 import (
 	"slices"
@@ -15,7 +15,7 @@ const elsewhere = "/mktemp"
 
 // variants gives the words of a command as the shell would make them: one list
 // for each way in which its variables may come out.
-func (w *watch) variants(words []*syntax.Word) [][]string {
+func (w *analyzer) variants(words []*syntax.Word) [][]string {
 	lists := [][]string{nil}
 	for _, whole := range words {
 		for _, word := range braces(whole) {
@@ -89,7 +89,7 @@ func choices(brace *syntax.BraceExp) (list [][]syntax.WordPart) {
 }
 
 // fields gives the words that one word becomes, for each way it may come out.
-func (w *watch) fields(word *syntax.Word) (lists [][]string) {
+func (w *analyzer) fields(word *syntax.Word) (lists [][]string) {
 	if list, ok := w.whole(word); ok {
 		return [][]string{list}
 	}
@@ -112,7 +112,7 @@ func (w *watch) fields(word *syntax.Word) (lists [][]string) {
 
 // whole gives the words that a word alone stands for: all parameters of a
 // function ("$@"), or all of an array.
-func (w *watch) whole(word *syntax.Word) (list []string, ok bool) {
+func (w *analyzer) whole(word *syntax.Word) (list []string, ok bool) {
 	if len(word.Parts) != 1 {
 		return nil, false
 	}
@@ -135,20 +135,20 @@ func (w *watch) whole(word *syntax.Word) (list []string, ok bool) {
 }
 
 // texts gives the texts that parts of a word may come out as, at least one.
-func (w *watch) texts(parts []syntax.WordPart) []string {
+func (w *analyzer) texts(parts []syntax.WordPart) []string {
 	return w.join(parts, shell.Unescape)
 }
 
 // text joins the texts that a word may come out as, one to a line.
-func (w *watch) text(word *syntax.Word) string { return strings.Join(w.texts(word.Parts), "\n") }
+func (w *analyzer) text(word *syntax.Word) string { return strings.Join(w.texts(word.Parts), "\n") }
 
 // quotedTexts is texts within double quotes.
-func (w *watch) quotedTexts(parts []syntax.WordPart) []string {
+func (w *analyzer) quotedTexts(parts []syntax.WordPart) []string {
 	unescape := strings.NewReplacer(`\\`, `\`, `\$`, `$`, "\\`", "`", `\"`, `"`, "\\\n", "")
 	return w.join(parts, unescape.Replace)
 }
 
-func (w *watch) join(parts []syntax.WordPart, literal func(string) string) []string {
+func (w *analyzer) join(parts []syntax.WordPart, literal func(string) string) []string {
 	texts := []string{""}
 	for _, part := range parts {
 		var next []string
@@ -194,7 +194,7 @@ func joined(first, second string) string {
 }
 
 // variable gives the texts that a variable may have.
-func (w *watch) variable(p *syntax.ParamExp) []string {
+func (w *analyzer) variable(p *syntax.ParamExp) []string {
 	if p.Param == nil || p.Excl || p.Length || p.Slice != nil || p.Repl != nil || p.Names != 0 {
 		return []string{unknown}
 	}
@@ -209,7 +209,7 @@ func (w *watch) variable(p *syntax.ParamExp) []string {
 
 // named gives the texts of a variable by its name. Of some that the line does
 // not set the name tells enough.
-func (w *watch) named(name string) []string {
+func (w *analyzer) named(name string) []string {
 	if n, err := strconv.Atoi(name); err == nil && n > 0 && n <= len(w.params) {
 		return []string{w.params[n-1]}
 	}

@@ -1,4 +1,4 @@
-package gate
+package guard
 
 import (
 	"path"
@@ -9,7 +9,7 @@ import (
 
 // keepPrinted keeps what a statement prints to a file, for when the line runs
 // or reads that.
-func (w *watch) keepPrinted(r *syntax.Redirect, s *syntax.Stmt) {
+func (w *analyzer) keepPrinted(r *syntax.Redirect, s *syntax.Stmt) {
 	switch r.Op {
 	case syntax.RdrOut, syntax.AppOut, syntax.RdrClob, syntax.RdrAll, syntax.AppAll:
 	default:
@@ -28,23 +28,23 @@ func (w *watch) keepPrinted(r *syntax.Redirect, s *syntax.Stmt) {
 }
 
 // keep notes the text of a file.
-func (w *watch) keep(file, text string) {
+func (w *analyzer) keep(file, text string) {
 	if len(text) <= maxText {
 		w.files[w.fileName(file)] = text
 	}
 }
 
 // kept is the text of a file that the line wrote.
-func (w *watch) kept(file string) (text string, ok bool) {
+func (w *analyzer) kept(file string) (text string, ok bool) {
 	text, ok = w.files[w.fileName(file)]
 	return text, ok
 }
 
-func (w *watch) fileName(file string) string { return path.Clean(w.place(file)) }
+func (w *analyzer) fileName(file string) string { return path.Clean(w.place(file)) }
 
 // content is the text of a file that the line wrote, or writes beside the command
 // that reads it.
-func (w *watch) content(file string) (text string, ok bool) {
+func (w *analyzer) content(file string) (text string, ok bool) {
 	if stream, ok := strings.CutPrefix(file, piped); ok {
 		return stream, true
 	}
@@ -52,7 +52,7 @@ func (w *watch) content(file string) (text string, ok bool) {
 }
 
 // handed is what a program reads that takes a file, or else standard input.
-func (w *watch) handed(files []string) string {
+func (w *analyzer) handed(files []string) string {
 	if len(files) == 0 || files[0] == "-" {
 		return w.input
 	}

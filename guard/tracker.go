@@ -1,4 +1,4 @@
-package gate
+package guard
 
 import (
 	"regexp"
@@ -24,7 +24,7 @@ const trackerUpdate = "claim ephemeral persistent history no-history stdin allow
 
 // tracker goes through a command of bd or br. The verbs are those of bd 0.49
 // and 1.0 and of br.
-func (w *watch) tracker(program string, words []string) {
+func (w *analyzer) tracker(program string, words []string) {
 	verb, rest := trackerVerb(words)
 	if verb == "" {
 		return
@@ -115,7 +115,7 @@ func shown(text string) string { return strings.ReplaceAll(text, unknown, "…")
 
 // batch goes through the lines that bd batch is given. Words in them may stand in
 // double quotes, also in part.
-func (w *watch) batch(said string, l commandLine) {
+func (w *analyzer) batch(said string, l commandLine) {
 	text := w.handed(l.values("f", "file"))
 	for line := range strings.Lines(text) {
 		switch words := strings.Fields(strings.ReplaceAll(line, `"`, "")); {
@@ -138,7 +138,7 @@ var closingSQL = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // sql goes through statements for the database that bd keeps the issues in.
-func (w *watch) sql(said string, words []string) {
+func (w *analyzer) sql(said string, words []string) {
 	if closingSQL().MatchString(strings.Join(words, " ")) || closingSQL().MatchString(w.input) {
 		w.closes(said, nil)
 	}

@@ -1,4 +1,4 @@
-package gate
+package guard
 
 import (
 	"regexp"
@@ -10,7 +10,7 @@ import (
 
 // language goes through code in other languages: the programs that it starts
 // and the files that it writes, where it names them plainly, and SQL that closes.
-func (w *watch) language(program string, words []string) {
+func (w *analyzer) language(program string, words []string) {
 	name := shell.Unversioned(program)
 	switch name {
 	case "sqlite", "dolt", "mysql":
@@ -25,7 +25,7 @@ func (w *watch) language(program string, words []string) {
 	}
 }
 
-func (w *watch) awk(program string, words []string) {
+func (w *analyzer) awk(program string, words []string) {
 	code, _ := cutFirst(takeApart(words, valued("v F f i")).operands)
 	w.calls(code)
 	for _, found := range awkWrite().FindAllStringSubmatch(code, maxVariants) {
@@ -35,7 +35,7 @@ func (w *watch) awk(program string, words []string) {
 
 // codes lists the code that a program of another language is given: by an option,
 // on standard input, or in a file that the line wrote.
-func (w *watch) codes(words []string) []string {
+func (w *analyzer) codes(words []string) []string {
 	l := takeApart(words, valued("c e E eval p print r"))
 	list := append(l.values("c", "e", "E", "eval", "p", "print", "r"), w.input)
 	file, rest := cutFirst(l.operands)
@@ -49,7 +49,7 @@ func (w *watch) codes(words []string) []string {
 }
 
 // code goes through code of a language.
-func (w *watch) code(language, code string) {
+func (w *analyzer) code(language, code string) {
 	w.overwrites(language, codeWrites(code))
 	w.calls(code)
 	w.sql(language, []string{code})
@@ -67,7 +67,7 @@ var (
 
 // calls goes through the programs that code starts, by calls whose arguments are
 // texts: one for a shell, or the words of a command.
-func (w *watch) calls(code string) {
+func (w *analyzer) calls(code string) {
 	if !trackerName().MatchString(code) {
 		return
 	}

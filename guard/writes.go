@@ -1,4 +1,4 @@
-package gate
+package guard
 
 import (
 	"path"
@@ -9,7 +9,7 @@ import (
 )
 
 // writes lists the files that a command would write, and how it says so.
-func (w *watch) writes(program string, words []string) (verb string, files []string) {
+func (w *analyzer) writes(program string, words []string) (verb string, files []string) {
 	switch program {
 	case "sponge", "truncate", "shred", "nano", "emacs", "unlink", "dos2unix", "unix2dos", "rw":
 		return program, fileWords(words)

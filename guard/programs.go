@@ -1,4 +1,4 @@
-package gate
+package guard
 
 import (
 	"cmp"
@@ -30,12 +30,12 @@ var launchers = map[string]string{
 	"rlwrap": "", "entr": "", "reflex": "", "watchexec": "", "wsl": "",
 }
 
-// talkers are programs that take their words for texts or for names of files.
-var talkers = []string{"echo", "printf", "grep", "rg", "ag", "cat", "ls", "man", "which", "git", "test", "find", "sed", "awk", "jq"}
+// textOnlyPrograms are programs that take their words for texts or for names of files.
+var textOnlyPrograms = []string{"echo", "printf", "grep", "rg", "ag", "cat", "ls", "man", "which", "git", "test", "find", "sed", "awk", "jq"}
 
 // starts goes through a command that another program starts. It tells whether
 // the program is one that does.
-func (w *watch) starts(program string, words []string) bool {
+func (w *analyzer) starts(program string, words []string) bool {
 	if r, ok := shell.RunnerOf(program); ok {
 		w.start(r, words)
 		return true
@@ -71,7 +71,7 @@ func (w *watch) starts(program string, words []string) bool {
 }
 
 // start goes through what a runner runs.
-func (w *watch) start(r shell.Runner, words []string) {
+func (w *analyzer) start(r shell.Runner, words []string) {
 	for i, word := range words {
 		text := ""
 		if strings.HasPrefix(word, "--") {
@@ -93,7 +93,7 @@ func (w *watch) start(r shell.Runner, words []string) {
 }
 
 // launches goes through what a launcher runs, and tells whether it is one.
-func (w *watch) launches(program string, words []string) bool {
+func (w *analyzer) launches(program string, words []string) bool {
 	verbs, ok := launchers[program]
 	if of := strings.Fields(verbs); len(of) > 0 {
 		i := slices.IndexFunc(words, func(word string) bool { return slices.Contains(of, word) })
@@ -113,12 +113,12 @@ func (w *watch) launches(program string, words []string) bool {
 // launch goes through the command that begins at the first word which names a
 // runner, a shell or a language, and at each that names a tracker, unless one
 // before it only talks about it.
-func (w *watch) launch(words []string) {
+func (w *analyzer) launch(words []string) {
 	for i, word := range words {
 		name := programName(word)
 		_, isRunner := shell.RunnerOf(name)
 		switch {
-		case slices.Contains(talkers, name):
+		case slices.Contains(textOnlyPrograms, name):
 			return
 		case slices.Contains(trackers, name): // or the package that has it
 			w.run(words[i:])
@@ -132,7 +132,7 @@ func (w *watch) launch(words []string) {
 }
 
 // shell goes through what a shell is given to run.
-func (w *watch) shell(words []string) {
+func (w *analyzer) shell(words []string) {
 	l := takeApart(words, valued("o O rcfile init-file"))
 	switch {
 	case l.has("c") && len(l.operands) > 0:
@@ -148,7 +148,7 @@ func (w *watch) shell(words []string) {
 
 // otherShell goes through what a shell with a language of its own is given: for
 // one command that is much the same.
-func (w *watch) otherShell(words []string) {
+func (w *analyzer) otherShell(words []string) {
 	isCommand := func(word string) bool {
 		return slices.Contains([]string{"-c", "-command", "/c", "/k"}, strings.ToLower(word))
 	}
@@ -159,7 +159,7 @@ func (w *watch) otherShell(words []string) {
 
 // login goes through what a shell for somebody else is given, or one that is
 // written down, and where.
-func (w *watch) login(program string, words []string) {
+func (w *analyzer) login(program string, words []string) {
 	l := takeApart(words, valued("c command s shell g G u"))
 	texts := l.values("c", "command")
 	if texts == nil {
@@ -172,7 +172,7 @@ func (w *watch) login(program string, words []string) {
 }
 
 // ssh goes through what is run on a host: its words, or else standard input.
-func (w *watch) ssh(words []string) {
+func (w *analyzer) ssh(words []string) {
 	words = skipOptions(words, valued("b c D E e F I i J L l m O o p Q R S W w"))
 	if len(words) < 2 {
 		w.read(w.input)
@@ -183,7 +183,7 @@ func (w *watch) ssh(words []string) {
 
 // git goes through the commands that git runs, and the files that a patch which
 // the line itself holds writes.
-func (w *watch) git(words []string) {
+func (w *analyzer) git(words []string) {
 	before := ""
 	for i, word := range words {
 		rest := words[i+1:]
@@ -210,7 +210,7 @@ func (w *watch) git(words []string) {
 
 // xargs goes through a command that gets words from standard input, or after
 // ":::" (parallel, whose command is a text for a shell).
-func (w *watch) xargs(program string, words []string) {
+func (w *analyzer) xargs(program string, words []string) {
 	takes := valued("I J L n P s a d E R S max-args max-procs delimiter arg-file j jobs")
 	argv, more, _ := cutWords(skipOptions(words, takes), ":::")
 	run := w.run
@@ -260,7 +260,7 @@ func replaced(words []string) (placeholder string, lines bool) {
 }
 
 // find goes through what find runs for the files that it finds.
-func (w *watch) find(words []string) {
+func (w *analyzer) find(words []string) {
 	found := whatFound(words)
 	for i, word := range words {
 		switch word {

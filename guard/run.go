@@ -1,4 +1,4 @@
-package gate
+package guard
 
 import (
 	"path"
@@ -7,7 +7,7 @@ import (
 )
 
 // run goes through one command, given as its words.
-func (w *watch) run(argv []string) {
+func (w *analyzer) run(argv []string) {
 	if len(argv) == 0 || w.spent() {
 		return
 	}
@@ -56,7 +56,7 @@ func programName(word string) string {
 }
 
 // within goes through a script that is given words.
-func (w *watch) within(words []string, script string) {
+func (w *analyzer) within(words []string, script string) {
 	before := w.params
 	w.params = words
 	w.read(script)
@@ -64,7 +64,7 @@ func (w *watch) within(words []string, script string) {
 }
 
 // builtin goes through a command of the shell itself.
-func (w *watch) builtin(program string, words []string) bool {
+func (w *analyzer) builtin(program string, words []string) bool {
 	switch program {
 	case "cd", "pushd":
 		if i := slices.IndexFunc(words, func(s string) bool { return !strings.HasPrefix(s, "-") }); i >= 0 {
@@ -110,7 +110,7 @@ func (w *watch) builtin(program string, words []string) bool {
 
 // assignInput gives variables the words of standard input, the last one the rest of
 // a line.
-func (w *watch) assignInput(names []string) {
+func (w *analyzer) assignInput(names []string) {
 	for line := range strings.Lines(w.input) {
 		words := strings.Fields(line)
 		for i, name := range names {
@@ -127,7 +127,7 @@ func (w *watch) assignInput(names []string) {
 
 // script goes through a script, where the line itself holds it. Its file is the
 // first of the words.
-func (w *watch) script(words []string) {
+func (w *analyzer) script(words []string) {
 	text, ok := w.content(words[0])
 	if slices.Contains([]string{"/dev/stdin", "/dev/fd/0", "-"}, words[0]) {
 		text, ok = w.input, true

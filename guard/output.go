@@ -1,4 +1,4 @@
-package gate
+package guard
 
 import (
 	"encoding/base64"
@@ -11,7 +11,7 @@ import (
 )
 
 // outputs is what statements print, as far as the line itself tells.
-func (w *watch) outputs(stmts []*syntax.Stmt) string {
+func (w *analyzer) outputs(stmts []*syntax.Stmt) string {
 	var text strings.Builder
 	for _, s := range stmts {
 		text.WriteString(w.output(s))
@@ -20,7 +20,7 @@ func (w *watch) outputs(stmts []*syntax.Stmt) string {
 }
 
 // output is what one statement prints.
-func (w *watch) output(s *syntax.Stmt) string {
+func (w *analyzer) output(s *syntax.Stmt) string {
 	if s == nil || w.spent() {
 		return unknown
 	}
@@ -53,7 +53,7 @@ func (w *watch) output(s *syntax.Stmt) string {
 }
 
 // prints is what a command prints.
-func (w *watch) prints(argv []string) string {
+func (w *analyzer) prints(argv []string) string {
 	if len(argv) == 0 {
 		return ""
 	}

@@ -1,4 +1,4 @@
-package gate
+package guard
 
 import (
 	"slices"
@@ -9,12 +9,12 @@ import (
 	"stig/shell"
 )
 
-// watch goes through a command line as a shell would run it: statements (here)
-// make words (closing_words.go), of which the first is a program (closing_run.go).
-// It is known by what it does with the others: it closes issues (closing_tracker.go),
-// runs something else (closing_programs.go, closing_code.go), writes files
-// (closing_writes.go) or prints what others read (closing_output.go).
-type watch struct {
+// analyzer goes through a command line as a shell would run it: statements (here)
+// make words (words.go), of which the first is a program (run.go).
+// It is known by what it does with the others: it closes issues (tracker.go),
+// runs something else (programs.go, code.go), writes files
+// (writes.go) or prints what others read (output.go).
+type analyzer struct {
 	found     []Attempt
 	variables map[string][]string // every text that the line gives them
 	arrays    map[string][]string
@@ -45,13 +45,13 @@ type shellFunction struct {
 }
 
 // spent counts a step, and tells whether there were too many.
-func (w *watch) spent() bool {
+func (w *analyzer) spent() bool {
 	w.steps++
 	return w.steps > maxSteps
 }
 
 // read goes through a text that a shell would run.
-func (w *watch) read(text string) {
+func (w *analyzer) read(text string) {
 	w.steps += len(text) / stepText
 	if w.depth >= maxDepth || len(text) > maxText || w.spent() {
 		w.steps = maxSteps + 1
@@ -68,21 +68,21 @@ func (w *watch) read(text string) {
 	}
 }
 
-func (w *watch) all(stmts []*syntax.Stmt) {
+func (w *analyzer) all(stmts []*syntax.Stmt) {
 	for _, s := range stmts {
 		w.stmt(s)
 	}
 }
 
 // aside goes through what runs in a shell of its own.
-func (w *watch) aside(stmts []*syntax.Stmt) {
+func (w *analyzer) aside(stmts []*syntax.Stmt) {
 	dir := w.dir
 	w.all(stmts)
 	w.dir = dir
 }
 
 // stmt goes through a statement: what it redirects, then its command.
-func (w *watch) stmt(s *syntax.Stmt) {
+func (w *analyzer) stmt(s *syntax.Stmt) {
 	if s == nil || w.spent() {
 		return
 	}
@@ -98,7 +98,7 @@ func (w *watch) stmt(s *syntax.Stmt) {
 	}
 }
 
-func (w *watch) command(cmd syntax.Command) {
+func (w *analyzer) command(cmd syntax.Command) {
 	switch c := cmd.(type) {
 	case *syntax.CallExpr:
 		w.call(c)
@@ -149,7 +149,7 @@ func (w *watch) command(cmd syntax.Command) {
 }
 
 // inside goes through the substitutions in a node that runs nothing itself.
-func (w *watch) inside(node syntax.Node) {
+func (w *analyzer) inside(node syntax.Node) {
 	if word, ok := node.(*syntax.Word); ok && word == nil {
 		return
 	}
@@ -166,7 +166,7 @@ func (w *watch) inside(node syntax.Node) {
 	})
 }
 
-func (w *watch) loop(loop syntax.Loop) {
+func (w *analyzer) loop(loop syntax.Loop) {
 	w.inside(loop)
 	words, ok := loop.(*syntax.WordIter)
 	if !ok || words.Name == nil {
@@ -184,7 +184,7 @@ func (w *watch) loop(loop syntax.Loop) {
 }
 
 // declare keeps a function until it is called.
-func (w *watch) declare(c *syntax.FuncDecl) {
+func (w *analyzer) declare(c *syntax.FuncDecl) {
 	names := c.Names
 	if c.Name != nil {
 		names = append(names, c.Name)
@@ -201,7 +201,7 @@ func (w *watch) declare(c *syntax.FuncDecl) {
 }
 
 // enter goes through a function that was called with these words.
-func (w *watch) enter(f *shellFunction, argv []string) {
+func (w *analyzer) enter(f *shellFunction, argv []string) {
 	f.called = true
 	if w.depth >= maxDepth { // a function that calls itself does nothing new
 		return
@@ -214,7 +214,7 @@ func (w *watch) enter(f *shellFunction, argv []string) {
 	w.depth--
 }
 
-func (w *watch) assign(a *syntax.Assign) {
+func (w *analyzer) assign(a *syntax.Assign) {
 	if a.Value != nil {
 		w.inside(a.Value)
 	}
@@ -235,7 +235,7 @@ func (w *watch) assign(a *syntax.Assign) {
 	}
 }
 
-func (w *watch) assignText(name string, texts []string, appended bool) {
+func (w *analyzer) assignText(name string, texts []string, appended bool) {
 	before := []string{""}
 	if known := w.variables[name]; appended && len(known) > 0 {
 		before = slices.Clone(known)
@@ -247,7 +247,7 @@ func (w *watch) assignText(name string, texts []string, appended bool) {
 	}
 }
 
-func (w *watch) assignArray(a *syntax.Assign) {
+func (w *analyzer) assignArray(a *syntax.Assign) {
 	var words []*syntax.Word
 	for _, element := range a.Array.Elems {
 		if element.Value != nil {
@@ -268,7 +268,7 @@ func (w *watch) assignArray(a *syntax.Assign) {
 
 // set notes a text that a variable may have. Mostly it is empty only until it
 // gets its text in a way that is not seen.
-func (w *watch) set(name, text string) {
+func (w *analyzer) set(name, text string) {
 	if text == "" {
 		return
 	}
@@ -281,7 +281,7 @@ func (w *watch) set(name, text string) {
 	}
 }
 
-func (w *watch) call(c *syntax.CallExpr) {
+func (w *analyzer) call(c *syntax.CallExpr) {
 	for _, a := range c.Assigns {
 		w.assign(a)
 	}
@@ -294,7 +294,7 @@ func (w *watch) call(c *syntax.CallExpr) {
 }
 
 // redirect notes a file that the shell itself writes.
-func (w *watch) redirect(r *syntax.Redirect) {
+func (w *analyzer) redirect(r *syntax.Redirect) {
 	w.inside(r.Word)
 	w.inside(r.Hdoc)
 	if op := r.Op.String(); r.Word != nil && strings.Contains(op, ">") {
@@ -305,7 +305,7 @@ func (w *watch) redirect(r *syntax.Redirect) {
 }
 
 // fed is what standard input holds after the redirections of a statement.
-func (w *watch) fed(s *syntax.Stmt, before string) string {
+func (w *analyzer) fed(s *syntax.Stmt, before string) string {
 	input := before
 	for _, r := range s.Redirs {
 		switch r.Op {
