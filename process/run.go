@@ -42,12 +42,6 @@ const (
 	drainTime = 250 * time.Millisecond
 )
 
-// ErrNotFound is what the error of Run or Find wraps when a program is not on PATH.
-var ErrNotFound = exec.ErrNotFound
-
-// Find gives the path of a program on PATH.
-func Find(program string) (string, error) { return exec.LookPath(program) }
-
 // Run starts a program in a process group of its own, without a terminal to
 // ask questions on, and waits for its end.
 // An exit code other than 0 is no error. Errors are: the program cannot be

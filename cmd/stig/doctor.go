@@ -9,8 +9,8 @@ import (
 
 	"stig/beads"
 	"stig/criteria"
-	"stig/gate"
 	"stig/git"
+	"stig/process"
 )
 
 func (a *app) doctorCommand() *cobra.Command {
@@ -24,7 +24,7 @@ func (a *app) doctorCommand() *cobra.Command {
 		Args:    takes(0, 0, "no arguments"),
 		Example: "  stig doctor\n  stig doctor --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			d := doctor{app: a, ctx: cmd.Context(), have: gate.Here("", a.getenv)}
+			d := doctor{app: a, ctx: cmd.Context(), have: process.Finder("", a.getenv)}
 			d.examine()
 			if err := cmd.Context().Err(); err != nil {
 				return err

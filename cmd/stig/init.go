@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"stig/beads"
-	"stig/gate"
 	"stig/process"
 )
 
@@ -52,7 +51,7 @@ func (a *app) home(ctx context.Context) (string, error) {
 	if a.dir != "" {
 		return a.dir, nil
 	}
-	if !gate.Here("", a.getenv)("git") {
+	if !process.Finder("", a.getenv)("git") {
 		return ".", nil
 	}
 	result, err := a.gitIn("").Run(ctx, "rev-parse", "--show-toplevel")
@@ -103,7 +102,7 @@ func (a *app) init(ctx context.Context, dir, prefix string, dryRun bool) error {
 // warnOfIgnored says when git leaves a new store out, so that nobody else would
 // get it.
 func (a *app) warnOfIgnored(ctx context.Context, store beads.Store) {
-	if !gate.Here("", a.getenv)("git") {
+	if !process.Finder("", a.getenv)("git") {
 		return
 	}
 	argv := []string{"git", "check-ignore", "-q", "--", filepath.Base(store.Path)}

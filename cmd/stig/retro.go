@@ -11,9 +11,9 @@ import (
 	"stig/beads"
 	"stig/checkpoint"
 	"stig/dag"
-	"stig/gate"
 	"stig/git"
 	"stig/orient"
+	"stig/process"
 	"stig/signals"
 )
 
@@ -143,7 +143,7 @@ func (a *app) lookBack(ctx context.Context, args []string, last int) (*orient.Re
 
 // turns reads the history of the store, where it has one.
 func (a *app) turns(ctx context.Context, store beads.Store) (turns []orient.Turn, known bool, err error) {
-	if !gate.Here("", a.getenv)("git") {
+	if !process.Finder("", a.getenv)("git") {
 		return nil, false, nil
 	}
 	repo, path, err := a.git(store)

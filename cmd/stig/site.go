@@ -15,6 +15,7 @@ import (
 	"stig/criteria"
 	"stig/gate"
 	"stig/git"
+	"stig/process"
 )
 
 // site is where criteria are run, and where what came of it is kept.
@@ -60,7 +61,7 @@ func (a *app) site(ctx context.Context, store beads.Store) (*site, error) {
 		s.root = top
 	}
 	s.git = a.gitIn(s.root)
-	s.look = gate.Here(s.root, a.getenv)
+	s.look = process.Finder(s.root, a.getenv)
 	return s, nil
 }
 

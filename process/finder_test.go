@@ -1,16 +1,16 @@
-package gate_test
+package process_test
 
 import (
 	"os"
 	"path/filepath"
 	"testing"
 
-	"stig/gate"
+	"stig/process"
 )
 
 // A word is looked up once: criteria of thousands of issues name the same
 // programs.
-func TestHereAsksOnce(t *testing.T) {
+func TestFinderAsksOnce(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", dir)
 	program := filepath.Join(dir, "tidegauge")
@@ -18,7 +18,7 @@ func TestHereAsksOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	asked := 0
-	look := gate.Here(dir, func(name string) string { asked++; return name })
+	look := process.Finder(dir, func(name string) string { asked++; return name })
 	if !look("tidegauge") || !look("./tidegauge") || look("./none") || !look("$TIDE") {
 		t.Fatal("not found, or found what is not there")
 	}
