@@ -7,8 +7,8 @@ import (
 )
 
 // TestOneWayToClose holds the way to close an issue to one caller, which has a
-// ground for it: Tx.Set and Tx.Add refuse the status (package beads), and what
-// MarkClosed is given comes from a ground that package gate alone can make.
+// evidence for it: Tx.Set and Tx.Add refuse the status (package beads), and what
+// MarkClosed is given comes from evidence that package verify alone can make.
 func TestOneWayToClose(t *testing.T) {
 	var callers []string
 	for _, p := range module(t) {

@@ -29,9 +29,8 @@ const modulePath = "stig"
 var bands = [][]string{
 	{"schemas", "internal/sample", early},
 	{"notes", "beads", "cue", "host", "process", "shell"},
-	{"signals", "dag", "git"},
-	{"criteria", "guard", "diff", "live"},
-	{"gate"},
+	{"signals", "dag", "criteria", "guard", "git"},
+	{"verify", "diff", "live"},
 	{"orient", "checkpoint", "lint", "merge", "draw", "recovery"},
 	{command},
 }
@@ -153,7 +152,7 @@ func TestRulesCatch(t *testing.T) {
 	}{
 		{"notes", `import "stig/beads"`, importsPointDown, "notes imports beads, which is not in a lower band"},
 		{"dag", `import "stig/orient"`, importsPointDown, "dag imports orient"},
-		{"gate", `import "stig/cmd/stig/early"`, importsPointDown, ""},
+		{"verify", `import "stig/cmd/stig/early"`, importsPointDown, ""},
 		{"signals", `import ("stig/cue"; "stig/notes")`, importsPointDown, ""},
 		{early, `import "stig/notes"`, importsPointDown, "imports notes"},
 		{"misc", `import "stig/notes"`, importsPointDown, ""}, // has no band: another test says so

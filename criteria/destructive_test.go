@@ -86,7 +86,7 @@ psql|sqlite3 -c ' delete from x'
 mongosh -c 'x.dropDatabase()'
 aws|gcloud|az|gsutil|bq|doctl|hcloud|oci|ibmcloud|linode-cli|scw x delete
 az x delete-y|destroy|terminate|purge|remove|rb
-python|python3|node|ruby|perl|deno|bun|php -e 'rmtree(x)'
+python|python3|python3.12|pypy|nodejs|node|ruby|perl|deno|bun|php -e 'rmtree(x)'
 node -e 'rmSync()'|rm_rf|rm_r|'rmdirSync()'|remove_tree|'fs.rm(x)'
 /usr/bin/time git push
 sudo|doas|env|nohup|nice|time|timeout|xargs|command|exec|builtin|stdbuf|setsid|ionice git push
@@ -95,7 +95,7 @@ gtimeout|chronic|noglob|nocorrect|unbuffer git push
 docker|podman|nerdctl|kubectl|oc|poetry|uv|pdm|hatch|bundle|npm|pnpm|yarn exec git push
 bun|mise|nix|direnv|devbox|pixi|conda|rye|pipenv|docker-compose|dotenv|doppler exec git push
 nix run|exec|dlx|x|-c|--command|-- git push
-sh|bash|zsh|dash|ksh|su|runuser|script|flock -c 'git push'
+sh|bash|zsh|dash|ksh|ash|mksh|fish|rbash|nu|su|runuser|script|flock -c 'git push'
 tee|cp|mv|ln|install|rsync|scp x /etc/x
 rm|mv|unlink|rmdir ~/x y
 tee /dev/sda|/dev/hda|/dev/vda|/dev/xvda|/dev/nvme0|/dev/mmcblk0|/dev/disk1|/dev/rdisk1|/dev/mapper/x

@@ -8,9 +8,9 @@ import (
 
 	"stig/checkpoint"
 	"stig/criteria"
-	"stig/gate"
 	"stig/notes"
 	"stig/signals"
+	"stig/verify"
 )
 
 // finding is what became of one issue before the gate.
@@ -47,7 +47,7 @@ func (f finding) object() map[string]any {
 		"escalated": f.escalated, "dry_run": f.dryRun,
 	}
 	if t := f.trial; t != nil {
-		o["checks"], o["criteria_hash"], o["reused"] = t.plan, gate.Hash(t.criteria), t.reused
+		o["checks"], o["criteria_hash"], o["reused"] = t.plan, verify.Hash(t.criteria), t.reused
 		if t.edited != nil {
 			o["criteria_changed"], o["criteria_edited"] = true, t.edited
 		}
@@ -181,8 +181,8 @@ func (a *app) printVerdict(t *trial) error {
 	return a.printf("%s: %d of %d checks did not pass\n%s", t.id, failed, len(v.Outcomes()), text.String())
 }
 
-func outcomeText(text *strings.Builder, o gate.Outcome) {
-	if o.Exit == gate.ExitNotRun {
+func outcomeText(text *strings.Builder, o verify.Outcome) {
+	if o.Exit == verify.ExitNotRun {
 		fmt.Fprintf(text, "not run: %s\n", firstLine(o.Text))
 		return
 	}

@@ -10,9 +10,9 @@ import (
 
 	"stig/beads"
 	"stig/criteria"
-	"stig/gate"
 	"stig/guard"
 	"stig/host"
+	"stig/verify"
 )
 
 // preToolUse denies what would close an issue past the gate or write the store,
@@ -99,7 +99,7 @@ func (a *app) unproven(ctx context.Context, store beads.Store, attempt guard.Att
 		return attempt.IDs
 	}
 	defer file.Close()
-	_, _, waived := gate.TellsWaiver(attempt.Why)
+	_, _, waived := verify.ParseWaived(attempt.Why)
 	waived = waived && store.Mode == beads.Dolt
 	return slices.DeleteFunc(slices.Clone(attempt.IDs), func(id string) bool {
 		issue, err := file.Find(id)

@@ -13,9 +13,9 @@ import (
 	"stig/beads"
 	"stig/checkpoint"
 	"stig/criteria"
-	"stig/gate"
 	"stig/git"
 	"stig/process"
+	"stig/verify"
 )
 
 // site is where criteria are run, and where what came of it is kept.
@@ -115,18 +115,18 @@ func (a *app) trusted(ctx context.Context, s *site) (bool, error) {
 	default:
 		return false, usage(fmt.Sprintf("STIG_TRUST: must be 1 or 0; found %q", word), "type unset STIG_TRUST; stig trust trusts this repository alone")
 	}
-	trust := gate.Trust{Dir: s.state}
+	trust := verify.Trust{Dir: s.state}
 	root, commit, err := s.repository(ctx, trust.Commits(cmp.Or(s.place.Home, s.root))...)
 	return err == nil && trust.Granted(root, commit), err
 }
 
 // verdicts keeps what the gate found, in git's own directory of this work
 // tree; ok is false where there is no git, and nothing can tell two trees apart.
-func (s *site) verdicts() (kept gate.Verdicts, ok bool) {
+func (s *site) verdicts() (kept verify.Verdicts, ok bool) {
 	if s.place.Own == "" {
-		return gate.Verdicts{}, false
+		return verify.Verdicts{}, false
 	}
-	return gate.Verdicts{Dir: filepath.Join(s.place.Own, "verdicts")}, true
+	return verify.Verdicts{Dir: filepath.Join(s.place.Own, "verdicts")}, true
 }
 
 // logs is the directory for whole outputs, "" where there is none.
@@ -139,8 +139,8 @@ func (s *site) logs() string {
 
 // fresh looks at the tree once, and gives what finds the verdict on criteria
 // that passed and still counts, for any number of issues.
-func (s *site) fresh(ctx context.Context) (func(id, acceptance string) (*gate.Verdict, bool), error) {
-	none := func(string, string) (*gate.Verdict, bool) { return nil, false }
+func (s *site) fresh(ctx context.Context) (func(id, acceptance string) (*verify.Verdict, bool), error) {
+	none := func(string, string) (*verify.Verdict, bool) { return nil, false }
 	kept, ok := s.verdicts()
 	if !ok {
 		return none, nil
@@ -153,7 +153,7 @@ func (s *site) fresh(ctx context.Context) (func(id, acceptance string) (*gate.Ve
 		return nil, err
 	}
 	tree, err := s.git.Tree(ctx, without...)
-	return func(id, acceptance string) (*gate.Verdict, bool) {
+	return func(id, acceptance string) (*verify.Verdict, bool) {
 		return kept.Fresh(id, acceptance, criteria.Plan(acceptance, s.look), tree)
 	}, err
 }

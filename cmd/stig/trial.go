@@ -12,7 +12,7 @@ import (
 	"stig/beads"
 	"stig/checkpoint"
 	"stig/criteria"
-	"stig/gate"
+	"stig/verify"
 )
 
 // trialOptions are the flags of a command that runs checks.
@@ -44,8 +44,8 @@ type trial struct {
 	id       string
 	criteria string
 	plan     []criteria.Check
-	verdict  *gate.Verdict // nil until its checks have run
-	reused   bool          // they ran before, and nothing has changed since
+	verdict  *verify.Verdict // nil until its checks have run
+	reused   bool            // they ran before, and nothing has changed since
 
 	edited  *checkpoint.Edited // nil when the criteria are those that are committed; see settle
 	compare func() (*checkpoint.Edited, error)
@@ -92,7 +92,7 @@ func nothingToRun(t *trial) error {
 // waiveByTracker is how an issue without anything to run is closed that stig may
 // not write.
 func waiveByTracker(id, what, why string) string {
-	return fmt.Sprintf("bd close %s --reason \"%s.\"", id, gate.Waived(strings.TrimRight(what, "."), why))
+	return fmt.Sprintf("bd close %s --reason \"%s.\"", id, verify.Waived(strings.TrimRight(what, "."), why))
 }
 
 // fence is the block to write into criteria that hold nothing to run: with
@@ -128,7 +128,7 @@ func (a *app) try(ctx context.Context, t *trial, o trialOptions) error {
 	if err != nil {
 		return err
 	}
-	if t.verdict, err = gate.Verify(ctx, job); err != nil {
+	if t.verdict, err = verify.Run(ctx, job); err != nil {
 		return err
 	}
 	a.warnOfEmpty(t)
@@ -169,12 +169,12 @@ func ranNoTest(tail string) bool {
 }
 
 // job is what the gate is asked to run.
-func (a *app) job(ctx context.Context, t *trial, o trialOptions) (gate.Job, error) {
+func (a *app) job(ctx context.Context, t *trial, o trialOptions) (verify.Job, error) {
 	now, err := a.clock()
 	if err != nil {
-		return gate.Job{}, err
+		return verify.Job{}, err
 	}
-	j := gate.Job{
+	j := verify.Job{
 		Issue: t.id, Criteria: t.criteria, Checks: t.plan, Root: t.site.root,
 		Env: a.environ(), Pass: a.config.Gate.Env,
 		KeepGoing: o.keepGoing, AllowDestructive: o.allowDestructive,

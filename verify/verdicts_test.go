@@ -1,6 +1,6 @@
 //go:build unix
 
-package gate_test
+package verify_test
 
 import (
 	"bytes"
@@ -16,12 +16,12 @@ import (
 	"time"
 
 	"stig/criteria"
-	"stig/gate"
 	"stig/git"
+	"stig/verify"
 )
 
 // workTree is a repository with a commit, and a job to run scripts in it.
-func workTree(t testing.TB, scripts ...string) (git.Client, gate.Job) {
+func workTree(t testing.TB, scripts ...string) (git.Client, verify.Job) {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -37,7 +37,7 @@ func workTree(t testing.TB, scripts ...string) (git.Client, gate.Job) {
 			t.Fatal(err)
 		}
 	}
-	j := gate.Job{
+	j := verify.Job{
 		Issue: "reef-1", Criteria: strings.Join(scripts, "\n"), Root: dir, Actor: "mara", Env: g.Env,
 		Logs: filepath.Join(dir, ".git", "stig", "logs"), Time: time.Now(), Now: time.Now,
 	}
@@ -67,7 +67,7 @@ func treeOf(t *testing.T, g git.Client, without ...string) git.Tree {
 func TestVerdictsFresh(t *testing.T) {
 	g, j := workTree(t, "echo '<&>' ü; grep -q 1 chart")
 	j.Without = []string{"store.jsonl"}
-	kept := gate.Verdicts{Dir: filepath.Join(g.Dir, ".git", "stig", "verdicts")}
+	kept := verify.Verdicts{Dir: filepath.Join(g.Dir, ".git", "stig", "verdicts")}
 	fresh := func(id, criteria string) bool {
 		v, ok := kept.Fresh(id, criteria, j.Checks, treeOf(t, g, "store.jsonl"))
 		if ok != v.Passed() {
@@ -78,7 +78,7 @@ func TestVerdictsFresh(t *testing.T) {
 	if fresh(j.Issue, j.Criteria) {
 		t.Error("fresh before anything was kept")
 	}
-	v := verify(t, j)
+	v := runJob(t, j)
 	if err := kept.Save(v); err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestVerdictsFresh(t *testing.T) {
 	if fresh(j.Issue, j.Criteria) {
 		t.Error("fresh on another tree")
 	}
-	dirty := verify(t, j)
+	dirty := runJob(t, j)
 	if err := kept.Save(dirty); err != nil || !fresh(j.Issue, j.Criteria) || !strings.HasSuffix(dirty.Summary(), " at "+v.Tree().Head[:7]+" with uncommitted changes") {
 		t.Errorf("a dirty tree: %v, %s", err, dirty.Summary())
 	}
@@ -114,7 +114,7 @@ func TestVerdictsFresh(t *testing.T) {
 		t.Error("fresh on another dirty tree")
 	}
 	write(t, "3\n", g.Dir, "chart")
-	if err := kept.Save(verify(t, j)); err != nil || fresh(j.Issue, j.Criteria) {
+	if err := kept.Save(runJob(t, j)); err != nil || fresh(j.Issue, j.Criteria) {
 		t.Errorf("a failure is fresh: %v", err)
 	}
 	if _, ok := kept.Fresh(j.Issue, j.Criteria, j.Checks, git.Tree{}); ok {
@@ -126,8 +126,8 @@ func TestVerdictsFresh(t *testing.T) {
 // less, or the same in another class, but whatever is skipped beside.
 func TestVerdictsPlanned(t *testing.T) {
 	g, j := workTree(t, "true", "test -f chart")
-	kept := gate.Verdicts{Dir: t.TempDir()}
-	if err := kept.Save(verify(t, j)); err != nil {
+	kept := verify.Verdicts{Dir: t.TempDir()}
+	if err := kept.Save(runJob(t, j)); err != nil {
 		t.Fatal(err)
 	}
 	one, two := j.Checks[0], j.Checks[1]
@@ -157,9 +157,9 @@ func TestVerdictsPlanned(t *testing.T) {
 // A verdict of checks in no repository is never fresh, and one from before the
 // first commit says so.
 func TestVerdictsWithoutRepository(t *testing.T) {
-	kept := gate.Verdicts{Dir: t.TempDir()}
+	kept := verify.Verdicts{Dir: t.TempDir()}
 	j := job(t, "true")
-	v := verify(t, j)
+	v := runJob(t, j)
 	if err := kept.Save(v); err != nil || v.Tree() != (git.Tree{}) || strings.Contains(v.Summary(), " at ") {
 		t.Errorf("%v %s", err, v.Summary())
 	}
@@ -169,7 +169,7 @@ func TestVerdictsWithoutRepository(t *testing.T) {
 	if _, err := (git.Client{Dir: j.Root, Env: j.Env}).Must(t.Context(), "init", "-q"); err != nil {
 		t.Fatal(err)
 	}
-	if v := verify(t, j); !strings.HasSuffix(v.Summary(), "] before the first commit") {
+	if v := runJob(t, j); !strings.HasSuffix(v.Summary(), "] before the first commit") {
 		t.Errorf("summary %s", v.Summary())
 	}
 }
@@ -177,12 +177,12 @@ func TestVerdictsWithoutRepository(t *testing.T) {
 // Each change by hand to a file that says "failed" leaves it without effect.
 func TestVerdictsEdited(t *testing.T) {
 	_, j := workTree(t, "exit 3")
-	kept := gate.Verdicts{Dir: t.TempDir()}
-	v := verify(t, j)
+	kept := verify.Verdicts{Dir: t.TempDir()}
+	v := runJob(t, j)
 	plan := func(text string) []criteria.Check { return []criteria.Check{{Text: text, Class: criteria.Runnable}} }
 	passing, err := func() ([]byte, error) {
 		j.Checks[0].Text = "true"
-		w := verify(t, j)
+		w := runJob(t, j)
 		err := kept.Save(w)
 		text, err2 := os.ReadFile(filepath.Join(kept.Dir, "reef-1.json"))
 		return text, errors.Join(err, err2)
@@ -225,7 +225,7 @@ func TestVerdictsEdited(t *testing.T) {
 	if _, ok := kept.Fresh("reef-2", j.Criteria, j.Checks, v.Tree()); ok {
 		t.Error("the verdict on another issue passes")
 	}
-	if err := (gate.Verdicts{Dir: path}).Save(v); err == nil {
+	if err := (verify.Verdicts{Dir: path}).Save(v); err == nil {
 		t.Error("a verdict that cannot be kept gives no error")
 	}
 }
@@ -235,7 +235,7 @@ func TestVerdictsEdited(t *testing.T) {
 func TestVerdictTreeBefore(t *testing.T) {
 	g, j := workTree(t, "echo 2 >chart")
 	before := treeOf(t, g)
-	if v := verify(t, j); v.Tree() != before || treeOf(t, g) == before {
+	if v := runJob(t, j); v.Tree() != before || treeOf(t, g) == before {
 		t.Errorf("got %+v, want %+v", v.Tree(), before)
 	}
 }
@@ -244,15 +244,15 @@ func TestVerdictTreeBefore(t *testing.T) {
 // verdict or none.
 func TestVerdictsAtOnce(t *testing.T) {
 	g, j := workTree(t, "echo $STIG_ISSUE; sleep 0.05")
-	kept := gate.Verdicts{Dir: filepath.Join(g.Dir, ".git", "stig", "verdicts")}
-	if err := kept.Save(verify(t, j)); err != nil {
+	kept := verify.Verdicts{Dir: filepath.Join(g.Dir, ".git", "stig", "verdicts")}
+	if err := kept.Save(runJob(t, j)); err != nil {
 		t.Fatal(err)
 	}
 	tree := treeOf(t, g)
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			v, err := gate.Verify(context.Background(), j)
+			v, err := verify.Run(context.Background(), j)
 			if err != nil || !v.Passed() {
 				t.Errorf("%v %v", v, err)
 				return
@@ -282,9 +282,9 @@ func TestVerdictsAtOnce(t *testing.T) {
 func TestVerdictsKilled(t *testing.T) {
 	dir := os.Getenv("STIG_TEST_SAVE")
 	if dir != "" {
-		v := verify(t, job(t, "echo tide"))
+		v := runJob(t, job(t, "echo tide"))
 		for {
-			if err := (gate.Verdicts{Dir: dir}).Save(v); err != nil {
+			if err := (verify.Verdicts{Dir: dir}).Save(v); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -318,19 +318,19 @@ func TestVerdictsKilled(t *testing.T) {
 
 func TestGround(t *testing.T) {
 	_, j := workTree(t, "true")
-	passed := verify(t, j)
+	passed := runJob(t, j)
 	j.Checks[0].Text = "exit 3"
-	failed := verify(t, j)
-	waived, err := gate.Waive(" the sea is too rough\n", "mara")
+	failed := runJob(t, j)
+	waived, err := verify.Waive(" the sea is too rough\n", "mara")
 	if err != nil || waived.Why() != "the sea is too rough" || waived.Actor() != "mara" {
 		t.Errorf("%+v %v", waived, err)
 	}
-	if w, err := gate.Waive(" \n", "mara"); err == nil || w.Allows("reef-1", "") == nil {
+	if w, err := verify.Waive(" \n", "mara"); err == nil || w.Allows("reef-1", "") == nil {
 		t.Error("a waiver without a reason")
 	}
-	var none *gate.Verdict
+	var none *verify.Verdict
 	for _, c := range []struct {
-		ground   gate.Ground
+		evidence verify.Evidence
 		id       string
 		criteria string
 		want     string
@@ -340,16 +340,16 @@ func TestGround(t *testing.T) {
 		{passed, "reef-1", "other", "reef-1: its criteria have changed"},
 		{failed, "reef-1", j.Criteria, `reef-1: "exit 3": exit 3`},
 		{none, "reef-1", j.Criteria, "reef-1: no check has run"},
-		{&gate.Verdict{}, "", "", "no check has run"},
+		{&verify.Verdict{}, "", "", "no check has run"},
 		{waived, "reef-1", "", ""},
-		{gate.Waiver{}, "reef-1", "", "needs a reason"},
+		{verify.Waiver{}, "reef-1", "", "needs a reason"},
 	} {
-		err := c.ground.Allows(c.id, c.criteria)
+		err := c.evidence.Allows(c.id, c.criteria)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("got %v, want %q", err, c.want)
 		}
 	}
-	if none.Passed() || new(gate.Verdict).Passed() {
+	if none.Passed() || new(verify.Verdict).Passed() {
 		t.Error("the zero value passed")
 	}
 }
@@ -359,7 +359,7 @@ func TestGround(t *testing.T) {
 func BenchmarkVerify(b *testing.B) {
 	_, j := workTree(b, "true")
 	for b.Loop() {
-		if v, err := gate.Verify(b.Context(), j); err != nil || !v.Passed() {
+		if v, err := verify.Run(b.Context(), j); err != nil || !v.Passed() {
 			b.Fatal(v, err)
 		}
 	}

@@ -1,4 +1,18 @@
-package gate
+// Package verify runs the checks of an issue, and keeps what that showed.
+//
+// Run runs what package criteria found and gives a Verdict, which nobody else
+// can make: an issue closes on Evidence alone, a verdict that passed or a
+// Waiver. Verdicts keeps them, and Trust keeps in which repositories criteria
+// may be run at all.
+//
+// The package does not know issues or stores, how criteria are read, or who is
+// to be trusted: it runs a Job, in the directory and the environment it names.
+//
+//	verdict, err := verify.Run(ctx, verify.Job{Issue: id, Criteria: text, Checks: criteria.Plan(text, look), Root: root})
+//	if err == nil && verdict.Passed() {
+//		fmt.Println(verdict.Summary())
+//	}
+package verify
 
 import (
 	"context"
@@ -14,7 +28,7 @@ import (
 	"stig/process"
 )
 
-// Job is what Verify is to run, and where.
+// Job is what Run is to run, and where.
 type Job struct {
 	Issue    string           // its id: names logs and the verdict, and is STIG_ISSUE to the checks
 	Criteria string           // the text that Checks come from
@@ -49,7 +63,7 @@ var (
 	errDeadline = errors.New("the time of all checks is over")
 )
 
-// Verify runs the checks of a job, one at a time and in order, up to the first
+// Run runs the checks of a job, one at a time and in order, up to the first
 // that fails, each with `bash -euo pipefail`, or `sh -eu` where there is no
 // bash. Standard input is empty. The environment is inherited without
 // credentials (names with TOKEN, SECRET, PASSWORD or CREDENTIAL, or that end
@@ -63,7 +77,7 @@ var (
 // Errors are: what is here does not let a shell be started or its output be
 // kept, the checks of this issue are being run around this run, or ctx has
 // ended; then the verdict tells how far it came.
-func Verify(ctx context.Context, j Job) (*Verdict, error) {
+func Run(ctx context.Context, j Job) (*Verdict, error) {
 	if j.within() {
 		return nil, fmt.Errorf("%s: its own criteria have it verified again", j.Issue)
 	}

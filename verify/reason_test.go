@@ -1,9 +1,9 @@
-package gate_test
+package verify_test
 
 import (
 	"testing"
 
-	"stig/gate"
+	"stig/verify"
 )
 
 // A reason that was written after the form of stig's own tells of results only
@@ -20,14 +20,14 @@ func TestTellsResults(t *testing.T) {
 		"All acceptance criteria pass: 2/2 [":              false,
 		"All acceptance criteria pass: 2/2 by eye [ls]":    false,
 	} {
-		if got := gate.TellsResults(reason); got != want {
+		if got := verify.NamesResults(reason); got != want {
 			t.Errorf("%q tells results: %v", reason, got)
 		}
 	}
 }
 
 func TestTellsWaiver(t *testing.T) {
-	what, why, tells := gate.TellsWaiver(gate.Waived("the mast is up", "nobody can climb it.") + ". By ann.")
+	what, why, tells := verify.ParseWaived(verify.Waived("the mast is up", "nobody can climb it.") + ". By ann.")
 	if what != "the mast is up" || why != "nobody can climb it. By ann." || !tells {
 		t.Errorf("%q, %q, %t", what, why, tells)
 	}
@@ -35,7 +35,7 @@ func TestTellsWaiver(t *testing.T) {
 		"", "done", "Waived: no time", "Unverified: the mast is up", "Unverified: the mast is up. Waived: ", "Unverified: . Waived: no time",
 		"Verified: the mast is up. Waived: no time", "It is Unverified: up. Waived: no time",
 	} {
-		if _, _, tells := gate.TellsWaiver(reason); tells {
+		if _, _, tells := verify.ParseWaived(reason); tells {
 			t.Errorf("%q is taken for a waiver", reason)
 		}
 	}

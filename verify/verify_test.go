@@ -1,6 +1,6 @@
 //go:build unix
 
-package gate_test
+package verify_test
 
 import (
 	"bytes"
@@ -19,13 +19,13 @@ import (
 	"time"
 
 	"stig/criteria"
-	"stig/gate"
+	"stig/verify"
 )
 
 // job is a job to run scripts in a directory without a repository.
-func job(t *testing.T, scripts ...string) gate.Job {
+func job(t *testing.T, scripts ...string) verify.Job {
 	t.Helper()
-	j := gate.Job{
+	j := verify.Job{
 		Issue: "reef-1", Criteria: strings.Join(scripts, "\n"), Root: t.TempDir(), Actor: "mara",
 		Env: append(os.Environ(), "GIT_CEILING_DIRECTORIES="+os.TempDir()), Logs: filepath.Join(t.TempDir(), "logs"), Time: time.Now(), Now: time.Now,
 	}
@@ -35,12 +35,12 @@ func job(t *testing.T, scripts ...string) gate.Job {
 	return j
 }
 
-// verify runs a job under a deadline that no test should reach.
-func verify(t *testing.T, j gate.Job) *gate.Verdict {
+// runJob runs a job under a deadline that no test should reach.
+func runJob(t *testing.T, j verify.Job) *verify.Verdict {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	v, err := gate.Verify(ctx, j)
+	v, err := verify.Run(ctx, j)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,9 +48,9 @@ func verify(t *testing.T, j gate.Job) *gate.Verdict {
 }
 
 // one runs a script and gives its outcome and its log.
-func one(t *testing.T, j gate.Job) (gate.Outcome, string) {
+func one(t *testing.T, j verify.Job) (verify.Outcome, string) {
 	t.Helper()
-	v := verify(t, j)
+	v := runJob(t, j)
 	o := v.Outcomes()[0]
 	if v.Passed() != (o.Exit == 0) {
 		t.Errorf("passed is %v with %+v", v.Passed(), o)
@@ -141,7 +141,7 @@ func TestVerifyShows(t *testing.T) {
 	var out writes
 	j := job(t, "echo one; sleep 0.3; printf two", "echo \x1b[2Jthree\u202e\n# \xff\ttide")
 	j.Out = &out
-	verify(t, j)
+	runJob(t, j)
 	want := "$ echo one; sleep 0.3; printf two\none\ntwo\n" + `$ echo \x1b[2Jthree\u202e` + "\n" + `> # \xff` + "\ttide\n\x1b[2Jthree\u202e\n"
 	if got := out.String(); got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
@@ -184,7 +184,7 @@ func TestVerifyTellsTheTimeOnATerminal(t *testing.T) {
 	var out writes
 	j := job(t, "printf 'a prompt '; sleep 1.2; echo; sleep 1.2; echo end")
 	j.Out, j.Terminal = &out, true
-	verify(t, j)
+	runJob(t, j)
 	_, shown, _ := strings.Cut(out.String(), "\n")
 	if want := "a prompt \n\r\x1b[K2s of 10m0s\r\x1b[Kend\n"; shown != want {
 		t.Errorf("got  %q\nwant %q", shown, want)
@@ -193,12 +193,12 @@ func TestVerifyTellsTheTimeOnATerminal(t *testing.T) {
 
 func TestVerifyStops(t *testing.T) {
 	j := job(t, "true", "exit 3", "touch reached", "exit 4")
-	v := verify(t, j)
+	v := runJob(t, j)
 	got := []int{}
 	for _, o := range v.Outcomes() {
 		got = append(got, o.Exit)
 	}
-	if v.Passed() || len(got) != 4 || got[0] != 0 || got[1] != 3 || got[2] != gate.ExitNotRun || got[3] != gate.ExitNotRun {
+	if v.Passed() || len(got) != 4 || got[0] != 0 || got[1] != 3 || got[2] != verify.ExitNotRun || got[3] != verify.ExitNotRun {
 		t.Errorf("got %v", got)
 	}
 	if o := v.Outcomes()[2]; o.Reason != "not run: the check before it failed" || o.Passed() {
@@ -208,7 +208,7 @@ func TestVerifyStops(t *testing.T) {
 		t.Error("went on after a failure")
 	}
 	j.KeepGoing = true
-	v = verify(t, j)
+	v = runJob(t, j)
 	if o := v.Outcomes(); v.Passed() || o[2].Exit != 0 || o[3].Exit != 4 {
 		t.Errorf("got %+v", o)
 	}
@@ -240,7 +240,7 @@ func TestVerifyWithoutRunning(t *testing.T) {
 		j.Checks, j.AllowDestructive = []criteria.Check{c.check}, c.allow
 		var out bytes.Buffer
 		j.Out = &out
-		v := verify(t, j)
+		v := runJob(t, j)
 		if o := v.Outcomes(); v.Passed() || len(o) != 1 || o[0].Exit != c.exit || o[0].Reason != c.reason || o[0].Log != "" {
 			t.Errorf("%s: got %+v", c.name, o)
 		}
@@ -257,10 +257,10 @@ func TestVerifyWithoutRunning(t *testing.T) {
 		t.Errorf("what is allowed gives %+v", o)
 	}
 	j.Checks = []criteria.Check{{Text: touch, Class: criteria.Skipped, Reason: "is prose"}}
-	if v := verify(t, j); v.Passed() || len(v.Outcomes()) != 0 {
+	if v := runJob(t, j); v.Passed() || len(v.Outcomes()) != 0 {
 		t.Errorf("nothing to run gives %+v", v.Outcomes())
 	}
-	if v := verify(t, job(t)); v.Passed() {
+	if v := runJob(t, job(t)); v.Passed() {
 		t.Error("no check at all passed")
 	}
 }
@@ -282,10 +282,10 @@ func TestVerifyTimeout(t *testing.T) {
 			j := job(t, "echo $$ >pid\n"+c.script, "touch reached")
 			j.Timeout = c.limit
 			start := time.Now()
-			v := verify(t, j)
+			v := runJob(t, j)
 			took := time.Since(start)
 			o := v.Outcomes()
-			if v.Passed() || o[0].Exit != gate.ExitTimeout || o[0].Reason != "timed out after "+c.limit.String() || o[1].Exit != gate.ExitNotRun {
+			if v.Passed() || o[0].Exit != verify.ExitTimeout || o[0].Reason != "timed out after "+c.limit.String() || o[1].Exit != verify.ExitNotRun {
 				t.Errorf("got %+v", o)
 			}
 			if took < c.limit || took > 10*time.Second {
@@ -300,9 +300,9 @@ func TestVerifyDeadline(t *testing.T) {
 	t.Parallel()
 	j := job(t, "true", "sleep 300", "true")
 	j.Deadline, j.KeepGoing = 300*time.Millisecond, true
-	o := verify(t, j).Outcomes()
-	if o[0].Exit != 0 || o[1].Exit != gate.ExitTimeout || o[1].Reason != "timed out: all checks together had 300ms" ||
-		o[2].Exit != gate.ExitNotRun || o[2].Reason != "not run: all checks together had 300ms" {
+	o := runJob(t, j).Outcomes()
+	if o[0].Exit != 0 || o[1].Exit != verify.ExitTimeout || o[1].Reason != "timed out: all checks together had 300ms" ||
+		o[2].Exit != verify.ExitNotRun || o[2].Reason != "not run: all checks together had 300ms" {
 		t.Errorf("got %+v", o)
 	}
 }
@@ -315,12 +315,12 @@ func TestVerifyInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("interrupt")
 	time.AfterFunc(300*time.Millisecond, func() { cancel(why) })
-	v, err := gate.Verify(ctx, j)
+	v, err := verify.Run(ctx, j)
 	if !errors.Is(err, why) || v.Passed() {
 		t.Fatalf("got %v", err)
 	}
 	o := v.Outcomes()
-	if o[0].Exit != 0 || o[1].Exit != gate.ExitInterrupt || o[1].Reason != "interrupted" || o[2].Exit != gate.ExitNotRun || o[2].Reason != "not run: interrupted" {
+	if o[0].Exit != 0 || o[1].Exit != verify.ExitInterrupt || o[1].Reason != "interrupted" || o[2].Exit != verify.ExitNotRun || o[2].Reason != "not run: interrupted" {
 		t.Errorf("got %+v", o)
 	}
 	ended(t, filepath.Join(j.Root, "pid"))
@@ -361,7 +361,7 @@ func TestVerifyDaemon(t *testing.T) {
 		}
 		j := job(t, script, "true")
 		start := time.Now()
-		v := verify(t, j)
+		v := runJob(t, j)
 		if took := time.Since(start); !v.Passed() || took > 10*time.Second {
 			t.Errorf("%s: took %v: %+v", name, took, v.Outcomes())
 		}
@@ -487,7 +487,7 @@ func TestVerifyWithin(t *testing.T) {
 		t.Errorf("got %q", log)
 	}
 	j.Env = append(j.Env[:len(j.Env)-1], "STIG_VERIFYING=reef-1 kelp-2")
-	if v, err := gate.Verify(t.Context(), j); err == nil || v.Passed() || !strings.Contains(err.Error(), "reef-1: its own criteria") {
+	if v, err := verify.Run(t.Context(), j); err == nil || v.Passed() || !strings.Contains(err.Error(), "reef-1: its own criteria") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -517,40 +517,40 @@ func TestVerifyWithoutBash(t *testing.T) {
 func TestVerifyFails(t *testing.T) {
 	j := job(t, "true")
 	j.Root = filepath.Join(j.Root, "missing")
-	if _, err := gate.Verify(t.Context(), j); err == nil || !strings.Contains(err.Error(), "is no directory") {
+	if _, err := verify.Run(t.Context(), j); err == nil || !strings.Contains(err.Error(), "is no directory") {
 		t.Errorf("no root: %v", err)
 	}
 	j = job(t, "true")
 	j.Root = os.Args[0]
-	if _, err := gate.Verify(t.Context(), j); err == nil || !strings.Contains(err.Error(), "is no directory") {
+	if _, err := verify.Run(t.Context(), j); err == nil || !strings.Contains(err.Error(), "is no directory") {
 		t.Errorf("a file as root: %v", err)
 	}
 	j = job(t, "true")
 	j.Checks[0].Text = "rm -r '" + j.Logs + "'"
 	j.Checks = append(j.Checks, criteria.Check{Text: "true", Class: criteria.Runnable})
-	if v, err := gate.Verify(t.Context(), j); err == nil || v.Passed() || !strings.Contains(err.Error(), "logs: ") {
+	if v, err := verify.Run(t.Context(), j); err == nil || v.Passed() || !strings.Contains(err.Error(), "logs: ") {
 		t.Errorf("logs that are gone meanwhile: %v", err)
 	}
 	j = job(t, "true")
 	if err := os.WriteFile(j.Logs, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := gate.Verify(t.Context(), j); err == nil || !strings.Contains(err.Error(), "logs: ") {
+	if _, err := verify.Run(t.Context(), j); err == nil || !strings.Contains(err.Error(), "logs: ") {
 		t.Errorf("no directory for logs: %v", err)
 	}
 	_, j = workTree(t, "true")
 	write(t, "no index", j.Root, ".git", "index")
-	if v, err := gate.Verify(t.Context(), j); err == nil || v.Passed() {
+	if v, err := verify.Run(t.Context(), j); err == nil || v.Passed() {
 		t.Errorf("a repository that git cannot read: %v", err)
 	}
 	j = job(t, "true # "+strings.Repeat("x", 3<<20))
-	if v, err := gate.Verify(t.Context(), j); err == nil || v.Passed() || len(err.Error()) > 4<<20 {
+	if v, err := verify.Run(t.Context(), j); err == nil || v.Passed() || len(err.Error()) > 4<<20 {
 		t.Error("a script that no shell takes did not fail")
 	}
 	j = job(t, "echo tide")
 	for _, c := range []struct{ class, text string }{{criteria.Runnable, "tide"}, {criteria.Runnable, "$ echo tide"}, {criteria.MissingProgram, "$ echo tide"}} {
 		j.Checks[0].Class, j.Out = c.class, full(c.text)
-		if v, err := gate.Verify(t.Context(), j); err == nil || v.Passed() || !strings.Contains(err.Error(), "no room") {
+		if v, err := verify.Run(t.Context(), j); err == nil || v.Passed() || !strings.Contains(err.Error(), "no room") {
 			t.Errorf("%s: %q that cannot be shown gives %v", c.class, c.text, err)
 		}
 	}
@@ -588,7 +588,7 @@ func TestVerifyLogs(t *testing.T) {
 	if err := errors.Join(os.WriteFile(huge, nil, 0o600), os.Truncate(huge, 2<<30), os.Chtimes(huge, old, old.Add(-time.Hour))); err != nil {
 		t.Fatal(err)
 	}
-	v := verify(t, j)
+	v := runJob(t, j)
 	entries, err := os.ReadDir(j.Logs)
 	if err != nil || len(entries) != 200+2+1 {
 		t.Errorf("%d files, %v", len(entries), err)
@@ -604,7 +604,7 @@ func TestVerifyLogs(t *testing.T) {
 		}
 	}
 	j.Logs = ""
-	if v := verify(t, j); !v.Passed() || v.Outcomes()[0].Log != "" || v.Outcomes()[0].Tail != "one" {
+	if v := runJob(t, j); !v.Passed() || v.Outcomes()[0].Log != "" || v.Outcomes()[0].Tail != "one" {
 		t.Errorf("without logs: %+v", v.Outcomes())
 	}
 }
@@ -613,7 +613,7 @@ func TestVerdictTells(t *testing.T) {
 	j := job(t, "printf 'a\\0\"\\377'", "exit 3", "ls")
 	j.Time = time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
 	j.Now = func() time.Time { return time.Time{} }
-	v := verify(t, j)
+	v := runJob(t, j)
 	if log := filepath.Base(v.Outcomes()[0].Log); !strings.HasPrefix(log, "reef-1-20261120T090000Z-1-") {
 		t.Errorf("log %s", log)
 	}
@@ -627,7 +627,7 @@ func TestVerdictTells(t *testing.T) {
 	}
 	checks := got["checks"].([]any)
 	first := checks[0].(map[string]any)
-	if got["id"] != "reef-1" || got["passed"] != false || got["actor"] != "mara" || got["criteria_hash"] != gate.Hash(j.Criteria) ||
+	if got["id"] != "reef-1" || got["passed"] != false || got["actor"] != "mara" || got["criteria_hash"] != verify.Hash(j.Criteria) ||
 		got["time"] != "2026-11-20T09:00:00Z" || len(checks) != 3 || first["tail"] != "a\x00\"\uFFFD" || first["exit"] != 0.0 || first["origin"] != criteria.Fence {
 		t.Errorf("got %s", text)
 	}
@@ -637,14 +637,14 @@ func TestVerdictTells(t *testing.T) {
 	j = job(t, "true\n"+strings.Repeat("# more\n", 3), ": "+strings.Repeat("ü", 100), ": "+strings.Repeat("ü", 58), ": \x1b[2J", ":", ":", ":", ":", ":")
 	clock := time.Time{}
 	j.Now = func() time.Time { clock = clock.Add(1500 * time.Millisecond); return clock }
-	v = verify(t, j)
+	v = runJob(t, j)
 	if got, want := v.Summary(), "9/9 [true … 1.5s; : "+strings.Repeat("ü", 58)+" … 1.5s; : "+strings.Repeat("ü", 58)+` 1.5s; : \x1b[2J 1.5s; `+strings.Repeat(": 1.5s; ", 4)+"…]"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	if text, err := json.Marshal(v); err != nil || !strings.Contains(string(text), `"passed":true`) {
 		t.Errorf("got %s, %v", text, err)
 	}
-	if text, err := json.Marshal(verify(t, job(t))); err != nil || !strings.Contains(string(text), `"checks":[]`) {
+	if text, err := json.Marshal(runJob(t, job(t))); err != nil || !strings.Contains(string(text), `"checks":[]`) {
 		t.Errorf("without a check: %s, %v", text, err)
 	}
 }

@@ -1,4 +1,4 @@
-package gate
+package verify
 
 import (
 	"strings"
@@ -19,9 +19,9 @@ func Waived(what, why string) string {
 	return Unverified + " " + what + waived + strings.TrimRight(why, ".")
 }
 
-// TellsWaiver takes such a reason apart. A reason that does not say why tells
-// of none.
-func TellsWaiver(reason string) (what, why string, tells bool) {
+// ParseWaived takes such a reason apart; ok is false for a reason that does not
+// say why.
+func ParseWaived(reason string) (what, why string, ok bool) {
 	rest, unverified := strings.CutPrefix(reason, Unverified)
 	what, why, _ = strings.Cut(rest, waived)
 	what, why = strings.TrimSpace(what), strings.TrimSpace(why)
@@ -32,10 +32,10 @@ func TellsWaiver(reason string) (what, why string, tells bool) {
 // itself. In scripts that put no blanks between words, two letters are one.
 const enoughWords = 4
 
-// Tells tells whether a close reason says something to those who build on the
-// issue. It is generous: a short reason passes when it points at something,
+// IsInformative reports whether a close reason says something to those who build on
+// the issue. It is generous: a short reason passes when it points at something,
 // such as a commit, a release, a file, or another issue.
-func Tells(reason string, isIssue func(word string) bool) bool {
+func IsInformative(reason string, isIssue func(word string) bool) bool {
 	if strings.ContainsAny(reason, "0123456789/#`") {
 		return true
 	}

@@ -1,4 +1,4 @@
-package gate
+package verify
 
 import (
 	"errors"
@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Ground is why an issue may close: a *Verdict or a Waiver, and nothing else
+// Evidence is why an issue may close: a *Verdict or a Waiver, and nothing else
 // can be one.
-type Ground interface {
-	// Allows gives an error unless the issue may close on this ground.
+type Evidence interface {
+	// Allows gives an error unless the issue may close on this evidence.
 	// criteria is the text of its criteria now.
 	Allows(id, criteria string) error
 	sealed()

@@ -1,4 +1,4 @@
-package gate
+package verify
 
 import (
 	"crypto/sha256"
@@ -34,7 +34,7 @@ const (
 // Passed tells whether the check ran and succeeded.
 func (o Outcome) Passed() bool { return o.Exit == 0 }
 
-// Verdict is what running the checks of an issue showed. Only Verify makes
+// Verdict is what running the checks of an issue showed. Only Run makes
 // one; nil and the zero value did not pass.
 type Verdict struct {
 	issue    string
@@ -95,9 +95,9 @@ const passing = "All acceptance criteria pass: "
 // Passing is the sentence of a close reason that tells of the results.
 func (v *Verdict) Passing() string { return passing + v.Summary() }
 
-// TellsResults tells whether a close reason has such a sentence, of checks that
+// NamesResults reports whether a close reason has such a sentence, of checks that
 // all passed. It sees the form and not whether any check ran.
-func TellsResults(reason string) bool {
+func NamesResults(reason string) bool {
 	for {
 		_, after, found := strings.Cut(reason, passing)
 		if !found {
