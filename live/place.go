@@ -100,3 +100,22 @@ func (p Place) makeDir(dir string) error {
 	}
 	return nil
 }
+
+// Writable gives dir, a directory of stig's own in git's that need not be there
+// yet, where files can be made in it, else that beside the store at a path: a
+// sandbox may keep git's directory read-only.
+func Writable(dir, store string) string {
+	in := dir
+	if _, err := os.Stat(in); errors.Is(err, fs.ErrNotExist) {
+		in = filepath.Dir(dir)
+	}
+	if f, err := os.CreateTemp(in, unfinishedFile); err == nil {
+		_, _ = f.Close(), os.Remove(f.Name())
+		return dir
+	}
+	p, err := At(store)
+	if err != nil || p.makeDir(p.beside) != nil {
+		return dir
+	}
+	return p.beside
+}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -30,12 +29,9 @@ func (p Place) read(last int) (Journal, error) {
 	var j Journal
 	for _, dir := range p.dirs() {
 		names, err := segments(dir)
-		if errors.Is(err, fs.ErrPermission) { // another user's
-			j.Damaged = append(j.Damaged, dir+": "+err.Error())
+		if err != nil { // another user's, or no directory
+			j.Damaged = append(j.Damaged, dir)
 			continue
-		}
-		if err != nil {
-			return j, err
 		}
 		if last > 0 && len(names) > last {
 			names = names[len(names)-last:]

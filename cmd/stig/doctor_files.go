@@ -20,7 +20,7 @@ func (d *doctor) files() {
 		path := shortest(k.Path)
 		d.todo("kept", fmt.Sprintf("%s (%d bytes, %s): a version of the store by another program, which a write had replaced",
 			path, k.Size, k.Modified.UTC().Format(time.DateOnly)),
-			"compare it with the store, then remove it: git diff --no-index "+d.store.Path+" "+path)
+			"type stig recover to see what the store lacks of it; stig recover --apply puts that back and removes the file")
 	}
 	if d.store.Mode == beads.Dolt {
 		return

@@ -146,7 +146,7 @@ func isNamed(ids []string, issue string) bool {
 }
 
 func (e logged) write(text *strings.Builder) {
-	fmt.Fprintf(text, "%s  %s", e.At.Local().Format(time.DateTime), e.Command)
+	fmt.Fprintf(text, "%s  %s", e.At.UTC().Format(time.RFC3339), e.Command)
 	if e.Actor != "" {
 		fmt.Fprintf(text, " by %s", e.Actor)
 	}

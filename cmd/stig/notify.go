@@ -266,7 +266,7 @@ func clipped(text string, most int) string {
 
 // notifyLog is where it is kept that somebody could not be told; "" for nowhere.
 func (s *site) notifyLog() string {
-	if dir := cmp.Or(s.place.Own, s.state); dir != "" {
+	if dir := cmp.Or(s.own, s.state); dir != "" {
 		return filepath.Join(dir, "notify.log")
 	}
 	return ""
@@ -275,7 +275,7 @@ func (s *site) notifyLog() string {
 // mark is the file that says that an event is told of; "" where there is no
 // place for it.
 func (s *site) mark(n notice) string {
-	dir := cmp.Or(s.place.Own, s.state)
+	dir := cmp.Or(s.own, s.state)
 	if dir == "" {
 		return ""
 	}

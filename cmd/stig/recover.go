@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -80,12 +81,58 @@ func (a *app) findLost(ctx context.Context, ids []string) (findings []recovery.F
 	}
 	a.warnOfJournal(q.Journal)
 	all, err := recovery.Find(ctx, q)
-	for _, f := range all {
+	if err != nil {
+		return nil, place, err
+	}
+	kept, err := a.inKeptFiles(file)
+	for _, f := range append(all, kept...) {
 		if isNamed(ids, f.ID) {
 			findings = append(findings, f)
 		}
 	}
 	return findings, q.Place, err
+}
+
+// inKeptFiles lists what versions of the store that stig keeps beside it hold,
+// and the store lacks.
+func (a *app) inKeptFiles(file *beads.File) (findings []recovery.Finding, err error) {
+	kept, err := beads.Leftovers(file.Store())
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range kept {
+		found, err := recovery.InFile(file, k)
+		if err != nil {
+			a.warn("%s: cannot be read: %v", k.Path, err)
+		}
+		findings = append(findings, found...)
+	}
+	return findings, nil
+}
+
+// removeKept removes the versions of the store beside it that hold nothing any
+// more that the store lacks, and those of which all is let go.
+func (a *app) removeKept(store beads.Store, forgotten bool) error {
+	kept, err := beads.Leftovers(store)
+	if err != nil || len(kept) == 0 {
+		return err
+	}
+	file, err := beads.Read(store)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	for _, k := range kept {
+		missing, err := recovery.InFile(file, k)
+		if err != nil || len(missing) > 0 && !forgotten {
+			continue // it is named again
+		}
+		if err := os.Remove(k.Path); err != nil {
+			return err
+		}
+		a.note("removed %s", shortest(k.Path))
+	}
+	return nil
 }
 
 func (a *app) recover(ctx context.Context, ids []string, o recoverOptions) error {
@@ -193,7 +240,10 @@ func (a *app) printLost(lost, others []recovery.Finding) error {
 
 // lostLine is a finding on one line: what, by whom, when, and its text in short.
 func lostLine(f recovery.Finding) string {
-	line := fmt.Sprintf("%s, written %s", oneLine(whatOf(f), 60), f.Record.At.Local().Format(time.DateTime))
+	line := fmt.Sprintf("%s, written %s", oneLine(whatOf(f), 60), f.Record.At.UTC().Format(time.RFC3339))
+	if f.State == recovery.Lost && f.Where != "" {
+		line = fmt.Sprintf("%s, in %s", oneLine(whatOf(f), 60), shortest(f.Where))
+	}
 	if f.Record.Actor != "" {
 		line += " by " + f.Record.Actor
 	}
@@ -232,6 +282,11 @@ func (a *app) applyLost(ctx context.Context, place live.Place, lost []recovery.F
 	}
 	if err := a.printApplied(result, dryRun); err != nil {
 		return err
+	}
+	if !dryRun {
+		if err := a.removeKept(store, false); err != nil {
+			return err
+		}
 	}
 	if len(result.Kept) > 0 {
 		return foundError{}
@@ -287,6 +342,13 @@ func (a *app) forgetLost(place live.Place, lost []recovery.Finding) error {
 		if err != nil {
 			return err
 		}
+	}
+	store, err := a.discover()
+	if err == nil {
+		err = a.removeKept(store, true)
+	}
+	if err != nil {
+		return err
 	}
 	if a.json {
 		return a.printJSON("recover", map[string]any{"lost": []lostValue{}, "applied": []lostValue{}, "kept": []lostValue{}, "forgotten": valuesOf(lost)})

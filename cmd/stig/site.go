@@ -14,6 +14,7 @@ import (
 	"stig/checkpoint"
 	"stig/criteria"
 	"stig/git"
+	"stig/live"
 	"stig/process"
 	"stig/verify"
 )
@@ -26,6 +27,7 @@ type site struct {
 	git   git.Client // in root
 	look  criteria.Lookup
 	state string // the user's state directory of stig
+	own   string // for what holds in this work tree alone; "" without git
 }
 
 // site finds the place of the checks: the work tree that stig is started in. A
@@ -61,6 +63,9 @@ func (a *app) site(ctx context.Context, store beads.Store) (*site, error) {
 		s.root = top
 	}
 	s.git = a.gitIn(s.root)
+	if s.place.Own != "" {
+		s.own = live.Writable(s.place.Own, store.Path)
+	}
 	s.look = process.Finder(s.root, a.getenv)
 	return s, nil
 }
@@ -121,17 +126,19 @@ func (a *app) trusted(ctx context.Context, s *site) (bool, error) {
 }
 
 // verdicts keeps what the gate found, in git's own directory of this work
-// tree; ok is false where there is no git, and nothing can tell two trees apart.
+// tree, below the path of the store, since a repository may have several; ok is
+// false where there is no git, and nothing can tell two trees apart.
 func (s *site) verdicts() (kept verify.Verdicts, ok bool) {
-	if s.place.Own == "" {
+	if s.own == "" {
 		return verify.Verdicts{}, false
 	}
-	return verify.Verdicts{Dir: filepath.Join(s.place.Own, "verdicts")}, true
+	place, err := live.At(s.store.Path)
+	return verify.Verdicts{Dir: filepath.Join(s.own, "verdicts", filepath.FromSlash(place.Store))}, err == nil
 }
 
 // logs is the directory for whole outputs, "" where there is none.
 func (s *site) logs() string {
-	if dir := cmp.Or(s.place.Own, s.state); dir != "" {
+	if dir := cmp.Or(s.own, s.state); dir != "" {
 		return filepath.Join(dir, "logs")
 	}
 	return ""

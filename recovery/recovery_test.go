@@ -1,0 +1,230 @@
+package recovery_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"stig/beads"
+	"stig/cue"
+	"stig/diff"
+	"stig/live"
+	"stig/recovery"
+)
+
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+// held is what a clone holds beside the store, as lines of issues.
+type held struct {
+	reachable []string          // the latest first
+	outside   map[string]string // by the name of what holds it
+	deleted   []string
+	ancestors []string
+	branches  []string
+}
+
+func (h held) Reachable(_ context.Context, _ live.Record, ids []string, visit func(diff.Index) bool) error {
+	for _, line := range h.reachable {
+		if !visit(indexOf(line, ids)) {
+			return nil
+		}
+	}
+	return nil
+}
+
+func (h held) Outside(_ context.Context, ids []string, visit func(string, diff.Index)) error {
+	for where, line := range h.outside {
+		visit(where, indexOf(line, ids))
+	}
+	return nil
+}
+
+func (h held) Deleted(context.Context, []string) (map[string]bool, error) {
+	deleted := map[string]bool{}
+	for _, id := range h.deleted {
+		deleted[id] = true
+	}
+	return deleted, nil
+}
+
+func (h held) Ancestor(_ context.Context, commit string) bool {
+	return slices.Contains(h.ancestors, commit)
+}
+func (h held) Branch(_ context.Context, name string) bool { return slices.Contains(h.branches, name) }
+
+func indexOf(line string, ids []string) diff.Index {
+	index := diff.Index{}
+	if r, err := beads.ParseRecord([]byte(line)); err == nil && slices.Contains(ids, r.Text(beads.ID)) {
+		index[r.Text(beads.ID)] = diff.EntryOf(r)
+	}
+	return index
+}
+
+// edit is a record of one change of the title of a-1.
+func edit(seq, was, now string, change ...func(*live.Record)) live.Record {
+	quoted := func(s string) string {
+		if s == "" {
+			return ""
+		}
+		return fmt.Sprintf("%q", s)
+	}
+	r := live.Record{Seq: seq, At: noon, Actor: "mara", Worktree: "/w", Branch: "main", Head: "c1", Result: live.Written,
+		Changes: []live.Change{{Issue: "a-1", Kind: "key", Name: "title", Was: quoted(was), Now: quoted(now)}}}
+	for _, c := range change {
+		c(&r)
+	}
+	return r
+}
+
+func on(branch string) func(*live.Record)          { return func(r *live.Record) { r.Branch = branch } }
+func in(worktree string) func(*live.Record)        { return func(r *live.Record) { r.Worktree = worktree } }
+func at(commit string) func(*live.Record)          { return func(r *live.Record) { r.Head = commit } }
+func ended(result live.Result) func(*live.Record)  { return func(r *live.Record) { r.Result = result } }
+func forgets(r *live.Record)                       { r.Forgets = true }
+func journal(records ...live.Record) []live.Record { return records }
+
+func titled(title string) string { return fmt.Sprintf(`{"id":"a-1","title":%q}`, title) }
+
+// TestFind: what became of the last title that stig wrote.
+func TestFind(t *testing.T) {
+	tests := []struct {
+		name    string
+		journal []live.Record
+		store   string // the line of a-1, "" for none
+		branch  string
+		held    held
+		want    string // the state and the value, "" for nothing
+	}{
+		{"it is there", journal(edit("1", "a", "b")), titled("b"), "main", held{}, ""},
+		{"in other spelling", journal(edit("1", "a", "<b>")), `{"id":"a-1","title":"\u003cb\u003e"}`, "main", held{}, ""},
+		{"what it replaced is back", journal(edit("1", "a", "b")), titled("a"), "main", held{}, `lost "b"`},
+		{"its place is empty", journal(edit("1", "a", "b")), `{"id":"a-1"}`, "main", held{}, `lost "b"`},
+		{"the issue is gone", journal(edit("1", "a", "b")), "", "main", held{}, `lost "b"`},
+		{"what was replaced long ago is back", journal(edit("1", "a", "b"), edit("2", "b", "c")), titled("a"), "main", held{}, `lost "c"`},
+		{"somebody wrote something else", journal(edit("1", "a", "b")), titled("x"), "main", held{}, `edited "b"`},
+		{"stig removed it", journal(edit("1", "a", "b"), edit("2", "b", "")), `{"id":"a-1"}`, "main", held{}, ""},
+		{"stig undid it", journal(edit("1", "a", "b"), edit("2", "b", "a")), titled("a"), "main", held{}, ""},
+		{"it was let go", journal(edit("1", "a", "b"), edit("2", "b", "", forgets)), titled("a"), "main", held{}, ""},
+		{"written again after it was let go", journal(edit("1", "a", "b"), edit("2", "b", "", forgets), edit("3", "a", "b")), titled("a"), "main", held{}, `lost "b"`},
+		{"the write failed", journal(edit("1", "a", "b", ended(live.Failed))), titled("a"), "main", held{}, ""},
+		{"the writer was ended", journal(edit("1", "a", "b", ended(live.Unfinished))), titled("a"), "main", held{}, `unfinished "b"`},
+		{"the issue was deleted", journal(edit("1", "a", "b")), "", "main", held{deleted: []string{"a-1"}}, ""},
+
+		{"on another branch", journal(edit("1", "a", "b", on("side"))), titled("a"), "main", held{branches: []string{"side"}}, `elsewhere "b"`},
+		{"on a branch that is gone", journal(edit("1", "a", "b", on("side"))), titled("a"), "main", held{}, `dropped "b"`},
+		{"on a branch that HEAD holds", journal(edit("1", "a", "b", on("side"))), titled("a"), "main", held{reachable: []string{titled("a"), titled("b")}}, `lost "b"`},
+		{"in another work tree", journal(edit("1", "a", "b", in("/v"))), titled("a"), "main", held{branches: []string{"main"}}, `elsewhere "b"`},
+		{"here, before another branch changed it", journal(edit("1", "a", "b"), edit("2", "a", "c", on("side"))), titled("a"), "main", held{}, `lost "b"`},
+		{"HEAD detached at the same commit", journal(edit("1", "a", "b", on(""))), titled("a"), "", held{}, `lost "b"`},
+		{"HEAD detached, behind", journal(edit("1", "a", "b", on(""), at("c0"))), titled("a"), "", held{ancestors: []string{"c0"}}, `lost "b"`},
+		{"HEAD detached somewhere else", journal(edit("1", "a", "b", on(""), at("c9"))), titled("a"), "", held{}, `dropped "b"`},
+
+		{"in a stash", journal(edit("1", "a", "b")), titled("a"), "main", held{outside: map[string]string{"stash@{0}": titled("b")}}, `elsewhere "b"`},
+		{"a stash holds something else", journal(edit("1", "a", "b")), titled("a"), "main", held{outside: map[string]string{"stash@{0}": titled("c")}}, `lost "b"`},
+		{"another issue has its id", journal(
+			live.Record{Seq: "0", At: noon, Worktree: "/w", Branch: "main", Result: live.Written, Changes: []live.Change{{Issue: "a-1", Kind: "issue", Name: "a-1",
+				Now: `{"id":"a-1","title":"a","description":"d","created_at":"2026-11-01T00:00:00Z"}`}}}),
+			`{"id":"a-1","title":"z","created_at":"2026-11-09T00:00:00Z"}`, "main", held{}, ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			q := recovery.Question{
+				Place:   live.Place{Worktree: "/w", Branch: test.branch, Head: "c1"},
+				Journal: live.Journal{Records: test.journal}, File: store(t, test.store), Held: test.held,
+			}
+			findings, err := recovery.Find(t.Context(), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, f := range findings {
+				got = append(got, string(f.State)+" "+f.Text)
+			}
+			if strings.Join(got, "; ") != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func store(t testing.TB, line string) *beads.File {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "issues.jsonl")
+	if line != "" {
+		line += "\n"
+	}
+	if err := os.WriteFile(path, []byte(line), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	f, err := beads.Read(beads.Store{Path: path, Dir: filepath.Dir(path)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+// TestApply: what stood there when the findings were made is put back, and what
+// was written since stays.
+func TestApply(t *testing.T) {
+	const table = `<!-- stigmergic-signals -->\n| Signal | Value | Updated |\n|---|---|---|\n| surprise | 0.1 | 2026-11-01 |\n<!-- /stigmergic-signals -->`
+	tests := []struct {
+		name, store string
+		changes     []live.Change
+		since       string // the line when Apply comes, "" for the store
+		want        string // in the line afterwards
+		kept        int
+	}{
+		{name: "a key", store: titled("a"), changes: []live.Change{{Kind: "key", Name: "title", Was: `"a"`, Now: `"b"`}}, want: `"title":"b"`},
+		{name: "a number", store: `{"id":"a-1","title":"a","priority":2}`, changes: []live.Change{{Kind: "key", Name: "priority", Was: "2", Now: "0"}}, want: `"priority":0`},
+		{name: "a section", store: titled("a"), changes: []live.Change{{Kind: "section", Name: "x", Now: "y"}}, want: `"notes":"<!-- x -->\ny\n<!-- /x -->"`},
+		{name: "a row", store: `{"id":"a-1","title":"a","notes":"` + table + `"}`, changes: []live.Change{{Kind: "signal", Name: "surprise", Was: "0.1\t2026-11-01", Now: "0.4\t2026-11-20"}}, want: `| surprise | 0.4 | 2026-11-20 |`},
+		{name: "a row of no table", store: titled("a"), changes: []live.Change{{Kind: "signal", Name: "surprise", Now: "0.4\t2026-11-20"}}, want: `| surprise | 0.4 | 2026-11-20 |\n| progress | not-started |`},
+		{name: "a label", store: `{"id":"a-1","title":"a","labels":["p"]}`, changes: []live.Change{{Kind: "label", Name: "q", Now: "q"}}, want: `["p","q"]`},
+		{name: "an edge", store: titled("a"), changes: []live.Change{{Kind: "edge", Name: "b blocks", Now: `{"issue_id":"a-1","depends_on_id":"b","type":"blocks"}`}}, want: `"dependencies":[{"issue_id":"a-1","depends_on_id":"b","type":"blocks"}]`},
+		{name: "a comment", store: `{"id":"a-1","title":"a","comments":[{"id":1,"author":"m","text":"u"}]}`, changes: []live.Change{{Kind: "comment", Name: "m 4c94485e", Now: `{"id":2,"author":"m","text":"v"}`}}, want: `[{"id":1,"author":"m","text":"u"},{"id":2,"author":"m","text":"v"}]`},
+		{name: "an issue", store: "", changes: []live.Change{{Kind: "issue", Name: "a-1", Now: `{"id":"a-1","title":"a","odd":[1]}`}, {Kind: "key", Name: "assignee", Now: `"mara"`}}, want: `{"id":"a-1","title":"a","assignee":"mara","odd":[1]}`},
+		{name: "a close", store: `{"id":"a-1","title":"a","status":"open"}`, changes: []live.Change{{Kind: "key", Name: "status", Was: `"open"`, Now: `"closed"`}, {Kind: "key", Name: "close_reason", Now: `"done well"`}}, want: `"status":"closed","updated_at":"2026-11-20T12:00:00Z","close_reason":"done well"`},
+		{name: "edited since it was found", store: titled("a"), since: titled("x"), changes: []live.Change{{Kind: "key", Name: "title", Was: `"a"`, Now: `"b"`}}, want: `"title":"x"`, kept: 1},
+		{name: "put back since it was found", store: titled("a"), since: titled("b"), changes: []live.Change{{Kind: "key", Name: "title", Was: `"a"`, Now: `"b"`}}, want: `{"id":"a-1","title":"b"}`},
+		{name: "a credential", store: titled("a"), changes: []live.Change{{Kind: "section", Name: "x", Now: "0011223344556677", Hash: true}}, want: titled("a"), kept: 1},
+		{name: "of an issue that nobody has", store: "", changes: []live.Change{{Kind: "label", Name: "q", Now: "q"}}, kept: 1},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			file := store(t, test.store)
+			var records []live.Record
+			for i, c := range test.changes {
+				c.Issue = "a-1"
+				records = append(records, live.Record{Seq: fmt.Sprint(i), At: noon, Worktree: "/w", Branch: "main", Result: live.Written, Changes: []live.Change{c}})
+			}
+			q := recovery.Question{Place: live.Place{Worktree: "/w", Branch: "main"}, Journal: live.Journal{Records: records}, File: file, Held: held{}}
+			findings, err := recovery.Find(t.Context(), q)
+			if err != nil || len(findings) != len(test.changes) {
+				t.Fatalf("%d findings, %v", len(findings), err)
+			}
+			if test.since != "" {
+				if err := os.WriteFile(file.Store().Path, []byte(test.since+"\n"), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			result, err := recovery.Apply(t.Context(), file.Store(), beads.Options{Now: noon}, findings, cue.Embedded())
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := os.ReadFile(file.Store().Path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := strings.ReplaceAll(strings.ReplaceAll(string(text), `\u003c`, "<"), `\u003e`, ">")
+			if !strings.Contains(got, test.want) || len(result.Kept) != test.kept {
+				t.Errorf("%d kept, want %d; got %s\nwant %s", len(result.Kept), test.kept, got, test.want)
+			}
+		})
+	}
+}
