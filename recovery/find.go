@@ -7,6 +7,7 @@ import (
 	"stig/beads"
 	"stig/diff"
 	"stig/live"
+	"stig/signals"
 )
 
 // State is what became of a value that stig wrote and the store lacks.
@@ -76,6 +77,7 @@ type finder struct {
 	ctx     context.Context
 	names   []name // in the order in which the journal first has them
 	chains  map[name][]step
+	filled  map[name][]diff.Digest // defaults that are not in the chains
 	current diff.Index
 	reached map[name]map[string]bool
 }
@@ -88,8 +90,9 @@ type finder struct {
 // edit of stig removed it; and no stash, other work tree or branch tip outside
 // of HEAD holds it. Values are listed by issue, in the order of the journal.
 func Find(ctx context.Context, q Question) ([]Finding, error) {
-	f := &finder{Question: q, ctx: ctx, chains: map[name][]step{}}
+	f := &finder{Question: q, ctx: ctx, chains: map[name][]step{}, filled: map[name][]diff.Digest{}}
 	f.link()
+	f.dropFilled()
 	var err error
 	if f.current, err = diff.IndexOf(q.File, f.issues()); err != nil {
 		return nil, err
@@ -154,6 +157,36 @@ func (f *finder) add(r live.Record, c live.Change) {
 		f.names = append(f.names, n)
 	}
 	f.chains[n] = append(f.chains[n], step{r, c})
+}
+
+// dropFilled takes from the ends of chains the defaults that an edit wrote when
+// it found no signal table and made one: nobody asked for them, and where a row
+// had another value before, that value was lost with the table.
+func (f *finder) dropFilled() {
+	for n, chain := range f.chains {
+		end := len(chain)
+		for end > 0 && chain[end-1].fills() {
+			end--
+		}
+		if end == 0 || end == len(chain) || chain[end-1].Now == "" {
+			continue
+		}
+		for _, s := range chain[end:] {
+			f.filled[n] = append(f.filled[n], s.written())
+		}
+		f.chains[n] = chain[:end]
+	}
+}
+
+// fills reports whether a step wrote the default of a signal into a table that
+// its record made.
+func (s step) fills() bool {
+	signal, known := signals.Named(s.Name)
+	value, _ := diff.CutSignal(s.Now)
+	return s.Kind == string(diff.Signal) && s.Was == "" && known && value == signal.Default() &&
+		slices.ContainsFunc(s.record.Changes, func(c live.Change) bool {
+			return c.Issue == s.Issue && c.Kind == s.Kind && c.Name == signals.SchemaVersion.String() && c.Was == ""
+		})
 }
 
 // issues lists the issues in the journal.
@@ -229,7 +262,7 @@ func (f *finder) judge(n name) (Finding, bool) {
 		if s.Now == "" || s.record.Forgets {
 			return finding, false
 		}
-		finding.replaced = replaced(chain[:i+1])
+		finding.replaced = append(replaced(chain[:i+1]), f.filled[n]...)
 		finding.State = f.place(finding, s.record, now)
 		return finding, true
 	}
