@@ -10,8 +10,8 @@ import (
 
 	"stig/beads"
 	"stig/dag"
-	"stig/gate"
 	"stig/lint"
+	"stig/process"
 )
 
 func (a *app) checkCommand() *cobra.Command {
@@ -89,7 +89,7 @@ func (a *app) examine(ctx context.Context, command string, ids []string, against
 	if err != nil {
 		return err
 	}
-	rules := lint.Rules{Schema: a.schema, Now: now, Look: gate.Here(filepath.Dir(store.Dir), a.getenv), Past: past, Unfinished: unfinished}
+	rules := lint.Rules{Schema: a.schema, Now: now, Look: process.Finder(filepath.Dir(store.Dir), a.getenv), Past: past, Unfinished: unfinished}
 	result := outcome{command: command, rules: lint.Of(looksFor(command, past)...), issues: file.Len(), strict: o.strict}
 	if command == "check" {
 		result.found, err = lint.Check(file, dag.New(file), rules)
