@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestOneWayToClose validates that issues are closed in one place, which has a
-// ground for it: Tx.Set and Tx.Add refuse the status (package beads), and what
-// MarkClosed is given comes from a ground that package gate alone can make.
+// TestOneWayToClose validates that issues are closed in one place, which has
+// evidence for it: Tx.Set and Tx.Add refuse the status (package beads), and what
+// MarkClosed is given comes from evidence that package verify alone can make.
 // PutBack writes what the journal says that the store held: recovery alone
 // calls it.
 func TestOneWayToClose(t *testing.T) {

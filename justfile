@@ -32,6 +32,20 @@ stress time="60s":
     go build -o "$tmp/stig" ./cmd/stig
     go test ./cmd/stig -count=1 -timeout=0 -v -run '^TestStress' -stress "$1" -stig "$tmp/stig"
 
+# what git and other programs take from the store beside writers, so long each,
+# and what stig recover puts back; STIG_TEST_BD names a bd before 1.0 to try too
+losses time="10s":
+    #!/usr/bin/env bash
+    set -euo pipefail
+    tmp=$(mktemp -d)
+    trap 'rm -rf "$tmp"' EXIT
+    go build -o "$tmp/stig" ./cmd/stig
+    go test ./cmd/stig -count=1 -timeout=0 -v -run '^TestLosses' -losses "$1" -stig "$tmp/stig"
+
+# stress, losses and fuzzing, for long
+long:
+    bash .ci/long
+
 # bring generated and golden files up to date
 golden:
     bash .ci/run golden

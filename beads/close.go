@@ -13,7 +13,7 @@ func Over(status string) bool { return status == statusClosed || status == statu
 
 // MarkClosed closes an issue: status, close_reason, closed_at and updated_at
 // together, the two times being the same. It is the one way to close: Set and
-// Add refuse the status. Who calls it has a ground for it (checkpoint.Close).
+// Add refuse the status. Who calls it has evidence for it (checkpoint.Close).
 // It refuses what Record refuses, an issue that is closed already, and an
 // empty reason.
 func (tx *Tx) MarkClosed(id, reason string) error {
@@ -41,5 +41,5 @@ func refuseClosing(before, after *Record) error {
 	if before.Text(Status) == statusClosed || after.Text(Status) != statusClosed {
 		return nil
 	}
-	return fmt.Errorf("%s: %s: must not be set to %q: an issue is closed on a ground, by MarkClosed alone", after.Text(ID), Status, statusClosed)
+	return fmt.Errorf("%s: %s: must not be set to %q: an issue is closed on evidence, by MarkClosed alone", after.Text(ID), Status, statusClosed)
 }

@@ -89,6 +89,19 @@ func (w Worktree) Head() (branch, commit string) {
 	return branch, ""
 }
 
+// Rebasing gives the branch that git is rebasing in the work tree, which HEAD
+// does not name meanwhile; "" where it is rebasing none.
+func (w Worktree) Rebasing() string {
+	for _, dir := range []string{"rebase-merge", "rebase-apply"} {
+		if text, err := ReadText(filepath.Join(w.Own, dir, "head-name")); w.Own != "" && err == nil {
+			if branch, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "refs/heads/"); ok {
+				return branch
+			}
+		}
+	}
+	return ""
+}
+
 // busy names the files that git keeps in its directory of a work tree while an
 // operation that it will go on with is under way.
 var busy = []struct{ file, name string }{

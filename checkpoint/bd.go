@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"stig/beads"
-	"stig/gate"
+	"stig/process"
 )
 
 // BD is the bd that keeps the issues of a workspace in a SQLite database. It
@@ -79,7 +79,7 @@ func (b *BD) Flush(ctx context.Context, s beads.Store) error {
 // tooLongAlone tells whether bd failed for nothing but the limit of this command
 // on the length of a line. Then it took the file up all the same: every command
 // of bd begins with that, with a limit of 2 MiB, and says "Auto-import" when it fails.
-func tooLongAlone(result gate.Result) bool {
+func tooLongAlone(result process.Result) bool {
 	return bytes.Contains(result.Stderr, []byte("token too long")) && !bytes.Contains(result.Stderr, []byte("Auto-import"))
 }
 
@@ -193,12 +193,12 @@ func (b *BD) limited(ctx context.Context) (context.Context, context.CancelFunc) 
 
 // run starts bd on this very store, and not by way of its daemon, whose
 // answers may lag.
-func (b *BD) run(ctx context.Context, s beads.Store, argv ...string) (gate.Result, error) {
+func (b *BD) run(ctx context.Context, s beads.Store, argv ...string) (process.Result, error) {
 	dir, err := filepath.Abs(s.Dir)
 	if err != nil {
-		return gate.Result{}, err
+		return process.Result{}, err
 	}
-	return gate.Run(ctx, gate.Command{
+	return process.Run(ctx, process.Command{
 		Argv: append([]string{"bd"}, argv...),
 		Dir:  filepath.Dir(dir),
 		Env:  append(append([]string(nil), b.Env...), "BEADS_DIR="+dir, "BEADS_NO_DAEMON=1"),
@@ -274,7 +274,7 @@ func unanswered(ctx context.Context, s beads.Store, reason string, err error) er
 
 // said tells how bd failed, with what it calls the error or else its last
 // words; nothing when it did not.
-func said(result gate.Result) string {
+func said(result process.Result) string {
 	if result.Exit == 0 {
 		return ""
 	}

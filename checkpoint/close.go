@@ -7,17 +7,18 @@ import (
 	"strings"
 
 	"stig/beads"
-	"stig/gate"
+	"stig/criteria"
 	"stig/notes"
 	"stig/signals"
+	"stig/verify"
 )
 
 // Closing is why an issue is closed, and by whom.
 type Closing struct {
-	Reason string      // what exists now that did not before
-	Ground gate.Ground // a verdict that passed, or a waiver
-	Actor  string      // "" when nobody says
-	Edited *Edited     // what became of its criteria since they were committed; nil for nothing
+	Reason   string          // what exists now that did not before
+	Evidence verify.Evidence // a verdict that passed, or a waiver
+	Actor    string          // "" when nobody says
+	Edited   *Edited         // what became of its criteria since they were committed; nil for nothing
 }
 
 // Closed says how an issue was closed, and what follows.
@@ -64,7 +65,7 @@ func (e *ReasonError) Error() string { return e.ID + ": " + e.Reason }
 type Candidate struct {
 	ID       string
 	Title    string
-	Criteria string // see gate.Source
+	Criteria string // see criteria.Source
 	Already  bool   // it is closed, and nothing else was looked at
 	Reason   string // then, why
 }
@@ -118,12 +119,12 @@ func Closable(ctx context.Context, s beads.Store, o beads.Options, id, reason st
 	return candidate, nil
 }
 
-// Close closes an issue on a ground: status, closed_at, close_reason and
+// Close closes an issue on evidence: status, closed_at, close_reason and
 // updated_at, and progress verifying where it has a signal table, in one edit.
 // What is closed stays as it is, and that is no error; Closed.Unkept says that
 // its reason is another. It refuses (*CloseError)
 // an issue that waits for others, an epic that is not complete, what is no
-// work, and a ground that does not allow it; and (*ReasonError) a reason that
+// work, and evidence that does not allow it; and (*ReasonError) a reason that
 // says nothing. Criteria that are no longer those that were run are a
 // *beads.ConflictError.
 func Close(ctx context.Context, s beads.Store, o beads.Options, id string, c Closing, rules Rules) (*Closed, error) {
@@ -171,7 +172,7 @@ func Close(ctx context.Context, s beads.Store, o beads.Options, id string, c Clo
 
 // criteriaOf is the text that says when the issue is done.
 func criteriaOf(r *beads.Record) string {
-	return gate.Source(r.Text(beads.AcceptanceCriteria), r.Text(beads.Description))
+	return criteria.Source(r.Text(beads.AcceptanceCriteria), r.Text(beads.Description))
 }
 
 // allowed says why the issue must not be closed so.
@@ -183,11 +184,11 @@ func (c Closing) allowed(s beads.Store, f *beads.File, r *beads.Record) error {
 	if err := sayingReason(id, c.Reason, f); err != nil {
 		return err
 	}
-	if c.Ground == nil {
-		return &CloseError{ID: id, Reason: "no ground to close it: its criteria were not run", Hint: "type stig close " + id + " --reason …"}
+	if c.Evidence == nil {
+		return &CloseError{ID: id, Reason: "no evidence to close it: its criteria were not run", Hint: "type stig close " + id + " --reason …"}
 	}
-	err := c.Ground.Allows(id, criteria)
-	if v, ran := c.Ground.(*gate.Verdict); err != nil && ran && v.Passed() && v.Issue() == id {
+	err := c.Evidence.Allows(id, criteria)
+	if v, ran := c.Evidence.(*verify.Verdict); err != nil && ran && v.Passed() && v.Issue() == id {
 		return &beads.ConflictError{Path: s.Path, Reason: id + ": its criteria changed while they ran",
 			Hint: "read them again with stig show " + id + ", then run the command again"}
 	}
@@ -200,7 +201,7 @@ func (c Closing) allowed(s beads.Store, f *beads.File, r *beads.Record) error {
 // sayingReason refuses a reason that says nothing.
 func sayingReason(id, reason string, f *beads.File) error {
 	known := func(word string) bool { _, ok := f.Index(word); return ok }
-	if gate.Tells(bare(reason), known) {
+	if verify.IsInformative(bare(reason), known) {
 		return nil
 	}
 	e := &ReasonError{ID: id, Reason: fmt.Sprintf("the reason %q says next to nothing", reason),
@@ -215,7 +216,7 @@ func sayingReason(id, reason string, f *beads.File) error {
 // the full stop that it puts behind.
 func bare(reason string) string {
 	reason = strings.TrimSpace(reason)
-	for _, word := range []string{gate.Verified, gate.Unverified} {
+	for _, word := range []string{verify.Verified, verify.Unverified} {
 		reason = strings.TrimSpace(strings.TrimPrefix(reason, word))
 	}
 	return strings.TrimRight(reason, ".")
@@ -223,14 +224,14 @@ func bare(reason string) string {
 
 // sentence is the close reason: what those who build on the issue read.
 func (c Closing) sentence() string {
-	said := gate.Verified + " " + bare(c.Reason)
-	switch ground := c.Ground.(type) {
-	case *gate.Verdict:
-		said += ". " + ground.Passing()
-	case gate.Waiver:
-		said = gate.Waived(bare(c.Reason), ground.Why())
-		if ground.Actor() != "" {
-			said += ". By " + ground.Actor()
+	said := verify.Verified + " " + bare(c.Reason)
+	switch evidence := c.Evidence.(type) {
+	case *verify.Verdict:
+		said += ". " + evidence.Passing()
+	case verify.Waiver:
+		said = verify.Waived(bare(c.Reason), evidence.Why())
+		if evidence.Actor() != "" {
+			said += ". By " + evidence.Actor()
 		}
 	}
 	if c.Edited != nil {

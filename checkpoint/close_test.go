@@ -11,29 +11,29 @@ import (
 
 	"stig/beads"
 	"stig/checkpoint"
-	"stig/gate"
+	"stig/verify"
 )
 
-func waiver(t *testing.T) gate.Ground {
+func waiver(t *testing.T) verify.Evidence {
 	t.Helper()
-	w, err := gate.Waive("the sea is too rough to measure", "mara")
+	w, err := verify.Waive("the sea is too rough to measure", "mara")
 	if err != nil {
 		t.Fatal(err)
 	}
 	return w
 }
 
-// Without a ground nothing is closed, whatever stands in the ground's place.
+// Without evidence nothing is closed, whatever stands in the place of evidence.
 func TestCloseNeedsAGround(t *testing.T) {
-	var none *gate.Verdict
-	for name, ground := range map[string]gate.Ground{
-		"nil": nil, "no verdict": none, "empty verdict": &gate.Verdict{}, "empty waiver": gate.Waiver{},
+	var none *verify.Verdict
+	for name, evidence := range map[string]verify.Evidence{
+		"nil": nil, "no verdict": none, "empty verdict": &verify.Verdict{}, "empty waiver": verify.Waiver{},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := storeOf(t, `{"id":"demo-1","title":"t","status":"open","acceptance_criteria":"`+"`true x`"+`"}`)
 			before := textOf(t, s)
 			_, err := checkpoint.Close(t.Context(), s, beads.Options{Now: rules().Now}, "demo-1",
-				checkpoint.Closing{Reason: "the pier stands on new piles", Ground: ground}, rules())
+				checkpoint.Closing{Reason: "the pier stands on new piles", Evidence: evidence}, rules())
 			if _, refused := errors.AsType[*checkpoint.CloseError](err); !refused || textOf(t, s) != before {
 				t.Errorf("%v\n%s", err, textOf(t, s))
 			}
@@ -72,7 +72,7 @@ func TestCloseRefused(t *testing.T) {
 			o := beads.Options{Now: rules().Now}
 			_, looked := checkpoint.Closable(t.Context(), s, o, "demo-1", "the pier stands on new piles", rules())
 			_, err := checkpoint.Close(t.Context(), s, o, "demo-1",
-				checkpoint.Closing{Reason: "the pier stands on new piles", Ground: waiver(t)}, rules())
+				checkpoint.Closing{Reason: "the pier stands on new piles", Evidence: waiver(t)}, rules())
 			if err == nil || !strings.Contains(err.Error(), c.want) || textOf(t, s) != before {
 				t.Errorf("got  %v\nwant %s\n%s", err, c.want, textOf(t, s))
 			}
@@ -93,7 +93,7 @@ func TestCloseReasons(t *testing.T) {
 	} {
 		s := storeOf(t, `{"id":"demo-1","title":"t","status":"open"}`, `{"id":"demo-2","title":"t","status":"open"}`)
 		closed, err := checkpoint.Close(t.Context(), s, beads.Options{Now: rules().Now}, "demo-1",
-			checkpoint.Closing{Reason: reason, Ground: waiver(t)}, rules())
+			checkpoint.Closing{Reason: reason, Evidence: waiver(t)}, rules())
 		if (err == nil) != says {
 			t.Errorf("%q: %v", reason, err)
 		}
@@ -115,7 +115,7 @@ func TestCloseOnce(t *testing.T) {
 	for n := range many {
 		group.Go(func() {
 			closed, err := checkpoint.Close(t.Context(), s, beads.Options{Now: rules().Now}, "demo-1",
-				checkpoint.Closing{Reason: fmt.Sprint("pile number ", n, " stands"), Ground: waiver(t)}, rules())
+				checkpoint.Closing{Reason: fmt.Sprint("pile number ", n, " stands"), Evidence: waiver(t)}, rules())
 			if err != nil {
 				t.Error(err)
 			}
@@ -149,7 +149,7 @@ func TestCloseTells(t *testing.T) {
 		`{"id":"demo-6","title":"a ring","status":"open","dependencies":[{"depends_on_id":"demo-5","type":"blocks"}]}`,
 		`{"id":"demo-e","title":"the pier","status":"open","issue_type":"epic"}`)
 	o := beads.Options{Now: rules().Now}
-	closing := checkpoint.Closing{Reason: "the pier stands on new piles", Ground: waiver(t), Actor: "mara"}
+	closing := checkpoint.Closing{Reason: "the pier stands on new piles", Evidence: waiver(t), Actor: "mara"}
 	closed, err := checkpoint.Close(t.Context(), s, o, "demo-1", closing, rules())
 	if err != nil {
 		t.Fatal(err)
@@ -179,7 +179,7 @@ func TestCloseWarns(t *testing.T) {
 	} {
 		s := storeOf(t, `{"id":"demo-1","title":"t","status":"in_progress","assignee":"mara"}`)
 		closed, err := checkpoint.Close(t.Context(), s, beads.Options{Now: rules().Now}, "demo-1",
-			checkpoint.Closing{Reason: "the pier stands on new piles", Ground: waiver(t), Actor: actor}, rules())
+			checkpoint.Closing{Reason: "the pier stands on new piles", Evidence: waiver(t), Actor: actor}, rules())
 		if err != nil || !slices.Equal(closed.Warnings, want) {
 			t.Errorf("%q: warnings %q, %v", actor, closed.Warnings, err)
 		}

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 
 	"stig/beads"
-	"stig/gate"
+	"stig/git"
 )
 
 // CommitError is returned by PrepareCommit, before anything is written, where
@@ -17,7 +17,7 @@ func (e *CommitError) Error() string { return e.Reason }
 
 // Committer commits a store and nothing else.
 type Committer struct {
-	git  gate.Git
+	git  git.Client
 	path string // of the store, symbolic links resolved
 }
 
@@ -32,7 +32,7 @@ func PrepareCommit(ctx context.Context, s beads.Store, env []string) (*Committer
 	if path, err = filepath.EvalSymlinks(path); err != nil {
 		return nil, err
 	}
-	c := &Committer{path: path, git: gate.Git{Dir: filepath.Dir(path), Env: env}}
+	c := &Committer{path: path, git: git.Client{Dir: filepath.Dir(path), Env: env}}
 	for _, check := range []struct {
 		argv    []string
 		refuses func(exit int) bool

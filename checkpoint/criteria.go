@@ -8,7 +8,8 @@ import (
 	"slices"
 
 	"stig/beads"
-	"stig/gate"
+	"stig/criteria"
+	"stig/git"
 )
 
 // Edited is how the criteria of an issue differ from those that are committed:
@@ -28,14 +29,14 @@ func (e *Edited) String() string {
 }
 
 // EditedSince compares the criteria of an issue with those in the store as
-// HEAD has it; path is that of gate.Git.FileAt. nil tells that they are the
+// HEAD has it; path is that of git.Client.FileAt. nil tells that they are the
 // same, or that HEAD has no such store or no such issue.
-func EditedSince(ctx context.Context, git gate.Git, path, id, criteria string, look gate.Lookup) (*Edited, error) {
-	before, known, err := committed(ctx, git, path, id)
-	if err != nil || !known || before == criteria {
+func EditedSince(ctx context.Context, repo git.Client, path, id, acceptance string, look criteria.Lookup) (*Edited, error) {
+	before, known, err := committed(ctx, repo, path, id)
+	if err != nil || !known || before == acceptance {
 		return nil, err
 	}
-	was, is := commands(before, look), commands(criteria, look)
+	was, is := commands(before, look), commands(acceptance, look)
 	e := &Edited{Was: len(was), Is: len(is), Gone: []string{}}
 	for _, text := range was {
 		if !slices.Contains(is, text) {
@@ -46,10 +47,10 @@ func EditedSince(ctx context.Context, git gate.Git, path, id, criteria string, l
 }
 
 // committed gives the criteria of an issue in HEAD's store.
-func committed(ctx context.Context, git gate.Git, path, id string) (criteria string, known bool, err error) {
+func committed(ctx context.Context, repo git.Client, path, id string) (criteria string, known bool, err error) {
 	find := &lineOf{id: id}
-	err = git.FileAt(ctx, "HEAD", path, find)
-	if _, ok := errors.AsType[*gate.RevisionError](err); ok {
+	err = repo.FileAt(ctx, "HEAD", path, find)
+	if _, ok := errors.AsType[*git.RevisionError](err); ok {
 		return "", false, nil
 	}
 	if err != nil {
@@ -63,9 +64,9 @@ func committed(ctx context.Context, git gate.Git, path, id string) (criteria str
 }
 
 // commands are the texts of the checks that count when the issue closes.
-func commands(criteria string, look gate.Lookup) (texts []string) {
-	for _, check := range gate.Plan(criteria, look) {
-		if check.Class != gate.Skipped || check.Broken {
+func commands(acceptance string, look criteria.Lookup) (texts []string) {
+	for _, check := range criteria.Plan(acceptance, look) {
+		if check.Class != criteria.Skipped || check.Broken {
 			texts = append(texts, check.Text)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"stig/checkpoint"
-	"stig/gate"
+	"stig/git"
 )
 
 // The committed criteria are found wherever the line stands in the store, and
@@ -19,11 +19,11 @@ func TestEditedSince(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	git := gate.Git{Dir: dir, Env: append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")}
+	repo := git.Client{Dir: dir, Env: append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")}
 	path := filepath.Join(dir, "issues.jsonl")
 	edited := func(id, criteria string) *checkpoint.Edited {
 		t.Helper()
-		e, err := checkpoint.EditedSince(t.Context(), git, path, id, criteria, nil)
+		e, err := checkpoint.EditedSince(t.Context(), repo, path, id, criteria, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +46,7 @@ func TestEditedSince(t *testing.T) {
 	}
 	for _, argv := range [][]string{{"init", "-q"}, {"add", "."},
 		{"-c", "user.name=m", "-c", "user.email=m@pier", "commit", "-qm", "tide"}} {
-		if _, err := git.Must(t.Context(), argv...); err != nil {
+		if _, err := repo.Must(t.Context(), argv...); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"stig/beads"
-	"stig/gate"
 	"stig/notes"
 	"stig/signals"
+	"stig/verify"
 )
 
 // change is one issue at two times. before is nil where the issue is new.
@@ -79,7 +79,7 @@ func (c *change) closedSo(like func(reason string) bool) bool {
 // without the results that the gate puts behind the reason.
 func (c *change) claimed() {
 	without := func(reason string) bool {
-		return strings.HasPrefix(strings.TrimSpace(reason), gate.Verified) && !gate.TellsResults(reason)
+		return strings.HasPrefix(strings.TrimSpace(reason), verify.Verified) && !verify.NamesResults(reason)
 	}
 	reason := c.record.Text(beads.CloseReason)
 	if !c.closed() || !without(reason) || c.closedSo(without) {
@@ -95,7 +95,7 @@ func (c *change) closeAgain() string {
 
 func passedGate(reason string) bool {
 	reason = strings.TrimSpace(reason)
-	return strings.HasPrefix(reason, gate.Verified) || strings.HasPrefix(reason, gate.Unverified)
+	return strings.HasPrefix(reason, verify.Verified) || strings.HasPrefix(reason, verify.Unverified)
 }
 
 // deleted finds issues that became tombstones.

@@ -5,21 +5,21 @@ import (
 	"strings"
 
 	"stig/beads"
-	"stig/gate"
+	"stig/criteria"
 )
 
-// criteria finds acceptance criteria that nothing can check, and what in them
+// acceptance finds acceptance criteria that nothing can check, and what in them
 // would keep the issue from closing. Nothing is run. Those of an epic need no
 // commands: its children are what shows them.
-func criteria(s *subject) {
+func acceptance(s *subject) {
 	if s.over() || s.issue.Ephemeral || s.issue.Template {
 		return
 	}
-	text := gate.Source(s.record.Text(beads.AcceptanceCriteria), s.record.Text(beads.Description))
+	text := criteria.Source(s.record.Text(beads.AcceptanceCriteria), s.record.Text(beads.Description))
 	if strings.TrimSpace(text) == "" {
 		return
 	}
-	plan := gate.Plan(text, s.rules.Look)
+	plan := criteria.Plan(text, s.rules.Look)
 	sound := true
 	for _, check := range plan {
 		switch {
@@ -27,7 +27,7 @@ func criteria(s *subject) {
 			sound = false
 			s.add(RuleUnparsed, 0, 0, fmt.Sprintf("acceptance criteria, line %d: %s", check.Line, check.Reason),
 				"correct the block, or give it the info string text if it is not to be run")
-		case check.Class == gate.MissingProgram:
+		case check.Class == criteria.MissingProgram:
 			s.add(RuleProgram, 0, 0, fmt.Sprintf("acceptance criteria, line %d: %s", check.Line, check.Reason),
 				"install it where the issue is to close: there its absence is a failed check")
 		}
@@ -38,19 +38,19 @@ func criteria(s *subject) {
 }
 
 // nothingToRun finds criteria without a command, and shows the block to write.
-func (s *subject) nothingToRun(plan []gate.Check) {
+func (s *subject) nothingToRun(plan []criteria.Check) {
 	commands := []string{"COMMAND"}
 	message := "no acceptance criterion can be run"
 	for _, check := range plan {
 		switch {
-		case check.Class == gate.Runnable || check.Class == gate.MissingProgram:
+		case check.Class == criteria.Runnable || check.Class == criteria.MissingProgram:
 			return
-		case check.Class == gate.Destructive:
+		case check.Class == criteria.Destructive:
 			message = "what the acceptance criteria run destroys or publishes"
-		case check.Origin == gate.Prose && commands[0] == "COMMAND":
+		case check.Origin == criteria.Prose && commands[0] == "COMMAND":
 			message += fmt.Sprintf(": %q is prose", check.Text)
 			commands = []string{check.Text}
-		case check.Origin == gate.Prose:
+		case check.Origin == criteria.Prose:
 			commands = append(commands, check.Text)
 		}
 	}

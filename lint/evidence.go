@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"stig/beads"
-	"stig/gate"
 	"stig/signals"
+	"stig/verify"
 )
 
 // unfounded finds confidence that is of a later day than the evidence for it.
@@ -30,12 +30,12 @@ func unfounded(s *subject) {
 // waived counts work that was closed without its criteria having passed.
 func waived(s *subject) {
 	reason := strings.TrimSpace(s.record.Text(beads.CloseReason))
-	if !s.closed() || !strings.HasPrefix(reason, gate.Unverified) {
+	if !s.closed() || !strings.HasPrefix(reason, verify.Unverified) {
 		return
 	}
-	_, why, tells := gate.TellsWaiver(reason)
+	_, why, tells := verify.ParseWaived(reason)
 	if !tells {
-		why = strings.TrimSpace(strings.TrimPrefix(reason, gate.Unverified))
+		why = strings.TrimSpace(strings.TrimPrefix(reason, verify.Unverified))
 	}
 	s.add(RuleWaived, 0, 0, "closed by a waiver: "+opening(why),
 		"type stig reopen "+s.issue.ID+" where there is something to run now")

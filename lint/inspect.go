@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"stig/beads"
-	"stig/gate"
+	"stig/criteria"
 	"stig/notes"
 	"stig/signals"
 )
@@ -16,9 +16,9 @@ import (
 // Rules are what a store is held against.
 type Rules struct {
 	Schema *signals.Schema
-	Look   gate.Lookup // tells what the commands in criteria may name; called by one goroutine at a time
-	Now    time.Time   // for dates that are ahead; the zero time for none
-	Past   *Past       // what Check holds the store against besides; nil for nothing
+	Look   criteria.Lookup // tells what the commands in criteria may name; called by one goroutine at a time
+	Now    time.Time       // for dates that are ahead; the zero time for none
+	Past   *Past           // what Check holds the store against besides; nil for nothing
 
 	Unfinished *Unfinished // what Check says of a merge; nil for nothing
 }
@@ -115,7 +115,7 @@ func judgeOne(f *beads.File, issue *beads.Issue, record *beads.Record, rules Rul
 }
 
 // oneAtATime makes a lookup that remembers safe for several workers.
-func oneAtATime(look gate.Lookup) gate.Lookup {
+func oneAtATime(look criteria.Lookup) criteria.Lookup {
 	if look == nil {
 		return nil
 	}

@@ -39,7 +39,7 @@ func many(tb testing.TB, n int) *beads.File {
 }
 
 // TestSameOnAllCores asserts that the number of cores changes nothing. The
-// lookup keeps a map, as gate.Here does: it must not be called by two at once.
+// lookup keeps a map, as process.Finder does: it must not be called by two at once.
 func TestSameOnAllCores(t *testing.T) {
 	file := many(t, 1000)
 	graph := dag.New(file)

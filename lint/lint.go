@@ -18,7 +18,7 @@ func Lint(f *beads.File, only []int, rules Rules) ([]Diagnostic, error) {
 // content are the judges of Lint.
 var content = []judge{
 	unread, nearMiss, dangling, epicAsBlocker, unlinkedChild, severalParents,
-	notStarted, reflexive, closeReason, criteria, credentials, unfounded, waived,
+	notStarted, reflexive, closeReason, acceptance, credentials, unfounded, waived,
 }
 
 // Check is Vet, Cycles and Lint in one pass over the file; with Rules.Past it

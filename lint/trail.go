@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 
 	"stig/beads"
-	"stig/gate"
 	"stig/signals"
+	"stig/verify"
 )
 
 // notStarted finds closed work whose table says that nobody began it.
@@ -49,7 +49,7 @@ func closeReason(s *subject) {
 	}
 	reason := strings.TrimSpace(s.record.Text(beads.CloseReason))
 	isIssue := func(word string) bool { _, known := s.file.Index(word); return known }
-	if gate.Tells(reason, isIssue) {
+	if verify.IsInformative(reason, isIssue) {
 		return
 	}
 	message := "closed without a close reason"

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
@@ -26,7 +27,7 @@ type Record struct {
 	Command  string    `json:"command"`           // such as "checkpoint"
 	Worktree string    `json:"worktree"`          // top directory of the work tree
 	Store    string    `json:"store"`             // path of the store in it
-	Branch   string    `json:"branch,omitempty"`  // "" where HEAD was detached, and without git
+	Branch   string    `json:"branch,omitempty"`  // during a rebase the one that is rebased; "" where HEAD was detached, and without git
 	Head     string    `json:"head,omitempty"`    // commit of HEAD
 	Process  int       `json:"process"`           // id of the process that wrote
 	Undoes   []string  `json:"undoes,omitempty"`  // records that this one takes back
@@ -80,7 +81,7 @@ type Pending struct {
 // what the place says.
 func (p Place) Begin(r Record) (*Pending, error) {
 	r.Seq, r.Process = newSeq(), os.Getpid()
-	r.Worktree, r.Store, r.Branch, r.Head = p.Worktree, p.Store, p.Branch, p.Head
+	r.Worktree, r.Store, r.Branch, r.Head = p.Worktree, p.Store, cmp.Or(p.Branch, p.rebased), p.Head
 	pending := &Pending{seq: r.Seq}
 	err := p.inDir(func(dir string) error {
 		pending.dir = dir

@@ -18,8 +18,9 @@ type Place struct {
 	Head     string // commit of HEAD, "" without
 	Tree     beads.Worktree
 
-	shared string // in git's common directory; "" without git
-	beside string // beside the store, for where the first cannot be written
+	rebased string // the branch that is being rebased, while HEAD is detached for that; "" for none
+	shared  string // in git's common directory; "" without git
+	beside  string // beside the store, for where the first cannot be written
 }
 
 const (
@@ -31,6 +32,11 @@ const (
 // path decides, so that one store reached in two ways has one journal.
 func At(path string) (Place, error) {
 	real, err := filepath.EvalSymlinks(path)
+	if errors.Is(err, fs.ErrNotExist) { // git takes the store away for a moment when it puts another one there
+		if real, err = filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+			real = filepath.Join(real, filepath.Base(path))
+		}
+	}
 	if err == nil {
 		real, err = filepath.Abs(real)
 	}
@@ -53,6 +59,9 @@ func At(path string) (Place, error) {
 	}
 	p.Store, p.shared = filepath.ToSlash(below), filepath.Join(tree.Common, sharedDir)
 	p.Branch, p.Head = tree.Head()
+	if p.Branch == "" {
+		p.rebased = tree.Rebasing()
+	}
 	return p, nil
 }
 

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"stig/beads"
+	"stig/criteria"
 	"stig/dag"
-	"stig/gate"
 	"stig/notes"
 	"stig/signals"
 )
@@ -24,7 +24,7 @@ type Request struct {
 // Rules are what a briefing is held against.
 type Rules struct {
 	Schema    *signals.Schema
-	Look      gate.Lookup
+	Look      criteria.Lookup
 	Now       time.Time
 	StaleDays int // an issue in progress may go unchanged for so many days
 }
@@ -107,8 +107,8 @@ func (a assembly) common(i int, record *beads.Record) *Briefing {
 	if epic, held := a.graph.HeldThrough(i); held {
 		b.OpenBlockers = a.refs(a.graph.OpenBlockers(epic))
 	}
-	criteria := strings.TrimSpace(gate.Source(record.Text(beads.AcceptanceCriteria), b.Description))
-	b.Acceptance = Acceptance{Text: criteria, Checks: gate.Plan(criteria, a.rules.Look)}
+	acceptance := strings.TrimSpace(criteria.Source(record.Text(beads.AcceptanceCriteria), b.Description))
+	b.Acceptance = Acceptance{Text: acceptance, Checks: criteria.Plan(acceptance, a.rules.Look)}
 	if e, ok := signals.LastEstimate(a.doc); ok {
 		b.Estimate = &Estimate{Date: e.Date, Text: e.Body}
 	}
@@ -349,7 +349,7 @@ func (i Issue) left() Step {
 // cannot pass: that is said now, and not when the work is done.
 func (b *Briefing) closing() Step {
 	s := Step{Why: "when its acceptance criteria pass", Argv: []string{"stig", "close", b.Issue.ID, "--reason", "…"}}
-	if !gate.Asks(b.Acceptance.Checks) {
+	if !criteria.Asks(b.Acceptance.Checks) {
 		s.Why = "when it is done: write what can be run, or say why nothing can"
 		s.Argv = append(s.Argv, "--waive", "…")
 	}

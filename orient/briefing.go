@@ -15,7 +15,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"stig/gate"
+	"stig/criteria"
 	"stig/signals"
 )
 
@@ -96,14 +96,14 @@ type Divergence struct {
 
 // Acceptance is what must hold at the end.
 type Acceptance struct {
-	Text   string       `json:"text"`
-	Checks []gate.Check `json:"checks"`
+	Text   string           `json:"text"`
+	Checks []criteria.Check `json:"checks"`
 }
 
 // isOneScript tells whether the criteria are one script that can run and no
 // word more: then text and check are the same.
 func (a Acceptance) isOneScript() bool {
-	return len(a.Checks) == 1 && a.Checks[0].Origin == gate.Fence && a.Checks[0].Class == gate.Runnable &&
+	return len(a.Checks) == 1 && a.Checks[0].Origin == criteria.Fence && a.Checks[0].Class == criteria.Runnable &&
 		strings.HasPrefix(a.Text, "```") && strings.HasSuffix(a.Text, "```") && strings.Count(a.Text, "```") == 2
 }
 
@@ -170,6 +170,6 @@ func (d Dependency) size() int {
 	return utf8.RuneCountInString(d.ID + d.Title + d.CloseReason + d.Checkpoint + d.Ran)
 }
 
-func checkSize(c gate.Check) int          { return utf8.RuneCountInString(c.Text + c.Reason) }
+func checkSize(c criteria.Check) int      { return utf8.RuneCountInString(c.Text + c.Reason) }
 func violationSize(v signals.Finding) int { return utf8.RuneCountInString(v.Message) }
 func alertSize(a signals.Alert) int       { return utf8.RuneCountInString(a.Rule + a.Message) }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"stig/gate"
+	"stig/criteria"
 	"stig/signals"
 )
 
@@ -167,7 +167,7 @@ func (b *Briefing) commands(w *page) {
 	}
 	w.heading("Verification commands found in them")
 	for _, c := range b.Acceptance.Checks {
-		if c.Class == gate.Runnable {
+		if c.Class == criteria.Runnable {
 			w.command(c.Text)
 			continue
 		}

@@ -12,9 +12,9 @@ import (
 	"unicode/utf8"
 
 	"stig/beads"
+	"stig/criteria"
 	"stig/cue"
 	"stig/dag"
-	"stig/gate"
 	"stig/orient"
 	"stig/signals"
 )
@@ -25,7 +25,7 @@ var update = flag.Bool("update", false, "update golden files")
 func rules() orient.Rules {
 	look := func(word string) bool { return !strings.HasPrefix(word, "./bin/") && !strings.HasPrefix(word, "$") }
 	return orient.Rules{
-		Schema: cue.Embedded(), Look: gate.Lookup(look),
+		Schema: cue.Embedded(), Look: criteria.Lookup(look),
 		Now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC), StaleDays: signals.ThresholdStaleDays,
 	}
 }

@@ -10,9 +10,9 @@ import (
 
 	"stig/beads"
 	"stig/dag"
-	"stig/gate"
 	"stig/notes"
 	"stig/signals"
+	"stig/verify"
 )
 
 // FailureOpening is what the question about criteria that do not pass begins
@@ -119,10 +119,10 @@ func LookBack(f *beads.File, g *dag.Graph, req RetroRequest, rules Rules) (*Retr
 			turned[t.Kind][t.ID] = true
 		}
 	}
-	r.Waivers = share(last, func(c closedIssue) bool { return strings.HasPrefix(c.reason, gate.Unverified) })
+	r.Waivers = share(last, func(c closedIssue) bool { return strings.HasPrefix(c.reason, verify.Unverified) })
 	r.ZeroSurprise = share(last, func(c closedIssue) bool { return c.surprise == 0 })
 	r.NoCheckpoint = share(last, func(c closedIssue) bool { return !c.estimated })
-	verified := slices.DeleteFunc(slices.Clone(last), func(c closedIssue) bool { return !strings.HasPrefix(c.reason, gate.Verified) })
+	verified := slices.DeleteFunc(slices.Clone(last), func(c closedIssue) bool { return !strings.HasPrefix(c.reason, verify.Verified) })
 	r.FirstPass = share(verified, func(c closedIssue) bool {
 		return !turned[Reopened][c.id] && !turned[WentBack][c.id] && !c.putToPerson
 	})

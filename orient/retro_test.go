@@ -11,7 +11,7 @@ import (
 
 	"stig/cue"
 	"stig/dag"
-	"stig/gate"
+	"stig/git"
 	"stig/orient"
 )
 
@@ -110,7 +110,7 @@ func TestTurns(t *testing.T) {
 		}
 		return nil
 	}
-	turns, err := orient.Turns([]gate.Change{
+	turns, err := orient.Turns([]git.Change{
 		{After: "first", Before: []string{""}},
 		{After: "left", Before: []string{"first"}},
 		{After: "right", Before: []string{"first"}},

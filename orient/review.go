@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"stig/beads"
+	"stig/criteria"
 	"stig/dag"
-	"stig/gate"
 	"stig/signals"
 )
 
@@ -169,7 +169,7 @@ func (r *Review) commands(w *page) {
 		for _, c := range r.Acceptance.Checks {
 			switch {
 			case c.Class != class:
-			case class == gate.Runnable:
+			case class == criteria.Runnable:
 				w.command(c.Text)
 			default:
 				w.linef("- `%s`: %s", oneLine(c.Text), oneLine(c.Reason))

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"stig/beads"
-	"stig/gate"
+	"stig/git"
 	"stig/notes"
 	"stig/signals"
 )
@@ -31,10 +31,10 @@ const (
 
 // Turns reads the turns of all issues out of the commits that changed the
 // store, the oldest first. read gives the texts of blobs in their order, as
-// gate.Git.Blobs does. A merge counts for what it left different from every
+// git.Client.Blobs does. A merge counts for what it left different from every
 // parent. Lines that cannot be read are passed over: a past version cannot be
 // mended.
-func Turns(changes []gate.Change, read func(blobs []string, take func(blob string, text []byte)) error, schema *signals.Schema) ([]Turn, error) {
+func Turns(changes []git.Change, read func(blobs []string, take func(blob string, text []byte)) error, schema *signals.Schema) ([]Turn, error) {
 	p := past{schema: schema, seed: maphash.MakeSeed(), known: map[uint64]int{}, versions: map[string][]int{}}
 	var blobs []string
 	for _, c := range changes {
@@ -106,7 +106,7 @@ func (p *past) standing(line []byte) standing {
 }
 
 // turns compares a version with those before it.
-func (p *past) turns(c gate.Change) (turns []Turn) {
+func (p *past) turns(c git.Change) (turns []Turn) {
 	stays := map[int]bool{}
 	for _, blob := range c.Before {
 		for _, at := range p.versions[blob] {

@@ -11,15 +11,15 @@ import (
 
 	"stig/beads"
 	"stig/diff"
-	"stig/gate"
+	"stig/git"
 	"stig/live"
 )
 
 // Clone is what git and the other work trees of a clone hold of a store. The
 // zero Git stands for a store outside of git.
 type Clone struct {
-	Git    gate.Git // in the work tree of the store
-	Path   string   // of the store, as gate.Git.FileAt takes it
+	Git    git.Client // in the work tree of the store
+	Path   string     // of the store, as git.Client.FileAt takes it
 	Others func() []beads.Store
 }
 
@@ -35,7 +35,7 @@ func (c Clone) Reachable(ctx context.Context, since live.Record, ids []string, v
 		return nil
 	}
 	changes, err := c.Git.History(ctx, c.Path, "")
-	if _, none := errors.AsType[*gate.RevisionError](err); none {
+	if _, none := errors.AsType[*git.RevisionError](err); none {
 		return nil
 	}
 	if err != nil {
@@ -110,7 +110,7 @@ func (c Clone) Outside(ctx context.Context, ids []string, visit func(string, dif
 }
 
 // outside lists stashes and the tips of branches that HEAD does not hold.
-func (c Clone) outside(ctx context.Context) ([]gate.Tip, error) {
+func (c Clone) outside(ctx context.Context) ([]git.Tip, error) {
 	tips, err := c.Git.Stashes(ctx, c.Path)
 	if err != nil {
 		return nil, err

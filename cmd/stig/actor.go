@@ -5,7 +5,7 @@ import (
 	"context"
 	"strings"
 
-	"stig/gate"
+	"stig/process"
 )
 
 // actorName is who acts: the flag, else the environment, else git's user.name;
@@ -14,7 +14,7 @@ func (a *app) actorName(ctx context.Context) (string, error) {
 	if name := cmp.Or(a.actor, a.getenv("STIG_ACTOR"), a.getenv("BD_ACTOR")); name != "" {
 		return name, nil
 	}
-	if !gate.Here(a.dir, a.getenv)("git") {
+	if !process.Finder(a.dir, a.getenv)("git") {
 		return "", nil
 	}
 	result, err := a.gitIn(a.dir).Run(ctx, "config", "user.name")

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"stig/beads"
-	"stig/gate"
+	"stig/git"
 	"stig/lint"
 )
 
@@ -20,15 +20,15 @@ func (a *app) past(ctx context.Context, store beads.Store, revision string) (*li
 	if revision == "" {
 		return nil, func() {}, nil
 	}
-	git, _, err := a.git(store)
+	repo, _, err := a.git(store)
 	if err != nil {
 		return nil, nil, err
 	}
-	if revision == "HEAD" && unborn(ctx, git) {
+	if revision == "HEAD" && unborn(ctx, repo) {
 		a.warn("there is no commit yet, so that there is nothing to hold the store against")
 		return nil, func() {}, nil
 	}
-	left, err := whereLeft(ctx, git, revision)
+	left, err := whereLeft(ctx, repo, revision)
 	if err != nil {
 		return nil, nil, unknownRevision(err, store)
 	}
@@ -36,10 +36,10 @@ func (a *app) past(ctx context.Context, store beads.Store, revision string) (*li
 	if err == nil {
 		return &lint.Past{File: file, Name: revision}, forget, nil
 	}
-	if _, missing := errors.AsType[*gate.RevisionError](err); !missing {
+	if _, missing := errors.AsType[*git.RevisionError](err); !missing {
 		return nil, nil, err
 	}
-	had, e := hadStore(ctx, git, left)
+	had, e := hadStore(ctx, repo, left)
 	if e != nil {
 		return nil, nil, e
 	}
@@ -52,22 +52,22 @@ func (a *app) past(ctx context.Context, store beads.Store, revision string) (*li
 
 // unborn tells whether HEAD is a branch without a commit: a hook that runs before
 // the first one must let it pass.
-func unborn(ctx context.Context, git gate.Git) bool {
-	branch, err := git.Run(ctx, "symbolic-ref", "-q", "HEAD")
+func unborn(ctx context.Context, repo git.Client) bool {
+	branch, err := repo.Run(ctx, "symbolic-ref", "-q", "HEAD")
 	if err != nil || branch.Exit != 0 {
 		return false
 	}
-	commit, err := git.Run(ctx, "rev-parse", "-q", "--verify", "HEAD")
+	commit, err := repo.Run(ctx, "rev-parse", "-q", "--verify", "HEAD")
 	return err == nil && commit.Exit != 0
 }
 
 // whereLeft is the last commit that a revision and the present one share.
-func whereLeft(ctx context.Context, git gate.Git, revision string) (string, error) {
-	commit, err := git.Commit(ctx, revision)
+func whereLeft(ctx context.Context, repo git.Client, revision string) (string, error) {
+	commit, err := repo.Commit(ctx, revision)
 	if err != nil {
 		return "", err
 	}
-	base, err := git.Run(ctx, "merge-base", commit, "HEAD")
+	base, err := repo.Run(ctx, "merge-base", commit, "HEAD")
 	if err != nil {
 		return "", err
 	}
@@ -81,8 +81,8 @@ func whereLeft(ctx context.Context, git gate.Git, revision string) (string, erro
 // hadStore tells whether a commit holds any store: one that was moved since
 // must not pass for one that is new. What lies deeper in a .beads, such as the
 // backups of bd, is none.
-func hadStore(ctx context.Context, git gate.Git, commit string) (bool, error) {
-	files, err := git.Must(ctx, "ls-tree", "-r", "-z", "--full-tree", "--name-only", commit)
+func hadStore(ctx context.Context, repo git.Client, commit string) (bool, error) {
+	files, err := repo.Must(ctx, "ls-tree", "-r", "-z", "--full-tree", "--name-only", commit)
 	if err != nil {
 		return false, err
 	}

@@ -13,7 +13,7 @@ import (
 
 	"stig/beads"
 	"stig/cue"
-	"stig/gate"
+	"stig/git"
 	"stig/signals"
 )
 
@@ -164,7 +164,7 @@ func (a *app) clock() (time.Time, error) {
 func (a *app) environ() []string { return os.Environ() }
 
 // gitIn runs git in a directory.
-func (a *app) gitIn(dir string) gate.Git { return gate.Git{Dir: dir, Env: a.environ()} }
+func (a *app) gitIn(dir string) git.Client { return git.Client{Dir: dir, Env: a.environ()} }
 
 // where says what of this run decides on the store.
 func (a *app) where() beads.Where {

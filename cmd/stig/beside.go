@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"stig/beads"
-	"stig/gate"
+	"stig/process"
 )
 
 // Linked worktrees have a store each when git keeps it: a claim in one is not
@@ -15,7 +15,7 @@ import (
 // warnOfBeside says when somebody else has an issue in progress in the store of
 // another worktree of the repository. What cannot be found out is no hindrance.
 func (a *app) warnOfBeside(ctx context.Context, store beads.Store, id, actor string) {
-	if !gate.Here("", a.getenv)("git") {
+	if !process.Finder("", a.getenv)("git") {
 		return
 	}
 	for _, tree := range a.storesBeside(ctx, store) {

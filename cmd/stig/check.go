@@ -10,8 +10,8 @@ import (
 
 	"stig/beads"
 	"stig/dag"
-	"stig/gate"
 	"stig/lint"
+	"stig/process"
 )
 
 func (a *app) checkCommand() *cobra.Command {
@@ -154,7 +154,7 @@ func (a *app) checkRules(ctx context.Context, store beads.Store, past *lint.Past
 		return lint.Rules{}, err
 	}
 	now, err := a.clock()
-	return lint.Rules{Schema: a.schema, Now: now, Look: gate.Here(filepath.Dir(store.Dir), a.getenv), Past: past, Unfinished: unfinished}, err
+	return lint.Rules{Schema: a.schema, Now: now, Look: process.Finder(filepath.Dir(store.Dir), a.getenv), Past: past, Unfinished: unfinished}, err
 }
 
 // indices finds the named issues; nil stands for all.

@@ -11,9 +11,9 @@ import (
 
 	"stig/beads"
 	"stig/checkpoint"
-	"stig/gate"
 	"stig/orient"
 	"stig/signals"
+	"stig/verify"
 )
 
 // closeOptions are the flags of a close.
@@ -98,7 +98,7 @@ type closer struct {
 	app     *app
 	site    *site
 	edit    beads.Options
-	closing checkpoint.Closing // its ground is a waiver or still to come
+	closing checkpoint.Closing // its evidence is a waiver or still to come
 	rules   checkpoint.Rules
 }
 
@@ -119,7 +119,7 @@ func (a *app) closer(ctx context.Context, o closeOptions) (*closer, error) {
 	if c.closing.Actor, err = a.mustActor(ctx); err != nil {
 		return nil, err
 	}
-	c.closing.Ground, err = gate.Waive(o.waive, c.closing.Actor)
+	c.closing.Evidence, err = verify.Waive(o.waive, c.closing.Actor)
 	return c, err
 }
 
@@ -159,7 +159,7 @@ func (a *app) close(ctx context.Context, ids []string, o closeOptions) error {
 
 // byTracker is how an issue is closed that stig may not write.
 func (c *closer) byTracker(id string) string {
-	if waiver, ok := c.closing.Ground.(gate.Waiver); ok {
+	if waiver, ok := c.closing.Evidence.(verify.Waiver); ok {
 		return "type " + waiveByTracker(id, c.closing.Reason, waiver.Why())
 	}
 	return fmt.Sprintf("type stig verify %s, and when it passes bd close %s", id, id)
@@ -173,7 +173,7 @@ func (c *closer) close(ctx context.Context, candidate *checkpoint.Candidate, f *
 	}
 	f.trial = c.app.trial(ctx, c.site, f.id, candidate.Criteria)
 	closing := c.closing
-	if closing.Ground == nil {
+	if closing.Evidence == nil {
 		f.err = c.verdict(ctx, f.trial)
 	}
 	f.err = errors.Join(f.err, f.trial.settle())
@@ -183,10 +183,10 @@ func (c *closer) close(ctx context.Context, candidate *checkpoint.Candidate, f *
 	case f.failed() && c.escalate && !c.dryRun:
 		f.escalated, f.err = c.ask(ctx, f.trial)
 		return
-	case closing.Ground == nil && !f.trial.verdict.Passed():
+	case closing.Evidence == nil && !f.trial.verdict.Passed():
 		return
-	case closing.Ground == nil:
-		closing.Ground = f.trial.verdict
+	case closing.Evidence == nil:
+		closing.Evidence = f.trial.verdict
 	}
 	closing.Edited = f.trial.edited
 	f.closed, f.err = checkpoint.Close(ctx, c.site.store, c.edit, f.id, closing, c.rules)
@@ -221,11 +221,11 @@ func (c *closer) ask(ctx context.Context, t *trial) (bool, error) {
 }
 
 // failureText is the question that a failure puts to a person.
-func failureText(v *gate.Verdict) string {
+func failureText(v *verify.Verdict) string {
 	var text strings.Builder
 	text.WriteString(orient.FailureOpening + " Is the work at fault, or are they?\n")
 	for _, o := range v.Outcomes() {
-		if o.Passed() || o.Exit == gate.ExitNotRun {
+		if o.Passed() || o.Exit == verify.ExitNotRun {
 			continue
 		}
 		fmt.Fprintf(&text, "\nexit %d:\n\n%s", o.Exit, fenced(o.Text))

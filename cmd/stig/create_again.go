@@ -8,8 +8,8 @@ import (
 	"stig/beads"
 	"stig/checkpoint"
 	"stig/diff"
-	"stig/gate"
 	"stig/live"
+	"stig/process"
 )
 
 // untoldFor is how long after an issue was made without that being printed the
@@ -97,7 +97,7 @@ func (a *app) childNumbers(ctx context.Context, store beads.Store, dryRun bool) 
 
 // childSources are the other places in the clone where children stand.
 func (a *app) childSources(ctx context.Context, store beads.Store, place live.Place) (sources []live.Source) {
-	if !place.Shared() || !gate.Here("", a.getenv)("git") {
+	if !place.Shared() || !process.Finder("", a.getenv)("git") {
 		return nil
 	}
 	for _, other := range a.storesBeside(ctx, store) {

@@ -8,7 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"stig/beads"
-	"stig/gate"
+	"stig/criteria"
+	"stig/git"
+	"stig/process"
 )
 
 func (a *app) doctorCommand() *cobra.Command {
@@ -22,7 +24,7 @@ func (a *app) doctorCommand() *cobra.Command {
 		Args:    takes(0, 0, "no arguments"),
 		Example: "  stig doctor\n  stig doctor --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			d := doctor{app: a, ctx: cmd.Context(), have: gate.Here("", a.getenv)}
+			d := doctor{app: a, ctx: cmd.Context(), have: process.Finder("", a.getenv)}
 			d.examine()
 			if err := cmd.Context().Err(); err != nil {
 				return err
@@ -58,11 +60,11 @@ type symptom struct {
 type doctor struct {
 	app      *app
 	ctx      context.Context // of the one command that this is
-	have     gate.Lookup     // programs on PATH
+	have     criteria.Lookup // programs on PATH
 	store    beads.Store
-	git      gate.Git // beside the store
-	path     string   // of the store, as git knows it
-	top      string   // root of the work tree, "" outside of one
+	git      git.Client // beside the store
+	path     string     // of the store, as git knows it
+	top      string     // root of the work tree, "" outside of one
 	symptoms []symptom
 }
 

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"stig/beads"
-	"stig/gate"
+	"stig/process"
 )
 
 // variables are those of the environment that change what stig does.
@@ -113,7 +113,7 @@ const patience = 5 * time.Second
 func (d *doctor) program(name string, argv ...string) {
 	ctx, done := context.WithTimeout(d.ctx, patience)
 	defer done()
-	result, err := gate.Run(ctx, gate.Command{Argv: append([]string{name}, argv...), Dir: d.store.Dir, Env: d.app.environ()})
+	result, err := process.Run(ctx, process.Command{Argv: append([]string{name}, argv...), Dir: d.store.Dir, Env: d.app.environ()})
 	if err == nil && result.Exit != 0 {
 		err = fmt.Errorf("exit %d", result.Exit)
 	}
@@ -172,9 +172,9 @@ func (d *doctor) said(argv ...string) string {
 }
 
 // ignored tells whether git leaves a path out, be it there or not. git refuses
-// this one question in the environment in which gate.Git asks.
+// this one question in the environment in which git.Client asks.
 func (d *doctor) ignored(path string) bool {
-	result, err := gate.Run(d.ctx, gate.Command{Argv: []string{"git", "-c", "core.fsmonitor=false", "check-ignore", "-q", "--", path}, Dir: d.git.Dir, Env: d.git.Env})
+	result, err := process.Run(d.ctx, process.Command{Argv: []string{"git", "-c", "core.fsmonitor=false", "check-ignore", "-q", "--", path}, Dir: d.git.Dir, Env: d.git.Env})
 	return err == nil && result.Exit == 0
 }
 

@@ -9,7 +9,7 @@ import (
 
 	"stig/beads"
 	"stig/checkpoint"
-	"stig/gate"
+	"stig/criteria"
 )
 
 func (a *app) editCommand() *cobra.Command {
@@ -104,9 +104,9 @@ func (a *app) amend(ctx context.Context, id string, given checkpoint.Amendment, 
 
 // unprovable warns of criteria in which nothing can be run: only a waiver would
 // close the issue.
-func (a *app) unprovable(ctx context.Context, store beads.Store, criteria string) []string {
+func (a *app) unprovable(ctx context.Context, store beads.Store, acceptance string) []string {
 	site, err := a.site(ctx, store)
-	if err != nil || strings.TrimSpace(criteria) == "" || gate.Asks(gate.Plan(criteria, site.look)) {
+	if err != nil || strings.TrimSpace(acceptance) == "" || criteria.Asks(criteria.Plan(acceptance, site.look)) {
 		return nil
 	}
 	return []string{"nothing in its criteria can be run; write the commands into a block marked verify"}

@@ -8,7 +8,7 @@ import (
 	"runtime"
 	"strings"
 
-	"stig/gate"
+	"stig/process"
 )
 
 // cutHere parts what is written in the editor from what is shown there.
@@ -58,7 +58,7 @@ func (a *app) edit(ctx context.Context, path string) error {
 	in, _ := a.in.(*os.File)
 	out, _ := a.out.(*os.File)
 	errs, _ := a.err.(*os.File)
-	exit, err := gate.Foreground(ctx, gate.Command{Argv: argv}, gate.Terminal{In: in, Out: out, Err: errs})
+	exit, err := process.Foreground(ctx, process.Command{Argv: argv}, process.Terminal{In: in, Out: out, Err: errs})
 	if err != nil {
 		return err
 	}

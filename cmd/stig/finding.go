@@ -7,9 +7,10 @@ import (
 	"strings"
 
 	"stig/checkpoint"
-	"stig/gate"
+	"stig/criteria"
 	"stig/notes"
 	"stig/signals"
+	"stig/verify"
 )
 
 // finding is what became of one issue before the gate.
@@ -41,12 +42,12 @@ func (f finding) failed() bool {
 // object is the finding as data.
 func (f finding) object() map[string]any {
 	o := map[string]any{
-		"id": f.id, "passed": false, "reused": false, "checks": []gate.Check{}, "criteria_hash": "",
+		"id": f.id, "passed": false, "reused": false, "checks": []criteria.Check{}, "criteria_hash": "",
 		"criteria_changed": false, "tree": nil, "closed": false, "close_reason": "", "unblocked": []string{},
 		"escalated": f.escalated, "dry_run": f.dryRun,
 	}
 	if t := f.trial; t != nil {
-		o["checks"], o["criteria_hash"], o["reused"] = t.plan, gate.Hash(t.criteria), t.reused
+		o["checks"], o["criteria_hash"], o["reused"] = t.plan, verify.Hash(t.criteria), t.reused
 		if t.edited != nil {
 			o["criteria_changed"], o["criteria_edited"] = true, t.edited
 		}
@@ -180,8 +181,8 @@ func (a *app) printVerdict(t *trial) error {
 	return a.printf("%s: %d of %d checks did not pass\n%s", t.id, failed, len(v.Outcomes()), text.String())
 }
 
-func outcomeText(text *strings.Builder, o gate.Outcome) {
-	if o.Exit == gate.ExitNotRun {
+func outcomeText(text *strings.Builder, o verify.Outcome) {
+	if o.Exit == verify.ExitNotRun {
 		fmt.Fprintf(text, "not run: %s\n", firstLine(o.Text))
 		return
 	}
@@ -200,7 +201,7 @@ func planText(t *trial) string {
 	var text strings.Builder
 	would := 0
 	for _, c := range t.plan {
-		if c.Class == gate.Runnable {
+		if c.Class == criteria.Runnable {
 			would++
 		}
 	}

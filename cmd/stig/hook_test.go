@@ -97,7 +97,7 @@ func TestSessionStartFits(t *testing.T) {
 // TestStopRemindsOnce asks many times at once: one is told.
 func TestStopRemindsOnce(t *testing.T) {
 	dir := hookStore(t, `{"id":"demo-1","title":"a","status":"in_progress","assignee":"ann"}`+"\n")
-	git(t, dir, "init", "-q")
+	runGit(t, dir, "init", "-q")
 	told := make(chan bool, 8)
 	var all sync.WaitGroup
 	for range cap(told) {
@@ -137,7 +137,7 @@ func TestHookActsWhereTheSessionWorks(t *testing.T) {
 	if err := os.Mkdir(below, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	git(t, dir, "init", "-q")
+	runGit(t, dir, "init", "-q")
 	t.Chdir(t.TempDir())
 	for event, says := range map[string]string{
 		"session-start": "demo-1",
@@ -171,9 +171,9 @@ func TestHooksWriteOnlyWhereSaid(t *testing.T) {
 	if err := os.WriteFile(gate, []byte("open"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	git(t, dir, "init", "-q")
-	git(t, dir, "add", ".")
-	git(t, dir, "commit", "-q", "-m", "begin")
+	runGit(t, dir, "init", "-q")
+	runGit(t, dir, "add", ".")
+	runGit(t, dir, "commit", "-q", "-m", "begin")
 	a := hookApp(dir, "ann", nil, new(bytes.Buffer))
 	trusting := a.getenv
 	a.getenv = func(name string) string {

@@ -9,20 +9,22 @@ import (
 	"strings"
 
 	"stig/beads"
-	"stig/gate"
+	"stig/criteria"
+	"stig/guard"
 	"stig/host"
+	"stig/verify"
 )
 
 // preToolUse denies what would close an issue past the gate or write the store,
 // and leaves every other decision to the host. A closing that a fresh verdict
 // stands behind is not past the gate.
 func (a *app) preToolUse(ctx context.Context, h host.Host, e host.Event) []byte {
-	attempts := gate.Closes(e.Command)
+	attempts := guard.Closes(e.Command)
 	if len(e.Writes) > 0 {
-		attempts = append(attempts, gate.Attempt{Verb: "this tool", Files: e.Writes})
+		attempts = append(attempts, guard.Attempt{Verb: "this tool", Files: e.Writes})
 	}
 	if len(e.Closes) > 0 {
-		attempts = append(attempts, gate.Attempt{Verb: "this tool", IDs: e.Closes})
+		attempts = append(attempts, guard.Attempt{Verb: "this tool", IDs: e.Closes})
 	}
 	if len(attempts) == 0 {
 		return nil
@@ -45,7 +47,7 @@ func (a *app) preToolUse(ctx context.Context, h host.Host, e host.Event) []byte 
 
 // objection says why an attempt must not be, and what to type instead; "" when
 // it may.
-func (a *app) objection(ctx context.Context, store beads.Store, attempt gate.Attempt) string {
+func (a *app) objection(ctx context.Context, store beads.Store, attempt guard.Attempt) string {
 	if len(attempt.Files) > 0 {
 		dir, err := filepath.Abs(cmp.Or(a.dir, "."))
 		path, err2 := filepath.Abs(store.Path)
@@ -83,7 +85,7 @@ func instead(store beads.Store, verb string, ids []string) string {
 
 // unproven are the issues on which no fresh verdict has passed. Whatever keeps
 // that from being known leaves all of them unproven.
-func (a *app) unproven(ctx context.Context, store beads.Store, attempt gate.Attempt) []string {
+func (a *app) unproven(ctx context.Context, store beads.Store, attempt guard.Attempt) []string {
 	site, err := a.site(ctx, store)
 	if err != nil {
 		return attempt.IDs
@@ -97,7 +99,7 @@ func (a *app) unproven(ctx context.Context, store beads.Store, attempt gate.Atte
 		return attempt.IDs
 	}
 	defer file.Close()
-	_, _, waived := gate.TellsWaiver(attempt.Why)
+	_, _, waived := verify.ParseWaived(attempt.Why)
 	waived = waived && store.Mode == beads.Dolt
 	return slices.DeleteFunc(slices.Clone(attempt.IDs), func(id string) bool {
 		issue, err := file.Find(id)
@@ -108,8 +110,8 @@ func (a *app) unproven(ctx context.Context, store beads.Store, attempt gate.Atte
 		if err != nil {
 			return false
 		}
-		criteria := gate.Source(record.Text(beads.AcceptanceCriteria), record.Text(beads.Description))
-		_, passed := fresh(issue.ID, criteria)
-		return passed || waived && !gate.Asks(gate.Plan(criteria, site.look))
+		acceptance := criteria.Source(record.Text(beads.AcceptanceCriteria), record.Text(beads.Description))
+		_, passed := fresh(issue.ID, acceptance)
+		return passed || waived && !criteria.Asks(criteria.Plan(acceptance, site.look))
 	})
 }

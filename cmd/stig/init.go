@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"stig/beads"
-	"stig/gate"
+	"stig/process"
 )
 
 func (a *app) initCommand() *cobra.Command {
@@ -51,7 +51,7 @@ func (a *app) home(ctx context.Context) (string, error) {
 	if a.dir != "" {
 		return a.dir, nil
 	}
-	if !gate.Here("", a.getenv)("git") {
+	if !process.Finder("", a.getenv)("git") {
 		return ".", nil
 	}
 	result, err := a.gitIn("").Run(ctx, "rev-parse", "--show-toplevel")
@@ -102,11 +102,11 @@ func (a *app) init(ctx context.Context, dir, prefix string, dryRun bool) error {
 // warnOfIgnored says when git leaves a new store out, so that nobody else would
 // get it.
 func (a *app) warnOfIgnored(ctx context.Context, store beads.Store) {
-	if !gate.Here("", a.getenv)("git") {
+	if !process.Finder("", a.getenv)("git") {
 		return
 	}
 	argv := []string{"git", "check-ignore", "-q", "--", filepath.Base(store.Path)}
-	result, err := gate.Run(ctx, gate.Command{Argv: argv, Dir: store.Dir, Env: a.environ()})
+	result, err := process.Run(ctx, process.Command{Argv: argv, Dir: store.Dir, Env: a.environ()})
 	if err == nil && result.Exit == 0 {
 		a.warn("git ignores the store: nobody else gets it, and it has no history")
 		a.hint("take .beads out of .gitignore, or type git add -f " + shortest(store.Path))

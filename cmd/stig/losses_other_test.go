@@ -19,7 +19,7 @@ import (
 func lossScenarios() []lossScenario {
 	list := []lossScenario{
 		{name: "nobody else"},
-		{name: "commits and switches of branches", setUp: branchesApart, disturb: commitAndSwitch, settle: backToMain},
+		{name: "commits and switches of branches", setUp: branchesApart, disturb: commitNow, settle: switchBranches},
 		{name: "stash and pop; what is in the way is thrown away", disturb: stashAndPop(throwAway), settle: popAll(throwAway), harms: true},
 		{name: "stash and pop; what is in the way is committed", disturb: stashAndPop(commitFirst), settle: popAll(commitFirst), harms: true},
 		{name: "the same, merged by stig", setUp: mergedByStig, disturb: stashAndPop(commitFirst), settle: popAll(commitFirst)},
@@ -27,8 +27,8 @@ func lossScenarios() []lossScenario {
 		{name: "pull, merged by stig", setUp: clonedAndMergedByStig, disturb: pull("--no-rebase"), settle: finishPull},
 		{name: "pull --rebase", setUp: cloned, disturb: pull("--rebase"), settle: finishPull, harms: true},
 		{name: "pull --rebase, merged by stig", setUp: clonedAndMergedByStig, disturb: pull("--rebase"), settle: finishPull},
-		{name: "a program that writes in place", disturb: rewriteInPlace, harms: true},
-		{name: "a program that renames an old copy", disturb: renameOldCopy, harms: true},
+		{name: "a program that writes in place", disturb: rewriteInPlace, harms: true, quick: true},
+		{name: "a program that renames an old copy", disturb: renameOldCopy, harms: true, quick: true},
 	}
 	if os.Getenv("STIG_TEST_BD") != "" {
 		list = append(list, lossScenario{name: "bd --no-db", setUp: withoutDatabase, disturb: updateByBD, harms: true})
@@ -45,21 +45,22 @@ func mergedByStig(r *lossRun) error {
 
 func branchesApart(r *lossRun) error { return r.git("branch", "other") }
 
-// commitAndSwitch commits and goes to another branch and back; git refuses to
-// where that would overwrite what was written meanwhile.
-func commitAndSwitch(r *lossRun, n int) error {
+// commitNow commits what is there.
+func commitNow(r *lossRun, n int) error {
 	pause(100 * time.Millisecond)
 	_ = r.git("commit", "-qam", fmt.Sprint("Step ", n))
 	return nil
 }
 
-func backToMain(r *lossRun) error {
+// switchBranches goes to a branch that lacks the edits and back, also with HEAD
+// detached. Nothing may count as lost on the way.
+func switchBranches(r *lossRun) error {
 	_ = r.git("commit", "-qam", "Last step") // there may be nothing to commit
 	for _, branch := range []string{"other", "main", "--detach", "main"} {
 		if err := r.git("switch", "-q", branch); err != nil {
 			return err
 		}
-		if found, err := r.findings(); err != nil || len(found.Lost) > 0 {
+		if found, err := r.findings(r.work); err != nil || len(found.Lost) > 0 {
 			return fmt.Errorf("on %s %d values count as lost: %v (%v)", branch, len(found.Lost), found.Lost[:min(3, len(found.Lost))], err)
 		}
 	}
@@ -173,7 +174,7 @@ func finishPull(r *lossRun) error {
 		rebasing, merging := isThere(filepath.Join(dir, "rebase-merge")), isThere(filepath.Join(dir, "MERGE_HEAD"))
 		switch {
 		case rebasing:
-			_ = r.git("checkout", "-q", "-f", "--ours", "--", ".beads")
+			_ = r.git("checkout", "-q", "--ours", "--", ".beads")
 			_ = r.git("add", "-A")
 			if r.git("rebase", "--continue") != nil {
 				_ = r.git("rebase", "--skip")

@@ -25,11 +25,14 @@ var lossesTime = flag.Duration("losses", 0, "how long TestLosses disturbs the wr
 // while git or a program that knows no lock puts other versions of the store in
 // its place, and counts the acknowledged edits that the store lacks afterwards,
 // before and after stig recover --apply: just losses runs it. What the other
-// program wrote must all be there. Without -losses each scenario is short, and
-// only what recover brings back is asserted.
+// program wrote must all be there. Without -losses it is short: two scenarios,
+// of which only what recover brings back is asserted.
 func TestLosses(t *testing.T) {
 	var rows []*lossRun
 	for _, s := range lossScenarios() {
+		if *lossesTime == 0 && !s.quick {
+			continue
+		}
 		t.Run(s.name, func(t *testing.T) {
 			r := newLossRun(t, s)
 			r.measure(t)
@@ -46,6 +49,7 @@ type lossScenario struct {
 	disturb func(r *lossRun, n int) error // for the nth time, from 1 on, while writers write
 	settle  func(r *lossRun) error        // when nobody writes any more
 	harms   bool                          // edits are lost in it: a long run in which none was proves nothing
+	quick   bool                          // without -losses it is run too
 }
 
 // lossRun is one scenario on one store, and what it counts.
@@ -195,8 +199,8 @@ type recovered struct {
 	Lost, Others []struct{ ID, What, Was, State, Where string }
 }
 
-func (r *lossRun) findings(args ...string) (found recovered, err error) {
-	out, err := r.stig(r.work, append([]string{"recover", "--json"}, args...)...).Output()
+func (r *lossRun) findings(dir string, args ...string) (found recovered, err error) {
+	out, err := r.stig(dir, append([]string{"recover", "--json"}, args...)...).Output()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() != exitFound {
 		return found, fmt.Errorf("stig recover: %w: %s%s", err, out, exit.Stderr)
 	}
@@ -206,7 +210,7 @@ func (r *lossRun) findings(args ...string) (found recovered, err error) {
 // recover does as a user would: look, and apply until nothing is left to do.
 // A finding about an issue of which nothing is missing is none.
 func (r *lossRun) recover() error {
-	found, err := r.findings()
+	found, err := r.findings(r.work)
 	if err != nil {
 		return err
 	}
@@ -216,7 +220,7 @@ func (r *lossRun) recover() error {
 		}
 	}
 	for range 3 {
-		if found, err = r.findings("--apply"); err != nil || len(found.Lost) == 0 {
+		if found, err = r.findings(r.work, "--apply"); err != nil || len(found.Lost) == 0 {
 			return err
 		}
 	}
@@ -225,7 +229,7 @@ func (r *lossRun) recover() error {
 
 // explain counts by its state what is missing after recover.
 func (r *lossRun) explain() error {
-	found, err := r.findings("--all")
+	found, err := r.findings(r.work, "--all")
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ func serve(t *testing.T) (*mcp.ClientSession, string) {
 	if err := os.CopyFS(dir, os.DirFS(filepath.Join("..", "..", "examples", "harbor"))); err != nil {
 		t.Fatal(err)
 	}
-	git(t, dir, "init", "-q")
+	runGit(t, dir, "init", "-q")
 	cmd := exec.Command(os.Args[0], "-C", dir, "mcp")
 	cmd.Args[0] = "stig"
 	cmd.Env = append(os.Environ(), "STIG_NOW=2026-11-20T09:00:00Z", "STIG_ACTOR=mara", "STIG_TRUST=1")
@@ -43,7 +43,7 @@ func serve(t *testing.T) (*mcp.ClientSession, string) {
 }
 
 // git runs git in a directory.
-func git(t *testing.T, dir string, args ...string) {
+func runGit(t *testing.T, dir string, args ...string) {
 	t.Helper()
 	cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=mara", "-c", "user.email=mara@harbor.example"}, args...)...)
 	if out, err := cmd.CombinedOutput(); err != nil {

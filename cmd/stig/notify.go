@@ -17,9 +17,10 @@ import (
 
 	"stig/beads"
 	"stig/checkpoint"
-	"stig/gate"
 	"stig/notes"
+	"stig/process"
 	"stig/signals"
+	"stig/verify"
 )
 
 // notifications say how people are told of events. The zero value tells nobody.
@@ -149,7 +150,7 @@ func (f finding) notices(day string) (list []notice) {
 	if f.failed() && !f.trial.reused {
 		n := notice{Event: eventFailed, ID: f.id, Title: "gate failed: " + f.id, fresh: day}
 		for _, o := range f.trial.verdict.Outcomes() {
-			if !o.Passed() && o.Exit != gate.ExitNotRun {
+			if !o.Passed() && o.Exit != verify.ExitNotRun {
 				n.Message += fmt.Sprintf("exit %d: %s\n", o.Exit, firstLine(o.Text))
 			}
 		}
@@ -282,7 +283,7 @@ func (s *site) mark(n notice) string {
 	if err != nil {
 		full = s.store.Path
 	}
-	return filepath.Join(dir, "notified", n.Event+"-"+gate.Hash(strings.Join([]string{full, n.Event, n.ID, n.fresh}, "\x00"))[:24])
+	return filepath.Join(dir, "notified", n.Event+"-"+verify.Hash(strings.Join([]string{full, n.Event, n.ID, n.fresh}, "\x00"))[:24])
 }
 
 // parcel is what the process that tells of an event is given.
@@ -330,5 +331,5 @@ func (p parcel) send() error {
 	if err := encoder.Encode(p); err != nil {
 		return err
 	}
-	return gate.Detach(gate.Command{Argv: []string{self, sendName}, Dir: p.Dir, Stdin: text.Bytes()}, "stig")
+	return process.Detach(process.Command{Argv: []string{self, sendName}, Dir: p.Dir, Stdin: text.Bytes()}, "stig")
 }

@@ -18,7 +18,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/gate"
+	"stig/process"
 )
 
 // sendName is the hidden command that tells of one event.
@@ -148,7 +148,7 @@ func (p parcel) runCommand(ctx context.Context, env []string) error {
 		return err
 	}
 	name := p.To.Command[0]
-	result, err := gate.Run(ctx, gate.Command{
+	result, err := process.Run(ctx, process.Command{
 		Argv: p.To.Command, Dir: p.Dir, Stdin: event.Bytes(), Stdout: io.Discard,
 		Env: append(slices.Clone(env), "STIG_EVENT="+p.Notice.Event, "STIG_ISSUE="+p.Notice.ID),
 	})

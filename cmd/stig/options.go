@@ -5,7 +5,7 @@ import (
 
 	"stig/beads"
 	"stig/checkpoint"
-	"stig/gate"
+	"stig/process"
 )
 
 // options are those of every edit of the store: the time of this run, and bd
@@ -15,7 +15,7 @@ func (a *app) options(dryRun bool) (beads.Options, error) {
 	if err != nil {
 		return beads.Options{}, err
 	}
-	bd := &checkpoint.BD{Env: a.environ(), OnPath: gate.Here("", a.getenv)("bd"), Warn: a.warn}
+	bd := &checkpoint.BD{Env: a.environ(), OnPath: process.Finder("", a.getenv)("bd"), Warn: a.warn}
 	if a.journal == nil {
 		a.journal = &journal{app: a, ctx: a.ctx}
 	}

@@ -11,8 +11,8 @@ import (
 
 	"stig/beads"
 	"stig/dag"
-	"stig/gate"
 	"stig/orient"
+	"stig/process"
 	"stig/signals"
 )
 
@@ -123,7 +123,7 @@ func (a *app) openIssue(id string) (*beads.File, int, error) {
 func (a *app) reading(file *beads.File, staleDays int) (orient.Rules, error) {
 	now, err := a.clock()
 	return orient.Rules{
-		Schema: a.schema, Look: gate.Here(filepath.Dir(file.Store().Dir), a.getenv),
+		Schema: a.schema, Look: process.Finder(filepath.Dir(file.Store().Dir), a.getenv),
 		Now: now, StaleDays: staleDays,
 	}, err
 }

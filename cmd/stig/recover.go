@@ -12,8 +12,8 @@ import (
 
 	"stig/beads"
 	"stig/diff"
-	"stig/gate"
 	"stig/live"
+	"stig/process"
 	"stig/recovery"
 )
 
@@ -61,7 +61,7 @@ func (a *app) question(ctx context.Context, file *beads.File) (recovery.Question
 		return recovery.Question{}, err
 	}
 	clone := recovery.Clone{Path: path, Others: func() []beads.Store { return a.storesBeside(ctx, store) }}
-	if place.Shared() && gate.Here("", a.getenv)("git") {
+	if place.Shared() && process.Finder("", a.getenv)("git") {
 		clone.Git = git
 	}
 	return recovery.Question{Place: place, File: file, Held: clone}, nil

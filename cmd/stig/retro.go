@@ -11,8 +11,9 @@ import (
 	"stig/beads"
 	"stig/checkpoint"
 	"stig/dag"
-	"stig/gate"
+	"stig/git"
 	"stig/orient"
+	"stig/process"
 	"stig/signals"
 )
 
@@ -142,22 +143,22 @@ func (a *app) lookBack(ctx context.Context, args []string, last int) (*orient.Re
 
 // turns reads the history of the store, where it has one.
 func (a *app) turns(ctx context.Context, store beads.Store) (turns []orient.Turn, known bool, err error) {
-	if !gate.Here("", a.getenv)("git") {
+	if !process.Finder("", a.getenv)("git") {
 		return nil, false, nil
 	}
-	git, path, err := a.git(store)
+	repo, path, err := a.git(store)
 	if err != nil {
 		return nil, false, err
 	}
-	changes, err := git.History(ctx, path, "")
-	if _, none := errors.AsType[*gate.RevisionError](err); none || err == nil && len(changes) == 0 {
+	changes, err := repo.History(ctx, path, "")
+	if _, none := errors.AsType[*git.RevisionError](err); none || err == nil && len(changes) == 0 {
 		return nil, false, nil
 	}
 	if err != nil {
 		return nil, false, err
 	}
 	slices.Reverse(changes)
-	read := func(blobs []string, take func(string, []byte)) error { return git.Blobs(ctx, blobs, take) }
+	read := func(blobs []string, take func(string, []byte)) error { return repo.Blobs(ctx, blobs, take) }
 	turns, err = orient.Turns(changes, read, a.schema)
 	return turns, err == nil, err
 }

@@ -8,16 +8,16 @@ import (
 	"path/filepath"
 
 	"stig/beads"
-	"stig/gate"
+	"stig/git"
 )
 
 // git runs git beside the store, whose path it gives as git knows it.
-func (a *app) git(store beads.Store) (git gate.Git, path string, err error) {
+func (a *app) git(store beads.Store) (repo git.Client, path string, err error) {
 	if path, err = filepath.Abs(store.Path); err != nil {
-		return gate.Git{}, "", err
+		return git.Client{}, "", err
 	}
 	if path, err = filepath.EvalSymlinks(path); err != nil {
-		return gate.Git{}, "", err
+		return git.Client{}, "", err
 	}
 	return a.gitIn("").Beside(path), path, nil
 }
@@ -25,7 +25,7 @@ func (a *app) git(store beads.Store) (git gate.Git, path string, err error) {
 // openAt reads the store as it was committed at a revision. The function that
 // it gives closes it.
 func (a *app) openAt(ctx context.Context, store beads.Store, revision string) (*beads.File, func(), error) {
-	git, path, err := a.git(store)
+	repo, path, err := a.git(store)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -34,7 +34,7 @@ func (a *app) openAt(ctx context.Context, store beads.Store, revision string) (*
 		return nil, nil, err
 	}
 	remove := func() { _ = os.Remove(copied.Name()) }
-	err = git.FileAt(ctx, revision, path, copied)
+	err = repo.FileAt(ctx, revision, path, copied)
 	if e := copied.Close(); err == nil {
 		err = e
 	}
@@ -57,7 +57,7 @@ func (a *app) openAt(ctx context.Context, store beads.Store, revision string) (*
 // unknownRevision turns the error about a revision that has no store into one
 // about the command line.
 func unknownRevision(err error, store beads.Store) error {
-	if unknown, ok := errors.AsType[*gate.RevisionError](err); ok {
+	if unknown, ok := errors.AsType[*git.RevisionError](err); ok {
 		return usage(unknown.Reason, cmp.Or(unknown.Hint, "name a commit that has the store: see git log --oneline -- "+store.Path))
 	}
 	return err

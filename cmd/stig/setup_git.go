@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"stig/beads"
-	"stig/gate"
+	"stig/git"
 )
 
 func (a *app) setupGit() *cobra.Command {
@@ -72,10 +72,10 @@ const (
 
 // mergeDriver is the connection of git to stig merge, in one repository.
 type mergeDriver struct {
-	git        gate.Git // at the root
-	store      string   // path of the store below the root, with slashes
-	attributes hostFile // .gitattributes
-	force      bool     // install takes the place of another program
+	git        git.Client // at the root
+	store      string     // path of the store below the root, with slashes
+	attributes hostFile   // .gitattributes
+	force      bool       // install takes the place of another program
 }
 
 func (a *app) mergeDriver(ctx context.Context) (*mergeDriver, error) {
@@ -88,11 +88,11 @@ func (a *app) mergeDriver(ctx context.Context) (*mergeDriver, error) {
 
 // driverOf is the connection for a store that was found.
 func (a *app) driverOf(ctx context.Context, store beads.Store) (*mergeDriver, error) {
-	git, path, err := a.git(store)
+	repo, path, err := a.git(store)
 	if err != nil {
 		return nil, err
 	}
-	result, err := git.Run(ctx, "rev-parse", "--show-toplevel")
+	result, err := repo.Run(ctx, "rev-parse", "--show-toplevel")
 	if err != nil {
 		return nil, err
 	}
@@ -104,8 +104,8 @@ func (a *app) driverOf(ctx context.Context, store beads.Store) (*mergeDriver, er
 	if err != nil {
 		return nil, err
 	}
-	git.Dir = root
-	return &mergeDriver{git: git, store: filepath.ToSlash(below), attributes: hostFile{filepath.Join(root, ".gitattributes"), root}}, nil
+	repo.Dir = root
+	return &mergeDriver{git: repo, store: filepath.ToSlash(below), attributes: hostFile{filepath.Join(root, ".gitattributes"), root}}, nil
 }
 
 func (d *mergeDriver) line() string { return attributePattern(d.store) + " merge=stig" }

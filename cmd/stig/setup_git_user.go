@@ -7,13 +7,13 @@ import (
 	"path/filepath"
 	"strings"
 
-	"stig/gate"
+	"stig/git"
 )
 
 // userDriver names stig merge in the configuration of a user: in every
 // repository whose .gitattributes asks for it, git then finds it.
 type userDriver struct {
-	git  gate.Git
+	git  git.Client
 	file hostFile
 }
 

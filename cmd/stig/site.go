@@ -12,17 +12,20 @@ import (
 
 	"stig/beads"
 	"stig/checkpoint"
-	"stig/gate"
+	"stig/criteria"
+	"stig/git"
 	"stig/live"
+	"stig/process"
+	"stig/verify"
 )
 
 // site is where criteria are run, and where what came of it is kept.
 type site struct {
 	store beads.Store
 	root  string     // the directory that checks run in
-	place gate.Place // the repository that root is in, the zero value for none
-	git   gate.Git   // in root
-	look  gate.Lookup
+	place git.Place  // the repository that root is in, the zero value for none
+	git   git.Client // in root
+	look  criteria.Lookup
 	state string // the user's state directory of stig
 	own   string // for what holds in this work tree alone; "" without git
 }
@@ -63,7 +66,7 @@ func (a *app) site(ctx context.Context, store beads.Store) (*site, error) {
 	if s.place.Own != "" {
 		s.own = live.Writable(s.place.Own, store.Path)
 	}
-	s.look = gate.Here(s.root, a.getenv)
+	s.look = process.Finder(s.root, a.getenv)
 	return s, nil
 }
 
@@ -117,7 +120,7 @@ func (a *app) trusted(ctx context.Context, s *site) (bool, error) {
 	default:
 		return false, usage(fmt.Sprintf("STIG_TRUST: must be 1 or 0; found %q", word), "type unset STIG_TRUST; stig trust trusts this repository alone")
 	}
-	trust := gate.Trust{Dir: s.state}
+	trust := verify.Trust{Dir: s.state}
 	root, commit, err := s.repository(ctx, trust.Commits(cmp.Or(s.place.Home, s.root))...)
 	return err == nil && trust.Granted(root, commit), err
 }
@@ -125,12 +128,12 @@ func (a *app) trusted(ctx context.Context, s *site) (bool, error) {
 // verdicts keeps what the gate found, in git's own directory of this work
 // tree, below the path of the store, since a repository may have several; ok is
 // false where there is no git, and nothing can tell two trees apart.
-func (s *site) verdicts() (kept gate.Verdicts, ok bool) {
+func (s *site) verdicts() (kept verify.Verdicts, ok bool) {
 	if s.own == "" {
-		return gate.Verdicts{}, false
+		return verify.Verdicts{}, false
 	}
 	place, err := live.At(s.store.Path)
-	return gate.Verdicts{Dir: filepath.Join(s.own, "verdicts", filepath.FromSlash(place.Store))}, err == nil
+	return verify.Verdicts{Dir: filepath.Join(s.own, "verdicts", filepath.FromSlash(place.Store))}, err == nil
 }
 
 // logs is the directory for whole outputs, "" where there is none.
@@ -143,8 +146,8 @@ func (s *site) logs() string {
 
 // fresh looks at the tree once, and gives what finds the verdict on criteria
 // that passed and still counts, for any number of issues.
-func (s *site) fresh(ctx context.Context) (func(id, criteria string) (*gate.Verdict, bool), error) {
-	none := func(string, string) (*gate.Verdict, bool) { return nil, false }
+func (s *site) fresh(ctx context.Context) (func(id, acceptance string) (*verify.Verdict, bool), error) {
+	none := func(string, string) (*verify.Verdict, bool) { return nil, false }
 	kept, ok := s.verdicts()
 	if !ok {
 		return none, nil
@@ -157,16 +160,16 @@ func (s *site) fresh(ctx context.Context) (func(id, criteria string) (*gate.Verd
 		return nil, err
 	}
 	tree, err := s.git.Tree(ctx, without...)
-	return func(id, criteria string) (*gate.Verdict, bool) {
-		return kept.Fresh(id, criteria, gate.Plan(criteria, s.look), tree)
+	return func(id, acceptance string) (*verify.Verdict, bool) {
+		return kept.Fresh(id, acceptance, criteria.Plan(acceptance, s.look), tree)
 	}, err
 }
 
 // edited compares criteria with those that are committed.
 func (a *app) edited(ctx context.Context, s *site, id, criteria string) (*checkpoint.Edited, error) {
-	git, path, err := a.git(s.store)
+	repo, path, err := a.git(s.store)
 	if err != nil {
 		return nil, err
 	}
-	return checkpoint.EditedSince(ctx, git, path, id, criteria, s.look)
+	return checkpoint.EditedSince(ctx, repo, path, id, criteria, s.look)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"stig/beads"
-	"stig/gate"
+	"stig/git"
 	"stig/notes"
 	"stig/signals"
 )
@@ -76,7 +76,7 @@ type point struct {
 // trajectory lists the commits that changed an issue's signals or estimate,
 // the oldest first.
 func (a *app) trajectory(ctx context.Context, store beads.Store, id, since string) ([]point, error) {
-	git, path, err := a.git(store)
+	repo, path, err := a.git(store)
 	if err != nil {
 		return nil, err
 	}
@@ -85,17 +85,17 @@ func (a *app) trajectory(ctx context.Context, store beads.Store, id, since strin
 	if isTime {
 		revision = ""
 	}
-	changes, err := git.History(ctx, path, revision)
-	var unknown *gate.RevisionError
+	changes, err := repo.History(ctx, path, revision)
+	var unknown *git.RevisionError
 	if errors.As(err, &unknown) {
 		return nil, usage(unknown.Reason, "the trajectory of an issue is git's history of "+store.Path)
 	}
 	if err != nil {
 		return nil, err
 	}
-	changes = slices.DeleteFunc(changes, func(c gate.Change) bool { return c.Time.Before(after) })
+	changes = slices.DeleteFunc(changes, func(c git.Change) bool { return c.Time.Before(after) })
 	slices.Reverse(changes)
-	past, err := a.pastOf(ctx, git, changes, id)
+	past, err := a.pastOf(ctx, repo, changes, id)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ type state struct {
 
 // pastOf reads an issue in all versions that the changes name; nil where it
 // was not there.
-func (a *app) pastOf(ctx context.Context, git gate.Git, changes []gate.Change, id string) (map[string]*state, error) {
+func (a *app) pastOf(ctx context.Context, repo git.Client, changes []git.Change, id string) (map[string]*state, error) {
 	past := map[string]*state{}
 	var blobs []string
 	for _, c := range changes {
@@ -137,7 +137,7 @@ func (a *app) pastOf(ctx context.Context, git gate.Git, changes []gate.Change, i
 		}
 	}
 	known := map[string]*state{} // by the notes, which most versions share
-	err := git.Blobs(ctx, blobs, func(blob string, text []byte) {
+	err := repo.Blobs(ctx, blobs, func(blob string, text []byte) {
 		record := beads.RecordIn(text, id)
 		if record == nil {
 			return
@@ -166,7 +166,7 @@ func (s *state) differs(from *state) bool {
 
 // pointAt is the issue after a commit, if that commit changed it: a merge does
 // when it is different from every parent.
-func pointAt(c gate.Change, past map[string]*state, id string) (p point, changed bool) {
+func pointAt(c git.Change, past map[string]*state, id string) (p point, changed bool) {
 	now := past[c.After]
 	if now == nil {
 		return p, false

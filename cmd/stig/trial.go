@@ -11,7 +11,8 @@ import (
 
 	"stig/beads"
 	"stig/checkpoint"
-	"stig/gate"
+	"stig/criteria"
+	"stig/verify"
 )
 
 // trialOptions are the flags of a command that runs checks.
@@ -42,9 +43,9 @@ type trial struct {
 	site     *site
 	id       string
 	criteria string
-	plan     []gate.Check
-	verdict  *gate.Verdict // nil until its checks have run
-	reused   bool          // they ran before, and nothing has changed since
+	plan     []criteria.Check
+	verdict  *verify.Verdict // nil until its checks have run
+	reused   bool            // they ran before, and nothing has changed since
 
 	edited  *checkpoint.Edited // nil when the criteria are those that are committed; see settle
 	compare func() (*checkpoint.Edited, error)
@@ -53,9 +54,9 @@ type trial struct {
 // trial plans what the criteria of an issue ask for, and runs nothing of it.
 // The store as it is committed is read meanwhile: a large one takes as long as
 // many a check.
-func (a *app) trial(ctx context.Context, s *site, id, criteria string) *trial {
-	t := &trial{site: s, id: id, criteria: criteria, plan: gate.Plan(criteria, s.look)}
-	t.compare = sync.OnceValues(func() (*checkpoint.Edited, error) { return a.edited(ctx, s, id, criteria) })
+func (a *app) trial(ctx context.Context, s *site, id, acceptance string) *trial {
+	t := &trial{site: s, id: id, criteria: acceptance, plan: criteria.Plan(acceptance, s.look)}
+	t.compare = sync.OnceValues(func() (*checkpoint.Edited, error) { return a.edited(ctx, s, id, acceptance) })
 	go t.compare()
 	return t
 }
@@ -68,7 +69,7 @@ func (t *trial) settle() (err error) {
 }
 
 // asks tells whether the criteria ask for anything to be run.
-func (t *trial) asks() bool { return gate.Asks(t.plan) }
+func (t *trial) asks() bool { return criteria.Asks(t.plan) }
 
 // refusalError says why the checks of an issue are not run.
 type refusalError struct{ id, reason, hint string }
@@ -91,7 +92,7 @@ func nothingToRun(t *trial) error {
 // waiveByTracker is how an issue without anything to run is closed that stig may
 // not write.
 func waiveByTracker(id, what, why string) string {
-	return fmt.Sprintf("bd close %s --reason \"%s.\"", id, gate.Waived(strings.TrimRight(what, "."), why))
+	return fmt.Sprintf("bd close %s --reason \"%s.\"", id, verify.Waived(strings.TrimRight(what, "."), why))
 }
 
 // fence is the block to write into criteria that hold nothing to run: with
@@ -99,7 +100,7 @@ func waiveByTracker(id, what, why string) string {
 func (t *trial) fence() string {
 	var commands []string
 	for _, check := range t.plan {
-		if check.Origin == gate.Prose {
+		if check.Origin == criteria.Prose {
 			commands = append(commands, check.Text)
 		}
 	}
@@ -127,7 +128,7 @@ func (a *app) try(ctx context.Context, t *trial, o trialOptions) error {
 	if err != nil {
 		return err
 	}
-	if t.verdict, err = gate.Verify(ctx, job); err != nil {
+	if t.verdict, err = verify.Run(ctx, job); err != nil {
 		return err
 	}
 	a.warnOfEmpty(t)
@@ -168,12 +169,12 @@ func ranNoTest(tail string) bool {
 }
 
 // job is what the gate is asked to run.
-func (a *app) job(ctx context.Context, t *trial, o trialOptions) (gate.Job, error) {
+func (a *app) job(ctx context.Context, t *trial, o trialOptions) (verify.Job, error) {
 	now, err := a.clock()
 	if err != nil {
-		return gate.Job{}, err
+		return verify.Job{}, err
 	}
-	j := gate.Job{
+	j := verify.Job{
 		Issue: t.id, Criteria: t.criteria, Checks: t.plan, Root: t.site.root,
 		Env: a.environ(), Pass: a.config.Gate.Env,
 		KeepGoing: o.keepGoing, AllowDestructive: o.allowDestructive,

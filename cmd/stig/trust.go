@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/gate"
 	"stig/signals"
+	"stig/verify"
 )
 
 func (a *app) trustCommand() *cobra.Command {
@@ -49,7 +49,7 @@ func (a *app) trustCommand() *cobra.Command {
 
 // trustHere gives what is trusted, and the grant for the repository that stig is
 // started in.
-func (a *app) trustHere(ctx context.Context) (trust gate.Trust, grant gate.Grant, err error) {
+func (a *app) trustHere(ctx context.Context) (trust verify.Trust, grant verify.Grant, err error) {
 	store, err := a.discover()
 	if err != nil {
 		return trust, grant, err
@@ -71,14 +71,14 @@ func (a *app) trustHere(ctx context.Context) (trust gate.Trust, grant gate.Grant
 	return trust, grant, err
 }
 
-func (a *app) grantTrust(trust gate.Trust, grant gate.Grant) error {
+func (a *app) grantTrust(trust verify.Trust, grant verify.Grant) error {
 	if err := trust.Grant(grant); err != nil {
 		return err
 	}
 	return a.printTrust(grant.Root, true, "trusted: its acceptance criteria may run commands on this machine")
 }
 
-func (a *app) revokeTrust(trust gate.Trust, grant gate.Grant) error {
+func (a *app) revokeTrust(trust verify.Trust, grant verify.Grant) error {
 	there, err := trust.Revoke(grant.Root)
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func (a *app) revokeTrust(trust gate.Trust, grant gate.Grant) error {
 }
 
 // previewTrust shows what would become of the record of a grant.
-func (a *app) previewTrust(trust gate.Trust, grant gate.Grant, revoke bool) error {
+func (a *app) previewTrust(trust verify.Trust, grant verify.Grant, revoke bool) error {
 	path, after, err := trust.Record(grant)
 	if err != nil {
 		return err
@@ -120,12 +120,12 @@ func (a *app) printTrust(root string, trusted bool, words string) error {
 }
 
 func (a *app) listTrust() error {
-	grants, err := gate.Trust{Dir: a.stateDir()}.List()
+	grants, err := verify.Trust{Dir: a.stateDir()}.List()
 	if err != nil {
 		return err
 	}
 	if a.json {
-		return a.printJSON("trust", map[string]any{"trusted": append([]gate.Grant{}, grants...)})
+		return a.printJSON("trust", map[string]any{"trusted": append([]verify.Grant{}, grants...)})
 	}
 	var text strings.Builder
 	for _, g := range grants {

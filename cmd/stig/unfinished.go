@@ -6,19 +6,19 @@ import (
 	"strings"
 
 	"stig/beads"
-	"stig/gate"
+	"stig/git"
 	"stig/lint"
 	"stig/merge"
 )
 
 // unfinished says what a merge that git has not finished left of the store; nil
-// where nothing is wrong with it. thorough is that of gate.Git.MergeState.
+// where nothing is wrong with it. thorough is that of git.Client.MergeState.
 func (a *app) unfinished(ctx context.Context, store beads.Store, thorough bool) (*lint.Unfinished, error) {
-	git, path, err := a.git(store)
+	repo, path, err := a.git(store)
 	if err != nil {
 		return nil, err
 	}
-	state, err := git.MergeState(ctx, path, thorough)
+	state, err := repo.MergeState(ctx, path, thorough)
 	if err != nil || state.Sides != nil && !a.leftOut(state.Sides) {
 		return nil, err
 	}
@@ -26,7 +26,7 @@ func (a *app) unfinished(ctx context.Context, store beads.Store, thorough bool) 
 	case state.Unmerged && state.Alone && state.Redo:
 		return &lint.Unfinished{
 			Reason: oneSide(state.Doing),
-			Hint:   fmt.Sprintf("type %s, look at the result, then type git add %s", mergeAgain(ctx, git, store), store.Path),
+			Hint:   fmt.Sprintf("type %s, look at the result, then type git add %s", mergeAgain(ctx, repo, store), store.Path),
 		}, nil
 	case state.Unmerged:
 		return &lint.Unfinished{
@@ -36,7 +36,7 @@ func (a *app) unfinished(ctx context.Context, store beads.Store, thorough bool) 
 	case state.Alone:
 		again := "git " + state.Doing + " --abort, and start again"
 		if state.Redo {
-			again = mergeAgain(ctx, git, store) + ", then git add " + store.Path
+			again = mergeAgain(ctx, repo, store) + ", then git add " + store.Path
 		}
 		return &lint.Unfinished{
 			Reason: oneSide(state.Doing),
@@ -48,7 +48,7 @@ func (a *app) unfinished(ctx context.Context, store beads.Store, thorough bool) 
 
 // leftOut reports whether ours lacks what a side changed. Where stig merge makes
 // ours of both, ours has it all.
-func (a *app) leftOut(sides []gate.Side) bool {
+func (a *app) leftOut(sides []git.Side) bool {
 	for _, s := range sides {
 		merged := merge.Options{Births: a.births()}.Stores(s.Base, s.Ours, s.Theirs)
 		if len(merged.Conflicts) > 0 || merged.Text != s.Ours {
@@ -75,9 +75,9 @@ func merging(doing string) string {
 
 // mergeAgain is what to type for git to merge the store again. The driver that
 // setup wrote once would leave out again what it left out where stig did not run.
-func mergeAgain(ctx context.Context, git gate.Git, store beads.Store) string {
+func mergeAgain(ctx context.Context, repo git.Client, store beads.Store) string {
 	again := "git checkout -m -- " + store.Path
-	result, err := git.Run(ctx, "config", "--get", "merge.stig.driver")
+	result, err := repo.Run(ctx, "config", "--get", "merge.stig.driver")
 	if err == nil && strings.TrimSpace(string(result.Stdout)) == plainDriver {
 		return "stig setup git && " + again
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"stig/beads"
-	"stig/gate"
+	"stig/criteria"
 	"stig/signals"
 )
 
@@ -78,7 +78,7 @@ func (a *app) trialOf(ctx context.Context, id string) (*trial, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.trial(ctx, s, issue.ID, gate.Source(record.Text(beads.AcceptanceCriteria), record.Text(beads.Description))), nil
+	return a.trial(ctx, s, issue.ID, criteria.Source(record.Text(beads.AcceptanceCriteria), record.Text(beads.Description))), nil
 }
 
 // warnOfStale says when the checks themselves changed the work tree, so that what

@@ -1,0 +1,73 @@
+package criteria
+
+import (
+	"slices"
+	"strings"
+
+	"stig/notes"
+)
+
+// Check is a command that was found, or what could be taken for one.
+type Check struct {
+	Text   string `json:"text"`   // the shell script; of prose the words that read like one
+	Origin string `json:"origin"` // Fence, Span or Prose
+	Class  string `json:"class"`  // Run, MissingProgram, Destructive or Skipped
+	Reason string `json:"reason"` // why it is not run; "" when it is
+	Line   int    `json:"line"`   // 1-based line in the criteria where Text begins
+	// Verify tells that the fence is marked "verify": only then can a
+	// destructive command be allowed at all.
+	Verify bool `json:"-"`
+	// Broken tells that the fence is marked as shell to run and does not parse:
+	// somebody meant it to be run, so nothing passes while it stands.
+	Broken bool `json:"-"`
+}
+
+// Values of Check.Origin.
+const (
+	Fence = "fence" // a fenced block, run whole as one script
+	Span  = "span"  // inline code
+	Prose = "prose" // no code at all, never run
+)
+
+// Values of Check.Class.
+const (
+	Runnable       = "run"
+	MissingProgram = "missing-program" // a command, but a well-known program of it is not here: failed
+	Destructive    = "destructive"     // a command that destroys or publishes: not run
+	Skipped        = "skipped"         // not a command, or not surely one
+)
+
+// Lookup reports whether a word names a program here: one on PATH, or, for a
+// word with a slash, an executable in the repository. A word "$NAME" asks
+// whether the environment has that variable. nil knows nothing.
+type Lookup func(word string) bool
+
+func (l Lookup) finds(word string) bool { return l != nil && l(word) }
+
+// Source chooses the text that holds the criteria of an issue: its acceptance
+// criteria, or else the parts of its description whose heading begins with
+// "Acceptance".
+func Source(acceptance, description string) string {
+	if strings.TrimSpace(acceptance) != "" {
+		return acceptance
+	}
+	var bodies []string
+	end := 0
+	for _, part := range notes.PartsNamed(description, "acceptance") {
+		if part.Start >= end {
+			bodies = append(bodies, part.Body)
+			end = part.End
+		}
+	}
+	return strings.Join(bodies, "\n\n")
+}
+
+// Asks reports whether criteria with these checks ask for anything to be run: a
+// verdict on others would show nothing.
+func Asks(checks []Check) bool {
+	return slices.ContainsFunc(checks, Check.Asked)
+}
+
+// Asked reports whether the criteria ask for this check: it decides whether they
+// pass, even where it cannot run.
+func (c Check) Asked() bool { return c.Class != Skipped || c.Broken }

@@ -1,0 +1,338 @@
+package criteria
+
+import (
+	"slices"
+	"strings"
+)
+
+// surroundings is what the text around inline code says of it: what leads to it
+// and what is said behind it, each on one line and without emphasis. Code in it
+// is "`c`".
+//
+// Both must agree that the code is to run. The clause that ends with it asks for
+// it, or leads to it as to what holds or is the means by which something holds;
+// and nothing behind it tells that it fails, is talked about or is made.
+type surroundings struct {
+	before string // the sentence up to the code, without code that is listed beside it
+	after  string // from the code on, likewise
+	lead   clause // the last clause of before
+	said   string // after without what stands in brackets and the marks that lead to it
+	intro  string // the line that introduces the list which the code stands in
+	then   string // in a scenario: what is to come of it, from the verb on
+	title  bool   // it stands in a heading
+}
+
+// reach is how far text before and after is read, in bytes: sentences are
+// shorter, and a text of many spans is read in linear time.
+const reach = 600
+
+// around is the text around the code at text[start:end], backticks included.
+func around(text string, start, end int) surroundings {
+	behind := text[end:min(len(text), end+reach)]
+	c := surroundings{
+		before: leading(text[max(0, start-reach):start]),
+		after:  trailing(behind),
+		intro:  introduction(text[max(0, start-2*reach):start]),
+		then:   consequence(behind),
+		title:  strings.HasPrefix(text[strings.LastIndexByte(text[:start], '\n')+1:], "#"),
+	}
+	comma := strings.HasSuffix(strings.TrimRight(text[:start], " \n"), ",")
+	if comma && phrases().occasion().MatchString(c.before) { // after one, another
+		c.lead = lastClause(c.before + " `c`, ")
+	} else {
+		c.lead = lastClause(c.before + " ")
+	}
+	c.said = strings.TrimLeft(phrases().aside().ReplaceAllString(c.after, ""), " :→|=>—–-)")
+	return c
+}
+
+// clause is the part of a sentence that leads to the code.
+type clause struct {
+	text  string
+	after string // what ended the clause before it: a mark, or a word such as "and"; "" at the beginning
+	prior string // that clause
+	whole string // the sentence up to there
+}
+
+// lastClause is the clause with which a text ends.
+func lastClause(text string) clause {
+	ends := phrases().boundary().FindAllStringIndex(text, -1)
+	if len(ends) == 0 {
+		return clause{text: strings.TrimSpace(text)}
+	}
+	last := ends[len(ends)-1]
+	prior, whole := 0, 0
+	for _, end := range ends[:len(ends)-1] {
+		prior = end[1]
+		if strings.ContainsAny(text[end[0]:end[1]], ".;|!?") {
+			whole = end[1]
+		}
+	}
+	return clause{
+		text:  strings.TrimSpace(text[last[1]:]),
+		after: strings.ToLower(strings.TrimSpace(text[last[0]:last[1]])),
+		prior: strings.TrimSpace(text[prior:last[0]]),
+		whole: strings.TrimSpace(text[whole:last[0]]),
+	}
+}
+
+// includes tells whether a claim counts the code among what it is about: "all
+// checks pass, including X".
+func (c clause) includes() bool {
+	return strings.EqualFold(c.text, "including") && phrases().claim().MatchString(c.prior) && !phrases().making().MatchString(c.prior)
+}
+
+// asks tells whether the text asks for the command in so many words.
+func (c surroundings) asks() bool {
+	p := phrases()
+	return p.asked().MatchString(c.lead.text) || p.succeeds().MatchString(c.said) || p.results().MatchString(c.said) ||
+		c.lead.text == "" && c.lead.after == ":" && p.asked().MatchString(c.lead.prior)
+}
+
+// mention says why code is mentioned rather than asked for; "" when the text
+// asks for it. searching tells that it is a search, which fails when there is
+// nothing.
+func (c surroundings) mention(searching bool) string {
+	if c.title {
+		return "names what a heading is about"
+	}
+	if strings.Count(c.before, "~~")%2 == 1 {
+		return "struck out"
+	}
+	if sentence := c.before + " " + c.after; phrases().foreign().MatchString(sentence) && !phrases().english().MatchString(sentence) {
+		if match := phrases().negated().FindString(sentence); match != "" {
+			return "mentioned with " + quote(strings.TrimSpace(match))
+		}
+		return ""
+	}
+	if why := c.toldBefore(); why != "" {
+		return why
+	}
+	return c.toldAfter(searching)
+}
+
+// toldBefore is what the text before the code says against running it.
+func (c surroundings) toldBefore() string {
+	if c.before == "" {
+		return ""
+	}
+	if match := phrases().denied().FindStringSubmatch(c.before); match != nil {
+		return "mentioned after " + quote(match[1])
+	}
+	if match := phrases().elsewhere().FindString(c.lead.text); match != "" {
+		return "run by others: " + quote(match)
+	}
+	begins := phrases().opening().MatchString(c.lead.text)
+	if c.lead.text != "" && c.asked() || begins && c.leads() || c.lead.includes() {
+		return ""
+	}
+	return "mentioned after " + quote(lastWords(c.before))
+}
+
+// asked tells whether the words directly before the code ask for it, or name
+// it as the means to a claim ("builds with X", "use X to check").
+func (c surroundings) asked() bool {
+	p, words := phrases(), c.lead.text
+	if p.asked().MatchString(words) || p.checking().MatchString(c.after) || c.executed() {
+		return true
+	}
+	if at := p.by().FindStringIndex(words); at != nil && (p.claim().MatchString(words[:at[0]]) || c.holds()) && !p.making().MatchString(words) {
+		return true
+	}
+	return p.circumstance().MatchString(words) && c.holds()
+}
+
+// leads tells whether the sentence so far leads to code with which the next
+// clause begins.
+func (c surroundings) leads() bool {
+	p, prior := phrases(), c.lead.prior
+	making := func() bool { return p.making().MatchString(c.lead.whole) || p.making().MatchString(prior) }
+	switch c.lead.after {
+	case "", ".", ";", "!", "?", "|": // nothing or something else was said
+		return true
+	case ":":
+		return c.predicated() && (c.holds() || p.results().MatchString(c.said)) ||
+			(c.predicated() || c.alone()) && (!making() || p.verifying().MatchString(prior))
+	case "(", "-", "–", "—", "--", "→", "->", "=>":
+		claims := p.claim().MatchString(prior) || p.state().MatchString(prior) || c.holds()
+		return claims && !strings.HasSuffix(prior, "`c`") && !making()
+	case ",":
+		return c.predicated() || c.alone() && p.circumstance().MatchString(prior) || c.lead.goesOn()
+	default: // and, then, …
+		return c.predicated() || prior == "" || c.lead.goesOn()
+	}
+}
+
+// goesOn tells whether the clause before asked for other code, as in "run X, then Y".
+func (c clause) goesOn() bool {
+	first, _, _ := strings.Cut(c.prior, "`c`")
+	return phrases().asked().MatchString(strings.TrimSpace(first))
+}
+
+// executed tells whether a scenario begins by running the code.
+func (c surroundings) executed() bool {
+	return strings.EqualFold(c.before, "when") && phrases().executed().MatchString(c.after)
+}
+
+// holds tells whether the text says of the code that it is to succeed.
+func (c surroundings) holds() bool {
+	return phrases().succeeds().MatchString(c.said) || phrases().passing().MatchString(c.said)
+}
+
+// predicated tells whether something is said of the code behind it.
+func (c surroundings) predicated() bool {
+	return c.said != "" && !strings.ContainsAny(c.said[:1], ".,;") && c.continues()
+}
+
+// continues tells whether the sentence goes on behind the code, rather than
+// with a noun that the code names.
+func (c surroundings) continues() bool {
+	p := phrases()
+	return p.follows().MatchString(c.said) && !p.noun().MatchString(c.said) || p.succeeds().MatchString(c.said)
+}
+
+// alone tells whether the clause ends with the code.
+func (c surroundings) alone() bool {
+	return c.after == "" || strings.ContainsAny(c.after[:1], ".,;)(")
+}
+
+// resultFollows tells whether an arrow leads from the code to its result, or a
+// dash to what holds of it.
+func (c surroundings) resultFollows() bool {
+	isPrefix := func(arrow string) bool { return strings.HasPrefix(c.after, arrow) }
+	if slices.ContainsFunc([]string{"→", "->", "=>"}, isPrefix) {
+		return true
+	}
+	rest := strings.TrimLeft(c.after, "—–-")
+	return rest != c.after && phrases().claim().MatchString(firstClause(rest))
+}
+
+// toldAfter is what the text behind the code says against running it, or the
+// line above its list. searching is as for mention.
+func (c surroundings) toldAfter(searching bool) string {
+	p := phrases()
+	if searching && (p.nothing().MatchString(firstClause(c.said)) || p.nowhere().MatchString(c.before)) {
+		return `a search that is to find nothing fails: write it with "!" before`
+	}
+	switch {
+	case hasPrefixFold(c.before, "when") && p.failing().MatchString(c.then):
+		return "expected to fail: " + quote(firstWords(c.then))
+	case c.said == "", c.executed(), p.passing().MatchString(c.said):
+	case c.treated() != "":
+		return "mentioned before " + quote(c.treated())
+	case p.failing().MatchString(c.said):
+		return "expected to fail: " + quote(strings.TrimSpace(p.failing().FindString(c.said)))
+	case !c.continues() && !c.resultFollows() && !p.running().MatchString(c.before):
+		return "mentioned before " + quote(firstWords(c.said))
+	}
+	if match := p.things().FindString(c.intro); match != "" && !p.inviting().MatchString(c.intro) && !p.succeeds().MatchString(c.said) {
+		return "listed under " + quote(match)
+	}
+	return ""
+}
+
+// treated is what is said to be done with the code, or that it exists; "" when
+// the sentence goes on with what it shows.
+func (c surroundings) treated() string {
+	at := phrases().treated().FindStringIndex(c.said)
+	if at == nil || phrases().besides().MatchString(c.said[at[1]:]) {
+		return ""
+	}
+	return strings.TrimSpace(c.said[:at[1]])
+}
+
+// lastWords and firstWords are up to two words next to the code.
+func lastWords(text string) string {
+	if i := strings.LastIndexAny(strings.TrimRight(text, " :(,"), ";.:("); i >= 0 {
+		text = text[i+1:]
+	}
+	words := strings.Fields(strings.TrimRight(text, " :(,"))
+	return strings.Join(words[max(0, len(words)-2):], " ")
+}
+
+func firstWords(text string) string {
+	words := strings.Fields(text)
+	return strings.Join(words[:min(2, len(words))], " ")
+}
+
+// firstClause is the text up to the end of the clause.
+func firstClause(text string) string {
+	if i := strings.IndexAny(text, ";.`"); i >= 0 {
+		return text[:i]
+	}
+	return text
+}
+
+func quote(words string) string { return `"` + words + `"` }
+
+// leading is the prose of the same paragraph or list item before a place.
+func leading(text string) string {
+	if all := phrases().blockBreak().FindAllStringIndex(text, -1); all != nil {
+		text = text[all[len(all)-1][0]:]
+	}
+	text = strings.TrimLeft(text, "\n")
+	if start := strings.TrimLeft(text, " \t>"); strings.HasPrefix(start, "```") || strings.HasPrefix(start, "~~~") {
+		_, text, _ = strings.Cut(text, "\n") // a block ends in this line
+	}
+	return proseBut(phrases().enumerated, phrases().itemStart().ReplaceAllString(text, ""))
+}
+
+// trailing is the prose of the same paragraph or list item behind a place.
+func trailing(text string) string {
+	if at := phrases().blockBreak().FindStringIndex(text); at != nil {
+		text = text[:at[0]]
+	}
+	return proseBut(phrases().enumerates, text)
+}
+
+// proseBut is text without code that is listed, and with "`c`" for other code.
+func proseBut(listed phrase, text string) string {
+	return sentence(phrases().code().ReplaceAllString(listed().ReplaceAllString(text, ""), "`c`"))
+}
+
+// consequence is what the next step of a scenario says is to come of the steps
+// before it.
+func consequence(text string) string {
+	paragraph, _, _ := strings.Cut(text, "\n\n")
+	at := phrases().outcome().FindStringIndex(paragraph)
+	if at == nil {
+		return ""
+	}
+	step, _, _ := strings.Cut(paragraph[at[1]:], "\n")
+	return sentence(step)
+}
+
+func hasPrefixFold(text, prefix string) bool {
+	return len(text) >= len(prefix) && strings.EqualFold(text[:len(prefix)], prefix)
+}
+
+// introduction is the line that introduces the list in which a place stands:
+// the nearest line above its item that ends with a colon and is no item beside
+// it, if only items stand between.
+func introduction(text string) string {
+	lines := strings.Split(text, "\n")
+	own := lines[len(lines)-1]
+	mark := phrases().itemStart().FindString(own)
+	if strings.TrimSpace(mark) == "" && strings.TrimSpace(own) != "" {
+		return "" // in a paragraph
+	}
+	for _, line := range slices.Backward(lines[:len(lines)-1]) {
+		line = strings.TrimRight(line, " \t\r")
+		item := strings.TrimSpace(phrases().itemStart().FindString(line)) != ""
+		switch {
+		case line == "", indent(line) > 0 && !item, item && indent(line) >= indent(own):
+			continue
+		case strings.HasSuffix(strings.TrimRight(line, "*_ "), ":"):
+			return sentence(line)
+		}
+		return ""
+	}
+	return ""
+}
+
+func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
+
+// sentence is text on one line without emphasis.
+func sentence(text string) string {
+	return strings.Join(strings.Fields(phrases().marks.Replace(text)), " ")
+}

@@ -1,0 +1,217 @@
+package criteria
+
+import (
+	_ "embed"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// wordLists are the lists of words of which the expressions are made; it says
+// itself how they are written.
+//
+//go:embed wording.txt
+var wordLists string
+
+// phrase is an expression that is compiled when it is first needed: together
+// they take a millisecond, and most criteria need few of them.
+type phrase func() *regexp.Regexp
+
+// written is the phrase of an expression, in which {name} stands for any word
+// of that list. Upper and lower case are the same.
+func written(expression string) phrase {
+	return sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile("(?i)" + named().Replace(expression))
+	})
+}
+
+// named puts the words of a list in the place of its name.
+var named = sync.OnceValue(func() *strings.Replacer {
+	var pairs []string
+	for name, words := range lists() {
+		pairs = append(pairs, "{"+name+"}", anyOf(words))
+	}
+	return strings.NewReplacer(pairs...)
+})
+
+// lists are the word lists by name.
+var lists = sync.OnceValue(func() map[string][]string {
+	all := map[string][]string{}
+	name := ""
+	for line := range strings.Lines(wordLists) {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		for _, word := range strings.Fields(line) {
+			if list, begins := strings.CutSuffix(word, ":"); begins {
+				name = list
+				continue
+			}
+			all[name] = append(all[name], word)
+		}
+	}
+	return all
+})
+
+// anyOf is the expression for any of the words of a list.
+func anyOf(words []string) string {
+	var forms []string
+	for _, word := range words {
+		stem, endings, _ := strings.Cut(word, "/")
+		forms = append(forms, stem)
+		for ending := range strings.SplitSeq(endings, "/") {
+			if ending != "" {
+				forms = append(forms, stem+ending)
+			}
+		}
+	}
+	return "(?:" + strings.NewReplacer("_", " ", "*", `\w*`).Replace(strings.Join(forms, "|")) + ")"
+}
+
+// wording is how text asks for a command, or tells of one. A word that is in
+// none of these does not ask.
+type wording struct {
+	boundary, opening, asked, running, by, claim, verifying, state, making, circumstance, occasion,
+	elsewhere, denied, nowhere,
+	aside, noun, follows, checking, executed, failing, passing, treated, besides, nothing, succeeds, results,
+	things, inviting, telling, outcome,
+	foreign, english, negated,
+	blockBreak, itemStart, enumerated, enumerates, code phrase
+
+	marks *strings.Replacer // removes emphasis and quotes
+}
+
+// Pieces of the expressions below.
+const (
+	succeeding = `(?:{success}|exit(?:s|ed)?(?: with)?(?: code| status)?(?: 0| zero)|returns? (?:0|zero))`
+	adverbs    = `(?:(?:{adverb}|\w+ly)\s+)*`
+	placed     = `(?:{place}\s+(?:[^\s,;.]+\s+){1,5}?)?` // "on Linux"
+	prints     = `(?:exit(?:s|ed)?|returns?|produces?|gives?|prints?|shows?|reports?|yields?|emits?)`
+	not        = `(?:not|never|n['’]t)`
+)
+
+var phrases = sync.OnceValue(func() wording {
+	return wording{
+		// What leads to the code: the text before it, or the clause that ends with it.
+
+		// where a clause ends, and what ends it
+		boundary: written(`[.!?;|]\s|[:(,–—→]|\s-+\s|\s[-=]>|\b(?:and|or|but|so|then|that|whereas|plus|also)\s`),
+		// a clause that only leads to its subject
+		opening: written(`^(?:{lead}\s*)*$`),
+		// a clause that ends in asking
+		asked: written(`^(?:(?:{polite}|` + adverbs + `)\s*)*{try}(?:\s+{trying})*$|` +
+			`^when (?:i|we|you|(?:the|an?) \w+) (?:runs?|executes?|types?)$|` +
+			`^(?:an?|the|any|new|every|\s)*{person} can (?:now |still |also )?(?:run|execute)$|` +
+			`\b{verified} (?:with|by|via|using)(?: running)?$|` +
+			`\bpass(?:es|ed|ing)?$|` +
+			`\b{evidence} includes?$|` +
+			`\b(?:no|zero|nothing)\b.*\bafter(?: running)?$`),
+		// whatever it is called behind it, it is to be run
+		running: written(`\b(?:run(?:ning)?|execut(?:e|ing))$`),
+		// a clause that ends in what names a means
+		by: written(`\b(?:with|using|via|per|according to|under|in|from|through|running)(?: the)?$`),
+		// something is said to hold, or to be looked at
+		claim: written(`\b(?:` + succeeding + `|{claim})\b|[<>≤≥=%✓✅]`),
+		// a label for what shows that it holds
+		verifying: written(`\b{verifying}\b`),
+		// likewise, less clearly
+		state: written(`\b{state}\b`),
+		// a clause about making or changing something
+		making: written(`^(?:(?:to|we|must|should|` + adverbs + `)\s*)*{making}\b|` +
+			`^(?:\w+\s+)?{label}(?:\s+{labelled})?$|` +
+			`\b(?:for|of) (?:each|every|all|both|these)\b[^.;]*$|` +
+			`\bruns?\s+(?:in|under|from)$|` +
+			`\b{made}\s+(?:with|using|via|from|by|in|under|through)$`),
+		// a clause that tells where or when
+		circumstance: written(`^(?:in|on|at|after|from|once|inside|under|with|without|for)\s[^,]*$`),
+		// it is when something else happens
+		occasion: written(`\b(?:after|before|once|when|while|if|given|with|on)$`),
+		// a clause that tells of a machine of others
+		elsewhere: written(`\b(?:in|by|as part of) (?:(?:the|a|an|each|every|same|release|build|ci)\s+)*(?:ci|job|workflow|pipeline)\b`),
+		// it is not to be run
+		denied: written(`\b({denied}|not (?:\w+ ){0,3}that)(?:\s+{denying})*(?:\s+{avoided})*$`),
+		// a search is to find nothing, said before it
+		nowhere: written(`\b(?:no|zero|0)\s+(?:[\w-]+\s+){0,3}{found}\b[^.;]*$`),
+
+		// What is said behind the code, from there on.
+
+		// what stands in brackets
+		aside: written(`^\([^()]*\)`),
+		// a word that looks like a verb is a name for something
+		noun: written(`^(?:\w+(?:ss|us|is|ias)\b|[a-z]+s\s+(?:is|are|was|were|has|have|can|will|must|should)\b)`),
+		// the sentence goes on with a verb or a circumstance
+		follows: written(`^(?:$|[.,;)&+/<>=≤≥!✓✅0-9\x60]|` + adverbs + `(?:$|` + succeeding + `|{modal}\b|` +
+			`(?:is|are|was|were|has|have|takes?|gives?)\b|` +
+			`(?:outputs?|results?) (?:is|are|has|have|shows?|includes?|contains?|lists?|matches|equals|stays?|remains?|unchanged|must|should)\b|` +
+			`[a-z-]+s\b|commands?\b|{then}\b))`),
+		// it is used to check
+		checking: written(`^to (?:verify|check|confirm|test|validate|ensure|prove|see)\b`),
+		// after "when": it is executed
+		executed: written(`^(?:(?:is|are|gets) (?:run|executed|invoked)|runs|executes)\b`),
+		// it is meant to fail, so its passing would not say so
+		failing: written(`^(?:commands?\s+)?` + placed + `(?:(?:{modal}|now|still|also|then|to|\w+ly)\s+)*(?:{fails}\b|` +
+			prints + `\s+(?:with\s+)?(?:an?\s+|the\s+)?(?:(?:exit\s+)?(?:code|status)\s*:?\s*(?:[1-9]|non-?zero)|` +
+			`[12]\s+(?:when|if|on)\b|non-?zero|(?:[\w-]+\s+){0,3}errors?\b)|` +
+			`exit(?:s|ed)?\s+(?:with\s+)?[1-9])`),
+		// it is meant to pass, in words that look like the opposite
+		passing: written(`^(?:{modal}\s*` + not + `\s+{fault}|(?:is|are) (?:a )?no-?op\b|(?:never|no longer)\s+{fault}s?\b|` +
+			`(?:` + prints + `|has|with)\s+(?:(?:with|code|status|exit)\s+)*(?:no|zero|0|without|only)\b)`),
+		// it exists, or something is done with it
+		treated: written(`^(?:{kind}\s+)?` + placed + `(?:` +
+			`(?:(?:{passive}|{modal} (?:still |also |now )?be)\s+)?` + adverbs + `{treated}\b|` +
+			`(?:is|are|was|has been|must be)\s+(?:never|not|no longer)\s+(?:\w+ed|run|part|necessary|an?|the|in)\b|` +
+			`{modal}\s*` + not + `\s+(?:be|exist|run)\b|` +
+			`runs?\s+(?:automatically\b|(?:in|on|for|as part of|during)\s+(?:(?:the|an?|every|each|all)\s+)*{others}\b)|` +
+			`(?:provides?|offers?) \x60c\x60|` +
+			`(?:is|are|was) (?:an?|equivalent|identical|(?:the )?same as)\b|` +
+			`no longer\s+(?:\w+ed|exists?|works|runs)\b|` +
+			`do(?:es)?\s*(?:not|n['’]t)\s+(?:exist|appear|run|work|trigger|match|fire|count)\b|` +
+			`{dispositions}\s*(?:$|[.,;|()]))`),
+		// something is said of it, and what it shows
+		besides: written(`^\s*and\s+(?:{shows}|works?|runs?|pass(?:es)?|succeeds?)\b`),
+		// a search is to find nothing
+		nothing: written(`\b(?:no|nothing|none|empty)\b|\b(?:0|zero)\s+(?:[\w-]+\s+)?{found}\b|` +
+			`^(?:is|are|prints|outputs|shows|returns?|gives|yields|=+)\s*(?:0|zero)\b`),
+		// it is to succeed
+		succeeds: written(`^(?:{modal}\s+)?(?:(?:is|are|be|stays?|remains?)\s+)?` + adverbs + `(?:` + succeeding +
+			`|no (?:errors?|warnings?|findings?|issues?|failures?)|0 |all |verify|verifies|tests?\b)`),
+		// what it shows
+		results: written(`^` + adverbs + `{shows}\b`),
+
+		// What lines around it say.
+
+		// in the line above a list: its items are things
+		things: written(`\b{things}\b`),
+		// there: they are to be run all the same
+		inviting: written(`\b{inviting}`),
+		// in the line above a block: it shows what is printed
+		telling: written(`\b({telling})\b[^.]*:[*_]*\s*$`),
+		// the step of a scenario that says what comes of it, up to its verb
+		outcome: written(`(?m)^[ \t>*-]*then\b\s+(?:(?:it|that|this|the(?: \w+){1,3})\s+)?(?:(?:is|are|must be)\s+)?`),
+
+		// The language of the sentence.
+
+		// a word or a letter that English has not
+		foreign: written(`[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Cyrillic}\p{Arabic}\p{Greek}äöüßéèêçñ]|\b{foreign}\b`),
+		// a word that others have not
+		english: written(`\b{english}\b`),
+		// a word by which other languages deny
+		negated: written(`\b{negated}\b|\bno (?:se|debe|ejecut)|ない|せず|ません|不|没|別|勿|不要|(?:^| )(?:не|нет|вместо|нельзя)(?:$| )`),
+
+		// The shape of the text.
+
+		// where another paragraph, list item or cell begins
+		blockBreak: written(`\n[ \t>]*\n|\n[ \t>]*(?:~~~|[\x60]{3})[^\n]*|\n[ \t>*]*(?:(?-i:Given|When|Then|And))\b|` +
+			`\n[ \t>]*(?:[-*+]|\d+[.)])[ \t]|\n[ \t>]*#|\n[ \t>]*\|`),
+		// what stands before the text of a list item
+		itemStart: written(`^[ \t>]*(?:(?:[-*+]|\d+[.)]|\|)[ \t]+)?(?:\[[ xX]\][ \t]+)?`),
+		// code that stands in a list before a place: what is said of one is said of all
+		enumerated: written("(?:`[^`]*`\\s*(?:,?\\s*(?:and|or|nor|&&?)|,|/|\\||\\+)?\\s*)+$"),
+		// likewise behind it
+		enumerates: written("^(?:\\s*(?:,|/|\\||&&?|\\+|,?\\s*(?:and|or|nor)\\b)\\s*(?:and\\s+|or\\s+)?`[^`]*`)+"),
+		code:       written("`[^`]*`"),
+
+		marks: strings.NewReplacer("**", "", "__", "", "*", "", `"`, "", "“", "", "”", "", "❌", "",
+			"e.g.,", "such as", "e.g.", "such as", "for example,", "such as", "for instance,", "such as", "i.e.", "namely", "vs.", "versus"),
+	}
+})

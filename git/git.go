@@ -1,0 +1,199 @@
+// Package git asks git about repositories, work trees and commits, and has it
+// commit.
+//
+// It runs git alone, in its own language, and never a program that a repository
+// names. What it gives are facts: what a work tree holds (Tree), where a
+// repository is (Place), what a file was and who changed it (FileAt, History,
+// Tips), and what an unfinished merge left of it (MergeState).
+//
+// The package does not know issues or stores: a file is a path to it, and its
+// text bytes.
+//
+//	repo := git.Client{Dir: dir, Env: environment}
+//	tree, err := repo.Tree(ctx)
+//	if err == nil && tree.Dirty {
+//		fmt.Println("uncommitted changes on", tree.Head)
+//	}
+package git
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"stig/process"
+)
+
+// Client runs git in a directory.
+type Client struct {
+	Dir string
+	Env []string // the environment that git runs in, as NAME=value
+}
+
+// git is waited for while another git process holds its index: so often, so
+// long each time.
+const (
+	tries = 200
+	pause = 50 * time.Millisecond
+)
+
+// PlaceVariables are the variables by which git tells its hooks where the repository
+// is. A program that means another repository must not get them.
+var PlaceVariables = []string{
+	"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY",
+	"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE", "GIT_QUARANTINE_PATH",
+}
+
+// runsNothing keeps git from starting programs that a repository names
+// where stig only asks. A bare repository may lie in a directory of a clone,
+// with a configuration that came along; in that one nothing is asked at all.
+var runsNothing = []string{"-c", "safe.bareRepository=explicit", "-c", "core.fsmonitor=false", "-c", "log.showSignature=false"}
+
+// Run runs git to its end, in its own language and with paths taken as they
+// are written. It waits while another git process holds the index. An exit
+// code other than 0 is no error.
+func (g Client) Run(ctx context.Context, argv ...string) (process.Result, error) {
+	return g.run(ctx, nil, nil, argv)
+}
+
+// run passes what git prints on to stdout, or collects it where that is nil.
+func (g Client) run(ctx context.Context, stdin []byte, stdout io.Writer, argv []string) (process.Result, error) {
+	command := process.Command{
+		Stdin:  stdin,
+		Argv:   slices.Concat([]string{"git"}, runsNothing, argv),
+		Dir:    g.Dir,
+		Env:    append(append([]string(nil), g.Env...), "LC_ALL=C", "GIT_LITERAL_PATHSPECS=1", "GIT_OPTIONAL_LOCKS=0"),
+		Stdout: stdout,
+	}
+	for try := 1; ; try++ {
+		result, err := process.Run(ctx, command)
+		if err != nil {
+			return process.Result{}, fmt.Errorf("git %s: %w", argv[0], err)
+		}
+		held := result.Exit != 0 && strings.Contains(string(result.Stderr), ".lock': File exists")
+		if !held || try == tries {
+			return result, nil
+		}
+		select {
+		case <-ctx.Done():
+			return process.Result{}, ctx.Err()
+		case <-time.After(pause):
+		}
+	}
+}
+
+// Must gives what git printed, trimmed, and turns a failure of git into an
+// error with git's own words: those of standard error, since it may have
+// printed much before it failed.
+func (g Client) Must(ctx context.Context, argv ...string) (string, error) {
+	result, err := g.Run(ctx, argv...)
+	if err != nil {
+		return "", err
+	}
+	if result.Exit != 0 {
+		return "", failure(argv, result)
+	}
+	return strings.TrimSpace(string(result.Stdout)), nil
+}
+
+func failure(argv []string, r process.Result) error {
+	said := strings.TrimSpace(string(r.Stderr))
+	if said == "" {
+		said = strings.TrimSpace(string(r.Stdout)) // where git commit says that there is nothing to commit
+	}
+	return fmt.Errorf("git %s: exit %d: %s", argv[0], r.Exit, said)
+}
+
+// RevisionError says that git has no such revision, or a file not there: FileAt
+// and Commit give it. The hint says what to type where no other revision would
+// help, else it is "".
+type RevisionError struct{ Reason, Hint string }
+
+func (e *RevisionError) Error() string { return e.Reason }
+
+// Commit gives the hash of the commit that a revision names.
+func (g Client) Commit(ctx context.Context, revision string) (string, error) {
+	result, err := g.Run(ctx, "rev-parse", "--quiet", "--verify", "--end-of-options", revision+"^{commit}")
+	if err != nil {
+		return "", err
+	}
+	if result.Exit == 0 {
+		return strings.TrimSpace(string(result.Stdout)), nil
+	}
+	if result, err = g.Run(ctx, "rev-parse", "--show-toplevel"); err != nil {
+		return "", err
+	}
+	if result.Exit != 0 {
+		return "", &RevisionError{Reason: g.Dir + ": is in no git repository", Hint: "type git init"}
+	}
+	return "", &RevisionError{Reason: fmt.Sprintf("%q: git has no such commit", revision)}
+}
+
+// FileAt writes the text of a file at a revision to w, as it is committed.
+// path is absolute, without symbolic links in it, below the root of the
+// repository that Dir is in. Of a file that has another name now the old one
+// is found, by git's own search for renames. The error is a *RevisionError
+// where there is no such revision, or no such file then.
+func (g Client) FileAt(ctx context.Context, revision, path string, w io.Writer) error {
+	commit, err := g.Commit(ctx, revision)
+	if err != nil {
+		return err
+	}
+	root, err := g.Must(ctx, "rev-parse", "--show-toplevel")
+	if err != nil {
+		return err
+	}
+	name, err := filepath.Rel(filepath.FromSlash(root), path)
+	if err != nil {
+		return err
+	}
+	g.Dir = filepath.FromSlash(root)
+	name, err = g.nameAt(ctx, commit, filepath.ToSlash(name))
+	if err != nil {
+		return err
+	}
+	if name == "" {
+		return &RevisionError{Reason: fmt.Sprintf("%s: was not committed at %s", path, revision)}
+	}
+	argv := []string{"cat-file", "blob", commit + ":" + name}
+	result, err := g.run(ctx, nil, w, argv)
+	if err == nil && result.Exit != 0 {
+		err = failure(argv, result)
+	}
+	return err
+}
+
+// nameAt is the name that a file had at a commit: its present one if there
+// was such a file, else the one that it was renamed from since; "" without.
+func (g Client) nameAt(ctx context.Context, commit, name string) (string, error) {
+	if there, err := g.has(ctx, commit, name); err != nil || there {
+		return name, err
+	}
+	renames, err := g.Must(ctx, "log", "--follow", "--diff-filter=R", "--name-status", "--format=", "-z", commit+"..HEAD", "--", name)
+	if err != nil {
+		return "", err
+	}
+	old := ""
+	fields := strings.Split(renames, "\x00")
+	for i, field := range fields {
+		if strings.HasPrefix(field, "R") && i+2 < len(fields) && fields[i+2] == name {
+			old, name = fields[i+1], fields[i+1]
+		}
+	}
+	if there, err := g.has(ctx, commit, old); err != nil || !there {
+		return "", err
+	}
+	return old, nil
+}
+
+func (g Client) has(ctx context.Context, commit, name string) (bool, error) {
+	if name == "" {
+		return false, nil
+	}
+	result, err := g.Run(ctx, "cat-file", "-e", commit+":"+name)
+	return result.Exit == 0, err
+}

@@ -1,0 +1,144 @@
+package git
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Change is a commit that changed a file.
+type Change struct {
+	Commit  string
+	Time    time.Time // when it was committed
+	Subject string
+	Before  []string // the blob in each parent; "" where there was no such file
+	After   string   // the blob after it; "" where the commit removed the file
+}
+
+// History lists the commits up to HEAD that changed a file, the latest first,
+// under the names that it had before as well. Of merges those are listed that
+// left the file different from every parent. A since that is not "" leaves out
+// what that commit has already. path is as in FileAt; the error is a
+// *RevisionError where there is no repository, no commit yet, or no such since.
+func (g Client) History(ctx context.Context, path, since string) ([]Change, error) {
+	revisions := "HEAD"
+	if since != "" {
+		commit, err := g.Commit(ctx, since)
+		if err != nil {
+			return nil, err
+		}
+		revisions = commit + "..HEAD"
+	} else if _, err := g.Commit(ctx, "HEAD"); err != nil {
+		return nil, err
+	}
+	// git itself turns an absolute path into one below the root
+	result, err := g.Run(ctx, "log", "--no-color", "--no-show-signature", "--follow", "-c", "--raw", "--no-abbrev", "-z", "--date-order",
+		"--format=%x01%H%x00%cI%x00%s%x00", revisions, "--", path)
+	if err != nil {
+		return nil, err
+	}
+	if result.Exit != 0 {
+		return nil, failure([]string{"log"}, result)
+	}
+	return readChanges(string(result.Stdout))
+}
+
+// readChanges reads fields that end in NUL: three of each commit, the first
+// marked by an SOH, then what it did to the file.
+func readChanges(text string) (changes []Change, err error) {
+	fields := strings.Split(text, "\x00")
+	for i := 0; i < len(fields); i++ {
+		field := strings.TrimLeft(fields[i], "\n")
+		if commit, ok := strings.CutPrefix(field, "\x01"); ok && i+2 < len(fields) {
+			c := Change{Commit: commit, Subject: fields[i+2]}
+			if c.Time, err = time.Parse(time.RFC3339, fields[i+1]); err != nil {
+				return nil, fmt.Errorf("git log: %w", err)
+			}
+			changes = append(changes, c)
+			i += 2
+			continue
+		}
+		what := strings.TrimLeft(field, ":")
+		parents := len(field) - len(what)
+		words := strings.Fields(what) // modes, blobs, status
+		if parents == 0 || len(changes) == 0 || len(words) != 2*(parents+1)+1 {
+			continue
+		}
+		c := &changes[len(changes)-1]
+		c.Before = nil
+		for _, blob := range words[parents+1 : 2*parents+1] {
+			c.Before = append(c.Before, orNone(blob))
+		}
+		c.After = orNone(words[2*parents+1])
+		if status := words[len(words)-1]; parents == 1 && (status[0] == 'R' || status[0] == 'C') {
+			i++ // two names follow
+		}
+		i++
+	}
+	return changes, nil
+}
+
+// orNone turns git's name for no blob, zeros, into "".
+func orNone(blob string) string {
+	if strings.Trim(blob, "0") == "" {
+		return ""
+	}
+	return blob
+}
+
+// Blobs gives the texts of blobs, in their order, to take, which must not keep
+// them. It starts git once.
+func (g Client) Blobs(ctx context.Context, blobs []string, take func(blob string, text []byte)) error {
+	if len(blobs) == 0 {
+		return nil
+	}
+	argv := []string{"cat-file", "--batch"}
+	reader, writer := io.Pipe()
+	read := make(chan error, 1)
+	go func() {
+		err := readBlobs(bufio.NewReaderSize(reader, 1<<16), blobs, take)
+		read <- err
+		_ = reader.CloseWithError(err)
+	}()
+	result, err := g.run(ctx, []byte(strings.Join(blobs, "\n")+"\n"), writer, argv)
+	_ = writer.Close()
+	if readErr := <-read; readErr != nil && err == nil {
+		err = readErr
+	}
+	if err == nil && result.Exit != 0 {
+		err = failure(argv, result)
+	}
+	return err
+}
+
+func readBlobs(r *bufio.Reader, blobs []string, take func(string, []byte)) error {
+	var text bytes.Buffer
+	for _, blob := range blobs {
+		head, err := r.ReadString('\n')
+		if err != nil {
+			return fmt.Errorf("git cat-file: %s: %w", blob, err)
+		}
+		words := strings.Fields(head)
+		if len(words) != 3 || words[1] != "blob" {
+			return fmt.Errorf("git cat-file: expected a blob, found %q", strings.TrimSpace(head))
+		}
+		size, err := strconv.ParseInt(words[2], 10, 64)
+		if err != nil {
+			return fmt.Errorf("git cat-file: %w", err)
+		}
+		text.Reset()
+		if _, err := io.CopyN(&text, r, size); err != nil {
+			return fmt.Errorf("git cat-file: %s: %w", blob, err)
+		}
+		if _, err := r.Discard(1); err != nil { // the line's end
+			return fmt.Errorf("git cat-file: %s: %w", blob, err)
+		}
+		take(blob, text.Bytes())
+	}
+	return nil
+}

@@ -1,0 +1,74 @@
+package git
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+)
+
+// Tip is a commit that a reference names, and the blob of one file in it.
+type Tip struct {
+	Ref    string // such as refs/heads/main or stash@{0}
+	Commit string
+	Blob   string // "" where the commit has no such file
+}
+
+// Tips gives the commits that references below the given names point at, such
+// as refs/heads; only limits them as options of git for-each-ref do, such as
+// --no-merged=HEAD. path is as in FileAt.
+func (g Client) Tips(ctx context.Context, path string, only []string, refs ...string) ([]Tip, error) {
+	argv := append([]string{"for-each-ref", "--format=%(refname) %(objectname)"}, only...)
+	listed, err := g.Must(ctx, append(argv, refs...)...)
+	if err != nil {
+		return nil, err
+	}
+	return g.withBlobs(ctx, path, listed)
+}
+
+// Stashes gives the commits of git stash, the latest first.
+func (g Client) Stashes(ctx context.Context, path string) ([]Tip, error) {
+	result, err := g.Run(ctx, "log", "-g", "--format=%gd %H", "refs/stash", "--")
+	if err != nil || result.Exit != 0 { // there is none
+		return nil, err
+	}
+	return g.withBlobs(ctx, path, strings.TrimSpace(string(result.Stdout)))
+}
+
+// withBlobs reads lines of a reference and its commit, and asks for the blob of
+// the file in each.
+func (g Client) withBlobs(ctx context.Context, path, listed string) (tips []Tip, err error) {
+	for line := range strings.Lines(listed) {
+		if ref, commit, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
+			tips = append(tips, Tip{Ref: ref, Commit: commit})
+		}
+	}
+	if len(tips) == 0 {
+		return nil, nil
+	}
+	root, err := g.Must(ctx, "rev-parse", "--show-toplevel")
+	if err != nil {
+		return nil, err
+	}
+	name, err := filepath.Rel(filepath.FromSlash(root), path)
+	if err != nil {
+		return nil, err
+	}
+	var asked, told strings.Builder
+	for _, t := range tips {
+		asked.WriteString(t.Commit + ":" + filepath.ToSlash(name) + "\n")
+	}
+	argv := []string{"cat-file", "--batch-check=%(objectname)"}
+	result, err := g.run(ctx, []byte(asked.String()), &told, argv)
+	if err == nil && result.Exit != 0 {
+		err = failure(argv, result)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i, line := range strings.Split(strings.TrimSpace(told.String()), "\n") {
+		if i < len(tips) && !strings.HasSuffix(line, " missing") {
+			tips[i].Blob = strings.TrimSpace(line)
+		}
+	}
+	return tips, nil
+}

@@ -1,0 +1,223 @@
+package git
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"stig/process"
+)
+
+// Tree identifies what a work tree holds. The zero value stands for no
+// repository.
+type Tree struct {
+	Head  string `json:"head"`  // the commit; "" before the first one
+	Dirty bool   `json:"dirty"` // something differs from Head, untracked files included
+	State string `json:"state"` // 64 hexadecimal digits: Head, and all that differs from it
+}
+
+// Tree looks at the work tree that g.Dir is in. Files that git ignores or is
+// told not to look at do not count, and neither do the files and directories
+// without, absolute or relative to g.Dir. Where there is no work tree, or no
+// git, the zero value is given, and no error.
+func (g Client) Tree(ctx context.Context, without ...string) (Tree, error) {
+	place, err := g.Place(ctx)
+	if err != nil || place.Root == "" {
+		return Tree{}, err
+	}
+	argv := []string{"status", "--porcelain=v2", "--branch", "--no-renames", "--no-ahead-behind", "--untracked-files=all", "--ignore-submodules=none", "-z"}
+	result, err := g.Run(ctx, argv...)
+	if err == nil && result.Exit != 0 {
+		err = failure(argv, result)
+	}
+	if err != nil {
+		return Tree{}, err
+	}
+	left := below(place.Root, g.Dir, without)
+	state := sha256.New()
+	var tree Tree
+	for line := range strings.SplitSeq(strings.TrimSuffix(string(result.Stdout), "\x00"), "\x00") {
+		if commit, ok := strings.CutPrefix(line, "# branch.oid "); ok && commit != "(initial)" {
+			tree.Head = commit
+		}
+		path := changedPath(line)
+		if path == "" || left(path) {
+			continue
+		}
+		tree.Dirty = true
+		_, _ = fmt.Fprintf(state, "%q ", line)
+		if err := g.add(ctx, state, filepath.Join(place.Root, filepath.FromSlash(path))); err != nil {
+			return Tree{}, err
+		}
+	}
+	_, _ = fmt.Fprintf(state, "head %s", tree.Head)
+	tree.State = hex.EncodeToString(state.Sum(nil))
+	return tree, nil
+}
+
+// changedPath is the path in a line of git status, "" where it names none.
+func changedPath(line string) string {
+	before := map[byte]int{'1': 8, 'u': 10, '?': 1} // fields before the path
+	if line == "" || before[line[0]] == 0 {
+		return ""
+	}
+	fields := strings.SplitN(line, " ", before[line[0]]+1)
+	return strings.TrimSuffix(fields[len(fields)-1], "/")
+}
+
+// below tells of paths as git writes them, relative to root, whether they are
+// or lie below one of names, which are relative to dir.
+func below(root, dir string, names []string) func(path string) bool {
+	var paths []string
+	for _, name := range names {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(dir, name)
+		}
+		if path, err := filepath.Rel(root, RealPath(name)); err == nil {
+			paths = append(paths, filepath.ToSlash(path))
+		}
+	}
+	return func(path string) bool {
+		for _, p := range paths {
+			if path == p || strings.HasPrefix(path, p+"/") {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// RealPath is a path absolute and without symbolic links, as far as there are
+// such files.
+func RealPath(path string) string {
+	if absolute, err := filepath.Abs(path); err == nil {
+		path = absolute
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	if parent := filepath.Dir(path); parent != path {
+		return filepath.Join(RealPath(parent), filepath.Base(path))
+	}
+	return path
+}
+
+// add puts what is at a path now into a hash. A repository in the repository
+// counts with its own state, a file that we may not read with its size and time.
+func (g Client) add(ctx context.Context, state hash.Hash, path string) error {
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		_, _ = io.WriteString(state, "gone ")
+		return nil
+	case err != nil:
+		return err
+	case info.Mode()&fs.ModeSymlink != 0:
+		target, err := os.Readlink(path)
+		_, _ = fmt.Fprintf(state, "link %q ", target)
+		return err
+	case info.IsDir():
+		return g.addDirectory(ctx, state, path)
+	case !info.Mode().IsRegular():
+		_, _ = fmt.Fprintf(state, "%v ", info.Mode())
+		return nil
+	}
+	_, _ = fmt.Fprintf(state, "%v %d ", info.Mode(), info.Size())
+	f, err := os.Open(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // gone since we looked
+		_, _ = io.WriteString(state, "gone ")
+		return nil
+	case errors.Is(err, fs.ErrPermission):
+		_, _ = fmt.Fprintf(state, "%d ", info.ModTime().UnixNano())
+		return nil
+	case err != nil:
+		return err
+	}
+	_, err = io.Copy(state, f)
+	return errors.Join(err, f.Close())
+}
+
+func (g Client) addDirectory(ctx context.Context, state hash.Hash, path string) error {
+	if _, err := os.Lstat(filepath.Join(path, ".git")); err != nil {
+		_, _ = io.WriteString(state, "directory ")
+		return nil
+	}
+	// Who says where our repository is does not mean the inner one.
+	env := slices.DeleteFunc(slices.Clone(g.Env), func(variable string) bool {
+		name, _, _ := strings.Cut(variable, "=")
+		return slices.Contains(PlaceVariables, name)
+	})
+	inner, err := Client{Dir: path, Env: env}.Tree(ctx)
+	_, _ = fmt.Fprintf(state, "repository %s ", inner.State)
+	return err
+}
+
+// Place is where a repository is. The zero value stands for none.
+type Place struct {
+	Root string // the top of the work tree
+	Home string // of all its work trees: the top of the main one, or the directory of git
+	Own  string // stig's directory in git's own of this work tree; it may not exist yet
+}
+
+// Place gives the places of the repository that g.Dir is in. All are absolute.
+// Where there is no work tree, or no git, the zero value is given, and no error.
+func (g Client) Place(ctx context.Context) (Place, error) {
+	argv := []string{"rev-parse", "--path-format=absolute", "--show-toplevel", "--git-common-dir", "--git-path", "stig"}
+	result, err := g.Run(ctx, argv...)
+	if errors.Is(err, process.ErrNotFound) {
+		return Place{}, nil
+	}
+	if err != nil {
+		return Place{}, err
+	}
+	if result.Exit != 0 {
+		said := string(result.Stderr)
+		for _, none := range []string{"not a git repository", "must be run in a work tree", "cannot use bare repository"} {
+			if strings.Contains(said, none) {
+				return Place{}, nil
+			}
+		}
+		return Place{}, failure(argv, result)
+	}
+	lines := strings.Split(strings.TrimSuffix(string(result.Stdout), "\n"), "\n")
+	if len(lines) != 3 {
+		return Place{}, fmt.Errorf("git rev-parse: expected 3 paths; found %q", result.Stdout)
+	}
+	common := filepath.FromSlash(lines[1])
+	p := Place{Root: filepath.FromSlash(lines[0]), Home: common, Own: filepath.FromSlash(lines[2])}
+	if filepath.Base(common) == ".git" {
+		p.Home = filepath.Dir(common)
+	}
+	return p, nil
+}
+
+// RootCommit gives the commit that a repository began with, "" before the
+// first one and outside of a repository. The first of known that the repository
+// has is taken, which spares a walk through all of history; of several
+// beginnings the oldest.
+func (g Client) RootCommit(ctx context.Context, known ...string) (string, error) {
+	for _, commit := range known {
+		if has, err := g.Commit(ctx, commit); err == nil && has == commit {
+			return commit, nil
+		}
+	}
+	if _, err := g.Commit(ctx, "HEAD"); err != nil {
+		var none *RevisionError
+		if errors.As(err, &none) || errors.Is(err, process.ErrNotFound) {
+			return "", nil
+		}
+		return "", err
+	}
+	roots, err := g.Must(ctx, "rev-list", "--max-parents=0", "HEAD")
+	return roots[strings.LastIndexByte(roots, '\n')+1:], err
+}

@@ -1,0 +1,99 @@
+package guard
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// place names a file from where the line began.
+func (w *analyzer) place(file string) string {
+	if w.dir == "" || anchored(file) || file == "" {
+		return file
+	}
+	return w.dir + "/" + file
+}
+
+// anchored tells whether a path does not depend on the working directory.
+func anchored(file string) bool {
+	return strings.HasPrefix(file, "/") || strings.HasPrefix(file, "~") || strings.HasPrefix(file, unknown) || filepath.IsAbs(file)
+}
+
+// mayHold tells whether a path may be that of a store, by its looks.
+func mayHold(file string) bool {
+	return strings.Contains(file, ".jsonl") || strings.Contains(file, ".beads") || strings.ContainsAny(path.Base(file), "*?[")
+}
+
+// Overwrites tells whether the attempt writes a store. dir is where the
+// command runs; both are absolute. Of a path that begins with what only
+// running can tell, or with a home directory, the end is compared; one that says
+// nothing of a store is none.
+func (a Attempt) Overwrites(dir, store string) bool {
+	return slices.ContainsFunc(a.Files, func(file string) bool {
+		if strings.Contains(file, unknown) && !strings.Contains(file, ".beads") && !strings.Contains(file, ".jsonl") {
+			return false
+		}
+		if strings.HasPrefix(file, "~") || strings.HasPrefix(file, unknown) {
+			return endsLike(file, store)
+		}
+		if !anchored(file) {
+			file = dir + "/" + file
+		}
+		return alike(elements(file), elements(store)) || sameFile(file, store)
+	})
+}
+
+// endsLike compares what follows the first element of a path with the end of
+// another. A lone name is not enough.
+func endsLike(file, store string) bool {
+	pattern := elements(file)[1:]
+	of := elements(store)
+	n := len(pattern)
+	return n >= 2 && n <= len(of) && alike(pattern, of[len(of)-n:])
+}
+
+func elements(file string) []string {
+	return strings.Split(strings.TrimPrefix(path.Clean(filepath.ToSlash(file)), "/"), "/")
+}
+
+// alike matches a path against a pattern: "**" stands for any number of
+// elements, and as in a shell a leading dot is matched by a dot alone.
+func alike(pattern, of []string) bool {
+	switch {
+	case len(pattern) == 0:
+		return len(of) == 0
+	case pattern[0] == "**":
+		return slices.ContainsFunc(ends(of), func(end []string) bool { return alike(pattern[1:], end) })
+	case len(of) == 0:
+		return false
+	case pattern[0] == unknown:
+		return alike(pattern[1:], of[1:])
+	}
+	glob := strings.ReplaceAll(pattern[0], unknown, "*")
+	matched, _ := path.Match(glob, of[0])
+	matched = matched && strings.HasPrefix(of[0], ".") == strings.HasPrefix(glob, ".")
+	return (matched || pattern[0] == of[0]) && alike(pattern[1:], of[1:]) // directories may be called [x]
+}
+
+// ends lists the ends of a path, from the whole to none of it.
+func ends(of []string) (list [][]string) {
+	for i := range len(of) + 1 {
+		list = append(list, of[i:])
+	}
+	return list
+}
+
+// sameFile tells whether two paths name one file, by whatever links.
+func sameFile(file, store string) bool {
+	if strings.ContainsAny(file, unknown+piped+"*?[\x00") {
+		return false
+	}
+	a, err := os.Stat(file)
+	if err != nil {
+		return false
+	}
+	b, err := os.Stat(store)
+	return err == nil && os.SameFile(a, b)
+}

@@ -1,0 +1,38 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// Terminal is the terminal that a program in the foreground gets.
+type Terminal struct{ In, Out, Err *os.File }
+
+// Foreground runs a program that talks to a person, such as an editor, on the
+// terminal itself, and gives its exit code. It stays in our process group, or
+// the terminal would not let it read, so what it starts in the background is
+// left alone. When ctx ends the program is asked to end (SIGTERM), and after two
+// seconds made to.
+func Foreground(ctx context.Context, c Command, t Terminal) (int, error) {
+	if len(c.Argv) == 0 {
+		return 0, errors.New("no program to run")
+	}
+	cmd := exec.CommandContext(ctx, c.Argv[0], c.Argv[1:]...)
+	cmd.Dir, cmd.Env = c.Dir, c.Env
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = t.In, t.Out, t.Err
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = politeTime
+	err := cmd.Run()
+	if ended := context.Cause(ctx); ended != nil {
+		return 0, fmt.Errorf("%s: %w", c.Argv[0], ended)
+	}
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return exitCode(exit.ProcessState), nil
+	}
+	return 0, err
+}

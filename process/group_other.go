@@ -1,0 +1,18 @@
+//go:build !unix
+
+package process
+
+import (
+	"os"
+	"os/exec"
+)
+
+// Without process groups only the program itself can be ended, and not asked.
+
+func ownGroup(*exec.Cmd) {}
+
+func terminate(p *os.Process) { _ = p.Kill() }
+
+func kill(p *os.Process) { _ = p.Kill() }
+
+func exitCode(state *os.ProcessState) int { return state.ExitCode() }

@@ -1,0 +1,29 @@
+//go:build unix
+
+package process
+
+import (
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// ownGroup makes the program the leader of a process group of its own. That it
+// leads a session too takes the terminal away: a program that asks for a
+// password there is told that there is none, and not stopped for ever.
+func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
+
+// terminate asks the group of p to end. That the group is gone is no failure.
+func terminate(p *os.Process) { _ = syscall.Kill(-p.Pid, syscall.SIGTERM) }
+
+// kill ends what there is of the group of p, whether p itself is still there
+// or not: a group keeps its number while it has a member.
+func kill(p *os.Process) { _ = syscall.Kill(-p.Pid, syscall.SIGKILL) }
+
+// exitCode is the exit code as a shell would tell it.
+func exitCode(state *os.ProcessState) int {
+	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return 128 + int(status.Signal())
+	}
+	return state.ExitCode()
+}

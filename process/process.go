@@ -1,0 +1,16 @@
+// Package process starts all other programs: git, checks, editors, a tracker,
+// what is to be notified.
+//
+// It is the one package that does, so that ending a program with all that it
+// started is done in one place: Run waits for a program in a process group of its
+// own and ends what is left of the group, Foreground leaves the terminal to one
+// that talks to a person, and Detach starts one that outlives us.
+//
+// The package does not know why a program is run, and whether it may be: it takes
+// the words of the command, the directory and the environment as they are.
+//
+//	result, err := process.Run(ctx, process.Command{Argv: []string{"go", "vet", "./..."}, Dir: root})
+//	if err == nil && result.Exit != 0 {
+//		fmt.Printf("%s", result.Stderr)
+//	}
+package process

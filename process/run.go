@@ -1,0 +1,275 @@
+package process
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"reflect"
+	"sync"
+	"time"
+)
+
+// Command is one program to start.
+type Command struct {
+	Argv   []string  // the program, looked up in PATH when it has no slash, and its arguments
+	Dir    string    // working directory; "" is the present one
+	Env    []string  // the whole environment as NAME=value; nil inherits
+	Stdin  []byte    // nil is an empty standard input
+	Stdout io.Writer // gets the output as it comes; nil collects it in the Result
+	// Stderr gets the errors as they come; the Result has their tail anyway.
+	// Where it is the same pointer as Stdout, one pipe keeps the order of both.
+	Stderr io.Writer
+}
+
+// Result is how a program ended.
+type Result struct {
+	Exit   int    // exit code; 128 and the signal's number when a signal ended it
+	Stdout []byte // all of it, unless Command.Stdout took it
+	Stderr []byte // the last tailSize bytes at most; of both when they share a writer
+}
+
+const (
+	// tailSize bounds what is kept of a program's errors, in bytes.
+	tailSize = 64 << 10
+	// politeTime is what a program has to end by itself after SIGTERM.
+	politeTime = 2 * time.Second
+	// drainTime is how long output is awaited after the program has ended:
+	// what it left behind may hold the pipes open for ever.
+	drainTime = 250 * time.Millisecond
+)
+
+// Run starts a program in a process group of its own, without a terminal to
+// ask questions on, and waits for its end.
+// An exit code other than 0 is no error. Errors are: the program cannot be
+// started, its output cannot be passed on, or ctx ended first (the error wraps
+// the cause of ctx; the Result holds what there was).
+//
+// When ctx ends the whole group is asked to end (SIGTERM), and after two
+// seconds made to (SIGKILL). Whatever is left of the group when the program
+// has ended is ended too, so a child in the background holds nothing up. On
+// Linux so is what left the group and holds the output open all the same; a
+// service that lets go of both is let be. Where there are no process groups
+// only the program itself is ended.
+func Run(ctx context.Context, c Command) (Result, error) {
+	if len(c.Argv) == 0 {
+		return Result{}, errors.New("no program to run")
+	}
+	if err := context.Cause(ctx); err != nil {
+		return Result{}, fmt.Errorf("%s: not started: %w", c.Argv[0], err)
+	}
+	cmd := exec.Command(c.Argv[0], c.Argv[1:]...)
+	cmd.Dir, cmd.Env = c.Dir, c.Env
+	ownGroup(cmd)
+
+	var stdout bytes.Buffer
+	var stderr tail
+	var p pipes
+	defer p.close()
+	var err error
+	if c.Stdin != nil {
+		cmd.Stdin, err = p.from(c.Stdin)
+	}
+	if err == nil {
+		cmd.Stderr, err = p.into(both(c.Stderr, &stderr))
+	}
+	if err == nil && c.sharesWriter() {
+		cmd.Stdout = cmd.Stderr
+	} else if err == nil {
+		cmd.Stdout, err = p.into(or(c.Stdout, &stdout))
+	}
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		return Result{}, err
+	}
+	p.started()
+
+	state, waitErr := wait(ctx, cmd, p.ours)
+	drainErr := p.drain(cmd)
+	result := Result{Stdout: stdout.Bytes(), Stderr: stderr.bytes()}
+	if state != nil {
+		result.Exit = exitCode(state)
+	}
+	if waitErr != nil || drainErr != nil {
+		return result, fmt.Errorf("%s: %w", c.Argv[0], errors.Join(waitErr, drainErr))
+	}
+	return result, nil
+}
+
+// wait waits for the program itself. It ends the group when ctx ends, and who
+// else holds the pipes.
+func wait(ctx context.Context, cmd *exec.Cmd, ours []*os.File) (*os.ProcessState, error) {
+	type end struct {
+		state *os.ProcessState
+		err   error
+	}
+	ended := make(chan end, 1)
+	go func() {
+		state, err := cmd.Process.Wait()
+		ended <- end{state, err}
+	}()
+	select {
+	case e := <-ended:
+		return e.state, e.err
+	case <-ctx.Done():
+	}
+	terminate(cmd.Process)
+	terminateHolders(ours)
+	select {
+	case e := <-ended:
+		return e.state, errors.Join(context.Cause(ctx), e.err)
+	case <-time.After(politeTime):
+	}
+	kill(cmd.Process)
+	e := <-ended
+	return e.state, errors.Join(context.Cause(ctx), e.err)
+}
+
+// pipes are the ends of the pipes between us and one program. They are files,
+// so that the end of the program can be told from the end of its output.
+type pipes struct {
+	theirs []*os.File
+	ours   []*os.File
+	copies []func() error
+	done   sync.WaitGroup
+	mu     sync.Mutex // one write at a time: both outputs may go to one writer
+	err    error      // failures to pass output on
+}
+
+// into is a file for the program to write what w is to get.
+func (p *pipes) into(w io.Writer) (*os.File, error) {
+	r, theirs, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	p.ours, p.theirs = append(p.ours, r), append(p.theirs, theirs)
+	p.copies = append(p.copies, func() error {
+		_, err := io.Copy(guarded{&p.mu, w}, r)
+		if errors.Is(err, os.ErrClosed) {
+			return nil // drain gave up on what was left behind
+		}
+		if err != nil {
+			// Reading on keeps the program from ending for our failure.
+			_, _ = io.Copy(io.Discard, r)
+		}
+		return err
+	})
+	return theirs, nil
+}
+
+// from is a file from which the program reads text.
+func (p *pipes) from(text []byte) (*os.File, error) {
+	theirs, w, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	p.ours, p.theirs = append(p.ours, w), append(p.theirs, theirs)
+	p.copies = append(p.copies, func() error {
+		// A program need not read all that it is offered.
+		_, _ = w.Write(text)
+		_ = w.Close()
+		return nil
+	})
+	return theirs, nil
+}
+
+// started leaves the program's ends to it and begins to copy.
+func (p *pipes) started() {
+	for _, f := range p.theirs {
+		_ = f.Close()
+	}
+	p.theirs = nil
+	for _, copied := range p.copies {
+		p.done.Go(func() {
+			if err := copied(); err != nil {
+				p.mu.Lock()
+				p.err = errors.Join(p.err, err)
+				p.mu.Unlock()
+			}
+		})
+	}
+}
+
+// drain waits for the end of the output, after the program has ended. It ends
+// what the program left behind, and gives up on what even that leaves.
+func (p *pipes) drain(cmd *exec.Cmd) error {
+	done := make(chan struct{})
+	go func() {
+		p.done.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(drainTime):
+	}
+	kill(cmd.Process)
+	select {
+	case <-done:
+		return p.err
+	case <-time.After(drainTime):
+	}
+	killHolders(p.ours)
+	select {
+	case <-done:
+	case <-time.After(drainTime):
+		for _, f := range p.ours {
+			_ = f.Close()
+		}
+		<-done
+	}
+	return p.err
+}
+
+func (p *pipes) close() {
+	for _, f := range append(p.theirs, p.ours...) {
+		_ = f.Close()
+	}
+}
+
+type guarded struct {
+	mu *sync.Mutex
+	w  io.Writer
+}
+
+func (g guarded) Write(b []byte) (int, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.w.Write(b)
+}
+
+// tail keeps the last tailSize bytes of what is written to it.
+type tail struct{ kept []byte }
+
+func (t *tail) Write(b []byte) (int, error) {
+	t.kept = append(t.kept, b...)
+	if len(t.kept) > 2*tailSize {
+		t.kept = append(t.kept[:0], t.kept[len(t.kept)-tailSize:]...)
+	}
+	return len(b), nil
+}
+
+func (t *tail) bytes() []byte { return t.kept[max(0, len(t.kept)-tailSize):] }
+
+// sharesWriter compares pointers only: other writers may not be comparable.
+func (c Command) sharesWriter() bool {
+	return c.Stdout != nil && reflect.TypeOf(c.Stdout).Kind() == reflect.Pointer && c.Stdout == c.Stderr
+}
+
+func or(w, otherwise io.Writer) io.Writer {
+	if w == nil {
+		return otherwise
+	}
+	return w
+}
+
+func both(w, always io.Writer) io.Writer {
+	if w == nil {
+		return always
+	}
+	return io.MultiWriter(always, w)
+}

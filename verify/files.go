@@ -1,0 +1,54 @@
+package verify
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// replace puts a file in place at once: a reader sees the old text or the new
+// one, also when we are killed half-way.
+func replace(path string, text []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}
+
+// maxName is the longest part of an id that a file name holds, in bytes.
+const maxName = 100
+
+// fileName is an id as a file may be called on every system; different ids
+// have different names, but for their case where a system makes no difference.
+func fileName(id string) string {
+	var name strings.Builder
+	for i := range len(id) {
+		c := id[i]
+		plain := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.' && i > 0
+		if plain {
+			name.WriteByte(c)
+		} else {
+			fmt.Fprintf(&name, "%%%02X", c)
+		}
+	}
+	if name.Len() <= maxName {
+		return name.String()
+	}
+	sum := sha256.Sum256([]byte(id))
+	return name.String()[:maxName] + "%" + hex.EncodeToString(sum[:8])
+}

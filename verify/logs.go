@@ -1,0 +1,90 @@
+package verify
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+const (
+	// keptLogs and keptBytes bound what old logs take.
+	keptLogs  = 200
+	keptBytes = 1 << 30
+	// logBytes bounds one log: a check that never stops to write must not
+	// fill the disk before its time is over.
+	logBytes = 256 << 20
+)
+
+// logFile is the file that takes all of the output of a check.
+type logFile struct {
+	*os.File
+	room int
+}
+
+// Write takes everything, and keeps what there is room for. What follows is
+// missed with a word.
+func (l *logFile) Write(b []byte) (int, error) {
+	if l.room < 0 {
+		return len(b), nil
+	}
+	if len(b) <= l.room {
+		l.room -= len(b)
+		return l.File.Write(b)
+	}
+	_, err := fmt.Fprintf(l.File, "%s\n[stig: the output went on; a log ends at %d bytes]\n", b[:l.room], logBytes)
+	l.room = -1
+	return len(b), err
+}
+
+// openLog makes the log of one check. It is nil where no logs
+// are kept.
+func (j Job) openLog(number int) (*logFile, error) {
+	if j.Logs == "" {
+		return nil, nil
+	}
+	pattern := fmt.Sprintf("%s-%s-%d-*.log", fileName(j.Issue), j.Time.UTC().Format("20060102T150405Z"), number)
+	f, err := os.CreateTemp(j.Logs, pattern)
+	if err != nil {
+		return nil, err
+	}
+	return &logFile{f, logBytes}, nil
+}
+
+// prepareLogs makes the directory of logs, and removes the oldest where they
+// have become too many. Another run may remove them at the same time.
+func (j Job) prepareLogs() error {
+	if j.Logs == "" {
+		return nil
+	}
+	if err := os.MkdirAll(j.Logs, 0o700); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(j.Logs)
+	if err != nil {
+		return err
+	}
+	var logs []fs.FileInfo
+	for _, entry := range entries {
+		if info, err := entry.Info(); err == nil && strings.HasSuffix(entry.Name(), ".log") {
+			logs = append(logs, info)
+		}
+	}
+	slices.SortFunc(logs, func(a, b fs.FileInfo) int {
+		return cmp.Or(b.ModTime().Compare(a.ModTime()), cmp.Compare(b.Name(), a.Name()))
+	})
+	var bytes int64
+	for i, info := range logs {
+		if bytes += info.Size(); i < keptLogs && bytes <= keptBytes {
+			continue
+		}
+		if err := os.Remove(filepath.Join(j.Logs, info.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}

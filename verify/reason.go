@@ -1,0 +1,70 @@
+package verify
+
+import (
+	"strings"
+	"unicode"
+)
+
+// Verified and Unverified begin the reason of an issue that was closed through
+// the gate: "Verified: WHAT. All acceptance criteria pass: …", or
+// "Unverified: WHAT. Waived: WHY".
+const (
+	Verified   = "Verified:"
+	Unverified = "Unverified:"
+	waived     = ". Waived: "
+)
+
+// Waived is the reason of a waiver: what exists now, and why nothing shows it.
+func Waived(what, why string) string {
+	return Unverified + " " + what + waived + strings.TrimRight(why, ".")
+}
+
+// ParseWaived takes such a reason apart; ok is false for a reason that does not
+// say why.
+func ParseWaived(reason string) (what, why string, ok bool) {
+	rest, unverified := strings.CutPrefix(reason, Unverified)
+	what, why, _ = strings.Cut(rest, waived)
+	what, why = strings.TrimSpace(what), strings.TrimSpace(why)
+	return what, why, unverified && what != "" && why != ""
+}
+
+// enoughWords is how many words a close reason needs to say something by
+// itself. In scripts that put no blanks between words, two letters are one.
+const enoughWords = 4
+
+// IsInformative reports whether a close reason says something to those who build on
+// the issue. It is generous: a short reason passes when it points at something,
+// such as a commit, a release, a file, or another issue.
+func IsInformative(reason string, isIssue func(word string) bool) bool {
+	if strings.ContainsAny(reason, "0123456789/#`") {
+		return true
+	}
+	words, unspaced := 0, 0
+	for w := range strings.FieldsSeq(reason) {
+		letters := 0
+		for _, r := range w {
+			if unspacedScript(r) {
+				letters++
+			}
+		}
+		unspaced += letters
+		if letters == 0 && strings.ContainsFunc(w, unicode.IsLetter) {
+			words++
+		}
+	}
+	if words+unspaced/2 >= enoughWords {
+		return true
+	}
+	for w := range strings.FieldsSeq(reason) {
+		if isIssue(strings.Trim(w, ".,;:()")) {
+			return true
+		}
+	}
+	return false
+}
+
+// unspacedScript tells letters of the scripts that put no blanks between words.
+func unspacedScript(r rune) bool {
+	const first = '\u0e00' // Thai, the first of them
+	return r >= first && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+}

@@ -1,0 +1,42 @@
+package verify_test
+
+import (
+	"testing"
+
+	"stig/verify"
+)
+
+// A reason that was written after the form of stig's own tells of results only
+// where all of some checks passed.
+func TestTellsResults(t *testing.T) {
+	for reason, want := range map[string]bool{
+		"Verified: the mast is up. All acceptance criteria pass: 2/2 [make 0.1s; ls 0.0s] at 1a2b3c4": true,
+		"All acceptance criteria pass: as of today. All acceptance criteria pass: 1/1 [ls 0.0s]":      true,
+		"Verified: the mast is up":                         false,
+		"Verified: All acceptance criteria pass: by eye":   false,
+		"All acceptance criteria pass: 1/2 [ls exit 1; x]": false,
+		"All acceptance criteria pass: 0/0 []":             false,
+		"All acceptance criteria pass: 2/2":                false,
+		"All acceptance criteria pass: 2/2 [":              false,
+		"All acceptance criteria pass: 2/2 by eye [ls]":    false,
+	} {
+		if got := verify.NamesResults(reason); got != want {
+			t.Errorf("%q tells results: %v", reason, got)
+		}
+	}
+}
+
+func TestTellsWaiver(t *testing.T) {
+	what, why, tells := verify.ParseWaived(verify.Waived("the mast is up", "nobody can climb it.") + ". By ann.")
+	if what != "the mast is up" || why != "nobody can climb it. By ann." || !tells {
+		t.Errorf("%q, %q, %t", what, why, tells)
+	}
+	for _, reason := range []string{
+		"", "done", "Waived: no time", "Unverified: the mast is up", "Unverified: the mast is up. Waived: ", "Unverified: . Waived: no time",
+		"Verified: the mast is up. Waived: no time", "It is Unverified: up. Waived: no time",
+	} {
+		if _, _, tells := verify.ParseWaived(reason); tells {
+			t.Errorf("%q is taken for a waiver", reason)
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package verify
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"stig/git"
+)
+
+// Trust records in which repositories criteria may be run: one file for each,
+// in the folder "trust" of Dir, the user's state directory of stig. Dir is
+// absolute and outside of any repository: nothing is trusted where it is not.
+type Trust struct{ Dir string }
+
+// Grant is a repository that is trusted.
+type Grant struct {
+	Root   string    `json:"root"`             // its real path: the Home of its Place, or the directory where there is no git
+	Commit string    `json:"commit,omitempty"` // its root commit; "" trusts the path alone
+	Time   time.Time `json:"time"`             // when it was granted
+	By     string    `json:"by,omitempty"`     // who did; "" when nobody says
+}
+
+// Granted tells whether the repository at root is trusted with this root
+// commit: another one at the same path is another repository. A grant that
+// cannot be read counts for nothing.
+func (t Trust) Granted(root, rootCommit string) bool {
+	g, err := t.read(t.file(git.RealPath(root)))
+	return err == nil && g.Commit == rootCommit
+}
+
+// Commits gives the root commits that are trusted at root, for git.Client.RootCommit.
+func (t Trust) Commits(root string) []string {
+	g, err := t.read(t.file(git.RealPath(root)))
+	if err != nil || g.Commit == "" {
+		return nil
+	}
+	return []string{g.Commit}
+}
+
+// Grant trusts a repository. Without a root commit, where there is no git or no
+// commit yet, its path alone is trusted, until there is a commit.
+func (t Trust) Grant(g Grant) error {
+	path, text, err := t.Record(g)
+	if err != nil {
+		return err
+	}
+	return replace(path, text)
+}
+
+// Record is the file that Grant keeps a grant in and that Revoke removes, and
+// its text.
+func (t Trust) Record(g Grant) (path string, text []byte, err error) {
+	if !filepath.IsAbs(t.Dir) {
+		return "", nil, fmt.Errorf("trust cannot be kept: must be in an absolute directory of the user; found %q", t.Dir)
+	}
+	g.Root, g.Time = git.RealPath(g.Root), g.Time.UTC()
+	text, err = json.MarshalIndent(g, "", "\t")
+	return t.file(g.Root), append(text, '\n'), err
+}
+
+// Revoke takes trust back, and tells whether there was any.
+func (t Trust) Revoke(root string) (bool, error) {
+	err := os.Remove(t.file(git.RealPath(root)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// List gives all that is trusted, by path. A file that cannot be read is an
+// error beside the others.
+func (t Trust) List() ([]Grant, error) {
+	entries, err := os.ReadDir(filepath.Join(t.Dir, "trust"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var grants []Grant
+	for _, entry := range entries {
+		if !strings.HasSuffix(entry.Name(), ".json") {
+			continue
+		}
+		g, bad := t.read(filepath.Join(t.Dir, "trust", entry.Name()))
+		if errors.Is(bad, fs.ErrNotExist) {
+			continue // revoked meanwhile
+		}
+		if err = errors.Join(err, bad); bad == nil {
+			grants = append(grants, g)
+		}
+	}
+	slices.SortFunc(grants, func(a, b Grant) int { return cmp.Compare(a.Root, b.Root) })
+	return grants, err
+}
+
+// file is named after the path, with a hash for what names cannot hold.
+func (t Trust) file(root string) string {
+	return filepath.Join(t.Dir, "trust", fileName(filepath.Base(root))+"-"+Hash(root)[:16]+".json")
+}
+
+func (t Trust) read(path string) (Grant, error) {
+	if !filepath.IsAbs(path) {
+		return Grant{}, fs.ErrNotExist // a repository could have put it there
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return Grant{}, err
+	}
+	var g Grant
+	if err := json.Unmarshal(text, &g); err != nil {
+		return Grant{}, fmt.Errorf("%s: %w", path, err)
+	}
+	if t.file(g.Root) != path {
+		return Grant{}, fmt.Errorf("%s: is not the record of %s", path, quote(g.Root))
+	}
+	return g, nil
+}

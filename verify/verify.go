@@ -1,0 +1,274 @@
+// Package verify runs the checks of an issue, and keeps what that showed.
+//
+// Run runs what package criteria found and gives a Verdict, which nobody else
+// can make: an issue closes on Evidence alone, a verdict that passed or a
+// Waiver. Verdicts keeps them, and Trust keeps in which repositories criteria
+// may be run at all.
+//
+// The package does not know issues or stores, how criteria are read, or who is
+// to be trusted: it runs a Job, in the directory and the environment it names.
+//
+//	verdict, err := verify.Run(ctx, verify.Job{Issue: id, Criteria: text, Checks: criteria.Plan(text, look), Root: root})
+//	if err == nil && verdict.Passed() {
+//		fmt.Println(verdict.Summary())
+//	}
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"stig/criteria"
+	"stig/git"
+	"stig/process"
+)
+
+// Job is what Run is to run, and where.
+type Job struct {
+	Issue    string           // its id: names logs and the verdict, and is STIG_ISSUE to the checks
+	Criteria string           // the text that Checks come from
+	Checks   []criteria.Check // what Plan made of Criteria
+	Root     string           // the directory to run in: the root of the repository
+	Without  []string         // files whose change leaves a verdict fresh, such as the store; see git.Client.Tree
+
+	Env  []string // the environment to inherit from, as NAME=value
+	Pass []string // names to inherit whatever they look like
+
+	Timeout, Deadline time.Duration // of one check and of all; 0 is DefaultTimeout and DefaultDeadline
+	KeepGoing         bool          // go on after a failure
+	AllowDestructive  bool          // run what destroys in a fence that is marked verify
+
+	Actor    string
+	Out      io.Writer        // gets the commands and their output as it comes; nil discards them
+	Terminal bool             // Out is a terminal: it gets a line with the elapsed time too
+	Logs     string           // the directory for whole outputs; "" keeps none
+	Time     time.Time        // when it runs, as the verdict and the names of logs tell
+	Now      func() time.Time // the clock that durations are measured by
+}
+
+// Limits of a Job that names none.
+const (
+	DefaultTimeout  = 10 * time.Minute
+	DefaultDeadline = 30 * time.Minute
+)
+
+// Why a check was ended.
+var (
+	errTimeout  = errors.New("the time of the check is over")
+	errDeadline = errors.New("the time of all checks is over")
+)
+
+// Run runs the checks of a job, one at a time and in order, up to the first
+// that fails, each with `bash -euo pipefail`, or `sh -eu` where there is no
+// bash. Standard input is empty. The environment is inherited without
+// credentials (names with TOKEN, SECRET, PASSWORD or CREDENTIAL, or that end
+// in _KEY), without what makes a shell behave otherwise or git look elsewhere,
+// and without STIG_NOW; STIG_ISSUE is the id.
+//
+// A check that fails is a verdict that did not pass, and no error. One that
+// cannot or must not run has failed: a program is missing, it destroys and
+// that is not allowed, or it does not parse. What Plan skipped does not count.
+//
+// Errors are: what is here does not let a shell be started or its output be
+// kept, the checks of this issue are being run around this run, or ctx has
+// ended; then the verdict tells how far it came.
+func Run(ctx context.Context, j Job) (*Verdict, error) {
+	if j.within() {
+		return nil, fmt.Errorf("%s: its own criteria have it verified again", j.Issue)
+	}
+	r, err := newRunner(j)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := git.Client{Dir: j.Root, Env: j.Env}.Tree(ctx, j.Without...)
+	if err != nil {
+		return nil, err
+	}
+	v := &Verdict{issue: j.Issue, hash: Hash(j.Criteria), tree: tree, actor: j.Actor, time: j.Time}
+	limited, cancel := context.WithTimeoutCause(ctx, r.Deadline, errDeadline)
+	defer cancel()
+	stopped := ""
+	for _, check := range j.Checks {
+		if !check.Asked() {
+			continue
+		}
+		o := Outcome{Check: check, Exit: ExitNotRun}
+		if o.Reason = stopped; stopped == "" {
+			if o, err = r.run(limited, check, len(v.outcomes)+1); err != nil {
+				return nil, err
+			}
+		}
+		v.outcomes = append(v.outcomes, o)
+		stopped = r.stops(limited, v.Passed())
+	}
+	if err := context.Cause(ctx); err != nil {
+		return v, fmt.Errorf("%s: %w", j.Issue, err)
+	}
+	return v, nil
+}
+
+// runner is a job that is under way.
+type runner struct {
+	Job
+	shell    []string
+	env      []string
+	withheld []string
+	screen   *screen
+}
+
+func newRunner(j Job) (*runner, error) {
+	if j.Timeout == 0 {
+		j.Timeout = DefaultTimeout
+	}
+	if j.Deadline == 0 {
+		j.Deadline = DefaultDeadline
+	}
+	if j.Out == nil {
+		j.Out = io.Discard
+	}
+	r := &runner{Job: j, screen: &screen{out: j.Out}}
+	r.env, r.withheld = j.environ()
+	if info, err := os.Stat(j.Root); err != nil || !info.IsDir() {
+		return nil, fmt.Errorf("%s: is no directory to run the checks of %s in", j.Root, j.Issue)
+	}
+	if err := j.prepareLogs(); err != nil {
+		return nil, fmt.Errorf("logs: %w", err)
+	}
+	r.shell = []string{"bash", "-euo", "pipefail", "-c"}
+	if _, err := process.Find("bash"); err != nil {
+		r.shell = []string{"sh", "-eu", "-c"}
+		return r, r.say("bash is not here: sh runs the checks, and of a pipe only the last command counts")
+	}
+	return r, nil
+}
+
+// say writes lines of our own, between the outputs of checks.
+func (r *runner) say(lines string) error {
+	_, err := io.WriteString(r.screen, lines+"\n")
+	return err
+}
+
+// stops tells why no more checks are run, "" while they are.
+func (r *runner) stops(ctx context.Context, passing bool) string {
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, errDeadline):
+		return fmt.Sprintf("not run: all checks together had %v", r.Deadline)
+	case cause != nil:
+		return "not run: interrupted"
+	case !passing && !r.KeepGoing:
+		return "not run: the check before it failed"
+	}
+	return ""
+}
+
+// run runs one check, or tells why it is not allowed to.
+func (r *runner) run(ctx context.Context, check criteria.Check, number int) (Outcome, error) {
+	o := Outcome{Check: check}
+	switch {
+	case check.Broken:
+		o.Exit = ExitBroken
+	case check.Class == criteria.Runnable:
+		return r.start(ctx, check, number)
+	case check.Class == criteria.Destructive && check.Verify && r.AllowDestructive:
+		return r.start(ctx, check, number)
+	case check.Class == criteria.Destructive && check.Verify:
+		o.Exit, o.Reason = ExitRefused, check.Reason+"; not run without --allow-destructive"
+	case check.Class == criteria.Destructive:
+		o.Exit, o.Reason = ExitRefused, check.Reason+"; not run but in a fence marked verify, with --allow-destructive"
+	default:
+		o.Exit = ExitMissing
+	}
+	return o, r.say(echo(check.Text) + "\n" + visible(o.Reason))
+}
+
+// start runs the script of a check to its end, or its time limit.
+func (r *runner) start(ctx context.Context, check criteria.Check, number int) (Outcome, error) {
+	o := Outcome{Check: check}
+	o.Reason = ""
+	if err := r.say(echo(check.Text)); err != nil {
+		return o, err
+	}
+	file, err := r.openLog(number)
+	if err != nil {
+		return o, fmt.Errorf("logs: %w", err)
+	}
+	output := &tee{r.screen, file}
+	limited, cancel := context.WithTimeoutCause(ctx, r.Timeout, errTimeout)
+	defer cancel()
+	began := r.Now()
+	stop := r.timing(began)
+	result, err := process.Run(limited, process.Command{
+		Argv: append(r.shell[:len(r.shell):len(r.shell)], check.Text),
+		Dir:  r.Root, Env: r.env, Stdout: output, Stderr: output,
+	})
+	stop()
+	o.Seconds = r.Now().Sub(began).Seconds()
+	o.Exit, o.Tail = result.Exit, lastLines(result.Stderr)
+	if cause := context.Cause(limited); cause != nil && errors.Is(err, cause) {
+		o.Exit, o.Reason = r.ended(cause)
+		err = nil
+	} else if o.Exit != 0 {
+		o.Reason = r.missed(o)
+	}
+	if file != nil {
+		o.Log = file.Name()
+		err = errors.Join(err, file.Close())
+	}
+	if err = errors.Join(err, r.screen.finish()); err != nil {
+		return o, fmt.Errorf("%s: %s: %w", r.Issue, quote(visible(o.Text)), err)
+	}
+	return o, nil
+}
+
+// timing shows on a terminal how long a check has taken, until it is stopped.
+func (r *runner) timing(began time.Time) (stop func()) {
+	if !r.Terminal {
+		return func() {}
+	}
+	return r.screen.timing(func() string {
+		return fmt.Sprintf("%v of %v", r.Now().Sub(began).Round(time.Second), r.Timeout)
+	})
+}
+
+// ended gives the exit code and the reason of a check that was made to end.
+// That it ended with 0 is no success.
+func (r *runner) ended(cause error) (exit int, reason string) {
+	switch {
+	case errors.Is(cause, errTimeout):
+		return ExitTimeout, fmt.Sprintf("timed out after %v", r.Timeout)
+	case errors.Is(cause, errDeadline):
+		return ExitTimeout, fmt.Sprintf("timed out: all checks together had %v", r.Deadline)
+	}
+	return ExitInterrupt, "interrupted"
+}
+
+// missed names the credentials that a check which failed speaks of, and did
+// not get.
+func (r *runner) missed(o Outcome) string {
+	for _, name := range r.withheld {
+		if strings.Contains(o.Text, name) || strings.Contains(o.Tail, name) {
+			return name + " looks like a credential and is kept from checks; gate.env in the configuration names those to pass"
+		}
+	}
+	return ""
+}
+
+// tee shows an output and logs it, where there is a log.
+type tee struct {
+	screen *screen
+	file   *logFile
+}
+
+func (t *tee) Write(b []byte) (int, error) {
+	if t.file != nil {
+		if n, err := t.file.Write(b); err != nil {
+			return n, err
+		}
+	}
+	return t.screen.Write(b)
+}
