@@ -196,8 +196,10 @@ func (s step) fills() bool {
 
 // issues lists the issues in the journal.
 func (f *finder) issues() (ids []string) {
+	listed := map[string]bool{}
 	for _, n := range f.names {
-		if !slices.Contains(ids, n.id) {
+		if !listed[n.id] {
+			listed[n.id] = true
 			ids = append(ids, n.id)
 		}
 	}
