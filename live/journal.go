@@ -12,7 +12,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -65,9 +64,10 @@ type outcome struct {
 
 // The bounds of a journal.
 const (
-	segmentSize = 4 << 20             // bytes after which a new segment is begun
-	journalSize = 64 << 20            // bytes of all segments
-	journalAge  = 90 * 24 * time.Hour // of the last record of a segment
+	segmentSize  = 4 << 20             // bytes after which a new segment is begun
+	segmentAge   = 30 * 24 * time.Hour // after which a new one is begun, too
+	mostSegments = 15                  // before a new one: 64 MB of all
+	journalAge   = 90 * 24 * time.Hour // of the last record of a segment
 )
 
 // Pending is an edit whose record is in the journal and whose result is not.
@@ -184,77 +184,85 @@ func appendTo(f *os.File, line []byte) error {
 	return nil
 }
 
-// openSegment opens the segment to append to; made says that it is new.
+// openSegment opens the segment to append to; made says that it is new. A result,
+// which has no time of its own, begins none.
 func openSegment(dir string, now time.Time) (f *os.File, made bool, err error) {
-	names, err := segments(dir)
+	all, err := segments(dir)
 	if err != nil {
 		return nil, false, err
 	}
-	number := 1
-	if n := len(names); n > 0 {
-		number = segmentNumber(names[n-1])
-		info, err := os.Stat(filepath.Join(dir, names[n-1]))
+	next := segment{number: 1, day: now.UTC()}
+	if n := len(all); n > 0 {
+		last := all[n-1]
+		info, err := os.Stat(filepath.Join(dir, last.name()))
 		if err != nil {
 			return nil, false, err
 		}
-		if info.Size() >= segmentSize && !now.IsZero() {
-			number++
-			dropOld(dir, names, now)
+		next.number = last.number + 1
+		if now.IsZero() || info.Size() < segmentSize && now.Sub(last.day) < segmentAge {
+			next = last
 		}
 	}
-	path := filepath.Join(dir, segmentName(number))
+	if !now.IsZero() {
+		dropOld(dir, all, now)
+	}
+	path := filepath.Join(dir, next.name())
 	f, err = os.OpenFile(path, os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		f, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 		made = true
+		sweep(dir, now)
 	}
 	return f, made, err
 }
 
-// dropOld removes the oldest segments over the bounds, and what writers of small
-// files left that were ended. What cannot be removed now is tried again with the
-// next segment.
-func dropOld(dir string, names []string, now time.Time) {
+// dropOld removes the oldest segments over the bounds; what cannot be removed now
+// is tried again later. The last record of a segment is as old as the next one.
+func dropOld(dir string, all []segment, now time.Time) {
+	for len(all) > 1 && (len(all) > mostSegments || now.Sub(all[1].day) > journalAge) {
+		_ = os.Remove(filepath.Join(dir, all[0].name()))
+		all = all[1:]
+	}
+}
+
+// sweep removes what writers of small files left that were ended.
+func sweep(dir string, now time.Time) {
 	unfinished, _ := filepath.Glob(filepath.Join(dir, unfinishedFile)) // the pattern is sound
 	for _, path := range unfinished {
 		if info, err := os.Stat(path); err == nil && now.Sub(info.ModTime()) > time.Hour {
 			_ = os.Remove(path)
 		}
 	}
-	total := int64(0)
-	for i, name := range slices.Backward(names) {
-		path := filepath.Join(dir, name)
-		info, err := os.Stat(path)
-		if err != nil {
-			continue
-		}
-		total += info.Size()
-		old := i < len(names)-1 && now.Sub(info.ModTime()) > journalAge
-		if old || total > journalSize-segmentSize {
-			_ = os.Remove(path)
-		}
-	}
 }
 
-const segmentPattern = "journal-%06d.jsonl"
-
-func segmentName(number int) string { return fmt.Sprintf(segmentPattern, number) }
-
-func segmentNumber(name string) (number int) {
-	_, _ = fmt.Sscanf(name, segmentPattern, &number)
-	return number
+// segment is one file of a journal.
+type segment struct {
+	number int
+	day    time.Time // on which it was begun, in UTC
 }
+
+func (s segment) name() string {
+	return fmt.Sprintf("journal-%06d-%s.jsonl", s.number, s.day.Format(segmentDay))
+}
+
+const segmentDay = "20060102"
 
 // segments lists the files of a journal, the oldest first.
-func segments(dir string) (names []string, err error) {
+func segments(dir string) (all []segment, err error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	for _, e := range entries {
-		if n := segmentNumber(e.Name()); n > 0 && e.Name() == segmentName(n) && e.Type().IsRegular() {
-			names = append(names, e.Name())
+		var s segment
+		var day string
+		if n, _ := fmt.Sscanf(e.Name(), "journal-%d-%8s.jsonl", &s.number, &day); n < 2 {
+			continue
+		}
+		var bad error
+		if s.day, bad = time.Parse(segmentDay, day); bad == nil && e.Name() == s.name() && e.Type().IsRegular() {
+			all = append(all, s)
 		}
 	}
-	return names, err
+	return all, err
 }

@@ -2,10 +2,12 @@ package live_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -147,7 +149,7 @@ func TestJournalTorn(t *testing.T) {
 	p := at(t, store)
 	write(t, p, record(1))
 	write(t, p, record(2))
-	path := filepath.Join(filepath.Dir(filepath.Dir(store)), ".git", "stig", "journal-000001.jsonl")
+	path := filepath.Join(filepath.Dir(filepath.Dir(store)), ".git", "stig", "journal-000001-20261120.jsonl")
 	whole, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -166,40 +168,57 @@ func TestJournalTorn(t *testing.T) {
 	}
 }
 
-// A journal is bounded: the oldest segments go with a new one.
+// A journal is bounded: the oldest segments go by number and by age, and a
+// segment of a month ago is followed by a new one.
 func TestJournalBounds(t *testing.T) {
-	dir, store := clone(t)
-	p := at(t, store)
-	own := filepath.Join(dir, ".git", "stig")
-	if err := os.MkdirAll(own, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	for n := 1; n <= 20; n++ {
-		path := filepath.Join(own, fmt.Sprintf("journal-%06d.jsonl", n))
-		if err := os.WriteFile(path, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Truncate(path, 4<<20); err != nil {
-			t.Fatal(err)
-		}
-		when := noon.AddDate(0, 0, n-20)
-		if n == 10 {
-			when = noon.AddDate(0, 0, -91)
-		}
-		if err := os.Chtimes(path, when, when); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write(t, p, record(1))
-	left, err := filepath.Glob(filepath.Join(own, "journal-*.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(left) != 15 || filepath.Base(left[0]) != "journal-000006.jsonl" || filepath.Base(left[14]) != "journal-000021.jsonl" {
-		t.Errorf("%d segments are left: %v", len(left), left)
-	}
-	if info, err := os.Stat(left[14]); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("%v, %v", info.Mode(), err)
+	day := func(before int) string { return noon.AddDate(0, 0, -before).Format("20060102") }
+	for _, test := range []struct {
+		name     string
+		size     int64
+		days     []int // before today, on which the segments were begun
+		want     []int
+		wantName string // of the last
+	}{
+		{"few", 1, []int{5}, []int{5}, "journal-000001-" + day(5) + ".jsonl"},
+		{"a full one", 4 << 20, []int{5}, []int{5, 0}, "journal-000002-" + day(0) + ".jsonl"},
+		{"one of a month ago", 1, []int{30}, []int{30, 0}, "journal-000002-" + day(0) + ".jsonl"},
+		{"many full ones", 4 << 20, make([]int, 20), make([]int, 16), "journal-000021-" + day(0) + ".jsonl"},
+		{"the second is old", 1, []int{150, 91, 60, 10}, []int{91, 60, 10}, "journal-000004-" + day(10) + ".jsonl"},
+		{"one that is very old", 1, []int{400}, []int{400, 0}, "journal-000002-" + day(0) + ".jsonl"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir, store := clone(t)
+			own := filepath.Join(dir, ".git", "stig")
+			if err := os.MkdirAll(own, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			for n, before := range test.days {
+				path := filepath.Join(own, fmt.Sprintf("journal-%06d-%s.jsonl", n+1, day(before)))
+				if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, test.size)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			write(t, at(t, store), record(1))
+			left, err := filepath.Glob(filepath.Join(own, "journal-*.jsonl"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var days []string
+			for _, before := range test.want {
+				days = append(days, day(before))
+			}
+			var got []string
+			for _, path := range left {
+				got = append(got, path[len(path)-len("20261120.jsonl"):len(path)-len(".jsonl")])
+			}
+			last := left[len(left)-1]
+			if !slices.Equal(got, days) || filepath.Base(last) != test.wantName {
+				t.Errorf("got %v, last %s; want %v, %s", got, filepath.Base(last), days, test.wantName)
+			}
+			if j := read(t, at(t, store)); len(j.Records) != 1 {
+				t.Errorf("%d records", len(j.Records))
+			}
+		})
 	}
 }
 

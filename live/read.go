@@ -28,16 +28,16 @@ func (p Place) Recent() (Journal, error) { return p.read(2) }
 func (p Place) read(last int) (Journal, error) {
 	var j Journal
 	for _, dir := range p.dirs() {
-		names, err := segments(dir)
+		all, err := segments(dir)
 		if err != nil { // another user's, or no directory
 			j.Damaged = append(j.Damaged, dir)
 			continue
 		}
-		if last > 0 && len(names) > last {
-			names = names[len(names)-last:]
+		if last > 0 && len(all) > last {
+			all = all[len(all)-last:]
 		}
 		var one Journal
-		if err := one.readAll(dir, names); err != nil {
+		if err := one.readAll(dir, all); err != nil {
 			return j, err
 		}
 		j.Damaged = append(j.Damaged, one.Damaged...)
@@ -61,10 +61,10 @@ func together(a, b []Record) (list []Record) {
 
 // readAll reads the segments of one directory, in which a result follows its
 // record.
-func (j *Journal) readAll(dir string, names []string) error {
+func (j *Journal) readAll(dir string, all []segment) error {
 	at := map[string]int{} // of a Seq, its index in Records
-	for _, name := range names {
-		path := filepath.Join(dir, name)
+	for _, s := range all {
+		path := filepath.Join(dir, s.name())
 		text, err := os.ReadFile(path)
 		if errors.Is(err, os.ErrNotExist) {
 			continue // dropped since it was listed
@@ -126,8 +126,8 @@ func (p Place) Forget(issues ...string) (count int, err error) {
 }
 
 func forget(dir, store string, issues []string) (count int, err error) {
-	names, err := segments(dir)
-	if err != nil || len(names) == 0 {
+	all, err := segments(dir)
+	if err != nil || len(all) == 0 {
 		return 0, err
 	}
 	unlock, err := lockIn(dir, journalLock)
@@ -135,8 +135,8 @@ func forget(dir, store string, issues []string) (count int, err error) {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	for _, name := range names {
-		path := filepath.Join(dir, name)
+	for _, s := range all {
+		path := filepath.Join(dir, s.name())
 		text, err := os.ReadFile(path)
 		if err != nil {
 			return count, err

@@ -31,7 +31,7 @@ func stockVet(t *testing.T, schema cuelang.Value, table *signals.Table) error {
 	if table.HasEvidence() {
 		definition = "#SignalTableEvidence"
 	}
-	value := schema.Context().BuildExpr(expr)
+	value := cuecontext.New().BuildExpr(expr)
 	return schema.LookupPath(cuelang.ParsePath(definition)).Unify(value).Validate(cuelang.Concrete(true))
 }
 
