@@ -278,7 +278,7 @@ func valuesOf(findings []recovery.Finding) []lostValue {
 func (a *app) applyLost(ctx context.Context, place live.Place, lost []recovery.Finding, dryRun bool) error {
 	if busy := place.Tree.Busy(); busy != "" {
 		return &beads.ConflictError{Path: place.Store, Reason: "git is in the middle of a " + busy,
-			Hint: fmt.Sprintf("finish it with git %s --continue, or give it up with --abort, and run the command again", busy)}
+			Hint: "type " + endOf(busy) + ", then run the command again"}
 	}
 	store, options, err := a.toWrite(ctx, dryRun)
 	if err != nil {
@@ -302,6 +302,14 @@ func (a *app) applyLost(ctx context.Context, place live.Place, lost []recovery.F
 		return foundError{}
 	}
 	return nil
+}
+
+// endOf is what to type to end an operation of git.
+func endOf(operation string) string {
+	if operation == "bisect" {
+		return "git bisect reset"
+	}
+	return fmt.Sprintf("git %s --continue, or --abort to give it up", operation)
 }
 
 func (a *app) printApplied(result *recovery.Result, dryRun bool) error {
