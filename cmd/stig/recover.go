@@ -394,8 +394,12 @@ func (a *app) noteLost(ctx context.Context, store beads.Store) string {
 	if now == seen.Left || now == seen.Looked {
 		return ""
 	}
-	lost, ok := a.lostHere(ctx, store) // after its stamp: what changes between is looked at next time
-	if !ok {
+	journal, err := place.Recent()
+	if err != nil || len(journal.Records) == 0 {
+		return ""
+	}
+	lost, err := a.lostHere(ctx, store, journal) // after its stamp: what changes between is looked at next time
+	if err != nil {
 		return ""
 	}
 	next := live.Seen{Left: seen.Left, Looked: now, Told: seen.Told}
@@ -417,26 +421,19 @@ func (a *app) noteLost(ctx context.Context, store beads.Store) string {
 	return counted(fresh, "value") + " that stig wrote went from the store"
 }
 
-// lostHere lists what was written here and is lost; false where there is no
-// journal, or it cannot be found out.
-func (a *app) lostHere(ctx context.Context, store beads.Store) (lost []recovery.Finding, ok bool) {
+// lostHere lists what was written here and is lost.
+func (a *app) lostHere(ctx context.Context, store beads.Store, journal live.Journal) (lost []recovery.Finding, err error) {
 	file, err := beads.Read(store)
 	if err != nil {
-		return nil, false
+		return nil, err
 	}
 	defer file.Close()
 	q, err := a.question(ctx, file)
 	if err != nil {
-		return nil, false
+		return nil, err
 	}
-	q.Quick = true
-	if q.Journal, err = q.Place.Recent(); err != nil || len(q.Journal.Records) == 0 {
-		return nil, false
-	}
+	q.Quick, q.Journal = true, journal
 	findings, err := recovery.Find(ctx, q)
-	if err != nil {
-		return nil, false
-	}
 	lost, _ = split(findings)
-	return lost, true
+	return lost, err
 }
