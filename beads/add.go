@@ -192,7 +192,7 @@ func (i *Issue) end() ([]byte, error) {
 	return []byte("\n"), nil
 }
 
-// ended tells whether a new line can follow the last byte of the file.
+// ended reports whether a new line can follow the last byte of the file.
 func (f *File) ended() (bool, error) {
 	if f.hash.size == 0 {
 		return true, nil

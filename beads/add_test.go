@@ -178,7 +178,7 @@ func FuzzAdd(f *testing.F) {
 	})
 }
 
-// onlyAdds tells whether got is store with the line and one line end more.
+// onlyAdds reports whether got is store with the line and one line end more.
 func onlyAdds(store, got, line string) bool {
 	for at := range got {
 		if !strings.HasPrefix(got[at:], line) {

@@ -43,7 +43,7 @@ func blocksOf(size int64) int { return max(1, int((size+blockSize-1)/blockSize))
 // read gives block n, from 0 on. Its bytes last until the next call.
 func (r *blockReader) read(n int) (block, error) {
 	own := int64(n) * blockSize
-	start := max(own-1, 0) // the byte before tells whether a line begins with the stretch
+	start := max(own-1, 0) // the byte before reports whether a line begins with the stretch
 	lead := int(own - start)
 	r.buf = r.buf[:0]
 	if err := r.more(start, lead+blockSize); err != nil {

@@ -7,7 +7,7 @@ const (
 	statusTombstone = "tombstone" // deleted: the line says that there was an issue
 )
 
-// Over tells whether nobody will work any more on an issue of that status:
+// Over reports whether nobody will work any more on an issue of that status:
 // it is closed, or deleted.
 func Over(status string) bool { return status == statusClosed || status == statusTombstone }
 

@@ -339,7 +339,7 @@ func readOnly(path string, mode fs.FileMode, err error) error {
 	return &RefusedError{Path: path, Reason: fmt.Sprintf("%s (mode %04o)", reason, mode.Perm()), Hint: hint}
 }
 
-// refuseProblems respects lines that another program may still want mended:
+// refuseProblems respects lines that another program may still want fixed:
 // written over, they would be lost to it.
 func refuseProblems(f *File) error {
 	bad := slices.DeleteFunc(slices.Clone(f.problems), func(p Problem) bool { return p.Rule == DuplicateID })

@@ -21,7 +21,7 @@ type faultyDisk struct {
 	steps []string
 }
 
-// step notes a step and tells whether it is to fail.
+// step notes a step and reports whether it is to fail.
 func (d *faultyDisk) step(name string) bool {
 	d.steps = append(d.steps, name)
 	if name == d.fails {

@@ -32,7 +32,7 @@ func (f *File) Index(id string) (int, bool) {
 	return max(i, 0), i >= 0
 }
 
-// Distinct tells whether no id stands on two lines.
+// Distinct reports whether no id stands on two lines.
 func (f *File) Distinct() bool { return len(f.repeats) == 0 }
 
 // Find gives the issue with this id, or the only one that has it after its

@@ -7,7 +7,7 @@ import (
 )
 
 // hold keeps others from beginning to write a file until release is called, and
-// tells whether nobody has it open for writing, nor asks to: a lease for reading
+// reports whether nobody has it open for writing, nor asks to: a lease for reading
 // is given for such a file alone, fcntl(2). Where no lease can be had, such as on
 // a file of somebody else, it is taken that nobody has.
 func hold(path string) (unheld func() bool, release func()) {

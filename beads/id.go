@@ -41,7 +41,7 @@ func (f *File) Prefix() (string, error) {
 		}
 		prefix := strings.TrimSpace(string(text))
 		if err := CheckPrefix(prefix); err != nil {
-			return "", &StoreError{Path: path, Reason: err.Error(), Hint: "mend or remove it"}
+			return "", &StoreError{Path: path, Reason: err.Error(), Hint: "fix or remove it"}
 		}
 		return prefix, nil
 	}

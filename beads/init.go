@@ -67,7 +67,7 @@ func Blank(dir, prefix string) (Store, []NewFile, error) {
 	}), nil
 }
 
-// Vacant tells whether a store can be made in a directory; Init refuses the
+// Vacant reports whether a store can be made in a directory; Init refuses the
 // rest with this error.
 func Vacant(dir string) error {
 	s, err := Discover(Where{Dir: dir})

@@ -86,7 +86,7 @@ func plain(text string) any {
 	return text
 }
 
-// holds tells whether now has what changed between before and after.
+// holds reports whether now has what changed between before and after.
 func holds(before, after, now any) bool {
 	old, wasList := before.([]any)
 	list, isList := after.([]any)

@@ -63,7 +63,7 @@ func (d listing) jsonl() (string, error) {
 		Hint: "name one with --store FILE"}
 }
 
-// tracked tells whether a tracker keeps something here, although no file of
+// tracked reports whether a tracker keeps something here, although no file of
 // issues was found.
 func (d listing) tracked() bool {
 	return d.has("metadata.json") || d.has("config.yaml") || d.database() || d.isDir("dolt") || d.isDir("embeddeddolt")
@@ -118,12 +118,12 @@ func (d listing) backend() (string, error) {
 		return "", &StoreError{
 			Path:   path,
 			Reason: fmt.Sprintf("does not tell whose store this is: at byte %d: %s", bad.offset+1, bad.message),
-			Hint:   "mend or remove it"}
+			Hint:   "fix or remove it"}
 	}
 	return strings.ToLower(r.Text("backend")), nil
 }
 
-// noDB tells whether config.yaml says no-db: true.
+// noDB reports whether config.yaml says no-db: true.
 func (d listing) noDB() (bool, error) {
 	value, err := d.setting("no-db")
 	return strings.EqualFold(value, "true"), err

@@ -191,7 +191,7 @@ func unlockable(path, target string, err error) error {
 	return e
 }
 
-// isAt tells whether f is still the file at path.
+// isAt reports whether f is still the file at path.
 func isAt(f *os.File, path string) (bool, error) {
 	mine, err := f.Stat()
 	if err != nil {

@@ -5,7 +5,7 @@ import "bytes"
 // RecordIn gives the line of an issue in the text of a store that is not on
 // disk, such as one of its past versions; nil where there is none. Of an id
 // that stands twice the last line counts. Lines that cannot be read are passed
-// over: a past version cannot be mended.
+// over: a past version cannot be fixed.
 func RecordIn(text []byte, id string) *Record {
 	var found *Record
 	for first := true; len(text) > 0; first = false {

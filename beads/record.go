@@ -56,7 +56,7 @@ func (r *Record) parse(line []byte) *syntaxError {
 	return nil
 }
 
-// is tells whether the record is that of an issue.
+// is reports whether the record is that of an issue.
 func (r *Record) is(id string) bool {
 	raw, isText := unquote(r.Raw(ID))
 	return isText && string(raw) == id || r.Text(ID) == id
@@ -90,7 +90,7 @@ func (r *Record) Raw(k Key) []byte {
 	return nil
 }
 
-// Has tells whether the key has a value other than null.
+// Has reports whether the key has a value other than null.
 func (r *Record) Has(k Key) bool {
 	raw := r.Raw(k)
 	return len(raw) > 0 && string(raw) != "null"
@@ -107,7 +107,7 @@ func textOf(value []byte) string {
 	return string(appendText(usual[:0], raw))
 }
 
-// MayHold tells whether the key's text can hold a part that is plain ASCII and
+// MayHold reports whether the key's text can hold a part that is plain ASCII and
 // needs no escape; often at far less cost than Text, it tells that it does not.
 func (r *Record) MayHold(k Key, part string) bool {
 	return mayHold(r.Raw(k), part)

@@ -69,7 +69,7 @@ func syncDir(path string) error {
 	return join(err, d.Close())
 }
 
-// isFull tells whether there was no room: on the disk, in a quota, under a
+// isFull reports whether there was no room: on the disk, in a quota, under a
 // limit on the size of a file.
 func isFull(err error) bool {
 	return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) || errors.Is(err, unix.EFBIG)

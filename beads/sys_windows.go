@@ -38,7 +38,7 @@ func rename(from, to string) (err error) {
 // syncDir does nothing: directories cannot be synced here.
 func syncDir(string) error { return nil }
 
-// isFull tells whether there was no room.
+// isFull reports whether there was no room.
 func isFull(err error) bool {
 	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_HANDLE_DISK_FULL)
 }

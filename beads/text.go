@@ -105,7 +105,7 @@ func styleOf(line []byte) style {
 	}
 }
 
-// escapesForeign tells whether the line escapes a character outside ASCII that
+// escapesForeign reports whether the line escapes a character outside ASCII that
 // Go's encoder would leave as it is.
 func escapesForeign(line []byte) bool {
 	for i := 0; i < len(line); {

@@ -110,7 +110,7 @@ func (a around) ofChildren(epic int, about string) ([]Alert, error) {
 	return raise(list, about)(signals.Stuck(tally.Unclosed(), tally.Ready, tally.InProgress)), nil
 }
 
-// onlyOn tells whether an issue waits for this one at most.
+// onlyOn reports whether an issue waits for this one at most.
 func (a around) onlyOn(i int) bool {
 	for _, b := range a.graph.OpenBlockers(i) {
 		if b != a.at {

@@ -70,20 +70,20 @@ func (b *BD) Flush(ctx context.Context, s beads.Store) error {
 		if result.Exit != 0 && !tooLongAlone(result) {
 			return &beads.ConflictError{Path: s.Path,
 				Reason: "nothing was written: bd cannot bring changes that it holds to the file" + said(result),
-				Hint:   "type bd sync " + how + ", mend what it says, and run the command again"}
+				Hint:   "type bd sync " + how + ", fix what it says, and run the command again"}
 		}
 	}
 	return nil
 }
 
-// tooLongAlone tells whether bd failed for nothing but the limit of this command
+// tooLongAlone reports whether bd failed for nothing but the limit of this command
 // on the length of a line. Then it took the file up all the same: every command
 // of bd begins with that, with a limit of 2 MiB, and says "Auto-import" when it fails.
 func tooLongAlone(result process.Result) bool {
 	return bytes.Contains(result.Stderr, []byte("token too long")) && !bytes.Contains(result.Stderr, []byte("Auto-import"))
 }
 
-// readable tells whether nothing in the file is in the way of a program.
+// readable reports whether nothing in the file is in the way of a program.
 func readable(s beads.Store) (bool, error) {
 	file, err := beads.Read(s)
 	if err != nil {
@@ -136,7 +136,7 @@ func (b *BD) TakeUp(ctx context.Context, s beads.Store, changes []beads.Change) 
 	}
 	if lost != "" {
 		return lostIn(s, "written, but bd does not take it up and will write over it: "+lost+said(taken),
-			"mend what bd sync --import-only says and type it again, or write it with bd update")
+			"fix what bd sync --import-only says and type it again, or write it with bd update")
 	}
 	return nil
 }

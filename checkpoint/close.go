@@ -204,7 +204,7 @@ func sayingReason(id, reason string, f *beads.File) error {
 	if verify.IsInformative(bare(reason), known) {
 		return nil
 	}
-	e := &ReasonError{ID: id, Reason: fmt.Sprintf("the reason %q says next to nothing", reason),
+	e := &ReasonError{ID: id, Reason: fmt.Sprintf("the reason %q is too short to be useful", reason),
 		Hint: "say what exists now that did not before: those who build on it read that"}
 	if strings.TrimSpace(reason) == "" {
 		e.Reason = "a reason is missing"

@@ -163,7 +163,7 @@ func TestCloseTells(t *testing.T) {
 	if e := closed.Epic; e == nil || e.ID != "demo-e" || e.Closed != 1 || e.Total != 2 || e.Complete() {
 		t.Errorf("epic %+v", e)
 	}
-	if len(closed.Alerts) != 1 || closed.Alerts[0].Rule != "deadlock" || !strings.HasPrefix(closed.Alerts[0].Message, "demo-5: they wait for each other for ever: ") {
+	if len(closed.Alerts) != 1 || closed.Alerts[0].Rule != "deadlock" || !strings.HasPrefix(closed.Alerts[0].Message, "demo-5: they form a dependency cycle: ") {
 		t.Errorf("alerts %v", closed.Alerts)
 	}
 	closed, err = checkpoint.Close(t.Context(), s, o, "demo-2", closing, rules())

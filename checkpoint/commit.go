@@ -82,7 +82,7 @@ func (c *Committer) Commit(ctx context.Context, id string) (string, error) {
 	return c.git.Must(ctx, "rev-parse", "--short", "HEAD")
 }
 
-// clean tells whether the store is as HEAD has it.
+// clean reports whether the store is as HEAD has it.
 func (c *Committer) clean(ctx context.Context) (bool, error) {
 	text, err := c.git.Must(ctx, "status", "--porcelain", "--", c.path)
 	return err == nil && text == "", err

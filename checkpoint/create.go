@@ -93,7 +93,7 @@ func once(number func(string, int) (int, error)) func(string, int) (int, error) 
 	}
 }
 
-// holds tells whether the store holds this very line.
+// holds reports whether the store holds this very line.
 func holds(f *beads.File, id string, line []byte) bool {
 	i, ok := f.Index(id)
 	if !ok {

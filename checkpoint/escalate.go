@@ -107,7 +107,7 @@ func (q Question) part(now time.Time) (signals.Part, error) {
 	return part, nil
 }
 
-// asked tells whether the same question already waits, its default aside, which
+// asked reports whether the same question already waits, its default aside, which
 // has another time: asking again says nothing new.
 func asked(d *notes.Doc, q Question) bool {
 	said := signals.ReadQuestion(signals.Question{Text: q.Text, Options: q.Options}.String())

@@ -65,7 +65,7 @@ func standstill(f *beads.File, g *dag.Graph, at int) (list []Alert) {
 		if touches {
 			words := dag.Circle(ring.Steps, func(i int) string { return f.At(i).ID })
 			list = append(list, Alert{Rule: alertDeadlock, Message: fmt.Sprintf(
-				"%s: they wait for each other for ever: %s: see stig cycles", f.At(ring.Steps[0].Issue).ID, strings.Join(words, "; "))})
+				"%s: they form a dependency cycle: %s: see stig cycles", f.At(ring.Steps[0].Issue).ID, strings.Join(words, "; "))})
 		}
 	}
 	return list

@@ -39,7 +39,7 @@ type Linked struct {
 // Link adds a dependency row: from depends on on. A row that is there already
 // changes nothing. It refuses (*LinkError) an issue that depends on itself, a
 // type that is likely another one misspelt, and what would have unclosed
-// issues wait for each other for ever.
+// issues form a dependency cycle.
 func Link(ctx context.Context, s beads.Store, o beads.Options, from string, d beads.Dep, by string) (*Linked, error) {
 	if err := checkType(from, d); err != nil {
 		return nil, err
@@ -176,7 +176,7 @@ func refuse(f *beads.File, from string, rows ...beads.Dep) error {
 	}
 	row := closing(f, rows, steps[0])
 	return &LinkError{From: from, On: row.On, Type: row.Type,
-		Reason: "they would wait for each other for ever: " + strings.Join(dag.Circle(steps, name), "; "),
+		Reason: "this would form a dependency cycle: " + strings.Join(dag.Circle(steps, name), "; "),
 		Hint:   "drop one of them with stig dep rm, or use --type related, which holds nothing up"}
 }
 

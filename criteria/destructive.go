@@ -216,7 +216,7 @@ func (s *script) fed(in *scope) (found string) {
 	return found
 }
 
-// readsScript tells whether a statement is a shell, or runs one elsewhere.
+// readsScript reports whether a statement is a shell, or runs one elsewhere.
 func readsScript(statement *syntax.Stmt) bool {
 	call, ok := statement.Cmd.(*syntax.CallExpr)
 	return ok && slices.ContainsFunc(shell.Words(call.Args), func(w string) bool {
@@ -242,7 +242,7 @@ func (s *script) temporary() map[string]bool {
 	return found
 }
 
-// fromMktemp tells whether a word is what mktemp prints, or below it.
+// fromMktemp reports whether a word is what mktemp prints, or below it.
 func fromMktemp(word *syntax.Word) bool {
 	text := shell.Text(word.Parts)
 	if !strings.HasPrefix(text, "$()") || strings.Contains(text, "..") {
@@ -310,7 +310,7 @@ func destructive(words []string, in *scope) string {
 	return ""
 }
 
-// deletes tells whether a request of curl deletes on another machine: what is
+// deletes reports whether a request of curl deletes on another machine: what is
 // served here is most often started for the check.
 func deletes(arguments []string) bool {
 	method := slices.IndexFunc(arguments, func(w string) bool { return strings.HasSuffix(w, "DELETE") })
@@ -433,7 +433,7 @@ func matches(word, alternatives string) bool {
 	return false
 }
 
-// removesTree tells whether the arguments of rm remove directories that are
+// removesTree reports whether the arguments of rm remove directories that are
 // not temporary.
 func removesTree(arguments []string, in *scope) bool {
 	var operands []string
@@ -448,7 +448,7 @@ func removesTree(arguments []string, in *scope) bool {
 	return recursive && (len(operands) == 0 || slices.ContainsFunc(operands, func(w string) bool { return !isTemporary(w, in) }))
 }
 
-// isTemporary tells whether a path is below /tmp or a directory of mktemp.
+// isTemporary reports whether a path is below /tmp or a directory of mktemp.
 func isTemporary(operand string, in *scope) bool {
 	if name, found := strings.CutPrefix(operand, "$"); found {
 		name, rest, _ := strings.Cut(name, "/")
@@ -479,7 +479,7 @@ func writes(op syntax.RedirOperator) bool {
 	return false
 }
 
-// outside tells whether a path is neither in the repository, where criteria
+// outside reports whether a path is neither in the repository, where criteria
 // are run, nor temporary, nor a stream: the user's own files, the system's, and
 // block devices.
 func (in *scope) outside(target string) bool {
@@ -492,7 +492,7 @@ func (in *scope) outside(target string) bool {
 	return false
 }
 
-// isDevice tells whether a path is a block device, by the names that Linux,
+// isDevice reports whether a path is a block device, by the names that Linux,
 // macOS and the BSDs give them.
 func isDevice(target string) bool {
 	name, found := strings.CutPrefix(target, "/dev/")

@@ -68,7 +68,7 @@ func (s *script) doubt(asked func() bool) string {
 	return ""
 }
 
-// speaks tells whether a script that checks nothing is a command all the same:
+// speaks reports whether a script that checks nothing is a command all the same:
 // what it prints may be wanted.
 func (s *script) speaks() bool {
 	return !slices.ContainsFunc(s.commands, func(words []string) bool {
@@ -76,7 +76,7 @@ func (s *script) speaks() bool {
 	})
 }
 
-// vague tells whether every command is an ordinary word, or a program that is
+// vague reports whether every command is an ordinary word, or a program that is
 // not well known, with nothing but plain words after it: such as "sort by
 // date", which is English.
 func (s *script) vague() (string, bool) {
@@ -116,13 +116,13 @@ func (s *script) usage() string {
 	return ""
 }
 
-// alternatives tells whether a word is a choice of subcommands.
+// alternatives reports whether a word is a choice of subcommands.
 func alternatives(word string) bool {
 	choices := strings.Split(word, "/")
 	return len(choices) > 1 && !slices.ContainsFunc(choices, func(w string) bool { return !listed(subcommands, w) })
 }
 
-// searches tells whether the exit code of a script is that of a search, which
+// searches reports whether the exit code of a script is that of a search, which
 // is 1 when there is nothing to find.
 func (s *script) searches() bool {
 	if len(s.commands) == 0 || s.file.Stmts[len(s.file.Stmts)-1].Negated {

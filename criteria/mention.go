@@ -76,13 +76,13 @@ func lastClause(text string) clause {
 	}
 }
 
-// includes tells whether a claim counts the code among what it is about: "all
+// includes reports whether a claim counts the code among what it is about: "all
 // checks pass, including X".
 func (c clause) includes() bool {
 	return strings.EqualFold(c.text, "including") && phrases().claim().MatchString(c.prior) && !phrases().making().MatchString(c.prior)
 }
 
-// asks tells whether the text asks for the command in so many words.
+// asks reports whether the text asks for the command in so many words.
 func (c surroundings) asks() bool {
 	p := phrases()
 	return p.asked().MatchString(c.lead.text) || p.succeeds().MatchString(c.said) || p.results().MatchString(c.said) ||
@@ -129,7 +129,7 @@ func (c surroundings) toldBefore() string {
 	return "mentioned after " + quote(lastWords(c.before))
 }
 
-// asked tells whether the words directly before the code ask for it, or name
+// asked reports whether the words directly before the code ask for it, or name
 // it as the means to a claim ("builds with X", "use X to check").
 func (c surroundings) asked() bool {
 	p, words := phrases(), c.lead.text
@@ -142,7 +142,7 @@ func (c surroundings) asked() bool {
 	return p.circumstance().MatchString(words) && c.holds()
 }
 
-// leads tells whether the sentence so far leads to code with which the next
+// leads reports whether the sentence so far leads to code with which the next
 // clause begins.
 func (c surroundings) leads() bool {
 	p, prior := phrases(), c.lead.prior
@@ -163,40 +163,40 @@ func (c surroundings) leads() bool {
 	}
 }
 
-// goesOn tells whether the clause before asked for other code, as in "run X, then Y".
+// goesOn reports whether the clause before asked for other code, as in "run X, then Y".
 func (c clause) goesOn() bool {
 	first, _, _ := strings.Cut(c.prior, "`c`")
 	return phrases().asked().MatchString(strings.TrimSpace(first))
 }
 
-// executed tells whether a scenario begins by running the code.
+// executed reports whether a scenario begins by running the code.
 func (c surroundings) executed() bool {
 	return strings.EqualFold(c.before, "when") && phrases().executed().MatchString(c.after)
 }
 
-// holds tells whether the text says of the code that it is to succeed.
+// holds reports whether the text says of the code that it is to succeed.
 func (c surroundings) holds() bool {
 	return phrases().succeeds().MatchString(c.said) || phrases().passing().MatchString(c.said)
 }
 
-// predicated tells whether something is said of the code behind it.
+// predicated reports whether something is said of the code behind it.
 func (c surroundings) predicated() bool {
 	return c.said != "" && !strings.ContainsAny(c.said[:1], ".,;") && c.continues()
 }
 
-// continues tells whether the sentence goes on behind the code, rather than
+// continues reports whether the sentence goes on behind the code, rather than
 // with a noun that the code names.
 func (c surroundings) continues() bool {
 	p := phrases()
 	return p.follows().MatchString(c.said) && !p.noun().MatchString(c.said) || p.succeeds().MatchString(c.said)
 }
 
-// alone tells whether the clause ends with the code.
+// alone reports whether the clause ends with the code.
 func (c surroundings) alone() bool {
 	return c.after == "" || strings.ContainsAny(c.after[:1], ".,;)(")
 }
 
-// resultFollows tells whether an arrow leads from the code to its result, or a
+// resultFollows reports whether an arrow leads from the code to its result, or a
 // dash to what holds of it.
 func (c surroundings) resultFollows() bool {
 	isPrefix := func(arrow string) bool { return strings.HasPrefix(c.after, arrow) }

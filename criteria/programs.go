@@ -37,7 +37,7 @@ func wellKnown(word string) bool {
 	return found
 }
 
-// builtins are bash's own commands. The value tells whether one alone can be
+// builtins are bash's own commands. The value reports whether one alone can be
 // a check: most of them only prepare what follows, and words such as return,
 // let or export begin lines of many other languages.
 var builtins = map[string]bool{

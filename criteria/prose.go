@@ -23,7 +23,7 @@ var argument = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:-{1,2}[A-Za-z][\w=./-]*|[\w@.-]*/[\w@./*:-]*|[\w-]+\.[A-Za-z]\w*)$`)
 })
 
-// namesProgram tells whether a text holds a word that begins a command in prose.
+// namesProgram reports whether a text holds a word that begins a command in prose.
 // It spares most texts another look at their structure.
 func namesProgram(text string) bool {
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return unicode.IsSpace(r) || r == '`' || r == '<' || r == '>' }) {
@@ -102,7 +102,7 @@ func bare(word string) (string, bool) {
 	return trimmed, trimmed != word
 }
 
-// listed tells whether a word is in a list whose words have blanks around them.
+// listed reports whether a word is in a list whose words have blanks around them.
 func listed(list, word string) bool {
 	return word != "" && strings.Contains(list, " "+word+" ")
 }

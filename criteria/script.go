@@ -110,7 +110,7 @@ func (s *script) resolve(look Lookup) (missing, unknown string, resolved bool) {
 // scriptSuffixes are the ends of the names of scripts.
 var scriptSuffixes = []string{".sh", ".bash", ".zsh", ".py", ".rb", ".pl", ".js", ".mjs", ".ts", ".ps1"}
 
-// absent tells whether all that is no program here is a path in the repository,
+// absent reports whether all that is no program here is a path in the repository,
 // as of scripts that are not there.
 func (s *script) absent(look Lookup) bool {
 	for _, words := range s.commands {
@@ -127,7 +127,7 @@ func (s *script) absent(look Lookup) bool {
 	return true
 }
 
-// idle tells whether a script only prepares or prints, so that its passing
+// idle reports whether a script only prepares or prints, so that its passing
 // would say nothing.
 func (s *script) idle() bool {
 	for _, words := range s.commands {
@@ -213,7 +213,7 @@ func choice(pipe *syntax.BinaryCmd) string {
 	return shell.Text(one.Args[len(one.Args)-1].Parts) + "|" + shell.Text(other.Args[0].Parts)
 }
 
-// patterned tells whether a program of the script takes x/... for all below x.
+// patterned reports whether a program of the script takes x/... for all below x.
 func (s *script) patterned() bool {
 	return slices.ContainsFunc(s.commands, func(words []string) bool {
 		return slices.Contains([]string{"go", "bazel", "bazelisk", "buck", "buck2"}, words[0])

@@ -51,7 +51,7 @@ func (b brute) waits(i, on int) bool { return b.row[0][i][on] }
 
 func (b brute) in(i, epic int) bool { return b.row[1][i][epic] }
 
-// blocked tells whether a blocker of the issue holds, or one of an epic that
+// blocked reports whether a blocker of the issue holds, or one of an epic that
 // is reached through unclosed epics.
 func (b brute) blocked(i int) bool {
 	if b.closed(i) {
@@ -221,7 +221,7 @@ func (b brute) closedCycles() map[int]int {
 	return found
 }
 
-// acyclic tells whether the blocking rows among work make no ring.
+// acyclic reports whether the blocking rows among work make no ring.
 func (b brute) acyclic() bool {
 	left := map[int]bool{}
 	for i := range b.s {

@@ -100,11 +100,11 @@ func countedOf(issues Issues) []bool {
 	return counted
 }
 
-// counts tells whether the line at i is the one that its id stands for: of
+// counts reports whether the line at i is the one that its id stands for: of
 // repeated ids only one is linked.
 func (g *Graph) counts(i int) bool { return g.counted[i] }
 
-// Closed tells whether an issue is over: closed or a tombstone.
+// Closed reports whether an issue is over: closed or a tombstone.
 func (g *Graph) Closed(i int) bool { return beads.Over(g.issues.At(i).Status) }
 
 // Incoming is a dependency row that points at an issue.
@@ -131,14 +131,14 @@ func AllIncoming(issues Issues, i int) []Incoming {
 	return rows
 }
 
-// holds tells whether an issue holds up those that wait for it. Pinned ones
+// holds reports whether an issue holds up those that wait for it. Pinned ones
 // are notices, not work.
 func (g *Graph) holds(i int) bool {
 	issue := g.issues.At(i)
 	return !beads.Over(issue.Status) && issue.Status != "pinned" && !issue.Pinned
 }
 
-// Outstanding tells whether an issue is work that is left to do: neither
+// Outstanding reports whether an issue is work that is left to do: neither
 // closed nor pinned, and on the line that its id stands for.
 func (g *Graph) Outstanding(i int) bool { return g.counts(i) && g.holds(i) }
 
@@ -158,7 +158,7 @@ func (g *Graph) Waiting(i int) []int {
 	return g.sorted(g.waiters.of(i), func(j int) bool { return !g.Closed(j) })
 }
 
-// Blocked tells whether an issue must wait: a blocker of its own holds, or
+// Blocked reports whether an issue must wait: a blocker of its own holds, or
 // one of an unclosed epic above it, at any depth.
 func (g *Graph) Blocked(i int) bool { return g.blocked[i] }
 
@@ -253,7 +253,7 @@ func (g *Graph) Ready(now time.Time) []int {
 	return ready
 }
 
-// IsReady tells whether an issue can be started now: open, not blocked, and
+// IsReady reports whether an issue can be started now: open, not blocked, and
 // work rather than a notice, a template or another program's record.
 func (g *Graph) IsReady(i int, now time.Time) bool {
 	issue := g.issues.At(i)

@@ -169,7 +169,7 @@ func (g *Graph) likelihood(r Row) int {
 	return 1
 }
 
-// inside tells whether an epic contains an issue, at any depth.
+// inside reports whether an epic contains an issue, at any depth.
 func (g *Graph) inside(i, epic int) bool {
 	seen := map[int32]bool{}
 	for queue := slices.Clone(g.parents.of(i)); len(queue) > 0; queue = queue[1:] {
@@ -215,7 +215,7 @@ func (g *Graph) ClosedCycles() [][]int {
 	return cycles
 }
 
-// blockingRing tells whether any blocking edges make a ring: most often none
+// blockingRing reports whether any blocking edges make a ring: most often none
 // do, and no order is needed then.
 func (g *Graph) blockingRing(kept func(i int) bool) bool {
 	places := make([]int32, g.issues.Len())

@@ -44,7 +44,7 @@ func Meant(dependencyType string) (meant string, turned, miss bool) {
 	return meant, plain == "parent-of", miss
 }
 
-// Blocks tells whether rows of this type make an issue wait, and Contains
+// Blocks reports whether rows of this type make an issue wait, and Contains
 // whether they put it into an epic.
 func Blocks(dependencyType string) bool { return kindOf(dependencyType) == blocks }
 

@@ -119,7 +119,7 @@ func (g *Graph) entrance(waits map[int]int) int {
 	return best
 }
 
-// closedRing tells whether a strongly connected component waits for nothing
+// closedRing reports whether a strongly connected component waits for nothing
 // outside itself among the nodes left.
 func (g *Graph) closedRing(ring []int, left map[int]int) bool {
 	inside := make(map[int]bool, len(ring))

@@ -8,7 +8,7 @@ func (g *Graph) ClosedBlockers(i int) []int {
 	return g.sorted(g.blockers.of(i), func(b int) bool { return b != i && g.issues.At(b).Status == "closed" })
 }
 
-// Converges tells whether the work on an unclosed issue can bring together
+// Converges reports whether the work on an unclosed issue can bring together
 // what closed issues left: it had blockers, and none holds it up any more.
 func (g *Graph) Converges(i int) bool {
 	if g.Closed(i) {

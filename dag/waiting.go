@@ -108,10 +108,10 @@ type waiting struct {
 	more  map[int32][]int32
 }
 
-// unclosed tells whether an issue takes part: one that is yet to be made does.
+// unclosed reports whether an issue takes part: one that is yet to be made does.
 func (w waiting) unclosed(i int) bool { return i >= w.graph.issues.Len() || !w.graph.Closed(i) }
 
-// holds tells whether a blocker takes part as such.
+// holds reports whether a blocker takes part as such.
 func (w waiting) holds(i int) bool { return i >= w.graph.issues.Len() || w.graph.holds(i) }
 
 // needsOf are the pairs of nodes that a row adds to the relation.

@@ -74,7 +74,7 @@ func (d Diff) Before(id string) (string, bool) {
 	return was, was != ""
 }
 
-// Empty tells whether nothing differs.
+// Empty reports whether nothing differs.
 func (d Diff) Empty() bool { return len(d.Vanished)+len(d.Changed)+len(d.Added) == 0 }
 
 // Stores compares two stores. Of a repeated id the last line counts; a line

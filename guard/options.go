@@ -35,7 +35,7 @@ type commandLine struct {
 	given    map[string][]string // values by option; "" for one without
 }
 
-// has tells whether any of the options is given.
+// has reports whether any of the options is given.
 func (l commandLine) has(names ...string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return l.given[name] != nil })
 }

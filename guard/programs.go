@@ -33,7 +33,7 @@ var launchers = map[string]string{
 // textOnlyPrograms are programs that take their words for texts or for names of files.
 var textOnlyPrograms = []string{"echo", "printf", "grep", "rg", "ag", "cat", "ls", "man", "which", "git", "test", "find", "sed", "awk", "jq"}
 
-// starts goes through a command that another program starts. It tells whether
+// starts goes through a command that another program starts. It reports whether
 // the program is one that does.
 func (w *analyzer) starts(program string, words []string) bool {
 	if r, ok := shell.RunnerOf(program); ok {
@@ -92,7 +92,7 @@ func (w *analyzer) start(r shell.Runner, words []string) {
 	w.run(words)
 }
 
-// launches goes through what a launcher runs, and tells whether it is one.
+// launches goes through what a launcher runs, and reports whether it is one.
 func (w *analyzer) launches(program string, words []string) bool {
 	verbs, ok := launchers[program]
 	if of := strings.Fields(verbs); len(of) > 0 {

@@ -16,17 +16,17 @@ func (w *analyzer) place(file string) string {
 	return w.dir + "/" + file
 }
 
-// anchored tells whether a path does not depend on the working directory.
+// anchored reports whether a path does not depend on the working directory.
 func anchored(file string) bool {
 	return strings.HasPrefix(file, "/") || strings.HasPrefix(file, "~") || strings.HasPrefix(file, unknown) || filepath.IsAbs(file)
 }
 
-// mayHold tells whether a path may be that of a store, by its looks.
+// mayHold reports whether a path may be that of a store, by its looks.
 func mayHold(file string) bool {
 	return strings.Contains(file, ".jsonl") || strings.Contains(file, ".beads") || strings.ContainsAny(path.Base(file), "*?[")
 }
 
-// Overwrites tells whether the attempt writes a store. dir is where the
+// Overwrites reports whether the attempt writes a store. dir is where the
 // command runs; both are absolute. Of a path that begins with what only
 // running can tell, or with a home directory, the end is compared; one that says
 // nothing of a store is none.
@@ -85,7 +85,7 @@ func ends(of []string) (list [][]string) {
 	return list
 }
 
-// sameFile tells whether two paths name one file, by whatever links.
+// sameFile reports whether two paths name one file, by whatever links.
 func sameFile(file, store string) bool {
 	if strings.ContainsAny(file, unknown+piped+"*?[\x00") {
 		return false

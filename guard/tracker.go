@@ -104,7 +104,7 @@ func trackerVerb(words []string) (verb string, rest []string) {
 	return "", nil
 }
 
-// over tells whether a status ends an issue, or may.
+// over reports whether a status ends an issue, or may.
 func over(status string) bool {
 	status = strings.ToLower(strings.TrimSpace(status))
 	return status == "closed" || status == "tombstone" || strings.Contains(status, unknown)

@@ -44,7 +44,7 @@ type shellFunction struct {
 	called bool
 }
 
-// spent counts a step, and tells whether there were too many.
+// spent counts a step, and reports whether there were too many.
 func (w *analyzer) spent() bool {
 	w.steps++
 	return w.steps > maxSteps

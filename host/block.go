@@ -84,7 +84,7 @@ func findBlock(text string) (*block, error) {
 	return found, nil
 }
 
-// HasBlock tells whether the text holds the block as stig would write it.
+// HasBlock reports whether the text holds the block as stig would write it.
 // Errors: *BlockError; ErrEdited.
 func HasBlock(text []byte) (bool, error) {
 	found, err := findBlock(string(text))

@@ -106,7 +106,7 @@ func (s Settings) Remove(source []byte) (text []byte, removed []string, err erro
 }
 
 // takeOut takes stig's handlers from those of an event, and the groups that
-// have no other. Left tells whether the array is to stay.
+// have no other. Left reports whether the array is to stay.
 func (s Settings) takeOut(c elements) (taken, left bool) {
 	left = true
 	for i := c.len() - 1; i >= 0; i-- {
@@ -187,7 +187,7 @@ func groupOf(v hujson.Value) (elements, bool) {
 	return elements{array}, ok
 }
 
-// onlyVersion tells whether nothing is left but the version that was written
+// onlyVersion reports whether nothing is left but the version that was written
 // for the hooks, which stands after them.
 func (s Settings) onlyVersion(root *members) bool {
 	return s.version != 0 && root.len() == 1 && root.last("version") == 0

@@ -88,7 +88,7 @@ func (s Settings) present() string {
 	return fmt.Sprintf(presentOr, bytes.TrimSpace(silence))
 }
 
-// own tells whether a command line is one that setup wrote for this host,
+// own reports whether a command line is one that setup wrote for this host,
 // perhaps with the path of stig that somebody put in.
 func (s Settings) own(command string) bool {
 	words := strings.Fields(strings.TrimPrefix(strings.TrimPrefix(command, s.present()), present))

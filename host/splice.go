@@ -153,7 +153,7 @@ func (s style) layOut(value []byte, indent string, inline bool) hujson.Literal {
 	return bytes.ReplaceAll(text.Bytes(), []byte("\n"), []byte(s.eol))
 }
 
-// cut undoes put for the i-th item. It tells whether the container, if it is
+// cut undoes put for the i-th item. It reports whether the container, if it is
 // empty now, was there before.
 func cut(c items, i int) (wasThere bool) {
 	before, after := *c.before(i), *c.after(i)

@@ -134,7 +134,7 @@ func (l *losses) changed(c diff.Changed) {
 	}
 }
 
-// relies tells whether a dependency of this type orders work.
+// relies reports whether a dependency of this type orders work.
 func relies(dependencyType string) bool {
 	return dag.Blocks(dependencyType) || dag.Contains(dependencyType)
 }
@@ -144,7 +144,7 @@ func (l *losses) deleted(id string) bool {
 	return there && l.file.At(at).Status == "tombstone"
 }
 
-// keepsOne tells whether the notes still have a section of that name: the
+// keepsOne reports whether the notes still have a section of that name: the
 // last one is live, and reconciling unites those before it with it.
 func (l *losses) keepsOne(v diff.Vanished) bool {
 	at, there := l.file.Index(v.ID)

@@ -69,7 +69,7 @@ func (c *change) closedByHand() {
 	c.add(RuleByHand, 0, 0, fmt.Sprintf("closed since %s past stig close, %s", c.since, message), c.closeAgain())
 }
 
-// closedSo tells whether the same close was there before, with a reason like that.
+// closedSo reports whether the same close was there before, with a reason like that.
 func (c *change) closedSo(like func(reason string) bool) bool {
 	return c.before != nil && c.before.Text(beads.Status) == "closed" &&
 		c.before.Text(beads.ClosedAt) == c.record.Text(beads.ClosedAt) && like(c.before.Text(beads.CloseReason))
@@ -132,7 +132,7 @@ func (c *change) backwards() {
 	}
 }
 
-// retreats tells whether a signal went against the course of work. Surprise,
+// retreats reports whether a signal went against the course of work. Surprise,
 // cynefin and depth have no such course, and blocked is no stage of it.
 func retreats(s signals.Signal, was, is string) bool {
 	switch s {
@@ -151,7 +151,7 @@ func retreats(s signals.Signal, was, is string) bool {
 	return false
 }
 
-// explained tells whether somebody left a state estimate since, on a day that
+// explained reports whether somebody left a state estimate since, on a day that
 // is not before the last one of the signals.
 func (c *change) explained() bool {
 	estimate, has := signals.LastEstimate(c.doc)

@@ -43,7 +43,7 @@ func (c credential) mayStandIn(text string) bool {
 	return strings.IndexByte(text, c.rare) >= 0 && slices.ContainsFunc(c.has, func(part string) bool { return strings.Contains(text, part) })
 }
 
-// holdsPassw tells whether a text holds what all forms of "password" begin
+// holdsPassw reports whether a text holds what all forms of "password" begin
 // with. It looks for the last letter, the rarest: every text is searched.
 func holdsPassw(text string) bool {
 	const passw = "passw"

@@ -19,7 +19,7 @@ func Cycles(f *beads.File, g *dag.Graph) []Diagnostic {
 	for _, ring := range g.Deadlocks() {
 		holder := f.At(ring.Remove.From)
 		found = append(found, breach(f, RuleDeadlock, holder.ID, holder.Line,
-			"they wait for each other for ever: "+strings.Join(dag.Circle(ring.Steps, name), "; "),
+			"they form a dependency cycle: "+strings.Join(dag.Circle(ring.Steps, name), "; "),
 			removal(f, holder, name(ring.Remove.On), ring.Remove.Type)))
 	}
 	for _, cycle := range g.ClosedCycles() {

@@ -1,7 +1,7 @@
 // Package lint finds what is wrong with a store and says where, why and what
 // to do about it.
 //
-// It never writes: what can be mended safely carries the mended value, and
+// It never writes: what can be fixed safely carries the fixed value, and
 // the caller decides. It does not know how diagnostics are printed.
 //
 //	diagnostics, err := lint.Vet(file, nil, rules)
@@ -66,7 +66,7 @@ func (d Diagnostic) Place() string {
 	return fmt.Sprintf("%s:%d", d.File, d.Line)
 }
 
-// Fixable tells whether Fix can mend it without a person's decision.
+// Fixable reports whether Fix can fix it without a person's decision.
 func (d Diagnostic) Fixable() bool { return d.fix != nil }
 
 // Counts are the numbers of diagnostics by severity, and of waivers among them.

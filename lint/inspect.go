@@ -135,8 +135,8 @@ func (s *subject) add(rule string, line, column int, message, hint string) {
 	s.found = append(s.found, d)
 }
 
-// closed tells whether the work was closed, as opposed to deleted.
+// closed reports whether the work was closed, as opposed to deleted.
 func (s *subject) closed() bool { return s.issue.Status == "closed" }
 
-// over tells whether nobody will work on the issue any more.
+// over reports whether nobody will work on the issue any more.
 func (s *subject) over() bool { return beads.Over(s.issue.Status) }

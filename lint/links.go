@@ -177,7 +177,7 @@ func (s *subject) drop(dep beads.Dep) string {
 	return command
 }
 
-// within tells whether an issue is part of another, by a row or by its id.
+// within reports whether an issue is part of another, by a row or by its id.
 func within(issue *beads.Issue, epic string) bool {
 	if parent, ok := parentByID(issue.ID); ok && parent == epic {
 		return true
@@ -185,7 +185,7 @@ func within(issue *beads.Issue, epic string) bool {
 	return contained(issue, epic)
 }
 
-// contained tells whether a row puts an issue into an epic.
+// contained reports whether a row puts an issue into an epic.
 func contained(issue *beads.Issue, epic string) bool {
 	return slices.ContainsFunc(issue.Deps, func(dep beads.Dep) bool { return dep.On == epic && dag.Contains(dep.Type) })
 }

@@ -54,7 +54,7 @@ func unfinished(f *beads.File, rules Rules) []Diagnostic {
 	return []Diagnostic{breach(f, RuleUnfinished, "", 1, "the store "+rules.Unfinished.Reason, rules.Unfinished.Hint)}
 }
 
-// saidBy tells whether a deadlock of the same issue says already that it waits
+// saidBy reports whether a deadlock of the same issue says already that it waits
 // for its own epic.
 func (d Diagnostic) saidBy(deadlock Diagnostic) bool {
 	return deadlock.Rule == RuleDeadlock && deadlock.ID == d.ID

@@ -10,9 +10,9 @@ import (
 var storeRules = []Rule{{
 	ID: beads.BadJSON, Severity: Error,
 	Summary: "a line of the store is no JSON object with an id",
-	Why:     "The issue on that line is lost to every reader, and a program that rewrites the whole file drops it for good. Nothing is written to the store until it is mended.",
+	Why:     "The issue on that line is lost to every reader, and a program that rewrites the whole file drops it for good. Nothing is written to the store until it is fixed.",
 	Example: `{"id":"demo-1","title":"cut`,
-	Fix:     "Mend the line by hand, or take it from git: git log -p -- .beads/issues.jsonl",
+	Fix:     "Fix the line by hand, or take it from git: git log -p -- .beads/issues.jsonl",
 }, {
 	ID: beads.ConflictMarker, Severity: Error,
 	Summary: "a conflict marker was left in the store",
@@ -88,7 +88,7 @@ var mergeRules = []Rule{{
 var sectionRules = []Rule{{
 	ID: RuleMalformed, Severity: Error,
 	Summary: "the delimiters of a section do not pair",
-	Why:     "Where a section ends can then only be guessed, and a wrong guess overwrites what somebody wrote. These notes cannot be written until a person has mended them.",
+	Why:     "Where a section ends can then only be guessed, and a wrong guess overwrites what somebody wrote. These notes cannot be written until a person has fixed them.",
 	Example: "<!-- checkpoint-context -->\nand no closer after it",
 	Fix:     "Write each section as <!-- NAME --> and <!-- /NAME -->, each alone on its line, one inside no other.",
 }, {

@@ -3,7 +3,7 @@ package lint
 // cycleRules are about issues that wait for each other.
 var cycleRules = []Rule{{
 	ID: RuleDeadlock, Severity: Error,
-	Summary: "issues wait for each other for ever",
+	Summary: "issues form a dependency cycle",
 	Why:     "None of them can ever start or be closed: an issue can start only after what blocks it is closed and its epic could start, and an epic can be closed only after its children are. Such a circle may go through epics and blocking rows together, where no single row looks wrong.",
 	Example: "demo-1.1 is part of demo-1 and is blocked by it",
 	Fix:     "Remove the row that stig cycles names, or another one of the circle.",
@@ -69,7 +69,7 @@ var trailRules = []Rule{{
 	Fix:     "stig signals set ID surprise=VALUE with what the work turned out to be; leave it where it went as planned.",
 }, {
 	ID: RuleReason, Severity: Info,
-	Summary: "a close reason that says next to nothing",
+	Summary: "a close reason that is too short to be useful",
 	Why:     "The close reason is what later workers read of this one: what exists now that did not before, and how is it known to work? Closed, Done or nothing sends them to the code and the history.",
 	Example: `{"status":"closed","close_reason":"Done"}`,
 	Fix:     "Write what exists now and how it is known: Verified: tides/2026-12.csv covers December. All acceptance criteria pass: bin/check tides.",
@@ -106,7 +106,7 @@ var trailRules = []Rule{{
 }, {
 	ID: RuleWaived, Severity: Info,
 	Summary: "an issue was closed without its criteria having passed",
-	Why:     "A waiver says who took it upon themselves to call work done that no command has shown to work, and why. One is a judgement; many are a habit, and then the criteria want a command, or the command wants mending.",
+	Why:     "A waiver says who took it upon themselves to call work done that no command has shown to work, and why. One is a judgement; many are a habit, and then the criteria want a command, or the command wants fixing.",
 	Example: `{"status":"closed","close_reason":"Unverified: the mast is up. Waived: nobody can climb it in this wind."}`,
 	Fix:     "Nothing, where the reason still holds; else stig reopen ID, and criteria that a command can show.",
 }}

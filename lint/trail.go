@@ -54,7 +54,7 @@ func closeReason(s *subject) {
 	}
 	message := "closed without a close reason"
 	if reason != "" {
-		message = fmt.Sprintf("close reason %q says next to nothing", reason)
+		message = fmt.Sprintf("close reason %q is too short to be useful", reason)
 	}
 	s.add(RuleReason, 0, 0, message, "say what exists now that did not before, and how it is known to work")
 }

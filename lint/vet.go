@@ -30,7 +30,7 @@ var form = []judge{incomplete, flaws, priority, encoding, ahead, malformed, valu
 // store reports the lines that keep the file from being written.
 func store(f *beads.File) (found []Diagnostic) {
 	for _, p := range f.Problems() {
-		hint := "mend the line by hand or from git: nothing is written to the store until then"
+		hint := "fix the line by hand or from git: nothing is written to the store until then"
 		switch {
 		case p.Rule == beads.ConflictMarker:
 			hint = "type stig merge --resolve to see what is to be decided"
@@ -60,7 +60,7 @@ func malformed(s *subject) {
 	for _, m := range s.doc.Malformed() {
 		s.add(RuleMalformed, m.Line, m.Column,
 			fmt.Sprintf("%s: %s", m.Section, m.Problem),
-			"mend the delimiters by hand: these notes cannot be written until then")
+			"fix the delimiters by hand: these notes cannot be written until then")
 	}
 }
 

@@ -77,7 +77,7 @@ func uniteParts(ours, theirs string) string {
 	return strings.Join(texts, "\n\n")
 }
 
-// earlier tells whether the first part of a goes before that of b. Of one day
+// earlier reports whether the first part of a goes before that of b. Of one day
 // the side with an answer goes first: who answered there has not seen the
 // question of the other side.
 func earlier(a, b []signals.Passage) bool {
@@ -129,7 +129,7 @@ func (d *documents) settleEscalation(doc *notes.Doc) (*notes.Doc, string) {
 	return result, ""
 }
 
-// escalated tells whether a side changed the trail or the row.
+// escalated reports whether a side changed the trail or the row.
 func (d *documents) escalated(side document) bool {
 	row := func(doc *notes.Doc) row {
 		g, _ := gridOf(doc) // without a table there is no row

@@ -15,7 +15,7 @@ type element struct {
 	date string // when it was made, where it says so
 }
 
-// isList tells whether a key holds lists where it is there at all.
+// isList reports whether a key holds lists where it is there at all.
 func (v versions) isList(k beads.Key) bool {
 	found := false
 	for _, r := range []*beads.Record{v.base, v.ours, v.theirs} {
@@ -124,7 +124,7 @@ func version(base []element, o, t element) element {
 	return o
 }
 
-// ascending tells whether a list is one that is kept in order, such as labels.
+// ascending reports whether a list is one that is kept in order, such as labels.
 func ascending(list []element) bool {
 	dated := slices.ContainsFunc(list, func(e element) bool { return e.date != "" })
 	return !dated && slices.IsSortedFunc(list, func(a, b element) int { return strings.Compare(a.name, b.name) })

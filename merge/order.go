@@ -20,7 +20,7 @@ func (m *merger) order() []string {
 	return append(names, before[len(lead.lines)]...)
 }
 
-// moved tells whether lines that two files share stand in another order.
+// moved reports whether lines that two files share stand in another order.
 func moved(f, base *file) bool {
 	last := -1
 	for _, l := range f.lines {
@@ -34,7 +34,7 @@ func moved(f, base *file) bool {
 	return false
 }
 
-// sameNames tells whether two files are about the same in the same order.
+// sameNames reports whether two files are about the same in the same order.
 func sameNames(f, base *file) bool {
 	return slices.EqualFunc(f.lines, base.lines, func(a, b line) bool { return a.name == b.name })
 }
@@ -76,7 +76,7 @@ func (f *file) byID(a, b string) int {
 	return strings.Compare(x, y)
 }
 
-// issues lists the ids of a file with their places, and tells whether they
+// issues lists the ids of a file with their places, and reports whether they
 // ascend.
 func issues(f *file) (ids []string, places []int, ascending bool) {
 	for i, l := range f.lines {

@@ -48,7 +48,7 @@ func gridOf(doc *notes.Doc) (g grid, reason string) {
 	return g, ""
 }
 
-// dated tells whether the table has a column for dates.
+// dated reports whether the table has a column for dates.
 func (g *grid) dated() bool { return len(g.table.Header.Cells) > 2 }
 
 func (g *grid) row(name string) (row, bool) {

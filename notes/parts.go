@@ -56,7 +56,7 @@ func PartsNamed(markdown, word string) []Part {
 	})
 }
 
-// mayHead tells whether a text might have a heading that begins with a word:
+// mayHead reports whether a text might have a heading that begins with a word:
 // whether the letters of the word stand in their order on a line that begins
 // with a "#", or whether a line might underline a heading. Markup in a heading
 // adds characters to it and takes none away.
@@ -78,7 +78,7 @@ func mayHead(markdown, word string) bool {
 	return false
 }
 
-// holdsInOrder tells whether the letters of a word stand in a text, in their
+// holdsInOrder reports whether the letters of a word stand in a text, in their
 // order and in either case, whatever is between them.
 func holdsInOrder(text, word string) bool {
 	for i := 0; i < len(text) && word != ""; i++ {
@@ -89,7 +89,7 @@ func holdsInOrder(text, word string) bool {
 	return word == ""
 }
 
-// isTable tells whether a heading is rather a table with a rule directly below.
+// isTable reports whether a heading is rather a table with a rule directly below.
 func isTable(markdown string, heading *ast.Heading) bool {
 	n := heading.Lines().Len()
 	if n < 2 {

@@ -51,7 +51,7 @@ func plainDelimiters(delimiters []delimiter, text string) (_ []delimiter, plain 
 	}
 }
 
-// beginsHTML tells whether a text that begins with "<" might begin HTML.
+// beginsHTML reports whether a text that begins with "<" might begin HTML.
 func beginsHTML(text string) bool {
 	if len(text) < 2 {
 		return false
@@ -60,7 +60,7 @@ func beginsHTML(text string) bool {
 	return c == '!' || c == '/' || c == '?' || 'a' <= c|0x20 && c|0x20 <= 'z'
 }
 
-// oneComment tells whether a line begins with a comment that ends on it, and
+// oneComment reports whether a line begins with a comment that ends on it, and
 // with it the block.
 func oneComment(line string) bool {
 	inner, opened := strings.CutPrefix(line, "<!-- ")

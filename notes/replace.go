@@ -96,7 +96,7 @@ func (d *Doc) added(splice Splice, name, body string) (*Doc, error) {
 	return nil, fmt.Errorf("notes:%d: section %q cannot be added: line %d begins %s", line, name, line, kind)
 }
 
-// accepts tells whether d can be written, and whether a section of that name
+// accepts reports whether d can be written, and whether a section of that name
 // and body would be one on its own.
 func (d *Doc) accepts(name, body string) error {
 	if len(d.malformed) > 0 {
@@ -150,7 +150,7 @@ func normal(text string) string {
 	return strings.TrimRight(text, "\r")
 }
 
-// blankAt tells whether the line at that offset exists and is blank.
+// blankAt reports whether the line at that offset exists and is blank.
 func blankAt(text string, start int) bool {
 	return start < len(text) && strings.Trim(text[start:lineEnd(text, start)], blanks) == ""
 }

@@ -81,7 +81,7 @@ func readDelimiter(text string, start int) (delimiter, bool) {
 	return d, validName(d.name)
 }
 
-// validName tells whether a section can have that name: a letter or digit,
+// validName reports whether a section can have that name: a letter or digit,
 // then letters, digits, blanks, ".", "_", "-", not ending in a blank.
 func validName(name string) bool {
 	if name == "" || strings.HasSuffix(name, " ") {

@@ -52,7 +52,7 @@ func (d *Doc) Table(s Section) *Table {
 }
 
 // Read is Doc.Table into the memory of a table, whose rows and cells are gone
-// then, and tells whether there is one.
+// then, and reports whether there is one.
 func (t *Table) Read(d *Doc, s Section) bool {
 	for _, paragraph := range d.paragraphs {
 		if paragraph.Start < s.Body.Start || paragraph.End > s.Body.End {
@@ -81,7 +81,7 @@ func headerRow(text string, paragraph Span) (Span, bool) {
 	return Span{}, false
 }
 
-// isRule tells whether a line is the row of dashes below a header.
+// isRule reports whether a line is the row of dashes below a header.
 func isRule(text string, line Span) bool {
 	for cell := range cells(text, line) {
 		dashes := strings.TrimSuffix(strings.TrimPrefix(text[cell.Start:cell.End], ":"), ":")
@@ -129,7 +129,7 @@ func trim(text string, span Span) Span {
 	return Span{start, end}
 }
 
-// isSpace tells whether a byte is one of spaces.
+// isSpace reports whether a byte is one of spaces.
 func isSpace(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' && c != '\n' }
 
 // nextPipe is the offset of the first | in the span that separates cells;

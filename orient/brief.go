@@ -244,13 +244,13 @@ func (a assembly) dependency(issue *beads.Issue, record *beads.Record, distance 
 	return d
 }
 
-// bearsOn tells whether a closed dependency matters even to a reader who needs
+// bearsOn reports whether a closed dependency matters even to a reader who needs
 // no history: it is an interface, or its trail names the issue.
 func (d Dependency) bearsOn(id string) bool {
 	return slices.Contains(d.labels, "interface") || names(d.downstream, id)
 }
 
-// names tells whether a text mentions an id, whole: demo-1 is not in demo-12.
+// names reports whether a text mentions an id, whole: demo-1 is not in demo-12.
 func names(text, id string) bool {
 	for rest := text; ; {
 		_, after, found := strings.Cut(rest, id)
@@ -265,7 +265,7 @@ func names(text, id string) bool {
 	}
 }
 
-// continuesID tells whether text goes on with more of an id, such as the ".1"
+// continuesID reports whether text goes on with more of an id, such as the ".1"
 // of a child, rather than with the full stop of a sentence.
 func continuesID(text string) bool {
 	if text != "" && (text[0] == '.' || text[0] == '-') {

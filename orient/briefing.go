@@ -100,7 +100,7 @@ type Acceptance struct {
 	Checks []criteria.Check `json:"checks"`
 }
 
-// isOneScript tells whether the criteria are one script that can run and no
+// isOneScript reports whether the criteria are one script that can run and no
 // word more: then text and check are the same.
 func (a Acceptance) isOneScript() bool {
 	return len(a.Checks) == 1 && a.Checks[0].Origin == criteria.Fence && a.Checks[0].Class == criteria.Runnable &&

@@ -133,7 +133,7 @@ func (d Dependency) doubts() []Item {
 	return doubts
 }
 
-// weak tells whether the evidence for a finished issue is less than its role
+// weak reports whether the evidence for a finished issue is less than its role
 // asks for: whoever builds on it needs it verified, and an interface is built
 // on by everyone, so it must have been verified together with its users.
 func (d Dependency) weak() bool {

@@ -44,7 +44,7 @@ type Retro struct {
 	Waivers  Share         `json:"waivers"`
 	// FirstPass is of those that were closed as verified: which of them never
 	// were reopened, nor went back from verifying, nor had a failure put to a
-	// person. A run that failed and was mended at once leaves no trace.
+	// person. A run that failed and was fixed at once leaves no trace.
 	FirstPass Share `json:"first_pass"`
 	// ZeroSurprise is of all: which have surprise 0.0, said or by default.
 	ZeroSurprise Share     `json:"zero_surprise"`
@@ -194,7 +194,7 @@ func share(list []closedIssue, has func(closedIssue) bool) Share {
 	return Share{N: len(those), Of: len(list), IDs: idsOf(those)}
 }
 
-// over tells whether the share makes a pattern: it is above the limit, and not
+// over reports whether the share makes a pattern: it is above the limit, and not
 // of too few issues.
 func (s Share) over(limit float64) bool {
 	return s.Of > signals.ThresholdTooFew && signals.Over(float64(s.N), limit*float64(s.Of))
@@ -302,7 +302,7 @@ func (r *Retro) patterns(verified []closedIssue) []Pattern {
 // most is how many shifts go in the direction in which more of them go.
 func (s *RetroShifts) most() int { return max(s.Up, s.Down) }
 
-// oneWay tells whether hardly any shift goes in the other direction.
+// oneWay reports whether hardly any shift goes in the other direction.
 func (s *RetroShifts) oneWay() bool {
 	return s.N > signals.ThresholdTooFew && signals.Over(float64(s.most()), (1-signals.ThresholdPatternShare)*float64(s.N))
 }
@@ -345,7 +345,7 @@ func (r *Retro) draft() string {
 	for _, p := range r.Patterns {
 		fmt.Fprintf(&text, "\nPattern: %s.\nEvidence: %s.\nProposal: %s.\n", p.Message, strings.Join(p.IDs, ", "), p.Proposal)
 	}
-	text.WriteString("\nWhy it cannot be mended locally: each of these issues was done within the way of working, " +
+	text.WriteString("\nWhy it cannot be fixed locally: each of these issues was done within the way of working, " +
 		"and whoever takes the next one will do the same; only who decides on it can change it.\n")
 	return text.String()
 }

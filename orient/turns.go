@@ -33,7 +33,7 @@ const (
 // store, the oldest first. read gives the texts of blobs in their order, as
 // git.Client.Blobs does. A merge counts for what it left different from every
 // parent. Lines that cannot be read are passed over: a past version cannot be
-// mended.
+// fixed.
 func Turns(changes []git.Change, read func(blobs []string, take func(blob string, text []byte)) error, schema *signals.Schema) ([]Turn, error) {
 	p := past{schema: schema, seed: maphash.MakeSeed(), known: map[uint64]int{}, versions: map[string][]int{}}
 	var blobs []string

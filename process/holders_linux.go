@@ -44,7 +44,7 @@ func signalHolders(ours []*os.File, signal syscall.Signal) {
 	}
 }
 
-// holds tells whether a directory of open files has one of pipes.
+// holds reports whether a directory of open files has one of pipes.
 func holds(dir string, pipes []string) bool {
 	open, _ := os.ReadDir(dir)
 	return slices.ContainsFunc(open, func(f os.DirEntry) bool {

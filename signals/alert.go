@@ -41,7 +41,7 @@ func Sum(surprise []float64) float64 {
 	return round(sum)
 }
 
-// Over tells whether a sum is above a limit, and not at it.
+// Over reports whether a sum is above a limit, and not at it.
 func Over(sum, limit float64) bool { return round(sum) > round(limit) }
 
 // Decimal writes a surprise or a sum of some as the table does: shortest, with

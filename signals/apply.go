@@ -36,7 +36,7 @@ const Auto = "auto"
 //
 // It refuses malformed notes (*notes.Error), a table that cannot be written
 // safely, and a result that the schema does not take, be it by the
-// update or by a value that was there (*InvalidError): setting that signal mends it. A
+// update or by a value that was there (*InvalidError): setting that signal fixes it. A
 // repeated row does not keep the last one from being written.
 func Apply(d *notes.Doc, u Update, schema *Schema) (*notes.Doc, []Change, []string, error) {
 	if malformed := d.Malformed(); len(malformed) > 0 {
@@ -125,12 +125,12 @@ func (p *plan) derive(t *Table) []string {
 	return nil
 }
 
-// differs tells whether the value of a signal changes.
+// differs reports whether the value of a signal changes.
 func (p *plan) differs(t *Table, s Signal) bool {
 	return p.given[s] && canonical(s, t.Raw(s)) != p.want[s]
 }
 
-// dates tells whether the row of a signal gets today's date.
+// dates reports whether the row of a signal gets today's date.
 func (p *plan) dates(t *Table, s Signal) bool {
 	_, asked := p.Set[s]
 	return p.differs(t, s) || asked && p.Reaffirm

@@ -283,7 +283,7 @@ func TestApplyLaws(t *testing.T) {
 
 // holdLaws asserts the laws of setting: after it, reading returns what was set
 // and nothing else has another value; every byte outside the rows that change
-// stays; setting again changes nothing. It tells whether anything was written.
+// stays; setting again changes nothing. It reports whether anything was written.
 func holdLaws(t *testing.T, schema *signals.Schema, text string, u signals.Update) bool {
 	t.Helper()
 	d := notes.Parse(text)

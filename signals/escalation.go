@@ -19,7 +19,7 @@ const (
 	Resolved    PartKind = "Resolved"
 )
 
-// Asks tells whether a part is a question rather than an answer.
+// Asks reports whether a part is a question rather than an answer.
 func (k PartKind) Asks() bool { return k == Pending || k == Improvement }
 
 // Part is one question or one answer. Parts are never edited: they are the trail.

@@ -46,7 +46,7 @@ type label struct {
 	text *string
 }
 
-// UnderWay tells whether work of that progress needs a state estimate: whoever
+// UnderWay reports whether work of that progress needs a state estimate: whoever
 // takes it over has to be told how far it is.
 func UnderWay(progress string) bool {
 	return progress == ProgressImplementing || progress == ProgressBlocked
@@ -100,7 +100,7 @@ func ReadEstimate(text string) Estimate {
 // lf is a text with LF line ends.
 func lf(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 
-// Empty tells whether the estimate says nothing.
+// Empty reports whether the estimate says nothing.
 func (e Estimate) Empty() bool { return e.text() == "" }
 
 func (e Estimate) text() string {

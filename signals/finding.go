@@ -65,7 +65,7 @@ func (e *InvalidError) Error() string {
 	return message
 }
 
-// InNotes tells whether the first finding is about what stands in the notes, and
+// InNotes reports whether the first finding is about what stands in the notes, and
 // not about the value that was to be written.
 func (e *InvalidError) InNotes() bool { return e.Findings[0].Line > 0 }
 

@@ -113,7 +113,7 @@ func trimLines(lines []string) []string {
 	return lines
 }
 
-// Overdue tells whether the default would hold by now.
+// Overdue reports whether the default would hold by now.
 func (q Question) Overdue(now time.Time) bool {
 	return q.Default > 0 && !q.Due.IsZero() && !now.Before(q.Due)
 }

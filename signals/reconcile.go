@@ -21,7 +21,7 @@ import (
 // merge doubled it; blank lines around what is removed are closed up.
 //
 // A document with one table or none is returned as it is. Values that are not
-// valid in every table stay: Apply mends them. It refuses malformed notes
+// valid in every table stay: Apply fixes them. It refuses malformed notes
 // (*notes.Error) and tables that cannot be written safely (*InvalidError).
 func Reconcile(d *notes.Doc, schema *Schema) (*notes.Doc, []string, error) {
 	if malformed := d.Malformed(); len(malformed) > 0 {

@@ -52,7 +52,7 @@ func inSection(d *notes.Doc, offset int) bool {
 	return false
 }
 
-// blankLine tells whether a blank line begins at that offset.
+// blankLine reports whether a blank line begins at that offset.
 func blankLine(text string, start int) bool {
 	if start >= len(text) {
 		return false

@@ -78,7 +78,7 @@ func inTable(name string) (Signal, bool) {
 	return Signal(i), i >= 0
 }
 
-// named tells whether a name in the table is that of a key.
+// named reports whether a name in the table is that of a key.
 func named(key, name string) bool {
 	if len(name) != len(key) {
 		return false

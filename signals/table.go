@@ -244,10 +244,10 @@ func (t *Table) violations(schema *Schema) []Finding {
 	return findings
 }
 
-// Present tells whether there is a table.
+// Present reports whether there is a table.
 func (t *Table) Present() bool { return t.present }
 
-// Has tells whether the table has a row of that signal.
+// Has reports whether the table has a row of that signal.
 func (t *Table) Has(s Signal) bool { return t.cells[s].found }
 
 // Raw is the value as found; the default where there is no row.
@@ -277,7 +277,7 @@ func (t *Table) Updated(s Signal) string { return t.cells[s].updated }
 // in bytes; 0, 0 where there is no row.
 func (t *Table) Place(s Signal) (line, column int) { return t.cells[s].line, t.cells[s].column }
 
-// HasEvidence tells whether there is a row of any evidence signal.
+// HasEvidence reports whether there is a row of any evidence signal.
 func (t *Table) HasEvidence() bool {
 	return t.Has(Confidence) || t.Has(EvidenceFreshness) || t.Has(RegressionGuard)
 }

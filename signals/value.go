@@ -29,7 +29,7 @@ func isNoDate(text string) bool {
 // different zones the later one never writes the earlier day.
 func Day(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 
-// IsDate tells whether a text is a day, YYYY-MM-DD.
+// IsDate reports whether a text is a day, YYYY-MM-DD.
 func IsDate(text string) bool {
 	_, err := time.Parse(time.DateOnly, text)
 	return err == nil

@@ -43,7 +43,7 @@ func (j Job) environ() (env, withheld []string) {
 	return append(env, issueVariable+"="+j.Issue, aroundVariable+"="+around), withheld
 }
 
-// within tells whether the checks of the issue are running around us.
+// within reports whether the checks of the issue are running around us.
 func (j Job) within() bool {
 	for _, variable := range j.Env {
 		if value, ok := strings.CutPrefix(variable, aroundVariable+"="); ok {
@@ -53,7 +53,7 @@ func (j Job) within() bool {
 	return false
 }
 
-// credential tells whether a variable looks, by its name, as if it held what
+// credential reports whether a variable looks, by its name, as if it held what
 // a command in a repository should not get to see.
 func credential(name string) bool {
 	name = strings.ToUpper(name)

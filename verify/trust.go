@@ -28,7 +28,7 @@ type Grant struct {
 	By     string    `json:"by,omitempty"`     // who did; "" when nobody says
 }
 
-// Granted tells whether the repository at root is trusted with this root
+// Granted reports whether the repository at root is trusted with this root
 // commit: another one at the same path is another repository. A grant that
 // cannot be read counts for nothing.
 func (t Trust) Granted(root, rootCommit string) bool {
@@ -66,7 +66,7 @@ func (t Trust) Record(g Grant) (path string, text []byte, err error) {
 	return t.file(g.Root), append(text, '\n'), err
 }
 
-// Revoke takes trust back, and tells whether there was any.
+// Revoke takes trust back, and reports whether there was any.
 func (t Trust) Revoke(root string) (bool, error) {
 	err := os.Remove(t.file(git.RealPath(root)))
 	if errors.Is(err, fs.ErrNotExist) {

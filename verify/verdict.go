@@ -31,7 +31,7 @@ const (
 	ExitInterrupt = 130 // interrupted
 )
 
-// Passed tells whether the check ran and succeeded.
+// Passed reports whether the check ran and succeeded.
 func (o Outcome) Passed() bool { return o.Exit == 0 }
 
 // Verdict is what running the checks of an issue showed. Only Run makes
@@ -45,7 +45,7 @@ type Verdict struct {
 	time     time.Time
 }
 
-// Passed tells whether there was a check, and every one of them passed.
+// Passed reports whether there was a check, and every one of them passed.
 func (v *Verdict) Passed() bool {
 	if v == nil || len(v.outcomes) == 0 {
 		return false

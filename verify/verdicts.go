@@ -15,7 +15,7 @@ import (
 //
 // A checksum goes with each, so that a verdict that was edited by hand, that
 // belongs to another issue or format, or of which a part is lost, does not
-// count. It is no signature: it stops an assistant that mends the file to get
+// count. It is no signature: it stops an assistant that fixes the file to get
 // on, and not somebody who computes the checksum for a forged one. Who can
 // write there can replace the programs that the checks run as well. What must
 // not be forged is to be run again, where the forger has no say: in CI.
@@ -72,7 +72,7 @@ func (s Verdicts) Fresh(id, acceptance string, plan []criteria.Check, tree git.T
 	return v, v.Passed()
 }
 
-// ran tells whether the checks of the record are those that a plan asks for, in
+// ran reports whether the checks of the record are those that a plan asks for, in
 // its order.
 func (r record) ran(plan []criteria.Check) bool {
 	asked := slices.DeleteFunc(slices.Clone(plan), func(c criteria.Check) bool { return !c.Asked() })

@@ -28,7 +28,7 @@ func (a *app) actorName(ctx context.Context) (string, error) {
 func (a *app) mustActor(ctx context.Context) (string, error) {
 	name, err := a.actorName(ctx)
 	if err == nil && name == "" {
-		err = usage("nobody says who acts", "give --actor NAME, or set STIG_ACTOR")
+		err = usage("no actor set", "give --actor NAME, or set STIG_ACTOR")
 	}
 	return name, err
 }

@@ -50,7 +50,7 @@ func (a *app) past(ctx context.Context, store beads.Store, revision string) (*li
 	return nil, func() {}, nil
 }
 
-// unborn tells whether HEAD is a branch without a commit: a hook that runs before
+// unborn reports whether HEAD is a branch without a commit: a hook that runs before
 // the first one must let it pass.
 func unborn(ctx context.Context, repo git.Client) bool {
 	branch, err := repo.Run(ctx, "symbolic-ref", "-q", "HEAD")
@@ -78,7 +78,7 @@ func whereLeft(ctx context.Context, repo git.Client, revision string) (string, e
 	return strings.TrimSpace(string(base.Stdout)), nil
 }
 
-// hadStore tells whether a commit holds any store: one that was moved since
+// hadStore reports whether a commit holds any store: one that was moved since
 // must not pass for one that is new. What lies deeper in a .beads, such as the
 // backups of bd, is none.
 func hadStore(ctx context.Context, repo git.Client, commit string) (bool, error) {

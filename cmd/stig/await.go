@@ -159,7 +159,7 @@ func answersSince(parts []signals.Part, first int) []answer {
 	return list
 }
 
-// passing tells whether an error may go by itself: the store is not there, or
+// passing reports whether an error may go by itself: the store is not there, or
 // is being written, or does not hold the issue at the moment.
 func passing(err error) bool {
 	var missing *beads.NotFoundError

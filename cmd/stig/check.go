@@ -117,7 +117,7 @@ func (a *app) ofBranch(found []lint.Diagnostic, file *beads.File, past *lint.Pas
 	return found
 }
 
-// untouched tells whether what was found is for information only and its issue is,
+// untouched reports whether what was found is for information only and its issue is,
 // to the byte, as it was: whoever reads what a branch did has no part in it.
 func untouched(d lint.Diagnostic, now, past *beads.File) bool {
 	if d.Severity != lint.Info {

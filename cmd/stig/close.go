@@ -208,7 +208,7 @@ func (c *closer) verdict(ctx context.Context, t *trial) error {
 	return c.app.try(ctx, t, c.trialOptions)
 }
 
-// ask puts a failure to a person, and tells whether it was not asked before.
+// ask puts a failure to a person, and reports whether it was not asked before.
 func (c *closer) ask(ctx context.Context, t *trial) (bool, error) {
 	_, err := checkpoint.Escalate(ctx, c.site.store, c.edit, t.id, checkpoint.Question{
 		Text: failureText(t.verdict), By: c.closing.Actor, Evidence: c.app.config.Signals.Evidence,

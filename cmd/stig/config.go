@@ -55,7 +55,7 @@ func (a *app) readConfig(path string) error {
 		return nil
 	}
 	if err != nil {
-		return usage(err.Error(), "mend or remove the configuration file")
+		return usage(err.Error(), "fix or remove the configuration file")
 	}
 	before := a.config.Schema.File
 	if err := cue.Decode(schemas.Config, "#Config", shortest(path), source, &a.config); err != nil {
@@ -81,7 +81,7 @@ func (a *app) narrow() error {
 	}
 	source, err := beads.ReadText(path)
 	if err != nil {
-		return usage("schema.file: "+err.Error(), "mend the path in the configuration file")
+		return usage("schema.file: "+err.Error(), "fix the path in the configuration file")
 	}
 	narrowed, err := a.schema.Narrow(shortest(path), source)
 	if err != nil {

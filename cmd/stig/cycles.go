@@ -11,7 +11,7 @@ func (a *app) cyclesCommand() *cobra.Command {
 	var strict bool
 	cmd := &cobra.Command{
 		Use:   "cycles",
-		Short: "issues that wait for each other for ever",
+		Short: "find dependency cycles",
 		Long: "Find deadlocks: unclosed issues of which none can ever start or be closed, over\n" +
 			"blocking rows and epics together; each as its shortest circle, with the row to\n" +
 			"remove. Rings of blocking rows with closed issues in them are warnings.",

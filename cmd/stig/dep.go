@@ -31,7 +31,7 @@ func (a *app) depAdd() *cobra.Command {
 		Short: "have an issue wait for another, or link it otherwise",
 		Long: "Have an issue wait for another one. The types that hold it up are blocks,\n" +
 			"conditional-blocks and waits-for; parent-child puts it into an epic; any other\n" +
-			"type is a note. What would have issues wait for each other for ever is refused.\n" +
+			"type is a note. What would have issues form a dependency cycle is refused.\n" +
 			"Two IDs mean the same: the first depends on the second.",
 		Args:    takes(1, 2, "one issue, and --on the one that it depends on"),
 		Example: "  stig dep add demo-2 --on demo-1\n  stig dep add demo-2 --on demo-9 --type parent-child",

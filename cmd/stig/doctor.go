@@ -52,7 +52,7 @@ type symptom struct {
 	Name  string `json:"name"`
 	State string `json:"state"`
 	Found string `json:"found"`
-	Do    string `json:"do,omitempty"` // what to type, or what to mend
+	Do    string `json:"do,omitempty"` // what to type, or what to fix
 }
 
 // doctor collects symptoms. It never stops at one: what cannot be found out is

@@ -95,7 +95,7 @@ func (d *doctor) assistants() {
 		case errors.Is(err, host.ErrEdited):
 			d.todo("assistants", name+": "+err.Error(), "see stig setup --help")
 		case err != nil:
-			d.broken("assistants", name+": "+err.Error(), "mend the block of stig in it")
+			d.broken("assistants", name+": "+err.Error(), "fix the block of stig in it")
 		case has:
 			found = append(found, name)
 		}
@@ -121,7 +121,7 @@ func (d *doctor) settings(s host.Settings) string {
 	missing, err := s.Missing(text)
 	switch {
 	case err != nil:
-		d.broken("assistants", path+": "+err.Error(), "mend the file, for "+string(s.Host)+" cannot read it either")
+		d.broken("assistants", path+": "+err.Error(), "fix the file, for "+string(s.Host)+" cannot read it either")
 	case len(missing) == 0:
 		return path
 	case strings.Contains(string(text), "stig hook"):
@@ -170,7 +170,7 @@ func (d *doctor) trunk() string {
 	return "main"
 }
 
-// runsCheck tells whether a pipeline runs the check, the action or a hook of it.
+// runsCheck reports whether a pipeline runs the check, the action or a hook of it.
 func runsCheck(text string) bool {
 	return strings.Contains(text, "stig check") || strings.Contains(text, "/stig@") || strings.Contains(text, "stig-check")
 }

@@ -45,7 +45,7 @@ func (d *doctor) actor() {
 	case err != nil:
 		d.failed("actor", err)
 	case name == "":
-		d.todo("actor", "nobody says who acts", "export STIG_ACTOR=NAME")
+		d.todo("actor", "no actor set", "export STIG_ACTOR=NAME")
 	default:
 		d.ok("actor", "%s", name)
 	}
@@ -171,7 +171,7 @@ func (d *doctor) said(argv ...string) string {
 	return strings.TrimSpace(string(result.Stdout))
 }
 
-// ignored tells whether git leaves a path out, be it there or not. git refuses
+// ignored reports whether git leaves a path out, be it there or not. git refuses
 // this one question in the environment in which git.Client asks.
 func (d *doctor) ignored(path string) bool {
 	result, err := process.Run(d.ctx, process.Command{Argv: []string{"git", "-c", "core.fsmonitor=false", "check-ignore", "-q", "--", path}, Dir: d.git.Dir, Env: d.git.Env})
@@ -291,7 +291,7 @@ func calls(path string) string {
 	return " (" + strings.Join(named, ", ") + ")"
 }
 
-// mentions tells whether a text has a program's name as a word of its own.
+// mentions reports whether a text has a program's name as a word of its own.
 func mentions(text, program string) bool {
 	part := func(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '-' || r == '_' }
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !part(r) }) {

@@ -39,13 +39,13 @@ func usage(message, hint string) error { return &usageError{message: message, hi
 // foundError ends a command whose output already says what was found.
 type foundError struct{}
 
-func (foundError) Error() string { return "something was found" }
+func (foundError) Error() string { return "problems found" }
 
 // endedError is foundError of a command whose findings have exit codes of
 // their own: the worst.
 type endedError struct{ code int }
 
-func (*endedError) Error() string { return "not all that was asked for was done" }
+func (*endedError) Error() string { return "some issues failed" }
 
 // failure is an error as it is shown: what happened, what to type, the exit code.
 type failure struct {
@@ -98,7 +98,7 @@ func endings() []ending {
 		with(exitStore, func(e *beads.StoreError) string { return e.Hint }),
 		with(exitStore, func(e *unprintedError) string { return "do not create it again; type stig show " + e.id }),
 		with(exitUsage, func(e *notes.BodyError) string { return e.Hint }),
-		with(exitStore, func(*notes.Error) string { return "mend the delimiters in the notes by hand, then try again" }),
+		with(exitStore, func(*notes.Error) string { return "fix the delimiters in the notes by hand, then try again" }),
 		with(exitUsage, func(e *checkpoint.MissingEstimateError) string {
 			return fmt.Sprintf("type stig checkpoint %s --done … --learned … --remains … --downstream …, or --no-context", e.ID)
 		}),
@@ -164,7 +164,7 @@ func (a *app) report(err error, cmd *cobra.Command, args []string) int {
 	return f.code
 }
 
-// saidAll tells whether the output of a command says already what went wrong.
+// saidAll reports whether the output of a command says already what went wrong.
 func saidAll(err error) bool {
 	var found foundError
 	var ended *endedError

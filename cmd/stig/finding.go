@@ -34,7 +34,7 @@ func (f finding) code() int {
 	return exitDone
 }
 
-// failed tells whether its checks ran and did not all pass.
+// failed reports whether its checks ran and did not all pass.
 func (f finding) failed() bool {
 	return f.trial != nil && f.trial.verdict != nil && !f.trial.verdict.Passed()
 }

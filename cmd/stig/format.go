@@ -25,7 +25,7 @@ type outcome struct {
 	strict  bool
 }
 
-// fails tells whether a diagnostic of this severity ends in exit 1.
+// fails reports whether a diagnostic of this severity ends in exit 1.
 func (r outcome) fails(s lint.Severity) bool {
 	return s == lint.Error || r.strict && s == lint.Warning
 }

@@ -78,7 +78,7 @@ func (a *app) lastCheckpoint(issue *beads.Issue) (date string, ok bool) {
 // markAge is how long it is kept that a session was reminded.
 const markAge = 14 * 24 * time.Hour
 
-// firstTime tells whether a session has not been reminded yet, and keeps that
+// firstTime reports whether a session has not been reminded yet, and keeps that
 // it is now. Of two that ask at once one is the first.
 func (a *app) firstTime(ctx context.Context, session string, now time.Time) bool {
 	place, err := a.gitIn(cmp.Or(a.dir, ".")).Place(ctx)

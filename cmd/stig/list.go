@@ -200,7 +200,7 @@ func (a *app) listed(file *beads.File, f filter) ([]listRow, error) {
 	return rows, nil
 }
 
-// indexed tells whether an issue passes by what the index knows of it.
+// indexed reports whether an issue passes by what the index knows of it.
 func (f filter) indexed(issue *beads.Issue) bool {
 	switch {
 	case len(f.status) > 0:

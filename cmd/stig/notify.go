@@ -221,7 +221,7 @@ func (a *app) whom(ctx context.Context, s *site) (notifications, error) {
 	return a.config.Notify, nil
 }
 
-// holdsStore tells whether the store, beside which the configuration lies, is
+// holdsStore reports whether the store, beside which the configuration lies, is
 // in the repository that trust is given to: --store can name any other.
 func (a *app) holdsStore(ctx context.Context, s *site) (bool, error) {
 	holder, err := realPath(filepath.Dir(s.store.Dir))

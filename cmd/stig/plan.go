@@ -190,7 +190,7 @@ func (v *planView) text(title func(id string) string) string {
 		fmt.Fprintf(&b, "\nwaits for issues outside: %s\n", strings.Join(v.Outside, ", "))
 	}
 	if len(v.Stuck) > 0 {
-		fmt.Fprintf(&b, "\nin no stage, since they wait for ever: %s\n", strings.Join(v.Stuck, ", "))
+		fmt.Fprintf(&b, "\nin no stage, since they are in a dependency cycle: %s\n", strings.Join(v.Stuck, ", "))
 		b.WriteString("type stig cycles to see why, and which dependency to remove\n")
 	}
 	return b.String()

@@ -57,7 +57,7 @@ func (a *app) data(text string) error {
 	return err
 }
 
-// toTerminal tells whether the output goes to a terminal.
+// toTerminal reports whether the output goes to a terminal.
 func (a *app) toTerminal() bool {
 	file, ok := a.out.(*os.File)
 	if !ok {

@@ -202,7 +202,7 @@ func (d *mergeDriver) claim(ctx context.Context, present string) (steps []setupS
 	return append(steps, setupStep{do: func() error { return d.claimed(ctx) }}), nil
 }
 
-// claimed tells whether git does what the line says.
+// claimed reports whether git does what the line says.
 func (d *mergeDriver) claimed(ctx context.Context) error {
 	now, err := d.attribute(ctx)
 	if err == nil && now != "stig" {

@@ -110,7 +110,7 @@ func (h *hookSettings) located(err error) error {
 		return err
 	}
 	if bad.Hint == "" {
-		bad.Hint = "mend the file, or put in by hand what stig setup " + string(h.settings.Host) + " --print shows"
+		bad.Hint = "fix the file, or put in by hand what stig setup " + string(h.settings.Host) + " --print shows"
 	}
 	return fmt.Errorf("%s:%w", shortest(h.file.path), err)
 }

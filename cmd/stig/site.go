@@ -79,7 +79,7 @@ func realPath(path string) (string, error) {
 	return filepath.EvalSymlinks(full)
 }
 
-// inside tells whether a path is a directory or below it.
+// inside reports whether a path is a directory or below it.
 func inside(path, dir string) bool {
 	below, err := filepath.Rel(dir, path)
 	return err == nil && filepath.IsLocal(below)
@@ -111,7 +111,7 @@ func (s *site) repository(ctx context.Context, known ...string) (root, commit st
 	return cmp.Or(s.place.Home, s.root), commit, err
 }
 
-// trusted tells whether criteria may be run here.
+// trusted reports whether criteria may be run here.
 func (a *app) trusted(ctx context.Context, s *site) (bool, error) {
 	switch word := a.getenv("STIG_TRUST"); word {
 	case "1":

@@ -104,14 +104,14 @@ func standIn(args []string) error {
 	return fmt.Errorf("no stand-in for bd %v", args)
 }
 
-// overwrites tells whether this import loses to an export: always, or the
+// overwrites reports whether this import loses to an export: always, or the
 // first time alone.
 func overwrites(how, calls string) bool {
 	said, err := os.ReadFile(calls)
 	return how == "overwrites" || how == "overwrites-once" && err == nil && bytes.Count(said, []byte("--import-only")) == 1
 }
 
-// forgets tells whether this close does not stay: always, or the first time
+// forgets reports whether this close does not stay: always, or the first time
 // alone.
 func forgets(how, calls string) bool {
 	said, err := os.ReadFile(calls)

@@ -65,7 +65,7 @@ func stressSteps(i int) [3][]string {
 	}
 }
 
-// step runs stig and tells whether it acknowledged, which who was killed did
+// step runs stig and reports whether it acknowledged, which who was killed did
 // not, nor who answers a question that was not asked.
 func (r *stressRun) step(args []string) (bool, error) {
 	c := r.stig(args...)

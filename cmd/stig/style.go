@@ -24,7 +24,7 @@ const (
 	urgent style = "1;31" // what cannot wait
 )
 
-// colours tells whether to print colour: the flag, then NO_COLOR, then
+// colours reports whether to print colour: the flag, then NO_COLOR, then
 // CLICOLOR_FORCE, then whether the output is a terminal that has any.
 func (a *app) colours() bool {
 	switch force := a.getenv("CLICOLOR_FORCE"); {
@@ -36,7 +36,7 @@ func (a *app) colours() bool {
 	return a.toTerminal() && a.getenv("TERM") != "dumb"
 }
 
-// isTerminal tells whether a stream is one that a person sits at.
+// isTerminal reports whether a stream is one that a person sits at.
 func isTerminal(stream any) bool {
 	file, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))

@@ -30,7 +30,7 @@ func (t *text) dash(args []string) []string {
 	return slices.Delete(slices.Clone(args), at, at+1)
 }
 
-// given tells whether the command line says where the text is.
+// given reports whether the command line says where the text is.
 func (t text) given() bool { return t.message != "" || t.file != "" }
 
 // read gives the text that the command line names; "" where it names none.
@@ -51,7 +51,7 @@ func (a *app) read(t text) (string, error) {
 	return t.message, nil
 }
 
-// asks tells whether there is a person to ask: one who sits at a terminal and
+// asks reports whether there is a person to ask: one who sits at a terminal and
 // reads what is printed there.
 func (a *app) asks() bool {
 	return !a.json && !a.noInput && isTerminal(a.in) && isTerminal(a.out)

@@ -157,7 +157,7 @@ func stateOf(record *beads.Record, schema *signals.Schema) *state {
 	return &state{table: signals.Read(doc, schema), estimate: estimate.Date + "\n" + estimate.Body}
 }
 
-// differs tells whether the signals or the estimate are others.
+// differs reports whether the signals or the estimate are others.
 func (s *state) differs(from *state) bool {
 	return from == nil || s.estimate != from.estimate || slices.ContainsFunc(signals.All(), func(signal signals.Signal) bool {
 		return s.table.Value(signal) != from.table.Value(signal)

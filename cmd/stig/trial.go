@@ -68,7 +68,7 @@ func (t *trial) settle() (err error) {
 	return err
 }
 
-// asks tells whether the criteria ask for anything to be run.
+// asks reports whether the criteria ask for anything to be run.
 func (t *trial) asks() bool { return criteria.Asks(t.plan) }
 
 // refusalError says why the checks of an issue are not run.
@@ -148,7 +148,7 @@ func (a *app) warnOfEmpty(t *trial) {
 	}
 }
 
-// ranNoTest tells whether what is left of an output says of all packages that go
+// ranNoTest reports whether what is left of an output says of all packages that go
 // tested that no test of theirs was run.
 func ranNoTest(tail string) bool {
 	const whole = 20 // lines; of a longer output the first may be missing

@@ -123,7 +123,7 @@ func (a *app) writeDiagnostics(text *strings.Builder, found []lint.Diagnostic, c
 	text.WriteString("\n")
 }
 
-// vetFix mends what can be mended, then reports what is left.
+// vetFix fixes what can be fixed, then reports what is left.
 func (a *app) vetFix(ctx context.Context, ids []string, o vetOptions) error {
 	options, err := a.options(o.dryRun)
 	if err != nil {
@@ -148,12 +148,12 @@ func (a *app) vetFix(ctx context.Context, ids []string, o vetOptions) error {
 		return a.previewFix(store, found, changes, o)
 	}
 	for _, c := range changes {
-		a.note("%s: mended", c.ID)
+		a.note("%s: fixed", c.ID)
 	}
 	return a.vet(ids, o)
 }
 
-// previewFix shows the diff of what would be mended, and ends as vet would then.
+// previewFix shows the diff of what would be fixed, and ends as vet would then.
 func (a *app) previewFix(store beads.Store, found []lint.Diagnostic, changes []beads.Change, o vetOptions) error {
 	if err := a.printChanges(changes, nil, true); err != nil {
 		return err
