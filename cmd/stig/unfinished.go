@@ -31,7 +31,7 @@ func (a *app) unfinished(ctx context.Context, store beads.Store, thorough bool) 
 	case state.Unmerged:
 		return &lint.Unfinished{
 			Reason: "has a conflict, in " + merging(state.Doing) + " that is not finished",
-			Hint:   "make one line of the two between conflict markers, where stig check finds any, then type git add " + store.Path,
+			Hint:   "type stig merge --resolve, which lists what is open and how to answer, then git add " + store.Path,
 		}, nil
 	case state.Alone:
 		again := "git " + state.Doing + " --abort, and start again"
