@@ -28,7 +28,7 @@ type Options struct {
 	// the store cannot tell what in them must stay.
 	Notes func(before, after string) error
 
-	// Journal is told of the changes under the lock, right before they are
+	// Journal is given the changes under the lock, right before they are
 	// written, and gives what is called with the outcome: nil when the store
 	// holds them. A dry run does not call it.
 	Journal func(Store, []Change) (done func(error))

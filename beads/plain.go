@@ -5,6 +5,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 )
 
 // maxText is the most that ReadText reads, in bytes.
@@ -40,4 +41,26 @@ func ReadText(path string) ([]byte, error) {
 		return refused("is longer than 16 MiB")
 	}
 	return text, err
+}
+
+// UnfinishedText is the pattern of the names that files have while ReplaceText
+// fills them, and keep when the process is killed.
+const UnfinishedText = ".new-*"
+
+// ReplaceText puts a small file in place at once, with mode 0600: a reader sees
+// the old text or the new one, also when the process is killed half-way. It does
+// not last through a power cut. The directory must be there.
+func ReplaceText(path string, text []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), UnfinishedText)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
 }

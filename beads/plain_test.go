@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -67,5 +68,30 @@ func TestLockIsNoLink(t *testing.T) {
 	}
 	if _, err := os.Lstat(elsewhere); !errors.Is(err, fs.ErrNotExist) {
 		t.Error("a file was made there")
+	}
+}
+
+// TestReplaceText: the new text with mode 0600, nothing left beside it, and the
+// old text where the directory is not there.
+func TestReplaceText(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "small")
+	for _, text := range []string{"one\n", "", "another\n"} {
+		if err := ReplaceText(path, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(path); string(got) != text || err != nil {
+			t.Errorf("got %q, %v; want %q", got, err, text)
+		}
+	}
+	info, err := os.Stat(path)
+	if err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+	if entries, err := os.ReadDir(dir); len(entries) != 1 || err != nil {
+		t.Errorf("%d files, %v", len(entries), err)
+	}
+	if err := ReplaceText(filepath.Join(dir, "none", "small"), nil); err == nil {
+		t.Error("a directory that is not there is no error")
 	}
 }

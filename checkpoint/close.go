@@ -17,7 +17,7 @@ import (
 type Closing struct {
 	Reason   string          // what exists now that did not before
 	Evidence verify.Evidence // a verdict that passed, or a waiver
-	Actor    string          // "" when nobody says
+	Actor    string          // "" when unknown
 	Edited   *Edited         // what became of its criteria since they were committed; nil for nothing
 }
 

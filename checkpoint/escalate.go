@@ -20,7 +20,7 @@ type Question struct {
 	Default int           // 1-based number of the option that holds when nobody answers, 0 for none: shown, never executed
 	After   time.Duration // how long nobody must have answered for that, whole minutes
 	Process bool          // asks whether the way of working should change
-	By      string        // who asks, "" when nobody says
+	By      string        // who asks, "" when unknown
 
 	Evidence bool // a new table gets the evidence rows
 }

@@ -11,25 +11,6 @@ import (
 	"stig/beads"
 )
 
-const unfinishedFile = ".new-*"
-
-// replace puts a file in place at once: a reader sees the old text or the new
-// one. It does not last through a power cut, which no small state needs to.
-func replace(path string, text []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), unfinishedFile) // mode 0600
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
-}
-
 // readJSON reads a small file into v; a file that is not there leaves v as it
 // is. One that cannot be read is moved aside, and named in the error.
 func readJSON(path string, v any) error {
@@ -51,7 +32,7 @@ func replaceJSON(path string, v any) error {
 	if err != nil {
 		return err
 	}
-	return replace(path, append(text, '\n'))
+	return beads.ReplaceText(path, append(text, '\n'))
 }
 
 const lockWait = 10 * time.Second // locks are held for a few milliseconds

@@ -227,7 +227,7 @@ func dropOld(dir string, all []segment, now time.Time) {
 
 // sweep removes what writers of small files left that were ended.
 func sweep(dir string, now time.Time) {
-	unfinished, _ := filepath.Glob(filepath.Join(dir, unfinishedFile)) // the pattern is sound
+	unfinished, _ := filepath.Glob(filepath.Join(dir, beads.UnfinishedText)) // the pattern is sound
 	for _, path := range unfinished {
 		if info, err := os.Stat(path); err == nil && now.Sub(info.ModTime()) > time.Hour {
 			_ = os.Remove(path)

@@ -118,7 +118,7 @@ func Writable(dir, store string) string {
 	if _, err := os.Stat(in); errors.Is(err, fs.ErrNotExist) {
 		in = filepath.Dir(dir)
 	}
-	if f, err := os.CreateTemp(in, unfinishedFile); err == nil {
+	if f, err := os.CreateTemp(in, beads.UnfinishedText); err == nil {
 		_, _ = f.Close(), os.Remove(f.Name())
 		return dir
 	}

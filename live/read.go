@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"stig/beads"
 )
 
 // Journal is what was read of a journal.
@@ -146,7 +148,7 @@ func forget(dir, store string, issues []string) (count int, err error) {
 			return count, err
 		}
 		if count += n; n > 0 {
-			if err := replace(path, kept); err != nil {
+			if err := beads.ReplaceText(path, kept); err != nil {
 				return count, err
 			}
 		}

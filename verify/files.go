@@ -3,31 +3,20 @@ package verify
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"stig/beads"
 )
 
-// replace puts a file in place at once: a reader sees the old text or the new
-// one, also when we are killed half-way.
+// replace puts a file in place at once, in a directory that it makes.
 func replace(path string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
+	return beads.ReplaceText(path, text)
 }
 
 // maxName is the longest part of an id that a file name holds, in bytes.

@@ -25,7 +25,7 @@ type Grant struct {
 	Root   string    `json:"root"`             // its real path: the Home of its Place, or the directory where there is no git
 	Commit string    `json:"commit,omitempty"` // its root commit; "" trusts the path alone
 	Time   time.Time `json:"time"`             // when it was granted
-	By     string    `json:"by,omitempty"`     // who did; "" when nobody says
+	By     string    `json:"by,omitempty"`     // who did; "" when unknown
 }
 
 // Granted reports whether the repository at root is trusted with this root

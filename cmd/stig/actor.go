@@ -9,7 +9,7 @@ import (
 )
 
 // actorName is who acts: the flag, else the environment, else git's user.name;
-// "" when nobody says a name.
+// "" when no name is set.
 func (a *app) actorName(ctx context.Context) (string, error) {
 	if name := cmp.Or(a.actor, a.getenv("STIG_ACTOR"), a.getenv("BD_ACTOR")); name != "" {
 		return name, nil
