@@ -10,7 +10,7 @@ import (
 
 // actorName is who acts: the flag, else the environment, else git's user.name;
 // "" when no name is set.
-func (a *app) actorName(ctx context.Context) (string, error) {
+func (a *core) actorName(ctx context.Context) (string, error) {
 	if name := cmp.Or(a.actor, a.getenv("STIG_ACTOR"), a.getenv("BD_ACTOR")); name != "" {
 		return name, nil
 	}
@@ -25,7 +25,7 @@ func (a *app) actorName(ctx context.Context) (string, error) {
 }
 
 // mustActor is actorName where somebody has to be named.
-func (a *app) mustActor(ctx context.Context) (string, error) {
+func (a *core) mustActor(ctx context.Context) (string, error) {
 	name, err := a.actorName(ctx)
 	if err == nil && name == "" {
 		err = usage("no actor set", "give --actor NAME, or set STIG_ACTOR")

@@ -16,7 +16,7 @@ import (
 // that what others did there since is not taken for what was undone here. It is
 // nil for "", and for a revision from before there was a store or any commit; the
 // function that it gives closes it.
-func (a *app) past(ctx context.Context, store beads.Store, revision string) (*lint.Past, func(), error) {
+func (a *core) past(ctx context.Context, store beads.Store, revision string) (*lint.Past, func(), error) {
 	if revision == "" {
 		return nil, func() {}, nil
 	}

@@ -17,23 +17,34 @@ import (
 	"stig/signals"
 )
 
-// app is the world as the commands see it, and the flags they share.
-type app struct {
-	in       io.Reader
-	out, err io.Writer
+// core is what every front end shares: where the store is, who acts, the clock, the
+// configuration, and whom to tell what no result says.
+type core struct {
 	getenv   func(string) string
+	env      func() []string
 	now      func() time.Time // the machine's clock; what is told and written has clock
 	schema   *signals.Schema
 	config   config
-	own      notifications // what the user's file says of them, whatever the repository does
+	own      notifications       // what the user's file says of them, whatever the repository does
+	say      func(level, string) // what no result says
+	progress io.Writer           // where checks print while they run
+	terminal bool                // progress goes to a terminal
 
 	ctx     context.Context // of the command that runs
 	running string          // its name
 	journal *journal        // of its edits; nil before the first
 
-	dir     string // -C
-	store   string // --store
-	actor   string // --actor
+	dir   string // -C
+	store string // --store
+	actor string // --actor
+}
+
+// app is the world as the commands see it, and the flags they share.
+type app struct {
+	*core
+	in       io.Reader
+	out, err io.Writer
+
 	json    bool
 	quiet   bool
 	noColor bool
@@ -41,10 +52,14 @@ type app struct {
 }
 
 func newApp() *app {
-	return &app{
-		in: os.Stdin, out: os.Stdout, err: os.Stderr,
-		getenv: os.Getenv, now: time.Now, schema: cue.Embedded(),
-	}
+	return front(os.Stdin, os.Stdout, os.Stderr, &core{getenv: os.Getenv, env: os.Environ, now: time.Now, schema: cue.Embedded()})
+}
+
+// front is a command line on three streams.
+func front(in io.Reader, out, err io.Writer, c *core) *app {
+	a := &app{core: c, in: in, out: out, err: err}
+	c.say, c.progress, c.terminal = a.complaint, err, isTerminal(err)
+	return a
 }
 
 // run executes one command line and gives the exit code.
@@ -148,7 +163,7 @@ func (a *app) helpAlone(cmd *cobra.Command, _ []string) error {
 
 // clock is the time of this run in UTC: fixed by STIG_NOW, for tests and demos that
 // print the same thing every day.
-func (a *app) clock() (time.Time, error) {
+func (a *core) clock() (time.Time, error) {
 	fixed := a.getenv("STIG_NOW")
 	if fixed == "" {
 		return a.now().UTC(), nil
@@ -161,18 +176,18 @@ func (a *app) clock() (time.Time, error) {
 }
 
 // environ is the environment that other programs are started in.
-func (a *app) environ() []string { return os.Environ() }
+func (a *core) environ() []string { return a.env() }
 
 // gitIn runs git in a directory.
-func (a *app) gitIn(dir string) git.Client { return git.Client{Dir: dir, Env: a.environ()} }
+func (a *core) gitIn(dir string) git.Client { return git.Client{Dir: dir, Env: a.environ()} }
 
 // where says what of this run decides on the store.
-func (a *app) where() beads.Where {
+func (a *core) where() beads.Where {
 	return beads.Where{Dir: cmp.Or(a.dir, "."), File: a.store, BeadsDir: a.getenv("BEADS_DIR")}
 }
 
 // discover finds the store of this run, and the configuration that goes with it.
-func (a *app) discover() (beads.Store, error) {
+func (a *core) discover() (beads.Store, error) {
 	store, err := beads.Discover(a.where())
 	if err != nil {
 		return store, err
@@ -195,7 +210,7 @@ func shortest(path string) string {
 }
 
 // open reads the store and says on the error stream what of it is unreadable.
-func (a *app) open() (*beads.File, error) {
+func (a *core) open() (*beads.File, error) {
 	store, err := a.discover()
 	if err != nil {
 		return nil, err

@@ -70,7 +70,7 @@ type answer struct {
 const goneFor = time.Second
 
 // await waits for an answer, for limit at most unless that is 0.
-func (a *app) await(ctx context.Context, id string, limit time.Duration) (*answered, error) {
+func (a *core) await(ctx context.Context, id string, limit time.Duration) (*answered, error) {
 	store, err := a.discover()
 	if err != nil {
 		return nil, err

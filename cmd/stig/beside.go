@@ -14,7 +14,7 @@ import (
 
 // warnOfBeside says when somebody else has an issue in progress in the store of
 // another worktree of the repository. What cannot be found out is no hindrance.
-func (a *app) warnOfBeside(ctx context.Context, store beads.Store, id, actor string) {
+func (a *core) warnOfBeside(ctx context.Context, store beads.Store, id, actor string) {
 	if !process.Finder("", a.getenv)("git") {
 		return
 	}
@@ -29,7 +29,7 @@ func (a *app) warnOfBeside(ctx context.Context, store beads.Store, id, actor str
 }
 
 // storesBeside are the stores at the same place in the other worktrees.
-func (a *app) storesBeside(ctx context.Context, store beads.Store) (list []beads.Store) {
+func (a *core) storesBeside(ctx context.Context, store beads.Store) (list []beads.Store) {
 	git, path, err := a.git(store)
 	if err != nil {
 		return nil

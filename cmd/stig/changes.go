@@ -101,7 +101,7 @@ func lines(text string) []byte {
 
 // warnOfEdit warns of what an edit leaves to look at. The warnings are about one
 // issue, or name theirs when id is "".
-func (a *app) warnOfEdit(id string, warnings []string, changes []beads.Change) {
+func (a *core) warnOfEdit(id string, warnings []string, changes []beads.Change) {
 	if id != "" {
 		id += ": "
 	}
@@ -112,7 +112,7 @@ func (a *app) warnOfEdit(id string, warnings []string, changes []beads.Change) {
 }
 
 // warnOfLines warns of lines that some bd commands cannot read.
-func (a *app) warnOfLines(changes []beads.Change) {
+func (a *core) warnOfLines(changes []beads.Change) {
 	for _, c := range changes {
 		if len(c.After) > lineLimit {
 			a.warn("%s: its line is %d bytes long; some versions of bd read at most 65536 of a line", c.ID, len(c.After))

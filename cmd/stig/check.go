@@ -108,7 +108,7 @@ func (a *app) examine(ctx context.Context, command string, ids []string, against
 
 // ofBranch leaves out what is for information only and of issues that are as they
 // were, and says how much that is.
-func (a *app) ofBranch(found []lint.Diagnostic, file *beads.File, past *lint.Past) []lint.Diagnostic {
+func (a *core) ofBranch(found []lint.Diagnostic, file *beads.File, past *lint.Past) []lint.Diagnostic {
 	all := len(found)
 	found = slices.DeleteFunc(found, func(d lint.Diagnostic) bool { return untouched(d, file, past.File) })
 	if left := all - len(found); left > 0 {
@@ -148,7 +148,7 @@ func looksFor(command string, past *lint.Past) []string {
 }
 
 // checkRules are what the store is validated with.
-func (a *app) checkRules(ctx context.Context, store beads.Store, past *lint.Past) (lint.Rules, error) {
+func (a *core) checkRules(ctx context.Context, store beads.Store, past *lint.Past) (lint.Rules, error) {
 	unfinished, err := a.unfinished(ctx, store, true)
 	if err != nil {
 		return lint.Rules{}, err

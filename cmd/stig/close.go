@@ -95,14 +95,14 @@ func (a *app) reason(flag string, t text, asked string) (string, error) {
 // closer closes issues, each by its own verdict.
 type closer struct {
 	closeOptions
-	app     *app
+	app     *core
 	site    *site
 	edit    beads.Options
 	closing checkpoint.Closing // its evidence is a waiver or still to come
 	rules   checkpoint.Rules
 }
 
-func (a *app) closer(ctx context.Context, o closeOptions) (*closer, error) {
+func (a *core) closer(ctx context.Context, o closeOptions) (*closer, error) {
 	store, edit, err := a.toWrite(ctx, o.dryRun)
 	if err != nil {
 		return nil, err

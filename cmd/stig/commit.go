@@ -10,7 +10,7 @@ import (
 
 // prepareCommit checks that the store can be committed and gives the function
 // that does it once the checkpoint of an issue is written.
-func (a *app) prepareCommit(ctx context.Context, store beads.Store) (func(id string) (string, error), error) {
+func (a *core) prepareCommit(ctx context.Context, store beads.Store) (func(id string) (string, error), error) {
 	committer, err := checkpoint.PrepareCommit(ctx, store, a.environ())
 	var impossible *checkpoint.CommitError
 	if errors.As(err, &impossible) {

@@ -30,7 +30,7 @@ type config struct {
 
 // configure reads the user's file and then that of the repository, whose word
 // counts more. Neither needs to be there.
-func (a *app) configure(s beads.Store) error {
+func (a *core) configure(s beads.Store) error {
 	a.config = config{}
 	for _, path := range configFiles(s) {
 		a.own = a.config.Notify.clone() // the last file is the repository's
@@ -49,7 +49,7 @@ func configFiles(s beads.Store) (files []string) {
 	return append(files, filepath.Join(filepath.Dir(s.Dir), ".stig.cue"))
 }
 
-func (a *app) readConfig(path string) error {
+func (a *core) readConfig(path string) error {
 	source, err := beads.ReadText(path)
 	if isAbsent(err) {
 		return nil
@@ -74,7 +74,7 @@ func isAbsent(err error) bool {
 }
 
 // narrow holds tables to the project's own schema as well, where it has one.
-func (a *app) narrow() error {
+func (a *core) narrow() error {
 	path := a.config.Schema.File
 	if path == "" || a.schema.Narrowed() {
 		return nil

@@ -18,7 +18,7 @@ const untoldFor = time.Minute
 
 // untold finds the issue that the same command line made a moment ago without
 // its id being printed: the disk was full, or the process was ended.
-func (a *app) untold(store beads.Store, d checkpoint.Draft, now time.Time) (issue string, ok bool) {
+func (a *core) untold(store beads.Store, d checkpoint.Draft, now time.Time) (issue string, ok bool) {
 	place, err := live.At(store.Path)
 	if err != nil {
 		return "", false
@@ -81,7 +81,7 @@ func (a *app) printEarlier(id, title string) (err error) {
 // childNumbers gives numbers of children that no other work tree and no local
 // branch of the clone has given: two of them may add to one epic before they
 // are merged.
-func (a *app) childNumbers(ctx context.Context, store beads.Store, dryRun bool) func(parent string, greatest int) (int, error) {
+func (a *core) childNumbers(ctx context.Context, store beads.Store, dryRun bool) func(parent string, greatest int) (int, error) {
 	return func(parent string, greatest int) (int, error) {
 		place, err := live.At(store.Path)
 		if err != nil {
@@ -96,7 +96,7 @@ func (a *app) childNumbers(ctx context.Context, store beads.Store, dryRun bool) 
 }
 
 // childSources are the other places in the clone where children stand.
-func (a *app) childSources(ctx context.Context, store beads.Store, place live.Place) (sources []live.Source) {
+func (a *core) childSources(ctx context.Context, store beads.Store, place live.Place) (sources []live.Source) {
 	if !place.Shared() || !process.Finder("", a.getenv)("git") {
 		return nil
 	}

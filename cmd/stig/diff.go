@@ -50,7 +50,7 @@ func (a *app) diffCommand() *cobra.Command {
 }
 
 // openBoth opens the two stores to compare, and names the first.
-func (a *app) openBoth(ctx context.Context, args []string, files bool) (before, after *beads.File, since string, closeBoth func(), err error) {
+func (a *core) openBoth(ctx context.Context, args []string, files bool) (before, after *beads.File, since string, closeBoth func(), err error) {
 	fail := func(err error) (*beads.File, *beads.File, string, func(), error) { return nil, nil, "", nil, err }
 	if files {
 		if len(args) != 2 {
@@ -81,7 +81,7 @@ func (a *app) openBoth(ctx context.Context, args []string, files bool) (before, 
 }
 
 // openFile reads a store that is named by its file.
-func (a *app) openFile(path string) (*beads.File, error) {
+func (a *core) openFile(path string) (*beads.File, error) {
 	dir := a.dir
 	if dir == "" {
 		dir = "."

@@ -24,7 +24,7 @@ func (a *app) doctorCommand() *cobra.Command {
 		Args:    takes(0, 0, "no arguments"),
 		Example: "  stig doctor\n  stig doctor --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			d := doctor{app: a, ctx: cmd.Context(), have: process.Finder("", a.getenv)}
+			d := doctor{app: a.core, ctx: cmd.Context(), have: process.Finder("", a.getenv)}
 			d.examine()
 			if err := cmd.Context().Err(); err != nil {
 				return err
@@ -58,7 +58,7 @@ type symptom struct {
 // doctor collects symptoms. It never stops at one: what cannot be found out is
 // a symptom too.
 type doctor struct {
-	app      *app
+	app      *core
 	ctx      context.Context // of the one command that this is
 	have     criteria.Lookup // programs on PATH
 	store    beads.Store

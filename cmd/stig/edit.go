@@ -104,7 +104,7 @@ func (a *app) amend(ctx context.Context, id string, given checkpoint.Amendment, 
 
 // unprovable warns of criteria in which nothing can be run: only a waiver would
 // close the issue.
-func (a *app) unprovable(ctx context.Context, store beads.Store, acceptance string) []string {
+func (a *core) unprovable(ctx context.Context, store beads.Store, acceptance string) []string {
 	site, err := a.site(ctx, store)
 	if err != nil || strings.TrimSpace(acceptance) == "" || criteria.Asks(criteria.Plan(acceptance, site.look)) {
 		return nil

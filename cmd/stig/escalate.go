@@ -131,7 +131,7 @@ const elsewhereRows = 3
 
 // elsewhere lists the first issues that whoever asked can take meanwhile: ready,
 // nobody else's, and waiting for no answer themselves.
-func (a *app) elsewhere(store beads.Store, asked, actor string, now time.Time) ([]readyRow, error) {
+func (a *core) elsewhere(store beads.Store, asked, actor string, now time.Time) ([]readyRow, error) {
 	file, err := beads.Read(store)
 	if err != nil {
 		return nil, err

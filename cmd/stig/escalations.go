@@ -140,7 +140,7 @@ func (a *app) watchEscalations(ctx context.Context) error {
 }
 
 // unseen gives the questions that were not seen before, and marks them seen.
-func (a *app) unseen(store beads.Store, seen map[string]bool) ([]orient.Asked, error) {
+func (a *core) unseen(store beads.Store, seen map[string]bool) ([]orient.Asked, error) {
 	now, err := a.clock()
 	if err != nil {
 		return nil, err

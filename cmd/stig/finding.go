@@ -155,7 +155,7 @@ func (a *app) printFinding(f finding) error {
 	return a.printClosed(f.closed)
 }
 
-func (a *app) warnOfEdited(t *trial) {
+func (a *core) warnOfEdited(t *trial) {
 	a.warn("%s: %s", t.id, t.edited)
 	for _, text := range t.edited.Gone {
 		a.warn("%s: no longer among them: %s", t.id, firstLine(text))

@@ -75,7 +75,7 @@ func outcomes(t *testing.T) map[string]outcome {
 }
 
 func quietApp() *app {
-	return &app{out: io.Discard, err: io.Discard, getenv: func(string) string { return "" }}
+	return front(nil, io.Discard, io.Discard, &core{getenv: func(string) string { return "" }})
 }
 
 // TestSARIF holds logs against the published JSON schema of SARIF 2.1.0.

@@ -49,7 +49,7 @@ func (a *app) graphCommand() *cobra.Command {
 }
 
 // picture draws the whole store, or what is around the issue that is named.
-func (a *app) picture(ids []string) (*draw.Picture, error) {
+func (a *core) picture(ids []string) (*draw.Picture, error) {
 	file, err := a.open()
 	if err != nil {
 		return nil, err

@@ -32,15 +32,15 @@ const (
 )
 
 // hookAnswer makes the reply to an event; nil when there is nothing to say.
-type hookAnswer func(*app, context.Context, host.Host, host.Event) []byte
+type hookAnswer func(*core, context.Context, host.Host, host.Event) []byte
 
 // hookEvents are the events that hooks answer, by their names in settings.
 func hookEvents() map[string]hookAnswer {
 	return map[string]hookAnswer{
-		"session-start": (*app).sessionStart,
-		"pre-tool-use":  (*app).preToolUse,
-		"stop":          (*app).stop,
-		"pre-compact":   (*app).preCompact,
+		"session-start": (*core).sessionStart,
+		"pre-tool-use":  (*core).preToolUse,
+		"stop":          (*core).stop,
+		"pre-compact":   (*core).preCompact,
 	}
 }
 
@@ -111,11 +111,11 @@ func (a *app) reply(ctx context.Context, answer hookAnswer, h host.Host, e host.
 			reply = nil
 		}
 	}()
-	return answer(a, ctx, h, e)
+	return answer(a.core, ctx, h, e)
 }
 
 // sessionStart gives the assistant something to begin with.
-func (a *app) sessionStart(ctx context.Context, h host.Host, _ host.Event) []byte {
+func (a *core) sessionStart(ctx context.Context, h host.Host, _ host.Event) []byte {
 	file, actor, claims, err := a.claims(ctx)
 	if err != nil {
 		return nil
@@ -155,7 +155,7 @@ func (a *app) sessionStart(ctx context.Context, h host.Host, _ host.Event) []byt
 }
 
 // claims opens the store and lists what the actor has in progress.
-func (a *app) claims(ctx context.Context) (file *beads.File, actor string, claims []int, err error) {
+func (a *core) claims(ctx context.Context) (file *beads.File, actor string, claims []int, err error) {
 	store, err := a.discover()
 	if err != nil {
 		return nil, "", nil, err

@@ -20,7 +20,7 @@ import (
 // stop reminds of claimed work without a checkpoint of today, once a session.
 // That it did is kept in git's own directory: where there is none, and where
 // nobody says which session it is, it does not remind.
-func (a *app) stop(ctx context.Context, h host.Host, e host.Event) []byte {
+func (a *core) stop(ctx context.Context, h host.Host, e host.Event) []byte {
 	if e.Again || e.Session == "" {
 		return nil
 	}
@@ -57,7 +57,7 @@ func reminder(ids []string) string {
 
 // lastCheckpoint is the latest date of the state estimate and the signals of
 // an issue; "" when it has neither, or a draft alone.
-func (a *app) lastCheckpoint(issue *beads.Issue) (date string, ok bool) {
+func (a *core) lastCheckpoint(issue *beads.Issue) (date string, ok bool) {
 	record, err := issue.Record()
 	if err != nil {
 		return "", false
@@ -80,7 +80,7 @@ const markAge = 14 * 24 * time.Hour
 
 // firstTime reports whether a session has not been reminded yet, and keeps that
 // it is now. Of two that ask at once one is the first.
-func (a *app) firstTime(ctx context.Context, session string, now time.Time) bool {
+func (a *core) firstTime(ctx context.Context, session string, now time.Time) bool {
 	place, err := a.gitIn(cmp.Or(a.dir, ".")).Place(ctx)
 	if err != nil || place.Own == "" {
 		return false
@@ -122,7 +122,7 @@ const draftWait = 10 * time.Millisecond
 // none, before what the session knows is cut short. It gives up where another
 // holds the store, and where bd would have to take the draft up, which takes
 // longer than an assistant should wait.
-func (a *app) preCompact(ctx context.Context, h host.Host, _ host.Event) []byte {
+func (a *core) preCompact(ctx context.Context, h host.Host, _ host.Event) []byte {
 	file, _, claims, err := a.claims(ctx)
 	if err != nil {
 		return nil
@@ -153,7 +153,7 @@ func (a *app) preCompact(ctx context.Context, h host.Host, _ host.Event) []byte 
 }
 
 // draft says what can be told of work from outside.
-func (a *app) draft(ctx context.Context) signals.Estimate {
+func (a *core) draft(ctx context.Context) signals.Estimate {
 	e := signals.Estimate{
 		Done:    "not recorded. " + draftMark,
 		Remains: "not recorded. Hold the tree against the acceptance criteria, and replace this draft with a checkpoint",

@@ -18,10 +18,9 @@ import (
 // hookApp answers a hook in a directory, with an event on its standard input.
 func hookApp(dir, actor string, event []byte, out *bytes.Buffer) *app {
 	env := map[string]string{"STIG_ACTOR": actor, "STIG_NOW": "2026-11-20T09:00:00Z"}
-	return &app{
-		in: bytes.NewReader(event), out: out, err: new(bytes.Buffer),
-		getenv: func(name string) string { return env[name] }, now: time.Now, schema: cue.Embedded(),
-	}
+	return front(bytes.NewReader(event), out, new(bytes.Buffer), &core{
+		getenv: func(name string) string { return env[name] }, env: os.Environ, now: time.Now, schema: cue.Embedded(),
+	})
 }
 
 // hookReply runs a hook and gives what it answers, which is nothing or one JSON

@@ -18,7 +18,7 @@ import (
 // preToolUse denies what would close an issue past the gate or write the store,
 // and leaves every other decision to the host. A closing that a fresh verdict
 // stands behind is not past the gate.
-func (a *app) preToolUse(ctx context.Context, h host.Host, e host.Event) []byte {
+func (a *core) preToolUse(ctx context.Context, h host.Host, e host.Event) []byte {
 	attempts := guard.Closes(e.Command)
 	if len(e.Writes) > 0 {
 		attempts = append(attempts, guard.Attempt{Verb: "this tool", Files: e.Writes})
@@ -47,7 +47,7 @@ func (a *app) preToolUse(ctx context.Context, h host.Host, e host.Event) []byte 
 
 // objection says why an attempt must not be, and what to type instead; "" when
 // it may.
-func (a *app) objection(ctx context.Context, store beads.Store, attempt guard.Attempt) string {
+func (a *core) objection(ctx context.Context, store beads.Store, attempt guard.Attempt) string {
 	if len(attempt.Files) > 0 {
 		dir, err := filepath.Abs(cmp.Or(a.dir, "."))
 		path, err2 := filepath.Abs(store.Path)
@@ -85,7 +85,7 @@ func instead(store beads.Store, verb string, ids []string) string {
 
 // unproven are the issues on which no fresh verdict has passed. Whatever keeps
 // that from being known leaves all of them unproven.
-func (a *app) unproven(ctx context.Context, store beads.Store, attempt guard.Attempt) []string {
+func (a *core) unproven(ctx context.Context, store beads.Store, attempt guard.Attempt) []string {
 	site, err := a.site(ctx, store)
 	if err != nil {
 		return attempt.IDs

@@ -41,7 +41,7 @@ func (a *app) initCommand() *cobra.Command {
 }
 
 // home is the directory that gets the store.
-func (a *app) home(ctx context.Context) (string, error) {
+func (a *core) home(ctx context.Context) (string, error) {
 	for _, named := range []struct{ what, path string }{{"--store", a.store}, {"BEADS_DIR", a.getenv("BEADS_DIR")}} {
 		if named.path != "" {
 			return "", usage(fmt.Sprintf("init: makes %s, and %s names %s", filepath.Join(".beads", "issues.jsonl"), named.what, named.path),
@@ -65,7 +65,7 @@ func (a *app) home(ctx context.Context) (string, error) {
 	return filepath.FromSlash(root), nil
 }
 
-func (a *app) prefix(given, dir string) (string, error) {
+func (a *core) prefix(given, dir string) (string, error) {
 	if given == "" {
 		return beads.PrefixOf(dir)
 	}
@@ -101,7 +101,7 @@ func (a *app) init(ctx context.Context, dir, prefix string, dryRun bool) error {
 
 // warnOfIgnored says when git leaves a new store out, so that nobody else would
 // get it.
-func (a *app) warnOfIgnored(ctx context.Context, store beads.Store) {
+func (a *core) warnOfIgnored(ctx context.Context, store beads.Store) {
 	if !process.Finder("", a.getenv)("git") {
 		return
 	}

@@ -17,7 +17,7 @@ import (
 // journal keeps what this run writes in the journal of the clone. A journal
 // that cannot be written never keeps an edit from being made.
 type journal struct {
-	app    *app
+	app    *core
 	ctx    context.Context
 	now    time.Time
 	undoes []string      // records that the edits of this run take back

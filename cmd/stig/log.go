@@ -47,7 +47,7 @@ func (a *app) logCommand() *cobra.Command {
 }
 
 // livePlace is where the live state of the store of this run is.
-func (a *app) livePlace() (live.Place, error) {
+func (a *core) livePlace() (live.Place, error) {
 	store, err := a.discover()
 	if err != nil {
 		return live.Place{}, err
@@ -109,7 +109,7 @@ func (a *app) log(ctx context.Context, ids []string, o logOptions) error {
 }
 
 // warnOfJournal names what of the journal cannot be read.
-func (a *app) warnOfJournal(j live.Journal) {
+func (a *core) warnOfJournal(j live.Journal) {
 	for _, place := range j.Damaged {
 		a.warn("%s: cannot be read and was passed over", place)
 	}

@@ -114,10 +114,7 @@ func addTool[Call any](s *mcp.Server, a *app, name, description string, argv fun
 // and whether that tells of an error.
 func (a *app) called(ctx context.Context, args []string) (object json.RawMessage, failed bool, err error) {
 	var out bytes.Buffer
-	inner := &app{
-		in: strings.NewReader(""), out: &out, err: a.err,
-		getenv: a.getenv, now: a.now, schema: cue.Embedded(),
-	}
+	inner := front(strings.NewReader(""), &out, a.err, &core{getenv: a.getenv, env: a.env, now: a.now, schema: cue.Embedded()})
 	code := inner.run(ctx, append([]string{"-C", a.dir, "--store", a.store}, args...))
 	object = bytes.TrimSpace(out.Bytes())
 	var head struct {

@@ -99,7 +99,7 @@ type merged struct {
 }
 
 // merge works out what three files become, and writes nothing.
-func (a *app) merge(files []string, output string) (*merged, error) {
+func (a *core) merge(files []string, output string) (*merged, error) {
 	var texts [3]string
 	for i, name := range files {
 		text, err := readText(a.under(name))
@@ -155,7 +155,7 @@ func readText(path string) (string, error) {
 }
 
 // under is a path as -C has it.
-func (a *app) under(path string) string {
+func (a *core) under(path string) string {
 	if filepath.IsAbs(path) {
 		return path
 	}

@@ -228,7 +228,7 @@ func questionKeys(questions []merge.Question) (keys []string) {
 
 // openQuestions puts, in place of what was found about conflict markers, a
 // diagnostic of each issue between them with what is to be decided.
-func (a *app) openQuestions(found []lint.Diagnostic, store beads.Store) ([]lint.Diagnostic, error) {
+func (a *core) openQuestions(found []lint.Diagnostic, store beads.Store) ([]lint.Diagnostic, error) {
 	marker := func(d lint.Diagnostic) bool { return d.Rule == beads.ConflictMarker }
 	if !slices.ContainsFunc(found, marker) {
 		return found, nil

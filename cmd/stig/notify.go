@@ -178,7 +178,7 @@ func (f finding) notices(day string) (list []notice) {
 // notify has people told of events, once of each. It waits for nobody and
 // fails nothing: the telling is left to a process of its own, and what goes
 // wrong before it is started is warned of.
-func (a *app) notify(ctx context.Context, store beads.Store, now time.Time, notices []notice) {
+func (a *core) notify(ctx context.Context, store beads.Store, now time.Time, notices []notice) {
 	if len(notices) == 0 || a.config.Notify.off() {
 		return
 	}
@@ -207,7 +207,7 @@ func (a *app) notify(ctx context.Context, store beads.Store, now time.Time, noti
 
 // whom says who is told of events. What a repository says of it counts where
 // it is trusted, for it names programs to start and servers to contact.
-func (a *app) whom(ctx context.Context, s *site) (notifications, error) {
+func (a *core) whom(ctx context.Context, s *site) (notifications, error) {
 	if a.config.Notify.same(a.own) {
 		return a.own, nil
 	}
@@ -223,7 +223,7 @@ func (a *app) whom(ctx context.Context, s *site) (notifications, error) {
 
 // holdsStore reports whether the store, beside which the configuration lies, is
 // in the repository that trust is given to: --store can name any other.
-func (a *app) holdsStore(ctx context.Context, s *site) (bool, error) {
+func (a *core) holdsStore(ctx context.Context, s *site) (bool, error) {
 	holder, err := realPath(filepath.Dir(s.store.Dir))
 	if err != nil {
 		return false, err
@@ -236,7 +236,7 @@ func (a *app) holdsStore(ctx context.Context, s *site) (bool, error) {
 }
 
 // tellOf starts the process that tells of an event, unless it is told already.
-func (a *app) tellOf(s *site, to notifications, n notice) error {
+func (a *core) tellOf(s *site, to notifications, n notice) error {
 	p := parcel{To: to, Notice: n.bounded(), Dir: s.root, Log: s.notifyLog(), Mark: s.mark(n)}
 	if err := p.claim(); errors.Is(err, fs.ErrExist) {
 		return nil

@@ -144,7 +144,7 @@ func sameScheme(to *http.Request, via []*http.Request) error {
 // output is not kept: it may hold what no log should.
 func (p parcel) runCommand(ctx context.Context, env []string) error {
 	var event bytes.Buffer
-	if err := (&app{out: &event}).printJSON("notification", p.Notice); err != nil {
+	if err := writeJSON(&event, "notification", p.Notice); err != nil {
 		return err
 	}
 	name := p.To.Command[0]

@@ -10,7 +10,7 @@ import (
 
 // options are those of every edit of the store: the time of this run, and bd
 // told of it where bd keeps the issues in a database too.
-func (a *app) options(dryRun bool) (beads.Options, error) {
+func (a *core) options(dryRun bool) (beads.Options, error) {
 	now, err := a.clock()
 	if err != nil {
 		return beads.Options{}, err
@@ -25,7 +25,7 @@ func (a *app) options(dryRun bool) (beads.Options, error) {
 
 // toWrite gives the store of a command that writes, and the options of its edit.
 // It refuses a store in which an unfinished merge left changes out.
-func (a *app) toWrite(ctx context.Context, dryRun bool) (beads.Store, beads.Options, error) {
+func (a *core) toWrite(ctx context.Context, dryRun bool) (beads.Store, beads.Options, error) {
 	options, err := a.options(dryRun)
 	if err != nil {
 		return beads.Store{}, options, err

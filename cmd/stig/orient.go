@@ -105,7 +105,7 @@ func (a *app) orientOne(ctx context.Context, id string, o orientOptions) error {
 }
 
 // openIssue opens the store and finds an issue in it.
-func (a *app) openIssue(id string) (*beads.File, int, error) {
+func (a *core) openIssue(id string) (*beads.File, int, error) {
 	file, err := a.open()
 	if err != nil {
 		return nil, 0, err
@@ -120,7 +120,7 @@ func (a *app) openIssue(id string) (*beads.File, int, error) {
 }
 
 // reading are the rules of whatever reads before work.
-func (a *app) reading(file *beads.File, staleDays int) (orient.Rules, error) {
+func (a *core) reading(file *beads.File, staleDays int) (orient.Rules, error) {
 	now, err := a.clock()
 	return orient.Rules{
 		Schema: a.schema, Look: process.Finder(filepath.Dir(file.Store().Dir), a.getenv),

@@ -18,27 +18,42 @@ import (
 // error stream. A message is one line, which grep finds; it is not wrapped, and
 // short data leaves it within 100 columns.
 
+// level is what a message is beside a result.
+type level int
+
+const (
+	warning level = iota
+	aside         // what happened; left out with --quiet
+	advice        // what to type; left out with --quiet
+)
+
+func (a *core) warn(format string, args ...any) { a.say(warning, fmt.Sprintf(format, args...)) }
+func (a *core) note(format string, args ...any) { a.say(aside, fmt.Sprintf(format, args...)) }
+
+// hint says what to type, and nothing for "".
+func (a *core) hint(text string) {
+	if text != "" {
+		a.say(advice, text)
+	}
+}
+
+// complaint prints a message on the error stream.
+func (a *app) complaint(l level, text string) {
+	switch {
+	case l == warning:
+		fmt.Fprintf(a.err, "warning: %s\n", visible(text))
+	case a.quiet:
+	case l == advice:
+		fmt.Fprintf(a.err, "hint: %s\n", visible(text))
+	default:
+		fmt.Fprintln(a.err, visible(text))
+	}
+}
+
 // complain prints an error and its hint.
 func (a *app) complain(message, hint string) {
 	fmt.Fprintf(a.err, "stig: %s\n", visible(message))
 	a.hint(hint)
-}
-
-func (a *app) hint(hint string) {
-	if hint != "" && !a.quiet {
-		fmt.Fprintf(a.err, "hint: %s\n", visible(hint))
-	}
-}
-
-func (a *app) warn(format string, args ...any) {
-	fmt.Fprintf(a.err, "warning: %s\n", visible(fmt.Sprintf(format, args...)))
-}
-
-// note tells what happened beside the result.
-func (a *app) note(format string, args ...any) {
-	if !a.quiet {
-		fmt.Fprintln(a.err, visible(fmt.Sprintf(format, args...)))
-	}
 }
 
 // print writes a result for a reader. Control characters of somebody's text
@@ -70,7 +85,10 @@ func (a *app) toTerminal() bool {
 func (a *app) printf(format string, args ...any) error { return a.print(fmt.Sprintf(format, args...)) }
 
 // printJSON writes one object: schema_version and kind first, then the keys of body.
-func (a *app) printJSON(kind string, body any) error {
+func (a *app) printJSON(kind string, body any) error { return writeJSON(a.out, kind, body) }
+
+// writeJSON is printJSON to any stream.
+func writeJSON(w io.Writer, kind string, body any) error {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
@@ -82,7 +100,7 @@ func (a *app) printJSON(kind string, body any) error {
 	if inner != "}" {
 		head += ","
 	}
-	_, err := io.WriteString(a.out, head+inert(inner)+"\n")
+	_, err := io.WriteString(w, head+inert(inner)+"\n")
 	return err
 }
 
@@ -140,7 +158,7 @@ func inert(text string) string {
 }
 
 // warnOfStore names the places that cannot be read: reading goes on without them.
-func (a *app) warnOfStore(f *beads.File) {
+func (a *core) warnOfStore(f *beads.File) {
 	if f.Store().Mode == beads.Dolt {
 		a.warn("%s: an export of a Dolt database, where the issues may have changed since", f.Store().Path)
 	}

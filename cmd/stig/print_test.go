@@ -21,7 +21,7 @@ func TestVisible(t *testing.T) {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 		var out bytes.Buffer
-		if err := (&app{out: &out}).printJSON("k", map[string]string{"t": text}); err != nil {
+		if err := writeJSON(&out, "k", map[string]string{"t": text}); err != nil {
 			t.Fatal(err)
 		}
 		var back struct {

@@ -71,7 +71,7 @@ type readyRow struct {
 	Asked    bool   `json:"asked,omitempty"` // waits for a person's answer
 }
 
-func (a *app) readyRows(file *beads.File, graph *dag.Graph, ready []int) ([]readyRow, error) {
+func (a *core) readyRows(file *beads.File, graph *dag.Graph, ready []int) ([]readyRow, error) {
 	rows := []readyRow{}
 	unblocks := graph.Unblocks()
 	asked, err := orient.Pending(file, ready, a.schema)

@@ -50,7 +50,7 @@ func (a *app) recoverCommand() *cobra.Command {
 }
 
 // question gathers what recovery needs of the store and of the clone.
-func (a *app) question(ctx context.Context, file *beads.File) (recovery.Question, error) {
+func (a *core) question(ctx context.Context, file *beads.File) (recovery.Question, error) {
 	store := file.Store()
 	place, err := live.At(store.Path)
 	if err != nil {
@@ -68,7 +68,7 @@ func (a *app) question(ctx context.Context, file *beads.File) (recovery.Question
 }
 
 // findLost lists what is missing of those issues, of all where none is named.
-func (a *app) findLost(ctx context.Context, ids []string) (findings []recovery.Finding, place live.Place, err error) {
+func (a *core) findLost(ctx context.Context, ids []string) (findings []recovery.Finding, place live.Place, err error) {
 	file, err := a.open()
 	if err != nil {
 		return nil, place, err
@@ -97,7 +97,7 @@ func (a *app) findLost(ctx context.Context, ids []string) (findings []recovery.F
 
 // inKeptFiles lists what versions of the store that stig keeps beside it hold,
 // and the store lacks.
-func (a *app) inKeptFiles(file *beads.File) (findings []recovery.Finding, err error) {
+func (a *core) inKeptFiles(file *beads.File) (findings []recovery.Finding, err error) {
 	kept, err := beads.Leftovers(file.Store())
 	if err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func (a *app) inKeptFiles(file *beads.File) (findings []recovery.Finding, err er
 
 // removeKept removes the versions of the store beside it in which everything
 // that the store does not hold is let go.
-func (a *app) removeKept(store beads.Store, letGo func(recovery.Finding) bool) error {
+func (a *core) removeKept(store beads.Store, letGo func(recovery.Finding) bool) error {
 	kept, err := beads.Leftovers(store)
 	if err != nil || len(kept) == 0 {
 		return err
@@ -375,7 +375,7 @@ func (a *app) forgetLost(place live.Place, ids []string, lost []recovery.Finding
 }
 
 // warnOfLost warns of what noteLost finds.
-func (a *app) warnOfLost(ctx context.Context, store beads.Store) {
+func (a *core) warnOfLost(ctx context.Context, store beads.Store) {
 	if lost := a.noteLost(ctx, store); lost != "" {
 		a.warn("%s", lost)
 		a.hint("type stig recover to see what, and stig recover --apply to put it back")
@@ -385,7 +385,7 @@ func (a *app) warnOfLost(ctx context.Context, store beads.Store) {
 // noteLost says once, in one line, when values that stig wrote went since this
 // work tree was last looked at. It costs one look at the file where nothing but
 // stig wrote it. What cannot be found out is no hindrance.
-func (a *app) noteLost(ctx context.Context, store beads.Store) string {
+func (a *core) noteLost(ctx context.Context, store beads.Store) string {
 	place, err := live.At(store.Path)
 	if err != nil {
 		return ""
@@ -422,7 +422,7 @@ func (a *app) noteLost(ctx context.Context, store beads.Store) string {
 }
 
 // lostHere lists what was written here and is lost.
-func (a *app) lostHere(ctx context.Context, store beads.Store, journal live.Journal) (lost []recovery.Finding, err error) {
+func (a *core) lostHere(ctx context.Context, store beads.Store, journal live.Journal) (lost []recovery.Finding, err error) {
 	file, err := beads.Read(store)
 	if err != nil {
 		return nil, err

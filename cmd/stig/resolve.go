@@ -94,7 +94,7 @@ func (a *app) resolve(cmd *cobra.Command, id string, o resolveOptions) error {
 }
 
 // pending lists the questions that wait for a person.
-func (a *app) pending(store beads.Store, now time.Time) ([]orient.Asked, error) {
+func (a *core) pending(store beads.Store, now time.Time) ([]orient.Asked, error) {
 	file, err := beads.Read(store)
 	if err != nil {
 		return nil, err

@@ -112,7 +112,7 @@ func (a *app) askRetro(ctx context.Context, store beads.Store, on string, r *ori
 }
 
 // lookBack computes the retrospective of the store or of an epic.
-func (a *app) lookBack(ctx context.Context, args []string, last int) (*orient.Retro, beads.Store, error) {
+func (a *core) lookBack(ctx context.Context, args []string, last int) (*orient.Retro, beads.Store, error) {
 	file, err := a.open()
 	if err != nil {
 		return nil, beads.Store{}, err
@@ -142,7 +142,7 @@ func (a *app) lookBack(ctx context.Context, args []string, last int) (*orient.Re
 }
 
 // turns reads the history of the store, where it has one.
-func (a *app) turns(ctx context.Context, store beads.Store) (turns []orient.Turn, known bool, err error) {
+func (a *core) turns(ctx context.Context, store beads.Store) (turns []orient.Turn, known bool, err error) {
 	if !process.Finder("", a.getenv)("git") {
 		return nil, false, nil
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // git runs git beside the store, whose path it gives as git knows it.
-func (a *app) git(store beads.Store) (repo git.Client, path string, err error) {
+func (a *core) git(store beads.Store) (repo git.Client, path string, err error) {
 	if path, err = filepath.Abs(store.Path); err != nil {
 		return git.Client{}, "", err
 	}
@@ -24,7 +24,7 @@ func (a *app) git(store beads.Store) (repo git.Client, path string, err error) {
 
 // openAt reads the store as it was committed at a revision. The function that
 // it gives closes it.
-func (a *app) openAt(ctx context.Context, store beads.Store, revision string) (*beads.File, func(), error) {
+func (a *core) openAt(ctx context.Context, store beads.Store, revision string) (*beads.File, func(), error) {
 	repo, path, err := a.git(store)
 	if err != nil {
 		return nil, nil, err
@@ -64,7 +64,7 @@ func unknownRevision(err error, store beads.Store) error {
 }
 
 // warnOfLinesAt names the first line of a revision that cannot be read.
-func (a *app) warnOfLinesAt(revision string, store beads.Store, file *beads.File) {
+func (a *core) warnOfLinesAt(revision string, store beads.Store, file *beads.File) {
 	if problems := file.Problems(); len(problems) > 0 {
 		a.warn("%s:%s:%d: %s", revision, store.Path, problems[0].Line, problems[0].Message)
 	}

@@ -169,7 +169,7 @@ func setupReport(name string, o setupOptions, changed, missing []string) string 
 }
 
 // homeDir is the home of the user, as --user needs it.
-func (a *app) homeDir() (string, error) {
+func (a *core) homeDir() (string, error) {
 	home := a.getenv("HOME")
 	if !filepath.IsAbs(home) {
 		return "", usage(fmt.Sprintf("HOME: must be an absolute path; found %q", home), "set it, or leave out --user")
@@ -179,7 +179,7 @@ func (a *app) homeDir() (string, error) {
 
 // place is the directory that files for assistants are put below: the root of
 // the project, or the home of the user.
-func (a *app) place(o setupOptions) (string, error) {
+func (a *core) place(o setupOptions) (string, error) {
 	if o.user {
 		return a.homeDir()
 	}

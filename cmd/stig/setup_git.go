@@ -78,7 +78,7 @@ type mergeDriver struct {
 	force      bool       // install takes the place of another program
 }
 
-func (a *app) mergeDriver(ctx context.Context) (*mergeDriver, error) {
+func (a *core) mergeDriver(ctx context.Context) (*mergeDriver, error) {
 	store, err := a.discover()
 	if err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func (a *app) mergeDriver(ctx context.Context) (*mergeDriver, error) {
 }
 
 // driverOf is the connection for a store that was found.
-func (a *app) driverOf(ctx context.Context, store beads.Store) (*mergeDriver, error) {
+func (a *core) driverOf(ctx context.Context, store beads.Store) (*mergeDriver, error) {
 	repo, path, err := a.git(store)
 	if err != nil {
 		return nil, err

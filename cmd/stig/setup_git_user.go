@@ -19,7 +19,7 @@ type userDriver struct {
 
 // gitConfigFile is the configuration of a user that git writes to. What names it
 // must mean the same file from everywhere.
-func (a *app) gitConfigFile() (hostFile, error) {
+func (a *core) gitConfigFile() (hostFile, error) {
 	if named := a.getenv("GIT_CONFIG_GLOBAL"); named != "" {
 		if !filepath.IsAbs(named) {
 			return hostFile{}, usage(fmt.Sprintf("GIT_CONFIG_GLOBAL: must be an absolute path; found %q", named), "")

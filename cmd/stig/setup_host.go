@@ -43,7 +43,7 @@ func (a *app) setupHost(settings host.Settings) *cobra.Command {
 
 // settingsFile is where a host reads its settings. Two of them let a variable
 // name the directory of the user's.
-func (a *app) settingsFile(settings host.Settings, o setupOptions) (hostFile, error) {
+func (a *core) settingsFile(settings host.Settings, o setupOptions) (hostFile, error) {
 	root, err := a.place(o)
 	if err != nil {
 		return hostFile{}, err

@@ -48,7 +48,7 @@ func (a *app) setupInstructions() *cobra.Command {
 
 // instructionsFile is where the instructions of that name are read: in the root
 // of a project, or in the user's directory of the host they belong to.
-func (a *app) instructionsFile(name string, o setupOptions) (hostFile, error) {
+func (a *core) instructionsFile(name string, o setupOptions) (hostFile, error) {
 	if !o.user {
 		root, err := a.place(o)
 		return hostFile{filepath.Join(root, name), root}, err

@@ -91,7 +91,7 @@ type linkRow struct {
 	Type   string `json:"type"`
 }
 
-func (a *app) viewOf(file *beads.File, at int) (*issueView, error) {
+func (a *core) viewOf(file *beads.File, at int) (*issueView, error) {
 	issue := file.At(at)
 	record, err := issue.Record()
 	if err != nil {

@@ -175,7 +175,7 @@ func (a *app) signalsInit() *cobra.Command {
 
 // withoutTable picks the issues that have no table: among those named, else
 // among all that are not closed.
-func (a *app) withoutTable(named []string) ([]string, error) {
+func (a *core) withoutTable(named []string) ([]string, error) {
 	file, err := a.open()
 	if err != nil {
 		return nil, err

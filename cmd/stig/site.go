@@ -33,7 +33,7 @@ type site struct {
 // site finds the place of the checks: the work tree that stig is started in. A
 // store in a .beads there makes the directory that holds it the root; a store
 // somewhere else, such as that of the main checkout, does not.
-func (a *app) site(ctx context.Context, store beads.Store) (*site, error) {
+func (a *core) site(ctx context.Context, store beads.Store) (*site, error) {
 	here, err := realPath(cmp.Or(a.dir, "."))
 	if err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func inside(path, dir string) bool {
 // stateDir is where stig keeps what belongs to the user and to no repository;
 // "" when HOME is not set, is a relative path, or is no directory, such as
 // /dev/null.
-func (a *app) stateDir() string {
+func (a *core) stateDir() string {
 	if dir := a.getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "stig")
 	}
@@ -112,7 +112,7 @@ func (s *site) repository(ctx context.Context, known ...string) (root, commit st
 }
 
 // trusted reports whether criteria may be run here.
-func (a *app) trusted(ctx context.Context, s *site) (bool, error) {
+func (a *core) trusted(ctx context.Context, s *site) (bool, error) {
 	switch word := a.getenv("STIG_TRUST"); word {
 	case "1":
 		return true, nil
@@ -166,7 +166,7 @@ func (s *site) fresh(ctx context.Context) (func(id, acceptance string) (*verify.
 }
 
 // edited compares criteria with those that are committed.
-func (a *app) edited(ctx context.Context, s *site, id, criteria string) (*checkpoint.Edited, error) {
+func (a *core) edited(ctx context.Context, s *site, id, criteria string) (*checkpoint.Edited, error) {
 	repo, path, err := a.git(s.store)
 	if err != nil {
 		return nil, err

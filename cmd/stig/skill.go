@@ -67,7 +67,7 @@ type installedSkill struct {
 	force bool
 }
 
-func (a *app) skillFiles(names []string, o setupOptions) (*installedSkill, error) {
+func (a *core) skillFiles(names []string, o setupOptions) (*installedSkill, error) {
 	root, err := a.place(o)
 	if err != nil {
 		return nil, err

@@ -69,7 +69,8 @@ func TestColours(t *testing.T) {
 	}
 	for _, test := range tests {
 		var out strings.Builder
-		a := &app{out: &out, noColor: test.flag, getenv: func(name string) string { return test.env[name] }}
+		a := front(nil, &out, nil, &core{getenv: func(name string) string { return test.env[name] }})
+		a.noColor = test.flag
 		s := a.sheet()
 		s.line(strong, "id \x1b[31m")
 		if err := a.show(s); err != nil {

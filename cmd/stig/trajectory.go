@@ -75,7 +75,7 @@ type point struct {
 
 // trajectory lists the commits that changed an issue's signals or estimate,
 // the oldest first.
-func (a *app) trajectory(ctx context.Context, store beads.Store, id, since string) ([]point, error) {
+func (a *core) trajectory(ctx context.Context, store beads.Store, id, since string) ([]point, error) {
 	repo, path, err := a.git(store)
 	if err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ type state struct {
 
 // pastOf reads an issue in all versions that the changes name; nil where it
 // was not there.
-func (a *app) pastOf(ctx context.Context, repo git.Client, changes []git.Change, id string) (map[string]*state, error) {
+func (a *core) pastOf(ctx context.Context, repo git.Client, changes []git.Change, id string) (map[string]*state, error) {
 	past := map[string]*state{}
 	var blobs []string
 	for _, c := range changes {

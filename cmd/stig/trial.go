@@ -54,7 +54,7 @@ type trial struct {
 // trial plans what the criteria of an issue ask for, and runs nothing of it.
 // The store as it is committed is read meanwhile: a large one takes as long as
 // many a check.
-func (a *app) trial(ctx context.Context, s *site, id, acceptance string) *trial {
+func (a *core) trial(ctx context.Context, s *site, id, acceptance string) *trial {
 	t := &trial{site: s, id: id, criteria: acceptance, plan: criteria.Plan(acceptance, s.look)}
 	t.compare = sync.OnceValues(func() (*checkpoint.Edited, error) { return a.edited(ctx, s, id, acceptance) })
 	go t.compare()
@@ -112,7 +112,7 @@ func (t *trial) fence() string {
 
 // try runs the checks, when it may, and keeps the verdict. The error is a
 // *refusalError when it may not.
-func (a *app) try(ctx context.Context, t *trial, o trialOptions) error {
+func (a *core) try(ctx context.Context, t *trial, o trialOptions) error {
 	if !t.asks() {
 		return nothingToRun(t)
 	}
@@ -140,7 +140,7 @@ func (a *app) try(ctx context.Context, t *trial, o trialOptions) error {
 
 // warnOfEmpty names the checks that passed and say that no test ran: a name
 // that matches none is mostly a test that was not written.
-func (a *app) warnOfEmpty(t *trial) {
+func (a *core) warnOfEmpty(t *trial) {
 	for _, o := range t.verdict.Outcomes() {
 		if o.Passed() && ranNoTest(o.Tail) {
 			a.warn("%s: no test ran, and still it passed: %s", t.id, firstLine(o.Text))
@@ -169,7 +169,7 @@ func ranNoTest(tail string) bool {
 }
 
 // job is what the gate is asked to run.
-func (a *app) job(ctx context.Context, t *trial, o trialOptions) (verify.Job, error) {
+func (a *core) job(ctx context.Context, t *trial, o trialOptions) (verify.Job, error) {
 	now, err := a.clock()
 	if err != nil {
 		return verify.Job{}, err
@@ -178,7 +178,7 @@ func (a *app) job(ctx context.Context, t *trial, o trialOptions) (verify.Job, er
 		Issue: t.id, Criteria: t.criteria, Checks: t.plan, Root: t.site.root,
 		Env: a.environ(), Pass: a.config.Gate.Env,
 		KeepGoing: o.keepGoing, AllowDestructive: o.allowDestructive,
-		Out: a.err, Terminal: isTerminal(a.err), Logs: t.site.logs(), Time: now, Now: a.now,
+		Out: a.progress, Terminal: a.terminal, Logs: t.site.logs(), Time: now, Now: a.now,
 	}
 	if j.Timeout, err = limit(o.timeout, a.config.Gate.Timeout); err != nil {
 		return j, err

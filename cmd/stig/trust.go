@@ -49,7 +49,7 @@ func (a *app) trustCommand() *cobra.Command {
 
 // trustHere gives what is trusted, and the grant for the repository that stig is
 // started in.
-func (a *app) trustHere(ctx context.Context) (trust verify.Trust, grant verify.Grant, err error) {
+func (a *core) trustHere(ctx context.Context) (trust verify.Trust, grant verify.Grant, err error) {
 	store, err := a.discover()
 	if err != nil {
 		return trust, grant, err

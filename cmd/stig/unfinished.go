@@ -13,7 +13,7 @@ import (
 
 // unfinished says what a merge that git has not finished left of the store; nil
 // where nothing is wrong with it. thorough is that of git.Client.MergeState.
-func (a *app) unfinished(ctx context.Context, store beads.Store, thorough bool) (*lint.Unfinished, error) {
+func (a *core) unfinished(ctx context.Context, store beads.Store, thorough bool) (*lint.Unfinished, error) {
 	repo, path, err := a.git(store)
 	if err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func (a *app) unfinished(ctx context.Context, store beads.Store, thorough bool) 
 
 // leftOut reports whether ours lacks what a side changed. Where stig merge makes
 // ours of both, ours has it all.
-func (a *app) leftOut(sides []git.Side) bool {
+func (a *core) leftOut(sides []git.Side) bool {
 	for _, s := range sides {
 		merged := merge.Options{Births: a.births()}.Stores(s.Base, s.Ours, s.Theirs)
 		if len(merged.Conflicts) > 0 || merged.Text != s.Ours {
@@ -98,7 +98,7 @@ func leaveOut(doing string) string {
 // refuseUnfinished refuses a store that an unfinished merge may have left
 // incomplete: work would begin without what others did, and what is written now
 // would hide that it is missing.
-func (a *app) refuseUnfinished(ctx context.Context, store beads.Store) error {
+func (a *core) refuseUnfinished(ctx context.Context, store beads.Store) error {
 	u, err := a.unfinished(ctx, store, false)
 	if err != nil || u == nil {
 		return err

@@ -59,7 +59,7 @@ func (a *app) verifyCommand() *cobra.Command {
 }
 
 // trialOf plans the criteria of an issue of the store.
-func (a *app) trialOf(ctx context.Context, id string) (*trial, error) {
+func (a *core) trialOf(ctx context.Context, id string) (*trial, error) {
 	file, at, err := a.openIssue(id)
 	if err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func (a *app) trialOf(ctx context.Context, id string) (*trial, error) {
 
 // warnOfStale says when the checks themselves changed the work tree, so that what
 // they showed counts no more.
-func (a *app) warnOfStale(ctx context.Context, t *trial) error {
+func (a *core) warnOfStale(ctx context.Context, t *trial) error {
 	if _, kept := t.site.verdicts(); !kept || !t.verdict.Passed() {
 		return nil
 	}

@@ -65,7 +65,7 @@ func (o vetOptions) ending(counts lint.Counts) error {
 }
 
 // findings vets the named issues, or all, and counts how many were looked at.
-func (a *app) findings(ids []string) ([]lint.Diagnostic, int, error) {
+func (a *core) findings(ids []string) ([]lint.Diagnostic, int, error) {
 	store, err := a.discover()
 	if err != nil {
 		return nil, 0, err

@@ -12,7 +12,7 @@ import (
 )
 
 // warnOfWeak says, at the first write to a store, what its file system lacks.
-func (a *app) warnOfWeak(s beads.Store) {
+func (a *core) warnOfWeak(s beads.Store) {
 	if mark := a.weakMark(s); mark != "" {
 		if _, err := os.Stat(mark); !errors.Is(err, fs.ErrNotExist) {
 			return
@@ -26,7 +26,7 @@ func (a *app) warnOfWeak(s beads.Store) {
 
 // weakMark is the file that records that the user was told of a store; "" where
 // nothing is kept for the user.
-func (a *app) weakMark(s beads.Store) string {
+func (a *core) weakMark(s beads.Store) string {
 	dir, err := realPath(s.Dir)
 	if err != nil || a.stateDir() == "" {
 		return ""

@@ -13,9 +13,9 @@ import (
 func TestWarnOfWeak(t *testing.T) {
 	for state, want := range map[string]int{t.TempDir(): 2, "": 4} {
 		var said bytes.Buffer
-		a := &app{err: &said, getenv: func(name string) string {
+		a := front(nil, nil, &said, &core{getenv: func(name string) string {
 			return map[string]string{"XDG_STATE_HOME": state}[name]
-		}}
+		}})
 		if state == "" {
 			t.Setenv("HOME", "nowhere")
 			t.Setenv("LocalAppData", "")
