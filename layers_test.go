@@ -32,11 +32,20 @@ var bands = [][]string{
 	{"signals", "dag", "criteria", "guard", "git"},
 	{"verify", "diff", "live"},
 	{"orient", "checkpoint", "lint", "merge", "draw", "recovery"},
+	{"app"},
+	{"setup"},
+	{cli},
+	groups,
 	{command},
 }
 
+// groups are the packages of commands, one a noun.
+var groups = []string{"cmd/stig/issue", "cmd/stig/decide", "cmd/stig/check", "cmd/stig/graph", "cmd/stig/store", "cmd/stig/connect"}
+
 const (
 	command = "cmd/stig"
+	// cli is what all commands share.
+	cli = "cmd/stig/cli"
 	// early answers "stig version" in a package variable, before the
 	// heavy libraries that cmd/stig imports have initialised themselves.
 	early = "cmd/stig/early"
@@ -51,15 +60,18 @@ var dependencies = map[string][]string{
 	"cuelang.org/go":                         {"cue"},
 	"github.com/dominikbraun/graph":          {"dag"},
 	"github.com/fsnotify/fsnotify":           {"beads"},
-	"github.com/modelcontextprotocol/go-sdk": {command},
-	"github.com/rogpeppe/go-internal":        {command},
-	"github.com/spf13/cobra":                 {command},
-	"github.com/spf13/pflag":                 {command},
+	"github.com/modelcontextprotocol/go-sdk": {"cmd/stig/connect"},
+	"github.com/rogpeppe/go-internal":        {"app"},
+	"github.com/spf13/cobra":                 commands,
+	"github.com/spf13/pflag":                 commands,
 	"github.com/tailscale/hujson":            {"host"},
 	"github.com/yuin/goldmark":               {"notes"},
 	"mvdan.cc/sh":                            {"shell", "criteria", "guard"},
 	"os/exec":                                {"process"},
 }
+
+// commands are the packages that bind flags.
+var commands = append([]string{command, cli}, groups...)
 
 // optional may be without an importer: cobra brings pflag with it, and
 // whether cmd/stig names its types is nobody's business.
@@ -259,7 +271,7 @@ func dependency(imported string) string {
 }
 
 func touchesProcess(p pkg) (problems []string) {
-	if p.name == command || p.name == early {
+	if p.name == command || p.name == early || p.name == cli {
 		return nil
 	}
 	for _, f := range p.files {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"stig/app"
 )
 
 // waiter is stig await as a real process.
@@ -141,12 +143,12 @@ func TestAwaitEnds(t *testing.T) {
 		if err := os.WriteFile(store, []byte(strings.Join(kept, "")), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		w.ends(t, 3*time.Second, exitNoIssue)
+		w.ends(t, 3*time.Second, app.ExitNoIssue)
 	})
 	t.Run("time", func(t *testing.T) {
 		t.Parallel()
 		w, _ := awaiting(t, "--timeout", "1s")
-		w.ends(t, 2*time.Second, exitWaits)
+		w.ends(t, 2*time.Second, app.ExitWaits)
 		if !strings.Contains(w.err.String(), "harbor-b7q: no answer within 1s") {
 			t.Errorf("said %q", w.err.String())
 		}
@@ -162,7 +164,7 @@ func TestAwaitEnds(t *testing.T) {
 		if err := w.Process.Signal(os.Interrupt); err != nil {
 			t.Fatal(err)
 		}
-		w.ends(t, time.Second, exitInterrupted)
+		w.ends(t, time.Second, app.ExitInterrupted)
 	})
 }
 
@@ -215,7 +217,7 @@ func TestWatchedEscalations(t *testing.T) {
 	if line, more := <-lines; more {
 		t.Errorf("printed %s after the last", line)
 	}
-	if err := watch.Wait(); watch.ProcessState.ExitCode() != exitInterrupted {
-		t.Errorf("ended with %v, want exit %d", err, exitInterrupted)
+	if err := watch.Wait(); watch.ProcessState.ExitCode() != app.ExitInterrupted {
+		t.Errorf("ended with %v, want exit %d", err, app.ExitInterrupted)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"stig/app"
 	"stig/internal/sample"
 )
 
@@ -19,15 +20,15 @@ func inProcess(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	var out bytes.Buffer
 	a := newApp()
-	a.out, a.err = &out, &out
-	environment := a.getenv
-	a.getenv = func(name string) string {
+	a.Out, a.Err = &out, &out
+	environment := a.Getenv
+	a.Getenv = func(name string) string {
 		if name == "STIG_NOW" {
 			return "2026-11-20T09:00:00Z"
 		}
 		return environment(name)
 	}
-	if code := a.run(t.Context(), append([]string{"-C", dir}, args...)); code > exitFound {
+	if code := a.Run(t.Context(), append([]string{"-C", dir}, args...)); code > app.ExitFound {
 		t.Fatalf("stig %v: exit %d: %s", args, code, out.Bytes())
 	}
 	return out.String()

@@ -11,16 +11,20 @@ import (
 	"testing"
 	"time"
 
+	"stig/app"
+	"stig/cmd/stig/cli"
 	"stig/cue"
 	"stig/host"
 )
 
 // hookApp answers a hook in a directory, with an event on its standard input.
-func hookApp(dir, actor string, event []byte, out *bytes.Buffer) *app {
+func hookApp(dir, actor string, event []byte, out *bytes.Buffer) *cli.App {
 	env := map[string]string{"STIG_ACTOR": actor, "STIG_NOW": "2026-11-20T09:00:00Z"}
-	return front(bytes.NewReader(event), out, new(bytes.Buffer), &core{
-		getenv: func(name string) string { return env[name] }, env: os.Environ, now: time.Now, schema: cue.Embedded(),
+	a := cli.Front(bytes.NewReader(event), out, new(bytes.Buffer), &app.App{
+		Getenv: func(name string) string { return env[name] }, Env: os.Environ, HomeDir: os.UserHomeDir, ConfigDir: os.UserConfigDir, Now: time.Now, Schema: cue.Embedded(),
 	})
+	a.Root = command
+	return a
 }
 
 // hookReply runs a hook and gives what it answers, which is nothing or one JSON
@@ -28,7 +32,7 @@ func hookApp(dir, actor string, event []byte, out *bytes.Buffer) *app {
 func hookReply(t *testing.T, dir, actor string, event []byte, args ...string) map[string]any {
 	t.Helper()
 	var out bytes.Buffer
-	if code := hookApp(dir, actor, event, &out).run(t.Context(), append([]string{"-C", dir, "hook"}, args...)); code != 0 {
+	if code := hookApp(dir, actor, event, &out).Run(t.Context(), append([]string{"-C", dir, "hook"}, args...)); code != 0 {
 		t.Fatalf("hook %v: exit %d for %q", args, code, event)
 	}
 	if out.Len() == 0 {
@@ -79,8 +83,8 @@ func TestSessionStartFits(t *testing.T) {
 			t.Run(name+" "+string(h), func(t *testing.T) {
 				reply := hookReply(t, hookStore(t, lines), "ann", nil, "session-start", "--host", string(h))
 				text, _ := reply["hookSpecificOutput"].(map[string]any)["additionalContext"].(string)
-				if n := h.Length(text); n == 0 || n > contextLimit {
-					t.Errorf("%d characters, want 1 to %d", n, contextLimit)
+				if n := h.Length(text); n == 0 || n > app.ContextLimit {
+					t.Errorf("%d characters, want 1 to %d", n, app.ContextLimit)
 				}
 				if !strings.Contains(text, "demo-1") {
 					t.Errorf("nothing of the issues is left: %q", text)
@@ -102,7 +106,7 @@ func TestStopRemindsOnce(t *testing.T) {
 	for range cap(told) {
 		all.Go(func() {
 			var out bytes.Buffer
-			hookApp(dir, "ann", []byte(`{"session_id":"../../1"}`), &out).run(t.Context(), []string{"-C", dir, "hook", "stop"})
+			hookApp(dir, "ann", []byte(`{"session_id":"../../1"}`), &out).Run(t.Context(), []string{"-C", dir, "hook", "stop"})
 			told <- out.Len() > 0
 		})
 	}
@@ -154,7 +158,7 @@ func TestHookActsWhereTheSessionWorks(t *testing.T) {
 				t.Fatal(err)
 			}
 			var out bytes.Buffer
-			hookApp("", "ann", text, &out).run(t.Context(), []string{"hook", event})
+			hookApp("", "ann", text, &out).Run(t.Context(), []string{"hook", event})
 			if !strings.Contains(out.String(), says) {
 				t.Errorf("%s: %s: %q", event, text, out.String())
 			}
@@ -174,14 +178,14 @@ func TestHooksWriteOnlyWhereSaid(t *testing.T) {
 	runGit(t, dir, "add", ".")
 	runGit(t, dir, "commit", "-q", "-m", "begin")
 	a := hookApp(dir, "ann", nil, new(bytes.Buffer))
-	trusting := a.getenv
-	a.getenv = func(name string) string {
+	trusting := a.Getenv
+	a.Getenv = func(name string) string {
 		if name == "STIG_TRUST" {
 			return "1"
 		}
 		return trusting(name)
 	}
-	if code := a.run(t.Context(), []string{"-C", dir, "verify", "demo-1"}); code != 0 {
+	if code := a.Run(t.Context(), []string{"-C", dir, "verify", "demo-1"}); code != 0 {
 		t.Fatalf("verify: exit %d", code)
 	}
 	touched := time.Now().Add(-time.Hour) // git status would like to write that into its index
@@ -238,8 +242,8 @@ func TestHookSurvivesItself(t *testing.T) {
 	dir := hookStore(t, `{"id":"demo-1","title":"a","status":"in_progress","assignee":"ann","notes":"<!-- stigmergic-signals -->\n| Signal | Value | Updated |\n|---|---|---|\n| surprise | x | 2026-11-20 |\n<!-- /stigmergic-signals -->"}`+"\n")
 	var out bytes.Buffer
 	a := hookApp(dir, "ann", nil, &out)
-	a.schema = cue.New("broken.cue", []byte("{")) // compiling it panics
-	if code := a.run(t.Context(), []string{"-C", dir, "hook", "session-start"}); code != 0 || out.Len() > 0 {
+	a.Schema = cue.New("broken.cue", []byte("{")) // compiling it panics
+	if code := a.Run(t.Context(), []string{"-C", dir, "hook", "session-start"}); code != 0 || out.Len() > 0 {
 		t.Errorf("exit %d, %q", code, out.Bytes())
 	}
 }

@@ -17,9 +17,9 @@ func TestReadingCompilesNoSchema(t *testing.T) {
 		defer func() { failed = recover() }()
 		a := newApp()
 		var out bytes.Buffer
-		a.out, a.err = &out, &out
-		a.schema = cue.New("broken.cue", []byte("{"))
-		return a.run(t.Context(), append([]string{"-C", harbor}, args...)), nil
+		a.Out, a.Err = &out, &out
+		a.Schema = cue.New("broken.cue", []byte("{"))
+		return a.Run(t.Context(), append([]string{"-C", harbor}, args...)), nil
 	}
 	for _, args := range [][]string{
 		{"orient"}, {"orient", "harbor-9fd.3"}, {"orient", "harbor-4ke.5", "--json"}, {"review", "harbor-9fd.3"},

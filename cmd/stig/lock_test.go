@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"stig/app"
 	"stig/beads"
 )
 
@@ -64,7 +65,7 @@ func TestLockHeld(t *testing.T) {
 		}
 		<-done
 	}
-	if code := writer.ProcessState.ExitCode(); code != exitInterrupted {
+	if code := writer.ProcessState.ExitCode(); code != app.ExitInterrupted {
 		t.Errorf("exit %d: %s", code, said.Bytes())
 	}
 	close(free)

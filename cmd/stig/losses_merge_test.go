@@ -39,7 +39,7 @@ func TestLossesMerged(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			issues, estimates, err := m.missing()
+			issues, estimates, err := m.Missing()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -125,8 +125,8 @@ func (m *mergeRun) round(n int) error {
 	return m.gitIn(m.other, "merge", "-q", "--ff-only", "main")
 }
 
-// missing lists what neither the store nor a section of it holds.
-func (m *mergeRun) missing() (issues, estimates []lossEdit, err error) {
+// Missing lists what neither the store nor a section of it holds.
+func (m *mergeRun) Missing() (issues, estimates []lossEdit, err error) {
 	store, err := readLosses(m.store)
 	if err != nil {
 		return nil, nil, err

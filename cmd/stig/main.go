@@ -27,7 +27,7 @@ func main() {
 		signals = append(signals, syscall.SIGHUP)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), signals...)
-	code := newApp().run(ctx, os.Args[1:])
+	code := newApp().Run(ctx, os.Args[1:])
 	stop()
 	os.Exit(code)
 }

@@ -15,6 +15,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"stig/app"
 )
 
 // serve starts the real program in a copy of the example store, as a process
@@ -149,15 +151,15 @@ func TestMCPCloses(t *testing.T) {
 func TestMCPErrors(t *testing.T) {
 	session, _ := serve(t)
 	object, failed := call(t, session, "orient", map[string]any{"id": "harbor-nowhere"})
-	if !failed || object["kind"] != "error" || object["code"] != float64(exitNoIssue) || object["hint"] == "" {
+	if !failed || object["kind"] != "error" || object["code"] != float64(app.ExitNoIssue) || object["hint"] == "" {
 		t.Errorf("%v %v", object, failed)
 	}
 	object, failed = call(t, session, "checkpoint", map[string]any{"id": "--help", "surprise": 0.5})
-	if !failed || object["code"] != float64(exitNoIssue) {
+	if !failed || object["code"] != float64(app.ExitNoIssue) {
 		t.Errorf("an id that looks like a flag: %v", object)
 	}
 	object, failed = call(t, session, "checkpoint", map[string]any{"id": "harbor-9fd.3", "surprise": 1.5})
-	if !failed || object["code"] != float64(exitUsage) || !strings.Contains(object["message"].(string), "surprise") {
+	if !failed || object["code"] != float64(app.ExitUsage) || !strings.Contains(object["message"].(string), "surprise") {
 		t.Errorf("%v", object)
 	}
 	for _, arguments := range []map[string]any{{}, {"id": 7}, {"id": "harbor-9fd.3", "why": "x"}} {

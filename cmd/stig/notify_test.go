@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"stig/app"
 )
 
 // listener is a server on loopback that notes what it is sent, one line for each.
@@ -130,7 +132,7 @@ func holds(ts *testscript.TestScript, neg bool, args []string) {
 func quick(ts *testscript.TestScript, neg bool, args []string) {
 	start := time.Now()
 	ts.Check(ts.Exec("stig", args...))
-	if took := time.Since(start); took > telling/2 {
+	if took := time.Since(start); took > app.Telling/2 {
 		ts.Fatalf("stig %s took %s", strings.Join(args, " "), took)
 	}
 }
@@ -161,23 +163,23 @@ func TestDeliver(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			p := parcel{Dir: dir, Log: filepath.Join(dir, "log"), Mark: filepath.Join(dir, "notified", "mark")}
-			p.To = notifications{URL: down.server.URL, Command: test.command}
+			p := app.Parcel{Dir: dir, Log: filepath.Join(dir, "log"), Mark: filepath.Join(dir, "notified", "mark")}
+			p.To = app.Notifications{URL: down.server.URL, Command: test.command}
 			if test.how != "" {
 				l := listen(test.how)
 				t.Cleanup(l.close)
 				p.To.URL = strings.Replace(l.server.URL, "://", "://mara:secret-word@", 1) + "/secret-word"
 			}
-			p.Notice = notice{Event: eventAsked, ID: "t-1", Time: "2026-11-20T09:00:00Z"}
-			if err := p.claim(); err != nil {
+			p.Notice = app.Notice{Event: app.EventAsked, ID: "t-1", Time: "2026-11-20T09:00:00Z"}
+			if err := p.Claim(); err != nil {
 				t.Fatal(err)
 			}
-			if err := p.claim(); !errors.Is(err, os.ErrExist) {
+			if err := p.Claim(); !errors.Is(err, os.ErrExist) {
 				t.Errorf("claimed twice: %v", err)
 			}
 			ctx, done := context.WithTimeout(context.Background(), 300*time.Millisecond)
 			defer done()
-			err := p.deliver(ctx, os.Environ())
+			err := p.Deliver(ctx, os.Environ())
 			log, _ := os.ReadFile(p.Log)
 			if test.fails == "" && (err != nil || log != nil) {
 				t.Errorf("%v, log %q", err, log)
@@ -197,15 +199,15 @@ func TestDeliver(t *testing.T) {
 
 // TestNotifyLogIsBounded fills the log of failures.
 func TestNotifyLogIsBounded(t *testing.T) {
-	p := parcel{Log: filepath.Join(t.TempDir(), "log")}
-	if err := os.WriteFile(p.Log, []byte(strings.Repeat("an old line\n", logLimit/12)), 0o600); err != nil {
+	p := app.Parcel{Log: filepath.Join(t.TempDir(), "log")}
+	if err := os.WriteFile(p.Log, []byte(strings.Repeat("an old line\n", app.LogLimit/12)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.log(errors.New("the last word")); err != nil {
+	if err := p.LogFailure(errors.New("the last word")); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(p.Log)
-	if err != nil || len(text) > logLimit || !strings.HasPrefix(string(text), "an old line\n") || !strings.HasSuffix(string(text), "the last word\n") {
+	if err != nil || len(text) > app.LogLimit || !strings.HasPrefix(string(text), "an old line\n") || !strings.HasSuffix(string(text), "the last word\n") {
 		t.Errorf("%v: %d bytes, %.40q", err, len(text), text)
 	}
 }
@@ -213,8 +215,8 @@ func TestNotifyLogIsBounded(t *testing.T) {
 // TestLongestNoticeIsPassed starts the process with as much as a notice holds.
 func TestLongestNoticeIsPassed(t *testing.T) {
 	control := strings.Repeat("\x01", 5000)
-	p := parcel{To: notifications{URL: "https://" + strings.Repeat("u", 1000)}, Dir: t.TempDir(), Mark: strings.Repeat("m", 1000), Log: strings.Repeat("l", 1000)}
-	p.Notice = notice{Event: eventAsked, ID: "t-1", Title: control, Message: control}.bounded()
+	p := app.Parcel{To: app.Notifications{URL: "https://" + strings.Repeat("u", 1000)}, Dir: t.TempDir(), Mark: strings.Repeat("m", 1000), Log: strings.Repeat("l", 1000)}
+	p.Notice = app.Notice{Event: app.EventAsked, ID: "t-1", Title: control, Message: control}.Bounded()
 	text, err := json.Marshal(p)
 	if err != nil {
 		t.Fatal(err)

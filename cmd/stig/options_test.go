@@ -66,5 +66,5 @@ func TestWritingOptions(t *testing.T) {
 			}
 		}
 	}
-	walk(newApp().command(), "")
+	walk(command(newApp()), "")
 }

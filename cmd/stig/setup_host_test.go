@@ -10,7 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"stig/app"
 	"stig/host"
+	"stig/setup"
 )
 
 // TestHooksRun runs every command that setup writes as its host would, in each
@@ -61,29 +63,29 @@ func TestSettingsOfAnother(t *testing.T) {
 	const theirs = `{"model":"big"}`
 	for name, before := range map[string]string{"made": "", "changed": "{}", "removed": host.AllSettings()[0].Whole()} {
 		dir := t.TempDir()
-		file := hostFile{filepath.Join(dir, "settings.json"), dir}
+		file := app.HostFile{Path: filepath.Join(dir, "settings.json"), Root: dir}
 		if before != "" {
-			if err := os.WriteFile(file.path, []byte(before), 0o644); err != nil {
+			if err := os.WriteFile(file.Path, []byte(before), 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}
-		settings := &hookSettings{host.AllSettings()[0], file}
-		plan := settings.install
+		settings := setup.NewHookSettings(host.AllSettings()[0], file)
+		plan := settings.Install
 		if name == "removed" {
-			plan = settings.remove
+			plan = settings.Remove
 		}
 		steps, err := plan(t.Context())
 		if err != nil || len(steps) != 1 {
 			t.Fatalf("%s: %d steps: %v", name, len(steps), err)
 		}
-		if out, err := exec.Command("sh", "-c", "printf %s '"+theirs+"' >"+file.path).CombinedOutput(); err != nil {
+		if out, err := exec.Command("sh", "-c", "printf %s '"+theirs+"' >"+file.Path).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
-		if err := steps[0].do(); err == nil || classify(err).code != exitConflict {
+		if err := steps[0].Do(); err == nil || app.Classify(err).Code != app.ExitConflict {
 			t.Errorf("%s: %v", name, err)
 		}
 		entries, err := os.ReadDir(dir)
-		if text, _ := file.read(); string(text) != theirs || len(entries) != 1 || err != nil {
+		if text, _ := file.Read(); string(text) != theirs || len(entries) != 1 || err != nil {
 			t.Errorf("%s: %d files, and in it %s: %v", name, len(entries), text, err)
 		}
 	}

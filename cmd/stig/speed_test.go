@@ -19,6 +19,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"stig/app"
 	"stig/internal/sample"
 )
 
@@ -96,8 +97,8 @@ func newSpeedBench(t *testing.T, issues int) *speedBench {
 	b.stig("orient")
 	b.stig("ready")
 	b.stig("list")
-	b.stig("cycles", exitFound)
-	b.stig("check", exitFound)
+	b.stig("cycles", app.ExitFound)
+	b.stig("check", app.ExitFound)
 	b.stig(fmt.Sprintf(`checkpoint %s --surprise 0.$(($$ %% 90 + 10)) --done "run $$" --remains nothing`, id))
 	return b
 }

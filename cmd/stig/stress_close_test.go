@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"stig/app"
 )
 
 // TestStressClose takes issues from a question over its answer to their close,
@@ -85,7 +87,7 @@ func (r *stressRun) step(args []string) (bool, error) {
 	case c.ProcessState.ExitCode() < 0:
 		r.countKill()
 		return false, nil
-	case args[0] == "resolve" && c.ProcessState.ExitCode() == exitConflict:
+	case args[0] == "resolve" && c.ProcessState.ExitCode() == app.ExitConflict:
 		return false, nil
 	default:
 		return false, fmt.Errorf("stig %s: %w\n%s", strings.Join(args, " "), err, said.Bytes())

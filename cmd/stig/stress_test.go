@@ -5,7 +5,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -18,6 +17,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"stig/app"
 	"stig/beads"
 )
 
@@ -161,7 +161,7 @@ func (r *stressRun) command(writer, n int) error {
 	switch err := c.Wait(); {
 	case err == nil:
 		return log.say("done %d %d", n, time.Since(start).Microseconds())
-	case c.ProcessState.ExitCode() == exitConflict:
+	case c.ProcessState.ExitCode() == app.ExitConflict:
 		return log.say("refused %d", n)
 	case c.ProcessState.ExitCode() < 0:
 		r.countKill()

@@ -1,6 +1,8 @@
 package main
 
-import "flag"
+import (
+	"flag"
+)
 
 // update rewrites golden files and the expected output in scripts.
 var update = flag.Bool("update", false, "update golden files")

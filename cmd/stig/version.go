@@ -3,20 +3,21 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"stig/cmd/stig/cli"
 	"stig/cmd/stig/early"
 )
 
-func (a *app) versionCommand() *cobra.Command {
+func versionCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
 		Short:   "the version of stig",
 		GroupID: "connect",
-		Args:    takes(0, 0, "nothing"),
+		Args:    cli.Takes(0, 0, "nothing"),
 		RunE: func(*cobra.Command, []string) error {
-			if a.json {
-				return a.printJSON("version", map[string]string{"version": early.Version})
+			if a.JSON {
+				return a.PrintJSON("version", map[string]string{"version": early.Version})
 			}
-			return a.printf("stig %s\n", early.Version)
+			return a.Printf("stig %s\n", early.Version)
 		},
 	}
 }

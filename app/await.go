@@ -1,0 +1,158 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"stig/beads"
+	"stig/checkpoint"
+	"stig/notes"
+	"stig/signals"
+)
+
+// waitsError says that a person has not answered in time.
+type waitsError struct {
+	id    string
+	limit time.Duration
+}
+
+func (e *waitsError) Error() string {
+	return fmt.Sprintf("%s: no answer within %s", e.id, e.limit)
+}
+
+// Answered is what a person said about one issue.
+type Answered struct {
+	ID      string   `json:"id"`
+	State   string   `json:"state"`
+	Answers []answer `json:"answers"` // those that came while waiting, else the last
+}
+
+type answer struct {
+	Date string `json:"date"`
+	By   string `json:"by"`
+	Text string `json:"text"`
+}
+
+// goneFor is how long the store or the issue may be gone: programs that write
+// without care empty the file, or remove it, before they fill it again.
+const goneFor = time.Second
+
+// Await waits for an answer, for limit at most unless that is 0.
+func (a *App) Await(ctx context.Context, id string, limit time.Duration) (*Answered, error) {
+	store, err := a.Discover()
+	if err != nil {
+		return nil, err
+	}
+	changes, stop := beads.Watch(store)
+	defer stop()
+	var timeUp <-chan time.Time
+	if limit > 0 {
+		timeUp = time.After(limit)
+	}
+	look := look{id: id, before: -1}
+	for {
+		found, err := look.at(store)
+		if found != nil || err != nil {
+			return found, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-timeUp:
+			return nil, &waitsError{id: look.id, limit: limit}
+		case <-look.gone:
+			look.late = true
+		case <-changes:
+			Settle(ctx)
+		}
+	}
+}
+
+// look is what is known from looking for an answer again and again.
+type look struct {
+	id     string
+	before int              // the number of answers when the waiting began; -1 before that
+	gone   <-chan time.Time // tells when the issue has been gone for too long
+	late   bool             // it has
+}
+
+// at looks once; it gives nothing where there is no answer yet.
+func (l *look) at(store beads.Store) (*Answered, error) {
+	id, parts, err := partsOf(store, l.id)
+	if err != nil {
+		if l.before < 0 || l.late || !passing(err) {
+			return nil, err
+		}
+		if l.gone == nil {
+			l.gone = time.After(goneFor)
+		}
+		return nil, nil
+	}
+	if l.before < 0 {
+		if l.before, err = begin(id, parts); err != nil {
+			return nil, err
+		}
+	}
+	l.id, l.gone, l.late = id, nil, false
+	if answers := answersSince(parts, l.before); len(answers) > 0 {
+		return &Answered{ID: id, State: signals.Standing(parts), Answers: answers}, nil
+	}
+	return nil, nil
+}
+
+// begin gives the number of answers to look beyond: those there are, or all but
+// the last when nothing waits.
+func begin(id string, parts []signals.Part) (int, error) {
+	answers := len(answersSince(parts, 0))
+	if len(signals.Questions(parts)) > 0 {
+		return answers, nil
+	}
+	if answers == 0 {
+		return 0, &checkpoint.EscalationError{ID: id, Reason: "nothing was asked, so there is no answer to wait for", Hint: "type stig escalate " + id + " -m \"…\" to ask"}
+	}
+	return answers - 1, nil
+}
+
+// answersSince lists the answers after the first ones.
+func answersSince(parts []signals.Part, first int) []answer {
+	var list []answer
+	for _, p := range parts {
+		if p.Kind.Asks() {
+			continue
+		}
+		if first--; first < 0 {
+			list = append(list, answer{Date: p.Date, By: p.By, Text: p.Text})
+		}
+	}
+	return list
+}
+
+// passing reports whether an error may go by itself: the store is not there, or
+// is being written, or does not hold the issue at the moment.
+func passing(err error) bool {
+	var missing *beads.NotFoundError
+	var store *beads.StoreError
+	var conflict *beads.ConflictError
+	return errors.Is(err, fs.ErrNotExist) || errors.As(err, &missing) || errors.As(err, &store) || errors.As(err, &conflict)
+}
+
+// partsOf reads the questions and answers of an issue.
+func partsOf(store beads.Store, id string) (full string, parts []signals.Part, err error) {
+	file, err := beads.Read(store)
+	if err != nil {
+		return "", nil, err
+	}
+	defer file.Close()
+	issue, err := file.Find(id)
+	if err != nil {
+		return "", nil, err
+	}
+	record, err := issue.Record()
+	if err != nil {
+		return "", nil, err
+	}
+	return issue.ID, signals.Escalations(notes.Parse(record.Text(beads.Notes))), nil
+}

@@ -1,0 +1,221 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"stig/beads"
+	"stig/checkpoint"
+	"stig/criteria"
+	"stig/orient"
+	"stig/verify"
+)
+
+// CloseOptions are the flags of a close.
+type CloseOptions struct {
+	TrialOptions
+	Reason   string
+	Text     Text // the same, given in another way
+	Waive    string
+	Escalate bool
+	DryRun   bool
+}
+
+// closer closes issues, each by its own verdict.
+type closer struct {
+	CloseOptions
+	app     *App
+	Site    *site
+	Edit    beads.Options
+	closing checkpoint.Closing // its evidence is a waiver or still to come
+	Rules   checkpoint.Rules
+}
+
+func (a *App) Closer(ctx context.Context, o CloseOptions) (*closer, error) {
+	store, edit, err := a.ToWrite(ctx, o.DryRun)
+	if err != nil {
+		return nil, err
+	}
+	c := &closer{CloseOptions: o, app: a, Edit: edit, Rules: checkpoint.Rules{Schema: a.Schema, Now: edit.Now}}
+	if c.Site, err = a.Site(ctx, store); err != nil {
+		return nil, err
+	}
+	c.closing.Reason = o.Reason
+	if o.Waive == "" {
+		c.closing.Actor, err = a.ActorName(ctx)
+		return c, err
+	}
+	if c.closing.Actor, err = a.MustActor(ctx); err != nil {
+		return nil, err
+	}
+	c.closing.Evidence, err = verify.Waive(o.Waive, c.closing.Actor)
+	return c, err
+}
+
+// ByTracker is how an issue is closed that stig may not write.
+func (c *closer) ByTracker(id string) string {
+	if waiver, ok := c.closing.Evidence.(verify.Waiver); ok {
+		return "type " + waiveByTracker(id, c.closing.Reason, waiver.Why())
+	}
+	return fmt.Sprintf("type stig verify %s, and when it passes bd close %s", id, id)
+}
+
+// Close takes one issue through the gate.
+func (c *closer) Close(ctx context.Context, candidate *checkpoint.Candidate, f *Finding) {
+	if candidate.Already {
+		f.Closed = candidate.Closed(c.Reason)
+		return
+	}
+	f.Trial = c.app.trial(ctx, c.Site, f.Id, candidate.Criteria)
+	closing := c.closing
+	if closing.Evidence == nil {
+		f.Err = c.verdict(ctx, f.Trial)
+	}
+	f.Err = errors.Join(f.Err, f.Trial.Settle())
+	switch {
+	case f.Err != nil:
+		return
+	case f.Failed() && c.Escalate && !c.DryRun:
+		f.Escalated, f.Err = c.ask(ctx, f.Trial)
+		return
+	case closing.Evidence == nil && !f.Trial.Verdict.Passed():
+		return
+	case closing.Evidence == nil:
+		closing.Evidence = f.Trial.Verdict
+	}
+	closing.Edited = f.Trial.Edited
+	f.Closed, f.Err = checkpoint.Close(ctx, c.Site.Store, c.Edit, f.Id, closing, c.Rules)
+}
+
+// verdict takes the one that still counts, or has the checks run. A dry run
+// runs nothing.
+func (c *closer) verdict(ctx context.Context, t *Trial) error {
+	if !t.Asks() {
+		return nothingToRun(t)
+	}
+	fresh, err := c.Site.fresh(ctx)
+	if err != nil {
+		return err
+	}
+	if t.Verdict, t.Reused = fresh(t.Id, t.criteria); t.Reused || c.DryRun {
+		return nil
+	}
+	return c.app.Try(ctx, t, c.TrialOptions)
+}
+
+// ask puts a failure to a person, and reports whether it was not asked before.
+func (c *closer) ask(ctx context.Context, t *Trial) (bool, error) {
+	_, err := checkpoint.Escalate(ctx, c.Site.Store, c.Edit, t.Id, checkpoint.Question{
+		Text: failureText(t.Verdict), By: c.closing.Actor, Evidence: c.app.Config.Signals.Evidence,
+	}, c.Rules)
+	if asked, ok := errors.AsType[*checkpoint.EscalationError](err); ok {
+		c.app.Note("%s", asked)
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// failureText is the question that a failure puts to a person.
+func failureText(v *verify.Verdict) string {
+	var text strings.Builder
+	text.WriteString(orient.FailureOpening + " Is the work at fault, or are they?\n")
+	for _, o := range v.Outcomes() {
+		if o.Passed() || o.Exit == verify.ExitNotRun {
+			continue
+		}
+		fmt.Fprintf(&text, "\nexit %d:\n\n%s", o.Exit, fenced(o.Text))
+		if said := o.Reason + o.Tail; said != "" {
+			fmt.Fprintf(&text, "\n%s", fenced(said))
+		}
+	}
+	return text.String()
+}
+
+// fenced is a text as a block of code, in which nothing of it is taken for
+// anything else.
+func fenced(text string) string {
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence + "\n" + strings.TrimRight(text, "\n") + "\n" + fence + "\n"
+}
+
+// Finding is what became of one issue before the gate.
+type Finding struct {
+	Id        string
+	Trial     *Trial             // nil when it did not come so far
+	Closed    *checkpoint.Closed // nil when it was not asked for, or refused
+	Escalated bool               // the failure was put to a person
+	DryRun    bool
+	Err       error // why it went no further
+}
+
+// Code is the exit code for this issue alone.
+func (f Finding) Code() int {
+	switch {
+	case f.Err != nil:
+		return Classify(f.Err).Code
+	case f.Failed(), f.Closed != nil && f.Closed.Unkept != "":
+		return ExitFound
+	}
+	return ExitDone
+}
+
+// Failed reports whether its checks ran and did not all pass.
+func (f Finding) Failed() bool {
+	return f.Trial != nil && f.Trial.Verdict != nil && !f.Trial.Verdict.Passed()
+}
+
+// Object is the finding as data.
+func (f Finding) Object() map[string]any {
+	o := map[string]any{
+		"id": f.Id, "passed": false, "reused": false, "checks": []criteria.Check{}, "criteria_hash": "",
+		"criteria_changed": false, "tree": nil, "closed": false, "close_reason": "", "unblocked": []string{},
+		"escalated": f.Escalated, "dry_run": f.DryRun,
+	}
+	if t := f.Trial; t != nil {
+		o["checks"], o["criteria_hash"], o["reused"] = t.Plan, verify.Hash(t.criteria), t.Reused
+		if t.Edited != nil {
+			o["criteria_changed"], o["criteria_edited"] = true, t.Edited
+		}
+		if v := t.Verdict; v != nil {
+			o["passed"], o["checks"], o["tree"] = v.Passed(), v.Outcomes(), v.Tree()
+		}
+	}
+	if c := f.Closed; c != nil {
+		var ids []string
+		for _, ref := range c.Unblocked {
+			ids = append(ids, ref.ID)
+		}
+		o["closed"], o["already"], o["close_reason"] = !f.DryRun || c.Already, c.Already, c.Reason
+		if c.Unkept != "" {
+			o["reason_not_kept"] = c.Unkept
+		}
+		o["unblocked"], o["nearer"], o["epic"] = append([]string{}, ids...), c.Nearer, c.Epic
+		o["alerts"], o["warnings"] = append([]checkpoint.Alert{}, c.Alerts...), append([]string{}, c.Warnings...)
+	}
+	if f.Err != nil {
+		said := Classify(f.Err)
+		o["error"] = map[string]any{"code": said.Code, "message": said.Message, "hint": said.Hint}
+	}
+	return o
+}
+
+func (a *App) WarnOfEdited(t *Trial) {
+	a.Warn("%s: %s", t.Id, t.Edited)
+	for _, text := range t.Edited.Gone {
+		a.Warn("%s: no longer among them: %s", t.Id, FirstLine(text))
+	}
+}
+
+// FirstLine is a command by its first line.
+func FirstLine(command string) string {
+	first, rest, _ := strings.Cut(strings.TrimSpace(command), "\n")
+	if rest != "" {
+		return first + " …"
+	}
+	return first
+}

@@ -1,0 +1,179 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"stig/beads"
+	"stig/checkpoint"
+	"stig/diff"
+	"stig/live"
+	"stig/process"
+)
+
+// UnprintedError says that an issue was created although that could not be
+// printed: it must not be created again.
+type UnprintedError struct {
+	Id  string
+	Err error
+}
+
+func (e *UnprintedError) Error() string {
+	return fmt.Sprintf("%s: was created, but could not be printed: %v", e.Id, e.Err)
+}
+
+func (e *UnprintedError) Unwrap() error { return e.Err }
+
+// untoldFor is how long after an issue was made without that being printed the
+// same command names it instead of making a second.
+const untoldFor = time.Minute
+
+// Untold finds the issue that the same command line made a moment ago without
+// its id being printed: the disk was full, or the process was ended.
+func (a *App) Untold(store beads.Store, d checkpoint.Draft, now time.Time) (issue string, ok bool) {
+	place, err := live.At(store.Path)
+	if err != nil {
+		return "", false
+	}
+	journal, err := place.Recent()
+	if err != nil {
+		return "", false
+	}
+	for _, r := range journal.Records {
+		recent := r.At.Add(untoldFor).After(now) && !r.At.After(now)
+		if r.Result == live.Written && !r.Told && recent && r.Command == a.Running && r.Worktree == place.Worktree && r.Actor == d.By && len(r.Changes) == 1 &&
+			beads.IsGone(r.Process) && madeFrom(r.Changes[0], d) && holdsIssue(store, r.Changes[0].Issue) {
+			return r.Changes[0].Issue, true
+		}
+	}
+	return "", false
+}
+
+// madeFrom reports whether a new line says what a draft says.
+func madeFrom(c live.Change, d checkpoint.Draft) bool {
+	r, err := beads.ParseRecord([]byte(c.Now))
+	if c.Kind != string(diff.Issue) || err != nil {
+		return false
+	}
+	parent := beads.ParentID(c.Issue)
+	if (d.Parent == "") != (parent == "") || d.Parent != "" && !IsNamed([]string{d.Parent}, parent) {
+		return false
+	}
+	return r.Text(beads.Title) == d.Title && r.Text(beads.Description) == d.Description &&
+		r.Text(beads.AcceptanceCriteria) == d.Acceptance && r.Text(beads.Assignee) == d.Assignee && r.Text(beads.IssueType) == d.Type
+}
+
+func holdsIssue(store beads.Store, id string) bool {
+	file, err := beads.Read(store)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	_, there := file.Index(id)
+	return there
+}
+
+// ChildNumbers gives numbers of children that no other work tree and no local
+// branch of the clone has given: two of them may add to one epic before they
+// are merged.
+func (a *App) ChildNumbers(ctx context.Context, store beads.Store, dryRun bool) func(parent string, greatest int) (int, error) {
+	return func(parent string, greatest int) (int, error) {
+		place, err := live.At(store.Path)
+		if err != nil {
+			return greatest + 1, nil // Edit says what is wrong with the store
+		}
+		n, err := place.NextChild(parent, greatest, a.childSources(ctx, store, place), dryRun)
+		if err != nil {
+			a.Warn("%s: other work trees may give the same id: %v", fmt.Sprintf("%s.%d", parent, n), err)
+		}
+		return max(n, greatest+1), nil
+	}
+}
+
+// childSources are the other places in the clone where children stand.
+func (a *App) childSources(ctx context.Context, store beads.Store, place live.Place) (sources []live.Source) {
+	if !place.Shared() || !process.Finder("", a.Getenv)("git") {
+		return nil
+	}
+	for _, other := range a.storesBeside(ctx, store) {
+		sources = append(sources, live.Source{Name: "file " + other.Path, Version: stamp(other.Path), Numbers: func() (map[string]int, error) {
+			file, err := beads.Read(other)
+			if err != nil {
+				return nil, nil // what cannot be read gives no numbers
+			}
+			defer file.Close()
+			return file.ChildNumbers(), nil
+		}})
+	}
+	git, path, err := a.Git(store)
+	if err != nil {
+		return sources
+	}
+	tips, err := git.Tips(ctx, path, nil, "refs/heads")
+	if err != nil {
+		return sources
+	}
+	for _, tip := range tips {
+		if tip.Blob == "" {
+			continue
+		}
+		sources = append(sources, live.Source{Name: "blob " + tip.Blob, Version: tip.Blob, Numbers: func() (numbers map[string]int, err error) {
+			err = git.Blobs(ctx, []string{tip.Blob}, func(_ string, text []byte) { numbers = beads.ChildNumbersIn(text) })
+			return numbers, err
+		}})
+	}
+	return sources
+}
+
+// Home is the directory that gets the store.
+func (a *App) Home(ctx context.Context) (string, error) {
+	for _, named := range []struct{ what, path string }{{"--store", a.Store}, {"BEADS_DIR", a.Getenv("BEADS_DIR")}} {
+		if named.path != "" {
+			return "", Usage(fmt.Sprintf("init: makes %s, and %s names %s", filepath.Join(".beads", "issues.jsonl"), named.what, named.path),
+				"leave "+named.what+" out; -C DIR says where the store goes")
+		}
+	}
+	if a.Dir != "" {
+		return a.Dir, nil
+	}
+	if !process.Finder("", a.Getenv)("git") {
+		return ".", nil
+	}
+	result, err := a.GitIn("").Run(ctx, "rev-parse", "--show-toplevel")
+	if err != nil {
+		return "", err
+	}
+	root := strings.TrimRight(string(result.Stdout), "\r\n")
+	if result.Exit != 0 || root == "" {
+		return ".", nil
+	}
+	return filepath.FromSlash(root), nil
+}
+
+func (a *App) Prefix(given, dir string) (string, error) {
+	if given == "" {
+		return beads.PrefixOf(dir)
+	}
+	given = strings.TrimRight(given, "-")
+	if err := beads.CheckPrefix(given); err != nil {
+		return "", Usage(err.Error(), "such as --prefix demo, which gives ids like demo-4k2")
+	}
+	return given, nil
+}
+
+// WarnOfIgnored says when git leaves a new store out, so that nobody else would
+// get it.
+func (a *App) WarnOfIgnored(ctx context.Context, store beads.Store) {
+	if !process.Finder("", a.Getenv)("git") {
+		return
+	}
+	argv := []string{"git", "check-ignore", "-q", "--", filepath.Base(store.Path)}
+	result, err := process.Run(ctx, process.Command{Argv: argv, Dir: store.Dir, Env: a.Environ()})
+	if err == nil && result.Exit == 0 {
+		a.Warn("git ignores the store: nobody else gets it, and it has no history")
+		a.Hint("take .beads out of .gitignore, or type git add -f " + Shortest(store.Path))
+	}
+}

@@ -1,0 +1,140 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"stig/beads"
+	"stig/checkpoint"
+	"stig/host"
+	"stig/notes"
+	"stig/recovery"
+	"stig/signals"
+)
+
+// Exit codes.
+const (
+	ExitDone        = 0
+	ExitFound       = 1 // a check found something, or the gate said no
+	ExitUsage       = 2
+	exitStore       = 3 // the store cannot be read or must not be written
+	ExitNoIssue     = 4
+	ExitConflict    = 5   // changed meanwhile, or held by another
+	ExitWaits       = 6   // waits on a person
+	exitNotMerged   = 129 // stig merge wrote nothing; git takes less than 129 for conflicts
+	ExitInterrupted = 130
+)
+
+// usageError is a command line that cannot be carried out as it stands.
+type usageError struct{ message, hint string }
+
+func (e *usageError) Error() string { return e.message }
+
+func Usage(message, hint string) error { return &usageError{message: message, hint: hint} }
+
+// FoundError ends a command whose output already says what was found.
+type FoundError struct{}
+
+func (FoundError) Error() string { return "problems found" }
+
+// EndedError is foundError of a command whose findings have exit codes of
+// their own: the worst.
+type EndedError struct{ Code int }
+
+func (*EndedError) Error() string { return "some issues failed" }
+
+// failure is an error as it is shown: what happened, what to type, the exit code.
+type failure struct {
+	Code          int
+	Message, Hint string
+}
+
+// ending says how a command ends with an error of one type, if it is one.
+type ending func(error) (failure, bool)
+
+// with is the ending with errors of type E.
+func with[E error](code int, hint func(E) string) ending {
+	return func(err error) (failure, bool) {
+		e, ok := errors.AsType[E](err)
+		if !ok {
+			return failure{}, false
+		}
+		return failure{Code: code, Message: err.Error(), Hint: hint(e)}, true
+	}
+}
+
+// endings are those of the errors that packages promise. Of the types that an
+// error wraps the first listed counts.
+func endings() []ending {
+	return []ending{
+		with(ExitFound, func(FoundError) string { return "" }),
+		with(ExitFound, func(e *checkpoint.CloseError) string { return e.Hint }),
+		with(ExitFound, func(e *RefusalError) string { return e.hint }),
+		with(ExitUsage, func(e *checkpoint.ReasonError) string { return e.Hint }),
+		with(exitNotMerged, func(*MergeError) string { return "" }),
+		with(ExitUsage, func(e *usageError) string { return e.hint }),
+		with(ExitNoIssue, func(e *beads.NotFoundError) string { return nearHint(e.Near) }),
+		with(ExitConflict, func(e *beads.ConflictError) string { return e.Hint }),
+		with(ExitConflict, func(e *recovery.UndoError) string { return e.Hint }),
+		with(ExitConflict, func(e *checkpoint.ClaimError) string { return e.Hint }),
+		with(ExitWaits, func(*waitsError) string { return "the question stands; type stig escalations to see it" }),
+		with(ExitConflict, func(e *checkpoint.EscalationError) string { return e.Hint }),
+		with(ExitUsage, func(e *checkpoint.QuestionError) string { return e.Hint }),
+		with(ExitUsage, func(e *signals.PartError) string { return e.Hint }),
+		with(ExitUsage, func(e *signals.LabelError) string { return e.Hint() }),
+		with(ExitUsage, func(e *checkpoint.StaleEstimateError) string {
+			return fmt.Sprintf("type stig checkpoint %s again", e.ID)
+		}),
+		with(ExitUsage, func(e *checkpoint.LinkError) string { return e.Hint }),
+		with(ExitUsage, func(e *checkpoint.DraftError) string { return e.Hint }),
+		with(ExitUsage, func(e *checkpoint.PropagateError) string { return e.Hint }),
+		with(exitStore, func(e *host.SettingsError) string { return e.Hint }),
+		with(exitStore, func(*host.BlockError) string { return "take out what is too much by hand" }),
+		with(exitStore, func(e *beads.RefusedError) string { return e.Hint }),
+		with(exitStore, func(e *beads.StoreError) string { return e.Hint }),
+		with(exitStore, func(e *UnprintedError) string { return "do not create it again; type stig show " + e.Id }),
+		with(ExitUsage, func(e *notes.BodyError) string { return e.Hint }),
+		with(exitStore, func(*notes.Error) string { return "fix the delimiters in the notes by hand, then try again" }),
+		with(ExitUsage, func(e *checkpoint.MissingEstimateError) string {
+			return fmt.Sprintf("type stig checkpoint %s --done … --learned … --remains … --downstream …, or --no-context", e.ID)
+		}),
+	}
+}
+
+// Classify maps an error to what is shown of it. One that nobody promised is
+// taken for a store that cannot be used.
+func Classify(err error) failure {
+	if e, ok := errors.AsType[*EndedError](err); ok {
+		return failure{Code: e.Code, Message: err.Error()}
+	}
+	for _, ending := range endings() {
+		if f, ok := ending(err); ok {
+			return f
+		}
+	}
+	if e, ok := errors.AsType[*signals.InvalidError](err); ok {
+		f := failure{Code: ExitUsage, Message: err.Error(), Hint: hintFor(err, e)}
+		if e.InNotes() {
+			f.Code = exitStore
+		}
+		return f
+	}
+	return failure{Code: exitStore, Message: err.Error()}
+}
+
+// hintFor names the issue in the hint of a table that does not know whose it is.
+func hintFor(err error, invalid *signals.InvalidError) string {
+	var of *checkpoint.IssueError
+	if !errors.As(err, &of) {
+		return invalid.Hint()
+	}
+	return strings.ReplaceAll(invalid.Hint(), " ID", " "+of.ID)
+}
+
+func nearHint(near []string) string {
+	if len(near) == 0 {
+		return "type stig orient to see what is there"
+	}
+	return "did you mean " + strings.Join(near, ", ") + "?"
+}

@@ -1,0 +1,125 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"stig/beads"
+	"stig/diff"
+	"stig/lint"
+	"stig/live"
+)
+
+// journal keeps what this run writes in the journal of the clone. A journal
+// that cannot be written never keeps an edit from being made.
+type journal struct {
+	app    *App
+	ctx    context.Context
+	now    time.Time
+	Undoes []string      // records that the edits of this run take back
+	last   *live.Pending // the latest edit of this run
+	warned bool
+}
+
+// write is for beads.Options: it records the changes, and then their outcome.
+func (j *journal) write(store beads.Store, changes []beads.Change) func(error) {
+	if len(changes) == 0 {
+		return func(error) {} // conflict markers alone were changed
+	}
+	place, err := live.At(store.Path)
+	if err != nil {
+		j.warn(err)
+		return func(error) {}
+	}
+	actor, _ := j.app.ActorName(j.ctx) // an edit whose actor is unknown is recorded all the same
+	seen, before := place.Seen(), stamp(store.Path)
+	pending, err := place.Begin(live.Record{
+		At: j.now, Actor: actor, Command: cmp.Or(j.app.Running, "stig"), Undoes: j.Undoes, Changes: journalled(changes),
+	})
+	if err != nil {
+		j.warn(err)
+		return func(error) {}
+	}
+	j.last = pending
+	if pending.Beside() && !j.warned && place.Shared() {
+		j.warned = true
+		j.app.Warn("git's directory cannot be written: the journal of this edit is beside the store, where other work trees do not see it")
+	}
+	return func(err error) {
+		result := live.Written
+		if err != nil {
+			result = live.Failed
+		}
+		if err := pending.End(result); err != nil {
+			j.warn(err)
+		}
+		// What another program did to the store before is looked at by orient.
+		if err == nil && (seen.Left == before || seen.Left == "") {
+			seen.Left = stamp(store.Path)
+			_ = place.Remember(seen) // else orient looks once more
+		}
+	}
+}
+
+func (j *journal) warn(err error) {
+	if !j.warned {
+		j.warned = true
+		j.app.Warn("this edit is not in the journal, and stig recover will not know of it: %v", err)
+	}
+}
+
+// Told records that the output of the latest edit was printed.
+func (j *journal) Told() {
+	if j != nil && j.last != nil {
+		_ = j.last.Told() // else the next create like it names the issue
+	}
+}
+
+// journalled lists what changes as the journal keeps it: a value that holds a
+// credential as a hash.
+func journalled(changes []beads.Change) (list []live.Change) {
+	for _, c := range changes {
+		before, after, err := parsed(c)
+		if err != nil {
+			continue // it does not happen: the store parsed both lines
+		}
+		for _, e := range diff.Edits(before, after) {
+			one := live.Change{Issue: c.ID, Kind: string(e.Kind), Name: e.Name, Was: e.Was, Now: e.Now}
+			if lint.HoldsCredential(e.Was) || lint.HoldsCredential(e.Now) {
+				one.Hash, one.Was, one.Now = true, hashed(e, e.Was), hashed(e, e.Now)
+			}
+			list = append(list, one)
+		}
+	}
+	return list
+}
+
+// parsed reads both lines of a change; before is nil for a new issue.
+func parsed(c beads.Change) (before, after *beads.Record, err error) {
+	if len(c.Before) > 0 {
+		if before, err = beads.ParseRecord(c.Before); err != nil {
+			return nil, nil, err
+		}
+	}
+	after, err = beads.ParseRecord(c.After)
+	return before, after, err
+}
+
+// hashed is what the journal keeps of a text that holds a credential.
+func hashed(e diff.Edit, text string) string {
+	return string(diff.Part{Kind: e.Kind, Name: e.Name, Text: text}.Digest())
+}
+
+// stamp tells one state of a file from another at a glance: its size and when
+// it was changed.
+func stamp(path string) string {
+	info, err := os.Stat(path)
+	if err != nil {
+		return ""
+	}
+	return strings.Join([]string{info.ModTime().UTC().Format(time.RFC3339Nano), strconv.FormatInt(info.Size(), 10)}, " ")
+}

@@ -1,0 +1,346 @@
+package app
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"stig/beads"
+	"stig/checkpoint"
+	"stig/notes"
+	"stig/process"
+	"stig/signals"
+	"stig/verify"
+)
+
+// Words name who is told, without what may be secret of a URL.
+func (n Notifications) Words() (words []string) {
+	if where, err := url.Parse(n.URL); err == nil && n.URL != "" {
+		words = append(words, where.Host)
+	}
+	if len(n.Command) > 0 {
+		words = append(words, n.Command[0])
+	}
+	return words
+}
+
+// Notifications say how people are told of events. The zero value tells nobody.
+type Notifications struct {
+	URL     string   `json:"url"`     // takes the JSON of an ntfy server
+	Topic   string   `json:"topic"`   // "stig" unless told
+	Command []string `json:"command"` // gets the event on its standard input
+	Click   string   `json:"click"`   // the page of an issue, with {id} for its id; "" for none
+}
+
+func (n Notifications) Off() bool { return n.URL == "" && len(n.Command) == 0 }
+
+func (n Notifications) Same(m Notifications) bool {
+	return n.URL == m.URL && n.Topic == m.Topic && n.Click == m.Click && slices.Equal(n.Command, m.Command)
+}
+
+// clone shares no memory with n, into which another file could be read.
+func (n Notifications) clone() Notifications {
+	n.Command = slices.Clone(n.Command)
+	return n
+}
+
+// page is where an issue can be seen; "" where nobody says. Of the id nothing
+// is left that would mean something else in a URL.
+func (n Notifications) page(id string) string {
+	return strings.ReplaceAll(n.Click, "{id}", strings.ReplaceAll(url.QueryEscape(id), "+", "%20"))
+}
+
+// Notice is an event that people are told of. It is what notify.command reads.
+type Notice struct {
+	Event   string `json:"event"`
+	ID      string `json:"id"` // of the issue that it is about
+	Title   string `json:"title"`
+	Message string `json:"message"`
+	Time    string `json:"time"`            // RFC 3339, UTC
+	Click   string `json:"click,omitempty"` // where the issue can be seen
+
+	fresh string // what makes it another event than the last of its kind about the issue
+}
+
+// Events.
+const (
+	EventAsked    = "escalation-pending"
+	eventFailed   = "gate-failed"
+	eventComplete = "epic-complete"
+	eventReplan   = "replanning-needed"
+	eventStuck    = "stuck-epic"
+	eventShift    = "upward-shift"
+)
+
+// eventOf is the event that an alert is; of others nobody is told.
+func eventOf(alert signals.Alert) (event, title string) {
+	switch alert.Rule {
+	case signals.AlertReplanning:
+		return eventReplan, "to be replanned: "
+	case signals.AlertStuck:
+		return eventStuck, "stuck: "
+	case signals.AlertShift:
+		return eventShift, "less certain: "
+	}
+	return "", ""
+}
+
+// alertNotices are the events among the alerts of a report about an issue. An
+// epic that stays over its threshold, or stuck, is told of once a day.
+func alertNotices(id string, alerts []checkpoint.Alert, day string) (list []Notice) {
+	for _, alert := range alerts {
+		event, title := eventOf(alert)
+		if event == "" {
+			continue
+		}
+		about, message := cmp.Or(alert.About, id), strings.TrimPrefix(alert.Message, alert.About+": ")
+		n := Notice{Event: event, ID: about, Title: title + about, Message: message, fresh: day}
+		if event == eventShift {
+			n.fresh += message
+		}
+		list = append(list, n)
+	}
+	return list
+}
+
+// ShiftNotices are the events of rows that were set without a checkpoint. Lines
+// that cannot be read were not written here.
+func ShiftNotices(changes []beads.Change, schema *signals.Schema, day string) (list []Notice) {
+	for _, c := range changes {
+		before, err := beads.ParseRecord(c.Before)
+		if err != nil {
+			continue
+		}
+		after, err := beads.ParseRecord(c.After)
+		if err != nil {
+			continue
+		}
+		was := signals.Read(notes.Parse(before.Text(beads.Notes)), schema)
+		is := signals.Read(notes.Parse(after.Text(beads.Notes)), schema)
+		if alert, up := signals.Shift(was.Value(signals.Cynefin), is.Value(signals.Cynefin)); up && was.Present() {
+			list = append(list, alertNotices(c.ID, []checkpoint.Alert{alert}, day)...)
+		}
+	}
+	return list
+}
+
+// questionNotice is the event of a question to a person.
+func questionNotice(id string, q checkpoint.Question, day string) Notice {
+	text := signals.Question{Text: q.Text, Options: q.Options}.String()
+	title := "question: " + id
+	if q.By != "" {
+		title += ", by " + q.By
+	}
+	return Notice{Event: EventAsked, ID: id, Title: title, Message: text, fresh: day + text}
+}
+
+// ReportNotices are the events of a checkpoint or a question.
+func ReportNotices(r *checkpoint.Report, q checkpoint.Question, day string) (list []Notice) {
+	if q.Text != "" && slices.Contains(r.Sections, signals.EscalationSection) {
+		list = append(list, questionNotice(r.ID, q, day))
+	}
+	return append(list, alertNotices(r.ID, r.Alerts, day)...)
+}
+
+// Notices are the events of an issue before the gate. What the checks printed
+// is not among them: it may hold what must not leave the machine.
+func (f Finding) Notices(day string) (list []Notice) {
+	if f.DryRun {
+		return nil
+	}
+	if f.Failed() && !f.Trial.Reused {
+		n := Notice{Event: eventFailed, ID: f.Id, Title: "gate failed: " + f.Id, fresh: day}
+		for _, o := range f.Trial.Verdict.Outcomes() {
+			if !o.Passed() && o.Exit != verify.ExitNotRun {
+				n.Message += fmt.Sprintf("exit %d: %s\n", o.Exit, FirstLine(o.Text))
+			}
+		}
+		if state := f.Trial.Verdict.Tree().State; state != "" {
+			n.fresh = state
+		}
+		n.fresh += f.Trial.Verdict.Hash() + n.Message
+		if f.Escalated {
+			n.Event, n.Title = EventAsked, "question: "+f.Id+", whose acceptance criteria do not pass"
+		}
+		list = append(list, n)
+	}
+	c := f.Closed
+	if c == nil || c.Already {
+		return list
+	}
+	if c.Epic.Complete() {
+		list = append(list, Notice{Event: eventComplete, ID: c.Epic.ID, Title: "complete: " + c.Epic.ID + " " + c.Epic.Title,
+			Message: fmt.Sprintf("all of its %d children are closed; type stig close %s", c.Epic.Total, c.Epic.ID),
+			fresh:   fmt.Sprintf("%s %d", day, c.Epic.Total)})
+	}
+	return append(list, alertNotices(f.Id, c.Alerts, day)...)
+}
+
+// Notify has people told of events, once of each. It waits for nobody and
+// fails nothing: the telling is left to a process of its own, and what goes
+// wrong before it is started is warned of.
+func (a *App) Notify(ctx context.Context, store beads.Store, now time.Time, notices []Notice) {
+	if len(notices) == 0 || a.Config.Notify.Off() {
+		return
+	}
+	warn := func(err error) { a.Warn("notify: nobody is told: %v", err) }
+	site, err := a.Site(ctx, store)
+	if err != nil {
+		warn(err)
+		return
+	}
+	to, err := a.Whom(ctx, site)
+	if err != nil {
+		warn(err)
+		return
+	}
+	if to.Off() {
+		a.Note("notify: nobody is told: only a repository that is not trusted says whom; see stig trust")
+		return
+	}
+	for _, n := range notices {
+		n.Time, n.Click = now.UTC().Format(time.RFC3339), to.page(n.ID)
+		if err := a.tellOf(site, to, n); err != nil {
+			warn(err)
+		}
+	}
+}
+
+// Whom says who is told of events. What a repository says of it counts where
+// it is trusted, for it names programs to start and servers to contact.
+func (a *App) Whom(ctx context.Context, s *site) (Notifications, error) {
+	if a.Config.Notify.Same(a.own) {
+		return a.own, nil
+	}
+	trusted, err := a.Trusted(ctx, s)
+	if err == nil && trusted {
+		trusted, err = a.holdsStore(ctx, s)
+	}
+	if err != nil || !trusted {
+		return a.own, err
+	}
+	return a.Config.Notify, nil
+}
+
+// holdsStore reports whether the store, beside which the configuration lies, is
+// in the repository that trust is given to: --store can name any other.
+func (a *App) holdsStore(ctx context.Context, s *site) (bool, error) {
+	holder, err := realPath(filepath.Dir(s.Store.Dir))
+	if err != nil {
+		return false, err
+	}
+	place, err := a.GitIn(holder).Place(ctx)
+	if err != nil || place.Home == "" {
+		return holder == s.root && s.place.Home == "", err
+	}
+	return place.Home == s.place.Home, nil
+}
+
+// tellOf starts the process that tells of an event, unless it is told already.
+func (a *App) tellOf(s *site, to Notifications, n Notice) error {
+	p := Parcel{To: to, Notice: n.Bounded(), Dir: s.root, Log: s.NotifyLog(), Mark: s.mark(n)}
+	if err := p.Claim(); errors.Is(err, fs.ErrExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	err := p.send()
+	if err != nil {
+		err = errors.Join(err, p.unclaim())
+	}
+	return err
+}
+
+// Bounded is the notice with no more text than a message holds.
+func (n Notice) Bounded() Notice {
+	const title, message = 200, 1500
+	n.Title, n.Message = clipped(Folded(n.Title), title), clipped(strings.TrimSpace(n.Message), message)
+	return n
+}
+
+func clipped(text string, most int) string {
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return text
+}
+
+// NotifyLog is where it is kept that somebody could not be told; "" for nowhere.
+func (s *site) NotifyLog() string {
+	if dir := cmp.Or(s.own, s.state); dir != "" {
+		return filepath.Join(dir, "notify.log")
+	}
+	return ""
+}
+
+// mark is the file that says that an event is told of; "" where there is no
+// place for it.
+func (s *site) mark(n Notice) string {
+	dir := cmp.Or(s.own, s.state)
+	if dir == "" {
+		return ""
+	}
+	full, err := filepath.Abs(s.Store.Path) // the user's directory holds those of all stores
+	if err != nil {
+		full = s.Store.Path
+	}
+	return filepath.Join(dir, "notified", n.Event+"-"+verify.Hash(strings.Join([]string{full, n.Event, n.ID, n.fresh}, "\x00"))[:24])
+}
+
+// Parcel is what the process that tells of an event is given.
+type Parcel struct {
+	To     Notifications `json:"to"`
+	Notice Notice        `json:"notice"`
+	Dir    string        `json:"dir"`  // where the command is started
+	Log    string        `json:"log"`  // gets a line when nobody could be told
+	Mark   string        `json:"mark"` // is taken away then
+}
+
+// Claim makes the mark. Of several processes one does; the others get
+// fs.ErrExist.
+func (p Parcel) Claim() error {
+	if p.Mark == "" {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(p.Mark), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(p.Mark, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+func (p Parcel) unclaim() error {
+	if p.Mark == "" {
+		return nil
+	}
+	return os.Remove(p.Mark)
+}
+
+// send starts stig itself to tell of the event. What is secret in a URL goes
+// over the standard input, where nobody else sees it.
+func (p Parcel) send() error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(p); err != nil {
+		return err
+	}
+	return process.Detach(process.Command{Argv: []string{self, SendName}, Dir: p.Dir, Stdin: text.Bytes()}, "stig")
+}

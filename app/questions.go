@@ -1,0 +1,85 @@
+package app
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"stig/beads"
+	"stig/dag"
+	"stig/orient"
+)
+
+// elsewhereRows is how many other issues whoever asked is told of.
+const elsewhereRows = 3
+
+// Elsewhere lists the first issues that whoever asked can take meanwhile: ready,
+// nobody else's, and waiting for no answer themselves.
+func (a *App) Elsewhere(store beads.Store, asked, actor string, now time.Time) ([]ReadyRow, error) {
+	file, err := beads.Read(store)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	graph := dag.New(file)
+	var ready []int
+	for _, i := range graph.Ready(now) {
+		issue := file.At(i)
+		if issue.ID == asked || issue.Assignee != "" && issue.Assignee != actor {
+			continue
+		}
+		waits, err := orient.Pending(file, []int{i}, a.Schema)
+		if err != nil {
+			return nil, err
+		}
+		if waits[0] {
+			continue
+		}
+		if ready = append(ready, i); len(ready) == elsewhereRows {
+			break
+		}
+	}
+	return a.ReadyRows(file, graph, ready)
+}
+
+// Folded folds white space, so that a text cannot break the line it stands in.
+func Folded(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// Unseen gives the questions that were not seen before, and marks them seen.
+func (a *App) Unseen(store beads.Store, seen map[string]bool) ([]orient.Asked, error) {
+	now, err := a.Clock()
+	if err != nil {
+		return nil, err
+	}
+	list, err := a.Pending(store, now)
+	if err != nil {
+		return nil, err
+	}
+	fresh := []orient.Asked{}
+	for _, q := range list {
+		key := strings.Join([]string{q.ID, q.Since, q.By, q.Kind, q.Question}, "\x00")
+		if !seen[key] {
+			seen[key] = true
+			fresh = append(fresh, q)
+		}
+	}
+	return fresh, nil
+}
+
+// Settle waits a moment, so that several changes in a row are read once.
+func Settle(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(50 * time.Millisecond):
+	}
+}
+
+// Pending lists the questions that wait for a person.
+func (a *App) Pending(store beads.Store, now time.Time) ([]orient.Asked, error) {
+	file, err := beads.Read(store)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return orient.Escalations(file, dag.New(file), orient.Rules{Schema: a.Schema, Now: now})
+}

@@ -1,0 +1,172 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"stig/beads"
+	"stig/checkpoint"
+	"stig/git"
+	"stig/lint"
+)
+
+// Past opens the store as it was where the present commit left a revision, so
+// that what others did there since is not taken for what was undone here. It is
+// nil for "", and for a revision from before there was a store or any commit; the
+// function that it gives closes it.
+func (a *App) Past(ctx context.Context, store beads.Store, revision string) (*lint.Past, func(), error) {
+	if revision == "" {
+		return nil, func() {}, nil
+	}
+	repo, _, err := a.Git(store)
+	if err != nil {
+		return nil, nil, err
+	}
+	if revision == "HEAD" && unborn(ctx, repo) {
+		a.Warn("there is no commit yet, so that there is nothing to hold the store against")
+		return nil, func() {}, nil
+	}
+	left, err := whereLeft(ctx, repo, revision)
+	if err != nil {
+		return nil, nil, unknownRevision(err, store)
+	}
+	file, forget, err := a.openAt(ctx, store, left)
+	if err == nil {
+		return &lint.Past{File: file, Name: revision}, forget, nil
+	}
+	if _, missing := errors.AsType[*git.RevisionError](err); !missing {
+		return nil, nil, err
+	}
+	had, e := hadStore(ctx, repo, left)
+	if e != nil {
+		return nil, nil, e
+	}
+	if had {
+		return nil, nil, unknownRevision(err, store)
+	}
+	a.Warn("%s: has no store yet, so that there is nothing to hold this one against", revision)
+	return nil, func() {}, nil
+}
+
+// unborn reports whether HEAD is a branch without a commit: a hook that runs before
+// the first one must let it pass.
+func unborn(ctx context.Context, repo git.Client) bool {
+	branch, err := repo.Run(ctx, "symbolic-ref", "-q", "HEAD")
+	if err != nil || branch.Exit != 0 {
+		return false
+	}
+	commit, err := repo.Run(ctx, "rev-parse", "-q", "--verify", "HEAD")
+	return err == nil && commit.Exit != 0
+}
+
+// whereLeft is the last commit that a revision and the present one share.
+func whereLeft(ctx context.Context, repo git.Client, revision string) (string, error) {
+	commit, err := repo.Commit(ctx, revision)
+	if err != nil {
+		return "", err
+	}
+	base, err := repo.Run(ctx, "merge-base", commit, "HEAD")
+	if err != nil {
+		return "", err
+	}
+	if base.Exit != 0 {
+		return "", Usage(fmt.Sprintf("%q: shares no commit with HEAD", revision),
+			"name an earlier commit of this branch; in a shallow clone type git fetch --unshallow")
+	}
+	return strings.TrimSpace(string(base.Stdout)), nil
+}
+
+// hadStore reports whether a commit holds any store: one that was moved since
+// must not pass for one that is new. What lies deeper in a .beads, such as the
+// backups of bd, is none.
+func hadStore(ctx context.Context, repo git.Client, commit string) (bool, error) {
+	files, err := repo.Must(ctx, "ls-tree", "-r", "-z", "--full-tree", "--name-only", commit)
+	if err != nil {
+		return false, err
+	}
+	for file := range strings.SplitSeq(files, "\x00") {
+		if dir, name := path.Split(file); path.Base(dir) == ".beads" && strings.HasSuffix(name, ".jsonl") {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// PrepareCommit checks that the store can be committed and gives the function
+// that does it once the checkpoint of an issue is written.
+func (a *App) PrepareCommit(ctx context.Context, store beads.Store) (func(id string) (string, error), error) {
+	committer, err := checkpoint.PrepareCommit(ctx, store, a.Environ())
+	var impossible *checkpoint.CommitError
+	if errors.As(err, &impossible) {
+		return nil, Usage(impossible.Reason, impossible.Hint)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return func(id string) (string, error) { return committer.Commit(ctx, id) }, nil
+}
+
+// Git runs git beside the store, whose path it gives as git knows it.
+func (a *App) Git(store beads.Store) (repo git.Client, path string, err error) {
+	if path, err = filepath.Abs(store.Path); err != nil {
+		return git.Client{}, "", err
+	}
+	if path, err = filepath.EvalSymlinks(path); err != nil {
+		return git.Client{}, "", err
+	}
+	return a.GitIn("").Beside(path), path, nil
+}
+
+// openAt reads the store as it was committed at a revision. The function that
+// it gives closes it.
+func (a *App) openAt(ctx context.Context, store beads.Store, revision string) (*beads.File, func(), error) {
+	repo, path, err := a.Git(store)
+	if err != nil {
+		return nil, nil, err
+	}
+	copied, err := os.CreateTemp("", "stig-*.jsonl")
+	if err != nil {
+		return nil, nil, err
+	}
+	remove := func() { _ = os.Remove(copied.Name()) }
+	err = repo.FileAt(ctx, revision, path, copied)
+	if e := copied.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		remove()
+		return nil, nil, err
+	}
+	file, err := beads.Read(beads.Store{Path: copied.Name(), Dir: filepath.Dir(copied.Name())})
+	if err != nil {
+		remove()
+		return nil, nil, err
+	}
+	a.warnOfLinesAt(revision, store, file)
+	return file, func() {
+		_ = file.Close()
+		remove()
+	}, nil
+}
+
+// unknownRevision turns the error about a revision that has no store into one
+// about the command line.
+func unknownRevision(err error, store beads.Store) error {
+	if unknown, ok := errors.AsType[*git.RevisionError](err); ok {
+		return Usage(unknown.Reason, cmp.Or(unknown.Hint, "name a commit that has the store: see git log --oneline -- "+store.Path))
+	}
+	return err
+}
+
+// warnOfLinesAt names the first line of a revision that cannot be read.
+func (a *App) warnOfLinesAt(revision string, store beads.Store, file *beads.File) {
+	if problems := file.Problems(); len(problems) > 0 {
+		a.Warn("%s:%s:%d: %s", revision, store.Path, problems[0].Line, problems[0].Message)
+	}
+}

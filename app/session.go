@@ -1,0 +1,379 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"stig/beads"
+	"stig/checkpoint"
+	"stig/criteria"
+	"stig/dag"
+	"stig/guard"
+	"stig/host"
+	"stig/notes"
+	"stig/orient"
+	"stig/signals"
+	"stig/verify"
+)
+
+const (
+	// ContextLimit is how many characters an assistant is given to begin
+	// with, as its host counts them. Of more than 10,000 Claude Code shows the
+	// beginning, and Codex leaves out the middle.
+	ContextLimit = 9000
+	// eventLimit is how many bytes of an event are read. Some hold all of a
+	// file that is about to be written.
+	EventLimit = 64 << 20
+	// hookLimit is how long a hook works: a git that hangs must not hold up a
+	// session.
+	HookLimit = 5 * time.Second
+)
+
+// SessionStart gives the assistant something to begin with.
+func (a *App) SessionStart(ctx context.Context, h host.Host, _ host.Event) []byte {
+	file, actor, claims, err := a.claims(ctx)
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	if err := a.RefuseUnfinished(ctx, file.Store()); err != nil {
+		refused := Classify(err)
+		return h.Context(Visible("Do not begin to work: stig cannot say what to do.\n\n" + refused.Message + "\n" + refused.Hint + "\n"))
+	}
+	rules, err := a.Reading(file, signals.ThresholdStaleDays)
+	if err != nil {
+		return nil
+	}
+	graph := dag.New(file)
+	lost := a.noteLost(ctx, file.Store())
+	if lost != "" {
+		lost += ": type stig recover to see what, and stig recover --apply to put it back.\n\n"
+	}
+	text, err := within(h, ContextLimit-len(lost), func(budget int) (string, error) {
+		if len(claims) == 1 {
+			b, err := orient.Brief(file, graph, claims[0], orient.Request{Budget: budget}, rules)
+			if err != nil {
+				return "", err
+			}
+			return b.Markdown(), nil
+		}
+		s, err := orient.Look(file, graph, orient.SurveyRequest{As: actor, Budget: min(budget, orient.SurveyBudget)}, rules)
+		if err != nil {
+			return "", err
+		}
+		return s.Markdown(), nil
+	})
+	if err != nil {
+		return nil
+	}
+	return h.Context(Visible(lost + text))
+}
+
+// claims opens the store and lists what the actor has in progress.
+func (a *App) claims(ctx context.Context) (file *beads.File, actor string, claims []int, err error) {
+	store, err := a.Discover()
+	if err != nil {
+		return nil, "", nil, err
+	}
+	if actor, err = a.ActorName(ctx); err != nil {
+		return nil, "", nil, err
+	}
+	if file, err = beads.Read(store); err != nil {
+		return nil, "", nil, err
+	}
+	for i, issue := range file.All() {
+		if actor == "" || issue.Status != "in_progress" || issue.Assignee != actor {
+			continue
+		}
+		if at, ok := file.Index(issue.ID); ok && at == i {
+			claims = append(claims, i)
+		}
+	}
+	return file, actor, claims, nil
+}
+
+// within makes a text of at most so many characters, as the host counts them: a
+// budget counts some of them once that a host counts two to four times, and the
+// least that a text must say may be more than there is room for.
+func within(h host.Host, limit int, text func(budget int) (string, error)) (string, error) {
+	budget := limit
+	for range 4 {
+		t, err := text(budget)
+		length := h.Length(Visible(t))
+		if err != nil || length <= limit {
+			return t, err
+		}
+		budget = max(budget*limit/length*15/16, orient.MinBudget)
+	}
+	return fmt.Sprintf("The briefing is longer than %d characters: type stig orient to read it.\n", limit), nil
+}
+
+// Stop reminds of claimed work without a checkpoint of today, once a session.
+// That it did is kept in git's own directory: where there is none, and where
+// nobody says which session it is, it does not remind.
+func (a *App) Stop(ctx context.Context, h host.Host, e host.Event) []byte {
+	if e.Again || e.Session == "" {
+		return nil
+	}
+	file, _, claims, err := a.claims(ctx)
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	now, err := a.Clock()
+	if err != nil {
+		return nil
+	}
+	var forgotten []string
+	for _, i := range claims {
+		if last, ok := a.lastCheckpoint(file.At(i)); ok && last < signals.Day(now) {
+			forgotten = append(forgotten, file.At(i).ID)
+		}
+	}
+	if len(forgotten) == 0 || !a.firstTime(ctx, e.Session, now) {
+		return nil
+	}
+	return h.GoOn(Visible(reminder(forgotten)))
+}
+
+func reminder(ids []string) string {
+	have := "has"
+	if len(ids) > 1 {
+		have = "have"
+	}
+	return fmt.Sprintf("%s: claimed, and %s no checkpoint of today\n", strings.Join(ids, ", "), have) +
+		fmt.Sprintf("hint: type stig checkpoint %s --surprise … --progress … --done … --learned … --remains … --downstream …, "+
+			"or stig release %s if you did not work on it; then stop", ids[0], ids[0])
+}
+
+// lastCheckpoint is the latest date of the state estimate and the signals of
+// an issue; "" when it has neither, or a draft alone.
+func (a *App) lastCheckpoint(issue *beads.Issue) (date string, ok bool) {
+	record, err := issue.Record()
+	if err != nil {
+		return "", false
+	}
+	doc := notes.Parse(record.Text(beads.Notes))
+	estimate, _ := signals.LastEstimate(doc)
+	if strings.Contains(estimate.Body, draftMark) {
+		return "", true
+	}
+	date = estimate.Date
+	table := signals.Read(doc, a.Schema)
+	for _, s := range table.Signals() {
+		date = max(date, table.Updated(s))
+	}
+	return date, true
+}
+
+// markAge is how long it is kept that a session was reminded.
+const markAge = 14 * 24 * time.Hour
+
+// firstTime reports whether a session has not been reminded yet, and keeps that
+// it is now. Of two that ask at once one is the first.
+func (a *App) firstTime(ctx context.Context, session string, now time.Time) bool {
+	place, err := a.GitIn(cmp.Or(a.Dir, ".")).Place(ctx)
+	if err != nil || place.Own == "" {
+		return false
+	}
+	dir := filepath.Join(place.Own, "sessions")
+	if os.MkdirAll(dir, 0o755) != nil {
+		return false
+	}
+	forget(dir, now.Add(-markAge))
+	mark, err := os.OpenFile(filepath.Join(dir, fmt.Sprintf("%x", sha256.Sum256([]byte(session)))[:32]), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err != nil {
+		return false
+	}
+	return mark.Close() == nil
+}
+
+// forget removes the marks of sessions that are long over. One that cannot be
+// removed is in nobody's way.
+func forget(dir string, before time.Time) {
+	marks, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	for _, mark := range marks {
+		if info, err := mark.Info(); err == nil && info.ModTime().Before(before) {
+			_ = os.Remove(filepath.Join(dir, mark.Name()))
+		}
+	}
+}
+
+// draftMark tells a draft from what a worker wrote.
+const draftMark = "This is a draft that a hook left before the context of a session was compacted"
+
+// draftWait is how long a draft waits for the lock of the store: a session must
+// not wait for others.
+const draftWait = 10 * time.Millisecond
+
+// PreCompact leaves a draft of the state estimate on claimed issues that have
+// none, before what the session knows is cut short. It gives up where another
+// holds the store, and where bd would have to take the draft up, which takes
+// longer than an assistant should wait.
+func (a *App) PreCompact(ctx context.Context, h host.Host, _ host.Event) []byte {
+	file, _, claims, err := a.claims(ctx)
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	if file.Store().Mode != beads.Plain {
+		return h.Nothing()
+	}
+	var without []string
+	for _, i := range claims {
+		if record, err := file.At(i).Record(); err == nil {
+			if _, has := signals.LastEstimate(notes.Parse(record.Text(beads.Notes))); !has {
+				without = append(without, file.At(i).ID)
+			}
+		}
+	}
+	options, err := a.Options(false)
+	if len(without) == 0 || err != nil || a.RefuseUnfinished(ctx, file.Store()) != nil {
+		return h.Nothing()
+	}
+	options.Wait = draftWait
+	update := checkpoint.Update{Estimate: a.draft(ctx), Evidence: a.Config.Signals.Evidence}
+	for _, id := range without {
+		// Giving up is no failure: a draft is better than nothing, and no more.
+		_, _ = checkpoint.Sketch(ctx, file.Store(), options, id, update, checkpoint.Rules{Schema: a.Schema, Now: options.Now})
+	}
+	return h.Nothing()
+}
+
+// draft says what can be told of work from outside.
+func (a *App) draft(ctx context.Context) signals.Estimate {
+	e := signals.Estimate{
+		Done:    "not recorded. " + draftMark,
+		Remains: "not recorded. Hold the tree against the acceptance criteria, and replace this draft with a checkpoint",
+	}
+	git := a.GitIn(cmp.Or(a.Dir, "."))
+	result, err := git.Run(ctx, "status", "--short", "--branch", "--no-ahead-behind", "--untracked-files=normal")
+	if err != nil || result.Exit != 0 {
+		return e
+	}
+	lines := strings.Split(strings.TrimSpace(Visible(string(result.Stdout))), "\n")
+	branch, files := strings.TrimPrefix(lines[0], "## "), lines[1:]
+	for i, file := range files {
+		files[i] = strings.TrimSpace(file)
+	}
+	const shown = 10
+	if len(files) > shown {
+		files = append(files[:shown], fmt.Sprintf("and %d more", len(files)-shown))
+	}
+	if len(files) == 0 {
+		files = []string{"none"}
+	}
+	e.Done += fmt.Sprintf(". Branch: %s. Changed since its last commit: %s", branch, strings.Join(files, ", "))
+	return e
+}
+
+// PreToolUse denies what would close an issue past the gate or write the store,
+// and leaves every other decision to the host. A closing that a fresh verdict
+// stands behind is not past the gate.
+func (a *App) PreToolUse(ctx context.Context, h host.Host, e host.Event) []byte {
+	attempts := guard.Closes(e.Command)
+	if len(e.Writes) > 0 {
+		attempts = append(attempts, guard.Attempt{Verb: "this tool", Files: e.Writes})
+	}
+	if len(e.Closes) > 0 {
+		attempts = append(attempts, guard.Attempt{Verb: "this tool", IDs: e.Closes})
+	}
+	if len(attempts) == 0 {
+		return nil
+	}
+	store, err := beads.Discover(a.Where())
+	if err != nil {
+		return nil
+	}
+	var reasons []string
+	for _, attempt := range attempts {
+		if reason := a.objection(ctx, store, attempt); reason != "" {
+			reasons = append(reasons, reason)
+		}
+	}
+	if len(reasons) == 0 {
+		return nil
+	}
+	return h.Deny(Visible(strings.Join(reasons, "\n")))
+}
+
+// objection says why an attempt must not be, and what to type instead; "" when
+// it may.
+func (a *App) objection(ctx context.Context, store beads.Store, attempt guard.Attempt) string {
+	if len(attempt.Files) > 0 {
+		dir, err := filepath.Abs(cmp.Or(a.Dir, "."))
+		path, err2 := filepath.Abs(store.Path)
+		if err != nil || err2 != nil || !attempt.Overwrites(dir, path) {
+			return ""
+		}
+		return fmt.Sprintf("%s: writes %s past stig, which checks what is written and loses nothing\n", attempt.Verb, filepath.Base(store.Path)) +
+			"hint: type stig checkpoint ID, stig signals set ID, stig create or stig close ID; reading the file is fine"
+	}
+	if attempt.Open {
+		return attempt.Verb + ": only running it can tell which issues it closes, and an issue closes when its acceptance criteria pass\n" +
+			"hint: name the issues: type " + instead(store, attempt.Verb, []string{"ID"})
+	}
+	unproven := a.unproven(ctx, store, attempt)
+	if len(unproven) == 0 {
+		return ""
+	}
+	are := "is"
+	if len(unproven) > 1 {
+		are = "are"
+	}
+	return fmt.Sprintf("%s: nothing shows that %s %s done: an issue closes when the commands in its acceptance criteria pass\n", attempt.Verb, strings.Join(unproven, ", "), are) +
+		"hint: type " + instead(store, attempt.Verb, unproven)
+}
+
+// instead is what closes issues with a verdict. Issues in a Dolt database are
+// not stig's to close: what was verified is let through.
+func instead(store beads.Store, verb string, ids []string) string {
+	if store.Mode != beads.Dolt {
+		return fmt.Sprintf("stig close %s --reason \"what exists now, and how you know that it works\"; it runs them", strings.Join(ids, " "))
+	}
+	return fmt.Sprintf("stig verify %s, for each alone; %s is let through when they have passed;\n"+
+		"where nothing can be run, type %s", ids[0], verb, waiveByTracker(ids[0], "WHAT", "WHY"))
+}
+
+// unproven are the issues on which no fresh verdict has passed. Whatever keeps
+// that from being known leaves all of them unproven.
+func (a *App) unproven(ctx context.Context, store beads.Store, attempt guard.Attempt) []string {
+	site, err := a.Site(ctx, store)
+	if err != nil {
+		return attempt.IDs
+	}
+	fresh, err := site.fresh(ctx)
+	if err != nil {
+		return attempt.IDs
+	}
+	file, err := beads.Read(store)
+	if err != nil {
+		return attempt.IDs
+	}
+	defer file.Close()
+	_, _, waived := verify.ParseWaived(attempt.Why)
+	waived = waived && store.Mode == beads.Dolt
+	return slices.DeleteFunc(slices.Clone(attempt.IDs), func(id string) bool {
+		issue, err := file.Find(id)
+		if err != nil {
+			return false
+		}
+		record, err := issue.Record()
+		if err != nil {
+			return false
+		}
+		acceptance := criteria.Source(record.Text(beads.AcceptanceCriteria), record.Text(beads.Description))
+		_, passed := fresh(issue.ID, acceptance)
+		return passed || waived && !criteria.Asks(criteria.Plan(acceptance, site.look))
+	})
+}

@@ -1,0 +1,199 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"stig/beads"
+	"stig/checkpoint"
+	"stig/criteria"
+	"stig/git"
+	"stig/live"
+	"stig/process"
+	"stig/verify"
+)
+
+// site is where criteria are run, and where what came of it is kept.
+type site struct {
+	Store beads.Store
+	root  string     // the directory that checks run in
+	place git.Place  // the repository that root is in, the zero value for none
+	git   git.Client // in root
+	look  criteria.Lookup
+	state string // the user's state directory of stig
+	own   string // for what holds in this work tree alone; "" without git
+}
+
+// Site finds the place of the checks: the work tree that stig is started in. A
+// store in a .beads there makes the directory that holds it the root; a store
+// somewhere else, such as that of the main checkout, does not.
+func (a *App) Site(ctx context.Context, store beads.Store) (*site, error) {
+	here, err := realPath(cmp.Or(a.Dir, "."))
+	if err != nil {
+		return nil, err
+	}
+	holder, err := realPath(filepath.Dir(store.Dir))
+	if err != nil {
+		return nil, err
+	}
+	if filepath.Base(store.Dir) != ".beads" {
+		if holder, err = realPath(store.Dir); err != nil {
+			return nil, err
+		}
+	}
+	s := &site{Store: store, state: a.StateDir()}
+	if s.place, err = a.GitIn(here).Place(ctx); err != nil {
+		return nil, err
+	}
+	switch top := s.place.Root; {
+	case top == "":
+		s.root = holder
+		if s.place, err = a.GitIn(holder).Place(ctx); err != nil {
+			return nil, err
+		}
+	case filepath.Base(store.Dir) == ".beads" && inside(here, holder) && inside(holder, top):
+		s.root = holder
+	default:
+		s.root = top
+	}
+	s.git = a.GitIn(s.root)
+	if s.place.Own != "" {
+		s.own = live.Writable(s.place.Own, store.Path)
+	}
+	s.look = process.Finder(s.root, a.Getenv)
+	return s, nil
+}
+
+// realPath is a path in one way only: absolute, without symbolic links.
+func realPath(path string) (string, error) {
+	full, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(full)
+}
+
+// inside reports whether a path is a directory or below it.
+func inside(path, dir string) bool {
+	below, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(below)
+}
+
+// StateDir is where stig keeps what belongs to the user and to no repository;
+// "" when HOME is not set, is a relative path, or is no directory, such as
+// /dev/null.
+func (a *App) StateDir() string {
+	if dir := a.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "stig")
+	}
+	if dir := a.Getenv("LocalAppData"); runtime.GOOS == "windows" && filepath.IsAbs(dir) {
+		return filepath.Join(dir, "stig")
+	}
+	home, err := a.HomeDir()
+	if err != nil || !filepath.IsAbs(home) {
+		return ""
+	}
+	if info, err := os.Stat(home); err != nil || !info.IsDir() {
+		return ""
+	}
+	return filepath.Join(home, ".local", "state", "stig")
+}
+
+// repository names what is trusted, and the commit that it began with.
+func (s *site) repository(ctx context.Context, known ...string) (root, commit string, err error) {
+	commit, err = s.git.RootCommit(ctx, known...)
+	return cmp.Or(s.place.Home, s.root), commit, err
+}
+
+// Trusted reports whether criteria may be run here.
+func (a *App) Trusted(ctx context.Context, s *site) (bool, error) {
+	switch word := a.Getenv("STIG_TRUST"); word {
+	case "1":
+		return true, nil
+	case "", "0":
+	default:
+		return false, Usage(fmt.Sprintf("STIG_TRUST: must be 1 or 0; found %q", word), "type unset STIG_TRUST; stig trust trusts this repository alone")
+	}
+	trust := verify.Trust{Dir: s.state}
+	root, commit, err := s.repository(ctx, trust.Commits(cmp.Or(s.place.Home, s.root))...)
+	return err == nil && trust.Granted(root, commit), err
+}
+
+// verdicts keeps what the gate found, in git's own directory of this work
+// tree, below the path of the store, since a repository may have several; ok is
+// false where there is no git, and nothing can tell two trees apart.
+func (s *site) verdicts() (kept verify.Verdicts, ok bool) {
+	if s.own == "" {
+		return verify.Verdicts{}, false
+	}
+	place, err := live.At(s.Store.Path)
+	return verify.Verdicts{Dir: filepath.Join(s.own, "verdicts", filepath.FromSlash(place.Store))}, err == nil
+}
+
+// logs is the directory for whole outputs, "" where there is none.
+func (s *site) logs() string {
+	if dir := cmp.Or(s.own, s.state); dir != "" {
+		return filepath.Join(dir, "logs")
+	}
+	return ""
+}
+
+// fresh looks at the tree once, and gives what finds the verdict on criteria
+// that passed and still counts, for any number of issues.
+func (s *site) fresh(ctx context.Context) (func(id, acceptance string) (*verify.Verdict, bool), error) {
+	none := func(string, string) (*verify.Verdict, bool) { return nil, false }
+	kept, ok := s.verdicts()
+	if !ok {
+		return none, nil
+	}
+	if _, err := os.Stat(kept.Dir); errors.Is(err, fs.ErrNotExist) {
+		return none, nil
+	}
+	without, err := s.Store.Touched()
+	if err != nil {
+		return nil, err
+	}
+	tree, err := s.git.Tree(ctx, without...)
+	return func(id, acceptance string) (*verify.Verdict, bool) {
+		return kept.Fresh(id, acceptance, criteria.Plan(acceptance, s.look), tree)
+	}, err
+}
+
+// edited compares criteria with those that are committed.
+func (a *App) edited(ctx context.Context, s *site, id, criteria string) (*checkpoint.Edited, error) {
+	repo, path, err := a.Git(s.Store)
+	if err != nil {
+		return nil, err
+	}
+	return checkpoint.EditedSince(ctx, repo, path, id, criteria, s.look)
+}
+
+// TrustHere gives what is trusted, and the grant for the repository that stig is
+// started in.
+func (a *App) TrustHere(ctx context.Context) (trust verify.Trust, grant verify.Grant, err error) {
+	store, err := a.Discover()
+	if err != nil {
+		return trust, grant, err
+	}
+	s, err := a.Site(ctx, store)
+	if err != nil {
+		return trust, grant, err
+	}
+	if trust.Dir = s.state; trust.Dir == "" {
+		return trust, grant, Usage("nobody says where to keep what is trusted", "set XDG_STATE_HOME or HOME")
+	}
+	if grant.Root, grant.Commit, err = s.repository(ctx); err != nil {
+		return trust, grant, err
+	}
+	if grant.Time, err = a.Clock(); err != nil {
+		return trust, grant, err
+	}
+	grant.By, err = a.ActorName(ctx)
+	return trust, grant, err
+}

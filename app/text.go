@@ -1,0 +1,169 @@
+package app
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+
+	"stig/beads"
+)
+
+// lineLimit is the longest line in bytes that every bd command reads.
+const lineLimit = 60 << 10
+
+// WarnOfEdit warns of what an edit leaves to look at. The warnings are about one
+// issue, or name theirs when id is "".
+func (a *App) WarnOfEdit(id string, warnings []string, changes []beads.Change) {
+	if id != "" {
+		id += ": "
+	}
+	for _, w := range warnings {
+		a.Warn("%s%s", id, w)
+	}
+	a.WarnOfLines(changes)
+}
+
+// WarnOfLines warns of lines that some bd commands cannot read.
+func (a *App) WarnOfLines(changes []beads.Change) {
+	for _, c := range changes {
+		if len(c.After) > lineLimit {
+			a.Warn("%s: its line is %d bytes long; some versions of bd read at most 65536 of a line", c.ID, len(c.After))
+		}
+	}
+}
+
+// What stig says is lower case, begins with the place and has no full stop; a
+// hint says what to type. Data goes to the output stream, all else to the
+// error stream. A message is one line, which grep finds; it is not wrapped, and
+// short data leaves it within 100 columns.
+
+// Level is what a message is beside a result.
+type Level int
+
+const (
+	Warning Level = iota
+	aside         // what happened; left out with --quiet
+	Advice        // what to type; left out with --quiet
+)
+
+func (a *App) Warn(format string, args ...any) { a.Say(Warning, fmt.Sprintf(format, args...)) }
+
+func (a *App) Note(format string, args ...any) { a.Say(aside, fmt.Sprintf(format, args...)) }
+
+// Hint says what to type, and nothing for "".
+func (a *App) Hint(text string) {
+	if text != "" {
+		a.Say(Advice, text)
+	}
+}
+
+// WriteJSON writes one JSON object on a line: schema_version and kind first, then
+// the keys of each body.
+func WriteJSON(w io.Writer, kind string, bodies ...any) error {
+	line := fmt.Sprintf(`{"schema_version":1,"kind":%q`, kind)
+	for _, body := range bodies {
+		var text bytes.Buffer
+		encoder := json.NewEncoder(&text)
+		encoder.SetEscapeHTML(false)
+		if err := encoder.Encode(body); err != nil {
+			return err
+		}
+		keys := strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(text.String()), "{"), "}")
+		if keys != "" {
+			line += "," + inert(keys)
+		}
+	}
+	_, err := io.WriteString(w, line+"}\n")
+	return err
+}
+
+// Visible shows what acts on a terminal, or hides or moves the text around it,
+// as escapes: who reads a command before they trust it must see what would run.
+func Visible(text string) string {
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	if !strings.ContainsFunc(text, acts) {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case !acts(r):
+			b.WriteRune(r)
+		case r <= 0xff:
+			fmt.Fprintf(&b, "\\x%02x", r)
+		default:
+			fmt.Fprintf(&b, "\\u%04x", r)
+		}
+	}
+	return b.String()
+}
+
+// acts tells of control characters other than line ends and tabs, of those
+// that change the direction of writing, of line ends that only some programs
+// take for such, and of tags, which nobody sees and programs read.
+func acts(r rune) bool {
+	switch {
+	case r < 0x20:
+		return r != '\n' && r != '\t'
+	case r < 0x7f:
+		return false
+	}
+	return r < 0xa0 || r == 0x2028 || r == 0x2029 || r >= 0xe0000 && r <= 0xe007f || unicode.Is(unicode.Bidi_Control, r)
+}
+
+// inert is JSON that says the same without characters that act.
+func inert(text string) string {
+	if !strings.ContainsFunc(text, acts) {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		switch high, low := utf16.EncodeRune(r); {
+		case !acts(r):
+			b.WriteRune(r)
+		case r > 0xffff:
+			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.String()
+}
+
+// warnOfStore names the places that cannot be read: reading goes on without them.
+func (a *App) warnOfStore(f *beads.File) {
+	if f.Store().Mode == beads.Dolt {
+		a.Warn("%s: an export of a Dolt database, where the issues may have changed since", f.Store().Path)
+	}
+	problems := f.Problems()
+	const shown = 3
+	for i, p := range problems {
+		if i == shown {
+			a.Warn("%s: %d more places; type stig vet to see them all", f.Store().Path, len(problems)-shown)
+			break
+		}
+		a.Warn("%s:%d: %s", f.Store().Path, p.Line, p.Message)
+	}
+}
+
+// Text is how every command gets a longer text: -m TEXT, --file FILE, - for
+// standard input, or, on a terminal and given none of them, the editor.
+type Text struct{ Message, File string }
+
+// Dash takes the argument - for --file -, and gives the other arguments.
+func (t *Text) Dash(args []string) []string {
+	at := slices.Index(args, "-")
+	if at < 0 || t.File != "" {
+		return args
+	}
+	t.File = "-"
+	return slices.Delete(slices.Clone(args), at, at+1)
+}
+
+// Given reports whether the command line says where the text is.
+func (t Text) Given() bool { return t.Message != "" || t.File != "" }

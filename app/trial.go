@@ -1,0 +1,242 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"stig/beads"
+	"stig/checkpoint"
+	"stig/criteria"
+	"stig/verify"
+)
+
+// Unprovable warns of criteria in which nothing can be run: only a waiver would
+// close the issue.
+func (a *App) Unprovable(ctx context.Context, store beads.Store, acceptance string) []string {
+	site, err := a.Site(ctx, store)
+	if err != nil || strings.TrimSpace(acceptance) == "" || criteria.Asks(criteria.Plan(acceptance, site.look)) {
+		return nil
+	}
+	return []string{"nothing in its criteria can be run; write the commands into a block marked verify"}
+}
+
+// TrialOptions are the flags of a command that runs checks.
+type TrialOptions struct {
+	KeepGoing        bool
+	AllowDestructive bool
+	Timeout          time.Duration // 0 is what is configured, or else the gate's own
+	Deadline         time.Duration
+}
+
+func (o *TrialOptions) Check() error {
+	if o.Timeout < 0 || o.Deadline < 0 {
+		return Usage("--timeout and --deadline must not be negative", "leave them out for 10m and 30m")
+	}
+	return nil
+}
+
+// Trial is one issue before the gate.
+type Trial struct {
+	Site     *site
+	Id       string
+	criteria string
+	Plan     []criteria.Check
+	Verdict  *verify.Verdict // nil until its checks have run
+	Reused   bool            // they ran before, and nothing has changed since
+
+	Edited  *checkpoint.Edited // nil when the criteria are those that are committed; see settle
+	compare func() (*checkpoint.Edited, error)
+}
+
+// trial plans what the criteria of an issue ask for, and runs nothing of it.
+// The store as it is committed is read meanwhile: a large one takes as long as
+// many a check.
+func (a *App) trial(ctx context.Context, s *site, id, acceptance string) *Trial {
+	t := &Trial{Site: s, Id: id, criteria: acceptance, Plan: criteria.Plan(acceptance, s.look)}
+	t.compare = sync.OnceValues(func() (*checkpoint.Edited, error) { return a.edited(ctx, s, id, acceptance) })
+	go t.compare()
+	return t
+}
+
+// Settle waits until it is known what became of the criteria since they were
+// committed.
+func (t *Trial) Settle() (err error) {
+	t.Edited, err = t.compare()
+	return err
+}
+
+// Asks reports whether the criteria ask for anything to be run.
+func (t *Trial) Asks() bool { return criteria.Asks(t.Plan) }
+
+// RefusalError says why the checks of an issue are not run.
+type RefusalError struct{ id, reason, hint string }
+
+func (e *RefusalError) Error() string { return e.id + ": " + e.reason }
+
+// nothingToRun is the refusal of criteria that show nothing.
+func nothingToRun(t *Trial) error {
+	hint := "put such a block into them (stig edit " + t.Id + " --acceptance -), or type stig close " + t.Id + " --reason … --waive WHY"
+	if t.Site.Store.Mode == beads.Dolt {
+		hint = "write such a block into its criteria, or type " + waiveByTracker(t.Id, "WHAT", "WHY")
+	}
+	e := &RefusalError{id: t.Id, reason: "nothing in its acceptance criteria can be run", hint: hint}
+	if strings.TrimSpace(t.criteria) == "" {
+		e.reason = "it has no acceptance criteria"
+	}
+	return e
+}
+
+// waiveByTracker is how an issue without anything to run is closed that stig may
+// not write.
+func waiveByTracker(id, what, why string) string {
+	return fmt.Sprintf("bd close %s --reason \"%s.\"", id, verify.Waived(strings.TrimRight(what, "."), why))
+}
+
+// Fence is the block to write into criteria that hold nothing to run: with
+// the commands that were seen in prose, else with a place for them.
+func (t *Trial) Fence() string {
+	var commands []string
+	for _, check := range t.Plan {
+		if check.Origin == criteria.Prose {
+			commands = append(commands, check.Text)
+		}
+	}
+	if commands == nil {
+		commands = []string{"# the commands that succeed when it is done"}
+	}
+	return "```verify\n" + strings.Join(commands, "\n") + "\n```\n"
+}
+
+// Try runs the checks, when it may, and keeps the verdict. The error is a
+// *refusalError when it may not.
+func (a *App) Try(ctx context.Context, t *Trial, o TrialOptions) error {
+	if !t.Asks() {
+		return nothingToRun(t)
+	}
+	trusted, err := a.Trusted(ctx, t.Site)
+	if err != nil {
+		return err
+	}
+	if !trusted {
+		return &RefusalError{id: t.Id, reason: "its checks are commands of a repository that is not trusted here",
+			hint: "read them, then type stig trust, or set STIG_TRUST=1 to trust whatever is here"}
+	}
+	job, err := a.job(ctx, t, o)
+	if err != nil {
+		return err
+	}
+	if t.Verdict, err = verify.Run(ctx, job); err != nil {
+		return err
+	}
+	a.warnOfEmpty(t)
+	if kept, ok := t.Site.verdicts(); ok {
+		return kept.Save(t.Verdict)
+	}
+	return nil
+}
+
+// warnOfEmpty names the checks that passed and say that no test ran: a name
+// that matches none is mostly a test that was not written.
+func (a *App) warnOfEmpty(t *Trial) {
+	for _, o := range t.Verdict.Outcomes() {
+		if o.Passed() && ranNoTest(o.Tail) {
+			a.Warn("%s: no test ran, and still it passed: %s", t.Id, FirstLine(o.Text))
+		}
+	}
+}
+
+// ranNoTest reports whether what is left of an output says of all packages that go
+// tested that no test of theirs was run.
+func ranNoTest(tail string) bool {
+	const whole = 20 // lines; of a longer output the first may be missing
+	if strings.Count(tail, "\n") >= whole {
+		return false
+	}
+	empty := false
+	for line := range strings.Lines(tail) {
+		if !strings.HasPrefix(line, "ok  \t") {
+			continue
+		}
+		if !strings.HasSuffix(strings.TrimSpace(line), "[no tests to run]") {
+			return false
+		}
+		empty = true
+	}
+	return empty
+}
+
+// job is what the gate is asked to run.
+func (a *App) job(ctx context.Context, t *Trial, o TrialOptions) (verify.Job, error) {
+	now, err := a.Clock()
+	if err != nil {
+		return verify.Job{}, err
+	}
+	j := verify.Job{
+		Issue: t.Id, Criteria: t.criteria, Checks: t.Plan, Root: t.Site.root,
+		Env: a.Environ(), Pass: a.Config.Gate.Env,
+		KeepGoing: o.KeepGoing, AllowDestructive: o.AllowDestructive,
+		Out: a.Progress, Terminal: a.Terminal, Logs: t.Site.logs(), Time: now, Now: a.Now,
+	}
+	if j.Timeout, err = limit(o.Timeout, a.Config.Gate.Timeout); err != nil {
+		return j, err
+	}
+	if j.Deadline, err = limit(o.Deadline, a.Config.Gate.Deadline); err != nil {
+		return j, err
+	}
+	if j.Without, err = t.Site.Store.Touched(); err != nil {
+		return j, err
+	}
+	j.Actor, err = a.ActorName(ctx)
+	return j, err
+}
+
+// limit is the time that a flag gives, or else the configuration; 0 for neither.
+func limit(flag time.Duration, configured string) (time.Duration, error) {
+	if flag > 0 || configured == "" {
+		return flag, nil
+	}
+	return time.ParseDuration(configured)
+}
+
+// TrialOf plans the criteria of an issue of the store.
+func (a *App) TrialOf(ctx context.Context, id string) (*Trial, error) {
+	file, at, err := a.OpenIssue(id)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	issue := file.At(at)
+	if issue.Status == "tombstone" {
+		return nil, &beads.RefusedError{Path: file.Store().Path, Line: issue.Line,
+			Reason: issue.ID + " was deleted (status tombstone)", Hint: "verify another issue"}
+	}
+	record, err := issue.Record()
+	if err != nil {
+		return nil, err
+	}
+	s, err := a.Site(ctx, file.Store())
+	if err != nil {
+		return nil, err
+	}
+	return a.trial(ctx, s, issue.ID, criteria.Source(record.Text(beads.AcceptanceCriteria), record.Text(beads.Description))), nil
+}
+
+// WarnOfStale says when the checks themselves changed the work tree, so that what
+// they showed counts no more.
+func (a *App) WarnOfStale(ctx context.Context, t *Trial) error {
+	if _, kept := t.Site.verdicts(); !kept || !t.Verdict.Passed() {
+		return nil
+	}
+	fresh, err := t.Site.fresh(ctx)
+	if err != nil {
+		return err
+	}
+	if _, counts := fresh(t.Id, t.criteria); !counts {
+		a.Warn("%s: its checks changed the work tree, so that stig close runs them again", t.Id)
+		a.Hint("let git ignore what they write")
+	}
+	return nil
+}

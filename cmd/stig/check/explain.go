@@ -1,0 +1,83 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"stig/app"
+	"stig/cmd/stig/cli"
+	"stig/lint"
+)
+
+func ExplainCommand(a *cli.App) *cobra.Command {
+	return &cobra.Command{
+		Use:     "explain [RULE]",
+		Short:   "why a rule of the checks is there, with an example; without a rule, all of them",
+		GroupID: "check",
+		Args:    cli.Takes(0, 1, "one rule at most"),
+		Example: "  stig explain\n  stig explain close-reason",
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return ruleNames(), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return listRules(a)
+			}
+			return explain(a, args[0])
+		},
+	}
+}
+
+func ruleNames() (names []string) {
+	for _, rule := range lint.All() {
+		names = append(names, rule.ID)
+	}
+	return names
+}
+
+func listRules(a *cli.App) error {
+	if a.JSON {
+		return a.PrintJSON("rules", map[string]any{"rules": lint.All()})
+	}
+	width := 0
+	for _, name := range ruleNames() {
+		width = max(width, len(name))
+	}
+	var text strings.Builder
+	for _, rule := range lint.All() {
+		fmt.Fprintf(&text, "%-*s  %-7s  %s\n", width, rule.ID, rule.Severity, rule.Summary)
+	}
+	return a.Print(text.String())
+}
+
+func explain(a *cli.App, id string) error {
+	rule, known := lint.Named(id)
+	if !known {
+		return app.Usage(fmt.Sprintf("no rule %q", id), nearRule(id))
+	}
+	if a.JSON {
+		return a.PrintJSON("rule", rule)
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s (%s): %s\n\n%s\n\nExample:\n", rule.ID, rule.Severity, rule.Summary, rule.Why)
+	for line := range strings.Lines(rule.Example) {
+		text.WriteString("    " + line)
+	}
+	fmt.Fprintf(&text, "\n\nWhat to do: %s\n", rule.Fix)
+	return a.Print(text.String())
+}
+
+// nearRule names the rules that share a word with what was typed.
+func nearRule(typed string) string {
+	words := strings.FieldsFunc(strings.ToLower(typed), func(r rune) bool { return r == '-' || r == '_' || r == ' ' })
+	near := slices.DeleteFunc(ruleNames(), func(name string) bool {
+		return !slices.ContainsFunc(words, func(w string) bool { return len(w) > 2 && strings.Contains(name, w) })
+	})
+	if len(near) == 0 {
+		return "type stig explain to see all rules"
+	}
+	return "did you mean " + strings.Join(near, ", ") + "?"
+}

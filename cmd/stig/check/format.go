@@ -1,0 +1,202 @@
+package check
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"stig/app"
+	"stig/cmd/stig/cli"
+	"stig/lint"
+)
+
+// outcome is what a check found, as every format writes it.
+type outcome struct {
+	command string
+	rules   []lint.Rule // all that were looked for
+	found   []lint.Diagnostic
+	issues  int
+	strict  bool
+}
+
+// fails reports whether a diagnostic of this severity ends in exit 1.
+func (r outcome) fails(s lint.Severity) bool {
+	return s == lint.Error || r.strict && s == lint.Warning
+}
+
+// outputs are the flags of a check.
+type outputs struct {
+	strict  bool
+	formats []string
+}
+
+func (o *outputs) bind(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&o.strict, "strict", false, "fail on warnings too")
+	cmd.Flags().StringArrayVar(&o.formats, "format", nil,
+		"print as `F`: text, json, github, sarif or junit; F=FILE writes a file instead; may be repeated")
+}
+
+// format is one way to write an outcome.
+type format struct {
+	name   string
+	render func(*cli.App, outcome) (string, error)
+}
+
+var formats = []format{
+	{"text", asText}, {"json", asJSON}, {"github", asGitHub},
+	{"sarif", asSARIF}, {"junit", asJUnit},
+}
+
+// destination is a format and where it goes: the output when there is no file.
+type destination struct {
+	format
+	file string
+}
+
+// destinations reads the flags. What has no file goes to the output, which takes
+// one format; without any it gets the text.
+func destinations(a *cli.App, o outputs) ([]destination, error) {
+	var all []destination
+	var printed string
+	if a.JSON {
+		o.formats = append([]string{"json"}, o.formats...)
+	}
+	for _, text := range o.formats {
+		name, file, toFile := strings.Cut(text, "=")
+		at := slices.IndexFunc(formats, func(f format) bool { return f.name == name })
+		if at < 0 {
+			return nil, app.Usage(fmt.Sprintf("--format: must be one of text, json, github, sarif, junit; found %q", name), "")
+		}
+		if toFile && file == "" {
+			return nil, app.Usage(fmt.Sprintf("--format %s: no file after the =", text), "")
+		}
+		if !toFile && printed != "" && printed != name {
+			return nil, app.Usage(fmt.Sprintf("--format: %s and %s would both be printed", printed, name), "write one to a file: --format "+name+"=FILE")
+		}
+		if !toFile && printed == name {
+			continue
+		}
+		if !toFile {
+			printed = name
+		}
+		all = append(all, destination{formats[at], file})
+	}
+	if printed == "" {
+		all = append(all, destination{formats[0], ""})
+	}
+	return all, nil
+}
+
+// keepStore refuses a report that would be written over the store.
+func keepStore(store string, to []destination) error {
+	kept, err := os.Stat(store)
+	if err != nil {
+		return err
+	}
+	for _, t := range to {
+		if at, err := os.Stat(t.file); t.file != "" && err == nil && os.SameFile(at, kept) {
+			return app.Usage(fmt.Sprintf("--format %s=%s: that is the store", t.name, t.file), "name another file")
+		}
+	}
+	return nil
+}
+
+// deliver writes an outcome in every format asked for, and ends in exit 1 when
+// it fails.
+func deliver(a *cli.App, r outcome, to []destination) error {
+	for _, t := range to {
+		text, err := t.render(a, r)
+		if err != nil {
+			return err
+		}
+		if t.file == "" {
+			_, err = io.WriteString(a.Out, text)
+		} else if err = os.WriteFile(t.file, []byte(text), 0o644); err != nil {
+			err = app.Usage("--format: "+app.Placed(err).Error(), "name a file that can be written")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if len(r.found) > 0 && slices.ContainsFunc(to, func(t destination) bool { return t.name == "text" && t.file == "" }) {
+		a.Hint(fmt.Sprintf("stig explain %s says why that rule is there", worst(r.found).Rule))
+	}
+	if slices.ContainsFunc(r.found, func(d lint.Diagnostic) bool { return r.fails(d.Severity) }) {
+		return app.FoundError{}
+	}
+	return nil
+}
+
+// severities from the worst to the mildest.
+var severities = []lint.Severity{lint.Error, lint.Warning, lint.Info}
+
+func worst(found []lint.Diagnostic) lint.Diagnostic { return worstFirst(found)[0] }
+
+// worstFirst keeps the order within a severity.
+func worstFirst(found []lint.Diagnostic) []lint.Diagnostic {
+	sorted := slices.Clone(found)
+	slices.SortStableFunc(sorted, func(a, b lint.Diagnostic) int {
+		return slices.Index(severities, a.Severity) - slices.Index(severities, b.Severity)
+	})
+	return sorted
+}
+
+func asText(a *cli.App, r outcome) (string, error) {
+	var text strings.Builder
+	writeDiagnostics(a, &text, r.found, lint.Count(r.found), r.issues)
+	return app.Visible(text.String()), nil
+}
+
+func asJSON(a *cli.App, r outcome) (string, error) {
+	var text bytes.Buffer
+	elsewhere := *a
+	elsewhere.Out = &text
+	err := elsewhere.PrintJSON("check", map[string]any{
+		"diagnostics": append([]lint.Diagnostic{}, r.found...), "counts": lint.Count(r.found), "issues": r.issues,
+	})
+	return text.String(), err
+}
+
+// inRepository names a file as reports of a CI run do: from the root of what
+// was checked out, with slashes.
+func inRepository(a *cli.App, path string) string {
+	full, err := filepath.Abs(path)
+	if err != nil {
+		return filepath.ToSlash(path)
+	}
+	root := a.Getenv("GITHUB_WORKSPACE")
+	if root == "" {
+		root, err = os.Getwd()
+	}
+	below, errRel := filepath.Rel(root, full)
+	if err != nil || errRel != nil || !filepath.IsLocal(below) {
+		return filepath.ToSlash(full)
+	}
+	return filepath.ToSlash(below)
+}
+
+// asURI is a path as SARIF names it: relative where it is below the root.
+func asURI(path string) string {
+	if strings.HasPrefix(path, "/") {
+		return (&url.URL{Scheme: "file", Path: path}).String()
+	}
+	return (&url.URL{Path: path}).String()
+}
+
+// indented is JSON for files that people open.
+func indented(body any) (string, error) {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	err := encoder.Encode(body)
+	return text.String(), err
+}

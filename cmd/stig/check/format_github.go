@@ -1,0 +1,89 @@
+package check
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"stig/app"
+	"stig/cmd/stig/cli"
+	"stig/lint"
+)
+
+// asGitHub writes workflow commands, which become annotations of a pull
+// request; the worst first, because GitHub shows only some of each kind. Where
+// the run has a summary page, it gets a table.
+func asGitHub(a *cli.App, r outcome) (string, error) {
+	var text strings.Builder
+	for _, d := range worstFirst(r.found) {
+		message := d.Place() + ": " + d.Message
+		if d.Hint != "" {
+			message += "\nhint: " + d.Hint
+		}
+		fmt.Fprintf(&text, "::%s file=%s,line=%d,title=%s::%s\n", githubLevel(d.Severity),
+			commandProperty(inRepository(a, d.File)), max(1, d.Line), commandProperty(d.Rule), commandData(message))
+	}
+	if page := a.Getenv("GITHUB_STEP_SUMMARY"); page != "" {
+		if err := appendTo(page, summaryPage(r)); err != nil {
+			return "", err
+		}
+	}
+	return app.Visible(text.String()), nil
+}
+
+func githubLevel(s lint.Severity) string {
+	if s == lint.Info {
+		return "notice"
+	}
+	return string(s)
+}
+
+// commandData and commandProperty escape what would end a workflow command, or
+// one of its properties.
+func commandData(text string) string {
+	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(text)
+}
+
+func commandProperty(text string) string {
+	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(text)
+}
+
+// summaryPage is the outcome as Markdown: GitHub cuts long pages, so only the
+// worst are listed.
+func summaryPage(r outcome) string {
+	const most = 50
+	c := lint.Count(r.found)
+	var text strings.Builder
+	fmt.Fprintf(&text, "### stig %s\n\n%s: %s, %s, %d info\n", r.command,
+		app.Counted(r.issues, "issue"), app.Counted(c.Error, "error"), app.Counted(c.Warning, "warning"), c.Info)
+	if len(r.found) == 0 {
+		return text.String() + "\n"
+	}
+	text.WriteString("\n| | place | rule | what |\n|---|---|---|---|\n")
+	for i, d := range worstFirst(r.found) {
+		if i == most {
+			fmt.Fprintf(&text, "\nand %d more\n", len(r.found)-most)
+			break
+		}
+		fmt.Fprintf(&text, "| %s | %s | %s | %s |\n", d.Severity, markdownCell(d.Place()), d.Rule, markdownCell(d.Message))
+	}
+	return text.String() + "\n"
+}
+
+// markdownCell keeps somebody's text from ending the cell or being markup.
+func markdownCell(text string) string {
+	return strings.NewReplacer("\n", " ", `\`, `\\`, "|", `\|`, "<", "&lt;", "&", "&amp;", "`", "\\`", "*", `\*`, "_", `\_`,
+		"[", `\[`, "!", `\!`, "@", "@\u200b").Replace(app.Visible(text))
+}
+
+func appendTo(path, text string) error {
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	if _, err := f.WriteString(text); err != nil {
+		f.Close()
+		return err
+	}
+	return f.Close()
+}

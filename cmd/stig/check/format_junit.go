@@ -1,0 +1,79 @@
+package check
+
+import (
+	"encoding/xml"
+	"strings"
+
+	"stig/app"
+	"stig/cmd/stig/cli"
+	"stig/lint"
+)
+
+// The parts of a JUnit report that stig writes: those that all readers know.
+type (
+	junitSuites struct {
+		XMLName  xml.Name   `xml:"testsuites"`
+		Tests    int        `xml:"tests,attr"`
+		Failures int        `xml:"failures,attr"`
+		Errors   int        `xml:"errors,attr"`
+		Suite    junitSuite `xml:"testsuite"`
+	}
+	junitSuite struct {
+		Name     string      `xml:"name,attr"`
+		Tests    int         `xml:"tests,attr"`
+		Failures int         `xml:"failures,attr"`
+		Errors   int         `xml:"errors,attr"`
+		Skipped  int         `xml:"skipped,attr"`
+		Cases    []junitCase `xml:"testcase"`
+	}
+	junitCase struct {
+		Class   string        `xml:"classname,attr"`
+		Name    string        `xml:"name,attr"`
+		Failure *junitFailure `xml:"failure"`
+		Out     string        `xml:"system-out,omitempty"`
+	}
+	junitFailure struct {
+		Type    string `xml:"type,attr"`
+		Message string `xml:"message,attr"`
+		Text    string `xml:",chardata"`
+	}
+)
+
+// asJUnit writes a test case for each diagnostic, failed where the check fails
+// by it, and a passed one for each rule that nothing breaks.
+func asJUnit(a *cli.App, r outcome) (string, error) {
+	broken := map[string]bool{}
+	for _, d := range r.found {
+		broken[d.Rule] = true
+	}
+	suite := junitSuite{Name: "stig " + r.command}
+	for _, rule := range r.rules {
+		if !broken[rule.ID] {
+			suite.Cases = append(suite.Cases, junitCase{Class: rule.ID, Name: "nothing breaks the rule"})
+		}
+	}
+	for _, d := range r.found {
+		suite.Cases = append(suite.Cases, junitCaseOf(a, d, r.fails(d.Severity)))
+		if r.fails(d.Severity) {
+			suite.Failures++
+		}
+	}
+	suite.Tests = len(suite.Cases)
+	text, err := xml.MarshalIndent(junitSuites{Tests: suite.Tests, Failures: suite.Failures, Suite: suite}, "", "  ")
+	return xml.Header + string(text) + "\n", err
+}
+
+func junitCaseOf(a *cli.App, d lint.Diagnostic, fails bool) junitCase {
+	c := junitCase{Class: d.Rule, Name: app.Visible(d.Place() + ": " + d.Message)}
+	lines := []string{string(d.Severity) + ": " + c.Name, "at " + inRepository(a, d.File)}
+	if d.Hint != "" {
+		lines = append(lines, "hint: "+app.Visible(d.Hint))
+	}
+	text := strings.Join(lines, "\n")
+	if fails {
+		c.Failure = &junitFailure{Type: string(d.Severity), Message: app.Visible(d.Message), Text: text}
+	} else {
+		c.Out = text
+	}
+	return c
+}

@@ -1,0 +1,336 @@
+package check
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
+	"github.com/xeipuuv/gojsonschema"
+
+	"stig/app"
+	"stig/beads"
+	"stig/cmd/stig/cli"
+	"stig/cue"
+	"stig/dag"
+	"stig/lint"
+)
+
+// awkward is what reports must get through: every part of the output is
+// somebody's text.
+const awkward = `{"id":"odd-1","title":"t","notes":"<!-- stigmergic-signals -->\n| Signal | Value | Updated |\n|---|---|---|\n| surprise | <b>&\"'%,:\u001b]]> é \ud83d\ude00 | 2026-11-01 |\n| mood\u0000 | ` + "\u0085" + ` | soon |\n<!-- /stigmergic-signals -->"}
+{"id":"odd-2","title":"t","status":"closed","close_reason":"::error::\r"}
+{"id":"odd-3","title":"t","status":"open","dependencies":[{"issue_id":"odd-3","depends_on_id":"odd-3","type":"blocks"},{"issue_id":"odd-3","depends_on_id":"a b\n]]>","type":"blocks"}]}
+<<<<<<< ` + "\xff" + `
+{"cut`
+
+// outcomes are what check finds in the awkward store, in none, and in every
+// store of STIG_CORPUS.
+func outcomes(t *testing.T) map[string]outcome {
+	t.Helper()
+	dir := t.TempDir()
+	paths := []string{filepath.Join(dir, "odd name: 100%, too.jsonl"), filepath.Join(dir, "empty.jsonl")}
+	for i, text := range []string{awkward, ""} {
+		if err := os.WriteFile(paths[i], []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if corpus := os.Getenv("STIG_CORPUS"); corpus != "" {
+		for _, pattern := range []string{"*.jsonl", filepath.Join("*", "*.jsonl")} {
+			more, err := filepath.Glob(filepath.Join(corpus, pattern))
+			if err != nil {
+				t.Fatal(err)
+			}
+			paths = append(paths, more...)
+		}
+	}
+	all := map[string]outcome{}
+	for _, path := range paths {
+		file, err := beads.Read(beads.Store{Path: path, Dir: filepath.Dir(path)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := lint.Check(file, dag.New(file), lint.Rules{Schema: cue.Embedded()})
+		if err != nil {
+			t.Fatal(path, err)
+		}
+		all[path] = outcome{command: "check", rules: lint.All(), found: found, issues: file.Len(), strict: true}
+		file.Close()
+	}
+	if len(all[paths[0]].found) < 6 {
+		t.Fatalf("only %d diagnostics in the awkward store", len(all[paths[0]].found))
+	}
+	return all
+}
+
+func quietApp() *cli.App {
+	return cli.Front(nil, io.Discard, io.Discard, &app.App{Getenv: func(string) string { return "" }})
+}
+
+// TestSARIF holds logs against the published JSON schema of SARIF 2.1.0.
+func TestSARIF(t *testing.T) {
+	schema := publishedSchema(t)
+	for path, r := range outcomes(t) {
+		text, err := asSARIF(quietApp(), r)
+		if err != nil {
+			t.Fatal(path, err)
+		}
+		if err := validSARIF(schema, text); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+		checkResults(t, path, text, r)
+	}
+	log, err := asSARIF(quietApp(), outcome{rules: lint.All(), found: []lint.Diagnostic{{Rule: "deadlock", Severity: lint.Error, File: "x", Line: 1, Message: "m"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, broken := range []string{
+		strings.Replace(log, `"2.1.0"`, `"2.2.0"`, 1),
+		strings.Replace(log, `"level": "error"`, `"level": "bad"`, 1),
+		strings.Replace(log, `"startLine": 1`, `"startLine": 0`, 1),
+		strings.Replace(log, `"startLine": 1`, `"start": 1`, 1),
+		strings.Replace(log, `"name": "stig"`, `"title": "stig"`, 1),
+	} {
+		if broken == log || validSARIF(schema, broken) == nil {
+			t.Errorf("a broken log is taken for valid:\n%s", broken)
+		}
+	}
+}
+
+func validSARIF(schema *gojsonschema.Schema, text string) error {
+	result, err := schema.Validate(gojsonschema.NewStringLoader(text))
+	if err != nil || result.Valid() {
+		return err
+	}
+	return fmt.Errorf("%v", result.Errors())
+}
+
+// publishedSchema is the schema that OASIS publishes, as the sources of the
+// sarif package hold it; what that package exports validates its own structs
+// only, and not a text.
+func publishedSchema(t *testing.T) *gojsonschema.Schema {
+	t.Helper()
+	dir, err := exec.Command("go", "list", "-f", "{{.Dir}}", reflect.TypeFor[sarif.Report]().PkgPath()).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := parser.ParseFile(token.NewFileSet(), filepath.Join(strings.TrimSpace(string(dir)), "schema.go"), nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text string
+	ast.Inspect(source, func(n ast.Node) bool {
+		if literal, ok := n.(*ast.BasicLit); ok && literal.Kind == token.STRING {
+			text, err = strconv.Unquote(literal.Value)
+		}
+		return true
+	})
+	if err != nil || !strings.Contains(text, `"$schema": "http://json-schema.org/draft-04/schema#"`) || !strings.Contains(text, sarifSchema) {
+		t.Fatalf("no schema of SARIF 2.1.0 in the sources of the sarif package: %v", err)
+	}
+	schema, err := gojsonschema.NewSchema(gojsonschema.NewStringLoader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return schema
+}
+
+// checkResults asserts that the log says what was found.
+func checkResults(t *testing.T, path, text string, r outcome) {
+	t.Helper()
+	var log sarifLog
+	if err := json.Unmarshal([]byte(text), &log); err != nil {
+		t.Fatal(err)
+	}
+	run := log.Runs[0]
+	if len(run.Results) != len(r.found) || len(run.Tool.Driver.Rules) != len(lint.All()) {
+		t.Errorf("%s: %d results and %d rules", path, len(run.Results), len(run.Tool.Driver.Rules))
+	}
+	for i, result := range run.Results {
+		d := r.found[i]
+		place := result.Locations[0].Physical
+		if result.RuleID != d.Rule || run.Tool.Driver.Rules[result.RuleIndex].ID != d.Rule || place.Region.StartLine != d.Line {
+			t.Errorf("%s: result %d is not diagnostic %+v", path, i, d)
+		}
+		if strings.ContainsAny(place.Artifact.URI, " \\") {
+			t.Errorf("%s: %q is no URI", path, place.Artifact.URI)
+		}
+	}
+}
+
+// junitElement is what an element of a report may hold.
+type junitElement struct {
+	children           []string
+	required, optional []string // attributes
+	text               bool
+}
+
+// junitGrammar says of the elements that stig writes what the schema junit-10.xsd
+// of the xUnit plugin of Jenkins says of them. There is no one standard of
+// JUnit reports; most readers take what that one allows. The schema itself is
+// not kept here.
+var junitGrammar = map[string]junitElement{
+	"testsuites": {children: []string{"testsuite"}, optional: []string{"name", "time", "tests", "failures", "errors"}},
+	"testsuite": {children: []string{"testsuite", "properties", "testcase", "system-out", "system-err"},
+		required: []string{"name", "tests", "failures", "errors"},
+		optional: []string{"group", "time", "skipped", "timestamp", "hostname", "id", "package", "file", "log", "url"}},
+	"testcase": {children: []string{"skipped", "error", "failure", "rerunFailure", "rerunError", "flakyFailure", "flakyError", "system-out", "system-err"},
+		required: []string{"name"}, optional: []string{"time", "classname", "group"}},
+	"failure":    {optional: []string{"type", "message"}, text: true},
+	"system-out": {text: true},
+}
+
+// followsJUnit holds a report against the grammar.
+func followsJUnit(text string) error {
+	decoder := xml.NewDecoder(strings.NewReader(text))
+	open := []string{}
+	for {
+		token, err := decoder.Token()
+		if err == io.EOF && len(open) == 0 {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		switch token := token.(type) {
+		case xml.StartElement:
+			name := token.Name.Local
+			element, known := junitGrammar[name]
+			if !known || token.Name.Space != "" {
+				return fmt.Errorf("%s is no element of a report", name)
+			}
+			if len(open) == 0 && name != "testsuites" || len(open) > 0 && !slices.Contains(junitGrammar[open[len(open)-1]].children, name) {
+				return fmt.Errorf("%s may not stand in %v", name, open)
+			}
+			if err := element.attributes(token.Attr); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			open = append(open, name)
+		case xml.EndElement:
+			open = open[:len(open)-1]
+		case xml.CharData:
+			if len(open) > 0 && !junitGrammar[open[len(open)-1]].text && strings.TrimSpace(string(token)) != "" {
+				return fmt.Errorf("text in %v", open)
+			}
+		}
+	}
+}
+
+func (e junitElement) attributes(given []xml.Attr) error {
+	var names []string
+	for _, a := range given {
+		names = append(names, a.Name.Local)
+	}
+	for _, name := range names {
+		if !slices.Contains(e.required, name) && !slices.Contains(e.optional, name) {
+			return fmt.Errorf("attribute %s is not known", name)
+		}
+	}
+	for _, name := range e.required {
+		if !slices.Contains(names, name) {
+			return fmt.Errorf("attribute %s is missing", name)
+		}
+	}
+	return nil
+}
+
+// TestJUnit reads reports back, and asserts besides the grammar what readers
+// go by: counts that add up, one failure at most in a case, a name for each.
+func TestJUnit(t *testing.T) {
+	for path, r := range outcomes(t) {
+		text, err := asJUnit(quietApp(), r)
+		if err != nil {
+			t.Fatal(path, err)
+		}
+		if err := validJUnit(text, r); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	report, err := asJUnit(quietApp(), outcome{rules: lint.All(), found: []lint.Diagnostic{{Rule: "deadlock", Severity: lint.Error, File: "x", Line: 1, Message: "m"}}})
+	if err != nil || followsJUnit(report) != nil {
+		t.Fatal(err, followsJUnit(report))
+	}
+	for _, broken := range []string{
+		strings.Replace(report, ` errors="0" skipped="0"`, ` skipped="0"`, 1),
+		strings.Replace(report, "<testcase ", `<testcase line="1" `, 1),
+		strings.Replace(report, "<failure ", "<failure id=\"1\" ", 1),
+		strings.ReplaceAll(report, "failure", "system-out"),
+		strings.ReplaceAll(report, "testsuites", "suites"),
+		strings.ReplaceAll(report, "testcase", "case"),
+		strings.Replace(report, "<testcase ", "text<testcase ", 1),
+		strings.TrimSuffix(report, "</testsuites>\n"),
+	} {
+		if broken == report || followsJUnit(broken) == nil {
+			t.Errorf("a broken report is taken for a good one:\n%s", broken)
+		}
+	}
+}
+
+func validJUnit(text string, r outcome) error {
+	if err := followsJUnit(text); err != nil {
+		return err
+	}
+	var suites junitSuites
+	if err := xml.Unmarshal([]byte(text), &suites); err != nil {
+		return err
+	}
+	again, err := xml.MarshalIndent(suites, "", "  ")
+	if err != nil {
+		return err
+	}
+	if xml.Header+string(again)+"\n" != text {
+		return fmt.Errorf("the report holds what was not read back")
+	}
+	failures := 0
+	for _, c := range suites.Suite.Cases {
+		if c.Class == "" || c.Name == "" {
+			return fmt.Errorf("a case without a name: %+v", c)
+		}
+		if c.Failure != nil {
+			failures++
+		}
+	}
+	counts := lint.Count(r.found)
+	if want := counts.Error + counts.Warning; failures != want || suites.Failures != want || suites.Suite.Failures != want {
+		return fmt.Errorf("%d failures, %d and %d said; want %d", failures, suites.Failures, suites.Suite.Failures, want)
+	}
+	if n := len(suites.Suite.Cases); suites.Tests != n || suites.Suite.Tests != n || n == 0 {
+		return fmt.Errorf("%d cases, %d and %d said", n, suites.Tests, suites.Suite.Tests)
+	}
+	return nil
+}
+
+// TestGitHub asserts that every diagnostic is one line, whatever its text.
+func TestGitHub(t *testing.T) {
+	for path, r := range outcomes(t) {
+		text, err := asGitHub(quietApp(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.SplitAfter(text, "\n")
+		if len(lines)-1 != len(r.found) {
+			t.Errorf("%s: %d lines for %d diagnostics", path, len(lines)-1, len(r.found))
+		}
+		for _, line := range lines[:len(lines)-1] {
+			command, message, _ := strings.Cut(strings.TrimPrefix(line, "::"), "::")
+			level, properties, _ := strings.Cut(command, " ")
+			if level != "error" && level != "warning" && level != "notice" || strings.Count(properties, ",") != 2 ||
+				message == "" || bytes.ContainsAny([]byte(message), "\r\x1b\x00") {
+				t.Errorf("%s: %q", path, line)
+			}
+		}
+	}
+}

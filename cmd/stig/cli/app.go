@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"context"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"stig/app"
+)
+
+// App is the world as the commands see it, and the flags they share.
+type App struct {
+	*app.App
+	In       io.Reader
+	Out, Err io.Writer
+
+	JSON    bool
+	Quiet   bool
+	NoColor bool
+	NoInput bool
+
+	Root func(*App) *cobra.Command // makes the tree of commands
+}
+
+// Front is a command line on three streams.
+func Front(in io.Reader, out, err io.Writer, c *app.App) *App {
+	a := &App{App: c, In: in, Out: out, Err: err}
+	c.Say, c.Progress, c.Terminal = a.complaint, err, IsTerminal(err)
+	return a
+}
+
+// Run executes one command line and gives the exit code.
+func (a *App) Run(ctx context.Context, args []string) int {
+	root := a.Root(a)
+	root.SetArgs(args)
+	root.SetIn(a.In)
+	root.SetOut(a.Out)
+	root.SetErr(a.Err)
+	cmd, err := root.ExecuteContextC(ctx)
+	if err != nil && ctx.Err() != nil {
+		return app.ExitInterrupted
+	}
+	return a.report(err, cmd, args)
+}
+
+// HelpAlone is what a command does that has others below it and none was given.
+func (a *App) HelpAlone(cmd *cobra.Command, _ []string) error {
+	if a.JSON {
+		return app.Usage(Called(cmd)+": a command is missing", "")
+	}
+	return cmd.Help()
+}
+
+// Writes binds the flags of a command that writes: a dry run prints the diff of
+// the same computation, without its last step.
+func (a *App) Writes(cmd *cobra.Command, dryRun *bool) {
+	cmd.Flags().BoolVar(dryRun, "dry-run", false, "print the diff of what would change, write nothing")
+	a.Acts(cmd)
+}
+
+// Acts binds the flag of a command that says on record who had it done.
+func (a *App) Acts(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&a.Actor, "actor", "", "act as `NAME` (default STIG_ACTOR, BD_ACTOR, git user.name)")
+}

@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"stig/app"
+)
+
+// report prints an error the way the command line asked for, and gives its code.
+// A command line that has no hint of its own is referred to the help.
+func (a *App) report(err error, cmd *cobra.Command, args []string) int {
+	if err == nil {
+		return app.ExitDone
+	}
+	f := app.Classify(err)
+	if f.Code == app.ExitUsage && f.Hint == "" {
+		f.Hint = "type " + cmd.CommandPath() + " --help"
+	}
+	if saidAll(err) {
+		return f.Code
+	}
+	if a.JSON || wantsJSON(args) {
+		if a.PrintJSON("error", map[string]any{"code": f.Code, "message": f.Message, "hint": f.Hint}) == nil {
+			return f.Code
+		}
+	}
+	a.Complain(f.Message, f.Hint)
+	return f.Code
+}
+
+// saidAll reports whether the output of a command says already what went wrong.
+func saidAll(err error) bool {
+	var found app.FoundError
+	var ended *app.EndedError
+	return errors.As(err, &found) || errors.As(err, &ended)
+}
+
+// wantsJSON looks for --json in a command line that could not be parsed.
+func wantsJSON(args []string) bool {
+	if end := slices.Index(args, "--"); end >= 0 {
+		args = args[:end]
+	}
+	return slices.Contains(args, "--json")
+}
+
+// UnknownCommand refuses words that are no command, with the nearest that are.
+func (a *App) UnknownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	hint := "type " + cmd.CommandPath() + " --help to see what there is"
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = "did you mean " + strings.Join(near, ", ") + "?"
+	}
+	return app.Usage(fmt.Sprintf("unknown command %q", args[0]), hint)
+}
+
+// UnknownFlag refuses a flag that is not there, or the word before it that is no
+// command: its flags cannot be known.
+func (a *App) UnknownFlag(cmd *cobra.Command, err error) error {
+	if cmd.HasSubCommands() {
+		if unknown := a.UnknownCommand(cmd, cmd.Flags().Args()); unknown != nil {
+			return unknown
+		}
+	}
+	return app.Usage(err.Error(), "")
+}
+
+// Called is a command as messages place it: without the name of the program, which
+// they all begin with.
+func Called(cmd *cobra.Command) string { return strings.TrimPrefix(cmd.CommandPath(), "stig ") }
+
+// Takes checks how many arguments a command got.
+func Takes(least, most int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) >= least && (most < 0 || len(args) <= most) {
+			return nil
+		}
+		return app.Usage(fmt.Sprintf("%s: takes %s; found %s", Called(cmd), what, app.Counted(len(args), "argument")), "")
+	}
+}
+
+// Exclude refuses a flag together with any of the others, in our words and with
+// our exit code, which a group of the library has neither of.
+func Exclude(cmd *cobra.Command, one string, others ...string) {
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
+		for _, other := range others {
+			if cmd.Flags().Changed(one) && cmd.Flags().Changed(other) {
+				return app.Usage(fmt.Sprintf("--%s and --%s exclude each other", one, other), "leave one of them out")
+			}
+		}
+		return nil
+	}
+}

@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"stig/app"
+)
+
+// complaint prints a message on the error stream.
+func (a *App) complaint(l app.Level, text string) {
+	switch {
+	case l == app.Warning:
+		fmt.Fprintf(a.Err, "warning: %s\n", app.Visible(text))
+	case a.Quiet:
+	case l == app.Advice:
+		fmt.Fprintf(a.Err, "hint: %s\n", app.Visible(text))
+	default:
+		fmt.Fprintln(a.Err, app.Visible(text))
+	}
+}
+
+// Complain prints an error and its hint.
+func (a *App) Complain(message, hint string) {
+	fmt.Fprintf(a.Err, "stig: %s\n", app.Visible(message))
+	a.Hint(hint)
+}
+
+// Print writes a result for a reader. Control characters of somebody's text
+// must not reach a terminal, where they would act.
+func (a *App) Print(text string) error {
+	_, err := io.WriteString(a.Out, app.Visible(text))
+	return err
+}
+
+// Data writes what another program is to read byte for byte.
+func (a *App) Data(text string) error {
+	if a.ToTerminal() {
+		return a.Print(text)
+	}
+	_, err := io.WriteString(a.Out, text)
+	return err
+}
+
+// ToTerminal reports whether the output goes to a terminal.
+func (a *App) ToTerminal() bool {
+	file, ok := a.Out.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+func (a *App) Printf(format string, args ...any) error { return a.Print(fmt.Sprintf(format, args...)) }
+
+// PrintJSON writes one object: schema_version and kind first, then the keys of
+// each body.
+func (a *App) PrintJSON(kind string, bodies ...any) error {
+	return app.WriteJSON(a.Out, kind, bodies...)
+}

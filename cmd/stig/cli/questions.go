@@ -1,0 +1,142 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"stig/app"
+	"stig/orient"
+)
+
+// Questions puts questions on the sheet, those of one issue together, each
+// issue with what to type.
+func (s *sheet) Questions(list []orient.Asked) {
+	for i := 0; i < len(list); {
+		end := i + 1
+		for end < len(list) && list[end].ID == list[i].ID && (list[end].Answer == nil) == (list[i].Answer == nil) {
+			end++
+		}
+		s.Blank()
+		s.Put(Strong, list[i].ID)
+		title := app.Folded(list[i].Title)
+		if list[i].Status == "closed" {
+			title += " (closed)"
+		}
+		s.text.WriteString("  ")
+		s.Line(Plain, cutColumns(title, pageWidth-2-columns(list[i].ID)))
+		s.issue(list[i:end])
+		i = end
+	}
+}
+
+// issue puts the questions of one issue on the sheet.
+func (s *sheet) issue(list []orient.Asked) {
+	for k, q := range list {
+		if k > 0 {
+			s.Blank()
+		}
+		s.Wrap(Faint, "  ", "  ", About(q))
+		s.Question(q)
+		if k+1 < len(list) && q.Answer != nil && *q.Answer == *list[k+1].Answer {
+			continue // one answer to several questions is shown once
+		}
+		if q.Answer != nil {
+			s.Blank()
+			s.Wrap(Strong, "  ", "  ", strings.TrimSuffix("answered "+q.Answer.Date+" by "+q.Answer.By, " by "))
+			s.Wrap(Plain, "  ", "  ", q.Answer.Text)
+		}
+	}
+	if list[0].Answer != nil {
+		return
+	}
+	s.Blank()
+	if list[len(list)-1].Question == "" {
+		s.Line(Typed, "  stig vet "+list[0].ID)
+		return
+	}
+	if options := OptionsIn(list); options > 0 {
+		s.Line(Typed, "  stig resolve "+list[0].ID+" --option N")
+	}
+	s.Line(Typed, "  stig resolve "+list[0].ID+" -m \"…\"")
+}
+
+// Question puts what is asked on the sheet, with its options.
+func (s *sheet) Question(q orient.Asked) {
+	s.Blank()
+	if q.Question == "" {
+		s.Wrap(Plain, "  ", "  ", "The signal says pending, and no question is written down.")
+		return
+	}
+	s.Wrap(Plain, "  ", "  ", q.Question)
+	if len(q.Options) > 0 {
+		s.Blank()
+	}
+	for i, option := range q.Options {
+		number := strconv.Itoa(i + 1)
+		lead := "  " + strings.Repeat(" ", max(0, 2-len(number))) + number + "  "
+		s.Wrap(Plain, lead, strings.Repeat(" ", len(lead)), option)
+	}
+	if d := q.Default; d != nil && q.Answer == nil {
+		st := Faint
+		if d.Overdue {
+			st = urgent
+		}
+		s.Blank()
+		s.Wrap(st, "  ", "  ", d.Words())
+	}
+}
+
+// About says how old a question is, who asked, and who waits.
+func About(q orient.Asked) string {
+	said := "asked on an unknown day"
+	if q.AgeDays != nil {
+		switch days := *q.AgeDays; {
+		case days <= 0:
+			said = "asked today"
+		case days == 1:
+			said = "asked yesterday"
+		default:
+			said = "asked " + app.Counted(days, "day") + " ago"
+		}
+	}
+	if q.By != "" {
+		said += " by " + q.By
+	}
+	if q.Kind == orient.KindProcess {
+		said += ", about the way of working"
+	}
+	return said + whoWaits(q.Waits)
+}
+
+// namedWaiting is how many of those who wait are named.
+const namedWaiting = 5
+
+func whoWaits(waits []orient.Ref) string {
+	var ids []string
+	for _, w := range waits[:min(len(waits), namedWaiting)] {
+		ids = append(ids, w.ID)
+	}
+	switch more := len(waits) - len(ids); {
+	case len(waits) == 0:
+		return ""
+	case len(waits) == 1:
+		return "; " + ids[0] + " waits"
+	case more > 0:
+		return fmt.Sprintf("; %d issues wait: %s and %d more", len(waits), strings.Join(ids, ", "), more)
+	}
+	return fmt.Sprintf("; %d issues wait: %s", len(waits), strings.Join(ids, ", "))
+}
+
+// OptionsIn gives the number of options of the one question that has any; 0
+// where several have, because a number would say nothing.
+func OptionsIn(list []orient.Asked) int {
+	options := 0
+	for _, q := range list {
+		if options > 0 && len(q.Options) > 0 {
+			return 0
+		}
+		options += len(q.Options)
+	}
+	return options
+}

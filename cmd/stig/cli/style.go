@@ -1,0 +1,200 @@
+package cli
+
+import (
+	"os"
+	"strings"
+	"unicode"
+
+	"golang.org/x/term"
+	"golang.org/x/text/width"
+
+	"stig/app"
+)
+
+// pageWidth is the width in columns that text for a reader is wrapped to.
+const pageWidth = 80
+
+// style is how a stretch of text looks where there is colour. Nothing is said
+// by style alone, and the colours can be read on a light and on a dark ground.
+type style string
+
+const (
+	Plain  style = ""
+	Strong style = "1"    // headings, ids
+	Faint  style = "2"    // what one needs only when looking for it
+	Typed  style = "35"   // what to type
+	urgent style = "1;31" // what cannot wait
+)
+
+// colours reports whether to print colour: the flag, then NO_COLOR, then
+// CLICOLOR_FORCE, then whether the output is a terminal that has any.
+func (a *App) colours() bool {
+	switch force := a.Getenv("CLICOLOR_FORCE"); {
+	case a.NoColor, a.Getenv("NO_COLOR") != "":
+		return false
+	case force != "" && force != "0":
+		return true
+	}
+	return a.ToTerminal() && a.Getenv("TERM") != "dumb"
+}
+
+// IsTerminal reports whether a stream is one that a person sits at.
+func IsTerminal(stream any) bool {
+	file, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}
+
+// sheet is a text for a reader that grows from top to bottom: it wraps, it may
+// have colour, and control characters of somebody's text cannot get into it.
+type sheet struct {
+	text   strings.Builder
+	colour bool
+}
+
+func (a *App) Sheet() *sheet { return &sheet{colour: a.colours()} }
+
+// Show prints a sheet.
+func (a *App) Show(s *sheet) error {
+	_, err := a.Out.Write([]byte(s.text.String()))
+	return err
+}
+
+func (s *sheet) Put(st style, text string) {
+	text = app.Visible(text)
+	if s.colour && st != Plain && text != "" {
+		text = "\x1b[" + string(st) + "m" + text + "\x1b[0m"
+	}
+	s.text.WriteString(text)
+}
+
+// Line puts a text on a line of its own, as it is.
+func (s *sheet) Line(st style, text string) {
+	s.Put(st, text)
+	s.text.WriteString("\n")
+}
+
+func (s *sheet) Blank() { s.text.WriteString("\n") }
+
+// Wrap puts a text on as many lines as it needs. Its own lines stay apart; the
+// first begins with first, all others with rest, which are as wide.
+func (s *sheet) Wrap(st style, first, rest, text string) {
+	lead := first
+	for _, paragraph := range strings.Split(strings.TrimRight(app.Visible(text), "\n"), "\n") {
+		for _, line := range Wrapped(paragraph, pageWidth-columns(first)) {
+			if line == "" {
+				s.text.WriteString(strings.TrimRight(lead, " ") + "\n")
+			} else {
+				s.text.WriteString(lead)
+				s.Line(st, line)
+			}
+			lead = rest
+		}
+	}
+}
+
+// Wrapped breaks one line between words so that each part has at most so many
+// columns; a longer word is broken too. All parts are indented as the line is,
+// and below the text of a list item.
+func Wrapped(line string, most int) []string {
+	words := strings.Fields(line)
+	indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
+	if len(indent) > most/2 {
+		indent = ""
+	}
+	var lines []string
+	now, begun := indent, false // whether now holds a word
+	for k, word := range words {
+		for {
+			next := now + word
+			if begun {
+				next = now + " " + word
+			}
+			if columns(next) <= most {
+				now, begun = next, true
+				break
+			}
+			if !begun {
+				head := fitting(word, most-columns(now))
+				now, word = now+head, word[len(head):]
+			}
+			lines = append(lines, now)
+			now, begun = indent, false
+		}
+		if k == 0 && len(word) < 5 && (word == "-" || word == "*" || strings.TrimLeft(word, "0123456789") == ".") {
+			indent += strings.Repeat(" ", len(word)+1)
+		}
+	}
+	return append(lines, now)
+}
+
+// fitting is the beginning of a word that has at most so many columns, and at
+// least one character.
+func fitting(word string, most int) string {
+	taken := 0
+	for i, r := range word {
+		taken += runeColumns(r)
+		if taken > most && i > 0 {
+			return word[:i]
+		}
+	}
+	return word
+}
+
+// columns is how wide a text is on a terminal.
+func columns(text string) int {
+	n := 0
+	for _, r := range text {
+		n += runeColumns(r)
+	}
+	return n
+}
+
+// runeColumns is 2 for the wide characters of East Asia and most pictures, 0
+// for what combines with the character before it.
+func runeColumns(r rune) int {
+	if r < 0x300 {
+		return 1
+	}
+	if unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) {
+		return 0
+	}
+	switch width.LookupRune(r).Kind() {
+	case width.EastAsianWide, width.EastAsianFullwidth:
+		return 2
+	}
+	return 1
+}
+
+// cutColumns keeps a text within so many columns.
+func cutColumns(text string, most int) string {
+	if columns(text) <= most {
+		return text
+	}
+	return strings.TrimRight(fitting(text, most-1), " ") + "…"
+}
+
+// markdown puts our own Markdown on the sheet: its headings stand out, and
+// what it quotes keeps its lines.
+func (s *sheet) markdown(text string) {
+	fenced := false
+	for _, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
+		if strings.HasPrefix(line, "```") {
+			fenced = !fenced
+		}
+		if !fenced && strings.HasPrefix(line, "#") {
+			s.Line(Strong, line)
+			continue
+		}
+		s.Line(Plain, line)
+	}
+}
+
+// PrintMarkdown prints our own Markdown.
+func (a *App) PrintMarkdown(text string) error {
+	if !a.colours() {
+		return a.Print(text)
+	}
+	s := a.Sheet()
+	s.markdown(text)
+	return a.Show(s)
+}

@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"stig/app"
+)
+
+// TestWrapped asserts what a reader at 80 columns sees: no line is wider, no
+// word is lost, and what is indented stays so.
+func TestWrapped(t *testing.T) {
+	tests := []struct {
+		line string
+		most int
+		want []string
+	}{
+		{"", 10, []string{""}},
+		{"one two three", 8, []string{"one two", "three"}},
+		{"one two three", 7, []string{"one two", "three"}},
+		{"  one two", 6, []string{"  one", "  two"}},
+		{"- one two three", 7, []string{"- one", "  two", "  three"}},
+		{"10. one two", 7, []string{"10. one", "    two"}},
+		{"abcdefghij kl", 4, []string{"abcd", "efgh", "ij", "kl"}},
+		{"青い船が", 4, []string{"青い", "船が"}},
+		{"青い船が", 5, []string{"青い", "船が"}},
+		{"e\u0301e\u0301e\u0301 x", 3, []string{"e\u0301e\u0301e\u0301", "x"}},
+		{"             deep", 8, []string{"deep"}},
+	}
+	for _, test := range tests {
+		got := Wrapped(test.line, test.most)
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%q at %d: %q, want %q", test.line, test.most, got, test.want)
+		}
+	}
+}
+
+func FuzzWrapped(f *testing.F) {
+	f.Add("one two three", 8)
+	f.Add("  - 青い船が明日の朝六時に来る x", 9)
+	f.Fuzz(func(t *testing.T, line string, most int) {
+		most = 24 + (most&0x7fffffff)%100
+		line = app.Visible(strings.ReplaceAll(line, "\n", " "))
+		var words strings.Builder
+		for _, part := range Wrapped(line, most) {
+			if columns(part) > most {
+				t.Errorf("%q at %d: %q has %d columns", line, most, part, columns(part))
+			}
+			words.WriteString(strings.Join(strings.Fields(part), ""))
+		}
+		if want := strings.Join(strings.Fields(line), ""); words.String() != want {
+			t.Errorf("%q at %d: the words became %q", line, most, words.String())
+		}
+	})
+}
+
+// TestColours holds the order in which flag, environment and terminal count.
+func TestColours(t *testing.T) {
+	tests := []struct {
+		flag bool
+		env  map[string]string
+		want bool
+	}{
+		{false, nil, false}, // a buffer is no terminal
+		{false, map[string]string{"CLICOLOR_FORCE": "1"}, true},
+		{false, map[string]string{"CLICOLOR_FORCE": "0"}, false},
+		{false, map[string]string{"CLICOLOR_FORCE": "1", "NO_COLOR": "1"}, false},
+		{false, map[string]string{"CLICOLOR_FORCE": "1", "NO_COLOR": ""}, true},
+		{true, map[string]string{"CLICOLOR_FORCE": "1"}, false},
+	}
+	for _, test := range tests {
+		var out strings.Builder
+		a := Front(nil, &out, nil, &app.App{Getenv: func(name string) string { return test.env[name] }})
+		a.NoColor = test.flag
+		s := a.Sheet()
+		s.Line(Strong, "id \x1b[31m")
+		if err := a.Show(s); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.HasPrefix(out.String(), "\x1b[1m"); got != test.want || strings.Contains(out.String(), "\x1b[31m") {
+			t.Errorf("%v: printed %q", test, out.String())
+		}
+	}
+}

@@ -1,0 +1,116 @@
+package connect
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"stig/app"
+	"stig/cmd/stig/cli"
+	"stig/host"
+)
+
+// hookAnswer makes the reply to an event; nil when there is nothing to say.
+type hookAnswer func(*app.App, context.Context, host.Host, host.Event) []byte
+
+// hookEvents are the events that hooks answer, by their names in settings.
+func hookEvents() map[string]hookAnswer {
+	return map[string]hookAnswer{
+		"session-start": (*app.App).SessionStart,
+		"pre-tool-use":  (*app.App).PreToolUse,
+		"stop":          (*app.App).Stop,
+		"pre-compact":   (*app.App).PreCompact,
+	}
+}
+
+func HookCommand(a *cli.App) *cobra.Command {
+	var name string
+	cmd := &cobra.Command{
+		Use:   "hook EVENT",
+		Short: "answer the program of a coding assistant; see stig setup",
+		Long: "Answer an event that the program of a coding assistant tells on standard input:\n" +
+			"  session-start  gives the briefing of what you have claimed, or the survey\n" +
+			"  pre-tool-use   denies what would close an issue past the gate, or write the store\n" +
+			"  stop           reminds once of claimed work that has no checkpoint of today\n" +
+			"  pre-compact    leaves a draft where claimed work has no state estimate\n" +
+			"stig setup names it in the settings. Where there is no store it asks nothing. It never\n" +
+			"ends with exit code 2, which would stop the assistant.",
+		GroupID: "connect",
+		Args:    cobra.ArbitraryArgs,
+		Example: "  echo '{\"tool_input\":{\"command\":\"bd close demo-1\"}}' | stig hook pre-tool-use --host claude",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			answer, ok := hookEvents()[strings.Join(args, " ")]
+			if !ok {
+				return misheard(a, fmt.Sprintf("stig hook: must be one of session-start, pre-tool-use, stop, pre-compact; found %q", strings.Join(args, " ")))
+			}
+			if !slices.Contains(host.Hosts(), host.Host(name)) {
+				return misheard(a, fmt.Sprintf("--host: must be one of claude, codex, gemini, cursor; found %q", name))
+			}
+			return answerHook(cmd.Context(), a, answer, host.Host(name))
+		},
+	}
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return misheard(a, err.Error()) })
+	cmd.Flags().StringVar(&name, "host", string(host.Claude), "the `HOST` that asks: claude, codex, gemini, cursor")
+	return cmd
+}
+
+// misheard says what is wrong with the command line of a hook. Exit code 2,
+// which says so elsewhere, would have the host stop whatever it asked about.
+func misheard(a *cli.App, message string) error {
+	a.Complain(message, "type stig setup --help")
+	return app.FoundError{}
+}
+
+// answer hears an event and writes the reply. Whatever goes wrong is no reason
+// to break somebody's session, and neither is a mistake in here.
+func answerHook(ctx context.Context, a *cli.App, answer hookAnswer, h host.Host) error {
+	var text []byte
+	if !cli.IsTerminal(a.In) {
+		// What is cut short by an error is no JSON, and tells nothing.
+		text, _ = io.ReadAll(io.LimitReader(a.In, app.EventLimit))
+	}
+	event := host.Hear(text)
+	if info, err := os.Stat(event.Dir); a.Dir == "" && err == nil && info.IsDir() {
+		a.Dir = event.Dir
+	}
+	ctx, cancel := context.WithTimeout(ctx, app.HookLimit)
+	defer cancel()
+	reply := reply(ctx, a, answer, h, event)
+	if reply == nil {
+		reply = h.Silence()
+	}
+	_, err := a.Out.Write(reply)
+	return err
+}
+
+func reply(ctx context.Context, a *cli.App, answer hookAnswer, h host.Host, e host.Event) (reply []byte) {
+	defer func() {
+		if r := recover(); r != nil {
+			a.Complain(fmt.Sprintf("a mistake in stig: %v", r), "")
+			reply = nil
+		}
+	}()
+	return answer(a.App, ctx, h, e)
+}
+
+func SendCommand(a *cli.App) *cobra.Command {
+	return &cobra.Command{
+		Use:    app.SendName,
+		Short:  "tell of the event on standard input",
+		Hidden: true,
+		Args:   cli.Takes(0, 0, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var p app.Parcel
+			if err := json.NewDecoder(a.In).Decode(&p); err != nil {
+				return app.Usage(app.SendName+": standard input: "+err.Error(), "stig starts this by itself")
+			}
+			return p.Deliver(cmd.Context(), a.Environ())
+		},
+	}
+}

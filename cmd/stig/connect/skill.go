@@ -1,0 +1,60 @@
+package connect
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"stig/cmd/stig/cli"
+	"stig/host"
+	"stig/setup"
+)
+
+func SkillCommand(a *cli.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "skill",
+		Short: "what an assistant needs to know to work with stig",
+		Long: "skill prints the SKILL.md that teaches an assistant to work with stig. skill install\n" +
+			"puts it where assistants look for skills.",
+		GroupID: "connect",
+		Args:    a.UnknownCommand,
+		Example: "  stig skill\n  stig skill install",
+		RunE: func(*cobra.Command, []string) error {
+			if a.JSON {
+				return a.PrintJSON("skill", map[string]any{"name": host.SkillName, "text": host.Skill(), "bytes": len(host.Skill())})
+			}
+			return a.Data(host.Skill())
+		},
+	}
+	cmd.AddCommand(skillInstallCommand(a))
+	return cmd
+}
+
+func skillInstallCommand(a *cli.App) *cobra.Command {
+	var o setup.SetupOptions
+	var names []string
+	for _, dir := range host.SkillDirs() {
+		names = append(names, dir.Reader)
+	}
+	cmd := &cobra.Command{
+		Use:   "install [" + strings.Join(names, "|") + "]…",
+		Short: "put the skill where assistants look for skills",
+		Long: "install puts the skill into .agents/skills, .claude/skills and .cursor/skills of the\n" +
+			"project, or with --user of the home; into those that are named when some are. A\n" +
+			"SKILL.md of that name with another text is kept unless --force is given.",
+		Args:      cli.Takes(0, len(names), "at most "+strings.Join(names, ", ")),
+		ValidArgs: names,
+		Example:   "  stig skill install\n  stig skill install claude --user\n  stig skill install --remove",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			skill, err := setup.SkillFiles(a.App, args, o)
+			if err != nil {
+				return err
+			}
+			return runSetup(cmd.Context(), a, "skill", skill, o)
+		},
+	}
+	setupFlags(a, cmd, &o)
+	userFlag(cmd, &o)
+	forceFlag(cmd, &o, "also replace or remove a SKILL.md with another text")
+	return cmd
+}

@@ -1,0 +1,66 @@
+package decide
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"stig/app"
+	"stig/cmd/stig/cli"
+)
+
+func AwaitCommand(a *cli.App) *cobra.Command {
+	var limit time.Duration
+	cmd := &cobra.Command{
+		Use:   "await ID",
+		Short: "wait until a person has answered, and print the answer",
+		Long: "Wait until the question that stands on an issue is answered, and print the answer;\n" +
+			"at once where it is answered already. When the time is up before that the exit code\n" +
+			"is 6. Waiting costs nothing: the operating system tells of changes of the store.",
+		GroupID: "decide",
+		Args:    cli.Takes(1, 1, "one issue"),
+		Example: "  stig await demo-1 --timeout 10m && stig orient demo-1",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if limit < 0 {
+				return app.Usage(fmt.Sprintf("--timeout: must not be negative; found %s", limit), "")
+			}
+			answers, err := a.Await(cmd.Context(), args[0], limit)
+			if err != nil {
+				return err
+			}
+			return printAnswers(a, answers)
+		},
+	}
+	cmd.Flags().DurationVar(&limit, "timeout", 0, "how long to wait at most, such as 90s or 10m (default until it is answered)")
+	return cmd
+}
+
+// printAnswers prints the answers alone, so that a script can take them; who
+// gave them goes beside.
+func printAnswers(a *cli.App, r *app.Answered) error {
+	if a.JSON {
+		return a.PrintJSON("await", r)
+	}
+	var texts []string
+	for _, answer := range r.Answers {
+		a.Note("%s: answered%s%s", r.ID, on(answer.Date), by(answer.By))
+		texts = append(texts, answer.Text)
+	}
+	return a.Print(strings.Join(texts, "\n\n") + "\n")
+}
+
+func on(date string) string {
+	if date == "" {
+		return ""
+	}
+	return " on " + date
+}
+
+func by(name string) string {
+	if name == "" {
+		return ""
+	}
+	return " by " + name
+}

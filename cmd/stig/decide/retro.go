@@ -1,0 +1,109 @@
+package decide
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"stig/app"
+	"stig/beads"
+	"stig/checkpoint"
+	"stig/cmd/stig/cli"
+	"stig/orient"
+	"stig/signals"
+)
+
+// retroOptions are the flags of a retrospective.
+type retroOptions struct {
+	last     int
+	on       string
+	escalate bool
+	dryRun   bool
+}
+
+func RetroCommand(a *cli.App) *cobra.Command {
+	var o retroOptions
+	cmd := &cobra.Command{
+		Use:   "retro [EPIC]",
+		Short: "whether the way of working should change: patterns over closed issues",
+		Long: "Look back at the issues that were closed last, in the store and in its history: their\n" +
+			"surprise, shifts of domain, what passed its criteria at first, was waived, was reopened,\n" +
+			"or surprised nobody. Nothing is claimed of four issues or fewer. What stands out is put\n" +
+			"into a question to a person, which --escalate asks on the epic or on another issue.",
+		GroupID: "decide",
+		Args:    cli.Takes(0, 1, "one epic at most"),
+		Example: "  stig retro\n  stig retro demo-e --last 12\n  stig retro --escalate --on demo-1",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.last < 1 {
+				return app.Usage(fmt.Sprintf("--last: must be at least 1; found %d", o.last), "")
+			}
+			if o.on != "" && !o.escalate {
+				return app.Usage("--on says where --escalate asks", "give both")
+			}
+			if o.escalate && o.on == "" && len(args) == 0 {
+				return app.Usage("--escalate: no issue to ask on", "name an epic, or an issue with --on ID")
+			}
+			return retro(cmd.Context(), a, args, o)
+		},
+	}
+	flags := cmd.Flags()
+	flags.IntVar(&o.last, "last", orient.RetroLast, "look at the last `N` closed issues")
+	flags.BoolVar(&o.escalate, "escalate", false, "ask a person whether the way of working should change")
+	flags.StringVar(&o.on, "on", "", "ask on the issue `ID` instead of the epic")
+	a.Writes(cmd, &o.dryRun)
+	return cmd
+}
+
+func retro(ctx context.Context, a *cli.App, args []string, o retroOptions) error {
+	r, store, err := a.LookBack(ctx, args, o.last)
+	if err != nil {
+		return err
+	}
+	if !o.escalate {
+		if a.JSON {
+			return a.PrintJSON("retro", r)
+		}
+		return a.PrintMarkdown(r.Markdown())
+	}
+	if r.Draft == "" {
+		return app.Usage("no pattern stands out, and there is nothing to ask", "type stig retro to see what was looked at")
+	}
+	on := o.on
+	if on == "" {
+		on = r.Epic
+	}
+	return askRetro(ctx, a, store, on, r, o.dryRun)
+}
+
+// askRetro puts what a retrospective drafted to a person.
+func askRetro(ctx context.Context, a *cli.App, store beads.Store, on string, r *orient.Retro, dryRun bool) error {
+	options, err := a.Options(dryRun)
+	if err != nil {
+		return err
+	}
+	if err := a.RefuseUnfinished(ctx, store); err != nil {
+		return err
+	}
+	q := checkpoint.Question{Text: r.Draft, Process: true, Evidence: a.Config.Signals.Evidence}
+	if q.By, err = a.MustActor(ctx); err != nil {
+		return err
+	}
+	report, err := checkpoint.Escalate(ctx, store, options, on, q, checkpoint.Rules{Schema: a.Schema, Now: options.Now})
+	if err != nil {
+		return err
+	}
+	if !dryRun {
+		a.Notify(ctx, store, options.Now, app.ReportNotices(report, q, signals.Day(options.Now)))
+	}
+	switch {
+	case a.JSON:
+		return a.PrintEdit("retro", struct {
+			*orient.Retro
+			Escalated string `json:"escalated"`
+		}{r, report.ID}, report.Lines, dryRun)
+	case dryRun:
+		return a.PrintDiff(report.Lines)
+	}
+	return a.Printf("%s: asked whether the way of working should change; a person has to answer\n", report.ID)
+}

@@ -1,0 +1,128 @@
+package graph
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"stig/app"
+	"stig/cmd/stig/cli"
+)
+
+// pointsText is the table of a trajectory.
+func pointsText(id, title string, points []app.Point) string {
+	if len(points) == 0 {
+		return id + ": no commit changed its signals\n"
+	}
+	var b strings.Builder
+	b.WriteString(cli.CutLine(id+" "+title, cli.ListWidth) + "\n\n")
+	fmt.Fprintf(&b, "%-10s  %-7s  %8s  %-12s  %-11s  %s\n", "date", "commit", "surprise", "progress", "cynefin", "subject (> handoff)")
+	for _, p := range points {
+		mark := " "
+		if p.Handoff {
+			mark = ">"
+		}
+		line := fmt.Sprintf("%s  %.7s  %8s  %-12s  %-11s %s%s", p.Time[:len("2006-01-02")], p.Commit,
+			trimmed(p.Surprise), p.Progress, p.Cynefin, mark, p.Subject)
+		b.WriteString(cli.CutLine(line, cli.ListWidth) + "\n")
+	}
+	return b.String()
+}
+
+// trimmed writes a surprise as a table does: 0.25, but 0.0.
+func trimmed(surprise float64) string {
+	text := strings.TrimRight(fmt.Sprintf("%.4f", surprise), "0")
+	if strings.HasSuffix(text, ".") {
+		text += "0"
+	}
+	return text
+}
+
+// The size of a plot: it fits into 80 columns with its scale.
+const (
+	plotRows    = 5 // of 0.2 each, above the row of 0.0
+	plotColumns = 72
+)
+
+// plotSurprise draws surprise from commit to commit: a column for each, or,
+// where there are too many, for some, with the highest of them.
+func plotSurprise(points []app.Point) string {
+	columns := min(len(points), plotColumns)
+	width := min(6, plotColumns/columns) // characters a column
+	level := make([]int, columns)
+	handoff := []byte(strings.Repeat(" ", columns*width))
+	for i, p := range points {
+		at := i * columns / len(points)
+		level[at] = max(level[at], int(p.Surprise*plotRows+0.5))
+		if p.Handoff {
+			handoff[at*width] = '^'
+		}
+	}
+	var b strings.Builder
+	b.WriteString("surprise, commit by commit\n")
+	for row := plotRows; row >= 0; row-- {
+		line := fmt.Sprintf("%.1f |", float64(row)/plotRows)
+		for _, l := range level {
+			mark := " "
+			switch {
+			case l == row:
+				mark = "*"
+			case l > row:
+				mark = ":"
+			}
+			line += mark + strings.Repeat(" ", width-1)
+		}
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	if marks := strings.TrimRight(string(handoff), " "); marks != "" {
+		b.WriteString("     " + marks + "  ^ handoff\n")
+	}
+	return b.String()
+}
+
+func TrajectoryCommand(a *cli.App) *cobra.Command {
+	var since string
+	var plot bool
+	cmd := &cobra.Command{
+		Use:        "trajectory ID",
+		SuggestFor: []string{"log", "history"},
+		Short:      "how the signals of an issue went over the commits of the store",
+		Long: "trajectory lists the commits that changed the signals or the state estimate of an\n" +
+			"issue, the oldest first, also under the names that the store had before. A handoff\n" +
+			"is a checkpoint, or a new state estimate. On a terminal surprise is plotted.",
+		GroupID: "graph",
+		Args:    cli.Takes(1, 1, "one issue"),
+		Example: "  stig trajectory demo-1\n  stig trajectory demo-1 --since 2026-11-01\n  stig trajectory demo-1 --since v1.2 --json",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			file, err := a.Open()
+			if err != nil {
+				return err
+			}
+			defer file.Close()
+			id, title := args[0], ""
+			issue, missing := file.Find(id)
+			if missing == nil {
+				id, title = issue.ID, issue.Title
+			}
+			points, err := a.Trajectory(cmd.Context(), file.Store(), id, since)
+			if err != nil {
+				return err
+			}
+			if missing != nil && len(points) == 0 {
+				return missing
+			}
+			if a.JSON {
+				return a.PrintJSON("trajectory", map[string]any{"id": id, "points": points})
+			}
+			text := pointsText(id, title, points)
+			if len(points) > 0 && (plot || a.ToTerminal()) {
+				text += "\n" + plotSurprise(points)
+			}
+			return a.Print(text)
+		},
+	}
+	cmd.Flags().StringVar(&since, "since", "", "only what came after `WHEN`: a date, a time, or a revision")
+	cmd.Flags().BoolVar(&plot, "plot", false, "plot surprise, as on a terminal")
+	return cmd
+}

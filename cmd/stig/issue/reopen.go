@@ -1,0 +1,88 @@
+package issue
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"stig/app"
+	"stig/checkpoint"
+	"stig/cmd/stig/cli"
+)
+
+// reopenOptions are the flags of a reopening.
+type reopenOptions struct {
+	reason string
+	text   app.Text // the same, given in another way
+	dryRun bool
+}
+
+func ReopenCommand(a *cli.App) *cobra.Command {
+	var o reopenOptions
+	cmd := &cobra.Command{
+		Use:   "reopen ID",
+		Short: "open a closed issue again, and say why",
+		Long: "Open a closed issue again. The reason goes into its notes, with the one that it had been\n" +
+			"closed with; those who wait for the issue wait again.",
+		GroupID: "work",
+		Args:    cli.Takes(1, 2, "one issue, and - to read the reason from standard input"),
+		Example: "  stig reopen demo-1 --reason \"the second form is still refused\"",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if args = o.text.Dash(args); len(args) != 1 {
+				return app.Usage(fmt.Sprintf("%s: takes one issue; found %d", cli.Called(cmd), len(args)), "quote the reason, and give it with --reason")
+			}
+			return reopen(cmd.Context(), a, args[0], o)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&o.reason, "reason", "", "what is wrong with it")
+	cli.TakesText(cmd, &o.text, "the reason")
+	a.Writes(cmd, &o.dryRun)
+	return cmd
+}
+
+func reopen(ctx context.Context, a *cli.App, id string, o reopenOptions) error {
+	reason, err := reason(a, o.reason, o.text, "what is wrong with it")
+	if err != nil {
+		return err
+	}
+	store, options, err := a.ToWrite(ctx, o.dryRun)
+	if err != nil {
+		return err
+	}
+	actor, err := a.ActorName(ctx)
+	if err != nil {
+		return err
+	}
+	reopened, err := checkpoint.Reopen(ctx, store, options, id, reason, actor, checkpoint.Rules{Schema: a.Schema, Now: options.Now})
+	if err != nil {
+		return err
+	}
+	switch {
+	case a.JSON:
+		return a.PrintEdit("reopen", reopened, reopened.Lines, o.dryRun)
+	case !reopened.Changed:
+		return a.Printf("%s: is not closed (status %s), nothing changed\n", reopened.ID, reopened.Status)
+	case o.dryRun:
+		return a.PrintDiff(reopened.Lines)
+	}
+	return printReopened(a, reopened)
+}
+
+func printReopened(a *cli.App, r *checkpoint.Reopened) error {
+	var text strings.Builder
+	text.WriteString(r.ID + ": open again\n")
+	for _, d := range r.Dependents {
+		text.WriteString("waiting for it: " + d.ID + " " + d.Title + "\n")
+	}
+	if !a.Quiet {
+		text.WriteString("next: stig orient " + r.ID + "\n")
+	}
+	if err := a.Print(text.String()); err != nil {
+		return err
+	}
+	a.WarnOfEdit(r.ID, r.Warnings, r.Lines)
+	return nil
+}

@@ -1,0 +1,43 @@
+package issue
+
+import (
+	"github.com/spf13/cobra"
+
+	"stig/cmd/stig/cli"
+)
+
+func ShowCommand(a *cli.App) *cobra.Command {
+	var notesOnly, links bool
+	cmd := &cobra.Command{
+		Use:        "show ID",
+		SuggestFor: []string{"view", "info"},
+		Short:      "one issue as it stands",
+		GroupID:    "graph",
+		Args:       cli.Takes(1, 1, "one issue"),
+		Example:    "  stig show demo-1\n  stig show demo-1 --notes",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			file, at, err := a.OpenIssue(args[0])
+			if err != nil {
+				return err
+			}
+			defer file.Close()
+			view, err := a.ViewOf(file, at)
+			if err != nil {
+				return err
+			}
+			switch {
+			case a.JSON:
+				return a.PrintJSON("issue", view)
+			case notesOnly:
+				return a.Data(view.Issue.Notes)
+			case links:
+				return a.Print(view.Links())
+			}
+			return a.Print(view.Text())
+		},
+	}
+	cmd.Flags().BoolVar(&notesOnly, "notes", false, "print the notes alone, byte for byte")
+	cmd.Flags().BoolVar(&links, "deps", false, "print what it depends on and what depends on it alone")
+	cli.Exclude(cmd, "notes", "deps")
+	return cmd
+}

@@ -1,0 +1,117 @@
+package store
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"stig/app"
+	"stig/cmd/stig/cli"
+	"stig/diff"
+)
+
+func DiffCommand(a *cli.App) *cobra.Command {
+	var files, exitCode bool
+	cmd := &cobra.Command{
+		Use:   "diff [REV]",
+		Short: "what vanished, changed and was added since a revision",
+		Long: "diff compares the store at a revision (default HEAD) with the store as it is,\n" +
+			"by issue, section, signal, criterion, edge, comment and key. What vanished comes\n" +
+			"first. How lines are spelled and ordered, and updated_at, do not count.",
+		GroupID: "store",
+		Args:    cli.Takes(0, 2, "one revision, or with --files two files"),
+		Example: "  stig diff\n  stig diff main~3 --json\n  stig diff --files before.jsonl after.jsonl",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			before, after, since, closeBoth, err := a.OpenBoth(cmd.Context(), args, files)
+			if err != nil {
+				return err
+			}
+			defer closeBoth()
+			d, err := diff.Stores(before, after)
+			if err != nil {
+				return err
+			}
+			if a.JSON {
+				err = a.PrintJSON("diff", d)
+			} else {
+				err = a.Print(diffReport(d, since))
+			}
+			if err == nil && exitCode && len(d.Vanished) > 0 {
+				return app.FoundError{}
+			}
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&files, "files", false, "compare the two files that are named")
+	cmd.Flags().BoolVar(&exitCode, "exit-code", false, "exit with 1 when something vanished")
+	return cmd
+}
+
+// diffReport shows what vanished first, each issue with its own things.
+func diffReport(d diff.Diff, since string) string {
+	if d.Empty() {
+		return "nothing differs from " + since + "\n"
+	}
+	var vanished, changed, added grouped
+	for _, v := range d.Vanished {
+		vanished.add(v.ID, "%s", named(v.Kind, v.ID, v.Name, v.Was))
+	}
+	for _, c := range d.Changed {
+		changed.add(c.ID, "%s %s: %s → %s", c.Kind, c.Name, cli.OneLine(c.From, 40), cli.OneLine(c.To, 40))
+	}
+	for _, n := range d.Added {
+		added.add(n.ID, "%s", named(n.Kind, n.ID, n.Name, ""))
+	}
+	var b strings.Builder
+	vanished.write(&b, "VANISHED since "+since)
+	changed.write(&b, "changed since "+since)
+	added.write(&b, "added since "+since)
+	return b.String()
+}
+
+// named is a thing with the beginning of its text.
+func named(kind diff.Kind, id, name, text string) string {
+	line := string(kind)
+	if name != id {
+		line += " " + cli.OneLine(name, 60)
+	}
+	if text != "" && text != name {
+		line += ": " + cli.OneLine(text, 60)
+	}
+	return line
+}
+
+// grouped is a list of things by issue, in the order in which they came.
+type grouped struct {
+	count int
+	ids   []string
+	lines map[string][]string
+}
+
+func (g *grouped) add(id, format string, args ...any) {
+	if g.lines == nil {
+		g.lines = map[string][]string{}
+	}
+	if g.lines[id] == nil {
+		g.ids = append(g.ids, id)
+	}
+	g.lines[id] = append(g.lines[id], fmt.Sprintf(format, args...))
+	g.count++
+}
+
+func (g *grouped) write(b *strings.Builder, title string) {
+	if g.count == 0 {
+		return
+	}
+	if b.Len() > 0 {
+		b.WriteString("\n")
+	}
+	fmt.Fprintf(b, "%s (%d in %s):\n", title, g.count, app.Counted(len(g.ids), "issue"))
+	for _, id := range g.ids {
+		fmt.Fprintf(b, "%s\n", id)
+		for _, line := range g.lines[id] {
+			fmt.Fprintf(b, "  %s\n", line)
+		}
+	}
+}

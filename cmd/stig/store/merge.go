@@ -1,0 +1,122 @@
+package store
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"stig/app"
+	"stig/cmd/stig/cli"
+	"stig/merge"
+)
+
+// mergeOptions are the flags of one merge.
+type mergeOptions struct {
+	output  string // the file to write; "" is OURS, "-" the output stream
+	resolve bool
+	dryRun  bool
+}
+
+func MergeCommand(a *cli.App) *cobra.Command {
+	var o mergeOptions
+	cmd := &cobra.Command{
+		Use:   "merge BASE OURS THEIRS | --resolve [ID KEY=SIDE…]",
+		Short: "merge two versions of a store that come from one",
+		Long: "merge brings the changes from BASE to THEIRS into OURS, by issue, key, section and\n" +
+			"signal row, and writes OURS. git calls it as a merge driver: see stig setup git.\n" +
+			"What it does not decide, such as two descriptions of one issue, becomes conflict\n" +
+			"markers around that line alone.\n\n" +
+			"--resolve lists the open questions in the store, or answers those of one issue:\n" +
+			"KEY=ours or KEY=theirs for each key, all=ours or all=theirs for the whole line.\n" +
+			"Both versions stay in the store until its last question is answered.\n\n" +
+			"Exit codes: 0 merged, or answered; 1 there are conflicts, marked in the result, or\n" +
+			"listed; above 128 a merge wrote nothing, which git then says itself.",
+		GroupID: "store",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if o.resolve {
+				return nil
+			}
+			return cli.Takes(3, 3, "three files")(cmd, args)
+		},
+		Example: "  stig merge %O %A %B\n  stig merge base.jsonl ours.jsonl theirs.jsonl -o merged.jsonl\n" +
+			"  stig merge --resolve\n  stig merge --resolve demo-1 title=ours priority=theirs",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case o.resolve && o.output != "":
+				return app.Usage("--resolve writes the store: it goes without --output", "")
+			case o.resolve && len(args) == 0:
+				return listConflicts(a)
+			case o.resolve:
+				return resolveConflict(cmd.Context(), a, args[0], args[1:], o.dryRun)
+			}
+			return mergeFiles(a, args, o)
+		},
+	}
+	cmd.Flags().StringVarP(&o.output, "output", "o", "", "write to `FILE` instead of OURS; - is the output stream")
+	cmd.Flags().BoolVar(&o.resolve, "resolve", false, "list the open questions in the store, or answer those of an issue")
+	a.Writes(cmd, &o.dryRun)
+	return cmd
+}
+
+func mergeFiles(a *cli.App, files []string, o mergeOptions) error {
+	if o.dryRun && o.output == "-" {
+		return app.Usage("--dry-run and --output - ask for two things", "give one of them")
+	}
+	m, err := a.Merge(files, cmp.Or(o.output, files[1]))
+	if err == nil && !o.dryRun {
+		err = m.Write(a.Out)
+	}
+	if err != nil {
+		return &app.MergeError{Err: err}
+	}
+	if err := printMerge(a, m, o.dryRun); err != nil {
+		return err
+	}
+	if !a.JSON || o.output == "-" {
+		reportMerge(a, m)
+	}
+	if len(m.Conflicts) > 0 {
+		return app.FoundError{}
+	}
+	return nil
+}
+
+// reportMerge says which lines a person must merge, and what else to look at.
+func reportMerge(a *cli.App, m *app.Merged) {
+	for _, w := range m.Warnings {
+		a.Warn("%s: %s", w.ID, w.Message)
+	}
+	for _, c := range m.Conflicts {
+		what := c.ID
+		if what == "" {
+			what = "a line that is no issue"
+		}
+		fmt.Fprintf(a.Err, "stig: line %d: %s: %s\n", c.Line, app.Visible(what), app.Visible(c.Reason))
+	}
+	if len(m.Conflicts) > 0 {
+		a.Hint("type stig merge --resolve to see both values and how to choose, then git add the store")
+	}
+}
+
+// printMerge prints a merge that was written, or its diff.
+func printMerge(a *cli.App, m *app.Merged, dryRun bool) error {
+	data := map[string]any{
+		"conflicts": append([]merge.Conflict{}, m.Conflicts...), "warnings": append([]merge.Warning{}, m.Warnings...),
+		"written": m.Output, "dry_run": dryRun,
+	}
+	if dryRun {
+		diff, err := m.Diff()
+		if err != nil {
+			return &app.MergeError{Err: err}
+		}
+		if !a.JSON {
+			return a.Print(cmp.Or(diff, "nothing would change\n"))
+		}
+		data["written"], data["diff"] = "", diff
+	}
+	if a.JSON && m.Output != "-" {
+		return a.PrintJSON("merge", data)
+	}
+	return nil
+}

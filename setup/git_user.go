@@ -1,0 +1,130 @@
+package setup
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"stig/app"
+	"stig/git"
+)
+
+// UserDriver names stig merge in the configuration of a user: in every
+// repository whose .gitattributes asks for it, git then finds it.
+type UserDriver struct {
+	git  git.Client
+	file app.HostFile
+}
+
+// GitConfigFile is the configuration of a user that git writes to. What names it
+// must mean the same file from everywhere.
+func GitConfigFile(a *app.App) (app.HostFile, error) {
+	if named := a.Getenv("GIT_CONFIG_GLOBAL"); named != "" {
+		if !filepath.IsAbs(named) {
+			return app.HostFile{}, app.Usage(fmt.Sprintf("GIT_CONFIG_GLOBAL: must be an absolute path; found %q", named), "")
+		}
+		return app.HostFile{Path: named, Root: filepath.Dir(named)}, nil
+	}
+	home, err := homeDir(a)
+	if err != nil {
+		return app.HostFile{}, err
+	}
+	config := a.Getenv("XDG_CONFIG_HOME")
+	if !filepath.IsAbs(config) {
+		config = filepath.Join(home, ".config")
+	}
+	own, other := filepath.Join(home, ".gitconfig"), filepath.Join(config, "git", "config")
+	if !app.Exists(own) && app.Exists(other) {
+		own = other
+	}
+	return app.HostFile{Path: own, Root: filepath.Dir(own)}, nil
+}
+
+// driverSection is the text that setup writes. git takes an unquoted ; for the
+// beginning of a comment.
+const driverSection = sectionStart + `"` + app.DriverCommand + `"`
+
+// plainSection is the text that setup wrote before there was a fallback.
+const plainSection = sectionStart + app.PlainDriver
+
+const sectionStart = "[merge \"stig\"]\n\tname = " + driverName + "\n\tdriver = "
+
+func (d *UserDriver) Preview() string {
+	return app.Shortest(d.file.Path) + ":\n" + driverSection + "\n"
+}
+
+func (d *UserDriver) Missing(ctx context.Context) ([]string, error) {
+	command, err := d.command(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if command == "" {
+		return d.changed(), nil
+	}
+	return driverLacks(command, "git config --global "), nil
+}
+
+// command is the driver that git reads in the file, or "".
+func (d *UserDriver) command(ctx context.Context) (string, error) {
+	result, err := d.git.Run(ctx, "config", "--global", "--get", "merge.stig.driver")
+	return strings.TrimSpace(string(result.Stdout)), err
+}
+
+func (d *UserDriver) changed() []string {
+	return []string{app.Shortest(d.file.Path) + ": merge.stig.driver"}
+}
+
+func (d *UserDriver) Install(ctx context.Context) ([]app.SetupStep, error) {
+	command, err := d.command(ctx)
+	if err != nil || command != "" && command != app.PlainDriver {
+		return nil, err
+	}
+	text, err := d.file.Read()
+	if err != nil {
+		return nil, err
+	}
+	next := addLine(text, driverSection)
+	if command == app.PlainDriver {
+		next = bytes.Replace(text, []byte(plainSection), []byte(driverSection), 1)
+	}
+	if bytes.Equal(next, text) { // the old driver, in a section that somebody else wrote
+		return []app.SetupStep{d.configure(ctx)}, nil
+	}
+	return d.file.Change(text, next, d.changed()...), nil
+}
+
+// configure is the step that has git itself write the driver.
+func (d *UserDriver) configure(ctx context.Context) app.SetupStep {
+	return app.SetupStep{What: d.changed(), Diff: "+git config --global merge.stig.driver " + app.DriverCommand + "\n", Do: func() error {
+		_, err := d.git.Must(ctx, "config", "--global", "merge.stig.driver", app.DriverCommand)
+		return err
+	}}
+}
+
+func (d *UserDriver) Remove(context.Context) ([]app.SetupStep, error) {
+	source, err := d.file.Read()
+	if err != nil {
+		return nil, err
+	}
+	text, section := string(source), driverSection
+	before, after, found := strings.Cut(text, section)
+	if !found {
+		section = plainSection
+		before, after, found = strings.Cut(text, section)
+	}
+	switch {
+	case !found:
+		return nil, nil
+	case text == section+"\n":
+		return d.file.Change(source, nil, d.changed()...), nil
+	case after == "":
+		before = strings.TrimSuffix(strings.TrimSuffix(before, "\n"), "\r")
+	}
+	after = strings.TrimPrefix(strings.TrimPrefix(after, "\r"), "\n")
+	return d.file.Change(source, []byte(before+after), d.changed()...), nil
+}
+
+// NewUserDriver is the merge driver in a user's configuration file of git.
+func NewUserDriver(repo git.Client, file app.HostFile) *UserDriver { return &UserDriver{repo, file} }
