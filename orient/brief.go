@@ -181,15 +181,9 @@ func (a assembly) otherNotes() string {
 	var kept strings.Builder
 	at := 0
 	for _, s := range a.doc.Sections() {
-		switch s.Name {
-		case signals.Section, signals.EstimateSection, signals.EvidenceSection, signals.EscalationSection:
+		if kind, _ := signals.KindOf(s.Name); kind.Apart {
 			kept.WriteString(text[at:s.Start])
 			at = s.End
-		default:
-			if signals.IsMerged(s.Name) {
-				kept.WriteString(text[at:s.Start])
-				at = s.End
-			}
 		}
 	}
 	kept.WriteString(text[at:])

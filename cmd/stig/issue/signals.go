@@ -183,7 +183,7 @@ func signalsReconcile(a *cli.App) *cobra.Command {
 		Args:    cli.Takes(1, 1, "one issue"),
 		Example: "  stig signals reconcile demo-1 --dry-run",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			all := notes.Permit{Unite: []string{signals.Section, signals.EstimateSection, signals.EvidenceSection, signals.EscalationSection}}
+			all := notes.Permit{Unite: signals.Singles()}
 			return editSignals(cmd.Context(), a, args, dryRun, all, func(d *notes.Doc, _ time.Time) (*notes.Doc, []string, error) {
 				return signals.Reconcile(d, a.Schema)
 			})
