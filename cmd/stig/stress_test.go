@@ -19,6 +19,7 @@ import (
 
 	"stig/app"
 	"stig/beads"
+	"stig/jsonl"
 )
 
 var (
@@ -247,7 +248,7 @@ func stressOrder(writer int, value string) float64 {
 // readStore reads the store as stig does, which must not wait for anybody.
 func (r *stressRun) readStore() error {
 	start := time.Now()
-	f, err := beads.Read(beads.Store{Path: r.store, Dir: filepath.Dir(r.store)})
+	f, err := jsonl.Read(beads.Place{Path: r.store, Dir: filepath.Dir(r.store)})
 	if err != nil {
 		return err
 	}
