@@ -364,7 +364,7 @@ func (r *stressRun) table() string {
 	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	row := func(name string, value any) { fmt.Fprintf(w, "%s\t%v\n", name, value) }
 	row("seconds", int(r.elapsed.Seconds()))
-	row("writers", fmt.Sprintf("%d running stig, %d calling beads.Edit", stressCommands, len(stressWriters)-stressCommands))
+	row("writers", fmt.Sprintf("%d running stig, %d calling jsonl.Store.Edit", stressCommands, len(stressWriters)-stressCommands))
 	row("writes acknowledged", r.acknowledged)
 	row("writers killed", r.killed)
 	row("writes cut off by a kill", r.unsettled)

@@ -47,7 +47,7 @@ func (l *stressLog) say(format string, args ...any) error {
 	return l.file.Sync()
 }
 
-// stressWriter is a process that writes with beads.Edit until it is killed:
+// stressWriter is a process that writes with jsonl.Store.Edit until it is killed:
 // stress-writer STORE LOG WRITER. It ends with its standard input, so that it
 // does not outlive the test.
 func stressWriter() {

@@ -3,7 +3,7 @@
 // cmd/stig that are not about the JSONL file pass with it. It does not survive a
 // power cut, and an edit of several issues that is killed may be half made.
 //
-//	store, err := dirstore.Open(place) // takes in .beads/issues.jsonl the first time
+//	store := dirstore.Open(place) // takes in .beads/issues.jsonl the first time
 package dirstore
 
 import (
@@ -37,39 +37,50 @@ type Store struct {
 	dir   string
 }
 
-// Open gives the store beside a JSONL file. The first time it takes in the issues
-// of that file, which nobody reads any more afterwards. git is told to leave the
-// directory alone, as it is the file that is committed.
-func Open(p beads.Place) (*Store, error) {
-	s := &Store{place: p, dir: filepath.Join(p.Dir, dirName)}
-	if _, err := os.Stat(s.dir); !errors.Is(err, fs.ErrNotExist) {
-		return s, err
+// Open gives the store beside a JSONL file. The first use takes in the issues of
+// that file, which nobody reads any more afterwards. git is told to leave the
+// directory alone.
+func Open(p beads.Place) *Store { return &Store{place: p, dir: filepath.Join(p.Dir, dirName)} }
+
+// there reports whether the file was taken in.
+func (s *Store) there() bool {
+	_, err := os.Stat(s.dir)
+	return err == nil
+}
+
+// takeIn makes the directory of a JSONL file, if nobody did.
+func (s *Store) takeIn() error {
+	if s.there() {
+		return nil
+	}
+	text, err := os.ReadFile(s.place.Path)
+	if err != nil {
+		return beads.Unreadable(s.place.Path, err)
 	}
 	unlock, err := s.lock(time.Minute)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	defer unlock()
-	if _, err := os.Stat(s.dir); !errors.Is(err, fs.ErrNotExist) {
-		return s, err // another process was first
-	}
-	text, err := os.ReadFile(p.Path)
-	if err != nil {
-		return nil, beads.Unreadable(p.Path, err)
+	return errors.Join(s.fill(text), unlock())
+}
+
+func (s *Store) fill(text []byte) error {
+	if s.there() {
+		return nil // another process was first
 	}
 	fresh := s.dir + ".new"
 	if err := os.MkdirAll(fresh, 0o755); err != nil {
-		return nil, err
+		return err
 	}
 	for name, line := range named(text) {
 		if err := os.WriteFile(filepath.Join(fresh, name), []byte(line), 0o644); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if err := os.WriteFile(filepath.Join(fresh, ".gitignore"), []byte("*\n"), 0o644); err != nil {
-		return nil, err
+		return err
 	}
-	return s, os.Rename(fresh, s.dir)
+	return os.Rename(fresh, s.dir)
 }
 
 // named gives each line of a text the name of its file: that of the issue, and a
@@ -122,6 +133,9 @@ func (s *Store) read() (map[string]string, error) {
 
 // Snapshot implements beads.Store.
 func (s *Store) Snapshot() (*beads.Snapshot, error) {
+	if err := s.takeIn(); err != nil {
+		return nil, err
+	}
 	lines, err := s.read()
 	if err != nil {
 		return nil, err
@@ -157,6 +171,9 @@ func (s *Store) prefix(fallback bool) (string, error) {
 
 // Edit implements beads.Store.
 func (s *Store) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) error) (changes []beads.Change, err error) {
+	if err := s.takeIn(); err != nil {
+		return nil, err
+	}
 	if !o.DryRun {
 		unlock, err := s.lock(cmp.Or(o.Wait, 30*time.Second))
 		if err != nil {
@@ -211,11 +228,11 @@ func (s *Store) put(before map[string]string, changes []beads.Change) error {
 
 // Watch implements beads.Store, by looking ten times a second.
 func (s *Store) Watch() (changes <-chan struct{}, stop func()) {
-	told, done := make(chan struct{}, 1), make(chan struct{})
+	_ = s.takeIn() // who reads it says why it cannot be
+	told, done, was := make(chan struct{}, 1), make(chan struct{}), s.stamp()
 	go func() {
 		look := time.NewTicker(time.Second / 10)
 		defer look.Stop()
-		was := s.stamp()
 		for {
 			select {
 			case <-done:

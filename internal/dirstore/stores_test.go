@@ -47,8 +47,8 @@ var stores = map[string]func(t *testing.T, text string) held{
 	},
 	"directory": func(t *testing.T, text string) held {
 		p := place(t, text)
-		s, err := dirstore.Open(p)
-		if err != nil {
+		s := dirstore.Open(p)
+		if _, err := s.Snapshot(); err != nil {
 			t.Fatal(err)
 		}
 		return held{s, func(id, line string) error {
