@@ -82,6 +82,12 @@ func (tx *Tx) DropRow(id string, d Dep) error {
 	return tx.edit(id, func(r *Record) (*Record, error) { return r.WithoutRow(tx.now, d) })
 }
 
+// AddComment adds a comment to an issue as Record.WithComment does; it refuses
+// what Record refuses.
+func (tx *Tx) AddComment(id string, c Comment) error {
+	return tx.edit(id, func(r *Record) (*Record, error) { return r.WithComment(tx.now, c) })
+}
+
 // PutBack replaces an issue's record by what change makes of it, such as with
 // Record.PutRaw, and bumps updated_at. It is for values that the store held
 // before: unlike Set it closes an issue too. It refuses what Record refuses.
@@ -91,12 +97,12 @@ func (tx *Tx) PutBack(id string, change func(*Record) (*Record, error)) error {
 		if _, err := change(r); err != nil {
 			return nil, err
 		}
-		return r.changed(tx.now, nil, []rowEdit{func(r *Record, _ style) *Record {
+		return r.changed(tx.now, nil, []listEdit{{do: func(r *Record, _ style) *Record {
 			if next, err := change(r); err == nil {
 				return next
 			}
 			return r
-		}})
+		}}})
 	})
 }
 
@@ -275,7 +281,7 @@ func (tx *Tx) MarkClosed(id, reason string) error {
 		if r.origin != nil {
 			origin = r.origin
 		}
-		at, err := origin.bump(tx.now, r)
+		at, err := origin.bump(tx.now, r, time.Second)
 		if err != nil {
 			return nil, err
 		}
