@@ -29,8 +29,8 @@ const modulePath = "stig"
 var bands = [][]string{
 	{"schemas", "internal/sample", early, "fault"},
 	{"notes", "beads", "cue", "host", "process", "shell"},
-	{"signals", "dag", "criteria", "guard", "git"},
-	{"verify", "diff", "live"},
+	{"signals", "dag", "criteria", "guard", "git", "jsonl", "bd", "internal/memory"},
+	{"verify", "diff", "live", "internal/dirstore"},
 	{"orient", "checkpoint", "lint", "merge", "draw", "recovery"},
 	{"app"},
 	{"setup"},
@@ -59,7 +59,7 @@ const (
 var dependencies = map[string][]string{
 	"cuelang.org/go":                         {"cue"},
 	"github.com/dominikbraun/graph":          {"dag"},
-	"github.com/fsnotify/fsnotify":           {"beads"},
+	"github.com/fsnotify/fsnotify":           {"jsonl"},
 	"github.com/modelcontextprotocol/go-sdk": {"cmd/stig/connect"},
 	"github.com/rogpeppe/go-internal":        {"app"},
 	"github.com/spf13/cobra":                 commands,

@@ -3,19 +3,15 @@ package app
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
+
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"stig/beads"
-	"stig/checkpoint"
 	"stig/git"
 	"stig/process"
 	"stig/signals"
@@ -60,9 +56,13 @@ type App struct {
 	Progress           io.Writer           // where checks print while they run
 	Terminal           bool                // progress goes to a terminal
 
+	// OpenStore opens the store at a place; nil opens the JSONL file. Tests have
+	// other stores opened.
+	OpenStore func(beads.Place) beads.Store
+
 	Ctx     context.Context // of the command that runs
 	Running string          // its name
-	Journal *journal        // of its edits; nil before the first
+	Journal *journal        // of its edits; nil before a store is opened
 
 	Dir   string // -C
 	Store string // --store
@@ -89,21 +89,6 @@ func (a *App) Environ() []string { return a.Env() }
 // GitIn runs git in a directory.
 func (a *App) GitIn(dir string) git.Client { return git.Client{Dir: dir, Env: a.Environ()} }
 
-// Where says what of this run decides on the store.
-func (a *App) Where() beads.Where {
-	return beads.Where{Dir: cmp.Or(a.Dir, "."), File: a.Store, BeadsDir: a.Getenv("BEADS_DIR")}
-}
-
-// Discover finds the store of this run, and the configuration that goes with it.
-func (a *App) Discover() (beads.Store, error) {
-	store, err := beads.Discover(a.Where())
-	if err != nil {
-		return store, err
-	}
-	store.Path = Shortest(store.Path)
-	return store, a.Configure(store)
-}
-
 // Shortest names a file below the working directory as one would type it.
 func Shortest(path string) string {
 	here, err := os.Getwd()
@@ -117,82 +102,9 @@ func Shortest(path string) string {
 	return below
 }
 
-// Open reads the store and says on the error stream what of it is unreadable.
-func (a *App) Open() (*beads.File, error) {
-	store, err := a.Discover()
-	if err != nil {
-		return nil, err
-	}
-	file, err := beads.Read(store)
-	if err != nil {
-		return nil, err
-	}
-	a.warnOfStore(file)
-	return file, nil
-}
-
-// Weakness says what a file system lacks that cannot exchange two files.
-func Weakness(s beads.Store) string {
-	return "the file system of " + Shortest(filepath.Dir(s.Path)) + " cannot exchange two files: " +
-		"stig's writes are guarded and read back, those of other programs may overwrite them"
-}
-
-// Options are those of every edit of the store: the time of this run, and bd
-// told of it where bd keeps the issues in a database too.
-func (a *App) Options(dryRun bool) (beads.Options, error) {
-	now, err := a.Clock()
-	if err != nil {
-		return beads.Options{}, err
-	}
-	bd := &checkpoint.BD{Env: a.Environ(), OnPath: process.Finder("", a.Getenv)("bd"), Warn: a.Warn}
-	if a.Journal == nil {
-		a.Journal = &journal{app: a, ctx: a.Ctx}
-	}
-	a.Journal.now = now
-	return beads.Options{Now: now, DryRun: dryRun, Journal: a.Journal.write, Weak: a.warnOfWeak, Before: bd.Flush, After: bd.TakeUp}, nil
-}
-
-// ToWrite gives the store of a command that writes, and the options of its edit.
-// It refuses a store in which an unfinished merge left changes out.
-func (a *App) ToWrite(ctx context.Context, dryRun bool) (beads.Store, beads.Options, error) {
-	options, err := a.Options(dryRun)
-	if err != nil {
-		return beads.Store{}, options, err
-	}
-	store, err := a.Discover()
-	if err == nil {
-		err = a.RefuseUnfinished(ctx, store)
-	}
-	return store, options, err
-}
-
 // SetupStep is one thing that setup does.
 type SetupStep struct {
 	What []string // what it changes, as it is reported
 	Diff string   // the same as a dry run shows it
 	Do   func() error
-}
-
-// warnOfWeak says, at the first write to a store, what its file system lacks.
-func (a *App) warnOfWeak(s beads.Store) {
-	if mark := a.weakMark(s); mark != "" {
-		if _, err := os.Stat(mark); !errors.Is(err, fs.ErrNotExist) {
-			return
-		}
-		if os.MkdirAll(filepath.Dir(mark), 0o700) == nil {
-			_ = os.WriteFile(mark, nil, 0o600) // without it the next write says it again
-		}
-	}
-	a.Warn("%s", Weakness(s))
-}
-
-// weakMark is the file that records that the user was told of a store; "" where
-// nothing is kept for the user.
-func (a *App) weakMark(s beads.Store) string {
-	dir, err := realPath(s.Dir)
-	if err != nil || a.StateDir() == "" {
-		return ""
-	}
-	sum := sha256.Sum256([]byte(dir))
-	return filepath.Join(a.StateDir(), "weak", hex.EncodeToString(sum[:8]))
 }

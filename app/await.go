@@ -46,7 +46,7 @@ func (a *App) Await(ctx context.Context, id string, limit time.Duration) (*Answe
 	if err != nil {
 		return nil, err
 	}
-	changes, stop := beads.Watch(store)
+	changes, stop := store.Watch()
 	defer stop()
 	var timeUp <-chan time.Time
 	if limit > 0 {
@@ -141,7 +141,7 @@ func passing(err error) bool {
 
 // partsOf reads the questions and answers of an issue.
 func partsOf(store beads.Store, id string) (full string, parts []signals.Part, err error) {
-	file, err := beads.Read(store)
+	file, err := store.Snapshot()
 	if err != nil {
 		return "", nil, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"stig/beads"
 	"stig/diff"
+	"stig/jsonl"
 	"stig/live"
 	"stig/process"
 )
@@ -18,7 +19,7 @@ import (
 
 // WarnOfBeside says when somebody else has an issue in progress in the store of
 // another worktree of the repository. What cannot be found out is no hindrance.
-func (a *App) WarnOfBeside(ctx context.Context, store beads.Store, id, actor string) {
+func (a *App) WarnOfBeside(ctx context.Context, store beads.Place, id, actor string) {
 	if !process.Finder("", a.Getenv)("git") {
 		return
 	}
@@ -27,13 +28,13 @@ func (a *App) WarnOfBeside(ctx context.Context, store beads.Store, id, actor str
 		if holder == "" || holder == actor {
 			continue
 		}
-		a.Warn("%s: %s has it in progress in %s, which this store does not know yet", id, holder, filepath.Dir(tree.Dir))
+		a.Warn("%s: %s has it in progress in %s, which this store does not know yet", id, holder, filepath.Dir(tree.Place().Dir))
 		a.Hint("type stig release " + id + " and take another, unless that work was given up")
 	}
 }
 
 // storesBeside are the stores at the same place in the other worktrees.
-func (a *App) storesBeside(ctx context.Context, store beads.Store) (list []beads.Store) {
+func (a *App) storesBeside(ctx context.Context, store beads.Place) (list []beads.Store) {
 	git, path, err := a.Git(store)
 	if err != nil {
 		return nil
@@ -56,8 +57,8 @@ func (a *App) storesBeside(ctx context.Context, store beads.Store) (list []beads
 		if !ok || filepath.FromSlash(tree) == top {
 			continue
 		}
-		if s, err := beads.Discover(beads.Where{Dir: tree, File: filepath.Join(tree, place)}); err == nil {
-			list = append(list, s)
+		if s, err := jsonl.Discover(jsonl.Where{Dir: tree, File: filepath.Join(tree, place)}); err == nil {
+			list = append(list, a.At(s))
 		}
 	}
 	return list
@@ -65,7 +66,7 @@ func (a *App) storesBeside(ctx context.Context, store beads.Store) (list []beads
 
 // holderIn is who has an issue in progress in a store, "" for nobody.
 func holderIn(store beads.Store, id string) string {
-	file, err := beads.Read(store)
+	file, err := store.Snapshot()
 	if err != nil {
 		return ""
 	}

@@ -14,7 +14,7 @@ import (
 
 // OfBranch leaves out what is for information only and of issues that are as they
 // were, and says how much that is.
-func (a *App) OfBranch(found []lint.Diagnostic, file *beads.File, past *lint.Past) []lint.Diagnostic {
+func (a *App) OfBranch(found []lint.Diagnostic, file *beads.Snapshot, past *lint.Past) []lint.Diagnostic {
 	all := len(found)
 	found = slices.DeleteFunc(found, func(d lint.Diagnostic) bool { return untouched(d, file, past.File) })
 	if left := all - len(found); left > 0 {
@@ -25,7 +25,7 @@ func (a *App) OfBranch(found []lint.Diagnostic, file *beads.File, past *lint.Pas
 
 // untouched reports whether what was found is for information only and its issue is,
 // to the byte, as it was: whoever reads what a branch did has no part in it.
-func untouched(d lint.Diagnostic, now, past *beads.File) bool {
+func untouched(d lint.Diagnostic, now, past *beads.Snapshot) bool {
 	if d.Severity != lint.Info {
 		return false
 	}
@@ -43,7 +43,7 @@ func untouched(d lint.Diagnostic, now, past *beads.File) bool {
 }
 
 // CheckRules are what the store is validated with.
-func (a *App) CheckRules(ctx context.Context, store beads.Store, past *lint.Past) (lint.Rules, error) {
+func (a *App) CheckRules(ctx context.Context, store beads.Place, past *lint.Past) (lint.Rules, error) {
 	unfinished, err := a.Unfinished(ctx, store, true)
 	if err != nil {
 		return lint.Rules{}, err
@@ -53,7 +53,7 @@ func (a *App) CheckRules(ctx context.Context, store beads.Store, past *lint.Past
 }
 
 // Indices finds the named issues; nil stands for all.
-func Indices(file *beads.File, ids []string) ([]int, error) {
+func Indices(file *beads.Snapshot, ids []string) ([]int, error) {
 	var only []int
 	for _, id := range ids {
 		issue, err := file.Find(id)
@@ -72,7 +72,7 @@ func (a *App) Findings(ids []string) ([]lint.Diagnostic, int, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	file, err := beads.Read(store)
+	file, err := store.Snapshot()
 	if err != nil {
 		return nil, 0, err
 	}
@@ -87,7 +87,7 @@ func (a *App) Findings(ids []string) ([]lint.Diagnostic, int, error) {
 	}
 	found, err := lint.Vet(file, only, lint.Rules{Schema: a.Schema, Now: now})
 	if err == nil {
-		found, err = a.OpenQuestions(found, store)
+		found, err = a.OpenQuestions(found, store.Place())
 	}
 	if err != nil {
 		return nil, 0, err

@@ -28,6 +28,7 @@ type closer struct {
 	CloseOptions
 	app     *App
 	Site    *site
+	Store   beads.Store
 	Edit    beads.Options
 	closing checkpoint.Closing // its evidence is a waiver or still to come
 	Rules   checkpoint.Rules
@@ -38,8 +39,8 @@ func (a *App) Closer(ctx context.Context, o CloseOptions) (*closer, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &closer{CloseOptions: o, app: a, Edit: edit, Rules: checkpoint.Rules{Schema: a.Schema, Now: edit.Now}}
-	if c.Site, err = a.Site(ctx, store); err != nil {
+	c := &closer{CloseOptions: o, app: a, Store: store, Edit: edit, Rules: checkpoint.Rules{Schema: a.Schema, Now: edit.Now}}
+	if c.Site, err = a.Site(ctx, store.Place()); err != nil {
 		return nil, err
 	}
 	c.closing.Reason = o.Reason
@@ -86,7 +87,7 @@ func (c *closer) Close(ctx context.Context, candidate *checkpoint.Candidate, f *
 		closing.Evidence = f.Trial.Verdict
 	}
 	closing.Edited = f.Trial.Edited
-	f.Closed, f.Err = checkpoint.Close(ctx, c.Site.Store, c.Edit, f.Id, closing, c.Rules)
+	f.Closed, f.Err = checkpoint.Close(ctx, c.Store, c.Edit, f.Id, closing, c.Rules)
 }
 
 // verdict takes the one that still counts, or has the checks run. A dry run
@@ -107,7 +108,7 @@ func (c *closer) verdict(ctx context.Context, t *Trial) error {
 
 // ask puts a failure to a person, and reports whether it was not asked before.
 func (c *closer) ask(ctx context.Context, t *Trial) (bool, error) {
-	_, err := checkpoint.Escalate(ctx, c.Site.Store, c.Edit, t.Id, checkpoint.Question{
+	_, err := checkpoint.Escalate(ctx, c.Store, c.Edit, t.Id, checkpoint.Question{
 		Text: failureText(t.Verdict), By: c.closing.Actor, Evidence: c.app.Config.Signals.Evidence,
 	}, c.Rules)
 	if asked, ok := errors.AsType[*checkpoint.EscalationError](err); ok {

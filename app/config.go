@@ -8,6 +8,7 @@ import (
 
 	"stig/beads"
 	"stig/cue"
+	"stig/jsonl"
 	"stig/schemas"
 )
 
@@ -29,7 +30,7 @@ type Config struct {
 
 // Configure reads the user's file and then that of the repository, whose word
 // counts more. Neither needs to be there.
-func (a *App) Configure(s beads.Store) error {
+func (a *App) Configure(s beads.Place) error {
 	a.Config = Config{}
 	for _, path := range a.ConfigFiles(s) {
 		a.own = a.Config.Notify.clone() // the last file is the repository's
@@ -41,7 +42,7 @@ func (a *App) Configure(s beads.Store) error {
 }
 
 // ConfigFiles are the places of configuration, the one that counts more last.
-func (a *App) ConfigFiles(s beads.Store) (files []string) {
+func (a *App) ConfigFiles(s beads.Place) (files []string) {
 	if dir, err := a.ConfigDir(); err == nil && filepath.IsAbs(dir) {
 		files = append(files, filepath.Join(dir, "stig", "config.cue"))
 	}
@@ -49,7 +50,7 @@ func (a *App) ConfigFiles(s beads.Store) (files []string) {
 }
 
 func (a *App) ReadConfig(path string) error {
-	source, err := beads.ReadText(path)
+	source, err := jsonl.ReadText(path)
 	if IsAbsent(err) {
 		return nil
 	}
@@ -78,7 +79,7 @@ func (a *App) Narrow() error {
 	if path == "" || a.Schema.Narrowed() {
 		return nil
 	}
-	source, err := beads.ReadText(path)
+	source, err := jsonl.ReadText(path)
 	if err != nil {
 		return Usage("schema.file: "+err.Error(), "fix the path in the configuration file")
 	}

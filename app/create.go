@@ -10,6 +10,7 @@ import (
 	"stig/beads"
 	"stig/checkpoint"
 	"stig/diff"
+	"stig/jsonl"
 	"stig/live"
 	"stig/process"
 )
@@ -34,7 +35,7 @@ const untoldFor = time.Minute
 // Untold finds the issue that the same command line made a moment ago without
 // its id being printed: the disk was full, or the process was ended.
 func (a *App) Untold(store beads.Store, d checkpoint.Draft, now time.Time) (issue string, ok bool) {
-	place, err := live.At(store.Path)
+	place, err := live.At(store.Place().Path)
 	if err != nil {
 		return "", false
 	}
@@ -45,7 +46,7 @@ func (a *App) Untold(store beads.Store, d checkpoint.Draft, now time.Time) (issu
 	for _, r := range journal.Records {
 		recent := r.At.Add(untoldFor).After(now) && !r.At.After(now)
 		if r.Result == live.Written && !r.Told && recent && r.Command == a.Running && r.Worktree == place.Worktree && r.Actor == d.By && len(r.Changes) == 1 &&
-			beads.IsGone(r.Process) && madeFrom(r.Changes[0], d) && holdsIssue(store, r.Changes[0].Issue) {
+			jsonl.IsGone(r.Process) && madeFrom(r.Changes[0], d) && holdsIssue(store, r.Changes[0].Issue) {
 			return r.Changes[0].Issue, true
 		}
 	}
@@ -67,7 +68,7 @@ func madeFrom(c live.Change, d checkpoint.Draft) bool {
 }
 
 func holdsIssue(store beads.Store, id string) bool {
-	file, err := beads.Read(store)
+	file, err := store.Snapshot()
 	if err != nil {
 		return false
 	}
@@ -79,7 +80,7 @@ func holdsIssue(store beads.Store, id string) bool {
 // ChildNumbers gives numbers of children that no other work tree and no local
 // branch of the clone has given: two of them may add to one epic before they
 // are merged.
-func (a *App) ChildNumbers(ctx context.Context, store beads.Store, dryRun bool) func(parent string, greatest int) (int, error) {
+func (a *App) ChildNumbers(ctx context.Context, store beads.Place, dryRun bool) func(parent string, greatest int) (int, error) {
 	return func(parent string, greatest int) (int, error) {
 		place, err := live.At(store.Path)
 		if err != nil {
@@ -94,13 +95,13 @@ func (a *App) ChildNumbers(ctx context.Context, store beads.Store, dryRun bool) 
 }
 
 // childSources are the other places in the clone where children stand.
-func (a *App) childSources(ctx context.Context, store beads.Store, place live.Place) (sources []live.Source) {
+func (a *App) childSources(ctx context.Context, store beads.Place, place live.Place) (sources []live.Source) {
 	if !place.Shared() || !process.Finder("", a.Getenv)("git") {
 		return nil
 	}
 	for _, other := range a.storesBeside(ctx, store) {
-		sources = append(sources, live.Source{Name: "file " + other.Path, Version: stamp(other.Path), Numbers: func() (map[string]int, error) {
-			file, err := beads.Read(other)
+		sources = append(sources, live.Source{Name: "file " + other.Place().Path, Version: stamp(other.Place().Path), Numbers: func() (map[string]int, error) {
+			file, err := other.Snapshot()
 			if err != nil {
 				return nil, nil // what cannot be read gives no numbers
 			}
@@ -166,7 +167,7 @@ func (a *App) Prefix(given, dir string) (string, error) {
 
 // WarnOfIgnored says when git leaves a new store out, so that nobody else would
 // get it.
-func (a *App) WarnOfIgnored(ctx context.Context, store beads.Store) {
+func (a *App) WarnOfIgnored(ctx context.Context, store beads.Place) {
 	if !process.Finder("", a.Getenv)("git") {
 		return
 	}

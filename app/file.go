@@ -12,6 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 
 	"stig/beads"
+	"stig/jsonl"
 )
 
 // Placed puts the path first in what is wrong with a file.
@@ -73,7 +74,7 @@ func Exists(path string) bool {
 
 // Read gives nil when there is no such file.
 func (f HostFile) Read() ([]byte, error) {
-	text, err := beads.ReadText(f.Path)
+	text, err := jsonl.ReadText(f.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && Exists(f.Path):
 		return nil, fmt.Errorf("%s: a link to a file that is not there", Shortest(f.Path))

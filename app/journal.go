@@ -19,49 +19,93 @@ import (
 type journal struct {
 	app    *App
 	ctx    context.Context
-	now    time.Time
 	Undoes []string      // records that the edits of this run take back
 	last   *live.Pending // the latest edit of this run
 	warned bool
 }
 
-// write is for beads.Options: it records the changes, and then their outcome.
-func (j *journal) write(store beads.Store, changes []beads.Change) func(error) {
-	if len(changes) == 0 {
-		return func(error) {} // conflict markers alone were changed
+// journalled is a store of which the journal keeps the edits.
+type journalled struct {
+	beads.Store
+	journal *journal
+}
+
+// Edit records the changes under the lock, right after fn made them, and their
+// outcome when they are written. It records nothing of a dry run.
+func (s *journalled) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) error) ([]beads.Change, error) {
+	entry := s.journal.entry(s.Place(), o)
+	changes, err := s.Store.Edit(ctx, o, func(tx *beads.Tx) error {
+		err := fn(tx)
+		if err == nil {
+			entry.begin(tx.Changes())
+		}
+		return err
+	})
+	entry.end(err == nil || len(changes) > 0)
+	return changes, err
+}
+
+// entry is what the journal keeps of one edit.
+type entry struct {
+	*journal
+	at      beads.Place
+	options beads.Options
+
+	pending *live.Pending // nil when there is none
+	place   live.Place
+	seen    live.Seen
+	before  string // the stamp of the store
+}
+
+func (j *journal) entry(p beads.Place, o beads.Options) *entry {
+	return &entry{journal: j, at: p, options: o}
+}
+
+// begin records what is about to be written. When the edit started over, what it
+// began before was not written.
+func (e *entry) begin(changes []beads.Change) {
+	e.end(false)
+	if len(changes) == 0 || e.options.DryRun {
+		return // or conflict markers alone were changed
 	}
-	place, err := live.At(store.Path)
+	place, err := live.At(e.at.Path)
 	if err != nil {
-		j.warn(err)
-		return func(error) {}
+		e.warn(err)
+		return
 	}
-	actor, _ := j.app.ActorName(j.ctx) // an edit whose actor is unknown is recorded all the same
-	seen, before := place.Seen(), stamp(store.Path)
+	actor, _ := e.app.ActorName(e.ctx) // an edit whose actor is unknown is recorded all the same
+	e.place, e.seen, e.before = place, place.Seen(), stamp(e.at.Path)
 	pending, err := place.Begin(live.Record{
-		At: j.now, Actor: actor, Command: cmp.Or(j.app.Running, "stig"), Undoes: j.Undoes, Changes: journalled(changes),
+		At: e.options.Now, Actor: actor, Command: cmp.Or(e.app.Running, "stig"), Undoes: e.Undoes, Changes: recorded(changes),
 	})
 	if err != nil {
-		j.warn(err)
-		return func(error) {}
+		e.warn(err)
+		return
 	}
-	j.last = pending
-	if pending.Beside() && !j.warned && place.Shared() {
-		j.warned = true
-		j.app.Warn("git's directory cannot be written: the journal of this edit is beside the store, where other work trees do not see it")
+	e.pending, e.last = pending, pending
+	if pending.Beside() && !e.warned && place.Shared() {
+		e.warned = true
+		e.app.Warn("git's directory cannot be written: the journal of this edit is beside the store, where other work trees do not see it")
 	}
-	return func(err error) {
-		result := live.Written
-		if err != nil {
-			result = live.Failed
-		}
-		if err := pending.End(result); err != nil {
-			j.warn(err)
-		}
-		// What another program did to the store before is looked at by orient.
-		if err == nil && (seen.Left == before || seen.Left == "") {
-			seen.Left = stamp(store.Path)
-			_ = place.Remember(seen) // else orient looks once more
-		}
+}
+
+// end records whether what was begun was written.
+func (e *entry) end(written bool) {
+	if e.pending == nil {
+		return
+	}
+	result := live.Failed
+	if written {
+		result = live.Written
+	}
+	if err := e.pending.End(result); err != nil {
+		e.warn(err)
+	}
+	e.pending = nil
+	// What another program did to the store before is looked at by orient.
+	if written && (e.seen.Left == e.before || e.seen.Left == "") {
+		e.seen.Left = stamp(e.at.Path)
+		_ = e.place.Remember(e.seen) // else orient looks once more
 	}
 }
 
@@ -79,9 +123,9 @@ func (j *journal) Told() {
 	}
 }
 
-// journalled lists what changes as the journal keeps it: a value that holds a
+// recorded lists what changes as the journal keeps it: a value that holds a
 // credential as a hash.
-func journalled(changes []beads.Change) (list []live.Change) {
+func recorded(changes []beads.Change) (list []live.Change) {
 	for _, c := range changes {
 		before, after, err := parsed(c)
 		if err != nil {

@@ -10,13 +10,16 @@ import (
 	"strings"
 
 	"stig/beads"
+	"stig/jsonl"
 	"stig/lint"
 	"stig/merge"
 )
 
 // OpenBoth opens the two stores to compare, and names the first.
-func (a *App) OpenBoth(ctx context.Context, args []string, files bool) (before, after *beads.File, since string, closeBoth func(), err error) {
-	fail := func(err error) (*beads.File, *beads.File, string, func(), error) { return nil, nil, "", nil, err }
+func (a *App) OpenBoth(ctx context.Context, args []string, files bool) (before, after *beads.Snapshot, since string, closeBoth func(), err error) {
+	fail := func(err error) (*beads.Snapshot, *beads.Snapshot, string, func(), error) {
+		return nil, nil, "", nil, err
+	}
 	if files {
 		if len(args) != 2 {
 			return fail(Usage("--files takes two files", "type stig diff --files BEFORE AFTER"))
@@ -37,26 +40,26 @@ func (a *App) OpenBoth(ctx context.Context, args []string, files bool) (before, 
 	if after, err = a.Open(); err != nil {
 		return fail(err)
 	}
-	before, closeBefore, err := a.openAt(ctx, after.Store(), since)
+	before, closeBefore, err := a.openAt(ctx, after.Place(), since)
 	if err != nil {
 		_ = after.Close()
-		return fail(unknownRevision(err, after.Store()))
+		return fail(unknownRevision(err, after.Place()))
 	}
 	return before, after, since, func() { closeBefore(); _ = after.Close() }, nil
 }
 
 // openFile reads a store that is named by its file.
-func (a *App) openFile(path string) (*beads.File, error) {
+func (a *App) openFile(path string) (*beads.Snapshot, error) {
 	dir := a.Dir
 	if dir == "" {
 		dir = "."
 	}
-	store, err := beads.Discover(beads.Where{Dir: dir, File: path})
+	place, err := jsonl.Discover(jsonl.Where{Dir: dir, File: path})
 	if err != nil {
 		return nil, err
 	}
-	store.Path = Shortest(store.Path)
-	file, err := beads.Read(store)
+	place.Path = Shortest(place.Path)
+	file, err := jsonl.Read(place)
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +176,7 @@ func AnswerHint(c merge.Conflict) string {
 
 // OpenQuestions puts, in place of what was found about conflict markers, a
 // diagnostic of each issue between them with what is to be decided.
-func (a *App) OpenQuestions(found []lint.Diagnostic, store beads.Store) ([]lint.Diagnostic, error) {
+func (a *App) OpenQuestions(found []lint.Diagnostic, store beads.Place) ([]lint.Diagnostic, error) {
 	marker := func(d lint.Diagnostic) bool { return d.Rule == beads.ConflictMarker }
 	if !slices.ContainsFunc(found, marker) {
 		return found, nil

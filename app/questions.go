@@ -16,7 +16,7 @@ const elsewhereRows = 3
 // Elsewhere lists the first issues that whoever asked can take meanwhile: ready,
 // nobody else's, and waiting for no answer themselves.
 func (a *App) Elsewhere(store beads.Store, asked, actor string, now time.Time) ([]ReadyRow, error) {
-	file, err := beads.Read(store)
+	file, err := store.Snapshot()
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func Settle(ctx context.Context) {
 
 // Pending lists the questions that wait for a person.
 func (a *App) Pending(store beads.Store, now time.Time) ([]orient.Asked, error) {
-	file, err := beads.Read(store)
+	file, err := store.Snapshot()
 	if err != nil {
 		return nil, err
 	}

@@ -34,7 +34,7 @@ func (a *App) Picture(ids []string) (*draw.Picture, error) {
 }
 
 // OpenIssue opens the store and finds an issue in it.
-func (a *App) OpenIssue(id string) (*beads.File, int, error) {
+func (a *App) OpenIssue(id string) (*beads.Snapshot, int, error) {
 	file, err := a.Open()
 	if err != nil {
 		return nil, 0, err
@@ -49,10 +49,10 @@ func (a *App) OpenIssue(id string) (*beads.File, int, error) {
 }
 
 // Reading are the rules of whatever reads before work.
-func (a *App) Reading(file *beads.File, staleDays int) (orient.Rules, error) {
+func (a *App) Reading(file *beads.Snapshot, staleDays int) (orient.Rules, error) {
 	now, err := a.Clock()
 	return orient.Rules{
-		Schema: a.Schema, Look: process.Finder(filepath.Dir(file.Store().Dir), a.Getenv),
+		Schema: a.Schema, Look: process.Finder(filepath.Dir(file.Place().Dir), a.Getenv),
 		Now: now, StaleDays: staleDays,
 	}, err
 }
@@ -67,7 +67,7 @@ type ReadyRow struct {
 	Asked    bool   `json:"asked,omitempty"` // waits for a person's answer
 }
 
-func (a *App) ReadyRows(file *beads.File, graph *dag.Graph, ready []int) ([]ReadyRow, error) {
+func (a *App) ReadyRows(file *beads.Snapshot, graph *dag.Graph, ready []int) ([]ReadyRow, error) {
 	rows := []ReadyRow{}
 	unblocks := graph.Unblocks()
 	asked, err := orient.Pending(file, ready, a.Schema)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"stig/beads"
+	"stig/jsonl"
 	"stig/live"
 	"stig/process"
 	"stig/recovery"
@@ -18,7 +19,7 @@ func (a *App) LivePlace() (live.Place, error) {
 	if err != nil {
 		return live.Place{}, err
 	}
-	return live.At(store.Path)
+	return live.At(store.Place().Path)
 }
 
 // WarnOfJournal names what of the journal cannot be read.
@@ -39,8 +40,8 @@ func IsNamed(ids []string, issue string) bool {
 }
 
 // question gathers what recovery needs of the store and of the clone.
-func (a *App) question(ctx context.Context, file *beads.File) (recovery.Question, error) {
-	store := file.Store()
+func (a *App) question(ctx context.Context, file *beads.Snapshot) (recovery.Question, error) {
+	store := file.Place()
 	place, err := live.At(store.Path)
 	if err != nil {
 		return recovery.Question{}, err
@@ -86,8 +87,8 @@ func (a *App) FindLost(ctx context.Context, ids []string) (findings []recovery.F
 
 // inKeptFiles lists what versions of the store that stig keeps beside it hold,
 // and the store lacks.
-func (a *App) inKeptFiles(file *beads.File) (findings []recovery.Finding, err error) {
-	kept, err := beads.Leftovers(file.Store())
+func (a *App) inKeptFiles(file *beads.Snapshot) (findings []recovery.Finding, err error) {
+	kept, err := jsonl.Leftovers(file.Place())
 	if err != nil {
 		return nil, err
 	}
@@ -103,12 +104,12 @@ func (a *App) inKeptFiles(file *beads.File) (findings []recovery.Finding, err er
 
 // RemoveKept removes the versions of the store beside it in which everything
 // that the store does not hold is let go.
-func (a *App) RemoveKept(store beads.Store, letGo func(recovery.Finding) bool) error {
-	kept, err := beads.Leftovers(store)
+func (a *App) RemoveKept(store beads.Place, letGo func(recovery.Finding) bool) error {
+	kept, err := jsonl.Leftovers(store)
 	if err != nil || len(kept) == 0 {
 		return err
 	}
-	file, err := beads.Read(store)
+	file, err := a.At(store).Snapshot()
 	if err != nil {
 		return err
 	}
@@ -144,7 +145,7 @@ func Split(findings []recovery.Finding) (lost, others []recovery.Finding) {
 }
 
 // WarnOfLost warns of what noteLost finds.
-func (a *App) WarnOfLost(ctx context.Context, store beads.Store) {
+func (a *App) WarnOfLost(ctx context.Context, store beads.Place) {
 	if lost := a.noteLost(ctx, store); lost != "" {
 		a.Warn("%s", lost)
 		a.Hint("type stig recover to see what, and stig recover --apply to put it back")
@@ -154,7 +155,7 @@ func (a *App) WarnOfLost(ctx context.Context, store beads.Store) {
 // noteLost says once, in one line, when values that stig wrote went since this
 // work tree was last looked at. It costs one look at the file where nothing but
 // stig wrote it. What cannot be found out is no hindrance.
-func (a *App) noteLost(ctx context.Context, store beads.Store) string {
+func (a *App) noteLost(ctx context.Context, store beads.Place) string {
 	place, err := live.At(store.Path)
 	if err != nil {
 		return ""
@@ -191,8 +192,8 @@ func (a *App) noteLost(ctx context.Context, store beads.Store) string {
 }
 
 // lostHere lists what was written here and is lost.
-func (a *App) lostHere(ctx context.Context, store beads.Store, journal live.Journal) (lost []recovery.Finding, err error) {
-	file, err := beads.Read(store)
+func (a *App) lostHere(ctx context.Context, store beads.Place, journal live.Journal) (lost []recovery.Finding, err error) {
+	file, err := a.At(store).Snapshot()
 	if err != nil {
 		return nil, err
 	}

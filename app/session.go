@@ -17,6 +17,7 @@ import (
 	"stig/dag"
 	"stig/guard"
 	"stig/host"
+	"stig/jsonl"
 	"stig/notes"
 	"stig/orient"
 	"stig/signals"
@@ -43,7 +44,7 @@ func (a *App) SessionStart(ctx context.Context, h host.Host, _ host.Event) []byt
 		return nil
 	}
 	defer file.Close()
-	if err := a.RefuseUnfinished(ctx, file.Store()); err != nil {
+	if err := a.RefuseUnfinished(ctx, file.Place()); err != nil {
 		refused := Classify(err)
 		return h.Context(Visible("Do not begin to work: stig cannot say what to do.\n\n" + refused.Message + "\n" + refused.Hint + "\n"))
 	}
@@ -52,7 +53,7 @@ func (a *App) SessionStart(ctx context.Context, h host.Host, _ host.Event) []byt
 		return nil
 	}
 	graph := dag.New(file)
-	lost := a.noteLost(ctx, file.Store())
+	lost := a.noteLost(ctx, file.Place())
 	if lost != "" {
 		lost += ": type stig recover to see what, and stig recover --apply to put it back.\n\n"
 	}
@@ -77,7 +78,7 @@ func (a *App) SessionStart(ctx context.Context, h host.Host, _ host.Event) []byt
 }
 
 // claims opens the store and lists what the actor has in progress.
-func (a *App) claims(ctx context.Context) (file *beads.File, actor string, claims []int, err error) {
+func (a *App) claims(ctx context.Context) (file *beads.Snapshot, actor string, claims []int, err error) {
 	store, err := a.Discover()
 	if err != nil {
 		return nil, "", nil, err
@@ -85,7 +86,7 @@ func (a *App) claims(ctx context.Context) (file *beads.File, actor string, claim
 	if actor, err = a.ActorName(ctx); err != nil {
 		return nil, "", nil, err
 	}
-	if file, err = beads.Read(store); err != nil {
+	if file, err = store.Snapshot(); err != nil {
 		return nil, "", nil, err
 	}
 	for i, issue := range file.All() {
@@ -226,7 +227,7 @@ func (a *App) PreCompact(ctx context.Context, h host.Host, _ host.Event) []byte 
 		return nil
 	}
 	defer file.Close()
-	if file.Store().Mode != beads.Plain {
+	if file.Place().Mode != beads.Plain {
 		return h.Nothing()
 	}
 	var without []string
@@ -238,14 +239,14 @@ func (a *App) PreCompact(ctx context.Context, h host.Host, _ host.Event) []byte 
 		}
 	}
 	options, err := a.Options(false)
-	if len(without) == 0 || err != nil || a.RefuseUnfinished(ctx, file.Store()) != nil {
+	if len(without) == 0 || err != nil || a.RefuseUnfinished(ctx, file.Place()) != nil {
 		return h.Nothing()
 	}
 	options.Wait = draftWait
 	update := checkpoint.Update{Estimate: a.draft(ctx), Evidence: a.Config.Signals.Evidence}
 	for _, id := range without {
 		// Giving up is no failure: a draft is better than nothing, and no more.
-		_, _ = checkpoint.Sketch(ctx, file.Store(), options, id, update, checkpoint.Rules{Schema: a.Schema, Now: options.Now})
+		_, _ = checkpoint.Sketch(ctx, a.At(file.Place()), options, id, update, checkpoint.Rules{Schema: a.Schema, Now: options.Now})
 	}
 	return h.Nothing()
 }
@@ -291,7 +292,7 @@ func (a *App) PreToolUse(ctx context.Context, h host.Host, e host.Event) []byte 
 	if len(attempts) == 0 {
 		return nil
 	}
-	store, err := beads.Discover(a.Where())
+	store, err := jsonl.Discover(a.Where())
 	if err != nil {
 		return nil
 	}
@@ -309,7 +310,7 @@ func (a *App) PreToolUse(ctx context.Context, h host.Host, e host.Event) []byte 
 
 // objection says why an attempt must not be, and what to type instead; "" when
 // it may.
-func (a *App) objection(ctx context.Context, store beads.Store, attempt guard.Attempt) string {
+func (a *App) objection(ctx context.Context, store beads.Place, attempt guard.Attempt) string {
 	if len(attempt.Files) > 0 {
 		dir, err := filepath.Abs(cmp.Or(a.Dir, "."))
 		path, err2 := filepath.Abs(store.Path)
@@ -337,7 +338,7 @@ func (a *App) objection(ctx context.Context, store beads.Store, attempt guard.At
 
 // instead is what closes issues with a verdict. Issues in a Dolt database are
 // not stig's to close: what was verified is let through.
-func instead(store beads.Store, verb string, ids []string) string {
+func instead(store beads.Place, verb string, ids []string) string {
 	if store.Mode != beads.Dolt {
 		return fmt.Sprintf("stig close %s --reason \"what exists now, and how you know that it works\"; it runs them", strings.Join(ids, " "))
 	}
@@ -347,7 +348,7 @@ func instead(store beads.Store, verb string, ids []string) string {
 
 // unproven are the issues on which no fresh verdict has passed. Whatever keeps
 // that from being known leaves all of them unproven.
-func (a *App) unproven(ctx context.Context, store beads.Store, attempt guard.Attempt) []string {
+func (a *App) unproven(ctx context.Context, store beads.Place, attempt guard.Attempt) []string {
 	site, err := a.Site(ctx, store)
 	if err != nil {
 		return attempt.IDs
@@ -356,7 +357,7 @@ func (a *App) unproven(ctx context.Context, store beads.Store, attempt guard.Att
 	if err != nil {
 		return attempt.IDs
 	}
-	file, err := beads.Read(store)
+	file, err := a.At(store).Snapshot()
 	if err != nil {
 		return attempt.IDs
 	}

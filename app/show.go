@@ -53,7 +53,7 @@ type linkRow struct {
 	Type   string `json:"type"`
 }
 
-func (a *App) ViewOf(file *beads.File, at int) (*issueView, error) {
+func (a *App) ViewOf(file *beads.Snapshot, at int) (*issueView, error) {
 	issue := file.At(at)
 	record, err := issue.Record()
 	if err != nil {
@@ -85,7 +85,7 @@ func (a *App) ViewOf(file *beads.File, at int) (*issueView, error) {
 }
 
 // link lists the rows in both directions, of every type, whether or not they block.
-func (v *issueView) link(file *beads.File, at int) {
+func (v *issueView) link(file *beads.Snapshot, at int) {
 	for _, dep := range file.At(at).Deps {
 		row := linkRow{ID: dep.On, Type: dep.Type, Status: "missing"}
 		if i, ok := file.Index(dep.On); ok {

@@ -14,6 +14,7 @@ import (
 	"stig/checkpoint"
 	"stig/criteria"
 	"stig/git"
+	"stig/jsonl"
 	"stig/live"
 	"stig/process"
 	"stig/verify"
@@ -21,7 +22,7 @@ import (
 
 // site is where criteria are run, and where what came of it is kept.
 type site struct {
-	Store beads.Store
+	Store beads.Place
 	root  string     // the directory that checks run in
 	place git.Place  // the repository that root is in, the zero value for none
 	git   git.Client // in root
@@ -33,7 +34,7 @@ type site struct {
 // Site finds the place of the checks: the work tree that stig is started in. A
 // store in a .beads there makes the directory that holds it the root; a store
 // somewhere else, such as that of the main checkout, does not.
-func (a *App) Site(ctx context.Context, store beads.Store) (*site, error) {
+func (a *App) Site(ctx context.Context, store beads.Place) (*site, error) {
 	here, err := realPath(cmp.Or(a.Dir, "."))
 	if err != nil {
 		return nil, err
@@ -155,7 +156,7 @@ func (s *site) fresh(ctx context.Context) (func(id, acceptance string) (*verify.
 	if _, err := os.Stat(kept.Dir); errors.Is(err, fs.ErrNotExist) {
 		return none, nil
 	}
-	without, err := s.Store.Touched()
+	without, err := jsonl.Touched(s.Store)
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +182,7 @@ func (a *App) TrustHere(ctx context.Context) (trust verify.Trust, grant verify.G
 	if err != nil {
 		return trust, grant, err
 	}
-	s, err := a.Site(ctx, store)
+	s, err := a.Site(ctx, store.Place())
 	if err != nil {
 		return trust, grant, err
 	}

@@ -10,12 +10,13 @@ import (
 	"stig/beads"
 	"stig/checkpoint"
 	"stig/criteria"
+	"stig/jsonl"
 	"stig/verify"
 )
 
 // Unprovable warns of criteria in which nothing can be run: only a waiver would
 // close the issue.
-func (a *App) Unprovable(ctx context.Context, store beads.Store, acceptance string) []string {
+func (a *App) Unprovable(ctx context.Context, store beads.Place, acceptance string) []string {
 	site, err := a.Site(ctx, store)
 	if err != nil || strings.TrimSpace(acceptance) == "" || criteria.Asks(criteria.Plan(acceptance, site.look)) {
 		return nil
@@ -186,7 +187,7 @@ func (a *App) job(ctx context.Context, t *Trial, o TrialOptions) (verify.Job, er
 	if j.Deadline, err = limit(o.Deadline, a.Config.Gate.Deadline); err != nil {
 		return j, err
 	}
-	if j.Without, err = t.Site.Store.Touched(); err != nil {
+	if j.Without, err = jsonl.Touched(t.Site.Store); err != nil {
 		return j, err
 	}
 	j.Actor, err = a.ActorName(ctx)
@@ -210,14 +211,14 @@ func (a *App) TrialOf(ctx context.Context, id string) (*Trial, error) {
 	defer file.Close()
 	issue := file.At(at)
 	if issue.Status == "tombstone" {
-		return nil, &beads.RefusedError{Path: file.Store().Path, Line: issue.Line,
+		return nil, &beads.RefusedError{Path: file.Place().Path, Line: issue.Line,
 			Reason: issue.ID + " was deleted (status tombstone)", Hint: "verify another issue"}
 	}
 	record, err := issue.Record()
 	if err != nil {
 		return nil, err
 	}
-	s, err := a.Site(ctx, file.Store())
+	s, err := a.Site(ctx, file.Place())
 	if err != nil {
 		return nil, err
 	}

@@ -42,7 +42,7 @@ func raise(list []Alert, about string) func(Alert, bool) []Alert {
 // around it: its epic, and those that wait for it and for nothing else. To
 // these it counts as closed, which is when they will build on what it left.
 type around struct {
-	file   *beads.File
+	file   *beads.Snapshot
 	graph  *dag.Graph
 	at     int
 	table  *signals.Table

@@ -32,7 +32,7 @@ func Amend(ctx context.Context, s beads.Store, o beads.Options, id string, a Ame
 		}
 	}
 	var amended *Amended
-	lines, err := beads.Edit(ctx, s, o, func(tx *beads.Tx) error {
+	lines, err := s.Edit(ctx, o, func(tx *beads.Tx) error {
 		record, err := tx.Record(id)
 		if err != nil {
 			return err

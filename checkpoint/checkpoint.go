@@ -136,7 +136,7 @@ func (u Update) write(ctx context.Context, s beads.Store, o beads.Options, id st
 	var report, changing *Report
 	permit := u.permit()
 	o.Notes = func(before, after string) error { return permit.Check(before, after) }
-	lines, err := beads.Edit(ctx, s, o, func(tx *beads.Tx) error {
+	lines, err := s.Edit(ctx, o, func(tx *beads.Tx) error {
 		record, err := tx.Record(id)
 		if err != nil {
 			return err
@@ -154,7 +154,7 @@ func (u Update) write(ctx context.Context, s beads.Store, o beads.Options, id st
 			changing = r
 		}
 		permit.Remove = r.folded()
-		if err := report.around(tx.File(), doc, rules); err != nil {
+		if err := report.around(tx.Snapshot(), doc, rules); err != nil {
 			return err
 		}
 		return tx.Set(full, beads.Set{Key: beads.Notes, Text: doc.Text()})
@@ -349,7 +349,7 @@ func (r *Report) written(section string, before *notes.Doc) func(*notes.Doc, err
 }
 
 // around adds what the update means to the issues around this one.
-func (r *Report) around(f *beads.File, d *notes.Doc, rules Rules) error {
+func (r *Report) around(f *beads.Snapshot, d *notes.Doc, rules Rules) error {
 	g := dag.New(f)
 	at, ok := f.Index(r.ID)
 	if !ok {
@@ -361,7 +361,7 @@ func (r *Report) around(f *beads.File, d *notes.Doc, rules Rules) error {
 	return err
 }
 
-func waiting(f *beads.File, id string) []Ref {
+func waiting(f *beads.Snapshot, id string) []Ref {
 	i, ok := f.Index(id)
 	if !ok {
 		return []Ref{}
@@ -369,7 +369,7 @@ func waiting(f *beads.File, id string) []Ref {
 	return refs(f, dag.New(f).Waiting(i))
 }
 
-func refs(f *beads.File, indices []int) []Ref {
+func refs(f *beads.Snapshot, indices []int) []Ref {
 	list := make([]Ref, 0, len(indices))
 	for _, i := range indices {
 		issue := f.At(i)

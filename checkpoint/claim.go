@@ -44,7 +44,7 @@ func (e *ClaimError) Error() string { return e.ID + ": " + e.Reason }
 // refuses (*ClaimError) issues that wait for others, that another holds, and
 // that are neither open nor in progress.
 func Claim(ctx context.Context, s beads.Store, o beads.Options, id, actor string) (*Claimed, error) {
-	return changeHands(ctx, s, o, id, func(f *beads.File, r *beads.Record) ([]beads.Set, error) {
+	return changeHands(ctx, s, o, id, func(f *beads.Snapshot, r *beads.Record) ([]beads.Set, error) {
 		full, status, holder := r.Text(beads.ID), r.Text(beads.Status), r.Text(beads.Assignee)
 		switch {
 		case status == statusInProgress && holder == actor:
@@ -69,7 +69,7 @@ func Claim(ctx context.Context, s beads.Store, o beads.Options, id, actor string
 // issue that nobody holds is not changed. It refuses (*ClaimError) closed
 // issues and those that another holds.
 func Release(ctx context.Context, s beads.Store, o beads.Options, id, actor string) (*Claimed, error) {
-	return changeHands(ctx, s, o, id, func(_ *beads.File, r *beads.Record) ([]beads.Set, error) {
+	return changeHands(ctx, s, o, id, func(_ *beads.Snapshot, r *beads.Record) ([]beads.Set, error) {
 		if holder := r.Text(beads.Assignee); holder != "" && holder != actor {
 			e := held(r.Text(beads.ID), holder, "is claimed by "+holder+", not by "+actor)
 			e.Hint = "let them release it, or type stig release " + e.ID + " --force"
@@ -81,7 +81,7 @@ func Release(ctx context.Context, s beads.Store, o beads.Options, id, actor stri
 
 // Take is Release whoever holds the issue.
 func Take(ctx context.Context, s beads.Store, o beads.Options, id string) (*Claimed, error) {
-	return changeHands(ctx, s, o, id, func(_ *beads.File, r *beads.Record) ([]beads.Set, error) { return given(r) })
+	return changeHands(ctx, s, o, id, func(_ *beads.Snapshot, r *beads.Record) ([]beads.Set, error) { return given(r) })
 }
 
 // given are the keys of an issue that is given back.
@@ -101,7 +101,7 @@ func held(id, holder, reason string) *ClaimError {
 }
 
 // blocked says what the issue at an index waits for; nil when it does not.
-func blocked(f *beads.File, g *dag.Graph, at int) *ClaimError {
+func blocked(f *beads.Snapshot, g *dag.Graph, at int) *ClaimError {
 	if !g.Blocked(at) {
 		return nil
 	}
@@ -118,14 +118,14 @@ func blocked(f *beads.File, g *dag.Graph, at int) *ClaimError {
 }
 
 // changeHands makes the edit that decide asks for; none when it gives no sets.
-func changeHands(ctx context.Context, s beads.Store, o beads.Options, id string, decide func(*beads.File, *beads.Record) ([]beads.Set, error)) (*Claimed, error) {
+func changeHands(ctx context.Context, s beads.Store, o beads.Options, id string, decide func(*beads.Snapshot, *beads.Record) ([]beads.Set, error)) (*Claimed, error) {
 	var claimed *Claimed
-	lines, err := beads.Edit(ctx, s, o, func(tx *beads.Tx) error {
+	lines, err := s.Edit(ctx, o, func(tx *beads.Tx) error {
 		record, err := tx.Record(id)
 		if err != nil {
 			return err
 		}
-		sets, err := decide(tx.File(), record)
+		sets, err := decide(tx.Snapshot(), record)
 		if err != nil {
 			return err
 		}

@@ -9,7 +9,7 @@ import (
 
 // refuseClosing says what keeps an issue from being closed, whatever its
 // checks show.
-func refuseClosing(f *beads.File, r *beads.Record) error {
+func refuseClosing(f *beads.Snapshot, r *beads.Record) error {
 	id := r.Text(beads.ID)
 	at, _ := f.Index(id)
 	issue := f.At(at)

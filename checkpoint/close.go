@@ -93,7 +93,7 @@ func (c *Closed) compare(reason string) {
 func Closable(ctx context.Context, s beads.Store, o beads.Options, id, reason string, rules Rules) (*Candidate, error) {
 	var candidate *Candidate
 	o.DryRun, o.Notes = true, Update{}.permit().Check
-	_, err := beads.Edit(ctx, s, o, func(tx *beads.Tx) error {
+	_, err := s.Edit(ctx, o, func(tx *beads.Tx) error {
 		record, err := tx.Record(id)
 		if err != nil {
 			return err
@@ -105,10 +105,10 @@ func Closable(ctx context.Context, s beads.Store, o beads.Options, id, reason st
 		if candidate.Already {
 			return nil
 		}
-		if err := sayingReason(candidate.ID, reason, tx.File()); err != nil {
+		if err := sayingReason(candidate.ID, reason, tx.Snapshot()); err != nil {
 			return err
 		}
-		if err := refuseClosing(tx.File(), record); err != nil {
+		if err := refuseClosing(tx.Snapshot(), record); err != nil {
 			return err
 		}
 		return verifying(tx, record, rules)
@@ -130,7 +130,7 @@ func Closable(ctx context.Context, s beads.Store, o beads.Options, id, reason st
 func Close(ctx context.Context, s beads.Store, o beads.Options, id string, c Closing, rules Rules) (*Closed, error) {
 	var closed, earlier *Closed
 	o.Notes = Update{}.permit().Check
-	lines, err := beads.Edit(ctx, s, o, func(tx *beads.Tx) error {
+	lines, err := s.Edit(ctx, o, func(tx *beads.Tx) error {
 		record, err := tx.Record(id)
 		if err != nil {
 			return err
@@ -147,7 +147,7 @@ func Close(ctx context.Context, s beads.Store, o beads.Options, id string, c Clo
 			closed.compare(c.Reason)
 			return nil
 		}
-		if err := c.allowed(s, tx.File(), record); err != nil {
+		if err := c.allowed(tx.Snapshot(), record); err != nil {
 			return err
 		}
 		closed.Reason = c.sentence()
@@ -158,7 +158,7 @@ func Close(ctx context.Context, s beads.Store, o beads.Options, id string, c Clo
 			return err
 		}
 		closed.Warnings = c.warnings(record)
-		return closed.follow(tx.File(), record, rules)
+		return closed.follow(tx.Snapshot(), record, rules)
 	})
 	if err != nil {
 		return nil, err
@@ -176,7 +176,7 @@ func criteriaOf(r *beads.Record) string {
 }
 
 // allowed says why the issue must not be closed so.
-func (c Closing) allowed(s beads.Store, f *beads.File, r *beads.Record) error {
+func (c Closing) allowed(f *beads.Snapshot, r *beads.Record) error {
 	id, criteria := r.Text(beads.ID), criteriaOf(r)
 	if err := refuseClosing(f, r); err != nil {
 		return err
@@ -189,7 +189,7 @@ func (c Closing) allowed(s beads.Store, f *beads.File, r *beads.Record) error {
 	}
 	err := c.Evidence.Allows(id, criteria)
 	if v, ran := c.Evidence.(*verify.Verdict); err != nil && ran && v.Passed() && v.Issue() == id {
-		return &beads.ConflictError{Path: s.Path, Reason: id + ": its criteria changed while they ran",
+		return &beads.ConflictError{Path: f.Place().Path, Reason: id + ": its criteria changed while they ran",
 			Hint: "read them again with stig show " + id + ", then run the command again"}
 	}
 	if err != nil {
@@ -199,7 +199,7 @@ func (c Closing) allowed(s beads.Store, f *beads.File, r *beads.Record) error {
 }
 
 // sayingReason refuses a reason that says nothing.
-func sayingReason(id, reason string, f *beads.File) error {
+func sayingReason(id, reason string, f *beads.Snapshot) error {
 	known := func(word string) bool { _, ok := f.Index(word); return ok }
 	if verify.IsInformative(bare(reason), known) {
 		return nil

@@ -24,8 +24,8 @@ type Committer struct {
 // PrepareCommit checks that the store could be committed, so that a checkpoint
 // is not written first and then left uncommitted. env is the environment that
 // git runs in.
-func PrepareCommit(ctx context.Context, s beads.Store, env []string) (*Committer, error) {
-	path, err := filepath.Abs(s.Path)
+func PrepareCommit(ctx context.Context, p beads.Place, env []string) (*Committer, error) {
+	path, err := filepath.Abs(p.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func PrepareCommit(ctx context.Context, s beads.Store, env []string) (*Committer
 			return nil, err
 		}
 		if check.refuses(result.Exit) {
-			return nil, &CommitError{Reason: fmt.Sprintf("%s: cannot commit: %s", s.Path, check.reason), Hint: check.hint}
+			return nil, &CommitError{Reason: fmt.Sprintf("%s: cannot commit: %s", p.Path, check.reason), Hint: check.hint}
 		}
 	}
 	return c, nil

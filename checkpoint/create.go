@@ -59,16 +59,16 @@ func Create(ctx context.Context, s beads.Store, o beads.Options, d Draft, rules 
 	var created *Created
 	var written []byte
 	d.Number = once(d.Number)
-	lines, err := beads.Edit(ctx, s, o, func(tx *beads.Tx) error {
-		if created != nil && holds(tx.File(), created.ID, written) {
+	lines, err := s.Edit(ctx, o, func(tx *beads.Tx) error {
+		if created != nil && holds(tx.Snapshot(), created.ID, written) {
 			return nil // made already: the edit is being made once more
 		}
-		issue, err := d.issue(tx.File(), rules)
+		issue, err := d.issue(tx.Snapshot(), rules)
 		if err != nil {
 			return err
 		}
 		issue.Notes = table
-		created = &Created{ID: issue.ID, Title: issue.Title, Warnings: oddType(tx.File(), issue.Type)}
+		created = &Created{ID: issue.ID, Title: issue.Title, Warnings: oddType(tx.Snapshot(), issue.Type)}
 		written, err = tx.Add(issue)
 		return err
 	})
@@ -94,7 +94,7 @@ func once(number func(string, int) (int, error)) func(string, int) (int, error) 
 }
 
 // holds reports whether the store holds this very line.
-func holds(f *beads.File, id string, line []byte) bool {
+func holds(f *beads.Snapshot, id string, line []byte) bool {
 	i, ok := f.Index(id)
 	if !ok {
 		return false
@@ -140,7 +140,7 @@ func (d Draft) check() error {
 func Types() []string { return []string{"bug", "feature", "task", "epic", "chore"} }
 
 // oddType warns of a type that is none of them, and that no issue has.
-func oddType(f *beads.File, kind string) []string {
+func oddType(f *beads.Snapshot, kind string) []string {
 	if slices.Contains(Types(), kind) {
 		return []string{}
 	}
@@ -166,7 +166,7 @@ func (d Draft) table(rules Rules) (string, error) {
 }
 
 // issue resolves a draft against the store that it goes into.
-func (d Draft) issue(f *beads.File, rules Rules) (beads.New, error) {
+func (d Draft) issue(f *beads.Snapshot, rules Rules) (beads.New, error) {
 	n := beads.New{
 		Title: d.Title, Description: d.Description, AcceptanceCriteria: d.Acceptance, Status: statusOpen,
 		Type: d.Type, Assignee: d.Assignee, Priority: d.Priority, Labels: distinct(d.Labels), By: d.By,
@@ -214,7 +214,7 @@ func (d Draft) number(parent string) func(int) (int, error) {
 	return func(greatest int) (int, error) { return d.Number(parent, greatest) }
 }
 
-func (d Draft) newID(f *beads.File, rules Rules) (string, error) {
+func (d Draft) newID(f *beads.Snapshot, rules Rules) (string, error) {
 	prefix, err := f.Prefix()
 	if err != nil {
 		return "", err

@@ -129,7 +129,7 @@ func asked(d *notes.Doc, q Question) bool {
 func Resolve(ctx context.Context, s beads.Store, o beads.Options, id string, a Answer, rules Rules) (*Resolution, error) {
 	var r *Resolution
 	o.Notes = notes.Permit{Change: []string{signals.Section, signals.EscalationSection}}.Check
-	lines, err := beads.Edit(ctx, s, o, func(tx *beads.Tx) error {
+	lines, err := s.Edit(ctx, o, func(tx *beads.Tx) error {
 		record, err := tx.Record(id)
 		if err != nil {
 			return err

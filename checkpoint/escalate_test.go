@@ -15,7 +15,7 @@ import (
 // TestResolveAnswersWhatWasSeen: between reading a question and answering it
 // others may ask; an answer never answers what its author has not read.
 func TestResolveAnswersWhatWasSeen(t *testing.T) {
-	store := storeOf(t, `{"id":"a-1","title":"t","status":"open","priority":2,"issue_type":"task"}`)
+	store := storeOf(`{"id":"a-1","title":"t","status":"open","priority":2,"issue_type":"task"}`)
 	options := beads.Options{Now: rules().Now}
 	ask := func(text string) {
 		t.Helper()
@@ -25,7 +25,7 @@ func TestResolveAnswersWhatWasSeen(t *testing.T) {
 	}
 	seen := func() []signals.Part {
 		t.Helper()
-		file, err := beads.Read(store)
+		file, err := store.Snapshot()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,11 +72,11 @@ func TestEscalateRefused(t *testing.T) {
 		{checkpoint.Question{Text: "which?", Options: two, Default: 2, After: time.Minute}, ""},
 		{checkpoint.Question{Text: "which?", Options: two}, ""},
 	} {
-		s := storeOf(t, `{"id":"a-1","title":"t","status":"open"}`)
-		before := textOf(t, s)
+		s := storeOf(`{"id":"a-1","title":"t","status":"open"}`)
+		before := s.Text()
 		_, err := checkpoint.Escalate(t.Context(), s, beads.Options{Now: rules().Now}, "a-1", c.question, rules())
 		_, refused := errors.AsType[*checkpoint.QuestionError](err)
-		if refused != (c.want != "") || refused != (textOf(t, s) == before) || refused && !strings.Contains(err.Error(), c.want) {
+		if refused != (c.want != "") || refused != (s.Text() == before) || refused && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: got %v, want %q", c.question, err, c.want)
 		}
 	}
@@ -105,7 +105,7 @@ func TestResolveByNumber(t *testing.T) {
 		{[]checkpoint.Question{open}, checkpoint.Answer{Text: " \n", By: "ines"}, "a-1: the answer is empty"},
 		{nil, checkpoint.Answer{Text: "yes", By: "ines"}, "a-1: no question waits for an answer"},
 	} {
-		s := storeOf(t, `{"id":"a-1","title":"t","status":"open"}`)
+		s := storeOf(`{"id":"a-1","title":"t","status":"open"}`)
 		o := beads.Options{Now: rules().Now}
 		for _, q := range c.asked {
 			if _, err := checkpoint.Escalate(t.Context(), s, o, "a-1", q, rules()); err != nil {

@@ -13,7 +13,7 @@ import (
 
 // asClosed is a store as it is once one of its issues is closed.
 type asClosed struct {
-	*beads.File
+	*beads.Snapshot
 	at    int
 	issue beads.Issue
 }
@@ -22,13 +22,13 @@ func (v *asClosed) At(i int) *beads.Issue {
 	if i == v.at {
 		return &v.issue
 	}
-	return v.File.At(i)
+	return v.Snapshot.At(i)
 }
 
 // follow tells what the end of the issue means to those around it.
-func (c *Closed) follow(f *beads.File, r *beads.Record, rules Rules) error {
+func (c *Closed) follow(f *beads.Snapshot, r *beads.Record, rules Rules) error {
 	at, _ := f.Index(c.ID)
-	view := &asClosed{File: f, at: at, issue: *f.At(at)}
+	view := &asClosed{Snapshot: f, at: at, issue: *f.At(at)}
 	view.issue.Status = statusClosed
 	before, after := dag.New(f), dag.New(view)
 
@@ -55,7 +55,7 @@ func (c *Closed) follow(f *beads.File, r *beads.Record, rules Rules) error {
 
 // standstill finds the deadlocks among those who waited for the issue and those
 // in its epic: its end helps none of them.
-func standstill(f *beads.File, g *dag.Graph, at int) (list []Alert) {
+func standstill(f *beads.Snapshot, g *dag.Graph, at int) (list []Alert) {
 	near := g.Waiting(at)
 	if epic, ok := g.Epic(at); ok {
 		near = append(append(near, epic), g.Inside(epic)...)

@@ -45,12 +45,12 @@ func Link(ctx context.Context, s beads.Store, o beads.Options, from string, d be
 		return nil, err
 	}
 	var linked *Linked
-	lines, err := beads.Edit(ctx, s, o, func(tx *beads.Tx) error {
+	lines, err := s.Edit(ctx, o, func(tx *beads.Tx) error {
 		record, err := tx.Record(from)
 		if err != nil {
 			return err
 		}
-		target, err := targetOf(tx.File(), d.On)
+		target, err := targetOf(tx.Snapshot(), d.On)
 		if err != nil {
 			return err
 		}
@@ -59,7 +59,7 @@ func Link(ctx context.Context, s beads.Store, o beads.Options, from string, d be
 		if slices.Contains(record.Deps(), row) {
 			return nil
 		}
-		if err := refuse(tx.File(), linked.From, row); err != nil {
+		if err := refuse(tx.Snapshot(), linked.From, row); err != nil {
 			return err
 		}
 		linked.Types = append(linked.Types, d.Type)
@@ -77,13 +77,13 @@ func Link(ctx context.Context, s beads.Store, o beads.Options, from string, d be
 // every type when that is "". on need not be there any more. No such row
 // changes nothing. Where bd keeps a database it refuses (*beads.RefusedError).
 func Unlink(ctx context.Context, s beads.Store, o beads.Options, from string, d beads.Dep) (*Linked, error) {
-	if s.Mode == beads.SQLite {
-		return nil, &beads.RefusedError{Path: s.Path,
+	if s.Place().Mode == beads.SQLite {
+		return nil, &beads.RefusedError{Path: s.Place().Path,
 			Reason: "bd keeps these issues in a database, and puts back dependencies that go from the file alone",
 			Hint:   fmt.Sprintf("type bd dep remove %s %s", from, d.On)}
 	}
 	var linked *Linked
-	lines, err := beads.Edit(ctx, s, o, func(tx *beads.Tx) error {
+	lines, err := s.Edit(ctx, o, func(tx *beads.Tx) error {
 		record, err := tx.Record(from)
 		if err != nil {
 			return err
@@ -91,7 +91,7 @@ func Unlink(ctx context.Context, s beads.Store, o beads.Options, from string, d 
 		rows := record.Deps()
 		on := d.On
 		if !slices.ContainsFunc(rows, func(r beads.Dep) bool { return r.On == on }) {
-			if on, err = targetOf(tx.File(), d.On); err != nil {
+			if on, err = targetOf(tx.Snapshot(), d.On); err != nil {
 				return err
 			}
 		}
@@ -115,7 +115,7 @@ func Unlink(ctx context.Context, s beads.Store, o beads.Options, from string, d 
 }
 
 // targetOf gives the whole id of an issue to depend on.
-func targetOf(f *beads.File, id string) (string, error) {
+func targetOf(f *beads.Snapshot, id string) (string, error) {
 	if strings.HasPrefix(id, external) {
 		return id, nil
 	}
@@ -150,7 +150,7 @@ func checkType(from string, d beads.Dep) error {
 
 // refuse says why rows must not be added to an issue; from may be one that is
 // yet to be made.
-func refuse(f *beads.File, from string, rows ...beads.Dep) error {
+func refuse(f *beads.Snapshot, from string, rows ...beads.Dep) error {
 	at, known := f.Index(from)
 	if !known {
 		at = f.Len()
@@ -181,7 +181,7 @@ func refuse(f *beads.File, from string, rows ...beads.Dep) error {
 }
 
 // closing is the row that a cycle begins with.
-func closing(f *beads.File, rows []beads.Dep, first dag.Step) beads.Dep {
+func closing(f *beads.Snapshot, rows []beads.Dep, first dag.Step) beads.Dep {
 	for _, row := range rows {
 		on, ok := f.Index(row.On)
 		if ok && (on == first.For && dag.Blocks(row.Type) == (first.Does == dag.Start && first.Done == dag.Close) || on == first.Issue && dag.Contains(row.Type)) {

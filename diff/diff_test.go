@@ -88,7 +88,7 @@ func compare(t *testing.T, before, after string) diff.Diff {
 	return d
 }
 
-func write(t *testing.T, text string) *beads.File {
+func write(t *testing.T, text string) *beads.Snapshot {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "issues.jsonl")
 	if err := os.WriteFile(path, []byte(text+"\n"), 0o644); err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"stig/beads"
 	"stig/dag"
+	"stig/jsonl"
 )
 
 // TestNothingCrossesABox draws generated stores, with rings, self-edges, epics
@@ -249,7 +250,7 @@ func TestCorpus(t *testing.T) {
 		t.Fatalf("no stores in %s", dir)
 	}
 	for _, path := range stores {
-		f, err := beads.Read(beads.Store{Path: path, Dir: dir})
+		f, err := jsonl.Read(beads.Place{Path: path, Dir: dir})
 		if err != nil {
 			t.Fatal(err)
 		}

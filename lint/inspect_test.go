@@ -12,11 +12,12 @@ import (
 	"stig/beads"
 	"stig/cue"
 	"stig/dag"
+	"stig/jsonl"
 	"stig/lint"
 )
 
 // many is a store of n issues of which most break something.
-func many(tb testing.TB, n int) *beads.File {
+func many(tb testing.TB, n int) *beads.Snapshot {
 	tb.Helper()
 	var b strings.Builder
 	for i := range n {
@@ -79,7 +80,7 @@ func TestMemoryIsFlat(t *testing.T) {
 	}
 	size := uint64(b.Len())
 	b.Reset()
-	file, err := beads.Read(beads.Store{Path: path, Dir: dir})
+	file, err := jsonl.Read(beads.Place{Path: path, Dir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}

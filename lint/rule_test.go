@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -18,6 +17,7 @@ import (
 	"stig/beads"
 	"stig/cue"
 	"stig/dag"
+	"stig/internal/memory"
 	"stig/lint"
 )
 
@@ -466,22 +466,16 @@ func check(t *testing.T, text string) []lint.Diagnostic {
 	return found
 }
 
-func open(tb testing.TB, text string) *beads.File {
+func open(tb testing.TB, text string) *beads.Snapshot {
 	tb.Helper()
-	dir := tb.TempDir()
-	path := filepath.Join(dir, "issues.jsonl")
 	text, cut := strings.CutSuffix(text, "@cut")
 	if !cut {
 		text += "\n"
 	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		tb.Fatal(err)
-	}
-	file, err := beads.Read(beads.Store{Path: path, Dir: dir})
+	file, err := memory.New(text).Snapshot()
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(func() { file.Close() })
 	return file
 }
 

@@ -11,7 +11,7 @@ import (
 // alarm finds the alerts of issues. Where the traces come from is left open:
 // the survey has them all, a briefing reads those it needs.
 type alarm struct {
-	file      *beads.File
+	file      *beads.Snapshot
 	graph     *dag.Graph
 	now       time.Time
 	staleDays int

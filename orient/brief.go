@@ -31,7 +31,7 @@ type Rules struct {
 
 // Brief assembles the briefing of the issue at index i. It fails only when a
 // line of the store can no longer be read.
-func Brief(f *beads.File, g *dag.Graph, i int, req Request, rules Rules) (*Briefing, error) {
+func Brief(f *beads.Snapshot, g *dag.Graph, i int, req Request, rules Rules) (*Briefing, error) {
 	record, err := f.At(i).Record()
 	if err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func Brief(f *beads.File, g *dag.Graph, i int, req Request, rules Rules) (*Brief
 	}
 	b.Upstream = evidenceOf(b.ClosedDependencies, rules.Now)
 	deepen(b.Depth)(b, a)
-	b.Next = typed(f.Store(), b.next(g.IsReady(i, rules.Now)))
+	b.Next = typed(f.Place(), b.next(g.IsReady(i, rules.Now)))
 	if req.Budget > 0 {
 		fit(b, req.Budget)
 	}
@@ -71,7 +71,7 @@ func deepen(depth string) func(*Briefing, assembly) {
 
 // assembly is what a briefing is put together from.
 type assembly struct {
-	file  *beads.File
+	file  *beads.Snapshot
 	graph *dag.Graph
 	rules Rules
 	doc   *notes.Doc // the notes of the issue
@@ -79,7 +79,7 @@ type assembly struct {
 	full  bool // as Request.Full
 }
 
-func assemble(f *beads.File, g *dag.Graph, rules Rules, record *beads.Record) assembly {
+func assemble(f *beads.Snapshot, g *dag.Graph, rules Rules, record *beads.Record) assembly {
 	doc := notes.Parse(record.Text(beads.Notes))
 	return assembly{file: f, graph: g, rules: rules, doc: doc, table: signals.Read(doc, rules.Schema)}
 }
@@ -352,8 +352,8 @@ func (b *Briefing) closing() Step {
 
 // typed gives steps as they are typed where the store is: stig writes no issues
 // that live in a Dolt database, and what writes them there is bd.
-func typed(store beads.Store, steps []Step) []Step {
-	if store.Mode != beads.Dolt {
+func typed(p beads.Place, steps []Step) []Step {
+	if p.Mode != beads.Dolt {
 		return steps
 	}
 	steps = slices.DeleteFunc(steps, func(s Step) bool { return slices.Contains(s.Argv, "--fold") }) // bd has none

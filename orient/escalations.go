@@ -55,7 +55,7 @@ type Answer struct {
 // those of one issue together. Those without a date come first: nobody knows
 // how old they are. An issue whose signal says pending, and that asks nothing,
 // is among them.
-func Escalations(f *beads.File, g *dag.Graph, rules Rules) ([]Asked, error) {
+func Escalations(f *beads.Snapshot, g *dag.Graph, rules Rules) ([]Asked, error) {
 	return escalations(f, g, rules, func(parts []signals.Part) []part {
 		var list []part
 		for _, p := range signals.Questions(parts) {
@@ -66,7 +66,7 @@ func Escalations(f *beads.File, g *dag.Graph, rules Rules) ([]Asked, error) {
 }
 
 // AllEscalations lists the questions that were answered too, each with its answer.
-func AllEscalations(f *beads.File, g *dag.Graph, rules Rules) ([]Asked, error) {
+func AllEscalations(f *beads.Snapshot, g *dag.Graph, rules Rules) ([]Asked, error) {
 	return escalations(f, g, rules, withAnswers)
 }
 
@@ -92,7 +92,7 @@ func withAnswers(parts []signals.Part) []part {
 	return list
 }
 
-func escalations(f *beads.File, g *dag.Graph, rules Rules, pick func([]signals.Part) []part) ([]Asked, error) {
+func escalations(f *beads.Snapshot, g *dag.Graph, rules Rules, pick func([]signals.Part) []part) ([]Asked, error) {
 	var groups [][]Asked
 	var line []byte
 	for i := range f.Len() {

@@ -15,6 +15,8 @@ import (
 	"stig/criteria"
 	"stig/cue"
 	"stig/dag"
+	"stig/internal/memory"
+	"stig/jsonl"
 	"stig/orient"
 	"stig/signals"
 )
@@ -30,9 +32,9 @@ func rules() orient.Rules {
 	}
 }
 
-func open(t *testing.T, path string) *beads.File {
+func open(t *testing.T, path string) *beads.Snapshot {
 	t.Helper()
-	file, err := beads.Read(beads.Store{Path: path, Dir: filepath.Dir(path)})
+	file, err := jsonl.Read(beads.Place{Path: path, Dir: filepath.Dir(path)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,11 +42,21 @@ func open(t *testing.T, path string) *beads.File {
 	return file
 }
 
-func harbor(t *testing.T) *beads.File {
+// held opens a store that holds a text.
+func held(t *testing.T, text string) *beads.Snapshot {
+	t.Helper()
+	file, err := memory.New(text).Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func harbor(t *testing.T) *beads.Snapshot {
 	return open(t, filepath.Join("..", "examples", "harbor", ".beads", "issues.jsonl"))
 }
 
-func brief(t *testing.T, file *beads.File, id string, request orient.Request) *orient.Briefing {
+func brief(t *testing.T, file *beads.Snapshot, id string, request orient.Request) *orient.Briefing {
 	t.Helper()
 	at, ok := file.Index(id)
 	if !ok {
@@ -123,7 +135,7 @@ func TestBudgetCorpus(t *testing.T) {
 	}
 }
 
-func budget(t *testing.T, file *beads.File) {
+func budget(t *testing.T, file *beads.Snapshot) {
 	graph := dag.New(file)
 	step := max(1, file.Len()/200) // of large stores every so many issues
 	for at := 0; at < file.Len(); at += step {
@@ -174,17 +186,13 @@ func TestBearsOnNamesWholeIDs(t *testing.T) {
 		{"nobody", false},
 	}
 	for _, test := range tests {
-		path := filepath.Join(t.TempDir(), "issues.jsonl")
 		notes, err := json.Marshal("<!-- checkpoint-context -->\nDownstream impact: " + test.downstream + "\n<!-- /checkpoint-context -->")
 		if err != nil {
 			t.Fatal(err)
 		}
 		store := `{"id":"demo-1","title":"t","status":"open","dependencies":[{"issue_id":"demo-1","depends_on_id":"demo-0","type":"blocks"}]}` + "\n" +
 			`{"id":"demo-0","title":"t","status":"closed","notes":` + string(notes) + `}` + "\n"
-		if err := os.WriteFile(path, []byte(store), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		b := brief(t, open(t, path), "demo-1", orient.Request{Depth: "shallow"})
+		b := brief(t, held(t, store), "demo-1", orient.Request{Depth: "shallow"})
 		if got := len(b.ClosedDependencies) == 1; got != test.bears {
 			t.Errorf("%q: bears on demo-1: %v", test.downstream, got)
 		}
@@ -195,7 +203,7 @@ func TestBearsOnNamesWholeIDs(t *testing.T) {
 // stig refuses to write those.
 func TestBriefNamesWhatWritesDolt(t *testing.T) {
 	path := filepath.Join("..", "examples", "harbor", ".beads", "issues.jsonl")
-	file, err := beads.Read(beads.Store{Path: path, Dir: filepath.Dir(path), Mode: beads.Dolt})
+	file, err := jsonl.Read(beads.Place{Path: path, Dir: filepath.Dir(path), Mode: beads.Dolt})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -101,7 +101,7 @@ type closedIssue struct {
 
 // LookBack computes a retrospective. It fails only when a line of the store
 // can no longer be read.
-func LookBack(f *beads.File, g *dag.Graph, req RetroRequest, rules Rules) (*Retro, error) {
+func LookBack(f *beads.Snapshot, g *dag.Graph, req RetroRequest, rules Rules) (*Retro, error) {
 	within := retroScope(f, g, req.Epic)
 	all, err := closedIssues(f, g, within, rules)
 	if err != nil {
@@ -136,7 +136,7 @@ func LookBack(f *beads.File, g *dag.Graph, req RetroRequest, rules Rules) (*Retr
 }
 
 // retroScope tells which issues are looked back at, by id.
-func retroScope(f *beads.File, g *dag.Graph, epic string) func(id string) bool {
+func retroScope(f *beads.Snapshot, g *dag.Graph, epic string) func(id string) bool {
 	at, there := f.Index(epic)
 	if !there {
 		return func(string) bool { return epic == "" }
@@ -149,7 +149,7 @@ func retroScope(f *beads.File, g *dag.Graph, epic string) func(id string) bool {
 }
 
 // closedIssues lists closed issues, the last first, ties by id.
-func closedIssues(f *beads.File, g *dag.Graph, within func(id string) bool, rules Rules) ([]closedIssue, error) {
+func closedIssues(f *beads.Snapshot, g *dag.Graph, within func(id string) bool, rules Rules) ([]closedIssue, error) {
 	var list []closedIssue
 	reader := f.Reader()
 	for i, issue := range f.All() {

@@ -2,8 +2,6 @@ package orient_test
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -73,7 +71,7 @@ func TestPatternsNeedEnough(t *testing.T) {
 		{"reopened at", closedAll(5, 0, "0.1"), reopened(1), ""},
 	}
 	for _, test := range tests {
-		file := open(t, fileOf(t, test.store))
+		file := held(t, test.store)
 		r, err := orient.LookBack(file, dag.New(file), orient.RetroRequest{Last: 9, History: true, Turns: test.turns},
 			orient.Rules{Schema: cue.Embedded(), Now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)})
 		if err != nil {
@@ -126,13 +124,4 @@ func TestTurns(t *testing.T) {
 	if err != nil || !slices.Equal(turns, want) {
 		t.Errorf("%v\n got %v\nwant %v", err, turns, want)
 	}
-}
-
-func fileOf(t *testing.T, text string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "issues.jsonl")
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return path
 }

@@ -38,7 +38,7 @@ type Surprise struct {
 
 // Assess reviews the issue at index i. It fails only when a line of the store
 // can no longer be read.
-func Assess(f *beads.File, g *dag.Graph, i int, rules Rules) (*Review, error) {
+func Assess(f *beads.Snapshot, g *dag.Graph, i int, rules Rules) (*Review, error) {
 	record, err := f.At(i).Record()
 	if err != nil {
 		return nil, err

@@ -130,7 +130,7 @@ type SurveyRequest struct {
 
 // Look surveys the store. It reads the notes of every issue once and fails
 // only when a line can no longer be read.
-func Look(f *beads.File, g *dag.Graph, req SurveyRequest, rules Rules) (*Survey, error) {
+func Look(f *beads.Snapshot, g *dag.Graph, req SurveyRequest, rules Rules) (*Survey, error) {
 	list, err := traces(f, rules.Schema)
 	if err != nil {
 		return nil, err
@@ -149,7 +149,7 @@ func Look(f *beads.File, g *dag.Graph, req SurveyRequest, rules Rules) (*Survey,
 	survey.Epics = s.epics()
 	survey.Convergence = s.convergence()
 	survey.CriticalPath = s.criticalPath()
-	survey.Next = typed(f.Store(), survey.next(s.startable(survey.Ready)))
+	survey.Next = typed(f.Place(), survey.next(s.startable(survey.Ready)))
 	survey.there = survey.all()
 	survey.wholePath = req.Full || survey.Scale != Large
 	if !req.Full {
@@ -176,7 +176,7 @@ func scale(unclosed int) string {
 
 // surveyor is what a survey is put together from.
 type surveyor struct {
-	file   *beads.File
+	file   *beads.Snapshot
 	graph  *dag.Graph
 	rules  Rules
 	traces []trace
@@ -185,7 +185,7 @@ type surveyor struct {
 }
 
 // living are the issues that are not deleted, repeated ids once.
-func living(f *beads.File) []int {
+func living(f *beads.Snapshot) []int {
 	var list []int
 	for i, issue := range f.All() {
 		if at, ok := f.Index(issue.ID); ok && at == i && issue.Status != "tombstone" {

@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -71,7 +69,7 @@ func linked(kind string, ids []string) func(*line) {
 	}
 }
 
-func store(t *testing.T, lines ...line) *beads.File {
+func store(t *testing.T, lines ...line) *beads.Snapshot {
 	t.Helper()
 	var text strings.Builder
 	for _, l := range lines {
@@ -81,14 +79,10 @@ func store(t *testing.T, lines ...line) *beads.File {
 		}
 		text.Write(append(data, '\n'))
 	}
-	path := filepath.Join(t.TempDir(), "issues.jsonl")
-	if err := os.WriteFile(path, []byte(text.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return open(t, path)
+	return held(t, text.String())
 }
 
-func look(t *testing.T, file *beads.File, request orient.SurveyRequest) *orient.Survey {
+func look(t *testing.T, file *beads.Snapshot, request orient.SurveyRequest) *orient.Survey {
 	t.Helper()
 	s, err := orient.Look(file, dag.New(file), request, rules())
 	if err != nil {
@@ -269,7 +263,7 @@ func TestSurveyGolden(t *testing.T) {
 // TestSurveyBudget asserts that a survey keeps within its budget, names what
 // it leaves out, and is whole when the budget is not needed.
 func TestSurveyBudget(t *testing.T) {
-	files := []*beads.File{harbor(t), store(t, workshop(t, 1, 90)...), store(t, workshop(t, 2, 400)...)}
+	files := []*beads.Snapshot{harbor(t), store(t, workshop(t, 1, 90)...), store(t, workshop(t, 2, 400)...)}
 	for _, long := range []string{strings.Repeat("long ", 400), "tïtle\nof two lines"} {
 		lines := workshop(t, 3, 60)
 		for k := range lines {

@@ -42,7 +42,7 @@ func traceOf(issue *beads.Issue, schema *signals.Schema) (trace, error) {
 }
 
 // Pending tells of each of some issues whether it waits for a person's answer.
-func Pending(f *beads.File, issues []int, schema *signals.Schema) ([]bool, error) {
+func Pending(f *beads.Snapshot, issues []int, schema *signals.Schema) ([]bool, error) {
 	waits := make([]bool, len(issues))
 	var line []byte
 	for k, i := range issues {
@@ -105,7 +105,7 @@ type readers struct {
 }
 
 // traces reads the notes of all issues, in file order and on all cores.
-func traces(f *beads.File, schema *signals.Schema) ([]trace, error) {
+func traces(f *beads.Snapshot, schema *signals.Schema) ([]trace, error) {
 	const chunk = 256
 	list := make([]trace, f.Len())
 	var next atomic.Int64
@@ -128,7 +128,7 @@ func traces(f *beads.File, schema *signals.Schema) ([]trace, error) {
 }
 
 // traceSome fills a part of the list that begins with the issue at index first.
-func traceSome(f *beads.File, from readers, first int, list []trace, schema *signals.Schema) error {
+func traceSome(f *beads.Snapshot, from readers, first int, list []trace, schema *signals.Schema) error {
 	for k := range list {
 		list[k] = untraced()
 		issue := f.At(first + k)

@@ -30,11 +30,11 @@ func MergeDriver(ctx context.Context, a *app.App) (*mergeDriver, error) {
 	if err != nil {
 		return nil, err
 	}
-	return DriverOf(ctx, a, store)
+	return DriverOf(ctx, a, store.Place())
 }
 
 // DriverOf is the connection for a store that was found.
-func DriverOf(ctx context.Context, a *app.App, store beads.Store) (*mergeDriver, error) {
+func DriverOf(ctx context.Context, a *app.App, store beads.Place) (*mergeDriver, error) {
 	repo, path, err := a.Git(store)
 	if err != nil {
 		return nil, err

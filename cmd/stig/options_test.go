@@ -1,51 +1,12 @@
 package main
 
 import (
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
 )
-
-// A command that made its own options of an edit would write without telling
-// bd: all get them from app.options.
-func TestOptionsInOnePlace(t *testing.T) {
-	files, err := filepath.Glob("*.go")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no files: %v", err)
-	}
-	var places []string
-	set := token.NewFileSet()
-	for _, name := range files {
-		if strings.HasSuffix(name, "_test.go") {
-			continue
-		}
-		file, err := parser.ParseFile(set, name, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ast.Inspect(file, func(n ast.Node) bool {
-			literal, ok := n.(*ast.CompositeLit)
-			if !ok {
-				return true
-			}
-			if of, ok := literal.Type.(*ast.SelectorExpr); ok && of.Sel.Name == "Options" {
-				if from, ok := of.X.(*ast.Ident); ok && from.Name == "beads" && len(literal.Elts) > 0 {
-					places = append(places, filepath.Base(set.Position(literal.Pos()).Filename))
-				}
-			}
-			return true
-		})
-	}
-	if len(places) != 1 || places[0] != "options.go" {
-		t.Errorf("beads.Options are made in %v, want options.go alone", places)
-	}
-}
 
 // Every command takes --dry-run and --actor that is not listed here as one that
 // writes nothing but what it is asked to print, or that others start.

@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"stig/app"
-	"stig/beads"
 	"stig/cmd/stig/cli"
 	"stig/dag"
 	"stig/lint"
@@ -62,10 +61,10 @@ func examine(ctx context.Context, a *cli.App, command string, ids []string, agai
 	if err != nil {
 		return err
 	}
-	if err := keepStore(store.Path, to); err != nil {
+	if err := keepStore(store.Place().Path, to); err != nil {
 		return err
 	}
-	file, err := beads.Read(store)
+	file, err := store.Snapshot()
 	if err != nil {
 		return err
 	}
@@ -74,12 +73,12 @@ func examine(ctx context.Context, a *cli.App, command string, ids []string, agai
 	if err != nil {
 		return err
 	}
-	past, forget, err := a.Past(ctx, store, against)
+	past, forget, err := a.Past(ctx, store.Place(), against)
 	if err != nil {
 		return err
 	}
 	defer forget()
-	rules, err := a.CheckRules(ctx, store, past)
+	rules, err := a.CheckRules(ctx, store.Place(), past)
 	if err != nil {
 		return err
 	}
@@ -90,7 +89,7 @@ func examine(ctx context.Context, a *cli.App, command string, ids []string, agai
 		result.found, err = lint.Lint(file, only, rules)
 	}
 	if err == nil {
-		result.found, err = a.OpenQuestions(result.found, store)
+		result.found, err = a.OpenQuestions(result.found, store.Place())
 	}
 	if err != nil {
 		return err

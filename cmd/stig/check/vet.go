@@ -107,7 +107,7 @@ func vetFix(ctx context.Context, a *cli.App, ids []string, o vetOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := a.RefuseUnfinished(ctx, store); err != nil {
+	if err := a.RefuseUnfinished(ctx, store.Place()); err != nil {
 		return err
 	}
 	changes, err := lint.Fix(ctx, store, options, found, lint.Rules{Schema: a.Schema})
@@ -128,7 +128,7 @@ func previewFix(a *cli.App, store beads.Store, found []lint.Diagnostic, changes 
 	if err := a.PrintChanges(changes, nil, true); err != nil {
 		return err
 	}
-	file, err := beads.Read(store)
+	file, err := store.Snapshot()
 	if err != nil {
 		return err
 	}

@@ -63,7 +63,7 @@ type doctor struct {
 	app      *app.App
 	ctx      context.Context // of the one command that this is
 	have     criteria.Lookup // programs on PATH
-	store    beads.Store
+	store    beads.Place
 	git      git.Client // beside the store
 	path     string     // of the store, as git knows it
 	top      string     // root of the work tree, "" outside of one

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"stig/app"
-	"stig/beads"
 	"stig/host"
+	"stig/jsonl"
 )
 
 // configuration reads each file by itself, so that a mistake in one does not
@@ -73,7 +73,7 @@ func (d *doctor) assistants() {
 	var found []string
 	for _, dir := range host.SkillDirs() {
 		path := filepath.Join(filepath.FromSlash(dir.Path), host.SkillName, "SKILL.md")
-		text, err := beads.ReadText(filepath.Join(d.root(), path))
+		text, err := jsonl.ReadText(filepath.Join(d.root(), path))
 		switch {
 		case err == nil && string(text) == host.Skill():
 			found = append(found, path)
@@ -87,7 +87,7 @@ func (d *doctor) assistants() {
 		}
 	}
 	for _, name := range []string{"AGENTS.md", "CLAUDE.md"} {
-		text, err := beads.ReadText(filepath.Join(d.root(), name))
+		text, err := jsonl.ReadText(filepath.Join(d.root(), name))
 		if err != nil {
 			continue
 		}
@@ -111,7 +111,7 @@ func (d *doctor) assistants() {
 // settings looks whether the hooks of a host call stig; "" where they do not.
 func (d *doctor) settings(s host.Settings) string {
 	path := filepath.Join(s.Dir, s.File)
-	text, err := beads.ReadText(filepath.Join(d.root(), path))
+	text, err := jsonl.ReadText(filepath.Join(d.root(), path))
 	if errors.Is(err, fs.ErrNotExist) {
 		return ""
 	}
@@ -143,7 +143,7 @@ func (d *doctor) pipelines() {
 			return
 		}
 		for _, path := range paths {
-			if text, err := beads.ReadText(path); err == nil && runsCheck(string(text)) {
+			if text, err := jsonl.ReadText(path); err == nil && runsCheck(string(text)) {
 				found = append(found, app.Shortest(path))
 			}
 		}

@@ -7,12 +7,13 @@ import (
 
 	"stig/app"
 	"stig/beads"
+	"stig/jsonl"
 )
 
 // files looks at what stands beside the store, and at what its file system can
 // do for a write. It says nothing of what is as it should be.
 func (d *doctor) files() {
-	kept, err := beads.Leftovers(d.store)
+	kept, err := jsonl.Leftovers(d.store)
 	if err != nil {
 		d.failed("kept", err)
 	}
@@ -25,14 +26,14 @@ func (d *doctor) files() {
 	if d.store.Mode == beads.Dolt {
 		return
 	}
-	if names, err := d.store.HardLinks(); err == nil && names > 1 {
+	if names, err := jsonl.HardLinks(d.store); err == nil && names > 1 {
 		d.todo("links", fmt.Sprintf("the store is one file with %d names (hard links): a write replaces it under this name only", names),
 			"make the other names symbolic links: ln -sf "+app.Shortest(d.store.Path)+" OTHER")
 	}
-	if unkept, err := d.store.UnkeptAttributes(); err == nil && len(unkept) > 0 {
+	if unkept, err := jsonl.UnkeptAttributes(d.store); err == nil && len(unkept) > 0 {
 		d.todo("attributes", "a write cannot keep these attributes of the store: "+strings.Join(unkept, ", "), "see what they are: getfattr -d -m - "+d.store.Path)
 	}
-	if can, err := beads.CanExchange(d.store); err == nil && !can {
+	if can, err := jsonl.CanExchange(d.store); err == nil && !can {
 		d.todo("disk", app.Weakness(d.store), "keep the repository on a local disk")
 	}
 }

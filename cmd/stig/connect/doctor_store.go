@@ -12,6 +12,7 @@ import (
 
 	"stig/app"
 	"stig/beads"
+	"stig/jsonl"
 	"stig/process"
 	"stig/setup"
 )
@@ -57,8 +58,8 @@ func (d *doctor) actor() {
 // broken.
 func (d *doctor) findStore() bool {
 	where := d.app.Where()
-	store, err := beads.Discover(where)
-	if err != nil && where.File == "" && where.BeadsDir == "" && beads.Vacant(where.Dir) == nil {
+	store, err := jsonl.Discover(where)
+	if err != nil && where.File == "" && where.BeadsDir == "" && jsonl.Vacant(where.Dir) == nil {
 		d.todo("store", "there is no .beads with issues from here up to the root of the repository", "stig init")
 		return false
 	}
@@ -68,7 +69,7 @@ func (d *doctor) findStore() bool {
 	}
 	store.Path = app.Shortest(store.Path)
 	d.store = store
-	file, err := beads.Read(store)
+	file, err := d.app.At(store).Snapshot()
 	if err != nil {
 		d.failed("store", err)
 		return false
@@ -228,7 +229,7 @@ func (d *doctor) mergeDriver() {
 // lockFiles looks whether the files that are locked for a write show in git
 // status. They stay where other programs look for them.
 func (d *doctor) lockFiles() {
-	touched, err := d.store.Touched()
+	touched, err := jsonl.Touched(d.store)
 	if err != nil {
 		d.failed("locks", err)
 		return
@@ -277,7 +278,7 @@ func (d *doctor) gitHooks() {
 
 // calls names the trackers that a hook mentions.
 func calls(path string) string {
-	text, err := beads.ReadText(path)
+	text, err := jsonl.ReadText(path)
 	if err != nil {
 		return " (cannot be read)"
 	}

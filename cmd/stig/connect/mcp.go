@@ -116,7 +116,7 @@ func addTool[Call any](s *mcp.Server, a *cli.App, name, description string, argv
 // and whether that tells of an error.
 func called(ctx context.Context, a *cli.App, args []string) (object json.RawMessage, failed bool, err error) {
 	var out bytes.Buffer
-	inner := cli.Front(strings.NewReader(""), &out, a.Err, &app.App{Getenv: a.Getenv, Env: a.Env, HomeDir: a.HomeDir, ConfigDir: a.ConfigDir, Now: a.Now, Schema: cue.Embedded()})
+	inner := cli.Front(strings.NewReader(""), &out, a.Err, &app.App{Getenv: a.Getenv, Env: a.Env, HomeDir: a.HomeDir, ConfigDir: a.ConfigDir, Now: a.Now, Schema: cue.Embedded(), OpenStore: a.OpenStore})
 	inner.Root = a.Root
 	code := inner.Run(ctx, append([]string{"-C", a.Dir, "--store", a.Store}, args...))
 	object = bytes.TrimSpace(out.Bytes())

@@ -106,7 +106,7 @@ func escalate(a *cli.App, cmd *cobra.Command, id string, o escalateOptions) erro
 		return err
 	}
 	if !o.dryRun {
-		a.Notify(cmd.Context(), store, options.Now, app.ReportNotices(report, q, signals.Day(options.Now)))
+		a.Notify(cmd.Context(), store.Place(), options.Now, app.ReportNotices(report, q, signals.Day(options.Now)))
 	}
 	if o.dryRun && !a.JSON {
 		return a.PrintDiff(report.Lines)

@@ -116,7 +116,7 @@ func printResolved(a *cli.App, r *checkpoint.Resolution, left []orient.Asked) er
 // askFor shows a person what is asked, and takes the answer. What was shown is
 // what the answer answers.
 func askFor(ctx context.Context, a *cli.App, store beads.Store, id string, answer checkpoint.Answer) (checkpoint.Answer, cli.Draft, error) {
-	file, err := beads.Read(store)
+	file, err := store.Snapshot()
 	if err != nil {
 		return answer, cli.Draft{}, err
 	}
@@ -159,7 +159,7 @@ func asWritten(questions []signals.Part) string {
 
 // showQuestion prints the briefing as orient does, and what is asked last: on a
 // terminal of few lines it still stands above the prompt.
-func showQuestion(a *cli.App, file *beads.File, id string) ([]orient.Asked, error) {
+func showQuestion(a *cli.App, file *beads.Snapshot, id string) ([]orient.Asked, error) {
 	rules, err := a.Reading(file, signals.ThresholdStaleDays)
 	if err != nil {
 		return nil, err

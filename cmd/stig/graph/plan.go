@@ -48,7 +48,7 @@ func PlanCommand(a *cli.App) *cobra.Command {
 
 // planner plans the issues that within picks.
 type planner struct {
-	file   *beads.File
+	file   *beads.Snapshot
 	graph  *dag.Graph
 	within func(i int) bool
 	epic   string

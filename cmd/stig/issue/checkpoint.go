@@ -172,7 +172,7 @@ func runCheckpoint(a *cli.App, cmd *cobra.Command, id string, o checkpointOption
 	}
 	commit := func(string) (string, error) { return "", nil }
 	if o.commit && !o.dryRun {
-		if commit, err = a.PrepareCommit(cmd.Context(), store); err != nil {
+		if commit, err = a.PrepareCommit(cmd.Context(), store.Place()); err != nil {
 			return err
 		}
 	}
@@ -185,7 +185,7 @@ func runCheckpoint(a *cli.App, cmd *cobra.Command, id string, o checkpointOption
 		return err
 	}
 	if !o.dryRun {
-		a.Notify(cmd.Context(), store, options.Now, app.ReportNotices(report, o.update.Question, signals.Day(options.Now)))
+		a.Notify(cmd.Context(), store.Place(), options.Now, app.ReportNotices(report, o.update.Question, signals.Day(options.Now)))
 	}
 	if a.JSON {
 		return a.PrintEdit("checkpoint", report, report.Lines, o.dryRun)

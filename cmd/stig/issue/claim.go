@@ -100,7 +100,7 @@ func changeHands(ctx context.Context, a *cli.App, kind string, dryRun bool, edit
 	}
 	a.WarnOfLines(claimed.Lines)
 	if kind == "claim" {
-		a.WarnOfBeside(ctx, store, claimed.ID, claimed.Assignee)
+		a.WarnOfBeside(ctx, store.Place(), claimed.ID, claimed.Assignee)
 	}
 	return nil
 }

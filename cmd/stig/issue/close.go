@@ -89,7 +89,7 @@ func close(ctx context.Context, a *cli.App, ids []string, o app.CloseOptions) er
 	}
 	var findings []app.Finding
 	for _, id := range ids {
-		candidate, err := checkpoint.Closable(ctx, c.Site.Store, c.Edit, id, o.Reason, c.Rules)
+		candidate, err := checkpoint.Closable(ctx, c.Store, c.Edit, id, o.Reason, c.Rules)
 		if refused, ok := errors.AsType[*beads.RefusedError](err); ok && c.Site.Store.Mode == beads.Dolt {
 			refused.Hint = c.ByTracker(id)
 		}

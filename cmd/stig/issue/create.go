@@ -85,7 +85,7 @@ func create(a *cli.App, cmd *cobra.Command, d checkpoint.Draft, dryRun bool) err
 	if earlier, ok := a.Untold(store, d, options.Now); ok && !dryRun {
 		return a.PrintEarlier(earlier, d.Title)
 	}
-	d.Number = a.ChildNumbers(cmd.Context(), store, dryRun)
+	d.Number = a.ChildNumbers(cmd.Context(), store.Place(), dryRun)
 	created, err := checkpoint.Create(cmd.Context(), store, options, d, checkpoint.Rules{Schema: a.Schema, Now: options.Now})
 	if err != nil {
 		return err
@@ -103,7 +103,7 @@ func create(a *cli.App, cmd *cobra.Command, d checkpoint.Draft, dryRun bool) err
 
 // printCreated prints which issue was made.
 func printCreated(ctx context.Context, a *cli.App, store beads.Store, created *checkpoint.Created, d checkpoint.Draft, dryRun bool) error {
-	created.Warnings = append(created.Warnings, a.Unprovable(ctx, store, d.Acceptance)...)
+	created.Warnings = append(created.Warnings, a.Unprovable(ctx, store.Place(), d.Acceptance)...)
 	switch {
 	case a.JSON:
 		return a.PrintEdit("created", created, created.Lines, dryRun)

@@ -83,7 +83,7 @@ func amend(ctx context.Context, a *cli.App, id string, given checkpoint.Amendmen
 		return err
 	}
 	if given.Acceptance != nil {
-		amended.Warnings = append(amended.Warnings, a.Unprovable(ctx, store, *given.Acceptance)...)
+		amended.Warnings = append(amended.Warnings, a.Unprovable(ctx, store.Place(), *given.Acceptance)...)
 	}
 	switch {
 	case a.JSON:

@@ -83,7 +83,7 @@ type wanted struct {
 
 // filter checks the flags: a value that no issue can have is a mistake, not an
 // empty list.
-func (o listOptions) filter(file *beads.File) (f filter, err error) {
+func (o listOptions) filter(file *beads.Snapshot) (f filter, err error) {
 	f = filter{labels: o.labels, assignee: o.assignee, all: o.all}
 	statuses := []string{"open", "in_progress", "blocked", "deferred", "closed", "tombstone", "pinned", "hooked"}
 	if f.status, err = oneOf(file, "--status", o.status, statuses, func(i *beads.Issue) string { return i.Status }); err != nil {
@@ -110,7 +110,7 @@ func (o listOptions) filter(file *beads.File) (f filter, err error) {
 }
 
 // oneOf lets through what is usual or what the store itself holds.
-func oneOf(file *beads.File, flag string, given, usual []string, of func(*beads.Issue) string) ([]string, error) {
+func oneOf(file *beads.Snapshot, flag string, given, usual []string, of func(*beads.Issue) string) ([]string, error) {
 	allowed := slices.Clone(usual)
 	if len(given) > 0 {
 		var own []string
@@ -167,7 +167,7 @@ type listRow struct {
 
 // listed gives the issues that pass, by priority, then id. Lines are read only
 // of issues that pass what the index knows.
-func listed(a *cli.App, file *beads.File, f filter) ([]listRow, error) {
+func listed(a *cli.App, file *beads.Snapshot, f filter) ([]listRow, error) {
 	rows := []listRow{}
 	none := signals.Read(notes.Parse(""), a.Schema)
 	reader := file.Reader()

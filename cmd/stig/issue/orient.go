@@ -84,10 +84,10 @@ func orientOne(ctx context.Context, a *cli.App, id string, o orientOptions) erro
 		return err
 	}
 	defer file.Close()
-	if err := a.RefuseUnfinished(ctx, file.Store()); err != nil {
+	if err := a.RefuseUnfinished(ctx, file.Place()); err != nil {
 		return err
 	}
-	a.WarnOfLost(ctx, file.Store())
+	a.WarnOfLost(ctx, file.Place())
 	rules, err := a.Reading(file, o.staleDays)
 	if err != nil {
 		return err
@@ -109,10 +109,10 @@ func orientAll(ctx context.Context, a *cli.App, o orientOptions) error {
 		return err
 	}
 	defer file.Close()
-	if err := a.RefuseUnfinished(ctx, file.Store()); err != nil {
+	if err := a.RefuseUnfinished(ctx, file.Place()); err != nil {
 		return err
 	}
-	a.WarnOfLost(ctx, file.Store())
+	a.WarnOfLost(ctx, file.Place())
 	rules, err := a.Reading(file, o.staleDays)
 	if err != nil {
 		return err

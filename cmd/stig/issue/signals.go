@@ -202,7 +202,7 @@ func editSignals(ctx context.Context, a *cli.App, ids []string, dryRun bool, may
 	}
 	options.Notes = may.Check
 	var warnings []string
-	changes, err := beads.Edit(ctx, store, options, func(tx *beads.Tx) error {
+	changes, err := store.Edit(ctx, options, func(tx *beads.Tx) error {
 		warnings = nil
 		for _, id := range ids {
 			record, err := tx.Record(id)
@@ -226,7 +226,7 @@ func editSignals(ctx context.Context, a *cli.App, ids []string, dryRun bool, may
 		return err
 	}
 	if !dryRun {
-		a.Notify(ctx, store, options.Now, app.ShiftNotices(changes, a.Schema, signals.Day(options.Now)))
+		a.Notify(ctx, store.Place(), options.Now, app.ShiftNotices(changes, a.Schema, signals.Day(options.Now)))
 	}
 	return a.PrintChanges(changes, warnings, dryRun)
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"stig/app"
-	"stig/beads"
 	"stig/cmd/stig/cli"
+	"stig/jsonl"
 )
 
 func InitCommand(a *cli.App) *cobra.Command {
@@ -42,7 +42,7 @@ func runInit(ctx context.Context, a *cli.App, dir, prefix string, dryRun bool) e
 	if dryRun {
 		return previewInit(a, dir, prefix)
 	}
-	store, made, err := beads.Init(dir, prefix)
+	store, made, err := jsonl.Init(dir, prefix)
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func runInit(ctx context.Context, a *cli.App, dir, prefix string, dryRun bool) e
 // previewInit shows the files that init would make. The store is empty, so that
 // the diff has no line of it.
 func previewInit(a *cli.App, dir, prefix string) error {
-	store, files, err := beads.Blank(dir, prefix)
+	store, files, err := jsonl.Blank(dir, prefix)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"stig/app"
 	"stig/beads"
 	"stig/cmd/stig/cli"
+	"stig/jsonl"
 	"stig/merge"
 )
 
@@ -18,7 +19,7 @@ func listConflicts(a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	text, err := app.ReadText(store.Path)
+	text, err := app.ReadText(store.Place().Path)
 	if err != nil {
 		return app.Placed(err)
 	}
@@ -115,13 +116,13 @@ func resolveConflict(ctx context.Context, a *cli.App, id string, args []string, 
 	}
 	id, unknown := fullID(store, id)
 	r := resolved{id: id, store: store, dryRun: dryRun}
-	err = beads.Rewrite(ctx, store, options, func(text string) ([]beads.Splice, error) {
+	err = a.Rewrite(ctx, store.Place(), options, func(text string) ([]jsonl.Splice, error) {
 		done, err := merge.Resolve(text, id, answers)
 		if err != nil {
 			return nil, err
 		}
 		r.Resolution, r.before, r.after = done, text, text[:done.Start]+done.Text+text[done.End:]
-		return []beads.Splice{{Start: done.Start, End: done.End, Text: done.Text}}, nil
+		return []jsonl.Splice{{Start: done.Start, End: done.End, Text: done.Text}}, nil
 	})
 	wrong, isKey := errors.AsType[*merge.KeyError](err)
 	switch {
@@ -140,7 +141,7 @@ func resolveConflict(ctx context.Context, a *cli.App, id string, args []string, 
 // fullID is the id of the issue that was meant, and as it was given, with an
 // error, where the store knows none.
 func fullID(store beads.Store, id string) (string, error) {
-	file, err := beads.Read(store)
+	file, err := store.Snapshot()
 	if err != nil {
 		return id, err
 	}
@@ -156,13 +157,13 @@ func printAnswered(a *cli.App, r resolved) error {
 	open := merge.Open(r.after)
 	diff := ""
 	if r.dryRun {
-		diff = app.HostFile{Path: r.store.Path}.Diff([]byte(r.before), []byte(r.after))
+		diff = app.HostFile{Path: r.store.Place().Path}.Diff([]byte(r.before), []byte(r.after))
 	}
 	switch {
 	case a.JSON:
 		data := map[string]any{
 			"id": r.id, "open": append([]merge.Question{}, r.Open...), "conflicts": open,
-			"warnings": append([]merge.Warning{}, r.Warnings...), "written": r.store.Path, "dry_run": r.dryRun,
+			"warnings": append([]merge.Warning{}, r.Warnings...), "written": r.store.Place().Path, "dry_run": r.dryRun,
 		}
 		if r.dryRun {
 			data["written"], data["diff"] = "", diff
@@ -184,7 +185,7 @@ func printAnswered(a *cli.App, r resolved) error {
 		a.Warn("%s: %s", w.ID, w.Message)
 	}
 	if len(open) == 0 {
-		a.Hint("type git add " + app.Shortest(r.store.Path))
+		a.Hint("type git add " + app.Shortest(r.store.Place().Path))
 		return nil
 	}
 	a.Note("left in the store: %s", stillOpen(open))

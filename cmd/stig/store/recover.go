@@ -188,7 +188,7 @@ func applyLost(ctx context.Context, a *cli.App, place live.Place, lost []recover
 		return err
 	}
 	if !dryRun {
-		if err := a.RemoveKept(store, func(recovery.Finding) bool { return false }); err != nil {
+		if err := a.RemoveKept(store.Place(), func(recovery.Finding) bool { return false }); err != nil {
 			return err
 		}
 	}
@@ -257,7 +257,7 @@ func forgetLost(a *cli.App, place live.Place, ids []string, lost []recovery.Find
 	}
 	store, err := a.Discover()
 	if err == nil {
-		err = a.RemoveKept(store, func(f recovery.Finding) bool { return app.IsNamed(ids, f.ID) })
+		err = a.RemoveKept(store.Place(), func(f recovery.Finding) bool { return app.IsNamed(ids, f.ID) })
 	}
 	if err != nil {
 		return err

@@ -49,7 +49,7 @@ func undo(ctx context.Context, a *cli.App, count int, dryRun bool) error {
 	if err != nil {
 		return err
 	}
-	place, err := live.At(store.Path)
+	place, err := live.At(store.Place().Path)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,66 @@
+package jsonl
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// maxText is the most that ReadText reads, in bytes.
+const maxText = 16 << 20
+
+// ReadText reads a plain file of at most 16 MiB whole. What comes with a
+// repository may be a link to a device, which has no end or waits for ever:
+// that and a longer file are refused. Errors are of type *fs.PathError.
+func ReadText(path string) ([]byte, error) {
+	refused := func(why string) ([]byte, error) {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: errors.New(why)}
+	}
+	info, err := os.Stat(path) // opening a pipe would wait for its other end
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case info.IsDir():
+		return refused("is a directory")
+	case !info.Mode().IsRegular():
+		return refused("is not a plain file")
+	case info.Size() > maxText:
+		return refused("is longer than 16 MiB")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	// Files of /proc say that they are empty, and some never end.
+	text, err := io.ReadAll(io.LimitReader(f, maxText+1))
+	err = errors.Join(err, f.Close())
+	if err == nil && len(text) > maxText {
+		return refused("is longer than 16 MiB")
+	}
+	return text, err
+}
+
+// UnfinishedText is the pattern of the names that files have while ReplaceText
+// fills them, and keep when the process is killed.
+const UnfinishedText = ".new-*"
+
+// ReplaceText puts a small file in place at once, with mode 0600: a reader sees
+// the old text or the new one, also when the process is killed half-way. It does
+// not last through a power cut. The directory must be there.
+func ReplaceText(path string, text []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), UnfinishedText)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}
