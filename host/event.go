@@ -5,21 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"unicode/utf16"
 )
-
-// Host is the program of an assistant that runs hooks.
-type Host string
-
-const (
-	Claude Host = "claude"
-	Codex  Host = "codex"
-	Gemini Host = "gemini"
-	Cursor Host = "cursor"
-)
-
-// Hosts lists the programs whose hooks stig speaks with.
-func Hosts() []Host { return []Host{Claude, Codex, Gemini, Cursor} }
 
 // Event is what a host told a hook. Whatever it did not tell is zero.
 type Event struct {
@@ -143,82 +129,6 @@ func patched(patch string) (files []string) {
 		}
 	}
 	return files
-}
-
-// Context is the reply at the start of a session that gives the assistant
-// something to read.
-func (h Host) Context(text string) []byte {
-	if h == Cursor {
-		return reply(map[string]any{"additional_context": text})
-	}
-	return specific("SessionStart", map[string]any{"additionalContext": text})
-}
-
-// Deny is the reply that keeps a tool from running, with the reason, which the
-// assistant reads.
-func (h Host) Deny(reason string) []byte {
-	switch h {
-	case Gemini:
-		return reply(map[string]any{"decision": "deny", "reason": reason})
-	case Cursor:
-		return reply(map[string]any{"permission": "deny", "user_message": reason, "agent_message": reason})
-	}
-	return specific("PreToolUse", map[string]any{"permissionDecision": "deny", "permissionDecisionReason": reason})
-}
-
-// GoOn is the reply that keeps a session from stopping, with what to do first.
-func (h Host) GoOn(reason string) []byte {
-	switch h {
-	case Gemini:
-		return reply(map[string]any{"decision": "deny", "reason": reason})
-	case Cursor:
-		return reply(map[string]any{"followup_message": reason})
-	}
-	return reply(map[string]any{"decision": "block", "reason": reason})
-}
-
-// Nothing is the reply that asks for nothing.
-func (h Host) Nothing() []byte { return reply(map[string]any{}) }
-
-// Silence is what a hook writes when it has nothing to say; nil for no byte.
-// Cursor reads the last object that a login shell leaves on standard output.
-// Where the shell's profile prints something and no object follows, it denies
-// every command.
-func (h Host) Silence() []byte {
-	if h == Cursor {
-		return h.Nothing()
-	}
-	return nil
-}
-
-// Length counts the characters of a text as the host does when it limits it:
-// Codex in bytes, the others in UTF-16, where rare characters count twice.
-func (h Host) Length(text string) int {
-	if h == Codex {
-		return len(text)
-	}
-	n := 0
-	for _, r := range text {
-		n += utf16.RuneLen(r)
-	}
-	return n
-}
-
-func specific(event string, keys map[string]any) []byte {
-	keys["hookEventName"] = event
-	return reply(map[string]any{"hookSpecificOutput": keys})
-}
-
-// reply encodes one JSON object on a line. Bytes that are not UTF-8 become
-// U+FFFD, as they must in JSON.
-func reply(body map[string]any) []byte {
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(body); err != nil {
-		return []byte("{}\n") // texts alone are encoded, which cannot fail
-	}
-	return text.Bytes()
 }
 
 // object reads the first JSON object of a text; nil when there is none.

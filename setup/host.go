@@ -10,16 +10,16 @@ import (
 	"stig/host"
 )
 
-// SettingsFile is where a host reads its settings. Two of them let a variable
-// name the directory of the user's.
+// SettingsFile is where a host reads its settings. Some let a variable name the
+// directory of the user's.
 func SettingsFile(a *app.App, settings host.Settings, o SetupOptions) (app.HostFile, error) {
 	root, err := place(a, o)
 	if err != nil {
 		return app.HostFile{}, err
 	}
 	dir := filepath.Join(root, settings.Dir)
-	own := map[host.Host]string{host.Claude: "CLAUDE_CONFIG_DIR", host.Codex: "CODEX_HOME"}[settings.Host]
-	if named := a.Getenv(own); o.User && own != "" && named != "" {
+	if o.User && settings.Variable != "" && a.Getenv(settings.Variable) != "" {
+		named := a.Getenv(settings.Variable)
 		dir, root = named, filepath.Dir(named)
 	}
 	return app.HostFile{Path: filepath.Join(dir, settings.File), Root: root}, nil

@@ -18,14 +18,13 @@ func InstructionsFile(a *app.App, name string, o SetupOptions) (app.HostFile, er
 		root, err := place(a, o)
 		return app.HostFile{Path: filepath.Join(root, name), Root: root}, err
 	}
-	owners := map[string]host.Host{"AGENTS.md": host.Codex, "CLAUDE.md": host.Claude, "GEMINI.md": host.Gemini}
 	for _, settings := range host.AllSettings() {
-		if settings.Host == owners[name] {
+		if settings.Instructions != "" && settings.Instructions == name {
 			file, err := SettingsFile(a, settings, o)
 			return app.HostFile{Path: filepath.Join(filepath.Dir(file.Path), name), Root: file.Root}, err
 		}
 	}
-	return app.HostFile{}, app.Usage(fmt.Sprintf("with --user FILE must be one of AGENTS.md, CLAUDE.md, GEMINI.md; found %q", name), "")
+	return app.HostFile{}, app.Usage(fmt.Sprintf("with --user FILE must be one of %s; found %q", strings.Join(host.Instructions(), ", "), name), "")
 }
 
 // ManagedBlock is the block of stig in a file of instructions.
