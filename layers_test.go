@@ -34,6 +34,7 @@ var bands = [][]string{
 	{"orient", "checkpoint", "lint", "merge", "draw", "recovery"},
 	{"app"},
 	{"setup"},
+	{"doctor"},
 	{cli},
 	groups,
 	{command},
