@@ -125,11 +125,11 @@ func holdsTo(kinds cue.Value, out string) (kind string, err error) {
 // kindsIn lists the kinds that the sources print.
 func kindsIn(t *testing.T) (kinds []string) {
 	t.Helper()
-	files, err := filepath.Glob("*.go")
+	files, err := filepath.Glob("*/*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	calls := regexp.MustCompile(`\.print(?:JSON|Edit)\(("[a-z]+"|[^ "]+),`)
+	calls := regexp.MustCompile(`\.Print(?:JSON|Edit)\(("[a-z]+"|[^ "]+),`)
 	for _, file := range files {
 		if strings.HasSuffix(file, "_test.go") {
 			continue
