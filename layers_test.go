@@ -27,7 +27,7 @@ const modulePath = "stig"
 // bands, the lowest first. A package imports packages of lower bands only,
 // so packages that share a band never import each other.
 var bands = [][]string{
-	{"schemas", "internal/sample", early},
+	{"schemas", "internal/sample", "internal/ended", early},
 	{"notes", "beads", "cue", "host", "process", "shell"},
 	{"signals", "dag", "criteria", "guard", "git"},
 	{"verify", "diff", "live"},
