@@ -19,7 +19,11 @@ func CyclesCommand(a *cli.App) *cobra.Command {
 		Args:    cli.Takes(0, 0, "no arguments"),
 		Example: "  stig cycles\n  stig cycles --strict --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return checkPlainly(cmd.Context(), a, app.CheckRequest{Command: "cycles"}, strict)
+			checked, err := a.Check(cmd.Context(), app.CheckRequest{Command: "cycles"})
+			if err != nil {
+				return err
+			}
+			return outcome{checked, strict}.print(a)
 		},
 	}
 	cmd.Flags().BoolVar(&strict, "strict", false, "fail on warnings too")

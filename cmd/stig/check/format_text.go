@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -27,6 +28,23 @@ func worstFirst(found []lint.Diagnostic) []lint.Diagnostic {
 		return slices.Index(severities, a.Severity) - slices.Index(severities, b.Severity)
 	})
 	return sorted
+}
+
+// print writes an outcome for a command without formats, as text or with --json,
+// and ends as the outcome does.
+func (r outcome) print(a *cli.App) error {
+	render := asText
+	if a.JSON {
+		render = asJSON
+	}
+	text, err := render(a, r)
+	if err == nil {
+		_, err = io.WriteString(a.Out, text)
+	}
+	if err != nil {
+		return err
+	}
+	return r.ending()
 }
 
 func asText(a *cli.App, r outcome) (string, error) {

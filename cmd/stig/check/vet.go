@@ -2,7 +2,6 @@ package check
 
 import (
 	"context"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -29,7 +28,7 @@ func VetCommand(a *cli.App) *cobra.Command {
 			if o.dryRun {
 				return app.Usage("--dry-run goes with --fix", "")
 			}
-			return checkPlainly(cmd.Context(), a, app.CheckRequest{Command: "vet", IDs: args}, o.strict)
+			return vet(cmd.Context(), a, args, o.strict)
 		},
 	}
 	cmd.Flags().BoolVar(&o.fix, "fix", false, "rewrite values that have one meaning only")
@@ -38,26 +37,13 @@ func VetCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// checkPlainly runs a check that has one form of output; errors, and with strict
-// warnings, end in exit 1.
-func checkPlainly(ctx context.Context, a *cli.App, r app.CheckRequest, strict bool) error {
-	checked, err := a.Check(ctx, r)
+// vet reports what is wrong; errors, and with strict warnings, end in exit 1.
+func vet(ctx context.Context, a *cli.App, ids []string, strict bool) error {
+	checked, err := a.Check(ctx, app.CheckRequest{Command: "vet", IDs: ids})
 	if err != nil {
 		return err
 	}
-	found := outcome{checked, strict}
-	render := asText
-	if a.JSON {
-		render = asJSON
-	}
-	text, err := render(a, found)
-	if err != nil {
-		return err
-	}
-	if _, err := io.WriteString(a.Out, text); err != nil {
-		return err
-	}
-	return found.ending()
+	return outcome{checked, strict}.print(a)
 }
 
 // vetFix fixes what can be fixed, then reports what is left.
@@ -72,7 +58,7 @@ func vetFix(ctx context.Context, a *cli.App, ids []string, o vetOptions) error {
 	for _, c := range fixed.Changes {
 		a.Note("%s: fixed", c.ID)
 	}
-	return checkPlainly(ctx, a, app.CheckRequest{Command: "vet", IDs: ids}, o.strict)
+	return vet(ctx, a, ids, o.strict)
 }
 
 // printFix shows the diff of what would be fixed, and ends as vet would then.
