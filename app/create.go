@@ -212,7 +212,6 @@ func (a *App) isIgnored(ctx context.Context, store beads.Store) bool {
 	if !process.Finder("", a.Getenv)("git") {
 		return false
 	}
-	argv := []string{"git", "check-ignore", "-q", "--", filepath.Base(store.Path)}
-	result, err := process.Run(ctx, process.Command{Argv: argv, Dir: store.Dir, Env: a.Environ()})
-	return err == nil && result.Exit == 0
+	ignored, err := a.GitIn(store.Dir).Ignores(ctx, filepath.Base(store.Path))
+	return err == nil && ignored
 }

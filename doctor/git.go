@@ -10,7 +10,6 @@ import (
 
 	"stig/app"
 	"stig/beads"
-	"stig/process"
 	"stig/setup"
 )
 
@@ -60,11 +59,10 @@ func (e *examination) said(argv ...string) string {
 	return strings.TrimSpace(string(result.Stdout))
 }
 
-// ignored reports whether git leaves a path out, be it there or not. git refuses
-// this one question in the environment in which git.Client asks.
+// ignored reports whether git leaves a path out, be it there or not.
 func (e *examination) ignored(path string) bool {
-	result, err := process.Run(e.ctx, process.Command{Argv: []string{"git", "-c", "core.fsmonitor=false", "check-ignore", "-q", "--", path}, Dir: e.git.Dir, Env: e.git.Env})
-	return err == nil && result.Exit == 0
+	ignored, err := e.git.Ignores(e.ctx, path)
+	return err == nil && ignored
 }
 
 // unfinished looks at what a merge that git has not finished left of the store.
