@@ -27,13 +27,14 @@ const modulePath = "stig"
 // bands, the lowest first. A package imports packages of lower bands only,
 // so packages that share a band never import each other.
 var bands = [][]string{
-	{"schemas", "internal/sample", early, "fault"},
+	{"schemas", "internal/sample", "internal/ended", early, "fault"},
 	{"notes", "beads", "cue", "host", "process", "shell"},
 	{"signals", "dag", "criteria", "guard", "git", "jsonl", "bd", "internal/memory"},
 	{"verify", "diff", "live", "internal/dirstore"},
 	{"orient", "checkpoint", "lint", "merge", "draw", "recovery"},
 	{"app"},
 	{"setup"},
+	{"doctor"},
 	{cli},
 	groups,
 	{command},

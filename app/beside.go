@@ -83,7 +83,7 @@ func holderIn(store beads.Store, id string) string {
 // the journal of this clone does not know, it does not say.
 func (a *App) births() func(id string, as beads.Birth) (title string, known bool) {
 	journal := sync.OnceValue(func() (j live.Journal) {
-		if place, err := a.LivePlace(); err == nil {
+		if place, err := a.livePlace(); err == nil {
 			j, _ = place.Journal() // without it the titles of now are compared
 		}
 		return j

@@ -129,8 +129,51 @@ func (a *App) childSources(ctx context.Context, store beads.Place, place live.Pl
 	return sources
 }
 
-// Home is the directory that gets the store.
-func (a *App) Home(ctx context.Context) (string, error) {
+// InitRequest says what store to make.
+type InitRequest struct {
+	Prefix string // of ids; "" is the name of the directory
+	DryRun bool
+}
+
+// Made is a store that was made, or would be.
+type Made struct {
+	Store, Prefix string   // the store's path
+	Files         []string // that were made
+	Ignored       bool     // git leaves it out: nobody else would get it
+	Diff          string   // of a dry run; the store is empty and has no line in it
+}
+
+// Init makes an empty store.
+func (a *App) Init(ctx context.Context, r InitRequest) (*Made, error) {
+	dir, err := a.home(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m := &Made{Files: []string{}}
+	if m.Prefix, err = prefixOf(r.Prefix, dir); err != nil {
+		return nil, err
+	}
+	if r.DryRun {
+		store, files, err := jsonl.Blank(dir, m.Prefix)
+		for _, f := range files {
+			m.Diff += HostFile{Path: f.Path}.Diff(nil, []byte(f.Text))
+		}
+		m.Store = Shortest(store.Path)
+		return m, err
+	}
+	store, files, err := jsonl.Init(dir, m.Prefix)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		m.Files = append(m.Files, Shortest(f))
+	}
+	m.Store, m.Ignored = Shortest(store.Path), a.isIgnored(ctx, store)
+	return m, nil
+}
+
+// home is the directory that gets the store.
+func (a *App) home(ctx context.Context) (string, error) {
 	for _, named := range []struct{ what, path string }{{"--store", a.Store}, {"BEADS_DIR", a.Getenv("BEADS_DIR")}} {
 		if named.path != "" {
 			return "", Usage(fmt.Sprintf("init: makes %s, and %s names %s", filepath.Join(".beads", "issues.jsonl"), named.what, named.path),
@@ -154,7 +197,7 @@ func (a *App) Home(ctx context.Context) (string, error) {
 	return filepath.FromSlash(root), nil
 }
 
-func (a *App) Prefix(given, dir string) (string, error) {
+func prefixOf(given, dir string) (string, error) {
 	if given == "" {
 		return beads.PrefixOf(dir)
 	}
@@ -165,16 +208,11 @@ func (a *App) Prefix(given, dir string) (string, error) {
 	return given, nil
 }
 
-// WarnOfIgnored says when git leaves a new store out, so that nobody else would
-// get it.
-func (a *App) WarnOfIgnored(ctx context.Context, store beads.Place) {
+// isIgnored reports whether git leaves a store out.
+func (a *App) isIgnored(ctx context.Context, store beads.Place) bool {
 	if !process.Finder("", a.Getenv)("git") {
-		return
+		return false
 	}
-	argv := []string{"git", "check-ignore", "-q", "--", filepath.Base(store.Path)}
-	result, err := process.Run(ctx, process.Command{Argv: argv, Dir: store.Dir, Env: a.Environ()})
-	if err == nil && result.Exit == 0 {
-		a.Warn("git ignores the store: nobody else gets it, and it has no history")
-		a.Hint("take .beads out of .gitignore, or type git add -f " + Shortest(store.Path))
-	}
+	ignored, err := a.GitIn(store.Dir).Ignores(ctx, filepath.Base(store.Path))
+	return err == nil && ignored
 }

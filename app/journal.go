@@ -167,3 +167,93 @@ func stamp(path string) string {
 	}
 	return strings.Join([]string{info.ModTime().UTC().Format(time.RFC3339Nano), strconv.FormatInt(info.Size(), 10)}, " ")
 }
+
+// LogRequest says which edits of the journal to list.
+type LogRequest struct {
+	IDs   []string // of these issues; none stand for all
+	Actor string   // by this actor; "" for any
+	Since time.Time
+}
+
+// Logged is an edit in the journal, with those of its changes that were asked for.
+type Logged struct {
+	At       time.Time     `json:"at"`
+	Actor    string        `json:"actor"`
+	Command  string        `json:"command"`
+	Worktree string        `json:"worktree"`
+	Branch   string        `json:"branch"`
+	Head     string        `json:"head"`
+	Result   live.Result   `json:"result"` // "unfinished", "written" or "failed"
+	Issues   []string      `json:"issues"`
+	Changes  []live.Change `json:"changes"`
+}
+
+// Log lists edits that stig made in this clone, the oldest first.
+func (a *App) Log(r LogRequest) ([]Logged, error) {
+	_, journal, err := a.readJournal()
+	if err != nil {
+		return nil, err
+	}
+	a.warnOfJournal(journal)
+	edits := []Logged{}
+	for _, record := range journal.Records {
+		if record.At.Before(r.Since) || r.Actor != "" && record.Actor != r.Actor {
+			continue
+		}
+		if e := loggedOf(record, r.IDs); len(e.Changes) > 0 {
+			edits = append(edits, e)
+		}
+	}
+	return edits, nil
+}
+
+// ForgetLog removes what the journal holds of those issues, of all where none is
+// named, and counts the edits.
+func (a *App) ForgetLog(ids []string) (count int, err error) {
+	place, journal, err := a.readJournal()
+	if err != nil {
+		return 0, err
+	}
+	var issues []string
+	for _, r := range journal.Records {
+		for _, c := range r.Changes {
+			if len(ids) > 0 && IsNamed(ids, c.Issue) {
+				issues = append(issues, c.Issue)
+			}
+		}
+	}
+	if len(ids) > 0 && len(issues) == 0 {
+		return 0, nil
+	}
+	return place.Forget(issues...)
+}
+
+// readJournal reads the journal of the clone.
+func (a *App) readJournal() (live.Place, live.Journal, error) {
+	place, err := a.livePlace()
+	if err != nil {
+		return place, live.Journal{}, err
+	}
+	journal, err := place.Journal()
+	return place, journal, err
+}
+
+// loggedOf is a record with the changes of those issues, of all where none is
+// named. An id may stand without its prefix.
+func loggedOf(r live.Record, ids []string) Logged {
+	e := Logged{At: r.At, Actor: r.Actor, Command: r.Command, Worktree: r.Worktree, Branch: r.Branch, Head: r.Head,
+		Result: r.Result, Issues: []string{}, Changes: []live.Change{}}
+	if r.Result == live.Unfinished {
+		e.Result = "unfinished"
+	}
+	for _, c := range r.Changes {
+		if !IsNamed(ids, c.Issue) {
+			continue
+		}
+		e.Changes = append(e.Changes, c)
+		if n := len(e.Issues); n == 0 || e.Issues[n-1] != c.Issue {
+			e.Issues = append(e.Issues, c.Issue)
+		}
+	}
+	return e
+}

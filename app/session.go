@@ -29,13 +29,67 @@ const (
 	// with, as its host counts them. Of more than 10,000 Claude Code shows the
 	// beginning, and Codex leaves out the middle.
 	ContextLimit = 9000
-	// eventLimit is how many bytes of an event are read. Some hold all of a
+	// EventLimit is how many bytes of an event are read. Some hold all of a
 	// file that is about to be written.
 	EventLimit = 64 << 20
 	// hookLimit is how long a hook works: a git that hangs must not hold up a
 	// session.
-	HookLimit = 5 * time.Second
+	hookLimit = 5 * time.Second
 )
+
+// Hook is an event of a host that stig answers.
+type Hook struct {
+	event  string // its name in settings
+	host   host.Host
+	answer func(*App, context.Context, host.Host, host.Event) []byte // nil is given for nothing to say
+}
+
+// hooks are the events that stig answers, in the order in which they happen.
+func hooks() []Hook {
+	return []Hook{
+		{event: "session-start", answer: (*App).SessionStart},
+		{event: "pre-tool-use", answer: (*App).PreToolUse},
+		{event: "stop", answer: (*App).Stop},
+		{event: "pre-compact", answer: (*App).PreCompact},
+	}
+}
+
+// ParseHook reads the name of an event and that of its host.
+func ParseHook(event, name string) (Hook, error) {
+	var known []string
+	for _, hook := range hooks() {
+		known = append(known, hook.event)
+		if hook.host = host.Host(name); hook.event != event {
+			continue
+		}
+		if !slices.Contains(host.Hosts(), hook.host) {
+			return Hook{}, fmt.Errorf("--host: must be one of %s; found %q", host.Names(), name)
+		}
+		return hook, nil
+	}
+	return Hook{}, fmt.Errorf("stig hook: must be one of %s; found %q", strings.Join(known, ", "), event)
+}
+
+// AnswerHook gives the reply to what a host wrote. Whatever goes wrong is no reason
+// to break somebody's session, and neither is a mistake in here, of which the error
+// tells: the reply holds all the same.
+func (a *App) AnswerHook(ctx context.Context, hook Hook, text []byte) (reply []byte, err error) {
+	event := host.Hear(text)
+	if info, err := os.Stat(event.Dir); a.Dir == "" && err == nil && info.IsDir() {
+		a.Dir = event.Dir
+	}
+	ctx, cancel := context.WithTimeout(ctx, hookLimit)
+	defer cancel()
+	defer func() {
+		if r := recover(); r != nil {
+			reply, err = nil, fmt.Errorf("a mistake in stig: %v", r)
+		}
+		if reply == nil {
+			reply = hook.host.Silence()
+		}
+	}()
+	return hook.answer(a, ctx, hook.host, event), nil
+}
 
 // SessionStart gives the assistant something to begin with.
 func (a *App) SessionStart(ctx context.Context, h host.Host, _ host.Event) []byte {

@@ -175,9 +175,58 @@ func (a *App) edited(ctx context.Context, s *site, id, criteria string) (*checkp
 	return checkpoint.EditedSince(ctx, repo, path, id, criteria, s.look)
 }
 
-// TrustHere gives what is trusted, and the grant for the repository that stig is
+// TrustRequest says what is to become of the trust in the repository of a run.
+type TrustRequest struct{ Revoke, DryRun bool }
+
+// TrustResult says what became of it.
+type TrustResult struct {
+	Root    string // of the repository
+	Before  bool   // it was trusted; not known of a grant
+	Trusted bool   // it is now
+	Diff    string // of a dry run
+}
+
+// Trust lets the commands in the repository's acceptance criteria run on this
+// machine, or takes that back.
+func (a *App) Trust(ctx context.Context, r TrustRequest) (*TrustResult, error) {
+	trust, grant, err := a.trustHere(ctx)
+	if err != nil {
+		return nil, err
+	}
+	result := &TrustResult{Root: grant.Root, Trusted: !r.Revoke}
+	switch {
+	case r.DryRun:
+		result.Before = trust.Granted(grant.Root, grant.Commit)
+		result.Trusted = result.Before
+		result.Diff, err = trustDiff(trust, grant, r.Revoke)
+	case r.Revoke:
+		result.Before, err = trust.Revoke(grant.Root)
+	default:
+		err = trust.Grant(grant)
+	}
+	return result, err
+}
+
+// trustDiff shows what would become of the record of a grant.
+func trustDiff(trust verify.Trust, grant verify.Grant, revoke bool) (string, error) {
+	path, after, err := trust.Record(grant)
+	if err != nil {
+		return "", err
+	}
+	if revoke {
+		after = nil
+	}
+	file := HostFile{Path: path}
+	before, err := file.Read()
+	return file.Diff(before, after), err
+}
+
+// Grants lists what is trusted on this machine.
+func (a *App) Grants() ([]verify.Grant, error) { return verify.Trust{Dir: a.StateDir()}.List() }
+
+// trustHere gives what is trusted, and the grant for the repository that stig is
 // started in.
-func (a *App) TrustHere(ctx context.Context) (trust verify.Trust, grant verify.Grant, err error) {
+func (a *App) trustHere(ctx context.Context) (trust verify.Trust, grant verify.Grant, err error) {
 	store, err := a.Discover()
 	if err != nil {
 		return trust, grant, err

@@ -42,7 +42,6 @@ func PrepareCommit(ctx context.Context, p beads.Place, env []string) (*Committer
 		{[]string{"rev-parse", "--show-toplevel"}, failed, "the store is in no git repository", "leave --commit out, or type git init"},
 		{[]string{"var", "GIT_COMMITTER_IDENT"}, failed, "git does not know who commits", "type git config user.name NAME and git config user.email ADDRESS"},
 		{[]string{"rev-parse", "--quiet", "--verify", "MERGE_HEAD"}, succeeded, "a merge is under way, and git commits nothing else meanwhile", "finish the merge, or leave --commit out"},
-		{[]string{"check-ignore", "--quiet", path}, succeeded, "git ignores the store", "take it out of .gitignore, or leave --commit out"},
 	} {
 		result, err := c.git.Run(ctx, check.argv...)
 		if err != nil {
@@ -52,7 +51,11 @@ func PrepareCommit(ctx context.Context, p beads.Place, env []string) (*Committer
 			return nil, &CommitError{Reason: fmt.Sprintf("%s: cannot commit: %s", p.Path, check.reason), Hint: check.hint}
 		}
 	}
-	return c, nil
+	ignored, err := c.git.Ignores(ctx, path)
+	if ignored {
+		err = &CommitError{Reason: p.Path + ": cannot commit: git ignores the store", Hint: "take it out of .gitignore, or leave --commit out"}
+	}
+	return c, err
 }
 
 func failed(exit int) bool    { return exit != 0 }

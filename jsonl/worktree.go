@@ -107,24 +107,6 @@ func (w Worktree) Rebasing() string {
 	return ""
 }
 
-// busy names the files that git keeps in its directory of a work tree while an
-// operation that it will go on with is under way.
-var busy = []struct{ file, name string }{
-	{"MERGE_HEAD", "merge"}, {"rebase-merge", "rebase"}, {"rebase-apply", "rebase"},
-	{"CHERRY_PICK_HEAD", "cherry-pick"}, {"REVERT_HEAD", "revert"}, {"BISECT_LOG", "bisect"},
-}
-
-// Busy names the operation of git that is under way in the work tree, such as
-// "rebase"; "" for none.
-func (w Worktree) Busy() string {
-	for _, b := range busy {
-		if _, err := os.Lstat(filepath.Join(w.Own, b.file)); w.Own != "" && err == nil {
-			return b.name
-		}
-	}
-	return ""
-}
-
 // gitOf is the .git of a directory, a directory or a file, or "".
 func gitOf(dir string) (string, error) {
 	path := filepath.Join(dir, ".git")

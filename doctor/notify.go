@@ -1,4 +1,4 @@
-package connect
+package doctor
 
 import (
 	"bytes"
@@ -11,38 +11,38 @@ import (
 )
 
 // notifications says who is told of events, and who could not be told of the last one.
-func (d *doctor) notifications() {
-	a := *d.app // what is read here must not stay
-	if err := a.Configure(d.store); err != nil {
+func (e *examination) notifications() {
+	a := *e.app // what is read here must not stay
+	if err := a.Configure(e.store); err != nil {
 		return // config says so already
 	}
 	if a.Config.Notify.Off() {
 		return // nobody asked for it
 	}
-	site, err := a.Site(d.ctx, d.store)
+	site, err := a.Site(e.ctx, e.store)
 	if err != nil {
-		d.failed("notify", err)
+		e.failed("notify", err)
 		return
 	}
-	to, err := a.Whom(d.ctx, site)
+	to, err := a.Whom(e.ctx, site)
 	if err != nil {
-		d.failed("notify", err)
+		e.failed("notify", err)
 		return
 	}
 	if !to.Same(a.Config.Notify) {
-		d.todo("notify", "what the repository says of whom to tell does not count: it is not trusted", "read .stig.cue, then type stig trust")
+		e.todo("notify", "what the repository says of whom to tell does not count: it is not trusted", "read .stig.cue, then type stig trust")
 		return
 	}
 	last, err := lastLine(site.NotifyLog())
 	if err != nil {
-		d.failed("notify", err)
+		e.failed("notify", err)
 		return
 	}
 	if last != "" {
-		d.todo("notify", "somebody could not be told: "+last, "see "+app.Shortest(site.NotifyLog())+", and remove it")
+		e.todo("notify", "somebody could not be told: "+last, "see "+app.Shortest(site.NotifyLog())+", and remove it")
 		return
 	}
-	d.ok("notify", "told of events: %s", strings.Join(to.Words(), ", "))
+	e.ok("notify", "told of events: %s", strings.Join(to.Words(), ", "))
 }
 
 // lastLine is the last line of a file, "" where there is none.
