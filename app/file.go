@@ -36,29 +36,7 @@ func replaceFile(path, text string, checks ...func() error) error {
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".stig-*.tmp")
-	if err != nil {
-		return err
-	}
-	_, err = temp.WriteString(text)
-	for _, step := range append([]func() error{
-		func() error { return temp.Chmod(mode) },
-		temp.Sync,
-	}, checks...) {
-		if err == nil {
-			err = step()
-		}
-	}
-	if e := temp.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = os.Rename(temp.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(temp.Name()))
-	}
-	return nil
+	return jsonl.Replacement{Pattern: "." + filepath.Base(path) + ".stig-*.tmp", Mode: mode, Sync: true, Checks: checks}.Put(path, []byte(text))
 }
 
 // HostFile is a file that an assistant's program reads.

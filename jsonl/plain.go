@@ -51,13 +51,37 @@ const UnfinishedText = ".new-*"
 // the old text or the new one, also when the process is killed half-way. It does
 // not last through a power cut. The directory must be there.
 func ReplaceText(path string, text []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), UnfinishedText)
+	return Replacement{Pattern: UnfinishedText, Mode: 0o600}.Put(path, text)
+}
+
+// Replacement is how a file gets new content in one step, so that nobody ever sees
+// half of it.
+type Replacement struct {
+	Pattern string         // of the name while it is filled; see os.CreateTemp
+	Mode    fs.FileMode    // that it is to have
+	Sync    bool           // it is to last through a power cut
+	Checks  []func() error // made when all but the one step is done
+}
+
+// Put gives the file at a path a text. After an error it is as it was. Symbolic
+// links are not followed, and the directory must be there.
+func (r Replacement) Put(path string, text []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), r.Pattern)
 	if err != nil {
 		return err
 	}
+	steps := []func() error{func() error { return f.Chmod(r.Mode) }}
+	if r.Sync {
+		steps = append(steps, f.Sync)
+	}
 	_, err = f.Write(text)
+	for _, step := range append(steps, r.Checks...) {
+		if err == nil {
+			err = step()
+		}
+	}
 	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
+		err = rename(f.Name(), path)
 	}
 	if err != nil {
 		return errors.Join(err, os.Remove(f.Name()))
