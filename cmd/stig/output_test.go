@@ -125,11 +125,15 @@ func holdsTo(kinds cue.Value, out string) (kind string, err error) {
 // kindsIn lists the kinds that the sources print.
 func kindsIn(t *testing.T) (kinds []string) {
 	t.Helper()
-	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
+	var files []string
+	for _, pattern := range []string{"*.go", "*/*.go", "../../app/*.go"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, found...)
 	}
-	calls := regexp.MustCompile(`\.print(?:JSON|Edit)\(("[a-z]+"|[^ "]+),`)
+	calls := regexp.MustCompile(`(?:PrintJSON|PrintEdit|EditOutput|output)\(("[a-z]+"|[^ "]+),`)
 	for _, file := range files {
 		if strings.HasSuffix(file, "_test.go") {
 			continue
