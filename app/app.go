@@ -27,6 +27,7 @@ import (
 
 	"stig/beads"
 	"stig/checkpoint"
+	"stig/cue"
 	"stig/git"
 	"stig/process"
 	"stig/signals"
@@ -78,6 +79,18 @@ type App struct {
 	Dir   string // -C
 	Store string // --store
 	Actor string // --actor
+}
+
+// Fresh is another run of the same front end, on the same store and by the same actor:
+// one command, which reads the configuration and keeps a journal for itself. A server
+// makes one for each call that it answers.
+func (a *App) Fresh(ctx context.Context, command string) *App {
+	return &App{
+		Getenv: a.Getenv, Env: a.Env, HomeDir: a.HomeDir, ConfigDir: a.ConfigDir, Now: a.Now, Schema: cue.Embedded(),
+		Say: a.Say, Progress: a.Progress, Terminal: a.Terminal,
+		Ctx: ctx, Running: command,
+		Dir: a.Dir, Store: a.Store, Actor: a.Actor,
+	}
 }
 
 // Clock is the time of this run in UTC: fixed by STIG_NOW, for tests and demos that

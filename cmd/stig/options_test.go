@@ -13,18 +13,11 @@ import (
 )
 
 // A command that made its own options of an edit would write without telling
-// bd: all get them from app.options.
+// bd: all get them from App.Options.
 func TestOptionsInOnePlace(t *testing.T) {
-	files, err := filepath.Glob("*.go")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no files: %v", err)
-	}
 	var places []string
 	set := token.NewFileSet()
-	for _, name := range files {
-		if strings.HasSuffix(name, "_test.go") {
-			continue
-		}
+	for _, name := range sources(t) {
 		file, err := parser.ParseFile(set, name, nil, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -42,8 +35,8 @@ func TestOptionsInOnePlace(t *testing.T) {
 			return true
 		})
 	}
-	if len(places) != 1 || places[0] != "options.go" {
-		t.Errorf("beads.Options are made in %v, want options.go alone", places)
+	if len(places) != 1 || places[0] != "app.go" {
+		t.Errorf("beads.Options are made in %v, want app/app.go alone", places)
 	}
 }
 

@@ -155,14 +155,9 @@ func asText(a *cli.App, r outcome) (string, error) {
 	return app.Visible(text.String()), nil
 }
 
-func asJSON(a *cli.App, r outcome) (string, error) {
-	var text bytes.Buffer
-	elsewhere := *a
-	elsewhere.Out = &text
-	err := elsewhere.PrintJSON("check", map[string]any{
-		"diagnostics": append([]lint.Diagnostic{}, r.found...), "counts": lint.Count(r.found), "issues": r.issues,
-	})
-	return text.String(), err
+func asJSON(_ *cli.App, r outcome) (string, error) {
+	text, err := app.CheckOutput(r.found, r.issues).JSON()
+	return string(text) + "\n", err
 }
 
 // inRepository names a file as reports of a CI run do: from the root of what

@@ -48,7 +48,7 @@ func vet(a *cli.App, ids []string, o vetOptions) error {
 	}
 	counts := lint.Count(found)
 	if a.JSON {
-		err = a.PrintJSON("check", map[string]any{"diagnostics": found, "counts": counts, "issues": issues})
+		err = a.PrintOutput(app.CheckOutput(found, issues), nil)
 	} else {
 		err = printDiagnostics(a, found, counts, issues)
 	}

@@ -1,20 +1,18 @@
 package connect
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
 
 	"stig/app"
+	"stig/checkpoint"
 	"stig/cmd/stig/cli"
 	"stig/cmd/stig/early"
-	"stig/cue"
+	"stig/signals"
 )
 
 func McpCommand(a *cli.App) *cobra.Command {
@@ -87,114 +85,96 @@ func server(a *cli.App) *mcp.Server {
 		Capabilities: &mcp.ServerCapabilities{},
 	})
 	addTool(s, a, "orient", "What to read before working: with an id the briefing of that issue, as deep as it is uncertain; without, the "+
-		"survey of all issues with one recommended next step.", orientCall.argv)
+		"survey of all issues with one recommended next step.", orientTool)
 	addTool(s, a, "checkpoint", "Leave the state of an issue for whoever comes next: signals, and the parts of the state estimate. "+
-		"A part given replaces that part only; changed names the texts that disappear. Give only what you know.", checkpointCall.argv)
+		"A part given replaces that part only; changed names the texts that disappear. Give only what you know.", checkpointTool)
 	addTool(s, a, "escalate", "Ask a person what neither the issues nor the code hold enough to decide. The question is kept with the "+
-		"issue; go on with other work.", escalateCall.argv)
-	addTool(s, a, "verify", "Run the commands in an issue's acceptance criteria and tell how each went. It closes nothing.", verifyCall.argv)
+		"issue; go on with other work.", escalateTool)
+	addTool(s, a, "verify", "Run the commands in an issue's acceptance criteria and tell how each went. It closes nothing.", verifyTool)
 	addTool(s, a, "close", "Close issues whose acceptance criteria pass; the commands in them are run first. An issue stays open when one "+
-		"fails, or when there is nothing to run.", closeCall.argv)
-	addTool(s, a, "check", "Everything that is wrong with the issues: lines, signals, deadlocks, links, criteria.", checkCall.argv)
+		"fails, or when there is nothing to run.", closeTool)
+	addTool(s, a, "check", "Everything that is wrong with the issues: lines, signals, deadlocks, links, criteria.", checkTool)
 	return s
 }
 
-// addTool makes a command a tool. argv turns its arguments into words of the
-// command line: flags with their values attached, ids behind --.
-func addTool[Call any](s *mcp.Server, a *cli.App, name, description string, argv func(Call) []string) {
+// tool answers a call in a run of its own.
+type tool[Call any] func(context.Context, *app.App, Call) (app.Output, error)
+
+// addTool makes a service a tool: a call becomes its request, and its result the
+// object that the command of that name prints with --json.
+func addTool[Call any](s *mcp.Server, a *cli.App, name, description string, answer tool[Call]) {
 	mcp.AddTool(s, &mcp.Tool{Name: name, Description: description},
 		func(ctx context.Context, _ *mcp.CallToolRequest, call Call) (*mcp.CallToolResult, any, error) {
-			object, failed, err := called(ctx, a, append([]string{name, "--json", "--no-input"}, argv(call)...))
-			if err != nil {
-				return nil, nil, err
+			result := &mcp.CallToolResult{}
+			out, err := answer(ctx, a.Fresh(ctx, name), call)
+			if ctx.Err() != nil {
+				return nil, nil, ctx.Err()
 			}
-			return &mcp.CallToolResult{IsError: failed}, object, nil
+			if err != nil {
+				result.IsError, out = true, app.Classify(err).For("stig "+name).Output()
+			}
+			object, err := out.JSON()
+			return result, object, err
 		})
 }
 
-// called runs a command as its own app, and gives the object that it printed,
-// and whether that tells of an error.
-func called(ctx context.Context, a *cli.App, args []string) (object json.RawMessage, failed bool, err error) {
-	var out bytes.Buffer
-	inner := cli.Front(strings.NewReader(""), &out, a.Err, &app.App{Getenv: a.Getenv, Env: a.Env, HomeDir: a.HomeDir, ConfigDir: a.ConfigDir, Now: a.Now, Schema: cue.Embedded()})
-	inner.Root = a.Root
-	code := inner.Run(ctx, append([]string{"-C", a.Dir, "--store", a.Store}, args...))
-	object = bytes.TrimSpace(out.Bytes())
-	var head struct {
-		Kind string `json:"kind"`
+func orientTool(ctx context.Context, a *app.App, c orientCall) (app.Output, error) {
+	found, err := a.Orient(ctx, app.OrientRequest{ID: c.ID, Depth: c.Depth, Budget: c.Budget, StaleDays: signals.ThresholdStaleDays})
+	if err != nil {
+		return app.Output{}, err
 	}
-	if err := json.Unmarshal(object, &head); err != nil {
-		return nil, true, fmt.Errorf("stig %s: exit code %d, and no JSON object but %q", args[0], code, shortened(out.String()))
-	}
-	return object, head.Kind == "error", nil
+	return found.Output(), nil
 }
 
-func shortened(text string) string {
-	const most = 200
-	if len(text) > most {
-		return text[:most] + "…"
+func checkpointTool(ctx context.Context, a *app.App, c checkpointCall) (app.Output, error) {
+	r := app.CheckpointRequest{
+		ID: c.ID, Signals: map[signals.Signal]string{}, Replace: c.Replace, Fold: c.Fold,
+		Estimate: signals.Estimate{Done: c.Done, Learned: c.Learned, Remains: c.Remains, Downstream: c.Downstream},
 	}
-	return text
-}
-
-// flagged is a flag with its value, and nothing for one that says nothing.
-func flagged(name, value string) []string {
-	if value == "" {
-		return nil
-	}
-	return []string{"--" + name + "=" + value}
-}
-
-func (c orientCall) argv() []string {
-	words := flagged("depth", c.Depth)
-	if c.Budget != 0 {
-		words = append(words, fmt.Sprintf("--budget=%d", c.Budget))
-	}
-	if c.ID != "" {
-		words = append(words, "--", c.ID)
-	}
-	return words
-}
-
-func (c checkpointCall) argv() (words []string) {
 	if c.Surprise != nil {
-		words = append(words, fmt.Sprintf("--surprise=%v", *c.Surprise))
+		r.Signals[signals.Surprise] = fmt.Sprint(*c.Surprise)
 	}
-	for _, flag := range [][2]string{
-		{"progress", c.Progress}, {"cynefin", c.Cynefin}, {"confidence", c.Confidence},
-		{"done", c.Done}, {"learned", c.Learned}, {"remains", c.Remains}, {"downstream", c.Downstream},
-	} {
-		words = append(words, flagged(flag[0], flag[1])...)
+	for s, value := range map[signals.Signal]string{signals.Progress: c.Progress, signals.Cynefin: c.Cynefin, signals.Confidence: c.Confidence} {
+		if value != "" {
+			r.Signals[s] = value
+		}
 	}
-	if c.Replace {
-		words = append(words, "--replace")
+	report, err := a.Checkpoint(ctx, r)
+	if err != nil {
+		return app.Output{}, err
 	}
-	if c.Fold {
-		words = append(words, "--fold")
-	}
-	return append(words, "--", c.ID)
+	return app.CheckpointOutput(report, r.DryRun)
 }
 
-func (c escalateCall) argv() []string {
-	words := []string{"--message=" + c.Question}
-	for _, option := range c.Options {
-		words = append(words, "--option="+option)
+func escalateTool(ctx context.Context, a *app.App, c escalateCall) (app.Output, error) {
+	r := app.EscalateRequest{ID: c.ID, Question: checkpoint.Question{Text: c.Question, Options: c.Options, Process: c.Process}}
+	asked, err := a.Escalate(ctx, r)
+	if err != nil {
+		return app.Output{}, err
 	}
-	if c.Process {
-		words = append(words, "--process")
-	}
-	return append(words, "--", c.ID)
+	return app.EscalateOutput(asked, r.DryRun)
 }
 
-func (c verifyCall) argv() []string {
-	if c.Plan {
-		return []string{"--plan", "--", c.ID}
+func verifyTool(ctx context.Context, a *app.App, c verifyCall) (app.Output, error) {
+	found, err := a.Verify(ctx, app.VerifyRequest{ID: c.ID, Plan: c.Plan})
+	if err != nil {
+		return app.Output{}, err
 	}
-	return []string{"--", c.ID}
+	return app.VerdictOutput([]app.Finding{found})
 }
 
-func (c closeCall) argv() []string {
-	return append([]string{"--reason=" + c.Reason, "--"}, c.IDs...)
+func closeTool(ctx context.Context, a *app.App, c closeCall) (app.Output, error) {
+	found, err := a.Close(ctx, c.IDs, app.CloseOptions{Reason: c.Reason}, func(app.Finding) error { return nil })
+	if err != nil {
+		return app.Output{}, err
+	}
+	return app.VerdictOutput(found)
 }
 
-func (c checkCall) argv() []string { return flagged("against", c.Against) }
+func checkTool(ctx context.Context, a *app.App, c checkCall) (app.Output, error) {
+	checked, err := a.Check(ctx, app.CheckRequest{Against: c.Against})
+	if err != nil {
+		return app.Output{}, err
+	}
+	return checked.Output(), nil
+}
