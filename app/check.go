@@ -13,33 +13,23 @@ import (
 	"stig/process"
 )
 
-// CheckRequest says what to validate the store against: every rule, or with Lint the
-// rules of stig lint alone.
+// CheckRequest says what to look for, and where.
 type CheckRequest struct {
-	Lint    bool
-	IDs     []string // of Lint: the issues to look at; all where there is none
-	Against string   // a revision: the rules about what happened since the branch left it, too
+	Command string   // whose rules: check, vet, cycles or lint; check is all of them
+	IDs     []string // of vet and lint: the issues; none stand for all
+	Against string   // of check: a revision to compare the store with; may be empty
 }
 
 // Checked is what a check found.
 type Checked struct {
-	Store  string      // the file
-	Rules  []lint.Rule // all that were looked for
-	Found  []lint.Diagnostic
-	Issues int // how many were looked at
+	Command string
+	Rules   []lint.Rule // all that were looked for
+	Found   []lint.Diagnostic
+	Issues  int    // that were looked at
+	Store   string // its path
 }
 
-// Output is what was found as data.
-func (c *Checked) Output() Output { return CheckOutput(c.Found, c.Issues) }
-
-// CheckOutput is what was found in so many issues as data.
-func CheckOutput(found []lint.Diagnostic, issues int) Output {
-	return output("check", map[string]any{
-		"diagnostics": append([]lint.Diagnostic{}, found...), "counts": lint.Count(found), "issues": issues,
-	})
-}
-
-// Check validates the store.
+// Check validates the store, or some of its issues.
 func (a *App) Check(ctx context.Context, r CheckRequest) (*Checked, error) {
 	store, err := a.Discover()
 	if err != nil {
@@ -59,24 +49,16 @@ func (a *App) Check(ctx context.Context, r CheckRequest) (*Checked, error) {
 		return nil, err
 	}
 	defer forget()
-	rules, err := a.checkRules(ctx, store, past)
-	if err != nil {
-		return nil, err
-	}
-	c := &Checked{Store: store.Path, Rules: lint.Of(r.looksFor()...), Issues: file.Len()}
-	if r.Lint {
-		c.Found, err = lint.Lint(file, only, rules)
-	} else {
-		c.Found, err = lint.Check(file, dag.New(file), rules)
-	}
-	if err == nil {
-		c.Found, err = a.OpenQuestions(c.Found, store)
-	}
-	if err != nil {
-		return nil, err
-	}
+	c := &Checked{Command: r.Command, Rules: lint.Of(looksFor(r.Command, past)...), Issues: file.Len(), Store: store.Path}
 	if only != nil {
 		c.Issues = len(only)
+	}
+	c.Found, err = a.look(ctx, r.Command, file, only, past)
+	if err == nil && r.Command != "cycles" {
+		c.Found, err = a.openQuestions(c.Found, store)
+	}
+	if err != nil {
+		return nil, err
 	}
 	if past != nil {
 		c.Found = a.ofBranch(c.Found, file, past)
@@ -84,15 +66,75 @@ func (a *App) Check(ctx context.Context, r CheckRequest) (*Checked, error) {
 	return c, nil
 }
 
-// looksFor names the commands whose rules are looked for.
-func (r CheckRequest) looksFor() []string {
+// look looks for what the rules of a command are about.
+func (a *App) look(ctx context.Context, command string, file *beads.File, only []int, past *lint.Past) ([]lint.Diagnostic, error) {
+	switch command {
+	case "vet":
+		now, err := a.Clock()
+		if err != nil {
+			return nil, err
+		}
+		return lint.Vet(file, only, lint.Rules{Schema: a.Schema, Now: now})
+	case "cycles":
+		a.warnOfStore(file) // no rule of cycles is about lines that cannot be read
+		return lint.Cycles(file, dag.New(file)), nil
+	}
+	rules, err := a.checkRules(ctx, file.Store(), past)
+	if err != nil {
+		return nil, err
+	}
+	if command == "lint" {
+		return lint.Lint(file, only, rules)
+	}
+	return lint.Check(file, dag.New(file), rules)
+}
+
+// looksFor names the commands whose rules a command looks for.
+func looksFor(command string, past *lint.Past) []string {
 	switch {
-	case r.Lint:
-		return []string{"lint"}
-	case r.Against == "":
+	case command != "check":
+		return []string{command}
+	case past == nil:
 		return []string{"check", "vet", "cycles", "lint"}
 	}
 	return []string{"check", "vet", "cycles", "lint", "against"}
+}
+
+// Fixed is what fixing changed.
+type Fixed struct {
+	Changes []beads.Change
+	Left    []lint.Diagnostic // of a dry run: what vet would find then
+}
+
+// Fix rewrites values that have one meaning only, in the named issues or in all.
+func (a *App) Fix(ctx context.Context, ids []string, dryRun bool) (*Fixed, error) {
+	options, err := a.Options(dryRun)
+	if err != nil {
+		return nil, err
+	}
+	checked, err := a.Check(ctx, CheckRequest{Command: "vet", IDs: ids})
+	if err != nil {
+		return nil, err
+	}
+	store, err := a.Discover()
+	if err != nil {
+		return nil, err
+	}
+	if err := a.RefuseUnfinished(ctx, store); err != nil {
+		return nil, err
+	}
+	rules := lint.Rules{Schema: a.Schema}
+	f := &Fixed{}
+	if f.Changes, err = lint.Fix(ctx, store, options, checked.Found, rules); err != nil || !dryRun {
+		return f, err
+	}
+	file, err := beads.Read(store)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	f.Left, err = lint.Left(file, checked.Found, f.Changes, rules)
+	return f, err
 }
 
 // ofBranch leaves out what is for information only and of issues that are as they
@@ -149,38 +191,7 @@ func indices(file *beads.File, ids []string) ([]int, error) {
 	return only, nil
 }
 
-// Findings vets the named issues, or all, and counts how many were looked at.
-func (a *App) Findings(ids []string) ([]lint.Diagnostic, int, error) {
-	store, err := a.Discover()
-	if err != nil {
-		return nil, 0, err
-	}
-	file, err := beads.Read(store)
-	if err != nil {
-		return nil, 0, err
-	}
-	defer file.Close()
-	only, err := indices(file, ids)
-	if err != nil {
-		return nil, 0, err
-	}
-	now, err := a.Clock()
-	if err != nil {
-		return nil, 0, err
-	}
-	found, err := lint.Vet(file, only, lint.Rules{Schema: a.Schema, Now: now})
-	if err == nil {
-		found, err = a.OpenQuestions(found, store)
-	}
-	if err != nil {
-		return nil, 0, err
-	}
-	if only == nil {
-		return append([]lint.Diagnostic{}, found...), file.Len(), nil
-	}
-	return append([]lint.Diagnostic{}, found...), len(only), nil
-}
-
+// Counted is a number of things: "1 issue", "2 issues".
 func Counted(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun

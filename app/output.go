@@ -9,6 +9,7 @@ import (
 	"unicode/utf16"
 
 	"stig/beads"
+	"stig/lint"
 )
 
 // Output is a result as data: the object that a command prints with --json and
@@ -39,6 +40,13 @@ func EditOutput(kind string, body any, changes []beads.Change, dryRun bool) (Out
 		own.Diff = &text
 	}
 	return output(kind, body, own), nil
+}
+
+// Output is what a check found as data.
+func (c *Checked) Output() Output {
+	return output("check", map[string]any{
+		"diagnostics": append([]lint.Diagnostic{}, c.Found...), "counts": lint.Count(c.Found), "issues": c.Issues,
+	})
 }
 
 // JSON is the output as one object on one line: schema_version and kind first, then

@@ -24,7 +24,7 @@ func CheckCommand(a *cli.App) *cobra.Command {
 		Args:    cli.Takes(0, 0, "no arguments"),
 		Example: "  stig check\n  stig check --against origin/main\n  stig check --strict --format github --format sarif=stig.sarif",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return examine(cmd.Context(), a, "check", app.CheckRequest{Against: against}, o)
+			return check(cmd.Context(), a, app.CheckRequest{Command: "check", Against: against}, o)
 		},
 	}
 	cmd.Flags().StringVar(&against, "against", "", "hold the store against that of `REV` too, where this branch left it")
@@ -41,16 +41,15 @@ func LintCommand(a *cli.App) *cobra.Command {
 		Args:    cli.Takes(0, -1, "any number of issues"),
 		Example: "  stig lint\n  stig lint demo-1 --strict",
 		RunE: func(cmd *cobra.Command, ids []string) error {
-			return examine(cmd.Context(), a, "lint", app.CheckRequest{Lint: true, IDs: ids}, o)
+			return check(cmd.Context(), a, app.CheckRequest{Command: "lint", IDs: ids}, o)
 		},
 	}
 	o.bind(cmd)
 	return cmd
 }
 
-// examine validates the store for a command and writes what was found; errors, and
-// with --strict warnings, end in exit 1.
-func examine(ctx context.Context, a *cli.App, command string, r app.CheckRequest, o outputs) error {
+// check runs a check and writes what was found.
+func check(ctx context.Context, a *cli.App, r app.CheckRequest, o outputs) error {
 	to, err := destinations(a, o)
 	if err != nil {
 		return err
@@ -62,5 +61,5 @@ func examine(ctx context.Context, a *cli.App, command string, r app.CheckRequest
 	if err := keepStore(checked.Store, to); err != nil {
 		return err
 	}
-	return deliver(a, outcome{command: command, rules: checked.Rules, found: checked.Found, issues: checked.Issues, strict: o.strict}, to)
+	return deliver(a, outcome{checked, o.strict}, to)
 }

@@ -103,7 +103,7 @@ func closeTool(ctx context.Context, a *app.App, c closeCall) (app.Output, error)
 }
 
 func checkTool(ctx context.Context, a *app.App, c checkCall) (app.Output, error) {
-	checked, err := a.Check(ctx, app.CheckRequest{Against: c.Against})
+	checked, err := a.Check(ctx, app.CheckRequest{Command: "check", Against: c.Against})
 	if err != nil {
 		return app.Output{}, err
 	}
