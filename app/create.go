@@ -28,13 +28,59 @@ func (e *UnprintedError) Error() string {
 
 func (e *UnprintedError) Unwrap() error { return e.Err }
 
+// CreateRequest is an issue to be made.
+type CreateRequest struct {
+	checkpoint.Draft // without what is found out here: By, Evidence, Number
+	DryRun           bool
+}
+
+// Created says which issue was made.
+type Created struct {
+	*checkpoint.Created
+	Earlier bool `json:"earlier,omitempty"` // the same request made it a moment ago, and nobody was told its id
+}
+
+// Create adds an issue, unless the same request did a moment ago without its id
+// being printed. Whoever has told of the issue calls Printed.
+func (a *App) Create(ctx context.Context, r CreateRequest) (*Created, error) {
+	store, options, err := a.ToWrite(ctx, r.DryRun)
+	if err != nil {
+		return nil, err
+	}
+	d := r.Draft
+	if d.By, err = a.ActorName(ctx); err != nil {
+		return nil, err
+	}
+	d.Evidence = a.Config.Signals.Evidence
+	if earlier, ok := a.untold(store, d, options.Now); ok && !r.DryRun {
+		return &Created{&checkpoint.Created{ID: earlier, Title: d.Title, Warnings: []string{}}, true}, nil
+	}
+	d.Number = a.childNumbers(ctx, store.Place(), r.DryRun)
+	created, err := checkpoint.Create(ctx, store, options, d, a.writeRules(options.Now))
+	if err != nil {
+		return nil, err
+	}
+	created.Warnings = append(created.Warnings, a.Unprovable(ctx, store.Place(), d.Acceptance)...)
+	return &Created{created, false}, nil
+}
+
+// Printed records that whoever asked for an issue was told its id, unless err says
+// that they could not be.
+func (a *App) Printed(id string, err error) error {
+	if err != nil {
+		return &UnprintedError{Id: id, Err: err}
+	}
+	a.Journal.Told()
+	return nil
+}
+
 // untoldFor is how long after an issue was made without that being printed the
 // same command names it instead of making a second.
 const untoldFor = time.Minute
 
-// Untold finds the issue that the same command line made a moment ago without
+// untold finds the issue that the same command line made a moment ago without
 // its id being printed: the disk was full, or the process was ended.
-func (a *App) Untold(store beads.Store, d checkpoint.Draft, now time.Time) (issue string, ok bool) {
+func (a *App) untold(store beads.Store, d checkpoint.Draft, now time.Time) (issue string, ok bool) {
 	place, err := live.At(store.Place().Path)
 	if err != nil {
 		return "", false
@@ -77,10 +123,10 @@ func holdsIssue(store beads.Store, id string) bool {
 	return there
 }
 
-// ChildNumbers gives numbers of children that no other work tree and no local
+// childNumbers gives numbers of children that no other work tree and no local
 // branch of the clone has given: two of them may add to one epic before they
 // are merged.
-func (a *App) ChildNumbers(ctx context.Context, store beads.Place, dryRun bool) func(parent string, greatest int) (int, error) {
+func (a *App) childNumbers(ctx context.Context, store beads.Place, dryRun bool) func(parent string, greatest int) (int, error) {
 	return func(parent string, greatest int) (int, error) {
 		place, err := live.At(store.Path)
 		if err != nil {

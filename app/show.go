@@ -53,7 +53,17 @@ type linkRow struct {
 	Type   string `json:"type"`
 }
 
-func (a *App) ViewOf(file *beads.Snapshot, at int) (*issueView, error) {
+// Issue gives one issue as it stands.
+func (a *App) Issue(id string) (*issueView, error) {
+	file, at, err := a.OpenIssue(id)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return a.viewOf(file, at)
+}
+
+func (a *App) viewOf(file *beads.Snapshot, at int) (*issueView, error) {
 	issue := file.At(at)
 	record, err := issue.Record()
 	if err != nil {

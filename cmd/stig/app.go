@@ -18,9 +18,7 @@ import (
 )
 
 func newApp() *cli.App {
-	a := cli.Front(os.Stdin, os.Stdout, os.Stderr, &app.App{Getenv: os.Getenv, Env: os.Environ, HomeDir: os.UserHomeDir, ConfigDir: os.UserConfigDir, Now: time.Now, Schema: cue.Embedded()})
-	a.Root = command
-	return a
+	return cli.Front(os.Stdin, os.Stdout, os.Stderr, &app.App{Getenv: os.Getenv, Env: os.Environ, HomeDir: os.UserHomeDir, ConfigDir: os.UserConfigDir, Now: time.Now, Schema: cue.Embedded()})
 }
 
 func command(a *cli.App) *cobra.Command {

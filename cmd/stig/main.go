@@ -32,7 +32,7 @@ func run(a *cli.App) {
 		signals = append(signals, syscall.SIGHUP)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), signals...)
-	code := a.Run(ctx, os.Args[1:])
+	code := a.Run(ctx, command(a), os.Args[1:])
 	stop()
 	os.Exit(code)
 }

@@ -79,11 +79,8 @@ func writeCounts(text *strings.Builder, counts lint.Counts, issues int) {
 }
 
 func asJSON(_ *cli.App, r outcome) (string, error) {
-	var text strings.Builder
-	err := app.WriteJSON(&text, "check", map[string]any{
-		"diagnostics": append([]lint.Diagnostic{}, r.Found...), "counts": lint.Count(r.Found), "issues": r.Issues,
-	})
-	return text.String(), err
+	text, err := r.Output().JSON()
+	return string(text) + "\n", err
 }
 
 // inRepository names a file as reports of a CI run do: from the root of what

@@ -16,23 +16,6 @@ import (
 	"stig/app"
 )
 
-// PrintEarlier prints the issue that untold found.
-func (a *App) PrintEarlier(id, title string) (err error) {
-	a.Note("%s: was created a moment ago by the same command, which could not print it", id)
-	switch {
-	case a.JSON:
-		err = a.PrintEdit("created", map[string]any{"id": id, "title": title, "warnings": []string{}, "earlier": true}, nil, false)
-	case a.Quiet:
-		err = a.Printf("%s\n", id)
-	default:
-		err = a.Printf("%s: created\nnext: stig orient %s\n", id, id)
-	}
-	if err != nil {
-		return &app.UnprintedError{Id: id, Err: err}
-	}
-	return nil
-}
-
 // OneLine is the beginning of a text on one line, of so many characters at most.
 func OneLine(text string, most int) string {
 	words := strings.Join(strings.Fields(text), " ")

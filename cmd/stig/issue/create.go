@@ -2,23 +2,20 @@ package issue
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"stig/app"
 	"stig/beads"
-	"stig/checkpoint"
 	"stig/cmd/stig/cli"
 	"stig/signals"
 )
 
 func CreateCommand(a *cli.App) *cobra.Command {
-	var d checkpoint.Draft
+	var r app.CreateRequest
 	var priority string
 	var deps []string
-	var dryRun bool
 	cmd := &cobra.Command{
 		Use:        "create TITLE",
 		SuggestFor: []string{"new", "add"},
@@ -30,37 +27,28 @@ func CreateCommand(a *cli.App) *cobra.Command {
 		Example: "  stig create \"Read both forms\" --parent demo-4k2 -p 1 --acceptance '`go test ./...` passes'\n" +
 			"  stig create \"Find out why it hangs\" --cynefin complex --deps demo-8x1 --deps related:demo-7pw",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			d.Title = args[0]
-			if d.Priority, err = priorityOf(priority); err != nil {
+			r.Title = args[0]
+			if r.Priority, err = priorityOf(priority); err != nil {
 				return err
 			}
 			for _, dep := range deps {
-				d.Deps = append(d.Deps, depOf(dep))
+				r.Deps = append(r.Deps, depOf(dep))
 			}
-			return create(a, cmd, d, dryRun)
+			return create(cmd.Context(), a, r)
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&d.Type, "type", "t", "task", "bug, feature, task, epic, chore, or another one")
+	flags.StringVarP(&r.Type, "type", "t", "task", "bug, feature, task, epic, chore, or another one")
 	flags.StringVarP(&priority, "priority", "p", "2", "0 (most urgent) to 4, or P0 to P4")
-	flags.StringVarP(&d.Description, "description", "d", "", "what there is to do, and why")
-	flags.StringVar(&d.Acceptance, "acceptance", "", "how it will be known to work, with the commands that prove it")
-	flags.StringSliceVarP(&d.Labels, "labels", "l", nil, "labels, separated by commas")
-	flags.StringVar(&d.Parent, "parent", "", "`ID` of the epic it belongs to")
+	flags.StringVarP(&r.Description, "description", "d", "", "what there is to do, and why")
+	flags.StringVar(&r.Acceptance, "acceptance", "", "how it will be known to work, with the commands that prove it")
+	flags.StringSliceVarP(&r.Labels, "labels", "l", nil, "labels, separated by commas")
+	flags.StringVar(&r.Parent, "parent", "", "`ID` of the epic it belongs to")
 	flags.StringSliceVar(&deps, "deps", nil, "`ID`s that it waits for, or TYPE:ID")
-	flags.StringVar(&d.Cynefin, "cynefin", "", usageOf(signals.Cynefin)+"; brings its planning depth")
-	flags.StringVar(&d.Assignee, "assignee", "", "who is to do it")
-	a.Writes(cmd, &dryRun)
+	flags.StringVar(&r.Cynefin, "cynefin", "", usageOf(signals.Cynefin)+"; brings its planning depth")
+	flags.StringVar(&r.Assignee, "assignee", "", "who is to do it")
+	a.Writes(cmd, &r.DryRun)
 	return cmd
-}
-
-// priorityOf reads 0 to 4, or P0 to P4.
-func priorityOf(text string) (int, error) {
-	digit := strings.TrimPrefix(strings.ToUpper(text), "P")
-	if len(digit) != 1 || digit[0] < '0' || digit[0] > '4' {
-		return 0, app.Usage(fmt.Sprintf("priority: must be 0 to 4, or P0 to P4; found %q", text), "0 is the most urgent")
-	}
-	return int(digit[0] - '0'), nil
 }
 
 // depOf reads TYPE:ID, or the ID of a blocker. What another store holds is
@@ -73,37 +61,23 @@ func depOf(text string) beads.Dep {
 	return beads.Dep{On: on, Type: kind}
 }
 
-func create(a *cli.App, cmd *cobra.Command, d checkpoint.Draft, dryRun bool) error {
-	store, options, err := a.ToWrite(cmd.Context(), dryRun)
+func create(ctx context.Context, a *cli.App, r app.CreateRequest) error {
+	created, err := a.Create(ctx, r)
 	if err != nil {
 		return err
 	}
-	if d.By, err = a.ActorName(cmd.Context()); err != nil {
+	if created.Earlier {
+		a.Note("%s: was created a moment ago by the same command, which could not print it", created.ID)
+	}
+	err = printCreated(a, created, r.DryRun)
+	if r.DryRun {
 		return err
 	}
-	d.Evidence = a.Config.Signals.Evidence
-	if earlier, ok := a.Untold(store, d, options.Now); ok && !dryRun {
-		return a.PrintEarlier(earlier, d.Title)
-	}
-	d.Number = a.ChildNumbers(cmd.Context(), store.Place(), dryRun)
-	created, err := checkpoint.Create(cmd.Context(), store, options, d, checkpoint.Rules{Schema: a.Schema, Now: options.Now})
-	if err != nil {
-		return err
-	}
-	err = printCreated(cmd.Context(), a, store, created, d, dryRun)
-	switch {
-	case dryRun:
-		return err
-	case err != nil:
-		return &app.UnprintedError{Id: created.ID, Err: err}
-	}
-	a.Journal.Told()
-	return nil
+	return a.Printed(created.ID, err)
 }
 
 // printCreated prints which issue was made.
-func printCreated(ctx context.Context, a *cli.App, store beads.Store, created *checkpoint.Created, d checkpoint.Draft, dryRun bool) error {
-	created.Warnings = append(created.Warnings, a.Unprovable(ctx, store.Place(), d.Acceptance)...)
+func printCreated(a *cli.App, created *app.Created, dryRun bool) error {
 	switch {
 	case a.JSON:
 		return a.PrintEdit("created", created, created.Lines, dryRun)

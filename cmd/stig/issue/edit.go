@@ -8,12 +8,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"stig/app"
-	"stig/checkpoint"
 	"stig/cmd/stig/cli"
 )
 
 func EditCommand(a *cli.App) *cobra.Command {
-	var dryRun bool
+	var r app.AmendRequest
 	cmd := &cobra.Command{
 		Use:        "edit ID",
 		SuggestFor: []string{"amend", "update"},
@@ -24,71 +23,58 @@ func EditCommand(a *cli.App) *cobra.Command {
 		Args:    cli.Takes(1, 1, "one issue"),
 		Example: "  stig edit demo-1 --acceptance '`go test ./...` passes'\n  stig edit demo-1 --description - <why.md",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			given, err := amendment(a, cmd)
-			if err != nil {
+			r.ID = args[0]
+			if err := readAmendment(a, cmd, &r); err != nil {
 				return err
 			}
-			if given == (checkpoint.Amendment{}) {
-				return app.Usage("nothing to change", "give --title, --description or --acceptance; notes are changed by stig checkpoint "+args[0])
-			}
-			return amend(cmd.Context(), a, args[0], given, dryRun)
+			return amend(cmd.Context(), a, r)
 		},
 	}
 	flags := cmd.Flags()
 	flags.String("title", "", "what there is to do, in one line")
 	flags.StringP("description", "d", "", "what there is to do, and why")
 	flags.String("acceptance", "", "how it will be known to work, with the commands that prove it")
-	a.Writes(cmd, &dryRun)
+	a.Writes(cmd, &r.DryRun)
 	return cmd
 }
 
-// amendment reads the texts that the command line gives; one that is empty is
+// readAmendment reads the texts that the command line gives; one that is empty is
 // given too.
-func amendment(a *cli.App, cmd *cobra.Command) (m checkpoint.Amendment, err error) {
+func readAmendment(a *cli.App, cmd *cobra.Command, r *app.AmendRequest) error {
 	input := ""
 	for _, f := range []struct {
 		name string
 		to   **string
-	}{{"title", &m.Title}, {"description", &m.Description}, {"acceptance", &m.Acceptance}} {
-		if !cmd.Flags().Changed(f.name) {
+	}{{"title", &r.Title}, {"description", &r.Description}, {"acceptance", &r.Acceptance}} {
+		text := given(cmd, f.name)
+		if text == nil {
 			continue
 		}
-		text, err := cmd.Flags().GetString(f.name)
-		if err != nil {
-			return m, err
-		}
-		if text == "-" {
+		if *text == "-" {
 			if input != "" {
-				return m, app.Usage("--"+input+" and --"+f.name+" both ask for standard input", "give one of them as text")
+				return app.Usage("--"+input+" and --"+f.name+" both ask for standard input", "give one of them as text")
 			}
 			input = f.name
 			read, err := io.ReadAll(a.In)
 			if err != nil {
-				return m, err
+				return err
 			}
-			text = strings.TrimRight(string(read), "\n")
+			*text = strings.TrimRight(string(read), "\n")
 		}
-		*f.to = &text
+		*f.to = text
 	}
-	return m, nil
+	return nil
 }
 
-func amend(ctx context.Context, a *cli.App, id string, given checkpoint.Amendment, dryRun bool) error {
-	store, options, err := a.ToWrite(ctx, dryRun)
+func amend(ctx context.Context, a *cli.App, r app.AmendRequest) error {
+	amended, err := a.Amend(ctx, r)
 	if err != nil {
 		return err
-	}
-	amended, err := checkpoint.Amend(ctx, store, options, id, given)
-	if err != nil {
-		return err
-	}
-	if given.Acceptance != nil {
-		amended.Warnings = append(amended.Warnings, a.Unprovable(ctx, store.Place(), *given.Acceptance)...)
 	}
 	switch {
 	case a.JSON:
-		return a.PrintEdit("edit", amended, amended.Lines, dryRun)
-	case dryRun:
+		return a.PrintEdit("edit", amended, amended.Lines, r.DryRun)
+	case r.DryRun:
 		return a.PrintDiff(amended.Lines)
 	}
 	said := "nothing changed"
