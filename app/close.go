@@ -22,6 +22,7 @@ type CloseOptions struct {
 	Reason   string
 	Text     Text // the same, given in another way
 	Waive    string
+	Despite  string // why a question that waits does not hold the issues
 	Escalate bool
 	DryRun   bool
 }
@@ -39,7 +40,7 @@ func (a *App) Close(ctx context.Context, ids []string, o CloseOptions, each func
 		return nil, err
 	}
 	for _, id := range ids {
-		candidate, err := checkpoint.Closable(ctx, c.Store, c.Edit, id, o.Reason, c.Rules)
+		candidate, err := checkpoint.Closable(ctx, c.Store, c.Edit, id, c.closing, c.Rules)
 		if refused, ok := errors.AsType[*beads.RefusedError](err); ok && c.Site.Store.Mode == beads.Dolt {
 			refused.Hint = c.byTracker(id)
 		}
@@ -96,15 +97,17 @@ func (a *App) closer(ctx context.Context, o CloseOptions) (*closer, error) {
 	if c.Site, err = a.Site(ctx, store.Place()); err != nil {
 		return nil, err
 	}
-	c.closing.Reason = o.Reason
-	if o.Waive == "" {
+	c.closing.Reason, c.closing.Despite = o.Reason, o.Despite
+	if o.Waive == "" && o.Despite == "" {
 		c.closing.Actor, err = a.ActorName(ctx)
 		return c, err
 	}
 	if c.closing.Actor, err = a.MustActor(ctx); err != nil {
 		return nil, err
 	}
-	c.closing.Evidence, err = verify.Waive(o.Waive, c.closing.Actor)
+	if o.Waive != "" {
+		c.closing.Evidence, err = verify.Waive(o.Waive, c.closing.Actor)
+	}
 	return c, err
 }
 
@@ -231,7 +234,7 @@ func (f Finding) Object() map[string]any {
 		"escalated": f.Escalated, "dry_run": f.DryRun,
 	}
 	if t := f.Trial; t != nil {
-		o["checks"], o["criteria_hash"], o["reused"] = t.Plan, verify.Hash(t.criteria), t.Reused
+		o["checks"], o["criteria_hash"], o["reused"] = t.Plan, verify.Hash(t.criteria.Text()), t.Reused
 		if t.Edited != nil {
 			o["criteria_changed"], o["criteria_edited"] = true, t.Edited
 		}

@@ -9,6 +9,7 @@ import (
 
 	"stig/beads"
 	"stig/checkpoint"
+	"stig/criteria"
 	"stig/diff"
 	"stig/jsonl"
 	"stig/live"
@@ -60,7 +61,7 @@ func (a *App) Create(ctx context.Context, r CreateRequest) (*Created, error) {
 	if err != nil {
 		return nil, err
 	}
-	created.Warnings = append(created.Warnings, a.Unprovable(ctx, store.Place(), d.Acceptance)...)
+	created.Warnings = append(created.Warnings, a.Unprovable(ctx, store.Place(), criteria.Find(d.Acceptance, d.Description, ""))...)
 	return &Created{created, false}, nil
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"stig/beads"
 	"stig/checkpoint"
+	"stig/criteria"
 	"stig/notes"
 	"stig/signals"
 )
@@ -253,7 +254,7 @@ func (a *App) Amend(ctx context.Context, r AmendRequest) (*checkpoint.Amended, e
 	}
 	amended, err := checkpoint.Amend(ctx, store, options, r.ID, r.Amendment)
 	if err == nil && r.Acceptance != nil {
-		amended.Warnings = append(amended.Warnings, a.Unprovable(ctx, store.Place(), *r.Acceptance)...)
+		amended.Warnings = append(amended.Warnings, a.Unprovable(ctx, store.Place(), criteria.Find(*r.Acceptance, "", ""))...)
 	}
 	return amended, err
 }

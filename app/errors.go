@@ -82,6 +82,7 @@ func with[E error](code int, hint func(E) string) ending {
 func endings() []ending {
 	return []ending{
 		with(ExitFound, func(FoundError) string { return "" }),
+		with(ExitWaits, func(e *checkpoint.UnansweredError) string { return e.Hint }),
 		with(ExitFound, func(e *checkpoint.CloseError) string { return e.Hint }),
 		with(ExitFound, func(e *RefusalError) string { return e.hint }),
 		with(ExitUsage, func(e *checkpoint.ReasonError) string { return e.Hint }),

@@ -427,8 +427,8 @@ func (a *App) unproven(ctx context.Context, store beads.Place, attempt guard.Att
 		if err != nil {
 			return false
 		}
-		acceptance := criteria.Source(record.Text(beads.AcceptanceCriteria), record.Text(beads.Description))
-		_, passed := fresh(issue.ID, acceptance)
-		return passed || waived && !criteria.Asks(criteria.Plan(acceptance, site.look))
+		found := checkpoint.CriteriaOf(record)
+		_, passed := fresh(issue.ID, found)
+		return passed || waived && !criteria.Asks(found.Plan(site.look))
 	})
 }

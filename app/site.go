@@ -147,8 +147,8 @@ func (s *site) logs() string {
 
 // fresh looks at the tree once, and gives what finds the verdict on criteria
 // that passed and still counts, for any number of issues.
-func (s *site) fresh(ctx context.Context) (func(id, acceptance string) (*verify.Verdict, bool), error) {
-	none := func(string, string) (*verify.Verdict, bool) { return nil, false }
+func (s *site) fresh(ctx context.Context) (func(id string, c criteria.Criteria) (*verify.Verdict, bool), error) {
+	none := func(string, criteria.Criteria) (*verify.Verdict, bool) { return nil, false }
 	kept, ok := s.verdicts()
 	if !ok {
 		return none, nil
@@ -161,18 +161,18 @@ func (s *site) fresh(ctx context.Context) (func(id, acceptance string) (*verify.
 		return nil, err
 	}
 	tree, err := s.git.Tree(ctx, without...)
-	return func(id, acceptance string) (*verify.Verdict, bool) {
-		return kept.Fresh(id, acceptance, criteria.Plan(acceptance, s.look), tree)
+	return func(id string, c criteria.Criteria) (*verify.Verdict, bool) {
+		return kept.Fresh(id, c.Text(), c.Plan(s.look), tree)
 	}, err
 }
 
 // edited compares criteria with those that are committed.
-func (a *App) edited(ctx context.Context, s *site, id, criteria string) (*checkpoint.Edited, error) {
+func (a *App) edited(ctx context.Context, s *site, id string, c criteria.Criteria) (*checkpoint.Edited, error) {
 	repo, path, err := a.Git(s.Store)
 	if err != nil {
 		return nil, err
 	}
-	return checkpoint.EditedSince(ctx, repo, path, id, criteria, s.look)
+	return checkpoint.EditedSince(ctx, repo, path, id, c, s.look)
 }
 
 // TrustRequest says what is to become of the trust in the repository of a run.

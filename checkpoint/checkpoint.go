@@ -58,6 +58,7 @@ type Report struct {
 	Warnings   []string  `json:"warnings"`
 	Dependents []Ref     `json:"dependents"` // unclosed issues that wait for this one
 	Commit     string    `json:"commit,omitempty"`
+	Asked      string    `json:"asked,omitempty"` // the hash of the question that was asked
 
 	Lines []beads.Change `json:"-"` // the changed lines of the store; none when nothing changed
 }
@@ -332,6 +333,7 @@ func (r *Report) writeQuestion(d *notes.Doc, u Update, rules Rules) (*notes.Doc,
 	if err != nil {
 		return nil, &IssueError{ID: r.ID, Err: err}
 	}
+	r.Asked = part.Hash()
 	return r.written(signals.EscalationSection, d)(signals.AddPart(d, part))
 }
 

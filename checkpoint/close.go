@@ -3,7 +3,6 @@ package checkpoint
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"stig/beads"
@@ -19,6 +18,7 @@ type Closing struct {
 	Evidence verify.Evidence // a verdict that passed, or a waiver
 	Actor    string          // "" when unknown
 	Edited   *Edited         // what became of its criteria since they were committed; nil for nothing
+	Despite  string          // why it closes though a question on it waits for an answer; "" waits
 }
 
 // Closed says how an issue was closed, and what follows.
@@ -65,7 +65,7 @@ func (e *ReasonError) Error() string { return e.ID + ": " + e.Reason }
 type Candidate struct {
 	ID       string
 	Title    string
-	Criteria string // see criteria.Source
+	Criteria criteria.Criteria
 	Already  bool   // it is closed, and nothing else was looked at
 	Reason   string // then, why
 }
@@ -87,10 +87,10 @@ func (c *Closed) compare(reason string) {
 	}
 }
 
-// Closable looks before any check runs whether the issue could be closed for
-// that reason if its checks passed, and writes nothing. Its errors are those of
-// Close.
-func Closable(ctx context.Context, s beads.Store, o beads.Options, id, reason string, rules Rules) (*Candidate, error) {
+// Closable looks before any check runs whether the issue could be closed so if its
+// checks passed, and writes nothing: no evidence is asked for. Its errors are those
+// of Close.
+func Closable(ctx context.Context, s beads.Store, o beads.Options, id string, c Closing, rules Rules) (*Candidate, error) {
 	var candidate *Candidate
 	o.DryRun, o.Notes = true, Update{}.permit().Check
 	_, err := s.Edit(ctx, o, func(tx *beads.Tx) error {
@@ -99,16 +99,16 @@ func Closable(ctx context.Context, s beads.Store, o beads.Options, id, reason st
 			return err
 		}
 		candidate = &Candidate{
-			ID: record.Text(beads.ID), Title: record.Text(beads.Title), Criteria: criteriaOf(record),
+			ID: record.Text(beads.ID), Title: record.Text(beads.Title), Criteria: CriteriaOf(record),
 			Already: record.Text(beads.Status) == statusClosed, Reason: record.Text(beads.CloseReason),
 		}
 		if candidate.Already {
 			return nil
 		}
-		if err := sayingReason(candidate.ID, reason, tx.Snapshot()); err != nil {
+		if err := sayingReason(candidate.ID, c.Reason, tx.Snapshot()); err != nil {
 			return err
 		}
-		if err := refuseClosing(tx.Snapshot(), record); err != nil {
+		if err := c.refused(tx.Snapshot(), record, rules); err != nil {
 			return err
 		}
 		return verifying(tx, record, rules)
@@ -124,7 +124,8 @@ func Closable(ctx context.Context, s beads.Store, o beads.Options, id, reason st
 // What is closed stays as it is, and that is no error; Closed.Unkept says that
 // its reason is another. It refuses (*CloseError)
 // an issue that waits for others, an epic that is not complete, what is no
-// work, and evidence that does not allow it; and (*ReasonError) a reason that
+// work, and evidence that does not allow it; (*UnansweredError) an issue on which a
+// question waits, unless Despite says why; and (*ReasonError) a reason that
 // says nothing. Criteria that are no longer those that were run are a
 // *beads.ConflictError.
 func Close(ctx context.Context, s beads.Store, o beads.Options, id string, c Closing, rules Rules) (*Closed, error) {
@@ -147,10 +148,10 @@ func Close(ctx context.Context, s beads.Store, o beads.Options, id string, c Clo
 			closed.compare(c.Reason)
 			return nil
 		}
-		if err := c.allowed(tx.Snapshot(), record); err != nil {
+		if err := c.allowed(tx.Snapshot(), record, rules); err != nil {
 			return err
 		}
-		closed.Reason = c.sentence()
+		closed.Reason = c.sentence(c.despite(record, rules))
 		if err := tx.MarkClosed(closed.ID, closed.Reason); err != nil {
 			return err
 		}
@@ -170,15 +171,15 @@ func Close(ctx context.Context, s beads.Store, o beads.Options, id string, c Clo
 	return closed, nil
 }
 
-// criteriaOf is the text that says when the issue is done.
-func criteriaOf(r *beads.Record) string {
-	return criteria.Source(r.Text(beads.AcceptanceCriteria), r.Text(beads.Description))
+// CriteriaOf finds what says when an issue is done.
+func CriteriaOf(r *beads.Record) criteria.Criteria {
+	return criteria.Find(r.Text(beads.AcceptanceCriteria), r.Text(beads.Description), r.Text(beads.Design))
 }
 
 // allowed says why the issue must not be closed so.
-func (c Closing) allowed(f *beads.Snapshot, r *beads.Record) error {
-	id, criteria := r.Text(beads.ID), criteriaOf(r)
-	if err := refuseClosing(f, r); err != nil {
+func (c Closing) allowed(f *beads.Snapshot, r *beads.Record, rules Rules) error {
+	id, criteria := r.Text(beads.ID), CriteriaOf(r).Text()
+	if err := c.refused(f, r, rules); err != nil {
 		return err
 	}
 	if err := sayingReason(id, c.Reason, f); err != nil {
@@ -194,6 +195,17 @@ func (c Closing) allowed(f *beads.Snapshot, r *beads.Record) error {
 	}
 	if err != nil {
 		return &CloseError{ID: id, Reason: strings.TrimPrefix(err.Error(), id+": "), Hint: "type stig verify " + id + " to see what fails"}
+	}
+	return nil
+}
+
+// refused says what keeps an issue from being closed so, whatever its checks show.
+func (c Closing) refused(f *beads.Snapshot, r *beads.Record, rules Rules) error {
+	if err := refuseClosing(f, r); err != nil {
+		return err
+	}
+	if err := heldByQuestion(r, rules); err != nil && c.Despite == "" {
+		return err
 	}
 	return nil
 }
@@ -222,8 +234,9 @@ func bare(reason string) string {
 	return strings.TrimRight(reason, ".")
 }
 
-// sentence is the close reason: what those who build on the issue read.
-func (c Closing) sentence() string {
+// sentence is the close reason: what those who build on the issue read. despite is
+// what it adds of questions.
+func (c Closing) sentence(despite string) string {
 	said := verify.Verified + " " + bare(c.Reason)
 	switch evidence := c.Evidence.(type) {
 	case *verify.Verdict:
@@ -237,7 +250,7 @@ func (c Closing) sentence() string {
 	if c.Edited != nil {
 		said += "; " + c.Edited.String()
 	}
-	return said + "."
+	return said + despite + "."
 }
 
 // verifying sets progress where the issue has a signal table.
@@ -262,10 +275,5 @@ func (c Closing) warnings(r *beads.Record) []string {
 	if holder := r.Text(beads.Assignee); holder != "" && c.Actor != "" && holder != c.Actor {
 		list = append(list, fmt.Sprintf("it was claimed by %s, and is closed by %s", holder, c.Actor))
 	}
-	questions := signals.Questions(signals.Escalations(notes.Parse(r.Text(beads.Notes))))
-	for _, q := range questions {
-		first, _, _ := strings.Cut(q.Text, "\n")
-		list = append(list, fmt.Sprintf("a question of it still waits for a person: %s", first))
-	}
-	return slices.Clip(list)
+	return list
 }

@@ -58,6 +58,10 @@ func TestCloseRefused(t *testing.T) {
 {"id":"demo-1.3","title":"t","status":"deferred","dependencies":[{"depends_on_id":"demo-1","type":"parent-child"}]}
 {"id":"demo-1.4","title":"t","status":"open","dependencies":[{"depends_on_id":"demo-1","type":"parent-child"}]}`,
 			"demo-1: holds what is not closed: demo-1.3 (deferred), demo-1.4 (open)"},
+		{"question", `{"id":"demo-1","title":"t","status":"open","notes":"<!-- escalation-context -->\n## Pending (2026-11-01)\nWhich wall?\nThe old one leans.\n<!-- /escalation-context -->"}`,
+			"demo-1: a question waits for an answer: cd2877c4 (Which wall?)"},
+		{"pending", `{"id":"demo-1","title":"t","status":"open","notes":"<!-- stigmergic-signals -->\n| Signal | Value | Updated |\n|---|---|---|\n| escalation | pending | — |\n<!-- /stigmergic-signals -->"}`,
+			"demo-1: its escalation is pending, and no question is written down"},
 		{"deleted", `{"id":"demo-1","title":"t","status":"tombstone"}`, "demo-1 was deleted"},
 		{"unknown", `{"id":"demo-2","title":"t","status":"open"}`, "demo-1: no such issue"},
 		{"twice in the store", `{"id":"demo-1","title":"t","status":"open"}` + "\n" + `{"id":"demo-1","title":"u","status":"open"}`, `id "demo-1" stands on line 1 already`},
@@ -70,7 +74,7 @@ func TestCloseRefused(t *testing.T) {
 			s := storeOf(c.lines)
 			before := s.Text()
 			o := beads.Options{Now: rules().Now}
-			_, looked := checkpoint.Closable(t.Context(), s, o, "demo-1", "the pier stands on new piles", rules())
+			_, looked := checkpoint.Closable(t.Context(), s, o, "demo-1", checkpoint.Closing{Reason: "the pier stands on new piles"}, rules())
 			_, err := checkpoint.Close(t.Context(), s, o, "demo-1",
 				checkpoint.Closing{Reason: "the pier stands on new piles", Evidence: waiver(t)}, rules())
 			if err == nil || !strings.Contains(err.Error(), c.want) || s.Text() != before {

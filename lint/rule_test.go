@@ -248,12 +248,16 @@ var breaches = map[string]struct{ bad, good []string }{
 			line("a", "status", "open", "acceptance_criteria", "All is well."),
 			line("a", "status", "open", "acceptance_criteria", "The tests pass: go test ./... is green."),
 			line("a", "status", "open", "acceptance_criteria", "```sh\nrm -rf /\n```"),
+			line("a", "status", "open", "description", "It leaks.\n\nDone when:\n- all is well"),
+			line("a", "status", "open", "design", "**Acceptance**: all is well"),
 		},
 		good: []string{
 			line("a", "status", "open"), line("a", "status", "closed", "acceptance_criteria", "All is well."),
 			line("a", "status", "open", "issue_type", "epic", "acceptance_criteria", "All is well."),
 			line("a", "status", "open", "acceptance_criteria", "```verify\ngo test ./...\n```"),
 			line("a", "status", "open", "acceptance_criteria", "Run `go test ./...`."),
+			line("a", "status", "open", "acceptance_criteria", "All is well.", "description", "AC: `go test ./...` passes"),
+			line("a", "status", "open", "description", "All is well.\n\n## Steps\n- a"),
 		},
 	},
 	lint.RuleUnparsed: {
@@ -394,8 +398,12 @@ var breaches = map[string]struct{ bad, good []string }{
 			line("a", "acceptance_criteria", "x\ny") + since + line("a", "acceptance_criteria", "x"),
 			line("a", "acceptance_criteria", "x") + since + line("a"),
 			line("a", "acceptance_criteria", "x") + since + line("a", "acceptance_criteria", "true"),
+			line("a", "description", "Acceptance:\n- x\n- y") + since + line("a", "description", "Acceptance:\n- x"),
 		},
-		good: []string{line("a", "acceptance_criteria", "x") + since + line("a", "acceptance_criteria", "x\n\ny")},
+		good: []string{
+			line("a", "acceptance_criteria", "x") + since + line("a", "acceptance_criteria", "x\n\ny"),
+			line("a", "description", "Acceptance:\n- x") + since + line("a", "acceptance_criteria", "- x"),
+		},
 	},
 	lint.RuleEdge: {
 		bad: []string{

@@ -107,8 +107,8 @@ func (a assembly) common(i int, record *beads.Record) *Briefing {
 	if epic, held := a.graph.HeldThrough(i); held {
 		b.OpenBlockers = a.refs(a.graph.OpenBlockers(epic))
 	}
-	acceptance := strings.TrimSpace(criteria.Source(record.Text(beads.AcceptanceCriteria), b.Description))
-	b.Acceptance = Acceptance{Text: acceptance, Checks: criteria.Plan(acceptance, a.rules.Look)}
+	found := criteria.Find(record.Text(beads.AcceptanceCriteria), record.Text(beads.Description), record.Text(beads.Design))
+	b.Acceptance = Acceptance{Text: strings.TrimSpace(found.Text()), Checks: found.Plan(a.rules.Look)}
 	if e, ok := signals.LastEstimate(a.doc); ok {
 		b.Estimate = &Estimate{Date: e.Date, Text: e.Body}
 	}
