@@ -8,7 +8,7 @@
 // those that it is given.
 //
 //	file, err := a.Open()
-//	rows, err := a.ReadyRows(file, actor)
+//	rows, err := a.ReadyRows(ctx, file, dag.New(file), now, "")
 package app
 
 import (

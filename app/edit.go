@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -181,6 +182,34 @@ func (a *App) Claim(ctx context.Context, id string, dryRun bool) (*checkpoint.Cl
 		return nil, err
 	}
 	return checkpoint.Claim(ctx, store, options, id, actor)
+}
+
+// ClaimNext makes the first issue that can be taken the actor's work, and the one
+// after it where others take that meanwhile; nil where none can be taken.
+func (a *App) ClaimNext(ctx context.Context, dryRun bool) (*checkpoint.Claimed, error) {
+	store, options, err := a.ToWrite(ctx, dryRun)
+	if err != nil {
+		return nil, err
+	}
+	actor, err := a.MustActor(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := a.takeable(ctx, store, options.Now, actor)
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range rows {
+		claimed, err := checkpoint.Claim(ctx, store, options, row.ID, actor)
+		var taken *checkpoint.ClaimError
+		var asked *checkpoint.UnansweredError
+		var gone *beads.NotFoundError
+		if errors.As(err, &taken) || errors.As(err, &asked) || errors.As(err, &gone) {
+			continue // it changed since it was read
+		}
+		return claimed, err
+	}
+	return nil, nil
 }
 
 // ReleaseRequest gives an issue back. Force takes it from whoever holds it.

@@ -82,7 +82,6 @@ func with[E error](code int, hint func(E) string) ending {
 func endings() []ending {
 	return []ending{
 		with(ExitFound, func(FoundError) string { return "" }),
-		with(ExitWaits, func(e *checkpoint.UnansweredError) string { return e.Hint }),
 		with(ExitFound, func(e *checkpoint.CloseError) string { return e.Hint }),
 		with(ExitFound, func(e *RefusalError) string { return e.hint }),
 		with(ExitUsage, func(e *checkpoint.ReasonError) string { return e.Hint }),
@@ -92,6 +91,7 @@ func endings() []ending {
 		with(ExitConflict, func(e *beads.ConflictError) string { return e.Hint }),
 		with(ExitConflict, func(e *recovery.UndoError) string { return e.Hint }),
 		with(ExitConflict, func(e *checkpoint.ClaimError) string { return e.Hint }),
+		with(ExitWaits, func(e *checkpoint.UnansweredError) string { return e.Hint }),
 		with(ExitWaits, func(*waitsError) string { return "the question stands; type stig escalations to see it" }),
 		with(ExitConflict, func(e *checkpoint.EscalationError) string { return e.Hint }),
 		with(ExitUsage, func(e *checkpoint.QuestionError) string { return e.Hint }),

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"stig/beads"
 	"stig/checkpoint"
@@ -128,7 +129,11 @@ func (a *App) survey(ctx context.Context, r OrientRequest) (*orient.Survey, erro
 	if r.Budget == 0 && !r.Full {
 		r.Budget = orient.SurveyBudget
 	}
-	return orient.Look(file, dag.New(file), orient.SurveyRequest{As: r.As, Budget: r.Budget, Full: r.Full}, rules)
+	reader, err := a.Reader(ctx, file, r.As)
+	if err != nil {
+		return nil, err
+	}
+	return orient.Look(file, dag.New(file), orient.SurveyRequest{As: r.As, Actor: reader, Budget: r.Budget, Full: r.Full}, rules)
 }
 
 // beforeWork refuses a store to begin work from that an unfinished merge left,
@@ -165,35 +170,100 @@ func (a *App) Reading(file *beads.Snapshot, staleDays int) (orient.Rules, error)
 	}, err
 }
 
-// ReadyRow is one issue that can be started.
+// ReadyRow is one issue that is open and not blocked, and whether the reader can
+// take it.
 type ReadyRow struct {
-	ID       string `json:"id"`
-	Title    string `json:"title"`
-	Priority int    `json:"priority"`
-	Unblocks int    `json:"unblocks"` // how many unclosed issues wait for it
-	Epic     string `json:"epic"`
-	Asked    bool   `json:"asked,omitempty"` // waits for a person's answer
+	ID       string    `json:"id"`
+	Title    string    `json:"title"`
+	Priority int       `json:"priority"`
+	Unblocks int       `json:"unblocks"` // how many unclosed issues wait for it
+	Epic     string    `json:"epic"`
+	CanTake  bool      `json:"can_take"`
+	State    dag.State `json:"state"` // why not: asked, assigned, epic or complete
+	Assignee string    `json:"assignee,omitempty"`
+	Asked    bool      `json:"asked,omitempty"`         // has an unanswered question
+	Children int       `json:"open_children,omitempty"` // unclosed ones
 }
 
-func (a *App) ReadyRows(file *beads.Snapshot, graph *dag.Graph, ready []int) ([]ReadyRow, error) {
-	rows := []ReadyRow{}
-	unblocks := graph.Unblocks()
-	asked, err := orient.Pending(file, ready, a.Schema)
+// Worker is who looks for work among issues that are ready for somebody: the one
+// named as, else the actor. Nobody's name is asked for where nothing is assigned.
+func (a *App) Worker(ctx context.Context, file *beads.Snapshot, ready []int, as string, now time.Time) (dag.Worker, error) {
+	w := dag.Worker{Now: now, Name: as}
+	waits, err := orient.Pending(file, ready, a.Schema)
+	if err != nil {
+		return w, err
+	}
+	asked := map[int]bool{}
+	assigned := false
+	for k, i := range ready {
+		if waits[k] {
+			asked[i] = true
+		}
+		assigned = assigned || file.At(i).Assignee != ""
+	}
+	w.Asked = func(i int) bool { return asked[i] }
+	if as == "" && assigned {
+		w.Name, err = a.ActorName(ctx)
+	}
+	return w, err
+}
+
+// Reader is who reads a survey: the one named as, else the actor. Nobody's name is
+// asked for where no open issue is assigned.
+func (a *App) Reader(ctx context.Context, file *beads.Snapshot, as string) (string, error) {
+	if as != "" {
+		return as, nil
+	}
+	for _, issue := range file.All() {
+		if issue.Status == "open" && issue.Assignee != "" {
+			return a.ActorName(ctx)
+		}
+	}
+	return "", nil
+}
+
+// ReadyRows lists issues that are ready, first those that the worker can take.
+func (a *App) ReadyRows(ctx context.Context, file *beads.Snapshot, graph *dag.Graph, now time.Time, as string) ([]ReadyRow, error) {
+	ready := graph.Ready(now)
+	w, err := a.Worker(ctx, file, ready, as, now)
 	if err != nil {
 		return nil, err
 	}
-	for k, i := range ready {
-		issue := file.At(i)
-		row := ReadyRow{ID: issue.ID, Title: issue.Title, Priority: issue.Priority, Unblocks: unblocks[i], Asked: asked[k]}
+	unblocks := graph.Unblocks()
+	var rows, held []ReadyRow
+	for _, i := range ready {
+		issue, state := file.At(i), graph.State(i, w)
+		row := ReadyRow{
+			ID: issue.ID, Title: issue.Title, Priority: issue.Priority, Unblocks: unblocks[i],
+			CanTake: state == dag.StateReady, State: state, Assignee: issue.Assignee, Asked: w.Asked(i),
+		}
 		if epic, ok := graph.Epic(i); ok {
 			row.Epic = file.At(epic).ID
 		}
-		rows = append(rows, row)
+		if state == dag.StateEpic {
+			closed, total := graph.Progress(i)
+			row.Children = total - closed
+		}
+		if row.CanTake {
+			rows = append(rows, row)
+		} else {
+			held = append(held, row)
+		}
 	}
-	return rows, nil
+	return append(append([]ReadyRow{}, rows...), held...), nil
 }
 
-// Place says what a row belongs to and what waits for it.
+// Takeable is the first part of such rows: those that can be taken.
+func Takeable(rows []ReadyRow) []ReadyRow {
+	for n, row := range rows {
+		if !row.CanTake {
+			return rows[:n]
+		}
+	}
+	return rows
+}
+
+// Place says what a row belongs to, what waits for it, and why it cannot be taken.
 func (r ReadyRow) Place() string {
 	var parts []string
 	if r.Epic != "" {
@@ -206,8 +276,15 @@ func (r ReadyRow) Place() string {
 	default:
 		parts = append(parts, fmt.Sprintf("%d issues wait for it", r.Unblocks))
 	}
-	if r.Asked {
-		parts = append(parts, "asked: waits for an answer")
+	switch r.State {
+	case dag.StateAsked:
+		parts = append(parts, "waits for an answer")
+	case dag.StateAssigned:
+		parts = append(parts, "assigned to "+Folded(r.Assignee))
+	case dag.StateEpic:
+		parts = append(parts, Counted(r.Children, "unclosed child issue"))
+	case dag.StateComplete:
+		parts = append(parts, "all its children are closed: close it")
 	}
 	if len(parts) == 0 {
 		return ""
@@ -389,4 +466,29 @@ func (r ListRequest) matchesLine(issue *beads.Issue, reader *beads.Reader, table
 	}
 	lacks := func(want SignalValue) bool { return table.Value(want.Signal) != want.Value }
 	return table, !slices.ContainsFunc(r.Signals, lacks), nil
+}
+
+// Next lists the issues that the reader can take, the first one first.
+func (a *App) Next(ctx context.Context) ([]ReadyRow, error) {
+	now, err := a.Clock()
+	if err != nil {
+		return nil, err
+	}
+	store, err := a.Discover()
+	if err != nil {
+		return nil, err
+	}
+	return a.takeable(ctx, store, now, a.Actor)
+}
+
+// takeable lists what an actor can take, or without a name whoever reads.
+func (a *App) takeable(ctx context.Context, s beads.Store, now time.Time, actor string) ([]ReadyRow, error) {
+	file, err := s.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	a.warnOfStore(file)
+	rows, err := a.ReadyRows(ctx, file, dag.New(file), now, actor)
+	return Takeable(rows), err
 }

@@ -360,6 +360,10 @@ func (r *Report) around(f *beads.Snapshot, d *notes.Doc, rules Rules) error {
 	r.Dependents = refs(f, g.Waiting(at))
 	list, err := around{file: f, graph: g, at: at, table: signals.Read(d, rules.Schema), schema: rules.Schema, now: rules.Now}.alerts()
 	r.Alerts = append(r.Alerts, list...)
+	if ring := g.RingThrough(at); ring != nil {
+		words := dag.Circle(ring, func(i int) string { return f.At(i).ID })
+		r.Alerts = append(r.Alerts, Alert{Rule: alertDeadlock, Message: "it is in a dependency cycle: " + strings.Join(words, "; ") + ": see stig cycles"})
+	}
 	return err
 }
 

@@ -7,6 +7,8 @@ import (
 
 	"stig/beads"
 	"stig/dag"
+	"stig/notes"
+	"stig/signals"
 )
 
 // The states of an issue that claiming and releasing go between.
@@ -42,7 +44,8 @@ func (e *ClaimError) Error() string { return e.ID + ": " + e.Reason }
 // What was read and what is written are one edit under the lock, so of several
 // who claim an issue one gets it. Claiming what one holds changes nothing. It
 // refuses (*ClaimError) issues that wait for others, that another holds, and
-// that are neither open nor in progress.
+// that are neither open nor in progress, and (*UnansweredError) those with an
+// unanswered question.
 func Claim(ctx context.Context, s beads.Store, o beads.Options, id, actor string) (*Claimed, error) {
 	return changeHands(ctx, s, o, id, func(f *beads.Snapshot, r *beads.Record) ([]beads.Set, error) {
 		full, status, holder := r.Text(beads.ID), r.Text(beads.Status), r.Text(beads.Assignee)
@@ -60,6 +63,9 @@ func Claim(ctx context.Context, s beads.Store, o beads.Options, id, actor string
 		at, _ := f.Index(full)
 		if err := blocked(f, dag.New(f), at); err != nil {
 			return nil, err
+		}
+		if doc := notes.Parse(r.Text(beads.Notes)); signals.Asks(doc, signals.Read(doc, nil)) {
+			return nil, &UnansweredError{ID: full, Reason: "has an unanswered question", Hint: "type stig orient " + full + " to read it, or stig ready to see what can be taken"}
 		}
 		return []beads.Set{{Key: beads.Status, Text: statusInProgress}, {Key: beads.Assignee, Text: actor}}, nil
 	})

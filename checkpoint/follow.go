@@ -32,22 +32,29 @@ func (c *Closed) follow(f *beads.Snapshot, r *beads.Record, rules Rules) error {
 	view.issue.Status = statusClosed
 	before, after := dag.New(f), dag.New(view)
 
+	table := signals.Read(notes.Parse(r.Text(beads.Notes)), rules.Schema)
+	near := around{file: f, graph: after, at: at, table: table, schema: rules.Schema, now: rules.Now}
+	worker := dag.Worker{Now: rules.Now, Asked: near.asked}
 	var ready []int
+	free := 0
 	for i := range f.Len() {
-		if i != at && after.IsReady(i, rules.Now) && !before.IsReady(i, rules.Now) {
+		if i == at || !after.IsReady(i, rules.Now) || before.IsReady(i, rules.Now) {
+			continue
+		}
+		free++
+		if state := after.State(i, worker); state == dag.StateReady || state == dag.StateAssigned {
 			ready = append(ready, i)
 		}
 	}
 	slices.SortFunc(ready, func(a, b int) int { return strings.Compare(f.At(a).ID, f.At(b).ID) })
 	c.Unblocked = refs(f, ready)
-	c.Nearer = max(0, before.Unblocks()[at]-len(ready))
+	c.Nearer = max(0, before.Unblocks()[at]-free)
 
 	if epic, ok := after.Epic(at); ok {
 		closed, total := after.Progress(epic)
 		c.Epic = &EpicTold{Ref: refs(f, []int{epic})[0], Closed: closed, Total: total}
 	}
-	table := signals.Read(notes.Parse(r.Text(beads.Notes)), rules.Schema)
-	list, err := around{file: f, graph: after, at: at, table: table, schema: rules.Schema, now: rules.Now}.alerts()
+	list, err := near.alerts()
 	c.Alerts = append(c.Alerts, list...)
 	c.Alerts = append(c.Alerts, standstill(f, after, at)...)
 	return err

@@ -118,3 +118,25 @@ func TestLinkNamesTheRow(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// What waits for a person is nobody's to claim, whichever of the signal and the
+// section says so; who holds it already keeps it.
+func TestClaimUnanswered(t *testing.T) {
+	const question = `<!-- escalation-context -->\n## Pending (2026-11-01)\nWhich?\n<!-- /escalation-context -->`
+	const signal = `<!-- stigmergic-signals -->\n| Signal | Value | Updated |\n|---|---|---|\n| escalation | pending | 2026-11-01 |\n<!-- /stigmergic-signals -->`
+	for _, notes := range []string{question, signal} {
+		s := storeOf(`{"id":"demo-1","title":"t","status":"open","notes":"`+notes+`"}`, `{"id":"demo-2","title":"t","status":"in_progress","assignee":"ann","notes":"`+notes+`"}`)
+		before := s.Text()
+		options := beads.Options{Now: rules().Now}
+		var unanswered *checkpoint.UnansweredError
+		if _, err := checkpoint.Claim(t.Context(), s, options, "demo-1", "ann"); !errors.As(err, &unanswered) {
+			t.Errorf("claimed with a question: %v", err)
+		}
+		if claimed, err := checkpoint.Claim(t.Context(), s, options, "demo-2", "ann"); err != nil || claimed.Changed {
+			t.Errorf("her own: %+v, %v", claimed, err)
+		}
+		if s.Text() != before {
+			t.Error("the store was changed")
+		}
+	}
+}

@@ -8,11 +8,12 @@ import (
 	"stig/beads"
 	"stig/dag"
 	"stig/notes"
+	"stig/signals"
 )
 
-// ReopenSection is the section of the notes that tells when and why an issue
-// was opened again, and how it had been closed.
-const ReopenSection = "reopen-context"
+// ReopenSection is the section of the notes that says when and why an issue was
+// opened again, and how it had been closed.
+const ReopenSection = signals.ReopenSection
 
 // Reopened says what became of an issue that was closed.
 type Reopened struct {
@@ -75,7 +76,7 @@ func Reopen(ctx context.Context, s beads.Store, o beads.Options, id, reason, act
 
 // reopening is the part of the section that one reopening adds.
 func reopening(reason, actor, was string, rules Rules) string {
-	heading := "## Reopened (" + rules.today() + ")"
+	heading := "## " + signals.Reopening + " (" + rules.today() + ")"
 	if actor != "" {
 		heading += " by " + actor
 	}

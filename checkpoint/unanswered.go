@@ -8,7 +8,7 @@ import (
 	"stig/signals"
 )
 
-// UnansweredError is returned by Closable and Close for an issue on which a
+// UnansweredError is returned by Claim, Closable and Close for an issue on which a
 // question waits for a person.
 type UnansweredError struct{ ID, Reason, Hint string }
 

@@ -168,6 +168,16 @@ var breaches = map[string]struct{ bad, good []string }{
 		},
 		good: []string{line("a") + "\n" + line("b", "dependencies", rows("b", "a", "related", "a", "blocks"))},
 	},
+	lint.RuleUnknownType: {
+		bad: []string{
+			line("a") + "\n" + line("b", "dependencies", rows("b", "a", "foo")), line("a") + "\n" + line("b", "dependencies", rows("b", "a", "")),
+		},
+		good: []string{
+			line("a") + "\n" + line("b", "dependencies", rows("b", "a", "discovered-from", "a", "conditional-blocks")),
+			line("a") + "\n" + line("b", "dependencies", rows("b", "a", "blocked-by")), // dependency-type says it
+			line("a") + "\n" + line("b", "status", "tombstone", "dependencies", rows("b", "a", "foo")),
+		},
+	},
 	lint.RuleUnread: {
 		bad:  []string{line("a") + "\n" + `{"id":"b","dependencies":["a"]}`, `{"id":"b","dependencies":"a"}`, `{"id":"b","dependencies":[{"on":"a"},7]}`},
 		good: []string{line("a") + "\n" + line("b", "dependencies", rows("b", "a", "blocks")), `{"id":"b","dependencies":[]}`, `{"id":"b","dependencies":null}`},
@@ -241,6 +251,14 @@ var breaches = map[string]struct{ bad, good []string }{
 			line("a", "status", "closed", "close_reason", "Fixed in 1ce5bbd"),
 			line("a", "status", "closed", "close_reason", "潮位表は一か月分そろった"),
 			line("b") + "\n" + line("a", "status", "closed", "close_reason", "Duplicate of b."),
+		},
+	},
+	lint.RuleSections: {
+		bad: []string{line("a", "status", "open"), line("a", "status", "in_progress", "description", " \n", "issue_type", "epic")},
+		good: []string{
+			line("a", "status", "open", "description", "Sound the basin."), line("a", "status", "open", "acceptance_criteria", "`go test`"),
+			line("a", "status", "open", "design", "Done when: the basin is sounded"), line("a", "status", "closed"), line("a", "status", "tombstone"),
+			`{"id":"a","title":"t","status":"open","ephemeral":true}`,
 		},
 	},
 	lint.RuleCriteria: {

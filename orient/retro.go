@@ -97,6 +97,7 @@ type closedIssue struct {
 	surprise    float64
 	estimated   bool // it has a state estimate
 	putToPerson bool // a failure of its checks
+	reopened    bool // its notes say so, also where no commit shows it
 }
 
 // LookBack computes a retrospective. It fails only when a line of the store
@@ -114,6 +115,9 @@ func LookBack(f *beads.Snapshot, g *dag.Graph, req RetroRequest, rules Rules) (*
 		r.From, r.To = day(last[len(last)-1].at), day(last[0].at)
 	}
 	turned := map[TurnKind]map[string]bool{Reopened: {}, WentBack: {}}
+	for _, c := range last {
+		turned[Reopened][c.id] = c.reopened // a reopening and a closing within one commit leave no turn
+	}
 	for _, t := range req.Turns {
 		if turned[t.Kind] != nil {
 			turned[t.Kind][t.ID] = true
@@ -167,6 +171,7 @@ func closedIssues(f *beads.Snapshot, g *dag.Graph, within func(id string) bool, 
 			c.at = t
 		}
 		_, c.estimated = signals.LastEstimate(doc)
+		c.reopened = signals.WasReopened(doc)
 		c.putToPerson = slices.ContainsFunc(signals.Escalations(doc), func(p signals.Part) bool {
 			return p.Kind.Asks() && strings.HasPrefix(p.Text, FailureOpening)
 		})

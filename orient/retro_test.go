@@ -87,6 +87,22 @@ func TestPatternsNeedEnough(t *testing.T) {
 	}
 }
 
+// TestReopenedByItsNotes asserts that a reopening counts that no commit shows,
+// since the issue was closed again before the next one, and counts once.
+func TestReopenedByItsNotes(t *testing.T) {
+	notes := tableOf("clear", "0.1", "verifying") + "\n\n<!-- reopen-context -->\n## Reopened (2026-11-02) by ann\nit does not turn\n<!-- /reopen-context -->"
+	text := strings.Replace(closedAll(5, 0, "0.1"), fmt.Sprintf("%q", tableOf("complicated", "0.1", "verifying")), fmt.Sprintf("%q", notes), 2)
+	file := held(t, text)
+	r, err := orient.LookBack(file, dag.New(file), orient.RetroRequest{Last: 9, History: true, Turns: []orient.Turn{{ID: "t-00", Kind: orient.Reopened}}},
+		orient.Rules{Schema: cue.Embedded(), Now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(r.Reopened.IDs, r.FirstPass.IDs); got != "[t-00 t-01] [t-02 t-03 t-04]" {
+		t.Errorf("reopened and passed at first: %s", got)
+	}
+}
+
 // TestTurns reads what the history of a store holds, merges included.
 func TestTurns(t *testing.T) {
 	line := func(id, status, cynefin, progress string) string {

@@ -114,6 +114,12 @@ func Standing(parts []Part) string {
 	return EscalationResolved
 }
 
+// Asks reports whether notes hold an unanswered question: their escalation
+// section or the signal of their table says so.
+func Asks(d *notes.Doc, t *Table) bool {
+	return t.Value(Escalation) == EscalationPending || Standing(Escalations(d)) == EscalationPending
+}
+
 // PartError is returned by AddPart for a part that would not read as what it
 // is, such as a question that holds the heading of an answer.
 type PartError struct {

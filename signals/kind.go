@@ -11,10 +11,10 @@ import (
 type Union int
 
 const (
-	Asks  Union = iota // it does not: a person decides
-	Rows               // row by row, by the dates in them
-	Newer              // the one of the later date stays live, the other is kept beside it
-	Parts              // the parts of both, in the order of their dates
+	ByPerson Union = iota // it does not: a person decides
+	Rows                  // row by row, by the dates in them
+	Newer                 // the one of the later date stays live, the other is kept beside it
+	Parts                 // the parts of both, in the order of their dates
 )
 
 // Kind is a kind of section that the convention defines. Sections of other names
