@@ -43,8 +43,9 @@ func (a *App) Picture(ids []string) (*draw.Picture, error) {
 type OrientRequest struct {
 	ID        string
 	Depth     string // of one issue, instead of its own
-	Budget    int    // most characters of the Markdown; 0 is orient.SurveyBudget for the survey, no limit for one issue
+	Budget    int    // most characters of the Markdown; 0 is orient.BriefingBudget or orient.SurveyBudget
 	Full      bool   // everything
+	Whole     bool   // no limit where Budget is 0: for data
 	As        string // of the survey: whose claims come first
 	StaleDays int    // an issue in progress is stale when it was not changed for longer
 }
@@ -112,6 +113,9 @@ func (a *App) briefing(ctx context.Context, r OrientRequest) (*orient.Briefing, 
 	rules, err := a.beforeWork(ctx, file, r.StaleDays)
 	if err != nil {
 		return nil, err
+	}
+	if r.Budget == 0 && !r.Full && !r.Whole {
+		r.Budget = orient.BriefingBudget
 	}
 	return orient.Brief(file, dag.New(file), at, orient.Request{Depth: r.Depth, Budget: r.Budget, Full: r.Full}, rules)
 }

@@ -8,6 +8,7 @@ import (
 	"stig/beads"
 	"stig/dag"
 	"stig/notes"
+	"stig/orient"
 	"stig/signals"
 )
 
@@ -38,6 +39,8 @@ type issueText struct {
 	CreatedAt          string   `json:"created_at"`
 	UpdatedAt          string   `json:"updated_at"`
 	ClosedAt           string   `json:"closed_at"`
+
+	Comments []orient.Comment `json:"comments"` // newest last
 }
 
 type sectionRow struct {
@@ -78,6 +81,7 @@ func (a *App) viewOf(file *beads.Snapshot, at int) (*issueView, error) {
 			AcceptanceCriteria: record.Text(beads.AcceptanceCriteria), Notes: doc.Text(),
 			CloseReason: record.Text(beads.CloseReason), CreatedAt: record.Text(beads.CreatedAt),
 			UpdatedAt: record.Text(beads.UpdatedAt), ClosedAt: record.Text(beads.ClosedAt),
+			Comments: orient.Comments(record),
 		},
 		Signals:    signals.Read(doc, a.Schema),
 		Sections:   []sectionRow{},
@@ -113,7 +117,11 @@ func (v *issueView) Text() string {
 	var b strings.Builder
 	i := v.Issue
 	fmt.Fprintf(&b, "%s %s\n", i.ID, i.Title)
-	fmt.Fprintf(&b, "%s · %s · P%d\n%s\n", i.Status, cmp.Or(i.IssueType, "no type"), i.Priority, v.Signals.Summary())
+	summary := "no signals"
+	if v.Signals.Present() {
+		summary = v.Signals.Summary()
+	}
+	fmt.Fprintf(&b, "%s · %s · P%d\n%s\n", i.Status, cmp.Or(i.IssueType, "no type"), i.Priority, summary)
 	for _, row := range []struct{ name, value string }{
 		{"assignee", i.Assignee}, {"labels", strings.Join(i.Labels, ", ")},
 		{"created", i.CreatedAt}, {"updated", i.UpdatedAt}, {"closed", i.ClosedAt},
@@ -127,7 +135,7 @@ func (v *issueView) Text() string {
 	}
 	for _, part := range []struct{ name, text string }{
 		{"Description", i.Description}, {"Design", i.Design}, {"Acceptance criteria", i.AcceptanceCriteria},
-		{"Notes", i.Notes}, {"Close reason", i.CloseReason},
+		{"Notes", i.Notes}, {"Comments", v.comments()}, {"Close reason", i.CloseReason},
 	} {
 		if strings.TrimSpace(part.text) != "" {
 			fmt.Fprintf(&b, "\n%s\n\n%s\n", part.name, strings.TrimRight(part.text, "\n"))
@@ -137,6 +145,15 @@ func (v *issueView) Text() string {
 		b.WriteString("\n" + links)
 	}
 	return b.String()
+}
+
+// comments are what was remarked, newest last, each under its author and day.
+func (v *issueView) comments() string {
+	var texts []string
+	for _, c := range v.Issue.Comments {
+		texts = append(texts, c.About()+":\n"+c.Text)
+	}
+	return strings.Join(texts, "\n\n")
 }
 
 func (v *issueView) Links() string {

@@ -102,14 +102,25 @@ func (a assembly) alerts(i int) ([]signals.Alert, error) {
 	if err != nil {
 		return nil, err
 	}
+	for k := range list {
+		if list[k], err = a.named(list[k], i); err != nil {
+			return nil, err
+		}
+	}
 	epic, ok := a.graph.Epic(i)
 	if !ok || a.graph.Closed(i) {
 		return list, nil
 	}
 	above, err := alarm.of(epic)
+	if err != nil {
+		return nil, err
+	}
 	for _, alert := range above {
+		if alert, err = a.named(alert, epic); err != nil {
+			return nil, err
+		}
 		alert.Message = a.file.At(epic).ID + ": " + alert.Message
 		list = append(list, alert)
 	}
-	return list, err
+	return list, nil
 }

@@ -112,6 +112,9 @@ func golden(t *testing.T, name, got string) {
 // budget which is not needed changes nothing.
 func TestBudget(t *testing.T) {
 	budget(t, harbor(t))
+	for _, store := range []string{"ferry", "mill", "orchard"} {
+		budget(t, open(t, filepath.Join("testdata", "briefings", store+".jsonl")))
+	}
 }
 
 // corpus lists real stores; without any the test is skipped.
@@ -147,7 +150,8 @@ func budget(t *testing.T, file *beads.Snapshot) {
 				}
 				return b
 			}
-			whole := make(0).Markdown()
+			uncut := make(0)
+			whole := uncut.Markdown()
 			for _, budget := range []int{orient.MinBudget, 3000, 9000} {
 				cut := make(budget)
 				text := cut.Markdown()
@@ -157,11 +161,36 @@ func budget(t *testing.T, file *beads.Snapshot) {
 				if utf8.RuneCountInString(whole) <= budget && text != whole {
 					t.Errorf("%s %s: a budget of %d changed a briefing that fits", file.At(at).ID, depth, budget)
 				}
+				keepsTexts(t, cut, uncut)
 				if text != whole && !strings.Contains(lastLine(text), "stig orient "+cut.Issue.ID) {
 					t.Errorf("%s %s: cut without saying so: %q", file.At(at).ID, depth, lastLine(text))
 				}
 			}
 		}
+	}
+}
+
+// keepsTexts asserts that what a budget kept of a text is of that very text.
+func keepsTexts(t *testing.T, cut, uncut *orient.Briefing) {
+	t.Helper()
+	begins := func(id, kept, whole string) {
+		kept = strings.TrimSuffix(kept, " …")
+		if head := []rune(kept); !strings.HasPrefix(whole, string(head[:min(len(head), 20)])) {
+			t.Errorf("%s: %s: %.60q is not of %.60q", cut.Issue.ID, id, kept, whole)
+		}
+	}
+	begins("description", cut.Description, uncut.Description)
+	begins("design", cut.Design, uncut.Design)
+	for _, d := range cut.ClosedDependencies {
+		at := slices.IndexFunc(uncut.ClosedDependencies, func(u orient.Dependency) bool { return u.ID == d.ID })
+		u := uncut.ClosedDependencies[at]
+		begins(d.ID, d.CloseReason, u.CloseReason)
+		begins(d.ID, d.Checkpoint, u.Checkpoint)
+		begins(d.ID, d.Learned, u.Learned)
+	}
+	missing := len(uncut.Comments) - len(cut.Comments)
+	for i, c := range cut.Comments {
+		begins("comment", c.Text, uncut.Comments[missing+i].Text)
 	}
 }
 
