@@ -19,6 +19,8 @@ type Closing struct {
 	Evidence verify.Evidence // a verdict that passed, or a waiver
 	Actor    string          // "" when unknown
 	Edited   *Edited         // what became of its criteria since they were committed; nil for nothing
+
+	DuplicateOf string // the issue that it repeats, see Duplicate; gives the reason
 }
 
 // Closed says how an issue was closed, and what follows.
@@ -108,7 +110,7 @@ func Closable(ctx context.Context, s beads.Store, o beads.Options, id, reason st
 		if err := sayingReason(candidate.ID, reason, tx.File()); err != nil {
 			return err
 		}
-		if err := refuseClosing(tx.File(), record); err != nil {
+		if err := refuseClosing(tx.File(), record, false); err != nil {
 			return err
 		}
 		return verifying(tx, record, rules)
@@ -147,6 +149,12 @@ func Close(ctx context.Context, s beads.Store, o beads.Options, id string, c Clo
 			closed.compare(c.Reason)
 			return nil
 		}
+		c := c
+		if c.DuplicateOf != "" {
+			if c.Reason, err = c.duplicate(tx, closed.ID); err != nil {
+				return err
+			}
+		}
 		if err := c.allowed(s, tx.File(), record); err != nil {
 			return err
 		}
@@ -178,7 +186,7 @@ func criteriaOf(r *beads.Record) string {
 // allowed says why the issue must not be closed so.
 func (c Closing) allowed(s beads.Store, f *beads.File, r *beads.Record) error {
 	id, criteria := r.Text(beads.ID), criteriaOf(r)
-	if err := refuseClosing(f, r); err != nil {
+	if err := refuseClosing(f, r, c.DuplicateOf != ""); err != nil {
 		return err
 	}
 	if err := sayingReason(id, c.Reason, f); err != nil {

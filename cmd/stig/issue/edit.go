@@ -28,7 +28,7 @@ func EditCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if given == (checkpoint.Amendment{}) {
+			if given.IsEmpty() {
 				return app.Usage("nothing to change", "give --title, --description or --acceptance; notes are changed by stig checkpoint "+args[0])
 			}
 			return amend(cmd.Context(), a, args[0], given, dryRun)
@@ -78,18 +78,23 @@ func amend(ctx context.Context, a *cli.App, id string, given checkpoint.Amendmen
 	if err != nil {
 		return err
 	}
-	amended, err := checkpoint.Amend(ctx, store, options, id, given)
+	actor, err := a.ActorName(ctx)
 	if err != nil {
 		return err
 	}
+	list, lines, err := checkpoint.Amend(ctx, store, options, []string{id}, actor, func(int) checkpoint.Amendment { return given })
+	if err != nil {
+		return err
+	}
+	amended := list[0]
 	if given.Acceptance != nil {
 		amended.Warnings = append(amended.Warnings, a.Unprovable(ctx, store, *given.Acceptance)...)
 	}
 	switch {
 	case a.JSON:
-		return a.PrintEdit("edit", amended, amended.Lines, dryRun)
+		return a.PrintEdit("edit", amended, lines, dryRun)
 	case dryRun:
-		return a.PrintDiff(amended.Lines)
+		return a.PrintDiff(lines)
 	}
 	said := "nothing changed"
 	if len(amended.Changed) > 0 {
@@ -98,6 +103,6 @@ func amend(ctx context.Context, a *cli.App, id string, given checkpoint.Amendmen
 	if err := a.Printf("%s: %s\n", amended.ID, said); err != nil {
 		return err
 	}
-	a.WarnOfEdit(amended.ID, amended.Warnings, amended.Lines)
+	a.WarnOfEdit(amended.ID, amended.Warnings, lines)
 	return nil
 }
