@@ -64,6 +64,8 @@ type App struct {
 	Running string          // its name
 	Journal *journal        // of its edits; nil before the first
 
+	misconfigured bool // and the user was told
+
 	Dir   string // -C
 	Store string // --store
 	Actor string // --actor
@@ -104,6 +106,19 @@ func (a *App) Discover() (beads.Store, error) {
 	return store, a.Configure(store)
 }
 
+// discoverToRead is Discover for what writes nothing and runs nothing.
+func (a *App) discoverToRead() (beads.Store, error) {
+	store, err := a.Discover()
+	if wrong, ok := errors.AsType[*configError](err); ok {
+		if !a.misconfigured {
+			a.Warn("%s; its settings are left out, and stig writes nothing until it is fixed", wrong.message)
+			a.Hint(wrong.hint)
+		}
+		a.misconfigured, err = true, nil
+	}
+	return store, err
+}
+
 // Shortest names a file below the working directory as one would type it.
 func Shortest(path string) string {
 	here, err := os.Getwd()
@@ -117,9 +132,10 @@ func Shortest(path string) string {
 	return below
 }
 
-// Open reads the store and says on the error stream what of it is unreadable.
+// Open reads the store and says on the error stream what of it is unreadable. A
+// mistake in the configuration is a warning: reading goes on with the defaults.
 func (a *App) Open() (*beads.File, error) {
-	store, err := a.Discover()
+	store, err := a.discoverToRead()
 	if err != nil {
 		return nil, err
 	}

@@ -74,6 +74,10 @@ func endings() []ending {
 		with(ExitUsage, func(e *checkpoint.ReasonError) string { return e.Hint }),
 		with(exitNotMerged, func(*MergeError) string { return "" }),
 		with(ExitUsage, func(e *usageError) string { return e.hint }),
+		with(ExitUsage, func(e *configError) string { return e.hint }),
+		with(ExitConflict, func(e *checkpoint.DependedError) string {
+			return "type stig show " + e.ID + " --deps to see them; --force drops these dependencies"
+		}),
 		with(ExitNoIssue, func(e *beads.NotFoundError) string { return nearHint(e.Near) }),
 		with(ExitConflict, func(e *beads.ConflictError) string { return e.Hint }),
 		with(ExitConflict, func(e *recovery.UndoError) string { return e.Hint }),

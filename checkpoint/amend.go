@@ -175,7 +175,7 @@ func (a Amendment) check(f *beads.File, r *beads.Record) error {
 		return err
 	}
 	if r.Text(beads.Status) == statusClosed && a.changesWork() {
-		return &DraftError{id + ": is closed", fmt.Sprintf("type stig reopen %s --reason …; labels, external reference and estimate can be changed as it is", id)}
+		return &DraftError{id + ": is closed", fmt.Sprintf("type stig reopen %s --reason …", id)}
 	}
 	if a.Title != nil {
 		if err := checkTitle(*a.Title); err != nil {

@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -110,37 +109,9 @@ func TimeOf(text string, now time.Time) (time.Time, error) {
 			return t, nil
 		}
 	}
-	age, err := SpanOf(text)
+	age, err := app.SpanOf(text)
 	if err != nil {
 		return time.Time{}, app.Usage(fmt.Sprintf("must be a day, a time or an age; found %q", text), "type for example 2026-11-20, 2026-11-20T09:00:00Z, 24h or 7d")
 	}
 	return now.Add(-age), nil
-}
-
-// SpanOf reads a span of time as time.ParseDuration does, with days (d) and
-// weeks (w) before the rest.
-func SpanOf(text string) (time.Duration, error) {
-	total, rest := time.Duration(0), text
-	for _, unit := range []struct {
-		name   string
-		length time.Duration
-	}{{"w", 7 * 24 * time.Hour}, {"d", 24 * time.Hour}} {
-		number, after, ok := strings.Cut(rest, unit.name)
-		if !ok {
-			continue
-		}
-		n, err := strconv.ParseFloat(number, 64)
-		if err != nil || n < 0 {
-			return 0, fmt.Errorf("must be a span such as 90m, 24h, 7d or 2w; found %q", text)
-		}
-		total, rest = total+time.Duration(n*float64(unit.length)), after
-	}
-	if rest == "" && rest != text {
-		return total, nil
-	}
-	more, err := time.ParseDuration(rest)
-	if err != nil || more < 0 {
-		return 0, fmt.Errorf("must be a span such as 90m, 24h, 7d or 2w; found %q", text)
-	}
-	return total + more, nil
 }

@@ -33,7 +33,7 @@ func AwaitCommand(a *cli.App) *cobra.Command {
 			return printAnswers(a, answers)
 		},
 	}
-	cmd.Flags().DurationVar(&limit, "timeout", 0, "how long to wait at most, such as 90s or 10m (default until it is answered)")
+	cli.SpanVar(cmd.Flags(), &limit, "timeout", "how long to wait at most, such as 90s or 10m (default until it is answered)")
 	return cmd
 }
 

@@ -80,7 +80,7 @@ func (o *escalateOptions) readDefault() (err error) {
 // afterOf reads a time span of at least a minute: 90m, 24h, 3d.
 func afterOf(text string) (time.Duration, error) {
 	const most = 3650 * 24 * time.Hour
-	span, err := cli.SpanOf(text)
+	span, err := app.SpanOf(text)
 	if err != nil || span < time.Minute || span > most || span%time.Minute != 0 {
 		return 0, app.Usage(fmt.Sprintf("--after: must be a time of whole minutes such as 90m, 24h or 3d; found %q", text), "")
 	}

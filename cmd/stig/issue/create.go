@@ -81,7 +81,7 @@ func create(a *cli.App, cmd *cobra.Command, d checkpoint.Draft, dryRun bool) err
 	if d.By, err = a.ActorName(cmd.Context()); err != nil {
 		return err
 	}
-	d.Evidence = a.Config.Signals.Evidence
+	d.Evidence, d.Types = a.Config.Signals.Evidence, a.Config.Types
 	if earlier, ok := a.Untold(store, d, options.Now); ok && !dryRun {
 		return a.PrintEarlier(earlier, d.Title)
 	}

@@ -14,8 +14,8 @@ func bindTrial(cmd *cobra.Command, o *app.TrialOptions) {
 	flags := cmd.Flags()
 	flags.BoolVar(&o.KeepGoing, "keep-going", false, "run the checks after one that failed too")
 	flags.BoolVar(&o.AllowDestructive, "allow-destructive", false, "run what destroys or publishes, in a fence that is marked verify")
-	flags.DurationVar(&o.Timeout, "timeout", 0, "end each check after `TIME` (10m unless configured)")
-	flags.DurationVar(&o.Deadline, "deadline", 0, "end all of them after `TIME` (30m unless configured)")
+	cli.SpanVar(flags, &o.Timeout, "timeout", "end each check after `TIME` (10m unless configured)")
+	cli.SpanVar(flags, &o.Deadline, "deadline", "end all of them after `TIME` (30m unless configured)")
 }
 
 func VerifyCommand(a *cli.App) *cobra.Command {
