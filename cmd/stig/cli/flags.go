@@ -108,7 +108,7 @@ func nearCommands(cmd *cobra.Command, name string) []string {
 
 // tolerated is how far a name may be from the one that is meant.
 func tolerated(name string) int {
-	if len(name) < 4 {
+	if len(name) < 5 {
 		return 1
 	}
 	return 2
