@@ -1,3 +1,14 @@
+// Package app holds the services of stig: functions that take a request and give
+// a result. Commands, the MCP server and the hooks of assistants call them, and so
+// will a board and a worker loop.
+//
+// An App is one run: where the store is, who acts, the clock, the environment, and
+// the function that is told warnings and hints. Package app knows no flag, no
+// stream and no text layout; it reads no environment variable and no clock but
+// those that it is given.
+//
+//	file, err := a.Open()
+//	rows, err := a.ReadyRows(file, actor)
 package app
 
 import (
@@ -16,6 +27,7 @@ import (
 
 	"stig/beads"
 	"stig/checkpoint"
+	"stig/cue"
 	"stig/git"
 	"stig/process"
 	"stig/signals"
@@ -69,6 +81,18 @@ type App struct {
 	Dir   string // -C
 	Store string // --store
 	Actor string // --actor
+}
+
+// Fresh is another run of the same front end, on the same store and by the same actor:
+// one command, which reads the configuration and keeps a journal for itself. A server
+// makes one for each call that it answers.
+func (a *App) Fresh(ctx context.Context, command string) *App {
+	return &App{
+		Getenv: a.Getenv, Env: a.Env, HomeDir: a.HomeDir, ConfigDir: a.ConfigDir, Now: a.Now, Schema: cue.Embedded(),
+		Say: a.Say, Progress: a.Progress, Terminal: a.Terminal,
+		Ctx: ctx, Running: command,
+		Dir: a.Dir, Store: a.Store, Actor: a.Actor,
+	}
 }
 
 // Clock is the time of this run in UTC: fixed by STIG_NOW, for tests and demos that

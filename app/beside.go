@@ -18,8 +18,9 @@ import (
 
 // WarnOfBeside says when somebody else has an issue in progress in the store of
 // another worktree of the repository. What cannot be found out is no hindrance.
-func (a *App) WarnOfBeside(ctx context.Context, store beads.Store, id, actor string) {
-	if !process.Finder("", a.Getenv)("git") {
+func (a *App) WarnOfBeside(ctx context.Context, id, actor string) {
+	store, err := a.Discover()
+	if err != nil || !process.Finder("", a.Getenv)("git") {
 		return
 	}
 	for _, tree := range a.storesBeside(ctx, store) {

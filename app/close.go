@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"stig/beads"
 	"stig/checkpoint"
 	"stig/criteria"
+	"stig/notes"
 	"stig/orient"
+	"stig/signals"
 	"stig/verify"
 )
 
@@ -23,6 +26,56 @@ type CloseOptions struct {
 	DryRun   bool
 }
 
+// Close closes issues one after the other, each of them once, and notifies of what
+// follows. each is told of an issue as soon as it is known what became of it. Why
+// one could not be closed is told by its finding, and keeps no other from being
+// closed.
+func (a *App) Close(ctx context.Context, ids []string, o CloseOptions, each func(Finding) error) (findings []Finding, err error) {
+	if err := o.check(ids); err != nil {
+		return nil, err
+	}
+	c, err := a.closer(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		candidate, err := checkpoint.Closable(ctx, c.Site.Store, c.Edit, id, o.Reason, c.Rules)
+		if refused, ok := errors.AsType[*beads.RefusedError](err); ok && c.Site.Store.Mode == beads.Dolt {
+			refused.Hint = c.byTracker(id)
+		}
+		f := Finding{Id: id, DryRun: o.DryRun, Err: err}
+		if err == nil {
+			f.Id = candidate.ID
+		}
+		if slices.ContainsFunc(findings, func(done Finding) bool { return done.Id == f.Id }) {
+			continue
+		}
+		if err == nil {
+			c.close(ctx, candidate, &f)
+			a.Notify(ctx, c.Site.Store, c.Edit.Now, f.Notices(signals.Day(c.Edit.Now)))
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := each(f); err != nil {
+			return nil, err
+		}
+		findings = append(findings, f)
+	}
+	return findings, nil
+}
+
+// check refuses a request that names no issue or gives no reason.
+func (o *CloseOptions) check(ids []string) error {
+	if len(ids) == 0 {
+		return Usage("close: takes the issues to close; found none", "")
+	}
+	if err := o.Check(); err != nil {
+		return err
+	}
+	return needsReason(o.Reason, "what exists now that did not before: those who build on it read that")
+}
+
 // closer closes issues, each by its own verdict.
 type closer struct {
 	CloseOptions
@@ -33,12 +86,12 @@ type closer struct {
 	Rules   checkpoint.Rules
 }
 
-func (a *App) Closer(ctx context.Context, o CloseOptions) (*closer, error) {
+func (a *App) closer(ctx context.Context, o CloseOptions) (*closer, error) {
 	store, edit, err := a.ToWrite(ctx, o.DryRun)
 	if err != nil {
 		return nil, err
 	}
-	c := &closer{CloseOptions: o, app: a, Edit: edit, Rules: checkpoint.Rules{Schema: a.Schema, Now: edit.Now}}
+	c := &closer{CloseOptions: o, app: a, Edit: edit, Rules: a.writeRules(edit.Now)}
 	if c.Site, err = a.Site(ctx, store); err != nil {
 		return nil, err
 	}
@@ -54,16 +107,16 @@ func (a *App) Closer(ctx context.Context, o CloseOptions) (*closer, error) {
 	return c, err
 }
 
-// ByTracker is how an issue is closed that stig may not write.
-func (c *closer) ByTracker(id string) string {
+// byTracker is how an issue is closed that stig may not write.
+func (c *closer) byTracker(id string) string {
 	if waiver, ok := c.closing.Evidence.(verify.Waiver); ok {
 		return "type " + waiveByTracker(id, c.closing.Reason, waiver.Why())
 	}
 	return fmt.Sprintf("type stig verify %s, and when it passes bd close %s", id, id)
 }
 
-// Close takes one issue through the gate.
-func (c *closer) Close(ctx context.Context, candidate *checkpoint.Candidate, f *Finding) {
+// close takes one issue through the gate.
+func (c *closer) close(ctx context.Context, candidate *checkpoint.Candidate, f *Finding) {
 	if candidate.Already {
 		f.Closed = candidate.Closed(c.Reason)
 		return
@@ -198,12 +251,55 @@ func (f Finding) Object() map[string]any {
 		o["alerts"], o["warnings"] = append([]checkpoint.Alert{}, c.Alerts...), append([]string{}, c.Warnings...)
 	}
 	if f.Err != nil {
-		said := Classify(f.Err)
-		o["error"] = map[string]any{"code": said.Code, "message": said.Message, "hint": said.Hint}
+		o["error"] = Classify(f.Err)
 	}
 	return o
 }
 
+// VerdictOutput is what became of issues before the gate as data: one issue by
+// itself, and several as a list. The error is that of one issue of which there is
+// nothing else to say.
+func VerdictOutput(findings []Finding) (Output, error) {
+	if len(findings) == 1 && findings[0].Trial == nil && findings[0].Err != nil {
+		return Output{}, findings[0].Err
+	}
+	list := []map[string]any{}
+	for _, f := range findings {
+		object := f.Object()
+		if f.DryRun && f.Closed != nil {
+			diff, err := DiffText(f.Closed.Lines)
+			if err != nil {
+				return Output{}, err
+			}
+			object["diff"] = diff
+		}
+		list = append(list, object)
+	}
+	if len(list) == 1 {
+		return output("verdict", list[0]), nil
+	}
+	return output("verdicts", map[string]any{"verdicts": list}), nil
+}
+
+// WithoutEstimate reports whether issues wait for one that was closed now without a
+// state estimate, of which those who build on it get none.
+func WithoutEstimate(c *checkpoint.Closed) bool {
+	if len(c.Unblocked)+c.Nearer == 0 {
+		return false
+	}
+	for _, line := range c.Lines {
+		if line.ID != c.ID {
+			continue
+		}
+		if after, err := beads.ParseRecord(line.After); err == nil {
+			_, left := signals.LastEstimate(notes.Parse(after.Text(beads.Notes)))
+			return !left
+		}
+	}
+	return false
+}
+
+// WarnOfEdited says what became of criteria since they were committed.
 func (a *App) WarnOfEdited(t *Trial) {
 	a.Warn("%s: %s", t.Id, t.Edited)
 	for _, text := range t.Edited.Gone {

@@ -5,12 +5,11 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
 	"stig/beads"
+	"stig/checkpoint"
 	"stig/cue"
 	"stig/schemas"
 )
@@ -25,7 +24,7 @@ type Config struct {
 	} `json:"schema"`
 	Gate struct {
 		Env      []string `json:"env"`
-		Timeout  string   `json:"timeout"`  // as SpanOf takes it; "" when not given
+		Timeout  string   `json:"timeout"`  // as checkpoint.ParseSpan takes it; "" when not given
 		Deadline string   `json:"deadline"` // the same
 	} `json:"gate"`
 	Notify Notifications   `json:"notify"` // see whom
@@ -125,30 +124,20 @@ func (a *App) Narrow() error {
 	return nil
 }
 
-// SpanOf reads a span of time as time.ParseDuration does, with days (d) and
-// weeks (w) before the rest.
-func SpanOf(text string) (time.Duration, error) {
-	total, rest := time.Duration(0), text
-	for _, unit := range []struct {
-		name   string
-		length time.Duration
-	}{{"w", 7 * 24 * time.Hour}, {"d", 24 * time.Hour}} {
-		number, after, ok := strings.Cut(rest, unit.name)
-		if !ok {
-			continue
+// TimeOf reads a point in time: a day, a time with its offset, or an age such
+// as 24h, 7d, 2w, 1d12h. "" is the beginning of time.
+func TimeOf(text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	for _, layout := range []string{time.DateOnly, time.RFC3339} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t, nil
 		}
-		n, err := strconv.ParseFloat(number, 64)
-		if err != nil || n < 0 {
-			return 0, fmt.Errorf("must be a span such as 90m, 24h, 7d or 2w; found %q", text)
-		}
-		total, rest = total+time.Duration(n*float64(unit.length)), after
 	}
-	if rest == "" && rest != text {
-		return total, nil
+	age, err := checkpoint.ParseSpan(text)
+	if err != nil {
+		return time.Time{}, Usage(fmt.Sprintf("must be a day, a time or an age; found %q", text), "type for example 2026-11-20, 2026-11-20T09:00:00Z, 24h or 7d")
 	}
-	more, err := time.ParseDuration(rest)
-	if err != nil || more < 0 {
-		return 0, fmt.Errorf("must be a span such as 90m, 24h, 7d or 2w; found %q", text)
-	}
-	return total + more, nil
+	return now.Add(-age), nil
 }

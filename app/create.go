@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"stig/diff"
 	"stig/live"
 	"stig/process"
+	"stig/recall"
 )
 
 // UnprintedError says that an issue was created although that could not be
@@ -27,13 +29,129 @@ func (e *UnprintedError) Error() string {
 
 func (e *UnprintedError) Unwrap() error { return e.Err }
 
+// CreateRequest is an issue to be made.
+type CreateRequest struct {
+	checkpoint.Draft // without what is found out here: By, Evidence, Number
+	DryRun           bool
+}
+
+// Created says which issue was made.
+type Created struct {
+	*checkpoint.Created
+	Earlier bool `json:"earlier,omitempty"` // the same request made it a moment ago, and nobody was told its id
+}
+
+// Create adds an issue, unless the same request did a moment ago without its id
+// being printed. Whoever has told of the issue calls Printed.
+func (a *App) Create(ctx context.Context, r CreateRequest) (*Created, error) {
+	store, options, err := a.ToWrite(ctx, r.DryRun)
+	if err != nil {
+		return nil, err
+	}
+	d := r.Draft
+	if d.By, err = a.ActorName(ctx); err != nil {
+		return nil, err
+	}
+	d.Evidence, d.Types = a.Config.Signals.Evidence, a.Config.Types
+	if earlier, ok := a.untold(store, d, options.Now); ok && !r.DryRun {
+		return &Created{&checkpoint.Created{ID: earlier, Title: d.Title, Warnings: []string{}}, true}, nil
+	}
+	d.Number = a.childNumbers(ctx, store, r.DryRun)
+	near := a.nearTitles(store, d)
+	created, err := checkpoint.Create(ctx, store, options, d, a.writeRules(options.Now))
+	if err != nil {
+		return nil, err
+	}
+	created.Warnings = append(created.Warnings, nearWarning(created, near[0])...)
+	created.Warnings = append(created.Warnings, a.Unprovable(ctx, store, d.Acceptance)...)
+	return &Created{created, false}, nil
+}
+
+// CreateAllRequest is several issues to be made, of which each may name those before
+// it in Parent and Deps.
+type CreateAllRequest struct {
+	Drafts []checkpoint.Draft
+	DryRun bool
+}
+
+// CreatedAll says which issues were made.
+type CreatedAll struct {
+	Created []*checkpoint.Created
+	Changes []beads.Change
+}
+
+// CreateAll adds issues in one edit: all of them, or none.
+func (a *App) CreateAll(ctx context.Context, r CreateAllRequest) (*CreatedAll, error) {
+	store, options, err := a.ToWrite(ctx, r.DryRun)
+	if err != nil {
+		return nil, err
+	}
+	by, err := a.ActorName(ctx)
+	if err != nil {
+		return nil, err
+	}
+	number := a.childNumbers(ctx, store, r.DryRun)
+	drafts := slices.Clone(r.Drafts)
+	for i := range drafts {
+		d := &drafts[i]
+		d.By, d.Evidence, d.Types, d.Number = by, a.Config.Signals.Evidence, a.Config.Types, number
+	}
+	near := a.nearTitles(store, drafts...)
+	created, changes, err := checkpoint.CreateAll(ctx, store, options, drafts, a.writeRules(options.Now))
+	if err != nil {
+		return nil, err
+	}
+	for i, c := range created {
+		c.Warnings = append(c.Warnings, nearWarning(c, near[i])...)
+		c.Warnings = append(c.Warnings, a.Unprovable(ctx, store, drafts[i].Acceptance)...)
+	}
+	return &CreatedAll{created, changes}, nil
+}
+
+// nearTitles gives for each draft the first unclosed issue with nearly the same title,
+// nil for none. What keeps the store from being read, Create says.
+func (a *App) nearTitles(store beads.Store, drafts ...checkpoint.Draft) []*beads.Issue {
+	near := make([]*beads.Issue, len(drafts))
+	file, err := beads.Read(store)
+	if err != nil {
+		return near
+	}
+	defer file.Close()
+	for i, d := range drafts {
+		for at, issue := range file.All() {
+			if counts, ok := file.Index(issue.ID); ok && counts == at && !beads.Over(issue.Status) && recall.Near(issue.Title, d.Title) {
+				near[i] = issue
+				break
+			}
+		}
+	}
+	return near
+}
+
+func nearWarning(c *checkpoint.Created, near *beads.Issue) []string {
+	if near == nil || near.ID == c.ID {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s has nearly the same title, %q; if it is the same work, type stig duplicate %s --of %s", near.ID, Folded(near.Title), c.ID, near.ID)}
+}
+
+// Printed records that whoever asked for an issue was told its id, unless err says
+// that they could not be.
+func (a *App) Printed(id string, err error) error {
+	if err != nil {
+		return &UnprintedError{Id: id, Err: err}
+	}
+	a.Journal.Told()
+	return nil
+}
+
 // untoldFor is how long after an issue was made without that being printed the
 // same command names it instead of making a second.
 const untoldFor = time.Minute
 
-// Untold finds the issue that the same command line made a moment ago without
+// untold finds the issue that the same command line made a moment ago without
 // its id being printed: the disk was full, or the process was ended.
-func (a *App) Untold(store beads.Store, d checkpoint.Draft, now time.Time) (issue string, ok bool) {
+func (a *App) untold(store beads.Store, d checkpoint.Draft, now time.Time) (issue string, ok bool) {
 	place, err := live.At(store.Path)
 	if err != nil {
 		return "", false
@@ -76,10 +194,10 @@ func holdsIssue(store beads.Store, id string) bool {
 	return there
 }
 
-// ChildNumbers gives numbers of children that no other work tree and no local
+// childNumbers gives numbers of children that no other work tree and no local
 // branch of the clone has given: two of them may add to one epic before they
 // are merged.
-func (a *App) ChildNumbers(ctx context.Context, store beads.Store, dryRun bool) func(parent string, greatest int) (int, error) {
+func (a *App) childNumbers(ctx context.Context, store beads.Store, dryRun bool) func(parent string, greatest int) (int, error) {
 	return func(parent string, greatest int) (int, error) {
 		place, err := live.At(store.Path)
 		if err != nil {

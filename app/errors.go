@@ -46,9 +46,22 @@ func (*EndedError) Error() string { return "some issues failed" }
 
 // failure is an error as it is shown: what happened, what to type, the exit code.
 type failure struct {
-	Code          int
-	Message, Hint string
+	Code    int    `json:"code"`
+	Hint    string `json:"hint"`
+	Message string `json:"message"`
 }
+
+// For is the failure of a command: a request that cannot be carried out and has no
+// hint of its own is referred to the help of that command.
+func (f failure) For(command string) failure {
+	if f.Code == ExitUsage && f.Hint == "" {
+		f.Hint = "type " + command + " --help"
+	}
+	return f
+}
+
+// Output is the failure as data.
+func (f failure) Output() Output { return output("error", f) }
 
 // ending says how a command ends with an error of one type, if it is one.
 type ending func(error) (failure, bool)
@@ -74,6 +87,7 @@ func endings() []ending {
 		with(ExitUsage, func(e *checkpoint.ReasonError) string { return e.Hint }),
 		with(exitNotMerged, func(*MergeError) string { return "" }),
 		with(ExitUsage, func(e *usageError) string { return e.hint }),
+		with(ExitUsage, func(e *checkpoint.LineError) string { return e.Hint }),
 		with(ExitUsage, func(e *configError) string { return e.hint }),
 		with(ExitConflict, func(e *checkpoint.DependedError) string {
 			return "type stig show " + e.ID + " --deps to see them; --force drops these dependencies"

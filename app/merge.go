@@ -171,9 +171,9 @@ func AnswerHint(c merge.Conflict) string {
 	return "type stig merge --resolve " + c.ID + " " + strings.Join(answers, " ") + ", or theirs in place of ours"
 }
 
-// OpenQuestions puts, in place of what was found about conflict markers, a
+// openQuestions puts, in place of what was found about conflict markers, a
 // diagnostic of each issue between them with what is to be decided.
-func (a *App) OpenQuestions(found []lint.Diagnostic, store beads.Store) ([]lint.Diagnostic, error) {
+func (a *App) openQuestions(found []lint.Diagnostic, store beads.Store) ([]lint.Diagnostic, error) {
 	marker := func(d lint.Diagnostic) bool { return d.Rule == beads.ConflictMarker }
 	if !slices.ContainsFunc(found, marker) {
 		return found, nil

@@ -6,8 +6,10 @@ import (
 	"time"
 
 	"stig/beads"
+	"stig/checkpoint"
 	"stig/dag"
 	"stig/orient"
+	"stig/signals"
 )
 
 // elsewhereRows is how many other issues whoever asked is told of.
@@ -82,4 +84,45 @@ func (a *App) Pending(store beads.Store, now time.Time) ([]orient.Asked, error) 
 	}
 	defer file.Close()
 	return orient.Escalations(file, dag.New(file), orient.Rules{Schema: a.Schema, Now: now})
+}
+
+// EscalateRequest asks a person about an issue. By and Evidence of the question are
+// found out here.
+type EscalateRequest struct {
+	ID string
+	checkpoint.Question
+	DryRun bool
+}
+
+// Escalated says what asking changed, and what whoever asked can take meanwhile.
+type Escalated struct {
+	*checkpoint.Report
+	Ready []ReadyRow `json:"ready"`
+}
+
+// Escalate asks a person, and notifies of the question.
+func (a *App) Escalate(ctx context.Context, r EscalateRequest) (*Escalated, error) {
+	store, options, err := a.ToWrite(ctx, r.DryRun)
+	if err != nil {
+		return nil, err
+	}
+	q := r.Question
+	q.Evidence = a.Config.Signals.Evidence
+	if q.By, err = a.MustActor(ctx); err != nil {
+		return nil, err
+	}
+	report, err := checkpoint.Escalate(ctx, store, options, r.ID, q, a.writeRules(options.Now))
+	if err != nil {
+		return nil, err
+	}
+	if !r.DryRun {
+		a.Notify(ctx, store, options.Now, ReportNotices(report, q, signals.Day(options.Now)))
+	}
+	ready, err := a.Elsewhere(store, report.ID, q.By, options.Now)
+	return &Escalated{report, ready}, err
+}
+
+// EscalateOutput is what came of Escalate as data.
+func EscalateOutput(e *Escalated, dryRun bool) (Output, error) {
+	return EditOutput("escalate", e, e.Lines, dryRun)
 }

@@ -1,14 +1,10 @@
 package app
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf16"
 
 	"stig/beads"
 )
@@ -62,26 +58,6 @@ func (a *App) Hint(text string) {
 	}
 }
 
-// WriteJSON writes one JSON object on a line: schema_version and kind first, then
-// the keys of each body.
-func WriteJSON(w io.Writer, kind string, bodies ...any) error {
-	line := fmt.Sprintf(`{"schema_version":1,"kind":%q`, kind)
-	for _, body := range bodies {
-		var text bytes.Buffer
-		encoder := json.NewEncoder(&text)
-		encoder.SetEscapeHTML(false)
-		if err := encoder.Encode(body); err != nil {
-			return err
-		}
-		keys := strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(text.String()), "{"), "}")
-		if keys != "" {
-			line += "," + inert(keys)
-		}
-	}
-	_, err := io.WriteString(w, line+"}\n")
-	return err
-}
-
 // Visible shows what acts on a terminal, or hides or moves the text around it,
 // as escapes: who reads a command before they trust it must see what would run.
 func Visible(text string) string {
@@ -114,25 +90,6 @@ func acts(r rune) bool {
 		return false
 	}
 	return r < 0xa0 || r == 0x2028 || r == 0x2029 || r >= 0xe0000 && r <= 0xe007f || unicode.Is(unicode.Bidi_Control, r)
-}
-
-// inert is JSON that says the same without characters that act.
-func inert(text string) string {
-	if !strings.ContainsFunc(text, acts) {
-		return text
-	}
-	var b strings.Builder
-	for _, r := range text {
-		switch high, low := utf16.EncodeRune(r); {
-		case !acts(r):
-			b.WriteRune(r)
-		case r > 0xffff:
-			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
-		default:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		}
-	}
-	return b.String()
 }
 
 // warnOfStore names the places that cannot be read: reading goes on without them.

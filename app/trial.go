@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -10,6 +11,7 @@ import (
 	"stig/beads"
 	"stig/checkpoint"
 	"stig/criteria"
+	"stig/signals"
 	"stig/verify"
 )
 
@@ -198,7 +200,7 @@ func limit(flag time.Duration, configured string) (time.Duration, error) {
 	if flag > 0 || configured == "" {
 		return flag, nil
 	}
-	return SpanOf(configured)
+	return checkpoint.ParseSpan(configured)
 }
 
 // TrialOf plans the criteria of an issue of the store.
@@ -225,6 +227,40 @@ func (a *App) TrialOf(ctx context.Context, id string) (*Trial, error) {
 		return nil, err
 	}
 	return a.trial(ctx, s, issue.ID, criteria.Source(record.Text(beads.AcceptanceCriteria), record.Text(beads.Description))), nil
+}
+
+// VerifyRequest asks for the checks of an issue to be run, or with Plan for what
+// would be run.
+type VerifyRequest struct {
+	ID string
+	TrialOptions
+	Plan bool
+}
+
+// Verify runs the checks of an issue, and notifies of a failure. Why they were not
+// run is told by the finding.
+func (a *App) Verify(ctx context.Context, r VerifyRequest) (Finding, error) {
+	if err := r.Check(); err != nil {
+		return Finding{}, err
+	}
+	t, err := a.TrialOf(ctx, r.ID)
+	if err != nil {
+		return Finding{}, err
+	}
+	f := Finding{Id: t.Id, Trial: t}
+	if r.Plan {
+		return f, t.Settle()
+	}
+	now, err := a.Clock()
+	if err != nil {
+		return Finding{}, err
+	}
+	f.Err = a.Try(ctx, t, r.TrialOptions)
+	if err := errors.Join(ctx.Err(), t.Settle()); err != nil {
+		return Finding{}, err
+	}
+	a.Notify(ctx, t.Site.Store, now, f.Notices(signals.Day(now)))
+	return f, nil
 }
 
 // WarnOfStale says when the checks themselves changed the work tree, so that what

@@ -20,15 +20,17 @@ type Amendment struct {
 	Defer    *time.Time // not ready before then; the zero time removes it
 	Parent   *string    // the epic that holds the issue; "" takes it out of its epic
 
+	Labels                  *[]string // these alone; excludes the two that follow
 	AddLabels, RemoveLabels []string
 
+	Line  int      // where it stands in a text; 0 for none
 	Types []string // types that the project uses besides those of bd
 }
 
 // IsEmpty reports whether the amendment asks for nothing.
 func (a Amendment) IsEmpty() bool {
 	return len(a.sets()) == 0 && a.Title == nil && a.Priority == nil && a.Estimate == nil && a.Defer == nil && a.Parent == nil &&
-		len(a.AddLabels)+len(a.RemoveLabels) == 0
+		a.Labels == nil && len(a.AddLabels)+len(a.RemoveLabels) == 0
 }
 
 // Amended says what became of an issue.
@@ -49,9 +51,10 @@ func Amend(ctx context.Context, s beads.Store, o beads.Options, ids []string, by
 	lines, err := beads.Edit(ctx, s, o, func(tx *beads.Tx) error {
 		now := make([]*Amended, 0, len(ids))
 		for i, id := range ids {
-			amended, err := amendOne(s, tx, o.Now, id, by, amend(i))
+			a := amend(i)
+			amended, err := amendOne(s, tx, o.Now, id, by, a)
 			if err != nil {
-				return err
+				return &BatchError{i, a.Line, err}
 			}
 			now = append(now, amended)
 		}
@@ -94,6 +97,10 @@ func amendOne(s beads.Store, tx *beads.Tx, now time.Time, id, by string, a Amend
 		if err := deferUntil(tx, id, before.Text(beads.Status), *a.Defer); err != nil {
 			return nil, err
 		}
+	}
+	if a.Labels != nil {
+		a.AddLabels = *a.Labels
+		a.RemoveLabels = slices.DeleteFunc(before.Labels(), func(l string) bool { return slices.Contains(a.AddLabels, l) })
 	}
 	if err := tx.SetLabels(id, a.AddLabels, a.RemoveLabels); err != nil {
 		return nil, err
@@ -194,6 +201,12 @@ func (a Amendment) check(f *beads.File, r *beads.Record) error {
 		if err := checkPriority(*a.Priority); err != nil {
 			return placed(err)
 		}
+	}
+	if a.Labels != nil {
+		if len(a.AddLabels)+len(a.RemoveLabels) > 0 {
+			return &DraftError{id + ": all labels are set, and some are added or removed", "leave one of them out"}
+		}
+		return placed(checkLabels(*a.Labels))
 	}
 	for _, label := range a.AddLabels {
 		if slices.Contains(a.RemoveLabels, label) {

@@ -16,6 +16,7 @@ import (
 
 // Draft is an issue to be made.
 type Draft struct {
+	Line                                           int    // where it stands in a text; 0 for none
 	Name                                           string // what later drafts of a batch call it in Parent and Deps; "" for none
 	Title, Type, Description, Acceptance, Assignee string
 	Design, ExternalRef                            string
@@ -50,14 +51,20 @@ type DraftError struct{ Reason, Hint string }
 
 func (e *DraftError) Error() string { return e.Reason }
 
-// BatchError is the error of one of several drafts or amendments, by its place from
-// 0 on.
+// BatchError is the error of one of several drafts or amendments.
 type BatchError struct {
-	At  int
-	Err error
+	At   int // its place, from 0 on
+	Line int // where it stands in the text of the batch; 0 for none
+	Err  error
 }
 
-func (e *BatchError) Error() string { return e.Err.Error() }
+func (e *BatchError) Error() string {
+	if e.Line == 0 {
+		return e.Err.Error()
+	}
+	return fmt.Sprintf("line %d: %v", e.Line, e.Err)
+}
+
 func (e *BatchError) Unwrap() error { return e.Err }
 
 // Create adds an issue with its signal table. Its id is a hash of what it is
@@ -89,7 +96,7 @@ func CreateAll(ctx context.Context, s beads.Store, o beads.Options, drafts []Dra
 			tables[i], err = d.table(rules)
 		}
 		if err != nil {
-			return nil, nil, &BatchError{i, err}
+			return nil, nil, &BatchError{i, d.Line, err}
 		}
 		d.Number = once(d.Number)
 	}
@@ -104,12 +111,12 @@ func CreateAll(ctx context.Context, s beads.Store, o beads.Options, drafts []Dra
 		for i, d := range drafts {
 			issue, err := b.issue(d)
 			if err != nil {
-				return &BatchError{i, err}
+				return &BatchError{i, d.Line, err}
 			}
 			issue.Notes = tables[i]
 			line, err := tx.Add(issue)
 			if err != nil {
-				return &BatchError{i, err}
+				return &BatchError{i, d.Line, err}
 			}
 			warnings := append(oddType(tx.File(), issue.Type), oddDeps(tx.File(), d.Deps)...)
 			created = append(created, &Created{ID: issue.ID, Title: issue.Title, Warnings: warnings})

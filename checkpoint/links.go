@@ -149,8 +149,8 @@ func checkType(from string, d beads.Dep) error {
 	return e
 }
 
-// knownDeps are the types of dependencies that bd has a meaning for.
-func knownDeps() []string {
+// DepTypes are the types of dependencies that bd has a meaning for.
+func DepTypes() []string {
 	return []string{"blocks", "parent-child", "conditional-blocks", "waits-for", "related", "discovered-from", "replies-to", "relates-to",
 		"duplicates", "supersedes", "authored-by", "assigned-to", "approved-by", "attests", "tracks", "until", "caused-by", "validates", "delegated-from"}
 }
@@ -158,7 +158,7 @@ func knownDeps() []string {
 // oddDeps warns of types that bd has no meaning for, and that no row of the store has.
 func oddDeps(f *beads.File, rows []beads.Dep) (list []string) {
 	for _, row := range rows {
-		if !slices.Contains(knownDeps(), row.Type) && !usesDep(f, row.Type) {
+		if !slices.Contains(DepTypes(), row.Type) && !usesDep(f, row.Type) {
 			list = append(list, fmt.Sprintf("dependency type %q: bd has none of that name, and it holds nothing up; the usual ones are blocks, parent-child, related and discovered-from", row.Type))
 		}
 	}

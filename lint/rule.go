@@ -3,6 +3,7 @@ package lint
 import (
 	"cmp"
 	"slices"
+	"strings"
 )
 
 // Rule is one thing that a store is held against. The table of rules is the
@@ -46,6 +47,22 @@ func rulesOf(wanted func(part) bool) (all []Rule) {
 	}
 	slices.SortFunc(all, func(a, b Rule) int { return cmp.Compare(a.ID, b.ID) })
 	return all
+}
+
+// Names lists the ids of all rules.
+func Names() (names []string) {
+	for _, rule := range All() {
+		names = append(names, rule.ID)
+	}
+	return names
+}
+
+// Near lists the rules whose ids share a word with a text.
+func Near(text string) []string {
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return r == '-' || r == '_' || r == ' ' })
+	return slices.DeleteFunc(Names(), func(name string) bool {
+		return !slices.ContainsFunc(words, func(w string) bool { return len(w) > 2 && strings.Contains(name, w) })
+	})
 }
 
 // Named finds a rule by its id.

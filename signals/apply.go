@@ -91,14 +91,11 @@ func (u Update) plan(t *Table) (plan, []string, error) {
 		if s < 0 || s >= count {
 			return p, nil, fmt.Errorf("no signal has the number %d", s)
 		}
-		if strings.ContainsAny(text, "\r\n") {
-			return p, nil, fmt.Errorf("%s: must be one line; found %q", s, text)
+		value, err := typed(s, text)
+		if err != nil {
+			return p, nil, err
 		}
-		text = strings.TrimSpace(text)
-		if s == Surprise && strings.HasPrefix(text, ".") {
-			text = "0" + text
-		}
-		p.given[s], p.want[s] = true, canonical(s, text)
+		p.given[s], p.want[s] = true, value
 	}
 	return p, p.derive(t), nil
 }

@@ -47,8 +47,8 @@ const (
 var unwritable = []string{RuleMerge, RuleMissing, RuleHeader, RuleOutside}
 
 // InvalidError is why a table was not written: the findings that the result
-// would have, or that keep the table from being written at all. Apply and
-// Reconcile return it.
+// would have, or that keep the table from being written at all. Apply,
+// Canonical and Reconcile return it.
 type InvalidError struct {
 	Findings []Finding // at least one
 }

@@ -1,6 +1,7 @@
 package signals
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -82,6 +83,35 @@ func canonical(s Signal, text string) string {
 		return absent
 	}
 	return text
+}
+
+// Canonical is a value as somebody typed it, in the form in which tables have it and
+// Table.Value gives it. A value that the schema does not take is an *InvalidError;
+// a nil schema is the embedded one.
+func Canonical(s Signal, text string, schema *Schema) (string, error) {
+	text, err := typed(s, text)
+	if err != nil {
+		return "", err
+	}
+	t := &Table{present: true}
+	t.cells[s] = cell{found: true, raw: text}
+	t.judge(schema)
+	if len(t.findings) > 0 {
+		return "", &InvalidError{t.findings}
+	}
+	return t.values[s], nil
+}
+
+// typed is a value as somebody typed it, in canonical form, which need not be valid.
+func typed(s Signal, text string) (string, error) {
+	if strings.ContainsAny(text, "\r\n") {
+		return "", fmt.Errorf("%s: must be one line; found %q", s, text)
+	}
+	text = strings.TrimSpace(text)
+	if s == Surprise && strings.HasPrefix(text, ".") {
+		text = "0" + text
+	}
+	return canonical(s, text), nil
 }
 
 // kind is how a value stands in JSON.

@@ -28,7 +28,7 @@ func inProcess(t *testing.T, dir string, args ...string) string {
 		}
 		return environment(name)
 	}
-	if code := a.Run(t.Context(), append([]string{"-C", dir}, args...)); code > app.ExitFound {
+	if code := a.Run(t.Context(), command(a), append([]string{"-C", dir}, args...)); code > app.ExitFound {
 		t.Fatalf("stig %v: exit %d: %s", args, code, out.Bytes())
 	}
 	return out.String()

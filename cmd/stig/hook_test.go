@@ -20,11 +20,9 @@ import (
 // hookApp answers a hook in a directory, with an event on its standard input.
 func hookApp(dir, actor string, event []byte, out *bytes.Buffer) *cli.App {
 	env := map[string]string{"STIG_ACTOR": actor, "STIG_NOW": "2026-11-20T09:00:00Z"}
-	a := cli.Front(bytes.NewReader(event), out, new(bytes.Buffer), &app.App{
+	return cli.Front(bytes.NewReader(event), out, new(bytes.Buffer), &app.App{
 		Getenv: func(name string) string { return env[name] }, Env: os.Environ, HomeDir: os.UserHomeDir, ConfigDir: os.UserConfigDir, Now: time.Now, Schema: cue.Embedded(),
 	})
-	a.Root = command
-	return a
 }
 
 // hookReply runs a hook and gives what it answers, which is nothing or one JSON
@@ -32,7 +30,8 @@ func hookApp(dir, actor string, event []byte, out *bytes.Buffer) *cli.App {
 func hookReply(t *testing.T, dir, actor string, event []byte, args ...string) map[string]any {
 	t.Helper()
 	var out bytes.Buffer
-	if code := hookApp(dir, actor, event, &out).Run(t.Context(), append([]string{"-C", dir, "hook"}, args...)); code != 0 {
+	a := hookApp(dir, actor, event, &out)
+	if code := a.Run(t.Context(), command(a), append([]string{"-C", dir, "hook"}, args...)); code != 0 {
 		t.Fatalf("hook %v: exit %d for %q", args, code, event)
 	}
 	if out.Len() == 0 {
@@ -106,7 +105,8 @@ func TestStopRemindsOnce(t *testing.T) {
 	for range cap(told) {
 		all.Go(func() {
 			var out bytes.Buffer
-			hookApp(dir, "ann", []byte(`{"session_id":"../../1"}`), &out).Run(t.Context(), []string{"-C", dir, "hook", "stop"})
+			a := hookApp(dir, "ann", []byte(`{"session_id":"../../1"}`), &out)
+			a.Run(t.Context(), command(a), []string{"-C", dir, "hook", "stop"})
 			told <- out.Len() > 0
 		})
 	}
@@ -158,7 +158,8 @@ func TestHookActsWhereTheSessionWorks(t *testing.T) {
 				t.Fatal(err)
 			}
 			var out bytes.Buffer
-			hookApp("", "ann", text, &out).Run(t.Context(), []string{"hook", event})
+			a := hookApp("", "ann", text, &out)
+			a.Run(t.Context(), command(a), []string{"hook", event})
 			if !strings.Contains(out.String(), says) {
 				t.Errorf("%s: %s: %q", event, text, out.String())
 			}
@@ -185,7 +186,7 @@ func TestHooksWriteOnlyWhereSaid(t *testing.T) {
 		}
 		return trusting(name)
 	}
-	if code := a.Run(t.Context(), []string{"-C", dir, "verify", "demo-1"}); code != 0 {
+	if code := a.Run(t.Context(), command(a), []string{"-C", dir, "verify", "demo-1"}); code != 0 {
 		t.Fatalf("verify: exit %d", code)
 	}
 	touched := time.Now().Add(-time.Hour) // git status would like to write that into its index
@@ -243,7 +244,7 @@ func TestHookSurvivesItself(t *testing.T) {
 	var out bytes.Buffer
 	a := hookApp(dir, "ann", nil, &out)
 	a.Schema = cue.New("broken.cue", []byte("{")) // compiling it panics
-	if code := a.Run(t.Context(), []string{"-C", dir, "hook", "session-start"}); code != 0 || out.Len() > 0 {
+	if code := a.Run(t.Context(), command(a), []string{"-C", dir, "hook", "session-start"}); code != 0 || out.Len() > 0 {
 		t.Errorf("exit %d, %q", code, out.Bytes())
 	}
 }

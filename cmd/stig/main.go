@@ -27,7 +27,8 @@ func main() {
 		signals = append(signals, syscall.SIGHUP)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), signals...)
-	code := newApp().Run(ctx, os.Args[1:])
+	a := newApp()
+	code := a.Run(ctx, command(a), os.Args[1:])
 	stop()
 	os.Exit(code)
 }

@@ -146,7 +146,67 @@ func TestMCPCloses(t *testing.T) {
 	}
 }
 
-// TestMCPErrors holds errors to be those of the tools, with code and hint, so
+// TestMCPGivesWhatCommandsPrint compares tools with the commands of their names: an
+// assistant without a shell must not read less, or other keys.
+func TestMCPGivesWhatCommandsPrint(t *testing.T) {
+	session, dir := serve(t)
+	for _, tt := range []struct {
+		tool      string
+		arguments map[string]any
+		argv      []string
+	}{
+		{"orient", nil, []string{"orient"}},
+		{"orient", map[string]any{"budget": 2000}, []string{"orient", "--budget", "2000"}},
+		{"orient", map[string]any{"id": "harbor-9fd.3"}, []string{"orient", "harbor-9fd.3"}},
+		{"orient", map[string]any{"id": "harbor-9fd.3", "depth": "probe"}, []string{"orient", "harbor-9fd.3", "--depth", "probe"}},
+		{"orient", map[string]any{"depth": "deep"}, []string{"orient", "--depth", "deep"}},
+		{"orient", map[string]any{"id": "harbor-9fd.3", "budget": 1}, []string{"orient", "harbor-9fd.3", "--budget", "1"}},
+		{"check", nil, []string{"check"}},
+		{"check", map[string]any{"against": "none"}, []string{"check", "--against", "none"}},
+		{"verify", map[string]any{"id": "harbor-9fd.3", "plan": true}, []string{"verify", "harbor-9fd.3", "--plan"}},
+		{"verify", map[string]any{"id": "harbor-c20"}, []string{"verify", "harbor-c20"}},
+		{"checkpoint", map[string]any{"id": "harbor-c20"}, []string{"checkpoint", "harbor-c20"}},
+		{"checkpoint", map[string]any{"id": "harbor-c20", "replace": true}, []string{"checkpoint", "harbor-c20", "--replace"}},
+		{"checkpoint", map[string]any{"id": "harbor-c20", "progress": "done"}, []string{"checkpoint", "harbor-c20", "--progress", "done"}},
+		{"escalate", map[string]any{"id": "harbor-c20", "question": " "}, []string{"escalate", "harbor-c20", "-m", " "}},
+		{"close", map[string]any{"ids": []string{"harbor-c20"}, "reason": ""}, []string{"close", "harbor-c20"}},
+		{"close", map[string]any{"ids": []string{"harbor-c20", "harbor-no"}, "reason": "bookings of last season are gone"},
+			[]string{"close", "harbor-c20", "harbor-no", "--reason", "bookings of last season are gone"}},
+	} {
+		cmd := exec.Command(os.Args[0], append([]string{"-C", dir, "--json"}, tt.argv...)...)
+		cmd.Args[0] = "stig"
+		cmd.Env = append(os.Environ(), "STIG_NOW=2026-11-20T09:00:00Z", "STIG_ACTOR=mara", "STIG_TRUST=1")
+		printed, _ := cmd.Output() // the object says what went wrong
+		var want map[string]any
+		if err := json.Unmarshal(printed, &want); err != nil {
+			t.Fatalf("stig %v: %v: %q", tt.argv, err, printed)
+		}
+		got, failed := call(t, session, tt.tool, tt.arguments)
+		withoutTime(got)
+		withoutTime(want)
+		if !reflect.DeepEqual(got, want) || failed != (want["kind"] == "error") {
+			t.Errorf("%s %v, error %v:\n%v\nstig %v:\n%v", tt.tool, tt.arguments, failed, got, tt.argv, want)
+		}
+	}
+}
+
+// withoutTime takes away what two runs of the same checks differ in.
+func withoutTime(value any) {
+	switch value := value.(type) {
+	case map[string]any:
+		delete(value, "log")
+		delete(value, "seconds")
+		for _, below := range value {
+			withoutTime(below)
+		}
+	case []any:
+		for _, below := range value {
+			withoutTime(below)
+		}
+	}
+}
+
+// TestMCPErrors wants errors to be those of the tools, with code and hint, so
 // that an assistant can mend what it asked for.
 func TestMCPErrors(t *testing.T) {
 	session, _ := serve(t)

@@ -13,18 +13,11 @@ import (
 )
 
 // A command that made its own options of an edit would write without telling
-// bd: all get them from app.options.
+// bd: all get them from App.Options.
 func TestOptionsInOnePlace(t *testing.T) {
-	files, err := filepath.Glob("*.go")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no files: %v", err)
-	}
 	var places []string
 	set := token.NewFileSet()
-	for _, name := range files {
-		if strings.HasSuffix(name, "_test.go") {
-			continue
-		}
+	for _, name := range sources(t) {
 		file, err := parser.ParseFile(set, name, nil, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -42,9 +35,22 @@ func TestOptionsInOnePlace(t *testing.T) {
 			return true
 		})
 	}
-	if len(places) != 1 || places[0] != "options.go" {
-		t.Errorf("beads.Options are made in %v, want options.go alone", places)
+	if len(places) != 1 || places[0] != "app.go" {
+		t.Errorf("beads.Options are made in %v, want app/app.go alone", places)
 	}
+}
+
+// sources are the files of commands and services, tests left out.
+func sources(t *testing.T) (files []string) {
+	t.Helper()
+	for _, pattern := range []string{"*.go", "*/*.go", "../../app/*.go"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil || len(found) == 0 {
+			t.Fatalf("%s: no files: %v", pattern, err)
+		}
+		files = append(files, found...)
+	}
+	return slices.DeleteFunc(files, func(name string) bool { return strings.HasSuffix(name, "_test.go") })
 }
 
 // Every command takes --dry-run and --actor that is not listed here as one that

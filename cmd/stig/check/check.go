@@ -6,10 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"stig/app"
-	"stig/beads"
 	"stig/cmd/stig/cli"
-	"stig/dag"
-	"stig/lint"
 )
 
 func CheckCommand(a *cli.App) *cobra.Command {
@@ -27,7 +24,7 @@ func CheckCommand(a *cli.App) *cobra.Command {
 		Args:    cli.Takes(0, 0, "no arguments"),
 		Example: "  stig check\n  stig check --against origin/main\n  stig check --strict --format github --format sarif=stig.sarif",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return examine(cmd.Context(), a, "check", nil, against, o)
+			return check(cmd.Context(), a, app.CheckRequest{Command: "check", Against: against}, o)
 		},
 	}
 	cmd.Flags().StringVar(&against, "against", "", "hold the store against that of `REV` too, where this branch left it")
@@ -44,73 +41,25 @@ func LintCommand(a *cli.App) *cobra.Command {
 		Args:    cli.Takes(0, -1, "any number of issues"),
 		Example: "  stig lint\n  stig lint demo-1 --strict",
 		RunE: func(cmd *cobra.Command, ids []string) error {
-			return examine(cmd.Context(), a, "lint", ids, "", o)
+			return check(cmd.Context(), a, app.CheckRequest{Command: "lint", IDs: ids}, o)
 		},
 	}
 	o.bind(cmd)
 	return cmd
 }
 
-// examine holds the store, or the named issues, against the rules of a command
-// and writes what was found; errors, and with --strict warnings, end in exit 1.
-func examine(ctx context.Context, a *cli.App, command string, ids []string, against string, o outputs) error {
+// check runs a check and writes what was found.
+func check(ctx context.Context, a *cli.App, r app.CheckRequest, o outputs) error {
 	to, err := destinations(a, o)
 	if err != nil {
 		return err
 	}
-	store, err := a.Discover()
+	checked, err := a.Check(ctx, r)
 	if err != nil {
 		return err
 	}
-	if err := keepStore(store.Path, to); err != nil {
+	if err := keepStore(checked.Store, to); err != nil {
 		return err
 	}
-	file, err := beads.Read(store)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	only, err := app.Indices(file, ids)
-	if err != nil {
-		return err
-	}
-	past, forget, err := a.Past(ctx, store, against)
-	if err != nil {
-		return err
-	}
-	defer forget()
-	rules, err := a.CheckRules(ctx, store, past)
-	if err != nil {
-		return err
-	}
-	result := outcome{command: command, rules: lint.Of(looksFor(command, past)...), issues: file.Len(), strict: o.strict}
-	if command == "check" {
-		result.found, err = lint.Check(file, dag.New(file), rules)
-	} else {
-		result.found, err = lint.Lint(file, only, rules)
-	}
-	if err == nil {
-		result.found, err = a.OpenQuestions(result.found, store)
-	}
-	if err != nil {
-		return err
-	}
-	if only != nil {
-		result.issues = len(only)
-	}
-	if past != nil {
-		result.found = a.OfBranch(result.found, file, past)
-	}
-	return deliver(a, result, to)
-}
-
-// looksFor names the commands whose rules a command looks for.
-func looksFor(command string, past *lint.Past) []string {
-	switch {
-	case command != "check":
-		return []string{command}
-	case past == nil:
-		return []string{"check", "vet", "cycles", "lint"}
-	}
-	return []string{"check", "vet", "cycles", "lint", "against"}
+	return deliver(a, outcome{checked, o.strict}, to)
 }

@@ -5,8 +5,6 @@ import (
 
 	"stig/app"
 	"stig/cmd/stig/cli"
-	"stig/dag"
-	"stig/lint"
 )
 
 func CyclesCommand(a *cli.App) *cobra.Command {
@@ -20,31 +18,14 @@ func CyclesCommand(a *cli.App) *cobra.Command {
 		GroupID: "check",
 		Args:    cli.Takes(0, 0, "no arguments"),
 		Example: "  stig cycles\n  stig cycles --strict --json",
-		RunE:    func(*cobra.Command, []string) error { return cycles(a, strict) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			checked, err := a.Check(cmd.Context(), app.CheckRequest{Command: "cycles"})
+			if err != nil {
+				return err
+			}
+			return outcome{checked, strict}.print(a)
+		},
 	}
 	cmd.Flags().BoolVar(&strict, "strict", false, "fail on warnings too")
 	return cmd
-}
-
-// cycles reports deadlocks; errors, and with strict warnings, end in exit 1.
-func cycles(a *cli.App, strict bool) error {
-	file, err := a.Open()
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	found := append([]lint.Diagnostic{}, lint.Cycles(file, dag.New(file))...)
-	counts := lint.Count(found)
-	if a.JSON {
-		err = a.PrintJSON("check", map[string]any{"diagnostics": found, "counts": counts, "issues": file.Len()})
-	} else {
-		err = printDiagnostics(a, found, counts, file.Len())
-	}
-	if err != nil {
-		return err
-	}
-	if counts.Error > 0 || strict && counts.Warning > 0 {
-		return app.FoundError{}
-	}
-	return nil
 }

@@ -2,7 +2,6 @@ package check
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -20,7 +19,7 @@ func ExplainCommand(a *cli.App) *cobra.Command {
 		Args:    cli.Takes(0, 1, "one rule at most"),
 		Example: "  stig explain\n  stig explain close-reason",
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return ruleNames(), cobra.ShellCompDirectiveNoFileComp
+			return lint.Names(), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -31,19 +30,12 @@ func ExplainCommand(a *cli.App) *cobra.Command {
 	}
 }
 
-func ruleNames() (names []string) {
-	for _, rule := range lint.All() {
-		names = append(names, rule.ID)
-	}
-	return names
-}
-
 func listRules(a *cli.App) error {
 	if a.JSON {
 		return a.PrintJSON("rules", map[string]any{"rules": lint.All()})
 	}
 	width := 0
-	for _, name := range ruleNames() {
+	for _, name := range lint.Names() {
 		width = max(width, len(name))
 	}
 	var text strings.Builder
@@ -70,12 +62,9 @@ func explain(a *cli.App, id string) error {
 	return a.Print(text.String())
 }
 
-// nearRule names the rules that share a word with what was typed.
+// nearRule names the rules that may have been meant.
 func nearRule(typed string) string {
-	words := strings.FieldsFunc(strings.ToLower(typed), func(r rune) bool { return r == '-' || r == '_' || r == ' ' })
-	near := slices.DeleteFunc(ruleNames(), func(name string) bool {
-		return !slices.ContainsFunc(words, func(w string) bool { return len(w) > 2 && strings.Contains(name, w) })
-	})
+	near := lint.Near(typed)
 	if len(near) == 0 {
 		return "type stig explain to see all rules"
 	}

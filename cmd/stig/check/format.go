@@ -1,13 +1,9 @@
 package check
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
-	"net/url"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -20,16 +16,21 @@ import (
 
 // outcome is what a check found, as every format writes it.
 type outcome struct {
-	command string
-	rules   []lint.Rule // all that were looked for
-	found   []lint.Diagnostic
-	issues  int
-	strict  bool
+	*app.Checked
+	strict bool
 }
 
 // fails reports whether a diagnostic of this severity ends in exit 1.
 func (r outcome) fails(s lint.Severity) bool {
 	return s == lint.Error || r.strict && s == lint.Warning
+}
+
+// ending is how a command ends that found this.
+func (r outcome) ending() error {
+	if slices.ContainsFunc(r.Found, func(d lint.Diagnostic) bool { return r.fails(d.Severity) }) {
+		return app.FoundError{}
+	}
+	return nil
 }
 
 // outputs are the flags of a check.
@@ -55,6 +56,14 @@ var formats = []format{
 	{"sarif", asSARIF}, {"junit", asJUnit},
 }
 
+func formatNames() string {
+	var names []string
+	for _, f := range formats {
+		names = append(names, f.name)
+	}
+	return strings.Join(names, ", ")
+}
+
 // destination is a format and where it goes: the output when there is no file.
 type destination struct {
 	format
@@ -73,7 +82,7 @@ func destinations(a *cli.App, o outputs) ([]destination, error) {
 		name, file, toFile := strings.Cut(text, "=")
 		at := slices.IndexFunc(formats, func(f format) bool { return f.name == name })
 		if at < 0 {
-			return nil, app.Usage(fmt.Sprintf("--format: must be one of text, json, github, sarif, junit; found %q", name), "")
+			return nil, app.Usage(fmt.Sprintf("--format: must be one of %s; found %q", formatNames(), name), "")
 		}
 		if toFile && file == "" {
 			return nil, app.Usage(fmt.Sprintf("--format %s: no file after the =", text), "")
@@ -126,77 +135,8 @@ func deliver(a *cli.App, r outcome, to []destination) error {
 			return err
 		}
 	}
-	if len(r.found) > 0 && slices.ContainsFunc(to, func(t destination) bool { return t.name == "text" && t.file == "" }) {
-		a.Hint(fmt.Sprintf("stig explain %s says why that rule is there", worst(r.found).Rule))
+	if len(r.Found) > 0 && slices.ContainsFunc(to, func(t destination) bool { return t.name == "text" && t.file == "" }) {
+		a.Hint(fmt.Sprintf("stig explain %s says why that rule is there", worst(r.Found).Rule))
 	}
-	if slices.ContainsFunc(r.found, func(d lint.Diagnostic) bool { return r.fails(d.Severity) }) {
-		return app.FoundError{}
-	}
-	return nil
-}
-
-// severities from the worst to the mildest.
-var severities = []lint.Severity{lint.Error, lint.Warning, lint.Info}
-
-func worst(found []lint.Diagnostic) lint.Diagnostic { return worstFirst(found)[0] }
-
-// worstFirst keeps the order within a severity.
-func worstFirst(found []lint.Diagnostic) []lint.Diagnostic {
-	sorted := slices.Clone(found)
-	slices.SortStableFunc(sorted, func(a, b lint.Diagnostic) int {
-		return slices.Index(severities, a.Severity) - slices.Index(severities, b.Severity)
-	})
-	return sorted
-}
-
-func asText(a *cli.App, r outcome) (string, error) {
-	var text strings.Builder
-	writeDiagnostics(a, &text, r.found, lint.Count(r.found), r.issues)
-	return app.Visible(text.String()), nil
-}
-
-func asJSON(a *cli.App, r outcome) (string, error) {
-	var text bytes.Buffer
-	elsewhere := *a
-	elsewhere.Out = &text
-	err := elsewhere.PrintJSON("check", map[string]any{
-		"diagnostics": append([]lint.Diagnostic{}, r.found...), "counts": lint.Count(r.found), "issues": r.issues,
-	})
-	return text.String(), err
-}
-
-// inRepository names a file as reports of a CI run do: from the root of what
-// was checked out, with slashes.
-func inRepository(a *cli.App, path string) string {
-	full, err := filepath.Abs(path)
-	if err != nil {
-		return filepath.ToSlash(path)
-	}
-	root := a.Getenv("GITHUB_WORKSPACE")
-	if root == "" {
-		root, err = os.Getwd()
-	}
-	below, errRel := filepath.Rel(root, full)
-	if err != nil || errRel != nil || !filepath.IsLocal(below) {
-		return filepath.ToSlash(full)
-	}
-	return filepath.ToSlash(below)
-}
-
-// asURI is a path as SARIF names it: relative where it is below the root.
-func asURI(path string) string {
-	if strings.HasPrefix(path, "/") {
-		return (&url.URL{Scheme: "file", Path: path}).String()
-	}
-	return (&url.URL{Path: path}).String()
-}
-
-// indented is JSON for files that people open.
-func indented(body any) (string, error) {
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	err := encoder.Encode(body)
-	return text.String(), err
+	return r.ending()
 }

@@ -15,7 +15,7 @@ import (
 // the run has a summary page, it gets a table.
 func asGitHub(a *cli.App, r outcome) (string, error) {
 	var text strings.Builder
-	for _, d := range worstFirst(r.found) {
+	for _, d := range worstFirst(r.Found) {
 		message := d.Place() + ": " + d.Message
 		if d.Hint != "" {
 			message += "\nhint: " + d.Hint
@@ -52,17 +52,17 @@ func commandProperty(text string) string {
 // worst are listed.
 func summaryPage(r outcome) string {
 	const most = 50
-	c := lint.Count(r.found)
+	c := lint.Count(r.Found)
 	var text strings.Builder
-	fmt.Fprintf(&text, "### stig %s\n\n%s: %s, %s, %d info\n", r.command,
-		app.Counted(r.issues, "issue"), app.Counted(c.Error, "error"), app.Counted(c.Warning, "warning"), c.Info)
-	if len(r.found) == 0 {
+	fmt.Fprintf(&text, "### stig %s\n\n%s: %s, %s, %d info\n", r.Command,
+		app.Counted(r.Issues, "issue"), app.Counted(c.Error, "error"), app.Counted(c.Warning, "warning"), c.Info)
+	if len(r.Found) == 0 {
 		return text.String() + "\n"
 	}
 	text.WriteString("\n| | place | rule | what |\n|---|---|---|---|\n")
-	for i, d := range worstFirst(r.found) {
+	for i, d := range worstFirst(r.Found) {
 		if i == most {
-			fmt.Fprintf(&text, "\nand %d more\n", len(r.found)-most)
+			fmt.Fprintf(&text, "\nand %d more\n", len(r.Found)-most)
 			break
 		}
 		fmt.Fprintf(&text, "| %s | %s | %s | %s |\n", d.Severity, markdownCell(d.Place()), d.Rule, markdownCell(d.Message))

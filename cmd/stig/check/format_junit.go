@@ -43,16 +43,16 @@ type (
 // by it, and a passed one for each rule that nothing breaks.
 func asJUnit(a *cli.App, r outcome) (string, error) {
 	broken := map[string]bool{}
-	for _, d := range r.found {
+	for _, d := range r.Found {
 		broken[d.Rule] = true
 	}
-	suite := junitSuite{Name: "stig " + r.command}
-	for _, rule := range r.rules {
+	suite := junitSuite{Name: "stig " + r.Command}
+	for _, rule := range r.Rules {
 		if !broken[rule.ID] {
 			suite.Cases = append(suite.Cases, junitCase{Class: rule.ID, Name: "nothing breaks the rule"})
 		}
 	}
-	for _, d := range r.found {
+	for _, d := range r.Found {
 		suite.Cases = append(suite.Cases, junitCaseOf(a, d, r.fails(d.Severity)))
 		if r.fails(d.Severity) {
 			suite.Failures++

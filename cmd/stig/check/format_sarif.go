@@ -81,11 +81,11 @@ func asSARIF(a *cli.App, r outcome) (string, error) {
 		Results: []sarifResult{},
 	}
 	index := map[string]int{}
-	for i, rule := range r.rules {
+	for i, rule := range r.Rules {
 		index[rule.ID] = i
 		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRuleOf(rule))
 	}
-	for _, d := range r.found {
+	for _, d := range r.Found {
 		at, known := index[d.Rule]
 		if !known {
 			return "", fmt.Errorf("%s: rule %q is in no table", d.Place(), d.Rule)

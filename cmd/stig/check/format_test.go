@@ -67,11 +67,11 @@ func outcomes(t *testing.T) map[string]outcome {
 		if err != nil {
 			t.Fatal(path, err)
 		}
-		all[path] = outcome{command: "check", rules: lint.All(), found: found, issues: file.Len(), strict: true}
+		all[path] = outcome{&app.Checked{Command: "check", Rules: lint.All(), Found: found, Issues: file.Len()}, true}
 		file.Close()
 	}
-	if len(all[paths[0]].found) < 6 {
-		t.Fatalf("only %d diagnostics in the awkward store", len(all[paths[0]].found))
+	if len(all[paths[0]].Found) < 6 {
+		t.Fatalf("only %d diagnostics in the awkward store", len(all[paths[0]].Found))
 	}
 	return all
 }
@@ -93,7 +93,7 @@ func TestSARIF(t *testing.T) {
 		}
 		checkResults(t, path, text, r)
 	}
-	log, err := asSARIF(quietApp(), outcome{rules: lint.All(), found: []lint.Diagnostic{{Rule: "deadlock", Severity: lint.Error, File: "x", Line: 1, Message: "m"}}})
+	log, err := asSARIF(quietApp(), outcome{&app.Checked{Rules: lint.All(), Found: []lint.Diagnostic{{Rule: "deadlock", Severity: lint.Error, File: "x", Line: 1, Message: "m"}}}, false})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,11 +156,11 @@ func checkResults(t *testing.T, path, text string, r outcome) {
 		t.Fatal(err)
 	}
 	run := log.Runs[0]
-	if len(run.Results) != len(r.found) || len(run.Tool.Driver.Rules) != len(lint.All()) {
+	if len(run.Results) != len(r.Found) || len(run.Tool.Driver.Rules) != len(lint.All()) {
 		t.Errorf("%s: %d results and %d rules", path, len(run.Results), len(run.Tool.Driver.Rules))
 	}
 	for i, result := range run.Results {
-		d := r.found[i]
+		d := r.Found[i]
 		place := result.Locations[0].Physical
 		if result.RuleID != d.Rule || run.Tool.Driver.Rules[result.RuleIndex].ID != d.Rule || place.Region.StartLine != d.Line {
 			t.Errorf("%s: result %d is not diagnostic %+v", path, i, d)
@@ -259,7 +259,7 @@ func TestJUnit(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
-	report, err := asJUnit(quietApp(), outcome{rules: lint.All(), found: []lint.Diagnostic{{Rule: "deadlock", Severity: lint.Error, File: "x", Line: 1, Message: "m"}}})
+	report, err := asJUnit(quietApp(), outcome{&app.Checked{Rules: lint.All(), Found: []lint.Diagnostic{{Rule: "deadlock", Severity: lint.Error, File: "x", Line: 1, Message: "m"}}}, false})
 	if err != nil || followsJUnit(report) != nil {
 		t.Fatal(err, followsJUnit(report))
 	}
@@ -303,7 +303,7 @@ func validJUnit(text string, r outcome) error {
 			failures++
 		}
 	}
-	counts := lint.Count(r.found)
+	counts := lint.Count(r.Found)
 	if want := counts.Error + counts.Warning; failures != want || suites.Failures != want || suites.Suite.Failures != want {
 		return fmt.Errorf("%d failures, %d and %d said; want %d", failures, suites.Failures, suites.Suite.Failures, want)
 	}
@@ -321,8 +321,8 @@ func TestGitHub(t *testing.T) {
 			t.Fatal(err)
 		}
 		lines := strings.SplitAfter(text, "\n")
-		if len(lines)-1 != len(r.found) {
-			t.Errorf("%s: %d lines for %d diagnostics", path, len(lines)-1, len(r.found))
+		if len(lines)-1 != len(r.Found) {
+			t.Errorf("%s: %d lines for %d diagnostics", path, len(lines)-1, len(r.Found))
 		}
 		for _, line := range lines[:len(lines)-1] {
 			command, message, _ := strings.Cut(strings.TrimPrefix(line, "::"), "::")

@@ -19,8 +19,6 @@ type App struct {
 	Quiet   bool
 	NoColor bool
 	NoInput bool
-
-	Root func(*App) *cobra.Command // makes the tree of commands
 }
 
 // Front is a command line on three streams.
@@ -30,9 +28,8 @@ func Front(in io.Reader, out, err io.Writer, c *app.App) *App {
 	return a
 }
 
-// Run executes one command line and gives the exit code.
-func (a *App) Run(ctx context.Context, args []string) int {
-	root := a.Root(a)
+// Run executes one command line of a tree of commands and gives the exit code.
+func (a *App) Run(ctx context.Context, root *cobra.Command, args []string) int {
 	root.SetArgs(args)
 	root.SetIn(a.In)
 	root.SetOut(a.Out)

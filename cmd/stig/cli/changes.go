@@ -25,25 +25,9 @@ func (a *App) PrintChanges(changes []beads.Change, warnings []string, dryRun boo
 	return nil
 }
 
-// PrintEdit prints the data of an edit: its own keys, whether it was written,
-// the issues it touched, and for a dry run the diff.
+// PrintEdit prints the data of an edit; see app.EditOutput.
 func (a *App) PrintEdit(kind string, body any, changes []beads.Change, dryRun bool) error {
-	own := struct {
-		Issues []string `json:"issues"`
-		DryRun bool     `json:"dry_run"`
-		Diff   *string  `json:"diff,omitempty"`
-	}{Issues: []string{}, DryRun: dryRun}
-	for _, c := range changes {
-		own.Issues = append(own.Issues, c.ID)
-	}
-	if dryRun {
-		text, err := app.DiffText(changes)
-		if err != nil {
-			return err
-		}
-		own.Diff = &text
-	}
-	return a.PrintJSON(kind, body, own)
+	return a.PrintOutput(app.EditOutput(kind, body, changes, dryRun))
 }
 
 func (a *App) PrintDiff(changes []beads.Change) error {

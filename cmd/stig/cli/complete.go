@@ -69,7 +69,7 @@ func (a *App) completeArgs(names []string) cobra.CompletionFunc {
 		case "SIGNAL":
 			return completer(signalNames).function()(cmd, args, word)
 		case "SIGNAL=VALUE":
-			return signalValues(word), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+			return signalValues(cmd, args, word)
 		case "RULE":
 			return completer(rules).function()(cmd, args, word)
 		case "BASE", "OURS", "THEIRS", "FILE":
@@ -105,9 +105,7 @@ func (a *App) completeFlag(f *pflag.Flag) cobra.CompletionFunc {
 	case "depth":
 		return fixed(signals.PlanningDepth.Domain()...).function()
 	case "signal":
-		return func(_ *cobra.Command, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			return signalValues(word), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
-		}
+		return signalValues
 	case "view":
 		return completer(a.views).function()
 	case "sort":
@@ -272,24 +270,27 @@ func (a *App) views(*cobra.Command, []string, string) []cobra.Completion {
 }
 
 // signalValues completes NAME=VALUE: the name first, and then its values.
-func signalValues(word string) (list []cobra.Completion) {
+func signalValues(_ *cobra.Command, _ []string, word string) (list []cobra.Completion, _ cobra.ShellCompDirective) {
 	name, _, valued := strings.Cut(word, "=")
-	for _, s := range signals.All() {
-		switch {
-		case !valued:
-			list = append(list, s.String()+"=")
-		case s.String() == name:
-			for _, value := range s.Domain() {
-				list = append(list, name+"="+value)
-			}
+	if !valued {
+		for _, s := range signalNames(nil, nil, "") {
+			list = append(list, s+"=")
+		}
+		return list, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveKeepOrder
+	}
+	if s, ok := signals.Named(name); ok {
+		for _, value := range s.Domain() {
+			list = append(list, name+"="+value)
 		}
 	}
-	return list
+	return list, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
 
 func signalNames(*cobra.Command, []string, string) (list []cobra.Completion) {
 	for _, s := range signals.All() {
-		list = append(list, s.String())
+		if s != signals.SchemaVersion {
+			list = append(list, s.String())
+		}
 	}
 	return list
 }

@@ -17,15 +17,12 @@ func (a *App) report(err error, cmd *cobra.Command, args []string) int {
 	if err == nil {
 		return app.ExitDone
 	}
-	f := app.Classify(err)
-	if f.Code == app.ExitUsage && f.Hint == "" {
-		f.Hint = "type " + cmd.CommandPath() + " --help"
-	}
+	f := app.Classify(err).For(cmd.CommandPath())
 	if saidAll(err) {
 		return f.Code
 	}
 	if a.JSON || wantsJSON(args) {
-		if a.PrintJSON("error", map[string]any{"code": f.Code, "message": f.Message, "hint": f.Hint}) == nil {
+		if a.PrintOutput(f.Output(), nil) == nil {
 			return f.Code
 		}
 	}

@@ -12,16 +12,17 @@ import (
 	"github.com/spf13/pflag"
 
 	"stig/app"
+	"stig/checkpoint"
 )
 
-// span is the value of a flag that takes a span of time, in the units of app.SpanOf.
+// span is the value of a flag that takes a span of time, in the units of checkpoint.ParseSpan.
 type span time.Duration
 
 func (s *span) String() string { return time.Duration(*s).String() }
 func (s *span) Type() string   { return "span" }
 
 func (s *span) Set(text string) error {
-	d, err := app.SpanOf(text)
+	d, err := checkpoint.ParseSpan(text)
 	*s = span(d)
 	return err
 }

@@ -60,3 +60,11 @@ func (a *App) Printf(format string, args ...any) error { return a.Print(fmt.Spri
 func (a *App) PrintJSON(kind string, bodies ...any) error {
 	return app.WriteJSON(a.Out, kind, bodies...)
 }
+
+// PrintOutput writes a result as data, unless making it failed.
+func (a *App) PrintOutput(o app.Output, err error) error {
+	if err != nil {
+		return err
+	}
+	return a.PrintJSON(o.Kind, o.Bodies...)
+}

@@ -2,35 +2,16 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"stig/app"
 )
-
-// PrintEarlier prints the issue that untold found.
-func (a *App) PrintEarlier(id, title string) (err error) {
-	a.Note("%s: was created a moment ago by the same command, which could not print it", id)
-	switch {
-	case a.JSON:
-		err = a.PrintEdit("created", map[string]any{"id": id, "title": title, "warnings": []string{}, "earlier": true}, nil, false)
-	case a.Quiet:
-		err = a.Printf("%s\n", id)
-	default:
-		err = a.Printf("%s: created\nnext: stig orient %s\n", id, id)
-	}
-	if err != nil {
-		return &app.UnprintedError{Id: id, Err: err}
-	}
-	return nil
-}
 
 // OneLine is the beginning of a text on one line, of so many characters at most.
 func OneLine(text string, most int) string {
@@ -96,22 +77,4 @@ func (a *App) TextOrDraft(ctx context.Context, t app.Text, begin, seen string) (
 	}
 	d, err := a.Compose(ctx, begin, seen)
 	return d.Text, d, err
-}
-
-// TimeOf reads a point in time: a day, a time with its offset, or an age such
-// as 24h, 7d, 2w, 1d12h. "" is the beginning of time.
-func TimeOf(text string, now time.Time) (time.Time, error) {
-	if text == "" {
-		return time.Time{}, nil
-	}
-	for _, layout := range []string{time.DateOnly, time.RFC3339} {
-		if t, err := time.Parse(layout, text); err == nil {
-			return t, nil
-		}
-	}
-	age, err := app.SpanOf(text)
-	if err != nil {
-		return time.Time{}, app.Usage(fmt.Sprintf("must be a day, a time or an age; found %q", text), "type for example 2026-11-20, 2026-11-20T09:00:00Z, 24h or 7d")
-	}
-	return now.Add(-age), nil
 }

@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"time"
@@ -43,7 +44,7 @@ func EscalateCommand(a *cli.App) *cobra.Command {
 			if err := o.readDefault(); err != nil {
 				return err
 			}
-			return escalate(a, cmd, args[0], o)
+			return escalate(cmd.Context(), a, args[0], o)
 		},
 	}
 	cli.TakesText(cmd, &o.text, "the question")
@@ -80,48 +81,33 @@ func (o *escalateOptions) readDefault() (err error) {
 // afterOf reads a time span of at least a minute: 90m, 24h, 3d.
 func afterOf(text string) (time.Duration, error) {
 	const most = 3650 * 24 * time.Hour
-	span, err := app.SpanOf(text)
+	span, err := checkpoint.ParseSpan(text)
 	if err != nil || span < time.Minute || span > most || span%time.Minute != 0 {
 		return 0, app.Usage(fmt.Sprintf("--after: must be a time of whole minutes such as 90m, 24h or 3d; found %q", text), "")
 	}
 	return span, nil
 }
 
-func escalate(a *cli.App, cmd *cobra.Command, id string, o escalateOptions) error {
-	store, options, err := a.ToWrite(cmd.Context(), o.dryRun)
+func escalate(ctx context.Context, a *cli.App, id string, o escalateOptions) error {
+	if _, err := a.MustActor(ctx); err != nil { // before anybody writes a question in the editor
+		return err
+	}
+	text, d, err := a.TextOrDraft(ctx, o.text, "", "What has to be decided about "+id+", what speaks for each option, and why the issues do\nnot hold enough to choose. The options given with --option follow by themselves.\n")
 	if err != nil {
 		return err
 	}
-	q := o.question
-	q.Evidence = a.Config.Signals.Evidence
-	if q.By, err = a.MustActor(cmd.Context()); err != nil {
-		return err
-	}
-	var d cli.Draft
-	if q.Text, d, err = a.TextOrDraft(cmd.Context(), o.text, "", "What has to be decided about "+id+", what speaks for each option, and why the issues do\nnot hold enough to choose. The options given with --option follow by themselves.\n"); err != nil {
-		return err
-	}
-	report, err := checkpoint.Escalate(cmd.Context(), store, options, id, q, checkpoint.Rules{Schema: a.Schema, Now: options.Now})
+	o.question.Text = text
+	asked, err := a.Escalate(ctx, app.EscalateRequest{ID: id, Question: o.question, DryRun: o.dryRun})
 	if err = a.Keep(d, err); err != nil {
 		return err
 	}
-	if !o.dryRun {
-		a.Notify(cmd.Context(), store, options.Now, app.ReportNotices(report, q, signals.Day(options.Now)))
+	switch {
+	case a.JSON:
+		return a.PrintOutput(app.EscalateOutput(asked, o.dryRun))
+	case o.dryRun:
+		return a.PrintDiff(asked.Lines)
 	}
-	if o.dryRun && !a.JSON {
-		return a.PrintDiff(report.Lines)
-	}
-	ready, err := a.Elsewhere(store, report.ID, q.By, options.Now)
-	if err != nil {
-		return err
-	}
-	if a.JSON {
-		return a.PrintEdit("escalate", struct {
-			*checkpoint.Report
-			Ready []app.ReadyRow `json:"ready"`
-		}{report, ready}, report.Lines, o.dryRun)
-	}
-	return printEscalated(a, report, ready)
+	return printEscalated(a, asked.Report, asked.Ready)
 }
 
 func printEscalated(a *cli.App, r *checkpoint.Report, ready []app.ReadyRow) error {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/beads"
+	"stig/app"
 	"stig/checkpoint"
 	"stig/cmd/stig/cli"
 )
@@ -23,13 +23,11 @@ func ClaimCommand(a *cli.App) *cobra.Command {
 		Args:    cli.Takes(1, 1, "one issue"),
 		Example: "  stig claim demo-1 --actor ann",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return changeHands(cmd.Context(), a, "claim", dryRun, func(s beads.Store, o beads.Options) (*checkpoint.Claimed, error) {
-				actor, err := a.MustActor(cmd.Context())
-				if err != nil {
-					return nil, err
-				}
-				return checkpoint.Claim(cmd.Context(), s, o, args[0], actor)
-			})
+			claimed, err := a.Claim(cmd.Context(), args[0], dryRun)
+			if err != nil {
+				return err
+			}
+			return printClaimed(cmd.Context(), a, "claim", claimed, dryRun)
 		},
 	}
 	a.Writes(cmd, &dryRun)
@@ -37,7 +35,7 @@ func ClaimCommand(a *cli.App) *cobra.Command {
 }
 
 func ReleaseCommand(a *cli.App) *cobra.Command {
-	var dryRun, force bool
+	var r app.ReleaseRequest
 	cmd := &cobra.Command{
 		Use:        "release ID",
 		SuggestFor: []string{"unclaim"},
@@ -46,35 +44,21 @@ func ReleaseCommand(a *cli.App) *cobra.Command {
 		Args:       cli.Takes(1, 1, "one issue"),
 		Example:    "  stig release demo-1",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if force {
-				return changeHands(cmd.Context(), a, "release", dryRun, func(s beads.Store, o beads.Options) (*checkpoint.Claimed, error) {
-					return checkpoint.Take(cmd.Context(), s, o, args[0])
-				})
+			r.ID = args[0]
+			released, err := a.Release(cmd.Context(), r)
+			if err != nil {
+				return err
 			}
-			return changeHands(cmd.Context(), a, "release", dryRun, func(s beads.Store, o beads.Options) (*checkpoint.Claimed, error) {
-				actor, err := a.MustActor(cmd.Context())
-				if err != nil {
-					return nil, err
-				}
-				return checkpoint.Release(cmd.Context(), s, o, args[0], actor)
-			})
+			return printClaimed(cmd.Context(), a, "release", released, r.DryRun)
 		},
 	}
-	cmd.Flags().BoolVar(&force, "force", false, "whoever holds it")
-	a.Writes(cmd, &dryRun)
+	cmd.Flags().BoolVar(&r.Force, "force", false, "whoever holds it")
+	a.Writes(cmd, &r.DryRun)
 	return cmd
 }
 
-// changeHands makes an edit of who works on an issue and says what came of it.
-func changeHands(ctx context.Context, a *cli.App, kind string, dryRun bool, edit func(beads.Store, beads.Options) (*checkpoint.Claimed, error)) error {
-	store, options, err := a.ToWrite(ctx, dryRun)
-	if err != nil {
-		return err
-	}
-	claimed, err := edit(store, options)
-	if err != nil {
-		return err
-	}
+// printClaimed says who works on an issue now, after the command of that kind.
+func printClaimed(ctx context.Context, a *cli.App, kind string, claimed *checkpoint.Claimed, dryRun bool) error {
 	switch {
 	case a.JSON:
 		return a.PrintEdit(kind, claimed, claimed.Lines, dryRun)
@@ -100,7 +84,7 @@ func changeHands(ctx context.Context, a *cli.App, kind string, dryRun bool, edit
 	}
 	a.WarnOfLines(claimed.Lines)
 	if kind == "claim" {
-		a.WarnOfBeside(ctx, store, claimed.ID, claimed.Assignee)
+		a.WarnOfBeside(ctx, claimed.ID, claimed.Assignee)
 	}
 	return nil
 }

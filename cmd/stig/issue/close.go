@@ -2,17 +2,12 @@ package issue
 
 import (
 	"context"
-	"errors"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"stig/app"
-	"stig/beads"
-	"stig/checkpoint"
 	"stig/cmd/stig/cli"
-	"stig/signals"
 )
 
 func CloseCommand(a *cli.App) *cobra.Command {
@@ -50,67 +45,19 @@ func CloseCommand(a *cli.App) *cobra.Command {
 
 // readClose checks the flags and gives the issues to close.
 func readClose(a *cli.App, cmd *cobra.Command, args []string, o *app.CloseOptions) (ids []string, err error) {
-	if ids = o.Text.Dash(args); len(ids) == 0 {
-		return nil, app.Usage(cli.Called(cmd)+": takes the issues to close; found none", "")
-	}
+	ids = o.Text.Dash(args)
 	if cmd.Flags().Changed("waive") && strings.TrimSpace(o.Waive) == "" {
 		return nil, app.Usage("--waive: must say why nothing needs to be run; found nothing", "")
 	}
-	if err := o.Check(); err != nil {
-		return nil, err
-	}
-	o.Reason, err = reason(a, o.Reason, o.Text, "what exists now that did not before: those who build on it read that")
+	o.Reason, err = reason(a, o.Reason, o.Text)
 	return ids, err
 }
 
-// reason is what a flag says, or else a text; asked says what is asked for
-// where there is neither.
-func reason(a *cli.App, flag string, t app.Text, asked string) (string, error) {
-	if flag != "" && t.Given() {
-		return "", app.Usage("the reason is given twice", "leave one of them out")
-	}
-	if flag == "" {
-		var err error
-		if flag, err = a.Read(t); err != nil {
-			return "", err
-		}
-	}
-	if strings.TrimSpace(flag) == "" {
-		return "", app.Usage("a reason is missing", "say with --reason "+asked)
-	}
-	return flag, nil
-}
-
-// close closes issues one after the other, each of them once.
+// close closes issues one after the other, and tells of each as soon as it is known.
 func close(ctx context.Context, a *cli.App, ids []string, o app.CloseOptions) error {
-	c, err := a.Closer(ctx, o)
+	findings, err := a.Close(ctx, ids, o, func(f app.Finding) error { return tell(a, f) })
 	if err != nil {
 		return err
-	}
-	var findings []app.Finding
-	for _, id := range ids {
-		candidate, err := checkpoint.Closable(ctx, c.Site.Store, c.Edit, id, o.Reason, c.Rules)
-		if refused, ok := errors.AsType[*beads.RefusedError](err); ok && c.Site.Store.Mode == beads.Dolt {
-			refused.Hint = c.ByTracker(id)
-		}
-		f := app.Finding{Id: id, DryRun: o.DryRun, Err: err}
-		if err == nil {
-			f.Id = candidate.ID
-		}
-		if slices.ContainsFunc(findings, func(done app.Finding) bool { return done.Id == f.Id }) {
-			continue
-		}
-		if err == nil {
-			c.Close(ctx, candidate, &f)
-			a.Notify(ctx, c.Site.Store, c.Edit.Now, f.Notices(signals.Day(c.Edit.Now)))
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := tell(a, f); err != nil {
-			return err
-		}
-		findings = append(findings, f)
 	}
 	return conclude(a, findings)
 }

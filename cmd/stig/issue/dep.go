@@ -1,14 +1,12 @@
 package issue
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"stig/app"
-	"stig/beads"
 	"stig/checkpoint"
 	"stig/cmd/stig/cli"
 )
@@ -26,8 +24,7 @@ func DepCommand(a *cli.App) *cobra.Command {
 }
 
 func depAdd(a *cli.App) *cobra.Command {
-	var d beads.Dep
-	var dryRun bool
+	var r app.LinkRequest
 	cmd := &cobra.Command{
 		Use:   "add ID --on ID",
 		Short: "have an issue wait for another, or link it otherwise",
@@ -38,27 +35,24 @@ func depAdd(a *cli.App) *cobra.Command {
 		Args:    cli.Takes(1, 2, "one issue, and --on the one that it depends on"),
 		Example: "  stig dep add demo-2 --on demo-1\n  stig dep add demo-2 --on demo-9 --type parent-child",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := second(&d.On, args); err != nil {
+			if err := readDep(args, &r); err != nil {
 				return err
 			}
-			return dep(cmd.Context(), a, args[0], d, dryRun, "now depends", "depends already", func(s beads.Store, o beads.Options) (*checkpoint.Linked, error) {
-				actor, err := a.ActorName(cmd.Context())
-				if err != nil {
-					return nil, err
-				}
-				return checkpoint.Link(cmd.Context(), s, o, args[0], d, actor)
-			})
+			linked, err := a.Link(cmd.Context(), r)
+			if err != nil {
+				return err
+			}
+			return printLinked(a, r, linked, "now depends", "depends already")
 		},
 	}
-	cmd.Flags().StringVar(&d.On, "on", "", "`ID` of the issue that it depends on")
-	cmd.Flags().StringVarP(&d.Type, "type", "t", "blocks", "how: blocks, parent-child, related, …")
-	a.Writes(cmd, &dryRun)
+	cmd.Flags().StringVar(&r.On, "on", "", "`ID` of the issue that it depends on")
+	cmd.Flags().StringVarP(&r.Type, "type", "t", "blocks", "how: blocks, parent-child, related, …")
+	a.Writes(cmd, &r.DryRun)
 	return cmd
 }
 
 func depRm(a *cli.App) *cobra.Command {
-	var d beads.Dep
-	var dryRun bool
+	var r app.LinkRequest
 	cmd := &cobra.Command{
 		Use:        "rm ID --on ID",
 		SuggestFor: []string{"remove", "delete"},
@@ -66,45 +60,38 @@ func depRm(a *cli.App) *cobra.Command {
 		Args:       cli.Takes(1, 2, "one issue, and --on the one that it depends on"),
 		Example:    "  stig dep rm demo-2 --on demo-1",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := second(&d.On, args); err != nil {
+			if err := readDep(args, &r); err != nil {
 				return err
 			}
-			return dep(cmd.Context(), a, args[0], d, dryRun, "no longer depends", "does not depend", func(s beads.Store, o beads.Options) (*checkpoint.Linked, error) {
-				return checkpoint.Unlink(cmd.Context(), s, o, args[0], d)
-			})
+			linked, err := a.Unlink(cmd.Context(), r)
+			if err != nil {
+				return err
+			}
+			return printLinked(a, r, linked, "no longer depends", "does not depend")
 		},
 	}
-	cmd.Flags().StringVar(&d.On, "on", "", "`ID` of the issue that it depends on")
-	cmd.Flags().StringVarP(&d.Type, "type", "t", "", "only the dependency of this type (default all)")
-	a.Writes(cmd, &dryRun)
+	cmd.Flags().StringVar(&r.On, "on", "", "`ID` of the issue that it depends on")
+	cmd.Flags().StringVarP(&r.Type, "type", "t", "", "only the dependency of this type (default all)")
+	a.Writes(cmd, &r.DryRun)
 	return cmd
 }
 
-// second takes the issue after the first for that of --on, as bd does.
-func second(on *string, args []string) error {
+// readDep takes the issue after the first for that of --on, as bd does.
+func readDep(args []string, r *app.LinkRequest) error {
+	r.ID = args[0]
 	if len(args) < 2 {
 		return nil
 	}
-	if *on != "" {
+	if r.On != "" {
 		return app.Usage(fmt.Sprintf("--on is given, and %s too", args[1]), "one dependency at a time: leave one of them out")
 	}
-	*on = args[1]
+	r.On = args[1]
 	return nil
 }
 
-// dep makes an edit of dependencies and says what came of it.
-func dep(ctx context.Context, a *cli.App, id string, d beads.Dep, dryRun bool, done, nothing string, edit func(beads.Store, beads.Options) (*checkpoint.Linked, error)) error {
-	if d.On == "" {
-		return app.Usage("--on is missing", "name the issue that "+id+" depends on: --on ID")
-	}
-	store, options, err := a.ToWrite(ctx, dryRun)
-	if err != nil {
-		return err
-	}
-	linked, err := edit(store, options)
-	if err != nil {
-		return err
-	}
+// printLinked says what came of an edit of dependencies: what was done, or that
+// nothing was to be done.
+func printLinked(a *cli.App, r app.LinkRequest, linked *checkpoint.Linked, done, nothing string) error {
 	for _, w := range linked.Warnings {
 		if !a.JSON {
 			a.Warn("%s", w)
@@ -112,13 +99,13 @@ func dep(ctx context.Context, a *cli.App, id string, d beads.Dep, dryRun bool, d
 	}
 	switch {
 	case a.JSON:
-		return a.PrintEdit("dep", linked, linked.Lines, dryRun)
-	case dryRun:
+		return a.PrintEdit("dep", linked, linked.Lines, r.DryRun)
+	case r.DryRun:
 		return a.PrintDiff(linked.Lines)
 	case len(linked.Lines) == 0:
 		kind := ""
-		if d.Type != "" {
-			kind = " (" + d.Type + ")"
+		if r.Type != "" {
+			kind = " (" + r.Type + ")"
 		}
 		return a.Printf("%s: %s on %s%s, nothing changed\n", linked.From, nothing, linked.On, kind)
 	}

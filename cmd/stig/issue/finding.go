@@ -1,59 +1,15 @@
 package issue
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 
 	"stig/app"
-	"stig/checkpoint"
 	"stig/cmd/stig/cli"
 	"stig/criteria"
-	"stig/notes"
-	"stig/signals"
 	"stig/verify"
 )
-
-// tell prints a finding for a reader as soon as it is there; data waits for the end.
-func tell(a *cli.App, f app.Finding) error {
-	if a.JSON {
-		return nil
-	}
-	return printFinding(a, f)
-}
-
-// conclude prints what was found as data, one issue by itself and several as a
-// list, and ends with the worst of their exit codes.
-func conclude(a *cli.App, findings []app.Finding) error {
-	worst := app.ExitDone
-	list := []map[string]any{}
-	for _, f := range findings {
-		worst = max(worst, f.Code())
-		object := f.Object()
-		if f.DryRun && f.Closed != nil {
-			diff, err := app.DiffText(f.Closed.Lines)
-			if err != nil {
-				return err
-			}
-			object["diff"] = diff
-		}
-		list = append(list, object)
-	}
-	var err error
-	switch {
-	case a.JSON && len(findings) == 1 && findings[0].Trial == nil && findings[0].Err != nil:
-		return findings[0].Err
-	case a.JSON && len(findings) == 1:
-		err = a.PrintJSON("verdict", list[0])
-	case a.JSON:
-		err = a.PrintJSON("verdicts", map[string]any{"verdicts": list})
-	}
-	if err == nil && worst != app.ExitDone {
-		err = &app.EndedError{Code: worst}
-	}
-	return err
-}
 
 // printFinding prints a finding for a reader.
 func printFinding(a *cli.App, f app.Finding) error {
@@ -156,58 +112,4 @@ func setIn(text string) string {
 		return ""
 	}
 	return "  " + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n  ") + "\n"
-}
-
-// printClosed says how the issue was closed and what follows.
-func printClosed(a *cli.App, c *checkpoint.Closed) error {
-	if c.Already {
-		if err := a.Printf("%s: closed already, nothing changed\n  %s\n", c.ID, c.Reason); err != nil || c.Unkept == "" {
-			return err
-		}
-		a.Complain(fmt.Sprintf("%s: the reason given now was not kept", c.ID),
-			"to keep it too: stig checkpoint "+c.ID+" --learned …")
-		return nil
-	}
-	var text strings.Builder
-	fmt.Fprintf(&text, "%s: closed\n  %s\n", c.ID, c.Reason)
-	for _, ref := range c.Unblocked {
-		fmt.Fprintf(&text, "ready now: %s %s\n", ref.ID, ref.Title)
-	}
-	if c.Nearer > 0 {
-		fmt.Fprintf(&text, "nearer: %s\n", app.Counted(c.Nearer, "more issue"))
-	}
-	if e := c.Epic; e != nil {
-		fmt.Fprintf(&text, "epic %s %s: %d of %d closed\n", e.ID, e.Title, e.Closed, e.Total)
-	}
-	for _, alert := range c.Alerts {
-		fmt.Fprintf(&text, "alert %s: %s\n", alert.Rule, alert.Message)
-	}
-	if c.Epic.Complete() && !a.Quiet {
-		fmt.Fprintf(&text, "next: stig close %s --reason …\n", c.Epic.ID)
-	}
-	if err := a.Print(text.String()); err != nil {
-		return err
-	}
-	a.WarnOfEdit(c.ID, c.Warnings, c.Lines)
-	hintOfEstimate(a, c)
-	return nil
-}
-
-// hintOfEstimate says when those who wait for a closed issue get no state estimate
-// of it.
-func hintOfEstimate(a *cli.App, c *checkpoint.Closed) {
-	if len(c.Unblocked)+c.Nearer == 0 {
-		return
-	}
-	for _, line := range c.Lines {
-		var issue struct {
-			Notes string `json:"notes"`
-		}
-		if line.ID != c.ID || json.Unmarshal(line.After, &issue) != nil {
-			continue
-		}
-		if _, left := signals.LastEstimate(notes.Parse(issue.Notes)); !left {
-			a.Hint("for those who wait for it: stig checkpoint " + c.ID + " --done … --learned … --downstream …")
-		}
-	}
 }

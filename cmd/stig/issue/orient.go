@@ -1,31 +1,18 @@
 package issue
 
 import (
-	"context"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"stig/app"
 	"stig/cmd/stig/cli"
-	"stig/dag"
 	"stig/orient"
 	"stig/signals"
 )
 
-// orientOptions are the flags of one reading.
-type orientOptions struct {
-	depth     string
-	budget    int
-	full      bool
-	as        string
-	staleDays int
-}
-
 func OrientCommand(a *cli.App) *cobra.Command {
-	var o orientOptions
+	var r app.OrientRequest
 	cmd := &cobra.Command{
 		Use:        "orient [ID]",
 		SuggestFor: []string{"status", "stats", "prime", "onboard", "quickstart"},
@@ -37,96 +24,26 @@ func OrientCommand(a *cli.App) *cobra.Command {
 		Args:    cli.Takes(0, 1, "one issue at most"),
 		Example: "  stig orient\n  stig orient --as ann\n  stig orient demo-1\n  stig orient demo-1 --depth deep --budget 8000",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.check(len(args) == 0); err != nil {
+			if len(args) == 1 {
+				if r.ID = args[0]; r.ID == "" {
+					return app.Usage("the id of the issue is empty", "leave it out for the survey: type stig orient")
+				}
+			}
+			found, err := a.Orient(cmd.Context(), r)
+			if err != nil {
 				return err
 			}
-			if len(args) == 0 {
-				return orientAll(cmd.Context(), a, o)
+			if a.JSON {
+				return a.PrintOutput(found.Output(), nil)
 			}
-			return orientOne(cmd.Context(), a, args[0], o)
+			return a.PrintMarkdown(found.Markdown())
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.depth, "depth", "", "read at `DEPTH` (shallow, standard, deep, probe) instead of the issue's own")
-	flags.IntVar(&o.budget, "budget", 0, fmt.Sprintf("at most `N` characters, the most urgent first (%d for the survey, no limit for a briefing)", orient.SurveyBudget))
-	flags.BoolVar(&o.full, "full", false, "everything: all rows of the survey, farther dependencies' checkpoints of a briefing")
-	flags.StringVar(&o.as, "as", "", "the survey for `NAME`, whose own claims come first")
-	flags.IntVar(&o.staleDays, "stale-days", signals.ThresholdStaleDays, "an issue in progress is stale when it was not changed for more than `N` days")
+	flags.StringVar(&r.Depth, "depth", "", "read at `DEPTH` (shallow, standard, deep, probe) instead of the issue's own")
+	flags.IntVar(&r.Budget, "budget", 0, fmt.Sprintf("at most `N` characters, the most urgent first (%d for the survey, no limit for a briefing)", orient.SurveyBudget))
+	flags.BoolVar(&r.Full, "full", false, "everything: all rows of the survey, farther dependencies' checkpoints of a briefing")
+	flags.StringVar(&r.As, "as", "", "the survey for `NAME`, whose own claims come first")
+	flags.IntVar(&r.StaleDays, "stale-days", signals.ThresholdStaleDays, "an issue in progress is stale when it was not changed for more than `N` days")
 	return cmd
-}
-
-// check refuses flags that do not go together. all tells that no issue is named.
-func (o orientOptions) check(all bool) error {
-	if depths := signals.PlanningDepth.Domain(); o.depth != "" && !slices.Contains(depths, o.depth) {
-		return app.Usage(fmt.Sprintf("--depth: must be one of %s; found %q", strings.Join(depths, ", "), o.depth), "")
-	}
-	if o.budget != 0 && o.budget < orient.MinBudget {
-		return app.Usage(fmt.Sprintf("--budget: must be at least %d characters; found %d", orient.MinBudget, o.budget), "")
-	}
-	if o.budget != 0 && o.full {
-		return app.Usage("--full and --budget exclude each other", "leave one of them out")
-	}
-	if o.staleDays < 0 {
-		return app.Usage(fmt.Sprintf("--stale-days: must not be negative; found %d", o.staleDays), "")
-	}
-	if all && o.depth != "" {
-		return app.Usage("--depth: goes with one issue", "type stig orient ID --depth "+o.depth)
-	}
-	if !all && o.as != "" {
-		return app.Usage("--as: goes with the survey, which names no issue", "type stig orient --as "+o.as)
-	}
-	return nil
-}
-
-func orientOne(ctx context.Context, a *cli.App, id string, o orientOptions) error {
-	file, at, err := a.OpenIssue(id)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	if err := a.RefuseUnfinished(ctx, file.Store()); err != nil {
-		return err
-	}
-	a.WarnOfLost(ctx, file.Store())
-	rules, err := a.Reading(file, o.staleDays)
-	if err != nil {
-		return err
-	}
-	request := orient.Request{Depth: o.depth, Budget: o.budget, Full: o.full}
-	briefing, err := orient.Brief(file, dag.New(file), at, request, rules)
-	if err != nil {
-		return err
-	}
-	if a.JSON {
-		return a.PrintJSON("briefing", briefing)
-	}
-	return a.PrintMarkdown(briefing.Markdown())
-}
-
-func orientAll(ctx context.Context, a *cli.App, o orientOptions) error {
-	file, err := a.Open()
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	if err := a.RefuseUnfinished(ctx, file.Store()); err != nil {
-		return err
-	}
-	a.WarnOfLost(ctx, file.Store())
-	rules, err := a.Reading(file, o.staleDays)
-	if err != nil {
-		return err
-	}
-	request := orient.SurveyRequest{As: o.as, Budget: o.budget, Full: o.full}
-	if o.budget == 0 && !o.full {
-		request.Budget = orient.SurveyBudget
-	}
-	survey, err := orient.Look(file, dag.New(file), request, rules)
-	if err != nil {
-		return err
-	}
-	if a.JSON {
-		return a.PrintJSON("survey", survey)
-	}
-	return a.PrintMarkdown(survey.Markdown())
 }

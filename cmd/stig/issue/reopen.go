@@ -12,15 +12,9 @@ import (
 	"stig/cmd/stig/cli"
 )
 
-// reopenOptions are the flags of a reopening.
-type reopenOptions struct {
-	reason string
-	text   app.Text // the same, given in another way
-	dryRun bool
-}
-
 func ReopenCommand(a *cli.App) *cobra.Command {
-	var o reopenOptions
+	var r app.ReopenRequest
+	var text app.Text // the reason, given in another way
 	cmd := &cobra.Command{
 		Use:   "reopen ID",
 		Short: "open a closed issue again, and say why",
@@ -30,42 +24,34 @@ func ReopenCommand(a *cli.App) *cobra.Command {
 		Args:    cli.Takes(1, 2, "one issue, and - to read the reason from standard input"),
 		Example: "  stig reopen demo-1 --reason \"the second form is still refused\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if args = o.text.Dash(args); len(args) != 1 {
+			if args = text.Dash(args); len(args) != 1 {
 				return app.Usage(fmt.Sprintf("%s: takes one issue; found %d", cli.Called(cmd), len(args)), "quote the reason, and give it with --reason")
 			}
-			return reopen(cmd.Context(), a, args[0], o)
+			r.ID = args[0]
+			return reopen(cmd.Context(), a, r, text)
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.reason, "reason", "", "what is wrong with it")
-	cli.TakesText(cmd, &o.text, "the reason")
-	a.Writes(cmd, &o.dryRun)
+	flags.StringVar(&r.Reason, "reason", "", "what is wrong with it")
+	cli.TakesText(cmd, &text, "the reason")
+	a.Writes(cmd, &r.DryRun)
 	return cmd
 }
 
-func reopen(ctx context.Context, a *cli.App, id string, o reopenOptions) error {
-	reason, err := reason(a, o.reason, o.text, "what is wrong with it")
-	if err != nil {
+func reopen(ctx context.Context, a *cli.App, r app.ReopenRequest, text app.Text) (err error) {
+	if r.Reason, err = reason(a, r.Reason, text); err != nil {
 		return err
 	}
-	store, options, err := a.ToWrite(ctx, o.dryRun)
-	if err != nil {
-		return err
-	}
-	actor, err := a.ActorName(ctx)
-	if err != nil {
-		return err
-	}
-	reopened, err := checkpoint.Reopen(ctx, store, options, id, reason, actor, checkpoint.Rules{Schema: a.Schema, Now: options.Now})
+	reopened, err := a.Reopen(ctx, r)
 	if err != nil {
 		return err
 	}
 	switch {
 	case a.JSON:
-		return a.PrintEdit("reopen", reopened, reopened.Lines, o.dryRun)
+		return a.PrintEdit("reopen", reopened, reopened.Lines, r.DryRun)
 	case !reopened.Changed:
 		return a.Printf("%s: is not closed (status %s), nothing changed\n", reopened.ID, reopened.Status)
-	case o.dryRun:
+	case r.DryRun:
 		return a.PrintDiff(reopened.Lines)
 	}
 	return printReopened(a, reopened)

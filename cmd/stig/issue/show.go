@@ -16,12 +16,7 @@ func ShowCommand(a *cli.App) *cobra.Command {
 		Args:       cli.Takes(1, 1, "one issue"),
 		Example:    "  stig show demo-1\n  stig show demo-1 --notes",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			file, at, err := a.OpenIssue(args[0])
-			if err != nil {
-				return err
-			}
-			defer file.Close()
-			view, err := a.ViewOf(file, at)
+			view, err := a.Issue(args[0])
 			if err != nil {
 				return err
 			}

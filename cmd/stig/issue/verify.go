@@ -1,26 +1,14 @@
 package issue
 
 import (
-	"errors"
-
 	"github.com/spf13/cobra"
 
 	"stig/app"
 	"stig/cmd/stig/cli"
-	"stig/signals"
 )
 
-func bindTrial(cmd *cobra.Command, o *app.TrialOptions) {
-	flags := cmd.Flags()
-	flags.BoolVar(&o.KeepGoing, "keep-going", false, "run the checks after one that failed too")
-	flags.BoolVar(&o.AllowDestructive, "allow-destructive", false, "run what destroys or publishes, in a fence that is marked verify")
-	cli.SpanVar(flags, &o.Timeout, "timeout", "end each check after `TIME` (10m unless configured)")
-	cli.SpanVar(flags, &o.Deadline, "deadline", "end all of them after `TIME` (30m unless configured)")
-}
-
 func VerifyCommand(a *cli.App) *cobra.Command {
-	var o app.TrialOptions
-	var plan bool
+	var r app.VerifyRequest
 	cmd := &cobra.Command{
 		Use:   "verify ID",
 		Short: "run the commands in an issue's acceptance criteria",
@@ -31,53 +19,64 @@ func VerifyCommand(a *cli.App) *cobra.Command {
 		Args:    cli.Takes(1, 1, "one issue"),
 		Example: "  stig verify demo-1 --plan\n  stig verify demo-1 --keep-going --timeout 90s",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.Check(); err != nil {
-				return err
-			}
-			t, err := a.TrialOf(cmd.Context(), args[0])
+			r.ID = args[0]
+			f, err := a.Verify(cmd.Context(), r)
 			if err != nil {
 				return err
 			}
-			if plan {
-				return printPlan(a, t)
+			if r.Plan {
+				return printPlan(a, f)
 			}
-			now, err := a.Clock()
-			if err != nil {
-				return err
-			}
-			f := app.Finding{Id: t.Id, Trial: t, Err: a.Try(cmd.Context(), t, o)}
-			if err := errors.Join(cmd.Context().Err(), t.Settle()); err != nil {
-				return err
-			}
-			a.Notify(cmd.Context(), t.Site.Store, now, f.Notices(signals.Day(now)))
 			if err := tell(a, f); err != nil {
 				return err
 			}
-			if err := a.WarnOfStale(cmd.Context(), t); err != nil {
+			if err := a.WarnOfStale(cmd.Context(), f.Trial); err != nil {
 				return err
 			}
 			return conclude(a, []app.Finding{f})
 		},
 	}
-	cmd.Flags().BoolVar(&plan, "plan", false, "print what would run, what would not, and why; run nothing")
-	bindTrial(cmd, &o)
+	cmd.Flags().BoolVar(&r.Plan, "plan", false, "print what would run, what would not, and why; run nothing")
+	bindTrial(cmd, &r.TrialOptions)
 	a.Acts(cmd)
 	return cmd
 }
 
-func printPlan(a *cli.App, t *app.Trial) error {
-	if err := t.Settle(); err != nil {
-		return err
-	}
+func printPlan(a *cli.App, f app.Finding) error {
 	if a.JSON {
-		return a.PrintJSON("verdict", app.Finding{Id: t.Id, Trial: t}.Object())
+		return a.PrintOutput(app.VerdictOutput([]app.Finding{f}))
 	}
-	if t.Edited != nil {
-		a.WarnOfEdited(t)
+	if f.Trial.Edited != nil {
+		a.WarnOfEdited(f.Trial)
 	}
-	text := planText(t)
-	if !t.Asks() {
-		text += "what could show it:\n" + t.Fence()
+	text := planText(f.Trial)
+	if !f.Trial.Asks() {
+		text += "what could show it:\n" + f.Trial.Fence()
 	}
 	return a.Print(text)
+}
+
+// tell prints a finding for a reader as soon as it is there; data waits for the end.
+func tell(a *cli.App, f app.Finding) error {
+	if a.JSON {
+		return nil
+	}
+	return printFinding(a, f)
+}
+
+// conclude prints findings as data, and ends with the worst of their exit codes.
+func conclude(a *cli.App, findings []app.Finding) error {
+	if a.JSON {
+		if err := a.PrintOutput(app.VerdictOutput(findings)); err != nil {
+			return err
+		}
+	}
+	worst := app.ExitDone
+	for _, f := range findings {
+		worst = max(worst, f.Code())
+	}
+	if worst != app.ExitDone {
+		return &app.EndedError{Code: worst}
+	}
+	return nil
 }

@@ -1,0 +1,536 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"stig/beads"
+	"stig/checkpoint"
+	"stig/notes"
+	"stig/process"
+	"stig/signals"
+)
+
+// The services that write to an issue that is there. Each is one edit of the store:
+// all of it is written, or nothing.
+
+// CheckpointRequest is what a worker reports about one issue. A text that is nil is
+// not given; one that is given must say something.
+type CheckpointRequest struct {
+	ID        string
+	Signals   map[signals.Signal]string
+	Estimate  signals.Estimate // parts; each replaces that part of the estimate that is there
+	Text      *string          // the whole estimate, in place of parts
+	Seen      *string          // the estimate that Text was written over; another one by now is refused
+	Question  *string          // is asked of a person: escalation becomes pending
+	Evidence  *string          // what was run, and what it said; evidence-freshness becomes today
+	Replace   bool             // the parts replace the whole estimate
+	Fold      bool             // takes away the estimates that merges kept beside the live one
+	NoContext bool             // allows implementing or blocked without an estimate
+	Reaffirm  bool             // dates the given signals even where their value stays
+	Commit    bool             // commits the store alone
+	DryRun    bool
+}
+
+// Empty reports whether there is nothing to write.
+func (r CheckpointRequest) Empty() bool {
+	return len(r.Signals) == 0 && r.Estimate.Empty() && r.Text == nil && r.Question == nil && r.Evidence == nil && !r.Replace && !r.Fold
+}
+
+// update is the request as package checkpoint takes it, which asks for a question
+// and for evidence that say something.
+func (r CheckpointRequest) update() (u checkpoint.Update, err error) {
+	u = checkpoint.Update{
+		Signals: r.Signals, Reaffirm: r.Reaffirm, Estimate: r.Estimate, Replace: r.Replace, Fold: r.Fold, Seen: r.Seen, NoContext: r.NoContext,
+	}
+	if r.Text != nil && isBlank(*r.Text) {
+		return u, Usage("the state estimate is empty", "say how things stand, or leave out -m, --file and -")
+	}
+	if r.Text != nil && !u.Estimate.Empty() {
+		return u, Usage("the state estimate is given twice", "give one text, or --done --learned --remains --downstream")
+	}
+	if r.Text != nil {
+		u.Estimate.Body = *r.Text
+	}
+	if r.Replace && u.Estimate.Empty() {
+		return u, Usage("--replace: no state estimate is given", "give one with --done … --learned … --remains … --downstream …")
+	}
+	if r.Question != nil {
+		if u.Question.Text = *r.Question; isBlank(u.Question.Text) {
+			return u, Usage("--escalate: the question is empty", "say what a person has to decide, or leave it out")
+		}
+	}
+	if r.Evidence != nil {
+		if u.Ran = *r.Evidence; isBlank(u.Ran) {
+			return u, Usage("--evidence: says nothing", "say what was run, and what it said")
+		}
+		if _, given := r.Signals[signals.EvidenceFreshness]; given {
+			return u, Usage("--evidence is of today, and --evidence-freshness gives a day too", "leave one of them out")
+		}
+	}
+	if r.Empty() {
+		return u, Usage("nothing to write", "give a signal such as --surprise 0.2, or a state estimate with --done … or -m …")
+	}
+	return u, nil
+}
+
+func isBlank(text string) bool { return strings.TrimSpace(text) == "" }
+
+// Checkpoint writes signals and the state estimate of an issue, commits the store
+// where that is asked for, and notifies of what follows.
+func (a *App) Checkpoint(ctx context.Context, r CheckpointRequest) (*checkpoint.Report, error) {
+	update, err := r.update()
+	if err != nil {
+		return nil, err
+	}
+	store, options, err := a.ToWrite(ctx, r.DryRun)
+	if err != nil {
+		return nil, err
+	}
+	update.Evidence = a.Config.Signals.Evidence
+	if update.Question.Text != "" { // who asks is on record; nothing else of a checkpoint names its actor
+		if update.Question.By, err = a.ActorName(ctx); err != nil {
+			return nil, err
+		}
+	}
+	commit := func(string) (string, error) { return "", nil }
+	if r.Commit && !r.DryRun {
+		if commit, err = a.PrepareCommit(ctx, store); err != nil {
+			return nil, err
+		}
+	}
+	report, err := checkpoint.Write(ctx, store, options, r.ID, update, a.writeRules(options.Now))
+	if err != nil {
+		return nil, err
+	}
+	if report.Commit, err = commit(report.ID); err != nil {
+		return nil, err
+	}
+	if !r.DryRun {
+		a.Notify(ctx, store, options.Now, ReportNotices(report, update.Question, signals.Day(options.Now)))
+	}
+	return report, nil
+}
+
+// writeRules are what an edit of an issue is validated against.
+func (a *App) writeRules(now time.Time) checkpoint.Rules {
+	return checkpoint.Rules{Schema: a.Schema, Now: now}
+}
+
+// CheckpointOutput is what came of Checkpoint as data.
+func CheckpointOutput(r *checkpoint.Report, dryRun bool) (Output, error) {
+	return EditOutput("checkpoint", r, r.Lines, dryRun)
+}
+
+// EstimateForm is the state estimate of an issue as a form to write the next one
+// in, and its text as it stands.
+func (a *App) EstimateForm(id string) (form, seen string, err error) {
+	now, err := a.Clock()
+	if err != nil {
+		return "", "", err
+	}
+	_, doc, err := a.notesOf(id)
+	if err != nil {
+		return "", "", err
+	}
+	there, _ := signals.LastEstimate(doc)
+	return signals.EstimateForm(doc, signals.Day(now)), there.Body, nil
+}
+
+// notesOf reads the notes of an issue, and gives its full id.
+func (a *App) notesOf(id string) (full string, doc *notes.Doc, err error) {
+	file, at, err := a.OpenIssue(id)
+	if err != nil {
+		return "", nil, err
+	}
+	defer file.Close()
+	record, err := file.At(at).Record()
+	if err != nil {
+		return "", nil, err
+	}
+	return file.At(at).ID, notes.Parse(record.Text(beads.Notes)), nil
+}
+
+// PropagateRequest is a discovery made in one issue. Without To it is for the
+// unclosed issues that wait for it.
+type PropagateRequest struct {
+	ID     string
+	To     []string
+	Text   string
+	DryRun bool
+}
+
+// Propagate puts a discovery into the notes of other issues.
+func (a *App) Propagate(ctx context.Context, r PropagateRequest) (*checkpoint.Propagated, error) {
+	store, options, err := a.ToWrite(ctx, r.DryRun)
+	if err != nil {
+		return nil, err
+	}
+	return checkpoint.Propagate(ctx, store, options, r.ID, r.To, r.Text, a.writeRules(options.Now))
+}
+
+// Claim makes an issue the actor's work.
+func (a *App) Claim(ctx context.Context, id string, dryRun bool) (*checkpoint.Claimed, error) {
+	store, options, err := a.ToWrite(ctx, dryRun)
+	if err != nil {
+		return nil, err
+	}
+	actor, err := a.MustActor(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return checkpoint.Claim(ctx, store, options, id, actor)
+}
+
+// ReleaseRequest gives an issue back. Force takes it from whoever holds it.
+type ReleaseRequest struct {
+	ID            string
+	Force, DryRun bool
+}
+
+// Release makes an issue nobody's work.
+func (a *App) Release(ctx context.Context, r ReleaseRequest) (*checkpoint.Claimed, error) {
+	store, options, err := a.ToWrite(ctx, r.DryRun)
+	if err != nil {
+		return nil, err
+	}
+	if r.Force {
+		return checkpoint.Take(ctx, store, options, r.ID)
+	}
+	actor, err := a.MustActor(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return checkpoint.Release(ctx, store, options, r.ID, actor)
+}
+
+// ReopenRequest opens a closed issue again, and says why.
+type ReopenRequest struct {
+	ID, Reason string
+	DryRun     bool
+}
+
+// Reopen opens a closed issue again.
+func (a *App) Reopen(ctx context.Context, r ReopenRequest) (*checkpoint.Reopened, error) {
+	if err := needsReason(r.Reason, "what is wrong with it"); err != nil {
+		return nil, err
+	}
+	store, options, err := a.ToWrite(ctx, r.DryRun)
+	if err != nil {
+		return nil, err
+	}
+	actor, err := a.ActorName(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return checkpoint.Reopen(ctx, store, options, r.ID, r.Reason, actor, a.writeRules(options.Now))
+}
+
+// needsReason refuses a reason that is empty; what is the reason that is asked for.
+func needsReason(reason, what string) error {
+	if isBlank(reason) {
+		return Usage("a reason is missing", "say with --reason "+what)
+	}
+	return nil
+}
+
+// AmendRequest changes fields of issues: by the same amendment, or by one for each.
+type AmendRequest struct {
+	IDs    []string
+	Each   []checkpoint.Amendment // one for all, or as many as there are ids
+	DryRun bool
+}
+
+// Amended says what became of several issues.
+type Amended struct {
+	Edited  []*checkpoint.Amended
+	Changes []beads.Change
+}
+
+// Amend changes fields of issues, of all or of none, and warns of criteria in which
+// nothing can be run.
+func (a *App) Amend(ctx context.Context, r AmendRequest) (*Amended, error) {
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	store, options, err := a.ToWrite(ctx, r.DryRun)
+	if err != nil {
+		return nil, err
+	}
+	actor, err := a.ActorName(ctx)
+	if err != nil {
+		return nil, err
+	}
+	edited, changes, err := checkpoint.Amend(ctx, store, options, r.IDs, actor, func(i int) checkpoint.Amendment {
+		m := r.Each[min(i, len(r.Each)-1)]
+		m.Types = a.Config.Types
+		return m
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, e := range edited {
+		if m := r.Each[min(i, len(r.Each)-1)]; m.Acceptance != nil {
+			e.Warnings = append(e.Warnings, a.Unprovable(ctx, store, *m.Acceptance)...)
+		}
+	}
+	return &Amended{edited, changes}, nil
+}
+
+func (r AmendRequest) check() error {
+	if len(r.IDs) == 0 {
+		return Usage("no issue to change", "name one: stig edit ID")
+	}
+	if len(r.Each) == 0 {
+		return Usage("nothing to change", "give a field such as --title or --priority")
+	}
+	for _, m := range r.Each {
+		switch {
+		case m.IsEmpty():
+			return Usage("nothing to change", "give a field such as --title or --priority; notes are changed by stig checkpoint "+r.IDs[0])
+		case len(r.Each) == 1 && len(r.IDs) > 1 && m.Title != nil:
+			return Usage("--title: goes with one issue; found "+Counted(len(r.IDs), "issue"), "edit the title of each by itself")
+		}
+	}
+	return nil
+}
+
+// DeleteRequest deletes issues.
+type DeleteRequest struct {
+	IDs    []string
+	Reason string
+	Force  bool // although others depend on them, or another works on them
+	DryRun bool
+}
+
+// Deleted says which issues were deleted.
+type Deleted struct {
+	Deleted []*checkpoint.Deleted
+	Changes []beads.Change // none where bd deleted them
+}
+
+// Delete makes issues tombstones; where bd keeps them in a database, it has bd
+// delete them.
+func (a *App) Delete(ctx context.Context, r DeleteRequest) (*Deleted, error) {
+	store, options, err := a.ToWrite(ctx, r.DryRun)
+	if err != nil {
+		return nil, err
+	}
+	d := checkpoint.Deletion{Reason: cmp.Or(strings.TrimSpace(r.Reason), "deleted"), Force: r.Force}
+	if d.Actor, err = a.MustActor(ctx); err != nil {
+		return nil, err
+	}
+	if store.Mode != beads.Plain {
+		return a.deleteByBD(ctx, store, r, d)
+	}
+	deleted, changes, err := checkpoint.Delete(ctx, store, options, r.IDs, d)
+	return &Deleted{deleted, changes}, err
+}
+
+// deleteByBD has bd delete issues that it keeps in a database.
+func (a *App) deleteByBD(ctx context.Context, store beads.Store, r DeleteRequest, d checkpoint.Deletion) (*Deleted, error) {
+	file, err := beads.Read(store)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	deleted, err := checkpoint.Deletable(file, r.IDs, d)
+	if err != nil || r.DryRun {
+		return &Deleted{Deleted: deleted}, err
+	}
+	argv := []string{"bd", "delete"}
+	for _, issue := range deleted {
+		argv = append(argv, issue.ID)
+	}
+	argv = append(argv, "--force")
+	refused := &beads.RefusedError{Path: store.Path, Reason: "bd keeps these issues in a database and has to delete them, and no bd is on PATH",
+		Hint: "type " + strings.Join(argv, " ") + " where one is"}
+	if !process.Finder("", a.Getenv)("bd") {
+		return nil, refused
+	}
+	if store.Mode == beads.SQLite { // later versions keep no reason
+		argv = append(argv, "--reason="+d.Reason)
+	}
+	dir, err := filepath.Abs(store.Dir)
+	if err != nil {
+		return nil, err
+	}
+	result, err := process.Run(ctx, process.Command{Argv: argv, Dir: filepath.Dir(dir), Env: append(a.Environ(), "BEADS_DIR="+dir, "BEADS_NO_DAEMON=1")})
+	if err == nil && result.Exit != 0 {
+		refused.Reason = fmt.Sprintf("bd did not delete them: exit code %d, %q", result.Exit, strings.TrimSpace(string(result.Stderr)+string(result.Stdout)))
+		err = refused
+	}
+	return &Deleted{Deleted: deleted}, err
+}
+
+// DuplicateRequest closes an issue that repeats another one.
+type DuplicateRequest struct {
+	ID, Of string
+	DryRun bool
+}
+
+// Duplicate closes an issue as the duplicate of another one.
+func (a *App) Duplicate(ctx context.Context, r DuplicateRequest) (*checkpoint.Closed, error) {
+	if r.Of == "" {
+		return nil, Usage("--of is missing", "name the issue that "+r.ID+" repeats: --of ID")
+	}
+	store, options, err := a.ToWrite(ctx, r.DryRun)
+	if err != nil {
+		return nil, err
+	}
+	actor, err := a.MustActor(ctx)
+	if err != nil {
+		return nil, err
+	}
+	closed, err := checkpoint.Duplicate(ctx, store, options, r.ID, r.Of, actor, a.writeRules(options.Now))
+	if err == nil && !r.DryRun && !closed.Already {
+		a.Notify(ctx, store, options.Now, Finding{Id: closed.ID, Closed: closed}.Notices(signals.Day(options.Now)))
+	}
+	return closed, err
+}
+
+// LinkRequest names a dependency of an issue.
+type LinkRequest struct {
+	ID string
+	beads.Dep
+	DryRun bool
+}
+
+// Link has an issue depend on another one.
+func (a *App) Link(ctx context.Context, r LinkRequest) (*checkpoint.Linked, error) {
+	store, options, err := a.toLink(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	actor, err := a.ActorName(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return checkpoint.Link(ctx, store, options, r.ID, r.Dep, actor)
+}
+
+// Unlink takes away what an issue depends on; of all types where none is given.
+func (a *App) Unlink(ctx context.Context, r LinkRequest) (*checkpoint.Linked, error) {
+	store, options, err := a.toLink(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return checkpoint.Unlink(ctx, store, options, r.ID, r.Dep)
+}
+
+// toLink is ToWrite for a dependency that names an issue.
+func (a *App) toLink(ctx context.Context, r LinkRequest) (beads.Store, beads.Options, error) {
+	if r.On == "" {
+		return beads.Store{}, beads.Options{}, Usage("--on is missing", "name the issue that "+r.ID+" depends on: --on ID")
+	}
+	return a.ToWrite(ctx, r.DryRun)
+}
+
+// SignalTable reads the signal table of an issue, and gives its full id.
+func (a *App) SignalTable(id string) (full string, table *signals.Table, err error) {
+	full, doc, err := a.notesOf(id)
+	if err != nil {
+		return "", nil, err
+	}
+	return full, signals.Read(doc, a.Schema), nil
+}
+
+// TableEdit is what came of an edit of signal tables.
+type TableEdit struct {
+	Changes  []beads.Change
+	Warnings []string // each names its issue
+}
+
+// SetSignalsRequest sets rows of the table of an issue.
+type SetSignalsRequest struct {
+	ID       string
+	Set      map[signals.Signal]string
+	Reaffirm bool // dates the rows even where their value stays
+	DryRun   bool
+}
+
+// SetSignals sets rows of the signal table of an issue, and nothing else.
+func (a *App) SetSignals(ctx context.Context, r SetSignalsRequest) (*TableEdit, error) {
+	update := signals.Update{Set: r.Set, Reaffirm: r.Reaffirm}
+	return a.editTables(ctx, []string{r.ID}, r.DryRun, notes.Permit{Change: []string{signals.Section}}, a.applying(update))
+}
+
+// InitSignalsRequest names issues that get a table where they have none; without
+// IDs these are all that are not closed. Evidence gives the evidence rows too.
+type InitSignalsRequest struct {
+	IDs              []string
+	Evidence, DryRun bool
+}
+
+// InitSignals gives a signal table to issues that have none.
+func (a *App) InitSignals(ctx context.Context, r InitSignalsRequest) (*TableEdit, error) {
+	ids, err := a.withoutTable(r.IDs)
+	if err != nil {
+		return nil, err
+	}
+	update := signals.Update{Evidence: r.Evidence}
+	return a.editTables(ctx, ids, r.DryRun, notes.Permit{Change: []string{signals.Section}}, a.applying(update))
+}
+
+// ReconcileSignals unites the signal tables that a merge left in one issue.
+func (a *App) ReconcileSignals(ctx context.Context, id string, dryRun bool) (*TableEdit, error) {
+	all := notes.Permit{Unite: []string{signals.Section, signals.EstimateSection, signals.EvidenceSection, signals.EscalationSection}}
+	return a.editTables(ctx, []string{id}, dryRun, all, func(d *notes.Doc, _ time.Time) (*notes.Doc, []string, error) {
+		return signals.Reconcile(d, a.Schema)
+	})
+}
+
+// tableEdit is one edit of the notes of an issue; it gives warnings too.
+type tableEdit func(d *notes.Doc, now time.Time) (*notes.Doc, []string, error)
+
+// applying is the edit that applies an update as of today. Whether new tables have
+// evidence rows is read from the configuration when the edit is made.
+func (a *App) applying(u signals.Update) tableEdit {
+	return func(d *notes.Doc, now time.Time) (*notes.Doc, []string, error) {
+		u.Today, u.Evidence = signals.Day(now), u.Evidence || a.Config.Signals.Evidence
+		doc, _, warnings, err := signals.Apply(d, u, a.Schema)
+		return doc, warnings, err
+	}
+}
+
+// editTables makes one edit of the notes of each issue, of all or of none; it may do
+// no more to their sections than is permitted.
+func (a *App) editTables(ctx context.Context, ids []string, dryRun bool, may notes.Permit, edit tableEdit) (*TableEdit, error) {
+	store, options, err := a.ToWrite(ctx, dryRun)
+	if err != nil {
+		return nil, err
+	}
+	options.Notes = may.Check
+	var warnings []string
+	changes, err := beads.Edit(ctx, store, options, func(tx *beads.Tx) error {
+		warnings = nil
+		for _, id := range ids {
+			record, err := tx.Record(id)
+			if err != nil {
+				return err
+			}
+			doc, said, err := edit(notes.Parse(record.Text(beads.Notes)), options.Now)
+			if err != nil {
+				return &checkpoint.IssueError{ID: record.Text(beads.ID), Err: err}
+			}
+			for _, w := range said {
+				warnings = append(warnings, record.Text(beads.ID)+": "+w)
+			}
+			if err := tx.Set(id, beads.Set{Key: beads.Notes, Text: doc.Text()}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if !dryRun {
+		a.Notify(ctx, store, options.Now, ShiftNotices(changes, a.Schema, signals.Day(options.Now)))
+	}
+	return &TableEdit{changes, warnings}, nil
+}

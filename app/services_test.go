@@ -1,0 +1,155 @@
+package app
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"stig/beads"
+	"stig/checkpoint"
+	"stig/cue"
+	"stig/signals"
+)
+
+// front is what a front end without streams and flags has: an environment, a clock,
+// a directory, and whoever hears what is said.
+func front(t *testing.T) (a *App, dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	lines := `{"id":"demo-1","title":"first","status":"open","priority":1,"issue_type":"task"}` + "\n"
+	if err := os.MkdirAll(filepath.Join(dir, ".beads"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, ".beads", "issues.jsonl"), []byte(lines), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	env := map[string]string{"STIG_NOW": "2026-11-20T09:00:00Z", "STIG_ACTOR": "mara", "PATH": os.Getenv("PATH")}
+	home := func() (string, error) { return dir, nil }
+	return &App{
+		Getenv: func(name string) string { return env[name] }, Env: os.Environ, HomeDir: home, ConfigDir: home,
+		Now: time.Now, Schema: cue.Embedded(), Say: func(_ Level, text string) { t.Log(text) },
+		Ctx: t.Context(), Running: "test", Dir: dir,
+	}, dir
+}
+
+// TestServices works on issues as a front end would that has neither a command line
+// nor streams: each call is a run of its own.
+func TestServices(t *testing.T) {
+	a, _ := front(t)
+	run := func() *App { return a.Fresh(t.Context(), "test") }
+	created, err := run().Create(t.Context(), CreateRequest{Draft: checkpoint.Draft{Title: "second", Type: "task", Priority: 2}})
+	if err != nil || created.Earlier || created.ID == "" {
+		t.Fatalf("create: %+v, %v", created, err)
+	}
+	if linked, err := run().Link(t.Context(), LinkRequest{ID: created.ID, Dep: beads.Dep{On: "demo-1", Type: "blocks"}}); err != nil || linked.On != "demo-1" {
+		t.Errorf("link: %+v, %v", linked, err)
+	}
+	if claimed, err := run().Claim(t.Context(), "demo-1", false); err != nil || claimed.Assignee != "mara" {
+		t.Errorf("claim: %+v, %v", claimed, err)
+	}
+	report, err := run().Checkpoint(t.Context(), CheckpointRequest{
+		ID: "demo-1", Signals: map[signals.Signal]string{signals.Surprise: ".5"}, Estimate: signals.Estimate{Done: "half"},
+	})
+	if err != nil || len(report.Changed) != 1 || report.Changed[0].To != "0.5" || len(report.Dependents) != 1 {
+		t.Errorf("checkpoint: %+v, %v", report, err)
+	}
+	rows, _, err := run().List(ListRequest{Signals: []SignalValue{{signals.Surprise, "0.50"}}, Tables: true})
+	if err != nil || len(rows) != 1 || rows[0].ID != "demo-1" || rows[0].Signals.Value(signals.Surprise) != "0.5" {
+		t.Errorf("list: %+v, %v", rows, err)
+	}
+	found, err := run().Orient(t.Context(), OrientRequest{ID: "demo-1"})
+	if err != nil || found.Output().Kind != "briefing" || !strings.Contains(found.Markdown(), "half") {
+		t.Errorf("orient: %+v, %v", found, err)
+	}
+	if edit, err := run().SetSignals(t.Context(), SetSignalsRequest{ID: "demo-1", Set: map[signals.Signal]string{signals.Cynefin: "complex"}, DryRun: true}); err != nil || len(edit.Changes) != 1 {
+		t.Errorf("set signals: %+v, %v", edit, err)
+	}
+	findings, err := run().Close(t.Context(), []string{"demo-1", "demo-1", "demo-x"}, CloseOptions{Reason: "half of the work is there, the other half is not needed", Waive: "nobody runs it"}, func(Finding) error { return nil })
+	if err != nil || len(findings) != 2 || findings[0].Closed == nil || findings[1].Code() != ExitNoIssue {
+		t.Errorf("close: %+v, %v", findings, err)
+	}
+	if out, err := VerdictOutput(findings); err != nil || out.Kind != "verdicts" {
+		t.Errorf("output of close: %+v, %v", out, err)
+	}
+}
+
+// TestFreshReadsConfigurationAgain holds that no run keeps what another one read.
+func TestFreshReadsConfigurationAgain(t *testing.T) {
+	a, dir := front(t)
+	path := filepath.Join(dir, ".stig.cue")
+	for _, evidence := range []bool{true, false} {
+		text := "signals: evidence: false\n"
+		if evidence {
+			text = "signals: evidence: true\n"
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		run := a.Fresh(t.Context(), "test")
+		edit, err := run.InitSignals(t.Context(), InitSignalsRequest{DryRun: true})
+		if err != nil || len(edit.Changes) != 1 || strings.Contains(string(edit.Changes[0].After), "regression-guard") != evidence {
+			t.Errorf("evidence %v: %+v, %v", evidence, edit, err)
+		}
+		if a.Journal != nil || a.Config.Signals.Evidence || run.Journal == nil {
+			t.Error("a run changed the one that it was made of")
+		}
+	}
+}
+
+// TestRequestsAreValidated lists requests that no store can make right, whatever
+// front end they come from.
+func TestRequestsAreValidated(t *testing.T) {
+	a, _ := front(t)
+	blank, text := " \n", "text"
+	parts := signals.Estimate{Done: "x"}
+	dated := map[signals.Signal]string{signals.EvidenceFreshness: "2026-11-20"}
+	for want, r := range map[string]CheckpointRequest{
+		"nothing to write":                     {ID: "demo-1", Reaffirm: true},
+		"the state estimate is empty":          {ID: "demo-1", Text: &blank},
+		"the state estimate is given twice":    {ID: "demo-1", Text: &text, Estimate: parts},
+		"--replace: no state estimate":         {ID: "demo-1", Replace: true},
+		"--escalate: the question is empty":    {ID: "demo-1", Question: &blank},
+		"--evidence: says nothing":             {ID: "demo-1", Evidence: &blank},
+		"--evidence is of today":               {ID: "demo-1", Evidence: &text, Signals: dated},
+		"surprise: must be between 0.0 and 1.": {ID: "demo-1", Signals: map[signals.Signal]string{signals.Surprise: "3"}},
+	} {
+		_, err := a.Fresh(t.Context(), "test").Checkpoint(t.Context(), r)
+		if err == nil || !strings.Contains(err.Error(), want) || Classify(err).Code != ExitUsage {
+			t.Errorf("checkpoint: %v, want %q", err, want)
+		}
+	}
+	orient := func(r OrientRequest) error { _, err := a.Orient(t.Context(), r); return err }
+	list := func(r ListRequest) error { _, _, err := a.List(r); return err }
+	_, amend := a.Amend(t.Context(), AmendRequest{IDs: []string{"demo-1"}})
+	_, reopen := a.Reopen(t.Context(), ReopenRequest{ID: "demo-1", Reason: blank})
+	_, link := a.Link(t.Context(), LinkRequest{ID: "demo-1"})
+	_, verify := a.Verify(t.Context(), VerifyRequest{ID: "demo-1", TrialOptions: TrialOptions{Timeout: -1}})
+	_, closing := a.Close(t.Context(), nil, CloseOptions{Reason: text}, nil)
+	_, silent := a.Close(t.Context(), []string{"demo-1"}, CloseOptions{}, nil)
+	for _, tt := range []struct {
+		want string
+		err  error
+	}{
+		{"--depth: must be one of", orient(OrientRequest{ID: "demo-1", Depth: "deeper"})},
+		{"--depth: goes with one issue", orient(OrientRequest{Depth: "deep"})},
+		{"--as: goes with the survey", orient(OrientRequest{ID: "demo-1", As: "bo"})},
+		{"--budget: must be at least", orient(OrientRequest{Budget: 1})},
+		{"--full and --budget", orient(OrientRequest{Budget: 9000, Full: true})},
+		{"--stale-days", orient(OrientRequest{StaleDays: -1})},
+		{"--status: must be one of", list(ListRequest{Status: []string{"opn"}})},
+		{"--type: must be one of", list(ListRequest{Types: []string{"storie"}})},
+		{"--signal: cynefin: must be one of", list(ListRequest{Signals: []SignalValue{{signals.Cynefin, "hard"}}})},
+		{"nothing to change", amend},
+		{"a reason is missing", reopen},
+		{"--on is missing", link},
+		{"--timeout and --deadline", verify},
+		{"close: takes the issues to close; found", closing},
+		{"a reason is missing", silent},
+	} {
+		if tt.err == nil || !strings.Contains(tt.err.Error(), tt.want) || Classify(tt.err).Code != ExitUsage {
+			t.Errorf("%v, want %q", tt.err, tt.want)
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package check
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"stig/app"
+	"stig/cmd/stig/cli"
+	"stig/lint"
+)
+
+// severities from the worst to the mildest.
+var severities = []lint.Severity{lint.Error, lint.Warning, lint.Info}
+
+func worst(found []lint.Diagnostic) lint.Diagnostic { return worstFirst(found)[0] }
+
+// worstFirst keeps the order within a severity.
+func worstFirst(found []lint.Diagnostic) []lint.Diagnostic {
+	sorted := slices.Clone(found)
+	slices.SortStableFunc(sorted, func(a, b lint.Diagnostic) int {
+		return slices.Index(severities, a.Severity) - slices.Index(severities, b.Severity)
+	})
+	return sorted
+}
+
+// print writes an outcome for a command without formats, as text or with --json,
+// and ends as the outcome does.
+func (r outcome) print(a *cli.App) error {
+	render := asText
+	if a.JSON {
+		render = asJSON
+	}
+	text, err := render(a, r)
+	if err == nil {
+		_, err = io.WriteString(a.Out, text)
+	}
+	if err != nil {
+		return err
+	}
+	return r.ending()
+}
+
+func asText(a *cli.App, r outcome) (string, error) {
+	var text strings.Builder
+	writeDiagnostics(&text, r.Found, a.Quiet)
+	writeCounts(&text, lint.Count(r.Found), r.Issues)
+	return app.Visible(text.String()), nil
+}
+
+// writeDiagnostics gives the hint of a rule where it is first of use: the same
+// one below every issue of a store would bury what was found. quiet leaves hints out.
+func writeDiagnostics(text *strings.Builder, found []lint.Diagnostic, quiet bool) {
+	given := map[[2]string]bool{}
+	for _, d := range found {
+		fmt.Fprintf(text, "%s: %s: %s [%s]\n", d.Severity, d.Place(), d.Message, d.Rule)
+		if d.Hint != "" && !quiet && !given[[2]string{d.Rule, d.Hint}] {
+			given[[2]string{d.Rule, d.Hint}] = true
+			fmt.Fprintf(text, "  hint: %s\n", strings.ReplaceAll(d.Hint, "\n", "\n  "))
+		}
+	}
+}
+
+func writeCounts(text *strings.Builder, counts lint.Counts, issues int) {
+	fmt.Fprintf(text, "%s, %s, %s", app.Counted(issues, "issue"), app.Counted(counts.Error, "error"), app.Counted(counts.Warning, "warning"))
+	if counts.Info > 0 {
+		fmt.Fprintf(text, ", %d info", counts.Info)
+	}
+	if counts.Waived > 0 {
+		fmt.Fprintf(text, ", %s", app.Counted(counts.Waived, "waiver"))
+	}
+	text.WriteString("\n")
+}
+
+func asJSON(_ *cli.App, r outcome) (string, error) {
+	text, err := r.Output().JSON()
+	return string(text) + "\n", err
+}
+
+// inRepository names a file as reports of a CI run do: from the root of what
+// was checked out, with slashes.
+func inRepository(a *cli.App, path string) string {
+	full, err := filepath.Abs(path)
+	if err != nil {
+		return filepath.ToSlash(path)
+	}
+	root := a.Getenv("GITHUB_WORKSPACE")
+	if root == "" {
+		root, err = os.Getwd()
+	}
+	below, errRel := filepath.Rel(root, full)
+	if err != nil || errRel != nil || !filepath.IsLocal(below) {
+		return filepath.ToSlash(full)
+	}
+	return filepath.ToSlash(below)
+}
+
+// asURI is a path as SARIF names it: relative where it is below the root.
+func asURI(path string) string {
+	if strings.HasPrefix(path, "/") {
+		return (&url.URL{Scheme: "file", Path: path}).String()
+	}
+	return (&url.URL{Path: path}).String()
+}
+
+// indented is JSON for files that people open.
+func indented(body any) (string, error) {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	err := encoder.Encode(body)
+	return text.String(), err
+}

@@ -1,0 +1,83 @@
+package issue
+
+import (
+	"fmt"
+	"strings"
+
+	"stig/checkpoint"
+	"stig/cmd/stig/cli"
+	"stig/signals"
+)
+
+// shownText is the most characters of a text that disappeared, as one line shows it.
+const shownText = 120
+
+// changedLine says what became of a signal, or of a text of the estimate.
+func changedLine(c checkpoint.Changed) string {
+	if _, is := signals.Named(c.Signal); is {
+		return fmt.Sprintf("%s: %s → %s", c.Signal, c.From, c.To)
+	}
+	what := "replaced"
+	if c.To == "" {
+		what = "removed"
+	}
+	return fmt.Sprintf("%s: %s; was %s", c.Signal, what, cli.OneLine(c.From, shownText))
+}
+
+// foldedText shows a merged estimate that was taken away, indented.
+func foldedText(f checkpoint.Folded) string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "  also learned, on a branch%s; taken away:\n", ofDay(f.Date))
+	for line := range strings.Lines(f.Text + "\n") {
+		text.WriteString(strings.TrimRight("    "+line, " \n") + "\n")
+	}
+	return text.String()
+}
+
+// ofDay is a day in parentheses, and nothing for one that is not known.
+func ofDay(day string) string {
+	if day == "" {
+		return ""
+	}
+	return " (" + day + ")"
+}
+
+func printCheckpoint(a *cli.App, r *checkpoint.Report) error {
+	var text strings.Builder
+	nothing := r.Folded != nil && len(r.Folded) == 0
+	switch {
+	case len(r.Lines) > 0 && nothing:
+		fmt.Fprintf(&text, "%s: checkpoint written\n  nothing to fold\n", r.ID)
+	case len(r.Lines) > 0:
+		fmt.Fprintf(&text, "%s: checkpoint written\n", r.ID)
+	case nothing:
+		fmt.Fprintf(&text, "%s: nothing to fold\n", r.ID)
+	default:
+		fmt.Fprintf(&text, "%s: nothing changed\n", r.ID)
+	}
+	for _, c := range r.Changed {
+		fmt.Fprintf(&text, "  %s\n", changedLine(c))
+	}
+	for _, name := range r.Sections {
+		if name != signals.Section {
+			fmt.Fprintf(&text, "  %s: written\n", name)
+		}
+	}
+	for _, f := range r.Folded {
+		text.WriteString(foldedText(f))
+	}
+	for _, alert := range r.Alerts {
+		fmt.Fprintf(&text, "alert %s: %s\n", alert.Rule, alert.Message)
+	}
+	for _, d := range r.Dependents {
+		fmt.Fprintf(&text, "waiting for it: %s %s\n", d.ID, d.Title)
+	}
+	if r.Commit != "" {
+		fmt.Fprintf(&text, "committed as %s\n", r.Commit)
+	}
+	if err := a.Print(text.String()); err != nil {
+		return err
+	}
+	a.WarnOfEdit(r.ID, r.Warnings, r.Lines)
+	return nil
+}

@@ -1,0 +1,71 @@
+package issue
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"stig/app"
+	"stig/cmd/stig/cli"
+)
+
+func PropagateCommand(a *cli.App) *cobra.Command {
+	var r app.PropagateRequest
+	var discovery app.Text
+	cmd := &cobra.Command{
+		Use:   "propagate ID --to ID…",
+		Short: "put a discovery into the notes of the issues that it bears on",
+		Long: "Put a text into the notes of other issues, as a section propagated-from ID DATE,\n" +
+			"into all of them or none. Without --to these are the unclosed issues that wait\n" +
+			"for ID. Their briefings show it.",
+		GroupID: "work",
+		Args:    cli.Takes(1, -1, "one issue, and - to read the text from standard input"),
+		Example: "  stig propagate demo-1 --to demo-2 --to demo-3 -m \"times are UTC now\"\n  stig propagate demo-1 -m \"…\"",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			rest := discovery.Dash(args[1:])
+			// --to A B C names three, as the usage line has it.
+			if len(rest) > 0 && len(r.To) == 0 {
+				return app.Usage(fmt.Sprintf("%s: takes one issue; found %q after it", cli.Called(cmd), rest[0]), "name who is to be told with --to ID")
+			}
+			text, d, err := a.TextOrDraft(cmd.Context(), discovery, "", "What was found out in "+args[0]+", as those need to know it whom it concerns.\n")
+			if err != nil {
+				return err
+			}
+			r.ID, r.To, r.Text = args[0], append(r.To, rest...), text
+			return a.Keep(d, propagate(cmd.Context(), a, r))
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringSliceVar(&r.To, "to", nil, "`ID`s of the issues to tell (default those that wait for it)")
+	cli.TakesText(cmd, &discovery, "the discovery")
+	a.Writes(cmd, &r.DryRun)
+	return cmd
+}
+
+func propagate(ctx context.Context, a *cli.App, r app.PropagateRequest) error {
+	report, err := a.Propagate(ctx, r)
+	if err != nil {
+		return err
+	}
+	switch {
+	case a.JSON:
+		return a.PrintEdit("propagate", report, report.Lines, r.DryRun)
+	case r.DryRun:
+		return a.PrintDiff(report.Lines)
+	}
+	var out strings.Builder
+	for _, t := range report.Targets {
+		if t.Changed {
+			fmt.Fprintf(&out, "%s: told, in section %s\n", t.ID, t.Section)
+		} else {
+			fmt.Fprintf(&out, "%s: was told already, in section %s\n", t.ID, t.Section)
+		}
+	}
+	if err := a.Print(out.String()); err != nil {
+		return err
+	}
+	a.WarnOfEdit("", report.Warnings, report.Lines)
+	return nil
+}

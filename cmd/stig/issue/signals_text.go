@@ -1,0 +1,61 @@
+package issue
+
+import (
+	"fmt"
+	"strings"
+
+	"stig/cmd/stig/cli"
+	"stig/signals"
+)
+
+func printSignal(a *cli.App, table *signals.Table, name string) error {
+	s, err := signalNamed(name)
+	if err != nil {
+		return err
+	}
+	return a.Printf("%s\n", table.Value(s))
+}
+
+func printTable(a *cli.App, id string, table *signals.Table, withDates bool) error {
+	switch {
+	case a.JSON && withDates:
+		return a.PrintJSON("signals", map[string]any{
+			"id": id, "signals": table, "updated": dates(table), "violations": append([]signals.Finding{}, table.Findings()...),
+		})
+	case a.JSON:
+		text, err := table.MarshalJSON()
+		if err != nil {
+			return err
+		}
+		return a.Printf("%s\n", text)
+	}
+	var text strings.Builder
+	for _, s := range table.Signals() {
+		fmt.Fprintf(&text, "%-18s %s", s, table.Raw(s))
+		if withDates {
+			fmt.Fprintf(&text, "  %s", table.Updated(s))
+		}
+		text.WriteString("\n")
+	}
+	if err := a.Print(text.String()); err != nil {
+		return err
+	}
+	for _, f := range table.Findings() {
+		a.Warn("%s notes:%d:%d: %s", id, f.Line, f.Column, f.Message)
+	}
+	if !table.Present() {
+		a.Hint("the defaults: the issue has no table; type stig signals init " + id)
+	}
+	return nil
+}
+
+// dates are the days of the rows of a table by JSON key; rows without one are left out.
+func dates(table *signals.Table) map[string]string {
+	byKey := map[string]string{}
+	for _, s := range table.Signals() {
+		if day := table.Updated(s); day != "" {
+			byKey[s.Key()] = day
+		}
+	}
+	return byKey
+}
