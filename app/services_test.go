@@ -75,26 +75,33 @@ func TestServices(t *testing.T) {
 	}
 }
 
-// TestFreshReadsConfigurationAgain holds that no run keeps what another one read.
-func TestFreshReadsConfigurationAgain(t *testing.T) {
+// TestFreshKeepsNothing wants that no run keeps what another one read or wrote: the
+// configuration, the schema that it narrows, the journal of its edits.
+func TestFreshKeepsNothing(t *testing.T) {
 	a, dir := front(t)
-	path := filepath.Join(dir, ".stig.cue")
-	for _, evidence := range []bool{true, false} {
-		text := "signals: evidence: false\n"
-		if evidence {
-			text = "signals: evidence: true\n"
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		run := a.Fresh(t.Context(), "test")
+	}
+	write("own.cue", "package stigmergic\n\n#SignalTable: surprise: <=0.5\n")
+	write(".stig.cue", "signals: evidence: true\nschema: file: \"own.cue\"\n")
+	hasEvidence := func(run *App) bool {
+		t.Helper()
 		edit, err := run.InitSignals(t.Context(), InitSignalsRequest{DryRun: true})
-		if err != nil || len(edit.Changes) != 1 || strings.Contains(string(edit.Changes[0].After), "regression-guard") != evidence {
-			t.Errorf("evidence %v: %+v, %v", evidence, edit, err)
+		if err != nil || len(edit.Changes) != 1 {
+			t.Fatalf("%+v, %v", edit, err)
 		}
-		if a.Journal != nil || a.Config.Signals.Evidence || run.Journal == nil {
-			t.Error("a run changed the one that it was made of")
-		}
+		return strings.Contains(string(edit.Changes[0].After), "regression-guard")
+	}
+	if !hasEvidence(a) || !a.Schema.Narrowed() {
+		t.Error("the configuration is not read")
+	}
+	write(".stig.cue", "signals: evidence: false\n")
+	run := a.Fresh(t.Context(), "test")
+	if run.Journal != nil || run.Schema.Narrowed() || hasEvidence(run) {
+		t.Error("a run keeps what another one left")
 	}
 }
 
