@@ -299,6 +299,25 @@ func (r AmendRequest) check() error {
 	return nil
 }
 
+// CommentRequest is a comment on an issue.
+type CommentRequest struct {
+	ID, Text string
+	DryRun   bool
+}
+
+// Comment adds a comment of the actor to an issue.
+func (a *App) Comment(ctx context.Context, r CommentRequest) (*checkpoint.Commented, error) {
+	store, options, err := a.ToWrite(ctx, r.DryRun)
+	if err != nil {
+		return nil, err
+	}
+	actor, err := a.MustActor(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return checkpoint.Comment(ctx, store, options, r.ID, actor, r.Text)
+}
+
 // DeleteRequest deletes issues.
 type DeleteRequest struct {
 	IDs    []string

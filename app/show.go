@@ -180,7 +180,7 @@ type SearchRow struct {
 // searched are the fields of an issue, and how much a word in each counts.
 func searched(r *beads.Record) recall.Document {
 	var comments []string
-	for _, element := range r.Elements("comments") {
+	for _, element := range r.Elements(beads.Comments) {
 		if c, err := beads.ParseRecord(element); err == nil {
 			comments = append(comments, c.Text("text"))
 		}

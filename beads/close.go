@@ -1,6 +1,9 @@
 package beads
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 const (
 	statusClosed    = "closed"
@@ -28,7 +31,7 @@ func (tx *Tx) MarkClosed(id, reason string) error {
 		if r.origin != nil {
 			origin = r.origin
 		}
-		at, err := origin.bump(tx.now, r)
+		at, err := origin.bump(tx.now, r, time.Second)
 		if err != nil {
 			return nil, err
 		}

@@ -126,6 +126,12 @@ func (tx *Tx) DropRow(id string, d Dep) error {
 	return tx.edit(id, func(r *Record) (*Record, error) { return r.WithoutRow(tx.now, d) })
 }
 
+// AddComment adds a comment to an issue as Record.WithComment does; it refuses
+// what Record refuses.
+func (tx *Tx) AddComment(id string, c Comment) error {
+	return tx.edit(id, func(r *Record) (*Record, error) { return r.WithComment(tx.now, c) })
+}
+
 // PutBack replaces an issue's record by what change makes of it, such as with
 // Record.PutRaw, and bumps updated_at. It is for values that the store held
 // before: unlike Set it closes an issue too, and changes one that was deleted. Else
@@ -139,12 +145,12 @@ func (tx *Tx) PutBack(id string, change func(*Record) (*Record, error)) error {
 		if _, err := change(r); err != nil {
 			return nil, err
 		}
-		return r.changed(tx.now, nil, []rowEdit{func(r *Record, _ style) *Record {
+		return r.changed(tx.now, nil, []listEdit{{do: func(r *Record, _ style) *Record {
 			if next, err := change(r); err == nil {
 				return next
 			}
 			return r
-		}})
+		}}})
 	})
 }
 

@@ -29,7 +29,7 @@ func (tx *Tx) SetNumber(id string, k Key, n *int) error {
 		return fmt.Errorf("%s: %s: does not hold a number", id, k)
 	}
 	return tx.edit(id, func(r *Record) (*Record, error) {
-		return r.changed(tx.now, nil, []rowEdit{func(r *Record, _ style) *Record { return r.withNumber(k, n) }})
+		return r.changed(tx.now, nil, []listEdit{{of: k, do: func(r *Record, _ style) *Record { return r.withNumber(k, n) }}})
 	})
 }
 
@@ -62,7 +62,7 @@ func (tx *Tx) SetLabels(id string, add, drop []string) error {
 				return nil, fmt.Errorf("%s: %s: the text must be valid UTF-8; found %q", r.Text(ID), Labels, firstInvalid(label))
 			}
 		}
-		return r.changed(tx.now, nil, []rowEdit{func(r *Record, st style) *Record {
+		return r.changed(tx.now, nil, []listEdit{{of: Labels, do: func(r *Record, st style) *Record {
 			for _, label := range drop {
 				r = r.withoutLabel(label)
 			}
@@ -70,7 +70,7 @@ func (tx *Tx) SetLabels(id string, add, drop []string) error {
 				r = r.withLabel(label, st)
 			}
 			return r
-		}})
+		}}})
 	})
 }
 

@@ -62,7 +62,7 @@ func typeOf(key []byte) string {
 	switch Key(key) {
 	case Priority:
 		return aNumber
-	case "labels", Dependencies, "comments":
+	case "labels", Dependencies, Comments:
 		return aList
 	}
 	if textKeys()[string(key)] {

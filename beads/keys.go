@@ -53,7 +53,7 @@ var order = []keyKind{
 	{"agent_context", structured}, {"metadata", structured},
 	{"compaction_level", structured}, {"compacted_at", timely},
 	{"compacted_at_commit", textual}, {"original_size", structured},
-	{"labels", structured}, {"dependencies", structured}, {"comments", structured},
+	{"labels", structured}, {Dependencies, structured}, {Comments, structured},
 	{"deleted_at", timely}, {"deleted_by", textual}, {"delete_reason", textual},
 	{"original_type", textual}, {"sender", textual}, {"ephemeral", structured},
 	{"no_history", structured}, {"wisp_type", textual}, {"pinned", structured},

@@ -13,10 +13,10 @@ import (
 type Record struct {
 	line    []byte
 	members []member
-	end     int     // offset of the closing brace
-	origin  *Record // as it was read; nil for that itself
-	sets    []Set   // what was set since
-	rows    []rowEdit
+	end     int        // offset of the closing brace
+	origin  *Record    // as it was read; nil for that itself
+	sets    []Set      // what was set since
+	lists   []listEdit // and done to lists
 }
 
 // ParseRecord tokenises one line, given without its line end. The error says

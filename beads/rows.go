@@ -2,20 +2,30 @@ package beads
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 )
 
-// Dependencies is the key of the dependency rows of an issue.
-const Dependencies Key = "dependencies"
+// The keys of the lists of an issue that hold objects.
+const (
+	Dependencies Key = "dependencies"
+	Comments     Key = "comments"
+)
 
 // Row is a dependency row to be written: the issue that holds it depends on On.
 type Row struct {
 	On, Type string
 	By       string // who adds it; "" leaves created_by out
 }
+
+// Comment is a comment to be written.
+type Comment struct{ Author, Text string }
 
 // Deps gives the dependency rows in their order, as Issue.Deps does.
 func (r *Record) Deps() (deps []Dep) {
@@ -31,31 +41,79 @@ func (r *Record) Deps() (deps []Dep) {
 // and updated_at bumped as With does. A row with the same On and Type changes
 // nothing. created_at of the row is now.
 func (r *Record) WithRow(now time.Time, row Row) (*Record, error) {
-	id := r.Text(ID)
-	for _, text := range []string{row.On, row.Type, row.By} {
-		if !utf8.ValidString(text) {
-			return nil, fmt.Errorf("%s: %s: the text must be valid UTF-8; found %q", id, Dependencies, firstInvalid(text))
-		}
-	}
 	if row.On == "" || row.Type == "" {
-		return nil, fmt.Errorf("%s: %s: a row needs an id and a type; found %q and %q", id, Dependencies, row.On, row.Type)
+		return nil, fmt.Errorf("%s: %s: a row needs an id and a type; found %q and %q", r.Text(ID), Dependencies, row.On, row.Type)
 	}
-	if raw := r.Raw(Dependencies); r.Has(Dependencies) && raw[0] != '[' {
-		return nil, fmt.Errorf("%s: %s: must be a list; found %s", id, Dependencies, brief(raw))
+	if err := r.takes(Dependencies, row.On, row.Type, row.By); err != nil {
+		return nil, err
 	}
-	return r.changed(now, nil, []rowEdit{func(r *Record, st style) *Record { return r.addRow(row, now, st) }})
+	return r.changed(now, nil, []listEdit{{of: Dependencies, do: func(r *Record, st style) *Record {
+		if slices.Contains(r.Deps(), Dep{On: row.On, Type: row.Type}) {
+			return r
+		}
+		return r.addObject(Dependencies, st, func(c composer) []byte { return c.row(r.Text(ID), row, now) })
+	}}})
 }
 
 // WithoutRow gives the record without its rows of this On and Type, and
 // updated_at bumped as With does. The key goes with its last row. No such row
 // changes nothing.
 func (r *Record) WithoutRow(now time.Time, d Dep) (*Record, error) {
-	return r.changed(now, nil, []rowEdit{func(r *Record, _ style) *Record { return r.dropRows(d) }})
+	return r.changed(now, nil, []listEdit{{of: Dependencies, do: func(r *Record, _ style) *Record {
+		return r.dropObjects(Dependencies, func(object []byte) bool {
+			row, ok := depOf(object)
+			return ok && row == d
+		})
+	}}})
 }
 
-// rowEdit changes the rows of a record; it gives the record itself when there
-// is nothing to change.
-type rowEdit func(*Record, style) *Record
+// WithComment gives the record with a comment after those that are there. One
+// with the same author and text, but for white space around it, changes nothing.
+// created_at of the comment is now.
+//
+// updated_at becomes max(now, old): bumped by a second for each, an issue on which
+// many comment would run ahead of the clock, and win merges that it should lose.
+func (r *Record) WithComment(now time.Time, c Comment) (*Record, error) {
+	if c.Author == "" || strings.TrimSpace(c.Text) == "" {
+		return nil, fmt.Errorf("%s: %s: a comment needs an author and a text; found %q and %q", r.Text(ID), Comments, c.Author, c.Text)
+	}
+	if err := r.takes(Comments, c.Author, c.Text); err != nil {
+		return nil, err
+	}
+	return r.changed(now, nil, []listEdit{{of: Comments, do: func(r *Record, st style) *Record {
+		numbered := true
+		for _, element := range r.Elements(Comments) {
+			there, bad := parseObject(element)
+			if bad {
+				continue
+			}
+			if there.Text("author") == c.Author && strings.TrimSpace(there.Text("text")) == strings.TrimSpace(c.Text) {
+				return r
+			}
+			numbered = numbered && !isString(there.Raw(ID))
+		}
+		return r.addObject(Comments, st, func(w composer) []byte { return w.comment(r.Text(ID), c, numbered, now) })
+	}}})
+}
+
+// takes says why texts cannot be added to a list.
+func (r *Record) takes(k Key, texts ...string) error {
+	for _, text := range texts {
+		if !utf8.ValidString(text) {
+			return fmt.Errorf("%s: %s: the text must be valid UTF-8; found %q", r.Text(ID), k, firstInvalid(text))
+		}
+	}
+	if raw := r.Raw(k); r.Has(k) && raw[0] != '[' {
+		return fmt.Errorf("%s: %s: must be a list; found %s", r.Text(ID), k, brief(raw))
+	}
+	return nil
+}
+
+// listEdit changes a list of a record.
+type listEdit struct {
+	of Key                          // "" for more than one list
+	do func(*Record, style) *Record // gives the record itself when there is nothing to change
+}
 
 // elements are the spans of the elements of a list, in the line.
 func (r *Record) elements(k Key) (list []span) {
@@ -104,61 +162,68 @@ func (r *Record) Unread(rows int) (list []string) {
 	return list
 }
 
-// depOf reads one row; what names no issue is none.
-func depOf(object []byte) (Dep, bool) {
-	if object[0] != '{' {
-		return Dep{}, false
+// parseObject parses an element of a list; bad is what is no object.
+func parseObject(element []byte) (object *Record, bad bool) {
+	if element[0] != '{' {
+		return nil, true
 	}
-	row, bad := parseRecord(object)
-	if bad != nil {
+	object, err := parseRecord(element)
+	return object, err != nil
+}
+
+func isString(raw []byte) bool {
+	_, ok := unquote(raw)
+	return ok
+}
+
+// depOf reads one row; what names no issue is none.
+func depOf(element []byte) (Dep, bool) {
+	row, bad := parseObject(element)
+	if bad {
 		return Dep{}, false
 	}
 	d := Dep{On: row.Text("depends_on_id"), Type: row.Text("type")}
 	return d, d.On != ""
 }
 
-func (r *Record) addRow(row Row, now time.Time, st style) *Record {
-	if slices.Contains(r.Deps(), Dep{On: row.On, Type: row.Type}) {
-		return r
-	}
-	rows := r.elements(Dependencies)
+// addObject adds an object to the end of a list, spaced as the first one is.
+func (r *Record) addObject(k Key, st style, object func(composer) []byte) *Record {
+	there := r.elements(k)
 	colon, comma := r.spacing()
-	if len(rows) > 0 {
-		if like, bad := parseRecord(rows[0].of(r.line)); bad == nil && len(like.members) > 0 {
+	if len(there) > 0 {
+		if like, bad := parseRecord(there[0].of(r.line)); bad == nil && len(like.members) > 0 {
 			colon, comma = like.spacing()
 		}
 	}
-	text := composer{style: st, colon: colon, comma: comma}.row(r.Text(ID), row, now)
-	switch i := r.last(Dependencies); {
-	case len(rows) > 1:
-		comma = r.line[rows[0].end:rows[1].start]
+	text := object(composer{style: st, colon: colon, comma: comma})
+	switch i := r.last(k); {
+	case len(there) > 1:
+		comma = r.line[there[0].end:there[1].start]
 		fallthrough
-	case len(rows) == 1:
-		end := rows[len(rows)-1].end
+	case len(there) == 1:
+		end := there[len(there)-1].end
 		return r.splice(span{end, end}, slices.Concat(comma, text))
 	case i >= 0:
 		return r.splice(r.members[i].val, slices.Concat([]byte("["), text, []byte("]")))
 	default:
-		return r.insertRaw(Dependencies, slices.Concat([]byte("["), text, []byte("]")))
+		return r.insertRaw(k, slices.Concat([]byte("["), text, []byte("]")))
 	}
 }
 
-func (r *Record) dropRows(d Dep) *Record {
+// dropObjects takes elements from a list, and the key with the last one.
+func (r *Record) dropObjects(k Key, is func(element []byte) bool) *Record {
 	for {
-		rows := r.elements(Dependencies)
-		i := slices.IndexFunc(rows, func(v span) bool {
-			row, ok := depOf(v.of(r.line))
-			return ok && row == d
-		})
+		there := r.elements(k)
+		i := slices.IndexFunc(there, func(v span) bool { return is(v.of(r.line)) })
 		switch {
 		case i < 0:
 			return r
-		case len(rows) == 1:
-			return r.without(Dependencies)
+		case len(there) == 1:
+			return r.without(k)
 		case i > 0:
-			r = r.splice(span{rows[i-1].end, rows[i].end}, nil)
+			r = r.splice(span{there[i-1].end, there[i].end}, nil)
 		default:
-			r = r.splice(span{rows[0].start, rows[1].start}, nil)
+			r = r.splice(span{there[0].start, there[1].start}, nil)
 		}
 	}
 }
@@ -181,6 +246,26 @@ func (c composer) row(id string, row Row, now time.Time) []byte {
 		members = append(members, c.member("created_by", c.text(row.By)))
 	}
 	return c.object(members)
+}
+
+// comment is a comment, its keys in the order of bd 0.49. bd numbers comments, and
+// numbers them anew when it imports; 1.0 has UUIDs and takes numbers too. Two
+// branches must not give one number, so it is made of what the comment says.
+func (c composer) comment(id string, comment Comment, numbered bool, now time.Time) []byte {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q", id, comment.Author, strings.TrimSpace(comment.Text)))
+	const bits = 48 // a number in JSON keeps 53
+	number := strconv.AppendUint(nil, binary.BigEndian.Uint64(sum[:])>>(64-bits)|1, 10)
+	if !numbered {
+		sum[6], sum[8] = sum[6]&0x0f|0x80, sum[8]&0x3f|0x80 // a UUID of version 8, RFC 9562
+		number = c.text(fmt.Sprintf("%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16]))
+	}
+	return c.object([][]byte{
+		c.member(ID, number),
+		c.member("issue_id", c.text(id)),
+		c.member("author", c.text(comment.Author)),
+		c.member("text", c.text(comment.Text)),
+		c.member("created_at", c.time(now)),
+	})
 }
 
 func (c composer) object(members [][]byte) []byte {

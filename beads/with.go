@@ -31,12 +31,12 @@ func (r *Record) With(now time.Time, set ...Set) (*Record, error) {
 
 // changed makes the edits of r once more on the record as it was read, and
 // then these.
-func (r *Record) changed(now time.Time, set []Set, rows []rowEdit) (*Record, error) {
+func (r *Record) changed(now time.Time, set []Set, lists []listEdit) (*Record, error) {
 	origin := r
 	if r.origin != nil {
 		origin = r.origin
 		set = append(slices.Clip(r.sets), set...)
-		rows = append(slices.Clip(r.rows), rows...)
+		lists = append(slices.Clip(r.lists), lists...)
 	}
 	set = lastOfEach(set)
 	st := styleOf(origin.line)
@@ -44,18 +44,25 @@ func (r *Record) changed(now time.Time, set []Set, rows []rowEdit) (*Record, err
 	for _, s := range set {
 		next = next.with(s, st)
 	}
-	for _, edit := range rows {
-		next = edit(next, st)
+	ahead := time.Duration(0) // of comments alone
+	if next != origin {
+		ahead = time.Second
+	}
+	for _, edit := range lists {
+		before := next
+		if next = edit.do(before, st); next != before && edit.of != Comments {
+			ahead = time.Second
+		}
 	}
 	if bytes.Equal(next.line, origin.line) {
 		return origin, nil
 	}
-	updated, err := origin.bump(now, next)
+	updated, err := origin.bump(now, next, ahead)
 	if err != nil {
 		return nil, err
 	}
 	next = next.with(Set{UpdatedAt, updated}, st)
-	next.origin, next.sets, next.rows = origin, set, rows
+	next.origin, next.sets, next.lists = origin, set, lists
 	return next, nil
 }
 
@@ -106,12 +113,13 @@ func lastOfEach(set []Set) (out []Set) {
 	return out
 }
 
-// bump is the new updated_at of a record that becomes next.
-func (r *Record) bump(now time.Time, next *Record) (string, error) {
+// bump is the new updated_at of a record that becomes next: so much later than the
+// old one at least.
+func (r *Record) bump(now time.Time, next *Record, ahead time.Duration) (string, error) {
 	t := now.UTC().Truncate(time.Second)
 	if old, ok := r.Time(UpdatedAt); ok {
 		// A second later, cut to whole seconds, is later still.
-		t = latest(t, old.Add(time.Second).UTC().Truncate(time.Second))
+		t = latest(t, old.Add(max(ahead, time.Second-1)).UTC().Truncate(time.Second))
 	}
 	if created, ok := next.Time(CreatedAt); ok {
 		t = latest(t, created.UTC().Add(time.Second-1).Truncate(time.Second))

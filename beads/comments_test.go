@@ -1,0 +1,158 @@
+package beads
+
+import (
+	"encoding/json"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+const oldComment = `{"id":7,"issue_id":"d-1","author":"bo","text":"seen","created_at":"2026-01-01T00:00:00Z"}`
+
+var (
+	commentOf   = Comment{"ann", "it <works>"}
+	commentText = `"issue_id":"d-1","author":"ann","text":"it \u003cworks\u003e","created_at":"2026-11-20T15:11:12Z"}`
+)
+
+var commentCases = []struct {
+	name, line string
+	want       string // with N for a number of the comment and U for a UUID
+}{
+	{"the first", `{"id":"d-1","dependencies":[],` + updatedOld + `}`, `{"id":"d-1","dependencies":[],"comments":[{"id":N,` + commentText + `],` + updatedNow + `}`},
+	{"after the others", `{"id":"d-1",` + updatedOld + `,"comments":[ ` + oldComment + ` ]}`,
+		`{"id":"d-1",` + updatedNow + `,"comments":[ ` + oldComment + `,{"id":N,` + commentText + ` ]}`},
+	{"spaced as the others are", `{"id":"d-1",` + updatedOld + `,"comments":[{"author": "x", "text": "y"} , {}]}`,
+		`{"id":"d-1",` + updatedNow + `,"comments":[{"author": "x", "text": "y"} , {} , {"id": N, "issue_id": "d-1", "author": "ann", "text": "it \u003cworks\u003e", "created_at": "2026-11-20T15:11:12Z"}]}`},
+	{"an empty list", `{"id":"d-1","comments":[ ],` + updatedOld + `}`, `{"id":"d-1","comments":[{"id":N,` + commentText + `],` + updatedNow + `}`},
+	{"null", `{"id":"d-1","comments":null,` + updatedOld + `}`, `{"id":"d-1","comments":[{"id":N,` + commentText + `],` + updatedNow + `}`},
+	{"where ids are strings", `{"id":"d-1",` + updatedOld + `,"comments":[{"id":"0199-a","author":"bo","text":"seen"}]}`,
+		`{"id":"d-1",` + updatedNow + `,"comments":[{"id":"0199-a","author":"bo","text":"seen"},{"id":"U",` + commentText + `]}`},
+	{"there already", `{"id":"d-1",` + updatedOld + `,"comments":[1,{"text":" it <works>\n","author":"\u0061nn"}]}`, ``},
+}
+
+func TestWithComment(t *testing.T) {
+	number, uuid := regexp.MustCompile(`"id":( ?)\d{9,15},`), regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}`)
+	for _, c := range commentCases {
+		t.Run(c.name, func(t *testing.T) {
+			r := mustParse(t, c.line)
+			got, err := r.WithComment(testNow, commentOf)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.want == "" {
+				if got != r {
+					t.Errorf("no change, but another record: %s", got.Bytes())
+				}
+				return
+			}
+			text := uuid.ReplaceAllString(number.ReplaceAllString(string(got.Bytes()), `"id":${1}N,`), "U")
+			if text != c.want {
+				t.Errorf("got  %s\nwant %s", text, c.want)
+			}
+			if again, err := got.WithComment(testNow, Comment{commentOf.Author, " " + commentOf.Text}); err != nil || again != got && string(again.Bytes()) != string(got.Bytes()) {
+				t.Errorf("the same comment again: %s, %v", again.Bytes(), err)
+			}
+		})
+	}
+	number1, _ := mustParse(t, `{"id":"d-1"}`).WithComment(testNow, commentOf)
+	number2, _ := mustParse(t, `{"id":"d-1"}`).WithComment(testNow, Comment{"ann", "another"})
+	if a, b := number1.Elements(Comments)[0][:20], number2.Elements(Comments)[0][:20]; string(a) == string(b) {
+		t.Errorf("two comments have one number: %s", a)
+	}
+}
+
+// Comments alone do not have an issue run ahead of the clock; with another change
+// it is bumped as by that.
+func TestCommentsBump(t *testing.T) {
+	for _, c := range []struct{ old, want string }{
+		{"2026-11-20T15:11:11Z", "2026-11-20T15:11:12Z"},
+		{"2026-11-20T15:11:12Z", "2026-11-20T15:11:12Z"},
+		{"2026-11-20T15:11:40Z", "2026-11-20T15:11:40Z"},
+		{"2026-11-20T15:11:40.5Z", "2026-11-20T15:11:41Z"},
+	} {
+		r := mustParse(t, `{"id":"d-1","updated_at":"`+c.old+`"}`)
+		one, err := r.WithComment(testNow, commentOf)
+		if err == nil {
+			one, err = one.WithComment(testNow, Comment{"bo", "so it does"})
+		}
+		if err != nil || one.Text(UpdatedAt) != c.want || len(one.Elements(Comments)) != 2 {
+			t.Errorf("%s became %s, want %s; %v", c.old, one.Text(UpdatedAt), c.want, err)
+		}
+	}
+	r := mustParse(t, `{"id":"d-1","updated_at":"2026-11-20T15:11:40Z"}`)
+	both, err := r.WithComment(testNow, commentOf)
+	if err == nil {
+		both, err = both.WithRow(testNow, Row{On: "d-2", Type: "blocks"})
+	}
+	if err != nil || both.Text(UpdatedAt) != "2026-11-20T15:11:41Z" {
+		t.Errorf("with a row: %s, %v", both.Bytes(), err)
+	}
+}
+
+func TestWithCommentRefuses(t *testing.T) {
+	for _, c := range []struct {
+		line    string
+		comment Comment
+		want    string
+	}{
+		{`{"id":"d-1","comments":"x"}`, commentOf, `d-1: comments: must be a list; found "x"`},
+		{`{"id":"d-1"}`, Comment{"", "x"}, `d-1: comments: a comment needs an author and a text; found "" and "x"`},
+		{`{"id":"d-1"}`, Comment{"ann", " \n"}, `d-1: comments: a comment needs an author and a text; found "ann" and " \n"`},
+		{`{"id":"d-1"}`, Comment{"ann", "\xff"}, `d-1: comments: the text must be valid UTF-8; found "\xff"`},
+	} {
+		if got, err := mustParse(t, c.line).WithComment(testNow, c.comment); got != nil || err == nil || err.Error() != c.want {
+			t.Errorf("got %v, want %s", err, c.want)
+		}
+	}
+}
+
+// The edit of a store goes through the same code.
+func TestAddComment(t *testing.T) {
+	s := writeStore(t, `{"id":"d-1",`+updatedOld+`}`+"\n"+`{"id":"d-2"}`+"\n")
+	changes, err := edit(t, s, Options{Now: testNow}, func(tx *Tx) error { return tx.AddComment("d-1", commentOf) })
+	if err != nil || len(changes) != 1 || !strings.Contains(content(t, s), commentText) || !strings.HasSuffix(content(t, s), "\n"+`{"id":"d-2"}`+"\n") {
+		t.Errorf("%v: %s", err, content(t, s))
+	}
+}
+
+// FuzzComments holds a comment that is added to encoding/json's view of the line,
+// and every other byte to what it was.
+func FuzzComments(f *testing.F) {
+	for _, c := range commentCases {
+		f.Add(c.line, commentOf.Author, commentOf.Text)
+	}
+	f.Fuzz(func(t *testing.T, line, author, text string) {
+		r, bad := parseRecord([]byte(line))
+		if bad != nil || strings.Contains(line, "\n") {
+			return
+		}
+		got, err := r.WithComment(testNow, Comment{author, text})
+		list := r.Has(Comments) && r.Raw(Comments)[0] != '['
+		if list || author == "" || strings.TrimSpace(text) == "" || !utf8.ValidString(author+"\x00"+text) {
+			if err == nil {
+				t.Fatalf("accepted %q %q in %s", author, text, line)
+			}
+			return
+		}
+		if err != nil {
+			if strings.Contains(err.Error(), "there is no time after") {
+				return
+			}
+			t.Fatal(err)
+		}
+		checkOutside(t, r, got, Comments)
+		before, after := r.Elements(Comments), got.Elements(Comments)
+		if got == r {
+			return
+		}
+		if len(after) != len(before)+1 || len(before) > 0 && !reflect.DeepEqual(before, after[:len(before)]) {
+			t.Fatalf("%d comments became %d: %s", len(before), len(after), got.Bytes())
+		}
+		var read struct{ Author, Text string }
+		if err := json.Unmarshal(after[len(before)], &read); err != nil || read.Author != author || read.Text != text {
+			t.Fatalf("reads as %+v, %v", read, err)
+		}
+	})
+}
