@@ -40,7 +40,13 @@ func command(a *cli.App) *cobra.Command {
 	flags.BoolVarP(&a.Quiet, "quiet", "q", false, "print results only, no hints")
 	flags.BoolVar(&a.NoColor, "no-color", false, "print without colour")
 	flags.BoolVar(&a.NoInput, "no-input", false, "ask nothing and open no editor, on a terminal too")
-	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) { a.Ctx, a.Running = cmd.Context(), cli.Called(cmd) }
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		a.Ctx, a.Running = cmd.Context(), cli.Called(cmd)
+		if info, err := os.Stat(a.Dir); a.Dir != "" && (err != nil || !info.IsDir()) {
+			return app.Usage(a.Dir+": no such directory", "name with -C a directory that is there, or leave it out")
+		}
+		return nil
+	}
 	root.SetFlagErrorFunc(a.UnknownFlag)
 	root.AddGroup(
 		&cobra.Group{ID: "work", Title: "Work:"},

@@ -124,6 +124,21 @@ func printEscalated(a *cli.App, r *checkpoint.Report, ready []app.ReadyRow) erro
 	for _, d := range r.Dependents {
 		s.Line(cli.Plain, "waiting for it: "+d.ID+" "+app.Folded(d.Title))
 	}
+	if err := a.Show(s); err != nil {
+		return err
+	}
+	if !a.Quiet {
+		if err := printMoveOn(a, r.ID, ready); err != nil {
+			return err
+		}
+	}
+	a.WarnOfEdit(r.ID, r.Warnings, r.Lines)
+	return nil
+}
+
+// printMoveOn says what to do while the question waits.
+func printMoveOn(a *cli.App, id string, ready []app.ReadyRow) error {
+	s := a.Sheet()
 	s.Blank()
 	s.Wrap(cli.Plain, "", "", "Move on: do not decide this yourself. Work on what does not depend on the answer, or on another issue.")
 	for _, row := range ready {
@@ -134,10 +149,6 @@ func printEscalated(a *cli.App, r *checkpoint.Report, ready []app.ReadyRow) erro
 		s.Line(cli.Plain, "Nothing else is ready.")
 	}
 	s.Put(cli.Plain, "To wait for the answer: ")
-	s.Line(cli.Typed, "stig await "+r.ID)
-	if err := a.Show(s); err != nil {
-		return err
-	}
-	a.WarnOfEdit(r.ID, r.Warnings, r.Lines)
-	return nil
+	s.Line(cli.Typed, "stig await "+id)
+	return a.Show(s)
 }

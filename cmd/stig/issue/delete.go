@@ -80,19 +80,8 @@ func DuplicateCommand(a *cli.App) *cobra.Command {
 				return a.PrintEdit("duplicate", closed, closed.Lines, r.DryRun)
 			case r.DryRun:
 				return a.PrintDiff(closed.Lines)
-			case closed.Already:
-				return a.Printf("%s: is closed already: %s\n", closed.ID, app.Folded(closed.Reason))
 			}
-			if err := a.Printf("%s: closed\n  %s\n", closed.ID, app.Folded(closed.Reason)); err != nil {
-				return err
-			}
-			for _, ready := range closed.Unblocked {
-				if err := a.Printf("ready now: %s %s\n", ready.ID, app.Folded(ready.Title)); err != nil {
-					return err
-				}
-			}
-			a.WarnOfEdit(closed.ID, closed.Warnings, closed.Lines)
-			return nil
+			return printClosed(a, closed)
 		},
 	}
 	cmd.Flags().StringVar(&r.Of, "of", "", "`ID` of the issue that it repeats")
