@@ -55,3 +55,33 @@ func closers(p pkg) (places []string) {
 	}
 	return places
 }
+
+// TestOneWayToOpen validates that commands get stores from one place: what opened a
+// file itself would write without the journal, and without telling bd.
+func TestOneWayToOpen(t *testing.T) {
+	var places []string
+	for _, p := range module(t) {
+		places = append(places, openers(p)...)
+	}
+	if len(places) != 1 || !strings.HasPrefix(places[0], "app/store.go:") {
+		t.Errorf("stores must be opened in app/store.go alone; they are in %q", places)
+	}
+	if got := openers(pkg{name: "lint", files: []file{parse(t, "x.go", "package x\nvar s = jsonl.Open(p)")}}); len(got) != 1 {
+		t.Errorf("%q", got)
+	}
+}
+
+// openers are the places that name jsonl.Open.
+func openers(p pkg) (places []string) {
+	for _, f := range p.files {
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			if named, ok := n.(*ast.SelectorExpr); ok && named.Sel.Name == "Open" {
+				if from, ok := named.X.(*ast.Ident); ok && from.Name == "jsonl" {
+					places = append(places, f.at(named, "jsonl.Open"))
+				}
+			}
+			return true
+		})
+	}
+	return places
+}

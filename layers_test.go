@@ -27,13 +27,14 @@ const modulePath = "stig"
 // bands, the lowest first. A package imports packages of lower bands only,
 // so packages that share a band never import each other.
 var bands = [][]string{
-	{"schemas", "internal/sample", early},
+	{"schemas", "internal/sample", "internal/ended", early, "fault"},
 	{"notes", "beads", "cue", "host", "process", "shell"},
-	{"signals", "dag", "criteria", "guard", "git"},
-	{"verify", "diff", "live"},
+	{"signals", "dag", "criteria", "guard", "git", "jsonl", "bd", "internal/memory"},
+	{"verify", "diff", "live", "internal/dirstore"},
 	{"orient", "checkpoint", "lint", "merge", "draw", "recovery", "recall"},
 	{"app"},
 	{"setup"},
+	{"doctor"},
 	{cli},
 	groups,
 	{command},
@@ -59,7 +60,7 @@ const (
 var dependencies = map[string][]string{
 	"cuelang.org/go":                         {"cue"},
 	"github.com/dominikbraun/graph":          {"dag"},
-	"github.com/fsnotify/fsnotify":           {"beads"},
+	"github.com/fsnotify/fsnotify":           {"jsonl"},
 	"github.com/modelcontextprotocol/go-sdk": {"cmd/stig/connect"},
 	"github.com/rogpeppe/go-internal":        {"app"},
 	"github.com/spf13/cobra":                 commands,

@@ -8,26 +8,22 @@
 // those that it is given.
 //
 //	file, err := a.Open()
-//	rows, err := a.ReadyRows(file, actor)
+//	rows, err := a.ReadyRows(ctx, file, dag.New(file), now, "")
 package app
 
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
+	"stig/cue"
+
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"stig/beads"
-	"stig/checkpoint"
-	"stig/cue"
 	"stig/git"
 	"stig/process"
 	"stig/signals"
@@ -72,9 +68,13 @@ type App struct {
 	Progress           io.Writer           // where checks print while they run
 	Terminal           bool                // progress goes to a terminal
 
+	// OpenStore opens the store at a place; nil opens the JSONL file. Tests have
+	// other stores opened.
+	OpenStore func(beads.Place) beads.Store
+
 	Ctx     context.Context // of the command that runs
 	Running string          // its name
-	Journal *journal        // of its edits; nil before the first
+	Journal *journal        // of its edits; nil before a store is opened
 
 	misconfigured bool // and the user was told
 
@@ -91,7 +91,7 @@ func (a *App) Fresh(ctx context.Context, command string) *App {
 		Getenv: a.Getenv, Env: a.Env, HomeDir: a.HomeDir, ConfigDir: a.ConfigDir, Now: a.Now, Schema: cue.Embedded(),
 		Say: a.Say, Progress: a.Progress, Terminal: a.Terminal,
 		Ctx: ctx, Running: command,
-		Dir: a.Dir, Store: a.Store, Actor: a.Actor,
+		Dir: a.Dir, Store: a.Store, Actor: a.Actor, OpenStore: a.OpenStore,
 	}
 }
 
@@ -115,34 +115,6 @@ func (a *App) Environ() []string { return a.Env() }
 // GitIn runs git in a directory.
 func (a *App) GitIn(dir string) git.Client { return git.Client{Dir: dir, Env: a.Environ()} }
 
-// Where says what of this run decides on the store.
-func (a *App) Where() beads.Where {
-	return beads.Where{Dir: cmp.Or(a.Dir, "."), File: a.Store, BeadsDir: a.Getenv("BEADS_DIR")}
-}
-
-// Discover finds the store of this run, and the configuration that goes with it.
-func (a *App) Discover() (beads.Store, error) {
-	store, err := beads.Discover(a.Where())
-	if err != nil {
-		return store, err
-	}
-	store.Path = Shortest(store.Path)
-	return store, a.Configure(store)
-}
-
-// discoverToRead is Discover for what writes nothing and runs nothing.
-func (a *App) discoverToRead() (beads.Store, error) {
-	store, err := a.Discover()
-	if wrong, ok := errors.AsType[*configError](err); ok {
-		if !a.misconfigured {
-			a.Warn("%s; its settings are left out, and stig writes nothing until it is fixed", wrong.message)
-			a.Hint(wrong.hint)
-		}
-		a.misconfigured, err = true, nil
-	}
-	return store, err
-}
-
 // Shortest names a file below the working directory as one would type it.
 func Shortest(path string) string {
 	here, err := os.Getwd()
@@ -156,83 +128,9 @@ func Shortest(path string) string {
 	return below
 }
 
-// Open reads the store and says on the error stream what of it is unreadable. A
-// mistake in the configuration is a warning: reading goes on with the defaults.
-func (a *App) Open() (*beads.File, error) {
-	store, err := a.discoverToRead()
-	if err != nil {
-		return nil, err
-	}
-	file, err := beads.Read(store)
-	if err != nil {
-		return nil, err
-	}
-	a.warnOfStore(file)
-	return file, nil
-}
-
-// Weakness says what a file system lacks that cannot exchange two files.
-func Weakness(s beads.Store) string {
-	return "the file system of " + Shortest(filepath.Dir(s.Path)) + " cannot exchange two files: " +
-		"stig's writes are guarded and read back, those of other programs may overwrite them"
-}
-
-// Options are those of every edit of the store: the time of this run, and bd
-// told of it where bd keeps the issues in a database too.
-func (a *App) Options(dryRun bool) (beads.Options, error) {
-	now, err := a.Clock()
-	if err != nil {
-		return beads.Options{}, err
-	}
-	bd := &checkpoint.BD{Env: a.Environ(), OnPath: process.Finder("", a.Getenv)("bd"), Warn: a.Warn}
-	if a.Journal == nil {
-		a.Journal = &journal{app: a, ctx: a.Ctx}
-	}
-	a.Journal.now = now
-	return beads.Options{Now: now, DryRun: dryRun, Journal: a.Journal.write, Weak: a.warnOfWeak, Before: bd.Flush, After: bd.TakeUp}, nil
-}
-
-// ToWrite gives the store of a command that writes, and the options of its edit.
-// It refuses a store in which an unfinished merge left changes out.
-func (a *App) ToWrite(ctx context.Context, dryRun bool) (beads.Store, beads.Options, error) {
-	options, err := a.Options(dryRun)
-	if err != nil {
-		return beads.Store{}, options, err
-	}
-	store, err := a.Discover()
-	if err == nil {
-		err = a.RefuseUnfinished(ctx, store)
-	}
-	return store, options, err
-}
-
 // SetupStep is one thing that setup does.
 type SetupStep struct {
 	What []string // what it changes, as it is reported
 	Diff string   // the same as a dry run shows it
 	Do   func() error
-}
-
-// warnOfWeak says, at the first write to a store, what its file system lacks.
-func (a *App) warnOfWeak(s beads.Store) {
-	if mark := a.weakMark(s); mark != "" {
-		if _, err := os.Stat(mark); !errors.Is(err, fs.ErrNotExist) {
-			return
-		}
-		if os.MkdirAll(filepath.Dir(mark), 0o700) == nil {
-			_ = os.WriteFile(mark, nil, 0o600) // without it the next write says it again
-		}
-	}
-	a.Warn("%s", Weakness(s))
-}
-
-// weakMark is the file that records that the user was told of a store; "" where
-// nothing is kept for the user.
-func (a *App) weakMark(s beads.Store) string {
-	dir, err := realPath(s.Dir)
-	if err != nil || a.StateDir() == "" {
-		return ""
-	}
-	sum := sha256.Sum256([]byte(dir))
-	return filepath.Join(a.StateDir(), "weak", hex.EncodeToString(sum[:8]))
 }

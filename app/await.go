@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"time"
 
 	"stig/beads"
 	"stig/checkpoint"
 	"stig/notes"
+	"stig/orient"
 	"stig/signals"
 )
 
@@ -27,32 +29,33 @@ func (e *waitsError) Error() string {
 type Answered struct {
 	ID      string   `json:"id"`
 	State   string   `json:"state"`
+	Left    int      `json:"left"`    // questions on the issue that still wait
 	Answers []answer `json:"answers"` // those that came while waiting, else the last
 }
 
 type answer struct {
-	Date string `json:"date"`
-	By   string `json:"by"`
-	Text string `json:"text"`
+	orient.Answer
+	Questions []string `json:"questions"` // the hashes of those that it answers
 }
 
 // goneFor is how long the store or the issue may be gone: programs that write
 // without care empty the file, or remove it, before they fill it again.
 const goneFor = time.Second
 
-// Await waits for an answer, for limit at most unless that is 0.
-func (a *App) Await(ctx context.Context, id string, limit time.Duration) (*Answered, error) {
+// Await waits for an answer, for limit at most unless that is 0: to the question
+// with that number or hash, or to any where it is "".
+func (a *App) Await(ctx context.Context, id, question string, limit time.Duration) (*Answered, error) {
 	store, err := a.Discover()
 	if err != nil {
 		return nil, err
 	}
-	changes, stop := beads.Watch(store)
+	changes, stop := store.Watch()
 	defer stop()
 	var timeUp <-chan time.Time
 	if limit > 0 {
 		timeUp = time.After(limit)
 	}
-	look := look{id: id, before: -1}
+	look := look{id: id, question: question, before: -1}
 	for {
 		found, err := look.at(store)
 		if found != nil || err != nil {
@@ -73,10 +76,11 @@ func (a *App) Await(ctx context.Context, id string, limit time.Duration) (*Answe
 
 // look is what is known from looking for an answer again and again.
 type look struct {
-	id     string
-	before int              // the number of answers when the waiting began; -1 before that
-	gone   <-chan time.Time // tells when the issue has been gone for too long
-	late   bool             // it has
+	id       string
+	question string           // what is to be answered, by its hash when the waiting began; "" for any
+	before   int              // the number of answers when the waiting began; -1 before that
+	gone     <-chan time.Time // tells when the issue has been gone for too long
+	late     bool             // it has
 }
 
 // at looks once; it gives nothing where there is no answer yet.
@@ -92,15 +96,44 @@ func (l *look) at(store beads.Store) (*Answered, error) {
 		return nil, nil
 	}
 	if l.before < 0 {
-		if l.before, err = begin(id, parts); err != nil {
+		if err := l.begin(id, parts); err != nil {
 			return nil, err
 		}
 	}
 	l.id, l.gone, l.late = id, nil, false
-	if answers := answersSince(parts, l.before); len(answers) > 0 {
-		return &Answered{ID: id, State: signals.Standing(parts), Answers: answers}, nil
+	answers := answersSince(parts, l.before)
+	if l.question != "" {
+		answers = slices.DeleteFunc(answers, func(a answer) bool { return !slices.Contains(a.Questions, l.question) })
+	}
+	if len(answers) > 0 {
+		return &Answered{ID: id, State: signals.Standing(parts), Left: len(signals.Questions(parts)), Answers: answers}, nil
 	}
 	return nil, nil
+}
+
+// begin begins to wait: for one question where one is named.
+func (l *look) begin(id string, parts []signals.Part) (err error) {
+	if l.question == "" {
+		l.before, err = begin(id, parts)
+		return err
+	}
+	open := signals.Questions(parts)
+	hash, waits := signals.Choose(open, l.question)
+	if !waits {
+		for _, e := range signals.Exchanges(parts) {
+			open = append(open, e.Question)
+		}
+		var known bool
+		if hash, known = signals.Choose(open, l.question); !known {
+			return &checkpoint.IssueError{ID: id, Err: &checkpoint.QuestionError{
+				Reason: fmt.Sprintf("no question %q was asked", l.question), Hint: "type stig escalations --all to see what was"}}
+		}
+	}
+	l.question, l.before = hash, 0
+	if waits {
+		l.before = len(answersSince(parts, 0))
+	}
+	return nil
 }
 
 // begin gives the number of answers to look beyond: those there are, or all but
@@ -119,13 +152,21 @@ func begin(id string, parts []signals.Part) (int, error) {
 // answersSince lists the answers after the first ones.
 func answersSince(parts []signals.Part, first int) []answer {
 	var list []answer
-	for _, p := range parts {
+	exchanges := signals.Exchanges(parts)
+	for i, p := range parts {
 		if p.Kind.Asks() {
 			continue
 		}
-		if first--; first < 0 {
-			list = append(list, answer{Date: p.Date, By: p.By, Text: p.Text})
+		if first--; first >= 0 {
+			continue
 		}
+		said := answer{Answer: *orient.NewAnswer(p), Questions: []string{}}
+		for _, e := range exchanges {
+			if e.Answer == &parts[i] {
+				said.Questions = append(said.Questions, e.Question.Hash())
+			}
+		}
+		list = append(list, said)
 	}
 	return list
 }
@@ -141,7 +182,7 @@ func passing(err error) bool {
 
 // partsOf reads the questions and answers of an issue.
 func partsOf(store beads.Store, id string) (full string, parts []signals.Part, err error) {
-	file, err := beads.Read(store)
+	file, err := store.Snapshot()
 	if err != nil {
 		return "", nil, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"stig/beads"
 	"stig/diff"
+	"stig/jsonl"
 	"stig/live"
 	"stig/process"
 )
@@ -23,18 +24,18 @@ func (a *App) WarnOfBeside(ctx context.Context, id, actor string) {
 	if err != nil || !process.Finder("", a.Getenv)("git") {
 		return
 	}
-	for _, tree := range a.storesBeside(ctx, store) {
+	for _, tree := range a.storesBeside(ctx, store.Place()) {
 		holder := holderIn(tree, id)
 		if holder == "" || holder == actor {
 			continue
 		}
-		a.Warn("%s: %s has it in progress in %s, which this store does not know yet", id, holder, filepath.Dir(tree.Dir))
+		a.Warn("%s: %s has it in progress in %s, which this store does not know yet", id, holder, filepath.Dir(tree.Place().Dir))
 		a.Hint("type stig release " + id + " and take another, unless that work was given up")
 	}
 }
 
 // storesBeside are the stores at the same place in the other worktrees.
-func (a *App) storesBeside(ctx context.Context, store beads.Store) (list []beads.Store) {
+func (a *App) storesBeside(ctx context.Context, store beads.Place) (list []beads.Store) {
 	git, path, err := a.Git(store)
 	if err != nil {
 		return nil
@@ -57,8 +58,8 @@ func (a *App) storesBeside(ctx context.Context, store beads.Store) (list []beads
 		if !ok || filepath.FromSlash(tree) == top {
 			continue
 		}
-		if s, err := beads.Discover(beads.Where{Dir: tree, File: filepath.Join(tree, place)}); err == nil {
-			list = append(list, s)
+		if s, err := jsonl.Discover(jsonl.Where{Dir: tree, File: filepath.Join(tree, place)}); err == nil {
+			list = append(list, a.At(s))
 		}
 	}
 	return list
@@ -66,7 +67,7 @@ func (a *App) storesBeside(ctx context.Context, store beads.Store) (list []beads
 
 // holderIn is who has an issue in progress in a store, "" for nobody.
 func holderIn(store beads.Store, id string) string {
-	file, err := beads.Read(store)
+	file, err := store.Snapshot()
 	if err != nil {
 		return ""
 	}
@@ -83,7 +84,7 @@ func holderIn(store beads.Store, id string) string {
 // the journal of this clone does not know, it does not say.
 func (a *App) births() func(id string, as beads.Birth) (title string, known bool) {
 	journal := sync.OnceValue(func() (j live.Journal) {
-		if place, err := a.LivePlace(); err == nil {
+		if place, err := a.livePlace(); err == nil {
 			j, _ = place.Journal() // without it the titles of now are compared
 		}
 		return j

@@ -35,7 +35,7 @@ func (a *App) Check(ctx context.Context, r CheckRequest) (*Checked, error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := beads.Read(store)
+	file, err := store.Snapshot()
 	if err != nil {
 		return nil, err
 	}
@@ -44,18 +44,18 @@ func (a *App) Check(ctx context.Context, r CheckRequest) (*Checked, error) {
 	if err != nil {
 		return nil, err
 	}
-	past, forget, err := a.Past(ctx, store, r.Against)
+	past, forget, err := a.Past(ctx, store.Place(), r.Against)
 	if err != nil {
 		return nil, err
 	}
 	defer forget()
-	c := &Checked{Command: r.Command, Rules: lint.Of(looksFor(r.Command, past)...), Issues: file.Len(), Store: store.Path}
+	c := &Checked{Command: r.Command, Rules: lint.Of(looksFor(r.Command, past)...), Issues: file.Len(), Store: store.Place().Path}
 	if only != nil {
 		c.Issues = len(only)
 	}
 	c.Found, err = a.look(ctx, r.Command, file, only, past)
 	if err == nil && r.Command != "cycles" {
-		c.Found, err = a.openQuestions(c.Found, store)
+		c.Found, err = a.openQuestions(c.Found, store.Place())
 	}
 	if err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func (a *App) Check(ctx context.Context, r CheckRequest) (*Checked, error) {
 }
 
 // look looks for what the rules of a command are about.
-func (a *App) look(ctx context.Context, command string, file *beads.File, only []int, past *lint.Past) ([]lint.Diagnostic, error) {
+func (a *App) look(ctx context.Context, command string, file *beads.Snapshot, only []int, past *lint.Past) ([]lint.Diagnostic, error) {
 	switch command {
 	case "vet":
 		now, err := a.Clock()
@@ -79,7 +79,7 @@ func (a *App) look(ctx context.Context, command string, file *beads.File, only [
 		a.warnOfStore(file) // no rule of cycles is about lines that cannot be read
 		return lint.Cycles(file, dag.New(file)), nil
 	}
-	rules, err := a.checkRules(ctx, file.Store(), past)
+	rules, err := a.checkRules(ctx, file.Place(), past)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func (a *App) Fix(ctx context.Context, ids []string, dryRun bool) (*Fixed, error
 	if err != nil {
 		return nil, err
 	}
-	if err := a.RefuseUnfinished(ctx, store); err != nil {
+	if err := a.RefuseUnfinished(ctx, store.Place()); err != nil {
 		return nil, err
 	}
 	rules := lint.Rules{Schema: a.Schema}
@@ -128,7 +128,7 @@ func (a *App) Fix(ctx context.Context, ids []string, dryRun bool) (*Fixed, error
 	if f.Changes, err = lint.Fix(ctx, store, options, checked.Found, rules); err != nil || !dryRun {
 		return f, err
 	}
-	file, err := beads.Read(store)
+	file, err := store.Snapshot()
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ func (a *App) Fix(ctx context.Context, ids []string, dryRun bool) (*Fixed, error
 
 // ofBranch leaves out what is for information only and of issues that are as they
 // were, and says how much that is.
-func (a *App) ofBranch(found []lint.Diagnostic, file *beads.File, past *lint.Past) []lint.Diagnostic {
+func (a *App) ofBranch(found []lint.Diagnostic, file *beads.Snapshot, past *lint.Past) []lint.Diagnostic {
 	all := len(found)
 	found = slices.DeleteFunc(found, func(d lint.Diagnostic) bool { return untouched(d, file, past.File) })
 	if left := all - len(found); left > 0 {
@@ -150,7 +150,7 @@ func (a *App) ofBranch(found []lint.Diagnostic, file *beads.File, past *lint.Pas
 
 // untouched reports whether what was found is for information only and its issue is,
 // to the byte, as it was: whoever reads what a branch did has no part in it.
-func untouched(d lint.Diagnostic, now, past *beads.File) bool {
+func untouched(d lint.Diagnostic, now, past *beads.Snapshot) bool {
 	if d.Severity != lint.Info {
 		return false
 	}
@@ -168,7 +168,7 @@ func untouched(d lint.Diagnostic, now, past *beads.File) bool {
 }
 
 // checkRules are what the store is validated with.
-func (a *App) checkRules(ctx context.Context, store beads.Store, past *lint.Past) (lint.Rules, error) {
+func (a *App) checkRules(ctx context.Context, store beads.Place, past *lint.Past) (lint.Rules, error) {
 	unfinished, err := a.Unfinished(ctx, store, true)
 	if err != nil {
 		return lint.Rules{}, err
@@ -178,7 +178,7 @@ func (a *App) checkRules(ctx context.Context, store beads.Store, past *lint.Past
 }
 
 // indices finds the named issues; nil stands for all.
-func indices(file *beads.File, ids []string) ([]int, error) {
+func indices(file *beads.Snapshot, ids []string) ([]int, error) {
 	var only []int
 	for _, id := range ids {
 		issue, err := file.Find(id)

@@ -22,6 +22,7 @@ type CloseOptions struct {
 	Reason   string
 	Text     Text // the same, given in another way
 	Waive    string
+	Despite  string // why a question that waits does not hold the issues
 	Escalate bool
 	DryRun   bool
 }
@@ -39,7 +40,7 @@ func (a *App) Close(ctx context.Context, ids []string, o CloseOptions, each func
 		return nil, err
 	}
 	for _, id := range ids {
-		candidate, err := checkpoint.Closable(ctx, c.Site.Store, c.Edit, id, o.Reason, c.Rules)
+		candidate, err := checkpoint.Closable(ctx, c.Store, c.Edit, id, c.closing, c.Rules)
 		if refused, ok := errors.AsType[*beads.RefusedError](err); ok && c.Site.Store.Mode == beads.Dolt {
 			refused.Hint = c.byTracker(id)
 		}
@@ -81,6 +82,7 @@ type closer struct {
 	CloseOptions
 	app     *App
 	Site    *site
+	Store   beads.Store
 	Edit    beads.Options
 	closing checkpoint.Closing // its evidence is a waiver or still to come
 	Rules   checkpoint.Rules
@@ -91,19 +93,21 @@ func (a *App) closer(ctx context.Context, o CloseOptions) (*closer, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &closer{CloseOptions: o, app: a, Edit: edit, Rules: a.writeRules(edit.Now)}
-	if c.Site, err = a.Site(ctx, store); err != nil {
+	c := &closer{CloseOptions: o, app: a, Store: store, Edit: edit, Rules: a.writeRules(edit.Now)}
+	if c.Site, err = a.Site(ctx, store.Place()); err != nil {
 		return nil, err
 	}
-	c.closing.Reason = o.Reason
-	if o.Waive == "" {
+	c.closing.Reason, c.closing.Despite = o.Reason, o.Despite
+	if o.Waive == "" && o.Despite == "" {
 		c.closing.Actor, err = a.ActorName(ctx)
 		return c, err
 	}
 	if c.closing.Actor, err = a.MustActor(ctx); err != nil {
 		return nil, err
 	}
-	c.closing.Evidence, err = verify.Waive(o.Waive, c.closing.Actor)
+	if o.Waive != "" {
+		c.closing.Evidence, err = verify.Waive(o.Waive, c.closing.Actor)
+	}
 	return c, err
 }
 
@@ -139,7 +143,7 @@ func (c *closer) close(ctx context.Context, candidate *checkpoint.Candidate, f *
 		closing.Evidence = f.Trial.Verdict
 	}
 	closing.Edited = f.Trial.Edited
-	f.Closed, f.Err = checkpoint.Close(ctx, c.Site.Store, c.Edit, f.Id, closing, c.Rules)
+	f.Closed, f.Err = checkpoint.Close(ctx, c.Store, c.Edit, f.Id, closing, c.Rules)
 }
 
 // verdict takes the one that still counts, or has the checks run. A dry run
@@ -160,7 +164,7 @@ func (c *closer) verdict(ctx context.Context, t *Trial) error {
 
 // ask puts a failure to a person, and reports whether it was not asked before.
 func (c *closer) ask(ctx context.Context, t *Trial) (bool, error) {
-	_, err := checkpoint.Escalate(ctx, c.Site.Store, c.Edit, t.Id, checkpoint.Question{
+	_, err := checkpoint.Escalate(ctx, c.Store, c.Edit, t.Id, checkpoint.Question{
 		Text: failureText(t.Verdict), By: c.closing.Actor, Evidence: c.app.Config.Signals.Evidence,
 	}, c.Rules)
 	if asked, ok := errors.AsType[*checkpoint.EscalationError](err); ok {
@@ -230,7 +234,7 @@ func (f Finding) Object() map[string]any {
 		"escalated": f.Escalated, "dry_run": f.DryRun,
 	}
 	if t := f.Trial; t != nil {
-		o["checks"], o["criteria_hash"], o["reused"] = t.Plan, verify.Hash(t.criteria), t.Reused
+		o["checks"], o["criteria_hash"], o["reused"] = t.Plan, verify.Hash(t.criteria.Text()), t.Reused
 		if t.Edited != nil {
 			o["criteria_changed"], o["criteria_edited"] = true, t.Edited
 		}

@@ -11,6 +11,7 @@ import (
 	"stig/beads"
 	"stig/checkpoint"
 	"stig/cue"
+	"stig/jsonl"
 	"stig/schemas"
 )
 
@@ -55,7 +56,7 @@ func (e *configError) Error() string { return e.message }
 
 // Configure reads the user's file and then that of the repository, whose word
 // counts more. Neither needs to be there.
-func (a *App) Configure(s beads.Store) error {
+func (a *App) Configure(s beads.Place) error {
 	a.Config = Config{}
 	err := a.readConfigs(s)
 	if err != nil {
@@ -64,7 +65,7 @@ func (a *App) Configure(s beads.Store) error {
 	return err
 }
 
-func (a *App) readConfigs(s beads.Store) error {
+func (a *App) readConfigs(s beads.Place) error {
 	for _, path := range a.ConfigFiles(s) {
 		a.own = a.Config.Notify.clone() // the last file is the repository's
 		if err := a.ReadConfig(path); err != nil {
@@ -75,7 +76,7 @@ func (a *App) readConfigs(s beads.Store) error {
 }
 
 // ConfigFiles are the places of configuration, the one that counts more last.
-func (a *App) ConfigFiles(s beads.Store) (files []string) {
+func (a *App) ConfigFiles(s beads.Place) (files []string) {
 	if dir, err := a.ConfigDir(); err == nil && filepath.IsAbs(dir) {
 		files = append(files, filepath.Join(dir, "stig", "config.cue"))
 	}
@@ -83,7 +84,7 @@ func (a *App) ConfigFiles(s beads.Store) (files []string) {
 }
 
 func (a *App) ReadConfig(path string) error {
-	source, err := beads.ReadText(path)
+	source, err := jsonl.ReadText(path)
 	if IsAbsent(err) {
 		return nil
 	}
@@ -112,7 +113,7 @@ func (a *App) Narrow() error {
 	if path == "" || a.Schema.Narrowed() {
 		return nil
 	}
-	source, err := beads.ReadText(path)
+	source, err := jsonl.ReadText(path)
 	if err != nil {
 		return &configError{"schema.file: " + err.Error(), "fix the path in the configuration file"}
 	}

@@ -10,7 +10,9 @@ import (
 
 	"stig/beads"
 	"stig/checkpoint"
+	"stig/criteria"
 	"stig/diff"
+	"stig/jsonl"
 	"stig/live"
 	"stig/process"
 	"stig/recall"
@@ -56,14 +58,14 @@ func (a *App) Create(ctx context.Context, r CreateRequest) (*Created, error) {
 	if earlier, ok := a.untold(store, d, options.Now); ok && !r.DryRun {
 		return &Created{&checkpoint.Created{ID: earlier, Title: d.Title, Warnings: []string{}}, true}, nil
 	}
-	d.Number = a.childNumbers(ctx, store, r.DryRun)
+	d.Number = a.childNumbers(ctx, store.Place(), r.DryRun)
 	near := a.nearTitles(store, d)
 	created, err := checkpoint.Create(ctx, store, options, d, a.writeRules(options.Now))
 	if err != nil {
 		return nil, err
 	}
 	created.Warnings = append(created.Warnings, nearWarning(created, near[0])...)
-	created.Warnings = append(created.Warnings, a.Unprovable(ctx, store, d.Acceptance)...)
+	created.Warnings = append(created.Warnings, a.Unprovable(ctx, store.Place(), criteria.Find(d.Acceptance, d.Description, d.Design))...)
 	return &Created{created, false}, nil
 }
 
@@ -90,7 +92,7 @@ func (a *App) CreateAll(ctx context.Context, r CreateAllRequest) (*CreatedAll, e
 	if err != nil {
 		return nil, err
 	}
-	number := a.childNumbers(ctx, store, r.DryRun)
+	number := a.childNumbers(ctx, store.Place(), r.DryRun)
 	drafts := slices.Clone(r.Drafts)
 	for i := range drafts {
 		d := &drafts[i]
@@ -103,7 +105,7 @@ func (a *App) CreateAll(ctx context.Context, r CreateAllRequest) (*CreatedAll, e
 	}
 	for i, c := range created {
 		c.Warnings = append(c.Warnings, nearWarning(c, near[i])...)
-		c.Warnings = append(c.Warnings, a.Unprovable(ctx, store, drafts[i].Acceptance)...)
+		c.Warnings = append(c.Warnings, a.Unprovable(ctx, store.Place(), criteria.Find(drafts[i].Acceptance, drafts[i].Description, drafts[i].Design))...)
 	}
 	return &CreatedAll{created, changes}, nil
 }
@@ -112,7 +114,7 @@ func (a *App) CreateAll(ctx context.Context, r CreateAllRequest) (*CreatedAll, e
 // nil for none. What keeps the store from being read, Create says.
 func (a *App) nearTitles(store beads.Store, drafts ...checkpoint.Draft) []*beads.Issue {
 	near := make([]*beads.Issue, len(drafts))
-	file, err := beads.Read(store)
+	file, err := store.Snapshot()
 	if err != nil {
 		return near
 	}
@@ -152,7 +154,7 @@ const untoldFor = time.Minute
 // untold finds the issue that the same command line made a moment ago without
 // its id being printed: the disk was full, or the process was ended.
 func (a *App) untold(store beads.Store, d checkpoint.Draft, now time.Time) (issue string, ok bool) {
-	place, err := live.At(store.Path)
+	place, err := live.At(store.Place().Path)
 	if err != nil {
 		return "", false
 	}
@@ -163,7 +165,7 @@ func (a *App) untold(store beads.Store, d checkpoint.Draft, now time.Time) (issu
 	for _, r := range journal.Records {
 		recent := r.At.Add(untoldFor).After(now) && !r.At.After(now)
 		if r.Result == live.Written && !r.Told && recent && r.Command == a.Running && r.Worktree == place.Worktree && r.Actor == d.By && len(r.Changes) == 1 &&
-			beads.IsGone(r.Process) && madeFrom(r.Changes[0], d) && holdsIssue(store, r.Changes[0].Issue) {
+			jsonl.IsGone(r.Process) && madeFrom(r.Changes[0], d) && holdsIssue(store, r.Changes[0].Issue) {
 			return r.Changes[0].Issue, true
 		}
 	}
@@ -185,7 +187,7 @@ func madeFrom(c live.Change, d checkpoint.Draft) bool {
 }
 
 func holdsIssue(store beads.Store, id string) bool {
-	file, err := beads.Read(store)
+	file, err := store.Snapshot()
 	if err != nil {
 		return false
 	}
@@ -197,7 +199,7 @@ func holdsIssue(store beads.Store, id string) bool {
 // childNumbers gives numbers of children that no other work tree and no local
 // branch of the clone has given: two of them may add to one epic before they
 // are merged.
-func (a *App) childNumbers(ctx context.Context, store beads.Store, dryRun bool) func(parent string, greatest int) (int, error) {
+func (a *App) childNumbers(ctx context.Context, store beads.Place, dryRun bool) func(parent string, greatest int) (int, error) {
 	return func(parent string, greatest int) (int, error) {
 		place, err := live.At(store.Path)
 		if err != nil {
@@ -212,13 +214,13 @@ func (a *App) childNumbers(ctx context.Context, store beads.Store, dryRun bool) 
 }
 
 // childSources are the other places in the clone where children stand.
-func (a *App) childSources(ctx context.Context, store beads.Store, place live.Place) (sources []live.Source) {
+func (a *App) childSources(ctx context.Context, store beads.Place, place live.Place) (sources []live.Source) {
 	if !place.Shared() || !process.Finder("", a.Getenv)("git") {
 		return nil
 	}
 	for _, other := range a.storesBeside(ctx, store) {
-		sources = append(sources, live.Source{Name: "file " + other.Path, Version: stamp(other.Path), Numbers: func() (map[string]int, error) {
-			file, err := beads.Read(other)
+		sources = append(sources, live.Source{Name: "file " + other.Place().Path, Version: stamp(other.Place().Path), Numbers: func() (map[string]int, error) {
+			file, err := other.Snapshot()
 			if err != nil {
 				return nil, nil // what cannot be read gives no numbers
 			}
@@ -246,8 +248,51 @@ func (a *App) childSources(ctx context.Context, store beads.Store, place live.Pl
 	return sources
 }
 
-// Home is the directory that gets the store.
-func (a *App) Home(ctx context.Context) (string, error) {
+// InitRequest says what store to make.
+type InitRequest struct {
+	Prefix string // of ids; "" is the name of the directory
+	DryRun bool
+}
+
+// Made is a store that was made, or would be.
+type Made struct {
+	Store, Prefix string   // the store's path
+	Files         []string // that were made
+	Ignored       bool     // git leaves it out: nobody else would get it
+	Diff          string   // of a dry run; the store is empty and has no line in it
+}
+
+// Init makes an empty store.
+func (a *App) Init(ctx context.Context, r InitRequest) (*Made, error) {
+	dir, err := a.home(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m := &Made{Files: []string{}}
+	if m.Prefix, err = prefixOf(r.Prefix, dir); err != nil {
+		return nil, err
+	}
+	if r.DryRun {
+		store, files, err := jsonl.Blank(dir, m.Prefix)
+		for _, f := range files {
+			m.Diff += HostFile{Path: f.Path}.Diff(nil, []byte(f.Text))
+		}
+		m.Store = Shortest(store.Path)
+		return m, err
+	}
+	store, files, err := jsonl.Init(dir, m.Prefix)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		m.Files = append(m.Files, Shortest(f))
+	}
+	m.Store, m.Ignored = Shortest(store.Path), a.isIgnored(ctx, store)
+	return m, nil
+}
+
+// home is the directory that gets the store.
+func (a *App) home(ctx context.Context) (string, error) {
 	for _, named := range []struct{ what, path string }{{"--store", a.Store}, {"BEADS_DIR", a.Getenv("BEADS_DIR")}} {
 		if named.path != "" {
 			return "", Usage(fmt.Sprintf("init: makes %s, and %s names %s", filepath.Join(".beads", "issues.jsonl"), named.what, named.path),
@@ -271,7 +316,7 @@ func (a *App) Home(ctx context.Context) (string, error) {
 	return filepath.FromSlash(root), nil
 }
 
-func (a *App) Prefix(given, dir string) (string, error) {
+func prefixOf(given, dir string) (string, error) {
 	if given == "" {
 		return beads.PrefixOf(dir)
 	}
@@ -282,16 +327,11 @@ func (a *App) Prefix(given, dir string) (string, error) {
 	return given, nil
 }
 
-// WarnOfIgnored says when git leaves a new store out, so that nobody else would
-// get it.
-func (a *App) WarnOfIgnored(ctx context.Context, store beads.Store) {
+// isIgnored reports whether git leaves a store out.
+func (a *App) isIgnored(ctx context.Context, store beads.Place) bool {
 	if !process.Finder("", a.Getenv)("git") {
-		return
+		return false
 	}
-	argv := []string{"git", "check-ignore", "-q", "--", filepath.Base(store.Path)}
-	result, err := process.Run(ctx, process.Command{Argv: argv, Dir: store.Dir, Env: a.Environ()})
-	if err == nil && result.Exit == 0 {
-		a.Warn("git ignores the store: nobody else gets it, and it has no history")
-		a.Hint("take .beads out of .gitignore, or type git add -f " + Shortest(store.Path))
-	}
+	ignored, err := a.GitIn(store.Dir).Ignores(ctx, filepath.Base(store.Path))
+	return err == nil && ignored
 }

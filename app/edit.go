@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"stig/beads"
 	"stig/checkpoint"
+	"stig/criteria"
 	"stig/notes"
 	"stig/process"
 	"stig/signals"
@@ -99,7 +101,7 @@ func (a *App) Checkpoint(ctx context.Context, r CheckpointRequest) (*checkpoint.
 	}
 	commit := func(string) (string, error) { return "", nil }
 	if r.Commit && !r.DryRun {
-		if commit, err = a.PrepareCommit(ctx, store); err != nil {
+		if commit, err = a.PrepareCommit(ctx, store.Place()); err != nil {
 			return nil, err
 		}
 	}
@@ -111,7 +113,7 @@ func (a *App) Checkpoint(ctx context.Context, r CheckpointRequest) (*checkpoint.
 		return nil, err
 	}
 	if !r.DryRun {
-		a.Notify(ctx, store, options.Now, ReportNotices(report, update.Question, signals.Day(options.Now)))
+		a.Notify(ctx, store.Place(), options.Now, ReportNotices(report, update.Question, signals.Day(options.Now)))
 	}
 	return report, nil
 }
@@ -184,6 +186,34 @@ func (a *App) Claim(ctx context.Context, id string, dryRun bool) (*checkpoint.Cl
 		return nil, err
 	}
 	return checkpoint.Claim(ctx, store, options, id, actor)
+}
+
+// ClaimNext makes the first issue that can be taken the actor's work, and the one
+// after it where others take that meanwhile; nil where none can be taken.
+func (a *App) ClaimNext(ctx context.Context, dryRun bool) (*checkpoint.Claimed, error) {
+	store, options, err := a.ToWrite(ctx, dryRun)
+	if err != nil {
+		return nil, err
+	}
+	actor, err := a.MustActor(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := a.takeable(ctx, store, options.Now, actor)
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range rows {
+		claimed, err := checkpoint.Claim(ctx, store, options, row.ID, actor)
+		var taken *checkpoint.ClaimError
+		var asked *checkpoint.UnansweredError
+		var gone *beads.NotFoundError
+		if errors.As(err, &taken) || errors.As(err, &asked) || errors.As(err, &gone) {
+			continue // it changed since it was read
+		}
+		return claimed, err
+	}
+	return nil, nil
 }
 
 // ReleaseRequest gives an issue back. Force takes it from whoever holds it.
@@ -275,7 +305,7 @@ func (a *App) Amend(ctx context.Context, r AmendRequest) (*Amended, error) {
 	}
 	for i, e := range edited {
 		if m := r.Each[min(i, len(r.Each)-1)]; m.Acceptance != nil {
-			e.Warnings = append(e.Warnings, a.Unprovable(ctx, store, *m.Acceptance)...)
+			e.Warnings = append(e.Warnings, a.Unprovable(ctx, store.Place(), criteria.Find(*m.Acceptance, "", ""))...)
 		}
 	}
 	return &Amended{edited, changes}, nil
@@ -343,7 +373,7 @@ func (a *App) Delete(ctx context.Context, r DeleteRequest) (*Deleted, error) {
 	if d.Actor, err = a.MustActor(ctx); err != nil {
 		return nil, err
 	}
-	if store.Mode != beads.Plain {
+	if store.Place().Mode != beads.Plain {
 		return a.deleteByBD(ctx, store, r, d)
 	}
 	deleted, changes, err := checkpoint.Delete(ctx, store, options, r.IDs, d)
@@ -352,7 +382,7 @@ func (a *App) Delete(ctx context.Context, r DeleteRequest) (*Deleted, error) {
 
 // deleteByBD has bd delete issues that it keeps in a database.
 func (a *App) deleteByBD(ctx context.Context, store beads.Store, r DeleteRequest, d checkpoint.Deletion) (*Deleted, error) {
-	file, err := beads.Read(store)
+	file, err := store.Snapshot()
 	if err != nil {
 		return nil, err
 	}
@@ -366,15 +396,15 @@ func (a *App) deleteByBD(ctx context.Context, store beads.Store, r DeleteRequest
 		argv = append(argv, issue.ID)
 	}
 	argv = append(argv, "--force")
-	refused := &beads.RefusedError{Path: store.Path, Reason: "bd keeps these issues in a database and has to delete them, and no bd is on PATH",
+	refused := &beads.RefusedError{Path: store.Place().Path, Reason: "bd keeps these issues in a database and has to delete them, and no bd is on PATH",
 		Hint: "type " + strings.Join(argv, " ") + " where one is"}
 	if !process.Finder("", a.Getenv)("bd") {
 		return nil, refused
 	}
-	if store.Mode == beads.SQLite { // later versions keep no reason
+	if store.Place().Mode == beads.SQLite { // later versions keep no reason
 		argv = append(argv, "--reason="+d.Reason)
 	}
-	dir, err := filepath.Abs(store.Dir)
+	dir, err := filepath.Abs(store.Place().Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -407,7 +437,7 @@ func (a *App) Duplicate(ctx context.Context, r DuplicateRequest) (*checkpoint.Cl
 	}
 	closed, err := checkpoint.Duplicate(ctx, store, options, r.ID, r.Of, actor, a.writeRules(options.Now))
 	if err == nil && !r.DryRun && !closed.Already {
-		a.Notify(ctx, store, options.Now, Finding{Id: closed.ID, Closed: closed}.Notices(signals.Day(options.Now)))
+		a.Notify(ctx, store.Place(), options.Now, Finding{Id: closed.ID, Closed: closed}.Notices(signals.Day(options.Now)))
 	}
 	return closed, err
 }
@@ -444,7 +474,7 @@ func (a *App) Unlink(ctx context.Context, r LinkRequest) (*checkpoint.Linked, er
 // toLink is ToWrite for a dependency that names an issue.
 func (a *App) toLink(ctx context.Context, r LinkRequest) (beads.Store, beads.Options, error) {
 	if r.On == "" {
-		return beads.Store{}, beads.Options{}, Usage("--on is missing", "name the issue that "+r.ID+" depends on: --on ID")
+		return nil, beads.Options{}, Usage("--on is missing", "name the issue that "+r.ID+" depends on: --on ID")
 	}
 	return a.ToWrite(ctx, r.DryRun)
 }
@@ -525,7 +555,7 @@ func (a *App) editTables(ctx context.Context, ids []string, dryRun bool, may not
 	}
 	options.Notes = may.Check
 	var warnings []string
-	changes, err := beads.Edit(ctx, store, options, func(tx *beads.Tx) error {
+	changes, err := store.Edit(ctx, options, func(tx *beads.Tx) error {
 		warnings = nil
 		for _, id := range ids {
 			record, err := tx.Record(id)
@@ -549,7 +579,7 @@ func (a *App) editTables(ctx context.Context, ids []string, dryRun bool, may not
 		return nil, err
 	}
 	if !dryRun {
-		a.Notify(ctx, store, options.Now, ShiftNotices(changes, a.Schema, signals.Day(options.Now)))
+		a.Notify(ctx, store.Place(), options.Now, ShiftNotices(changes, a.Schema, signals.Day(options.Now)))
 	}
 	return &TableEdit{changes, warnings}, nil
 }

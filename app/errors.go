@@ -96,6 +96,7 @@ func endings() []ending {
 		with(ExitConflict, func(e *beads.ConflictError) string { return e.Hint }),
 		with(ExitConflict, func(e *recovery.UndoError) string { return e.Hint }),
 		with(ExitConflict, func(e *checkpoint.ClaimError) string { return e.Hint }),
+		with(ExitWaits, func(e *checkpoint.UnansweredError) string { return e.Hint }),
 		with(ExitWaits, func(*waitsError) string { return "the question stands; type stig escalations to see it" }),
 		with(ExitConflict, func(e *checkpoint.EscalationError) string { return e.Hint }),
 		with(ExitUsage, func(e *checkpoint.QuestionError) string { return e.Hint }),

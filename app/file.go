@@ -12,6 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 
 	"stig/beads"
+	"stig/jsonl"
 )
 
 // Placed puts the path first in what is wrong with a file.
@@ -35,29 +36,7 @@ func replaceFile(path, text string, checks ...func() error) error {
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".stig-*.tmp")
-	if err != nil {
-		return err
-	}
-	_, err = temp.WriteString(text)
-	for _, step := range append([]func() error{
-		func() error { return temp.Chmod(mode) },
-		temp.Sync,
-	}, checks...) {
-		if err == nil {
-			err = step()
-		}
-	}
-	if e := temp.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = os.Rename(temp.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(temp.Name()))
-	}
-	return nil
+	return jsonl.Replacement{Pattern: "." + filepath.Base(path) + ".stig-*.tmp", Mode: mode, Sync: true, Checks: checks}.Put(path, []byte(text))
 }
 
 // HostFile is a file that an assistant's program reads.
@@ -73,7 +52,7 @@ func Exists(path string) bool {
 
 // Read gives nil when there is no such file.
 func (f HostFile) Read() ([]byte, error) {
-	text, err := beads.ReadText(f.Path)
+	text, err := jsonl.ReadText(f.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && Exists(f.Path):
 		return nil, fmt.Errorf("%s: a link to a file that is not there", Shortest(f.Path))

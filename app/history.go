@@ -18,10 +18,10 @@ import (
 )
 
 // LookBack computes the retrospective of the store or of an epic.
-func (a *App) LookBack(ctx context.Context, args []string, last int) (*orient.Retro, beads.Store, error) {
+func (a *App) LookBack(ctx context.Context, args []string, last int) (*orient.Retro, beads.Place, error) {
 	file, err := a.Open()
 	if err != nil {
-		return nil, beads.Store{}, err
+		return nil, beads.Place{}, err
 	}
 	defer file.Close()
 	request := orient.RetroRequest{Last: last}
@@ -29,26 +29,26 @@ func (a *App) LookBack(ctx context.Context, args []string, last int) (*orient.Re
 	if len(args) == 1 {
 		epic, err := file.Find(args[0])
 		if err != nil {
-			return nil, file.Store(), err
+			return nil, file.Place(), err
 		}
 		if at, _ := file.Index(epic.ID); len(graph.Children(at)) == 0 {
-			return nil, file.Store(), Usage(epic.ID+": holds no issues", "name an epic, or none for the whole store")
+			return nil, file.Place(), Usage(epic.ID+": holds no issues", "name an epic, or none for the whole store")
 		}
 		request.Epic = epic.ID
 	}
-	if request.Turns, request.History, err = a.turns(ctx, file.Store()); err != nil {
-		return nil, file.Store(), err
+	if request.Turns, request.History, err = a.turns(ctx, file.Place()); err != nil {
+		return nil, file.Place(), err
 	}
 	rules, err := a.Reading(file, signals.ThresholdStaleDays)
 	if err != nil {
-		return nil, file.Store(), err
+		return nil, file.Place(), err
 	}
 	r, err := orient.LookBack(file, graph, request, rules)
-	return r, file.Store(), err
+	return r, file.Place(), err
 }
 
 // turns reads the history of the store, where it has one.
-func (a *App) turns(ctx context.Context, store beads.Store) (turns []orient.Turn, known bool, err error) {
+func (a *App) turns(ctx context.Context, store beads.Place) (turns []orient.Turn, known bool, err error) {
 	if !process.Finder("", a.Getenv)("git") {
 		return nil, false, nil
 	}
@@ -82,7 +82,7 @@ type Point struct {
 
 // Trajectory lists the commits that changed an issue's signals or estimate,
 // the oldest first.
-func (a *App) Trajectory(ctx context.Context, store beads.Store, id, since string) ([]Point, error) {
+func (a *App) Trajectory(ctx context.Context, store beads.Place, id, since string) ([]Point, error) {
 	repo, path, err := a.Git(store)
 	if err != nil {
 		return nil, err

@@ -1,7 +1,9 @@
 package app
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,13 +12,40 @@ import (
 	"strings"
 
 	"stig/beads"
+	"stig/diff"
+	"stig/jsonl"
 	"stig/lint"
 	"stig/merge"
 )
 
-// OpenBoth opens the two stores to compare, and names the first.
-func (a *App) OpenBoth(ctx context.Context, args []string, files bool) (before, after *beads.File, since string, closeBoth func(), err error) {
-	fail := func(err error) (*beads.File, *beads.File, string, func(), error) { return nil, nil, "", nil, err }
+// DiffRequest says which two stores to compare.
+type DiffRequest struct {
+	Args  []string // a revision, HEAD for none; with Files two files
+	Files bool
+}
+
+// Compared is what two stores differ in.
+type Compared struct {
+	diff.Diff
+	Since string // the name of the first
+}
+
+// Diff compares the store at a revision with the store as it is, or two files.
+func (a *App) Diff(ctx context.Context, r DiffRequest) (*Compared, error) {
+	before, after, since, closeBoth, err := a.openBoth(ctx, r.Args, r.Files)
+	if err != nil {
+		return nil, err
+	}
+	defer closeBoth()
+	d, err := diff.Stores(before, after)
+	return &Compared{d, since}, err
+}
+
+// openBoth opens the two stores to compare, and names the first.
+func (a *App) openBoth(ctx context.Context, args []string, files bool) (before, after *beads.Snapshot, since string, closeBoth func(), err error) {
+	fail := func(err error) (*beads.Snapshot, *beads.Snapshot, string, func(), error) {
+		return nil, nil, "", nil, err
+	}
 	if files {
 		if len(args) != 2 {
 			return fail(Usage("--files takes two files", "type stig diff --files BEFORE AFTER"))
@@ -37,26 +66,26 @@ func (a *App) OpenBoth(ctx context.Context, args []string, files bool) (before, 
 	if after, err = a.Open(); err != nil {
 		return fail(err)
 	}
-	before, closeBefore, err := a.openAt(ctx, after.Store(), since)
+	before, closeBefore, err := a.openAt(ctx, after.Place(), since)
 	if err != nil {
 		_ = after.Close()
-		return fail(unknownRevision(err, after.Store()))
+		return fail(unknownRevision(err, after.Place()))
 	}
 	return before, after, since, func() { closeBefore(); _ = after.Close() }, nil
 }
 
 // openFile reads a store that is named by its file.
-func (a *App) openFile(path string) (*beads.File, error) {
+func (a *App) openFile(path string) (*beads.Snapshot, error) {
 	dir := a.Dir
 	if dir == "" {
 		dir = "."
 	}
-	store, err := beads.Discover(beads.Where{Dir: dir, File: path})
+	store, err := jsonl.Discover(jsonl.Where{Dir: dir, File: path})
 	if err != nil {
 		return nil, err
 	}
 	store.Path = Shortest(store.Path)
-	file, err := beads.Read(store)
+	file, err := jsonl.Read(store)
 	if err != nil {
 		return nil, err
 	}
@@ -72,55 +101,142 @@ func (e *MergeError) Error() string { return e.Err.Error() }
 
 func (e *MergeError) Unwrap() error { return e.Err }
 
-// Merged is what came of a merge, and where it goes.
-type Merged struct {
-	merge.Result
-	Output string   // as it was given; "-" for the output stream
-	file   HostFile // the same as a file
-	ours   *string  // what that file said, where it is OURS
+// MergeRequest says what to merge.
+type MergeRequest struct {
+	Base, Ours, Theirs string // files
+	Output             string // the file to write; "" is Ours, "-" none
+	DryRun             bool
 }
 
-// Merge works out what three files become, and writes nothing.
-func (a *App) Merge(files []string, output string) (*Merged, error) {
+// Merged is what came of a merge.
+type Merged struct {
+	merge.Result
+	Output string // where it was written, or would be; "-" for nowhere
+	Diff   string // of a dry run
+}
+
+// Merge makes one store of three files, and writes it. Errors: *MergeError.
+func (a *App) Merge(r MergeRequest) (*Merged, error) {
+	m, err := a.merge(r)
+	if err != nil {
+		return nil, &MergeError{err}
+	}
+	return m, nil
+}
+
+func (a *App) merge(r MergeRequest) (*Merged, error) {
 	var texts [3]string
-	for i, name := range files {
-		text, err := ReadText(a.under(name))
+	for i, name := range []string{r.Base, r.Ours, r.Theirs} {
+		text, err := readText(a.under(name))
 		if err != nil {
 			return nil, Placed(err)
 		}
 		texts[i] = text
 	}
-	m := &Merged{Result: merge.Options{Births: a.births()}.Stores(texts[0], texts[1], texts[2]), Output: output, file: HostFile{Path: a.under(output)}}
-	if output == files[1] {
-		m.ours = &texts[1]
+	ours := texts[1]
+	m := &Merged{Result: merge.Options{Births: a.births()}.Stores(texts[0], ours, texts[2]), Output: cmp.Or(r.Output, r.Ours)}
+	file, over := HostFile{Path: a.under(m.Output)}, m.Output == r.Ours
+	switch {
+	case r.DryRun && over:
+		m.Diff = file.Diff([]byte(ours), []byte(m.Text))
+	case r.DryRun:
+		before, err := file.Read()
+		if err != nil {
+			return nil, err
+		}
+		m.Diff = file.Diff(before, []byte(m.Text))
+	case m.Output == "-", over && ours == m.Text:
+	default:
+		return m, replaceFile(file.Path, m.Text)
 	}
 	return m, nil
 }
 
-// Write writes the result, unless it is OURS as it stands.
-func (m *Merged) Write(stream io.Writer) error {
+// Conflicts lists what a merge left open in the store.
+func (a *App) Conflicts() ([]merge.Conflict, error) {
+	store, err := a.Discover()
+	if err != nil {
+		return nil, err
+	}
+	text, err := readText(store.Place().Path)
+	if err != nil {
+		return nil, Placed(err)
+	}
+	return merge.Open(text), nil
+}
+
+// ResolveRequest answers questions that a merge left open about one issue.
+type ResolveRequest struct {
+	ID      string // may stand without its prefix
+	Answers merge.Answers
+	DryRun  bool
+}
+
+// Resolved is what answers did to the store.
+type Resolved struct {
+	merge.Resolution
+	ID, Store string           // the issue, and the store's path
+	Left      []merge.Conflict // in the store
+	Diff      string           // of a dry run
+}
+
+// Resolve answers questions about one issue in conflict.
+func (a *App) Resolve(ctx context.Context, r ResolveRequest) (*Resolved, error) {
+	options, err := a.Options(r.DryRun)
+	if err != nil {
+		return nil, err
+	}
+	store, err := a.Discover() // a store that git has not merged to its end is what this is for
+	if err != nil {
+		return nil, err
+	}
+	id, unknown := fullID(store, r.ID)
+	answered := &Resolved{ID: id, Store: store.Place().Path}
+	var before, after string
+	err = a.Rewrite(ctx, store.Place(), options, func(text string) ([]jsonl.Splice, error) {
+		done, err := merge.Resolve(text, id, r.Answers)
+		if err != nil {
+			return nil, err
+		}
+		answered.Resolution, before, after = done, text, text[:done.Start]+done.Text+text[done.End:]
+		return []jsonl.Splice{{Start: done.Start, End: done.End, Text: done.Text}}, nil
+	})
+	wrong, isKey := errors.AsType[*merge.KeyError](err)
 	switch {
-	case m.Output == "-":
-		_, err := io.WriteString(stream, m.Text)
-		return err
-	case m.ours != nil && *m.ours == m.Text:
-		return nil
+	case errors.Is(err, merge.ErrNoConflict) && unknown != nil:
+		return nil, unknown
+	case errors.Is(err, merge.ErrNoConflict):
+		return nil, Usage(id+": not in conflict", "type stig merge --resolve to see what is")
+	case isKey:
+		return nil, Usage(err.Error(), "in question: "+strings.Join(wrong.Asked, ", "))
+	case err != nil:
+		return nil, err
 	}
-	return replaceFile(m.file.Path, m.Text)
+	answered.Left = merge.Open(after)
+	if r.DryRun {
+		answered.Diff = HostFile{Path: store.Place().Path}.Diff([]byte(before), []byte(after))
+	}
+	return answered, nil
 }
 
-// Diff is what write would change in its file.
-func (m *Merged) Diff() (string, error) {
-	if m.ours != nil {
-		return m.file.Diff([]byte(*m.ours), []byte(m.Text)), nil
+// fullID is the id of the issue that was meant, and as it was given, with an
+// error, where the store knows none.
+func fullID(store beads.Store, id string) (string, error) {
+	file, err := store.Snapshot()
+	if err != nil {
+		return id, err
 	}
-	before, err := m.file.Read()
-	return m.file.Diff(before, []byte(m.Text)), err
+	defer file.Close()
+	issue, err := file.Find(id)
+	if err != nil {
+		return id, err
+	}
+	return issue.ID, nil
 }
 
-// ReadText reads a whole file into one string: stores may be large, and three
+// readText reads a whole file into one string: stores may be large, and three
 // of them are held at once.
-func ReadText(path string) (string, error) {
+func readText(path string) (string, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return "", err
@@ -173,12 +289,12 @@ func AnswerHint(c merge.Conflict) string {
 
 // openQuestions puts, in place of what was found about conflict markers, a
 // diagnostic of each issue between them with what is to be decided.
-func (a *App) openQuestions(found []lint.Diagnostic, store beads.Store) ([]lint.Diagnostic, error) {
+func (a *App) openQuestions(found []lint.Diagnostic, store beads.Place) ([]lint.Diagnostic, error) {
 	marker := func(d lint.Diagnostic) bool { return d.Rule == beads.ConflictMarker }
 	if !slices.ContainsFunc(found, marker) {
 		return found, nil
 	}
-	text, err := ReadText(store.Path)
+	text, err := readText(store.Path)
 	if err != nil {
 		return nil, Placed(err)
 	}

@@ -192,7 +192,7 @@ func (f Finding) Notices(day string) (list []Notice) {
 // Notify has people told of events, once of each. It waits for nobody and
 // fails nothing: the telling is left to a process of its own, and what goes
 // wrong before it is started is warned of.
-func (a *App) Notify(ctx context.Context, store beads.Store, now time.Time, notices []Notice) {
+func (a *App) Notify(ctx context.Context, store beads.Place, now time.Time, notices []Notice) {
 	if len(notices) == 0 || a.Config.Notify.Off() {
 		return
 	}

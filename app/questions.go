@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,33 +16,19 @@ import (
 // elsewhereRows is how many other issues whoever asked is told of.
 const elsewhereRows = 3
 
-// Elsewhere lists the first issues that whoever asked can take meanwhile: ready,
-// nobody else's, and waiting for no answer themselves.
-func (a *App) Elsewhere(store beads.Store, asked, actor string, now time.Time) ([]ReadyRow, error) {
-	file, err := beads.Read(store)
+// Elsewhere lists the first issues that whoever asked can take meanwhile.
+func (a *App) Elsewhere(ctx context.Context, store beads.Store, asked, actor string, now time.Time) ([]ReadyRow, error) {
+	file, err := store.Snapshot()
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	graph := dag.New(file)
-	var ready []int
-	for _, i := range graph.Ready(now) {
-		issue := file.At(i)
-		if issue.ID == asked || issue.Assignee != "" && issue.Assignee != actor {
-			continue
-		}
-		waits, err := orient.Pending(file, []int{i}, a.Schema)
-		if err != nil {
-			return nil, err
-		}
-		if waits[0] {
-			continue
-		}
-		if ready = append(ready, i); len(ready) == elsewhereRows {
-			break
-		}
+	rows, err := a.ReadyRows(ctx, file, dag.New(file), now, actor)
+	if err != nil {
+		return nil, err
 	}
-	return a.ReadyRows(file, graph, ready)
+	rows = slices.DeleteFunc(Takeable(rows), func(r ReadyRow) bool { return r.ID == asked })
+	return rows[:min(len(rows), elsewhereRows)], nil
 }
 
 // Folded folds white space, so that a text cannot break the line it stands in.
@@ -78,7 +65,7 @@ func Settle(ctx context.Context) {
 
 // Pending lists the questions that wait for a person.
 func (a *App) Pending(store beads.Store, now time.Time) ([]orient.Asked, error) {
-	file, err := beads.Read(store)
+	file, err := store.Snapshot()
 	if err != nil {
 		return nil, err
 	}
@@ -116,9 +103,9 @@ func (a *App) Escalate(ctx context.Context, r EscalateRequest) (*Escalated, erro
 		return nil, err
 	}
 	if !r.DryRun {
-		a.Notify(ctx, store, options.Now, ReportNotices(report, q, signals.Day(options.Now)))
+		a.Notify(ctx, store.Place(), options.Now, ReportNotices(report, q, signals.Day(options.Now)))
 	}
-	ready, err := a.Elsewhere(store, report.ID, q.By, options.Now)
+	ready, err := a.Elsewhere(ctx, store, report.ID, q.By, options.Now)
 	return &Escalated{report, ready}, err
 }
 

@@ -1,18 +1,14 @@
 package app
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"stig/beads"
-	"stig/checkpoint"
 	"stig/dag"
 	"stig/draw"
 	"stig/notes"
@@ -45,8 +41,9 @@ func (a *App) Picture(ids []string) (*draw.Picture, error) {
 type OrientRequest struct {
 	ID        string
 	Depth     string // of one issue, instead of its own
-	Budget    int    // most characters of the Markdown; 0 is orient.SurveyBudget for the survey, no limit for one issue
+	Budget    int    // most characters of the Markdown; 0 is orient.BriefingBudget or orient.SurveyBudget
 	Full      bool   // everything
+	Whole     bool   // no limit where Budget is 0: for data
 	As        string // of the survey: whose claims come first
 	StaleDays int    // an issue in progress is stale when it was not changed for longer
 }
@@ -115,6 +112,9 @@ func (a *App) briefing(ctx context.Context, r OrientRequest) (*orient.Briefing, 
 	if err != nil {
 		return nil, err
 	}
+	if r.Budget == 0 && !r.Full && !r.Whole {
+		r.Budget = orient.BriefingBudget
+	}
 	return orient.Brief(file, dag.New(file), at, orient.Request{Depth: r.Depth, Budget: r.Budget, Full: r.Full}, rules)
 }
 
@@ -131,35 +131,25 @@ func (a *App) survey(ctx context.Context, r OrientRequest) (*orient.Survey, erro
 	if r.Budget == 0 && !r.Full {
 		r.Budget = orient.SurveyBudget
 	}
-	return orient.Look(file, dag.New(file), orient.SurveyRequest{As: r.As, Budget: r.Budget, Full: r.Full}, rules)
+	reader, err := a.Reader(ctx, file, r.As)
+	if err != nil {
+		return nil, err
+	}
+	return orient.Look(file, dag.New(file), orient.SurveyRequest{As: r.As, Actor: reader, Budget: r.Budget, Full: r.Full}, rules)
 }
 
 // beforeWork refuses a store to begin work from that an unfinished merge left,
 // warns of values that were lost, and gives the rules to read it by.
-func (a *App) beforeWork(ctx context.Context, file *beads.File, staleDays int) (orient.Rules, error) {
-	if err := a.RefuseUnfinished(ctx, file.Store()); err != nil {
+func (a *App) beforeWork(ctx context.Context, file *beads.Snapshot, staleDays int) (orient.Rules, error) {
+	if err := a.RefuseUnfinished(ctx, file.Place()); err != nil {
 		return orient.Rules{}, err
 	}
-	a.WarnOfLost(ctx, file.Store())
+	a.WarnOfLost(ctx, file.Place())
 	return a.Reading(file, staleDays)
 }
 
-// OpenQuietly reads the store without saying anything; nil where there is none, or
-// where it cannot be read.
-func (a *App) OpenQuietly() *beads.File {
-	store, err := a.Discover()
-	if _, wrong := errors.AsType[*configError](err); err != nil && !wrong {
-		return nil
-	}
-	file, err := beads.Read(store)
-	if err != nil {
-		return nil
-	}
-	return file
-}
-
 // OpenIssue opens the store and finds an issue in it.
-func (a *App) OpenIssue(id string) (*beads.File, int, error) {
+func (a *App) OpenIssue(id string) (*beads.Snapshot, int, error) {
 	file, err := a.Open()
 	if err != nil {
 		return nil, 0, err
@@ -174,43 +164,108 @@ func (a *App) OpenIssue(id string) (*beads.File, int, error) {
 }
 
 // Reading are the rules of whatever reads before work.
-func (a *App) Reading(file *beads.File, staleDays int) (orient.Rules, error) {
+func (a *App) Reading(file *beads.Snapshot, staleDays int) (orient.Rules, error) {
 	now, err := a.Clock()
 	return orient.Rules{
-		Schema: a.Schema, Look: process.Finder(filepath.Dir(file.Store().Dir), a.Getenv),
+		Schema: a.Schema, Look: process.Finder(filepath.Dir(file.Place().Dir), a.Getenv),
 		Now: now, StaleDays: staleDays,
 	}, err
 }
 
-// ReadyRow is one issue that can be started.
+// ReadyRow is one issue that is open and not blocked, and whether the reader can
+// take it.
 type ReadyRow struct {
-	ID       string `json:"id"`
-	Title    string `json:"title"`
-	Priority int    `json:"priority"`
-	Unblocks int    `json:"unblocks"` // how many unclosed issues wait for it
-	Epic     string `json:"epic"`
-	Asked    bool   `json:"asked,omitempty"` // waits for a person's answer
+	ID       string    `json:"id"`
+	Title    string    `json:"title"`
+	Priority int       `json:"priority"`
+	Unblocks int       `json:"unblocks"` // how many unclosed issues wait for it
+	Epic     string    `json:"epic"`
+	CanTake  bool      `json:"can_take"`
+	State    dag.State `json:"state"` // why not: asked, assigned, epic or complete
+	Assignee string    `json:"assignee,omitempty"`
+	Asked    bool      `json:"asked,omitempty"`         // has an unanswered question
+	Children int       `json:"open_children,omitempty"` // unclosed ones
 }
 
-func (a *App) ReadyRows(file *beads.File, graph *dag.Graph, ready []int) ([]ReadyRow, error) {
-	rows := []ReadyRow{}
-	unblocks := graph.Unblocks()
-	asked, err := orient.Pending(file, ready, a.Schema)
+// Worker is who looks for work among issues that are ready for somebody: the one
+// named as, else the actor. Nobody's name is asked for where nothing is assigned.
+func (a *App) Worker(ctx context.Context, file *beads.Snapshot, ready []int, as string, now time.Time) (dag.Worker, error) {
+	w := dag.Worker{Now: now, Name: as}
+	waits, err := orient.Pending(file, ready, a.Schema)
+	if err != nil {
+		return w, err
+	}
+	asked := map[int]bool{}
+	assigned := false
+	for k, i := range ready {
+		if waits[k] {
+			asked[i] = true
+		}
+		assigned = assigned || file.At(i).Assignee != ""
+	}
+	w.Asked = func(i int) bool { return asked[i] }
+	if as == "" && assigned {
+		w.Name, err = a.ActorName(ctx)
+	}
+	return w, err
+}
+
+// Reader is who reads a survey: the one named as, else the actor. Nobody's name is
+// asked for where no open issue is assigned.
+func (a *App) Reader(ctx context.Context, file *beads.Snapshot, as string) (string, error) {
+	if as != "" {
+		return as, nil
+	}
+	for _, issue := range file.All() {
+		if issue.Status == "open" && issue.Assignee != "" {
+			return a.ActorName(ctx)
+		}
+	}
+	return "", nil
+}
+
+// ReadyRows lists issues that are ready, first those that the worker can take.
+func (a *App) ReadyRows(ctx context.Context, file *beads.Snapshot, graph *dag.Graph, now time.Time, as string) ([]ReadyRow, error) {
+	ready := graph.Ready(now)
+	w, err := a.Worker(ctx, file, ready, as, now)
 	if err != nil {
 		return nil, err
 	}
-	for k, i := range ready {
-		issue := file.At(i)
-		row := ReadyRow{ID: issue.ID, Title: issue.Title, Priority: issue.Priority, Unblocks: unblocks[i], Asked: asked[k]}
+	unblocks := graph.Unblocks()
+	var rows, held []ReadyRow
+	for _, i := range ready {
+		issue, state := file.At(i), graph.State(i, w)
+		row := ReadyRow{
+			ID: issue.ID, Title: issue.Title, Priority: issue.Priority, Unblocks: unblocks[i],
+			CanTake: state == dag.StateReady, State: state, Assignee: issue.Assignee, Asked: w.Asked(i),
+		}
 		if epic, ok := graph.Epic(i); ok {
 			row.Epic = file.At(epic).ID
 		}
-		rows = append(rows, row)
+		if state == dag.StateEpic {
+			closed, total := graph.Progress(i)
+			row.Children = total - closed
+		}
+		if row.CanTake {
+			rows = append(rows, row)
+		} else {
+			held = append(held, row)
+		}
 	}
-	return rows, nil
+	return append(append([]ReadyRow{}, rows...), held...), nil
 }
 
-// Place says what a row belongs to and what waits for it.
+// Takeable is the first part of such rows: those that can be taken.
+func Takeable(rows []ReadyRow) []ReadyRow {
+	for n, row := range rows {
+		if !row.CanTake {
+			return rows[:n]
+		}
+	}
+	return rows
+}
+
+// Place says what a row belongs to, what waits for it, and why it cannot be taken.
 func (r ReadyRow) Place() string {
 	var parts []string
 	if r.Epic != "" {
@@ -223,8 +278,15 @@ func (r ReadyRow) Place() string {
 	default:
 		parts = append(parts, fmt.Sprintf("%d issues wait for it", r.Unblocks))
 	}
-	if r.Asked {
-		parts = append(parts, "asked: waits for an answer")
+	switch r.State {
+	case dag.StateAsked:
+		parts = append(parts, "waits for an answer")
+	case dag.StateAssigned:
+		parts = append(parts, "assigned to "+Folded(r.Assignee))
+	case dag.StateEpic:
+		parts = append(parts, Counted(r.Children, "unclosed child issue"))
+	case dag.StateComplete:
+		parts = append(parts, "all its children are closed: close it")
 	}
 	if len(parts) == 0 {
 		return ""
@@ -269,279 +331,27 @@ func (a *App) withoutTable(named []string) ([]string, error) {
 	return ids, nil
 }
 
-// ListRequest says which issues to list. Every filter must match; one that is empty
-// lets everything through.
-type ListRequest struct {
-	Status, Types, Assignees []string // one of these values; the assignee @me is who asks, none is nobody
-	Priorities               []int    // the same
-	Labels                   []string // all of these
-	Signals                  []SignalValue
-	Parent                   string // the epic that holds them
-	Since                    string // changed since then: a day, a time or an age; see TimeOf
-	All                      bool   // closed issues too, where Status is empty
-	Tables                   bool   // the rows have the tables of the issues
-
-	Sort  string // one of SortKeys; "" for priority
-	Limit int    // the first so many; 0 for all
-	View  string // the name of a view of the configuration: its filters count where the request has none
-
-	parent string    // the whole id
-	since  time.Time // Since
-}
-
-// SortKeys are what a list can be sorted by: times the latest first, and then by
-// id.
-func SortKeys() []string {
-	return []string{"priority", "created", "updated", "id", "title", "status"}
-}
-
-// SignalValue is a signal with the value that it must have.
-type SignalValue struct {
-	Signal signals.Signal
-	Value  string
-}
-
-// ParseSignalValue reads NAME=VALUE.
-func ParseSignalValue(text string) (SignalValue, error) {
-	name, value, ok := strings.Cut(text, "=")
-	if !ok {
-		return SignalValue{}, Usage(fmt.Sprintf("--signal: must be NAME=VALUE; found %q", text), "for example --signal cynefin=complex")
-	}
-	s, ok := signals.Named(name)
-	if !ok {
-		var names []string
-		for _, s := range signals.All() {
-			names = append(names, s.String())
-		}
-		return SignalValue{}, Usage(fmt.Sprintf("--signal: must be one of %s; found %q", strings.Join(names, ", "), name), "")
-	}
-	return SignalValue{s, value}, nil
-}
-
-// ListRow is one issue as it is listed.
-type ListRow struct {
-	ID        string         `json:"id"`
-	Title     string         `json:"title"`
-	Status    string         `json:"status"`
-	IssueType string         `json:"issue_type"`
-	Priority  int            `json:"priority"`
-	Assignee  string         `json:"assignee"`
-	Signals   *signals.Table `json:"signals"` // the defaults unless tables were asked for
-
-	created, updated time.Time
-}
-
-// List gives the issues that match, and how many there are with those beyond the
-// limit. A value that no issue can have is a mistake, not an empty list.
-func (a *App) List(r ListRequest) (rows []ListRow, total int, err error) {
-	file, err := a.Open()
-	if err != nil {
-		return nil, 0, err
-	}
-	defer file.Close()
-	if r, err = a.viewed(r); err != nil {
-		return nil, 0, err
-	}
-	if err := a.checkList(file, &r); err != nil {
-		return nil, 0, err
-	}
-	rows = []ListRow{}
-	none := signals.Read(notes.Parse(""), a.Schema)
-	reader := file.Reader()
-	for i, issue := range file.All() {
-		if at, _ := file.Index(issue.ID); at != i || !r.matchesIndex(issue) {
-			continue
-		}
-		row := ListRow{
-			ID: issue.ID, Title: issue.Title, Status: issue.Status, IssueType: issue.Type,
-			Priority: issue.Priority, Assignee: issue.Assignee, Signals: none, updated: issue.UpdatedAt,
-		}
-		matches, err := r.matchesLine(issue, reader, &row, a.Schema)
-		if err != nil {
-			return nil, 0, err
-		}
-		if matches {
-			rows = append(rows, row)
-		}
-	}
-	slices.SortFunc(rows, r.order)
-	total = len(rows)
-	if r.Limit > 0 {
-		rows = rows[:min(r.Limit, total)]
-	}
-	return rows, total, nil
-}
-
-// order compares rows by the key that the list is sorted by.
-func (r ListRequest) order(x, y ListRow) int {
-	byID := cmp.Compare(x.ID, y.ID)
-	switch r.Sort {
-	case "created":
-		return cmp.Or(y.created.Compare(x.created), byID)
-	case "updated":
-		return cmp.Or(y.updated.Compare(x.updated), byID)
-	case "id":
-		return byID
-	case "title":
-		return cmp.Or(cmp.Compare(strings.ToLower(x.Title), strings.ToLower(y.Title)), byID)
-	case "status":
-		return cmp.Or(cmp.Compare(x.Status, y.Status), cmp.Compare(x.Priority, y.Priority), byID)
-	}
-	return cmp.Or(cmp.Compare(x.Priority, y.Priority), byID)
-}
-
-// viewed gives the request with the filters of its view where it has none.
-func (a *App) viewed(r ListRequest) (ListRequest, error) {
-	if r.View == "" {
-		return r, nil
-	}
-	v, ok := a.Config.Views[r.View]
-	if !ok {
-		names := slices.Sorted(maps.Keys(a.Config.Views))
-		if len(names) == 0 {
-			return r, Usage(fmt.Sprintf("--view: the configuration has no views; found %q", r.View), "write views: {NAME: {status: [\"open\"]}} into .stig.cue")
-		}
-		return r, Usage(fmt.Sprintf("--view: must be one of %s; found %q", strings.Join(names, ", "), r.View), "")
-	}
-	for _, set := range []struct {
-		to   *[]string
-		view []string
-	}{{&r.Status, v.Status}, {&r.Types, v.Type}, {&r.Assignees, v.Assignee}, {&r.Labels, v.Label}} {
-		if len(*set.to) == 0 {
-			*set.to = set.view
-		}
-	}
-	if len(r.Priorities) == 0 {
-		r.Priorities = v.Priority
-	}
-	if len(r.Signals) == 0 {
-		for _, text := range v.Signal {
-			s, err := ParseSignalValue(text)
-			if err != nil {
-				return r, err
-			}
-			r.Signals = append(r.Signals, s)
-		}
-	}
-	r.Parent, r.Since, r.Sort = cmp.Or(r.Parent, v.Parent), cmp.Or(r.Since, v.Since), cmp.Or(r.Sort, v.Sort)
-	r.Limit, r.All = cmp.Or(r.Limit, v.Limit), r.All || v.All
-	return r, nil
-}
-
-// checkList refuses values that no issue can have, and finds what a request names.
-func (a *App) checkList(file *beads.File, r *ListRequest) error {
-	if err := r.check(file); err != nil {
-		return err
-	}
-	if r.Limit < 0 {
-		return Usage(fmt.Sprintf("--limit: must not be negative; found %d", r.Limit), "")
-	}
-	if r.Sort != "" && !slices.Contains(SortKeys(), r.Sort) {
-		return Usage(fmt.Sprintf("--sort: must be one of %s; found %q", strings.Join(SortKeys(), ", "), r.Sort), "")
-	}
-	if r.Parent != "" {
-		epic, err := file.Find(r.Parent)
-		if err != nil {
-			return err
-		}
-		r.parent = epic.ID
-	}
+// Next lists the issues that the reader can take, the first one first.
+func (a *App) Next(ctx context.Context) ([]ReadyRow, error) {
 	now, err := a.Clock()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if r.since, err = TimeOf(r.Since, now); err != nil {
-		return Usage("--since: "+err.Error(), Classify(err).Hint)
+	store, err := a.Discover()
+	if err != nil {
+		return nil, err
 	}
-	r.Assignees = slices.Clone(r.Assignees)
-	for i, name := range r.Assignees {
-		switch name {
-		case "@me":
-			if r.Assignees[i], err = a.MustActor(a.Ctx); err != nil {
-				return err
-			}
-		case "none":
-			r.Assignees[i] = ""
-		}
-	}
-	return nil
+	return a.takeable(ctx, store, now, a.Actor)
 }
 
-// check refuses values that no issue can have, and gives those of signals the form
-// that tables have.
-func (r *ListRequest) check(file *beads.File) error {
-	statuses := []string{"open", "in_progress", "blocked", "deferred", "closed", "tombstone", "pinned", "hooked"}
-	if err := oneOf(file, "--status", r.Status, statuses, func(i *beads.Issue) string { return i.Status }); err != nil {
-		return err
+// takeable lists what an actor can take, or without a name whoever reads.
+func (a *App) takeable(ctx context.Context, s beads.Store, now time.Time, actor string) ([]ReadyRow, error) {
+	file, err := s.Snapshot()
+	if err != nil {
+		return nil, err
 	}
-	if err := oneOf(file, "--type", r.Types, checkpoint.Types(), func(i *beads.Issue) string { return i.Type }); err != nil {
-		return err
-	}
-	r.Signals = slices.Clone(r.Signals)
-	for i, want := range r.Signals {
-		value, err := signals.Canonical(want.Signal, want.Value, nil)
-		if err != nil {
-			return Usage("--signal: "+err.Error(), "")
-		}
-		r.Signals[i].Value = value
-	}
-	return nil
-}
-
-// oneOf refuses what is neither usual nor in the store itself.
-func oneOf(file *beads.File, flag string, given, usual []string, of func(*beads.Issue) string) error {
-	if len(given) == 0 {
-		return nil
-	}
-	var own []string
-	for _, issue := range file.All() {
-		if value := of(issue); value != "" && !slices.Contains(usual, value) {
-			own = append(own, value)
-		}
-	}
-	slices.Sort(own)
-	allowed := slices.Concat(usual, slices.Compact(own))
-	for _, value := range given {
-		if !slices.Contains(allowed, value) {
-			return Usage(fmt.Sprintf("%s: must be one of %s; found %q", flag, strings.Join(allowed, ", "), value), "")
-		}
-	}
-	return nil
-}
-
-// matchesIndex reports whether an issue matches by what the index knows of it.
-func (r ListRequest) matchesIndex(issue *beads.Issue) bool {
-	switch {
-	case len(r.Status) > 0:
-		if !slices.Contains(r.Status, issue.Status) {
-			return false
-		}
-	case issue.Status == "tombstone", issue.Status == "closed" && !r.All:
-		return false
-	}
-	return (len(r.Types) == 0 || slices.Contains(r.Types, issue.Type)) &&
-		(len(r.Priorities) == 0 || slices.Contains(r.Priorities, issue.Priority)) &&
-		(len(r.Assignees) == 0 || slices.Contains(r.Assignees, issue.Assignee)) &&
-		(r.parent == "" || slices.ContainsFunc(issue.Deps, func(d beads.Dep) bool { return d.On == r.parent && dag.Contains(d.Type) })) &&
-		!issue.UpdatedAt.Before(r.since)
-}
-
-// matchesLine reports whether an issue has the labels and the signals, and puts into
-// its row what only its line says. The line is read only where that is needed.
-func (r ListRequest) matchesLine(issue *beads.Issue, reader *beads.Reader, row *ListRow, schema *signals.Schema) (bool, error) {
-	if len(r.Labels) > 0 || r.Sort == "created" || issue.HasNotes && (r.Tables || len(r.Signals) > 0) {
-		record, err := reader.Record(issue)
-		if err != nil {
-			return false, err
-		}
-		if labels := record.Labels(); slices.ContainsFunc(r.Labels, func(l string) bool { return !slices.Contains(labels, l) }) {
-			return false, nil
-		}
-		row.created, _ = record.Time(beads.CreatedAt)
-		if issue.HasNotes {
-			row.Signals = signals.Read(notes.Parse(record.Text(beads.Notes)), schema)
-		}
-	}
-	lacks := func(want SignalValue) bool { return row.Signals.Value(want.Signal) != want.Value }
-	return !slices.ContainsFunc(r.Signals, lacks), nil
+	defer file.Close()
+	a.warnOfStore(file)
+	rows, err := a.ReadyRows(ctx, file, dag.New(file), now, actor)
+	return Takeable(rows), err
 }

@@ -2,27 +2,30 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
 
 	"stig/beads"
+	"stig/git"
+	"stig/jsonl"
 	"stig/live"
 	"stig/process"
 	"stig/recovery"
 )
 
-// LivePlace is where the live state of the store of this run is.
-func (a *App) LivePlace() (live.Place, error) {
+// livePlace is where the live state of the store of this run is.
+func (a *App) livePlace() (live.Place, error) {
 	store, err := a.Discover()
 	if err != nil {
 		return live.Place{}, err
 	}
-	return live.At(store.Path)
+	return live.At(store.Place().Path)
 }
 
-// WarnOfJournal names what of the journal cannot be read.
-func (a *App) WarnOfJournal(j live.Journal) {
+// warnOfJournal names what of the journal cannot be read.
+func (a *App) warnOfJournal(j live.Journal) {
 	for _, place := range j.Damaged {
 		a.Warn("%s: cannot be read and was passed over", place)
 	}
@@ -39,25 +42,34 @@ func IsNamed(ids []string, issue string) bool {
 }
 
 // question gathers what recovery needs of the store and of the clone.
-func (a *App) question(ctx context.Context, file *beads.File) (recovery.Question, error) {
-	store := file.Store()
+func (a *App) question(ctx context.Context, file *beads.Snapshot) (recovery.Question, error) {
+	store := file.Place()
 	place, err := live.At(store.Path)
 	if err != nil {
 		return recovery.Question{}, err
 	}
-	git, path, err := a.Git(store)
+	repo, path, err := a.Git(store)
 	if err != nil {
 		return recovery.Question{}, err
 	}
 	clone := recovery.Clone{Path: path, Others: func() []beads.Store { return a.storesBeside(ctx, store) }}
 	if place.Shared() && process.Finder("", a.Getenv)("git") {
-		clone.Git = git
+		clone.Git = repo
 	}
 	return recovery.Question{Place: place, File: file, Held: clone}, nil
 }
 
-// FindLost lists what is missing of those issues, of all where none is named.
-func (a *App) FindLost(ctx context.Context, ids []string) (findings []recovery.Finding, place live.Place, err error) {
+// FindLost lists what is missing of those issues, of all where none is named: what
+// is lost, and what is somewhere else, was edited since, or went with its branch.
+func (a *App) FindLost(ctx context.Context, ids []string) (lost, others []recovery.Finding, err error) {
+	findings, _, err := a.missing(ctx, ids)
+	lost, others = split(findings)
+	return lost, others, err
+}
+
+// missing lists what is missing of those issues, and where the journal is that
+// says so.
+func (a *App) missing(ctx context.Context, ids []string) (findings []recovery.Finding, place live.Place, err error) {
 	file, err := a.Open()
 	if err != nil {
 		return nil, place, err
@@ -70,7 +82,7 @@ func (a *App) FindLost(ctx context.Context, ids []string) (findings []recovery.F
 	if q.Journal, err = q.Place.Journal(); err != nil {
 		return nil, place, err
 	}
-	a.WarnOfJournal(q.Journal)
+	a.warnOfJournal(q.Journal)
 	all, err := recovery.Find(ctx, q)
 	if err != nil {
 		return nil, place, err
@@ -84,10 +96,129 @@ func (a *App) FindLost(ctx context.Context, ids []string) (findings []recovery.F
 	return findings, q.Place, err
 }
 
+// Recovered is what was put back, and what became of versions of the store that
+// stig keeps beside it.
+type Recovered struct {
+	*recovery.Result
+	Files []KeptFile
+}
+
+// Recover puts back what is lost of those issues, of all where none is named.
+// Errors: *beads.ConflictError while git has not finished an operation.
+func (a *App) Recover(ctx context.Context, ids []string, dryRun bool) (*Recovered, error) {
+	findings, place, err := a.missing(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	if busy := git.Busy(place.Tree.Own); busy != "" {
+		return nil, &beads.ConflictError{Path: place.Store, Reason: "git is in the middle of " + merging(busy),
+			Hint: "type " + endOf(busy) + ", then run the command again"}
+	}
+	store, options, err := a.ToWrite(ctx, dryRun)
+	if err != nil {
+		return nil, err
+	}
+	r := &Recovered{Result: &recovery.Result{}}
+	if lost, _ := split(findings); len(lost) > 0 {
+		if r.Result, err = recovery.Apply(ctx, store, options, lost, a.Schema); err != nil {
+			return nil, err
+		}
+	}
+	if !dryRun {
+		r.Files, err = a.removeKept(store.Place(), func(recovery.Finding) bool { return false })
+	}
+	return r, err
+}
+
+// endOf is what to type to end an operation of git.
+func endOf(operation string) string {
+	if operation == "bisect" {
+		return "git bisect reset"
+	}
+	return "git " + operation + " --continue, or --abort to give it up"
+}
+
+// ForgetLost records that what is lost now, of those issues, may stay so, and
+// removes the versions of the store beside it that hold nothing else.
+func (a *App) ForgetLost(ctx context.Context, ids []string) (lost []recovery.Finding, files []KeptFile, err error) {
+	findings, place, err := a.missing(ctx, ids)
+	if err != nil {
+		return nil, nil, err
+	}
+	lost, _ = split(findings)
+	if err := a.recordForgotten(ctx, place, lost); err != nil {
+		return nil, nil, err
+	}
+	store, err := a.Discover()
+	if err == nil {
+		files, err = a.removeKept(store.Place(), func(f recovery.Finding) bool { return IsNamed(ids, f.ID) })
+	}
+	return lost, files, err
+}
+
+// recordForgotten writes to the journal that values are let go.
+func (a *App) recordForgotten(ctx context.Context, place live.Place, lost []recovery.Finding) error {
+	now, err := a.Clock()
+	if err != nil {
+		return err
+	}
+	actor, err := a.ActorName(ctx)
+	if err != nil || len(lost) == 0 {
+		return err
+	}
+	record := live.Record{At: now, Actor: actor, Command: a.Running, Forgets: true}
+	for _, f := range lost {
+		record.Changes = append(record.Changes, live.Change{Issue: f.ID, Kind: string(f.Kind), Name: f.Name, Was: f.Text})
+	}
+	pending, err := place.Begin(record)
+	if err != nil {
+		return err
+	}
+	return pending.End(live.Written)
+}
+
+// Undone is what came of taking edits back.
+type Undone struct {
+	Edits []Logged // the latest first
+	Lines []beads.Change
+}
+
+// Undo takes back the last so many edits that the actor made in this work tree on
+// the branch that is checked out, as one new edit. Errors: *recovery.UndoError.
+func (a *App) Undo(ctx context.Context, count int, dryRun bool) (*Undone, error) {
+	store, options, err := a.ToWrite(ctx, dryRun)
+	if err != nil {
+		return nil, err
+	}
+	actor, err := a.MustActor(ctx)
+	if err != nil {
+		return nil, err
+	}
+	place, err := live.At(store.Place().Path)
+	if err != nil {
+		return nil, err
+	}
+	journal, err := place.Journal()
+	if err != nil {
+		return nil, err
+	}
+	records := recovery.Undoable(journal, place, actor, count)
+	if len(records) < count {
+		return nil, Usage(fmt.Sprintf("undo: %s has %s to undo here; found %d", actor, Counted(len(records), "edit"), count), "stig log --actor "+actor+" lists them")
+	}
+	u := &Undone{Edits: []Logged{}}
+	for _, r := range records {
+		a.Journal.Undoes = append(a.Journal.Undoes, r.Seq)
+		u.Edits = append(u.Edits, loggedOf(r, nil))
+	}
+	u.Lines, err = recovery.Undo(ctx, store, options, records, actor, a.Schema)
+	return u, err
+}
+
 // inKeptFiles lists what versions of the store that stig keeps beside it hold,
 // and the store lacks.
-func (a *App) inKeptFiles(file *beads.File) (findings []recovery.Finding, err error) {
-	kept, err := beads.Leftovers(file.Store())
+func (a *App) inKeptFiles(file *beads.Snapshot) (findings []recovery.Finding, err error) {
+	kept, err := jsonl.Leftovers(file.Place())
 	if err != nil {
 		return nil, err
 	}
@@ -101,16 +232,22 @@ func (a *App) inKeptFiles(file *beads.File) (findings []recovery.Finding, err er
 	return findings, nil
 }
 
-// RemoveKept removes the versions of the store beside it in which everything
+// KeptFile is a version of the store that stig kept beside it.
+type KeptFile struct {
+	Path string
+	Left int // values of it that are not in the store; of none the file was removed
+}
+
+// removeKept removes the versions of the store beside it in which everything
 // that the store does not hold is let go.
-func (a *App) RemoveKept(store beads.Store, letGo func(recovery.Finding) bool) error {
-	kept, err := beads.Leftovers(store)
+func (a *App) removeKept(store beads.Place, letGo func(recovery.Finding) bool) (files []KeptFile, err error) {
+	kept, err := jsonl.Leftovers(store)
 	if err != nil || len(kept) == 0 {
-		return err
+		return nil, err
 	}
-	file, err := beads.Read(store)
+	file, err := a.At(store).Snapshot()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer file.Close()
 	for _, k := range kept {
@@ -118,21 +255,20 @@ func (a *App) RemoveKept(store beads.Store, letGo func(recovery.Finding) bool) e
 		if err != nil {
 			continue // it is named again
 		}
-		if left = slices.DeleteFunc(left, letGo); len(left) > 0 {
-			a.Note("%s: kept: %s not in the store", Shortest(k.Path), Counted(len(left), "value"))
-			a.Hint("type stig recover --all to see what, and stig recover --forget to remove the file")
-			continue
+		left = slices.DeleteFunc(left, letGo)
+		if len(left) == 0 {
+			err = os.Remove(k.Path)
 		}
-		if err := os.Remove(k.Path); err != nil {
-			return err
+		if err != nil {
+			return files, err
 		}
-		a.Note("removed %s", Shortest(k.Path))
+		files = append(files, KeptFile{Shortest(k.Path), len(left)})
 	}
-	return nil
+	return files, nil
 }
 
-// Split parts what is lost from what is somewhere else.
-func Split(findings []recovery.Finding) (lost, others []recovery.Finding) {
+// split parts what is lost from what is somewhere else.
+func split(findings []recovery.Finding) (lost, others []recovery.Finding) {
 	for _, f := range findings {
 		if f.State == recovery.Lost {
 			lost = append(lost, f)
@@ -144,7 +280,7 @@ func Split(findings []recovery.Finding) (lost, others []recovery.Finding) {
 }
 
 // WarnOfLost warns of what noteLost finds.
-func (a *App) WarnOfLost(ctx context.Context, store beads.Store) {
+func (a *App) WarnOfLost(ctx context.Context, store beads.Place) {
 	if lost := a.noteLost(ctx, store); lost != "" {
 		a.Warn("%s", lost)
 		a.Hint("type stig recover to see what, and stig recover --apply to put it back")
@@ -154,7 +290,7 @@ func (a *App) WarnOfLost(ctx context.Context, store beads.Store) {
 // noteLost says once, in one line, when values that stig wrote went since this
 // work tree was last looked at. It costs one look at the file where nothing but
 // stig wrote it. What cannot be found out is no hindrance.
-func (a *App) noteLost(ctx context.Context, store beads.Store) string {
+func (a *App) noteLost(ctx context.Context, store beads.Place) string {
 	place, err := live.At(store.Path)
 	if err != nil {
 		return ""
@@ -191,8 +327,8 @@ func (a *App) noteLost(ctx context.Context, store beads.Store) string {
 }
 
 // lostHere lists what was written here and is lost.
-func (a *App) lostHere(ctx context.Context, store beads.Store, journal live.Journal) (lost []recovery.Finding, err error) {
-	file, err := beads.Read(store)
+func (a *App) lostHere(ctx context.Context, store beads.Place, journal live.Journal) (lost []recovery.Finding, err error) {
+	file, err := a.At(store).Snapshot()
 	if err != nil {
 		return nil, err
 	}
@@ -203,6 +339,6 @@ func (a *App) lostHere(ctx context.Context, store beads.Store, journal live.Jour
 	}
 	q.Quick, q.Journal = true, journal
 	findings, err := recovery.Find(ctx, q)
-	lost, _ = Split(findings)
+	lost, _ = split(findings)
 	return lost, err
 }

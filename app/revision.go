@@ -13,6 +13,7 @@ import (
 	"stig/beads"
 	"stig/checkpoint"
 	"stig/git"
+	"stig/jsonl"
 	"stig/lint"
 )
 
@@ -20,7 +21,7 @@ import (
 // that what others did there since is not taken for what was undone here. It is
 // nil for "", and for a revision from before there was a store or any commit; the
 // function that it gives closes it.
-func (a *App) Past(ctx context.Context, store beads.Store, revision string) (*lint.Past, func(), error) {
+func (a *App) Past(ctx context.Context, store beads.Place, revision string) (*lint.Past, func(), error) {
 	if revision == "" {
 		return nil, func() {}, nil
 	}
@@ -100,7 +101,7 @@ func hadStore(ctx context.Context, repo git.Client, commit string) (bool, error)
 
 // PrepareCommit checks that the store can be committed and gives the function
 // that does it once the checkpoint of an issue is written.
-func (a *App) PrepareCommit(ctx context.Context, store beads.Store) (func(id string) (string, error), error) {
+func (a *App) PrepareCommit(ctx context.Context, store beads.Place) (func(id string) (string, error), error) {
 	committer, err := checkpoint.PrepareCommit(ctx, store, a.Environ())
 	var impossible *checkpoint.CommitError
 	if errors.As(err, &impossible) {
@@ -113,7 +114,7 @@ func (a *App) PrepareCommit(ctx context.Context, store beads.Store) (func(id str
 }
 
 // Git runs git beside the store, whose path it gives as git knows it.
-func (a *App) Git(store beads.Store) (repo git.Client, path string, err error) {
+func (a *App) Git(store beads.Place) (repo git.Client, path string, err error) {
 	if path, err = filepath.Abs(store.Path); err != nil {
 		return git.Client{}, "", err
 	}
@@ -125,7 +126,7 @@ func (a *App) Git(store beads.Store) (repo git.Client, path string, err error) {
 
 // openAt reads the store as it was committed at a revision. The function that
 // it gives closes it.
-func (a *App) openAt(ctx context.Context, store beads.Store, revision string) (*beads.File, func(), error) {
+func (a *App) openAt(ctx context.Context, store beads.Place, revision string) (*beads.Snapshot, func(), error) {
 	repo, path, err := a.Git(store)
 	if err != nil {
 		return nil, nil, err
@@ -143,7 +144,7 @@ func (a *App) openAt(ctx context.Context, store beads.Store, revision string) (*
 		remove()
 		return nil, nil, err
 	}
-	file, err := beads.Read(beads.Store{Path: copied.Name(), Dir: filepath.Dir(copied.Name())})
+	file, err := jsonl.Read(beads.Place{Path: copied.Name(), Dir: filepath.Dir(copied.Name())})
 	if err != nil {
 		remove()
 		return nil, nil, err
@@ -157,7 +158,7 @@ func (a *App) openAt(ctx context.Context, store beads.Store, revision string) (*
 
 // unknownRevision turns the error about a revision that has no store into one
 // about the command line.
-func unknownRevision(err error, store beads.Store) error {
+func unknownRevision(err error, store beads.Place) error {
 	if unknown, ok := errors.AsType[*git.RevisionError](err); ok {
 		return Usage(unknown.Reason, cmp.Or(unknown.Hint, "name a commit that has the store: see git log --oneline -- "+store.Path))
 	}
@@ -165,7 +166,7 @@ func unknownRevision(err error, store beads.Store) error {
 }
 
 // warnOfLinesAt names the first line of a revision that cannot be read.
-func (a *App) warnOfLinesAt(revision string, store beads.Store, file *beads.File) {
+func (a *App) warnOfLinesAt(revision string, store beads.Place, file *beads.Snapshot) {
 	if problems := file.Problems(); len(problems) > 0 {
 		a.Warn("%s:%s:%d: %s", revision, store.Path, problems[0].Line, problems[0].Message)
 	}

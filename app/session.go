@@ -17,6 +17,7 @@ import (
 	"stig/dag"
 	"stig/guard"
 	"stig/host"
+	"stig/jsonl"
 	"stig/notes"
 	"stig/orient"
 	"stig/signals"
@@ -28,13 +29,67 @@ const (
 	// with, as its host counts them. Of more than 10,000 Claude Code shows the
 	// beginning, and Codex leaves out the middle.
 	ContextLimit = 9000
-	// eventLimit is how many bytes of an event are read. Some hold all of a
+	// EventLimit is how many bytes of an event are read. Some hold all of a
 	// file that is about to be written.
 	EventLimit = 64 << 20
 	// hookLimit is how long a hook works: a git that hangs must not hold up a
 	// session.
-	HookLimit = 5 * time.Second
+	hookLimit = 5 * time.Second
 )
+
+// Hook is an event of a host that stig answers.
+type Hook struct {
+	event  string // its name in settings
+	host   host.Host
+	answer func(*App, context.Context, host.Host, host.Event) []byte // nil is given for nothing to say
+}
+
+// hooks are the events that stig answers, in the order in which they happen.
+func hooks() []Hook {
+	return []Hook{
+		{event: "session-start", answer: (*App).SessionStart},
+		{event: "pre-tool-use", answer: (*App).PreToolUse},
+		{event: "stop", answer: (*App).Stop},
+		{event: "pre-compact", answer: (*App).PreCompact},
+	}
+}
+
+// ParseHook reads the name of an event and that of its host.
+func ParseHook(event, name string) (Hook, error) {
+	var known []string
+	for _, hook := range hooks() {
+		known = append(known, hook.event)
+		if hook.host = host.Host(name); hook.event != event {
+			continue
+		}
+		if !slices.Contains(host.Hosts(), hook.host) {
+			return Hook{}, fmt.Errorf("--host: must be one of %s; found %q", host.Names(), name)
+		}
+		return hook, nil
+	}
+	return Hook{}, fmt.Errorf("stig hook: must be one of %s; found %q", strings.Join(known, ", "), event)
+}
+
+// AnswerHook gives the reply to what a host wrote. Whatever goes wrong is no reason
+// to break somebody's session, and neither is a mistake in here, of which the error
+// tells: the reply holds all the same.
+func (a *App) AnswerHook(ctx context.Context, hook Hook, text []byte) (reply []byte, err error) {
+	event := host.Hear(text)
+	if info, err := os.Stat(event.Dir); a.Dir == "" && err == nil && info.IsDir() {
+		a.Dir = event.Dir
+	}
+	ctx, cancel := context.WithTimeout(ctx, hookLimit)
+	defer cancel()
+	defer func() {
+		if r := recover(); r != nil {
+			reply, err = nil, fmt.Errorf("a mistake in stig: %v", r)
+		}
+		if reply == nil {
+			reply = hook.host.Silence()
+		}
+	}()
+	return hook.answer(a, ctx, hook.host, event), nil
+}
 
 // SessionStart gives the assistant something to begin with.
 func (a *App) SessionStart(ctx context.Context, h host.Host, _ host.Event) []byte {
@@ -43,7 +98,7 @@ func (a *App) SessionStart(ctx context.Context, h host.Host, _ host.Event) []byt
 		return nil
 	}
 	defer file.Close()
-	if err := a.RefuseUnfinished(ctx, file.Store()); err != nil {
+	if err := a.RefuseUnfinished(ctx, file.Place()); err != nil {
 		refused := Classify(err)
 		return h.Context(Visible("Do not begin to work: stig cannot say what to do.\n\n" + refused.Message + "\n" + refused.Hint + "\n"))
 	}
@@ -52,7 +107,7 @@ func (a *App) SessionStart(ctx context.Context, h host.Host, _ host.Event) []byt
 		return nil
 	}
 	graph := dag.New(file)
-	lost := a.noteLost(ctx, file.Store())
+	lost := a.noteLost(ctx, file.Place())
 	if lost != "" {
 		lost += ": type stig recover to see what, and stig recover --apply to put it back.\n\n"
 	}
@@ -77,7 +132,7 @@ func (a *App) SessionStart(ctx context.Context, h host.Host, _ host.Event) []byt
 }
 
 // claims opens the store and lists what the actor has in progress.
-func (a *App) claims(ctx context.Context) (file *beads.File, actor string, claims []int, err error) {
+func (a *App) claims(ctx context.Context) (file *beads.Snapshot, actor string, claims []int, err error) {
 	store, err := a.Discover()
 	if err != nil {
 		return nil, "", nil, err
@@ -85,7 +140,7 @@ func (a *App) claims(ctx context.Context) (file *beads.File, actor string, claim
 	if actor, err = a.ActorName(ctx); err != nil {
 		return nil, "", nil, err
 	}
-	if file, err = beads.Read(store); err != nil {
+	if file, err = store.Snapshot(); err != nil {
 		return nil, "", nil, err
 	}
 	for i, issue := range file.All() {
@@ -226,7 +281,7 @@ func (a *App) PreCompact(ctx context.Context, h host.Host, _ host.Event) []byte 
 		return nil
 	}
 	defer file.Close()
-	if file.Store().Mode != beads.Plain {
+	if file.Place().Mode != beads.Plain {
 		return h.Nothing()
 	}
 	var without []string
@@ -238,14 +293,14 @@ func (a *App) PreCompact(ctx context.Context, h host.Host, _ host.Event) []byte 
 		}
 	}
 	options, err := a.Options(false)
-	if len(without) == 0 || err != nil || a.RefuseUnfinished(ctx, file.Store()) != nil {
+	if len(without) == 0 || err != nil || a.RefuseUnfinished(ctx, file.Place()) != nil {
 		return h.Nothing()
 	}
 	options.Wait = draftWait
 	update := checkpoint.Update{Estimate: a.draft(ctx), Evidence: a.Config.Signals.Evidence}
 	for _, id := range without {
 		// Giving up is no failure: a draft is better than nothing, and no more.
-		_, _ = checkpoint.Sketch(ctx, file.Store(), options, id, update, checkpoint.Rules{Schema: a.Schema, Now: options.Now})
+		_, _ = checkpoint.Sketch(ctx, a.At(file.Place()), options, id, update, checkpoint.Rules{Schema: a.Schema, Now: options.Now})
 	}
 	return h.Nothing()
 }
@@ -291,7 +346,7 @@ func (a *App) PreToolUse(ctx context.Context, h host.Host, e host.Event) []byte 
 	if len(attempts) == 0 {
 		return nil
 	}
-	store, err := beads.Discover(a.Where())
+	store, err := jsonl.Discover(a.Where())
 	if err != nil {
 		return nil
 	}
@@ -309,7 +364,7 @@ func (a *App) PreToolUse(ctx context.Context, h host.Host, e host.Event) []byte 
 
 // objection says why an attempt must not be, and what to type instead; "" when
 // it may.
-func (a *App) objection(ctx context.Context, store beads.Store, attempt guard.Attempt) string {
+func (a *App) objection(ctx context.Context, store beads.Place, attempt guard.Attempt) string {
 	if len(attempt.Files) > 0 {
 		dir, err := filepath.Abs(cmp.Or(a.Dir, "."))
 		path, err2 := filepath.Abs(store.Path)
@@ -337,7 +392,7 @@ func (a *App) objection(ctx context.Context, store beads.Store, attempt guard.At
 
 // instead is what closes issues with a verdict. Issues in a Dolt database are
 // not stig's to close: what was verified is let through.
-func instead(store beads.Store, verb string, ids []string) string {
+func instead(store beads.Place, verb string, ids []string) string {
 	if store.Mode != beads.Dolt {
 		return fmt.Sprintf("stig close %s --reason \"what exists now, and how you know that it works\"; it runs them", strings.Join(ids, " "))
 	}
@@ -347,7 +402,7 @@ func instead(store beads.Store, verb string, ids []string) string {
 
 // unproven are the issues on which no fresh verdict has passed. Whatever keeps
 // that from being known leaves all of them unproven.
-func (a *App) unproven(ctx context.Context, store beads.Store, attempt guard.Attempt) []string {
+func (a *App) unproven(ctx context.Context, store beads.Place, attempt guard.Attempt) []string {
 	site, err := a.Site(ctx, store)
 	if err != nil {
 		return attempt.IDs
@@ -356,7 +411,7 @@ func (a *App) unproven(ctx context.Context, store beads.Store, attempt guard.Att
 	if err != nil {
 		return attempt.IDs
 	}
-	file, err := beads.Read(store)
+	file, err := a.At(store).Snapshot()
 	if err != nil {
 		return attempt.IDs
 	}
@@ -372,8 +427,8 @@ func (a *App) unproven(ctx context.Context, store beads.Store, attempt guard.Att
 		if err != nil {
 			return false
 		}
-		acceptance := criteria.Source(record.Text(beads.AcceptanceCriteria), record.Text(beads.Description))
-		_, passed := fresh(issue.ID, acceptance)
-		return passed || waived && !criteria.Asks(criteria.Plan(acceptance, site.look))
+		found := checkpoint.CriteriaOf(record)
+		_, passed := fresh(issue.ID, found)
+		return passed || waived && !criteria.Asks(found.Plan(site.look))
 	})
 }

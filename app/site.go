@@ -14,6 +14,7 @@ import (
 	"stig/checkpoint"
 	"stig/criteria"
 	"stig/git"
+	"stig/jsonl"
 	"stig/live"
 	"stig/process"
 	"stig/verify"
@@ -21,7 +22,7 @@ import (
 
 // site is where criteria are run, and where what came of it is kept.
 type site struct {
-	Store beads.Store
+	Store beads.Place
 	root  string     // the directory that checks run in
 	place git.Place  // the repository that root is in, the zero value for none
 	git   git.Client // in root
@@ -33,7 +34,7 @@ type site struct {
 // Site finds the place of the checks: the work tree that stig is started in. A
 // store in a .beads there makes the directory that holds it the root; a store
 // somewhere else, such as that of the main checkout, does not.
-func (a *App) Site(ctx context.Context, store beads.Store) (*site, error) {
+func (a *App) Site(ctx context.Context, store beads.Place) (*site, error) {
 	here, err := realPath(cmp.Or(a.Dir, "."))
 	if err != nil {
 		return nil, err
@@ -146,8 +147,8 @@ func (s *site) logs() string {
 
 // fresh looks at the tree once, and gives what finds the verdict on criteria
 // that passed and still counts, for any number of issues.
-func (s *site) fresh(ctx context.Context) (func(id, acceptance string) (*verify.Verdict, bool), error) {
-	none := func(string, string) (*verify.Verdict, bool) { return nil, false }
+func (s *site) fresh(ctx context.Context) (func(id string, c criteria.Criteria) (*verify.Verdict, bool), error) {
+	none := func(string, criteria.Criteria) (*verify.Verdict, bool) { return nil, false }
 	kept, ok := s.verdicts()
 	if !ok {
 		return none, nil
@@ -155,33 +156,82 @@ func (s *site) fresh(ctx context.Context) (func(id, acceptance string) (*verify.
 	if _, err := os.Stat(kept.Dir); errors.Is(err, fs.ErrNotExist) {
 		return none, nil
 	}
-	without, err := s.Store.Touched()
+	without, err := jsonl.Touched(s.Store)
 	if err != nil {
 		return nil, err
 	}
 	tree, err := s.git.Tree(ctx, without...)
-	return func(id, acceptance string) (*verify.Verdict, bool) {
-		return kept.Fresh(id, acceptance, criteria.Plan(acceptance, s.look), tree)
+	return func(id string, c criteria.Criteria) (*verify.Verdict, bool) {
+		return kept.Fresh(id, c.Text(), c.Plan(s.look), tree)
 	}, err
 }
 
 // edited compares criteria with those that are committed.
-func (a *App) edited(ctx context.Context, s *site, id, criteria string) (*checkpoint.Edited, error) {
+func (a *App) edited(ctx context.Context, s *site, id string, c criteria.Criteria) (*checkpoint.Edited, error) {
 	repo, path, err := a.Git(s.Store)
 	if err != nil {
 		return nil, err
 	}
-	return checkpoint.EditedSince(ctx, repo, path, id, criteria, s.look)
+	return checkpoint.EditedSince(ctx, repo, path, id, c, s.look)
 }
 
-// TrustHere gives what is trusted, and the grant for the repository that stig is
+// TrustRequest says what is to become of the trust in the repository of a run.
+type TrustRequest struct{ Revoke, DryRun bool }
+
+// TrustResult says what became of it.
+type TrustResult struct {
+	Root    string // of the repository
+	Before  bool   // it was trusted; not known of a grant
+	Trusted bool   // it is now
+	Diff    string // of a dry run
+}
+
+// Trust lets the commands in the repository's acceptance criteria run on this
+// machine, or takes that back.
+func (a *App) Trust(ctx context.Context, r TrustRequest) (*TrustResult, error) {
+	trust, grant, err := a.trustHere(ctx)
+	if err != nil {
+		return nil, err
+	}
+	result := &TrustResult{Root: grant.Root, Trusted: !r.Revoke}
+	switch {
+	case r.DryRun:
+		result.Before = trust.Granted(grant.Root, grant.Commit)
+		result.Trusted = result.Before
+		result.Diff, err = trustDiff(trust, grant, r.Revoke)
+	case r.Revoke:
+		result.Before, err = trust.Revoke(grant.Root)
+	default:
+		err = trust.Grant(grant)
+	}
+	return result, err
+}
+
+// trustDiff shows what would become of the record of a grant.
+func trustDiff(trust verify.Trust, grant verify.Grant, revoke bool) (string, error) {
+	path, after, err := trust.Record(grant)
+	if err != nil {
+		return "", err
+	}
+	if revoke {
+		after = nil
+	}
+	file := HostFile{Path: path}
+	before, err := file.Read()
+	return file.Diff(before, after), err
+}
+
+// Grants lists what is trusted on this machine.
+func (a *App) Grants() ([]verify.Grant, error) { return verify.Trust{Dir: a.StateDir()}.List() }
+
+// trustHere gives what is trusted, and the grant for the repository that stig is
 // started in.
-func (a *App) TrustHere(ctx context.Context) (trust verify.Trust, grant verify.Grant, err error) {
+func (a *App) trustHere(ctx context.Context) (trust verify.Trust, grant verify.Grant, err error) {
 	store, err := a.Discover()
 	if err != nil {
 		return trust, grant, err
 	}
-	s, err := a.Site(ctx, store)
+	s, err := a.Site(ctx, store.Place())
 	if err != nil {
 		return trust, grant, err
 	}

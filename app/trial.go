@@ -11,15 +11,16 @@ import (
 	"stig/beads"
 	"stig/checkpoint"
 	"stig/criteria"
+	"stig/jsonl"
 	"stig/signals"
 	"stig/verify"
 )
 
 // Unprovable warns of criteria in which nothing can be run: only a waiver would
 // close the issue.
-func (a *App) Unprovable(ctx context.Context, store beads.Store, acceptance string) []string {
+func (a *App) Unprovable(ctx context.Context, store beads.Place, found criteria.Criteria) []string {
 	site, err := a.Site(ctx, store)
-	if err != nil || strings.TrimSpace(acceptance) == "" || criteria.Asks(criteria.Plan(acceptance, site.look)) {
+	if err != nil || len(found) == 0 || criteria.Asks(found.Plan(site.look)) {
 		return nil
 	}
 	return []string{"nothing in its criteria can be run; write the commands into a block marked verify"}
@@ -44,7 +45,7 @@ func (o *TrialOptions) Check() error {
 type Trial struct {
 	Site     *site
 	Id       string
-	criteria string
+	criteria criteria.Criteria
 	Plan     []criteria.Check
 	Verdict  *verify.Verdict // nil until its checks have run
 	Reused   bool            // they ran before, and nothing has changed since
@@ -56,9 +57,9 @@ type Trial struct {
 // trial plans what the criteria of an issue ask for, and runs nothing of it.
 // The store as it is committed is read meanwhile: a large one takes as long as
 // many a check.
-func (a *App) trial(ctx context.Context, s *site, id, acceptance string) *Trial {
-	t := &Trial{Site: s, Id: id, criteria: acceptance, Plan: criteria.Plan(acceptance, s.look)}
-	t.compare = sync.OnceValues(func() (*checkpoint.Edited, error) { return a.edited(ctx, s, id, acceptance) })
+func (a *App) trial(ctx context.Context, s *site, id string, found criteria.Criteria) *Trial {
+	t := &Trial{Site: s, Id: id, criteria: found, Plan: found.Plan(s.look)}
+	t.compare = sync.OnceValues(func() (*checkpoint.Edited, error) { return a.edited(ctx, s, id, found) })
 	go t.compare()
 	return t
 }
@@ -78,15 +79,18 @@ type RefusalError struct{ id, reason, hint string }
 
 func (e *RefusalError) Error() string { return e.id + ": " + e.reason }
 
-// nothingToRun is the refusal of criteria that show nothing.
+// nothingToRun is the refusal of criteria that show nothing. Only where there are
+// none it proposes to waive them.
 func nothingToRun(t *Trial) error {
-	hint := "put such a block into them (stig edit " + t.Id + " --acceptance -), or type stig close " + t.Id + " --reason … --waive WHY"
+	e := &RefusalError{id: t.Id, reason: "nothing in its acceptance criteria can be run",
+		hint: "put such a block into them with stig edit " + t.Id + " --acceptance -"}
+	waive := "stig close " + t.Id + " --reason … --waive WHY"
 	if t.Site.Store.Mode == beads.Dolt {
-		hint = "write such a block into its criteria, or type " + waiveByTracker(t.Id, "WHAT", "WHY")
+		e.hint, waive = "write such a block into its criteria", waiveByTracker(t.Id, "WHAT", "WHY")
 	}
-	e := &RefusalError{id: t.Id, reason: "nothing in its acceptance criteria can be run", hint: hint}
-	if strings.TrimSpace(t.criteria) == "" {
+	if len(t.criteria) == 0 {
 		e.reason = "it has no acceptance criteria"
+		e.hint += ", or type " + waive
 	}
 	return e
 }
@@ -177,7 +181,7 @@ func (a *App) job(ctx context.Context, t *Trial, o TrialOptions) (verify.Job, er
 		return verify.Job{}, err
 	}
 	j := verify.Job{
-		Issue: t.Id, Criteria: t.criteria, Checks: t.Plan, Root: t.Site.root,
+		Issue: t.Id, Criteria: t.criteria.Text(), Checks: t.Plan, Root: t.Site.root,
 		Env: a.Environ(), Pass: a.Config.Gate.Env,
 		KeepGoing: o.KeepGoing, AllowDestructive: o.AllowDestructive,
 		Out: a.Progress, Terminal: a.Terminal, Logs: t.Site.logs(), Time: now, Now: a.Now,
@@ -188,7 +192,7 @@ func (a *App) job(ctx context.Context, t *Trial, o TrialOptions) (verify.Job, er
 	if j.Deadline, err = limit(o.Deadline, a.Config.Gate.Deadline); err != nil {
 		return j, err
 	}
-	if j.Without, err = t.Site.Store.Touched(); err != nil {
+	if j.Without, err = jsonl.Touched(t.Site.Store); err != nil {
 		return j, err
 	}
 	j.Actor, err = a.ActorName(ctx)
@@ -215,18 +219,18 @@ func (a *App) TrialOf(ctx context.Context, id string) (*Trial, error) {
 	defer file.Close()
 	issue := file.At(at)
 	if issue.Status == "tombstone" {
-		return nil, &beads.RefusedError{Path: file.Store().Path, Line: issue.Line,
+		return nil, &beads.RefusedError{Path: file.Place().Path, Line: issue.Line,
 			Reason: issue.ID + " was deleted (status tombstone)", Hint: "verify another issue"}
 	}
 	record, err := issue.Record()
 	if err != nil {
 		return nil, err
 	}
-	s, err := a.Site(ctx, file.Store())
+	s, err := a.Site(ctx, file.Place())
 	if err != nil {
 		return nil, err
 	}
-	return a.trial(ctx, s, issue.ID, criteria.Source(record.Text(beads.AcceptanceCriteria), record.Text(beads.Description))), nil
+	return a.trial(ctx, s, issue.ID, checkpoint.CriteriaOf(record)), nil
 }
 
 // VerifyRequest asks for the checks of an issue to be run, or with Plan for what

@@ -24,7 +24,7 @@ const (
 
 // Unfinished says what a merge that git has not finished left of the store; nil
 // where nothing is wrong with it. thorough is that of git.Client.MergeState.
-func (a *App) Unfinished(ctx context.Context, store beads.Store, thorough bool) (*lint.Unfinished, error) {
+func (a *App) Unfinished(ctx context.Context, store beads.Place, thorough bool) (*lint.Unfinished, error) {
 	repo, path, err := a.Git(store)
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func merging(doing string) string {
 
 // mergeAgain is what to type for git to merge the store again. The driver that
 // setup wrote once would leave out again what it left out where stig did not run.
-func mergeAgain(ctx context.Context, repo git.Client, store beads.Store) string {
+func mergeAgain(ctx context.Context, repo git.Client, store beads.Place) string {
 	again := "git checkout -m -- " + store.Path
 	result, err := repo.Run(ctx, "config", "--get", "merge.stig.driver")
 	if err == nil && strings.TrimSpace(string(result.Stdout)) == PlainDriver {
@@ -109,7 +109,7 @@ func leaveOut(doing string) string {
 // RefuseUnfinished refuses a store that an unfinished merge may have left
 // incomplete: work would begin without what others did, and what is written now
 // would hide that it is missing.
-func (a *App) RefuseUnfinished(ctx context.Context, store beads.Store) error {
+func (a *App) RefuseUnfinished(ctx context.Context, store beads.Place) error {
 	u, err := a.Unfinished(ctx, store, false)
 	if err != nil || u == nil {
 		return err

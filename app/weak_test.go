@@ -24,7 +24,7 @@ func TestWarnOfWeak(t *testing.T) {
 		}
 		for _, dir := range []string{t.TempDir(), t.TempDir()} {
 			for range 2 {
-				a.warnOfWeak(beads.Store{Dir: dir, Path: dir + "/issues.jsonl"})
+				a.warnOfWeak(beads.Place{Dir: dir, Path: dir + "/issues.jsonl"})
 			}
 		}
 		if got := strings.Count(said.String(), "cannot exchange two files"); got != want {

@@ -47,7 +47,7 @@ func (tx *Tx) Add(n New) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, end, err := tx.file.manner(at)
+	c, end, err := tx.snapshot.manner(at)
 	if err != nil {
 		return nil, tx.moved(err)
 	}
@@ -66,7 +66,7 @@ func (tx *Tx) Restore(r *Record) error {
 	if err != nil {
 		return err
 	}
-	_, end, err := tx.file.manner(at)
+	_, end, err := tx.snapshot.manner(at)
 	if err != nil {
 		return tx.moved(err)
 	}
@@ -75,24 +75,24 @@ func (tx *Tx) Restore(r *Record) error {
 
 // free is the place of a new line for an id that no issue has.
 func (tx *Tx) free(id string) (at int, sorted bool, err error) {
-	if i, taken := tx.file.Index(id); taken {
-		return 0, false, &RefusedError{Path: tx.file.store.Path, Line: tx.file.At(i).Line, Reason: fmt.Sprintf("id %q is taken", id)}
+	if i, taken := tx.snapshot.Index(id); taken {
+		return 0, false, &RefusedError{Path: tx.snapshot.place.Path, Line: tx.snapshot.At(i).Line, Reason: fmt.Sprintf("id %q is taken", id)}
 	}
 	if slices.ContainsFunc(tx.added, func(a addition) bool { return a.id == id }) {
-		return 0, false, &RefusedError{Path: tx.file.store.Path, Reason: fmt.Sprintf("id %q is taken by another new issue", id)}
+		return 0, false, &RefusedError{Path: tx.snapshot.place.Path, Reason: fmt.Sprintf("id %q is taken by another new issue", id)}
 	}
-	at, sorted = tx.file.place(id)
+	at, sorted = tx.snapshot.position(id)
 	return at, sorted, nil
 }
 
 // insert puts a new line before the issue at an index, or at the end.
 func (tx *Tx) insert(id string, line []byte, at int, sorted bool, end []byte) error {
 	a := addition{id: id, line: line}
-	if at < tx.file.Len() {
-		a.off, a.text = tx.file.At(at).off, slices.Concat(line, end)
+	if at < tx.snapshot.Len() {
+		a.off, a.text = tx.snapshot.At(at).off, slices.Concat(line, end)
 	} else {
-		a.off = tx.file.hash.size
-		ended, err := tx.file.ended()
+		a.off = tx.snapshot.size
+		ended, err := tx.snapshot.ended()
 		if err != nil {
 			return tx.moved(err)
 		}
@@ -130,9 +130,9 @@ func (n New) check() error {
 	return nil
 }
 
-// place is the index of the issue before which a new one goes, Len for the
+// position is the index of the issue before which a new one goes, Len for the
 // end, and whether the file is sorted by id.
-func (f *File) place(id string) (at int, sorted bool) {
+func (f *Snapshot) position(id string) (at int, sorted bool) {
 	at = len(f.issues)
 	for i, is := range f.issues {
 		if i > 0 && f.issues[i-1].ID >= is.ID {
@@ -146,7 +146,7 @@ func (f *File) place(id string) (at int, sorted bool) {
 }
 
 // manner is how the lines near index at are written, and what ends them.
-func (f *File) manner(at int) (c composer, end []byte, err error) {
+func (f *Snapshot) manner(at int) (c composer, end []byte, err error) {
 	const (
 		most     = 32      // lines
 		mostText = 1 << 20 // bytes of them
@@ -184,9 +184,9 @@ func (f *File) manner(at int) (c composer, end []byte, err error) {
 // end is what ends the issue's line, LF where that cannot be seen.
 func (i *Issue) end() ([]byte, error) {
 	b := make([]byte, 2)
-	n, err := i.file.disk.ReadAt(b, i.off+int64(i.size))
+	n, err := i.of.source.Lines.ReadAt(b, i.off+int64(i.size))
 	if err != nil && !isEnd(err) {
-		return nil, unreadable(i.file.store.Path, err)
+		return nil, Unreadable(i.of.place.Path, err)
 	}
 	if bytes.Equal(b[:n], []byte("\r\n")) {
 		return b, nil
@@ -195,15 +195,15 @@ func (i *Issue) end() ([]byte, error) {
 }
 
 // ended reports whether a new line can follow the last byte of the file.
-func (f *File) ended() (bool, error) {
-	if f.hash.size == 0 {
+func (f *Snapshot) ended() (bool, error) {
+	if f.size == 0 {
 		return true, nil
 	}
-	last := make([]byte, min(f.hash.size, int64(len(byteOrderMark))))
-	if _, err := f.disk.ReadAt(last, f.hash.size-int64(len(last))); err != nil && !isEnd(err) {
-		return false, unreadable(f.store.Path, err)
+	last := make([]byte, min(f.size, int64(len(byteOrderMark))))
+	if _, err := f.source.Lines.ReadAt(last, f.size-int64(len(last))); err != nil && !isEnd(err) {
+		return false, Unreadable(f.place.Path, err)
 	}
-	return last[len(last)-1] == '\n' || f.hash.size == int64(len(last)) && string(last) == byteOrderMark, nil
+	return last[len(last)-1] == '\n' || f.size == int64(len(last)) && string(last) == byteOrderMark, nil
 }
 
 // issue is the line of a new issue.

@@ -36,7 +36,7 @@ func TestAdd(t *testing.T) {
 	for _, c := range addCases {
 		t.Run(c.name, func(t *testing.T) {
 			s := writeStore(t, c.store)
-			changes, err := Edit(t.Context(), s, Options{Now: testNow}, func(tx *Tx) error {
+			changes, err := edit(t, s, Options{Now: testNow}, func(tx *Tx) error {
 				return add(tx, New{ID: "d-3", Title: "t", Status: "open", Priority: 2})
 			})
 			if err != nil {
@@ -55,7 +55,7 @@ func TestAdd(t *testing.T) {
 // Several issues, each to its place, beside changed lines.
 func TestAddSeveral(t *testing.T) {
 	s := writeStore(t, `{"id":"d-2",`+updatedOld+`}`+"\n"+`{"id":"d-4",`+updatedOld+`}`)
-	_, err := Edit(t.Context(), s, Options{Now: testNow}, func(tx *Tx) error {
+	_, err := edit(t, s, Options{Now: testNow}, func(tx *Tx) error {
 		for _, id := range []string{"d-9", "d-3.1", "d-3", "d-1", "d-8"} {
 			if err := add(tx, New{ID: id, Title: id}); err != nil {
 				return err
@@ -95,7 +95,7 @@ func TestAddEncodes(t *testing.T) {
 		{"ASCII alone", `{"id":"d-1","title":"caf\u00e9"}`, strings.ReplaceAll(asGo, "é", `\u00e9`)},
 	} {
 		s := writeStore(t, c.near+"\n"+`{"id":"d-2"}`+"\n")
-		if _, err := Edit(t.Context(), s, Options{Now: testNow}, func(tx *Tx) error { return add(tx, n) }); err != nil {
+		if _, err := edit(t, s, Options{Now: testNow}, func(tx *Tx) error { return add(tx, n) }); err != nil {
 			t.Fatal(err)
 		}
 		if got := strings.Split(content(t, s), "\n")[2]; got != c.want {
@@ -111,17 +111,17 @@ func TestAddRefuses(t *testing.T) {
 		{ID: "d-1", Title: "taken"}, {ID: "", Title: "t"}, {ID: "d-2"},
 		{ID: "d-2", Title: "\xff"}, {ID: "d-2", Title: "t", Labels: []string{"\xff"}}, {ID: "d-2", Title: "t", Deps: []Dep{{On: "d-1"}}},
 	} {
-		if _, err := Edit(t.Context(), s, Options{Now: testNow}, func(tx *Tx) error { return add(tx, n) }); err == nil {
+		if _, err := edit(t, s, Options{Now: testNow}, func(tx *Tx) error { return add(tx, n) }); err == nil {
 			t.Errorf("accepted %+v", n)
 		}
 	}
 	twice := func(tx *Tx) error {
 		return errors.Join(add(tx, New{ID: "d-2", Title: "t"}), add(tx, New{ID: "d-2", Title: "t"}))
 	}
-	if _, err := Edit(t.Context(), s, Options{Now: testNow}, twice); err == nil {
+	if _, err := edit(t, s, Options{Now: testNow}, twice); err == nil {
 		t.Error("accepted one id twice")
 	}
-	if _, err := Edit(t.Context(), s, Options{Now: testNow, DryRun: true}, func(tx *Tx) error { return add(tx, New{ID: "d-2", Title: "t"}) }); err != nil {
+	if _, err := edit(t, s, Options{Now: testNow, DryRun: true}, func(tx *Tx) error { return add(tx, New{ID: "d-2", Title: "t"}) }); err != nil {
 		t.Error(err)
 	}
 	if content(t, s) != before {
@@ -138,7 +138,7 @@ func FuzzAdd(f *testing.F) {
 	f.Fuzz(func(t *testing.T, store, id, title, label string) {
 		s := writeStore(t, store)
 		_, taken := mustRead(t, s.Path).Index(id)
-		changes, err := Edit(t.Context(), s, Options{Now: testNow}, func(tx *Tx) error {
+		changes, err := edit(t, s, Options{Now: testNow}, func(tx *Tx) error {
 			return add(tx, New{ID: id, Title: title, Labels: []string{label}})
 		})
 		if err != nil {

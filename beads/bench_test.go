@@ -25,24 +25,6 @@ func generate(n int) []byte {
 	return b.Bytes()
 }
 
-func BenchmarkRead(b *testing.B) {
-	const issues = 10_000
-	dir, path := sample.Store(b, issues)
-	size(b, path)
-	for b.Loop() {
-		f, err := Read(Store{Path: path, Dir: dir})
-		if err != nil {
-			b.Fatal(err)
-		}
-		if f.Len() != issues || len(f.Problems()) != 0 {
-			b.Fatalf("%d issues, %d problems", f.Len(), len(f.Problems()))
-		}
-		if err := f.Close(); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
 // BenchmarkRecords reads all lines once more, as checks do.
 func BenchmarkRecords(b *testing.B) {
 	_, path := sample.Store(b, 10_000)

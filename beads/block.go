@@ -92,58 +92,48 @@ func (r *blockReader) finishLine(start int64) error {
 	return nil
 }
 
-// contentHash hashes a file block by block; the hashes of the blocks may be
-// computed anywhere, and are put together in file order. What is hashed is what
+// Sum is the checksum of a text, made of those of its blocks, which may be
+// computed anywhere and are put together in file order. What is summed is what
 // is indexed, to the byte, even of a file that changes while it is read. The
-// same content has the same hash in every process: names of files hold it. It
-// finds changes that happen, not those that somebody makes to deceive it.
-type contentHash struct {
+// same text has the same sum in every process: names of files hold it. It finds
+// changes that happen, not those that somebody makes to deceive it.
+type Sum struct {
 	sum  uint64
 	size int64
 }
 
-func newContentHash() *contentHash { return &contentHash{} }
-
-// block is two checksums of 32 bits, which processors have instructions for.
-func (h *contentHash) block(data []byte) uint64 { return checksums(0, data) }
+// sumOfBlock is two checksums of 32 bits, which processors have instructions for.
+func sumOfBlock(data []byte) uint64 { return checksums(0, data) }
 
 func checksums(before uint64, data []byte) uint64 {
 	castagnoli := crc32.Update(uint32(before>>32), crc32.MakeTable(crc32.Castagnoli), data)
 	return uint64(castagnoli)<<32 | uint64(crc32.Update(uint32(before), crc32.IEEETable, data))
 }
 
-func (h *contentHash) add(block uint64, size int) {
+func (s *Sum) add(block uint64, size int) {
 	if size > 0 {
-		h.sum = checksums(h.sum, binary.LittleEndian.AppendUint64(nil, block))
-		h.size += int64(size)
+		s.sum = checksums(s.sum, binary.LittleEndian.AppendUint64(nil, block))
+		s.size += int64(size)
 	}
 }
 
-func (h *contentHash) equal(o *contentHash) bool { return *h == *o }
+// String is the sum as names of files hold it.
+func (s Sum) String() string { return fmt.Sprintf("%x.%016x", s.size, s.sum) }
 
-// String is the hash as names of files hold it.
-func (h *contentHash) String() string { return fmt.Sprintf("%x.%016x", h.size, h.sum) }
-
-// hashed is what the hash keeps of one block.
-type hashed struct {
-	hash uint64
-	size int
-}
-
-// hashAll hashes a file that had so many bytes when last asked, and what was
+// SumOf sums a text that had so many bytes when last asked, and what was
 // appended since.
-func hashAll(from io.ReaderAt, size int64) (*contentHash, error) {
-	h := newContentHash()
-	blocks, err := eachBlock(from, size, func() func(block) hashed {
-		return func(b block) hashed { return hashed{h.block(b.data), len(b.data)} }
+func SumOf(from io.ReaderAt, size int64) (s Sum, err error) {
+	type summed struct {
+		sum  uint64
+		size int
+	}
+	blocks, err := eachBlock(from, size, func() func(block) summed {
+		return func(b block) summed { return summed{sumOfBlock(b.data), len(b.data)} }
 	})
-	if err != nil {
-		return nil, err
-	}
 	for _, b := range blocks {
-		h.add(b.hash, b.size)
+		s.add(b.sum, b.size)
 	}
-	return h, nil
+	return s, err
 }
 
 // eachBlock makes something of every block of a file, on all cores, and gives

@@ -1,5 +1,14 @@
 package beads
 
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+)
+
 // Value is what a changed line holds under one key before and after: a text as
 // it reads, any other value as its bytes stand, "" where the key is absent.
 type Value struct {
@@ -41,4 +50,128 @@ func (r *Record) shown(k Key) string {
 		return r.Text(k)
 	}
 	return string(raw)
+}
+
+// Missing gives the keys that the change gave a new value which now does not
+// hold, in the order of the line; now is the issue as somebody else wrote it
+// since, nil when it is gone. Values count, not bytes: times to the second
+// (bd and others keep no more), of a list the elements that the change added
+// or took away. The place and number of a comment, when a dependency was made
+// and updated_at are each program's own and do not count. Notes are compared by
+// hold, which reports whether those of now have what changed between the others;
+// without it as a whole.
+func (c Change) Missing(now *Record, hold func(before, after, now string) bool) ([]Key, error) {
+	if now == nil {
+		return []Key{ID}, nil
+	}
+	before, after, err := c.records()
+	if err != nil {
+		return nil, err
+	}
+	var missing []Key
+	for _, k := range keysOf(after, before) {
+		if k == ClosedAt && after.Has(k) && now.Has(k) {
+			continue
+		}
+		if k == Notes && hold != nil && hold(before.Text(k), after.Text(k), now.Text(k)) {
+			continue
+		}
+		if k != UpdatedAt && !holds(before.value(k), after.value(k), now.value(k)) {
+			missing = append(missing, k)
+		}
+	}
+	return missing, nil
+}
+
+// keysOf lists the keys of several records, each once.
+func keysOf(records ...*Record) []Key {
+	keys := make([]Key, 0, len(records[0].members))
+	for _, r := range records {
+		for _, m := range r.members {
+			if k := Key(memberKey(r.line, m)); !slices.Contains(keys, k) {
+				keys = append(keys, k)
+			}
+		}
+	}
+	return keys
+}
+
+// value decodes what the key holds: nil when it is absent, null,
+// false or empty, which programs write or leave out as they like.
+func (r *Record) value(k Key) any {
+	raw := r.Raw(k)
+	if raw == nil {
+		return nil
+	}
+	if _, isText := unquote(raw); isText {
+		return plain(r.Text(k))
+	}
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	var v any
+	if decoder.Decode(&v) != nil {
+		return string(raw) // the line was parsed: this does not happen
+	}
+	if list, ok := v.([]any); v == false || ok && len(list) == 0 {
+		return nil
+	}
+	return v
+}
+
+// plain gives a text as it is compared: a time to the second, "" as nothing.
+func plain(text string) any {
+	if t, ok := parseTime([]byte(text)); ok {
+		return t.UTC().Truncate(time.Second).Format(time.RFC3339)
+	}
+	if text == "" {
+		return nil
+	}
+	return text
+}
+
+// holds reports whether now has what changed between before and after.
+func holds(before, after, now any) bool {
+	old, wasList := before.([]any)
+	list, isList := after.([]any)
+	if !wasList && !isList {
+		return reflect.DeepEqual(before, after) || reflect.DeepEqual(after, now)
+	}
+	there, _ := now.([]any)
+	was, is, has := elements(old), elements(list), elements(there)
+	for _, e := range is {
+		if !slices.Contains(was, e) && !slices.Contains(has, e) {
+			return false
+		}
+	}
+	for _, e := range was {
+		if !slices.Contains(is, e) && slices.Contains(has, e) {
+			return false
+		}
+	}
+	return true
+}
+
+// elements names the elements of a list by what makes each of them what it is:
+// a dependency its target and type, a comment its author and text, and
+// anything else its whole value.
+func elements(list []any) (names []string) {
+	for _, e := range list {
+		object, _ := e.(map[string]any)
+		var parts []any
+		switch {
+		case object["depends_on_id"] != nil:
+			parts = []any{object["depends_on_id"], object["type"]}
+		case object["author"] != nil && object["text"] != nil:
+			text, _ := object["text"].(string)
+			parts = []any{object["author"], strings.TrimSpace(text)}
+		default:
+			parts = []any{e}
+		}
+		name, err := json.Marshal(parts)
+		if err != nil {
+			continue // what was decoded can be encoded
+		}
+		names = append(names, string(name))
+	}
+	return names
 }

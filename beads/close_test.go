@@ -9,7 +9,7 @@ import (
 // line stays as it is.
 func TestMarkClosed(t *testing.T) {
 	s := writeStore(t, `{"id":"h-1","title":"t","status":"open","mine":1.50,"updated_at":"2026-01-01T00:00:00Z"}`+"\n")
-	_, err := Edit(ctx, s, Options{Now: testNow}, func(tx *Tx) error { return tx.MarkClosed("h-1", "it <works>") })
+	_, err := edit(t, s, Options{Now: testNow}, func(tx *Tx) error { return tx.MarkClosed("h-1", "it <works>") })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func TestClosingRefused(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := writeStore(t, `{"id":"h-1","title":"t","status":"open"}`+"\n"+`{"id":"h-2","title":"t","status":"closed"}`+"\n"+`{"id":"h-3","title":"t","status":"tombstone"}`+"\n")
 			before := content(t, s)
-			_, err := Edit(ctx, s, Options{Now: testNow}, c.edit)
+			_, err := edit(t, s, Options{Now: testNow}, c.edit)
 			if err == nil || !strings.Contains(err.Error(), c.want) || content(t, s) != before {
 				t.Errorf("got %v, want %s", err, c.want)
 			}
@@ -53,7 +53,7 @@ func TestClosingRefused(t *testing.T) {
 // What is closed may be edited, and opened again.
 func TestSetOfClosed(t *testing.T) {
 	s := writeStore(t, `{"id":"h-2","title":"t","status":"closed","close_reason":"r"}`+"\n")
-	_, err := Edit(ctx, s, Options{Now: testNow}, func(tx *Tx) error {
+	_, err := edit(t, s, Options{Now: testNow}, func(tx *Tx) error {
 		if err := tx.Set("h-2", Set{Title, "u"}, Set{Status, "closed"}); err != nil {
 			return err
 		}

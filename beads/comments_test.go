@@ -6,13 +6,14 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 )
 
 const oldComment = `{"id":7,"issue_id":"d-1","author":"bo","text":"seen","created_at":"2026-01-01T00:00:00Z"}`
 
 var (
-	commentOf   = Comment{"ann", "it <works>"}
+	commentOf   = Comment{Author: "ann", Text: "it <works>"}
 	commentText = `"issue_id":"d-1","author":"ann","text":"it \u003cworks\u003e","created_at":"2026-11-20T15:11:12Z"}`
 )
 
@@ -51,13 +52,13 @@ func TestWithComment(t *testing.T) {
 			if text != c.want {
 				t.Errorf("got  %s\nwant %s", text, c.want)
 			}
-			if again, err := got.WithComment(testNow, Comment{commentOf.Author, " " + commentOf.Text}); err != nil || again != got && string(again.Bytes()) != string(got.Bytes()) {
+			if again, err := got.WithComment(testNow, Comment{Author: commentOf.Author, Text: " " + commentOf.Text}); err != nil || again != got && string(again.Bytes()) != string(got.Bytes()) {
 				t.Errorf("the same comment again: %s, %v", again.Bytes(), err)
 			}
 		})
 	}
 	number1, _ := mustParse(t, `{"id":"d-1"}`).WithComment(testNow, commentOf)
-	number2, _ := mustParse(t, `{"id":"d-1"}`).WithComment(testNow, Comment{"ann", "another"})
+	number2, _ := mustParse(t, `{"id":"d-1"}`).WithComment(testNow, Comment{Author: "ann", Text: "another"})
 	if a, b := number1.Elements(Comments)[0][:20], number2.Elements(Comments)[0][:20]; string(a) == string(b) {
 		t.Errorf("two comments have one number: %s", a)
 	}
@@ -75,7 +76,7 @@ func TestCommentsBump(t *testing.T) {
 		r := mustParse(t, `{"id":"d-1","updated_at":"`+c.old+`"}`)
 		one, err := r.WithComment(testNow, commentOf)
 		if err == nil {
-			one, err = one.WithComment(testNow, Comment{"bo", "so it does"})
+			one, err = one.WithComment(testNow, Comment{Author: "bo", Text: "so it does"})
 		}
 		if err != nil || one.Text(UpdatedAt) != c.want || len(one.Elements(Comments)) != 2 {
 			t.Errorf("%s became %s, want %s; %v", c.old, one.Text(UpdatedAt), c.want, err)
@@ -98,9 +99,9 @@ func TestWithCommentRefuses(t *testing.T) {
 		want    string
 	}{
 		{`{"id":"d-1","comments":"x"}`, commentOf, `d-1: comments: must be a list; found "x"`},
-		{`{"id":"d-1"}`, Comment{"", "x"}, `d-1: comments: a comment needs an author and a text; found "" and "x"`},
-		{`{"id":"d-1"}`, Comment{"ann", " \n"}, `d-1: comments: a comment needs an author and a text; found "ann" and " \n"`},
-		{`{"id":"d-1"}`, Comment{"ann", "\xff"}, `d-1: comments: the text must be valid UTF-8; found "\xff"`},
+		{`{"id":"d-1"}`, Comment{Author: "", Text: "x"}, `d-1: comments: a comment needs an author and a text; found "" and "x"`},
+		{`{"id":"d-1"}`, Comment{Author: "ann", Text: " \n"}, `d-1: comments: a comment needs an author and a text; found "ann" and " \n"`},
+		{`{"id":"d-1"}`, Comment{Author: "ann", Text: "\xff"}, `d-1: comments: the text must be valid UTF-8; found "\xff"`},
 	} {
 		if got, err := mustParse(t, c.line).WithComment(testNow, c.comment); got != nil || err == nil || err.Error() != c.want {
 			t.Errorf("got %v, want %s", err, c.want)
@@ -128,7 +129,7 @@ func FuzzComments(f *testing.F) {
 		if bad != nil || strings.Contains(line, "\n") {
 			return
 		}
-		got, err := r.WithComment(testNow, Comment{author, text})
+		got, err := r.WithComment(testNow, Comment{Author: author, Text: text})
 		list := r.Has(Comments) && r.Raw(Comments)[0] != '['
 		if list || author == "" || strings.TrimSpace(text) == "" || !utf8.ValidString(author+"\x00"+text) {
 			if err == nil {
@@ -155,4 +156,32 @@ func FuzzComments(f *testing.F) {
 			t.Fatalf("reads as %+v, %v", read, err)
 		}
 	})
+}
+
+// TestComments reads comments as both bd and br write them, and what others left
+// in their place.
+func TestComments(t *testing.T) {
+	day := time.Date(2026, 11, 1, 8, 30, 0, 0, time.UTC)
+	tests := []struct {
+		value string
+		want  []Comment
+	}{
+		{`[{"id":1,"issue_id":"a","author":"ann","text":"one\ntwo","created_at":"2026-11-01T09:30:00+01:00"}]`,
+			[]Comment{{"ann", "one\ntwo", day}}},
+		{`[{"id":"018f","text":"first"},{"author":"bo","text":"second","created_at":"soon"}]`,
+			[]Comment{{Text: "first"}, {Author: "bo", Text: "second"}}},
+		{`["by hand", 7, {}]`, []Comment{{Text: "by hand"}, {}}},
+		{`[]`, nil},
+		{`null`, nil},
+		{`"none"`, nil},
+	}
+	for _, test := range tests {
+		r, err := ParseRecord([]byte(`{"id":"a","comments":` + test.value + `}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.Comments(); !reflect.DeepEqual(got, test.want) {
+			t.Errorf("%s: got %v, want %v", test.value, got, test.want)
+		}
+	}
 }

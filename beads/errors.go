@@ -6,7 +6,7 @@ import (
 	"io/fs"
 )
 
-// NotFoundError says that no issue has the id: File.Find, Tx.Record and Tx.Set
+// NotFoundError says that no issue has the id: Snapshot.Find, Tx.Record and Tx.Set
 // give it. Near holds up to three ids that may have been meant; Error leaves
 // them to the caller's hint.
 type NotFoundError struct {
@@ -39,8 +39,8 @@ type ConflictError struct{ Path, Reason, Hint string }
 func (e *ConflictError) Error() string { return fmt.Sprintf("%s: %s", e.Path, e.Reason) }
 
 // LostError is a ConflictError about what was written already: another program
-// wrote over it, or does not take it up and will. Options.After gives it, and
-// Edit once it has tried again.
+// wrote over it, or does not take it up and will. Store.Edit gives it once it has
+// tried again.
 type LostError struct{ ConflictError }
 
 func (e *LostError) Unwrap() error { return &e.ConflictError }
@@ -51,7 +51,7 @@ type StoreError struct {
 	Path, Reason, Hint string
 	Err                error // what the operating system said, or nil
 
-	absent bool // nothing is there, and a store can be made
+	Absent bool // nothing is there, and a store can be made
 }
 
 func (e *StoreError) Error() string {
@@ -68,9 +68,9 @@ func (e *StoreError) Error() string {
 
 func (e *StoreError) Unwrap() error { return e.Err }
 
-// unreadable turns an error of opening or reading path into a StoreError with
+// Unreadable turns an error of opening or reading path into a StoreError with
 // something to do about it.
-func unreadable(path string, err error) *StoreError {
+func Unreadable(path string, err error) *StoreError {
 	e := &StoreError{Path: path, Reason: "cannot be read", Err: err}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -83,16 +83,4 @@ func unreadable(path string, err error) *StoreError {
 		e.Hint = "see that the disk works and that the path is a plain file"
 	}
 	return e
-}
-
-// join adds what went wrong while clearing up after err, and leaves err alone
-// when nothing did.
-func join(err, more error) error {
-	if more == nil {
-		return err
-	}
-	if err == nil {
-		return more
-	}
-	return errors.Join(err, more)
 }

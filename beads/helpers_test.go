@@ -9,30 +9,51 @@ import (
 	"testing"
 )
 
-func mustRead(t testing.TB, path string) *File {
+func mustRead(t testing.TB, path string) *Snapshot { return mustIndex(t, path, false) }
+
+func mustReadToEdit(t testing.TB, p Place) *Snapshot { return mustIndex(t, p.Path, true) }
+
+func mustIndex(t testing.TB, path string, summed bool) *Snapshot {
 	t.Helper()
-	f, err := Read(Store{Path: path, Dir: filepath.Dir(path)})
+	file, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { f.Close() })
+	info, err := file.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { file.Close() })
+	f, err := NewSnapshot(Place{Path: path, Dir: filepath.Dir(path)}, Source{Lines: file, Size: info.Size(), Close: file.Close, Summed: summed})
+	if err != nil {
+		t.Fatal(err)
+	}
 	return f
 }
 
-func mustReadToEdit(t testing.TB, s Store) *File {
+// edit makes one edit of a file, without what a store does about other programs.
+func edit(t testing.TB, p Place, o Options, fn func(*Tx) error) ([]Change, error) {
 	t.Helper()
-	f, err := readToEdit(s)
-	if err != nil {
+	f := mustRead(t, p.Path)
+	tx, err := Try(f, o, fn)
+	if err != nil || o.DryRun {
+		return nil, err
+	}
+	before, after, done := content(t, p), "", 0
+	for _, patch := range tx.Patches() {
+		after += before[done:patch.Start] + string(patch.With)
+		done = int(patch.End)
+	}
+	if err := os.WriteFile(p.Path, []byte(after+before[done:]), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { f.Close() })
-	return f
+	return tx.Changes(), nil
 }
 
 // writeStore makes a .beads with the content and gives its store.
-func writeStore(t testing.TB, content string) Store {
+func writeStore(t testing.TB, content string) Place {
 	t.Helper()
-	dir := filepath.Join(t.TempDir(), storeDir)
+	dir := filepath.Join(t.TempDir(), DirName)
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -40,10 +61,10 @@ func writeStore(t testing.TB, content string) Store {
 	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	return Store{Path: path, Dir: dir}
+	return Place{Path: path, Dir: dir}
 }
 
-func content(t testing.TB, s Store) string {
+func content(t testing.TB, s Place) string {
 	t.Helper()
 	b, err := os.ReadFile(s.Path)
 	if err != nil {
@@ -54,11 +75,11 @@ func content(t testing.TB, s Store) string {
 
 // rejoined puts the file together from the lines of its issues and what stands
 // between them.
-func rejoined(t testing.TB, f *File) (out []byte) {
+func rejoined(t testing.TB, f *Snapshot) (out []byte) {
 	t.Helper()
 	between := func(from, to int64) {
 		b := make([]byte, to-from)
-		if _, err := f.disk.ReadAt(b, from); err != nil && len(b) > 0 {
+		if _, err := f.source.Lines.ReadAt(b, from); err != nil && len(b) > 0 {
 			t.Fatal(err)
 		}
 		out = append(out, b...)
@@ -73,11 +94,7 @@ func rejoined(t testing.TB, f *File) (out []byte) {
 		out = append(out, r.Bytes()...)
 		done = is.off + int64(len(r.Bytes()))
 	}
-	info, err := f.disk.Stat()
-	if err != nil {
-		t.Fatal(err)
-	}
-	between(done, info.Size())
+	between(done, f.Size())
 	return out
 }
 

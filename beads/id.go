@@ -13,45 +13,34 @@ import (
 )
 
 const (
-	prefixFile = "prefix" // in .beads: the prefix that init was given
-
 	shortest, longest = 3, 8 // characters of a hash
 	deepest           = 3    // how often children may be nested
 )
 
-// Prefix is what the ids of new issues begin with: issue-prefix of
-// config.yaml, else the one that most ids of the store have, else the one that
-// Init kept, else the name of the directory that holds the store.
-func (f *File) Prefix() (string, error) {
-	d, err := listDir(f.store.Dir)
-	if err != nil {
-		return "", err
+// Prefix is what the ids of new issues begin with: what the configuration of
+// the store says, else what most of its ids begin with, else what it was made
+// with, else the name of the directory that holds it.
+func (f *Snapshot) Prefix() (string, error) {
+	kept := f.source.Prefix
+	if kept == nil {
+		kept = func(bool) (string, error) { return "", nil }
 	}
-	if prefix, err := d.setting("issue-prefix"); prefix != "" || err != nil {
-		return strings.TrimRight(prefix, "-"), err
+	if prefix, err := kept(false); prefix != "" || err != nil {
+		return prefix, err
 	}
 	if prefix := f.commonPrefix(); prefix != "" {
 		return prefix, nil
 	}
-	if d.has(prefixFile) {
-		path := filepath.Join(d.dir, prefixFile)
-		text, err := ReadText(path)
-		if err != nil {
-			return "", unreadable(path, err)
-		}
-		prefix := strings.TrimSpace(string(text))
-		if err := CheckPrefix(prefix); err != nil {
-			return "", &StoreError{Path: path, Reason: err.Error(), Hint: "fix or remove it"}
-		}
-		return prefix, nil
+	if prefix, err := kept(true); prefix != "" || err != nil {
+		return prefix, err
 	}
-	return PrefixOf(f.store.Dir)
+	return PrefixOf(f.place.Dir)
 }
 
 // commonPrefix is the prefix that most issues have, of several the first by
 // its bytes; "" when no id has one. The records that bd keeps of its molecules
 // and wisps, named prefix-mol-… and prefix-wisp-…, are not asked.
-func (f *File) commonPrefix() (best string) {
+func (f *Snapshot) commonPrefix() (best string) {
 	counts := map[string]int{}
 	for _, is := range f.issues {
 		if is.Ephemeral || strings.Contains(is.ID, "-mol-") || strings.Contains(is.ID, "-wisp-") {
@@ -95,9 +84,9 @@ func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 func PrefixOf(beadsDir string) (string, error) {
 	dir, err := filepath.Abs(beadsDir)
 	if err != nil {
-		return "", unreadable(beadsDir, err)
+		return "", Unreadable(beadsDir, err)
 	}
-	if filepath.Base(dir) == storeDir {
+	if filepath.Base(dir) == DirName {
 		dir = filepath.Dir(dir)
 	}
 	prefix := strings.Map(func(r rune) rune {
@@ -125,7 +114,7 @@ type Seed struct {
 // collisions between stores of this size rare. The same seed in the same store
 // gives the same id. Each hash holds a digit: some programs take one without
 // for a word of the prefix.
-func (f *File) NewID(prefix string, seed Seed) (string, error) {
+func (f *Snapshot) NewID(prefix string, seed Seed) (string, error) {
 	const tries = 1000
 	for length := hashLength(len(f.issues)); length <= longest; length++ {
 		for nonce := range tries {
@@ -160,7 +149,7 @@ func (s Seed) hash(nonce, length int) string {
 // ChildID makes the id of the next child of an issue, PARENT.N. N is one more
 // than the greatest so far, so that the number of a deleted child is not used
 // again, or what next makes of that one: nil stands for no change. Children can be nested three deep.
-func (f *File) ChildID(parent string, next func(greatest int) (int, error)) (string, error) {
+func (f *Snapshot) ChildID(parent string, next func(greatest int) (int, error)) (string, error) {
 	depth := 0
 	_, hash, _ := cutHash(parent)
 	for _, part := range strings.Split(hash, ".")[1:] {
@@ -180,7 +169,7 @@ func (f *File) ChildID(parent string, next func(greatest int) (int, error)) (str
 }
 
 // ChildNumbers gives the greatest number of a child for each id that has some.
-func (f *File) ChildNumbers() map[string]int {
+func (f *Snapshot) ChildNumbers() map[string]int {
 	numbers := map[string]int{}
 	for _, is := range f.issues {
 		countChild(numbers, is.ID)

@@ -23,7 +23,7 @@ type Issue struct {
 	HasNotes                          bool // notes are there and not empty
 	Line                              int  // 1-based line of the file
 
-	file *File
+	of   *Snapshot
 	off  int64  // of the line's first byte, after a byte order mark
 	size int    // in bytes, without the line's end
 	sum  uint32 // of the id; see idTable
@@ -92,7 +92,7 @@ func indexOf(key []byte) int {
 // indexer builds issues from lines. It lays many of them into one allocation,
 // and it belongs to one goroutine.
 type indexer struct {
-	file    *File
+	of      *Snapshot
 	seed    maphash.Seed
 	issues  []Issue
 	deps    []Dep
@@ -102,8 +102,8 @@ type indexer struct {
 	row     []Dep
 }
 
-func newIndexer(f *File, seed maphash.Seed) *indexer {
-	return &indexer{file: f, seed: seed, texts: &strings.Builder{}, words: map[string]string{}}
+func newIndexer(f *Snapshot, seed maphash.Seed) *indexer {
+	return &indexer{of: f, seed: seed, texts: &strings.Builder{}, words: map[string]string{}}
 }
 
 // issue reads one line. It gives neither an issue nor a problem for a line
@@ -138,7 +138,7 @@ func (x *indexer) issue(line []byte) (*Issue, *syntaxError) {
 
 func (x *indexer) fill(line []byte, id string, at *[indexed]span) *Issue {
 	is := x.blank()
-	is.file = x.file
+	is.of = x.of
 	is.ID, is.sum = id, sumOf(x.seed, id)
 	is.Title = x.keep(x.text(line, at[inTitle]))
 	is.Status = x.word(x.text(line, at[inStatus]))

@@ -1,6 +1,10 @@
 package beads
 
-import "unicode/utf8"
+import (
+	"fmt"
+	"slices"
+	"unicode/utf8"
+)
 
 // The rules of problems.
 const (
@@ -47,4 +51,60 @@ func brief(b []byte) string {
 		n--
 	}
 	return string(b[:n]) + "…"
+}
+
+// conflict is a piece of a store between conflict markers, by the lines of the
+// markers. Without a base in it, base is the line of theirs.
+type conflict struct{ ours, base, theirs, end int }
+
+// pairMarkers finds the conflicts that the markers make, and leaves one problem
+// of each. A marker without its others stays a problem of its own.
+func (f *Snapshot) pairMarkers() {
+	var open []int // indices of problems: the markers of a conflict so far
+	var paired []int
+	for i, p := range f.problems {
+		switch {
+		case p.marker == 0:
+			continue
+		case p.marker == '<':
+			open = []int{i}
+			continue
+		case len(open) == 0 || !f.follows(open[len(open)-1], p.marker):
+			open = nil
+			continue
+		}
+		open = append(open, i)
+		if p.marker != '>' {
+			continue
+		}
+		at := func(n int) int { return f.problems[open[n]].Line }
+		c := conflict{ours: at(0), base: at(1), theirs: at(len(open) - 2), end: p.Line}
+		f.marked = append(f.marked, c)
+		f.problems[open[0]].Message = fmt.Sprintf("conflict markers from this line to line %d", c.end)
+		paired = append(paired, open[1:]...)
+		open = nil
+	}
+	for _, i := range slices.Backward(paired) {
+		f.problems = slices.Delete(f.problems, i, i+1)
+	}
+}
+
+// follows reports whether a marker may come next after that of problem i.
+func (f *Snapshot) follows(i int, marker byte) bool {
+	switch f.problems[i].marker {
+	case '<':
+		return marker == '|' || marker == '='
+	case '|':
+		return marker == '='
+	}
+	return f.problems[i].marker == '=' && marker == '>'
+}
+
+// conflict is the one in which a line stands, or nil.
+func (f *Snapshot) conflict(line int) *conflict {
+	at, _ := slices.BinarySearchFunc(f.marked, line, func(c conflict, line int) int { return c.end - line })
+	if at < len(f.marked) && f.marked[at].ours <= line {
+		return &f.marked[at]
+	}
+	return nil
 }

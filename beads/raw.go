@@ -21,7 +21,7 @@ func (i *Issue) Size() int { return i.size }
 func (i *Issue) AppendLine(dst []byte) ([]byte, error) {
 	start := len(dst)
 	dst = slices.Grow(dst, i.size)[:start+i.size]
-	if n, err := i.file.disk.ReadAt(dst[start:], i.off); n < i.size {
+	if n, err := i.of.source.Lines.ReadAt(dst[start:], i.off); n < i.size {
 		return nil, i.unread(err)
 	}
 	return dst, nil

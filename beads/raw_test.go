@@ -74,7 +74,7 @@ func TestAppendLine(t *testing.T) {
 			t.Errorf("line %d: %q, size %d, %v; want %q", i, line, f.At(i).Size(), err, want)
 		}
 	}
-	if err := f.disk.Close(); err != nil {
+	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := f.At(0).AppendLine(nil); err == nil || !strings.Contains(err.Error(), "cannot be read") {

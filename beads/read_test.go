@@ -123,7 +123,7 @@ func TestIssueFields(t *testing.T) {
 	}
 	for i, is := range f.All() {
 		got := *is
-		got.file, got.off, got.size, got.sum, got.notesStart, got.notesEnd = nil, 0, 0, 0, 0, 0
+		got.of, got.off, got.size, got.sum, got.notesStart, got.notesEnd = nil, 0, 0, 0, 0, 0
 		if !reflect.DeepEqual(got, want[i]) {
 			t.Errorf("got  %+v\nwant %+v", got, want[i])
 		}
@@ -140,14 +140,14 @@ func TestReadParallel(t *testing.T) {
 	b.Write(generate(1500))
 	s := writeStore(t, b.String())
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	var first *File
+	var first *Snapshot
 	for _, n := range []int{1, 2, 8} {
 		runtime.GOMAXPROCS(n)
 		f := mustReadToEdit(t, s)
 		if f.Len() != 4501 || len(f.Problems()) != 1501 {
 			t.Fatalf("GOMAXPROCS %d: %d issues, %d problems", n, f.Len(), len(f.Problems()))
 		}
-		if h, err := hashAll(strings.NewReader(b.String()), int64(b.Len())); err != nil || !h.equal(f.hash) {
+		if h, err := SumOf(strings.NewReader(b.String()), int64(b.Len())); err != nil || h != f.sum {
 			t.Errorf("GOMAXPROCS %d: the file hashes otherwise the second time (%v)", n, err)
 		}
 		if first == nil {
@@ -162,7 +162,7 @@ func TestReadParallel(t *testing.T) {
 				t.Fatalf("GOMAXPROCS %d: %s found elsewhere", n, is.ID)
 			}
 			a, b := *first.At(i), *is
-			a.file, b.file, a.sum, b.sum = nil, nil, 0, 0
+			a.of, b.of, a.sum, b.sum = nil, nil, 0, 0
 			if !reflect.DeepEqual(a, b) {
 				t.Fatalf("GOMAXPROCS %d: %+v, before %+v", n, b, a)
 			}
@@ -185,7 +185,7 @@ func TestReadParallel(t *testing.T) {
 }
 
 // The same bytes hash alike on every reading, others do not.
-func TestContentHash(t *testing.T) {
+func TestSum(t *testing.T) {
 	data := string(generate(2000))
 	f := mustReadToEdit(t, writeStore(t, data))
 	for _, c := range []struct {
@@ -198,8 +198,8 @@ func TestContentHash(t *testing.T) {
 		{strings.Replace(data, "lantern", "lanterm", 1), false},
 		{data[:3<<20] + "X" + data[3<<20+1:], false},
 	} {
-		h, err := hashAll(strings.NewReader(c.data), int64(len(c.data)))
-		if err != nil || h.equal(f.hash) != c.want {
+		h, err := SumOf(strings.NewReader(c.data), int64(len(c.data)))
+		if err != nil || (h == f.sum) != c.want {
 			t.Errorf("equal: %v, want %v (%v)", !c.want, c.want, err)
 		}
 	}
@@ -283,8 +283,8 @@ func TestReadGrown(t *testing.T) {
 	s := writeStore(t, string(data))
 	f := mustReadToEdit(t, s)
 	seed := maphash.MakeSeed()
-	f.hash = newContentHash()
-	parts, err := eachBlock(f.disk, 0, func() func(block) part { return newIndexer(f, seed).part })
+	f.sum, f.size = Sum{}, 0
+	parts, err := eachBlock(f.source.Lines, 0, func() func(block) part { return newIndexer(f, seed).part })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -294,12 +294,12 @@ func TestReadGrown(t *testing.T) {
 		t.Errorf("%d issues", f.Len())
 	}
 	for _, size := range []int{0, blockSize, len(data), 3 * len(data)} { // the last one became shorter since
-		h, err := hashAll(bytes.NewReader(data), int64(size))
-		if err != nil || !h.equal(f.hash) {
-			t.Errorf("%d of %d bytes there at first: the same hash: %v, %v", size, len(data), h.equal(f.hash), err)
+		h, err := SumOf(bytes.NewReader(data), int64(size))
+		if err != nil || h != f.sum {
+			t.Errorf("%d of %d bytes there at first: the same hash: %v, %v", size, len(data), (h == f.sum), err)
 		}
 	}
-	all, err := eachBlock(f.disk, int64(3*len(data)), func() func(block) int64 { return func(b block) int64 { return b.off } })
+	all, err := eachBlock(f.source.Lines, int64(3*len(data)), func() func(block) int64 { return func(b block) int64 { return b.off } })
 	if err != nil || len(all) != len(parts) {
 		t.Errorf("%d blocks up to the last, want %d; %v", len(all), len(parts), err)
 	}
@@ -314,7 +314,7 @@ func TestReadWhileWritten(t *testing.T) {
 	after[end-40] ^= 1
 	f := mustReadToEdit(t, writeStore(t, string(before)))
 	seed := maphash.MakeSeed()
-	f.hash = newContentHash()
+	f.sum, f.size = Sum{}, 0
 	var parts []part
 	for n := range blocksOf(int64(len(before))) {
 		r := blockReader{from: bytes.NewReader(after)}
@@ -329,11 +329,11 @@ func TestReadWhileWritten(t *testing.T) {
 	}
 	f.assemble(parts, seed)
 	for _, data := range [][]byte{before, after} {
-		h, err := hashAll(bytes.NewReader(data), int64(len(data)))
+		h, err := SumOf(bytes.NewReader(data), int64(len(data)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := bytes.Equal(data, before); h.equal(f.hash) != want {
+		if want := bytes.Equal(data, before); (h == f.sum) != want {
 			t.Errorf("hashes alike: %v, want %v", !want, want)
 		}
 	}
@@ -457,29 +457,6 @@ func TestReaderNotes(t *testing.T) {
 		_, err := f.Reader().Notes(f.At(slices.Index(lines, was)), "<!--")
 		if _, ok := errors.AsType[*ConflictError](err); !ok {
 			t.Errorf("%s became %s: %v, want a conflict", was, is, err)
-		}
-	}
-}
-
-func TestReadErrors(t *testing.T) {
-	s := writeStore(t, "")
-	secret := filepath.Join(s.Dir, "secret.jsonl")
-	if err := os.WriteFile(secret, nil, 0); err != nil {
-		t.Fatal(err)
-	}
-	cases := map[string]string{
-		s.Dir:                              s.Dir + ": is a directory",
-		filepath.Join(s.Dir, "gone.jsonl"): "gone.jsonl: cannot be read: no such file or directory",
-		os.DevNull:                         os.DevNull + ": is not a plain file",
-	}
-	if os.Geteuid() != 0 {
-		cases[secret] = "secret.jsonl: cannot be read: permission denied"
-	}
-	for path, want := range cases {
-		_, err := Read(Store{Path: path, Dir: s.Dir})
-		e, ok := errors.AsType[*StoreError](err)
-		if !ok || !strings.HasSuffix(err.Error(), want) || e.Hint == "" {
-			t.Errorf("%s: %v, want %s", path, err, want)
 		}
 	}
 }

@@ -13,14 +13,14 @@ const readAhead = 32 << 10
 // it reads ahead, and into the same memory again and again. It belongs to one
 // goroutine.
 type Reader struct {
-	file   *File
+	of     *Snapshot
 	ahead  []byte // what stands in the file from off on
 	off    int64
 	record Record
 }
 
 // Reader gives a new reader, for a part of the issues or all.
-func (f *File) Reader() *Reader { return &Reader{file: f} }
+func (f *Snapshot) Reader() *Reader { return &Reader{of: f} }
 
 // Record is Issue.Record of an issue of the same file. The record, and the
 // bytes that it gives, last until the next call; its texts last.
@@ -79,7 +79,7 @@ func (r *Reader) line(i *Issue) ([]byte, error) {
 	if i.off < r.off || i.off+int64(i.size) > r.off+int64(len(r.ahead)) {
 		size := max(i.size, readAhead)
 		r.ahead = slices.Grow(r.ahead[:0], size)[:size]
-		n, err := r.file.disk.ReadAt(r.ahead, i.off)
+		n, err := r.of.source.Lines.ReadAt(r.ahead, i.off)
 		r.ahead, r.off = r.ahead[:n], i.off
 		if n < i.size {
 			return nil, i.unread(err)

@@ -24,9 +24,6 @@ type Row struct {
 	By       string // who adds it; "" leaves created_by out
 }
 
-// Comment is a comment to be written.
-type Comment struct{ Author, Text string }
-
 // Deps gives the dependency rows in their order, as Issue.Deps does.
 func (r *Record) Deps() (deps []Dep) {
 	for _, element := range r.Elements(Dependencies) {

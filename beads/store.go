@@ -1,6 +1,49 @@
 package beads
 
-import "os"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Store is a store of issues: what everything above this package works on. How
+// it keeps the lines of its issues is its own business: package jsonl keeps them
+// in a file, and wrappers add what else a write needs, such as telling bd.
+type Store interface {
+	// Place describes the store.
+	Place() Place
+
+	// Snapshot reads the store. What is wrong inside of it is no error but in
+	// Snapshot.Problems. Errors are *StoreError.
+	Snapshot() (*Snapshot, error)
+
+	// Edit calls fn with the store as it is, and when fn changed something puts
+	// the changes into the store, all or none, unless somebody else changed the
+	// store meanwhile: then it starts over. So fn may run several times and must
+	// depend on nothing but its Tx. An error of fn ends the edit and is returned
+	// as it is. A dry run does all but write.
+	//
+	// Other errors are *RefusedError (the store must not be written),
+	// *ConflictError (somebody else holds it or keeps changing it), *StoreError
+	// (it cannot be read or written) and those of Tx. A *LostError, a kind of
+	// *ConflictError, comes after the changes were written, and with them.
+	Edit(ctx context.Context, o Options, fn func(*Tx) error) ([]Change, error)
+
+	// Watch sends a value some time after each change of the store, by whichever
+	// program, until stop is called. Several changes may send one value, and
+	// there may be one value too many.
+	Watch() (changes <-chan struct{}, stop func())
+}
+
+// Place is where a store is, and which programs work on it.
+type Place struct {
+	Path string // what messages name; of a file symlinks are not resolved
+	Dir  string // its .beads directory
+	Mode Mode
+	BR   bool // beads_rust works here: its .write.lock is taken too
+	NoDB bool // config.yaml says no-db: bd works on the file itself
+}
 
 // Mode says whose store it is (beads-format §10 rule 1).
 type Mode int
@@ -11,29 +54,41 @@ const (
 	Dolt               // the JSONL is an export
 )
 
-// Store is a store that was found.
-type Store struct {
-	Path string // the JSONL file, symlinks not resolved
-	Dir  string // its .beads directory
-	Mode Mode
-	BR   bool // beads_rust works here: its .write.lock is taken too
-	NoDB bool // config.yaml says no-db: bd works on the file itself
+// DirName is the name of the directory that holds a store.
+const DirName = ".beads"
+
+// Options of Store.Edit.
+type Options struct {
+	Now    time.Time     // the time of updated_at
+	DryRun bool          // do all but lock and write
+	Wait   time.Duration // for the lock; 0 means 30 s
+
+	// Notes judges the notes of each changed line, before and after; its error
+	// ends the edit. Without it, no edit may change notes that say something:
+	// the store cannot tell what in them must stay.
+	Notes func(before, after string) error
 }
 
-// Where tells Discover where to look; the fields are the flags and variables.
-// A relative File or BeadsDir counts from Dir.
-type Where struct {
-	Dir      string // working directory (-C)
-	File     string // --store
-	BeadsDir string // BEADS_DIR
-}
+// ErrStale says that a store is no longer what was read. Try and what else an
+// edit takes give it; Retry starts over.
+var ErrStale = errors.New("changed while it was being written")
 
-// HardLinks is how many names the store's file has; all but the one that a write
-// replaces keep what was. It is 1 where the system does not say.
-func (s Store) HardLinks() (int, error) {
-	info, err := os.Stat(s.Path)
-	if err != nil {
-		return 0, unreadable(s.Path, err)
+// attempts is how often an edit starts over when the store changes meanwhile.
+const attempts = 5
+
+// Retry calls try until it gives another error than ErrStale, five times at
+// most. It is for implementations of Store.Edit.
+func Retry(ctx context.Context, p Place, try func() ([]Change, error)) ([]Change, error) {
+	for range attempts {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		changes, err := try()
+		if !errors.Is(err, ErrStale) {
+			return changes, err
+		}
 	}
-	return linksOf(info), nil
+	return nil, &ConflictError{
+		Path: p.Path, Reason: fmt.Sprintf("changed %d times while it was being written", attempts),
+		Hint: "another program writes the store without its lock: let it finish and run the command again"}
 }

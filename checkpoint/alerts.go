@@ -42,7 +42,7 @@ func raise(list []Alert, about string) func(Alert, bool) []Alert {
 // around it: its epic, and those that wait for it and for nothing else. To
 // these it counts as closed, which is when they will build on what it left.
 type around struct {
-	file   *beads.File
+	file   *beads.Snapshot
 	graph  *dag.Graph
 	at     int
 	table  *signals.Table
@@ -63,7 +63,7 @@ func (a around) alerts() ([]Alert, error) {
 		list = append(list, above...)
 	}
 	if a.graph.Converges(a.at) {
-		if list, err = a.converging(list, a.at, "", a.graph.ClosedBlockers(a.at)); err != nil {
+		if list, err = a.converging(list, a.at, "", a.graph.ClosedBlockers(a.at), ""); err != nil {
 			return nil, err
 		}
 	}
@@ -71,19 +71,20 @@ func (a around) alerts() ([]Alert, error) {
 		if !a.onlyOn(i) {
 			continue
 		}
-		blockers := a.graph.ClosedBlockers(i)
+		blockers, open := a.graph.ClosedBlockers(i), ""
 		if !a.graph.Closed(a.at) {
-			blockers = append(blockers, a.at)
+			blockers, open = append(blockers, a.at), a.file.At(a.at).ID
 		}
-		if list, err = a.converging(list, i, a.file.At(i).ID, blockers); err != nil {
+		if list, err = a.converging(list, i, a.file.At(i).ID, blockers, open); err != nil {
 			return nil, err
 		}
 	}
 	return list, nil
 }
 
-// converging adds the alert about an issue that builds on blockers, if it is one.
-func (a around) converging(list []Alert, i int, about string, blockers []int) ([]Alert, error) {
+// converging adds the alert about an issue that builds on blockers, if it is
+// one; open is the id of the one that is not closed yet, "" for none.
+func (a around) converging(list []Alert, i int, about string, blockers []int, open string) ([]Alert, error) {
 	table, err := a.tableOf(i)
 	if err != nil {
 		return nil, err
@@ -92,7 +93,7 @@ func (a around) converging(list []Alert, i int, about string, blockers []int) ([
 	if err != nil {
 		return nil, err
 	}
-	return raise(list, about)(signals.Convergence(table.Value(signals.Cynefin), surprise)), nil
+	return raise(list, about)(signals.Convergence(table.Value(signals.Cynefin), surprise, open)), nil
 }
 
 // ofChildren finds what the children of an unclosed epic amount to.
@@ -101,13 +102,23 @@ func (a around) ofChildren(epic int, about string) ([]Alert, error) {
 	if len(children) == 0 || a.graph.Closed(epic) {
 		return nil, nil
 	}
-	surprise, err := a.surprise(children)
+	var surprise []float64
+	for _, i := range children {
+		table, err := a.tableOf(i)
+		if err != nil {
+			return nil, err
+		}
+		if table.Has(signals.Surprise) {
+			surprise = append(surprise, table.Number())
+		}
+	}
+	own, err := a.tableOf(epic)
 	if err != nil {
 		return nil, err
 	}
-	tally := a.graph.Tally(epic, a.now)
-	list := raise(nil, about)(signals.Replanning(surprise))
-	return raise(list, about)(signals.Stuck(tally.Unclosed(), tally.Ready, tally.InProgress)), nil
+	tally := a.graph.Tally(epic, dag.Worker{Now: a.now, Asked: a.asked})
+	list := raise(nil, about)(signals.Replanning(own.Value(signals.Cynefin), surprise))
+	return raise(list, about)(signals.Stuck(tally.Unclosed(), tally.Startable(), tally.InProgress)), nil
 }
 
 // onlyOn reports whether an issue waits for this one at most.
@@ -130,6 +141,21 @@ func (a around) surprise(issues []int) ([]float64, error) {
 		list[k] = table.Number()
 	}
 	return list, nil
+}
+
+// asked reports whether an issue has an unanswered question; one whose notes
+// cannot be read has none, and fails where its table is read.
+func (a around) asked(i int) bool {
+	issue := a.file.At(i)
+	if !issue.HasNotes {
+		return false
+	}
+	record, err := issue.Record()
+	if err != nil {
+		return false
+	}
+	doc := notes.Parse(record.Text(beads.Notes))
+	return signals.Asks(doc, signals.Read(doc, a.schema))
 }
 
 func (a around) tableOf(i int) (*signals.Table, error) {

@@ -48,7 +48,7 @@ type Amended struct {
 // refuses it, and (*beads.RefusedError) where bd keeps a database.
 func Amend(ctx context.Context, s beads.Store, o beads.Options, ids []string, by string, amend func(i int) Amendment) ([]*Amended, []beads.Change, error) {
 	var list []*Amended
-	lines, err := beads.Edit(ctx, s, o, func(tx *beads.Tx) error {
+	lines, err := s.Edit(ctx, o, func(tx *beads.Tx) error {
 		now := make([]*Amended, 0, len(ids))
 		for i, id := range ids {
 			a := amend(i)
@@ -73,7 +73,7 @@ func amendOne(s beads.Store, tx *beads.Tx, now time.Time, id, by string, a Amend
 		return nil, err
 	}
 	id = before.Text(beads.ID)
-	if err := a.check(tx.File(), before); err != nil {
+	if err := a.check(tx.Snapshot(), before); err != nil {
 		return nil, err
 	}
 	if err := tx.Set(id, a.sets()...); err != nil {
@@ -114,7 +114,7 @@ func amendOne(s beads.Store, tx *beads.Tx, now time.Time, id, by string, a Amend
 	if err != nil {
 		return nil, err
 	}
-	return &Amended{ID: id, Changed: changedKeys(before, after), Warnings: a.warnings(tx.File(), after, now)}, nil
+	return &Amended{ID: id, Changed: changedKeys(before, after), Warnings: a.warnings(tx.Snapshot(), after, now)}, nil
 }
 
 // deferUntil sets the day before which an issue is not ready. An issue whose status
@@ -138,7 +138,7 @@ func move(s beads.Store, tx *beads.Tx, id, parent, by string) error {
 	}
 	row := beads.Dep{Type: parentChild}
 	if parent != "" {
-		epic, err := tx.File().Find(parent)
+		epic, err := tx.Snapshot().Find(parent)
 		if err != nil {
 			return err
 		}
@@ -151,8 +151,8 @@ func move(s beads.Store, tx *beads.Tx, id, parent, by string) error {
 		if old.Type != parentChild || old.On == row.On {
 			continue
 		}
-		if s.Mode == beads.SQLite {
-			return &beads.RefusedError{Path: s.Path,
+		if s.Place().Mode == beads.SQLite {
+			return &beads.RefusedError{Path: s.Place().Path,
 				Reason: "bd keeps these issues in a database, and puts back dependencies that go from the file alone",
 				Hint:   fmt.Sprintf("type bd update %s --parent '%s'", id, row.On)}
 		}
@@ -163,7 +163,7 @@ func move(s beads.Store, tx *beads.Tx, id, parent, by string) error {
 	if parent == "" || slices.Contains(record.Deps(), row) {
 		return nil
 	}
-	if err := refuse(tx.File(), id, row); err != nil {
+	if err := refuse(tx.Snapshot(), id, row); err != nil {
 		return err
 	}
 	return tx.AddRow(id, beads.Row{On: row.On, Type: row.Type, By: by})
@@ -173,7 +173,7 @@ func move(s beads.Store, tx *beads.Tx, id, parent, by string) error {
 const parentChild = "parent-child"
 
 // check says why an issue cannot be changed so.
-func (a Amendment) check(f *beads.File, r *beads.Record) error {
+func (a Amendment) check(f *beads.Snapshot, r *beads.Record) error {
 	id := r.Text(beads.ID)
 	placed := func(err error) error {
 		if e, ok := err.(*DraftError); ok {
@@ -224,7 +224,7 @@ func (a Amendment) changesWork() bool {
 }
 
 // warnings names what is allowed and seldom meant.
-func (a Amendment) warnings(f *beads.File, after *beads.Record, now time.Time) []string {
+func (a Amendment) warnings(f *beads.Snapshot, after *beads.Record, now time.Time) []string {
 	list := []string{}
 	if a.Type != nil {
 		list = append(list, oddType(f, *a.Type)...)

@@ -12,6 +12,7 @@ import (
 
 	"stig/beads"
 	"stig/checkpoint"
+	"stig/jsonl"
 )
 
 // plain is a store of its own with those lines.
@@ -24,16 +25,16 @@ func plain(t *testing.T, lines ...string) beads.Store {
 	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	store, err := beads.Discover(beads.Where{File: path})
+	place, err := jsonl.Discover(jsonl.Where{File: path})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return store
+	return jsonl.Open(place)
 }
 
 func stored(t *testing.T, s beads.Store) []string {
 	t.Helper()
-	text, err := os.ReadFile(s.Path)
+	text, err := os.ReadFile(s.Place().Path)
 	if err != nil {
 		t.Fatal(err)
 	}

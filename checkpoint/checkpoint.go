@@ -58,6 +58,7 @@ type Report struct {
 	Warnings   []string  `json:"warnings"`
 	Dependents []Ref     `json:"dependents"` // unclosed issues that wait for this one
 	Commit     string    `json:"commit,omitempty"`
+	Asked      string    `json:"asked,omitempty"` // the hash of the question that was asked
 
 	Lines []beads.Change `json:"-"` // the changed lines of the store; none when nothing changed
 }
@@ -136,7 +137,7 @@ func (u Update) write(ctx context.Context, s beads.Store, o beads.Options, id st
 	var report, changing *Report
 	permit := u.permit()
 	o.Notes = func(before, after string) error { return permit.Check(before, after) }
-	lines, err := beads.Edit(ctx, s, o, func(tx *beads.Tx) error {
+	lines, err := s.Edit(ctx, o, func(tx *beads.Tx) error {
 		record, err := tx.Record(id)
 		if err != nil {
 			return err
@@ -154,7 +155,7 @@ func (u Update) write(ctx context.Context, s beads.Store, o beads.Options, id st
 			changing = r
 		}
 		permit.Remove = r.folded()
-		if err := report.around(tx.File(), doc, rules); err != nil {
+		if err := report.around(tx.Snapshot(), doc, rules); err != nil {
 			return err
 		}
 		return tx.Set(full, beads.Set{Key: beads.Notes, Text: doc.Text()})
@@ -332,6 +333,7 @@ func (r *Report) writeQuestion(d *notes.Doc, u Update, rules Rules) (*notes.Doc,
 	if err != nil {
 		return nil, &IssueError{ID: r.ID, Err: err}
 	}
+	r.Asked = part.Hash()
 	return r.written(signals.EscalationSection, d)(signals.AddPart(d, part))
 }
 
@@ -349,7 +351,7 @@ func (r *Report) written(section string, before *notes.Doc) func(*notes.Doc, err
 }
 
 // around adds what the update means to the issues around this one.
-func (r *Report) around(f *beads.File, d *notes.Doc, rules Rules) error {
+func (r *Report) around(f *beads.Snapshot, d *notes.Doc, rules Rules) error {
 	g := dag.New(f)
 	at, ok := f.Index(r.ID)
 	if !ok {
@@ -358,10 +360,14 @@ func (r *Report) around(f *beads.File, d *notes.Doc, rules Rules) error {
 	r.Dependents = refs(f, g.Waiting(at))
 	list, err := around{file: f, graph: g, at: at, table: signals.Read(d, rules.Schema), schema: rules.Schema, now: rules.Now}.alerts()
 	r.Alerts = append(r.Alerts, list...)
+	if ring := g.RingThrough(at); ring != nil {
+		words := dag.Circle(ring, func(i int) string { return f.At(i).ID })
+		r.Alerts = append(r.Alerts, Alert{Rule: alertDeadlock, Message: "it is in a dependency cycle: " + strings.Join(words, "; ") + ": see stig cycles"})
+	}
 	return err
 }
 
-func waiting(f *beads.File, id string) []Ref {
+func waiting(f *beads.Snapshot, id string) []Ref {
 	i, ok := f.Index(id)
 	if !ok {
 		return []Ref{}
@@ -369,7 +375,7 @@ func waiting(f *beads.File, id string) []Ref {
 	return refs(f, dag.New(f).Waiting(i))
 }
 
-func refs(f *beads.File, indices []int) []Ref {
+func refs(f *beads.Snapshot, indices []int) []Ref {
 	list := make([]Ref, 0, len(indices))
 	for _, i := range indices {
 		issue := f.At(i)

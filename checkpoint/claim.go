@@ -7,6 +7,8 @@ import (
 
 	"stig/beads"
 	"stig/dag"
+	"stig/notes"
+	"stig/signals"
 )
 
 // The states of an issue that claiming and releasing go between.
@@ -42,9 +44,10 @@ func (e *ClaimError) Error() string { return e.ID + ": " + e.Reason }
 // What was read and what is written are one edit under the lock, so of several
 // who claim an issue one gets it. Claiming what one holds changes nothing. It
 // refuses (*ClaimError) issues that wait for others, that another holds, and
-// that are neither open nor in progress.
+// that are neither open nor in progress, and (*UnansweredError) those with an
+// unanswered question.
 func Claim(ctx context.Context, s beads.Store, o beads.Options, id, actor string) (*Claimed, error) {
-	return changeHands(ctx, s, o, id, func(f *beads.File, r *beads.Record) ([]beads.Set, error) {
+	return changeHands(ctx, s, o, id, func(f *beads.Snapshot, r *beads.Record) ([]beads.Set, error) {
 		full, status, holder := r.Text(beads.ID), r.Text(beads.Status), r.Text(beads.Assignee)
 		switch {
 		case status == statusInProgress && holder == actor:
@@ -61,6 +64,9 @@ func Claim(ctx context.Context, s beads.Store, o beads.Options, id, actor string
 		if err := blocked(f, dag.New(f), at); err != nil {
 			return nil, err
 		}
+		if doc := notes.Parse(r.Text(beads.Notes)); signals.Asks(doc, signals.Read(doc, nil)) {
+			return nil, &UnansweredError{ID: full, Reason: "has an unanswered question", Hint: "type stig orient " + full + " to read it, or stig ready to see what can be taken"}
+		}
 		return []beads.Set{{Key: beads.Status, Text: statusInProgress}, {Key: beads.Assignee, Text: actor}}, nil
 	})
 }
@@ -69,7 +75,7 @@ func Claim(ctx context.Context, s beads.Store, o beads.Options, id, actor string
 // issue that nobody holds is not changed. It refuses (*ClaimError) closed
 // issues and those that another holds.
 func Release(ctx context.Context, s beads.Store, o beads.Options, id, actor string) (*Claimed, error) {
-	return changeHands(ctx, s, o, id, func(_ *beads.File, r *beads.Record) ([]beads.Set, error) {
+	return changeHands(ctx, s, o, id, func(_ *beads.Snapshot, r *beads.Record) ([]beads.Set, error) {
 		if holder := r.Text(beads.Assignee); holder != "" && holder != actor {
 			e := held(r.Text(beads.ID), holder, "is claimed by "+holder+", not by "+actor)
 			e.Hint = "let them release it, or type stig release " + e.ID + " --force"
@@ -81,7 +87,7 @@ func Release(ctx context.Context, s beads.Store, o beads.Options, id, actor stri
 
 // Take is Release whoever holds the issue.
 func Take(ctx context.Context, s beads.Store, o beads.Options, id string) (*Claimed, error) {
-	return changeHands(ctx, s, o, id, func(_ *beads.File, r *beads.Record) ([]beads.Set, error) { return given(r) })
+	return changeHands(ctx, s, o, id, func(_ *beads.Snapshot, r *beads.Record) ([]beads.Set, error) { return given(r) })
 }
 
 // given are the keys of an issue that is given back.
@@ -102,7 +108,7 @@ func held(id, holder, reason string) *ClaimError {
 }
 
 // blocked says what the issue at an index waits for; nil when it does not.
-func blocked(f *beads.File, g *dag.Graph, at int) *ClaimError {
+func blocked(f *beads.Snapshot, g *dag.Graph, at int) *ClaimError {
 	if !g.Blocked(at) {
 		return nil
 	}
@@ -119,14 +125,14 @@ func blocked(f *beads.File, g *dag.Graph, at int) *ClaimError {
 }
 
 // changeHands makes the edit that decide asks for; none when it gives no sets.
-func changeHands(ctx context.Context, s beads.Store, o beads.Options, id string, decide func(*beads.File, *beads.Record) ([]beads.Set, error)) (*Claimed, error) {
+func changeHands(ctx context.Context, s beads.Store, o beads.Options, id string, decide func(*beads.Snapshot, *beads.Record) ([]beads.Set, error)) (*Claimed, error) {
 	var claimed *Claimed
-	lines, err := beads.Edit(ctx, s, o, func(tx *beads.Tx) error {
+	lines, err := s.Edit(ctx, o, func(tx *beads.Tx) error {
 		record, err := tx.Record(id)
 		if err != nil {
 			return err
 		}
-		sets, err := decide(tx.File(), record)
+		sets, err := decide(tx.Snapshot(), record)
 		if err != nil {
 			return err
 		}

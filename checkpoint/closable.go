@@ -9,7 +9,7 @@ import (
 
 // refuseClosing says what keeps an issue from being closed, whatever its
 // checks show. A duplicate may wait for others.
-func refuseClosing(f *beads.File, r *beads.Record, duplicate bool) error {
+func refuseClosing(f *beads.Snapshot, r *beads.Record, duplicate bool) error {
 	id := r.Text(beads.ID)
 	at, _ := f.Index(id)
 	issue := f.At(at)

@@ -3,7 +3,6 @@ package checkpoint
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"stig/beads"
@@ -19,6 +18,7 @@ type Closing struct {
 	Evidence verify.Evidence // a verdict that passed, or a waiver
 	Actor    string          // "" when unknown
 	Edited   *Edited         // what became of its criteria since they were committed; nil for nothing
+	Despite  string          // why it closes though a question on it waits for an answer; "" waits
 
 	DuplicateOf string // the issue that it repeats, see Duplicate; gives the reason
 }
@@ -68,7 +68,7 @@ func (e *ReasonError) Error() string { return e.ID + ": " + e.Reason }
 type Candidate struct {
 	ID       string
 	Title    string
-	Criteria string // see criteria.Source
+	Criteria criteria.Criteria
 	Already  bool   // it is closed, and nothing else was looked at
 	Reason   string // then, why
 }
@@ -90,28 +90,28 @@ func (c *Closed) compare(reason string) {
 	}
 }
 
-// Closable looks before any check runs whether the issue could be closed for
-// that reason if its checks passed, and writes nothing. Its errors are those of
-// Close.
-func Closable(ctx context.Context, s beads.Store, o beads.Options, id, reason string, rules Rules) (*Candidate, error) {
+// Closable looks before any check runs whether the issue could be closed so if its
+// checks passed, and writes nothing: no evidence is asked for. Its errors are those
+// of Close.
+func Closable(ctx context.Context, s beads.Store, o beads.Options, id string, c Closing, rules Rules) (*Candidate, error) {
 	var candidate *Candidate
 	o.DryRun, o.Notes = true, Update{}.permit().Check
-	_, err := beads.Edit(ctx, s, o, func(tx *beads.Tx) error {
+	_, err := s.Edit(ctx, o, func(tx *beads.Tx) error {
 		record, err := tx.Record(id)
 		if err != nil {
 			return err
 		}
 		candidate = &Candidate{
-			ID: record.Text(beads.ID), Title: record.Text(beads.Title), Criteria: criteriaOf(record),
+			ID: record.Text(beads.ID), Title: record.Text(beads.Title), Criteria: CriteriaOf(record),
 			Already: record.Text(beads.Status) == statusClosed, Reason: record.Text(beads.CloseReason),
 		}
 		if candidate.Already {
 			return nil
 		}
-		if err := sayingReason(candidate.ID, reason, tx.File()); err != nil {
+		if err := sayingReason(candidate.ID, c.Reason, tx.Snapshot()); err != nil {
 			return err
 		}
-		if err := refuseClosing(tx.File(), record, false); err != nil {
+		if err := c.refused(tx.Snapshot(), record, rules); err != nil {
 			return err
 		}
 		_, err = verifying(tx, record, rules)
@@ -128,13 +128,14 @@ func Closable(ctx context.Context, s beads.Store, o beads.Options, id, reason st
 // What is closed stays as it is, and that is no error; Closed.Unkept says that
 // its reason is another. It refuses (*CloseError)
 // an issue that waits for others, an epic that is not complete, what is no
-// work, and evidence that does not allow it; and (*ReasonError) a reason that
+// work, and evidence that does not allow it; (*UnansweredError) an issue on which a
+// question waits, unless Despite says why; and (*ReasonError) a reason that
 // says nothing. Criteria that are no longer those that were run are a
 // *beads.ConflictError.
 func Close(ctx context.Context, s beads.Store, o beads.Options, id string, c Closing, rules Rules) (*Closed, error) {
 	var closed, earlier *Closed
 	o.Notes = Update{}.permit().Check
-	lines, err := beads.Edit(ctx, s, o, func(tx *beads.Tx) error {
+	lines, err := s.Edit(ctx, o, func(tx *beads.Tx) error {
 		record, err := tx.Record(id)
 		if err != nil {
 			return err
@@ -157,10 +158,10 @@ func Close(ctx context.Context, s beads.Store, o beads.Options, id string, c Clo
 				return err
 			}
 		}
-		if err := c.allowed(s, tx.File(), record); err != nil {
+		if err := c.allowed(tx.Snapshot(), record, rules); err != nil {
 			return err
 		}
-		closed.Reason = c.sentence()
+		closed.Reason = c.sentence(c.despite(record, rules))
 		if err := tx.MarkClosed(closed.ID, closed.Reason); err != nil {
 			return err
 		}
@@ -168,7 +169,7 @@ func Close(ctx context.Context, s beads.Store, o beads.Options, id string, c Clo
 			return err
 		}
 		closed.Warnings = c.warnings(record)
-		return closed.follow(tx.File(), record, rules)
+		return closed.follow(tx.Snapshot(), record, rules)
 	})
 	if err != nil {
 		return nil, err
@@ -180,15 +181,15 @@ func Close(ctx context.Context, s beads.Store, o beads.Options, id string, c Clo
 	return closed, nil
 }
 
-// criteriaOf is the text that says when the issue is done.
-func criteriaOf(r *beads.Record) string {
-	return criteria.Source(r.Text(beads.AcceptanceCriteria), r.Text(beads.Description))
+// CriteriaOf finds what says when an issue is done.
+func CriteriaOf(r *beads.Record) criteria.Criteria {
+	return criteria.Find(r.Text(beads.AcceptanceCriteria), r.Text(beads.Description), r.Text(beads.Design))
 }
 
 // allowed says why the issue must not be closed so.
-func (c Closing) allowed(s beads.Store, f *beads.File, r *beads.Record) error {
-	id, criteria := r.Text(beads.ID), criteriaOf(r)
-	if err := refuseClosing(f, r, c.DuplicateOf != ""); err != nil {
+func (c Closing) allowed(f *beads.Snapshot, r *beads.Record, rules Rules) error {
+	id, criteria := r.Text(beads.ID), CriteriaOf(r).Text()
+	if err := c.refused(f, r, rules); err != nil {
 		return err
 	}
 	if err := sayingReason(id, c.Reason, f); err != nil {
@@ -199,7 +200,7 @@ func (c Closing) allowed(s beads.Store, f *beads.File, r *beads.Record) error {
 	}
 	err := c.Evidence.Allows(id, criteria)
 	if v, ran := c.Evidence.(*verify.Verdict); err != nil && ran && v.Passed() && v.Issue() == id {
-		return &beads.ConflictError{Path: s.Path, Reason: id + ": its criteria changed while they ran",
+		return &beads.ConflictError{Path: f.Place().Path, Reason: id + ": its criteria changed while they ran",
 			Hint: "read them again with stig show " + id + ", then run the command again"}
 	}
 	if err != nil {
@@ -208,8 +209,19 @@ func (c Closing) allowed(s beads.Store, f *beads.File, r *beads.Record) error {
 	return nil
 }
 
+// refused says what keeps an issue from being closed so, whatever its checks show.
+func (c Closing) refused(f *beads.Snapshot, r *beads.Record, rules Rules) error {
+	if err := refuseClosing(f, r, c.DuplicateOf != ""); err != nil {
+		return err
+	}
+	if err := heldByQuestion(r, rules); err != nil && c.Despite == "" {
+		return err
+	}
+	return nil
+}
+
 // sayingReason refuses a reason that says nothing.
-func sayingReason(id, reason string, f *beads.File) error {
+func sayingReason(id, reason string, f *beads.Snapshot) error {
 	known := func(word string) bool { _, ok := f.Index(word); return ok }
 	if verify.IsInformative(bare(reason), known) {
 		return nil
@@ -232,8 +244,9 @@ func bare(reason string) string {
 	return strings.TrimRight(reason, ".")
 }
 
-// sentence is the close reason: what those who build on the issue read.
-func (c Closing) sentence() string {
+// sentence is the close reason: what those who build on the issue read. despite is
+// what it adds of questions.
+func (c Closing) sentence(despite string) string {
 	said := verify.Verified + " " + bare(c.Reason)
 	switch evidence := c.Evidence.(type) {
 	case *verify.Verdict:
@@ -247,7 +260,7 @@ func (c Closing) sentence() string {
 	if c.Edited != nil {
 		said += "; " + c.Edited.String()
 	}
-	return said + "."
+	return said + despite + "."
 }
 
 // verifying sets progress where the issue has a signal table, and gives what changed.
@@ -272,10 +285,5 @@ func (c Closing) warnings(r *beads.Record) []string {
 	if holder := r.Text(beads.Assignee); holder != "" && c.Actor != "" && holder != c.Actor {
 		list = append(list, fmt.Sprintf("it was claimed by %s, and is closed by %s", holder, c.Actor))
 	}
-	questions := signals.Questions(signals.Escalations(notes.Parse(r.Text(beads.Notes))))
-	for _, q := range questions {
-		first, _, _ := strings.Cut(q.Text, "\n")
-		list = append(list, fmt.Sprintf("a question of it still waits for a person: %s", first))
-	}
-	return slices.Clip(list)
+	return list
 }

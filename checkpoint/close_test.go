@@ -30,12 +30,12 @@ func TestCloseNeedsAGround(t *testing.T) {
 		"nil": nil, "no verdict": none, "empty verdict": &verify.Verdict{}, "empty waiver": verify.Waiver{},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := storeOf(t, `{"id":"demo-1","title":"t","status":"open","acceptance_criteria":"`+"`true x`"+`"}`)
-			before := textOf(t, s)
+			s := storeOf(`{"id":"demo-1","title":"t","status":"open","acceptance_criteria":"` + "`true x`" + `"}`)
+			before := s.Text()
 			_, err := checkpoint.Close(t.Context(), s, beads.Options{Now: rules().Now}, "demo-1",
 				checkpoint.Closing{Reason: "the pier stands on new piles", Evidence: evidence}, rules())
-			if _, refused := errors.AsType[*checkpoint.CloseError](err); !refused || textOf(t, s) != before {
-				t.Errorf("%v\n%s", err, textOf(t, s))
+			if _, refused := errors.AsType[*checkpoint.CloseError](err); !refused || s.Text() != before {
+				t.Errorf("%v\n%s", err, s.Text())
 			}
 		})
 	}
@@ -58,6 +58,10 @@ func TestCloseRefused(t *testing.T) {
 {"id":"demo-1.3","title":"t","status":"deferred","dependencies":[{"depends_on_id":"demo-1","type":"parent-child"}]}
 {"id":"demo-1.4","title":"t","status":"open","dependencies":[{"depends_on_id":"demo-1","type":"parent-child"}]}`,
 			"demo-1: holds what is not closed: demo-1.3 (deferred), demo-1.4 (open)"},
+		{"question", `{"id":"demo-1","title":"t","status":"open","notes":"<!-- escalation-context -->\n## Pending (2026-11-01)\nWhich wall?\nThe old one leans.\n<!-- /escalation-context -->"}`,
+			"demo-1: a question waits for an answer: cd2877c4 (Which wall?)"},
+		{"pending", `{"id":"demo-1","title":"t","status":"open","notes":"<!-- stigmergic-signals -->\n| Signal | Value | Updated |\n|---|---|---|\n| escalation | pending | — |\n<!-- /stigmergic-signals -->"}`,
+			"demo-1: its escalation is pending, and no question is written down"},
 		{"deleted", `{"id":"demo-1","title":"t","status":"tombstone"}`, "demo-1 was deleted"},
 		{"unknown", `{"id":"demo-2","title":"t","status":"open"}`, "demo-1: no such issue"},
 		{"twice in the store", `{"id":"demo-1","title":"t","status":"open"}` + "\n" + `{"id":"demo-1","title":"u","status":"open"}`, `id "demo-1" stands on line 1 already`},
@@ -67,14 +71,14 @@ func TestCloseRefused(t *testing.T) {
 		{"broken line", `{"id":"demo-1","title":"t","status":"open"}` + "\n{", "issues.jsonl:2"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := storeOf(t, c.lines)
-			before := textOf(t, s)
+			s := storeOf(c.lines)
+			before := s.Text()
 			o := beads.Options{Now: rules().Now}
-			_, looked := checkpoint.Closable(t.Context(), s, o, "demo-1", "the pier stands on new piles", rules())
+			_, looked := checkpoint.Closable(t.Context(), s, o, "demo-1", checkpoint.Closing{Reason: "the pier stands on new piles"}, rules())
 			_, err := checkpoint.Close(t.Context(), s, o, "demo-1",
 				checkpoint.Closing{Reason: "the pier stands on new piles", Evidence: waiver(t)}, rules())
-			if err == nil || !strings.Contains(err.Error(), c.want) || textOf(t, s) != before {
-				t.Errorf("got  %v\nwant %s\n%s", err, c.want, textOf(t, s))
+			if err == nil || !strings.Contains(err.Error(), c.want) || s.Text() != before {
+				t.Errorf("got  %v\nwant %s\n%s", err, c.want, s.Text())
 			}
 			if looked == nil || !strings.Contains(looked.Error(), c.want) {
 				t.Errorf("before the checks: %v", looked)
@@ -91,7 +95,7 @@ func TestCloseReasons(t *testing.T) {
 		"the pier stands on new piles": true, "see demo-2": true, "fixed in 1a2b3c4": true, "`bin/pier`": true,
 		"Verified: the pier stands on new piles.": true, "桟橋は新しい杭の上": true,
 	} {
-		s := storeOf(t, `{"id":"demo-1","title":"t","status":"open"}`, `{"id":"demo-2","title":"t","status":"open"}`)
+		s := storeOf(`{"id":"demo-1","title":"t","status":"open"}`, `{"id":"demo-2","title":"t","status":"open"}`)
 		closed, err := checkpoint.Close(t.Context(), s, beads.Options{Now: rules().Now}, "demo-1",
 			checkpoint.Closing{Reason: reason, Evidence: waiver(t)}, rules())
 		if (err == nil) != says {
@@ -108,7 +112,7 @@ func TestCloseReasons(t *testing.T) {
 
 // Of many who close an issue at once one does, and the others find it closed.
 func TestCloseOnce(t *testing.T) {
-	s := storeOf(t, `{"id":"demo-1","title":"t","status":"open"}`)
+	s := storeOf(`{"id":"demo-1","title":"t","status":"open"}`)
 	const many = 12
 	results := make([]*checkpoint.Closed, many)
 	var group sync.WaitGroup
@@ -127,8 +131,8 @@ func TestCloseOnce(t *testing.T) {
 	for _, closed := range results {
 		if closed != nil && !closed.Already {
 			winners++
-			if !strings.Contains(textOf(t, s), closed.Reason) {
-				t.Errorf("%s is not in %s", closed.Reason, textOf(t, s))
+			if !strings.Contains(s.Text(), closed.Reason) {
+				t.Errorf("%s is not in %s", closed.Reason, s.Text())
 			}
 		}
 	}
@@ -140,7 +144,7 @@ func TestCloseOnce(t *testing.T) {
 // After the end of an issue its report names what can start now, how many are
 // nearer, and how far its epic is.
 func TestCloseTells(t *testing.T) {
-	s := storeOf(t,
+	s := storeOf(
 		`{"id":"demo-1","title":"the piles","status":"in_progress","dependencies":[{"depends_on_id":"demo-e","type":"parent-child"}]}`,
 		`{"id":"demo-2","title":"the deck","status":"open","dependencies":[{"depends_on_id":"demo-1","type":"blocks"},{"depends_on_id":"demo-e","type":"parent-child"}]}`,
 		`{"id":"demo-3","title":"the lamp","status":"open","dependencies":[{"depends_on_id":"demo-2","type":"blocks"}]}`,
@@ -177,7 +181,7 @@ func TestCloseWarns(t *testing.T) {
 	for actor, want := range map[string][]string{
 		"mara": {}, "": {}, "ines": {"it was claimed by mara, and is closed by ines"},
 	} {
-		s := storeOf(t, `{"id":"demo-1","title":"t","status":"in_progress","assignee":"mara"}`)
+		s := storeOf(`{"id":"demo-1","title":"t","status":"in_progress","assignee":"mara"}`)
 		closed, err := checkpoint.Close(t.Context(), s, beads.Options{Now: rules().Now}, "demo-1",
 			checkpoint.Closing{Reason: "the pier stands on new piles", Evidence: waiver(t), Actor: actor}, rules())
 		if err != nil || !slices.Equal(closed.Warnings, want) {

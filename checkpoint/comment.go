@@ -26,7 +26,7 @@ func Comment(ctx context.Context, s beads.Store, o beads.Options, id, author, te
 		return nil, &DraftError{"the comment is empty", "give it with -m, --file, or - for standard input"}
 	}
 	var commented *Commented
-	lines, err := beads.Edit(ctx, s, o, func(tx *beads.Tx) error {
+	lines, err := s.Edit(ctx, o, func(tx *beads.Tx) error {
 		if err := tx.AddComment(id, beads.Comment{Author: author, Text: text}); err != nil {
 			return err
 		}

@@ -24,8 +24,8 @@ type Committer struct {
 // PrepareCommit checks that the store could be committed, so that a checkpoint
 // is not written first and then left uncommitted. env is the environment that
 // git runs in.
-func PrepareCommit(ctx context.Context, s beads.Store, env []string) (*Committer, error) {
-	path, err := filepath.Abs(s.Path)
+func PrepareCommit(ctx context.Context, p beads.Place, env []string) (*Committer, error) {
+	path, err := filepath.Abs(p.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -42,17 +42,20 @@ func PrepareCommit(ctx context.Context, s beads.Store, env []string) (*Committer
 		{[]string{"rev-parse", "--show-toplevel"}, failed, "the store is in no git repository", "leave --commit out, or type git init"},
 		{[]string{"var", "GIT_COMMITTER_IDENT"}, failed, "git does not know who commits", "type git config user.name NAME and git config user.email ADDRESS"},
 		{[]string{"rev-parse", "--quiet", "--verify", "MERGE_HEAD"}, succeeded, "a merge is under way, and git commits nothing else meanwhile", "finish the merge, or leave --commit out"},
-		{[]string{"check-ignore", "--quiet", path}, succeeded, "git ignores the store", "take it out of .gitignore, or leave --commit out"},
 	} {
 		result, err := c.git.Run(ctx, check.argv...)
 		if err != nil {
 			return nil, err
 		}
 		if check.refuses(result.Exit) {
-			return nil, &CommitError{Reason: fmt.Sprintf("%s: cannot commit: %s", s.Path, check.reason), Hint: check.hint}
+			return nil, &CommitError{Reason: fmt.Sprintf("%s: cannot commit: %s", p.Path, check.reason), Hint: check.hint}
 		}
 	}
-	return c, nil
+	ignored, err := c.git.Ignores(ctx, path)
+	if ignored {
+		err = &CommitError{Reason: p.Path + ": cannot commit: git ignores the store", Hint: "take it out of .gitignore, or leave --commit out"}
+	}
+	return c, err
 }
 
 func failed(exit int) bool    { return exit != 0 }

@@ -102,11 +102,11 @@ func CreateAll(ctx context.Context, s beads.Store, o beads.Options, drafts []Dra
 	}
 	var created []*Created
 	var written [][]byte
-	lines, err := beads.Edit(ctx, s, o, func(tx *beads.Tx) error {
-		if written != nil && holdsAll(tx.File(), created, written) {
+	lines, err := s.Edit(ctx, o, func(tx *beads.Tx) error {
+		if written != nil && holdsAll(tx.Snapshot(), created, written) {
 			return nil // made already: the edit is being made once more
 		}
-		b := batch{file: &grown{File: tx.File()}, rules: rules, named: map[string]string{}, greatest: map[string]int{}}
+		b := batch{file: &grown{Snapshot: tx.Snapshot()}, rules: rules, named: map[string]string{}, greatest: map[string]int{}}
 		created, written = nil, nil
 		for i, d := range drafts {
 			issue, err := b.issue(d)
@@ -118,7 +118,7 @@ func CreateAll(ctx context.Context, s beads.Store, o beads.Options, drafts []Dra
 			if err != nil {
 				return &BatchError{i, d.Line, err}
 			}
-			warnings := append(oddType(tx.File(), issue.Type), oddDeps(tx.File(), d.Deps)...)
+			warnings := append(oddType(tx.Snapshot(), issue.Type), oddDeps(tx.Snapshot(), d.Deps)...)
 			created = append(created, &Created{ID: issue.ID, Title: issue.Title, Warnings: warnings})
 			written = append(written, line)
 		}
@@ -142,7 +142,7 @@ func once(number func(string, int) (int, error)) func(string, int) (int, error) 
 }
 
 // holdsAll reports whether the store holds these very lines.
-func holdsAll(f *beads.File, created []*Created, lines [][]byte) bool {
+func holdsAll(f *beads.Snapshot, created []*Created, lines [][]byte) bool {
 	for i, c := range created {
 		at, ok := f.Index(c.ID)
 		if !ok {
@@ -210,7 +210,7 @@ func newerTypes() []string {
 
 // checkIssueType refuses a type that no version of bd has, that the project does not
 // name and that no issue has: most likely it is misspelt.
-func checkIssueType(f *beads.File, kind string, own []string) error {
+func checkIssueType(f *beads.Snapshot, kind string, own []string) error {
 	if slices.Contains(Types(), kind) || slices.Contains(newerTypes(), kind) || slices.Contains(own, kind) || usesType(f, kind) {
 		return nil
 	}
@@ -218,7 +218,7 @@ func checkIssueType(f *beads.File, kind string, own []string) error {
 		fmt.Sprintf("to use a type of your own, write types: [%q] into .stig.cue", kind)}
 }
 
-func usesType(f *beads.File, kind string) bool {
+func usesType(f *beads.Snapshot, kind string) bool {
 	for _, issue := range f.All() {
 		if kind != "" && issue.Type == kind {
 			return true
@@ -228,7 +228,7 @@ func usesType(f *beads.File, kind string) bool {
 }
 
 // oddType warns of a type that not every version of bd takes, and that no issue has.
-func oddType(f *beads.File, kind string) []string {
+func oddType(f *beads.Snapshot, kind string) []string {
 	if slices.Contains(Types(), kind) || usesType(f, kind) {
 		return []string{}
 	}
@@ -259,26 +259,26 @@ type batch struct {
 
 // grown is a store with the issues that a batch adds.
 type grown struct {
-	*beads.File
+	*beads.Snapshot
 	added []*beads.Issue
 }
 
-func (g *grown) Len() int { return g.File.Len() + len(g.added) }
+func (g *grown) Len() int { return g.Snapshot.Len() + len(g.added) }
 
 func (g *grown) At(i int) *beads.Issue {
-	if i < g.File.Len() {
-		return g.File.At(i)
+	if i < g.Snapshot.Len() {
+		return g.Snapshot.At(i)
 	}
-	return g.added[i-g.File.Len()]
+	return g.added[i-g.Snapshot.Len()]
 }
 
 func (g *grown) Index(id string) (int, bool) {
 	for i, issue := range g.added {
 		if issue.ID == id {
-			return g.File.Len() + i, true
+			return g.Snapshot.Len() + i, true
 		}
 	}
-	return g.File.Index(id)
+	return g.Snapshot.Index(id)
 }
 
 func (b *batch) issue(d Draft) (beads.New, error) {
@@ -287,7 +287,7 @@ func (b *batch) issue(d Draft) (beads.New, error) {
 		Type: d.Type, Assignee: d.Assignee, ExternalRef: d.ExternalRef, Priority: d.Priority, Estimate: d.Estimate, DeferUntil: d.Defer,
 		Labels: distinct(d.Labels), By: d.By,
 	}
-	if err := checkIssueType(b.file.File, d.Type, d.Types); err != nil {
+	if err := checkIssueType(b.file.Snapshot, d.Type, d.Types); err != nil {
 		return n, err
 	}
 	if _, taken := b.named[d.Name]; d.Name != "" && taken {
@@ -352,7 +352,7 @@ func (b *batch) target(id string) (string, error) {
 	if made, ok := b.named[id]; ok {
 		return made, nil
 	}
-	return targetOf(b.file.File, id)
+	return targetOf(b.file.Snapshot, id)
 }
 
 func (b *batch) childID(d Draft, parent string) (string, error) {

@@ -31,12 +31,12 @@ func (e *Edited) String() string {
 // EditedSince compares the criteria of an issue with those in the store as
 // HEAD has it; path is that of git.Client.FileAt. nil tells that they are the
 // same, or that HEAD has no such store or no such issue.
-func EditedSince(ctx context.Context, repo git.Client, path, id, acceptance string, look criteria.Lookup) (*Edited, error) {
+func EditedSince(ctx context.Context, repo git.Client, path, id string, now criteria.Criteria, look criteria.Lookup) (*Edited, error) {
 	before, known, err := committed(ctx, repo, path, id)
-	if err != nil || !known || before == acceptance {
+	if err != nil || !known || before.Text() == now.Text() {
 		return nil, err
 	}
-	was, is := commands(before, look), commands(acceptance, look)
+	was, is := commands(before, look), commands(now, look)
 	e := &Edited{Was: len(was), Is: len(is), Gone: []string{}}
 	for _, text := range was {
 		if !slices.Contains(is, text) {
@@ -47,25 +47,25 @@ func EditedSince(ctx context.Context, repo git.Client, path, id, acceptance stri
 }
 
 // committed gives the criteria of an issue in HEAD's store.
-func committed(ctx context.Context, repo git.Client, path, id string) (criteria string, known bool, err error) {
+func committed(ctx context.Context, repo git.Client, path, id string) (before criteria.Criteria, known bool, err error) {
 	find := &lineOf{id: id}
 	err = repo.FileAt(ctx, "HEAD", path, find)
 	if _, ok := errors.AsType[*git.RevisionError](err); ok {
-		return "", false, nil
+		return nil, false, nil
 	}
 	if err != nil {
-		return "", false, err
+		return nil, false, err
 	}
 	find.take(find.rest)
 	if find.record == nil {
-		return "", false, nil
+		return nil, false, nil
 	}
-	return criteriaOf(find.record), true, nil
+	return CriteriaOf(find.record), true, nil
 }
 
 // commands are the texts of the checks that count when the issue closes.
-func commands(acceptance string, look criteria.Lookup) (texts []string) {
-	for _, check := range criteria.Plan(acceptance, look) {
+func commands(c criteria.Criteria, look criteria.Lookup) (texts []string) {
+	for _, check := range c.Plan(look) {
 		if check.Class != criteria.Skipped || check.Broken {
 			texts = append(texts, check.Text)
 		}

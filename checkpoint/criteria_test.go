@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"stig/checkpoint"
+	"stig/criteria"
 	"stig/git"
 )
 
@@ -21,9 +22,9 @@ func TestEditedSince(t *testing.T) {
 	}
 	repo := git.Client{Dir: dir, Env: append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")}
 	path := filepath.Join(dir, "issues.jsonl")
-	edited := func(id, criteria string) *checkpoint.Edited {
+	edited := func(id, text string) *checkpoint.Edited {
 		t.Helper()
-		e, err := checkpoint.EditedSince(t.Context(), repo, path, id, criteria, nil)
+		e, err := checkpoint.EditedSince(t.Context(), repo, path, id, criteria.Find(text, "", ""), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -48,13 +48,13 @@ func verb(n int, one, several string) string {
 // another has in progress, unless that is forced; and (*beads.RefusedError) stores
 // that bd keeps in a database: bd delete deletes there.
 func Delete(ctx context.Context, s beads.Store, o beads.Options, ids []string, d Deletion) ([]*Deleted, []beads.Change, error) {
-	if s.Mode != beads.Plain {
-		return nil, nil, &beads.RefusedError{Path: s.Path, Reason: "bd keeps these issues in a database, and deletes them itself",
+	if s.Place().Mode != beads.Plain {
+		return nil, nil, &beads.RefusedError{Path: s.Place().Path, Reason: "bd keeps these issues in a database, and deletes them itself",
 			Hint: "type bd delete " + strings.Join(ids, " ") + " --force"}
 	}
 	var list []*Deleted
 	o.Notes = nil // notes of what is deleted stay in its line
-	lines, err := beads.Edit(ctx, s, o, func(tx *beads.Tx) error {
+	lines, err := s.Edit(ctx, o, func(tx *beads.Tx) error {
 		found, err := d.find(tx, ids)
 		if err != nil {
 			return err
@@ -73,7 +73,7 @@ func Delete(ctx context.Context, s beads.Store, o beads.Options, ids []string, d
 }
 
 // Deletable checks that issues may be deleted, and gives them. It writes nothing.
-func Deletable(f *beads.File, ids []string, d Deletion) ([]*Deleted, error) {
+func Deletable(f *beads.Snapshot, ids []string, d Deletion) ([]*Deleted, error) {
 	var found []*beads.Issue
 	for _, id := range ids {
 		issue, err := f.Find(id)
@@ -97,7 +97,7 @@ func (d Deletion) find(tx *beads.Tx, ids []string) (found []*beads.Issue, err er
 		if _, err := tx.Record(id); err != nil {
 			return nil, err
 		}
-		issue, err := tx.File().Find(id)
+		issue, err := tx.Snapshot().Find(id)
 		if err != nil {
 			return nil, err
 		}
@@ -109,7 +109,7 @@ func (d Deletion) find(tx *beads.Tx, ids []string) (found []*beads.Issue, err er
 }
 
 func (d Deletion) delete(tx *beads.Tx, issue *beads.Issue, all []*beads.Issue, now time.Time) (*Deleted, error) {
-	f := tx.File()
+	f := tx.Snapshot()
 	if err := d.refuse(f, issue, all); err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func (d Deletion) delete(tx *beads.Tx, issue *beads.Issue, all []*beads.Issue, n
 // statusTombstone is the status of an issue that was deleted.
 const statusTombstone = "tombstone"
 
-func (d Deletion) refuse(f *beads.File, issue *beads.Issue, all []*beads.Issue) error {
+func (d Deletion) refuse(f *beads.Snapshot, issue *beads.Issue, all []*beads.Issue) error {
 	if d.Force {
 		return nil
 	}
@@ -161,7 +161,7 @@ func (d Deletion) refuse(f *beads.File, issue *beads.Issue, all []*beads.Issue) 
 
 // dependents are the issues that have a row on the issue, of any type: those that
 // are deleted too are left out.
-func dependents(f *beads.File, issue *beads.Issue, all []*beads.Issue) (list []int) {
+func dependents(f *beads.Snapshot, issue *beads.Issue, all []*beads.Issue) (list []int) {
 	for i, other := range f.All() {
 		at, ok := f.Index(other.ID)
 		if !ok || at != i || other.Status == statusTombstone || slices.Contains(all, other) {
@@ -189,7 +189,7 @@ func Duplicate(ctx context.Context, s beads.Store, o beads.Options, id, of, acto
 
 // duplicate links the issue to the one that it repeats, and gives the reason.
 func (c Closing) duplicate(tx *beads.Tx, id string) (reason string, err error) {
-	other, err := tx.File().Find(c.DuplicateOf)
+	other, err := tx.Snapshot().Find(c.DuplicateOf)
 	if err != nil {
 		return "", err
 	}

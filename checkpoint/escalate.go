@@ -25,16 +25,18 @@ type Question struct {
 	Evidence bool // a new table gets the evidence rows
 }
 
-// Answer is what a person decides about all questions that stand on an issue.
-// It needs an option or a text.
+// Answer is what a person decides about the questions that stand on an issue. It
+// needs an option or a text.
 type Answer struct {
-	Option int    // 1-based number of the option that is taken, 0 for none
-	Text   string // the answer, or what is added to the option
-	By     string
-	Self   bool // allows whoever asked to answer
+	Question string // the one it answers: its number among those that stand, or at least 4 digits of its hash; "" for all
+	Option   int    // 1-based number of the option that is taken, 0 for none
+	Text     string // the answer, or what is added to the option
+	By       string
+	Self     bool // allows whoever asked to answer
+	Withdraw bool // is no answer: whoever asked does not ask any more, and Text says why
 
 	// Seen are the questions that the person read; an answer is refused when
-	// others stand by now. nil answers whatever stands.
+	// others would be answered by now. nil answers whatever stands.
 	Seen []signals.Part
 }
 
@@ -43,6 +45,9 @@ type Resolution struct {
 	ID        string    `json:"id"`
 	Title     string    `json:"title"`
 	Questions []string  `json:"questions"` // all that the answer answers
+	Hashes    []string  `json:"hashes"`    // their names
+	Withdrawn bool      `json:"withdrawn"` // the answer is why they are not asked any more
+	Left      int       `json:"left"`      // how many questions on the issue still wait
 	Answer    string    `json:"answer"`
 	By        string    `json:"by"`
 	Changed   []Changed `json:"changed"`
@@ -121,22 +126,23 @@ func asked(d *notes.Doc, q Question) bool {
 	return false
 }
 
-// Resolve records a person's answer to the questions that stand on an issue,
-// and escalation becomes resolved. It refuses (*EscalationError) where nothing
-// is asked, where other questions stand than those that were Seen, and an
-// answer by whoever asked, and (*QuestionError) an empty answer and an option
-// that is not there.
+// Resolve records a person's answer to the questions that stand on an issue, or to
+// one of them; escalation becomes resolved when none is left. It refuses
+// (*EscalationError) where nothing is asked, where others would be answered than
+// those that were Seen, an answer by whoever asked, and a withdrawal by anybody
+// else; and (*QuestionError) an empty answer, and a question and an option that are
+// not there.
 func Resolve(ctx context.Context, s beads.Store, o beads.Options, id string, a Answer, rules Rules) (*Resolution, error) {
 	var r *Resolution
 	o.Notes = notes.Permit{Change: []string{signals.Section, signals.EscalationSection}}.Check
-	lines, err := beads.Edit(ctx, s, o, func(tx *beads.Tx) error {
+	lines, err := s.Edit(ctx, o, func(tx *beads.Tx) error {
 		record, err := tx.Record(id)
 		if err != nil {
 			return err
 		}
 		r = &Resolution{
 			ID: record.Text(beads.ID), Title: record.Text(beads.Title), By: a.By,
-			Questions: []string{}, Warnings: []string{},
+			Questions: []string{}, Hashes: []string{}, Warnings: []string{}, Withdrawn: a.Withdraw,
 		}
 		doc, err := r.answer(notes.Parse(record.Text(beads.Notes)), a, rules)
 		if err != nil {
@@ -163,41 +169,92 @@ func (r *Resolution) answer(d *notes.Doc, a Answer, rules Rules) (*notes.Doc, er
 	}
 	for _, q := range questions {
 		r.Questions = append(r.Questions, q.Text)
+		r.Hashes = append(r.Hashes, q.Hash())
 	}
 	r.Answer = text
-	after, changes, warnings, err := signals.Apply(d, signals.Update{
-		Set: map[signals.Signal]string{signals.Escalation: signals.EscalationResolved}, Today: rules.today(),
+	hash := ""
+	if a.Question != "" || a.Withdraw {
+		hash = r.Hashes[0]
+	}
+	answered, err := signals.AddAnswer(d, signals.Part{Date: rules.today(), By: a.By, Text: text}, hash, a.Withdraw)
+	if err != nil {
+		return nil, &IssueError{ID: r.ID, Err: err}
+	}
+	trail := signals.Escalations(answered)
+	r.Left = len(signals.Questions(trail))
+	after, changes, warnings, err := signals.Apply(answered, signals.Update{
+		Set: map[signals.Signal]string{signals.Escalation: signals.Standing(trail)}, Today: rules.today(),
 	}, rules.Schema)
 	if err != nil {
 		return nil, &IssueError{ID: r.ID, Err: err}
 	}
 	r.Changed = changedBy(changes)
 	r.Warnings = append(r.Warnings, warnings...)
-	after, err = signals.AddPart(after, signals.Part{Kind: signals.Resolved, Date: rules.today(), By: a.By, Text: text})
-	if err != nil {
-		return nil, &IssueError{ID: r.ID, Err: err}
-	}
 	return after, nil
 }
 
 // Answers gives the questions in the notes of an issue that the answer would
-// answer, whatever it says. It refuses what Resolve refuses (*EscalationError).
+// answer, whatever it says. It refuses what Resolve refuses of them.
 func (a Answer) Answers(id string, d *notes.Doc) ([]signals.Part, error) {
 	parts := signals.Escalations(d)
 	questions := signals.Questions(parts)
 	if len(questions) == 0 {
 		return nil, &EscalationError{ID: id, Reason: "no question waits for an answer" + lastAnswer(parts), Hint: "type stig escalations to see what does"}
 	}
+	questions, err := a.chosen(id, questions)
+	if err != nil {
+		return nil, err
+	}
 	if a.Seen != nil && !slices.Equal(a.Seen, questions) {
 		return nil, &EscalationError{ID: id, Reason: "other questions stand than those that were read", Hint: "type stig resolve " + id + " to read them"}
 	}
 	for _, q := range questions {
-		if !a.Self && a.By != "" && strings.EqualFold(q.By, a.By) {
+		own := strings.EqualFold(q.By, a.By)
+		switch {
+		case a.Withdraw && q.By != "" && !own:
+			return nil, &EscalationError{ID: id, Reason: q.By + " asked, and nobody else can withdraw the question",
+				Hint: "type stig resolve " + id + " --question " + q.Hash() + " to answer it"}
+		case !a.Withdraw && !a.Self && a.By != "" && own:
 			return nil, &EscalationError{ID: id, Reason: a.By + " asked, and somebody else has to answer",
 				Hint: "give the name of who decides with --actor, or --self if whoever asked may"}
 		}
 	}
 	return questions, nil
+}
+
+// chosen are those of the questions that stand to which the answer is given. What is
+// withdrawn is one: without a name the only one of whoever withdraws it.
+func (a Answer) chosen(id string, questions []signals.Part) ([]signals.Part, error) {
+	name := a.Question
+	if name == "" && !a.Withdraw {
+		return questions, nil
+	}
+	if name == "" {
+		own := slices.DeleteFunc(slices.Clone(questions), func(q signals.Part) bool { return q.By != "" && !strings.EqualFold(q.By, a.By) })
+		switch len(own) {
+		case 0:
+			own = questions // refused for who asked
+		case 1:
+		default:
+			return nil, &IssueError{ID: id, Err: &QuestionError{fmt.Sprintf("%d questions stand that could be withdrawn", len(own)), "name one: " + named(own)}}
+		}
+		name = own[0].Hash()
+	}
+	hash, ok := signals.Choose(questions, name)
+	if !ok {
+		return nil, &IssueError{ID: id, Err: &QuestionError{fmt.Sprintf("no question %q waits for an answer", name), "those that do: " + named(questions)}}
+	}
+	return slices.DeleteFunc(slices.Clone(questions), func(q signals.Part) bool { return q.Hash() != hash }), nil
+}
+
+// named lists questions by their names.
+func named(questions []signals.Part) string {
+	var list []string
+	for _, q := range questions {
+		first, _, _ := strings.Cut(q.Text, "\n")
+		list = append(list, q.Hash()+" ("+first+")")
+	}
+	return strings.Join(list, ", ")
 }
 
 // lastAnswer says who answered last, if anybody did.
@@ -219,6 +276,12 @@ func lastAnswer(parts []signals.Part) string {
 // text is the answer in words: the option that was taken, and what is added.
 func (a Answer) text(questions []signals.Part) (string, error) {
 	added := strings.TrimSpace(a.Text)
+	switch {
+	case a.Withdraw && added == "":
+		return "", &QuestionError{"the reason is empty", "say with -m why nobody has to answer any more"}
+	case a.Withdraw:
+		return "Withdrawn: " + added, nil
+	}
 	if a.Option == 0 {
 		if added == "" {
 			return "", &QuestionError{"the answer is empty", "give it with -m, --file, - for standard input, or --option N"}
@@ -241,7 +304,7 @@ func optionsOf(questions []signals.Part) ([]string, error) {
 	for _, p := range questions {
 		own := signals.ReadQuestion(p.Text).Options
 		if len(own) > 0 && len(options) > 0 {
-			return nil, &QuestionError{"several of the questions offer options, and a number says nothing", "answer in words with -m"}
+			return nil, &QuestionError{"several of the questions offer options, and a number says nothing", "answer in words with -m, or say with --question which it answers"}
 		}
 		options = append(options, own...)
 	}

@@ -15,7 +15,7 @@ import (
 // TestResolveAnswersWhatWasSeen: between reading a question and answering it
 // others may ask; an answer never answers what its author has not read.
 func TestResolveAnswersWhatWasSeen(t *testing.T) {
-	store := storeOf(t, `{"id":"a-1","title":"t","status":"open","priority":2,"issue_type":"task"}`)
+	store := storeOf(`{"id":"a-1","title":"t","status":"open","priority":2,"issue_type":"task"}`)
 	options := beads.Options{Now: rules().Now}
 	ask := func(text string) {
 		t.Helper()
@@ -23,19 +23,7 @@ func TestResolveAnswersWhatWasSeen(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	seen := func() []signals.Part {
-		t.Helper()
-		file, err := beads.Read(store)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer file.Close()
-		record, err := file.At(0).Record()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return signals.Questions(signals.Escalations(notes.Parse(record.Text(beads.Notes))))
-	}
+	seen := func() []signals.Part { return waitingOn(t, store) }
 	ask("A?")
 	read := seen()
 	ask("B?")
@@ -72,11 +60,11 @@ func TestEscalateRefused(t *testing.T) {
 		{checkpoint.Question{Text: "which?", Options: two, Default: 2, After: time.Minute}, ""},
 		{checkpoint.Question{Text: "which?", Options: two}, ""},
 	} {
-		s := storeOf(t, `{"id":"a-1","title":"t","status":"open"}`)
-		before := textOf(t, s)
+		s := storeOf(`{"id":"a-1","title":"t","status":"open"}`)
+		before := s.Text()
 		_, err := checkpoint.Escalate(t.Context(), s, beads.Options{Now: rules().Now}, "a-1", c.question, rules())
 		_, refused := errors.AsType[*checkpoint.QuestionError](err)
-		if refused != (c.want != "") || refused != (textOf(t, s) == before) || refused && !strings.Contains(err.Error(), c.want) {
+		if refused != (c.want != "") || refused != (s.Text() == before) || refused && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: got %v, want %q", c.question, err, c.want)
 		}
 	}
@@ -105,7 +93,7 @@ func TestResolveByNumber(t *testing.T) {
 		{[]checkpoint.Question{open}, checkpoint.Answer{Text: " \n", By: "ines"}, "a-1: the answer is empty"},
 		{nil, checkpoint.Answer{Text: "yes", By: "ines"}, "a-1: no question waits for an answer"},
 	} {
-		s := storeOf(t, `{"id":"a-1","title":"t","status":"open"}`)
+		s := storeOf(`{"id":"a-1","title":"t","status":"open"}`)
 		o := beads.Options{Now: rules().Now}
 		for _, q := range c.asked {
 			if _, err := checkpoint.Escalate(t.Context(), s, o, "a-1", q, rules()); err != nil {
@@ -123,4 +111,76 @@ func TestResolveByNumber(t *testing.T) {
 			t.Errorf("%+v to %d questions: got %q, want %q", c.answer, len(c.asked), got, c.want)
 		}
 	}
+}
+
+// Of several questions one can be answered or withdrawn, named by its number or by
+// the hash of its text; the others stand.
+func TestResolveOneOfSeveral(t *testing.T) {
+	which := checkpoint.Question{Text: "which?", Options: []string{"left", "right"}, Default: 1, After: time.Hour, By: "mara"}
+	when := checkpoint.Question{Text: "when?", Options: []string{"now", "later"}, By: "mara"}
+	why := checkpoint.Question{Text: "why?", By: "finn"}
+	hash := signals.Part{Text: "when?\n\n1. now\n2. later"}.Hash()
+	for _, c := range []struct {
+		answer checkpoint.Answer
+		want   string // the answer, or how the refusal reads
+		left   int
+	}{
+		{checkpoint.Answer{Question: "2", Option: 2, By: "ines"}, "later", 2},
+		{checkpoint.Answer{Question: hash, Option: 1, By: "ines"}, "now", 2},
+		{checkpoint.Answer{Question: strings.ToUpper(hash[:4]), Text: "never", By: "ines"}, "never", 2},
+		{checkpoint.Answer{Text: "as you like", By: "ines"}, "as you like", 0},
+		{checkpoint.Answer{Question: "3", Text: "why not", By: "mara"}, "why not", 2},
+		{checkpoint.Answer{Question: "1", Text: "left", By: "mara"}, "a-1: mara asked, and somebody else has to answer", 3},
+		{checkpoint.Answer{Question: "4", Text: "x", By: "ines"}, `a-1: no question "4" waits for an answer`, 3},
+		{checkpoint.Answer{Question: "0", Text: "x", By: "ines"}, `a-1: no question "0" waits for an answer`, 3},
+		{checkpoint.Answer{Question: hash[:3], Text: "x", By: "ines"}, `a-1: no question "` + hash[:3] + `" waits for an answer`, 3},
+		{checkpoint.Answer{Question: "3", Option: 1, By: "ines"}, "a-1: the question offers no options", 3},
+		{checkpoint.Answer{Withdraw: true, Text: "known by now", By: "Finn"}, "Withdrawn: known by now", 2},
+		{checkpoint.Answer{Withdraw: true, Question: hash, Text: "known", By: "mara"}, "Withdrawn: known", 2},
+		{checkpoint.Answer{Withdraw: true, Text: "known", By: "mara"}, "a-1: 2 questions stand that could be withdrawn", 3},
+		{checkpoint.Answer{Withdraw: true, Question: "3", Text: "known", By: "mara"}, "a-1: finn asked, and nobody else can withdraw the question", 3},
+		{checkpoint.Answer{Withdraw: true, Question: "1", Text: " ", By: "mara"}, "a-1: the reason is empty", 3},
+	} {
+		s := storeOf(`{"id":"a-1","title":"t","status":"open"}`)
+		o := beads.Options{Now: rules().Now}
+		for _, q := range []checkpoint.Question{which, when, why} {
+			if _, err := checkpoint.Escalate(t.Context(), s, o, "a-1", q, rules()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		resolved, err := checkpoint.Resolve(t.Context(), s, o, "a-1", c.answer, rules())
+		got, left := "", 3
+		if err != nil {
+			got = err.Error()
+		} else {
+			got, left = resolved.Answer, resolved.Left
+		}
+		if got != c.want || left != c.left {
+			t.Errorf("%+v: %q and %d left, want %q and %d", c.answer, got, left, c.want, c.left)
+		}
+		state := signals.EscalationPending
+		if c.left == 0 {
+			state = signals.EscalationResolved
+		}
+		if standing := waitingOn(t, s); len(standing) != c.left || !strings.Contains(s.Text(), "| escalation | "+state+" |") {
+			t.Errorf("%+v: stand %+v in %s", c.answer, standing, s.Text())
+		} else if c.left == 2 && standing[1].Asked() != signals.Day(rules().Now) {
+			t.Errorf("%+v: asked again, it lost its day: %+v", c.answer, standing[1])
+		}
+	}
+}
+
+// waitingOn gives the questions that stand on the only issue of a store.
+func waitingOn(t *testing.T, s beads.Store) []signals.Part {
+	t.Helper()
+	file, err := s.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	record, err := file.At(0).Record()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return signals.Questions(signals.Escalations(notes.Parse(record.Text(beads.Notes))))
 }

@@ -13,7 +13,7 @@ import (
 
 // asClosed is a store as it is once one of its issues is closed.
 type asClosed struct {
-	*beads.File
+	*beads.Snapshot
 	at    int
 	issue beads.Issue
 }
@@ -22,32 +22,39 @@ func (v *asClosed) At(i int) *beads.Issue {
 	if i == v.at {
 		return &v.issue
 	}
-	return v.File.At(i)
+	return v.Snapshot.At(i)
 }
 
 // follow tells what the end of the issue means to those around it.
-func (c *Closed) follow(f *beads.File, r *beads.Record, rules Rules) error {
+func (c *Closed) follow(f *beads.Snapshot, r *beads.Record, rules Rules) error {
 	at, _ := f.Index(c.ID)
-	view := &asClosed{File: f, at: at, issue: *f.At(at)}
+	view := &asClosed{Snapshot: f, at: at, issue: *f.At(at)}
 	view.issue.Status = statusClosed
 	before, after := dag.New(f), dag.New(view)
 
+	table := signals.Read(notes.Parse(r.Text(beads.Notes)), rules.Schema)
+	near := around{file: f, graph: after, at: at, table: table, schema: rules.Schema, now: rules.Now}
+	worker := dag.Worker{Now: rules.Now, Asked: near.asked}
 	var ready []int
+	free := 0
 	for i := range f.Len() {
-		if i != at && after.IsReady(i, rules.Now) && !before.IsReady(i, rules.Now) {
+		if i == at || !after.IsReady(i, rules.Now) || before.IsReady(i, rules.Now) {
+			continue
+		}
+		free++
+		if state := after.State(i, worker); state == dag.StateReady || state == dag.StateAssigned {
 			ready = append(ready, i)
 		}
 	}
 	slices.SortFunc(ready, func(a, b int) int { return strings.Compare(f.At(a).ID, f.At(b).ID) })
 	c.Unblocked = refs(f, ready)
-	c.Nearer = max(0, before.Unblocks()[at]-len(ready))
+	c.Nearer = max(0, before.Unblocks()[at]-free)
 
 	if epic, ok := after.Epic(at); ok {
 		closed, total := after.Progress(epic)
 		c.Epic = &EpicTold{Ref: refs(f, []int{epic})[0], Closed: closed, Total: total}
 	}
-	table := signals.Read(notes.Parse(r.Text(beads.Notes)), rules.Schema)
-	list, err := around{file: f, graph: after, at: at, table: table, schema: rules.Schema, now: rules.Now}.alerts()
+	list, err := near.alerts()
 	c.Alerts = append(c.Alerts, list...)
 	c.Alerts = append(c.Alerts, standstill(f, after, at)...)
 	return err
@@ -55,7 +62,7 @@ func (c *Closed) follow(f *beads.File, r *beads.Record, rules Rules) error {
 
 // standstill finds the deadlocks among those who waited for the issue and those
 // in its epic: its end helps none of them.
-func standstill(f *beads.File, g *dag.Graph, at int) (list []Alert) {
+func standstill(f *beads.Snapshot, g *dag.Graph, at int) (list []Alert) {
 	near := g.Waiting(at)
 	if epic, ok := g.Epic(at); ok {
 		near = append(append(near, epic), g.Inside(epic)...)

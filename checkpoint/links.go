@@ -45,12 +45,12 @@ func Link(ctx context.Context, s beads.Store, o beads.Options, from string, d be
 		return nil, err
 	}
 	var linked *Linked
-	lines, err := beads.Edit(ctx, s, o, func(tx *beads.Tx) error {
+	lines, err := s.Edit(ctx, o, func(tx *beads.Tx) error {
 		record, err := tx.Record(from)
 		if err != nil {
 			return err
 		}
-		target, err := targetOf(tx.File(), d.On)
+		target, err := targetOf(tx.Snapshot(), d.On)
 		if err != nil {
 			return err
 		}
@@ -59,12 +59,12 @@ func Link(ctx context.Context, s beads.Store, o beads.Options, from string, d be
 		if slices.Contains(record.Deps(), row) {
 			return nil
 		}
-		if err := refuse(tx.File(), linked.From, row); err != nil {
+		if err := refuse(tx.Snapshot(), linked.From, row); err != nil {
 			return err
 		}
 		linked.Types = append(linked.Types, d.Type)
 		linked.warn(record.Deps(), row)
-		linked.Warnings = append(linked.Warnings, oddDeps(tx.File(), []beads.Dep{row})...)
+		linked.Warnings = append(linked.Warnings, oddDeps(tx.Snapshot(), []beads.Dep{row})...)
 		return tx.AddRow(linked.From, beads.Row{On: target, Type: d.Type, By: by})
 	})
 	if err != nil {
@@ -78,13 +78,13 @@ func Link(ctx context.Context, s beads.Store, o beads.Options, from string, d be
 // every type when that is "". on need not be there any more. No such row
 // changes nothing. Where bd keeps a database it refuses (*beads.RefusedError).
 func Unlink(ctx context.Context, s beads.Store, o beads.Options, from string, d beads.Dep) (*Linked, error) {
-	if s.Mode == beads.SQLite {
-		return nil, &beads.RefusedError{Path: s.Path,
+	if s.Place().Mode == beads.SQLite {
+		return nil, &beads.RefusedError{Path: s.Place().Path,
 			Reason: "bd keeps these issues in a database, and puts back dependencies that go from the file alone",
 			Hint:   fmt.Sprintf("type bd dep remove %s %s", from, d.On)}
 	}
 	var linked *Linked
-	lines, err := beads.Edit(ctx, s, o, func(tx *beads.Tx) error {
+	lines, err := s.Edit(ctx, o, func(tx *beads.Tx) error {
 		record, err := tx.Record(from)
 		if err != nil {
 			return err
@@ -92,7 +92,7 @@ func Unlink(ctx context.Context, s beads.Store, o beads.Options, from string, d 
 		rows := record.Deps()
 		on := d.On
 		if !slices.ContainsFunc(rows, func(r beads.Dep) bool { return r.On == on }) {
-			if on, err = targetOf(tx.File(), d.On); err != nil {
+			if on, err = targetOf(tx.Snapshot(), d.On); err != nil {
 				return err
 			}
 		}
@@ -116,7 +116,7 @@ func Unlink(ctx context.Context, s beads.Store, o beads.Options, from string, d 
 }
 
 // targetOf gives the whole id of an issue to depend on.
-func targetOf(f *beads.File, id string) (string, error) {
+func targetOf(f *beads.Snapshot, id string) (string, error) {
 	if strings.HasPrefix(id, external) {
 		return id, nil
 	}
@@ -156,7 +156,7 @@ func DepTypes() []string {
 }
 
 // oddDeps warns of types that bd has no meaning for, and that no row of the store has.
-func oddDeps(f *beads.File, rows []beads.Dep) (list []string) {
+func oddDeps(f *beads.Snapshot, rows []beads.Dep) (list []string) {
 	for _, row := range rows {
 		if !slices.Contains(DepTypes(), row.Type) && !usesDep(f, row.Type) {
 			list = append(list, fmt.Sprintf("dependency type %q: bd has none of that name, and it holds nothing up; the usual ones are blocks, parent-child, related and discovered-from", row.Type))
@@ -165,7 +165,7 @@ func oddDeps(f *beads.File, rows []beads.Dep) (list []string) {
 	return list
 }
 
-func usesDep(f *beads.File, kind string) bool {
+func usesDep(f *beads.Snapshot, kind string) bool {
 	for _, issue := range f.All() {
 		if slices.ContainsFunc(issue.Deps, func(d beads.Dep) bool { return d.Type == kind }) {
 			return true

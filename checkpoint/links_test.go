@@ -4,41 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 
 	"stig/beads"
 	"stig/checkpoint"
+	"stig/internal/memory"
 )
 
-func storeOf(t *testing.T, lines ...string) beads.Store {
-	t.Helper()
-	dir := filepath.Join(t.TempDir(), ".beads")
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(dir, "issues.jsonl")
-	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return beads.Store{Path: path, Dir: dir}
-}
-
-func textOf(t *testing.T, s beads.Store) string {
-	t.Helper()
-	text, err := os.ReadFile(s.Path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
+func storeOf(lines ...string) *memory.Store { return memory.New(strings.Join(lines, "\n") + "\n") }
 
 // Of many who claim an issue one gets it, and the file says the same.
 func TestClaimOne(t *testing.T) {
-	s := storeOf(t, `{"id":"demo-1","title":"t","status":"open"}`)
+	s := storeOf(`{"id":"demo-1","title":"t","status":"open"}`)
 	const many = 12
 	results := make([]error, many)
 	var group sync.WaitGroup
@@ -69,60 +48,67 @@ func TestClaimOne(t *testing.T) {
 			t.Errorf("w%d was told %v, and w%d has it", n, err, winner)
 		}
 	}
-	if want := fmt.Sprintf(`"assignee":"w%d"`, winner); !strings.Contains(textOf(t, s), want) {
-		t.Errorf("the file says %s", textOf(t, s))
+	if want := fmt.Sprintf(`"assignee":"w%d"`, winner); !strings.Contains(s.Text(), want) {
+		t.Errorf("the file says %s", s.Text())
 	}
 }
 
 // When another program loses what was written, the edit is made once more: an
 // issue that is still there is not made twice, one that is gone is.
 func TestCreateOnceMore(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		lose func(t *testing.T, s beads.Store, before string)
-	}{
-		{"still there", func(*testing.T, beads.Store, string) {}},
-		{"gone", func(t *testing.T, s beads.Store, before string) {
-			if err := os.WriteFile(s.Path, []byte(before), 0o644); err != nil {
+	for _, gone := range []bool{false, true} {
+		t.Run(fmt.Sprint("gone: ", gone), func(t *testing.T) {
+			s := storeOf(`{"id":"demo-1","title":"t","status":"open"}`)
+			twice := &editedTwice{Store: s, between: func(before string) {
+				if gone {
+					s.Write(before)
+				}
+			}}
+			created, err := checkpoint.Create(t.Context(), twice, beads.Options{Now: rules().Now}, checkpoint.Draft{Title: "new", Type: "task"}, rules())
+			if err != nil {
 				t.Fatal(err)
 			}
-		}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			s := storeOf(t, `{"id":"demo-1","title":"t","status":"open"}`)
-			before, told := textOf(t, s), 0
-			options := beads.Options{Now: rules().Now, After: func(context.Context, beads.Store, []beads.Change) error {
-				if told++; told > 1 {
-					return nil
-				}
-				c.lose(t, s, before)
-				return &beads.LostError{}
-			}}
-			created, err := checkpoint.Create(t.Context(), s, options, checkpoint.Draft{Title: "new", Type: "task"}, rules())
-			if err != nil || told != 2 {
-				t.Fatalf("told %d times, %v", told, err)
-			}
-			if n := strings.Count(textOf(t, s), `"title":"new"`); n != 1 || len(created.Lines) != 1 {
+			if n := strings.Count(s.Text(), `"title":"new"`); n != 1 || len(created.Lines) != 1 {
 				t.Errorf("%d issues were made, %d lines reported", n, len(created.Lines))
 			}
 		})
 	}
 }
 
+// editedTwice makes each edit once more, as the wrapper for bd does after a loss.
+type editedTwice struct {
+	*memory.Store
+	between func(before string)
+}
+
+func (s *editedTwice) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) error) ([]beads.Change, error) {
+	before := s.Text()
+	first, err := s.Store.Edit(ctx, o, fn)
+	if err != nil {
+		return nil, err
+	}
+	s.between(before)
+	again, err := s.Store.Edit(ctx, o, fn)
+	if len(again) == 0 {
+		again = first // they are there
+	}
+	return again, err
+}
+
 // One bad target keeps all from being told.
 func TestPropagateAllOrNone(t *testing.T) {
-	s := storeOf(t, `{"id":"demo-1","title":"t","status":"open"}`, `{"id":"demo-2","title":"t","status":"open"}`,
+	s := storeOf(`{"id":"demo-1","title":"t","status":"open"}`, `{"id":"demo-2","title":"t","status":"open"}`,
 		`{"id":"demo-3","title":"t","status":"open","notes":"<!-- x -->"}`)
-	before := textOf(t, s)
+	before := s.Text()
 	_, err := checkpoint.Propagate(t.Context(), s, beads.Options{Now: rules().Now}, "demo-1", []string{"demo-2", "demo-3"}, "news", rules())
-	if err == nil || textOf(t, s) != before {
-		t.Errorf("%v, and the store is %s", err, textOf(t, s))
+	if err == nil || s.Text() != before {
+		t.Errorf("%v, and the store is %s", err, s.Text())
 	}
 }
 
 // What a link refuses names the row that closes the circle.
 func TestLinkNamesTheRow(t *testing.T) {
-	s := storeOf(t, `{"id":"demo-1","title":"t","status":"open"}`,
+	s := storeOf(`{"id":"demo-1","title":"t","status":"open"}`,
 		`{"id":"demo-2","title":"t","status":"open","dependencies":[{"depends_on_id":"demo-1","type":"blocks"}]}`)
 	_, err := checkpoint.Create(t.Context(), s, beads.Options{Now: rules().Now}, checkpoint.Draft{
 		Title: "new", Type: "task", Parent: "demo-1", Deps: []beads.Dep{{On: "demo-2", Type: "waits-for"}},
@@ -130,5 +116,27 @@ func TestLinkNamesTheRow(t *testing.T) {
 	var refused *checkpoint.LinkError
 	if !errors.As(err, &refused) || refused.From != "demo-1.1" || !strings.Contains(refused.Reason, "demo-2 can start only after demo-1 is closed") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// What waits for a person is nobody's to claim, whichever of the signal and the
+// section says so; who holds it already keeps it.
+func TestClaimUnanswered(t *testing.T) {
+	const question = `<!-- escalation-context -->\n## Pending (2026-11-01)\nWhich?\n<!-- /escalation-context -->`
+	const signal = `<!-- stigmergic-signals -->\n| Signal | Value | Updated |\n|---|---|---|\n| escalation | pending | 2026-11-01 |\n<!-- /stigmergic-signals -->`
+	for _, notes := range []string{question, signal} {
+		s := storeOf(`{"id":"demo-1","title":"t","status":"open","notes":"`+notes+`"}`, `{"id":"demo-2","title":"t","status":"in_progress","assignee":"ann","notes":"`+notes+`"}`)
+		before := s.Text()
+		options := beads.Options{Now: rules().Now}
+		var unanswered *checkpoint.UnansweredError
+		if _, err := checkpoint.Claim(t.Context(), s, options, "demo-1", "ann"); !errors.As(err, &unanswered) {
+			t.Errorf("claimed with a question: %v", err)
+		}
+		if claimed, err := checkpoint.Claim(t.Context(), s, options, "demo-2", "ann"); err != nil || claimed.Changed {
+			t.Errorf("her own: %+v, %v", claimed, err)
+		}
+		if s.Text() != before {
+			t.Error("the store was changed")
+		}
 	}
 }

@@ -45,12 +45,12 @@ func Propagate(ctx context.Context, s beads.Store, o beads.Options, from string,
 	var report *Propagated
 	var sections []string // those that this edit adds
 	o.Notes = func(before, after string) error { return notes.Permit{Change: sections}.Check(before, after) }
-	lines, err := beads.Edit(ctx, s, o, func(tx *beads.Tx) error {
-		source, err := tx.File().Find(from)
+	lines, err := s.Edit(ctx, o, func(tx *beads.Tx) error {
+		source, err := tx.Snapshot().Find(from)
 		if err != nil {
 			return err
 		}
-		targets, err := targetsOf(tx.File(), source.ID, to)
+		targets, err := targetsOf(tx.Snapshot(), source.ID, to)
 		if err != nil {
 			return err
 		}
@@ -77,7 +77,7 @@ func Propagate(ctx context.Context, s beads.Store, o beads.Options, from string,
 }
 
 // targetsOf gives the ids of those to tell, each once.
-func targetsOf(f *beads.File, from string, to []string) (ids []string, err error) {
+func targetsOf(f *beads.Snapshot, from string, to []string) (ids []string, err error) {
 	if len(to) == 0 {
 		for _, ref := range waiting(f, from) {
 			ids = append(ids, ref.ID)

@@ -8,11 +8,12 @@ import (
 	"stig/beads"
 	"stig/dag"
 	"stig/notes"
+	"stig/signals"
 )
 
-// ReopenSection is the section of the notes that tells when and why an issue
-// was opened again, and how it had been closed.
-const ReopenSection = "reopen-context"
+// ReopenSection is the section of the notes that says when and why an issue was
+// opened again, and how it had been closed.
+const ReopenSection = signals.ReopenSection
 
 // Reopened says what became of an issue that was closed.
 type Reopened struct {
@@ -34,7 +35,7 @@ type Reopened struct {
 func Reopen(ctx context.Context, s beads.Store, o beads.Options, id, reason, actor string, rules Rules) (*Reopened, error) {
 	var reopened, earlier *Reopened
 	o.Notes = notes.Permit{Change: []string{ReopenSection}}.Check
-	lines, err := beads.Edit(ctx, s, o, func(tx *beads.Tx) error {
+	lines, err := s.Edit(ctx, o, func(tx *beads.Tx) error {
 		record, err := tx.Record(id)
 		if err != nil {
 			return err
@@ -59,7 +60,7 @@ func Reopen(ctx context.Context, s beads.Store, o beads.Options, id, reason, act
 			return &IssueError{ID: full, Err: err}
 		}
 		reopened.Status, reopened.Changed = statusOpen, true
-		reopened.around(tx.File())
+		reopened.around(tx.Snapshot())
 		return tx.Set(full, beads.Set{Key: beads.Status, Text: statusOpen}, beads.Set{Key: beads.ClosedAt},
 			beads.Set{Key: beads.CloseReason}, beads.Set{Key: beads.Notes, Text: doc.Text()})
 	})
@@ -75,7 +76,7 @@ func Reopen(ctx context.Context, s beads.Store, o beads.Options, id, reason, act
 
 // reopening is the part of the section that one reopening adds.
 func reopening(reason, actor, was string, rules Rules) string {
-	heading := "## Reopened (" + rules.today() + ")"
+	heading := "## " + signals.Reopening + " (" + rules.today() + ")"
 	if actor != "" {
 		heading += " by " + actor
 	}
@@ -87,7 +88,7 @@ func reopening(reason, actor, was string, rules Rules) string {
 }
 
 // around tells whom the reopening touches.
-func (r *Reopened) around(f *beads.File) {
+func (r *Reopened) around(f *beads.Snapshot) {
 	at, _ := f.Index(r.ID)
 	g := dag.New(f)
 	r.Dependents = refs(f, g.Waiting(at))

@@ -2,13 +2,12 @@ package checkpoint
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"stig/beads"
+	"stig/internal/memory"
 	"stig/notes"
 	"stig/signals"
 )
@@ -22,16 +21,12 @@ func TestSectionsCannotBeLost(t *testing.T) {
 		"<!-- escalation-context -->", "## Pending (2026-01-01)", "which stone", "<!-- /escalation-context -->", "",
 		"<!-- audit-findings -->", "none", "<!-- /audit-findings -->", "end"}, `\n`)
 	store := `{"id":"pier-1","title":"t","notes":"` + text + `"}` + "\n" + `{"id":"pier-2","title":"t","notes":"` + text + `"}` + "\n"
-	dir := t.TempDir()
-	s := beads.Store{Path: filepath.Join(dir, "issues.jsonl"), Dir: dir}
 	everything := Update{Estimate: signals.Estimate{Done: "all"}, Question: Question{Text: "what now"}}
 	for _, u := range []Update{{}, everything} {
 		for _, name := range []string{signals.Section, signals.EstimateSection, signals.EscalationSection, "audit-findings"} {
-			if err := os.WriteFile(s.Path, []byte(store), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			s := memory.New(store)
 			o := beads.Options{Now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC), Notes: u.permit().Check}
-			_, err := beads.Edit(t.Context(), s, o, func(tx *beads.Tx) error {
+			_, err := s.Edit(t.Context(), o, func(tx *beads.Tx) error {
 				r, err := tx.Record("pier-2")
 				if err != nil {
 					return err
@@ -47,8 +42,8 @@ func TestSectionsCannotBeLost(t *testing.T) {
 			if !ok || refused.Line != 2 || !strings.Contains(err.Error(), `pier-2: notes:`) || !strings.Contains(err.Error(), `would lose section "`+name+`"`) {
 				t.Errorf("%s: %v", name, err)
 			}
-			if now, err := os.ReadFile(s.Path); err != nil || string(now) != store {
-				t.Errorf("%s: the store is now %q (%v)", name, now, err)
+			if s.Text() != store {
+				t.Errorf("%s: the store is now %q", name, s.Text())
 			}
 		}
 	}

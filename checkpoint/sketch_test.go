@@ -2,8 +2,6 @@ package checkpoint_test
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -15,14 +13,7 @@ import (
 )
 
 func TestSketchTakesNoOnesPlace(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "issues.jsonl")
-	if err := os.WriteFile(path, []byte(`{"id":"demo-1","title":"a","status":"in_progress"}`+"\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	store, err := beads.Discover(beads.Where{File: path})
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := storeOf(`{"id":"demo-1","title":"a","status":"in_progress"}`)
 	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
 	rules := checkpoint.Rules{Schema: cue.Embedded(), Now: now}
 	sketch := func(text string) error {
@@ -36,7 +27,7 @@ func TestSketchTakesNoOnesPlace(t *testing.T) {
 	if err := sketch("two"); !errors.Is(err, checkpoint.ErrEstimated) {
 		t.Errorf("the second sketch: %v", err)
 	}
-	if text, err := os.ReadFile(path); err != nil || !strings.Contains(string(text), "one") || strings.Contains(string(text), "two") {
-		t.Errorf("%v: %s", err, text)
+	if text := store.Text(); !strings.Contains(text, "one") || strings.Contains(text, "two") {
+		t.Errorf("the store holds %s", text)
 	}
 }

@@ -1,19 +1,15 @@
 package criteria
 
-import (
-	"slices"
-	"strings"
-
-	"stig/notes"
-)
+import "slices"
 
 // Check is a command that was found, or what could be taken for one.
 type Check struct {
-	Text   string `json:"text"`   // the shell script; of prose the words that read like one
-	Origin string `json:"origin"` // Fence, Span or Prose
-	Class  string `json:"class"`  // Run, MissingProgram, Destructive or Skipped
-	Reason string `json:"reason"` // why it is not run; "" when it is
-	Line   int    `json:"line"`   // 1-based line in the criteria where Text begins
+	Text   string `json:"text"`            // the shell script; of prose the words that read like one
+	Origin string `json:"origin"`          // Fence, Span or Prose
+	Class  string `json:"class"`           // Run, MissingProgram, Destructive or Skipped
+	Reason string `json:"reason"`          // why it is not run; "" when it is
+	Line   int    `json:"line"`            // 1-based line in the criteria where Text begins; of Criteria.Plan in Field
+	Field  string `json:"field,omitempty"` // where it stands: FieldAcceptance, FieldDescription or FieldDesign
 	// Verify tells that the fence is marked "verify": only then can a
 	// destructive command be allowed at all.
 	Verify bool `json:"-"`
@@ -43,24 +39,6 @@ const (
 type Lookup func(word string) bool
 
 func (l Lookup) finds(word string) bool { return l != nil && l(word) }
-
-// Source chooses the text that holds the criteria of an issue: its acceptance
-// criteria, or else the parts of its description whose heading begins with
-// "Acceptance".
-func Source(acceptance, description string) string {
-	if strings.TrimSpace(acceptance) != "" {
-		return acceptance
-	}
-	var bodies []string
-	end := 0
-	for _, part := range notes.PartsNamed(description, "acceptance") {
-		if part.Start >= end {
-			bodies = append(bodies, part.Body)
-			end = part.End
-		}
-	}
-	return strings.Join(bodies, "\n\n")
-}
 
 // Asks reports whether criteria with these checks ask for anything to be run: a
 // verdict on others would show nothing.

@@ -141,15 +141,15 @@ func planned(t *testing.T, path string) map[string]criteria.Check {
 	lines.Buffer(nil, 1<<24)
 	for lines.Scan() {
 		var issue struct {
-			ID          string
-			Acceptance  string `json:"acceptance_criteria"`
-			Description string
+			ID                  string
+			Acceptance          string `json:"acceptance_criteria"`
+			Description, Design string
 		}
 		if json.Unmarshal(lines.Bytes(), &issue) != nil {
 			continue // stores in this state are what edge/ is for
 		}
 		seen := map[string]int{}
-		for _, check := range criteria.Plan(criteria.Source(issue.Acceptance, issue.Description), nil) {
+		for _, check := range criteria.Find(issue.Acceptance, issue.Description, issue.Design).Plan(nil) {
 			seen[check.Text]++
 			hash := sha256.Sum256([]byte(check.Text))
 			checks[fmt.Sprintf("%s %s %x.%d", issue.ID, check.Origin, hash[:6], seen[check.Text])] = check

@@ -268,20 +268,6 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-func TestSource(t *testing.T) {
-	const description = "Intro.\n\n## Acceptance criteria\n\n- `a b`\n\n### Acceptance of the rest\nc\n\n## Notes\nx\n\nACCEPTANCE\n---\nd\n"
-	for _, c := range []struct{ acceptance, description, want string }{
-		{"given", description, "given"},
-		{" \n", description, "- `a b`\n\n### Acceptance of the rest\nc\n\nd"},
-		{"", "## Criteria for acceptance\nx", ""},
-		{"", "", ""},
-	} {
-		if got := criteria.Source(c.acceptance, c.description); got != c.want {
-			t.Errorf("Source(%q, …) = %q, want %q", c.acceptance, got, c.want)
-		}
-	}
-}
-
 func TestPrograms(t *testing.T) {
 	programs := criteria.Programs()
 	if len(programs) < 100 || !sort.StringsAreSorted(programs) || len(slices.Compact(slices.Clone(programs))) != len(programs) {

@@ -7,6 +7,7 @@ import (
 
 	"stig/beads"
 	"stig/dag"
+	"stig/jsonl"
 )
 
 // TestCorpus holds the answers against the second implementation on the real
@@ -23,7 +24,7 @@ func TestCorpus(t *testing.T) {
 	}
 	own := 0
 	for _, path := range files {
-		file, err := beads.Read(beads.Store{Path: path, Dir: dir})
+		file, err := jsonl.Read(beads.Place{Path: path, Dir: dir})
 		if err != nil {
 			t.Fatal(err)
 		}

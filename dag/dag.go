@@ -25,7 +25,7 @@ import (
 	"stig/beads"
 )
 
-// Issues is a store as read; *beads.File is one.
+// Issues is a store as read; *beads.Snapshot is one.
 type Issues interface {
 	Len() int
 	At(i int) *beads.Issue

@@ -59,6 +59,41 @@ func (g *Graph) Deadlocks() []Ring {
 	return rings
 }
 
+// Tangles groups rings that share an issue, directly or through other rings,
+// each group in the place of its first: several rows may close what is one cycle
+// to a reader, such as those of all the children that wait for their own epic.
+func Tangles(rings []Ring) [][]Ring {
+	group := make([]int, len(rings)) // by ring: the first ring of its group
+	of := map[int]int{}              // by issue: a ring that it is in
+	for k, ring := range rings {
+		group[k] = k
+		for _, step := range ring.Steps {
+			other, met := of[step.Issue]
+			of[step.Issue] = k
+			if !met || group[other] == group[k] {
+				continue
+			}
+			from, to := max(group[other], group[k]), min(group[other], group[k])
+			for j := range k + 1 {
+				if group[j] == from {
+					group[j] = to
+				}
+			}
+		}
+	}
+	var tangles [][]Ring
+	place := map[int]int{}
+	for k, ring := range rings {
+		if group[k] == k {
+			place[k] = len(tangles)
+			tangles = append(tangles, nil)
+		}
+		at := place[group[k]]
+		tangles[at] = append(tangles[at], ring)
+	}
+	return tangles
+}
+
 // needsOf are the pairs of nodes that a row stands for, by the order of ids.
 func needsOf(r Row, rank []int32) [][2]int32 {
 	from, on := 2*rank[r.From], 2*rank[r.On]

@@ -24,6 +24,17 @@ func kindOf(dependencyType string) kind {
 	return other
 }
 
+// IsKnownType reports whether a dependency type is one that a tracker of this
+// format writes, whether or not it blocks.
+func IsKnownType(dependencyType string) bool {
+	switch dependencyType {
+	case "related", "relates-to", "discovered-from", "duplicates", "supersedes", "tracks", "until", "caused-by", "validates",
+		"replies-to", "authored-by", "assigned-to", "approved-by", "attests", "delegated-from":
+		return true
+	}
+	return kindOf(dependencyType) != other
+}
+
 // misnamed are dependency types that look as if they blocked or contained and
 // do neither, with the type that is likely meant.
 var misnamed = map[string]string{

@@ -194,6 +194,52 @@ func (w waiting) path(from, to int32) []int32 {
 	return path
 }
 
+// RingThrough gives the shortest cycle of unclosed issues that wait for each other
+// and that an issue is in, beginning at its smallest id; nil when there is none.
+// It takes time linear in what the issue waits for, directly or not.
+func (g *Graph) RingThrough(i int) []Step {
+	if g.Closed(i) {
+		return nil
+	}
+	w := waiting{graph: g}
+	shortest := w.back(startOf(i))
+	if path := w.back(closeOf(i)); shortest == nil || path != nil && len(path) < len(shortest) {
+		shortest = path
+	}
+	if shortest == nil {
+		return nil
+	}
+	return g.fromSmallest(stepsOf(shortest))
+}
+
+// back is the shortest way from a node along what each needs to one that needs
+// it; nil when there is none.
+func (w waiting) back(node int32) []int32 {
+	before := map[int32]int32{node: node}
+	last := int32(none)
+	for queue := []int32{node}; len(queue) > 0 && last == none; queue = queue[1:] {
+		at := queue[0]
+		w.each(at, func(need int32) {
+			switch _, seen := before[need]; {
+			case need == node && last == none:
+				last = at
+			case !seen:
+				before[need] = at
+				queue = append(queue, need)
+			}
+		})
+	}
+	if last == none {
+		return nil
+	}
+	path := []int32{last}
+	for at := last; at != node; at = before[at] {
+		path = append(path, before[at])
+	}
+	slices.Reverse(path)
+	return path
+}
+
 // stepsOf reads a path as a cycle that begins with the step from its last node
 // to its first.
 func stepsOf(path []int32) (steps []Step) {

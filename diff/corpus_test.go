@@ -7,6 +7,7 @@ import (
 
 	"stig/beads"
 	"stig/diff"
+	"stig/jsonl"
 )
 
 // TestKanban: between these two commits of a real project a rewrite lost 20
@@ -16,7 +17,7 @@ func TestKanban(t *testing.T) {
 	if corpus == "" {
 		t.Skip("STIG_CORPUS is not set")
 	}
-	open := func(pattern string) *beads.File {
+	open := func(pattern string) *beads.Snapshot {
 		found, err := filepath.Glob(filepath.Join(corpus, "edge", pattern))
 		if err != nil || len(found) != 1 {
 			t.Fatalf("%s: found %v: %v", pattern, found, err)
@@ -46,9 +47,9 @@ func TestKanban(t *testing.T) {
 	}
 }
 
-func read(t testing.TB, path string) *beads.File {
+func read(t testing.TB, path string) *beads.Snapshot {
 	t.Helper()
-	f, err := beads.Read(beads.Store{Path: path})
+	f, err := jsonl.Read(beads.Place{Path: path})
 	if err != nil {
 		t.Fatal(err)
 	}

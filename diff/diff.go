@@ -81,7 +81,7 @@ func (d Diff) Empty() bool { return len(d.Vanished)+len(d.Changed)+len(d.Added) 
 // that cannot be read is no issue, and the issue that it was has vanished. So
 // has one whose id another issue has now (beads.Birth), unless it is there
 // under the id that a merge gave it. Errors are those of beads.Issue.Record.
-func Stores(before, after *beads.File) (Diff, error) {
+func Stores(before, after *beads.Snapshot) (Diff, error) {
 	p := pairing{before: before, after: after, now: map[string]*beads.Issue{}, former: map[string]string{}}
 	var differing []*beads.Issue
 	for i, was := range before.All() {

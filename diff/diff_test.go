@@ -37,6 +37,8 @@ func diffCases() []diffCase {
 		{"all criteria", `{"id":"a","acceptance_criteria":"x\ny"}`, `{"id":"a"}`, []string{"- a criteria acceptance_criteria"}},
 		{"one criterion", `{"id":"a","acceptance_criteria":"x\ny\nz"}`, `{"id":"a","acceptance_criteria":"z\nx"}`, []string{"- a criteria acceptance_criteria"}},
 		{"a new criterion", `{"id":"a","acceptance_criteria":"x"}`, `{"id":"a","acceptance_criteria":"x\ny"}`, []string{"+ a criteria y"}},
+		{"criteria moved", `{"id":"a","description":"AC: x"}`, `{"id":"a","acceptance_criteria":"x"}`, []string{"- a key description"}},
+		{"criteria in a description", `{"id":"a","description":"b\n\nAC: x"}`, `{"id":"a","description":"b"}`, []string{"- a criteria acceptance_criteria", "~ a key description"}},
 		{"other criteria", `{"id":"a","acceptance_criteria":"x\ny"}`, `{"id":"a","acceptance_criteria":"x\nz"}`, []string{"~ a criteria acceptance_criteria"}},
 		{"edges", `{"id":"a","dependencies":[{"depends_on_id":"b","type":"blocks"},{"depends_on_id":"c","type":"blocks"}]}`,
 			`{"id":"a","dependencies":[{"depends_on_id":"c","type":"related"},{"depends_on_id":"d","type":"blocks"}]}`,
@@ -88,7 +90,7 @@ func compare(t *testing.T, before, after string) diff.Diff {
 	return d
 }
 
-func write(t *testing.T, text string) *beads.File {
+func write(t *testing.T, text string) *beads.Snapshot {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "issues.jsonl")
 	if err := os.WriteFile(path, []byte(text+"\n"), 0o644); err != nil {

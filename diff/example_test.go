@@ -2,34 +2,24 @@ package diff_test
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"stig/beads"
 	"stig/diff"
+	"stig/internal/memory"
 )
 
 // A tool wrote the store anew and left out what it does not know.
 func Example() {
-	dir, err := os.MkdirTemp("", "diff")
-	if err != nil {
-		panic(err)
-	}
-	defer os.RemoveAll(dir)
-	open := func(name, line string) *beads.File {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(line+"\n"), 0o644); err != nil {
-			panic(err)
-		}
-		f, err := beads.Read(beads.Store{Path: path})
+	open := func(line string) *beads.Snapshot {
+		f, err := memory.New(line + "\n").Snapshot()
 		if err != nil {
 			panic(err)
 		}
 		return f
 	}
-	before := open("before", `{"id":"demo-1","title":"Mend the pump","notes":"<!-- checkpoint-context -->\nhalf done\n<!-- /checkpoint-context -->"}`)
+	before := open(`{"id":"demo-1","title":"Mend the pump","notes":"<!-- checkpoint-context -->\nhalf done\n<!-- /checkpoint-context -->"}`)
 	defer before.Close()
-	after := open("after", `{"id":"demo-1","title":"Mend it"}`)
+	after := open(`{"id":"demo-1","title":"Mend it"}`)
 	defer after.Close()
 
 	d, err := diff.Stores(before, after)

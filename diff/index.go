@@ -43,7 +43,7 @@ func EntryOf(r *beads.Record) Entry {
 
 // IndexOf makes the index of those issues of a store; what the store lacks is
 // not in it. Errors are those of beads.Issue.Record.
-func IndexOf(f *beads.File, ids []string) (Index, error) {
+func IndexOf(f *beads.Snapshot, ids []string) (Index, error) {
 	index := Index{}
 	for _, id := range ids {
 		at, ok := f.Index(id)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"stig/beads"
+	"stig/criteria"
 )
 
 // pair is one issue before and after.
@@ -28,16 +29,17 @@ func (p *pair) added(k Kind, name string) {
 	p.diff.Added = append(p.diff.Added, Added{p.id, k, name})
 }
 
-// criteria compares the acceptance criteria by their lines. Lines that went
+// criteria compares the acceptance criteria by their lines, wherever they stand:
+// one that moved from the description to its own field is kept. Lines that went
 // without one coming have vanished; else there is no telling which line took
 // the place of which, and the criteria have changed.
 func (p *pair) criteria() {
-	before := textLines(p.before.Text(beads.AcceptanceCriteria))
-	after := textLines(p.after.Text(beads.AcceptanceCriteria))
+	was := criteriaOf(p.before)
+	before, after := textLines(was), textLines(criteriaOf(p.after))
 	gone, come := without(before, after), without(after, before)
 	switch {
 	case len(after) == 0 && len(before) > 0:
-		p.vanished(Criteria, string(beads.AcceptanceCriteria), p.before.Text(beads.AcceptanceCriteria))
+		p.vanished(Criteria, string(beads.AcceptanceCriteria), was)
 	case len(come) == 0:
 		for _, line := range gone {
 			p.vanished(Criteria, string(beads.AcceptanceCriteria), line)
@@ -49,6 +51,10 @@ func (p *pair) criteria() {
 	default:
 		p.changed(Criteria, string(beads.AcceptanceCriteria), strings.Join(gone, "\n"), strings.Join(come, "\n"))
 	}
+}
+
+func criteriaOf(r *beads.Record) string {
+	return criteria.Find(r.Text(beads.AcceptanceCriteria), r.Text(beads.Description), r.Text(beads.Design)).Text()
 }
 
 // textLines are the lines of a text without those that are blank.

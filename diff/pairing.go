@@ -9,7 +9,7 @@ import (
 
 // pairing finds the issues of one store in another.
 type pairing struct {
-	before, after *beads.File
+	before, after *beads.Snapshot
 	now           map[string]*beads.Issue // by the id before: what differs, nil where there is none
 	former        map[string]string       // the id before, by the id now, where a merge gave another
 	a, b          []byte                  // lines, in memory that is used again

@@ -7,12 +7,13 @@ import (
 	"stig/beads"
 	"stig/dag"
 	"stig/draw"
+	"stig/jsonl"
 )
 
 // The text of the picture around one issue of the example store.
 func Example() {
 	dir := filepath.Join("..", "examples", "harbor", ".beads")
-	file, err := beads.Read(beads.Store{Path: filepath.Join(dir, "issues.jsonl"), Dir: dir})
+	file, err := jsonl.Read(beads.Place{Path: filepath.Join(dir, "issues.jsonl"), Dir: dir})
 	if err != nil {
 		fmt.Println(err)
 		return

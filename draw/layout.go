@@ -18,7 +18,7 @@ const (
 	laneSpace  = 14 // between frames
 	frameStep  = 8  // from a frame to the one inside
 	margin     = 16
-	fewColumns = 5 // issues without edges are spread over so many at least
+	fewColumns = 5 // issues of a picture without edges are spread over so many at most
 )
 
 // box is a rectangle: its left upper corner and its size.
@@ -95,32 +95,20 @@ func flatten(lanes []lane) (flat []lane) {
 	return flat
 }
 
-// spread puts the nodes without edges where their lane has room for them, the
-// left columns first, and gives the last column.
+// spread puts the nodes of a picture without any edges into a grid, and gives
+// the last column. Where there are edges, columns read as stages, and a node
+// without one stays in the first: nothing keeps it from being started.
 func spread(lanes []lane, layer []int, alone []bool) (last int) {
-	for n := range layer {
-		last = max(last, layer[n])
+	if slices.Contains(alone, false) {
+		return slices.Max(layer)
 	}
 	for _, in := range lanes {
-		used := make([]int, max(last+1, min(fewColumns, len(in.nodes))))
-		for _, n := range in.nodes {
-			if !alone[n] {
-				used[layer[n]]++
-			}
-		}
-		rows := max(slices.Max(used), (len(in.nodes)+len(used)-1)/len(used))
+		columns := min(fewColumns, len(in.nodes))
+		rows := (len(in.nodes) + columns - 1) / columns
 		for i, n := range in.nodes {
-			if !alone[n] {
-				continue
-			}
-			if i > 0 || in.epic < 0 { // an epic stays in front
-				layer[n] = slices.IndexFunc(used, func(u int) bool { return u < rows })
-			}
-			used[layer[n]]++
+			layer[n] = i / rows
+			last = max(last, layer[n])
 		}
-	}
-	for n := range layer {
-		last = max(last, layer[n])
 	}
 	return last
 }

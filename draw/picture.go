@@ -50,7 +50,7 @@ type Edge struct {
 }
 
 // blockers lists what an issue has rows for that make it wait.
-func blockers(f *beads.File, i int) (list []int) {
+func blockers(f *beads.Snapshot, i int) (list []int) {
 	for _, dep := range f.At(i).Deps {
 		if at, ok := f.Index(dep.On); ok && dag.Blocks(dep.Type) {
 			list = append(list, at)
@@ -60,7 +60,7 @@ func blockers(f *beads.File, i int) (list []int) {
 }
 
 // Whole chooses the unclosed issues, and the closed ones that those wait for directly.
-func Whole(f *beads.File, g *dag.Graph) []int {
+func Whole(f *beads.Snapshot, g *dag.Graph) []int {
 	chosen := map[int]bool{}
 	for i, issue := range f.All() {
 		if at, _ := f.Index(issue.ID); at != i || g.Closed(i) {
@@ -76,7 +76,7 @@ func Whole(f *beads.File, g *dag.Graph) []int {
 
 // Around chooses an issue with what bears on it: what it waits for and what
 // waits for it, through unclosed issues, the epics above it and the issues in it.
-func Around(f *beads.File, g *dag.Graph, i int) []int {
+func Around(f *beads.Snapshot, g *dag.Graph, i int) []int {
 	chosen := reached(f, g, i, func(n int) []int { return blockers(f, n) })
 	maps.Copy(chosen, reached(f, g, i, g.Dependents))
 	for _, child := range g.Children(i) {
@@ -89,7 +89,7 @@ func Around(f *beads.File, g *dag.Graph, i int) []int {
 }
 
 // reached is an issue and what a way from it leads to, through unclosed issues.
-func reached(f *beads.File, g *dag.Graph, from int, next func(int) []int) map[int]bool {
+func reached(f *beads.Snapshot, g *dag.Graph, from int, next func(int) []int) map[int]bool {
 	seen := map[int]bool{from: true}
 	for queue := []int{from}; len(queue) > 0; queue = queue[1:] {
 		for _, n := range next(queue[0]) {
@@ -117,7 +117,7 @@ func listed(chosen map[int]bool) (list []int) {
 
 // Draw reads the chosen issues. It fails only when a line of the store can no
 // longer be read.
-func Draw(f *beads.File, g *dag.Graph, chosen []int, schema *signals.Schema) (*Picture, error) {
+func Draw(f *beads.Snapshot, g *dag.Graph, chosen []int, schema *signals.Schema) (*Picture, error) {
 	chosen = slices.Clone(chosen)
 	slices.SortFunc(chosen, func(a, b int) int { return cmp.Compare(f.At(a).ID, f.At(b).ID) })
 	place := map[int]int{}
@@ -154,7 +154,7 @@ func Draw(f *beads.File, g *dag.Graph, chosen []int, schema *signals.Schema) (*P
 	return p, nil
 }
 
-func read(f *beads.File, i int, schema *signals.Schema) (Node, error) {
+func read(f *beads.Snapshot, i int, schema *signals.Schema) (Node, error) {
 	issue := f.At(i)
 	text := ""
 	if issue.HasNotes {

@@ -8,11 +8,13 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"stig/beads"
 	"stig/dag"
+	"stig/jsonl"
 )
 
 // TestNothingCrossesABox draws generated stores, with rings, self-edges, epics
@@ -249,7 +251,7 @@ func TestCorpus(t *testing.T) {
 		t.Fatalf("no stores in %s", dir)
 	}
 	for _, path := range stores {
-		f, err := beads.Read(beads.Store{Path: path, Dir: dir})
+		f, err := jsonl.Read(beads.Place{Path: path, Dir: dir})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -274,5 +276,49 @@ func TestCorpus(t *testing.T) {
 			_, _, _, _ = p.SVG(), p.DOT(), p.Mermaid(), p.Text()
 		}
 		_ = f.Close()
+	}
+}
+
+// TestComponentsBeginInTheFirstColumn asserts that what nothing holds up stands
+// in the first column: a later one reads as a later stage.
+func TestComponentsBeginInTheFirstColumn(t *testing.T) {
+	for seed := range uint64(60) {
+		random := rand.New(rand.NewPCG(seed, 3))
+		p := &Picture{}
+		for n := range 20 {
+			p.Nodes = append(p.Nodes, Node{ID: fmt.Sprint(n), Epic: -1})
+		}
+		group := make([]int, len(p.Nodes)) // the least node of its component
+		for n := range group {
+			group[n] = n
+		}
+		for range 1 + random.IntN(14) {
+			from, to := random.IntN(20), random.IntN(20)
+			if from == to || slices.ContainsFunc(p.Edges, func(e Edge) bool { return e.From == from && e.To == to }) {
+				continue
+			}
+			p.Edges = append(p.Edges, Edge{From: from, To: to})
+			least, other := min(group[from], group[to]), max(group[from], group[to])
+			for n := range group {
+				if group[n] == other {
+					group[n] = least
+				}
+			}
+		}
+		if p.markRings(); len(p.Edges) == 0 {
+			continue
+		}
+		first := map[int]int{}
+		l := p.arrange()
+		for n := range p.Nodes {
+			if at, known := first[group[n]]; !known || l.items[n].layer < at {
+				first[group[n]] = l.items[n].layer
+			}
+		}
+		for of, column := range first {
+			if column != 0 {
+				t.Errorf("seed %d: the component of %d begins in column %d: %v", seed, of, column, p.Edges)
+			}
+		}
 	}
 }

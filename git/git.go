@@ -60,6 +60,17 @@ func (g Client) Run(ctx context.Context, argv ...string) (process.Result, error)
 	return g.run(ctx, nil, nil, argv)
 }
 
+// Ignores reports whether git leaves a path out, be it there or not; false where git
+// cannot say. It refuses this one question in the environment of Run.
+func (g Client) Ignores(ctx context.Context, path string) (bool, error) {
+	result, err := process.Run(ctx, process.Command{
+		Argv: slices.Concat([]string{"git"}, runsNothing, []string{"check-ignore", "--quiet", "--", path}),
+		Dir:  g.Dir,
+		Env:  append(slices.Clone(g.Env), "LC_ALL=C", "GIT_LITERAL_PATHSPECS=0", "GIT_OPTIONAL_LOCKS=0"),
+	})
+	return err == nil && result.Exit == 0, err
+}
+
 // run passes what git prints on to stdout, or collects it where that is nil.
 func (g Client) run(ctx context.Context, stdin []byte, stdout io.Writer, argv []string) (process.Result, error) {
 	command := process.Command{

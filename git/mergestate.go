@@ -102,6 +102,22 @@ func progressIn(own string) (progress, bool) {
 	return progress{}, false
 }
 
+// Busy names the operation that git has not finished in a work tree, whose own
+// directory of git is given: one that it goes on with when it is told so, such as
+// rebase. It is "" for none, and does not start git.
+func Busy(own string) string {
+	if own == "" {
+		return ""
+	}
+	if p, found := progressIn(own); found && p.doing != "" {
+		return p.doing
+	}
+	if _, err := os.Stat(filepath.Join(own, "BISECT_LOG")); err == nil { // merges nothing
+		return "bisect"
+	}
+	return ""
+}
+
 // Beside is git in the directory of the file at path, in the repository around it:
 // in a linked work tree git sets GIT_DIR for its hooks, with which every directory
 // counts as the top of the work tree. GIT_INDEX_FILE stays, for that index is

@@ -166,3 +166,38 @@ func TestMergeStateStartsNoGit(t *testing.T) {
 		t.Errorf("in no repository: %+v, %v", s, err)
 	}
 }
+
+// TestBusy: what stays of a command that git will go on with names that command; what
+// stays of others, such as git stash pop with conflicts, names none.
+func TestBusy(t *testing.T) {
+	for _, test := range []struct{ files, want string }{
+		{"", ""}, {"MERGE_HEAD", "merge"}, {"rebase-merge/head-name", "rebase"},
+		{"rebase-apply/rebasing", "rebase"}, {"rebase-apply/applying", "am"},
+		{"CHERRY_PICK_HEAD", "cherry-pick"}, {"rebase-merge/done CHERRY_PICK_HEAD", "rebase"},
+		{"REVERT_HEAD", "revert"}, {"BISECT_LOG", "bisect"}, {"AUTO_MERGE", ""}, {"SQUASH_MSG BISECT_LOG", "bisect"},
+	} {
+		own := t.TempDir()
+		for _, file := range strings.Fields(test.files) {
+			write(t, filepath.Join(own, filepath.FromSlash(file)), "")
+		}
+		if got := Busy(own); got != test.want {
+			t.Errorf("%q: %q, want %q", test.files, got, test.want)
+		}
+	}
+	if got := Busy(""); got != "" {
+		t.Errorf("outside of a work tree: %q", got)
+	}
+}
+
+// TestIgnores asks about a path that is there, one that is not, and one that git keeps
+// although it is ignored.
+func TestIgnores(t *testing.T) {
+	g := repository(t, version{"kept.jsonl", "a\n"})
+	write(t, filepath.Join(g.Dir, ".gitignore"), "*.jsonl\n")
+	write(t, filepath.Join(g.Dir, "[1].jsonl"), "a\n")
+	for path, want := range map[string]bool{"kept.jsonl": false, "[1].jsonl": true, "none.jsonl": true, "none": false, filepath.Join(g.Dir, "none.jsonl"): true} {
+		if got, err := g.Ignores(t.Context(), path); err != nil || got != want {
+			t.Errorf("%s: %v %v", path, got, err)
+		}
+	}
+}

@@ -8,19 +8,6 @@ import (
 	"unicode/utf16"
 )
 
-// Host is the program of an assistant that runs hooks.
-type Host string
-
-const (
-	Claude Host = "claude"
-	Codex  Host = "codex"
-	Gemini Host = "gemini"
-	Cursor Host = "cursor"
-)
-
-// Hosts lists the programs whose hooks stig speaks with.
-func Hosts() []Host { return []Host{Claude, Codex, Gemini, Cursor} }
-
 // Event is what a host told a hook. Whatever it did not tell is zero.
 type Event struct {
 	Session string   // identifies the session
@@ -145,64 +132,84 @@ func patched(patch string) (files []string) {
 	return files
 }
 
-// Context is the reply at the start of a session that gives the assistant
-// something to read.
-func (h Host) Context(text string) []byte {
-	if h == Cursor {
-		return reply(map[string]any{"additional_context": text})
-	}
-	return specific("SessionStart", map[string]any{"additionalContext": text})
+// replies are the forms in which a host reads what a hook answers.
+type replies struct {
+	context func(text string) []byte   // gives the assistant something to read at the start
+	deny    func(reason string) []byte // keeps a tool from running
+	goOn    func(reason string) []byte // keeps a session from stopping
+	silence []byte                     // of a hook that has nothing to say; nil for no byte
+	length  func(text string) int      // as the host counts where it limits a text
 }
 
-// Deny is the reply that keeps a tool from running, with the reason, which the
-// assistant reads.
-func (h Host) Deny(reason string) []byte {
-	switch h {
-	case Gemini:
-		return reply(map[string]any{"decision": "deny", "reason": reason})
-	case Cursor:
-		return reply(map[string]any{"permission": "deny", "user_message": reason, "agent_message": reason})
+// claudeReplies are read by Claude Code, and by hosts that took over its hooks.
+func claudeReplies() replies {
+	return replies{
+		context: func(text string) []byte {
+			return specific("SessionStart", map[string]any{"additionalContext": text})
+		},
+		deny: func(reason string) []byte {
+			return specific("PreToolUse", map[string]any{"permissionDecision": "deny", "permissionDecisionReason": reason})
+		},
+		goOn:   func(reason string) []byte { return reply(map[string]any{"decision": "block", "reason": reason}) },
+		length: inUTF16,
 	}
-	return specific("PreToolUse", map[string]any{"permissionDecision": "deny", "permissionDecisionReason": reason})
 }
 
-// GoOn is the reply that keeps a session from stopping, with what to do first.
-func (h Host) GoOn(reason string) []byte {
-	switch h {
-	case Gemini:
-		return reply(map[string]any{"decision": "deny", "reason": reason})
-	case Cursor:
-		return reply(map[string]any{"followup_message": reason})
-	}
-	return reply(map[string]any{"decision": "block", "reason": reason})
+func codexReplies() replies {
+	r := claudeReplies()
+	r.length = func(text string) int { return len(text) }
+	return r
 }
 
-// Nothing is the reply that asks for nothing.
-func (h Host) Nothing() []byte { return reply(map[string]any{}) }
-
-// Silence is what a hook writes when it has nothing to say; nil for no byte.
-// Cursor reads the last object that a login shell leaves on standard output.
-// Where the shell's profile prints something and no object follows, it denies
-// every command.
-func (h Host) Silence() []byte {
-	if h == Cursor {
-		return h.Nothing()
-	}
-	return nil
+func geminiReplies() replies {
+	r := claudeReplies()
+	r.deny = func(reason string) []byte { return reply(map[string]any{"decision": "deny", "reason": reason}) }
+	r.goOn = r.deny
+	return r
 }
 
-// Length counts the characters of a text as the host does when it limits it:
-// Codex in bytes, the others in UTF-16, where rare characters count twice.
-func (h Host) Length(text string) int {
-	if h == Codex {
-		return len(text)
+// cursorReplies end in an object always: Cursor reads the last one that a login
+// shell leaves on standard output. Where the shell's profile prints something and
+// no object follows, it denies every command.
+func cursorReplies() replies {
+	return replies{
+		context: func(text string) []byte { return reply(map[string]any{"additional_context": text}) },
+		deny: func(reason string) []byte {
+			return reply(map[string]any{"permission": "deny", "user_message": reason, "agent_message": reason})
+		},
+		goOn:    func(reason string) []byte { return reply(map[string]any{"followup_message": reason}) },
+		silence: reply(map[string]any{}),
+		length:  inUTF16,
 	}
-	n := 0
+}
+
+// inUTF16 counts rare characters twice.
+func inUTF16(text string) (n int) {
 	for _, r := range text {
 		n += utf16.RuneLen(r)
 	}
 	return n
 }
+
+// Context is the reply at the start of a session that gives the assistant
+// something to read.
+func (h Host) Context(text string) []byte { return h.replies().context(text) }
+
+// Deny is the reply that keeps a tool from running, with the reason, which the
+// assistant reads.
+func (h Host) Deny(reason string) []byte { return h.replies().deny(reason) }
+
+// GoOn is the reply that keeps a session from stopping, with what to do first.
+func (h Host) GoOn(reason string) []byte { return h.replies().goOn(reason) }
+
+// Nothing is the reply that asks for nothing.
+func (h Host) Nothing() []byte { return reply(map[string]any{}) }
+
+// Silence is what a hook writes when it has nothing to say; nil for no byte.
+func (h Host) Silence() []byte { return h.replies().silence }
+
+// Length counts the characters of a text as the host does when it limits it.
+func (h Host) Length(text string) int { return h.replies().length(text) }
 
 func specific(event string, keys map[string]any) []byte {
 	keys["hookEventName"] = event

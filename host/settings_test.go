@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -213,7 +214,7 @@ func TestSettingsRandom(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	installed := 0
 	for range 2000 {
-		s := AllSettings()[r.IntN(4)]
+		s := AllSettings()[r.IntN(len(AllSettings()))]
 		if holds(t, s, []byte(scrawl{r, s}.file())) {
 			installed++
 		}
@@ -310,7 +311,7 @@ func FuzzSettings(f *testing.F) {
 		f.Add(uint8(2), []byte(withVersion(text)))
 	}
 	f.Fuzz(func(t *testing.T, host uint8, text []byte) {
-		holds(t, AllSettings()[host%4], text)
+		holds(t, AllSettings()[int(host)%len(AllSettings())], text)
 	})
 }
 
@@ -358,5 +359,24 @@ func TestRemoveKeepsComments(t *testing.T) {
 			continue
 		}
 		plain(t, got)
+	}
+}
+
+// TestHosts: all that is read of a host stands in its row of the one table, and
+// the rows are in order, which messages and help show.
+func TestHosts(t *testing.T) {
+	if !slices.IsSorted(Hosts()) {
+		t.Errorf("not by name: %s", Names())
+	}
+	for _, s := range AllSettings() {
+		r := s.replies
+		if s.Dir == "" || s.File == "" || s.Skills == "" || r.context == nil || r.deny == nil || r.goOn == nil || r.length == nil {
+			t.Errorf("%s: its row is not complete", s.Host)
+		}
+		for _, call := range []string{"session-start", "pre-tool-use", "stop", "pre-compact"} {
+			if !slices.ContainsFunc(s.hooks, func(h hook) bool { return h.call == call }) {
+				t.Errorf("%s: no hook for %s", s.Host, call)
+			}
+		}
 	}
 }

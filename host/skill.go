@@ -1,6 +1,10 @@
 package host
 
-import _ "embed"
+import (
+	_ "embed"
+	"slices"
+	"strings"
+)
 
 // SkillName is the name of the skill and of the folder that holds it.
 const SkillName = "stig"
@@ -19,7 +23,16 @@ type SkillDir struct {
 	Path   string // below a project or a home, with slashes
 }
 
-// SkillDirs gives them by the names of their readers.
-func SkillDirs() []SkillDir {
-	return []SkillDir{{"agents", ".agents/skills"}, {"claude", ".claude/skills"}, {"cursor", ".cursor/skills"}}
+// SkillDirs lists the folders of all hosts, by the names of their readers; agents
+// stands for those that share one.
+func SkillDirs() (all []SkillDir) {
+	for _, s := range AllSettings() {
+		top, _, _ := strings.Cut(s.Skills, "/")
+		dir := SkillDir{strings.TrimPrefix(top, "."), s.Skills}
+		if !slices.Contains(all, dir) {
+			all = append(all, dir)
+		}
+	}
+	slices.SortFunc(all, func(a, b SkillDir) int { return strings.Compare(a.Reader, b.Reader) })
+	return all
 }

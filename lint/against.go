@@ -15,13 +15,13 @@ import (
 
 // Past is an earlier version of the store, and what it is called.
 type Past struct {
-	File *beads.File
+	File *beads.Snapshot
 	Name string // as messages name it, such as "main"
 }
 
 // against holds what changed since an earlier version of the store against
 // what may not happen unseen. It reads the lines of changed issues only.
-func against(f *beads.File, past Past, rules Rules) ([]Diagnostic, error) {
+func against(f *beads.Snapshot, past Past, rules Rules) ([]Diagnostic, error) {
 	d, err := diff.Stores(past.File, f)
 	if err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func changedIssues(d diff.Diff) (ids []string) {
 
 // losses are what is no more, as far as somebody relied on it.
 type losses struct {
-	file  *beads.File
+	file  *beads.Snapshot
 	since string
 	found []Diagnostic
 }
@@ -115,7 +115,7 @@ func (l *losses) vanished(v diff.Vanished) {
 // gone reports an issue that is no more. Another one may have its id.
 func (l *losses) gone(v diff.Vanished) {
 	message := fmt.Sprintf("the issue %s is gone since %s", opening(v.Was), l.since)
-	hint := fmt.Sprintf("put its line back: git log -p %s.. -- %s", l.since, l.file.Store().Path)
+	hint := fmt.Sprintf("put its line back: git log -p %s.. -- %s", l.since, l.file.Place().Path)
 	if at, taken := l.file.Index(v.ID); taken {
 		message += fmt.Sprintf("; %s has its id", opening(l.file.At(at).Title))
 		hint = strings.Replace(hint, "put its line back", "put its line back with another id", 1)

@@ -22,7 +22,7 @@ type change struct {
 }
 
 // changeOf reads an issue now and as it was before, under the id that it had then.
-func changeOf(f *beads.File, at int, wasID string, past Past, rules Rules) (*change, error) {
+func changeOf(f *beads.Snapshot, at int, wasID string, past Past, rules Rules) (*change, error) {
 	record, err := f.At(at).Record()
 	if err != nil {
 		return nil, err

@@ -8,14 +8,15 @@ import (
 	"stig/cue"
 	"stig/dag"
 	"stig/internal/sample"
+	"stig/jsonl"
 	"stig/lint"
 )
 
 // sampled is a store shaped as those in use.
-func sampled(tb testing.TB, issues int) *beads.File {
+func sampled(tb testing.TB, issues int) *beads.Snapshot {
 	tb.Helper()
 	dir, path := sample.Store(tb, issues)
-	file, err := beads.Read(beads.Store{Path: path, Dir: dir})
+	file, err := jsonl.Read(beads.Place{Path: path, Dir: dir})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -15,20 +15,20 @@ func acceptance(s *subject) {
 	if s.over() || s.issue.Ephemeral || s.issue.Template {
 		return
 	}
-	text := criteria.Source(s.record.Text(beads.AcceptanceCriteria), s.record.Text(beads.Description))
-	if strings.TrimSpace(text) == "" {
+	found := criteria.Find(s.record.Text(beads.AcceptanceCriteria), s.record.Text(beads.Description), s.record.Text(beads.Design))
+	if len(found) == 0 {
 		return
 	}
-	plan := criteria.Plan(text, s.rules.Look)
+	plan := found.Plan(s.rules.Look)
 	sound := true
 	for _, check := range plan {
 		switch {
 		case check.Broken:
 			sound = false
-			s.add(RuleUnparsed, 0, 0, fmt.Sprintf("acceptance criteria, line %d: %s", check.Line, check.Reason),
+			s.add(RuleUnparsed, 0, 0, check.Place()+": "+check.Reason,
 				"correct the block, or give it the info string text if it is not to be run")
 		case check.Class == criteria.MissingProgram:
-			s.add(RuleProgram, 0, 0, fmt.Sprintf("acceptance criteria, line %d: %s", check.Line, check.Reason),
+			s.add(RuleProgram, 0, 0, check.Place()+": "+check.Reason,
 				"install it where the issue is to close: there its absence is a failed check")
 		}
 	}

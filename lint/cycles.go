@@ -13,7 +13,7 @@ import (
 // issues that wait for each other for ever, and the rings of blocking rows
 // that only closed issues keep from being one. The place is the issue whose
 // row is to go, and the hint says how.
-func Cycles(f *beads.File, g *dag.Graph) []Diagnostic {
+func Cycles(f *beads.Snapshot, g *dag.Graph) []Diagnostic {
 	name := func(i int) string { return f.At(i).ID }
 	var found []Diagnostic
 	for _, ring := range g.Deadlocks() {
@@ -49,8 +49,8 @@ func ringWords(cycle []int, name func(int) string) []string {
 
 // removal says how to take away the rows by which an issue is linked to
 // another in the way of a type: several types may do the same.
-func removal(f *beads.File, holder *beads.Issue, on, like string) string {
-	if f.Store().Mode != beads.Plain {
+func removal(f *beads.Snapshot, holder *beads.Issue, on, like string) string {
+	if f.Place().Mode != beads.Plain {
 		return fmt.Sprintf("type bd dep remove %s %s", holder.ID, on)
 	}
 	var types []string

@@ -45,10 +45,10 @@ type Diagnostic struct {
 
 // breach is a diagnostic about a line of the store. How bad it is stands in the
 // table of rules.
-func breach(f *beads.File, rule, id string, line int, message, hint string) Diagnostic {
+func breach(f *beads.Snapshot, rule, id string, line int, message, hint string) Diagnostic {
 	known, _ := Named(rule)
 	return Diagnostic{
-		Rule: rule, Severity: known.Severity, ID: id, File: f.Store().Path, Line: line,
+		Rule: rule, Severity: known.Severity, ID: id, File: f.Place().Path, Line: line,
 		Message: message, Hint: hint,
 	}
 }

@@ -2,28 +2,15 @@ package lint_test
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 
-	"stig/beads"
 	"stig/cue"
+	"stig/internal/memory"
 	"stig/lint"
 )
 
 func ExampleVet() {
-	dir, err := os.MkdirTemp("", "stig")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer os.RemoveAll(dir)
-	path := filepath.Join(dir, "issues.jsonl")
 	line := `{"id":"demo-1","title":"t","status":"open","notes":"<!-- checkpoint-context -->\nnever closed"}` + "\n"
-	if err := os.WriteFile(path, []byte(line), 0o644); err != nil {
-		fmt.Println(err)
-		return
-	}
-	file, err := beads.Read(beads.Store{Path: path, Dir: dir})
+	file, err := memory.New(line).Snapshot()
 	if err != nil {
 		fmt.Println(err)
 		return

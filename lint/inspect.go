@@ -25,7 +25,7 @@ type Rules struct {
 
 // subject is one issue with all that is read of it, once for all judges.
 type subject struct {
-	file   *beads.File
+	file   *beads.Snapshot
 	rules  Rules
 	issue  *beads.Issue
 	record *beads.Record // as long as it is judged
@@ -34,7 +34,7 @@ type subject struct {
 	found  []Diagnostic
 }
 
-func subjectOf(f *beads.File, rules Rules, issue *beads.Issue, record *beads.Record) subject {
+func subjectOf(f *beads.Snapshot, rules Rules, issue *beads.Issue, record *beads.Record) subject {
 	doc := notes.Parse(record.Text(beads.Notes))
 	return subject{
 		file: f, rules: rules, issue: issue, record: record,
@@ -51,7 +51,7 @@ const chunk = 128
 
 // inspect has every issue judged, or those given, on all cores. What is found
 // is in the order of the issues, however many cores there are.
-func inspect(f *beads.File, only []int, rules Rules, judges []judge) ([]Diagnostic, error) {
+func inspect(f *beads.Snapshot, only []int, rules Rules, judges []judge) ([]Diagnostic, error) {
 	rules.Look = oneAtATime(rules.Look)
 	indices := only
 	if only == nil {
@@ -85,7 +85,7 @@ func inspect(f *beads.File, only []int, rules Rules, judges []judge) ([]Diagnost
 	return all, nil
 }
 
-func everyIndex(f *beads.File) []int {
+func everyIndex(f *beads.Snapshot) []int {
 	indices := make([]int, f.Len())
 	for i := range indices {
 		indices[i] = i
@@ -93,7 +93,7 @@ func everyIndex(f *beads.File) []int {
 	return indices
 }
 
-func judgeAll(f *beads.File, reader *beads.Reader, indices []int, rules Rules, judges []judge) ([]Diagnostic, error) {
+func judgeAll(f *beads.Snapshot, reader *beads.Reader, indices []int, rules Rules, judges []judge) ([]Diagnostic, error) {
 	var found []Diagnostic
 	for _, i := range indices {
 		issue := f.At(i)
@@ -106,7 +106,7 @@ func judgeAll(f *beads.File, reader *beads.Reader, indices []int, rules Rules, j
 	return found, nil
 }
 
-func judgeOne(f *beads.File, issue *beads.Issue, record *beads.Record, rules Rules, judges []judge) []Diagnostic {
+func judgeOne(f *beads.Snapshot, issue *beads.Issue, record *beads.Record, rules Rules, judges []judge) []Diagnostic {
 	s := subjectOf(f, rules, issue, record)
 	for _, judge := range judges {
 		judge(&s)

@@ -12,11 +12,12 @@ import (
 	"stig/beads"
 	"stig/cue"
 	"stig/dag"
+	"stig/jsonl"
 	"stig/lint"
 )
 
 // many is a store of n issues of which most break something.
-func many(tb testing.TB, n int) *beads.File {
+func many(tb testing.TB, n int) *beads.Snapshot {
 	tb.Helper()
 	var b strings.Builder
 	for i := range n {
@@ -70,7 +71,7 @@ func TestSameOnAllCores(t *testing.T) {
 func TestMemoryIsFlat(t *testing.T) {
 	var b strings.Builder
 	for i := range 2000 {
-		b.WriteString(line(fmt.Sprintf("m-%d", i), "status", "open", "notes", strings.Repeat("nothing is wrong here ", 500)) + "\n")
+		b.WriteString(line(fmt.Sprintf("m-%d", i), "status", "open", "description", "d", "notes", strings.Repeat("nothing is wrong here ", 500)) + "\n")
 	}
 	dir := t.TempDir()
 	path := filepath.Join(dir, "issues.jsonl")
@@ -79,7 +80,7 @@ func TestMemoryIsFlat(t *testing.T) {
 	}
 	size := uint64(b.Len())
 	b.Reset()
-	file, err := beads.Read(beads.Store{Path: path, Dir: dir})
+	file, err := jsonl.Read(beads.Place{Path: path, Dir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +88,7 @@ func TestMemoryIsFlat(t *testing.T) {
 	before := live()
 	found, err := lint.Check(file, dag.New(file), lint.Rules{Schema: cue.Embedded()})
 	if err != nil || len(found) != 0 {
-		t.Fatal(found, err)
+		t.Fatal(len(found), err)
 	}
 	if after := live(); after > before+size/10 {
 		t.Errorf("%d bytes more are live after a store of %d", after-before, size)

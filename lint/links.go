@@ -50,6 +50,19 @@ func nearMiss(s *subject) {
 	}
 }
 
+// unknownType finds dependency types that no program knows, and no near miss
+// explains.
+func unknownType(s *subject) {
+	for _, dep := range s.rows() {
+		if _, _, miss := dag.Meant(dep.Type); miss || dag.IsKnownType(dep.Type) {
+			continue
+		}
+		s.add(RuleUnknownType, 0, 0,
+			fmt.Sprintf("dependency on %s: unknown type %q, never blocks", dep.On, dep.Type),
+			fmt.Sprintf("type %s\nthen stig dep add %s --on %s --type related, or blocks", s.drop(dep), word(s.issue.ID), word(dep.On)))
+	}
+}
+
 // dangling finds rows that point at nothing. Other stores are named external:.
 func dangling(s *subject) {
 	for _, dep := range s.rows() {
@@ -167,7 +180,7 @@ func (s *subject) rows() []beads.Dep {
 // drop is the command that takes a row away. Where bd keeps a database, only bd
 // can: it puts back what goes from the file alone.
 func (s *subject) drop(dep beads.Dep) string {
-	if s.file.Store().Mode != beads.Plain {
+	if s.file.Place().Mode != beads.Plain {
 		return fmt.Sprintf("bd dep remove %s %s", word(s.issue.ID), word(dep.On))
 	}
 	command := fmt.Sprintf("stig dep rm %s --on %s", word(s.issue.ID), word(dep.On))

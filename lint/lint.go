@@ -10,20 +10,20 @@ import (
 // Lint holds what the issues say against the convention: how they are linked,
 // and what they leave for those who come after. With indices it looks at those
 // issues only, without at the whole file.
-func Lint(f *beads.File, only []int, rules Rules) ([]Diagnostic, error) {
+func Lint(f *beads.Snapshot, only []int, rules Rules) ([]Diagnostic, error) {
 	found, err := inspect(f, only, rules, content)
 	return inOrder(found), err
 }
 
 // content are the judges of Lint.
 var content = []judge{
-	unread, nearMiss, dangling, epicAsBlocker, unlinkedChild, severalParents,
-	notStarted, reflexive, closeReason, acceptance, credentials, unfounded, waived,
+	unread, nearMiss, unknownType, dangling, epicAsBlocker, unlinkedChild, severalParents,
+	notStarted, reflexive, closeReason, sections, acceptance, credentials, unfounded, waived,
 }
 
 // Check is Vet, Cycles and Lint in one pass over the file; with Rules.Past it
 // also says what happened since that should not have happened unseen.
-func Check(f *beads.File, g *dag.Graph, rules Rules) ([]Diagnostic, error) {
+func Check(f *beads.Snapshot, g *dag.Graph, rules Rules) ([]Diagnostic, error) {
 	found, err := inspect(f, nil, rules, slices.Concat(form, content))
 	if err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func Check(f *beads.File, g *dag.Graph, rules Rules) ([]Diagnostic, error) {
 type Unfinished struct{ Reason, Hint string }
 
 // unfinished finds what no line of the store shows.
-func unfinished(f *beads.File, rules Rules) []Diagnostic {
+func unfinished(f *beads.Snapshot, rules Rules) []Diagnostic {
 	if rules.Unfinished == nil {
 		return nil
 	}

@@ -23,6 +23,12 @@ var linkRules = []Rule{{
 	Example: `{"issue_id":"demo-2","depends_on_id":"demo-1","type":"blocked-by"}`,
 	Fix:     "stig dep rm A --on B --type blocked-by, then stig dep add A --on B",
 }, {
+	ID: RuleUnknownType, Severity: Warning,
+	Summary: "a dependency type is none that a program knows",
+	Why:     "Such a row never blocks and never contains. Where it was meant to, the issue shows as ready before what it needs is done; where it is a note, other trackers may refuse it or drop it.",
+	Example: `{"issue_id":"demo-2","depends_on_id":"demo-1","type":"foo"}`,
+	Fix:     "stig dep rm A --on B --type foo, then stig dep add A --on B --type related; type blocks where A has to wait.",
+}, {
 	ID: RuleUnread, Severity: Warning,
 	Summary: "what stands among the dependencies is no row",
 	Why:     "Only rows link issues. What is written otherwise holds nothing up, so the issue shows as ready before what it needs is done; and bd refuses the whole file.",
@@ -73,6 +79,12 @@ var trailRules = []Rule{{
 	Why:     "The close reason is what later workers read of this one: what exists now that did not before, and how is it known to work? Closed, Done or nothing sends them to the code and the history.",
 	Example: `{"status":"closed","close_reason":"Done"}`,
 	Fix:     "Write what exists now and how it is known: Verified: tides/2026-12.csv covers December. All acceptance criteria pass: bin/check tides.",
+}, {
+	ID: RuleSections, Severity: Info,
+	Summary: "an unclosed issue has neither a description nor acceptance criteria",
+	Why:     "The title is all that whoever takes it learns: what is to be done, and how it will be known to be done, is in nobody's reach.",
+	Example: `{"id":"demo-1","title":"Tides","status":"open"}`,
+	Fix:     "stig edit ID --description … --acceptance … with what is to exist, and the command that shows it.",
 }, {
 	ID: RuleCriteria, Severity: Info,
 	Summary: "acceptance criteria hold no command that can be run",

@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -18,6 +17,7 @@ import (
 	"stig/beads"
 	"stig/cue"
 	"stig/dag"
+	"stig/internal/memory"
 	"stig/lint"
 )
 
@@ -168,6 +168,16 @@ var breaches = map[string]struct{ bad, good []string }{
 		},
 		good: []string{line("a") + "\n" + line("b", "dependencies", rows("b", "a", "related", "a", "blocks"))},
 	},
+	lint.RuleUnknownType: {
+		bad: []string{
+			line("a") + "\n" + line("b", "dependencies", rows("b", "a", "foo")), line("a") + "\n" + line("b", "dependencies", rows("b", "a", "")),
+		},
+		good: []string{
+			line("a") + "\n" + line("b", "dependencies", rows("b", "a", "discovered-from", "a", "conditional-blocks")),
+			line("a") + "\n" + line("b", "dependencies", rows("b", "a", "blocked-by")), // dependency-type says it
+			line("a") + "\n" + line("b", "status", "tombstone", "dependencies", rows("b", "a", "foo")),
+		},
+	},
 	lint.RuleUnread: {
 		bad:  []string{line("a") + "\n" + `{"id":"b","dependencies":["a"]}`, `{"id":"b","dependencies":"a"}`, `{"id":"b","dependencies":[{"on":"a"},7]}`},
 		good: []string{line("a") + "\n" + line("b", "dependencies", rows("b", "a", "blocks")), `{"id":"b","dependencies":[]}`, `{"id":"b","dependencies":null}`},
@@ -243,17 +253,29 @@ var breaches = map[string]struct{ bad, good []string }{
 			line("b") + "\n" + line("a", "status", "closed", "close_reason", "Duplicate of b."),
 		},
 	},
+	lint.RuleSections: {
+		bad: []string{line("a", "status", "open"), line("a", "status", "in_progress", "description", " \n", "issue_type", "epic")},
+		good: []string{
+			line("a", "status", "open", "description", "Sound the basin."), line("a", "status", "open", "acceptance_criteria", "`go test`"),
+			line("a", "status", "open", "design", "Done when: the basin is sounded"), line("a", "status", "closed"), line("a", "status", "tombstone"),
+			`{"id":"a","title":"t","status":"open","ephemeral":true}`,
+		},
+	},
 	lint.RuleCriteria: {
 		bad: []string{
 			line("a", "status", "open", "acceptance_criteria", "All is well."),
 			line("a", "status", "open", "acceptance_criteria", "The tests pass: go test ./... is green."),
 			line("a", "status", "open", "acceptance_criteria", "```sh\nrm -rf /\n```"),
+			line("a", "status", "open", "description", "It leaks.\n\nDone when:\n- all is well"),
+			line("a", "status", "open", "design", "**Acceptance**: all is well"),
 		},
 		good: []string{
 			line("a", "status", "open"), line("a", "status", "closed", "acceptance_criteria", "All is well."),
 			line("a", "status", "open", "issue_type", "epic", "acceptance_criteria", "All is well."),
 			line("a", "status", "open", "acceptance_criteria", "```verify\ngo test ./...\n```"),
 			line("a", "status", "open", "acceptance_criteria", "Run `go test ./...`."),
+			line("a", "status", "open", "acceptance_criteria", "All is well.", "description", "AC: `go test ./...` passes"),
+			line("a", "status", "open", "description", "All is well.\n\n## Steps\n- a"),
 		},
 	},
 	lint.RuleUnparsed: {
@@ -394,8 +416,12 @@ var breaches = map[string]struct{ bad, good []string }{
 			line("a", "acceptance_criteria", "x\ny") + since + line("a", "acceptance_criteria", "x"),
 			line("a", "acceptance_criteria", "x") + since + line("a"),
 			line("a", "acceptance_criteria", "x") + since + line("a", "acceptance_criteria", "true"),
+			line("a", "description", "Acceptance:\n- x\n- y") + since + line("a", "description", "Acceptance:\n- x"),
 		},
-		good: []string{line("a", "acceptance_criteria", "x") + since + line("a", "acceptance_criteria", "x\n\ny")},
+		good: []string{
+			line("a", "acceptance_criteria", "x") + since + line("a", "acceptance_criteria", "x\n\ny"),
+			line("a", "description", "Acceptance:\n- x") + since + line("a", "acceptance_criteria", "- x"),
+		},
 	},
 	lint.RuleEdge: {
 		bad: []string{
@@ -466,22 +492,16 @@ func check(t *testing.T, text string) []lint.Diagnostic {
 	return found
 }
 
-func open(tb testing.TB, text string) *beads.File {
+func open(tb testing.TB, text string) *beads.Snapshot {
 	tb.Helper()
-	dir := tb.TempDir()
-	path := filepath.Join(dir, "issues.jsonl")
 	text, cut := strings.CutSuffix(text, "@cut")
 	if !cut {
 		text += "\n"
 	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		tb.Fatal(err)
-	}
-	file, err := beads.Read(beads.Store{Path: path, Dir: dir})
+	file, err := memory.New(text).Snapshot()
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(func() { file.Close() })
 	return file
 }
 

@@ -16,7 +16,7 @@ import (
 // sections that pair, signal tables that the schema accepts, sections that
 // agree with their signals. With indices it looks at those issues only,
 // without at the whole file.
-func Vet(f *beads.File, only []int, rules Rules) ([]Diagnostic, error) {
+func Vet(f *beads.Snapshot, only []int, rules Rules) ([]Diagnostic, error) {
 	found, err := inspect(f, only, rules, form)
 	if err == nil && only == nil {
 		found = append(store(f), found...)
@@ -28,7 +28,7 @@ func Vet(f *beads.File, only []int, rules Rules) ([]Diagnostic, error) {
 var form = []judge{incomplete, flaws, priority, encoding, ahead, malformed, values, escalation, estimate, merged, description}
 
 // store reports the lines that keep the file from being written.
-func store(f *beads.File) (found []Diagnostic) {
+func store(f *beads.Snapshot) (found []Diagnostic) {
 	for _, p := range f.Problems() {
 		hint := "fix the line by hand or from git: nothing is written to the store until then"
 		switch {
@@ -150,7 +150,7 @@ func Fix(ctx context.Context, s beads.Store, o beads.Options, diagnostics []Diag
 		return nil, err
 	}
 	o.Notes = notes.Permit{Change: []string{signals.Section}}.Check
-	return beads.Edit(ctx, s, o, func(tx *beads.Tx) error {
+	return s.Edit(ctx, o, func(tx *beads.Tx) error {
 		for _, id := range order {
 			if len(fixes[id]) == 0 {
 				if err := tx.Redate(id); err != nil {
@@ -211,7 +211,7 @@ func fixesOf(diagnostics []Diagnostic) (fixes map[string]map[signals.Signal]stri
 
 // Left is what Vet would find of the same issues once the changes are written,
 // given what it finds now: a dry run of Fix ends as Fix does.
-func Left(f *beads.File, found []Diagnostic, changes []beads.Change, rules Rules) ([]Diagnostic, error) {
+func Left(f *beads.Snapshot, found []Diagnostic, changes []beads.Change, rules Rules) ([]Diagnostic, error) {
 	left := slices.Clone(found)
 	for _, c := range changes {
 		at, ok := f.Index(c.ID)

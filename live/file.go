@@ -8,13 +8,13 @@ import (
 	"path/filepath"
 	"time"
 
-	"stig/beads"
+	"stig/jsonl"
 )
 
 // readJSON reads a small file into v; a file that is not there leaves v as it
 // is. One that cannot be read is moved aside, and named in the error.
 func readJSON(path string, v any) error {
-	text, err := beads.ReadText(path)
+	text, err := jsonl.ReadText(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -32,11 +32,11 @@ func replaceJSON(path string, v any) error {
 	if err != nil {
 		return err
 	}
-	return beads.ReplaceText(path, append(text, '\n'))
+	return jsonl.ReplaceText(path, append(text, '\n'))
 }
 
 const lockWait = 10 * time.Second // locks are held for a few milliseconds
 
 func lockIn(dir, name string) (unlock func() error, err error) {
-	return beads.LockFile(filepath.Join(dir, name), lockWait)
+	return jsonl.LockFile(filepath.Join(dir, name), lockWait)
 }

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"stig/beads"
+	"stig/jsonl"
 )
 
 // Record is one edit of the store in the journal.
@@ -158,7 +158,7 @@ func appendLine(dir string, v any, now time.Time, durable bool) (err error) {
 		return err
 	}
 	if made {
-		return beads.SyncDir(dir)
+		return jsonl.SyncDir(dir)
 	}
 	return nil
 }
@@ -227,7 +227,7 @@ func dropOld(dir string, all []segment, now time.Time) {
 
 // sweep removes what writers of small files left that were ended.
 func sweep(dir string, now time.Time) {
-	unfinished, _ := filepath.Glob(filepath.Join(dir, beads.UnfinishedText)) // the pattern is sound
+	unfinished, _ := filepath.Glob(filepath.Join(dir, jsonl.UnfinishedText)) // the pattern is sound
 	for _, path := range unfinished {
 		if info, err := os.Stat(path); err == nil && now.Sub(info.ModTime()) > time.Hour {
 			_ = os.Remove(path)

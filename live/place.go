@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"stig/beads"
+	"stig/jsonl"
 )
 
 // Place is where the live state of one store is kept, and where the store
@@ -16,7 +16,7 @@ type Place struct {
 	Store    string // the store's path in the work tree, with slashes
 	Branch   string // checked out there; "" where HEAD is detached or there is no git
 	Head     string // commit of HEAD, "" without
-	Tree     beads.Worktree
+	Tree     jsonl.Worktree
 
 	rebased string // the branch that is being rebased, while HEAD is detached for that; "" for none
 	shared  string // in git's common directory; "" without git
@@ -44,7 +44,7 @@ func At(path string) (Place, error) {
 		return Place{}, err
 	}
 	dir := filepath.Dir(real)
-	tree, err := beads.WorktreeOf(dir)
+	tree, err := jsonl.WorktreeOf(dir)
 	if err != nil {
 		return Place{}, err
 	}
@@ -118,7 +118,7 @@ func Writable(dir, store string) string {
 	if _, err := os.Stat(in); errors.Is(err, fs.ErrNotExist) {
 		in = filepath.Dir(dir)
 	}
-	if f, err := os.CreateTemp(in, beads.UnfinishedText); err == nil {
+	if f, err := os.CreateTemp(in, jsonl.UnfinishedText); err == nil {
 		_, _ = f.Close(), os.Remove(f.Name())
 		return dir
 	}

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"stig/beads"
+	"stig/jsonl"
 )
 
 // Journal is what was read of a journal.
@@ -148,7 +148,7 @@ func forget(dir, store string, issues []string) (count int, err error) {
 			return count, err
 		}
 		if count += n; n > 0 {
-			if err := beads.ReplaceText(path, kept); err != nil {
+			if err := jsonl.ReplaceText(path, kept); err != nil {
 				return count, err
 			}
 		}

@@ -261,33 +261,19 @@ func (d *documents) mergeSection(name string, v versions) (body []string, q Ques
 		return nil, q
 	}
 	var merged string
-	switch name {
-	case signals.Section:
+	switch kind, _ := signals.KindOf(name); kind.Union {
+	case signals.Rows:
 		merged, q.reason = d.mergeTable()
-	case signals.EstimateSection:
-		newer, older := d.newer(v, estimateDate)
+	case signals.Newer:
+		newer, older := d.newer(v, kind.Date)
 		merged = newer.bodies[name][0]
-		d.lost[older.side].add(older.bodies[name][0], merged, estimateDate(older.doc))
-	case signals.EvidenceSection:
-		newer, older := d.newer(v, evidenceDate)
-		merged = newer.bodies[name][0]
-		d.lost[older.side].add(older.bodies[name][0], merged, evidenceDate(older.doc))
-	case signals.EscalationSection:
+		d.lost[older.side].add(older.bodies[name][0], merged, kind.Date(older.doc))
+	case signals.Parts:
 		merged = uniteParts(l[0], o[0])
 	default:
 		q.reason = "both changed the section " + name
 	}
 	return []string{merged}, q
-}
-
-func estimateDate(doc *notes.Doc) string {
-	estimate, _ := signals.LastEstimate(doc)
-	return estimate.Date
-}
-
-func evidenceDate(doc *notes.Doc) string {
-	evidence, _ := signals.LastEvidence(doc)
-	return evidence.Date
 }
 
 // newer is the side whose section has the later date; of two of one date the

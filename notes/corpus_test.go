@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
@@ -97,10 +96,5 @@ func checkShortcuts(t *testing.T, place, text string) {
 				t.Errorf("%s: with a fence behind it another table in %s", place, s.Name)
 			}
 		}
-	}
-	named := notes.PartsNamed(text, "acceptance")
-	all := slices.DeleteFunc(notes.Parts(text), func(p notes.Part) bool { return !strings.HasPrefix(strings.ToLower(p.Heading), "acceptance") })
-	if len(named) != len(all) || len(all) > 0 && !reflect.DeepEqual(named, all) {
-		t.Errorf("%s: headings %v, want %v", place, named, all)
 	}
 }

@@ -1,7 +1,6 @@
 package notes
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
@@ -43,50 +42,6 @@ func Parts(markdown string) []Part {
 		parts[i].Body = trimBlankLines(markdown[bodies[i]:parts[i].End])
 	}
 	return parts
-}
-
-// PartsNamed lists those of Parts whose heading begins with a word of ASCII
-// letters in lower case, in whatever case the heading has it.
-func PartsNamed(markdown, word string) []Part {
-	if !mayHead(markdown, word) {
-		return nil
-	}
-	return slices.DeleteFunc(Parts(markdown), func(p Part) bool {
-		return !strings.HasPrefix(strings.ToLower(p.Heading), word)
-	})
-}
-
-// mayHead reports whether a text might have a heading that begins with a word:
-// whether the letters of the word stand in their order on a line that begins
-// with a "#", or whether a line might underline a heading. Markup in a heading
-// adds characters to it and takes none away.
-func mayHead(markdown, word string) bool {
-	for line := range strings.Lines(markdown) {
-		line = strings.Trim(line, spaces+"\n")
-		switch {
-		case line == "":
-		case line[0] == '#':
-			if holdsInOrder(line, word) {
-				return true
-			}
-		case line[0] == '=' || line[0] == '-':
-			if strings.Trim(line, line[:1]) == "" {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// holdsInOrder reports whether the letters of a word stand in a text, in their
-// order and in either case, whatever is between them.
-func holdsInOrder(text, word string) bool {
-	for i := 0; i < len(text) && word != ""; i++ {
-		if text[i]|0x20 == word[0] {
-			word = word[1:]
-		}
-	}
-	return word == ""
 }
 
 // isTable reports whether a heading is rather a table with a rule directly below.

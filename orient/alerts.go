@@ -11,7 +11,7 @@ import (
 // alarm finds the alerts of issues. Where the traces come from is left open:
 // the survey has them all, a briefing reads those it needs.
 type alarm struct {
-	file      *beads.File
+	file      *beads.Snapshot
 	graph     *dag.Graph
 	now       time.Time
 	staleDays int
@@ -33,25 +33,51 @@ func (a alarm) of(i int) ([]signals.Alert, error) {
 	if issue := a.file.At(i); issue.Status == "in_progress" {
 		add(signals.Stale(issue.UpdatedAt, a.now, a.staleDays))
 	}
-	if children := a.graph.Children(i); len(children) > 0 {
-		surprise, err := a.surprise(children)
-		if err != nil {
-			return nil, err
-		}
-		add(signals.Replanning(surprise))
-		tally := a.graph.Tally(i, a.now)
-		add(signals.Stuck(tally.Unclosed(), tally.Ready, tally.InProgress))
+	children, converges := a.graph.Children(i), a.graph.Converges(i)
+	if len(children) == 0 && !converges {
+		return list, nil
 	}
-	if a.graph.Converges(i) {
-		own, err := a.trace(i)
+	own, err := a.trace(i)
+	if err != nil {
+		return nil, err
+	}
+	if len(children) > 0 {
+		surprise, err := a.rated(children)
 		if err != nil {
 			return nil, err
 		}
+		add(signals.Replanning(own.cynefin, surprise))
+		tally := a.graph.Tally(i, dag.Worker{Now: a.now, Asked: a.asked})
+		add(signals.Stuck(tally.Unclosed(), tally.Startable(), tally.InProgress))
+	}
+	if converges {
 		surprise, err := a.surprise(a.graph.ClosedBlockers(i))
 		if err != nil {
 			return nil, err
 		}
-		add(signals.Convergence(own.cynefin, surprise))
+		add(signals.Convergence(own.cynefin, surprise, ""))
+	}
+	return list, nil
+}
+
+// asked reports whether an issue has an unanswered question; one whose notes
+// cannot be read has none, and fails where its alerts are asked for.
+func (a alarm) asked(i int) bool {
+	t, err := a.trace(i)
+	return err == nil && t.pending
+}
+
+// rated is the surprise of those issues that record one.
+func (a alarm) rated(issues []int) ([]float64, error) {
+	list := make([]float64, 0, len(issues))
+	for _, i := range issues {
+		t, err := a.trace(i)
+		if err != nil {
+			return nil, err
+		}
+		if t.rated {
+			list = append(list, t.surprise)
+		}
 	}
 	return list, nil
 }
@@ -76,14 +102,25 @@ func (a assembly) alerts(i int) ([]signals.Alert, error) {
 	if err != nil {
 		return nil, err
 	}
+	for k := range list {
+		if list[k], err = a.named(list[k], i); err != nil {
+			return nil, err
+		}
+	}
 	epic, ok := a.graph.Epic(i)
 	if !ok || a.graph.Closed(i) {
 		return list, nil
 	}
 	above, err := alarm.of(epic)
+	if err != nil {
+		return nil, err
+	}
 	for _, alert := range above {
+		if alert, err = a.named(alert, epic); err != nil {
+			return nil, err
+		}
 		alert.Message = a.file.At(epic).ID + ": " + alert.Message
 		list = append(list, alert)
 	}
-	return list, err
+	return list, nil
 }

@@ -1,7 +1,6 @@
 package orient
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,10 +17,14 @@ import (
 type Request struct {
 	Depth  string // overrides the planning-depth signal for this reading; "" follows it
 	Budget int    // most characters of the Markdown; 0 for no limit
-	Full   bool   // the checkpoints of farther dependencies too
+	Full   bool   // everything, at every depth
 }
 
-// Rules are what a briefing is held against.
+// BriefingBudget is how many characters the Markdown of a briefing has unless it
+// is asked for others.
+const BriefingBudget = 9000
+
+// Rules are what a briefing is validated against.
 type Rules struct {
 	Schema    *signals.Schema
 	Look      criteria.Lookup
@@ -31,7 +34,7 @@ type Rules struct {
 
 // Brief assembles the briefing of the issue at index i. It fails only when a
 // line of the store can no longer be read.
-func Brief(f *beads.File, g *dag.Graph, i int, req Request, rules Rules) (*Briefing, error) {
+func Brief(f *beads.Snapshot, g *dag.Graph, i int, req Request, rules Rules) (*Briefing, error) {
 	record, err := f.At(i).Record()
 	if err != nil {
 		return nil, err
@@ -39,21 +42,39 @@ func Brief(f *beads.File, g *dag.Graph, i int, req Request, rules Rules) (*Brief
 	a := assemble(f, g, rules, record)
 	a.full = req.Full
 	b := a.common(i, record)
-	b.override = req.Depth
-	b.Depth = cmp.Or(req.Depth, a.table.Value(signals.PlanningDepth))
-	if b.ClosedDependencies, err = a.closedDependencies(i); err != nil {
+	b.override, b.full = req.Depth, req.Full
+	b.Depth, b.DepthFrom = a.depth(req.Depth)
+	all, err := a.closedDependencies(i)
+	if err != nil {
+		return nil, err
+	}
+	b.Upstream = evidenceOf(all, rules.Now)
+	b.order(all, a.full)
+	if b.Children, err = a.children(i); err != nil {
 		return nil, err
 	}
 	if b.Alerts, err = a.alerts(i); err != nil {
 		return nil, err
 	}
-	b.Upstream = evidenceOf(b.ClosedDependencies, rules.Now)
 	deepen(b.Depth)(b, a)
-	b.Next = typed(f.Store(), b.next(g.IsReady(i, rules.Now)))
+	b.Next = typed(f.Place(), b.next())
 	if req.Budget > 0 {
 		fit(b, req.Budget)
 	}
 	return b, nil
+}
+
+// depth is how deep the issue is read, and who says so.
+func (a assembly) depth(asked string) (depth, from string) {
+	switch depth = a.table.Value(signals.PlanningDepth); {
+	case asked != "":
+		return asked, DepthFromFlag
+	case a.table.Has(signals.PlanningDepth):
+		return depth, DepthFromSignal
+	case a.table.Has(signals.Cynefin):
+		return depth, DepthFromCynefin
+	}
+	return depth, DepthFromDefault
 }
 
 // deepen gives each depth its shape.
@@ -71,7 +92,7 @@ func deepen(depth string) func(*Briefing, assembly) {
 
 // assembly is what a briefing is put together from.
 type assembly struct {
-	file  *beads.File
+	file  *beads.Snapshot
 	graph *dag.Graph
 	rules Rules
 	doc   *notes.Doc // the notes of the issue
@@ -79,43 +100,109 @@ type assembly struct {
 	full  bool // as Request.Full
 }
 
-func assemble(f *beads.File, g *dag.Graph, rules Rules, record *beads.Record) assembly {
+func assemble(f *beads.Snapshot, g *dag.Graph, rules Rules, record *beads.Record) assembly {
 	doc := notes.Parse(record.Text(beads.Notes))
 	return assembly{file: f, graph: g, rules: rules, doc: doc, table: signals.Read(doc, rules.Schema)}
 }
 
 // common fills in what every depth shows, and the texts that a depth may drop.
 func (a assembly) common(i int, record *beads.Record) *Briefing {
-	issue := a.file.At(i)
 	b := &Briefing{
-		Issue: Issue{
-			ID: issue.ID, Title: issue.Title, Status: issue.Status, Type: issue.Type,
-			Priority: issue.Priority, Assignee: issue.Assignee, Labels: append([]string{}, record.Labels()...),
-		},
+		Issue:        a.issue(i, record),
 		Signals:      a.table,
+		Assessed:     a.table.Present(),
 		Violations:   append([]signals.Finding{}, a.table.Findings()...),
 		Epic:         a.epic(i),
+		Related:      a.related(i),
 		Escalation:   a.escalation(),
 		Description:  strings.TrimSpace(record.Text(beads.Description)),
+		Design:       strings.TrimSpace(record.Text(beads.Design)),
+		Comments:     Comments(record),
 		Notes:        a.otherNotes(),
-		OpenBlockers: a.refs(a.graph.OpenBlockers(i)),
+		OpenBlockers: a.openBlockers(i),
 		Dependents:   a.refs(a.graph.Waiting(i)),
+		Farther:      []string{},
 		Known:        []Item{},
 		Discover:     []Item{},
 		Omitted:      []Omission{},
 	}
-	if epic, held := a.graph.HeldThrough(i); held {
-		b.OpenBlockers = a.refs(a.graph.OpenBlockers(epic))
-	}
-	acceptance := strings.TrimSpace(criteria.Source(record.Text(beads.AcceptanceCriteria), b.Description))
-	b.Acceptance = Acceptance{Text: acceptance, Checks: criteria.Plan(acceptance, a.rules.Look)}
+	found := criteria.Find(record.Text(beads.AcceptanceCriteria), record.Text(beads.Description), record.Text(beads.Design))
+	acceptance := strings.TrimSpace(found.Text())
+	b.Acceptance = Acceptance{Text: acceptance, Checks: found.Plan(a.rules.Look), there: acceptance != ""}
 	if e, ok := signals.LastEstimate(a.doc); ok {
 		b.Estimate = &Estimate{Date: e.Date, Text: e.Body}
 	}
 	b.Also = alsoLearned(a.doc)
 	b.Shown = a.shown()
 	b.Divergence = a.divergence()
+	b.designTold = strings.Contains(oneLine(b.Description), oneLine(b.Design))
+	b.untold = b.Description+b.Design+b.Notes == "" && len(b.Comments) == 0 && b.Estimate == nil && len(b.Also) == 0
 	return b
+}
+
+func (a assembly) issue(i int, record *beads.Record) Issue {
+	issue := a.file.At(i)
+	started, _ := record.Time("started_at")
+	is := Issue{
+		ID: issue.ID, Title: issue.Title, Status: issue.Status, Type: issue.Type,
+		Priority: issue.Priority, Assignee: issue.Assignee, Labels: append([]string{}, record.Labels()...),
+		Started: dayIn(started), Changed: dayIn(issue.UpdatedAt),
+		workable: !issue.Pinned && !issue.Template && issue.Status != "pinned",
+	}
+	if issue.DeferUntil.After(a.rules.Now) {
+		is.Deferred = dayIn(issue.DeferUntil)
+	}
+	return is
+}
+
+// dayIn is the day of a time in UTC, "" for none.
+func dayIn(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return signals.Day(t)
+}
+
+// openBlockers are the unclosed issues that hold this one up: its own first, then
+// those that the epics above it wait for.
+func (a assembly) openBlockers(i int) []Blocker {
+	blockers := []Blocker{}
+	if a.graph.Closed(i) {
+		return blockers
+	}
+	add := func(held int, through string) {
+		for _, at := range a.graph.OpenBlockers(held) {
+			issue := a.file.At(at)
+			had := func(b Blocker) bool { return b.ID == issue.ID }
+			if at != i && !slices.ContainsFunc(blockers, had) {
+				ref := Ref{ID: issue.ID, Title: issue.Title, Status: issue.Status}
+				blockers = append(blockers, Blocker{Ref: ref, Assignee: issue.Assignee, Through: through})
+			}
+		}
+	}
+	add(i, "")
+	epics := a.above(i)
+	for _, epic := range epics {
+		add(epic, a.file.At(epic).ID)
+	}
+	if epic, held := a.graph.HeldThrough(i); held {
+		add(epic, a.file.At(epic).ID)
+	}
+	for k := range blockers {
+		isOne := func(epic int) bool { return a.file.At(epic).ID == blockers[k].ID }
+		blockers[k].Above = slices.ContainsFunc(epics, isOne)
+	}
+	return blockers
+}
+
+// above are the unclosed epics that contain an issue, the nearest first.
+func (a assembly) above(i int) (epics []int) {
+	seen := map[int]bool{i: true}
+	for epic, ok := a.graph.Epic(i); ok && !seen[epic] && !a.graph.Closed(epic); epic, ok = a.graph.Epic(epic) {
+		epics = append(epics, epic)
+		seen[epic] = true
+	}
+	return epics
 }
 
 // alsoLearned are the estimates of other branches that a merge kept beside the
@@ -125,6 +212,11 @@ func alsoLearned(d *notes.Doc) (list []Estimate) {
 		list = append(list, Estimate{Date: e.Date, Text: signals.ReadEstimate(e.Text).Body})
 	}
 	return list
+}
+
+// name is how an omission names such an estimate.
+func (e Estimate) name() string {
+	return strings.TrimSpace("what a branch also learned " + parenthesised(e.Date))
 }
 
 func (e Estimate) alsoHeading() string {
@@ -138,26 +230,6 @@ func (a assembly) epic(i int) *Epic {
 	}
 	e := &Epic{ID: a.file.At(at).ID, Title: a.file.At(at).Title}
 	e.Closed, e.Total = a.graph.Progress(at)
-	return e
-}
-
-// escalation takes the state from the signal and the texts from the section;
-// where the two disagree the texts are shown all the same.
-func (a assembly) escalation() Escalation {
-	e := Escalation{State: a.table.Value(signals.Escalation)}
-	parts := signals.Escalations(a.doc)
-	var questions, answers []string
-	for _, p := range signals.Questions(parts) {
-		questions = append(questions, p.Text)
-		e.Default = cmp.Or(defaultOf(signals.ReadQuestion(p.Text), a.rules.Now), e.Default)
-	}
-	for _, p := range parts {
-		if !p.Kind.Asks() {
-			answers = append(answers, p.Text)
-		}
-	}
-	e.Question = strings.Join(questions, "\n\n")
-	e.Resolution = strings.Join(answers, "\n\n")
 	return e
 }
 
@@ -181,15 +253,9 @@ func (a assembly) otherNotes() string {
 	var kept strings.Builder
 	at := 0
 	for _, s := range a.doc.Sections() {
-		switch s.Name {
-		case signals.Section, signals.EstimateSection, signals.EvidenceSection, signals.EscalationSection:
+		if kind, _ := signals.KindOf(s.Name); kind.Apart {
 			kept.WriteString(text[at:s.Start])
 			at = s.End
-		default:
-			if signals.IsMerged(s.Name) {
-				kept.WriteString(text[at:s.Start])
-				at = s.End
-			}
 		}
 	}
 	kept.WriteString(text[at:])
@@ -225,8 +291,10 @@ func (a assembly) dependency(issue *beads.Issue, record *beads.Record, distance 
 		ID: issue.ID, Title: issue.Title, Distance: distance,
 		CloseReason: strings.TrimSpace(record.Text(beads.CloseReason)),
 		Surprise:    table.Number(),
+		assessed:    table.Has(signals.Surprise),
 		labels:      record.Labels(),
 	}
+	d.wordless = isBareReason(d.CloseReason)
 	if table.HasEvidence() {
 		d.Confidence = table.Value(signals.Confidence)
 		d.Freshness = table.Value(signals.EvidenceFreshness)
@@ -236,7 +304,7 @@ func (a assembly) dependency(issue *beads.Issue, record *beads.Record, distance 
 		d.Ran = e.Text
 	}
 	if e, ok := signals.LastEstimate(doc); ok {
-		d.Checkpoint, d.downstream = e.Body, e.Downstream
+		d.Checkpoint, d.downstream, d.learned = e.Body, e.Downstream, e.Learned
 	}
 	for _, e := range alsoLearned(doc) {
 		d.Checkpoint = strings.TrimSpace(d.Checkpoint + "\n\n" + e.alsoHeading() + ":\n\n" + e.Text)
@@ -282,23 +350,12 @@ func idByteAt(s string, at int) bool {
 	return 'a' <= c && c <= 'z' || '0' <= s[at] && s[at] <= '9' || s[at] == '-' || s[at] == '_'
 }
 
-// holdBackFarther keeps the checkpoints of direct dependencies only.
-func (b *Briefing) holdBackFarther() {
-	held := 0
-	for k := range b.ClosedDependencies {
-		if d := &b.ClosedDependencies[k]; d.Distance > 1 && d.Checkpoint != "" {
-			d.Checkpoint = ""
-			held++
-		}
-	}
-	if held > 0 {
-		b.omit(count(held, "checkpoint")+" of farther dependencies", "--full")
-	}
-}
-
 // omit records that something is left out, and which flags of orient show it.
-func (b *Briefing) omit(what string, flags ...string) {
-	b.Omitted = append(b.Omitted, Omission{What: what, Argv: b.argv(flags...)})
+func (b *Briefing) omit(what string, flags ...string) { b.omitKind("", what, flags...) }
+
+// omitKind is omit for what a depth may take back.
+func (b *Briefing) omitKind(kind, what string, flags ...string) {
+	b.Omitted = append(b.Omitted, Omission{What: what, Argv: b.argv(flags...), kind: kind})
 }
 
 // argv is the command that briefs on the same issue with other flags.
@@ -308,87 +365,6 @@ func (b *Briefing) argv(flags ...string) []string {
 		argv = append(argv, "--depth", b.override)
 	}
 	return argv
-}
-
-// next says what to do: another issue first while this one waits, or claim it
-// if nobody did, then how work on it ends.
-func (b *Briefing) next(ready bool) []Step {
-	id := b.Issue.ID
-	if beads.Over(b.Issue.Status) {
-		return []Step{b.Issue.left()}
-	}
-	var steps []Step
-	if len(b.OpenBlockers) > 0 || b.Escalation.Question != "" {
-		steps = append(steps, Step{Why: "while this one waits, take another that is ready", Argv: []string{"stig", "orient"}})
-	}
-	if b.Escalation.Question != "" {
-		steps = append(steps, Step{Why: "where nothing else is left to do, wait for the answer", Argv: []string{"stig", "await", id}})
-	}
-	if ready && b.Issue.Assignee == "" && b.Escalation.Question == "" {
-		steps = append(steps, Step{Why: "take it, so that nobody else does", Argv: []string{"stig", "claim", id}})
-	}
-	if len(b.Also) > 0 {
-		steps = append(steps, Step{Why: "when you took over what still holds of the other branch", Argv: []string{"stig", "checkpoint", id, "--fold"}})
-	}
-	return append(steps,
-		Step{
-			Why: "whenever you stop, leave the state for whoever comes next",
-			Argv: []string{"stig", "checkpoint", id, "--surprise", b.Signals.Value(signals.Surprise), "--progress", b.likelyProgress(),
-				"--done", "…", "--learned", "…", "--remains", "…", "--downstream", "…"},
-		},
-		b.closing(),
-	)
-}
-
-// left shows what an issue that is over left to others.
-func (i Issue) left() Step {
-	return Step{Why: "see what it left", Argv: []string{"stig", "show", i.ID, "--notes"}}
-}
-
-// closing is how the issue is closed. Criteria that ask for nothing to be run
-// cannot pass: that is said now, and not when the work is done.
-func (b *Briefing) closing() Step {
-	s := Step{Why: "when its acceptance criteria pass", Argv: []string{"stig", "close", b.Issue.ID, "--reason", "…"}}
-	if !criteria.Asks(b.Acceptance.Checks) {
-		s.Why = "when it is done: write what can be run, or say why nothing can"
-		s.Argv = append(s.Argv, "--waive", "…")
-	}
-	return s
-}
-
-// typed gives steps as they are typed where the store is: stig writes no issues
-// that live in a Dolt database, and what writes them there is bd.
-func typed(store beads.Store, steps []Step) []Step {
-	if store.Mode != beads.Dolt {
-		return steps
-	}
-	steps = slices.DeleteFunc(steps, func(s Step) bool { return slices.Contains(s.Argv, "--fold") }) // bd has none
-	for k, step := range steps {
-		switch step.Argv[1] {
-		case "claim":
-			steps[k].Argv = []string{"bd", "update", step.Argv[2], "--claim"}
-		case "checkpoint":
-			steps[k].Argv = []string{"bd", "update", step.Argv[2], "--append-notes", "…"}
-		case "close":
-			steps[k] = Step{Why: "when it is done, before bd closes it", Argv: []string{"stig", "verify", step.Argv[2]}}
-		case "create":
-			steps[k].Argv[0] = "bd"
-		}
-	}
-	return steps
-}
-
-// likelyProgress is what the next checkpoint will probably report. Whoever is
-// to explore first is not told to report an implementation.
-func (b *Briefing) likelyProgress() string {
-	now := b.Signals.Value(signals.Progress)
-	switch {
-	case now != signals.ProgressNotStarted:
-		return now
-	case b.Depth == signals.PlanningDepthDeep, b.Depth == signals.PlanningDepthProbe:
-		return signals.ProgressExploring
-	}
-	return signals.ProgressImplementing
 }
 
 func count(n int, noun string) string {

@@ -24,10 +24,13 @@ import (
 type Briefing struct {
 	Issue      Issue             `json:"issue"`
 	Depth      string            `json:"depth"`
+	DepthFrom  string            `json:"depth_from"` // one of the DepthFrom constants
 	Signals    *signals.Table    `json:"signals"`
+	Assessed   bool              `json:"assessed"` // there is a signal table; else Signals are defaults
 	Violations []signals.Finding `json:"violations"`
 	Alerts     []signals.Alert   `json:"alerts"` // its own, then those of its epic
 	Epic       *Epic             `json:"epic"`   // nil outside any
+	Related    []Related         `json:"related"`
 	Escalation Escalation        `json:"escalation"`
 
 	Estimate    *Estimate   `json:"checkpoint,omitempty"`
@@ -35,12 +38,16 @@ type Briefing struct {
 	Shown       *Shown      `json:"evidence,omitempty"`
 	Divergence  *Divergence `json:"divergence"`
 	Description string      `json:"description"`
+	Design      string      `json:"design"`
+	Comments    []Comment   `json:"comments"` // newest last
 	Acceptance  Acceptance  `json:"acceptance"`
-	Notes       string      `json:"notes,omitempty"` // notes outside the sections that stig reads
+	Notes       string      `json:"notes,omitempty"`    // notes outside the sections that stig reads
+	Children    *Children   `json:"children,omitempty"` // nil where it contains none
 
-	ClosedDependencies []Dependency `json:"closed_dependencies"` // dependencies before dependents
-	Upstream           Evidence     `json:"upstream_evidence"`   // of all closed dependencies, left out or not
-	OpenBlockers       []Ref        `json:"open_blockers"`
+	ClosedDependencies []Dependency `json:"closed_dependencies"`  // direct ones first; dependencies before dependents among either
+	Farther            []string     `json:"farther_dependencies"` // ids of closed ones that left nothing to read
+	Upstream           Evidence     `json:"upstream_evidence"`    // of all closed dependencies, left out or not
+	OpenBlockers       []Blocker    `json:"open_blockers"`
 	Dependents         []Ref        `json:"dependents"` // unclosed issues that wait for this one
 
 	Known     []Item `json:"known"`           // depth deep
@@ -51,8 +58,20 @@ type Briefing struct {
 	Omitted []Omission `json:"omitted"`
 	Next    []Step     `json:"next"`
 
-	override string // the depth that was asked for instead of the issue's own
+	override   string              // the depth that was asked for instead of the issue's own
+	designTold bool                // the description holds the design
+	full       bool                // everything was asked for
+	wholes     map[*string]*string // texts as they were, where a budget cut them
+	untold     bool                // nothing but its title says what is to be done
 }
+
+// Where the depth of a briefing comes from.
+const (
+	DepthFromFlag    = "flag"    // it was asked for
+	DepthFromSignal  = "signal"  // the issue's planning-depth
+	DepthFromCynefin = "cynefin" // what its domain stands for
+	DepthFromDefault = "default" // nobody said
+)
 
 // Issue identifies an issue and says where it stands.
 type Issue struct {
@@ -63,6 +82,29 @@ type Issue struct {
 	Priority int      `json:"priority"`
 	Assignee string   `json:"assignee"`
 	Labels   []string `json:"labels"`
+
+	Started  string `json:"started,omitempty"`        // YYYY-MM-DD, where the store says when work began
+	Changed  string `json:"changed,omitempty"`        // YYYY-MM-DD of the last change
+	Deferred string `json:"deferred_until,omitempty"` // YYYY-MM-DD, while it is to come
+
+	workable bool // neither pinned, a template nor another program's record
+}
+
+// Blocker is an unclosed issue that holds this one up.
+type Blocker struct {
+	Ref
+	Assignee string `json:"assignee,omitempty"`
+	Through  string `json:"through,omitempty"` // id of the epic that waits for it, where the issue itself does not
+	Above    bool   `json:"above,omitempty"`   // it is an epic of the issue: neither can be done before the other
+}
+
+// Comment is a remark on the issue.
+type Comment struct {
+	Author    string `json:"author"`
+	CreatedAt string `json:"created_at"` // RFC 3339, UTC; "" when the store has none
+	Text      string `json:"text"`
+
+	whole string // as it was, where a budget cut it
 }
 
 // Epic is the issue that contains another, and how far its children are.
@@ -73,11 +115,12 @@ type Epic struct {
 	Total  int    `json:"total"`
 }
 
-// Escalation is what was asked of a person about the issue, and the last answer.
+// Escalation is what was asked of a person about the issue, and the answers.
 type Escalation struct {
-	State      string `json:"state"`
-	Question   string `json:"question"`
-	Resolution string `json:"resolution"`
+	State      string     `json:"state"`
+	Question   string     `json:"question"`
+	Resolution string     `json:"resolution"` // the texts of all answers
+	Answered   []Answered `json:"answered"`   // the answers with what they answer, oldest first
 
 	Default *Default `json:"default,omitempty"` // of the last question that has one
 }
@@ -98,6 +141,8 @@ type Divergence struct {
 type Acceptance struct {
 	Text   string           `json:"text"`
 	Checks []criteria.Check `json:"checks"`
+
+	there bool // there is a text, though a budget may have cut it
 }
 
 // isOneScript reports whether the criteria are one script that can run and no
@@ -118,11 +163,17 @@ type Dependency struct {
 	Confidence  string  `json:"confidence"`
 	Freshness   string  `json:"evidence_freshness,omitempty"`
 	Ran         string  `json:"evidence,omitempty"` // what was run to show it
+	Learned     string  `json:"learned,omitempty"`  // of its checkpoint, where that is held back
 
+	assessed   bool // Surprise is what somebody wrote
+	held       bool // its checkpoint is held back
+	wordless   bool // its close reason says nothing
 	labels     []string
-	downstream string // its Downstream impact
-	aged       bool   // Freshness is a day
-	ageDays    int    // since then
+	learned    string                                            // the part of its checkpoint that says what was learned
+	whole      struct{ reason, checkpoint, learned, ran string } // as they were, where a budget cut them
+	downstream string                                            // its Downstream impact
+	aged       bool                                              // Freshness is a day
+	ageDays    int                                               // since then
 }
 
 // Ref names another issue.
@@ -163,11 +214,13 @@ type Step struct {
 // The sizes below are what a reader would miss, in characters; the Markdown
 // around it is not counted, so a cut frees at least this much.
 
-func (r Ref) size() int  { return utf8.RuneCountInString(r.ID + r.Title + r.Status) }
-func (i Item) size() int { return utf8.RuneCountInString(i.From + i.Text) }
+func (r Ref) size() int     { return utf8.RuneCountInString(r.ID + r.Title + r.Status) }
+func (r Related) size() int { return r.Ref.size() }
+func (b Blocker) size() int { return b.Ref.size() }
+func (i Item) size() int    { return utf8.RuneCountInString(i.From + i.Text) }
 
 func (d Dependency) size() int {
-	return utf8.RuneCountInString(d.ID + d.Title + d.CloseReason + d.Checkpoint + d.Ran)
+	return utf8.RuneCountInString(d.ID + d.Title + d.CloseReason + d.Checkpoint + d.Learned + d.Ran)
 }
 
 func checkSize(c criteria.Check) int      { return utf8.RuneCountInString(c.Text + c.Reason) }

@@ -3,7 +3,6 @@ package orient
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -58,55 +57,228 @@ func leaveOut(omitted []Omission, o Omission) []Omission {
 	return omitted
 }
 
-// cuts lists what can be dropped, least urgent first.
+// What stays of a text when others are shortened first, in characters.
+const (
+	keptOfNotes       = 800
+	keptOfComment     = 500
+	keptOfTrail       = 400 // a checkpoint, or what was run
+	keptOfReason      = 250 // a close reason
+	keptOfDesign      = 1800
+	keptOfDescription = 2500
+	keptOfNewest      = 1000 // comment
+	keptOfEstimate    = 1200
+	keptOfCriteria    = 1800
+	keptOfAnswer      = 600
+
+	// and what stays while anything else can go
+	leastOfTrail   = 200
+	leastOfReason  = 100
+	leastOfNotes   = 250
+	leastOfComment = 200
+	leastOfDesign  = 600
+
+	keptOfRows = 4 // related and waiting issues
+)
+
+// cuts lists what can be dropped, least urgent first: repeated lines, then the
+// middles of long texts down to what each is to keep, then what others left and
+// wrote, then what stands at the top.
 func (b *Briefing) cuts() []cut {
-	list := []cut{
-		cutTail(&b.Dependents, len(b.Dependents), "waiting issue", Ref.size),
+	return slices.Concat([]cut{b.foldLines()}, b.shortenings(), b.cutsOfLinks(), b.cutsOfTexts(), b.cutsOfTask(), b.cutsOfStanding())
+}
+
+// cutsOfLinks drop what stands around the issue.
+func (b *Briefing) cutsOfLinks() []cut {
+	return []cut{
+		cutTailTo(&b.Related, keptOfRows, "related issue", Related.size),
+		cutTailTo(&b.Dependents, keptOfRows, "waiting issue", Ref.size),
 		b.cutDependencies(func(d Dependency) bool { return d.Distance > 1 }),
-		cutText(&b.Notes, "the further notes"),
-		b.cutCheckpoints(),
-		cutText(&b.Description, "the description"),
+		cutTail(&b.Farther, len(b.Farther), "farther id", utf8.RuneCountInString),
+		cutTexts("trails", "trail", leastOfTrail, b.trails),
+		cutTexts("close reasons", "close reason", leastOfReason, b.reasons),
+	}
+}
+
+// cutsOfTexts drop what was written about the task, the description last.
+func (b *Briefing) cutsOfTexts() []cut {
+	return []cut{
+		b.cutText(&b.Notes, "the further notes", leastOfNotes),
+		cutTexts("comments", "comment", leastOfComment, b.earlier),
+		b.cutText(&b.Design, "the design", leastOfDesign),
+		cutTexts("close reasons", "close reason", 0, b.reasons),
+		cutTexts("trails", "trail", 0, b.trails),
+		b.cutText(&b.Notes, "the further notes", 0),
+		cutHead(&b.Comments, 1, "comment", Comment.size),
+		b.cutText(&b.Design, "the design", 0),
+		cutTail(&b.Related, len(b.Related), "related issue", Related.size),
+		cutTail(&b.Dependents, len(b.Dependents), "waiting issue", Ref.size),
+		b.cutText(&b.Description, "the description", 0),
+		cutHead(&b.Comments, 0, "comment", Comment.size),
 		cutTail(&b.Discover, len(b.Discover), "open question", Item.size),
-		b.cutDependencies(func(Dependency) bool { return true }),
-		cutTail(&b.Acceptance.Checks, len(b.Acceptance.Checks), "command", checkSize),
 	}
-	if b.Shown != nil {
-		list = append(list, cutText(&b.Shown.Text, "what was run to show it"))
-	}
-	for i := range b.Also {
-		list = append(list, cutText(&b.Also[i].Text, "what a branch also learned"))
-	}
-	if b.Estimate != nil {
-		list = append(list, cutText(&b.Estimate.Text, "the state estimate"))
-	}
-	list = append(list, cutText(&b.Acceptance.Text, "the acceptance criteria"))
-	if b.Probe != nil {
+}
+
+// cutsOfTask drop what has to be known to do the task, its criteria last.
+func (b *Briefing) cutsOfTask() (list []cut) {
+	if c := b.Children; c != nil {
 		list = append(list,
-			cutText(&b.Probe.Stabilised, "what counts as stabilised"),
-			cutText(&b.Probe.Feedback, "the feedback"),
-			cutText(&b.Probe.Intervention, "the smallest intervention"),
-			cutText(&b.Probe.Hypothesis, "the hypothesis"))
+			cutTail(&c.Surprising, len(c.Surprising), "surprising child", func(s Surprised) int { return s.Ref.size() }),
+			cutTail(&c.Open, len(c.Open), "open child", Child.size))
 	}
 	list = append(list,
-		cutTail(&b.OpenBlockers, len(b.OpenBlockers), "open blocker", Ref.size),
-		cutText(&b.Escalation.Resolution, "the answers"),
-		cutText(&b.Escalation.Question, "the question"),
-		cutTail(&b.Alerts, len(b.Alerts), "alert", alertSize),
-		cutTail(&b.Violations, len(b.Violations), "violation", violationSize))
-	if b.Epic != nil {
-		list = append(list, cutText(&b.Epic.Title, "the epic's title"))
+		b.cutDependencies(func(Dependency) bool { return true }),
+		cutTail(&b.Acceptance.Checks, len(b.Acceptance.Checks), "command", checkSize))
+	if b.Shown != nil {
+		list = append(list, b.cutText(&b.Shown.Text, "what was run to show it", 0))
 	}
-	return append(list, cutText(&b.Issue.Title, "the title"))
+	for i := range b.Also {
+		list = append(list, b.cutText(&b.Also[i].Text, b.Also[i].name(), 0))
+	}
+	if b.Estimate != nil {
+		list = append(list, b.cutText(&b.Estimate.Text, "the state estimate", 0))
+	}
+	list = append(list, b.cutText(&b.Acceptance.Text, "the acceptance criteria", 0))
+	if b.Probe != nil {
+		list = append(list,
+			b.cutText(&b.Probe.Stabilised, "what counts as stabilised", 0),
+			b.cutText(&b.Probe.Feedback, "the feedback", 0),
+			b.cutText(&b.Probe.Intervention, "the smallest intervention", 0),
+			b.cutText(&b.Probe.Hypothesis, "the hypothesis", 0))
+	}
+	return list
+}
+
+// cutsOfStanding drop what stands at the top.
+func (b *Briefing) cutsOfStanding() []cut {
+	list := []cut{
+		cutTail(&b.OpenBlockers, len(b.OpenBlockers), "open blocker", Blocker.size),
+		cutHead(&b.Escalation.Answered, 0, "answer", Answered.size),
+		b.cutText(&b.Escalation.Question, "the question", 0),
+		cutTail(&b.Alerts, len(b.Alerts), "alert", alertSize),
+		cutTail(&b.Violations, len(b.Violations), "violation", violationSize),
+		cutTail(&b.Issue.Labels, len(b.Issue.Labels), "label", utf8.RuneCountInString),
+	}
+	if b.Epic != nil {
+		list = append(list, b.cutText(&b.Epic.Title, "the epic's title", 0))
+	}
+	return append(list, b.cutText(&b.Issue.Title, "the title", 0))
+}
+
+// shortenings cut the middles out of long texts, so that of each something stays.
+func (b *Briefing) shortenings() []cut {
+	list := []cut{
+		b.cutText(&b.Notes, "the further notes", keptOfNotes),
+		cutTexts("trails", "trail", keptOfTrail, b.trails),
+		cutTexts("comments", "comment", keptOfComment, b.earlier),
+		cutTexts("close reasons", "close reason", keptOfReason, b.reasons),
+		b.cutText(&b.Design, "the design", keptOfDesign),
+		b.cutText(&b.Description, "the description", keptOfDescription),
+	}
+	if len(b.Comments) > 0 {
+		list = append(list, b.cutText(&b.Comments[len(b.Comments)-1].Text, "the newest comment", keptOfNewest))
+	}
+	for i := range b.Also {
+		list = append(list, b.cutText(&b.Also[i].Text, b.Also[i].name(), keptOfEstimate))
+	}
+	if b.Estimate != nil {
+		list = append(list, b.cutText(&b.Estimate.Text, "the state estimate", keptOfEstimate))
+	}
+	return append(list,
+		b.cutText(&b.Acceptance.Text, "the acceptance criteria", keptOfCriteria),
+		cutTexts("answers", "answer", keptOfAnswer, b.answerTexts))
+}
+
+func (b *Briefing) answerTexts() (list []passage) {
+	for i := range b.Escalation.Answered {
+		a := &b.Escalation.Answered[i]
+		for k := range a.Questions {
+			list = append(list, passage{&a.Questions[k].Text, &a.Questions[k].whole})
+		}
+		list = append(list, passage{&a.Answer.Text, &a.whole})
+	}
+	return list
+}
+
+// earlier are the comments but the newest.
+func (b *Briefing) earlier() (list []passage) {
+	for i := range max(0, len(b.Comments)-1) {
+		list = append(list, passage{&b.Comments[i].Text, &b.Comments[i].whole})
+	}
+	return list
+}
+
+// trails are what the dependencies left beside their close reasons, those of the
+// farthest first.
+func (b *Briefing) trails() (list []passage) {
+	for i := len(b.ClosedDependencies) - 1; i >= 0; i-- {
+		d := &b.ClosedDependencies[i]
+		list = append(list, passage{&d.Ran, &d.whole.ran}, passage{&d.Learned, &d.whole.learned}, passage{&d.Checkpoint, &d.whole.checkpoint})
+	}
+	return list
+}
+
+func (b *Briefing) reasons() (list []passage) {
+	for i := len(b.ClosedDependencies) - 1; i >= 0; i-- {
+		d := &b.ClosedDependencies[i]
+		list = append(list, passage{&d.CloseReason, &d.whole.reason})
+	}
+	return list
+}
+
+// foldLines folds repeated lines, of a text after the other until enough is folded.
+func (b *Briefing) foldLines() cut {
+	texts := []*string{&b.Description}
+	for i := range b.Comments {
+		texts = append(texts, &b.Comments[i].Text)
+	}
+	texts = append(texts, &b.Notes, &b.Design)
+	for _, p := range b.trails() {
+		texts = append(texts, p.text)
+	}
+	all := 0
+	return cut{"repeated lines", func(excess int) string {
+		folded := 0
+		for _, text := range texts {
+			if excess > 0 {
+				had, n := len(*text), 0
+				*text, n = foldRepeated(*text)
+				folded += n
+				excess -= had - len(*text)
+			}
+		}
+		if folded == 0 {
+			return ""
+		}
+		all += folded
+		return count(all, "repeated line")
+	}}
+}
+
+func (a Answered) size() int {
+	n := utf8.RuneCountInString(a.Answer.Text + a.Answer.By)
+	for _, q := range a.Questions {
+		n += utf8.RuneCountInString(q.Text + q.By)
+	}
+	return n
 }
 
 // cutTail drops elements from the end of a list, of which there were all once.
 func cutTail[T any](list *[]T, all int, noun string, size func(T) int) cut {
+	return tailCut(list, all, 0, noun, size)
+}
+
+// cutTailTo is cutTail that keeps so many elements at least.
+func cutTailTo[T any](list *[]T, least int, noun string, size func(T) int) cut {
+	return tailCut(list, len(*list), least, noun, size)
+}
+
+func tailCut[T any](list *[]T, all, least int, noun string, size func(T) int) cut {
 	return cut{noun, func(excess int) string {
 		kept := len(*list)
-		if kept == 0 {
+		if kept <= least {
 			return ""
 		}
-		for ; kept > 0 && excess > 0; kept-- {
+		for ; kept > least && excess > 0; kept-- {
 			excess -= size((*list)[kept-1])
 		}
 		*list = (*list)[:kept]
@@ -114,19 +286,80 @@ func cutTail[T any](list *[]T, all int, noun string, size func(T) int) cut {
 	}}
 }
 
-// cutText shortens a text from its end.
-func cutText(text *string, name string) cut {
-	all := utf8.RuneCountInString(*text)
-	return cut{name, func(excess int) string {
-		had := utf8.RuneCountInString(*text)
-		if had == 0 {
+// cutHead drops elements from the beginning of a list and keeps so many at least.
+func cutHead[T any](list *[]T, least int, noun string, size func(T) int) cut {
+	all := len(*list)
+	return cut{noun, func(excess int) string {
+		drop := 0
+		for ; len(*list)-drop > least && excess > 0; drop++ {
+			excess -= size((*list)[drop])
+		}
+		if drop == 0 {
 			return ""
 		}
-		*text = shorten(*text, had-excess)
+		*list = (*list)[drop:]
+		return partOf(all-len(*list), all, noun)
+	}}
+}
+
+// passage is a text that can be shortened, with a place to keep it as it was.
+type passage struct{ text, whole *string }
+
+// cutTo takes so much out of the middle of a text as it was that at most so many
+// characters are left, and gives how many fewer these are than before.
+func (p passage) cutTo(limit int) (fewer int) {
+	if *p.whole == "" {
+		*p.whole = *p.text
+	}
+	had := utf8.RuneCountInString(*p.text)
+	kept := middleOut(*p.whole, limit)
+	if fewer = had - utf8.RuneCountInString(kept); fewer <= 0 {
+		return 0
+	}
+	*p.text = kept
+	return fewer
+}
+
+func (p passage) isCut() bool { return *p.whole != "" && *p.text != *p.whole }
+
+// cutText takes the middle out of a text and keeps so many characters of it.
+func (b *Briefing) cutText(text *string, name string, least int) cut {
+	if b.wholes == nil {
+		b.wholes = map[*string]*string{}
+	}
+	if b.wholes[text] == nil {
+		b.wholes[text] = new(string)
+	}
+	p := passage{text, b.wholes[text]}
+	return cut{name, func(excess int) string {
+		had := utf8.RuneCountInString(*text)
+		if had <= least || p.cutTo(max(least, had-excess)) == 0 {
+			return ""
+		}
 		if *text == "" {
 			return name
 		}
-		return fmt.Sprintf("%s after %d of %d characters", name, utf8.RuneCountInString(*text), all)
+		all := utf8.RuneCountInString(*p.whole)
+		return fmt.Sprintf("%d of %d characters of %s", all-utf8.RuneCountInString(*text), all, name)
+	}}
+}
+
+// cutTexts is cutText for the texts of one kind, the first of them first.
+func cutTexts(kind, noun string, least int, texts func() []passage) cut {
+	return cut{kind, func(excess int) string {
+		fewer, cut := 0, 0
+		for _, p := range texts() {
+			if had := utf8.RuneCountInString(*p.text); had > least && fewer < excess {
+				fewer += p.cutTo(max(least, had-(excess-fewer)))
+			}
+			if p.isCut() {
+				cut++
+			}
+		}
+		if fewer == 0 {
+			return ""
+		}
+		return "parts of " + count(cut, noun)
 	}}
 }
 
@@ -168,50 +401,9 @@ func (b *Briefing) dropDependency(i int) {
 	b.Known = slices.DeleteFunc(b.Known, func(k Item) bool { return k.From == id })
 }
 
-// cutCheckpoints drops the checkpoints of dependencies and keeps their close reasons.
-func (b *Briefing) cutCheckpoints() cut {
-	dropped := 0
-	return cut{"checkpoints", func(excess int) string {
-		before := dropped
-		for i := range b.ClosedDependencies {
-			if d := &b.ClosedDependencies[i]; excess > 0 && d.Checkpoint != "" {
-				excess -= utf8.RuneCountInString(d.Checkpoint)
-				d.Checkpoint = ""
-				dropped++
-			}
-		}
-		if dropped == before {
-			return ""
-		}
-		return count(dropped, "checkpoint") + " of direct dependencies"
-	}}
-}
-
 func partOf(dropped, all int, noun string) string {
 	if dropped == all {
 		return count(all, noun)
 	}
 	return fmt.Sprintf("%d of %s", dropped, count(all, noun))
-}
-
-// shorten cuts a text to at most limit characters: after a paragraph, else
-// after a line, else wherever it must be.
-func shorten(text string, limit int) string {
-	if limit <= 0 {
-		return ""
-	}
-	head := text
-	for i := range text {
-		if limit == 0 {
-			head = text[:i]
-			break
-		}
-		limit--
-	}
-	for _, end := range []string{"\n\n", "\n"} {
-		if i := strings.LastIndex(head, end); i > len(head)/2 {
-			return head[:i]
-		}
-	}
-	return strings.TrimSpace(head)
 }

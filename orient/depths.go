@@ -1,7 +1,6 @@
 package orient
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -17,18 +16,41 @@ const (
 		"Long-range planning is deferred until the situation is stable."
 )
 
-// shallow leaves what a worker needs who knows how: criteria and commands, and
-// the interfaces that the work must fit.
+// shallow leaves what a worker needs who knows how: criteria and commands, what
+// the issue is about, and the interfaces that the work must fit. Where no criteria
+// say what is to be done, description and design do.
 func (b *Briefing) shallow(a assembly) {
+	if a.full {
+		return
+	}
 	b.keepDependencies(func(d Dependency) bool { return d.bearsOn(b.Issue.ID) })
-	if b.Description != "" {
-		b.omit("the description", "--depth", "standard")
-		b.Description = ""
+	if b.Acceptance.Text != "" {
+		if first := opening(b.Description); first != b.Description {
+			b.omit("the description after its first paragraph", "--depth", signals.PlanningDepthStandard)
+			b.Description = first
+		}
+		if b.Design != "" {
+			b.omit("the design", "--depth", signals.PlanningDepthStandard)
+			b.Design = ""
+		}
 	}
 	if told := a.told(); b.Notes != told {
-		b.omit("further notes", "--depth", "standard")
+		b.omit("further notes", "--depth", signals.PlanningDepthStandard)
 		b.Notes = told
 	}
+}
+
+// opening is the first paragraph of a text, with the headings above it.
+func opening(text string) string {
+	end := 0
+	for paragraph := range strings.SplitAfterSeq(text, "\n\n") {
+		end += len(paragraph)
+		lines := strings.Split(strings.TrimSpace(paragraph), "\n")
+		if last := lines[len(lines)-1]; last != "" && !strings.HasPrefix(last, "#") {
+			break
+		}
+	}
+	return strings.TrimSpace(text[:end])
 }
 
 // told is what the workers on other issues put here: it bears on this one, so
@@ -44,19 +66,16 @@ func (a assembly) told() string {
 }
 
 // standard shows everything that is known.
-func (b *Briefing) standard(a assembly) {
-	if !a.full {
-		b.holdBackFarther()
-	}
-}
+func (b *Briefing) standard(assembly) {}
 
 // deep rearranges what standard shows into what is known and what is not.
-func (b *Briefing) deep(a assembly) {
-	b.standard(a)
+func (b *Briefing) deep(assembly) {
 	for _, d := range b.ClosedDependencies {
 		b.Known = append(b.Known, Item{From: d.ID, Text: d.known()})
 	}
-	b.Discover = append(b.Discover, openQuestions(b.Description)...)
+	for _, text := range []struct{ name, text string }{{"description", b.Description}, {"design", b.Design}, {"notes", b.Notes}} {
+		b.Discover = append(b.Discover, openQuestions(text.name, text.text)...)
+	}
 	for _, d := range b.ClosedDependencies {
 		b.Discover = append(b.Discover, d.doubts()...)
 	}
@@ -64,7 +83,7 @@ func (b *Briefing) deep(a assembly) {
 }
 
 // probe keeps what bears on the hypothesis and defers the rest.
-func (b *Briefing) probe(assembly) {
+func (b *Briefing) probe(a assembly) {
 	parts := notes.Parts(b.Description)
 	b.Probe = &Probe{
 		Hypothesis:   partNamed(parts, "hypothesis"),
@@ -72,14 +91,17 @@ func (b *Briefing) probe(assembly) {
 		Feedback:     partNamed(parts, "feedback"),
 		Stabilised:   partNamed(parts, "stabili"),
 	}
+	b.Directive = probeDirective
+	if a.full {
+		return
+	}
 	b.keepDependencies(func(d Dependency) bool {
 		return d.bearsOn(b.Issue.ID) || names(b.Probe.Hypothesis, d.ID)
 	})
 	if b.Probe.Hypothesis != "" {
-		b.omit("the description beyond its probe", "--depth", "standard")
+		b.omit("the description beyond its probe", "--depth", signals.PlanningDepthStandard)
 		b.Description = ""
 	}
-	b.Directive = probeDirective
 }
 
 func partNamed(parts []notes.Part, word string) string {
@@ -91,11 +113,16 @@ func partNamed(parts []notes.Part, word string) string {
 	return ""
 }
 
+// keepDependencies leaves out the closed dependencies that do not matter at this
+// depth, and all those that left nothing.
 func (b *Briefing) keepDependencies(keep func(Dependency) bool) {
-	all := len(b.ClosedDependencies)
+	all := len(b.ClosedDependencies) + len(b.Farther)
+	b.Farther = []string{}
+	b.Omitted = slices.DeleteFunc(b.Omitted, func(o Omission) bool { return o.kind == kindFarther })
 	b.ClosedDependencies = slices.DeleteFunc(b.ClosedDependencies, func(d Dependency) bool { return !keep(d) })
+	b.omitHeld()
 	if left := all - len(b.ClosedDependencies); left > 0 {
-		b.omit(count(left, "closed dependency"), "--depth", "standard")
+		b.omit(count(left, "closed dependency"), "--depth", signals.PlanningDepthStandard)
 	}
 }
 
@@ -144,50 +171,6 @@ func (d Dependency) weak() bool {
 		return slices.Contains(d.labels, "interface")
 	}
 	return false
-}
-
-// openQuestions finds what a description leaves open: the lists under headings
-// that announce open questions, and prose with a question mark or TBD.
-func openQuestions(description string) []Item {
-	tbd := regexp.MustCompile(`\bTBD\b`)
-	asking := regexp.MustCompile(`(?i)\b(open questions?|unknowns?|questions?|uncertaint(y|ies)|to (discover|find out))\b`)
-
-	var found []Item
-	for _, p := range notes.Parts(description) {
-		if asking.MatchString(p.Heading) {
-			for _, text := range listItems(p.Body) {
-				found = append(found, Item{From: p.Heading, Text: text})
-			}
-		}
-	}
-	for _, line := range notes.Prose(description) {
-		open := strings.Contains(line.Text+" ", "? ") || tbd.MatchString(line.Text)
-		listed := func(have Item) bool { return strings.Contains(have.Text, line.Text) }
-		if open && !slices.ContainsFunc(found, listed) {
-			found = append(found, Item{From: "description", Text: line.Text})
-		}
-	}
-	return found
-}
-
-// listItems gives the items of the lists in a text, each on one line.
-func listItems(text string) []string {
-	bullet := regexp.MustCompile(`^\s*(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?`)
-	var items []string
-	inside := false
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		switch mark := bullet.FindString(line); {
-		case mark != "":
-			items = append(items, line[len(mark):])
-			inside = true
-		case line == "":
-			inside = false
-		case inside:
-			items[len(items)-1] += " " + line
-		}
-	}
-	return items
 }
 
 func firstParagraph(text string) string {

@@ -24,6 +24,8 @@ type Asked struct {
 	ID       string   `json:"id"`
 	Title    string   `json:"title"`
 	Status   string   `json:"status"`
+	Hash     string   `json:"hash"`     // names the question; "" when nothing is asked
+	Number   int      `json:"number"`   // 1-based among those that wait on the issue; 0 when it does not wait
 	Since    string   `json:"since"`    // YYYY-MM-DD, "" when its heading has no date
 	AgeDays  *int     `json:"age_days"` // null when its heading has no date
 	Question string   `json:"question"` // without options; "" when the signal says pending and nothing is asked
@@ -46,53 +48,37 @@ type Default struct {
 
 // Answer is what a person said.
 type Answer struct {
-	Date string `json:"date"`
-	By   string `json:"by"`
-	Text string `json:"text"`
+	Date      string `json:"date"`
+	By        string `json:"by"`
+	Text      string `json:"text"`
+	To        string `json:"to,omitempty"` // which questions it answers, where several stood: "all 2 questions"
+	Withdrawn bool   `json:"withdrawn,omitempty"`
+}
+
+// NewAnswer gives an answer of the trail.
+func NewAnswer(p signals.Part) *Answer {
+	return &Answer{Date: p.Date, By: p.By, Text: p.Text, To: p.Note, Withdrawn: p.Withdraws()}
 }
 
 // Escalations lists the questions that wait for a person, the oldest first,
 // those of one issue together. Those without a date come first: nobody knows
 // how old they are. An issue whose signal says pending, and that asks nothing,
 // is among them.
-func Escalations(f *beads.File, g *dag.Graph, rules Rules) ([]Asked, error) {
-	return escalations(f, g, rules, func(parts []signals.Part) []part {
-		var list []part
+func Escalations(f *beads.Snapshot, g *dag.Graph, rules Rules) ([]Asked, error) {
+	return escalations(f, g, rules, func(parts []signals.Part) (waiting []signals.Exchange) {
 		for _, p := range signals.Questions(parts) {
-			list = append(list, part{asked: p})
+			waiting = append(waiting, signals.Exchange{Question: p})
 		}
-		return list
+		return waiting
 	})
 }
 
 // AllEscalations lists the questions that were answered too, each with its answer.
-func AllEscalations(f *beads.File, g *dag.Graph, rules Rules) ([]Asked, error) {
-	return escalations(f, g, rules, withAnswers)
+func AllEscalations(f *beads.Snapshot, g *dag.Graph, rules Rules) ([]Asked, error) {
+	return escalations(f, g, rules, signals.Exchanges)
 }
 
-// part is a question and its answer, if it has one.
-type part struct {
-	asked  signals.Part
-	answer *Answer
-}
-
-// withAnswers gives all questions: an answer answers those since the one before.
-func withAnswers(parts []signals.Part) []part {
-	var list []part
-	open := 0
-	for _, p := range parts {
-		if p.Kind.Asks() {
-			list = append(list, part{asked: p})
-			continue
-		}
-		for ; open < len(list); open++ {
-			list[open].answer = &Answer{Date: p.Date, By: p.By, Text: p.Text}
-		}
-	}
-	return list
-}
-
-func escalations(f *beads.File, g *dag.Graph, rules Rules, pick func([]signals.Part) []part) ([]Asked, error) {
+func escalations(f *beads.Snapshot, g *dag.Graph, rules Rules, pick func([]signals.Part) []signals.Exchange) ([]Asked, error) {
 	var groups [][]Asked
 	var line []byte
 	for i := range f.Len() {
@@ -122,24 +108,34 @@ func escalations(f *beads.File, g *dag.Graph, rules Rules, pick func([]signals.P
 }
 
 // asked gives the questions of one issue.
-func (a assembly) asked(i int, pick func([]signals.Part) []part) []Asked {
+func (a assembly) asked(i int, pick func([]signals.Part) []signals.Exchange) []Asked {
 	issue := a.file.At(i)
 	parts := signals.Escalations(a.doc)
 	picked := pick(parts)
 	if len(signals.Questions(parts)) == 0 && a.table.Value(signals.Escalation) == signals.EscalationPending {
-		picked = append(picked, part{asked: signals.Part{Kind: signals.Pending}})
+		picked = append(picked, signals.Exchange{Question: signals.Part{Kind: signals.Pending}})
 	}
 	var list []Asked
-	for _, p := range picked {
-		q := signals.ReadQuestion(p.asked.Text)
+	waiting := 0
+	for _, e := range picked {
+		q := signals.ReadQuestion(e.Question.Text)
 		asked := Asked{
-			ID: issue.ID, Title: issue.Title, Status: issue.Status, Since: p.asked.Date, Question: q.Text, By: p.asked.By, Kind: KindQuestion,
-			Options: append([]string{}, q.Options...), Default: defaultOf(q, a.rules.Now), Waits: a.refs(a.graph.Waiting(i)), Answer: p.answer,
+			ID: issue.ID, Title: issue.Title, Status: issue.Status, Since: e.Question.Asked(), Question: q.Text, By: e.Question.By, Kind: KindQuestion,
+			Options: append([]string{}, q.Options...), Default: defaultOf(q, a.rules.Now), Waits: a.refs(a.graph.Waiting(i)),
 		}
-		if p.asked.Kind == signals.Improvement {
+		if q.Text != "" {
+			asked.Hash = e.Question.Hash()
+		}
+		if e.Answer != nil {
+			asked.Answer = NewAnswer(*e.Answer)
+		} else if q.Text != "" {
+			waiting++
+			asked.Number = waiting
+		}
+		if e.Question.Kind == signals.Improvement {
 			asked.Kind = KindProcess
 		}
-		if since, err := time.Parse(time.DateOnly, p.asked.Date); err == nil {
+		if since, err := time.Parse(time.DateOnly, asked.Since); err == nil {
 			days := int(dayOf(a.rules.Now).Sub(since).Hours() / 24)
 			asked.AgeDays = &days
 		}

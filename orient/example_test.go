@@ -7,11 +7,12 @@ import (
 	"stig/beads"
 	"stig/cue"
 	"stig/dag"
+	"stig/jsonl"
 	"stig/orient"
 )
 
 func ExampleBrief() {
-	file, err := beads.Read(beads.Store{Path: "../examples/harbor/.beads/issues.jsonl", Dir: "../examples/harbor/.beads"})
+	file, err := jsonl.Read(beads.Place{Path: "../examples/harbor/.beads/issues.jsonl", Dir: "../examples/harbor/.beads"})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"stig/beads"
 	"stig/criteria"
 	"stig/signals"
 )
@@ -46,26 +47,55 @@ func (b *Briefing) body(w *page) {
 }
 
 func (b *Briefing) head(w *page) {
-	w.linef("# %s %s", b.Issue.ID, oneLine(b.Issue.Title))
+	w.line(strings.TrimSpace("# " + b.Issue.ID + " " + oneLine(b.Issue.Title)))
 	w.blank()
-	facts := []string{b.Issue.Status, cmp.Or(b.Issue.Type, "no type"), fmt.Sprintf("P%d", b.Issue.Priority)}
-	if b.Issue.Assignee != "" {
-		facts = append(facts, "assignee "+b.Issue.Assignee)
+	w.line(strings.Join(b.facts(), " · "))
+	if b.Assessed {
+		w.line(b.Signals.Summary())
 	} else {
-		facts = append(facts, "unassigned")
+		w.line("no signals")
 	}
-	facts = append(facts, "briefing "+b.Depth)
-	w.line(strings.Join(facts, " · "))
-	w.line(b.Signals.Summary())
+	if len(b.Issue.Labels) > 0 {
+		w.line("labels: " + oneLine(strings.Join(b.Issue.Labels, ", ")))
+	}
 	if b.Epic != nil {
 		w.linef("epic %s %s: %d of %d closed", b.Epic.ID, oneLine(b.Epic.Title), b.Epic.Closed, b.Epic.Total)
 	}
+	b.relatedLine(w)
 	for _, alert := range b.Alerts {
 		w.linef("alert %s: %s", alert.Rule, alert.Message)
 	}
 	for _, v := range b.Violations {
 		w.linef("%s: notes:%d:%d: %s", v.Severity, v.Line, v.Column, v.Message)
 	}
+}
+
+// facts say where the issue stands, and how deep the briefing is and why.
+func (b *Briefing) facts() []string {
+	facts := []string{cmp.Or(b.Issue.Status, "no status"), cmp.Or(b.Issue.Type, "no type"), fmt.Sprintf("P%d", b.Issue.Priority), b.Issue.holder()}
+	if b.Issue.Deferred != "" {
+		facts = append(facts, "deferred until "+b.Issue.Deferred)
+	}
+	depth := "briefing " + b.Depth
+	if b.DepthFrom == DepthFromDefault {
+		depth += " (default)"
+	}
+	return append(facts, depth)
+}
+
+// holder says who works on the issue, and since when as far as the store says it.
+func (i Issue) holder() string {
+	if i.Assignee == "" {
+		return "unassigned"
+	}
+	who := "assignee " + oneLine(i.Assignee)
+	switch {
+	case i.Started != "":
+		who += " since " + i.Started
+	case i.Changed != "" && !beads.Over(i.Status):
+		who += ", last change " + i.Changed
+	}
+	return who
 }
 
 // standing shows what must be seen before anything else.
@@ -78,47 +108,79 @@ func (b *Briefing) standing(w *page) {
 		}
 		w.line("Do not decide this yourself: work on what does not depend on it, or on another issue.")
 	}
-	if b.Escalation.Resolution != "" {
-		w.heading("Answered by a person")
-		w.quote(b.Escalation.Resolution)
-	}
+	b.answers(w)
 	if len(b.OpenBlockers) > 0 {
 		w.heading("Blocked by")
-		w.refs(b.OpenBlockers)
+		for _, blocker := range b.OpenBlockers {
+			w.linef("- %s %s (%s)", blocker.ID, oneLine(blocker.Title), blocker.standing())
+		}
 	}
 	if b.Divergence != nil {
 		w.heading("Surprise " + signals.Decimal(b.Divergence.Surprise) + ": the work so far left the description")
 		w.line(upperFirst(b.Divergence.Explained) + ".")
 	}
-	if b.Estimate != nil {
+	if b.Estimate != nil && b.Estimate.Text != "" {
 		w.heading(strings.TrimSpace("State estimate left here " + parenthesised(b.Estimate.Date)))
 		w.quote(b.Estimate.Text)
 	}
 	for _, e := range b.Also {
-		w.heading(e.alsoHeading())
-		w.quote(e.Text)
+		if e.Text != "" {
+			w.heading(e.alsoHeading())
+			w.quote(e.Text)
+		}
 	}
-	if b.Shown != nil {
+	if b.Shown != nil && b.Shown.Text != "" {
 		w.heading(b.Shown.heading())
 		w.quote(b.Shown.Text)
 	}
 }
 
-func (b *Briefing) standardBody(w *page) {
+// standing says how far a blocker is, and why it counts here.
+func (b Blocker) standing() string {
+	words := b.Status
+	if b.Assignee != "" {
+		words += ", assignee " + oneLine(b.Assignee)
+	}
+	switch {
+	case b.Above:
+		words += "; it contains this issue, so that neither can close: see stig cycles"
+	case b.Through != "":
+		words += "; holds up the epic " + b.Through
+	}
+	return words
+}
+
+const builtHeading = "What finished dependencies left, direct ones first, in the order they were built"
+
+// texts shows what was written about the task.
+func (b *Briefing) texts(w *page) {
 	w.quoted("Description", b.Description)
+	b.design(w)
+	b.comments(w)
 	w.quoted("Further notes", b.Notes)
+}
+
+// design shows the design, unless the description says the same.
+func (b *Briefing) design(w *page) {
+	if !b.designTold {
+		w.quoted("Design", b.Design)
+	}
+}
+
+func (b *Briefing) standardBody(w *page) {
+	b.texts(w)
 	b.acceptance(w)
-	b.dependencies(w, "What finished dependencies left, in the order they were built")
+	b.childrenOf(w)
+	b.dependencies(w, builtHeading)
 	b.waiting(w)
 }
 
 func (b *Briefing) deepBody(w *page) {
-	w.quoted("Description", b.Description)
-	w.quoted("Further notes", b.Notes)
+	b.texts(w)
+	b.childrenOf(w)
 	b.dependencies(w, "What we know")
-	if len(b.ClosedDependencies) == 0 {
-		w.heading("What we know")
-		w.line("No finished dependency left a trail: nothing is known but the description.")
+	if len(b.ClosedDependencies) == 0 && len(b.Farther) == 0 {
+		w.section("What we know", "No finished dependency left a trail: nothing is known but what stands above.")
 	}
 	w.heading("What we need to discover")
 	for _, item := range b.Discover {
@@ -134,84 +196,73 @@ func (b *Briefing) deepBody(w *page) {
 
 func (b *Briefing) probeBody(w *page) {
 	w.quoted("Description", b.Description)
-	w.quotedOr("Hypothesis", b.Probe.Hypothesis,
-		"Not written down: say what you believe is going on before you touch anything.")
-	w.quotedOr("Smallest intervention", b.Probe.Intervention,
-		"Not written down: choose the smallest step that would prove or disprove the hypothesis.")
-	w.quotedOr("Feedback", b.Probe.Feedback,
-		"Not written down: say what you will watch, and how soon it will tell.")
-	w.quotedOr("Stabilised when", cmp.Or(b.Probe.Stabilised, b.Acceptance.Text),
-		"Not written down: say what must hold before this counts as under control.")
-	w.section("How to go about it", b.Directive)
+	var missing []string
+	for _, part := range []struct{ name, text string }{
+		{"Hypothesis", b.Probe.Hypothesis}, {"Smallest intervention", b.Probe.Intervention},
+		{"Feedback", b.Probe.Feedback}, {"Stabilised when", b.Probe.Stabilised},
+	} {
+		w.quoted(part.name, part.text)
+		if part.text == "" {
+			missing = append(missing, strings.ToLower(part.name))
+		}
+	}
+	directive := b.Directive
+	if len(missing) > 0 {
+		directive = "Not written down: " + strings.Join(missing, ", ") + ". Write it into the checkpoint before you touch anything. " + directive
+	}
+	w.section("How to go about it", directive)
+	b.design(w)
+	b.comments(w)
 	w.quoted("Further notes", b.Notes)
+	b.childrenOf(w)
 	b.dependencies(w, "What bears on the hypothesis")
-	b.commands(w)
+	b.acceptance(w)
 	b.waiting(w)
 }
 
+// acceptance shows what must hold at the end. An epic without criteria of its own
+// is done when its children are.
 func (b *Briefing) acceptance(w *page) {
-	if b.Acceptance.isOneScript() {
+	switch {
+	case b.Acceptance.isOneScript():
 		w.section("Acceptance criteria", "This script passes:")
 		w.command(b.Acceptance.Checks[0].Text)
 		return
+	case b.Acceptance.Text != "":
+		w.quoted("Acceptance criteria", b.Acceptance.Text)
+	case b.Acceptance.there || b.Children != nil || b.over():
+	case b.untold:
+		w.section("Acceptance criteria", "Nothing but the title says what is to be done: agree on that, and on how it will be known to work, before you start.")
+	default:
+		w.section("Acceptance criteria", "None are written down: agree on how it will be known to work before you start.")
 	}
-	w.quotedOr("Acceptance criteria", b.Acceptance.Text,
-		"None are written down: agree on how it will be known to work before you start.")
 	b.commands(w)
 }
 
-// commands lists the verification commands, and what looked like one and is not.
+// commands lists the verification commands. What only looked like one is counted,
+// and listed too where everything was asked for.
 func (b *Briefing) commands(w *page) {
-	if len(b.Acceptance.Checks) == 0 {
-		return
-	}
-	w.heading("Verification commands found in them")
+	skipped := 0
 	for _, c := range b.Acceptance.Checks {
-		if c.Class == criteria.Runnable {
+		if !c.Asked() && !b.full {
+			skipped++
+		}
+	}
+	if skipped < len(b.Acceptance.Checks) {
+		w.heading("Verification commands found in them")
+	}
+	for _, c := range b.Acceptance.Checks {
+		switch {
+		case c.Class == criteria.Runnable:
 			w.command(c.Text)
-			continue
+		case c.Asked() || b.full:
+			w.linef("- %s: `%s`: %s", c.Class, oneLine(c.Text), oneLine(c.Reason))
 		}
-		w.linef("- %s: `%s`: %s", c.Class, oneLine(c.Text), oneLine(c.Reason))
 	}
-}
-
-func (b *Briefing) dependencies(w *page, heading string) {
-	if len(b.ClosedDependencies) == 0 {
-		return
-	}
-	w.heading(heading)
-	if least := b.Upstream.least(); len(b.ClosedDependencies) > 1 && len(least) > 0 {
-		w.line(strings.Join(least, " · "))
-	}
-	for _, d := range b.ClosedDependencies {
+	if skipped > 0 {
 		w.blank()
-		w.linef("### %s %s", d.ID, oneLine(d.Title))
-		w.line(d.facts())
-		if d.CloseReason != "" {
-			w.quote("Closed: " + d.CloseReason)
-		}
-		if d.Checkpoint != "" {
-			w.quote(d.Checkpoint)
-		}
-		if d.Ran != "" {
-			w.quote("Evidence: " + d.Ran)
-		}
+		w.linef("Read as text and not run: %s of code (`stig verify %s --plan`)", count(skipped, "piece"), b.Issue.ID)
 	}
-}
-
-func (d Dependency) facts() string {
-	facts := []string{"direct"}
-	if d.Distance > 1 {
-		facts[0] = fmt.Sprintf("%d steps away", d.Distance)
-	}
-	facts = append(facts, "surprise "+signals.Decimal(d.Surprise))
-	if d.Confidence != "" {
-		facts = append(facts, "confidence "+d.Confidence)
-	}
-	if day := d.evidenceDay(); day != "" {
-		facts = append(facts, day)
-	}
-	return strings.Join(facts, " · ")
 }
 
 func (b *Briefing) waiting(w *page) {

@@ -15,6 +15,8 @@ import (
 	"stig/criteria"
 	"stig/cue"
 	"stig/dag"
+	"stig/internal/memory"
+	"stig/jsonl"
 	"stig/orient"
 	"stig/signals"
 )
@@ -30,9 +32,9 @@ func rules() orient.Rules {
 	}
 }
 
-func open(t *testing.T, path string) *beads.File {
+func open(t *testing.T, path string) *beads.Snapshot {
 	t.Helper()
-	file, err := beads.Read(beads.Store{Path: path, Dir: filepath.Dir(path)})
+	file, err := jsonl.Read(beads.Place{Path: path, Dir: filepath.Dir(path)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,11 +42,21 @@ func open(t *testing.T, path string) *beads.File {
 	return file
 }
 
-func harbor(t *testing.T) *beads.File {
+// held opens a store that holds a text.
+func held(t *testing.T, text string) *beads.Snapshot {
+	t.Helper()
+	file, err := memory.New(text).Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func harbor(t *testing.T) *beads.Snapshot {
 	return open(t, filepath.Join("..", "examples", "harbor", ".beads", "issues.jsonl"))
 }
 
-func brief(t *testing.T, file *beads.File, id string, request orient.Request) *orient.Briefing {
+func brief(t *testing.T, file *beads.Snapshot, id string, request orient.Request) *orient.Briefing {
 	t.Helper()
 	at, ok := file.Index(id)
 	if !ok {
@@ -100,6 +112,9 @@ func golden(t *testing.T, name, got string) {
 // budget which is not needed changes nothing.
 func TestBudget(t *testing.T) {
 	budget(t, harbor(t))
+	for _, store := range []string{"ferry", "mill", "orchard"} {
+		budget(t, open(t, filepath.Join("testdata", "briefings", store+".jsonl")))
+	}
 }
 
 // corpus lists real stores; without any the test is skipped.
@@ -123,7 +138,7 @@ func TestBudgetCorpus(t *testing.T) {
 	}
 }
 
-func budget(t *testing.T, file *beads.File) {
+func budget(t *testing.T, file *beads.Snapshot) {
 	graph := dag.New(file)
 	step := max(1, file.Len()/200) // of large stores every so many issues
 	for at := 0; at < file.Len(); at += step {
@@ -135,7 +150,8 @@ func budget(t *testing.T, file *beads.File) {
 				}
 				return b
 			}
-			whole := make(0).Markdown()
+			uncut := make(0)
+			whole := uncut.Markdown()
 			for _, budget := range []int{orient.MinBudget, 3000, 9000} {
 				cut := make(budget)
 				text := cut.Markdown()
@@ -145,11 +161,36 @@ func budget(t *testing.T, file *beads.File) {
 				if utf8.RuneCountInString(whole) <= budget && text != whole {
 					t.Errorf("%s %s: a budget of %d changed a briefing that fits", file.At(at).ID, depth, budget)
 				}
+				keepsTexts(t, cut, uncut)
 				if text != whole && !strings.Contains(lastLine(text), "stig orient "+cut.Issue.ID) {
 					t.Errorf("%s %s: cut without saying so: %q", file.At(at).ID, depth, lastLine(text))
 				}
 			}
 		}
+	}
+}
+
+// keepsTexts asserts that what a budget kept of a text is of that very text.
+func keepsTexts(t *testing.T, cut, uncut *orient.Briefing) {
+	t.Helper()
+	begins := func(id, kept, whole string) {
+		kept = strings.TrimSuffix(kept, " …")
+		if head := []rune(kept); !strings.HasPrefix(whole, string(head[:min(len(head), 20)])) {
+			t.Errorf("%s: %s: %.60q is not of %.60q", cut.Issue.ID, id, kept, whole)
+		}
+	}
+	begins("description", cut.Description, uncut.Description)
+	begins("design", cut.Design, uncut.Design)
+	for _, d := range cut.ClosedDependencies {
+		at := slices.IndexFunc(uncut.ClosedDependencies, func(u orient.Dependency) bool { return u.ID == d.ID })
+		u := uncut.ClosedDependencies[at]
+		begins(d.ID, d.CloseReason, u.CloseReason)
+		begins(d.ID, d.Checkpoint, u.Checkpoint)
+		begins(d.ID, d.Learned, u.Learned)
+	}
+	missing := len(uncut.Comments) - len(cut.Comments)
+	for i, c := range cut.Comments {
+		begins("comment", c.Text, uncut.Comments[missing+i].Text)
 	}
 }
 
@@ -174,17 +215,13 @@ func TestBearsOnNamesWholeIDs(t *testing.T) {
 		{"nobody", false},
 	}
 	for _, test := range tests {
-		path := filepath.Join(t.TempDir(), "issues.jsonl")
 		notes, err := json.Marshal("<!-- checkpoint-context -->\nDownstream impact: " + test.downstream + "\n<!-- /checkpoint-context -->")
 		if err != nil {
 			t.Fatal(err)
 		}
 		store := `{"id":"demo-1","title":"t","status":"open","dependencies":[{"issue_id":"demo-1","depends_on_id":"demo-0","type":"blocks"}]}` + "\n" +
 			`{"id":"demo-0","title":"t","status":"closed","notes":` + string(notes) + `}` + "\n"
-		if err := os.WriteFile(path, []byte(store), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		b := brief(t, open(t, path), "demo-1", orient.Request{Depth: "shallow"})
+		b := brief(t, held(t, store), "demo-1", orient.Request{Depth: "shallow"})
 		if got := len(b.ClosedDependencies) == 1; got != test.bears {
 			t.Errorf("%q: bears on demo-1: %v", test.downstream, got)
 		}
@@ -195,7 +232,7 @@ func TestBearsOnNamesWholeIDs(t *testing.T) {
 // stig refuses to write those.
 func TestBriefNamesWhatWritesDolt(t *testing.T) {
 	path := filepath.Join("..", "examples", "harbor", ".beads", "issues.jsonl")
-	file, err := beads.Read(beads.Store{Path: path, Dir: filepath.Dir(path), Mode: beads.Dolt})
+	file, err := jsonl.Read(beads.Place{Path: path, Dir: filepath.Dir(path), Mode: beads.Dolt})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -51,15 +51,6 @@ func (p *page) quoted(heading, text string) {
 	}
 }
 
-// quotedOr is quoted, or where there is no text what to do about that.
-func (p *page) quotedOr(heading, text, otherwise string) {
-	if text == "" {
-		p.section(heading, otherwise)
-		return
-	}
-	p.quoted(heading, text)
-}
-
 // quote sets somebody else's text apart.
 func (p *page) quote(text string) {
 	for _, line := range strings.Split(strings.TrimRight(text, "\r\n"), "\n") {

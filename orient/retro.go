@@ -97,11 +97,12 @@ type closedIssue struct {
 	surprise    float64
 	estimated   bool // it has a state estimate
 	putToPerson bool // a failure of its checks
+	reopened    bool // its notes say so, also where no commit shows it
 }
 
 // LookBack computes a retrospective. It fails only when a line of the store
 // can no longer be read.
-func LookBack(f *beads.File, g *dag.Graph, req RetroRequest, rules Rules) (*Retro, error) {
+func LookBack(f *beads.Snapshot, g *dag.Graph, req RetroRequest, rules Rules) (*Retro, error) {
 	within := retroScope(f, g, req.Epic)
 	all, err := closedIssues(f, g, within, rules)
 	if err != nil {
@@ -114,6 +115,9 @@ func LookBack(f *beads.File, g *dag.Graph, req RetroRequest, rules Rules) (*Retr
 		r.From, r.To = day(last[len(last)-1].at), day(last[0].at)
 	}
 	turned := map[TurnKind]map[string]bool{Reopened: {}, WentBack: {}}
+	for _, c := range last {
+		turned[Reopened][c.id] = c.reopened // a reopening and a closing within one commit leave no turn
+	}
 	for _, t := range req.Turns {
 		if turned[t.Kind] != nil {
 			turned[t.Kind][t.ID] = true
@@ -136,7 +140,7 @@ func LookBack(f *beads.File, g *dag.Graph, req RetroRequest, rules Rules) (*Retr
 }
 
 // retroScope tells which issues are looked back at, by id.
-func retroScope(f *beads.File, g *dag.Graph, epic string) func(id string) bool {
+func retroScope(f *beads.Snapshot, g *dag.Graph, epic string) func(id string) bool {
 	at, there := f.Index(epic)
 	if !there {
 		return func(string) bool { return epic == "" }
@@ -149,7 +153,7 @@ func retroScope(f *beads.File, g *dag.Graph, epic string) func(id string) bool {
 }
 
 // closedIssues lists closed issues, the last first, ties by id.
-func closedIssues(f *beads.File, g *dag.Graph, within func(id string) bool, rules Rules) ([]closedIssue, error) {
+func closedIssues(f *beads.Snapshot, g *dag.Graph, within func(id string) bool, rules Rules) ([]closedIssue, error) {
 	var list []closedIssue
 	reader := f.Reader()
 	for i, issue := range f.All() {
@@ -167,6 +171,7 @@ func closedIssues(f *beads.File, g *dag.Graph, within func(id string) bool, rule
 			c.at = t
 		}
 		_, c.estimated = signals.LastEstimate(doc)
+		c.reopened = signals.WasReopened(doc)
 		c.putToPerson = slices.ContainsFunc(signals.Escalations(doc), func(p signals.Part) bool {
 			return p.Kind.Asks() && strings.HasPrefix(p.Text, FailureOpening)
 		})

@@ -2,8 +2,6 @@ package orient_test
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -73,7 +71,7 @@ func TestPatternsNeedEnough(t *testing.T) {
 		{"reopened at", closedAll(5, 0, "0.1"), reopened(1), ""},
 	}
 	for _, test := range tests {
-		file := open(t, fileOf(t, test.store))
+		file := held(t, test.store)
 		r, err := orient.LookBack(file, dag.New(file), orient.RetroRequest{Last: 9, History: true, Turns: test.turns},
 			orient.Rules{Schema: cue.Embedded(), Now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)})
 		if err != nil {
@@ -86,6 +84,22 @@ func TestPatternsNeedEnough(t *testing.T) {
 		if got := strings.Join(names, " "); got != test.want || (r.Draft == "") != (got == "") {
 			t.Errorf("%s: patterns %q, want %q\n%s", test.name, got, test.want, r.Draft)
 		}
+	}
+}
+
+// TestReopenedByItsNotes asserts that a reopening counts that no commit shows,
+// since the issue was closed again before the next one, and counts once.
+func TestReopenedByItsNotes(t *testing.T) {
+	notes := tableOf("clear", "0.1", "verifying") + "\n\n<!-- reopen-context -->\n## Reopened (2026-11-02) by ann\nit does not turn\n<!-- /reopen-context -->"
+	text := strings.Replace(closedAll(5, 0, "0.1"), fmt.Sprintf("%q", tableOf("complicated", "0.1", "verifying")), fmt.Sprintf("%q", notes), 2)
+	file := held(t, text)
+	r, err := orient.LookBack(file, dag.New(file), orient.RetroRequest{Last: 9, History: true, Turns: []orient.Turn{{ID: "t-00", Kind: orient.Reopened}}},
+		orient.Rules{Schema: cue.Embedded(), Now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(r.Reopened.IDs, r.FirstPass.IDs); got != "[t-00 t-01] [t-02 t-03 t-04]" {
+		t.Errorf("reopened and passed at first: %s", got)
 	}
 }
 
@@ -126,13 +140,4 @@ func TestTurns(t *testing.T) {
 	if err != nil || !slices.Equal(turns, want) {
 		t.Errorf("%v\n got %v\nwant %v", err, turns, want)
 	}
-}
-
-func fileOf(t *testing.T, text string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "issues.jsonl")
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return path
 }

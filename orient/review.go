@@ -38,7 +38,7 @@ type Surprise struct {
 
 // Assess reviews the issue at index i. It fails only when a line of the store
 // can no longer be read.
-func Assess(f *beads.File, g *dag.Graph, i int, rules Rules) (*Review, error) {
+func Assess(f *beads.Snapshot, g *dag.Graph, i int, rules Rules) (*Review, error) {
 	record, err := f.At(i).Record()
 	if err != nil {
 		return nil, err
@@ -47,7 +47,10 @@ func Assess(f *beads.File, g *dag.Graph, i int, rules Rules) (*Review, error) {
 	b := a.common(i, record)
 	r := &Review{
 		Issue: b.Issue, Cynefin: a.table.Value(signals.Cynefin), Converges: g.Converges(i),
-		OpenBlockers: b.OpenBlockers, Acceptance: b.Acceptance,
+		OpenBlockers: []Ref{}, Acceptance: b.Acceptance,
+	}
+	for _, blocker := range b.OpenBlockers {
+		r.OpenBlockers = append(r.OpenBlockers, blocker.Ref)
 	}
 	if r.Alerts, err = a.alerts(i); err != nil {
 		return nil, err

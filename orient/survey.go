@@ -2,6 +2,7 @@ package orient
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -27,8 +28,9 @@ type Survey struct {
 	Omitted      []Omission    `json:"omitted"`
 	Next         []Step        `json:"next"` // one
 
-	wholePath bool // show all of the critical path
-	there     all  // before anything was left out
+	statuses  map[string]int // issues of statuses that stig does not know
+	wholePath bool           // show all of the critical path
+	there     all            // before anything was left out
 }
 
 // Scales, by the number of unclosed issues: under 30, to 100, over.
@@ -38,23 +40,31 @@ const (
 	Large  = "large"
 )
 
-// Counts are numbers of issues, deleted ones left out. They overlap: an open
-// issue may be blocked, deferred or ready.
+// Counts are numbers of issues: total is closed and unclosed together, and
+// unclosed is the sum of ready to other, each issue in one of them. Deleted,
+// ephemeral and template issues do not count.
 type Counts struct {
 	Total      int `json:"total"`
-	Open       int `json:"open"`
-	InProgress int `json:"in_progress"`
-	Blocked    int `json:"blocked"`
-	Ready      int `json:"ready"`
-	Deferred   int `json:"deferred"`
 	Closed     int `json:"closed"`
-	Unclosed   int `json:"unclosed"` // all that are not closed, whatever their status
+	Unclosed   int `json:"unclosed"`
+	Ready      int `json:"ready"` // can be taken by the reader
+	InProgress int `json:"in_progress"`
+	Asked      int `json:"asked"`    // wait for a person's answer
+	Assigned   int `json:"assigned"` // open, and somebody else's
+	Blocked    int `json:"blocked"`
+	Deferred   int `json:"deferred"`
+	Epics      int `json:"epics"`   // open, not blocked, and what is left to do is their children's
+	Unknown    int `json:"unknown"` // of a status that stig does not know
+	Other      int `json:"other"`   // no work: pinned, or another program's record
+	Open       int `json:"open"`    // of status open, whatever holds them
+	Uncounted  int `json:"uncounted"`
 }
 
 // Attention is something that somebody should look at before anything else.
 type Attention struct {
 	Rule    string   `json:"rule"`
 	ID      string   `json:"id"` // "" when it is about the store
+	Title   string   `json:"title"`
 	Message string   `json:"message"`
 	Argv    []string `json:"argv"` // the command to begin with
 }
@@ -71,48 +81,47 @@ type Claim struct {
 	Title    string `json:"title"`
 	Assignee string `json:"assignee"`
 	Progress string `json:"progress"`
+	Stale    bool   `json:"stale,omitempty"` // unchanged for long, which Attention says
+
+	noted bool // its progress is written down
 }
 
-// Entry is an issue that can be started now.
+// Entry is an issue that the reader can take now.
 type Entry struct {
 	ID        string `json:"id"`
 	Title     string `json:"title"`
 	Priority  int    `json:"priority"`
 	Unblocks  int    `json:"unblocks"` // unclosed issues that wait for it, directly or not
 	Epic      string `json:"epic"`
-	Asked     bool   `json:"asked,omitempty"`      // waits for a person's answer
 	FirstLine string `json:"first_line,omitempty"` // of its description, at small scale
 
 	index     int
 	epicTitle string
 }
 
-// EpicState is an unclosed epic and how far its children are.
+// EpicState is an unclosed epic and where its children stand: total is the sum
+// of the counts after it.
 type EpicState struct {
 	ID         string  `json:"id"`
 	Title      string  `json:"title"`
-	Closed     int     `json:"closed"`
 	Total      int     `json:"total"`
+	Closed     int     `json:"closed"`
 	Ready      int     `json:"ready"`
 	InProgress int     `json:"in_progress"`
+	Asked      int     `json:"asked"`
+	Assigned   int     `json:"assigned"`
 	Blocked    int     `json:"blocked"`
+	Deferred   int     `json:"deferred"`
+	Epics      int     `json:"epics"`
+	Unknown    int     `json:"unknown"`
+	Other      int     `json:"other"`
+	Complete   bool    `json:"complete"` // all children are closed: it can be closed itself
 	Surprise   float64 `json:"surprise"` // sum over its children
+	Rated      int     `json:"rated"`    // children that record a surprise
 }
 
-// state says in a word why nothing of an epic can be started.
-func (e EpicState) state() string {
-	switch {
-	case e.Closed == e.Total:
-		return "all closed but the epic"
-	case e.Ready > 0:
-		return ""
-	case e.InProgress > 0:
-		return "saturated"
-	}
-	return "stuck"
-}
-
-// Convergence is an open issue whose blockers are all closed.
+// Convergence is an open issue that brings closed blockers together, of which
+// one at least recorded its surprise.
 type Convergence struct {
 	ID       string  `json:"id"`
 	Title    string  `json:"title"`
@@ -124,21 +133,24 @@ type Convergence struct {
 // SurveyRequest says how to look at the whole store.
 type SurveyRequest struct {
 	As     string // a worker, whose claims come first
+	Actor  string // who reads, and can take what is assigned to this name; As when ""
 	Budget int    // most characters of the Markdown; 0 for no limit
 	Full   bool   // everything, whatever the scale
 }
 
 // Look surveys the store. It reads the notes of every issue once and fails
 // only when a line can no longer be read.
-func Look(f *beads.File, g *dag.Graph, req SurveyRequest, rules Rules) (*Survey, error) {
+func Look(f *beads.Snapshot, g *dag.Graph, req SurveyRequest, rules Rules) (*Survey, error) {
 	list, err := traces(f, rules.Schema)
 	if err != nil {
 		return nil, err
 	}
-	s := &surveyor{file: f, graph: g, rules: rules, traces: list, living: living(f)}
+	s := &surveyor{file: f, graph: g, rules: rules, traces: list, counted: counted(f, g)}
 	s.alarm = alarm{file: f, graph: g, now: rules.Now, staleDays: rules.StaleDays,
 		trace: func(i int) (trace, error) { return list[i], nil }}
-	survey := &Survey{As: req.As, Counts: s.counts(), Omitted: []Omission{}}
+	s.worker = dag.Worker{Now: rules.Now, Name: cmp.Or(req.Actor, req.As), Asked: func(i int) bool { return list[i].pending }}
+	survey := &Survey{As: req.As, Omitted: []Omission{}}
+	survey.Counts, survey.statuses = s.counts()
 	survey.Scale = scale(survey.Counts.Unclosed)
 	if survey.Attention, err = s.attention(); err != nil {
 		return nil, err
@@ -149,7 +161,7 @@ func Look(f *beads.File, g *dag.Graph, req SurveyRequest, rules Rules) (*Survey,
 	survey.Epics = s.epics()
 	survey.Convergence = s.convergence()
 	survey.CriticalPath = s.criticalPath()
-	survey.Next = typed(f.Store(), survey.next(s.startable(survey.Ready)))
+	survey.Next = typed(f.Place(), survey.next())
 	survey.there = survey.all()
 	survey.wholePath = req.Full || survey.Scale != Large
 	if !req.Full {
@@ -176,19 +188,20 @@ func scale(unclosed int) string {
 
 // surveyor is what a survey is put together from.
 type surveyor struct {
-	file   *beads.File
-	graph  *dag.Graph
-	rules  Rules
-	traces []trace
-	living []int
-	alarm  alarm
+	file    *beads.Snapshot
+	graph   *dag.Graph
+	rules   Rules
+	worker  dag.Worker
+	traces  []trace
+	counted []int // the issues that a survey counts
+	alarm   alarm
 }
 
-// living are the issues that are not deleted, repeated ids once.
-func living(f *beads.File) []int {
+// counted are the issues that a survey counts.
+func counted(f *beads.Snapshot, g *dag.Graph) []int {
 	var list []int
-	for i, issue := range f.All() {
-		if at, ok := f.Index(issue.ID); ok && at == i && issue.Status != "tombstone" {
+	for i := range f.Len() {
+		if g.Lasting(i) {
 			list = append(list, i)
 		}
 	}
@@ -196,51 +209,57 @@ func living(f *beads.File) []int {
 }
 
 func (s *surveyor) each(visit func(i int, issue *beads.Issue)) {
-	for _, i := range s.living {
+	for _, i := range s.counted {
 		visit(i, s.file.At(i))
 	}
 }
 
-func (s *surveyor) counts() Counts {
-	var c Counts
+// counts counts issues by where they stand, and unknown statuses by name.
+func (s *surveyor) counts() (Counts, map[string]int) {
+	var t dag.Tally
+	open, statuses := 0, map[string]int{}
 	s.each(func(i int, issue *beads.Issue) {
-		c.Total++
-		switch issue.Status {
-		case "closed":
-			c.Closed++
-			return
-		case "open":
-			c.Open++
-		case "in_progress":
-			c.InProgress++
+		state := s.graph.State(i, s.worker)
+		t.Add(state)
+		if issue.Status == "open" {
+			open++
 		}
-		c.Unclosed++
-		if s.graph.Blocked(i) || issue.Status == "blocked" {
-			c.Blocked++
-		}
-		if s.graph.IsReady(i, s.rules.Now) {
-			c.Ready++
-		}
-		if issue.Status == "deferred" || issue.DeferUntil.After(s.rules.Now) {
-			c.Deferred++
+		if state == dag.StateUnknown {
+			statuses[issue.Status]++
 		}
 	})
-	return c
+	passing := 0
+	for _, issue := range s.file.All() {
+		if (issue.Ephemeral || issue.Template) && !beads.Over(issue.Status) {
+			passing++
+		}
+	}
+	return Counts{
+		Total: t.Total, Closed: t.Closed, Unclosed: t.Unclosed(), Ready: t.Ready, InProgress: t.InProgress,
+		Asked: t.Asked, Assigned: t.Assigned, Blocked: t.Blocked, Deferred: t.Deferred, Epics: t.Epics + t.Complete,
+		Unknown: t.Unknown, Other: t.Other, Open: open, Uncounted: passing,
+	}, statuses
 }
 
-// inProgress lists the claims by id, those of one worker first.
+// inProgress lists the claims by id: those of one worker, then those of others,
+// then the stale ones of others.
 func (s *surveyor) inProgress(first string) []Claim {
 	list := []Claim{}
 	s.each(func(i int, issue *beads.Issue) {
 		if issue.Status == "in_progress" {
-			list = append(list, Claim{ID: issue.ID, Title: issue.Title, Assignee: issue.Assignee, Progress: s.traces[i].progress})
+			_, stale := signals.Stale(issue.UpdatedAt, s.rules.Now, s.rules.StaleDays)
+			list = append(list, Claim{ID: issue.ID, Title: issue.Title, Assignee: issue.Assignee,
+				Progress: s.traces[i].progress, Stale: stale, noted: s.traces[i].table})
 		}
 	})
 	others := func(c Claim) int {
-		if first != "" && c.Assignee == first {
+		switch {
+		case first != "" && c.Assignee == first:
 			return 0
+		case !c.Stale:
+			return 1
 		}
-		return 1
+		return 2
 	}
 	slices.SortFunc(list, func(a, b Claim) int {
 		return cmp.Or(cmp.Compare(others(a), others(b)), strings.Compare(a.ID, b.ID))
@@ -248,13 +267,13 @@ func (s *surveyor) inProgress(first string) []Claim {
 	return list
 }
 
-// ready lists what can be started, in the order of dag.Graph.Ready.
+// ready lists what the reader can take, in the order of dag.Graph.Ready.
 func (s *surveyor) ready() []Entry {
-	unblocks, ready := s.graph.Unblocks(), s.graph.Ready(s.rules.Now)
+	unblocks, ready := s.graph.Unblocks(), s.graph.Takeable(s.worker)
 	list := make([]Entry, 0, len(ready))
 	for _, i := range ready {
 		issue := s.file.At(i)
-		e := Entry{ID: issue.ID, Title: issue.Title, Priority: issue.Priority, Unblocks: unblocks[i], Asked: s.traces[i].pending, index: i}
+		e := Entry{ID: issue.ID, Title: issue.Title, Priority: issue.Priority, Unblocks: unblocks[i], index: i}
 		if epic, ok := s.graph.Epic(i); ok {
 			e.Epic, e.epicTitle = s.file.At(epic).ID, s.file.At(epic).Title
 		}
@@ -263,43 +282,38 @@ func (s *surveyor) ready() []Entry {
 	return list
 }
 
-// startable is the first ready issue that waits for no answer and is work
-// itself rather than an epic with work in it; the first one when there is no
-// other.
-func (s *surveyor) startable(ready []Entry) *Entry {
-	for k := range ready {
-		if ready[k].Asked {
-			continue
-		}
-		if tally := s.graph.Tally(ready[k].index, s.rules.Now); tally.Unclosed() == 0 {
-			return &ready[k]
-		}
-	}
-	if len(ready) > 0 {
-		return &ready[0]
-	}
-	return nil
-}
-
-// epics lists the unclosed ones by priority, then id.
+// epics lists the unclosed ones by priority, then id, those first that need only
+// be closed.
 func (s *surveyor) epics() []EpicState {
-	indices := slices.DeleteFunc(s.graph.Epics(), s.graph.Closed)
+	indices := slices.DeleteFunc(s.graph.Epics(), func(i int) bool { return s.graph.Closed(i) || !s.graph.Lasting(i) })
 	slices.SortStableFunc(indices, func(a, b int) int { return cmp.Compare(s.file.At(a).Priority, s.file.At(b).Priority) })
 	list := []EpicState{}
 	for _, i := range indices {
-		tally := s.graph.Tally(i, s.rules.Now)
-		list = append(list, EpicState{
-			ID: s.file.At(i).ID, Title: s.file.At(i).Title,
-			Closed: tally.Closed, Total: tally.Total,
-			Ready: tally.Ready, InProgress: tally.InProgress, Blocked: tally.Blocked,
-			Surprise: s.sum(s.graph.Children(i)),
-		})
+		t := s.graph.Tally(i, s.worker)
+		closed, all := s.graph.Progress(i)
+		e := EpicState{
+			ID: s.file.At(i).ID, Title: s.file.At(i).Title, Total: t.Total, Closed: t.Closed,
+			Ready: t.Ready, InProgress: t.InProgress, Asked: t.Asked, Assigned: t.Assigned, Blocked: t.Blocked,
+			Deferred: t.Deferred, Epics: t.Epics + t.Complete, Unknown: t.Unknown, Other: t.Other,
+			Complete: closed == all && !s.graph.Blocked(i) && !s.traces[i].pending,
+		}
+		e.Surprise, e.Rated = s.sum(s.graph.Children(i))
+		list = append(list, e)
 	}
+	slices.SortStableFunc(list, func(a, b EpicState) int {
+		switch {
+		case a.Complete == b.Complete:
+			return 0
+		case a.Complete:
+			return -1
+		}
+		return 1
+	})
 	return list
 }
 
-// convergence lists the open issues whose blockers are all closed, those with
-// most blockers first.
+// convergence lists the open issues where closed blockers come together and
+// surprise was recorded, those with most blockers first.
 func (s *surveyor) convergence() []Convergence {
 	list := []Convergence{}
 	s.each(func(i int, issue *beads.Issue) {
@@ -307,8 +321,12 @@ func (s *surveyor) convergence() []Convergence {
 			return
 		}
 		blockers := s.graph.ClosedBlockers(i)
+		surprise, rated := s.sum(blockers)
+		if rated == 0 {
+			return
+		}
 		list = append(list, Convergence{
-			ID: issue.ID, Title: issue.Title, Blockers: len(blockers), Surprise: s.sum(blockers),
+			ID: issue.ID, Title: issue.Title, Blockers: len(blockers), Surprise: surprise,
 			Limit: signals.ConvergenceLimit(s.traces[i].cynefin, len(blockers)),
 		})
 	})
@@ -318,17 +336,20 @@ func (s *surveyor) convergence() []Convergence {
 	return list
 }
 
-func (s *surveyor) sum(issues []int) float64 {
+// sum adds up the surprise of issues, and counts those that record one.
+func (s *surveyor) sum(issues []int) (sum float64, rated int) {
 	list := make([]float64, len(issues))
 	for k, i := range issues {
-		list[k] = s.traces[i].surprise
+		if list[k] = s.traces[i].surprise; s.traces[i].rated {
+			rated++
+		}
 	}
-	return signals.Sum(list)
+	return signals.Sum(list), rated
 }
 
 func (s *surveyor) criticalPath() []string {
 	path := []string{}
-	for _, i := range s.graph.LongestChain() {
+	for _, i := range s.graph.LongestChainWithin(s.graph.Lasting) {
 		path = append(path, s.file.At(i).ID)
 	}
 	return path
@@ -339,12 +360,9 @@ func (s *surveyor) texts(survey *Survey) error {
 	for k := range survey.Attention {
 		if a := &survey.Attention[k]; a.Rule == attentionEscalation {
 			i, _ := s.file.Index(a.ID)
-			question, err := question(s.file.At(i))
-			if err != nil {
+			var err error
+			if a.Message, err = question(s.file.At(i), s.rules.Now); err != nil {
 				return err
-			}
-			if a.Message = "asks: " + question; question == "" {
-				a.Message = "waits for a person, and no question is written down"
 			}
 		}
 	}
@@ -372,20 +390,42 @@ func firstLine(text string) string {
 }
 
 // next recommends one step: to go on with what the reader holds, else to start
-// the best that is ready, else to clear what keeps everybody waiting.
-func (s *Survey) next(ready *Entry) []Step {
+// the best that can be taken, else to close an epic whose children are, else to
+// clear what holds people up.
+func (s *Survey) next() []Step {
 	brief := func(why, id string) []Step { return []Step{{Why: why, Argv: []string{"stig", "orient", id}}} }
+	complete := slices.IndexFunc(s.Epics, func(e EpicState) bool { return e.Complete })
 	switch {
 	case s.As != "" && len(s.InProgress) > 0 && s.InProgress[0].Assignee == s.As:
-		return brief("go on with what "+s.As+" holds", s.InProgress[0].ID)
-	case ready != nil && ready.Unblocks > 0:
-		return brief("the most urgent that is ready, and "+count(ready.Unblocks, "issue")+" waiting for it", ready.ID)
-	case ready != nil:
-		return brief("the most urgent that is ready", ready.ID)
+		return brief("go on with what "+s.As+" holds: "+title(s.InProgress[0].Title), s.InProgress[0].ID)
+	case len(s.Ready) > 0:
+		return brief(s.Ready[0].why(len(s.Ready)), s.Ready[0].ID)
+	case complete >= 0:
+		e := s.Epics[complete]
+		return brief("nothing can be started, and all children of this epic are closed: close it: "+title(e.Title), e.ID)
 	case len(s.Attention) > 0:
-		return []Step{{Why: "nothing is ready; begin with what needs attention", Argv: s.Attention[0].Argv}}
+		a := s.Attention[0]
+		return []Step{{Why: "nothing can be started; begin with what holds people up: " + a.words(), Argv: a.Argv}}
 	case len(s.InProgress) > 0:
-		return brief("nothing is ready; see whether this one needs help", s.InProgress[0].ID)
+		return brief("nothing can be started; see whether this one needs help: "+title(s.InProgress[0].Title), s.InProgress[0].ID)
+	case s.Counts.Unclosed > 0:
+		return []Step{{Why: "nothing can be started; see all that is unclosed", Argv: []string{"stig", "plan"}}}
 	}
 	return []Step{{Why: "nothing is left to do; write down what comes next", Argv: []string{"stig", "create", "…"}}}
+}
+
+// why says why the first of so many issues is the one to take.
+func (e Entry) why(of int) string {
+	why := fmt.Sprintf("P%d, the most urgent of %d that can be started", e.Priority, of)
+	if of == 1 {
+		why = fmt.Sprintf("P%d, the only one that can be started", e.Priority)
+	}
+	switch e.Unblocks {
+	case 0:
+	case 1:
+		why += "; 1 issue waits for it"
+	default:
+		why += fmt.Sprintf("; %d issues wait for it", e.Unblocks)
+	}
+	return why + ": " + title(e.Title)
 }

@@ -6,8 +6,10 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"stig/beads"
+	"stig/dag"
 	"stig/notes"
 	"stig/signals"
 )
@@ -21,12 +23,53 @@ const (
 	attentionRegressed  = "regressed"
 )
 
-// urgency is the order of attention.
+// urgency is the order of attention: what holds people up, then the rest.
 func urgency() []string {
 	return []string{
-		attentionDeadlock, attentionStore, attentionViolation, attentionEscalation, attentionRegressed,
-		signals.AlertStale, signals.AlertReplanning, signals.AlertConvergence, signals.AlertStuck,
+		attentionDeadlock, attentionStore, attentionEscalation, signals.AlertStale,
+		attentionRegressed, signals.AlertReplanning, signals.AlertConvergence, signals.AlertStuck, attentionViolation,
 	}
+}
+
+// holds reports whether it holds people up, rather than is worth knowing.
+func (a Attention) holds() bool {
+	switch a.Rule {
+	case attentionDeadlock, attentionStore, attentionEscalation, signals.AlertStale:
+		return true
+	}
+	return false
+}
+
+// words says what it is about in a line.
+func (a Attention) words() string {
+	words := ruleWords(a.Rule)
+	if a.ID != "" && a.Rule != attentionDeadlock {
+		words += ": " + a.ID + " " + title(a.Title)
+	}
+	return words + ": " + oneLine(a.Message)
+}
+
+// ruleWords are what a survey calls a rule.
+func ruleWords(rule string) string {
+	switch rule {
+	case attentionDeadlock:
+		return "dependency cycle"
+	case attentionStore:
+		return "store"
+	case attentionEscalation:
+		return "question"
+	case signals.AlertStale:
+		return "stale claim"
+	case signals.AlertReplanning:
+		return "epic to replan"
+	case signals.AlertConvergence:
+		return "convergence"
+	case signals.AlertStuck:
+		return "waiting epic"
+	case attentionViolation:
+		return "invalid notes"
+	}
+	return rule
 }
 
 // attention lists what needs it, the most urgent rule first, then by id.
@@ -37,28 +80,34 @@ func (s *surveyor) attention() ([]Attention, error) {
 			Message: fmt.Sprintf("%s cannot be read or contradict each other, beginning with line %d: %s",
 				count(n, "line"), s.file.Problems()[0].Line, s.file.Problems()[0].Message)})
 	}
-	list = append(list, s.violations()...)
-	about := func(rule, id, message, command string) {
-		list = append(list, Attention{Rule: rule, ID: id, Message: message, Argv: []string{"stig", command, id}})
-	}
 	var failed error
 	s.each(func(i int, issue *beads.Issue) {
-		if s.traces[i].pending {
-			about(attentionEscalation, issue.ID, "", "orient") // the question is read once it is known to be shown
+		about := func(rule, message, command string) {
+			list = append(list, Attention{Rule: rule, ID: issue.ID, Title: issue.Title, Message: message, Argv: []string{"stig", command, issue.ID}})
 		}
-		if s.traces[i].regressed {
-			about(attentionRegressed, issue.ID, "what it was shown to do ceased to hold; its status is "+issue.Status, "orient")
+		t := s.traces[i]
+		if t.wrong > 0 && !s.graph.Closed(i) {
+			about(attentionViolation, andMore(t.violation, t.wrong-1), "vet")
+		}
+		if t.pending && !s.graph.Closed(i) {
+			about(attentionEscalation, "", "orient") // the question is read once it is known to be shown
+		}
+		if t.regressed {
+			about(attentionRegressed, "what it was shown to do ceased to hold; its status is "+issue.Status, "orient")
 		}
 		alerts, err := s.alarm.of(i)
 		if err != nil {
 			failed = err
 		}
 		for _, a := range alerts {
-			command := "orient"
-			if a.Rule == signals.AlertConvergence {
-				command = "review"
+			switch a.Rule {
+			case signals.AlertConvergence:
+				about(a.Rule, a.Message, "review")
+			case signals.AlertStale:
+				about(a.Rule, cmp.Or(oneLine(issue.Assignee), nobody)+", "+strings.TrimPrefix(a.Message, "in progress, "), "orient")
+			default:
+				about(a.Rule, a.Message, "orient")
 			}
-			about(a.Rule, issue.ID, a.Message, command)
 		}
 	})
 	return s.ranked(list), failed
@@ -105,60 +154,59 @@ func countRules(list []Attention) []RuleCount {
 	return counts
 }
 
+// nobody is who holds an issue in progress that names no assignee.
+const nobody = "nobody named"
+
+func andMore(text string, more int) string {
+	if more == 0 {
+		return text
+	}
+	return fmt.Sprintf("%s (and %d more)", text, more)
+}
+
+// deadlocks lists the dependency cycles. Those that share an issue are one, and
+// the command shows all rows that are to go.
 func (s *surveyor) deadlocks() []Attention {
 	list := []Attention{}
 	name := func(i int) string { return s.file.At(i).ID }
-	for _, ring := range s.graph.Deadlocks() {
-		var words []string
-		for _, step := range ring.Steps {
-			words = append(words, step.Words(name))
-		}
-		list = append(list, Attention{
-			Rule: attentionDeadlock, ID: name(ring.Steps[0].Issue), Message: strings.Join(words, "; "),
-			Argv: []string{"stig", "dep", "rm", name(ring.Remove.From), "--on", name(ring.Remove.On)},
-		})
-	}
-	return list
-}
-
-// violations lists the unclosed issues whose notes break the convention one by
-// one, and the closed ones as a number.
-func (s *surveyor) violations() []Attention {
-	var list []Attention
-	closed := 0
-	s.each(func(i int, issue *beads.Issue) {
-		t := s.traces[i]
-		switch {
-		case t.wrong == 0:
-			return
-		case s.graph.Closed(i):
-			closed++
-			return
-		}
-		message := t.violation
-		if t.wrong > 1 {
-			message += fmt.Sprintf(" (and %d more)", t.wrong-1)
-		}
-		list = append(list, Attention{Rule: attentionViolation, ID: issue.ID, Message: message, Argv: []string{"stig", "vet", issue.ID}})
+	rings := slices.DeleteFunc(s.graph.Deadlocks(), func(r dag.Ring) bool {
+		return !slices.ContainsFunc(r.Steps, func(at dag.Step) bool { return s.graph.Lasting(at.Issue) })
 	})
-	if closed > 0 {
-		list = append(list, Attention{Rule: attentionViolation, Argv: []string{"stig", "vet"},
-			Message: count(closed, "closed issue") + " with notes that break the convention"})
+	for _, tangle := range dag.Tangles(rings) {
+		ring := tangle[0]
+		a := Attention{
+			Rule: attentionDeadlock, ID: name(ring.Steps[0].Issue), Title: s.file.At(ring.Steps[0].Issue).Title,
+			Message: strings.Join(dag.Circle(ring.Steps, name), "; "), Argv: []string{"stig", "cycles"},
+		}
+		switch more := len(tangle) - 1; {
+		case more == 1:
+			a.Message += "; 1 more dependency closes such a cycle with these"
+		case more > 1:
+			a.Message += fmt.Sprintf("; %d more dependencies close such a cycle with these", more)
+		case s.file.Place().Mode == beads.Plain:
+			a.Argv = []string{"stig", "dep", "rm", name(ring.Remove.From), "--on", name(ring.Remove.On), "--type", ring.Remove.Type}
+		}
+		list = append(list, a)
 	}
 	return list
 }
 
-// question is the first line of what waits for a person.
-func question(issue *beads.Issue) (string, error) {
+// question says what waits for a person: how long, who asked, and the first line.
+func question(issue *beads.Issue, now time.Time) (string, error) {
 	record, err := issue.Record()
 	if err != nil {
 		return "", err
 	}
 	parts := signals.Questions(signals.Escalations(notes.Parse(record.Text(beads.Notes))))
-	for _, p := range parts {
-		if line := firstLine(p.Text); line != "" {
-			return line, nil
-		}
+	if len(parts) == 0 {
+		return "waits for a person, and no question is written down", nil
 	}
-	return "", nil
+	words := "asked"
+	if days, ok := age(parts[0].Date, now); ok {
+		words += " " + ago(days)
+	}
+	if by := oneLine(parts[0].By); by != "" {
+		words += " by " + by
+	}
+	return andMore(words+": "+firstLine(parts[0].Text), len(parts)-1), nil
 }

@@ -1,7 +1,9 @@
 package orient
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -22,14 +24,16 @@ func clip(line string, most int) string {
 
 func title(text string) string { return clip(oneLine(text), widest) }
 
-// Markdown renders a survey, in the order in which it is acted on.
+// Markdown renders a survey, in the order in which it is acted on: the next step
+// with its reason, what holds people up, what can be taken, then the rest.
 func (s *Survey) Markdown() string {
 	w := &page{}
-	c := s.Counts
-	w.linef("# %s, %d unclosed", count(c.Total, "issue"), c.Unclosed)
+	for _, step := range s.Next {
+		w.linef("Next: `%s`: %s", commandLine(step.Argv), oneLine(step.Why))
+	}
 	w.blank()
-	w.linef("%d ready · %d in progress · %d blocked · %d deferred · %d open · %d closed",
-		c.Ready, c.InProgress, c.Blocked, c.Deferred, c.Open, c.Closed)
+	w.linef("# %s: %d unclosed, %d closed", count(s.Counts.Total, "issue"), s.Counts.Unclosed, s.Counts.Closed)
+	s.countsPart(w)
 	own, others := s.claims()
 	if s.As != "" {
 		w.heading("Held by " + oneLine(s.As))
@@ -38,23 +42,58 @@ func (s *Survey) Markdown() string {
 			w.line("Nothing.")
 		}
 	}
-	s.attentionPart(w)
-	if len(others) > 0 {
+	s.attentionPart(w, "What holds people up", Attention.holds)
+	s.readyPart(w)
+	s.epicsPart(w)
+	if others = slices.DeleteFunc(others, func(c Claim) bool { return c.Stale }); len(others) > 0 { // a stale one stands above
 		w.heading("In progress")
 		w.claims(others)
 	}
-	if s.Scale == Large { // so many issues are first seen as epics
-		s.epicsPart(w)
-		s.readyPart(w)
-	} else {
-		s.readyPart(w)
-		s.epicsPart(w)
-	}
+	s.attentionPart(w, "Worth knowing", func(a Attention) bool { return !a.holds() })
 	s.convergencePart(w)
 	s.pathPart(w)
-	w.next(s.Next)
 	w.omitted(s.Omitted)
 	return w.String()
+}
+
+// countsPart says where the unclosed issues stand; the numbers add up to them.
+func (s *Survey) countsPart(w *page) {
+	c := s.Counts
+	if c.Unclosed > 0 {
+		w.blank()
+		standing := []number{
+			{c.Ready, "ready"}, {c.InProgress, "in progress"}, {c.Asked, "waiting only for an answer"}, {c.Assigned, "assigned to others"},
+			{c.Blocked, "blocked"}, {c.Deferred, "deferred"}, {c.Epics, "epic"},
+		}
+		for _, status := range slices.Sorted(maps.Keys(s.statuses)) {
+			standing = append(standing, number{s.statuses[status], "of status " + cmp.Or(oneLine(status), `""`)})
+		}
+		standing = append(standing, number{c.Other, "pinned or records of other programs"})
+		w.line(strings.Join(numbers(standing), " · "))
+	}
+	if c.Uncounted > 0 {
+		w.blank()
+		w.linef("Not counted: %d unclosed that are ephemeral or templates.", c.Uncounted)
+	}
+}
+
+// number is how many of something there are.
+type number struct {
+	n    int
+	what string
+}
+
+// numbers says those that are not 0.
+func numbers(list []number) (words []string) {
+	for _, n := range list {
+		switch {
+		case n.n > 0 && n.what == "epic":
+			words = append(words, count(n.n, n.what))
+		case n.n > 0:
+			words = append(words, fmt.Sprintf("%d %s", n.n, n.what))
+		}
+	}
+	return words
 }
 
 // claims parts those of the reader from those of others.
@@ -71,33 +110,43 @@ func (s *Survey) claims() (own, others []Claim) {
 
 func (p *page) claims(claims []Claim) {
 	for _, c := range claims {
-		who := "nobody"
-		if c.Assignee != "" {
-			who = oneLine(c.Assignee)
+		who := cmp.Or(oneLine(c.Assignee), nobody)
+		if c.noted {
+			who += ", " + c.Progress
 		}
-		p.linef("- %s %s (%s, %s)", c.ID, title(c.Title), who, c.Progress)
+		p.linef("- %s %s: %s", c.ID, title(c.Title), who)
 	}
 }
 
-func (s *Survey) attentionPart(w *page) {
-	w.heading("Needs attention")
-	if len(s.Attention) < s.there.attention {
-		var counts []string
-		for _, c := range s.Rules {
-			counts = append(counts, fmt.Sprintf("%d %s", c.Count, c.Rule))
+// attentionPart lists what needs attention of a sort; where rows are left out it
+// begins with how many there are of each rule.
+func (s *Survey) attentionPart(w *page, heading string, sort func(Attention) bool) {
+	shown := map[string]int{}
+	var rows []Attention
+	for _, a := range s.Attention {
+		if sort(a) {
+			rows = append(rows, a)
+			shown[a.Rule]++
 		}
-		w.line(strings.Join(counts, " · "))
+	}
+	var all []string
+	cut := false
+	for _, c := range s.Rules {
+		if sort(Attention{Rule: c.Rule}) {
+			all = append(all, fmt.Sprintf("%d × %s", c.Count, ruleWords(c.Rule)))
+			cut = cut || shown[c.Rule] < c.Count
+		}
+	}
+	if len(all) == 0 {
+		return
+	}
+	w.heading(heading)
+	if cut {
+		w.line("In all: " + strings.Join(all, ", ") + ".")
 		w.blank()
 	}
-	for _, a := range s.Attention {
-		place := a.Rule
-		if a.ID != "" {
-			place += ": " + a.ID
-		}
-		w.linef("- %s: %s (`%s`)", place, oneLine(a.Message), commandLine(a.Argv))
-	}
-	if s.there.attention == 0 {
-		w.line("Nothing.")
+	for _, a := range rows {
+		w.linef("- %s (`%s`)", a.words(), commandLine(a.Argv))
 	}
 }
 
@@ -144,9 +193,6 @@ func (p *page) entry(e Entry, epic string) {
 	if e.Unblocks > 0 {
 		standing = fmt.Sprintf(", %d waiting for it", e.Unblocks)
 	}
-	if e.Asked {
-		standing += ", asked: waits for an answer"
-	}
 	p.linef("- P%d %s %s%s%s", e.Priority, e.ID, title(e.Title), standing, epic)
 	if e.FirstLine != "" {
 		p.linef("  > %s", e.FirstLine)
@@ -159,21 +205,31 @@ func (s *Survey) epicsPart(w *page) {
 	}
 	w.heading("Epics")
 	for _, e := range s.Epics {
-		facts := []string{fmt.Sprintf("%d of %d closed", e.Closed, e.Total)}
-		for _, n := range []struct {
-			number int
-			what   string
-		}{{e.Ready, "ready"}, {e.InProgress, "in progress"}, {e.Blocked, "blocked"}} {
-			if n.number > 0 {
-				facts = append(facts, fmt.Sprintf("%d %s", n.number, n.what))
-			}
-		}
-		facts = append(facts, "surprise "+signals.Decimal(e.Surprise))
-		if state := e.state(); state != "" {
-			facts = append(facts, state)
-		}
-		w.linef("- %s %s: %s", e.ID, title(e.Title), strings.Join(facts, ", "))
+		w.linef("- %s %s: %s", e.ID, title(e.Title), e.words())
 	}
+}
+
+// words says where the children of an epic stand, and what that calls for.
+func (e EpicState) words() string {
+	words := fmt.Sprintf("%d of %d closed", e.Closed, e.Total)
+	switch {
+	case e.Complete && e.Total == 1:
+		words = fmt.Sprintf("its one child is closed: close it (`stig orient %s`)", e.ID)
+	case e.Complete:
+		words = fmt.Sprintf("all %d children are closed: close it (`stig orient %s`)", e.Total, e.ID)
+	}
+	rest := numbers([]number{
+		{e.Ready, "ready"}, {e.InProgress, "in progress"}, {e.Asked, "waiting only for an answer"}, {e.Assigned, "assigned to others"},
+		{e.Blocked, "blocked"}, {e.Deferred, "deferred"}, {e.Epics, "epic"}, {e.Unknown, "of another status"},
+		{e.Other, "no work"},
+	})
+	if len(rest) > 0 {
+		words += "; " + strings.Join(rest, ", ")
+	}
+	if e.Surprise > 0 {
+		words += "; surprise " + signals.Decimal(e.Surprise) + " in sum over " + fmt.Sprint(e.Rated)
+	}
+	return words
 }
 
 func (s *Survey) convergencePart(w *page) {

@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -27,6 +25,8 @@ type line struct {
 	Assignee    string `json:"assignee,omitempty"`
 	UpdatedAt   string `json:"updated_at"`
 	Notes       string `json:"notes,omitempty"`
+	Ephemeral   bool   `json:"ephemeral,omitempty"`
+	Template    bool   `json:"is_template,omitempty"`
 	Deps        []dep  `json:"dependencies,omitempty"`
 }
 
@@ -63,6 +63,11 @@ func by(name string) func(*line)     { return func(l *line) { l.Assignee = name 
 func kind(name string) func(*line)   { return func(l *line) { l.Type = name } }
 func titled(text string) func(*line) { return func(l *line) { l.Title = text } }
 
+// flagged makes an issue one that no survey counts.
+func flagged(key string) func(*line) {
+	return func(l *line) { l.Ephemeral, l.Template = key == "ephemeral", key == "is_template" }
+}
+
 func linked(kind string, ids []string) func(*line) {
 	return func(l *line) {
 		for _, id := range ids {
@@ -71,7 +76,7 @@ func linked(kind string, ids []string) func(*line) {
 	}
 }
 
-func store(t *testing.T, lines ...line) *beads.File {
+func store(t *testing.T, lines ...line) *beads.Snapshot {
 	t.Helper()
 	var text strings.Builder
 	for _, l := range lines {
@@ -81,20 +86,24 @@ func store(t *testing.T, lines ...line) *beads.File {
 		}
 		text.Write(append(data, '\n'))
 	}
-	path := filepath.Join(t.TempDir(), "issues.jsonl")
-	if err := os.WriteFile(path, []byte(text.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return open(t, path)
+	return held(t, text.String())
 }
 
-func look(t *testing.T, file *beads.File, request orient.SurveyRequest) *orient.Survey {
+func look(t *testing.T, file *beads.Snapshot, request orient.SurveyRequest) *orient.Survey {
 	t.Helper()
 	s, err := orient.Look(file, dag.New(file), request, rules())
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// children are so many closed children of an epic.
+func children(n int, epic string, more ...func(*line)) (list []line) {
+	for k := range n {
+		list = append(list, issue(fmt.Sprintf("%s.%d", epic, k), "closed", append(more, child(epic))...))
+	}
+	return list
 }
 
 // TestSurveyAlerts holds every alert of the survey to its threshold, and to
@@ -118,21 +127,35 @@ func TestSurveyAlerts(t *testing.T) {
 			issue("a-3", "open", on("a-1", "a-2"))}, "convergence-surprise a-3"},
 		{"converges at", []line{issue("a-1", "closed", has("surprise | 0.2")), issue("a-2", "closed", has("surprise | 0.4")),
 			issue("a-3", "open", on("a-1", "a-2"))}, ""},
-		{"converges by its own domain", []line{issue("a-1", "closed", has("surprise | 0.4")),
-			issue("a-2", "open", on("a-1"), has("cynefin | clear")), issue("a-3", "open", on("a-1"), has("cynefin | chaotic"))}, "convergence-surprise a-3"},
+		{"converges by its own domain", []line{issue("a-0", "closed"), issue("a-1", "closed", has("surprise | 0.4")),
+			issue("a-2", "open", on("a-0", "a-1"), has("cynefin | clear")), issue("a-3", "open", on("a-0", "a-1"), has("cynefin | chaotic"))}, "convergence-surprise a-3"},
+		{"one blocker does not converge", []line{issue("a-1", "closed", has("surprise | 1.0")), issue("a-2", "open", on("a-1"), has("cynefin | chaotic"))}, ""},
+		{"an epic of many that surprised a little", append(children(40, "a-1", has("surprise | 0.14")), issue("a-1", "open", kind("epic"))), ""},
+		{"children without a table do not count", append(children(8, "a-1"), issue("a-1", "open", kind("epic")), issue("a-3", "closed", child("a-1"), has("surprise | 0.7")),
+			issue("a-4", "closed", child("a-1"), has("surprise | 0.7")), issue("a-5", "closed", child("a-1"), has("surprise | 0.7"))), "replanning a-1"},
+		{"ephemeral and templates", []line{issue("a-1", "in_progress", late, flagged("ephemeral")), issue("a-2", "in_progress", late, flagged("is_template")),
+			issue("a-3", "open", on("a-4"), flagged("ephemeral")), issue("a-4", "open", on("a-3"), flagged("ephemeral"))}, ""},
+		{"a child that is assigned keeps its epic going", []line{issue("a-1", "open", kind("epic")), issue("a-2", "open", child("a-1"), by("ann"))}, ""},
+		{"a child that waits for an answer does not", []line{issue("a-1", "open", kind("epic")), issue("a-2", "open", child("a-1"), has("escalation | pending"))},
+			"escalation-pending a-2 stuck-epic a-1"},
+		{"a question that the signal does not tell of", []line{issue("a-1", "open", func(l *line) {
+			l.Notes = "<!-- escalation-context -->\n## Pending (2026-11-02)\nWhich?\n<!-- /escalation-context -->"
+		})}, "escalation-pending a-1"},
+		{"three children that wait for their own epic", []line{issue("a-1", "open", kind("epic")), issue("a-2", "open", child("a-1"), on("a-1")),
+			issue("a-3", "open", child("a-1"), on("a-1")), issue("a-4", "open", child("a-1"), on("a-1"))}, "deadlock a-1 stuck-epic a-1"},
 		{"does not converge yet", []line{issue("a-1", "closed", has("surprise | 0.9")), issue("a-2", "open"),
 			issue("a-3", "open", on("a-1", "a-2"))}, ""},
 		{"stuck", []line{issue("a-1", "in_progress", kind("epic")), issue("a-2", "open", child("a-1"), on("a-9")), issue("a-9", "open")}, "stuck-epic a-1"},
-		{"saturated", []line{issue("a-1", "in_progress", kind("epic")), issue("a-2", "open", child("a-1"), on("a-9")),
+		{"one child in progress", []line{issue("a-1", "in_progress", kind("epic")), issue("a-2", "open", child("a-1"), on("a-9")),
 			issue("a-3", "in_progress", child("a-1")), issue("a-9", "open")}, ""},
 		{"pending", []line{issue("a-1", "open", has("escalation | pending")), issue("a-2", "open", has("escalation | resolved"))}, "escalation-pending a-1"},
 		{"regressed", []line{issue("a-1", "closed", has("confidence | regressed")), issue("a-2", "closed", has("confidence | validated"))}, "regressed a-1"},
 		{"violations", []line{issue("a-1", "open", has("surprise | high")), issue("a-2", "closed", has("surprise | 2.0")), issue("a-3", "closed", has("progress | gone"))},
-			"violation a-1 violation "},
+			"violation a-1"},
 		{"a section that does not end", []line{issue("a-1", "open", func(l *line) { l.Notes = "<!-- stigmergic-signals -->\n" })}, "violation a-1"},
 		{"deadlock", []line{issue("a-1", "open", on("a-2")), issue("a-2", "open", on("a-1"))}, "deadlock a-1"},
 		{"in order", []line{issue("a-1", "in_progress", late, has("escalation | pending")), issue("a-2", "open", on("a-3"), has("surprise | -")), issue("a-3", "open", on("a-2"))},
-			"deadlock a-2 violation a-2 escalation-pending a-1 stale a-1"},
+			"deadlock a-2 escalation-pending a-1 stale a-1 violation a-2"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -160,7 +183,7 @@ func TestSurveyRanks(t *testing.T) {
 	for _, e := range s.Ready {
 		ids = append(ids, fmt.Sprintf("%s/%d", e.ID, e.Unblocks))
 	}
-	if got, want := strings.Join(ids, " "), "a-0/0 a-x/0 a-3/0 a-2/2 a-9/1 a-1/0"; got != want {
+	if got, want := strings.Join(ids, " "), "a-3/0 a-2/2 a-9/1 a-1/0"; got != want {
 		t.Errorf("ready: %s, want %s", got, want)
 	}
 	if got := strings.Join(s.Next[0].Argv, " "); got != "stig orient a-3" { // of those above it one is an epic, and one waits for an answer
@@ -169,12 +192,80 @@ func TestSurveyRanks(t *testing.T) {
 	if got := strings.Join(s.CriticalPath, " "); got != "a-2 a-4 a-5" {
 		t.Errorf("critical path: %s", got)
 	}
-	if want := (orient.Counts{Total: 11, Open: 9, InProgress: 2, Blocked: 3, Ready: 6, Unclosed: 11}); s.Counts != want {
+	if want := (orient.Counts{Total: 11, Open: 9, InProgress: 2, Blocked: 3, Ready: 4, Asked: 1, Epics: 1, Unclosed: 11}); s.Counts != want {
 		t.Errorf("counts: %+v, want %+v", s.Counts, want)
 	}
 	s = look(t, store(t, lines...), orient.SurveyRequest{As: "bob"})
 	if s.InProgress[0].ID != "a-8" || s.Next[0].Argv[2] != "a-8" {
 		t.Errorf("bob's own claim is not first: %v, next %v", s.InProgress, s.Next)
+	}
+}
+
+// TestSurveyCaller asserts that a survey offers what its reader can take, says
+// where everything else stands, and that its numbers add up.
+func TestSurveyCaller(t *testing.T) {
+	file := store(t,
+		issue("a-1", "open", by("ann")), issue("a-2", "open", by("bob"), priority(1)), issue("a-3", "open"),
+		issue("a-4", "open", kind("epic"), priority(0)), issue("a-5", "closed", child("a-4")), issue("a-6", "inreview"), issue("a-7", "open", flagged("ephemeral")))
+	for actor, want := range map[string]string{"": "a-3", "ann": "a-1 a-3", "bob": "a-2 a-3", "cem": "a-3"} {
+		s := look(t, file, orient.SurveyRequest{Actor: actor})
+		var ids []string
+		for _, e := range s.Ready {
+			ids = append(ids, e.ID)
+		}
+		if got := strings.Join(ids, " "); got != want {
+			t.Errorf("%q can take %s, want %s", actor, got, want)
+		}
+	}
+	text := look(t, file, orient.SurveyRequest{}).Markdown()
+	for _, want := range []string{
+		"Next: `stig orient a-3`: P2, the only one that can be started: title of a-3\n",
+		"\n# 6 issues: 5 unclosed, 1 closed\n",
+		"\n1 ready · 2 assigned to others · 1 epic · 1 of status inreview\n",
+		"\nNot counted: 1 unclosed that are ephemeral or templates.\n",
+		"\n- a-4 title of a-4: its one child is closed: close it (`stig orient a-4`)\n",
+	} {
+		if !strings.Contains("\n"+text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	for seed := range uint64(20) {
+		c := look(t, store(t, workshop(t, seed, 60)...), orient.SurveyRequest{As: "ann"}).Counts
+		sum := c.Ready + c.InProgress + c.Asked + c.Assigned + c.Blocked + c.Deferred + c.Epics + c.Unknown + c.Other
+		if sum != c.Unclosed || c.Unclosed+c.Closed != c.Total {
+			t.Errorf("seed %d: the numbers do not add up: %+v", seed, c)
+		}
+	}
+}
+
+// TestSurveyWords asserts that each thing that holds people up is told once, in
+// a line, in the order in which it is acted on.
+func TestSurveyWords(t *testing.T) {
+	late := updated("2026-10-01T09:00:00Z")
+	text := look(t, store(t,
+		issue("a-1", "open", kind("epic")), issue("a-2", "open", child("a-1"), on("a-1")), issue("a-3", "open", child("a-1"), on("a-1")),
+		issue("b-1", "in_progress", late), issue("b-2", "in_progress", by("ann"), late, has("progress | exploring")), issue("b-3", "in_progress", by("bob")),
+		issue("c-1", "open", func(l *line) {
+			l.Notes = "<!-- escalation-context -->\n## Pending (2026-11-17) by ann\nWhich quay?\n\n## Pending (2026-11-18) by ann\nWhen?\n<!-- /escalation-context -->"
+		}),
+		issue("d-1", "open")), orient.SurveyRequest{}).Markdown()
+	at := 0
+	for _, want := range []string{
+		"Next: `stig orient d-1`: ", "## What holds people up\n\n",
+		"- dependency cycle: a-1 can be closed only after its child a-2 is; a-2 can start only after a-1 is closed; 1 more dependency closes such a cycle with these (`stig cycles`)\n",
+		"- question: c-1 title of c-1: asked 3 days ago by ann: Which quay? (and 1 more) (`stig orient c-1`)\n",
+		"- stale claim: b-1 title of b-1: nobody named, unchanged for 50 days (`stig orient b-1`)\n",
+		"- stale claim: b-2 title of b-2: ann, unchanged for 50 days (`stig orient b-2`)\n",
+		"## Ready\n", "## Epics\n", "- a-1 title of a-1: 0 of 2 closed; 2 blocked\n", "## In progress\n\n- b-3 title of b-3: bob\n\n## Worth knowing\n",
+	} {
+		next := strings.Index(text[at:], want)
+		if next < 0 {
+			t.Fatalf("no %q after character %d of\n%s", want, at, text)
+		}
+		at += next + len(want)
+	}
+	if strings.Count(text, "- b-2")+strings.Count(text, ": b-2") != 1 {
+		t.Errorf("a stale claim is told twice:\n%s", text)
 	}
 }
 
@@ -269,7 +360,7 @@ func TestSurveyGolden(t *testing.T) {
 // TestSurveyBudget asserts that a survey keeps within its budget, names what
 // it leaves out, and is whole when the budget is not needed.
 func TestSurveyBudget(t *testing.T) {
-	files := []*beads.File{harbor(t), store(t, workshop(t, 1, 90)...), store(t, workshop(t, 2, 400)...)}
+	files := []*beads.Snapshot{harbor(t), store(t, workshop(t, 1, 90)...), store(t, workshop(t, 2, 400)...)}
 	for _, long := range []string{strings.Repeat("long ", 400), "tïtle\nof two lines"} {
 		lines := workshop(t, 3, 60)
 		for k := range lines {
@@ -306,7 +397,7 @@ func TestSurveyCorpus(t *testing.T) {
 		if n := utf8.RuneCountInString(text); n > orient.SurveyBudget {
 			t.Errorf("%s: %d characters", path, n)
 		}
-		if len(s.Next) != 1 || !strings.Contains(text, "## Next") {
+		if len(s.Next) != 1 || !strings.HasPrefix(text, "Next: `") {
 			t.Errorf("%s: recommends %v", path, s.Next)
 		}
 		for _, c := range s.Convergence {
@@ -330,7 +421,7 @@ func TestReview(t *testing.T) {
 		issue("a-3", "closed", on("a-1"), has("surprise | 0.4", "confidence | regressed")),
 		issue("a-4", "closed"),
 		issue("a-5", "open", on("a-2", "a-3", "a-4")),
-		issue("a-6", "open", on("a-3"), has("cynefin | complex")))
+		issue("a-6", "open", on("a-2", "a-3"), has("cynefin | complex")))
 	review := func(id string) *orient.Review {
 		at, _ := file.Index(id)
 		r, err := orient.Assess(file, dag.New(file), at, rules())
@@ -354,7 +445,7 @@ func TestReview(t *testing.T) {
 	if got := fmt.Sprint(e.Weakest, e.WeakestIn, e.Oldest, e.OldestIn, e.OldestDays, e.Undated, e.Unrecorded); got != "regressed[a-3]2026-11-10[a-1] 10 [a-3] [a-4]" {
 		t.Errorf("evidence: %s", got)
 	}
-	if r = review("a-6"); !r.Surprise.Over || len(r.Alerts) != 1 || !r.Converges {
+	if r = review("a-6"); !r.Surprise.Over || len(r.Alerts) != 1 || !r.Converges { // of two blockers
 		t.Errorf("over θ: %+v, alerts %v, converges %v", r.Surprise, r.Alerts, r.Converges)
 	}
 }

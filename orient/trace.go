@@ -1,9 +1,9 @@
 package orient
 
 import (
-	"bytes"
 	"cmp"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -16,10 +16,12 @@ import (
 // trace is what the notes of one issue say about the graph around it. It holds
 // no text of the notes, so that the traces of all issues of a store are small.
 type trace struct {
+	table     bool // has a signal table
+	rated     bool // which records a surprise
 	surprise  float64
 	cynefin   string
 	progress  string
-	pending   bool
+	pending   bool // has an unanswered question
 	regressed bool
 	wrong     int    // how many violations
 	violation string // the first one, with its place
@@ -41,27 +43,30 @@ func traceOf(issue *beads.Issue, schema *signals.Schema) (trace, error) {
 	return traceIn(record.Text(beads.Notes), new(signals.Reader), schema), nil
 }
 
-// Pending tells of each of some issues whether it waits for a person's answer.
-func Pending(f *beads.File, issues []int, schema *signals.Schema) ([]bool, error) {
+// Pending reports of each of some issues whether it has an unanswered question.
+func Pending(f *beads.Snapshot, issues []int, schema *signals.Schema) ([]bool, error) {
 	waits := make([]bool, len(issues))
-	var line []byte
-	for k, i := range issues {
-		issue := f.At(i)
+	order := make([]int, len(issues)) // that of the file, which is cheapest to read
+	for k := range order {
+		order[k] = k
+	}
+	slices.SortFunc(order, func(a, b int) int { return issues[a] - issues[b] })
+	reader, tables := f.Reader(), new(signals.Reader)
+	for _, k := range order {
+		issue := f.At(issues[k])
 		if !issue.HasNotes {
 			continue
 		}
-		var err error
-		if line, err = issue.AppendLine(line[:0]); err != nil {
-			return nil, err
+		for _, part := range []string{"ending", signals.EscalationSection} { // one of which every question has
+			text, err := reader.Notes(issue, part)
+			if err != nil {
+				return nil, err
+			}
+			if text != "" {
+				waits[k] = traceIn(text, tables, schema).pending
+				break
+			}
 		}
-		if !bytes.Contains(line, []byte(signals.EscalationPending)) {
-			continue // most issues
-		}
-		t, err := traceOf(issue, schema)
-		if err != nil {
-			return nil, err
-		}
-		waits[k] = t.pending
 	}
 	return waits, nil
 }
@@ -71,8 +76,8 @@ func traceIn(text string, tables *signals.Reader, schema *signals.Schema) trace 
 	doc := notes.Parse(text)
 	table := tables.Read(doc, schema)
 	t := untraced()
-	t.surprise = table.Number()
-	t.pending = table.Value(signals.Escalation) == signals.EscalationPending
+	t.table, t.rated, t.surprise = table.Present(), table.Has(signals.Surprise), table.Number()
+	t.pending = signals.Asks(doc, table)
 	t.regressed = table.Value(signals.Confidence) == signals.ConfidenceRegressed
 	if v := table.Value(signals.Cynefin); v != t.cynefin {
 		t.cynefin = strings.Clone(v)
@@ -105,7 +110,7 @@ type readers struct {
 }
 
 // traces reads the notes of all issues, in file order and on all cores.
-func traces(f *beads.File, schema *signals.Schema) ([]trace, error) {
+func traces(f *beads.Snapshot, schema *signals.Schema) ([]trace, error) {
 	const chunk = 256
 	list := make([]trace, f.Len())
 	var next atomic.Int64
@@ -128,7 +133,7 @@ func traces(f *beads.File, schema *signals.Schema) ([]trace, error) {
 }
 
 // traceSome fills a part of the list that begins with the issue at index first.
-func traceSome(f *beads.File, from readers, first int, list []trace, schema *signals.Schema) error {
+func traceSome(f *beads.Snapshot, from readers, first int, list []trace, schema *signals.Schema) error {
 	for k := range list {
 		list[k] = untraced()
 		issue := f.At(first + k)

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"stig/internal/ended"
 	"stig/process"
 )
 
@@ -102,29 +103,6 @@ func TestRunFails(t *testing.T) {
 	}
 }
 
-// gone waits for the end of the process whose id is in a file.
-func gone(t *testing.T, path string) {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 100 {
-		if state, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat"); err == nil && strings.Contains(string(state), ") Z ") {
-			return // ended, and nobody has asked for its exit code yet
-		}
-		if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
-			return
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	t.Errorf("process %d is still there", pid)
-}
-
 // What a command starts in the background and leaves must not hold stig up,
 // although it holds the pipes.
 func TestRunEndsWhatIsLeftBehind(t *testing.T) {
@@ -138,7 +116,7 @@ func TestRunEndsWhatIsLeftBehind(t *testing.T) {
 	if took := time.Since(start); took > 5*time.Second {
 		t.Errorf("took %v", took)
 	}
-	gone(t, pid)
+	ended.Wait(t, pid)
 }
 
 // A timeout ends a command with its children, even one that does not listen.
@@ -162,7 +140,7 @@ func TestRunTimeout(t *testing.T) {
 			if took := time.Since(start); took > 6*time.Second {
 				t.Errorf("took %v", took)
 			}
-			gone(t, pid)
+			ended.Wait(t, pid)
 		})
 	}
 }
@@ -215,7 +193,7 @@ func TestRunDoesNotWaitForDeserters(t *testing.T) {
 					t.Errorf("the service has gone: %v", err)
 				}
 			} else if runtime.GOOS == "linux" {
-				gone(t, pid)
+				ended.Wait(t, pid)
 			}
 		})
 	}
@@ -236,7 +214,7 @@ func TestRunTimeoutReachesOtherGroups(t *testing.T) {
 	if took := time.Since(start); !errors.Is(err, context.DeadlineExceeded) || took > 10*time.Second || !strings.HasPrefix(string(got.Stdout), "tidy\n") {
 		t.Errorf("took %v: %q, %v: it was to be asked to end first", took, got.Stdout, err)
 	}
-	gone(t, pid)
+	ended.Wait(t, pid)
 }
 
 // Both outputs of a program come in the order in which it wrote them.

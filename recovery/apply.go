@@ -34,7 +34,7 @@ type Result struct {
 func Apply(ctx context.Context, s beads.Store, o beads.Options, findings []Finding, schema *signals.Schema) (*Result, error) {
 	var result *Result
 	o.Notes = permit(findings)
-	lines, err := beads.Edit(ctx, s, o, func(tx *beads.Tx) error {
+	lines, err := s.Edit(ctx, o, func(tx *beads.Tx) error {
 		again := &Result{schema: schema}
 		for _, group := range byIssue(findings) {
 			if err := again.issue(tx, group); err != nil {
@@ -108,9 +108,9 @@ func rank(f Finding) int {
 // issue puts back the findings of one issue.
 func (r *Result) issue(tx *beads.Tx, group []Finding) error {
 	id := group[0].ID
-	at, there := tx.File().Index(id)
+	at, there := tx.Snapshot().Index(id)
 	switch {
-	case there && tx.File().At(at).Status == "tombstone":
+	case there && tx.Snapshot().At(at).Status == "tombstone":
 		r.keep(group, "the issue was deleted")
 		return nil
 	case there:

@@ -41,9 +41,9 @@ func (f Finding) Removed() bool { return f.digest == "" && f.Text == "" }
 type Question struct {
 	Place   live.Place
 	Journal live.Journal
-	File    *beads.File // the store as it is
-	Held    Held        // what git and other work trees hold
-	Quick   bool        // leave out what was written on other branches and in other work trees
+	File    *beads.Snapshot // the store as it is
+	Held    Held            // what git and other work trees hold
+	Quick   bool            // leave out what was written on other branches and in other work trees
 }
 
 // Held answers what stands outside of the store. It is asked only about values

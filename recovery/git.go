@@ -12,6 +12,7 @@ import (
 	"stig/beads"
 	"stig/diff"
 	"stig/git"
+	"stig/jsonl"
 	"stig/live"
 )
 
@@ -86,13 +87,13 @@ func (c Clone) Outside(ctx context.Context, ids []string, visit func(string, dif
 		return nil
 	}
 	for _, s := range c.Others() {
-		file, err := beads.Read(s)
+		file, err := s.Snapshot()
 		if err != nil {
 			continue // it cannot be read: it holds nothing that can be relied on
 		}
 		found, err := diff.IndexOf(file, ids)
 		if err = errors.Join(err, file.Close()); err == nil {
-			visit("work tree "+filepath.Dir(s.Dir), found)
+			visit("work tree "+filepath.Dir(s.Place().Dir), found)
 		}
 	}
 	tips, err := c.outside(ctx)
@@ -126,7 +127,7 @@ func (c Clone) outside(ctx context.Context) ([]git.Tip, error) {
 // that knows it has a tombstone, or where bd lists it among its deletions.
 func (c Clone) Deleted(ctx context.Context, ids []string) (map[string]bool, error) {
 	deleted := map[string]bool{}
-	text, err := beads.ReadText(filepath.Join(filepath.Dir(c.Path), "deletions.jsonl"))
+	text, err := jsonl.ReadText(filepath.Join(filepath.Dir(c.Path), "deletions.jsonl"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}

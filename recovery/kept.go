@@ -5,6 +5,7 @@ import (
 
 	"stig/beads"
 	"stig/diff"
+	"stig/jsonl"
 	"stig/live"
 )
 
@@ -15,8 +16,8 @@ func (f Finding) InFile() bool { return f.Record.Seq == "" }
 // version of the store that another program wrote and a write of stig took the
 // name from. A value is Lost where its place in the store is empty, and Edited
 // where something else stands there: the file does not say which is newer.
-func InFile(store *beads.File, kept beads.Leftover) (findings []Finding, err error) {
-	file, err := beads.Read(beads.Store{Path: kept.Path, Dir: store.Store().Dir})
+func InFile(store *beads.Snapshot, kept jsonl.Leftover) (findings []Finding, err error) {
+	file, err := jsonl.Read(beads.Place{Path: kept.Path, Dir: store.Place().Dir})
 	if err != nil {
 		return nil, err
 	}

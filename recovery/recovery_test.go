@@ -3,8 +3,6 @@ package recovery_test
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +11,7 @@ import (
 	"stig/beads"
 	"stig/cue"
 	"stig/diff"
+	"stig/internal/memory"
 	"stig/live"
 	"stig/recovery"
 )
@@ -142,7 +141,7 @@ func TestFind(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			q := recovery.Question{
 				Place:   live.Place{Worktree: "/w", Branch: test.branch, Head: "c1"},
-				Journal: live.Journal{Records: test.journal}, File: store(t, test.store), Held: test.held,
+				Journal: live.Journal{Records: test.journal}, File: read(t, store(test.store)), Held: test.held,
 			}
 			findings, err := recovery.Find(t.Context(), q)
 			if err != nil {
@@ -159,20 +158,19 @@ func TestFind(t *testing.T) {
 	}
 }
 
-func store(t testing.TB, line string) *beads.File {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "issues.jsonl")
+func store(line string) *memory.Store {
 	if line != "" {
 		line += "\n"
 	}
-	if err := os.WriteFile(path, []byte(line), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	f, err := beads.Read(beads.Store{Path: path, Dir: filepath.Dir(path)})
+	return memory.New(line)
+}
+
+func read(t testing.TB, s beads.Store) *beads.Snapshot {
+	t.Helper()
+	f, err := s.Snapshot()
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { f.Close() })
 	return f
 }
 
@@ -205,7 +203,8 @@ func TestApply(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			file := store(t, test.store)
+			s := store(test.store)
+			file := read(t, s)
 			var records []live.Record
 			for i, c := range test.changes {
 				c.Issue = "a-1"
@@ -217,19 +216,13 @@ func TestApply(t *testing.T) {
 				t.Fatalf("%d findings, %v", len(findings), err)
 			}
 			if test.since != "" {
-				if err := os.WriteFile(file.Store().Path, []byte(test.since+"\n"), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				s.Write(test.since + "\n")
 			}
-			result, err := recovery.Apply(t.Context(), file.Store(), beads.Options{Now: noon}, findings, cue.Embedded())
+			result, err := recovery.Apply(t.Context(), s, beads.Options{Now: noon}, findings, cue.Embedded())
 			if err != nil {
 				t.Fatal(err)
 			}
-			text, err := os.ReadFile(file.Store().Path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := strings.ReplaceAll(strings.ReplaceAll(string(text), `\u003c`, "<"), `\u003e`, ">")
+			got := strings.ReplaceAll(strings.ReplaceAll(s.Text(), `\u003c`, "<"), `\u003e`, ">")
 			if !strings.Contains(got, test.want) || len(result.Kept) != test.kept {
 				t.Errorf("%d kept, want %d; got %s\nwant %s", len(result.Kept), test.kept, got, test.want)
 			}

@@ -39,13 +39,13 @@ func Undoable(j live.Journal, p live.Place, actor string, count int) (list []liv
 // depend. An issue that was made becomes a tombstone.
 func Undo(ctx context.Context, s beads.Store, o beads.Options, records []live.Record, actor string, schema *signals.Schema) ([]beads.Change, error) {
 	o.Notes = func(before, after string) error { return nil } // the journal says what stood there
-	return beads.Edit(ctx, s, o, func(tx *beads.Tx) error {
+	return s.Edit(ctx, o, func(tx *beads.Tx) error {
 		for _, r := range records {
 			if r.Command == "merge" {
-				return &UndoError{"the answer to a merge is not taken back by itself", "type git checkout -m -- " + s.Path + " while git merges"}
+				return &UndoError{"the answer to a merge is not taken back by itself", "type git checkout -m -- " + s.Place().Path + " while git merges"}
 			}
 			for _, c := range inUndoOrder(r.Changes) {
-				if err := takeBack(tx, s, c, actor, o.Now, schema); err != nil {
+				if err := takeBack(tx, c, actor, o.Now, schema); err != nil {
 					return err
 				}
 			}
@@ -70,13 +70,13 @@ func made(c live.Change) int {
 	return 0
 }
 
-func takeBack(tx *beads.Tx, s beads.Store, c live.Change, actor string, now time.Time, schema *signals.Schema) error {
+func takeBack(tx *beads.Tx, c live.Change, actor string, now time.Time, schema *signals.Schema) error {
 	what := fmt.Sprintf("%s: %s %s", c.Issue, c.Kind, c.Name)
 	if c.Hash {
 		return &UndoError{what + ": the journal holds a hash alone: it held a credential", "set it by hand: stig edit " + c.Issue}
 	}
 	if c.Kind == string(diff.Issue) {
-		return unmake(tx, s, c, actor, now)
+		return unmake(tx, c, actor, now)
 	}
 	part := diff.Part{Kind: diff.Kind(c.Kind), Name: c.Name, Text: c.Was}
 	return tx.PutBack(c.Issue, func(r *beads.Record) (*beads.Record, error) {
@@ -92,11 +92,11 @@ func takeBack(tx *beads.Tx, s beads.Store, c live.Change, actor string, now time
 }
 
 // unmake makes a new issue a tombstone.
-func unmake(tx *beads.Tx, s beads.Store, c live.Change, actor string, now time.Time) error {
-	if s.Mode != beads.Plain {
+func unmake(tx *beads.Tx, c live.Change, actor string, now time.Time) error {
+	if tx.Snapshot().Place().Mode != beads.Plain {
 		return &UndoError{c.Issue + ": bd keeps the issues, and deletes them itself", "type bd delete " + c.Issue}
 	}
-	for _, issue := range tx.File().All() {
+	for _, issue := range tx.Snapshot().All() {
 		depends, err := dependsOn(tx, issue, c.Issue)
 		if err != nil {
 			return err

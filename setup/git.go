@@ -22,19 +22,35 @@ type mergeDriver struct {
 	git        git.Client   // at the root
 	store      string       // path of the store below the root, with slashes
 	attributes app.HostFile // .gitattributes
-	Force      bool         // install takes the place of another program
+	force      bool         // install takes the place of another program
 }
 
-func MergeDriver(ctx context.Context, a *app.App) (*mergeDriver, error) {
+// Git connects git to stig merge: in the repository of the store, or for a user.
+func Git(ctx context.Context, a *app.App, o Options) (*Result, error) {
+	if o.User && o.Force {
+		return nil, app.Usage("--force and --user exclude each other", "leave one of them out")
+	}
+	if o.User {
+		file, err := gitConfigFile(a)
+		if err != nil {
+			return nil, err
+		}
+		return connect(ctx, &userDriver{a.GitIn("."), file}, o)
+	}
 	store, err := a.Discover()
 	if err != nil {
 		return nil, err
 	}
-	return DriverOf(ctx, a, store)
+	driver, err := DriverOf(ctx, a, store.Place())
+	if err != nil {
+		return nil, err
+	}
+	driver.force = o.Force
+	return connect(ctx, driver, o)
 }
 
 // DriverOf is the connection for a store that was found.
-func DriverOf(ctx context.Context, a *app.App, store beads.Store) (*mergeDriver, error) {
+func DriverOf(ctx context.Context, a *app.App, store beads.Place) (*mergeDriver, error) {
 	repo, path, err := a.Git(store)
 	if err != nil {
 		return nil, err
@@ -130,7 +146,7 @@ func (d *mergeDriver) configure(ctx context.Context, key, value string) app.Setu
 // which is there first.
 func (d *mergeDriver) claim(ctx context.Context, present string) (steps []app.SetupStep, err error) {
 	free := present == "unspecified"
-	if !free && !d.Force {
+	if !free && !d.force {
 		return nil, app.Usage(fmt.Sprintf("%s: git merges it with %q already", d.store, present),
 			"type stig setup git --force to put stig in its place")
 	}

@@ -11,16 +11,16 @@ import (
 	"stig/git"
 )
 
-// UserDriver names stig merge in the configuration of a user: in every
+// userDriver names stig merge in the configuration of a user: in every
 // repository whose .gitattributes asks for it, git then finds it.
-type UserDriver struct {
+type userDriver struct {
 	git  git.Client
 	file app.HostFile
 }
 
-// GitConfigFile is the configuration of a user that git writes to. What names it
+// gitConfigFile is the configuration of a user that git writes to. What names it
 // must mean the same file from everywhere.
-func GitConfigFile(a *app.App) (app.HostFile, error) {
+func gitConfigFile(a *app.App) (app.HostFile, error) {
 	if named := a.Getenv("GIT_CONFIG_GLOBAL"); named != "" {
 		if !filepath.IsAbs(named) {
 			return app.HostFile{}, app.Usage(fmt.Sprintf("GIT_CONFIG_GLOBAL: must be an absolute path; found %q", named), "")
@@ -51,11 +51,11 @@ const plainSection = sectionStart + app.PlainDriver
 
 const sectionStart = "[merge \"stig\"]\n\tname = " + driverName + "\n\tdriver = "
 
-func (d *UserDriver) Preview() string {
+func (d *userDriver) Preview() string {
 	return app.Shortest(d.file.Path) + ":\n" + driverSection + "\n"
 }
 
-func (d *UserDriver) Missing(ctx context.Context) ([]string, error) {
+func (d *userDriver) Missing(ctx context.Context) ([]string, error) {
 	command, err := d.command(ctx)
 	if err != nil {
 		return nil, err
@@ -67,16 +67,16 @@ func (d *UserDriver) Missing(ctx context.Context) ([]string, error) {
 }
 
 // command is the driver that git reads in the file, or "".
-func (d *UserDriver) command(ctx context.Context) (string, error) {
+func (d *userDriver) command(ctx context.Context) (string, error) {
 	result, err := d.git.Run(ctx, "config", "--global", "--get", "merge.stig.driver")
 	return strings.TrimSpace(string(result.Stdout)), err
 }
 
-func (d *UserDriver) changed() []string {
+func (d *userDriver) changed() []string {
 	return []string{app.Shortest(d.file.Path) + ": merge.stig.driver"}
 }
 
-func (d *UserDriver) Install(ctx context.Context) ([]app.SetupStep, error) {
+func (d *userDriver) Install(ctx context.Context) ([]app.SetupStep, error) {
 	command, err := d.command(ctx)
 	if err != nil || command != "" && command != app.PlainDriver {
 		return nil, err
@@ -96,14 +96,14 @@ func (d *UserDriver) Install(ctx context.Context) ([]app.SetupStep, error) {
 }
 
 // configure is the step that has git itself write the driver.
-func (d *UserDriver) configure(ctx context.Context) app.SetupStep {
+func (d *userDriver) configure(ctx context.Context) app.SetupStep {
 	return app.SetupStep{What: d.changed(), Diff: "+git config --global merge.stig.driver " + app.DriverCommand + "\n", Do: func() error {
 		_, err := d.git.Must(ctx, "config", "--global", "merge.stig.driver", app.DriverCommand)
 		return err
 	}}
 }
 
-func (d *UserDriver) Remove(context.Context) ([]app.SetupStep, error) {
+func (d *userDriver) Remove(context.Context) ([]app.SetupStep, error) {
 	source, err := d.file.Read()
 	if err != nil {
 		return nil, err
@@ -125,6 +125,3 @@ func (d *UserDriver) Remove(context.Context) ([]app.SetupStep, error) {
 	after = strings.TrimPrefix(strings.TrimPrefix(after, "\r"), "\n")
 	return d.file.Change(source, []byte(before+after), d.changed()...), nil
 }
-
-// NewUserDriver is the merge driver in a user's configuration file of git.
-func NewUserDriver(repo git.Client, file app.HostFile) *UserDriver { return &UserDriver{repo, file} }

@@ -10,32 +10,41 @@ import (
 	"stig/host"
 )
 
-// SettingsFile is where a host reads its settings. Two of them let a variable
-// name the directory of the user's.
-func SettingsFile(a *app.App, settings host.Settings, o SetupOptions) (app.HostFile, error) {
+// Hooks connects the program of an assistant to stig hook.
+func Hooks(ctx context.Context, a *app.App, settings host.Settings, o Options) (*Result, error) {
+	file, err := settingsFile(a, settings, o)
+	if err != nil {
+		return nil, err
+	}
+	return connect(ctx, &hookSettings{settings, file}, o)
+}
+
+// settingsFile is where a host reads its settings. Some let a variable name the
+// directory of the user's.
+func settingsFile(a *app.App, settings host.Settings, o Options) (app.HostFile, error) {
 	root, err := place(a, o)
 	if err != nil {
 		return app.HostFile{}, err
 	}
 	dir := filepath.Join(root, settings.Dir)
-	own := map[host.Host]string{host.Claude: "CLAUDE_CONFIG_DIR", host.Codex: "CODEX_HOME"}[settings.Host]
-	if named := a.Getenv(own); o.User && own != "" && named != "" {
+	if o.User && settings.Variable != "" && a.Getenv(settings.Variable) != "" {
+		named := a.Getenv(settings.Variable)
 		dir, root = named, filepath.Dir(named)
 	}
 	return app.HostFile{Path: filepath.Join(dir, settings.File), Root: root}, nil
 }
 
-// HookSettings is the connection of a host to stig hook.
-type HookSettings struct {
+// hookSettings is the connection of a host to stig hook.
+type hookSettings struct {
 	settings host.Settings
 	file     app.HostFile
 }
 
-func (h *HookSettings) Preview() string {
+func (h *hookSettings) Preview() string {
 	return app.Shortest(h.file.Path) + ":\n" + h.settings.Whole()
 }
 
-func (h *HookSettings) Missing(context.Context) ([]string, error) {
+func (h *hookSettings) Missing(context.Context) ([]string, error) {
 	source, err := h.file.Read()
 	if err != nil {
 		return nil, err
@@ -44,15 +53,15 @@ func (h *HookSettings) Missing(context.Context) ([]string, error) {
 	return h.named(events), h.located(err)
 }
 
-func (h *HookSettings) Install(context.Context) ([]app.SetupStep, error) {
+func (h *hookSettings) Install(context.Context) ([]app.SetupStep, error) {
 	return h.edit(h.settings.Install)
 }
 
-func (h *HookSettings) Remove(context.Context) ([]app.SetupStep, error) {
+func (h *hookSettings) Remove(context.Context) ([]app.SetupStep, error) {
 	return h.edit(h.settings.Remove)
 }
 
-func (h *HookSettings) edit(change func([]byte) ([]byte, []string, error)) ([]app.SetupStep, error) {
+func (h *hookSettings) edit(change func([]byte) ([]byte, []string, error)) ([]app.SetupStep, error) {
 	source, err := h.file.Read()
 	if err != nil {
 		return nil, err
@@ -65,7 +74,7 @@ func (h *HookSettings) edit(change func([]byte) ([]byte, []string, error)) ([]ap
 }
 
 // named gives the events with the file they stand in.
-func (h *HookSettings) named(events []string) (list []string) {
+func (h *hookSettings) named(events []string) (list []string) {
 	for _, event := range events {
 		list = append(list, app.Shortest(h.file.Path)+": "+event)
 	}
@@ -73,7 +82,7 @@ func (h *HookSettings) named(events []string) (list []string) {
 }
 
 // located puts the file before what is wrong in it.
-func (h *HookSettings) located(err error) error {
+func (h *hookSettings) located(err error) error {
 	var bad *host.SettingsError
 	if err == nil || !errors.As(err, &bad) {
 		return err
@@ -82,9 +91,4 @@ func (h *HookSettings) located(err error) error {
 		bad.Hint = "fix the file, or put in by hand what stig setup " + string(h.settings.Host) + " --print shows"
 	}
 	return fmt.Errorf("%s:%w", app.Shortest(h.file.Path), err)
-}
-
-// NewHookSettings are the hooks of a host in a settings file.
-func NewHookSettings(settings host.Settings, file app.HostFile) *HookSettings {
-	return &HookSettings{settings, file}
 }

@@ -8,22 +8,62 @@ import (
 	"stig/app"
 )
 
-// SetupOptions are the flags of the targets; not every one has user and force.
-type SetupOptions struct{ Check, Remove, Print, DryRun, User, Force bool }
+// Options say what to do to a connection; not every one has User and Force.
+type Options struct{ Check, Remove, Print, DryRun, User, Force bool }
 
-// Connection is something that stig can be connected to.
-type Connection interface {
-	// missing says what is not there that install would write.
+// Result is what came of it.
+type Result struct {
+	Changed []string // what was written or removed, or would be
+	Diff    string   // the same as a dry run shows it
+	Missing []string // what is not there now
+	Text    string   // with Print what would be written where nothing is, and nothing else
+}
+
+// connection is something that stig can be connected to.
+type connection interface {
+	// Missing says what is not there that Install would write.
 	Missing(ctx context.Context) ([]string, error)
-	// install and remove work out what is to be done, and do nothing of it.
+	// Install and Remove work out what is to be done, and do nothing of it.
 	Install(ctx context.Context) ([]app.SetupStep, error)
 	Remove(ctx context.Context) ([]app.SetupStep, error)
-	// preview is what install would write where nothing is.
+	// Preview is what Install would write where nothing is.
 	Preview() string
 }
 
-// Contradict refuses flags that ask for two things.
-func (o SetupOptions) Contradict() error {
+// connect does what the options say to a connection.
+func connect(ctx context.Context, c connection, o Options) (*Result, error) {
+	if err := o.contradict(); err != nil {
+		return nil, err
+	}
+	var steps []app.SetupStep
+	var err error
+	switch {
+	case o.Print:
+		return &Result{Text: c.Preview()}, nil
+	case o.Remove:
+		steps, err = c.Remove(ctx)
+	case !o.Check:
+		steps, err = c.Install(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r := &Result{}
+	for _, s := range steps {
+		r.Changed, r.Diff = append(r.Changed, s.What...), r.Diff+s.Diff
+		if o.DryRun {
+			continue
+		}
+		if err := s.Do(); err != nil {
+			return nil, err
+		}
+	}
+	r.Missing, err = c.Missing(ctx)
+	return r, err
+}
+
+// contradict refuses flags that ask for two things.
+func (o Options) contradict() error {
 	flags := []struct {
 		given bool
 		name  string
@@ -38,26 +78,6 @@ func (o SetupOptions) Contradict() error {
 	return nil
 }
 
-func SetupReport(name string, o SetupOptions, changed, missing []string) string {
-	text, list := "", changed
-	switch {
-	case o.Check && len(missing) == 0:
-		text = name + ": all is there\n"
-	case o.Check:
-		text, list = name+": missing\n", missing
-	case len(changed) == 0:
-		text = name + ": nothing to do\n"
-	case o.Remove:
-		text = name + ": removed\n"
-	default:
-		text = name + ": written\n"
-	}
-	for _, line := range list {
-		text += "  " + line + "\n"
-	}
-	return text
-}
-
 // homeDir is the home of the user, as --user needs it.
 func homeDir(a *app.App) (string, error) {
 	home := a.Getenv("HOME")
@@ -69,7 +89,7 @@ func homeDir(a *app.App) (string, error) {
 
 // place is the directory that files for assistants are put below: the root of
 // the project, or the home of the user.
-func place(a *app.App, o SetupOptions) (string, error) {
+func place(a *app.App, o Options) (string, error) {
 	if o.User {
 		return homeDir(a)
 	}

@@ -17,7 +17,17 @@ type installedSkill struct {
 	force bool
 }
 
-func SkillFiles(a *app.App, names []string, o SetupOptions) (*installedSkill, error) {
+// Skill puts the skill where those readers look for skills, all of them where none
+// is named.
+func Skill(ctx context.Context, a *app.App, readers []string, o Options) (*Result, error) {
+	skill, err := skillFiles(a, readers, o)
+	if err != nil {
+		return nil, err
+	}
+	return connect(ctx, skill, o)
+}
+
+func skillFiles(a *app.App, names []string, o Options) (*installedSkill, error) {
 	root, err := place(a, o)
 	if err != nil {
 		return nil, err

@@ -50,14 +50,21 @@ func Decimal(v float64) string {
 	return canonical(Surprise, strconv.FormatFloat(round(v), 'f', -1, 64))
 }
 
-// Replanning is the alert about an epic, given the surprise of its children.
-func Replanning(children []float64) (Alert, bool) {
-	sum := Sum(children)
+// Replanning is the alert about an epic of a cynefin domain, given the surprise
+// of those of its children that have a signal table: they surprised too much in
+// sum, and on average more than the domain allows. Forty children that surprised
+// a little each are no news.
+func Replanning(cynefin string, children []float64) (Alert, bool) {
+	sum, most := Sum(children), ConvergenceLimit(cynefin, len(children))
+	average := 0.0
+	if len(children) > 0 {
+		average = math.Round(sum/float64(len(children))*100) / 100
+	}
 	return Alert{
 		Rule: AlertReplanning,
-		Message: fmt.Sprintf("surprise %s in its %d children, over %s: replan the epic",
-			Decimal(sum), len(children), Decimal(ThresholdEpicSurprise)),
-	}, Over(sum, ThresholdEpicSurprise)
+		Message: fmt.Sprintf("surprise %s in sum over %d children, %s on average: replan the epic",
+			Decimal(sum), len(children), Decimal(average)),
+	}, Over(sum, ThresholdEpicSurprise) && Over(sum, most)
 }
 
 // ConvergenceLimit is how much the closed blockers of an issue of a cynefin
@@ -67,29 +74,29 @@ func ConvergenceLimit(cynefin string, blockers int) float64 {
 }
 
 // Convergence is the alert about an issue of a cynefin domain, given the
-// surprise of its closed blockers.
-func Convergence(cynefin string, blockers []float64) (Alert, bool) {
+// surprise of its blockers; fewer than two bring nothing together. open is the id
+// of the one blocker that is not closed yet, "" where all are.
+func Convergence(cynefin string, blockers []float64, open string) (Alert, bool) {
 	sum, limit := Sum(blockers), ConvergenceLimit(cynefin, len(blockers))
 	what := fmt.Sprintf("its %d closed blockers", len(blockers))
-	if len(blockers) == 1 {
-		what = "its one closed blocker"
+	if open != "" {
+		what = fmt.Sprintf("its %d blockers, of which %s is not closed yet", len(blockers), open)
 	}
 	return Alert{
 		Rule:    AlertConvergence,
 		Message: fmt.Sprintf("surprise %s in %s, over %s: review it", Decimal(sum), what, Decimal(limit)),
-	}, Over(sum, limit)
+	}, len(blockers) > 1 && Over(sum, limit)
 }
 
 // Stuck is the alert about an epic, given how many of its children are
-// unclosed, ready, and in progress. An epic of which nothing is ready but
-// something is in progress is saturated, which is no alert.
-func Stuck(unclosed, ready, inProgress int) (Alert, bool) {
-	what := fmt.Sprintf("none of %d unclosed children is ready or in progress", unclosed)
+// unclosed, could be started by somebody, and are in progress.
+func Stuck(unclosed, startable, inProgress int) (Alert, bool) {
+	what := fmt.Sprintf("none of its %d unclosed children can be started or is in progress", unclosed)
 	if unclosed == 1 {
-		what = "its one unclosed child is not ready or in progress"
+		what = "its one unclosed child cannot be started and is not in progress"
 	}
 	return Alert{Rule: AlertStuck, Message: what},
-		unclosed > 0 && ready == 0 && inProgress == 0
+		unclosed > 0 && startable == 0 && inProgress == 0
 }
 
 // Stale is the alert about an issue in progress, given when it was last
@@ -99,7 +106,7 @@ func Stale(updated, now time.Time, days int) (Alert, bool) {
 	age := now.Sub(updated)
 	return Alert{
 		Rule:    AlertStale,
-		Message: fmt.Sprintf("in progress, unchanged for %d days: does it go on?", int(age/day)),
+		Message: fmt.Sprintf("in progress, unchanged for %d days", int(age/day)),
 	}, !updated.IsZero() && age > time.Duration(days)*day
 }
 

@@ -28,6 +28,7 @@ type Part struct {
 	Date string // YYYY-MM-DD, "" when the heading has none
 	By   string // who asked or answered, "" when not recorded
 	Text string // trimmed
+	Note string // what else stands in the parentheses of the heading, "" for nothing
 }
 
 // Escalations reads the parts of all escalation sections in the order of the text.
@@ -44,6 +45,7 @@ func Escalations(d *notes.Doc) []Part {
 					Date: dateIn(p.Heading),
 					By:   partActor(p.Heading),
 					Text: strings.TrimSpace(p.Body),
+					Note: partNote(p.Heading),
 				})
 			}
 		}
@@ -112,17 +114,10 @@ func Standing(parts []Part) string {
 	return EscalationResolved
 }
 
-// Questions lists the questions that no answer follows.
-func Questions(parts []Part) []Part {
-	var open []Part
-	for _, p := range parts {
-		if !p.Kind.Asks() {
-			open = nil
-			continue
-		}
-		open = append(open, p)
-	}
-	return open
+// Asks reports whether notes hold an unanswered question: their escalation
+// section or the signal of their table says so.
+func Asks(d *notes.Doc, t *Table) bool {
+	return t.Value(Escalation) == EscalationPending || Standing(Escalations(d)) == EscalationPending
 }
 
 // PartError is returned by AddPart for a part that would not read as what it
@@ -141,11 +136,15 @@ func (e *PartError) Error() string {
 }
 
 // AddPart appends a part to the escalation section, making the section when
-// there is none. It refuses (*PartError) a part that does not read back as
+// there is none. A part with a note has a date. It refuses (*PartError) a part that does not read back as
 // itself: nobody answers by asking.
 func AddPart(d *notes.Doc, p Part) (*notes.Doc, error) {
 	p.By, p.Text = words(p.By), strings.TrimSpace(p.Text)
-	heading := "## " + string(p.Kind) + " (" + p.Date + ")"
+	heading := "## " + string(p.Kind) + " (" + p.Date
+	if p.Note != "" {
+		heading += ", " + p.Note
+	}
+	heading += ")"
 	if p.By != "" {
 		heading += " by " + p.By
 	}
@@ -160,7 +159,7 @@ func AddPart(d *notes.Doc, p Part) (*notes.Doc, error) {
 		case last.By != p.By:
 			return nil, &PartError{Kind: p.Kind, Reason: fmt.Sprintf("cannot be recorded as by %q: it would read as by %q", p.By, last.By),
 				Hint: "give a plain name with --actor NAME"}
-		case last.Kind == p.Kind && words(last.Text) == words(p.Text):
+		case last.Kind == p.Kind && last.Note == p.Note && words(last.Text) == words(p.Text):
 			return after, nil
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"stig/beads"
+	"stig/jsonl"
 )
 
 // replace puts a file in place at once, in a directory that it makes.
@@ -16,7 +16,7 @@ func replace(path string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	return beads.ReplaceText(path, text)
+	return jsonl.ReplaceText(path, text)
 }
 
 // maxName is the longest part of an id that a file name holds, in bytes.

@@ -11,14 +11,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
 	"stig/criteria"
+	"stig/internal/ended"
 	"stig/verify"
 )
 
@@ -291,7 +290,7 @@ func TestVerifyTimeout(t *testing.T) {
 			if took < c.limit || took > 10*time.Second {
 				t.Errorf("took %v", took)
 			}
-			ended(t, filepath.Join(j.Root, "pid"))
+			ended.Wait(t, filepath.Join(j.Root, "pid"))
 		})
 	}
 }
@@ -323,30 +322,7 @@ func TestVerifyInterrupted(t *testing.T) {
 	if o[0].Exit != 0 || o[1].Exit != verify.ExitInterrupt || o[1].Reason != "interrupted" || o[2].Exit != verify.ExitNotRun || o[2].Reason != "not run: interrupted" {
 		t.Errorf("got %+v", o)
 	}
-	ended(t, filepath.Join(j.Root, "pid"))
-}
-
-// ended waits for the end of the process whose id is in a file.
-func ended(t *testing.T, path string) {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 100 {
-		if state, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat"); err == nil && strings.Contains(string(state), ") Z ") {
-			return // ended, and nobody has asked for its exit code yet
-		}
-		if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
-			return
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	t.Errorf("process %d is still there", pid)
+	ended.Wait(t, filepath.Join(j.Root, "pid"))
 }
 
 // What a check leaves behind neither holds stig up nor changes the outcome.
@@ -366,7 +342,7 @@ func TestVerifyDaemon(t *testing.T) {
 			t.Errorf("%s: took %v: %+v", name, took, v.Outcomes())
 		}
 		if runtime.GOOS == "linux" || !strings.Contains(script, "setsid") {
-			ended(t, filepath.Join(j.Root, "pid"))
+			ended.Wait(t, filepath.Join(j.Root, "pid"))
 		}
 	}
 }

@@ -57,7 +57,7 @@ func command(a *cli.App) *cobra.Command {
 		&cobra.Group{ID: "connect", Title: "Connect:"},
 	)
 	root.AddCommand(
-		issue.OrientCommand(a), issue.CheckpointCommand(a), check.VetCommand(a), check.CheckCommand(a), check.LintCommand(a), check.ExplainCommand(a), issue.ShowCommand(a),
+		issue.OrientCommand(a), issue.NextCommand(a), issue.CheckpointCommand(a), check.VetCommand(a), check.CheckCommand(a), check.LintCommand(a), check.ExplainCommand(a), issue.ShowCommand(a),
 		issue.VerifyCommand(a), issue.CloseCommand(a), issue.ReopenCommand(a), connect.TrustCommand(a),
 		issue.ClaimCommand(a), issue.ReleaseCommand(a), issue.PropagateCommand(a), graph.ReviewCommand(a),
 		decide.EscalateCommand(a), decide.EscalationsCommand(a), decide.ResolveCommand(a), decide.AwaitCommand(a), decide.RetroCommand(a),

@@ -86,7 +86,7 @@ func TestAwaitIsTold(t *testing.T) {
 	if got, want := w.out.String(), "The town pays.\n"; got != want {
 		t.Errorf("printed %q, want %q", got, want)
 	}
-	if got, want := w.err.String(), "harbor-b7q: answered on 2026-11-20 by ines\n"; got != want {
+	if got, want := w.err.String(), "harbor-b7q: answered on 2026-11-20 by ines, question ad52a96d\n"; got != want {
 		t.Errorf("noted %q, want %q", got, want)
 	}
 }

@@ -83,7 +83,7 @@ func TestBytesRead(t *testing.T) {
 		{1, []string{"signals", "get", id}},
 		{1, []string{"show", id}},
 		{1, []string{"orient", id}},
-		{1.18, []string{"ready"}},
+		{1.74, []string{"ready"}}, // once for the index, and the notes of what is ready
 		{1, []string{"list"}},
 		{1, []string{"cycles"}},
 		{2, []string{"orient"}},

@@ -13,13 +13,14 @@ import (
 
 	"stig/app"
 	"stig/beads"
+	"stig/jsonl"
 )
 
 // While somebody holds the lock, commands that read do not wait, and one that
 // writes does. Interrupted, it ends at once and has written nothing.
 func TestLockHeld(t *testing.T) {
 	dir := t.TempDir()
-	store := beads.Store{Path: filepath.Join(dir, ".beads", "issues.jsonl"), Dir: filepath.Join(dir, ".beads")}
+	store := beads.Place{Path: filepath.Join(dir, ".beads", "issues.jsonl"), Dir: filepath.Join(dir, ".beads")}
 	if err := os.CopyFS(dir, os.DirFS(filepath.Join("..", "..", "examples", "harbor"))); err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +30,7 @@ func TestLockHeld(t *testing.T) {
 	}
 	held, free, ended := make(chan bool), make(chan bool), make(chan error)
 	go func() {
-		_, err := beads.Edit(context.Background(), store, beads.Options{Now: time.Now()}, func(*beads.Tx) error {
+		_, err := jsonl.Open(store).Edit(context.Background(), beads.Options{Now: time.Now()}, func(*beads.Tx) error {
 			close(held)
 			<-free
 			return nil

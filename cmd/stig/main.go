@@ -14,9 +14,14 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"syscall"
+
+	"stig/cmd/stig/cli"
 )
 
-func main() {
+func main() { run(newApp()) }
+
+// run runs the command line of this process.
+func run(a *cli.App) {
 	if os.Getenv("GOGC") == "" {
 		// A run is short and its index stays to the end: collect half as often.
 		debug.SetGCPercent(200)
@@ -27,7 +32,6 @@ func main() {
 		signals = append(signals, syscall.SIGHUP)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), signals...)
-	a := newApp()
 	code := a.Run(ctx, command(a), os.Args[1:])
 	stop()
 	os.Exit(code)

@@ -1,9 +1,6 @@
 package main
 
 import (
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,34 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 )
-
-// A command that made its own options of an edit would write without telling
-// bd: all get them from App.Options.
-func TestOptionsInOnePlace(t *testing.T) {
-	var places []string
-	set := token.NewFileSet()
-	for _, name := range sources(t) {
-		file, err := parser.ParseFile(set, name, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ast.Inspect(file, func(n ast.Node) bool {
-			literal, ok := n.(*ast.CompositeLit)
-			if !ok {
-				return true
-			}
-			if of, ok := literal.Type.(*ast.SelectorExpr); ok && of.Sel.Name == "Options" {
-				if from, ok := of.X.(*ast.Ident); ok && from.Name == "beads" && len(literal.Elts) > 0 {
-					places = append(places, filepath.Base(set.Position(literal.Pos()).Filename))
-				}
-			}
-			return true
-		})
-	}
-	if len(places) != 1 || places[0] != "app.go" {
-		t.Errorf("beads.Options are made in %v, want app/app.go alone", places)
-	}
-}
 
 // sources are the files of commands and services, tests left out.
 func sources(t *testing.T) (files []string) {

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	testscript.Main(m, map[string]func(){
-		"stig":          main,
+		"stig":          stigOnTestStore,
 		"stress-writer": stressWriter,
 	})
 }
@@ -43,8 +43,13 @@ func TestScripts(t *testing.T) {
 	if found, _ := filepath.Glob(filepath.Join(scripts, "*.txtar")); len(found) == 0 {
 		t.Fatal("no scripts found")
 	}
+	params := testscript.Params{Dir: scripts}
+	if os.Getenv(testStore) == "dir" {
+		params = testscript.Params{Files: scriptsForAnyStore(t, scripts)}
+	}
 	testscript.Run(t, testscript.Params{
-		Dir:                 scripts,
+		Dir:                 params.Dir,
+		Files:               params.Files,
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		Setup:               setUp,
@@ -77,6 +82,7 @@ func setUp(env *testscript.Env) error {
 	env.Setenv("HARBOR", harbor)
 	env.Setenv("STIG_NOW", "2026-11-20T09:00:00Z")
 	env.Setenv("TZ", "UTC")
+	env.Setenv(testStore, os.Getenv(testStore))
 	env.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 	env.Setenv("GIT_CEILING_DIRECTORIES", filepath.Dir(env.WorkDir))
 	schema, err := filepath.Abs(filepath.Join("..", "..", schemas.File))

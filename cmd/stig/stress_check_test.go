@@ -24,7 +24,7 @@ type stressKey struct {
 
 // stressWriters own, each in the issue shared by all and in one of its own:
 // a row of the signal table, the checkpoint, or a section named after them.
-// The first write by running stig, the others with beads.Edit.
+// The first write by running stig, the others with jsonl.Store.Edit.
 var stressWriters = []string{"surprise", "evidence-freshness", "confidence", "checkpoint",
 	"writer-4", "writer-5", "writer-6", "writer-7", "writer-8", "writer-9"}
 
@@ -108,7 +108,7 @@ func stressNotes(less, more string) string {
 // else as it stands, with a mark in the place of each value.
 type snapshot struct {
 	values  map[stressKey]string
-	applied int // what those that use beads.Edit say they wrote, together
+	applied int // what those that use jsonl.Store.Edit say they wrote, together
 	tally   int // what the tally counts
 	rest    []byte
 }

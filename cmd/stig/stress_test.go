@@ -19,6 +19,7 @@ import (
 
 	"stig/app"
 	"stig/beads"
+	"stig/jsonl"
 )
 
 var (
@@ -247,7 +248,7 @@ func stressOrder(writer int, value string) float64 {
 // readStore reads the store as stig does, which must not wait for anybody.
 func (r *stressRun) readStore() error {
 	start := time.Now()
-	f, err := beads.Read(beads.Store{Path: r.store, Dir: filepath.Dir(r.store)})
+	f, err := jsonl.Read(beads.Place{Path: r.store, Dir: filepath.Dir(r.store)})
 	if err != nil {
 		return err
 	}
@@ -363,7 +364,7 @@ func (r *stressRun) table() string {
 	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	row := func(name string, value any) { fmt.Fprintf(w, "%s\t%v\n", name, value) }
 	row("seconds", int(r.elapsed.Seconds()))
-	row("writers", fmt.Sprintf("%d running stig, %d calling beads.Edit", stressCommands, len(stressWriters)-stressCommands))
+	row("writers", fmt.Sprintf("%d running stig, %d calling jsonl.Store.Edit", stressCommands, len(stressWriters)-stressCommands))
 	row("writes acknowledged", r.acknowledged)
 	row("writers killed", r.killed)
 	row("writes cut off by a kill", r.unsettled)

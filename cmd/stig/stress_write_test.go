@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"stig/beads"
+	"stig/jsonl"
 	"stig/notes"
 )
 
@@ -46,7 +47,7 @@ func (l *stressLog) say(format string, args ...any) error {
 	return l.file.Sync()
 }
 
-// stressWriter is a process that writes with beads.Edit until it is killed:
+// stressWriter is a process that writes with jsonl.Store.Edit until it is killed:
 // stress-writer STORE LOG WRITER. It ends with its standard input, so that it
 // does not outlive the test.
 func stressWriter() {
@@ -73,7 +74,7 @@ func writeForever(store, path, number string) error {
 	if err != nil {
 		return err
 	}
-	s := beads.Store{Path: store, Dir: filepath.Dir(store)}
+	s := jsonl.Open(beads.Place{Path: store, Dir: filepath.Dir(store)})
 	for n := before.last + 1; ; n++ {
 		issue := stressTarget(writer, n)
 		if err := log.say("intent %s %d", issue, n); err != nil {
@@ -108,7 +109,7 @@ func stressTarget(writer, n int) string {
 // in the tally too: two lines that must not come apart.
 func writeSection(s beads.Store, issue, section string, n int) error {
 	o := beads.Options{Now: time.Now(), Notes: notes.Permit{Change: []string{section}}.Check}
-	_, err := beads.Edit(context.Background(), s, o, func(tx *beads.Tx) error {
+	_, err := s.Edit(context.Background(), o, func(tx *beads.Tx) error {
 		record, err := tx.Record(issue)
 		if err != nil {
 			return err

@@ -23,6 +23,9 @@ func CyclesCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if len(checked.Found) == 0 && !a.JSON {
+				return a.Printf("none: no dependency cycles among %s\n", app.Counted(checked.Issues, "issue"))
+			}
 			return outcome{checked, strict}.print(a)
 		},
 	}

@@ -26,6 +26,7 @@ import (
 	"stig/cmd/stig/cli"
 	"stig/cue"
 	"stig/dag"
+	"stig/jsonl"
 	"stig/lint"
 )
 
@@ -59,7 +60,7 @@ func outcomes(t *testing.T) map[string]outcome {
 	}
 	all := map[string]outcome{}
 	for _, path := range paths {
-		file, err := beads.Read(beads.Store{Path: path, Dir: filepath.Dir(path)})
+		file, err := jsonl.Read(beads.Place{Path: path, Dir: filepath.Dir(path)})
 		if err != nil {
 			t.Fatal(err)
 		}

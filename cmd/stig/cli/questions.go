@@ -43,7 +43,7 @@ func (s *sheet) issue(list []orient.Asked) {
 		}
 		if q.Answer != nil {
 			s.Blank()
-			s.Wrap(Strong, "  ", "  ", strings.TrimSuffix("answered "+q.Answer.Date+" by "+q.Answer.By, " by "))
+			s.Wrap(Strong, "  ", "  ", answered(q.Answer))
 			s.Wrap(Plain, "  ", "  ", q.Answer.Text)
 		}
 	}
@@ -58,7 +58,24 @@ func (s *sheet) issue(list []orient.Asked) {
 	if options := OptionsIn(list); options > 0 {
 		s.Line(Typed, "  stig resolve "+list[0].ID+" --option N")
 	}
+	if len(list) > 1 {
+		s.Line(Typed, "  stig resolve "+list[0].ID+" --question "+list[0].Hash+" -m \"…\"")
+	}
 	s.Line(Typed, "  stig resolve "+list[0].ID+" -m \"…\"")
+}
+
+// answered says when and by whom a question was answered, and whether others were
+// with it.
+func answered(answer *orient.Answer) string {
+	said := "answered "
+	if answer.Withdrawn {
+		said = "withdrawn "
+	}
+	said = strings.TrimSuffix(said+answer.Date+" by "+answer.By, " by ")
+	if strings.HasPrefix(answer.To, "all ") {
+		said += ", to " + answer.To
+	}
+	return said
 }
 
 // Question puts what is asked on the sheet, with its options.
@@ -87,8 +104,25 @@ func (s *sheet) Question(q orient.Asked) {
 	}
 }
 
-// About says how old a question is, who asked, and who waits.
+// About says which question it is, how old, who asked, and who waits.
 func About(q orient.Asked) string {
+	said := howOld(q)
+	switch {
+	case q.Number > 0:
+		said = fmt.Sprintf("question %d, %s: %s", q.Number, q.Hash, said)
+	case q.Hash != "":
+		said = fmt.Sprintf("question %s: %s", q.Hash, said)
+	}
+	if q.By != "" {
+		said += " by " + q.By
+	}
+	if q.Kind == orient.KindProcess {
+		said += ", about the way of working"
+	}
+	return said + whoWaits(q.Waits)
+}
+
+func howOld(q orient.Asked) string {
 	said := "asked on an unknown day"
 	if q.AgeDays != nil {
 		switch days := *q.AgeDays; {
@@ -100,13 +134,7 @@ func About(q orient.Asked) string {
 			said = "asked " + app.Counted(days, "day") + " ago"
 		}
 	}
-	if q.By != "" {
-		said += " by " + q.By
-	}
-	if q.Kind == orient.KindProcess {
-		said += ", about the way of working"
-	}
-	return said + whoWaits(q.Waits)
+	return said
 }
 
 // namedWaiting is how many of those who wait are named.

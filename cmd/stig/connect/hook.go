@@ -3,10 +3,7 @@ package connect
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
-	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,19 +12,6 @@ import (
 	"stig/cmd/stig/cli"
 	"stig/host"
 )
-
-// hookAnswer makes the reply to an event; nil when there is nothing to say.
-type hookAnswer func(*app.App, context.Context, host.Host, host.Event) []byte
-
-// hookEvents are the events that hooks answer, by their names in settings.
-func hookEvents() map[string]hookAnswer {
-	return map[string]hookAnswer{
-		"session-start": (*app.App).SessionStart,
-		"pre-tool-use":  (*app.App).PreToolUse,
-		"stop":          (*app.App).Stop,
-		"pre-compact":   (*app.App).PreCompact,
-	}
-}
 
 func HookCommand(a *cli.App) *cobra.Command {
 	var name string
@@ -45,18 +29,15 @@ func HookCommand(a *cli.App) *cobra.Command {
 		Args:    cobra.ArbitraryArgs,
 		Example: "  echo '{\"tool_input\":{\"command\":\"bd close demo-1\"}}' | stig hook pre-tool-use --host claude",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			answer, ok := hookEvents()[strings.Join(args, " ")]
-			if !ok {
-				return misheard(a, fmt.Sprintf("stig hook: must be one of session-start, pre-tool-use, stop, pre-compact; found %q", strings.Join(args, " ")))
+			hook, err := app.ParseHook(strings.Join(args, " "), name)
+			if err != nil {
+				return misheard(a, err.Error())
 			}
-			if !slices.Contains(host.Hosts(), host.Host(name)) {
-				return misheard(a, fmt.Sprintf("--host: must be one of claude, codex, gemini, cursor; found %q", name))
-			}
-			return answerHook(cmd.Context(), a, answer, host.Host(name))
+			return answerHook(cmd.Context(), a, hook)
 		},
 	}
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return misheard(a, err.Error()) })
-	cmd.Flags().StringVar(&name, "host", string(host.Claude), "the `HOST` that asks: claude, codex, gemini, cursor")
+	cmd.Flags().StringVar(&name, "host", string(host.Claude), "the `HOST` that asks: "+host.Names())
 	return cmd
 }
 
@@ -71,36 +52,19 @@ func misheard(a *cli.App, message string) error {
 	return app.FoundError{}
 }
 
-// answer hears an event and writes the reply. Whatever goes wrong is no reason
-// to break somebody's session, and neither is a mistake in here.
-func answerHook(ctx context.Context, a *cli.App, answer hookAnswer, h host.Host) error {
+// answerHook reads an event and writes the reply.
+func answerHook(ctx context.Context, a *cli.App, hook app.Hook) error {
 	var text []byte
 	if !cli.IsTerminal(a.In) {
 		// What is cut short by an error is no JSON, and tells nothing.
 		text, _ = io.ReadAll(io.LimitReader(a.In, app.EventLimit))
 	}
-	event := host.Hear(text)
-	if info, err := os.Stat(event.Dir); a.Dir == "" && err == nil && info.IsDir() {
-		a.Dir = event.Dir
+	reply, err := a.AnswerHook(ctx, hook, text)
+	if err != nil {
+		a.Complain(err.Error(), "")
 	}
-	ctx, cancel := context.WithTimeout(ctx, app.HookLimit)
-	defer cancel()
-	reply := reply(ctx, a, answer, h, event)
-	if reply == nil {
-		reply = h.Silence()
-	}
-	_, err := a.Out.Write(reply)
+	_, err = a.Out.Write(reply)
 	return err
-}
-
-func reply(ctx context.Context, a *cli.App, answer hookAnswer, h host.Host, e host.Event) (reply []byte) {
-	defer func() {
-		if r := recover(); r != nil {
-			a.Complain(fmt.Sprintf("a mistake in stig: %v", r), "")
-			reply = nil
-		}
-	}()
-	return answer(a.App, ctx, h, e)
 }
 
 func SendCommand(a *cli.App) *cobra.Command {

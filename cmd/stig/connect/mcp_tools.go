@@ -50,7 +50,7 @@ type (
 )
 
 func orientTool(ctx context.Context, a *app.App, c orientCall) (app.Output, error) {
-	found, err := a.Orient(ctx, app.OrientRequest{ID: c.ID, Depth: c.Depth, Budget: c.Budget, StaleDays: signals.ThresholdStaleDays})
+	found, err := a.Orient(ctx, app.OrientRequest{ID: c.ID, Depth: c.Depth, Budget: c.Budget, Whole: true, StaleDays: signals.ThresholdStaleDays})
 	if err != nil {
 		return app.Output{}, err
 	}

@@ -1,13 +1,12 @@
 package connect
 
 import (
-	"cmp"
-	"context"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
 	"stig/cmd/stig/cli"
 	"stig/host"
 	"stig/setup"
@@ -33,7 +32,7 @@ func SetupCommand(a *cli.App) *cobra.Command {
 }
 
 // setupFlags binds the flags that all targets have.
-func setupFlags(a *cli.App, cmd *cobra.Command, o *setup.SetupOptions) {
+func setupFlags(a *cli.App, cmd *cobra.Command, o *setup.Options) {
 	cmd.Flags().BoolVar(&o.Check, "check", false, "exit with 1 when something is missing, write nothing")
 	cmd.Flags().BoolVar(&o.Remove, "remove", false, "take out what setup put in, and nothing else")
 	cmd.Flags().BoolVar(&o.Print, "print", false, "print what would be written, write nothing")
@@ -41,80 +40,17 @@ func setupFlags(a *cli.App, cmd *cobra.Command, o *setup.SetupOptions) {
 }
 
 // userFlag binds the flag of targets that a home has too.
-func userFlag(cmd *cobra.Command, o *setup.SetupOptions) {
+func userFlag(cmd *cobra.Command, o *setup.Options) {
 	cmd.Flags().BoolVar(&o.User, "user", false, "for all projects of this user instead of this one")
 }
 
 // forceFlag binds the flag of targets where something may stand in the way.
-func forceFlag(cmd *cobra.Command, o *setup.SetupOptions, usage string) {
+func forceFlag(cmd *cobra.Command, o *setup.Options, usage string) {
 	cmd.Flags().BoolVar(&o.Force, "force", false, usage)
 }
 
-// setup does what the flags say to a target.
-func runSetup(ctx context.Context, a *cli.App, name string, t setup.Connection, o setup.SetupOptions) error {
-	if err := o.Contradict(); err != nil {
-		return err
-	}
-	var steps []app.SetupStep
-	var err error
-	switch {
-	case o.Print && a.JSON:
-		return a.PrintJSON("setup", map[string]any{"target": name, "text": t.Preview()})
-	case o.Print:
-		return a.Print(t.Preview())
-	case o.Remove:
-		steps, err = t.Remove(ctx)
-	case !o.Check:
-		steps, err = t.Install(ctx)
-	}
-	if err != nil {
-		return err
-	}
-	for _, s := range steps {
-		if o.DryRun {
-			break
-		}
-		if err := s.Do(); err != nil {
-			return err
-		}
-	}
-	missing, err := t.Missing(ctx)
-	if err != nil {
-		return err
-	}
-	if err := printSetup(a, name, o, steps, missing); err != nil {
-		return err
-	}
-	if o.Check && len(missing) > 0 {
-		return app.FoundError{}
-	}
-	return nil
-}
-
-// printSetup says what was done, or would be, and what is missing now.
-func printSetup(a *cli.App, name string, o setup.SetupOptions, steps []app.SetupStep, missing []string) error {
-	changed, diff := []string{}, ""
-	for _, s := range steps {
-		changed, diff = append(changed, s.What...), diff+s.Diff
-	}
-	switch {
-	case a.JSON:
-		data := map[string]any{
-			"target": name, "installed": len(missing) == 0,
-			"missing": append([]string{}, missing...), "changed": changed, "dry_run": o.DryRun,
-		}
-		if o.DryRun {
-			data["diff"] = diff
-		}
-		return a.PrintJSON("setup", data)
-	case o.DryRun:
-		return a.Print(cmp.Or(diff, "nothing would change\n"))
-	}
-	return a.Print(setup.SetupReport(name, o, changed, missing))
-}
-
 func setupGit(a *cli.App) *cobra.Command {
-	var o setup.SetupOptions
+	var o setup.Options
 	cmd := &cobra.Command{
 		Use:   "git",
 		Short: "have git merge the store with stig merge",
@@ -130,22 +66,8 @@ func setupGit(a *cli.App) *cobra.Command {
 		Args:    cli.Takes(0, 0, "no arguments"),
 		Example: "  stig setup git\n  stig setup git --check",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if o.User && o.Force {
-				return app.Usage("--force and --user exclude each other", "leave one of them out")
-			}
-			if o.User {
-				file, err := setup.GitConfigFile(a.App)
-				if err != nil {
-					return err
-				}
-				return runSetup(cmd.Context(), a, "git", setup.NewUserDriver(a.GitIn("."), file), o)
-			}
-			driver, err := setup.MergeDriver(cmd.Context(), a.App)
-			if err != nil {
-				return err
-			}
-			driver.Force = o.Force
-			return runSetup(cmd.Context(), a, "git", driver, o)
+			result, err := setup.Git(cmd.Context(), a.App, o)
+			return printSetup(a, "git", o, result, err)
 		},
 	}
 	setupFlags(a, cmd, &o)
@@ -156,7 +78,7 @@ func setupGit(a *cli.App) *cobra.Command {
 
 // setupHost connects the program of an assistant.
 func setupHost(a *cli.App, settings host.Settings) *cobra.Command {
-	var o setup.SetupOptions
+	var o setup.Options
 	name := string(settings.Host)
 	file := filepath.Join(settings.Dir, settings.File)
 	cmd := &cobra.Command{
@@ -168,11 +90,8 @@ func setupHost(a *cli.App, settings host.Settings) *cobra.Command {
 		Args:    cli.Takes(0, 0, "no arguments"),
 		Example: "  stig setup " + name + "\n  stig setup " + name + " --user --check",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			file, err := setup.SettingsFile(a.App, settings, o)
-			if err != nil {
-				return err
-			}
-			err = runSetup(cmd.Context(), a, name, setup.NewHookSettings(settings, file), o)
+			result, err := setup.Hooks(cmd.Context(), a.App, settings, o)
+			err = printSetup(a, name, o, result, err)
 			if err == nil && !o.Check && !o.Remove && !o.Print && !o.DryRun {
 				a.Hint(settings.Then)
 			}
@@ -184,32 +103,29 @@ func setupHost(a *cli.App, settings host.Settings) *cobra.Command {
 	return cmd
 }
 
+// agentsFile is where instructions go when no file is named.
+const agentsFile = "AGENTS.md"
+
 // setupInstructions connects what assistants read first.
 func setupInstructions(a *cli.App) *cobra.Command {
-	var o setup.SetupOptions
+	var o setup.Options
+	others := slices.DeleteFunc(host.Instructions(), func(name string) bool { return name == agentsFile })
 	cmd := &cobra.Command{
 		Use:   "agents-md [FILE]",
 		Short: "say in AGENTS.md, or a FILE like it, how to work with stig",
-		Long: "setup agents-md keeps a block of a few lines in AGENTS.md, or in CLAUDE.md or GEMINI.md\n" +
+		Long: "setup agents-md keeps a block of a few lines in AGENTS.md, or in " + strings.Join(others, " or ") + "\n" +
 			"when one is named: how an assistant works with stig. It replaces the block in its\n" +
 			"place, and touches nothing else. A block that somebody edited is kept; --force puts\n" +
 			"stig's own in its place, or with --remove takes it out.",
 		Args:    cli.Takes(0, 1, "at most one file"),
 		Example: "  stig setup agents-md\n  stig setup agents-md CLAUDE.md --check",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			name := "AGENTS.md"
+			name := agentsFile
 			if len(args) > 0 {
 				name = args[0]
 			}
-			file, err := setup.InstructionsFile(a.App, name, o)
-			if err != nil {
-				return err
-			}
-			block := &setup.ManagedBlock{File: file, Put: host.PutBlock, Take: host.RemoveBlock}
-			if o.Force {
-				block.Put, block.Take = host.ForceBlock, host.ForceRemoveBlock
-			}
-			return runSetup(cmd.Context(), a, "agents-md", block, o)
+			result, err := setup.Instructions(cmd.Context(), a.App, name, o)
+			return printSetup(a, "agents-md", o, result, err)
 		},
 	}
 	setupFlags(a, cmd, &o)

@@ -31,26 +31,24 @@ func SkillCommand(a *cli.App) *cobra.Command {
 }
 
 func skillInstallCommand(a *cli.App) *cobra.Command {
-	var o setup.SetupOptions
-	var names []string
+	var o setup.Options
+	var names, paths []string
 	for _, dir := range host.SkillDirs() {
-		names = append(names, dir.Reader)
+		names, paths = append(names, dir.Reader), append(paths, dir.Path)
 	}
+	last := len(paths) - 1
 	cmd := &cobra.Command{
 		Use:   "install [" + strings.Join(names, "|") + "]…",
 		Short: "put the skill where assistants look for skills",
-		Long: "install puts the skill into .agents/skills, .claude/skills and .cursor/skills of the\n" +
+		Long: "install puts the skill into " + strings.Join(paths[:last], ", ") + " and " + paths[last] + " of the\n" +
 			"project, or with --user of the home; into those that are named when some are. A\n" +
 			"SKILL.md of that name with another text is kept unless --force is given.",
 		Args:      cli.Takes(0, len(names), "at most "+strings.Join(names, ", ")),
 		ValidArgs: names,
 		Example:   "  stig skill install\n  stig skill install claude --user\n  stig skill install --remove",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			skill, err := setup.SkillFiles(a.App, args, o)
-			if err != nil {
-				return err
-			}
-			return runSetup(cmd.Context(), a, "skill", skill, o)
+			result, err := setup.Skill(cmd.Context(), a.App, args, o)
+			return printSetup(a, "skill", o, result, err)
 		},
 	}
 	setupFlags(a, cmd, &o)

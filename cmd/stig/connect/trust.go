@@ -14,7 +14,8 @@ import (
 )
 
 func TrustCommand(a *cli.App) *cobra.Command {
-	var revoke, list, dryRun bool
+	var r app.TrustRequest
+	var list bool
 	cmd := &cobra.Command{
 		Use:   "trust",
 		Short: "let the commands in this repository's acceptance criteria run on this machine",
@@ -29,75 +30,42 @@ func TrustCommand(a *cli.App) *cobra.Command {
 			if list {
 				return listTrust(a)
 			}
-			trust, grant, err := a.TrustHere(cmd.Context())
-			switch {
-			case err != nil:
+			result, err := a.Trust(cmd.Context(), r)
+			if err != nil {
 				return err
-			case dryRun:
-				return previewTrust(a, trust, grant, revoke)
-			case revoke:
-				return revokeTrust(a, trust, grant)
 			}
-			return grantTrust(a, trust, grant)
+			return printTrust(a, r, result)
 		},
 	}
-	cmd.Flags().BoolVar(&revoke, "revoke", false, "take it back")
+	cmd.Flags().BoolVar(&r.Revoke, "revoke", false, "take it back")
 	cmd.Flags().BoolVar(&list, "list", false, "list what is trusted")
-	a.Writes(cmd, &dryRun)
+	a.Writes(cmd, &r.DryRun)
 	cli.Exclude(cmd, "list", "revoke", "dry-run")
 	return cmd
 }
 
-func grantTrust(a *cli.App, trust verify.Trust, grant verify.Grant) error {
-	if err := trust.Grant(grant); err != nil {
-		return err
-	}
-	return printTrust(a, grant.Root, true, "trusted: its acceptance criteria may run commands on this machine")
-}
-
-func revokeTrust(a *cli.App, trust verify.Trust, grant verify.Grant) error {
-	there, err := trust.Revoke(grant.Root)
-	if err != nil {
-		return err
-	}
-	if !there {
-		return printTrust(a, grant.Root, false, "was not trusted, nothing changed")
-	}
-	return printTrust(a, grant.Root, false, "no longer trusted")
-}
-
-// previewTrust shows what would become of the record of a grant.
-func previewTrust(a *cli.App, trust verify.Trust, grant verify.Grant, revoke bool) error {
-	path, after, err := trust.Record(grant)
-	if err != nil {
-		return err
-	}
-	if revoke {
-		after = nil
-	}
-	file := app.HostFile{Path: path}
-	before, err := file.Read()
-	if err != nil {
-		return err
-	}
-	diff := file.Diff(before, after)
+func printTrust(a *cli.App, r app.TrustRequest, t *app.TrustResult) error {
 	if a.JSON {
-		return a.PrintJSON("trust", map[string]any{
-			"root": grant.Root, "trusted": trust.Granted(grant.Root, grant.Commit), "dry_run": true, "diff": diff,
-		})
+		data := map[string]any{"root": t.Root, "trusted": t.Trusted, "dry_run": r.DryRun}
+		if r.DryRun {
+			data["diff"] = t.Diff
+		}
+		return a.PrintJSON("trust", data)
 	}
-	return a.Print(cmp.Or(diff, "nothing would change\n"))
-}
-
-func printTrust(a *cli.App, root string, trusted bool, words string) error {
-	if a.JSON {
-		return a.PrintJSON("trust", map[string]any{"root": root, "trusted": trusted, "dry_run": false})
+	words := "trusted: its acceptance criteria may run commands on this machine"
+	switch {
+	case r.DryRun:
+		return a.Print(cmp.Or(t.Diff, "nothing would change\n"))
+	case r.Revoke && t.Before:
+		words = "no longer trusted"
+	case r.Revoke:
+		words = "was not trusted, nothing changed"
 	}
-	return a.Printf("%s: %s\n", root, words)
+	return a.Printf("%s: %s\n", t.Root, words)
 }
 
 func listTrust(a *cli.App) error {
-	grants, err := verify.Trust{Dir: a.StateDir()}.List()
+	grants, err := a.Grants()
 	if err != nil {
 		return err
 	}

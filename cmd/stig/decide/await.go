@@ -13,6 +13,7 @@ import (
 
 func AwaitCommand(a *cli.App) *cobra.Command {
 	var limit time.Duration
+	var question string
 	cmd := &cobra.Command{
 		Use:   "await ID",
 		Short: "wait until a person has answered, and print the answer",
@@ -26,13 +27,14 @@ func AwaitCommand(a *cli.App) *cobra.Command {
 			if limit < 0 {
 				return app.Usage(fmt.Sprintf("--timeout: must not be negative; found %s", limit), "")
 			}
-			answers, err := a.Await(cmd.Context(), args[0], limit)
+			answers, err := a.Await(cmd.Context(), args[0], question, limit)
 			if err != nil {
 				return err
 			}
 			return printAnswers(a, answers)
 		},
 	}
+	cmd.Flags().StringVar(&question, "question", "", "wait for the answer to this `QUESTION`: its number, or its hash")
 	cli.SpanVar(cmd.Flags(), &limit, "timeout", "how long to wait at most, such as 90s or 10m (default until it is answered)")
 	return cmd
 }
@@ -45,10 +47,28 @@ func printAnswers(a *cli.App, r *app.Answered) error {
 	}
 	var texts []string
 	for _, answer := range r.Answers {
-		a.Note("%s: answered%s%s", r.ID, on(answer.Date), by(answer.By))
+		what := "answered"
+		if answer.Withdrawn {
+			what = "withdrawn"
+		}
+		a.Note("%s: %s%s%s%s", r.ID, what, on(answer.Date), by(answer.By), of(answer.Questions))
 		texts = append(texts, answer.Text)
 	}
+	if r.Left > 0 {
+		a.Note("%s: still waiting on it: %s", r.ID, app.Counted(r.Left, "question"))
+	}
 	return a.Print(strings.Join(texts, "\n\n") + "\n")
+}
+
+// of names the questions of an answer.
+func of(hashes []string) string {
+	switch len(hashes) {
+	case 0:
+		return ""
+	case 1:
+		return ", question " + hashes[0]
+	}
+	return ", questions " + strings.Join(hashes, " ")
 }
 
 func on(date string) string {

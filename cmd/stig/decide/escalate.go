@@ -20,6 +20,7 @@ type escalateOptions struct {
 	text     app.Text
 	holds    string // the option that holds when nobody answers: its number or its text
 	after    string
+	withdraw bool
 	dryRun   bool
 }
 
@@ -31,13 +32,18 @@ func EscalateCommand(a *cli.App) *cobra.Command {
 		Long: "Ask a person. The question is kept with the issue, every briefing on it shows the\n" +
 			"question, and escalation becomes pending. Say what has to be decided, what speaks\n" +
 			"for each option, and why the issues do not hold enough to choose; then move on.\n" +
-			"A default is shown when its time has come. It is never executed.",
+			"A default is shown when its time has come. It is never executed. Several questions\n" +
+			"may stand on an issue; whoever asked one can withdraw it, by its number or hash.",
 		GroupID: "decide",
-		Args:    cli.Takes(1, 2, "one issue, and - to read the question from standard input"),
+		Args:    cli.Takes(1, 3, "one issue, with --withdraw a question, and - to read the text from standard input"),
 		Example: "  stig escalate demo-1 -m \"Which quay first?\" --option north --option \"south, which the ferry needs\"\n" +
-			"  stig escalate demo-1 -m \"…\" --option yes --option no --default no --after 24h",
+			"  stig escalate demo-1 -m \"…\" --option yes --option no --default no --after 24h\n" +
+			"  stig escalate demo-1 --withdraw 2 -m \"the survey of 2019 says which\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			args = o.text.Dash(args)
+			if o.withdraw {
+				return withdraw(a, cmd, args, o)
+			}
 			if len(args) != 1 {
 				return app.Usage(fmt.Sprintf("%s: takes one issue; found %d arguments", cli.Called(cmd), len(args)), "quote the question, and give it with -m")
 			}
@@ -52,9 +58,23 @@ func EscalateCommand(a *cli.App) *cobra.Command {
 	flags.StringArrayVar(&o.question.Options, "option", nil, "an alternative as one `TEXT`; once for each")
 	flags.StringVar(&o.holds, "default", "", "the `OPTION`, by its number or text, that holds when nobody answers")
 	flags.StringVar(&o.after, "after", "", "the `TIME` after which the default holds, such as 24h or 3d")
+	flags.BoolVar(&o.withdraw, "withdraw", false, "take back a question of one's own, and say why")
 	flags.BoolVar(&o.question.Process, "process", false, "ask whether the way of working should change")
 	a.Writes(cmd, &o.dryRun)
+	cli.Exclude(cmd, "withdraw", "option", "default", "after", "process")
 	return cmd
+}
+
+// withdraw takes back the question that an argument names, or the only one.
+func withdraw(a *cli.App, cmd *cobra.Command, args []string, o escalateOptions) error {
+	if len(args) < 1 || len(args) > 2 {
+		return app.Usage(fmt.Sprintf("%s: --withdraw takes one issue and a question; found %d arguments", cli.Called(cmd), len(args)), "quote the reason, and give it with -m")
+	}
+	r := resolveOptions{text: o.text, dryRun: o.dryRun, answer: checkpoint.Answer{Withdraw: true}}
+	if len(args) == 2 {
+		r.answer.Question = args[1]
+	}
+	return resolve(a, cmd, args[0], r)
 }
 
 // readDefault turns the flags of a default into the number of an option and a time.
@@ -112,7 +132,7 @@ func escalate(ctx context.Context, a *cli.App, id string, o escalateOptions) err
 
 func printEscalated(a *cli.App, r *checkpoint.Report, ready []app.ReadyRow) error {
 	s := a.Sheet()
-	s.Line(cli.Plain, r.ID+": asked; a person has to answer")
+	s.Line(cli.Plain, r.ID+": asked, question "+r.Asked+"; a person has to answer")
 	for _, c := range r.Changed {
 		s.Line(cli.Plain, fmt.Sprintf("  %s: %s → %s", c.Signal, c.From, c.To))
 	}

@@ -41,7 +41,7 @@ func EscalationsCommand(a *cli.App) *cobra.Command {
 }
 
 // lookup lists questions of a store.
-type lookup func(*beads.File, *dag.Graph, orient.Rules) ([]orient.Asked, error)
+type lookup func(*beads.Snapshot, *dag.Graph, orient.Rules) ([]orient.Asked, error)
 
 func escalations(a *cli.App, find lookup) error {
 	file, err := a.Open()
@@ -112,9 +112,9 @@ func watchEscalations(ctx context.Context, a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	store := file.Store()
+	store := a.At(file.Place())
 	file.Close()
-	changes, stop := beads.Watch(store)
+	changes, stop := store.Watch()
 	defer stop()
 	seen := map[string]bool{}
 	for first := true; ; first = false {

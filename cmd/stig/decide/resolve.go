@@ -32,14 +32,14 @@ func ResolveCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "resolve ID",
 		Short: "answer the questions that wait on an issue",
-		Long: "Answer all questions that stand on an issue; escalation becomes resolved, and the\n" +
-			"next briefing shows the answer. On a terminal the briefing and the question are shown\n" +
-			"first, and the options can be chosen by number. Who answers is on record. Whoever\n" +
-			"asked may not answer, unless --self is given: the point of asking is that somebody\n" +
-			"else decides.",
+		Long: "Answer the questions that stand on an issue, all of them or the one that --question\n" +
+			"names; when none is left escalation becomes resolved, and the next briefing shows the\n" +
+			"answer. On a terminal the briefing and the questions are shown first, and the options\n" +
+			"can be chosen by number. Who answers is on record. Whoever asked may not answer, unless\n" +
+			"--self is given: the point of asking is that somebody else decides.",
 		GroupID: "decide",
 		Args:    cli.Takes(1, 2, "one issue, and - to read the answer from standard input"),
-		Example: "  stig resolve demo-1\n  stig resolve demo-1 --option 2 -m \"until spring\"",
+		Example: "  stig resolve demo-1\n  stig resolve demo-1 --option 2 -m \"until spring\"\n  stig resolve demo-1 --question 2 -m \"the old one\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			args = o.text.Dash(args)
 			if len(args) != 1 {
@@ -48,12 +48,16 @@ func ResolveCommand(a *cli.App) *cobra.Command {
 			if cmd.Flags().Changed("option") && o.answer.Option < 1 {
 				return app.Usage(fmt.Sprintf("--option: must be at least 1; found %d", o.answer.Option), "")
 			}
+			if cmd.Flags().Changed("question") && o.answer.Question == "" {
+				return app.Usage("--question: must be the number or the hash of a question; found nothing", "type stig escalations to see them")
+			}
 			return resolve(a, cmd, args[0], o)
 		},
 	}
 	cli.TakesText(cmd, &o.text, "the answer")
 	flags := cmd.Flags()
 	flags.IntVar(&o.answer.Option, "option", 0, "take option `N`; a text is added to it")
+	flags.StringVar(&o.answer.Question, "question", "", "answer this `QUESTION` alone: its number, or its hash")
 	flags.BoolVar(&o.answer.Self, "self", false, "answer a question of one's own")
 	a.Writes(cmd, &o.dryRun)
 	return cmd
@@ -72,7 +76,7 @@ func resolve(a *cli.App, cmd *cobra.Command, id string, o resolveOptions) error 
 		return err
 	}
 	var d cli.Draft
-	if answer.Option == 0 && !o.text.Given() && a.Asks() {
+	if answer.Option == 0 && !answer.Withdraw && !o.text.Given() && a.Asks() {
 		if answer, d, err = askFor(cmd.Context(), a, store, id, answer); err != nil {
 			return err
 		}
@@ -97,11 +101,14 @@ func resolve(a *cli.App, cmd *cobra.Command, id string, o resolveOptions) error 
 // printResolved says what was answered, and what is left to answer.
 func printResolved(a *cli.App, r *checkpoint.Resolution, left []orient.Asked) error {
 	s := a.Sheet()
-	s.Line(cli.Plain, fmt.Sprintf("%s: answered by %s", r.ID, r.By))
+	s.Line(cli.Plain, fmt.Sprintf("%s: %s by %s%s", r.ID, done(r), r.By, whichOf(r)))
 	for _, c := range r.Changed {
 		s.Line(cli.Plain, fmt.Sprintf("  %s: %s → %s", c.Signal, c.From, c.To))
 	}
 	left = slices.DeleteFunc(left, func(q orient.Asked) bool { return q.Question == "" })
+	if r.Left > 0 {
+		s.Line(cli.Plain, "  still waiting on it: "+app.Counted(r.Left, "question"))
+	}
 	if len(left) > 0 {
 		s.Put(cli.Plain, waitingLine(left)+"; next: ")
 		s.Line(cli.Typed, "stig resolve "+left[0].ID)
@@ -113,10 +120,29 @@ func printResolved(a *cli.App, r *checkpoint.Resolution, left []orient.Asked) er
 	return nil
 }
 
+// done says what became of the questions.
+func done(r *checkpoint.Resolution) string {
+	if r.Withdrawn {
+		return "withdrawn"
+	}
+	return "answered"
+}
+
+// whichOf says to which questions an answer was given, where it is not plain.
+func whichOf(r *checkpoint.Resolution) string {
+	switch {
+	case len(r.Hashes) > 1:
+		return ", all " + app.Counted(len(r.Hashes), "question")
+	case r.Left > 0 || r.Withdrawn:
+		return ", question " + r.Hashes[0]
+	}
+	return ""
+}
+
 // askFor shows a person what is asked, and takes the answer. What was shown is
 // what the answer answers.
 func askFor(ctx context.Context, a *cli.App, store beads.Store, id string, answer checkpoint.Answer) (checkpoint.Answer, cli.Draft, error) {
-	file, err := beads.Read(store)
+	file, err := store.Snapshot()
 	if err != nil {
 		return answer, cli.Draft{}, err
 	}
@@ -132,7 +158,7 @@ func askFor(ctx context.Context, a *cli.App, store beads.Store, id string, answe
 	if answer.Seen, err = answer.Answers(issue.ID, notes.Parse(record.Text(beads.Notes))); err != nil {
 		return answer, cli.Draft{}, err
 	}
-	list, err := showQuestion(a, file, issue.ID)
+	list, err := showQuestion(a, file, issue.ID, answer.Seen)
 	if err != nil {
 		return answer, cli.Draft{}, err
 	}
@@ -159,7 +185,7 @@ func asWritten(questions []signals.Part) string {
 
 // showQuestion prints the briefing as orient does, and what is asked last: on a
 // terminal of few lines it still stands above the prompt.
-func showQuestion(a *cli.App, file *beads.File, id string) ([]orient.Asked, error) {
+func showQuestion(a *cli.App, file *beads.Snapshot, id string, seen []signals.Part) ([]orient.Asked, error) {
 	rules, err := a.Reading(file, signals.ThresholdStaleDays)
 	if err != nil {
 		return nil, err
@@ -182,7 +208,7 @@ func showQuestion(a *cli.App, file *beads.File, id string) ([]orient.Asked, erro
 	s.Line(cli.Strong, "## Waiting for your answer")
 	var list []orient.Asked
 	for _, q := range all {
-		if q.ID == id {
+		if q.ID == id && slices.ContainsFunc(seen, func(p signals.Part) bool { return p.Hash() == q.Hash }) {
 			list = append(list, q)
 			s.Blank()
 			s.Wrap(cli.Faint, "  ", "  ", cli.About(q))
@@ -190,6 +216,9 @@ func showQuestion(a *cli.App, file *beads.File, id string) ([]orient.Asked, erro
 		}
 	}
 	s.Blank()
+	if len(list) > 1 {
+		s.Wrap(cli.Faint, "", "", "One answer is for all of them; to answer one, give its number or its hash with --question.")
+	}
 	return list, a.Show(s)
 }
 

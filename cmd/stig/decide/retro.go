@@ -73,7 +73,7 @@ func retro(ctx context.Context, a *cli.App, args []string, o retroOptions) error
 	if on == "" {
 		on = r.Epic
 	}
-	return askRetro(ctx, a, store, on, r, o.dryRun)
+	return askRetro(ctx, a, a.At(store), on, r, o.dryRun)
 }
 
 // askRetro puts what a retrospective drafted to a person.
@@ -82,7 +82,7 @@ func askRetro(ctx context.Context, a *cli.App, store beads.Store, on string, r *
 	if err != nil {
 		return err
 	}
-	if err := a.RefuseUnfinished(ctx, store); err != nil {
+	if err := a.RefuseUnfinished(ctx, store.Place()); err != nil {
 		return err
 	}
 	q := checkpoint.Question{Text: r.Draft, Process: true, Evidence: a.Config.Signals.Evidence}
@@ -94,7 +94,7 @@ func askRetro(ctx context.Context, a *cli.App, store beads.Store, on string, r *
 		return err
 	}
 	if !dryRun {
-		a.Notify(ctx, store, options.Now, app.ReportNotices(report, q, signals.Day(options.Now)))
+		a.Notify(ctx, store.Place(), options.Now, app.ReportNotices(report, q, signals.Day(options.Now)))
 	}
 	switch {
 	case a.JSON:

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,17 +26,25 @@ func PlanCommand(a *cli.App) *cobra.Command {
 		GroupID: "graph",
 		Args:    cli.Takes(0, 1, "one epic at most"),
 		Example: "  stig plan\n  stig plan demo-1",
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			now, err := a.Clock()
+			if err != nil {
+				return err
+			}
 			file, err := a.Open()
 			if err != nil {
 				return err
 			}
 			defer file.Close()
-			p := planner{file: file, graph: dag.New(file), within: func(int) bool { return true }}
+			p := planner{file: file, graph: dag.New(file)}
+			p.within = p.graph.Lasting
 			if len(args) == 1 {
 				if err := p.only(args[0]); err != nil {
 					return err
 				}
+			}
+			if p.worker, err = a.Worker(cmd.Context(), file, p.graph.Ready(now), "", now); err != nil {
+				return err
 			}
 			view := p.plan()
 			if a.JSON {
@@ -48,9 +57,10 @@ func PlanCommand(a *cli.App) *cobra.Command {
 
 // planner plans the issues that within picks.
 type planner struct {
-	file   *beads.File
+	file   *beads.Snapshot
 	graph  *dag.Graph
 	within func(i int) bool
+	worker dag.Worker
 	epic   string
 }
 
@@ -58,11 +68,14 @@ type planner struct {
 type planView struct {
 	Epic         string         `json:"epic,omitempty"`
 	Stages       [][]string     `json:"stages"`
+	Ready        []string       `json:"ready"` // what the reader can take now, in the order of stig ready
 	Width        int            `json:"width"`
 	CriticalPath []string       `json:"critical_path"`
 	Outside      []string       `json:"outside"` // what the epic's issues wait for and it does not contain
 	Stuck        []string       `json:"stuck"`   // in a deadlock, or waiting for one
 	Deadlocks    []deadlockView `json:"deadlocks"`
+
+	standing map[string]string // by id: why what nothing blocks cannot be taken
 }
 
 // deadlockView is a circle of issues, and the row whose removal breaks it.
@@ -103,11 +116,22 @@ func (p *planner) plan() *planView {
 		Epic: p.epic, Stages: [][]string{}, Width: width, Deadlocks: p.deadlocks(),
 		CriticalPath: p.ids(p.graph.LongestChainWithin(p.within)),
 	}
+	view.standing = map[string]string{}
+	var free []int
+	for _, i := range p.graph.Takeable(p.worker) {
+		if p.within(i) {
+			free = append(free, i)
+		}
+	}
+	view.Ready = p.ids(free)
 	staged := map[int]bool{}
 	for _, stage := range stages {
 		view.Stages = append(view.Stages, p.ids(stage))
 		for _, i := range stage {
 			staged[i] = true
+			if words := p.standing(i); words != "" {
+				view.standing[p.file.At(i).ID] = words
+			}
 		}
 	}
 	var stuck, outside []int
@@ -146,6 +170,33 @@ func (p *planner) deadlocks() []deadlockView {
 	return list
 }
 
+// standing says why an issue that no other one holds up cannot be taken; "" for
+// what can be, and for what waits for its stage.
+func (p *planner) standing(i int) string {
+	issue := p.file.At(i)
+	switch p.graph.State(i, p.worker) {
+	case dag.StateInProgress:
+		return "in progress, " + cmp.Or(app.Folded(issue.Assignee), "nobody named")
+	case dag.StateBlocked:
+		if !p.graph.Blocked(i) {
+			return "status blocked"
+		}
+	case dag.StateDeferred:
+		return "deferred"
+	case dag.StateAsked:
+		return "waits for an answer"
+	case dag.StateAssigned:
+		return "assigned to " + app.Folded(issue.Assignee)
+	case dag.StateComplete:
+		return "all its children are closed: close it"
+	case dag.StateUnknown:
+		return "status " + app.Folded(issue.Status)
+	case dag.StateOther:
+		return "no work"
+	}
+	return ""
+}
+
 func (p *planner) ids(indices []int) []string {
 	list := []string{}
 	for _, i := range indices {
@@ -178,11 +229,15 @@ func (v *planView) text(title func(id string) string) string {
 	if v.Epic != "" {
 		of = v.Epic + ": "
 	}
-	fmt.Fprintf(&b, "%s%s in %s, at most %d side by side\n", of, app.Counted(planned, "issue"), app.Counted(len(v.Stages), "stage"), v.Width)
+	fmt.Fprintf(&b, "%s%s in %s, at most %d side by side; %d ready\n", of, app.Counted(planned, "issue"), app.Counted(len(v.Stages), "stage"), v.Width, len(v.Ready))
 	for k, stage := range v.Stages {
 		fmt.Fprintf(&b, "\nstage %d\n", k+1)
 		for _, id := range stage {
-			fmt.Fprintf(&b, "  %-*s  %s\n", widest, id, title(id))
+			standing := ""
+			if words := v.standing[id]; words != "" {
+				standing = "  (" + words + ")"
+			}
+			fmt.Fprintf(&b, "  %-*s  %s%s\n", widest, id, title(id), standing)
 		}
 	}
 	if len(v.CriticalPath) > 1 {

@@ -105,7 +105,7 @@ func TrajectoryCommand(a *cli.App) *cobra.Command {
 			if missing == nil {
 				id, title = issue.ID, issue.Title
 			}
-			points, err := a.Trajectory(cmd.Context(), file.Store(), id, since)
+			points, err := a.Trajectory(cmd.Context(), file.Place(), id, since)
 			if err != nil {
 				return err
 			}

@@ -18,6 +18,7 @@ func ClaimCommand(a *cli.App) *cobra.Command {
 		Short:      "take an issue to work on: in progress, and yours",
 		Long: "Take an issue to work on. Of several who claim it at once one gets it; the others\n" +
 			"end with exit code 5, as do claims of issues that are blocked, closed or another's.\n" +
+			"An issue with an unanswered question waits for a person: exit code 6.\n" +
 			"Those who act under one name are one actor.",
 		GroupID: "work",
 		Args:    cli.Takes(1, 1, "one issue"),

@@ -19,7 +19,8 @@ func CloseCommand(a *cli.App) *cobra.Command {
 		Long: "Close issues. The commands in an issue's acceptance criteria are run first, unless they\n" +
 			"passed on this very tree already; it closes when all of them pass, and stays as it is\n" +
 			"otherwise. The reason says what exists now that did not before: it is what those who\n" +
-			"build on the issue read. Where nothing can be run, --waive says why that is no matter.",
+			"build on the issue read. Where nothing can be run, --waive says why that is no matter.\n" +
+			"An issue on which a question waits for an answer stays open (exit code 6).",
 		GroupID: "work",
 		Args:    cli.Takes(1, -1, "the issues to close, and - to read the reason from standard input"),
 		Example: "  stig close demo-1 --reason \"the parser reads both forms\"\n" +
@@ -36,6 +37,7 @@ func CloseCommand(a *cli.App) *cobra.Command {
 	flags.StringVar(&o.Reason, "reason", "", "what exists now that did not before")
 	cli.TakesText(cmd, &o.Text, "the reason")
 	flags.StringVar(&o.Waive, "waive", "", "close without a verdict, and record `WHY`")
+	flags.StringVar(&o.Despite, "despite-question", "", "close though a question waits for an answer, and record `WHY`")
 	flags.BoolVar(&o.Escalate, "escalate", false, "put a failure to a person: escalation becomes pending")
 	bindTrial(cmd, &o.TrialOptions)
 	a.Writes(cmd, &o.DryRun)
@@ -48,6 +50,9 @@ func readClose(a *cli.App, cmd *cobra.Command, args []string, o *app.CloseOption
 	ids = o.Text.Dash(args)
 	if cmd.Flags().Changed("waive") && strings.TrimSpace(o.Waive) == "" {
 		return nil, app.Usage("--waive: must say why nothing needs to be run; found nothing", "")
+	}
+	if cmd.Flags().Changed("despite-question") && strings.TrimSpace(o.Despite) == "" {
+		return nil, app.Usage("--despite-question: must say why the answer is not waited for; found nothing", "")
 	}
 	o.Reason, err = reason(a, o.Reason, o.Text)
 	return ids, err

@@ -97,7 +97,11 @@ func planText(t *app.Trial) string {
 	}
 	fmt.Fprintf(&text, "%s: %s\n", t.Id, app.Counted(would, "command")+" would run")
 	for _, c := range t.Plan {
-		fmt.Fprintf(&text, "%s (%s, line %d)", c.Class, c.Origin, c.Line)
+		place := c.Place()
+		if c.Field == criteria.FieldAcceptance {
+			place = fmt.Sprintf("line %d", c.Line)
+		}
+		fmt.Fprintf(&text, "%s (%s, %s)", c.Class, c.Origin, place)
 		if c.Reason != "" {
 			text.WriteString(": " + c.Reason)
 		}

@@ -29,6 +29,7 @@ func OrientCommand(a *cli.App) *cobra.Command {
 					return app.Usage("the id of the issue is empty", "leave it out for the survey: type stig orient")
 				}
 			}
+			r.Whole = a.JSON
 			found, err := a.Orient(cmd.Context(), r)
 			if err != nil {
 				return err
@@ -41,8 +42,8 @@ func OrientCommand(a *cli.App) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&r.Depth, "depth", "", "read at `DEPTH` (shallow, standard, deep, probe) instead of the issue's own")
-	flags.IntVar(&r.Budget, "budget", 0, fmt.Sprintf("at most `N` characters, the most urgent first (%d for the survey, no limit for a briefing)", orient.SurveyBudget))
-	flags.BoolVar(&r.Full, "full", false, "everything: all rows of the survey, farther dependencies' checkpoints of a briefing")
+	flags.IntVar(&r.Budget, "budget", 0, fmt.Sprintf("at most `N` characters, the most urgent first (%d for a briefing, none with --json; %d for the survey)", orient.BriefingBudget, orient.SurveyBudget))
+	flags.BoolVar(&r.Full, "full", false, "everything, at every depth: whole texts and all dependencies of a briefing, all rows of the survey")
 	flags.StringVar(&r.As, "as", "", "the survey for `NAME`, whose own claims come first")
 	flags.IntVar(&r.StaleDays, "stale-days", signals.ThresholdStaleDays, "an issue in progress is stale when it was not changed for more than `N` days")
 	return cmd

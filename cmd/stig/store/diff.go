@@ -23,19 +23,14 @@ func DiffCommand(a *cli.App) *cobra.Command {
 		Args:    cli.Takes(0, 2, "one revision, or with --files two files"),
 		Example: "  stig diff\n  stig diff main~3 --json\n  stig diff --files before.jsonl after.jsonl",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			before, after, since, closeBoth, err := a.OpenBoth(cmd.Context(), args, files)
-			if err != nil {
+			d, err := a.Diff(cmd.Context(), app.DiffRequest{Args: args, Files: files})
+			switch {
+			case err != nil:
 				return err
-			}
-			defer closeBoth()
-			d, err := diff.Stores(before, after)
-			if err != nil {
-				return err
-			}
-			if a.JSON {
-				err = a.PrintJSON("diff", d)
-			} else {
-				err = a.Print(diffReport(d, since))
+			case a.JSON:
+				err = a.PrintJSON("diff", d.Diff)
+			default:
+				err = a.Print(diffText(d.Diff, d.Since))
 			}
 			if err == nil && exitCode && len(d.Vanished) > 0 {
 				return app.FoundError{}
@@ -48,8 +43,8 @@ func DiffCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// diffReport shows what vanished first, each issue with its own things.
-func diffReport(d diff.Diff, since string) string {
+// diffText shows what vanished first, each issue with its own things.
+func diffText(d diff.Diff, since string) string {
 	if d.Empty() {
 		return "nothing differs from " + since + "\n"
 	}

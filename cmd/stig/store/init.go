@@ -1,18 +1,14 @@
 package store
 
 import (
-	"context"
-
 	"github.com/spf13/cobra"
 
 	"stig/app"
-	"stig/beads"
 	"stig/cmd/stig/cli"
 )
 
 func InitCommand(a *cli.App) *cobra.Command {
-	var prefix string
-	var dryRun bool
+	var r app.InitRequest
 	cmd := &cobra.Command{
 		Use:   "init",
 		Short: "make an empty store in this repository",
@@ -23,61 +19,40 @@ func InitCommand(a *cli.App) *cobra.Command {
 		Args:    cli.Takes(0, 0, "nothing"),
 		Example: "  stig init --prefix demo",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			dir, err := a.Home(cmd.Context())
+			m, err := a.Init(cmd.Context(), r)
 			if err != nil {
 				return err
 			}
-			if prefix, err = a.Prefix(prefix, dir); err != nil {
-				return err
-			}
-			return runInit(cmd.Context(), a, dir, prefix, dryRun)
+			return printMade(a, m, r.DryRun)
 		},
 	}
-	cmd.Flags().StringVar(&prefix, "prefix", "", "what ids begin with (default the name of the directory)")
-	a.Writes(cmd, &dryRun)
+	cmd.Flags().StringVar(&r.Prefix, "prefix", "", "what ids begin with (default the name of the directory)")
+	a.Writes(cmd, &r.DryRun)
 	return cmd
 }
 
-func runInit(ctx context.Context, a *cli.App, dir, prefix string, dryRun bool) error {
-	if dryRun {
-		return previewInit(a, dir, prefix)
-	}
-	store, made, err := beads.Init(dir, prefix)
-	if err != nil {
-		return err
-	}
+func printMade(a *cli.App, m *app.Made, dryRun bool) error {
 	if a.JSON {
-		files := []string{}
-		for _, f := range made {
-			files = append(files, app.Shortest(f))
+		data := map[string]any{"store": m.Store, "prefix": m.Prefix, "made": m.Files, "dry_run": dryRun}
+		if dryRun {
+			data["diff"] = m.Diff
 		}
-		return a.PrintJSON("init", map[string]any{"store": app.Shortest(store.Path), "prefix": prefix, "made": files, "dry_run": false})
+		return a.PrintJSON("init", data)
 	}
-	if err := a.Printf("made %s; ids begin with %s-\n", app.Shortest(store.Path), prefix); err != nil {
+	if dryRun {
+		if err := a.Print(m.Diff); err != nil {
+			return err
+		}
+		a.Note("would make %s; ids begin with %s-", m.Store, m.Prefix)
+		return nil
+	}
+	if err := a.Printf("made %s; ids begin with %s-\n", m.Store, m.Prefix); err != nil {
 		return err
 	}
-	a.WarnOfIgnored(ctx, store)
+	if m.Ignored {
+		a.Warn("git ignores the store: nobody else gets it, and it has no history")
+		a.Hint("take .beads out of .gitignore, or type git add -f " + m.Store)
+	}
 	a.Hint("type stig create TITLE to add the first issue")
-	return nil
-}
-
-// previewInit shows the files that init would make. The store is empty, so that
-// the diff has no line of it.
-func previewInit(a *cli.App, dir, prefix string) error {
-	store, files, err := beads.Blank(dir, prefix)
-	if err != nil {
-		return err
-	}
-	path, diff := app.Shortest(store.Path), ""
-	for _, f := range files {
-		diff += app.HostFile{Path: f.Path}.Diff(nil, []byte(f.Text))
-	}
-	if a.JSON {
-		return a.PrintJSON("init", map[string]any{"store": path, "prefix": prefix, "made": []string{}, "dry_run": true, "diff": diff})
-	}
-	if err := a.Print(diff); err != nil {
-		return err
-	}
-	a.Note("would make %s; ids begin with %s-", path, prefix)
 	return nil
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -63,17 +64,14 @@ func mergeFiles(a *cli.App, files []string, o mergeOptions) error {
 	if o.dryRun && o.output == "-" {
 		return app.Usage("--dry-run and --output - ask for two things", "give one of them")
 	}
-	m, err := a.Merge(files, cmp.Or(o.output, files[1]))
-	if err == nil && !o.dryRun {
-		err = m.Write(a.Out)
-	}
+	m, err := a.Merge(app.MergeRequest{Base: files[0], Ours: files[1], Theirs: files[2], Output: o.output, DryRun: o.dryRun})
 	if err != nil {
-		return &app.MergeError{Err: err}
+		return err
 	}
 	if err := printMerge(a, m, o.dryRun); err != nil {
 		return err
 	}
-	if !a.JSON || o.output == "-" {
+	if !a.JSON || m.Output == "-" {
 		reportMerge(a, m)
 	}
 	if len(m.Conflicts) > 0 {
@@ -99,23 +97,24 @@ func reportMerge(a *cli.App, m *app.Merged) {
 	}
 }
 
-// printMerge prints a merge that was written, or its diff.
+// printMerge prints a merge that was written, its diff, or the store that came of it.
 func printMerge(a *cli.App, m *app.Merged, dryRun bool) error {
 	data := map[string]any{
 		"conflicts": append([]merge.Conflict{}, m.Conflicts...), "warnings": append([]merge.Warning{}, m.Warnings...),
 		"written": m.Output, "dry_run": dryRun,
 	}
-	if dryRun {
-		diff, err := m.Diff()
-		if err != nil {
+	switch {
+	case m.Output == "-":
+		if _, err := io.WriteString(a.Out, m.Text); err != nil {
 			return &app.MergeError{Err: err}
 		}
-		if !a.JSON {
-			return a.Print(cmp.Or(diff, "nothing would change\n"))
-		}
-		data["written"], data["diff"] = "", diff
+		return nil
+	case dryRun && !a.JSON:
+		return a.Print(cmp.Or(m.Diff, "nothing would change\n"))
+	case dryRun:
+		data["written"], data["diff"] = "", m.Diff
 	}
-	if a.JSON && m.Output != "-" {
+	if a.JSON {
 		return a.PrintJSON("merge", data)
 	}
 	return nil

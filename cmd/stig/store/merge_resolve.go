@@ -1,28 +1,22 @@
 package store
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
 	"stig/app"
-	"stig/beads"
 	"stig/cmd/stig/cli"
 	"stig/merge"
 )
 
 // listConflicts lists what a merge left open in the store.
 func listConflicts(a *cli.App) error {
-	store, err := a.Discover()
+	open, err := a.Conflicts()
 	if err != nil {
 		return err
 	}
-	text, err := app.ReadText(store.Path)
-	if err != nil {
-		return app.Placed(err)
-	}
-	open := merge.Open(text)
 	if a.JSON {
 		err = a.PrintJSON("merge", map[string]any{"conflicts": open, "warnings": []string{}, "written": "", "dry_run": false})
 	} else {
@@ -90,105 +84,52 @@ func answersOf(id string, args []string) (merge.Answers, error) {
 	return answers, nil
 }
 
-// resolved is what answers did to the store.
-type resolved struct {
-	merge.Resolution
-	id            string
-	store         beads.Store
-	before, after string // the text of the store
-	dryRun        bool
-}
-
 // resolveConflict answers questions about one issue.
 func resolveConflict(ctx context.Context, a *cli.App, id string, args []string, dryRun bool) error {
 	answers, err := answersOf(id, args)
 	if err != nil {
 		return err
 	}
-	options, err := a.Options(dryRun)
-	if err != nil {
-		return err
-	}
-	store, err := a.Discover() // a store that git has not merged to its end is what this is for
-	if err != nil {
-		return err
-	}
-	id, unknown := fullID(store, id)
-	r := resolved{id: id, store: store, dryRun: dryRun}
-	err = beads.Rewrite(ctx, store, options, func(text string) ([]beads.Splice, error) {
-		done, err := merge.Resolve(text, id, answers)
-		if err != nil {
-			return nil, err
-		}
-		r.Resolution, r.before, r.after = done, text, text[:done.Start]+done.Text+text[done.End:]
-		return []beads.Splice{{Start: done.Start, End: done.End, Text: done.Text}}, nil
-	})
-	wrong, isKey := errors.AsType[*merge.KeyError](err)
+	r, err := a.Resolve(ctx, app.ResolveRequest{ID: id, Answers: answers, DryRun: dryRun})
 	switch {
-	case errors.Is(err, merge.ErrNoConflict) && unknown != nil:
-		return unknown
-	case errors.Is(err, merge.ErrNoConflict):
-		return app.Usage(id+": not in conflict", "type stig merge --resolve to see what is")
-	case isKey:
-		return app.Usage(err.Error(), "in question: "+strings.Join(wrong.Asked, ", "))
 	case err != nil:
 		return err
-	}
-	return printAnswered(a, r)
-}
-
-// fullID is the id of the issue that was meant, and as it was given, with an
-// error, where the store knows none.
-func fullID(store beads.Store, id string) (string, error) {
-	file, err := beads.Read(store)
-	if err != nil {
-		return id, err
-	}
-	defer file.Close()
-	issue, err := file.Find(id)
-	if err != nil {
-		return id, err
-	}
-	return issue.ID, nil
-}
-
-func printAnswered(a *cli.App, r resolved) error {
-	open := merge.Open(r.after)
-	diff := ""
-	if r.dryRun {
-		diff = app.HostFile{Path: r.store.Path}.Diff([]byte(r.before), []byte(r.after))
-	}
-	switch {
 	case a.JSON:
-		data := map[string]any{
-			"id": r.id, "open": append([]merge.Question{}, r.Open...), "conflicts": open,
-			"warnings": append([]merge.Warning{}, r.Warnings...), "written": r.store.Path, "dry_run": r.dryRun,
-		}
-		if r.dryRun {
-			data["written"], data["diff"] = "", diff
-		}
-		return a.PrintJSON("merge", data)
-	case r.dryRun && r.before == r.after:
-		return a.Print("nothing would change\n")
-	case r.dryRun:
-		return a.Print(diff)
+		return printResolvedJSON(a, r, dryRun)
+	case dryRun:
+		return a.Print(cmp.Or(r.Diff, "nothing would change\n"))
 	}
+	return printResolved(a, r)
+}
+
+func printResolvedJSON(a *cli.App, r *app.Resolved, dryRun bool) error {
+	data := map[string]any{
+		"id": r.ID, "open": append([]merge.Question{}, r.Open...), "conflicts": r.Left,
+		"warnings": append([]merge.Warning{}, r.Warnings...), "written": r.Store, "dry_run": dryRun,
+	}
+	if dryRun {
+		data["written"], data["diff"] = "", r.Diff
+	}
+	return a.PrintJSON("merge", data)
+}
+
+func printResolved(a *cli.App, r *app.Resolved) error {
 	said := "merged"
 	if len(r.Open) > 0 {
 		said = "still open: " + strings.Join(questionKeys(r.Open), ", ")
 	}
-	if err := a.Printf("%s: %s\n", r.id, said); err != nil {
+	if err := a.Printf("%s: %s\n", r.ID, said); err != nil {
 		return err
 	}
 	for _, w := range r.Warnings {
 		a.Warn("%s: %s", w.ID, w.Message)
 	}
-	if len(open) == 0 {
-		a.Hint("type git add " + app.Shortest(r.store.Path))
+	if len(r.Left) == 0 {
+		a.Hint("type git add " + app.Shortest(r.Store))
 		return nil
 	}
-	a.Note("left in the store: %s", stillOpen(open))
-	a.Hint(app.AnswerHint(open[0]))
+	a.Note("left in the store: %s", stillOpen(r.Left))
+	a.Hint(app.AnswerHint(r.Left[0]))
 	return nil
 }
 

@@ -8,10 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"stig/app"
-	"stig/beads"
 	"stig/cmd/stig/cli"
-	"stig/live"
-	"stig/recovery"
 )
 
 func UndoCommand(a *cli.App) *cobra.Command {
@@ -41,48 +38,16 @@ func UndoCommand(a *cli.App) *cobra.Command {
 }
 
 func undo(ctx context.Context, a *cli.App, count int, dryRun bool) error {
-	store, options, err := a.ToWrite(ctx, dryRun)
-	if err != nil {
-		return err
-	}
-	actor, err := a.MustActor(ctx)
-	if err != nil {
-		return err
-	}
-	place, err := live.At(store.Path)
-	if err != nil {
-		return err
-	}
-	journal, err := place.Journal()
-	if err != nil {
-		return err
-	}
-	records := recovery.Undoable(journal, place, actor, count)
-	if len(records) < count {
-		return app.Usage(fmt.Sprintf("undo: %s has %s to undo here; found %d", actor, app.Counted(len(records), "edit"), count), "stig log --actor "+actor+" lists them")
-	}
-	for _, r := range records {
-		a.Journal.Undoes = append(a.Journal.Undoes, r.Seq)
-	}
-	lines, err := recovery.Undo(ctx, store, options, records, actor, a.Schema)
-	if err != nil {
-		return err
-	}
-	return printUndone(a, records, lines, dryRun)
-}
-
-func printUndone(a *cli.App, records []live.Record, lines []beads.Change, dryRun bool) error {
-	undone := []logged{}
-	for _, r := range records {
-		undone = append(undone, loggedOf(r, nil))
-	}
+	u, err := a.Undo(ctx, count, dryRun)
 	switch {
+	case err != nil:
+		return err
 	case a.JSON:
-		return a.PrintEdit("undo", map[string]any{"undone": undone}, lines, dryRun)
+		return a.PrintEdit("undo", map[string]any{"undone": u.Edits}, u.Lines, dryRun)
 	case dryRun:
-		return a.PrintDiff(lines)
+		return a.PrintDiff(u.Lines)
 	}
-	for _, e := range undone {
+	for _, e := range u.Edits {
 		for _, c := range e.Changes {
 			if err := a.Printf("%s: undone: %s\n", c.Issue, changeLine(c)); err != nil {
 				return err

@@ -1,0 +1,173 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"stig/bd"
+	"stig/beads"
+	"stig/jsonl"
+	"stig/process"
+)
+
+// Where says what of this run decides on the store.
+func (a *App) Where() jsonl.Where {
+	return jsonl.Where{Dir: cmp.Or(a.Dir, "."), File: a.Store, BeadsDir: a.Getenv("BEADS_DIR")}
+}
+
+// Discover finds the store of this run, and the configuration that goes with it.
+func (a *App) Discover() (beads.Store, error) {
+	place, err := jsonl.Discover(a.Where())
+	if err != nil {
+		return nil, err
+	}
+	place.Path = Shortest(place.Path)
+	return a.At(place), a.Configure(place)
+}
+
+// At gives the store at a place as this run works on it: what it writes is in the
+// journal, and bd is told of it where bd keeps the issues in a database too.
+func (a *App) At(p beads.Place) beads.Store {
+	var store beads.Store
+	if a.OpenStore != nil {
+		store = a.OpenStore(p)
+	} else {
+		store = a.file(p)
+	}
+	program := bd.Program{Env: a.Environ(), OnPath: process.Finder("", a.Getenv)("bd"), Warn: a.Warn}
+	return program.Wrap(&journalled{Store: store, journal: a.edits()})
+}
+
+// edits is the journal of this run.
+func (a *App) edits() *journal {
+	if a.Journal == nil {
+		a.Journal = &journal{app: a, ctx: a.Ctx}
+	}
+	return a.Journal
+}
+
+// file is the file of the store at a place.
+func (a *App) file(p beads.Place) *jsonl.Store {
+	store := jsonl.Open(p)
+	store.Weak = a.warnOfWeak
+	return store
+}
+
+// Rewrite changes the text of the store's file, in which conflict markers may keep
+// every edit from being made; see jsonl.Store.Rewrite.
+func (a *App) Rewrite(ctx context.Context, p beads.Place, o beads.Options, fn func(text string) ([]jsonl.Splice, error)) error {
+	if err := bd.Refuse(p); err != nil {
+		return err
+	}
+	entry := a.edits().entry(p, o)
+	err := a.file(p).Rewrite(ctx, o, func(text string) ([]jsonl.Splice, error) {
+		splices, err := fn(text)
+		if err == nil {
+			entry.begin(jsonl.ChangesOf(text, splices))
+		}
+		return splices, err
+	})
+	entry.end(err == nil)
+	return err
+}
+
+// Open reads the store and says on the error stream what of it is unreadable.
+func (a *App) Open() (*beads.Snapshot, error) {
+	store, err := a.discoverToRead()
+	if err != nil {
+		return nil, err
+	}
+	file, err := store.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	a.warnOfStore(file)
+	return file, nil
+}
+
+// OpenQuietly reads the store without saying anything; nil where there is none, or
+// where it cannot be read.
+func (a *App) OpenQuietly() *beads.Snapshot {
+	store, err := a.Discover()
+	if _, wrong := errors.AsType[*configError](err); err != nil && !wrong {
+		return nil
+	}
+	file, err := store.Snapshot()
+	if err != nil {
+		return nil
+	}
+	return file
+}
+
+// discoverToRead is Discover for what writes nothing and runs nothing: a mistake in the
+// configuration is a warning, and its settings are the defaults.
+func (a *App) discoverToRead() (beads.Store, error) {
+	store, err := a.Discover()
+	if wrong, ok := errors.AsType[*configError](err); ok {
+		if !a.misconfigured {
+			a.Warn("%s; its settings are left out, and stig writes nothing until it is fixed", wrong.message)
+			a.Hint(wrong.hint)
+		}
+		a.misconfigured, err = true, nil
+	}
+	return store, err
+}
+
+// Options are those of every edit of the store: the time of this run.
+func (a *App) Options(dryRun bool) (beads.Options, error) {
+	now, err := a.Clock()
+	if err != nil {
+		return beads.Options{}, err
+	}
+	return beads.Options{Now: now, DryRun: dryRun}, nil
+}
+
+// ToWrite gives the store of a command that writes, and the options of its edit.
+// It refuses a store in which an unfinished merge left changes out.
+func (a *App) ToWrite(ctx context.Context, dryRun bool) (beads.Store, beads.Options, error) {
+	options, err := a.Options(dryRun)
+	if err != nil {
+		return nil, options, err
+	}
+	store, err := a.Discover()
+	if err == nil {
+		err = a.RefuseUnfinished(ctx, store.Place())
+	}
+	return store, options, err
+}
+
+// Weakness says what a file system lacks that cannot exchange two files.
+func Weakness(p beads.Place) string {
+	return "the file system of " + Shortest(filepath.Dir(p.Path)) + " cannot exchange two files: " +
+		"stig's writes are guarded and read back, those of other programs may overwrite them"
+}
+
+// warnOfWeak says, at the first write to a store, what its file system lacks.
+func (a *App) warnOfWeak(p beads.Place) {
+	if mark := a.weakMark(p); mark != "" {
+		if _, err := os.Stat(mark); !errors.Is(err, fs.ErrNotExist) {
+			return
+		}
+		if os.MkdirAll(filepath.Dir(mark), 0o700) == nil {
+			_ = os.WriteFile(mark, nil, 0o600) // without it the next write says it again
+		}
+	}
+	a.Warn("%s", Weakness(p))
+}
+
+// weakMark is the file that records that the user was told of a store; "" where
+// nothing is kept for the user.
+func (a *App) weakMark(p beads.Place) string {
+	dir, err := realPath(p.Dir)
+	if err != nil || a.StateDir() == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(dir))
+	return filepath.Join(a.StateDir(), "weak", hex.EncodeToString(sum[:8]))
+}

@@ -1,0 +1,147 @@
+package beads
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"hash/maphash"
+	"slices"
+	"strings"
+)
+
+// part is what one block holds. Lines are counted from its first one.
+type part struct {
+	issues   []*Issue
+	problems []Problem
+	lines    int    // newlines
+	size     int    // bytes
+	sum      uint64 // if Source.Summed
+}
+
+// part indexes the lines of a block.
+func (x *indexer) part(b block) part {
+	p := part{size: len(b.data)}
+	if x.of.source.Summed {
+		p.sum = sumOfBlock(b.data)
+	}
+	off := b.off
+	for data := b.data; len(data) > 0; {
+		n := bytes.IndexByte(data, '\n')
+		cut := n < 0
+		if cut {
+			n = len(data)
+		}
+		x.line(&p, data[:n], off, cut)
+		if !cut {
+			n++
+			p.lines++
+		}
+		data = data[n:]
+		off += int64(n)
+	}
+	return p
+}
+
+func (x *indexer) line(p *part, line []byte, off int64, cut bool) {
+	skipped, line := trimLine(line, off == 0)
+	rest := line
+	if len(rest) == 0 || rest[0] != '{' {
+		rest = bytes.TrimLeft(line, " \t\r")
+	}
+	if len(rest) == 0 {
+		return
+	}
+	number := p.lines + 1
+	if rest[0] != '{' && isConflictMarker(rest) {
+		p.problems = append(p.problems, Problem{Line: number, Column: 1, Rule: ConflictMarker, marker: rest[0],
+			Message: fmt.Sprintf("conflict marker %q", brief(bytes.TrimSpace(rest)))})
+		return
+	}
+	is, bad := x.issue(line)
+	switch {
+	case bad != nil:
+		p.problems = append(p.problems, bad.problem(number, skipped, cut))
+	case is != nil:
+		is.off, is.size, is.Line = off+int64(skipped), len(line), number
+		p.issues = append(p.issues, is)
+	}
+}
+
+const byteOrderMark = "\xef\xbb\xbf"
+
+// trimLine takes a byte order mark off the first line and one CR off the end:
+// they are no part of an issue and are never touched. It tells how many bytes
+// it took in front.
+func trimLine(line []byte, first bool) (skipped int, trimmed []byte) {
+	if first && bytes.HasPrefix(line, []byte(byteOrderMark)) {
+		skipped = len(byteOrderMark)
+	}
+	return skipped, bytes.TrimSuffix(line[skipped:], []byte{'\r'})
+}
+
+func isConflictMarker(line []byte) bool {
+	for _, m := range []string{"<<<<<<< ", ">>>>>>> ", "||||||| "} {
+		if bytes.HasPrefix(line, []byte(m)) {
+			return true
+		}
+	}
+	return string(bytes.TrimSpace(line)) == "======="
+}
+
+// assemble puts the parts together in file order. The base of a conflict is no
+// version of the issue that anybody has, so its lines are no issues.
+func (f *Snapshot) assemble(parts []part, seed maphash.Seed) {
+	count, lines := 0, 0
+	for _, p := range parts {
+		count += len(p.issues)
+		for _, problem := range p.problems {
+			problem.Line += lines
+			f.problems = append(f.problems, problem)
+		}
+		lines += p.lines
+	}
+	f.pairMarkers()
+	f.issues = make([]*Issue, 0, count)
+	f.byID = newIDTable(seed, count)
+	lines = 0
+	for _, p := range parts {
+		f.size += int64(p.size)
+		if f.source.Summed {
+			f.sum.add(p.sum, p.size)
+		}
+		for _, is := range p.issues {
+			is.Line += lines
+			if c := f.conflict(is.Line); c != nil && c.base < is.Line && is.Line < c.theirs {
+				continue
+			}
+			f.issues = append(f.issues, is)
+			if before := f.byID.put(f.issues, len(f.issues)-1); before >= 0 {
+				f.repeat(is.ID, f.issues[before].Line, is.Line)
+			}
+		}
+		lines += p.lines
+	}
+}
+
+// repeat notes that an id of one line stands on another too.
+func (f *Snapshot) repeat(id string, before, line int) {
+	if f.repeats[id] == nil {
+		f.repeats[id] = []int{before}
+	}
+	f.repeats[id] = append(f.repeats[id], line)
+}
+
+func (f *Snapshot) reportRepeats() {
+	for id, lines := range f.repeats {
+		for _, line := range lines[1:] {
+			if c := f.conflict(line); c != nil && c == f.conflict(lines[0]) {
+				continue // the two versions of one issue
+			}
+			f.problems = append(f.problems, Problem{Line: line, Column: 1, Rule: DuplicateID, ID: id,
+				Message: fmt.Sprintf("id %q stands on line %d already", id, lines[0])})
+		}
+	}
+	slices.SortFunc(f.problems, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), strings.Compare(a.Rule, b.Rule))
+	})
+}

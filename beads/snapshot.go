@@ -1,0 +1,151 @@
+package beads
+
+import (
+	"fmt"
+	"hash/maphash"
+	"io"
+	"iter"
+	"slices"
+	"strings"
+)
+
+// Snapshot is a store as read: an index of its issues, and the source of their
+// lines. The index does not change, and the lines must not. A Snapshot may be
+// used by several goroutines at once, until Close.
+type Snapshot struct {
+	place    Place
+	source   Source
+	size     int64    // in bytes
+	issues   []*Issue // in file order
+	byID     idTable
+	repeats  map[string][]int // ids that repeat: their lines
+	problems []Problem
+	marked   []conflict // the pieces between conflict markers, by line
+	sum      Sum        // the zero value unless Source.Summed
+}
+
+// Source is what a snapshot is read from: a text with an issue to a line, such
+// as a file that stays open.
+type Source struct {
+	Lines  io.ReaderAt
+	Size   int64        // in bytes; what was appended since is read too
+	Close  func() error // nil where there is nothing to close
+	Summed bool         // the snapshot has a Sum
+
+	// Prefix returns what the ids of new issues begin with: what the store's
+	// configuration says, or as fallback what the store was made with; "" where
+	// there is none. It may be nil.
+	Prefix func(fallback bool) (string, error)
+}
+
+// NewSnapshot reads a source in blocks, on all cores, and keeps an index. It is
+// for implementations of Store.Snapshot and Store.Edit. Errors are those of
+// reading from the source.
+func NewSnapshot(p Place, from Source) (*Snapshot, error) {
+	f := &Snapshot{place: p, source: from, repeats: map[string][]int{}}
+	seed := maphash.MakeSeed()
+	parts, err := eachBlock(from.Lines, from.Size, func() func(block) part { return newIndexer(f, seed).part })
+	if err != nil {
+		return nil, err
+	}
+	f.assemble(parts, seed)
+	f.reportRepeats()
+	return f, nil
+}
+
+// Close closes the source; records read before stay good.
+func (f *Snapshot) Close() error {
+	if f.source.Close == nil {
+		return nil
+	}
+	return f.source.Close()
+}
+
+// Place is where the store is that was read.
+func (f *Snapshot) Place() Place { return f.place }
+
+// Size is the length of the text that was read, in bytes.
+func (f *Snapshot) Size() int64 { return f.size }
+
+// Sum is the checksum of the text that was read, if Source.Summed was set.
+func (f *Snapshot) Sum() Sum { return f.sum }
+
+// Len is the number of issues, tombstones and repeated ids included.
+func (f *Snapshot) Len() int { return len(f.issues) }
+
+// At gives the issue at index i, in file order.
+func (f *Snapshot) At(i int) *Issue { return f.issues[i] }
+
+// All gives the issues with their indices, in file order.
+func (f *Snapshot) All() iter.Seq2[int, *Issue] { return slices.All(f.issues) }
+
+// Problems gives what is wrong inside the file, by line.
+func (f *Snapshot) Problems() []Problem { return f.problems }
+
+// Index gives the index of the issue with exactly this id, of repeated ones
+// the last.
+func (f *Snapshot) Index(id string) (int, bool) {
+	i := f.byID.place(f.issues, id)
+	return max(i, 0), i >= 0
+}
+
+// Distinct reports whether no id stands on two lines.
+func (f *Snapshot) Distinct() bool { return len(f.repeats) == 0 }
+
+// Find gives the issue with this id, or the only one that has it after its
+// prefix and a hyphen. The error is a *NotFoundError with near misses.
+func (f *Snapshot) Find(id string) (*Issue, error) {
+	if i, ok := f.Index(id); ok {
+		return f.issues[i], nil
+	}
+	var found []string
+	if id != "" {
+		found = f.ids(func(s string) bool { return strings.HasSuffix(s, "-"+id) })
+	}
+	if len(found) == 1 {
+		i, _ := f.Index(found[0])
+		return f.issues[i], nil
+	}
+	return nil, &NotFoundError{ID: id, Near: near(id, found, f.ids)}
+}
+
+// ids gives the distinct ids that match, in file order.
+func (f *Snapshot) ids(match func(string) bool) (found []string) {
+	for i, is := range f.issues {
+		if match(is.ID) && f.byID.place(f.issues, is.ID) == i {
+			found = append(found, is.ID)
+		}
+	}
+	return found
+}
+
+// Record reads the issue's whole line again and tokenises it. When another
+// program rewrote the file in place and the line no longer holds the issue,
+// the error is a *ConflictError; other errors are of type *StoreError.
+func (i *Issue) Record() (*Record, error) {
+	line, err := i.AppendLine(nil)
+	if err != nil {
+		return nil, err
+	}
+	r, bad := parseRecord(line)
+	if bad != nil || !r.is(i.ID) {
+		return nil, i.gone()
+	}
+	return r, nil
+}
+
+// unread is the error for a line of which not every byte could be read.
+func (i *Issue) unread(err error) error {
+	if isEnd(err) {
+		return i.gone()
+	}
+	return Unreadable(i.of.place.Path, err)
+}
+
+func (i *Issue) gone() error {
+	return &ConflictError{
+		Path:   i.of.place.Path,
+		Reason: fmt.Sprintf("line %d no longer holds %s", i.Line, i.ID),
+		Hint:   "another program rewrote the store in place: run the command again",
+	}
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"stig/beads"
+	"stig/internal/dirstore"
+)
+
+// testStore is the variable that names what keeps the issues when the scripts run:
+// "dir" for a file an issue, else the JSONL file. It proves the seam, beads.Store.
+const testStore = "STIG_TEST_STORE"
+
+// stigOnTestStore is main on the store that the variable names.
+func stigOnTestStore() {
+	a := newApp()
+	if os.Getenv(testStore) == "dir" {
+		a.OpenStore = func(p beads.Place) beads.Store { return dirstore.Open(p) }
+	}
+	run(a)
+}
+
+// fewest is how many scripts must run on any store.
+const fewest = 45
+
+// scriptsForAnyStore are the scripts that are not about the JSONL file: none of
+// their commands names one, they work with no bd, and aboutFile does not list them.
+func scriptsForAnyStore(t *testing.T, dir string) (files []string) {
+	all, err := filepath.Glob(filepath.Join(dir, "*.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range all {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !isAboutFile(strings.TrimSuffix(filepath.Base(path), ".txtar"), string(text)) {
+			files = append(files, path)
+		}
+	}
+	if len(files) < fewest {
+		t.Fatalf("%d scripts run on any store, want %d at least", len(files), fewest)
+	}
+	t.Logf("%d of %d scripts", len(files), len(all))
+	return files
+}
+
+// aboutFile are the scripts that are about the file although no command names it:
+// git or a script of its own puts another file there, or lines are reported by place.
+var aboutFile = []string{"hook_lost", "recover_table", "story_escalation", "vet_store"}
+
+func isAboutFile(name, script string) bool {
+	commands, _, _ := strings.Cut(script, "\n-- ")
+	named := regexp.MustCompile(`(?m)^[^#\n]*(\.jsonl|use-bd)`).MatchString(commands)
+	return named || slices.Contains(aboutFile, name)
+}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"stig/app"
+	"stig/beads"
+	"stig/cmd/stig/cli"
+	"stig/cue"
+	"stig/jsonl"
+)
+
+// TestBriefingsSuggestWhatSucceeds types what a briefing of every unclosed issue
+// proposes, as a dry run: nothing of it may be refused with 2, 4, 5 or 6. It takes
+// the stores of this repository, and those in STIG_CORPUS.
+func TestBriefingsSuggestWhatSucceeds(t *testing.T) {
+	paths, err := filepath.Glob(filepath.Join("..", "..", "orient", "testdata", "briefings", "*.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	paths = append(paths, filepath.Join("..", "..", "examples", "harbor", ".beads", "issues.jsonl"))
+	if dir := os.Getenv("STIG_CORPUS"); dir != "" {
+		real, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, real...)
+	}
+	for _, path := range paths {
+		t.Run(filepath.Base(path), func(t *testing.T) { suggestions(t, path) })
+	}
+}
+
+func suggestions(t *testing.T, path string) {
+	dir := t.TempDir()
+	store := filepath.Join(dir, ".beads", "issues.jsonl")
+	if err := os.Mkdir(filepath.Dir(store), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(store, []byte(readFile(t, path)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	file, err := jsonl.Read(beads.Place{Path: store, Dir: filepath.Dir(store)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	tried := map[string]bool{}
+	for _, issue := range file.All() {
+		if beads.Over(issue.Status) || tried[issue.ID] {
+			continue
+		}
+		tried[issue.ID] = true
+		out, code := runHere(t, dir, "orient", issue.ID, "--json")
+		var briefing struct {
+			Next []struct{ Argv []string }
+		}
+		if err := json.Unmarshal([]byte(out), &briefing); err != nil || code != 0 {
+			t.Errorf("%s: exit %d, %v", issue.ID, code, err)
+			continue
+		}
+		for _, step := range briefing.Next {
+			argv := filledIn(step.Argv[1:])
+			line := strings.Join(argv, " ")
+			if argv[0] == "await" || tried[line] {
+				continue // it waits
+			}
+			tried[line] = true
+			if out, code := runHere(t, dir, argv...); slices.Contains([]int{2, 4, 5, 6}, code) {
+				t.Errorf("%s suggests stig %s: exit %d\n%s", issue.ID, line, code, out)
+			}
+		}
+	}
+}
+
+// filledIn are the arguments with something said in each place left open, as a dry
+// run where they write.
+func filledIn(argv []string) []string {
+	filled := slices.Clone(argv)
+	for k, arg := range filled {
+		switch {
+		case arg != "…":
+		case filled[k-1] == "--surprise":
+			filled[k] = "0.1"
+		default:
+			filled[k] = "the parser reads both forms of a date, see parser.go"
+		}
+	}
+	if slices.Contains([]string{"claim", "checkpoint", "close"}, argv[0]) {
+		filled = append(filled, "--dry-run")
+	}
+	return filled
+}
+
+// runHere runs stig in this process: there are thousands of lines to type.
+func runHere(t *testing.T, dir string, args ...string) (out string, code int) {
+	t.Helper()
+	env := map[string]string{"STIG_ACTOR": "reader", "PATH": os.Getenv("PATH"), "HOME": dir, "STIG_NOW": "2026-11-20T09:00:00Z"}
+	var list []string
+	for name, value := range env {
+		list = append(list, name+"="+value)
+	}
+	home := func() (string, error) { return dir, nil }
+	stdin, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stdin.Close()
+	var stdout, stderr bytes.Buffer
+	a := cli.Front(stdin, &stdout, &stderr, &app.App{Getenv: func(name string) string { return env[name] }, Env: func() []string { return list },
+		HomeDir: home, ConfigDir: home, Now: time.Now, Schema: cue.Embedded()})
+	code = a.Run(context.Background(), command(a), append([]string{"-C", dir}, args...))
+	if code == 0 {
+		return stdout.String(), 0
+	}
+	return stdout.String() + stderr.String(), code
+}

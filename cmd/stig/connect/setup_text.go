@@ -1,0 +1,60 @@
+package connect
+
+import (
+	"cmp"
+	"strings"
+
+	"stig/app"
+	"stig/cmd/stig/cli"
+	"stig/setup"
+)
+
+// printSetup says what was done to a target, or would be, and what is missing now;
+// with --check it ends in exit 1 when something is. An error of setup is passed on.
+func printSetup(a *cli.App, target string, o setup.Options, r *setup.Result, err error) error {
+	switch {
+	case err != nil:
+		return err
+	case a.JSON:
+		err = a.PrintJSON("setup", setupJSON(target, o, r))
+	case o.Print:
+		err = a.Print(r.Text)
+	case o.DryRun:
+		err = a.Print(cmp.Or(r.Diff, "nothing would change\n"))
+	default:
+		err = a.Print(setupText(target, o, r))
+	}
+	if err == nil && o.Check && len(r.Missing) > 0 {
+		return app.FoundError{}
+	}
+	return err
+}
+
+func setupJSON(target string, o setup.Options, r *setup.Result) map[string]any {
+	if o.Print {
+		return map[string]any{"target": target, "text": r.Text}
+	}
+	data := map[string]any{
+		"target": target, "installed": len(r.Missing) == 0, "dry_run": o.DryRun,
+		"missing": append([]string{}, r.Missing...), "changed": append([]string{}, r.Changed...),
+	}
+	if o.DryRun {
+		data["diff"] = r.Diff
+	}
+	return data
+}
+
+func setupText(target string, o setup.Options, r *setup.Result) string {
+	title, list := "written", r.Changed
+	switch {
+	case o.Check && len(r.Missing) == 0:
+		title = "all is there"
+	case o.Check:
+		title, list = "missing", r.Missing
+	case len(r.Changed) == 0:
+		title = "nothing to do"
+	case o.Remove:
+		title = "removed"
+	}
+	return target + ": " + strings.Join(append([]string{title}, list...), "\n  ") + "\n"
+}

@@ -1,0 +1,80 @@
+package issue
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"stig/app"
+	"stig/cmd/stig/cli"
+)
+
+func NextCommand(a *cli.App) *cobra.Command {
+	var dryRun, claim bool
+	cmd := &cobra.Command{
+		Use:   "next",
+		Short: "show the first issue you can take, or take it",
+		Long: "Show the first issue that stig ready lists. With --claim it is taken; where others take\n" +
+			"it meanwhile, the one after it is. The exit code is 1 where nothing can be taken.",
+		GroupID: "work",
+		Args:    cli.Takes(0, 0, "no arguments"),
+		Example: "  stig next\n  stig next --claim --actor ann",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if dryRun && !claim {
+				return app.Usage("--dry-run goes with --claim", "type stig next")
+			}
+			if claim {
+				return claimNext(cmd.Context(), a, dryRun)
+			}
+			return showNext(cmd.Context(), a)
+		},
+	}
+	cmd.Flags().BoolVar(&claim, "claim", false, "take it: in progress, and yours")
+	a.Writes(cmd, &dryRun)
+	return cmd
+}
+
+// showNext shows the first issue that can be taken.
+func showNext(ctx context.Context, a *cli.App) error {
+	rows, err := a.Next(ctx)
+	switch {
+	case err != nil:
+		return err
+	case len(rows) == 0:
+		return nothingToTake(a)
+	case a.JSON:
+		return a.PrintJSON("next", map[string]any{"issue": rows[0], "total": len(rows)})
+	}
+	text := fmt.Sprintf("%s  P%d  %s%s\n", rows[0].ID, rows[0].Priority, app.Folded(rows[0].Title), rows[0].Place())
+	if !a.Quiet {
+		text += "next: stig claim " + rows[0].ID + "\n"
+	}
+	return a.Print(text)
+}
+
+func nothingToTake(a *cli.App) error {
+	var err error
+	if a.JSON {
+		err = a.PrintJSON("next", map[string]any{"issue": nil, "total": 0})
+	} else {
+		err = a.Print("nothing can be taken now\n")
+		a.Hint("type stig orient to see what holds people up")
+	}
+	if err != nil {
+		return err
+	}
+	return app.FoundError{}
+}
+
+// claimNext takes the first issue that nobody takes meanwhile.
+func claimNext(ctx context.Context, a *cli.App, dryRun bool) error {
+	claimed, err := a.ClaimNext(ctx, dryRun)
+	switch {
+	case err != nil:
+		return err
+	case claimed == nil:
+		return nothingToTake(a)
+	}
+	return printClaimed(ctx, a, "claim", claimed, dryRun)
+}

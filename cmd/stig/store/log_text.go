@@ -1,0 +1,64 @@
+package store
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"stig/app"
+	"stig/beads"
+	"stig/cmd/stig/cli"
+	"stig/diff"
+	"stig/live"
+)
+
+// writeEdit writes an edit: who, when and where, then a line for each change.
+func writeEdit(text *strings.Builder, e app.Logged) {
+	fmt.Fprintf(text, "%s  %s", e.At.UTC().Format(time.RFC3339), e.Command)
+	if e.Actor != "" {
+		fmt.Fprintf(text, " by %s", e.Actor)
+	}
+	if e.Branch != "" {
+		fmt.Fprintf(text, " on %s", e.Branch)
+	}
+	if e.Result != live.Written {
+		fmt.Fprintf(text, " (%s)", e.Result)
+	}
+	text.WriteString("\n")
+	for _, c := range e.Changes {
+		fmt.Fprintf(text, "  %s  %s\n", c.Issue, changeLine(c))
+	}
+}
+
+// changeLine is a change on one line: what it is, and its two texts in short.
+func changeLine(c live.Change) string {
+	if c.Kind == string(diff.Issue) {
+		return "issue: " + titleIn(c.Now)
+	}
+	what := c.Kind + " " + cli.OneLine(c.Name, 60)
+	switch was, now := shortText(c.Kind, c.Was), shortText(c.Kind, c.Now); {
+	case c.Was == "":
+		return what + ": " + now
+	case c.Now == "":
+		return what + ": removed; was " + was
+	default:
+		return what + ": " + was + " → " + now
+	}
+}
+
+// titleIn is the title in the line of an issue.
+func titleIn(line string) string {
+	r, err := beads.ParseRecord([]byte(line))
+	if err != nil {
+		return cli.OneLine(line, 60)
+	}
+	return cli.OneLine(r.Text(beads.Title), 60)
+}
+
+// shortText is the text of a part in short: of a signal the value alone.
+func shortText(kind, text string) string {
+	if kind == string(diff.Signal) {
+		text, _ = diff.CutSignal(text)
+	}
+	return cli.OneLine(text, 40)
+}

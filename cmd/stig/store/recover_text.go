@@ -1,0 +1,105 @@
+package store
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"stig/app"
+	"stig/cmd/stig/cli"
+	"stig/diff"
+	"stig/recovery"
+)
+
+// lostValue is a finding as recover prints it.
+type lostValue struct {
+	ID            string   `json:"id"`
+	What          string   `json:"what"`
+	Was           string   `json:"was"`
+	OverwrittenBy string   `json:"overwritten_by"` // "" when unknown
+	State         string   `json:"state"`
+	Where         string   `json:"where,omitempty"`
+	At            string   `json:"at"`
+	By            string   `json:"by"`
+	Argv          []string `json:"argv"` // puts it back; none where nothing does
+}
+
+func lostOf(f recovery.Finding) lostValue {
+	v := lostValue{ID: f.ID, What: whatOf(f), Was: f.Text, State: string(f.State), Where: f.Where,
+		At: f.Record.At.UTC().Format(time.RFC3339), By: f.Record.Actor, Argv: []string{}}
+	if f.Kind == diff.Signal {
+		v.Was, _ = diff.CutSignal(f.Text)
+	}
+	if f.State == recovery.Lost {
+		v.Argv = []string{"stig", "recover", f.ID, "--apply"}
+	}
+	return v
+}
+
+// whatOf names the part of an issue.
+func whatOf(f recovery.Finding) string {
+	switch {
+	case f.Kind == diff.Issue:
+		return string(diff.Issue)
+	case f.Removed():
+		return string(f.Kind) + " " + f.Name + " (removed)"
+	}
+	return string(f.Kind) + " " + f.Name
+}
+
+func valuesOf(findings []recovery.Finding) []lostValue {
+	list := []lostValue{}
+	for _, f := range findings {
+		list = append(list, lostOf(f))
+	}
+	return list
+}
+
+// foundText lists what is lost, and what is not.
+func foundText(lost, others []recovery.Finding) string {
+	var found, rest grouped
+	for _, f := range lost {
+		found.add(f.ID, "%s", lostLine(f))
+	}
+	for _, f := range others {
+		where := string(f.State)
+		if f.State == recovery.Elsewhere {
+			where = "on " + strings.TrimPrefix(f.Where, "refs/heads/")
+		}
+		rest.add(f.ID, "%s (%s)", lostLine(f), where)
+	}
+	var text strings.Builder
+	found.write(&text, "lost")
+	rest.write(&text, "not lost")
+	return text.String()
+}
+
+// lostLine is a finding on one line: what, by whom, when, and its text in short.
+func lostLine(f recovery.Finding) string {
+	line := fmt.Sprintf("%s, written %s", cli.OneLine(whatOf(f), 60), f.Record.At.UTC().Format(time.RFC3339))
+	if f.InFile() {
+		line = fmt.Sprintf("%s, in %s", cli.OneLine(whatOf(f), 60), app.Shortest(f.Where))
+	}
+	if f.Record.Actor != "" {
+		line += " by " + f.Record.Actor
+	}
+	switch {
+	case f.Hidden:
+		line += ": the journal holds a hash alone"
+	case f.Kind != diff.Issue && !f.Removed():
+		line += ": " + shortText(string(f.Kind), f.Text)
+	}
+	return line
+}
+
+// noteKept says what became of versions of the store beside it.
+func noteKept(a *cli.App, files []app.KeptFile) {
+	for _, f := range files {
+		if f.Left == 0 {
+			a.Note("removed %s", f.Path)
+			continue
+		}
+		a.Note("%s: kept: %s not in the store", f.Path, app.Counted(f.Left, "value"))
+		a.Hint("type stig recover --all to see what, and stig recover --forget to remove the file")
+	}
+}

@@ -1,0 +1,139 @@
+package dag
+
+import (
+	"slices"
+	"time"
+)
+
+// State is where an issue stands for somebody who looks for work. Every issue
+// is in exactly one, so that counts of states add up.
+type State string
+
+const (
+	StateReady      State = "ready" // can be taken: everything below is ruled out
+	StateInProgress State = "in_progress"
+	StateBlocked    State = "blocked"  // waits for another issue, itself or through its epic
+	StateDeferred   State = "deferred" // put off, by its status or until a day
+	StateEpic       State = "epic"     // has unclosed children, which are its work
+	StateComplete   State = "complete" // all its children are closed: to be closed itself
+	StateAsked      State = "asked"    // waits for a person's answer
+	StateAssigned   State = "assigned" // open, and assigned to somebody else
+	StateClosed     State = "closed"
+	StateUnknown    State = "unknown" // of a status that stig does not know, such as "in review": nobody's to take
+	StateOther      State = "other"   // no work: pinned, ephemeral, a template, another program's record
+)
+
+// Worker is who looks for work, and when.
+type Worker struct {
+	Now  time.Time
+	Name string // issues assigned to this name can be taken; "" when nobody is named
+	// Asked reports whether an issue has an unanswered question; nil for none has.
+	Asked func(i int) bool
+}
+
+// State gives where an issue stands for a worker. It is the one place that
+// says what can be taken: an issue that is ready (IsReady), has no children, no
+// unanswered question, and is nobody else's.
+func (g *Graph) State(i int, w Worker) State {
+	issue := g.issues.At(i)
+	switch {
+	case g.Closed(i):
+		return StateClosed
+	case issue.Pinned || issue.Status == "pinned" || issue.Ephemeral || issue.Template || !isWork(issue.Type):
+		return StateOther
+	case !isKnown(issue.Status):
+		return StateUnknown
+	case issue.Status == "in_progress":
+		return StateInProgress
+	case issue.Status == "deferred" || issue.DeferUntil.After(w.Now):
+		return StateDeferred
+	case issue.Status == "blocked" || g.blocked[i]:
+		return StateBlocked
+	}
+	switch closed, total := g.Progress(i); {
+	case closed < total:
+		return StateEpic
+	case total > 0:
+		return StateComplete
+	case w.Asked != nil && w.Asked(i):
+		return StateAsked
+	case issue.Assignee != "" && issue.Assignee != w.Name:
+		return StateAssigned
+	}
+	return StateReady
+}
+
+// isKnown tells the statuses of unclosed work from those that stig does not know.
+func isKnown(status string) bool {
+	switch status {
+	case "open", "in_progress", "blocked", "deferred":
+		return true
+	}
+	return false
+}
+
+// Takeable lists what a worker can take now, in the order of Ready.
+func (g *Graph) Takeable(w Worker) []int {
+	return slices.DeleteFunc(g.Ready(w.Now), func(i int) bool { return g.State(i, w) != StateReady })
+}
+
+// Tally is a number of issues by where they stand. Total is the sum of the
+// others.
+type Tally struct {
+	Total, Ready, InProgress, Blocked, Deferred, Epics, Complete, Asked, Assigned, Closed, Unknown, Other int
+}
+
+// Add counts one more issue.
+func (t *Tally) Add(s State) {
+	t.Total++
+	switch s {
+	case StateReady:
+		t.Ready++
+	case StateInProgress:
+		t.InProgress++
+	case StateBlocked:
+		t.Blocked++
+	case StateDeferred:
+		t.Deferred++
+	case StateEpic:
+		t.Epics++
+	case StateComplete:
+		t.Complete++
+	case StateAsked:
+		t.Asked++
+	case StateAssigned:
+		t.Assigned++
+	case StateClosed:
+		t.Closed++
+	case StateUnknown:
+		t.Unknown++
+	default:
+		t.Other++
+	}
+}
+
+// Unclosed is how many are still to be closed.
+func (t Tally) Unclosed() int { return t.Total - t.Closed }
+
+// Startable is how many could be started by somebody: those that are ready, and
+// assigned ones, and epics, whose own children say more.
+func (t Tally) Startable() int { return t.Ready + t.Assigned + t.Epics + t.Complete }
+
+// Tally counts the children that an epic contains directly. Ephemeral ones and
+// templates do not count.
+func (g *Graph) Tally(epic int, w Worker) Tally {
+	var t Tally
+	for _, c := range g.Children(epic) {
+		if g.Lasting(c) {
+			t.Add(g.State(c, w))
+		}
+	}
+	return t
+}
+
+// Lasting reports whether an issue counts when a store is surveyed: it is on the
+// line that its id stands for, and neither deleted, ephemeral nor a template.
+func (g *Graph) Lasting(i int) bool {
+	issue := g.issues.At(i)
+	return g.counts(i) && issue.Status != "tombstone" && !issue.Ephemeral && !issue.Template
+}

@@ -1,0 +1,124 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"stig/app"
+	"stig/beads"
+	"stig/jsonl"
+	"stig/process"
+)
+
+// variables are those of the environment that change what stig does.
+var variables = []string{
+	"STIG_ACTOR", "BD_ACTOR", "BEADS_DIR", "STIG_TRUST", "NO_COLOR", "CLICOLOR_FORCE", "VISUAL", "EDITOR", "STIG_NOW",
+}
+
+func (e *examination) environment() {
+	var set []string
+	for _, name := range variables {
+		if value := e.app.Getenv(name); value != "" {
+			set = append(set, name+"="+value)
+		}
+	}
+	if len(set) == 0 {
+		set = []string{"no variable that stig reads is set"}
+	}
+	e.ok("environment", "%s", strings.Join(set, ", "))
+	if fixed := e.app.Getenv("STIG_NOW"); fixed != "" {
+		if _, err := e.app.Clock(); err != nil {
+			e.failed("clock", err)
+			return
+		}
+		e.todo("clock", "STIG_NOW fixes the time at "+fixed+": whatever is written gets that date", "unset STIG_NOW, unless this is a test")
+	}
+}
+
+func (e *examination) actor() {
+	name, err := e.app.ActorName(e.ctx)
+	switch {
+	case err != nil:
+		e.failed("actor", err)
+	case name == "":
+		e.todo("actor", "no actor set", "export STIG_ACTOR=NAME")
+	default:
+		e.ok("actor", "%s", name)
+	}
+}
+
+// findStore looks for the store without the configuration, which may be what is
+// broken.
+func (e *examination) findStore() bool {
+	where := e.app.Where()
+	store, err := jsonl.Discover(where)
+	if err != nil && where.File == "" && where.BeadsDir == "" && jsonl.Vacant(where.Dir) == nil {
+		e.todo("store", "there is no .beads with issues from here up to the root of the repository", "stig init")
+		return false
+	}
+	if err != nil {
+		e.failed("store", err)
+		return false
+	}
+	store.Path = app.Shortest(store.Path)
+	e.store = store
+	file, err := e.app.At(store).Snapshot()
+	if err != nil {
+		e.failed("store", err)
+		return false
+	}
+	defer file.Close()
+	if problems := file.Problems(); len(problems) > 0 {
+		e.broken("store", fmt.Sprintf("%s: %s wrong, beginning with line %d: %s", store.Path,
+			app.Counted(len(problems), "line"), problems[0].Line, problems[0].Message), "stig vet")
+		return true
+	}
+	e.ok("store", "%s: %s", store.Path, app.Counted(file.Len(), "issue"))
+	return true
+}
+
+// trackers says whose store it is, and which of their programs are here.
+func (e *examination) trackers() {
+	switch e.store.Mode {
+	case beads.Dolt:
+		e.ok("mode", "the issues live in a Dolt database; stig reads its export, bd writes, and bd export brings the file up to date")
+	case beads.SQLite:
+		if e.have("bd") {
+			e.ok("mode", "bd keeps a SQLite database beside the file, and is told of what stig writes")
+			break
+		}
+		e.todo("mode", "bd keeps a SQLite database beside the file, and no bd is on PATH to be told of writes",
+			"install bd, then type bd sync --import-only")
+	default:
+		if e.store.NoDB {
+			e.ok("mode", "the file is the store; bd works on it too (no-db in config.yaml)")
+			break
+		}
+		e.ok("mode", "the file is the store")
+	}
+	for _, program := range []string{"bd", "br"} {
+		if e.have(program) {
+			e.program(program, "version")
+		}
+	}
+}
+
+// patience is how long a program may take to say its version.
+const patience = 5 * time.Second
+
+func (e *examination) program(name string, argv ...string) {
+	ctx, done := context.WithTimeout(e.ctx, patience)
+	defer done()
+	result, err := process.Run(ctx, process.Command{Argv: append([]string{name}, argv...), Dir: e.store.Dir, Env: e.app.Environ()})
+	if err == nil && result.Exit != 0 {
+		err = fmt.Errorf("exit %d", result.Exit)
+	}
+	if err != nil {
+		e.todo(name, fmt.Sprintf("is on PATH and does not say its version: %v", err), "see what "+name+" "+strings.Join(argv, " ")+" says")
+		return
+	}
+	said, _, _ := strings.Cut(strings.TrimSpace(string(result.Stdout)), "\n")
+	e.ok(name, "%s", strings.TrimSpace(said))
+}

@@ -1,0 +1,167 @@
+package host
+
+import (
+	"bytes"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+)
+
+// Host is the name of a program of an assistant that runs hooks.
+type Host string
+
+const (
+	Claude Host = "claude"
+	Codex  Host = "codex"
+	Cursor Host = "cursor"
+	Gemini Host = "gemini"
+)
+
+// Settings is all that stig knows of a host: where it reads which hooks to run,
+// which of them stig needs, and how it reads their replies.
+type Settings struct {
+	Host Host
+	Dir  string // of the file, below a project or a home
+	File string // in Dir
+	Then string // what a person has to do before the host runs them; may be empty
+
+	Variable     string // of the environment: names the user's Dir; may be empty
+	Instructions string // what the host reads first, in its user's Dir too; may be empty
+	Skills       string // the folder where it looks for skills, below a project or a home, with slashes
+
+	replies replies
+	hooks   []hook
+	// version, if not 0, is what the key "version" has to be.
+	version int
+	// flat settings name handlers below an event; others name groups of them.
+	flat bool
+}
+
+// hook is an event of a host and what answers it.
+type hook struct {
+	event   string // as the host calls it
+	matcher string // which tools, or what else an event is told apart by; "" for all
+	call    string // as stig hook calls it
+	timeout int    // in the unit of the host
+}
+
+// beadsTools are the tools by which a server for bd closes issues, whatever name
+// with beads in it somebody gave the server. Gemini joins the parts with one _.
+const beadsTools = "mcp_.*beads.*_(close|update)"
+
+// AllSettings is the table of hosts, by name; all else that lists hosts is made
+// of it. What their files look like, and which of it was seen, docs/assistants.md
+// says. Gemini tells of PreCompress before each request to the model, as of an
+// automatic one, whether or not it is going to compress; of a manual one it tells
+// when there is one.
+func AllSettings() []Settings {
+	return []Settings{
+		{
+			Host: Claude, Dir: ".claude", File: "settings.json", Variable: "CLAUDE_CONFIG_DIR",
+			Instructions: "CLAUDE.md", Skills: ".claude/skills", replies: claudeReplies(),
+			hooks: []hook{
+				{"SessionStart", "", "session-start", 10},
+				{"PreToolUse", "^(Bash|Edit|Write|MultiEdit|" + beadsTools + ")$", "pre-tool-use", 10},
+				{"Stop", "", "stop", 10},
+				{"PreCompact", "", "pre-compact", 10},
+			},
+		},
+		{
+			Host: Codex, Dir: ".codex", File: "hooks.json", Variable: "CODEX_HOME", Then: "type /hooks in codex to approve them",
+			Instructions: "AGENTS.md", Skills: ".agents/skills", replies: codexReplies(),
+			hooks: []hook{
+				{"SessionStart", "", "session-start", 10},
+				{"PreToolUse", "^(Bash|apply_patch|" + beadsTools + ")$", "pre-tool-use", 10},
+				{"Stop", "", "stop", 10},
+				{"PreCompact", "", "pre-compact", 10},
+			},
+		},
+		{
+			Host: Cursor, Dir: ".cursor", File: "hooks.json", version: 1, flat: true,
+			Skills: ".cursor/skills", replies: cursorReplies(),
+			hooks: []hook{
+				{"sessionStart", "", "session-start", 10},
+				{"beforeShellExecution", "", "pre-tool-use", 10},
+				{"preToolUse", "^(Write|Delete|MCP:close|MCP:update)$", "pre-tool-use", 10},
+				{"stop", "", "stop", 10},
+				{"preCompact", "", "pre-compact", 10},
+			},
+		},
+		{
+			Host: Gemini, Dir: ".gemini", File: "settings.json",
+			Instructions: "GEMINI.md", Skills: ".agents/skills", replies: geminiReplies(),
+			hooks: []hook{
+				{"SessionStart", "", "session-start", 10000},
+				{"BeforeTool", "^(run_shell_command|write_file|replace|" + beadsTools + ")$", "pre-tool-use", 10000},
+				{"AfterAgent", "", "stop", 10000},
+				{"PreCompress", "manual", "pre-compact", 10000},
+			},
+		},
+	}
+}
+
+// Hosts lists the programs whose hooks stig answers, by name.
+func Hosts() (all []Host) {
+	for _, s := range AllSettings() {
+		all = append(all, s.Host)
+	}
+	return all
+}
+
+// Names lists the hosts as messages do: "claude, codex".
+func Names() string {
+	var names []string
+	for _, h := range Hosts() {
+		names = append(names, string(h))
+	}
+	return strings.Join(names, ", ")
+}
+
+// Instructions lists the files that hosts read first, by name.
+func Instructions() (names []string) {
+	for _, s := range AllSettings() {
+		if s.Instructions != "" {
+			names = append(names, s.Instructions)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// replies are those of the first host where a name is none.
+func (h Host) replies() replies {
+	all := AllSettings()
+	at := slices.IndexFunc(all, func(s Settings) bool { return s.Host == h })
+	return all[max(at, 0)].replies
+}
+
+// present asks for stig first: where it is missing a hook does nothing and ends
+// with 0, and an exit code that means something to the host is always stig's.
+// presentOr says there what stig would in its silence.
+const (
+	present   = "! command -v stig >/dev/null 2>&1 || "
+	presentOr = "! command -v stig >/dev/null 2>&1 && echo '%s' || "
+)
+
+func (s Settings) command(h hook) string {
+	return s.present() + "stig hook " + h.call + " --host " + string(s.Host)
+}
+
+func (s Settings) present() string {
+	if len(s.replies.silence) == 0 {
+		return present
+	}
+	return fmt.Sprintf(presentOr, bytes.TrimSpace(s.replies.silence))
+}
+
+// own reports whether a command line is one that setup wrote for this host,
+// perhaps with the path of stig that somebody put in.
+func (s Settings) own(command string) bool {
+	words := strings.Fields(strings.TrimPrefix(strings.TrimPrefix(command, s.present()), present))
+	if len(words) != 5 || words[1] != "hook" || words[3] != "--host" || words[4] != string(s.Host) {
+		return false
+	}
+	program := path.Base(strings.ReplaceAll(words[0], `\`, "/"))
+	return slices.Contains([]string{"stig", "stig.exe"}, program)
+}

@@ -1,0 +1,43 @@
+// Package ended waits for processes that a test started to end. Only tests import it.
+//
+//	ended.Wait(t, filepath.Join(dir, "pid"))
+package ended
+
+import (
+	"errors"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Wait waits for the end of the process whose id is in a file, and fails the test
+// where it is still there after two seconds.
+func Wait(t *testing.T, path string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	process, err := os.FindProcess(pid)
+	for range 100 {
+		if err != nil || errors.Is(process.Signal(syscall.Signal(0)), os.ErrProcessDone) || isZombie(pid) {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	t.Errorf("process %d is still there", pid)
+}
+
+// isZombie reports whether a process ended and nobody has asked for its exit code
+// yet, as far as the system says so in a file.
+func isZombie(pid int) bool {
+	state, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	return err == nil && strings.Contains(string(state), ") Z ")
+}

@@ -1,0 +1,213 @@
+package jsonl
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"stig/beads"
+)
+
+// Where tells Discover where to look; the fields are the flags and variables.
+// A relative File or BeadsDir counts from Dir.
+type Where struct {
+	Dir      string // working directory (-C)
+	File     string // --store
+	BeadsDir string // BEADS_DIR
+}
+
+// Discover finds the store: w.File, else w.BeadsDir, else the nearest .beads
+// with issues from w.Dir up to the root of the repository (of the file system
+// where there is none); from a linked worktree, then that of the main
+// checkout. A .beads may name another in its file "redirect", once. Errors are
+// of type *StoreError.
+func Discover(w Where) (beads.Place, error) {
+	dir, err := filepath.Abs(w.Dir)
+	if err != nil {
+		return beads.Place{}, beads.Unreadable(w.Dir, err)
+	}
+	switch {
+	case w.File != "":
+		return storeOfFile(under(dir, w.File))
+	case w.BeadsDir != "":
+		return storeOfDir(under(dir, w.BeadsDir))
+	}
+	return walkUp(dir)
+}
+
+func under(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(dir, path)
+}
+
+func storeOfFile(path string) (beads.Place, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return beads.Place{}, beads.Unreadable(path, err)
+	}
+	if info.IsDir() {
+		return beads.Place{}, &beads.StoreError{Path: path, Reason: "is a directory", Hint: "name the .jsonl file in it"}
+	}
+	d, err := listDir(filepath.Dir(path))
+	if err != nil {
+		return beads.Place{}, err
+	}
+	if filepath.Base(d.dir) != beads.DirName && !d.has("metadata.json") {
+		// Some other directory: what stands beside the file says nothing.
+		return beads.Place{Path: path, Dir: d.dir}, nil
+	}
+	return d.store(filepath.Base(path))
+}
+
+// storeOfDir is the store of a .beads that was named and so must hold one.
+func storeOfDir(dir string) (beads.Place, error) {
+	d, err := listDir(dir)
+	if err != nil {
+		return beads.Place{}, err
+	}
+	s, found, err := d.find()
+	if err == nil && !found {
+		err = &beads.StoreError{Path: dir, Reason: "holds no .jsonl file", Hint: d.hint()}
+	}
+	return s, err
+}
+
+// walkUp looks in each directory from dir to the root, as its real path, for
+// a symlink's parents are not those of the repository.
+func walkUp(dir string) (beads.Place, error) {
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return beads.Place{}, beads.Unreadable(dir, err)
+	}
+	search := search{hint: "make one with stig init, or name it with --store FILE"}
+	at := real
+	for {
+		if s, found, err := search.look(at); found || err != nil {
+			return s, err
+		}
+		git, err := gitOf(at)
+		if err != nil {
+			return beads.Place{}, err
+		}
+		if git != "" {
+			return search.mainCheckout(real, at, git)
+		}
+		if filepath.Dir(at) == at {
+			return beads.Place{}, search.nothing(real, at)
+		}
+		at = filepath.Dir(at)
+	}
+}
+
+// search remembers what to say when nothing is found.
+type search struct {
+	hint string
+	held bool // another program keeps a store here, but no file of issues
+}
+
+func (q *search) nothing(from, root string) error {
+	return &beads.StoreError{
+		Path: from, Reason: fmt.Sprintf("no %s store found from %s up to %s", beads.DirName, from, root), Hint: q.hint, Absent: !q.held}
+}
+
+// look tries the .beads of one directory.
+func (q *search) look(dir string) (beads.Place, bool, error) {
+	path := filepath.Join(dir, beads.DirName)
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
+		return beads.Place{}, false, nil
+	}
+	if err != nil {
+		return beads.Place{}, false, beads.Unreadable(path, err)
+	}
+	d, err := listDir(path)
+	if err != nil {
+		return beads.Place{}, false, err
+	}
+	s, found, err := d.find()
+	if !found && err == nil && d.tracked() {
+		q.hint, q.held = path+" holds no .jsonl file: "+d.hint(), true
+	}
+	return s, found, err
+}
+
+func (q *search) mainCheckout(from, root, git string) (beads.Place, error) {
+	checkout, err := mainCheckout(git)
+	if err != nil {
+		return beads.Place{}, err
+	}
+	if checkout == "" || checkout == root {
+		return beads.Place{}, q.nothing(from, root)
+	}
+	s, found, err := q.look(checkout)
+	if !found && err == nil {
+		err = q.nothing(from, root+" and in "+checkout)
+	}
+	return s, err
+}
+
+// find is the store of a .beads, or of the one that it redirects to.
+func (d listing) find() (beads.Place, bool, error) {
+	if !d.has("redirect") {
+		return d.here()
+	}
+	target, err := d.redirect()
+	if err != nil || target == "" {
+		return beads.Place{}, false, err
+	}
+	there, err := listDir(target)
+	if err != nil {
+		return beads.Place{}, false, err
+	}
+	s, found, err := there.here()
+	if err == nil && !found {
+		err = &beads.StoreError{
+			Path: filepath.Join(d.dir, "redirect"), Reason: fmt.Sprintf("leads to %q, which holds no .jsonl file", target),
+			Hint: "write the path of a .beads directory into it; a redirect is followed once"}
+	}
+	return s, found, err
+}
+
+func (d listing) here() (beads.Place, bool, error) {
+	name, err := d.jsonl()
+	if err != nil || name == "" {
+		return beads.Place{}, false, err
+	}
+	s, err := d.store(name)
+	return s, err == nil, err
+}
+
+// redirect reads where the file "redirect" leads. A relative path counts from
+// the project, the parent of .beads; one that exists only from .beads itself,
+// as some programs write it, is taken too.
+func (d listing) redirect() (string, error) {
+	path := filepath.Join(d.dir, "redirect")
+	text, err := ReadText(path)
+	if err != nil {
+		return "", beads.Unreadable(path, err)
+	}
+	target := ""
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			target = line
+			break
+		}
+	}
+	if target == "" {
+		return "", &beads.StoreError{Path: path, Reason: "names no directory", Hint: "write the path of a .beads directory into it, or remove it"}
+	}
+	for _, base := range []string{filepath.Dir(d.dir), d.dir} {
+		there := under(base, target)
+		if info, err := os.Stat(there); err == nil && info.IsDir() {
+			return there, nil
+		}
+	}
+	return "", &beads.StoreError{
+		Path: path, Reason: fmt.Sprintf("leads to %q, which is no directory", target),
+		Hint: "write the path of a .beads directory into it, or remove it"}
+}

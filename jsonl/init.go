@@ -1,0 +1,100 @@
+package jsonl
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"stig/beads"
+)
+
+// ignored are the names that git need not see: locks and replacements under way.
+const ignored = jsonlLock + "\n" + writeLock + "\n.*.stig-*.tmp\n"
+
+// Init makes a store in a directory: .beads with an empty issues.jsonl, the
+// prefix of its ids, and a .gitignore. It gives the store and the files that
+// it made; a .gitignore or a prefix that is there already is kept.
+//
+// It refuses (*RefusedError) where there is a store already, found from the
+// directory as Discover finds it, or where another program keeps one.
+func Init(dir, prefix string) (beads.Place, []string, error) {
+	s, files, err := Blank(dir, prefix)
+	if err != nil {
+		return beads.Place{}, nil, err
+	}
+	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
+		return beads.Place{}, nil, &beads.StoreError{Path: s.Dir, Reason: "cannot be made", Err: err, Hint: "see that the directory may be written"}
+	}
+	var made []string
+	for _, f := range files {
+		err := writeNew(f.Path, f.Text)
+		switch {
+		case errors.Is(err, fs.ErrExist) && f.Path == s.Path:
+			return beads.Place{}, nil, exists(s.Path)
+		case errors.Is(err, fs.ErrExist):
+			continue
+		case err != nil:
+			return beads.Place{}, made, &beads.StoreError{Path: f.Path, Reason: "cannot be made", Err: err, Hint: "see that the disk has room and may be written"}
+		}
+		made = append(made, f.Path)
+	}
+	return s, made, nil
+}
+
+// NewFile is a file that Init makes.
+type NewFile struct{ Path, Text string }
+
+// Blank is what Init would make in a directory, and makes nothing: the store,
+// and those of its files that are not there yet. Its errors are those of Init.
+func Blank(dir, prefix string) (beads.Place, []NewFile, error) {
+	if err := beads.CheckPrefix(prefix); err != nil {
+		return beads.Place{}, nil, err
+	}
+	if err := Vacant(dir); err != nil {
+		return beads.Place{}, nil, err
+	}
+	place := filepath.Join(dir, beads.DirName)
+	s := beads.Place{Path: filepath.Join(place, "issues.jsonl"), Dir: place}
+	files := []NewFile{
+		{s.Path, ""}, // whoever makes this one makes the store
+		{filepath.Join(place, prefixFile), prefix + "\n"},
+		{filepath.Join(place, ".gitignore"), ignored},
+	}
+	return s, slices.DeleteFunc(files, func(f NewFile) bool {
+		_, err := os.Lstat(f.Path)
+		return err == nil
+	}), nil
+}
+
+// Vacant reports whether a store can be made in a directory; Init refuses the
+// rest with this error.
+func Vacant(dir string) error {
+	s, err := Discover(Where{Dir: dir})
+	if err == nil {
+		return exists(s.Path)
+	}
+	if missing, ok := errors.AsType[*beads.StoreError](err); !ok || !missing.Absent {
+		return err
+	}
+	return nil
+}
+
+func exists(path string) error {
+	return &beads.RefusedError{Path: path, Reason: "there is a store already", Hint: "type stig create TITLE to add an issue to it"}
+}
+
+// writeNew makes a file that is not there yet, and sees it onto the disk.
+func writeNew(path, text string) (err error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	defer func() { err = join(err, f.Close()) }()
+	if _, err := f.WriteString(text); err != nil {
+		return fmt.Errorf("cannot be written: %w", err)
+	}
+	return f.Sync()
+}

@@ -1,0 +1,32 @@
+package jsonl
+
+import (
+	"errors"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// mountSmall gives a directory on a file system of its own with so much room,
+// or "" where that is not allowed.
+func mountSmall(t *testing.T, size string) string {
+	t.Helper()
+	dir := t.TempDir()
+	err := unix.Mount("stig-test", dir, "tmpfs", 0, "size="+size)
+	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES) {
+		return ""
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+func remount(dir, size string) error {
+	return unix.Mount("stig-test", dir, "tmpfs", unix.MS_REMOUNT, "size="+size)
+}

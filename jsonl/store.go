@@ -1,0 +1,170 @@
+package jsonl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"stig/beads"
+)
+
+// Store is a store in one file. It implements beads.Store.
+type Store struct {
+	place beads.Place
+
+	// Weak, if set, is called before a write where the file system cannot
+	// exchange two files: see CanExchange.
+	Weak func(beads.Place)
+}
+
+// Open gives the store at a place, such as Discover finds. It reads nothing yet.
+func Open(p beads.Place) *Store { return &Store{place: p} }
+
+// Place implements beads.Store.
+func (s *Store) Place() beads.Place { return s.place }
+
+// Snapshot implements beads.Store. A file that another program seems to be
+// writing in place is read again for up to a second. The snapshot holds the file
+// open: its lines stay what they were when the file is replaced by rename.
+func (s *Store) Snapshot() (*beads.Snapshot, error) { return Read(s.place) }
+
+// Read is Open(p).Snapshot().
+func Read(p beads.Place) (*beads.Snapshot, error) {
+	f, err := read(p, false)
+	if err != nil {
+		return nil, err
+	}
+	return f.Snapshot, nil
+}
+
+// Edit implements beads.Store. It locks the store, reads it, calls fn, and when fn
+// changed something checks that the disk still holds what was read and replaces
+// the file. fn may run up to five times. Whatever the error, the file is whole: as
+// it was, or changed.
+func (s *Store) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) error) ([]beads.Change, error) {
+	return s.edit(ctx, osDisk{}, o, trying(o, fn))
+}
+
+// attempt is what is to be made of a store as it was read.
+type attempt func(*opened) ([]beads.Change, []beads.Patch, error)
+
+func trying(o beads.Options, fn func(*beads.Tx) error) attempt {
+	return func(f *opened) ([]beads.Change, []beads.Patch, error) {
+		tx, err := beads.Try(f.Snapshot, o, fn)
+		if err != nil {
+			return nil, nil, err
+		}
+		return tx.Changes(), tx.Patches(), nil
+	}
+}
+
+func (s *Store) edit(ctx context.Context, d disk, o beads.Options, do attempt) (changes []beads.Change, err error) {
+	w := &writer{disk: d, store: s.place, options: o, weak: s.Weak}
+	if w.target, err = filepath.EvalSymlinks(s.place.Path); err != nil {
+		return nil, beads.Unreadable(s.place.Path, err)
+	}
+	if o.DryRun {
+		return w.run(ctx, do)
+	}
+	if err := w.refuseReadOnly(); err != nil {
+		return nil, err
+	}
+	paths, err := lockPaths(s.place, w.target)
+	if err != nil {
+		return nil, err
+	}
+	unlock, err := lockAll(ctx, d, paths, w.target, o.Wait)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = join(err, unlock()) }()
+	w.removeLeftovers()
+	defer w.dropGuard()
+	return w.run(ctx, do)
+}
+
+// Splice exchanges the bytes of a store from Start to End for Text.
+type Splice struct {
+	Start, End int
+	Text       string
+}
+
+// Rewrite locks the store, reads it, calls fn with its text, and replaces the
+// file as Edit does. It is for what no edit of an issue can do, such as taking
+// out conflict markers: what is wrong inside the store is no hindrance, and
+// neither notes are judged nor times set. All bytes outside of the splices,
+// which must be in order, stay as they are. fn may run up to five times.
+//
+// Errors are those of Edit and of fn.
+func (s *Store) Rewrite(ctx context.Context, o beads.Options, fn func(text string) ([]Splice, error)) error {
+	_, err := s.edit(ctx, osDisk{}, o, func(f *opened) (changes []beads.Change, patches []beads.Patch, err error) {
+		text, err := f.text()
+		if err != nil {
+			return nil, nil, err
+		}
+		splices, err := fn(text)
+		for _, p := range splices {
+			if text[p.Start:p.End] != p.Text {
+				patches = append(patches, beads.Patch{Start: int64(p.Start), End: int64(p.End), With: []byte(p.Text)})
+			}
+		}
+		return ChangesOf(text, splices), patches, err
+	})
+	return err
+}
+
+// ChangesOf lists the issues that splices put into a text; none of a splice that
+// leaves conflict markers.
+func ChangesOf(text string, splices []Splice) (list []beads.Change) {
+	for _, p := range splices {
+		if text[p.Start:p.End] != p.Text {
+			list = append(list, beads.ChangesOf([]byte(p.Text))...)
+		}
+	}
+	return list
+}
+
+// refuseReadOnly respects mode bits that root could overstep, and that the
+// replacement of a file by rename would overstep for anybody.
+func (w *writer) refuseReadOnly() error {
+	for _, path := range []string{w.target, filepath.Dir(w.target)} {
+		info, err := os.Stat(path)
+		if err != nil {
+			return beads.Unreadable(path, err)
+		}
+		if err := readOnly(path, info.Mode(), mayWrite(path)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readOnly is why a path of this mode must not be written, where trying to open it
+// for that gave err; nil where it may.
+func readOnly(path string, mode fs.FileMode, err error) error {
+	reason, hint := "", ""
+	switch {
+	case mode.Perm()&0o222 == 0 || errors.Is(err, fs.ErrPermission) && mode.Perm()&0o200 == 0:
+		reason, hint = "is read-only", "chmod u+w "+path
+	case errors.Is(err, fs.ErrPermission): // it is another's, or marked otherwise
+		reason, hint = "may not be written by this user", "see whose it is: ls -ld "+path
+	case err != nil:
+		return &beads.RefusedError{Path: path, Reason: "cannot be written: " + err.Error(), Hint: "see how the file system is mounted"}
+	default:
+		return nil
+	}
+	return &beads.RefusedError{Path: path, Reason: fmt.Sprintf("%s (mode %04o)", reason, mode.Perm()), Hint: hint}
+}
+
+// HardLinks is how many names the store's file has; all but the one that a write
+// replaces keep what was. It is 1 where the system does not say.
+func HardLinks(p beads.Place) (int, error) {
+	info, err := os.Stat(p.Path)
+	if err != nil {
+		return 0, beads.Unreadable(p.Path, err)
+	}
+	return linksOf(info), nil
+}

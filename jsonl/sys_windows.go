@@ -1,0 +1,60 @@
+package jsonl
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"time"
+
+	"golang.org/x/sys/windows"
+)
+
+// flock locks the whole file for this open file alone, when those that came
+// before are done.
+func flock(f *os.File) error {
+	const all = ^uint32(0)
+	return windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK, 0, all, all, new(windows.Overlapped))
+}
+
+// mayWrite leaves it to the mode bits and to the write itself.
+func mayWrite(string) error { return nil }
+
+// keepOwner does nothing: a new file inherits its rights from the directory.
+func keepOwner(*os.File, fs.FileInfo) error { return nil }
+
+// rename tries for two seconds: while somebody reads the file at to, or a
+// scanner looks at either, it cannot be replaced here.
+func rename(from, to string) (err error) {
+	for range 200 {
+		err = os.Rename(from, to)
+		if !errors.Is(err, windows.ERROR_ACCESS_DENIED) && !errors.Is(err, windows.ERROR_SHARING_VIOLATION) {
+			return err
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return err
+}
+
+// syncDir does nothing: directories cannot be synced here.
+func syncDir(string) error { return nil }
+
+// isFull reports whether there was no room.
+func isFull(err error) bool {
+	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_HANDLE_DISK_FULL)
+}
+
+// IsGone reports whether no process of this machine has the id. Another process
+// may have it by now.
+func IsGone(pid int) bool {
+	h, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(pid))
+	if err == nil {
+		err = windows.CloseHandle(h)
+	}
+	return errors.Is(err, windows.ERROR_INVALID_PARAMETER)
+}
+
+// inodeOf is not known here.
+func inodeOf(fs.FileInfo) uint64 { return 0 }
+
+// linksOf is not known here.
+func linksOf(fs.FileInfo) int { return 1 }

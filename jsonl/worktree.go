@@ -1,0 +1,186 @@
+package jsonl
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"stig/beads"
+)
+
+// Worktree is the git work tree that a file lies in.
+type Worktree struct {
+	Root   string // its top directory
+	Own    string // git's directory of this work tree alone
+	Common string // git's directory of all work trees of the clone
+}
+
+// WorktreeOf finds the work tree of a file or directory, whose real path it
+// follows, by looking for .git upwards; it does not start git. Without a work
+// tree the zero Worktree is given.
+func WorktreeOf(path string) (Worktree, error) {
+	dir, err := realDir(path)
+	if err != nil {
+		return Worktree{}, err
+	}
+	for ; ; dir = filepath.Dir(dir) {
+		git, err := gitOf(dir)
+		if err != nil {
+			return Worktree{}, err
+		}
+		if git != "" {
+			return worktreeAt(dir, git)
+		}
+		if filepath.Dir(dir) == dir {
+			return Worktree{}, nil
+		}
+	}
+}
+
+// worktreeAt reads where the .git at a root leads.
+func worktreeAt(root, git string) (Worktree, error) {
+	w := Worktree{Root: root, Own: git, Common: git}
+	info, err := os.Stat(git)
+	if err != nil {
+		return Worktree{}, beads.Unreadable(git, err)
+	}
+	if !info.IsDir() {
+		text, err := ReadText(git)
+		if err != nil {
+			return Worktree{}, beads.Unreadable(git, err)
+		}
+		link, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir:")
+		if !ok {
+			return Worktree{}, nil // git says what is wrong with it
+		}
+		w.Own = under(root, strings.TrimSpace(link))
+		w.Common = w.Own
+	}
+	if text, err := ReadText(filepath.Join(w.Own, "commondir")); err == nil {
+		w.Common = under(w.Own, strings.TrimSpace(string(text)))
+	}
+	return w, nil
+}
+
+// Head gives the branch that is checked out, "" where HEAD is detached, and
+// its commit, "" before the first one and where git keeps its references in
+// another format than files.
+func (w Worktree) Head() (branch, commit string) {
+	text, err := ReadText(filepath.Join(w.Own, "HEAD"))
+	if err != nil {
+		return "", ""
+	}
+	head := strings.TrimSpace(string(text))
+	ref, symbolic := strings.CutPrefix(head, "ref: ")
+	if !symbolic {
+		return "", head
+	}
+	branch = strings.TrimPrefix(ref, "refs/heads/")
+	if text, err := ReadText(filepath.Join(w.Common, filepath.FromSlash(ref))); err == nil {
+		return branch, strings.TrimSpace(string(text))
+	}
+	packed, err := os.ReadFile(filepath.Join(w.Common, "packed-refs"))
+	if err != nil {
+		return branch, ""
+	}
+	for line := range strings.Lines(string(packed)) {
+		if hash, name, ok := strings.Cut(strings.TrimSpace(line), " "); ok && name == ref {
+			return branch, hash
+		}
+	}
+	return branch, ""
+}
+
+// Rebasing gives the branch that git is rebasing in the work tree, which HEAD
+// does not name meanwhile; "" where it is rebasing none.
+func (w Worktree) Rebasing() string {
+	for _, dir := range []string{"rebase-merge", "rebase-apply"} {
+		if text, err := ReadText(filepath.Join(w.Own, dir, "head-name")); w.Own != "" && err == nil {
+			if branch, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "refs/heads/"); ok {
+				return branch
+			}
+		}
+	}
+	return ""
+}
+
+// gitOf is the .git of a directory, a directory or a file, or "".
+func gitOf(dir string) (string, error) {
+	path := filepath.Join(dir, ".git")
+	_, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", beads.Unreadable(path, err)
+	}
+	return path, nil
+}
+
+// mainCheckout is the main checkout that a linked worktree's .git leads to, or
+// "" when git is no linked worktree (the main checkout itself, a submodule).
+func mainCheckout(git string) (string, error) {
+	if info, err := os.Stat(git); err != nil || info.IsDir() {
+		return "", err
+	}
+	text, err := os.ReadFile(git)
+	if err != nil {
+		return "", beads.Unreadable(git, err)
+	}
+	link, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir:")
+	if !ok {
+		return "", &beads.StoreError{Path: git, Reason: fmt.Sprintf("expected \"gitdir: PATH\", found %.40q", text), Hint: "see git worktree repair"}
+	}
+	dir := under(filepath.Dir(git), strings.TrimSpace(link))
+	common, err := os.ReadFile(filepath.Join(dir, "commondir"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", beads.Unreadable(filepath.Join(dir, "commondir"), err)
+	}
+	return checkoutOf(under(dir, strings.TrimSpace(string(common))))
+}
+
+// checkoutOf is the checkout that belongs to a repository's own directory:
+// what stands around a .git, and what the configuration of another names, as
+// that of a submodule does. A bare repository has none, and what lies beside
+// it is not its own.
+func checkoutOf(repository string) (string, error) {
+	if filepath.Base(repository) == ".git" {
+		return filepath.Dir(repository), nil
+	}
+	for _, name := range []string{"config.worktree", "config"} {
+		text, err := os.ReadFile(filepath.Join(repository, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return "", beads.Unreadable(filepath.Join(repository, name), err)
+		}
+		if worktree := coreWorktree(string(text)); worktree != "" {
+			return under(repository, worktree), nil
+		}
+	}
+	return "", nil
+}
+
+// coreWorktree is the value of core.worktree in a configuration of git, or "".
+func coreWorktree(config string) (worktree string) {
+	core := false
+	for line := range strings.Lines(config) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "[") {
+			core = strings.EqualFold(line, "[core]")
+			continue
+		}
+		key, value, _ := strings.Cut(line, "=")
+		if core && strings.EqualFold(strings.TrimSpace(key), "worktree") {
+			worktree = strings.Trim(strings.TrimSpace(value), `"`)
+		}
+	}
+	return worktree
+}

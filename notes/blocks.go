@@ -1,0 +1,71 @@
+package notes
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+)
+
+// BlockKind says what a block of a Markdown text is.
+type BlockKind int
+
+const (
+	OtherBlock BlockKind = iota // a quote, HTML, a rule, a link reference definition
+	HeadingBlock
+	ParagraphBlock
+	ListBlock
+	ItemBlock // of a list
+	CodeBlock // fenced or indented
+)
+
+// Block is a block of a Markdown text: what stands between two others.
+type Block struct {
+	Span   // without blank lines at its end; of an item with its mark
+	Kind   BlockKind
+	Level  int     // of a heading, 1 to 6
+	Blocks []Block // of a list its items, of an item what is in it
+}
+
+// Blocks lists the blocks of a text in its order. Those of quotes are not listed.
+func Blocks(markdown string) []Block {
+	return blocksIn(tree([]byte(markdown)), markdown, Span{0, len(markdown)})
+}
+
+// blocksIn lists the blocks in a container that stands at a place.
+func blocksIn(container ast.Node, markdown string, place Span) []Block {
+	var blocks []Block
+	end := place.End
+	for node := container.LastChild(); node != nil; node = node.PreviousSibling() {
+		at := min(max(node.Pos(), place.Start), end)
+		start := max(lineStart(markdown, at), place.Start)
+		own := strings.TrimRight(markdown[start:end], spaces+"\n")
+		blocks = append(blocks, blockOf(node, markdown, Span{start, start + len(own)}))
+		end = start
+	}
+	slices.Reverse(blocks)
+	return blocks
+}
+
+func blockOf(node ast.Node, markdown string, place Span) Block {
+	block := Block{Span: place}
+	switch node := node.(type) {
+	case *ast.Heading:
+		if block.Kind, block.Level = HeadingBlock, node.Level; isTable(markdown, node) {
+			block.Kind, block.Level = ParagraphBlock, 0
+		}
+	case *ast.Paragraph, *ast.TextBlock:
+		block.Kind = ParagraphBlock
+	case *ast.FencedCodeBlock, *ast.CodeBlock:
+		block.Kind = CodeBlock
+	case *ast.List:
+		block.Kind, block.Blocks = ListBlock, blocksIn(node, markdown, place)
+	case *ast.ListItem:
+		block.Kind = ItemBlock
+		if first := node.FirstChild(); first != nil {
+			place.Start = min(max(first.Pos(), place.Start), place.End)
+		}
+		block.Blocks = blocksIn(node, markdown, place)
+	}
+	return block
+}

@@ -1,0 +1,40 @@
+package orient
+
+import (
+	"strings"
+	"testing"
+
+	"stig/signals"
+)
+
+// TestAnswered pairs answers with their questions, also where of several one was
+// answered and the others were written down once more.
+func TestAnswered(t *testing.T) {
+	ask := func(text string) signals.Part { return signals.Part{Kind: signals.Pending, Text: text} }
+	say := func(text string) signals.Part { return signals.Part{Kind: signals.Resolved, Text: text} }
+	tests := []struct {
+		parts []signals.Part
+		want  string
+	}{
+		{nil, ""},
+		{[]signals.Part{ask("A?")}, ""},
+		{[]signals.Part{ask("A?"), say("a")}, "A? → a"},
+		{[]signals.Part{ask("A?"), ask("B?"), say("both")}, "A? B? → both"},
+		{[]signals.Part{ask("A?"), ask("B?"), say("a"), ask("B?")}, "A? → a"},
+		{[]signals.Part{ask("A?"), ask("B?"), say("a"), ask("B?"), say("b")}, "A? → a; B? → b"},
+		{[]signals.Part{say("unasked"), ask("A?"), say("a")}, " → unasked; A? → a"},
+	}
+	for _, test := range tests {
+		var got []string
+		for _, a := range answered(test.parts) {
+			var questions []string
+			for _, q := range a.Questions {
+				questions = append(questions, q.Text)
+			}
+			got = append(got, strings.Join(questions, " ")+" → "+a.Answer.Text)
+		}
+		if text := strings.Join(got, "; "); text != test.want {
+			t.Errorf("got %q, want %q", text, test.want)
+		}
+	}
+}

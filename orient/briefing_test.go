@@ -1,0 +1,163 @@
+package orient_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"stig/beads"
+	"stig/dag"
+	"stig/notes"
+	"stig/orient"
+	"stig/signals"
+)
+
+// TestBriefings holds briefings that were read as the worker who must do the task
+// to what they say. Each is right for the reason that stands with it.
+func TestBriefings(t *testing.T) {
+	tests := []struct{ store, id, why string }{
+		{"ferry", "ferry-1", "the task stands in the comments: newest last, with author and day"},
+		{"ferry", "ferry-2", "the design says how; nothing is said of signals but that there are none"},
+		{"ferry", "ferry-3", "an epic says what of it can be started, by whom the rest is held, and what surprised"},
+		{"ferry", "ferry-3.3", "who holds it since when; no claim is proposed of it"},
+		{"ferry", "ferry-3.4", "blocked: by what and by whom that is held; no close is proposed of it"},
+		{"ferry", "ferry-3.6", "the answer stands with its question, and no claim is proposed while another question waits"},
+		{"ferry", "ferry-3.7", "deferred and told by its title alone: both are said, once"},
+		{"ferry", "ferry-4", "all children are closed: closing it is proposed, and a bare reason is no heading"},
+		{"ferry", "ferry-5.1", "blocked through its epic, which is said"},
+		{"ferry", "ferry-7", "what it is related to stands in one line"},
+		{"ferry", "ferry-8", "repeated lines are folded, and of a long design the middle is left out and counted"},
+		{"mill", "mill-0", "of thirty dependencies each is named within the budget, and its own text stays whole"},
+		{"orchard", "orchard-1", "shallow: the first paragraph, the criteria and the interface"},
+		{"orchard", "orchard-3", "shallow without criteria: the whole description"},
+		{"orchard", "orchard-4", "standard: direct dependencies first, farther ones where they left something, the rest by id"},
+		{"orchard", "orchard-9", "deep: open questions under labels, headings and in task lists"},
+		{"orchard", "orchard-11", "probe: one line for all that is not written down"},
+		{"orchard", "orchard-12", "who asked, who answered and when"},
+	}
+	for _, test := range tests {
+		t.Run(test.id, func(t *testing.T) {
+			file := open(t, filepath.Join("testdata", "briefings", test.store+".jsonl"))
+			b := brief(t, file, test.id, orient.Request{Budget: orient.BriefingBudget})
+			golden(t, filepath.Join("briefings", test.id+".md"), "Right, since "+test.why+".\n\n"+b.Markdown())
+			whole(t, file, test.id)
+		})
+	}
+}
+
+// TestBriefingsCorpus asserts of every open issue of real stores what the golden
+// files show of invented ones.
+func TestBriefingsCorpus(t *testing.T) {
+	for _, path := range corpus(t) {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			file := open(t, path)
+			for i, issue := range file.All() {
+				if at, ok := file.Index(issue.ID); ok && at == i && !beads.Over(issue.Status) {
+					whole(t, file, issue.ID)
+				}
+			}
+		})
+	}
+}
+
+// whole asserts of an issue, at every depth, that its briefing keeps within the
+// budget and uses it, has no empty heading, and that no comment, design or criterion
+// is absent without being named; with Full, that none is absent.
+func whole(t *testing.T, file *beads.Snapshot, id string) {
+	t.Helper()
+	at, _ := file.Index(id)
+	record, err := file.At(at).Record()
+	if err != nil {
+		t.Fatal(err)
+	}
+	graph := dag.New(file)
+	for _, depth := range append([]string{""}, signals.PlanningDepth.Domain()...) {
+		make := func(request orient.Request) *orient.Briefing {
+			request.Depth = depth
+			b, err := orient.Brief(file, graph, at, request, rules())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return b
+		}
+		b := make(orient.Request{Budget: orient.BriefingBudget})
+		text := b.Markdown()
+		size := utf8.RuneCountInString(text)
+		if size > orient.BriefingBudget {
+			t.Errorf("%s %s: %d characters", id, depth, size)
+		}
+		if unlimited := make(orient.Request{}).Markdown(); unlimited != text && size < orient.BriefingBudget/2 && !named(b.Omitted, "repeated line") {
+			t.Errorf("%s %s: cut to %d of %d characters", id, depth, size, utf8.RuneCountInString(unlimited))
+		}
+		if heading, ok := emptyHeading(text); ok {
+			t.Errorf("%s %s: nothing under %q", id, depth, heading)
+		}
+		full := make(orient.Request{Full: true})
+		for _, part := range textsOf(record, full) {
+			if line := missing(full.Markdown(), part.text); line != "" {
+				t.Errorf("%s %s --full: of %s %q is missing", id, depth, part.name, line)
+			}
+			if line := missing(text, part.text); line != "" && !named(b.Omitted, part.name) {
+				t.Errorf("%s %s: of %s %q is missing, and not named in %q", id, depth, part.name, line, lastLine(text))
+			}
+		}
+	}
+}
+
+type partText struct{ name, text string }
+
+// textsOf are the texts that must not be absent in silence, with the word by which
+// an omission names them.
+func textsOf(record *beads.Record, b *orient.Briefing) []partText {
+	list := []partText{{"criteria", b.Acceptance.Text}}
+	if !strings.Contains(fold(record.Text(beads.Description)), fold(record.Text(beads.Design))) {
+		list = append(list, partText{"design", record.Text(beads.Design)})
+	}
+	if b.Acceptance.Text == "" {
+		list = append(list, partText{"description", record.Text(beads.Description)})
+	}
+	for _, c := range record.Comments() {
+		list = append(list, partText{"comment", c.Text})
+	}
+	return list
+}
+
+func named(omitted []orient.Omission, word string) bool {
+	for _, o := range omitted {
+		if strings.Contains(o.What, word) || word == "description" && strings.Contains(o.What, "repeated line") {
+			return true
+		}
+	}
+	return false
+}
+
+func fold(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// missing gives the first line of a text that a briefing does not hold.
+func missing(briefing, text string) string {
+	held := fold(strings.ReplaceAll(briefing, "\n>", "\n"))
+	for line := range strings.Lines(text) {
+		if line = fold(line); !strings.HasPrefix(line, "```") && !strings.Contains(held, line) {
+			return line
+		}
+	}
+	return ""
+}
+
+// emptyHeading finds a heading of a briefing's own with nothing before the next.
+func emptyHeading(text string) (heading string, found bool) {
+	parts := notes.Parts(text)
+	for k, p := range parts {
+		end := len(text)
+		if k+1 < len(parts) {
+			end = parts[k+1].Start
+		}
+		own := strings.TrimSpace(text[p.Start:end])
+		_, body, _ := strings.Cut(own, "\n")
+		if strings.TrimSpace(body) == "" && !(k+1 < len(parts) && parts[k+1].Level > p.Level) {
+			return p.Heading, true
+		}
+	}
+	return "", false
+}

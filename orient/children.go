@@ -1,0 +1,226 @@
+package orient
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"stig/signals"
+)
+
+// Children is where the issues stand that an epic contains directly.
+type Children struct {
+	Total      int         `json:"total"`
+	Closed     int         `json:"closed"`
+	Open       []Child     `json:"open"`       // what can be started first, what is blocked last
+	Surprising []Surprised `json:"surprising"` // the closed ones of most surprise, at most three
+}
+
+// Child is an unclosed child.
+type Child struct {
+	Ref
+	State     string   `json:"state"` // one of the Child constants
+	Priority  int      `json:"priority"`
+	Assignee  string   `json:"assignee"`
+	BlockedBy []string `json:"blocked_by"` // ids
+	Closed    int      `json:"closed"`     // of its own children
+	Total     int      `json:"total"`
+}
+
+// Values of Child.State, in the order in which children are listed.
+const (
+	ChildReady    = "ready"
+	ChildProgress = "in progress"
+	ChildAsked    = "waiting for an answer"
+	ChildEpic     = "epic" // its own children are to be closed first
+	ChildBlocked  = "blocked"
+	ChildOther    = "other" // deferred, pinned or a status of the project's own
+)
+
+func childStates() []string {
+	return []string{ChildReady, ChildProgress, ChildAsked, ChildEpic, ChildBlocked, ChildOther}
+}
+
+// Surprised is a closed issue with the surprise that was recorded.
+type Surprised struct {
+	Ref
+	Surprise float64 `json:"surprise"`
+}
+
+// mostSurprising is how many of an epic's closed children a briefing names.
+const mostSurprising = 3
+
+// children gives the children of the issue at i; nil where it has none.
+func (a assembly) children(i int) (*Children, error) {
+	children := a.graph.Children(i)
+	if len(children) == 0 {
+		return nil, nil
+	}
+	asked, err := Pending(a.file, children, a.rules.Schema)
+	if err != nil {
+		return nil, err
+	}
+	c := &Children{Total: len(children), Open: []Child{}}
+	for k, at := range children {
+		if a.graph.Closed(at) {
+			c.Closed++
+			continue
+		}
+		c.Open = append(c.Open, a.child(at, asked[k]))
+	}
+	states := childStates()
+	slices.SortStableFunc(c.Open, func(x, y Child) int {
+		return cmp.Or(slices.Index(states, x.State)-slices.Index(states, y.State), x.Priority-y.Priority)
+	})
+	c.Surprising, err = a.surprising(children)
+	return c, err
+}
+
+func (a assembly) child(at int, asked bool) Child {
+	issue := a.file.At(at)
+	c := Child{
+		Ref:      Ref{ID: issue.ID, Title: issue.Title, Status: issue.Status},
+		Priority: issue.Priority, Assignee: issue.Assignee, BlockedBy: []string{},
+	}
+	for _, b := range a.openBlockers(at) {
+		c.BlockedBy = append(c.BlockedBy, b.ID)
+	}
+	c.Closed, c.Total = a.graph.Progress(at)
+	switch {
+	case asked:
+		c.State = ChildAsked
+	case len(c.BlockedBy) > 0 || issue.Status == "blocked":
+		c.State = ChildBlocked
+	case issue.Status == "in_progress":
+		c.State = ChildProgress
+	case c.Closed < c.Total:
+		c.State = ChildEpic
+	case a.graph.IsReady(at, a.rules.Now):
+		c.State = ChildReady
+	default:
+		c.State = ChildOther
+	}
+	return c
+}
+
+// surprising names the closed ones of some issues that surprised most, where
+// somebody recorded it.
+func (a assembly) surprising(issues []int) ([]Surprised, error) {
+	list := []Surprised{}
+	for _, at := range issues {
+		if !a.graph.Closed(at) {
+			continue
+		}
+		t, err := traceOf(a.file.At(at), a.rules.Schema)
+		if err != nil {
+			return nil, err
+		}
+		if t.surprise > 0 {
+			list = append(list, Surprised{a.refs([]int{at})[0], t.surprise})
+		}
+	}
+	slices.SortStableFunc(list, func(x, y Surprised) int { return cmp.Compare(y.Surprise, x.Surprise) })
+	return list[:min(len(list), mostSurprising)], nil
+}
+
+// named is an alert about the children of an epic, with the children that it is
+// about.
+func (a assembly) named(alert signals.Alert, epic int) (signals.Alert, error) {
+	var names []string
+	switch alert.Rule {
+	case signals.AlertStuck:
+		c, err := a.children(epic)
+		if err != nil || c == nil {
+			return alert, err
+		}
+		for _, child := range c.Open {
+			names = append(names, fmt.Sprintf("%s (%s)", child.ID, strings.Join(append([]string{child.state()}, child.whys()...), "; ")))
+		}
+	case signals.AlertReplanning:
+		list, err := a.surprising(a.graph.Children(epic))
+		if err != nil {
+			return alert, err
+		}
+		for _, s := range list {
+			names = append(names, s.ID+" "+signals.Decimal(s.Surprise))
+		}
+	}
+	const most = 5
+	if left := len(names) - most; left > 0 {
+		names = append(names[:most], fmt.Sprintf("%d more", left))
+	}
+	if len(names) > 0 {
+		alert.Message += ": " + strings.Join(names, ", ")
+	}
+	return alert, nil
+}
+
+func (c Child) size() int {
+	return utf8.RuneCountInString(c.ID + c.Title + c.State + strings.Join(c.BlockedBy, ", "))
+}
+
+// state is the child's state, in the project's own word where it has one.
+func (c Child) state() string {
+	if c.State == ChildOther {
+		return cmp.Or(c.Status, "no status")
+	}
+	return c.State
+}
+
+// why says what an unclosed child waits for, or who works on it.
+func (c Child) why() string { return strings.Join(c.whys(), "; ") }
+
+func (c Child) whys() (words []string) {
+	const most = 4
+	switch {
+	case c.State == ChildProgress:
+		words = append(words, cmp.Or(oneLine(c.Assignee), "nobody named"))
+	case c.Assignee != "":
+		words = append(words, "assigned to "+oneLine(c.Assignee))
+	}
+	if by := c.BlockedBy; len(by) > most {
+		words = append(words, fmt.Sprintf("by %s and %d more", strings.Join(by[:most], ", "), len(by)-most))
+	} else if len(by) > 0 {
+		words = append(words, "by "+strings.Join(by, ", "))
+	}
+	if c.Total > 0 {
+		words = append(words, fmt.Sprintf("%d of %d closed", c.Closed, c.Total))
+	}
+	return words
+}
+
+// childrenOf lists what an epic contains.
+func (b *Briefing) childrenOf(w *page) {
+	c := b.Children
+	if c == nil {
+		return
+	}
+	w.heading("Children")
+	for _, child := range c.Open {
+		why := child.why()
+		if why != "" {
+			why = " (" + why + ")"
+		}
+		w.linef("- %s: P%d %s %s%s", child.state(), child.Priority, child.ID, oneLine(child.Title), why)
+	}
+	closed := fmt.Sprintf("- closed: %d of %d", c.Closed, c.Total)
+	for k, s := range c.Surprising {
+		if k == 0 {
+			closed += ", the most surprising: "
+		} else {
+			closed += ", "
+		}
+		closed += fmt.Sprintf("%s %s (%s)", s.ID, title(s.Title), signals.Decimal(s.Surprise))
+	}
+	w.line(closed)
+	if b.complete() {
+		w.line("- all children closed: close it")
+	}
+}
+
+// complete reports whether all is done that an unclosed epic contains.
+func (b *Briefing) complete() bool {
+	return b.Children != nil && b.Children.Closed == b.Children.Total && !b.over()
+}

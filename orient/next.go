@@ -1,0 +1,153 @@
+package orient
+
+import (
+	"fmt"
+	"slices"
+
+	"stig/beads"
+	"stig/criteria"
+	"stig/signals"
+)
+
+// over reports whether there is nothing left to do about the issue.
+func (b *Briefing) over() bool { return beads.Over(b.Issue.Status) }
+
+// next proposes what can succeed now: what else to do while this issue waits, or
+// to claim it if nobody did, then how work on it ends.
+func (b *Briefing) next() []Step {
+	if b.over() {
+		return []Step{b.Issue.left()}
+	}
+	steps := append(b.instead(), b.take()...)
+	if len(b.Also) > 0 {
+		steps = append(steps, Step{Why: "when you took over what still holds of the other branch", Argv: []string{"stig", "checkpoint", b.Issue.ID, "--fold"}})
+	}
+	steps = append(steps, b.checkpoint())
+	if b.closable() {
+		steps = append(steps, b.closing())
+	}
+	return steps
+}
+
+// instead is what to do while this issue is not to be worked on.
+func (b *Briefing) instead() (steps []Step) {
+	if c := b.Children; c != nil && len(c.Open) > 0 {
+		first := c.Open[0]
+		why := "none of its children is ready; see what holds up the first"
+		switch first.State {
+		case ChildReady:
+			why = "begin with the child that is ready first"
+		case ChildProgress:
+			why = "see how far the child in progress is"
+		case ChildEpic:
+			why = "its first child has children of its own; begin there"
+		}
+		steps = append(steps, Step{Why: why, Argv: []string{"stig", "orient", first.ID}})
+	}
+	if len(b.OpenBlockers) > 0 {
+		steps = append(steps, Step{Why: "see what it waits for", Argv: []string{"stig", "orient", b.OpenBlockers[0].ID}})
+	}
+	if len(b.OpenBlockers) > 0 || b.asks() {
+		steps = append(steps, Step{Why: "while this one waits, take another that is ready", Argv: []string{"stig", "orient"}})
+	}
+	if b.asks() {
+		steps = append(steps, Step{Why: "where nothing else is left to do, wait for the answer", Argv: []string{"stig", "await", b.Issue.ID}})
+	}
+	return steps
+}
+
+// asks reports whether the issue waits for a person's answer.
+func (b *Briefing) asks() bool {
+	return b.Escalation.Question != "" || b.Escalation.State == signals.EscalationPending
+}
+
+// take is how the issue becomes the reader's, where nothing is in the way.
+func (b *Briefing) take() []Step {
+	id, status := b.Issue.ID, b.Issue.Status
+	switch {
+	case b.Children != nil, len(b.OpenBlockers) > 0, b.asks(), !b.Issue.workable:
+		return nil
+	case b.Issue.Assignee != "":
+		return []Step{{Why: fmt.Sprintf("unless you are %s: leave it to them, and take another that is ready", oneLine(b.Issue.Assignee)),
+			Argv: []string{"stig", "orient"}}}
+	case b.Issue.Deferred != "":
+		return []Step{{Why: "it is deferred until " + b.Issue.Deferred + ": take another that is ready", Argv: []string{"stig", "orient"}}}
+	case status == "open" || status == "in_progress":
+		return []Step{{Why: "take it, so that nobody else does", Argv: []string{"stig", "claim", id}}}
+	}
+	return []Step{{Why: fmt.Sprintf("its status is %q, and only open issues can be claimed: take another that is ready", status), Argv: []string{"stig", "orient"}}}
+}
+
+func (b *Briefing) checkpoint() Step {
+	surprise := "…"
+	if b.Signals.Has(signals.Surprise) {
+		surprise = b.Signals.Value(signals.Surprise)
+	}
+	return Step{
+		Why: "whenever you stop, leave the state for whoever comes next",
+		Argv: []string{"stig", "checkpoint", b.Issue.ID, "--surprise", surprise, "--progress", b.likelyProgress(),
+			"--done", "…", "--learned", "…", "--remains", "…", "--downstream", "…"},
+	}
+}
+
+// left shows what an issue that is over left to others.
+func (i Issue) left() Step {
+	return Step{Why: "see what it left", Argv: []string{"stig", "show", i.ID, "--notes"}}
+}
+
+// closable reports whether a close would not be refused before any check runs.
+func (b *Briefing) closable() bool {
+	return b.Issue.workable && len(b.OpenBlockers) == 0 && !b.asks() && (b.Children == nil || len(b.Children.Open) == 0)
+}
+
+// closing is how the issue is closed. Criteria that ask for nothing to be run
+// cannot pass: that is said now, and not when the work is done.
+func (b *Briefing) closing() Step {
+	s := Step{Why: "when its acceptance criteria pass", Argv: []string{"stig", "close", b.Issue.ID, "--reason", "…"}}
+	switch {
+	case b.Acceptance.Text == "" && b.Children != nil:
+		s.Why = "all its children are closed: close it, and say why nothing needs to be run"
+		s.Argv = append(s.Argv, "--waive", "…")
+	case b.Acceptance.Text == "":
+		s.Why = "when it is done: say what exists now, and why nothing needs to be run"
+		s.Argv = append(s.Argv, "--waive", "…")
+	case !criteria.Asks(b.Acceptance.Checks):
+		s.Why = "when its criteria hold, and a command in them shows it"
+	}
+	return s
+}
+
+// typed gives steps as they are typed where the store is: stig writes no issues
+// that live in a Dolt database, and what writes them there is bd.
+func typed(p beads.Place, steps []Step) []Step {
+	if p.Mode != beads.Dolt {
+		return steps
+	}
+	steps = slices.DeleteFunc(steps, func(s Step) bool { return slices.Contains(s.Argv, "--fold") }) // bd has none
+	for k, step := range steps {
+		switch step.Argv[1] {
+		case "claim":
+			steps[k].Argv = []string{"bd", "update", step.Argv[2], "--claim"}
+		case "checkpoint":
+			steps[k].Argv = []string{"bd", "update", step.Argv[2], "--append-notes", "…"}
+		case "close":
+			steps[k] = Step{Why: "when it is done, before bd closes it", Argv: []string{"stig", "verify", step.Argv[2]}}
+		case "create":
+			steps[k].Argv[0] = "bd"
+		}
+	}
+	return steps
+}
+
+// likelyProgress is what the next checkpoint will probably report. Whoever is
+// to explore first is not told to report an implementation.
+func (b *Briefing) likelyProgress() string {
+	now := b.Signals.Value(signals.Progress)
+	switch {
+	case now != signals.ProgressNotStarted:
+		return now
+	case b.Depth == signals.PlanningDepthDeep, b.Depth == signals.PlanningDepthProbe:
+		return signals.ProgressExploring
+	}
+	return signals.ProgressImplementing
+}

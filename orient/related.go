@@ -1,0 +1,86 @@
+package orient
+
+import (
+	"slices"
+	"strings"
+
+	"stig/dag"
+)
+
+// Related is an issue that this one is linked to without waiting for it.
+type Related struct {
+	Ref
+	Type string `json:"type"` // of the row
+	As   string `json:"as"`   // what the other issue is to this one, such as "duplicate of"
+}
+
+// relations say of a row's type what it makes the two issues to each other: what
+// the holder of the row is linked to reads as the first, what points at the issue
+// as the second.
+func relations(dependencyType string) (out, in string) {
+	switch dependencyType {
+	case "discovered-from":
+		return "discovered from", "led to"
+	case "duplicates":
+		return "duplicate of", "duplicated by"
+	case "supersedes":
+		return "supersedes", "superseded by"
+	case "related", "relates-to":
+		return "related to", "related to"
+	case "tracks":
+		return "tracks", "tracked by"
+	case "caused-by":
+		return "caused by", "cause of"
+	case "validates":
+		return "validates", "validated by"
+	}
+	return dependencyType, dependencyType + " of"
+}
+
+// related lists the links of every type that neither blocks nor contains, those
+// of its own first.
+func (a assembly) related(i int) []Related {
+	list := []Related{}
+	add := func(id, dependencyType, as string) {
+		had := func(r Related) bool { return r.ID == id && r.As == as }
+		if dag.Blocks(dependencyType) || dag.Contains(dependencyType) || id == a.file.At(i).ID || slices.ContainsFunc(list, had) {
+			return
+		}
+		r := Related{Ref: Ref{ID: id, Status: "missing"}, Type: dependencyType, As: as}
+		if at, ok := a.file.Index(id); ok {
+			r.Title, r.Status = a.file.At(at).Title, a.file.At(at).Status
+		}
+		list = append(list, r)
+	}
+	for _, dep := range a.file.At(i).Deps {
+		out, _ := relations(dep.Type)
+		add(dep.On, dep.Type, out)
+	}
+	for _, row := range dag.AllIncoming(a.file, i) {
+		if at, ok := a.file.Index(a.file.At(row.From).ID); ok && at == row.From {
+			_, in := relations(row.Type)
+			add(a.file.At(row.From).ID, row.Type, in)
+		}
+	}
+	return list
+}
+
+// relatedLine names what is related, in one line.
+func (b *Briefing) relatedLine(w *page) {
+	var words []string
+	last := ""
+	for _, r := range b.Related {
+		text := r.ID + " " + title(r.Title) + " (" + r.Status + ")"
+		if r.Title == "" {
+			text = r.ID + " (" + r.Status + ")"
+		}
+		if r.As != last {
+			text = r.As + " " + text
+		}
+		last = r.As
+		words = append(words, text)
+	}
+	if len(words) > 0 {
+		w.line(strings.Join(words, "; "))
+	}
+}

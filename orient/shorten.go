@@ -1,0 +1,160 @@
+package orient
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"unicode/utf8"
+)
+
+// leastMiddle is the least number of characters that are worth a mark in the place
+// where they stood, and half of the least that is worth reading around it.
+const leastMiddle = 160
+
+// middleOut cuts a text to at most limit characters: out of its middle, with what
+// is left out in its place, between lines or else words. Where little would be left
+// out, or little be left, it cuts off the end.
+func middleOut(text string, limit int) string {
+	all := utf8.RuneCountInString(text)
+	switch {
+	case all <= limit:
+		return text
+	case limit <= 2:
+		return ""
+	case limit < 2*leastMiddle || all-limit < leastMiddle:
+		head := beginning(text, limit-len("\n```\n")-1)
+		if inFence(head) {
+			return head + "\n```\n…"
+		}
+		return head + " …"
+	}
+	room := limit - utf8.RuneCountInString(leftOutMark(all)) - 3*len("\n```\n\n")
+	head := beginning(text, room*2/3)
+	tail := ending(text, room-utf8.RuneCountInString(head))
+	left := all - utf8.RuneCountInString(head) - utf8.RuneCountInString(tail)
+	if inFence(head) {
+		head += "\n```"
+	}
+	if inFence(text[:len(text)-len(tail)]) {
+		tail = "```\n" + tail
+	}
+	if !inFence(text) && inFence(tail) {
+		tail += "\n```" // its first line is the end of one
+	}
+	return head + "\n\n" + leftOutMark(left) + "\n\n" + tail
+}
+
+func leftOutMark(characters int) string {
+	return fmt.Sprintf("[… %s left out …]", count(characters, "character"))
+}
+
+// beginning keeps at most so many characters from the beginning of a text.
+func beginning(text string, limit int) string {
+	if limit <= 0 {
+		return ""
+	}
+	end := 0
+	for i := range text {
+		if limit == 0 {
+			break
+		}
+		limit--
+		_, size := utf8.DecodeRuneInString(text[i:])
+		end = i + size
+	}
+	head := text[:end]
+	if end == len(text) {
+		return head
+	}
+	for _, between := range []string{"\n", " "} {
+		if i := strings.LastIndex(head, between); i > len(head)*4/5 {
+			return strings.TrimRight(head[:i], " \n")
+		}
+	}
+	return strings.TrimSpace(head)
+}
+
+// ending keeps at most so many characters from the end of a text.
+func ending(text string, limit int) string {
+	start := len(text)
+	for ; start > 0 && limit > 0; limit-- {
+		_, size := utf8.DecodeLastRuneInString(text[:start])
+		start -= size
+	}
+	tail := text[start:]
+	for _, between := range []string{"\n", " "} {
+		if i := strings.Index(tail, between); i >= 0 && i < len(tail)/5 {
+			return strings.TrimLeft(tail[i+1:], "\n")
+		}
+	}
+	return strings.TrimSpace(tail)
+}
+
+// inFence reports whether a text ends inside of a fenced block.
+func inFence(text string) bool {
+	inside := false
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(strings.TrimSpace(line), "```") {
+			inside = !inside
+		}
+	}
+	return inside
+}
+
+var (
+	digits = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`0x[0-9a-fA-F]+|[0-9a-fA-F]{8,}|[0-9]+`) })
+)
+
+// The least of what is folded.
+const (
+	longestPeriod = 6 // lines that repeat together
+	leastRepeated = 4 // lines that are folded into one
+)
+
+// foldRepeated folds lines that differ in numbers alone from those above them, up
+// to longestPeriod of them together, as logs repeat them. It says how many it folded.
+func foldRepeated(text string) (string, int) {
+	lines := strings.Split(text, "\n")
+	if len(lines) <= leastRepeated {
+		return text, 0
+	}
+	like := make([]string, len(lines))
+	for i, line := range lines {
+		like[i] = digits().ReplaceAllString(strings.TrimSpace(line), "0")
+	}
+	var kept []string
+	folded := 0
+	for i := 0; i < len(lines); {
+		period, repeated := repeats(like[i:])
+		if repeated < leastRepeated {
+			kept = append(kept, lines[i])
+			i++
+			continue
+		}
+		kept = append(kept, lines[i:i+period]...)
+		kept = append(kept, fmt.Sprintf("… %s", count(repeated, "like line")))
+		folded += repeated
+		i += period + repeated
+	}
+	if folded == 0 {
+		return text, 0
+	}
+	return strings.Join(kept, "\n"), folded
+}
+
+// repeats finds the period with which most of the first lines repeat, and how many
+// lines repeat those of the first period. Blank lines alone are no repetition.
+func repeats(like []string) (period, repeated int) {
+	for p := 1; p <= longestPeriod && p < len(like); p++ {
+		n := 0
+		for p+n < len(like) && like[n] == like[p+n] {
+			n++
+		}
+		n -= n % p
+		if n > repeated && strings.Join(like[:p], "") != "" {
+			period, repeated = p, n
+		}
+	}
+	return period, repeated
+}

@@ -1,0 +1,88 @@
+package orient
+
+import (
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// TestMiddleOut asserts of random texts and limits that what is kept fits, begins as
+// the text does, leaves no fence open that the text closes, and that a text which
+// fits is not touched.
+func TestMiddleOut(t *testing.T) {
+	random := rand.New(rand.NewPCG(15, 2))
+	pieces := []string{"word ", "a longer word, ", "é", "\n", "\n\n", "```\n", "- item\n", strings.Repeat("x", 90), "— "}
+	cut := 0
+	for range 20_000 {
+		var b strings.Builder
+		for range random.IntN(80) {
+			b.WriteString(pieces[random.IntN(len(pieces))])
+		}
+		text, limit := strings.TrimSpace(b.String()), random.IntN(900)
+		got := middleOut(text, limit)
+		all, kept := utf8.RuneCountInString(text), utf8.RuneCountInString(got)
+		switch {
+		case all <= limit && got != text:
+			t.Fatalf("%q fits %d, and is %q", text, limit, got)
+		case kept > limit:
+			t.Fatalf("%q: %d characters of at most %d: %q", text, kept, limit, got)
+		case !utf8.ValidString(got):
+			t.Fatalf("%q: cut inside of a character: %q", text, got)
+		case limit > 100 && all > limit && !strings.Contains(got, "…"):
+			t.Fatalf("%q: cut without saying so: %q", text, got)
+		case limit > 100 && !inFence(text) && inFence(got):
+			t.Fatalf("%q: a fence stays open: %q", text, got)
+		}
+		if strings.Contains(got, " left out …]") {
+			cut++
+		}
+	}
+	if cut < 1000 {
+		t.Errorf("%d middles cut out: too few to mean much", cut)
+	}
+}
+
+func TestFoldRepeated(t *testing.T) {
+	tests := []struct {
+		name, text, want string
+		folded           int
+	}{
+		{"a log", "begin\n10:01 try 1\n10:02 try 2\n10:03 try 3\n10:04 try 4\n10:05 try 5\nend", "begin\n10:01 try 1\n… 4 like lines\nend", 4},
+		{"lines in turns", "a 1\nb 1\na 2\nb 2\na 3\nb 3\nend", "a 1\nb 1\n… 4 like lines\nend", 4},
+		{"too few", "a 1\na 2\na 3\na 4", "a 1\na 2\na 3\na 4", 0},
+		{"blank lines", "a\n\n\n\n\n\n\nb", "a\n\n\n\n\n\n\nb", 0},
+		{"other words", "one\ntwo\nthree\nfour\nfive\nsix", "one\ntwo\nthree\nfour\nfive\nsix", 0},
+		{"addresses", "at 0x7ffe01\nat 0x7ffe02\nat 0x7ffe03\nat 0xdeadbeef\nat 0x1", "at 0x7ffe01\n… 4 like lines", 4},
+	}
+	for _, test := range tests {
+		if got, folded := foldRepeated(test.text); got != test.want || folded != test.folded {
+			t.Errorf("%s: %d folded\n%s", test.name, folded, got)
+		}
+	}
+}
+
+// TestOpenQuestions finds what is open wherever people write it, and nothing that
+// is answered.
+func TestOpenQuestions(t *testing.T) {
+	tests := []struct {
+		name, text string
+		want       []Item
+	}{
+		{"a heading", "## Open questions\n\n- Which quay\n- whose money", []Item{{"Open questions", "Which quay"}, {"Open questions", "whose money"}}},
+		{"tasks", "## Unknowns\n\n- [ ] the depth\n- [x] the width?", []Item{{"Unknowns", "the depth"}}},
+		{"a label", "Assumptions:\n- the bees come\n- it rains\n\nAfter that:\n- prune", []Item{{"Assumptions", "the bees come"}, {"Assumptions", "it rains"}}},
+		{"a bold label", "**Risks:** the wall falls.", []Item{{"Risks", "the wall falls."}}},
+		{"a bold label, the colon outside", "__To decide__: who digs", []Item{{"To decide", "who digs"}}},
+		{"a label above a blank line", "QUESTIONS:\n\n1. when\n2. where", []Item{{"QUESTIONS", "when"}, {"QUESTIONS", "where"}}},
+		{"prose", "Dig. Is it wet? The drain ends TBD.", []Item{{"description", "Dig. Is it wet? The drain ends TBD."}}},
+		{"code", "```\nx = y ? 1 : 2\n```", nil},
+		{"nothing asked", "The question was answered.\n\nRisky as it is: dig.", nil},
+	}
+	for _, test := range tests {
+		if got := openQuestions("description", test.text); !reflect.DeepEqual(got, test.want) {
+			t.Errorf("%s: %q", test.name, got)
+		}
+	}
+}

@@ -1,0 +1,72 @@
+package signals
+
+import (
+	"slices"
+	"strings"
+
+	"stig/notes"
+)
+
+// Union says how a merge unites a section that both sides changed.
+type Union int
+
+const (
+	ByPerson Union = iota // it does not: a person decides
+	Rows                  // row by row, by the dates in them
+	Newer                 // the one of the later date stays live, the other is kept beside it
+	Parts                 // the parts of both, in the order of their dates
+)
+
+// Kind is a kind of section that the convention defines. Sections of other names
+// are text that is kept.
+type Kind struct {
+	Name  string
+	Many  bool // there may be several; a name goes on behind Name and a blank
+	Apart bool // a briefing shows it in a place of its own, not among the other notes
+	Union Union
+	Date  func(*notes.Doc) string // for Newer: of the live one, YYYY-MM-DD or ""
+}
+
+// kinds is the one list of the kinds of sections, in the order that Kinds gives.
+var kinds = []Kind{
+	{Name: Section, Apart: true, Union: Rows},
+	{Name: EstimateSection, Apart: true, Union: Newer, Date: estimateDate},
+	{Name: EvidenceSection, Apart: true, Union: Newer, Date: evidenceDate},
+	{Name: EscalationSection, Apart: true, Union: Parts},
+	{Name: MergedSection, Many: true, Apart: true},
+	{Name: PropagatedSection, Many: true},
+}
+
+// Kinds lists the kinds of sections that the convention defines.
+func Kinds() []Kind { return slices.Clone(kinds) }
+
+// Singles lists the names of the sections of which a document has one live one.
+func Singles() (names []string) {
+	for _, k := range kinds {
+		if !k.Many {
+			names = append(names, k.Name)
+		}
+	}
+	return names
+}
+
+// KindOf gives the kind of a section by its name, and reports whether the
+// convention defines it.
+func KindOf(name string) (Kind, bool) {
+	for _, k := range kinds {
+		if name == k.Name && !k.Many || k.Many && strings.HasPrefix(name, k.Name+" ") && (k.Name != MergedSection || IsMerged(name)) {
+			return k, true
+		}
+	}
+	return Kind{}, false
+}
+
+func estimateDate(d *notes.Doc) string {
+	estimate, _ := LastEstimate(d)
+	return estimate.Date
+}
+
+func evidenceDate(d *notes.Doc) string {
+	evidence, _ := LastEvidence(d)
+	return evidence.Date
+}

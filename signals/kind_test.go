@@ -1,0 +1,33 @@
+package signals
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestKindOf(t *testing.T) {
+	merged := MergedEstimateName("2026-11-18", "What was learned: oak swells")
+	for name, want := range map[string]string{
+		Section:                                  Section,
+		EstimateSection:                          EstimateSection,
+		merged:                                   MergedSection,
+		PropagatedSection + " pier-1 2026-11-18": PropagatedSection,
+		MergedSection + " by hand":               "",
+		PropagatedSection:                        "",
+		EstimateSection + "-final":               "",
+		"audit-findings":                         "",
+	} {
+		kind, ok := KindOf(name)
+		if kind.Name != want || ok != (want != "") {
+			t.Errorf("KindOf(%q) is %q, want %q", name, kind.Name, want)
+		}
+	}
+	if got := Singles(); len(got) != 4 || slices.Contains(got, MergedSection) {
+		t.Errorf("Singles: %q", got)
+	}
+	for _, k := range Kinds() {
+		if (k.Union == Newer) != (k.Date != nil) {
+			t.Errorf("%s: a date is for sections of which the newer stays live", k.Name)
+		}
+	}
+}
