@@ -17,7 +17,9 @@ func CommentCommand(a *cli.App) *cobra.Command {
 		Long: "Add a comment to an issue, closed ones too, with who says it and when. It stands beside\n" +
 			"the notes, which keep signals and the state estimate: see stig checkpoint.",
 		GroupID: "work",
-		Args:    func(cmd *cobra.Command, args []string) error { return cli.Takes(1, 1, "one issue")(cmd, text.Dash(args)) },
+		Args: func(cmd *cobra.Command, args []string) error {
+			return cli.Takes(1, 1, "one issue")(cmd, text.Dash(args))
+		},
 		Example: "  stig comment demo-1 -m 'the gauge was replaced on Monday'\n  git log -1 --format=%b | stig comment demo-1 -",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			r.ID = text.Dash(args)[0]
