@@ -28,7 +28,7 @@ type CloseOptions struct {
 }
 
 // Close closes issues one after the other, each of them once, and notifies of what
-// follows. each is told of an issue as soon as it is known what became of it. Why
+// follows. each is called with an issue as soon as its result is known. Why
 // one could not be closed is told by its finding, and keeps no other from being
 // closed.
 func (a *App) Close(ctx context.Context, ids []string, o CloseOptions, each func(Finding) error) (findings []Finding, err error) {
@@ -205,7 +205,7 @@ type Finding struct {
 	Id        string
 	Trial     *Trial             // nil when it did not come so far
 	Closed    *checkpoint.Closed // nil when it was not asked for, or refused
-	Escalated bool               // the failure was put to a person
+	Escalated bool               // the failure became a question
 	DryRun    bool
 	Err       error // why it went no further
 }

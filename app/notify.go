@@ -57,7 +57,7 @@ func (n Notifications) clone() Notifications {
 	return n
 }
 
-// page is where an issue can be seen; "" where nobody says. Of the id nothing
+// page is where an issue can be seen; "" where no page is configured. Of the id nothing
 // is left that would mean something else in a URL.
 func (n Notifications) page(id string) string {
 	return strings.ReplaceAll(n.Click, "{id}", strings.ReplaceAll(url.QueryEscape(id), "+", "%20"))
@@ -99,7 +99,7 @@ func eventOf(alert signals.Alert) (event, title string) {
 }
 
 // alertNotices are the events among the alerts of a report about an issue. An
-// epic that stays over its threshold, or stuck, is told of once a day.
+// epic that stays over its threshold, or stuck, is notified of once a day.
 func alertNotices(id string, alerts []checkpoint.Alert, day string) (list []Notice) {
 	for _, alert := range alerts {
 		event, title := eventOf(alert)
@@ -219,7 +219,7 @@ func (a *App) Notify(ctx context.Context, store beads.Place, now time.Time, noti
 	}
 }
 
-// Whom says who is told of events. What a repository says of it counts where
+// Whom says who is notified of events. What a repository says of it counts where
 // it is trusted, for it names programs to start and servers to contact.
 func (a *App) Whom(ctx context.Context, s *site) (Notifications, error) {
 	if a.Config.Notify.Same(a.own) {
@@ -286,7 +286,7 @@ func (s *site) NotifyLog() string {
 	return ""
 }
 
-// mark is the file that says that an event is told of; "" where there is no
+// mark is the file that says that an event was notified; "" where there is no
 // place for it.
 func (s *site) mark(n Notice) string {
 	dir := cmp.Or(s.own, s.state)

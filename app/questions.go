@@ -13,7 +13,7 @@ import (
 	"stig/signals"
 )
 
-// elsewhereRows is how many other issues whoever asked is told of.
+// elsewhereRows is how many other issues are listed for whoever asked.
 const elsewhereRows = 3
 
 // Elsewhere lists the first issues that whoever asked can take meanwhile.

@@ -172,7 +172,7 @@ func within(h host.Host, limit int, text func(budget int) (string, error)) (stri
 
 // Stop reminds of claimed work without a checkpoint of today, once a session.
 // That it did is kept in git's own directory: where there is none, and where
-// nobody says which session it is, it does not remind.
+// the session is not known, it does not remind.
 func (a *App) Stop(ctx context.Context, h host.Host, e host.Event) []byte {
 	if e.Again || e.Session == "" {
 		return nil
@@ -309,7 +309,7 @@ func (a *App) PreCompact(ctx context.Context, h host.Host, _ host.Event) []byte 
 func (a *App) draft(ctx context.Context) signals.Estimate {
 	e := signals.Estimate{
 		Done:    "not recorded. " + draftMark,
-		Remains: "not recorded. Hold the tree against the acceptance criteria, and replace this draft with a checkpoint",
+		Remains: "not recorded. Compare the tree with the acceptance criteria, and replace this draft with a checkpoint",
 	}
 	git := a.GitIn(cmp.Or(a.Dir, "."))
 	result, err := git.Run(ctx, "status", "--short", "--branch", "--no-ahead-behind", "--untracked-files=normal")

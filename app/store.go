@@ -32,7 +32,7 @@ func (a *App) Discover() (beads.Store, error) {
 }
 
 // At gives the store at a place as this run works on it: what it writes is in the
-// journal, and bd is told of it where bd keeps the issues in a database too.
+// journal, and bd imports it where bd keeps the issues in a database too.
 func (a *App) At(p beads.Place) beads.Store {
 	var store beads.Store
 	if a.OpenStore != nil {

@@ -40,7 +40,7 @@ type Update struct {
 	NoContext bool
 }
 
-// Rules are what the result of an update is held against.
+// Rules are what the result of an update is validated against.
 type Rules struct {
 	Schema *signals.Schema
 	Now    time.Time

@@ -13,7 +13,7 @@ import (
 
 // A file of a project is evaluated before anybody has read it, and evaluation
 // cannot be interrupted: a few lines that name each other twice, or loop, would
-// keep every command busy for ever. What could grow is refused from the syntax.
+// keep every command busy without end. What could grow is refused from the syntax.
 const (
 	maxSource = 64 << 10 // bytes of a file
 	maxDepth  = 64       // of nested expressions

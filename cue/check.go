@@ -51,7 +51,7 @@ type field struct {
 	required bool
 }
 
-// Check holds values against a definition such as "#SignalTable". There is at
+// Check validates values against a definition such as "#SignalTable". There is at
 // most one violation for a name; they come in the order of the values, missing
 // fields last. A definition that the schema lacks is a mistake of the program:
 // Check panics.

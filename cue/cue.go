@@ -1,4 +1,4 @@
-// Package cue holds named values against a definition of a CUE schema and
+// Package cue validates named values against a definition of a CUE schema and
 // says in one sentence each what is wrong with them.
 //
 // It does not know what the values mean, nor the text they come from: names,

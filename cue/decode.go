@@ -13,7 +13,7 @@ import (
 	"cuelang.org/go/cue/token"
 )
 
-// Decode holds a CUE or JSON file against a definition of a schema and sets
+// Decode validates a CUE or JSON file against a definition of a schema and sets
 // what it says in the Go value that into points to, by json tags; what it does
 // not say stays. The error has a line for each mistake in the file, led by
 // name:line:column: what is allowed there, and what was found.

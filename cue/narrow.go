@@ -124,7 +124,7 @@ func (w *widening) decls(path string, value cuelang.Value, decls []ast.Decl) {
 	}
 }
 
-// constant holds one constant, an alternative or a limit, against the schema.
+// constant validates one constant, an alternative or a limit, against the schema.
 func (w *widening) constant(path string, value cuelang.Value, e ast.Expr) {
 	given := cuecontext.New().BuildExpr(e)
 	if given.Unify(value).Validate(cuelang.Final()) == nil {

@@ -8,7 +8,7 @@ import (
 // The waiting-for relation has two nodes for each issue, "it can start" and
 // "it can close". x can close when it could start; x can start when every
 // blocker is closed and its epic could start; an epic can close when every
-// child is closed. Unclosed issues in a cycle of that relation wait for ever.
+// child is closed. Unclosed issues in a cycle of that relation never end.
 //
 // A node is an int32: twice the index of the issue, and one more for closing.
 

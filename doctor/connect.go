@@ -102,7 +102,7 @@ func (e *examination) assistants() {
 		}
 	}
 	if len(found) == 0 {
-		e.todo("assistants", "none is told of stig", "stig setup --help, if one works here")
+		e.todo("assistants", "none is set up for stig", "stig setup --help, if one works here")
 		return
 	}
 	e.ok("assistants", "%s", strings.Join(found, ", "))

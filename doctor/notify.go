@@ -10,7 +10,7 @@ import (
 	"stig/app"
 )
 
-// notifications says who is told of events, and who could not be told of the last one.
+// notifications says who is notified of events, and of whom the last notification failed.
 func (e *examination) notifications() {
 	a := *e.app // what is read here must not stay
 	if err := a.Configure(e.store); err != nil {

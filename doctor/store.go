@@ -86,7 +86,7 @@ func (e *examination) trackers() {
 		e.ok("mode", "the issues live in a Dolt database; stig reads its export, bd writes, and bd export brings the file up to date")
 	case beads.SQLite:
 		if e.have("bd") {
-			e.ok("mode", "bd keeps a SQLite database beside the file, and is told of what stig writes")
+			e.ok("mode", "bd keeps a SQLite database beside the file, and imports what stig writes")
 			break
 		}
 		e.todo("mode", "bd keeps a SQLite database beside the file, and no bd is on PATH to be told of writes",

@@ -12,7 +12,7 @@ import (
 const maxText = 16 << 20
 
 // ReadText reads a plain file of at most 16 MiB whole. What comes with a
-// repository may be a link to a device, which has no end or waits for ever:
+// repository may be a link to a device, which has no end or never gives any:
 // that and a longer file are refused. Errors are of type *fs.PathError.
 func ReadText(path string) ([]byte, error) {
 	refused := func(why string) ([]byte, error) {

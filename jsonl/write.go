@@ -178,7 +178,7 @@ func writeAll(temp tempFile, b []byte) error {
 	return err
 }
 
-// compare holds what stands at a path now against what was read, by content:
+// compare compares what stands at a path now with what was read, by content:
 // time stamps and updated_at tell nothing.
 func (w *writer) compare(path string, f *opened) error {
 	now, err := w.disk.open(path)

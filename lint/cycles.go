@@ -10,7 +10,7 @@ import (
 )
 
 // Cycles reports the deadlocks of a store, each as the shortest circle of
-// issues that wait for each other for ever, and the rings of blocking rows
+// issues that form a dependency cycle, and the rings of blocking rows
 // that only closed issues keep from being one. The place is the issue whose
 // row is to go, and the hint says how.
 func Cycles(f *beads.Snapshot, g *dag.Graph) []Diagnostic {

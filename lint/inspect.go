@@ -13,12 +13,12 @@ import (
 	"stig/signals"
 )
 
-// Rules are what a store is held against.
+// Rules are what a store is validated against.
 type Rules struct {
 	Schema *signals.Schema
 	Look   criteria.Lookup // tells what the commands in criteria may name; called by one goroutine at a time
 	Now    time.Time       // for dates that are ahead; the zero time for none
-	Past   *Past           // what Check holds the store against besides; nil for nothing
+	Past   *Past           // what Check compares the store with besides; nil for nothing
 
 	Unfinished *Unfinished // what Check says of a merge; nil for nothing
 }
@@ -42,7 +42,7 @@ func subjectOf(f *beads.Snapshot, rules Rules, issue *beads.Issue, record *beads
 	}
 }
 
-// judge holds an issue against some rules.
+// judge validates an issue against some rules.
 type judge func(*subject)
 
 // chunk is how many issues a worker takes at a time: enough that little is read

@@ -7,7 +7,7 @@ import (
 	"stig/dag"
 )
 
-// Lint holds what the issues say against the convention: how they are linked,
+// Lint validates what the issues say: how they are linked,
 // and what they leave for those who come after. With indices it looks at those
 // issues only, without at the whole file.
 func Lint(f *beads.Snapshot, only []int, rules Rules) ([]Diagnostic, error) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Rule is one thing that a store is held against. The table of rules is the
+// Rule is one thing that a store is validated against. The table of rules is the
 // only place that says how bad a breach is and why it matters: diagnostics,
 // explanations and the formats that list rules all read it.
 type Rule struct {

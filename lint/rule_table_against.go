@@ -45,7 +45,7 @@ var againstRules = []Rule{{
 	Fix:     "Where it was not meant: stig dep add A --on B",
 }, {
 	ID: RuleBackwards, Severity: Warning,
-	Summary: "a signal moved backwards, and nobody says why",
+	Summary: "a signal moved backwards without a reason",
 	Why:     "Work that goes back, such as progress from verifying to exploring or confidence that is lost, is news for everybody who builds on it: a state estimate left since then, with its date, is the reason. Without one it is more likely that an old version was written over a newer one.",
 	Example: "| progress | exploring | 2026-11-02 | where main has | progress | verifying | 2026-11-01 |",
 	Fix:     "stig checkpoint ID --done … --learned … with the reason, or set the signal back.",

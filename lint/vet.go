@@ -12,7 +12,7 @@ import (
 	"stig/signals"
 )
 
-// Vet holds the form of a store against the convention: lines that parse,
+// Vet validates the form of a store: lines that parse,
 // sections that pair, signal tables that the schema accepts, sections that
 // agree with their signals. With indices it looks at those issues only,
 // without at the whole file.
@@ -74,7 +74,7 @@ func values(s *subject) {
 	}
 }
 
-// escalation holds the escalation signal against the section it speaks of.
+// escalation compares the escalation signal with the section it is about.
 func escalation(s *subject) {
 	said := s.table.Value(signals.Escalation)
 	standing := signals.Standing(signals.Escalations(s.doc))

@@ -19,7 +19,7 @@ type Permit struct {
 	Remove []string
 }
 
-// Check holds notes after an edit against the notes before it, and knows of
+// Check compares the notes after an edit with those before it, and knows of
 // the edit only what was asked for: every section that was not to change must
 // be there byte for byte, and so must every line outside sections, all in the
 // same order; blank lines outside do not count. It refuses notes that are

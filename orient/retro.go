@@ -297,7 +297,7 @@ func (r *Retro) patterns(verified []closedIssue) []Pattern {
 	}
 	add(r.ZeroSurprise.over(signals.ThresholdHabitShare), Pattern{
 		Name: "zero-surprise", IDs: r.ZeroSurprise.IDs,
-		Message: fmt.Sprintf("hardly anything surprises, or nobody says so: %s, %d of them without a checkpoint",
+		Message: fmt.Sprintf("almost no surprise is recorded: %s, %d of them without a checkpoint",
 			r.ZeroSurprise.words(), r.NoCheckpoint.N),
 		Proposal: "judge surprise anew with each checkpoint, against what the description said",
 	})

@@ -33,7 +33,7 @@ func (r *Retro) Markdown() string {
 		w.line("No pattern stands out.")
 		return w.String()
 	}
-	w.heading("To be put to a person")
+	w.heading("To escalate")
 	w.quote(r.Draft)
 	return strings.TrimRight(w.String(), "\n") + "\n"
 }

@@ -27,7 +27,7 @@ type Review struct {
 	Next         []Step          `json:"next"`
 }
 
-// Surprise is the sum over the closed blockers, held against θ for each.
+// Surprise is the sum over the closed blockers, compared with θ for each.
 type Surprise struct {
 	Sum      float64 `json:"sum"`
 	Blockers int     `json:"blockers"`

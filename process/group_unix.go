@@ -10,7 +10,7 @@ import (
 
 // ownGroup makes the program the leader of a process group of its own. That it
 // leads a session too takes the terminal away: a program that asks for a
-// password there is told that there is none, and not stopped for ever.
+// password there gets an error and is not stopped.
 func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
 
 // terminate asks the group of p to end. That the group is gone is no failure.

@@ -38,7 +38,7 @@ const (
 	// politeTime is what a program has to end by itself after SIGTERM.
 	politeTime = 2 * time.Second
 	// drainTime is how long output is awaited after the program has ended:
-	// what it left behind may hold the pipes open for ever.
+	// what it left behind may keep the pipes open without end.
 	drainTime = 250 * time.Millisecond
 )
 

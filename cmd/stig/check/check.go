@@ -15,7 +15,7 @@ func CheckCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "everything that is wrong with the store, in one pass",
-		Long: "Hold the store against every rule: what stig vet, stig cycles and stig lint look for.\n" +
+		Long: "Validate the store against every rule: what stig vet, stig cycles and stig lint look for.\n" +
 			"With --against also what happened since this branch left the revision: issues closed\n" +
 			"past the gate, things that vanished, signals that moved backwards; what is only for\n" +
 			"information is left out where this branch did not touch the issue.\n" +
@@ -27,7 +27,7 @@ func CheckCommand(a *cli.App) *cobra.Command {
 			return check(cmd.Context(), a, app.CheckRequest{Command: "check", Against: against}, o)
 		},
 	}
-	cmd.Flags().StringVar(&against, "against", "", "hold the store against that of `REV` too, where this branch left it")
+	cmd.Flags().StringVar(&against, "against", "", "compare the store with that of `REV` too, where this branch left it")
 	o.bind(cmd)
 	return cmd
 }

@@ -38,7 +38,7 @@ func CloseCommand(a *cli.App) *cobra.Command {
 	cli.TakesText(cmd, &o.Text, "the reason")
 	flags.StringVar(&o.Waive, "waive", "", "close without a verdict, and record `WHY`")
 	flags.StringVar(&o.Despite, "despite-question", "", "close though a question waits for an answer, and record `WHY`")
-	flags.BoolVar(&o.Escalate, "escalate", false, "put a failure to a person: escalation becomes pending")
+	flags.BoolVar(&o.Escalate, "escalate", false, "ask a person about a failure: escalation becomes pending")
 	bindTrial(cmd, &o.TrialOptions)
 	a.Writes(cmd, &o.DryRun)
 	cli.Exclude(cmd, "waive", "escalate")

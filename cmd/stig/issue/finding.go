@@ -41,7 +41,7 @@ func printFinding(a *cli.App, f app.Finding) error {
 	}
 	switch {
 	case f.Escalated:
-		return a.Printf("%s: put to a person, escalation is pending\n", f.Id)
+		return a.Printf("%s: escalated: a question waits for an answer\n", f.Id)
 	case f.Closed == nil && f.DryRun && !f.Failed():
 		return a.Printf("%sonce they pass it is closed, with the reason\n  Verified: … All acceptance criteria pass: …\n", planText(t))
 	case f.Closed == nil:
