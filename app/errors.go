@@ -87,6 +87,11 @@ func endings() []ending {
 		with(ExitUsage, func(e *checkpoint.ReasonError) string { return e.Hint }),
 		with(exitNotMerged, func(*MergeError) string { return "" }),
 		with(ExitUsage, func(e *usageError) string { return e.hint }),
+		with(ExitUsage, func(e *checkpoint.LineError) string { return e.Hint }),
+		with(ExitUsage, func(e *configError) string { return e.hint }),
+		with(ExitConflict, func(e *checkpoint.DependedError) string {
+			return "type stig show " + e.ID + " --deps to see them; --force drops these dependencies"
+		}),
 		with(ExitNoIssue, func(e *beads.NotFoundError) string { return nearHint(e.Near) }),
 		with(ExitConflict, func(e *beads.ConflictError) string { return e.Hint }),
 		with(ExitConflict, func(e *recovery.UndoError) string { return e.Hint }),
@@ -129,8 +134,13 @@ func Classify(err error) failure {
 	}
 	if e, ok := errors.AsType[*signals.InvalidError](err); ok {
 		f := failure{Code: ExitUsage, Message: err.Error(), Hint: hintFor(err, e)}
-		if e.InNotes() {
+		switch {
+		case e.InNotes():
 			f.Code = exitStore
+		case e.Findings[0].Fix != "":
+			f.Hint = "did you mean " + e.Findings[0].Fix + "?"
+		default:
+			f.Hint = "" // what is given is wrong, not what is written: the help of the command says more
 		}
 		return f
 	}
