@@ -185,7 +185,11 @@ func (s *database) takeUp(ctx context.Context, changes []beads.Change) error {
 	if !s.bd.OnPath || s.other {
 		s.bd.Warn("%s: no bd is on PATH to take this up: type bd sync --import-only where one is", s.Place().Path)
 		for _, argv := range lastOfEach(retold(changes)) {
-			s.bd.Warn("%s: bd takes that from no file: type bd %s there too", s.Place().Path, strings.Join(argv[:2], " "))
+			words := argv[:2]
+			if argv[0] == "update" {
+				words = argv
+			}
+			s.bd.Warn("%s: bd takes that from no file: type bd %s there too", s.Place().Path, strings.Join(words, " "))
 		}
 		return nil
 	}
@@ -239,6 +243,9 @@ func retold(changes []beads.Change) (commands [][]string) {
 			continue // what was written can be read; takeUp looks for all of it
 		}
 		var reason, status beads.Value
+		if update := updated(c, values); len(c.Before) > 0 && update != nil {
+			commands = append(commands, update)
+		}
 		for _, v := range values {
 			switch v.Key {
 			case beads.CloseReason:
@@ -254,6 +261,32 @@ func retold(changes []beads.Change) (commands [][]string) {
 		}
 	}
 	return commands
+}
+
+// updated is the command for the fields that bd takes from no file once it has the
+// issue; nil for none.
+func updated(c beads.Change, values []beads.Value) []string {
+	argv := []string{"update", c.ID}
+	for _, v := range values {
+		switch {
+		case v.Key == beads.DeferUntil:
+			argv = append(argv, "--defer="+v.After)
+		case v.Key == beads.EstimatedMinutes && v.After != "":
+			argv = append(argv, "--estimate="+v.After)
+		case v.Key == beads.Labels && v.After == "": // that some are gone it takes
+			before, err := beads.ParseRecord(c.Before)
+			if err != nil {
+				continue
+			}
+			for _, label := range before.Labels() {
+				argv = append(argv, "--remove-label="+label)
+			}
+		}
+	}
+	if len(argv) == 2 {
+		return nil
+	}
+	return argv
 }
 
 // lastOfEach keeps of the commands about one issue the last.

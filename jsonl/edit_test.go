@@ -247,7 +247,7 @@ func TestEditSymlink(t *testing.T) {
 		t.Errorf("the target holds %s", got)
 	}
 	checkClean(t, s, jsonlLock, "issues.jsonl")
-	checkClean(t, beads.Place{Dir: filepath.Dir(target)}, jsonlLock, "data.jsonl")
+	checkClean(t, beads.Place{Dir: filepath.Dir(target)}, "data.jsonl")
 }
 
 // What another program writes between the reading and the rename is not lost:

@@ -70,7 +70,7 @@ func TestEditFullDisk(t *testing.T) {
 	if content(t, s) != large {
 		t.Error("the file changed")
 	}
-	checkClean(t, s, jsonlLock, "issues.jsonl")
+	checkClean(t, s, "issues.jsonl")
 	if err := remount(dir, "2m"); err != nil {
 		t.Fatal(err)
 	}

@@ -76,14 +76,32 @@ func (s *Store) edit(ctx context.Context, d disk, o beads.Options, do attempt) (
 	if err != nil {
 		return nil, err
 	}
+	own := madeHere(paths)
 	unlock, err := lockAll(ctx, d, paths, w.target, o.Wait)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = join(err, unlock()) }()
+	defer func() {
+		for _, path := range own {
+			_ = d.remove(path) // while it is held: who waits for it locks the next one
+		}
+		err = join(err, unlock())
+	}()
 	w.removeLeftovers()
 	defer w.dropGuard()
 	return w.run(ctx, do)
+}
+
+// madeHere are the lock files that are not there yet in a directory that is not bd's:
+// a store that --store names may lie among the files of a work tree, where no lock
+// should stay.
+func madeHere(paths []string) (own []string) {
+	for _, path := range paths {
+		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) && filepath.Base(filepath.Dir(path)) != ".beads" {
+			own = append(own, path)
+		}
+	}
+	return own
 }
 
 // Splice exchanges the bytes of a store from Start to End for Text.
