@@ -9,21 +9,11 @@ import (
 	"time"
 
 	"stig/beads"
-	"stig/checkpoint"
+	"stig/fault"
 	"stig/notes"
 	"stig/orient"
 	"stig/signals"
 )
-
-// waitsError says that a person has not answered in time.
-type waitsError struct {
-	id    string
-	limit time.Duration
-}
-
-func (e *waitsError) Error() string {
-	return fmt.Sprintf("%s: no answer within %s", e.id, e.limit)
-}
 
 // Answered is what a person said about one issue.
 type Answered struct {
@@ -65,7 +55,8 @@ func (a *App) Await(ctx context.Context, id, question string, limit time.Duratio
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		case <-timeUp:
-			return nil, &waitsError{id: look.id, limit: limit}
+			return nil, &fault.Error{Code: fault.Waits, ID: look.id, Reason: fmt.Sprintf("no answer within %s", limit),
+				Hint: "the question stands; type stig escalations to see it"}
 		case <-look.gone:
 			look.late = true
 		case <-changes:
@@ -125,8 +116,8 @@ func (l *look) begin(id string, parts []signals.Part) (err error) {
 		}
 		var known bool
 		if hash, known = signals.Choose(open, l.question); !known {
-			return &checkpoint.IssueError{ID: id, Err: &checkpoint.QuestionError{
-				Reason: fmt.Sprintf("no question %q was asked", l.question), Hint: "type stig escalations --all to see what was"}}
+			return &fault.Error{Code: fault.Usage, ID: id, Reason: fmt.Sprintf("no question %q was asked", l.question),
+				Hint: "type stig escalations --all to see what was"}
 		}
 	}
 	l.question, l.before = hash, 0
@@ -144,7 +135,8 @@ func begin(id string, parts []signals.Part) (int, error) {
 		return answers, nil
 	}
 	if answers == 0 {
-		return 0, &checkpoint.EscalationError{ID: id, Reason: "nothing was asked, so there is no answer to wait for", Hint: "type stig escalate " + id + " -m \"…\" to ask"}
+		return 0, &fault.Error{Code: fault.Conflict, ID: id, Reason: "nothing was asked, so there is no answer to wait for",
+			Hint: "type stig escalate " + id + " -m \"…\" to ask"}
 	}
 	return answers - 1, nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"stig/beads"
+	"stig/fault"
 )
 
 // Amendment is what an issue is to say from now on; what is nil stays.
@@ -22,7 +23,7 @@ type Amended struct {
 }
 
 // Amend changes what an issue asks for. Criteria that differ from those that are
-// committed are told of when the issue closes. It refuses (*DraftError) a title
+// committed are told of when the issue closes. It refuses (fault.Usage) a title
 // that no issue can have, and an issue that is closed: its reason tells of what it
 // asked for then.
 func Amend(ctx context.Context, s beads.Store, o beads.Options, id string, a Amendment) (*Amended, error) {
@@ -39,7 +40,7 @@ func Amend(ctx context.Context, s beads.Store, o beads.Options, id string, a Ame
 		}
 		now := &Amended{ID: record.Text(beads.ID), Changed: []string{}, Warnings: []string{}}
 		if record.Text(beads.Status) == statusClosed {
-			return &DraftError{now.ID + ": is closed", fmt.Sprintf("type stig reopen %s --reason …", now.ID)}
+			return &fault.Error{Code: fault.Usage, ID: now.ID, Reason: "is closed", Hint: fmt.Sprintf("type stig reopen %s --reason …", now.ID)}
 		}
 		sets := a.sets()
 		for _, set := range sets {

@@ -38,16 +38,10 @@ type Created struct {
 	Lines []beads.Change `json:"-"`
 }
 
-// DraftError is returned by Create and Amend for an issue that cannot be as
-// given.
-type DraftError struct{ Reason, Hint string }
-
-func (e *DraftError) Error() string { return e.Reason }
-
 // Create adds an issue with its signal table. Its id is a hash of what it is
 // about, or the next one below its parent. It refuses what Link refuses, an
 // unknown parent or dependency (*beads.NotFoundError), a value that the schema
-// does not take, and a *DraftError.
+// does not take, and a draft that cannot be as it is given (fault.Usage).
 func Create(ctx context.Context, s beads.Store, o beads.Options, d Draft, rules Rules) (*Created, error) {
 	if err := d.check(); err != nil {
 		return nil, err
@@ -107,13 +101,13 @@ func holds(f *beads.Snapshot, id string, line []byte) bool {
 func checkTitle(title string) error {
 	const most = 500 // characters that bd takes
 	if strings.TrimSpace(title) == "" {
-		return &DraftError{"the title is empty", "say in one line what there is to do"}
+		return usage("the title is empty", "say in one line what there is to do")
 	}
 	if strings.ContainsAny(title, "\r\n") {
-		return &DraftError{fmt.Sprintf("title: must be one line; found %q", title), "put the rest into --description"}
+		return usage(fmt.Sprintf("title: must be one line; found %q", title), "put the rest into --description")
 	}
 	if n := utf8.RuneCountInString(title); n > most {
-		return &DraftError{fmt.Sprintf("title: must be at most %d characters long; found %d", most, n), "put the rest into --description"}
+		return usage(fmt.Sprintf("title: must be at most %d characters long; found %d", most, n), "put the rest into --description")
 	}
 	return nil
 }
@@ -123,14 +117,14 @@ func (d Draft) check() error {
 		return err
 	}
 	if d.Priority < 0 || d.Priority > 4 {
-		return &DraftError{fmt.Sprintf("priority: must be 0 to 4; found %d", d.Priority), ""}
+		return usage(fmt.Sprintf("priority: must be 0 to 4; found %d", d.Priority), "")
 	}
 	if d.Type == "" || strings.TrimSpace(d.Type) != d.Type {
-		return &DraftError{fmt.Sprintf("type: must be a word such as task; found %q", d.Type), ""}
+		return usage(fmt.Sprintf("type: must be a word such as task; found %q", d.Type), "")
 	}
 	for _, l := range d.Labels {
 		if strings.TrimSpace(l) != l || l == "" {
-			return &DraftError{fmt.Sprintf("label: must be a word; found %q", l), ""}
+			return usage(fmt.Sprintf("label: must be a word; found %q", l), "")
 		}
 	}
 	return nil
@@ -178,10 +172,10 @@ func (d Draft) issue(f *beads.Snapshot, rules Rules) (beads.New, error) {
 			return n, err
 		}
 		if beads.Over(parent.Status) {
-			return n, &DraftError{fmt.Sprintf("%s: is over (status %s) and gets no more children", parent.ID, parent.Status), "name another --parent"}
+			return n, usage(fmt.Sprintf("%s: is over (status %s) and gets no more children", parent.ID, parent.Status), "name another --parent")
 		}
 		if n.ID, err = f.ChildID(parent.ID, nil); err != nil {
-			return n, &DraftError{err.Error(), "leave --parent out, and add --deps parent-child:" + parent.ID}
+			return n, usage(err.Error(), "leave --parent out, and add --deps parent-child:"+parent.ID)
 		}
 		n.Deps = append(n.Deps, beads.Dep{On: parent.ID, Type: "parent-child"})
 	} else if n.ID, err = d.newID(f, rules); err != nil {

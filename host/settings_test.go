@@ -3,7 +3,6 @@ package host
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -11,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/tailscale/hujson"
+
+	"stig/fault"
 )
 
 // messy are settings as people and programs leave them.
@@ -82,8 +83,7 @@ func TestLastLineIsComment(t *testing.T) {
 func holds(t *testing.T, s Settings, source []byte) bool {
 	t.Helper()
 	text, added, err := s.Install(source)
-	var refused *SettingsError
-	if errors.As(err, &refused) {
+	if fault.Is(err, fault.Store) {
 		return false
 	}
 	if err != nil {
