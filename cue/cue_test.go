@@ -10,6 +10,7 @@ import (
 	"cuelang.org/go/cue/cuecontext"
 
 	"stig/cue"
+	"stig/internal/sample"
 	"stig/schemas"
 )
 
@@ -234,12 +235,16 @@ func TestCheckAgreesWithCUE(t *testing.T) {
 		"done", "none", "pending", "resolved", "shallow", "probe", "medium", "regressed", "manual", "runtime",
 		"2026-11-20", "2026-11-31", "20261120", "absent", "null", "0.4", "1.0"}
 	numbers := []string{"0", "1", "2", "0.0", "0.15", "1.0", "1.0000001", "-1", "-0.0", "1e-1", "1.00"}
-	for _, v := range table() {
-		for _, text := range texts {
-			agree(t, schema, cue.Value{Name: v.Name, Text: text})
+	for k, v := range table() {
+		for n, text := range texts {
+			if sample.Picked(k+n) || text == v.Text {
+				agree(t, schema, cue.Value{Name: v.Name, Text: text})
+			}
 		}
-		for _, text := range numbers {
-			agree(t, schema, cue.Value{Name: v.Name, Text: text, Kind: cue.Number})
+		for n, text := range numbers {
+			if sample.Picked(k + n) {
+				agree(t, schema, cue.Value{Name: v.Name, Text: text, Kind: cue.Number})
+			}
 		}
 		agree(t, schema, cue.Value{Name: v.Name, Kind: cue.Null})
 	}

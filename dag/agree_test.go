@@ -12,16 +12,14 @@ import (
 
 	"stig/beads"
 	"stig/dag"
+	"stig/internal/sample"
 )
 
 // TestAgree holds every answer against the second implementation on generated
 // stores with all types of rows and all states, rings and repeated ids among
 // them.
 func TestAgree(t *testing.T) {
-	rounds := 4000
-	if testing.Short() {
-		rounds = 1000
-	}
+	rounds := sample.Rounds(4000)
 	random := rand.New(rand.NewPCG(2, 4))
 	seen := map[string]int{}
 	for round := range rounds {

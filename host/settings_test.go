@@ -12,6 +12,7 @@ import (
 	"github.com/tailscale/hujson"
 
 	"stig/fault"
+	"stig/internal/sample"
 )
 
 // messy are settings as people and programs leave them.
@@ -213,15 +214,16 @@ func plain(t *testing.T, text []byte) map[string]any {
 func TestSettingsRandom(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	installed := 0
-	for range 2000 {
+	rounds := sample.Rounds(2000)
+	for range rounds {
 		s := AllSettings()[r.IntN(len(AllSettings()))]
 		if holds(t, s, []byte(scrawl{r, s}.file())) {
 			installed++
 		}
 	}
-	t.Logf("installed into %d of 2000", installed)
-	if installed < 1750 {
-		t.Errorf("installed into %d of 2000 only", installed)
+	t.Logf("installed into %d of %d", installed, rounds)
+	if installed < rounds*7/8 {
+		t.Errorf("installed into %d of %d only", installed, rounds)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"stig/beads"
+	"stig/internal/sample"
 )
 
 // answer gives answers to the store one call at a time, as a person would.
@@ -42,7 +43,7 @@ func baseless(text string) string {
 // were chosen.
 func TestAnswers(t *testing.T) {
 	asked := 0
-	for seed := range uint64(300) {
+	for seed := range uint64(sample.Rounds(300)) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		base := store{"p-a": newItem(0), "p-b": newItem(1)}
 		sides := []store{base.clone(), base.clone()}
@@ -65,7 +66,7 @@ func TestAnswers(t *testing.T) {
 			checkAnswers(t, r, text, c)
 		}
 	}
-	if asked < 300 {
+	if asked < sample.Rounds(300) {
 		t.Fatalf("only %d questions: the test tests little", asked)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"stig/beads"
+	"stig/internal/sample"
 	"stig/notes"
 	"stig/signals"
 )
@@ -38,7 +39,7 @@ func escalate(i *item, n int) {
 // says what the trail does.
 func TestDependentEdits(t *testing.T) {
 	merges := 0
-	for seed := range uint64(400) {
+	for seed := range uint64(sample.Rounds(400)) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		base := store{}
 		for n := range 3 {
@@ -106,7 +107,7 @@ func TestDependentEdits(t *testing.T) {
 			}
 		}
 	}
-	if merges < 100 {
+	if merges < sample.Rounds(100) {
 		t.Fatalf("only %d merges without conflict: the test tests little", merges)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"stig/cue"
+	"stig/internal/sample"
 	"stig/notes"
 	"stig/signals"
 )
@@ -254,7 +255,7 @@ func TestApplyLaws(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	pick := func(from ...string) string { return from[random.IntN(len(from))] }
 	written := 0
-	for range 1500 {
+	for range sample.Rounds(1500) {
 		header := pick("| Signal | Value | Updated |\n|---|---|---|\n", "| signal | value |\n|---|---|\n", "Field | Value | as-of | Why\n--|--|--|--\n")
 		var body strings.Builder
 		for range random.IntN(9) {
@@ -276,7 +277,7 @@ func TestApplyLaws(t *testing.T) {
 			written++
 		}
 	}
-	if written < 200 {
+	if written < sample.Rounds(200) {
 		t.Errorf("only %d of the tables could be written", written)
 	}
 }

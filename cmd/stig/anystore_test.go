@@ -19,10 +19,16 @@ const testStore = "STIG_TEST_STORE"
 // stigOnTestStore is main on the store that the variable names.
 func stigOnTestStore() {
 	a := newApp()
-	if os.Getenv(testStore) == "dir" {
-		a.OpenStore = func(p beads.Place) beads.Store { return dirstore.Open(p) }
-	}
+	a.OpenStore = opener(os.Getenv)
 	run(a)
+}
+
+// opener opens the stores that the variable names; nil for files.
+func opener(getenv func(string) string) func(beads.Place) beads.Store {
+	if getenv(testStore) != "dir" {
+		return nil
+	}
+	return func(p beads.Place) beads.Store { return dirstore.Open(p) }
 }
 
 // fewest is how many scripts must run on any store.

@@ -69,6 +69,7 @@ func command(a *cli.App) *cobra.Command {
 // rewordLibrary gives the commands that come with the library our words, and has them
 // refuse what is not there as ours do.
 func rewordLibrary(a *cli.App, root *cobra.Command) {
+	root.SetOut(a.Out) // which the commands below take from it now
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {

@@ -37,6 +37,11 @@ func awaiting(t *testing.T, args ...string) (*waiter, string) {
 	if err := os.CopyFS(dir, os.DirFS(filepath.Join("..", "..", "examples", "harbor"))); err != nil {
 		t.Fatal(err)
 	}
+	start := time.Now()
+	if out, err := stigCommand(dir, "show", "harbor-b7q").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	begin := max(300*time.Millisecond, 5*time.Since(start)) // as busy as the machine is
 	w := &waiter{Cmd: stigCommand(dir, append([]string{"await", "harbor-b7q"}, args...)...), ended: make(chan error, 1)}
 	w.Stdout, w.Stderr = &w.out, &w.err
 	if err := w.Start(); err != nil {
@@ -44,7 +49,7 @@ func awaiting(t *testing.T, args ...string) (*waiter, string) {
 	}
 	go func() { w.ended <- w.Wait() }()
 	t.Cleanup(func() { _ = w.Process.Kill() }) // it may have ended
-	w.waits(t, 300*time.Millisecond)
+	w.waits(t, begin)
 	return w, filepath.Join(dir, ".beads", "issues.jsonl")
 }
 
@@ -118,7 +123,7 @@ func TestAwaitOutlastsCarelessWriters(t *testing.T) {
 	if _, err := file.Write(text[at:]); err != nil {
 		t.Fatal(err)
 	}
-	w.ends(t, time.Second, 0)
+	w.ends(t, 10*time.Second, 0)
 	if got := w.out.String(); got != "Nobody.\n" {
 		t.Errorf("printed %q", got)
 	}

@@ -39,20 +39,20 @@ func TestRealBD(t *testing.T) {
 		files = append(files, found...)
 	}
 	t.Logf("with bd %s", version)
-	commands := scriptCommands()
+	commands, give := scriptCommands(), setUp(t)
 	commands["long"] = long
 	testscript.Run(t, testscript.Params{
 		Files:               files,
 		RequireExplicitExec: true,
 		Cmds:                commands,
-		Setup:               func(env *testscript.Env) error { return setUpBD(env, bd) },
+		Setup:               func(env *testscript.Env) error { return setUpBD(env, give, bd) },
 	})
 }
 
 // setUpBD gives a script the real bd, without its daemon, the real clock, and
 // a git that knows who commits.
-func setUpBD(env *testscript.Env, bd string) error {
-	if err := setUp(env); err != nil {
+func setUpBD(env *testscript.Env, give func(*testscript.Env) error, bd string) error {
+	if err := give(env); err != nil {
 		return err
 	}
 	bin := filepath.Join(env.WorkDir, "bin")

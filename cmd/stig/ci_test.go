@@ -68,6 +68,7 @@ func branched(t *testing.T) *pipeline {
 	t.Helper()
 	top := t.TempDir()
 	p := &pipeline{t: t, dir: filepath.Join(top, "clone"), env: append(os.Environ(),
+		"GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -ldflags=-w"), // links faster
 		"TZ=UTC", "STIG_NOW=", "BEADS_DIR=", "STIG_ACTOR=mara", "BD_ACTOR=", "GITHUB_WORKSPACE=", "GITHUB_STEP_SUMMARY=",
 		"GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_AUTHOR_NAME=Mara", "GIT_AUTHOR_EMAIL=mara@example.org", "GIT_COMMITTER_NAME=Mara", "GIT_COMMITTER_EMAIL=mara@example.org")}

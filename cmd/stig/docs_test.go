@@ -20,7 +20,7 @@ var documents = []string{"README.md", "CONTRIBUTING.md", "docs/guide.md", "docs/
 // TestDocuments runs the samples of the documents, and with -update writes
 // what they print.
 func TestDocuments(t *testing.T) {
-	program := build(t)
+	program := program(t)
 	for _, name := range documents {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join("..", "..", name)
@@ -94,16 +94,14 @@ func shell(dir, program, command string) ([]byte, error) {
 	return cmd.CombinedOutput()
 }
 
-// build makes the program as README says, for samples and for tests of the
-// whole process.
-func build(t *testing.T) string {
+// program is stig for samples and for tests of the whole process; see withStig.
+func program(t *testing.T) string {
 	t.Helper()
-	program := filepath.Join(t.TempDir(), "stig")
-	cmd := exec.Command("go", "build", "-o", program, ".")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
+	path, err := exec.LookPath("stig")
+	if err != nil {
+		t.Fatal(err)
 	}
-	return program
+	return path
 }
 
 // TestSetUp runs the two set-up commands of README, the test command apart,

@@ -10,7 +10,7 @@ import (
 // TestPicture keeps the picture in README as stig draws it; -update rewrites it.
 func TestPicture(t *testing.T) {
 	path := filepath.Join("..", "..", "docs", "harbor.svg")
-	out, err := shell(filepath.Join("..", "..", "examples", "harbor"), build(t), "stig graph --format svg")
+	out, err := shell(filepath.Join("..", "..", "examples", "harbor"), program(t), "stig graph --format svg")
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

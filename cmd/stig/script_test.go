@@ -2,11 +2,14 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,24 +25,69 @@ import (
 // TestMain lets scripts run this very program as a real process named stig, and
 // as the stand-in for bd under that name.
 func TestMain(m *testing.M) {
-	if filepath.Base(os.Args[0]) == "bd" {
+	switch filepath.Base(os.Args[0]) {
+	case "bd":
 		if err := standIn(os.Args[1:]); err != nil {
 			fmt.Fprintln(os.Stderr, "Error:", err)
 			os.Exit(1)
 		}
 		return
+	case "stig":
+		stigOnTestStore()
+		return
 	}
-	testscript.Main(m, map[string]func(){
-		"stig":          stigOnTestStore,
-		"stress-writer": stressWriter,
-	})
+	testscript.Main(withStig{m}, map[string]func(){"stress-writer": stressWriter})
 }
+
+// withStig puts stig beside the programs that testscript.Main puts on PATH,
+// where it would take the name from the command of scripts.
+type withStig struct{ testscript.TestingM }
+
+func (m withStig) Run() int {
+	beside, err := exec.LookPath("stress-writer")
+	if err == nil {
+		err = os.Link(beside, filepath.Join(filepath.Dir(beside), "stig"))
+	}
+	if err == nil {
+		forGit, err = cheapGit(filepath.Join(filepath.Dir(filepath.Dir(beside)), "template"))
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "stig for the tests:", err)
+		return 1
+	}
+	debug.SetGCPercent(400) // the tests hold little
+	return m.TestingM.Run()
+}
+
+// cheapGit keeps git, in all tests, from what none of them asks for: sample hooks
+// in each new repository, a look for garbage after each commit, and waiting for
+// the disk. New repositories get the empty directories in template alone.
+func cheapGit(template string) (variables []string, err error) {
+	for _, dir := range []string{"hooks", "info"} {
+		err = errors.Join(err, os.MkdirAll(filepath.Join(template, dir), 0o755))
+	}
+	for name, value := range map[string]string{
+		"GIT_TEMPLATE_DIR": template, "GIT_CONFIG_COUNT": "2",
+		"GIT_CONFIG_KEY_0": "maintenance.auto", "GIT_CONFIG_VALUE_0": "false",
+		"GIT_CONFIG_KEY_1": "core.fsync", "GIT_CONFIG_VALUE_1": "none",
+	} {
+		variables = append(variables, name+"="+value)
+		err = errors.Join(err, os.Setenv(name, value))
+	}
+	return variables, err
+}
+
+// forGit are the variables of cheapGit, for scripts.
+var forGit []string
 
 // TestScripts runs testdata/script: a script for each behaviour, named
 // command_topic, opening with why it exists. Update expected files in place
 // with go test ./cmd/stig -update.
 func TestScripts(t *testing.T) {
-	scripts := filepath.Join("testdata", "script")
+	scripts, err := filepath.Abs(filepath.Join("testdata", "script")) // stig may change the directory
+	if err != nil {
+		t.Fatal(err)
+	}
 	if found, _ := filepath.Glob(filepath.Join(scripts, "*.txtar")); len(found) == 0 {
 		t.Fatal("no scripts found")
 	}
@@ -52,7 +100,7 @@ func TestScripts(t *testing.T) {
 		Files:               params.Files,
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
-		Setup:               setUp,
+		Setup:               setUp(t),
 		Cmds:                scriptCommands(),
 		Condition:           condition,
 	})
@@ -68,11 +116,19 @@ func condition(name string) (bool, error) {
 }
 
 // setUp gives every script a home of its own, a fixed clock, and the example store.
-func setUp(env *testscript.Env) error {
+func setUp(t *testing.T) func(*testscript.Env) error {
 	harbor, err := filepath.Abs(filepath.Join("..", "..", "examples", "harbor"))
 	if err != nil {
-		return err
+		t.Fatal(err)
 	}
+	schema, err := filepath.Abs(filepath.Join("..", "..", schemas.File))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(env *testscript.Env) error { return setUpScript(env, harbor, schema) }
+}
+
+func setUpScript(env *testscript.Env, harbor, schema string) error {
 	home := filepath.Join(env.WorkDir, "home")
 	if err := os.MkdirAll(home, 0o755); err != nil {
 		return err
@@ -84,11 +140,8 @@ func setUp(env *testscript.Env) error {
 	env.Setenv("TZ", "UTC")
 	env.Setenv(testStore, os.Getenv(testStore))
 	env.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+	env.Vars = append(env.Vars, forGit...)
 	env.Setenv("GIT_CEILING_DIRECTORIES", filepath.Dir(env.WorkDir))
-	schema, err := filepath.Abs(filepath.Join("..", "..", schemas.File))
-	if err != nil {
-		return err
-	}
 	env.Setenv("SCHEMA", schema)
 	return os.CopyFS(filepath.Join(env.WorkDir, "harbor"), os.DirFS(harbor))
 }
@@ -96,6 +149,7 @@ func setUp(env *testscript.Env) error {
 // scriptCommands are what scripts need beside the usual commands.
 func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
+		"stig":      stig,
 		"exits":     exits,
 		"only-line": onlyLine,
 		"crlf":      crlf,
@@ -117,12 +171,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits code arguments of stig...")
 	}
-	err := ts.Exec("stig", args[1:]...)
-	code := "0"
-	if err != nil {
-		code = strings.TrimPrefix(err.Error(), "exit status ")
-	}
-	if code != args[0] {
+	if code := runStig(ts, args[1:]); code != args[0] {
 		ts.Fatalf("stig %s: exit %s, want %s", strings.Join(args[1:], " "), code, args[0])
 	}
 }

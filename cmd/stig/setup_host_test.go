@@ -18,7 +18,7 @@ import (
 // nothing and ends with 0, and so it does without stig; an exit code of stig
 // comes through.
 func TestHooksRun(t *testing.T) {
-	program := build(t)
+	program := program(t)
 	failing := t.TempDir()
 	if err := os.WriteFile(filepath.Join(failing, "stig"), []byte("#!/bin/sh\nexit 7\n"), 0o755); err != nil {
 		t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 // instructions, in their order, as an assistant would: on a repository with the
 // example store, for an issue whose criteria can be met.
 func TestSkillCommands(t *testing.T) {
-	program := build(t)
+	program := program(t)
 	for name, text := range map[string]string{"skill": host.Skill(), "block": host.Block()} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

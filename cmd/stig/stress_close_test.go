@@ -21,7 +21,7 @@ import (
 // in the store in the end, and nothing lies about.
 func TestStressClose(t *testing.T) {
 	const workers = 4
-	each := 4 * max(1, int(stressTime.Seconds())) // issues of each worker
+	each := 4 + 4*int(stressTime.Seconds()) // issues of each worker
 	dir := t.TempDir()
 	r := &stressRun{dir: dir, store: filepath.Join(dir, ".beads", "issues.jsonl")}
 	var lines strings.Builder

@@ -23,7 +23,7 @@ import (
 )
 
 var (
-	stressTime    = flag.Duration("stress", 5*time.Second, "how long TestStress writes and kills")
+	stressTime    = flag.Duration("stress", time.Second, "how long TestStress writes and kills")
 	stressProgram = flag.String("stig", "stig", "the stig that TestStress runs")
 )
 

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"stig/app"
+	"stig/cmd/stig/cli"
+	"stig/cue"
+	"stig/internal/sample"
+)
+
+// stig runs a command line of a script in this process, which costs a tenth of
+// a process: stig orient demo-1. It is a process, as exec stig always is, where
+// sample.Full is set, and where the script gives it input, a terminal, or an
+// environment that differs in what Go reads once for each process.
+func stig(ts *testscript.TestScript, neg bool, args []string) {
+	switch code := runStig(ts, args); {
+	case neg && code == "0":
+		ts.Fatalf("unexpected command success")
+	case !neg && code != "0":
+		ts.Fatalf("unexpected command failure: exit status %s", code)
+	}
+}
+
+// embedded is compiled once for all scripts.
+var embedded = sync.OnceValue(cue.Embedded)
+
+// runStig runs stig for a script and gives its exit code.
+func runStig(ts *testscript.TestScript, args []string) string {
+	var env []string
+	for list := scriptField(ts, "env"); len(env) < list.Len(); {
+		env = append(env, list.Index(len(env)).String())
+	}
+	if !needsProcess(ts, lookUp(env)) {
+		return strconv.Itoa(runInside(ts.MkAbs("."), env, ts.Stdout(), ts.Stderr(), args...))
+	}
+	if err := ts.Exec("stig", args...); err != nil {
+		return strings.TrimPrefix(err.Error(), "exit status ")
+	}
+	return "0"
+}
+
+// needsProcess reports whether a command of a script has to be a process.
+func needsProcess(ts *testscript.TestScript, getenv func(string) string) bool {
+	dir := getenv("XDG_CONFIG_HOME")
+	return everyProcess() ||
+		scriptField(ts, "stdin").Len() > 0 || scriptField(ts, "ttyin").Len() > 0 || scriptField(ts, "stdinPty").Bool() ||
+		getenv("PATH") != os.Getenv("PATH") || getenv("TZ") != "UTC" || getenv("GODEBUG") != os.Getenv("GODEBUG") ||
+		!filepath.IsAbs(getenv("HOME")) || dir != "" && !filepath.IsAbs(dir)
+}
+
+// everyProcess reports whether each stig is a process.
+func everyProcess() bool { return os.Getenv(sample.Full) != "" }
+
+// directory is held while the working directory of this process is that of a command.
+var directory sync.Mutex
+
+// runInside runs a command line in this process, in a directory and in an
+// environment in which HOME is absolute, and gives its exit code. Tests that call
+// it are not parallel to those that read files by relative paths.
+func runInside(dir string, env []string, out, err io.Writer, args ...string) int {
+	getenv := lookUp(env)
+	home := func() (string, error) { return getenv("HOME"), nil }
+	config := func() (string, error) {
+		return cmp.Or(getenv("XDG_CONFIG_HOME"), filepath.Join(getenv("HOME"), ".config")), nil
+	}
+	environ := func() []string { return append(slices.Clone(env), "PWD="+dir) }
+	a := cli.Front(strings.NewReader(""), &oneAtATime{to: out}, &oneAtATime{to: err},
+		&app.App{Getenv: getenv, Env: environ, HomeDir: home, ConfigDir: config, Now: time.Now, Schema: embedded(), OpenStore: opener(getenv)})
+	directory.Lock()
+	defer directory.Unlock()
+	back, failed := os.Getwd()
+	if failed == nil {
+		failed = os.Chdir(dir)
+	}
+	if failed != nil {
+		panic(failed)
+	}
+	defer func() { _ = os.Chdir(back) }()
+	return a.Run(context.Background(), command(a), args)
+}
+
+// lookUp looks a variable up in an environment, where the last one counts.
+func lookUp(env []string) func(string) string {
+	return func(name string) (value string) {
+		for _, variable := range env {
+			if v, ok := strings.CutPrefix(variable, name+"="); ok {
+				value = v
+			}
+		}
+		return value
+	}
+}
+
+// scriptField is what a script keeps for its next command, which package
+// testscript passes to processes alone.
+func scriptField(ts *testscript.TestScript, name string) reflect.Value {
+	return reflect.ValueOf(ts).Elem().FieldByName(name)
+}
+
+// oneAtATime is a stream on which several goroutines may write.
+type oneAtATime struct {
+	mu sync.Mutex
+	to io.Writer
+}
+
+func (w *oneAtATime) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.to.Write(p)
+}

@@ -1,0 +1,22 @@
+package sample
+
+import "os"
+
+// Full is the environment variable that has property tests do all their rounds;
+// .ci/run sets it.
+const Full = "STIG_TEST_FULL"
+
+// Rounds gives how many of n rounds a property test does: n where Full is set,
+// else an eighth, which are the first of them.
+func Rounds(n int) int {
+	if all() {
+		return n
+	}
+	return max(1, n/8)
+}
+
+// Picked reports whether a test tries the kth of many combinations: each where
+// Full is set, else one of eight.
+func Picked(k int) bool { return k%8 == 0 || all() }
+
+func all() bool { return os.Getenv(Full) != "" }
