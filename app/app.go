@@ -76,6 +76,8 @@ type App struct {
 	Running string          // its name
 	Journal *journal        // of its edits; nil before a store is opened
 
+	misconfigured bool // and the user was told
+
 	Dir   string // -C
 	Store string // --store
 	Actor string // --actor

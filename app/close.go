@@ -252,6 +252,7 @@ func (f Finding) Object() map[string]any {
 		if c.Unkept != "" {
 			o["reason_not_kept"] = c.Unkept
 		}
+		o["changed"] = append([]checkpoint.Changed{}, c.Changed...)
 		o["unblocked"], o["nearer"], o["epic"] = append([]string{}, ids...), c.Nearer, c.Epic
 		o["alerts"], o["warnings"] = append([]checkpoint.Alert{}, c.Alerts...), append([]string{}, c.Warnings...)
 	}

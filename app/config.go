@@ -2,12 +2,16 @@ package app
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"stig/beads"
+	"stig/checkpoint"
 	"stig/cue"
+	"stig/fault"
 	"stig/jsonl"
 	"stig/schemas"
 )
@@ -22,16 +26,49 @@ type Config struct {
 	} `json:"schema"`
 	Gate struct {
 		Env      []string `json:"env"`
-		Timeout  string   `json:"timeout"`  // as time.ParseDuration takes it; "" when not given
+		Timeout  string   `json:"timeout"`  // as checkpoint.ParseSpan takes it; "" when not given
 		Deadline string   `json:"deadline"` // the same
 	} `json:"gate"`
-	Notify Notifications `json:"notify"` // see whom
+	Notify Notifications   `json:"notify"` // see whom
+	Types  []string        `json:"types"`  // of issues, besides those of bd
+	Views  map[string]View `json:"views"`  // of stig list, by name
+}
+
+// View is a list that is asked for by its name.
+type View struct {
+	Status   []string `json:"status"`
+	Type     []string `json:"type"`
+	Priority []int    `json:"priority"`
+	Label    []string `json:"label"`
+	Assignee []string `json:"assignee"`
+	Signal   []string `json:"signal"`
+	Parent   string   `json:"parent"`
+	Since    string   `json:"since"`
+	Sort     string   `json:"sort"`
+	Limit    int      `json:"limit"`
+	All      bool     `json:"all"`
+}
+
+// errConfig is wrapped by the refusal of a configuration file. What writes to a store or
+// runs its checks refuses; what reads goes on without the file.
+var errConfig = errors.New("the configuration cannot be used")
+
+func badConfig(message, hint string) error {
+	return &fault.Error{Code: fault.Usage, Reason: message, Hint: hint, Err: errConfig}
 }
 
 // Configure reads the user's file and then that of the repository, whose word
 // counts more. Neither needs to be there.
 func (a *App) Configure(s beads.Place) error {
 	a.Config = Config{}
+	err := a.readConfigs(s)
+	if err != nil {
+		a.Config = Config{}
+	}
+	return err
+}
+
+func (a *App) readConfigs(s beads.Place) error {
 	for _, path := range a.ConfigFiles(s) {
 		a.own = a.Config.Notify.clone() // the last file is the repository's
 		if err := a.ReadConfig(path); err != nil {
@@ -55,11 +92,11 @@ func (a *App) ReadConfig(path string) error {
 		return nil
 	}
 	if err != nil {
-		return Usage(err.Error(), "fix or remove the configuration file")
+		return badConfig(err.Error(), "fix or remove the configuration file")
 	}
 	before := a.Config.Schema.File
 	if err := cue.Decode(schemas.Config, "#Config", Shortest(path), source, &a.Config); err != nil {
-		return Usage(err.Error(), "type stig schema config to see what is allowed")
+		return badConfig(err.Error(), "type stig schema config to see what is allowed")
 	}
 	if file := a.Config.Schema.File; file != before && !filepath.IsAbs(file) {
 		a.Config.Schema.File = filepath.Join(filepath.Dir(path), file)
@@ -81,12 +118,30 @@ func (a *App) Narrow() error {
 	}
 	source, err := jsonl.ReadText(path)
 	if err != nil {
-		return Usage("schema.file: "+err.Error(), "fix the path in the configuration file")
+		return badConfig("schema.file: "+err.Error(), "fix the path in the configuration file")
 	}
 	narrowed, err := a.Schema.Narrow(Shortest(path), source)
 	if err != nil {
-		return Usage(err.Error(), "a project may narrow the schema, never widen it; type stig schema to see it")
+		return badConfig(err.Error(), "a project may narrow the schema, never widen it; type stig schema to see it")
 	}
 	a.Schema = narrowed
 	return nil
+}
+
+// TimeOf reads a point in time: a day, a time with its offset, or an age such
+// as 24h, 7d, 2w, 1d12h. "" is the beginning of time.
+func TimeOf(text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	for _, layout := range []string{time.DateOnly, time.RFC3339} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t, nil
+		}
+	}
+	age, err := checkpoint.ParseSpan(text)
+	if err != nil {
+		return time.Time{}, Usage(fmt.Sprintf("must be a day, a time or an age; found %q", text), "type for example 2026-11-20, 2026-11-20T09:00:00Z, 24h or 7d")
+	}
+	return now.Add(-age), nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"stig/jsonl"
 	"stig/live"
 	"stig/process"
+	"stig/recall"
 )
 
 // CreateRequest is an issue to be made.
@@ -40,17 +42,87 @@ func (a *App) Create(ctx context.Context, r CreateRequest) (*Created, error) {
 	if d.By, err = a.ActorName(ctx); err != nil {
 		return nil, err
 	}
-	d.Evidence = a.Config.Signals.Evidence
+	d.Evidence, d.Types = a.Config.Signals.Evidence, a.Config.Types
 	if earlier, ok := a.untold(store, d, options.Now); ok && !r.DryRun {
 		return &Created{&checkpoint.Created{ID: earlier, Title: d.Title, Warnings: []string{}}, true}, nil
 	}
 	d.Number = a.childNumbers(ctx, store.Place(), r.DryRun)
+	near := a.nearTitles(store, d)
 	created, err := checkpoint.Create(ctx, store, options, d, a.writeRules(options.Now))
 	if err != nil {
 		return nil, err
 	}
-	created.Warnings = append(created.Warnings, a.Unprovable(ctx, store.Place(), criteria.Find(d.Acceptance, d.Description, ""))...)
+	created.Warnings = append(created.Warnings, nearWarning(created, near[0])...)
+	created.Warnings = append(created.Warnings, a.Unprovable(ctx, store.Place(), criteria.Find(d.Acceptance, d.Description, d.Design))...)
 	return &Created{created, false}, nil
+}
+
+// CreateAllRequest is several issues to be made, of which each may name those before
+// it in Parent and Deps.
+type CreateAllRequest struct {
+	Drafts []checkpoint.Draft
+	DryRun bool
+}
+
+// CreatedAll says which issues were made.
+type CreatedAll struct {
+	Created []*checkpoint.Created
+	Changes []beads.Change
+}
+
+// CreateAll adds issues in one edit: all of them, or none.
+func (a *App) CreateAll(ctx context.Context, r CreateAllRequest) (*CreatedAll, error) {
+	store, options, err := a.ToWrite(ctx, r.DryRun)
+	if err != nil {
+		return nil, err
+	}
+	by, err := a.ActorName(ctx)
+	if err != nil {
+		return nil, err
+	}
+	number := a.childNumbers(ctx, store.Place(), r.DryRun)
+	drafts := slices.Clone(r.Drafts)
+	for i := range drafts {
+		d := &drafts[i]
+		d.By, d.Evidence, d.Types, d.Number = by, a.Config.Signals.Evidence, a.Config.Types, number
+	}
+	near := a.nearTitles(store, drafts...)
+	created, changes, err := checkpoint.CreateAll(ctx, store, options, drafts, a.writeRules(options.Now))
+	if err != nil {
+		return nil, err
+	}
+	for i, c := range created {
+		c.Warnings = append(c.Warnings, nearWarning(c, near[i])...)
+		c.Warnings = append(c.Warnings, a.Unprovable(ctx, store.Place(), criteria.Find(drafts[i].Acceptance, drafts[i].Description, drafts[i].Design))...)
+	}
+	return &CreatedAll{created, changes}, nil
+}
+
+// nearTitles gives for each draft the first unclosed issue with nearly the same title,
+// nil for none. What keeps the store from being read, Create says.
+func (a *App) nearTitles(store beads.Store, drafts ...checkpoint.Draft) []*beads.Issue {
+	near := make([]*beads.Issue, len(drafts))
+	file, err := store.Snapshot()
+	if err != nil {
+		return near
+	}
+	defer file.Close()
+	for i, d := range drafts {
+		for at, issue := range file.All() {
+			if counts, ok := file.Index(issue.ID); ok && counts == at && !beads.Over(issue.Status) && recall.Near(issue.Title, d.Title) {
+				near[i] = issue
+				break
+			}
+		}
+	}
+	return near
+}
+
+func nearWarning(c *checkpoint.Created, near *beads.Issue) []string {
+	if near == nil || near.ID == c.ID {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s has nearly the same title, %q; if it is the same work, type stig duplicate %s --of %s", near.ID, Folded(near.Title), c.ID, near.ID)}
 }
 
 // Printed records that whoever asked for an issue was told its id, unless err says

@@ -1,8 +1,11 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -11,6 +14,7 @@ import (
 	"stig/criteria"
 	"stig/fault"
 	"stig/notes"
+	"stig/process"
 	"stig/signals"
 )
 
@@ -263,28 +267,178 @@ func needsReason(reason, what string) error {
 	return nil
 }
 
-// AmendRequest changes what an issue asks for.
+// AmendRequest changes fields of issues: by the same amendment, or by one for each.
 type AmendRequest struct {
-	ID string
-	checkpoint.Amendment
+	IDs    []string
+	Each   []checkpoint.Amendment // one for all, or as many as there are ids
 	DryRun bool
 }
 
-// Amend changes title, description or acceptance criteria of an issue, and warns of
-// criteria in which nothing can be run.
-func (a *App) Amend(ctx context.Context, r AmendRequest) (*checkpoint.Amended, error) {
-	if r.Amendment == (checkpoint.Amendment{}) {
-		return nil, Usage("nothing to change", "give --title, --description or --acceptance; notes are changed by stig checkpoint "+r.ID)
+// Amended says what became of several issues.
+type Amended struct {
+	Edited  []*checkpoint.Amended
+	Changes []beads.Change
+}
+
+// Amend changes fields of issues, of all or of none, and warns of criteria in which
+// nothing can be run.
+func (a *App) Amend(ctx context.Context, r AmendRequest) (*Amended, error) {
+	if err := r.check(); err != nil {
+		return nil, err
 	}
 	store, options, err := a.ToWrite(ctx, r.DryRun)
 	if err != nil {
 		return nil, err
 	}
-	amended, err := checkpoint.Amend(ctx, store, options, r.ID, r.Amendment)
-	if err == nil && r.Acceptance != nil {
-		amended.Warnings = append(amended.Warnings, a.Unprovable(ctx, store.Place(), criteria.Find(*r.Acceptance, "", ""))...)
+	actor, err := a.ActorName(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return amended, err
+	edited, changes, err := checkpoint.Amend(ctx, store, options, r.IDs, actor, func(i int) checkpoint.Amendment {
+		m := r.Each[min(i, len(r.Each)-1)]
+		m.Types = a.Config.Types
+		return m
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, e := range edited {
+		if m := r.Each[min(i, len(r.Each)-1)]; m.Acceptance != nil {
+			e.Warnings = append(e.Warnings, a.Unprovable(ctx, store.Place(), criteria.Find(*m.Acceptance, "", ""))...)
+		}
+	}
+	return &Amended{edited, changes}, nil
+}
+
+func (r AmendRequest) check() error {
+	if len(r.IDs) == 0 {
+		return Usage("no issue to change", "name one: stig edit ID")
+	}
+	if len(r.Each) == 0 {
+		return Usage("nothing to change", "give a field such as --title or --priority")
+	}
+	for _, m := range r.Each {
+		switch {
+		case m.IsEmpty():
+			return Usage("nothing to change", "give a field such as --title or --priority; notes are changed by stig checkpoint "+r.IDs[0])
+		case len(r.Each) == 1 && len(r.IDs) > 1 && m.Title != nil:
+			return Usage("--title: goes with one issue; found "+Counted(len(r.IDs), "issue"), "edit the title of each by itself")
+		}
+	}
+	return nil
+}
+
+// CommentRequest is a comment on an issue.
+type CommentRequest struct {
+	ID, Text string
+	DryRun   bool
+}
+
+// Comment adds a comment of the actor to an issue.
+func (a *App) Comment(ctx context.Context, r CommentRequest) (*checkpoint.Commented, error) {
+	store, options, err := a.ToWrite(ctx, r.DryRun)
+	if err != nil {
+		return nil, err
+	}
+	actor, err := a.MustActor(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return checkpoint.Comment(ctx, store, options, r.ID, actor, r.Text)
+}
+
+// DeleteRequest deletes issues.
+type DeleteRequest struct {
+	IDs    []string
+	Reason string
+	Force  bool // although others depend on them, or another works on them
+	DryRun bool
+}
+
+// Deleted says which issues were deleted.
+type Deleted struct {
+	Deleted []*checkpoint.Deleted
+	Changes []beads.Change // none where bd deleted them
+}
+
+// Delete makes issues tombstones; where bd keeps them in a database, it has bd
+// delete them.
+func (a *App) Delete(ctx context.Context, r DeleteRequest) (*Deleted, error) {
+	store, options, err := a.ToWrite(ctx, r.DryRun)
+	if err != nil {
+		return nil, err
+	}
+	d := checkpoint.Deletion{Reason: cmp.Or(strings.TrimSpace(r.Reason), "deleted"), Force: r.Force}
+	if d.Actor, err = a.MustActor(ctx); err != nil {
+		return nil, err
+	}
+	if store.Place().Mode != beads.Plain {
+		return a.deleteByBD(ctx, store, r, d)
+	}
+	deleted, changes, err := checkpoint.Delete(ctx, store, options, r.IDs, d)
+	return &Deleted{deleted, changes}, err
+}
+
+// deleteByBD has bd delete issues that it keeps in a database.
+func (a *App) deleteByBD(ctx context.Context, store beads.Store, r DeleteRequest, d checkpoint.Deletion) (*Deleted, error) {
+	file, err := store.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	deleted, err := checkpoint.Deletable(file, r.IDs, d)
+	if err != nil || r.DryRun {
+		return &Deleted{Deleted: deleted}, err
+	}
+	argv := []string{"bd", "delete"}
+	for _, issue := range deleted {
+		argv = append(argv, issue.ID)
+	}
+	argv = append(argv, "--force")
+	refused := &beads.RefusedError{Path: store.Place().Path, Reason: "bd keeps these issues in a database and has to delete them, and no bd is on PATH",
+		Hint: "type " + strings.Join(argv, " ") + " where one is"}
+	if !process.Finder("", a.Getenv)("bd") {
+		return nil, refused
+	}
+	if store.Place().Mode == beads.SQLite { // later versions keep no reason
+		argv = append(argv, "--reason="+d.Reason)
+	}
+	dir, err := filepath.Abs(store.Place().Dir)
+	if err != nil {
+		return nil, err
+	}
+	result, err := process.Run(ctx, process.Command{Argv: argv, Dir: filepath.Dir(dir), Env: append(a.Environ(), "BEADS_DIR="+dir, "BEADS_NO_DAEMON=1")})
+	if err == nil && result.Exit != 0 {
+		refused.Reason = fmt.Sprintf("bd did not delete them: exit code %d, %q", result.Exit, strings.TrimSpace(string(result.Stderr)+string(result.Stdout)))
+		err = refused
+	}
+	return &Deleted{Deleted: deleted}, err
+}
+
+// DuplicateRequest closes an issue that repeats another one.
+type DuplicateRequest struct {
+	ID, Of string
+	DryRun bool
+}
+
+// Duplicate closes an issue as the duplicate of another one.
+func (a *App) Duplicate(ctx context.Context, r DuplicateRequest) (*checkpoint.Closed, error) {
+	if r.Of == "" {
+		return nil, Usage("--of is missing", "name the issue that "+r.ID+" repeats: --of ID")
+	}
+	store, options, err := a.ToWrite(ctx, r.DryRun)
+	if err != nil {
+		return nil, err
+	}
+	actor, err := a.MustActor(ctx)
+	if err != nil {
+		return nil, err
+	}
+	closed, err := checkpoint.Duplicate(ctx, store, options, r.ID, r.Of, actor, a.writeRules(options.Now))
+	if err == nil && !r.DryRun && !closed.Already {
+		a.Notify(ctx, store.Place(), options.Now, Finding{Id: closed.ID, Closed: closed}.Notices(signals.Day(options.Now)))
+	}
+	return closed, err
 }
 
 // LinkRequest names a dependency of an issue.

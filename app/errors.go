@@ -114,8 +114,13 @@ func Classify(err error) failure {
 	}
 	if e, ok := errors.AsType[*signals.InvalidError](err); ok {
 		f := failure{Code: ExitUsage, Message: err.Error(), Hint: hintFor(err, e)}
-		if e.InNotes() {
+		switch {
+		case e.InNotes():
 			f.Code = exitStore
+		case e.Findings[0].Fix != "":
+			f.Hint = "did you mean " + e.Findings[0].Fix + "?"
+		default:
+			f.Hint = "" // what is given is wrong, not what is written: the help of the command says more
 		}
 		return f
 	}

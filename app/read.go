@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -10,7 +9,6 @@ import (
 	"time"
 
 	"stig/beads"
-	"stig/checkpoint"
 	"stig/dag"
 	"stig/draw"
 	"stig/notes"
@@ -331,145 +329,6 @@ func (a *App) withoutTable(named []string) ([]string, error) {
 		}
 	}
 	return ids, nil
-}
-
-// ListRequest says which issues to list. Every filter must match; one that is empty
-// lets everything through.
-type ListRequest struct {
-	Status, Types, Assignees []string // one of these values
-	Priorities               []int    // the same
-	Labels                   []string // all of these
-	Signals                  []SignalValue
-	All                      bool // closed issues too, where Status is empty
-	Tables                   bool // the rows have the tables of the issues
-}
-
-// SignalValue is a signal with the value that it must have.
-type SignalValue struct {
-	Signal signals.Signal
-	Value  string
-}
-
-// ListRow is one issue as it is listed.
-type ListRow struct {
-	ID        string         `json:"id"`
-	Title     string         `json:"title"`
-	Status    string         `json:"status"`
-	IssueType string         `json:"issue_type"`
-	Priority  int            `json:"priority"`
-	Assignee  string         `json:"assignee"`
-	Signals   *signals.Table `json:"signals"` // the defaults unless tables were asked for
-}
-
-// List gives the issues that match, by priority, then id. A value that no issue can
-// have is a mistake, not an empty list.
-func (a *App) List(r ListRequest) ([]ListRow, error) {
-	file, err := a.Open()
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	if err := r.check(file); err != nil {
-		return nil, err
-	}
-	rows := []ListRow{}
-	none := signals.Read(notes.Parse(""), a.Schema)
-	reader := file.Reader()
-	for i, issue := range file.All() {
-		if at, _ := file.Index(issue.ID); at != i || !r.matchesIndex(issue) {
-			continue
-		}
-		table, matches, err := r.matchesLine(issue, reader, none, a.Schema)
-		if err != nil {
-			return nil, err
-		}
-		if matches {
-			rows = append(rows, ListRow{
-				ID: issue.ID, Title: issue.Title, Status: issue.Status, IssueType: issue.Type,
-				Priority: issue.Priority, Assignee: issue.Assignee, Signals: table,
-			})
-		}
-	}
-	slices.SortFunc(rows, func(x, y ListRow) int {
-		return cmp.Or(cmp.Compare(x.Priority, y.Priority), cmp.Compare(x.ID, y.ID))
-	})
-	return rows, nil
-}
-
-// check refuses values that no issue can have, and gives those of signals the form
-// that tables have.
-func (r *ListRequest) check(file *beads.Snapshot) error {
-	statuses := []string{"open", "in_progress", "blocked", "deferred", "closed", "tombstone", "pinned", "hooked"}
-	if err := oneOf(file, "--status", r.Status, statuses, func(i *beads.Issue) string { return i.Status }); err != nil {
-		return err
-	}
-	if err := oneOf(file, "--type", r.Types, checkpoint.Types(), func(i *beads.Issue) string { return i.Type }); err != nil {
-		return err
-	}
-	r.Signals = slices.Clone(r.Signals)
-	for i, want := range r.Signals {
-		value, err := signals.Canonical(want.Signal, want.Value, nil)
-		if err != nil {
-			return Usage("--signal: "+err.Error(), "")
-		}
-		r.Signals[i].Value = value
-	}
-	return nil
-}
-
-// oneOf refuses what is neither usual nor in the store itself.
-func oneOf(file *beads.Snapshot, flag string, given, usual []string, of func(*beads.Issue) string) error {
-	if len(given) == 0 {
-		return nil
-	}
-	var own []string
-	for _, issue := range file.All() {
-		if value := of(issue); value != "" && !slices.Contains(usual, value) {
-			own = append(own, value)
-		}
-	}
-	slices.Sort(own)
-	allowed := slices.Concat(usual, slices.Compact(own))
-	for _, value := range given {
-		if !slices.Contains(allowed, value) {
-			return Usage(fmt.Sprintf("%s: must be one of %s; found %q", flag, strings.Join(allowed, ", "), value), "")
-		}
-	}
-	return nil
-}
-
-// matchesIndex reports whether an issue matches by what the index knows of it.
-func (r ListRequest) matchesIndex(issue *beads.Issue) bool {
-	switch {
-	case len(r.Status) > 0:
-		if !slices.Contains(r.Status, issue.Status) {
-			return false
-		}
-	case issue.Status == "tombstone", issue.Status == "closed" && !r.All:
-		return false
-	}
-	return (len(r.Types) == 0 || slices.Contains(r.Types, issue.Type)) &&
-		(len(r.Priorities) == 0 || slices.Contains(r.Priorities, issue.Priority)) &&
-		(len(r.Assignees) == 0 || slices.Contains(r.Assignees, issue.Assignee))
-}
-
-// matchesLine reports whether an issue has the labels and the signals, and gives its
-// table, which begins as the defaults. Its line is read only where that is needed.
-func (r ListRequest) matchesLine(issue *beads.Issue, reader *beads.Reader, table *signals.Table, schema *signals.Schema) (*signals.Table, bool, error) {
-	if len(r.Labels) > 0 || issue.HasNotes && (r.Tables || len(r.Signals) > 0) {
-		record, err := reader.Record(issue)
-		if err != nil {
-			return nil, false, err
-		}
-		if labels := record.Labels(); slices.ContainsFunc(r.Labels, func(l string) bool { return !slices.Contains(labels, l) }) {
-			return nil, false, nil
-		}
-		if issue.HasNotes {
-			table = signals.Read(notes.Parse(record.Text(beads.Notes)), schema)
-		}
-	}
-	lacks := func(want SignalValue) bool { return table.Value(want.Signal) != want.Value }
-	return table, !slices.ContainsFunc(r.Signals, lacks), nil
 }
 
 // Next lists the issues that the reader can take, the first one first.

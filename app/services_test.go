@@ -55,7 +55,7 @@ func TestServices(t *testing.T) {
 	if err != nil || len(report.Changed) != 1 || report.Changed[0].To != "0.5" || len(report.Dependents) != 1 {
 		t.Errorf("checkpoint: %+v, %v", report, err)
 	}
-	rows, err := run().List(ListRequest{Signals: []SignalValue{{signals.Surprise, "0.50"}}, Tables: true})
+	rows, _, err := run().List(ListRequest{Signals: []SignalValue{{signals.Surprise, "0.50"}}, Tables: true})
 	if err != nil || len(rows) != 1 || rows[0].ID != "demo-1" || rows[0].Signals.Value(signals.Surprise) != "0.5" {
 		t.Errorf("list: %+v, %v", rows, err)
 	}
@@ -128,8 +128,8 @@ func TestRequestsAreValidated(t *testing.T) {
 		}
 	}
 	orient := func(r OrientRequest) error { _, err := a.Orient(t.Context(), r); return err }
-	list := func(r ListRequest) error { _, err := a.List(r); return err }
-	_, amend := a.Amend(t.Context(), AmendRequest{ID: "demo-1"})
+	list := func(r ListRequest) error { _, _, err := a.List(r); return err }
+	_, amend := a.Amend(t.Context(), AmendRequest{IDs: []string{"demo-1"}})
 	_, reopen := a.Reopen(t.Context(), ReopenRequest{ID: "demo-1", Reason: blank})
 	_, link := a.Link(t.Context(), LinkRequest{ID: "demo-1"})
 	_, verify := a.Verify(t.Context(), VerifyRequest{ID: "demo-1", TrialOptions: TrialOptions{Timeout: -1}})

@@ -79,7 +79,7 @@ func (a *App) Rewrite(ctx context.Context, p beads.Place, o beads.Options, fn fu
 
 // Open reads the store and says on the error stream what of it is unreadable.
 func (a *App) Open() (*beads.Snapshot, error) {
-	store, err := a.Discover()
+	store, err := a.discoverToRead()
 	if err != nil {
 		return nil, err
 	}
@@ -89,6 +89,35 @@ func (a *App) Open() (*beads.Snapshot, error) {
 	}
 	a.warnOfStore(file)
 	return file, nil
+}
+
+// OpenQuietly reads the store without saying anything; nil where there is none, or
+// where it cannot be read.
+func (a *App) OpenQuietly() *beads.Snapshot {
+	store, err := a.Discover()
+	if err != nil && !errors.Is(err, errConfig) {
+		return nil
+	}
+	file, err := store.Snapshot()
+	if err != nil {
+		return nil
+	}
+	return file
+}
+
+// discoverToRead is Discover for what writes nothing and runs nothing: a mistake in the
+// configuration is a warning, and its settings are the defaults.
+func (a *App) discoverToRead() (beads.Store, error) {
+	store, err := a.Discover()
+	if errors.Is(err, errConfig) {
+		if !a.misconfigured {
+			wrong := Classify(err)
+			a.Warn("%s; its settings are left out, and stig writes nothing until it is fixed", wrong.Message)
+			a.Hint(wrong.Hint)
+		}
+		a.misconfigured, err = true, nil
+	}
+	return store, err
 }
 
 // Options are those of every edit of the store: the time of this run.

@@ -206,11 +206,14 @@ func limit(flag time.Duration, configured string) (time.Duration, error) {
 	if flag > 0 || configured == "" {
 		return flag, nil
 	}
-	return time.ParseDuration(configured)
+	return checkpoint.ParseSpan(configured)
 }
 
 // TrialOf plans the criteria of an issue of the store.
 func (a *App) TrialOf(ctx context.Context, id string) (*Trial, error) {
+	if _, err := a.Discover(); err != nil {
+		return nil, err // what the configuration says of the gate counts, or nothing runs
+	}
 	file, at, err := a.OpenIssue(id)
 	if err != nil {
 		return nil, err

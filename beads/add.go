@@ -13,12 +13,14 @@ import (
 // New is an issue to be added. Texts that are "" and lists that are empty are
 // left out of its line.
 type New struct {
-	ID, Title, Description, AcceptanceCriteria, Notes string
-	Status, Type, Assignee                            string
-	Priority                                          int
-	By                                                string // created_by, of its rows too
-	Labels                                            []string
-	Deps                                              []Dep
+	ID, Title, Description, Design, AcceptanceCriteria, Notes string
+	Status, Type, Assignee, ExternalRef                       string
+	Priority                                                  int
+	Estimate                                                  int       // in minutes; 0 for none
+	DeferUntil                                                time.Time // zero for none
+	By                                                        string    // created_by, of its rows too
+	Labels                                                    []string
+	Deps                                                      []Dep
 }
 
 // addition is one new line with the line end that it needs where it goes.
@@ -112,7 +114,7 @@ func (n New) check() error {
 	if n.Status == statusClosed {
 		return fmt.Errorf("%s: %s: a new issue must not be %q", n.ID, Status, n.Status)
 	}
-	texts := []string{n.ID, n.Title, n.Description, n.AcceptanceCriteria, n.Notes, n.Status, n.Type, n.Assignee, n.By}
+	texts := []string{n.ID, n.Title, n.Description, n.Design, n.AcceptanceCriteria, n.Notes, n.Status, n.Type, n.Assignee, n.ExternalRef, n.By}
 	texts = append(texts, n.Labels...)
 	for _, d := range n.Deps {
 		if d.On == "" || d.Type == "" {
@@ -216,21 +218,29 @@ func (c composer) issue(n New, now time.Time) []byte {
 	texts(ID, n.ID)
 	texts(Title, n.Title)
 	texts(Description, n.Description)
+	texts(Design, n.Design)
 	texts(AcceptanceCriteria, n.AcceptanceCriteria)
 	texts(Notes, n.Notes)
 	texts(Status, n.Status)
 	add(Priority, strconv.AppendInt(nil, int64(n.Priority), 10))
 	texts(IssueType, n.Type)
 	texts(Assignee, n.Assignee)
+	if n.Estimate != 0 {
+		add(EstimatedMinutes, strconv.AppendInt(nil, int64(n.Estimate), 10))
+	}
 	add(CreatedAt, c.time(now))
 	texts("created_by", n.By)
 	add(UpdatedAt, c.time(now))
+	if !n.DeferUntil.IsZero() {
+		add(DeferUntil, c.time(n.DeferUntil))
+	}
+	texts(ExternalRef, n.ExternalRef)
 	if len(n.Labels) > 0 {
 		var list [][]byte
 		for _, l := range n.Labels {
 			list = append(list, c.text(l))
 		}
-		add("labels", c.list(list))
+		add(Labels, c.list(list))
 	}
 	if len(n.Deps) > 0 {
 		var list [][]byte

@@ -40,6 +40,10 @@ func (tx *Tx) Record(id string) (*Record, error) {
 	if err != nil {
 		return nil, err
 	}
+	return tx.recordOf(is)
+}
+
+func (tx *Tx) recordOf(is *Issue) (*Record, error) {
 	if r, ok := tx.records[is]; ok {
 		return r, nil
 	}
@@ -90,10 +94,14 @@ func (tx *Tx) AddComment(id string, c Comment) error {
 
 // PutBack replaces an issue's record by what change makes of it, such as with
 // Record.PutRaw, and bumps updated_at. It is for values that the store held
-// before: unlike Set it closes an issue too. It refuses what Record refuses.
-// change may be called more than once.
+// before: unlike Set it closes an issue too, and changes one that was deleted. Else
+// it refuses what Record refuses. change may be called more than once.
 func (tx *Tx) PutBack(id string, change func(*Record) (*Record, error)) error {
-	return tx.edit(id, func(r *Record) (*Record, error) {
+	is, err := tx.counting(id)
+	if err != nil {
+		return err
+	}
+	return tx.editIssue(is, func(r *Record) (*Record, error) {
 		if _, err := change(r); err != nil {
 			return nil, err
 		}
@@ -117,7 +125,11 @@ func (tx *Tx) edit(id string, change func(*Record) (*Record, error)) error {
 	if err != nil {
 		return err
 	}
-	r, err := tx.Record(id)
+	return tx.editIssue(is, change)
+}
+
+func (tx *Tx) editIssue(is *Issue, change func(*Record) (*Record, error)) error {
+	r, err := tx.recordOf(is)
 	if err != nil {
 		return err
 	}
@@ -129,7 +141,19 @@ func (tx *Tx) edit(id string, change func(*Record) (*Record, error)) error {
 	return nil
 }
 
+// issue finds an issue that may be written.
 func (tx *Tx) issue(id string) (*Issue, error) {
+	is, err := tx.counting(id)
+	if err == nil && is.Status == statusTombstone {
+		return nil, &RefusedError{
+			Path: tx.snapshot.place.Path, Line: is.Line, Reason: is.ID + " was deleted (status tombstone)",
+			Hint: "write to another issue"}
+	}
+	return is, err
+}
+
+// counting finds an issue whose id does not repeat.
+func (tx *Tx) counting(id string) (*Issue, error) {
 	is, err := tx.snapshot.Find(id)
 	if err != nil {
 		return nil, err
@@ -138,11 +162,6 @@ func (tx *Tx) issue(id string) (*Issue, error) {
 		return nil, &RefusedError{
 			Path: tx.snapshot.place.Path, Line: lines[1], Reason: fmt.Sprintf("id %q stands on line %d already", is.ID, lines[0]),
 			Hint: "keep one of the lines; stig check lists them all"}
-	}
-	if is.Status == statusTombstone {
-		return nil, &RefusedError{
-			Path: tx.snapshot.place.Path, Line: is.Line, Reason: is.ID + " was deleted (status tombstone)",
-			Hint: "write to another issue"}
 	}
 	return is, nil
 }

@@ -3,14 +3,35 @@ package checkpoint
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
+	"time"
 
 	"stig/beads"
 	"stig/fault"
 )
 
-// Amendment is what an issue is to say from now on; what is nil stays.
+// Amendment is what issues are to say from now on; what is nil stays, and a text
+// that is "" is removed.
 type Amendment struct {
-	Title, Description, Acceptance *string
+	Title, Description, Design, Acceptance, Type, Assignee, ExternalRef *string
+
+	Priority *int
+	Estimate *int       // in minutes; 0 removes it
+	Defer    *time.Time // not ready before then; the zero time removes it
+	Parent   *string    // the epic that holds the issue; "" takes it out of its epic
+
+	Labels                  *[]string // these alone; excludes the two that follow
+	AddLabels, RemoveLabels []string
+
+	Line  int      // where it stands in a text; 0 for none
+	Types []string // types that the project uses besides those of bd
+}
+
+// IsEmpty reports whether the amendment asks for nothing.
+func (a Amendment) IsEmpty() bool {
+	return len(a.sets()) == 0 && a.Title == nil && a.Priority == nil && a.Estimate == nil && a.Defer == nil && a.Parent == nil &&
+		a.Labels == nil && len(a.AddLabels)+len(a.RemoveLabels) == 0
 }
 
 // Amended says what became of an issue.
@@ -18,55 +39,227 @@ type Amended struct {
 	ID       string   `json:"id"`
 	Changed  []string `json:"changed"` // the keys that now say something else
 	Warnings []string `json:"warnings"`
-
-	Lines []beads.Change `json:"-"`
 }
 
-// Amend changes what an issue asks for. Criteria that differ from those that are
-// committed are told of when the issue closes. It refuses (fault.Usage) a title
-// that no issue can have, and an issue that is closed: its reason tells of what it
-// asked for then.
-func Amend(ctx context.Context, s beads.Store, o beads.Options, id string, a Amendment) (*Amended, error) {
-	if a.Title != nil {
-		if err := checkTitle(*a.Title); err != nil {
-			return nil, err
-		}
-	}
-	var amended *Amended
+// Amend changes fields of issues in one edit: of all, or of none. amend gives the
+// amendment of each, by its place in ids. Criteria that differ from those that are
+// committed are named when the issue closes. It refuses (fault.Usage) values that
+// no issue can have, and to change what a closed issue asked for: only its labels,
+// external reference and estimate can be changed. A parent is refused as Link
+// refuses it, and (*beads.RefusedError) where bd keeps a database.
+func Amend(ctx context.Context, s beads.Store, o beads.Options, ids []string, by string, amend func(i int) Amendment) ([]*Amended, []beads.Change, error) {
+	var list []*Amended
 	lines, err := s.Edit(ctx, o, func(tx *beads.Tx) error {
-		record, err := tx.Record(id)
-		if err != nil {
-			return err
-		}
-		now := &Amended{ID: record.Text(beads.ID), Changed: []string{}, Warnings: []string{}}
-		if record.Text(beads.Status) == statusClosed {
-			return &fault.Error{Code: fault.Usage, ID: now.ID, Reason: "is closed", Hint: fmt.Sprintf("type stig reopen %s --reason …", now.ID)}
-		}
-		sets := a.sets()
-		for _, set := range sets {
-			if record.Text(set.Key) != set.Text {
-				now.Changed = append(now.Changed, string(set.Key))
+		now := make([]*Amended, 0, len(ids))
+		for i, id := range ids {
+			a := amend(i)
+			amended, err := amendOne(s, tx, o.Now, id, by, a)
+			if err != nil {
+				return &BatchError{i, a.Line, err}
 			}
+			now = append(now, amended)
 		}
-		if amended == nil || len(now.Changed) > 0 { // else it is made once more for bd's sake
-			amended = now
+		changed := func(a *Amended) bool { return len(a.Changed) > 0 }
+		if list == nil || slices.ContainsFunc(now, changed) { // else it is made once more for bd's sake
+			list = now
 		}
-		return tx.Set(now.ID, sets...)
+		return nil
 	})
+	return list, lines, err
+}
+
+func amendOne(s beads.Store, tx *beads.Tx, now time.Time, id, by string, a Amendment) (*Amended, error) {
+	before, err := tx.Record(id)
 	if err != nil {
 		return nil, err
 	}
-	amended.Lines = lines
-	return amended, nil
+	id = before.Text(beads.ID)
+	if err := a.check(tx.Snapshot(), before); err != nil {
+		return nil, err
+	}
+	if err := tx.Set(id, a.sets()...); err != nil {
+		return nil, err
+	}
+	if a.Priority != nil {
+		if err := tx.SetNumber(id, beads.Priority, a.Priority); err != nil {
+			return nil, err
+		}
+	}
+	if a.Estimate != nil {
+		estimate := a.Estimate
+		if *estimate == 0 {
+			estimate = nil
+		}
+		if err := tx.SetNumber(id, beads.EstimatedMinutes, estimate); err != nil {
+			return nil, err
+		}
+	}
+	if a.Defer != nil {
+		if err := deferUntil(tx, id, before.Text(beads.Status), *a.Defer); err != nil {
+			return nil, err
+		}
+	}
+	if a.Labels != nil {
+		a.AddLabels = *a.Labels
+		a.RemoveLabels = slices.DeleteFunc(before.Labels(), func(l string) bool { return slices.Contains(a.AddLabels, l) })
+	}
+	if err := tx.SetLabels(id, a.AddLabels, a.RemoveLabels); err != nil {
+		return nil, err
+	}
+	if a.Parent != nil {
+		if err := move(s, tx, id, *a.Parent, by); err != nil {
+			return nil, err
+		}
+	}
+	after, err := tx.Record(id)
+	if err != nil {
+		return nil, err
+	}
+	return &Amended{ID: id, Changed: changedKeys(before, after), Warnings: a.warnings(tx.Snapshot(), after, now)}, nil
+}
+
+// deferUntil sets the day before which an issue is not ready. An issue whose status
+// is deferred opens: the date alone says from now on when it is ready.
+func deferUntil(tx *beads.Tx, id, status string, until time.Time) error {
+	set := []beads.Set{{Key: beads.DeferUntil}}
+	if !until.IsZero() {
+		set[0].Text = until.UTC().Truncate(time.Second).Format(time.RFC3339)
+	}
+	if status == "deferred" {
+		set = append(set, beads.Set{Key: beads.Status, Text: statusOpen})
+	}
+	return tx.Set(id, set...)
+}
+
+// move puts an issue into another epic, or into none.
+func move(s beads.Store, tx *beads.Tx, id, parent, by string) error {
+	record, err := tx.Record(id)
+	if err != nil {
+		return err
+	}
+	row := beads.Dep{Type: parentChild}
+	if parent != "" {
+		epic, err := tx.Snapshot().Find(parent)
+		if err != nil {
+			return err
+		}
+		row.On = epic.ID
+		if beads.Over(epic.Status) {
+			return usage(fmt.Sprintf("%s: is over (status %s) and gets no more children", epic.ID, epic.Status), "name another --parent")
+		}
+	}
+	for _, old := range record.Deps() {
+		if old.Type != parentChild || old.On == row.On {
+			continue
+		}
+		if s.Place().Mode == beads.SQLite {
+			return &beads.RefusedError{Path: s.Place().Path,
+				Reason: "bd keeps these issues in a database, and puts back dependencies that go from the file alone",
+				Hint:   fmt.Sprintf("type bd update %s --parent '%s'", id, row.On)}
+		}
+		if err := tx.DropRow(id, old); err != nil {
+			return err
+		}
+	}
+	if parent == "" || slices.Contains(record.Deps(), row) {
+		return nil
+	}
+	if err := refuse(tx.Snapshot(), id, row); err != nil {
+		return err
+	}
+	return tx.AddRow(id, beads.Row{On: row.On, Type: row.Type, By: by})
+}
+
+// parentChild is the type of the row that puts an issue into an epic.
+const parentChild = "parent-child"
+
+// check says why an issue cannot be changed so.
+func (a Amendment) check(f *beads.Snapshot, r *beads.Record) error {
+	id := r.Text(beads.ID)
+	placed := func(err error) error {
+		if e, ok := err.(*fault.Error); ok {
+			e.ID = id
+		}
+		return err
+	}
+	if r.Text(beads.Status) == statusClosed && a.changesWork() {
+		return placed(usage("is closed", fmt.Sprintf("type stig reopen %s --reason …", id)))
+	}
+	if a.Title != nil {
+		if err := checkTitle(*a.Title); err != nil {
+			return placed(err)
+		}
+	}
+	if a.Type != nil {
+		if err := checkIssueType(f, *a.Type, a.Types); err != nil {
+			return placed(err)
+		}
+	}
+	if a.Estimate != nil && *a.Estimate < 0 {
+		return placed(usage(fmt.Sprintf("estimate: must not be negative; found %d", *a.Estimate), ""))
+	}
+	if a.Priority != nil {
+		if err := checkPriority(*a.Priority); err != nil {
+			return placed(err)
+		}
+	}
+	if a.Labels != nil {
+		if len(a.AddLabels)+len(a.RemoveLabels) > 0 {
+			return placed(usage("all labels are set, and some are added or removed", "leave one of them out"))
+		}
+		return placed(checkLabels(*a.Labels))
+	}
+	for _, label := range a.AddLabels {
+		if slices.Contains(a.RemoveLabels, label) {
+			return placed(usage(fmt.Sprintf("label %q is added and removed", label), "leave one of them out"))
+		}
+	}
+	return placed(checkLabels(a.AddLabels))
+}
+
+// changesWork reports whether the amendment changes what an issue asks for, by whom
+// and when.
+func (a Amendment) changesWork() bool {
+	return a.Title != nil || a.Description != nil || a.Design != nil || a.Acceptance != nil || a.Type != nil || a.Assignee != nil ||
+		a.Priority != nil || a.Defer != nil || a.Parent != nil
+}
+
+// warnings names what is allowed and seldom meant.
+func (a Amendment) warnings(f *beads.Snapshot, after *beads.Record, now time.Time) []string {
+	list := []string{}
+	if a.Type != nil {
+		list = append(list, oddType(f, *a.Type)...)
+	}
+	if a.Defer != nil && !a.Defer.IsZero() && !a.Defer.After(now) {
+		list = append(list, fmt.Sprintf("deferred until %s, which is past: it is not deferred", a.Defer.UTC().Format(time.DateOnly)))
+	}
+	if a.Assignee != nil && *a.Assignee == "" && after.Text(beads.Status) == statusInProgress {
+		list = append(list, "is in progress, and has no assignee now; stig release sets it to open too")
+	}
+	return list
+}
+
+// changedKeys are the keys that differ, updated_at left out.
+func changedKeys(before, after *beads.Record) []string {
+	keys := []string{}
+	for _, k := range slices.Concat(after.Keys(), before.Keys()) {
+		if k != beads.UpdatedAt && string(before.Raw(k)) != string(after.Raw(k)) && !slices.Contains(keys, string(k)) {
+			keys = append(keys, string(k))
+		}
+	}
+	return keys
 }
 
 func (a Amendment) sets() (list []beads.Set) {
 	for _, given := range []struct {
 		key  beads.Key
 		text *string
-	}{{beads.Title, a.Title}, {beads.Description, a.Description}, {beads.AcceptanceCriteria, a.Acceptance}} {
+	}{
+		{beads.Title, a.Title}, {beads.Description, a.Description}, {beads.Design, a.Design}, {beads.AcceptanceCriteria, a.Acceptance},
+		{beads.IssueType, a.Type}, {beads.Assignee, a.Assignee}, {beads.ExternalRef, a.ExternalRef},
+	} {
 		if given.text != nil {
-			list = append(list, beads.Set{Key: given.key, Text: *given.text})
+			list = append(list, beads.Set{Key: given.key, Text: strings.TrimSuffix(*given.text, "\n")})
 		}
 	}
 	return list

@@ -85,7 +85,8 @@ func given(r *beads.Record) ([]beads.Set, error) {
 	sets := []beads.Set{{Key: beads.Assignee}}
 	switch r.Text(beads.Status) {
 	case statusClosed:
-		return nil, &fault.Error{Code: fault.Conflict, ID: r.Text(beads.ID), Reason: "is closed", Hint: "who closed it stays on record"}
+		return nil, &fault.Error{Code: fault.Conflict, ID: r.Text(beads.ID), Reason: "is closed, and who closed it stays on record",
+			Hint: "to work on it again, type stig reopen " + r.Text(beads.ID) + " --reason …"}
 	case statusInProgress:
 		sets = append(sets, beads.Set{Key: beads.Status, Text: statusOpen})
 	}

@@ -9,8 +9,8 @@ import (
 )
 
 // refuseClosing says what keeps an issue from being closed, whatever its
-// checks show.
-func refuseClosing(f *beads.Snapshot, r *beads.Record) error {
+// checks show. A duplicate may wait for others.
+func refuseClosing(f *beads.Snapshot, r *beads.Record, duplicate bool) error {
 	id := r.Text(beads.ID)
 	at, _ := f.Index(id)
 	issue := f.At(at)
@@ -18,7 +18,7 @@ func refuseClosing(f *beads.Snapshot, r *beads.Record) error {
 		return &fault.Error{Code: fault.Found, ID: id, Reason: "is a template or pinned, and so no work that could be done", Hint: "leave it open"}
 	}
 	g := dag.New(f)
-	if err := blocked(f, g, at); err != nil {
+	if err := blocked(f, g, at); err != nil && !duplicate {
 		return notDone(err)
 	}
 	var open []string

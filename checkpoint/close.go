@@ -20,6 +20,8 @@ type Closing struct {
 	Actor    string          // "" when unknown
 	Edited   *Edited         // what became of its criteria since they were committed; nil for nothing
 	Despite  string          // why it closes though a question on it waits for an answer; "" waits
+
+	DuplicateOf string // the issue that it repeats, see Duplicate; gives the reason
 }
 
 // Closed says how an issue was closed, and what follows.
@@ -30,6 +32,7 @@ type Closed struct {
 	Already   bool      `json:"already"`                   // it was closed before, and nothing changed
 	Unkept    string    `json:"reason_not_kept,omitempty"` // the reason given, where it was closed before for another
 	Unblocked []Ref     `json:"unblocked"`                 // what can be started now and could not before
+	Changed   []Changed `json:"changed"`                   // signals that the closing set
 	Nearer    int       `json:"nearer"`                    // how many more issues wait for one thing less
 	Epic      *EpicTold `json:"epic,omitempty"`            // the epic that holds it
 	Alerts    []Alert   `json:"alerts"`
@@ -62,7 +65,7 @@ type Candidate struct {
 // Closed says of a candidate that is closed how it was closed, with the reason
 // given now.
 func (c *Candidate) Closed(reason string) *Closed {
-	closed := &Closed{ID: c.ID, Title: c.Title, Already: true, Reason: c.Reason}
+	closed := &Closed{ID: c.ID, Title: c.Title, Already: true, Reason: c.Reason, Changed: []Changed{}}
 	closed.compare(reason)
 	return closed
 }
@@ -100,7 +103,8 @@ func Closable(ctx context.Context, s beads.Store, o beads.Options, id string, c 
 		if err := c.refused(tx.Snapshot(), record, rules); err != nil {
 			return err
 		}
-		return verifying(tx, record, rules)
+		_, err = verifying(tx, record, rules)
+		return err
 	})
 	if err != nil {
 		return nil, err
@@ -130,12 +134,18 @@ func Close(ctx context.Context, s beads.Store, o beads.Options, id string, c Clo
 		}
 		closed = &Closed{
 			ID: record.Text(beads.ID), Title: record.Text(beads.Title),
-			Unblocked: []Ref{}, Alerts: []Alert{}, Warnings: []string{},
+			Unblocked: []Ref{}, Changed: []Changed{}, Alerts: []Alert{}, Warnings: []string{},
 		}
 		if record.Text(beads.Status) == statusClosed {
 			closed.Already, closed.Reason = true, record.Text(beads.CloseReason)
 			closed.compare(c.Reason)
 			return nil
+		}
+		c := c
+		if c.DuplicateOf != "" {
+			if c.Reason, err = c.duplicate(tx, closed.ID); err != nil {
+				return err
+			}
 		}
 		if err := c.allowed(tx.Snapshot(), record, rules); err != nil {
 			return err
@@ -144,7 +154,7 @@ func Close(ctx context.Context, s beads.Store, o beads.Options, id string, c Clo
 		if err := tx.MarkClosed(closed.ID, closed.Reason); err != nil {
 			return err
 		}
-		if err := verifying(tx, record, rules); err != nil {
+		if closed.Changed, err = verifying(tx, record, rules); err != nil {
 			return err
 		}
 		closed.Warnings = c.warnings(record)
@@ -190,7 +200,7 @@ func (c Closing) allowed(f *beads.Snapshot, r *beads.Record, rules Rules) error 
 
 // refused says what keeps an issue from being closed so, whatever its checks show.
 func (c Closing) refused(f *beads.Snapshot, r *beads.Record, rules Rules) error {
-	if err := refuseClosing(f, r); err != nil {
+	if err := refuseClosing(f, r, c.DuplicateOf != ""); err != nil {
 		return err
 	}
 	if err := heldByQuestion(r, rules); err != nil && c.Despite == "" {
@@ -242,19 +252,19 @@ func (c Closing) sentence(despite string) string {
 	return said + despite + "."
 }
 
-// verifying sets progress where the issue has a signal table.
-func verifying(tx *beads.Tx, r *beads.Record, rules Rules) error {
+// verifying sets progress where the issue has a signal table, and gives what changed.
+func verifying(tx *beads.Tx, r *beads.Record, rules Rules) ([]Changed, error) {
 	id, d := r.Text(beads.ID), notes.Parse(r.Text(beads.Notes))
 	if !signals.Read(d, rules.Schema).Present() {
-		return nil
+		return []Changed{}, nil
 	}
-	after, _, _, err := signals.Apply(d, signals.Update{
+	after, changes, _, err := signals.Apply(d, signals.Update{
 		Set: map[signals.Signal]string{signals.Progress: signals.ProgressVerifying}, Today: rules.today(),
 	}, rules.Schema)
 	if err != nil {
-		return &IssueError{ID: id, Err: err}
+		return nil, &IssueError{ID: id, Err: err}
 	}
-	return tx.Set(id, beads.Set{Key: beads.Notes, Text: after.Text()})
+	return append([]Changed{}, changedBy(changes)...), tx.Set(id, beads.Set{Key: beads.Notes, Text: after.Text()})
 }
 
 // warnings tell what does not keep an issue from being closed, and is seldom

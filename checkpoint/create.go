@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"stig/beads"
@@ -15,14 +16,20 @@ import (
 
 // Draft is an issue to be made.
 type Draft struct {
+	Line                                           int    // where it stands in a text; 0 for none
+	Name                                           string // what later drafts of a batch call it in Parent and Deps; "" for none
 	Title, Type, Description, Acceptance, Assignee string
+	Design, ExternalRef                            string
 	Priority                                       int
+	Estimate                                       int       // in minutes; 0 for none
+	Defer                                          time.Time // not ready before then; zero for none
 	Labels                                         []string
 	Parent                                         string // the issue gets the next id below it
 	Deps                                           []beads.Dep
 	Cynefin                                        string // "" for the default; brings its planning depth
 	Evidence                                       bool   // the table gets the evidence rows
 	By                                             string
+	Types                                          []string // types that the project uses besides those of bd
 
 	// Number gives the number of a new child of a parent whose greatest in the
 	// store is known; nil for one more.
@@ -38,39 +45,80 @@ type Created struct {
 	Lines []beads.Change `json:"-"`
 }
 
+// BatchError is the error of one of several drafts or amendments.
+type BatchError struct {
+	At   int // its place, from 0 on
+	Line int // where it stands in the text of the batch; 0 for none
+	Err  error
+}
+
+func (e *BatchError) Error() string {
+	if e.Line == 0 {
+		return e.Err.Error()
+	}
+	return fmt.Sprintf("line %d: %v", e.Line, e.Err)
+}
+
+func (e *BatchError) Unwrap() error { return e.Err }
+
 // Create adds an issue with its signal table. Its id is a hash of what it is
 // about, or the next one below its parent. It refuses what Link refuses, an
 // unknown parent or dependency (*beads.NotFoundError), a value that the schema
 // does not take, and a draft that cannot be as it is given (fault.Usage).
 func Create(ctx context.Context, s beads.Store, o beads.Options, d Draft, rules Rules) (*Created, error) {
-	if err := d.check(); err != nil {
-		return nil, err
+	list, lines, err := CreateAll(ctx, s, o, []Draft{d}, rules)
+	if e, ok := err.(*BatchError); ok {
+		err = e.Err
 	}
-	table, err := d.table(rules)
 	if err != nil {
 		return nil, err
 	}
-	var created *Created
-	var written []byte
-	d.Number = once(d.Number)
+	list[0].Lines = lines
+	return list[0], nil
+}
+
+// CreateAll is Create of several issues in one edit: of all, or of none. A draft may
+// name those before it in Parent and Deps. An error that one draft is the reason of
+// is a *BatchError.
+func CreateAll(ctx context.Context, s beads.Store, o beads.Options, drafts []Draft, rules Rules) ([]*Created, []beads.Change, error) {
+	drafts = slices.Clone(drafts)
+	tables := make([]string, len(drafts))
+	for i := range drafts {
+		d := &drafts[i]
+		err := d.check()
+		if err == nil {
+			tables[i], err = d.table(rules)
+		}
+		if err != nil {
+			return nil, nil, &BatchError{i, d.Line, err}
+		}
+		d.Number = once(d.Number)
+	}
+	var created []*Created
+	var written [][]byte
 	lines, err := s.Edit(ctx, o, func(tx *beads.Tx) error {
-		if created != nil && holds(tx.Snapshot(), created.ID, written) {
+		if written != nil && holdsAll(tx.Snapshot(), created, written) {
 			return nil // made already: the edit is being made once more
 		}
-		issue, err := d.issue(tx.Snapshot(), rules)
-		if err != nil {
-			return err
+		b := batch{file: &grown{Snapshot: tx.Snapshot()}, rules: rules, named: map[string]string{}, greatest: map[string]int{}}
+		created, written = nil, nil
+		for i, d := range drafts {
+			issue, err := b.issue(d)
+			if err != nil {
+				return &BatchError{i, d.Line, err}
+			}
+			issue.Notes = tables[i]
+			line, err := tx.Add(issue)
+			if err != nil {
+				return &BatchError{i, d.Line, err}
+			}
+			warnings := append(oddType(tx.Snapshot(), issue.Type), oddDeps(tx.Snapshot(), d.Deps)...)
+			created = append(created, &Created{ID: issue.ID, Title: issue.Title, Warnings: warnings})
+			written = append(written, line)
 		}
-		issue.Notes = table
-		created = &Created{ID: issue.ID, Title: issue.Title, Warnings: oddType(tx.Snapshot(), issue.Type)}
-		written, err = tx.Add(issue)
-		return err
+		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	created.Lines = lines
-	return created, nil
+	return created, lines, err
 }
 
 // once gives the number that it gave before as long as that is free.
@@ -87,14 +135,19 @@ func once(number func(string, int) (int, error)) func(string, int) (int, error) 
 	}
 }
 
-// holds reports whether the store holds this very line.
-func holds(f *beads.Snapshot, id string, line []byte) bool {
-	i, ok := f.Index(id)
-	if !ok {
-		return false
+// holdsAll reports whether the store holds these very lines.
+func holdsAll(f *beads.Snapshot, created []*Created, lines [][]byte) bool {
+	for i, c := range created {
+		at, ok := f.Index(c.ID)
+		if !ok {
+			return false
+		}
+		record, err := f.At(at).Record()
+		if err != nil || !bytes.Equal(record.Bytes(), lines[i]) {
+			return false
+		}
 	}
-	record, err := f.At(i).Record()
-	return err == nil && bytes.Equal(record.Bytes(), line)
+	return true
 }
 
 // checkTitle says why no issue can have a title.
@@ -116,13 +169,24 @@ func (d Draft) check() error {
 	if err := checkTitle(d.Title); err != nil {
 		return err
 	}
-	if d.Priority < 0 || d.Priority > 4 {
-		return usage(fmt.Sprintf("priority: must be 0 to 4; found %d", d.Priority), "")
+	if err := checkPriority(d.Priority); err != nil {
+		return err
 	}
-	if d.Type == "" || strings.TrimSpace(d.Type) != d.Type {
-		return usage(fmt.Sprintf("type: must be a word such as task; found %q", d.Type), "")
+	if d.Estimate < 0 {
+		return usage(fmt.Sprintf("estimate: must not be negative; found %d", d.Estimate), "")
 	}
-	for _, l := range d.Labels {
+	return checkLabels(d.Labels)
+}
+
+func checkPriority(p int) error {
+	if p < 0 || p > 4 {
+		return usage(fmt.Sprintf("priority: must be 0 to 4; found %d", p), "0 is the most urgent")
+	}
+	return nil
+}
+
+func checkLabels(labels []string) error {
+	for _, l := range labels {
 		if strings.TrimSpace(l) != l || l == "" {
 			return usage(fmt.Sprintf("label: must be a word; found %q", l), "")
 		}
@@ -133,15 +197,34 @@ func (d Draft) check() error {
 // Types are the types of issues that every version of bd takes.
 func Types() []string { return []string{"bug", "feature", "task", "epic", "chore"} }
 
-// oddType warns of a type that is none of them, and that no issue has.
-func oddType(f *beads.Snapshot, kind string) []string {
-	if slices.Contains(Types(), kind) {
-		return []string{}
+// newerTypes are those that some versions of bd take besides.
+func newerTypes() []string {
+	return []string{"event", "decision", "message", "molecule", "gate", "spike", "story", "milestone"}
+}
+
+// checkIssueType refuses a type that no version of bd has, that the project does not
+// name and that no issue has: most likely it is misspelt.
+func checkIssueType(f *beads.Snapshot, kind string, own []string) error {
+	if slices.Contains(Types(), kind) || slices.Contains(newerTypes(), kind) || slices.Contains(own, kind) || usesType(f, kind) {
+		return nil
 	}
+	return usage(fmt.Sprintf("type: must be one of %s, or one that the store uses; found %q", strings.Join(slices.Concat(Types(), own), ", "), kind),
+		fmt.Sprintf("to use a type of your own, write types: [%q] into .stig.cue", kind))
+}
+
+func usesType(f *beads.Snapshot, kind string) bool {
 	for _, issue := range f.All() {
-		if issue.Type == kind {
-			return []string{}
+		if kind != "" && issue.Type == kind {
+			return true
 		}
+	}
+	return false
+}
+
+// oddType warns of a type that not every version of bd takes, and that no issue has.
+func oddType(f *beads.Snapshot, kind string) []string {
+	if slices.Contains(Types(), kind) || usesType(f, kind) {
+		return []string{}
 	}
 	return []string{fmt.Sprintf("type %q: no issue has it yet, and some versions of bd take only %s", kind, strings.Join(Types(), ", "))}
 }
@@ -159,61 +242,141 @@ func (d Draft) table(rules Rules) (string, error) {
 	return doc.Text(), nil
 }
 
-// issue resolves a draft against the store that it goes into.
-func (d Draft) issue(f *beads.Snapshot, rules Rules) (beads.New, error) {
+// batch resolves drafts against the store that they go into, and against those of
+// the batch before them.
+type batch struct {
+	file     *grown
+	rules    Rules
+	named    map[string]string // the ids of earlier drafts, by their name and by themselves
+	greatest map[string]int    // the greatest number of a child that the batch gave a parent
+}
+
+// grown is a store with the issues that a batch adds.
+type grown struct {
+	*beads.Snapshot
+	added []*beads.Issue
+}
+
+func (g *grown) Len() int { return g.Snapshot.Len() + len(g.added) }
+
+func (g *grown) At(i int) *beads.Issue {
+	if i < g.Snapshot.Len() {
+		return g.Snapshot.At(i)
+	}
+	return g.added[i-g.Snapshot.Len()]
+}
+
+func (g *grown) Index(id string) (int, bool) {
+	for i, issue := range g.added {
+		if issue.ID == id {
+			return g.Snapshot.Len() + i, true
+		}
+	}
+	return g.Snapshot.Index(id)
+}
+
+func (b *batch) issue(d Draft) (beads.New, error) {
 	n := beads.New{
-		Title: d.Title, Description: d.Description, AcceptanceCriteria: d.Acceptance, Status: statusOpen,
-		Type: d.Type, Assignee: d.Assignee, Priority: d.Priority, Labels: distinct(d.Labels), By: d.By,
+		Title: d.Title, Description: d.Description, Design: d.Design, AcceptanceCriteria: d.Acceptance, Status: statusOpen,
+		Type: d.Type, Assignee: d.Assignee, ExternalRef: d.ExternalRef, Priority: d.Priority, Estimate: d.Estimate, DeferUntil: d.Defer,
+		Labels: distinct(d.Labels), By: d.By,
+	}
+	if err := checkIssueType(b.file.Snapshot, d.Type, d.Types); err != nil {
+		return n, err
+	}
+	if _, taken := b.named[d.Name]; d.Name != "" && taken {
+		return n, usage(fmt.Sprintf("name %q is taken by an earlier line", d.Name), "name each line differently")
 	}
 	var err error
 	if d.Parent != "" {
-		parent, err := f.Find(d.Parent)
+		parent, err := b.parent(d.Parent)
 		if err != nil {
 			return n, err
 		}
-		if beads.Over(parent.Status) {
-			return n, usage(fmt.Sprintf("%s: is over (status %s) and gets no more children", parent.ID, parent.Status), "name another --parent")
+		if n.ID, err = b.file.ChildID(parent, func(greatest int) (int, error) { return max(greatest, b.greatest[parent]) + 1, nil }); err != nil {
+			return n, usage(err.Error(), "leave --parent out, and add --deps parent-child:"+parent)
 		}
-		if n.ID, err = f.ChildID(parent.ID, nil); err != nil {
-			return n, usage(err.Error(), "leave --parent out, and add --deps parent-child:"+parent.ID)
-		}
-		n.Deps = append(n.Deps, beads.Dep{On: parent.ID, Type: "parent-child"})
-	} else if n.ID, err = d.newID(f, rules); err != nil {
+		n.Deps = append(n.Deps, beads.Dep{On: parent, Type: parentChild})
+	} else if n.ID, err = b.newID(d); err != nil {
 		return n, err
 	}
 	for _, dep := range d.Deps {
 		if err := checkType(n.ID, dep); err != nil {
 			return n, err
 		}
-		if dep.On, err = targetOf(f, dep.On); err != nil {
+		if dep.On, err = b.target(dep.On); err != nil {
 			return n, err
 		}
 		if !slices.Contains(n.Deps, dep) {
 			n.Deps = append(n.Deps, dep)
 		}
 	}
-	if err := refuse(f, n.ID, n.Deps...); err != nil || d.Parent == "" {
+	if err := refuse(b.file, n.ID, n.Deps...); err != nil {
 		return n, err
 	}
-	// No number is taken for an issue that is refused.
-	n.ID, err = f.ChildID(n.Deps[0].On, d.number(n.Deps[0].On))
-	return n, err
-}
-
-// number is Number for one parent.
-func (d Draft) number(parent string) func(int) (int, error) {
-	if d.Number == nil {
-		return nil
+	if d.Parent != "" { // no number is taken for an issue that is refused
+		if n.ID, err = b.childID(d, n.Deps[0].On); err != nil {
+			return n, err
+		}
 	}
-	return func(greatest int) (int, error) { return d.Number(parent, greatest) }
+	b.file.added = append(b.file.added, &beads.Issue{ID: n.ID, Title: n.Title, Status: n.Status, Type: n.Type, Deps: n.Deps})
+	b.named[n.ID] = n.ID
+	if d.Name != "" {
+		b.named[d.Name] = n.ID
+	}
+	return n, nil
 }
 
-func (d Draft) newID(f *beads.Snapshot, rules Rules) (string, error) {
-	prefix, err := f.Prefix()
+// parent gives the id of an unclosed issue of the store, or of the batch.
+func (b *batch) parent(id string) (string, error) {
+	if made, ok := b.named[id]; ok {
+		return made, nil
+	}
+	parent, err := b.file.Find(id)
 	if err != nil {
 		return "", err
 	}
-	return f.NewID(prefix, beads.Seed{Title: d.Title, Description: d.Description, By: d.By, Now: rules.Now})
+	if beads.Over(parent.Status) {
+		return "", usage(fmt.Sprintf("%s: is over (status %s) and gets no more children", parent.ID, parent.Status), "name another --parent")
+	}
+	return parent.ID, nil
+}
+
+func (b *batch) target(id string) (string, error) {
+	if made, ok := b.named[id]; ok {
+		return made, nil
+	}
+	return targetOf(b.file.Snapshot, id)
+}
+
+func (b *batch) childID(d Draft, parent string) (string, error) {
+	id, err := b.file.ChildID(parent, func(greatest int) (n int, err error) {
+		greatest = max(greatest, b.greatest[parent])
+		n = greatest + 1
+		if _, inBatch := b.named[parent]; d.Number != nil && !inBatch {
+			n, err = d.Number(parent, greatest)
+		}
+		b.greatest[parent] = n
+		return n, err
+	})
+	return id, err
+}
+
+// newID is the hash of what a draft is about; one that repeats an earlier draft
+// gets the next that is free.
+func (b *batch) newID(d Draft) (string, error) {
+	prefix, err := b.file.Prefix()
+	if err != nil {
+		return "", err
+	}
+	seed := beads.Seed{Title: d.Title, Description: d.Description, By: d.By, Now: b.rules.Now}
+	for {
+		id, err := b.file.NewID(prefix, seed)
+		if _, taken := b.named[id]; err != nil || !taken {
+			return id, err
+		}
+		seed.Now = seed.Now.Add(1)
+	}
 }
 
 func distinct(list []string) (out []string) {

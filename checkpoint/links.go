@@ -53,6 +53,7 @@ func Link(ctx context.Context, s beads.Store, o beads.Options, from string, d be
 		}
 		linked.Types = append(linked.Types, d.Type)
 		linked.warn(record.Deps(), row)
+		linked.Warnings = append(linked.Warnings, oddDeps(tx.Snapshot(), []beads.Dep{row})...)
 		return tx.AddRow(linked.From, beads.Row{On: target, Type: d.Type, By: by})
 	})
 	if err != nil {
@@ -138,9 +139,34 @@ func noLink(from string, d beads.Dep, reason, hint string) error {
 	return &fault.Error{Code: fault.Usage, ID: from, Reason: fmt.Sprintf("cannot depend on %s (%s): %s", d.On, d.Type, reason), Hint: hint}
 }
 
+// DepTypes are the types of dependencies that bd has a meaning for.
+func DepTypes() []string {
+	return []string{"blocks", "parent-child", "conditional-blocks", "waits-for", "related", "discovered-from", "replies-to", "relates-to",
+		"duplicates", "supersedes", "authored-by", "assigned-to", "approved-by", "attests", "tracks", "until", "caused-by", "validates", "delegated-from"}
+}
+
+// oddDeps warns of types that bd has no meaning for, and that no row of the store has.
+func oddDeps(f *beads.Snapshot, rows []beads.Dep) (list []string) {
+	for _, row := range rows {
+		if !slices.Contains(DepTypes(), row.Type) && !usesDep(f, row.Type) {
+			list = append(list, fmt.Sprintf("dependency type %q: bd has none of that name, and it holds nothing up; the usual ones are blocks, parent-child, related and discovered-from", row.Type))
+		}
+	}
+	return list
+}
+
+func usesDep(f *beads.Snapshot, kind string) bool {
+	for _, issue := range f.All() {
+		if slices.ContainsFunc(issue.Deps, func(d beads.Dep) bool { return d.Type == kind }) {
+			return true
+		}
+	}
+	return false
+}
+
 // refuse says why rows must not be added to an issue; from may be one that is
 // yet to be made.
-func refuse(f *beads.Snapshot, from string, rows ...beads.Dep) error {
+func refuse(f dag.Issues, from string, rows ...beads.Dep) error {
 	at, known := f.Index(from)
 	if !known {
 		at = f.Len()
@@ -169,7 +195,7 @@ func refuse(f *beads.Snapshot, from string, rows ...beads.Dep) error {
 }
 
 // closing is the row that a cycle begins with.
-func closing(f *beads.Snapshot, rows []beads.Dep, first dag.Step) beads.Dep {
+func closing(f dag.Issues, rows []beads.Dep, first dag.Step) beads.Dep {
 	for _, row := range rows {
 		on, ok := f.Index(row.On)
 		if ok && (on == first.For && dag.Blocks(row.Type) == (first.Does == dag.Start && first.Done == dag.Close) || on == first.Issue && dag.Contains(row.Type)) {

@@ -114,7 +114,10 @@ func below(v cuelang.Value, label string) cuelang.Value {
 	if found := v.LookupPath(cuelang.MakePath(field)); found.Exists() {
 		return found
 	}
-	return v.LookupPath(cuelang.MakePath(field.Optional()))
+	if found := v.LookupPath(cuelang.MakePath(field.Optional())); found.Exists() {
+		return found
+	}
+	return v.LookupPath(cuelang.MakePath(cuelang.AnyString))
 }
 
 // keys lists the fields that a struct may have.

@@ -172,6 +172,9 @@ type Place struct {
 // Place gives the places of the repository that g.Dir is in. All are absolute.
 // Where there is no work tree, or no git, the zero value is given, and no error.
 func (g Client) Place(ctx context.Context) (Place, error) {
+	if g.isOutside() {
+		return Place{}, nil
+	}
 	argv := []string{"rev-parse", "--path-format=absolute", "--show-toplevel", "--git-common-dir", "--git-path", "stig"}
 	result, err := g.Run(ctx, argv...)
 	if errors.Is(err, process.ErrNotFound) {
@@ -201,11 +204,33 @@ func (g Client) Place(ctx context.Context) (Place, error) {
 	return p, nil
 }
 
+// isOutside reports whether git, which takes longer than the rest of a small
+// command, would find no repository around g.Dir: none is named in the
+// environment, and .git is in no directory above.
+func (g Client) isOutside() bool {
+	for _, variable := range g.Env {
+		if dir, named := strings.CutPrefix(variable, "GIT_DIR="); named && dir != "" {
+			return false
+		}
+	}
+	for dir := RealPath(g.Dir); ; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); !errors.Is(err, fs.ErrNotExist) {
+			return false
+		}
+		if dir == filepath.Dir(dir) {
+			return true
+		}
+	}
+}
+
 // RootCommit gives the commit that a repository began with, "" before the
 // first one and outside of a repository. The first of known that the repository
 // has is taken, which spares a walk through all of history; of several
 // beginnings the oldest.
 func (g Client) RootCommit(ctx context.Context, known ...string) (string, error) {
+	if g.isOutside() {
+		return "", nil
+	}
 	for _, commit := range known {
 		if has, err := g.Commit(ctx, commit); err == nil && has == commit {
 			return commit, nil

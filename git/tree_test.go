@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 )
@@ -216,6 +217,11 @@ func TestPlace(t *testing.T) {
 		if got, err := (Client{Dir: dir, Env: g.Env}).Place(ctx); err != nil || got != want {
 			t.Errorf("%s: got %+v, %v", dir, got, err)
 		}
+	}
+	named := append(slices.Clone(g.Env), "GIT_DIR="+filepath.Join(g.Dir, ".git"), "GIT_WORK_TREE="+filepath.Dir(g.Dir))
+	want := Place{filepath.Dir(g.Dir), g.Dir, filepath.Join(g.Dir, ".git", "stig")}
+	if got, err := (Client{Dir: filepath.Dir(g.Dir), Env: named}).Place(ctx); err != nil || got != want {
+		t.Errorf("named in the environment: got %+v, %v; want %+v", got, err, want)
 	}
 }
 

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"cmp"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,14 +27,58 @@ type Grant struct {
 	Commit string    `json:"commit,omitempty"` // its root commit; "" trusts the path alone
 	Time   time.Time `json:"time"`             // when it was granted
 	By     string    `json:"by,omitempty"`     // who did; "" when unknown
+	Mark   string    `json:"mark,omitempty"`   // what its git directory holds since then, where it had no commit
 }
 
 // Granted reports whether the repository at root is trusted with this root
 // commit: another one at the same path is another repository. A grant that
-// cannot be read counts for nothing.
+// cannot be read counts for nothing. One that was given before there was a commit
+// goes on to the first, as long as the git directory is the same by its mark.
 func (t Trust) Granted(root, rootCommit string) bool {
 	g, err := t.read(t.file(git.RealPath(root)))
-	return err == nil && g.Commit == rootCommit
+	if err != nil {
+		return false
+	}
+	if g.Commit == "" && rootCommit != "" && g.Mark != "" && g.Mark == markOf(g.Root) {
+		g.Commit, g.Mark = rootCommit, ""
+		_ = t.Grant(g) // without it the mark is compared the next time too
+	}
+	return g.Commit == rootCommit
+}
+
+// markFile is the file in the git directory of a repository that distinguishes it from
+// others at its path.
+func markFile(root string) string {
+	dir := filepath.Join(root, ".git")
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		dir = root // the git directory itself, or none
+	}
+	return filepath.Join(dir, "stig", "trusted-before-commit")
+}
+
+// markOf is the mark of a repository; "" for none.
+func markOf(root string) string {
+	text, err := os.ReadFile(markFile(root))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(text))
+}
+
+// mark puts a mark into the git directory of a repository, and gives it; "" where it
+// has none.
+func mark(root string) (string, error) {
+	if _, err := os.Stat(filepath.Join(filepath.Dir(filepath.Dir(markFile(root))), "HEAD")); err != nil {
+		return "", nil
+	}
+	if there := markOf(root); there != "" {
+		return there, nil
+	}
+	text := rand.Text()
+	if err := os.MkdirAll(filepath.Dir(markFile(root)), 0o700); err != nil {
+		return "", err
+	}
+	return text, os.WriteFile(markFile(root), []byte(text+"\n"), 0o600)
 }
 
 // Commits gives the root commits that are trusted at root, for git.Client.RootCommit.
@@ -46,8 +91,14 @@ func (t Trust) Commits(root string) []string {
 }
 
 // Grant trusts a repository. Without a root commit, where there is no git or no
-// commit yet, its path alone is trusted, until there is a commit.
-func (t Trust) Grant(g Grant) error {
+// commit yet, its path alone is trusted, until there is a commit; a git directory
+// gets a mark, by which it is trusted with its first commit too.
+func (t Trust) Grant(g Grant) (err error) {
+	if g.Commit == "" {
+		if g.Mark, err = mark(g.Root); err != nil {
+			return err
+		}
+	}
 	path, text, err := t.Record(g)
 	if err != nil {
 		return err

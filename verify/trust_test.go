@@ -59,7 +59,7 @@ func TestTrust(t *testing.T) {
 		t.Errorf("commits %q where the path alone is trusted", got)
 	}
 	keep(t, "half a record", filepath.Join(trust.Dir, "trust", "bay.tmp"))
-	want := []Grant{{reef, "", now.UTC(), "mara"}, {bay, "c1", now.UTC(), "mara"}, {atoll, "c1", now.UTC(), "mara"}}
+	want := []Grant{{Root: reef, Time: now.UTC(), By: "mara"}, {Root: bay, Commit: "c1", Time: now.UTC(), By: "mara"}, {Root: atoll, Commit: "c1", Time: now.UTC(), By: "mara"}}
 	if got, err := trust.List(); err != nil || !slices.Equal(got, want) {
 		t.Errorf("list %v, %v", got, err)
 	}

@@ -40,7 +40,13 @@ func command(a *cli.App) *cobra.Command {
 	flags.BoolVarP(&a.Quiet, "quiet", "q", false, "print results only, no hints")
 	flags.BoolVar(&a.NoColor, "no-color", false, "print without colour")
 	flags.BoolVar(&a.NoInput, "no-input", false, "ask nothing and open no editor, on a terminal too")
-	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) { a.Ctx, a.Running = cmd.Context(), cli.Called(cmd) }
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		a.Ctx, a.Running = cmd.Context(), cli.Called(cmd)
+		if info, err := os.Stat(a.Dir); a.Dir != "" && (err != nil || !info.IsDir()) {
+			return app.Usage(a.Dir+": no such directory", "name with -C a directory that is there, or leave it out")
+		}
+		return nil
+	}
 	root.SetFlagErrorFunc(a.UnknownFlag)
 	root.AddGroup(
 		&cobra.Group{ID: "work", Title: "Work:"},
@@ -55,7 +61,7 @@ func command(a *cli.App) *cobra.Command {
 		issue.VerifyCommand(a), issue.CloseCommand(a), issue.ReopenCommand(a), connect.TrustCommand(a),
 		issue.ClaimCommand(a), issue.ReleaseCommand(a), issue.PropagateCommand(a), graph.ReviewCommand(a),
 		decide.EscalateCommand(a), decide.EscalationsCommand(a), decide.ResolveCommand(a), decide.AwaitCommand(a), decide.RetroCommand(a),
-		store.InitCommand(a), issue.CreateCommand(a), issue.EditCommand(a), issue.DepCommand(a),
+		store.InitCommand(a), issue.CreateCommand(a), issue.EditCommand(a), issue.DepCommand(a), issue.CommentCommand(a), issue.DeleteCommand(a), issue.DuplicateCommand(a), issue.SearchCommand(a),
 		connect.HookCommand(a), connect.McpCommand(a), connect.SendCommand(a),
 		issue.SignalsCommand(a), store.SchemaCommand(a), versionCommand(a), store.DiffCommand(a),
 		store.LogCommand(a), store.RecoverCommand(a), store.UndoCommand(a), store.MergeCommand(a), connect.SetupCommand(a), connect.DoctorCommand(a), connect.SkillCommand(a), graph.ReadyCommand(a), check.CyclesCommand(a), graph.PlanCommand(a), issue.ListCommand(a), graph.TrajectoryCommand(a), graph.GraphCommand(a),
@@ -63,6 +69,7 @@ func command(a *cli.App) *cobra.Command {
 	root.SetHelpCommandGroupID("connect")
 	root.SetCompletionCommandGroupID("connect")
 	rewordLibrary(a, root)
+	a.Complete(root)
 	return root
 }
 

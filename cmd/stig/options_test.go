@@ -25,7 +25,7 @@ func sources(t *testing.T) (files []string) {
 // Every command takes --dry-run and --actor that is not listed here as one that
 // writes nothing but what it is asked to print, or that others start.
 func TestWritingOptions(t *testing.T) {
-	reads := strings.Fields("orient check cycles lint explain show ready list plan graph review trajectory diff " +
+	reads := strings.Fields("orient check cycles lint explain show ready list search plan graph review trajectory diff " +
 		"escalations await doctor log skill version schema completion help signals.get verify hook mcp notify-send")
 	var walk func(cmd *cobra.Command, path string)
 	walk = func(cmd *cobra.Command, path string) {

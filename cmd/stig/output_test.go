@@ -39,6 +39,11 @@ func printed() []string {
 		`stig escalate harbor-d3w -m 'Which colour?' --option red --option blue --default 1 --after 24h`, `stig escalations`,
 		`stig resolve harbor-d3w --option 1 --actor tove`, `stig await harbor-d3w`, `stig escalations --all`,
 		`stig orient harbor-d3w`, `stig create 'Paint the mast' --acceptance 'It is red.'`, `stig create 'Oil the winch' --dry-run`,
+		`stig edit harbor-d3w --priority 1`, `stig edit harbor-d3w harbor-v6k --add-label paper --dry-run`,
+		`echo '{"title":"Caulk the hull","name":"hull"}
+			{"title":"Launch the boat","deps":["hull"]}' | stig create --from - --dry-run`,
+		`stig create 'Paint the masts' | tee ../masts`, `stig duplicate $(id masts) --of harbor-d3w`, `stig create 'Coil the rope' | tee ../rope`, `stig delete $(id rope)`,
+		`stig comment harbor-d3w -m 'paper will do'`, `stig search tide gauge`, `stig search pier --limit 1`,
 		`stig dep add harbor-v6k --on harbor-d3w`, `stig dep rm harbor-v6k --on harbor-d3w --dry-run`,
 		`stig propagate harbor-9fd.1 --to harbor-9fd.3 -m 'berth A2 is narrow'`,
 		`stig create 'Grease the hinge' --acceptance "$(printf '~~~sh\ntrue\n~~~')" | tee ../hinge`, `stig verify $(id hinge) --plan`, `stig verify $(id hinge)`,

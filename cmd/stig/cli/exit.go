@@ -51,7 +51,7 @@ func (a *App) UnknownCommand(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	hint := "type " + cmd.CommandPath() + " --help to see what there is"
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+	if near := nearCommands(cmd, args[0]); len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, ", ") + "?"
 	}
 	return app.Usage(fmt.Sprintf("unknown command %q", args[0]), hint)
@@ -65,7 +65,7 @@ func (a *App) UnknownFlag(cmd *cobra.Command, err error) error {
 			return unknown
 		}
 	}
-	return app.Usage(err.Error(), "")
+	return flagError(cmd, err)
 }
 
 // Called is a command as messages place it: without the name of the program, which

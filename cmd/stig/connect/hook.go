@@ -42,8 +42,12 @@ func HookCommand(a *cli.App) *cobra.Command {
 }
 
 // misheard says what is wrong with the command line of a hook. Exit code 2,
-// which says so elsewhere, would have the host stop whatever it asked about.
+// which says so elsewhere, would have the host stop whatever it asked about; a person
+// at a terminal gets it.
 func misheard(a *cli.App, message string) error {
+	if cli.IsTerminal(a.In) {
+		return app.Usage(strings.TrimPrefix(message, "stig "), "type stig setup --help")
+	}
 	a.Complain(message, "type stig setup --help")
 	return app.FoundError{}
 }

@@ -101,7 +101,7 @@ func (o *escalateOptions) readDefault() (err error) {
 // afterOf reads a time span of at least a minute: 90m, 24h, 3d.
 func afterOf(text string) (time.Duration, error) {
 	const most = 3650 * 24 * time.Hour
-	span, err := cli.SpanOf(text)
+	span, err := checkpoint.ParseSpan(text)
 	if err != nil || span < time.Minute || span > most || span%time.Minute != 0 {
 		return 0, app.Usage(fmt.Sprintf("--after: must be a time of whole minutes such as 90m, 24h or 3d; found %q", text), "")
 	}
@@ -144,6 +144,21 @@ func printEscalated(a *cli.App, r *checkpoint.Report, ready []app.ReadyRow) erro
 	for _, d := range r.Dependents {
 		s.Line(cli.Plain, "waiting for it: "+d.ID+" "+app.Folded(d.Title))
 	}
+	if err := a.Show(s); err != nil {
+		return err
+	}
+	if !a.Quiet {
+		if err := printMoveOn(a, r.ID, ready); err != nil {
+			return err
+		}
+	}
+	a.WarnOfEdit(r.ID, r.Warnings, r.Lines)
+	return nil
+}
+
+// printMoveOn says what to do while the question waits.
+func printMoveOn(a *cli.App, id string, ready []app.ReadyRow) error {
+	s := a.Sheet()
 	s.Blank()
 	s.Wrap(cli.Plain, "", "", "Move on: do not decide this yourself. Work on what does not depend on the answer, or on another issue.")
 	for _, row := range ready {
@@ -154,10 +169,6 @@ func printEscalated(a *cli.App, r *checkpoint.Report, ready []app.ReadyRow) erro
 		s.Line(cli.Plain, "Nothing else is ready.")
 	}
 	s.Put(cli.Plain, "To wait for the answer: ")
-	s.Line(cli.Typed, "stig await "+r.ID)
-	if err := a.Show(s); err != nil {
-		return err
-	}
-	a.WarnOfEdit(r.ID, r.Warnings, r.Lines)
-	return nil
+	s.Line(cli.Typed, "stig await "+id)
+	return a.Show(s)
 }

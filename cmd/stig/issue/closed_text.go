@@ -21,6 +21,9 @@ func printClosed(a *cli.App, c *checkpoint.Closed) error {
 	}
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s: closed\n  %s\n", c.ID, c.Reason)
+	for _, change := range c.Changed {
+		fmt.Fprintf(&text, "  %s: %s → %s\n", change.Signal, change.From, change.To)
+	}
 	for _, ref := range c.Unblocked {
 		fmt.Fprintf(&text, "ready now: %s %s\n", ref.ID, ref.Title)
 	}

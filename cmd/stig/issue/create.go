@@ -2,43 +2,63 @@ package issue
 
 import (
 	"context"
-	"strings"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"stig/app"
-	"stig/beads"
+	"stig/checkpoint"
 	"stig/cmd/stig/cli"
 	"stig/signals"
 )
 
 func CreateCommand(a *cli.App) *cobra.Command {
 	var r app.CreateRequest
-	var priority string
+	var priority, estimate, until, from string
 	var deps []string
 	cmd := &cobra.Command{
 		Use:        "create TITLE",
 		SuggestFor: []string{"new", "add"},
 		Short:      "add an issue, with its signal table",
 		Long: "Add an issue and print its id: a hash of what it is about, or the next one below\n" +
-			"its parent. With -q nothing but the id is printed.",
+			"its parent. With -q nothing but the id is printed. With --from, each line of a file is\n" +
+			"a JSON object with the keys of an issue, and all are added or none; besides there are\n" +
+			"parent, deps, cynefin, and name, which later lines may use in parent and deps. A type\n" +
+			"is one of bd, of the store, or of types in .stig.cue.",
 		GroupID: "store",
-		Args:    cli.Takes(1, 1, "one title; quote it"),
+		Args:    cli.Takes(0, 1, "one title; quote it"),
 		Example: "  stig create \"Read both forms\" --parent demo-4k2 -p 1 --acceptance '`go test ./...` passes'\n" +
-			"  stig create \"Find out why it hangs\" --cynefin complex --deps demo-8x1 --deps related:demo-7pw",
+			"  stig create \"Find out why it hangs\" --cynefin complex --deps demo-8x1 --deps related:demo-7pw\n" +
+			"  echo '{\"title\":\"Dig\",\"name\":\"dig\"}\n  {\"title\":\"Fill\",\"deps\":[\"dig\"]}' | stig create --from -",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if from != "" {
+				return createAll(cmd.Context(), a, from, args, r.DryRun)
+			}
+			if len(args) == 0 {
+				return cli.Takes(1, 1, "one title; quote it")(cmd, args)
+			}
+			now, err := a.Clock()
+			if err != nil {
+				return err
+			}
 			r.Title = args[0]
-			if r.Priority, err = priorityOf(priority); err != nil {
+			if r.Priority, err = checkpoint.ParsePriority(priority); err != nil {
+				return err
+			}
+			if r.Estimate, err = checkpoint.ParseEstimate(estimate); err != nil {
+				return err
+			}
+			if r.Defer, err = checkpoint.ParseDefer(until, now); err != nil {
 				return err
 			}
 			for _, dep := range deps {
-				r.Deps = append(r.Deps, depOf(dep))
+				r.Deps = append(r.Deps, checkpoint.ParseDep(dep))
 			}
 			return create(cmd.Context(), a, r)
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&r.Type, "type", "t", "task", "bug, feature, task, epic, chore, or another one")
+	flags.StringVarP(&r.Type, "type", "t", "task", "bug, feature, task, epic, chore, or another one that the project uses")
 	flags.StringVarP(&priority, "priority", "p", "2", "0 (most urgent) to 4, or P0 to P4")
 	flags.StringVarP(&r.Description, "description", "d", "", "what there is to do, and why")
 	flags.StringVar(&r.Acceptance, "acceptance", "", "how it will be known to work, with the commands that prove it")
@@ -47,18 +67,56 @@ func CreateCommand(a *cli.App) *cobra.Command {
 	flags.StringSliceVar(&deps, "deps", nil, "`ID`s that it waits for, or TYPE:ID")
 	flags.StringVar(&r.Cynefin, "cynefin", "", usageOf(signals.Cynefin)+"; brings its planning depth")
 	flags.StringVar(&r.Assignee, "assignee", "", "who is to do it")
+	flags.StringVar(&r.Design, "design", "", "how it is to be done")
+	flags.StringVar(&until, "defer", "", "not ready until `WHEN`: a day, a time, or a span such as 3d")
+	flags.StringVar(&estimate, "estimate", "", "how long it takes: minutes, or a span such as 1h30m")
+	flags.StringVar(&r.ExternalRef, "external-ref", "", "where else it is tracked, such as gh-9")
+	flags.StringVar(&from, "from", "", "read issues from `FILE`, a JSON object a line (- for standard input)")
 	a.Writes(cmd, &r.DryRun)
 	return cmd
 }
 
-// depOf reads TYPE:ID, or the ID of a blocker. What another store holds is
-// named external:PROJECT:ID.
-func depOf(text string) beads.Dep {
-	kind, on, typed := strings.Cut(text, ":")
-	if !typed || kind == "external" {
-		return beads.Dep{On: text, Type: "blocks"}
+// createAll adds the issues of a batch.
+func createAll(ctx context.Context, a *cli.App, from string, args []string, dryRun bool) error {
+	if len(args) > 0 {
+		return app.Usage(fmt.Sprintf("--from: has the titles itself; found %q", args[0]), "leave one of them out")
 	}
-	return beads.Dep{On: on, Type: kind}
+	now, err := a.Clock()
+	if err != nil {
+		return err
+	}
+	text, err := lines(a, from)
+	if err != nil {
+		return err
+	}
+	drafts, err := checkpoint.ParseDrafts(text, now)
+	if err != nil {
+		return err
+	}
+	if len(drafts) == 0 {
+		return app.Usage("--from: no issue to add", `give a line such as {"title":"Read both forms"}`)
+	}
+	result, err := a.CreateAll(ctx, app.CreateAllRequest{Drafts: drafts, DryRun: dryRun})
+	switch {
+	case err != nil:
+		return err
+	case a.JSON:
+		return a.PrintEdit("created-all", map[string]any{"created": result.Created}, result.Changes, dryRun)
+	case dryRun:
+		return a.PrintDiff(result.Changes)
+	}
+	for _, c := range result.Created {
+		line := c.ID
+		if !a.Quiet {
+			line += ": created (" + app.Folded(c.Title) + ")"
+		}
+		if err := a.Printf("%s\n", line); err != nil {
+			return err
+		}
+		a.WarnOfEdit(c.ID, c.Warnings, nil)
+	}
+	a.WarnOfLines(result.Changes)
+	return nil
 }
 
 func create(ctx context.Context, a *cli.App, r app.CreateRequest) error {

@@ -62,15 +62,6 @@ func usageOf(s signals.Signal) string {
 	return strings.Join(s.Domain(), ", ")
 }
 
-// priorityOf reads 0 to 4, or P0 to P4.
-func priorityOf(text string) (int, error) {
-	digit := strings.TrimPrefix(strings.ToUpper(text), "P")
-	if len(digit) != 1 || digit[0] < '0' || digit[0] > '4' {
-		return 0, app.Usage(fmt.Sprintf("priority: must be 0 to 4, or P0 to P4; found %q", text), "0 is the most urgent")
-	}
-	return int(digit[0] - '0'), nil
-}
-
 // reason is what a flag says, or else a text.
 func reason(a *cli.App, flag string, t app.Text) (string, error) {
 	if flag != "" && t.Given() {
@@ -87,6 +78,6 @@ func bindTrial(cmd *cobra.Command, o *app.TrialOptions) {
 	flags := cmd.Flags()
 	flags.BoolVar(&o.KeepGoing, "keep-going", false, "run the checks after one that failed too")
 	flags.BoolVar(&o.AllowDestructive, "allow-destructive", false, "run what destroys or publishes, in a fence that is marked verify")
-	flags.DurationVar(&o.Timeout, "timeout", 0, "end each check after `TIME` (10m unless configured)")
-	flags.DurationVar(&o.Deadline, "deadline", 0, "end all of them after `TIME` (30m unless configured)")
+	cli.SpanVar(flags, &o.Timeout, "timeout", "end each check after `TIME` (10m unless configured)")
+	cli.SpanVar(flags, &o.Deadline, "deadline", "end all of them after `TIME` (30m unless configured)")
 }

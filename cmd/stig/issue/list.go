@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"stig/app"
+	"stig/checkpoint"
 	"stig/cmd/stig/cli"
 )
 
@@ -16,28 +17,33 @@ func ListCommand(a *cli.App) *cobra.Command {
 	var priorities, values []string
 	cmd := &cobra.Command{
 		Use:        "list",
-		SuggestFor: []string{"ls", "search"},
+		SuggestFor: []string{"ls"},
 		Short:      "the issues that are not closed, or those that match",
 		Long: "List issues by priority, then id: those that are not closed, unless --all or\n" +
 			"--status asks for others. Every filter must match; of several values of one\n" +
-			"filter, separated by commas, one is enough.",
+			"filter, separated by commas, one is enough. The assignee @me is who asks, and\n" +
+			"none is nobody. A view is a list of filters with a name, in .stig.cue:\n" +
+			"  views: mine: {assignee: [\"@me\"], sort: \"updated\"}\n" +
+			"Flags count more than the view.",
 		GroupID: "graph",
 		Args:    cli.Takes(0, 0, "no arguments; filters are flags"),
 		Example: "  stig list --status open,in_progress --priority 0,1\n" +
-			"  stig list --signal cynefin=complex --signal progress=exploring",
+			"  stig list --signal cynefin=complex --signal progress=exploring\n" +
+			"  stig list --parent demo-4k2 --since 7d --sort updated\n" +
+			"  stig list --view mine",
 		RunE: func(*cobra.Command, []string) error {
 			if err := readFilters(&r, priorities, values); err != nil {
 				return err
 			}
 			r.Tables = a.JSON
-			rows, err := a.List(r)
+			rows, total, err := a.List(r)
 			if err != nil {
 				return err
 			}
 			if a.JSON {
-				return a.PrintJSON("list", map[string]any{"issues": rows})
+				return a.PrintJSON("list", map[string]any{"issues": rows, "total": total})
 			}
-			return a.Print(listText(rows))
+			return a.Print(listText(rows, total))
 		},
 	}
 	flags := cmd.Flags()
@@ -47,35 +53,37 @@ func ListCommand(a *cli.App) *cobra.Command {
 	flags.StringArrayVar(&r.Labels, "label", nil, "a `LABEL`; of several each must be there")
 	flags.StringSliceVar(&r.Assignees, "assignee", nil, "`NAME`s of those who do it")
 	flags.StringArrayVar(&values, "signal", nil, "a `NAME=VALUE` such as cynefin=complex; of several each must hold")
+	flags.StringVar(&r.Parent, "parent", "", "`ID` of the epic that holds them")
+	flags.StringVar(&r.Since, "since", "", "changed since `WHEN`: a day, a time or an age such as 7d")
+	flags.StringVar(&r.Sort, "sort", "", "by `KEY`: priority, created, updated, id, title or status (default priority)")
+	flags.IntVar(&r.Limit, "limit", 0, "the first `N` only (default all)")
+	flags.StringVar(&r.View, "view", "", "the filters of the view `NAME`")
 	flags.BoolVar(&r.All, "all", false, "closed issues too")
+	a.Acts(cmd)
 	return cmd
 }
 
 // readFilters reads the filters that are more than a text.
 func readFilters(r *app.ListRequest, priorities, values []string) error {
 	for _, text := range priorities {
-		p, err := priorityOf(text)
+		p, err := checkpoint.ParsePriority(text)
 		if err != nil {
 			return err
 		}
 		r.Priorities = append(r.Priorities, p)
 	}
 	for _, text := range values {
-		name, value, ok := strings.Cut(text, "=")
-		if !ok {
-			return app.Usage(fmt.Sprintf("--signal: must be NAME=VALUE; found %q", text), "for example --signal cynefin=complex")
-		}
-		s, err := signalNamed(name)
+		s, err := app.ParseSignalValue(text)
 		if err != nil {
 			return err
 		}
-		r.Signals = append(r.Signals, app.SignalValue{Signal: s, Value: value})
+		r.Signals = append(r.Signals, s)
 	}
 	return nil
 }
 
 // listText puts each issue on one line.
-func listText(rows []app.ListRow) string {
+func listText(rows []app.ListRow, total int) string {
 	var id, status, kind int
 	for _, r := range rows {
 		id, status, kind = max(id, utf8.RuneCountInString(r.ID)), max(status, len(r.Status)), max(kind, len(r.IssueType))
@@ -88,6 +96,9 @@ func listText(rows []app.ListRow) string {
 		}
 		b.WriteString(cli.CutLine(line, cli.ListWidth) + "\n")
 	}
-	fmt.Fprintf(&b, "%s\n", app.Counted(len(rows), "issue"))
+	if len(rows) < total {
+		fmt.Fprintf(&b, "%d of ", len(rows))
+	}
+	fmt.Fprintf(&b, "%s\n", app.Counted(total, "issue"))
 	return b.String()
 }

@@ -47,7 +47,7 @@ func log(a *cli.App, ids []string, o logOptions) error {
 	if err != nil {
 		return err
 	}
-	since, err := cli.TimeOf(o.since, now)
+	since, err := app.TimeOf(o.since, now)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,116 @@
+package beads
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+)
+
+// Keys of fields that an edit of an issue sets.
+const (
+	DeferUntil       Key = "defer_until"
+	ExternalRef      Key = "external_ref"
+	EstimatedMinutes Key = "estimated_minutes" // a number: see Tx.SetNumber
+	Labels           Key = "labels"            // a list: see Tx.SetLabels
+)
+
+// Number gives the whole number under a key, and whether there is one.
+func (r *Record) Number(k Key) (int, bool) {
+	n, err := strconv.Atoi(string(r.Raw(k)))
+	return n, err == nil
+}
+
+// SetNumber sets a key that holds a number; nil removes it. It refuses what
+// Record refuses, and a key that holds something else.
+func (tx *Tx) SetNumber(id string, k Key, n *int) error {
+	if k != Priority && k != EstimatedMinutes {
+		return fmt.Errorf("%s: %s: does not hold a number", id, k)
+	}
+	return tx.edit(id, func(r *Record) (*Record, error) {
+		return r.changed(tx.now, nil, []listEdit{{of: k, do: func(r *Record, _ style) *Record { return r.withNumber(k, n) }}})
+	})
+}
+
+func (r *Record) withNumber(k Key, n *int) *Record {
+	old, there := r.Number(k)
+	if n == nil {
+		return r.without(k)
+	}
+	if there && old == *n {
+		return r
+	}
+	raw := strconv.AppendInt(nil, int64(*n), 10)
+	if i := r.last(k); i >= 0 {
+		return r.splice(r.members[i].val, raw)
+	}
+	return r.insertRaw(k, raw)
+}
+
+// SetLabels adds labels to an issue after those that are there, and drops others. A
+// label that is there already, or that is not there, changes nothing; the key goes
+// with the last label. It refuses what Record refuses, a value that is no list, and
+// labels that are not UTF-8.
+func (tx *Tx) SetLabels(id string, add, drop []string) error {
+	return tx.edit(id, func(r *Record) (*Record, error) {
+		if raw := r.Raw(Labels); r.Has(Labels) && raw[0] != '[' {
+			return nil, fmt.Errorf("%s: %s: must be a list; found %s", r.Text(ID), Labels, brief(raw))
+		}
+		for _, label := range add {
+			if !utf8.ValidString(label) {
+				return nil, fmt.Errorf("%s: %s: the text must be valid UTF-8; found %q", r.Text(ID), Labels, firstInvalid(label))
+			}
+		}
+		return r.changed(tx.now, nil, []listEdit{{of: Labels, do: func(r *Record, st style) *Record {
+			for _, label := range drop {
+				r = r.withoutLabel(label)
+			}
+			for _, label := range add {
+				r = r.withLabel(label, st)
+			}
+			return r
+		}}})
+	})
+}
+
+func (r *Record) withLabel(label string, st style) *Record {
+	if slices.Contains(r.Labels(), label) {
+		return r
+	}
+	list := r.elements(Labels)
+	_, comma := r.spacing()
+	text := append(st.appendString([]byte{'"'}, label), '"')
+	switch i := r.last(Labels); {
+	case len(list) > 1:
+		comma = r.line[list[0].end:list[1].start]
+		fallthrough
+	case len(list) == 1:
+		end := list[len(list)-1].end
+		return r.splice(span{end, end}, slices.Concat(comma, text))
+	case i >= 0:
+		return r.splice(r.members[i].val, slices.Concat([]byte("["), text, []byte("]")))
+	default:
+		return r.insertRaw(Labels, slices.Concat([]byte("["), text, []byte("]")))
+	}
+}
+
+func (r *Record) withoutLabel(label string) *Record {
+	for {
+		list := r.elements(Labels)
+		i := slices.IndexFunc(list, func(v span) bool {
+			raw, ok := unquote(v.of(r.line))
+			return ok && bytes.Equal(appendText(nil, raw), []byte(label))
+		})
+		switch {
+		case i < 0:
+			return r
+		case len(list) == 1:
+			return r.without(Labels)
+		case i > 0:
+			r = r.splice(span{list[i-1].end, list[i].end}, nil)
+		default:
+			r = r.splice(span{list[0].start, list[1].start}, nil)
+		}
+	}
+}

@@ -1,0 +1,48 @@
+package checkpoint
+
+import (
+	"context"
+	"strings"
+
+	"stig/beads"
+)
+
+// Commented says on which issue a comment stands.
+type Commented struct {
+	ID       string `json:"id"`
+	Title    string `json:"title"`
+	Author   string `json:"author"`
+	Text     string `json:"text"`
+	Comments int    `json:"comments"` // how many the issue has now
+
+	Lines []beads.Change `json:"-"`
+}
+
+// Comment adds a comment to an issue, closed ones too. One that the same author made
+// already changes nothing. It refuses (fault.Usage) a text that says nothing.
+func Comment(ctx context.Context, s beads.Store, o beads.Options, id, author, text string) (*Commented, error) {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return nil, usage("the comment is empty", "give it with -m, --file, or - for standard input")
+	}
+	var commented *Commented
+	lines, err := s.Edit(ctx, o, func(tx *beads.Tx) error {
+		if err := tx.AddComment(id, beads.Comment{Author: author, Text: text}); err != nil {
+			return err
+		}
+		record, err := tx.Record(id)
+		if err != nil {
+			return err
+		}
+		commented = &Commented{
+			ID: record.Text(beads.ID), Title: record.Text(beads.Title), Author: author, Text: text,
+			Comments: len(record.Elements(beads.Comments)),
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	commented.Lines = lines
+	return commented, nil
+}

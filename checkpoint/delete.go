@@ -1,0 +1,199 @@
+package checkpoint
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"stig/beads"
+	"stig/fault"
+	"stig/verify"
+)
+
+// Deletion is why issues are deleted, and by whom.
+type Deletion struct {
+	Reason, Actor string
+	Force         bool // although others depend on them, or another works on them
+}
+
+// Deleted says which issue was deleted.
+type Deleted struct {
+	ID         string `json:"id"`
+	Title      string `json:"title"`
+	Dependents []Ref  `json:"dependents"` // what depended on it, and does no longer
+}
+
+func verb(n int, one, several string) string {
+	if n == 1 {
+		return one
+	}
+	return several
+}
+
+// Delete makes issues tombstones, as bd 0.49 does: the line stays, with the status
+// tombstone, so that a branch that still has the issue does not bring it back. Rows
+// of other issues on them are dropped. All are deleted, or none. It refuses
+// (fault.Conflict) what issues outside of ids depend on, and what another has in
+// progress, unless that is forced; and (*beads.RefusedError) stores
+// that bd keeps in a database: bd delete deletes there.
+func Delete(ctx context.Context, s beads.Store, o beads.Options, ids []string, d Deletion) ([]*Deleted, []beads.Change, error) {
+	if s.Place().Mode != beads.Plain {
+		return nil, nil, &beads.RefusedError{Path: s.Place().Path, Reason: "bd keeps these issues in a database, and deletes them itself",
+			Hint: "type bd delete " + strings.Join(ids, " ") + " --force"}
+	}
+	var list []*Deleted
+	o.Notes = nil // notes of what is deleted stay in its line
+	lines, err := s.Edit(ctx, o, func(tx *beads.Tx) error {
+		found, err := d.find(tx, ids)
+		if err != nil {
+			return err
+		}
+		list = nil
+		for _, issue := range found {
+			deleted, err := d.delete(tx, issue, found, o.Now)
+			if err != nil {
+				return err
+			}
+			list = append(list, deleted)
+		}
+		return nil
+	})
+	return list, lines, err
+}
+
+// Deletable checks that issues may be deleted, and gives them. It writes nothing.
+func Deletable(f *beads.Snapshot, ids []string, d Deletion) ([]*Deleted, error) {
+	var found []*beads.Issue
+	for _, id := range ids {
+		issue, err := f.Find(id)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, issue)
+	}
+	var list []*Deleted
+	for _, issue := range found {
+		if err := d.refuse(f, issue, found); err != nil {
+			return nil, err
+		}
+		list = append(list, &Deleted{ID: issue.ID, Title: issue.Title, Dependents: refs(f, dependents(f, issue, found))})
+	}
+	return list, nil
+}
+
+func (d Deletion) find(tx *beads.Tx, ids []string) (found []*beads.Issue, err error) {
+	for _, id := range ids {
+		if _, err := tx.Record(id); err != nil {
+			return nil, err
+		}
+		issue, err := tx.Snapshot().Find(id)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(found, issue) {
+			found = append(found, issue)
+		}
+	}
+	return found, nil
+}
+
+func (d Deletion) delete(tx *beads.Tx, issue *beads.Issue, all []*beads.Issue, now time.Time) (*Deleted, error) {
+	f := tx.Snapshot()
+	if err := d.refuse(f, issue, all); err != nil {
+		return nil, err
+	}
+	on := dependents(f, issue, all)
+	for _, i := range on {
+		for _, row := range f.At(i).Deps {
+			if row.On != issue.ID {
+				continue
+			}
+			if err := tx.DropRow(f.At(i).ID, row); err != nil {
+				return nil, err
+			}
+		}
+	}
+	at := now.UTC().Truncate(time.Second).Format(time.RFC3339)
+	return &Deleted{ID: issue.ID, Title: issue.Title, Dependents: refs(f, on)}, tx.Set(issue.ID,
+		beads.Set{Key: beads.Status, Text: statusTombstone}, beads.Set{Key: beads.ClosedAt},
+		beads.Set{Key: "deleted_at", Text: at}, beads.Set{Key: "deleted_by", Text: d.Actor},
+		beads.Set{Key: "delete_reason", Text: d.Reason}, beads.Set{Key: "original_type", Text: issue.Type})
+}
+
+// statusTombstone is the status of an issue that was deleted.
+const statusTombstone = "tombstone"
+
+func (d Deletion) refuse(f *beads.Snapshot, issue *beads.Issue, all []*beads.Issue) error {
+	if d.Force {
+		return nil
+	}
+	if issue.Status == statusInProgress && issue.Assignee != "" && issue.Assignee != d.Actor {
+		e := held(issue.ID, "is claimed by "+issue.Assignee)
+		e.Hint = "let them release it, or delete it with --force"
+		return e
+	}
+	on := dependents(f, issue, all)
+	if len(on) == 0 {
+		return nil
+	}
+	var rows []string
+	for _, i := range on {
+		for _, row := range f.At(i).Deps {
+			if row.On == issue.ID {
+				rows = append(rows, fmt.Sprintf("%s (%s)", f.At(i).ID, row.Type))
+				break
+			}
+		}
+	}
+	return &fault.Error{Code: fault.Conflict, ID: issue.ID, Reason: strings.Join(rows, ", ") + " " + verb(len(rows), "depends", "depend") + " on it",
+		Hint: "type stig show " + issue.ID + " --deps to see them; --force drops these dependencies"}
+}
+
+// dependents are the issues that have a row on the issue, of any type: those that
+// are deleted too are left out.
+func dependents(f *beads.Snapshot, issue *beads.Issue, all []*beads.Issue) (list []int) {
+	for i, other := range f.All() {
+		at, ok := f.Index(other.ID)
+		if !ok || at != i || other.Status == statusTombstone || slices.Contains(all, other) {
+			continue
+		}
+		if slices.ContainsFunc(other.Deps, func(r beads.Dep) bool { return r.On == issue.ID }) {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// Duplicate closes an issue as the duplicate of another one, and links it to that
+// (type duplicates), as bd does. Unlike Close it does so whatever the issue waits
+// for: the work is that of the other issue. It refuses (fault.Usage) an issue that
+// would be a duplicate of itself, or of one that was deleted or is a duplicate of
+// it, and what has open children.
+func Duplicate(ctx context.Context, s beads.Store, o beads.Options, id, of, actor string, rules Rules) (*Closed, error) {
+	waiver, err := verify.Waive("the work is in the issue that it repeats", actor)
+	if err != nil {
+		return nil, err
+	}
+	return Close(ctx, s, o, id, Closing{Evidence: waiver, Actor: actor, DuplicateOf: of}, rules)
+}
+
+// duplicate links the issue to the one that it repeats, and gives the reason.
+func (c Closing) duplicate(tx *beads.Tx, id string) (reason string, err error) {
+	other, err := tx.Snapshot().Find(c.DuplicateOf)
+	if err != nil {
+		return "", err
+	}
+	back := func(d beads.Dep) bool { return d.On == id && d.Type == "duplicates" }
+	switch {
+	case other.ID == id:
+		return "", &fault.Error{Code: fault.Usage, ID: id, Reason: "is no duplicate of itself", Hint: "name another issue with --of"}
+	case other.Status == statusTombstone:
+		return "", &fault.Error{Code: fault.Usage, ID: other.ID, Reason: "was deleted", Hint: "name another issue with --of"}
+	case slices.ContainsFunc(other.Deps, back):
+		return "", &fault.Error{Code: fault.Usage, ID: other.ID, Reason: "is a duplicate of " + id, Hint: "one of the two has to stay"}
+	}
+	return fmt.Sprintf("duplicate of %s, %s", other.ID, strings.TrimRight(strings.Join(strings.Fields(other.Title), " "), ".")),
+		tx.AddRow(id, beads.Row{On: other.ID, Type: "duplicates", By: c.Actor})
+}

@@ -1,0 +1,146 @@
+package checkpoint
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"stig/beads"
+)
+
+// formLines are the fields of a form that are one line, and formTexts those that are
+// longer, in their order.
+var (
+	formLines = []string{"title", "type", "priority", "assignee", "labels", "parent", "defer", "estimate", "external-ref"}
+	formTexts = []string{"description", "design", "acceptance criteria"}
+)
+
+// Form is the fields of an issue as a text to be edited: a line for each short one,
+// then the long ones, each below a line with its name. ok is false where a text
+// holds such a line itself.
+func Form(r *beads.Record) (form string, ok bool) {
+	var b strings.Builder
+	values := formOf(r)
+	for _, name := range formLines {
+		b.WriteString(strings.TrimRight(fmt.Sprintf("%s: %s", name, values[name]), " ") + "\n")
+	}
+	for _, name := range formTexts {
+		b.WriteString("\n" + formHeading(name) + "\n" + values[name] + "\n")
+	}
+	read, err := readForm(b.String())
+	for name, value := range values {
+		ok = err == nil && read[name] == strings.TrimSpace(value)
+		if !ok {
+			break
+		}
+	}
+	return b.String(), ok
+}
+
+func formHeading(name string) string { return "===== " + name + " =====" }
+
+// formOf are the fields of an issue as they stand in its form.
+func formOf(r *beads.Record) map[string]string {
+	values := map[string]string{
+		"title": r.Text(beads.Title), "type": r.Text(beads.IssueType), "assignee": r.Text(beads.Assignee), "labels": strings.Join(r.Labels(), ", "),
+		"defer": r.Text(beads.DeferUntil), "external-ref": r.Text(beads.ExternalRef), "description": r.Text(beads.Description),
+		"design": r.Text(beads.Design), "acceptance criteria": r.Text(beads.AcceptanceCriteria),
+	}
+	for name, key := range map[string]beads.Key{"priority": beads.Priority, "estimate": beads.EstimatedMinutes} {
+		values[name] = string(r.Raw(key))
+	}
+	for _, d := range r.Deps() {
+		if d.Type == parentChild {
+			values["parent"] = d.On
+		}
+	}
+	return values
+}
+
+// readForm takes a form apart.
+func readForm(form string) (map[string]string, error) {
+	values, text := map[string]string{}, ""
+	for i, line := range strings.Split(form, "\n") {
+		if next := slices.IndexFunc(formTexts, func(name string) bool { return line == formHeading(name) }); next >= 0 {
+			text = formTexts[next]
+			if _, twice := values[text]; twice {
+				return nil, badLine(i+1, fmt.Sprintf("%q stands twice", line), "leave one of them out")
+			}
+			values[text] = ""
+			continue
+		}
+		if text != "" {
+			values[text] += line + "\n"
+			continue
+		}
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		name, value, ok := strings.Cut(line, ":")
+		if name = strings.ToLower(strings.TrimSpace(name)); !ok || !slices.Contains(formLines, name) {
+			return nil, badLine(i+1, fmt.Sprintf("must begin with one of %s; found %q", strings.Join(formLines, ", "), line), "write longer texts below their headings")
+		}
+		values[name] = value
+	}
+	for name, value := range values {
+		values[name] = strings.TrimSpace(value)
+	}
+	return values, nil
+}
+
+// ParseForm gives what an edited form changes in the issue. A line or heading that was
+// taken out changes nothing; one that was left empty removes the field. Its errors
+// are fault.Usage.
+func ParseForm(form string, r *beads.Record, now time.Time) (Amendment, error) {
+	var a Amendment
+	now = now.UTC()
+	after, err := readForm(form)
+	if err != nil {
+		return a, err
+	}
+	before := formOf(r)
+	text := func(name string) *string {
+		value, there := after[name]
+		if !there || value == strings.TrimSpace(before[name]) {
+			return nil
+		}
+		return &value
+	}
+	a.Title, a.Type, a.Assignee, a.Parent, a.ExternalRef = text("title"), text("type"), text("assignee"), text("parent"), text("external-ref")
+	a.Description, a.Design, a.Acceptance = text("description"), text("design"), text("acceptance criteria")
+	if p := text("priority"); p != nil {
+		n, err := ParsePriority(*p)
+		if err != nil {
+			return a, err
+		}
+		a.Priority = &n
+	}
+	if e := text("estimate"); e != nil {
+		n, err := ParseEstimate(*e)
+		if err != nil {
+			return a, err
+		}
+		if a.Estimate = &n; strconv.Itoa(n) == before["estimate"] {
+			a.Estimate = nil
+		}
+	}
+	if d := text("defer"); d != nil {
+		t, err := ParseDefer(*d, now)
+		if err != nil {
+			return a, err
+		}
+		a.Defer = &t
+	}
+	if l := text("labels"); l != nil {
+		labels := []string{}
+		for label := range strings.SplitSeq(*l, ",") {
+			if label = strings.TrimSpace(label); label != "" {
+				labels = append(labels, label)
+			}
+		}
+		a.Labels = &labels
+	}
+	return a, nil
+}

@@ -1,0 +1,71 @@
+package checkpoint
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// ParseSpan reads a span of time as time.ParseDuration does, with weeks (w) and days
+// (d) of 24 hours before the rest. It refuses negative spans.
+func ParseSpan(text string) (time.Duration, error) {
+	total, rest := time.Duration(0), text
+	for _, unit := range []struct {
+		name   string
+		length time.Duration
+	}{{"w", 7 * 24 * time.Hour}, {"d", 24 * time.Hour}} {
+		number, after, ok := strings.Cut(rest, unit.name)
+		if !ok {
+			continue
+		}
+		n, err := strconv.ParseFloat(number, 64)
+		if err != nil || !(n >= 0 && n < 1e5) {
+			return 0, fmt.Errorf("must be a span such as 90m, 24h, 7d or 2w; found %q", text)
+		}
+		total, rest = total+time.Duration(n*float64(unit.length)), after
+	}
+	if rest == "" && rest != text {
+		return total, nil
+	}
+	more, err := time.ParseDuration(rest)
+	if err != nil || more < 0 || total+more < 0 {
+		return 0, fmt.Errorf("must be a span such as 90m, 24h, 7d or 2w; found %q", text)
+	}
+	return total + more, nil
+}
+
+// ParseDefer reads until when an issue is deferred: a day, a time, or a span from
+// now on. "" and none are the zero time: it is not.
+func ParseDefer(text string, now time.Time) (time.Time, error) {
+	if text == "" || text == "none" {
+		return time.Time{}, nil
+	}
+	for _, layout := range []string{time.DateOnly, time.RFC3339} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t.UTC(), nil
+		}
+	}
+	span, err := ParseSpan(strings.TrimPrefix(text, "+"))
+	if err != nil {
+		return time.Time{}, usage(fmt.Sprintf("defer: must be a day, a time, a span from now on, or none; found %q", text),
+			"type for example 2026-12-01, 2026-12-01T09:00:00Z, 3d or none")
+	}
+	return now.UTC().Add(span).Truncate(time.Second), nil
+}
+
+// ParseEstimate reads an estimate as whole minutes: a number of them, or a span. ""
+// and none are 0: there is none.
+func ParseEstimate(text string) (minutes int, err error) {
+	if text == "" || text == "none" {
+		return 0, nil
+	}
+	if minutes, err = strconv.Atoi(text); err == nil && minutes >= 0 {
+		return minutes, nil
+	}
+	span, err := ParseSpan(text)
+	if err != nil || span%time.Minute != 0 {
+		return 0, usage(fmt.Sprintf("estimate: must be minutes, a span of whole minutes, or none; found %q", text), "type for example 90, 90m or 1h30m")
+	}
+	return int(span / time.Minute), nil
+}

@@ -1,0 +1,310 @@
+package cli
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"stig/app"
+	"stig/beads"
+	"stig/checkpoint"
+	"stig/host"
+	"stig/lint"
+	"stig/signals"
+)
+
+// Completion asks the store what a word of a command line can become. It says
+// nothing where there is no store, or one that cannot be read: a shell would print
+// that into the line.
+
+// Complete has every command below root complete its arguments, by the names that
+// its usage gives them, and its flags, by their names.
+func (a *App) Complete(root *cobra.Command) {
+	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
+	for _, cmd := range root.Commands() {
+		a.Complete(cmd)
+	}
+	if words := strings.Fields(root.Use)[1:]; len(words) > 0 && root.ValidArgsFunction == nil {
+		root.ValidArgsFunction = a.completeArgs(words)
+	}
+	each := func(f *pflag.Flag) {
+		if _, taken := root.GetFlagCompletionFunc(f.Name); taken {
+			return
+		}
+		if complete := a.completeFlag(f); complete != nil {
+			_ = root.RegisterFlagCompletionFunc(f.Name, complete) // fails for a flag that is not there, or is completed
+		}
+	}
+	root.LocalFlags().VisitAll(each)
+	root.PersistentFlags().VisitAll(each)
+}
+
+// completer gives what can stand in the place of a word.
+type completer func(cmd *cobra.Command, given []string, word string) []cobra.Completion
+
+func (c completer) function() cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return c(cmd, args, word), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	}
+}
+
+// completeArgs completes arguments that a usage names so: each by its own name, those
+// beyond by the last where that may repeat.
+func (a *App) completeArgs(names []string) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		i := len(args)
+		if last := len(names) - 1; i > last {
+			if i = last; !strings.Contains(names[last], "…") {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+		}
+		switch name := strings.Trim(names[i], "[]…"); name {
+		case "ID":
+			return completer(a.issues).function()(cmd, args, word)
+		case "EPIC":
+			return completer(a.epics).function()(cmd, args, word)
+		case "SIGNAL":
+			return completer(signalNames).function()(cmd, args, word)
+		case "SIGNAL=VALUE":
+			return signalValues(cmd, args, word)
+		case "RULE":
+			return completer(rules).function()(cmd, args, word)
+		case "BASE", "OURS", "THEIRS", "FILE":
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// completeFlag completes the value of a flag; nil where nothing is known of it.
+func (a *App) completeFlag(f *pflag.Flag) cobra.CompletionFunc {
+	if s, ok := signals.Named(f.Name); ok && s.Domain() != nil {
+		return fixed(s.Domain()...).function()
+	}
+	switch f.Name {
+	case "on", "of", "parent", "blocks":
+		return completer(a.issues).function()
+	case "to", "deps":
+		if f.Value.Type() == "bool" {
+			return nil
+		}
+		return listed(a.issues).function()
+	case "actor", "assignee", "as":
+		return listed(a.actors).function()
+	case "label", "labels", "add-label", "remove-label":
+		return listed(a.labels).function()
+	case "type":
+		return listed(a.types).function()
+	case "status":
+		return listed(a.statuses).function()
+	case "priority":
+		return listed(fixed("0\tmost urgent", "1", "2", "3", "4\tleast urgent")).function()
+	case "depth":
+		return fixed(signals.PlanningDepth.Domain()...).function()
+	case "signal":
+		return signalValues
+	case "view":
+		return completer(a.views).function()
+	case "sort":
+		return fixed(app.SortKeys()...).function()
+	case "host":
+		return completer(hosts).function()
+	case "directory":
+		return func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			return nil, cobra.ShellCompDirectiveFilterDirs
+		}
+	case "store", "file", "from", "output":
+		return func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+	}
+	return nil
+}
+
+// fixed completes what is always the same.
+func fixed(values ...string) completer {
+	return func(*cobra.Command, []string, string) []cobra.Completion { return values }
+}
+
+// listed completes the last of several values with commas between them.
+func listed(c completer) completer {
+	return func(cmd *cobra.Command, given []string, word string) []cobra.Completion {
+		comma := strings.LastIndexByte(word, ',') + 1
+		before, word := word[:comma], word[comma:]
+		list := c(cmd, given, word)
+		for i := range list {
+			list[i] = before + list[i]
+		}
+		return list
+	}
+}
+
+// issues completes ids, with their titles: those that are not closed first. A word
+// that is no beginning of an id may be one without its prefix. What a command would
+// refuse for its state is left out.
+func (a *App) issues(cmd *cobra.Command, given []string, word string) []cobra.Completion {
+	return a.issuesThat(given, word, func(issue *beads.Issue) bool {
+		closed := issue.Status == "closed"
+		switch cmd.Name() {
+		case "reopen":
+			return closed
+		case "claim", "release", "checkpoint", "escalate", "resolve", "await", "verify", "close", "propagate", "duplicate":
+			return !closed
+		}
+		return true
+	})
+}
+
+func (a *App) epics(_ *cobra.Command, given []string, word string) []cobra.Completion {
+	return a.issuesThat(given, word, func(issue *beads.Issue) bool { return issue.Type == "epic" })
+}
+
+func (a *App) issuesThat(given []string, word string, fits func(*beads.Issue) bool) []cobra.Completion {
+	file := a.OpenQuietly()
+	if file == nil {
+		return nil
+	}
+	defer file.Close()
+	var open, closed []cobra.Completion
+	for _, issue := range file.All() {
+		id := issue.ID
+		if !strings.HasPrefix(id, word) {
+			_, id, _ = strings.Cut(id, "-")
+		}
+		if !strings.HasPrefix(id, word) || issue.Status == "tombstone" || slices.Contains(given, issue.ID) || slices.Contains(given, id) || !fits(issue) {
+			continue
+		}
+		choice := cobra.CompletionWithDesc(id, app.Visible(app.Folded(issue.Title)))
+		if issue.Status == "closed" {
+			closed = append(closed, choice)
+		} else {
+			open = append(open, choice)
+		}
+	}
+	slices.Sort(open)
+	slices.Sort(closed)
+	return slices.Concat(open, closed)
+}
+
+// actors are the assignees of issues, and who acts now.
+func (a *App) actors(cmd *cobra.Command, _ []string, _ string) []cobra.Completion {
+	names := a.values(func(issue *beads.Issue) []string { return []string{issue.Assignee} })
+	if me, err := a.ActorName(cmd.Context()); err == nil && me != "" && !slices.Contains(names, me) {
+		names = append(names, me)
+	}
+	if cmd.Name() == "list" {
+		names = append(names, "@me\twho asks", "none\tnobody")
+	}
+	return names
+}
+
+// types are those of issues, or of dependencies, that are usual or in the store.
+func (a *App) types(cmd *cobra.Command, _ []string, _ string) []cobra.Completion {
+	usual, of := checkpoint.Types(), func(issue *beads.Issue) []string { return []string{issue.Type} }
+	if cmd.HasParent() && cmd.Parent().Name() == "dep" {
+		usual, of = checkpoint.DepTypes(), func(issue *beads.Issue) (types []string) {
+			for _, d := range issue.Deps {
+				types = append(types, d.Type)
+			}
+			return types
+		}
+	}
+	own := slices.DeleteFunc(a.values(of), func(t string) bool { return slices.Contains(usual, t) })
+	return slices.Concat(usual, own)
+}
+
+func (a *App) statuses(*cobra.Command, []string, string) []cobra.Completion {
+	usual := []string{"open", "in_progress", "blocked", "deferred", "closed"}
+	own := a.values(func(issue *beads.Issue) []string { return []string{issue.Status} })
+	return slices.Concat(usual, slices.DeleteFunc(own, func(s string) bool { return slices.Contains(usual, s) }))
+}
+
+// values are the distinct values that issues of the store have, sorted.
+func (a *App) values(of func(*beads.Issue) []string) []string {
+	file := a.OpenQuietly()
+	if file == nil {
+		return nil
+	}
+	defer file.Close()
+	seen := map[string]bool{}
+	for _, issue := range file.All() {
+		for _, value := range of(issue) {
+			seen[value] = true
+		}
+	}
+	delete(seen, "")
+	return slices.Sorted(maps.Keys(seen))
+}
+
+func (a *App) labels(*cobra.Command, []string, string) []cobra.Completion {
+	file := a.OpenQuietly()
+	if file == nil {
+		return nil
+	}
+	defer file.Close()
+	seen := map[string]bool{}
+	reader := file.Reader()
+	for _, issue := range file.All() {
+		record, err := reader.Record(issue)
+		if err != nil {
+			return nil
+		}
+		for _, label := range record.Labels() {
+			seen[label] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(seen))
+}
+
+// views are the names of the views that the configuration has.
+func (a *App) views(*cobra.Command, []string, string) []cobra.Completion {
+	file := a.OpenQuietly() // reads the configuration
+	if file == nil {
+		return nil
+	}
+	defer file.Close()
+	return slices.Sorted(maps.Keys(a.Config.Views))
+}
+
+// signalValues completes NAME=VALUE: the name first, and then its values.
+func signalValues(_ *cobra.Command, _ []string, word string) (list []cobra.Completion, _ cobra.ShellCompDirective) {
+	name, _, valued := strings.Cut(word, "=")
+	if !valued {
+		for _, s := range signalNames(nil, nil, "") {
+			list = append(list, s+"=")
+		}
+		return list, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveKeepOrder
+	}
+	if s, ok := signals.Named(name); ok {
+		for _, value := range s.Domain() {
+			list = append(list, name+"="+value)
+		}
+	}
+	return list, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+}
+
+func signalNames(*cobra.Command, []string, string) (list []cobra.Completion) {
+	for _, s := range signals.All() {
+		if s != signals.SchemaVersion {
+			list = append(list, s.String())
+		}
+	}
+	return list
+}
+
+func rules(*cobra.Command, []string, string) (list []cobra.Completion) {
+	for _, r := range lint.All() {
+		list = append(list, cobra.CompletionWithDesc(r.ID, r.Summary))
+	}
+	return list
+}
+
+func hosts(*cobra.Command, []string, string) (list []cobra.Completion) {
+	for _, h := range host.Hosts() {
+		list = append(list, string(h))
+	}
+	return list
+}

@@ -1,0 +1,47 @@
+package issue
+
+import (
+	"github.com/spf13/cobra"
+
+	"stig/app"
+	"stig/cmd/stig/cli"
+)
+
+func CommentCommand(a *cli.App) *cobra.Command {
+	var r app.CommentRequest
+	var text app.Text
+	cmd := &cobra.Command{
+		Use:        "comment ID",
+		SuggestFor: []string{"comments", "note", "reply"},
+		Short:      "add a comment to an issue",
+		Long: "Add a comment to an issue, closed ones too, with who says it and when. It stands beside\n" +
+			"the notes, which keep signals and the state estimate: see stig checkpoint.",
+		GroupID: "work",
+		Args:    func(cmd *cobra.Command, args []string) error { return cli.Takes(1, 1, "one issue")(cmd, text.Dash(args)) },
+		Example: "  stig comment demo-1 -m 'the gauge was replaced on Monday'\n  git log -1 --format=%b | stig comment demo-1 -",
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			r.ID = text.Dash(args)[0]
+			var draft cli.Draft
+			if r.Text, draft, err = a.TextOrDraft(cmd.Context(), text, "", "The comment on "+r.ID+".\n"); err != nil {
+				return err
+			}
+			commented, err := a.Comment(cmd.Context(), r)
+			if err = a.Keep(draft, err); err != nil {
+				return err
+			}
+			switch {
+			case a.JSON:
+				return a.PrintEdit("comment", commented, commented.Lines, r.DryRun)
+			case r.DryRun:
+				return a.PrintDiff(commented.Lines)
+			case len(commented.Lines) == 0:
+				return a.Printf("%s: has this comment already, nothing changed\n", commented.ID)
+			}
+			a.WarnOfLines(commented.Lines)
+			return a.Printf("%s: commented by %s (%s)\n", commented.ID, commented.Author, app.Counted(commented.Comments, "comment"))
+		},
+	}
+	cli.TakesText(cmd, &text, "the comment")
+	a.Writes(cmd, &r.DryRun)
+	return cmd
+}

@@ -1,0 +1,90 @@
+package issue
+
+import (
+	"github.com/spf13/cobra"
+
+	"stig/app"
+	"stig/checkpoint"
+	"stig/cmd/stig/cli"
+)
+
+func DeleteCommand(a *cli.App) *cobra.Command {
+	var r app.DeleteRequest
+	cmd := &cobra.Command{
+		Use:        "delete ID…",
+		SuggestFor: []string{"rm", "remove", "drop"},
+		Short:      "delete issues, and keep a record that they were",
+		Long: "Delete issues. Each leaves a tombstone, its line with the status tombstone, so that a\n" +
+			"branch that still has the issue does not bring it back; where bd keeps a database, bd\n" +
+			"delete deletes. An issue that others depend on, or that another works on, is deleted\n" +
+			"only with --force, which drops the dependencies on it. stig undo takes a deletion back.",
+		GroupID: "store",
+		Args:    cli.Takes(1, -1, "the issues to delete"),
+		Example: "  stig delete demo-4 --reason 'made by mistake'\n  stig delete demo-4 demo-5 --force --dry-run",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r.IDs = args
+			result, err := a.Delete(cmd.Context(), r)
+			switch {
+			case err != nil:
+				return err
+			case a.JSON:
+				return a.PrintEdit("delete", map[string]any{"deleted": result.Deleted}, result.Changes, r.DryRun)
+			case r.DryRun && len(result.Changes) > 0:
+				return a.PrintDiff(result.Changes)
+			}
+			return printDeleted(a, result.Deleted, r.DryRun)
+		},
+	}
+	cmd.Flags().StringVarP(&r.Reason, "reason", "r", "", "why; kept in the tombstone")
+	cmd.Flags().BoolVarP(&r.Force, "force", "f", false, "although others depend on them, or another works on them")
+	a.Writes(cmd, &r.DryRun)
+	return cmd
+}
+
+func printDeleted(a *cli.App, deleted []*checkpoint.Deleted, dryRun bool) error {
+	word := "deleted"
+	if dryRun {
+		word = "bd would delete it"
+	}
+	for _, d := range deleted {
+		if err := a.Printf("%s: %s (%s)\n", d.ID, word, app.Folded(d.Title)); err != nil {
+			return err
+		}
+		for _, on := range d.Dependents {
+			if err := a.Printf("  %s depends on it no longer\n", on.ID); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func DuplicateCommand(a *cli.App) *cobra.Command {
+	var r app.DuplicateRequest
+	cmd := &cobra.Command{
+		Use:        "duplicate ID --of ID",
+		SuggestFor: []string{"dup", "dupe"},
+		Short:      "close an issue that repeats another one",
+		Long: "Close an issue as the duplicate of another one, and link it to that. Nothing is run and\n" +
+			"no blocker counts: the work is that of the other issue. The close reason says so.",
+		GroupID: "store",
+		Args:    cli.Takes(1, 1, "one issue, and --of the one that it repeats"),
+		Example: "  stig duplicate demo-4 --of demo-2",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r.ID = args[0]
+			closed, err := a.Duplicate(cmd.Context(), r)
+			switch {
+			case err != nil:
+				return err
+			case a.JSON:
+				return a.PrintEdit("duplicate", closed, closed.Lines, r.DryRun)
+			case r.DryRun:
+				return a.PrintDiff(closed.Lines)
+			}
+			return printClosed(a, closed)
+		},
+	}
+	cmd.Flags().StringVar(&r.Of, "of", "", "`ID` of the issue that it repeats")
+	a.Writes(cmd, &r.DryRun)
+	return cmd
+}

@@ -1,0 +1,59 @@
+package issue
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"stig/app"
+	"stig/cmd/stig/cli"
+)
+
+func SearchCommand(a *cli.App) *cobra.Command {
+	r := app.SearchRequest{Limit: 20}
+	cmd := &cobra.Command{
+		Use:        "search WORDS",
+		SuggestFor: []string{"find", "grep"},
+		Short:      "find issues by words in any of their texts",
+		Long: "Find issues by words in any of their texts, closed ones too, the best first. An issue\n" +
+			"that holds more of the words stands first; then ids, titles, labels and external\n" +
+			"references count more than other texts, and rare words more than frequent ones. A word\n" +
+			"finds longer ones that begin with it.",
+		GroupID: "graph",
+		Args:    cli.Takes(1, -1, "the words to look for"),
+		Example: "  stig search tide gauge\n  stig search lock --open --limit 5",
+		RunE: func(_ *cobra.Command, args []string) error {
+			r.Words = strings.Join(args, " ")
+			rows, total, err := a.Search(r)
+			if err != nil {
+				return err
+			}
+			if a.JSON {
+				return a.PrintJSON("search", map[string]any{"issues": rows, "total": total})
+			}
+			return printFound(a, rows, total)
+		},
+	}
+	cmd.Flags().BoolVar(&r.Open, "open", false, "leave closed issues out")
+	cmd.Flags().IntVar(&r.Limit, "limit", r.Limit, "the best `N` only; 0 for all")
+	return cmd
+}
+
+// printFound puts each issue on a line, and below it the line that was found where
+// that is another text than its title.
+func printFound(a *cli.App, rows []app.SearchRow, total int) error {
+	s := a.Sheet()
+	for _, r := range rows {
+		s.Line(cli.Plain, cli.CutLine(fmt.Sprintf("%s  %s  %s", r.ID, r.Status, app.Folded(r.Title)), cli.ListWidth))
+		if r.Field != "title" && r.Field != "id" {
+			s.Line(cli.Faint, cli.CutLine("    "+r.Field+": "+r.Excerpt, cli.ListWidth))
+		}
+	}
+	count := app.Counted(total, "issue")
+	if len(rows) < total {
+		count = fmt.Sprintf("%d of %s; --limit 0 shows all", len(rows), count)
+	}
+	s.Line(cli.Plain, count)
+	return a.Show(s)
+}
