@@ -96,7 +96,8 @@ var process = map[string][]string{
 // they make a value and do no work.
 var lazy = []string{"errors.New", "sync.OnceValue", "sync.OnceValues", "sync.OnceFunc"}
 
-const maxLines = 600
+// maxFiles is how many files without tests a folder may have: an outline shows so many.
+const maxFiles = 25
 
 // pkg is one package of the module, its test files left out.
 type pkg struct {
@@ -106,10 +107,9 @@ type pkg struct {
 }
 
 type file struct {
-	path  string
-	lines int
-	ast   *ast.File
-	fset  *token.FileSet
+	path string
+	ast  *ast.File
+	fset *token.FileSet
 }
 
 // TestEveryPackageHasABand also fails for a band whose package is missing.
@@ -132,7 +132,7 @@ func TestEveryPackageHasABand(t *testing.T) {
 func TestImportsPointDown(t *testing.T)                { hold(t, importsPointDown) }
 func TestOnlyTheCommandTouchesTheProcess(t *testing.T) { hold(t, touchesProcess) }
 func TestNothingRunsBeforeMain(t *testing.T)           { hold(t, runsBeforeMain) }
-func TestFilesAreShort(t *testing.T)                   { hold(t, tooLong) }
+func TestFoldersAreSmall(t *testing.T)                 { hold(t, foldersAreSmall) }
 func TestPackagesAreDescribed(t *testing.T)            { hold(t, undescribed) }
 
 // TestDependenciesHaveNamedImporters fails for a library that a package imports
@@ -206,8 +206,8 @@ func TestRulesCatch(t *testing.T) {
 		{"lint", `var _ error = (*T)(nil); var words = []string{"a"}; var b = []byte("x")`, runsBeforeMain, ""},
 		{early, `import "os"; var _ = os.Getpid()`, runsBeforeMain, ""},
 
-		{"lint", strings.Repeat("\n", maxLines), tooLong, "lines, at most 600"},
-		{"lint", "", tooLong, ""},
+		{"lint", "", of(26, foldersAreSmall), "lint: 26 files, at most 25"},
+		{"lint", "", of(25, foldersAreSmall), ""},
 		{"lint", "", undescribed, "no package comment"},
 	}
 	for _, test := range tests {
@@ -216,6 +216,14 @@ func TestRulesCatch(t *testing.T) {
 		if test.want == "" && got != "" || !strings.Contains(got, test.want) {
 			t.Errorf("%s: %s\n got %q\nwant %q", test.pkg, strings.TrimSpace(test.src), got, test.want)
 		}
+	}
+}
+
+// of is a rule about a package with its file so many times.
+func of(files int, rule func(pkg) []string) func(pkg) []string {
+	return func(p pkg) []string {
+		p.files = slices.Repeat(p.files, files)
+		return rule(p)
 	}
 }
 
@@ -379,13 +387,11 @@ func embeds(doc *ast.CommentGroup) bool {
 	})
 }
 
-func tooLong(p pkg) (problems []string) {
-	for _, f := range p.files {
-		if f.lines > maxLines {
-			problems = append(problems, fmt.Sprintf("%s: %d lines, at most %d: give each idea its own file", f.path, f.lines, maxLines))
-		}
+func foldersAreSmall(p pkg) []string {
+	if len(p.files) <= maxFiles {
+		return nil
 	}
-	return problems
+	return []string{fmt.Sprintf("%s: %d files, at most %d: give each idea one file, or an idea a folder of its own", p.name, len(p.files), maxFiles)}
 }
 
 func undescribed(p pkg) []string {
@@ -444,7 +450,7 @@ func parse(t *testing.T, name, src string) file {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return file{path: name, lines: strings.Count(src, "\n"), ast: parsed, fset: fset}
+	return file{path: name, ast: parsed, fset: fset}
 }
 
 type listedPackage struct {

@@ -10,6 +10,7 @@ import (
 	"stig/beads"
 	"stig/checkpoint"
 	"stig/criteria"
+	"stig/fault"
 	"stig/notes"
 	"stig/orient"
 	"stig/signals"
@@ -167,8 +168,8 @@ func (c *closer) ask(ctx context.Context, t *Trial) (bool, error) {
 	_, err := checkpoint.Escalate(ctx, c.Store, c.Edit, t.Id, checkpoint.Question{
 		Text: failureText(t.Verdict), By: c.closing.Actor, Evidence: c.app.Config.Signals.Evidence,
 	}, c.Rules)
-	if asked, ok := errors.AsType[*checkpoint.EscalationError](err); ok {
-		c.app.Note("%s", asked)
+	if fault.Is(err, fault.Conflict) {
+		c.app.Note("%s", err)
 		return false, nil
 	}
 	return err == nil, err

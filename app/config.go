@@ -11,6 +11,7 @@ import (
 	"stig/beads"
 	"stig/checkpoint"
 	"stig/cue"
+	"stig/fault"
 	"stig/jsonl"
 	"stig/schemas"
 )
@@ -48,11 +49,13 @@ type View struct {
 	All      bool     `json:"all"`
 }
 
-// configError is a configuration file that cannot be used. What writes to a store or
+// errConfig is wrapped by the refusal of a configuration file. What writes to a store or
 // runs its checks refuses; what reads goes on without the file.
-type configError struct{ message, hint string }
+var errConfig = errors.New("the configuration cannot be used")
 
-func (e *configError) Error() string { return e.message }
+func badConfig(message, hint string) error {
+	return &fault.Error{Code: fault.Usage, Reason: message, Hint: hint, Err: errConfig}
+}
 
 // Configure reads the user's file and then that of the repository, whose word
 // counts more. Neither needs to be there.
@@ -89,11 +92,11 @@ func (a *App) ReadConfig(path string) error {
 		return nil
 	}
 	if err != nil {
-		return &configError{err.Error(), "fix or remove the configuration file"}
+		return badConfig(err.Error(), "fix or remove the configuration file")
 	}
 	before := a.Config.Schema.File
 	if err := cue.Decode(schemas.Config, "#Config", Shortest(path), source, &a.Config); err != nil {
-		return &configError{err.Error(), "type stig schema config to see what is allowed"}
+		return badConfig(err.Error(), "type stig schema config to see what is allowed")
 	}
 	if file := a.Config.Schema.File; file != before && !filepath.IsAbs(file) {
 		a.Config.Schema.File = filepath.Join(filepath.Dir(path), file)
@@ -115,11 +118,11 @@ func (a *App) Narrow() error {
 	}
 	source, err := jsonl.ReadText(path)
 	if err != nil {
-		return &configError{"schema.file: " + err.Error(), "fix the path in the configuration file"}
+		return badConfig("schema.file: "+err.Error(), "fix the path in the configuration file")
 	}
 	narrowed, err := a.Schema.Narrow(Shortest(path), source)
 	if err != nil {
-		return &configError{err.Error(), "a project may narrow the schema, never widen it; type stig schema to see it"}
+		return badConfig(err.Error(), "a project may narrow the schema, never widen it; type stig schema to see it")
 	}
 	a.Schema = narrowed
 	return nil

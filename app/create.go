@@ -12,24 +12,12 @@ import (
 	"stig/checkpoint"
 	"stig/criteria"
 	"stig/diff"
+	"stig/fault"
 	"stig/jsonl"
 	"stig/live"
 	"stig/process"
 	"stig/recall"
 )
-
-// UnprintedError says that an issue was created although that could not be
-// printed: it must not be created again.
-type UnprintedError struct {
-	Id  string
-	Err error
-}
-
-func (e *UnprintedError) Error() string {
-	return fmt.Sprintf("%s: was created, but could not be printed: %v", e.Id, e.Err)
-}
-
-func (e *UnprintedError) Unwrap() error { return e.Err }
 
 // CreateRequest is an issue to be made.
 type CreateRequest struct {
@@ -141,7 +129,8 @@ func nearWarning(c *checkpoint.Created, near *beads.Issue) []string {
 // that they could not be.
 func (a *App) Printed(id string, err error) error {
 	if err != nil {
-		return &UnprintedError{Id: id, Err: err}
+		return &fault.Error{Code: fault.Store, ID: id, Reason: fmt.Sprintf("was created, but could not be printed: %v", err),
+			Hint: "do not create it again; type stig show " + id, Err: err}
 	}
 	a.Journal.Told()
 	return nil

@@ -12,6 +12,7 @@ import (
 	"stig/beads"
 	"stig/checkpoint"
 	"stig/criteria"
+	"stig/fault"
 	"stig/notes"
 	"stig/process"
 	"stig/signals"
@@ -205,10 +206,8 @@ func (a *App) ClaimNext(ctx context.Context, dryRun bool) (*checkpoint.Claimed, 
 	}
 	for _, row := range rows {
 		claimed, err := checkpoint.Claim(ctx, store, options, row.ID, actor)
-		var taken *checkpoint.ClaimError
-		var asked *checkpoint.UnansweredError
-		var gone *beads.NotFoundError
-		if errors.As(err, &taken) || errors.As(err, &asked) || errors.As(err, &gone) {
+		_, gone := errors.AsType[*beads.NotFoundError](err)
+		if gone || fault.Is(err, fault.Conflict) || fault.Is(err, fault.Waits) {
 			continue // it changed since it was read
 		}
 		return claimed, err

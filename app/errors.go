@@ -1,15 +1,14 @@
 package app
 
 import (
+	"cmp"
 	"errors"
-	"fmt"
 	"strings"
 
 	"stig/beads"
 	"stig/checkpoint"
-	"stig/host"
+	"stig/fault"
 	"stig/notes"
-	"stig/recovery"
 	"stig/signals"
 )
 
@@ -26,19 +25,17 @@ const (
 	ExitInterrupted = 130
 )
 
-// usageError is a command line that cannot be carried out as it stands.
-type usageError struct{ message, hint string }
-
-func (e *usageError) Error() string { return e.message }
-
-func Usage(message, hint string) error { return &usageError{message: message, hint: hint} }
+// Usage is a command line that cannot be carried out as it stands.
+func Usage(message, hint string) error {
+	return &fault.Error{Code: fault.Usage, Reason: message, Hint: hint}
+}
 
 // FoundError ends a command whose output already says what was found.
 type FoundError struct{}
 
 func (FoundError) Error() string { return "problems found" }
 
-// EndedError is foundError of a command whose findings have exit codes of
+// EndedError is FoundError of a command whose findings have exit codes of
 // their own: the worst.
 type EndedError struct{ Code int }
 
@@ -82,43 +79,26 @@ func with[E error](code int, hint func(E) string) ending {
 func endings() []ending {
 	return []ending{
 		with(ExitFound, func(FoundError) string { return "" }),
-		with(ExitFound, func(e *checkpoint.CloseError) string { return e.Hint }),
-		with(ExitFound, func(e *RefusalError) string { return e.hint }),
-		with(ExitUsage, func(e *checkpoint.ReasonError) string { return e.Hint }),
 		with(exitNotMerged, func(*MergeError) string { return "" }),
-		with(ExitUsage, func(e *usageError) string { return e.hint }),
-		with(ExitUsage, func(e *checkpoint.LineError) string { return e.Hint }),
-		with(ExitUsage, func(e *configError) string { return e.hint }),
-		with(ExitConflict, func(e *checkpoint.DependedError) string {
-			return "type stig show " + e.ID + " --deps to see them; --force drops these dependencies"
-		}),
+		refused,
 		with(ExitNoIssue, func(e *beads.NotFoundError) string { return nearHint(e.Near) }),
 		with(ExitConflict, func(e *beads.ConflictError) string { return e.Hint }),
-		with(ExitConflict, func(e *recovery.UndoError) string { return e.Hint }),
-		with(ExitConflict, func(e *checkpoint.ClaimError) string { return e.Hint }),
-		with(ExitWaits, func(e *checkpoint.UnansweredError) string { return e.Hint }),
-		with(ExitWaits, func(*waitsError) string { return "the question stands; type stig escalations to see it" }),
-		with(ExitConflict, func(e *checkpoint.EscalationError) string { return e.Hint }),
-		with(ExitUsage, func(e *checkpoint.QuestionError) string { return e.Hint }),
-		with(ExitUsage, func(e *signals.PartError) string { return e.Hint }),
-		with(ExitUsage, func(e *signals.LabelError) string { return e.Hint() }),
-		with(ExitUsage, func(e *checkpoint.StaleEstimateError) string {
-			return fmt.Sprintf("type stig checkpoint %s again", e.ID)
-		}),
-		with(ExitUsage, func(e *checkpoint.LinkError) string { return e.Hint }),
-		with(ExitUsage, func(e *checkpoint.DraftError) string { return e.Hint }),
-		with(ExitUsage, func(e *checkpoint.PropagateError) string { return e.Hint }),
-		with(exitStore, func(e *host.SettingsError) string { return e.Hint }),
-		with(exitStore, func(*host.BlockError) string { return "take out what is too much by hand" }),
 		with(exitStore, func(e *beads.RefusedError) string { return e.Hint }),
 		with(exitStore, func(e *beads.StoreError) string { return e.Hint }),
-		with(exitStore, func(e *UnprintedError) string { return "do not create it again; type stig show " + e.Id }),
-		with(ExitUsage, func(e *notes.BodyError) string { return e.Hint }),
 		with(exitStore, func(*notes.Error) string { return "fix the delimiters in the notes by hand, then try again" }),
-		with(ExitUsage, func(e *checkpoint.MissingEstimateError) string {
-			return fmt.Sprintf("type stig checkpoint %s --done … --learned … --remains … --downstream …, or --no-context", e.ID)
-		}),
 	}
+}
+
+// refused is the ending with a fault.
+func refused(err error) (failure, bool) {
+	e, ok := errors.AsType[*fault.Error](err)
+	if !ok {
+		return failure{}, false
+	}
+	codes := map[fault.Code]int{
+		fault.Usage: ExitUsage, fault.Found: ExitFound, fault.Store: exitStore, fault.Conflict: ExitConflict, fault.Waits: ExitWaits,
+	}
+	return failure{Code: cmp.Or(codes[e.Code], exitStore), Message: err.Error(), Hint: e.Hint}, true
 }
 
 // Classify maps an error to what is shown of it. One that nobody promised is

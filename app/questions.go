@@ -2,6 +2,9 @@ package app
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -9,6 +12,8 @@ import (
 	"stig/beads"
 	"stig/checkpoint"
 	"stig/dag"
+	"stig/fault"
+	"stig/notes"
 	"stig/orient"
 	"stig/signals"
 )
@@ -112,4 +117,179 @@ func (a *App) Escalate(ctx context.Context, r EscalateRequest) (*Escalated, erro
 // EscalateOutput is what came of Escalate as data.
 func EscalateOutput(e *Escalated, dryRun bool) (Output, error) {
 	return EditOutput("escalate", e, e.Lines, dryRun)
+}
+
+// Answered is what a person said about one issue.
+type Answered struct {
+	ID      string   `json:"id"`
+	State   string   `json:"state"`
+	Left    int      `json:"left"`    // questions on the issue that still wait
+	Answers []answer `json:"answers"` // those that came while waiting, else the last
+}
+
+type answer struct {
+	orient.Answer
+	Questions []string `json:"questions"` // the hashes of those that it answers
+}
+
+// goneFor is how long the store or the issue may be gone: programs that write
+// without care empty the file, or remove it, before they fill it again.
+const goneFor = time.Second
+
+// Await waits for an answer, for limit at most unless that is 0: to the question
+// with that number or hash, or to any where it is "".
+func (a *App) Await(ctx context.Context, id, question string, limit time.Duration) (*Answered, error) {
+	store, err := a.Discover()
+	if err != nil {
+		return nil, err
+	}
+	changes, stop := store.Watch()
+	defer stop()
+	var timeUp <-chan time.Time
+	if limit > 0 {
+		timeUp = time.After(limit)
+	}
+	look := look{id: id, question: question, before: -1}
+	for {
+		found, err := look.at(store)
+		if found != nil || err != nil {
+			return found, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-timeUp:
+			return nil, &fault.Error{Code: fault.Waits, ID: look.id, Reason: fmt.Sprintf("no answer within %s", limit),
+				Hint: "the question stands; type stig escalations to see it"}
+		case <-look.gone:
+			look.late = true
+		case <-changes:
+			Settle(ctx)
+		}
+	}
+}
+
+// look is what is known from looking for an answer again and again.
+type look struct {
+	id       string
+	question string           // what is to be answered, by its hash when the waiting began; "" for any
+	before   int              // the number of answers when the waiting began; -1 before that
+	gone     <-chan time.Time // tells when the issue has been gone for too long
+	late     bool             // it has
+}
+
+// at looks once; it gives nothing where there is no answer yet.
+func (l *look) at(store beads.Store) (*Answered, error) {
+	id, parts, err := partsOf(store, l.id)
+	if err != nil {
+		if l.before < 0 || l.late || !passing(err) {
+			return nil, err
+		}
+		if l.gone == nil {
+			l.gone = time.After(goneFor)
+		}
+		return nil, nil
+	}
+	if l.before < 0 {
+		if err := l.begin(id, parts); err != nil {
+			return nil, err
+		}
+	}
+	l.id, l.gone, l.late = id, nil, false
+	answers := answersSince(parts, l.before)
+	if l.question != "" {
+		answers = slices.DeleteFunc(answers, func(a answer) bool { return !slices.Contains(a.Questions, l.question) })
+	}
+	if len(answers) > 0 {
+		return &Answered{ID: id, State: signals.Standing(parts), Left: len(signals.Questions(parts)), Answers: answers}, nil
+	}
+	return nil, nil
+}
+
+// begin begins to wait: for one question where one is named.
+func (l *look) begin(id string, parts []signals.Part) (err error) {
+	if l.question == "" {
+		l.before, err = begin(id, parts)
+		return err
+	}
+	open := signals.Questions(parts)
+	hash, waits := signals.Choose(open, l.question)
+	if !waits {
+		for _, e := range signals.Exchanges(parts) {
+			open = append(open, e.Question)
+		}
+		var known bool
+		if hash, known = signals.Choose(open, l.question); !known {
+			return &fault.Error{Code: fault.Usage, ID: id, Reason: fmt.Sprintf("no question %q was asked", l.question),
+				Hint: "type stig escalations --all to see what was"}
+		}
+	}
+	l.question, l.before = hash, 0
+	if waits {
+		l.before = len(answersSince(parts, 0))
+	}
+	return nil
+}
+
+// begin gives the number of answers to look beyond: those there are, or all but
+// the last when nothing waits.
+func begin(id string, parts []signals.Part) (int, error) {
+	answers := len(answersSince(parts, 0))
+	if len(signals.Questions(parts)) > 0 {
+		return answers, nil
+	}
+	if answers == 0 {
+		return 0, &fault.Error{Code: fault.Conflict, ID: id, Reason: "nothing was asked, so there is no answer to wait for",
+			Hint: "type stig escalate " + id + " -m \"…\" to ask"}
+	}
+	return answers - 1, nil
+}
+
+// answersSince lists the answers after the first ones.
+func answersSince(parts []signals.Part, first int) []answer {
+	var list []answer
+	exchanges := signals.Exchanges(parts)
+	for i, p := range parts {
+		if p.Kind.Asks() {
+			continue
+		}
+		if first--; first >= 0 {
+			continue
+		}
+		said := answer{Answer: *orient.NewAnswer(p), Questions: []string{}}
+		for _, e := range exchanges {
+			if e.Answer == &parts[i] {
+				said.Questions = append(said.Questions, e.Question.Hash())
+			}
+		}
+		list = append(list, said)
+	}
+	return list
+}
+
+// passing reports whether an error may go by itself: the store is not there, or
+// is being written, or does not hold the issue at the moment.
+func passing(err error) bool {
+	var missing *beads.NotFoundError
+	var store *beads.StoreError
+	var conflict *beads.ConflictError
+	return errors.Is(err, fs.ErrNotExist) || errors.As(err, &missing) || errors.As(err, &store) || errors.As(err, &conflict)
+}
+
+// partsOf reads the questions and answers of an issue.
+func partsOf(store beads.Store, id string) (full string, parts []signals.Part, err error) {
+	file, err := store.Snapshot()
+	if err != nil {
+		return "", nil, err
+	}
+	defer file.Close()
+	issue, err := file.Find(id)
+	if err != nil {
+		return "", nil, err
+	}
+	record, err := issue.Record()
+	if err != nil {
+		return "", nil, err
+	}
+	return issue.ID, signals.Escalations(notes.Parse(record.Text(beads.Notes))), nil
 }

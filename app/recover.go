@@ -184,7 +184,7 @@ type Undone struct {
 }
 
 // Undo takes back the last so many edits that the actor made in this work tree on
-// the branch that is checked out, as one new edit. Errors: *recovery.UndoError.
+// the branch that is checked out, as one new edit. Errors: fault.Conflict.
 func (a *App) Undo(ctx context.Context, count int, dryRun bool) (*Undone, error) {
 	store, options, err := a.ToWrite(ctx, dryRun)
 	if err != nil {

@@ -103,10 +103,6 @@ func hadStore(ctx context.Context, repo git.Client, commit string) (bool, error)
 // that does it once the checkpoint of an issue is written.
 func (a *App) PrepareCommit(ctx context.Context, store beads.Place) (func(id string) (string, error), error) {
 	committer, err := checkpoint.PrepareCommit(ctx, store, a.Environ())
-	var impossible *checkpoint.CommitError
-	if errors.As(err, &impossible) {
-		return nil, Usage(impossible.Reason, impossible.Hint)
-	}
 	if err != nil {
 		return nil, err
 	}

@@ -95,7 +95,7 @@ func (a *App) Open() (*beads.Snapshot, error) {
 // where it cannot be read.
 func (a *App) OpenQuietly() *beads.Snapshot {
 	store, err := a.Discover()
-	if _, wrong := errors.AsType[*configError](err); err != nil && !wrong {
+	if err != nil && !errors.Is(err, errConfig) {
 		return nil
 	}
 	file, err := store.Snapshot()
@@ -109,10 +109,11 @@ func (a *App) OpenQuietly() *beads.Snapshot {
 // configuration is a warning, and its settings are the defaults.
 func (a *App) discoverToRead() (beads.Store, error) {
 	store, err := a.Discover()
-	if wrong, ok := errors.AsType[*configError](err); ok {
+	if errors.Is(err, errConfig) {
 		if !a.misconfigured {
-			a.Warn("%s; its settings are left out, and stig writes nothing until it is fixed", wrong.message)
-			a.Hint(wrong.hint)
+			wrong := Classify(err)
+			a.Warn("%s; its settings are left out, and stig writes nothing until it is fixed", wrong.Message)
+			a.Hint(wrong.Hint)
 		}
 		a.misconfigured, err = true, nil
 	}

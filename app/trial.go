@@ -11,6 +11,7 @@ import (
 	"stig/beads"
 	"stig/checkpoint"
 	"stig/criteria"
+	"stig/fault"
 	"stig/jsonl"
 	"stig/signals"
 	"stig/verify"
@@ -74,25 +75,26 @@ func (t *Trial) Settle() (err error) {
 // Asks reports whether the criteria ask for anything to be run.
 func (t *Trial) Asks() bool { return criteria.Asks(t.Plan) }
 
-// RefusalError says why the checks of an issue are not run.
-type RefusalError struct{ id, reason, hint string }
+// ErrNotRun is wrapped by the refusal (fault.Found) to run the checks of an issue.
+var ErrNotRun = errors.New("its checks are not run")
 
-func (e *RefusalError) Error() string { return e.id + ": " + e.reason }
+func notRun(id, reason, hint string) error {
+	return &fault.Error{Code: fault.Found, ID: id, Reason: reason, Hint: hint, Err: ErrNotRun}
+}
 
 // nothingToRun is the refusal of criteria that show nothing. Only where there are
 // none it proposes to waive them.
 func nothingToRun(t *Trial) error {
-	e := &RefusalError{id: t.Id, reason: "nothing in its acceptance criteria can be run",
-		hint: "put such a block into them with stig edit " + t.Id + " --acceptance -"}
+	reason, hint := "nothing in its acceptance criteria can be run", "put such a block into them with stig edit "+t.Id+" --acceptance -"
 	waive := "stig close " + t.Id + " --reason … --waive WHY"
 	if t.Site.Store.Mode == beads.Dolt {
-		e.hint, waive = "write such a block into its criteria", waiveByTracker(t.Id, "WHAT", "WHY")
+		hint, waive = "write such a block into its criteria", waiveByTracker(t.Id, "WHAT", "WHY")
 	}
 	if len(t.criteria) == 0 {
-		e.reason = "it has no acceptance criteria"
-		e.hint += ", or type " + waive
+		reason = "it has no acceptance criteria"
+		hint += ", or type " + waive
 	}
-	return e
+	return notRun(t.Id, reason, hint)
 }
 
 // waiveByTracker is how an issue without anything to run is closed that stig may
@@ -116,8 +118,8 @@ func (t *Trial) Fence() string {
 	return "```verify\n" + strings.Join(commands, "\n") + "\n```\n"
 }
 
-// Try runs the checks, when it may, and keeps the verdict. The error is a
-// *refusalError when it may not.
+// Try runs the checks, when it may, and keeps the verdict. The error wraps
+// ErrNotRun when it may not.
 func (a *App) Try(ctx context.Context, t *Trial, o TrialOptions) error {
 	if !t.Asks() {
 		return nothingToRun(t)
@@ -127,8 +129,8 @@ func (a *App) Try(ctx context.Context, t *Trial, o TrialOptions) error {
 		return err
 	}
 	if !trusted {
-		return &RefusalError{id: t.Id, reason: "its checks are commands of a repository that is not trusted here",
-			hint: "read them, then type stig trust, or set STIG_TRUST=1 to trust whatever is here"}
+		return notRun(t.Id, "its checks are commands of a repository that is not trusted here",
+			"read them, then type stig trust, or set STIG_TRUST=1 to trust whatever is here")
 	}
 	job, err := a.job(ctx, t, o)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"stig/beads"
+	"stig/fault"
 )
 
 // Amendment is what issues are to say from now on; what is nil stays, and a text
@@ -42,7 +43,7 @@ type Amended struct {
 
 // Amend changes fields of issues in one edit: of all, or of none. amend gives the
 // amendment of each, by its place in ids. Criteria that differ from those that are
-// committed are named when the issue closes. It refuses (*DraftError) values that
+// committed are named when the issue closes. It refuses (fault.Usage) values that
 // no issue can have, and to change what a closed issue asked for: only its labels,
 // external reference and estimate can be changed. A parent is refused as Link
 // refuses it, and (*beads.RefusedError) where bd keeps a database.
@@ -144,7 +145,7 @@ func move(s beads.Store, tx *beads.Tx, id, parent, by string) error {
 		}
 		row.On = epic.ID
 		if beads.Over(epic.Status) {
-			return &DraftError{fmt.Sprintf("%s: is over (status %s) and gets no more children", epic.ID, epic.Status), "name another --parent"}
+			return usage(fmt.Sprintf("%s: is over (status %s) and gets no more children", epic.ID, epic.Status), "name another --parent")
 		}
 	}
 	for _, old := range record.Deps() {
@@ -176,13 +177,13 @@ const parentChild = "parent-child"
 func (a Amendment) check(f *beads.Snapshot, r *beads.Record) error {
 	id := r.Text(beads.ID)
 	placed := func(err error) error {
-		if e, ok := err.(*DraftError); ok {
-			return &DraftError{id + ": " + e.Reason, e.Hint}
+		if e, ok := err.(*fault.Error); ok {
+			e.ID = id
 		}
 		return err
 	}
 	if r.Text(beads.Status) == statusClosed && a.changesWork() {
-		return &DraftError{id + ": is closed", fmt.Sprintf("type stig reopen %s --reason …", id)}
+		return placed(usage("is closed", fmt.Sprintf("type stig reopen %s --reason …", id)))
 	}
 	if a.Title != nil {
 		if err := checkTitle(*a.Title); err != nil {
@@ -195,7 +196,7 @@ func (a Amendment) check(f *beads.Snapshot, r *beads.Record) error {
 		}
 	}
 	if a.Estimate != nil && *a.Estimate < 0 {
-		return &DraftError{fmt.Sprintf("%s: estimate: must not be negative; found %d", id, *a.Estimate), ""}
+		return placed(usage(fmt.Sprintf("estimate: must not be negative; found %d", *a.Estimate), ""))
 	}
 	if a.Priority != nil {
 		if err := checkPriority(*a.Priority); err != nil {
@@ -204,13 +205,13 @@ func (a Amendment) check(f *beads.Snapshot, r *beads.Record) error {
 	}
 	if a.Labels != nil {
 		if len(a.AddLabels)+len(a.RemoveLabels) > 0 {
-			return &DraftError{id + ": all labels are set, and some are added or removed", "leave one of them out"}
+			return placed(usage("all labels are set, and some are added or removed", "leave one of them out"))
 		}
 		return placed(checkLabels(*a.Labels))
 	}
 	for _, label := range a.AddLabels {
 		if slices.Contains(a.RemoveLabels, label) {
-			return &DraftError{fmt.Sprintf("%s: label %q is added and removed", id, label), "leave one of them out"}
+			return placed(usage(fmt.Sprintf("label %q is added and removed", label), "leave one of them out"))
 		}
 	}
 	return placed(checkLabels(a.AddLabels))

@@ -12,6 +12,7 @@ import (
 
 	"stig/beads"
 	"stig/checkpoint"
+	"stig/fault"
 	"stig/jsonl"
 )
 
@@ -150,11 +151,10 @@ func TestDelete(t *testing.T) {
 		_, _, err := checkpoint.Delete(context.Background(), s, options(), ids, checkpoint.Deletion{Reason: "twice", Actor: "ann", Force: force})
 		return err
 	}
-	var depended *checkpoint.DependedError
 	if err := remove(false, "d-3", "d-1"); err == nil || !slices.Equal(stored(t, s), lines) {
 		t.Errorf("deleted what another works on: %v", err)
 	}
-	if err := remove(false, "d-1"); !errors.As(err, &depended) || err.Error() != "d-1: d-2 (blocks) depends on it" {
+	if err := remove(false, "d-1"); !fault.Is(err, fault.Conflict) || err.Error() != "d-1: d-2 (blocks) depends on it" {
 		t.Errorf("got %v", err)
 	}
 	if err := remove(true, "d-1", "1"); err != nil {

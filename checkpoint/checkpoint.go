@@ -20,6 +20,7 @@ import (
 
 	"stig/beads"
 	"stig/dag"
+	"stig/fault"
 	"stig/notes"
 	"stig/signals"
 )
@@ -104,29 +105,20 @@ type IssueError struct {
 func (e *IssueError) Error() string { return e.ID + ": " + e.Err.Error() }
 func (e *IssueError) Unwrap() error { return e.Err }
 
-// MissingEstimateError is returned by Write and Apply for an update that would
-// leave work under way without a state estimate.
-type MissingEstimateError struct{ ID, Progress string }
-
-func (e *MissingEstimateError) Error() string {
-	return fmt.Sprintf("%s: progress %s needs a state estimate, and there is none", e.ID, e.Progress)
-}
-
-// StaleEstimateError is returned by Write when somebody else left an estimate
-// since the one to be replaced was read.
-type StaleEstimateError struct{ ID string }
-
-func (e *StaleEstimateError) Error() string {
-	return e.ID + ": the state estimate changed since you read it"
+// usage refuses a request as it is written, of no issue or inside an IssueError.
+func usage(reason, hint string) error {
+	return &fault.Error{Code: fault.Usage, Reason: reason, Hint: hint}
 }
 
 // Write applies an update to an issue of the store: locked, validated, atomic.
-// An update that changes nothing leaves the file untouched. It returns a
-// *StaleEstimateError when the estimate is not the one that was seen.
+// An update that changes nothing leaves the file untouched. It refuses
+// (fault.Usage) an update when the estimate is not the one that was seen, and
+// what Apply refuses.
 func Write(ctx context.Context, s beads.Store, o beads.Options, id string, u Update, rules Rules) (*Report, error) {
 	return u.write(ctx, s, o, id, rules, func(id string, d *notes.Doc) error {
 		if is, _ := signals.LastEstimate(d); u.Seen != nil && is.Body != *u.Seen {
-			return &StaleEstimateError{ID: id}
+			return &fault.Error{Code: fault.Usage, ID: id, Reason: "the state estimate changed since you read it",
+				Hint: fmt.Sprintf("type stig checkpoint %s again", id)}
 		}
 		return nil
 	})
@@ -186,7 +178,8 @@ func (u Update) permit() notes.Permit {
 }
 
 // Apply makes the update in the notes of an issue. It is pure: Write and its
-// dry run both do no more than this.
+// dry run both do no more than this. It refuses (fault.Usage) an update that
+// would leave work under way without a state estimate.
 func Apply(id string, d *notes.Doc, u Update, rules Rules) (*notes.Doc, *Report, error) {
 	r := &Report{ID: id, Sections: []string{}, Alerts: []Alert{}, Warnings: []string{}, Dependents: []Ref{}}
 	before := signals.Read(d, rules.Schema)
@@ -213,7 +206,9 @@ func Apply(id string, d *notes.Doc, u Update, rules Rules) (*notes.Doc, *Report,
 	}
 	after := signals.Read(result, rules.Schema)
 	if _, has := signals.LastEstimate(result); !has && !u.NoContext && signals.UnderWay(after.Value(signals.Progress)) {
-		return nil, nil, &MissingEstimateError{ID: id, Progress: after.Value(signals.Progress)}
+		return nil, nil, &fault.Error{Code: fault.Usage, ID: id,
+			Reason: fmt.Sprintf("progress %s needs a state estimate, and there is none", after.Value(signals.Progress)),
+			Hint:   fmt.Sprintf("type stig checkpoint %s --done … --learned … --remains … --downstream …, or --no-context", id)}
 	}
 	r.Alerts = append(r.Alerts, alerts(before, after)...)
 	r.warnOfConfidence(before, after)

@@ -1,13 +1,13 @@
 package checkpoint_test
 
 import (
-	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	"stig/checkpoint"
 	"stig/cue"
+	"stig/fault"
 	"stig/notes"
 	"stig/signals"
 )
@@ -64,8 +64,7 @@ func TestApplyAsksForAnEstimate(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			_, _, err := checkpoint.Apply("demo-1", notes.Parse(test.notes), test.update, rules())
-			var missing *checkpoint.MissingEstimateError
-			if errors.As(err, &missing) != test.refused {
+			if fault.Is(err, fault.Usage) != test.refused {
 				t.Errorf("error %v, refused %v wanted", err, test.refused)
 			}
 		})

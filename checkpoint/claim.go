@@ -7,6 +7,7 @@ import (
 
 	"stig/beads"
 	"stig/dag"
+	"stig/fault"
 	"stig/notes"
 	"stig/signals"
 )
@@ -29,22 +30,11 @@ type Claimed struct {
 	Lines []beads.Change `json:"-"`
 }
 
-// ClaimError is returned by Claim and Release for an issue that cannot change
-// hands: it is blocked, over, or another's.
-type ClaimError struct {
-	ID     string
-	Holder string // who has it, "" when that is not the reason
-	Reason string
-	Hint   string
-}
-
-func (e *ClaimError) Error() string { return e.ID + ": " + e.Reason }
-
 // Claim makes an issue the actor's work: in progress and assigned to them.
 // What was read and what is written are one edit under the lock, so of several
 // who claim an issue one gets it. Claiming what one holds changes nothing. It
-// refuses (*ClaimError) issues that wait for others, that another holds, and
-// that are neither open nor in progress, and (*UnansweredError) those with an
+// refuses (fault.Conflict) issues that wait for others, that another holds, and
+// that are neither open nor in progress, and (fault.Waits) those with an
 // unanswered question.
 func Claim(ctx context.Context, s beads.Store, o beads.Options, id, actor string) (*Claimed, error) {
 	return changeHands(ctx, s, o, id, func(f *beads.Snapshot, r *beads.Record) ([]beads.Set, error) {
@@ -53,31 +43,31 @@ func Claim(ctx context.Context, s beads.Store, o beads.Options, id, actor string
 		case status == statusInProgress && holder == actor:
 			return nil, nil
 		case status == statusClosed:
-			return nil, &ClaimError{ID: full, Reason: "is closed", Hint: "type stig orient to see what is ready"}
+			return nil, held(full, "is closed")
 		case holder != "" && holder != actor:
-			return nil, held(full, holder, "is claimed by "+holder)
+			return nil, held(full, "is claimed by "+holder)
 		case status != statusOpen && status != statusInProgress:
-			return nil, &ClaimError{ID: full, Reason: fmt.Sprintf("only open issues can be claimed; its status is %q", status),
-				Hint: "type stig orient to see what is ready"}
+			return nil, held(full, fmt.Sprintf("only open issues can be claimed; its status is %q", status))
 		}
 		at, _ := f.Index(full)
 		if err := blocked(f, dag.New(f), at); err != nil {
 			return nil, err
 		}
 		if doc := notes.Parse(r.Text(beads.Notes)); signals.Asks(doc, signals.Read(doc, nil)) {
-			return nil, &UnansweredError{ID: full, Reason: "has an unanswered question", Hint: "type stig orient " + full + " to read it, or stig ready to see what can be taken"}
+			return nil, &fault.Error{Code: fault.Waits, ID: full, Reason: "has an unanswered question",
+				Hint: "type stig orient " + full + " to read it, or stig ready to see what can be taken"}
 		}
 		return []beads.Set{{Key: beads.Status, Text: statusInProgress}, {Key: beads.Assignee, Text: actor}}, nil
 	})
 }
 
 // Release gives an issue back: nobody's, and open if it was in progress. An
-// issue that nobody holds is not changed. It refuses (*ClaimError) closed
+// issue that nobody holds is not changed. It refuses (fault.Conflict) closed
 // issues and those that another holds.
 func Release(ctx context.Context, s beads.Store, o beads.Options, id, actor string) (*Claimed, error) {
 	return changeHands(ctx, s, o, id, func(_ *beads.Snapshot, r *beads.Record) ([]beads.Set, error) {
 		if holder := r.Text(beads.Assignee); holder != "" && holder != actor {
-			e := held(r.Text(beads.ID), holder, "is claimed by "+holder+", not by "+actor)
+			e := held(r.Text(beads.ID), "is claimed by "+holder+", not by "+actor)
 			e.Hint = "let them release it, or type stig release " + e.ID + " --force"
 			return nil, e
 		}
@@ -95,7 +85,7 @@ func given(r *beads.Record) ([]beads.Set, error) {
 	sets := []beads.Set{{Key: beads.Assignee}}
 	switch r.Text(beads.Status) {
 	case statusClosed:
-		return nil, &ClaimError{ID: r.Text(beads.ID), Reason: "is closed, and who closed it stays on record",
+		return nil, &fault.Error{Code: fault.Conflict, ID: r.Text(beads.ID), Reason: "is closed, and who closed it stays on record",
 			Hint: "to work on it again, type stig reopen " + r.Text(beads.ID) + " --reason …"}
 	case statusInProgress:
 		sets = append(sets, beads.Set{Key: beads.Status, Text: statusOpen})
@@ -103,12 +93,12 @@ func given(r *beads.Record) ([]beads.Set, error) {
 	return sets, nil
 }
 
-func held(id, holder, reason string) *ClaimError {
-	return &ClaimError{ID: id, Holder: holder, Reason: reason, Hint: "type stig orient to see what is ready"}
+func held(id, reason string) *fault.Error {
+	return &fault.Error{Code: fault.Conflict, ID: id, Reason: reason, Hint: "type stig orient to see what is ready"}
 }
 
 // blocked says what the issue at an index waits for; nil when it does not.
-func blocked(f *beads.Snapshot, g *dag.Graph, at int) *ClaimError {
+func blocked(f *beads.Snapshot, g *dag.Graph, at int) *fault.Error {
 	if !g.Blocked(at) {
 		return nil
 	}
@@ -120,8 +110,7 @@ func blocked(f *beads.Snapshot, g *dag.Graph, at int) *ClaimError {
 	for _, b := range g.OpenBlockers(holder) {
 		ids = append(ids, f.At(b).ID)
 	}
-	return &ClaimError{ID: f.At(at).ID, Reason: "is blocked by " + strings.Join(ids, ", ") + through,
-		Hint: "type stig orient to see what is ready"}
+	return held(f.At(at).ID, "is blocked by "+strings.Join(ids, ", ")+through)
 }
 
 // changeHands makes the edit that decide asks for; none when it gives no sets.

@@ -5,6 +5,7 @@ import (
 
 	"stig/beads"
 	"stig/dag"
+	"stig/fault"
 )
 
 // refuseClosing says what keeps an issue from being closed, whatever its
@@ -14,7 +15,7 @@ func refuseClosing(f *beads.Snapshot, r *beads.Record, duplicate bool) error {
 	at, _ := f.Index(id)
 	issue := f.At(at)
 	if issue.Template || issue.Pinned || issue.Status == "pinned" {
-		return &CloseError{ID: id, Reason: "is a template or pinned, and so no work that could be done", Hint: "leave it open"}
+		return &fault.Error{Code: fault.Found, ID: id, Reason: "is a template or pinned, and so no work that could be done", Hint: "leave it open"}
 	}
 	g := dag.New(f)
 	if err := blocked(f, g, at); err != nil && !duplicate {
@@ -27,13 +28,13 @@ func refuseClosing(f *beads.Snapshot, r *beads.Record, duplicate bool) error {
 		}
 	}
 	if open != nil {
-		return &CloseError{ID: id, Reason: "holds what is not closed: " + strings.Join(open, ", "), Hint: "close these first, or move them elsewhere"}
+		return &fault.Error{Code: fault.Found, ID: id, Reason: "holds what is not closed: " + strings.Join(open, ", "), Hint: "close these first, or move them elsewhere"}
 	}
 	return nil
 }
 
 // notDone turns what keeps an issue from being claimed into what keeps it from
 // being closed.
-func notDone(held *ClaimError) error {
-	return &CloseError{ID: held.ID, Reason: held.Reason, Hint: "close these first, or drop a dependency that is none with stig dep rm"}
+func notDone(held *fault.Error) error {
+	return &fault.Error{Code: fault.Found, ID: held.ID, Reason: held.Reason, Hint: "close these first, or drop a dependency that is none with stig dep rm"}
 }

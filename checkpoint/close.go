@@ -7,6 +7,7 @@ import (
 
 	"stig/beads"
 	"stig/criteria"
+	"stig/fault"
 	"stig/notes"
 	"stig/signals"
 	"stig/verify"
@@ -51,18 +52,6 @@ type EpicTold struct {
 func (e *EpicTold) Complete() bool {
 	return e != nil && e.Closed == e.Total && e.Status != statusClosed
 }
-
-// CloseError is returned by Closable and Close for an issue that must not be
-// closed as things are.
-type CloseError struct{ ID, Reason, Hint string }
-
-func (e *CloseError) Error() string { return e.ID + ": " + e.Reason }
-
-// ReasonError is returned by Closable, Close and Reopen for a reason that tells
-// those who build on the issue nothing.
-type ReasonError struct{ ID, Reason, Hint string }
-
-func (e *ReasonError) Error() string { return e.ID + ": " + e.Reason }
 
 // Candidate is an issue that nothing but its criteria keeps from being closed.
 type Candidate struct {
@@ -126,10 +115,10 @@ func Closable(ctx context.Context, s beads.Store, o beads.Options, id string, c 
 // Close closes an issue on evidence: status, closed_at, close_reason and
 // updated_at, and progress verifying where it has a signal table, in one edit.
 // What is closed stays as it is, and that is no error; Closed.Unkept says that
-// its reason is another. It refuses (*CloseError)
+// its reason is another. It refuses (fault.Found)
 // an issue that waits for others, an epic that is not complete, what is no
-// work, and evidence that does not allow it; (*UnansweredError) an issue on which a
-// question waits, unless Despite says why; and (*ReasonError) a reason that
+// work, and evidence that does not allow it; (fault.Waits) an issue on which a
+// question waits, unless Despite says why; and (fault.Usage) a reason that
 // says nothing. Criteria that are no longer those that were run are a
 // *beads.ConflictError.
 func Close(ctx context.Context, s beads.Store, o beads.Options, id string, c Closing, rules Rules) (*Closed, error) {
@@ -196,7 +185,7 @@ func (c Closing) allowed(f *beads.Snapshot, r *beads.Record, rules Rules) error 
 		return err
 	}
 	if c.Evidence == nil {
-		return &CloseError{ID: id, Reason: "no evidence to close it: its criteria were not run", Hint: "type stig close " + id + " --reason …"}
+		return &fault.Error{Code: fault.Found, ID: id, Reason: "no evidence to close it: its criteria were not run", Hint: "type stig close " + id + " --reason …"}
 	}
 	err := c.Evidence.Allows(id, criteria)
 	if v, ran := c.Evidence.(*verify.Verdict); err != nil && ran && v.Passed() && v.Issue() == id {
@@ -204,7 +193,7 @@ func (c Closing) allowed(f *beads.Snapshot, r *beads.Record, rules Rules) error 
 			Hint: "read them again with stig show " + id + ", then run the command again"}
 	}
 	if err != nil {
-		return &CloseError{ID: id, Reason: strings.TrimPrefix(err.Error(), id+": "), Hint: "type stig verify " + id + " to see what fails"}
+		return &fault.Error{Code: fault.Found, ID: id, Reason: strings.TrimPrefix(err.Error(), id+": "), Hint: "type stig verify " + id + " to see what fails"}
 	}
 	return nil
 }
@@ -226,7 +215,7 @@ func sayingReason(id, reason string, f *beads.Snapshot) error {
 	if verify.IsInformative(bare(reason), known) {
 		return nil
 	}
-	e := &ReasonError{ID: id, Reason: fmt.Sprintf("the reason %q is too short to be useful", reason),
+	e := &fault.Error{Code: fault.Usage, ID: id, Reason: fmt.Sprintf("the reason %q is too short to be useful", reason),
 		Hint: "say what exists now that did not before: those who build on it read that"}
 	if strings.TrimSpace(reason) == "" {
 		e.Reason = "a reason is missing"

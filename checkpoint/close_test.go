@@ -1,7 +1,6 @@
 package checkpoint_test
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -11,6 +10,7 @@ import (
 
 	"stig/beads"
 	"stig/checkpoint"
+	"stig/fault"
 	"stig/verify"
 )
 
@@ -34,7 +34,7 @@ func TestCloseNeedsAGround(t *testing.T) {
 			before := s.Text()
 			_, err := checkpoint.Close(t.Context(), s, beads.Options{Now: rules().Now}, "demo-1",
 				checkpoint.Closing{Reason: "the pier stands on new piles", Evidence: evidence}, rules())
-			if _, refused := errors.AsType[*checkpoint.CloseError](err); !refused || s.Text() != before {
+			if !fault.Is(err, fault.Found) || s.Text() != before {
 				t.Errorf("%v\n%s", err, s.Text())
 			}
 		})

@@ -19,11 +19,11 @@ type Commented struct {
 }
 
 // Comment adds a comment to an issue, closed ones too. One that the same author made
-// already changes nothing. It refuses (*DraftError) a text that says nothing.
+// already changes nothing. It refuses (fault.Usage) a text that says nothing.
 func Comment(ctx context.Context, s beads.Store, o beads.Options, id, author, text string) (*Commented, error) {
 	text = strings.TrimSpace(text)
 	if text == "" {
-		return nil, &DraftError{"the comment is empty", "give it with -m, --file, or - for standard input"}
+		return nil, usage("the comment is empty", "give it with -m, --file, or - for standard input")
 	}
 	var commented *Commented
 	lines, err := s.Edit(ctx, o, func(tx *beads.Tx) error {

@@ -9,12 +9,6 @@ import (
 	"stig/git"
 )
 
-// CommitError is returned by PrepareCommit, before anything is written, where
-// a commit could not succeed.
-type CommitError struct{ Reason, Hint string }
-
-func (e *CommitError) Error() string { return e.Reason }
-
 // Committer commits a store and nothing else.
 type Committer struct {
 	git  git.Client
@@ -22,8 +16,8 @@ type Committer struct {
 }
 
 // PrepareCommit checks that the store could be committed, so that a checkpoint
-// is not written first and then left uncommitted. env is the environment that
-// git runs in.
+// is not written first and then left uncommitted; where it could not, the error is
+// a fault.Usage. env is the environment that git runs in.
 func PrepareCommit(ctx context.Context, p beads.Place, env []string) (*Committer, error) {
 	path, err := filepath.Abs(p.Path)
 	if err != nil {
@@ -48,12 +42,12 @@ func PrepareCommit(ctx context.Context, p beads.Place, env []string) (*Committer
 			return nil, err
 		}
 		if check.refuses(result.Exit) {
-			return nil, &CommitError{Reason: fmt.Sprintf("%s: cannot commit: %s", p.Path, check.reason), Hint: check.hint}
+			return nil, usage(fmt.Sprintf("%s: cannot commit: %s", p.Path, check.reason), check.hint)
 		}
 	}
 	ignored, err := c.git.Ignores(ctx, path)
 	if ignored {
-		err = &CommitError{Reason: p.Path + ": cannot commit: git ignores the store", Hint: "take it out of .gitignore, or leave --commit out"}
+		err = usage(p.Path+": cannot commit: git ignores the store", "take it out of .gitignore, or leave --commit out")
 	}
 	return c, err
 }

@@ -45,12 +45,6 @@ type Created struct {
 	Lines []beads.Change `json:"-"`
 }
 
-// DraftError is returned by Create, CreateAll and Amend for an issue that cannot
-// be as given.
-type DraftError struct{ Reason, Hint string }
-
-func (e *DraftError) Error() string { return e.Reason }
-
 // BatchError is the error of one of several drafts or amendments.
 type BatchError struct {
 	At   int // its place, from 0 on
@@ -70,7 +64,7 @@ func (e *BatchError) Unwrap() error { return e.Err }
 // Create adds an issue with its signal table. Its id is a hash of what it is
 // about, or the next one below its parent. It refuses what Link refuses, an
 // unknown parent or dependency (*beads.NotFoundError), a value that the schema
-// does not take, and a *DraftError.
+// does not take, and a draft that cannot be as it is given (fault.Usage).
 func Create(ctx context.Context, s beads.Store, o beads.Options, d Draft, rules Rules) (*Created, error) {
 	list, lines, err := CreateAll(ctx, s, o, []Draft{d}, rules)
 	if e, ok := err.(*BatchError); ok {
@@ -160,13 +154,13 @@ func holdsAll(f *beads.Snapshot, created []*Created, lines [][]byte) bool {
 func checkTitle(title string) error {
 	const most = 500 // characters that bd takes
 	if strings.TrimSpace(title) == "" {
-		return &DraftError{"the title is empty", "say in one line what there is to do"}
+		return usage("the title is empty", "say in one line what there is to do")
 	}
 	if strings.ContainsAny(title, "\r\n") {
-		return &DraftError{fmt.Sprintf("title: must be one line; found %q", title), "put the rest into --description"}
+		return usage(fmt.Sprintf("title: must be one line; found %q", title), "put the rest into --description")
 	}
 	if n := utf8.RuneCountInString(title); n > most {
-		return &DraftError{fmt.Sprintf("title: must be at most %d characters long; found %d", most, n), "put the rest into --description"}
+		return usage(fmt.Sprintf("title: must be at most %d characters long; found %d", most, n), "put the rest into --description")
 	}
 	return nil
 }
@@ -179,14 +173,14 @@ func (d Draft) check() error {
 		return err
 	}
 	if d.Estimate < 0 {
-		return &DraftError{fmt.Sprintf("estimate: must not be negative; found %d", d.Estimate), ""}
+		return usage(fmt.Sprintf("estimate: must not be negative; found %d", d.Estimate), "")
 	}
 	return checkLabels(d.Labels)
 }
 
 func checkPriority(p int) error {
 	if p < 0 || p > 4 {
-		return &DraftError{fmt.Sprintf("priority: must be 0 to 4; found %d", p), "0 is the most urgent"}
+		return usage(fmt.Sprintf("priority: must be 0 to 4; found %d", p), "0 is the most urgent")
 	}
 	return nil
 }
@@ -194,7 +188,7 @@ func checkPriority(p int) error {
 func checkLabels(labels []string) error {
 	for _, l := range labels {
 		if strings.TrimSpace(l) != l || l == "" {
-			return &DraftError{fmt.Sprintf("label: must be a word; found %q", l), ""}
+			return usage(fmt.Sprintf("label: must be a word; found %q", l), "")
 		}
 	}
 	return nil
@@ -214,8 +208,8 @@ func checkIssueType(f *beads.Snapshot, kind string, own []string) error {
 	if slices.Contains(Types(), kind) || slices.Contains(newerTypes(), kind) || slices.Contains(own, kind) || usesType(f, kind) {
 		return nil
 	}
-	return &DraftError{fmt.Sprintf("type: must be one of %s, or one that the store uses; found %q", strings.Join(slices.Concat(Types(), own), ", "), kind),
-		fmt.Sprintf("to use a type of your own, write types: [%q] into .stig.cue", kind)}
+	return usage(fmt.Sprintf("type: must be one of %s, or one that the store uses; found %q", strings.Join(slices.Concat(Types(), own), ", "), kind),
+		fmt.Sprintf("to use a type of your own, write types: [%q] into .stig.cue", kind))
 }
 
 func usesType(f *beads.Snapshot, kind string) bool {
@@ -291,7 +285,7 @@ func (b *batch) issue(d Draft) (beads.New, error) {
 		return n, err
 	}
 	if _, taken := b.named[d.Name]; d.Name != "" && taken {
-		return n, &DraftError{fmt.Sprintf("name %q is taken by an earlier line", d.Name), "name each line differently"}
+		return n, usage(fmt.Sprintf("name %q is taken by an earlier line", d.Name), "name each line differently")
 	}
 	var err error
 	if d.Parent != "" {
@@ -300,7 +294,7 @@ func (b *batch) issue(d Draft) (beads.New, error) {
 			return n, err
 		}
 		if n.ID, err = b.file.ChildID(parent, func(greatest int) (int, error) { return max(greatest, b.greatest[parent]) + 1, nil }); err != nil {
-			return n, &DraftError{err.Error(), "leave --parent out, and add --deps parent-child:" + parent}
+			return n, usage(err.Error(), "leave --parent out, and add --deps parent-child:"+parent)
 		}
 		n.Deps = append(n.Deps, beads.Dep{On: parent, Type: parentChild})
 	} else if n.ID, err = b.newID(d); err != nil {
@@ -343,7 +337,7 @@ func (b *batch) parent(id string) (string, error) {
 		return "", err
 	}
 	if beads.Over(parent.Status) {
-		return "", &DraftError{fmt.Sprintf("%s: is over (status %s) and gets no more children", parent.ID, parent.Status), "name another --parent"}
+		return "", usage(fmt.Sprintf("%s: is over (status %s) and gets no more children", parent.ID, parent.Status), "name another --parent")
 	}
 	return parent.ID, nil
 }

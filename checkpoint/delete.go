@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"stig/beads"
+	"stig/fault"
 	"stig/verify"
 )
 
@@ -24,16 +25,6 @@ type Deleted struct {
 	Dependents []Ref  `json:"dependents"` // what depended on it, and does no longer
 }
 
-// DependedError is returned by Delete for an issue that others depend on.
-type DependedError struct {
-	ID         string
-	Dependents []string // each with the type of its row
-}
-
-func (e *DependedError) Error() string {
-	return fmt.Sprintf("%s: %s on it", e.ID, strings.Join(e.Dependents, ", ")+" "+verb(len(e.Dependents), "depends", "depend"))
-}
-
 func verb(n int, one, several string) string {
 	if n == 1 {
 		return one
@@ -44,8 +35,8 @@ func verb(n int, one, several string) string {
 // Delete makes issues tombstones, as bd 0.49 does: the line stays, with the status
 // tombstone, so that a branch that still has the issue does not bring it back. Rows
 // of other issues on them are dropped. All are deleted, or none. It refuses
-// (*DependedError) what issues outside of ids depend on, and (*ClaimError) what
-// another has in progress, unless that is forced; and (*beads.RefusedError) stores
+// (fault.Conflict) what issues outside of ids depend on, and what another has in
+// progress, unless that is forced; and (*beads.RefusedError) stores
 // that bd keeps in a database: bd delete deletes there.
 func Delete(ctx context.Context, s beads.Store, o beads.Options, ids []string, d Deletion) ([]*Deleted, []beads.Change, error) {
 	if s.Place().Mode != beads.Plain {
@@ -139,7 +130,7 @@ func (d Deletion) refuse(f *beads.Snapshot, issue *beads.Issue, all []*beads.Iss
 		return nil
 	}
 	if issue.Status == statusInProgress && issue.Assignee != "" && issue.Assignee != d.Actor {
-		e := held(issue.ID, issue.Assignee, "is claimed by "+issue.Assignee)
+		e := held(issue.ID, "is claimed by "+issue.Assignee)
 		e.Hint = "let them release it, or delete it with --force"
 		return e
 	}
@@ -147,16 +138,17 @@ func (d Deletion) refuse(f *beads.Snapshot, issue *beads.Issue, all []*beads.Iss
 	if len(on) == 0 {
 		return nil
 	}
-	e := &DependedError{ID: issue.ID}
+	var rows []string
 	for _, i := range on {
 		for _, row := range f.At(i).Deps {
 			if row.On == issue.ID {
-				e.Dependents = append(e.Dependents, fmt.Sprintf("%s (%s)", f.At(i).ID, row.Type))
+				rows = append(rows, fmt.Sprintf("%s (%s)", f.At(i).ID, row.Type))
 				break
 			}
 		}
 	}
-	return e
+	return &fault.Error{Code: fault.Conflict, ID: issue.ID, Reason: strings.Join(rows, ", ") + " " + verb(len(rows), "depends", "depend") + " on it",
+		Hint: "type stig show " + issue.ID + " --deps to see them; --force drops these dependencies"}
 }
 
 // dependents are the issues that have a row on the issue, of any type: those that
@@ -176,7 +168,7 @@ func dependents(f *beads.Snapshot, issue *beads.Issue, all []*beads.Issue) (list
 
 // Duplicate closes an issue as the duplicate of another one, and links it to that
 // (type duplicates), as bd does. Unlike Close it does so whatever the issue waits
-// for: the work is that of the other issue. It refuses (*DraftError) an issue that
+// for: the work is that of the other issue. It refuses (fault.Usage) an issue that
 // would be a duplicate of itself, or of one that was deleted or is a duplicate of
 // it, and what has open children.
 func Duplicate(ctx context.Context, s beads.Store, o beads.Options, id, of, actor string, rules Rules) (*Closed, error) {
@@ -196,11 +188,11 @@ func (c Closing) duplicate(tx *beads.Tx, id string) (reason string, err error) {
 	back := func(d beads.Dep) bool { return d.On == id && d.Type == "duplicates" }
 	switch {
 	case other.ID == id:
-		return "", &DraftError{id + ": is no duplicate of itself", "name another issue with --of"}
+		return "", &fault.Error{Code: fault.Usage, ID: id, Reason: "is no duplicate of itself", Hint: "name another issue with --of"}
 	case other.Status == statusTombstone:
-		return "", &DraftError{other.ID + ": was deleted", "name another issue with --of"}
+		return "", &fault.Error{Code: fault.Usage, ID: other.ID, Reason: "was deleted", Hint: "name another issue with --of"}
 	case slices.ContainsFunc(other.Deps, back):
-		return "", &DraftError{fmt.Sprintf("%s: is a duplicate of %s", other.ID, id), "one of the two has to stay"}
+		return "", &fault.Error{Code: fault.Usage, ID: other.ID, Reason: "is a duplicate of " + id, Hint: "one of the two has to stay"}
 	}
 	return fmt.Sprintf("duplicate of %s, %s", other.ID, strings.TrimRight(strings.Join(strings.Fields(other.Title), " "), ".")),
 		tx.AddRow(id, beads.Row{On: other.ID, Type: "duplicates", By: c.Actor})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"stig/beads"
+	"stig/fault"
 	"stig/notes"
 	"stig/signals"
 )
@@ -56,25 +57,12 @@ type Resolution struct {
 	Lines []beads.Change `json:"-"`
 }
 
-// EscalationError is returned by Escalate and Resolve where what stands on the
-// issue leaves no room: the question waits already, none waits, or it is the
-// asker's own.
-type EscalationError struct{ ID, Reason, Hint string }
-
-func (e *EscalationError) Error() string { return e.ID + ": " + e.Reason }
-
-// QuestionError is returned for a question or an answer that cannot be put as
-// it is given, in an *IssueError that says of which issue.
-type QuestionError struct{ Reason, Hint string }
-
-func (e *QuestionError) Error() string { return e.Reason }
-
 // Escalate asks a person: a part is appended to the escalation section, and
-// escalation becomes pending. It refuses (*EscalationError) a question that
-// waits already, and (*QuestionError) one that is empty or contradicts itself.
+// escalation becomes pending. It refuses (fault.Conflict) a question that
+// waits already, and (fault.Usage) one that is empty or contradicts itself.
 func Escalate(ctx context.Context, s beads.Store, o beads.Options, id string, q Question, rules Rules) (*Report, error) {
 	if strings.TrimSpace(q.Text) == "" {
-		return nil, &IssueError{ID: id, Err: &QuestionError{"the question is empty", "give it with -m, --file, or - for standard input"}}
+		return nil, &fault.Error{Code: fault.Usage, ID: id, Reason: "the question is empty", Hint: "give it with -m, --file, or - for standard input"}
 	}
 	u := Update{Question: q, Evidence: q.Evidence, NoContext: true}
 	return u.write(ctx, s, o, id, rules, func(full string, d *notes.Doc) error {
@@ -82,7 +70,7 @@ func Escalate(ctx context.Context, s beads.Store, o beads.Options, id string, q 
 		if !pending || !asked(d, q) {
 			return nil
 		}
-		return &EscalationError{ID: full, Reason: "this question waits for an answer already",
+		return &fault.Error{Code: fault.Conflict, ID: full, Reason: "this question waits for an answer already",
 			Hint: "type stig await " + full + " to wait for it"}
 	})
 }
@@ -92,16 +80,16 @@ func (q Question) part(now time.Time) (signals.Part, error) {
 	said := signals.Question{Text: q.Text, Options: q.Options, Default: q.Default, After: q.After}
 	for i, option := range q.Options {
 		if strings.TrimSpace(option) == "" {
-			return signals.Part{}, &QuestionError{fmt.Sprintf("option %d is empty", i+1), ""}
+			return signals.Part{}, usage(fmt.Sprintf("option %d is empty", i+1), "")
 		}
 	}
 	switch {
 	case q.Default < 0 || q.Default > len(q.Options):
-		return signals.Part{}, &QuestionError{fmt.Sprintf("the default must be an option, 1 to %d; found %d", len(q.Options), q.Default), ""}
+		return signals.Part{}, usage(fmt.Sprintf("the default must be an option, 1 to %d; found %d", len(q.Options), q.Default), "")
 	case q.Default > 0 && (q.After < time.Minute || q.After%time.Minute != 0):
-		return signals.Part{}, &QuestionError{fmt.Sprintf("a default holds after whole minutes, at least one; found %s", q.After), ""}
+		return signals.Part{}, usage(fmt.Sprintf("a default holds after whole minutes, at least one; found %s", q.After), "")
 	case q.Default == 0 && q.After != 0:
-		return signals.Part{}, &QuestionError{"a time is given, and no default that would hold after it", ""}
+		return signals.Part{}, usage("a time is given, and no default that would hold after it", "")
 	case q.Default > 0:
 		said.Due = now.Add(q.After).Truncate(time.Minute)
 	}
@@ -128,9 +116,9 @@ func asked(d *notes.Doc, q Question) bool {
 
 // Resolve records a person's answer to the questions that stand on an issue, or to
 // one of them; escalation becomes resolved when none is left. It refuses
-// (*EscalationError) where nothing is asked, where others would be answered than
+// (fault.Conflict) where nothing is asked, where others would be answered than
 // those that were Seen, an answer by whoever asked, and a withdrawal by anybody
-// else; and (*QuestionError) an empty answer, and a question and an option that are
+// else; and (fault.Usage) an empty answer, and a question and an option that are
 // not there.
 func Resolve(ctx context.Context, s beads.Store, o beads.Options, id string, a Answer, rules Rules) (*Resolution, error) {
 	var r *Resolution
@@ -199,23 +187,23 @@ func (a Answer) Answers(id string, d *notes.Doc) ([]signals.Part, error) {
 	parts := signals.Escalations(d)
 	questions := signals.Questions(parts)
 	if len(questions) == 0 {
-		return nil, &EscalationError{ID: id, Reason: "no question waits for an answer" + lastAnswer(parts), Hint: "type stig escalations to see what does"}
+		return nil, &fault.Error{Code: fault.Conflict, ID: id, Reason: "no question waits for an answer" + lastAnswer(parts), Hint: "type stig escalations to see what does"}
 	}
 	questions, err := a.chosen(id, questions)
 	if err != nil {
 		return nil, err
 	}
 	if a.Seen != nil && !slices.Equal(a.Seen, questions) {
-		return nil, &EscalationError{ID: id, Reason: "other questions stand than those that were read", Hint: "type stig resolve " + id + " to read them"}
+		return nil, &fault.Error{Code: fault.Conflict, ID: id, Reason: "other questions stand than those that were read", Hint: "type stig resolve " + id + " to read them"}
 	}
 	for _, q := range questions {
 		own := strings.EqualFold(q.By, a.By)
 		switch {
 		case a.Withdraw && q.By != "" && !own:
-			return nil, &EscalationError{ID: id, Reason: q.By + " asked, and nobody else can withdraw the question",
+			return nil, &fault.Error{Code: fault.Conflict, ID: id, Reason: q.By + " asked, and nobody else can withdraw the question",
 				Hint: "type stig resolve " + id + " --question " + q.Hash() + " to answer it"}
 		case !a.Withdraw && !a.Self && a.By != "" && own:
-			return nil, &EscalationError{ID: id, Reason: a.By + " asked, and somebody else has to answer",
+			return nil, &fault.Error{Code: fault.Conflict, ID: id, Reason: a.By + " asked, and somebody else has to answer",
 				Hint: "give the name of who decides with --actor, or --self if whoever asked may"}
 		}
 	}
@@ -236,13 +224,13 @@ func (a Answer) chosen(id string, questions []signals.Part) ([]signals.Part, err
 			own = questions // refused for who asked
 		case 1:
 		default:
-			return nil, &IssueError{ID: id, Err: &QuestionError{fmt.Sprintf("%d questions stand that could be withdrawn", len(own)), "name one: " + named(own)}}
+			return nil, &fault.Error{Code: fault.Usage, ID: id, Reason: fmt.Sprintf("%d questions stand that could be withdrawn", len(own)), Hint: "name one: " + named(own)}
 		}
 		name = own[0].Hash()
 	}
 	hash, ok := signals.Choose(questions, name)
 	if !ok {
-		return nil, &IssueError{ID: id, Err: &QuestionError{fmt.Sprintf("no question %q waits for an answer", name), "those that do: " + named(questions)}}
+		return nil, &fault.Error{Code: fault.Usage, ID: id, Reason: fmt.Sprintf("no question %q waits for an answer", name), Hint: "those that do: " + named(questions)}
 	}
 	return slices.DeleteFunc(slices.Clone(questions), func(q signals.Part) bool { return q.Hash() != hash }), nil
 }
@@ -278,13 +266,13 @@ func (a Answer) text(questions []signals.Part) (string, error) {
 	added := strings.TrimSpace(a.Text)
 	switch {
 	case a.Withdraw && added == "":
-		return "", &QuestionError{"the reason is empty", "say with -m why nobody has to answer any more"}
+		return "", usage("the reason is empty", "say with -m why nobody has to answer any more")
 	case a.Withdraw:
 		return "Withdrawn: " + added, nil
 	}
 	if a.Option == 0 {
 		if added == "" {
-			return "", &QuestionError{"the answer is empty", "give it with -m, --file, - for standard input, or --option N"}
+			return "", usage("the answer is empty", "give it with -m, --file, - for standard input, or --option N")
 		}
 		return added, nil
 	}
@@ -293,7 +281,7 @@ func (a Answer) text(questions []signals.Part) (string, error) {
 		return "", err
 	}
 	if a.Option < 1 || a.Option > len(options) {
-		return "", &QuestionError{fmt.Sprintf("the options are 1 to %d; found %d", len(options), a.Option), "answer in words with -m"}
+		return "", usage(fmt.Sprintf("the options are 1 to %d; found %d", len(options), a.Option), "answer in words with -m")
 	}
 	return strings.TrimSpace(options[a.Option-1] + "\n\n" + added), nil
 }
@@ -304,12 +292,12 @@ func optionsOf(questions []signals.Part) ([]string, error) {
 	for _, p := range questions {
 		own := signals.ReadQuestion(p.Text).Options
 		if len(own) > 0 && len(options) > 0 {
-			return nil, &QuestionError{"several of the questions offer options, and a number says nothing", "answer in words with -m, or say with --question which it answers"}
+			return nil, usage("several of the questions offer options, and a number says nothing", "answer in words with -m, or say with --question which it answers")
 		}
 		options = append(options, own...)
 	}
 	if len(options) == 0 {
-		return nil, &QuestionError{"the question offers no options", "answer in words with -m"}
+		return nil, usage("the question offers no options", "answer in words with -m")
 	}
 	return options, nil
 }

@@ -1,13 +1,13 @@
 package checkpoint_test
 
 import (
-	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	"stig/beads"
 	"stig/checkpoint"
+	"stig/fault"
 	"stig/notes"
 	"stig/signals"
 )
@@ -29,8 +29,7 @@ func TestResolveAnswersWhatWasSeen(t *testing.T) {
 	ask("B?")
 	answer := checkpoint.Answer{Text: "yes", By: "ines", Seen: read}
 	_, err := checkpoint.Resolve(t.Context(), store, options, "a-1", answer, rules())
-	var stands *checkpoint.EscalationError
-	if !errors.As(err, &stands) || len(seen()) != 2 {
+	if !fault.Is(err, fault.Conflict) || len(seen()) != 2 {
 		t.Fatalf("an answer to %v answered %v: %v", read, seen(), err)
 	}
 	answer.Seen = seen()
@@ -38,7 +37,7 @@ func TestResolveAnswersWhatWasSeen(t *testing.T) {
 	if err != nil || len(resolved.Questions) != 2 || len(seen()) != 0 {
 		t.Fatalf("%+v, %v; still asked: %v", resolved, err, seen())
 	}
-	if _, err = checkpoint.Resolve(t.Context(), store, options, "a-1", answer, rules()); !errors.As(err, &stands) {
+	if _, err = checkpoint.Resolve(t.Context(), store, options, "a-1", answer, rules()); !fault.Is(err, fault.Conflict) {
 		t.Errorf("answered twice: %v", err)
 	}
 }
@@ -63,7 +62,7 @@ func TestEscalateRefused(t *testing.T) {
 		s := storeOf(`{"id":"a-1","title":"t","status":"open"}`)
 		before := s.Text()
 		_, err := checkpoint.Escalate(t.Context(), s, beads.Options{Now: rules().Now}, "a-1", c.question, rules())
-		_, refused := errors.AsType[*checkpoint.QuestionError](err)
+		refused := fault.Is(err, fault.Usage)
 		if refused != (c.want != "") || refused != (s.Text() == before) || refused && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: got %v, want %q", c.question, err, c.want)
 		}

@@ -66,7 +66,7 @@ func readForm(form string) (map[string]string, error) {
 		if next := slices.IndexFunc(formTexts, func(name string) bool { return line == formHeading(name) }); next >= 0 {
 			text = formTexts[next]
 			if _, twice := values[text]; twice {
-				return nil, &LineError{i + 1, fmt.Sprintf("%q stands twice", line), "leave one of them out"}
+				return nil, badLine(i+1, fmt.Sprintf("%q stands twice", line), "leave one of them out")
 			}
 			values[text] = ""
 			continue
@@ -80,7 +80,7 @@ func readForm(form string) (map[string]string, error) {
 		}
 		name, value, ok := strings.Cut(line, ":")
 		if name = strings.ToLower(strings.TrimSpace(name)); !ok || !slices.Contains(formLines, name) {
-			return nil, &LineError{i + 1, fmt.Sprintf("must begin with one of %s; found %q", strings.Join(formLines, ", "), line), "write longer texts below their headings"}
+			return nil, badLine(i+1, fmt.Sprintf("must begin with one of %s; found %q", strings.Join(formLines, ", "), line), "write longer texts below their headings")
 		}
 		values[name] = value
 	}
@@ -91,8 +91,8 @@ func readForm(form string) (map[string]string, error) {
 }
 
 // ParseForm gives what an edited form changes in the issue. A line or heading that was
-// taken out changes nothing; one that was left empty removes the field. The error is a
-// *LineError or a *DraftError.
+// taken out changes nothing; one that was left empty removes the field. Its errors
+// are fault.Usage.
 func ParseForm(form string, r *beads.Record, now time.Time) (Amendment, error) {
 	var a Amendment
 	now = now.UTC()

@@ -12,16 +12,13 @@ import (
 	"time"
 
 	"stig/beads"
+	"stig/fault"
 )
 
-// LineError is a line of a batch that cannot be used.
-type LineError struct {
-	Line   int
-	Reason string
-	Hint   string
+// badLine refuses a line of a batch or a form, from 1, that cannot be used.
+func badLine(line int, reason, hint string) error {
+	return usage(fmt.Sprintf("line %d: %s", line, reason), hint)
 }
-
-func (e *LineError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Reason) }
 
 // fields are the keys of one line of a batch; each is read once, and what is left at
 // the end is unknown.
@@ -76,7 +73,7 @@ func (f *fields) read(key string, to any, what string) bool {
 		return false
 	}
 	if err := json.Unmarshal(raw, to); err != nil {
-		f.err = &DraftError{fmt.Sprintf("%s: must be %s; found %s", key, what, raw), ""}
+		f.err = usage(fmt.Sprintf("%s: must be %s; found %s", key, what, raw), "")
 	}
 	return true
 }
@@ -85,7 +82,7 @@ func (f *fields) read(key string, to any, what string) bool {
 func (f *fields) end() error {
 	if f.err == nil && len(f.values) > 0 {
 		slices.Sort(f.known)
-		f.err = &DraftError{fmt.Sprintf("unknown key %q", slices.Sorted(maps.Keys(f.values))[0]), "the keys are " + strings.Join(f.known, ", ")}
+		f.err = usage(fmt.Sprintf("unknown key %q", slices.Sorted(maps.Keys(f.values))[0]), "the keys are "+strings.Join(f.known, ", "))
 	}
 	return f.err
 }
@@ -101,11 +98,11 @@ func eachLine(text []byte, do func(*fields) error) error {
 		if err == nil {
 			err = do(f)
 		}
-		if e, ok := err.(*DraftError); ok {
-			return &LineError{i + 1, e.Reason, e.Hint}
+		if e, ok := err.(*fault.Error); ok {
+			return badLine(i+1, e.Error(), e.Hint)
 		}
 		if err != nil {
-			return &LineError{i + 1, err.Error(), ""}
+			return badLine(i+1, err.Error(), "")
 		}
 	}
 	return nil
@@ -114,17 +111,17 @@ func eachLine(text []byte, do func(*fields) error) error {
 func decodeLine(line []byte, into *map[string]json.RawMessage) error {
 	decoder := json.NewDecoder(bytes.NewReader(line))
 	if err := decoder.Decode(into); err != nil || *into == nil {
-		return &DraftError{"must be a JSON object", `such as {"title":"Read both forms","priority":1}`}
+		return usage("must be a JSON object", `such as {"title":"Read both forms","priority":1}`)
 	}
 	if _, err := decoder.Token(); err != io.EOF {
-		return &DraftError{"must be one JSON object", "put each object on a line of its own"}
+		return usage("must be one JSON object", "put each object on a line of its own")
 	}
 	return nil
 }
 
 // ParseDrafts reads issues to be made, a JSON object a line, with the keys that their
 // lines in a store have. Besides there are name, which later lines may use in parent
-// and deps, parent, deps (ids, or TYPE:ID), and cynefin. The error is a *LineError.
+// and deps, parent, deps (ids, or TYPE:ID), and cynefin. Its errors are fault.Usage.
 func ParseDrafts(text []byte, now time.Time) (drafts []Draft, err error) {
 	err = eachLine(text, func(f *fields) error {
 		d := Draft{Line: f.line, Type: "task", Priority: 2}
@@ -169,7 +166,7 @@ func ParseDrafts(text []byte, now time.Time) (drafts []Draft, err error) {
 
 // ParseAmendments reads edits of issues, a JSON object a line: id, and the fields that
 // are to change, with the keys that they have in a store; null or "" removes one.
-// Besides there are parent, add_labels and remove_labels. The error is a *LineError.
+// Besides there are parent, add_labels and remove_labels. Its errors are fault.Usage.
 func ParseAmendments(text []byte, now time.Time) (ids []string, list []Amendment, err error) {
 	err = eachLine(text, func(f *fields) error {
 		id := f.text("id")
@@ -195,10 +192,10 @@ func ParseAmendments(text []byte, now time.Time) (ids []string, list []Amendment
 			return err
 		}
 		if id == nil || *id == "" {
-			return &DraftError{"id: is missing", `name the issue: {"id":"…","priority":1}`}
+			return usage("id: is missing", `name the issue: {"id":"…","priority":1}`)
 		}
 		if a.IsEmpty() {
-			return &DraftError{*id + ": nothing to change", "give a field beside the id"}
+			return usage(*id+": nothing to change", "give a field beside the id")
 		}
 		ids, list = append(ids, *id), append(list, a)
 		return nil
@@ -210,7 +207,7 @@ func ParseAmendments(text []byte, now time.Time) (ids []string, list []Amendment
 func ParsePriority(text string) (int, error) {
 	n, err := strconv.Atoi(strings.TrimPrefix(strings.ToUpper(text), "P"))
 	if err != nil || n < 0 || n > 4 || len(text) > 2 {
-		return 0, &DraftError{fmt.Sprintf("priority: must be 0 to 4, or P0 to P4; found %q", text), "0 is the most urgent"}
+		return 0, usage(fmt.Sprintf("priority: must be 0 to 4, or P0 to P4; found %q", text), "0 is the most urgent")
 	}
 	return n, nil
 }

@@ -8,23 +8,12 @@ import (
 
 	"stig/beads"
 	"stig/dag"
+	"stig/fault"
 )
 
 // external begins the ids of issues that other stores hold: nothing here is
 // known of them, and they hold nothing up.
 const external = "external:"
-
-// LinkError is returned by Create and Link for a dependency that must
-// not be written.
-type LinkError struct {
-	From, On, Type string
-	Reason         string
-	Hint           string
-}
-
-func (e *LinkError) Error() string {
-	return fmt.Sprintf("%s: cannot depend on %s (%s): %s", e.From, e.On, e.Type, e.Reason)
-}
 
 // Linked says what Link or Unlink did.
 type Linked struct {
@@ -37,7 +26,7 @@ type Linked struct {
 }
 
 // Link adds a dependency row: from depends on on. A row that is there already
-// changes nothing. It refuses (*LinkError) an issue that depends on itself, a
+// changes nothing. It refuses (fault.Usage) an issue that depends on itself, a
 // type that is likely another one misspelt, and what would have unclosed
 // issues form a dependency cycle.
 func Link(ctx context.Context, s beads.Store, o beads.Options, from string, d beads.Dep, by string) (*Linked, error) {
@@ -130,23 +119,24 @@ func targetOf(f *beads.Snapshot, id string) (string, error) {
 // checkType refuses types that nobody can mean.
 func checkType(from string, d beads.Dep) error {
 	const most = 50 // characters that bd takes
-	e := &LinkError{From: from, On: d.On, Type: d.Type}
 	meant, turned, miss := dag.Meant(d.Type)
 	switch {
 	case miss && turned:
-		e.Reason = fmt.Sprintf("%q would not put anything into an epic: a row of type %s sits on the child", d.Type, meant)
-		e.Hint = fmt.Sprintf("type stig dep add %s --on %s --type %s", d.On, from, meant)
+		return noLink(from, d, fmt.Sprintf("%q would not put anything into an epic: a row of type %s sits on the child", d.Type, meant),
+			fmt.Sprintf("type stig dep add %s --on %s --type %s", d.On, from, meant))
 	case miss:
-		e.Reason = fmt.Sprintf("%q is none of the types that hold anything up", d.Type)
-		e.Hint = fmt.Sprintf("did you mean --type %s?", meant)
+		return noLink(from, d, fmt.Sprintf("%q is none of the types that hold anything up", d.Type), fmt.Sprintf("did you mean --type %s?", meant))
 	case strings.TrimSpace(d.Type) != d.Type || d.Type == "":
-		e.Reason = fmt.Sprintf("the type must be a word such as blocks; found %q", d.Type)
+		return noLink(from, d, fmt.Sprintf("the type must be a word such as blocks; found %q", d.Type), "")
 	case len(d.Type) > most:
-		e.Reason = fmt.Sprintf("the type must be at most %d characters long; found %d", most, len(d.Type))
-	default:
-		return nil
+		return noLink(from, d, fmt.Sprintf("the type must be at most %d characters long; found %d", most, len(d.Type)), "")
 	}
-	return e
+	return nil
+}
+
+// noLink is the refusal of a dependency that must not be written.
+func noLink(from string, d beads.Dep, reason, hint string) error {
+	return &fault.Error{Code: fault.Usage, ID: from, Reason: fmt.Sprintf("cannot depend on %s (%s): %s", d.On, d.Type, reason), Hint: hint}
 }
 
 // DepTypes are the types of dependencies that bd has a meaning for.
@@ -184,7 +174,7 @@ func refuse(f dag.Issues, from string, rows ...beads.Dep) error {
 	var added []dag.Row
 	for _, row := range rows {
 		if row.On == from {
-			return &LinkError{From: from, On: row.On, Type: row.Type, Reason: "it is the same issue", Hint: "name another one"}
+			return noLink(from, row, "it is the same issue", "name another one")
 		}
 		if on, ok := f.Index(row.On); ok {
 			added = append(added, dag.Row{From: at, On: on, Type: row.Type})
@@ -200,10 +190,8 @@ func refuse(f dag.Issues, from string, rows ...beads.Dep) error {
 		}
 		return f.At(i).ID
 	}
-	row := closing(f, rows, steps[0])
-	return &LinkError{From: from, On: row.On, Type: row.Type,
-		Reason: "this would form a dependency cycle: " + strings.Join(dag.Circle(steps, name), "; "),
-		Hint:   "drop one of them with stig dep rm, or use --type related, which holds nothing up"}
+	return noLink(from, closing(f, rows, steps[0]), "this would form a dependency cycle: "+strings.Join(dag.Circle(steps, name), "; "),
+		"drop one of them with stig dep rm, or use --type related, which holds nothing up")
 }
 
 // closing is the row that a cycle begins with.

@@ -10,6 +10,7 @@ import (
 
 	"stig/beads"
 	"stig/checkpoint"
+	"stig/fault"
 	"stig/internal/memory"
 )
 
@@ -29,13 +30,12 @@ func TestClaimOne(t *testing.T) {
 	group.Wait()
 	winner := -1
 	for n, err := range results {
-		var refused *checkpoint.ClaimError
 		switch {
 		case err == nil && winner >= 0:
 			t.Fatalf("w%d and w%d both got it", winner, n)
 		case err == nil:
 			winner = n
-		case !errors.As(err, &refused):
+		case !fault.Is(err, fault.Conflict):
 			t.Fatal(err)
 		}
 	}
@@ -43,8 +43,7 @@ func TestClaimOne(t *testing.T) {
 		t.Fatal("nobody got it")
 	}
 	for n, err := range results {
-		var refused *checkpoint.ClaimError
-		if n != winner && (!errors.As(err, &refused) || refused.Holder != fmt.Sprint("w", winner)) {
+		if n != winner && !strings.HasSuffix(err.Error(), fmt.Sprint("is claimed by w", winner)) {
 			t.Errorf("w%d was told %v, and w%d has it", n, err, winner)
 		}
 	}
@@ -113,8 +112,8 @@ func TestLinkNamesTheRow(t *testing.T) {
 	_, err := checkpoint.Create(t.Context(), s, beads.Options{Now: rules().Now}, checkpoint.Draft{
 		Title: "new", Type: "task", Parent: "demo-1", Deps: []beads.Dep{{On: "demo-2", Type: "waits-for"}},
 	}, rules())
-	var refused *checkpoint.LinkError
-	if !errors.As(err, &refused) || refused.From != "demo-1.1" || !strings.Contains(refused.Reason, "demo-2 can start only after demo-1 is closed") {
+	refused, ok := errors.AsType[*fault.Error](err)
+	if !ok || refused.ID != "demo-1.1" || !strings.Contains(refused.Reason, "demo-2 can start only after demo-1 is closed") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -128,8 +127,7 @@ func TestClaimUnanswered(t *testing.T) {
 		s := storeOf(`{"id":"demo-1","title":"t","status":"open","notes":"`+notes+`"}`, `{"id":"demo-2","title":"t","status":"in_progress","assignee":"ann","notes":"`+notes+`"}`)
 		before := s.Text()
 		options := beads.Options{Now: rules().Now}
-		var unanswered *checkpoint.UnansweredError
-		if _, err := checkpoint.Claim(t.Context(), s, options, "demo-1", "ann"); !errors.As(err, &unanswered) {
+		if _, err := checkpoint.Claim(t.Context(), s, options, "demo-1", "ann"); !fault.Is(err, fault.Waits) {
 			t.Errorf("claimed with a question: %v", err)
 		}
 		if claimed, err := checkpoint.Claim(t.Context(), s, options, "demo-2", "ann"); err != nil || claimed.Changed {

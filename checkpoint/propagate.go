@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"stig/beads"
+	"stig/fault"
 	"stig/notes"
 	"stig/signals"
 )
@@ -27,20 +28,15 @@ type Propagatee struct {
 	Changed bool   `json:"changed"`
 }
 
-// PropagateError is returned by Propagate when there is nobody to tell, or
-// nothing.
-type PropagateError struct{ Reason, Hint string }
-
-func (e *PropagateError) Error() string { return e.Reason }
-
 // Propagate puts a discovery made in one issue into the notes of others, as a
 // section "propagated-from ID DATE" of its own, into all of them or none. With
 // no targets these are the unclosed issues that wait for it. A text that an
 // issue was told on the same day changes nothing; a second text of that day
-// gets a section whose name ends in 2, and so on.
+// gets a section whose name ends in 2, and so on. It refuses (fault.Usage) to
+// tell nothing or nobody.
 func Propagate(ctx context.Context, s beads.Store, o beads.Options, from string, to []string, text string, rules Rules) (*Propagated, error) {
 	if strings.TrimSpace(text) == "" {
-		return nil, &PropagateError{"nothing to propagate", "give the text with -m, --file, or - for standard input"}
+		return nil, usage("nothing to propagate", "give the text with -m, --file, or - for standard input")
 	}
 	var report *Propagated
 	var sections []string // those that this edit adds
@@ -83,7 +79,7 @@ func targetsOf(f *beads.Snapshot, from string, to []string) (ids []string, err e
 			ids = append(ids, ref.ID)
 		}
 		if len(ids) == 0 {
-			return nil, &PropagateError{from + ": no unclosed issue waits for it", "name who is to be told with --to ID"}
+			return nil, &fault.Error{Code: fault.Usage, ID: from, Reason: "no unclosed issue waits for it", Hint: "name who is to be told with --to ID"}
 		}
 		return ids, nil
 	}
@@ -93,7 +89,7 @@ func targetsOf(f *beads.Snapshot, from string, to []string) (ids []string, err e
 			return nil, err
 		}
 		if issue.ID == from {
-			return nil, &PropagateError{from + ": cannot propagate to itself", "type stig checkpoint " + from + " --learned … instead"}
+			return nil, &fault.Error{Code: fault.Usage, ID: from, Reason: "cannot propagate to itself", Hint: "type stig checkpoint " + from + " --learned … instead"}
 		}
 		if !slices.Contains(ids, issue.ID) {
 			ids = append(ids, issue.ID)

@@ -7,6 +7,7 @@ import (
 
 	"stig/beads"
 	"stig/dag"
+	"stig/fault"
 	"stig/notes"
 	"stig/signals"
 )
@@ -31,7 +32,7 @@ type Reopened struct {
 // Reopen opens a closed issue again: status open, without closed_at and
 // close_reason, which goes with the new reason and the actor ("" for nobody)
 // into a section of the notes, for it is on record. An issue that is not closed
-// is not changed. It refuses (*ReasonError) an empty reason.
+// is not changed. It refuses (fault.Usage) an empty reason.
 func Reopen(ctx context.Context, s beads.Store, o beads.Options, id, reason, actor string, rules Rules) (*Reopened, error) {
 	var reopened, earlier *Reopened
 	o.Notes = notes.Permit{Change: []string{ReopenSection}}.Check
@@ -53,7 +54,7 @@ func Reopen(ctx context.Context, s beads.Store, o beads.Options, id, reason, act
 			reopened.Was = ""
 			return nil
 		case strings.TrimSpace(reason) == "":
-			return &ReasonError{ID: full, Reason: "a reason is missing", Hint: "say what is wrong with it: --reason …"}
+			return &fault.Error{Code: fault.Usage, ID: full, Reason: "a reason is missing", Hint: "say what is wrong with it: --reason …"}
 		}
 		doc, err := notes.Parse(record.Text(beads.Notes)).Extend(ReopenSection, reopening(reason, actor, reopened.Was, rules))
 		if err != nil {

@@ -4,19 +4,14 @@ import (
 	"strings"
 
 	"stig/beads"
+	"stig/fault"
 	"stig/notes"
 	"stig/signals"
 )
 
-// UnansweredError is returned by Claim, Closable and Close for an issue on which a
-// question waits for a person.
-type UnansweredError struct{ ID, Reason, Hint string }
-
-func (e *UnansweredError) Error() string { return e.ID + ": " + e.Reason }
-
 // heldByQuestion says which question holds an issue: one that no answer follows, or the
 // signal, where it says pending and nothing is asked. nil for none.
-func heldByQuestion(r *beads.Record, rules Rules) *UnansweredError {
+func heldByQuestion(r *beads.Record, rules Rules) *fault.Error {
 	id, doc := r.Text(beads.ID), notes.Parse(r.Text(beads.Notes))
 	questions := signals.Questions(signals.Escalations(doc))
 	otherwise := "; to close it all the same give --despite-question WHY"
@@ -24,13 +19,15 @@ func heldByQuestion(r *beads.Record, rules Rules) *UnansweredError {
 		if signals.Read(doc, rules.Schema).Value(signals.Escalation) != signals.EscalationPending {
 			return nil
 		}
-		return &UnansweredError{id, "its escalation is pending, and no question is written down", "type stig vet " + id + otherwise}
+		return &fault.Error{Code: fault.Waits, ID: id, Reason: "its escalation is pending, and no question is written down",
+			Hint: "type stig vet " + id + otherwise}
 	}
 	what := "a question waits for an answer: "
 	if len(questions) > 1 {
 		what = "questions wait for an answer: "
 	}
-	return &UnansweredError{id, what + named(questions), "type stig resolve " + id + " to answer, or stig escalate " + id + " --withdraw -m WHY" + otherwise}
+	return &fault.Error{Code: fault.Waits, ID: id, Reason: what + named(questions),
+		Hint: "type stig resolve " + id + " to answer, or stig escalate " + id + " --withdraw -m WHY" + otherwise}
 }
 
 // despite says in a close reason what was not waited for, "" for nothing.

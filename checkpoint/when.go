@@ -48,8 +48,8 @@ func ParseDefer(text string, now time.Time) (time.Time, error) {
 	}
 	span, err := ParseSpan(strings.TrimPrefix(text, "+"))
 	if err != nil {
-		return time.Time{}, &DraftError{fmt.Sprintf("defer: must be a day, a time, a span from now on, or none; found %q", text),
-			"type for example 2026-12-01, 2026-12-01T09:00:00Z, 3d or none"}
+		return time.Time{}, usage(fmt.Sprintf("defer: must be a day, a time, a span from now on, or none; found %q", text),
+			"type for example 2026-12-01, 2026-12-01T09:00:00Z, 3d or none")
 	}
 	return now.UTC().Add(span).Truncate(time.Second), nil
 }
@@ -65,7 +65,7 @@ func ParseEstimate(text string) (minutes int, err error) {
 	}
 	span, err := ParseSpan(text)
 	if err != nil || span%time.Minute != 0 {
-		return 0, &DraftError{fmt.Sprintf("estimate: must be minutes, a span of whole minutes, or none; found %q", text), "type for example 90, 90m or 1h30m"}
+		return 0, usage(fmt.Sprintf("estimate: must be minutes, a span of whole minutes, or none; found %q", text), "type for example 90, 90m or 1h30m")
 	}
 	return int(span / time.Minute), nil
 }

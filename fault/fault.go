@@ -18,7 +18,8 @@ const (
 	Waits                    // waits for a person
 )
 
-// Error is a request that was refused. Nothing was written unless Reason says so.
+// Error is a request that was refused. Callers branch on the code, or on what it
+// wraps. Nothing was written unless Reason says so.
 type Error struct {
 	Code   Code
 	ID     string // of the issue it is about, "" for none

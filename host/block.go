@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"stig/fault"
 )
 
 //go:embed BLOCK.md
@@ -37,14 +39,6 @@ func blockHash(body string) string {
 // ErrEdited says that somebody edited the block by hand.
 var ErrEdited = errors.New("the block of stig was edited by hand")
 
-// BlockError says what does not let a block be told from the text around it.
-type BlockError struct {
-	Line    int // from 1
-	Message string
-}
-
-func (e *BlockError) Error() string { return fmt.Sprintf("%d: %s", e.Line, e.Message) }
-
 // block is a block of stig that was found in a text.
 type block struct {
 	start, end int // offsets; the line end after it is not part of it
@@ -52,7 +46,7 @@ type block struct {
 	current    bool // it says what stig would write
 }
 
-// findBlock looks for the block; nil when there is none. Errors: *BlockError
+// findBlock looks for the block; nil when there is none. Errors: fault.Store
 // for a block that does not end, and for two.
 func findBlock(text string) (*block, error) {
 	var found *block
@@ -65,7 +59,7 @@ func findBlock(text string) (*block, error) {
 		switch {
 		case strings.HasPrefix(bare, blockMark):
 			if found != nil {
-				return nil, &BlockError{line, fmt.Sprintf("a second block of stig; the first begins in line %d", opener)}
+				return nil, tooMuch(line, fmt.Sprintf("a second block of stig; the first begins in line %d", opener))
 			}
 			found, open, opener = &block{start: offset + len(strings.TrimRight(whole, "\r\n")) - len(bare)}, true, line
 			_, hash, _ = strings.Cut(strings.TrimSuffix(bare, " -->"), "hash:")
@@ -79,13 +73,19 @@ func findBlock(text string) (*block, error) {
 		offset += len(whole)
 	}
 	if open {
-		return nil, &BlockError{opener, "a block of stig that does not end: no line " + blockEnd}
+		return nil, tooMuch(opener, "a block of stig that does not end: no line "+blockEnd)
 	}
 	return found, nil
 }
 
+// tooMuch says what does not let a block be told from the text around it. Lines
+// count from 1.
+func tooMuch(line int, message string) error {
+	return &fault.Error{Code: fault.Store, Reason: fmt.Sprintf("%d: %s", line, message), Hint: "take out what is too much by hand"}
+}
+
 // HasBlock reports whether the text holds the block as stig would write it.
-// Errors: *BlockError; ErrEdited.
+// Errors: fault.Store; ErrEdited.
 func HasBlock(text []byte) (bool, error) {
 	found, err := findBlock(string(text))
 	if err != nil || found == nil {
@@ -99,7 +99,7 @@ func HasBlock(text []byte) (bool, error) {
 
 // PutBlock puts the block at the end of a text, or in the place of an older
 // one; nil stands for a file that is not there. All else keeps its bytes.
-// Errors: *BlockError; ErrEdited.
+// Errors: fault.Store; ErrEdited.
 func PutBlock(source []byte) ([]byte, error) {
 	if has, err := HasBlock(source); has || err != nil {
 		return source, err
@@ -133,7 +133,7 @@ func ForceBlock(source []byte) ([]byte, error) {
 
 // RemoveBlock takes the block out, and gives the text as it was before
 // PutBlock; nil when the block is all that the file held. Without a block the
-// text is given as it is. Errors: *BlockError; ErrEdited.
+// text is given as it is. Errors: fault.Store; ErrEdited.
 func RemoveBlock(source []byte) ([]byte, error) {
 	if _, err := HasBlock(source); err != nil {
 		return nil, err

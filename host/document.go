@@ -6,18 +6,9 @@ import (
 	"strings"
 
 	"github.com/tailscale/hujson"
+
+	"stig/fault"
 )
-
-// SettingsError says what of a settings file does not let hooks be written.
-type SettingsError struct {
-	Line, Column int // from 1, in bytes
-	Message      string
-	Hint         string // what to do; may be empty
-}
-
-func (e *SettingsError) Error() string {
-	return fmt.Sprintf("%d:%d: %s", e.Line, e.Column, e.Message)
-}
 
 // document is a settings file.
 type document struct {
@@ -117,22 +108,23 @@ func (d *document) wrong(v *hujson.Value, name, want string) error {
 
 func (d *document) at(v *hujson.Value, message, hint string) error {
 	before := d.text[:v.StartOffset]
-	return &SettingsError{
-		Line:    1 + strings.Count(before, "\n"),
-		Column:  v.StartOffset - strings.LastIndexByte(before, '\n'),
-		Message: message, Hint: hint,
-	}
+	return notWritable(1+strings.Count(before, "\n"), v.StartOffset-strings.LastIndexByte(before, '\n'), message, hint)
+}
+
+// notWritable says what of a settings file does not let hooks be written. Line and
+// column count from 1, in bytes.
+func notWritable(line, column int, message, hint string) error {
+	return &fault.Error{Code: fault.Store, Reason: fmt.Sprintf("%d:%d: %s", line, column, message), Hint: hint}
 }
 
 // syntaxError takes the place out of the words of the parser.
 func syntaxError(err error) error {
-	e := &SettingsError{Line: 1, Column: 1, Message: err.Error()}
-	if _, scanned := fmt.Sscanf(e.Message, "hujson: line %d, column %d:", &e.Line, &e.Column); scanned == nil {
-		_, e.Message, _ = strings.Cut(e.Message, ": ")
-		_, e.Message, _ = strings.Cut(e.Message, ": ")
+	line, column, said := 1, 1, err.Error()
+	if _, scanned := fmt.Sscanf(said, "hujson: line %d, column %d:", &line, &column); scanned == nil {
+		_, said, _ = strings.Cut(said, ": ")
+		_, said, _ = strings.Cut(said, ": ")
 	}
-	e.Message = "not JSON: " + e.Message
-	return e
+	return notWritable(line, column, "not JSON: "+said, "")
 }
 
 // indent is what the line of a value that was read is indented by.

@@ -16,7 +16,7 @@ var errOneWay = errors.New("stig could not take its hooks out again and leave th
 // stig that is there is left as it is. It gives the names of the events it
 // added to. Remove undoes it to the byte.
 //
-// Errors: *SettingsError when the text is not JSON, with comments or without,
+// Errors: fault.Store when the text is not JSON, with comments or without,
 // or has something else where hooks belong.
 func (s Settings) Install(source []byte) (text []byte, added []string, err error) {
 	d, err := s.read(source)

@@ -3,7 +3,6 @@ package host
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/tailscale/hujson"
 
+	"stig/fault"
 	"stig/internal/sample"
 )
 
@@ -84,8 +84,7 @@ func TestLastLineIsComment(t *testing.T) {
 func holds(t *testing.T, s Settings, source []byte) bool {
 	t.Helper()
 	text, added, err := s.Install(source)
-	var refused *SettingsError
-	if errors.As(err, &refused) {
+	if fault.Is(err, fault.Store) {
 		return false
 	}
 	if err != nil {

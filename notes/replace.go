@@ -3,6 +3,8 @@ package notes
 import (
 	"fmt"
 	"strings"
+
+	"stig/fault"
 )
 
 // Replace gives the live section of that name a new body; where there is none
@@ -12,7 +14,7 @@ import (
 //
 // It refuses malformed notes (*Error), a name that cannot be a section's, and
 // a body that holds a delimiter line or leaves a code fence, an HTML block or
-// a comment open (*BodyError).
+// a comment open (fault.Usage).
 func (d *Doc) Replace(name, body string) (*Doc, error) {
 	if err := d.accepts(name, body); err != nil {
 		return nil, err
@@ -109,14 +111,20 @@ func (d *Doc) accepts(name, body string) error {
 	delimiters, _ := scan(alone)
 	if len(delimiters) > 2 || len(delimiters) == 2 && delimiters[1].line.End != len(alone) {
 		inside := delimiters[1]
-		return &BodyError{name, inside.number - 1, "is a section delimiter: " + inside.String(), "put that line into a code fence, where it is text"}
+		return notBody(name, inside.number-1, "is a section delimiter: "+inside.String(), "put that line into a code fence, where it is text")
 	}
 	if len(delimiters) < 2 {
 		start, kind := blockAt(alone, lineStart(alone, len(alone)))
 		line, _ := position(alone, start)
-		return &BodyError{name, line - 1, "begins " + kind, "close it"}
+		return notBody(name, line-1, "begins "+kind, "close it")
 	}
 	return nil
+}
+
+// notBody says of a line of a text, from 1, why the text cannot be the body of a
+// section.
+func notBody(section string, line int, problem, hint string) error {
+	return &fault.Error{Code: fault.Usage, Reason: fmt.Sprintf("section %q: line %d of its text %s", section, line, problem), Hint: hint}
 }
 
 // Render is a section as stig writes it into the document, without a newline at

@@ -28,19 +28,6 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("notes:%d:%d: %s: %s", e.Line, e.Column, e.Section, e.Problem)
 }
 
-// BodyError is a text that cannot be the body of a section. [Doc.Replace],
-// [Doc.Extend] and [Doc.Prepend] return it.
-type BodyError struct {
-	Section string
-	Line    int    // 1-based, of the text
-	Problem string // what that line does
-	Hint    string
-}
-
-func (e *BodyError) Error() string {
-	return fmt.Sprintf("section %q: line %d of its text %s", e.Section, e.Line, e.Problem)
-}
-
 // delimiter is one line that opens or closes a section.
 type delimiter struct {
 	name    string

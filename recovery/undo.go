@@ -8,14 +8,10 @@ import (
 
 	"stig/beads"
 	"stig/diff"
+	"stig/fault"
 	"stig/live"
 	"stig/signals"
 )
-
-// UndoError is returned by Undo for an edit that cannot be taken back.
-type UndoError struct{ Reason, Hint string }
-
-func (e *UndoError) Error() string { return e.Reason }
 
 // Undoable lists the last so many edits of an actor in this work tree on the
 // branch that is checked out, the latest first, without those that were undone
@@ -34,7 +30,7 @@ func Undoable(j live.Journal, p live.Place, actor string, count int) (list []liv
 }
 
 // Undo takes edits back, the latest first, in one edit: each value again
-// becomes what it replaced. It refuses (*UndoError) when one of the values is
+// becomes what it replaced. It refuses (fault.Conflict) when one of the values is
 // no longer what the edit wrote, and to take back an issue on which others
 // depend. An issue that was made becomes a tombstone.
 func Undo(ctx context.Context, s beads.Store, o beads.Options, records []live.Record, actor string, schema *signals.Schema) ([]beads.Change, error) {
@@ -42,7 +38,8 @@ func Undo(ctx context.Context, s beads.Store, o beads.Options, records []live.Re
 	return s.Edit(ctx, o, func(tx *beads.Tx) error {
 		for _, r := range records {
 			if r.Command == "merge" {
-				return &UndoError{"the answer to a merge is not taken back by itself", "type git checkout -m -- " + s.Place().Path + " while git merges"}
+				return &fault.Error{Code: fault.Conflict, Reason: "the answer to a merge is not taken back by itself",
+					Hint: "type git checkout -m -- " + s.Place().Path + " while git merges"}
 			}
 			for _, c := range inUndoOrder(r.Changes) {
 				if err := takeBack(tx, c, actor, o.Now, schema); err != nil {
@@ -70,10 +67,14 @@ func made(c live.Change) int {
 	return 0
 }
 
+func cannotUndo(c live.Change, reason, hint string) error {
+	return &fault.Error{Code: fault.Conflict, ID: c.Issue, Reason: reason, Hint: hint}
+}
+
 func takeBack(tx *beads.Tx, c live.Change, actor string, now time.Time, schema *signals.Schema) error {
-	what := fmt.Sprintf("%s: %s %s", c.Issue, c.Kind, c.Name)
+	what := c.Kind + " " + c.Name
 	if c.Hash {
-		return &UndoError{what + ": the journal holds a hash alone: it held a credential", "set it by hand: stig edit " + c.Issue}
+		return cannotUndo(c, what+": the journal holds a hash alone: it held a credential", "set it by hand: stig edit "+c.Issue)
 	}
 	if c.Kind == string(diff.Issue) {
 		return unmake(tx, c, actor, now)
@@ -85,7 +86,7 @@ func takeBack(tx *beads.Tx, c live.Change, actor string, now time.Time, schema *
 		case is.Same(c.Was):
 			return r, nil
 		case !is.Same(c.Now):
-			return nil, &UndoError{what + ": was changed since", "see stig log " + c.Issue}
+			return nil, cannotUndo(c, what+": was changed since", "see stig log "+c.Issue)
 		}
 		return Put(r, part, schema)
 	})
@@ -94,7 +95,7 @@ func takeBack(tx *beads.Tx, c live.Change, actor string, now time.Time, schema *
 // unmake makes a new issue a tombstone.
 func unmake(tx *beads.Tx, c live.Change, actor string, now time.Time) error {
 	if tx.Snapshot().Place().Mode != beads.Plain {
-		return &UndoError{c.Issue + ": bd keeps the issues, and deletes them itself", "type bd delete " + c.Issue}
+		return cannotUndo(c, "bd keeps the issues, and deletes them itself", "type bd delete "+c.Issue)
 	}
 	for _, issue := range tx.Snapshot().All() {
 		depends, err := dependsOn(tx, issue, c.Issue)
@@ -102,12 +103,12 @@ func unmake(tx *beads.Tx, c live.Change, actor string, now time.Time) error {
 			return err
 		}
 		if depends {
-			return &UndoError{c.Issue + ": " + issue.ID + " depends on it", "see stig show " + c.Issue + " --deps"}
+			return cannotUndo(c, issue.ID+" depends on it", "see stig show "+c.Issue+" --deps")
 		}
 	}
 	return tx.PutBack(c.Issue, func(r *beads.Record) (*beads.Record, error) {
 		if r.Text(beads.Status) != "open" {
-			return nil, &UndoError{fmt.Sprintf("%s: its status is %s by now", c.Issue, r.Text(beads.Status)), "see stig log " + c.Issue}
+			return nil, cannotUndo(c, fmt.Sprintf("its status is %s by now", r.Text(beads.Status)), "see stig log "+c.Issue)
 		}
 		at := now.UTC().Format(time.RFC3339)
 		r = r.Put("original_type", r.Text(beads.IssueType)).Put(beads.Status, "tombstone")

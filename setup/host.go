@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"stig/app"
+	"stig/fault"
 	"stig/host"
 )
 
@@ -83,8 +84,8 @@ func (h *hookSettings) named(events []string) (list []string) {
 
 // located puts the file before what is wrong in it.
 func (h *hookSettings) located(err error) error {
-	var bad *host.SettingsError
-	if err == nil || !errors.As(err, &bad) {
+	bad, ok := errors.AsType[*fault.Error](err)
+	if !ok {
 		return err
 	}
 	if bad.Hint == "" {

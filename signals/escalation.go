@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"stig/fault"
 	"stig/notes"
 )
 
@@ -120,24 +121,9 @@ func Asks(d *notes.Doc, t *Table) bool {
 	return t.Value(Escalation) == EscalationPending || Standing(Escalations(d)) == EscalationPending
 }
 
-// PartError is returned by AddPart for a part that would not read as what it
-// is, such as a question that holds the heading of an answer.
-type PartError struct {
-	Kind         PartKind
-	Reason, Hint string
-}
-
-func (e *PartError) Error() string {
-	what := "the question"
-	if !e.Kind.Asks() {
-		what = "the answer"
-	}
-	return what + " " + e.Reason
-}
-
 // AddPart appends a part to the escalation section, making the section when
-// there is none. A part with a note has a date. It refuses (*PartError) a part that does not read back as
-// itself: nobody answers by asking.
+// there is none. A part with a note has a date. It refuses (fault.Usage) a part that
+// does not read back as itself: nobody answers by asking.
 func AddPart(d *notes.Doc, p Part) (*notes.Doc, error) {
 	p.By, p.Text = words(p.By), strings.TrimSpace(p.Text)
 	heading := "## " + string(p.Kind) + " (" + p.Date
@@ -157,11 +143,19 @@ func AddPart(d *notes.Doc, p Part) (*notes.Doc, error) {
 		last := parts[len(parts)-1]
 		switch {
 		case last.By != p.By:
-			return nil, &PartError{Kind: p.Kind, Reason: fmt.Sprintf("cannot be recorded as by %q: it would read as by %q", p.By, last.By),
-				Hint: "give a plain name with --actor NAME"}
+			return nil, p.refused(fmt.Sprintf("cannot be recorded as by %q: it would read as by %q", p.By, last.By), "give a plain name with --actor NAME")
 		case last.Kind == p.Kind && last.Note == p.Note && words(last.Text) == words(p.Text):
 			return after, nil
 		}
 	}
-	return nil, &PartError{Kind: p.Kind, Reason: "holds a heading that ends it", Hint: "begin headings inside it with ###"}
+	return nil, p.refused("holds a heading that ends it", "begin headings inside it with ###")
+}
+
+// refused says why a part would not read as what it is.
+func (p Part) refused(reason, hint string) error {
+	what := "the question "
+	if !p.Kind.Asks() {
+		what = "the answer "
+	}
+	return &fault.Error{Code: fault.Usage, Reason: what + reason, Hint: hint}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"stig/fault"
 	"stig/notes"
 )
 
@@ -128,7 +129,7 @@ func asOf(text string) int {
 // each text that is of that day. Where there is no estimate e becomes it.
 //
 // It refuses what [notes.Doc.Replace] refuses, and a text with a line that
-// reads as a label (*LabelError).
+// reads as a label (fault.Usage).
 func SetParts(d *notes.Doc, e Estimate) (*notes.Doc, error) {
 	live, there := d.Live(EstimateSection)
 	if !there || strings.TrimSpace(d.Body(live)) == "" {
@@ -141,19 +142,6 @@ func SetParts(d *notes.Doc, e Estimate) (*notes.Doc, error) {
 	w.moveDay(e.Date)
 	w.set(e)
 	return d.Apply(w.splices...)
-}
-
-// LabelError is returned by SetParts and SetEstimate for a part whose text would be read as
-// another part.
-type LabelError struct{ Key, Other, Line string }
-
-func (e *LabelError) Error() string {
-	return fmt.Sprintf("--%s: a line begins with another label: %q", e.Key, e.Line)
-}
-
-// Hint says what to type.
-func (e *LabelError) Hint() string {
-	return fmt.Sprintf("give what follows that label as --%s, or the whole estimate with -m", e.Other)
 }
 
 // check refuses parts that could not be read again as they are.
@@ -175,7 +163,10 @@ func (l label) check() error {
 	for line := range strings.Lines(text) {
 		p, ok := readLabel(text, notes.Span{Start: at, End: at + len(line)})
 		if ok && at > 0 {
-			return &LabelError{l.key, (&Estimate{}).labels()[p.label].key, strings.TrimSpace(line)}
+			other := (&Estimate{}).labels()[p.label].key
+			return &fault.Error{Code: fault.Usage,
+				Reason: fmt.Sprintf("--%s: a line begins with another label: %q", l.key, strings.TrimSpace(line)),
+				Hint:   fmt.Sprintf("give what follows that label as --%s, or the whole estimate with -m", other)}
 		}
 		at += len(line)
 	}

@@ -1,12 +1,12 @@
 package signals_test
 
 import (
-	"errors"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
 
+	"stig/fault"
 	"stig/notes"
 	"stig/signals"
 )
@@ -104,14 +104,12 @@ func TestAddPartRefuses(t *testing.T) {
 		"B?\n\nMore\n---\nof it",
 	} {
 		_, err := signals.AddPart(d, signals.Part{Kind: signals.Pending, Date: "2026-11-20", By: "mara", Text: text})
-		var refused *signals.PartError
-		if !errors.As(err, &refused) || !strings.Contains(err.Error(), "the question holds a heading") {
+		if !fault.Is(err, fault.Usage) || !strings.Contains(err.Error(), "the question holds a heading") {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
 	_, err := signals.AddPart(d, signals.Part{Kind: signals.Resolved, Date: "2026-11-20", By: "*bo*", Text: "B."})
-	var refused *signals.PartError
-	if !errors.As(err, &refused) || !strings.Contains(err.Error(), `cannot be recorded as by "*bo*"`) {
+	if !fault.Is(err, fault.Usage) || !strings.Contains(err.Error(), `cannot be recorded as by "*bo*"`) {
 		t.Errorf("a name that reads as another: %v", err)
 	}
 	for _, fine := range []string{"### Why\nB?", "```\n## not a heading\n```", "- B\n- C"} {

@@ -17,7 +17,7 @@ func printFinding(a *cli.App, f app.Finding) error {
 	if t != nil && t.Edited != nil {
 		a.WarnOfEdited(t)
 	}
-	if _, refused := errors.AsType[*app.RefusalError](f.Err); refused {
+	if errors.Is(f.Err, app.ErrNotRun) {
 		text := planText(t)
 		if !t.Asks() {
 			text += "what could show it:\n" + t.Fence()
