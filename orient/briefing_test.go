@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"stig/beads"
+	"stig/criteria"
 	"stig/dag"
 	"stig/notes"
 	"stig/orient"
@@ -110,12 +111,11 @@ type partText struct{ name, text string }
 // textsOf are the texts that must not be absent in silence, with the word by which
 // an omission names them.
 func textsOf(record *beads.Record, b *orient.Briefing) []partText {
-	list := []partText{{"criteria", b.Acceptance.Text}}
+	mark := "[… see the acceptance criteria below …]"
+	description, design := criteria.Without(record.Text(beads.Description), mark), criteria.Without(record.Text(beads.Design), mark)
+	list := []partText{{"criteria", b.Acceptance.Text}, {"description", description}}
 	if !strings.Contains(fold(record.Text(beads.Description)), fold(record.Text(beads.Design))) {
-		list = append(list, partText{"design", record.Text(beads.Design)})
-	}
-	if b.Acceptance.Text == "" {
-		list = append(list, partText{"description", record.Text(beads.Description)})
+		list = append(list, partText{"design", design})
 	}
 	for _, c := range record.Comments() {
 		list = append(list, partText{"comment", c.Text})
