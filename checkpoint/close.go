@@ -204,7 +204,7 @@ func (c Closing) refused(f *beads.Snapshot, r *beads.Record, rules Rules) error 
 	if err := refuseClosing(f, r); err != nil {
 		return err
 	}
-	if err := heldByQuestion(r, rules); err != nil && c.Despite == "" {
+	if err := HeldByQuestion(r, rules); err != nil && c.Despite == "" {
 		return err
 	}
 	return nil
