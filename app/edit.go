@@ -13,6 +13,7 @@ import (
 	"stig/checkpoint"
 	"stig/criteria"
 	"stig/fault"
+	"stig/lint"
 	"stig/notes"
 	"stig/process"
 	"stig/signals"
@@ -83,9 +84,15 @@ func (r CheckpointRequest) update() (u checkpoint.Update, err error) {
 
 func isBlank(text string) bool { return strings.TrimSpace(text) == "" }
 
+// Checkpointed says what a checkpoint changed, and what is wrong with its issue since.
+type Checkpointed struct {
+	*checkpoint.Report
+	Findings []lint.Diagnostic `json:"findings"`
+}
+
 // Checkpoint writes signals and the state estimate of an issue, commits the store
 // where that is asked for, and notifies of what follows.
-func (a *App) Checkpoint(ctx context.Context, r CheckpointRequest) (*checkpoint.Report, error) {
+func (a *App) Checkpoint(ctx context.Context, r CheckpointRequest) (*Checkpointed, error) {
 	update, err := r.update()
 	if err != nil {
 		return nil, err
@@ -116,7 +123,21 @@ func (a *App) Checkpoint(ctx context.Context, r CheckpointRequest) (*checkpoint.
 	if !r.DryRun {
 		a.Notify(ctx, store.Place(), options.Now, ReportNotices(report, update.Question, signals.Day(options.Now)))
 	}
-	return report, nil
+	findings, err := a.findings(store.Place(), report.Lines, options.Now)
+	return &Checkpointed{report, findings}, err
+}
+
+// findings are what the changes of notes brought that a check finds.
+func (a *App) findings(store beads.Place, changes []beads.Change, now time.Time) ([]lint.Diagnostic, error) {
+	all := []lint.Diagnostic{}
+	for _, c := range changes {
+		appeared, err := lint.Appeared(store, c, lint.Rules{Schema: a.Schema, Now: now})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, appeared...)
+	}
+	return all, nil
 }
 
 // writeRules are what an edit of an issue is validated against.
@@ -125,8 +146,8 @@ func (a *App) writeRules(now time.Time) checkpoint.Rules {
 }
 
 // CheckpointOutput is what came of Checkpoint as data.
-func CheckpointOutput(r *checkpoint.Report, dryRun bool) (Output, error) {
-	return EditOutput("checkpoint", r, r.Lines, dryRun)
+func CheckpointOutput(c *Checkpointed, dryRun bool) (Output, error) {
+	return EditOutput("checkpoint", c, c.Lines, dryRun)
 }
 
 // EstimateForm is the state estimate of an issue as a form to write the next one

@@ -203,8 +203,8 @@ func (c Closing) refused(f *beads.Snapshot, r *beads.Record, rules Rules) error 
 	if err := refuseClosing(f, r, c.DuplicateOf != ""); err != nil {
 		return err
 	}
-	if err := heldByQuestion(r, rules); err != nil && c.Despite == "" {
-		return err
+	if held := HeldByQuestion(r, rules); held != nil && c.Despite == "" {
+		return held.Refusal
 	}
 	return nil
 }

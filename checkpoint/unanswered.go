@@ -9,48 +9,52 @@ import (
 	"stig/signals"
 )
 
-// heldByQuestion says which question holds an issue: one that no answer follows, or the
+// Unanswered is a question that waits for a person and holds its issue.
+type Unanswered struct {
+	Refusal *fault.Error // of whatever the question keeps from being done
+
+	// Despite begins what the reason of a close says of the questions that it did not
+	// wait for; a colon and why follow.
+	Despite string
+}
+
+// HeldByQuestion says which question holds an issue: one that no answer follows, or the
 // signal, where it says pending and nothing is asked. nil for none.
-func heldByQuestion(r *beads.Record, rules Rules) *fault.Error {
+func HeldByQuestion(r *beads.Record, rules Rules) *Unanswered {
 	id, doc := r.Text(beads.ID), notes.Parse(r.Text(beads.Notes))
+	var hashes []string
 	questions := signals.Questions(signals.Escalations(doc))
+	for _, q := range questions {
+		hashes = append(hashes, q.Hash())
+	}
 	otherwise := "; to close it all the same give --despite-question WHY"
-	if len(questions) == 0 {
-		if signals.Read(doc, rules.Schema).Value(signals.Escalation) != signals.EscalationPending {
-			return nil
-		}
-		return &fault.Error{Code: fault.Waits, ID: id, Reason: "its escalation is pending, and no question is written down",
-			Hint: "type stig vet " + id + otherwise}
+	held := &Unanswered{Refusal: &fault.Error{
+		Code: fault.Waits, ID: id, Reason: "a question waits for an answer: " + named(questions),
+		Hint: "type stig resolve " + id + " to answer, or stig escalate " + id + " --withdraw -m WHY" + otherwise,
+	}, Despite: "despite the unanswered question " + strings.Join(hashes, ", ")}
+	switch {
+	case len(questions) > 1:
+		held.Refusal.Reason = "questions wait for an answer: " + named(questions)
+		held.Despite = "despite the unanswered questions " + strings.Join(hashes, ", ")
+	case len(questions) == 1:
+	case signals.Read(doc, rules.Schema).Value(signals.Escalation) == signals.EscalationPending:
+		held.Refusal.Reason, held.Refusal.Hint = "its escalation is pending, and no question is written down", "type stig vet "+id+otherwise
+		held.Despite = "despite a pending escalation"
+	default:
+		return nil
 	}
-	what := "a question waits for an answer: "
-	if len(questions) > 1 {
-		what = "questions wait for an answer: "
-	}
-	return &fault.Error{Code: fault.Waits, ID: id, Reason: what + named(questions),
-		Hint: "type stig resolve " + id + " to answer, or stig escalate " + id + " --withdraw -m WHY" + otherwise}
+	return held
 }
 
 // despite says in a close reason what was not waited for, "" for nothing.
 func (c Closing) despite(r *beads.Record, rules Rules) string {
-	if c.Despite == "" || heldByQuestion(r, rules) == nil {
+	held := HeldByQuestion(r, rules)
+	if c.Despite == "" || held == nil {
 		return ""
 	}
-	said := "; closed"
+	said := "; closed "
 	if c.Actor != "" {
-		said += " by " + c.Actor
+		said += "by " + c.Actor + " "
 	}
-	said += " despite "
-	switch questions := signals.Questions(signals.Escalations(notes.Parse(r.Text(beads.Notes)))); len(questions) {
-	case 0:
-		said += "a pending escalation"
-	case 1:
-		said += "the unanswered question " + questions[0].Hash()
-	default:
-		var hashes []string
-		for _, q := range questions {
-			hashes = append(hashes, q.Hash())
-		}
-		said += "the unanswered questions " + strings.Join(hashes, ", ")
-	}
-	return said + ": " + strings.TrimRight(strings.TrimSpace(c.Despite), ".")
+	return said + held.Despite + ": " + strings.TrimRight(strings.TrimSpace(c.Despite), ".")
 }

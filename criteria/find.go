@@ -54,6 +54,18 @@ func Find(acceptance, description, design string) Criteria {
 	return c
 }
 
+// Without is a description or a design with another text in the place of each
+// passage of criteria in it; its labels stay. Find gives the text of the passages.
+func Without(text, instead string) string {
+	var rest strings.Builder
+	at := 0
+	for _, span := range labelled(text) {
+		rest.WriteString(text[at:span.Start] + instead)
+		at = span.End
+	}
+	return rest.String() + text[at:]
+}
+
 // holds reports whether one of the passages says the same.
 func (c Criteria) holds(text string) bool {
 	for _, p := range c {

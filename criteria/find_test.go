@@ -122,8 +122,22 @@ func TestFindInSeveralFields(t *testing.T) {
 	}
 }
 
+// What Find finds is what Without takes away, and nothing else.
+func TestWithout(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"Intro.\n\n## Acceptance criteria\n\n- a\n\n### Of the rest\nc\n\n## Notes\nx", "Intro.\n\n## Acceptance criteria\n\n[here]\n\n## Notes\nx"},
+		{"It runs. **Acceptance**: the pump runs\n\nLater", "It runs. **Acceptance**: [here]\n\nLater"},
+		{"AC: a\n\nMore.\n\n## Done when\n- b\n", "AC: [here]\n\nMore.\n\n## Done when\n[here]\n"},
+		{"nothing of that kind\n", "nothing of that kind\n"},
+	} {
+		if got := criteria.Without(c.text, "[here]"); got != c.want {
+			t.Errorf("%q: %q, want %q", c.text, got, c.want)
+		}
+	}
+}
+
 // FuzzFind asserts that what is found stands in the text, line by line, where the
-// passage says.
+// passage says, and that Without leaves the text around it as it is.
 func FuzzFind(f *testing.F) {
 	for _, c := range findCases {
 		f.Add(c.description)
@@ -139,6 +153,15 @@ func FuzzFind(f *testing.F) {
 					t.Fatalf("%q: line %d is not %q", text, at+1, line)
 				}
 			}
+		}
+		const mark = "\x01here\x01"
+		rest := text
+		for _, kept := range strings.Split(criteria.Without(text, mark), mark) {
+			_, after, ok := strings.Cut(rest, kept)
+			if !ok {
+				t.Fatalf("%q: %q is left, and not in it", text, kept)
+			}
+			rest = after
 		}
 	})
 }

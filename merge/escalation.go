@@ -11,7 +11,8 @@ import (
 )
 
 // unseen says which question of one side the union has before an answer of the
-// other side, which counts as an answer to it and was none.
+// other side that answers all: it counts as an answer to it and was none. An answer
+// that names its question counts for no other.
 func unseen(ours, theirs string) string {
 	o, t := signals.Passages(ours), signals.Passages(theirs)
 	sides := map[string]int{} // 1 only ours, 2 only theirs, 3 both
@@ -20,19 +21,21 @@ func unseen(ours, theirs string) string {
 			sides[p.Text] |= 1 << i
 		}
 	}
-	asked := map[int]signals.Passage{}
+	var asked []signals.Passage // that no answer follows so far
 	for _, p := range signals.Passages(uniteParts(ours, theirs)) {
-		side := sides[p.Text]
-		if question, ok := asked[3-side]; p.Answers && ok {
-			return fmt.Sprintf("the answer of %s counts for the question of %s too, which it has not seen: ask again if that is still open", p.Date, question.Date)
-		}
 		switch {
+		case !p.Answers && p.Hash != "" && !p.Again:
+			asked = append(asked, p)
 		case !p.Answers:
-			asked[side] = p
-		case side == 3:
-			clear(asked)
+		case p.Hash != "":
+			asked = slices.DeleteFunc(asked, func(q signals.Passage) bool { return q.Hash == p.Hash })
 		default:
-			delete(asked, side)
+			for _, q := range asked {
+				if sides[q.Text] == 3-sides[p.Text] {
+					return fmt.Sprintf("the answer of %s counts for the question of %s too, which it has not seen: ask again if that is still open", p.Date, q.Date)
+				}
+			}
+			asked = nil
 		}
 	}
 	return ""

@@ -1,8 +1,12 @@
 package merge
 
 import (
+	"slices"
 	"strings"
 	"testing"
+
+	"stig/notes"
+	"stig/signals"
 )
 
 // trailOf makes a trail: "?a 03" asks a on the third, "!a 03" answers.
@@ -51,3 +55,42 @@ func TestUnseen(t *testing.T) {
 		}
 	}
 }
+
+// Two questions are answered apart, one in each branch: either answer names its
+// question, and neither counts for the other. Of a question that only one side
+// asked an answer to all says nothing.
+func TestUnseenOfNamedAnswers(t *testing.T) {
+	a, b, c := part("Pending (2026-11-01)", "a"), part("Pending (2026-11-01)", "b"), part("Pending (2026-11-02)", "c")
+	toA := part("Resolved (2026-11-03, question "+hash("a")+") by ines", "yes") + part("Pending (2026-11-03, asked 2026-11-01, after "+hash("a")+")", "b")
+	toB := part("Resolved (2026-11-03, question "+hash("b")+") by bo", "no") + part("Pending (2026-11-03, asked 2026-11-01, after "+hash("b")+")", "a")
+	toAll := part("Resolved (2026-11-04, all 2 questions) by bo", "do both")
+	for _, test := range []struct {
+		name, ours, theirs string
+		warns              bool
+		waiting            []string
+	}{
+		{"each answers another one", a + b + toA, a + b + toB, false, nil},
+		{"one is asked meanwhile", a + b + c, a + b + toA, false, []string{"b", "c"}},
+		{"one is answered, all are answered", a + b + toA, a + b + toAll, false, nil},
+		{"one is asked meanwhile, all are answered", a + b + c, a + b + toAll, true, nil},
+		{"it is asked and answered meanwhile, all are answered", a + b + c + part("Resolved (2026-11-03, question "+hash("c")+") by ines", "yes"), a + b + toAll, false, nil},
+	} {
+		for _, sides := range [][2]string{{test.ours, test.theirs}, {test.theirs, test.ours}} {
+			if got := unseen(sides[0], sides[1]); (got != "") != test.warns {
+				t.Errorf("%s: %q", test.name, got)
+			}
+			section := "<!-- escalation-context -->\n" + uniteParts(sides[0], sides[1]) + "\n<!-- /escalation-context -->"
+			var waiting []string
+			for _, q := range signals.Questions(signals.Escalations(notes.Parse(section))) {
+				waiting = append(waiting, q.Text)
+			}
+			if !slices.Equal(waiting, test.waiting) {
+				t.Errorf("%s: %q wait, want %q", test.name, waiting, test.waiting)
+			}
+		}
+	}
+}
+
+func part(heading, text string) string { return "## " + heading + "\n" + text + "\n\n" }
+
+func hash(text string) string { return signals.Part{Text: text}.Hash() }

@@ -98,11 +98,16 @@ type assembly struct {
 	doc   *notes.Doc // the notes of the issue
 	table *signals.Table
 	full  bool // as Request.Full
+
+	description, design string // as written
 }
 
 func assemble(f *beads.Snapshot, g *dag.Graph, rules Rules, record *beads.Record) assembly {
 	doc := notes.Parse(record.Text(beads.Notes))
-	return assembly{file: f, graph: g, rules: rules, doc: doc, table: signals.Read(doc, rules.Schema)}
+	return assembly{
+		file: f, graph: g, rules: rules, doc: doc, table: signals.Read(doc, rules.Schema),
+		description: record.Text(beads.Description), design: record.Text(beads.Design),
+	}
 }
 
 // common fills in what every depth shows, and the texts that a depth may drop.
@@ -115,8 +120,8 @@ func (a assembly) common(i int, record *beads.Record) *Briefing {
 		Epic:         a.epic(i),
 		Related:      a.related(i),
 		Escalation:   a.escalation(),
-		Description:  strings.TrimSpace(record.Text(beads.Description)),
-		Design:       strings.TrimSpace(record.Text(beads.Design)),
+		Description:  withoutCriteria(a.description),
+		Design:       withoutCriteria(a.design),
 		Comments:     Comments(record),
 		Notes:        a.otherNotes(),
 		OpenBlockers: a.openBlockers(i),
@@ -126,7 +131,7 @@ func (a assembly) common(i int, record *beads.Record) *Briefing {
 		Discover:     []Item{},
 		Omitted:      []Omission{},
 	}
-	found := criteria.Find(record.Text(beads.AcceptanceCriteria), record.Text(beads.Description), record.Text(beads.Design))
+	found := criteria.Find(record.Text(beads.AcceptanceCriteria), a.description, a.design)
 	acceptance := strings.TrimSpace(found.Text())
 	b.Acceptance = Acceptance{Text: acceptance, Checks: found.Plan(a.rules.Look), there: acceptance != ""}
 	if e, ok := signals.LastEstimate(a.doc); ok {
@@ -135,9 +140,18 @@ func (a assembly) common(i int, record *beads.Record) *Briefing {
 	b.Also = alsoLearned(a.doc)
 	b.Shown = a.shown()
 	b.Divergence = a.divergence()
-	b.designTold = strings.Contains(oneLine(b.Description), oneLine(b.Design))
+	b.designTold = strings.Contains(oneLine(a.description), oneLine(a.design))
 	b.untold = b.Description+b.Design+b.Notes == "" && len(b.Comments) == 0 && b.Estimate == nil && len(b.Also) == 0
 	return b
+}
+
+// criteriaMark stands in a description or design where criteria stood.
+const criteriaMark = "[… see the acceptance criteria below …]"
+
+// withoutCriteria is a text without the criteria in it, which the briefing shows once,
+// in a section of their own.
+func withoutCriteria(text string) string {
+	return strings.TrimSpace(criteria.Without(text, criteriaMark))
 }
 
 func (a assembly) issue(i int, record *beads.Record) Issue {

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"stig/beads"
+	"stig/criteria"
 	"stig/dag"
 	"stig/notes"
 	"stig/orient"
@@ -35,10 +36,17 @@ func TestBriefings(t *testing.T) {
 		{"orchard", "orchard-9", "deep: open questions under labels, headings and in task lists"},
 		{"orchard", "orchard-11", "probe: one line for all that is not written down"},
 		{"orchard", "orchard-12", "who asked, who answered and when"},
+		{"toll", "toll-1", "criteria under a bold label of the description and a heading of the design stand once, in their section"},
+		{"toll", "toll-2", "the issues live in a Dolt database: each command writes there"},
+		{"toll", "toll-4", "deep, nothing known: one line says so, and the criterion behind a label stands once"},
 	}
 	for _, test := range tests {
 		t.Run(test.id, func(t *testing.T) {
-			file := open(t, filepath.Join("testdata", "briefings", test.store+".jsonl"))
+			path := filepath.Join("testdata", "briefings", test.store+".jsonl")
+			file := open(t, path)
+			if test.store == "toll" {
+				file = openIn(t, path, beads.Dolt)
+			}
 			b := brief(t, file, test.id, orient.Request{Budget: orient.BriefingBudget})
 			golden(t, filepath.Join("briefings", test.id+".md"), "Right, since "+test.why+".\n\n"+b.Markdown())
 			whole(t, file, test.id)
@@ -110,12 +118,11 @@ type partText struct{ name, text string }
 // textsOf are the texts that must not be absent in silence, with the word by which
 // an omission names them.
 func textsOf(record *beads.Record, b *orient.Briefing) []partText {
-	list := []partText{{"criteria", b.Acceptance.Text}}
+	mark := "[… see the acceptance criteria below …]"
+	description, design := criteria.Without(record.Text(beads.Description), mark), criteria.Without(record.Text(beads.Design), mark)
+	list := []partText{{"criteria", b.Acceptance.Text}, {"description", description}}
 	if !strings.Contains(fold(record.Text(beads.Description)), fold(record.Text(beads.Design))) {
-		list = append(list, partText{"design", record.Text(beads.Design)})
-	}
-	if b.Acceptance.Text == "" {
-		list = append(list, partText{"description", record.Text(beads.Description)})
+		list = append(list, partText{"design", design})
 	}
 	for _, c := range record.Comments() {
 		list = append(list, partText{"comment", c.Text})

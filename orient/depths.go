@@ -69,11 +69,11 @@ func (a assembly) told() string {
 func (b *Briefing) standard(assembly) {}
 
 // deep rearranges what standard shows into what is known and what is not.
-func (b *Briefing) deep(assembly) {
+func (b *Briefing) deep(a assembly) {
 	for _, d := range b.ClosedDependencies {
 		b.Known = append(b.Known, Item{From: d.ID, Text: d.known()})
 	}
-	for _, text := range []struct{ name, text string }{{"description", b.Description}, {"design", b.Design}, {"notes", b.Notes}} {
+	for _, text := range []struct{ name, text string }{{"description", a.description}, {"design", a.design}, {"notes", b.Notes}} {
 		b.Discover = append(b.Discover, openQuestions(text.name, text.text)...)
 	}
 	for _, d := range b.ClosedDependencies {
@@ -84,7 +84,7 @@ func (b *Briefing) deep(assembly) {
 
 // probe keeps what bears on the hypothesis and defers the rest.
 func (b *Briefing) probe(a assembly) {
-	parts := notes.Parts(b.Description)
+	parts := notes.Parts(a.description)
 	b.Probe = &Probe{
 		Hypothesis:   partNamed(parts, "hypothesis"),
 		Intervention: partNamed(parts, "intervention"),

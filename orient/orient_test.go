@@ -34,7 +34,13 @@ func rules() orient.Rules {
 
 func open(t *testing.T, path string) *beads.Snapshot {
 	t.Helper()
-	file, err := jsonl.Read(beads.Place{Path: path, Dir: filepath.Dir(path)})
+	return openIn(t, path, beads.Plain)
+}
+
+// openIn opens a file as that of a workspace of a mode.
+func openIn(t *testing.T, path string, mode beads.Mode) *beads.Snapshot {
+	t.Helper()
+	file, err := jsonl.Read(beads.Place{Path: path, Dir: filepath.Dir(path), Mode: mode})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,11 +238,7 @@ func TestBearsOnNamesWholeIDs(t *testing.T) {
 // stig refuses to write those.
 func TestBriefNamesWhatWritesDolt(t *testing.T) {
 	path := filepath.Join("..", "examples", "harbor", ".beads", "issues.jsonl")
-	file, err := jsonl.Read(beads.Place{Path: path, Dir: filepath.Dir(path), Mode: beads.Dolt})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
+	file := openIn(t, path, beads.Dolt)
 	bd := 0
 	for i := range file.Len() {
 		for _, step := range brief(t, file, file.At(i).ID, orient.Request{}).Next {

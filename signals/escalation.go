@@ -60,6 +60,8 @@ type Passage struct {
 	Date    string // YYYY-MM-DD; without one that of the passage before, so that they stay together
 	Text    string // with its heading, trimmed, with LF line ends
 	Answers bool
+	Hash    string // of a question; of an answer that of the one question it names, "" where it answers all
+	Again   bool   // a question that was asked before, as Part.Again
 }
 
 // Passages cuts the body of an escalation section where its parts begin. All of
@@ -73,8 +75,7 @@ func Passages(body string) []Passage {
 			date = found
 		}
 		if text := strings.TrimSpace(body[start:end]); text != "" {
-			kind, known := partKind(heading)
-			list = append(list, Passage{date, text, known && !kind.Asks()})
+			list = append(list, passageOf(heading, date, text))
 		}
 	}
 	for _, p := range notes.Parts(body) {
@@ -85,6 +86,22 @@ func Passages(body string) []Passage {
 	}
 	add(len(body))
 	return list
+}
+
+// passageOf is a part, or with another heading a text that neither asks nor answers.
+func passageOf(heading, date, text string) Passage {
+	p := Passage{Date: date, Text: text}
+	kind, known := partKind(heading)
+	if !known {
+		return p
+	}
+	_, body, _ := strings.Cut(text, "\n")
+	part := Part{Kind: kind, Note: partNote(heading), Text: body}
+	p.Answers, p.Hash, p.Again = !kind.Asks(), part.to(), part.Again()
+	if kind.Asks() {
+		p.Hash = part.Hash()
+	}
+	return p
 }
 
 func partKind(heading string) (PartKind, bool) {

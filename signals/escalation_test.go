@@ -68,12 +68,15 @@ func TestAddPart(t *testing.T) {
 // All of a section is in its passages, and what has no date stays with what
 // stands before it.
 func TestPassages(t *testing.T) {
-	body := "An aside.\r\n\r\n## Pending (2026-11-01)\r\nA or B?\r\n\r\n### Why\r\nunsaid\r\n\r\n## Remarks\r\nno part\r\n\r\n## resolved (2026-11-02) by alice\r\nB.\r\n"
+	body := "An aside.\r\n\r\n## Pending (2026-11-01)\r\nA or B?\r\n\r\n### Why\r\nunsaid\r\n\r\n## Remarks\r\nno part\r\n\r\n## resolved (2026-11-02) by alice\r\nB.\r\n" +
+		"\n## Resolved (2026-11-03, question 6f25c712) by bo\nA.\n\n## Pending (2026-11-03, asked 2026-11-01, after 6f25c712)\nC?\n"
 	want := []signals.Passage{
 		{Text: "An aside."},
-		{Date: "2026-11-01", Text: "## Pending (2026-11-01)\nA or B?\n\n### Why\nunsaid"},
+		{Date: "2026-11-01", Text: "## Pending (2026-11-01)\nA or B?\n\n### Why\nunsaid", Hash: "6f25c712"},
 		{Date: "2026-11-01", Text: "## Remarks\nno part"},
 		{Date: "2026-11-02", Text: "## resolved (2026-11-02) by alice\nB.", Answers: true},
+		{Date: "2026-11-03", Text: "## Resolved (2026-11-03, question 6f25c712) by bo\nA.", Answers: true, Hash: "6f25c712"},
+		{Date: "2026-11-03", Text: "## Pending (2026-11-03, asked 2026-11-01, after 6f25c712)\nC?", Hash: "e8e7bfea", Again: true},
 	}
 	if got := signals.Passages(body); !slices.Equal(got, want) {
 		t.Errorf("\n got %+v\nwant %+v", got, want)

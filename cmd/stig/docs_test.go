@@ -14,7 +14,8 @@ import (
 
 // documents hold samples that are run: each console block is a session on a
 // fresh copy of the example store, and what stands below a command is what it
-// prints. Sh blocks of README are set-up commands; see TestSetUp.
+// prints. A line that is an export alone holds from there to the end of the
+// document, as in a reader's shell. Sh blocks of README are set-up commands; see TestSetUp.
 var documents = []string{"README.md", "CONTRIBUTING.md", "docs/guide.md", "docs/assistants.md"}
 
 // TestDocuments runs the samples of the documents, and with -update writes
@@ -28,8 +29,9 @@ func TestDocuments(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			var exported []string
 			ran := consoleBlock.ReplaceAllStringFunc(string(text), func(block string) string {
-				return session(t, program, block)
+				return session(t, program, block, &exported)
 			})
 			if ran == string(text) {
 				return
@@ -47,10 +49,14 @@ func TestDocuments(t *testing.T) {
 // A block that shows a fence is itself fenced by four backticks.
 var consoleBlock = regexp.MustCompile("(?ms)^````console\n.*?^````\n|^```console\n.*?^```\n")
 
+// exportLine is an export of one variable, and nothing else.
+var exportLine = regexp.MustCompile(`^export (\w+=\S+)$`)
+
 // session runs the commands of a console block one after the other and gives
 // the block as it should be. A block whose commands show no output keeps none:
-// it is run all the same, and every command of it must succeed.
-func session(t *testing.T, program, block string) string {
+// it is run all the same, and every command of it must succeed. What it exports
+// is added to exported, for this block and those behind it.
+func session(t *testing.T, program, block string, exported *[]string) string {
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS(filepath.Join("..", "..", "examples", "harbor"))); err != nil {
 		t.Fatal(err)
@@ -69,28 +75,32 @@ func session(t *testing.T, program, block string) string {
 		if !ok {
 			continue
 		}
-		printed, err := shell(dir, program, command)
+		if found := exportLine.FindStringSubmatch(command); found != nil {
+			*exported = append(*exported, found[1])
+		}
+		printed, err := shell(dir, program, command, *exported...)
 		if err != nil && !shows {
 			t.Errorf("%s: %v\n%s", command, err, printed)
 		}
 		out.WriteString(line + "\n")
-		if shows {
-			out.Write(bytes.TrimRight(printed, "\n"))
-			out.WriteString("\n")
+		if printed = bytes.TrimRight(printed, "\n"); shows && len(printed) > 0 {
+			out.Write(append(printed, '\n'))
 		}
 	}
 	out.WriteString(closer + "\n")
 	return out.String()
 }
 
-// shell runs a command as a reader would, with stig on PATH and the clock of the samples.
-func shell(dir, program, command string) ([]byte, error) {
+// shell runs a command as a reader would, years after the story of the example store,
+// with stig on PATH and what the samples exported.
+func shell(dir, program, command string, exported ...string) ([]byte, error) {
 	cmd := exec.Command("sh", "-c", command)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(),
 		"PATH="+filepath.Dir(program)+string(os.PathListSeparator)+os.Getenv("PATH"),
-		"HOME="+dir, "TZ=UTC", "STIG_NOW=2026-11-20T09:00:00Z", "BEADS_DIR=", "STIG_ACTOR=", "BD_ACTOR=",
+		"HOME="+dir, "TZ=UTC", "STIG_NOW=2029-03-03T09:00:00Z", "BEADS_DIR=", "STIG_ACTOR=", "BD_ACTOR=",
 		"XDG_STATE_HOME=", "STIG_TRUST=")
+	cmd.Env = append(cmd.Env, exported...)
 	return cmd.CombinedOutput()
 }
 

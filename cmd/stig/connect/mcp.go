@@ -42,14 +42,14 @@ func server(a *cli.App) *mcp.Server {
 		Capabilities: &mcp.ServerCapabilities{},
 	})
 	addTool(s, a, "orient", "What to read before working: with an id the briefing of that issue, as deep as it is uncertain; without, the "+
-		"survey of all issues with one recommended next step.", orientTool)
+		"survey of all issues with one recommended next step. In a shell stig next --claim takes the first issue you can work on.", orientTool)
 	addTool(s, a, "checkpoint", "Leave the state of an issue for whoever comes next: signals, and the parts of the state estimate. "+
 		"A part given replaces that part only; changed names the texts that disappear. Give only what you know.", checkpointTool)
 	addTool(s, a, "escalate", "Ask a person what neither the issues nor the code hold enough to decide. The question is kept with the "+
-		"issue; go on with other work.", escalateTool)
+		"issue and holds it: nobody can claim or close it before the answer. Go on with other work.", escalateTool)
 	addTool(s, a, "verify", "Run the commands in an issue's acceptance criteria and tell how each went. It closes nothing.", verifyTool)
 	addTool(s, a, "close", "Close issues whose acceptance criteria pass; the commands in them are run first. An issue stays open when one "+
-		"fails, or when there is nothing to run.", closeTool)
+		"fails, when there is nothing to run, or while a question on it waits for a person.", closeTool)
 	addTool(s, a, "check", "Everything that is wrong with the issues: lines, signals, deadlocks, links, criteria.", checkTool)
 	return s
 }

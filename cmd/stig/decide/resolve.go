@@ -183,7 +183,7 @@ func asWritten(questions []signals.Part) string {
 	return strings.Join(texts, "\n\n") + "\n"
 }
 
-// showQuestion prints the briefing as orient does, and what is asked last: on a
+// showQuestion prints the briefing as orient does, within the same limit, and what is asked last: on a
 // terminal of few lines it still stands above the prompt.
 func showQuestion(a *cli.App, file *beads.Snapshot, id string, seen []signals.Part) ([]orient.Asked, error) {
 	rules, err := a.Reading(file, signals.ThresholdStaleDays)
@@ -192,7 +192,7 @@ func showQuestion(a *cli.App, file *beads.Snapshot, id string, seen []signals.Pa
 	}
 	graph := dag.New(file)
 	at, _ := file.Index(id)
-	briefing, err := orient.Brief(file, graph, at, orient.Request{}, rules)
+	briefing, err := orient.Brief(file, graph, at, orient.Request{Budget: orient.BriefingBudget}, rules)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"stig/app"
 	"stig/checkpoint"
 	"stig/cmd/stig/cli"
 	"stig/signals"
@@ -42,7 +43,7 @@ func ofDay(day string) string {
 	return " (" + day + ")"
 }
 
-func printCheckpoint(a *cli.App, r *checkpoint.Report) error {
+func printCheckpoint(a *cli.App, r *app.Checkpointed) error {
 	var text strings.Builder
 	nothing := r.Folded != nil && len(r.Folded) == 0
 	switch {
@@ -68,6 +69,9 @@ func printCheckpoint(a *cli.App, r *checkpoint.Report) error {
 	}
 	for _, alert := range r.Alerts {
 		fmt.Fprintf(&text, "alert %s: %s\n", alert.Rule, alert.Message)
+	}
+	for _, f := range r.Findings {
+		fmt.Fprintf(&text, "finding %s: %s; %s\n", f.Rule, f.Message, f.Hint)
 	}
 	for _, d := range r.Dependents {
 		fmt.Fprintf(&text, "waiting for it: %s %s\n", d.ID, d.Title)
