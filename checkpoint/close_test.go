@@ -171,7 +171,7 @@ func TestCloseTells(t *testing.T) {
 		t.Errorf("alerts %v", closed.Alerts)
 	}
 	closed, err = checkpoint.Close(t.Context(), s, o, "demo-2", closing, rules())
-	if err != nil || !closed.Epic.Complete() {
+	if err != nil || !closed.Epic.Complete() || !closed.Epic.NoCriteria {
 		t.Errorf("%v, epic %+v", err, closed.Epic)
 	}
 }
