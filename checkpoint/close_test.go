@@ -11,6 +11,7 @@ import (
 
 	"stig/beads"
 	"stig/checkpoint"
+	"stig/signals"
 	"stig/verify"
 )
 
@@ -187,5 +188,19 @@ func TestCloseWarns(t *testing.T) {
 		if err != nil || !slices.Equal(closed.Warnings, want) {
 			t.Errorf("%q: warnings %q, %v", actor, closed.Warnings, err)
 		}
+	}
+}
+
+// Whoever closes despite questions names all of them.
+func TestCloseDespite(t *testing.T) {
+	s := storeOf(`{"id":"demo-1","title":"t","status":"open","notes":"<!-- escalation-context -->\n## Pending (2026-11-01) by ines\nWhich wall?\n\n## Pending (2026-11-02) by ines\nWhich lamp?\n<!-- /escalation-context -->"}`)
+	closed, err := checkpoint.Close(t.Context(), s, beads.Options{Now: rules().Now}, "demo-1",
+		checkpoint.Closing{Reason: "the pier stands on new piles", Evidence: waiver(t), Actor: "mara", Despite: "both are known"}, rules())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "; closed by mara despite the unanswered questions " + signals.Part{Text: "Which wall?"}.Hash() + ", " + signals.Part{Text: "Which lamp?"}.Hash() + ": both are known."
+	if !strings.HasSuffix(closed.Reason, want) {
+		t.Errorf("%q does not end in %q", closed.Reason, want)
 	}
 }
