@@ -204,3 +204,16 @@ func TestCloseDespite(t *testing.T) {
 		t.Errorf("%q does not end in %q", closed.Reason, want)
 	}
 }
+
+// A reason is kept where it is the one of the close, and not where it begins alike.
+func TestCloseAgain(t *testing.T) {
+	for reason, unkept := range map[string]bool{
+		"the pier stands on new piles": false, "Verified: the pier stands on new piles.": false,
+		"the pier stands": true, "the deck is laid on the pier": true,
+	} {
+		c := checkpoint.Candidate{Already: true, Reason: "Verified: the pier stands on new piles. All acceptance criteria pass: 1/1."}
+		if got := c.Closed(reason).Unkept; (got != "") != unkept {
+			t.Errorf("%s: not kept %q", reason, got)
+		}
+	}
+}
