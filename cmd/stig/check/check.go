@@ -27,7 +27,7 @@ func CheckCommand(a *cli.App) *cobra.Command {
 			return check(cmd.Context(), a, app.CheckRequest{Command: "check", Against: against}, o)
 		},
 	}
-	cmd.Flags().StringVar(&against, "against", "", "hold the store against that of `REV` too, where this branch left it")
+	cmd.Flags().StringVar(&against, "against", "", "compare the store with that of `REV` too, where this branch left it")
 	o.bind(cmd)
 	return cmd
 }

@@ -17,7 +17,7 @@ func VetCommand(a *cli.App) *cobra.Command {
 	var o vetOptions
 	cmd := &cobra.Command{
 		Use:     "vet [ID…]",
-		Short:   "hold lines, sections and signal tables against the convention",
+		Short:   "validate lines, sections and signal tables",
 		GroupID: "check",
 		Args:    cli.Takes(0, -1, "any number of issues"),
 		Example: "  stig vet\n  stig vet demo-1 --fix --dry-run",
