@@ -135,7 +135,7 @@ func (c *closer) close(ctx context.Context, candidate *checkpoint.Candidate, f *
 	switch {
 	case f.Err != nil:
 		return
-	case f.Failed() && c.Escalate && !c.DryRun:
+	case f.Failed() && c.Escalate: // a dry run runs nothing, and fails nothing
 		f.Escalated, f.Err = c.ask(ctx, f.Trial)
 		return
 	case closing.Evidence == nil && !f.Trial.Verdict.Passed():

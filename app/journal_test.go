@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -49,6 +50,10 @@ func TestJournalled(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	}
+	late := &journalled{Store: unsynced{s}, journal: a.edits()}
+	if _, err := late.Edit(t.Context(), o, set("c")); err == nil {
+		t.Error("no error")
+	}
 	place, err := live.At(s.Place().Path)
 	if err != nil {
 		t.Fatal(err)
@@ -61,7 +66,15 @@ func TestJournalled(t *testing.T) {
 	for _, r := range j.Records {
 		got += fmt.Sprintf("%s %s by %s, ", r.Changes[0].Name, r.Result, r.Actor)
 	}
-	if want := "title failed by mara, title written by mara, notes written by mara, notes failed by mara, "; got != want {
+	if want := "title failed by mara, title written by mara, notes written by mara, notes failed by mara, title written by mara, "; got != want {
 		t.Errorf("the journal says %q\nwant             %q", got, want)
 	}
+}
+
+// unsynced is a store that writes, and then says that it may not last.
+type unsynced struct{ beads.Store }
+
+func (s unsynced) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) error) ([]beads.Change, error) {
+	changes, err := s.Store.Edit(ctx, o, fn)
+	return changes, errors.Join(err, errors.New("may not outlast a crash"))
 }

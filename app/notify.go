@@ -183,7 +183,7 @@ func (f Finding) Notices(day string) (list []Notice) {
 	}
 	if c.Epic.Complete() {
 		list = append(list, Notice{Event: eventComplete, ID: c.Epic.ID, Title: "complete: " + c.Epic.ID + " " + c.Epic.Title,
-			Message: fmt.Sprintf("all of its %d children are closed; type stig close %s", c.Epic.Total, c.Epic.ID),
+			Message: fmt.Sprintf("all of its %d children are closed; type stig close %s --reason …", c.Epic.Total, c.Epic.ID),
 			fresh:   fmt.Sprintf("%s %d", day, c.Epic.Total)})
 	}
 	return append(list, alertNotices(f.Id, c.Alerts, day)...)

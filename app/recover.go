@@ -204,7 +204,7 @@ func (a *App) Undo(ctx context.Context, count int, dryRun bool) (*Undone, error)
 	}
 	records := recovery.Undoable(journal, place, actor, count)
 	if len(records) < count {
-		return nil, Usage(fmt.Sprintf("undo: %s has %s to undo here; found %d", actor, Counted(len(records), "edit"), count), "stig log --actor "+actor+" lists them")
+		return nil, Usage(fmt.Sprintf("undo: %s has %s to undo here; %d asked for", actor, Counted(len(records), "edit"), count), "type stig log --actor "+actor+" to see them")
 	}
 	u := &Undone{Edits: []Logged{}}
 	for _, r := range records {

@@ -30,7 +30,7 @@ func (a *App) Past(ctx context.Context, store beads.Place, revision string) (*li
 		return nil, nil, err
 	}
 	if revision == "HEAD" && unborn(ctx, repo) {
-		a.Warn("there is no commit yet, so that there is nothing to compare the store with")
+		a.Warn("no commit yet: nothing to compare the store with")
 		return nil, func() {}, nil
 	}
 	left, err := whereLeft(ctx, repo, revision)
@@ -51,7 +51,7 @@ func (a *App) Past(ctx context.Context, store beads.Place, revision string) (*li
 	if had {
 		return nil, nil, unknownRevision(err, store)
 	}
-	a.Warn("%s: has no store yet, so that there is nothing to compare this one with", revision)
+	a.Warn("%s: has no store yet: nothing to compare this one with", revision)
 	return nil, func() {}, nil
 }
 

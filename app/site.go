@@ -236,7 +236,7 @@ func (a *App) trustHere(ctx context.Context) (trust verify.Trust, grant verify.G
 		return trust, grant, err
 	}
 	if trust.Dir = s.state; trust.Dir == "" {
-		return trust, grant, Usage("no directory is set for what is trusted", "set XDG_STATE_HOME or HOME")
+		return trust, grant, Usage("no directory to keep what is trusted", "set XDG_STATE_HOME or HOME")
 	}
 	if grant.Root, grant.Commit, err = s.repository(ctx); err != nil {
 		return trust, grant, err

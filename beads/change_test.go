@@ -1,6 +1,7 @@
 package beads
 
 import (
+	"errors"
 	"slices"
 	"testing"
 )
@@ -68,5 +69,29 @@ func TestMissingNotes(t *testing.T) {
 		if err != nil || holds != (len(missing) == 0) {
 			t.Errorf("missing %v, %v", missing, err)
 		}
+	}
+}
+
+// Notes are changed only where the edit says what of them must stay; the first notes
+// of an issue need no such word.
+func TestTryRefusesNotes(t *testing.T) {
+	s := writeStore(t, `{"id":"h-1"}`+"\n"+`{"id":"h-2","notes":"one"}`+"\n")
+	for id, refused := range map[string]bool{"h-1": false, "h-2": true} {
+		_, err := edit(t, s, Options{Now: testNow}, func(tx *Tx) error { return tx.Set(id, Set{Notes, "two"}) })
+		if _, ok := errors.AsType[*RefusedError](err); ok != refused {
+			t.Errorf("%s: %v", id, err)
+		}
+	}
+}
+
+// What cannot be put back is an error, and not an edit without it.
+func TestPutBackFails(t *testing.T) {
+	s := writeStore(t, `{"id":"h-1"}`+"\n")
+	lost := errors.New("lost")
+	_, err := edit(t, s, Options{Now: testNow}, func(tx *Tx) error {
+		return tx.PutBack("h-1", func(*Record) (*Record, error) { return nil, lost })
+	})
+	if err != lost {
+		t.Error(err)
 	}
 }

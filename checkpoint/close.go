@@ -46,6 +46,8 @@ type EpicTold struct {
 	Ref
 	Closed int `json:"closed"` // of its children
 	Total  int `json:"total"`
+
+	NoCriteria bool `json:"-"` // it has no acceptance criteria, and only a waiver closes it
 }
 
 // Complete tells that all is done in an epic that is not closed yet.

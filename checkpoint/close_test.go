@@ -11,6 +11,7 @@ import (
 	"stig/beads"
 	"stig/checkpoint"
 	"stig/fault"
+	"stig/signals"
 	"stig/verify"
 )
 
@@ -171,7 +172,7 @@ func TestCloseTells(t *testing.T) {
 		t.Errorf("alerts %v", closed.Alerts)
 	}
 	closed, err = checkpoint.Close(t.Context(), s, o, "demo-2", closing, rules())
-	if err != nil || !closed.Epic.Complete() {
+	if err != nil || !closed.Epic.Complete() || !closed.Epic.NoCriteria {
 		t.Errorf("%v, epic %+v", err, closed.Epic)
 	}
 }
@@ -186,6 +187,33 @@ func TestCloseWarns(t *testing.T) {
 			checkpoint.Closing{Reason: "the pier stands on new piles", Evidence: waiver(t), Actor: actor}, rules())
 		if err != nil || !slices.Equal(closed.Warnings, want) {
 			t.Errorf("%q: warnings %q, %v", actor, closed.Warnings, err)
+		}
+	}
+}
+
+// Whoever closes despite questions names all of them.
+func TestCloseDespite(t *testing.T) {
+	s := storeOf(`{"id":"demo-1","title":"t","status":"open","notes":"<!-- escalation-context -->\n## Pending (2026-11-01) by ines\nWhich wall?\n\n## Pending (2026-11-02) by ines\nWhich lamp?\n<!-- /escalation-context -->"}`)
+	closed, err := checkpoint.Close(t.Context(), s, beads.Options{Now: rules().Now}, "demo-1",
+		checkpoint.Closing{Reason: "the pier stands on new piles", Evidence: waiver(t), Actor: "mara", Despite: "both are known"}, rules())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "; closed by mara despite the unanswered questions " + signals.Part{Text: "Which wall?"}.Hash() + ", " + signals.Part{Text: "Which lamp?"}.Hash() + ": both are known."
+	if !strings.HasSuffix(closed.Reason, want) {
+		t.Errorf("%q does not end in %q", closed.Reason, want)
+	}
+}
+
+// A reason is kept where it is the one of the close, and not where it begins alike.
+func TestCloseAgain(t *testing.T) {
+	for reason, unkept := range map[string]bool{
+		"the pier stands on new piles": false, "Verified: the pier stands on new piles.": false,
+		"the pier stands": true, "the deck is laid on the pier": true,
+	} {
+		c := checkpoint.Candidate{Already: true, Reason: "Verified: the pier stands on new piles. All acceptance criteria pass: 1/1."}
+		if got := c.Closed(reason).Unkept; (got != "") != unkept {
+			t.Errorf("%s: not kept %q", reason, got)
 		}
 	}
 }

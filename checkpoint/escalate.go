@@ -147,9 +147,13 @@ func Resolve(ctx context.Context, s beads.Store, o beads.Options, id string, a A
 
 // answer puts the answer into the notes.
 func (r *Resolution) answer(d *notes.Doc, a Answer, rules Rules) (*notes.Doc, error) {
-	questions, err := a.Answers(r.ID, d)
+	standing, err := a.Answers(r.ID, d)
 	if err != nil {
 		return nil, err
+	}
+	questions, err := a.offering(standing)
+	if err != nil {
+		return nil, &IssueError{ID: r.ID, Err: err}
 	}
 	text, err := a.text(questions)
 	if err != nil {
@@ -161,7 +165,7 @@ func (r *Resolution) answer(d *notes.Doc, a Answer, rules Rules) (*notes.Doc, er
 	}
 	r.Answer = text
 	hash := ""
-	if a.Question != "" || a.Withdraw {
+	if a.Question != "" || a.Withdraw || len(questions) < len(standing) {
 		hash = r.Hashes[0]
 	}
 	answered, err := signals.AddAnswer(d, signals.Part{Date: rules.today(), By: a.By, Text: text}, hash, a.Withdraw)
@@ -276,28 +280,25 @@ func (a Answer) text(questions []signals.Part) (string, error) {
 		}
 		return added, nil
 	}
-	options, err := optionsOf(questions)
-	if err != nil {
-		return "", err
-	}
+	options := signals.ReadQuestion(questions[0].Text).Options
 	if a.Option < 1 || a.Option > len(options) {
 		return "", usage(fmt.Sprintf("the options are 1 to %d; found %d", len(options), a.Option), "answer in words with -m")
 	}
 	return strings.TrimSpace(options[a.Option-1] + "\n\n" + added), nil
 }
 
-// optionsOf gives the options of the one question that has any.
-func optionsOf(questions []signals.Part) ([]string, error) {
-	var options []string
-	for _, p := range questions {
-		own := signals.ReadQuestion(p.Text).Options
-		if len(own) > 0 && len(options) > 0 {
-			return nil, usage("several of the questions offer options, and a number says nothing", "answer in words with -m, or say with --question which it answers")
-		}
-		options = append(options, own...)
+// offering gives the one question whose option is taken: the option does not answer
+// the others. An answer in words is to all questions.
+func (a Answer) offering(questions []signals.Part) ([]signals.Part, error) {
+	if a.Option == 0 || a.Withdraw {
+		return questions, nil
 	}
-	if len(options) == 0 {
+	offer := slices.DeleteFunc(slices.Clone(questions), func(q signals.Part) bool { return len(signals.ReadQuestion(q.Text).Options) == 0 })
+	switch {
+	case len(offer) == 0:
 		return nil, usage("the question offers no options", "answer in words with -m")
+	case !slices.ContainsFunc(offer, func(q signals.Part) bool { return q.Hash() != offer[0].Hash() }):
+		return offer[:1], nil
 	}
-	return options, nil
+	return nil, usage("several of the questions offer options, and a number says nothing", "answer in words with -m, or say with --question which it answers")
 }

@@ -52,7 +52,11 @@ func (c *Closed) follow(f *beads.Snapshot, r *beads.Record, rules Rules) error {
 
 	if epic, ok := after.Epic(at); ok {
 		closed, total := after.Progress(epic)
-		c.Epic = &EpicTold{Ref: refs(f, []int{epic})[0], Closed: closed, Total: total}
+		record, err := f.At(epic).Record()
+		if err != nil {
+			return err
+		}
+		c.Epic = &EpicTold{Ref: refs(f, []int{epic})[0], Closed: closed, Total: total, NoCriteria: len(CriteriaOf(record)) == 0}
 	}
 	list, err := near.alerts()
 	c.Alerts = append(c.Alerts, list...)

@@ -3,7 +3,10 @@ package jsonl
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+
+	"stig/beads"
 )
 
 // Who writes in place may have opened the file before it lost its name.
@@ -47,5 +50,44 @@ func TestHold(t *testing.T) {
 	release()
 	if err := <-asks; err != nil {
 		t.Error(err)
+	}
+}
+
+// lateDisk is the real one, but a program has opened the store to write in place just
+// before the first exchange, and writes and closes it after the next.
+type lateDisk struct {
+	osDisk
+	text  string
+	opens bool // still to come
+	late  *os.File
+}
+
+func (d *lateDisk) exchange(a, b string) error {
+	if d.opens {
+		d.opens = false
+		late, err := os.OpenFile(b, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		d.late = late
+		return d.osDisk.exchange(a, b)
+	}
+	err := d.osDisk.exchange(a, b)
+	if d.late != nil {
+		_, e := d.late.WriteAt([]byte(d.text), 0)
+		err = join(err, join(e, d.late.Close()))
+		d.late = nil
+	}
+	return err
+}
+
+// A program that opened the store before it was replaced writes to the store, and
+// not to what nobody reads.
+func TestEditGivesBackWhatIsOpen(t *testing.T) {
+	s := writeStore(t, harbour)
+	d := &lateDisk{text: strings.Replace(harbour, "Ring", "Sing", 1), opens: true}
+	_, err := editOn(ctx, d, s, beads.Options{Now: testNow, Notes: anyNotes}, setNotes("h-1", "two"))
+	if got := content(t, s); err != nil || !strings.Contains(got, "Sing") || !strings.Contains(got, `"two"`) {
+		t.Errorf("%v: %s", err, got)
 	}
 }

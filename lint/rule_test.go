@@ -258,7 +258,7 @@ var breaches = map[string]struct{ bad, good []string }{
 		good: []string{
 			line("a", "status", "open", "description", "Sound the basin."), line("a", "status", "open", "acceptance_criteria", "`go test`"),
 			line("a", "status", "open", "design", "Done when: the basin is sounded"), line("a", "status", "closed"), line("a", "status", "tombstone"),
-			`{"id":"a","title":"t","status":"open","ephemeral":true}`,
+			`{"id":"a","title":"t","status":"open","ephemeral":true}`, `{"id":"a","title":"t","status":"open","is_template":true}`,
 		},
 	},
 	lint.RuleCriteria: {

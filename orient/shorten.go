@@ -133,7 +133,7 @@ func foldRepeated(text string) (string, int) {
 			continue
 		}
 		kept = append(kept, lines[i:i+period]...)
-		kept = append(kept, fmt.Sprintf("… %s", count(repeated, "like line")))
+		kept = append(kept, fmt.Sprintf("… %s", count(repeated, "similar line")))
 		folded += repeated
 		i += period + repeated
 	}

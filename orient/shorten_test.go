@@ -49,12 +49,13 @@ func TestFoldRepeated(t *testing.T) {
 		name, text, want string
 		folded           int
 	}{
-		{"a log", "begin\n10:01 try 1\n10:02 try 2\n10:03 try 3\n10:04 try 4\n10:05 try 5\nend", "begin\n10:01 try 1\n… 4 like lines\nend", 4},
-		{"lines in turns", "a 1\nb 1\na 2\nb 2\na 3\nb 3\nend", "a 1\nb 1\n… 4 like lines\nend", 4},
+		{"a log", "begin\n10:01 try 1\n10:02 try 2\n10:03 try 3\n10:04 try 4\n10:05 try 5\nend", "begin\n10:01 try 1\n… 4 similar lines\nend", 4},
+		{"lines in turns", "a 1\nb 1\na 2\nb 2\na 3\nb 3\nend", "a 1\nb 1\n… 4 similar lines\nend", 4},
+		{"half a turn left", "a 1\nb 1\na 2\nb 2\na 3\nb 3\na 4\nend", "a 1\nb 1\n… 4 similar lines\na 4\nend", 4},
 		{"too few", "a 1\na 2\na 3\na 4", "a 1\na 2\na 3\na 4", 0},
 		{"blank lines", "a\n\n\n\n\n\n\nb", "a\n\n\n\n\n\n\nb", 0},
 		{"other words", "one\ntwo\nthree\nfour\nfive\nsix", "one\ntwo\nthree\nfour\nfive\nsix", 0},
-		{"addresses", "at 0x7ffe01\nat 0x7ffe02\nat 0x7ffe03\nat 0xdeadbeef\nat 0x1", "at 0x7ffe01\n… 4 like lines", 4},
+		{"addresses", "at 0x7ffe01\nat 0x7ffe02\nat 0x7ffe03\nat 0xdeadbeef\nat 0x1", "at 0x7ffe01\n… 4 similar lines", 4},
 	}
 	for _, test := range tests {
 		if got, folded := foldRepeated(test.text); got != test.want || folded != test.folded {

@@ -77,7 +77,7 @@ func (s *surveyor) attention() ([]Attention, error) {
 	list := s.deadlocks()
 	if n := len(s.file.Problems()); n > 0 {
 		list = append(list, Attention{Rule: attentionStore, Argv: []string{"stig", "vet"},
-			Message: fmt.Sprintf("%s cannot be read or contradict each other, beginning with line %d: %s",
+			Message: fmt.Sprintf("%s cannot be read or used, beginning with line %d: %s",
 				count(n, "line"), s.file.Problems()[0].Line, s.file.Problems()[0].Message)})
 	}
 	var failed error

@@ -172,3 +172,23 @@ func TestExchangesOfAMerge(t *testing.T) {
 		t.Errorf("asked anew, it does not wait: %+v", open)
 	}
 }
+
+// TestChooseIsExact wants digits that begin the hashes of two questions to name none.
+func TestChooseIsExact(t *testing.T) {
+	seen := map[string]signals.Part{}
+	for i := 0; ; i++ { // a hash has 65,536 beginnings: two are alike soon
+		q := signals.Part{Text: fmt.Sprintf("Which of %d?", i)}
+		like, ok := seen[q.Hash()[:4]]
+		if !ok {
+			seen[q.Hash()[:4]] = q
+			continue
+		}
+		if hash, ok := signals.Choose([]signals.Part{like, q}, q.Hash()[:4]); ok {
+			t.Errorf("%s names %s, and begins %s and %s", q.Hash()[:4], hash, like.Hash(), q.Hash())
+		}
+		if hash, ok := signals.Choose([]signals.Part{like, q}, q.Hash()); !ok || hash != q.Hash() {
+			t.Errorf("%s names %q", q.Hash(), hash)
+		}
+		return
+	}
+}

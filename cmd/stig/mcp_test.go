@@ -116,6 +116,13 @@ func TestMCPSession(t *testing.T) {
 	if failed || asked["id"] != ready {
 		t.Errorf("escalate: %v", asked)
 	}
+	// Data are cut to a budget only where one is given.
+	long := strings.Repeat("most of it, ", 2000)
+	report, failed = call(t, session, "checkpoint", map[string]any{"id": ready, "remains": long})
+	kind("checkpoint", report, failed)
+	if briefing, failed = call(t, session, "orient", map[string]any{"id": ready}); !strings.Contains(fmt.Sprint(kind("briefing", briefing, failed)), strings.TrimSpace(long)) {
+		t.Errorf("left out: %v", briefing["omitted"])
+	}
 	checked, failed := call(t, session, "check", nil)
 	kind("check", checked, failed)
 }
@@ -168,6 +175,8 @@ func TestMCPGivesWhatCommandsPrint(t *testing.T) {
 		{"checkpoint", map[string]any{"id": "harbor-c20"}, []string{"checkpoint", "harbor-c20"}},
 		{"checkpoint", map[string]any{"id": "harbor-c20", "replace": true}, []string{"checkpoint", "harbor-c20", "--replace"}},
 		{"checkpoint", map[string]any{"id": "harbor-c20", "progress": "done"}, []string{"checkpoint", "harbor-c20", "--progress", "done"}},
+		{"checkpoint", map[string]any{"id": "harbor-c20", "confidence": "high"}, []string{"checkpoint", "harbor-c20", "--confidence", "high"}},
+		{"checkpoint", map[string]any{"id": "harbor-c20", "cynefin": "hard"}, []string{"checkpoint", "harbor-c20", "--cynefin", "hard"}},
 		{"escalate", map[string]any{"id": "harbor-c20", "question": " "}, []string{"escalate", "harbor-c20", "-m", " "}},
 		{"close", map[string]any{"ids": []string{"harbor-c20"}, "reason": ""}, []string{"close", "harbor-c20"}},
 		{"close", map[string]any{"ids": []string{"harbor-c20", "harbor-no"}, "reason": "bookings of last season are gone"},

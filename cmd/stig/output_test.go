@@ -39,7 +39,7 @@ func printed() []string {
 		`stig escalate harbor-d3w -m 'Which colour?' --option red --option blue --default 1 --after 24h`, `stig escalations`,
 		`stig resolve harbor-d3w --option 1 --actor tove`, `stig await harbor-d3w`, `stig escalations --all`,
 		`stig orient harbor-d3w`, `stig create 'Paint the mast' --acceptance 'It is red.'`, `stig create 'Oil the winch' --dry-run`,
-		`stig edit harbor-d3w --priority 1`, `stig edit harbor-d3w harbor-v6k --add-label paper --dry-run`,
+		`stig edit harbor-d3w --priority 1`, `stig edit harbor-d3w --title 'Paint the buoys'`, `stig edit harbor-d3w harbor-v6k --add-label paper --dry-run`,
 		`echo '{"title":"Caulk the hull","name":"hull"}
 			{"title":"Launch the boat","deps":["hull"]}' | stig create --from - --dry-run`,
 		`stig create 'Paint the masts' | tee ../masts`, `stig duplicate $(id masts) --of harbor-d3w`, `stig create 'Coil the rope' | tee ../rope`, `stig delete $(id rope)`,
@@ -48,7 +48,7 @@ func printed() []string {
 		`stig propagate harbor-9fd.1 --to harbor-9fd.3 -m 'berth A2 is narrow'`,
 		`stig create 'Grease the hinge' --acceptance "$(printf '~~~sh\ntrue\n~~~')" | tee ../hinge`, `stig verify $(id hinge) --plan`, `stig verify $(id hinge)`,
 		`stig close $(id hinge) --reason 'the hinge of the gate turns' --dry-run`, `stig close $(id hinge) --reason 'the hinge of the gate turns'`,
-		`stig close $(id hinge) harbor-v6k --reason 'the hinge of the gate turns'`, `stig reopen $(id hinge) --reason 'the hinge squeaks again in the rain'`,
+		`stig close $(id hinge) harbor-v6k --reason 'the hinge of the gate turns'`, `stig close $(id hinge) --reason 'the gate opens by itself'`, `stig reopen $(id hinge) --reason 'the hinge squeaks again in the rain'`,
 		`stig create 'Find the leak' --acceptance "$(printf '~~~sh\nfalse\n~~~')" | tee ../leak`, `stig verify $(id leak)`,
 		`stig diff HEAD`, `stig check --against HEAD`, `stig trajectory harbor-d3w`,
 		`stig log harbor-d3w`, `stig recover`, `stig recover --all`, `stig checkpoint harbor-d3w --surprise 0.7 --actor ole >../ole; stig undo --actor ole --dry-run`,

@@ -47,7 +47,7 @@ func server(a *cli.App) *mcp.Server {
 		"A part given replaces that part only; changed names the texts that disappear. Give only what you know.", checkpointTool)
 	addTool(s, a, "escalate", "Ask a person what neither the issues nor the code hold enough to decide. The question is kept with the "+
 		"issue and holds it: nobody can claim or close it before the answer. Go on with other work.", escalateTool)
-	addTool(s, a, "verify", "Run the commands in an issue's acceptance criteria and tell how each went. It closes nothing.", verifyTool)
+	addTool(s, a, "verify", "Run the commands in an issue's acceptance criteria and report how each went. It closes nothing.", verifyTool)
 	addTool(s, a, "close", "Close issues whose acceptance criteria pass; the commands in them are run first. An issue stays open when one "+
 		"fails, when there is nothing to run, or while a question on it waits for a person.", closeTool)
 	addTool(s, a, "check", "Everything that is wrong with the issues: lines, signals, deadlocks, links, criteria.", checkTool)

@@ -38,7 +38,7 @@ type (
 	}
 	verifyCall struct {
 		ID   string `json:"id"`
-		Plan bool   `json:"plan,omitempty" jsonschema:"only tell what would run, and why the rest would not"`
+		Plan bool   `json:"plan,omitempty" jsonschema:"only report what would run, and why the rest would not"`
 	}
 	closeCall struct {
 		IDs    []string `json:"ids" jsonschema:"issues to close"`

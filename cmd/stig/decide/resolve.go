@@ -56,7 +56,7 @@ func ResolveCommand(a *cli.App) *cobra.Command {
 	}
 	cli.TakesText(cmd, &o.text, "the answer")
 	flags := cmd.Flags()
-	flags.IntVar(&o.answer.Option, "option", 0, "take option `N`; a text is added to it")
+	flags.IntVar(&o.answer.Option, "option", 0, "take option `N` of the question that offers options; a text is added to it")
 	flags.StringVar(&o.answer.Question, "question", "", "answer this `QUESTION` alone: its number, or its hash")
 	flags.BoolVar(&o.answer.Self, "self", false, "answer a question of one's own")
 	a.Writes(cmd, &o.dryRun)
@@ -217,7 +217,7 @@ func showQuestion(a *cli.App, file *beads.Snapshot, id string, seen []signals.Pa
 	}
 	s.Blank()
 	if len(list) > 1 {
-		s.Wrap(cli.Faint, "", "", "One answer is for all of them; to answer one, give its number or its hash with --question.")
+		s.Wrap(cli.Faint, "", "", "An answer in words is for all of them; to answer one, give its number or its hash with --question.")
 	}
 	return list, a.Show(s)
 }

@@ -37,7 +37,11 @@ func printClosed(a *cli.App, c *checkpoint.Closed) error {
 		fmt.Fprintf(&text, "alert %s: %s\n", alert.Rule, alert.Message)
 	}
 	if c.Epic.Complete() && !a.Quiet {
-		fmt.Fprintf(&text, "next: stig close %s --reason …\n", c.Epic.ID)
+		waive := ""
+		if c.Epic.NoCriteria {
+			waive = " --waive …"
+		}
+		fmt.Fprintf(&text, "next: stig close %s --reason …%s\n", c.Epic.ID, waive)
 	}
 	if err := a.Print(text.String()); err != nil {
 		return err

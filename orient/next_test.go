@@ -1,0 +1,30 @@
+package orient
+
+import (
+	"strings"
+	"testing"
+
+	"stig/beads"
+)
+
+// What stig may not write is typed to bd, and what bd cannot do is not proposed.
+func TestTyped(t *testing.T) {
+	steps := func() (list []Step) {
+		for _, line := range []string{"stig claim a-1", "stig checkpoint a-1 --fold", "stig checkpoint a-1 --done …", "stig close a-1 --reason …", "stig orient"} {
+			list = append(list, Step{Argv: strings.Fields(line)})
+		}
+		return list
+	}
+	for mode, want := range map[beads.Mode]string{
+		beads.Plain: "stig claim a-1, stig checkpoint a-1 --fold, stig checkpoint a-1 --done …, stig close a-1 --reason …, stig orient",
+		beads.Dolt:  "bd update a-1 --claim, bd update a-1 --append-notes …, stig verify a-1, stig orient",
+	} {
+		var got []string
+		for _, step := range typed(beads.Place{Mode: mode}, steps()) {
+			got = append(got, strings.Join(step.Argv, " "))
+		}
+		if text := strings.Join(got, ", "); text != want {
+			t.Errorf("mode %d: %s", mode, text)
+		}
+	}
+}
