@@ -29,7 +29,7 @@ type Criteria []Passage
 // they stand
 //
 //   - under a heading that begins with "Acceptance", "Success criteria",
-//     "Definition of done", "Done when" or "AC", up to the next heading of its level;
+//     "Definition of done", "Done when", "Done means" or "AC", up to the next heading of its level;
 //   - behind such a label with a colon, in bold or not, at the beginning of a line,
 //     a sentence or a list item: the rest of the paragraph, and the lists and code
 //     directly below;

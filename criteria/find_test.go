@@ -37,6 +37,8 @@ var findCases = []struct {
 	{"numbered label", "AC1: the pump runs\nAC2: it stops", []string{"1: the pump runs\nAC2: it stops"}},
 	{"bold label", "**Acceptance**: the pump runs", []string{"1: the pump runs"}},
 	{"bold label and colon", "**Done when:** the pump runs", []string{"1: the pump runs"}},
+	{"done means", "Intro.\n\nDone means: the pump runs.", []string{"3: the pump runs."}},
+	{"done means in a sentence", "Done means done.", nil},
 	{"sentence", "Done when the pump runs.", []string{"1: the pump runs."}},
 	{"bold sentence", "**Done when** the pump runs.", []string{"1: the pump runs."}},
 	{"label in a sentence", "Mend the pump. ACCEPTANCE: it runs; nobody hears it.\nNEEDS: oil", []string{"1: it runs; nobody hears it."}},

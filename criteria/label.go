@@ -26,12 +26,12 @@ var labels = sync.OnceValue(func() labelForms {
 	)
 	return labelForms{
 		name: regexp.MustCompile(`(?i)\b(?:acceptance(?:[ -](?:criteria|criterion|tests?|checks?|gates?|checklist|conditions?))?|` +
-			kinds + `|(?:done|complete|finished) (?:when|if)|acs?|ac[ -]?\d+(?:\.\d+)*)\b`),
+			kinds + `|(?:done|complete|finished) (?:when|if)|done means|acs?|ac[ -]?\d+(?:\.\d+)*)\b`),
 		opening:  regexp.MustCompile(`(?i)^[ \t]*(?:\[[ x]\][ \t]+)?[*_]{0,3}` + scope + `$`),
 		detail:   regexp.MustCompile(`^(?:[ \t]*\([^()\n]*\)| for [^:.\n]{1,40})?([*_]{0,3})([ \t]*:[*_]{0,3}|[ \t]+[-–—]+[ \t]|[ \t\r]*(?:\n|$))[ \t]*`),
 		sentence: regexp.MustCompile("[.!?;:)\\]\"”’`–—/|-] +[*_]{0,3}$"),
 		heading: regexp.MustCompile(`(?i)^[ \t#]*[^\pL\n]*` + scope +
-			`(?:acceptance\b[^:\n]*|(?:` + kinds + `|done when)\b[^:\n]*|acs?[*_ \t]*(?:\([^:\n]*)?)(?::[*_ \t]*|[\r\n]|$)`),
+			`(?:acceptance\b[^:\n]*|(?:` + kinds + `|done when|done means)\b[^:\n]*|acs?[*_ \t]*(?:\([^:\n]*)?)(?::[*_ \t]*|[\r\n]|$)`),
 		other: regexp.MustCompile(`(?m)^[ \t]*(?:\*\*[^*\n]+\*\*:?|__[^_\n]+__:?|[A-Z][A-Z /&-]{2,}:)`),
 	}
 })
@@ -39,7 +39,7 @@ var labels = sync.OnceValue(func() labelForms {
 // labelOpenings are how labels begin, without more letters behind the last two.
 var labelOpenings = []string{
 	"acceptance", "success criteri", "exit criteri", "completion criteri", "done criteri", "definition of done",
-	"done when", "done if", "complete when", "complete if", "finished when", "finished if", "dod", "ac",
+	"done when", "done means", "done if", "complete when", "complete if", "finished when", "finished if", "dod", "ac",
 }
 
 // labelled finds where the criteria of a text stand.
