@@ -1,26 +1,12 @@
 package main
 
 import (
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
 )
-
-// sources are the files of commands and services, tests left out.
-func sources(t *testing.T) (files []string) {
-	t.Helper()
-	for _, pattern := range []string{"*.go", "*/*.go", "../../app/*.go"} {
-		found, err := filepath.Glob(pattern)
-		if err != nil || len(found) == 0 {
-			t.Fatalf("%s: no files: %v", pattern, err)
-		}
-		files = append(files, found...)
-	}
-	return slices.DeleteFunc(files, func(name string) bool { return strings.HasSuffix(name, "_test.go") })
-}
 
 // Every command takes --dry-run and --actor that is not listed here as one that
 // writes nothing but what it is asked to print, or that others start.
