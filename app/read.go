@@ -115,7 +115,13 @@ func (a *App) briefing(ctx context.Context, r OrientRequest) (*orient.Briefing, 
 	if r.Budget == 0 && !r.Full && !r.Whole {
 		r.Budget = orient.BriefingBudget
 	}
-	return orient.Brief(file, dag.New(file), at, orient.Request{Depth: r.Depth, Budget: r.Budget, Full: r.Full}, rules)
+	request := orient.Request{Depth: r.Depth, Budget: r.Budget, Full: r.Full}
+	if file.At(at).Assignee != "" {
+		if request.Reader, err = a.ActorName(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return orient.Brief(file, dag.New(file), at, request, rules)
 }
 
 func (a *App) survey(ctx context.Context, r OrientRequest) (*orient.Survey, error) {

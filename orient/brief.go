@@ -18,6 +18,7 @@ type Request struct {
 	Depth  string // overrides the planning-depth signal for this reading; "" follows it
 	Budget int    // most characters of the Markdown; 0 for no limit
 	Full   bool   // everything, at every depth
+	Reader string // who reads: what is theirs is not left to somebody else; "" when nobody is named
 }
 
 // BriefingBudget is how many characters the Markdown of a briefing has unless it
@@ -42,7 +43,7 @@ func Brief(f *beads.Snapshot, g *dag.Graph, i int, req Request, rules Rules) (*B
 	a := assemble(f, g, rules, record)
 	a.full = req.Full
 	b := a.common(i, record)
-	b.override, b.full = req.Depth, req.Full
+	b.override, b.full, b.reader = req.Depth, req.Full, req.Reader
 	b.Depth, b.DepthFrom = a.depth(req.Depth)
 	all, err := a.closedDependencies(i)
 	if err != nil {

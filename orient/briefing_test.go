@@ -54,6 +54,21 @@ func TestBriefings(t *testing.T) {
 	}
 }
 
+// Who holds an issue is not told to leave it to its holder.
+func TestBriefingOfHolder(t *testing.T) {
+	file := open(t, filepath.Join("testdata", "briefings", "ferry.jsonl"))
+	for reader, want := range map[string]string{
+		"":      "unless you are tomas: leave it to them",
+		"ines":  "tomas has it: leave it to them",
+		"tomas": "",
+	} {
+		text := brief(t, file, "ferry-7", orient.Request{Reader: reader}).Markdown()
+		if want == "" && strings.Contains(text, "leave it to them") || !strings.Contains(text, want) || strings.Contains(text, "stig claim") {
+			t.Errorf("%q reads\n%s", reader, text)
+		}
+	}
+}
+
 // TestBriefingsCorpus asserts of every open issue of real stores what the golden
 // files show of invented ones.
 func TestBriefingsCorpus(t *testing.T) {

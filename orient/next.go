@@ -3,6 +3,7 @@ package orient
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"stig/beads"
 	"stig/criteria"
@@ -67,9 +68,14 @@ func (b *Briefing) take() []Step {
 	switch {
 	case b.Children != nil, len(b.OpenBlockers) > 0, b.asks(), !b.Issue.workable:
 		return nil
-	case b.Issue.Assignee != "":
-		return []Step{{Why: fmt.Sprintf("unless you are %s: leave it to them, and take another that is ready", oneLine(b.Issue.Assignee)),
-			Argv: []string{"stig", "orient"}}}
+	case b.Issue.Assignee != "" && b.Issue.Assignee == b.reader && status == "in_progress":
+		return nil // the reader holds it
+	case b.Issue.Assignee != "" && b.Issue.Assignee != b.reader:
+		why := fmt.Sprintf("%s has it: leave it to them, and take another that is ready", oneLine(b.Issue.Assignee))
+		if b.reader == "" {
+			why = "unless you are " + strings.Replace(why, " has it:", ":", 1)
+		}
+		return []Step{{Why: why, Argv: []string{"stig", "orient"}}}
 	case b.Issue.Deferred != "":
 		return []Step{{Why: "it is deferred until " + b.Issue.Deferred + ": take another that is ready", Argv: []string{"stig", "orient"}}}
 	case status == "open" || status == "in_progress":
