@@ -121,7 +121,7 @@ type database struct {
 }
 
 // flush has bd write to the file what only its database holds: an edit of the
-// file would undo it. Nothing is written when bd cannot take up the file as it
+// file would undo it. Nothing is written when bd cannot import the file as it
 // is, for then it would write over it; the error is a *beads.ConflictError.
 func (s *database) flush(ctx context.Context) error {
 	if !s.bd.OnPath {
