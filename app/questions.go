@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -39,13 +40,13 @@ func (a *App) Elsewhere(ctx context.Context, store beads.Store, asked, actor str
 // Folded folds white space, so that a text cannot break the line it stands in.
 func Folded(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// Unseen gives the questions that were not seen before, and marks them seen.
-func (a *App) Unseen(store beads.Store, seen map[string]bool) ([]orient.Asked, error) {
+// unseen gives the questions that were not seen before, and marks them seen.
+func (a *App) unseen(store beads.Store, seen map[string]bool) ([]orient.Asked, error) {
 	now, err := a.Clock()
 	if err != nil {
 		return nil, err
 	}
-	list, err := a.Pending(store, now)
+	list, err := a.pending(store, now)
 	if err != nil {
 		return nil, err
 	}
@@ -60,22 +61,93 @@ func (a *App) Unseen(store beads.Store, seen map[string]bool) ([]orient.Asked, e
 	return fresh, nil
 }
 
-// Settle waits a moment, so that several changes in a row are read once.
-func Settle(ctx context.Context) {
+// settle waits a moment, so that several changes in a row are read once.
+func settle(ctx context.Context) {
 	select {
 	case <-ctx.Done():
 	case <-time.After(50 * time.Millisecond):
 	}
 }
 
-// Pending lists the questions that wait for a person.
-func (a *App) Pending(store beads.Store, now time.Time) ([]orient.Asked, error) {
+// pending lists the questions that wait for a person.
+func (a *App) pending(store beads.Store, now time.Time) ([]orient.Asked, error) {
 	file, err := store.Snapshot()
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
 	return orient.Escalations(file, dag.New(file), orient.Rules{Schema: a.Schema, Now: now})
+}
+
+// Escalations are the questions of a store, the oldest first.
+type Escalations struct {
+	Answered []orient.Asked `json:"answered,omitempty"`
+	Pending  []orient.Asked `json:"pending"`
+}
+
+// Escalations lists the questions that wait for a person; with all, those that were
+// answered too.
+func (a *App) Escalations(all bool) (*Escalations, error) {
+	file, err := a.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	now, err := a.Clock()
+	if err != nil {
+		return nil, err
+	}
+	find := orient.Escalations
+	if all {
+		find = orient.AllEscalations
+	}
+	list, err := find(file, dag.New(file), orient.Rules{Schema: a.Schema, Now: now})
+	if err != nil {
+		return nil, err
+	}
+	found := &Escalations{Pending: []orient.Asked{}}
+	for _, q := range list {
+		if q.Answer == nil {
+			found.Pending = append(found.Pending, q)
+		} else {
+			found.Answered = append(found.Answered, q)
+		}
+	}
+	return found, nil
+}
+
+// WatchEscalations tells of the questions that wait, first of those there are, of none
+// too, and then of new ones as they come, until ctx ends or telling fails.
+func (a *App) WatchEscalations(ctx context.Context, tell func(fresh []orient.Asked, first bool) error) error {
+	file, err := a.Open() // says what of the store is unreadable
+	if err != nil {
+		return err
+	}
+	store := a.At(file.Place())
+	file.Close()
+	changes, stop := store.Watch()
+	defer stop()
+	seen := map[string]bool{}
+	for first := true; ; first = false {
+		fresh, err := a.unseen(store, seen)
+		if err != nil && first {
+			return err
+		}
+		if err != nil { // another program may be in the middle of writing; the next change tells
+			a.Warn("%s", err)
+		}
+		if len(fresh) > 0 || first {
+			if err := tell(fresh, first); err != nil {
+				return err
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-changes:
+			settle(ctx)
+		}
+	}
 }
 
 // EscalateRequest asks a person about an issue. By and Evidence of the question are
@@ -114,9 +186,126 @@ func (a *App) Escalate(ctx context.Context, r EscalateRequest) (*Escalated, erro
 	return &Escalated{report, ready}, err
 }
 
+// DefaultOf reads the default of a question: the number of the option that holds when
+// nobody answers, which holds names by its number or text, and after what time. All is
+// zero where there is no default.
+func DefaultOf(options []string, holds, after string) (option int, span time.Duration, err error) {
+	if (holds == "") != (after == "") {
+		return 0, 0, Usage("--default and --after go together", "say which option holds, and after how long")
+	}
+	if holds == "" {
+		return 0, 0, nil
+	}
+	if span, err = afterOf(after); err != nil {
+		return 0, 0, err
+	}
+	for i, text := range options {
+		if holds == strconv.Itoa(i+1) || holds == text {
+			return i + 1, span, nil
+		}
+	}
+	return 0, 0, Usage(fmt.Sprintf("--default: must be the number or the text of an option; found %q", holds),
+		"give the options with --option")
+}
+
+// afterOf reads a time span of at least a minute: 90m, 24h, 3d.
+func afterOf(text string) (time.Duration, error) {
+	const most = 3650 * 24 * time.Hour
+	span, err := checkpoint.ParseSpan(text)
+	if err != nil || span < time.Minute || span > most || span%time.Minute != 0 {
+		return 0, Usage(fmt.Sprintf("--after: must be a time of whole minutes such as 90m, 24h or 3d; found %q", text), "")
+	}
+	return span, nil
+}
+
 // EscalateOutput is what came of Escalate as data.
 func EscalateOutput(e *Escalated, dryRun bool) (Output, error) {
 	return EditOutput("escalate", e, e.Lines, dryRun)
+}
+
+// Answering is an answer that is being given: to which issue, when and by whom. It is
+// begun before a person is asked for the answer, so that nobody writes one in vain.
+type Answering struct {
+	By string // who answers
+
+	id      string
+	app     *App
+	store   beads.Store
+	options beads.Options
+}
+
+// Answering begins an answer to the questions on an issue.
+func (a *App) Answering(ctx context.Context, id string, dryRun bool) (*Answering, error) {
+	store, options, err := a.ToWrite(ctx, dryRun)
+	if err != nil {
+		return nil, err
+	}
+	by, err := a.MustActor(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &Answering{By: by, id: id, app: a, store: store, options: options}, nil
+}
+
+// Question is what a person is shown before they answer.
+type Question struct {
+	Briefing *orient.Briefing // as Orient gives it, within the same limit
+	List     []orient.Asked   // those that the answer will answer
+	Seen     []signals.Part   // the same as they are written down
+}
+
+// QuestionOf gives what an answer would answer.
+func (g *Answering) QuestionOf(answer checkpoint.Answer) (*Question, error) {
+	file, err := g.store.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	issue, err := file.Find(g.id)
+	if err != nil {
+		return nil, err
+	}
+	record, err := issue.Record()
+	if err != nil {
+		return nil, err
+	}
+	var q Question
+	answer.By = g.By
+	if q.Seen, err = answer.Answers(issue.ID, notes.Parse(record.Text(beads.Notes))); err != nil {
+		return nil, err
+	}
+	rules, err := g.app.Reading(file, signals.ThresholdStaleDays)
+	if err != nil {
+		return nil, err
+	}
+	graph := dag.New(file)
+	at, _ := file.Index(issue.ID)
+	if q.Briefing, err = orient.Brief(file, graph, at, orient.Request{Budget: orient.BriefingBudget}, rules); err != nil {
+		return nil, err
+	}
+	all, err := orient.Escalations(file, graph, rules)
+	if err != nil {
+		return nil, err
+	}
+	for _, asked := range all {
+		if asked.ID == issue.ID && slices.ContainsFunc(q.Seen, func(p signals.Part) bool { return p.Hash() == asked.Hash }) {
+			q.List = append(q.List, asked)
+		}
+	}
+	return &q, nil
+}
+
+// Resolve gives the answer. By of it is found out here.
+func (g *Answering) Resolve(ctx context.Context, answer checkpoint.Answer) (*checkpoint.Resolution, error) {
+	answer.By = g.By
+	return checkpoint.Resolve(ctx, g.store, g.options, g.id, answer, g.app.writeRules(g.options.Now))
+}
+
+// Left lists the questions that wait for a person in the whole store, without issues that
+// say so and ask nothing.
+func (g *Answering) Left() ([]orient.Asked, error) {
+	left, err := g.app.pending(g.store, g.options.Now)
+	return slices.DeleteFunc(left, func(q orient.Asked) bool { return q.Question == "" }), err
 }
 
 // Answered is what a person said about one issue.
@@ -164,7 +353,7 @@ func (a *App) Await(ctx context.Context, id, question string, limit time.Duratio
 		case <-look.gone:
 			look.late = true
 		case <-changes:
-			Settle(ctx)
+			settle(ctx)
 		}
 	}
 }

@@ -3,15 +3,12 @@ package decide
 import (
 	"context"
 	"fmt"
-	"strconv"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"stig/app"
 	"stig/checkpoint"
 	"stig/cmd/stig/cli"
-	"stig/signals"
 )
 
 // escalateOptions are the flags of one question.
@@ -47,7 +44,8 @@ func EscalateCommand(a *cli.App) *cobra.Command {
 			if len(args) != 1 {
 				return app.Usage(fmt.Sprintf("%s: takes one issue; found %d arguments", cli.Called(cmd), len(args)), "quote the question, and give it with -m")
 			}
-			if err := o.readDefault(); err != nil {
+			var err error
+			if o.question.Default, o.question.After, err = app.DefaultOf(o.question.Options, o.holds, o.after); err != nil {
 				return err
 			}
 			return escalate(cmd.Context(), a, args[0], o)
@@ -74,38 +72,7 @@ func withdraw(a *cli.App, cmd *cobra.Command, args []string, o escalateOptions) 
 	if len(args) == 2 {
 		r.answer.Question = args[1]
 	}
-	return resolve(a, cmd, args[0], r)
-}
-
-// readDefault turns the flags of a default into the number of an option and a time.
-func (o *escalateOptions) readDefault() (err error) {
-	if (o.holds == "") != (o.after == "") {
-		return app.Usage("--default and --after go together", "say which option holds, and after how long")
-	}
-	if o.holds == "" {
-		return nil
-	}
-	if o.question.After, err = afterOf(o.after); err != nil {
-		return err
-	}
-	for i, option := range o.question.Options {
-		if o.holds == strconv.Itoa(i+1) || o.holds == option {
-			o.question.Default = i + 1
-			return nil
-		}
-	}
-	return app.Usage(fmt.Sprintf("--default: must be the number or the text of an option; found %q", o.holds),
-		"give the options with --option")
-}
-
-// afterOf reads a time span of at least a minute: 90m, 24h, 3d.
-func afterOf(text string) (time.Duration, error) {
-	const most = 3650 * 24 * time.Hour
-	span, err := checkpoint.ParseSpan(text)
-	if err != nil || span < time.Minute || span > most || span%time.Minute != 0 {
-		return 0, app.Usage(fmt.Sprintf("--after: must be a time of whole minutes such as 90m, 24h or 3d; found %q", text), "")
-	}
-	return span, nil
+	return resolve(cmd.Context(), a, args[0], r)
 }
 
 func escalate(ctx context.Context, a *cli.App, id string, o escalateOptions) error {
@@ -128,47 +95,4 @@ func escalate(ctx context.Context, a *cli.App, id string, o escalateOptions) err
 		return a.PrintDiff(asked.Lines)
 	}
 	return printEscalated(a, asked.Report, asked.Ready)
-}
-
-func printEscalated(a *cli.App, r *checkpoint.Report, ready []app.ReadyRow) error {
-	s := a.Sheet()
-	s.Line(cli.Plain, r.ID+": asked, question "+r.Asked+"; a person has to answer")
-	for _, c := range r.Changed {
-		s.Line(cli.Plain, fmt.Sprintf("  %s: %s → %s", c.Signal, c.From, c.To))
-	}
-	for _, name := range r.Sections {
-		if name != signals.Section {
-			s.Line(cli.Plain, "  "+name+": written")
-		}
-	}
-	for _, d := range r.Dependents {
-		s.Line(cli.Plain, "waiting for it: "+d.ID+" "+app.Folded(d.Title))
-	}
-	if err := a.Show(s); err != nil {
-		return err
-	}
-	if !a.Quiet {
-		if err := printMoveOn(a, r.ID, ready); err != nil {
-			return err
-		}
-	}
-	a.WarnOfEdit(r.ID, r.Warnings, r.Lines)
-	return nil
-}
-
-// printMoveOn says what to do while the question waits.
-func printMoveOn(a *cli.App, id string, ready []app.ReadyRow) error {
-	s := a.Sheet()
-	s.Blank()
-	s.Wrap(cli.Plain, "", "", "Move on: do not decide this yourself. Work on what does not depend on the answer, or on another issue.")
-	for _, row := range ready {
-		s.Put(cli.Typed, "  stig claim "+row.ID)
-		s.Line(cli.Plain, "  "+app.Folded(row.Title))
-	}
-	if len(ready) == 0 {
-		s.Line(cli.Plain, "Nothing else is ready.")
-	}
-	s.Put(cli.Plain, "To wait for the answer: ")
-	s.Line(cli.Typed, "stig await "+id)
-	return a.Show(s)
 }

@@ -1,0 +1,127 @@
+package decide
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"stig/app"
+	"stig/checkpoint"
+	"stig/cmd/stig/cli"
+	"stig/signals"
+)
+
+// askFor shows a person what is asked, and takes the answer. What was shown is
+// what the answer answers.
+func askFor(ctx context.Context, a *cli.App, answering *app.Answering, answer checkpoint.Answer) (checkpoint.Answer, cli.Draft, error) {
+	asked, err := answering.QuestionOf(answer)
+	if err != nil {
+		return answer, cli.Draft{}, err
+	}
+	answer.Seen = asked.Seen
+	if err := showQuestion(a, asked); err != nil {
+		return answer, cli.Draft{}, err
+	}
+	said, err := choose(ctx, a, cli.OptionsIn(asked.List))
+	if err != nil {
+		return answer, cli.Draft{}, err
+	}
+	if answer.Option = said.option; answer.Option > 0 || said.text != "" {
+		answer.Text = said.text
+		return answer, cli.Draft{}, nil
+	}
+	d, err := a.Compose(ctx, "", "Your answer stands above; it is recorded as by "+answering.By+".\n\n"+asWritten(answer.Seen))
+	answer.Text = d.Text
+	return answer, d, err
+}
+
+func asWritten(questions []signals.Part) string {
+	var texts []string
+	for _, q := range questions {
+		texts = append(texts, q.Text)
+	}
+	return strings.Join(texts, "\n\n") + "\n"
+}
+
+// showQuestion prints the briefing, and what is asked last: on a terminal of few lines it
+// still stands above the prompt.
+func showQuestion(a *cli.App, asked *app.Question) error {
+	if err := a.PrintMarkdown(strings.TrimRight(asked.Briefing.Background(), "\n") + "\n"); err != nil {
+		return err
+	}
+	s := a.Sheet()
+	s.Blank()
+	s.Line(cli.Strong, "## Waiting for your answer")
+	for _, q := range asked.List {
+		s.Blank()
+		s.Wrap(cli.Faint, "  ", "  ", cli.About(q))
+		s.Question(q)
+	}
+	s.Blank()
+	if len(asked.List) > 1 {
+		s.Wrap(cli.Faint, "", "", "An answer in words is for all of them; to answer one, give its number or its hash with --question.")
+	}
+	return a.Show(s)
+}
+
+// said is what a person typed: the number of an option, or a text; neither
+// asks for the editor.
+type said struct {
+	option int
+	text   string
+}
+
+// choose asks until the answer is one. Nothing typed ends the command.
+func choose(ctx context.Context, a *cli.App, options int) (said, error) {
+	choice := "The answer in words, or e for the editor; enter leaves it."
+	if options > 0 {
+		choice = fmt.Sprintf("A number (1 to %d), the answer in words, or e for the editor; enter leaves it.", options)
+	}
+	s := a.Sheet()
+	s.Wrap(cli.Faint, "", "", choice)
+	if err := a.Show(s); err != nil {
+		return said{}, err
+	}
+	lines := bufio.NewReader(a.In)
+	for {
+		if err := a.Print("> "); err != nil {
+			return said{}, err
+		}
+		line, err := readLine(ctx, lines)
+		if err != nil {
+			return said{}, err
+		}
+		number, notNumber := strconv.Atoi(line)
+		switch {
+		case line == "":
+			return said{}, app.Usage("no answer, and nothing was written", "")
+		case line == "e":
+			return said{}, nil
+		case notNumber != nil:
+			return said{text: line}, nil
+		case number >= 1 && number <= options:
+			return said{option: number}, nil
+		}
+		if err := a.Printf("there is no option %d\n", number); err != nil {
+			return said{}, err
+		}
+	}
+}
+
+// readLine reads a line, trimmed; "" at the end of the input. It does not
+// outlast ctx, though the read itself does.
+func readLine(ctx context.Context, in *bufio.Reader) (string, error) {
+	read := make(chan string, 1)
+	go func() {
+		line, _ := in.ReadString('\n') // what could not be read counts as not typed
+		read <- strings.TrimSpace(line)
+	}()
+	select {
+	case line := <-read:
+		return line, nil
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	}
+}
