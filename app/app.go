@@ -7,8 +7,7 @@
 // stream and no text layout; it reads no environment variable and no clock but
 // those that it is given.
 //
-//	file, err := a.Open()
-//	rows, err := a.ReadyRows(ctx, file, dag.New(file), now, "")
+//	ready, err := a.Ready(ctx, "")
 package app
 
 import (

@@ -72,6 +72,9 @@ type CreatedAll struct {
 
 // CreateAll adds issues in one edit: all of them, or none.
 func (a *App) CreateAll(ctx context.Context, r CreateAllRequest) (*CreatedAll, error) {
+	if len(r.Drafts) == 0 {
+		return nil, Usage("--from: no issue to add", `give a line such as {"title":"Read both forms"}`)
+	}
 	store, options, err := a.ToWrite(ctx, r.DryRun)
 	if err != nil {
 		return nil, err

@@ -288,6 +288,35 @@ func needsReason(reason, what string) error {
 	return nil
 }
 
+// AmendForm is the fields of an issue as a form to change them in.
+type AmendForm struct {
+	ID, Text string
+	record   *beads.Record
+}
+
+// AmendForm gives the fields of an issue as they stand.
+func (a *App) AmendForm(id string) (*AmendForm, error) {
+	file, at, err := a.OpenIssue(id)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	record, err := file.At(at).Record()
+	if err != nil {
+		return nil, err
+	}
+	form, ok := checkpoint.Form(record)
+	if !ok {
+		return nil, Usage(record.Text(beads.ID)+": a text of it holds a line that separates texts here", "change fields with flags, such as --title")
+	}
+	return &AmendForm{record.Text(beads.ID), form, record}, nil
+}
+
+// Read gives the fields that were changed in the form.
+func (f *AmendForm) Read(form string, now time.Time) (checkpoint.Amendment, error) {
+	return checkpoint.ParseForm(form, f.record, now)
+}
+
 // AmendRequest changes fields of issues: by the same amendment, or by one for each.
 type AmendRequest struct {
 	IDs    []string

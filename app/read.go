@@ -178,6 +178,20 @@ func (a *App) Reading(file *beads.Snapshot, staleDays int) (orient.Rules, error)
 	}, err
 }
 
+// Review says what an issue is to be built on.
+func (a *App) Review(id string) (*orient.Review, error) {
+	file, at, err := a.OpenIssue(id)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	rules, err := a.Reading(file, signals.ThresholdStaleDays)
+	if err != nil {
+		return nil, err
+	}
+	return orient.Assess(file, dag.New(file), at, rules)
+}
+
 // ReadyRow is one issue that is open and not blocked, and whether the reader can
 // take it.
 type ReadyRow struct {
@@ -191,6 +205,43 @@ type ReadyRow struct {
 	Assignee string    `json:"assignee,omitempty"`
 	Asked    bool      `json:"asked,omitempty"`         // has an unanswered question
 	Children int       `json:"open_children,omitempty"` // unclosed ones
+}
+
+// ReadyList is what is open and not blocked, of how many unclosed issues.
+type ReadyList struct {
+	Rows     []ReadyRow // first those that the reader can take
+	CanTake  int        // how many of them these are
+	Unclosed int
+}
+
+// Ready lists what the one named as can take, else the actor, and what nothing blocks
+// besides.
+func (a *App) Ready(ctx context.Context, as string) (*ReadyList, error) {
+	now, err := a.Clock()
+	if err != nil {
+		return nil, err
+	}
+	file, err := a.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	graph := dag.New(file)
+	rows, err := a.ReadyRows(ctx, file, graph, now, as)
+	if err != nil {
+		return nil, err
+	}
+	return &ReadyList{Rows: rows, CanTake: len(Takeable(rows)), Unclosed: unclosed(graph, file.Len())}, nil
+}
+
+// unclosed is how many of so many lines are issues that a survey counts as unclosed.
+func unclosed(graph *dag.Graph, lines int) (n int) {
+	for i := range lines {
+		if graph.Lasting(i) && !graph.Closed(i) {
+			n++
+		}
+	}
+	return n
 }
 
 // Worker is who looks for work among issues that are ready for somebody: the one

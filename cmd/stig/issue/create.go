@@ -93,9 +93,6 @@ func createAll(ctx context.Context, a *cli.App, from string, args []string, dryR
 	if err != nil {
 		return err
 	}
-	if len(drafts) == 0 {
-		return app.Usage("--from: no issue to add", `give a line such as {"title":"Read both forms"}`)
-	}
 	result, err := a.CreateAll(ctx, app.CreateAllRequest{Drafts: drafts, DryRun: dryRun})
 	switch {
 	case err != nil:

@@ -1,18 +1,11 @@
 package issue
 
 import (
-	"context"
-	"io"
-	"os"
-	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"stig/app"
-	"stig/beads"
-	"stig/checkpoint"
 	"stig/cmd/stig/cli"
 )
 
@@ -76,136 +69,6 @@ func (f *editFlags) bind(cmd *cobra.Command) {
 	flags.StringSliceVar(&f.add, "add-label", nil, "add the `LABEL`")
 	flags.StringSliceVar(&f.remove, "remove-label", nil, "remove the `LABEL`")
 	flags.StringVar(&f.from, "from", "", "read edits from `FILE`, a JSON object a line (- for standard input)")
-}
-
-// read makes the request of the command line, of a file, or of the editor, whose
-// draft is to be kept until it is written.
-func (f *editFlags) read(ctx context.Context, a *cli.App, cmd *cobra.Command, r *app.AmendRequest) (cli.Draft, error) {
-	now, err := a.Clock()
-	if err != nil {
-		return cli.Draft{}, err
-	}
-	m, err := f.amendment(a, cmd, now)
-	if err != nil {
-		return cli.Draft{}, err
-	}
-	if f.from != "" {
-		if !m.IsEmpty() || len(r.IDs) > 0 {
-			return cli.Draft{}, app.Usage("--from: names the issues and the fields itself; more were given", "leave them out")
-		}
-		text, err := lines(a, f.from)
-		if err == nil {
-			r.IDs, r.Each, err = checkpoint.ParseAmendments(text, now)
-		}
-		return cli.Draft{}, err
-	}
-	if m.IsEmpty() && len(r.IDs) == 1 && a.Asks() {
-		draft, m, err := compose(ctx, a, r.IDs[0], now)
-		r.Each = []checkpoint.Amendment{m}
-		return draft, err
-	}
-	r.Each = []checkpoint.Amendment{m}
-	return cli.Draft{}, nil
-}
-
-// lines reads a batch.
-func lines(a *cli.App, from string) ([]byte, error) {
-	if from == "-" {
-		return io.ReadAll(a.In)
-	}
-	text, err := os.ReadFile(filepath.Join(a.Dir, from))
-	if err != nil {
-		return nil, app.Usage("--from: "+app.Placed(err).Error(), "")
-	}
-	return text, nil
-}
-
-// amendment reads the fields that the command line gives; one that is empty is
-// given too.
-func (f *editFlags) amendment(a *cli.App, cmd *cobra.Command, now time.Time) (m checkpoint.Amendment, err error) {
-	input := ""
-	for _, field := range []struct {
-		name string
-		to   **string
-	}{
-		{"title", &m.Title}, {"description", &m.Description}, {"design", &m.Design}, {"acceptance", &m.Acceptance},
-		{"type", &m.Type}, {"assignee", &m.Assignee}, {"parent", &m.Parent}, {"external-ref", &m.ExternalRef},
-	} {
-		text := given(cmd, field.name)
-		if text == nil {
-			continue
-		}
-		if *text == "-" {
-			if input != "" {
-				return m, app.Usage("--"+input+" and --"+field.name+" both ask for standard input", "give one of them as text")
-			}
-			input = field.name
-			read, err := io.ReadAll(a.In)
-			if err != nil {
-				return m, err
-			}
-			*text = strings.TrimRight(string(read), "\n")
-		}
-		*field.to = text
-	}
-	m.AddLabels, m.RemoveLabels = f.add, f.remove
-	if cmd.Flags().Changed("set-labels") {
-		m.Labels = &f.set
-	}
-	return m, parsed(cmd, now, &m)
-}
-
-// parsed reads the fields that are more than a text.
-func parsed(cmd *cobra.Command, now time.Time, m *checkpoint.Amendment) error {
-	if text := given(cmd, "priority"); text != nil {
-		n, err := checkpoint.ParsePriority(*text)
-		if err != nil {
-			return err
-		}
-		m.Priority = &n
-	}
-	if text := given(cmd, "estimate"); text != nil {
-		n, err := checkpoint.ParseEstimate(*text)
-		if err != nil {
-			return err
-		}
-		m.Estimate = &n
-	}
-	if text := given(cmd, "defer"); text != nil {
-		t, err := checkpoint.ParseDefer(*text, now)
-		if err != nil {
-			return err
-		}
-		m.Defer = &t
-	}
-	return nil
-}
-
-// compose opens the fields of an issue in the editor.
-func compose(ctx context.Context, a *cli.App, id string, now time.Time) (cli.Draft, checkpoint.Amendment, error) {
-	record, err := recordOf(a, id)
-	if err != nil {
-		return cli.Draft{}, checkpoint.Amendment{}, err
-	}
-	form, ok := checkpoint.Form(record)
-	if !ok {
-		return cli.Draft{}, checkpoint.Amendment{}, app.Usage(record.Text(beads.ID)+": a text of it holds a line that separates texts here", "change fields with flags, such as --title")
-	}
-	draft, err := a.Compose(ctx, form, "The fields of "+record.Text(beads.ID)+". One that is left empty is removed.\n")
-	if err != nil {
-		return draft, checkpoint.Amendment{}, err
-	}
-	m, err := checkpoint.ParseForm(draft.Text, record, now)
-	return draft, m, err
-}
-
-func recordOf(a *cli.App, id string) (*beads.Record, error) {
-	file, at, err := a.OpenIssue(id)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	return file.At(at).Record()
 }
 
 func printAmended(a *cli.App, result *app.Amended, dryRun bool) error {

@@ -2,6 +2,9 @@ package issue
 
 import (
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -71,6 +74,18 @@ func reason(a *cli.App, flag string, t app.Text) (string, error) {
 		return flag, nil
 	}
 	return a.Read(t)
+}
+
+// lines reads what --from names, a line for each issue.
+func lines(a *cli.App, from string) ([]byte, error) {
+	if from == "-" {
+		return io.ReadAll(a.In)
+	}
+	text, err := os.ReadFile(filepath.Join(a.Dir, from))
+	if err != nil {
+		return nil, app.Usage("--from: "+app.Placed(err).Error(), "")
+	}
+	return text, nil
 }
 
 // bindTrial binds the flags of a command that runs checks.

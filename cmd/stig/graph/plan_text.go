@@ -1,0 +1,46 @@
+package graph
+
+import (
+	"fmt"
+	"strings"
+
+	"stig/app"
+)
+
+// planText shows the stages of a plan, and what does not fit into them.
+func planText(p *app.Plan) string {
+	var b strings.Builder
+	planned, widest := 0, 0
+	for _, stage := range p.Stages {
+		planned += len(stage)
+		for _, id := range stage {
+			widest = max(widest, len(id))
+		}
+	}
+	of := ""
+	if p.Epic != "" {
+		of = p.Epic + ": "
+	}
+	fmt.Fprintf(&b, "%s%s in %s, at most %d side by side; %d ready\n", of, app.Counted(planned, "issue"), app.Counted(len(p.Stages), "stage"), p.Width, len(p.Ready))
+	for k, stage := range p.Stages {
+		fmt.Fprintf(&b, "\nstage %d\n", k+1)
+		for _, id := range stage {
+			standing := ""
+			if words := p.Standing[id]; words != "" {
+				standing = "  (" + words + ")"
+			}
+			fmt.Fprintf(&b, "  %-*s  %s%s\n", widest, id, p.Titles[id], standing)
+		}
+	}
+	if len(p.CriticalPath) > 1 {
+		fmt.Fprintf(&b, "\ncritical path (%d): %s\n", len(p.CriticalPath), strings.Join(p.CriticalPath, " → "))
+	}
+	if len(p.Outside) > 0 {
+		fmt.Fprintf(&b, "\nwaits for issues outside: %s\n", strings.Join(p.Outside, ", "))
+	}
+	if len(p.Stuck) > 0 {
+		fmt.Fprintf(&b, "\nin no stage, since they are in a dependency cycle: %s\n", strings.Join(p.Stuck, ", "))
+		b.WriteString("type stig cycles to see why, and which dependency to remove\n")
+	}
+	return b.String()
+}

@@ -1,0 +1,75 @@
+package graph
+
+import (
+	"fmt"
+	"strings"
+
+	"stig/app"
+	"stig/cmd/stig/cli"
+	"stig/dag"
+)
+
+// whyNone says what to look at when nothing is ready.
+func whyNone(unclosed int) string {
+	if unclosed == 0 {
+		return "type stig create TITLE to add an issue"
+	}
+	return "type stig orient to see what holds people up"
+}
+
+// heldWords says how many issues that nothing blocks cannot be taken, and why.
+func heldWords(held []app.ReadyRow) string {
+	count := map[dag.State]int{}
+	for _, row := range held {
+		count[row.State]++
+	}
+	var parts []string
+	for _, of := range []struct {
+		state dag.State
+		words string
+	}{
+		{dag.StateAssigned, "assigned to others"}, {dag.StateAsked, "waiting for an answer"},
+		{dag.StateEpic, "with unclosed children"}, {dag.StateComplete, "to close, since all its children are closed"},
+	} {
+		if n := count[of.state]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, of.words))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// printReady prints the rows, how many there are in all, of how many unclosed
+// issues, and what is held.
+func printReady(a *cli.App, rows, held []app.ReadyRow, total int, all bool, unclosed int) error {
+	widest := 0
+	for _, row := range rows {
+		widest = max(widest, len(row.ID))
+	}
+	var text strings.Builder
+	free := total
+	if all {
+		free -= len(held)
+	}
+	fmt.Fprintf(&text, "%d of %s are ready\n", free, app.Counted(unclosed, "unclosed issue"))
+	if len(rows) > 0 {
+		text.WriteString("\n")
+	}
+	for _, row := range rows {
+		fmt.Fprintf(&text, "P%d  %-*s  %s%s\n", row.Priority, widest, row.ID, app.Folded(row.Title), row.Place())
+	}
+	if len(rows) < total {
+		fmt.Fprintf(&text, "\n%d more: stig ready%s\n", total-len(rows), map[bool]string{true: " --all"}[all])
+	}
+	if len(held) > 0 && !all {
+		fmt.Fprintf(&text, "\nnot blocked, and not listed: %s: stig ready --all\n", heldWords(held))
+	}
+	if err := a.Print(text.String()); err != nil {
+		return err
+	}
+	if len(rows) == 0 || !rows[0].CanTake {
+		a.Hint(whyNone(unclosed))
+		return nil
+	}
+	a.Hint("type stig orient " + rows[0].ID + " to be briefed on the first")
+	return nil
+}

@@ -1,0 +1,30 @@
+package graph
+
+import (
+	"github.com/spf13/cobra"
+
+	"stig/cmd/stig/cli"
+)
+
+func ReviewCommand(a *cli.App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "review ID",
+		Short: "where finished work comes together: its trails, surprise and evidence",
+		Long: "Review what an issue is to be built on: what its finished dependencies left, in the\n" +
+			"order they were built, how much they surprised against what its domain allows, the\n" +
+			"weakest and the oldest evidence, and what its own criteria would run. Runs nothing.",
+		GroupID: "graph",
+		Args:    cli.Takes(1, 1, "one issue"),
+		Example: "  stig review demo-1",
+		RunE: func(_ *cobra.Command, args []string) error {
+			review, err := a.Review(args[0])
+			if err != nil {
+				return err
+			}
+			if a.JSON {
+				return a.PrintJSON("review", review)
+			}
+			return a.Print(review.Markdown())
+		},
+	}
+}

@@ -1,0 +1,119 @@
+package issue
+
+import (
+	"context"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"stig/app"
+	"stig/checkpoint"
+	"stig/cmd/stig/cli"
+)
+
+// read makes the request of the command line, of a file, or of the editor, whose
+// draft is to be kept until it is written.
+func (f *editFlags) read(ctx context.Context, a *cli.App, cmd *cobra.Command, r *app.AmendRequest) (cli.Draft, error) {
+	now, err := a.Clock()
+	if err != nil {
+		return cli.Draft{}, err
+	}
+	m, err := f.amendment(a, cmd, now)
+	if err != nil {
+		return cli.Draft{}, err
+	}
+	if f.from != "" {
+		if !m.IsEmpty() || len(r.IDs) > 0 {
+			return cli.Draft{}, app.Usage("--from: names the issues and the fields itself; more were given", "leave them out")
+		}
+		text, err := lines(a, f.from)
+		if err == nil {
+			r.IDs, r.Each, err = checkpoint.ParseAmendments(text, now)
+		}
+		return cli.Draft{}, err
+	}
+	if m.IsEmpty() && len(r.IDs) == 1 && a.Asks() {
+		draft, m, err := composeAmendment(ctx, a, r.IDs[0], now)
+		r.Each = []checkpoint.Amendment{m}
+		return draft, err
+	}
+	r.Each = []checkpoint.Amendment{m}
+	return cli.Draft{}, nil
+}
+
+// amendment reads the fields that the command line gives; one that is empty is
+// given too.
+func (f *editFlags) amendment(a *cli.App, cmd *cobra.Command, now time.Time) (m checkpoint.Amendment, err error) {
+	input := ""
+	for _, field := range []struct {
+		name string
+		to   **string
+	}{
+		{"title", &m.Title}, {"description", &m.Description}, {"design", &m.Design}, {"acceptance", &m.Acceptance},
+		{"type", &m.Type}, {"assignee", &m.Assignee}, {"parent", &m.Parent}, {"external-ref", &m.ExternalRef},
+	} {
+		text := given(cmd, field.name)
+		if text == nil {
+			continue
+		}
+		if *text == "-" {
+			if input != "" {
+				return m, app.Usage("--"+input+" and --"+field.name+" both ask for standard input", "give one of them as text")
+			}
+			input = field.name
+			read, err := io.ReadAll(a.In)
+			if err != nil {
+				return m, err
+			}
+			*text = strings.TrimRight(string(read), "\n")
+		}
+		*field.to = text
+	}
+	m.AddLabels, m.RemoveLabels = f.add, f.remove
+	if cmd.Flags().Changed("set-labels") {
+		m.Labels = &f.set
+	}
+	return m, parsed(cmd, now, &m)
+}
+
+// parsed reads the fields that are more than a text.
+func parsed(cmd *cobra.Command, now time.Time, m *checkpoint.Amendment) error {
+	if text := given(cmd, "priority"); text != nil {
+		n, err := checkpoint.ParsePriority(*text)
+		if err != nil {
+			return err
+		}
+		m.Priority = &n
+	}
+	if text := given(cmd, "estimate"); text != nil {
+		n, err := checkpoint.ParseEstimate(*text)
+		if err != nil {
+			return err
+		}
+		m.Estimate = &n
+	}
+	if text := given(cmd, "defer"); text != nil {
+		t, err := checkpoint.ParseDefer(*text, now)
+		if err != nil {
+			return err
+		}
+		m.Defer = &t
+	}
+	return nil
+}
+
+// composeAmendment opens the fields of an issue in the editor.
+func composeAmendment(ctx context.Context, a *cli.App, id string, now time.Time) (cli.Draft, checkpoint.Amendment, error) {
+	form, err := a.AmendForm(id)
+	if err != nil {
+		return cli.Draft{}, checkpoint.Amendment{}, err
+	}
+	draft, err := a.Compose(ctx, form.Text, "The fields of "+form.ID+". One that is left empty is removed.\n")
+	if err != nil {
+		return draft, checkpoint.Amendment{}, err
+	}
+	m, err := form.Read(draft.Text, now)
+	return draft, m, err
+}
