@@ -54,12 +54,18 @@ func labelled(text string) []notes.Span {
 // none, and need not be parsed.
 func mayBeLabelled(text string) bool {
 	for i := range len(text) {
-		if !strings.ContainsRune("acdefs", rune(text[i]|0x20)) || i > 0 && isLetter(text[i-1]) {
+		first := text[i] | 0x20
+		switch first {
+		case 'a', 'c', 'd', 'e', 'f', 's':
+		default:
+			continue
+		}
+		if i > 0 && isLetter(text[i-1]) {
 			continue
 		}
 		for _, opening := range labelOpenings {
 			end := i + len(opening)
-			if end > len(text) || !strings.EqualFold(text[i:end], opening) {
+			if opening[0] != first || end > len(text) || !strings.EqualFold(text[i:end], opening) {
 				continue
 			}
 			if len(opening) > len("dod") || end == len(text) || !isLetter(text[end]) || text[end]|0x20 == 's' {
