@@ -75,11 +75,7 @@ func (a *App) CreateAll(ctx context.Context, r CreateAllRequest) (*CreatedAll, e
 	if len(r.Drafts) == 0 {
 		return nil, Usage("--from: no issue to add", `give a line such as {"title":"Read both forms"}`)
 	}
-	store, options, err := a.ToWrite(ctx, r.DryRun)
-	if err != nil {
-		return nil, err
-	}
-	by, err := a.ActorName(ctx)
+	store, options, by, err := a.toWriteAs(ctx, r.DryRun, a.ActorName)
 	if err != nil {
 		return nil, err
 	}

@@ -199,11 +199,7 @@ func (a *App) Propagate(ctx context.Context, r PropagateRequest) (*checkpoint.Pr
 
 // Claim makes an issue the actor's work.
 func (a *App) Claim(ctx context.Context, id string, dryRun bool) (*checkpoint.Claimed, error) {
-	store, options, err := a.ToWrite(ctx, dryRun)
-	if err != nil {
-		return nil, err
-	}
-	actor, err := a.MustActor(ctx)
+	store, options, actor, err := a.toWriteAs(ctx, dryRun, a.MustActor)
 	if err != nil {
 		return nil, err
 	}
@@ -213,11 +209,7 @@ func (a *App) Claim(ctx context.Context, id string, dryRun bool) (*checkpoint.Cl
 // ClaimNext makes the first issue that can be taken the actor's work, and the one
 // after it where others take that meanwhile; nil where none can be taken.
 func (a *App) ClaimNext(ctx context.Context, dryRun bool) (*checkpoint.Claimed, error) {
-	store, options, err := a.ToWrite(ctx, dryRun)
-	if err != nil {
-		return nil, err
-	}
-	actor, err := a.MustActor(ctx)
+	store, options, actor, err := a.toWriteAs(ctx, dryRun, a.MustActor)
 	if err != nil {
 		return nil, err
 	}
@@ -269,11 +261,7 @@ func (a *App) Reopen(ctx context.Context, r ReopenRequest) (*checkpoint.Reopened
 	if err := needsReason(r.Reason, "what is wrong with it"); err != nil {
 		return nil, err
 	}
-	store, options, err := a.ToWrite(ctx, r.DryRun)
-	if err != nil {
-		return nil, err
-	}
-	actor, err := a.ActorName(ctx)
+	store, options, actor, err := a.toWriteAs(ctx, r.DryRun, a.ActorName)
 	if err != nil {
 		return nil, err
 	}
@@ -336,11 +324,7 @@ func (a *App) Amend(ctx context.Context, r AmendRequest) (*Amended, error) {
 	if err := r.check(); err != nil {
 		return nil, err
 	}
-	store, options, err := a.ToWrite(ctx, r.DryRun)
-	if err != nil {
-		return nil, err
-	}
-	actor, err := a.ActorName(ctx)
+	store, options, actor, err := a.toWriteAs(ctx, r.DryRun, a.ActorName)
 	if err != nil {
 		return nil, err
 	}
@@ -386,11 +370,7 @@ type CommentRequest struct {
 
 // Comment adds a comment of the actor to an issue.
 func (a *App) Comment(ctx context.Context, r CommentRequest) (*checkpoint.Commented, error) {
-	store, options, err := a.ToWrite(ctx, r.DryRun)
-	if err != nil {
-		return nil, err
-	}
-	actor, err := a.MustActor(ctx)
+	store, options, actor, err := a.toWriteAs(ctx, r.DryRun, a.MustActor)
 	if err != nil {
 		return nil, err
 	}
@@ -476,11 +456,7 @@ func (a *App) Duplicate(ctx context.Context, r DuplicateRequest) (*checkpoint.Cl
 	if r.Of == "" {
 		return nil, Usage("--of is missing", "name the issue that "+r.ID+" repeats: --of ID")
 	}
-	store, options, err := a.ToWrite(ctx, r.DryRun)
-	if err != nil {
-		return nil, err
-	}
-	actor, err := a.MustActor(ctx)
+	store, options, actor, err := a.toWriteAs(ctx, r.DryRun, a.MustActor)
 	if err != nil {
 		return nil, err
 	}

@@ -236,11 +236,7 @@ type Answering struct {
 
 // Answering begins an answer to the questions on an issue.
 func (a *App) Answering(ctx context.Context, id string, dryRun bool) (*Answering, error) {
-	store, options, err := a.ToWrite(ctx, dryRun)
-	if err != nil {
-		return nil, err
-	}
-	by, err := a.MustActor(ctx)
+	store, options, by, err := a.toWriteAs(ctx, dryRun, a.MustActor)
 	if err != nil {
 		return nil, err
 	}

@@ -186,11 +186,7 @@ type Undone struct {
 // Undo takes back the last so many edits that the actor made in this work tree on
 // the branch that is checked out, as one new edit. Errors: fault.Conflict.
 func (a *App) Undo(ctx context.Context, count int, dryRun bool) (*Undone, error) {
-	store, options, err := a.ToWrite(ctx, dryRun)
-	if err != nil {
-		return nil, err
-	}
-	actor, err := a.MustActor(ctx)
+	store, options, actor, err := a.toWriteAs(ctx, dryRun, a.MustActor)
 	if err != nil {
 		return nil, err
 	}

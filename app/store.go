@@ -143,6 +143,17 @@ func (a *App) ToWrite(ctx context.Context, dryRun bool) (beads.Store, beads.Opti
 	return store, options, err
 }
 
+// toWriteAs is ToWrite with who acts: by ActorName, or by MustActor where somebody
+// has to be named.
+func (a *App) toWriteAs(ctx context.Context, dryRun bool, named func(context.Context) (string, error)) (beads.Store, beads.Options, string, error) {
+	store, options, err := a.ToWrite(ctx, dryRun)
+	if err != nil {
+		return nil, options, "", err
+	}
+	actor, err := named(ctx)
+	return store, options, actor, err
+}
+
 // Weakness says what a file system lacks that cannot exchange two files.
 func Weakness(p beads.Place) string {
 	return "the file system of " + Shortest(filepath.Dir(p.Path)) + " cannot exchange two files: " +

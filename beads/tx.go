@@ -256,6 +256,10 @@ func (tx *Tx) judgeNotes(judge func(before, after string) error) error {
 	return nil
 }
 
+// CanEdit reports whether the lines of the store allow edits: one that cannot be read
+// keeps every issue from being written, ids that repeat only those issues.
+func (f *Snapshot) CanEdit() bool { return refuseProblems(f) == nil }
+
 // refuseProblems respects lines that another program may still want fixed:
 // written over, they would be lost to it.
 func refuseProblems(f *Snapshot) error {

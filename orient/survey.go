@@ -67,6 +67,8 @@ type Attention struct {
 	Title   string   `json:"title"`
 	Message string   `json:"message"`
 	Argv    []string `json:"argv"` // the command to begin with
+
+	first bool // no other step can be finished before it
 }
 
 // RuleCount is how often a rule asks for attention.
@@ -389,13 +391,17 @@ func firstLine(text string) string {
 	return ""
 }
 
-// next recommends one step: to go on with what the reader holds, else to start
+// next recommends one step: to fix a store that refuses every write, else to go on with what the reader holds, else to start
 // the best that can be taken, else to close an epic whose children are, else to
 // clear what holds people up.
 func (s *Survey) next() []Step {
 	brief := func(why, id string) []Step { return []Step{{Why: why, Argv: []string{"stig", "orient", id}}} }
 	complete := slices.IndexFunc(s.Epics, func(e EpicState) bool { return e.Complete })
+	damage := slices.IndexFunc(s.Attention, func(a Attention) bool { return a.first })
 	switch {
+	case damage >= 0:
+		a := s.Attention[damage]
+		return []Step{{Why: "nothing can be written before the store is fixed: " + a.Message, Argv: a.Argv}}
 	case s.As != "" && len(s.InProgress) > 0 && s.InProgress[0].Assignee == s.As:
 		return brief("go on with what "+s.As+" holds: "+title(s.InProgress[0].Title), s.InProgress[0].ID)
 	case len(s.Ready) > 0:

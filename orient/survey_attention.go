@@ -76,7 +76,7 @@ func ruleWords(rule string) string {
 func (s *surveyor) attention() ([]Attention, error) {
 	list := s.deadlocks()
 	if n := len(s.file.Problems()); n > 0 {
-		list = append(list, Attention{Rule: attentionStore, Argv: []string{"stig", "vet"},
+		list = append(list, Attention{Rule: attentionStore, Argv: []string{"stig", "vet"}, first: !s.file.CanEdit(),
 			Message: fmt.Sprintf("%s cannot be read or used, beginning with line %d: %s",
 				count(n, "line"), s.file.Problems()[0].Line, s.file.Problems()[0].Message)})
 	}

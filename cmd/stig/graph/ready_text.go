@@ -50,7 +50,11 @@ func printReady(a *cli.App, rows, held []app.ReadyRow, total int, all bool, uncl
 	if all {
 		free -= len(held)
 	}
-	fmt.Fprintf(&text, "%d of %s are ready\n", free, app.Counted(unclosed, "unclosed issue"))
+	are := "are"
+	if unclosed == 1 {
+		are = "is"
+	}
+	fmt.Fprintf(&text, "%d of %s %s ready\n", free, app.Counted(unclosed, "unclosed issue"), are)
 	if len(rows) > 0 {
 		text.WriteString("\n")
 	}
