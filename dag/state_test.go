@@ -142,9 +142,8 @@ func TestTangles(t *testing.T) {
 	}
 }
 
-// TestRingThrough asserts on any store that an issue in a deadlock is told one
-// that it is in, no longer than that deadlock, and that where there is none
-// nobody is told of any.
+// TestRingThrough asserts on any store that an issue in a deadlock is given a ring
+// that it is in, no longer than that deadlock, and any other issue none.
 func TestRingThrough(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 8))
 	found := 0
