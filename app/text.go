@@ -7,11 +7,11 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf16"
 
 	"stig/beads"
 	"stig/lint"
+	"stig/visible"
 )
 
 // lineLimit is the longest line in bytes that every bd command reads.
@@ -63,39 +63,8 @@ func (a *App) Hint(text string) {
 	}
 }
 
-// Visible shows what acts on a terminal, or hides or moves the text around it,
-// as escapes: who reads a command before they trust it must see what would run.
-func Visible(text string) string {
-	text = strings.ReplaceAll(text, "\r\n", "\n")
-	if !strings.ContainsFunc(text, acts) {
-		return text
-	}
-	var b strings.Builder
-	for _, r := range text {
-		switch {
-		case !acts(r):
-			b.WriteRune(r)
-		case r <= 0xff:
-			fmt.Fprintf(&b, "\\x%02x", r)
-		default:
-			fmt.Fprintf(&b, "\\u%04x", r)
-		}
-	}
-	return b.String()
-}
-
-// acts tells of control characters other than line ends and tabs, of those
-// that change the direction of writing, of line ends that only some programs
-// take for such, and of tags, which nobody sees and programs read.
-func acts(r rune) bool {
-	switch {
-	case r < 0x20:
-		return r != '\n' && r != '\t'
-	case r < 0x7f:
-		return false
-	}
-	return r < 0xa0 || r == 0x2028 || r == 0x2029 || r >= 0xe0000 && r <= 0xe007f || unicode.Is(unicode.Bidi_Control, r)
-}
+// Visible is a text as people and assistants are shown it.
+func Visible(text string) string { return visible.Text(text) }
 
 // warnOfStore names the places that cannot be read: reading goes on without them.
 func (a *App) warnOfStore(f *beads.Snapshot) {
@@ -196,15 +165,15 @@ func WriteJSON(w io.Writer, kind string, bodies ...any) error {
 	return err
 }
 
-// inert is JSON that says the same without characters that act.
+// inert is JSON that says the same without hidden characters.
 func inert(text string) string {
-	if !strings.ContainsFunc(text, acts) {
+	if !strings.ContainsFunc(text, visible.Hidden) {
 		return text
 	}
 	var b strings.Builder
 	for _, r := range text {
 		switch high, low := utf16.EncodeRune(r); {
-		case !acts(r):
+		case !visible.Hidden(r):
 			b.WriteRune(r)
 		case r > 0xffff:
 			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)

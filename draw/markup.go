@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"stig/signals"
+	"stig/visible"
 )
 
 // fill is the colour of a cynefin domain, light enough for dark text.
@@ -93,7 +94,7 @@ func (p *Picture) dotLanes(b *strings.Builder, lanes []lane, indent string) {
 // dotText is a quoted string of DOT in which nothing is an escape but the
 // line's end.
 func dotText(text string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "&", "&amp;").Replace(printable(text)) + `"`
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "&", "&amp;").Replace(visible.Text(text)) + `"`
 }
 
 // heading names an epic with its progress.
@@ -163,7 +164,7 @@ func (p *Picture) mermaidLanes(b *strings.Builder, lanes []lane, indent string) 
 // something in one, by its number.
 func mermaidText(text string) string {
 	var b strings.Builder
-	for _, r := range printable(text) {
+	for _, r := range visible.Text(text) {
 		if strings.ContainsRune("\"#&<>`\\[]{}()|*_~;:%$", r) {
 			fmt.Fprintf(&b, "#%d;", r)
 			continue
@@ -171,16 +172,6 @@ func mermaidText(text string) string {
 		b.WriteRune(r)
 	}
 	return b.String()
-}
-
-// printable replaces what XML does not take, and what would act on a terminal.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r < 0x20 && r != '\n' || r >= 0x7f && r < 0xa0 || r == 0xfffe || r == 0xffff {
-			return 0xfffd
-		}
-		return r
-	}, text)
 }
 
 // clip keeps so many columns of a text; wide characters take two.

@@ -7,6 +7,7 @@ import (
 
 	"stig/beads"
 	"stig/signals"
+	"stig/visible"
 )
 
 const (
@@ -184,7 +185,7 @@ func (p *Picture) legend(width, y int) (string, int) {
 }
 
 // escaped is a text as XML takes it.
-func escaped(text string) string { return html.EscapeString(printable(text)) }
+func escaped(text string) string { return html.EscapeString(visible.Text(text)) }
 
 // fit keeps what has room in so many pixels.
 func fit(text string, size, room int) string {

@@ -2,12 +2,12 @@ package verify
 
 import (
 	"bytes"
-	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"stig/visible"
 )
 
 // screen passes on what is to be seen of the checks. On a terminal it keeps a
@@ -98,28 +98,10 @@ func (s *screen) timing(text func() string) (stop func()) {
 func echo(script string) string {
 	lines := strings.Split(strings.TrimRight(script, "\n"), "\n")
 	for i, line := range lines {
-		lines[i] = "> " + visible(line)
+		lines[i] = "> " + visible.Text(line)
 	}
 	lines[0] = "$" + lines[0][1:]
 	return strings.Join(lines, "\n")
-}
-
-// visible shows what a terminal would obey or hide: text in criteria must not
-// make a command look like another one.
-func visible(text string) string {
-	var shown strings.Builder
-	for i, r := range text {
-		switch {
-		case r == '\t' || strconv.IsPrint(r) && (r != '\uFFFD' || strings.HasPrefix(text[i:], "\uFFFD")):
-			shown.WriteRune(r)
-		case r == '\uFFFD':
-			fmt.Fprintf(&shown, `\x%02x`, text[i])
-		default:
-			quoted := strconv.QuoteRune(r)
-			shown.WriteString(quoted[1 : len(quoted)-1])
-		}
-	}
-	return shown.String()
 }
 
 const (

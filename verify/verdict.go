@@ -10,6 +10,7 @@ import (
 
 	"stig/criteria"
 	"stig/git"
+	"stig/visible"
 )
 
 // Outcome is how one check went.
@@ -131,7 +132,7 @@ func (o Outcome) summary() string {
 	if line := []rune(text); len(line) > summaryText {
 		text, more = string(line[:summaryText]), "more"
 	}
-	text = visible(strings.TrimSpace(text))
+	text = visible.Text(strings.TrimSpace(text))
 	if more != "" {
 		text += " …"
 	}

@@ -26,6 +26,7 @@ import (
 	"stig/criteria"
 	"stig/git"
 	"stig/process"
+	"stig/visible"
 )
 
 // Job is what Run is to run, and where.
@@ -183,7 +184,7 @@ func (r *runner) run(ctx context.Context, check criteria.Check, number int) (Out
 	default:
 		o.Exit = ExitMissing
 	}
-	return o, r.say(echo(check.Text) + "\n" + visible(o.Reason))
+	return o, r.say(echo(check.Text) + "\n" + visible.Text(o.Reason))
 }
 
 // start runs the script of a check to its end, or its time limit.
@@ -220,7 +221,7 @@ func (r *runner) start(ctx context.Context, check criteria.Check, number int) (O
 		err = errors.Join(err, file.Close())
 	}
 	if err = errors.Join(err, r.screen.finish()); err != nil {
-		return o, fmt.Errorf("%s: %s: %w", r.Issue, quote(visible(o.Text)), err)
+		return o, fmt.Errorf("%s: %s: %w", r.Issue, quote(visible.Text(o.Text)), err)
 	}
 	return o, nil
 }
