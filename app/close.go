@@ -13,6 +13,7 @@ import (
 	"stig/fault"
 	"stig/notes"
 	"stig/orient"
+	"stig/secret"
 	"stig/signals"
 	"stig/verify"
 )
@@ -175,7 +176,8 @@ func (c *closer) ask(ctx context.Context, t *Trial) (bool, error) {
 	return err == nil, err
 }
 
-// failureText is the question that a failure puts to a person.
+// failureText is the question that a failure puts to a person. What a command printed
+// may hold what it was given to work with: no credential comes into the notes.
 func failureText(v *verify.Verdict) string {
 	var text strings.Builder
 	text.WriteString(orient.FailureOpening + " Is the work at fault, or are they?\n")
@@ -183,9 +185,9 @@ func failureText(v *verify.Verdict) string {
 		if o.Passed() || o.Exit == verify.ExitNotRun {
 			continue
 		}
-		fmt.Fprintf(&text, "\nexit %d:\n\n%s", o.Exit, fenced(o.Text))
+		fmt.Fprintf(&text, "\nexit %d:\n\n%s", o.Exit, fenced(secret.Hide(o.Text)))
 		if said := o.Reason + o.Tail; said != "" {
-			fmt.Fprintf(&text, "\n%s", fenced(said))
+			fmt.Fprintf(&text, "\n%s", fenced(secret.Hide(said)))
 		}
 	}
 	return text.String()

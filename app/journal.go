@@ -12,6 +12,7 @@ import (
 	"stig/diff"
 	"stig/lint"
 	"stig/live"
+	"stig/secret"
 )
 
 // journal keeps what this run writes in the journal of the clone. A journal
@@ -42,7 +43,19 @@ func (s *journalled) Edit(ctx context.Context, o beads.Options, fn func(*beads.T
 		return err
 	})
 	entry.end(err == nil || len(changes) > 0)
+	if err == nil {
+		s.journal.warnOfCredentials(changes)
+	}
 	return changes, err
+}
+
+// warnOfCredentials says what an edit brought that must not come into a repository.
+func (j *journal) warnOfCredentials(changes []beads.Change) {
+	for _, c := range changes {
+		for _, what := range lint.NewCredentials(c) {
+			j.app.Warn("%s: %s; take it out before it is committed, and revoke it where it was issued", c.ID, what)
+		}
+	}
 }
 
 // entry is what the journal keeps of one edit.
@@ -133,7 +146,7 @@ func recorded(changes []beads.Change) (list []live.Change) {
 		}
 		for _, e := range diff.Edits(before, after) {
 			one := live.Change{Issue: c.ID, Kind: string(e.Kind), Name: e.Name, Was: e.Was, Now: e.Now}
-			if lint.HoldsCredential(e.Was) || lint.HoldsCredential(e.Now) {
+			if secret.Holds(e.Was) || secret.Holds(e.Now) {
 				one.Hash, one.Was, one.Now = true, hashed(e, e.Was), hashed(e, e.Now)
 			}
 			list = append(list, one)

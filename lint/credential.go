@@ -1,118 +1,90 @@
 package lint
 
 import (
+	"encoding/json"
 	"fmt"
-	"regexp"
+	"maps"
 	"slices"
-	"strings"
-	"sync"
-	"unicode"
+
+	"stig/beads"
+	"stig/secret"
 )
 
-// credential is a kind of secret that programs hand out in a form of their own.
-type credential struct {
-	kind    string
-	rare    byte     // stands in each of them: most texts can be told not to hold one by it
-	has     []string // one of them stands in each: a text without is not searched; nil: see holdsPassw
-	pattern *regexp.Regexp
-	real    func(secret string) bool // nil: whatever matches; the secret is the first group, or all
-}
-
-// kindsOfCredential are forms that hardly anything else has. What is only
-// talked about (a prefix alone, a placeholder, a variable) must not match.
-var kindsOfCredential = sync.OnceValue(func() []credential {
-	return []credential{
-		{kind: "a private key", rare: 'K', has: []string{"PRIVATE KEY"}, pattern: regexp.MustCompile(
-			`-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----(?:\r?\n|\\n)(?:[A-Za-z-]+: [^\n]*\n|\r?\n)*[A-Za-z0-9+/=]{32,}`)},
-		{kind: "an AWS access key", rare: 'K', has: []string{"AKIA"}, pattern: regexp.MustCompile(`\bAKIA[A-Z2-7]{16}\b`), real: notAnExample},
-		{kind: "an AWS access key", rare: 'A', has: []string{"ASIA"}, pattern: regexp.MustCompile(`\bASIA[A-Z2-7]{16}\b`), real: notAnExample},
-		{kind: "a GitHub token", rare: '_', has: []string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_"}, pattern: regexp.MustCompile(`\bgh[pousr]_[A-Za-z0-9]{36,}\b`), real: random},
-		{kind: "a GitHub token", rare: '_', has: []string{"github_pat_"}, pattern: regexp.MustCompile(`\bgithub_pat_[A-Za-z0-9_]{50,}\b`), real: random},
-		{kind: "a GitLab token", rare: '-', has: []string{"glpat-"}, pattern: regexp.MustCompile(`\bglpat-[A-Za-z0-9_-]{20,}`), real: random},
-		{kind: "a Slack token", rare: 'x', has: []string{"xox"}, pattern: regexp.MustCompile(`\bxox[abeoprs]-[0-9A-Za-z-]{20,}`), real: holdsDigit},
-		{kind: "an API key (sk-…)", rare: 'k', has: []string{"sk-"}, pattern: regexp.MustCompile(`\bsk-[A-Za-z0-9_-]{32,}`), real: random},
-		{kind: "a password", pattern: regexp.MustCompile(
-			"(?i)\\b[a-z_]*passw(?:or)?d[\"']?\\s*[=:]\\s*[\"']?([^\\s\"'`]{8,})"), real: password},
-	}
-})
-
-func (c credential) mayStandIn(text string) bool {
-	if c.has == nil {
-		return holdsPassw(text)
-	}
-	return strings.IndexByte(text, c.rare) >= 0 && slices.ContainsFunc(c.has, func(part string) bool { return strings.Contains(text, part) })
-}
-
-// holdsPassw reports whether a text holds what all forms of "password" begin
-// with. It looks for the last letter, the rarest: every text is searched.
-func holdsPassw(text string) bool {
-	const passw = "passw"
-	for _, last := range []byte("wW") {
-		for at := 0; ; at++ {
-			next := strings.IndexByte(text[at:], last)
-			if next < 0 {
-				break
-			}
-			at += next
-			if at+1 >= len(passw) && strings.EqualFold(text[at+1-len(passw):at+1], passw) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// credentials finds secrets in the notes. What it finds is never repeated:
-// diagnostics end up in logs.
+// credentials finds secrets in every text of the issue. What it finds is never
+// repeated: diagnostics end up in logs.
 func credentials(s *subject) {
-	eachCredential(s.doc.Text(), func(kind string, start int) bool {
-		line, column := s.doc.Position(start)
-		s.add(RuleSecret, line, column, fmt.Sprintf("this looks like %s", kind),
-			"revoke it where it was issued, then take it out of the notes: git still has it")
-		return true
-	})
-}
-
-// HoldsCredential reports whether a text holds what looks like a credential.
-func HoldsCredential(text string) (found bool) {
-	eachCredential(text, func(string, int) bool {
-		found = true
-		return false
-	})
-	return found
-}
-
-// eachCredential calls visit with what each credential in a text looks like,
-// and the offset of it in bytes, until visit returns false.
-func eachCredential(text string, visit func(kind string, start int) bool) {
-	for _, c := range kindsOfCredential() {
-		if !c.mayStandIn(text) {
-			continue
-		}
-		for _, at := range c.pattern.FindAllStringSubmatchIndex(text, -1) {
-			start, end := at[len(at)-2], at[len(at)-1]
-			if c.real != nil && !c.real(text[start:end]) {
+	for _, t := range suspects(s.record) {
+		for _, found := range secret.Find(t.text) {
+			const hint = "revoke it where it was issued, then take it out of the %s: git still has it"
+			if t.name == string(beads.Notes) {
+				line, column := s.doc.Position(found.Start)
+				s.add(RuleSecret, line, column, "this looks like "+found.Kind, fmt.Sprintf(hint, t.name))
 				continue
 			}
-			if !visit(c.kind, start) {
-				return
-			}
+			s.add(RuleSecret, 0, 0, fmt.Sprintf("%s: holds what looks like %s", t.name, found.Kind), fmt.Sprintf(hint, t.name))
 		}
 	}
 }
 
-func notAnExample(secret string) bool { return !strings.Contains(secret, "EXAMPLE") }
-
-func holdsDigit(secret string) bool { return strings.ContainsFunc(secret, unicode.IsDigit) }
-
-// random tells letters of both cases and digits mixed from names joined by hyphens.
-func random(secret string) bool {
-	return holdsDigit(secret) && strings.ContainsFunc(secret, unicode.IsUpper) && strings.ContainsFunc(secret, unicode.IsLower) &&
-		notAnExample(secret)
+// NewCredentials says which credentials an edit brought into the texts of an issue, as
+// "description: holds what looks like a GitHub token".
+func NewCredentials(c beads.Change) (said []string) {
+	was := map[string]bool{}
+	each := func(line []byte, visit func(what, value string)) {
+		r, err := beads.ParseRecord(line)
+		if err != nil {
+			return // no issue there, before one is created
+		}
+		for _, t := range suspects(r) {
+			for _, found := range secret.Find(t.text) {
+				visit(fmt.Sprintf("%s: holds what looks like %s", t.name, found.Kind), t.text[found.Start:found.End])
+			}
+		}
+	}
+	each(c.Before, func(_, value string) { was[value] = true })
+	each(c.After, func(what, value string) {
+		if !was[value] && !slices.Contains(said, what) {
+			said = append(said, what)
+		}
+	})
+	return said
 }
 
-// password tells a value from a variable, a call, a placeholder or a word.
-func password(secret string) bool {
-	return holdsDigit(secret) && strings.ContainsFunc(secret, unicode.IsLetter) &&
-		!strings.ContainsAny(secret, "$<>(){}[]*%…") && !strings.Contains(strings.ToLower(secret), "example")
+// named is one text of an issue, and where it stands: "comments 2 text".
+type named struct{ name, text string }
+
+// suspects lists the texts of an issue, in which a credential may stand; none where its
+// line holds the mark of none.
+func suspects(r *beads.Record) []named {
+	if !secret.MayHold(r.Bytes()) {
+		return nil
+	}
+	var value any
+	if json.Unmarshal(r.Bytes(), &value) != nil {
+		return nil // vet says so
+	}
+	return texts(nil, "", value)
+}
+
+// texts appends the texts in a value of JSON, keys in their order.
+func texts(list []named, name string, value any) []named {
+	below := func(key string) string {
+		if name == "" {
+			return key
+		}
+		return name + " " + key
+	}
+	switch value := value.(type) {
+	case string:
+		return append(list, named{name, value})
+	case []any:
+		for i, v := range value {
+			list = texts(list, below(fmt.Sprint(i+1)), v)
+		}
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(value)) {
+			list = texts(list, below(key), value[key])
+		}
+	}
+	return list
 }

@@ -105,10 +105,10 @@ var trailRules = []Rule{{
 	Fix:     "Install the program, or put back the script that was removed, before you type stig verify ID.",
 }, {
 	ID: RuleSecret, Severity: Warning,
-	Summary: "the notes hold what looks like a credential",
+	Summary: "a text of the issue holds what looks like a credential",
 	Why:     "The store is in the repository, and git keeps what was in it: everybody who can read the repository has the credential.",
 	Example: "AKIA and sixteen letters and digits after it",
-	Fix:     "Revoke the credential where it was issued, then take it out of the notes; removing it alone does not help, git still has it.",
+	Fix:     "Revoke the credential where it was issued, then take it out of the text; removing it alone does not help, git still has it.",
 }, {
 	ID: RuleUnfounded, Severity: Warning,
 	Summary: "confidence went up without fresh evidence",

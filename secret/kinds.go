@@ -1,0 +1,128 @@
+package secret
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+)
+
+// kind is one form of credential.
+type kind struct {
+	name    string   // as a sentence says it
+	marks   []string // one of them stands in each, in any case; the letter in front of the | is the rare one
+	pattern *regexp.Regexp
+	real    func(string) bool // nil: whatever matches; given the last group, or all
+}
+
+// kinds are the forms that are known. Most hold something that hardly anything else
+// does; the others stand behind a name that says what they are.
+var kinds = sync.OnceValue(func() []kind {
+	return []kind{
+		{"a private key", []string{"PRIVATE K|EY"}, regexp.MustCompile(
+			`-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----(?:\r?\n|\\n)(?:[A-Za-z-]+: [^\n]*\n|\r?\n)*[A-Za-z0-9+/=]{32,}`), nil},
+		{"an age key", []string{"AGE-SECRET-K|EY-"}, regexp.MustCompile(`\bAGE-SECRET-KEY-(?:PQ-)?1[02-9AC-HJ-NP-Z]{50,}\b`), nil},
+		{"an AWS access key", []string{"AK|IA", "AS|IA"}, regexp.MustCompile(`\bA[KS]IA[A-Z2-7]{16}\b`), notAnExample},
+		{"an AWS secret key", []string{"secret_access_k|ey", "secretaccessk|ey", "aws_secret_k|ey"}, regexp.MustCompile(
+			`(?i)(?:secret_?access|aws_secret)_?key["']?\s*[=:]\s*["']?([A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+=]|$)`), random},
+		{"a GitHub token", []string{"ghp_|", "gho_|", "ghu_|", "ghs_|", "ghr_|"}, regexp.MustCompile(`\bgh[pousr]_[A-Za-z0-9]{36,}\b`), random},
+		{"a GitHub token", []string{"github_pat_|"}, regexp.MustCompile(`\bgithub_pat_[A-Za-z0-9_]{50,}\b`), random},
+		{"a GitLab token", []string{"glpat-|"}, regexp.MustCompile(`\bglpat-[A-Za-z0-9_-]{20,}`), random},
+		{"a Slack token", []string{"x|oxa-", "x|oxb-", "x|oxe-", "x|oxo-", "x|oxp-", "x|oxr-", "x|oxs-", "x|app-"}, regexp.MustCompile(
+			`\b(?:xox[abeoprs]|xapp)-[0-9A-Za-z-]{20,}`), holdsDigit},
+		{"a Slack webhook", []string{"hook|s.slack.com"}, regexp.MustCompile(`\bhooks\.slack\.com/services/T[A-Z0-9]{6,}/B[A-Z0-9]{6,}/[A-Za-z0-9]{20,}`), random},
+		{"an API key (sk-…)", []string{"sk-|"}, regexp.MustCompile(`\bsk-[A-Za-z0-9_-]{32,}`), random},
+		{"a Stripe key", []string{"sk_|live_", "sk_|test_", "rk_|live_", "rk_|test_", "whsec_|"}, regexp.MustCompile(
+			`\b(?:[rs]k_(?:live|test)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/]{32,})`), random},
+		{"a Google API key", []string{"AIz|a"}, regexp.MustCompile(`\bAIza[A-Za-z0-9_-]{35}`), random},
+		{"a Google OAuth secret", []string{"GOCSPX-|", "ya29.|"}, regexp.MustCompile(`\b(?:GOCSPX-[A-Za-z0-9_-]{28}|ya29\.[A-Za-z0-9_-]{30,})`), random},
+		{"an npm token", []string{"npm_|"}, regexp.MustCompile(`\bnpm_[A-Za-z0-9]{36}\b`), random},
+		{"a Hugging Face token", []string{"hf_|"}, regexp.MustCompile(`\bhf_[A-Za-z0-9]{30,}\b`), mixedCase},
+		{"a JSON Web Token", []string{"eyJ|"}, regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{16,}`), nil},
+		{"a bearer token", []string{"b|earer "}, regexp.MustCompile(`(?i)\bbearer[ \t]+["']?([A-Za-z0-9._~+/-]{20,}=*)`), unlikeWords},
+		{"a password in a URL", []string{"@|"}, regexp.MustCompile(`\b[A-Za-z][A-Za-z0-9+.-]*://([^\s/:@"'<>` + "`" + `]*:[^\s/@"'<>` + "`" + `]+)@[A-Za-z0-9\[]`), urlPassword},
+		{"a password", []string{"passw|"}, regexp.MustCompile(
+			"(?i)\\b[a-z_]*passw(?:or)?d[\"']?\\s*[=:]\\s*[\"']?([^\\s\"'`]{8,})"), password},
+	}
+})
+
+// mark is a text that a kind of credential holds.
+type mark struct {
+	text   []byte
+	offset int // of its rare letter
+	kind   int
+}
+
+// group is the marks that have a rare letter in common: a text is searched for the
+// letter once.
+type group struct {
+	rare  byte
+	marks []mark
+}
+
+// marks are those of all kinds, by their rare letters in both cases.
+var marks = sync.OnceValue(func() (groups []group) {
+	add := func(rare byte, m mark) {
+		i := slices.IndexFunc(groups, func(g group) bool { return g.rare == rare })
+		if i < 0 {
+			i, groups = len(groups), append(groups, group{rare: rare})
+		}
+		groups[i].marks = append(groups[i].marks, m)
+	}
+	for n, k := range kinds() {
+		for _, text := range k.marks {
+			before, after, _ := strings.Cut(text, "|")
+			m := mark{[]byte(before + after), len(before) - 1, n}
+			rare := rune(m.text[m.offset])
+			for _, r := range slices.Compact([]rune{unicode.ToLower(rare), unicode.ToUpper(rare)}) {
+				add(byte(r), m)
+			}
+		}
+	}
+	return groups
+})
+
+func notAnExample(secret string) bool { return !strings.Contains(strings.ToUpper(secret), "EXAMPLE") }
+
+func holdsDigit(secret string) bool { return strings.ContainsFunc(secret, unicode.IsDigit) }
+
+func mixedCase(secret string) bool {
+	return strings.ContainsFunc(secret, unicode.IsUpper) && strings.ContainsFunc(secret, unicode.IsLower) && notAnExample(secret)
+}
+
+// random reports whether a text mixes letters of both cases and digits, as names
+// joined by hyphens do not.
+func random(secret string) bool { return holdsDigit(secret) && mixedCase(secret) }
+
+// unlikeWords reports whether a text holds digits and letters and is no placeholder.
+func unlikeWords(secret string) bool {
+	return holdsDigit(secret) && strings.ContainsFunc(secret, unicode.IsLetter) && notAnExample(secret) && !isPlaceholder(secret)
+}
+
+// password reports whether a value is none of: a variable, a call, a placeholder, a word.
+func password(secret string) bool {
+	return unlikeWords(secret) && !strings.ContainsAny(secret, "$<>(){}[]*%…")
+}
+
+// urlPassword reports whether user and password of a URL are more than those of a
+// manual: a variable, a word such as "password", the name of the user once more.
+func urlPassword(both string) bool {
+	user, secret, _ := strings.Cut(both, ":")
+	return len(secret) >= 6 && secret != user && !strings.ContainsAny(secret, "$<>(){}[]*…") && notAnExample(secret) && !isPlaceholder(secret)
+}
+
+// isPlaceholder reports whether a value stands for another one.
+func isPlaceholder(secret string) bool {
+	lower := strings.ToLower(secret)
+	for _, word := range []string{"your", "changeme", "change-me", "redacted", "placeholder", "dummy", "xxxx", "....", "----", "____"} {
+		if strings.Contains(lower, word) {
+			return true
+		}
+	}
+	switch strings.Trim(lower, "0123456789-_") {
+	case "", "pass", "passwd", "password", "secret", "token", "mypass", "mypassword", "postgres", "mysql", "root", "admin", "guest", "test", "user", "foobar":
+		return true
+	}
+	return false
+}
