@@ -1,6 +1,7 @@
 package secret
 
 import (
+	"bytes"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,7 +12,7 @@ import (
 // kind is one form of credential.
 type kind struct {
 	name    string   // as a sentence says it
-	marks   []string // one of them stands in each, in any case; the letter in front of the | is the rare one
+	marks   []string // one of them stands in each; the letter in front of the | is the rare one
 	pattern *regexp.Regexp
 	real    func(string) bool // nil: whatever matches; given the last group, or all
 }
@@ -23,7 +24,7 @@ var kinds = sync.OnceValue(func() []kind {
 		{"a private key", []string{"PRIVATE K|EY"}, regexp.MustCompile(
 			`-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----(?:\r?\n|\\n)(?:[A-Za-z-]+: [^\n]*\n|\r?\n)*[A-Za-z0-9+/=]{32,}`), nil},
 		{"an age key", []string{"AGE-SECRET-K|EY-"}, regexp.MustCompile(`\bAGE-SECRET-KEY-(?:PQ-)?1[02-9AC-HJ-NP-Z]{50,}\b`), nil},
-		{"an AWS access key", []string{"AK|IA", "AS|IA"}, regexp.MustCompile(`\bA[KS]IA[A-Z2-7]{16}\b`), notAnExample},
+		{"an AWS access key", []string{"AK|IA", "ASIA|"}, regexp.MustCompile(`\bA[KS]IA[A-Z2-7]{16}\b`), notAnExample},
 		{"an AWS secret key", []string{"secret_access_k|ey", "secretaccessk|ey", "aws_secret_k|ey"}, regexp.MustCompile(
 			`(?i)(?:secret_?access|aws_secret)_?key["']?\s*[=:]\s*["']?([A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+=]|$)`), random},
 		{"a GitHub token", []string{"ghp_|", "gho_|", "ghu_|", "ghs_|", "ghr_|"}, regexp.MustCompile(`\bgh[pousr]_[A-Za-z0-9]{36,}\b`), random},
@@ -36,7 +37,7 @@ var kinds = sync.OnceValue(func() []kind {
 		{"a Stripe key", []string{"sk_|live_", "sk_|test_", "rk_|live_", "rk_|test_", "whsec_|"}, regexp.MustCompile(
 			`\b(?:[rs]k_(?:live|test)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/]{32,})`), random},
 		{"a Google API key", []string{"AIz|a"}, regexp.MustCompile(`\bAIza[A-Za-z0-9_-]{35}`), random},
-		{"a Google OAuth secret", []string{"GOCSPX-|", "ya29.|"}, regexp.MustCompile(`\b(?:GOCSPX-[A-Za-z0-9_-]{28}|ya29\.[A-Za-z0-9_-]{30,})`), random},
+		{"a Google OAuth secret", []string{"GOCSPX-|"}, regexp.MustCompile(`\bGOCSPX-[A-Za-z0-9_-]{28}`), random},
 		{"an npm token", []string{"npm_|"}, regexp.MustCompile(`\bnpm_[A-Za-z0-9]{36}\b`), random},
 		{"a Hugging Face token", []string{"hf_|"}, regexp.MustCompile(`\bhf_[A-Za-z0-9]{30,}\b`), mixedCase},
 		{"a JSON Web Token", []string{"eyJ|"}, regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{16,}`), nil},
@@ -51,37 +52,63 @@ var kinds = sync.OnceValue(func() []kind {
 type mark struct {
 	text   []byte
 	offset int // of its rare letter
+	fold   bool
 	kind   int
 }
 
 // group is the marks that have a rare letter in common: a text is searched for the
-// letter once.
+// letter once, and most that are found are told from a mark by the letter beside them.
 type group struct {
-	rare  byte
-	marks []mark
+	rare   byte
+	beside int       // where the letter beside it is: -1 before it, 1 behind it, 0 where it stands for itself
+	near   [256]bool // those that stand there in a mark
+	marks  []mark
 }
 
-// marks are those of all kinds, by their rare letters in both cases.
+// marks are those of all kinds, by their rare letters, in both cases where the pattern
+// takes both.
 var marks = sync.OnceValue(func() (groups []group) {
-	add := func(rare byte, m mark) {
-		i := slices.IndexFunc(groups, func(g group) bool { return g.rare == rare })
-		if i < 0 {
-			i, groups = len(groups), append(groups, group{rare: rare})
-		}
-		groups[i].marks = append(groups[i].marks, m)
-	}
 	for n, k := range kinds() {
+		fold := strings.HasPrefix(k.pattern.String(), "(?i)")
 		for _, text := range k.marks {
 			before, after, _ := strings.Cut(text, "|")
-			m := mark{[]byte(before + after), len(before) - 1, n}
-			rare := rune(m.text[m.offset])
-			for _, r := range slices.Compact([]rune{unicode.ToLower(rare), unicode.ToUpper(rare)}) {
-				add(byte(r), m)
+			m := mark{[]byte(before + after), len(before) - 1, fold, n}
+			for _, r := range cases(m.text[m.offset], fold) {
+				groups = m.join(groups, r)
 			}
 		}
 	}
 	return groups
 })
+
+// join adds the mark to the group of its rare letter.
+func (m mark) join(groups []group, rare byte) []group {
+	beside := -1
+	switch {
+	case len(m.text) == 1:
+		beside = 0
+	case m.offset == 0:
+		beside = 1
+	}
+	i := slices.IndexFunc(groups, func(g group) bool { return g.rare == rare && g.beside == beside })
+	if i < 0 {
+		i, groups = len(groups), append(groups, group{rare: rare, beside: beside})
+	}
+	for _, c := range cases(m.text[m.offset+beside], m.fold) {
+		groups[i].near[c] = true
+	}
+	groups[i].marks = append(groups[i].marks, m)
+	return groups
+}
+
+// cases are the forms of a letter: both where case does not count.
+func cases(c byte, fold bool) []byte {
+	lower, upper := bytes.ToLower([]byte{c}), bytes.ToUpper([]byte{c})
+	if !fold || lower[0] == upper[0] {
+		return []byte{c}
+	}
+	return []byte{lower[0], upper[0]}
+}
 
 func notAnExample(secret string) bool { return !strings.Contains(strings.ToUpper(secret), "EXAMPLE") }
 

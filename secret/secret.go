@@ -63,15 +63,19 @@ func Hide(text string) string {
 // candidates lists the kinds, by number, of which a text holds a mark.
 func candidates(text []byte) (list []int) {
 	var held uint64
-	for _, group := range marks() {
+	for i := range marks() {
+		group := &marks()[i]
 		for at := 0; ; at++ {
 			next := bytes.IndexByte(text[at:], group.rare)
 			if next < 0 {
 				break
 			}
 			at += next
+			if beside := at + group.beside; beside < 0 || beside >= len(text) || !group.near[text[beside]] {
+				continue
+			}
 			for _, m := range group.marks {
-				if start := at - m.offset; start >= 0 && start+len(m.text) <= len(text) && bytes.EqualFold(text[start:start+len(m.text)], m.text) {
+				if m.standsIn(text, at-m.offset) {
 					held |= 1 << m.kind
 				}
 			}
@@ -83,4 +87,15 @@ func candidates(text []byte) (list []int) {
 		}
 	}
 	return list
+}
+
+// standsIn reports whether a mark begins at a place in a text.
+func (m mark) standsIn(text []byte, start int) bool {
+	if start < 0 || start+len(m.text) > len(text) {
+		return false
+	}
+	if m.fold {
+		return bytes.EqualFold(text[start:start+len(m.text)], m.text)
+	}
+	return bytes.Equal(text[start:start+len(m.text)], m.text)
 }

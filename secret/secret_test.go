@@ -24,7 +24,7 @@ func samples() [][2]string {
 		whole("xoxa" + "-" + long), whole("xoxb" + "-" + long), whole("xoxs" + "-" + long), whole("xapp" + "-1-" + long),
 		whole("hooks.slack" + ".com/services/T01234567/B01234567/" + long[:24]),
 		whole("sk" + "-" + long), whole("sk" + "_live_" + long), whole("rk" + "_test_" + long), whole("whsec" + "_" + long),
-		whole("AI" + "za" + long[:35]), whole("GOCSPX" + "-" + long[:28]), whole("ya29" + "." + long),
+		whole("AI" + "za" + long[:35]), whole("GOCSPX" + "-" + long[:28]),
 		whole("npm" + "_" + long[:36]), whole("hf" + "_" + strings.Repeat("aBcDe", 7)[:34]),
 		whole("ey" + "J" + long[:20] + ".ey" + "J" + long[:30] + "." + long[:43]),
 		{"Authorization: Bearer " + long[:24], long[:24]}, {"authorization: bearer 8" + strings.Repeat("ab", 12), "8" + strings.Repeat("ab", 12)},
