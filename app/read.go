@@ -214,6 +214,15 @@ type ReadyList struct {
 	Unclosed int
 }
 
+// Output is the list as data, the first of it where there is a limit.
+func (l *ReadyList) Output(limit int) Output {
+	rows := l.Rows
+	if limit > 0 {
+		rows = rows[:min(limit, len(rows))]
+	}
+	return output("ready", map[string]any{"ready": rows, "total": len(l.Rows), "can_take": l.CanTake})
+}
+
 // Ready lists what the one named as can take, else the actor, and what nothing blocks
 // besides.
 func (a *App) Ready(ctx context.Context, as string) (*ReadyList, error) {

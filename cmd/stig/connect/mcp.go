@@ -2,7 +2,10 @@ package connect
 
 import (
 	"context"
-	"io"
+	"encoding/json"
+	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
@@ -17,60 +20,114 @@ func McpCommand(a *cli.App) *cobra.Command {
 		Use:   "mcp",
 		Short: "serve the Model Context Protocol on standard input and output",
 		Long: "Serve the Model Context Protocol on standard input and output, for assistants that have\n" +
-			"no shell: orient, checkpoint, escalate, verify, close and check. A tool gives what its\n" +
-			"command prints with --json; an error of the command is an error of the tool.",
+			"no shell: tools to orient, claim, checkpoint, escalate, verify, close, create, check and\n" +
+			"recall, the briefings as resources, and prompts to start and to hand over. A tool gives\n" +
+			"what its command prints with --json, in at most 8,000 characters; a refusal is an error\n" +
+			"of the tool. An interrupt ends the server and the checks that it runs.",
 		GroupID: "connect",
 		Args:    cli.Takes(0, 0, "no arguments"),
 		Example: "  stig mcp\n  stig -C DIR mcp",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return server(a).Run(cmd.Context(), &mcp.IOTransport{Reader: io.NopCloser(a.In), Writer: unclosed{a.Out}})
+			// A client that is gone is an error of a write, and not the end of this
+			// process, which has checks to end.
+			signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+			ctx, cancel := context.WithCancel(cmd.Context())
+			defer cancel()
+			return (&server{a, ctx}).protocol().Run(ctx, newLines(a.In, a.Out, cancel))
 		},
 	}
 }
 
-// unclosed is a stream that stays open when the protocol is done with it.
-type unclosed struct{ io.Writer }
-
-func (unclosed) Close() error { return nil }
-
-// server has a tool for each command that an assistant needs to work. Claiming
-// is part of nobody's answer, and reading is orient.
-func server(a *cli.App) *mcp.Server {
-	s := mcp.NewServer(&mcp.Implementation{Name: "stig", Version: early.Version}, &mcp.ServerOptions{
-		Instructions: "Issues in the repository are how workers here share what they know. Orient before work, checkpoint when you " +
-			"learn something or stop, escalate what a person must decide, close when the acceptance criteria pass.",
-		Capabilities: &mcp.ServerCapabilities{},
-	})
-	addTool(s, a, "orient", "What to read before working: with an id the briefing of that issue, as deep as it is uncertain; without, the "+
-		"survey of all issues with one recommended next step. In a shell stig next --claim takes the first issue you can work on.", orientTool)
-	addTool(s, a, "checkpoint", "Leave the state of an issue for whoever comes next: signals, and the parts of the state estimate. "+
-		"A part given replaces that part only; changed names the texts that disappear. Give only what you know.", checkpointTool)
-	addTool(s, a, "escalate", "Ask a person what neither the issues nor the code hold enough to decide. The question is kept with the "+
-		"issue and holds it: nobody can claim or close it before the answer. Go on with other work.", escalateTool)
-	addTool(s, a, "verify", "Run the commands in an issue's acceptance criteria and report how each went. It closes nothing.", verifyTool)
-	addTool(s, a, "close", "Close issues whose acceptance criteria pass; the commands in them are run first. An issue stays open when one "+
-		"fails, when there is nothing to run, or while a question on it waits for a person.", closeTool)
-	addTool(s, a, "check", "Everything that is wrong with the issues: lines, signals, deadlocks, links, criteria.", checkTool)
-	return s
+// server answers the calls of one client.
+type server struct {
+	app     *cli.App
+	serving context.Context // ends when the server ends, and with it what calls have started
 }
 
-// tool answers a call in a run of its own.
-type tool[Call any] func(context.Context, *app.App, Call) (app.Output, error)
-
-// addTool makes a service a tool: a call becomes its request, and its result the
-// object that the command of that name prints with --json.
-func addTool[Call any](s *mcp.Server, a *cli.App, name, description string, answer tool[Call]) {
-	mcp.AddTool(s, &mcp.Tool{Name: name, Description: description},
-		func(ctx context.Context, _ *mcp.CallToolRequest, call Call) (*mcp.CallToolResult, any, error) {
-			result := &mcp.CallToolResult{}
-			out, err := answer(ctx, a.Fresh(ctx, name), call)
-			if ctx.Err() != nil {
-				return nil, nil, ctx.Err()
-			}
-			if err != nil {
-				result.IsError, out = true, app.Classify(err).For("stig "+name).Output()
-			}
-			object, err := out.JSON()
-			return result, object, err
+// protocol is the server as the protocol sees it.
+func (s *server) protocol() *mcp.Server {
+	p := mcp.NewServer(&mcp.Implementation{Name: "stig", Title: "stig", Version: early.Version}, &mcp.ServerOptions{
+		Instructions: "Issues in the repository are how workers here share what they know. Call orient before work, claim the issue " +
+			"you take, checkpoint when you learn something or stop, escalate what a person must decide, and close when the acceptance criteria pass.",
+		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Prompts: &mcp.PromptCapabilities{}, Resources: &mcp.ResourceCapabilities{}},
+	})
+	for _, t := range tools() {
+		p.AddTool(t.described(), func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return s.call(ctx, t, r)
 		})
+	}
+	s.addReading(p)
+	return p
+}
+
+// call answers one call. Whatever is wrong with it is told by the result, so that the
+// model reads it.
+func (s *server) call(ctx context.Context, t tool, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	ctx, end := s.both(ctx)
+	defer end()
+	run := s.run(ctx, t.name)
+	stop := s.progress(ctx, r, run.App)
+	given, err := t.read(r.Params.Arguments)
+	var found app.Output
+	failed := false
+	if err == nil {
+		found, failed, err = t.answer(ctx, run.App, given)
+	}
+	stop()
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if err != nil {
+		failed, found = true, app.Classify(err).Output()
+	}
+	text, err := run.object(found)
+	return &mcp.CallToolResult{
+		Content: []mcp.Content{&mcp.TextContent{Text: string(text)}}, StructuredContent: json.RawMessage(text), IsError: failed,
+	}, err
+}
+
+// both is the context of a call that ends with the server too.
+func (s *server) both(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(s.serving, func() { cancel(context.Cause(s.serving)) })
+	return ctx, func() { stop(); cancel(nil) }
+}
+
+// run is one call as the services see it, and what they said beside their result.
+type run struct {
+	*app.App
+	warnings []string
+}
+
+// run makes a run of its own for a call.
+func (s *server) run(ctx context.Context, name string) *run {
+	r := &run{App: s.app.Fresh(ctx, name)}
+	r.Terminal = false
+	r.Say = func(level app.Level, text string) {
+		if level == app.Warning {
+			r.warnings = append(r.warnings, text)
+		}
+	}
+	return r
+}
+
+// object is a result as the client gets it: with the warnings of the run, calls of
+// tools instead of commands to type, nothing hidden in its texts, and not too long.
+func (r *run) object(o app.Output) ([]byte, error) {
+	text, err := o.JSON()
+	if err != nil {
+		return nil, err
+	}
+	value, err := parse(text)
+	if err != nil {
+		return nil, err
+	}
+	object := value.(members)
+	if said, _ := object.get("warnings").([]any); said != nil || len(r.warnings) > 0 {
+		for _, w := range r.warnings {
+			said = append(said, w)
+		}
+		object = object.with("warnings", said)
+	}
+	return fit(forTools(object).(members), resultLimit)
 }

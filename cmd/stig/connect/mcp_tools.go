@@ -1,111 +1,266 @@
 package connect
 
 import (
+	"cmp"
 	"context"
-	"fmt"
+	"slices"
+	"strconv"
+	"unicode/utf8"
 
 	"stig/app"
 	"stig/checkpoint"
+	"stig/lint"
+	"stig/orient"
 	"stig/signals"
 )
 
-// The arguments of the tools. A pointer is an argument that may be left out
-// where "" would say something.
-type (
-	orientCall struct {
-		ID     string `json:"id,omitempty" jsonschema:"issue to be briefed on; leave out for the survey of all"`
-		Depth  string `json:"depth,omitempty" jsonschema:"shallow, standard, deep or probe instead of the issue's own"`
-		Budget int    `json:"budget,omitempty" jsonschema:"at most so many characters of text, 2000 at least"`
-	}
-	checkpointCall struct {
-		ID         string   `json:"id"`
-		Surprise   *float64 `json:"surprise,omitempty" jsonschema:"0.0 exactly as described, 0.1-0.3 minor, 0.4-0.6 moderate, 0.7-0.9 major differences, 1.0 nothing as described"`
-		Progress   string   `json:"progress,omitempty" jsonschema:"not-started, exploring, implementing, verifying or blocked"`
-		Cynefin    string   `json:"cynefin,omitempty" jsonschema:"clear, complicated, complex or chaotic"`
-		Confidence string   `json:"confidence,omitempty" jsonschema:"how well it is shown to hold, such as locally-verified"`
-		Done       string   `json:"done,omitempty" jsonschema:"what was done; a part that is left out stays as it is"`
-		Learned    string   `json:"learned,omitempty" jsonschema:"what was learned"`
-		Remains    string   `json:"remains,omitempty" jsonschema:"what remains"`
-		Downstream string   `json:"downstream,omitempty" jsonschema:"what issues that depend on this one should know"`
-		Replace    bool     `json:"replace,omitempty" jsonschema:"the parts given replace the whole estimate"`
-		Fold       bool     `json:"fold,omitempty" jsonschema:"give back what merged branches also learned, and take it away"`
-	}
-	escalateCall struct {
-		ID       string   `json:"id"`
-		Question string   `json:"question" jsonschema:"what has to be decided, and why the issues do not hold enough to choose"`
-		Options  []string `json:"options,omitempty" jsonschema:"the alternatives, each with what speaks for it"`
-		Process  bool     `json:"process,omitempty" jsonschema:"ask whether the way of working should change"`
-	}
-	verifyCall struct {
-		ID   string `json:"id"`
-		Plan bool   `json:"plan,omitempty" jsonschema:"only report what would run, and why the rest would not"`
-	}
-	closeCall struct {
-		IDs    []string `json:"ids" jsonschema:"issues to close"`
-		Reason string   `json:"reason" jsonschema:"what exists now that did not before, and how you know that it works"`
-	}
-	checkCall struct {
-		Against string `json:"against,omitempty" jsonschema:"a git revision: also what happened since the branch left it"`
-	}
-)
-
-func orientTool(ctx context.Context, a *app.App, c orientCall) (app.Output, error) {
-	found, err := a.Orient(ctx, app.OrientRequest{ID: c.ID, Depth: c.Depth, Budget: c.Budget, Whole: true, StaleDays: signals.ThresholdStaleDays})
-	if err != nil {
-		return app.Output{}, err
-	}
-	return found.Output(), nil
+// tools are what an assistant needs to work, each the command of its name. What only a
+// person may do (waive, trust, answer) is none of them.
+func tools() []tool {
+	return []tool{{
+		name: "orient", title: "Read before working", effect: reads,
+		about: "What to read before working: with an id the briefing of that issue, as deep as it is uncertain; without, the " +
+			"survey of all issues with one recommended next step.",
+		params: []param{
+			{"id", text, "issue to be briefed on; leave out for the survey of all", false},
+			{"depth", text, "shallow, standard, deep or probe instead of the issue's own", false},
+			{"budget", integer, "at most so many characters, 2000 to 8000", false},
+		},
+		gives: slices.Concat(surveyKeys(), briefingKeys()), answer: orientTool,
+	}, {
+		name: "ready", title: "What can be started", effect: reads,
+		about:  "Issues that nothing blocks, first those you can take, by priority and by how many others wait for them.",
+		params: []param{{"limit", integer, "the first so many; 20 unless given", false}},
+		gives:  []param{{"ready", rows, "", false}, {"total", integer, "", false}, {"can_take", integer, "", false}}, answer: readyTool,
+	}, {
+		name: "claim", title: "Take an issue", effect: writes,
+		about:  "Make an issue yours and in progress, before you work on it. Refused where somebody else holds it or a question waits. Without an id the first issue that you can take.",
+		params: []param{{"id", text, "issue to take", false}},
+		gives: slices.Concat(edited(), []param{{"id", text, "", false}, {"assignee", text, "", false}, {"status", text, "", false},
+			{"changed", boolean, "false: it was yours already", false}}), answer: claimTool,
+	}, {
+		name: "checkpoint", title: "Leave the state of an issue", effect: writes,
+		about: "Leave the state of an issue for whoever comes next: signals, and the parts of the state estimate. " +
+			"A part given replaces that part only; changed names the texts that disappear. Give only what you know.",
+		params: checkpointParams(),
+		gives: slices.Concat(edited(), []param{{"id", text, "", false}, {"changed", rows, "signals and parts, from and to", false}, {"sections", texts, "", false},
+			{"alerts", rows, "", false}, {"dependents", rows, "", false}, {"findings", rows, "what the change left wrong", false}, {"folded", rows, "", false}}), answer: checkpointTool,
+	}, {
+		name: "escalate", title: "Ask a person", effect: writes,
+		about: "Ask a person what neither the issues nor the code hold enough to decide. The question is kept with the " +
+			"issue and holds it: nobody can claim or close it before the answer. Go on with other work.",
+		params: []param{
+			{"id", text, "", true}, {"question", text, "what has to be decided, and why the issues do not hold enough to choose", true},
+			{"options", texts, "the alternatives, each with what speaks for it", false},
+			{"process", boolean, "ask whether the way of working should change", false},
+		},
+		gives: slices.Concat(edited(), []param{{"id", text, "", false}, {"changed", rows, "", false}, {"sections", texts, "", false}, {"alerts", rows, "", false},
+			{"dependents", rows, "", false}, {"ready", rows, "what you can take meanwhile", false}}), answer: escalateTool,
+	}, {
+		name: "verify", title: "Run the acceptance checks", effect: runs,
+		about:  "Run the commands in an issue's acceptance criteria and report how each went. It closes nothing.",
+		params: []param{{"id", text, "", true}, {"plan", boolean, "only report what would run, and why the rest would not", false}},
+		gives:  verdictKeys(), answer: verifyTool,
+	}, {
+		name: "close", title: "Close issues whose checks pass", effect: runs,
+		about: "Close issues whose acceptance criteria pass; the commands in them are run first. Refused, and the issue stays open, when one " +
+			"fails, when there is nothing to run, or while a question on it waits for a person.",
+		params: []param{{"ids", texts, "issues to close", true}, {"reason", text, "what exists now that did not before, and how you know that it works", true}},
+		gives:  append(verdictKeys(), param{"verdicts", rows, "of several issues", false}), answer: closeTool,
+	}, {
+		name: "create", title: "Add an issue", effect: writes,
+		about: "Add an issue. Put the commands that show that it is done into acceptance, in a block marked verify.", params: []param{
+			{"title", text, "", true}, {"description", text, "what there is to do, and why", false},
+			{"acceptance", text, "how it will be known to work, with the commands that prove it", false},
+			{"type", text, "bug, feature, task, epic or chore; task unless given", false}, {"priority", integer, "0 (most urgent) to 4; 2 unless given", false},
+			{"parent", text, "id of the epic it belongs to", false}, {"deps", texts, "ids that it waits for, or TYPE:ID", false},
+			{"labels", texts, "", false}, {"cynefin", text, "clear, complicated, complex or chaotic", false},
+		},
+		gives: slices.Concat(edited(), []param{{"id", text, "", false}, {"title", text, "", false}, {"earlier", boolean, "", false}}), answer: createTool,
+	}, {
+		name: "check", title: "Find what is wrong with the issues", effect: reads,
+		about: "Everything that is wrong with the issues: lines, signals, deadlocks, links, criteria, credentials. The worst first.",
+		params: []param{{"against", text, "a git revision: also what happened since the branch left it", false},
+			{"id", text, "of this issue alone", false}},
+		gives: []param{{"diagnostics", rows, "", false}, {"counts", object, "of all of them", false}, {"issues", integer, "that were looked at", false}}, answer: checkTool,
+	}, {
+		name: "recall", title: "Find what is known", effect: reads,
+		about: "Issues that hold some words in any of their texts, closed ones too, the best first: whether somebody did or learned it already.",
+		params: []param{{"words", text, "what to look for", true}, {"open", boolean, "leave closed issues out", false},
+			{"limit", integer, "the best so many; 10 unless given", false}},
+		gives: []param{{"issues", rows, "", false}, {"total", integer, "", false}}, answer: recallTool,
+	}}
 }
 
-func checkpointTool(ctx context.Context, a *app.App, c checkpointCall) (app.Output, error) {
+func checkpointParams() []param {
+	return []param{
+		{"id", text, "", true},
+		{"surprise", number, "0.0 exactly as described, 0.1-0.3 minor, 0.4-0.6 moderate, 0.7-0.9 major differences, 1.0 nothing as described", false},
+		{"progress", text, "not-started, exploring, implementing, verifying or blocked", false},
+		{"cynefin", text, "clear, complicated, complex or chaotic", false},
+		{"confidence", text, "how well it is shown to hold, such as locally-verified", false},
+		{"evidence", text, "what was run to show that it holds, and what it said", false},
+		{"done", text, "what was done; a part that is left out stays as it is", false}, {"learned", text, "what was learned", false},
+		{"remains", text, "what remains", false}, {"downstream", text, "what issues that depend on this one should know", false},
+		{"replace", boolean, "the parts given replace the whole estimate", false},
+		{"fold", boolean, "give back what merged branches also learned, and take it away", false},
+	}
+}
+
+// edited are the keys of every edit.
+func edited() []param {
+	return []param{{"issues", texts, "that were written", false}, {"dry_run", boolean, "", false}}
+}
+
+// orientTool asks for less until the object is short enough: a budget counts the text of
+// a briefing, and its keys come on top.
+func orientTool(ctx context.Context, a *app.App, g args) (app.Output, bool, error) {
+	budget := cmp.Or(g.whole("budget"), resultLimit)
+	r := app.OrientRequest{ID: g.text("id"), Depth: g.text("depth"), StaleDays: signals.ThresholdStaleDays, Budget: budget}
+	most := min(max(budget, orient.MinBudget), resultLimit)
+	for range 3 {
+		found, err := a.Orient(ctx, r)
+		if err != nil {
+			return app.Output{}, false, err
+		}
+		out := found.Output()
+		object, err := out.JSON()
+		if err != nil || r.Budget <= orient.MinBudget || utf8.RuneCount(object) <= most {
+			return out, false, err
+		}
+		r.Budget = max(orient.MinBudget, r.Budget*most/utf8.RuneCount(object)*7/8)
+	}
+	found, err := a.Orient(ctx, r)
+	if err != nil {
+		return app.Output{}, false, err
+	}
+	return found.Output(), false, nil
+}
+
+func readyTool(ctx context.Context, a *app.App, g args) (app.Output, bool, error) {
+	found, err := a.Ready(ctx, "")
+	if err != nil {
+		return app.Output{}, false, err
+	}
+	return found.Output(cmp.Or(g.whole("limit"), 20)), false, nil
+}
+
+func claimTool(ctx context.Context, a *app.App, g args) (app.Output, bool, error) {
+	if id := g.text("id"); id != "" {
+		claimed, err := a.Claim(ctx, id, false)
+		if err != nil {
+			return app.Output{}, false, err
+		}
+		a.WarnOfBeside(ctx, claimed.ID, claimed.Assignee)
+		out, err := app.EditOutput("claim", claimed, claimed.Lines, false)
+		return out, false, err
+	}
+	claimed, err := a.ClaimNext(ctx, false)
+	if err == nil && claimed == nil {
+		err = app.Usage("nothing can be taken now", "call orient to see what waits, and for whom")
+	}
+	if err != nil {
+		return app.Output{}, false, err
+	}
+	out, err := app.EditOutput("claim", claimed, claimed.Lines, false)
+	return out, false, err
+}
+
+func checkpointTool(ctx context.Context, a *app.App, g args) (app.Output, bool, error) {
 	r := app.CheckpointRequest{
-		ID: c.ID, Signals: map[signals.Signal]string{}, Replace: c.Replace, Fold: c.Fold,
-		Estimate: signals.Estimate{Done: c.Done, Learned: c.Learned, Remains: c.Remains, Downstream: c.Downstream},
+		ID: g.text("id"), Signals: map[signals.Signal]string{}, Replace: g.flag("replace"), Fold: g.flag("fold"),
+		Estimate: signals.Estimate{Done: g.text("done"), Learned: g.text("learned"), Remains: g.text("remains"), Downstream: g.text("downstream")},
 	}
-	if c.Surprise != nil {
-		r.Signals[signals.Surprise] = fmt.Sprint(*c.Surprise)
+	if surprise, given := g["surprise"].(float64); given {
+		r.Signals[signals.Surprise] = strconv.FormatFloat(surprise, 'f', -1, 64)
 	}
-	for s, value := range map[signals.Signal]string{signals.Progress: c.Progress, signals.Cynefin: c.Cynefin, signals.Confidence: c.Confidence} {
-		if value != "" {
+	for _, s := range []signals.Signal{signals.Progress, signals.Cynefin, signals.Confidence} {
+		if value := g.text(s.String()); value != "" {
 			r.Signals[s] = value
 		}
 	}
+	if evidence := g.text("evidence"); evidence != "" {
+		r.Evidence = &evidence
+	}
 	report, err := a.Checkpoint(ctx, r)
 	if err != nil {
-		return app.Output{}, err
+		return app.Output{}, false, err
 	}
-	return app.CheckpointOutput(report, r.DryRun)
+	out, err := app.CheckpointOutput(report, false)
+	return out, false, err
 }
 
-func escalateTool(ctx context.Context, a *app.App, c escalateCall) (app.Output, error) {
-	r := app.EscalateRequest{ID: c.ID, Question: checkpoint.Question{Text: c.Question, Options: c.Options, Process: c.Process}}
-	asked, err := a.Escalate(ctx, r)
+func escalateTool(ctx context.Context, a *app.App, g args) (app.Output, bool, error) {
+	q := checkpoint.Question{Text: g.text("question"), Options: g.list("options"), Process: g.flag("process")}
+	asked, err := a.Escalate(ctx, app.EscalateRequest{ID: g.text("id"), Question: q})
 	if err != nil {
-		return app.Output{}, err
+		return app.Output{}, false, err
 	}
-	return app.EscalateOutput(asked, r.DryRun)
+	out, err := app.EscalateOutput(asked, false)
+	return out, false, err
 }
 
-func verifyTool(ctx context.Context, a *app.App, c verifyCall) (app.Output, error) {
-	found, err := a.Verify(ctx, app.VerifyRequest{ID: c.ID, Plan: c.Plan})
+func verifyTool(ctx context.Context, a *app.App, g args) (app.Output, bool, error) {
+	found, err := a.Verify(ctx, app.VerifyRequest{ID: g.text("id"), Plan: g.flag("plan")})
 	if err != nil {
-		return app.Output{}, err
+		return app.Output{}, false, err
 	}
-	return app.VerdictOutput([]app.Finding{found})
+	out, err := app.VerdictOutput([]app.Finding{found})
+	return out, found.Err != nil, err
 }
 
-func closeTool(ctx context.Context, a *app.App, c closeCall) (app.Output, error) {
-	found, err := a.Close(ctx, c.IDs, app.CloseOptions{Reason: c.Reason}, func(app.Finding) error { return nil })
+func closeTool(ctx context.Context, a *app.App, g args) (app.Output, bool, error) {
+	found, err := a.Close(ctx, g.ids("ids"), app.CloseOptions{Reason: g.text("reason")}, func(app.Finding) error { return nil })
 	if err != nil {
-		return app.Output{}, err
+		return app.Output{}, false, err
 	}
-	return app.VerdictOutput(found)
+	out, err := app.VerdictOutput(found)
+	return out, slices.ContainsFunc(found, func(f app.Finding) bool { return f.Closed == nil }), err
 }
 
-func checkTool(ctx context.Context, a *app.App, c checkCall) (app.Output, error) {
-	checked, err := a.Check(ctx, app.CheckRequest{Command: "check", Against: c.Against})
-	if err != nil {
-		return app.Output{}, err
+func createTool(ctx context.Context, a *app.App, g args) (app.Output, bool, error) {
+	d := checkpoint.Draft{
+		Title: g.text("title"), Description: g.text("description"), Acceptance: g.text("acceptance"), Type: cmp.Or(g.text("type"), "task"),
+		Priority: 2, Parent: g.text("parent"), Labels: g.list("labels"), Cynefin: g.text("cynefin"),
 	}
-	return checked.Output(), nil
+	if priority, given := g["priority"].(float64); given {
+		var err error
+		if d.Priority, err = checkpoint.ParsePriority(strconv.Itoa(int(priority))); err != nil {
+			return app.Output{}, false, err
+		}
+	}
+	for _, dep := range g.ids("deps") {
+		d.Deps = append(d.Deps, checkpoint.ParseDep(dep))
+	}
+	created, err := a.Create(ctx, app.CreateRequest{Draft: d})
+	if err != nil {
+		return app.Output{}, false, err
+	}
+	out, err := app.EditOutput("created", created, created.Lines, false)
+	return out, false, a.Printed(created.ID, err)
+}
+
+func checkTool(ctx context.Context, a *app.App, g args) (app.Output, bool, error) {
+	checked, err := a.Check(ctx, app.CheckRequest{Command: "check", Against: g.text("against")})
+	if err != nil {
+		return app.Output{}, false, err
+	}
+	if id := g.text("id"); id != "" {
+		checked.Found = slices.DeleteFunc(checked.Found, func(d lint.Diagnostic) bool { return d.ID != id })
+	}
+	slices.SortStableFunc(checked.Found, func(a, b lint.Diagnostic) int { return cmp.Compare(rank(a.Severity), rank(b.Severity)) })
+	return checked.Output(), false, nil
+}
+
+func rank(s lint.Severity) int {
+	return slices.Index([]lint.Severity{lint.Error, lint.Warning, lint.Info}, s)
+}
+
+// recallTool finds issues by words.
+func recallTool(_ context.Context, a *app.App, g args) (app.Output, bool, error) {
+	found, total, err := a.Search(app.SearchRequest{Words: g.text("words"), Open: g.flag("open"), Limit: cmp.Or(g.whole("limit"), 10)})
+	if err != nil {
+		return app.Output{}, false, err
+	}
+	return app.SearchOutput(found, total), false, nil
 }

@@ -44,7 +44,7 @@ func ready(ctx context.Context, a *cli.App, limit int, all bool, as string) erro
 	case err != nil:
 		return err
 	case a.JSON:
-		return a.PrintJSON("ready", map[string]any{"ready": firstOf(r.Rows, limit), "total": len(r.Rows), "can_take": r.CanTake})
+		return a.PrintOutput(r.Output(limit), nil)
 	}
 	rows, held := r.Rows, r.Rows[r.CanTake:]
 	if !all {

@@ -1,0 +1,174 @@
+package connect
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"stig/visible"
+)
+
+// forPerson stands for a hint of which nothing is left: what it says to type is no tool.
+const forPerson = "a person has to do this, in a terminal: tell them, and go on with other work"
+
+// otherName is the tool that stands for a command of another name.
+func otherName(command string) string {
+	switch command {
+	case "show", "escalations":
+		return "orient"
+	case "next":
+		return "claim"
+	case "search":
+		return "recall"
+	case "vet", "lint", "cycles":
+		return "check"
+	}
+	return command
+}
+
+// forTools gives a result as one without a shell reads it: commands to type become calls
+// of tools, those that no tool stands for are left out, and nothing in a text is hidden.
+func forTools(value any) any {
+	switch value := value.(type) {
+	case string:
+		return visible.Text(value)
+	case []any:
+		list := make([]any, len(value))
+		for i, v := range value {
+			list[i] = forTools(v)
+		}
+		return list
+	case members:
+		result := members{}
+		for _, m := range value {
+			said, _ := m.value.(string)
+			switch {
+			case m.key == "argv":
+				if m = (member{"call", callFor(joined(m.value))}); m.value == "" {
+					continue
+				}
+			case m.key == "hint":
+				m.value = toolHint(said)
+			case m.key == "warnings":
+				m.value = withoutCommands(m.value)
+			case m.key == "message" && value.get("code") != nil: // of a refusal
+				m.value = dashes().ReplaceAllString(said, "$1$2")
+			}
+			m.value = forTools(m.value)
+			if steps, is := m.value.([]any); is && m.key == "next" {
+				m.value = slices.DeleteFunc(steps, func(step any) bool { return step.(members).get("call") == nil })
+			}
+			result = append(result, m)
+		}
+		return result
+	}
+	return value
+}
+
+func joined(list any) string {
+	var words []string
+	values, _ := list.([]any)
+	for _, v := range values {
+		word, _ := v.(string)
+		words = append(words, word)
+	}
+	return strings.Join(words, " ")
+}
+
+// withoutCommands takes what to type out of warnings.
+func withoutCommands(list any) any {
+	values, _ := list.([]any)
+	kept := []any{}
+	for _, v := range values {
+		said, _ := v.(string)
+		if before, after, found := strings.Cut(said, "; "); found && command().MatchString(after) {
+			said = before
+			if hint := toolHint(after); hint != forPerson {
+				said += "; " + hint
+			}
+		}
+		kept = append(kept, said)
+	}
+	return kept
+}
+
+// toolHint says with tools what a hint says with commands. Of its clauses those stay that
+// name a tool, or neither a command nor a flag.
+func toolHint(hint string) string {
+	if strings.Contains(hint, "stig trust") {
+		return forPerson
+	}
+	var kept []string
+	for _, clause := range clauses().Split(hint, -1) {
+		clause = strings.TrimSpace(clause)
+		switch {
+		case strings.Contains(clause, "waive"):
+			continue
+		case command().MatchString(clause):
+			at := command().FindStringIndex(clause)[0]
+			before := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(clause[:at]), "type"))
+			if clause = callFor(clause[at:]); clause == "" {
+				continue
+			}
+			clause = strings.TrimSpace(before + " call " + clause)
+		case shellWords().MatchString(clause):
+			continue
+		}
+		if clause != "" {
+			kept = append(kept, clause)
+		}
+	}
+	if hint != "" && len(kept) == 0 {
+		return forPerson
+	}
+	return strings.Join(kept, "; ")
+}
+
+// callFor is the call of a tool that a command stands for, such as "checkpoint with id
+// demo-1, learned"; "" where no tool takes what the command takes.
+func callFor(line string) string {
+	parts := command().FindStringSubmatch(line)
+	if parts == nil {
+		return ""
+	}
+	name := otherName(parts[1])
+	at := slices.IndexFunc(tools(), func(t tool) bool { return t.name == name })
+	if at < 0 {
+		return ""
+	}
+	t := tools()[at]
+	var with []string
+	if parts[2] != "" {
+		with = append(with, t.params[0].name+" "+parts[2])
+	}
+	for _, flag := range flags().FindAllStringSubmatch(line, -1) {
+		if !slices.ContainsFunc(t.params, func(p param) bool { return p.name == flag[1] }) {
+			return ""
+		}
+		with = append(with, strings.TrimSpace(flag[1]+" "+flag[2]))
+	}
+	if len(with) > 0 {
+		name += " with " + strings.Join(with, ", ")
+	}
+	return name + purpose().FindString(line)
+}
+
+var (
+	// command finds a command of stig, and the issue that it names.
+	command = pattern(`\bstig ([a-z-]+)(?: ([A-Z]{2,}\b|[^\s"',;-][^\s"',;]*-[^\s"',;]*))?`)
+	// flags finds flags, each with its value where that is one word.
+	flags = pattern(`--([a-z-]+)(?: ([^\s"',;…-][^\s"',;]*))?`)
+	// purpose finds what a command is for.
+	purpose = pattern(` to (?:see|read|find|wait|answer|ask|add|close) .*$`)
+	// clauses finds what stands between the clauses of a hint.
+	clauses = pattern(`; |, (?:or|and|then) |\n(?:then )?`)
+	// shellWords finds what is typed into a shell.
+	shellWords = pattern(`(?:^|[ "])(?:--?[a-z]|bd |git |set [A-Z]|type )`)
+	// dashes finds the dashes of a flag.
+	dashes = pattern(`(^|[ (])--([a-z])`)
+)
+
+func pattern(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}

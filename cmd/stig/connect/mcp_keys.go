@@ -1,0 +1,36 @@
+package connect
+
+// The keys of results that several tools give, or that are many. What may be null has no
+// type: a union would be refused by some hosts.
+
+func surveyKeys() []param {
+	return []param{
+		{"as", text, "", false}, {"scale", text, "", false}, {"counts", object, "of all issues", false}, {"attention", rows, "what to look at first", false},
+		{"attention_counts", rows, "", false}, {"in_progress", rows, "", false}, {"ready", rows, "", false}, {"epics", rows, "", false},
+		{"convergence", rows, "", false}, {"critical_path", texts, "", false}, {"omitted", rows, "", false}, {"next", rows, "what to call next, and why", false},
+	}
+}
+
+// briefingKeys are those that a survey does not have too.
+func briefingKeys() []param {
+	return []param{
+		{"issue", object, "", false}, {"depth", text, "", false}, {"depth_from", text, "", false}, {"signals", object, "", false}, {"assessed", boolean, "", false},
+		{"violations", rows, "", false}, {"alerts", rows, "", false}, {"epic", anything, "", false}, {"related", rows, "", false}, {"escalation", object, "", false},
+		{"checkpoint", object, "the state that the last worker left", false}, {"also_learned", rows, "", false}, {"evidence", object, "", false}, {"divergence", anything, "", false},
+		{"description", text, "", false}, {"design", text, "", false}, {"comments", rows, "", false}, {"acceptance", object, "how it is known to be done", false},
+		{"notes", text, "", false}, {"children", object, "", false}, {"closed_dependencies", rows, "what it is built on", false}, {"farther_dependencies", texts, "", false},
+		{"upstream_evidence", object, "", false}, {"open_blockers", rows, "what it waits for", false}, {"dependents", rows, "what waits for it", false},
+		{"known", rows, "", false}, {"discover", rows, "", false}, {"probe", object, "", false}, {"directive", text, "how to go about it", false},
+	}
+}
+
+func verdictKeys() []param {
+	return []param{
+		{"id", text, "", false}, {"passed", boolean, "", false}, {"closed", boolean, "", false}, {"checks", rows, "each with how it went", false},
+		{"reused", boolean, "they passed on this very tree before", false}, {"criteria_hash", text, "", false}, {"criteria_changed", boolean, "since they were committed", false},
+		{"criteria_edited", object, "", false}, {"changed", rows, "signals that the closing set", false}, {"tree", anything, "what was checked", false},
+		{"escalated", boolean, "", false}, {"dry_run", boolean, "", false}, {"already", boolean, "it was closed before", false}, {"close_reason", text, "", false},
+		{"reason_not_kept", text, "", false}, {"unblocked", texts, "what can be started now", false}, {"nearer", integer, "", false}, {"epic", anything, "", false},
+		{"alerts", rows, "", false}, {"error", object, "why it went no further", false},
+	}
+}

@@ -1,0 +1,192 @@
+package connect
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// lineLimit is the longest message that is read, in bytes.
+const lineLimit = 16 << 20
+
+// lines is a connection of one message a line. A line that is no message is answered
+// with an error, and the next one is read; at the end of the input the calls that are
+// under way are answered first. The transports of the library end with the first bad
+// line, and cancel what runs at the end of the input.
+type lines struct {
+	in     chan []byte // nil stands for a line that is too long
+	cancel func()      // called when nothing can be written any more
+	closed chan struct{}
+
+	mu       sync.Mutex
+	out      io.Writer
+	calls    map[jsonrpc.ID]bool // read, and not answered yet
+	answered chan struct{}       // closed when calls is empty after the end of the input; nil before that
+	once     sync.Once
+}
+
+// newLines reads from in and writes to out, neither of which it closes.
+func newLines(in io.Reader, out io.Writer, cancel func()) *lines {
+	l := &lines{in: make(chan []byte), cancel: cancel, closed: make(chan struct{}), out: out, calls: map[jsonrpc.ID]bool{}}
+	go l.readAll(bufio.NewReaderSize(in, 64<<10))
+	return l
+}
+
+func (l *lines) Connect(context.Context) (mcp.Connection, error) { return l, nil }
+
+func (l *lines) SessionID() string { return "" }
+
+// readAll passes lines on until the input or the connection ends.
+func (l *lines) readAll(in *bufio.Reader) {
+	defer close(l.in)
+	for {
+		line, err := readLine(in)
+		if len(line) > 0 || errors.Is(err, bufio.ErrTooLong) {
+			select {
+			case l.in <- line:
+			case <-l.closed:
+				return
+			}
+		}
+		if err != nil && !errors.Is(err, bufio.ErrTooLong) {
+			return
+		}
+	}
+}
+
+// readLine reads a line without its end; of one that is too long it gives nothing and
+// bufio.ErrTooLong.
+func readLine(in *bufio.Reader) (line []byte, err error) {
+	length := 0
+	for {
+		part, err := in.ReadSlice('\n')
+		if length += len(part); length <= lineLimit {
+			line = append(line, part...)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+		case length > lineLimit && err == nil:
+			return nil, bufio.ErrTooLong
+		case err == nil:
+			return line[:len(line)-1], nil
+		default:
+			return line, err
+		}
+	}
+}
+
+// Read gives the next message.
+func (l *lines) Read(ctx context.Context) (jsonrpc.Message, error) {
+	for {
+		select {
+		case <-l.closed:
+			return nil, io.EOF
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case line, more := <-l.in:
+			if !more {
+				l.awaitAnswers()
+				return nil, io.EOF
+			}
+			m, err := l.message(line)
+			if m != nil || err != nil {
+				return m, err
+			}
+		}
+	}
+}
+
+// message reads a line, and answers one that is none itself.
+func (l *lines) message(line []byte) (jsonrpc.Message, error) {
+	if line != nil && len(trimmed(line)) == 0 {
+		return nil, nil
+	}
+	code, what := int64(jsonrpc.CodeParseError), "the line is no JSON"
+	if line == nil {
+		what = fmt.Sprintf("the line is longer than %d bytes", lineLimit)
+	} else if json.Valid(line) {
+		m, err := jsonrpc.DecodeMessage(line)
+		if err == nil {
+			l.note(m)
+			return m, nil
+		}
+		code, what = jsonrpc.CodeInvalidRequest, "the line is no message of JSON-RPC 2.0"
+	}
+	reply, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": code, "message": what}})
+	if err != nil {
+		return nil, err
+	}
+	return nil, l.write(reply)
+}
+
+func trimmed(line []byte) []byte {
+	for len(line) > 0 && (line[len(line)-1] == '\r' || line[len(line)-1] == ' ' || line[len(line)-1] == '\t') {
+		line = line[:len(line)-1]
+	}
+	return line
+}
+
+// note remembers a call until it is answered.
+func (l *lines) note(m jsonrpc.Message) {
+	if r, ok := m.(*jsonrpc.Request); ok && r.IsCall() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.calls[r.ID] = true
+	}
+}
+
+// awaitAnswers waits until every call is answered, or the connection is closed.
+func (l *lines) awaitAnswers() {
+	l.mu.Lock()
+	done := make(chan struct{})
+	if l.answered = done; len(l.calls) == 0 {
+		close(done)
+		l.answered = nil
+	}
+	l.mu.Unlock()
+	select {
+	case <-done:
+	case <-l.closed:
+	}
+}
+
+// Write writes a message. It does so after ctx has ended too: a call that was
+// interrupted is answered.
+func (l *lines) Write(_ context.Context, m jsonrpc.Message) error {
+	text, err := jsonrpc.EncodeMessage(m)
+	if err != nil {
+		return err
+	}
+	err = l.write(text)
+	if r, ok := m.(*jsonrpc.Response); ok {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if delete(l.calls, r.ID); len(l.calls) == 0 && l.answered != nil {
+			close(l.answered)
+			l.answered = nil
+		}
+	}
+	return err
+}
+
+func (l *lines) write(text []byte) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, err := l.out.Write(append(text, '\n'))
+	if err != nil {
+		l.cancel()
+	}
+	return err
+}
+
+func (l *lines) Close() error {
+	l.once.Do(func() { close(l.closed) })
+	return nil
+}

@@ -1,0 +1,215 @@
+package connect
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"stig/app"
+)
+
+// tool is a service as an assistant calls it. Types are plain: a schema with unions is
+// refused by some hosts, and others send every argument as a string.
+type tool struct {
+	name, title, about string
+	effect             effect
+	params             []param
+	gives              []param // the keys of a result besides those of all
+	// answer gives the result; failed where it is a refusal that the result explains.
+	answer func(context.Context, *app.App, args) (out app.Output, failed bool, err error)
+}
+
+// effect is what a tool does to the world.
+type effect int
+
+const (
+	reads effect = iota
+	writes
+	runs // commands of the project
+)
+
+// Kinds of parameters and of the keys of results.
+const (
+	text    = "string"
+	number  = "number"
+	integer = "integer"
+	boolean = "boolean"
+	texts   = "texts" // a list of strings
+	// Of results alone:
+	rows     = "rows" // a list of objects
+	object   = "object"
+	anything = "" // what may be null
+)
+
+// param is a parameter of a tool, or a key of its result.
+type param struct {
+	name, kind, about string
+	required          bool
+}
+
+// described is the tool as it is listed.
+func (t tool) described() *mcp.Tool {
+	yes, no := true, false
+	hints := &mcp.ToolAnnotations{Title: t.title, ReadOnlyHint: t.effect == reads, DestructiveHint: &no, IdempotentHint: t.name != "create", OpenWorldHint: &no}
+	if t.effect == runs {
+		hints.OpenWorldHint = &yes
+	}
+	input := schema(t.params)
+	input["additionalProperties"] = false
+	return &mcp.Tool{
+		Name: t.name, Title: t.title, Description: t.about, Annotations: hints, InputSchema: input,
+		OutputSchema: schema(slices.Concat(ofAll(), t.gives)),
+	}
+}
+
+// ofAll are the keys that every result may have: a refusal has no others.
+func ofAll() []param {
+	return []param{
+		{"schema_version", integer, "", true}, {"kind", text, "what the result is; error for a refusal", true},
+		{"message", text, "of a refusal: why", false}, {"hint", text, "what to call or do about it", false}, {"code", integer, "of a refusal", false},
+		{"warnings", texts, "what to look at besides", false}, {"left_out", text, "what is not here because it is too long", false},
+	}
+}
+
+// schema is the JSON Schema of an object with such keys.
+func schema(params []param) map[string]any {
+	properties, required := map[string]any{}, []string{}
+	for _, p := range params {
+		one := map[string]any{}
+		switch p.kind {
+		case anything:
+		case texts:
+			one["type"], one["items"] = "array", map[string]any{"type": text}
+		case rows:
+			one["type"], one["items"] = "array", map[string]any{"type": object}
+		default:
+			one["type"] = p.kind
+		}
+		if p.about != "" {
+			one["description"] = p.about
+		}
+		properties[p.name] = one
+		if p.required {
+			required = append(required, p.name)
+		}
+	}
+	s := map[string]any{"type": object, "properties": properties}
+	if len(required) > 0 {
+		s["required"] = required
+	}
+	return s
+}
+
+// args are the arguments of a call by name: string, float64, bool or []string, as the
+// parameters say.
+type args map[string]any
+
+func (a args) text(name string) string { s, _ := a[name].(string); return s }
+func (a args) flag(name string) bool   { b, _ := a[name].(bool); return b }
+func (a args) list(name string) []string {
+	l, _ := a[name].([]string)
+	return l
+}
+
+// ids is a list of ids, which hold neither blanks nor commas.
+func (a args) ids(name string) (ids []string) {
+	for _, item := range a.list(name) {
+		ids = append(ids, strings.FieldsFunc(item, func(r rune) bool { return r == ',' || r == ' ' })...)
+	}
+	return ids
+}
+func (a args) whole(name string) int { f, _ := a[name].(float64); return int(f) }
+
+// read reads the arguments of a call, each as its parameter says or as a string of it.
+func (t tool) read(raw json.RawMessage) (args, error) {
+	given := map[string]json.RawMessage{}
+	if len(bytes.TrimSpace(raw)) > 0 {
+		if err := json.Unmarshal(raw, &given); err != nil {
+			return nil, app.Usage("the arguments are no object", "")
+		}
+	}
+	read := args{}
+	for _, p := range t.params {
+		value, is := given[p.name]
+		delete(given, p.name)
+		if !is || string(value) == "null" {
+			if p.required {
+				return nil, app.Usage(p.name+" is missing", "give "+p.name)
+			}
+			continue
+		}
+		v, err := p.read(value)
+		if err != nil {
+			return nil, err
+		}
+		read[p.name] = v
+	}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		var known []string
+		for _, p := range t.params {
+			known = append(known, p.name)
+		}
+		return nil, app.Usage(fmt.Sprintf("unknown argument %q", name), t.name+" takes "+strings.Join(known, ", "))
+	}
+	return read, nil
+}
+
+// read reads one argument.
+func (p param) read(raw json.RawMessage) (any, error) {
+	var word string
+	isText := json.Unmarshal(raw, &word) == nil
+	if !isText {
+		word = string(raw)
+	}
+	wrong := app.Usage(fmt.Sprintf("%s: must be %s; found %s", p.name, article(p.kind), clip(string(raw), 60)), "")
+	switch p.kind {
+	case text:
+		if !isText && strings.ContainsAny(word[:1], "{[") {
+			return nil, wrong
+		}
+		return word, nil
+	case number, integer:
+		f, err := strconv.ParseFloat(strings.TrimSpace(word), 64)
+		if err != nil || p.kind == integer && f != float64(int(f)) {
+			return nil, wrong
+		}
+		return f, nil
+	case boolean:
+		b, err := strconv.ParseBool(strings.TrimSpace(word))
+		if err != nil {
+			return nil, wrong
+		}
+		return b, nil
+	}
+	var items []string
+	switch {
+	case json.Unmarshal(raw, &items) == nil:
+		return items, nil
+	case isText && json.Unmarshal([]byte(word), &items) == nil: // a list that was sent as text
+		return items, nil
+	case isText:
+		return []string{word}, nil
+	}
+	return nil, wrong
+}
+
+func article(kind string) string {
+	switch kind {
+	case texts:
+		return "a list of texts"
+	case integer:
+		return "a whole number"
+	case text:
+		return "a text"
+	case boolean:
+		return "true or false"
+	}
+	return "a " + kind
+}
