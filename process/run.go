@@ -35,8 +35,9 @@ type Result struct {
 const (
 	// tailSize bounds what is kept of a program's errors, in bytes.
 	tailSize = 64 << 10
-	// politeTime is what a program has to end by itself after SIGTERM.
-	politeTime = 2 * time.Second
+	// politeTime is what a program has to end by itself after SIGTERM. A server that is
+	// told to end is killed by some hosts after a second: its checks end within that.
+	politeTime = 500 * time.Millisecond
 	// drainTime is how long output is awaited after the program has ended:
 	// what it left behind may keep the pipes open without end.
 	drainTime = 250 * time.Millisecond
@@ -48,8 +49,8 @@ const (
 // started, its output cannot be passed on, or ctx ended first (the error wraps
 // the cause of ctx; the Result holds what there was).
 //
-// When ctx ends the whole group is asked to end (SIGTERM), and after two
-// seconds made to (SIGKILL). Whatever is left of the group when the program
+// When ctx ends the whole group is asked to end (SIGTERM), and after half
+// a second made to (SIGKILL). Whatever is left of the group when the program
 // has ended is ended too, so a child in the background holds nothing up. On
 // Linux so is what left the group and holds the output open all the same; a
 // service that lets go of both is let be. Where there are no process groups

@@ -1,11 +1,14 @@
 package connect
 
 import (
+	"encoding/json"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
+	"stig/app"
 	"stig/visible"
 )
 
@@ -49,7 +52,9 @@ func forTools(value any) any {
 					continue
 				}
 			case m.key == "hint":
-				m.value = toolHint(said)
+				if m.value = toolHint(said); m.value == forPerson && value.get("code") == json.Number(strconv.Itoa(app.ExitUsage)) {
+					m.value = "change the arguments"
+				}
 			case m.key == "warnings":
 				m.value = withoutCommands(m.value)
 			case m.key == "message" && value.get("code") != nil: // of a refusal
@@ -94,7 +99,7 @@ func withoutCommands(list any) any {
 }
 
 // toolHint says with tools what a hint says with commands. Of its clauses those stay that
-// name a tool, or neither a command nor a flag.
+// name a tool, or nothing to type.
 func toolHint(hint string) string {
 	if strings.Contains(hint, "stig trust") {
 		return forPerson
@@ -114,6 +119,8 @@ func toolHint(hint string) string {
 			clause = strings.TrimSpace(before + " call " + clause)
 		case shellWords().MatchString(clause):
 			continue
+		default:
+			clause = dashes().ReplaceAllString(clause, "$1$2")
 		}
 		if clause != "" {
 			kept = append(kept, clause)
@@ -162,9 +169,9 @@ var (
 	// purpose finds what a command is for.
 	purpose = pattern(` to (?:see|read|find|wait|answer|ask|add|close) .*$`)
 	// clauses finds what stands between the clauses of a hint.
-	clauses = pattern(`; |, (?:or|and|then) |\n(?:then )?`)
-	// shellWords finds what is typed into a shell.
-	shellWords = pattern(`(?:^|[ "])(?:--?[a-z]|bd |git |set [A-Z]|type )`)
+	clauses = pattern(`; |, (?:or|and|then) |\nthen `)
+	// shellWords finds what is typed into a shell, and what the tools have no name for.
+	shellWords = pattern(`(?:^|[ "])(?:-[a-z ]|--(?:file|force|help)|bd |git |set [A-Z]|type )`)
 	// dashes finds the dashes of a flag.
 	dashes = pattern(`(^|[ (])--([a-z])`)
 )

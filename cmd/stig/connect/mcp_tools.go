@@ -36,7 +36,7 @@ func tools() []tool {
 		name: "claim", title: "Take an issue", effect: writes,
 		about:  "Make an issue yours and in progress, before you work on it. Refused where somebody else holds it or a question waits. Without an id the first issue that you can take.",
 		params: []param{{"id", text, "issue to take", false}},
-		gives: slices.Concat(edited(), []param{{"id", text, "", false}, {"assignee", text, "", false}, {"status", text, "", false},
+		gives: slices.Concat(edited(), []param{{"id", text, "", false}, {"title", text, "", false}, {"assignee", text, "", false}, {"status", text, "", false},
 			{"changed", boolean, "false: it was yours already", false}}), answer: claimTool,
 	}, {
 		name: "checkpoint", title: "Leave the state of an issue", effect: writes,
@@ -44,7 +44,7 @@ func tools() []tool {
 			"A part given replaces that part only; changed names the texts that disappear. Give only what you know.",
 		params: checkpointParams(),
 		gives: slices.Concat(edited(), []param{{"id", text, "", false}, {"changed", rows, "signals and parts, from and to", false}, {"sections", texts, "", false},
-			{"alerts", rows, "", false}, {"dependents", rows, "", false}, {"findings", rows, "what the change left wrong", false}, {"folded", rows, "", false}}), answer: checkpointTool,
+			{"alerts", rows, "", false}, {"dependents", rows, "", false}, {"asked", text, "", false}, {"findings", rows, "what the change left wrong", false}, {"folded", rows, "", false}}), answer: checkpointTool,
 	}, {
 		name: "escalate", title: "Ask a person", effect: writes,
 		about: "Ask a person what neither the issues nor the code hold enough to decide. The question is kept with the " +
@@ -55,7 +55,7 @@ func tools() []tool {
 			{"process", boolean, "ask whether the way of working should change", false},
 		},
 		gives: slices.Concat(edited(), []param{{"id", text, "", false}, {"changed", rows, "", false}, {"sections", texts, "", false}, {"alerts", rows, "", false},
-			{"dependents", rows, "", false}, {"ready", rows, "what you can take meanwhile", false}}), answer: escalateTool,
+			{"dependents", rows, "", false}, {"asked", text, "the hash of the question", false}, {"ready", rows, "what you can take meanwhile", false}}), answer: escalateTool,
 	}, {
 		name: "verify", title: "Run the acceptance checks", effect: runs,
 		about:  "Run the commands in an issue's acceptance criteria and report how each went. It closes nothing.",
