@@ -33,7 +33,11 @@ func McpCommand(a *cli.App) *cobra.Command {
 			signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 			ctx, cancel := context.WithCancel(cmd.Context())
 			defer cancel()
-			return (&server{a, ctx}).protocol().Run(ctx, newLines(a.In, a.Out, cancel))
+			err := (&server{a, ctx}).protocol().Run(ctx, newLines(a.In, a.Out, cancel))
+			if ctx.Err() != nil && cmd.Context().Err() == nil {
+				return nil // the client is gone
+			}
+			return err
 		},
 	}
 }

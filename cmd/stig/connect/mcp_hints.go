@@ -163,19 +163,21 @@ func callFor(line string) string {
 
 var (
 	// command finds a command of stig, and the issue that it names.
-	command = pattern(`\bstig ([a-z-]+)(?: ([A-Z]{2,}\b|[^\s"',;-][^\s"',;]*-[^\s"',;]*))?`)
+	command = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\bstig ([a-z-]+)(?: ([A-Z]{2,}\b|[^\s"',;-][^\s"',;]*-[^\s"',;]*))?`)
+	})
 	// flags finds flags, each with its value where that is one word.
-	flags = pattern(`--([a-z-]+)(?: ([^\s"',;…-][^\s"',;]*))?`)
+	flags = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`--([a-z-]+)(?: ([^\s"',;…-][^\s"',;]*))?`) })
 	// purpose finds what a command is for.
-	purpose = pattern(` to (?:see|read|find|wait|answer|ask|add|close) .*$`)
+	purpose = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(` to (?:see|read|find|wait|answer|ask|add|close) .*$`)
+	})
 	// clauses finds what stands between the clauses of a hint.
-	clauses = pattern(`; |, (?:or|and|then) |\nthen `)
+	clauses = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`; |, (?:or|and|then) |\nthen `) })
 	// shellWords finds what is typed into a shell, and what the tools have no name for.
-	shellWords = pattern(`(?:^|[ "])(?:-[a-z ]|--(?:file|force|help)|bd |git |set [A-Z]|type )`)
+	shellWords = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?:^|[ "])(?:-[a-z ]|--(?:file|force|help)|bd |git |set [A-Z]|type )`)
+	})
 	// dashes finds the dashes of a flag.
-	dashes = pattern(`(^|[ (])--([a-z])`)
+	dashes = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(^|[ (])--([a-z])`) })
 )
-
-func pattern(text string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
-}
