@@ -22,6 +22,7 @@ import (
 	"stig/checkpoint"
 	"stig/notes"
 	"stig/process"
+	"stig/secret"
 	"stig/signals"
 	"stig/verify"
 )
@@ -212,6 +213,7 @@ func (a *App) Notify(ctx context.Context, store beads.Place, now time.Time, noti
 		return
 	}
 	for _, n := range notices {
+		n.Title, n.Message = secret.Hide(n.Title), secret.Hide(n.Message)
 		n.Time, n.Click = now.UTC().Format(time.RFC3339), to.page(n.ID)
 		if err := a.tellOf(site, to, n); err != nil {
 			warn(err)
