@@ -37,6 +37,8 @@ type Settings struct {
 	serverObstacles func(around Surroundings) []Obstacle
 	// version, if not 0, is what the key "version" has to be.
 	version int
+	// strict is true where the host does not read settings with comments or trailing commas.
+	strict bool
 	// flat settings name handlers below an event; others name groups of them.
 	flat bool
 }
@@ -59,7 +61,7 @@ func AllSettings() []Settings {
 		{
 			Host: Claude, Dir: ".claude", File: "settings.json", Variable: "CLAUDE_CONFIG_DIR",
 			Instructions: "CLAUDE.md", Skills: ".claude/skills", replies: claudeReplies(),
-			hooksObstacles: claudeHooks, serverObstacles: claudeServer,
+			strict: true, hooksObstacles: claudeHooks, serverObstacles: claudeServer,
 			hooks: []hook{
 				{"SessionStart", "", "session-start", 10},
 				{"PreToolUse", "^(Bash|Monitor|PowerShell|Edit|Write|MultiEdit|NotebookEdit|" + anyServer + ")$", "pre-tool-use", 10},
@@ -70,7 +72,7 @@ func AllSettings() []Settings {
 		{
 			Host: Codex, Dir: ".codex", File: "hooks.json", Variable: "CODEX_HOME",
 			Instructions: "AGENTS.md", Skills: ".agents/skills", replies: codexReplies(),
-			hooksObstacles: codexHooks,
+			strict: true, hooksObstacles: codexHooks,
 			hooks: []hook{
 				{"SessionStart", "", "session-start", 10},
 				{"PreToolUse", "^(Bash|apply_patch|" + anyServer + ")$", "pre-tool-use", 10},

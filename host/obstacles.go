@@ -27,9 +27,10 @@ type Surroundings struct {
 	Hooks string   // the file of settings with the hooks
 	Roots []string // of the project, and of the main checkout of a worktree; nil for hooks of the home
 	User  string   // the user's directory of the host
-	// Read gives the text of a file, nil for one that is not there. Same reports whether
-	// two paths name one file.
+	// Read gives the text of a file, nil for one that is not there. Glob lists the files of
+	// a pattern, by name. Same reports whether two paths name one file.
 	Read func(path string) []byte
+	Glob func(pattern string) []string
 	Same func(a, b string) bool
 }
 
@@ -37,7 +38,12 @@ type Surroundings struct {
 // them, and its server in a project. What the host itself asks a person at its next
 // start is in it too. A file that cannot be read says nothing.
 func (s Settings) Obstacles(around Surroundings) (list []Obstacle) {
-	keys := s.keys(around.Read(around.Hooks))
+	text := around.Read(around.Hooks)
+	keys := s.keys(text)
+	if s.strict && len(keys) > 0 && !json.Valid(bytes.TrimPrefix(text, []byte(byteOrderMark))) {
+		list = append(list, Obstacle{around.Hooks, "comments or trailing commas: " + string(s.Host) + " does not read the file", "take them out of the file"})
+		return list
+	}
 	if len(keys) > 0 && s.hooksObstacles != nil {
 		list = s.hooksObstacles(around, keys)
 	}
@@ -78,23 +84,26 @@ func (s Settings) keys(source []byte) (keys []string) {
 // wordStart finds where a word begins within a name.
 var wordStart = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([a-z])([A-Z])`) })
 
-// claudeManaged are where an administrator's settings of Claude Code stand.
-var claudeManaged = []string{
-	"/etc/claude-code/managed-settings.json", "/Library/Application Support/ClaudeCode/managed-settings.json",
-	`C:\Program Files\ClaudeCode\managed-settings.json`,
+// claudeManaged lists an administrator's settings of Claude Code.
+func claudeManaged(around Surroundings) (files []string) {
+	for _, dir := range []string{"/etc/claude-code", "/Library/Application Support/ClaudeCode", `C:\Program Files\ClaudeCode`} {
+		files = append(files, around.Glob(filepath.Join(dir, "managed-settings.json"))...)
+		files = append(files, around.Glob(filepath.Join(dir, "managed-settings.d", "*.json"))...)
+	}
+	return files
 }
 
-// claudeSettings lists the settings that count, the strongest first.
-func claudeSettings(around Surroundings) []string {
-	files := slices.Clone(claudeManaged)
+// claudeOwn lists the settings of a project, the strongest first; the first is not shared.
+func claudeOwn(around Surroundings) (files []string) {
 	for _, root := range around.Roots[:min(1, len(around.Roots))] {
 		files = append(files, filepath.Join(root, ".claude", "settings.local.json"), filepath.Join(root, ".claude", "settings.json"))
 	}
-	return append(files, filepath.Join(around.User, "settings.json"))
+	return files
 }
 
 func claudeHooks(around Surroundings, _ []string) (list []Obstacle) {
-	for _, file := range claudeSettings(around) {
+	user := filepath.Join(around.User, "settings.json")
+	for _, file := range append(slices.Concat(claudeManaged(around), claudeOwn(around)), user) { // the strongest first
 		if off, set := around.json(file)["disableAllHooks"].(bool); set {
 			if off {
 				list = append(list, Obstacle{file, "disableAllHooks: claude runs no hooks", "take disableAllHooks out of the file"})
@@ -102,7 +111,7 @@ func claudeHooks(around Surroundings, _ []string) (list []Obstacle) {
 			break
 		}
 	}
-	for _, file := range claudeManaged {
+	for _, file := range claudeManaged(around) {
 		if around.json(file)["allowManagedHooksOnly"] == true {
 			list = append(list, Obstacle{file, "allowManagedHooksOnly: claude runs the hooks of the administrator alone",
 				"ask the administrator for the hooks that stig setup claude --print shows"})
@@ -134,12 +143,18 @@ func (around Surroundings) claudeProject() (file string, project map[string]any,
 	return file, table(projects[around.Roots[0]]), trusted
 }
 
+// claudeServer looks at what a project names. Its own settings do not approve servers
+// before the folder is trusted.
 func claudeServer(around Surroundings) (list []Obstacle) {
 	file := filepath.Join(around.Roots[0], ".mcp.json")
 	servers := table(around.json(file)["mcpServers"])
-	_, project, _ := around.claudeProject()
+	_, project, trusted := around.claudeProject()
 	sources := []map[string]any{project}
-	for _, settings := range claudeSettings(around) {
+	files := append(claudeManaged(around), filepath.Join(around.User, "settings.json"))
+	if trusted {
+		files = append(files, claudeOwn(around)...)
+	}
+	for _, settings := range files {
 		sources = append(sources, around.json(settings))
 	}
 	for name, server := range servers {
@@ -218,7 +233,7 @@ func geminiHooks(around Surroundings, _ []string) (list []Obstacle) {
 	files = append(files, filepath.Join(around.User, "settings.json"))
 	asks := true
 	for _, file := range slices.Backward(files) { // the strongest last
-		settings := around.json(file)
+		settings := around.jsonc(file)
 		if table(settings["hooksConfig"])["enabled"] == false {
 			list = append(list, Obstacle{file, "hooksConfig.enabled is false: gemini runs no hooks", "take it out of the file"})
 		}
@@ -248,8 +263,16 @@ func geminiTrusts(folders map[string]any, root string) bool {
 	return false
 }
 
-// json reads an object, with comments or without; nil where there is none.
+// json reads an object; nil where there is none, or one that JSON does not allow.
 func (around Surroundings) json(file string) (keys map[string]any) {
+	if json.Unmarshal(bytes.TrimPrefix(around.Read(file), []byte(byteOrderMark)), &keys) != nil {
+		return nil
+	}
+	return keys
+}
+
+// jsonc is json with comments.
+func (around Surroundings) jsonc(file string) (keys map[string]any) {
 	value, err := parse(bytes.TrimPrefix(around.Read(file), []byte(byteOrderMark)))
 	if err != nil {
 		return nil

@@ -3,6 +3,7 @@ package host
 import (
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -19,6 +20,7 @@ func TestObstacles(t *testing.T) {
 		state     = "/home/ann/.claude.json"
 		mcp       = "/srv/gate/.mcp.json"
 		server    = `{"mcpServers":{"stig":{"command":"/opt/stig","args":["mcp"]},"other":{"command":"x"}}}`
+		trusted   = `{"projects":{"/srv/gate":{"hasTrustDialogAccepted":true}}}`
 		config    = "/home/ann/.codex/config.toml"
 		trust     = "[projects.\"/srv/gate\"]\ntrust_level = \"trusted\"\n"
 		geminiOwn = "/home/ann/.gemini/settings.json"
@@ -41,11 +43,17 @@ func TestObstacles(t *testing.T) {
 		want  []string // file and the beginning of what is found
 	}{
 		"claude":                     {host: Claude},
-		"claude, off":                {Claude, false, map[string]string{user: `{"disableAllHooks": true} // for now`}, []string{user + ": disableAllHooks"}},
+		"claude, off":                {Claude, false, map[string]string{user: `{"disableAllHooks": true}`}, []string{user + ": disableAllHooks"}},
+		"claude, off in a comment":   {Claude, false, map[string]string{user: `{"disableAllHooks": true} // for now`}, nil},
+		"claude, comments":           {Claude, false, map[string]string{project: `/* ours */`}, []string{project + ": comments or trailing commas"}},
+		"codex, comments":            {Codex, false, map[string]string{"/srv/gate/.codex/hooks.json": `/* ours */`}, []string{"/srv/gate/.codex/hooks.json: comments or trailing commas"}},
+		"gemini, comments":           {Gemini, false, map[string]string{"/srv/gate/.gemini/settings.json": `/* ours */ "hooksConfig": {"enabled": false},`}, []string{"/srv/gate/.gemini/settings.json: hooksConfig.enabled"}},
 		"claude, off in the project": {Claude, false, map[string]string{project: `"disableAllHooks": true, `}, []string{project + ": disableAllHooks"}},
 		"claude, on again":           {Claude, false, map[string]string{user: `{"disableAllHooks":true}`, local: `{"disableAllHooks":false}`}, nil},
 		"claude, off elsewhere":      {Claude, true, map[string]string{project: `{"disableAllHooks":true}`}, nil},
 		"claude, managed":            {Claude, false, map[string]string{managed: `{"allowManagedHooksOnly":true}`}, []string{managed + ": allowManagedHooksOnly"}},
+		"claude, managed in parts":   {Claude, true, map[string]string{"/etc/claude-code/managed-settings.d/a.json": `{"allowManagedHooksOnly":true}`}, []string{"/etc/claude-code/managed-settings.d/a.json: allowManagedHooksOnly"}},
+		"claude, managed off":        {Claude, false, map[string]string{managed: `{"disableAllHooks":true}`, local: `{"disableAllHooks":false}`}, []string{managed + ": disableAllHooks"}},
 		"claude, others manage":      {Claude, false, map[string]string{user: `{"allowManagedHooksOnly":true}`}, nil},
 		"claude, broken settings":    {Claude, false, map[string]string{user: `{"disableAllHooks":`}, nil},
 		"claude, not trusted":        {Claude, false, map[string]string{state: `{"projects":{"/srv/other":{"hasTrustDialogAccepted":true}}}`}, []string{state + ": this folder is not trusted"}},
@@ -54,8 +62,9 @@ func TestObstacles(t *testing.T) {
 		"claude, trusted above":      {Claude, false, map[string]string{state: `{"projects":{"/srv":{"hasTrustDialogAccepted":true}}}`}, nil},
 		"claude, trusted home":       {Claude, true, map[string]string{state: `{"projects":{}}`}, nil},
 		"claude, server pending":     {Claude, false, map[string]string{mcp: server}, []string{mcp + ": the server stig is not approved"}},
-		"claude, server approved":    {Claude, false, map[string]string{mcp: server, local: `{"enabledMcpjsonServers":["stig"]}`}, nil},
-		"claude, another approved":   {Claude, false, map[string]string{mcp: server, local: `{"enabledMcpjsonServers":["other"]}`}, []string{mcp + ": the server stig is not approved"}},
+		"claude, server approved":    {Claude, false, map[string]string{mcp: server, local: `{"enabledMcpjsonServers":["stig"]}`, state: trusted}, nil},
+		"claude, approved untrusted": {Claude, false, map[string]string{mcp: server, local: `{"enabledMcpjsonServers":["stig"]}`}, []string{mcp + ": the server stig is not approved"}},
+		"claude, another approved":   {Claude, false, map[string]string{mcp: server, local: `{"enabledMcpjsonServers":["other"]}`, state: trusted}, []string{mcp + ": the server stig is not approved"}},
 		"claude, all approved":       {Claude, false, map[string]string{mcp: server, user: `{"enableAllProjectMcpServers":true}`}, nil},
 		"claude, approved once":      {Claude, false, map[string]string{mcp: server, state: `{"projects":{"/srv/gate":{"hasTrustDialogAccepted":true,"enabledMcpjsonServers":["stig"]}}}`}, nil},
 		"claude, server refused":     {Claude, false, map[string]string{mcp: server, user: `{"enableAllProjectMcpServers":true,"disabledMcpjsonServers":["stig"]}`}, []string{mcp + ": the server stig was refused"}},
@@ -96,6 +105,14 @@ func TestObstacles(t *testing.T) {
 				return []byte(text)
 			}
 			return nil
+		}
+		around.Glob = func(pattern string) (found []string) {
+			for path := range files {
+				if ok, err := filepath.Match(pattern, path); ok && err == nil {
+					found = append(found, path)
+				}
+			}
+			return found
 		}
 		var got []string
 		for _, obstacle := range s.Obstacles(around) {

@@ -17,13 +17,18 @@ func Obstacles(ctx context.Context, a *app.App, settings host.Settings, o Option
 	if err != nil {
 		return nil, err
 	}
-	around := host.Surroundings{Hooks: file.Path, Same: sameFile, Read: func(path string) []byte {
+	around := host.Surroundings{Hooks: file.Path, Same: sameFile}
+	around.Read = func(path string) []byte {
 		text, err := jsonl.ReadText(path)
 		if err != nil {
 			return nil // nothing can be said of it
 		}
 		return text
-	}}
+	}
+	around.Glob = func(pattern string) []string {
+		files, _ := filepath.Glob(pattern) // the patterns are right
+		return files
+	}
 	if !o.User {
 		around.Roots = []string{file.Root}
 		if place, err := a.GitIn(file.Root).Place(ctx); err == nil && place.Home != "" && place.Home != file.Root {
