@@ -24,6 +24,7 @@ type Settings struct {
 	Host Host
 	Dir  string // of the file, below a project or a home
 	File string // in Dir
+	Then string // what a person has to do whenever they change, before the host runs them; may be empty
 
 	Variable     string // of the environment: names the user's Dir; may be empty
 	Instructions string // what the host reads first, in its user's Dir too; may be empty
@@ -70,7 +71,7 @@ func AllSettings() []Settings {
 			},
 		},
 		{
-			Host: Codex, Dir: ".codex", File: "hooks.json", Variable: "CODEX_HOME",
+			Host: Codex, Dir: ".codex", File: "hooks.json", Variable: "CODEX_HOME", Then: "type /hooks in codex to approve them",
 			Instructions: "AGENTS.md", Skills: ".agents/skills", replies: codexReplies(),
 			strict: true, hooksObstacles: codexHooks,
 			hooks: []hook{

@@ -92,7 +92,11 @@ func setupHost(a *cli.App, settings host.Settings) *cobra.Command {
 		Example: "  stig setup " + name + "\n  stig setup " + name + " --user --check",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			result, err := setup.Hooks(cmd.Context(), a.App, settings, o)
-			return printSetup(a, name, o, result, err)
+			err = printSetup(a, name, o, result, err)
+			if err == nil && !o.Remove && !o.DryRun && len(result.Changed) > 0 && len(result.Obstacles) == 0 {
+				a.Hint(settings.Then)
+			}
+			return err
 		},
 	}
 	setupFlags(a, cmd, &o)
