@@ -28,15 +28,14 @@ func mayHold(file string) bool {
 
 // Overwrites reports whether the attempt writes a store. dir is where the
 // command runs; both are absolute. Of a path that begins with a home directory or the
-// root of the work tree, the end is compared; one with another variable in it is none.
+// root of the work tree, the end is compared; one with another variable in it is taken as it
+// stands.
 func (a Attempt) Overwrites(dir, store string) bool {
 	return slices.ContainsFunc(a.Files, func(file string) bool {
 		first, _, _ := strings.Cut(file, "/")
 		switch {
 		case strings.HasPrefix(first, "~") || slices.Contains([]string{root, "$HOME", "$PWD"}, first):
 			return endsLike(file, store)
-		case strings.Contains(file, "$"):
-			return false
 		case !anchored(file):
 			file = dir + "/" + file
 		}
