@@ -24,7 +24,7 @@ type Settings struct {
 	Host Host
 	Dir  string // of the file, below a project or a home
 	File string // in Dir
-	Then string // what a person has to do before the host runs them; may be empty
+	Then string // what a person has to do whenever they change, before the host runs them; may be empty
 
 	Variable     string // of the environment: names the user's Dir; may be empty
 	Instructions string // what the host reads first, in its user's Dir too; may be empty
@@ -32,8 +32,14 @@ type Settings struct {
 
 	replies replies
 	hooks   []hook
+	// hooksObstacles and serverObstacles find what keeps the host from running hooks,
+	// and from starting the server that a project names; nil where nothing is known to.
+	hooksObstacles  func(around Surroundings, keys []string) []Obstacle
+	serverObstacles func(around Surroundings) []Obstacle
 	// version, if not 0, is what the key "version" has to be.
 	version int
+	// strict is true where the host does not read settings with comments or trailing commas.
+	strict bool
 	// flat settings name handlers below an event; others name groups of them.
 	flat bool
 }
@@ -46,10 +52,6 @@ type hook struct {
 	timeout int    // in the unit of the host
 }
 
-// beadsTools are the tools by which a server for bd closes issues, whatever name
-// with beads in it somebody gave the server. Gemini joins the parts with one _.
-const beadsTools = "mcp_.*beads.*_(close|update)"
-
 // AllSettings is the table of hosts, by name; all else that lists hosts is made
 // of it. What their files look like, and which of it was seen, docs/assistants.md
 // says. Gemini tells of PreCompress before each request to the model, as of an
@@ -60,9 +62,10 @@ func AllSettings() []Settings {
 		{
 			Host: Claude, Dir: ".claude", File: "settings.json", Variable: "CLAUDE_CONFIG_DIR",
 			Instructions: "CLAUDE.md", Skills: ".claude/skills", replies: claudeReplies(),
+			strict: true, hooksObstacles: claudeHooks, serverObstacles: claudeServer,
 			hooks: []hook{
 				{"SessionStart", "", "session-start", 10},
-				{"PreToolUse", "^(Bash|Edit|Write|MultiEdit|" + beadsTools + ")$", "pre-tool-use", 10},
+				{"PreToolUse", "^(Bash|Monitor|PowerShell|Edit|Write|MultiEdit|NotebookEdit|" + anyServer + ")$", "pre-tool-use", 10},
 				{"Stop", "", "stop", 10},
 				{"PreCompact", "", "pre-compact", 10},
 			},
@@ -70,9 +73,10 @@ func AllSettings() []Settings {
 		{
 			Host: Codex, Dir: ".codex", File: "hooks.json", Variable: "CODEX_HOME", Then: "type /hooks in codex to approve them",
 			Instructions: "AGENTS.md", Skills: ".agents/skills", replies: codexReplies(),
+			strict: true, hooksObstacles: codexHooks,
 			hooks: []hook{
 				{"SessionStart", "", "session-start", 10},
-				{"PreToolUse", "^(Bash|apply_patch|" + beadsTools + ")$", "pre-tool-use", 10},
+				{"PreToolUse", "^(Bash|apply_patch|" + anyServer + ")$", "pre-tool-use", 10},
 				{"Stop", "", "stop", 10},
 				{"PreCompact", "", "pre-compact", 10},
 			},
@@ -83,7 +87,7 @@ func AllSettings() []Settings {
 			hooks: []hook{
 				{"sessionStart", "", "session-start", 10},
 				{"beforeShellExecution", "", "pre-tool-use", 10},
-				{"preToolUse", "^(Write|Delete|MCP:close|MCP:update)$", "pre-tool-use", 10},
+				{"preToolUse", "^(Write|Delete|MCP:.*)$", "pre-tool-use", 10},
 				{"stop", "", "stop", 10},
 				{"preCompact", "", "pre-compact", 10},
 			},
@@ -91,9 +95,10 @@ func AllSettings() []Settings {
 		{
 			Host: Gemini, Dir: ".gemini", File: "settings.json",
 			Instructions: "GEMINI.md", Skills: ".agents/skills", replies: geminiReplies(),
+			hooksObstacles: geminiHooks,
 			hooks: []hook{
 				{"SessionStart", "", "session-start", 10000},
-				{"BeforeTool", "^(run_shell_command|write_file|replace|" + beadsTools + ")$", "pre-tool-use", 10000},
+				{"BeforeTool", "^(run_shell_command|write_file|replace|" + anyServer + ")$", "pre-tool-use", 10000},
 				{"AfterAgent", "", "stop", 10000},
 				{"PreCompress", "manual", "pre-compact", 10000},
 			},
