@@ -29,7 +29,7 @@ const modulePath = "stig"
 var bands = [][]string{
 	{"schemas", samples, "internal/ended", early, "fault"},
 	{"notes", "beads", "cue", "host", "process", "shell"},
-	{"signals", "dag", "criteria", "guard", "git", "jsonl", "bd", "internal/memory"},
+	{"signals", "trace", "dag", "criteria", "guard", "git", "jsonl", "bd", "internal/memory"},
 	{"verify", "diff", "live", "internal/dirstore"},
 	{"orient", "checkpoint", "lint", "merge", "draw", "recovery", "recall"},
 	{"app"},
