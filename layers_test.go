@@ -33,7 +33,7 @@ var bands = [][]string{
 	{"verify", "diff", "live", "internal/dirstore"},
 	{"orient", "checkpoint", "lint", "merge", "draw", "recovery", "recall"},
 	{"app"},
-	{"setup"},
+	{"setup", "app/traces"},
 	{"doctor"},
 	{cli},
 	groups,
@@ -41,7 +41,7 @@ var bands = [][]string{
 }
 
 // groups are the packages of commands, one a noun.
-var groups = []string{"cmd/stig/issue", "cmd/stig/decide", "cmd/stig/check", "cmd/stig/graph", "cmd/stig/store", "cmd/stig/connect"}
+var groups = []string{"cmd/stig/issue", "cmd/stig/decide", "cmd/stig/check", "cmd/stig/graph", "cmd/stig/store", "cmd/stig/connect", "cmd/stig/traces"}
 
 const (
 	command = "cmd/stig"

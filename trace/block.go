@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // block is a fenced block of a body.
@@ -14,14 +15,14 @@ type block struct {
 	around string // the body without it
 }
 
-var fence = regexp.MustCompile("^ {0,3}(`{3,}|~{3,})[ \t]*([^`]*)$")
+var fence = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^ {0,3}(`{3,}|~{3,})[ \t]*([^`]*)$") })
 
 // firstBlock finds the first fenced block of a body. One without an end goes to
 // the end of the text, as in Markdown.
 func firstBlock(body string) (block, bool) {
 	lines := strings.Split(body, "\n")
 	for i, line := range lines {
-		open := fence.FindStringSubmatch(line)
+		open := fence().FindStringSubmatch(line)
 		if open == nil {
 			continue
 		}
@@ -39,7 +40,7 @@ func firstBlock(body string) (block, bool) {
 }
 
 func closes(line, open string) bool {
-	match := fence.FindStringSubmatch(line)
+	match := fence().FindStringSubmatch(line)
 	return match != nil && match[1][0] == open[0] && len(match[1]) >= len(open) && strings.TrimSpace(match[2]) == ""
 }
 

@@ -46,12 +46,12 @@ func (t Trace) Problems() (problems []string) {
 	add := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
 	for _, key := range kind.Required {
 		if _, there := content[key]; !there {
-			add("%s: missing; %s needs %s", key, t.Type, kind.needs())
+			add("%s: missing; %s needs %s", key, t.Type, kind.Needs())
 		}
 	}
 	has := func(key string) bool { return content[key] != nil }
 	if len(kind.Either) > 0 && !slices.ContainsFunc(kind.Either, has) {
-		add("%s: missing; %s needs %s", strings.Join(kind.Either, " or "), t.Type, kind.needs())
+		add("%s: missing; %s needs %s", strings.Join(kind.Either, " or "), t.Type, kind.Needs())
 	}
 	if level, there := content["level"]; there && len(kind.Levels) > 0 && !slices.Contains(kind.Levels, fmt.Sprint(level)) {
 		add("level: must be one of %s; found %q", strings.Join(kind.Levels, ", "), level)
@@ -188,7 +188,7 @@ func textsOf(key string, value any) ([]string, error) {
 	case string:
 		text := strings.TrimSpace(value)
 		switch {
-		case !trailerLine.MatchString(key + ": x"):
+		case !trailerLine().MatchString(key + ": x"):
 			return nil, fmt.Errorf("%s: must be letters a to z, digits, _ and -, beginning with a letter", key)
 		case key == mark:
 			return nil, fmt.Errorf("%s: names the type of a trace and cannot be given", key)

@@ -59,16 +59,14 @@ var kinds = []Kind{
 	{Type: Request, Head: "payload", Required: []string{"to", "payload"}, Lists: []string{"to"}, For: "to ask for something"},
 	{Type: Query, Head: "payload", Required: []string{"to", "payload"}, Lists: []string{"to"}, For: "to ask to know something"},
 	{Type: Directive, Head: "payload", Required: []string{"to", "payload"}, Lists: []string{"to"}, For: "to tell what to do"},
-	reply(Result, "the answer to a request"),
-	reply(Feedback, "what was wrong or right with something"),
-	reply(Approval, "to agree"),
-	reply(Notification, "news"),
-}
-
-// reply is a type that answers a trace, or somebody.
-func reply(name, purpose string) Kind {
-	return Kind{Type: name, Head: "payload", Required: []string{"payload"}, Either: []string{"re", "to"},
-		Lists: []string{"to"}, Names: []string{"re"}, For: purpose}
+	{Type: Result, Head: "payload", Required: []string{"payload"}, Either: []string{"re", "to"}, Lists: []string{"to"}, Names: []string{"re"},
+		For: "the answer to a request"},
+	{Type: Feedback, Head: "payload", Required: []string{"payload"}, Either: []string{"re", "to"}, Lists: []string{"to"}, Names: []string{"re"},
+		For: "what was wrong or right with something"},
+	{Type: Approval, Head: "payload", Required: []string{"payload"}, Either: []string{"re", "to"}, Lists: []string{"to"}, Names: []string{"re"},
+		For: "to agree"},
+	{Type: Notification, Head: "payload", Required: []string{"payload"}, Either: []string{"re", "to"}, Lists: []string{"to"}, Names: []string{"re"},
+		For: "news"},
 }
 
 // Kinds lists the types.
@@ -102,8 +100,16 @@ func (k Kind) trailers() (keys []string) {
 	return keys
 }
 
-// needs says in words which keys a kind has to have.
-func (k Kind) needs() string {
+// Blank gives the trailers of a kind without values, for a form.
+func (k Kind) Blank() (list []Trailer) {
+	for _, key := range k.trailers() {
+		list = append(list, Trailer{Key: key})
+	}
+	return list
+}
+
+// Needs says in words which keys a kind has to have.
+func (k Kind) Needs() string {
 	text := strings.Join(k.Required, ", ")
 	if len(k.Either) > 0 {
 		text += ", and " + strings.Join(k.Either, " or ")

@@ -27,6 +27,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // Trace is the message of a comment.
@@ -51,9 +52,8 @@ const mark = "stig"
 const version = "1"
 
 var (
-	trailerLine = regexp.MustCompile(`^([a-z][a-z0-9_-]*): (.*)$`)
-	name        = regexp.MustCompile(`^t-[a-z2-7]{10}$`)
-	encoding    = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
+	trailerLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([a-z][a-z0-9_-]*): (.*)$`) })
+	named       = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^t-[a-z2-7]{10}$`) })
 )
 
 // ErrComment says that a text is a comment and no trace.
@@ -69,11 +69,11 @@ func Normal(text string) string {
 // other programs give anew, nor on the issue, whose id a merge may change.
 func Name(author, text string) string {
 	sum := sha256.Sum256([]byte(author + "\x00" + Normal(text)))
-	return "t-" + encoding.EncodeToString(sum[:])[:10]
+	return "t-" + strings.ToLower(base32.StdEncoding.EncodeToString(sum[:])[:10])
 }
 
 // IsName reports whether a text has the form of a name.
-func IsName(text string) bool { return name.MatchString(text) }
+func IsName(text string) bool { return named().MatchString(text) }
 
 // Parse reads the text of a comment. The error is ErrComment for one that does not
 // end as a trace does; another error says why one that does is no trace.
@@ -106,7 +106,7 @@ func trailersFrom(lines []string) int {
 	from := len(lines)
 	for i := len(lines) - 1; i >= 0; i-- {
 		switch {
-		case trailerLine.MatchString(lines[i]):
+		case trailerLine().MatchString(lines[i]):
 			from = i
 		case !continues(lines[i]):
 			return from
@@ -122,7 +122,7 @@ func continues(line string) bool {
 
 func trailersOf(lines []string) (list []Trailer) {
 	for _, line := range lines {
-		if match := trailerLine.FindStringSubmatch(line); match != nil {
+		if match := trailerLine().FindStringSubmatch(line); match != nil {
 			list = append(list, Trailer{match[1], strings.TrimSpace(match[2])})
 		} else {
 			list[len(list)-1].Value += " " + strings.TrimSpace(line)
