@@ -3,6 +3,7 @@ package trace
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -38,31 +39,39 @@ func (t Trace) Content() (content map[string]any, body string) {
 	return content, body
 }
 
-// Problems says what the definition of the type refuses, in words that begin with
-// the key. A type that is not known has no rules.
-func (t Trace) Problems() (problems []string) {
+// Problem is something that the definition of a type refuses.
+type Problem struct {
+	Key     string // of the content
+	Message string // begins with the key
+}
+
+// Problems says what the definition of the type refuses. A type that is not known has
+// no rules.
+func (t Trace) Problems() (problems []Problem) {
 	kind, _ := KindOf(t.Type)
 	content, _ := t.Content()
-	add := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
+	add := func(key, format string, args ...any) {
+		problems = append(problems, Problem{key, key + ": " + fmt.Sprintf(format, args...)})
+	}
 	for _, key := range kind.Required {
 		if _, there := content[key]; !there {
-			add("%s: missing; %s needs %s", key, t.Type, kind.Needs())
+			add(key, "missing; %s needs %s", t.Type, kind.Needs())
 		}
 	}
 	has := func(key string) bool { return content[key] != nil }
 	if len(kind.Either) > 0 && !slices.ContainsFunc(kind.Either, has) {
-		add("%s: missing; %s needs %s", strings.Join(kind.Either, " or "), t.Type, kind.Needs())
+		add(strings.Join(kind.Either, " or "), "missing; %s needs %s", t.Type, kind.Needs())
 	}
 	if level, there := content["level"]; there && len(kind.Levels) > 0 && !slices.Contains(kind.Levels, fmt.Sprint(level)) {
-		add("level: must be one of %s; found %q", strings.Join(kind.Levels, ", "), level)
+		add("level", "must be %s; found %q", strings.Join(kind.Levels, ", "), level)
 	}
 	for _, key := range slices.Sorted(mapKeys(content)) {
 		list, many := content[key].([]string)
 		switch {
 		case many && !slices.Contains(kind.Lists, key) && slices.Contains(slices.Concat(kind.Required, kind.Either, kind.Names), key):
-			add("%s: must be given once; found %d", key, len(list))
+			add(key, "must be given once; found %d", len(list))
 		case slices.Contains(kind.Names, key) && !many && !IsName(fmt.Sprint(content[key])):
-			add("%s: must be the name of a trace such as t-k2qhn5rzvw; found %q", key, content[key])
+			add(key, "must be the name of a trace such as t-k2qhn5rzvw; found %q", content[key])
 		}
 	}
 	return problems
@@ -107,7 +116,7 @@ func (d Draft) Trace() (Trace, error) {
 	}
 	t.Summary = cmp.Or(t.Summary, strings.Join(t.Values("file_name"), ", "))
 	if problems := t.Problems(); len(problems) > 0 {
-		return Trace{}, fmt.Errorf("%s", problems[0])
+		return Trace{}, errors.New(problems[0].Message)
 	}
 	return t, t.writable()
 }

@@ -3,6 +3,7 @@ package trace
 import (
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"stig/beads"
@@ -54,4 +55,15 @@ func (l Left) IsTrace() bool { return l.Type != Comment }
 // without one, stay as they are, the latter first.
 func Sort(list []Left) {
 	slices.SortStableFunc(list, func(a, b Left) int { return a.At.Compare(b.At) })
+}
+
+// Line is the line of the comment that holds a key of the content, 1-based: that of
+// its trailer, else the first.
+func (l Left) Line(key string) int {
+	for i, line := range strings.Split(l.text, "\n") {
+		if strings.HasPrefix(line, key+": ") {
+			return i + 1
+		}
+	}
+	return 1
 }

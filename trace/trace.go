@@ -92,7 +92,7 @@ func Parse(text string) (Trace, error) {
 	lines := strings.Split(text, "\n")
 	head, summary, _ := strings.Cut(lines[0], ":")
 	if head != t.Type {
-		return Trace{}, fmt.Errorf("the first line must begin with %q as the last line says; found %q", t.Type+": ", lines[0])
+		return Trace{}, fmt.Errorf("must begin with %q, as its last line says; found %.40q", t.Type+": ", lines[0])
 	}
 	t.Summary = strings.TrimSpace(summary)
 	from := trailersFrom(lines[1 : len(lines)-1])

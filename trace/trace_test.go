@@ -43,8 +43,8 @@ func TestParseRefuses(t *testing.T) {
 		{"a line\n\nstig: /1", ""},
 		{"a line\n\nstig: finding/", ""},
 		{"finding: x\n\nstig: finding/1\n\nand more", ""},
-		{"a line\n\nstig: finding/1", `the first line must begin with "finding: " as the last line says; found "a line"`},
-		{"log: x\n\nstig: finding/1", `the first line must begin with "finding: " as the last line says; found "log: x"`},
+		{"a line\n\nstig: finding/1", `must begin with "finding: ", as its last line says; found "a line"`},
+		{"log: x\n\nstig: finding/1", `must begin with "finding: ", as its last line says; found "log: x"`},
 	} {
 		_, err := trace.Parse(c.text)
 		if comment := errors.Is(err, trace.ErrComment); err == nil || comment != (c.want == "") || !comment && err.Error() != c.want {
