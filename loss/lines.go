@@ -31,13 +31,6 @@ func differing(before, now []byte) (gone, come [][]byte) {
 			come = append(come, line)
 		}
 	})
-	left := len(come) > 0
-	for _, n := range count {
-		left = left || n > 0
-	}
-	if !left {
-		return nil, nil
-	}
 	lines(before, func(line []byte) {
 		sum := maphash.Bytes(seed, line)
 		if count[sum] > 0 {
