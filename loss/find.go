@@ -27,7 +27,7 @@ type Past struct{ Old, New func() ([]byte, error) }
 type Gone struct {
 	ID string
 	diff.Edit
-	Journalled bool // the journal has Was already, for stig wrote it
+	Journalled bool // the journal has Was already: stig wrote it, or another session missed it
 }
 
 // Closed is an issue that another program closed.
@@ -47,6 +47,7 @@ type finder struct {
 	before, now map[string]*beads.Record
 	wrote       map[string]map[diff.PartName]live.Change // what stig last did to a part
 	touched     []string                                 // the issues that stig wrote, the first one first
+	seen        map[string]map[diff.PartName]string      // what another session found to be gone
 }
 
 // Find lists what is gone and what was closed, past stig and past the history of
@@ -105,17 +106,24 @@ func (f *finder) births() map[beads.Birth]*beads.Record {
 // followJournal notes what stig last did to each part. A new line of an issue did
 // it to each part in it, too. An edit whose result is unknown counts.
 func (f *finder) followJournal() {
-	f.wrote = map[string]map[diff.PartName]live.Change{}
+	f.wrote, f.seen = map[string]map[diff.PartName]live.Change{}, map[string]map[diff.PartName]string{}
 	for _, r := range f.Records {
-		if r.Result == live.Failed || r.Forgets || r.Seen {
+		if r.Result == live.Failed || r.Forgets {
 			continue
 		}
 		for _, c := range r.Changes {
-			if f.wrote[c.Issue] == nil {
-				f.wrote[c.Issue] = map[diff.PartName]live.Change{}
+			part := diff.PartName{Kind: diff.Kind(c.Kind), Name: c.Name}
+			switch {
+			case r.Seen && f.seen[c.Issue] == nil:
+				f.seen[c.Issue] = map[diff.PartName]string{part: c.Now}
+			case r.Seen:
+				f.seen[c.Issue][part] = c.Now
+			case f.wrote[c.Issue] == nil:
+				f.wrote[c.Issue] = map[diff.PartName]live.Change{part: c}
 				f.touched = append(f.touched, c.Issue)
+			default:
+				f.wrote[c.Issue][part] = c
 			}
-			f.wrote[c.Issue][diff.PartName{Kind: diff.Kind(c.Kind), Name: c.Name}] = c
 		}
 	}
 }
@@ -139,8 +147,9 @@ func (f *finder) gone(id string) (list []Gone) {
 		}
 	}
 	for _, e := range vanished(before, now) {
-		if _, own := wrote[diff.PartName{Kind: e.Kind, Name: e.Name}]; !own {
-			list = append(list, Gone{ID: id, Edit: e})
+		part := diff.PartName{Kind: e.Kind, Name: e.Name}
+		if _, own := wrote[part]; !own {
+			list = append(list, Gone{ID: id, Edit: e, Journalled: f.seen[id][part] == e.Was})
 		}
 	}
 	return list

@@ -32,11 +32,11 @@ func (f Found) Report(s beads.Place) string {
 		for _, c := range f.Closed[:min(len(f.Closed), most)] {
 			ids = append(ids, c.ID)
 		}
-		fmt.Fprintf(&text, "%s: closed past stig close, without a verdict", strings.Join(ids, ", "))
+		text.WriteString(strings.Join(ids, ", "))
 		if more := len(f.Closed) - most; more > 0 {
-			fmt.Fprintf(&text, "; and %d more", more)
+			fmt.Fprintf(&text, " and %d more", more)
 		}
-		text.WriteString("\nhint: type " + openAgain(s, ids) + "\n")
+		text.WriteString(": closed past stig close, without a verdict\nhint: type " + openAgain(s, ids) + "\n")
 	}
 	return text.String()
 }
