@@ -31,7 +31,7 @@ var bands = [][]string{
 	{"notes", "beads", "cue", "host", "process", "shell"},
 	{"signals", "trace", "dag", "criteria", "guard", "git", "jsonl", "bd", "internal/memory"},
 	{"verify", "diff", "live", "internal/dirstore"},
-	{"orient", "checkpoint", "lint", "merge", "draw", "recovery", "recall", "watch"},
+	{"orient", "checkpoint", "lint", "merge", "draw", "recovery", "recall", "watch", "loss"},
 	{"app"},
 	{"setup", "app/traces"},
 	{"doctor"},
