@@ -33,7 +33,7 @@ var bands = [][]string{
 	{"verify", "diff", "live", "internal/dirstore"},
 	{"orient", "checkpoint", "lint", "merge", "draw", "recovery", "recall", "watch", "loss"},
 	{"app"},
-	{"setup", "app/traces"},
+	{"setup", "app/traces", "app/watching"},
 	{"doctor"},
 	{cli},
 	groups,
