@@ -29,11 +29,11 @@ const modulePath = "stig"
 var bands = [][]string{
 	{"schemas", samples, "internal/ended", early, "fault", "secret", "visible"},
 	{"notes", "beads", "cue", "host", "process", "shell"},
-	{"signals", "dag", "criteria", "guard", "git", "jsonl", "bd", "internal/memory"},
+	{"signals", "trace", "dag", "criteria", "guard", "git", "jsonl", "bd", "internal/memory"},
 	{"verify", "diff", "live", "internal/dirstore"},
-	{"orient", "checkpoint", "lint", "merge", "draw", "recovery", "recall"},
+	{"orient", "checkpoint", "lint", "merge", "draw", "recovery", "recall", "watch", "loss"},
 	{"app"},
-	{"setup"},
+	{"setup", "app/traces", "app/watching"},
 	{"doctor"},
 	{cli},
 	groups,
@@ -41,7 +41,7 @@ var bands = [][]string{
 }
 
 // groups are the packages of commands, one a noun.
-var groups = []string{"cmd/stig/issue", "cmd/stig/decide", "cmd/stig/check", "cmd/stig/graph", "cmd/stig/store", "cmd/stig/connect"}
+var groups = []string{"cmd/stig/issue", "cmd/stig/decide", "cmd/stig/check", "cmd/stig/graph", "cmd/stig/store", "cmd/stig/connect", "cmd/stig/traces"}
 
 const (
 	command = "cmd/stig"

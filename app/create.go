@@ -146,18 +146,25 @@ func (a *App) untold(store beads.Store, d checkpoint.Draft, now time.Time) (issu
 	if err != nil {
 		return "", false
 	}
-	journal, err := place.Recent()
-	if err != nil {
-		return "", false
-	}
-	for _, r := range journal.Records {
+	candidate := func(r live.Record) bool {
 		recent := r.At.Add(untoldFor).After(now) && !r.At.After(now)
-		if r.Result == live.Written && !r.Told && recent && r.Command == a.Running && r.Worktree == place.Worktree && r.Actor == d.By && len(r.Changes) == 1 &&
-			jsonl.IsGone(r.Process) && madeFrom(r.Changes[0], d) && holdsIssue(store, r.Changes[0].Issue) {
-			return r.Changes[0].Issue, true
-		}
+		return r.Result == live.Written && !r.Told && recent && r.Command == a.Running && r.Worktree == place.Worktree && r.Actor == d.By &&
+			len(r.Changes) == 1 && jsonl.IsGone(r.Process) && madeFrom(r.Changes[0], d) && holdsIssue(store, r.Changes[0].Issue)
 	}
-	return "", false
+	// Whoever made it may have told of it and ended between the journal being read and
+	// the process being looked for: what counts is the journal after that.
+	for range 2 {
+		journal, err := place.Recent()
+		at := -1
+		if err == nil {
+			at = slices.IndexFunc(journal.Records, candidate)
+		}
+		if at < 0 {
+			return "", false
+		}
+		issue = journal.Records[at].Changes[0].Issue
+	}
+	return issue, true
 }
 
 // madeFrom reports whether a new line says what a draft says.
@@ -207,7 +214,7 @@ func (a *App) childSources(ctx context.Context, store beads.Place, place live.Pl
 		return nil
 	}
 	for _, other := range a.storesBeside(ctx, store) {
-		sources = append(sources, live.Source{Name: "file " + other.Place().Path, Version: stamp(other.Place().Path), Numbers: func() (map[string]int, error) {
+		sources = append(sources, live.Source{Name: "file " + other.Place().Path, Version: live.Stamp(other.Place().Path), Numbers: func() (map[string]int, error) {
 			file, err := other.Snapshot()
 			if err != nil {
 				return nil, nil // what cannot be read gives no numbers

@@ -49,6 +49,7 @@ func hooks() []Hook {
 	return []Hook{
 		{event: "session-start", answer: (*App).SessionStart},
 		{event: "pre-tool-use", answer: (*App).PreToolUse},
+		{event: "post-tool-use", answer: (*App).PostToolUse},
 		{event: "stop", answer: (*App).Stop},
 		{event: "pre-compact", answer: (*App).PreCompact},
 	}
@@ -92,7 +93,11 @@ func (a *App) AnswerHook(ctx context.Context, hook Hook, text []byte) (reply []b
 }
 
 // SessionStart gives the assistant something to begin with.
-func (a *App) SessionStart(ctx context.Context, h host.Host, _ host.Event) []byte {
+func (a *App) SessionStart(ctx context.Context, h host.Host, e host.Event) []byte {
+	since, err := a.lostSince(ctx, e.Session)
+	if err != nil {
+		a.Warn("this session cannot remember how the store stands, and does not notice what other programs take from it: %v", err)
+	}
 	file, actor, claims, err := a.claims(ctx)
 	if err != nil {
 		return nil
@@ -110,6 +115,9 @@ func (a *App) SessionStart(ctx context.Context, h host.Host, _ host.Event) []byt
 	lost := a.noteLost(ctx, file.Place())
 	if lost != "" {
 		lost += ": type stig recover to see what, and stig recover --apply to put it back.\n\n"
+	}
+	if since != "" {
+		lost = since + "\n" + lost
 	}
 	text, err := within(h, ContextLimit-len(lost), func(budget int) (string, error) {
 		if len(claims) == 1 {
@@ -170,21 +178,32 @@ func within(h host.Host, limit int, text func(budget int) (string, error)) (stri
 	return fmt.Sprintf("The briefing is longer than %d characters: type stig orient to read it.\n", limit), nil
 }
 
-// Stop reminds of claimed work without a checkpoint of today, once a session.
-// That it did is kept in git's own directory: where there is none, and where
-// the session is not known, it does not remind.
+// Stop says what the store lost since the session last looked, and reminds of
+// claimed work.
 func (a *App) Stop(ctx context.Context, h host.Host, e host.Event) []byte {
 	if e.Again || e.Session == "" {
 		return nil
 	}
+	lost, _ := a.lostSince(ctx, e.Session) // when the session started, the error was said
+	text := lost + a.forgottenWork(ctx, e)
+	if text == "" {
+		return nil
+	}
+	return h.GoOn(Visible(text))
+}
+
+// forgottenWork reminds of claimed work without a checkpoint of today, once a
+// session. That it did is kept in git's own directory: where there is none it does
+// not remind.
+func (a *App) forgottenWork(ctx context.Context, e host.Event) string {
 	file, _, claims, err := a.claims(ctx)
 	if err != nil {
-		return nil
+		return ""
 	}
 	defer file.Close()
 	now, err := a.Clock()
 	if err != nil {
-		return nil
+		return ""
 	}
 	var forgotten []string
 	for _, i := range claims {
@@ -193,9 +212,9 @@ func (a *App) Stop(ctx context.Context, h host.Host, e host.Event) []byte {
 		}
 	}
 	if len(forgotten) == 0 || !a.firstTime(ctx, e.Session, now) {
-		return nil
+		return ""
 	}
-	return h.GoOn(Visible(reminder(forgotten)))
+	return reminder(forgotten)
 }
 
 func reminder(ids []string) string {

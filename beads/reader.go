@@ -36,6 +36,9 @@ func (r *Reader) Record(i *Issue) (*Record, error) {
 	return &r.record, nil
 }
 
+// Line gives the line of an issue, without its end. It is good until the next call.
+func (r *Reader) Line(i *Issue) ([]byte, error) { return r.line(i) }
+
 // Notes gives the text of an issue's notes if it may hold a part that is plain
 // ASCII and needs no escape, as Record.MayHold has it, else "". The rest of the
 // line is not looked at as long as it begins with the id and has a string where

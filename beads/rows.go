@@ -249,9 +249,8 @@ func (c composer) row(id string, row Row, now time.Time) []byte {
 // numbers them anew when it imports; 1.0 has UUIDs and takes numbers too. Two
 // branches must not give one number, so it is made of what the comment says.
 func (c composer) comment(id string, comment Comment, numbered bool, now time.Time) []byte {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q", id, comment.Author, strings.TrimSpace(comment.Text)))
-	const bits = 48 // a number in JSON keeps 53
-	number := strconv.AppendUint(nil, binary.BigEndian.Uint64(sum[:])>>(64-bits)|1, 10)
+	sum := commentSum(id, comment)
+	number := commentNumber(sum)
 	if !numbered {
 		sum[6], sum[8] = sum[6]&0x0f|0x80, sum[8]&0x3f|0x80 // a UUID of version 8, RFC 9562
 		number = c.text(fmt.Sprintf("%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16]))
@@ -263,6 +262,58 @@ func (c composer) comment(id string, comment Comment, numbered bool, now time.Ti
 		c.member("text", c.text(comment.Text)),
 		c.member("created_at", c.time(now)),
 	})
+}
+
+func commentSum(id string, c Comment) [sha256.Size]byte {
+	return sha256.Sum256(fmt.Appendf(nil, "%q %q %q", id, c.Author, strings.TrimSpace(c.Text)))
+}
+
+func commentNumber(sum [sha256.Size]byte) []byte {
+	const bits = 48 // a number in JSON keeps 53
+	return strconv.AppendUint(nil, binary.BigEndian.Uint64(sum[:])>>(64-bits)|1, 10)
+}
+
+// CommentNumbers lists the numbers of the comments, in their order; "" for one whose
+// id is a string or missing.
+func (r *Record) CommentNumbers() (numbers []string) {
+	for _, element := range r.Elements(Comments) {
+		number := ""
+		if c, bad := parseObject(element); !bad && c.Has(ID) && !isString(c.Raw(ID)) {
+			number = string(c.Raw(ID))
+		}
+		numbers = append(numbers, number)
+	}
+	return numbers
+}
+
+// RenumberComments gives the record with other numbers for comments whose number is
+// taken, or is that of a comment before them: bd refuses to import such a store. Ids
+// that are strings stay. It adds the numbers of the record to those that are taken.
+func (r *Record) RenumberComments(taken map[string]bool) *Record {
+	elements, changed := slices.Clone(r.Elements(Comments)), false
+	for i, number := range r.CommentNumbers() {
+		if number != "" && taken[number] {
+			c, _ := parseObject(elements[i])
+			sum := commentSum(r.Text(ID), Comment{Author: c.Text("author"), Text: c.Text("text")})
+			for number = string(commentNumber(sum)); taken[number]; number = string(commentNumber(sum)) {
+				sum = sha256.Sum256(sum[:]) // the same words twice
+			}
+			if renumbered, err := c.PutRaw(ID, []byte(number)); err == nil {
+				elements[i], changed = renumbered.Bytes(), true
+			}
+		}
+		if number != "" {
+			taken[number] = true
+		}
+	}
+	if !changed {
+		return r
+	}
+	renumbered, err := r.PutElements(Comments, elements)
+	if err != nil {
+		return r // they were read from it, so they fit
+	}
+	return renumbered
 }
 
 func (c composer) object(members [][]byte) []byte {

@@ -161,7 +161,10 @@ func ParseDrafts(text []byte, now time.Time) (drafts []Draft, err error) {
 		drafts = append(drafts, d)
 		return f.end()
 	})
-	return drafts, err
+	if err != nil {
+		return nil, err
+	}
+	return ordered(drafts)
 }
 
 // ParseAmendments reads edits of issues, a JSON object a line: id, and the fields that

@@ -164,18 +164,28 @@ func Edits(before, after *beads.Record) (list []Edit) {
 		return []Edit{{Issue, before.Text(beads.ID), string(before.Bytes()), ""}}
 	}
 	was, is := Parts(before), Parts(after)
+	had, has := byName(was), byName(is)
 	for _, p := range was {
-		now, _ := Find(is, p.Kind, p.Name)
-		if !p.Same(now.Text) {
-			list = append(list, Edit{p.Kind, p.Name, p.Text, now.Text})
+		now := has[PartName{p.Kind, p.Name}]
+		if !p.Same(now) {
+			list = append(list, Edit{p.Kind, p.Name, p.Text, now})
 		}
 	}
 	for _, p := range is {
-		if _, there := Find(was, p.Kind, p.Name); !there {
+		if _, there := had[PartName{p.Kind, p.Name}]; !there {
 			list = append(list, Edit{p.Kind, p.Name, "", p.Text})
 		}
 	}
 	return list
+}
+
+// byName gives the texts of parts; of repeated ones the last.
+func byName(parts []Part) map[PartName]string {
+	texts := make(map[PartName]string, len(parts))
+	for _, p := range parts {
+		texts[PartName{p.Kind, p.Name}] = p.Text
+	}
+	return texts
 }
 
 // Find gives the part of that kind and name; of repeated ones the last.

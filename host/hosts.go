@@ -52,6 +52,10 @@ type hook struct {
 	timeout int    // in the unit of the host
 }
 
+// claudeWriters are the tools of Claude Code that may write the store; one that fails
+// may have written it before.
+const claudeWriters = "^(Bash|PowerShell|Monitor|Task|Agent|Edit|Write|MultiEdit|NotebookEdit|" + anyServer + ")$"
+
 // AllSettings is the table of hosts, by name; all else that lists hosts is made
 // of it. What their files look like, and which of it was seen, docs/assistants.md
 // says. Gemini tells of PreCompress before each request to the model, as of an
@@ -66,6 +70,8 @@ func AllSettings() []Settings {
 			hooks: []hook{
 				{"SessionStart", "", "session-start", 10},
 				{"PreToolUse", "^(Bash|Monitor|PowerShell|Edit|Write|MultiEdit|NotebookEdit|" + anyServer + ")$", "pre-tool-use", 10},
+				{"PostToolUse", claudeWriters, "post-tool-use", 10},
+				{"PostToolUseFailure", claudeWriters, "post-tool-use", 10},
 				{"Stop", "", "stop", 10},
 				{"PreCompact", "", "pre-compact", 10},
 			},
@@ -77,6 +83,7 @@ func AllSettings() []Settings {
 			hooks: []hook{
 				{"SessionStart", "", "session-start", 10},
 				{"PreToolUse", "^(Bash|apply_patch|" + anyServer + ")$", "pre-tool-use", 10},
+				{"PostToolUse", "^(Bash|apply_patch|" + anyServer + ")$", "post-tool-use", 10},
 				{"Stop", "", "stop", 10},
 				{"PreCompact", "", "pre-compact", 10},
 			},
@@ -88,6 +95,7 @@ func AllSettings() []Settings {
 				{"sessionStart", "", "session-start", 10},
 				{"beforeShellExecution", "", "pre-tool-use", 10},
 				{"preToolUse", "^(Write|Delete|MCP:.*)$", "pre-tool-use", 10},
+				{"postToolUse", "^(Shell|Write|Delete|MCP:.*)$", "post-tool-use", 10},
 				{"stop", "", "stop", 10},
 				{"preCompact", "", "pre-compact", 10},
 			},
@@ -99,6 +107,7 @@ func AllSettings() []Settings {
 			hooks: []hook{
 				{"SessionStart", "", "session-start", 10000},
 				{"BeforeTool", "^(run_shell_command|write_file|replace|" + anyServer + ")$", "pre-tool-use", 10000},
+				{"AfterTool", "^(run_shell_command|write_file|replace|" + anyServer + ")$", "post-tool-use", 10000},
 				{"AfterAgent", "", "stop", 10000},
 				{"PreCompress", "manual", "pre-compact", 10000},
 			},

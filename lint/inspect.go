@@ -32,6 +32,8 @@ type subject struct {
 	doc    *notes.Doc
 	table  *signals.Table
 	found  []Diagnostic
+
+	numbers []number // of its comments
 }
 
 func subjectOf(f *beads.Snapshot, rules Rules, issue *beads.Issue, record *beads.Record) subject {
@@ -59,6 +61,7 @@ func inspect(f *beads.Snapshot, only []int, rules Rules, judges []judge) ([]Diag
 	}
 	chunks := slices.Collect(slices.Chunk(indices, chunk))
 	found := make([][]Diagnostic, len(chunks))
+	numbers := make([][]number, len(chunks))
 	errs := make([]error, len(chunks))
 	var next atomic.Int64
 	var workers sync.WaitGroup
@@ -70,7 +73,7 @@ func inspect(f *beads.Snapshot, only []int, rules Rules, judges []judge) ([]Diag
 				if n >= len(chunks) {
 					return
 				}
-				found[n], errs[n] = judgeAll(f, reader, chunks[n], rules, judges)
+				found[n], numbers[n], errs[n] = judgeAll(f, reader, chunks[n], rules, judges)
 			}
 		})
 	}
@@ -82,7 +85,7 @@ func inspect(f *beads.Snapshot, only []int, rules Rules, judges []judge) ([]Diag
 		}
 		all = append(all, found[n]...)
 	}
-	return all, nil
+	return append(all, renumbered(f, slices.Concat(numbers...))...), nil
 }
 
 func everyIndex(f *beads.Snapshot) []int {
@@ -93,25 +96,25 @@ func everyIndex(f *beads.Snapshot) []int {
 	return indices
 }
 
-func judgeAll(f *beads.Snapshot, reader *beads.Reader, indices []int, rules Rules, judges []judge) ([]Diagnostic, error) {
-	var found []Diagnostic
+func judgeAll(f *beads.Snapshot, reader *beads.Reader, indices []int, rules Rules, judges []judge) (found []Diagnostic, numbers []number, err error) {
 	for _, i := range indices {
 		issue := f.At(i)
 		record, err := reader.Record(issue)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		found = append(found, judgeOne(f, issue, record, rules, judges)...)
+		s := judgeOne(f, issue, record, rules, judges)
+		found, numbers = append(found, s.found...), append(numbers, s.numbers...)
 	}
-	return found, nil
+	return found, numbers, nil
 }
 
-func judgeOne(f *beads.Snapshot, issue *beads.Issue, record *beads.Record, rules Rules, judges []judge) []Diagnostic {
+func judgeOne(f *beads.Snapshot, issue *beads.Issue, record *beads.Record, rules Rules, judges []judge) *subject {
 	s := subjectOf(f, rules, issue, record)
 	for _, judge := range judges {
 		judge(&s)
 	}
-	return s.found
+	return &s
 }
 
 // oneAtATime makes a lookup that remembers safe for several workers.

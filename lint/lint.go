@@ -18,7 +18,7 @@ func Lint(f *beads.Snapshot, only []int, rules Rules) ([]Diagnostic, error) {
 // content are the judges of Lint.
 var content = []judge{
 	unread, nearMiss, unknownType, dangling, epicAsBlocker, unlinkedChild, severalParents,
-	notStarted, reflexive, closeReason, sections, acceptance, credentials, unfounded, waived,
+	notStarted, reflexive, closeReason, sections, acceptance, credentials, unfounded, waived, comments,
 }
 
 // Check is Vet, Cycles and Lint in one pass over the file; with Rules.Past it

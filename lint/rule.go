@@ -26,7 +26,7 @@ type part struct {
 
 var parts = []part{
 	{"vet", storeRules}, {"vet", sectionRules}, {"vet", signalRules},
-	{"check", mergeRules}, {"cycles", cycleRules}, {"lint", linkRules}, {"lint", trailRules},
+	{"check", mergeRules}, {"cycles", cycleRules}, {"lint", linkRules}, {"lint", trailRules}, {"lint", commentRules},
 	{"against", againstRules},
 }
 
@@ -111,6 +111,11 @@ const (
 	RuleSecret     = "credential"
 	RuleUnfounded  = "confidence-unfounded"
 	RuleWaived     = "closed-waived"
+
+	RuleComment       = "comment-incomplete"
+	RuleCommentNumber = "comment-number"
+	RuleTrace         = "trace-form"
+	RuleTraceContent  = "trace-content"
 
 	RuleByHand    = "closed-by-hand"
 	RuleClaimed   = "closed-without-results"

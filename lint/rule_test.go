@@ -349,6 +349,37 @@ var breaches = map[string]struct{ bad, good []string }{
 			line("a", "status", "open", "close_reason", "Unverified: the mast is up."),
 		},
 	},
+	lint.RuleComment: {
+		bad:  []string{line("a", "comments", `[{"id":1,"text":"x"}]`), line("a", "comments", `[{"id":1,"author":"ann","text":" "}]`), line("a", "comments", `["x"]`)},
+		good: []string{line("a", "comments", `[{"author":"ann","text":"x"}]`), line("a", "comments", "[]")},
+	},
+	lint.RuleCommentNumber: {
+		bad: []string{
+			line("a", "comments", `[{"id":1,"author":"ann","text":"x"},{"id":1,"author":"ann","text":"y"}]`),
+			line("a", "comments", `[{"id":1,"author":"ann","text":"x"}]`) + "\n" + line("b", "comments", `[{"id":1,"author":"ann","text":"x"}]`),
+		},
+		good: []string{
+			line("a", "comments", `[{"id":1,"author":"ann","text":"x"},{"id":2,"author":"ann","text":"x"}]`),
+			line("a", "comments", `[{"id":"u","author":"ann","text":"x"},{"id":"u","author":"ann","text":"y"},{"author":"ann","text":"z"}]`),
+		},
+	},
+	lint.RuleTrace: {
+		bad: []string{
+			line("a", "comments", `[{"id":1,"author":"ann","text":"no feed\n\nstig: finding/1"}]`),
+			line("a", "comments", `[{"id":1,"author":"ann","text":"findings: no feed\n\nstig: findings/1"}]`),
+		},
+		good: []string{
+			line("a", "comments", `[{"id":1,"author":"ann","text":"finding: no feed\n\nstig: finding/1"}]`),
+			line("a", "comments", `[{"id":1,"author":"ann","text":"finding: no feed"}]`),
+		},
+	},
+	lint.RuleTraceContent: {
+		bad: []string{
+			line("a", "comments", `[{"id":1,"author":"ann","text":"log: x\n\nlevel: fatal\nstig: log/1"}]`),
+			line("a", "comments", `[{"id":1,"author":"ann","text":"request: x\n\nstig: request/1"}]`),
+		},
+		good: []string{line("a", "comments", `[{"id":1,"author":"ann","text":"log: x\n\nlevel: warn\nstig: log/1"}]`)},
+	},
 	lint.RuleByHand: {
 		bad: []string{
 			line("a", "status", "open") + since + line("a", "status", "closed", "close_reason", "All of it is done and tested."),

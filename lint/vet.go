@@ -223,7 +223,7 @@ func Left(f *beads.Snapshot, found []Diagnostic, changes []beads.Change, rules R
 			return nil, err
 		}
 		left = slices.DeleteFunc(left, func(d Diagnostic) bool { return d.ID == c.ID })
-		left = append(left, judgeOne(f, f.At(at), record, rules, form)...)
+		left = append(left, judgeOne(f, f.At(at), record, rules, form).found...)
 	}
 	return inOrder(left), nil
 }

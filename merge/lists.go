@@ -3,6 +3,7 @@ package merge
 import (
 	"bytes"
 	"slices"
+	"strconv"
 	"strings"
 
 	"stig/beads"
@@ -47,10 +48,14 @@ func (v versions) list(k beads.Key) value {
 	if err != nil {
 		return value{questions: []Question{v.asked(k)}}
 	}
+	if k == beads.Comments {
+		united = united.RenumberComments(map[string]bool{})
+	}
 	return value{raw: united.Raw(k)}
 }
 
 func elements(r *beads.Record, k beads.Key) (list []element) {
+	said := map[string]int{}
 	for _, raw := range r.Elements(k) {
 		e := element{raw: raw, name: beads.Meaning(raw)}
 		if member, err := beads.ParseRecord(raw); err == nil {
@@ -59,8 +64,11 @@ func elements(r *beads.Record, k beads.Key) (list []element) {
 			case "dependencies":
 				e.name = member.Text("depends_on_id") + "\x00" + member.Text("type")
 			case "comments":
-				// Not by its id: tools give comments new ones.
-				e.name = member.Text("author") + "\x00" + e.date + "\x00" + strings.TrimSpace(member.Text("text"))
+				// Not by its id, nor by its time: tools give new ones, and cut
+				// fractions off. Who says the same words twice says them twice.
+				e.name = member.Text("author") + "\x00" + strings.TrimSpace(member.Text("text"))
+				said[e.name]++
+				e.name += "\x00" + strconv.Itoa(said[e.name])
 			}
 		}
 		list = append(list, e)

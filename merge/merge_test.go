@@ -115,8 +115,12 @@ func mergeCases() []mergeCase {
 			ours:   is("x", 1, `"dependencies":[{"depends_on_id":"a","type":"blocks"},{"depends_on_id":"c","type":"blocks","created_at":"2"}]`),
 			theirs: is("x", 1, `"dependencies":[{"depends_on_id":"b","type":"blocks","created_at":"1"}]`),
 			want:   is("x", 1, `"dependencies":[{"depends_on_id":"b","type":"blocks","created_at":"1"},{"depends_on_id":"c","type":"blocks","created_at":"2"}]`)},
+		{name: "a comment whose time lost its fraction on one side", base: is("x", 0, `"comments":[{"id":1,"author":"m","text":"u","created_at":"2026-11-01T00:00:00.5Z"}]`),
+			ours:   is("x", 1, `"comments":[{"id":9,"author":"m","text":"u","created_at":"2026-11-01T00:00:00Z"}]`),
+			theirs: is("x", 1, `"comments":[{"id":1,"author":"m","text":"u","created_at":"2026-11-01T00:00:00.5Z"},{"id":2,"author":"m","text":"u","created_at":"2026-11-02T00:00:00Z"}]`),
+			want:   is("x", 1, `"comments":[{"id":9,"author":"m","text":"u","created_at":"2026-11-01T00:00:00Z"},{"id":2,"author":"m","text":"u","created_at":"2026-11-02T00:00:00Z"}]`)},
 		{name: "comments of both", base: is("x", 0), ours: is("x", 1, `"comments":[{"id":1,"author":"m","text":"u","created_at":"2"}]`), theirs: is("x", 1, `"comments":[{"id":1,"author":"n","text":"v","created_at":"1"}]`),
-			want: is("x", 1, `"comments":[{"id":1,"author":"n","text":"v","created_at":"1"},{"id":1,"author":"m","text":"u","created_at":"2"}]`)},
+			want: is("x", 1, `"comments":[{"id":1,"author":"n","text":"v","created_at":"1"},{"id":4463597899531,"author":"m","text":"u","created_at":"2"}]`)},
 
 		{name: "closed beats open", base: status(0, "open"), ours: status(5, "in_progress"), theirs: status(1, "closed", `"close_reason":"done"`), want: status(5, "closed", `"close_reason":"done"`), or: closedAfter("done")},
 		{name: "reopened later beats closed", base: status(0, "closed", `"close_reason":"done"`), ours: status(5, "open"), theirs: status(1, "closed", `"close_reason":"done at last"`), want: status(5, "open")},

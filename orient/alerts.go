@@ -8,14 +8,14 @@ import (
 	"stig/signals"
 )
 
-// alarm finds the alerts of issues. Where the traces come from is left open:
+// alarm finds the alerts of issues. Where they are read from is left open:
 // the survey has them all, a briefing reads those it needs.
 type alarm struct {
 	file      *beads.Snapshot
 	graph     *dag.Graph
 	now       time.Time
 	staleDays int
-	trace     func(i int) (trace, error)
+	read      func(i int) (noted, error)
 }
 
 // of lists the alerts of an unclosed issue, the most urgent first; closed ones
@@ -37,7 +37,7 @@ func (a alarm) of(i int) ([]signals.Alert, error) {
 	if len(children) == 0 && !converges {
 		return list, nil
 	}
-	own, err := a.trace(i)
+	own, err := a.read(i)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (a alarm) of(i int) ([]signals.Alert, error) {
 // asked reports whether an issue has an unanswered question; one whose notes
 // cannot be read has none, and fails where its alerts are asked for.
 func (a alarm) asked(i int) bool {
-	t, err := a.trace(i)
+	t, err := a.read(i)
 	return err == nil && t.pending
 }
 
@@ -71,7 +71,7 @@ func (a alarm) asked(i int) bool {
 func (a alarm) rated(issues []int) ([]float64, error) {
 	list := make([]float64, 0, len(issues))
 	for _, i := range issues {
-		t, err := a.trace(i)
+		t, err := a.read(i)
 		if err != nil {
 			return nil, err
 		}
@@ -85,7 +85,7 @@ func (a alarm) rated(issues []int) ([]float64, error) {
 func (a alarm) surprise(issues []int) ([]float64, error) {
 	list := make([]float64, len(issues))
 	for k, i := range issues {
-		t, err := a.trace(i)
+		t, err := a.read(i)
 		if err != nil {
 			return nil, err
 		}
@@ -97,7 +97,7 @@ func (a alarm) surprise(issues []int) ([]float64, error) {
 // alerts are those of the issue, then those of its epic.
 func (a assembly) alerts(i int) ([]signals.Alert, error) {
 	alarm := alarm{file: a.file, graph: a.graph, now: a.rules.Now, staleDays: a.rules.StaleDays,
-		trace: func(i int) (trace, error) { return traceOf(a.file.At(i), a.rules.Schema) }}
+		read: func(i int) (noted, error) { return notedOf(a.file.At(i), a.rules.Schema) }}
 	list, err := alarm.of(i)
 	if err != nil {
 		return nil, err

@@ -57,6 +57,11 @@ func Brief(f *beads.Snapshot, g *dag.Graph, i int, req Request, rules Rules) (*B
 	if b.Alerts, err = a.alerts(i); err != nil {
 		return nil, err
 	}
+	if b.Depth == signals.PlanningDepthDeep {
+		if b.Findings, err = a.findings(b); err != nil {
+			return nil, err
+		}
+	}
 	deepen(b.Depth)(b, a)
 	b.Next = typed(f.Place(), b.next())
 	if req.Budget > 0 {
@@ -123,11 +128,11 @@ func (a assembly) common(i int, record *beads.Record) *Briefing {
 		Escalation:   a.escalation(),
 		Description:  withoutCriteria(a.description),
 		Design:       withoutCriteria(a.design),
-		Comments:     Comments(record),
 		Notes:        a.otherNotes(),
 		OpenBlockers: a.openBlockers(i),
 		Dependents:   a.refs(a.graph.Waiting(i)),
 		Farther:      []string{},
+		Findings:     []Left{},
 		Known:        []Item{},
 		Discover:     []Item{},
 		Omitted:      []Omission{},
@@ -138,11 +143,12 @@ func (a assembly) common(i int, record *beads.Record) *Briefing {
 	if e, ok := signals.LastEstimate(a.doc); ok {
 		b.Estimate = &Estimate{Date: e.Date, Text: e.Body}
 	}
+	b.Comments, b.Traces = leftHere(record)
 	b.Also = alsoLearned(a.doc)
 	b.Shown = a.shown()
 	b.Divergence = a.divergence()
 	b.designTold = strings.Contains(oneLine(a.description), oneLine(a.design))
-	b.untold = b.Description+b.Design+b.Notes == "" && len(b.Comments) == 0 && b.Estimate == nil && len(b.Also) == 0
+	b.untold = b.Description+b.Design+b.Notes == "" && len(b.Comments)+len(b.Traces) == 0 && b.Estimate == nil && len(b.Also) == 0
 	return b
 }
 

@@ -40,6 +40,7 @@ type Briefing struct {
 	Description string      `json:"description"`
 	Design      string      `json:"design"`
 	Comments    []Comment   `json:"comments"` // newest last
+	Traces      []Left      `json:"traces"`   // the last summary, then what was left after it, newest last
 	Acceptance  Acceptance  `json:"acceptance"`
 	Notes       string      `json:"notes,omitempty"`    // notes outside the sections that stig reads
 	Children    *Children   `json:"children,omitempty"` // nil where it contains none
@@ -50,9 +51,10 @@ type Briefing struct {
 	OpenBlockers       []Blocker    `json:"open_blockers"`
 	Dependents         []Ref        `json:"dependents"` // unclosed issues that wait for this one
 
-	Known     []Item `json:"known"`           // depth deep
-	Discover  []Item `json:"discover"`        // depth deep
-	Probe     *Probe `json:"probe,omitempty"` // depth probe
+	Findings  []Left `json:"upstream_findings"` // depth deep: on closed dependencies and open blockers, newest last
+	Known     []Item `json:"known"`             // depth deep
+	Discover  []Item `json:"discover"`          // depth deep
+	Probe     *Probe `json:"probe,omitempty"`   // depth probe
 	Directive string `json:"directive"`
 
 	Omitted []Omission `json:"omitted"`

@@ -109,11 +109,15 @@ func (b *Briefing) cutsOfTexts() []cut {
 		cutTexts("trails", "trail", 0, b.trails),
 		b.cutText(&b.Notes, "the further notes", 0),
 		cutHead(&b.Comments, 1, "comment", Comment.size),
+		cutHead(&b.Findings, 0, "finding upstream", Left.size),
+		cutTexts("traces", "trace", leastOfComment, b.leftTexts),
+		cutHead(&b.Traces, 1, "trace", Left.size),
 		b.cutText(&b.Design, "the design", 0),
 		cutTail(&b.Related, len(b.Related), "related issue", Related.size),
 		cutTail(&b.Dependents, len(b.Dependents), "waiting issue", Ref.size),
 		b.cutText(&b.Description, "the description", 0),
 		cutHead(&b.Comments, 0, "comment", Comment.size),
+		cutHead(&b.Traces, 0, "trace", Left.size),
 		cutTail(&b.Discover, len(b.Discover), "open question", Item.size),
 	}
 }
@@ -170,6 +174,7 @@ func (b *Briefing) shortenings() []cut {
 		b.cutText(&b.Notes, "the further notes", keptOfNotes),
 		cutTexts("trails", "trail", keptOfTrail, b.trails),
 		cutTexts("comments", "comment", keptOfComment, b.earlier),
+		cutTexts("traces", "trace", keptOfComment, b.leftTexts),
 		cutTexts("close reasons", "close reason", keptOfReason, b.reasons),
 		b.cutText(&b.Design, "the design", keptOfDesign),
 		b.cutText(&b.Description, "the description", keptOfDescription),
@@ -203,6 +208,16 @@ func (b *Briefing) answerTexts() (list []passage) {
 func (b *Briefing) earlier() (list []passage) {
 	for i := range max(0, len(b.Comments)-1) {
 		list = append(list, passage{&b.Comments[i].Text, &b.Comments[i].whole})
+	}
+	return list
+}
+
+// leftTexts are the texts of traces.
+func (b *Briefing) leftTexts() (list []passage) {
+	for _, traces := range [][]Left{b.Findings, b.Traces} {
+		for i := range traces {
+			list = append(list, passage{&traces[i].Text, &traces[i].whole})
+		}
 	}
 	return list
 }

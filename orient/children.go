@@ -113,7 +113,7 @@ func (a assembly) surprising(issues []int) ([]Surprised, error) {
 		if !a.graph.Closed(at) {
 			continue
 		}
-		t, err := traceOf(a.file.At(at), a.rules.Schema)
+		t, err := notedOf(a.file.At(at), a.rules.Schema)
 		if err != nil {
 			return nil, err
 		}

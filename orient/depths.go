@@ -34,6 +34,7 @@ func (b *Briefing) shallow(a assembly) {
 			b.Design = ""
 		}
 	}
+	b.keepFeedback()
 	if told := a.told(); b.Notes != told {
 		b.omit("further notes", "--depth", signals.PlanningDepthStandard)
 		b.Notes = told

@@ -157,6 +157,7 @@ func (b *Briefing) texts(w *page) {
 	w.quoted("Description", b.Description)
 	b.design(w)
 	b.comments(w)
+	b.traces(w)
 	w.quoted("Further notes", b.Notes)
 }
 
@@ -182,6 +183,7 @@ func (b *Briefing) deepBody(w *page) {
 	if len(b.ClosedDependencies) == 0 && len(b.Farther) == 0 {
 		w.section("What we know", "No finished dependency left a trail: nothing is known but what stands above.")
 	}
+	b.found(w)
 	w.heading("What we need to discover")
 	for _, item := range b.Discover {
 		w.linef("- %s (%s)", oneLine(item.Text), oneLine(item.From))
@@ -213,6 +215,7 @@ func (b *Briefing) probeBody(w *page) {
 	w.section("How to go about it", directive)
 	b.design(w)
 	b.comments(w)
+	b.traces(w)
 	w.quoted("Further notes", b.Notes)
 	b.childrenOf(w)
 	b.dependencies(w, "What bears on the hypothesis")

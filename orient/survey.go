@@ -143,13 +143,13 @@ type SurveyRequest struct {
 // Look surveys the store. It reads the notes of every issue once and fails
 // only when a line can no longer be read.
 func Look(f *beads.Snapshot, g *dag.Graph, req SurveyRequest, rules Rules) (*Survey, error) {
-	list, err := traces(f, rules.Schema)
+	list, err := allNoted(f, rules.Schema)
 	if err != nil {
 		return nil, err
 	}
-	s := &surveyor{file: f, graph: g, rules: rules, traces: list, counted: counted(f, g)}
+	s := &surveyor{file: f, graph: g, rules: rules, notes: list, counted: counted(f, g)}
 	s.alarm = alarm{file: f, graph: g, now: rules.Now, staleDays: rules.StaleDays,
-		trace: func(i int) (trace, error) { return list[i], nil }}
+		read: func(i int) (noted, error) { return list[i], nil }}
 	s.worker = dag.Worker{Now: rules.Now, Name: cmp.Or(req.Actor, req.As), Asked: func(i int) bool { return list[i].pending }}
 	survey := &Survey{As: req.As, Omitted: []Omission{}}
 	survey.Counts, survey.statuses = s.counts()
@@ -194,7 +194,7 @@ type surveyor struct {
 	graph   *dag.Graph
 	rules   Rules
 	worker  dag.Worker
-	traces  []trace
+	notes   []noted
 	counted []int // the issues that a survey counts
 	alarm   alarm
 }
@@ -251,7 +251,7 @@ func (s *surveyor) inProgress(first string) []Claim {
 		if issue.Status == "in_progress" {
 			_, stale := signals.Stale(issue.UpdatedAt, s.rules.Now, s.rules.StaleDays)
 			list = append(list, Claim{ID: issue.ID, Title: issue.Title, Assignee: issue.Assignee,
-				Progress: s.traces[i].progress, Stale: stale, noted: s.traces[i].table})
+				Progress: s.notes[i].progress, Stale: stale, noted: s.notes[i].table})
 		}
 	})
 	others := func(c Claim) int {
@@ -297,7 +297,7 @@ func (s *surveyor) epics() []EpicState {
 			ID: s.file.At(i).ID, Title: s.file.At(i).Title, Total: t.Total, Closed: t.Closed,
 			Ready: t.Ready, InProgress: t.InProgress, Asked: t.Asked, Assigned: t.Assigned, Blocked: t.Blocked,
 			Deferred: t.Deferred, Epics: t.Epics + t.Complete, Unknown: t.Unknown, Other: t.Other,
-			Complete: closed == all && !s.graph.Blocked(i) && !s.traces[i].pending,
+			Complete: closed == all && !s.graph.Blocked(i) && !s.notes[i].pending,
 		}
 		e.Surprise, e.Rated = s.sum(s.graph.Children(i))
 		list = append(list, e)
@@ -329,7 +329,7 @@ func (s *surveyor) convergence() []Convergence {
 		}
 		list = append(list, Convergence{
 			ID: issue.ID, Title: issue.Title, Blockers: len(blockers), Surprise: surprise,
-			Limit: signals.ConvergenceLimit(s.traces[i].cynefin, len(blockers)),
+			Limit: signals.ConvergenceLimit(s.notes[i].cynefin, len(blockers)),
 		})
 	})
 	slices.SortFunc(list, func(a, b Convergence) int {
@@ -342,7 +342,7 @@ func (s *surveyor) convergence() []Convergence {
 func (s *surveyor) sum(issues []int) (sum float64, rated int) {
 	list := make([]float64, len(issues))
 	for k, i := range issues {
-		if list[k] = s.traces[i].surprise; s.traces[i].rated {
+		if list[k] = s.notes[i].surprise; s.notes[i].rated {
 			rated++
 		}
 	}

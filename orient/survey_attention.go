@@ -85,7 +85,7 @@ func (s *surveyor) attention() ([]Attention, error) {
 		about := func(rule, message, command string) {
 			list = append(list, Attention{Rule: rule, ID: issue.ID, Title: issue.Title, Message: message, Argv: []string{"stig", command, issue.ID}})
 		}
-		t := s.traces[i]
+		t := s.notes[i]
 		if t.wrong > 0 && !s.graph.Closed(i) {
 			about(attentionViolation, andMore(t.violation, t.wrong-1), "vet")
 		}

@@ -1,6 +1,6 @@
 // Package schemas holds the CUE schemas of stig as text: that of the
-// stigmergic workflow, that of the configuration, and that of what commands
-// print as JSON.
+// stigmergic workflow, that of the configuration, that of what commands print as
+// JSON, and that of traces.
 //
 // It does not know CUE: package cue compiles the texts, and package signals
 // has its constants generated from the first.
@@ -15,6 +15,7 @@ const (
 	File       = "schemas/stigmergic-workflow/schema.cue"
 	ConfigFile = "schemas/stig/config.cue"
 	OutputFile = "schemas/stig/output.cue"
+	TracesFile = "schemas/traces/schema.cue"
 )
 
 // StigmergicWorkflow is the text of [File].
@@ -31,3 +32,8 @@ var Config string
 //
 //go:embed stig/output.cue
 var Output string
+
+// Traces is the text of [TracesFile].
+//
+//go:embed traces/schema.cue
+var Traces string

@@ -27,6 +27,10 @@ type Kind struct {
 	Date  func(*notes.Doc) string // for Newer: of the live one, YYYY-MM-DD or ""
 }
 
+// SynthesisSection is the name of the section in which an epic keeps what the issues
+// within it came to. It is gathered anew, never edited.
+const SynthesisSection = "synthesis"
+
 // kinds is the one list of the kinds of sections, in the order that Kinds gives.
 var kinds = []Kind{
 	{Name: Section, Apart: true, Union: Rows},
@@ -35,6 +39,7 @@ var kinds = []Kind{
 	{Name: EscalationSection, Apart: true, Union: Parts},
 	{Name: MergedSection, Many: true, Apart: true},
 	{Name: PropagatedSection, Many: true},
+	{Name: SynthesisSection},
 }
 
 // Kinds lists the kinds of sections that the convention defines.

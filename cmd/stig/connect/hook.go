@@ -21,7 +21,8 @@ func HookCommand(a *cli.App) *cobra.Command {
 		Long: "Answer an event that the program of a coding assistant tells on standard input:\n" +
 			"  session-start  gives the briefing of what you have claimed, or the survey\n" +
 			"  pre-tool-use   denies what would close an issue past the gate, or write the store\n" +
-			"  stop           reminds once of claimed work that has no checkpoint of today\n" +
+			"  post-tool-use  says what another program took from the store, or closed in it\n" +
+			"  stop           says the same, and reminds once of claimed work without a checkpoint of today\n" +
 			"  pre-compact    leaves a draft where claimed work has no state estimate\n" +
 			"stig setup names it in the settings. Where there is no store it asks nothing. It never\n" +
 			"ends with exit code 2, which would stop the assistant.",

@@ -1,8 +1,13 @@
 package issue
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -21,15 +26,20 @@ func CreateCommand(a *cli.App) *cobra.Command {
 		SuggestFor: []string{"new", "add"},
 		Short:      "add an issue, with its signal table",
 		Long: "Add an issue and print its id: a hash of what it is about, or the next one below\n" +
-			"its parent. With -q nothing but the id is printed. With --from, each line of a file is\n" +
-			"a JSON object with the keys of an issue, and all are added or none; besides there are\n" +
-			"parent, deps, cynefin, and name, which later lines may use in parent and deps. A type\n" +
-			"is one of bd, of the store, or of types in .stig.cue.",
+			"its parent. With -q nothing but the id is printed. A type is one of bd, of the store, or\n" +
+			"of types in .stig.cue. With --from, all issues of a file are added or none.\n\n" +
+			"Each line of a JSON file is an object with the keys of an issue; besides there are\n" +
+			"parent, deps, cynefin, and name, which other lines may use in parent and deps.\n\n" +
+			"In Markdown each heading is an issue, and the headings below it are its children. Under\n" +
+			"a heading may stand lines KEY: VALUE (name, type, priority, labels, after, cynefin,\n" +
+			"assignee, estimate, defer), then the description, then the headings Acceptance and\n" +
+			"Design. after has the titles or names of what the issue waits for.",
 		GroupID: "store",
 		Args:    cli.Takes(0, 1, "one title; quote it"),
 		Example: "  stig create \"Read both forms\" --parent demo-4k2 -p 1 --acceptance '`go test ./...` passes'\n" +
 			"  stig create \"Find out why it hangs\" --cynefin complex --deps demo-8x1 --deps related:demo-7pw\n" +
-			"  echo '{\"title\":\"Dig\",\"name\":\"dig\"}\n  {\"title\":\"Fill\",\"deps\":[\"dig\"]}' | stig create --from -",
+			"  echo '{\"title\":\"Dig\",\"name\":\"dig\"}\n  {\"title\":\"Fill\",\"deps\":[\"dig\"]}' | stig create --from -\n" +
+			"  stig create --from plan.md --dry-run",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if from != "" {
 				return createAll(cmd.Context(), a, from, args, r.DryRun)
@@ -71,7 +81,7 @@ func CreateCommand(a *cli.App) *cobra.Command {
 	flags.StringVar(&until, "defer", "", "not ready until `WHEN`: a day, a time, or a span such as 3d")
 	flags.StringVar(&estimate, "estimate", "", "how long it takes: minutes, or a span such as 1h30m")
 	flags.StringVar(&r.ExternalRef, "external-ref", "", "where else it is tracked, such as gh-9")
-	flags.StringVar(&from, "from", "", "read issues from `FILE`, a JSON object a line (- for standard input)")
+	flags.StringVar(&from, "from", "", "read issues from `FILE`, JSON or Markdown (- for standard input)")
 	a.Writes(cmd, &r.DryRun)
 	return cmd
 }
@@ -89,7 +99,14 @@ func createAll(ctx context.Context, a *cli.App, from string, args []string, dryR
 	if err != nil {
 		return err
 	}
-	drafts, err := checkpoint.ParseDrafts(text, now)
+	markdown := isMarkdown(from, text)
+	parse := checkpoint.ParseDrafts
+	if markdown {
+		parse = func(text []byte, now time.Time) ([]checkpoint.Draft, error) {
+			return checkpoint.ParsePlan(string(text), now)
+		}
+	}
+	drafts, err := parse(text, now)
 	if err != nil {
 		return err
 	}
@@ -99,6 +116,8 @@ func createAll(ctx context.Context, a *cli.App, from string, args []string, dryR
 		return err
 	case a.JSON:
 		return a.PrintEdit("created-all", map[string]any{"created": result.Created}, result.Changes, dryRun)
+	case dryRun && markdown:
+		return a.Print(outline(drafts, result.Created))
 	case dryRun:
 		return a.PrintDiff(result.Changes)
 	}
@@ -114,6 +133,41 @@ func createAll(ctx context.Context, a *cli.App, from string, args []string, dryR
 	}
 	a.WarnOfLines(result.Changes)
 	return nil
+}
+
+// isMarkdown tells a plan from JSON: by the name of its file, else by its first letter.
+func isMarkdown(name string, text []byte) bool {
+	switch filepath.Ext(name) {
+	case ".md", ".markdown":
+		return true
+	case ".json", ".jsonl":
+		return false
+	}
+	return bytes.HasPrefix(bytes.TrimSpace(text), []byte("#"))
+}
+
+// outline draws the issues of a plan: each below its epic, with what it waits for.
+func outline(drafts []checkpoint.Draft, made []*checkpoint.Created) string {
+	ids, depth := map[string]string{}, map[string]int{}
+	var b strings.Builder
+	for i, d := range drafts {
+		ids[d.Name] = made[i].ID
+		if above, ok := depth[d.Parent]; ok && d.Parent != "" {
+			depth[d.Name] = above + 1
+		} else {
+			depth[d.Name] = 0
+		}
+		fmt.Fprintf(&b, "%s%s  P%d %s: %s", strings.Repeat("  ", depth[d.Name]), made[i].ID, d.Priority, d.Type, app.Folded(d.Title))
+		var after []string
+		for _, dep := range d.Deps {
+			after = append(after, cmp.Or(ids[dep.On], dep.On))
+		}
+		if len(after) > 0 {
+			b.WriteString("  after " + strings.Join(after, ", "))
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
 }
 
 func create(ctx context.Context, a *cli.App, r app.CreateRequest) error {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -10,28 +11,37 @@ import (
 	"stig/schemas"
 )
 
+// published are the schemas that are printed, by name.
+var published = []struct{ name, source string }{
+	{"signals", schemas.StigmergicWorkflow}, {"config", schemas.Config}, {"output", schemas.Output}, {"traces", schemas.Traces},
+}
+
+func names() (list []string) {
+	for _, p := range published {
+		list = append(list, p.name)
+	}
+	return list
+}
+
 func SchemaCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:       "schema [NAME]",
-		Short:     "the CUE schema of signals, of the configuration (config) or of JSON output (output)",
+		Short:     "the CUE schema of signals, of the configuration (config), of JSON output (output) or of traces (traces)",
 		GroupID:   "connect",
 		Args:      cli.Takes(0, 1, "one name at most"),
-		ValidArgs: []string{"signals", "config", "output"},
+		ValidArgs: names(),
 		Example:   "  stig schema >schema.cue\n  stig schema config",
 		RunE: func(_ *cobra.Command, args []string) error {
-			name := "signals"
+			name := published[0].name
 			if len(args) == 1 {
 				name = args[0]
 			}
-			switch name {
-			case "signals":
-				return printSchema(a, name, schemas.StigmergicWorkflow)
-			case "config":
-				return printSchema(a, name, schemas.Config)
-			case "output":
-				return printSchema(a, name, schemas.Output)
+			for _, p := range published {
+				if p.name == name {
+					return printSchema(a, name, p.source)
+				}
 			}
-			return app.Usage(fmt.Sprintf("schema: must be one of signals, config, output; found %q", name), "")
+			return app.Usage(fmt.Sprintf("schema: must be one of %s; found %q", strings.Join(names(), ", "), name), "")
 		},
 	}
 }

@@ -13,9 +13,9 @@ import (
 	"stig/signals"
 )
 
-// trace is what the notes of one issue say about the graph around it. It holds
-// no text of the notes, so that the traces of all issues of a store are small.
-type trace struct {
+// noted is what the notes of one issue say about the graph around it. It holds
+// no text of the notes, so that those of all issues of a store are small.
+type noted struct {
 	table     bool // has a signal table
 	rated     bool // which records a surprise
 	surprise  float64
@@ -27,20 +27,20 @@ type trace struct {
 	violation string // the first one, with its place
 }
 
-func untraced() trace {
-	return trace{cynefin: signals.Cynefin.Default(), progress: signals.Progress.Default()}
+func unnoted() noted {
+	return noted{cynefin: signals.Cynefin.Default(), progress: signals.Progress.Default()}
 }
 
-// traceOf reads the notes of an issue.
-func traceOf(issue *beads.Issue, schema *signals.Schema) (trace, error) {
+// notedOf reads the notes of an issue.
+func notedOf(issue *beads.Issue, schema *signals.Schema) (noted, error) {
 	if !issue.HasNotes {
-		return untraced(), nil
+		return unnoted(), nil
 	}
 	record, err := issue.Record()
 	if err != nil {
-		return trace{}, err
+		return noted{}, err
 	}
-	return traceIn(record.Text(beads.Notes), new(signals.Reader), schema), nil
+	return notedIn(record.Text(beads.Notes), new(signals.Reader), schema), nil
 }
 
 // Pending reports of each of some issues whether it has an unanswered question.
@@ -63,7 +63,7 @@ func Pending(f *beads.Snapshot, issues []int, schema *signals.Schema) ([]bool, e
 				return nil, err
 			}
 			if text != "" {
-				waits[k] = traceIn(text, tables, schema).pending
+				waits[k] = notedIn(text, tables, schema).pending
 				break
 			}
 		}
@@ -71,11 +71,11 @@ func Pending(f *beads.Snapshot, issues []int, schema *signals.Schema) ([]bool, e
 	return waits, nil
 }
 
-// traceIn reads the text of notes.
-func traceIn(text string, tables *signals.Reader, schema *signals.Schema) trace {
+// notedIn reads the text of notes.
+func notedIn(text string, tables *signals.Reader, schema *signals.Schema) noted {
 	doc := notes.Parse(text)
 	table := tables.Read(doc, schema)
-	t := untraced()
+	t := unnoted()
 	t.table, t.rated, t.surprise = table.Present(), table.Has(signals.Surprise), table.Number()
 	t.pending = signals.Asks(doc, table)
 	t.regressed = table.Value(signals.Confidence) == signals.ConfidenceRegressed
@@ -96,7 +96,7 @@ func traceIn(text string, tables *signals.Reader, schema *signals.Schema) trace 
 	return t
 }
 
-func (t *trace) wrongly(message string) {
+func (t *noted) wrongly(message string) {
 	if t.wrong == 0 {
 		t.violation = strings.Clone(message)
 	}
@@ -109,10 +109,10 @@ type readers struct {
 	tables *signals.Reader
 }
 
-// traces reads the notes of all issues, in file order and on all cores.
-func traces(f *beads.Snapshot, schema *signals.Schema) ([]trace, error) {
+// allNoted reads the notes of all issues, in file order and on all cores.
+func allNoted(f *beads.Snapshot, schema *signals.Schema) ([]noted, error) {
 	const chunk = 256
-	list := make([]trace, f.Len())
+	list := make([]noted, f.Len())
 	var next atomic.Int64
 	var group sync.WaitGroup
 	errs := make([]error, min(runtime.GOMAXPROCS(0), 8))
@@ -124,7 +124,7 @@ func traces(f *beads.Snapshot, schema *signals.Schema) ([]trace, error) {
 				if start >= len(list) {
 					return
 				}
-				errs[w] = traceSome(f, readers, start, list[start:min(start+chunk, len(list))], schema)
+				errs[w] = noteSome(f, readers, start, list[start:min(start+chunk, len(list))], schema)
 			}
 		})
 	}
@@ -132,10 +132,10 @@ func traces(f *beads.Snapshot, schema *signals.Schema) ([]trace, error) {
 	return list, cmp.Or(errs...)
 }
 
-// traceSome fills a part of the list that begins with the issue at index first.
-func traceSome(f *beads.Snapshot, from readers, first int, list []trace, schema *signals.Schema) error {
+// noteSome fills a part of the list that begins with the issue at index first.
+func noteSome(f *beads.Snapshot, from readers, first int, list []noted, schema *signals.Schema) error {
 	for k := range list {
-		list[k] = untraced()
+		list[k] = unnoted()
 		issue := f.At(first + k)
 		if !issue.HasNotes {
 			continue
@@ -145,7 +145,7 @@ func traceSome(f *beads.Snapshot, from readers, first int, list []trace, schema 
 			return err
 		}
 		if text != "" {
-			list[k] = traceIn(text, from.tables, schema)
+			list[k] = notedIn(text, from.tables, schema)
 		}
 	}
 	return nil

@@ -1,0 +1,108 @@
+package traces
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"stig/app"
+	"stig/fault"
+	"stig/process"
+	"stig/trace"
+)
+
+// DigestBudget is how many characters a digest has at most unless told.
+const DigestBudget = 12000
+
+// DigestRequest asks for what was left on an issue since its last summary. With
+// Command, that program gets the digest and gives the summary.
+type DigestRequest struct {
+	Issue   string
+	Budget  int // most characters; 0 is DigestBudget
+	Command []string
+	DryRun  bool
+}
+
+// Digest is what was left, and the summary of it where one was asked for.
+type Digest struct {
+	ID       string
+	Title    string
+	Digest   trace.Digest
+	Markdown string
+	Added    *Added // nil where no program was asked
+}
+
+// Digested makes the digest of an issue, and with a command leaves what that prints
+// as the summary: its first line is the summary, the rest the body. A command that
+// fails or prints nothing leaves nothing (fault.Found).
+func Digested(ctx context.Context, a *app.App, r DigestRequest) (*Digest, error) {
+	if r.Budget == 0 {
+		r.Budget = DigestBudget
+	}
+	if r.Budget < 200 {
+		return nil, app.Usage(fmt.Sprintf("--budget: must be at least 200 characters; found %d", r.Budget), "")
+	}
+	d, err := digestOf(a, r)
+	if err != nil || len(r.Command) == 0 {
+		return d, err
+	}
+	if d.Digest.Newest == "" {
+		return nil, &fault.Error{Code: fault.Found, ID: d.ID, Reason: "nothing was left since the last summary", Hint: "type stig trace list " + d.ID}
+	}
+	text, err := printed(ctx, a, r.Command, d.Markdown)
+	if err != nil {
+		return nil, err
+	}
+	summary, body, _ := strings.Cut(text, "\n")
+	d.Added, err = Add(ctx, a, AddRequest{DryRun: r.DryRun, Drafts: []Draft{{
+		Issue: d.ID, Type: trace.Summary, Body: body,
+		Content: map[string]any{"summary_text": summary, "covers": d.Digest.Newest},
+	}}})
+	return d, err
+}
+
+func digestOf(a *app.App, r DigestRequest) (*Digest, error) {
+	file, err := a.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	issue, err := file.Find(r.Issue)
+	if err != nil {
+		return nil, err
+	}
+	record, err := issue.Record()
+	if err != nil {
+		return nil, err
+	}
+	list := trace.Of(record)
+	trace.Sort(list)
+	d := &Digest{ID: issue.ID, Title: issue.Title, Digest: trace.DigestOf(list)}
+	head := fmt.Sprintf("# What was left on %s: %s\n\n%s", issue.ID, app.Folded(issue.Title), app.Counted(d.Digest.Total, "trace"))
+	if d.Digest.Since != "" {
+		head += " since the summary that covers " + d.Digest.Since
+	}
+	head += "\n\n"
+	d.Markdown = app.Visible(head + d.Digest.Markdown(r.Budget-len(head)))
+	return d, nil
+}
+
+// printed gives a program a text and takes what it prints.
+func printed(ctx context.Context, a *app.App, argv []string, text string) (string, error) {
+	result, err := process.Run(ctx, process.Command{Argv: argv, Dir: a.Dir, Env: a.Environ(), Stdin: []byte(text)})
+	if errors.Is(err, process.ErrNotFound) {
+		return "", app.Usage(argv[0]+": no such program", "nothing was written")
+	}
+	if err != nil {
+		return "", err
+	}
+	said := strings.TrimSpace(string(result.Stdout))
+	switch {
+	case result.Exit != 0:
+		return "", &fault.Error{Code: fault.Found, Reason: fmt.Sprintf("%s ended with exit code %d, and nothing was written: %s", argv[0], result.Exit, app.Folded(string(result.Stderr)))}
+	case said == "":
+		return "", &fault.Error{Code: fault.Found, Reason: argv[0] + " printed nothing, and nothing was written"}
+	}
+	return said, nil
+}

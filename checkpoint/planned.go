@@ -1,0 +1,277 @@
+package checkpoint
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"stig/notes"
+)
+
+// ParsePlan reads issues from Markdown: a heading is the title of one, and the
+// headings below it are those of its children. Directly under a heading may stand a
+// paragraph of lines KEY: VALUE; then come the description, and under the headings
+// Acceptance and Design, one level lower, the criteria and the design.
+//
+//	# Build the pier
+//
+//	## Drive the piles
+//
+//	priority: 1
+//	after: Order the piles
+//
+//	### Acceptance
+//
+//	- `make soundings` passes
+//
+// after names what an issue waits for: titles or names in the plan, or ids, with
+// commas between them. The drafts are in the order in which they can be made, those
+// that could be made in any order in that of the text. Errors are fault.Usage and
+// have the line.
+func ParsePlan(markdown string, now time.Time) ([]Draft, error) {
+	markdown = strings.ReplaceAll(markdown, "\r\n", "\n")
+	p := plan{text: markdown, now: now}
+	parts := notes.Parts(markdown)
+	if len(parts) > 0 && strings.TrimSpace(markdown[:parts[0].Start]) != "" {
+		return nil, &BatchError{Line: 1, Err: usage("text before the first heading belongs to no issue", "write it under a heading")}
+	}
+	for _, part := range parts {
+		if err := p.part(part); err != nil {
+			return nil, err
+		}
+	}
+	if len(p.drafts) == 0 {
+		return nil, usage("the plan has no heading", "write each issue as a heading: # Build the pier, ## Drive the piles")
+	}
+	if err := p.link(); err != nil {
+		return nil, err
+	}
+	return ordered(p.drafts)
+}
+
+// plan is a plan as far as it was read.
+type plan struct {
+	text   string
+	now    time.Time
+	drafts []Draft
+	levels []int      // of the headings of the drafts
+	after  [][]string // what each waits for, as it is written
+	past   int        // the offset up to which headings belong to criteria or a design
+	open   []int      // the drafts that the next heading may be below, the outermost first
+}
+
+func (p *plan) line(offset int) int { return 1 + strings.Count(p.text[:offset], "\n") }
+
+// part takes one heading with what stands under it.
+func (p *plan) part(part notes.Part) error {
+	if part.Start < p.past {
+		return nil
+	}
+	for len(p.open) > 0 && p.levels[p.open[len(p.open)-1]] >= part.Level {
+		p.open = p.open[:len(p.open)-1]
+	}
+	word, _, _ := strings.Cut(strings.ToLower(part.Heading), " ")
+	if len(p.open) > 0 {
+		of := &p.drafts[p.open[len(p.open)-1]]
+		switch strings.TrimSuffix(word, ":") {
+		case "acceptance":
+			of.Acceptance, p.past = part.Body, part.End
+			return nil
+		case "design":
+			of.Design, p.past = part.Body, part.End
+			return nil
+		}
+	}
+	d := Draft{Line: p.line(part.Start), Name: fmt.Sprintf("\x00%d", len(p.drafts)), Title: part.Heading, Type: "task", Priority: 2}
+	if len(p.open) > 0 {
+		above := p.open[len(p.open)-1]
+		d.Parent = p.drafts[above].Name
+		p.drafts[above].Type = "epic"
+	}
+	own := part.Body
+	if below := notes.Parts(part.Body); len(below) > 0 {
+		own = part.Body[:below[0].Start]
+	}
+	p.after = append(p.after, nil)
+	p.drafts, p.levels = append(p.drafts, d), append(p.levels, part.Level)
+	p.open = append(p.open, len(p.drafts)-1)
+	return p.fields(len(p.drafts)-1, strings.TrimSpace(own))
+}
+
+var planField = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([a-z]+): +(\S.*)$`) })
+
+// planKeys are the keys that a plan may have under a heading.
+const planKeys = "name, type, priority, labels, after, cynefin, assignee, estimate, defer"
+
+// fields takes the lines KEY: VALUE from the first paragraph under a heading. It is
+// one of fields if its first line is, so that a misspelt key does not go unseen.
+func (p *plan) fields(i int, text string) error {
+	first, rest, _ := strings.Cut(text, "\n\n")
+	lines := strings.Split(first, "\n")
+	match := planField().FindStringSubmatch(lines[0])
+	if match == nil || !slices.Contains(strings.Split(planKeys, ", "), match[1]) {
+		p.drafts[i].Description = text
+		return nil
+	}
+	p.drafts[i].Description = strings.TrimSpace(rest)
+	for _, line := range lines {
+		match := planField().FindStringSubmatch(line)
+		err := error(nil)
+		if match == nil {
+			err = usage(fmt.Sprintf("must be KEY: VALUE with a key of %s; found %q", planKeys, line), "put a blank line between the fields and the description")
+		} else {
+			err = p.field(i, match[1], match[2])
+		}
+		if err != nil {
+			return &BatchError{At: i, Line: p.fieldLine(i, line), Err: err}
+		}
+	}
+	return nil
+}
+
+// fieldLine is the line in which a field of a draft stands.
+func (p *plan) fieldLine(i int, line string) int {
+	for n, text := range strings.Split(p.text, "\n") {
+		if n+1 > p.drafts[i].Line && text == line {
+			return n + 1
+		}
+	}
+	return p.drafts[i].Line
+}
+
+func (p *plan) field(i int, key, value string) (err error) {
+	d := &p.drafts[i]
+	list := func() (words []string) {
+		for _, word := range strings.Split(value, ",") {
+			if word = strings.TrimSpace(word); word != "" {
+				words = append(words, word)
+			}
+		}
+		return words
+	}
+	switch key {
+	case "name":
+		// Children that were read before have the name that it had; there are none.
+		d.Name = value
+	case "type":
+		d.Type = value
+	case "priority":
+		d.Priority, err = ParsePriority(value)
+	case "labels":
+		d.Labels = list()
+	case "after":
+		p.after[i] = list()
+	case "cynefin":
+		d.Cynefin = value
+	case "assignee":
+		d.Assignee = value
+	case "estimate":
+		d.Estimate, err = ParseEstimate(value)
+	case "defer":
+		d.Defer, err = ParseDefer(value, p.now)
+	default:
+		err = usage(fmt.Sprintf("%s: no field of a plan; known are %s", key, planKeys), "")
+	}
+	return err
+}
+
+// link finds what each draft waits for: in the plan by name or title, else by id.
+func (p *plan) link() error {
+	for i, names := range p.after {
+		for _, name := range names {
+			dep := ParseDep(name)
+			var found []int
+			for j, d := range p.drafts {
+				if d.Name == dep.On || strings.EqualFold(d.Title, dep.On) || strings.EqualFold(d.Title, name) {
+					found = append(found, j)
+				}
+			}
+			switch {
+			case len(found) > 1:
+				return p.wrong(i, fmt.Sprintf("after: %q is the title of lines %d and %d", name, p.drafts[found[0]].Line, p.drafts[found[1]].Line), "give one of them a name: and write that")
+			case len(found) == 1 && found[0] == i:
+				return p.wrong(i, fmt.Sprintf("after: %q waits for itself", name), "leave it out")
+			case len(found) == 1 && strings.EqualFold(p.drafts[found[0]].Title, name):
+				dep = ParseDep(p.drafts[found[0]].Name)
+			case len(found) == 1:
+				dep.On = p.drafts[found[0]].Name
+			case strings.ContainsAny(dep.On, " \t"):
+				return p.wrong(i, fmt.Sprintf("after: nothing in the plan is called %q", name), "write a title or a name of the plan, or the id of an issue")
+			}
+			p.drafts[i].Deps = append(p.drafts[i].Deps, dep)
+		}
+	}
+	return nil
+}
+
+func (p *plan) wrong(i int, reason, hint string) error {
+	return &BatchError{At: i, Line: p.drafts[i].Line, Err: usage(reason, hint)}
+}
+
+// ordered sorts drafts so that each comes after those that it names, as late as their
+// text has them. Drafts that wait for each other are refused with their lines.
+func ordered(drafts []Draft) (list []Draft, err error) {
+	of := map[string]int{}
+	for i, d := range drafts {
+		if d.Name != "" {
+			if _, twice := of[d.Name]; twice {
+				return nil, &BatchError{At: i, Line: d.Line, Err: usage(fmt.Sprintf("name %q is taken by an earlier line", d.Name), "name each differently")}
+			}
+			of[d.Name] = i
+		}
+	}
+	const waiting, done = 1, 2
+	state := make([]int, len(drafts))
+	var path []int
+	var visit func(i int) error
+	visit = func(i int) error {
+		if state[i] == done {
+			return nil
+		}
+		path = append(path, i)
+		if state[i] == waiting {
+			return ring(drafts, path)
+		}
+		state[i] = waiting
+		for _, name := range needs(drafts[i]) {
+			if j, ok := of[name]; ok {
+				if err := visit(j); err != nil {
+					return err
+				}
+			}
+		}
+		state[i], path = done, path[:len(path)-1]
+		list = append(list, drafts[i])
+		return nil
+	}
+	for i := range drafts {
+		if err := visit(i); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// needs lists the names that a draft has to come after.
+func needs(d Draft) (names []string) {
+	if d.Parent != "" {
+		names = append(names, d.Parent)
+	}
+	for _, dep := range d.Deps {
+		names = append(names, dep.On)
+	}
+	return names
+}
+
+// ring refuses drafts that wait for each other: path ends where it came by before.
+func ring(drafts []Draft, path []int) error {
+	last := path[len(path)-1]
+	var words []string
+	for _, i := range path[slices.Index(path, last):] {
+		words = append(words, fmt.Sprintf("%q (line %d)", drafts[i].Title, drafts[i].Line))
+	}
+	return &BatchError{At: last, Line: drafts[last].Line, Err: usage("waits for itself: "+strings.Join(words, " needs "), "take one of these out of after:")}
+}

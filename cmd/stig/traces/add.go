@@ -1,0 +1,223 @@
+package traces
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"stig/app"
+	"stig/app/traces"
+	"stig/cmd/stig/cli"
+	"stig/trace"
+)
+
+// Command is stig trace with what is below it.
+func Command(a *cli.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:        "trace",
+		SuggestFor: []string{"traces", "pheromone"},
+		Short:      "leave typed messages on issues, and read those of others",
+		Long: "A trace is a comment of a known type: a finding, an error, a request, a result. Other\n" +
+			"workers find it on the issue, in briefings and with stig watch; nobody is addressed\n" +
+			"directly.",
+		GroupID: "work",
+		Args:    a.UnknownCommand,
+		RunE:    a.HelpAlone,
+	}
+	cmd.AddCommand(addCommand(a), listCommand(a), showCommand(a))
+	return cmd
+}
+
+// addFlags are what the command line says of one trace.
+type addFlags struct {
+	text   app.Text
+	body   string
+	fields []string
+	to     []string
+	re     string
+	from   string
+}
+
+func addCommand(a *cli.App) *cobra.Command {
+	var r traces.AddRequest
+	var f addFlags
+	cmd := &cobra.Command{
+		Use:   "add ID TYPE",
+		Short: "leave a trace on an issue, and print its name",
+		Long: "Leave a trace on an issue, closed ones too, and print its name. The same trace of the\n" +
+			"same actor is left once. The types, and what each needs:\n\n" + typesHelp() + "\n" +
+			"The message is the first line; lines below it go before the body. --field gives the\n" +
+			"rest by name, several times where there are several; code, traceback and result become\n" +
+			"a fenced block. With --from, each line of a file is a JSON object with issue, type,\n" +
+			"content, summary and body, and all are left or none.",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if f.from != "" {
+				return cli.Takes(0, 0, "nothing beside --from")(cmd, args)
+			}
+			return cli.Takes(2, 2, "an issue and a type")(cmd, f.dash(args))
+		},
+		Example: "  stig trace add demo-1 finding -m 'the office publishes a month at a time' --field url=https://example.org/tides\n" +
+			"  go test ./... 2>&1 | tail -20 | stig trace add demo-1 error -m 'go test' --field traceback=-\n" +
+			"  stig trace add demo-1 request --to network -m 'is the gauge reachable from outside?'",
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			var draft cli.Draft
+			if f.from != "" {
+				r.Drafts, err = fromLines(a, f.from)
+			} else {
+				args = f.dash(args)
+				r.Drafts = make([]traces.Draft, 1)
+				r.Drafts[0], draft, err = f.draft(cmd.Context(), a, args[0], args[1])
+			}
+			if err != nil {
+				return err
+			}
+			added, err := traces.Add(cmd.Context(), a.App, r)
+			if err = a.Keep(draft, err); err != nil {
+				return err
+			}
+			return printAdded(a, added, r.DryRun)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVarP(&f.text.Message, "message", "m", "", "the first line, as `TEXT`")
+	flags.StringVar(&f.body, "body", "", "read what follows from `FILE` (- for standard input)")
+	flags.StringArrayVar(&f.fields, "field", nil, "a field as `NAME=VALUE`; NAME=- reads it from standard input")
+	flags.StringSliceVar(&f.to, "to", nil, "for `WHOM`: an actor, a role, @all, @people, @agents")
+	flags.StringVar(&f.re, "re", "", "the `TRACE` that it answers")
+	flags.StringVar(&f.from, "from", "", "read traces from `FILE`, a JSON object a line (- for standard input)")
+	a.Writes(cmd, &r.DryRun)
+	return cmd
+}
+
+// typesHelp has a line for each type.
+func typesHelp() string {
+	var b strings.Builder
+	for _, k := range trace.Kinds() {
+		fmt.Fprintf(&b, "  %-17s %s\n  %-17s needs %s\n", k.Type, k.For, "", k.Needs())
+	}
+	return b.String()
+}
+
+// dash takes the argument - for --body -.
+func (f *addFlags) dash(args []string) []string {
+	t := app.Text{File: f.body}
+	args = t.Dash(args)
+	f.body = t.File
+	return args
+}
+
+// draft is the trace that the command line says, or, where it says nothing and a
+// person sits at a terminal, what they write in the editor.
+func (f *addFlags) draft(ctx context.Context, a *cli.App, id, kind string) (d traces.Draft, kept cli.Draft, err error) {
+	d = traces.Draft{Issue: id, Type: kind, Content: map[string]any{}}
+	if f.text.Message == "" && f.body == "" && len(f.fields) == 0 && a.Asks() {
+		if kept, err = a.Compose(ctx, form(kind), "A trace on "+id+". What stands between the first line and the last paragraph is Markdown.\n"); err != nil {
+			return d, kept, err
+		}
+		return d, kept, f.composed(&d, kept.Text)
+	}
+	if d.Body, err = a.Read(app.Text{File: f.body}); err != nil {
+		return d, kept, err
+	}
+	if err := f.put(a, d.Content); err != nil {
+		return d, kept, err
+	}
+	message, more, _ := strings.Cut(strings.TrimSpace(strings.ReplaceAll(f.text.Message, "\r\n", "\n")), "\n")
+	d.Body = strings.TrimSpace(more) + "\n\n" + d.Body
+	known, _ := trace.KindOf(kind)
+	switch {
+	case message == "":
+	case known.Head == "":
+		d.Summary = message
+	default:
+		d.Content[known.Head] = message
+	}
+	return d, kept, nil
+}
+
+// put puts what the flags say of fields into the content.
+func (f *addFlags) put(a *cli.App, content map[string]any) error {
+	add := func(key, value string) {
+		list, _ := content[key].([]string)
+		content[key] = append(list, value)
+	}
+	for _, field := range f.fields {
+		key, value, ok := strings.Cut(field, "=")
+		if !ok {
+			return app.Usage(fmt.Sprintf("--field: must be NAME=VALUE; found %q", field), "")
+		}
+		if value == "-" {
+			text, err := a.Read(app.Text{File: "-"})
+			if err != nil {
+				return err
+			}
+			value = text
+		}
+		add(key, value)
+	}
+	for _, whom := range f.to {
+		add("to", whom)
+	}
+	if f.re != "" {
+		add("re", f.re)
+	}
+	for key, value := range content {
+		if list := value.([]string); len(list) == 1 {
+			content[key] = list[0] // a block is a text
+		}
+	}
+	return nil
+}
+
+// form is what the editor begins with: the trace without what is to be said.
+func form(kind string) string {
+	known, _ := trace.KindOf(kind)
+	return trace.Trace{Type: kind, Version: "1", Trailers: known.Blank()}.Text()
+}
+
+// composed reads what was written in the editor.
+func (f *addFlags) composed(d *traces.Draft, text string) error {
+	t, err := trace.Parse(text)
+	if err != nil {
+		return app.Usage("what was written is no trace: it must end with the line stig: "+d.Type+"/1", "")
+	}
+	d.Type, d.Summary, d.Body = t.Type, t.Summary, t.Body
+	d.Content, d.Body = t.Content()
+	return nil
+}
+
+func fromLines(a *cli.App, from string) ([]traces.Draft, error) {
+	text, err := a.Read(app.Text{File: from})
+	if err != nil {
+		return nil, err
+	}
+	return traces.ReadDrafts([]byte(text))
+}
+
+func printAdded(a *cli.App, added *traces.Added, dryRun bool) error {
+	for _, w := range added.Warnings {
+		a.Warn("%s", w)
+	}
+	switch {
+	case a.JSON:
+		return a.PrintEdit("trace-added", added, added.Changes, dryRun)
+	case dryRun:
+		return a.PrintDiff(added.Changes)
+	}
+	a.WarnOfLines(added.Changes)
+	for _, one := range added.Traces {
+		line := one.ID
+		if !a.Quiet {
+			line = fmt.Sprintf("%s: %s on %s", one.ID, one.Type, one.Issue)
+			if one.There {
+				line += ", left before"
+			}
+		}
+		if err := a.Printf("%s\n", line); err != nil {
+			return err
+		}
+	}
+	return nil
+}

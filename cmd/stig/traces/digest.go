@@ -1,0 +1,105 @@
+package traces
+
+import (
+	"github.com/spf13/cobra"
+
+	"stig/app"
+	"stig/app/traces"
+	"stig/cmd/stig/cli"
+)
+
+// DigestCommand is stig digest.
+func DigestCommand(a *cli.App) *cobra.Command {
+	var r traces.DigestRequest
+	cmd := &cobra.Command{
+		Use:   "digest ID [-- CMD ARG…]",
+		Short: "what was left on an issue since its last summary",
+		Long: "Show the traces on an issue since the last summary, by type, newest first; what says the\n" +
+			"same several times is shown once. With a command, that gets the digest on its standard\n" +
+			"input, and what it prints is left as the summary: the first line, and the text below.",
+		GroupID: "work",
+		Args:    oneBeforeDash(&r.Command),
+		Example: "  stig digest demo-1\n  stig digest demo-1 -- ./summarise.sh",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r.Issue = args[0]
+			d, err := traces.Digested(cmd.Context(), a.App, r)
+			switch {
+			case err != nil:
+				return err
+			case d.Added != nil:
+				return printAdded(a, d.Added, r.DryRun)
+			case a.JSON:
+				return a.PrintJSON("digest", digestBody(d))
+			}
+			return a.PrintMarkdown(d.Markdown)
+		},
+	}
+	cmd.Flags().IntVar(&r.Budget, "budget", traces.DigestBudget, "most characters, `N`")
+	a.Writes(cmd, &r.DryRun)
+	return cmd
+}
+
+// oneBeforeDash takes one issue, and what stands behind -- as a command.
+func oneBeforeDash(command *[]string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if at := cmd.ArgsLenAtDash(); at >= 0 {
+			if at == len(args) {
+				return app.Usage("no command behind --", "name the program that is to be run, or leave -- out")
+			}
+			*command, args = args[at:], args[:at]
+		}
+		return cli.Takes(1, 1, "one issue")(cmd, args)
+	}
+}
+
+// digestBody is a digest as data.
+func digestBody(d *traces.Digest) map[string]any {
+	type said struct {
+		traces.Row
+		Times int `json:"times"`
+	}
+	groups := []any{}
+	for _, g := range d.Digest.Groups {
+		list := []said{}
+		for _, s := range g.Said {
+			list = append(list, said{traces.RowOf(s.Left), s.Times})
+		}
+		groups = append(groups, map[string]any{"type": g.Type, "traces": list})
+	}
+	return map[string]any{
+		"id": d.ID, "title": d.Title, "total": d.Digest.Total, "since": d.Digest.Since, "newest": d.Digest.Newest, "groups": groups,
+	}
+}
+
+// RollupCommand is stig rollup.
+func RollupCommand(a *cli.App) *cobra.Command {
+	var r traces.RollupRequest
+	cmd := &cobra.Command{
+		Use:   "rollup EPIC",
+		Short: "what the issues within an epic came to, as one document",
+		Long: "Gather what the closed issues within an epic came to, dependencies before dependents: of\n" +
+			"each the newest completion, else the close reason and the state estimate. What is not\n" +
+			"closed, or left nothing, is listed as missing. With --write it is kept in the notes of\n" +
+			"the epic, in the place of what was kept there before.",
+		GroupID: "graph",
+		Args:    cli.Takes(1, 1, "one epic"),
+		Example: "  stig rollup demo-4k2\n  stig rollup demo-4k2 --write",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r.Epic = args[0]
+			rollup, err := traces.RollUp(cmd.Context(), a.App, r)
+			switch {
+			case err != nil:
+				return err
+			case a.JSON:
+				return a.PrintEdit("rollup", rollup, rollup.Changes, r.DryRun)
+			case r.DryRun:
+				return a.PrintDiff(rollup.Changes)
+			}
+			a.WarnOfLines(rollup.Changes)
+			return a.PrintMarkdown(rollup.Markdown)
+		},
+	}
+	cmd.Flags().BoolVar(&r.Write, "write", false, "keep it in the notes of the epic, section synthesis")
+	a.Writes(cmd, &r.DryRun)
+	return cmd
+}

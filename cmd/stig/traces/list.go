@@ -1,0 +1,107 @@
+package traces
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"stig/app"
+	"stig/app/traces"
+	"stig/cmd/stig/cli"
+	"stig/trace"
+)
+
+func listCommand(a *cli.App) *cobra.Command {
+	var r traces.ListRequest
+	cmd := &cobra.Command{
+		Use:   "list [ID]",
+		Short: "the traces on an issue, or on all, oldest first",
+		Long: "List the traces on an issue, or on all issues, oldest first. Comments without a type are\n" +
+			"listed with the type comment.",
+		Args:    cli.Takes(0, 1, "one issue at most"),
+		Example: "  stig trace list demo-1\n  stig trace list --type error --since 1d --epic demo-4k2",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				r.Issue = args[0]
+			}
+			list, err := traces.List(cmd.Context(), a.App, r)
+			if err != nil {
+				return err
+			}
+			if a.JSON {
+				return a.PrintJSON("traces", map[string]any{"traces": rows(list)})
+			}
+			s := a.Sheet()
+			for _, l := range list {
+				s.Line(cli.Plain, cli.CutLine(line(l), cli.ListWidth))
+			}
+			s.Line(cli.Plain, app.Counted(len(list), "trace"))
+			return a.Show(s)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringSliceVar(&r.Types, "type", nil, "of this `TYPE`; several with commas between them")
+	flags.StringSliceVar(&r.By, "by", nil, "left by `ACTOR`")
+	flags.StringSliceVar(&r.To, "to", nil, "addressed `TO` an actor, a role, @all, @people or @agents")
+	flags.StringVar(&r.Since, "since", "", "since `WHEN`: a day, a time, or a span such as 3d")
+	flags.StringVar(&r.Epic, "epic", "", "on `ID` and the issues within it")
+	return cmd
+}
+
+func showCommand(a *cli.App) *cobra.Command {
+	return &cobra.Command{
+		Use:     "show TRACE",
+		Short:   "a trace by its name, whole",
+		Long:    "Show the trace of a name. The same words of the same author on several issues have one\nname, and are shown one after the other.",
+		Args:    cli.Takes(1, 1, "the name of one trace"),
+		Example: "  stig trace show t-k2qhn5rzvw",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			list, err := traces.Show(cmd.Context(), a.App, args[0])
+			if err != nil {
+				return err
+			}
+			if a.JSON {
+				return a.PrintJSON("traces", map[string]any{"traces": rows(list)})
+			}
+			var b strings.Builder
+			for i, l := range list {
+				if i > 0 {
+					b.WriteString("\n")
+				}
+				fmt.Fprintf(&b, "%s\n\n%s\n", about(l), l.Whole())
+			}
+			return a.Print(b.String())
+		},
+	}
+}
+
+func rows(list []trace.Left) []traces.Row {
+	rows := []traces.Row{}
+	for _, l := range list {
+		rows = append(rows, traces.RowOf(l))
+	}
+	return rows
+}
+
+// line is a trace on one line.
+func line(l trace.Left) string {
+	said := l.Summary
+	if !l.IsTrace() {
+		said = l.Body
+	}
+	return about(l) + ": " + app.Folded(said)
+}
+
+// about says which trace it is, where, when and whose.
+func about(l trace.Left) string {
+	words := []string{l.Name, l.Issue, l.Type}
+	if !l.At.IsZero() {
+		words = append(words, l.At.UTC().Format(time.DateOnly+" 15:04"))
+	}
+	if l.Source != "" {
+		words = append(words, app.Folded(l.Source))
+	}
+	return strings.Join(words, "  ")
+}

@@ -1,0 +1,147 @@
+package trace
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Digest is what was left on an issue since the last summary, for somebody who
+// writes the next one.
+type Digest struct {
+	Since  string  // the name of the newest trace that the last summary covers; "" without a summary
+	Newest string  // the name of the newest trace in it; "" where there is none
+	Total  int     // traces since then, comments too
+	Bytes  int     // of their texts
+	Groups []Group // by type, in the order of the types, others and comments last
+}
+
+// Group are the traces of one type, newest first. What says the same twice is there
+// once.
+type Group struct {
+	Type string
+	Said []Said
+}
+
+// Said is a trace, and how often it was left.
+type Said struct {
+	Left  Left
+	Times int
+}
+
+// DigestOf makes the digest of the comments of one issue, oldest first.
+func DigestOf(list []Left) Digest {
+	list, since := Unsummarised(list)
+	d := Digest{Since: since, Total: len(list)}
+	groups := map[string][]Said{}
+	for _, l := range slices.Backward(list) { // newest first
+		d.Bytes += len(l.text)
+		if d.Newest == "" {
+			d.Newest = l.Name
+		}
+		group := groups[l.Type]
+		if at := slices.IndexFunc(group, func(s Said) bool { return s.Left.says() == l.says() }); at >= 0 {
+			group[at].Times++
+		} else {
+			groups[l.Type] = append(group, Said{l, 1})
+		}
+	}
+	for _, name := range typesOf(groups) {
+		d.Groups = append(d.Groups, Group{name, groups[name]})
+	}
+	return d
+}
+
+// Unsummarised gives the traces that no summary covers yet, summaries left out, and
+// the name of the newest trace that one does cover.
+func Unsummarised(list []Left) (rest []Left, covered string) {
+	from := 0
+	for i, l := range list {
+		if l.Type != Summary {
+			continue
+		}
+		end := i // a summary that names no trace that is here covers what stands before it
+		if at := slices.IndexFunc(list[:i], func(before Left) bool { return slices.Contains(l.Values("covers"), before.Name) }); at >= 0 {
+			end = at + 1
+		}
+		if end > from {
+			from, covered = end, list[end-1].Name
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(list[from:]), func(l Left) bool { return l.Type == Summary }), covered
+}
+
+// says is what two traces have in common that say the same.
+func (l Left) says() string { return l.Summary + "\x00" + l.Body }
+
+func typesOf(groups map[string][]Said) []string {
+	types := slices.DeleteFunc(Types(), func(name string) bool { return groups[name] == nil })
+	var others []string
+	for name := range groups {
+		if !slices.Contains(types, name) && name != Comment {
+			others = append(others, name)
+		}
+	}
+	slices.Sort(others)
+	types = append(types, others...)
+	if groups[Comment] != nil {
+		types = append(types, Comment)
+	}
+	return types
+}
+
+// Markdown is the digest as text of at most budget characters, the first lines of
+// everything before the texts; 0 for no limit. What is left out is said in the last
+// line.
+func (d Digest) Markdown(budget int) string {
+	var b strings.Builder
+	left := 0
+	for _, g := range d.Groups {
+		heading := fmt.Sprintf("## %s (%d)\n", g.Type, len(g.Said))
+		for i, s := range g.Said {
+			text := s.markdown()
+			if i == 0 {
+				text = heading + "\n" + text
+			}
+			if fits := budget == 0 || utf8.RuneCountInString(b.String()+text) <= budget; !fits {
+				left++
+				continue
+			}
+			if b.Len() > 0 {
+				b.WriteString("\n")
+			}
+			b.WriteString(text)
+		}
+	}
+	if left > 0 {
+		fmt.Fprintf(&b, "\n%d more are left out.\n", left)
+	}
+	return b.String()
+}
+
+// markdown is a trace as an item: when, who, what, and the text below it.
+func (s Said) markdown() string {
+	l := s.Left
+	words := []string{l.Name}
+	if !l.At.IsZero() {
+		words = append(words, l.At.Format(time.DateOnly))
+	}
+	words = append(words, l.Source)
+	if s.Times > 1 {
+		words = append(words, fmt.Sprintf("%d times", s.Times))
+	}
+	item := "- " + strings.Join(words, " ")
+	if l.Summary != "" {
+		item += ": " + l.Summary
+	}
+	item += "\n"
+	for _, t := range l.Trailers {
+		item += "  " + t.Key + ": " + t.Value + "\n"
+	}
+	if l.Body != "" {
+		item += "\n  " + strings.ReplaceAll(l.Body, "\n", "\n  ") + "\n"
+	}
+	return item
+}

@@ -1,0 +1,118 @@
+package trace
+
+import (
+	"slices"
+	"strings"
+)
+
+// Type is a type of trace that has a definition in schemas/traces/schema.cue.
+const (
+	Log            = "log"
+	Finding        = "finding"
+	CodeSnippet    = "code_snippet"
+	Error          = "error"
+	RequestForHelp = "request_for_help"
+	Summary        = "summary"
+	Completion     = "completion"
+	Request        = "request"
+	Query          = "query"
+	Directive      = "directive"
+	Result         = "result"
+	Feedback       = "feedback"
+	Approval       = "approval"
+	Notification   = "notification"
+
+	// Comment is what a comment without a type is listed as.
+	Comment = "comment"
+)
+
+// Kind says which content a type of trace has and where in the text it stands.
+type Kind struct {
+	Type     string
+	Head     string   // the key of the content that the first line holds, "" where none does
+	Block    string   // the key that the first fenced block holds, "" where none does
+	Required []string // keys that must be there
+	Either   []string // keys of which one must be there
+	Lists    []string // keys whose content is a list
+	Names    []string // keys whose content is the name of a trace
+	Levels   []string // the values of the key level
+	For      string   // what the type is for
+}
+
+// kinds is the one table of types, in the order that Kinds gives. The definitions
+// of schemas/traces/schema.cue say the same; a test compares them.
+var kinds = []Kind{
+	{Type: Log, Head: "message", Required: []string{"level", "message"}, Levels: []string{"info", "warn", "error"},
+		For: "a milestone; the output of a program belongs in a log file"},
+	{Type: Finding, Head: "summary", Required: []string{"summary"},
+		For: "one piece of information, with the url or file it is from"},
+	{Type: CodeSnippet, Block: "code", Required: []string{"file_name", "code"},
+		For: "code for others, before it is done"},
+	{Type: Error, Head: "error_type", Block: "traceback", Required: []string{"error_type", "traceback"},
+		For: "what ended an attempt"},
+	{Type: RequestForHelp, Head: "blocker", Required: []string{"blocker"}, Lists: []string{"needs"},
+		For: "a helper whose roles are needed; a question to a person is an escalation"},
+	{Type: Summary, Head: "summary_text", Required: []string{"summary_text", "covers"}, Names: []string{"covers"},
+		For: "the digest of the traces up to the one that it covers"},
+	{Type: Completion, Block: "result", Required: []string{"result"},
+		For: "the result, when the issue ends"},
+	{Type: Request, Head: "payload", Required: []string{"to", "payload"}, Lists: []string{"to"}, For: "to ask for something"},
+	{Type: Query, Head: "payload", Required: []string{"to", "payload"}, Lists: []string{"to"}, For: "to ask to know something"},
+	{Type: Directive, Head: "payload", Required: []string{"to", "payload"}, Lists: []string{"to"}, For: "to tell what to do"},
+	{Type: Result, Head: "payload", Required: []string{"payload"}, Either: []string{"re", "to"}, Lists: []string{"to"}, Names: []string{"re"},
+		For: "the answer to a request"},
+	{Type: Feedback, Head: "payload", Required: []string{"payload"}, Either: []string{"re", "to"}, Lists: []string{"to"}, Names: []string{"re"},
+		For: "what was wrong or right with something"},
+	{Type: Approval, Head: "payload", Required: []string{"payload"}, Either: []string{"re", "to"}, Lists: []string{"to"}, Names: []string{"re"},
+		For: "to agree"},
+	{Type: Notification, Head: "payload", Required: []string{"payload"}, Either: []string{"re", "to"}, Lists: []string{"to"}, Names: []string{"re"},
+		For: "news"},
+}
+
+// Kinds lists the types.
+func Kinds() []Kind { return slices.Clone(kinds) }
+
+// Types lists the names of the types.
+func Types() (names []string) {
+	for _, k := range kinds {
+		names = append(names, k.Type)
+	}
+	return names
+}
+
+// KindOf gives the kind of a type. Of a type that is not known it gives one
+// without rules, and false.
+func KindOf(name string) (Kind, bool) {
+	if i := slices.IndexFunc(kinds, func(k Kind) bool { return k.Type == name }); i >= 0 {
+		return kinds[i], true
+	}
+	return Kind{Type: name, Lists: []string{"to"}}, false
+}
+
+// trailers lists the keys of a kind that are trailers, in the order in which they
+// are written.
+func (k Kind) trailers() (keys []string) {
+	for _, key := range slices.Concat(k.Required, k.Either, k.Lists, k.Names) {
+		if key != k.Head && key != k.Block && !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// Blank gives the trailers of a kind without values, for a form.
+func (k Kind) Blank() (list []Trailer) {
+	for _, key := range k.trailers() {
+		list = append(list, Trailer{Key: key})
+	}
+	return list
+}
+
+// Needs says in words which keys a kind has to have.
+func (k Kind) Needs() string {
+	text := strings.Join(k.Required, ", ")
+	if len(k.Either) > 0 {
+		text += ", and " + strings.Join(k.Either, " or ")
+	}
+	return text
+}

@@ -1,0 +1,253 @@
+// Package watch tells what happened in a store between two readings of it: as
+// events that a worker can wait for, such as claimed, ready, answered, trace.
+//
+// What stig wrote is taken from its journal, edit by edit, with who made it. What
+// else wrote is found by comparing the lines; of that, two edits in a row look like
+// one. The package opens no store and keeps no memory but the one it is given.
+//
+//	seen := watch.Seen{}
+//	seen.Take(before, graph, now)
+//	…
+//	events, err := seen.Look(watch.Reading{Store: after, Graph: graph, Journal: records, Now: now})
+package watch
+
+import (
+	"bytes"
+	"slices"
+	"time"
+
+	"stig/beads"
+	"stig/dag"
+	"stig/diff"
+	"stig/live"
+)
+
+// Seen is what was read of a store when it was last looked at.
+type Seen struct {
+	Lines   map[string][]byte // of each issue, by its id
+	Changed map[string][]byte // those that the last look found to differ; nil for one that is gone
+	Ready   map[string]bool   // issues that could be started
+	Held    map[string]bool   // issues that nobody works on, and that wait for others
+}
+
+// Reading is a store as it is now, with what stig wrote since it was last read.
+type Reading struct {
+	Store   *beads.Snapshot
+	Graph   *dag.Graph
+	Journal []live.Record // the oldest first
+	Now     time.Time
+}
+
+// most is how many issues another program changes at once before it is taken for a
+// switch to another state of the store, such as a checkout.
+const most = 50
+
+// Take remembers a store as it stands.
+func (s *Seen) Take(r Reading) error {
+	if _, err := s.take(r); err != nil {
+		return err
+	}
+	s.startable(r)
+	return nil
+}
+
+// take remembers the lines, and gives the ids of those that differ from before, in
+// the order of the store, those that are gone last; each with its line before.
+func (s *Seen) take(r Reading) (changed []change, err error) {
+	lines := make(map[string][]byte, r.Store.Len())
+	reader := r.Store.Reader()
+	for i, issue := range r.Store.All() {
+		if at, ok := r.Store.Index(issue.ID); !ok || at != i {
+			continue // of a repeated id the last line counts
+		}
+		line, err := reader.Line(issue)
+		if err != nil {
+			return nil, err
+		}
+		before, there := s.Lines[issue.ID]
+		if there && bytes.Equal(before, line) {
+			lines[issue.ID] = before
+			continue
+		}
+		lines[issue.ID] = bytes.Clone(line)
+		changed = append(changed, change{id: issue.ID, before: before, after: lines[issue.ID]})
+	}
+	var gone []change
+	for id, before := range s.Lines {
+		if _, there := lines[id]; !there {
+			gone = append(gone, change{id: id, before: before})
+		}
+	}
+	slices.SortFunc(gone, func(a, b change) int { return bytes.Compare([]byte(a.id), []byte(b.id)) })
+	s.Lines, s.Changed = lines, map[string][]byte{}
+	for _, c := range slices.Concat(changed, gone) {
+		s.Changed[c.id] = c.after
+	}
+	return append(changed, gone...), nil
+}
+
+// change is an issue whose line differs; a line is nil where there is none.
+type change struct {
+	id            string
+	before, after []byte
+}
+
+// Look gives what happened since the store was last looked at, and remembers it as it
+// is now: what stig wrote in the order in which it did, then what others wrote in the
+// order of the lines, then what became startable or was held up by it.
+func (s *Seen) Look(r Reading) ([]Event, error) {
+	changed, err := s.take(r)
+	if err != nil {
+		return nil, err
+	}
+	own, told := fromJournal(r.Journal)
+	foreign, err := fromOthers(changed, told, r.Now)
+	if err != nil {
+		return nil, err
+	}
+	events := append(own, foreign...)
+	if len(events) > 0 || len(changed) > 0 {
+		switched := slices.ContainsFunc(events, func(e Event) bool { return e.Event == Switched })
+		for _, e := range s.startable(r) {
+			e.InSwitch = switched
+			events = append(events, e)
+		}
+	}
+	for i := range events {
+		if at, ok := r.Store.Index(events[i].ID); ok && events[i].Title == "" {
+			events[i].Title = r.Store.At(at).Title
+		}
+	}
+	return events, nil
+}
+
+// startable compares what can be started, and what is held up, with what was before.
+func (s *Seen) startable(r Reading) (events []Event) {
+	ready, held := map[string]bool{}, map[string]bool{}
+	for i, issue := range r.Store.All() {
+		switch r.Graph.State(i, dag.Worker{Now: r.Now}) {
+		case dag.StateReady:
+			ready[issue.ID] = true
+			if s.Ready != nil && !s.Ready[issue.ID] {
+				events = append(events, Event{Event: Ready, ID: issue.ID, At: r.Now})
+			}
+		case dag.StateBlocked:
+			held[issue.ID] = true
+			if s.Held != nil && !s.Held[issue.ID] {
+				events = append(events, Event{Event: Blocked, ID: issue.ID, At: r.Now})
+			}
+		}
+	}
+	s.Ready, s.Held = ready, held
+	return events
+}
+
+// fromJournal gives the events of what stig wrote, and what each part of an issue was
+// left as by it.
+func fromJournal(records []live.Record) (events []Event, told map[string]map[diff.PartName]diff.Digest) {
+	told = map[string]map[diff.PartName]diff.Digest{}
+	for _, r := range records {
+		if r.Result == live.Failed || len(r.Changes) == 0 || r.Forgets {
+			continue
+		}
+		var ids []string
+		of := map[string][]diff.Edit{}
+		for _, c := range r.Changes {
+			if of[c.Issue] == nil {
+				ids = append(ids, c.Issue)
+			}
+			e := diff.Edit{Kind: diff.Kind(c.Kind), Name: c.Name, Was: c.Was, Now: c.Now}
+			of[c.Issue] = append(of[c.Issue], e)
+			if told[c.Issue] == nil {
+				told[c.Issue] = map[diff.PartName]diff.Digest{}
+			}
+			digest := diff.Part{Kind: e.Kind, Name: e.Name, Text: e.Now}.Digest()
+			if c.Hash {
+				digest = diff.Digest(c.Now)
+			}
+			told[c.Issue][diff.PartName{Kind: e.Kind, Name: e.Name}] = digest
+		}
+		for _, id := range ids {
+			events = append(events, eventsOf(about{id: id, by: r.Actor, at: r.At}, of[id])...)
+		}
+	}
+	return events, told
+}
+
+// fromOthers gives the events of what the journal does not explain. More than so many
+// changed issues are one event, followed by those of each.
+func fromOthers(changed []change, told map[string]map[diff.PartName]diff.Digest, now time.Time) (events []Event, err error) {
+	counts := map[string]int{}
+	issues := 0
+	for _, c := range changed {
+		edits, at, err := c.unexplained(told[c.id])
+		if err != nil {
+			return nil, err
+		}
+		if len(edits) == 0 {
+			continue
+		}
+		issues++
+		if at.IsZero() {
+			at = now
+		}
+		for _, e := range eventsOf(about{id: c.id, at: at}, edits) {
+			counts[e.Event]++
+			events = append(events, e)
+		}
+	}
+	if issues > most {
+		for i := range events {
+			events[i].InSwitch = true
+		}
+		events = append([]Event{{Event: Switched, At: now, Issues: issues, Counts: counts}}, events...)
+	}
+	return events, nil
+}
+
+// unexplained gives the edits of a line that the journal does not have as they are.
+func (c change) unexplained(told map[diff.PartName]diff.Digest) (edits []diff.Edit, at time.Time, err error) {
+	var before, after *beads.Record
+	if c.before != nil {
+		if before, err = beads.ParseRecord(c.before); err != nil {
+			return nil, at, err
+		}
+	}
+	if c.after != nil {
+		if after, err = beads.ParseRecord(c.after); err != nil {
+			return nil, at, err
+		}
+		at, _ = after.Time(beads.UpdatedAt)
+	}
+	if _, made := told[diff.PartName{Kind: diff.Issue, Name: c.id}]; made && before == nil && after != nil {
+		return sinceMade(told, after), at, nil
+	}
+	for _, e := range diff.Edits(before, after) {
+		left, own := told[diff.PartName{Kind: e.Kind, Name: e.Name}]
+		if own && left == (diff.Part{Kind: e.Kind, Name: e.Name, Text: e.Now}).Digest() {
+			continue
+		}
+		edits = append(edits, e)
+	}
+	return edits, at, nil
+}
+
+// sinceMade gives what others did to an issue that stig made since it was last looked
+// at. What stood in it at first is not known here, so that only what stig left of it
+// later can be compared.
+func sinceMade(told map[diff.PartName]diff.Digest, after *beads.Record) (edits []diff.Edit) {
+	parts := diff.Parts(after)
+	for name, left := range told {
+		if name.Kind == diff.Issue {
+			continue
+		}
+		now, _ := diff.Find(parts, name.Kind, name.Name)
+		if now.Digest() != left {
+			edits = append(edits, diff.Edit{Kind: name.Kind, Name: name.Name, Now: now.Text})
+		}
+	}
+	slices.SortFunc(edits, func(a, b diff.Edit) int {
+		return slices.Compare([]string{string(a.Kind), a.Name}, []string{string(b.Kind), b.Name})
+	})
+	return edits
+}
