@@ -27,6 +27,7 @@ type Past struct{ Old, New func() ([]byte, error) }
 type Gone struct {
 	ID string
 	diff.Edit
+	Hidden     bool // the journal keeps a hash of Was alone, for it holds a credential
 	Journalled bool // the journal has Was already: stig wrote it, or another session missed it
 }
 
