@@ -21,7 +21,7 @@ func (f Found) Report(s beads.Place) string {
 		ids, what := byIssue(f.Gone)
 		fmt.Fprintf(&text, "%s: another program than stig wrote it, and it lost\n", filepath.Base(s.Path))
 		for i, id := range ids[:min(len(ids), most)] {
-			fmt.Fprintf(&text, "  %s: %s\n", id, what[i])
+			fmt.Fprintf(&text, "  %s: %s\n", id, short(what[i]))
 		}
 		if more := len(ids) - most; more > 0 {
 			fmt.Fprintf(&text, "  and something of %d more\n", more)
@@ -40,6 +40,15 @@ func (f Found) Report(s beads.Place) string {
 		text.WriteString(": closed past stig close, without a verdict\nhint: type " + openAgain(s, ids) + "\n")
 	}
 	return text.String()
+}
+
+// short cuts a list of names that is long.
+func short(names string) string {
+	const most = 300
+	if r := []rune(names); len(r) > most {
+		return string(r[:most]) + " …"
+	}
+	return names
 }
 
 // byIssue lists issues and what is gone of each.
