@@ -20,7 +20,8 @@ type resultForms struct {
 
 var results = sync.OnceValue(func() resultForms {
 	const (
-		start = `^(?:(?:(?:the|its|whose|with)\s+)?(?:output|stdout|response)\s+)?(?:(?:must|should|will|shall|can|now|still|also|then|has to|to|correctly|exactly|successfully|immediately)\s+)*`
+		start = `^(?:(?:(?:the|its|whose|with)\s+)?(?:output|stdout|response)\s+)?(?:(?:on|in|for|with|from|against|under|without|at|over|after)\s+(?:[^\s,;.]+\s+){1,4}?)?` +
+			`(?:(?:must|should|will|shall|can|now|still|also|then|has to|to|correctly|exactly|successfully|immediately|no longer|never|only)\s+)*`
 		shows = `(?:returns?|prints?|outputs?|shows?|displays?|reports?|lists?|gives?|yields?|emits?|contains?|includes?|responds with|says?|is|→|->|=>|` +
 			`gibt|liefert|zeigt|meldet|enthält|ist|affiche|renvoie|muestra|devuelve)`
 		noun  = `(?:(?:exactly|only|just|with|the|a|an|http|status|code|text|line|message|string|version|value|number|count|output|result|word)\s+)*:?\s*`
@@ -35,7 +36,7 @@ var results = sync.OnceValue(func() resultForms {
 		// a number that is the exit code, or how many faults there are
 		exit: form(start + shows + `\s+(?:with\s+)?(?:(?:exit|status)\s+)*(?:code\s+)?(?:0|zero|ok\b|success|clean|\d+/\d+|all\b|no\b|only\s+pass|without\b)`),
 		// words about an output, whatever is expected of it
-		telling: form(`^(?:が|は|を|に|の)?.{0,30}(?:表示|出力|返[すさ])|` + start + `(?:(?:gibt|liefert|zeigt|meldet|affiche|renvoie|muestra|devuelve|returns?|prints?|outputs?|shows?|displays?|reports?|lists?|emits?|contains?|includes?)\b|=|≥|≤|<|>|(?:is|are)\s+(?:at (?:least|most)|less|more|under|over|below|above|between|[<>≤≥=]|\d))`),
+		telling: form(`^(?:が|は|を|に|の)?.{0,30}(?:表示|出力|返[すさ])|` + start + `(?:(?:gibt|liefert|zeigt|meldet|affiche|renvoie|muestra|devuelve|returns?|prints?|outputs?|shows?|displays?|reports?|lists?|emits?|advertises?|outputs?)\b|=|≥|≤|<|>|(?:is|are)\s+(?:at (?:least|most)|less|more|under|over|below|above|between|[<>≤≥=]|\d))`),
 		more:    form("^\\s*(?:,|and|or|/|&)\\s+(?:\"|“|'|`)"),
 	}
 })

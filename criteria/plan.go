@@ -3,6 +3,7 @@ package criteria
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -141,6 +142,9 @@ func judgeFence(code notes.Code, above string, look Lookup) Check {
 			return skip("no info string, and %s", why)
 		}
 	}
+	if found := toFill().FindString(check.Text); found != "" && !check.Verify {
+		return skip("placeholder %s", quote(found))
+	}
 	if found := s.serves(); found != "" && !check.Verify {
 		return skip("runs until it is stopped: %s", found)
 	}
@@ -149,6 +153,9 @@ func judgeFence(code notes.Code, above string, look Lookup) Check {
 	}
 	return check
 }
+
+// toFill finds a path in a block that a person is meant to fill in.
+var toFill = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`/?\bpath/to/`) })
 
 // unlikely says why a block that no info string marks as shell may be something
 // else; "" when it is taken for shell.

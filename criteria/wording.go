@@ -72,7 +72,7 @@ func anyOf(words []string) string {
 // none of these does not ask.
 type wording struct {
 	boundary, opening, asked, running, by, claim, verifying, state, making, circumstance, occasion,
-	elsewhere, denied, nowhere,
+	elsewhere, others, successful, denied, nowhere,
 	aside, noun, follows, checking, executed, failing, passing, treated, besides, nothing, succeeds, successWord, results,
 	things, inviting, telling, outcome,
 	foreign, english, negated, abroad,
@@ -128,6 +128,10 @@ var phrases = sync.OnceValue(func() wording {
 		occasion: written(`\b(?:after|before|once|when|while|if|given|with|on)$`),
 		// a clause that tells of a machine of others
 		elsewhere: written(`\b(?:in|by|as part of) (?:(?:the|a|an|each|every|same|release|build|ci)\s+)*(?:ci|job|workflow|pipeline)\b`),
+		// likewise, before a colon
+		others: written(`^(?:the )?(?:ci|pipeline|workflow)\b (?:job )?(?:includes?|runs?|has|gets|executes?|checks?)\b`),
+		// a clause that ends in saying that it succeeds
+		successful: written(`\b{success}$`),
 		// it is not to be run
 		denied: written(`\b({denied}|not (?:\w+ ){0,3}that)(?:\s+{denying})*(?:\s+{avoided})*$`),
 		// a search is to find nothing, said before it
