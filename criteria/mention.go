@@ -21,6 +21,7 @@ type surroundings struct {
 	intro  string // the line that introduces the list which the code stands in
 	then   string // in a scenario: what is to come of it, from the verb on
 	title  bool   // it stands in a heading
+	beside bool   // other code is listed beside it, of which the same is said
 }
 
 // reach is how far text before and after is read, in bytes: sentences are
@@ -38,6 +39,7 @@ func around(text string, start, end int) surroundings {
 		then:   consequence(behind),
 		title:  strings.HasPrefix(text[strings.LastIndexByte(text[:start], '\n')+1:], "#"),
 	}
+	c.beside = phrases().enumerated().MatchString(text[max(0, start-reach):start]) || phrases().enumerates().MatchString(behind)
 	comma := strings.HasSuffix(strings.TrimRight(text[:start], " \n"), ",")
 	if comma && phrases().occasion().MatchString(c.before) { // after one, another
 		c.lead = lastClause(c.before + " `c`, ")
@@ -211,6 +213,9 @@ func (c surroundings) predicated() bool {
 // with a noun that the code names.
 func (c surroundings) continues() bool {
 	p := phrases()
+	if c.beside && p.plural().MatchString(c.said) {
+		return true
+	}
 	return p.follows().MatchString(c.said) && !p.noun().MatchString(c.said) || p.succeeds().MatchString(c.said)
 }
 

@@ -258,6 +258,10 @@ func (s *script) result(check *Check, near surroundings) {
 		check.Reason = "runs until it is stopped: " + found
 		return
 	}
+	if found := phrases().serving().FindString(near.said); found != "" {
+		check.Reason = "it is to go on: " + quote(found)
+		return
+	}
 	told := judgement{}
 	if !s.tests() {
 		told = near.judged(s.counting(), s.searches())

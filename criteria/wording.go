@@ -73,7 +73,7 @@ func anyOf(words []string) string {
 type wording struct {
 	boundary, opening, asked, running, by, claim, verifying, state, making, circumstance, occasion,
 	elsewhere, others, successful, denied, nowhere,
-	aside, noun, follows, checking, executed, failing, passing, treated, besides, nothing, succeeds, successWord, unfailing, results,
+	aside, noun, follows, plural, serving, checking, executed, failing, passing, treated, besides, nothing, succeeds, successWord, unfailing, results,
 	things, inviting, telling, outcome,
 	foreign, english, negated, abroad,
 	blockBreak, itemStart, enumerated, enumerates, code phrase
@@ -85,7 +85,7 @@ type wording struct {
 const (
 	succeeding = `(?:{success}|exit(?:s|ed)?(?: with)?(?: code| status)?(?: 0| zero)|returns? (?:0|zero))`
 	adverbs    = `(?:(?:{adverb}|\w+ly)\s+)*`
-	placed     = `(?:{place}\s+(?:[^\s,;.]+\s+){1,5}?)?` // "on Linux"
+	placed     = `(?:{place}\s+(?:[^\s,;.\x60]+\s+){1,5}?)?` // "on Linux"
 	prints     = `(?:exit(?:s|ed)?|returns?|produces?|gives?|prints?|shows?|reports?|yields?|emits?)`
 	not        = `(?:not|never|n['’]t)`
 )
@@ -148,6 +148,10 @@ var phrases = sync.OnceValue(func() wording {
 			`(?:is|are|was|were|has|have|takes?|gives?)\b|` +
 			`(?:outputs?|results?) (?:is|are|has|have|shows?|includes?|contains?|lists?|matches|equals|stays?|remains?|unchanged|must|should)\b|` +
 			`[a-z-]+s\b|commands?\b|{then}\b))`),
+		// likewise of several: a verb in the plural with what belongs to it
+		plural: written(`^[a-z]+ (?:on|in|to|with|without|for|from|the|all|no|zero|only)\b`),
+		// it goes on until it is stopped
+		serving: written(`^(?:{modal}\s+)?` + adverbs + `(?:starts?|launch(?:es)?|opens?|serves?|boots?|spins? up|brings? up)\b`),
 		// it is used to check
 		checking: written(`^to (?:verify|check|confirm|test|validate|ensure|prove|see)\b`),
 		// after "when": it is executed
