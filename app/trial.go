@@ -104,12 +104,12 @@ func waiveByTracker(id, what, why string) string {
 }
 
 // Fence is the block to write into criteria that hold nothing to run: with
-// the commands that were seen in prose, else with a place for them.
+// the commands that were seen there, else with a place for them.
 func (t *Trial) Fence() string {
 	var commands []string
 	for _, check := range t.Plan {
-		if check.Origin == criteria.Prose {
-			commands = append(commands, check.Text)
+		if check.Instead != "" {
+			commands = append(commands, check.Instead)
 		}
 	}
 	if commands == nil {
@@ -183,7 +183,8 @@ func (a *App) job(ctx context.Context, t *Trial, o TrialOptions) (verify.Job, er
 		return verify.Job{}, err
 	}
 	j := verify.Job{
-		Issue: t.Id, Criteria: t.criteria.Text(), Checks: t.Plan, Root: t.Site.root,
+		Issue: t.Id, Criteria: t.criteria.Text(), Checks: t.Plan,
+		Again: func() []criteria.Check { return t.criteria.Plan(t.Site.again()) }, Root: t.Site.root,
 		Env: a.Environ(), Pass: a.Config.Gate.Env,
 		KeepGoing: o.KeepGoing, AllowDestructive: o.AllowDestructive,
 		Out: a.Progress, Terminal: a.Terminal, Logs: t.Site.logs(), Time: now, Now: a.Now,

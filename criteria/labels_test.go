@@ -5,9 +5,11 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,6 +33,7 @@ func TestLabels(t *testing.T) {
 		t.Fatal(err)
 	}
 	var all, held score
+	byStore := map[string]*score{}
 	stores := map[string]map[string]criteria.Check{}
 	for line := range strings.Lines(string(text)) {
 		fields := strings.Fields(line)
@@ -47,15 +50,22 @@ func TestLabels(t *testing.T) {
 			continue
 		}
 		said := label == "run"
-		if is := check.Class != criteria.Skipped; label != "open" && is != said {
+		if is := check.Asked(); label != "open" && is != said {
 			t.Logf("%s %s, labelled %s: %s %s %s", store, issue, label, check.Class, check.Text, check.Reason)
 		}
 		all.count(check, label)
+		if byStore[store] == nil {
+			byStore[store] = &score{}
+		}
+		byStore[store].count(check, label)
 		for _, name := range heldBack {
 			if name == store {
 				held.count(check, label)
 			}
 		}
+	}
+	for _, store := range slices.Sorted(maps.Keys(byStore)) {
+		t.Logf("%s: %s", store, byStore[store])
 	}
 	t.Logf("all:       %s", all)
 	t.Logf("held back: %s", held)
@@ -87,7 +97,7 @@ func TestSpans(t *testing.T) {
 			}
 			label := said[labels[0][1]]
 			labels = labels[1:]
-			if is := check.Class != criteria.Skipped; label != "open" && is != (label == "run") {
+			if is := check.Asked(); label != "open" && is != (label == "run") {
 				t.Logf("labelled %s: %s %s %s", label, check.Class, check.Text, check.Reason)
 			}
 			all.count(check, label)
@@ -106,7 +116,7 @@ func TestSpans(t *testing.T) {
 type score struct{ right, wrong, missed, open, spans int }
 
 func (s *score) count(check criteria.Check, label string) {
-	is, said := check.Class != criteria.Skipped, label == "run"
+	is, said := check.Asked(), label == "run"
 	s.spans++
 	switch {
 	case label == "open":

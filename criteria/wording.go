@@ -72,10 +72,10 @@ func anyOf(words []string) string {
 // none of these does not ask.
 type wording struct {
 	boundary, opening, asked, running, by, claim, verifying, state, making, circumstance, occasion,
-	elsewhere, denied, nowhere,
-	aside, noun, follows, checking, executed, failing, passing, treated, besides, nothing, succeeds, results,
+	elsewhere, others, successful, denied, nowhere,
+	aside, noun, follows, plural, serving, checking, executed, failing, passing, treated, besides, nothing, succeeds, successWord, unfailing, results,
 	things, inviting, telling, outcome,
-	foreign, english, negated,
+	foreign, english, negated, abroad,
 	blockBreak, itemStart, enumerated, enumerates, code phrase
 
 	marks *strings.Replacer // removes emphasis and quotes
@@ -85,7 +85,7 @@ type wording struct {
 const (
 	succeeding = `(?:{success}|exit(?:s|ed)?(?: with)?(?: code| status)?(?: 0| zero)|returns? (?:0|zero))`
 	adverbs    = `(?:(?:{adverb}|\w+ly)\s+)*`
-	placed     = `(?:{place}\s+(?:[^\s,;.]+\s+){1,5}?)?` // "on Linux"
+	placed     = `(?:{place}\s+(?:[^\s,;.\x60]+\s+){1,5}?)?` // "on Linux"
 	prints     = `(?:exit(?:s|ed)?|returns?|produces?|gives?|prints?|shows?|reports?|yields?|emits?)`
 	not        = `(?:not|never|n['’]t)`
 )
@@ -128,6 +128,10 @@ var phrases = sync.OnceValue(func() wording {
 		occasion: written(`\b(?:after|before|once|when|while|if|given|with|on)$`),
 		// a clause that tells of a machine of others
 		elsewhere: written(`\b(?:in|by|as part of) (?:(?:the|a|an|each|every|same|release|build|ci)\s+)*(?:ci|job|workflow|pipeline)\b`),
+		// likewise, before a colon
+		others: written(`^(?:the )?(?:ci|pipeline|workflow)\b (?:job )?(?:includes?|runs?|has|gets|executes?|checks?)\b`),
+		// a clause that ends in saying that it succeeds
+		successful: written(`\b{success}$`),
 		// it is not to be run
 		denied: written(`\b({denied}|not (?:\w+ ){0,3}that)(?:\s+{denying})*(?:\s+{avoided})*$`),
 		// a search is to find nothing, said before it
@@ -144,12 +148,16 @@ var phrases = sync.OnceValue(func() wording {
 			`(?:is|are|was|were|has|have|takes?|gives?)\b|` +
 			`(?:outputs?|results?) (?:is|are|has|have|shows?|includes?|contains?|lists?|matches|equals|stays?|remains?|unchanged|must|should)\b|` +
 			`[a-z-]+s\b|commands?\b|{then}\b))`),
+		// likewise of several: a verb in the plural with what belongs to it
+		plural: written(`^[a-z]+ (?:on|in|to|with|without|for|from|the|all|no|zero|only)\b`),
+		// it goes on until it is stopped
+		serving: written(`^(?:{modal}\s+)?` + adverbs + `(?:starts?|launch(?:es)?|opens?|serves?|boots?|spins? up|brings? up)\b`),
 		// it is used to check
 		checking: written(`^to (?:verify|check|confirm|test|validate|ensure|prove|see)\b`),
 		// after "when": it is executed
 		executed: written(`^(?:(?:is|are|gets) (?:run|executed|invoked)|runs|executes)\b`),
 		// it is meant to fail, so its passing would not say so
-		failing: written(`^(?:commands?\s+)?` + placed + `(?:(?:{modal}|now|still|also|then|to|\w+ly)\s+)*(?:{fails}\b|` +
+		failing: written(`^{modal}\s*` + not + `(?:$|[.,;)])|^(?:commands?\s+)?` + placed + `(?:(?:{modal}|now|still|also|then|to|\w+ly)\s+)*(?:{fails}\b|` +
 			prints + `\s+(?:with\s+)?(?:an?\s+|the\s+)?(?:(?:exit\s+)?(?:code|status)\s*:?\s*(?:[1-9]|non-?zero)|` +
 			`[12]\s+(?:when|if|on)\b|non-?zero|(?:[\w-]+\s+){0,3}errors?\b)|` +
 			`exit(?:s|ed)?\s+(?:with\s+)?[1-9])`),
@@ -175,6 +183,10 @@ var phrases = sync.OnceValue(func() wording {
 		// it is to succeed
 		succeeds: written(`^(?:{modal}\s+)?(?:(?:is|are|be|stays?|remains?)\s+)?` + adverbs + `(?:` + succeeding +
 			`|no (?:errors?|warnings?|findings?|issues?|failures?)|0 |all |verify|verifies|tests?\b)`),
+		// a word of success in what it shows
+		successWord: written(`\b(?:pass(?:es|ed|ing)?|success(?:es|ful|fully)?|succe(?:ed|eds|eded)|green|ok(?:ay)?|works?|clean)\b`),
+		// it is not to fail, which is all that is said of its exit code
+		unfailing: written(`^{modal}\s*` + not + `\s+(?:fail|error|crash|panic|hang|break)\b`),
 		// what it shows
 		results: written(`^` + adverbs + `{shows}\b`),
 
@@ -197,6 +209,9 @@ var phrases = sync.OnceValue(func() wording {
 		english: written(`\b{english}\b`),
 		// a word by which other languages deny
 		negated: written(`\b{negated}\b|\bno (?:se|debe|ejecut)|ない|せず|ません|不|没|別|勿|不要|(?:^| )(?:не|нет|вместо|нельзя)(?:$| )`),
+
+		// it is to succeed, in other languages
+		abroad: written(`^(?:(?:が|は|も|を|で)\s*)?(?:すべて|全て|正常に|エラーなく|エラー無く)?\s*(?:通[るりっ過]|成功|パスす|動作?[くす]|実行|完了|終了)|^(?:{abroad})(?:$|\s|[.,;])`),
 
 		// The shape of the text.
 
