@@ -230,17 +230,18 @@ func (f Finding) Failed() bool {
 // Object is the finding as data.
 func (f Finding) Object() map[string]any {
 	o := map[string]any{
-		"id": f.Id, "passed": false, "reused": false, "checks": []criteria.Check{}, "criteria_hash": "",
+		"id": f.Id, "passed": false, "reused": false, "checks": []criteria.Check{}, "not_run": []criteria.Check{}, "criteria_hash": "",
 		"criteria_changed": false, "tree": nil, "closed": false, "close_reason": "", "unblocked": []string{},
 		"escalated": f.Escalated, "dry_run": f.DryRun,
 	}
 	if t := f.Trial; t != nil {
-		o["checks"], o["criteria_hash"], o["reused"] = t.Plan, verify.Hash(t.criteria.Text()), t.Reused
+		o["checks"], o["not_run"] = t.Plan, criteria.NotRun(t.Plan)
+		o["criteria_hash"], o["reused"] = verify.Hash(t.criteria.Text()), t.Reused
 		if t.Edited != nil {
 			o["criteria_changed"], o["criteria_edited"] = true, t.Edited
 		}
 		if v := t.Verdict; v != nil {
-			o["passed"], o["checks"], o["tree"] = v.Passed(), v.Outcomes(), v.Tree()
+			o["passed"], o["checks"], o["not_run"], o["tree"] = v.Passed(), v.Outcomes(), v.NotRun(), v.Tree()
 		}
 	}
 	if c := f.Closed; c != nil {

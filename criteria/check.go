@@ -10,6 +10,9 @@ type Check struct {
 	Reason string `json:"reason"`          // why it is not run; "" when it is
 	Line   int    `json:"line"`            // 1-based line in the criteria where Text begins; of Criteria.Plan in Field
 	Field  string `json:"field,omitempty"` // where it stands: FieldAcceptance, FieldDescription or FieldDesign
+	// CannotFail says why running it shows nothing: it exits with 0 whatever the
+	// work does. "" where it can fail.
+	CannotFail string `json:"cannot_fail,omitempty"`
 	// Verify tells that the fence is marked "verify": only then can a
 	// destructive command be allowed at all.
 	Verify bool `json:"-"`
@@ -44,6 +47,23 @@ func (l Lookup) finds(word string) bool { return l != nil && l(word) }
 // verdict on others would show nothing.
 func Asks(checks []Check) bool {
 	return slices.ContainsFunc(checks, Check.Asked)
+}
+
+// NotRun lists what no verdict on these checks is about: the code and the prose
+// that are not run, each text once, unless a check with the same text is.
+func NotRun(checks []Check) []Check {
+	rest := []Check{}
+	seen := map[string]bool{}
+	for _, c := range checks {
+		seen[c.Text] = seen[c.Text] || c.Asked()
+	}
+	for _, c := range checks {
+		if !seen[c.Text] {
+			rest = append(rest, c)
+			seen[c.Text] = true
+		}
+	}
+	return rest
 }
 
 // Asked reports whether the criteria ask for this check: it decides whether they

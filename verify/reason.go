@@ -1,7 +1,9 @@
 package verify
 
 import (
+	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -13,6 +15,32 @@ const (
 	Unverified = "Unverified:"
 	waived     = ". Waived: "
 )
+
+// How a close reason tells of results: "All acceptance criteria pass: 2/2 [X; Y]"
+// when all of them ran, else "1 of 3 checked; not run: A; B [X]". A check in the
+// brackets is its text and how long it took, with a note where it cannot fail.
+const (
+	passing    = "All acceptance criteria pass: "
+	checked    = " checked; not run: "
+	cannotFail = " (cannot fail)"
+)
+
+// results finds how a reason tells of results: what passed, out of how many.
+var results = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(regexp.QuoteMeta(passing) + `(\d+)/(\d+) \[[^\]].*?\]|\b(\d+) of (\d+)` + checked + `\S.*?\[[^\]].*?\]`)
+})
+
+// NamesResults reports whether a close reason tells of results, of checks that
+// all passed. It sees the form and not whether any check ran.
+func NamesResults(reason string) bool {
+	for _, found := range results().FindAllStringSubmatch(reason, -1) {
+		ran, all := found[1], found[2]
+		if ran == all && ran != "" && ran != "0" || found[3] != "" && found[3] != "0" {
+			return true
+		}
+	}
+	return false
+}
 
 // Waived is the reason of a waiver: what exists now, and why nothing shows it.
 func Waived(what, why string) string {

@@ -39,6 +39,7 @@ func (o Outcome) Passed() bool { return o.Exit == 0 }
 type Verdict struct {
 	issue    string
 	outcomes []Outcome
+	notRun   []criteria.Check
 	hash     string
 	tree     git.Tree
 	actor    string
@@ -70,6 +71,10 @@ func (v *Verdict) Issue() string { return v.issue }
 // were not reached.
 func (v *Verdict) Outcomes() []Outcome { return v.outcomes }
 
+// NotRun lists the pieces of the criteria that the verdict is not about, each with
+// the reason why it was not run.
+func (v *Verdict) NotRun() []criteria.Check { return v.notRun }
+
 // Hash is the Hash of the criteria.
 func (v *Verdict) Hash() string { return v.hash }
 
@@ -83,38 +88,52 @@ func (v *Verdict) Time() time.Time { return v.time }
 const (
 	// summaryChecks is how many checks a summary names.
 	summaryChecks = 8
+	// summaryRest is how many pieces that were not run it names.
+	summaryRest = 4
 	// summaryText is how much of a check it tells, in characters.
 	summaryText = 60
 	// shortCommit is how much of a commit, in hexadecimal digits.
 	shortCommit = 7
 )
 
-// passing begins what a close reason tells of a verdict.
-const passing = "All acceptance criteria pass: "
-
-// Passing is the sentence of a close reason that tells of the results.
-func (v *Verdict) Passing() string { return passing + v.Summary() }
-
-// NamesResults reports whether a close reason has such a sentence, of checks that
-// all passed. It sees the form and not whether any check ran.
-func NamesResults(reason string) bool {
-	for {
-		_, after, found := strings.Cut(reason, passing)
-		if !found {
-			return false
-		}
-		var passed, all int
-		if _, err := fmt.Sscanf(after, "%d/%d [", &passed, &all); err == nil && passed == all && passed > 0 && strings.Contains(after, "]") {
-			return true
-		}
-		reason = after
+// Passing is the sentence of a close reason that tells of the results: that all
+// pass, or which of them were not run.
+//
+//	All acceptance criteria pass: 3/3 [go test ./... 12.3s; just lint 0.8s; go vet ./... 1.1s] at 1a2b3c4
+//	1 of 3 checked; not run: mast up; tide.yaml [go test ./... 12.3s] at 1a2b3c4
+func (v *Verdict) Passing() string {
+	if len(v.notRun) == 0 {
+		return passing + v.Summary()
 	}
+	return v.counted() + v.ran()
 }
 
 // Summary tells the results in one line, as a close reason ends:
 //
 //	3/3 [go test ./... 12.3s; just lint 0.8s; go vet ./... 1.1s] at 1a2b3c4
+//	1 of 3 checked; not run: mast up; tide.yaml [go test ./... 12.3s] at 1a2b3c4
 func (v *Verdict) Summary() string {
+	if len(v.notRun) == 0 {
+		return fmt.Sprintf("%d/%d", v.passed(), len(v.outcomes)) + v.ran()
+	}
+	return v.counted() + v.ran()
+}
+
+// counted says how much of the criteria was checked, and names the rest.
+func (v *Verdict) counted() string {
+	var rest []string
+	for i, c := range v.notRun {
+		if i == summaryRest {
+			rest = append(rest, fmt.Sprintf("and %d more", len(v.notRun)-i))
+			break
+		}
+		rest = append(rest, shortened(c.Text))
+	}
+	return fmt.Sprintf("%d of %d%s%s", v.passed(), len(v.outcomes)+len(v.notRun), checked, strings.Join(rest, "; "))
+}
+
+// ran names the checks that ran, and where.
+func (v *Verdict) ran() string {
 	var checks []string
 	for i, o := range v.outcomes {
 		if i == summaryChecks {
@@ -123,11 +142,12 @@ func (v *Verdict) Summary() string {
 		}
 		checks = append(checks, o.summary())
 	}
-	return fmt.Sprintf("%d/%d [%s]%s", v.passed(), len(v.outcomes), strings.Join(checks, "; "), place(v.tree))
+	return fmt.Sprintf(" [%s]%s", strings.Join(checks, "; "), place(v.tree))
 }
 
-func (o Outcome) summary() string {
-	text, more, _ := strings.Cut(strings.TrimSpace(o.Text), "\n")
+// shortened is the first line of a text, as much of it as a summary tells.
+func shortened(text string) string {
+	text, more, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	if line := []rune(text); len(line) > summaryText {
 		text, more = string(line[:summaryText]), "more"
 	}
@@ -135,11 +155,18 @@ func (o Outcome) summary() string {
 	if more != "" {
 		text += " …"
 	}
+	return text
+}
+
+func (o Outcome) summary() string {
+	text := shortened(o.Text)
 	switch {
 	case o.Exit == ExitNotRun:
 		return text + " not run"
 	case o.Exit != 0:
 		return fmt.Sprintf("%s exit %d", text, o.Exit)
+	case o.CannotFail != "":
+		text += cannotFail
 	}
 	return fmt.Sprintf("%s %.1fs", text, o.Seconds)
 }
@@ -159,13 +186,14 @@ func place(t git.Tree) string {
 
 // record is a verdict as it is told and kept.
 type record struct {
-	ID     string    `json:"id"`
-	Passed bool      `json:"passed"`
-	Checks []Outcome `json:"checks"`
-	Hash   string    `json:"criteria_hash"`
-	Tree   git.Tree  `json:"tree"`
-	Actor  string    `json:"actor"`
-	Time   time.Time `json:"time"`
+	ID     string           `json:"id"`
+	Passed bool             `json:"passed"`
+	Checks []Outcome        `json:"checks"`
+	NotRun []criteria.Check `json:"not_run"`
+	Hash   string           `json:"criteria_hash"`
+	Tree   git.Tree         `json:"tree"`
+	Actor  string           `json:"actor"`
+	Time   time.Time        `json:"time"`
 }
 
 // MarshalJSON gives the verdict under the names of `stig verify --json`.
@@ -174,7 +202,11 @@ func (v *Verdict) MarshalJSON() ([]byte, error) {
 	if outcomes == nil {
 		outcomes = []Outcome{}
 	}
-	return json.Marshal(record{v.issue, v.Passed(), outcomes, v.hash, v.tree, v.actor, v.time})
+	rest := v.notRun
+	if rest == nil {
+		rest = []criteria.Check{}
+	}
+	return json.Marshal(record{v.issue, v.Passed(), outcomes, rest, v.hash, v.tree, v.actor, v.time})
 }
 
 // Hash identifies criteria: 64 hexadecimal digits that depend on every byte.

@@ -89,7 +89,7 @@ func Run(ctx context.Context, j Job) (*Verdict, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &Verdict{issue: j.Issue, hash: Hash(j.Criteria), tree: tree, actor: j.Actor, time: j.Time}
+	v := &Verdict{issue: j.Issue, notRun: criteria.NotRun(j.Checks), hash: Hash(j.Criteria), tree: tree, actor: j.Actor, time: j.Time}
 	limited, cancel := context.WithTimeoutCause(ctx, r.Deadline, errDeadline)
 	defer cancel()
 	stopped := ""

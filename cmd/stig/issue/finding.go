@@ -56,10 +56,12 @@ func printFinding(a *cli.App, f app.Finding) error {
 // command, exit code and last lines of those that did not.
 func printVerdict(a *cli.App, t *app.Trial) error {
 	v := t.Verdict
-	if v.Passed() {
-		return a.Printf("%s: %s\n", t.Id, v.Summary())
-	}
 	var text strings.Builder
+	if v.Passed() {
+		fmt.Fprintf(&text, "%s: %s\n", t.Id, v.Summary())
+		notRunText(&text, v.NotRun())
+		return a.Print(text.String())
+	}
 	failed := 0
 	for _, o := range v.Outcomes() {
 		if o.Passed() {
@@ -68,6 +70,7 @@ func printVerdict(a *cli.App, t *app.Trial) error {
 		failed++
 		outcomeText(&text, o)
 	}
+	notRunText(&text, v.NotRun())
 	return a.Printf("%s: %d of %d checks did not pass\n%s", t.Id, failed, len(v.Outcomes()), text.String())
 }
 
@@ -97,17 +100,32 @@ func planText(t *app.Trial) string {
 	}
 	fmt.Fprintf(&text, "%s: %s\n", t.Id, app.Counted(would, "command")+" would run")
 	for _, c := range t.Plan {
-		place := c.Place()
-		if c.Field == criteria.FieldAcceptance {
-			place = fmt.Sprintf("line %d", c.Line)
-		}
-		fmt.Fprintf(&text, "%s (%s, %s)", c.Class, c.Origin, place)
-		if c.Reason != "" {
-			text.WriteString(": " + c.Reason)
-		}
-		text.WriteString("\n" + setIn(c.Text))
+		checkText(&text, c.Class, c)
 	}
 	return text.String()
+}
+
+// notRunText lists what of the criteria a verdict is not about, and why.
+func notRunText(text *strings.Builder, checks []criteria.Check) {
+	for _, c := range checks {
+		checkText(text, "not run", c)
+	}
+}
+
+// checkText shows a check: what becomes of it, where it stands, why, and its text.
+func checkText(text *strings.Builder, fate string, c criteria.Check) {
+	place := c.Place()
+	if c.Field == criteria.FieldAcceptance {
+		place = fmt.Sprintf("line %d", c.Line)
+	}
+	fmt.Fprintf(text, "%s (%s, %s)", fate, c.Origin, place)
+	if c.Reason != "" {
+		text.WriteString(": " + c.Reason)
+	}
+	if c.CannotFail != "" {
+		text.WriteString(": cannot fail: " + c.CannotFail)
+	}
+	text.WriteString("\n" + setIn(c.Text))
 }
 
 // setIn is a text with each line set in, and a newline at its end.
