@@ -119,6 +119,7 @@ type runner struct {
 	env      []string
 	withheld []string
 	screen   *screen
+	began    time.Time
 }
 
 func newRunner(j Job) (*runner, error) {
@@ -131,7 +132,7 @@ func newRunner(j Job) (*runner, error) {
 	if j.Out == nil {
 		j.Out = io.Discard
 	}
-	r := &runner{Job: j, screen: &screen{out: j.Out}}
+	r := &runner{Job: j, screen: &screen{out: j.Out}, began: j.Now()}
 	r.env, r.withheld = j.environ()
 	if info, err := os.Stat(j.Root); err != nil || !info.IsDir() {
 		return nil, fmt.Errorf("%s: is no directory to run the checks of %s in", j.Root, j.Issue)
@@ -204,12 +205,15 @@ func (r *runner) start(ctx context.Context, check criteria.Check, number int) (O
 	stop := r.timing(began)
 	result, err := process.Run(limited, process.Command{
 		Argv: append(r.shell[:len(r.shell):len(r.shell)], check.Text),
-		Dir:  r.Root, Env: r.env, Stdout: output, Stderr: output,
+		Dir:  r.Root, Env: r.env, Stdout: output, Stderr: output, Limit: r.left(began),
 	})
 	stop()
 	o.Seconds = r.Now().Sub(began).Seconds()
 	o.Exit, o.Tail = result.Exit, lastLines(result.Stderr)
-	if cause := context.Cause(limited); cause != nil && errors.Is(err, cause) {
+	if errors.Is(err, process.ErrLimit) { // while we were stopped, so that nobody else could
+		o.Exit, o.Reason = r.ended(errTimeout)
+		err = nil
+	} else if cause := context.Cause(limited); cause != nil && errors.Is(err, cause) {
 		o.Exit, o.Reason = r.ended(cause)
 		err = nil
 	} else if o.Exit != 0 {
@@ -223,6 +227,11 @@ func (r *runner) start(ctx context.Context, check criteria.Check, number int) (O
 		return o, fmt.Errorf("%s: %s: %w", r.Issue, quote(visible(o.Text)), err)
 	}
 	return o, nil
+}
+
+// left is how long a check that begins now may take.
+func (r *runner) left(now time.Time) time.Duration {
+	return max(min(r.Timeout, r.Deadline-now.Sub(r.began)), time.Nanosecond)
 }
 
 // timing shows on a terminal how long a check has taken, until it is stopped.
