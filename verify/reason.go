@@ -1,9 +1,7 @@
 package verify
 
 import (
-	"regexp"
 	"strings"
-	"sync"
 	"unicode"
 )
 
@@ -24,23 +22,6 @@ const (
 	checked    = " checked; not run: "
 	cannotFail = " (cannot fail)"
 )
-
-// results finds how a reason tells of results: what passed, out of how many.
-var results = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(regexp.QuoteMeta(passing) + `(\d+)/(\d+) \[[^\]].*?\]|\b(\d+) of (\d+)` + checked + `\S.*?\[[^\]].*?\]`)
-})
-
-// NamesResults reports whether a close reason tells of results, of checks that
-// all passed. It sees the form and not whether any check ran.
-func NamesResults(reason string) bool {
-	for _, found := range results().FindAllStringSubmatch(reason, -1) {
-		ran, all := found[1], found[2]
-		if ran == all && ran != "" && ran != "0" || found[3] != "" && found[3] != "0" {
-			return true
-		}
-	}
-	return false
-}
 
 // Waived is the reason of a waiver: what exists now, and why nothing shows it.
 func Waived(what, why string) string {

@@ -137,7 +137,7 @@ func (v *Verdict) ran() string {
 	var checks []string
 	for i, o := range v.outcomes {
 		if i == summaryChecks {
-			checks = append(checks, "…")
+			checks = append(checks, more)
 			break
 		}
 		checks = append(checks, o.summary())
@@ -171,13 +171,16 @@ func (o Outcome) summary() string {
 	return fmt.Sprintf("%s %.1fs", text, o.Seconds)
 }
 
+// firstPlace is where a tree is before there is a commit.
+const firstPlace = " before the first commit"
+
 // place is where a tree is, as the end of a sentence.
 func place(t git.Tree) string {
 	switch {
 	case t == (git.Tree{}):
 		return ""
 	case t.Head == "":
-		return " before the first commit"
+		return firstPlace
 	case t.Dirty:
 		return " at " + t.Head[:min(shortCommit, len(t.Head))] + " with uncommitted changes"
 	}
