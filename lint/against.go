@@ -34,6 +34,7 @@ func against(f *beads.Snapshot, past Past, rules Rules) ([]Diagnostic, error) {
 		l.changed(c)
 	}
 	found := l.found
+	var closed []string
 	for _, id := range changedIssues(d) {
 		at, ok := f.Index(id)
 		if !ok {
@@ -46,8 +47,15 @@ func against(f *beads.Snapshot, past Past, rules Rules) ([]Diagnostic, error) {
 		}
 		c.judge()
 		found = append(found, c.found...)
+		if c.toProve() {
+			closed = append(closed, id)
+		}
 	}
-	return found, nil
+	if rules.Prove == nil || closed == nil {
+		return found, nil
+	}
+	failed, err := unproven(f, closed, past.Name, rules)
+	return append(found, failed...), err
 }
 
 // changedIssues lists the ids of a difference, each once.

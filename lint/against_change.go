@@ -43,6 +43,7 @@ func changeOf(f *beads.Snapshot, at int, wasID string, past Past, rules Rules) (
 func (c *change) judge() {
 	c.closedByHand()
 	c.claimed()
+	c.forged()
 	if c.before == nil {
 		return
 	}

@@ -125,16 +125,16 @@ func (r Results) Differ(plan []criteria.Check) string {
 	}
 	for _, check := range r.Checks {
 		if !slices.Contains(code, check) {
-			return fmt.Sprintf("it names a check that the criteria do not have: %s", check)
+			return fmt.Sprintf("names %q", check)
 		}
 	}
 	for _, check := range asked {
 		if !r.More && !slices.Contains(r.Checks, check) && !r.left(check) {
-			return fmt.Sprintf("it leaves out a check that the criteria ask for: %s", check)
+			return fmt.Sprintf("leaves out %q", check)
 		}
 	}
 	if n := len(r.Checks); !r.More && n != r.Passed {
-		return fmt.Sprintf("it counts %d checks, and names %d", r.Passed, n)
+		return fmt.Sprintf("counts %d, names %d", r.Passed, n)
 	}
 	return ""
 }
