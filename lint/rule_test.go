@@ -352,6 +352,18 @@ var breaches = map[string]struct{ bad, good []string }{
 			line("a", "status", "open", "close_reason", "Unverified: the mast is up."),
 		},
 	},
+	lint.RuleUnexplained: {
+		bad: []string{
+			line("a", "status", "closed", "close_reason", "Unverified: the mast is up. Waived: no wind."),
+			line("a", "status", "closed", "close_reason", "Unverified: the mast is up. Waived: fine. By mara of the harbor. Tried: 0/1 [go fly exit 1]."),
+			line("a", "status", "closed", "close_reason", "Unverified: in other words"),
+		},
+		good: []string{
+			line("a", "status", "closed", "close_reason", "Unverified: the mast is up. Waived: no wind to try it. By mara."),
+			line("a", "status", "closed", "close_reason", "Unverified: the mast is up. Waived: 風がないので試せない."),
+			line("a", "status", "open", "close_reason", "Unverified: the mast is up."),
+		},
+	},
 	lint.RuleByHand: {
 		bad: []string{
 			line("a", "status", "open") + since + line("a", "status", "closed", "close_reason", "All of it is done and tested."),
