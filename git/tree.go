@@ -224,15 +224,19 @@ func (g Client) isOutside() bool {
 }
 
 // RootCommit gives the commit that a repository began with, "" before the
-// first one and outside of a repository. The first of known that the repository
-// has is taken, which spares a walk through all of history; of several
-// beginnings the oldest.
+// first one and outside of a repository. The first of known that HEAD comes from is
+// taken; of several beginnings the oldest.
 func (g Client) RootCommit(ctx context.Context, known ...string) (string, error) {
 	if g.isOutside() {
 		return "", nil
 	}
 	for _, commit := range known {
-		if has, err := g.Commit(ctx, commit); err == nil && has == commit {
+		has, err := g.Commit(ctx, commit)
+		if err != nil || has != commit {
+			continue
+		}
+		// Anybody can put a commit into a repository: HEAD must come from it.
+		if result, err := g.Run(ctx, "merge-base", "--is-ancestor", commit, "HEAD"); err == nil && result.Exit == 0 {
 			return commit, nil
 		}
 	}

@@ -236,6 +236,10 @@ func TestRootCommit(t *testing.T) {
 			t.Errorf("known %q: got %q, %v; want %s", known, got, err, root)
 		}
 	}
+	must(t, g, "fetch", "-q", elsewhere.Dir, "HEAD")
+	if got, err := g.RootCommit(ctx, foreign); err != nil || got != root {
+		t.Errorf("a commit that HEAD does not come from: got %q, %v; want %s", got, err, root)
+	}
 	later := append(append([]string(nil), g.Env...), "GIT_AUTHOR_DATE=2040-01-01T00:00:00Z", "GIT_COMMITTER_DATE=2040-01-01T00:00:00Z")
 	must(t, Client{g.Dir, later}, "checkout", "-q", "--orphan", "second")
 	must(t, Client{g.Dir, later}, "commit", "-q", "-m", "another beginning")
