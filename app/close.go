@@ -288,6 +288,7 @@ func (f Finding) Object() map[string]any {
 		}
 		if v := t.Verdict; v != nil {
 			o["passed"], o["checks"], o["not_run"], o["tree"] = v.Passed(), v.Outcomes(), v.NotRun(), v.Tree()
+			o["tree_changed"] = v.Changed()
 		}
 	}
 	if c := f.Closed; c != nil {

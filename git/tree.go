@@ -25,16 +25,28 @@ type Tree struct {
 	State string `json:"state"` // 64 hexadecimal digits: Head, and all that differs from it
 }
 
+// Tracked identifies what the files hold that git tracks, as State does with all of them;
+// "" where there is no work tree, or no git.
+func (g Client) Tracked(ctx context.Context, without ...string) (string, error) {
+	tree, err := g.look(ctx, "no", without)
+	return tree.State, err
+}
+
 // Tree looks at the work tree that g.Dir is in. Files that git ignores or is
 // told not to look at do not count, and neither do the files and directories
 // without, absolute or relative to g.Dir. Where there is no work tree, or no
 // git, the zero value is given, and no error.
 func (g Client) Tree(ctx context.Context, without ...string) (Tree, error) {
+	return g.look(ctx, "all", without)
+}
+
+// look looks at the work tree, with all untracked files or no.
+func (g Client) look(ctx context.Context, untracked string, without []string) (Tree, error) {
 	place, err := g.Place(ctx)
 	if err != nil || place.Root == "" {
 		return Tree{}, err
 	}
-	argv := []string{"status", "--porcelain=v2", "--branch", "--no-renames", "--no-ahead-behind", "--untracked-files=all", "--ignore-submodules=none", "-z"}
+	argv := []string{"status", "--porcelain=v2", "--branch", "--no-renames", "--no-ahead-behind", "--untracked-files=" + untracked, "--ignore-submodules=none", "-z"}
 	result, err := g.Run(ctx, argv...)
 	if err == nil && result.Exit != 0 {
 		err = failure(argv, result)

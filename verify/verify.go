@@ -89,6 +89,10 @@ func Run(ctx context.Context, j Job) (*Verdict, error) {
 	if err != nil {
 		return nil, err
 	}
+	tracked, err := r.tracked(ctx)
+	if err != nil {
+		return nil, err
+	}
 	v := &Verdict{issue: j.Issue, notRun: criteria.NotRun(j.Checks), hash: Hash(j.Criteria), tree: tree, actor: j.Actor, time: j.Time}
 	limited, cancel := context.WithTimeoutCause(ctx, r.Deadline, errDeadline)
 	defer cancel()
@@ -109,7 +113,14 @@ func Run(ctx context.Context, j Job) (*Verdict, error) {
 	if err := context.Cause(ctx); err != nil {
 		return v, fmt.Errorf("%s: %w", j.Issue, err)
 	}
-	return v, nil
+	after, err := r.tracked(ctx)
+	v.changed = after != tracked
+	return v, err
+}
+
+// tracked identifies what the files hold that git tracks, the store left out.
+func (r *runner) tracked(ctx context.Context) (string, error) {
+	return git.Client{Dir: r.Root, Env: r.Env}.Tracked(ctx, r.Without...)
 }
 
 // runner is a job that is under way.
