@@ -66,9 +66,8 @@ var (
 // Run runs the checks of a job, one at a time and in order, up to the first
 // that fails, each with `bash -euo pipefail`, or `sh -eu` where there is no
 // bash. Standard input is empty. The environment is inherited without
-// credentials (names with TOKEN, SECRET, PASSWORD or CREDENTIAL, or that end
-// in _KEY), without what makes a shell behave otherwise or git look elsewhere,
-// and without STIG_NOW; STIG_ISSUE is the id.
+// credentials, as their names tell, without what makes a shell, the loader or git
+// behave otherwise, and without STIG_NOW; STIG_ISSUE is the id.
 //
 // A check that fails is a verdict that did not pass, and no error. One that
 // cannot or must not run has failed: a program is missing, it destroys and

@@ -191,7 +191,7 @@ func TestAction(t *testing.T) {
 	}
 	p.closeByHand("harbor-d3w")
 	out, exit := run()
-	if exit != 1 || !strings.Contains(out, "::error file=.beads/issues.jsonl,line=") || !strings.Contains(out, "title=closed-by-hand::harbor-d3w: closed since") {
+	if exit != 1 || !strings.Contains(out, "::error file=.beads/issues.jsonl,line=") || !strings.Contains(out, "title=closed-by-hand::harbor-d3w: closed since") || !strings.Contains(out, "title=gate-failed::harbor-d3w: ") {
 		t.Errorf("exit %d\n%s", exit, out)
 	}
 	if summary := readFile(t, temp, "summary"); !strings.Contains(summary, "| error | harbor-d3w | closed-by-hand |") {
