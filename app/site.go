@@ -31,8 +31,9 @@ type site struct {
 	place git.Place  // the repository that root is in, the zero value for none
 	git   git.Client // in root
 	look  criteria.Lookup
-	state string // the user's state directory of stig
-	own   string // for what holds in this work tree alone; "" without git
+	again func() criteria.Lookup // one that knows what has been built since
+	state string                 // the user's state directory of stig
+	own   string                 // for what holds in this work tree alone; "" without git
 }
 
 // Site finds the place of the checks: the work tree that stig is started in. A
@@ -71,7 +72,8 @@ func (a *App) Site(ctx context.Context, store beads.Place) (*site, error) {
 	if s.place.Own != "" {
 		s.own = live.Writable(s.place.Own, store.Path)
 	}
-	s.look = process.Finder(s.root, a.Getenv)
+	s.again = func() criteria.Lookup { return process.Finder(s.root, a.Getenv) }
+	s.look = s.again()
 	return s, nil
 }
 
@@ -263,8 +265,9 @@ func (s *site) fresh(ctx context.Context) (func(id string, c criteria.Criteria) 
 		return nil, err
 	}
 	tree, err := s.git.Tree(ctx, without...)
+	look := s.again()
 	return func(id string, c criteria.Criteria) (*verify.Verdict, bool) {
-		return kept.Fresh(id, c.Text(), c.Plan(s.look), tree)
+		return kept.Fresh(id, c.Text(), c.Plan(look), tree)
 	}, err
 }
 

@@ -66,7 +66,7 @@ func committed(ctx context.Context, repo git.Client, path, id string) (before cr
 // commands are the texts of the checks that count when the issue closes.
 func commands(c criteria.Criteria, look criteria.Lookup) (texts []string) {
 	for _, check := range c.Plan(look) {
-		if check.Class != criteria.Skipped || check.Broken {
+		if check.Asked() {
 			texts = append(texts, check.Text)
 		}
 	}

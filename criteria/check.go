@@ -6,10 +6,12 @@ import "slices"
 type Check struct {
 	Text   string `json:"text"`            // the shell script; of prose the words that read like one
 	Origin string `json:"origin"`          // Fence, Span or Prose
-	Class  string `json:"class"`           // Run, MissingProgram, Destructive or Skipped
+	Class  string `json:"class"`           // one of the constants below
 	Reason string `json:"reason"`          // why it is not run; "" when it is
 	Line   int    `json:"line"`            // 1-based line in the criteria where Text begins; of Criteria.Plan in Field
 	Field  string `json:"field,omitempty"` // where it stands: FieldAcceptance, FieldDescription or FieldDesign
+	// Expect is the output that the text expects of it; exit code 0 alone does not pass it.
+	Expect Expect `json:"expect,omitzero"`
 	// CannotFail says why running it shows nothing: it exits with 0 whatever the
 	// work does. "" where it can fail.
 	CannotFail string `json:"cannot_fail,omitempty"`
@@ -34,6 +36,7 @@ const (
 	MissingProgram = "missing-program" // a command, but a well-known program of it is not here: failed
 	Destructive    = "destructive"     // a command that destroys or publishes: not run
 	Skipped        = "skipped"         // not a command, or not surely one
+	Output         = "output"          // what the command before it is to print: compared, and not run
 )
 
 // Lookup reports whether a word names a program here: one on PATH, or, for a
@@ -55,7 +58,7 @@ func NotRun(checks []Check) []Check {
 	rest := []Check{}
 	seen := map[string]bool{}
 	for _, c := range checks {
-		seen[c.Text] = seen[c.Text] || c.Asked()
+		seen[c.Text] = seen[c.Text] || c.Class != Skipped || c.Broken
 	}
 	for _, c := range checks {
 		if !seen[c.Text] {
@@ -68,4 +71,4 @@ func NotRun(checks []Check) []Check {
 
 // Asked reports whether the criteria ask for this check: it decides whether they
 // pass, even where it cannot run.
-func (c Check) Asked() bool { return c.Class != Skipped || c.Broken }
+func (c Check) Asked() bool { return c.Class != Skipped && c.Class != Output || c.Broken }

@@ -60,7 +60,7 @@ func TestCriteria(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var got []string
 			for _, check := range criteria.Plan(c.text, unix) {
-				got = append(got, check.Origin+" "+check.Class+" "+strings.ReplaceAll(check.Text, "\n", "⏎")+" | "+check.Reason)
+				got = append(got, check.Origin+" "+check.Class+" "+strings.ReplaceAll(check.Text, "\n", "⏎")+" | "+check.Reason+check.Expect.String())
 			}
 			same := slices.EqualFunc(got, c.want, func(got, want string) bool {
 				words, reason, found := cutLast(want, " | ")

@@ -47,7 +47,7 @@ func TestLabels(t *testing.T) {
 			continue
 		}
 		said := label == "run"
-		if is := check.Class != criteria.Skipped; label != "open" && is != said {
+		if is := check.Asked(); label != "open" && is != said {
 			t.Logf("%s %s, labelled %s: %s %s %s", store, issue, label, check.Class, check.Text, check.Reason)
 		}
 		all.count(check, label)
@@ -87,7 +87,7 @@ func TestSpans(t *testing.T) {
 			}
 			label := said[labels[0][1]]
 			labels = labels[1:]
-			if is := check.Class != criteria.Skipped; label != "open" && is != (label == "run") {
+			if is := check.Asked(); label != "open" && is != (label == "run") {
 				t.Logf("labelled %s: %s %s %s", label, check.Class, check.Text, check.Reason)
 			}
 			all.count(check, label)
@@ -106,7 +106,7 @@ func TestSpans(t *testing.T) {
 type score struct{ right, wrong, missed, open, spans int }
 
 func (s *score) count(check criteria.Check, label string) {
-	is, said := check.Class != criteria.Skipped, label == "run"
+	is, said := check.Asked(), label == "run"
 	s.spans++
 	switch {
 	case label == "open":

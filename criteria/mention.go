@@ -15,6 +15,7 @@ import (
 type surroundings struct {
 	before string // the sentence up to the code, without code that is listed beside it
 	after  string // from the code on, likewise
+	raw    string // after as it is written, with the code that stands there
 	lead   clause // the last clause of before
 	said   string // after without what stands in brackets and the marks that lead to it
 	intro  string // the line that introduces the list which the code stands in
@@ -32,6 +33,7 @@ func around(text string, start, end int) surroundings {
 	c := surroundings{
 		before: leading(text[max(0, start-reach):start]),
 		after:  trailing(behind),
+		raw:    rawTrailing(behind),
 		intro:  introduction(text[max(0, start-2*reach):start]),
 		then:   consequence(behind),
 		title:  strings.HasPrefix(text[strings.LastIndexByte(text[:start], '\n')+1:], "#"),
@@ -87,6 +89,25 @@ func (c surroundings) asks() bool {
 	p := phrases()
 	return p.asked().MatchString(c.lead.text) || p.succeeds().MatchString(c.said) || p.results().MatchString(c.said) ||
 		c.lead.text == "" && c.lead.after == ":" && p.asked().MatchString(c.lead.prior)
+}
+
+// succeeds reports whether the text says of the command that it is to succeed.
+func (c surroundings) succeeds() bool {
+	return phrases().succeeds().MatchString(c.said) || phrases().abroad().MatchString(c.said)
+}
+
+// claims reports whether the text claims something of what the code does, or asks
+// for it to be run: that of a program which is not here cannot hold.
+func (c surroundings) claims() bool {
+	p := phrases()
+	return p.running().MatchString(c.lead.text) || c.succeeds() || p.results().MatchString(c.said) ||
+		results().equal.MatchString(c.raw) || results().silent.MatchString(c.raw)
+}
+
+// asksWord reports whether the text asks for a command of one word.
+func (c surroundings) asksWord() bool {
+	p := phrases()
+	return p.running().MatchString(c.lead.text) || p.asked().MatchString(c.lead.text) || c.succeeds()
 }
 
 // mention says why code is mentioned rather than asked for; "" when the text
@@ -283,6 +304,15 @@ func trailing(text string) string {
 		text = text[:at[0]]
 	}
 	return proseBut(phrases().enumerates, text)
+}
+
+// rawTrailing is trailing without anything replaced but emphasis.
+func rawTrailing(text string) string {
+	if at := phrases().blockBreak().FindStringIndex(text); at != nil {
+		text = text[:at[0]]
+	}
+	text = phrases().enumerates().ReplaceAllString(text, "")
+	return strings.Join(strings.Fields(strings.NewReplacer("**", "", "__", "").Replace(text)), " ")
 }
 
 // proseBut is text without code that is listed, and with "`c`" for other code.

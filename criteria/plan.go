@@ -43,6 +43,7 @@ func Plan(text string, look Lookup) []Check {
 		Check
 		at int
 	}
+	text = unwrapped(text)
 	var found []placed
 	for _, code := range codeIn(text) {
 		check := Check{Text: code.Text, Line: code.Line}
@@ -51,7 +52,7 @@ func Plan(text string, look Lookup) []Check {
 			check.Text = strings.TrimPrefix(strings.TrimSpace(code.Text), prompt)
 			start, end := backticks(text, code)
 			near := sync.OnceValue(func() surroundings { return around(text, start, end) })
-			check.Class, check.Reason = judgeSpan(check.Text, near, look)
+			judgeSpan(&check, near, look)
 		} else {
 			check = judgeFence(code, lineAbove(text[:code.Start]), look)
 		}
@@ -68,9 +69,18 @@ func Plan(text string, look Lookup) []Check {
 	slices.SortStableFunc(found, func(a, b placed) int { return cmp.Compare(a.at, b.at) })
 	checks := make([]Check, len(found))
 	for i, f := range found {
+		if i > 0 && f.Origin == Span && f.Class == Skipped && f.Text == checks[i-1].Expect.Text {
+			f.Class, f.Reason = Output, "compared with the output of "+checks[i-1].Text
+		}
 		checks[i] = f.Check
 	}
 	return checks
+}
+
+// unwrapped is a text as it was meant: without the colours of a terminal, and with
+// backticks where a shell or a string of another language had them escaped.
+func unwrapped(text string) string {
+	return strings.ReplaceAll(uncoloured(text), "\\`", "`")
 }
 
 // codeIn finds the code of a text; all of it stands between backticks or tildes,
@@ -131,7 +141,12 @@ func judgeFence(code notes.Code, above string, look Lookup) Check {
 			return skip("no info string, and %s", why)
 		}
 	}
-	check.Class, check.Reason = s.class(look)
+	if found := s.serves(); found != "" && !check.Verify {
+		return skip("runs until it is stopped: %s", found)
+	}
+	if check.Class, check.Reason = s.class(look); check.Class == Runnable {
+		check.CannotFail = s.cannotFail()
+	}
 	return check
 }
 
@@ -172,46 +187,76 @@ func (s *script) class(look Lookup) (class, reason string) {
 	return Runnable, ""
 }
 
-// judgeSpan applies the rules for inline code. near reads the text around it:
-// most code is no command, and is told without.
-func judgeSpan(text string, near func() surroundings, look Lookup) (class, reason string) {
-	s, err := parse(text)
-	if found := inWord(text); err != nil && found != "" {
-		return Skipped, "placeholder " + quote(found)
-	}
+// judgeSpan applies the rules for inline code, and gives the check its class. near
+// reads the text around it: most code is no command, and is told without.
+func judgeSpan(check *Check, near func() surroundings, look Lookup) {
+	check.Class = Skipped
+	s, err := parse(check.Text)
 	if err != nil {
-		return Skipped, syntaxReason(err)
+		if check.Reason = syntaxReason(err); inWord(check.Text) != "" {
+			check.Reason = "placeholder " + quote(inWord(check.Text))
+		}
+		return
 	}
-	path := len(s.commands) == 1 && strings.HasPrefix(s.commands[0][0], "./")
-	if s.words < 2 && !path {
-		return Skipped, "one word, and not a ./path"
+	missing, why := s.command(near, look)
+	if why == "" {
+		why = s.doubt(func() bool { return near().asks() || missing != "" && !wellKnown(missing) && near().claims() })
 	}
-	if found := s.placeholder(look); strings.HasPrefix(found, "$") {
-		return Skipped, found + " is not set and has no default"
-	} else if found != "" {
-		return Skipped, "placeholder " + quote(found)
+	if why == "" {
+		why = near().mention(s.searches())
 	}
-	missing, unknown, resolved := s.resolve(look)
-	if !resolved && s.absent(look) && (s.words > 1 || s.redirects || near().asks()) {
-		// A script that is gone must not take its check with it.
-		missing, resolved = unknown, true
-	}
-	if !resolved {
-		return Skipped, quote(unknown) + " is no program here"
-	}
-	if why := s.doubt(func() bool { return near().asks() }); why != "" {
-		return Skipped, why
-	}
-	if why := near().mention(s.searches()); why != "" {
-		return Skipped, why
+	if why != "" {
+		check.Reason = why
+		return
 	}
 	if what := s.destroys(); what != "" {
-		return Destructive, what
+		check.Class, check.Reason = Destructive, what
+		return
 	}
 	if missing != "" {
-		return MissingProgram, missing + ": not found"
+		check.Class, check.Reason = MissingProgram, missing+": not found"
+		return
 	}
-	return Runnable, ""
+	s.result(check, near())
+}
+
+// command resolves the programs of inline code. missing is the first that is meant
+// to be run and is not here; why says that it is no command.
+func (s *script) command(near func() surroundings, look Lookup) (missing, why string) {
+	path := len(s.commands) == 1 && strings.HasPrefix(s.commands[0][0], "./")
+	if s.words < 2 && !path && !(s.own(look) && near().asksWord()) {
+		return "", "one word, and not a ./path or a known program that the text asks for"
+	}
+	if found := s.placeholder(look); strings.HasPrefix(found, "$") {
+		return "", found + " is not set and has no default"
+	} else if found != "" {
+		return "", "placeholder " + quote(found)
+	}
+	missing, unknown, resolved := s.resolve(look)
+	switch {
+	case resolved:
+		return missing, ""
+	case s.absent(look) && (s.words > 1 || s.redirects || near().asks()):
+		return unknown, "" // a script that is gone must not take its check with it
+	case s.likely(look) && near().claims():
+		return unknown, ""
+	}
+	return "", quote(unknown) + " is no program here"
+}
+
+// result says of a command that would run what its result is: its exit code or
+// its output.
+func (s *script) result(check *Check, near surroundings) {
+	if found := s.serves(); found != "" {
+		check.Reason = "runs until it is stopped: " + found
+		return
+	}
+	told := near.judged(s.counting(), s.searches())
+	if told.open || s.reports() && told.expect.How == "" && !near.succeeds() {
+		check.Reason = "judged by its output: write it as COMMAND | grep -q TEXT into a fence marked verify"
+		return
+	}
+	check.Class, check.Expect, check.CannotFail = Runnable, told.expect, s.cannotFail()
 }
 
 // prompted is the script that is typed after the prompts of a console. A

@@ -68,7 +68,7 @@ var planCases = []struct {
 			`span skipped 1 npm run …; placeholder "…"`, `span skipped 1 make ...; placeholder "..."`, `span skipped 1 ls 2026-YYYY; placeholder "YYYY"`,
 			`span skipped 1 git log "<rev>"; placeholder "<rev>"`, "span skipped 1 ls $LEVEL; $LEVEL is not set and has no default"}},
 	{"no placeholders", "`go vet ./cmd/...`, `git diff main...HEAD`, `ls $HOME`, `ls ${LEVEL:-low}`, `L=1; ls $L`, `awk '{print $1}' f`, `grep -q '<tide> high' f`, `find . -name x -exec cat {} +`, `for f in a b; do cat $f; done`",
-		[]string{"span run 1 go vet ./cmd/...", "span run 1 git diff main...HEAD", "span run 1 ls $HOME", "span run 1 ls ${LEVEL:-low}", "span run 1 L=1; ls $L",
+		[]string{"span run 1 go vet ./cmd/...", "span skipped 1 git diff main...HEAD; judged by its output", "span run 1 ls $HOME", "span run 1 ls ${LEVEL:-low}", "span run 1 L=1; ls $L",
 			"span run 1 awk '{print $1}' f", "span run 1 grep -q '<tide> high' f", "span run 1 find . -name x -exec cat {} +", "span run 1 for f in a b; do cat $f; done"}},
 	{"lines of other languages", "`return nil`, `let x = 5`, `export default`, `echo done`, `cd tools`",
 		[]string{"span skipped 1 return nil; checks nothing", "span skipped 1 let x = 5; does not parse", "span skipped 1 export default; checks nothing",

@@ -127,6 +127,45 @@ func (s *script) absent(look Lookup) bool {
 	return true
 }
 
+// programName is how programs are called.
+var programName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:[\w.-]+/)*[a-z][a-z0-9]*(?:[-_]?[a-z0-9]+)+(?:\.(?:sh|bash|py|rb|pl|js|mjs|ts))?$`)
+})
+
+// notPrograms are words with which lines of other languages begin.
+const notPrograms = " async await class const def elif else enum extends fn for foreach from func function if implements import impl " +
+	"in int interface is let match mod mut namespace new not null of or package private protected pub public raise return select " +
+	"static string struct super switch throw trait type typeof union use using val var void when where while with yield " +
+	"insert update delete create alter drop begin commit rollback "
+
+// likely reports whether what is no program here reads like one that is meant to
+// be there: a name in small letters with an argument that no sentence has.
+func (s *script) likely(look Lookup) bool {
+	for _, words := range s.commands {
+		word := words[0]
+		_, builtin := builtins[word]
+		if builtin || s.functions[word] || wellKnown(word) || look.finds(word) {
+			continue
+		}
+		if len(words) < 2 || !programName().MatchString(word) || listed(notPrograms, word) ||
+			slices.Contains(operators, words[1]) || listed(functionWords, words[1]) || strings.HasSuffix(words[1], ":") {
+			return false
+		}
+	}
+	return true
+}
+
+// own reports whether a script is one word that is a program and nothing else: a
+// well-known one whose name is no ordinary word, or an executable in the repository.
+func (s *script) own(look Lookup) bool {
+	if len(s.commands) != 1 || len(s.commands[0]) != 1 {
+		return false
+	}
+	word := s.commands[0][0]
+	ordinary, known := programs()[word]
+	return known && !ordinary || strings.Contains(word, "/") && look.finds(word)
+}
+
 // idle reports whether a script only prepares or prints, so that its passing
 // would say nothing.
 func (s *script) idle() bool {

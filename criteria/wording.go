@@ -73,9 +73,9 @@ func anyOf(words []string) string {
 type wording struct {
 	boundary, opening, asked, running, by, claim, verifying, state, making, circumstance, occasion,
 	elsewhere, denied, nowhere,
-	aside, noun, follows, checking, executed, failing, passing, treated, besides, nothing, succeeds, results,
+	aside, noun, follows, checking, executed, failing, passing, treated, besides, nothing, succeeds, successWord, results,
 	things, inviting, telling, outcome,
-	foreign, english, negated,
+	foreign, english, negated, abroad,
 	blockBreak, itemStart, enumerated, enumerates, code phrase
 
 	marks *strings.Replacer // removes emphasis and quotes
@@ -175,6 +175,8 @@ var phrases = sync.OnceValue(func() wording {
 		// it is to succeed
 		succeeds: written(`^(?:{modal}\s+)?(?:(?:is|are|be|stays?|remains?)\s+)?` + adverbs + `(?:` + succeeding +
 			`|no (?:errors?|warnings?|findings?|issues?|failures?)|0 |all |verify|verifies|tests?\b)`),
+		// a word of success in what it shows
+		successWord: written(`\b(?:{success}|passed|successes)\b`),
 		// what it shows
 		results: written(`^` + adverbs + `{shows}\b`),
 
@@ -197,6 +199,9 @@ var phrases = sync.OnceValue(func() wording {
 		english: written(`\b{english}\b`),
 		// a word by which other languages deny
 		negated: written(`\b{negated}\b|\bno (?:se|debe|ejecut)|ない|せず|ません|不|没|別|勿|不要|(?:^| )(?:не|нет|вместо|нельзя)(?:$| )`),
+
+		// it is to succeed, in other languages
+		abroad: written(`^(?:(?:が|は|も|を|で)\s*)?(?:すべて|全て|正常に|エラーなく|エラー無く)?\s*(?:通[るりっ過]|成功|パスす|動作?[くす]|実行|完了|終了)|^(?:{abroad})(?:$|\s|[.,;])`),
 
 		// The shape of the text.
 

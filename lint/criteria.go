@@ -30,6 +30,9 @@ func acceptance(s *subject) {
 		case check.Class == criteria.MissingProgram:
 			s.add(RuleProgram, 0, 0, check.Place()+": "+check.Reason,
 				"install it where the issue is to close: there its absence is a failed check")
+		case check.CannotFail != "":
+			s.add(RuleCannotFail, 0, 0, check.Place()+": "+check.CannotFail,
+				"name a command that fails while the work is not done")
 		}
 	}
 	if sound && s.issue.Type != "epic" {

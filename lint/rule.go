@@ -108,6 +108,7 @@ const (
 	RuleCriteria    = "criteria-not-runnable"
 	RuleUnparsed    = "criteria-not-shell"
 	RuleProgram     = "criteria-program-missing"
+	RuleCannotFail  = "criteria-cannot-fail"
 	RuleSecret      = "credential"
 	RuleUnfounded   = "confidence-unfounded"
 	RuleWaived      = "closed-waived"

@@ -104,6 +104,12 @@ var trailRules = []Rule{{
 	Example: "`cargo test` where cargo is not installed",
 	Fix:     "Install the program, or put back the script that was removed, before you type stig verify ID.",
 }, {
+	ID: RuleCannotFail, Severity: Info,
+	Summary: "a command in the criteria succeeds whatever the work does",
+	Why:     "Its success shows nothing, and the issue would close on it. The close reason says so.",
+	Example: "`go test ./... || true` passes",
+	Fix:     "Leave out what hides the failure, or name the command that fails while the work is not done.",
+}, {
 	ID: RuleSecret, Severity: Warning,
 	Summary: "the notes hold what looks like a credential",
 	Why:     "The store is in the repository, and git keeps what was in it: everybody who can read the repository has the credential.",

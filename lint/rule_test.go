@@ -293,6 +293,19 @@ var breaches = map[string]struct{ bad, good []string }{
 			line("a", "status", "closed", "acceptance_criteria", "```verify\nif test -f x; then\n```"),
 		},
 	},
+	lint.RuleCannotFail: {
+		bad: []string{
+			line("a", "status", "open", "acceptance_criteria", "```verify\ntrue\n```"),
+			line("a", "status", "open", "acceptance_criteria", "`go test ./... || true` passes"),
+			line("a", "status", "open", "acceptance_criteria", "`test 1 = 1` passes"),
+			line("a", "status", "open", "acceptance_criteria", "```sh\ngo() { :; }\ngo test ./...\n```"),
+		},
+		good: []string{
+			line("a", "status", "open", "acceptance_criteria", "`go test ./... || exit 1` passes"),
+			line("a", "status", "open", "acceptance_criteria", "```sh\ngauge() { go test ./...; }\ngauge\n```"),
+			line("a", "status", "closed", "acceptance_criteria", "```verify\ntrue\n```"),
+		},
+	},
 	lint.RuleProgram: {
 		bad: []string{
 			line("a", "status", "open", "acceptance_criteria", "`cargo test` passes"),

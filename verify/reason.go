@@ -17,11 +17,12 @@ const (
 
 // How a close reason tells of results: "All acceptance criteria pass: 2/2 [X; Y]"
 // when all of them ran, else "1 of 3 checked; not run: A; B [X]". A check in the
-// brackets is its text and how long it took, with a note where it cannot fail.
+// brackets is its text and how long it took; behind the place stands which of them
+// cannot fail.
 const (
 	passing    = "All acceptance criteria pass: "
 	checked    = " checked; not run: "
-	cannotFail = " (cannot fail)"
+	cannotFail = "; cannot fail: "
 )
 
 // Waived is the reason of a waiver: what exists now, and why nothing shows it.

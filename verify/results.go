@@ -30,8 +30,7 @@ var (
 		return regexp.MustCompile(regexp.QuoteMeta(passing) + `(\d+)/(\d+) |\b(\d+) of (\d+)` + checked)
 	})
 	oneCheck = sync.OnceValue(func() *regexp.Regexp {
-		note := `(?:` + regexp.QuoteMeta(cannotFail) + `)?`
-		return regexp.MustCompile(`^(.+?)` + note + ` \d+\.\ds` + note + `(; |\])`)
+		return regexp.MustCompile(`^(.+?) \d+\.\ds(; |\])`)
 	})
 	placed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ at ([\pL\pN]+)`) })
 )

@@ -17,7 +17,7 @@ func TestParseResults(t *testing.T) {
 			Passed: 1, All: 1, Checks: []string{"for i in 1; do a; done …"}, Commit: "1a2b3c4"},
 		"All acceptance criteria pass: 9/9 [a b 0.1s; …] before the first commit": {
 			Passed: 9, All: 9, Checks: []string{"a b"}, More: true, First: true},
-		"Verified: up. 1 of 4 checked; not run: [ -f x ]; c d; e [true (cannot fail) 0.0s] at 0000000": {
+		"Verified: up. 1 of 4 checked; not run: [ -f x ]; c d; e [true 0.0s] at 0000000; cannot fail: true": {
 			Passed: 1, All: 4, Checks: []string{"true"}, NotRun: []string{"[ -f x ]", "c d", "e"}, Commit: "0000000"},
 		"All acceptance criteria pass: 1/1 [a b 0.1s]": {Passed: 1, All: 1, Checks: []string{"a b"}},
 	} {

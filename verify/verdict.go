@@ -24,6 +24,7 @@ type Outcome struct {
 // Exit codes of checks that did not run to their end.
 const (
 	ExitNotRun    = -1  // a check before it failed, or there was no time left
+	ExitDiffers   = 1   // its output is not what the criteria expect
 	ExitBroken    = 2   // does not parse
 	ExitTimeout   = 124 // ended at its time limit
 	ExitRefused   = 126 // not allowed to run
@@ -102,15 +103,25 @@ const (
 )
 
 // Passing is the sentence of a close reason that tells of the results: that all
-// pass, or which of them were not run.
+// pass, or which of them were not run, and which cannot fail.
 //
 //	All acceptance criteria pass: 3/3 [go test ./... 12.3s; just lint 0.8s; go vet ./... 1.1s] at 1a2b3c4
 //	1 of 3 checked; not run: mast up; tide.yaml [go test ./... 12.3s] at 1a2b3c4
 func (v *Verdict) Passing() string {
+	results := v.Summary()
 	if len(v.notRun) == 0 {
-		return passing + v.Summary()
+		results = passing + results
 	}
-	return v.counted() + v.ran()
+	var hollow []string
+	for _, o := range v.outcomes {
+		if o.CannotFail != "" {
+			hollow = append(hollow, shortened(o.Text))
+		}
+	}
+	if hollow != nil {
+		results += cannotFail + strings.Join(hollow, "; ")
+	}
+	return results
 }
 
 // Summary tells the results in one line, as a close reason ends:
@@ -170,8 +181,6 @@ func (o Outcome) summary() string {
 		return text + " not run"
 	case o.Exit != 0:
 		return fmt.Sprintf("%s exit %d", text, o.Exit)
-	case o.CannotFail != "":
-		text += cannotFail
 	}
 	return fmt.Sprintf("%s %.1fs", text, o.Seconds)
 }

@@ -76,7 +76,9 @@ func (s Verdicts) Fresh(id, acceptance string, plan []criteria.Check, tree git.T
 // its order.
 func (r record) ran(plan []criteria.Check) bool {
 	asked := slices.DeleteFunc(slices.Clone(plan), func(c criteria.Check) bool { return !c.Asked() })
-	return slices.EqualFunc(r.Checks, asked, func(o Outcome, c criteria.Check) bool { return o.Text == c.Text && o.Class == c.Class })
+	return slices.EqualFunc(r.Checks, asked, func(o Outcome, c criteria.Check) bool {
+		return o.Text == c.Text && o.Class == c.Class && o.Expect == c.Expect
+	})
 }
 
 func (s Verdicts) file(id string) string { return filepath.Join(s.Dir, fileName(id)+".json") }

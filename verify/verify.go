@@ -20,6 +20,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,8 +34,11 @@ type Job struct {
 	Issue    string           // its id: names logs and the verdict, and is STIG_ISSUE to the checks
 	Criteria string           // the text that Checks come from
 	Checks   []criteria.Check // what Plan made of Criteria
-	Root     string           // the directory to run in: the root of the repository
-	Without  []string         // files whose change leaves a verdict fresh, such as the store; see git.Client.Tree
+	// Again plans Criteria once more, right before each check: what an earlier one
+	// built or removed counts. nil has Checks stay as they are.
+	Again   func() []criteria.Check
+	Root    string   // the directory to run in: the root of the repository
+	Without []string // files whose change leaves a verdict fresh, such as the store; see git.Client.Tree
 
 	Env  []string // the environment to inherit from, as NAME=value
 	Pass []string // names to inherit whatever they look like
@@ -92,23 +96,25 @@ func Run(ctx context.Context, j Job) (*Verdict, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &Verdict{issue: j.Issue, notRun: criteria.NotRun(j.Checks), hash: Hash(j.Criteria), tree: tree, actor: j.Actor, time: j.Time}
+	v := &Verdict{issue: j.Issue, hash: Hash(j.Criteria), tree: tree, actor: j.Actor, time: j.Time}
 	limited, cancel := context.WithTimeoutCause(ctx, r.Deadline, errDeadline)
 	defer cancel()
 	stopped := ""
-	for _, check := range j.Checks {
-		if !check.Asked() {
+	checks := slices.Clone(j.Checks)
+	for i := range checks {
+		if checks[i] = j.planned(checks, i); !checks[i].Asked() {
 			continue
 		}
-		o := Outcome{Check: check, Exit: ExitNotRun}
+		o := Outcome{Check: checks[i], Exit: ExitNotRun}
 		if o.Reason = stopped; stopped == "" {
-			if o, err = r.run(limited, check, len(v.outcomes)+1); err != nil {
+			if o, err = r.run(limited, checks[i], len(v.outcomes)+1); err != nil {
 				return nil, err
 			}
 		}
 		v.outcomes = append(v.outcomes, o)
 		stopped = r.stops(limited, v.Passed())
 	}
+	v.notRun = criteria.NotRun(checks)
 	if err := context.Cause(ctx); err != nil {
 		return v, fmt.Errorf("%s: %w", j.Issue, err)
 	}
@@ -120,6 +126,32 @@ func Run(ctx context.Context, j Job) (*Verdict, error) {
 // tracked identifies what the files hold that git tracks, the store left out.
 func (r *runner) tracked(ctx context.Context) (string, error) {
 	return git.Client{Dir: r.Root, Env: r.Env}.Tracked(ctx, r.Without...)
+}
+
+// planned is the check at a place of the plan as it is planned now: its text, its
+// origin and its line stay what they are.
+func (j Job) planned(checks []criteria.Check, at int) criteria.Check {
+	if j.Again == nil {
+		return checks[at]
+	}
+	same := func(a, b criteria.Check) bool {
+		return a.Text == b.Text && a.Origin == b.Origin && a.Line == b.Line && a.Field == b.Field
+	}
+	ordinal := 0
+	for _, before := range checks[:at] {
+		if same(before, checks[at]) {
+			ordinal++
+		}
+	}
+	for _, again := range j.Again() {
+		if same(again, checks[at]) {
+			if ordinal == 0 {
+				return again
+			}
+			ordinal--
+		}
+	}
+	return checks[at]
 }
 
 // runner is a job that is under way.
@@ -208,7 +240,7 @@ func (r *runner) start(ctx context.Context, check criteria.Check, number int) (O
 	if err != nil {
 		return o, fmt.Errorf("logs: %w", err)
 	}
-	output := &tee{r.screen, file}
+	output := &tee{screen: r.screen, file: file, keep: check.Expect.How != ""}
 	limited, cancel := context.WithTimeoutCause(ctx, r.Timeout, errTimeout)
 	defer cancel()
 	began := r.Now()
@@ -228,6 +260,8 @@ func (r *runner) start(ctx context.Context, check criteria.Check, number int) (O
 		err = nil
 	} else if o.Exit != 0 {
 		o.Reason = r.missed(o)
+	} else if !o.Expect.Met(string(output.kept)) {
+		o.Exit, o.Reason = ExitDiffers, "the output is not as the criteria say; want "+visible(o.Expect.String())
 	}
 	if file != nil {
 		o.Log = file.Name()
@@ -277,13 +311,22 @@ func (r *runner) missed(o Outcome) string {
 	return ""
 }
 
-// tee shows an output and logs it, where there is a log.
+// tee shows an output and logs it, where there is a log. With keep it keeps the
+// beginning, to compare it with what is expected.
 type tee struct {
 	screen *screen
 	file   *logFile
+	keep   bool
+	kept   []byte
 }
 
+// keptOutput is how much of an output is compared, in bytes.
+const keptOutput = 1 << 20
+
 func (t *tee) Write(b []byte) (int, error) {
+	if t.keep {
+		t.kept = append(t.kept, b[:min(len(b), keptOutput-len(t.kept))]...)
+	}
 	if t.file != nil {
 		if n, err := t.file.Write(b); err != nil {
 			return n, err

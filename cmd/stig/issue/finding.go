@@ -122,6 +122,9 @@ func checkText(text *strings.Builder, fate string, c criteria.Check) {
 	if c.Reason != "" {
 		text.WriteString(": " + c.Reason)
 	}
+	if c.Expect.How != "" {
+		text.WriteString(": wants " + c.Expect.String())
+	}
 	if c.CannotFail != "" {
 		text.WriteString(": cannot fail: " + c.CannotFail)
 	}

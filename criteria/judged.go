@@ -1,0 +1,141 @@
+package criteria
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// judgement is what a text says of a check's result.
+type judgement struct {
+	expect Expect // the output that is to be compared
+	open   bool   // the output decides, and what it is to be does not stand there
+}
+
+// resultForms are the expressions that find what a text says of an output.
+type resultForms struct {
+	equal, shown, silent, exit, telling, more *regexp.Regexp
+}
+
+var results = sync.OnceValue(func() resultForms {
+	const (
+		start = `^(?:(?:(?:the|its|whose|with)\s+)?(?:output|stdout|response)\s+)?(?:(?:must|should|will|shall|can|now|still|also|then|has to|to|correctly|exactly|successfully|immediately)\s+)*`
+		shows = `(?:returns?|prints?|outputs?|shows?|displays?|reports?|lists?|gives?|yields?|emits?|contains?|includes?|responds with|says?|is|→|->|=>|` +
+			`gibt|liefert|zeigt|meldet|enthält|ist|affiche|renvoie|muestra|devuelve)`
+		noun  = `(?:(?:exactly|only|just|with|the|a|an|http|status|code|text|line|message|string|version|value|number|count|output|result|word)\s+)*:?\s*`
+		value = "(?:\"([^\"\n]+)\"|“([^”\n]+)”|'([^'\n]+)'|``? ?([^`\n]+?) ?``?|(-?v?\\d+(?:[.,:]\\d+)*%?|true|false)\\b)"
+		ends  = `\s*(?:[.,;)!✓✅]|$|—|–|-\s|\b(?:and|when|if|for|on|in|after|before|because|at|with|from|but|instead)\b|\(|ok\b|lines?\b)`
+	)
+	form := func(expression string) *regexp.Regexp { return regexp.MustCompile(`(?i)` + expression) }
+	return resultForms{
+		equal:  form(start + `(?:is|are|be|equals?|==?|ist|est|es)\s+` + noun + value + ends),
+		shown:  form(start + shows + `\s*` + noun + value + `|^(?:が|は|の(?:出力|結果)(?:が|は))\s*` + value + `\s*(?:を|と|で|に|个)`),
+		silent: form(start + `(?:is|are|be) empty\b|` + start + `(?:` + shows + `|produces?)\s+(?:exactly\s+)?(?:empty|nichts|nothing|no output|an empty (?:output|list|result)|no (?:lines|results?))\b`),
+		// a number that is the exit code, or how many faults there are
+		exit: form(start + shows + `\s+(?:with\s+)?(?:(?:exit|status)\s+)*(?:code\s+)?(?:0|zero|ok\b|success|clean|\d+/\d+|all\b|no\b|only\s+pass|without\b)`),
+		// words about an output, whatever is expected of it
+		telling: form(`^(?:が|は|を|に|の)?.{0,30}(?:表示|出力|返[すさ])|` + start + `(?:(?:gibt|liefert|zeigt|meldet|affiche|renvoie|muestra|devuelve|returns?|prints?|outputs?|shows?|displays?|reports?|lists?|emits?|contains?|includes?)\b|=|≥|≤|<|>|(?:is|are)\s+(?:at (?:least|most)|less|more|under|over|below|above|between|[<>≤≥=]|\d))`),
+		more:    form("^\\s*(?:,|and|or|/|&)\\s+(?:\"|“|'|`)"),
+	}
+})
+
+// faults are what a program reports none of when it passes.
+var faults = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(?:no|zero|0|without|not?\s+any)\s+(?:[\w/-]+\s+){0,3}?(?:errors?|warnings?|failures?|failed|issues?|problems?|findings?|` +
+		`violations?|vulnerabilit\w+|regressions?|diagnostics?|complaints?|lints?|leaks?|races?|panics?|crashes|advisories|offen[sc]es|mismatch\w*|skips?|skipped)\b`)
+})
+
+// judged reads what the text says of the output of a command. counting tells that
+// what it prints is a number, deciding that its exit code tells whether it found
+// something.
+func (c surroundings) judged(counting, deciding bool) judgement {
+	f := results()
+	said := strings.TrimLeft(phrases().aside().ReplaceAllString(c.raw, ""), " :*_)—–-|")
+	clause := said
+	if phrases().succeeds().MatchString(c.said) && !counting {
+		_, clause, _ = strings.Cut(said, " and ")
+	}
+	switch {
+	case f.silent.MatchString(clause):
+		return judgement{expect: Expect{How: Equals}}
+	case faults().MatchString(firstSentence(clause)), !counting && f.exit.MatchString(clause):
+		return judgement{}
+	}
+	how, at := Equals, f.equal.FindStringSubmatchIndex(clause)
+	if at == nil {
+		how, at = Contains, f.shown.FindStringSubmatchIndex(clause)
+	}
+	if at != nil {
+		for i := 2; i < len(at); i += 2 {
+			if at[i] < 0 {
+				continue
+			}
+			text := clause[at[i]:at[i+1]]
+			if inWord(text) != "" || f.more.MatchString(clause[at[i+1]:][min(1, len(clause)-at[i+1]):]) {
+				return judgement{open: true}
+			}
+			return judgement{expect: Expect{How: how, Text: text}}
+		}
+	}
+	if clause != said || deciding {
+		return judgement{}
+	}
+	return judgement{open: f.telling.MatchString(clause) && !phrases().successWord().MatchString(firstSentence(clause))}
+}
+
+// firstSentence is the text up to the end of the sentence.
+func firstSentence(text string) string {
+	if i := strings.IndexAny(text, ";\n"); i >= 0 {
+		text = text[:i]
+	}
+	text, _, _ = strings.Cut(text, ". ")
+	return text
+}
+
+// reporters are programs, with a subcommand behind a blank, that exit with 0
+// whatever they report.
+var reporters = []string{
+	"git log", "git status", "git branch", "git tag", "git remote", "git stash", "git shortlog", "git blame", "git reflog", "git worktree",
+	"wc", "date", "ps", "df", "du", "uname", "whoami", "history", "tree", "uptime", "free", "id",
+}
+
+// reports reports whether the last command of a script only shows something: its
+// exit code says nothing of what that is.
+func (s *script) reports() bool {
+	last := s.last()
+	if len(last) == 0 {
+		return false
+	}
+	name := last[0]
+	if name == "git" {
+		rest := slices.DeleteFunc(slices.Clone(last[1:]), func(w string) bool { return strings.HasPrefix(w, "-") })
+		if len(rest) > 0 {
+			name += " " + rest[0]
+		}
+		if name == "git diff" {
+			return !slices.Contains(last, "--exit-code") && !slices.Contains(last, "--quiet") && !slices.Contains(last, "--check")
+		}
+		if len(rest) > 1 && !slices.Contains([]string{"git log", "git status", "git shortlog", "git blame", "git reflog"}, name) {
+			return slices.Contains([]string{"list", "-l", "show"}, rest[1])
+		}
+	}
+	return slices.Contains(reporters, name)
+}
+
+// counting reports whether what a script prints is a number.
+func (s *script) counting() bool {
+	last := s.last()
+	if len(last) == 0 {
+		return false
+	}
+	return last[0] == "wc" || slices.ContainsFunc(last[1:], func(w string) bool { return w == "-c" && slices.Contains(patterns, last[0]) || w == "--count" })
+}
+
+// last is the last simple command of a script.
+func (s *script) last() []string {
+	if len(s.commands) == 0 {
+		return nil
+	}
+	return s.commands[len(s.commands)-1]
+}
