@@ -130,7 +130,7 @@ func (a *App) waiver(why, actor string) (verify.Evidence, error) {
 // assistant is the program of an assistant in whose session stig runs, by the variables
 // that such programs set or by the name of the actor; "" for a person.
 func (a *App) assistant(actor string) string {
-	if _, session, ok := strings.Cut(actor, "/"); ok {
+	if _, session, ok := strings.Cut(actor, "/"); ok && strings.Contains(session, "-") {
 		return session
 	}
 	return host.Running(a.Getenv)
