@@ -197,20 +197,14 @@ func (a *App) checkRules(ctx context.Context, store beads.Place, past *lint.Past
 	now, err := a.Clock()
 	return lint.Rules{
 		Schema: a.Schema, Now: now, Look: process.Finder(filepath.Dir(store.Dir), a.Getenv), Past: past, Unfinished: unfinished,
-		HasCommit: a.hasCommit(ctx, store),
+		Commits: func(names []string) ([]bool, error) {
+			repo, _, err := a.Git(store)
+			if err != nil {
+				return nil, err
+			}
+			return repo.Commits(ctx, names)
+		},
 	}, err
-}
-
-// hasCommit looks for commits in the repository of the store; nil where there is none.
-func (a *App) hasCommit(ctx context.Context, store beads.Place) func(commit string) bool {
-	repo, _, err := a.Git(store)
-	if err != nil {
-		return nil
-	}
-	return func(commit string) bool {
-		_, err := repo.Commit(ctx, commit)
-		return err == nil
-	}
 }
 
 // prove runs the criteria of issues again, whoever trusts this repository, and says of

@@ -225,6 +225,15 @@ func TestPlace(t *testing.T) {
 	}
 }
 
+func TestCommits(t *testing.T) {
+	g := repository(t, version{"a", "1\n"})
+	head, blob := must(t, g, "rev-parse", "HEAD"), must(t, g, "rev-parse", "HEAD:a")
+	got, err := g.Commits(context.Background(), []string{head[:7], "0000000", head, blob, "9f8e7d6"})
+	if want := []bool{true, false, true, false, false}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %v, %v; want %v", got, err, want)
+	}
+}
+
 func TestRootCommit(t *testing.T) {
 	ctx := context.Background()
 	g := repository(t, version{"a", "1\n"}, version{"a", "2\n"})

@@ -35,6 +35,7 @@ func against(f *beads.Snapshot, past Past, rules Rules) ([]Diagnostic, error) {
 	}
 	found := l.found
 	var closed []string
+	var changes []*change
 	for _, id := range changedIssues(d) {
 		at, ok := f.Index(id)
 		if !ok {
@@ -46,10 +47,20 @@ func against(f *beads.Snapshot, past Past, rules Rules) ([]Diagnostic, error) {
 			return nil, err
 		}
 		c.judge()
-		found = append(found, c.found...)
+		if c.commit != "" {
+			changes = append(changes, c)
+		} else {
+			found = append(found, c.found...)
+		}
 		if c.toProve() {
 			closed = append(closed, id)
 		}
+	}
+	if err := lookUp(changes, rules); err != nil {
+		return nil, err
+	}
+	for _, c := range changes {
+		found = append(found, c.found...)
 	}
 	if rules.Prove == nil || closed == nil {
 		return found, nil

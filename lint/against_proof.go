@@ -72,8 +72,9 @@ func planOf(r *beads.Record, look criteria.Lookup) []criteria.Check {
 // hash is how a reason names a commit.
 var hash = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{7,64}$`) })
 
-// locate looks for the commit that a reason names. One that git has not may be of a
-// branch that was squashed, or lie deeper than a shallow clone reaches.
+// locate finds reasons that name no commit, or one that cannot be. One that git has not
+// may be of a branch that was squashed, or lie deeper than a shallow clone reaches; see
+// lookUp.
 func (c *change) locate(results verify.Results) {
 	switch commit := results.Commit; {
 	case results.First && c.before != nil:
@@ -83,8 +84,29 @@ func (c *change) locate(results verify.Results) {
 		c.add(RuleClaimed, 0, 0, fmt.Sprintf("closed since %s without the commit of its checks", c.since), c.closeAgain())
 	case !hash().MatchString(commit) || strings.Trim(commit, "0") == "":
 		c.add(RuleImpossible, 0, 0, fmt.Sprintf("its checks ran at %q, which is no commit", commit), c.closeAgain())
-	case c.rules.HasCommit != nil && !c.rules.HasCommit(commit):
-		c.add(RuleNoCommit, 0, 0, fmt.Sprintf("its checks ran at %s, which git does not have here", commit),
-			"squashed, rebased or not fetched: stig check --against "+c.since+" --verify runs them again")
+	default:
+		c.commit = commit
 	}
+}
+
+// lookUp finds the commits that git does not have, of all changes at once.
+func lookUp(changes []*change, rules Rules) error {
+	if rules.Commits == nil || len(changes) == 0 {
+		return nil
+	}
+	var names []string
+	for _, c := range changes {
+		names = append(names, c.commit)
+	}
+	has, err := rules.Commits(names)
+	if err != nil {
+		return err
+	}
+	for i, c := range changes {
+		if !has[i] {
+			c.add(RuleNoCommit, 0, 0, fmt.Sprintf("its checks ran at %s, which git does not have here", c.commit),
+				"squashed, rebased or not fetched: stig check --against "+c.since+" --verify runs them again")
+		}
+	}
+	return nil
 }

@@ -560,7 +560,12 @@ func check(t *testing.T, text string) []lint.Diagnostic {
 	if before, after, ok := strings.Cut(text, since); ok {
 		rules.Past, text = &lint.Past{File: open(t, before), Name: "main"}, after
 	}
-	rules.HasCommit = func(commit string) bool { return commit == "1a2b3c4" }
+	rules.Commits = func(names []string) (has []bool, err error) {
+		for _, name := range names {
+			has = append(has, name == "1a2b3c4")
+		}
+		return has, nil
+	}
 	rules.Prove = func(ids []string) ([]string, error) {
 		failures := make([]string, len(ids))
 		for i, id := range ids {
