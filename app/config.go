@@ -29,6 +29,7 @@ type Config struct {
 		Timeout  string   `json:"timeout"`  // as checkpoint.ParseSpan takes it; "" when not given
 		Deadline string   `json:"deadline"` // the same
 		Jobs     int      `json:"jobs"`     // how many issues have their checks run at once; 0 when not given
+		Sandbox  []string `json:"sandbox"`  // what runs each check; empty for nothing
 		Waivers  string   `json:"waivers"`  // who may waive; see mayWaive
 	} `json:"gate"`
 	Notify Notifications   `json:"notify"` // see whom

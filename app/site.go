@@ -170,10 +170,13 @@ func (a *App) reaches(store beads.Place) (settings, words string, err error) {
 	if err := alone.ReadConfig(files[len(files)-1]); err != nil {
 		return "", "", err
 	}
-	env, notify := slices.Sorted(slices.Values(alone.Config.Gate.Env)), alone.Config.Notify
+	env, notify, sandbox := slices.Sorted(slices.Values(alone.Config.Gate.Env)), alone.Config.Notify, alone.Config.Gate.Sandbox
 	var parts []string
 	if len(env) > 0 {
 		parts = append(parts, "gate.env names "+strings.Join(env, ", "))
+	}
+	if len(sandbox) > 0 {
+		parts = append(parts, "gate.sandbox starts "+sandbox[0])
 	}
 	if !notify.Off() {
 		parts = append(parts, "notify tells "+strings.Join(notify.Words(), ", "))
@@ -181,7 +184,7 @@ func (a *App) reaches(store beads.Place) (settings, words string, err error) {
 	if parts == nil {
 		return "", "no longer passes on or starts anything", nil
 	}
-	text, err := json.Marshal([]any{env, notify})
+	text, err := json.Marshal([]any{env, notify, sandbox})
 	return verify.Hash(string(text)), strings.Join(parts, "; "), err
 }
 

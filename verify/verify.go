@@ -41,7 +41,10 @@ type Job struct {
 	Without []string // files whose change leaves a verdict fresh, such as the store; see git.Client.Tree
 
 	Env  []string // the environment to inherit from, as NAME=value
-	Pass []string // names to inherit whatever they look like
+	Pass []string // names of credentials to inherit all the same
+	// Sandbox is a program and its arguments that run each check: the shell and its
+	// arguments follow. Empty runs the shell itself.
+	Sandbox []string
 
 	Timeout, Deadline time.Duration // of one check and of all; 0 is DefaultTimeout and DefaultDeadline
 	KeepGoing         bool          // go on after a failure
@@ -179,6 +182,11 @@ func newRunner(j Job) (*runner, error) {
 	if info, err := os.Stat(j.Root); err != nil || !info.IsDir() {
 		return nil, fmt.Errorf("%s: is no directory to run the checks of %s in", j.Root, j.Issue)
 	}
+	if len(j.Sandbox) > 0 {
+		if _, err := process.Find(j.Sandbox[0]); err != nil {
+			return nil, fmt.Errorf("gate.sandbox: %w", err)
+		}
+	}
 	if err := j.prepareLogs(); err != nil {
 		return nil, fmt.Errorf("logs: %w", err)
 	}
@@ -246,7 +254,7 @@ func (r *runner) start(ctx context.Context, check criteria.Check, number int) (O
 	began := r.Now()
 	stop := r.timing(began)
 	result, err := process.Run(limited, process.Command{
-		Argv: append(r.shell[:len(r.shell):len(r.shell)], check.Text),
+		Argv: slices.Concat(r.Sandbox, r.shell, []string{check.Text}),
 		Dir:  r.Root, Env: r.env, Stdout: output, Stderr: output, Limit: r.left(began),
 	})
 	stop()
