@@ -104,12 +104,12 @@ func waiveByTracker(id, what, why string) string {
 }
 
 // Fence is the block to write into criteria that hold nothing to run: with
-// the commands that were seen in prose, else with a place for them.
+// the commands that were seen there, else with a place for them.
 func (t *Trial) Fence() string {
 	var commands []string
 	for _, check := range t.Plan {
-		if check.Origin == criteria.Prose {
-			commands = append(commands, check.Text)
+		if check.Instead != "" {
+			commands = append(commands, check.Instead)
 		}
 	}
 	if commands == nil {

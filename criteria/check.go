@@ -15,6 +15,9 @@ type Check struct {
 	// CannotFail says why running it shows nothing: it exits with 0 whatever the
 	// work does. "" where it can fail.
 	CannotFail string `json:"cannot_fail,omitempty"`
+	// Instead is what to write into a fence marked verify, where the text cannot be
+	// run as it is: of prose and of what is judged by its output.
+	Instead string `json:"instead,omitempty"`
 	// Verify tells that the fence is marked "verify": only then can a
 	// destructive command be allowed at all.
 	Verify bool `json:"-"`

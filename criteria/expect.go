@@ -48,8 +48,7 @@ func (e Expect) Met(output string) bool {
 func joined(before, after string) bool {
 	last, _ := utf8.DecodeLastRuneInString(before)
 	first, _ := utf8.DecodeRuneInString(after)
-	word := func(r rune) bool { return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r)) }
-	return word(last) && word(first)
+	return unicode.IsLetter(last) && unicode.IsLetter(first) || unicode.IsDigit(last) && unicode.IsDigit(first)
 }
 
 // String is the expectation as plans and failures tell it.

@@ -15,16 +15,17 @@ type judgement struct {
 
 // resultForms are the expressions that find what a text says of an output.
 type resultForms struct {
-	equal, shown, silent, exit, telling, more *regexp.Regexp
+	equal, shown, silent, exit, telling, denied, clean, more *regexp.Regexp
 }
 
 var results = sync.OnceValue(func() resultForms {
 	const (
-		start = `^(?:(?:(?:the|its|whose|with)\s+)?(?:output|stdout|response)\s+)?(?:(?:must|should|will|shall|can|now|still|also|then|has to|to|correctly|exactly|successfully|immediately)\s+)*`
-		shows = `(?:returns?|prints?|outputs?|shows?|displays?|reports?|lists?|gives?|yields?|emits?|contains?|includes?|responds with|says?|is|→|->|=>|` +
-			`gibt|liefert|zeigt|meldet|enthält|ist|affiche|renvoie|muestra|devuelve)`
+		start = `^(?:(?:(?:the|its|whose|with)\s+)?(?:output|stdout|response)\s+)?(?:(?:on|in|for|with|from|against|under|without|at|over|after)\s+(?:[^\s,;.]+\s+){1,4}?)?` +
+			`(?:(?:must|should|will|shall|can|now|still|also|then|has to|to|correctly|exactly|successfully|immediately|only)\s+)*`
+		shows = `(?:returns?|prints?|outputs?|shows?|displays?|reports?|lists?|gives?|yields?|emits?|contains?|includes?|responds with|says?|→|->|=>|` +
+			`gibt|liefert|zeigt|meldet|enthält|affiche|renvoie|muestra|devuelve)`
 		noun  = `(?:(?:exactly|only|just|with|the|a|an|http|status|code|text|line|message|string|version|value|number|count|output|result|word)\s+)*:?\s*`
-		value = "(?:\"([^\"\n]+)\"|“([^”\n]+)”|'([^'\n]+)'|``? ?([^`\n]+?) ?``?|(-?v?\\d+(?:[.,:]\\d+)*%?|true|false)\\b)"
+		value = "(?:\"([^\"\n]+)\"|“([^”\n]+)”|'([^'\n]+)'|``? ?([^`\n]+?) ?``?|(-?v?\\d+(?:[.,:/]\\d+)*%?|true|false)\\b)"
 		ends  = `\s*(?:[.,;)!✓✅]|$|—|–|-\s|\b(?:and|when|if|for|on|in|after|before|because|at|with|from|but|instead)\b|\(|ok\b|lines?\b)`
 	)
 	form := func(expression string) *regexp.Regexp { return regexp.MustCompile(`(?i)` + expression) }
@@ -32,34 +33,45 @@ var results = sync.OnceValue(func() resultForms {
 		equal:  form(start + `(?:is|are|be|equals?|==?|ist|est|es)\s+` + noun + value + ends),
 		shown:  form(start + shows + `\s*` + noun + value + `|^(?:が|は|の(?:出力|結果)(?:が|は))\s*` + value + `\s*(?:を|と|で|に|个)`),
 		silent: form(start + `(?:is|are|be) empty\b|` + start + `(?:` + shows + `|produces?)\s+(?:exactly\s+)?(?:empty|nichts|nothing|no output|an empty (?:output|list|result)|no (?:lines|results?))\b`),
-		// a number that is the exit code, or how many faults there are
-		exit: form(start + shows + `\s+(?:with\s+)?(?:(?:exit|status)\s+)*(?:code\s+)?(?:0|zero|ok\b|success|clean|\d+/\d+|all\b|no\b|only\s+pass|without\b)`),
+		// an exit code, or a word of success
+		exit: form(start + `(?:returns?|gives?|yields?|ends|finishes)\s+(?:with\s+)?(?:(?:exit|status)\s+)*(?:code\s+)?(?:0|zero)\b|` +
+			start + shows + `\s+(?:ok\b|success|clean)`),
 		// words about an output, whatever is expected of it
-		telling: form(`^(?:が|は|を|に|の)?.{0,30}(?:表示|出力|返[すさ])|` + start + `(?:(?:gibt|liefert|zeigt|meldet|affiche|renvoie|muestra|devuelve|returns?|prints?|outputs?|shows?|displays?|reports?|lists?|emits?|contains?|includes?)\b|=|≥|≤|<|>|(?:is|are)\s+(?:at (?:least|most)|less|more|under|over|below|above|between|[<>≤≥=]|\d))`),
-		more:    form("^\\s*(?:,|and|or|/|&)\\s+(?:\"|“|'|`)"),
+		telling: form(`^(?:が|は|を|に|の)?.{0,30}(?:表示|出力|返[すさ])|` + start + `(?:(?:gibt|liefert|zeigt|meldet|affiche|renvoie|muestra|devuelve|returns?|prints?|outputs?|shows?|displays?|reports?|lists?|emits?|advertises?|outputs?)\b|=|≥|≤|<|>|(?:is|are)\s+(?:at (?:least|most)|less|more|under|over|below|above|between|[<>≤≥=]|\d))`),
+		// what is not to stand in the output
+		denied: form(`^(?:(?:must|should|will|shall|can|does|do|may)\s*(?:not|n['’]t)|never|no longer|cannot)\s+(?:ever\s+|longer\s+)?` +
+			`(?:return|print|output|show|display|report|list|emit|contain|include|mention)s?\b`),
+		clean: form(`^(?:(?:is|are|be|stays?|remains?|shows?|reports?)\s+)?(?:a\s+)?clean\b`),
+		more:  form("^\\s*(?:,|and|or|/|&)\\s+(?:\"|“|'|`)"),
 	}
 })
 
 // faults are what a program reports none of when it passes.
 var faults = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(?:no|zero|0|without|not?\s+any)\s+(?:[\w/-]+\s+){0,3}?(?:errors?|warnings?|failures?|failed|issues?|problems?|findings?|` +
-		`violations?|vulnerabilit\w+|regressions?|diagnostics?|complaints?|lints?|leaks?|races?|panics?|crashes|advisories|offen[sc]es|mismatch\w*|skips?|skipped)\b`)
+	const (
+		none = `(?:no|zero|0|without|(?:not|n['’]t|never|no longer)\s+\w+)(?:\s+(?:any|an?|new|more))?\s+`
+		noun = `(?:errors?|warnings?|failures?|failed|issues?|problems?|findings?|violations?|vulnerabilit\w+|regressions?|diagnostics?|` +
+			`complaints?|lints?|leaks?|races?|panics?|crash\w*|advisories|offen[sc]es|mismatch\w*|skips?|skipped|anything)\b`
+	)
+	return regexp.MustCompile(`(?i)\b` + none + `(?:[\w/-]+\s+){0,3}?` + noun)
 })
 
 // judged reads what the text says of the output of a command. counting tells that
 // what it prints is a number, deciding that its exit code tells whether it found
 // something.
 func (c surroundings) judged(counting, deciding bool) judgement {
-	f := results()
-	said := strings.TrimLeft(phrases().aside().ReplaceAllString(c.raw, ""), " :*_)—–-|")
+	f, p := results(), phrases()
+	said := firstSentence(strings.TrimLeft(p.aside().ReplaceAllString(c.raw, ""), " :*_)—–-|"))
 	clause := said
-	if phrases().succeeds().MatchString(c.said) && !counting {
+	if !counting && p.succeeds().MatchString(c.said) || p.unfailing().MatchString(said) {
 		_, clause, _ = strings.Cut(said, " and ")
 	}
 	switch {
+	case f.denied.MatchString(clause):
+		return judgement{open: !faults().MatchString(clause)}
 	case f.silent.MatchString(clause):
 		return judgement{expect: Expect{How: Equals}}
-	case faults().MatchString(firstSentence(clause)), !counting && f.exit.MatchString(clause):
+	case faults().MatchString(clause), !counting && f.exit.MatchString(clause):
 		return judgement{}
 	}
 	how, at := Equals, f.equal.FindStringSubmatchIndex(clause)
@@ -71,8 +83,9 @@ func (c surroundings) judged(counting, deciding bool) judgement {
 			if at[i] < 0 {
 				continue
 			}
-			text := clause[at[i]:at[i+1]]
-			if inWord(text) != "" || f.more.MatchString(clause[at[i+1]:][min(1, len(clause)-at[i+1]):]) {
+			text, rest := clause[at[i]:at[i+1]], clause[at[i+1]:]
+			behind := strings.TrimLeft(rest, "\"'`”")
+			if inWord(text) != "" || behind != rest && f.more.MatchString(behind) {
 				return judgement{open: true}
 			}
 			return judgement{expect: Expect{How: how, Text: text}}
@@ -81,14 +94,12 @@ func (c surroundings) judged(counting, deciding bool) judgement {
 	if clause != said || deciding {
 		return judgement{}
 	}
-	return judgement{open: f.telling.MatchString(clause) && !phrases().successWord().MatchString(firstSentence(clause))}
+	return judgement{open: f.telling.MatchString(clause) && !p.successWord().MatchString(clause)}
 }
 
 // firstSentence is the text up to the end of the sentence.
 func firstSentence(text string) string {
-	if i := strings.IndexAny(text, ";\n"); i >= 0 {
-		text = text[:i]
-	}
+	text, _, _ = strings.Cut(text, "; ")
 	text, _, _ = strings.Cut(text, ". ")
 	return text
 }
@@ -121,6 +132,18 @@ func (s *script) reports() bool {
 		}
 	}
 	return slices.Contains(reporters, name)
+}
+
+// silentWhenClean reports whether the last command prints nothing of a work tree
+// without changes.
+func (s *script) silentWhenClean() bool {
+	return slices.ContainsFunc(s.last(), func(w string) bool { return slices.Contains([]string{"diff", "--porcelain", "--short", "-s"}, w) })
+}
+
+// tests reports whether the last command prints nothing and has its exit code tell.
+func (s *script) tests() bool {
+	last := s.last()
+	return len(last) == 0 || last[0] == "test" || last[0] == "["
 }
 
 // counting reports whether what a script prints is a number.

@@ -5,9 +5,11 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,6 +33,7 @@ func TestLabels(t *testing.T) {
 		t.Fatal(err)
 	}
 	var all, held score
+	byStore := map[string]*score{}
 	stores := map[string]map[string]criteria.Check{}
 	for line := range strings.Lines(string(text)) {
 		fields := strings.Fields(line)
@@ -51,11 +54,18 @@ func TestLabels(t *testing.T) {
 			t.Logf("%s %s, labelled %s: %s %s %s", store, issue, label, check.Class, check.Text, check.Reason)
 		}
 		all.count(check, label)
+		if byStore[store] == nil {
+			byStore[store] = &score{}
+		}
+		byStore[store].count(check, label)
 		for _, name := range heldBack {
 			if name == store {
 				held.count(check, label)
 			}
 		}
+	}
+	for _, store := range slices.Sorted(maps.Keys(byStore)) {
+		t.Logf("%s: %s", store, byStore[store])
 	}
 	t.Logf("all:       %s", all)
 	t.Logf("held back: %s", held)

@@ -88,7 +88,7 @@ func (c clause) includes() bool {
 func (c surroundings) asks() bool {
 	p := phrases()
 	return p.asked().MatchString(c.lead.text) || p.succeeds().MatchString(c.said) || p.results().MatchString(c.said) ||
-		c.lead.text == "" && c.lead.after == ":" && p.asked().MatchString(c.lead.prior)
+		c.lead.text == "" && c.lead.after == ":" && (p.asked().MatchString(c.lead.prior) || p.successful().MatchString(c.lead.prior))
 }
 
 // succeeds reports whether the text says of the command that it is to succeed.
@@ -99,8 +99,7 @@ func (c surroundings) succeeds() bool {
 // claims reports whether the text claims something of what the code does, or asks
 // for it to be run: that of a program which is not here cannot hold.
 func (c surroundings) claims() bool {
-	p := phrases()
-	return p.running().MatchString(c.lead.text) || c.succeeds() || p.results().MatchString(c.said) ||
+	return phrases().running().MatchString(c.lead.text) || c.succeeds() || c.predicated() ||
 		results().equal.MatchString(c.raw) || results().silent.MatchString(c.raw)
 }
 
@@ -141,6 +140,9 @@ func (c surroundings) toldBefore() string {
 		return "mentioned after " + quote(match[1])
 	}
 	if match := phrases().elsewhere().FindString(c.lead.text); match != "" {
+		return "run by others: " + quote(match)
+	}
+	if match := phrases().others().FindString(c.lead.prior); match != "" && c.lead.after == ":" {
 		return "run by others: " + quote(match)
 	}
 	begins := phrases().opening().MatchString(c.lead.text)

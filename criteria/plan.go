@@ -3,6 +3,7 @@ package criteria
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -61,7 +62,7 @@ func Plan(text string, look Lookup) []Check {
 	for _, line := range proseIn(text) {
 		for _, words := range proseCommands(line.Text) {
 			found = append(found, placed{Check{
-				Text: words, Origin: Prose, Class: Skipped, Line: line.Line,
+				Text: words, Instead: words, Origin: Prose, Class: Skipped, Line: line.Line,
 				Reason: "prose is never run: put the command into a fence marked verify",
 			}, line.Start})
 		}
@@ -141,6 +142,9 @@ func judgeFence(code notes.Code, above string, look Lookup) Check {
 			return skip("no info string, and %s", why)
 		}
 	}
+	if found := toFill().FindString(check.Text); found != "" && !check.Verify {
+		return skip("placeholder %s", quote(found))
+	}
 	if found := s.serves(); found != "" && !check.Verify {
 		return skip("runs until it is stopped: %s", found)
 	}
@@ -149,6 +153,9 @@ func judgeFence(code notes.Code, above string, look Lookup) Check {
 	}
 	return check
 }
+
+// toFill finds a path in a block that a person is meant to fill in.
+var toFill = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`/?\bpath/to/`) })
 
 // unlikely says why a block that no info string marks as shell may be something
 // else; "" when it is taken for shell.
@@ -251,9 +258,16 @@ func (s *script) result(check *Check, near surroundings) {
 		check.Reason = "runs until it is stopped: " + found
 		return
 	}
-	told := near.judged(s.counting(), s.searches())
+	told := judgement{}
+	if !s.tests() {
+		told = near.judged(s.counting(), s.searches())
+	}
+	if s.reports() && results().clean.MatchString(near.said) {
+		told = judgement{open: !s.silentWhenClean(), expect: Expect{How: Equals}}
+	}
 	if told.open || s.reports() && told.expect.How == "" && !near.succeeds() {
-		check.Reason = "judged by its output: write it as COMMAND | grep -q TEXT into a fence marked verify"
+		check.Instead = check.Text + " | grep -q TEXT"
+		check.Reason = "judged by its output: put it into a fence marked verify as COMMAND | grep -q TEXT"
 		return
 	}
 	check.Class, check.Expect, check.CannotFail = Runnable, told.expect, s.cannotFail()

@@ -9,7 +9,7 @@ import (
 
 // subcommands are words that make a well-known program before them a command
 // rather than a word of the sentence.
-const subcommands = " add analyze apply audit bench build cancel check ci clean clippy close compile coverage create delete describe " +
+const subcommands = " add analyze apply audit bench build cancel check ci clean clippy close compile config coverage create delete describe " +
 	"dev diff disable doc doctor down e2e enable eval exec export fmt format generate get import info init install lint list " +
 	"logs ls migrate nextest open plan prune ps remove reset restore rm run search serve set show spec start stats status stop " +
 	"switch sync test tests typecheck type-check uninstall up update upgrade validate verify version vet view watch "

@@ -147,7 +147,7 @@ func (s *script) likely(look Lookup) bool {
 		if builtin || s.functions[word] || wellKnown(word) || look.finds(word) {
 			continue
 		}
-		if len(words) < 2 || !programName().MatchString(word) || listed(notPrograms, word) ||
+		if len(words) < 2 || !programName().MatchString(word) || listed(notPrograms, word) || listed(subcommands, word) ||
 			slices.Contains(operators, words[1]) || listed(functionWords, words[1]) || strings.HasSuffix(words[1], ":") {
 			return false
 		}

@@ -82,7 +82,7 @@ func alwaysAll(statements []*syntax.Stmt) (why string) {
 func alwaysCall(call *syntax.CallExpr) string {
 	if len(call.Args) == 0 {
 		if !constant(call) {
-			return ""
+			return "" // it exits as what it substitutes does
 		}
 		return "it only sets variables"
 	}

@@ -72,8 +72,8 @@ func anyOf(words []string) string {
 // none of these does not ask.
 type wording struct {
 	boundary, opening, asked, running, by, claim, verifying, state, making, circumstance, occasion,
-	elsewhere, denied, nowhere,
-	aside, noun, follows, checking, executed, failing, passing, treated, besides, nothing, succeeds, successWord, results,
+	elsewhere, others, successful, denied, nowhere,
+	aside, noun, follows, checking, executed, failing, passing, treated, besides, nothing, succeeds, successWord, unfailing, results,
 	things, inviting, telling, outcome,
 	foreign, english, negated, abroad,
 	blockBreak, itemStart, enumerated, enumerates, code phrase
@@ -128,6 +128,10 @@ var phrases = sync.OnceValue(func() wording {
 		occasion: written(`\b(?:after|before|once|when|while|if|given|with|on)$`),
 		// a clause that tells of a machine of others
 		elsewhere: written(`\b(?:in|by|as part of) (?:(?:the|a|an|each|every|same|release|build|ci)\s+)*(?:ci|job|workflow|pipeline)\b`),
+		// likewise, before a colon
+		others: written(`^(?:the )?(?:ci|pipeline|workflow)\b (?:job )?(?:includes?|runs?|has|gets|executes?|checks?)\b`),
+		// a clause that ends in saying that it succeeds
+		successful: written(`\b{success}$`),
 		// it is not to be run
 		denied: written(`\b({denied}|not (?:\w+ ){0,3}that)(?:\s+{denying})*(?:\s+{avoided})*$`),
 		// a search is to find nothing, said before it
@@ -149,7 +153,7 @@ var phrases = sync.OnceValue(func() wording {
 		// after "when": it is executed
 		executed: written(`^(?:(?:is|are|gets) (?:run|executed|invoked)|runs|executes)\b`),
 		// it is meant to fail, so its passing would not say so
-		failing: written(`^(?:commands?\s+)?` + placed + `(?:(?:{modal}|now|still|also|then|to|\w+ly)\s+)*(?:{fails}\b|` +
+		failing: written(`^{modal}\s*` + not + `(?:$|[.,;)])|^(?:commands?\s+)?` + placed + `(?:(?:{modal}|now|still|also|then|to|\w+ly)\s+)*(?:{fails}\b|` +
 			prints + `\s+(?:with\s+)?(?:an?\s+|the\s+)?(?:(?:exit\s+)?(?:code|status)\s*:?\s*(?:[1-9]|non-?zero)|` +
 			`[12]\s+(?:when|if|on)\b|non-?zero|(?:[\w-]+\s+){0,3}errors?\b)|` +
 			`exit(?:s|ed)?\s+(?:with\s+)?[1-9])`),
@@ -176,7 +180,9 @@ var phrases = sync.OnceValue(func() wording {
 		succeeds: written(`^(?:{modal}\s+)?(?:(?:is|are|be|stays?|remains?)\s+)?` + adverbs + `(?:` + succeeding +
 			`|no (?:errors?|warnings?|findings?|issues?|failures?)|0 |all |verify|verifies|tests?\b)`),
 		// a word of success in what it shows
-		successWord: written(`\b(?:{success}|passed|successes)\b`),
+		successWord: written(`\b(?:pass(?:es|ed|ing)?|success(?:es|ful|fully)?|succe(?:ed|eds|eded)|green|ok(?:ay)?|works?|clean)\b`),
+		// it is not to fail, which is all that is said of its exit code
+		unfailing: written(`^{modal}\s*` + not + `\s+(?:fail|error|crash|panic|hang|break)\b`),
 		// what it shows
 		results: written(`^` + adverbs + `{shows}\b`),
 

@@ -50,11 +50,16 @@ func (s *subject) nothingToRun(plan []criteria.Check) {
 			return
 		case check.Class == criteria.Destructive:
 			message = "what the acceptance criteria run destroys or publishes"
-		case check.Origin == criteria.Prose && commands[0] == "COMMAND":
-			message += fmt.Sprintf(": %q is prose", check.Text)
-			commands = []string{check.Text}
-		case check.Origin == criteria.Prose:
-			commands = append(commands, check.Text)
+		case check.Instead == "":
+		case commands[0] != "COMMAND":
+			commands = append(commands, check.Instead)
+		default:
+			why := "is judged by its output"
+			if check.Origin == criteria.Prose {
+				why = "is prose"
+			}
+			message += fmt.Sprintf(": %q %s", check.Text, why)
+			commands = []string{check.Instead}
 		}
 	}
 	s.add(RuleCriteria, 0, 0, message, "put what shows them into a block:\n```verify\n"+strings.Join(commands, "\n")+"\n```")
