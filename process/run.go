@@ -97,10 +97,12 @@ func Run(ctx context.Context, c Command) (Result, error) {
 		defer runtime.UnlockOSThread()
 		diesWithUs(cmd)
 	}
+	watched := c.watch()
 	if err = cmd.Start(); err != nil {
+		watched.end()
 		return Result{}, err
 	}
-	watched := c.watch(cmd)
+	watched.see(cmd.Process.Pid)
 	p.started()
 
 	state, waitErr := wait(ctx, cmd, p.ours)
@@ -123,11 +125,11 @@ const killed = 128 + 9
 
 // watch has a program watched that has a limit; nil where it has none, and where it
 // cannot be, which is no reason not to run it.
-func (c Command) watch(cmd *exec.Cmd) *watcher {
+func (c Command) watch() *watcher {
 	if c.Limit <= 0 {
 		return nil
 	}
-	w, err := watch(cmd.Process.Pid, c.Limit)
+	w, err := watch(c.Limit)
 	if err != nil {
 		return nil
 	}
