@@ -27,7 +27,6 @@ type Grant struct {
 	Root   string    `json:"root"`             // its real path: the Home of its Place, or the directory where there is no git
 	Commit string    `json:"commit,omitempty"` // its root commit; "" trusts the path alone
 	Time   time.Time `json:"time"`             // when it was granted
-	By     string    `json:"by,omitempty"`     // who did; "" when unknown
 	Mark   string    `json:"mark,omitempty"`   // what its git directory holds since then, where it had no commit
 
 	// Settings is the Hash of what the repository's configuration passed on and
@@ -36,6 +35,7 @@ type Grant struct {
 	// Commands are the checks that its criteria had then, see Grant.Know. List leaves
 	// them and Settings out.
 	Commands string `json:"commands,omitempty"`
+	By       string `json:"by,omitempty"` // who did; "" when unknown
 }
 
 // knownDigits is how much of the hash of a command a grant keeps.
