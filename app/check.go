@@ -2,15 +2,20 @@ package app
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"slices"
 
 	"stig/beads"
+	"stig/checkpoint"
 	"stig/dag"
 	"stig/lint"
 	"stig/process"
+	"stig/verify"
 )
 
 // CheckRequest says what to look for, and where.
@@ -18,6 +23,7 @@ type CheckRequest struct {
 	Command string   // whose rules: check, vet, cycles or lint; check is all of them
 	IDs     []string // of vet and lint: the issues; none stand for all
 	Against string   // of check: a revision to compare the store with; may be empty
+	Verify  bool     // of check: run the criteria of what was closed since Against again
 }
 
 // Checked is what a check found.
@@ -27,10 +33,22 @@ type Checked struct {
 	Found   []lint.Diagnostic
 	Issues  int    // that were looked at
 	Store   string // its path
+	Proven  []Proof
+}
+
+// Proof is what running the criteria of a closed issue again showed.
+type Proof struct {
+	ID     string `json:"id"`
+	Passed bool   `json:"passed"`
+	Reused bool   `json:"reused"` // they passed on this very tree before
+	Failed string `json:"failed"` // what did not pass; "" where all did
 }
 
 // Check validates the store, or some of its issues.
 func (a *App) Check(ctx context.Context, r CheckRequest) (*Checked, error) {
+	if r.Verify && r.Against == "" {
+		return nil, Usage("--verify: needs a revision to know what was closed since", "type stig check --against origin/main --verify")
+	}
 	store, err := a.Discover()
 	if err != nil {
 		return nil, err
@@ -53,7 +71,7 @@ func (a *App) Check(ctx context.Context, r CheckRequest) (*Checked, error) {
 	if only != nil {
 		c.Issues = len(only)
 	}
-	c.Found, err = a.look(ctx, r.Command, file, only, past)
+	c.Found, err = a.look(ctx, r, c, file, only, past)
 	if err == nil && r.Command != "cycles" {
 		c.Found, err = a.openQuestions(c.Found, store.Place())
 	}
@@ -67,8 +85,8 @@ func (a *App) Check(ctx context.Context, r CheckRequest) (*Checked, error) {
 }
 
 // look looks for what the rules of a command are about.
-func (a *App) look(ctx context.Context, command string, file *beads.Snapshot, only []int, past *lint.Past) ([]lint.Diagnostic, error) {
-	switch command {
+func (a *App) look(ctx context.Context, r CheckRequest, c *Checked, file *beads.Snapshot, only []int, past *lint.Past) ([]lint.Diagnostic, error) {
+	switch r.Command {
 	case "vet":
 		now, err := a.Clock()
 		if err != nil {
@@ -83,7 +101,10 @@ func (a *App) look(ctx context.Context, command string, file *beads.Snapshot, on
 	if err != nil {
 		return nil, err
 	}
-	if command == "lint" {
+	if r.Verify {
+		rules.Prove = func(ids []string) ([]string, error) { return a.prove(ctx, c, file, ids) }
+	}
+	if r.Command == "lint" {
 		return lint.Lint(file, only, rules)
 	}
 	return lint.Check(file, dag.New(file), rules)
@@ -174,7 +195,97 @@ func (a *App) checkRules(ctx context.Context, store beads.Place, past *lint.Past
 		return lint.Rules{}, err
 	}
 	now, err := a.Clock()
-	return lint.Rules{Schema: a.Schema, Now: now, Look: process.Finder(filepath.Dir(store.Dir), a.Getenv), Past: past, Unfinished: unfinished}, err
+	return lint.Rules{
+		Schema: a.Schema, Now: now, Look: process.Finder(filepath.Dir(store.Dir), a.Getenv), Past: past, Unfinished: unfinished,
+		Commits: func(names []string) ([]bool, error) {
+			repo, _, err := a.Git(store)
+			if err != nil {
+				return nil, err
+			}
+			return repo.Commits(ctx, names)
+		},
+	}, err
+}
+
+// prove runs the criteria of issues again, whoever trusts this repository, and says of
+// each why they do not pass. What passed on this very tree is not run again.
+func (a *App) prove(ctx context.Context, c *Checked, file *beads.Snapshot, ids []string) ([]string, error) {
+	site, err := a.Site(ctx, file.Place())
+	if err != nil {
+		return nil, err
+	}
+	fresh, err := site.fresh(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c.Proven = make([]Proof, len(ids))
+	batch := verify.Batch{Parallel: a.parallel(), Out: a.Progress, Terminal: a.Terminal, Now: a.Now}
+	var at []int // of each job, which issue it is of
+	for i, id := range ids {
+		t, err := retrial(site, file, id)
+		if err != nil {
+			return nil, err
+		}
+		c.Proven[i].ID = id
+		if _, c.Proven[i].Reused = fresh(id, t.criteria); c.Proven[i].Reused {
+			continue
+		}
+		if !t.Asks() {
+			c.Proven[i].Failed = "nothing in its criteria can be run"
+			continue
+		}
+		job, err := a.job(ctx, t, TrialOptions{})
+		if err != nil {
+			return nil, err
+		}
+		batch.Jobs, at = append(batch.Jobs, job), append(at, i)
+	}
+	verdicts, err := verify.RunAll(ctx, batch)
+	if err != nil {
+		return nil, err
+	}
+	kept, keeps := site.verdicts()
+	for n, v := range verdicts {
+		c.Proven[at[n]].Failed = firstFailure(v)
+		if keeps {
+			err = errors.Join(err, kept.Save(v))
+		}
+	}
+	failures := make([]string, len(ids))
+	for i := range c.Proven {
+		failures[i], c.Proven[i].Passed = c.Proven[i].Failed, c.Proven[i].Failed == ""
+	}
+	return failures, err
+}
+
+// parallel is how many issues have their checks run at once.
+func (a *App) parallel() int {
+	const most = 4
+	return cmp.Or(a.Config.Gate.Jobs, min(most, runtime.NumCPU()))
+}
+
+// retrial plans the criteria of an issue that is closed, as they stand.
+func retrial(s *site, file *beads.Snapshot, id string) (*Trial, error) {
+	issue, err := file.Find(id)
+	if err != nil {
+		return nil, err
+	}
+	record, err := issue.Record()
+	if err != nil {
+		return nil, err
+	}
+	found := checkpoint.CriteriaOf(record)
+	return &Trial{Site: s, Id: issue.ID, criteria: found, Plan: found.Plan(s.look)}, nil
+}
+
+// firstFailure names the first check that did not pass, "" where all did.
+func firstFailure(v *verify.Verdict) string {
+	for _, o := range v.Outcomes() {
+		if !o.Passed() {
+			return fmt.Sprintf("exit %d: %q", o.Exit, FirstLine(o.Text))
+		}
+	}
+	return ""
 }
 
 // indices finds the named issues; nil stands for all.

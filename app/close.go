@@ -11,6 +11,7 @@ import (
 	"stig/checkpoint"
 	"stig/criteria"
 	"stig/fault"
+	"stig/host"
 	"stig/notes"
 	"stig/orient"
 	"stig/secret"
@@ -108,9 +109,32 @@ func (a *App) closer(ctx context.Context, o CloseOptions) (*closer, error) {
 		return nil, err
 	}
 	if o.Waive != "" {
-		c.closing.Evidence, err = verify.Waive(o.Waive, c.closing.Actor)
+		c.closing.Evidence, err = a.waiver(o.Waive, c.closing.Actor)
 	}
 	return c, err
+}
+
+// waiver is the word of the actor that an issue may close without a verdict. The
+// session of an assistant may not give it unless the configuration says so.
+func (a *App) waiver(why, actor string) (verify.Evidence, error) {
+	if program := a.assistant(actor); program != "" && a.Config.Gate.Waivers != "anyone" {
+		return nil, &fault.Error{Code: fault.Found, Reason: fmt.Sprintf("--waive: a session of an assistant (%s) may not waive", program),
+			Hint: "ask a person with stig escalate; a project lets sessions waive with gate: waivers: \"anyone\" in .stig.cue"}
+	}
+	w, err := verify.Waive(why, actor)
+	if err != nil {
+		return nil, Usage("--waive: "+err.Error(), "say why nothing can show that it is done, and who could see it")
+	}
+	return w, nil
+}
+
+// assistant is the program of an assistant in whose session stig runs, by the variables
+// that such programs set or by the name of the actor; "" for a person.
+func (a *App) assistant(actor string) string {
+	if _, session, ok := strings.Cut(actor, "/"); ok && strings.Contains(session, "-") {
+		return session
+	}
+	return host.Running(a.Getenv)
 }
 
 // byTracker is how an issue is closed that stig may not write.
@@ -129,7 +153,9 @@ func (c *closer) close(ctx context.Context, candidate *checkpoint.Candidate, f *
 	}
 	f.Trial = c.app.trial(ctx, c.Site, f.Id, candidate.Criteria)
 	closing := c.closing
-	if closing.Evidence == nil {
+	if waiver, waived := closing.Evidence.(verify.Waiver); waived {
+		closing.Evidence, f.Err = c.tried(ctx, f.Trial, waiver)
+	} else {
 		f.Err = c.verdict(ctx, f.Trial)
 	}
 	f.Err = errors.Join(f.Err, f.Trial.Settle())
@@ -146,6 +172,26 @@ func (c *closer) close(ctx context.Context, candidate *checkpoint.Candidate, f *
 	}
 	closing.Edited = f.Trial.Edited
 	f.Closed, f.Err = checkpoint.Close(ctx, c.Store, c.Edit, f.Id, closing, c.Rules)
+}
+
+// tried runs what can be run before it is waived: what passes needs no waiver, and what
+// came of the rest is in the reason.
+func (c *closer) tried(ctx context.Context, t *Trial, waiver verify.Waiver) (verify.Evidence, error) {
+	if !t.Asks() || c.DryRun {
+		return waiver, nil
+	}
+	trusted, err := c.app.Trusted(ctx, t.Site)
+	if err != nil || !trusted {
+		return waiver.NotTried("the repository is not trusted here"), err
+	}
+	if err := c.verdict(ctx, t); err != nil {
+		return waiver, err
+	}
+	if t.Verdict.Passed() {
+		c.app.Note("%s: its checks pass, and need no waiver", t.Id)
+		return t.Verdict, nil
+	}
+	return waiver.Tried(t.Verdict), nil
 }
 
 // verdict takes the one that still counts, or has the checks run. A dry run
@@ -224,9 +270,9 @@ func (f Finding) Code() int {
 	return ExitDone
 }
 
-// Failed reports whether its checks ran and did not all pass.
+// Failed reports whether its checks ran and did not all pass, and nobody waived that.
 func (f Finding) Failed() bool {
-	return f.Trial != nil && f.Trial.Verdict != nil && !f.Trial.Verdict.Passed()
+	return f.Closed == nil && f.Trial != nil && f.Trial.Verdict != nil && !f.Trial.Verdict.Passed()
 }
 
 // Object is the finding as data.
@@ -244,6 +290,7 @@ func (f Finding) Object() map[string]any {
 		}
 		if v := t.Verdict; v != nil {
 			o["passed"], o["checks"], o["not_run"], o["tree"] = v.Passed(), v.Outcomes(), v.NotRun(), v.Tree()
+			o["tree_changed"] = v.Changed()
 		}
 	}
 	if c := f.Closed; c != nil {

@@ -28,6 +28,9 @@ type Config struct {
 		Env      []string `json:"env"`
 		Timeout  string   `json:"timeout"`  // as checkpoint.ParseSpan takes it; "" when not given
 		Deadline string   `json:"deadline"` // the same
+		Jobs     int      `json:"jobs"`     // how many issues have their checks run at once; 0 when not given
+		Sandbox  []string `json:"sandbox"`  // what runs each check; empty for nothing
+		Waivers  string   `json:"waivers"`  // who may waive; see mayWaive
 	} `json:"gate"`
 	Notify Notifications   `json:"notify"` // see whom
 	Types  []string        `json:"types"`  // of issues, besides those of bd

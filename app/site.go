@@ -3,12 +3,15 @@ package app
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 
 	"stig/beads"
 	"stig/checkpoint"
@@ -17,6 +20,7 @@ import (
 	"stig/jsonl"
 	"stig/live"
 	"stig/process"
+	"stig/signals"
 	"stig/verify"
 )
 
@@ -114,18 +118,119 @@ func (s *site) repository(ctx context.Context, known ...string) (root, commit st
 	return cmp.Or(s.place.Home, s.root), commit, err
 }
 
-// Trusted reports whether criteria may be run here.
+// Trusted reports whether criteria may be run here, and what the configuration of the
+// repository names may be started.
 func (a *App) Trusted(ctx context.Context, s *site) (bool, error) {
+	t, err := a.standing(ctx, s)
+	return t.trusted, err
+}
+
+// standing is how far a repository is trusted.
+type standing struct {
+	trusted bool
+	changed string        // what its configuration passes on and starts now, where that was another thing when it was trusted
+	grant   *verify.Grant // nil where it is trusted by the environment, and where it is not
+}
+
+func (a *App) standing(ctx context.Context, s *site) (standing, error) {
 	switch word := a.Getenv("STIG_TRUST"); word {
 	case "1":
-		return true, nil
+		return standing{trusted: true}, nil
 	case "", "0":
 	default:
-		return false, Usage(fmt.Sprintf("STIG_TRUST: must be 1 or 0; found %q", word), "type unset STIG_TRUST; stig trust trusts this repository alone")
+		return standing{}, Usage(fmt.Sprintf("STIG_TRUST: must be 1 or 0; found %q", word), "type unset STIG_TRUST; stig trust trusts this repository alone")
 	}
 	trust := verify.Trust{Dir: s.state}
 	root, commit, err := s.repository(ctx, trust.Commits(cmp.Or(s.place.Home, s.root))...)
-	return err == nil && trust.Granted(root, commit), err
+	if err != nil || !trust.Granted(root, commit) {
+		return standing{}, err
+	}
+	grant, ok := trust.At(root)
+	if !ok {
+		return standing{}, nil
+	}
+	settings, words, err := a.reaches(s.Store)
+	if errors.Is(err, errConfig) {
+		settings, err = grant.Settings, nil // nothing of it counts, and others say so
+	}
+	if err != nil {
+		return standing{}, err
+	}
+	if grant.Settings != settings {
+		return standing{changed: words}, nil
+	}
+	return standing{trusted: true, grant: &grant}, nil
+}
+
+// reaches is what the configuration beside the store passes on to checks and starts, as
+// a hash, "" for nothing, and in words: a commit may change it at any time.
+func (a *App) reaches(store beads.Place) (settings, words string, err error) {
+	files := a.ConfigFiles(store)
+	alone := a.Fresh(a.Ctx, a.Running)
+	if err := alone.ReadConfig(files[len(files)-1]); err != nil {
+		return "", "", err
+	}
+	env, notify, sandbox := slices.Sorted(slices.Values(alone.Config.Gate.Env)), alone.Config.Notify, alone.Config.Gate.Sandbox
+	var parts []string
+	if len(env) > 0 {
+		parts = append(parts, "gate.env names "+strings.Join(env, ", "))
+	}
+	if len(sandbox) > 0 {
+		parts = append(parts, "gate.sandbox starts "+sandbox[0])
+	}
+	if !notify.Off() {
+		parts = append(parts, "notify tells "+strings.Join(notify.Words(), ", "))
+	}
+	if parts == nil {
+		return "", "no longer passes on or starts anything", nil
+	}
+	text, err := json.Marshal([]any{env, notify, sandbox})
+	return verify.Hash(string(text)), strings.Join(parts, "; "), err
+}
+
+// refused is why the checks of an issue are not run here, nil where they may be.
+func (t standing) refused(id string) error {
+	switch {
+	case t.trusted:
+		return nil
+	case t.changed != "":
+		return notRun(id, "what .stig.cue passes on or starts has changed since this repository was trusted: "+t.changed,
+			"read .stig.cue, then type stig trust")
+	}
+	return notRun(id, "its checks are commands of a repository that is not trusted here",
+		"read them, then type stig trust, or set STIG_TRUST=1 to trust whatever is here")
+}
+
+// tellNew prints the commands that came into the criteria since trust was given, before
+// any of them runs.
+func (a *App) tellNew(t *Trial, grant *verify.Grant) {
+	if grant == nil {
+		return
+	}
+	for _, c := range t.Plan {
+		if c.Asked() && !grant.Knows(c) {
+			a.Note("%s: new since this repository was trusted on %s: %s", t.Id, signals.Day(grant.Time), strings.TrimRight(c.Text, "\n"))
+		}
+	}
+}
+
+// commands have a grant know the commands that the criteria of all issues ask for.
+func (s *site) commands(store beads.Store, grant *verify.Grant) error {
+	file, err := store.Snapshot()
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	for i := range file.Len() {
+		if issue := file.At(i); !beads.Over(issue.Status) {
+			record, err := issue.Record()
+			if err != nil {
+				return err
+			}
+			grant.Know(checkpoint.CriteriaOf(record).Plan(s.look))
+		}
+	}
+	return nil
 }
 
 // verdicts keeps what the gate found, in git's own directory of this work
@@ -247,6 +352,11 @@ func (a *App) trustHere(ctx context.Context) (trust verify.Trust, grant verify.G
 	if grant.Time, err = a.Clock(); err != nil {
 		return trust, grant, err
 	}
-	grant.By, err = a.ActorName(ctx)
-	return trust, grant, err
+	if grant.By, err = a.ActorName(ctx); err != nil {
+		return trust, grant, err
+	}
+	if grant.Settings, _, err = a.reaches(s.Store); err != nil {
+		return trust, grant, err
+	}
+	return trust, grant, s.commands(store, &grant)
 }

@@ -131,9 +131,13 @@ func EditOutput(kind string, body any, changes []beads.Change, dryRun bool) (Out
 
 // Output is what a check found as data.
 func (c *Checked) Output() Output {
-	return output("check", map[string]any{
+	data := map[string]any{
 		"diagnostics": append([]lint.Diagnostic{}, c.Found...), "counts": lint.Count(c.Found), "issues": c.Issues,
-	})
+	}
+	if c.Proven != nil {
+		data["verified"] = c.Proven
+	}
+	return output("check", data)
 }
 
 // JSON is the output as one object on one line: schema_version and kind first, then

@@ -124,14 +124,14 @@ func (a *App) Try(ctx context.Context, t *Trial, o TrialOptions) error {
 	if !t.Asks() {
 		return nothingToRun(t)
 	}
-	trusted, err := a.Trusted(ctx, t.Site)
+	trust, err := a.standing(ctx, t.Site)
 	if err != nil {
 		return err
 	}
-	if !trusted {
-		return notRun(t.Id, "its checks are commands of a repository that is not trusted here",
-			"read them, then type stig trust, or set STIG_TRUST=1 to trust whatever is here")
+	if err := trust.refused(t.Id); err != nil {
+		return err
 	}
+	a.tellNew(t, trust.grant)
 	job, err := a.job(ctx, t, o)
 	if err != nil {
 		return err
@@ -185,7 +185,7 @@ func (a *App) job(ctx context.Context, t *Trial, o TrialOptions) (verify.Job, er
 	j := verify.Job{
 		Issue: t.Id, Criteria: t.criteria.Text(), Checks: t.Plan,
 		Again: func() []criteria.Check { return t.criteria.Plan(t.Site.again()) }, Root: t.Site.root,
-		Env: a.Environ(), Pass: a.Config.Gate.Env,
+		Env: a.Environ(), Pass: a.Config.Gate.Env, Sandbox: a.Config.Gate.Sandbox,
 		KeepGoing: o.KeepGoing, AllowDestructive: o.AllowDestructive,
 		Out: a.Progress, Terminal: a.Terminal, Logs: t.Site.logs(), Time: now, Now: a.Now,
 	}

@@ -243,10 +243,7 @@ func (c Closing) sentence(despite string) string {
 	case *verify.Verdict:
 		said += ". " + evidence.Passing()
 	case verify.Waiver:
-		said = verify.Waived(bare(c.Reason), evidence.Why())
-		if evidence.Actor() != "" {
-			said += ". By " + evidence.Actor()
-		}
+		said = evidence.Reason(bare(c.Reason))
 	}
 	if c.Edited != nil {
 		said += "; " + c.Edited.String()

@@ -144,6 +144,35 @@ func (g Client) Commit(ctx context.Context, revision string) (string, error) {
 	return "", &RevisionError{Reason: fmt.Sprintf("%q: git has no such commit", revision)}
 }
 
+// Commits reports for each name whether there is such a commit. It asks git once.
+func (g Client) Commits(ctx context.Context, names []string) ([]bool, error) {
+	has := make([]bool, len(names))
+	if len(names) == 0 {
+		return has, nil
+	}
+	var asked strings.Builder
+	for _, name := range names {
+		asked.WriteString(name + "^{commit}\n")
+	}
+	argv := []string{"cat-file", "--batch-check=%(objecttype)"}
+	result, err := g.run(ctx, []byte(asked.String()), nil, argv)
+	if err == nil && result.Exit != 0 {
+		err = failure(argv, result)
+	}
+	if err != nil {
+		return nil, err
+	}
+	at := 0
+	for line := range strings.Lines(string(result.Stdout)) {
+		if at == len(has) {
+			break
+		}
+		has[at] = line == "commit\n"
+		at++
+	}
+	return has, nil
+}
+
 // FileAt writes the text of a file at a revision to w, as it is committed.
 // path is absolute, without symbolic links in it, below the root of the
 // repository that Dir is in. Of a file that has another name now the old one

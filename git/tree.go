@@ -25,16 +25,28 @@ type Tree struct {
 	State string `json:"state"` // 64 hexadecimal digits: Head, and all that differs from it
 }
 
+// Tracked identifies what the files hold that git tracks, as State does with all of them;
+// "" where there is no work tree, or no git.
+func (g Client) Tracked(ctx context.Context, without ...string) (string, error) {
+	tree, err := g.look(ctx, "no", without)
+	return tree.State, err
+}
+
 // Tree looks at the work tree that g.Dir is in. Files that git ignores or is
 // told not to look at do not count, and neither do the files and directories
 // without, absolute or relative to g.Dir. Where there is no work tree, or no
 // git, the zero value is given, and no error.
 func (g Client) Tree(ctx context.Context, without ...string) (Tree, error) {
+	return g.look(ctx, "all", without)
+}
+
+// look looks at the work tree, with all untracked files or no.
+func (g Client) look(ctx context.Context, untracked string, without []string) (Tree, error) {
 	place, err := g.Place(ctx)
 	if err != nil || place.Root == "" {
 		return Tree{}, err
 	}
-	argv := []string{"status", "--porcelain=v2", "--branch", "--no-renames", "--no-ahead-behind", "--untracked-files=all", "--ignore-submodules=none", "-z"}
+	argv := []string{"status", "--porcelain=v2", "--branch", "--no-renames", "--no-ahead-behind", "--untracked-files=" + untracked, "--ignore-submodules=none", "-z"}
 	result, err := g.Run(ctx, argv...)
 	if err == nil && result.Exit != 0 {
 		err = failure(argv, result)
@@ -224,15 +236,19 @@ func (g Client) isOutside() bool {
 }
 
 // RootCommit gives the commit that a repository began with, "" before the
-// first one and outside of a repository. The first of known that the repository
-// has is taken, which spares a walk through all of history; of several
-// beginnings the oldest.
+// first one and outside of a repository. The first of known that HEAD comes from is
+// taken; of several beginnings the oldest.
 func (g Client) RootCommit(ctx context.Context, known ...string) (string, error) {
 	if g.isOutside() {
 		return "", nil
 	}
 	for _, commit := range known {
-		if has, err := g.Commit(ctx, commit); err == nil && has == commit {
+		has, err := g.Commit(ctx, commit)
+		if err != nil || has != commit {
+			continue
+		}
+		// Anybody can put a commit into a repository: HEAD must come from it.
+		if result, err := g.Run(ctx, "merge-base", "--is-ancestor", commit, "HEAD"); err == nil && result.Exit == 0 {
 			return commit, nil
 		}
 	}

@@ -225,6 +225,15 @@ func TestPlace(t *testing.T) {
 	}
 }
 
+func TestCommits(t *testing.T) {
+	g := repository(t, version{"a", "1\n"})
+	head, blob := must(t, g, "rev-parse", "HEAD"), must(t, g, "rev-parse", "HEAD:a")
+	got, err := g.Commits(context.Background(), []string{head[:7], "0000000", head, blob, "9f8e7d6"})
+	if want := []bool{true, false, true, false, false}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %v, %v; want %v", got, err, want)
+	}
+}
+
 func TestRootCommit(t *testing.T) {
 	ctx := context.Background()
 	g := repository(t, version{"a", "1\n"}, version{"a", "2\n"})
@@ -235,6 +244,10 @@ func TestRootCommit(t *testing.T) {
 		if got, err := g.RootCommit(ctx, known...); err != nil || got != root {
 			t.Errorf("known %q: got %q, %v; want %s", known, got, err, root)
 		}
+	}
+	must(t, g, "fetch", "-q", elsewhere.Dir, "HEAD")
+	if got, err := g.RootCommit(ctx, foreign); err != nil || got != root {
+		t.Errorf("a commit that HEAD does not come from: got %q, %v; want %s", got, err, root)
 	}
 	later := append(append([]string(nil), g.Env...), "GIT_AUTHOR_DATE=2040-01-01T00:00:00Z", "GIT_COMMITTER_DATE=2040-01-01T00:00:00Z")
 	must(t, Client{g.Dir, later}, "checkout", "-q", "--orphan", "second")

@@ -34,6 +34,8 @@ func against(f *beads.Snapshot, past Past, rules Rules) ([]Diagnostic, error) {
 		l.changed(c)
 	}
 	found := l.found
+	var closed []string
+	var changes []*change
 	for _, id := range changedIssues(d) {
 		at, ok := f.Index(id)
 		if !ok {
@@ -45,9 +47,26 @@ func against(f *beads.Snapshot, past Past, rules Rules) ([]Diagnostic, error) {
 			return nil, err
 		}
 		c.judge()
+		if c.commit != "" {
+			changes = append(changes, c)
+		} else {
+			found = append(found, c.found...)
+		}
+		if c.toProve() {
+			closed = append(closed, id)
+		}
+	}
+	if err := lookUp(changes, rules); err != nil {
+		return nil, err
+	}
+	for _, c := range changes {
 		found = append(found, c.found...)
 	}
-	return found, nil
+	if rules.Prove == nil || closed == nil {
+		return found, nil
+	}
+	failed, err := unproven(f, closed, past.Name, rules)
+	return append(found, failed...), err
 }
 
 // changedIssues lists the ids of a difference, each once.

@@ -19,6 +19,7 @@ type change struct {
 	before *beads.Record
 	was    *signals.Table
 	wasDoc *notes.Doc
+	commit string // that its close reason names, and git may have
 }
 
 // changeOf reads an issue now and as it was before, under the id that it had then.
@@ -43,6 +44,7 @@ func changeOf(f *beads.Snapshot, at int, wasID string, past Past, rules Rules) (
 func (c *change) judge() {
 	c.closedByHand()
 	c.claimed()
+	c.forged()
 	if c.before == nil {
 		return
 	}

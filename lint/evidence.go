@@ -37,6 +37,9 @@ func waived(s *subject) {
 	if !tells {
 		why = strings.TrimSpace(strings.TrimPrefix(reason, verify.Unverified))
 	}
+	if !verify.ExplainsWaiver(reason) {
+		s.add(RuleUnexplained, 0, 0, "closed by a waiver that does not say why: "+opening(why), "say why in its close reason, or type stig reopen "+s.issue.ID+" --reason …")
+	}
 	s.add(RuleWaived, 0, 0, "closed by a waiver: "+opening(why),
 		"type stig reopen "+s.issue.ID+" where there is something to run now")
 }

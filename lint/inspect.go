@@ -21,6 +21,12 @@ type Rules struct {
 	Past   *Past           // what Check compares the store with besides; nil for nothing
 
 	Unfinished *Unfinished // what Check says of a merge; nil for nothing
+	// Commits reports for each name whether git has such a commit; nil does not look. Only
+	// Check with Past asks, once.
+	Commits func(names []string) ([]bool, error)
+	// Prove runs the criteria of issues and says of each why they do not pass, "" where
+	// they do; nil runs nothing. Only Check with Past asks, of what was closed since.
+	Prove func(ids []string) ([]string, error)
 }
 
 // subject is one issue with all that is read of it, once for all judges.

@@ -14,6 +14,30 @@ var againstRules = []Rule{{
 	Example: `{"status":"closed","close_reason":"Verified: the parser reads both forms."} where main has {"status":"open"}`,
 	Fix:     "Open it again and type stig close ID; where there is nothing to run, stig close ID --waive WHY says so.",
 }, {
+	ID: RuleForged, Severity: Error,
+	Summary: "the results in a close reason are not of the issue's criteria",
+	Why:     "stig close names the checks that it ran. Where the criteria have no such check, neither now nor at the revision, or ask for one that the reason leaves out, the reason was typed by hand, or the criteria were edited for the close and restored.",
+	Example: `"Verified: … All acceptance criteria pass: 1/1 [true 0.0s] at 1a2b3c4" on criteria that ask for go test ./...`,
+	Fix:     "Open it again and type stig close ID, which runs the criteria as they stand.",
+}, {
+	ID: RuleImpossible, Severity: Error,
+	Summary: "a close reason names a commit that cannot be",
+	Why:     "stig close writes the commit at which the checks ran. 0000000 is none, nor is a word; and no issue that a commit holds was closed before the first one.",
+	Example: `"Verified: … All acceptance criteria pass: 1/1 [go test ./... 3.1s] at 0000000"`,
+	Fix:     "Open it again and type stig close ID, which runs the criteria.",
+}, {
+	ID: RuleNoCommit, Severity: Info,
+	Summary: "a close reason names a commit that git does not have here",
+	Why:     "A branch that was squashed or rebased leaves its commits behind, and a shallow clone lacks old ones. Then nothing here shows on what the checks ran.",
+	Example: `"… at 1a2b3c4" where git cat-file -e 1a2b3c4 fails`,
+	Fix:     "Fetch the whole history, or run the checks again: stig check --against REV --verify",
+}, {
+	ID: RuleGate, Severity: Error,
+	Summary: "the checks of an issue that was closed do not pass here",
+	Why:     "stig check --against REV --verify runs the criteria of every issue that was closed since REV again, where nobody who closed them has a say. What fails there was never shown to work, works elsewhere only, or was broken since.",
+	Example: "go test ./... exits with 1 on the server for an issue whose reason says that it passed",
+	Fix:     "Type stig verify ID to see it fail; fix the work, or open the issue again: stig reopen ID --reason …",
+}, {
 	ID: RuleVanished, Severity: Error,
 	Summary: "an issue is gone from the store",
 	Why:     "Programs that rewrite the whole file drop what they cannot read, and a merge that went wrong keeps one side only. An issue that is meant to go is deleted by the tracker, which leaves a line that says so.",

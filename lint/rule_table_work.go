@@ -122,6 +122,12 @@ var trailRules = []Rule{{
 	Example: "| confidence | validated | 2026-11-09 |\n| evidence-freshness | 2026-11-01 | 2026-11-01 |",
 	Fix:     "Run what shows it and type stig checkpoint ID --confidence VALUE --evidence \"what was run, and what it said\"",
 }, {
+	ID: RuleUnexplained, Severity: Warning,
+	Summary: "an issue was closed by a waiver that does not say why",
+	Why:     "A waiver stands in the place of a check. Whoever reads it later has only its words to judge whether the work was done, and two words are none: stig close --waive asks for three.",
+	Example: `{"status":"closed","close_reason":"Unverified: the mast is up. Waived: fine."}`,
+	Fix:     "Ask who waived it, and type stig reopen ID, then stig close ID --waive with what nobody could check, and why.",
+}, {
 	ID: RuleWaived, Severity: Info,
 	Summary: "an issue was closed without its criteria having passed",
 	Why:     "A waiver says who took it upon themselves to call work done that no command has shown to work, and why. One is a judgement; many are a habit, and then the criteria want a command, or the command wants fixing.",

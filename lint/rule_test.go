@@ -56,6 +56,9 @@ func rows(of string, links ...string) string {
 
 const estimate = "\n\n<!-- checkpoint-context -->\n## State estimate (2026-11-01)\n\n"
 
+// goTwice are criteria that ask for two checks.
+const goTwice = "```verify\ngo fly\n```\n```verify\ngo swim\n```"
+
 // results is a close reason as stig close leaves it.
 const results = "Verified: it holds. All acceptance criteria pass: 1/1 [true 0.0s] at 1a2b3c4."
 
@@ -393,6 +396,18 @@ var breaches = map[string]struct{ bad, good []string }{
 		},
 		good: []string{line("a", "comments", `[{"id":1,"author":"ann","text":"log: x\n\nlevel: warn\nstig: log/1"}]`)},
 	},
+	lint.RuleUnexplained: {
+		bad: []string{
+			line("a", "status", "closed", "close_reason", "Unverified: the mast is up. Waived: no wind."),
+			line("a", "status", "closed", "close_reason", "Unverified: the mast is up. Waived: fine. By mara of the harbor. Tried: 0/1 [go fly exit 1]."),
+			line("a", "status", "closed", "close_reason", "Unverified: in other words"),
+		},
+		good: []string{
+			line("a", "status", "closed", "close_reason", "Unverified: the mast is up. Waived: no wind to try it. By mara."),
+			line("a", "status", "closed", "close_reason", "Unverified: the mast is up. Waived: 風がないので試せない."),
+			line("a", "status", "open", "close_reason", "Unverified: the mast is up."),
+		},
+	},
 	lint.RuleByHand: {
 		bad: []string{
 			line("a", "status", "open") + since + line("a", "status", "closed", "close_reason", "All of it is done and tested."),
@@ -417,6 +432,7 @@ var breaches = map[string]struct{ bad, good []string }{
 			line("a", "status", "open") + since + line("a", "status", "closed", "close_reason", "Verified: it holds. All acceptance criteria pass: 0/0 []."),
 			line("a", "status", "closed", "close_reason", results) + since + line("a", "status", "closed", "close_reason", "Verified: it holds."),
 			line("a", "status", "closed", "close_reason", "Done") + since + line("a", "status", "closed", "close_reason", "Verified: it holds."),
+			line("a", "status", "open") + since + line("a", "status", "closed", "close_reason", strings.Replace(results, " at 1a2b3c4", "", 1)),
 			line("a", "status", "closed", "close_reason", "Verified: x", "closed_at", "2026-11-01T00:00:00Z") + since +
 				line("a", "status", "closed", "close_reason", "Verified: x", "closed_at", "2026-11-02T00:00:00Z"),
 		},
@@ -427,6 +443,53 @@ var breaches = map[string]struct{ bad, good []string }{
 			line("a", "status", "closed", "close_reason", "Verified: it holds") + since + line("a", "status", "closed", "close_reason", "Verified: it holds, mostly"),
 			line("a", "status", "closed", "close_reason", "Verified: it holds") + since + line("a", "status", "closed", "close_reason", "Verified: it holds", "title", "renamed"),
 			line("a", "status", "open") + since + line("a", "status", "open", "close_reason", "Verified: it holds."),
+		},
+	},
+	lint.RuleForged: {
+		bad: []string{
+			line("a", "acceptance_criteria", "`go fly`") + since + line("a", "acceptance_criteria", "`go fly`", "status", "closed", "close_reason", results),
+			line("b") + since + line("b") + "\n" + line("a", "status", "closed", "close_reason", results),
+			line("a", "acceptance_criteria", goTwice) + since + line("a", "acceptance_criteria", goTwice, "status", "closed",
+				"close_reason", "Verified: it holds. All acceptance criteria pass: 1/1 [go fly 0.0s] at 1a2b3c4."),
+			line("a", "acceptance_criteria", "`go fly`") + since + line("a", "acceptance_criteria", "`go fly`", "status", "closed",
+				"close_reason", "Verified: it holds. All acceptance criteria pass: 2/2 [go fly 0.0s] at 1a2b3c4."),
+			// closed by what passed, and closed again by hand
+			line("a", "acceptance_criteria", "`go fly`", "status", "closed", "close_reason", "Verified: it flew. All acceptance criteria pass: 1/1 [go fly 0.0s] at 1a2b3c4.", "closed_at", "2026-11-01T00:00:00Z") + since +
+				line("a", "acceptance_criteria", "`go fly`", "status", "closed", "close_reason", results, "closed_at", "2026-11-02T00:00:00Z"),
+		},
+		good: []string{
+			line("a") + since + line("a", "acceptance_criteria", "```sh\ntrue\n```", "status", "closed", "close_reason", results),
+			line("a", "acceptance_criteria", "```sh\ntrue\n```") + since + line("a", "acceptance_criteria", "`go fly`", "status", "closed", "close_reason", results),
+			line("a", "acceptance_criteria", goTwice) + since + line("a", "acceptance_criteria", goTwice, "status", "closed",
+				"close_reason", "Verified: it holds. 1 of 2 checked; not run: go swim [go fly 0.0s] at 1a2b3c4."),
+			line("a", "status", "closed", "close_reason", results) + since + line("a", "status", "closed", "close_reason", results, "title", "renamed"),
+			line("a", "status", "open") + since + line("a", "status", "closed", "close_reason", "Unverified: it holds. Waived: nothing to run."),
+		},
+	},
+	lint.RuleImpossible: {
+		bad: []string{
+			line("a") + since + line("a", "status", "closed", "close_reason", strings.Replace(results, "1a2b3c4", "0000000", 1)),
+			line("a") + since + line("a", "status", "closed", "close_reason", strings.Replace(results, "1a2b3c4", "main", 1)),
+			line("a") + since + line("a", "status", "closed", "close_reason", strings.Replace(results, "at 1a2b3c4", "before the first commit", 1)),
+		},
+		good: []string{
+			line("a") + since + line("a", "status", "closed", "close_reason", results),
+			line("b") + since + line("b") + "\n" + line("a", "status", "closed", "close_reason", strings.Replace(results, "at 1a2b3c4", "before the first commit", 1)),
+		},
+	},
+	lint.RuleNoCommit: {
+		bad:  []string{line("a") + since + line("a", "status", "closed", "close_reason", strings.Replace(results, "1a2b3c4", "9f8e7d6", 1))},
+		good: []string{line("a") + since + line("a", "status", "closed", "close_reason", results)},
+	},
+	lint.RuleGate: {
+		bad: []string{
+			line("fails") + since + line("fails", "status", "closed", "close_reason", results),
+			line("b") + since + line("b") + "\n" + line("fails", "status", "closed"),
+		},
+		good: []string{
+			line("a") + since + line("a", "status", "closed", "close_reason", results),
+			line("fails") + since + line("fails", "status", "closed", "close_reason", "Unverified: it holds. Waived: nothing to run."),
+			line("fails", "status", "closed") + since + line("fails", "status", "closed", "title", "renamed"),
 		},
 	},
 	lint.RuleVanished: {
@@ -527,6 +590,21 @@ func check(t *testing.T, text string) []lint.Diagnostic {
 	}
 	if before, after, ok := strings.Cut(text, since); ok {
 		rules.Past, text = &lint.Past{File: open(t, before), Name: "main"}, after
+	}
+	rules.Commits = func(names []string) (has []bool, err error) {
+		for _, name := range names {
+			has = append(has, name == "1a2b3c4")
+		}
+		return has, nil
+	}
+	rules.Prove = func(ids []string) ([]string, error) {
+		failures := make([]string, len(ids))
+		for i, id := range ids {
+			if id == "fails" {
+				failures[i] = `exit 1: "go test ./..."`
+			}
+		}
+		return failures, nil
 	}
 	file := open(t, text)
 	found, err := lint.Check(file, dag.New(file), rules)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"reflect"
+	"runtime"
 	"sync"
 	"time"
 )
@@ -23,7 +24,14 @@ type Command struct {
 	// Stderr gets the errors as they come; the Result has their tail anyway.
 	// Where it is the same pointer as Stdout, one pipe keeps the order of both.
 	Stderr io.Writer
+	// Limit, if not 0, has a process of its own end the program and what it started
+	// when we are killed, or stopped for longer than Limit and politeTime.
+	Limit time.Duration
 }
+
+// ErrLimit is wrapped by the error of a Run whose program was ended at its Limit while
+// we were stopped.
+var ErrLimit = errors.New("ended at its time limit")
 
 // Result is how a program ended.
 type Result struct {
@@ -82,12 +90,20 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	} else if err == nil {
 		cmd.Stdout, err = p.into(or(c.Stdout, &stdout))
 	}
-	if err == nil {
-		err = cmd.Start()
-	}
 	if err != nil {
 		return Result{}, err
 	}
+	if c.Limit > 0 {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		diesWithUs(cmd)
+	}
+	watched := c.watch()
+	if err = cmd.Start(); err != nil {
+		watched.end()
+		return Result{}, err
+	}
+	watched.see(cmd.Process.Pid)
 	p.started()
 
 	state, waitErr := wait(ctx, cmd, p.ours)
@@ -96,10 +112,29 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	if state != nil {
 		result.Exit = exitCode(state)
 	}
+	if watched.end() && result.Exit == killed {
+		waitErr = errors.Join(waitErr, ErrLimit)
+	}
 	if waitErr != nil || drainErr != nil {
 		return result, fmt.Errorf("%s: %w", c.Argv[0], errors.Join(waitErr, drainErr))
 	}
 	return result, nil
+}
+
+// killed is the exit code of a program that a watcher has ended.
+const killed = 128 + 9
+
+// watch has a program watched that has a limit; nil where it has none, and where it
+// cannot be, which is no reason not to run it.
+func (c Command) watch() *watcher {
+	if c.Limit <= 0 {
+		return nil
+	}
+	w, err := watch(c.Limit)
+	if err != nil {
+		return nil
+	}
+	return w
 }
 
 // wait waits for the program itself. It ends the group when ctx ends, and who

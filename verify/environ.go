@@ -3,14 +3,24 @@ package verify
 import (
 	"slices"
 	"strings"
-
-	"stig/git"
 )
 
-// startup are variables that change what a shell does before or while it runs
-// a script: a check means the same for everybody. BASH_FUNC_ begins the names
-// of functions that hide programs.
-var startup = []string{"BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS"}
+// startup are variables that change what a shell, the loader of programs or git
+// does before or while it runs a script, by their whole name or, with a * at the
+// end, by how it begins: a check means the same for everybody. BASH_FUNC_ begins
+// the names of functions that hide programs.
+var startup = []string{"BASH_ENV", "ENV", "PROMPT_COMMAND", "SHELLOPTS", "BASHOPTS", "BASH_FUNC_*", "LD_*", "DYLD_*", "GIT_*"}
+
+// identity are variables of git that say who commits, and start nothing.
+var identity = []string{"GIT_AUTHOR_*", "GIT_COMMITTER_*"}
+
+// named reports whether a name is one of names, or begins as one that ends in *.
+func named(names []string, name string) bool {
+	return slices.ContainsFunc(names, func(n string) bool {
+		start, open := strings.CutSuffix(n, "*")
+		return name == n || open && strings.HasPrefix(name, start)
+	})
+}
 
 // Variables of our own: the issue for the checks to see, the issues whose
 // checks are running around us, and the clock, which is no business of theirs.
@@ -21,7 +31,8 @@ const (
 )
 
 // environ is the environment of the checks, and the names of the credentials
-// that were left out of it. Names in Pass are inherited whatever they are.
+// that were left out of it. Pass names credentials that are inherited all the same,
+// and nothing else: what starts programs of its own is never inherited.
 func (j Job) environ() (env, withheld []string) {
 	env = []string{}
 	around := j.Issue
@@ -31,11 +42,9 @@ func (j Job) environ() (env, withheld []string) {
 		case name == aroundVariable:
 			around = value + " " + j.Issue
 		case name == issueVariable, name == clockVariable:
-		case slices.Contains(j.Pass, name):
-			env = append(env, variable)
-		case credential(name):
+		case named(startup, name) && !named(identity, name):
+		case isCredential(name) && !slices.Contains(j.Pass, name):
 			withheld = append(withheld, name)
-		case slices.Contains(startup, name), strings.HasPrefix(name, "BASH_FUNC_"), slices.Contains(git.PlaceVariables, name):
 		default:
 			env = append(env, variable)
 		}
@@ -53,14 +62,32 @@ func (j Job) within() bool {
 	return false
 }
 
-// credential reports whether a variable looks, by its name, as if it held what
+// What the names of credentials contain or are, end with, and have between two _.
+// Names are compared in capitals.
+var (
+	credentialParts = []string{"TOKEN", "SECRET", "PASSWORD", "PASSPHRASE", "PASSWD", "PASSFILE", "CREDENTIAL", "WEBHOOK", "APIKEY", "CONNECTION_STRING"}
+	credentialEnds  = []string{"KEY", "PASS", "PWD", "DATABASE_URL", "_DSN"}
+	credentialWords = []string{"PAT", "PASS", "AUTH"}
+	// sessionNames are no credentials themselves, and lead to some: the agent of ssh,
+	// the files of docker and npm.
+	sessionNames = []string{"SSH_AUTH_SOCK", "DOCKER_CONFIG", "NPM_CONFIG_USERCONFIG"}
+	// harmless look like credentials: where the shell is and was.
+	harmless = []string{"PWD", "OLDPWD"}
+)
+
+// isCredential reports whether a variable looks, by its name, as if it held what
 // a command in a repository should not get to see.
-func credential(name string) bool {
+func isCredential(name string) bool {
 	name = strings.ToUpper(name)
-	for _, part := range []string{"TOKEN", "SECRET", "PASSWORD", "CREDENTIAL"} {
-		if strings.Contains(name, part) {
-			return true
-		}
+	if slices.Contains(harmless, name) {
+		return false
 	}
-	return strings.HasSuffix(name, "_KEY")
+	in := func(list []string, has func(string, string) bool) bool {
+		return slices.ContainsFunc(list, func(part string) bool { return has(name, part) })
+	}
+	if in(credentialParts, strings.Contains) || in(credentialEnds, strings.HasSuffix) || slices.Contains(sessionNames, name) {
+		return true
+	}
+	words := strings.Split(name, "_")
+	return slices.ContainsFunc(credentialWords, func(word string) bool { return slices.Contains(words, word) })
 }

@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 )
@@ -39,14 +38,41 @@ func (v *Verdict) Allows(id, criteria string) error {
 
 // Waiver is somebody's word that an issue may close without a verdict. Only
 // Waive makes one that allows anything.
-type Waiver struct{ why, actor string }
+type Waiver struct {
+	why, actor string
+	tried      string // what came of its checks, as a close reason ends; "" where it has none
+}
 
-// Waive gives an error where there is no reason.
+// Waive gives an error where there is no reason, or one of less than three words.
 func Waive(why, actor string) (Waiver, error) {
-	if strings.TrimSpace(why) == "" {
-		return Waiver{}, errors.New("a waiver needs a reason")
+	if why = strings.TrimSpace(why); !explains(why) {
+		return Waiver{}, fmt.Errorf("a waiver must say why in at least %d words; found %q", waiverWords, why)
 	}
-	return Waiver{strings.TrimSpace(why), actor}, nil
+	return Waiver{why: why, actor: actor}, nil
+}
+
+// Tried is the waiver of an issue whose checks were run first, and did not all pass.
+func (w Waiver) Tried(v *Verdict) Waiver {
+	w.tried = "Tried: " + v.Summary()
+	return w
+}
+
+// NotTried is the waiver of an issue whose checks could not be run first.
+func (w Waiver) NotTried(why string) Waiver {
+	w.tried = "Not tried: " + why
+	return w
+}
+
+// Reason is the close reason of an issue of which what exists now.
+func (w Waiver) Reason(what string) string {
+	said := Waived(what, w.why)
+	if w.actor != "" {
+		said += waivedBy + w.actor
+	}
+	if w.tried != "" {
+		said += ". " + w.tried
+	}
+	return said
 }
 
 // Allows gives an error for the zero value alone.

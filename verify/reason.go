@@ -1,9 +1,7 @@
 package verify
 
 import (
-	"regexp"
 	"strings"
-	"sync"
 	"unicode"
 )
 
@@ -14,6 +12,7 @@ const (
 	Verified   = "Verified:"
 	Unverified = "Unverified:"
 	waived     = ". Waived: "
+	waivedBy   = ". By "
 )
 
 // How a close reason tells of results: "All acceptance criteria pass: 2/2 [X; Y]"
@@ -25,23 +24,6 @@ const (
 	checked    = " checked; not run: "
 	cannotFail = "; cannot fail: "
 )
-
-// results finds how a reason tells of results: what passed, out of how many.
-var results = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(regexp.QuoteMeta(passing) + `(\d+)/(\d+) \[[^\]].*?\]|\b(\d+) of (\d+)` + checked + `\S.*?\[[^\]].*?\]`)
-})
-
-// NamesResults reports whether a close reason tells of results, of checks that
-// all passed. It sees the form and not whether any check ran.
-func NamesResults(reason string) bool {
-	for _, found := range results().FindAllStringSubmatch(reason, -1) {
-		ran, all := found[1], found[2]
-		if ran == all && ran != "" && ran != "0" || found[3] != "" && found[3] != "0" {
-			return true
-		}
-	}
-	return false
-}
 
 // Waived is the reason of a waiver: what exists now, and why nothing shows it.
 func Waived(what, why string) string {
@@ -57,19 +39,24 @@ func ParseWaived(reason string) (what, why string, ok bool) {
 	return what, why, unverified && what != "" && why != ""
 }
 
-// enoughWords is how many words a close reason needs to say something by
-// itself. In scripts that put no blanks between words, two letters are one.
-const enoughWords = 4
+// waiverWords is how many words a waiver needs to say why.
+const waiverWords = 3
 
-// IsInformative reports whether a close reason says something to those who build on
-// the issue. It is generous: a short reason passes when it points at something,
-// such as a commit, a release, a file, or another issue.
-func IsInformative(reason string, isIssue func(word string) bool) bool {
-	if strings.ContainsAny(reason, "0123456789/#`") {
-		return true
-	}
+// explains reports whether a text is long enough to say why something is waived.
+func explains(why string) bool { return wordsIn(why) >= waiverWords }
+
+// ExplainsWaiver reports whether the reason of a waiver says why, as Waive asks for it.
+func ExplainsWaiver(reason string) bool {
+	_, why, ok := ParseWaived(reason)
+	why, _, _ = strings.Cut(why, waivedBy)
+	return ok && explains(why)
+}
+
+// wordsIn counts the words of a text. In scripts that put no blanks between words, two
+// letters are one.
+func wordsIn(text string) int {
 	words, unspaced := 0, 0
-	for w := range strings.FieldsSeq(reason) {
+	for w := range strings.FieldsSeq(text) {
 		letters := 0
 		for _, r := range w {
 			if unspacedScript(r) {
@@ -81,7 +68,21 @@ func IsInformative(reason string, isIssue func(word string) bool) bool {
 			words++
 		}
 	}
-	if words+unspaced/2 >= enoughWords {
+	return words + unspaced/2
+}
+
+// enoughWords is how many words a close reason needs to say something by
+// itself.
+const enoughWords = 4
+
+// IsInformative reports whether a close reason says something to those who build on
+// the issue. It is generous: a short reason passes when it points at something,
+// such as a commit, a release, a file, or another issue.
+func IsInformative(reason string, isIssue func(word string) bool) bool {
+	if strings.ContainsAny(reason, "0123456789/#`") {
+		return true
+	}
+	if wordsIn(reason) >= enoughWords {
 		return true
 	}
 	for w := range strings.FieldsSeq(reason) {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"stig/criteria"
 	"stig/git"
 )
 
@@ -26,8 +27,32 @@ type Grant struct {
 	Root   string    `json:"root"`             // its real path: the Home of its Place, or the directory where there is no git
 	Commit string    `json:"commit,omitempty"` // its root commit; "" trusts the path alone
 	Time   time.Time `json:"time"`             // when it was granted
-	By     string    `json:"by,omitempty"`     // who did; "" when unknown
 	Mark   string    `json:"mark,omitempty"`   // what its git directory holds since then, where it had no commit
+
+	// Settings is the Hash of what the repository's configuration passed on and
+	// started then; "" for nothing. Trust is asked again where it is another.
+	Settings string `json:"settings,omitempty"`
+	// Commands are the checks that its criteria had then, see Grant.Know. List leaves
+	// them and Settings out.
+	Commands string `json:"commands,omitempty"`
+	By       string `json:"by,omitempty"` // who did; "" when unknown
+}
+
+// knownDigits is how much of the hash of a command a grant keeps.
+const knownDigits = 16
+
+// Know adds commands to those that were there when trust was given.
+func (g *Grant) Know(checks []criteria.Check) {
+	for _, c := range checks {
+		if !g.Knows(c) {
+			g.Commands = strings.TrimSpace(g.Commands + " " + Hash(c.Text)[:knownDigits])
+		}
+	}
+}
+
+// Knows reports whether a command was there when trust was given.
+func (g Grant) Knows(c criteria.Check) bool {
+	return strings.Contains(" "+g.Commands+" ", " "+Hash(c.Text)[:knownDigits]+" ")
 }
 
 // Granted reports whether the repository at root is trusted with this root
@@ -79,6 +104,13 @@ func mark(root string) (string, error) {
 		return "", err
 	}
 	return text, os.WriteFile(markFile(root), []byte(text+"\n"), 0o600)
+}
+
+// At gives the record of the repository at root; ok is false where there is none.
+// Granted says whether it counts.
+func (t Trust) At(root string) (g Grant, ok bool) {
+	g, err := t.read(t.file(git.RealPath(root)))
+	return g, err == nil
 }
 
 // Commits gives the root commits that are trusted at root, for git.Client.RootCommit.
@@ -143,6 +175,7 @@ func (t Trust) List() ([]Grant, error) {
 			continue // revoked meanwhile
 		}
 		if err = errors.Join(err, bad); bad == nil {
+			g.Settings, g.Commands = "", ""
 			grants = append(grants, g)
 		}
 	}

@@ -44,6 +44,7 @@ type Verdict struct {
 	notRun   []criteria.Check
 	hash     string
 	tree     git.Tree
+	changed  bool // the checks changed files that git tracks, or committed
 	actor    string
 	time     time.Time
 }
@@ -82,6 +83,10 @@ func (v *Verdict) Hash() string { return v.hash }
 
 // Tree is the state of the work tree before the checks ran.
 func (v *Verdict) Tree() git.Tree { return v.tree }
+
+// Changed reports whether the checks changed files that git tracks, or committed: then
+// what they showed is not of Tree alone.
+func (v *Verdict) Changed() bool { return v.changed }
 
 // Actor is who had the checks run, and Time when they began.
 func (v *Verdict) Actor() string   { return v.actor }
@@ -149,12 +154,12 @@ func (v *Verdict) ran() string {
 	var checks []string
 	for i, o := range v.outcomes {
 		if i == summaryChecks {
-			checks = append(checks, "…")
+			checks = append(checks, more)
 			break
 		}
 		checks = append(checks, o.summary())
 	}
-	return fmt.Sprintf(" [%s]%s", strings.Join(checks, "; "), place(v.tree))
+	return fmt.Sprintf(" [%s]%s", strings.Join(checks, "; "), v.place())
 }
 
 // shortened is the first line of a text, as much of it as a summary tells.
@@ -181,17 +186,25 @@ func (o Outcome) summary() string {
 	return fmt.Sprintf("%s %.1fs", text, o.Seconds)
 }
 
-// place is where a tree is, as the end of a sentence.
-func place(t git.Tree) string {
+// firstPlace is where a tree is before there is a commit.
+const firstPlace = " before the first commit"
+
+// place is where the checks ran, as the end of a sentence.
+func (v *Verdict) place() string {
+	t, with := v.tree, ""
 	switch {
 	case t == (git.Tree{}):
 		return ""
 	case t.Head == "":
-		return " before the first commit"
+		return firstPlace
+	case t.Dirty && v.changed:
+		with = " with uncommitted changes and changes by the checks"
 	case t.Dirty:
-		return " at " + t.Head[:min(shortCommit, len(t.Head))] + " with uncommitted changes"
+		with = " with uncommitted changes"
+	case v.changed:
+		with = " with changes by the checks"
 	}
-	return " at " + t.Head[:min(shortCommit, len(t.Head))]
+	return " at " + t.Head[:min(shortCommit, len(t.Head))] + with
 }
 
 // record is a verdict as it is told and kept.
@@ -204,6 +217,8 @@ type record struct {
 	Tree   git.Tree         `json:"tree"`
 	Actor  string           `json:"actor"`
 	Time   time.Time        `json:"time"`
+	// Changed tells that the checks changed files that git tracks.
+	Changed bool `json:"tree_changed"`
 }
 
 // MarshalJSON gives the verdict under the names of `stig verify --json`.
@@ -216,7 +231,7 @@ func (v *Verdict) MarshalJSON() ([]byte, error) {
 	if rest == nil {
 		rest = []criteria.Check{}
 	}
-	return json.Marshal(record{v.issue, v.Passed(), outcomes, rest, v.hash, v.tree, v.actor, v.time})
+	return json.Marshal(record{v.issue, v.Passed(), outcomes, rest, v.hash, v.tree, v.actor, v.time, v.changed})
 }
 
 // Hash identifies criteria: 64 hexadecimal digits that depend on every byte.

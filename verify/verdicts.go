@@ -68,7 +68,7 @@ func (s Verdicts) Fresh(id, acceptance string, plan []criteria.Check, tree git.T
 	if json.Unmarshal(k.Verdict, &r) != nil || r.ID != id || r.Hash != Hash(acceptance) || r.Tree != tree || !r.ran(plan) {
 		return nil, false
 	}
-	v := &Verdict{r.ID, r.Checks, criteria.NotRun(plan), r.Hash, r.Tree, r.Actor, r.Time}
+	v := &Verdict{r.ID, r.Checks, criteria.NotRun(plan), r.Hash, r.Tree, r.Changed, r.Actor, r.Time}
 	return v, v.Passed()
 }
 

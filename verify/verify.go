@@ -42,7 +42,10 @@ type Job struct {
 	Without []string // files whose change leaves a verdict fresh, such as the store; see git.Client.Tree
 
 	Env  []string // the environment to inherit from, as NAME=value
-	Pass []string // names to inherit whatever they look like
+	Pass []string // names of credentials to inherit all the same
+	// Sandbox is a program and its arguments that run each check: the shell and its
+	// arguments follow. Empty runs the shell itself.
+	Sandbox []string
 
 	Timeout, Deadline time.Duration // of one check and of all; 0 is DefaultTimeout and DefaultDeadline
 	KeepGoing         bool          // go on after a failure
@@ -71,9 +74,8 @@ var (
 // Run runs the checks of a job, one at a time and in order, up to the first
 // that fails, each with `bash -euo pipefail`, or `sh -eu` where there is no
 // bash. Standard input is empty. The environment is inherited without
-// credentials (names with TOKEN, SECRET, PASSWORD or CREDENTIAL, or that end
-// in _KEY), without what makes a shell behave otherwise or git look elsewhere,
-// and without STIG_NOW; STIG_ISSUE is the id.
+// credentials, as their names tell, without what makes a shell, the loader or git
+// behave otherwise, and without STIG_NOW; STIG_ISSUE is the id.
 //
 // A check that fails is a verdict that did not pass, and no error. One that
 // cannot or must not run has failed: a program is missing, it destroys and
@@ -91,6 +93,10 @@ func Run(ctx context.Context, j Job) (*Verdict, error) {
 		return nil, err
 	}
 	tree, err := git.Client{Dir: j.Root, Env: j.Env}.Tree(ctx, j.Without...)
+	if err != nil {
+		return nil, err
+	}
+	tracked, err := r.tracked(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +122,14 @@ func Run(ctx context.Context, j Job) (*Verdict, error) {
 	if err := context.Cause(ctx); err != nil {
 		return v, fmt.Errorf("%s: %w", j.Issue, err)
 	}
-	return v, nil
+	after, err := r.tracked(ctx)
+	v.changed = after != tracked
+	return v, err
+}
+
+// tracked identifies what the files hold that git tracks, the store left out.
+func (r *runner) tracked(ctx context.Context) (string, error) {
+	return git.Client{Dir: r.Root, Env: r.Env}.Tracked(ctx, r.Without...)
 }
 
 // planned is the check at a place of the plan as it is planned now: its text, its
@@ -152,6 +165,7 @@ type runner struct {
 	env      []string
 	withheld []string
 	screen   *screen
+	began    time.Time
 }
 
 func newRunner(j Job) (*runner, error) {
@@ -164,10 +178,15 @@ func newRunner(j Job) (*runner, error) {
 	if j.Out == nil {
 		j.Out = io.Discard
 	}
-	r := &runner{Job: j, screen: &screen{out: j.Out}}
+	r := &runner{Job: j, screen: &screen{out: j.Out}, began: j.Now()}
 	r.env, r.withheld = j.environ()
 	if info, err := os.Stat(j.Root); err != nil || !info.IsDir() {
 		return nil, fmt.Errorf("%s: is no directory to run the checks of %s in", j.Root, j.Issue)
+	}
+	if len(j.Sandbox) > 0 {
+		if _, err := process.Find(j.Sandbox[0]); err != nil {
+			return nil, fmt.Errorf("gate.sandbox: %w", err)
+		}
 	}
 	if err := j.prepareLogs(); err != nil {
 		return nil, fmt.Errorf("logs: %w", err)
@@ -236,13 +255,16 @@ func (r *runner) start(ctx context.Context, check criteria.Check, number int) (O
 	began := r.Now()
 	stop := r.timing(began)
 	result, err := process.Run(limited, process.Command{
-		Argv: append(r.shell[:len(r.shell):len(r.shell)], check.Text),
-		Dir:  r.Root, Env: r.env, Stdout: output, Stderr: output,
+		Argv: slices.Concat(r.Sandbox, r.shell, []string{check.Text}),
+		Dir:  r.Root, Env: r.env, Stdout: output, Stderr: output, Limit: r.left(began),
 	})
 	stop()
 	o.Seconds = r.Now().Sub(began).Seconds()
 	o.Exit, o.Tail = result.Exit, lastLines(result.Stderr)
-	if cause := context.Cause(limited); cause != nil && errors.Is(err, cause) {
+	if errors.Is(err, process.ErrLimit) { // while we were stopped, so that nobody else could
+		o.Exit, o.Reason = r.ended(errTimeout)
+		err = nil
+	} else if cause := context.Cause(limited); cause != nil && errors.Is(err, cause) {
 		o.Exit, o.Reason = r.ended(cause)
 		err = nil
 	} else if o.Exit != 0 {
@@ -258,6 +280,11 @@ func (r *runner) start(ctx context.Context, check criteria.Check, number int) (O
 		return o, fmt.Errorf("%s: %s: %w", r.Issue, quote(visible.Text(o.Text)), err)
 	}
 	return o, nil
+}
+
+// left is how long a check that begins now may take.
+func (r *runner) left(now time.Time) time.Duration {
+	return max(min(r.Timeout, r.Deadline-now.Sub(r.began)), time.Nanosecond)
 }
 
 // timing shows on a terminal how long a check has taken, until it is stopped.

@@ -70,6 +70,7 @@ func branched(t *testing.T) *pipeline {
 	p := &pipeline{t: t, dir: filepath.Join(top, "clone"), env: append(os.Environ(),
 		"GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -ldflags=-w"), // links faster
 		"TZ=UTC", "STIG_NOW=", "BEADS_DIR=", "STIG_ACTOR=mara", "BD_ACTOR=", "GITHUB_WORKSPACE=", "GITHUB_STEP_SUMMARY=",
+		"CLAUDECODE=", "CODEX_THREAD_ID=", "CODEX_SANDBOX=", "CODEX_SANDBOX_NETWORK_DISABLED=", "CURSOR_AGENT=", "GEMINI_CLI=", "OPENCODE=", // no assistant runs us
 		"GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_AUTHOR_NAME=Mara", "GIT_AUTHOR_EMAIL=mara@example.org", "GIT_COMMITTER_NAME=Mara", "GIT_COMMITTER_EMAIL=mara@example.org")}
 	self, err := os.Executable() // which is stig under that name; see TestMain
@@ -190,7 +191,7 @@ func TestAction(t *testing.T) {
 	}
 	p.closeByHand("harbor-d3w")
 	out, exit := run()
-	if exit != 1 || !strings.Contains(out, "::error file=.beads/issues.jsonl,line=") || !strings.Contains(out, "title=closed-by-hand::harbor-d3w: closed since") {
+	if exit != 1 || !strings.Contains(out, "::error file=.beads/issues.jsonl,line=") || !strings.Contains(out, "title=closed-by-hand::harbor-d3w: closed since") || !strings.Contains(out, "title=gate-failed::harbor-d3w: ") {
 		t.Errorf("exit %d\n%s", exit, out)
 	}
 	if summary := readFile(t, temp, "summary"); !strings.Contains(summary, "| error | harbor-d3w | closed-by-hand |") {

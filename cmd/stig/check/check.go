@@ -11,23 +11,26 @@ import (
 
 func CheckCommand(a *cli.App) *cobra.Command {
 	var o outputs
-	var against string
+	r := app.CheckRequest{Command: "check"}
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "everything that is wrong with the store, in one pass",
 		Long: "Validate the store against every rule: what stig vet, stig cycles and stig lint look for.\n" +
 			"With --against also what happened since this branch left the revision: issues closed\n" +
 			"past the gate, things that vanished, signals that moved backwards; what is only for\n" +
-			"information is left out where this branch did not touch the issue.\n" +
+			"information is left out where this branch did not touch the issue. With --verify the\n" +
+			"criteria of every issue that was closed since then are run again, here and now, in a\n" +
+			"repository that need not be trusted otherwise: what a server does with a branch.\n" +
 			"stig explain lists the rules.",
 		GroupID: "check",
 		Args:    cli.Takes(0, 0, "no arguments"),
-		Example: "  stig check\n  stig check --against origin/main\n  stig check --strict --format github --format sarif=stig.sarif",
+		Example: "  stig check\n  stig check --against origin/main --verify\n  stig check --strict --format github --format sarif=stig.sarif",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return check(cmd.Context(), a, app.CheckRequest{Command: "check", Against: against}, o)
+			return check(cmd.Context(), a, r, o)
 		},
 	}
-	cmd.Flags().StringVar(&against, "against", "", "compare the store with that of `REV` too, where this branch left it")
+	cmd.Flags().BoolVar(&r.Verify, "verify", false, "run the criteria of what was closed since --against again")
+	cmd.Flags().StringVar(&r.Against, "against", "", "compare the store with that of `REV` too, where this branch left it")
 	o.bind(cmd)
 	return cmd
 }

@@ -50,6 +50,7 @@ func (r outcome) print(a *cli.App) error {
 func asText(a *cli.App, r outcome) (string, error) {
 	var text strings.Builder
 	writeDiagnostics(&text, r.Found, a.Quiet)
+	writeProven(&text, r.Proven)
 	writeCounts(&text, lint.Count(r.Found), r.Issues)
 	return app.Visible(text.String()), nil
 }
@@ -65,6 +66,27 @@ func writeDiagnostics(text *strings.Builder, found []lint.Diagnostic, quiet bool
 			fmt.Fprintf(text, "  hint: %s\n", strings.ReplaceAll(d.Hint, "\n", "\n  "))
 		}
 	}
+}
+
+// writeProven says how many of the issues that were closed pass again.
+func writeProven(text *strings.Builder, proofs []app.Proof) {
+	if proofs == nil {
+		return
+	}
+	passed, reused := 0, 0
+	for _, p := range proofs {
+		if p.Passed {
+			passed++
+		}
+		if p.Reused {
+			reused++
+		}
+	}
+	fmt.Fprintf(text, "verified again: %d of %s pass", passed, app.Counted(len(proofs), "issue"))
+	if reused > 0 {
+		fmt.Fprintf(text, ", %d on this very tree before", reused)
+	}
+	text.WriteString("\n")
 }
 
 func writeCounts(text *strings.Builder, counts lint.Counts, issues int) {

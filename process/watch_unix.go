@@ -1,0 +1,70 @@
+//go:build unix
+
+package process
+
+import (
+	"io"
+	"os/exec"
+	"strconv"
+	"time"
+)
+
+// watching reads the process id of a program from its standard input, and then a word
+// when it is over. It ends all that belongs to the session of the program when its input
+// ends without the word, because we were killed, or when it does not come within $0
+// seconds, because we were stopped. Where read knows no -t it waits for the end of its
+// input alone.
+const watching = `
+read -r leader || exit 0
+if [ -n "$BASH_VERSION" ]; then read -r -t "$0" word; else read -r word; fi && exit 0
+kill -s KILL -- "-$leader"
+for stat in /proc/[0-9]*/stat; do
+	read -r line <"$stat" || continue
+	set -- ${line##*) }
+	pid=${stat#/proc/}
+	[ "$4" = "$leader" ] && kill -s KILL "${pid%/stat}"
+done
+exit 1
+`
+
+// watcher is a process that ends a program and what it started where we cannot.
+type watcher struct {
+	cmd  *exec.Cmd
+	word io.WriteCloser
+}
+
+// watch starts a watcher before the program that it is to see, so that no moment is left in
+// which nobody would end that. It leads a session of its own: an interrupt at the terminal
+// does not end it.
+func watch(limit time.Duration) (*watcher, error) {
+	shell := "bash"
+	if _, err := Find(shell); err != nil {
+		shell = "sh"
+	}
+	late := int((limit + politeTime + time.Second - 1) / time.Second)
+	cmd := exec.Command(shell, "-c", watching, strconv.Itoa(late))
+	cmd.Env, cmd.Dir = []string{}, "/"
+	ownGroup(cmd)
+	word, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	return &watcher{cmd, word}, err
+}
+
+// see has the watcher watch a program, which leads a session.
+func (w *watcher) see(pid int) {
+	if w != nil {
+		_, _ = io.WriteString(w.word, strconv.Itoa(pid)+"\n") // it is gone where that fails
+	}
+}
+
+// end lets the watcher go, and reports whether it had ended the program; nil had not.
+func (w *watcher) end() bool {
+	if w == nil {
+		return false
+	}
+	_, _ = io.WriteString(w.word, "done\n")
+	_ = w.word.Close()
+	return w.cmd.Wait() != nil
+}
