@@ -3,6 +3,7 @@ package host
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf16"
@@ -49,7 +50,7 @@ func Hear(text []byte) Event {
 func command(said, input map[string]json.RawMessage) string {
 	for _, value := range []json.RawMessage{said["command"], input["command"], input["cmd"]} {
 		if text := word(value); text != "" {
-			return within(word(input["dir_path"]), text)
+			return within(first(input, "dir_path", "workdir"), text)
 		}
 		if list := words(value); len(list) > 0 {
 			return typed(list)
@@ -58,7 +59,7 @@ func command(said, input map[string]json.RawMessage) string {
 	return ""
 }
 
-// within is a command that a tool runs in a directory (Gemini), as one that is
+// within is a command that a tool runs in a directory (Gemini, OpenCode), as one that is
 // run where the session works.
 func within(dir, command string) string {
 	if dir == "" {
@@ -86,12 +87,12 @@ func writes(tool string, input map[string]json.RawMessage) (files []string) {
 	if !slices.ContainsFunc(changing, func(part string) bool { return strings.Contains(tool, part) }) {
 		return nil
 	}
-	for _, key := range []string{"file_path", "path", "notebook_path", "absolute_path", "target_file"} {
+	for _, key := range []string{"file_path", "path", "notebook_path", "absolute_path", "target_file", "filePath"} {
 		if file := word(input[key]); file != "" {
 			files = append(files, file)
 		}
 	}
-	for _, key := range []string{"command", "input", "patch"} {
+	for _, key := range []string{"command", "input", "patch", "patchText"} {
 		files = append(files, patched(word(input[key]))...)
 	}
 	return files
@@ -166,6 +167,27 @@ func geminiReplies() replies {
 	r.deny = func(reason string) []byte { return reply(map[string]any{"decision": "deny", "reason": reason}) }
 	r.goOn = r.deny
 	return r
+}
+
+// copilotReplies have the keys of Copilot CLI, and those of VS Code, which are Claude
+// Code's; each ignores the other's.
+func copilotReplies() replies {
+	r := claudeReplies()
+	r.context = func(text string) []byte {
+		return both("SessionStart", map[string]any{"additionalContext": text})
+	}
+	r.deny = func(reason string) []byte {
+		return both("PreToolUse", map[string]any{"permissionDecision": "deny", "permissionDecisionReason": reason})
+	}
+	return r
+}
+
+// both gives keys at the top, and as specific does.
+func both(event string, keys map[string]any) []byte {
+	top := maps.Clone(keys)
+	keys["hookEventName"] = event
+	top["hookSpecificOutput"] = keys
+	return reply(top)
 }
 
 // cursorReplies end in an object always: Cursor reads the last one that a login

@@ -12,10 +12,12 @@ import (
 type Host string
 
 const (
-	Claude Host = "claude"
-	Codex  Host = "codex"
-	Cursor Host = "cursor"
-	Gemini Host = "gemini"
+	Claude   Host = "claude"
+	Codex    Host = "codex"
+	Copilot  Host = "copilot"
+	Cursor   Host = "cursor"
+	Gemini   Host = "gemini"
+	OpenCode Host = "opencode"
 )
 
 // Settings is all that stig knows of a host: where it reads which hooks to run,
@@ -23,12 +25,17 @@ const (
 type Settings struct {
 	Host Host
 	Dir  string // of the file, below a project or a home
-	File string // in Dir
+	Home string // takes the place of Dir below a home; "" for the same
+	File string // in Dir, with slashes
 	Then string // what a person has to do before the host runs them; may be empty
 
 	Variable     string // of the environment: names the user's Dir; may be empty
 	Instructions string // what the host reads first, in its user's Dir too; may be empty
 	Skills       string // the folder where it looks for skills, below a project or a home, with slashes
+
+	// Servers and HomeServers are where setup registers stig mcp, below a project and
+	// below the user's Dir; zero where a program of the host registers servers itself.
+	Servers, HomeServers ServerFile
 
 	replies replies
 	hooks   []hook
@@ -36,6 +43,10 @@ type Settings struct {
 	version int
 	// flat settings name handlers below an event; others name groups of them.
 	flat bool
+	// shells is true where a handler has a command for bash and one for PowerShell.
+	shells bool
+	// plugin, if not empty, is the whole text of File: the host has no hooks.
+	plugin string
 }
 
 // hook is an event of a host and what answers it.
@@ -78,6 +89,18 @@ func AllSettings() []Settings {
 			},
 		},
 		{
+			Host: Copilot, Dir: ".github", Home: ".copilot", File: "hooks/stig.json", Variable: "COPILOT_HOME", version: 1, flat: true, shells: true,
+			Skills: ".agents/skills", replies: copilotReplies(),
+			Servers:     ServerFile{".vscode/mcp.json", "servers", `{"type":"stdio","command":"stig","args":["mcp"]}`},
+			HomeServers: ServerFile{"mcp-config.json", "mcpServers", `{"type":"local","command":"stig","args":["mcp"],"tools":["*"]}`},
+			hooks: []hook{ // in these letters it sends the keys of Claude Code
+				{"SessionStart", "", "session-start", 10},
+				{"PreToolUse", "^(Bash|Edit|Write|runInTerminal|" + beadsTools + ")$", "pre-tool-use", 10},
+				{"Stop", "", "stop", 10},
+				{"PreCompact", "", "pre-compact", 10},
+			},
+		},
+		{
 			Host: Cursor, Dir: ".cursor", File: "hooks.json", version: 1, flat: true,
 			Skills: ".cursor/skills", replies: cursorReplies(),
 			hooks: []hook{
@@ -96,6 +119,18 @@ func AllSettings() []Settings {
 				{"BeforeTool", "^(run_shell_command|write_file|replace|" + beadsTools + ")$", "pre-tool-use", 10000},
 				{"AfterAgent", "", "stop", 10000},
 				{"PreCompress", "manual", "pre-compact", 10000},
+			},
+		},
+		{
+			Host: OpenCode, Dir: ".opencode", Home: ".config/opencode", File: "plugin/stig.js", plugin: opencodePlugin,
+			Skills: ".agents/skills", replies: claudeReplies(),
+			Servers:     ServerFile{"opencode.json", "mcp", opencodeServer},
+			HomeServers: ServerFile{"opencode.json", "mcp", opencodeServer},
+			hooks: []hook{
+				{"experimental.chat.system.transform", "", "session-start", 10},
+				{"tool.execute.before", "", "pre-tool-use", 10},
+				{"session.idle", "", "stop", 10},
+				{"experimental.session.compacting", "", "pre-compact", 10},
 			},
 		},
 	}
@@ -144,8 +179,10 @@ const (
 	presentOr = "! command -v stig >/dev/null 2>&1 && echo '%s' || "
 )
 
-func (s Settings) command(h hook) string {
-	return s.present() + "stig hook " + h.call + " --host " + string(s.Host)
+func (s Settings) command(h hook) string { return s.present() + s.call(h) }
+
+func (s Settings) call(h hook) string {
+	return "stig hook " + h.call + " --host " + string(s.Host)
 }
 
 func (s Settings) present() string {

@@ -90,7 +90,7 @@ func codexCall(s step) call {
 	case "shell":
 		return call{name: "exec_command", args: object{"cmd": s.text}}
 	case "agent":
-		return call{name: "spawn_agent", args: object{"message": prompt(s.text)}}
+		return call{name: "spawn_agent", namespace: "multi_agent_v1", args: object{"message": prompt(s.text)}}
 	}
 	return call{name: s.text, namespace: "mcp__stig", args: s.args}
 }
