@@ -34,8 +34,8 @@ type Settings struct {
 	Skills       string // the folder where it looks for skills, below a project or a home, with slashes
 
 	// Servers and HomeServers are where setup registers stig mcp, below a project and
-	// below the user's Dir; zero where a program of the host registers servers itself.
-	Servers, HomeServers ServerFile
+	// below the user's Dir; none where a program of the host registers servers itself.
+	Servers, HomeServers []ServerFile
 
 	replies replies
 	hooks   []hook
@@ -91,8 +91,8 @@ func AllSettings() []Settings {
 		{
 			Host: Copilot, Dir: ".github", Home: ".copilot", File: "hooks/stig.json", Variable: "COPILOT_HOME", version: 1, flat: true, shells: true,
 			Skills: ".agents/skills", replies: copilotReplies(),
-			Servers:     ServerFile{".vscode/mcp.json", "servers", `{"type":"stdio","command":"stig","args":["mcp"]}`},
-			HomeServers: ServerFile{"mcp-config.json", "mcpServers", `{"type":"local","command":"stig","args":["mcp"],"tools":["*"]}`},
+			Servers:     []ServerFile{{".vscode/mcp.json", "servers", vscodeServer}, {".github/mcp.json", "mcpServers", copilotServer}},
+			HomeServers: []ServerFile{{"mcp-config.json", "mcpServers", copilotServer}},
 			hooks: []hook{ // in these letters it sends the keys of Claude Code
 				{"SessionStart", "", "session-start", 10},
 				{"PreToolUse", "^(Bash|Edit|Write|runInTerminal|" + beadsTools + ")$", "pre-tool-use", 10},
@@ -124,8 +124,8 @@ func AllSettings() []Settings {
 		{
 			Host: OpenCode, Dir: ".opencode", Home: ".config/opencode", File: "plugin/stig.js", plugin: opencodePlugin,
 			Skills: ".agents/skills", replies: claudeReplies(),
-			Servers:     ServerFile{"opencode.json", "mcp", opencodeServer},
-			HomeServers: ServerFile{"opencode.json", "mcp", opencodeServer},
+			Servers:     []ServerFile{{"opencode.json", "mcp", opencodeServer}},
+			HomeServers: []ServerFile{{"opencode.json", "mcp", opencodeServer}},
 			hooks: []hook{
 				{"experimental.chat.system.transform", "", "session-start", 10},
 				{"tool.execute.before", "", "pre-tool-use", 10},

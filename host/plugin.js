@@ -32,12 +32,13 @@ const closing = /beads.*_(close|update)$/
 export const Stig = async ({ client, directory }) => {
   const briefings = new Map() // a promise for each session
   const reminded = new Set()
+  const subagents = new Set() // their sessions
   const said = (session, more) => ({ session_id: session, cwd: directory, ...more })
   const specific = (reply) => reply.hookSpecificOutput ?? {}
 
   return {
     "experimental.chat.system.transform": async ({ sessionID }, { system }) => {
-      if (!sessionID) return // a title or a summary
+      if (!sessionID || subagents.has(sessionID)) return // no session: a title or a summary
       if (!briefings.has(sessionID)) {
         briefings.set(sessionID, ask("session-start", said(sessionID)))
       }
@@ -58,8 +59,9 @@ export const Stig = async ({ client, directory }) => {
     },
 
     event: async ({ event }) => {
-      if (event.type !== "session.idle") return
+      if (event.type === "session.created" && event.properties.info.parentID) subagents.add(event.properties.info.id)
       const id = event.properties.sessionID
+      if (event.type !== "session.idle" || subagents.has(id)) return
       const reply = await ask("stop", said(id, { stop_hook_active: reminded.has(id) }))
       reminded.delete(id)
       if (reply.decision !== "block") return

@@ -20,7 +20,12 @@ type ServerFile struct {
 // serverName is what stig's server is registered as.
 const serverName = "stig"
 
-const opencodeServer = `{"type":"local","command":["stig","mcp"],"enabled":true}`
+// What the files of these hosts have for a server that they start.
+const (
+	copilotServer  = `{"type":"local","command":"stig","args":["mcp"],"tools":["*"]}`
+	opencodeServer = `{"type":"local","command":["stig","mcp"],"enabled":true}`
+	vscodeServer   = `{"type":"stdio","command":"stig","args":["mcp"]}`
+)
 
 // Install registers stig mcp in the text of the file; nil stands for a file that is
 // not there. All else keeps its bytes, and a server named stig that is there is left

@@ -21,16 +21,13 @@ func Hooks(ctx context.Context, a *app.App, settings host.Settings, o Options) (
 	}
 	file := app.HostFile{Path: filepath.Join(dir, filepath.FromSlash(settings.File)), Root: root}
 	files := hostFiles{{settings.Host, settings, file}}
-	servers := settings.Servers
+	servers, below := settings.Servers, root
 	if o.User {
-		servers = settings.HomeServers
+		servers, below = settings.HomeServers, dir
 	}
-	if servers.Path != "" {
-		file.Path = filepath.Join(root, filepath.FromSlash(servers.Path))
-		if o.User {
-			file.Path = filepath.Join(dir, filepath.FromSlash(servers.Path))
-		}
-		files = append(files, hostFile{settings.Host, servers, file})
+	for _, s := range servers {
+		file.Path = filepath.Join(below, filepath.FromSlash(s.Path))
+		files = append(files, hostFile{settings.Host, s, file})
 	}
 	return connect(ctx, files, o)
 }

@@ -23,6 +23,7 @@ type program struct {
 var programs = []program{
 	{"claude", "@anthropic-ai/claude-code", configureClaude, claudeCommand, claudeVariables, claudeCall, nil},
 	{"codex", "@openai/codex", configureCodex, codexCommand, codexVariables, codexCall, trustCodex},
+	{"copilot", "@github/copilot", configureCopilot, copilotCommand, copilotVariables, copilotCall, trustCopilot},
 	{"gemini", "@google/gemini-cli", configureGemini, geminiCommand, geminiVariables, geminiCall, nil},
 	{"opencode", "opencode-ai", configureOpencode, opencodeCommand, opencodeVariables, opencodeCall, nil},
 }
@@ -93,6 +94,33 @@ func codexCall(s step) call {
 		return call{name: "spawn_agent", namespace: "multi_agent_v1", args: object{"message": prompt(s.text)}}
 	}
 	return call{name: s.text, namespace: "mcp__stig", args: s.args}
+}
+
+func configureCopilot(*testing.T, *session) {}
+
+// trustCopilot trusts the folder, which copilot asks a person for.
+func trustCopilot(t *testing.T, s *session) {
+	s.write(t, filepath.Join(s.home, ".copilot", "config.json"), compact(object{"trustedFolders": []any{s.dir}}))
+}
+
+func copilotVariables(s *session) []string {
+	return []string{"COPILOT_OFFLINE=true", "COPILOT_PROVIDER_BASE_URL=" + s.url + "/v1", "COPILOT_PROVIDER_API_KEY=invented", "COPILOT_MODEL=stand-in"}
+}
+
+func copilotCommand(_ *session, prompt string) []string {
+	return []string{"-p", prompt, "--allow-all", "--no-color", "--no-auto-update", "--stream", "on"}
+}
+
+func copilotCall(s step) call {
+	switch s.tool {
+	case "shell":
+		return call{name: "bash", args: object{"command": s.text, "description": "Run it"}}
+	case "write":
+		return call{name: "create", args: object{"path": s.args["file_path"], "file_text": s.args["content"]}}
+	case "agent":
+		return call{name: "task", args: object{"description": "Help", "name": "help", "prompt": prompt(s.text), "agent_type": "general-purpose", "mode": "sync"}}
+	}
+	return call{name: "stig-" + s.text, args: s.args}
 }
 
 func configureGemini(t *testing.T, s *session) {

@@ -35,6 +35,9 @@ func (s *session) run(t *testing.T, script string) {
 	t.Logf("%s: %.1f s, %d requests", script, time.Since(start).Seconds(), len(s.model.requests))
 	if os.Getenv("STIG_TEST_HOSTS_LOG") != "" {
 		t.Logf("%s", out)
+		if logs, _ := filepath.Glob(filepath.Join(s.home, ".local/share/opencode/log/*")); len(logs) > 0 {
+			t.Logf("%s", s.read(logs[0]))
+		}
 		for _, r := range s.model.requests {
 			t.Logf("%s [%s %d] %s", r.path, r.script, r.step, r.body)
 		}
