@@ -90,6 +90,7 @@ func AllSettings() []Settings {
 		},
 		{
 			Host: Copilot, Dir: ".github", Home: ".copilot", File: "hooks/stig.json", Variable: "COPILOT_HOME", version: 1, flat: true, shells: true,
+			Then: "type copilot in the folder and trust it; until then it runs none of them",
 			Skills: ".agents/skills", replies: copilotReplies(),
 			Servers:     []ServerFile{{".vscode/mcp.json", "servers", vscodeServer}, {".github/mcp.json", "mcpServers", copilotServer}},
 			HomeServers: []ServerFile{{"mcp-config.json", "mcpServers", copilotServer}},

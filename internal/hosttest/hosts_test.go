@@ -18,14 +18,15 @@ type program struct {
 	variables func(s *session) []string
 	call      func(step) call
 	trust     func(t *testing.T, s *session) // as a person approves hooks; nil where nobody has to
+	ends      bool                           // ends with the turn, so that the model reads no reminder
 }
 
 var programs = []program{
-	{"claude", "@anthropic-ai/claude-code", configureClaude, claudeCommand, claudeVariables, claudeCall, nil},
-	{"codex", "@openai/codex", configureCodex, codexCommand, codexVariables, codexCall, trustCodex},
-	{"copilot", "@github/copilot", configureCopilot, copilotCommand, copilotVariables, copilotCall, trustCopilot},
-	{"gemini", "@google/gemini-cli", configureGemini, geminiCommand, geminiVariables, geminiCall, nil},
-	{"opencode", "opencode-ai", configureOpencode, opencodeCommand, opencodeVariables, opencodeCall, nil},
+	{"claude", "@anthropic-ai/claude-code", configureClaude, claudeCommand, claudeVariables, claudeCall, nil, false},
+	{"codex", "@openai/codex", configureCodex, codexCommand, codexVariables, codexCall, trustCodex, false},
+	{"copilot", "@github/copilot", configureCopilot, copilotCommand, copilotVariables, copilotCall, trustCopilot, false},
+	{"gemini", "@google/gemini-cli", configureGemini, geminiCommand, geminiVariables, geminiCall, nil, false},
+	{"opencode", "opencode-ai", configureOpencode, opencodeCommand, opencodeVariables, opencodeCall, nil, true},
 }
 
 func configureClaude(t *testing.T, s *session) {

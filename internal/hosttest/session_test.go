@@ -100,8 +100,14 @@ func work(t *testing.T, p program) {
 		{"the briefing over MCP", "work", 1, "the primer is on"},
 		{"the denial", "work", 3, "nothing shows that demo-1 is done"},
 		{"the denial to the subagent", "help", 1, "nothing shows that demo-2 is done"},
-		{"the reminder at the end", "work", 5, "demo-1: claimed, and has no checkpoint of today"},
+		{reminder, "work", 5, "demo-1: claimed, and has no checkpoint of today"},
 	} {
+		if want.what == reminder && p.ends {
+			if marks, _ := filepath.Glob(filepath.Join(s.dir, ".git", "stig", "sessions", "*")); len(marks) != 1 {
+				t.Errorf("reminded %d sessions", len(marks))
+			}
+			continue
+		}
 		if !s.model.saw(want.script, want.step, want.text) {
 			t.Errorf("the model was not told %s: %q", want.what, want.text)
 		}
@@ -110,6 +116,8 @@ func work(t *testing.T, p program) {
 		t.Errorf("not claimed:\n%s", text)
 	}
 }
+
+const reminder = "the reminder at the end"
 
 // connect sets stig up in the project, and approves its hooks where a person has to.
 func (s *session) connect(t *testing.T) {
