@@ -343,6 +343,9 @@ func (a *App) PreToolUse(ctx context.Context, h host.Host, e host.Event) []byte 
 	if len(e.Closes) > 0 {
 		attempts = append(attempts, guard.Attempt{Verb: "this tool", IDs: e.Closes})
 	}
+	if len(e.Notes) > 0 {
+		attempts = append(attempts, guard.Attempt{Verb: "this tool", IDs: e.Notes, Notes: true})
+	}
 	if len(attempts) == 0 {
 		return nil
 	}

@@ -46,10 +46,6 @@ type hook struct {
 	timeout int    // in the unit of the host
 }
 
-// beadsTools are the tools by which a server for bd closes issues, whatever name
-// with beads in it somebody gave the server. Gemini joins the parts with one _.
-const beadsTools = "mcp_.*beads.*_(close|update)"
-
 // AllSettings is the table of hosts, by name; all else that lists hosts is made
 // of it. What their files look like, and which of it was seen, docs/assistants.md
 // says. Gemini tells of PreCompress before each request to the model, as of an
@@ -62,7 +58,7 @@ func AllSettings() []Settings {
 			Instructions: "CLAUDE.md", Skills: ".claude/skills", replies: claudeReplies(),
 			hooks: []hook{
 				{"SessionStart", "", "session-start", 10},
-				{"PreToolUse", "^(Bash|Edit|Write|MultiEdit|" + beadsTools + ")$", "pre-tool-use", 10},
+				{"PreToolUse", "^(Bash|Monitor|PowerShell|Edit|Write|MultiEdit|NotebookEdit|" + anyServer + ")$", "pre-tool-use", 10},
 				{"Stop", "", "stop", 10},
 				{"PreCompact", "", "pre-compact", 10},
 			},
@@ -72,7 +68,7 @@ func AllSettings() []Settings {
 			Instructions: "AGENTS.md", Skills: ".agents/skills", replies: codexReplies(),
 			hooks: []hook{
 				{"SessionStart", "", "session-start", 10},
-				{"PreToolUse", "^(Bash|apply_patch|" + beadsTools + ")$", "pre-tool-use", 10},
+				{"PreToolUse", "^(Bash|apply_patch|" + anyServer + ")$", "pre-tool-use", 10},
 				{"Stop", "", "stop", 10},
 				{"PreCompact", "", "pre-compact", 10},
 			},
@@ -83,7 +79,7 @@ func AllSettings() []Settings {
 			hooks: []hook{
 				{"sessionStart", "", "session-start", 10},
 				{"beforeShellExecution", "", "pre-tool-use", 10},
-				{"preToolUse", "^(Write|Delete|MCP:close|MCP:update)$", "pre-tool-use", 10},
+				{"preToolUse", "^(Write|Delete|MCP:.*)$", "pre-tool-use", 10},
 				{"stop", "", "stop", 10},
 				{"preCompact", "", "pre-compact", 10},
 			},
@@ -93,7 +89,7 @@ func AllSettings() []Settings {
 			Instructions: "GEMINI.md", Skills: ".agents/skills", replies: geminiReplies(),
 			hooks: []hook{
 				{"SessionStart", "", "session-start", 10000},
-				{"BeforeTool", "^(run_shell_command|write_file|replace|" + beadsTools + ")$", "pre-tool-use", 10000},
+				{"BeforeTool", "^(run_shell_command|write_file|replace|" + anyServer + ")$", "pre-tool-use", 10000},
 				{"AfterAgent", "", "stop", 10000},
 				{"PreCompress", "manual", "pre-compact", 10000},
 			},
