@@ -24,7 +24,6 @@ type Settings struct {
 	Host Host
 	Dir  string // of the file, below a project or a home
 	File string // in Dir
-	Then string // what a person has to do before the host runs them; may be empty
 
 	Variable     string // of the environment: names the user's Dir; may be empty
 	Instructions string // what the host reads first, in its user's Dir too; may be empty
@@ -32,6 +31,10 @@ type Settings struct {
 
 	replies replies
 	hooks   []hook
+	// hooksObstacles and serverObstacles find what keeps the host from running hooks,
+	// and from starting the server that a project names; nil where nothing is known to.
+	hooksObstacles  func(around Surroundings, keys []string) []Obstacle
+	serverObstacles func(around Surroundings) []Obstacle
 	// version, if not 0, is what the key "version" has to be.
 	version int
 	// flat settings name handlers below an event; others name groups of them.
@@ -56,6 +59,7 @@ func AllSettings() []Settings {
 		{
 			Host: Claude, Dir: ".claude", File: "settings.json", Variable: "CLAUDE_CONFIG_DIR",
 			Instructions: "CLAUDE.md", Skills: ".claude/skills", replies: claudeReplies(),
+			hooksObstacles: claudeHooks, serverObstacles: claudeServer,
 			hooks: []hook{
 				{"SessionStart", "", "session-start", 10},
 				{"PreToolUse", "^(Bash|Monitor|PowerShell|Edit|Write|MultiEdit|NotebookEdit|" + anyServer + ")$", "pre-tool-use", 10},
@@ -64,8 +68,9 @@ func AllSettings() []Settings {
 			},
 		},
 		{
-			Host: Codex, Dir: ".codex", File: "hooks.json", Variable: "CODEX_HOME", Then: "type /hooks in codex to approve them",
+			Host: Codex, Dir: ".codex", File: "hooks.json", Variable: "CODEX_HOME",
 			Instructions: "AGENTS.md", Skills: ".agents/skills", replies: codexReplies(),
+			hooksObstacles: codexHooks,
 			hooks: []hook{
 				{"SessionStart", "", "session-start", 10},
 				{"PreToolUse", "^(Bash|apply_patch|" + anyServer + ")$", "pre-tool-use", 10},
@@ -87,6 +92,7 @@ func AllSettings() []Settings {
 		{
 			Host: Gemini, Dir: ".gemini", File: "settings.json",
 			Instructions: "GEMINI.md", Skills: ".agents/skills", replies: geminiReplies(),
+			hooksObstacles: geminiHooks,
 			hooks: []hook{
 				{"SessionStart", "", "session-start", 10000},
 				{"BeforeTool", "^(run_shell_command|write_file|replace|" + anyServer + ")$", "pre-tool-use", 10000},
