@@ -17,7 +17,11 @@ func Hooks(ctx context.Context, a *app.App, settings host.Settings, o Options) (
 	if err != nil {
 		return nil, err
 	}
-	return connect(ctx, &hookSettings{settings, file}, o)
+	r, err := connect(ctx, &hookSettings{settings, file}, o)
+	if err == nil {
+		r.Obstacles, err = Obstacles(ctx, a, settings, o)
+	}
+	return r, err
 }
 
 // settingsFile is where a host reads its settings. Some let a variable name the
