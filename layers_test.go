@@ -64,6 +64,7 @@ var dependencies = map[string][]string{
 	"github.com/dominikbraun/graph":          {"dag"},
 	"github.com/fsnotify/fsnotify":           {"jsonl"},
 	"github.com/modelcontextprotocol/go-sdk": {"cmd/stig/connect"},
+	"github.com/pelletier/go-toml":           {"host"},
 	"github.com/rogpeppe/go-internal":        {"app"},
 	"github.com/spf13/cobra":                 commands,
 	"github.com/spf13/pflag":                 commands,

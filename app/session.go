@@ -343,6 +343,9 @@ func (a *App) PreToolUse(ctx context.Context, h host.Host, e host.Event) []byte 
 	if len(e.Closes) > 0 {
 		attempts = append(attempts, guard.Attempt{Verb: "this tool", IDs: e.Closes})
 	}
+	if len(e.Notes) > 0 {
+		attempts = append(attempts, guard.Attempt{Verb: "this tool", IDs: e.Notes, Notes: true})
+	}
 	if len(attempts) == 0 {
 		return nil
 	}
@@ -365,6 +368,12 @@ func (a *App) PreToolUse(ctx context.Context, h host.Host, e host.Event) []byte 
 // objection says why an attempt must not be, and what to type instead; "" when
 // it may.
 func (a *App) objection(ctx context.Context, store beads.Place, attempt guard.Attempt) string {
+	switch {
+	case a.isElsewhere(store, attempt.Dir):
+		return ""
+	case attempt.Notes:
+		return a.replacedNotes(store, attempt)
+	}
 	if len(attempt.Files) > 0 {
 		dir, err := filepath.Abs(cmp.Or(a.Dir, "."))
 		path, err2 := filepath.Abs(store.Path)
@@ -379,6 +388,57 @@ func (a *App) objection(ctx context.Context, store beads.Place, attempt guard.At
 			"hint: name the issues: type " + instead(store, attempt.Verb, []string{"ID"})
 	}
 	return a.pastGate(ctx, store, attempt)
+}
+
+// isElsewhere reports whether a tracker finds another store than this one, or none, in a
+// directory that is named from where this run works.
+func (a *App) isElsewhere(store beads.Place, dir string) bool {
+	if dir == "" {
+		return false
+	}
+	where := a.Where()
+	if below, ok := strings.CutPrefix(dir, "~"); ok {
+		dir = a.Getenv("HOME") + below
+	}
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(where.Dir, dir)
+	}
+	where.Dir = dir
+	other, err := jsonl.Discover(where)
+	if err != nil {
+		return true
+	}
+	here, err := realPath(store.Path)
+	there, err2 := realPath(other.Path)
+	return err == nil && err2 == nil && here != there
+}
+
+// replacedNotes says which issues lose what stig keeps in their notes when an attempt
+// replaces these, and what to type instead; "" where none does.
+func (a *App) replacedNotes(store beads.Place, attempt guard.Attempt) string {
+	file, err := a.At(store).Snapshot()
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	var ids []string
+	for _, id := range attempt.IDs {
+		issue, err := file.Find(id)
+		if err != nil {
+			continue
+		}
+		if record, err := issue.Record(); err == nil && len(notes.Parse(record.Text(beads.Notes)).Sections()) > 0 {
+			ids = append(ids, issue.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return ""
+	}
+	instead := fmt.Sprintf("stig checkpoint %s, which keeps them, or stig comment %s -m \"…\"", ids[0], ids[0])
+	if store.Mode == beads.Dolt {
+		instead = fmt.Sprintf("bd update %s --append-notes \"…\"", ids[0])
+	}
+	return fmt.Sprintf("%s: replaces the notes of %s, and with them its signals and state estimate\nhint: type %s", attempt.Verb, strings.Join(ids, ", "), instead)
 }
 
 // pastGate says which of the issues that an attempt closes may not be closed, and

@@ -11,6 +11,7 @@ import (
 	"stig/app"
 	"stig/host"
 	"stig/jsonl"
+	"stig/setup"
 )
 
 // configuration reads each file by itself, so that a mistake in one does not
@@ -85,6 +86,7 @@ func (e *examination) assistants() {
 		if connected := e.settings(s); connected != "" {
 			found = append(found, connected)
 		}
+		e.obstacles(s)
 	}
 	for _, name := range host.Instructions() {
 		text, err := jsonl.ReadText(filepath.Join(e.root(), name))
@@ -129,6 +131,17 @@ func (e *examination) settings(s host.Settings) string {
 		e.todo("assistants", fmt.Sprintf("%s: stig does not answer %s", path, strings.Join(missing, ", ")), "stig setup "+string(s.Host))
 	}
 	return ""
+}
+
+// obstacles looks for what keeps a host from running the hooks that it has of stig.
+func (e *examination) obstacles(s host.Settings) {
+	list, err := setup.Obstacles(e.ctx, e.app, s, setup.Options{})
+	if err != nil {
+		e.failed("assistants", err)
+	}
+	for _, obstacle := range list {
+		e.todo("assistants", obstacle.File+": "+obstacle.Found, obstacle.Do)
+	}
 }
 
 // pipelines looks for what runs stig check on a server or before a commit.

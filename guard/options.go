@@ -7,32 +7,10 @@ import (
 	"sync"
 )
 
-// valueOptions tells which options of a program are followed by their value, by
-// their names without hyphens.
-type valueOptions func(name string) bool
-
-// valued are options of these names, separated by blanks.
-func valued(names string) valueOptions {
-	list := strings.Fields(names)
-	return func(name string) bool { return slices.Contains(list, name) }
-}
-
-// allBut are all long options but those of these names, and the short ones that
-// are among these letters.
-func allBut(flags, letters string) valueOptions {
-	list := strings.Fields(flags)
-	return func(name string) bool {
-		if len(name) == 1 {
-			return strings.Contains(letters, name)
-		}
-		return !slices.Contains(list, name)
-	}
-}
-
 // commandLine is the words after a program, taken apart.
 type commandLine struct {
 	operands []string
-	given    map[string][]string // values by option; "" for one without
+	given    map[string][]string // values by option, without hyphens; "" for one without
 }
 
 // has reports whether any of the options is given.
@@ -48,9 +26,11 @@ func (l commandLine) values(names ...string) (list []string) {
 	return list
 }
 
-// takeApart takes words apart: --name value, --name=value, -n value, -nvalue.
-func takeApart(words []string, takes valueOptions) commandLine {
+// takeApart takes words apart: --name value, --name=value, -n value, -nvalue. valued
+// are the options that are followed by a value, separated by blanks.
+func takeApart(words []string, valued string) commandLine {
 	l := commandLine{given: map[string][]string{}}
+	takes := strings.Fields(valued)
 	for len(words) > 0 {
 		word := words[0]
 		words = words[1:]
@@ -61,12 +41,12 @@ func takeApart(words []string, takes valueOptions) commandLine {
 			return l
 		case isLong:
 			name, value, attached := strings.Cut(long, "=")
-			if !attached && takes(name) {
+			if !attached && slices.Contains(takes, name) {
 				value, words = cutFirst(words)
 			}
-			l.give(name, value)
+			l.given[name] = append(l.given[name], value)
 		case len(word) > 1 && word[0] == '-':
-			words = l.giveLetters(word[1:], words, takes)
+			words = l.takeLetters(word[1:], words, takes)
 		default:
 			l.operands = append(l.operands, word)
 		}
@@ -74,21 +54,19 @@ func takeApart(words []string, takes valueOptions) commandLine {
 	return l
 }
 
-func (l commandLine) give(name, value string) { l.given[name] = append(l.given[name], value) }
-
-// giveLetters takes options of one letter apart; the value of the last may be the
+// takeLetters takes options of one letter apart; the value of the last may be the
 // first of the words behind them. It gives those that are left.
-func (l commandLine) giveLetters(letters string, behind []string, takes valueOptions) []string {
+func (l commandLine) takeLetters(letters string, behind, takes []string) []string {
 	for i := range len(letters) {
 		name, value := letters[i:i+1], ""
-		if !takes(name) {
-			l.give(name, "")
+		if !slices.Contains(takes, name) {
+			l.given[name] = append(l.given[name], "")
 			continue
 		}
 		if value = strings.TrimPrefix(letters[i+1:], "="); value == "" {
 			value, behind = cutFirst(behind)
 		}
-		l.give(name, value)
+		l.given[name] = append(l.given[name], value)
 		break
 	}
 	return behind
@@ -103,16 +81,16 @@ func cutFirst(words []string) (first string, rest []string) {
 }
 
 // skipOptions skips the options at the beginning of words, and assignments.
-func skipOptions(words []string, takes valueOptions) []string {
+func skipOptions(words []string, valued string) []string {
+	takes := strings.Fields(valued)
 	for len(words) > 0 {
 		word := words[0]
 		switch {
 		case word == "--":
 			return words[1:]
 		case strings.HasPrefix(word, "-") && len(word) > 1:
-			name := strings.TrimLeft(word, "-")
 			words = words[1:]
-			if !strings.Contains(name, "=") && takes(name) {
+			if slices.Contains(takes, strings.TrimLeft(word, "-")) {
 				_, words = cutFirst(words)
 			}
 		case assignment().MatchString(word):
@@ -126,20 +104,10 @@ func skipOptions(words []string, takes valueOptions) []string {
 
 var assignment = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`) })
 
-// cutWords cuts words at one of them.
-func cutWords(words []string, at string) (before, after []string, found bool) {
-	if i := slices.Index(words, at); i >= 0 {
-		return words[:i], words[i+1:], true
+// until gives the words before one of these.
+func until(words []string, ends ...string) []string {
+	if i := slices.IndexFunc(words, func(word string) bool { return slices.Contains(ends, word) }); i >= 0 {
+		return words[:i]
 	}
-	return words, nil, false
-}
-
-// fileWords are the words that are no options.
-func fileWords(words []string) (files []string) {
-	for _, word := range words {
-		if !strings.HasPrefix(word, "-") {
-			files = append(files, word)
-		}
-	}
-	return files
+	return words
 }

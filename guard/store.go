@@ -18,7 +18,7 @@ func (w *analyzer) place(file string) string {
 
 // anchored reports whether a path does not depend on the working directory.
 func anchored(file string) bool {
-	return strings.HasPrefix(file, "/") || strings.HasPrefix(file, "~") || strings.HasPrefix(file, unknown) || filepath.IsAbs(file)
+	return strings.HasPrefix(file, "/") || strings.HasPrefix(file, "~") || strings.HasPrefix(file, "$") || filepath.IsAbs(file)
 }
 
 // mayHold reports whether a path may be that of a store, by its looks.
@@ -27,18 +27,17 @@ func mayHold(file string) bool {
 }
 
 // Overwrites reports whether the attempt writes a store. dir is where the
-// command runs; both are absolute. Of a path that begins with what only
-// running can tell, or with a home directory, the end is compared; one that says
-// nothing of a store is none.
+// command runs; both are absolute. Of a path that begins with a home directory or the
+// root of the work tree, the end is compared; one with another variable in it is none.
 func (a Attempt) Overwrites(dir, store string) bool {
 	return slices.ContainsFunc(a.Files, func(file string) bool {
-		if strings.Contains(file, unknown) && !strings.Contains(file, ".beads") && !strings.Contains(file, ".jsonl") {
-			return false
-		}
-		if strings.HasPrefix(file, "~") || strings.HasPrefix(file, unknown) {
+		first, _, _ := strings.Cut(file, "/")
+		switch {
+		case strings.HasPrefix(first, "~") || slices.Contains([]string{root, "$HOME", "$PWD"}, first):
 			return endsLike(file, store)
-		}
-		if !anchored(file) {
+		case strings.Contains(file, "$"):
+			return false
+		case !anchored(file):
 			file = dir + "/" + file
 		}
 		return alike(elements(file), elements(store)) || sameFile(file, store)
@@ -58,36 +57,23 @@ func elements(file string) []string {
 	return strings.Split(strings.TrimPrefix(path.Clean(filepath.ToSlash(file)), "/"), "/")
 }
 
-// alike matches a path against a pattern: "**" stands for any number of
-// elements, and as in a shell a leading dot is matched by a dot alone.
+// alike matches a path against a pattern: "**", at its end, stands for what is below,
+// and as in a shell a leading dot is matched by a dot alone.
 func alike(pattern, of []string) bool {
-	switch {
-	case len(pattern) == 0:
-		return len(of) == 0
-	case pattern[0] == "**":
-		return slices.ContainsFunc(ends(of), func(end []string) bool { return alike(pattern[1:], end) })
-	case len(of) == 0:
-		return false
-	case pattern[0] == unknown:
-		return alike(pattern[1:], of[1:])
+	if len(pattern) == 0 || len(of) == 0 {
+		return len(pattern) == len(of)
 	}
-	glob := strings.ReplaceAll(pattern[0], unknown, "*")
-	matched, _ := path.Match(glob, of[0])
-	matched = matched && strings.HasPrefix(of[0], ".") == strings.HasPrefix(glob, ".")
+	if pattern[0] == "**" {
+		return true
+	}
+	matched, _ := path.Match(pattern[0], of[0])
+	matched = matched && strings.HasPrefix(of[0], ".") == strings.HasPrefix(pattern[0], ".")
 	return (matched || pattern[0] == of[0]) && alike(pattern[1:], of[1:]) // directories may be called [x]
-}
-
-// ends lists the ends of a path, from the whole to none of it.
-func ends(of []string) (list [][]string) {
-	for i := range len(of) + 1 {
-		list = append(list, of[i:])
-	}
-	return list
 }
 
 // sameFile reports whether two paths name one file, by whatever links.
 func sameFile(file, store string) bool {
-	if strings.ContainsAny(file, unknown+piped+"*?[\x00") {
+	if strings.ContainsAny(file, "*?[\x00") {
 		return false
 	}
 	a, err := os.Stat(file)

@@ -1,59 +1,43 @@
 package guard
 
 import (
+	"path"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 
 	"stig/shell"
 )
 
-// analyzer goes through a command line as a shell would run it: statements (here)
-// make words (words.go), of which the first is a program (run.go).
-// It is known by what it does with the others: it closes issues (tracker.go),
-// runs something else (programs.go, code.go), writes files
-// (writes.go) or prints what others read (output.go).
+// analyzer walks a command line.
 type analyzer struct {
-	found     []Attempt
-	variables map[string][]string // every text that the line gives them
-	arrays    map[string][]string
-	functions map[string]*shellFunction
-	declared  []string // names of functions, in order
-	aliases   map[string]string
-	params    []string          // of the function that runs; nil outside of one
-	files     map[string]string // the texts that the line writes to files, by their names from where it began
-	dir       string            // where the line changed to, from where it began
-	input     string            // what standard input holds
-	steps     int               // taken so far
-	depth     int               // of shells in shells
+	found []Attempt
+	dir   string // where the line changed to, from where it began
+	depth int    // of shells in shells
+	steps int    // commands and texts so far
 }
 
-// Limits of one line. Beyond them all is unknown.
+// Limits of one line. Beyond them a line that names a tracker may close anything.
 const (
-	maxSteps    = 4000
 	maxDepth    = 12
-	maxVariants = 32      // of one command, by the values that its variables may have
-	maxText     = 1 << 20 // bytes of one text
-	stepText    = 1 << 12 // bytes of a text whose reading is a step
+	maxSteps    = 4000
+	stepText    = 1 << 10 // bytes of a text whose reading is a step
+	stepWords   = 1 << 6  // words of a command that are another
+	maxAttempts = 100
 )
 
-// shellFunction is a function that the line declares.
-type shellFunction struct {
-	body   *syntax.Stmt
-	called bool
-}
-
-// spent counts a step, and reports whether there were too many.
-func (w *analyzer) spent() bool {
-	w.steps++
+// spent counts steps, and reports whether there were too many.
+func (w *analyzer) spent(steps int) bool {
+	w.steps += steps
 	return w.steps > maxSteps
 }
 
-// read goes through a text that a shell would run.
+// read walks a text that a shell would run.
 func (w *analyzer) read(text string) {
-	w.steps += len(text) / stepText
-	if w.depth >= maxDepth || len(text) > maxText || w.spent() {
+	if w.spent(1+len(text)/stepText) || w.depth >= maxDepth {
 		w.steps = maxSteps + 1
 		return
 	}
@@ -61,267 +45,203 @@ func (w *analyzer) read(text string) {
 	defer func() { w.depth-- }()
 	for _, language := range []syntax.LangVariant{syntax.LangBash, syntax.LangZsh} {
 		stmts, err := shell.Statements(text, language)
-		w.all(stmts)
+		w.walk(stmts)
 		if err == nil {
 			return
 		}
 	}
 }
 
-func (w *analyzer) all(stmts []*syntax.Stmt) {
+// trackerName finds what may be the name of bd or br.
+var trackerName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b(?:bd|br)\b`) })
+
+// walk visits every statement in order, those in substitutions and in bodies of
+// functions too.
+func (w *analyzer) walk(stmts []*syntax.Stmt) {
+	left := map[*syntax.Stmt]*syntax.Stmt{} // sides of pipes, by the right one
 	for _, s := range stmts {
-		w.stmt(s)
+		syntax.Walk(s, func(node syntax.Node) bool {
+			switch n := node.(type) {
+			case *syntax.Subshell:
+				w.aside(n.Stmts)
+				return false
+			case *syntax.CmdSubst:
+				w.aside(n.Stmts)
+				return false
+			case *syntax.ProcSubst:
+				w.aside(n.Stmts)
+				return false
+			case *syntax.FuncDecl:
+				w.aside([]*syntax.Stmt{n.Body})
+				return false
+			case *syntax.BinaryCmd:
+				if n.Op == syntax.Pipe || n.Op == syntax.PipeAll {
+					left[n.Y] = n.X
+				}
+			case *syntax.Stmt:
+				w.stmt(n, left[n])
+			}
+			return true
+		})
 	}
 }
 
-// aside goes through what runs in a shell of its own.
+// aside walks what runs in a shell of its own, or later: a change of directory in it
+// does not last.
 func (w *analyzer) aside(stmts []*syntax.Stmt) {
 	dir := w.dir
-	w.all(stmts)
+	w.walk(stmts)
 	w.dir = dir
 }
 
-// stmt goes through a statement: what it redirects, then its command.
-func (w *analyzer) stmt(s *syntax.Stmt) {
-	if s == nil || w.spent() {
-		return
-	}
+// stmt judges the command of a statement and what the shell itself writes for it.
+// left is what is piped into it, if any.
+func (w *analyzer) stmt(s, left *syntax.Stmt) {
 	for _, r := range s.Redirs {
-		w.redirect(r)
+		if op := r.Op.String(); r.Word != nil && strings.Contains(op, ">") {
+			w.overwrites(op, words([]*syntax.Word{r.Word})...)
+		}
 	}
-	before := w.input
-	w.input = w.fed(s, before)
-	w.command(s.Cmd)
-	w.input = before
-	for _, r := range s.Redirs {
-		w.keepPrinted(r, s)
+	if call, ok := s.Cmd.(*syntax.CallExpr); ok {
+		w.run(words(call.Args), func() string { return handed(s) + printed(left) })
 	}
 }
 
-func (w *analyzer) command(cmd syntax.Command) {
-	switch c := cmd.(type) {
-	case *syntax.CallExpr:
-		w.call(c)
-	case *syntax.BinaryCmd:
-		w.stmt(c.X)
-		before := w.input
-		if c.Op == syntax.Pipe || c.Op == syntax.PipeAll {
-			w.input = w.output(c.X)
+// words gives the words of a command. Of an expansion they have "$NAME" or "$()",
+// and of one that gives the root of the work tree, root.
+func words(list []*syntax.Word) []string {
+	texts := shell.Words(list)
+	for i, word := range list {
+		if rest, ok := strings.CutPrefix(texts[i], "$()"); ok && asksForRoot(word) {
+			texts[i] = root + rest
 		}
-		w.stmt(c.Y)
-		w.input = before
-	case *syntax.Subshell:
-		w.aside(c.Stmts)
-	case *syntax.Block:
-		w.all(c.Stmts)
-	case *syntax.IfClause:
-		for ; c != nil; c = c.Else {
-			w.all(c.Cond)
-			w.all(c.Then)
-		}
-	case *syntax.WhileClause:
-		w.all(c.Cond)
-		w.all(c.Do)
-	case *syntax.ForClause:
-		w.loop(c.Loop)
-		w.all(c.Do)
-	case *syntax.CaseClause:
-		w.inside(c.Word)
-		for _, item := range c.Items {
-			for _, pattern := range item.Patterns {
-				w.inside(pattern)
-			}
-			w.all(item.Stmts)
-		}
-	case *syntax.TimeClause:
-		w.stmt(c.Stmt)
-	case *syntax.CoprocClause:
-		w.stmt(c.Stmt)
-	case *syntax.FuncDecl:
-		w.declare(c)
-	case *syntax.DeclClause:
-		for _, a := range c.Args {
-			w.assign(a)
-		}
-	case *syntax.LetClause, *syntax.ArithmCmd, *syntax.TestClause:
-		w.inside(c)
 	}
+	return texts
 }
 
-// inside goes through the substitutions in a node that runs nothing itself.
-func (w *analyzer) inside(node syntax.Node) {
-	if word, ok := node.(*syntax.Word); ok && word == nil {
-		return
-	}
-	syntax.Walk(node, func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.CmdSubst:
-			w.aside(n.Stmts)
-			return false
-		case *syntax.ProcSubst:
-			w.aside(n.Stmts)
-			return false
+// root stands for what git says is the root of the work tree.
+const root = "$(git)"
+
+func asksForRoot(word *syntax.Word) (found bool) {
+	syntax.Walk(word, func(node syntax.Node) bool {
+		if call, ok := node.(*syntax.CallExpr); ok && len(call.Args) > 0 {
+			program := call.Args[0].Lit()
+			found = found || program == "git" || program == "pwd"
 		}
 		return true
 	})
+	return found
 }
 
-func (w *analyzer) loop(loop syntax.Loop) {
-	w.inside(loop)
-	words, ok := loop.(*syntax.WordIter)
-	if !ok || words.Name == nil {
-		return
-	}
-	name := words.Name.Value
-	for _, argv := range w.variants(words.Items) {
-		for _, text := range argv {
-			w.set(name, text)
-		}
-	}
-	if len(words.Items) == 0 {
-		w.set(name, unknown)
-	}
-}
-
-// declare keeps a function until it is called.
-func (w *analyzer) declare(c *syntax.FuncDecl) {
-	names := c.Names
-	if c.Name != nil {
-		names = append(names, c.Name)
-	}
-	if len(names) == 0 { // zsh runs it at once
-		w.stmt(c.Body)
-	}
-	for _, name := range names {
-		w.functions[name.Value] = &shellFunction{body: c.Body}
-		if !slices.Contains(w.declared, name.Value) {
-			w.declared = append(w.declared, name.Value)
-		}
-	}
-}
-
-// enter goes through a function that was called with these words.
-func (w *analyzer) enter(f *shellFunction, argv []string) {
-	f.called = true
-	if w.depth >= maxDepth { // a function that calls itself does nothing new
-		return
-	}
-	w.depth++
-	before := w.params
-	w.params = argv[1:]
-	w.stmt(f.body)
-	w.params = before
-	w.depth--
-}
-
-func (w *analyzer) assign(a *syntax.Assign) {
-	if a.Value != nil {
-		w.inside(a.Value)
-	}
-	if a.Array != nil {
-		w.inside(a.Array)
-	}
-	if a.Index != nil {
-		w.inside(a.Index)
-	}
-	switch {
-	case a.Name == nil:
-	case a.Value != nil:
-		w.assignText(a.Name.Value, w.texts(a.Value.Parts), a.Append)
-	case a.Array != nil:
-		w.assignArray(a)
-	case !a.Naked:
-		w.set(a.Name.Value, unknown)
-	}
-}
-
-func (w *analyzer) assignText(name string, texts []string, appended bool) {
-	before := []string{""}
-	if known := w.variables[name]; appended && len(known) > 0 {
-		before = slices.Clone(known)
-	}
-	for _, first := range before {
-		for _, text := range texts {
-			w.set(name, joined(first, text))
-		}
-	}
-}
-
-func (w *analyzer) assignArray(a *syntax.Assign) {
-	var words []*syntax.Word
-	for _, element := range a.Array.Elems {
-		if element.Value != nil {
-			words = append(words, element.Value)
-		}
-	}
-	var before []string
-	if a.Append {
-		before = w.arrays[a.Name.Value]
-	}
-	for _, list := range w.variants(words) {
-		w.arrays[a.Name.Value] = append(before[:len(before):len(before)], list...)
-		for _, text := range list {
-			w.set(a.Name.Value, text)
-		}
-	}
-}
-
-// set notes a text that a variable may have. Mostly it is empty only until it
-// gets its text in a way that is not seen.
-func (w *analyzer) set(name, text string) {
-	if text == "" {
-		return
-	}
-	known := w.variables[name]
-	if len(known) >= maxVariants {
-		known, text = nil, unknown
-	}
-	if !slices.Contains(known, text) {
-		w.variables[name] = append(known, text)
-	}
-}
-
-func (w *analyzer) call(c *syntax.CallExpr) {
-	for _, a := range c.Assigns {
-		w.assign(a)
-	}
-	for _, word := range c.Args {
-		w.inside(word)
-	}
-	for _, argv := range w.variants(c.Args) {
-		w.run(argv)
-	}
-}
-
-// redirect notes a file that the shell itself writes.
-func (w *analyzer) redirect(r *syntax.Redirect) {
-	w.inside(r.Word)
-	w.inside(r.Hdoc)
-	if op := r.Op.String(); r.Word != nil && strings.Contains(op, ">") {
-		for _, text := range w.texts(r.Word.Parts) {
-			w.overwrites(op, []string{text})
-		}
-	}
-}
-
-// fed is what standard input holds after the redirections of a statement.
-func (w *analyzer) fed(s *syntax.Stmt, before string) string {
-	input := before
+// handed is the text of the here-documents of a statement.
+func handed(s *syntax.Stmt) string {
+	var text strings.Builder
 	for _, r := range s.Redirs {
-		switch r.Op {
-		case syntax.Hdoc, syntax.DashHdoc:
-			input = ""
-			if r.Hdoc != nil {
-				input = strings.Join(w.join(r.Hdoc.Parts, strings.Clone), "\n")
-			}
-		case syntax.WordHdoc:
-			input = strings.TrimPrefix(w.text(r.Word), piped)
-		case syntax.RdrIn:
-			known, ok := w.content(w.text(r.Word))
-			if input = known; !ok {
-				input = unknown
-			}
+		switch {
+		case r.Op == syntax.WordHdoc:
+			text.WriteString(shell.Text(r.Word.Parts) + "\n")
+		case r.Hdoc != nil:
+			text.WriteString(shell.Text(r.Hdoc.Parts))
 		}
 	}
-	return input
+	return text.String()
+}
+
+// printed is what the left side of a pipe prints, as far as its own words say: those
+// of echo and printf, here-documents, and a close in the words of another program
+// that makes commands.
+func printed(left *syntax.Stmt) string {
+	if left == nil {
+		return ""
+	}
+	var text strings.Builder
+	syntax.Walk(left, func(node syntax.Node) bool {
+		s, ok := node.(*syntax.Stmt)
+		if !ok {
+			return true
+		}
+		text.WriteString(handed(s))
+		call, ok := s.Cmd.(*syntax.CallExpr)
+		if !ok || len(call.Args) == 0 {
+			return true
+		}
+		argv := words(call.Args)
+		said := strings.Join(argv[1:], " ")
+		switch name := path.Base(argv[0]); {
+		case name == "echo" || name == "printf":
+			said = strings.TrimPrefix(strings.TrimPrefix(said, "-e "), "-n ")
+			text.WriteString(strings.ReplaceAll(said, `\n`, "\n") + "\n")
+		case closeText().MatchString(said):
+			text.WriteString(closeText().FindStringSubmatch(said)[1] + " close $ID\n")
+		}
+		return true
+	})
+	return text.String()
+}
+
+// closeText is a close in a text that makes commands.
+var closeText = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\b(bd|br)["',\s]+(?:close|done|update\b.*\bclosed)\b`)
+})
+
+// run judges one command. input gives what it reads on standard input, as far as that
+// stands in the line.
+func (w *analyzer) run(argv []string, input func() string) {
+	if len(argv) == 0 || w.spent(1+len(argv)/stepWords) {
+		return
+	}
+	program, words := programName(argv[0]), argv[1:]
+	runner, isRunner := shell.RunnerOf(program)
+	switch {
+	case program == "cd" || program == "pushd" || program == "popd":
+		w.changeDir(words)
+	case program == "eval":
+		w.read(strings.Join(words, " "))
+	case slices.Contains(trackers, program):
+		w.tracker(program, words, input)
+	case shell.IsShell(program):
+		w.shell(words, input)
+	case isRunner:
+		w.start(runner, words, input)
+	case program == "xargs":
+		words = skipOptions(words, "I J L n P s a d E R S max-args max-procs delimiter arg-file")
+		w.run(append(slices.Clip(words), "$()"), input)
+	case program == "parallel": // whose words are a text for a shell
+		w.read(strings.Join(until(skipOptions(words, "j jobs a arg-file"), ":::"), " ") + " $ARGUMENTS")
+	case program == "find" || program == "fd":
+		for i, word := range words {
+			if slices.Contains([]string{"-exec", "-execdir", "-ok", "-x", "--exec", "-X"}, word) {
+				w.run(until(words[i+1:], ";", "+"), input)
+			}
+		}
+	default:
+		if !w.launches(program, words, input) {
+			verb, files := writes(program, words, input)
+			w.overwrites(verb, files...)
+		}
+	}
+}
+
+// programName is the name of a program in a word that starts it: at the end of a
+// path, before the version of a package, after the flake that has it.
+func programName(word string) string {
+	name := strings.TrimSuffix(path.Base(strings.ReplaceAll(word, `\`, "/")), ".exe")
+	if _, in, ok := strings.Cut(name, "#"); ok {
+		name = in
+	}
+	if i := strings.LastIndexByte(name, '@'); i > 0 {
+		name = name[:i]
+	}
+	return name
+}
+
+// changeDir notes where the line goes on. Behind cd - and popd that is taken to be
+// where it began.
+func (w *analyzer) changeDir(words []string) {
+	words = skipOptions(words, "")
+	if len(words) == 0 || words[0] == "-" {
+		w.dir = ""
+		return
+	}
+	w.dir = w.place(words[0])
 }

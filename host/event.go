@@ -16,6 +16,7 @@ type Event struct {
 	Command string   // the shell command that is about to run
 	Writes  []string // the files that another tool is about to write, relative to Dir or absolute
 	Closes  []string // the issues that a tool of bd's server is about to close
+	Notes   []string // the issues whose notes such a tool is about to replace
 	Again   bool     // the session goes on only because a hook asked for it when it was to stop
 }
 
@@ -29,8 +30,8 @@ func Hear(text []byte) Event {
 		Session: first(said, "session_id", "conversation_id"),
 		Dir:     first(said, "cwd"),
 		Writes:  writes(word(said["tool_name"]), input),
-		Closes:  closes(word(said["tool_name"]), input),
 	}
+	event.serve(word(said["tool_name"]), input)
 	if len(event.Writes) == 0 { // a patch stands where a command does
 		event.Command = command(said, input)
 	}
@@ -96,29 +97,6 @@ func writes(tool string, input map[string]json.RawMessage) (files []string) {
 		files = append(files, patched(word(input[key]))...)
 	}
 	return files
-}
-
-// closes lists the issues that a tool of bd's server closes: mcp__beads__close,
-// mcp_beads_update with a status, MCP:close. The servers of other trackers call
-// an issue otherwise, and so does stig's.
-func closes(tool string, input map[string]json.RawMessage) []string {
-	parts := strings.FieldsFunc(strings.ToLower(tool), func(r rune) bool { return r == '_' || r == ':' })
-	if len(parts) < 2 || parts[0] != "mcp" {
-		return nil
-	}
-	switch parts[len(parts)-1] {
-	case "update":
-		if word(input["status"]) != "closed" {
-			return nil
-		}
-	case "close":
-	default:
-		return nil
-	}
-	if id := word(input["issue_id"]); id != "" {
-		return []string{id}
-	}
-	return nil
 }
 
 // patched lists the files that a patch of Codex's kind touches.

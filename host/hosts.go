@@ -27,7 +27,6 @@ type Settings struct {
 	Dir  string // of the file, below a project or a home
 	Home string // takes the place of Dir below a home; "" for the same
 	File string // in Dir, with slashes
-	Then string // what a person has to do before the host runs them; may be empty
 
 	Variable     string // of the environment: names the user's Dir; may be empty
 	Instructions string // what the host reads first, in its user's Dir too; may be empty
@@ -39,6 +38,10 @@ type Settings struct {
 
 	replies replies
 	hooks   []hook
+	// hooksObstacles and serverObstacles find what keeps the host from running hooks,
+	// and from starting the server that a project names; nil where nothing is known to.
+	hooksObstacles  func(around Surroundings, keys []string) []Obstacle
+	serverObstacles func(around Surroundings) []Obstacle
 	// version, if not 0, is what the key "version" has to be.
 	version int
 	// flat settings name handlers below an event; others name groups of them.
@@ -57,10 +60,6 @@ type hook struct {
 	timeout int    // in the unit of the host
 }
 
-// beadsTools are the tools by which a server for bd closes issues, whatever name
-// with beads in it somebody gave the server. Gemini joins the parts with one _.
-const beadsTools = "mcp_.*beads.*_(close|update)"
-
 // AllSettings is the table of hosts, by name; all else that lists hosts is made
 // of it. What their files look like, and which of it was seen, docs/assistants.md
 // says. Gemini tells of PreCompress before each request to the model, as of an
@@ -71,32 +70,34 @@ func AllSettings() []Settings {
 		{
 			Host: Claude, Dir: ".claude", File: "settings.json", Variable: "CLAUDE_CONFIG_DIR",
 			Instructions: "CLAUDE.md", Skills: ".claude/skills", replies: claudeReplies(),
+			hooksObstacles: claudeHooks, serverObstacles: claudeServer,
 			hooks: []hook{
 				{"SessionStart", "", "session-start", 10},
-				{"PreToolUse", "^(Bash|Edit|Write|MultiEdit|" + beadsTools + ")$", "pre-tool-use", 10},
+				{"PreToolUse", "^(Bash|Monitor|PowerShell|Edit|Write|MultiEdit|NotebookEdit|" + anyServer + ")$", "pre-tool-use", 10},
 				{"Stop", "", "stop", 10},
 				{"PreCompact", "", "pre-compact", 10},
 			},
 		},
 		{
-			Host: Codex, Dir: ".codex", File: "hooks.json", Variable: "CODEX_HOME", Then: "type /hooks in codex to approve them",
+			Host: Codex, Dir: ".codex", File: "hooks.json", Variable: "CODEX_HOME",
 			Instructions: "AGENTS.md", Skills: ".agents/skills", replies: codexReplies(),
+			hooksObstacles: codexHooks,
 			hooks: []hook{
 				{"SessionStart", "", "session-start", 10},
-				{"PreToolUse", "^(Bash|apply_patch|" + beadsTools + ")$", "pre-tool-use", 10},
+				{"PreToolUse", "^(Bash|apply_patch|" + anyServer + ")$", "pre-tool-use", 10},
 				{"Stop", "", "stop", 10},
 				{"PreCompact", "", "pre-compact", 10},
 			},
 		},
 		{
 			Host: Copilot, Dir: ".github", Home: ".copilot", File: "hooks/stig.json", Variable: "COPILOT_HOME", version: 1, flat: true, shells: true,
-			Then: "type copilot in the folder and trust it; until then it runs none of them",
 			Skills: ".agents/skills", replies: copilotReplies(),
-			Servers:     []ServerFile{{".vscode/mcp.json", "servers", vscodeServer}, {".github/mcp.json", "mcpServers", copilotServer}},
-			HomeServers: []ServerFile{{"mcp-config.json", "mcpServers", copilotServer}},
+			hooksObstacles: copilotHooks,
+			Servers:        []ServerFile{{".vscode/mcp.json", "servers", vscodeServer}, {".github/mcp.json", "mcpServers", copilotServer}},
+			HomeServers:    []ServerFile{{"mcp-config.json", "mcpServers", copilotServer}},
 			hooks: []hook{ // in these letters it sends the keys of Claude Code
 				{"SessionStart", "", "session-start", 10},
-				{"PreToolUse", "^(Bash|Edit|Write|runInTerminal|" + beadsTools + ")$", "pre-tool-use", 10},
+				{"PreToolUse", "^(Bash|Edit|Write|runInTerminal|" + anyServer + "|.*-.*)$", "pre-tool-use", 10},
 				{"Stop", "", "stop", 10},
 				{"PreCompact", "", "pre-compact", 10},
 			},
@@ -107,7 +108,7 @@ func AllSettings() []Settings {
 			hooks: []hook{
 				{"sessionStart", "", "session-start", 10},
 				{"beforeShellExecution", "", "pre-tool-use", 10},
-				{"preToolUse", "^(Write|Delete|MCP:close|MCP:update)$", "pre-tool-use", 10},
+				{"preToolUse", "^(Write|Delete|MCP:.*)$", "pre-tool-use", 10},
 				{"stop", "", "stop", 10},
 				{"preCompact", "", "pre-compact", 10},
 			},
@@ -115,9 +116,10 @@ func AllSettings() []Settings {
 		{
 			Host: Gemini, Dir: ".gemini", File: "settings.json",
 			Instructions: "GEMINI.md", Skills: ".agents/skills", replies: geminiReplies(),
+			hooksObstacles: geminiHooks,
 			hooks: []hook{
 				{"SessionStart", "", "session-start", 10000},
-				{"BeforeTool", "^(run_shell_command|write_file|replace|" + beadsTools + ")$", "pre-tool-use", 10000},
+				{"BeforeTool", "^(run_shell_command|write_file|replace|" + anyServer + ")$", "pre-tool-use", 10000},
 				{"AfterAgent", "", "stop", 10000},
 				{"PreCompress", "manual", "pre-compact", 10000},
 			},

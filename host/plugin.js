@@ -25,9 +25,9 @@ function ask(event, said) {
   })
 }
 
-// The tools of OpenCode that write, and those by which servers for bd close issues.
+// The tools of OpenCode that write, and those that do not; others are of MCP servers.
 const writing = /^(bash|edit|write|multiedit|patch|apply_patch)$/
-const closing = /beads.*_(close|update)$/
+const reading = /^(read|grep|glob|list|ls|lsp|webfetch|websearch|codesearch|task|todowrite|todoread|skill|question|stig_.*)$/
 
 export const Stig = async ({ client, directory }) => {
   const briefings = new Map() // a promise for each session
@@ -47,8 +47,8 @@ export const Stig = async ({ client, directory }) => {
     },
 
     "tool.execute.before": async ({ tool, sessionID }, { args }) => {
-      if (!writing.test(tool) && !closing.test(tool)) return
-      const name = closing.test(tool) ? "mcp_" + tool : tool
+      if (reading.test(tool)) return
+      const name = writing.test(tool) ? tool : "mcp_" + tool
       const reply = specific(await ask("pre-tool-use", said(sessionID, { tool_name: name, tool_input: args })))
       if (reply.permissionDecision === "deny") throw new Error(reply.permissionDecisionReason)
     },

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -29,6 +30,7 @@ var messy = []string{
 	"{\n  \"hooks\": {\n    \"PreToolUse\": [\n      {\"matcher\": \"Bash\", \"hooks\": [{\"type\": \"command\", \"command\": \"guard\"}]}, // ours\n      {\"matcher\": \"Edit\", \"hooks\": []},\n    ],\n  },\n}\n",
 	"{\n\t\"hooks\": {\n\t\t\"Stop\": [{\n\t\t\t\"hooks\": [{ \"type\": \"command\", \"command\": \"stig hook stop --host other\" }]\n\t\t}]\n\t}\n}\n",
 	`{"hooks":{"Stop":[1,null,"x",{},{"hooks":{}},{"hooks":[7]},{"command":3}]}}`,
+	`{"hooks":{"PreToolUse":[{"matcher":"^(Bash|mcp_.*beads.*_(close|update))$","hooks":[{"command":"stig hook pre-tool-use --host claude"},{"command":"mine"}]}]}}`,
 	`{"hooks":{"stop":[{"command":"echo stig hook stop"}]},"hooks":{"Stop":[]}}`,
 	`{"\u0068ooks":{"S\u0074op":[]}}`, "{\n \"a\" : 1 ,\n   \"b\":\n2\n   , \"c\" : [ ]\n}",
 	"{\n      \"deep\": {\n        \"er\": 1\n      },\n      \"hooks\": {\n        \"Other\": [1]\n      }\n  }",
@@ -326,6 +328,65 @@ func FuzzSettings(f *testing.F) {
 	f.Fuzz(func(t *testing.T, host uint8, text []byte) {
 		holds(t, spliced()[int(host)%len(spliced())], text)
 	})
+}
+
+// TestFormerMatcher: an entry of stig's alone that an older stig wrote gets the present
+// matcher in its place; one that somebody changed stays, and so does a group with hooks
+// of others, beside which a new one is put.
+func TestFormerMatcher(t *testing.T) {
+	claude := AllSettings()[0]
+	own := `{"type":"command","command":"/opt/stig hook pre-tool-use --host claude"}`
+	former, present := `^(Bash|Edit|Write|MultiEdit|mcp_.*beads.*_(close|update))$`, claude.hooks[1].matcher
+	for entry, want := range map[string]string{
+		`{"matcher": "` + former + `", "hooks":[` + own + `]}`:        `{"matcher": "` + present + `", "hooks":[` + own + `]}`,
+		`{"matcher":"Bash","hooks":[` + own + `]}`:                    `{"matcher":"Bash","hooks":[` + own + `]}`,
+		`{"hooks":[` + own + `]}`:                                     `{"hooks":[` + own + `]}`,
+		`{"matcher":"` + former + `","hooks":[` + own + `,{"a":1}]}`:  `{"matcher":"` + former + `","hooks":[` + own + `,{"a":1}]},`,
+		`{"matcher":"` + former + `","hooks":[{"command":"theirs"}]}`: `{"matcher":"` + former + `","hooks":[{"command":"theirs"}]},`,
+	} {
+		source := `{"hooks":{"PreToolUse":[` + entry + `]}}`
+		missing, err := claude.Missing([]byte(source))
+		if err != nil || slices.Contains(missing, "PreToolUse") != (want != entry) {
+			t.Errorf("%s: missing %q, %v", entry, missing, err)
+		}
+		text, _, err := claude.Install([]byte(source))
+		if got, _ := strings.CutPrefix(string(text), `{"hooks":{"PreToolUse":[`); err != nil || !strings.HasPrefix(got, want) {
+			t.Errorf("%s\n got %s\nwant %s: %v", entry, got, want, err)
+		}
+		before, _, err := claude.Remove([]byte(source))
+		after, _, err2 := claude.Remove(text)
+		if err != nil || err2 != nil || string(before) != string(after) {
+			t.Errorf("%s: taken out it leaves %s, before %s", entry, after, before)
+		}
+	}
+}
+
+// TestMatchersSend: what an event is read for, its host sends.
+func TestMatchersSend(t *testing.T) {
+	for name, tools := range map[Host]string{
+		Claude: "Bash Monitor PowerShell Edit Write MultiEdit NotebookEdit mcp__shell__execute_command mcp__filesystem__write_file mcp__beads__close",
+		Codex:  "Bash apply_patch mcp__shell__execute_command mcp__filesystem__write_file mcp__beads__update",
+		Cursor: "Write Delete MCP:close MCP:update MCP:write_file MCP:execute_command",
+		Gemini: "run_shell_command write_file replace mcp_filesystem_write_file mcp_beads_close",
+	} {
+		s := AllSettings()[slices.Index(Hosts(), name)]
+		for _, h := range s.hooks {
+			if h.call != "pre-tool-use" || h.matcher == "" {
+				continue
+			}
+			matcher := regexp.MustCompile(h.matcher)
+			for _, tool := range strings.Fields(tools) {
+				if !matcher.MatchString(tool) {
+					t.Errorf("%s does not send %s: %s", name, tool, h.matcher)
+				}
+			}
+			for _, tool := range []string{"Read", "Grep", "read_file", "WebFetch", "TodoWrite"} {
+				if matcher.MatchString(tool) {
+					t.Errorf("%s sends %s: %s", name, tool, h.matcher)
+				}
+			}
+		}
+	}
 }
 
 // TestOthersStay: what others put beside stig's hooks, and into its group,

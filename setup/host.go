@@ -29,7 +29,11 @@ func Hooks(ctx context.Context, a *app.App, settings host.Settings, o Options) (
 		file.Path = filepath.Join(below, filepath.FromSlash(s.Path))
 		files = append(files, hostFile{settings.Host, s, file})
 	}
-	return connect(ctx, files, o)
+	r, err := connect(ctx, files, o)
+	if err == nil {
+		r.Obstacles, err = Obstacles(ctx, a, settings, o)
+	}
+	return r, err
 }
 
 // hostDir is the directory where a host reads its settings, below a root. Some let a

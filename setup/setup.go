@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"stig/app"
+	"stig/host"
 )
 
 // Options say what to do to a connection; not every one has User and Force.
@@ -17,6 +18,8 @@ type Result struct {
 	Diff    string   // the same as a dry run shows it
 	Missing []string // what is not there now
 	Text    string   // with Print what would be written where nothing is, and nothing else
+	// Obstacles keep what is there from being run.
+	Obstacles []host.Obstacle
 }
 
 // connection is something that stig can be connected to.

@@ -57,7 +57,7 @@ func printed() []string {
 		`for n in 1 2 3 4 5; do stig create "Turn key $n" >../key; stig close $(id key) --reason "key $n turns" --waive 'nobody hears it'; done >../keys
 			stig retro --last 5 --escalate --on harbor-t3c`,
 		`stig merge .beads/issues.jsonl .beads/issues.jsonl .beads/issues.jsonl -o other`, `stig merge .beads/issues.jsonl .beads/issues.jsonl .beads/issues.jsonl --dry-run`,
-		`stig setup claude`, `stig setup git --check`, `stig setup claude --remove`, `stig skill install`,
+		`stig setup claude`, `stig setup git --check`, `stig setup claude --remove`, `stig setup codex`, `stig skill install`,
 		`mkdir -p sub && cd sub && git init -q && stig init --prefix sub --dry-run`,
 	}
 }

@@ -46,7 +46,7 @@ func unknownTarget(err error) error {
 
 // setupFlags binds the flags that all targets have.
 func setupFlags(a *cli.App, cmd *cobra.Command, o *setup.Options) {
-	cmd.Flags().BoolVar(&o.Check, "check", false, "exit with 1 when something is missing, write nothing")
+	cmd.Flags().BoolVar(&o.Check, "check", false, "exit with 1 when something is missing or does not run, write nothing")
 	cmd.Flags().BoolVar(&o.Remove, "remove", false, "take out what setup put in, and nothing else")
 	cmd.Flags().BoolVar(&o.Print, "print", false, "print what would be written, write nothing")
 	a.Writes(cmd, &o.DryRun)
@@ -99,16 +99,13 @@ func setupHost(a *cli.App, settings host.Settings) *cobra.Command {
 		Short: "have " + name + " run stig hook, named in " + file,
 		Long: "setup " + name + " names stig's hooks in " + file + " of the project, or with\n" +
 			"--user of the home. Comments, layout, other keys and other programs' hooks keep\n" +
-			"their bytes. Where stig is not in PATH the hooks do nothing.",
+			"their bytes. Where stig is not in PATH the hooks do nothing. It says what keeps " + name + "\n" +
+			"from running them, as far as its files tell; --check then exits with 1.",
 		Args:    cli.Takes(0, 0, "no arguments"),
 		Example: "  stig setup " + name + "\n  stig setup " + name + " --user --check",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			result, err := setup.Hooks(cmd.Context(), a.App, settings, o)
-			err = printSetup(a, name, o, result, err)
-			if err == nil && !o.Check && !o.Remove && !o.Print && !o.DryRun {
-				a.Hint(settings.Then)
-			}
-			return err
+			return printSetup(a, name, o, result, err)
 		},
 	}
 	setupFlags(a, cmd, &o)

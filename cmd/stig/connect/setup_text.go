@@ -24,10 +24,16 @@ func printSetup(a *cli.App, target string, o setup.Options, r *setup.Result, err
 	default:
 		err = a.Print(setupText(target, o, r))
 	}
-	if err == nil && o.Check && len(r.Missing) > 0 {
+	if err != nil || o.Print {
+		return err
+	}
+	for _, obstacle := range r.Obstacles {
+		a.Hint(obstacle.Do)
+	}
+	if o.Check && len(r.Missing)+len(r.Obstacles) > 0 {
 		return app.FoundError{}
 	}
-	return err
+	return nil
 }
 
 func setupJSON(target string, o setup.Options, r *setup.Result) map[string]any {
@@ -40,6 +46,13 @@ func setupJSON(target string, o setup.Options, r *setup.Result) map[string]any {
 	}
 	if o.DryRun {
 		data["diff"] = r.Diff
+	}
+	var obstacles []map[string]string
+	for _, obstacle := range r.Obstacles {
+		obstacles = append(obstacles, map[string]string{"file": obstacle.File, "found": obstacle.Found, "do": obstacle.Do})
+	}
+	if len(obstacles) > 0 {
+		data["obstacles"] = obstacles
 	}
 	return data
 }
@@ -56,5 +69,9 @@ func setupText(target string, o setup.Options, r *setup.Result) string {
 	case o.Remove:
 		title = "removed"
 	}
-	return target + ": " + strings.Join(append([]string{title}, list...), "\n  ") + "\n"
+	text := target + ": " + strings.Join(append([]string{title}, list...), "\n  ") + "\n"
+	for _, obstacle := range r.Obstacles {
+		text += "  does not run: " + obstacle.File + ": " + obstacle.Found + "\n"
+	}
+	return text
 }
