@@ -28,6 +28,7 @@ type Settings struct {
 
 	Variable     string // of the environment: names the user's Dir; may be empty
 	Instructions string // what the host reads first, in its user's Dir too; may be empty
+	EnvFile      string // names a file that a hook at the start of a session appends to what its commands get as environment; may be empty
 	Skills       string // the folder where it looks for skills, below a project or a home, with slashes
 
 	replies replies
@@ -58,13 +59,15 @@ const beadsTools = "mcp_.*beads.*_(close|update)"
 func AllSettings() []Settings {
 	return []Settings{
 		{
-			Host: Claude, Dir: ".claude", File: "settings.json", Variable: "CLAUDE_CONFIG_DIR",
+			Host: Claude, Dir: ".claude", File: "settings.json", Variable: "CLAUDE_CONFIG_DIR", EnvFile: "CLAUDE_ENV_FILE",
 			Instructions: "CLAUDE.md", Skills: ".claude/skills", replies: claudeReplies(),
 			hooks: []hook{
 				{"SessionStart", "", "session-start", 10},
 				{"PreToolUse", "^(Bash|Edit|Write|MultiEdit|" + beadsTools + ")$", "pre-tool-use", 10},
 				{"Stop", "", "stop", 10},
 				{"PreCompact", "", "pre-compact", 10},
+				{"SubagentStart", "", "subagent-start", 10},
+				{"SessionEnd", "", "session-end", 10},
 			},
 		},
 		{
@@ -75,6 +78,8 @@ func AllSettings() []Settings {
 				{"PreToolUse", "^(Bash|apply_patch|" + beadsTools + ")$", "pre-tool-use", 10},
 				{"Stop", "", "stop", 10},
 				{"PreCompact", "", "pre-compact", 10},
+				{"SubagentStart", "", "subagent-start", 10},
+				{"SessionEnd", "", "session-end", 3},
 			},
 		},
 		{
@@ -96,6 +101,7 @@ func AllSettings() []Settings {
 				{"BeforeTool", "^(run_shell_command|write_file|replace|" + beadsTools + ")$", "pre-tool-use", 10000},
 				{"AfterAgent", "", "stop", 10000},
 				{"PreCompress", "manual", "pre-compact", 10000},
+				{"SessionEnd", "", "session-end", 10000},
 			},
 		},
 	}
@@ -130,10 +136,16 @@ func Instructions() (names []string) {
 }
 
 // replies are those of the first host where a name is none.
-func (h Host) replies() replies {
+func (h Host) replies() replies { return h.settings().replies }
+
+// EnvFile is the variable that names where a hook leaves variables for the commands of
+// a session; "" where the host has none.
+func (h Host) EnvFile() string { return h.settings().EnvFile }
+
+func (h Host) settings() Settings {
 	all := AllSettings()
 	at := slices.IndexFunc(all, func(s Settings) bool { return s.Host == h })
-	return all[max(at, 0)].replies
+	return all[max(at, 0)]
 }
 
 // present asks for stig first: where it is missing a hook does nothing and ends
