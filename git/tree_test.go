@@ -256,3 +256,61 @@ func TestRootCommit(t *testing.T) {
 		t.Errorf("before the first commit: got %q, %v", got, err)
 	}
 }
+
+// TestBeyond: what the work tree holds beyond a commit is the same after it is staged
+// and committed, and another when a file changes, comes or goes.
+func TestBeyond(t *testing.T) {
+	empty := repository(t)
+	if got, err := empty.Beyond(t.Context(), ""); err != nil || got != "" {
+		t.Errorf("without a repository: %q, %v", got, err)
+	}
+	g := repository(t, version{"a.txt", "1\n"}, version{"a.txt", "2\n"})
+	base := must(t, g, "rev-parse", "HEAD")
+	below := Client{Dir: filepath.Join(g.Dir, "below"), Env: g.Env}
+	if err := os.Mkdir(below.Dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	store := filepath.Join(g.Dir, "store")
+	beyond := func(g Client, base string) string {
+		t.Helper()
+		state, err := g.Beyond(t.Context(), base, store)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return state
+	}
+	before, first := beyond(g, base), beyond(g, "")
+	for _, step := range []struct {
+		name    string
+		changes bool
+		do      func()
+	}{
+		{"a file is touched", false, func() { put(t, "2\n", g.Dir, "a.txt") }},
+		{"the store changes", false, func() { put(t, "2\n", g.Dir, "store") }},
+		{"a file changes", true, func() { put(t, "3\n", g.Dir, "a.txt") }},
+		{"a file comes", true, func() { put(t, "1\n", g.Dir, "below", "b c.txt") }},
+		{"all is staged", false, func() { must(t, g, "add", "-A") }},
+		{"all is committed", false, func() { must(t, g, "commit", "-q", "-m", "work") }},
+		{"a file changes again", true, func() { put(t, "4\n", g.Dir, "a.txt") }},
+		{"it is committed", false, func() { must(t, g, "commit", "-q", "-a", "-m", "more") }},
+		{"a file goes", true, func() { must(t, g, "rm", "-q", "a.txt") }},
+	} {
+		step.do()
+		after := beyond(g, base)
+		if after != beyond(below, base) {
+			t.Errorf("%s: it differs from a directory below", step.name)
+		}
+		if changed := after != before; changed != step.changes {
+			t.Errorf("%s: changed %t", step.name, changed)
+		}
+		if now := beyond(g, ""); step.changes && now == first {
+			t.Errorf("%s: nothing beyond no commit", step.name)
+		} else {
+			first = now
+		}
+		before = after
+	}
+	if _, err := g.Beyond(t.Context(), "0123456789012345678901234567890123456789"); err == nil {
+		t.Error("a commit that is not there is no error")
+	}
+}

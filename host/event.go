@@ -12,6 +12,8 @@ import (
 // Event is what a host told a hook. Whatever it did not tell is zero.
 type Event struct {
 	Session string   // identifies the session
+	Agent   string   // identifies the subagent that it is about; "" for the session itself
+	Cleared bool     // a session starts because another one in the same program was cleared
 	Dir     string   // where the session works, absolute
 	Command string   // the shell command that is about to run
 	Writes  []string // the files that another tool is about to write, relative to Dir or absolute
@@ -28,6 +30,8 @@ func Hear(text []byte) Event {
 	input := object(said["tool_input"])
 	event := Event{
 		Session: first(said, "session_id", "conversation_id"),
+		Agent:   first(said, "agent_id"),
+		Cleared: word(said["source"]) == "clear",
 		Dir:     first(said, "cwd"),
 		Writes:  writes(word(said["tool_name"]), input),
 	}
@@ -114,6 +118,7 @@ func patched(patch string) (files []string) {
 // replies are the forms in which a host reads what a hook answers.
 type replies struct {
 	context func(text string) []byte   // gives the assistant something to read at the start
+	agent   func(text string) []byte   // gives it to a subagent that starts; nil where the host tells of none
 	deny    func(reason string) []byte // keeps a tool from running
 	goOn    func(reason string) []byte // keeps a session from stopping
 	silence []byte                     // of a hook that has nothing to say; nil for no byte
@@ -125,6 +130,9 @@ func claudeReplies() replies {
 	return replies{
 		context: func(text string) []byte {
 			return specific("SessionStart", map[string]any{"additionalContext": text})
+		},
+		agent: func(text string) []byte {
+			return specific("SubagentStart", map[string]any{"additionalContext": text})
 		},
 		deny: func(reason string) []byte {
 			return specific("PreToolUse", map[string]any{"permissionDecision": "deny", "permissionDecisionReason": reason})
@@ -194,6 +202,14 @@ func inUTF16(text string) (n int) {
 // Context is the reply at the start of a session that gives the assistant
 // something to read.
 func (h Host) Context(text string) []byte { return h.replies().context(text) }
+
+// Agent is the reply at the start of a subagent that gives it something to read.
+func (h Host) Agent(text string) []byte {
+	if h.replies().agent == nil {
+		return h.Silence()
+	}
+	return h.replies().agent(text)
+}
 
 // Deny is the reply that keeps a tool from running, with the reason, which the
 // assistant reads.

@@ -30,6 +30,7 @@ type Settings struct {
 
 	Variable     string // of the environment: names the user's Dir; may be empty
 	Instructions string // what the host reads first, in its user's Dir too; may be empty
+	EnvFile      string // names a file that a hook at the start of a session appends to what its commands get as environment; may be empty
 	Skills       string // the folder where it looks for skills, below a project or a home, with slashes
 
 	// Servers and HomeServers are where setup registers stig mcp, below a project and
@@ -68,7 +69,7 @@ type hook struct {
 func AllSettings() []Settings {
 	return []Settings{
 		{
-			Host: Claude, Dir: ".claude", File: "settings.json", Variable: "CLAUDE_CONFIG_DIR",
+			Host: Claude, Dir: ".claude", File: "settings.json", Variable: "CLAUDE_CONFIG_DIR", EnvFile: "CLAUDE_ENV_FILE",
 			Instructions: "CLAUDE.md", Skills: ".claude/skills", replies: claudeReplies(),
 			hooksObstacles: claudeHooks, serverObstacles: claudeServer,
 			hooks: []hook{
@@ -76,6 +77,8 @@ func AllSettings() []Settings {
 				{"PreToolUse", "^(Bash|Monitor|PowerShell|Edit|Write|MultiEdit|NotebookEdit|" + anyServer + ")$", "pre-tool-use", 10},
 				{"Stop", "", "stop", 10},
 				{"PreCompact", "", "pre-compact", 10},
+				{"SubagentStart", "", "subagent-start", 10},
+				{"SessionEnd", "", "session-end", 10},
 			},
 		},
 		{
@@ -100,6 +103,8 @@ func AllSettings() []Settings {
 				{"PreToolUse", "^(Bash|Edit|Write|runInTerminal|" + anyServer + "|.*-.*)$", "pre-tool-use", 10},
 				{"Stop", "", "stop", 10},
 				{"PreCompact", "", "pre-compact", 10},
+				{"SubagentStart", "", "subagent-start", 10},
+				{"SessionEnd", "", "session-end", 3},
 			},
 		},
 		{
@@ -122,10 +127,11 @@ func AllSettings() []Settings {
 				{"BeforeTool", "^(run_shell_command|write_file|replace|" + anyServer + ")$", "pre-tool-use", 10000},
 				{"AfterAgent", "", "stop", 10000},
 				{"PreCompress", "manual", "pre-compact", 10000},
+				{"SessionEnd", "", "session-end", 10000},
 			},
 		},
 		{
-			Host: OpenCode, Dir: ".opencode", Home: ".config/opencode", File: "plugin/stig.js", plugin: opencodePlugin,
+			Host: OpenCode, Dir: ".opencode", Home: ".config/opencode", File: "plugin/stig.js", plugin: opencodePlugin, EnvFile: "STIG_ENV_FILE",
 			Skills: ".agents/skills", replies: claudeReplies(),
 			Servers:     []ServerFile{{"opencode.json", "mcp", opencodeServer}},
 			HomeServers: []ServerFile{{"opencode.json", "mcp", opencodeServer}},
@@ -134,6 +140,8 @@ func AllSettings() []Settings {
 				{"tool.execute.before", "", "pre-tool-use", 10},
 				{"session.idle", "", "stop", 10},
 				{"experimental.session.compacting", "", "pre-compact", 10},
+				{"session.created", "", "subagent-start", 10},
+				{"session.deleted", "", "session-end", 10},
 			},
 		},
 	}
@@ -168,10 +176,16 @@ func Instructions() (names []string) {
 }
 
 // replies are those of the first host where a name is none.
-func (h Host) replies() replies {
+func (h Host) replies() replies { return h.settings().replies }
+
+// EnvFile is the variable that names where a hook leaves variables for the commands of
+// a session; "" where the host has none.
+func (h Host) EnvFile() string { return h.settings().EnvFile }
+
+func (h Host) settings() Settings {
 	all := AllSettings()
 	at := slices.IndexFunc(all, func(s Settings) bool { return s.Host == h })
-	return all[max(at, 0)].replies
+	return all[max(at, 0)]
 }
 
 // present asks for stig first: where it is missing a hook does nothing and ends

@@ -195,9 +195,10 @@ func TestHooksWriteOnlyWhereSaid(t *testing.T) {
 	}
 	event := []byte(`{"session_id":"1","tool_name":"Bash","tool_input":{"command":"bd close demo-1"}}`)
 	for _, hook := range []struct{ name, writes, also string }{
-		{"session-start", "", "-"},
+		{"session-start", ".git/stig/sessions.", "-"},
 		{"pre-tool-use", "", "-"},
-		{"stop", ".git/stig/sessions/", "-"},
+		{"stop", ".git/stig/sessions.", "-"},
+		{"session-end", ".git/stig/sessions.", "-"},
 		{"pre-compact", ".beads/", ".git/stig/"}, // an edit, which is in the journal
 	} {
 		before := files(t, dir)
