@@ -31,7 +31,7 @@ var bands = [][]string{
 	{"notes", "beads", "cue", "host", "process", "shell"},
 	{"signals", "dag", "criteria", "guard", "git", "jsonl", "bd", "internal/memory"},
 	{"verify", "diff", "live", "internal/dirstore"},
-	{"orient", "checkpoint", "lint", "merge", "draw", "recovery", "recall", "session"},
+	{"orient", "checkpoint", "lint", "merge", "draw", "recovery", "loss", "recall", "session"},
 	{"app"},
 	{"setup"},
 	{"doctor"},

@@ -100,7 +100,7 @@ func titleAtBirth(j live.Journal, id string, as beads.Birth) (title string, know
 	for _, r := range j.Records {
 		for _, c := range r.Changes {
 			switch {
-			case c.Issue != id || r.Result != live.Written:
+			case c.Issue != id || r.Result != live.Written || r.Seen:
 			case c.Kind == string(diff.Issue):
 				if line, err := beads.ParseRecord([]byte(c.Now)); err == nil && line.Birth().Together(as) {
 					made[line.Text(beads.Title)] = true

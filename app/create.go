@@ -207,7 +207,7 @@ func (a *App) childSources(ctx context.Context, store beads.Place, place live.Pl
 		return nil
 	}
 	for _, other := range a.storesBeside(ctx, store) {
-		sources = append(sources, live.Source{Name: "file " + other.Place().Path, Version: stamp(other.Place().Path), Numbers: func() (map[string]int, error) {
+		sources = append(sources, live.Source{Name: "file " + other.Place().Path, Version: live.Stamp(other.Place().Path), Numbers: func() (map[string]int, error) {
 			file, err := other.Snapshot()
 			if err != nil {
 				return nil, nil // what cannot be read gives no numbers

@@ -3,9 +3,6 @@ package app
 import (
 	"cmp"
 	"context"
-	"os"
-	"strconv"
-	"strings"
 	"time"
 
 	"stig/beads"
@@ -74,7 +71,7 @@ func (e *entry) begin(changes []beads.Change) {
 		return
 	}
 	actor, _ := e.app.ActorName(e.ctx) // an edit whose actor is unknown is recorded all the same
-	e.place, e.seen, e.before = place, place.Seen(), stamp(e.at.Path)
+	e.place, e.seen, e.before = place, place.Seen(), live.Stamp(e.at.Path)
 	pending, err := place.Begin(live.Record{
 		At: e.options.Now, Actor: actor, Command: cmp.Or(e.app.Running, "stig"), Undoes: e.Undoes, Changes: recorded(changes),
 	})
@@ -104,7 +101,7 @@ func (e *entry) end(written bool) {
 	e.pending = nil
 	// What another program did to the store before is looked at by orient.
 	if written && (e.seen.Left == e.before || e.seen.Left == "") {
-		e.seen.Left = stamp(e.at.Path)
+		e.seen.Left = live.Stamp(e.at.Path)
 		_ = e.place.Remember(e.seen) // else orient looks once more
 	}
 }
@@ -132,14 +129,19 @@ func recorded(changes []beads.Change) (list []live.Change) {
 			continue // it does not happen: the store parsed both lines
 		}
 		for _, e := range diff.Edits(before, after) {
-			one := live.Change{Issue: c.ID, Kind: string(e.Kind), Name: e.Name, Was: e.Was, Now: e.Now}
-			if lint.HoldsCredential(e.Was) || lint.HoldsCredential(e.Now) {
-				one.Hash, one.Was, one.Now = true, hashed(e, e.Was), hashed(e, e.Now)
-			}
-			list = append(list, one)
+			list = append(list, recordedEdit(c.ID, e))
 		}
 	}
 	return list
+}
+
+// recordedEdit is one edit as the journal keeps it.
+func recordedEdit(id string, e diff.Edit) live.Change {
+	c := live.Change{Issue: id, Kind: string(e.Kind), Name: e.Name, Was: e.Was, Now: e.Now}
+	if lint.HoldsCredential(e.Was) || lint.HoldsCredential(e.Now) {
+		c.Hash, c.Was, c.Now = true, hashed(e, e.Was), hashed(e, e.Now)
+	}
+	return c
 }
 
 // parsed reads both lines of a change; before is nil for a new issue.
@@ -156,16 +158,6 @@ func parsed(c beads.Change) (before, after *beads.Record, err error) {
 // hashed is what the journal keeps of a text that holds a credential.
 func hashed(e diff.Edit, text string) string {
 	return string(diff.Part{Kind: e.Kind, Name: e.Name, Text: text}.Digest())
-}
-
-// stamp tells one state of a file from another at a glance: its size and when
-// it was changed.
-func stamp(path string) string {
-	info, err := os.Stat(path)
-	if err != nil {
-		return ""
-	}
-	return strings.Join([]string{info.ModTime().UTC().Format(time.RFC3339Nano), strconv.FormatInt(info.Size(), 10)}, " ")
 }
 
 // LogRequest says which edits of the journal to list.

@@ -1,16 +1,24 @@
 package app
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"stig/beads"
+	"stig/diff"
 	"stig/git"
+	"stig/guard"
+	"stig/host"
 	"stig/jsonl"
 	"stig/live"
+	"stig/loss"
 	"stig/process"
 	"stig/recovery"
 )
@@ -291,7 +299,7 @@ func (a *App) noteLost(ctx context.Context, store beads.Place) string {
 	if err != nil {
 		return ""
 	}
-	seen, now := place.Seen(), stamp(store.Path)
+	seen, now := place.Seen(), live.Stamp(store.Path)
 	if now == seen.Left || now == seen.Looked {
 		return ""
 	}
@@ -303,9 +311,18 @@ func (a *App) noteLost(ctx context.Context, store beads.Place) string {
 	if err != nil {
 		return ""
 	}
-	next := live.Seen{Left: seen.Left, Looked: now, Told: seen.Told}
-	fresh := 0
-	next.Lost = []string{}
+	fresh, err := rememberLost(place, now, lost)
+	if err != nil || fresh == 0 {
+		return ""
+	}
+	return Counted(fresh, "value") + " that stig wrote went from the store"
+}
+
+// rememberLost records what is lost of the store with that stamp as reported, and
+// counts what was not reported before.
+func rememberLost(place live.Place, stamp string, lost []recovery.Finding) (fresh int, err error) {
+	seen := place.Seen()
+	next := live.Seen{Left: seen.Left, Looked: stamp, Lost: []string{}}
 	for _, f := range lost {
 		name := strings.Join([]string{f.ID, string(f.Kind), f.Name, f.Record.Seq}, " ")
 		next.Lost = append(next.Lost, name)
@@ -314,12 +331,9 @@ func (a *App) noteLost(ctx context.Context, store beads.Place) string {
 		}
 	}
 	if next.Told = next.Lost; len(lost) == 0 {
-		next.Left = now
+		next.Left = stamp
 	}
-	if err := place.Remember(next); err != nil || fresh == 0 {
-		return ""
-	}
-	return Counted(fresh, "value") + " that stig wrote went from the store"
+	return fresh, place.Remember(next)
 }
 
 // lostHere lists what was written here and is lost.
@@ -337,4 +351,109 @@ func (a *App) lostHere(ctx context.Context, store beads.Place, journal live.Jour
 	findings, err := recovery.Find(ctx, q)
 	lost, _ = split(findings)
 	return lost, err
+}
+
+// PostToolUse says what another program than stig took from the store, or closed in
+// it, since the session last looked.
+func (a *App) PostToolUse(ctx context.Context, h host.Host, e host.Event) []byte {
+	text, _ := a.lostSince(ctx, e.Session) // when the session started, the error was said
+	if text == "" {
+		return nil
+	}
+	return h.After(e.Name, Visible(text))
+}
+
+// lostSince looks at the store for a session, and says what it lost since the session
+// last looked; "" at the first time. The error says that the session cannot remember
+// how the store stands; whatever else goes wrong, it looks again after the next tool.
+func (a *App) lostSince(ctx context.Context, session string) (text string, err error) {
+	store, err := jsonl.Discover(a.Where())
+	if session == "" {
+		return "", nil
+	}
+	if err != nil {
+		return loss.Vanished(cmp.Or(a.Dir, "."), session), nil
+	}
+	l, err := loss.NewLook(store, session)
+	if err != nil || l.Unchanged() || git.Busy(l.Place.Tree.Own) != "" || l.Read(ctx) != nil {
+		return "", nil
+	}
+	found, err := l.Find(func(commit string) ([]byte, error) { return a.textAt(ctx, store, commit) },
+		func(r *beads.Record, p diff.Part) (*beads.Record, error) { return recovery.Put(r, p, a.Schema) })
+	now, err2 := a.Clock()
+	if err != nil || err2 != nil {
+		return "", nil
+	}
+	a.recordGone(ctx, l.Place, found, now)
+	if err := l.Keep(now); err != nil {
+		return "", err
+	}
+	found.Gone = a.stillLost(ctx, l, found.Gone)
+	found.Closed = slices.DeleteFunc(found.Closed, func(c loss.Closed) bool {
+		return a.gated(ctx, store, guard.Attempt{IDs: []string{c.ID}, Why: c.Reason})[0].proven
+	})
+	return found.Report(store), nil
+}
+
+// textAt is the text of the store in a commit; "" where it has none.
+func (a *App) textAt(ctx context.Context, store beads.Place, commit string) ([]byte, error) {
+	if commit == "" {
+		return nil, nil
+	}
+	repo, path, err := a.Git(store)
+	if err != nil {
+		return nil, err
+	}
+	var text bytes.Buffer
+	err = repo.FileAt(ctx, commit, path, &text)
+	if _, none := errors.AsType[*git.RevisionError](err); none {
+		return nil, nil
+	}
+	return text.Bytes(), err
+}
+
+// recordGone puts into the journal what stood in the store and the journal lacks, so
+// that stig recover can put it back. What cannot be recorded is not reported.
+func (a *App) recordGone(ctx context.Context, place live.Place, found loss.Found, now time.Time) {
+	r := live.Record{At: now, Command: "lost", Seen: true}
+	for _, g := range found.Gone {
+		if !g.Journalled {
+			r.Changes = append(r.Changes, recordedEdit(g.ID, diff.Edit{Kind: g.Kind, Name: g.Name, Was: g.Now, Now: g.Was}))
+		}
+	}
+	if len(r.Changes) == 0 {
+		return
+	}
+	r.Actor, _ = a.ActorName(ctx) // what is lost is recorded all the same
+	if pending, err := place.Begin(r); err == nil {
+		_ = pending.End(live.Written) // without it stig recover --all alone lists it
+	}
+}
+
+// stillLost lists what of it stig recover puts back: no branch, stash or other work
+// tree holds it.
+func (a *App) stillLost(ctx context.Context, l *loss.Look, gone []loss.Gone) (lost []loss.Gone) {
+	if len(gone) == 0 {
+		return nil
+	}
+	journal, err := l.Place.Recent()
+	if err != nil {
+		return nil
+	}
+	all, err := a.lostHere(ctx, l.Store, journal)
+	if err != nil {
+		return nil
+	}
+	_, _ = rememberLost(l.Place, l.Stamp(), all) // else stig orient says it again
+	type part struct{ id, kind, name string }
+	of := map[part]loss.Gone{}
+	for _, g := range gone {
+		of[part{g.ID, string(g.Kind), g.Name}] = g
+	}
+	for _, f := range all {
+		if g, fresh := of[part{f.ID, string(f.Kind), f.Name}]; fresh {
+			lost = append(lost, g)
+		}
+	}
+	return lost
 }

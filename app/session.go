@@ -51,6 +51,7 @@ func hooks() []Hook {
 	return []Hook{
 		{event: "session-start", answer: (*App).SessionStart},
 		{event: "pre-tool-use", answer: (*App).PreToolUse},
+		{event: "post-tool-use", answer: (*App).PostToolUse},
 		{event: "subagent-start", answer: (*App).SubagentStart},
 		{event: "stop", answer: (*App).Stop},
 		{event: "pre-compact", answer: (*App).PreCompact},
@@ -162,6 +163,10 @@ func passOn(path, name string) bool {
 // SessionStart gives the assistant something to begin with.
 func (a *App) SessionStart(ctx context.Context, h host.Host, e host.Event) []byte {
 	a.join(ctx, h, e)
+	since, err := a.lostSince(ctx, e.Session)
+	if err != nil {
+		a.Warn("this session cannot remember how the store stands, and does not notice what other programs take from it: %v", err)
+	}
 	file, who, claims, err := a.claims(ctx)
 	if err != nil {
 		return nil
@@ -179,6 +184,9 @@ func (a *App) SessionStart(ctx context.Context, h host.Host, e host.Event) []byt
 	first := a.introduction(h)
 	if lost := a.noteLost(ctx, file.Place()); lost != "" {
 		first += lost + ": type stig recover to see what, and stig recover --apply to put it back.\n\n"
+	}
+	if since != "" {
+		first += since + "\n"
 	}
 	if len(claims) == 0 {
 		claims = a.left(file, who)
@@ -301,23 +309,34 @@ func within(h host.Host, limit int, text func(budget int) (string, error)) (stri
 	return fmt.Sprintf("The briefing is longer than %d characters: type stig orient to read it.\n", limit), nil
 }
 
-// Stop reminds a session of what it claimed and worked on since the last checkpoint, or
-// since it was last reminded; of claims of which no work is recorded, once where they
-// have no checkpoint of today. Where the session is not known, or what it was told
-// cannot be kept, it does not remind.
+// Stop says what the store lost since the session last looked, and reminds of claimed
+// work.
 func (a *App) Stop(ctx context.Context, h host.Host, e host.Event) []byte {
 	a.join(ctx, h, e)
 	if e.Again || a.hooked == nil {
 		return nil
 	}
+	lost, _ := a.lostSince(ctx, e.Session) // when the session started, the error was said
+	text := lost + a.forgottenWork(ctx)
+	if text == "" {
+		return nil
+	}
+	return h.GoOn(Visible(text))
+}
+
+// forgottenWork reminds a session of what it claimed and worked on since the last
+// checkpoint, or since it was last reminded; of claims of which no work is recorded,
+// once where they have no checkpoint of today. Where the session is not known, or what
+// it was told cannot be kept, it does not remind.
+func (a *App) forgottenWork(ctx context.Context) string {
 	file, _, claims, err := a.claims(ctx)
 	if err != nil {
-		return nil
+		return ""
 	}
 	defer file.Close()
 	r, ok := a.sessions()
 	if !ok || len(claims) == 0 {
-		return nil
+		return ""
 	}
 	head, beyond := a.work(ctx, file.Place())
 	var held []session.Claim
@@ -327,9 +346,9 @@ func (a *App) Stop(ctx context.Context, h host.Host, e host.Event) []byte {
 	}
 	due, err := r.Remind(*a.hooked, held)
 	if err != nil || len(due) == 0 {
-		return nil
+		return ""
 	}
-	return h.GoOn(Visible(reminder(due)))
+	return reminder(due)
 }
 
 func reminder(ids []string) string {

@@ -11,6 +11,7 @@ import (
 
 // Event is what a host told a hook. Whatever it did not tell is zero.
 type Event struct {
+	Name    string   // of the event, as the host calls it
 	Session string   // identifies the session
 	Agent   string   // identifies the subagent that it is about; "" for the session itself
 	Cleared bool     // a session starts because another one in the same program was cleared
@@ -29,6 +30,7 @@ func Hear(text []byte) Event {
 	said := object(text)
 	input := object(said["tool_input"])
 	event := Event{
+		Name:    first(said, "hook_event_name"),
 		Session: first(said, "session_id", "conversation_id"),
 		Agent:   first(said, "agent_id"),
 		Cleared: word(said["source"]) == "clear",
@@ -117,12 +119,13 @@ func patched(patch string) (files []string) {
 
 // replies are the forms in which a host reads what a hook answers.
 type replies struct {
-	context func(text string) []byte   // gives the assistant something to read at the start
-	agent   func(text string) []byte   // gives it to a subagent that starts; nil where the host tells of none
-	deny    func(reason string) []byte // keeps a tool from running
-	goOn    func(reason string) []byte // keeps a session from stopping
-	silence []byte                     // of a hook that has nothing to say; nil for no byte
-	length  func(text string) int      // as the host counts where it limits a text
+	context func(text string) []byte        // gives the assistant something to read at the start
+	agent   func(text string) []byte        // gives it to a subagent that starts; nil where the host tells of none
+	deny    func(reason string) []byte      // keeps a tool from running
+	after   func(event, text string) []byte // gives the assistant something to read after a tool ran
+	goOn    func(reason string) []byte      // keeps a session from stopping
+	silence []byte                          // of a hook that has nothing to say; nil for no byte
+	length  func(text string) int           // as the host counts where it limits a text
 }
 
 // claudeReplies are read by Claude Code, and by hosts that took over its hooks.
@@ -136,6 +139,9 @@ func claudeReplies() replies {
 		},
 		deny: func(reason string) []byte {
 			return specific("PreToolUse", map[string]any{"permissionDecision": "deny", "permissionDecisionReason": reason})
+		},
+		after: func(event, text string) []byte {
+			return specific(event, map[string]any{"additionalContext": text})
 		},
 		goOn:   func(reason string) []byte { return reply(map[string]any{"decision": "block", "reason": reason}) },
 		length: inUTF16,
@@ -165,6 +171,7 @@ func copilotReplies() replies {
 	r.deny = func(reason string) []byte {
 		return both("PreToolUse", map[string]any{"permissionDecision": "deny", "permissionDecisionReason": reason})
 	}
+	r.after = func(event, text string) []byte { return both(event, map[string]any{"additionalContext": text}) }
 	return r
 }
 
@@ -185,6 +192,7 @@ func cursorReplies() replies {
 		deny: func(reason string) []byte {
 			return reply(map[string]any{"permission": "deny", "user_message": reason, "agent_message": reason})
 		},
+		after:   func(_, text string) []byte { return reply(map[string]any{"additional_context": text}) },
 		goOn:    func(reason string) []byte { return reply(map[string]any{"followup_message": reason}) },
 		silence: reply(map[string]any{}),
 		length:  inUTF16,
@@ -214,6 +222,10 @@ func (h Host) Agent(text string) []byte {
 // Deny is the reply that keeps a tool from running, with the reason, which the
 // assistant reads.
 func (h Host) Deny(reason string) []byte { return h.replies().deny(reason) }
+
+// After is the reply to an event after a tool ran that gives the assistant something
+// to read.
+func (h Host) After(event, text string) []byte { return h.replies().after(event, text) }
 
 // GoOn is the reply that keeps a session from stopping, with what to do first.
 func (h Host) GoOn(reason string) []byte { return h.replies().goOn(reason) }

@@ -15,7 +15,7 @@ func TestHear(t *testing.T) {
 		want host.Event
 	}{
 		"claude": {`{"session_id":"1","cwd":"/srv","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls -l"}}`,
-			host.Event{Session: "1", Dir: "/srv", Command: "ls -l"}},
+			host.Event{Name: "PreToolUse", Session: "1", Dir: "/srv", Command: "ls -l"}},
 		"claude edits": {`{"tool_name":"MultiEdit","tool_input":{"file_path":"a.go","edits":[]}}`,
 			host.Event{Writes: []string{"a.go"}}},
 		"claude notebook": {`{"tool_name":"NotebookEdit","tool_input":{"notebook_path":"a.ipynb"}}`,

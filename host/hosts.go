@@ -61,6 +61,10 @@ type hook struct {
 	timeout int    // in the unit of the host
 }
 
+// claudeWriters are the tools of Claude Code that may write the store; one that fails
+// may have written it before.
+const claudeWriters = "^(Bash|PowerShell|Monitor|Task|Agent|Edit|Write|MultiEdit|NotebookEdit|" + anyServer + ")$"
+
 // AllSettings is the table of hosts, by name; all else that lists hosts is made
 // of it. What their files look like, and which of it was seen, docs/assistants.md
 // says. Gemini tells of PreCompress before each request to the model, as of an
@@ -75,6 +79,8 @@ func AllSettings() []Settings {
 			hooks: []hook{
 				{"SessionStart", "", "session-start", 10},
 				{"PreToolUse", "^(Bash|Monitor|PowerShell|Edit|Write|MultiEdit|NotebookEdit|" + anyServer + ")$", "pre-tool-use", 10},
+				{"PostToolUse", claudeWriters, "post-tool-use", 10},
+				{"PostToolUseFailure", claudeWriters, "post-tool-use", 10},
 				{"Stop", "", "stop", 10},
 				{"PreCompact", "", "pre-compact", 10},
 				{"SubagentStart", "", "subagent-start", 10},
@@ -88,8 +94,11 @@ func AllSettings() []Settings {
 			hooks: []hook{
 				{"SessionStart", "", "session-start", 10},
 				{"PreToolUse", "^(Bash|apply_patch|" + anyServer + ")$", "pre-tool-use", 10},
+				{"PostToolUse", "^(Bash|apply_patch|" + anyServer + ")$", "post-tool-use", 10},
 				{"Stop", "", "stop", 10},
 				{"PreCompact", "", "pre-compact", 10},
+				{"SubagentStart", "", "subagent-start", 10},
+				{"SessionEnd", "", "session-end", 3},
 			},
 		},
 		{
@@ -101,10 +110,10 @@ func AllSettings() []Settings {
 			hooks: []hook{ // in these letters it sends the keys of Claude Code
 				{"SessionStart", "", "session-start", 10},
 				{"PreToolUse", "^(Bash|Edit|Write|runInTerminal|" + anyServer + "|.*-.*)$", "pre-tool-use", 10},
+				{"PostToolUse", "", "post-tool-use", 10},
 				{"Stop", "", "stop", 10},
 				{"PreCompact", "", "pre-compact", 10},
-				{"SubagentStart", "", "subagent-start", 10},
-				{"SessionEnd", "", "session-end", 3},
+				{"SessionEnd", "", "session-end", 10},
 			},
 		},
 		{
@@ -114,6 +123,7 @@ func AllSettings() []Settings {
 				{"sessionStart", "", "session-start", 10},
 				{"beforeShellExecution", "", "pre-tool-use", 10},
 				{"preToolUse", "^(Write|Delete|MCP:.*)$", "pre-tool-use", 10},
+				{"postToolUse", "^(Shell|Write|Delete|MCP:.*)$", "post-tool-use", 10},
 				{"stop", "", "stop", 10},
 				{"preCompact", "", "pre-compact", 10},
 			},
@@ -125,6 +135,7 @@ func AllSettings() []Settings {
 			hooks: []hook{
 				{"SessionStart", "", "session-start", 10000},
 				{"BeforeTool", "^(run_shell_command|write_file|replace|" + anyServer + ")$", "pre-tool-use", 10000},
+				{"AfterTool", "^(run_shell_command|write_file|replace|" + anyServer + ")$", "post-tool-use", 10000},
 				{"AfterAgent", "", "stop", 10000},
 				{"PreCompress", "manual", "pre-compact", 10000},
 				{"SessionEnd", "", "session-end", 10000},
@@ -138,6 +149,7 @@ func AllSettings() []Settings {
 			hooks: []hook{
 				{"experimental.chat.system.transform", "", "session-start", 10},
 				{"tool.execute.before", "", "pre-tool-use", 10},
+				{"tool.execute.after", "", "post-tool-use", 10},
 				{"session.idle", "", "stop", 10},
 				{"experimental.session.compacting", "", "pre-compact", 10},
 				{"session.created", "", "subagent-start", 10},

@@ -41,8 +41,8 @@ export const Stig = async ({ client, directory }) => {
   const parents = new Map() // of the sessions of subagents
   const reminded = new Set()
 
-  // said is an event as stig reads it: a subagent is one of its parent's session.
-  const said = (id, more) => {
+  // eventOf is an event as stig reads it: a subagent is one of its parent's session.
+  const eventOf = (id, more) => {
     const parent = parents.get(id)
     return { session_id: parent ?? id, ...(parent ? { agent_id: id } : {}), cwd: directory, ...more }
   }
@@ -54,14 +54,14 @@ export const Stig = async ({ client, directory }) => {
   }
   const startSession = async (id) => {
     const file = join(tmpdir(), "stig-" + randomUUID())
-    const reply = await ask("session-start", said(id), { STIG_ENV_FILE: file })
+    const reply = await ask("session-start", eventOf(id), { STIG_ENV_FILE: file })
     const text = await readFile(file, "utf8").catch(() => "")
     await rm(file, { force: true })
     return { briefing: specific(reply).additionalContext, actor: /^export STIG_ACTOR=([a-z0-9/-]+)$/m.exec(text)?.[1] }
   }
   const startAgent = async (id) => {
     const { actor } = await start(parents.get(id))
-    return { briefing: specific(await ask("subagent-start", said(id))).additionalContext, actor }
+    return { briefing: specific(await ask("subagent-start", eventOf(id))).additionalContext, actor }
   }
 
   return {
@@ -80,12 +80,20 @@ export const Stig = async ({ client, directory }) => {
     "tool.execute.before": async ({ tool, sessionID }, { args }) => {
       if (reading.test(tool)) return
       const name = writing.test(tool) ? tool : "mcp_" + tool
-      const reply = specific(await ask("pre-tool-use", said(sessionID, { tool_name: name, tool_input: args })))
+      const reply = specific(await ask("pre-tool-use", eventOf(sessionID, { tool_name: name, tool_input: args })))
       if (reply.permissionDecision === "deny") throw new Error(reply.permissionDecisionReason)
     },
 
+    "tool.execute.after": async ({ tool, sessionID }, result) => {
+      if (reading.test(tool)) return
+      const said = specific(await ask("post-tool-use", eventOf(sessionID, { hook_event_name: "PostToolUse", tool_name: tool })))
+      if (!said.additionalContext) return
+      if (typeof result.output === "string") result.output += "\n\n" + said.additionalContext
+      else result.content?.push({ type: "text", text: said.additionalContext }) // of an MCP server
+    },
+
     "experimental.session.compacting": async ({ sessionID }) => {
-      await ask("pre-compact", said(sessionID))
+      await ask("pre-compact", eventOf(sessionID))
       started.delete(sessionID)
     },
 
@@ -93,9 +101,9 @@ export const Stig = async ({ client, directory }) => {
       const id = properties?.sessionID ?? properties?.info?.id
       if (type === "session.created" && properties.info.parentID) parents.set(id, properties.info.parentID)
       if (parents.has(id)) return
-      if (type === "session.deleted") await ask("session-end", said(id))
+      if (type === "session.deleted") await ask("session-end", eventOf(id))
       if (type !== "session.idle") return
-      const reply = await ask("stop", said(id, { stop_hook_active: reminded.has(id) }))
+      const reply = await ask("stop", eventOf(id, { stop_hook_active: reminded.has(id) }))
       reminded.delete(id)
       if (reply.decision !== "block") return
       reminded.add(id)

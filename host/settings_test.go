@@ -397,7 +397,8 @@ func TestOthersStay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	command := string(compact(claude.command(claude.hooks[2])))
+	stop := slices.IndexFunc(claude.hooks, func(h hook) bool { return h.call == "stop" })
+	command := string(compact(claude.command(claude.hooks[stop])))
 	edited := strings.NewReplacer(
 		command+",\n            \"timeout\": 10\n          }", command+",\n            \"timeout\": 10\n          },\n          {\"type\": \"command\", \"command\": \"chime\"}",
 		"\n  }\n}\n", "\n  },\n  \"z\": 2\n}\n",

@@ -102,6 +102,21 @@ func lockAll(ctx context.Context, d disk, paths []string, target string, wait ti
 	return unlock, nil
 }
 
+// Pause keeps stig, and programs that lock as bd does, from writing the store until
+// resume is called. It waits for them at most so long. It makes no lock file: where
+// there is none, nobody has locked the store yet.
+func Pause(ctx context.Context, s beads.Place, wait time.Duration) (resume func() error, err error) {
+	touched, err := Touched(s)
+	if err != nil {
+		return nil, err
+	}
+	locks := slices.DeleteFunc(touched[1:], func(path string) bool {
+		_, err := os.Lstat(path)
+		return errors.Is(err, fs.ErrNotExist)
+	})
+	return lockAll(ctx, osDisk{}, locks, touched[0], wait)
+}
+
 // lock opens and locks one file, waiting until ctx ends. Closing the file
 // releases it.
 //

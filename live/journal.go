@@ -31,6 +31,7 @@ type Record struct {
 	Process  int       `json:"process"`           // id of the process that wrote
 	Undoes   []string  `json:"undoes,omitempty"`  // records that this one takes back
 	Forgets  bool      `json:"forgets,omitempty"` // nothing was written: what was lost is no longer missed
+	Seen     bool      `json:"seen,omitempty"`    // nothing was written: Now is what the store held until another program took it
 	Changes  []Change  `json:"changes,omitempty"` // in the order of the lines
 	Result   Result    `json:"-"`                 // what became of it
 	Told     bool      `json:"-"`                 // the command printed what it did

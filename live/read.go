@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -63,11 +65,14 @@ func together(a, b []Record) (list []Record) {
 
 // readAll reads the segments of one directory, in which a result follows its
 // record.
-func (j *Journal) readAll(dir string, all []segment) error {
+func (j *Journal) readAll(dir string, all []segment) error { return j.readFrom(dir, all, nil) }
+
+// readFrom is readAll of what follows a mark.
+func (j *Journal) readFrom(dir string, all []segment, m Mark) error {
 	at := map[string]int{} // of a Seq, its index in Records
 	for _, s := range all {
 		path := filepath.Join(dir, s.name())
-		text, err := os.ReadFile(path)
+		text, err := readTail(path, m[path])
 		if errors.Is(err, os.ErrNotExist) {
 			continue // dropped since it was listed
 		}
@@ -83,6 +88,19 @@ func (j *Journal) readAll(dir string, all []segment) error {
 		}
 	}
 	return nil
+}
+
+// readTail reads a file from an offset on; all of one that is shorter.
+func readTail(path string, offset int64) (text []byte, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if info, err := f.Stat(); err != nil || info.Size() < offset {
+		offset = 0
+	}
+	return io.ReadAll(io.NewSectionReader(f, offset, math.MaxInt64-offset))
 }
 
 // take reads one line, and reports whether it can be read.

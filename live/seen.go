@@ -3,7 +3,11 @@ package live
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
 )
 
 // Seen is what one work tree remembers of its store between two commands.
@@ -33,4 +37,14 @@ func (p Place) Remember(s Seen) error {
 func (p Place) seenFile(dir string) string {
 	sum := sha256.Sum256([]byte(p.Worktree + "\x00" + p.Store))
 	return filepath.Join(dir, "seen-"+hex.EncodeToString(sum[:8])+".json")
+}
+
+// Stamp tells one state of a file from another at a glance: its size and when
+// it was changed.
+func Stamp(path string) string {
+	info, err := os.Stat(path)
+	if err != nil {
+		return ""
+	}
+	return strings.Join([]string{info.ModTime().UTC().Format(time.RFC3339Nano), strconv.FormatInt(info.Size(), 10)}, " ")
 }

@@ -188,7 +188,7 @@ func (f *finder) dropFilled() {
 func (s step) fills() bool {
 	signal, known := signals.Named(s.Name)
 	value, _ := diff.CutSignal(s.Now)
-	return s.Kind == string(diff.Signal) && s.Was == "" && known && value == signal.Default() &&
+	return s.Kind == string(diff.Signal) && s.Was == "" && !s.record.Seen && known && value == signal.Default() &&
 		slices.ContainsFunc(s.record.Changes, func(c live.Change) bool {
 			return c.Issue == s.Issue && c.Kind == s.Kind && c.Name == signals.SchemaVersion.String() && c.Was == ""
 		})

@@ -21,7 +21,7 @@ func Undoable(j live.Journal, p live.Place, actor string, count int) (list []liv
 	for _, r := range slices.Backward(j.Records) {
 		undone = append(undone, r.Undoes...)
 		own := r.Actor == actor && r.Worktree == p.Worktree && r.Branch == p.Branch
-		edits := len(r.Changes) > 0 && !r.Forgets && len(r.Undoes) == 0
+		edits := len(r.Changes) > 0 && !r.Forgets && !r.Seen && len(r.Undoes) == 0
 		if own && edits && r.Result == live.Written && !slices.Contains(undone, r.Seq) && len(list) < count {
 			list = append(list, r)
 		}

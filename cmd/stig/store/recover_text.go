@@ -76,11 +76,14 @@ func foundText(lost, others []recovery.Finding) string {
 
 // lostLine is a finding on one line: what, by whom, when, and its text in short.
 func lostLine(f recovery.Finding) string {
-	line := fmt.Sprintf("%s, written %s", cli.OneLine(whatOf(f), 60), f.Record.At.UTC().Format(time.RFC3339))
-	if f.InFile() {
-		line = fmt.Sprintf("%s, in %s", cli.OneLine(whatOf(f), 60), app.Shortest(f.Where))
-	}
-	if f.Record.Actor != "" {
+	what, at := cli.OneLine(whatOf(f), 60), f.Record.At.UTC().Format(time.RFC3339)
+	line := fmt.Sprintf("%s, written %s", what, at)
+	switch {
+	case f.InFile():
+		line = fmt.Sprintf("%s, in %s", what, app.Shortest(f.Where))
+	case f.Record.Seen: // in a session of that actor, who did not write it
+		line = fmt.Sprintf("%s, gone since %s", what, at)
+	case f.Record.Actor != "":
 		line += " by " + f.Record.Actor
 	}
 	switch {

@@ -1,0 +1,160 @@
+package live
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"stig/jsonl"
+)
+
+// Baseline is how the store stood when a session of an assistant last looked at it.
+type Baseline struct {
+	Store string `json:"store"` // the path of its file
+	Stamp string `json:"stamp"` // of that file; "" once the session was told that it is gone
+	Head  string `json:"head"`  // the commit that was checked out; "" without
+	Mark  Mark   `json:"mark"`  // the end of the journal
+	Copy  string `json:"copy"`  // the path of a copy of the file; Keep fills it in
+}
+
+const (
+	baselineAge  = 14 * 24 * time.Hour // after which a session that looked no more is forgotten
+	baselineLock = "baseline.lock"
+)
+
+// Baseline gives how the store stood when a session last looked at it, and whether
+// it did. What cannot be read is nothing.
+func (p Place) Baseline(id string) (s Baseline, known bool) {
+	for _, dir := range p.dirs() {
+		if readJSON(filepath.Join(dir, p.baselineFile(id)), &s) == nil && s.Copy != "" {
+			return s, true
+		}
+	}
+	return Baseline{}, false
+}
+
+// Keep records how the store stands for a session: its text goes into a copy,
+// which sessions that saw the same text share.
+func (p Place) Keep(id string, s Baseline, text []byte, now time.Time) error {
+	return p.inDir(func(dir string) (err error) {
+		unlock, err := lockIn(dir, baselineLock)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, unlock()) }()
+		s.Copy = filepath.Join(dir, "copy-"+hash(p.Worktree, p.Store, s.Stamp)+".jsonl")
+		if _, err := os.Stat(s.Copy); errors.Is(err, fs.ErrNotExist) {
+			if err := jsonl.ReplaceText(s.Copy, text); err != nil {
+				return err
+			}
+		}
+		path := filepath.Join(dir, p.baselineFile(id))
+		if err := replaceJSON(path, s); err != nil {
+			return err
+		}
+		dropBaselines(dir, now.Add(-baselineAge))
+		return nil
+	})
+}
+
+// baselineFile is named after the session and the work tree first, so that it is
+// found when the store is gone.
+func (p Place) baselineFile(id string) string {
+	return "baseline-" + hash(id, p.Worktree) + "-" + hash(p.Store) + ".json"
+}
+
+func hash(parts ...string) string {
+	sum := sha256.New()
+	for _, part := range parts {
+		sum.Write([]byte(part + "\x00"))
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:8])
+}
+
+// dropBaselines removes sessions that looked before that time for the last time, and
+// copies that belong to no session. What cannot be removed is tried again.
+func dropBaselines(dir string, before time.Time) {
+	files, _ := filepath.Glob(filepath.Join(dir, "baseline-*.json")) // the patterns are sound
+	var used []string
+	for _, path := range files {
+		var s Baseline
+		if info, err := os.Stat(path); err == nil && info.ModTime().Before(before) {
+			_ = os.Remove(path)
+		} else if readJSON(path, &s) == nil {
+			used = append(used, s.Copy)
+		}
+	}
+	copies, _ := filepath.Glob(filepath.Join(dir, "copy-*.jsonl"))
+	for _, path := range copies {
+		if !slices.Contains(used, path) {
+			_ = os.Remove(path)
+		}
+	}
+}
+
+// Vanished takes note of the stores whose file is gone, of those that a session saw
+// in the work tree around a directory. It gives each once.
+func Vanished(dir, id string) (gone []Baseline) {
+	tree, err := jsonl.WorktreeOf(dir)
+	if err != nil || tree.Root == "" {
+		return nil
+	}
+	files, _ := filepath.Glob(filepath.Join(tree.Common, sharedDir, "baseline-"+hash(id, tree.Root)+"-*.json"))
+	for _, path := range files {
+		var s Baseline
+		if readJSON(path, &s) != nil || s.Stamp == "" {
+			continue
+		}
+		if _, err := os.Stat(s.Store); !errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		told := s
+		told.Stamp = ""
+		if replaceJSON(path, told) == nil {
+			gone = append(gone, s)
+		}
+	}
+	return gone
+}
+
+// Mark is a place in the journal: how long each of its segments was, by path.
+type Mark map[string]int64
+
+// Mark gives the present end of the journal.
+func (p Place) Mark() Mark {
+	mark := Mark{}
+	for _, dir := range p.dirs() {
+		all, _ := segments(dir) // what cannot be listed cannot be read later either
+		for _, s := range all {
+			path := filepath.Join(dir, s.name())
+			if info, err := os.Stat(path); err == nil {
+				mark[path] = info.Size()
+			}
+		}
+	}
+	return mark
+}
+
+// Since reads what was recorded of the store after a mark. A segment that became
+// shorter meanwhile, because some of it was forgotten, is read whole.
+func (p Place) Since(m Mark) (j Journal, err error) {
+	for _, dir := range p.dirs() {
+		all, err := segments(dir)
+		if err != nil {
+			j.Damaged = append(j.Damaged, dir)
+			continue
+		}
+		var one Journal
+		if err := one.readFrom(dir, all, m); err != nil {
+			return j, err
+		}
+		j.Records = together(j.Records, one.Records)
+	}
+	j.Records = slices.DeleteFunc(j.Records, func(r Record) bool { return r.Store != p.Store })
+	return j, nil
+}

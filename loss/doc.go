@@ -1,0 +1,15 @@
+// Package loss finds what another program took from a store: issues, sections of
+// notes, rows of the signal table, comments and long texts that are no more, and
+// issues that it closed. It compares two texts of the store's file, line by line,
+// and reads as issues only the lines that differ.
+//
+// What stig took away itself, which its journal says, is no loss. Neither is what
+// the history of git took away: where another commit is checked out than before,
+// what the former one held and this one does not.
+//
+//	found, err := loss.Find(loss.Question{Before: copied, Now: text, Records: journal.Records, Put: put})
+//	…
+//	for _, gone := range found.Gone {
+//		fmt.Println(gone.ID, gone.Kind, gone.Name)
+//	}
+package loss

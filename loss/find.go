@@ -1,0 +1,263 @@
+package loss
+
+import (
+	"cmp"
+	"slices"
+
+	"stig/beads"
+	"stig/diff"
+	"stig/live"
+	"stig/notes"
+	"stig/signals"
+)
+
+// Question is what Find needs.
+type Question struct {
+	Before, Now []byte        // the text of the store when it was last looked at, and as it is
+	Records     []live.Record // what stig wrote between, the oldest first
+	Past        *Past         // nil where the same commit is checked out as before
+	Put         func(*beads.Record, diff.Part) (*beads.Record, error)
+}
+
+// Past is the store in the commit that was checked out when it was last looked at,
+// and in the one that is now; "" where a commit has none.
+type Past struct{ Old, New func() ([]byte, error) }
+
+// Gone is a part of an issue that another program took away.
+type Gone struct {
+	ID string
+	diff.Edit
+	Journalled bool // the journal has Was already: stig wrote it, or another session missed it
+}
+
+// Closed is an issue that another program closed.
+type Closed struct{ ID, Reason string }
+
+// Found is what another program took away and closed, by issue in the order of the
+// lines.
+type Found struct {
+	Gone   []Gone
+	Closed []Closed
+}
+
+// finder works on one question. Maps are by the id of an issue.
+type finder struct {
+	Question
+	ids         []string // whose lines differ
+	before, now map[string]*beads.Record
+	wrote       map[string]map[diff.PartName]live.Change // what stig last did to a part
+	touched     []string                                 // the issues that stig wrote, the first one first
+	seen        map[string]map[diff.PartName]string      // what another session found to be gone
+}
+
+// Find lists what is gone and what was closed, past stig and past the history of
+// git.
+func Find(q Question) (found Found, err error) {
+	f := &finder{Question: q}
+	f.compare(q.Before)
+	f.followJournal()
+	for _, id := range f.ids {
+		found.Gone = append(found.Gone, f.gone(id)...)
+		found.close(f, id)
+	}
+	for _, id := range f.touched {
+		found.Gone = append(found.Gone, f.goneSinceWritten(id)...)
+	}
+	if q.Past != nil {
+		err = found.weigh(f)
+	}
+	return found, err
+}
+
+// compare reads the issues whose lines differ.
+func (f *finder) compare(before []byte) {
+	gone, come := differing(before, f.Now)
+	f.ids, f.before = records(gone)
+	_, f.now = records(come)
+	var missing []string // their line may stand there as it did, of several
+	for _, id := range f.ids {
+		if f.now[id] == nil {
+			missing = append(missing, id)
+		}
+	}
+	if len(missing) == 0 {
+		return
+	}
+	there, born := issuesIn(f.Now, missing), f.births()
+	for _, id := range missing {
+		if r := cmp.Or(there[id], born[f.before[id].Birth()]); r != nil {
+			f.now[id] = r
+		}
+	}
+}
+
+// births gives the issues whose id was not there before by their birth, as far as it
+// has a time: some tools give all issues another prefix.
+func (f *finder) births() map[beads.Birth]*beads.Record {
+	born := map[beads.Birth]*beads.Record{}
+	for id, r := range f.now {
+		if b := r.Birth(); f.before[id] == nil && b.At != "" {
+			born[b] = r
+		}
+	}
+	return born
+}
+
+// followJournal notes what stig last did to each part. A new line of an issue did
+// it to each part in it, too. An edit whose result is unknown counts.
+func (f *finder) followJournal() {
+	f.wrote, f.seen = map[string]map[diff.PartName]live.Change{}, map[string]map[diff.PartName]string{}
+	for _, r := range f.Records {
+		if r.Result == live.Failed || r.Forgets {
+			continue
+		}
+		for _, c := range r.Changes {
+			part := diff.PartName{Kind: diff.Kind(c.Kind), Name: c.Name}
+			switch {
+			case r.Seen && f.seen[c.Issue] == nil:
+				f.seen[c.Issue] = map[diff.PartName]string{part: c.Now}
+			case r.Seen:
+				f.seen[c.Issue][part] = c.Now
+			case f.wrote[c.Issue] == nil:
+				f.wrote[c.Issue] = map[diff.PartName]live.Change{part: c}
+				f.touched = append(f.touched, c.Issue)
+			default:
+				f.wrote[c.Issue][part] = c
+			}
+		}
+	}
+}
+
+// gone lists what of an issue is no more, as it stood when it was last looked at
+// or, of an issue that is gone whole, when stig last wrote it.
+func (f *finder) gone(id string) (list []Gone) {
+	before, now := f.before[id], f.now[id]
+	wrote := f.wrote[id]
+	if _, made := wrote[diff.PartName{Kind: diff.Issue, Name: id}]; made {
+		return nil // the journal has its line
+	}
+	if now == nil {
+		for _, c := range changesOf(wrote) {
+			if c.Hash {
+				continue
+			}
+			if next, err := f.Put(before, diff.Part{Kind: diff.Kind(c.Kind), Name: c.Name, Text: c.Now}); err == nil {
+				before = next
+			}
+		}
+	}
+	for _, e := range vanished(before, now) {
+		part := diff.PartName{Kind: e.Kind, Name: e.Name}
+		if _, own := wrote[part]; !own {
+			list = append(list, Gone{ID: id, Edit: e, Journalled: f.seen[id][part] == e.Was})
+		}
+	}
+	return list
+}
+
+// changesOf lists changes, ordered by what they change.
+func changesOf(wrote map[diff.PartName]live.Change) (list []live.Change) {
+	for _, c := range wrote {
+		list = append(list, c)
+	}
+	slices.SortFunc(list, func(a, b live.Change) int {
+		return slices.Compare([]string{a.Kind, a.Name}, []string{b.Kind, b.Name})
+	})
+	return list
+}
+
+// goneSinceWritten lists what stig wrote into an issue since it was last looked at
+// and is no more.
+func (f *finder) goneSinceWritten(id string) (list []Gone) {
+	now := f.now[id]
+	if now == nil && !slices.Contains(f.ids, id) {
+		now = beads.RecordIn(f.Now, id)
+	}
+	if now == nil {
+		if line, made := f.wrote[id][diff.PartName{Kind: diff.Issue, Name: id}]; made {
+			return []Gone{{ID: id, Edit: diff.Edit{Kind: diff.Issue, Name: id, Was: line.Now}, Journalled: true}}
+		}
+		return nil // it is gone whole, as it stood before
+	}
+	parts := diff.Parts(now)
+	for _, c := range changesOf(f.wrote[id]) {
+		e := diff.Edit{Kind: diff.Kind(c.Kind), Name: c.Name, Was: c.Now}
+		part, _ := diff.Find(parts, e.Kind, e.Name)
+		if e.Now = part.Text; c.Now != "" && counts(e, now) {
+			list = append(list, Gone{ID: id, Edit: e, Journalled: true})
+		}
+	}
+	return list
+}
+
+// vanished lists the parts of an issue that are no more and that somebody relies
+// on; the issue itself where all of it went.
+func vanished(before, now *beads.Record) []diff.Edit {
+	switch {
+	case before.Text(beads.Status) == "tombstone":
+		return nil // it was deleted before
+	case now == nil:
+		return diff.Edits(before, nil)
+	case now.Text(beads.Status) == "tombstone":
+		return nil // a tombstone says who deleted it, and its notes may go
+	}
+	return slices.DeleteFunc(diff.Edits(before, now), func(e diff.Edit) bool { return !counts(e, now) })
+}
+
+// texts are the keys whose text somebody relies on.
+var texts = []string{string(beads.Description), string(beads.AcceptanceCriteria), string(beads.Design)}
+
+// counts reports whether an edit lost something. Sections of notes in which one
+// stands twice are no parts by themselves: there it is looked for by name.
+func counts(e diff.Edit, now *beads.Record) bool {
+	doc := func() *notes.Doc { return notes.Parse(now.Text(beads.Notes)) }
+	switch e.Kind {
+	case diff.Issue, diff.Comment:
+		return e.Now == ""
+	case diff.Section:
+		_, there := doc().Live(e.Name)
+		return e.Now == "" && !there
+	case diff.Signal:
+		_, known := signals.Named(e.Name)
+		return e.Now == "" && known && !hasRow(doc(), e.Name)
+	case diff.Prose:
+		return e.Now == "" && doc().Text() == "" || !keepsSections(doc(), e.Was)
+	case diff.Key:
+		return e.Now == "" && slices.Contains(texts, e.Name)
+	}
+	return false
+}
+
+// hasRow reports whether one of the signal tables has a row.
+func hasRow(doc *notes.Doc, name string) bool {
+	for _, s := range doc.Named(signals.Section) {
+		if t := doc.Table(s); t != nil && slices.ContainsFunc(t.Rows, func(r notes.Row) bool { return r.Text(0) == name }) {
+			return true
+		}
+	}
+	return false
+}
+
+// keepsSections reports whether notes have a section of each name in a text.
+func keepsSections(doc *notes.Doc, text string) bool {
+	for _, s := range notes.Parse(text).Sections() {
+		if _, there := doc.Live(s.Name); !there {
+			return false
+		}
+	}
+	return true
+}
+
+const closed = "closed"
+
+// close adds an issue that was closed since, unless stig closed it.
+func (found *Found) close(f *finder, id string) {
+	before, now := f.before[id], f.now[id]
+	if now == nil || now.Text(beads.Status) != closed || before.Text(beads.Status) == closed {
+		return
+	}
+	if _, own := f.wrote[id][diff.PartName{Kind: diff.Key, Name: string(beads.Status)}]; own {
+		return
+	}
+	found.Closed = append(found.Closed, Closed{id, now.Text(beads.CloseReason)})
+}

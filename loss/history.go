@@ -1,0 +1,70 @@
+package loss
+
+import (
+	"bytes"
+	"slices"
+
+	"stig/beads"
+	"stig/diff"
+)
+
+// weigh takes the history of git into account: what it took away or closed is not
+// another program's doing, and what it brought is missed where it is gone already.
+func (found *Found) weigh(f *finder) error {
+	current, err := f.Past.New()
+	if err != nil {
+		return err
+	}
+	brought := f.broughtAndGone(current)
+	if len(found.Gone)+len(found.Closed)+len(brought) == 0 {
+		return nil
+	}
+	former, err := f.Past.Old()
+	if err != nil {
+		return err
+	}
+	var ids []string
+	for _, g := range slices.Concat(found.Gone, brought) {
+		ids = append(ids, g.ID)
+	}
+	for _, c := range found.Closed {
+		ids = append(ids, c.ID)
+	}
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	was, is, seen := issuesIn(former, ids), issuesIn(current, ids), issuesIn(f.Before, ids)
+	found.Gone = slices.DeleteFunc(found.Gone, func(g Gone) bool { return holds(was, g) && !holds(is, g) })
+	found.Closed = slices.DeleteFunc(found.Closed, func(c Closed) bool {
+		return is[c.ID] != nil && is[c.ID].Text(beads.Status) == closed
+	})
+	for _, g := range brought {
+		if !holds(was, g) && !holds(seen, g) {
+			found.Gone = append(found.Gone, g)
+		}
+	}
+	return nil
+}
+
+// broughtAndGone lists what the commit that is checked out holds, and the store no
+// more.
+func (f *finder) broughtAndGone(current []byte) (list []Gone) {
+	if bytes.Equal(current, f.Now) {
+		return nil
+	}
+	there := &finder{Question: f.Question, wrote: f.wrote}
+	there.compare(current)
+	for _, id := range there.ids {
+		list = append(list, there.gone(id)...)
+	}
+	return list
+}
+
+// holds reports whether one of those issues holds a part.
+func holds(issues map[string]*beads.Record, g Gone) bool {
+	r := issues[g.ID]
+	if r == nil || g.Kind == diff.Issue {
+		return r != nil
+	}
+	_, there := diff.Find(diff.Parts(r), g.Kind, g.Name)
+	return there
+}

@@ -1,0 +1,114 @@
+package loss
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"stig/beads"
+	"stig/diff"
+	"stig/jsonl"
+	"stig/live"
+)
+
+const (
+	watched   = 256 << 20       // bytes of the longest store of which a copy is kept
+	pauseWait = 2 * time.Second // how long a look waits for those who write the store
+)
+
+// Look is one look at a store for a session.
+type Look struct {
+	Store beads.Place
+	Place live.Place
+
+	session  string
+	known    bool // the session looked before
+	was, now live.Baseline
+	text     []byte
+}
+
+// NewLook begins to look at a store.
+func NewLook(s beads.Place, session string) (*Look, error) {
+	place, err := live.At(s.Path)
+	if err != nil {
+		return nil, err
+	}
+	l := &Look{Store: s, Place: place, session: session}
+	l.was, l.known = place.Baseline(session)
+	return l, nil
+}
+
+// Unchanged reports whether the file of the store and the commit that is checked out
+// are those of the look before.
+func (l *Look) Unchanged() bool {
+	return l.known && !l.moved() && l.was.Stamp == live.Stamp(l.Store.Path)
+}
+
+// moved reports whether another commit is checked out.
+func (l *Look) moved() bool { return l.Place.Head != "" && l.Place.Head != l.was.Head }
+
+// Stamp is that of the file as Read read it.
+func (l *Look) Stamp() string { return l.now.Stamp }
+
+// Read reads the store while nobody who locks it writes it. An error leaves all to
+// the next look.
+func (l *Look) Read(ctx context.Context) (err error) {
+	path, err := filepath.Abs(l.Store.Path)
+	if err != nil {
+		return err
+	}
+	// The mark is older than the text: what is recorded between is in both.
+	l.now = live.Baseline{Store: path, Head: cmp.Or(l.Place.Head, l.was.Head), Mark: l.Place.Mark()}
+	resume, err := jsonl.Pause(ctx, l.Store, pauseWait)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, resume()) }()
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() || info.Size() > watched {
+		return fmt.Errorf("%s: not a plain file of at most %d MiB", path, watched>>20)
+	}
+	l.now.Stamp = live.Stamp(path)
+	if l.text, err = os.ReadFile(path); err == nil && l.now.Stamp != live.Stamp(path) {
+		err = fmt.Errorf("%s: written while it was read", path)
+	}
+	return err
+}
+
+// Find compares the store with the look before; at the first look it finds nothing.
+// at gives the text of the store in a commit, put a record with a part set.
+func (l *Look) Find(at func(commit string) ([]byte, error), put func(*beads.Record, diff.Part) (*beads.Record, error)) (Found, error) {
+	if !l.known {
+		return Found{}, nil
+	}
+	before, err := os.ReadFile(l.was.Copy)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Found{}, nil // somebody removed it: this is a first look
+	}
+	if err != nil {
+		return Found{}, err
+	}
+	journal, err := l.Place.Since(l.was.Mark)
+	if err != nil {
+		return Found{}, err
+	}
+	q := Question{Before: before, Now: l.text, Records: journal.Records, Put: put}
+	if l.moved() {
+		q.Past = &Past{
+			Old: func() ([]byte, error) { return at(l.was.Head) },
+			New: func() ([]byte, error) { return at(l.now.Head) },
+		}
+	}
+	return Find(q)
+}
+
+// Keep records how the store stands for the next look.
+func (l *Look) Keep(now time.Time) error { return l.Place.Keep(l.session, l.now, l.text, now) }

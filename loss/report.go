@@ -1,0 +1,114 @@
+package loss
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"stig/beads"
+	"stig/diff"
+	"stig/live"
+)
+
+// most is how many issues a report names.
+const most = 10
+
+// Report says what is gone and what was closed, and what to type; "" for nothing.
+func (f Found) Report(s beads.Place) string {
+	var text strings.Builder
+	if len(f.Gone) > 0 {
+		ids, what := byIssue(f.Gone)
+		fmt.Fprintf(&text, "%s: another program than stig wrote it, and it lost\n", filepath.Base(s.Path))
+		for i, id := range ids[:min(len(ids), most)] {
+			fmt.Fprintf(&text, "  %s: %s\n", id, what[i])
+		}
+		if more := len(ids) - most; more > 0 {
+			fmt.Fprintf(&text, "  and something of %d more\n", more)
+		}
+		text.WriteString("hint: type " + putBack(s, ids) + "\n")
+	}
+	if len(f.Closed) > 0 {
+		var ids []string
+		for _, c := range f.Closed[:min(len(f.Closed), most)] {
+			ids = append(ids, c.ID)
+		}
+		text.WriteString(strings.Join(ids, ", "))
+		if more := len(f.Closed) - most; more > 0 {
+			fmt.Fprintf(&text, " and %d more", more)
+		}
+		text.WriteString(": closed past stig close, without a verdict\nhint: type " + openAgain(s, ids) + "\n")
+	}
+	return text.String()
+}
+
+// byIssue lists issues and what is gone of each.
+func byIssue(gone []Gone) (ids, what []string) {
+	at, last := map[string]int{}, map[string]diff.Kind{}
+	for _, g := range gone {
+		i, known := at[g.ID]
+		switch {
+		case !known:
+			at[g.ID] = len(ids)
+			ids, what = append(ids, g.ID), append(what, named(g))
+		case g.Kind == diff.Signal && last[g.ID] == diff.Signal:
+			what[i] += ", " + g.Name
+		default:
+			what[i] += ", " + named(g)
+		}
+		last[g.ID] = g.Kind
+	}
+	return ids, what
+}
+
+func named(g Gone) string {
+	switch g.Kind {
+	case diff.Issue:
+		return "the issue"
+	case diff.Section:
+		return fmt.Sprintf("section %q", g.Name)
+	case diff.Comment:
+		author, _, _ := strings.Cut(g.Name, " ")
+		return strings.TrimSpace("a comment by " + author)
+	case diff.Key, diff.Prose:
+		return g.Name
+	}
+	return fmt.Sprintf("%s %s", g.Kind, g.Name)
+}
+
+// putBack is what to type to have back what is gone of those issues. stig does not
+// write issues in a Dolt database.
+func putBack(s beads.Place, ids []string) string {
+	switch {
+	case s.Mode == beads.Dolt:
+		return fmt.Sprintf("stig recover %s to see what it was; bd update puts it back", ids[0])
+	case len(ids) == 1:
+		return fmt.Sprintf("stig recover %s --apply", ids[0])
+	}
+	return "stig recover --apply"
+}
+
+// openAgain is what opens issues that were closed without a verdict.
+func openAgain(s beads.Place, ids []string) string {
+	var open []string
+	for _, id := range ids {
+		if s.Mode == beads.Dolt {
+			open = append(open, "bd reopen "+id)
+			continue
+		}
+		open = append(open, fmt.Sprintf("stig reopen %s --reason \"closed without a verdict\"", id))
+	}
+	return strings.Join(open, " && ")
+}
+
+// Vanished says which stores that a session saw in the work tree around a directory
+// are gone since, and how to have them back; each once.
+func Vanished(dir, session string) string {
+	var text strings.Builder
+	for _, gone := range live.Vanished(dir, session) {
+		fmt.Fprintf(&text, "%s: the store is gone\nhint: type mkdir -p %s && cp %s %s\n", gone.Store,
+			quoted(filepath.Dir(gone.Store)), quoted(gone.Copy), quoted(gone.Store))
+	}
+	return text.String()
+}
+
+func quoted(path string) string { return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'" }
