@@ -12,21 +12,47 @@ import (
 // tools are called.
 type program struct {
 	name      string // in stig setup, and in node_modules/.bin
-	npm       string // in the npm registry
 	configure func(t *testing.T, s *session)
 	command   func(s *session, prompt string) []string // after the name
 	variables func(s *session) []string
 	call      func(step) call
 	trust     func(t *testing.T, s *session) // as a person approves hooks; nil where nobody has to
 	ends      bool                           // ends with the turn, so that the model reads no reminder
+	agents    bool                           // tells of subagents when they start
+	off       []obstacle
 }
 
 var programs = []program{
-	{"claude", "@anthropic-ai/claude-code", configureClaude, claudeCommand, claudeVariables, claudeCall, nil, false},
-	{"codex", "@openai/codex", configureCodex, codexCommand, codexVariables, codexCall, trustCodex, false},
-	{"copilot", "@github/copilot", configureCopilot, copilotCommand, copilotVariables, copilotCall, trustCopilot, false},
-	{"gemini", "@google/gemini-cli", configureGemini, geminiCommand, geminiVariables, geminiCall, nil, false},
-	{"opencode", "opencode-ai", configureOpencode, opencodeCommand, opencodeVariables, opencodeCall, nil, true},
+	{
+		name: "claude", configure: configureClaude, command: claudeCommand, variables: claudeVariables, call: claudeCall, agents: true,
+		off: []obstacle{{func(t *testing.T, s *session) {
+			s.write(t, filepath.Join(s.home, ".claude", "settings.json"), `{"disableAllHooks": true}`)
+		}, "disableAllHooks: claude runs no hooks"}},
+	},
+	{
+		name: "codex", configure: configureCodex, command: codexCommand, variables: codexVariables, call: codexCall, agents: true, trust: trustCodex,
+		off: []obstacle{{func(*testing.T, *session) {}, "hooks are approved: codex runs no other"}},
+	},
+	{
+		name: "copilot", configure: configureCopilot, command: copilotCommand, variables: copilotVariables, call: copilotCall, trust: trustCopilot,
+		off: []obstacle{
+			{func(t *testing.T, s *session) {
+				s.write(t, filepath.Join(s.home, ".copilot", "config.json"), `{"trustedFolders": []}`)
+			}, "this folder is not trusted: copilot runs none"},
+			{func(t *testing.T, s *session) {
+				trustCopilot(t, s)
+				s.write(t, filepath.Join(s.dir, ".github", "copilot", "settings.json"), `{"disableAllHooks": true}`)
+			}, "disableAllHooks: copilot runs no hooks"},
+		},
+	},
+	{
+		name: "gemini", configure: configureGemini, command: geminiCommand, variables: geminiVariables, call: geminiCall,
+		off: []obstacle{{func(t *testing.T, s *session) {
+			path := filepath.Join(s.home, ".gemini", "settings.json")
+			s.write(t, path, strings.Replace(s.read(path), "{", `{"hooksConfig":{"enabled":false},`, 1))
+		}, "hooksConfig.enabled is false: gemini runs no hooks"}},
+	},
+	{name: "opencode", configure: configureOpencode, command: opencodeCommand, variables: opencodeVariables, call: opencodeCall, agents: true, ends: true},
 }
 
 func configureClaude(t *testing.T, s *session) {

@@ -53,6 +53,9 @@ func TestHosts(t *testing.T) {
 		t.Run(p.name, func(t *testing.T) {
 			t.Run("control", func(t *testing.T) { control(t, p) })
 			t.Run("work", func(t *testing.T) { work(t, p) })
+			for _, o := range p.off {
+				t.Run("off", func(t *testing.T) { off(t, p, o) })
+			}
 		})
 	}
 }
@@ -74,8 +77,9 @@ func (s *session) wantClosings(t *testing.T, want string) {
 	}
 }
 
-// work is a whole session with stig set up: the briefing at the start, a call over
-// MCP, a claim, a close that is denied, in a subagent too, and the reminder at the end.
+// work is a whole session with stig set up: its name and the survey at the start, a
+// call over MCP, a claim, a close that is denied, in a subagent too, a note that a
+// script overwrites, which is found after the call, and the reminder at the end.
 func work(t *testing.T, p program) {
 	s := newSession(t, p, scripts{
 		"work": {
@@ -83,11 +87,12 @@ func work(t *testing.T, p program) {
 			shell("stig claim demo-1"),
 			shell("bd close demo-1"),
 			agent("help"),
-			shell("for i in $(seq 100); do test -e helped && break; sleep 0.1; done"),
+			shell("for i in $(seq 100); do test -e helped && break; sleep 0.1; done; sh overwrite.sh"),
 			say("Done."),
 		},
 		"help": {shell("bd close demo-2"), shell("touch helped"), say("Helped.")},
 	})
+	s.write(t, filepath.Join(s.dir, "overwrite.sh"), "sed 's/\"notes\":\".*\"/\"notes\":\"all done\"/' .beads/issues.jsonl >new && mv new .beads/issues.jsonl\n")
 	s.connect(t)
 	s.run(t, "work")
 	s.wantClosings(t, "")
@@ -96,24 +101,26 @@ func work(t *testing.T, p program) {
 		step         int
 		text         string
 	}{
+		{"its name", "work", 0, "stig knows this session as ann/" + p.name + "-"},
 		{"the survey at the start", "work", 0, "stig claim demo-1"},
 		{"the briefing over MCP", "work", 1, "the primer is on"},
 		{"the denial", "work", 3, "nothing shows that demo-1 is done"},
 		{"the denial to the subagent", "help", 1, "nothing shows that demo-2 is done"},
-		{reminder, "work", 5, "demo-1: claimed, and has no checkpoint of today"},
+		{"what the script overwrote", "work", 5, "stig recover demo-2"},
+		{reminder, "work", 5, "stig checkpoint demo-1"},
 	} {
 		if want.what == reminder && p.ends {
-			if marks, _ := filepath.Glob(filepath.Join(s.dir, ".git", "stig", "sessions", "*")); len(marks) != 1 {
-				t.Errorf("reminded %d sessions", len(marks))
-			}
 			continue
 		}
 		if !s.model.saw(want.script, want.step, want.text) {
 			t.Errorf("the model was not told %s: %q", want.what, want.text)
 		}
 	}
-	if text := s.read(filepath.Join(s.dir, ".beads", "issues.jsonl")); !strings.Contains(text, `"status":"in_progress"`) {
-		t.Errorf("not claimed:\n%s", text)
+	if p.agents && !s.model.saw("help", 0, "a subagent of ann/"+p.name+"-") {
+		t.Error("the subagent was not told its name")
+	}
+	if text := s.read(filepath.Join(s.dir, ".beads", "issues.jsonl")); !strings.Contains(text, `"assignee":"ann/`+p.name+`-`) {
+		t.Errorf("not claimed by the session:\n%s", text)
 	}
 }
 
@@ -126,5 +133,26 @@ func (s *session) connect(t *testing.T) {
 	s.must(t, "stig", "skill", "install")
 	if s.program.trust != nil {
 		s.program.trust(t, s)
+	}
+}
+
+// obstacle keeps a program from running hooks that its settings name.
+type obstacle struct {
+	make func(t *testing.T, s *session)
+	want string // what stig says of it
+}
+
+// off: the program runs no hook of stig, the close runs, and setup, its --check and
+// doctor say why.
+func off(t *testing.T, p program, o obstacle) {
+	s := newSession(t, p, closing)
+	s.must(t, "stig", "setup", p.name)
+	o.make(t, s)
+	s.run(t, "close")
+	s.wantClosings(t, "close demo-1\n")
+	for _, args := range [][]string{{"setup", p.name}, {"setup", p.name, "--check"}, {"doctor"}} {
+		if out, _ := s.output("stig", args...); !strings.Contains(out, o.want) {
+			t.Errorf("stig %s: no %q in\n%s", strings.Join(args, " "), o.want, out)
+		}
 	}
 }
