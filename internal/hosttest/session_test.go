@@ -87,12 +87,14 @@ func work(t *testing.T, p program) {
 			shell("stig claim demo-1"),
 			shell("bd close demo-1"),
 			agent("help"),
-			shell("for i in $(seq 100); do test -e helped && break; sleep 0.1; done; sh overwrite.sh"),
+			shell("sh wait.sh"), // where subagents run beside their session
+			shell("sh overwrite.sh"),
 			say("Done."),
 		},
 		"help": {shell("bd close demo-2"), shell("touch helped"), say("Helped.")},
 	})
 	s.write(t, filepath.Join(s.dir, "overwrite.sh"), "sed 's/\"notes\":\".*\"/\"notes\":\"all done\"/' .beads/issues.jsonl >new && mv new .beads/issues.jsonl\n")
+	s.write(t, filepath.Join(s.dir, "wait.sh"), "for i in $(seq 100); do test -e helped && break; sleep 0.1; done; sleep 1\n")
 	s.connect(t)
 	s.run(t, "work")
 	s.wantClosings(t, "")
@@ -106,8 +108,8 @@ func work(t *testing.T, p program) {
 		{"the briefing over MCP", "work", 1, "the primer is on"},
 		{"the denial", "work", 3, "nothing shows that demo-1 is done"},
 		{"the denial to the subagent", "help", 1, "nothing shows that demo-2 is done"},
-		{"what the script overwrote", "work", 5, "stig recover demo-2"},
-		{reminder, "work", 5, "stig checkpoint demo-1"},
+		{"what the script overwrote", "work", 6, "stig recover demo-2"},
+		{reminder, "work", 6, "stig checkpoint demo-1"},
 	} {
 		if want.what == reminder && p.ends {
 			continue
