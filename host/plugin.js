@@ -6,7 +6,7 @@ import { readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-// ask runs a hook of stig and gives its reply; nothing where stig is not in PATH.
+// ask runs stig hook EVENT and gives its reply; nothing where stig is not in PATH.
 function ask(event, said, env = {}) {
   return new Promise((resolve) => {
     let text = ""
