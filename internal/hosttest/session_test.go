@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -155,6 +156,32 @@ func off(t *testing.T, p program, o obstacle) {
 	for _, args := range [][]string{{"setup", p.name}, {"setup", p.name, "--check"}, {"doctor"}} {
 		if out, _ := s.output("stig", args...); !strings.Contains(strings.Join(strings.Fields(out), " "), o.want) { // doctor breaks lines
 			t.Errorf("stig %s: no %q in\n%s", strings.Join(args, " "), o.want, out)
+		}
+	}
+}
+
+// TestPublished installs the plugin of this repository from its marketplace, as a user
+// of Claude Code or Codex would.
+func TestPublished(t *testing.T) {
+	if os.Getenv(hostsVariable) == "" {
+		t.Skip(hostsVariable + " names no folder")
+	}
+	repository, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, commands := range map[string][]string{
+		"claude": {"plugin validate --strict " + repository, "plugin validate " + filepath.Join(repository, "plugin"), "plugin marketplace add " + repository, "plugin install stig@stig"},
+		"codex":  {"plugin marketplace add " + repository, "plugin add stig@stig"},
+	} {
+		p := programs[slices.IndexFunc(programs, func(p program) bool { return p.name == name })]
+		s := newSession(t, p, nil)
+		for _, command := range commands {
+			s.must(t, s.executable(), strings.Fields(command)...)
+		}
+		out := s.must(t, s.executable(), "plugin", "list")
+		if !strings.Contains(out, "stig@stig") || !strings.Contains(out, "enabled") {
+			t.Errorf("%s plugin list: %s", name, out)
 		}
 	}
 }
