@@ -27,10 +27,18 @@ func (s Settings) installPlugin(source []byte) (text []byte, added []string, err
 	case source != nil && !s.ownPlugin(source):
 		return nil, nil, notWritable(1, 1, "not a plugin that stig wrote", "")
 	}
-	for _, h := range s.hooks {
-		added = append(added, h.event)
+	return []byte(s.plugin), s.missingPlugin(source), nil
+}
+
+// missingPlugin gives the names of the plugin's events where a file is not the plugin.
+func (s Settings) missingPlugin(source []byte) (events []string) {
+	if string(source) == s.plugin {
+		return nil
 	}
-	return []byte(s.plugin), added, nil
+	for _, h := range s.hooks {
+		events = append(events, h.event)
+	}
+	return events
 }
 
 // removePlugin gives nil for a plugin of stig, and any other file as it is.
@@ -38,8 +46,5 @@ func (s Settings) removePlugin(source []byte) (text []byte, removed []string, er
 	if source == nil || !s.ownPlugin(source) {
 		return source, nil, nil
 	}
-	for _, h := range s.hooks {
-		removed = append(removed, h.event)
-	}
-	return nil, removed, nil
+	return nil, s.missingPlugin(nil), nil
 }

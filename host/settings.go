@@ -53,8 +53,7 @@ func (s Settings) Install(source []byte) (text []byte, added []string, err error
 // are those of Install.
 func (s Settings) Missing(source []byte) ([]string, error) {
 	if s.plugin != "" {
-		_, events, err := s.installPlugin(source)
-		return events, err
+		return s.missingPlugin(source), nil
 	}
 	d, err := s.read(source)
 	if err != nil {

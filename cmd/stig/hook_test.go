@@ -195,7 +195,7 @@ func TestHooksWriteOnlyWhereSaid(t *testing.T) {
 	}
 	event := []byte(`{"session_id":"1","tool_name":"Bash","tool_input":{"command":"bd close demo-1"}}`)
 	for _, hook := range []struct{ name, writes, also string }{
-		{"session-start", ".git/stig/sessions.", "-"},
+		{"session-start", ".git/stig/", "-"},
 		{"pre-tool-use", "", "-"},
 		{"stop", ".git/stig/sessions.", "-"},
 		{"session-end", ".git/stig/sessions.", "-"},
