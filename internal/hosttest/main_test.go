@@ -3,7 +3,7 @@
 // server on 127.0.0.1 stands in for the model, and every program runs in an empty
 // home and in a network namespace that has the loopback interface alone.
 //
-//	npm install --prefix /srv/hosts @anthropic-ai/claude-code @openai/codex @google/gemini-cli opencode-ai
+//	npm install --prefix /srv/hosts @anthropic-ai/claude-code @openai/codex @github/copilot @google/gemini-cli opencode-ai
 //	STIG_TEST_HOSTS=/srv/hosts go test ./internal/hosttest -v
 package hosttest_test
 
