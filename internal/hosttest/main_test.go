@@ -1,7 +1,7 @@
 // Package hosttest_test runs whole sessions of real assistants (Claude Code, Codex,
-// the Gemini CLI, OpenCode) with stig connected to them by stig setup. A scripted
-// server on 127.0.0.1 stands in for the model, and every program runs in an empty
-// home and in a network namespace that has the loopback interface alone.
+// Copilot CLI, the Gemini CLI, OpenCode) with stig connected to them by stig setup. A
+// scripted server on 127.0.0.1 stands in for the model, and every program runs in an
+// empty home and in a network namespace that has the loopback interface alone.
 //
 //	npm install --prefix /srv/hosts @anthropic-ai/claude-code @openai/codex @github/copilot @google/gemini-cli opencode-ai
 //	STIG_TEST_HOSTS=/srv/hosts go test ./internal/hosttest -v
