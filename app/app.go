@@ -59,14 +59,14 @@ func (a *App) named() string {
 
 // session gives the session of an assistant that this run was started in, or that its
 // hook is about. What a worker loop runs is in none.
-func (a *App) session() (live.Session, bool) {
+func (a *App) session() (live.SessionRecord, bool) {
 	if a.hooked != nil {
 		return *a.hooked, true
 	}
 	if r, ok := a.sessions(); ok && a.Getenv("STIG_RUN") == "" {
 		return r.Here()
 	}
-	return live.Session{}, false
+	return live.SessionRecord{}, false
 }
 
 // sessions are those of this clone; ok is false where there is no store.
@@ -192,7 +192,7 @@ type App struct {
 	// Ancestors lists the processes that this run was started by; nil where no session
 	// is looked for among them.
 	Ancestors func() []process.Ancestor
-	hooked    *live.Session // that a hook is about; nil for none
+	hooked    *live.SessionRecord // that a hook is about; nil for none
 
 	Ctx     context.Context // of the command that runs
 	Running string          // its name

@@ -301,23 +301,32 @@ func within(h host.Host, limit int, text func(budget int) (string, error)) (stri
 	return fmt.Sprintf("The briefing is longer than %d characters: type stig orient to read it.\n", limit), nil
 }
 
-// Stop reminds a session of what it claimed and worked on since the last checkpoint, or
-// since it was last reminded; of claims of which no work is recorded, once where they
-// have no checkpoint of today. Where the session is not known, or what it was told
-// cannot be kept, it does not remind.
+// Stop reminds of claimed work.
 func (a *App) Stop(ctx context.Context, h host.Host, e host.Event) []byte {
 	a.join(ctx, h, e)
 	if e.Again || a.hooked == nil {
 		return nil
 	}
+	text := a.forgottenWork(ctx)
+	if text == "" {
+		return nil
+	}
+	return h.GoOn(Visible(text))
+}
+
+// forgottenWork reminds a session of what it claimed and worked on since the last
+// checkpoint, or since it was last reminded; of claims of which no work is recorded,
+// once where they have no checkpoint of today. Where what it was told cannot be kept, it
+// does not remind.
+func (a *App) forgottenWork(ctx context.Context) string {
 	file, _, claims, err := a.claims(ctx)
 	if err != nil {
-		return nil
+		return ""
 	}
 	defer file.Close()
 	r, ok := a.sessions()
 	if !ok || len(claims) == 0 {
-		return nil
+		return ""
 	}
 	head, beyond := a.work(ctx, file.Place())
 	var held []session.Claim
@@ -327,9 +336,9 @@ func (a *App) Stop(ctx context.Context, h host.Host, e host.Event) []byte {
 	}
 	due, err := r.Remind(*a.hooked, held)
 	if err != nil || len(due) == 0 {
-		return nil
+		return ""
 	}
-	return h.GoOn(Visible(reminder(due)))
+	return reminder(due)
 }
 
 func reminder(ids []string) string {
