@@ -8,6 +8,7 @@
 package actor
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -48,6 +49,7 @@ func Session(owner, host, id string, taken func(name string) bool) string {
 		// A UUID of version 7 begins with the time, which sessions of one day share.
 		characters = plain(timed[4]) + plain(timed[3])
 	}
+	characters = cmp.Or(characters, "0")
 	for size := idSize; size < len(characters); size++ {
 		if name := begin + characters[:size]; !taken(name) {
 			return name

@@ -28,6 +28,7 @@ func TestSession(t *testing.T) {
 		{"codex", "019f2c11-4a7e-7b30-8d52-6e90c3a1f7d4", "ann/codex-6e90"}, // begins with the time
 		{"gemini", "x", "ann/gemini-x"},
 		{"gemini", "'; rm -rf ~; #", "ann/gemini-rmrf"},
+		{"gemini", "田", "ann/gemini-0"},
 		{"gemini", "x", "ann/gemini-x"}, // nothing is left to tell it by
 	} {
 		got := actor.Session("ann", c.host, c.id, taken)

@@ -59,14 +59,14 @@ func (a *App) named() string {
 
 // session gives the session of an assistant that this run was started in, or that its
 // hook is about. What a worker loop runs is in none.
-func (a *App) session() (live.Session, bool) {
+func (a *App) session() (live.SessionRecord, bool) {
 	if a.hooked != nil {
 		return *a.hooked, true
 	}
 	if r, ok := a.sessions(); ok && a.Getenv("STIG_RUN") == "" {
 		return r.Here()
 	}
-	return live.Session{}, false
+	return live.SessionRecord{}, false
 }
 
 // sessions are those of this clone; ok is false where there is no store.
@@ -124,22 +124,29 @@ func (a *App) hold(ctx context.Context, store beads.Place, issue, as string) {
 // work gives the commit of HEAD in the work tree that stig is started in, and what
 // identifies what the tree holds beyond a commit; "" without git.
 func (a *App) work(ctx context.Context, store beads.Place) (head string, beyond func(base string) (string, error)) {
-	known := map[string]string{}
-	where, err := a.Site(ctx, store)
-	if err == nil && where.own != "" {
-		if result, failed := where.git.Run(ctx, "rev-parse", "-q", "--verify", "HEAD"); failed == nil && result.Exit == 0 {
+	tree, err := jsonl.WorktreeOf(cmp.Or(a.Dir, "."))
+	if err != nil || tree.Root == "" || !process.Finder(a.Dir, a.Getenv)("git") {
+		return "", func(string) (string, error) { return "", nil }
+	}
+	git, known := a.GitIn(tree.Root), map[string]string{}
+	if _, head = tree.Head(); head == "" { // before the first commit, or kept otherwise than in files
+		if result, err := git.Run(ctx, "rev-parse", "-q", "--verify", "HEAD"); err == nil && result.Exit == 0 {
 			head = strings.TrimSpace(string(result.Stdout))
 		}
 	}
 	return head, func(base string) (string, error) {
-		if _, asked := known[base]; !asked && err == nil && where.own != "" {
-			without, failed := jsonl.Touched(store)
-			if failed == nil {
-				known[base], failed = where.git.Beyond(ctx, base, without...)
-			}
-			err = failed
+		if state, asked := known[base]; asked {
+			return state, nil
 		}
-		return known[base], err
+		without, err := jsonl.Touched(store)
+		if err != nil {
+			return "", err
+		}
+		state, err := git.Beyond(ctx, base, without...)
+		if err == nil {
+			known[base] = state
+		}
+		return state, err
 	}
 }
 
@@ -185,7 +192,7 @@ type App struct {
 	// Ancestors lists the processes that this run was started by; nil where no session
 	// is looked for among them.
 	Ancestors func() []process.Ancestor
-	hooked    *live.Session // that a hook is about; nil for none
+	hooked    *live.SessionRecord // that a hook is about; nil for none
 
 	Ctx     context.Context // of the command that runs
 	Running string          // its name

@@ -326,8 +326,8 @@ func (a *App) Stop(ctx context.Context, h host.Host, e host.Event) []byte {
 
 // forgottenWork reminds a session of what it claimed and worked on since the last
 // checkpoint, or since it was last reminded; of claims of which no work is recorded,
-// once where they have no checkpoint of today. Where the session is not known, or what
-// it was told cannot be kept, it does not remind.
+// once where they have no checkpoint of today. Where what it was told cannot be kept, it
+// does not remind.
 func (a *App) forgottenWork(ctx context.Context) string {
 	file, _, claims, err := a.claims(ctx)
 	if err != nil {

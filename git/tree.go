@@ -72,20 +72,16 @@ func (g Client) status(ctx context.Context) (string, error) {
 
 // Beyond identifies what the work tree holds that differs from a commit, untracked
 // files included, so that it stays the same when that is committed. A base of "" is
-// the commit before the first one. What does not count is as for Tree; where there is
-// no work tree, or no git, it is "".
+// the commit before the first one. g.Dir must be the top of the work tree. What does
+// not count is as for Tree.
 func (g Client) Beyond(ctx context.Context, base string, without ...string) (string, error) {
-	place, err := g.Place(ctx)
-	if err != nil || place.Root == "" {
-		return "", err
-	}
 	// Only what is in the index is compared here: to compare files, git diff would
 	// write the index too.
 	argv := []string{"diff-index", "--cached", "--name-only", "--no-renames", "-z", base, "--"}
 	if base == "" {
 		argv = []string{"ls-files", "--cached", "-z"}
 	}
-	listed, err := Client{Dir: place.Root, Env: g.Env}.Must(ctx, argv...)
+	listed, err := g.Must(ctx, argv...)
 	if err != nil {
 		return "", err
 	}
@@ -98,14 +94,14 @@ func (g Client) Beyond(ctx context.Context, base string, without ...string) (str
 		paths = append(paths, changedPath(line))
 	}
 	slices.Sort(paths)
-	left := below(place.Root, g.Dir, without)
+	left := below(g.Dir, g.Dir, without)
 	state := sha256.New()
 	for _, path := range slices.Compact(paths) {
 		if path == "" || left(path) {
 			continue
 		}
 		_, _ = fmt.Fprintf(state, "%q ", path)
-		if err := g.add(ctx, state, filepath.Join(place.Root, filepath.FromSlash(path))); err != nil {
+		if err := g.add(ctx, state, filepath.Join(g.Dir, filepath.FromSlash(path))); err != nil {
 			return "", err
 		}
 	}

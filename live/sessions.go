@@ -10,8 +10,8 @@ import (
 	"stig/process"
 )
 
-// Session is a session of an assistant's program in this clone.
-type Session struct {
+// SessionRecord is a session of an assistant's program in this clone.
+type SessionRecord struct {
 	Name    string          `json:"name"` // it acts under
 	Host    string          `json:"host"` // the program
 	ID      string          `json:"id"`   // what the program calls it
@@ -38,30 +38,30 @@ const (
 
 // Sessions lists the sessions of the clone, by their last sign of life. What cannot
 // be read is left out.
-func (p Place) Sessions() (all []Session) {
+func (p Place) Sessions() (all []SessionRecord) {
 	for _, dir := range p.dirs() {
-		var some []Session
+		var some []SessionRecord
 		if readJSON(filepath.Join(dir, sessionsFile), &some) == nil {
 			all = append(all, some...)
 		}
 	}
 	// Of two records of one session the later one counts: git's directory could not
 	// be written at one of their times.
-	slices.SortStableFunc(all, func(a, b Session) int { return b.Seen.Compare(a.Seen) })
+	slices.SortStableFunc(all, func(a, b SessionRecord) int { return b.Seen.Compare(a.Seen) })
 	known := map[[2]string]bool{}
-	all = slices.DeleteFunc(all, func(s Session) bool {
+	all = slices.DeleteFunc(all, func(s SessionRecord) bool {
 		key := [2]string{s.Host, s.ID}
 		defer func() { known[key] = true }()
 		return known[key]
 	})
-	slices.SortFunc(all, func(a, b Session) int { return cmp.Or(a.Seen.Compare(b.Seen), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(all, func(a, b SessionRecord) int { return cmp.Or(a.Seen.Compare(b.Seen), cmp.Compare(a.ID, b.ID)) })
 	return all
 }
 
 // ChangeSessions replaces the sessions of the clone with what change makes of them,
 // under a lock. Where change gives false nothing is written. now decides which are
 // too old to keep.
-func (p Place) ChangeSessions(now time.Time, change func(all []Session) ([]Session, bool)) error {
+func (p Place) ChangeSessions(now time.Time, change func(all []SessionRecord) ([]SessionRecord, bool)) error {
 	return p.inDir(func(dir string) (err error) {
 		unlock, err := lockIn(dir, "sessions.lock")
 		if err != nil {
@@ -72,7 +72,7 @@ func (p Place) ChangeSessions(now time.Time, change func(all []Session) ([]Sessi
 		if !changed {
 			return nil
 		}
-		all = slices.DeleteFunc(all, func(s Session) bool { return now.Sub(s.Seen) > sessionAge })
+		all = slices.DeleteFunc(all, func(s SessionRecord) bool { return now.Sub(s.Seen) > sessionAge })
 		return replaceJSON(filepath.Join(dir, sessionsFile), all[max(0, len(all)-mostSessions):])
 	})
 }

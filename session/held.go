@@ -14,8 +14,8 @@ func (r Registry) key(issue string) string { return r.Place.Store + " " + issue 
 
 // Hold records how work on an issue stands that somebody claimed in a session, or
 // checkpointed: without As it is whoever claimed it.
-func (r Registry) Hold(s live.Session, issue string, held live.Held) error {
-	return r.change(s.Host, s.ID, func(s *live.Session) bool {
+func (r Registry) Hold(s live.SessionRecord, issue string, held live.Held) error {
+	return r.change(s.Host, s.ID, func(s *live.SessionRecord) bool {
 		if s.Held == nil {
 			s.Held = map[string]live.Held{}
 		}
@@ -27,7 +27,7 @@ func (r Registry) Hold(s live.Session, issue string, held live.Held) error {
 
 // Has reports whether an issue is a session's: in progress, and claimed under the name
 // of the session, by one of its subagents, or in it under another name.
-func (r Registry) Has(s live.Session, issue *beads.Issue) bool {
+func (r Registry) Has(s live.SessionRecord, issue *beads.Issue) bool {
 	if issue.Status != "in_progress" || issue.Assignee == "" {
 		return false
 	}
@@ -47,8 +47,8 @@ type Claim struct {
 // Remind picks the claims whose work changed since it was last recorded, and records
 // how it stands now, so that the same work is reminded of once. Of several that ask at
 // once one is told.
-func (r Registry) Remind(s live.Session, claims []Claim) (due []string, err error) {
-	err = r.change(s.Host, s.ID, func(s *live.Session) bool {
+func (r Registry) Remind(s live.SessionRecord, claims []Claim) (due []string, err error) {
+	err = r.change(s.Host, s.ID, func(s *live.SessionRecord) bool {
 		before, held := s.Held, map[string]live.Held{}
 		for key, other := range before {
 			if !strings.HasPrefix(key, r.key("")) { // of another store

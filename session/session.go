@@ -35,38 +35,38 @@ type Registry struct {
 // Here gives the session that this run was started in: that of the nearest process
 // above it that has one. Of a process with several sessions that have not ended
 // nobody can tell which it is.
-func (r Registry) Here() (here live.Session, ok bool) {
+func (r Registry) Here() (here live.SessionRecord, ok bool) {
 	if len(r.Ancestors) == 0 {
-		return live.Session{}, false
+		return live.SessionRecord{}, false
 	}
 	all := r.Place.Sessions()
 	for _, above := range r.Ancestors {
-		found := slices.DeleteFunc(slices.Clone(all), func(s live.Session) bool { return s.Ended || s.Process != above.ID })
+		found := slices.DeleteFunc(slices.Clone(all), func(s live.SessionRecord) bool { return s.Ended || s.Process != above.ID })
 		if len(found) > 0 {
 			return found[0], len(found) == 1
 		}
 	}
-	return live.Session{}, false
+	return live.SessionRecord{}, false
 }
 
 // Find gives the session that a host calls by an id.
-func (r Registry) Find(host, id string) (live.Session, bool) {
-	return first(r.Place.Sessions(), func(s live.Session) bool { return s.Host == host && s.ID == id })
+func (r Registry) Find(host, id string) (live.SessionRecord, bool) {
+	return first(r.Place.Sessions(), func(s live.SessionRecord) bool { return s.Host == host && s.ID == id })
 }
 
 // Named gives the session that acts under a name, or whose subagent does; of several
 // the last.
-func (r Registry) Named(name string) (live.Session, bool) {
+func (r Registry) Named(name string) (live.SessionRecord, bool) {
 	all := r.Place.Sessions()
 	slices.Reverse(all)
-	return first(all, func(s live.Session) bool { return s.Name == actor.Parent(name) })
+	return first(all, func(s live.SessionRecord) bool { return s.Name == actor.Parent(name) })
 }
 
-func first(all []live.Session, is func(live.Session) bool) (live.Session, bool) {
+func first(all []live.SessionRecord, is func(live.SessionRecord) bool) (live.SessionRecord, bool) {
 	if i := slices.IndexFunc(all, is); i >= 0 {
 		return all[i], true
 	}
-	return live.Session{}, false
+	return live.SessionRecord{}, false
 }
 
 // HasEnded reports whether a name is that of a session of this clone, or of a subagent,
@@ -87,7 +87,7 @@ func (r Registry) HasEnded(name string) bool {
 	return known
 }
 
-func (r Registry) hasEnded(s live.Session) bool {
+func (r Registry) hasEnded(s live.SessionRecord) bool {
 	if s.Ended {
 		return true
 	}
@@ -114,9 +114,9 @@ type Start struct {
 // Begin puts a session into the registry and gives it as it stands there: a session
 // that goes on keeps its name. Where nothing can be written it has its name all the
 // same.
-func (r Registry) Begin(start Start) (s live.Session, err error) {
-	join := func(all []live.Session) ([]live.Session, bool) {
-		all = slices.DeleteFunc(all, func(known live.Session) bool {
+func (r Registry) Begin(start Start) (s live.SessionRecord, err error) {
+	join := func(all []live.SessionRecord) ([]live.SessionRecord, bool) {
+		all = slices.DeleteFunc(all, func(known live.SessionRecord) bool {
 			same := known.Host == start.Host && known.ID == start.ID
 			if same {
 				s = known
@@ -129,7 +129,7 @@ func (r Registry) Begin(start Start) (s live.Session, err error) {
 		}
 		if s.Name == "" {
 			taken := func(name string) bool {
-				return slices.ContainsFunc(all, func(other live.Session) bool { return other.Name == name })
+				return slices.ContainsFunc(all, func(other live.SessionRecord) bool { return other.Name == name })
 			}
 			s.Name = actor.Session(start.Owner, start.Host, start.ID, taken)
 		}
@@ -141,7 +141,7 @@ func (r Registry) Begin(start Start) (s live.Session, err error) {
 		return append(all, s), true
 	}
 	if err = r.Place.ChangeSessions(r.Now, join); err != nil {
-		s = live.Session{}
+		s = live.SessionRecord{}
 		join(r.Place.Sessions())
 	}
 	return s, err
@@ -170,9 +170,9 @@ func HostProcess(above []process.Ancestor) process.ID {
 }
 
 // change edits one session of the registry; edit reports whether it did.
-func (r Registry) change(host, id string, edit func(s *live.Session) bool) error {
-	return r.Place.ChangeSessions(r.Now, func(all []live.Session) ([]live.Session, bool) {
-		i := slices.IndexFunc(all, func(s live.Session) bool { return s.Host == host && s.ID == id })
+func (r Registry) change(host, id string, edit func(s *live.SessionRecord) bool) error {
+	return r.Place.ChangeSessions(r.Now, func(all []live.SessionRecord) ([]live.SessionRecord, bool) {
+		i := slices.IndexFunc(all, func(s live.SessionRecord) bool { return s.Host == host && s.ID == id })
 		if i < 0 || !edit(&all[i]) {
 			return all, false
 		}
@@ -183,7 +183,7 @@ func (r Registry) change(host, id string, edit func(s *live.Session) bool) error
 
 // End records that a session has ended.
 func (r Registry) End(host, id string) error {
-	return r.change(host, id, func(s *live.Session) bool {
+	return r.change(host, id, func(s *live.SessionRecord) bool {
 		was := s.Ended
 		s.Ended = true
 		return !was
@@ -191,9 +191,9 @@ func (r Registry) End(host, id string) error {
 }
 
 // Agent names a subagent of a session, by its number in the order of their starts.
-func (r Registry) Agent(s live.Session, agent string) (name string, err error) {
+func (r Registry) Agent(s live.SessionRecord, agent string) (name string, err error) {
 	n := len(s.Agents)
-	err = r.change(s.Host, s.ID, func(s *live.Session) bool {
+	err = r.change(s.Host, s.ID, func(s *live.SessionRecord) bool {
 		if n = slices.Index(s.Agents, agent); n >= 0 && agent != "" {
 			return false
 		}

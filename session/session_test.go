@@ -32,7 +32,7 @@ func registry(t *testing.T, above ...process.Ancestor) session.Registry {
 	return session.Registry{Place: place, Now: noon, Ancestors: above}
 }
 
-func begin(t *testing.T, r session.Registry, start session.Start) live.Session {
+func begin(t *testing.T, r session.Registry, start session.Start) live.SessionRecord {
 	t.Helper()
 	s, err := r.Begin(start)
 	if err != nil {
