@@ -452,6 +452,7 @@ func (a *App) stillLost(ctx context.Context, l *loss.Look, gone []loss.Gone) (lo
 	}
 	for _, f := range all {
 		if g, fresh := of[part{f.ID, string(f.Kind), f.Name}]; fresh {
+			g.Hidden = f.Hidden
 			lost = append(lost, g)
 		}
 	}

@@ -27,6 +27,7 @@ type Past struct{ Old, New func() ([]byte, error) }
 type Gone struct {
 	ID string
 	diff.Edit
+	Hidden     bool // the journal keeps a hash of Was alone, for it holds a credential
 	Journalled bool // the journal has Was already: stig wrote it, or another session missed it
 }
 
@@ -205,7 +206,7 @@ func vanished(before, now *beads.Record) []diff.Edit {
 }
 
 // texts are the keys whose text somebody relies on.
-var texts = []string{string(beads.Description), string(beads.AcceptanceCriteria), string(beads.Design)}
+var texts = []beads.Key{beads.Description, beads.AcceptanceCriteria, beads.Design}
 
 // counts reports whether an edit lost something. Sections of notes in which one
 // stands twice are no parts by themselves: there it is looked for by name.
@@ -223,7 +224,7 @@ func counts(e diff.Edit, now *beads.Record) bool {
 	case diff.Prose:
 		return e.Now == "" && doc().Text() == "" || !keepsSections(doc(), e.Was)
 	case diff.Key:
-		return e.Now == "" && slices.Contains(texts, e.Name)
+		return e.Now == "" && slices.Contains(texts, beads.Key(e.Name))
 	}
 	return false
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"stig/beads"
@@ -100,6 +101,7 @@ func (l *Look) Find(at func(commit string) ([]byte, error), put func(*beads.Reco
 	if err != nil {
 		return Found{}, err
 	}
+	journal.Records = slices.DeleteFunc(journal.Records, func(r live.Record) bool { return r.Worktree != l.Place.Worktree })
 	q := Question{Before: before, Now: l.text, Records: journal.Records, Put: put}
 	if l.moved() {
 		q.Past = &Past{

@@ -3,6 +3,7 @@ package loss
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"stig/beads"
@@ -20,12 +21,12 @@ func (f Found) Report(s beads.Place) string {
 		ids, what := byIssue(f.Gone)
 		fmt.Fprintf(&text, "%s: another program than stig wrote it, and it lost\n", filepath.Base(s.Path))
 		for i, id := range ids[:min(len(ids), most)] {
-			fmt.Fprintf(&text, "  %s: %s\n", id, what[i])
+			fmt.Fprintf(&text, "  %s: %s\n", id, short(what[i]))
 		}
 		if more := len(ids) - most; more > 0 {
 			fmt.Fprintf(&text, "  and something of %d more\n", more)
 		}
-		text.WriteString("hint: type " + putBack(s, ids) + "\n")
+		text.WriteString("hint: type " + putBack(s, f.Gone) + "\n")
 	}
 	if len(f.Closed) > 0 {
 		var ids []string
@@ -39,6 +40,15 @@ func (f Found) Report(s beads.Place) string {
 		text.WriteString(": closed past stig close, without a verdict\nhint: type " + openAgain(s, ids) + "\n")
 	}
 	return text.String()
+}
+
+// short cuts a list of names that is long.
+func short(names string) string {
+	const most = 300
+	if r := []rune(names); len(r) > most {
+		return string(r[:most]) + " …"
+	}
+	return names
 }
 
 // byIssue lists issues and what is gone of each.
@@ -61,6 +71,14 @@ func byIssue(gone []Gone) (ids, what []string) {
 }
 
 func named(g Gone) string {
+	name := nameOf(g)
+	if g.Hidden {
+		name += " with a credential, which stig does not keep"
+	}
+	return name
+}
+
+func nameOf(g Gone) string {
 	switch g.Kind {
 	case diff.Issue:
 		return "the issue"
@@ -75,14 +93,17 @@ func named(g Gone) string {
 	return fmt.Sprintf("%s %s", g.Kind, g.Name)
 }
 
-// putBack is what to type to have back what is gone of those issues. stig does not
-// write issues in a Dolt database.
-func putBack(s beads.Place, ids []string) string {
+// putBack is what to type to have back what is gone. stig does not write issues in a
+// Dolt database, and keeps no credentials.
+func putBack(s beads.Place, gone []Gone) string {
+	kept, _ := byIssue(slices.DeleteFunc(slices.Clone(gone), func(g Gone) bool { return g.Hidden }))
 	switch {
+	case len(kept) == 0:
+		return fmt.Sprintf("git log -p -- %s to see what it was", s.Path)
 	case s.Mode == beads.Dolt:
-		return fmt.Sprintf("stig recover %s to see what it was; bd update puts it back", ids[0])
-	case len(ids) == 1:
-		return fmt.Sprintf("stig recover %s --apply", ids[0])
+		return fmt.Sprintf("stig recover %s to see what it was; bd update puts it back", kept[0])
+	case len(kept) == 1:
+		return fmt.Sprintf("stig recover %s --apply", kept[0])
 	}
 	return "stig recover --apply"
 }

@@ -55,6 +55,8 @@ type Held interface {
 	// Outside indexes issues in stashes, in other work trees and at the tips of
 	// branches that HEAD does not hold.
 	Outside(ctx context.Context, ids []string, visit func(where string, there diff.Index)) error
+	// Head indexes issues in the commit that is checked out.
+	Head(ctx context.Context, ids []string) (diff.Index, error)
 	// Deleted reports which of the issues were deleted on purpose.
 	Deleted(ctx context.Context, ids []string) (map[string]bool, error)
 	// Ancestor reports whether a commit is an ancestor of HEAD, or is HEAD.
@@ -86,13 +88,13 @@ type finder struct {
 	reached map[name]map[string]bool
 }
 
-// Find lists the values that stig wrote and the store lacks.
+// Find lists the values that stig wrote, or that a session saw, and the store lacks.
 //
 // A value is Lost when all of these hold: it was written in this work tree on
 // the branch that is checked out now, or a commit reachable from HEAD held it;
 // its place is empty, or again holds a value that it had replaced; no later
-// edit of stig removed it; and no stash, other work tree or branch tip outside
-// of HEAD holds it. A removal is lost when it was made here, and the place again
+// edit of stig removed it; and HEAD holds it, or no stash, other work tree or branch
+// tip outside of HEAD does. A removal is lost when it was made here, and the place again
 // holds a value that it had taken away. Values are listed by issue, in the order of the journal.
 func Find(ctx context.Context, q Question) ([]Finding, error) {
 	f := &finder{Question: q, ctx: ctx, chains: map[name][]step{}, filled: map[name][]diff.Digest{}}
@@ -400,8 +402,10 @@ func (f *finder) mark(n name, seq string) {
 	f.reached[n][seq] = true
 }
 
-// lookOutside asks what holds the values that seem lost. A place that lacks what
-// an edit took away holds that edit only if it holds what else the edit wrote.
+// lookOutside asks what holds the values that seem lost. What the commit that is
+// checked out holds is lost whatever else holds it: neither another branch nor a stash
+// took it away. A place that lacks what an edit took away holds that edit only if it
+// holds what else the edit wrote.
 func (f *finder) lookOutside(findings []Finding) error {
 	var ids []string
 	for _, finding := range findings {
@@ -412,11 +416,15 @@ func (f *finder) lookOutside(findings []Finding) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	err := f.Held.Outside(f.ctx, ids, func(where string, there diff.Index) {
+	head, err := f.Held.Head(f.ctx, ids)
+	if err != nil {
+		return err
+	}
+	err = f.Held.Outside(f.ctx, ids, func(where string, there diff.Index) {
 		for i := range findings {
 			finding := &findings[i]
 			entry, holds := there[finding.ID]
-			if finding.State == Lost && holds && finding.digest == entry.Parts[diff.PartName{Kind: finding.Kind, Name: finding.Name}] {
+			if finding.State == Lost && holds && !finding.in(head) && finding.digest == entry.Parts[diff.PartName{Kind: finding.Kind, Name: finding.Name}] {
 				finding.State, finding.Where = Elsewhere, where
 			}
 		}
@@ -433,6 +441,11 @@ func (f *finder) lookOutside(findings []Finding) error {
 		}
 	}
 	return err
+}
+
+// in reports whether an index holds a value.
+func (f Finding) in(index diff.Index) bool {
+	return f.digest != "" && f.digest == index[f.ID].Parts[diff.PartName{Kind: f.Kind, Name: f.Name}]
 }
 
 // byFirst orders findings by the first one of their issue.

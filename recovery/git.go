@@ -110,6 +110,19 @@ func (c Clone) Outside(ctx context.Context, ids []string, visit func(string, dif
 	return c.Git.Blobs(ctx, blobs, func(blob string, text []byte) { visit(refs[blob], indexIn(text, ids)) })
 }
 
+// Head implements Held.
+func (c Clone) Head(ctx context.Context, ids []string) (diff.Index, error) {
+	if c.Git.Dir == "" {
+		return nil, nil
+	}
+	var text bytes.Buffer
+	err := c.Git.FileAt(ctx, "HEAD", c.Path, &text)
+	if _, none := errors.AsType[*git.RevisionError](err); none {
+		return nil, nil // no commit yet, or none that has the store
+	}
+	return indexIn(text.Bytes(), ids), err
+}
+
 // outside lists stashes and the tips of branches that HEAD does not hold.
 func (c Clone) outside(ctx context.Context) ([]git.Tip, error) {
 	tips, err := c.Git.Stashes(ctx, c.Path)

@@ -25,6 +25,7 @@ type held struct {
 	deleted   []string
 	ancestors []string
 	branches  []string
+	head      string // the line of a-1 in the commit that is checked out
 }
 
 func (h held) Reachable(_ context.Context, _ live.Record, ids []string, visit func(diff.Index) bool) error {
@@ -41,6 +42,10 @@ func (h held) Outside(_ context.Context, ids []string, visit func(string, diff.I
 		visit(where, indexOf(line, ids))
 	}
 	return nil
+}
+
+func (h held) Head(_ context.Context, ids []string) (diff.Index, error) {
+	return indexOf(h.head, ids), nil
 }
 
 func (h held) Deleted(context.Context, []string) (map[string]bool, error) {
@@ -84,6 +89,7 @@ func on(branch string) func(*live.Record)          { return func(r *live.Record)
 func in(worktree string) func(*live.Record)        { return func(r *live.Record) { r.Worktree = worktree } }
 func at(commit string) func(*live.Record)          { return func(r *live.Record) { r.Head = commit } }
 func ended(result live.Result) func(*live.Record)  { return func(r *live.Record) { r.Result = result } }
+func seen(r *live.Record)                          { r.Seen = true }
 func forgets(r *live.Record)                       { r.Forgets = true }
 func journal(records ...live.Record) []live.Record { return records }
 
@@ -132,6 +138,9 @@ func TestFind(t *testing.T) {
 
 		{"in a stash", journal(edit("1", "a", "b")), titled("a"), "main", held{outside: map[string]string{"stash@{0}": titled("b")}}, `elsewhere "b"`},
 		{"a stash holds something else", journal(edit("1", "a", "b")), titled("a"), "main", held{outside: map[string]string{"stash@{0}": titled("c")}}, `lost "b"`},
+		{"in the commit of HEAD, and a branch too", journal(edit("1", "a", "b")), titled("a"), "main",
+			held{head: titled("b"), outside: map[string]string{"side": titled("b")}}, `lost "b"`},
+		{"seen, and another program took it", journal(edit("1", "", "b", seen)), `{"id":"a-1"}`, "main", held{}, `lost "b"`},
 		{"another issue has its id", journal(
 			live.Record{Seq: "0", At: noon, Worktree: "/w", Branch: "main", Result: live.Written, Changes: []live.Change{{Issue: "a-1", Kind: "issue", Name: "a-1",
 				Now: `{"id":"a-1","title":"a","description":"d","created_at":"2026-11-01T00:00:00Z"}`}}}),

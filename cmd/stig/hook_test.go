@@ -195,8 +195,9 @@ func TestHooksWriteOnlyWhereSaid(t *testing.T) {
 	}
 	event := []byte(`{"session_id":"1","tool_name":"Bash","tool_input":{"command":"bd close demo-1"}}`)
 	for _, hook := range []struct{ name, writes, also string }{
-		{"session-start", ".git/stig/", "-"},
+		{"session-start", ".git/stig/", "-"}, // how the store stands
 		{"pre-tool-use", "", "-"},
+		{"post-tool-use", "", "-"},
 		{"stop", ".git/stig/sessions.", "-"},
 		{"session-end", ".git/stig/sessions.", "-"},
 		{"pre-compact", ".beads/", ".git/stig/"}, // an edit, which is in the journal

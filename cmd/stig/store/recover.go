@@ -21,9 +21,10 @@ func RecoverCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "recover [ID]",
 		Short: "list or put back what stig wrote and the store lost",
-		Long: "recover compares the journal of stig's edits with the store. A value is lost when the\n" +
-			"store lacks it, its place is empty or again holds what it had replaced, nothing later\n" +
-			"removed it, and no other branch, work tree or stash holds it. --apply puts back what is\n" +
+		Long: "recover compares the journal of stig's edits, and of what sessions of assistants missed,\n" +
+			"with the store. A value is lost when the store lacks it, its place is empty or again\n" +
+			"holds what it had replaced, nothing later removed it, and the commit of HEAD holds it, or\n" +
+			"no other branch, work tree or stash does. --apply puts back what is\n" +
 			"lost, and never over something newer. --all also lists what is elsewhere, was edited\n" +
 			"since, or went with its branch. --forget says that what is lost may stay so.\n\n" +
 			"The exit code is 1 when something is lost and was not put back.",
