@@ -41,7 +41,7 @@ func TestHear(t *testing.T) {
 		"claude starts anew":    {`{"session_id":"1","hook_event_name":"SessionStart","source":"clear"}`, host.Event{Name: "SessionStart", Session: "1", Cleared: true}},
 		"claude goes on":        {`{"session_id":"1","hook_event_name":"SessionStart","source":"resume"}`, host.Event{Name: "SessionStart", Session: "1"}},
 		"claude's subagent":     {`{"session_id":"1","agent_id":"a6","agent_type":"explore","hook_event_name":"SubagentStart"}`, host.Event{Name: "SubagentStart", Session: "1", Agent: "a6"}},
-		"claude stops":          {`{"session_id":"1","stop_hook_active":true}`, host.Event{Name: "SubagentStart", Session: "1", Again: true}},
+		"claude stops":          {`{"session_id":"1","stop_hook_active":true}`, host.Event{Session: "1", Again: true}},
 		"codex shell, once":     {`{"tool_name":"shell","tool_input":{"command":["bash","-lc","echo 'a b'"]}}`, host.Event{Command: `'bash' '-lc' 'echo '\''a b'\'''`}},
 		"codex patch": {`{"tool_name":"apply_patch","tool_input":{"command":"*** Begin Patch\n*** Update File: a.go\n*** Move to: b.go\n@@\n+bd close x\n*** End Patch"}}`,
 			host.Event{Writes: []string{"a.go", "b.go"}}},
