@@ -27,11 +27,11 @@ const modulePath = "stig"
 // bands, the lowest first. A package imports packages of lower bands only,
 // so packages that share a band never import each other.
 var bands = [][]string{
-	{"schemas", samples, "internal/ended", early, "fault", "secret", "visible"},
+	{"schemas", samples, "internal/ended", early, "fault", "secret", "visible", "actor"},
 	{"notes", "beads", "cue", "host", "process", "shell"},
 	{"signals", "trace", "dag", "criteria", "guard", "git", "jsonl", "bd", "internal/memory"},
 	{"verify", "diff", "live", "internal/dirstore"},
-	{"orient", "checkpoint", "lint", "merge", "draw", "recovery", "recall", "watch", "loss"},
+	{"orient", "checkpoint", "lint", "merge", "draw", "recovery", "recall", "watch", "loss", "session"},
 	{"app"},
 	{"setup", "app/traces", "app/watching"},
 	{"doctor"},

@@ -22,18 +22,136 @@ import (
 	"strings"
 	"time"
 
+	"stig/actor"
 	"stig/beads"
 	"stig/git"
+	"stig/jsonl"
+	"stig/live"
 	"stig/process"
+	"stig/session"
 	"stig/signals"
 )
 
-// ActorName is who acts: the flag, else the environment, else git's user.name;
-// "" when no name is set.
+// ActorName is who acts: the flag, else the environment, else the session of an
+// assistant that this run was started in, else git's user.name; "" when no name is set.
 func (a *App) ActorName(ctx context.Context) (string, error) {
-	if name := cmp.Or(a.Actor, a.Getenv("STIG_ACTOR"), a.Getenv("BD_ACTOR")); name != "" {
+	if name := a.named(); name != "" {
 		return name, nil
 	}
+	if s, ok := a.session(); ok {
+		return s.Name, nil
+	}
+	return a.person(ctx)
+}
+
+// named is the actor that the command line or the environment names; "" for none. The
+// name of a session in the environment is that of an outer one, where this run was
+// started in another: the one below got it from there.
+func (a *App) named() string {
+	name := cmp.Or(a.Getenv("STIG_ACTOR"), a.Getenv("BD_ACTOR"))
+	if a.Actor == "" && actor.IsSession(name) {
+		if s, ok := a.session(); ok && !actor.Of(name, s.Name) {
+			return s.Name
+		}
+	}
+	return cmp.Or(a.Actor, name)
+}
+
+// session gives the session of an assistant that this run was started in, or that its
+// hook is about. What a worker loop runs is in none.
+func (a *App) session() (live.SessionRecord, bool) {
+	if a.hooked != nil {
+		return *a.hooked, true
+	}
+	if r, ok := a.sessions(); ok && a.Getenv("STIG_RUN") == "" {
+		return r.Here()
+	}
+	return live.SessionRecord{}, false
+}
+
+// sessions are those of this clone; ok is false where there is no store.
+func (a *App) sessions() (r session.Registry, ok bool) {
+	place, err := jsonl.Discover(a.Where())
+	if err == nil {
+		r.Place, err = live.At(place.Path)
+	}
+	if err == nil {
+		r.Now, err = a.Clock()
+	}
+	if a.Ancestors != nil {
+		r.Ancestors = a.Ancestors()
+	}
+	return r, err == nil
+}
+
+// mayTake reports for names whether an actor may go on with what they hold.
+func (a *App) mayTake(who string) func(holder string) bool {
+	known := map[string]bool{}
+	return func(holder string) bool {
+		may, asked := known[holder]
+		if !asked {
+			may = actor.MayTake(who, holder)
+			if r, ok := a.sessions(); ok && !may {
+				may = r.MayTake(who, holder)
+			}
+			known[holder] = may
+		}
+		return may
+	}
+}
+
+// hold records for stop how the work on an issue stands, in the session that this run
+// belongs to: as is who claimed it, "" whoever did. Without a record the session is
+// reminded by date.
+func (a *App) hold(ctx context.Context, store beads.Place, issue, as string) {
+	r, ok := a.sessions()
+	if !ok {
+		return
+	}
+	s, ok := a.session()
+	if name := cmp.Or(as, a.named()); !ok && name != "" {
+		s, ok = r.Named(name)
+	}
+	if !ok {
+		return
+	}
+	head, beyond := a.work(ctx, store)
+	if work, err := beyond(head); err == nil {
+		_ = r.Hold(s, issue, live.Held{As: as, Base: head, Work: work})
+	}
+}
+
+// work gives the commit of HEAD in the work tree that stig is started in, and what
+// identifies what the tree holds beyond a commit; "" without git.
+func (a *App) work(ctx context.Context, store beads.Place) (head string, beyond func(base string) (string, error)) {
+	tree, err := jsonl.WorktreeOf(cmp.Or(a.Dir, "."))
+	if err != nil || tree.Root == "" || !process.Finder(a.Dir, a.Getenv)("git") {
+		return "", func(string) (string, error) { return "", nil }
+	}
+	git, known := a.GitIn(tree.Root), map[string]string{}
+	if _, head = tree.Head(); head == "" { // before the first commit, or kept otherwise than in files
+		if result, err := git.Run(ctx, "rev-parse", "-q", "--verify", "HEAD"); err == nil && result.Exit == 0 {
+			head = strings.TrimSpace(string(result.Stdout))
+		}
+	}
+	return head, func(base string) (string, error) {
+		if state, asked := known[base]; asked {
+			return state, nil
+		}
+		without, err := jsonl.Touched(store)
+		if err != nil {
+			return "", err
+		}
+		state, err := git.Beyond(ctx, base, without...)
+		if err == nil {
+			known[base] = state
+		}
+		return state, err
+	}
+}
+
+// person is git's user.name; "" for none.
+func (a *App) person(ctx context.Context) (string, error) {
 	if !process.Finder(a.Dir, a.Getenv)("git") {
 		return "", nil
 	}
@@ -71,6 +189,11 @@ type App struct {
 	// other stores opened.
 	OpenStore func(beads.Place) beads.Store
 
+	// Ancestors lists the processes that this run was started by; nil where no session
+	// is looked for among them.
+	Ancestors func() []process.Ancestor
+	hooked    *live.SessionRecord // that a hook is about; nil for none
+
 	Ctx     context.Context // of the command that runs
 	Running string          // its name
 	Journal *journal        // of its edits; nil before a store is opened
@@ -90,7 +213,7 @@ func (a *App) Fresh(ctx context.Context, command string) *App {
 		Getenv: a.Getenv, Env: a.Env, HomeDir: a.HomeDir, ConfigDir: a.ConfigDir, Now: a.Now, Schema: cue.Embedded(),
 		Say: a.Say, Progress: a.Progress, Terminal: a.Terminal,
 		Ctx: ctx, Running: command,
-		Dir: a.Dir, Store: a.Store, Actor: a.Actor, OpenStore: a.OpenStore,
+		Dir: a.Dir, Store: a.Store, Actor: a.Actor, OpenStore: a.OpenStore, Ancestors: a.Ancestors,
 	}
 }
 

@@ -101,7 +101,7 @@ func (a *App) Checkpoint(ctx context.Context, r CheckpointRequest) (*Checkpointe
 	if err != nil {
 		return nil, err
 	}
-	update.Evidence = a.Config.Signals.Evidence
+	update.Evidence, update.By = a.Config.Signals.Evidence, a.named()
 	if update.Question.Text != "" { // who asks is on record; nothing else of a checkpoint names its actor
 		if update.Question.By, err = a.ActorName(ctx); err != nil {
 			return nil, err
@@ -121,6 +121,7 @@ func (a *App) Checkpoint(ctx context.Context, r CheckpointRequest) (*Checkpointe
 		return nil, err
 	}
 	if !r.DryRun {
+		a.hold(ctx, store.Place(), report.ID, "")
 		a.Notify(ctx, store.Place(), options.Now, ReportNotices(report, update.Question, signals.Day(options.Now)))
 	}
 	findings, err := a.findings(store.Place(), report.Lines, options.Now)
@@ -203,7 +204,11 @@ func (a *App) Claim(ctx context.Context, id string, dryRun bool) (*checkpoint.Cl
 	if err != nil {
 		return nil, err
 	}
-	return checkpoint.Claim(ctx, store, options, id, actor)
+	claimed, err := checkpoint.Claim(ctx, store, options, id, actor, a.mayTake(actor))
+	if err == nil && !dryRun {
+		a.hold(ctx, store.Place(), claimed.ID, actor)
+	}
+	return claimed, err
 }
 
 // ClaimNext makes the first issue that can be taken the actor's work, and the one
@@ -218,10 +223,13 @@ func (a *App) ClaimNext(ctx context.Context, dryRun bool) (*checkpoint.Claimed, 
 		return nil, err
 	}
 	for _, row := range rows {
-		claimed, err := checkpoint.Claim(ctx, store, options, row.ID, actor)
+		claimed, err := checkpoint.Claim(ctx, store, options, row.ID, actor, a.mayTake(actor))
 		_, gone := errors.AsType[*beads.NotFoundError](err)
 		if gone || fault.Is(err, fault.Conflict) || fault.Is(err, fault.Waits) {
 			continue // it changed since it was read
+		}
+		if err == nil && !dryRun {
+			a.hold(ctx, store.Place(), claimed.ID, actor)
 		}
 		return claimed, err
 	}
@@ -247,7 +255,7 @@ func (a *App) Release(ctx context.Context, r ReleaseRequest) (*checkpoint.Claime
 	if err != nil {
 		return nil, err
 	}
-	return checkpoint.Release(ctx, store, options, r.ID, actor)
+	return checkpoint.Release(ctx, store, options, r.ID, actor, a.mayTake(actor))
 }
 
 // ReopenRequest opens a closed issue again, and says why.

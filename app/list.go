@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"stig/actor"
 	"stig/beads"
 	"stig/checkpoint"
 	"stig/dag"
@@ -33,6 +34,7 @@ type ListRequest struct {
 	Limit int    // the first so many; 0 for all
 	View  string // the name of a view of the configuration: its filters count where the request has none
 
+	me     string    // whose issues @me means, and her sessions'; "" for nobody's
 	parent string    // the whole id
 	since  time.Time // Since
 }
@@ -205,7 +207,7 @@ func (a *App) checkList(file *beads.Snapshot, r *ListRequest) error {
 	for i, name := range r.Assignees {
 		switch name {
 		case "@me":
-			if r.Assignees[i], err = a.MustActor(a.Ctx); err != nil {
+			if r.me, err = a.MustActor(a.Ctx); err != nil {
 				return err
 			}
 		case "none":
@@ -269,7 +271,7 @@ func (r ListRequest) matchesIndex(issue *beads.Issue) bool {
 	}
 	return (len(r.Types) == 0 || slices.Contains(r.Types, issue.Type)) &&
 		(len(r.Priorities) == 0 || slices.Contains(r.Priorities, issue.Priority)) &&
-		(len(r.Assignees) == 0 || slices.Contains(r.Assignees, issue.Assignee)) &&
+		(len(r.Assignees) == 0 || slices.Contains(r.Assignees, issue.Assignee) || actor.Of(issue.Assignee, r.me)) &&
 		(r.parent == "" || slices.ContainsFunc(issue.Deps, func(d beads.Dep) bool { return d.On == r.parent && dag.Contains(d.Type) })) &&
 		!issue.UpdatedAt.Before(r.since)
 }

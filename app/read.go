@@ -120,6 +120,7 @@ func (a *App) briefing(ctx context.Context, r OrientRequest) (*orient.Briefing, 
 		if request.Reader, err = a.ActorName(ctx); err != nil {
 			return nil, err
 		}
+		request.MayTake = a.mayTake(request.Reader)
 	}
 	return orient.Brief(file, dag.New(file), at, request, rules)
 }
@@ -141,7 +142,7 @@ func (a *App) survey(ctx context.Context, r OrientRequest) (*orient.Survey, erro
 	if err != nil {
 		return nil, err
 	}
-	return orient.Look(file, dag.New(file), orient.SurveyRequest{As: r.As, Actor: reader, Budget: r.Budget, Full: r.Full}, rules)
+	return orient.Look(file, dag.New(file), orient.SurveyRequest{As: r.As, Actor: reader, MayTake: a.mayTake(reader), Budget: r.Budget, Full: r.Full}, rules)
 }
 
 // beforeWork refuses a store to begin work from that an unfinished merge left,
@@ -273,6 +274,7 @@ func (a *App) Worker(ctx context.Context, file *beads.Snapshot, ready []int, as 
 	if as == "" && assigned {
 		w.Name, err = a.ActorName(ctx)
 	}
+	w.MayTake = a.mayTake(w.Name)
 	return w, err
 }
 

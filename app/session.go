@@ -3,7 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"stig/actor"
 	"stig/beads"
 	"stig/checkpoint"
 	"stig/criteria"
@@ -20,6 +21,7 @@ import (
 	"stig/jsonl"
 	"stig/notes"
 	"stig/orient"
+	"stig/session"
 	"stig/signals"
 	"stig/verify"
 )
@@ -50,8 +52,10 @@ func hooks() []Hook {
 		{event: "session-start", answer: (*App).SessionStart},
 		{event: "pre-tool-use", answer: (*App).PreToolUse},
 		{event: "post-tool-use", answer: (*App).PostToolUse},
+		{event: "subagent-start", answer: (*App).SubagentStart},
 		{event: "stop", answer: (*App).Stop},
 		{event: "pre-compact", answer: (*App).PreCompact},
+		{event: "session-end", answer: (*App).SessionEnd},
 	}
 }
 
@@ -92,13 +96,78 @@ func (a *App) AnswerHook(ctx context.Context, hook Hook, text []byte) (reply []b
 	return hook.answer(a, ctx, hook.host, event), nil
 }
 
+// join has the session that an event is about in the registry, and this run act in it:
+// under the name that the environment gives, else under one of its own.
+func (a *App) join(ctx context.Context, h host.Host, e host.Event) {
+	r, ok := a.sessions()
+	if !ok || e.Session == "" {
+		return
+	}
+	s, known := r.Find(string(h), e.Session)
+	if !known || s.Ended || r.Now.Sub(s.Seen) > signOfLife || session.HostProcess(r.Ancestors) != s.Process {
+		start := session.Start{Host: string(h), ID: e.Session, Owner: a.owner(ctx), Instead: e.Cleared}
+		start.Name = cmp.Or(a.Getenv("STIG_ACTOR"), a.Getenv("BD_ACTOR"))
+		if other, is := r.Named(start.Name); is && actor.IsSession(start.Name) && (other.Host != start.Host || other.ID != start.ID) {
+			start.Name = "" // of the session that this one was started in
+		}
+		s, _ = r.Begin(start) // it has a name even where that cannot be kept
+	}
+	a.hooked = &s
+}
+
+// signOfLife is after how long a hook records again that its session is alive.
+const signOfLife = time.Hour
+
+// owner is the person that sessions of this user work for, as their names have it.
+func (a *App) owner(ctx context.Context) string {
+	person, _ := a.person(ctx) // without one the user of the machine is
+	for _, name := range []string{person, a.Getenv("USER"), a.Getenv("USERNAME")} {
+		if slug := actor.Slug(name); slug != "" {
+			return slug
+		}
+	}
+	return "somebody"
+}
+
+// introduction tells a session under which name it acts, and sees to it that the
+// commands of the session do; "" where somebody chose the name.
+func (a *App) introduction(h host.Host) string {
+	if a.hooked == nil || !actor.IsSession(a.hooked.Name) {
+		return ""
+	}
+	name := a.hooked.Name
+	if !passOn(a.Getenv(h.EnvFile()), name) && a.hooked.Process.PID == 0 {
+		return fmt.Sprintf("Type export STIG_ACTOR=%s before stig: that is the name of this session.\n\n", name)
+	}
+	return fmt.Sprintf("stig knows this session as %s.\n\n", name)
+}
+
+// passOn appends the name of a session once to the file from which its host takes the
+// environment of commands. Names of sessions need no quoting.
+func passOn(path, name string) bool {
+	if !filepath.IsAbs(path) || !actor.IsSession(name) {
+		return false
+	}
+	line := "export STIG_ACTOR=" + name + "\n"
+	if text, err := os.ReadFile(path); err == nil && strings.Contains(string(text), line) {
+		return true
+	}
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return false
+	}
+	_, err = file.WriteString(line)
+	return errors.Join(err, file.Close()) == nil
+}
+
 // SessionStart gives the assistant something to begin with.
 func (a *App) SessionStart(ctx context.Context, h host.Host, e host.Event) []byte {
+	a.join(ctx, h, e)
 	since, err := a.lostSince(ctx, e.Session)
 	if err != nil {
 		a.Warn("this session cannot remember how the store stands, and does not notice what other programs take from it: %v", err)
 	}
-	file, actor, claims, err := a.claims(ctx)
+	file, who, claims, err := a.claims(ctx)
 	if err != nil {
 		return nil
 	}
@@ -112,22 +181,26 @@ func (a *App) SessionStart(ctx context.Context, h host.Host, e host.Event) []byt
 		return nil
 	}
 	graph := dag.New(file)
-	lost := a.noteLost(ctx, file.Place())
-	if lost != "" {
-		lost += ": type stig recover to see what, and stig recover --apply to put it back.\n\n"
+	first := a.introduction(h)
+	if lost := a.noteLost(ctx, file.Place()); lost != "" {
+		first += lost + ": type stig recover to see what, and stig recover --apply to put it back.\n\n"
 	}
 	if since != "" {
-		lost = since + "\n" + lost
+		first += since + "\n"
 	}
-	text, err := within(h, ContextLimit-len(lost), func(budget int) (string, error) {
+	if len(claims) == 0 {
+		claims = a.left(file, who)
+		first += leftOver(file, claims)
+	}
+	text, err := within(h, ContextLimit-h.Length(Visible(first)), func(budget int) (string, error) {
 		if len(claims) == 1 {
-			b, err := orient.Brief(file, graph, claims[0], orient.Request{Budget: budget}, rules)
+			b, err := orient.Brief(file, graph, claims[0], orient.Request{Budget: budget, Reader: who, MayTake: a.mayTake(who)}, rules)
 			if err != nil {
 				return "", err
 			}
 			return b.Markdown(), nil
 		}
-		s, err := orient.Look(file, graph, orient.SurveyRequest{As: actor, Budget: min(budget, orient.SurveyBudget)}, rules)
+		s, err := orient.Look(file, graph, orient.SurveyRequest{As: who, MayTake: a.mayTake(who), Budget: min(budget, orient.SurveyBudget)}, rules)
 		if err != nil {
 			return "", err
 		}
@@ -136,30 +209,88 @@ func (a *App) SessionStart(ctx context.Context, h host.Host, e host.Event) []byt
 	if err != nil {
 		return nil
 	}
-	return h.Context(Visible(lost + text))
+	return h.Context(Visible(first + text))
 }
 
-// claims opens the store and lists what the actor has in progress.
-func (a *App) claims(ctx context.Context) (file *beads.Snapshot, actor string, claims []int, err error) {
+// left lists the issues in progress that an actor may go on with and does not have: of
+// its person, and of her sessions that have ended.
+func (a *App) left(file *beads.Snapshot, who string) (left []int) {
+	may := a.mayTake(who)
+	for i, issue := range file.All() {
+		if at, ok := file.Index(issue.ID); ok && at == i && issue.Status == "in_progress" && issue.Assignee != "" && issue.Assignee != who && may(issue.Assignee) {
+			left = append(left, i)
+		}
+	}
+	return left
+}
+
+// leftOver says of issues that they can be gone on with.
+func leftOver(file *beads.Snapshot, left []int) string {
+	const shown = 5
+	var text strings.Builder
+	for _, i := range left[:min(len(left), shown)] {
+		holder := Folded(file.At(i).Assignee)
+		if actor.IsSession(holder) {
+			holder += ", a session that has ended"
+		}
+		fmt.Fprintf(&text, "%s is claimed by %s: type stig claim %[1]s to go on with it.\n", file.At(i).ID, holder)
+	}
+	if more := len(left) - shown; more > 0 {
+		fmt.Fprintf(&text, "So are %d more: type stig list --status in_progress.\n", more)
+	}
+	if len(left) > 0 {
+		text.WriteByte('\n')
+	}
+	return text.String()
+}
+
+// SubagentStart gives a subagent its name, and says what it leaves to the session that
+// started it.
+func (a *App) SubagentStart(ctx context.Context, h host.Host, e host.Event) []byte {
+	a.join(ctx, h, e)
+	r, ok := a.sessions()
+	if !ok || a.hooked == nil {
+		return nil
+	}
+	name, _ := r.Agent(*a.hooked, e.Agent) // it has a name even where that cannot be kept
+	return h.Agent(Visible(fmt.Sprintf("This repository keeps its issues with stig: type stig orient ID to read one. You are %s, a subagent of %s.\n"+
+		"Report what you found to whoever started you, and leave stig checkpoint and stig close to them.\n"+
+		"Only to take an issue of your own, type stig claim ID --actor %[1]s, and give --actor %[1]s to checkpoint and close it too.\n", name, a.hooked.Name)))
+}
+
+// SessionEnd records that a session has ended.
+func (a *App) SessionEnd(_ context.Context, h host.Host, e host.Event) []byte {
+	if r, ok := a.sessions(); ok && e.Session != "" {
+		_ = r.End(string(h), e.Session) // that its process is gone shows it too
+	}
+	return nil
+}
+
+// claims opens the store and lists what the actor has in progress; in a session, what
+// was claimed in it.
+func (a *App) claims(ctx context.Context) (file *beads.Snapshot, who string, claims []int, err error) {
 	store, err := a.Discover()
 	if err != nil {
 		return nil, "", nil, err
 	}
-	if actor, err = a.ActorName(ctx); err != nil {
+	if who, err = a.ActorName(ctx); err != nil {
 		return nil, "", nil, err
 	}
 	if file, err = store.Snapshot(); err != nil {
 		return nil, "", nil, err
 	}
+	has := func(issue *beads.Issue) bool {
+		return issue.Status == "in_progress" && issue.Assignee == who && who != ""
+	}
+	if r, ok := a.sessions(); ok && a.hooked != nil {
+		has = func(issue *beads.Issue) bool { return r.Has(*a.hooked, issue) }
+	}
 	for i, issue := range file.All() {
-		if actor == "" || issue.Status != "in_progress" || issue.Assignee != actor {
-			continue
-		}
-		if at, ok := file.Index(issue.ID); ok && at == i {
+		if at, ok := file.Index(issue.ID); ok && at == i && has(issue) {
 			claims = append(claims, i)
 		}
 	}
-	return file, actor, claims, nil
+	return file, who, claims, nil
 }
 
 // within makes a text of at most so many characters, as the host counts them: a
@@ -178,51 +309,54 @@ func within(h host.Host, limit int, text func(budget int) (string, error)) (stri
 	return fmt.Sprintf("The briefing is longer than %d characters: type stig orient to read it.\n", limit), nil
 }
 
-// Stop says what the store lost since the session last looked, and reminds of
-// claimed work.
+// Stop says what the store lost since the session last looked, and reminds of claimed
+// work.
 func (a *App) Stop(ctx context.Context, h host.Host, e host.Event) []byte {
-	if e.Again || e.Session == "" {
+	a.join(ctx, h, e)
+	if e.Again || a.hooked == nil {
 		return nil
 	}
 	lost, _ := a.lostSince(ctx, e.Session) // when the session started, the error was said
-	text := lost + a.forgottenWork(ctx, e)
+	text := lost + a.forgottenWork(ctx)
 	if text == "" {
 		return nil
 	}
 	return h.GoOn(Visible(text))
 }
 
-// forgottenWork reminds of claimed work without a checkpoint of today, once a
-// session. That it did is kept in git's own directory: where there is none it does
-// not remind.
-func (a *App) forgottenWork(ctx context.Context, e host.Event) string {
+// forgottenWork reminds a session of what it claimed and worked on since the last
+// checkpoint, or since it was last reminded; of claims of which no work is recorded,
+// once where they have no checkpoint of today. Where what it was told cannot be kept, it
+// does not remind.
+func (a *App) forgottenWork(ctx context.Context) string {
 	file, _, claims, err := a.claims(ctx)
 	if err != nil {
 		return ""
 	}
 	defer file.Close()
-	now, err := a.Clock()
-	if err != nil {
+	r, ok := a.sessions()
+	if !ok || len(claims) == 0 {
 		return ""
 	}
-	var forgotten []string
+	head, beyond := a.work(ctx, file.Place())
+	var held []session.Claim
 	for _, i := range claims {
-		if last, ok := a.lastCheckpoint(file.At(i)); ok && last < signals.Day(now) {
-			forgotten = append(forgotten, file.At(i).ID)
-		}
+		last, ok := a.lastCheckpoint(file.At(i))
+		held = append(held, session.Claim{Issue: file.At(i).ID, As: file.At(i).Assignee, Due: ok && last < signals.Day(r.Now), Base: head, Work: beyond})
 	}
-	if len(forgotten) == 0 || !a.firstTime(ctx, e.Session, now) {
+	due, err := r.Remind(*a.hooked, held)
+	if err != nil || len(due) == 0 {
 		return ""
 	}
-	return reminder(forgotten)
+	return reminder(due)
 }
 
 func reminder(ids []string) string {
-	have := "has"
+	has := "has"
 	if len(ids) > 1 {
-		have = "have"
+		has = "have"
 	}
-	return fmt.Sprintf("%s: claimed, and %s no checkpoint of today\n", strings.Join(ids, ", "), have) +
+	return fmt.Sprintf("%s: %s work that no checkpoint records\n", strings.Join(ids, ", "), has) +
 		fmt.Sprintf("hint: type stig checkpoint %s --surprise … --progress … --done … --learned … --remains … --downstream …, "+
 			"or stig release %s if you did not work on it; then stop", ids[0], ids[0])
 }
@@ -247,42 +381,6 @@ func (a *App) lastCheckpoint(issue *beads.Issue) (date string, ok bool) {
 	return date, true
 }
 
-// markAge is how long it is kept that a session was reminded.
-const markAge = 14 * 24 * time.Hour
-
-// firstTime reports whether a session has not been reminded yet, and keeps that
-// it is now. Of two that ask at once one is the first.
-func (a *App) firstTime(ctx context.Context, session string, now time.Time) bool {
-	place, err := a.GitIn(cmp.Or(a.Dir, ".")).Place(ctx)
-	if err != nil || place.Own == "" {
-		return false
-	}
-	dir := filepath.Join(place.Own, "sessions")
-	if os.MkdirAll(dir, 0o755) != nil {
-		return false
-	}
-	forget(dir, now.Add(-markAge))
-	mark, err := os.OpenFile(filepath.Join(dir, fmt.Sprintf("%x", sha256.Sum256([]byte(session)))[:32]), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
-	if err != nil {
-		return false
-	}
-	return mark.Close() == nil
-}
-
-// forget removes the marks of sessions that are long over. One that cannot be
-// removed is in nobody's way.
-func forget(dir string, before time.Time) {
-	marks, err := os.ReadDir(dir)
-	if err != nil {
-		return
-	}
-	for _, mark := range marks {
-		if info, err := mark.Info(); err == nil && info.ModTime().Before(before) {
-			_ = os.Remove(filepath.Join(dir, mark.Name()))
-		}
-	}
-}
-
 // draftMark tells a draft from what a worker wrote.
 const draftMark = "This is a draft that a hook left before the context of a session was compacted"
 
@@ -294,7 +392,8 @@ const draftWait = 10 * time.Millisecond
 // none, before what the session knows is cut short. It gives up where another
 // holds the store, and where bd would have to take the draft up, which takes
 // longer than an assistant should wait.
-func (a *App) PreCompact(ctx context.Context, h host.Host, _ host.Event) []byte {
+func (a *App) PreCompact(ctx context.Context, h host.Host, e host.Event) []byte {
+	a.join(ctx, h, e)
 	file, _, claims, err := a.claims(ctx)
 	if err != nil {
 		return nil

@@ -39,6 +39,8 @@ type Update struct {
 
 	// NoContext allows progress implementing or blocked without a state estimate.
 	NoContext bool
+	// By is who writes. A subagent may only where it claimed the issue itself.
+	By string
 }
 
 // Rules are what the result of an update is validated against.
@@ -132,6 +134,9 @@ func (u Update) write(ctx context.Context, s beads.Store, o beads.Options, id st
 	lines, err := s.Edit(ctx, o, func(tx *beads.Tx) error {
 		record, err := tx.Record(id)
 		if err != nil {
+			return err
+		}
+		if err := foreign(record, u.By); err != nil {
 			return err
 		}
 		full, before := record.Text(beads.ID), notes.Parse(record.Text(beads.Notes))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"stig/actor"
 	"stig/beads"
 	"stig/dag"
 	"stig/fault"
@@ -33,18 +34,18 @@ type Claimed struct {
 // Claim makes an issue the actor's work: in progress and assigned to them.
 // What was read and what is written are one edit under the lock, so of several
 // who claim an issue one gets it. Claiming what one holds changes nothing. It
-// refuses (fault.Conflict) issues that wait for others, that another holds, and
-// that are neither open nor in progress, and (fault.Waits) those with an
-// unanswered question.
-func Claim(ctx context.Context, s beads.Store, o beads.Options, id, actor string) (*Claimed, error) {
+// refuses (fault.Conflict) issues that wait for others, that another holds from whom
+// the actor may not take them, and that are neither open nor in progress, and
+// (fault.Waits) those with an unanswered question.
+func Claim(ctx context.Context, s beads.Store, o beads.Options, id, who string, mayTake func(holder string) bool) (*Claimed, error) {
 	return changeHands(ctx, s, o, id, func(f *beads.Snapshot, r *beads.Record) ([]beads.Set, error) {
 		full, status, holder := r.Text(beads.ID), r.Text(beads.Status), r.Text(beads.Assignee)
 		switch {
-		case status == statusInProgress && holder == actor:
+		case status == statusInProgress && holder == who:
 			return nil, nil
 		case status == statusClosed:
 			return nil, held(full, "is closed")
-		case holder != "" && holder != actor:
+		case holder != "" && holder != who && !mayTake(holder):
 			return nil, held(full, "is claimed by "+holder)
 		case status != statusOpen && status != statusInProgress:
 			return nil, held(full, fmt.Sprintf("only open issues can be claimed; its status is %q", status))
@@ -57,17 +58,32 @@ func Claim(ctx context.Context, s beads.Store, o beads.Options, id, actor string
 			return nil, &fault.Error{Code: fault.Waits, ID: full, Reason: "has an unanswered question",
 				Hint: "type stig orient " + full + " to read it, or stig ready to see what can be taken"}
 		}
-		return []beads.Set{{Key: beads.Status, Text: statusInProgress}, {Key: beads.Assignee, Text: actor}}, nil
+		return []beads.Set{{Key: beads.Status, Text: statusInProgress}, {Key: beads.Assignee, Text: who}}, nil
 	})
+}
+
+// foreign refuses (fault.Conflict) a subagent an issue that it did not claim itself:
+// whoever started it checkpoints and closes that.
+func foreign(r *beads.Record, by string) error {
+	holder := r.Text(beads.Assignee)
+	if !actor.IsSubagent(by) || holder == by {
+		return nil
+	}
+	e := held(r.Text(beads.ID), "is not claimed by "+by+", and a subagent checkpoints and closes only what it claimed itself")
+	e.Hint = "report to " + actor.Parent(by) + ", which started you"
+	if holder == "" {
+		e.Hint += ", or type stig claim " + e.ID + " --actor " + by
+	}
+	return e
 }
 
 // Release gives an issue back: nobody's, and open if it was in progress. An
 // issue that nobody holds is not changed. It refuses (fault.Conflict) closed
-// issues and those that another holds.
-func Release(ctx context.Context, s beads.Store, o beads.Options, id, actor string) (*Claimed, error) {
+// issues and those that another holds from whom the actor may not take them.
+func Release(ctx context.Context, s beads.Store, o beads.Options, id, who string, mayTake func(holder string) bool) (*Claimed, error) {
 	return changeHands(ctx, s, o, id, func(_ *beads.Snapshot, r *beads.Record) ([]beads.Set, error) {
-		if holder := r.Text(beads.Assignee); holder != "" && holder != actor {
-			e := held(r.Text(beads.ID), "is claimed by "+holder+", not by "+actor)
+		if holder := r.Text(beads.Assignee); holder != "" && holder != who && !mayTake(holder) {
+			e := held(r.Text(beads.ID), "is claimed by "+holder+", not by "+who)
 			e.Hint = "let them release it, or type stig release " + e.ID + " --force"
 			return nil, e
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"stig/actor"
 	"stig/beads"
 	"stig/criteria"
 	"stig/fault"
@@ -100,6 +101,9 @@ func Closable(ctx context.Context, s beads.Store, o beads.Options, id string, c 
 			return nil
 		}
 		if err := sayingReason(candidate.ID, c.Reason, tx.Snapshot()); err != nil {
+			return err
+		}
+		if err := foreign(record, c.Actor); err != nil {
 			return err
 		}
 		if err := c.refused(tx.Snapshot(), record, rules); err != nil {
@@ -270,7 +274,7 @@ func verifying(tx *beads.Tx, r *beads.Record, rules Rules) ([]Changed, error) {
 // meant.
 func (c Closing) warnings(r *beads.Record) []string {
 	list := []string{}
-	if holder := r.Text(beads.Assignee); holder != "" && c.Actor != "" && holder != c.Actor {
+	if holder := r.Text(beads.Assignee); holder != "" && c.Actor != "" && !actor.MayTake(c.Actor, holder) && !actor.Of(holder, c.Actor) {
 		list = append(list, fmt.Sprintf("it was claimed by %s, and is closed by %s", holder, c.Actor))
 	}
 	return list

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"stig/actor"
 	"stig/beads"
 	"stig/fault"
 	"stig/verify"
@@ -129,7 +130,7 @@ func (d Deletion) refuse(f *beads.Snapshot, issue *beads.Issue, all []*beads.Iss
 	if d.Force {
 		return nil
 	}
-	if issue.Status == statusInProgress && issue.Assignee != "" && issue.Assignee != d.Actor {
+	if issue.Status == statusInProgress && issue.Assignee != "" && !actor.MayTake(d.Actor, issue.Assignee) {
 		e := held(issue.ID, "is claimed by "+issue.Assignee)
 		e.Hint = "let them release it, or delete it with --force"
 		return e
@@ -171,12 +172,12 @@ func dependents(f *beads.Snapshot, issue *beads.Issue, all []*beads.Issue) (list
 // for: the work is that of the other issue. It refuses (fault.Usage) an issue that
 // would be a duplicate of itself, or of one that was deleted or is a duplicate of
 // it, and what has open children.
-func Duplicate(ctx context.Context, s beads.Store, o beads.Options, id, of, actor string, rules Rules) (*Closed, error) {
-	waiver, err := verify.Waive("the work is in the issue that it repeats", actor)
+func Duplicate(ctx context.Context, s beads.Store, o beads.Options, id, of, by string, rules Rules) (*Closed, error) {
+	waiver, err := verify.Waive("the work is in the issue that it repeats", by)
 	if err != nil {
 		return nil, err
 	}
-	return Close(ctx, s, o, id, Closing{Evidence: waiver, Actor: actor, DuplicateOf: of}, rules)
+	return Close(ctx, s, o, id, Closing{Evidence: waiver, Actor: by, DuplicateOf: of}, rules)
 }
 
 // duplicate links the issue to the one that it repeats, and gives the reason.

@@ -12,9 +12,13 @@ import (
 	"stig/checkpoint"
 	"stig/fault"
 	"stig/internal/memory"
+	"stig/signals"
 )
 
 func storeOf(lines ...string) *memory.Store { return memory.New(strings.Join(lines, "\n") + "\n") }
+
+// nobody is whom an actor may take issues from.
+func nobody(string) bool { return false }
 
 // Of many who claim an issue one gets it, and the file says the same.
 func TestClaimOne(t *testing.T) {
@@ -24,7 +28,7 @@ func TestClaimOne(t *testing.T) {
 	var group sync.WaitGroup
 	for n := range many {
 		group.Go(func() {
-			_, results[n] = checkpoint.Claim(t.Context(), s, beads.Options{Now: rules().Now}, "demo-1", fmt.Sprint("w", n))
+			_, results[n] = checkpoint.Claim(t.Context(), s, beads.Options{Now: rules().Now}, "demo-1", fmt.Sprint("w", n), nobody)
 		})
 	}
 	group.Wait()
@@ -127,14 +131,55 @@ func TestClaimUnanswered(t *testing.T) {
 		s := storeOf(`{"id":"demo-1","title":"t","status":"open","notes":"`+notes+`"}`, `{"id":"demo-2","title":"t","status":"in_progress","assignee":"ann","notes":"`+notes+`"}`)
 		before := s.Text()
 		options := beads.Options{Now: rules().Now}
-		if _, err := checkpoint.Claim(t.Context(), s, options, "demo-1", "ann"); !fault.Is(err, fault.Waits) {
+		if _, err := checkpoint.Claim(t.Context(), s, options, "demo-1", "ann", nobody); !fault.Is(err, fault.Waits) {
 			t.Errorf("claimed with a question: %v", err)
 		}
-		if claimed, err := checkpoint.Claim(t.Context(), s, options, "demo-2", "ann"); err != nil || claimed.Changed {
+		if claimed, err := checkpoint.Claim(t.Context(), s, options, "demo-2", "ann", nobody); err != nil || claimed.Changed {
 			t.Errorf("her own: %+v, %v", claimed, err)
 		}
 		if s.Text() != before {
 			t.Error("the store was changed")
+		}
+	}
+}
+
+// TestTakeOver: what another holds changes hands where the actor may take it, and else
+// neither by claim nor by release.
+func TestTakeOver(t *testing.T) {
+	s := storeOf(`{"id":"demo-1","title":"t","status":"in_progress","assignee":"ann/claude-3f2a"}`)
+	o := beads.Options{Now: rules().Now}
+	left := func(holder string) bool { return holder == "ann/claude-3f2a" }
+	if _, err := checkpoint.Claim(t.Context(), s, o, "demo-1", "ann/claude-9d1c", nobody); !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "ann/claude-3f2a") {
+		t.Errorf("claim of another's: %v", err)
+	}
+	if _, err := checkpoint.Release(t.Context(), s, o, "demo-1", "ann/claude-9d1c", nobody); !fault.Is(err, fault.Conflict) {
+		t.Errorf("release of another's: %v", err)
+	}
+	claimed, err := checkpoint.Claim(t.Context(), s, o, "demo-1", "ann/claude-9d1c", left)
+	if err != nil || !claimed.Changed || claimed.Assignee != "ann/claude-9d1c" || claimed.Status != "in_progress" {
+		t.Errorf("%+v, %v", claimed, err)
+	}
+}
+
+// TestSubagent: a subagent checkpoints and closes only what it claimed itself.
+func TestSubagent(t *testing.T) {
+	s := storeOf(
+		`{"id":"demo-1","title":"t","status":"in_progress","assignee":"ann/claude-3f2a"}`,
+		`{"id":"demo-2","title":"t","status":"in_progress","assignee":"ann/claude-3f2a/1"}`,
+		`{"id":"demo-3","title":"t","status":"open"}`)
+	for _, c := range []struct {
+		id, by string
+		may    bool
+	}{
+		{"demo-1", "ann/claude-3f2a/1", false}, {"demo-1", "ann/claude-3f2a", true}, {"demo-1", "bo", true},
+		{"demo-2", "ann/claude-3f2a/1", true}, {"demo-2", "ann/claude-3f2a/2", false}, {"demo-2", "ann/claude-3f2a", true},
+		{"demo-3", "ann/claude-3f2a/1", false},
+	} {
+		update := checkpoint.Update{Estimate: signals.Estimate{Done: "half of it"}, By: c.by}
+		_, err := checkpoint.Write(t.Context(), s, beads.Options{Now: rules().Now, DryRun: true}, c.id, update, rules())
+		_, closing := checkpoint.Closable(t.Context(), s, beads.Options{Now: rules().Now}, c.id, checkpoint.Closing{Reason: "the gate opens and closes", Actor: c.by}, rules())
+		if fault.Is(err, fault.Conflict) == c.may || fault.Is(closing, fault.Conflict) == c.may {
+			t.Errorf("%s by %s: %v; %v", c.id, c.by, err, closing)
 		}
 	}
 }

@@ -27,6 +27,8 @@ const (
 type Worker struct {
 	Now  time.Time
 	Name string // issues assigned to this name can be taken; "" when nobody is named
+	// MayTake reports whether issues assigned to another name can be; nil for none can.
+	MayTake func(name string) bool
 	// Asked reports whether an issue has an unanswered question; nil for none has.
 	Asked func(i int) bool
 }
@@ -57,7 +59,7 @@ func (g *Graph) State(i int, w Worker) State {
 		return StateComplete
 	case w.Asked != nil && w.Asked(i):
 		return StateAsked
-	case issue.Assignee != "" && issue.Assignee != w.Name:
+	case issue.Assignee != "" && issue.Assignee != w.Name && (w.MayTake == nil || !w.MayTake(issue.Assignee)):
 		return StateAssigned
 	}
 	return StateReady

@@ -46,18 +46,14 @@ func (g Client) look(ctx context.Context, untracked string, without []string) (T
 	if err != nil || place.Root == "" {
 		return Tree{}, err
 	}
-	argv := []string{"status", "--porcelain=v2", "--branch", "--no-renames", "--no-ahead-behind", "--untracked-files=" + untracked, "--ignore-submodules=none", "-z"}
-	result, err := g.Run(ctx, argv...)
-	if err == nil && result.Exit != 0 {
-		err = failure(argv, result)
-	}
+	lines, err := g.status(ctx, untracked)
 	if err != nil {
 		return Tree{}, err
 	}
 	left := below(place.Root, g.Dir, without)
 	state := sha256.New()
 	var tree Tree
-	for line := range strings.SplitSeq(strings.TrimSuffix(string(result.Stdout), "\x00"), "\x00") {
+	for line := range strings.SplitSeq(lines, "\x00") {
 		if commit, ok := strings.CutPrefix(line, "# branch.oid "); ok && commit != "(initial)" {
 			tree.Head = commit
 		}
@@ -74,6 +70,55 @@ func (g Client) look(ctx context.Context, untracked string, without []string) (T
 	_, _ = fmt.Fprintf(state, "head %s", tree.Head)
 	tree.State = hex.EncodeToString(state.Sum(nil))
 	return tree, nil
+}
+
+// status gives the lines of git status, each of which ends in NUL, with all untracked
+// files or no.
+func (g Client) status(ctx context.Context, untracked string) (string, error) {
+	argv := []string{"status", "--porcelain=v2", "--branch", "--no-renames", "--no-ahead-behind", "--untracked-files=" + untracked, "--ignore-submodules=none", "-z"}
+	result, err := g.Run(ctx, argv...)
+	if err == nil && result.Exit != 0 {
+		err = failure(argv, result)
+	}
+	return string(result.Stdout), err
+}
+
+// Beyond identifies what the work tree holds that differs from a commit, untracked
+// files included, so that it stays the same when that is committed. A base of "" is
+// the commit before the first one. g.Dir must be the top of the work tree. What does
+// not count is as for Tree.
+func (g Client) Beyond(ctx context.Context, base string, without ...string) (string, error) {
+	// Only what is in the index is compared here: to compare files, git diff would
+	// write the index too.
+	argv := []string{"diff-index", "--cached", "--name-only", "--no-renames", "-z", base, "--"}
+	if base == "" {
+		argv = []string{"ls-files", "--cached", "-z"}
+	}
+	listed, err := g.Must(ctx, argv...)
+	if err != nil {
+		return "", err
+	}
+	paths := strings.Split(listed, "\x00")
+	lines, err := g.status(ctx, "all")
+	if err != nil {
+		return "", err
+	}
+	for line := range strings.SplitSeq(lines, "\x00") {
+		paths = append(paths, changedPath(line))
+	}
+	slices.Sort(paths)
+	left := below(g.Dir, g.Dir, without)
+	state := sha256.New()
+	for _, path := range slices.Compact(paths) {
+		if path == "" || left(path) {
+			continue
+		}
+		_, _ = fmt.Fprintf(state, "%q ", path)
+		if err := g.add(ctx, state, filepath.Join(g.Dir, filepath.FromSlash(path))); err != nil {
+			return "", err
+		}
+	}
+	return hex.EncodeToString(state.Sum(nil)), nil
 }
 
 // changedPath is the path in a line of git status, "" where it names none.

@@ -269,3 +269,50 @@ func TestRootCommit(t *testing.T) {
 		t.Errorf("before the first commit: got %q, %v", got, err)
 	}
 }
+
+// TestBeyond: what the work tree holds beyond a commit is the same after it is staged
+// and committed, and another when a file changes, comes or goes.
+func TestBeyond(t *testing.T) {
+	g := repository(t, version{"a.txt", "1\n"}, version{"a.txt", "2\n"})
+	base := must(t, g, "rev-parse", "HEAD")
+	store := filepath.Join(g.Dir, "store")
+	beyond := func(base string) string {
+		t.Helper()
+		state, err := g.Beyond(t.Context(), base, store)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return state
+	}
+	before, first := beyond(base), beyond("")
+	for _, step := range []struct {
+		name    string
+		changes bool
+		do      func()
+	}{
+		{"a file is touched", false, func() { put(t, "2\n", g.Dir, "a.txt") }},
+		{"the store changes", false, func() { put(t, "2\n", g.Dir, "store") }},
+		{"a file changes", true, func() { put(t, "3\n", g.Dir, "a.txt") }},
+		{"a file comes", true, func() { put(t, "1\n", g.Dir, "below", "b c.txt") }},
+		{"all is staged", false, func() { must(t, g, "add", "-A") }},
+		{"all is committed", false, func() { must(t, g, "commit", "-q", "-m", "work") }},
+		{"a file changes again", true, func() { put(t, "4\n", g.Dir, "a.txt") }},
+		{"it is committed", false, func() { must(t, g, "commit", "-q", "-a", "-m", "more") }},
+		{"a file goes", true, func() { must(t, g, "rm", "-q", "a.txt") }},
+	} {
+		step.do()
+		after := beyond(base)
+		if changed := after != before; changed != step.changes {
+			t.Errorf("%s: changed %t", step.name, changed)
+		}
+		if now := beyond(""); step.changes && now == first {
+			t.Errorf("%s: nothing beyond no commit", step.name)
+		} else {
+			first = now
+		}
+		before = after
+	}
+	if _, err := g.Beyond(t.Context(), "0123456789012345678901234567890123456789"); err == nil {
+		t.Error("a commit that is not there is no error")
+	}
+}

@@ -3,6 +3,7 @@ package host
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tailscale/hujson"
@@ -21,8 +22,8 @@ type document struct {
 
 const byteOrderMark = "\ufeff"
 
-// read parses a file, and refuses what hooks cannot be put into.
-func (s Settings) read(source []byte) (*document, error) {
+// newDocument parses a file, and refuses one that holds no object.
+func newDocument(source []byte) (*document, error) {
 	rest, marked := bytes.CutPrefix(source, []byte(byteOrderMark))
 	d := &document{text: string(rest)}
 	if marked {
@@ -36,8 +37,25 @@ func (s Settings) read(source []byte) (*document, error) {
 	if d.value, err = parse(rest); err != nil {
 		return nil, syntaxError(err)
 	}
-	if d.root, err = d.object(&d.value, "the settings"); err != nil {
-		return nil, err
+	d.root, err = d.object(&d.value, "the settings")
+	return d, err
+}
+
+// leftover is the text of a file whose object was all made by setup: nil for a file
+// that setup made, since in a file that was there no newline follows the object.
+func (d *document) leftover() []byte {
+	around := slices.Concat(d.mark, d.value.BeforeExtra, d.value.AfterExtra)
+	if string(around) == "\n" && len(d.value.AfterExtra) > 0 {
+		return nil
+	}
+	return append([]byte{}, around...)
+}
+
+// read parses a file, and refuses what hooks cannot be put into.
+func (s Settings) read(source []byte) (*document, error) {
+	d, err := newDocument(source)
+	if err != nil || d.root == nil {
+		return d, err
 	}
 	if err := s.checkVersion(d); err != nil {
 		return nil, err

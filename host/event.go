@@ -3,6 +3,7 @@ package host
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf16"
@@ -12,6 +13,8 @@ import (
 type Event struct {
 	Name    string   // of the event, as the host calls it
 	Session string   // identifies the session
+	Agent   string   // identifies the subagent that it is about; "" for the session itself
+	Cleared bool     // a session starts because another one in the same program was cleared
 	Dir     string   // where the session works, absolute
 	Command string   // the shell command that is about to run
 	Writes  []string // the files that another tool is about to write, relative to Dir or absolute
@@ -29,6 +32,8 @@ func Hear(text []byte) Event {
 	event := Event{
 		Name:    first(said, "hook_event_name"),
 		Session: first(said, "session_id", "conversation_id"),
+		Agent:   first(said, "agent_id"),
+		Cleared: word(said["source"]) == "clear",
 		Dir:     first(said, "cwd"),
 		Writes:  writes(word(said["tool_name"]), input),
 	}
@@ -52,7 +57,7 @@ func Hear(text []byte) Event {
 func command(said, input map[string]json.RawMessage) string {
 	for _, value := range []json.RawMessage{said["command"], input["command"], input["cmd"]} {
 		if text := word(value); text != "" {
-			return within(word(input["dir_path"]), text)
+			return within(first(input, "dir_path", "workdir"), text)
 		}
 		if list := words(value); len(list) > 0 {
 			return typed(list)
@@ -61,7 +66,7 @@ func command(said, input map[string]json.RawMessage) string {
 	return ""
 }
 
-// within is a command that a tool runs in a directory (Gemini), as one that is
+// within is a command that a tool runs in a directory (Gemini, OpenCode), as one that is
 // run where the session works.
 func within(dir, command string) string {
 	if dir == "" {
@@ -89,12 +94,12 @@ func writes(tool string, input map[string]json.RawMessage) (files []string) {
 	if !slices.ContainsFunc(changing, func(part string) bool { return strings.Contains(tool, part) }) {
 		return nil
 	}
-	for _, key := range []string{"file_path", "path", "notebook_path", "absolute_path", "target_file"} {
+	for _, key := range []string{"file_path", "path", "notebook_path", "absolute_path", "target_file", "filePath"} {
 		if file := word(input[key]); file != "" {
 			files = append(files, file)
 		}
 	}
-	for _, key := range []string{"command", "input", "patch"} {
+	for _, key := range []string{"command", "input", "patch", "patchText"} {
 		files = append(files, patched(word(input[key]))...)
 	}
 	return files
@@ -115,6 +120,7 @@ func patched(patch string) (files []string) {
 // replies are the forms in which a host reads what a hook answers.
 type replies struct {
 	context func(text string) []byte        // gives the assistant something to read at the start
+	agent   func(text string) []byte        // gives it to a subagent that starts; nil where the host tells of none
 	deny    func(reason string) []byte      // keeps a tool from running
 	after   func(event, text string) []byte // gives the assistant something to read after a tool ran
 	goOn    func(reason string) []byte      // keeps a session from stopping
@@ -127,6 +133,9 @@ func claudeReplies() replies {
 	return replies{
 		context: func(text string) []byte {
 			return specific("SessionStart", map[string]any{"additionalContext": text})
+		},
+		agent: func(text string) []byte {
+			return specific("SubagentStart", map[string]any{"additionalContext": text})
 		},
 		deny: func(reason string) []byte {
 			return specific("PreToolUse", map[string]any{"permissionDecision": "deny", "permissionDecisionReason": reason})
@@ -150,6 +159,28 @@ func geminiReplies() replies {
 	r.deny = func(reason string) []byte { return reply(map[string]any{"decision": "deny", "reason": reason}) }
 	r.goOn = r.deny
 	return r
+}
+
+// copilotReplies have the keys of Copilot CLI, and those of VS Code, which are Claude
+// Code's; each ignores the other's.
+func copilotReplies() replies {
+	r := claudeReplies()
+	r.context = func(text string) []byte {
+		return both("SessionStart", map[string]any{"additionalContext": text})
+	}
+	r.deny = func(reason string) []byte {
+		return both("PreToolUse", map[string]any{"permissionDecision": "deny", "permissionDecisionReason": reason})
+	}
+	r.after = func(event, text string) []byte { return both(event, map[string]any{"additionalContext": text}) }
+	return r
+}
+
+// both gives keys at the top, and as specific does.
+func both(event string, keys map[string]any) []byte {
+	top := maps.Clone(keys)
+	keys["hookEventName"] = event
+	top["hookSpecificOutput"] = keys
+	return reply(top)
 }
 
 // cursorReplies end in an object always: Cursor reads the last one that a login
@@ -179,6 +210,14 @@ func inUTF16(text string) (n int) {
 // Context is the reply at the start of a session that gives the assistant
 // something to read.
 func (h Host) Context(text string) []byte { return h.replies().context(text) }
+
+// Agent is the reply at the start of a subagent that gives it something to read.
+func (h Host) Agent(text string) []byte {
+	if h.replies().agent == nil {
+		return h.Silence()
+	}
+	return h.replies().agent(text)
+}
 
 // Deny is the reply that keeps a tool from running, with the reason, which the
 // assistant reads.

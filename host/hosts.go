@@ -12,10 +12,12 @@ import (
 type Host string
 
 const (
-	Claude Host = "claude"
-	Codex  Host = "codex"
-	Cursor Host = "cursor"
-	Gemini Host = "gemini"
+	Claude   Host = "claude"
+	Codex    Host = "codex"
+	Copilot  Host = "copilot"
+	Cursor   Host = "cursor"
+	Gemini   Host = "gemini"
+	OpenCode Host = "opencode"
 )
 
 // Settings is all that stig knows of a host: where it reads which hooks to run,
@@ -23,12 +25,18 @@ const (
 type Settings struct {
 	Host Host
 	Dir  string // of the file, below a project or a home
-	File string // in Dir
+	Home string // takes the place of Dir below a home; "" for the same
+	File string // in Dir, with slashes
 	Then string // what a person has to do whenever they change, before the host runs them; may be empty
 
 	Variable     string // of the environment: names the user's Dir; may be empty
 	Instructions string // what the host reads first, in its user's Dir too; may be empty
+	EnvFile      string // names a file that a hook at the start of a session appends to what its commands get as environment; may be empty
 	Skills       string // the folder where it looks for skills, below a project or a home, with slashes
+
+	// Servers and HomeServers are where setup registers stig mcp, below a project and
+	// below the user's Dir; none where a program of the host registers servers itself.
+	Servers, HomeServers []ServerFile
 
 	replies replies
 	hooks   []hook
@@ -42,6 +50,10 @@ type Settings struct {
 	strict bool
 	// flat settings name handlers below an event; others name groups of them.
 	flat bool
+	// shells is true where a handler has a command for bash and one for PowerShell.
+	shells bool
+	// plugin, if not empty, is the whole text of File: the host has no hooks.
+	plugin string
 }
 
 // hook is an event of a host and what answers it.
@@ -64,7 +76,7 @@ const claudeWriters = "^(Bash|PowerShell|Monitor|Task|Agent|Edit|Write|MultiEdit
 func AllSettings() []Settings {
 	return []Settings{
 		{
-			Host: Claude, Dir: ".claude", File: "settings.json", Variable: "CLAUDE_CONFIG_DIR",
+			Host: Claude, Dir: ".claude", File: "settings.json", Variable: "CLAUDE_CONFIG_DIR", EnvFile: "CLAUDE_ENV_FILE",
 			Instructions: "CLAUDE.md", Skills: ".claude/skills", replies: claudeReplies(),
 			strict: true, hooksObstacles: claudeHooks, serverObstacles: claudeServer,
 			hooks: []hook{
@@ -74,6 +86,8 @@ func AllSettings() []Settings {
 				{"PostToolUseFailure", claudeWriters, "post-tool-use", 10},
 				{"Stop", "", "stop", 10},
 				{"PreCompact", "", "pre-compact", 10},
+				{"SubagentStart", "", "subagent-start", 10},
+				{"SessionEnd", "", "session-end", 10},
 			},
 		},
 		{
@@ -86,6 +100,23 @@ func AllSettings() []Settings {
 				{"PostToolUse", "^(Bash|apply_patch|" + anyServer + ")$", "post-tool-use", 10},
 				{"Stop", "", "stop", 10},
 				{"PreCompact", "", "pre-compact", 10},
+				{"SubagentStart", "", "subagent-start", 10},
+				{"SessionEnd", "", "session-end", 3},
+			},
+		},
+		{
+			Host: Copilot, Dir: ".github", Home: ".copilot", File: "hooks/stig.json", Variable: "COPILOT_HOME", version: 1, flat: true, shells: true,
+			Skills: ".agents/skills", replies: copilotReplies(),
+			hooksObstacles: copilotHooks,
+			Servers:        []ServerFile{{".vscode/mcp.json", "servers", vscodeServer}, {".github/mcp.json", "mcpServers", copilotServer}},
+			HomeServers:    []ServerFile{{"mcp-config.json", "mcpServers", copilotServer}},
+			hooks: []hook{ // in these letters it sends the keys of Claude Code
+				{"SessionStart", "", "session-start", 10},
+				{"PreToolUse", "^(Bash|Edit|Write|runInTerminal|" + anyServer + "|.*-.*)$", "pre-tool-use", 10},
+				{"PostToolUse", "", "post-tool-use", 10},
+				{"Stop", "", "stop", 10},
+				{"PreCompact", "", "pre-compact", 10},
+				{"SessionEnd", "", "session-end", 10},
 			},
 		},
 		{
@@ -110,6 +141,22 @@ func AllSettings() []Settings {
 				{"AfterTool", "^(run_shell_command|write_file|replace|" + anyServer + ")$", "post-tool-use", 10000},
 				{"AfterAgent", "", "stop", 10000},
 				{"PreCompress", "manual", "pre-compact", 10000},
+				{"SessionEnd", "", "session-end", 10000},
+			},
+		},
+		{
+			Host: OpenCode, Dir: ".opencode", Home: ".config/opencode", File: "plugin/stig.js", plugin: opencodePlugin, EnvFile: "STIG_ENV_FILE",
+			Skills: ".agents/skills", replies: claudeReplies(),
+			Servers:     []ServerFile{{"opencode.json", "mcp", opencodeServer}},
+			HomeServers: []ServerFile{{"opencode.json", "mcp", opencodeServer}},
+			hooks: []hook{
+				{"experimental.chat.system.transform", "", "session-start", 10},
+				{"tool.execute.before", "", "pre-tool-use", 10},
+				{"tool.execute.after", "", "post-tool-use", 10},
+				{"session.idle", "", "stop", 10},
+				{"experimental.session.compacting", "", "pre-compact", 10},
+				{"session.created", "", "subagent-start", 10},
+				{"session.deleted", "", "session-end", 10},
 			},
 		},
 	}
@@ -144,10 +191,16 @@ func Instructions() (names []string) {
 }
 
 // replies are those of the first host where a name is none.
-func (h Host) replies() replies {
+func (h Host) replies() replies { return h.settings().replies }
+
+// EnvFile is the variable that names where a hook leaves variables for the commands of
+// a session; "" where the host has none.
+func (h Host) EnvFile() string { return h.settings().EnvFile }
+
+func (h Host) settings() Settings {
 	all := AllSettings()
 	at := slices.IndexFunc(all, func(s Settings) bool { return s.Host == h })
-	return all[max(at, 0)].replies
+	return all[max(at, 0)]
 }
 
 // present asks for stig first: where it is missing a hook does nothing and ends
@@ -158,8 +211,10 @@ const (
 	presentOr = "! command -v stig >/dev/null 2>&1 && echo '%s' || "
 )
 
-func (s Settings) command(h hook) string {
-	return s.present() + "stig hook " + h.call + " --host " + string(s.Host)
+func (s Settings) command(h hook) string { return s.present() + s.call(h) }
+
+func (s Settings) call(h hook) string {
+	return "stig hook " + h.call + " --host " + string(s.Host)
 }
 
 func (s Settings) present() string {

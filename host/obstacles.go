@@ -225,6 +225,34 @@ func (around Surroundings) codexTrusts(projects map[string]any) bool {
 	return false
 }
 
+// copilotHooks reads what Copilot CLI asks a person; VS Code trusts folders elsewhere.
+func copilotHooks(around Surroundings, _ []string) (list []Obstacle) {
+	if len(around.Roots) == 0 {
+		return nil
+	}
+	root := around.Roots[0]
+	for _, name := range []string{"settings.local.json", "settings.json"} {
+		file := filepath.Join(root, ".github", "copilot", name)
+		if around.json(file)["disableAllHooks"] == true {
+			list = append(list, Obstacle{file, "disableAllHooks: copilot runs no hooks", "take disableAllHooks out of the file"})
+		}
+	}
+	if around.json(around.Hooks)["disableAllHooks"] == true {
+		list = append(list, Obstacle{around.Hooks, "disableAllHooks: copilot runs none of these hooks", "take disableAllHooks out of the file"})
+	}
+	file := filepath.Join(around.User, "config.json")
+	folders, _ := around.json(file)["trustedFolders"].([]any)
+	trusted := func(folder any) bool {
+		path, _ := folder.(string)
+		below, err := filepath.Rel(path, root)
+		return err == nil && filepath.IsLocal(below)
+	}
+	if around.Read(file) != nil && !slices.ContainsFunc(folders, trusted) { // else it asks at its first start
+		list = append(list, Obstacle{file, "this folder is not trusted: copilot runs none of its hooks and servers", "start copilot here and trust the folder"})
+	}
+	return list
+}
+
 func geminiHooks(around Surroundings, _ []string) (list []Obstacle) {
 	files := []string{"/etc/gemini-cli/settings.json"}
 	for _, root := range around.Roots[:min(1, len(around.Roots))] {

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -42,6 +43,11 @@ func TestObstacles(t *testing.T) {
 		files map[string]string
 		want  []string // file and the beginning of what is found
 	}{
+		"copilot":                    {host: Copilot},
+		"copilot, not trusted":       {Copilot, false, map[string]string{"/home/ann/.copilot/config.json": `{"trustedFolders":["/srv/gat"]}`}, []string{"/home/ann/.copilot/config.json: this folder is not trusted"}},
+		"copilot, trusted above":     {Copilot, false, map[string]string{"/home/ann/.copilot/config.json": `{"trustedFolders":["/srv"]}`}, nil},
+		"copilot, off":               {Copilot, false, map[string]string{"/srv/gate/.github/copilot/settings.json": `{"disableAllHooks":true}`}, []string{"/srv/gate/.github/copilot/settings.json: disableAllHooks"}},
+		"copilot, off in its file":   {Copilot, false, map[string]string{"/srv/gate/.github/hooks/stig.json": `"disableAllHooks":true,`}, []string{"/srv/gate/.github/hooks/stig.json: disableAllHooks"}},
 		"claude":                     {host: Claude},
 		"claude, off":                {Claude, false, map[string]string{user: `{"disableAllHooks": true}`}, []string{user + ": disableAllHooks"}},
 		"claude, off in a comment":   {Claude, false, map[string]string{user: `{"disableAllHooks": true} // for now`}, nil},
@@ -93,7 +99,7 @@ func TestObstacles(t *testing.T) {
 		"cursor":               {host: Cursor},
 	} {
 		s := AllSettings()[slices.Index(Hosts(), test.host)]
-		around := Surroundings{User: "/home/ann/" + s.Dir, Hooks: "/home/ann/" + s.Dir + "/" + s.File, Same: func(a, b string) bool { return a == b }}
+		around := Surroundings{User: "/home/ann/" + cmp.Or(s.Home, s.Dir), Hooks: "/home/ann/" + cmp.Or(s.Home, s.Dir) + "/" + s.File, Same: func(a, b string) bool { return a == b }}
 		if !test.home {
 			around.Hooks, around.Roots = "/srv/gate/"+s.Dir+"/"+s.File, []string{"/srv/gate"}
 		}

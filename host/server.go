@@ -11,11 +11,11 @@ import (
 const anyServer = "mcp_.*"
 
 // serve reads the call of a tool of an MCP server: mcp__beads__close, mcp_beads_update
-// (Gemini), MCP:close (Cursor, which does not name the server). A shell's command is read
+// (Gemini), beads-close (Copilot), MCP:close (Cursor, which does not name the server). A shell's command is read
 // like that of any tool.
 func (e *Event) serve(tool string, input map[string]json.RawMessage) {
-	parts := strings.FieldsFunc(strings.ToLower(tool), func(r rune) bool { return r == '_' || r == ':' })
-	if len(parts) < 2 || parts[0] != "mcp" {
+	parts := strings.FieldsFunc(strings.ToLower(tool), func(r rune) bool { return r == '_' || r == ':' || r == '-' })
+	if len(parts) < 2 || parts[0] != "mcp" && !strings.Contains(tool, "-") {
 		return
 	}
 	if input["owner"] != nil && input["repo"] != nil { // of a forge, whose files are elsewhere

@@ -20,6 +20,9 @@ var errOneWay = errors.New("stig could not take its hooks out again and leave th
 // Errors: fault.Store when the text is not JSON, with comments or without,
 // or has something else where hooks belong.
 func (s Settings) Install(source []byte) (text []byte, added []string, err error) {
+	if s.plugin != "" {
+		return s.installPlugin(source)
+	}
 	d, err := s.read(source)
 	if err != nil {
 		return nil, nil, err
@@ -49,6 +52,9 @@ func (s Settings) Install(source []byte) (text []byte, added []string, err error
 // Missing gives the names of the events that stig does not answer yet. Errors
 // are those of Install.
 func (s Settings) Missing(source []byte) ([]string, error) {
+	if s.plugin != "" {
+		return s.missingPlugin(source), nil
+	}
 	d, err := s.read(source)
 	if err != nil {
 		return nil, err
@@ -64,6 +70,9 @@ func (s Settings) Missing(source []byte) ([]string, error) {
 // made for them. It gives nil when Install made the whole file, and the names
 // of the events that it took something from. Errors are those of Install.
 func (s Settings) Remove(source []byte) (text []byte, removed []string, err error) {
+	if s.plugin != "" {
+		return s.removePlugin(source)
+	}
 	d, err := s.read(source)
 	if err != nil {
 		return nil, nil, err
@@ -97,13 +106,7 @@ func (s Settings) Remove(source []byte) (text []byte, removed []string, err erro
 	if cut(d.root, at) && !(at == 0 && s.onlyVersion(d.root)) {
 		return d.pack(), removed, nil
 	}
-	// All of the object was made for the hooks. In a file that was there no
-	// newline follows it.
-	around := slices.Concat(d.mark, d.value.BeforeExtra, d.value.AfterExtra)
-	if string(around) == "\n" && len(d.value.AfterExtra) > 0 {
-		return nil, removed, nil
-	}
-	return append([]byte{}, around...), removed, nil
+	return d.leftover(), removed, nil
 }
 
 // takeOut takes stig's handlers from those of an event, and the groups that
@@ -197,7 +200,11 @@ func (s Settings) ownHandler(v hujson.Value) bool {
 	if !ok {
 		return false
 	}
-	command := members{object}.find("command")
+	key := "command"
+	if s.shells {
+		key = "bash"
+	}
+	command := members{object}.find(key)
 	if command == nil {
 		return false
 	}

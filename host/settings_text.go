@@ -15,6 +15,15 @@ type handler struct {
 	Matcher string `json:"matcher,omitempty"`
 }
 
+// shellHandler is what runs at an event, by the shell of the system.
+type shellHandler struct {
+	Type       string `json:"type"`
+	Bash       string `json:"bash"`
+	PowerShell string `json:"powershell"`
+	Timeout    int    `json:"timeoutSec"`
+	Matcher    string `json:"matcher,omitempty"`
+}
+
 // group is what runs at an event for some tools.
 type group struct {
 	Matcher string    `json:"matcher,omitempty"`
@@ -23,6 +32,10 @@ type group struct {
 
 // entry is the JSON of one hook.
 func (s Settings) entry(h hook) []byte {
+	if s.shells {
+		windows := "if (Get-Command stig -ErrorAction SilentlyContinue) { " + s.call(h) + " }"
+		return compact(shellHandler{"command", s.command(h), windows, h.timeout, h.matcher})
+	}
 	own := handler{Command: s.command(h), Timeout: h.timeout}
 	if s.flat {
 		own.Matcher = h.matcher
@@ -52,6 +65,9 @@ func (s Settings) whole(hooks []hook) []byte {
 
 // Whole is the text of a file that has stig's hooks and nothing else.
 func (s Settings) Whole() string {
+	if s.plugin != "" {
+		return s.plugin
+	}
 	return string(style{eol: "\n", unit: "  "}.layOut(s.whole(s.hooks), "", false)) + "\n"
 }
 

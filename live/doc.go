@@ -1,7 +1,7 @@
 // Package live keeps what holds for one clone of a repository and never goes
-// into the store: the journal of edits, counters of child ids, and how the
-// store stood when stig left it. All work trees of the clone share it, in
-// stig/ of git's common directory.
+// into the store: the journal of edits, counters of child ids, sessions of
+// assistants, and how the store stood when stig left it. All work trees of the
+// clone share it, in stig/ of git's common directory.
 //
 // Files are of mode 0600. The journal is append-only and checksummed; the
 // others are small and replaced whole. A file that cannot be read is never

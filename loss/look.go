@@ -29,7 +29,7 @@ type Look struct {
 
 	session  string
 	known    bool // the session looked before
-	was, now live.Session
+	was, now live.Baseline
 	text     []byte
 }
 
@@ -40,7 +40,7 @@ func NewLook(s beads.Place, session string) (*Look, error) {
 		return nil, err
 	}
 	l := &Look{Store: s, Place: place, session: session}
-	l.was, l.known = place.Session(session)
+	l.was, l.known = place.Baseline(session)
 	return l, nil
 }
 
@@ -64,7 +64,7 @@ func (l *Look) Read(ctx context.Context) (err error) {
 		return err
 	}
 	// The mark is older than the text: what is recorded between is in both.
-	l.now = live.Session{Store: path, Head: cmp.Or(l.Place.Head, l.was.Head), Mark: l.Place.Mark()}
+	l.now = live.Baseline{Store: path, Head: cmp.Or(l.Place.Head, l.was.Head), Mark: l.Place.Mark()}
 	resume, err := jsonl.Pause(ctx, l.Store, pauseWait)
 	if err != nil {
 		return err

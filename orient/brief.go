@@ -19,6 +19,8 @@ type Request struct {
 	Budget int    // most characters of the Markdown; 0 for no limit
 	Full   bool   // everything, at every depth
 	Reader string // who reads: what is theirs is not left to somebody else; "" when nobody is named
+	// MayTake reports whether the reader may go on with what another name holds; nil for none.
+	MayTake func(name string) bool
 }
 
 // BriefingBudget is how many characters the Markdown of a briefing has unless it
@@ -43,7 +45,7 @@ func Brief(f *beads.Snapshot, g *dag.Graph, i int, req Request, rules Rules) (*B
 	a := assemble(f, g, rules, record)
 	a.full = req.Full
 	b := a.common(i, record)
-	b.override, b.full, b.reader = req.Depth, req.Full, req.Reader
+	b.override, b.full, b.reader, b.mayTake = req.Depth, req.Full, req.Reader, req.MayTake
 	b.Depth, b.DepthFrom = a.depth(req.Depth)
 	all, err := a.closedDependencies(i)
 	if err != nil {

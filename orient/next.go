@@ -70,6 +70,8 @@ func (b *Briefing) take() []Step {
 		return nil
 	case b.Issue.Assignee != "" && b.Issue.Assignee == b.reader && status == "in_progress":
 		return nil // the reader holds it
+	case b.Issue.Assignee != "" && b.Issue.Assignee != b.reader && b.mayTake != nil && b.mayTake(b.Issue.Assignee):
+		return []Step{{Why: "take it over from " + oneLine(b.Issue.Assignee), Argv: []string{"stig", "claim", id}}}
 	case b.Issue.Assignee != "" && b.Issue.Assignee != b.reader:
 		why := fmt.Sprintf("%s has it: leave it to them, and take another that is ready", oneLine(b.Issue.Assignee))
 		if b.reader == "" {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"stig/actor"
 	"stig/beads"
 	"stig/dag"
 	"stig/signals"
@@ -138,6 +139,8 @@ type SurveyRequest struct {
 	Actor  string // who reads, and can take what is assigned to this name; As when ""
 	Budget int    // most characters of the Markdown; 0 for no limit
 	Full   bool   // everything, whatever the scale
+	// MayTake reports whether who reads can take what is assigned to another name; nil for none.
+	MayTake func(name string) bool
 }
 
 // Look surveys the store. It reads the notes of every issue once and fails
@@ -150,7 +153,7 @@ func Look(f *beads.Snapshot, g *dag.Graph, req SurveyRequest, rules Rules) (*Sur
 	s := &surveyor{file: f, graph: g, rules: rules, notes: list, counted: counted(f, g)}
 	s.alarm = alarm{file: f, graph: g, now: rules.Now, staleDays: rules.StaleDays,
 		read: func(i int) (noted, error) { return list[i], nil }}
-	s.worker = dag.Worker{Now: rules.Now, Name: cmp.Or(req.Actor, req.As), Asked: func(i int) bool { return list[i].pending }}
+	s.worker = dag.Worker{Now: rules.Now, Name: cmp.Or(req.Actor, req.As), MayTake: req.MayTake, Asked: func(i int) bool { return list[i].pending }}
 	survey := &Survey{As: req.As, Omitted: []Omission{}}
 	survey.Counts, survey.statuses = s.counts()
 	survey.Scale = scale(survey.Counts.Unclosed)
@@ -256,7 +259,7 @@ func (s *surveyor) inProgress(first string) []Claim {
 	})
 	others := func(c Claim) int {
 		switch {
-		case first != "" && c.Assignee == first:
+		case actor.Of(c.Assignee, first):
 			return 0
 		case !c.Stale:
 			return 1
@@ -402,7 +405,7 @@ func (s *Survey) next() []Step {
 	case damage >= 0:
 		a := s.Attention[damage]
 		return []Step{{Why: "nothing can be written before the store is fixed: " + a.Message, Argv: a.Argv}}
-	case s.As != "" && len(s.InProgress) > 0 && s.InProgress[0].Assignee == s.As:
+	case len(s.InProgress) > 0 && actor.Of(s.InProgress[0].Assignee, s.As):
 		return brief("go on with what "+s.As+" holds: "+title(s.InProgress[0].Title), s.InProgress[0].ID)
 	case len(s.Ready) > 0:
 		return brief(s.Ready[0].why(len(s.Ready)), s.Ready[0].ID)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"stig/actor"
 	"stig/signals"
 )
 
@@ -99,7 +100,7 @@ func numbers(list []number) (words []string) {
 // claims parts those of the reader from those of others.
 func (s *Survey) claims() (own, others []Claim) {
 	for _, c := range s.InProgress {
-		if s.As != "" && c.Assignee == s.As {
+		if actor.Of(c.Assignee, s.As) {
 			own = append(own, c)
 			continue
 		}

@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,89 +12,128 @@ import (
 	"stig/host"
 )
 
-// Hooks connects the program of an assistant to stig hook.
+// Hooks connects the program of an assistant to stig hook, and to stig mcp where its
+// settings name servers.
 func Hooks(ctx context.Context, a *app.App, settings host.Settings, o Options) (*Result, error) {
-	file, err := settingsFile(a, settings, o)
+	dir, root, err := hostDir(a, settings, o)
 	if err != nil {
 		return nil, err
 	}
-	r, err := connect(ctx, &hookSettings{settings, file}, o)
+	file := app.HostFile{Path: filepath.Join(dir, filepath.FromSlash(settings.File)), Root: root}
+	files := hostFiles{{settings.Host, settings, file}}
+	servers, below := settings.Servers, root
+	if o.User {
+		servers, below = settings.HomeServers, dir
+	}
+	for _, s := range servers {
+		file.Path = filepath.Join(below, filepath.FromSlash(s.Path))
+		files = append(files, hostFile{settings.Host, s, file})
+	}
+	r, err := connect(ctx, files, o)
 	if err == nil {
 		r.Obstacles, err = Obstacles(ctx, a, settings, o)
 	}
 	return r, err
 }
 
-// settingsFile is where a host reads its settings. Some let a variable name the
-// directory of the user's.
-func settingsFile(a *app.App, settings host.Settings, o Options) (app.HostFile, error) {
-	root, err := place(a, o)
-	if err != nil {
-		return app.HostFile{}, err
+// hostDir is the directory where a host reads its settings, below a root. Some let a
+// variable name the directory of the user's.
+func hostDir(a *app.App, settings host.Settings, o Options) (dir, root string, err error) {
+	if root, err = place(a, o); err != nil {
+		return "", "", err
 	}
-	dir := filepath.Join(root, settings.Dir)
-	if o.User && settings.Variable != "" && a.Getenv(settings.Variable) != "" {
-		named := a.Getenv(settings.Variable)
-		dir, root = named, filepath.Dir(named)
+	switch {
+	case o.User && settings.Variable != "" && a.Getenv(settings.Variable) != "":
+		dir = a.Getenv(settings.Variable)
+		root = filepath.Dir(dir)
+	case o.User:
+		dir = filepath.Join(root, filepath.FromSlash(cmp.Or(settings.Home, settings.Dir)))
+	default:
+		dir = filepath.Join(root, settings.Dir)
 	}
-	return app.HostFile{Path: filepath.Join(dir, settings.File), Root: root}, nil
+	return dir, root, nil
 }
 
-// hookSettings is the connection of a host to stig hook.
-type hookSettings struct {
-	settings host.Settings
-	file     app.HostFile
+// entries are what stig keeps in a file of a host: hooks, a plugin, or a server.
+type entries interface {
+	Missing(source []byte) ([]string, error)
+	Install(source []byte) ([]byte, []string, error)
+	Remove(source []byte) ([]byte, []string, error)
+	Whole() string
 }
 
-func (h *hookSettings) Preview() string {
-	return app.Shortest(h.file.Path) + ":\n" + h.settings.Whole()
+// hostFile is one file of a host with stig's entries in it.
+type hostFile struct {
+	host    host.Host
+	entries entries
+	file    app.HostFile
 }
 
-func (h *hookSettings) Missing(context.Context) ([]string, error) {
-	source, err := h.file.Read()
-	if err != nil {
-		return nil, err
+// hostFiles is the connection of a host to stig.
+type hostFiles []hostFile
+
+func (all hostFiles) Preview() string {
+	text := ""
+	for _, h := range all {
+		text += app.Shortest(h.file.Path) + ":\n" + h.entries.Whole()
 	}
-	events, err := h.settings.Missing(source)
-	return h.named(events), h.located(err)
+	return text
 }
 
-func (h *hookSettings) Install(context.Context) ([]app.SetupStep, error) {
-	return h.edit(h.settings.Install)
-}
-
-func (h *hookSettings) Remove(context.Context) ([]app.SetupStep, error) {
-	return h.edit(h.settings.Remove)
-}
-
-func (h *hookSettings) edit(change func([]byte) ([]byte, []string, error)) ([]app.SetupStep, error) {
-	source, err := h.file.Read()
-	if err != nil {
-		return nil, err
+func (all hostFiles) Missing(context.Context) (list []string, err error) {
+	for _, h := range all {
+		source, err := h.file.Read()
+		if err != nil {
+			return nil, err
+		}
+		missing, err := h.entries.Missing(source)
+		if err != nil {
+			return nil, h.located(err)
+		}
+		list = append(list, h.named(missing)...)
 	}
-	text, events, err := change(source)
-	if err != nil {
-		return nil, h.located(err)
-	}
-	return h.file.Change(source, text, h.named(events)...), nil
+	return list, nil
 }
 
-// named gives the events with the file they stand in.
-func (h *hookSettings) named(events []string) (list []string) {
-	for _, event := range events {
-		list = append(list, app.Shortest(h.file.Path)+": "+event)
+func (all hostFiles) Install(context.Context) ([]app.SetupStep, error) {
+	return all.edit(entries.Install)
+}
+
+func (all hostFiles) Remove(context.Context) ([]app.SetupStep, error) {
+	return all.edit(entries.Remove)
+}
+
+func (all hostFiles) edit(change func(entries, []byte) ([]byte, []string, error)) (steps []app.SetupStep, err error) {
+	for _, h := range all {
+		source, err := h.file.Read()
+		if err != nil {
+			return nil, err
+		}
+		text, changed, err := change(h.entries, source)
+		if err != nil {
+			return nil, h.located(err)
+		}
+		steps = append(steps, h.file.Change(source, text, h.named(changed)...)...)
+	}
+	return steps, nil
+}
+
+// named gives what changed with the file it stands in.
+func (h hostFile) named(changed []string) (list []string) {
+	for _, name := range changed {
+		list = append(list, app.Shortest(h.file.Path)+": "+name)
 	}
 	return list
 }
 
 // located puts the file before what is wrong in it.
-func (h *hookSettings) located(err error) error {
+func (h hostFile) located(err error) error {
 	bad, ok := errors.AsType[*fault.Error](err)
 	if !ok {
 		return err
 	}
 	if bad.Hint == "" {
-		bad.Hint = "fix the file, or put in by hand what stig setup " + string(h.settings.Host) + " --print shows"
+		bad.Hint = "fix the file, or put in by hand what stig setup " + string(h.host) + " --print shows"
 	}
 	return fmt.Errorf("%s:%w", app.Shortest(h.file.Path), err)
 }

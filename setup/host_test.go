@@ -22,7 +22,7 @@ func TestSettingsOfAnother(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		settings := &hookSettings{host.AllSettings()[0], file}
+		settings := hostFiles{{host.Claude, host.AllSettings()[0], file}}
 		plan := settings.Install
 		if name == "removed" {
 			plan = settings.Remove

@@ -33,8 +33,8 @@ func instructionsFile(a *app.App, name string, o Options) (app.HostFile, error) 
 	}
 	for _, settings := range host.AllSettings() {
 		if settings.Instructions != "" && settings.Instructions == name {
-			file, err := settingsFile(a, settings, o)
-			return app.HostFile{Path: filepath.Join(filepath.Dir(file.Path), name), Root: file.Root}, err
+			dir, root, err := hostDir(a, settings, o)
+			return app.HostFile{Path: filepath.Join(dir, name), Root: root}, err
 		}
 	}
 	return app.HostFile{}, app.Usage(fmt.Sprintf("with --user FILE must be one of %s; found %q", strings.Join(host.Instructions(), ", "), name), "")

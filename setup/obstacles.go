@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -13,11 +14,11 @@ import (
 // Obstacles lists what keeps a host from running the hooks that setup put into its
 // settings, and from starting stig's server. The files are named as messages do.
 func Obstacles(ctx context.Context, a *app.App, settings host.Settings, o Options) ([]host.Obstacle, error) {
-	file, err := settingsFile(a, settings, o)
+	dir, root, err := hostDir(a, settings, o)
 	if err != nil {
 		return nil, err
 	}
-	around := host.Surroundings{Hooks: file.Path, Same: sameFile}
+	around := host.Surroundings{Hooks: filepath.Join(dir, filepath.FromSlash(settings.File)), Same: sameFile}
 	around.Read = func(path string) []byte {
 		text, err := jsonl.ReadText(path)
 		if err != nil {
@@ -30,13 +31,13 @@ func Obstacles(ctx context.Context, a *app.App, settings host.Settings, o Option
 		return files
 	}
 	if !o.User {
-		around.Roots = []string{file.Root}
-		if place, err := a.GitIn(file.Root).Place(ctx); err == nil && place.Home != "" && place.Home != file.Root {
+		around.Roots = []string{root}
+		if place, err := a.GitIn(root).Place(ctx); err == nil && place.Home != "" && place.Home != root {
 			around.Roots = append(around.Roots, place.Home)
 		}
 	}
 	if home := a.Getenv("HOME"); filepath.IsAbs(home) {
-		around.User = filepath.Join(home, settings.Dir)
+		around.User = filepath.Join(home, filepath.FromSlash(cmp.Or(settings.Home, settings.Dir)))
 	}
 	if named := a.Getenv(settings.Variable); settings.Variable != "" && named != "" {
 		around.User = named

@@ -16,10 +16,11 @@ import (
 	"stig/cmd/stig/store"
 	"stig/cmd/stig/traces"
 	"stig/cue"
+	"stig/process"
 )
 
 func newApp() *cli.App {
-	return cli.Front(os.Stdin, os.Stdout, os.Stderr, &app.App{Getenv: os.Getenv, Env: os.Environ, HomeDir: os.UserHomeDir, ConfigDir: os.UserConfigDir, Now: time.Now, Schema: cue.Embedded()})
+	return cli.Front(os.Stdin, os.Stdout, os.Stderr, &app.App{Getenv: os.Getenv, Env: os.Environ, HomeDir: os.UserHomeDir, ConfigDir: os.UserConfigDir, Now: time.Now, Schema: cue.Embedded(), Ancestors: process.Ancestors})
 }
 
 func command(a *cli.App) *cobra.Command {

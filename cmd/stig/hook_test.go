@@ -198,7 +198,8 @@ func TestHooksWriteOnlyWhereSaid(t *testing.T) {
 		{"session-start", ".git/stig/", "-"}, // how the store stands
 		{"pre-tool-use", "", "-"},
 		{"post-tool-use", "", "-"},
-		{"stop", ".git/stig/sessions/", "-"},
+		{"stop", ".git/stig/sessions.", "-"},
+		{"session-end", ".git/stig/sessions.", "-"},
 		{"pre-compact", ".beads/", ".git/stig/"}, // an edit, which is in the journal
 	} {
 		before := files(t, dir)

@@ -58,5 +58,5 @@ func (a *App) Writes(cmd *cobra.Command, dryRun *bool) {
 
 // Acts binds the flag of a command that says on record who had it done.
 func (a *App) Acts(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&a.Actor, "actor", "", "act as `NAME` (default STIG_ACTOR, BD_ACTOR, git user.name)")
+	cmd.Flags().StringVar(&a.Actor, "actor", "", "act as `NAME` (default STIG_ACTOR, BD_ACTOR, the assistant's session, git user.name)")
 }

@@ -19,11 +19,13 @@ func HookCommand(a *cli.App) *cobra.Command {
 		Use:   "hook EVENT",
 		Short: "answer the program of a coding assistant; see stig setup",
 		Long: "Answer an event that the program of a coding assistant tells on standard input:\n" +
-			"  session-start  gives the briefing of what you have claimed, or the survey\n" +
+			"  session-start  names the session, gives the briefing of what it claimed, or the survey\n" +
 			"  pre-tool-use   denies what would close an issue past the gate, or write the store\n" +
 			"  post-tool-use  says what another program took from the store, or closed in it\n" +
-			"  stop           says the same, and reminds once of claimed work without a checkpoint of today\n" +
+			"  subagent-start names a subagent, and says what it leaves to its session\n" +
+			"  stop           says the same, and reminds of work on claims that no checkpoint records\n" +
 			"  pre-compact    leaves a draft where claimed work has no state estimate\n" +
+			"  session-end    notes that the session has ended: others may take what it claimed\n" +
 			"stig setup names it in the settings. Where there is no store it asks nothing. It never\n" +
 			"ends with exit code 2, which would stop the assistant.",
 		GroupID: "connect",

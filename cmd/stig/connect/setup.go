@@ -1,6 +1,7 @@
 package connect
 
 import (
+	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"stig/cmd/stig/cli"
+	"stig/fault"
 	"stig/host"
 	"stig/setup"
 )
@@ -21,7 +23,7 @@ func SetupCommand(a *cli.App) *cobra.Command {
 			"byte of them. --remove takes the entries out again and leaves the files as they were.\n" +
 			"It stages nothing, and never touches another program's hooks.",
 		GroupID: "connect",
-		Args:    a.UnknownCommand,
+		Args:    func(cmd *cobra.Command, args []string) error { return unknownTarget(a.UnknownCommand(cmd, args)) },
 		RunE:    a.HelpAlone,
 	}
 	for _, settings := range host.AllSettings() {
@@ -29,6 +31,17 @@ func SetupCommand(a *cli.App) *cobra.Command {
 	}
 	cmd.AddCommand(setupGit(a), setupInstructions(a))
 	return cmd
+}
+
+// unknownTarget adds to the refusal of a target what serves assistants that setup
+// does not know: most of them read .agents/skills and AGENTS.md.
+func unknownTarget(err error) error {
+	refused, ok := errors.AsType[*fault.Error](err)
+	if ok {
+		refused.Hint += "; for an assistant that is not there, type stig skill install agents and stig setup agents-md:\n" +
+			"most of them read .agents/skills and AGENTS.md"
+	}
+	return err
 }
 
 // setupFlags binds the flags that all targets have.

@@ -33,7 +33,7 @@ func ReadyCommand(a *cli.App) *cobra.Command {
 	}
 	cmd.Flags().IntVar(&limit, "limit", 0, "the first `N` only (default all)")
 	cmd.Flags().BoolVar(&all, "all", false, "also what nothing blocks and you cannot take, with the reason")
-	cmd.Flags().StringVar(&as, "as", "", "what `NAME` can take (default who acts: STIG_ACTOR, BD_ACTOR, git user.name)")
+	cmd.Flags().StringVar(&as, "as", "", "what `NAME` can take (default who acts, as for --actor)")
 	return cmd
 }
 

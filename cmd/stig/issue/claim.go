@@ -19,7 +19,8 @@ func ClaimCommand(a *cli.App) *cobra.Command {
 		Long: "Take an issue to work on. Of several who claim it at once one gets it; the others\n" +
 			"end with exit code 5, as do claims of issues that are blocked, closed or another's.\n" +
 			"An issue with an unanswered question waits for a person: exit code 6.\n" +
-			"Those who act under one name are one actor.",
+			"Those who act under one name are one actor. A session of an assistant has a name of its\n" +
+			"own, ann/claude-3f2a, and may take what ann has, or a session of hers that has ended.",
 		GroupID: "work",
 		Args:    cli.Takes(1, 1, "one issue"),
 		Example: "  stig claim demo-1 --actor ann",

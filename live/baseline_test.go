@@ -25,11 +25,11 @@ func TestSessionsShareCopies(t *testing.T) {
 	p := at(t, store)
 	keep := func(id, stamp, text string, now time.Time) {
 		t.Helper()
-		if err := p.Keep(id, live.Session{Store: store, Stamp: stamp, Mark: p.Mark()}, []byte(text), now); err != nil {
+		if err := p.Keep(id, live.Baseline{Store: store, Stamp: stamp, Mark: p.Mark()}, []byte(text), now); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, known := p.Session("1"); known {
+	if _, known := p.Baseline("1"); known {
 		t.Error("a session that never looked is known")
 	}
 	now := time.Now()
@@ -39,8 +39,8 @@ func TestSessionsShareCopies(t *testing.T) {
 		t.Errorf("%d copies of one text", n)
 	}
 	keep("1", "b", "text b", now)
-	one, _ := p.Session("1")
-	two, known := p.Session("2")
+	one, _ := p.Baseline("1")
+	two, known := p.Baseline("2")
 	text, err := os.ReadFile(two.Copy)
 	if err != nil || !known || string(text) != "text a" || one.Stamp != "b" || copies(t, dir) != 2 {
 		t.Errorf("%+v, %+v, %q: %v", one, two, text, err)
@@ -50,7 +50,7 @@ func TestSessionsShareCopies(t *testing.T) {
 		t.Errorf("%d copies, of which one is used", n)
 	}
 	keep("3", "c", "text c", now.Add(15*24*time.Hour)) // the others looked two weeks ago
-	if _, known := p.Session("1"); known {
+	if _, known := p.Baseline("1"); known {
 		t.Error("a session of two weeks ago is known")
 	}
 }
@@ -59,7 +59,7 @@ func TestSessionsShareCopies(t *testing.T) {
 func TestVanished(t *testing.T) {
 	dir, store := clone(t)
 	p := at(t, store)
-	if err := p.Keep("1", live.Session{Store: store, Stamp: "a"}, []byte("text"), time.Now()); err != nil {
+	if err := p.Keep("1", live.Baseline{Store: store, Stamp: "a"}, []byte("text"), time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	if gone := live.Vanished(dir, "1"); len(gone) != 0 {

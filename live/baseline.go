@@ -13,8 +13,8 @@ import (
 	"stig/jsonl"
 )
 
-// Session is how the store stood when a session of an assistant last looked at it.
-type Session struct {
+// Baseline is how the store stood when a session of an assistant last looked at it.
+type Baseline struct {
 	Store string `json:"store"` // the path of its file
 	Stamp string `json:"stamp"` // of that file; "" once the session was told that it is gone
 	Head  string `json:"head"`  // the commit that was checked out; "" without
@@ -23,26 +23,26 @@ type Session struct {
 }
 
 const (
-	sessionAge  = 14 * 24 * time.Hour // after which a session that looked no more is forgotten
-	sessionLock = "baseline.lock"
+	baselineAge  = 14 * 24 * time.Hour // after which a session that looked no more is forgotten
+	baselineLock = "baseline.lock"
 )
 
-// Session gives how the store stood when a session last looked at it, and whether
+// Baseline gives how the store stood when a session last looked at it, and whether
 // it did. What cannot be read is nothing.
-func (p Place) Session(id string) (s Session, known bool) {
+func (p Place) Baseline(id string) (s Baseline, known bool) {
 	for _, dir := range p.dirs() {
-		if readJSON(filepath.Join(dir, p.sessionFile(id)), &s) == nil && s.Copy != "" {
+		if readJSON(filepath.Join(dir, p.baselineFile(id)), &s) == nil && s.Copy != "" {
 			return s, true
 		}
 	}
-	return Session{}, false
+	return Baseline{}, false
 }
 
 // Keep records how the store stands for a session: its text goes into a copy,
 // which sessions that saw the same text share.
-func (p Place) Keep(id string, s Session, text []byte, now time.Time) error {
+func (p Place) Keep(id string, s Baseline, text []byte, now time.Time) error {
 	return p.inDir(func(dir string) (err error) {
-		unlock, err := lockIn(dir, sessionLock)
+		unlock, err := lockIn(dir, baselineLock)
 		if err != nil {
 			return err
 		}
@@ -53,18 +53,18 @@ func (p Place) Keep(id string, s Session, text []byte, now time.Time) error {
 				return err
 			}
 		}
-		path := filepath.Join(dir, p.sessionFile(id))
+		path := filepath.Join(dir, p.baselineFile(id))
 		if err := replaceJSON(path, s); err != nil {
 			return err
 		}
-		dropSessions(dir, now.Add(-sessionAge))
+		dropBaselines(dir, now.Add(-baselineAge))
 		return nil
 	})
 }
 
-// sessionFile is named after the session and the work tree first, so that it is
+// baselineFile is named after the session and the work tree first, so that it is
 // found when the store is gone.
-func (p Place) sessionFile(id string) string {
+func (p Place) baselineFile(id string) string {
 	return "baseline-" + hash(id, p.Worktree) + "-" + hash(p.Store) + ".json"
 }
 
@@ -76,13 +76,13 @@ func hash(parts ...string) string {
 	return hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
-// dropSessions removes sessions that looked before that time for the last time, and
+// dropBaselines removes sessions that looked before that time for the last time, and
 // copies that belong to no session. What cannot be removed is tried again.
-func dropSessions(dir string, before time.Time) {
+func dropBaselines(dir string, before time.Time) {
 	files, _ := filepath.Glob(filepath.Join(dir, "baseline-*.json")) // the patterns are sound
 	var used []string
 	for _, path := range files {
-		var s Session
+		var s Baseline
 		if info, err := os.Stat(path); err == nil && info.ModTime().Before(before) {
 			_ = os.Remove(path)
 		} else if readJSON(path, &s) == nil {
@@ -99,14 +99,14 @@ func dropSessions(dir string, before time.Time) {
 
 // Vanished takes note of the stores whose file is gone, of those that a session saw
 // in the work tree around a directory. It gives each once.
-func Vanished(dir, id string) (gone []Session) {
+func Vanished(dir, id string) (gone []Baseline) {
 	tree, err := jsonl.WorktreeOf(dir)
 	if err != nil || tree.Root == "" {
 		return nil
 	}
 	files, _ := filepath.Glob(filepath.Join(tree.Common, sharedDir, "baseline-"+hash(id, tree.Root)+"-*.json"))
 	for _, path := range files {
-		var s Session
+		var s Baseline
 		if readJSON(path, &s) != nil || s.Stamp == "" {
 			continue
 		}

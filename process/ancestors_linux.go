@@ -1,0 +1,39 @@
+package process
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// The fields of /proc/PID/stat behind the name, from 0; see proc_pid_stat(5).
+const (
+	statState  = 0
+	statParent = 1
+	statGroup  = 2
+	statStart  = 19
+)
+
+// look reads of a process what identifies it, and the number of its parent; ok is
+// false where there is none, or only its exit code is left.
+func look(pid int) (a Ancestor, parent int, ok bool) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return Ancestor{}, 0, false
+	}
+	before, after := strings.IndexByte(string(text), '('), strings.LastIndexByte(string(text), ')') // the name may hold both
+	fields := strings.Fields(string(text[max(after, 0)+1:]))
+	if before < 0 || after < before || len(fields) <= statStart || strings.ContainsAny(fields[statState], "ZX") {
+		return Ancestor{}, 0, false
+	}
+	a = Ancestor{ID: ID{PID: pid, Start: fields[statStart]}, Name: string(text[before+1 : after])}
+	a.Host, _ = os.Hostname() // none is like any other
+	if boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id"); err == nil {
+		a.Boot = strings.TrimSpace(string(boot))
+	}
+	a.Space, _ = os.Readlink("/proc/self/ns/pid") // a sandbox may hide it
+	a.Group, _ = strconv.Atoi(fields[statGroup])
+	parent, err = strconv.Atoi(fields[statParent])
+	return a, parent, err == nil
+}
