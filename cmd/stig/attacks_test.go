@@ -50,8 +50,8 @@ func TestAttacks(t *testing.T) {
 			})
 		}
 	})
-	if t.Failed() || strings.Contains(strings.Join(rows, ""), "\x00") || slices.Contains(rows, "") {
-		return // not all were run
+	if slices.Contains(rows, "") {
+		return // -run chose some, or one could not be performed
 	}
 	path := filepath.Join("..", "..", "docs", "security.md")
 	text, err := os.ReadFile(path)
@@ -155,8 +155,10 @@ func newAttackBase(t *testing.T) *attackBase {
 	for _, command := range []string{"git init -q -b main", "chmod +x ../repo/tools/*", "git add -A", "git commit -qm begin"} {
 		s.mustShell(command)
 	}
-	if code, out := s.stig("", "setup", "claude"); code != 0 {
-		t.Fatalf("setup: %s", out)
+	for _, target := range []string{"claude", "git"} {
+		if code, out := s.stig("", "setup", target); code != 0 {
+			t.Fatalf("setup %s: %s", target, out)
+		}
 	}
 	s.mustShell("git add -A && git commit -qm 'set stig up' && git tag base")
 	if why := s.server(); why != "" {
