@@ -13,6 +13,7 @@ package app
 import (
 	"cmp"
 	"context"
+
 	"stig/cue"
 
 	"fmt"

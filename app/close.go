@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"stig/actor"
 	"stig/beads"
 	"stig/checkpoint"
 	"stig/criteria"
@@ -128,11 +129,15 @@ func (a *App) waiver(why, actor string) (verify.Evidence, error) {
 	return w, nil
 }
 
-// assistant is the program of an assistant in whose session stig runs, by the variables
-// that such programs set or by the name of the actor; "" for a person.
-func (a *App) assistant(actor string) string {
-	if _, session, ok := strings.Cut(actor, "/"); ok && strings.Contains(session, "-") {
-		return session
+// assistant is the program of an assistant in whose session stig runs: by the name of
+// the actor, by the program that we were started below, or by the variables that such
+// programs set; "" for a person.
+func (a *App) assistant(name string) string {
+	if actor.IsSession(name) {
+		return name
+	}
+	if s, inside := a.session(); inside {
+		return s.Host
 	}
 	return host.Running(a.Getenv)
 }

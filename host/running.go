@@ -9,7 +9,7 @@ func Running(getenv func(string) string) string {
 		{"CODEX_THREAD_ID", string(Codex)}, {"CODEX_SANDBOX", string(Codex)}, {"CODEX_SANDBOX_NETWORK_DISABLED", string(Codex)},
 		{"CURSOR_AGENT", string(Cursor)},
 		{"GEMINI_CLI", string(Gemini)},
-		{"OPENCODE", "opencode"},
+		{"OPENCODE", string(OpenCode)},
 	} {
 		if getenv(known.variable) != "" {
 			return known.program

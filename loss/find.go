@@ -206,7 +206,7 @@ func vanished(before, now *beads.Record) []diff.Edit {
 }
 
 // texts are the keys whose text somebody relies on.
-var texts = []beads.Key{beads.Description, beads.AcceptanceCriteria, beads.Design}
+var texts = []beads.Key{"description", "acceptance_criteria", "design"}
 
 // counts reports whether an edit lost something. Sections of notes in which one
 // stands twice are no parts by themselves: there it is looked for by name.
