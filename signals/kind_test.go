@@ -22,7 +22,7 @@ func TestKindOf(t *testing.T) {
 			t.Errorf("KindOf(%q) is %q, want %q", name, kind.Name, want)
 		}
 	}
-	if got := Singles(); len(got) != 4 || slices.Contains(got, MergedSection) {
+	if got := Singles(); len(got) != 5 || slices.Contains(got, MergedSection) {
 		t.Errorf("Singles: %q", got)
 	}
 	for _, k := range Kinds() {
