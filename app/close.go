@@ -134,7 +134,8 @@ func (a *App) waiver(why, actor string) (verify.Evidence, error) {
 // programs set; "" for a person.
 func (a *App) assistant(name string) string {
 	if actor.IsSession(name) {
-		return name
+		_, session, _ := strings.Cut(name, "/")
+		return session
 	}
 	if s, inside := a.session(); inside {
 		return s.Host

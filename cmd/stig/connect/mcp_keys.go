@@ -17,9 +17,9 @@ func briefingKeys() []param {
 		{"issue", object, "", false}, {"depth", text, "", false}, {"depth_from", text, "", false}, {"signals", object, "", false}, {"assessed", boolean, "", false},
 		{"violations", rows, "", false}, {"alerts", rows, "", false}, {"epic", anything, "", false}, {"related", rows, "", false}, {"escalation", object, "", false},
 		{"checkpoint", object, "the state that the last worker left", false}, {"also_learned", rows, "", false}, {"evidence", object, "", false}, {"divergence", anything, "", false},
-		{"description", text, "", false}, {"design", text, "", false}, {"comments", rows, "", false}, {"acceptance", object, "how it is known to be done", false},
+		{"description", text, "", false}, {"design", text, "", false}, {"comments", rows, "", false}, {"traces", rows, "the last summary, and what was left after it", false}, {"acceptance", object, "how it is known to be done", false},
 		{"notes", text, "", false}, {"children", object, "", false}, {"closed_dependencies", rows, "what it is built on", false}, {"farther_dependencies", texts, "", false},
-		{"upstream_evidence", object, "", false}, {"open_blockers", rows, "what it waits for", false}, {"dependents", rows, "what waits for it", false},
+		{"upstream_evidence", object, "", false}, {"upstream_findings", rows, "what was found there", false}, {"open_blockers", rows, "what it waits for", false}, {"dependents", rows, "what waits for it", false},
 		{"known", rows, "", false}, {"discover", rows, "", false}, {"probe", object, "", false}, {"directive", text, "how to go about it", false},
 	}
 }
@@ -27,6 +27,7 @@ func briefingKeys() []param {
 func verdictKeys() []param {
 	return []param{
 		{"id", text, "", false}, {"passed", boolean, "", false}, {"closed", boolean, "", false}, {"checks", rows, "each with how it went", false},
+		{"not_run", rows, "code that was not run, and why", false}, {"tree_changed", boolean, "a check changed tracked files", false},
 		{"reused", boolean, "they passed on this very tree before", false}, {"criteria_hash", text, "", false}, {"criteria_changed", boolean, "since they were committed", false},
 		{"criteria_edited", object, "", false}, {"changed", rows, "signals that the closing set", false}, {"tree", anything, "what was checked", false},
 		{"escalated", boolean, "", false}, {"dry_run", boolean, "", false}, {"already", boolean, "it was closed before", false}, {"close_reason", text, "", false},
