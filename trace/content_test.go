@@ -49,7 +49,7 @@ func allows(t *testing.T, schema cue.Value, name string, content map[string]any)
 	if err != nil {
 		t.Fatal(err)
 	}
-	value := schema.Context().CompileBytes(data)
+	value := cuecontext.New().CompileBytes(data)
 	definition := schema.LookupPath(cue.ParsePath("#" + name))
 	if !definition.Exists() {
 		t.Fatalf("no definition of %s", name)

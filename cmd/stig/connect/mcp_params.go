@@ -151,7 +151,8 @@ func (t tool) read(raw json.RawMessage) (args, error) {
 		}
 		read[p.name] = v
 	}
-	for _, name := range slices.Sorted(maps.Keys(given)) {
+	if len(given) > 0 {
+		name := slices.Min(slices.Collect(maps.Keys(given)))
 		var known []string
 		for _, p := range t.params {
 			known = append(known, p.name)
