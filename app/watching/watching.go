@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -68,7 +69,8 @@ type watcher struct {
 	memory  *live.Watcher // nil without a name
 	state   live.WatcherState
 
-	first map[string]time.Time // when a record was first read, by its Seq
+	first  map[string]time.Time // when a record was first read, by its Seq
+	warned string               // why the store could not be read last time
 }
 
 // open begins where the watcher of that name was, else now.
@@ -138,18 +140,35 @@ func (w *watcher) look(tell func(watch.Event) error) (done, later bool, err erro
 	if err != nil {
 		return false, false, err
 	}
-	file, err := w.store.Snapshot()
+	before, err := w.fresh()
 	if err != nil {
-		w.app.Warn("%s", err) // another program may be in the middle of writing
+		return false, false, err
+	}
+	file, err := w.store.Snapshot()
+	if err != nil { // another program may be in the middle of writing
+		if w.warned != err.Error() {
+			w.warned = err.Error()
+			w.app.Warn("%s", err)
+		}
 		return false, true, nil
 	}
+	w.warned = ""
 	defer func() { err = errors.Join(err, file.Close()) }()
 	end := w.place.Mark()
 	records, err := w.fresh()
 	if err != nil {
 		return false, false, err
 	}
-	applied, rest := watch.Applied(records, file, func(r live.Record) time.Duration { return w.app.Now().Sub(w.first[r.Seq]) })
+	written := map[string]bool{} // before the store was read
+	for _, r := range before {
+		written[r.Seq] = r.Result == live.Written
+	}
+	applied, rest := watch.Applied(records, file, func(r live.Record) time.Duration {
+		if written[r.Seq] {
+			return math.MaxInt64
+		}
+		return w.app.Now().Sub(w.first[r.Seq])
+	})
 	graph := dag.New(file)
 	events, err := w.seen.Look(watch.Reading{Store: file, Graph: graph, Journal: applied, Now: now})
 	if err != nil {
