@@ -286,24 +286,25 @@ func (r *Record) CommentNumbers() (numbers []string) {
 	return numbers
 }
 
-// RenumberComments gives the record with other numbers for comments whose number is
-// taken, or is that of a comment before them: bd refuses to import such a store. Ids
-// that are strings stay. It adds the numbers of the record to those that are taken.
-func (r *Record) RenumberComments(taken map[string]bool) *Record {
-	elements, changed := slices.Clone(r.Elements(Comments)), false
-	for i, number := range r.CommentNumbers() {
-		if number != "" && taken[number] {
-			c, _ := parseObject(elements[i])
-			sum := commentSum(r.Text(ID), Comment{Author: c.Text("author"), Text: c.Text("text")})
-			for number = string(commentNumber(sum)); taken[number]; number = string(commentNumber(sum)) {
-				sum = sha256.Sum256(sum[:]) // the same words twice
-			}
-			if renumbered, err := c.PutRaw(ID, []byte(number)); err == nil {
-				elements[i], changed = renumbered.Bytes(), true
-			}
+// RenumberComments gives the record with other numbers for the comments that again
+// names by their place and number; it is asked of each that has one. A new number is
+// made of what the comment says, is none of those that are taken, and is added to them.
+func (r *Record) RenumberComments(again func(at int, number string) bool, taken map[string]bool) *Record {
+	elements, numbers, changed := slices.Clone(r.Elements(Comments)), r.CommentNumbers(), false
+	for _, number := range numbers {
+		taken[number] = true
+	}
+	for i, number := range numbers {
+		if number == "" || !again(i, number) {
+			continue
 		}
-		if number != "" {
-			taken[number] = true
+		c, _ := parseObject(elements[i])
+		sum := commentSum(r.Text(ID), Comment{Author: c.Text("author"), Text: c.Text("text")})
+		for number = string(commentNumber(sum)); taken[number]; number = string(commentNumber(sum)) {
+			sum = sha256.Sum256(sum[:]) // the same words twice
+		}
+		if renumbered, err := c.PutRaw(ID, []byte(number)); err == nil {
+			elements[i], changed, taken[number] = renumbered.Bytes(), true, true
 		}
 	}
 	if !changed {

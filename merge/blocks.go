@@ -187,6 +187,9 @@ func Resolve(text, id string, given Answers) (Resolution, error) {
 		}
 		m := b.merge(id, given)
 		r := m.result()
+		if len(r.Conflicts) == 0 {
+			r.Text = renumbered(r.Text, outside(text))
+		}
 		done := Resolution{Start: b.start, End: b.end, Text: r.Text, Warnings: r.Warnings}
 		for _, c := range r.Conflicts {
 			if c.ID == id {

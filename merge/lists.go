@@ -49,7 +49,12 @@ func (v versions) list(k beads.Key) value {
 		return value{questions: []Question{v.asked(k)}}
 	}
 	if k == beads.Comments {
-		united = united.RenumberComments(map[string]bool{})
+		before := map[string]bool{}
+		united = united.RenumberComments(func(_ int, number string) bool {
+			twice := before[number]
+			before[number] = true
+			return twice
+		}, map[string]bool{})
 	}
 	return value{raw: united.Raw(k)}
 }

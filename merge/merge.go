@@ -74,9 +74,14 @@ func (opt Options) Stores(base, ours, theirs string) Result {
 func (opt Options) merged(base, ours, theirs string) Result {
 	m := opt.merger(base, ours, theirs)
 	m.out.Grow(max(len(ours), len(theirs)))
-	for _, k := range m.order() {
-		b, o, t := m.base.line(k), m.ours.line(k), m.theirs.line(k)
-		m.add(b, o, t, decide(b, o, t))
+	names := m.order()
+	decided := make([]decision, len(names))
+	for i, k := range names {
+		decided[i] = decide(m.base.line(k), m.ours.line(k), m.theirs.line(k))
+	}
+	m.renumber(names, decided)
+	for i, k := range names {
+		m.add(m.base.line(k), m.ours.line(k), m.theirs.line(k), decided[i])
 	}
 	return m.result()
 }

@@ -142,12 +142,17 @@ func (s *Seen) startable(r Reading) (events []Event) {
 	return events
 }
 
-// fromJournal gives the events of what stig wrote, and what each part of an issue was
-// left as by it.
-func fromJournal(records []live.Record) (events []Event, told map[string]map[diff.PartName]diff.Digest) {
-	told = map[string]map[diff.PartName]diff.Digest{}
+// left is what stig left of an issue, part by part, and its line if stig made it.
+type left struct {
+	parts map[diff.PartName]diff.Digest
+	made  *string // "" where the journal keeps only a hash of it
+}
+
+// fromJournal gives the events of what stig wrote, and what it left of each issue.
+func fromJournal(records []live.Record) (events []Event, told map[string]left) {
+	told = map[string]left{}
 	for _, r := range records {
-		if r.Result == live.Failed || len(r.Changes) == 0 || r.Forgets {
+		if r.Result == live.Failed || len(r.Changes) == 0 || r.Forgets || r.Seen {
 			continue
 		}
 		var ids []string
@@ -158,14 +163,7 @@ func fromJournal(records []live.Record) (events []Event, told map[string]map[dif
 			}
 			e := diff.Edit{Kind: diff.Kind(c.Kind), Name: c.Name, Was: c.Was, Now: c.Now}
 			of[c.Issue] = append(of[c.Issue], e)
-			if told[c.Issue] == nil {
-				told[c.Issue] = map[diff.PartName]diff.Digest{}
-			}
-			digest := diff.Part{Kind: e.Kind, Name: e.Name, Text: e.Now}.Digest()
-			if c.Hash {
-				digest = diff.Digest(c.Now)
-			}
-			told[c.Issue][diff.PartName{Kind: e.Kind, Name: e.Name}] = digest
+			told[c.Issue] = told[c.Issue].and(c, e)
 		}
 		for _, id := range ids {
 			events = append(events, eventsOf(about{id: id, by: r.Actor, at: r.At}, of[id])...)
@@ -174,9 +172,25 @@ func fromJournal(records []live.Record) (events []Event, told map[string]map[dif
 	return events, told
 }
 
+// and is what is left after one more change.
+func (l left) and(c live.Change, e diff.Edit) left {
+	if l.parts == nil || e.Kind == diff.Issue {
+		l = left{parts: map[diff.PartName]diff.Digest{}}
+	}
+	digest := diff.Part{Kind: e.Kind, Name: e.Name, Text: e.Now}.Digest()
+	if c.Hash {
+		digest, e.Now = diff.Digest(c.Now), ""
+	}
+	if e.Kind == diff.Issue {
+		l.made = &e.Now
+	}
+	l.parts[diff.PartName{Kind: e.Kind, Name: e.Name}] = digest
+	return l
+}
+
 // fromOthers gives the events of what the journal does not explain. More than so many
 // changed issues are one event, followed by those of each.
-func fromOthers(changed []change, told map[string]map[diff.PartName]diff.Digest, now time.Time) (events []Event, err error) {
+func fromOthers(changed []change, told map[string]left, now time.Time) (events []Event, err error) {
 	counts := map[string]int{}
 	issues := 0
 	for _, c := range changed {
@@ -206,7 +220,7 @@ func fromOthers(changed []change, told map[string]map[diff.PartName]diff.Digest,
 }
 
 // unexplained gives the edits of a line that the journal does not have as they are.
-func (c change) unexplained(told map[diff.PartName]diff.Digest) (edits []diff.Edit, at time.Time, err error) {
+func (c change) unexplained(told left) (edits []diff.Edit, at time.Time, err error) {
 	var before, after *beads.Record
 	if c.before != nil {
 		if before, err = beads.ParseRecord(c.before); err != nil {
@@ -219,35 +233,47 @@ func (c change) unexplained(told map[diff.PartName]diff.Digest) (edits []diff.Ed
 		}
 		at, _ = after.Time(beads.UpdatedAt)
 	}
-	if _, made := told[diff.PartName{Kind: diff.Issue, Name: c.id}]; made && before == nil && after != nil {
-		return sinceMade(told, after), at, nil
+	if told.made != nil && before == nil && after != nil {
+		if *told.made == "" {
+			return overwritten(told, nil, after), at, nil
+		}
+		if before, err = beads.ParseRecord([]byte(*told.made)); err != nil {
+			return nil, at, err
+		}
 	}
 	for _, e := range diff.Edits(before, after) {
-		left, own := told[diff.PartName{Kind: e.Kind, Name: e.Name}]
+		left, own := told.parts[diff.PartName{Kind: e.Kind, Name: e.Name}]
 		if own && left == (diff.Part{Kind: e.Kind, Name: e.Name, Text: e.Now}).Digest() {
 			continue
 		}
 		edits = append(edits, e)
 	}
+	if after != nil {
+		edits = append(edits, overwritten(told, edits, after)...)
+	}
 	return edits, at, nil
 }
 
-// sinceMade gives what others did to an issue that stig made since it was last looked
-// at. What stood in it at first is not known here, so that only what stig left of it
-// later can be compared.
-func sinceMade(told map[diff.PartName]diff.Digest, after *beads.Record) (edits []diff.Edit) {
-	parts := diff.Parts(after)
-	for name, left := range told {
-		if name.Kind == diff.Issue {
-			continue
-		}
-		now, _ := diff.Find(parts, name.Kind, name.Name)
-		if now.Digest() != left {
-			edits = append(edits, diff.Edit{Kind: name.Kind, Name: name.Name, Now: now.Text})
+// overwritten gives the parts that stig left otherwise than they are now, without those
+// that are among the edits: others have put back what was there before.
+func overwritten(told left, edits []diff.Edit, after *beads.Record) (list []diff.Edit) {
+	known := map[diff.PartName]bool{}
+	for _, e := range edits {
+		known[diff.PartName{Kind: e.Kind, Name: e.Name}] = true
+	}
+	now := map[diff.PartName]diff.Part{}
+	if len(told.parts) > 0 {
+		for _, p := range diff.Parts(after) {
+			now[diff.PartName{Kind: p.Kind, Name: p.Name}] = p
 		}
 	}
-	slices.SortFunc(edits, func(a, b diff.Edit) int {
+	for name, left := range told.parts {
+		if p := now[name]; name.Kind != diff.Issue && !known[name] && p.Digest() != left {
+			list = append(list, diff.Edit{Kind: name.Kind, Name: name.Name, Now: p.Text})
+		}
+	}
+	slices.SortFunc(list, func(a, b diff.Edit) int {
 		return slices.Compare([]string{string(a.Kind), a.Name}, []string{string(b.Kind), b.Name})
 	})
-	return edits
+	return list
 }

@@ -17,6 +17,7 @@ import (
 
 	"stig/app"
 	"stig/beads"
+	"stig/diff"
 	"stig/fault"
 	"stig/live"
 	"stig/secret"
@@ -145,8 +146,10 @@ func paced(p beads.Place, actor string, now time.Time, more int) error {
 			if r.At.Before(now.Add(-time.Minute)) {
 				break
 			}
-			if r.Actor == actor && r.Command == command && r.Result == live.Written {
-				left += len(r.Changes)
+			for _, c := range r.Changes {
+				if r.Actor == actor && r.Result == live.Written && c.Kind == string(diff.Comment) && c.Was == "" {
+					left++ // comments without a type count too
+				}
 			}
 		}
 	}
@@ -157,9 +160,6 @@ func paced(p beads.Place, actor string, now time.Time, more int) error {
 		Reason: fmt.Sprintf("%s left %d traces within a minute, and %d more are above the limit of %d", actor, left, more, perMinute),
 		Hint:   "wait a minute; the output of a program belongs in a log file"}
 }
-
-// command is the name under which the journal has what Add wrote.
-const command = "trace add"
 
 // leave adds the comments of the traces.
 func leave(tx *beads.Tx, actor string, list []*One) error {

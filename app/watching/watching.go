@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -68,7 +69,9 @@ type watcher struct {
 	memory  *live.Watcher // nil without a name
 	state   live.WatcherState
 
-	first map[string]time.Time // when a record was first read, by its Seq
+	first   map[string]time.Time // when a record was first read, by its Seq
+	failing time.Time            // since when the store cannot be read; zero where it can
+	warned  bool                 // and that was said
 }
 
 // open begins where the watcher of that name was, else now.
@@ -138,10 +141,13 @@ func (w *watcher) look(tell func(watch.Event) error) (done, later bool, err erro
 	if err != nil {
 		return false, false, err
 	}
+	before, err := w.fresh()
+	if err != nil {
+		return false, false, err
+	}
 	file, err := w.store.Snapshot()
 	if err != nil {
-		w.app.Warn("%s", err) // another program may be in the middle of writing
-		return false, true, nil
+		return w.unread(err)
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	end := w.place.Mark()
@@ -149,16 +155,27 @@ func (w *watcher) look(tell func(watch.Event) error) (done, later bool, err erro
 	if err != nil {
 		return false, false, err
 	}
-	applied, rest := watch.Applied(records, file, func(r live.Record) time.Duration { return w.app.Now().Sub(w.first[r.Seq]) })
+	written := map[string]bool{} // before the store was read
+	for _, r := range before {
+		written[r.Seq] = r.Result == live.Written
+	}
+	applied, rest := watch.Applied(records, file, func(r live.Record) time.Duration {
+		if written[r.Seq] {
+			return math.MaxInt64
+		}
+		return w.app.Now().Sub(w.first[r.Seq])
+	})
 	graph := dag.New(file)
-	events, err := w.seen.Look(watch.Reading{Store: file, Graph: graph, Journal: applied, Now: now})
+	seen := w.seen
+	events, err := seen.Look(watch.Reading{Store: file, Graph: graph, Journal: applied, Now: now})
 	if err != nil {
-		return false, false, err
+		return w.unread(err)
 	}
 	picked, err := w.request.pick(events, file, graph)
 	if err != nil {
-		return false, false, err
+		return w.unread(err)
 	}
+	w.seen, w.failing, w.warned = seen, time.Time{}, false
 	for _, e := range picked {
 		if err := tell(e); err != nil {
 			return false, false, err
@@ -168,6 +185,23 @@ func (w *watcher) look(tell func(watch.Event) error) (done, later bool, err erro
 	later = rest > 0
 	return done, later, w.remember(applied, end, later, now)
 }
+
+// unread has the store looked at again soon: another program may be in the middle of
+// writing it, or have made a new file of it. What lasts is said, once.
+func (w *watcher) unread(err error) (done, later bool, _ error) {
+	now := w.app.Now()
+	switch {
+	case w.failing.IsZero():
+		w.failing = now
+	case !w.warned && now.Sub(w.failing) > unreadable:
+		w.warned = true
+		w.app.Warn("%s", err)
+	}
+	return false, true, nil
+}
+
+// unreadable is how long a store may not be readable before that is said.
+const unreadable = 2 * time.Second
 
 // fresh reads the records that were not told of yet, of this work tree's store.
 func (w *watcher) fresh() ([]live.Record, error) {

@@ -361,7 +361,7 @@ func TestMCPTools(t *testing.T) {
 		}
 	}
 	slices.Sort(names)
-	if got := strings.Join(names, " "); got != "check checkpoint claim close create escalate orient ready recall verify" {
+	if got := strings.Join(names, " "); got != "check checkpoint claim close create escalate orient ready recall trace verify" {
 		t.Errorf("tools: %s", got)
 	}
 	if characters == 0 || characters >= 4000 {

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"stig/app"
+	"stig/app/traces"
 	"stig/checkpoint"
 	"stig/lint"
 	"stig/orient"
@@ -77,6 +78,17 @@ func tools() []tool {
 			{"labels", texts, "", false}, {"cynefin", text, "clear, complicated, complex or chaotic", false},
 		},
 		gives: slices.Concat(edited(), []param{{"id", text, "", false}, {"title", text, "", false}, {"earlier", boolean, "", false}}), answer: createTool,
+	}, {
+		name: "trace", title: "Leave a finding, an error, a request or an answer", effect: writes,
+		about: "Leave a message on an issue, which others find there and in briefings: finding (fields url or file), error (traceback), " +
+			"log, code_snippet (file_name, code), request_for_help, completion; request, query, result, feedback to others.",
+		params: []param{
+			{"id", text, "issue to leave it on", true}, {"type", text, "one of those, or another that stig schema traces has", true},
+			{"message", text, "what it says, in one line", true}, {"body", text, "more of it, as Markdown", false},
+			{"fields", texts, "NAME=VALUE, such as url=https://example.org", false},
+			{"to", texts, "for whom: actors, roles, @all, @people or @agents", false}, {"re", text, "name of the trace that it answers", false},
+		},
+		gives: slices.Concat(edited(), []param{{"traces", rows, "its name, and whether you had left it before", false}, {"warnings", texts, "", false}}), answer: traceTool,
 	}, {
 		name: "check", title: "Find what is wrong with the issues", effect: reads,
 		about: "Everything that is wrong with the issues: lines, signals, deadlocks, links, criteria, credentials. The worst first.",
@@ -163,6 +175,20 @@ func claimTool(ctx context.Context, a *app.App, g args) (app.Output, bool, error
 		return app.Output{}, false, err
 	}
 	out, err := app.EditOutput("claim", claimed, claimed.Lines, false)
+	return out, false, err
+}
+
+func traceTool(ctx context.Context, a *app.App, g args) (app.Output, bool, error) {
+	said := traces.Said{Message: g.text("message"), Body: g.text("body"), Fields: g.list("fields"), To: g.list("to"), Re: g.text("re")}
+	draft, err := said.Draft(g.text("id"), g.text("type"))
+	if err != nil {
+		return app.Output{}, false, err
+	}
+	added, err := traces.Add(ctx, a, traces.AddRequest{Drafts: []traces.Draft{draft}})
+	if err != nil {
+		return app.Output{}, false, err
+	}
+	out, err := app.EditOutput("trace-added", added, added.Changes, false)
 	return out, false, err
 }
 

@@ -3,6 +3,7 @@ package traces
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -118,57 +119,23 @@ func (f *addFlags) draft(ctx context.Context, a *cli.App, id, kind string) (d tr
 		}
 		return d, kept, f.composed(&d, kept.Text)
 	}
-	if d.Body, err = a.Read(app.Text{File: f.body}); err != nil {
+	said := traces.Said{Message: f.text.Message, To: f.to, Re: f.re, Fields: slices.Clone(f.fields)}
+	if said.Body, err = a.Read(app.Text{File: f.body}); err != nil {
 		return d, kept, err
 	}
-	if err := f.put(a, d.Content); err != nil {
-		return d, kept, err
-	}
-	message, more, _ := strings.Cut(strings.TrimSpace(strings.ReplaceAll(f.text.Message, "\r\n", "\n")), "\n")
-	d.Body = strings.TrimSpace(more) + "\n\n" + d.Body
-	known, _ := trace.KindOf(kind)
-	switch {
-	case message == "":
-	case known.Head == "":
-		d.Summary = message
-	default:
-		d.Content[known.Head] = message
-	}
-	return d, kept, nil
-}
-
-// put puts what the flags say of fields into the content.
-func (f *addFlags) put(a *cli.App, content map[string]any) error {
-	add := func(key, value string) {
-		list, _ := content[key].([]string)
-		content[key] = append(list, value)
-	}
-	for _, field := range f.fields {
-		key, value, ok := strings.Cut(field, "=")
-		if !ok {
-			return app.Usage(fmt.Sprintf("--field: must be NAME=VALUE; found %q", field), "")
+	for i, field := range said.Fields {
+		key, read := strings.CutSuffix(field, "=-")
+		if !read {
+			continue
 		}
-		if value == "-" {
-			text, err := a.Read(app.Text{File: "-"})
-			if err != nil {
-				return err
-			}
-			value = text
+		text, err := a.Read(app.Text{File: "-"})
+		if err != nil {
+			return d, kept, err
 		}
-		add(key, value)
+		said.Fields[i] = key + "=" + text
 	}
-	for _, whom := range f.to {
-		add("to", whom)
-	}
-	if f.re != "" {
-		add("re", f.re)
-	}
-	for key, value := range content {
-		if list := value.([]string); len(list) == 1 {
-			content[key] = list[0] // a block is a text
-		}
-	}
-	return nil
+	d, err = said.Draft(id, kind)
+	return d, kept, err
 }
 
 // form is what the editor begins with: the trace without what is to be said.
