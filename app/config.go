@@ -32,6 +32,9 @@ type Config struct {
 		Sandbox  []string `json:"sandbox"`  // what runs each check; empty for nothing
 		Waivers  string   `json:"waivers"`  // who may waive; see mayWaive
 	} `json:"gate"`
+	Traces struct {
+		Digest int `json:"digest"` // 0 when not given
+	} `json:"traces"`
 	Notify Notifications   `json:"notify"` // see whom
 	Types  []string        `json:"types"`  // of issues, besides those of bd
 	Views  map[string]View `json:"views"`  // of stig list, by name

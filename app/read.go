@@ -175,7 +175,7 @@ func (a *App) Reading(file *beads.Snapshot, staleDays int) (orient.Rules, error)
 	now, err := a.Clock()
 	return orient.Rules{
 		Schema: a.Schema, Look: process.Finder(filepath.Dir(file.Place().Dir), a.Getenv),
-		Now: now, StaleDays: staleDays,
+		Now: now, StaleDays: staleDays, Digest: a.Config.Traces.Digest,
 	}, err
 }
 

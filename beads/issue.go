@@ -21,6 +21,7 @@ type Issue struct {
 	UpdatedAt, DeferUntil             time.Time // UTC; zero when absent or unreadable
 	Pinned, Ephemeral, Template       bool
 	HasNotes                          bool // notes are there and not empty
+	HasComments                       bool // comments are there and not empty
 	Line                              int  // 1-based line of the file
 
 	of   *Snapshot
@@ -50,6 +51,7 @@ const (
 	inEphemeral
 	inTemplate
 	inNotes
+	inComments
 	indexed
 )
 
@@ -85,6 +87,8 @@ func indexOf(key []byte) int {
 		return inTemplate
 	case "notes":
 		return inNotes
+	case "comments":
+		return inComments
 	}
 	return -1
 }
@@ -153,6 +157,7 @@ func (x *indexer) fill(line []byte, id string, at *[indexed]span) *Issue {
 	is.Template = isTrue(line, at[inTemplate])
 	notes := at[inNotes].of(line)
 	is.HasNotes = len(notes) > 2 && notes[0] == '"'
+	is.HasComments = at[inComments].end-at[inComments].start > 2 && line[at[inComments].start] == '['
 	if is.HasNotes && at[inNotes].end <= math.MaxUint32 {
 		is.notesStart, is.notesEnd = uint32(at[inNotes].start), uint32(at[inNotes].end)
 	}

@@ -33,6 +33,7 @@ type Rules struct {
 	Look      criteria.Lookup
 	Now       time.Time
 	StaleDays int // an issue in progress may go unchanged for so many days
+	Digest    int // so many traces without a summary are many; 0 is DigestAfter
 }
 
 // Brief assembles the briefing of the issue at index i. It fails only when a

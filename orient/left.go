@@ -1,6 +1,7 @@
 package orient
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"time"
@@ -146,6 +147,35 @@ func (a assembly) findings(b *Briefing) ([]Left, error) {
 	}
 	slices.SortStableFunc(list, func(x, y Left) int { return strings.Compare(x.CreatedAt, y.CreatedAt) })
 	return list, nil
+}
+
+// DigestAfter is how many traces without a summary are many unless a project says
+// another number; so are those of half a kilobyte for each.
+const DigestAfter = 8
+
+// unsummarised counts the traces since the last summary, where they are many.
+func unsummarised(record *beads.Record, many int) int {
+	if many == 0 {
+		many = DigestAfter
+	}
+	raw, end := record.Raw(beads.Comments), []byte(`\nstig: `)
+	if n := bytes.Count(raw, end); n < many && (n == 0 || len(raw) < many*512) {
+		return 0 // most comments are none, and need not be read
+	}
+	all := trace.Of(record)
+	trace.Sort(all)
+	rest, _ := trace.Unsummarised(all)
+	n, size := 0, 0
+	for _, l := range rest {
+		if l.IsTrace() {
+			n++
+			size += len(l.Whole())
+		}
+	}
+	if n < many && size < many*512 {
+		return 0
+	}
+	return n
 }
 
 // keepFeedback leaves out what a reader who knows how does not need: all but what was

@@ -25,6 +25,8 @@ type noted struct {
 	regressed bool
 	wrong     int    // how many violations
 	violation string // the first one, with its place
+
+	unsummarised int // traces since the last summary, where there are many
 }
 
 func unnoted() noted {
@@ -110,7 +112,7 @@ type readers struct {
 }
 
 // allNoted reads the notes of all issues, in file order and on all cores.
-func allNoted(f *beads.Snapshot, schema *signals.Schema) ([]noted, error) {
+func allNoted(f *beads.Snapshot, rules Rules) ([]noted, error) {
 	const chunk = 256
 	list := make([]noted, f.Len())
 	var next atomic.Int64
@@ -124,7 +126,7 @@ func allNoted(f *beads.Snapshot, schema *signals.Schema) ([]noted, error) {
 				if start >= len(list) {
 					return
 				}
-				errs[w] = noteSome(f, readers, start, list[start:min(start+chunk, len(list))], schema)
+				errs[w] = noteSome(f, readers, start, list[start:min(start+chunk, len(list))], rules)
 			}
 		})
 	}
@@ -133,10 +135,17 @@ func allNoted(f *beads.Snapshot, schema *signals.Schema) ([]noted, error) {
 }
 
 // noteSome fills a part of the list that begins with the issue at index first.
-func noteSome(f *beads.Snapshot, from readers, first int, list []noted, schema *signals.Schema) error {
+func noteSome(f *beads.Snapshot, from readers, first int, list []noted, rules Rules) error {
 	for k := range list {
 		list[k] = unnoted()
 		issue := f.At(first + k)
+		if issue.HasComments && !beads.Over(issue.Status) {
+			record, err := from.lines.Record(issue)
+			if err != nil {
+				return err
+			}
+			list[k].unsummarised = unsummarised(record, rules.Digest)
+		}
 		if !issue.HasNotes {
 			continue
 		}
@@ -145,7 +154,9 @@ func noteSome(f *beads.Snapshot, from readers, first int, list []noted, schema *
 			return err
 		}
 		if text != "" {
-			list[k] = notedIn(text, from.tables, schema)
+			many := list[k].unsummarised
+			list[k] = notedIn(text, from.tables, rules.Schema)
+			list[k].unsummarised = many
 		}
 	}
 	return nil

@@ -146,7 +146,7 @@ type SurveyRequest struct {
 // Look surveys the store. It reads the notes of every issue once and fails
 // only when a line can no longer be read.
 func Look(f *beads.Snapshot, g *dag.Graph, req SurveyRequest, rules Rules) (*Survey, error) {
-	list, err := allNoted(f, rules.Schema)
+	list, err := allNoted(f, rules)
 	if err != nil {
 		return nil, err
 	}

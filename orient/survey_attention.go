@@ -19,6 +19,7 @@ const (
 	attentionDeadlock   = "deadlock"
 	attentionStore      = "store"
 	attentionViolation  = "violation"
+	attentionTrail      = "trail-unsummarised"
 	attentionEscalation = "escalation-pending"
 	attentionRegressed  = "regressed"
 )
@@ -27,7 +28,7 @@ const (
 func urgency() []string {
 	return []string{
 		attentionDeadlock, attentionStore, attentionEscalation, signals.AlertStale,
-		attentionRegressed, signals.AlertReplanning, signals.AlertConvergence, signals.AlertStuck, attentionViolation,
+		attentionRegressed, signals.AlertReplanning, signals.AlertConvergence, signals.AlertStuck, attentionTrail, attentionViolation,
 	}
 }
 
@@ -66,6 +67,8 @@ func ruleWords(rule string) string {
 		return "convergence"
 	case signals.AlertStuck:
 		return "waiting epic"
+	case attentionTrail:
+		return "no summary"
 	case attentionViolation:
 		return "invalid notes"
 	}
@@ -91,6 +94,9 @@ func (s *surveyor) attention() ([]Attention, error) {
 		}
 		if t.pending && !s.graph.Closed(i) {
 			about(attentionEscalation, "", "orient") // the question is read once it is known to be shown
+		}
+		if t.unsummarised > 0 {
+			about(attentionTrail, count(t.unsummarised, "trace")+" since the last summary", "digest")
 		}
 		if t.regressed {
 			about(attentionRegressed, "what it was shown to do ceased to hold; its status is "+issue.Status, "orient")
