@@ -9,9 +9,11 @@ import (
 	"strings"
 	"time"
 
+	"stig/actor"
 	"stig/beads"
 	"stig/checkpoint"
 	"stig/criteria"
+	"stig/dag"
 	"stig/fault"
 	"stig/lint"
 	"stig/notes"
@@ -256,6 +258,40 @@ func (a *App) Release(ctx context.Context, r ReleaseRequest) (*checkpoint.Claime
 		return nil, err
 	}
 	return checkpoint.Release(ctx, store, options, r.ID, actor, a.mayTake(actor))
+}
+
+// SweepRequest returns claims that nobody works on. Older is 0 for dag.SweepAfter.
+type SweepRequest struct {
+	Older          time.Duration
+	People, DryRun bool // People: those of people too
+}
+
+// Sweep returns to open what assistants that are gone had claimed, and what nobody is
+// named for.
+func (a *App) Sweep(ctx context.Context, r SweepRequest) (*checkpoint.Swept, error) {
+	store, options, by, err := a.toWriteAs(ctx, r.DryRun, a.MustActor)
+	if err != nil {
+		return nil, err
+	}
+	ended := a.gone()
+	gone := func(holder string) bool { return r.People && !actor.IsSession(holder) || ended(holder) }
+	return checkpoint.Sweep(ctx, store, options, by, cmp.Or(r.Older, dag.SweepAfter), gone)
+}
+
+// gone reports for names whether they are those of sessions that do not run here. A
+// person is never gone, and who is not known as a session is a person.
+func (a *App) gone() func(name string) bool {
+	r, ok := a.sessions()
+	return func(name string) bool {
+		if !actor.IsSession(name) {
+			return false
+		}
+		if !ok {
+			return true
+		}
+		_, known := r.Named(actor.Parent(name))
+		return !known || r.HasEnded(name)
+	}
 }
 
 // ReopenRequest opens a closed issue again, and says why.

@@ -142,7 +142,7 @@ func (a *App) survey(ctx context.Context, r OrientRequest) (*orient.Survey, erro
 	if err != nil {
 		return nil, err
 	}
-	return orient.Look(file, dag.New(file), orient.SurveyRequest{As: r.As, Actor: reader, MayTake: a.mayTake(reader), Budget: r.Budget, Full: r.Full}, rules)
+	return orient.Look(file, dag.New(file), orient.SurveyRequest{As: r.As, Actor: reader, Gone: a.gone(), MayTake: a.mayTake(reader), Budget: r.Budget, Full: r.Full}, rules)
 }
 
 // beforeWork refuses a store to begin work from that an unfinished merge left,

@@ -139,6 +139,9 @@ type SurveyRequest struct {
 	Actor  string // who reads, and can take what is assigned to this name; As when ""
 	Budget int    // most characters of the Markdown; 0 for no limit
 	Full   bool   // everything, whatever the scale
+	// Gone reports whether a name is that of somebody who runs no more, whose claims
+	// stig sweep returns; nil where that is not known.
+	Gone func(name string) bool
 	// MayTake reports whether who reads can take what is assigned to another name; nil for none.
 	MayTake func(name string) bool
 }
@@ -153,6 +156,7 @@ func Look(f *beads.Snapshot, g *dag.Graph, req SurveyRequest, rules Rules) (*Sur
 	s := &surveyor{file: f, graph: g, rules: rules, notes: list, counted: counted(f, g)}
 	s.alarm = alarm{file: f, graph: g, now: rules.Now, staleDays: rules.StaleDays,
 		read: func(i int) (noted, error) { return list[i], nil }}
+	s.gone = req.Gone
 	s.worker = dag.Worker{Now: rules.Now, Name: cmp.Or(req.Actor, req.As), MayTake: req.MayTake, Asked: func(i int) bool { return list[i].pending }}
 	survey := &Survey{As: req.As, Omitted: []Omission{}}
 	survey.Counts, survey.statuses = s.counts()
@@ -193,6 +197,7 @@ func scale(unclosed int) string {
 
 // surveyor is what a survey is put together from.
 type surveyor struct {
+	gone    func(name string) bool // see SurveyRequest
 	file    *beads.Snapshot
 	graph   *dag.Graph
 	rules   Rules

@@ -20,6 +20,7 @@ const (
 	attentionStore      = "store"
 	attentionViolation  = "violation"
 	attentionTrail      = "trail-unsummarised"
+	attentionLeft       = "claims-left"
 	attentionEscalation = "escalation-pending"
 	attentionRegressed  = "regressed"
 )
@@ -27,7 +28,7 @@ const (
 // urgency is the order of attention: what holds people up, then the rest.
 func urgency() []string {
 	return []string{
-		attentionDeadlock, attentionStore, attentionEscalation, signals.AlertStale,
+		attentionDeadlock, attentionStore, attentionEscalation, attentionLeft, signals.AlertStale,
 		attentionRegressed, signals.AlertReplanning, signals.AlertConvergence, signals.AlertStuck, attentionTrail, attentionViolation,
 	}
 }
@@ -67,6 +68,8 @@ func ruleWords(rule string) string {
 		return "convergence"
 	case signals.AlertStuck:
 		return "waiting epic"
+	case attentionLeft:
+		return "claims"
 	case attentionTrail:
 		return "no summary"
 	case attentionViolation:
@@ -82,6 +85,10 @@ func (s *surveyor) attention() ([]Attention, error) {
 		list = append(list, Attention{Rule: attentionStore, Argv: []string{"stig", "vet"}, first: !s.file.CanEdit(),
 			Message: fmt.Sprintf("%s cannot be read or used, beginning with line %d: %s",
 				count(n, "line"), s.file.Problems()[0].Line, s.file.Problems()[0].Message)})
+	}
+	if n := s.left(); n > 0 {
+		list = append(list, Attention{Rule: attentionLeft, Argv: []string{"stig", "sweep"},
+			Message: count(n, "claim") + " of whoever runs no more, untouched for a day: stig sweep returns them"})
 	}
 	var failed error
 	s.each(func(i int, issue *beads.Issue) {
@@ -117,6 +124,19 @@ func (s *surveyor) attention() ([]Attention, error) {
 		}
 	})
 	return s.ranked(list), failed
+}
+
+// left counts the claims that a sweep returns.
+func (s *surveyor) left() (n int) {
+	if s.gone == nil {
+		return 0
+	}
+	s.each(func(_ int, issue *beads.Issue) {
+		if dag.IsLeft(issue, s.rules.Now, dag.SweepAfter, s.gone) {
+			n++
+		}
+	})
+	return n
 }
 
 // ranked sorts by rule, then by the priority of the issue, then by id; what is

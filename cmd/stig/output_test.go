@@ -45,7 +45,7 @@ func printed() []string {
 		`stig create 'Paint the masts' | tee ../masts`, `stig duplicate $(id masts) --of harbor-d3w`, `stig create 'Coil the rope' | tee ../rope`, `stig delete $(id rope)`,
 		`stig comment harbor-d3w -m 'paper will do'`, `stig search tide gauge`, `stig search pier --limit 1`,
 		`stig trace add harbor-d3w finding -m 'the gauge is read at noon' --field file=gauge.go --actor bo | tee ../trace`, `stig trace list harbor-d3w`, `stig digest harbor-d3w`, `stig rollup harbor-9fd --write --dry-run`, `stig trace show $(id trace)`,
-		`stig schema traces`, `stig dep add harbor-v6k --on harbor-d3w`, `stig dep rm harbor-v6k --on harbor-d3w --dry-run`,
+		`stig schema traces`, `stig sweep --people --dry-run`, `stig dep add harbor-v6k --on harbor-d3w`, `stig dep rm harbor-v6k --on harbor-d3w --dry-run`,
 		`stig propagate harbor-9fd.1 --to harbor-9fd.3 -m 'berth A2 is narrow'`,
 		`stig create 'Grease the hinge' --acceptance "$(printf '~~~sh\ntrue\n~~~')" | tee ../hinge`, `stig verify $(id hinge) --plan`, `stig verify $(id hinge)`,
 		`stig close $(id hinge) --reason 'the hinge of the gate turns' --dry-run`, `stig close $(id hinge) --reason 'the hinge of the gate turns'`,

@@ -1,0 +1,84 @@
+package checkpoint
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"stig/beads"
+	"stig/dag"
+	"stig/trace"
+)
+
+// Swept says which claims went back.
+type Swept struct {
+	Returned []Returned `json:"returned"`
+
+	Lines []beads.Change `json:"-"`
+}
+
+// Returned is an issue that nobody works on any more.
+type Returned struct {
+	ID    string `json:"id"`
+	Title string `json:"title"`
+	Was   string `json:"was"`   // who had claimed it; "" where nobody is named
+	Since string `json:"since"` // RFC 3339: when anybody last touched it; "" when unknown
+}
+
+// Sweep returns claims to open that are left, all in one edit, with a log that says whose
+// they were and since when. What the holder left on the issue stays.
+func Sweep(ctx context.Context, s beads.Store, o beads.Options, by string, older time.Duration, gone func(holder string) bool) (*Swept, error) {
+	var swept *Swept
+	lines, err := s.Edit(ctx, o, func(tx *beads.Tx) error {
+		swept = &Swept{Returned: []Returned{}}
+		f := tx.Snapshot()
+		for i, issue := range f.All() {
+			if at, ok := f.Index(issue.ID); !ok || at != i || !dag.IsLeft(issue, o.Now, older, gone) {
+				continue
+			}
+			r := Returned{ID: issue.ID, Title: issue.Title, Was: issue.Assignee}
+			if !issue.UpdatedAt.IsZero() {
+				r.Since = issue.UpdatedAt.UTC().Format(time.RFC3339)
+			}
+			if err := giveBack(tx, r, by); err != nil {
+				return err
+			}
+			swept.Returned = append(swept.Returned, r)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	swept.Lines = lines
+	return swept, nil
+}
+
+// giveBack makes an issue open and nobody's, and leaves the log.
+func giveBack(tx *beads.Tx, r Returned, by string) error {
+	record, err := tx.Record(r.ID)
+	if err != nil {
+		return err
+	}
+	sets, err := given(record)
+	if err != nil {
+		return err
+	}
+	if err := tx.Set(r.ID, sets...); err != nil {
+		return err
+	}
+	message := "returned to open: somebody had it in progress, and nobody touched it"
+	if r.Was != "" {
+		message = fmt.Sprintf("returned to open: %s had claimed it, and nobody touched it", strings.Join(strings.Fields(r.Was), " "))
+	}
+	content := map[string]any{"level": "warn", "message": message}
+	if r.Since != "" {
+		content["message"] = message + " since " + r.Since
+	}
+	t, err := trace.Draft{Type: trace.Log, Content: content}.Trace()
+	if err != nil {
+		return fmt.Errorf("%s: %w", r.ID, err)
+	}
+	return tx.AddComment(r.ID, beads.Comment{Author: by, Text: t.Text()})
+}

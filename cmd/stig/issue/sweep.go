@@ -1,0 +1,50 @@
+package issue
+
+import (
+	"cmp"
+
+	"github.com/spf13/cobra"
+
+	"stig/app"
+	"stig/cmd/stig/cli"
+	"stig/dag"
+)
+
+func SweepCommand(a *cli.App) *cobra.Command {
+	r := app.SweepRequest{Older: dag.SweepAfter}
+	cmd := &cobra.Command{
+		Use:   "sweep",
+		Short: "return claims that nobody works on",
+		Long: "Return to open what sessions of assistants that run no more had claimed, where nobody\n" +
+			"touched it for a day. A log on the issue says whose it was, and what they left there\n" +
+			"stays. What a person claimed is theirs, unless --people says otherwise.",
+		GroupID: "work",
+		Args:    cli.Takes(0, 0, "no issue: it looks at all"),
+		Example: "  stig sweep --dry-run\n  stig sweep --older 7d --people",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			swept, err := a.Sweep(cmd.Context(), r)
+			switch {
+			case err != nil:
+				return err
+			case a.JSON:
+				return a.PrintEdit("sweep", swept, swept.Lines, r.DryRun)
+			case r.DryRun:
+				return a.PrintDiff(swept.Lines)
+			case len(swept.Returned) == 0:
+				return a.Printf("nothing to return\n")
+			}
+			for _, one := range swept.Returned {
+				if err := a.Printf("%s: returned, %s had it\n", one.ID, app.Folded(cmp.Or(one.Was, "nobody"))); err != nil {
+					return err
+				}
+			}
+			a.WarnOfLines(swept.Lines)
+			return nil
+		},
+	}
+	flags := cmd.Flags()
+	cli.SpanVar(flags, &r.Older, "older", "what nobody touched for `TIME` (24h unless told)")
+	flags.BoolVar(&r.People, "people", false, "return what people claimed, too")
+	a.Writes(cmd, &r.DryRun)
+	return cmd
+}

@@ -1,0 +1,16 @@
+package dag
+
+import (
+	"time"
+
+	"stig/beads"
+)
+
+// SweepAfter is how long nobody has touched an issue before its claim is stale.
+const SweepAfter = 24 * time.Hour
+
+// IsLeft reports whether a claim is one that Sweep returns: nobody touched the issue for
+// that long, and its holder is gone.
+func IsLeft(issue *beads.Issue, now time.Time, older time.Duration, gone func(holder string) bool) bool {
+	return issue.Status == "in_progress" && now.Sub(issue.UpdatedAt) >= older && (issue.Assignee == "" || gone(issue.Assignee))
+}
