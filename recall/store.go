@@ -39,6 +39,9 @@ const (
 	KindMemory = "memory"
 )
 
+// Least is the score below which an answer holds words of the question by chance.
+const Least = 0.1
+
 const (
 	// closedPrior is what a closed issue counts more than another: it says how it ended.
 	closedPrior = 1.2
