@@ -4,6 +4,7 @@ import (
 	"iter"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // partsOf are the words of a text as Words has them, and of those in which a capital
@@ -32,7 +33,8 @@ func written(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		start := -1
 		for i, r := range text {
-			inWord := unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r)
+			inWord := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' ||
+				r >= utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r))
 			alone := inWord && unspaced(r)
 			if start >= 0 && (!inWord || alone) {
 				if !yield(text[start:i]) {
