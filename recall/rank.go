@@ -55,8 +55,8 @@ type Ranked struct {
 	Score float64
 }
 
-// mostStems is how many words of a question count: the rarest of those that weigh
-// most. A question that is a whole issue has hundreds.
+// mostStems is how many words of a question count: those of most value, and then those
+// that no document holds. A question that is a whole issue has hundreds.
 const mostStems = 40
 
 // held is a stem that a document holds: which, and how often, weighted.
@@ -111,7 +111,9 @@ func (r *Ranking) value(q Question, holding []int, total int) (whole float64) {
 		r.values[i] = q.weights[i] * rarity(holding[i], total)
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(r.values[b], r.values[a]) })
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(min(holding[b], 1), min(holding[a], 1)), cmp.Compare(r.values[b], r.values[a]))
+	})
 	for n, i := range order {
 		if n >= mostStems {
 			r.values[i] = 0
