@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Question is what a ranking looks for: stems of words, and how much each counts.
@@ -59,47 +60,81 @@ type Ranked struct {
 // that no document holds. A question that is a whole issue has hundreds.
 const mostStems = 40
 
-// held is a stem that a document holds: which, and how often, weighted.
+// Rank ranks documents by a question. Each document is looked at once, and not kept.
+// Several shares of them are looked at side by side; Doc counts through all of them.
+func Rank(q Question, shares ...iter.Seq[Document]) *Ranking {
+	r := &Ranking{places: map[string]int{}}
+	for i, s := range q.stems {
+		r.places[s] = i
+	}
+	counts := make([]counts, len(shares))
+	var group sync.WaitGroup
+	for i, documents := range shares {
+		group.Go(func() { counts[i] = r.count(documents) })
+	}
+	group.Wait()
+	holding := make([]int, len(q.stems))
+	total, length := 0, 0.0
+	for _, c := range counts {
+		total, length = total+c.total, length+c.length
+		for _, d := range c.found {
+			for _, h := range d.held {
+				holding[h.stem]++
+			}
+		}
+	}
+	whole := r.value(q, holding, total) * (saturation + 1)
+	before := 0
+	for _, c := range counts {
+		for _, d := range c.found {
+			if score := d.score(r.values, length/float64(total)); score > 0 {
+				r.Ranked = append(r.Ranked, Ranked{before + d.doc, score / whole})
+			}
+		}
+		before += c.total
+	}
+	slices.SortStableFunc(r.Ranked, func(a, b Ranked) int { return cmp.Compare(b.Score, a.Score) })
+	return r
+}
+
+// counts are what a share of the documents holds of a question.
+type counts struct {
+	found  []holder
+	total  int     // documents
+	length float64 // of all of them
+}
+
+// holder is a document that holds stems of a question.
+type holder struct {
+	doc    int // in its share
+	length float64
+	prior  float64
+	held   []held
+}
+
+// held is a stem, and how often a document holds it, weighted.
 type held struct {
 	stem  int
 	often float64
 }
 
-// Rank ranks documents by a question. Each document is looked at once, and not kept.
-func Rank(q Question, documents iter.Seq[Document]) *Ranking {
-	r := &Ranking{places: map[string]int{}}
-	for i, s := range q.stems {
-		r.places[s] = i
+func (h holder) score(values []float64, average float64) (score float64) {
+	for _, s := range h.held {
+		score += values[s.stem] * saturated(s.often, h.length/average)
 	}
-	counter := counter{places: r.places, known: map[string]int{}, often: make([]float64, len(q.stems))}
-	var found [][]held
-	var docs []int
-	var lengths, priors []float64
-	holding := make([]int, len(q.stems))
-	total, sum := 0, 0.0
+	return score * h.prior
+}
+
+func (r *Ranking) count(documents iter.Seq[Document]) (c counts) {
+	counter := counter{places: r.places, known: map[string]met{}, often: make([]float64, len(r.places))}
 	for d := range documents {
 		list, length := counter.count(d)
-		total, sum = total+1, sum+length
-		if len(list) == 0 {
-			continue
+		if len(list) > 0 {
+			c.found = append(c.found, holder{c.total, length, cmp.Or(d.Prior, 1), list})
 		}
-		for _, h := range list {
-			holding[h.stem]++
-		}
-		found, docs, lengths, priors = append(found, list), append(docs, total-1), append(lengths, length), append(priors, cmp.Or(d.Prior, 1))
+		c.total, c.length = c.total+1, c.length+length
 	}
-	whole := r.value(q, holding, total)
-	for i, list := range found {
-		score := 0.0
-		for _, h := range list {
-			score += r.values[h.stem] * saturated(h.often, lengths[i]*float64(total)/sum)
-		}
-		if score > 0 {
-			r.Ranked = append(r.Ranked, Ranked{docs[i], priors[i] * score / (whole * (saturation + 1))})
-		}
-	}
-	slices.SortStableFunc(r.Ranked, func(a, b Ranked) int { return cmp.Compare(b.Score, a.Score) })
-	return r
+	return c
 }
 
 // value gives each stem its value, leaves those out that do not count, and returns
@@ -126,30 +161,43 @@ func (r *Ranking) value(q Question, holding []int, total int) (whole float64) {
 // counter counts the stems of a question in documents.
 type counter struct {
 	places map[string]int // of stems
-	known  map[string]int // of words that were met, the place of their stem; -1 for none
+	known  map[string]met // the words that were met, as they were written
 	often  []float64      // of the present document
 	found  []int          // the places that are not 0 in it
 }
 
+// met is a word: how many parts it has, and which of them are asked for.
+type met struct {
+	parts  int
+	places []int
+}
+
+func (c *counter) meet(word string) met {
+	list := parts(word)
+	m := met{parts: len(list)}
+	for _, part := range list {
+		if at, asked := c.places[stem(part)]; asked {
+			m.places = append(m.places, at)
+		}
+	}
+	c.known[strings.Clone(word)] = m
+	return m
+}
+
 func (c *counter) count(d Document) (list []held, length float64) {
 	for _, f := range d.Fields {
-		for word := range partsOf(f.Text) {
-			length += f.Weight
-			at, met := c.known[word]
-			if !met {
-				var asked bool
-				if at, asked = c.places[stem(word)]; !asked {
-					at = -1
+		for word := range written(f.Text) {
+			m, known := c.known[word]
+			if !known {
+				m = c.meet(word)
+			}
+			length += float64(m.parts) * f.Weight
+			for _, at := range m.places {
+				if c.often[at] == 0 {
+					c.found = append(c.found, at)
 				}
-				c.known[strings.Clone(word)] = at
+				c.often[at] += f.Weight
 			}
-			if at < 0 {
-				continue
-			}
-			if c.often[at] == 0 {
-				c.found = append(c.found, at)
-			}
-			c.often[at] += f.Weight
 		}
 	}
 	slices.Sort(c.found)

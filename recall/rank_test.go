@@ -48,6 +48,11 @@ func TestRank(t *testing.T) {
 		if !slices.Equal(got, test.want) {
 			t.Errorf("%q: %v, want %v", test.question, got, test.want)
 		}
+		q := Ask(Field{Text: test.question, Weight: 1})
+		shared := Rank(q, slices.Values(documents[:1]), slices.Values(documents[1:1]), slices.Values(documents[1:])).Ranked
+		if !slices.Equal(shared, Rank(q, slices.Values(documents)).Ranked) {
+			t.Errorf("%q: in shares %v", test.question, shared)
+		}
 	}
 }
 

@@ -1,7 +1,10 @@
 package recall
 
 import (
+	"cmp"
+	"iter"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -61,18 +64,11 @@ func In(file *beads.Snapshot, r Request) (list []Known, total int, err error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	reader := file.Reader()
-	ranking := Rank(question, func(yield func(Document) bool) {
-		for _, s := range sources {
-			var texts []text
-			if texts, err = s.texts(reader); err != nil || !yield(s.document(texts)) {
-				return
-			}
-		}
-	})
+	ranking, err := rank(file, question, sources)
 	if err != nil {
 		return nil, 0, err
 	}
+	reader := file.Reader()
 	list = []Known{}
 	for _, hit := range ranking.Ranked {
 		if hit.Score < r.Least {
@@ -91,6 +87,26 @@ func In(file *beads.Snapshot, r Request) (list []Known, total int, err error) {
 		list = append(list, known)
 	}
 	return list, total, nil
+}
+
+// rank reads the sources on all cores.
+func rank(file *beads.Snapshot, question Question, sources []source) (*Ranking, error) {
+	size := max(1, (len(sources)+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
+	var shares []iter.Seq[Document]
+	errs := make([]error, runtime.GOMAXPROCS(0))
+	for share := range slices.Chunk(sources, size) {
+		failed := &errs[len(shares)]
+		shares = append(shares, func(yield func(Document) bool) {
+			reader := file.Reader()
+			for _, s := range share {
+				texts, err := s.texts(reader)
+				if *failed = err; err != nil || !yield(s.document(texts)) {
+					return
+				}
+			}
+		})
+	}
+	return Rank(question, shares...), cmp.Or(errs...)
 }
 
 // source is an issue, or a memory of bd where that is nil.

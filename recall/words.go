@@ -12,20 +12,28 @@ import (
 func partsOf(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for word := range written(text) {
-			from := 0
-			for i := 1; i < len(word); i++ {
-				if 'A' <= word[i] && word[i] <= 'Z' && 'a' <= word[i-1] && word[i-1] <= 'z' {
-					if !yield(strings.ToLower(word[from:i])) {
-						return
-					}
-					from = i
+			for _, part := range parts(word) {
+				if !yield(part) {
+					return
 				}
-			}
-			if from > 0 && !yield(strings.ToLower(word[from:])) || !yield(strings.ToLower(word)) {
-				return
 			}
 		}
 	}
+}
+
+// parts are a word and its parts, in lower case.
+func parts(word string) (list []string) {
+	from := 0
+	for i := 1; i < len(word); i++ {
+		if 'A' <= word[i] && word[i] <= 'Z' && 'a' <= word[i-1] && word[i-1] <= 'z' {
+			list = append(list, strings.ToLower(word[from:i]))
+			from = i
+		}
+	}
+	if from > 0 {
+		list = append(list, strings.ToLower(word[from:]))
+	}
+	return append(list, strings.ToLower(word))
 }
 
 // written are the words of a text as they stand in it.
