@@ -11,7 +11,7 @@ import (
 )
 
 // like is a store in which issues are like h-1, with others so that their words are rare.
-func like(t *testing.T, depth string) *beads.Snapshot {
+func like(t *testing.T, depth, more string) *beads.Snapshot {
 	t.Helper()
 	lines := []string{
 		`{"id":"h-1","title":"Read the tide gauge at the north pier","description":"It stands behind the fence.","status":"open","dependencies":[{"issue_id":"h-1","depends_on_id":"h-3","type":"blocks"},{"issue_id":"h-1","depends_on_id":"h-4","type":"related"}],"notes":"<!-- stigmergic-signals -->\n| Signal | Value | Updated |\n|---|---|---|\n| schema-version | 1 | 2026-11-01 |\n| planning-depth | ` + depth + ` | 2026-11-01 |\n<!-- /stigmergic-signals -->"}`,
@@ -24,7 +24,7 @@ func like(t *testing.T, depth string) *beads.Snapshot {
 	for _, word := range strings.Fields("sail mast rope buoy crane lamp hull winch") {
 		lines = append(lines, `{"id":"o-`+word+`","title":"Paint the `+word+`","status":"closed"}`)
 	}
-	content := strings.Join(lines, "\n") + "\n"
+	content := strings.Join(lines, "\n") + "\n" + more
 	file, err := beads.NewSnapshot(beads.Place{Path: "issues.jsonl"}, beads.Source{Lines: strings.NewReader(content), Size: int64(len(content))})
 	if err != nil {
 		t.Fatal(err)
@@ -39,7 +39,7 @@ func TestSeenBefore(t *testing.T) {
 		"- memory pier: The fence of the north pier is locked at night; the gauge is read from the tide table then.\n" +
 		"- h-2 Read the tide gauge at the south pier (closed): The gauge speaks Modbus on port 502.\n"
 	for depth, want := range map[string]string{"shallow": "", "standard": "", "deep": seen, "probe": seen} {
-		file := like(t, depth)
+		file := like(t, depth, "")
 		b, err := Brief(file, dag.New(file), 0, Request{}, Rules{Schema: cue.Embedded()})
 		if err != nil {
 			t.Fatal(err)
@@ -56,6 +56,21 @@ func TestSeenBefore(t *testing.T) {
 		}
 		if left := func(o Omission) bool { return strings.Contains(o.What, "seen before") }; len(b.Seen) == 2 || !slices.ContainsFunc(b.Omitted, left) {
 			t.Errorf("not cut first: %+v", b.Omitted)
+		}
+	}
+}
+
+// TestSeenBeforeOfLargeStores asserts that a briefing names the command instead of
+// searching a large store.
+func TestSeenBeforeOfLargeStores(t *testing.T) {
+	file := like(t, "deep", strings.Repeat(" ", mostSearched)+"\n")
+	for full, want := range map[bool]int{false: 0, true: 2} {
+		b, err := Brief(file, dag.New(file), 0, Request{Full: full}, Rules{Schema: cue.Embedded()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if named := strings.Contains(b.Markdown(), "what was seen before (`stig recall --like h-1`)"); len(b.Seen) != want || named == full {
+			t.Errorf("full %v: %+v %+v", full, b.Seen, b.Omitted)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 )
 
 // Question is what a ranking looks for: stems of words, and how much each counts.
@@ -222,10 +223,10 @@ func (r *Ranking) worth(text string, seen map[int]bool) (worth float64) {
 }
 
 // Passage is the shortest piece of a text that says most of the question, whole
-// sentences or lines of at most so many bytes, or one that is longer, and how much of
-// it that is; "" where none says anything.
+// sentences or lines of at most so many bytes, and how much of it that is; "" where none
+// says anything.
 func (r *Ranking) Passage(text string, most int) (passage string, worth float64) {
-	spans := sentences(text)
+	spans := sentences(text, most)
 	for i, s := range spans {
 		seen := map[int]bool{}
 		sum := 0.0
@@ -242,10 +243,23 @@ func (r *Ranking) Passage(text string, most int) (passage string, worth float64)
 	return strings.TrimSpace(passage), worth
 }
 
+// Opening is the first sentences or lines of a text, of at most so many bytes.
+func Opening(text string, most int) string {
+	end := 0
+	for _, s := range sentences(text, most) {
+		if s.end > most && end > 0 {
+			break
+		}
+		end = s.end
+	}
+	return strings.TrimSpace(text[:end])
+}
+
 type span struct{ start, end int }
 
-// sentences parts a text behind full stops, semicolons and line ends.
-func sentences(text string) (list []span) {
+// sentences parts a text behind full stops, semicolons and line ends, and wherever a part
+// would have more than so many bytes.
+func sentences(text string, most int) (list []span) {
 	start := 0
 	add := func(end int) {
 		if strings.TrimSpace(text[start:end]) != "" {
@@ -253,24 +267,14 @@ func sentences(text string) (list []span) {
 		}
 		start = end
 	}
-	for i := range len(text) {
-		if text[i] == '\n' || text[i] == ' ' && i > 0 && strings.IndexByte(".;!?", text[i-1]) >= 0 {
+	for i, c := range text {
+		if i-start+utf8.RuneLen(c) > most {
+			add(i)
+		}
+		if c == '\n' || c == ' ' && i > 0 && strings.IndexByte(".;!?", text[i-1]) >= 0 {
 			add(i + 1)
 		}
 	}
 	add(len(text))
 	return list
-}
-
-// Opening is the first sentences or lines of a text, so many as have at most so many
-// bytes; the first one always.
-func Opening(text string, most int) string {
-	end := 0
-	for i, s := range sentences(text) {
-		if i > 0 && s.end > most {
-			break
-		}
-		end = s.end
-	}
-	return strings.TrimSpace(text[:end])
 }

@@ -108,8 +108,12 @@ func TestPassage(t *testing.T) {
 	if got := Opening("First. Second.\nThird.", 15); got != "First. Second." {
 		t.Errorf("opening %q", got)
 	}
-	if long := strings.Repeat("x", 50); Opening(long+". No.", 15) != long+"." {
-		t.Error("the first sentence is cut")
+	long := strings.Repeat("ü", 50)
+	if got := Opening(long+". No.", 15); got != long[:14] {
+		t.Errorf("opening %q", got)
+	}
+	if got, _ := ranking.Passage(long+" pump "+long, 15); !strings.Contains(got, "pump") || len(got) > 15 {
+		t.Errorf("passage %q", got)
 	}
 }
 
@@ -132,7 +136,7 @@ func FuzzRank(f *testing.F) {
 				t.Errorf("%q in %q: %+v", question, text, r)
 			}
 		}
-		if passage, _ := ranking.Passage(text, 50); !strings.Contains(text, passage) {
+		if passage, _ := ranking.Passage(text, 50); !strings.Contains(text, passage) || len(passage) > 50 {
 			t.Errorf("%q is not in %q", passage, text)
 		}
 	})

@@ -91,9 +91,10 @@ func In(file *beads.Snapshot, r Request) (list []Known, total int, err error) {
 
 // rank reads the sources on all cores.
 func rank(file *beads.Snapshot, question Question, sources []source) (*Ranking, error) {
-	size := max(1, (len(sources)+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
+	cores := runtime.GOMAXPROCS(0)
+	size := max(1, (len(sources)+cores-1)/cores)
 	var shares []iter.Seq[Document]
-	errs := make([]error, runtime.GOMAXPROCS(0))
+	errs := make([]error, cores)
 	for share := range slices.Chunk(sources, size) {
 		failed := &errs[len(shares)]
 		shares = append(shares, func(yield func(Document) bool) {
@@ -193,7 +194,6 @@ func textsOf(record *beads.Record) []text {
 	texts := []text{
 		{from: "title", text: record.Text(beads.Title), weight: 4},
 		{from: string(beads.CloseReason), text: record.Text(beads.CloseReason), weight: outcome},
-		{from: "labels", text: strings.Join(record.Labels(), "\n"), weight: 1},
 	}
 	for _, key := range []beads.Key{beads.Description, beads.Design, beads.AcceptanceCriteria} {
 		texts = append(texts, text{from: string(key), text: record.Text(key), weight: 1})
@@ -211,6 +211,7 @@ func textsOf(record *beads.Record) []text {
 	for _, left := range trace.Of(record) {
 		texts = append(texts, textOf(left))
 	}
+	texts = append(texts, text{from: "labels", text: strings.Join(record.Labels(), "\n"), weight: 1})
 	return slices.DeleteFunc(texts, func(t text) bool { return t.from != "title" && t.text == "" })
 }
 

@@ -98,6 +98,9 @@ func TestInLike(t *testing.T) {
 	if _, _, err := In(file, Request{Like: "h-9"}); err == nil {
 		t.Error("found h-9")
 	}
+	if list, total, err := In(store(t), Request{Words: "tide"}); list == nil || len(list)+total != 0 || err != nil {
+		t.Errorf("an empty store: %+v (%v)", list, err)
+	}
 }
 
 // paraphrased are questions in other words than those of the issues that answer them.
