@@ -33,7 +33,7 @@ var bands = [][]string{
 	{"verify", "diff", "live", "recall", "internal/dirstore"},
 	{"orient", "checkpoint", "lint", "merge", "draw", "recovery", "watch", "loss"},
 	{"app"},
-	{"setup", "app/traces"},
+	{"setup", "app/traces", "app/watching"},
 	{"doctor"},
 	{cli},
 	groups,

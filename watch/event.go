@@ -206,6 +206,9 @@ func (t *teller) standing() {
 func (t *teller) signal(e diff.Edit) {
 	was, _ := diff.CutSignal(e.Was)
 	now, _ := diff.CutSignal(e.Now)
+	if s, known := signals.Named(e.Name); known && e.Was == "" {
+		was = s.Default() // a row that says what holds without it is no news
+	}
 	switch {
 	case e.Now == "":
 		t.add(Vanished, func(v *Event) { v.Gone, v.Signal, v.Was = "signal", e.Name, was })

@@ -24,9 +24,10 @@ import (
 
 // Seen is what was read of a store when it was last looked at.
 type Seen struct {
-	Lines map[string][]byte // of each issue, by its id
-	Ready map[string]bool   // issues that could be started
-	Held  map[string]bool   // issues that nobody works on, and that wait for others
+	Lines   map[string][]byte // of each issue, by its id
+	Changed map[string][]byte // those that the last look found to differ; nil for one that is gone
+	Ready   map[string]bool   // issues that could be started
+	Held    map[string]bool   // issues that nobody works on, and that wait for others
 }
 
 // Reading is a store as it is now, with what stig wrote since it was last read.
@@ -43,8 +44,11 @@ const most = 50
 
 // Take remembers a store as it stands.
 func (s *Seen) Take(r Reading) error {
-	_, err := s.take(r)
-	return err
+	if _, err := s.take(r); err != nil {
+		return err
+	}
+	s.startable(r)
+	return nil
 }
 
 // take remembers the lines, and gives the ids of those that differ from before, in
@@ -75,7 +79,10 @@ func (s *Seen) take(r Reading) (changed []change, err error) {
 		}
 	}
 	slices.SortFunc(gone, func(a, b change) int { return bytes.Compare([]byte(a.id), []byte(b.id)) })
-	s.Lines = lines
+	s.Lines, s.Changed = lines, map[string][]byte{}
+	for _, c := range slices.Concat(changed, gone) {
+		s.Changed[c.id] = c.after
+	}
 	return append(changed, gone...), nil
 }
 
@@ -100,7 +107,11 @@ func (s *Seen) Look(r Reading) ([]Event, error) {
 	}
 	events := append(own, foreign...)
 	if len(events) > 0 || len(changed) > 0 {
-		events = append(events, s.startable(r)...)
+		switched := slices.ContainsFunc(events, func(e Event) bool { return e.Event == Switched })
+		for _, e := range s.startable(r) {
+			e.InSwitch = switched
+			events = append(events, e)
+		}
 	}
 	for i := range events {
 		if at, ok := r.Store.Index(events[i].ID); ok && events[i].Title == "" {

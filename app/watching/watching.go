@@ -1,0 +1,218 @@
+// Package watching holds the service that tells what happens in a store as it
+// happens. Package watch knows the events; this one reads the store and the journal,
+// remembers where a named watcher was, and picks the events that were asked for.
+//
+//	err := watching.Watch(ctx, a, watching.Request{Events: []string{watch.Closed}}, tell)
+package watching
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"stig/app"
+	"stig/beads"
+	"stig/dag"
+	"stig/fault"
+	"stig/live"
+	"stig/watch"
+)
+
+// Watch calls tell with each event that was asked for, until ctx ends, tell fails, or
+// the event came that the request waits for.
+func Watch(ctx context.Context, a *app.App, r Request, tell func(watch.Event) error) error {
+	file, err := a.Open() // says what of the store is unreadable
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }() // it was read only
+	if err := r.check(file); err != nil {
+		return err
+	}
+	w, err := open(a, file, r)
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	changes, stop := w.store.Watch()
+	defer stop()
+	for {
+		done, later, err := w.look(tell)
+		if err != nil || done {
+			return err
+		}
+		var again <-chan time.Time
+		if later {
+			again = time.After(watch.Patience / 6)
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-changes:
+		case <-again:
+		}
+	}
+}
+
+// watcher is one run of Watch.
+type watcher struct {
+	app     *app.App
+	request Request
+	store   beads.Store
+	place   live.Place
+	seen    watch.Seen
+	memory  *live.Watcher // nil without a name
+	state   live.WatcherState
+
+	first map[string]time.Time // when a record was first read, by its Seq
+}
+
+// open begins where the watcher of that name was, else now.
+func open(a *app.App, file *beads.Snapshot, r Request) (*watcher, error) {
+	w := &watcher{app: a, request: r, store: a.At(file.Place()), first: map[string]time.Time{}}
+	var err error
+	if w.place, err = live.At(file.Place().Path); err != nil {
+		return nil, err
+	}
+	if r.As != "" {
+		known, err := w.recall()
+		if err != nil || known {
+			return w, err
+		}
+		a.Note("watching as %s from now on", r.As)
+	}
+	w.state.Mark = w.place.Mark()
+	now, err := w.now()
+	if err != nil {
+		return nil, err
+	}
+	if err := w.seen.Take(watch.Reading{Store: file, Graph: dag.New(file), Now: now}); err != nil {
+		return nil, err
+	}
+	return w, w.keep(nil)
+}
+
+// recall takes up what the watcher of that name remembers.
+func (w *watcher) recall() (known bool, err error) {
+	memory, state, lines, known, err := w.place.Watcher(w.request.As)
+	if errors.Is(err, live.ErrWatched) {
+		return false, &fault.Error{Code: fault.Conflict, Reason: fmt.Sprintf("--as %s: another process watches under this name", w.request.As), Hint: "give another name"}
+	}
+	if err != nil && !w.request.Anew {
+		return false, &fault.Error{Code: fault.Store, Reason: fmt.Sprintf("--as %s: what it has seen cannot be read: %v", w.request.As, err),
+			Hint: "type the command with --anew to watch from now on; what happened meanwhile is not told", Err: err}
+	}
+	if err != nil {
+		return false, err
+	}
+	w.memory = memory
+	if !known || w.request.Anew {
+		return false, nil
+	}
+	w.state = state
+	text := bytes.Join(slices.Collect(maps.Values(lines)), []byte("\n"))
+	file, err := beads.NewSnapshot(w.store.Place(), beads.Source{Lines: bytes.NewReader(text), Size: int64(len(text))})
+	if err != nil {
+		return false, err
+	}
+	defer file.Close()
+	return true, w.seen.Take(watch.Reading{Store: file, Graph: dag.New(file), Now: state.At})
+}
+
+func (w *watcher) close() {
+	if w.memory != nil {
+		_ = w.memory.Close() // the lock ends with the process at the latest
+	}
+}
+
+func (w *watcher) now() (time.Time, error) { return w.app.Clock() }
+
+// look tells of what happened since it last looked. later is set where the journal has
+// an edit that the store does not show yet.
+func (w *watcher) look(tell func(watch.Event) error) (done, later bool, err error) {
+	now, err := w.now()
+	if err != nil {
+		return false, false, err
+	}
+	file, err := w.store.Snapshot()
+	if err != nil {
+		w.app.Warn("%s", err) // another program may be in the middle of writing
+		return false, true, nil
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	end := w.place.Mark()
+	records, err := w.fresh()
+	if err != nil {
+		return false, false, err
+	}
+	applied, rest := watch.Applied(records, file, func(r live.Record) time.Duration { return w.app.Now().Sub(w.first[r.Seq]) })
+	graph := dag.New(file)
+	events, err := w.seen.Look(watch.Reading{Store: file, Graph: graph, Journal: applied, Now: now})
+	if err != nil {
+		return false, false, err
+	}
+	picked, err := w.request.pick(events, file, graph)
+	if err != nil {
+		return false, false, err
+	}
+	for _, e := range picked {
+		if err := tell(e); err != nil {
+			return false, false, err
+		}
+		done = done || e.Event == w.request.Until
+	}
+	later = rest > 0
+	return done, later, w.remember(applied, end, later, now)
+}
+
+// fresh reads the records that were not told of yet, of this work tree's store.
+func (w *watcher) fresh() ([]live.Record, error) {
+	journal, err := w.place.Since(w.state.Mark)
+	if err != nil {
+		return nil, err
+	}
+	records := slices.DeleteFunc(journal.Records, func(r live.Record) bool {
+		return r.Worktree != w.place.Worktree || slices.Contains(w.state.Done, r.Seq)
+	})
+	for _, r := range records {
+		if w.first[r.Seq].IsZero() {
+			w.first[r.Seq] = w.app.Now()
+		}
+	}
+	return records, nil
+}
+
+// remember keeps what was told of. The mark moves on when nothing is left to be told
+// of before it: the journal may have got longer since it was read up to end, so what
+// was told of is kept by name.
+func (w *watcher) remember(applied []live.Record, end live.Mark, later bool, now time.Time) error {
+	if len(applied) == 0 && len(w.seen.Changed) == 0 {
+		return nil
+	}
+	var told []string
+	for _, r := range applied {
+		told = append(told, r.Seq)
+	}
+	if later {
+		w.state.Done = append(w.state.Done, told...)
+	} else {
+		w.state.Mark, w.state.Done = end, told
+		clear(w.first)
+	}
+	w.state.At = now
+	return w.keep(w.seen.Changed)
+}
+
+func (w *watcher) keep(changed map[string][]byte) error {
+	if w.memory == nil {
+		return nil
+	}
+	if w.state.At.IsZero() {
+		w.state.At, _ = w.now()
+	}
+	return w.memory.Keep(w.state, changed, w.seen.Lines)
+}

@@ -1,0 +1,147 @@
+package traces
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"stig/app"
+	"stig/app/watching"
+	"stig/cmd/stig/cli"
+	"stig/process"
+	"stig/watch"
+)
+
+// WatchCommand is stig watch.
+func WatchCommand(a *cli.App) *cobra.Command {
+	var r watching.Request
+	var timeout time.Duration
+	var exec string
+	cmd := &cobra.Command{
+		Use:   "watch [ID…]",
+		Short: "tell what happens to issues as it happens",
+		Long: "Print a line for each thing that happens to issues, whoever does it: to those that are\n" +
+			"named, or to all. Events are " + strings.Join(watch.Names()[:8], ", ") + ",\n" +
+			strings.Join(watch.Names()[8:], ", ") + ".\n" +
+			"More than 50 issues that another program changes at once are one event, switched.\n\n" +
+			"With --as, what happened is remembered under a name: a watcher that starts again under\n" +
+			"it is told what happened meanwhile. With --until it ends at the first such event, with\n" +
+			"--timeout it ends with exit code 6 when that did not come.",
+		GroupID: "work",
+		Args:    cli.Takes(0, -1, "issues"),
+		Example: "  stig watch --event ready --event answered\n  stig watch demo-1 --until closed --timeout 1h\n" +
+			"  stig watch --role network --as netty --exec ./help.sh",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r.IDs = args
+			ctx := cmd.Context()
+			if timeout > 0 {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeoutCause(ctx, timeout, errWaited)
+				defer cancel()
+			}
+			err := watching.Watch(ctx, a.App, r, func(e watch.Event) error { return tell(ctx, a, e, exec) })
+			if errors.Is(err, errWaited) {
+				return &app.EndedError{Code: app.ExitWaits}
+			}
+			return err
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringSliceVar(&r.Events, "event", nil, "events of this `NAME` alone; several with commas between them")
+	flags.StringSliceVar(&r.Types, "type", nil, "traces of this `TYPE` alone")
+	flags.StringSliceVar(&r.Roles, "role", nil, "traces that are for `ROLE`, or need it, alone")
+	flags.StringSliceVar(&r.To, "to", nil, "traces for `ACTOR` alone, and those for @all")
+	flags.StringSliceVar(&r.Labels, "label", nil, "issues with this `LABEL` alone")
+	flags.StringVar(&r.Epic, "epic", "", "`ID` and the issues within it alone")
+	flags.StringVar(&r.As, "as", "", "remember under `NAME` what was told, and go on from there")
+	flags.BoolVar(&r.Anew, "anew", false, "forget what is remembered under that name, and begin now")
+	flags.StringVar(&r.Until, "until", "", "end at the first event of this `NAME`")
+	cli.SpanVar(flags, &timeout, "timeout", "end after `TIME`")
+	flags.StringVar(&exec, "exec", "", "run `CMD` with a shell for each event, with the event as JSON on its standard input")
+	return cmd
+}
+
+var errWaited = errors.New("the time is over")
+
+// tell prints an event, and gives it to the command.
+func tell(ctx context.Context, a *cli.App, e watch.Event, exec string) error {
+	line, err := eventJSON(e)
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		err = a.Print(string(line) + "\n")
+	} else {
+		err = a.Printf("%s\n", eventLine(e))
+	}
+	if err != nil || exec == "" {
+		return err
+	}
+	result, err := process.Run(ctx, process.Command{
+		Argv: []string{"sh", "-c", exec}, Dir: a.Dir, Stdin: append(line, '\n'), Stdout: a.Out, Stderr: a.Err,
+		Env: append(a.Environ(), "STIG_EVENT="+e.Event, "STIG_ISSUE="+e.ID),
+	})
+	if err == nil && result.Exit != 0 {
+		a.Warn("%s ended with exit code %d on %s of %s", exec, result.Exit, e.Event, e.ID)
+	}
+	return err
+}
+
+func eventJSON(e watch.Event) ([]byte, error) {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(e); err != nil {
+		return nil, err
+	}
+	out, err := app.Output{Kind: "event", Bodies: []any{json.RawMessage(b.Bytes())}}.JSON()
+	return out, err
+}
+
+// eventLine is an event as a line: when, what, which issue, who, and what of it.
+func eventLine(e watch.Event) string {
+	words := []string{e.At.UTC().Format(time.DateTime), fmt.Sprintf("%-10s", e.Event)}
+	if e.ID != "" {
+		words = append(words, e.ID)
+	}
+	if e.By != "" {
+		words = append(words, "by "+app.Folded(e.By))
+	}
+	if what := whatOf(e); what != "" {
+		words = append(words, what)
+	} else if e.Title != "" {
+		words = append(words, app.Folded(e.Title))
+	}
+	return app.Visible(cli.CutLine(strings.Join(words, "  "), cli.ListWidth))
+}
+
+// whatOf says what of an event its name does not.
+func whatOf(e watch.Event) string {
+	switch e.Event {
+	case watch.Left:
+		return e.Type + " " + e.Trace + ": " + app.Folded(e.Summary)
+	case watch.Signal:
+		return e.Signal + ": " + e.Was + " → " + e.Now
+	case watch.Dependency:
+		return e.Now + ": " + e.Type + " " + e.On
+	case watch.Edited:
+		return strings.Join(e.Fields, ", ")
+	case watch.Vanished:
+		return strings.TrimSpace(e.Gone + " " + e.Signal)
+	case watch.Switched:
+		var counts []string
+		for _, name := range slices.Sorted(maps.Keys(e.Counts)) {
+			counts = append(counts, fmt.Sprintf("%d %s", e.Counts[name], name))
+		}
+		return app.Counted(e.Issues, "issue") + ": " + strings.Join(counts, ", ")
+	}
+	return app.Folded(e.Summary)
+}

@@ -1,0 +1,158 @@
+package live
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"stig/jsonl"
+)
+
+// Watcher is the memory of a watcher: the lines of the store as it last saw them, and
+// how far it read the journal. It is a file to which is added what changed, and which
+// is written anew when it has become twice as long.
+type Watcher struct {
+	path         string
+	unlock       func() error
+	base, length int64
+}
+
+// WatcherState is what a watcher remembers.
+type WatcherState struct {
+	Mark Mark      `json:"mark"` // up to which it read the journal
+	Done []string  `json:"done"` // records behind the mark that it has told of
+	At   time.Time `json:"at"`
+}
+
+// watcherWait is how long a watcher waits for one of its name to end: one that was
+// stopped just now may take a moment.
+const watcherWait = 200 * time.Millisecond
+
+// ErrWatched says that another process watches under the name.
+var ErrWatched = errors.New("another process watches under this name")
+
+// Watcher opens the memory of a name. known is false where there is none yet. The
+// error is ErrWatched while another process has it open; another one says that it
+// cannot be read.
+func (p Place) Watcher(name string) (w *Watcher, s WatcherState, lines map[string][]byte, known bool, err error) {
+	var path string
+	err = p.inDir(func(dir string) error {
+		path = filepath.Join(dir, "watch-"+hash(name, p.Worktree, p.Store)+".log")
+		f, err := os.OpenFile(path+".lock", os.O_CREATE|os.O_RDWR, 0o600)
+		if err != nil {
+			return err
+		}
+		return f.Close()
+	})
+	if err != nil {
+		return nil, s, nil, false, err
+	}
+	unlock, err := jsonl.LockFile(path+".lock", watcherWait)
+	if err != nil {
+		return nil, s, nil, false, fmt.Errorf("%w: %w", ErrWatched, err)
+	}
+	w = &Watcher{path: path, unlock: unlock}
+	if s, lines, known, err = w.read(); err != nil {
+		return nil, s, nil, known, errors.Join(err, unlock())
+	}
+	return w, s, lines, known, nil
+}
+
+// Close lets others watch under the name.
+func (w *Watcher) Close() error { return w.unlock() }
+
+// read reads the whole memory. What was added last and has no end is left out: the
+// watcher was ended before it had told of it.
+func (w *Watcher) read() (s WatcherState, lines map[string][]byte, known bool, err error) {
+	text, err := os.ReadFile(w.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, nil, false, nil
+	}
+	if err != nil {
+		return s, nil, false, err
+	}
+	lines = map[string][]byte{}
+	added := map[string][]byte{}
+	for number := 1; len(text) > 0; number++ {
+		line, rest, whole := bytes.Cut(text, []byte("\n"))
+		if !whole {
+			break
+		}
+		w.length += int64(len(line)) + 1
+		text = rest
+		var entry struct {
+			ID    string        `json:"id"`
+			Line  *string       `json:"line"`
+			State *WatcherState `json:"state"`
+		}
+		if err := json.Unmarshal(line, &entry); err != nil {
+			return s, nil, true, fmt.Errorf("%s:%d: %w", w.path, number, err)
+		}
+		switch {
+		case entry.State != nil:
+			s, known = *entry.State, true
+			for id, line := range added {
+				if line == nil {
+					delete(lines, id)
+				} else {
+					lines[id] = line
+				}
+			}
+			clear(added)
+		case entry.Line == nil:
+			added[entry.ID] = nil
+		default:
+			added[entry.ID] = []byte(*entry.Line)
+		}
+	}
+	if !known {
+		return s, nil, false, nil // it ended before it had written its first state
+	}
+	w.base = w.length / 2 // it is written anew soon
+	return s, lines, true, nil
+}
+
+// Keep remembers lines that changed, nil for one that is gone, and the state. all are
+// the lines of all issues.
+func (w *Watcher) Keep(s WatcherState, changed map[string][]byte, all map[string][]byte) error {
+	if w.base == 0 || w.length > 2*w.base+1<<16 {
+		text, err := entries(s, all)
+		if err != nil {
+			return err
+		}
+		w.base, w.length = int64(len(text)), int64(len(text))
+		return jsonl.ReplaceText(w.path, text)
+	}
+	text, err := entries(s, changed)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(w.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	w.length += int64(len(text))
+	return errors.Join(err, f.Close())
+}
+
+func entries(s WatcherState, lines map[string][]byte) ([]byte, error) {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	for id, line := range lines {
+		entry := map[string]any{"id": id}
+		if line != nil {
+			entry["line"] = string(line)
+		}
+		if err := encoder.Encode(entry); err != nil {
+			return nil, err
+		}
+	}
+	err := encoder.Encode(map[string]any{"state": s})
+	return b.Bytes(), err
+}

@@ -1,0 +1,70 @@
+package watch
+
+import (
+	"time"
+
+	"stig/beads"
+	"stig/diff"
+	"stig/live"
+)
+
+// Patience is how long an edit that the journal has may take to be seen in the store.
+// After that another program has changed the same part, or its writer was ended.
+const Patience = 300 * time.Millisecond
+
+// Applied gives the records that a reading of the store holds. stig writes the journal
+// first and the store then, one edit after the other, so that these are the records up
+// to the last one that is seen in the lines, or that is older than Patience: age tells
+// how long ago each was first read. An edit of which no result is known and nothing
+// is seen holds up those behind it as long, and is left out then.
+func Applied(records []live.Record, store *beads.Snapshot, age func(live.Record) time.Duration) (applied []live.Record, rest int) {
+	last := len(records)
+	for ; last > 0; last-- {
+		if r := records[last-1]; r.Result == live.Failed || age(r) > Patience || holds(store, r) {
+			break
+		}
+	}
+	for n, r := range records[:last] {
+		if r.Result != live.Unfinished || holds(store, r) {
+			applied = append(applied, r)
+			continue
+		}
+		if age(r) <= Patience {
+			return applied, len(records) - n
+		}
+	}
+	return applied, len(records) - last
+}
+
+// holds reports whether a store says what a record left.
+func holds(store *beads.Snapshot, r live.Record) bool {
+	parts := map[string][]diff.Part{}
+	for _, c := range r.Changes {
+		at, there := store.Index(c.Issue)
+		if c.Kind == string(diff.Issue) {
+			if there == (c.Now == "") {
+				return false
+			}
+			continue
+		}
+		if !there {
+			return false
+		}
+		if parts[c.Issue] == nil {
+			record, err := store.At(at).Record()
+			if err != nil {
+				return false
+			}
+			parts[c.Issue] = diff.Parts(record)
+		}
+		now, _ := diff.Find(parts[c.Issue], diff.Kind(c.Kind), c.Name)
+		want := diff.Part{Kind: diff.Kind(c.Kind), Name: c.Name, Text: c.Now}.Digest()
+		if c.Hash {
+			want = diff.Digest(c.Now)
+		}
+		if now.Digest() != want {
+			return false
+		}
+	}
+	return true
+}
