@@ -12,6 +12,7 @@ import (
 // part is what one block holds. Lines are counted from its first one.
 type part struct {
 	issues   []*Issue
+	others   []*Issue // lines that are about no issue: where they stand
 	problems []Problem
 	lines    int    // newlines
 	size     int    // bytes
@@ -64,6 +65,8 @@ func (x *indexer) line(p *part, line []byte, off int64, cut bool) {
 	case is != nil:
 		is.off, is.size, is.Line = off+int64(skipped), len(line), number
 		p.issues = append(p.issues, is)
+	default:
+		p.others = append(p.others, &Issue{of: x.of, off: off + int64(skipped), size: len(line), Line: number})
 	}
 }
 
@@ -108,6 +111,10 @@ func (f *Snapshot) assemble(parts []part, seed maphash.Seed) {
 		f.size += int64(p.size)
 		if f.source.Summed {
 			f.sum.add(p.sum, p.size)
+		}
+		for _, other := range p.others {
+			other.Line += lines
+			f.others = append(f.others, other)
 		}
 		for _, is := range p.issues {
 			is.Line += lines

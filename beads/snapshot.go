@@ -17,6 +17,7 @@ type Snapshot struct {
 	source   Source
 	size     int64    // in bytes
 	issues   []*Issue // in file order
+	others   []*Issue // lines that are about no issue: where they stand
 	byID     idTable
 	repeats  map[string][]int // ids that repeat: their lines
 	problems []Problem

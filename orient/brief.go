@@ -65,6 +65,9 @@ func Brief(f *beads.Snapshot, g *dag.Graph, i int, req Request, rules Rules) (*B
 			return nil, err
 		}
 	}
+	if b.Seen, err = a.seenBefore(b); err != nil {
+		return nil, err
+	}
 	deepen(b.Depth)(b, a)
 	b.Next = typed(f.Place(), b.next())
 	if req.Budget > 0 {

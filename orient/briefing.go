@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"stig/criteria"
+	"stig/recall"
 	"stig/signals"
 )
 
@@ -51,11 +52,12 @@ type Briefing struct {
 	OpenBlockers       []Blocker    `json:"open_blockers"`
 	Dependents         []Ref        `json:"dependents"` // unclosed issues that wait for this one
 
-	Findings  []Left `json:"upstream_findings"` // depth deep: on closed dependencies and open blockers, newest last
-	Known     []Item `json:"known"`             // depth deep
-	Discover  []Item `json:"discover"`          // depth deep
-	Probe     *Probe `json:"probe,omitempty"`   // depth probe
-	Directive string `json:"directive"`
+	Findings  []Left         `json:"upstream_findings"` // depth deep: on closed dependencies and open blockers, newest last
+	Seen      []recall.Known `json:"seen_before"`       // depths deep and probe: issues like this one, and memories
+	Known     []Item         `json:"known"`             // depth deep
+	Discover  []Item         `json:"discover"`          // depth deep
+	Probe     *Probe         `json:"probe,omitempty"`   // depth probe
+	Directive string         `json:"directive"`
 
 	Omitted []Omission `json:"omitted"`
 	Next    []Step     `json:"next"`

@@ -90,6 +90,7 @@ func (b *Briefing) cuts() []cut {
 // cutsOfLinks drop what stands around the issue.
 func (b *Briefing) cutsOfLinks() []cut {
 	return []cut{
+		cutTail(&b.Seen, len(b.Seen), "issue seen before", seenSize),
 		cutTailTo(&b.Related, keptOfRows, "related issue", Related.size),
 		cutTailTo(&b.Dependents, keptOfRows, "waiting issue", Ref.size),
 		b.cutDependencies(func(d Dependency) bool { return d.Distance > 1 }),

@@ -184,6 +184,7 @@ func (b *Briefing) deepBody(w *page) {
 		w.section("What we know", "No finished dependency left a trail: nothing is known but what stands above.")
 	}
 	b.found(w)
+	b.seen(w)
 	w.heading("What we need to discover")
 	for _, item := range b.Discover {
 		w.linef("- %s (%s)", oneLine(item.Text), oneLine(item.From))
@@ -219,6 +220,7 @@ func (b *Briefing) probeBody(w *page) {
 	w.quoted("Further notes", b.Notes)
 	b.childrenOf(w)
 	b.dependencies(w, "What bears on the hypothesis")
+	b.seen(w)
 	b.acceptance(w)
 	b.waiting(w)
 }

@@ -1,12 +1,15 @@
-// Package recall finds texts by words, and titles that say nearly the same.
+// Package recall finds what is known about something: in texts by their words, in a
+// store by words or by an issue, and titles that say nearly the same.
 //
-// It is a pure function over texts: it knows no issues, no store and no files.
+// Search finds texts that hold words; Rank ranks texts by how much they say about a
+// question. Both are functions of texts. In (store.go) asks the issues of a snapshot,
+// and the memories that bd keeps beside them.
 //
 //	for _, hit := range recall.Search("tide gauge", slices.Values(documents)) {
 //		fmt.Println(documents[hit.Doc], hit.Score)
 //	}
 //
-// # Ranking
+// # How Search ranks
 //
 // Documents that hold more of the words stand first; among those that hold the same
 // number of words the score decides (BM25 over weighted fields), then the order in
@@ -21,6 +24,13 @@
 //   - A rare word counts more than a frequent one: ln(1 + (N-n+½)/(n+½)) of N
 //     documents, n of which hold it.
 //   - The same words in a shorter document count more (b = 0.75).
+//
+// # How Rank ranks
+//
+// By the score alone, so that a question may have words that no text holds. Endings of
+// English words do not count ("tested" finds "tests"), nor do words such as "the", and
+// a name such as OwnedRow is found by its parts. The score is a share of what the
+// question could have, so that scores of different questions can be compared.
 package recall
 
 import (
@@ -40,7 +50,10 @@ type Field struct {
 }
 
 // Document is what is searched. A search gives it by its place.
-type Document struct{ Fields []Field }
+type Document struct {
+	Fields []Field
+	Prior  float64 // what a ranking multiplies its score by; 0 is 1
+}
 
 // Hit is a document that holds at least one word of a query.
 type Hit struct {
@@ -103,8 +116,7 @@ func (c counted) hit(held []int, total int, average float64) Hit {
 		if f == 0 {
 			continue
 		}
-		rarity := math.Log(1 + (float64(total-held[w])+0.5)/(float64(held[w])+0.5))
-		score := rarity * f * (saturation + 1) / (f + saturation*(1-byLength+byLength*c.length/average))
+		score := rarity(held[w], total) * saturated(f, c.length/average)
 		h.Words++
 		h.Score += score
 		if score > best {
@@ -112,6 +124,17 @@ func (c counted) hit(held []int, total int, average float64) Hit {
 		}
 	}
 	return h
+}
+
+// rarity is what a word counts that so many of all documents hold.
+func rarity(holding, total int) float64 {
+	return math.Log(1 + (float64(total-holding)+0.5)/(float64(holding)+0.5))
+}
+
+// saturated is what a word counts that stands so often in a document of a length, as
+// a share of the average.
+func saturated(often, length float64) float64 {
+	return often * (saturation + 1) / (often + saturation*(1-byLength+byLength*length))
 }
 
 // count counts words in a document. Of a text that holds longer words too, each
@@ -147,27 +170,10 @@ func Words(text string) []string { return slices.Collect(wordsOf(text)) }
 
 func wordsOf(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		start := -1
-		for i, r := range text {
-			inWord := unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r)
-			alone := inWord && unspaced(r)
-			if start >= 0 && (!inWord || alone) {
-				if !yield(strings.ToLower(text[start:i])) {
-					return
-				}
-				start = -1
+		for word := range written(text) {
+			if !yield(strings.ToLower(word)) {
+				return
 			}
-			switch {
-			case alone:
-				if !yield(string(r)) {
-					return
-				}
-			case inWord && start < 0:
-				start = i
-			}
-		}
-		if start >= 0 {
-			yield(strings.ToLower(text[start:]))
 		}
 	}
 }

@@ -62,7 +62,7 @@ func command(a *cli.App) *cobra.Command {
 		issue.OrientCommand(a), issue.NextCommand(a), issue.CheckpointCommand(a), check.VetCommand(a), check.CheckCommand(a), check.LintCommand(a), check.ExplainCommand(a), issue.ShowCommand(a),
 		issue.VerifyCommand(a), issue.CloseCommand(a), issue.ReopenCommand(a), connect.TrustCommand(a),
 		issue.ClaimCommand(a), issue.ReleaseCommand(a), issue.SweepCommand(a), issue.PropagateCommand(a), graph.ReviewCommand(a),
-		traces.Command(a), traces.DigestCommand(a), traces.RollupCommand(a), traces.WatchCommand(a),
+		traces.Command(a), traces.DigestCommand(a), traces.RollupCommand(a), traces.WatchCommand(a), traces.RecallCommand(a),
 		decide.EscalateCommand(a), decide.EscalationsCommand(a), decide.ResolveCommand(a), decide.AwaitCommand(a), decide.RetroCommand(a),
 		store.InitCommand(a), issue.CreateCommand(a), issue.EditCommand(a), issue.DepCommand(a), issue.CommentCommand(a), issue.DeleteCommand(a), issue.DuplicateCommand(a), issue.SearchCommand(a),
 		connect.HookCommand(a), connect.McpCommand(a), connect.SendCommand(a),

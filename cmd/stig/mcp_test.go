@@ -191,7 +191,7 @@ func TestMCPSession(t *testing.T) {
 		t.Errorf("created %v", made)
 	}
 	found, failed := call(t, session, "recall", map[string]any{"words": "paint pier"})
-	if first := kind("search", found, failed)["issues"].([]any)[0].(map[string]any); first["id"] != id {
+	if first := kind("recall", found, failed)["known"].([]any)[0].(map[string]any); first["id"] != id {
 		t.Errorf("recall: %v", found)
 	}
 	rows, failed := call(t, session, "ready", map[string]any{"limit": 2})
@@ -252,7 +252,7 @@ func TestMCPGivesWhatCommandsPrint(t *testing.T) {
 		{"checkpoint", map[string]any{"id": "harbor-c20", "cynefin": "hard"}, []string{"checkpoint", "harbor-c20", "--cynefin", "hard"}},
 		{"escalate", map[string]any{"id": "harbor-c20", "question": " "}, []string{"escalate", "harbor-c20", "-m", " "}},
 		{"close", map[string]any{"ids": []string{"harbor-c20"}, "reason": ""}, []string{"close", "harbor-c20"}},
-		{"recall", map[string]any{"words": "tide gauge"}, []string{"search", "tide gauge"}},
+		{"recall", map[string]any{"words": "tide gauge"}, []string{"recall", "tide gauge"}},
 	} {
 		cmd := exec.Command(os.Args[0], append([]string{"-C", dir, "--json"}, tt.argv...)...)
 		cmd.Args[0] = "stig"

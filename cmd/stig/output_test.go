@@ -43,7 +43,7 @@ func printed() []string {
 		`echo '{"title":"Caulk the hull","name":"hull"}
 			{"title":"Launch the boat","deps":["hull"]}' | stig create --from - --dry-run`,
 		`stig create 'Paint the masts' | tee ../masts`, `stig duplicate $(id masts) --of harbor-d3w`, `stig create 'Coil the rope' | tee ../rope`, `stig delete $(id rope)`,
-		`stig comment harbor-d3w -m 'paper will do'`, `stig search tide gauge`, `stig search pier --limit 1`,
+		`stig comment harbor-d3w -m 'paper will do'`, `stig search tide gauge`, `stig search pier --limit 1`, `stig recall tide gauge`, `stig recall --like harbor-d3w --limit 1`,
 		`stig trace add harbor-d3w finding -m 'the gauge is read at noon' --field file=gauge.go --actor bo | tee ../trace`, `stig trace list harbor-d3w`, `stig digest harbor-d3w`, `stig rollup harbor-9fd --write --dry-run`, `stig trace show $(id trace)`,
 		`stig schema traces`, `stig sweep --people --dry-run`, `stig dep add harbor-v6k --on harbor-d3w`, `stig dep rm harbor-v6k --on harbor-d3w --dry-run`,
 		`stig propagate harbor-9fd.1 --to harbor-9fd.3 -m 'berth A2 is narrow'`,

@@ -20,7 +20,7 @@ func briefingKeys() []param {
 		{"description", text, "", false}, {"design", text, "", false}, {"comments", rows, "", false}, {"traces", rows, "the last summary, and what was left after it", false}, {"acceptance", object, "how it is known to be done", false},
 		{"notes", text, "", false}, {"children", object, "", false}, {"closed_dependencies", rows, "what it is built on", false}, {"farther_dependencies", texts, "", false},
 		{"upstream_evidence", object, "", false}, {"upstream_findings", rows, "what was found there", false}, {"open_blockers", rows, "what it waits for", false}, {"dependents", rows, "what waits for it", false},
-		{"known", rows, "", false}, {"discover", rows, "", false}, {"probe", object, "", false}, {"directive", text, "how to go about it", false},
+		{"seen_before", rows, "", false}, {"known", rows, "", false}, {"discover", rows, "", false}, {"probe", object, "", false}, {"directive", text, "how to go about it", false},
 	}
 }
 

@@ -97,10 +97,10 @@ func tools() []tool {
 		gives: []param{{"diagnostics", rows, "", false}, {"counts", object, "of all of them", false}, {"issues", integer, "that were looked at", false}}, answer: checkTool,
 	}, {
 		name: "recall", title: "Find what is known", effect: reads,
-		about: "Issues that hold some words in any of their texts, closed ones too, the best first: whether somebody did or learned it already.",
-		params: []param{{"words", text, "what to look for", true}, {"open", boolean, "leave closed issues out", false},
-			{"limit", integer, "the best so many; 10 unless given", false}},
-		gives: []param{{"issues", rows, "", false}, {"total", integer, "", false}}, answer: recallTool,
+		about: "What the whole store knows about words, or about what an issue is about: closed issues, checkpoints, findings and memories, the best first. Ask before work is split or begun.",
+		params: []param{{"words", text, "what to look for; or like", false}, {"like", text, "id of an issue, whose own text is asked with", false},
+			{"limit", integer, "the best so many; 5 unless given", false}},
+		gives: []param{{"known", rows, "each with the best passage", false}, {"total", integer, "", false}, {"unread", rows, "places of the store that could not be read", false}}, answer: recallTool,
 	}}
 }
 
@@ -282,11 +282,11 @@ func rank(s lint.Severity) int {
 	return slices.Index([]lint.Severity{lint.Error, lint.Warning, lint.Info}, s)
 }
 
-// recallTool finds issues by words.
+// recallTool asks what the store knows.
 func recallTool(_ context.Context, a *app.App, g args) (app.Output, bool, error) {
-	found, total, err := a.Search(app.SearchRequest{Words: g.text("words"), Open: g.flag("open"), Limit: cmp.Or(g.whole("limit"), 10)})
+	known, err := traces.Recall(a, traces.RecallRequest{Words: g.text("words"), Like: g.text("like"), Limit: cmp.Or(g.whole("limit"), traces.RecallLimit)})
 	if err != nil {
 		return app.Output{}, false, err
 	}
-	return app.SearchOutput(found, total), false, nil
+	return app.Output{Kind: "recall", Bodies: []any{known}}, false, nil
 }

@@ -1,0 +1,77 @@
+package traces
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"stig/app"
+	"stig/app/traces"
+	"stig/cmd/stig/cli"
+	"stig/recall"
+)
+
+// RecallCommand is stig recall.
+func RecallCommand(a *cli.App) *cobra.Command {
+	r := traces.RecallRequest{Limit: traces.RecallLimit}
+	cmd := &cobra.Command{
+		Use:        "recall WORDS…",
+		SuggestFor: []string{"remember", "memory"},
+		Short:      "show what the store knows about words or an issue",
+		Long: "Show what the whole store knows about words, or with --like about what an issue is\n" +
+			"about: issues, closed ones before others, with the passage that says most about it,\n" +
+			"and the memories that bd keeps. Titles, descriptions, close reasons, checkpoints,\n" +
+			"comments, findings, errors, summaries and completions are searched. Not every word must\n" +
+			"be found, and their endings do not matter: ask in your own words. stig search finds\n" +
+			"issues that hold given words.",
+		GroupID: "work",
+		Args:    cli.Takes(0, -1, "words to ask with"),
+		Example: "  stig recall why are the tides copied by hand\n  stig recall --like demo-1",
+		RunE: func(_ *cobra.Command, args []string) error {
+			r.Words = strings.Join(args, " ")
+			out, err := traces.Recall(a.App, r)
+			switch {
+			case err != nil:
+				return err
+			case a.JSON:
+				return a.PrintJSON("recall", out)
+			}
+			return printRecalled(a, out)
+		},
+	}
+	cmd.Flags().StringVar(&r.Like, "like", "", "ask with the text of the issue `ID`")
+	cmd.Flags().IntVar(&r.Limit, "limit", r.Limit, "the best `N` only; 0 for all")
+	return cmd
+}
+
+// printRecalled puts each answer on a line, and its passage below it.
+func printRecalled(a *cli.App, out *traces.Recalled) error {
+	s := a.Sheet()
+	for _, k := range out.Known {
+		head := k.ID + "  " + k.Kind
+		if k.Kind == recall.KindIssue {
+			head = fmt.Sprintf("%s  %s  %s", k.ID, k.Status, app.Folded(k.Title))
+		}
+		s.Line(cli.Plain, cli.CutLine(head, cli.ListWidth))
+		if k.Passage != "" {
+			from := strings.TrimSpace(k.From + " " + k.Trace)
+			s.Line(cli.Faint, cli.CutLine("    "+from+": "+app.Folded(k.Passage), passageWidth))
+		}
+	}
+	count := app.Counted(out.Total, "answer")
+	switch {
+	case out.Total == 0:
+		count = "nothing is known about that"
+	case len(out.Known) < out.Total:
+		count = fmt.Sprintf("%d of %s; --limit 0 shows all", len(out.Known), count)
+	}
+	if len(out.Unread) > 0 {
+		count += fmt.Sprintf("; more may stand in the %s of the store that could not be read", app.Counted(len(out.Unread), "place"))
+	}
+	s.Line(cli.Plain, count)
+	return a.Show(s)
+}
+
+// passageWidth is the widest line of a passage, in characters.
+const passageWidth = 340
