@@ -71,9 +71,9 @@ func anyOf(words []string) string {
 // wording is how text asks for a command, or tells of one. A word that is in
 // none of these does not ask.
 type wording struct {
-	boundary, opening, asked, running, by, claim, verifying, state, making, circumstance, occasion,
+	boundary, opening, asked, seen, running, by, claim, verifying, state, making, circumstance, occasion,
 	elsewhere, others, successful, denied, nowhere,
-	aside, noun, follows, plural, serving, checking, executed, failing, passing, treated, besides, nothing, succeeds, successWord, unfailing, results,
+	aside, noun, follows, plural, serving, checking, executed, failing, passing, needing, treated, compared, binary, being, besides, nothing, succeeds, successWord, unfailing, results,
 	things, inviting, telling, outcome,
 	foreign, english, negated, abroad,
 	blockBreak, itemStart, enumerated, enumerates, code phrase
@@ -106,6 +106,8 @@ var phrases = sync.OnceValue(func() wording {
 			`\bpass(?:es|ed|ing)?$|` +
 			`\b{evidence} includes?$|` +
 			`\b(?:no|zero|nothing)\b.*\bafter(?: running)?$`),
+		// a clause that ends in something that its output shows
+		seen: written(`\b(?:{seen} (?:in|by|via|with|under)|{unseen} (?:from|in))(?: the)?$`),
 		// whatever it is called behind it, it is to be run
 		running: written(`\b(?:run(?:ning)?|execut(?:e|ing))$`),
 		// a clause that ends in what names a means
@@ -147,7 +149,7 @@ var phrases = sync.OnceValue(func() wording {
 		follows: written(`^(?:$|[.,;)&+/<>=≤≥!✓✅0-9\x60]|` + adverbs + `(?:$|` + succeeding + `|{modal}\b|` +
 			`(?:is|are|was|were|has|have|takes?|gives?)\b|` +
 			`(?:outputs?|results?) (?:is|are|has|have|shows?|includes?|contains?|lists?|matches|equals|stays?|remains?|unchanged|must|should)\b|` +
-			`[a-z-]+s\b|commands?\b|{then}\b))`),
+			`[a-z-]+s\b|commands?\b|(?:binary|executable)\b|{then}\b))`),
 		// likewise of several: a verb in the plural with what belongs to it
 		plural: written(`^[a-z]+ (?:on|in|to|with|without|for|from|the|all|no|zero|only)\b`),
 		// it goes on until it is stopped
@@ -164,6 +166,15 @@ var phrases = sync.OnceValue(func() wording {
 		// it is meant to pass, in words that look like the opposite
 		passing: written(`^(?:{modal}\s*` + not + `\s+{fault}|(?:is|are) (?:a )?no-?op\b|(?:never|no longer)\s+{fault}s?\b|` +
 			`(?:` + prints + `|has|with)\s+(?:(?:with|code|status|exit)\s+)*(?:no|zero|0|without|only)\b)`),
+		// what only a program that is here can do, whether or not it passes then
+		needing: written(`^(?:(?:sub)?commands?\s+(?:exists?\b|(?:is|are) available\b))|` +
+			`^(?:(?:sub)?commands?\s+)?` + adverbs + `(?:supports?\b|{failing}\b|` + prints + `\s+(?:with\s+)?(?:an?\s+)?(?:(?:exit\s+)?(?:code|status)\s*)?(?:non-?zero|[1-9]))`),
+		// it is a program, and runs
+		binary: written(`^(?:binary|executable)\s+` + adverbs + `(?:runs?|works?|executes?|{shows})\b`),
+		// what it is or has, as things are and have
+		being: written(`^(?:is|are|was|were|has|have)\b`),
+		// its output, or what it does, is as it was
+		compared: written(`^(?:the )?(?:same|unchanged|identical)\s+(?:[\w-]+\s+)?(?:outputs?|behaviou?rs?|results?|exit codes?)\b`),
 		// it exists, or something is done with it
 		treated: written(`^(?:{kind}\s+)?` + placed + `(?:` +
 			`(?:(?:{passive}|{modal} (?:still |also |now )?be)\s+)?` + adverbs + `{treated}\b|` +
@@ -171,7 +182,7 @@ var phrases = sync.OnceValue(func() wording {
 			`{modal}\s*` + not + `\s+(?:be|exist|run)\b|` +
 			`runs?\s+(?:automatically\b|(?:in|on|for|as part of|during)\s+(?:(?:the|an?|every|each|all)\s+)*{others}\b)|` +
 			`(?:provides?|offers?) \x60c\x60|` +
-			`(?:is|are|was) (?:an?|equivalent|identical|(?:the )?same as)\b|` +
+			`(?:is|are|was) (?:an?|all(?: that)? (?:you|one|it|that)|equivalent|identical|(?:the )?same as)\b|` +
 			`no longer\s+(?:\w+ed|exists?|works|runs)\b|` +
 			`do(?:es)?\s*(?:not|n['’]t)\s+(?:exist|appear|run|work|trigger|match|fire|count)\b|` +
 			`{dispositions}\s*(?:$|[.,;|()]))`),
