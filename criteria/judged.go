@@ -30,7 +30,7 @@ var results = sync.OnceValue(func() resultForms {
 	)
 	form := func(expression string) *regexp.Regexp { return regexp.MustCompile(`(?i)` + expression) }
 	return resultForms{
-		equal:  form(start + `(?:is|are|be|equals?|==?|ist|est|es)\s+` + noun + value + ends),
+		equal:  form(start + `(?:is|are|be|equals?|drops to|==?|ist|est|es)\s+` + noun + value + ends),
 		shown:  form(start + shows + `\s*` + noun + value + `|^(?:が|は|の(?:出力|結果)(?:が|は))\s*` + value + `\s*(?:を|と|で|に|个)`),
 		silent: form(start + `(?:is|are|be) empty\b|` + start + `(?:` + shows + `|produces?)\s+(?:exactly\s+)?(?:empty|nichts|nothing|no output|an empty (?:output|list|result)|no (?:lines|results?))\b`),
 		// an exit code, or a word of success
@@ -65,7 +65,7 @@ func (c surroundings) judged(counting, deciding bool) judgement {
 	f, p := results(), phrases()
 	said := firstSentence(strings.TrimLeft(p.aside().ReplaceAllString(c.raw, ""), " :*_)—–-|"))
 	clause := said
-	if c.seen() && !faults().MatchString(c.lead.text) || p.compared().MatchString(c.said) {
+	if p.compared().MatchString(c.said) || p.measured().MatchString(c.said) {
 		return judgement{open: true}
 	}
 	if !counting && p.succeeds().MatchString(c.said) || p.unfailing().MatchString(said) {
@@ -96,7 +96,7 @@ func (c surroundings) judged(counting, deciding bool) judgement {
 			return judgement{expect: Expect{How: how, Text: text}}
 		}
 	}
-	if f.only.MatchString(clause) {
+	if f.only.MatchString(clause) || c.seen() && !faults().MatchString(c.lead.text) {
 		return judgement{open: true}
 	}
 	if clause != said || deciding {

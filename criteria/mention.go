@@ -107,16 +107,22 @@ func (c surroundings) acts() bool {
 
 // claims reports whether the text says something of what the code does or shows, or
 // asks for it: that of a program which is not here cannot hold.
-func (c surroundings) claims() bool { return c.asks() || c.acts() || c.predicated() || c.seen() }
+func (c surroundings) claims() bool {
+	return (c.asks() || c.acts() || c.predicated() || c.seen()) && !phrases().tested().MatchString(c.said)
+}
 
-// seen reports whether something is to stand in the output: "visible in X".
-func (c surroundings) seen() bool { return phrases().seen().MatchString(c.lead.text) }
+// seen reports whether something is to stand in the output: "visible in X", "the
+// output of X has".
+func (c surroundings) seen() bool {
+	return phrases().seen().MatchString(c.lead.text) || phrases().outputOf().MatchString(c.lead.text) && c.predicated()
+}
 
 // needs reports whether the text says of the code what a program that is not here
 // cannot do, although one that is here is not to be run for it: fail as it should,
 // or support something.
 func (c surroundings) needs() bool {
-	return !c.title && c.toldBefore() == "" && phrases().needing().MatchString(c.said)
+	p := phrases()
+	return !c.title && c.toldBefore() == "" && (p.needing().MatchString(c.said) || c.treated() == "" && p.failing().MatchString(c.said))
 }
 
 // binary reports whether the text calls the code a program, and says that it runs.
@@ -233,7 +239,8 @@ func (c surroundings) continues() bool {
 	if c.beside && p.plural().MatchString(c.said) {
 		return true
 	}
-	return p.follows().MatchString(c.said) && !p.noun().MatchString(c.said) || p.succeeds().MatchString(c.said) || p.compared().MatchString(c.said)
+	return p.follows().MatchString(c.said) && !p.noun().MatchString(c.said) || p.succeeds().MatchString(c.said) ||
+		p.compared().MatchString(c.said) || p.measured().MatchString(c.said)
 }
 
 // alone reports whether the clause ends with the code.

@@ -71,9 +71,9 @@ func anyOf(words []string) string {
 // wording is how text asks for a command, or tells of one. A word that is in
 // none of these does not ask.
 type wording struct {
-	boundary, opening, asked, seen, running, by, claim, verifying, state, making, circumstance, occasion,
+	boundary, opening, asked, seen, outputOf, running, by, claim, verifying, state, making, circumstance, occasion,
 	elsewhere, others, successful, denied, nowhere,
-	aside, noun, follows, plural, serving, checking, executed, failing, passing, needing, treated, compared, binary, being, besides, nothing, succeeds, successWord, unfailing, results,
+	aside, noun, follows, plural, serving, checking, executed, failing, passing, needing, treated, compared, measured, binary, being, tested, besides, nothing, succeeds, successWord, unfailing, results,
 	things, inviting, telling, outcome,
 	foreign, english, negated, abroad,
 	blockBreak, itemStart, enumerated, enumerates, code phrase
@@ -108,6 +108,8 @@ var phrases = sync.OnceValue(func() wording {
 			`\b(?:no|zero|nothing)\b.*\bafter(?: running)?$`),
 		// a clause that ends in something that its output shows
 		seen: written(`\b(?:{seen} (?:in|by|via|with|under)|{unseen} (?:from|in))(?: the)?$`),
+		// a clause that ends in what it prints
+		outputOf: written(`^(?:the )?(?:json )?(?:output|results?) (?:of|from)$`),
 		// whatever it is called behind it, it is to be run
 		running: written(`\b(?:run(?:ning)?|execut(?:e|ing))$`),
 		// a clause that ends in what names a means
@@ -148,7 +150,8 @@ var phrases = sync.OnceValue(func() wording {
 		// the sentence goes on with a verb or a circumstance
 		follows: written(`^(?:$|[.,;)&+/<>=≤≥!✓✅0-9\x60]|` + adverbs + `(?:$|` + succeeding + `|{modal}\b|` +
 			`(?:is|are|was|were|has|have|takes?|gives?)\b|` +
-			`(?:outputs?|results?) (?:is|are|has|have|shows?|includes?|contains?|lists?|matches|equals|stays?|remains?|unchanged|must|should)\b|` +
+			`(?:(?:json|help)\s+)?(?:outputs?|results?|json|text|help|stdout|stderr) ` +
+			`(?:is|are|has|have|shows?|includes?|contains?|lists?|mentions?|documents?|describes?|matches|equals|stays?|remains?|unchanged|must|should)\b|` +
 			`[a-z-]+s\b|commands?\b|(?:binary|executable)\b|{then}\b))`),
 		// likewise of several: a verb in the plural with what belongs to it
 		plural: written(`^[a-z]+ (?:on|in|to|with|without|for|from|the|all|no|zero|only)\b`),
@@ -167,10 +170,13 @@ var phrases = sync.OnceValue(func() wording {
 		passing: written(`^(?:{modal}\s*` + not + `\s+{fault}|(?:is|are) (?:a )?no-?op\b|(?:never|no longer)\s+{fault}s?\b|` +
 			`(?:` + prints + `|has|with)\s+(?:(?:with|code|status|exit)\s+)*(?:no|zero|0|without|only)\b)`),
 		// what only a program that is here can do, whether or not it passes then
-		needing: written(`^(?:(?:sub)?commands?\s+(?:exists?\b|(?:is|are) available\b))|` +
-			`^(?:(?:sub)?commands?\s+)?` + adverbs + `(?:supports?\b|{failing}\b|` + prints + `\s+(?:with\s+)?(?:an?\s+)?(?:(?:exit\s+)?(?:code|status)\s*)?(?:non-?zero|[1-9]))`),
+		needing: written(`^(?:(?:sub)?commands?\s+(?:exists?\b|(?:is|are) available\b)|(?:(?:sub)?commands?\s+)?` + adverbs + `supports?\b)`),
 		// it is a program, and runs
 		binary: written(`^(?:binary|executable)\s+` + adverbs + `(?:runs?|works?|executes?|{shows})\b`),
+		// how long it takes, or another figure of it
+		measured: written(`^(?:run ?time|(?:wall )?time|duration|coverage|(?:output )?size)\s+(?:is|are|under|below|over|above|at|stays?|remains?|drops?|within|[<>≤≥])`),
+		// others test it
+		tested: written(`^(?:\w+\s+)?tests\s+` + adverbs + `(?:{success}|cover|exist|are)\b`),
 		// what it is or has, as things are and have
 		being: written(`^(?:is|are|was|were|has|have)\b`),
 		// its output, or what it does, is as it was
@@ -190,7 +196,7 @@ var phrases = sync.OnceValue(func() wording {
 		besides: written(`^\s*and\s+(?:{shows}|works?|runs?|pass(?:es)?|succeeds?)\b`),
 		// a search is to find nothing
 		nothing: written(`\b(?:no|nothing|none|empty)\b|\b(?:0|zero)\s+(?:[\w-]+\s+)?{found}\b|` +
-			`^(?:is|are|prints|outputs|shows|returns?|gives|yields|=+)\s*(?:0|zero)\b`),
+			`^(?:is|are|prints|outputs|shows|returns?|gives|yields|drops to|=+)\s*(?:0|zero)\b`),
 		// it is to succeed
 		succeeds: written(`^(?:{modal}\s+)?(?:(?:is|are|be|stays?|remains?)\s+)?` + adverbs + `(?:` + succeeding +
 			`|no (?:errors?|warnings?|findings?|issues?|failures?)|0 |all |verify|verifies|tests?\b)`),
