@@ -181,13 +181,16 @@ func (c surroundings) toldBefore() string {
 // it as the means to a claim ("builds with X", "use X to check").
 func (c surroundings) asked() bool {
 	p, words := phrases(), c.lead.text
+	if c.lead.after == ":" && p.quoting().MatchString(c.lead.prior) {
+		return false
+	}
 	if p.asked().MatchString(words) || c.seen() || p.checking().MatchString(c.after) || c.executed() {
 		return true
 	}
 	if at := p.by().FindStringIndex(words); at != nil && (p.claim().MatchString(words[:at[0]]) || c.holds()) && !p.making().MatchString(words) {
 		return true
 	}
-	return p.circumstance().MatchString(words) && c.holds()
+	return (p.circumstance().MatchString(words) || p.appositive().MatchString(words) && !p.making().MatchString(words)) && c.holds()
 }
 
 // leads reports whether the sentence so far leads to code with which the next

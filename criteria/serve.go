@@ -82,6 +82,9 @@ func goesOn(words []string) bool {
 	if slices.Contains(words, "--watch") || words[0] == "kubectl" && slices.Contains(words, "-w") {
 		return true
 	}
+	if len(words) > 1 && (slices.Contains([]string{"serve", "dev", "tui"}, words[1]) || words[len(words)-1] == "serve") {
+		return true
+	}
 	for _, mode := range servers[words[0]] {
 		if mode == "" && len(words) > 1 {
 			return true

@@ -71,7 +71,7 @@ func anyOf(words []string) string {
 // wording is how text asks for a command, or tells of one. A word that is in
 // none of these does not ask.
 type wording struct {
-	boundary, opening, asked, seen, outputOf, running, by, claim, verifying, state, making, circumstance, occasion,
+	boundary, opening, asked, seen, outputOf, quoting, appositive, running, by, claim, verifying, state, making, circumstance, occasion,
 	elsewhere, others, successful, denied, nowhere,
 	aside, noun, follows, plural, serving, checking, executed, failing, passing, needing, treated, compared, measured, binary, being, tested, besides, nothing, succeeds, successWord, unfailing, results,
 	things, inviting, telling, outcome,
@@ -101,6 +101,7 @@ var phrases = sync.OnceValue(func() wording {
 		// a clause that ends in asking
 		asked: written(`^(?:(?:{polite}|` + adverbs + `)\s*)*{try}(?:\s+{trying})*$|` +
 			`^when (?:i|we|you|(?:the|an?) \w+) (?:runs?|executes?|types?)$|` +
+			`^(?:(?:it is )?(?:able|possible) to|can(?: now| still| also)?) (?:run|execute)$|` +
 			`^(?:an?|the|any|new|every|\s)*{person} can (?:now |still |also )?(?:run|execute)$|` +
 			`\b{verified} (?:with|by|via|using)(?: running)?$|` +
 			`\bpass(?:es|ed|ing)?$|` +
@@ -108,6 +109,10 @@ var phrases = sync.OnceValue(func() wording {
 			`\b(?:no|zero|nothing)\b.*\bafter(?: running)?$`),
 		// a clause that ends in something that its output shows
 		seen: written(`\b(?:{seen} (?:in|by|via|with|under)|{unseen} (?:from|in))(?: the)?$`),
+		// a clause that ends in what holds a text: it says so to others
+		quoting: written(`\b(?:says?|tells?|reads?|states?|prompts?|hints?|messages?|instructions?|readme|docs|documentation)$`),
+		// a name of what the code is: "smoke test X passes"
+		appositive: written(`^(?:(?:the|a|new|each|[\w-]+)\s+){0,3}(?:tests?|suite|target|script|command|check|gate|build|recipe|task)$`),
 		// a clause that ends in what it prints
 		outputOf: written(`^(?:the )?(?:json )?(?:output|results?) (?:of|from)$`),
 		// whatever it is called behind it, it is to be run
@@ -152,6 +157,7 @@ var phrases = sync.OnceValue(func() wording {
 			`(?:is|are|was|were|has|have|takes?|gives?)\b|` +
 			`(?:(?:json|help)\s+)?(?:outputs?|results?|json|text|help|stdout|stderr) ` +
 			`(?:is|are|has|have|shows?|includes?|contains?|lists?|mentions?|documents?|describes?|matches|equals|stays?|remains?|unchanged|must|should)\b|` +
+			`(?:targets?|scripts?|recipes?|tasks?)\s+` + adverbs + `(?:works?|passe?s?|succeeds?|runs?)\b|` +
 			`[a-z-]+s\b|commands?\b|(?:binary|executable)\b|{then}\b))`),
 		// likewise of several: a verb in the plural with what belongs to it
 		plural: written(`^[a-z]+ (?:on|in|to|with|without|for|from|the|all|no|zero|only)\b`),
@@ -188,6 +194,7 @@ var phrases = sync.OnceValue(func() wording {
 			`{modal}\s*` + not + `\s+(?:be|exist|run)\b|` +
 			`runs?\s+(?:automatically\b|(?:in|on|for|as part of|during)\s+(?:(?:the|an?|every|each|all)\s+)*{others}\b)|` +
 			`(?:provides?|offers?) \x60c\x60|` +
+			`(?:is|are) (?:a )?part of\b|(?:is|are) in (?:the )?(?:\x60c\x60|[\w./-]+\.(?:json|md|ya?ml|toml)|makefile|justfile|readme|ci|path|docs|help)\b|` +
 			`(?:is|are|was) (?:an?|all(?: that)? (?:you|one|it|that)|equivalent|identical|(?:the )?same as)\b|` +
 			`no longer\s+(?:\w+ed|exists?|works|runs)\b|` +
 			`do(?:es)?\s*(?:not|n['’]t)\s+(?:exist|appear|run|work|trigger|match|fire|count)\b|` +
@@ -198,7 +205,7 @@ var phrases = sync.OnceValue(func() wording {
 		nothing: written(`\b(?:no|nothing|none|empty)\b|\b(?:0|zero)\s+(?:[\w-]+\s+)?{found}\b|` +
 			`^(?:is|are|prints|outputs|shows|returns?|gives|yields|drops to|=+)\s*(?:0|zero)\b`),
 		// it is to succeed
-		succeeds: written(`^(?:{modal}\s+)?(?:(?:is|are|be|stays?|remains?)\s+)?` + adverbs + `(?:` + succeeding +
+		succeeds: written(`^(?:(?:test )?suite\s+)?(?:{modal}\s+)?(?:(?:is|are|be|stays?|remains?)\s+)?` + adverbs + `(?:` + succeeding +
 			`|no (?:errors?|warnings?|findings?|issues?|failures?)|0 |all |verify|verifies|tests?\b)`),
 		// a word of success in what it shows
 		successWord: written(`\b(?:pass(?:es|ed|ing)?|success(?:es|ful|fully)?|succe(?:ed|eds|eded)|green|ok(?:ay)?|works?|clean)\b`),
