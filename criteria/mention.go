@@ -98,17 +98,20 @@ func (c surroundings) succeeds() bool {
 	return phrases().succeeds().MatchString(c.said) || phrases().abroad().MatchString(c.said)
 }
 
-// acts reports whether the text says of the code what only a command does, or that
-// it is to be run: not what a thing is or has.
-func (c surroundings) acts() bool {
-	return phrases().running().MatchString(c.lead.text) || c.succeeds() || c.predicated() && !phrases().being().MatchString(c.said) ||
+// says reports whether the text says something of what the code does, or that it is
+// to be run.
+func (c surroundings) says() bool {
+	return phrases().running().MatchString(c.lead.text) || c.succeeds() || c.predicated() ||
 		results().equal.MatchString(c.raw) || results().silent.MatchString(c.raw)
 }
+
+// being reports whether that is what a thing is or has: it may be English.
+func (c surroundings) being() bool { return phrases().being().MatchString(c.said) }
 
 // claims reports whether the text says something of what the code does or shows, or
 // asks for it: that of a program which is not here cannot hold.
 func (c surroundings) claims() bool {
-	return (c.asks() || c.acts() || c.predicated() || c.seen()) && !phrases().tested().MatchString(c.said)
+	return (c.asks() || c.says() || c.seen()) && !phrases().tested().MatchString(c.said)
 }
 
 // seen reports whether something is to stand in the output: "visible in X", "the

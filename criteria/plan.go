@@ -207,15 +207,15 @@ func judgeSpan(check *Check, near func() surroundings, look Lookup) {
 	}
 	missing, why := s.command(near, look)
 	if why == "" {
-		why = s.doubt(func() bool { return near().asks() || missing != "" && near().acts() })
+		why = s.doubt(func() bool { return near().asks() || missing != "" && near().says() && !(wellKnown(missing) && near().being()) })
 	}
-	if why == "" {
+	if nowhere := missing != "" && !wellKnown(missing); why == "" && !(nowhere && near().needs()) {
 		why = near().mention(s.searches())
 	}
 	if why == "" {
 		why = s.unending(near(), missing)
 	}
-	if why != "" && !(missing != "" && !wellKnown(missing) && near().needs()) {
+	if why != "" {
 		check.Reason = why
 		return
 	}

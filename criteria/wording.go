@@ -153,12 +153,12 @@ var phrases = sync.OnceValue(func() wording {
 		// a word that looks like a verb is a name for something
 		noun: written(`^(?:\w+(?:ss|us|is|ias)\b|[a-z]+s\s+(?:is|are|was|were|has|have|can|will|must|should)\b)`),
 		// the sentence goes on with a verb or a circumstance
-		follows: written(`^(?:$|[.,;)&+/<>=≤≥!✓✅0-9\x60]|` + adverbs + `(?:$|` + succeeding + `|{modal}\b|` +
+		follows: written(`^(?:$|[.,;)&+/<>=≤≥!✓✅0-9\x60]|` + adverbs + `(?:$|` + succeeding + `|{modal}(?:n['’]t)?\b|` +
 			`(?:is|are|was|were|has|have|takes?|gives?)\b|` +
 			`(?:(?:json|help)\s+)?(?:outputs?|results?|json|text|help|stdout|stderr) ` +
 			`(?:is|are|has|have|shows?|includes?|contains?|lists?|mentions?|documents?|describes?|matches|equals|stays?|remains?|unchanged|must|should)\b|` +
 			`(?:targets?|scripts?|recipes?|tasks?)\s+` + adverbs + `(?:works?|passe?s?|succeeds?|runs?)\b|` +
-			`[a-z-]+s\b|commands?\b|(?:binary|executable)\b|{then}\b))`),
+			`[a-z-]+s\b|(?:sub)?commands?\s+` + adverbs + `(?:[a-z-]+s\b|{modal}(?:n['’]t)?\b|{success}\b|to\b)|(?:binary|executable)\b|{then}\b))`),
 		// likewise of several: a verb in the plural with what belongs to it
 		plural: written(`^[a-z]+ (?:on|in|to|with|without|for|from|the|all|no|zero|only)\b`),
 		// it goes on until it is stopped
