@@ -207,7 +207,9 @@ func judgeSpan(check *Check, near func() surroundings, look Lookup) {
 	}
 	missing, why := s.command(near, look)
 	if why == "" {
-		why = s.doubt(func() bool { return near().asks() || missing != "" && near().says() && !(wellKnown(missing) && near().being()) })
+		why = s.doubt(func() bool {
+			return near().asks() || missing != "" && near().says() && !(wellKnown(missing) && near().being())
+		})
 	}
 	if nowhere := missing != "" && !wellKnown(missing); why == "" && !(nowhere && near().needs()) {
 		why = near().mention(s.searches())
