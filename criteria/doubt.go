@@ -54,6 +54,8 @@ func (s *script) doubt(asked func() bool) string {
 		}
 		program, next := words[0], words[1]
 		switch {
+		case incomplete(words):
+			return quote(strings.Join(words, " ")) + " lacks what it is to work on"
 		case slices.Contains(operators, next) && program != "expr":
 			return quote(program+" "+next) + " is of another language"
 		case len(words) == 2 && forms().version.MatchString(next) && !slices.Contains(counts, program):
@@ -66,6 +68,24 @@ func (s *script) doubt(asked func() bool) string {
 		return quote(word) + " with plain words only may be English"
 	}
 	return ""
+}
+
+// operands are programs that do nothing without an argument that is no option.
+var operands = []string{
+	"ssh", "scp", "rsync", "curl", "wget", "cp", "mv", "ln", "rm", "mkdir", "touch", "chmod", "chown", "kill", "sed", "awk", "diff", "cmp",
+	"grep", "egrep", "fgrep", "rg", "git check-ignore", "git clone", "git grep", "git cat-file", "git mv",
+}
+
+// incomplete reports whether a command is named with options alone, as in "tested
+// with `ssh -v`".
+func incomplete(words []string) bool {
+	name, rest := words[0], words[1:]
+	if name == "git" && len(rest) > 0 {
+		name, rest = name+" "+rest[0], rest[1:]
+	}
+	return slices.Contains(operands, name) && !slices.ContainsFunc(rest, func(w string) bool {
+		return !strings.HasPrefix(w, "-") || w == "--files" || w == "--stdin" || slices.Contains(ending, w)
+	})
 }
 
 // speaks reports whether a script that checks nothing is a command all the same:

@@ -15,7 +15,7 @@ type judgement struct {
 
 // resultForms are the expressions that find what a text says of an output.
 type resultForms struct {
-	equal, shown, silent, exit, telling, denied, clean, more *regexp.Regexp
+	equal, shown, silent, exit, telling, only, denied, clean, more *regexp.Regexp
 }
 
 var results = sync.OnceValue(func() resultForms {
@@ -30,14 +30,16 @@ var results = sync.OnceValue(func() resultForms {
 	)
 	form := func(expression string) *regexp.Regexp { return regexp.MustCompile(`(?i)` + expression) }
 	return resultForms{
-		equal:  form(start + `(?:is|are|be|equals?|==?|ist|est|es)\s+` + noun + value + ends),
+		equal:  form(start + `(?:is|are|be|equals?|drops to|==?|ist|est|es)\s+` + noun + value + ends),
 		shown:  form(start + shows + `\s*` + noun + value + `|^(?:が|は|の(?:出力|結果)(?:が|は))\s*` + value + `\s*(?:を|と|で|に|个)`),
 		silent: form(start + `(?:is|are|be) empty\b|` + start + `(?:` + shows + `|produces?)\s+(?:exactly\s+)?(?:empty|nichts|nothing|no output|an empty (?:output|list|result)|no (?:lines|results?))\b`),
 		// an exit code, or a word of success
 		exit: form(start + `(?:returns?|gives?|yields?|ends|finishes)\s+(?:with\s+)?(?:(?:exit|status)\s+)*(?:code\s+)?(?:0|zero)\b|` +
 			start + shows + `\s+(?:ok\b|success|clean)`),
 		// words about an output, whatever is expected of it
-		telling: form(`^(?:が|は|を|に|の)?.{0,30}(?:表示|出力|返[すさ])|` + start + `(?:(?:gibt|liefert|zeigt|meldet|affiche|renvoie|muestra|devuelve|returns?|prints?|outputs?|shows?|displays?|reports?|lists?|emits?|advertises?|outputs?)\b|=|≥|≤|<|>|(?:is|are)\s+(?:at (?:least|most)|less|more|under|over|below|above|between|[<>≤≥=]|\d))`),
+		telling: form(`^(?:が|は|を|に|の)?.{0,30}(?:表示|出力|返[すさ])|` + start + `(?:(?:gibt|liefert|zeigt|meldet|affiche|renvoie|muestra|devuelve|returns?|prints?|outputs?|shows?|displays?|reports?|lists?|emits?|advertises?|contains?)\b|=|≥|≤|<|>|(?:is|are)\s+(?:at (?:least|most)|less|more|under|over|below|above|between|[<>≤≥=]|\d))`),
+		// what else is not to stand in it, which a search does not tell either
+		only: form(start + `(?:` + shows + `|produces?|finds?|matches|hits?)\s+(?:only|nothing but|just)\b`),
 		// what is not to stand in the output
 		denied: form(`^(?:(?:must|should|will|shall|can|does|do|may)\s*(?:not|n['’]t)|never|no longer|cannot)\s+(?:ever\s+|longer\s+)?` +
 			`(?:return|print|output|show|display|report|list|emit|contain|include|mention)s?\b`),
@@ -63,6 +65,9 @@ func (c surroundings) judged(counting, deciding bool) judgement {
 	f, p := results(), phrases()
 	said := firstSentence(strings.TrimLeft(p.aside().ReplaceAllString(c.raw, ""), " :*_)—–-|"))
 	clause := said
+	if p.compared().MatchString(c.said) || p.measured().MatchString(c.said) {
+		return judgement{open: true}
+	}
 	if !counting && p.succeeds().MatchString(c.said) || p.unfailing().MatchString(said) {
 		_, clause, _ = strings.Cut(said, " and ")
 	}
@@ -90,6 +95,9 @@ func (c surroundings) judged(counting, deciding bool) judgement {
 			}
 			return judgement{expect: Expect{How: how, Text: text}}
 		}
+	}
+	if f.only.MatchString(clause) || c.seen() && !faults().MatchString(c.lead.text) {
+		return judgement{open: true}
 	}
 	if clause != said || deciding {
 		return judgement{}

@@ -98,12 +98,38 @@ func (c surroundings) succeeds() bool {
 	return phrases().succeeds().MatchString(c.said) || phrases().abroad().MatchString(c.said)
 }
 
-// claims reports whether the text claims something of what the code does, or asks
-// for it to be run: that of a program which is not here cannot hold.
-func (c surroundings) claims() bool {
+// says reports whether the text says something of what the code does, or that it is
+// to be run.
+func (c surroundings) says() bool {
 	return phrases().running().MatchString(c.lead.text) || c.succeeds() || c.predicated() ||
 		results().equal.MatchString(c.raw) || results().silent.MatchString(c.raw)
 }
+
+// being reports whether that is what a thing is or has: it may be English.
+func (c surroundings) being() bool { return phrases().being().MatchString(c.said) }
+
+// claims reports whether the text says something of what the code does or shows, or
+// asks for it: that of a program which is not here cannot hold.
+func (c surroundings) claims() bool {
+	return (c.asks() || c.says() || c.seen()) && !phrases().tested().MatchString(c.said)
+}
+
+// seen reports whether something is to stand in the output: "visible in X", "the
+// output of X has".
+func (c surroundings) seen() bool {
+	return phrases().seen().MatchString(c.lead.text) || phrases().outputOf().MatchString(c.lead.text) && c.predicated()
+}
+
+// needs reports whether the text says of the code what a program that is not here
+// cannot do, although one that is here is not to be run for it: fail as it should,
+// or support something.
+func (c surroundings) needs() bool {
+	p := phrases()
+	return !c.title && c.toldBefore() == "" && (p.needing().MatchString(c.said) || c.treated() == "" && p.failing().MatchString(c.said))
+}
+
+// binary reports whether the text calls the code a program, and says that it runs.
+func (c surroundings) binary() bool { return phrases().binary().MatchString(c.said) }
 
 // asksWord reports whether the text asks for a command of one word.
 func (c surroundings) asksWord() bool {
@@ -158,13 +184,16 @@ func (c surroundings) toldBefore() string {
 // it as the means to a claim ("builds with X", "use X to check").
 func (c surroundings) asked() bool {
 	p, words := phrases(), c.lead.text
-	if p.asked().MatchString(words) || p.checking().MatchString(c.after) || c.executed() {
+	if c.lead.after == ":" && p.quoting().MatchString(c.lead.prior) {
+		return false
+	}
+	if p.asked().MatchString(words) || c.seen() || p.checking().MatchString(c.after) || c.executed() {
 		return true
 	}
 	if at := p.by().FindStringIndex(words); at != nil && (p.claim().MatchString(words[:at[0]]) || c.holds()) && !p.making().MatchString(words) {
 		return true
 	}
-	return p.circumstance().MatchString(words) && c.holds()
+	return (p.circumstance().MatchString(words) || p.appositive().MatchString(words) && !p.making().MatchString(words)) && c.holds()
 }
 
 // leads reports whether the sentence so far leads to code with which the next
@@ -216,7 +245,8 @@ func (c surroundings) continues() bool {
 	if c.beside && p.plural().MatchString(c.said) {
 		return true
 	}
-	return p.follows().MatchString(c.said) && !p.noun().MatchString(c.said) || p.succeeds().MatchString(c.said)
+	return p.follows().MatchString(c.said) && !p.noun().MatchString(c.said) || p.succeeds().MatchString(c.said) ||
+		p.compared().MatchString(c.said) || p.measured().MatchString(c.said)
 }
 
 // alone reports whether the clause ends with the code.
@@ -263,7 +293,7 @@ func (c surroundings) toldAfter(searching bool) string {
 // the sentence goes on with what it shows.
 func (c surroundings) treated() string {
 	at := phrases().treated().FindStringIndex(c.said)
-	if at == nil || phrases().besides().MatchString(c.said[at[1]:]) {
+	if at == nil || phrases().compared().MatchString(c.said) || phrases().besides().MatchString(c.said[at[1]:]) {
 		return ""
 	}
 	return strings.TrimSpace(c.said[:at[1]])

@@ -207,10 +207,15 @@ func judgeSpan(check *Check, near func() surroundings, look Lookup) {
 	}
 	missing, why := s.command(near, look)
 	if why == "" {
-		why = s.doubt(func() bool { return near().asks() || missing != "" && !wellKnown(missing) && near().claims() })
+		why = s.doubt(func() bool {
+			return near().asks() || missing != "" && near().says() && !(wellKnown(missing) && near().being())
+		})
+	}
+	if nowhere := missing != "" && !wellKnown(missing); why == "" && !(nowhere && near().needs()) {
+		why = near().mention(s.searches())
 	}
 	if why == "" {
-		why = near().mention(s.searches())
+		why = s.unending(near(), missing)
 	}
 	if why != "" {
 		check.Reason = why
@@ -231,7 +236,7 @@ func judgeSpan(check *Check, near func() surroundings, look Lookup) {
 // to be run and is not here; why says that it is no command.
 func (s *script) command(near func() surroundings, look Lookup) (missing, why string) {
 	path := len(s.commands) == 1 && strings.HasPrefix(s.commands[0][0], "./")
-	if s.words < 2 && !path && !(s.own(look) && near().asksWord()) {
+	if s.words < 2 && !path && !(s.own(look) && near().asksWord()) && !near().binary() {
 		return "", "one word, and not a ./path or a known program that the text asks for"
 	}
 	if found := s.placeholder(look); strings.HasPrefix(found, "$") {
@@ -245,23 +250,28 @@ func (s *script) command(near func() surroundings, look Lookup) (missing, why st
 		return missing, ""
 	case s.absent(look) && (s.words > 1 || s.redirects || near().asks()):
 		return unknown, "" // a script that is gone must not take its check with it
-	case s.likely(look) && near().claims():
+	case s.likely(look) && near().claims(), s.words == 1 && near().binary():
 		return unknown, ""
 	}
 	return "", quote(unknown) + " is no program here"
 }
 
+// unending says why a command would not end by itself, or "". Of a program that
+// nobody knows and that is not here, what the text says of starting something
+// does not tell.
+func (s *script) unending(near surroundings, missing string) string {
+	if found := s.serves(); found != "" {
+		return "runs until it is stopped: " + found
+	}
+	if found := phrases().serving().FindString(near.said); found != "" && (missing == "" || wellKnown(missing)) {
+		return "it is to go on: " + quote(found)
+	}
+	return ""
+}
+
 // result says of a command that would run what its result is: its exit code or
 // its output.
 func (s *script) result(check *Check, near surroundings) {
-	if found := s.serves(); found != "" {
-		check.Reason = "runs until it is stopped: " + found
-		return
-	}
-	if found := phrases().serving().FindString(near.said); found != "" {
-		check.Reason = "it is to go on: " + quote(found)
-		return
-	}
 	told := judgement{}
 	if !s.tests() {
 		told = near.judged(s.counting(), s.searches())
@@ -271,7 +281,7 @@ func (s *script) result(check *Check, near surroundings) {
 	}
 	if told.open || s.reports() && told.expect.How == "" && !near.succeeds() {
 		check.Instead = check.Text + " | grep -q TEXT"
-		check.Reason = "judged by its output: put it into a fence marked verify as COMMAND | grep -q TEXT"
+		check.Reason = "judged by its output: write it as COMMAND | grep -q TEXT in a fence marked verify"
 		return
 	}
 	check.Class, check.Expect, check.CannotFail = Runnable, told.expect, s.cannotFail()

@@ -127,9 +127,9 @@ func (s *script) absent(look Lookup) bool {
 	return true
 }
 
-// programName is how programs are called.
+// programName is how programs are called. With an underscore, columns and fields are.
 var programName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:[\w.-]+/)*[a-z][a-z0-9]*(?:[-_]?[a-z0-9]+)+(?:\.(?:sh|bash|py|rb|pl|js|mjs|ts))?$`)
+	return regexp.MustCompile(`^(?:(?:[\w.-]+/)+[a-z][a-z0-9]*(?:[-_]?[a-z0-9]+)+|[a-z][a-z0-9]*(?:-?[a-z0-9]+)+)(?:\.(?:sh|bash|py|rb|pl|js|mjs|ts))?$`)
 })
 
 // notPrograms are words with which lines of other languages begin.

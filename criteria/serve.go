@@ -23,6 +23,13 @@ var servers = map[string][]string{
 	"live-server": {""}, "watchexec": {""}, "watch": {""}, "entr": {""}, "top": {""}, "htop": {""}, "streamlit": {"run"},
 }
 
+// ends reports whether a task of that name ends although it is one of a server, as
+// "storybook:test".
+func ends(task string) bool {
+	_, what, _ := strings.Cut(task, ":")
+	return slices.Contains([]string{"test", "build", "check", "lint", "ci"}, what)
+}
+
 // ending are words with which the same programs end.
 var ending = []string{"--help", "-h", "--version", "-V", "--check", "--once"}
 
@@ -42,8 +49,23 @@ func (s *script) serves() (found string) {
 		}
 		return true
 	})
+	if last := s.last(); found == "" && detaches(last) {
+		return strings.Join(last, " ")
+	}
 	return found
 }
+
+// detaches reports whether a simple command only leaves services running behind it.
+// At the end of a script nothing checks those; --wait does, until they are healthy.
+func detaches(words []string) bool {
+	return len(words) > 2 && slices.Contains(composers, words[0]) &&
+		slices.ContainsFunc(words, func(w string) bool { return w == "up" || w == "run" }) &&
+		slices.ContainsFunc(words, func(w string) bool { return w == "-d" || w == "--detach" }) &&
+		!slices.Contains(words, "--wait")
+}
+
+// composers are the programs that start containers.
+var composers = []string{"docker", "docker-compose", "podman"}
 
 // goesOn reports whether a simple command serves or watches until it is stopped.
 func goesOn(words []string) bool {
@@ -53,16 +75,22 @@ func goesOn(words []string) bool {
 	if len(words) == 0 || slices.ContainsFunc(words, func(w string) bool { return slices.Contains(ending, w) }) {
 		return false
 	}
-	if words[0] == "docker" || words[0] == "docker-compose" || words[0] == "podman" {
+	if slices.Contains(composers, words[0]) {
 		compose := words[0] == "docker-compose" || slices.Contains(words, "compose")
 		return compose && slices.Contains(words, "up") && !slices.Contains(words, "-d") && !slices.Contains(words, "--detach") && !slices.Contains(words, "--wait")
+	}
+	if slices.Contains(words, "--watch") || words[0] == "kubectl" && slices.Contains(words, "-w") {
+		return true
+	}
+	if len(words) > 1 && (slices.Contains([]string{"serve", "dev", "tui"}, words[1]) || words[len(words)-1] == "serve") {
+		return true
 	}
 	for _, mode := range servers[words[0]] {
 		if mode == "" && len(words) > 1 {
 			return true
 		}
 		for _, word := range words[1:min(4, len(words))] {
-			if mode != "" && (word == mode || strings.HasPrefix(word, mode+":") || strings.HasSuffix(word, ":"+mode)) {
+			if mode != "" && (word == mode || strings.HasSuffix(word, ":"+mode) || strings.HasPrefix(word, mode+":") && !ends(word)) {
 				return true
 			}
 		}

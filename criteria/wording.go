@@ -71,9 +71,9 @@ func anyOf(words []string) string {
 // wording is how text asks for a command, or tells of one. A word that is in
 // none of these does not ask.
 type wording struct {
-	boundary, opening, asked, running, by, claim, verifying, state, making, circumstance, occasion,
+	boundary, opening, asked, seen, outputOf, quoting, appositive, running, by, claim, verifying, state, making, circumstance, occasion,
 	elsewhere, others, successful, denied, nowhere,
-	aside, noun, follows, plural, serving, checking, executed, failing, passing, treated, besides, nothing, succeeds, successWord, unfailing, results,
+	aside, noun, follows, plural, serving, checking, executed, failing, passing, needing, treated, compared, measured, binary, being, tested, besides, nothing, succeeds, successWord, unfailing, results,
 	things, inviting, telling, outcome,
 	foreign, english, negated, abroad,
 	blockBreak, itemStart, enumerated, enumerates, code phrase
@@ -101,11 +101,20 @@ var phrases = sync.OnceValue(func() wording {
 		// a clause that ends in asking
 		asked: written(`^(?:(?:{polite}|` + adverbs + `)\s*)*{try}(?:\s+{trying})*$|` +
 			`^when (?:i|we|you|(?:the|an?) \w+) (?:runs?|executes?|types?)$|` +
+			`^(?:(?:it is )?(?:able|possible) to|can(?: now| still| also)?) (?:run|execute)$|` +
 			`^(?:an?|the|any|new|every|\s)*{person} can (?:now |still |also )?(?:run|execute)$|` +
 			`\b{verified} (?:with|by|via|using)(?: running)?$|` +
 			`\bpass(?:es|ed|ing)?$|` +
 			`\b{evidence} includes?$|` +
 			`\b(?:no|zero|nothing)\b.*\bafter(?: running)?$`),
+		// a clause that ends in something that its output shows
+		seen: written(`\b(?:{seen} (?:in|by|via|with|under)|{unseen} (?:from|in))(?: the)?$`),
+		// a clause that ends in what holds a text: it says so to others
+		quoting: written(`\b(?:says?|tells?|reads?|states?|prompts?|hints?|messages?|instructions?|readme|docs|documentation)$`),
+		// a name of what the code is: "smoke test X passes"
+		appositive: written(`^(?:(?:the|a|new|each|[\w-]+)\s+){0,3}(?:tests?|suite|target|script|command|check|gate|build|recipe|task)$`),
+		// a clause that ends in what it prints
+		outputOf: written(`^(?:the )?(?:json )?(?:output|results?) (?:of|from)$`),
 		// whatever it is called behind it, it is to be run
 		running: written(`\b(?:run(?:ning)?|execut(?:e|ing))$`),
 		// a clause that ends in what names a means
@@ -144,10 +153,12 @@ var phrases = sync.OnceValue(func() wording {
 		// a word that looks like a verb is a name for something
 		noun: written(`^(?:\w+(?:ss|us|is|ias)\b|[a-z]+s\s+(?:is|are|was|were|has|have|can|will|must|should)\b)`),
 		// the sentence goes on with a verb or a circumstance
-		follows: written(`^(?:$|[.,;)&+/<>=≤≥!✓✅0-9\x60]|` + adverbs + `(?:$|` + succeeding + `|{modal}\b|` +
+		follows: written(`^(?:$|[.,;)&+/<>=≤≥!✓✅0-9\x60]|` + adverbs + `(?:$|` + succeeding + `|{modal}(?:n['’]t)?\b|` +
 			`(?:is|are|was|were|has|have|takes?|gives?)\b|` +
-			`(?:outputs?|results?) (?:is|are|has|have|shows?|includes?|contains?|lists?|matches|equals|stays?|remains?|unchanged|must|should)\b|` +
-			`[a-z-]+s\b|commands?\b|{then}\b))`),
+			`(?:(?:json|help)\s+)?(?:outputs?|results?|json|text|help|stdout|stderr) ` +
+			`(?:is|are|has|have|shows?|includes?|contains?|lists?|mentions?|documents?|describes?|matches|equals|stays?|remains?|unchanged|must|should)\b|` +
+			`(?:targets?|scripts?|recipes?|tasks?)\s+` + adverbs + `(?:works?|passe?s?|succeeds?|runs?)\b|` +
+			`[a-z-]+s\b|(?:sub)?commands?\s+` + adverbs + `(?:[a-z-]+s\b|{modal}(?:n['’]t)?\b|{success}\b|to\b)|(?:binary|executable)\b|{then}\b))`),
 		// likewise of several: a verb in the plural with what belongs to it
 		plural: written(`^[a-z]+ (?:on|in|to|with|without|for|from|the|all|no|zero|only)\b`),
 		// it goes on until it is stopped
@@ -164,6 +175,18 @@ var phrases = sync.OnceValue(func() wording {
 		// it is meant to pass, in words that look like the opposite
 		passing: written(`^(?:{modal}\s*` + not + `\s+{fault}|(?:is|are) (?:a )?no-?op\b|(?:never|no longer)\s+{fault}s?\b|` +
 			`(?:` + prints + `|has|with)\s+(?:(?:with|code|status|exit)\s+)*(?:no|zero|0|without|only)\b)`),
+		// what only a program that is here can do, whether or not it passes then
+		needing: written(`^(?:(?:sub)?commands?\s+(?:exists?\b|(?:is|are) available\b)|(?:(?:sub)?commands?\s+)?` + adverbs + `supports?\b)`),
+		// it is a program, and runs
+		binary: written(`^(?:binary|executable)\s+` + adverbs + `(?:runs?|works?|executes?|{shows})\b`),
+		// how long it takes, or another figure of it
+		measured: written(`^(?:run ?time|(?:wall )?time|duration|coverage|(?:output )?size)\s+(?:is|are|under|below|over|above|at|stays?|remains?|drops?|within|[<>≤≥])`),
+		// others test it
+		tested: written(`^(?:\w+\s+)?tests\s+` + adverbs + `(?:{success}|cover|exist|are)\b`),
+		// what it is or has, as things are and have
+		being: written(`^(?:is|are|was|were|has|have)\b`),
+		// its output, or what it does, is as it was
+		compared: written(`^(?:the )?(?:same|unchanged|identical)\s+(?:[\w-]+\s+)?(?:outputs?|behaviou?rs?|results?|exit codes?)\b`),
 		// it exists, or something is done with it
 		treated: written(`^(?:{kind}\s+)?` + placed + `(?:` +
 			`(?:(?:{passive}|{modal} (?:still |also |now )?be)\s+)?` + adverbs + `{treated}\b|` +
@@ -171,7 +194,8 @@ var phrases = sync.OnceValue(func() wording {
 			`{modal}\s*` + not + `\s+(?:be|exist|run)\b|` +
 			`runs?\s+(?:automatically\b|(?:in|on|for|as part of|during)\s+(?:(?:the|an?|every|each|all)\s+)*{others}\b)|` +
 			`(?:provides?|offers?) \x60c\x60|` +
-			`(?:is|are|was) (?:an?|equivalent|identical|(?:the )?same as)\b|` +
+			`(?:is|are) (?:a )?part of\b|(?:is|are) in (?:the )?(?:\x60c\x60|[\w./-]+\.(?:json|md|ya?ml|toml)|makefile|justfile|readme|ci|path|docs|help)\b|` +
+			`(?:is|are|was) (?:an?|all(?: that)? (?:you|one|it|that)|equivalent|identical|(?:the )?same as)\b|` +
 			`no longer\s+(?:\w+ed|exists?|works|runs)\b|` +
 			`do(?:es)?\s*(?:not|n['’]t)\s+(?:exist|appear|run|work|trigger|match|fire|count)\b|` +
 			`{dispositions}\s*(?:$|[.,;|()]))`),
@@ -179,9 +203,9 @@ var phrases = sync.OnceValue(func() wording {
 		besides: written(`^\s*and\s+(?:{shows}|works?|runs?|pass(?:es)?|succeeds?)\b`),
 		// a search is to find nothing
 		nothing: written(`\b(?:no|nothing|none|empty)\b|\b(?:0|zero)\s+(?:[\w-]+\s+)?{found}\b|` +
-			`^(?:is|are|prints|outputs|shows|returns?|gives|yields|=+)\s*(?:0|zero)\b`),
+			`^(?:is|are|prints|outputs|shows|returns?|gives|yields|drops to|=+)\s*(?:0|zero)\b`),
 		// it is to succeed
-		succeeds: written(`^(?:{modal}\s+)?(?:(?:is|are|be|stays?|remains?)\s+)?` + adverbs + `(?:` + succeeding +
+		succeeds: written(`^(?:(?:test )?suite\s+)?(?:{modal}\s+)?(?:(?:is|are|be|stays?|remains?)\s+)?` + adverbs + `(?:` + succeeding +
 			`|no (?:errors?|warnings?|findings?|issues?|failures?)|0 |all |verify|verifies|tests?\b)`),
 		// a word of success in what it shows
 		successWord: written(`\b(?:pass(?:es|ed|ing)?|success(?:es|ful|fully)?|succe(?:ed|eds|eded)|green|ok(?:ay)?|works?|clean)\b`),
