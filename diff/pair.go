@@ -113,16 +113,26 @@ func (p *pair) comments() {
 	for i := range before {
 		before[i].text = p.rename(before[i].text)
 	}
+	had, has := counted(before), counted(after)
 	for _, c := range before {
-		if !slices.Contains(after, c) {
+		if has[c]--; has[c] < 0 {
 			p.vanished(Comment, c.author, c.text)
 		}
 	}
 	for _, c := range after {
-		if !slices.Contains(before, c) {
+		if had[c]--; had[c] < 0 {
 			p.added(Comment, c.author)
 		}
 	}
+}
+
+// counted is a list as a multiset: who says the same words twice says them twice.
+func counted(list []comment) map[comment]int {
+	times := make(map[comment]int, len(list))
+	for _, c := range list {
+		times[c]++
+	}
+	return times
 }
 
 type comment struct{ author, text string }

@@ -81,32 +81,41 @@ func elements(r *beads.Record, k beads.Key) (list []element) {
 	return list
 }
 
-func named(list []element, name string) int {
-	return slices.IndexFunc(list, func(e element) bool { return e.name == name })
+// byName gives the first element of each name.
+func byName(list []element) map[string]*element {
+	first := make(map[string]*element, len(list))
+	for i := range list {
+		if first[list[i].name] == nil {
+			first[list[i].name] = &list[i]
+		}
+	}
+	return first
 }
 
 // unite merges three lists as sets, in the order of ours; what is new on both
 // sides comes in the order of its dates.
 func unite(base, ours, theirs []element) []element {
+	was, their := byName(base), byName(theirs)
 	var kept, mine, yours []element
 	inside := false // something new stands before something old
 	for _, e := range ours {
-		if named(base, e.name) < 0 {
+		if was[e.name] == nil {
 			mine = append(mine, e)
 			continue
 		}
 		inside = inside || len(mine) > 0
-		if i := named(theirs, e.name); i >= 0 {
-			kept = append(kept, version(base, e, theirs[i]))
+		if t := their[e.name]; t != nil {
+			kept = append(kept, version(was, e, *t))
 		}
 	}
 	for i, e := range mine {
-		if j := named(theirs, e.name); j >= 0 {
-			mine[i] = version(base, e, theirs[j])
+		if t := their[e.name]; t != nil {
+			mine[i] = version(was, e, *t)
 		}
 	}
+	made, stays := byName(mine), byName(kept)
 	for _, e := range theirs {
-		if named(base, e.name) < 0 && named(mine, e.name) < 0 {
+		if was[e.name] == nil && made[e.name] == nil {
 			yours = append(yours, e)
 		}
 	}
@@ -116,9 +125,7 @@ func unite(base, ours, theirs []element) []element {
 		return all
 	}
 	if inside {
-		all := slices.DeleteFunc(slices.Clone(ours), func(e element) bool {
-			return named(kept, e.name) < 0 && named(mine, e.name) < 0
-		})
+		all := slices.DeleteFunc(slices.Clone(ours), func(e element) bool { return stays[e.name] == nil && made[e.name] == nil })
 		return append(all, yours...)
 	}
 	return append(kept, woven(mine, yours)...)
@@ -126,12 +133,12 @@ func unite(base, ours, theirs []element) []element {
 
 // version is the version of an element that counts: the changed one; of two
 // changed ones the same, whichever is ours.
-func version(base []element, o, t element) element {
-	i := named(base, o.name)
+func version(was map[string]*element, o, t element) element {
+	b := was[o.name]
 	switch {
-	case i >= 0 && equal(base[i].raw, t.raw), equal(o.raw, t.raw):
+	case b != nil && equal(b.raw, t.raw), equal(o.raw, t.raw):
 		return o
-	case i >= 0 && equal(base[i].raw, o.raw), bytes.Compare(t.raw, o.raw) > 0:
+	case b != nil && equal(b.raw, o.raw), bytes.Compare(t.raw, o.raw) > 0:
 		return t
 	}
 	return o

@@ -139,7 +139,7 @@ func eachElement(r, base *beads.Record, k beads.Key, edit func(e *beads.Record, 
 	if base != nil {
 		before = elements(base, k)
 	}
-	old := r.Raw(k)
+	was, old := byName(before), r.Raw(k)
 	var list []byte
 	for _, e := range elements(r, k) {
 		at := bytes.Index(old, e.raw) // before it is what separates elements
@@ -147,7 +147,7 @@ func eachElement(r, base *beads.Record, k beads.Key, edit func(e *beads.Record, 
 		old = old[at+len(e.raw):]
 		raw := e.raw
 		if member, err := beads.ParseRecord(raw); err == nil {
-			raw = edit(member, named(before, e.name) < 0).Bytes()
+			raw = edit(member, was[e.name] == nil).Bytes()
 		}
 		list = append(list, raw...)
 	}

@@ -36,16 +36,17 @@ func DigestOf(list []Left) Digest {
 	list, since := Unsummarised(list)
 	d := Digest{Since: since, Total: len(list)}
 	groups := map[string][]Said{}
+	said := map[string]int{}                  // the index in its group of what a trace says
 	for _, l := range slices.Backward(list) { // newest first
 		d.Bytes += len(l.text)
 		if d.Newest == "" {
 			d.Newest = l.Name
 		}
-		group := groups[l.Type]
-		if at := slices.IndexFunc(group, func(s Said) bool { return s.Left.says() == l.says() }); at >= 0 {
-			group[at].Times++
+		if at, before := said[l.says()]; before {
+			groups[l.Type][at].Times++
 		} else {
-			groups[l.Type] = append(group, Said{l, 1})
+			said[l.says()] = len(groups[l.Type])
+			groups[l.Type] = append(groups[l.Type], Said{l, 1})
 		}
 	}
 	for _, name := range typesOf(groups) {
@@ -58,13 +59,19 @@ func DigestOf(list []Left) Digest {
 // the name of the newest trace that one does cover.
 func Unsummarised(list []Left) (rest []Left, covered string) {
 	from := 0
+	first := map[string]int{} // where a name stands
 	for i, l := range list {
+		if _, before := first[l.Name]; !before {
+			first[l.Name] = i
+		}
 		if l.Type != Summary {
 			continue
 		}
 		end := i // a summary that names no trace that is here covers what stands before it
-		if at := slices.IndexFunc(list[:i], func(before Left) bool { return slices.Contains(l.Values("covers"), before.Name) }); at >= 0 {
-			end = at + 1
+		for _, name := range l.Values("covers") {
+			if at, before := first[name]; before && at < i {
+				end = min(end, at+1)
+			}
 		}
 		if end > from {
 			from, covered = end, list[end-1].Name
@@ -74,7 +81,7 @@ func Unsummarised(list []Left) (rest []Left, covered string) {
 }
 
 // says is what two traces have in common that say the same.
-func (l Left) says() string { return l.Summary + "\x00" + l.Body }
+func (l Left) says() string { return l.Type + "\x00" + l.Summary + "\x00" + l.Body }
 
 func typesOf(groups map[string][]Said) []string {
 	types := slices.DeleteFunc(Types(), func(name string) bool { return groups[name] == nil })
@@ -97,7 +104,7 @@ func typesOf(groups map[string][]Said) []string {
 // line.
 func (d Digest) Markdown(budget int) string {
 	var b strings.Builder
-	left := 0
+	left, size := 0, 0
 	for _, g := range d.Groups {
 		heading := fmt.Sprintf("## %s (%d)\n", g.Type, len(g.Said))
 		for i, s := range g.Said {
@@ -105,13 +112,15 @@ func (d Digest) Markdown(budget int) string {
 			if i == 0 {
 				text = heading + "\n" + text
 			}
-			if fits := budget == 0 || utf8.RuneCountInString(b.String()+text) <= budget; !fits {
+			more := utf8.RuneCountInString(text)
+			if budget > 0 && size+more > budget {
 				left++
 				continue
 			}
 			if b.Len() > 0 {
-				b.WriteString("\n")
+				text, more = "\n"+text, more+1
 			}
+			size += more
 			b.WriteString(text)
 		}
 	}

@@ -263,7 +263,7 @@ func TestApplied(t *testing.T) {
 		name    string
 		title   string
 		records []live.Record
-		old     string // records that were read long ago
+		old     string // records that are settled
 		want    string
 		rest    int
 	}{
@@ -282,11 +282,8 @@ func TestApplied(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			store := reading(t, line("p-1", text("title", c.title))+"\n").Store
-			applied, rest := Applied(c.records, store, func(r live.Record) time.Duration {
-				if slices.Contains(strings.Fields(c.old), r.Seq) {
-					return time.Minute
-				}
-				return 0
+			applied, rest := Applied(c.records, store, func(r live.Record) bool {
+				return r.Result == failed || slices.Contains(strings.Fields(c.old), r.Seq)
 			})
 			var got []string
 			for _, r := range applied {

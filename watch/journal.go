@@ -8,19 +8,20 @@ import (
 	"stig/live"
 )
 
-// Patience is how long an edit that the journal has may take to be seen in the store.
-// After that another program has changed the same part, or its writer was ended.
-const Patience = 300 * time.Millisecond
+// Patience is how long an edit of which no result is known may not be seen in the
+// store. After that its writer was ended.
+const Patience = time.Second
 
 // Applied gives the records that a reading of the store holds. stig writes the journal
 // first and the store then, one edit after the other, so that these are the records up
-// to the last one that is seen in the lines, or that is older than Patience: age tells
-// how long ago each was first read. An edit of which no result is known and nothing
-// is seen holds up those behind it as long, and is left out then.
-func Applied(records []live.Record, store *beads.Snapshot, age func(live.Record) time.Duration) (applied []live.Record, rest int) {
+// to the last one that is seen in the lines, or that is settled: it failed, was written
+// before the store was read, or has no result for longer than Patience. An edit of
+// which no result is known and nothing is seen holds up those behind it until it is
+// settled, and is left out then.
+func Applied(records []live.Record, store *beads.Snapshot, settled func(live.Record) bool) (applied []live.Record, rest int) {
 	last := len(records)
 	for ; last > 0; last-- {
-		if r := records[last-1]; r.Result == live.Failed || age(r) > Patience || holds(store, r) {
+		if r := records[last-1]; settled(r) || holds(store, r) {
 			break
 		}
 	}
@@ -29,7 +30,7 @@ func Applied(records []live.Record, store *beads.Snapshot, age func(live.Record)
 			applied = append(applied, r)
 			continue
 		}
-		if age(r) <= Patience {
+		if !settled(r) {
 			return applied, len(records) - n
 		}
 	}

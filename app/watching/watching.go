@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"time"
 
@@ -46,18 +45,27 @@ func Watch(ctx context.Context, a *app.App, r Request, tell func(watch.Event) er
 		if err != nil || done {
 			return err
 		}
-		var again <-chan time.Time
+		var soon <-chan time.Time
 		if later {
-			again = time.After(watch.Patience / 6)
+			soon = time.After(again)
 		}
 		select {
 		case <-ctx.Done():
+			if w.switched > 0 {
+				w.certain = true
+				if done, _, err := w.look(tell); err != nil || done {
+					return err
+				}
+			}
 			return context.Cause(ctx)
 		case <-changes:
-		case <-again:
+		case <-soon:
 		}
 	}
 }
+
+// again is after what time the store is looked at once more where something is open.
+const again = 50 * time.Millisecond
 
 // watcher is one run of Watch.
 type watcher struct {
@@ -72,6 +80,10 @@ type watcher struct {
 	first   map[string]time.Time // when a record was first read, by its Seq
 	failing time.Time            // since when the store cannot be read; zero where it can
 	warned  bool                 // and that was said
+
+	switched int       // issues that a switch changed, which is not told yet
+	doubted  time.Time // when it was first seen
+	certain  bool      // it is told at once: this is the last look
 }
 
 // open begins where the watcher of that name was, else now.
@@ -159,11 +171,9 @@ func (w *watcher) look(tell func(watch.Event) error) (done, later bool, err erro
 	for _, r := range before {
 		written[r.Seq] = r.Result == live.Written
 	}
-	applied, rest := watch.Applied(records, file, func(r live.Record) time.Duration {
-		if written[r.Seq] {
-			return math.MaxInt64
-		}
-		return w.app.Now().Sub(w.first[r.Seq])
+	applied, rest := watch.Applied(records, file, func(r live.Record) bool {
+		lost := r.Result == live.Unfinished && w.app.Now().Sub(w.first[r.Seq]) > watch.Patience
+		return r.Result == live.Failed || written[r.Seq] || lost
 	})
 	graph := dag.New(file)
 	seen := w.seen
@@ -175,7 +185,11 @@ func (w *watcher) look(tell func(watch.Event) error) (done, later bool, err erro
 	if err != nil {
 		return w.unread(err)
 	}
-	w.seen, w.failing, w.warned = seen, time.Time{}, false
+	w.failing, w.warned = time.Time{}, false
+	if w.doubts(events) {
+		return false, true, nil
+	}
+	w.seen = seen
 	for _, e := range picked {
 		if err := tell(e); err != nil {
 			return false, false, err
@@ -185,6 +199,30 @@ func (w *watcher) look(tell func(watch.Event) error) (done, later bool, err erro
 	later = rest > 0
 	return done, later, w.remember(applied, end, later, now)
 }
+
+// doubts reports whether the events are those of a switch that was not seen for long: a
+// program that writes the file in place makes it empty first, and may be slow.
+func (w *watcher) doubts(events []watch.Event) bool {
+	now, issues := w.app.Now(), 0
+	for _, e := range events {
+		issues += e.Issues // 0 of all that is no switch
+	}
+	if issues == 0 || w.certain {
+		w.switched = 0
+		return false
+	}
+	if w.switched != issues {
+		w.switched, w.doubted = issues, now
+	}
+	if now.Sub(w.doubted) < settles {
+		return true
+	}
+	w.switched = 0
+	return false
+}
+
+// settles is how long a switch stays before it is told.
+const settles = 500 * time.Millisecond
 
 // unread has the store looked at again soon: another program may be in the middle of
 // writing it, or have made a new file of it. What lasts is said, once.

@@ -52,9 +52,13 @@ func (a *App) Read(t app.Text) (string, error) {
 		read, err := io.ReadAll(a.In)
 		return string(read), err
 	case t.File != "":
-		read, err := os.ReadFile(filepath.Join(a.Dir, t.File))
+		file := t.File
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(a.Dir, file)
+		}
+		read, err := os.ReadFile(file)
 		if err != nil {
-			return "", app.Usage("--file: "+app.Placed(err).Error(), "")
+			return "", app.Usage(app.Placed(err).Error(), "")
 		}
 		return string(read), nil
 	}
