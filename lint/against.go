@@ -121,6 +121,8 @@ func (l *losses) vanished(v diff.Vanished) {
 		if _, known := signals.Named(v.Name); known {
 			l.add(RuleSection, v.ID, fmt.Sprintf("the signal %s is gone since %s; it was %q", v.Name, l.since, v.Was), back)
 		}
+	case diff.Comment:
+		l.add(RuleUnsaid, v.ID, strings.TrimSpace("a comment by "+v.Name)+" is gone since "+l.since+": "+opening(v.Was), back)
 	case diff.Criteria:
 		l.add(RuleWeakened, v.ID, fmt.Sprintf("acceptance criteria are gone since %s: %s", l.since, opening(v.Was)), back)
 	case diff.Edge:

@@ -189,6 +189,10 @@ var breaches = map[string]struct{ bad, good []string }{
 		bad:  []string{`{"id":"a"}`, `{"id":"a","title":"t"}`, `{"id":"a","status":"open"}`, `{"id":"a","title":"t","status":""}`},
 		good: []string{`{"id":"a","title":"t","status":"open"}`},
 	},
+	lint.RuleStatus: {
+		bad:  []string{line("a", "status", "done"), line("a", "status", "Closed")},
+		good: []string{line("a", "status", "closed"), line("a", "status", "hooked"), line("a", "status", "open", "title", "done")},
+	},
 	lint.RuleDangling: {
 		bad:  []string{line("b", "dependencies", rows("b", "a", "blocks"))},
 		good: []string{line("b", "dependencies", rows("b", "external:other:a", "blocks")), line("b", "status", "tombstone", "dependencies", rows("b", "a", "blocks"))},
@@ -453,6 +457,7 @@ var breaches = map[string]struct{ bad, good []string }{
 				"close_reason", "Verified: it holds. All acceptance criteria pass: 1/1 [go fly 0.0s] at 1a2b3c4."),
 			line("a", "acceptance_criteria", "`go fly`") + since + line("a", "acceptance_criteria", "`go fly`", "status", "closed",
 				"close_reason", "Verified: it holds. All acceptance criteria pass: 2/2 [go fly 0.0s] at 1a2b3c4."),
+			line("a") + since + line("a", "status", "closed", "close_reason", "Unverified: it holds. All acceptance criteria pass: 9/9. Waived: nothing to run here. By mara."),
 			// closed by what passed, and closed again by hand
 			line("a", "acceptance_criteria", "`go fly`", "status", "closed", "close_reason", "Verified: it flew. All acceptance criteria pass: 1/1 [go fly 0.0s] at 1a2b3c4.", "closed_at", "2026-11-01T00:00:00Z") + since +
 				line("a", "acceptance_criteria", "`go fly`", "status", "closed", "close_reason", results, "closed_at", "2026-11-02T00:00:00Z"),
@@ -516,6 +521,28 @@ var breaches = map[string]struct{ bad, good []string }{
 			line("a", "notes", table("| surprise | 0.1 | 2026-11-01 |")+"\n\n"+table("| surprise | 0.1 | 2026-11-01 |")) + since + line("a", "notes", table("| surprise | 0.1 | 2026-11-01 |")),
 			line("a", "notes", table("| mood | calm | 2026-11-01 |")) + since + line("a", "notes", table("| surprise | 0.1 | 2026-11-01 |")),
 			line("a", "notes", table()) + since + line("a", "status", "tombstone"),
+		},
+	},
+	lint.RuleUnsaid: {
+		bad: []string{
+			line("a", "comments", `[{"author":"ann","text":"x"}]`) + since + line("a"),
+			line("a", "comments", `[{"author":"ann","text":"x"}]`) + since + line("a", "comments", `[{"author":"ann","text":"y"}]`),
+		},
+		good: []string{
+			line("a", "comments", `[{"id":1,"author":"ann","text":"x"}]`) + since + line("a", "comments", `[{"id":7,"author":"ann","text":"x "},{"author":"ben","text":"y"}]`),
+			line("a", "comments", `[{"author":"ann","text":"x"}]`) + since + line("a", "status", "tombstone"),
+		},
+	},
+	lint.RuleUntried: {
+		bad: []string{
+			line("a", "status", "open") + since + line("a", "status", "closed", "close_reason", "Unverified: it holds. Waived: nothing to run here."),
+			line("a", "acceptance_criteria", "`go fly`") + since + line("a", "acceptance_criteria", "`go fly`", "status", "closed", "close_reason", "Unverified: it holds. Waived: nothing to run here. By mara."),
+		},
+		good: []string{
+			line("a") + since + line("a", "status", "closed", "close_reason", "Unverified: it holds. Waived: nothing to run here. By mara."),
+			line("a", "acceptance_criteria", "`go fly`") + since + line("a", "acceptance_criteria", "`go fly`", "status", "closed", "close_reason", "Unverified: it holds. Waived: no wind to fly in. By mara. Tried: 0/1 [go fly exit 1]."),
+			line("a", "acceptance_criteria", "`go fly`") + since + line("a", "acceptance_criteria", "`go fly`", "status", "closed", "close_reason", "Unverified: it holds. Waived: no wind to fly in. By mara. Not tried: the repository is not trusted here."),
+			line("a", "status", "closed", "close_reason", "Unverified: it holds. Waived: x.") + since + line("a", "status", "closed", "close_reason", "Unverified: it holds. Waived: x.", "title", "renamed"),
 		},
 	},
 	lint.RuleWeakened: {
