@@ -127,6 +127,7 @@ const (
 	RuleImpossible = "commit-impossible"
 	RuleNoCommit   = "commit-not-found"
 	RuleGate       = "gate-failed"
+	RuleGateSet    = "gate-changed"
 	RuleVanished   = "issue-vanished"
 	RuleDeleted    = "issue-deleted"
 	RuleSection    = "section-vanished"

@@ -44,6 +44,12 @@ var againstRules = []Rule{{
 	Example: "go test ./... exits with 1 on the server for an issue whose reason says that it passed",
 	Fix:     "Type stig verify ID to see it fail; fix the work, or open the issue again: stig reopen ID --reason …",
 }, {
+	ID: RuleGateSet, Severity: Warning,
+	Summary: "a setting changed that says what passes the gate",
+	Why:     "Who may waive, which credentials checks get, and what they run in is for the project to say, not for the branch whose issues they let pass. Whoever reviews the branch should see it.",
+	Example: `.stig.cue has gate: waivers: "anyone" where main has none`,
+	Fix:     "See that it was meant, or take it back: git diff REV... -- .stig.cue",
+}, {
 	ID: RuleVanished, Severity: Error,
 	Summary: "an issue is gone from the store",
 	Why:     "Programs that rewrite the whole file drop what they cannot read, and a merge that went wrong keeps one side only. An issue that is meant to go is deleted by the tracker, which leaves a line that says so.",

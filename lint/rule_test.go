@@ -68,6 +68,9 @@ const since = "@since\n"
 // merging stands before a store that git has not finished merging.
 const merging = "@merging\n"
 
+// gated stands between them where a setting of the gate differs, too.
+const gated = "@gated\n"
+
 // asked are notes with a question and its answer.
 const asked = "<!-- escalation-context -->\n## Pending (2026-11-01)\nWhich?\n\n## Resolved (2026-11-02) by mara\nThe left one.\n<!-- /escalation-context -->"
 
@@ -497,6 +500,7 @@ var breaches = map[string]struct{ bad, good []string }{
 			line("fails", "status", "closed") + since + line("fails", "status", "closed", "title", "renamed"),
 		},
 	},
+	lint.RuleGateSet: {bad: []string{line("a") + gated + line("a")}, good: []string{line("a") + since + line("a")}},
 	lint.RuleVanished: {
 		bad: []string{line("a") + "\n" + line("b") + since + line("b"), line("a") + since + "{\"id\":\n" + line("b"),
 			line("a", "created_at", "2026-11-01T00:00:00Z") + since + line("a", "created_at", "2026-11-01T00:00:01Z")},
@@ -617,6 +621,9 @@ func check(t *testing.T, text string) []lint.Diagnostic {
 	}
 	if before, after, ok := strings.Cut(text, since); ok {
 		rules.Past, text = &lint.Past{File: open(t, before), Name: "main"}, after
+	}
+	if before, after, ok := strings.Cut(text, gated); ok {
+		rules.Past, text = &lint.Past{File: open(t, before), Name: "main", Gate: []string{`gate.waivers is "anyone", was "people"`}}, after
 	}
 	rules.Commits = func(names []string) (has []bool, err error) {
 		for _, name := range names {
