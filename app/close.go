@@ -130,12 +130,14 @@ func (a *App) waiver(why, actor string) (verify.Evidence, error) {
 }
 
 // assistant is the program of an assistant in whose session stig runs: by the name of
-// the actor, by the program that we were started below, or by the variables that such
-// programs set; "" for a person.
+// the actor, by the name that its hook exported, whatever --actor says, by the program
+// that we were started below, or by the variables that such programs set; "" for a person.
 func (a *App) assistant(name string) string {
-	if actor.IsSession(name) {
-		_, session, _ := strings.Cut(name, "/")
-		return session
+	for _, name := range []string{name, a.Getenv("STIG_ACTOR")} {
+		if actor.IsSession(name) {
+			_, session, _ := strings.Cut(name, "/")
+			return session
+		}
 	}
 	if s, inside := a.session(); inside {
 		return s.Host
@@ -146,7 +148,7 @@ func (a *App) assistant(name string) string {
 // byTracker is how an issue is closed that stig may not write.
 func (c *closer) byTracker(id string) string {
 	if waiver, ok := c.closing.Evidence.(verify.Waiver); ok {
-		return "type " + waiveByTracker(id, c.closing.Reason, waiver.Why())
+		return "type " + waiveByTracker(id, c.closing.Reason, waiver.Why(), waiver.Actor())
 	}
 	return fmt.Sprintf("type stig verify %s, and when it passes bd close %s", id, id)
 }

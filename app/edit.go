@@ -251,7 +251,11 @@ func (a *App) Release(ctx context.Context, r ReleaseRequest) (*checkpoint.Claime
 		return nil, err
 	}
 	if r.Force {
-		return checkpoint.Take(ctx, store, options, r.ID)
+		taken, err := checkpoint.Take(ctx, store, options, r.ID)
+		if err == nil {
+			a.warnOfTaken(ctx, taken)
+		}
+		return taken, err
 	}
 	actor, err := a.MustActor(ctx)
 	if err != nil {
@@ -291,6 +295,23 @@ func (a *App) gone() func(name string) bool {
 		}
 		_, known := r.Named(actor.Parent(name))
 		return !known || r.HasEnded(name)
+	}
+}
+
+// warnOfTaken warns of an issue that was taken from a session that goes on with it: it is
+// not asked, and does not see that it has nothing any more.
+func (a *App) warnOfTaken(ctx context.Context, taken *checkpoint.Claimed) {
+	r, ok := a.sessions()
+	who, _ := a.ActorName(ctx) // "" is another than the holder
+	for _, line := range taken.Lines {
+		before, err := beads.ParseRecord(line.Before)
+		if err != nil || !ok || line.ID != taken.ID {
+			continue
+		}
+		holder := before.Text(beads.Assignee)
+		if _, known := r.Named(holder); known && !r.HasEnded(holder) && holder != who {
+			a.Warn("%s: taken from %s, a session that still runs; tell whoever works in it", taken.ID, holder)
+		}
 	}
 }
 

@@ -379,6 +379,7 @@ func (a *App) lostSince(ctx context.Context, session string) (text string, err e
 		return "", nil
 	}
 	found, err := l.Find(func(commit string) ([]byte, error) { return a.textAt(ctx, store, commit) },
+		func(commit string) ([]byte, []byte, error) { return a.mergedAt(ctx, store, commit) },
 		func(r *beads.Record, p diff.Part) (*beads.Record, error) { return recovery.Put(r, p, a.Schema) })
 	now, err2 := a.Clock()
 	if err != nil || err2 != nil {
@@ -410,6 +411,25 @@ func (a *App) textAt(ctx context.Context, store beads.Place, commit string) ([]b
 		return nil, nil
 	}
 	return text.Bytes(), err
+}
+
+// mergedAt is the text of the store in the first parent of a merge, and in the commit
+// from which its sides come; "" of a commit that is no merge.
+func (a *App) mergedAt(ctx context.Context, store beads.Place, commit string) (ours, base []byte, err error) {
+	repo, _, err := a.Git(store)
+	if err != nil {
+		return nil, nil, err
+	}
+	result, err := repo.Run(ctx, "merge-base", commit+"^1", commit+"^2")
+	start := strings.TrimSpace(string(result.Stdout))
+	if err != nil || result.Exit != 0 || start == "" {
+		return nil, nil, err
+	}
+	if base, err = a.textAt(ctx, store, start); err != nil {
+		return nil, nil, err
+	}
+	ours, err = a.textAt(ctx, store, commit+"^1")
+	return ours, base, err
 }
 
 // recordGone puts into the journal what stood in the store and the journal lacks, so
@@ -444,7 +464,6 @@ func (a *App) stillLost(ctx context.Context, l *loss.Look, gone []loss.Gone) (lo
 	if err != nil {
 		return nil
 	}
-	_, _ = rememberLost(l.Place, l.Stamp(), all) // else stig orient says it again
 	type part struct{ id, kind, name string }
 	of := map[part]loss.Gone{}
 	for _, g := range gone {
@@ -455,6 +474,9 @@ func (a *App) stillLost(ctx context.Context, l *loss.Look, gone []loss.Gone) (lo
 			g.Hidden = f.Hidden
 			lost = append(lost, g)
 		}
+	}
+	if len(lost) > 0 {
+		_, _ = rememberLost(l.Place, l.Stamp(), all) // else stig orient says it again
 	}
 	return lost
 }

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -12,9 +13,11 @@ import (
 
 	"stig/beads"
 	"stig/checkpoint"
+	"stig/cue"
 	"stig/git"
 	"stig/jsonl"
 	"stig/lint"
+	"stig/schemas"
 )
 
 // Past opens the store as it was where the present commit left a revision, so
@@ -39,7 +42,7 @@ func (a *App) Past(ctx context.Context, store beads.Place, revision string) (*li
 	}
 	file, forget, err := a.openAt(ctx, store, left)
 	if err == nil {
-		return &lint.Past{File: file, Name: revision}, forget, nil
+		return &lint.Past{File: file, Name: revision, Gate: gateSince(ctx, repo, store, left)}, forget, nil
 	}
 	if _, missing := errors.AsType[*git.RevisionError](err); !missing {
 		return nil, nil, err
@@ -53,6 +56,34 @@ func (a *App) Past(ctx context.Context, store beads.Place, revision string) (*li
 	}
 	a.Warn("%s: has no store yet: nothing to compare this one with", revision)
 	return nil, func() {}, nil
+}
+
+// gateSince lists the settings of the repository that say what passes the gate, as far as
+// they differ from those in a commit. A file that cannot be read sets nothing.
+func gateSince(ctx context.Context, repo git.Client, store beads.Place, commit string) (differ []string) {
+	dir, err := filepath.EvalSymlinks(filepath.Dir(store.Dir))
+	if err != nil {
+		return nil
+	}
+	file := filepath.Join(dir, ".stig.cue")
+	var text bytes.Buffer
+	_ = repo.FileAt(ctx, commit, file, &text) // it may have none
+	now, err := jsonl.ReadText(file)
+	if err != nil && !IsAbsent(err) || bytes.Equal(now, text.Bytes()) {
+		return nil
+	}
+	var was, is Config
+	_ = cue.Decode(schemas.Config, "#Config", file, text.Bytes(), &was)
+	_ = cue.Decode(schemas.Config, "#Config", file, now, &is) // every command says what is wrong with it
+	set := func(name, from, to string) {
+		if from != to {
+			differ = append(differ, fmt.Sprintf("gate.%s is %q, was %q", name, to, from))
+		}
+	}
+	set("env", strings.Join(was.Gate.Env, " "), strings.Join(is.Gate.Env, " "))
+	set("sandbox", strings.Join(was.Gate.Sandbox, " "), strings.Join(is.Gate.Sandbox, " "))
+	set("waivers", cmp.Or(was.Gate.Waivers, "people"), cmp.Or(is.Gate.Waivers, "people"))
+	return differ
 }
 
 // unborn reports whether HEAD is a branch without a commit: a hook that runs before

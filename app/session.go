@@ -583,7 +583,7 @@ func (a *App) pastGate(ctx context.Context, store beads.Place, attempt guard.Att
 		reason := fmt.Sprintf("%s: nothing shows that %s %s done: an issue closes when the commands in its acceptance criteria pass\n", attempt.Verb, strings.Join(unproven, ", "), are) +
 			"hint: type " + instead(store, attempt.Verb, unproven)
 		if bare != "" && store.Mode == beads.Dolt {
-			reason += ";\n" + bare + " has no acceptance criteria: write them, or type " + waiveByTracker(bare, "WHAT", "WHY")
+			reason += ";\n" + bare + " has no acceptance criteria: write them, or type " + waiveByTracker(bare, "WHAT", "WHY", "NAME")
 		}
 		reasons = append(reasons, reason)
 	}

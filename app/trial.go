@@ -88,7 +88,7 @@ func nothingToRun(t *Trial) error {
 	reason, hint := "nothing in its acceptance criteria can be run", "put such a block into them with stig edit "+t.Id+" --acceptance -"
 	waive := "stig close " + t.Id + " --reason … --waive WHY"
 	if t.Site.Store.Mode == beads.Dolt {
-		hint, waive = "write such a block into its criteria", waiveByTracker(t.Id, "WHAT", "WHY")
+		hint, waive = "write such a block into its criteria", waiveByTracker(t.Id, "WHAT", "WHY", "NAME")
 	}
 	if len(t.criteria) == 0 {
 		reason = "it has no acceptance criteria"
@@ -99,8 +99,8 @@ func nothingToRun(t *Trial) error {
 
 // waiveByTracker is how an issue without anything to run is closed that stig may
 // not write.
-func waiveByTracker(id, what, why string) string {
-	return fmt.Sprintf("bd close %s --reason \"%s.\"", id, verify.Waived(strings.TrimRight(what, "."), why))
+func waiveByTracker(id, what, why, who string) string {
+	return fmt.Sprintf("bd close %s --reason \"%s.\"", id, verify.Waived(strings.TrimRight(what, "."), why, who))
 }
 
 // Fence is the block to write into criteria that hold nothing to run: with

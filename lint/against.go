@@ -16,7 +16,8 @@ import (
 // Past is an earlier version of the store, and what it is called.
 type Past struct {
 	File *beads.Snapshot
-	Name string // as messages name it, such as "main"
+	Name string   // as messages name it, such as "main"
+	Gate []string // settings of the gate that differ, each with both values
 }
 
 // against holds what changed since an earlier version of the store against
@@ -34,6 +35,10 @@ func against(f *beads.Snapshot, past Past, rules Rules) ([]Diagnostic, error) {
 		l.changed(c)
 	}
 	found := l.found
+	for _, setting := range past.Gate {
+		found = append(found, breach(f, RuleGateSet, "", 1, setting,
+			"see that this was meant: git diff "+past.Name+"... -- .stig.cue"))
+	}
 	var closed []string
 	var changes []*change
 	for _, id := range changedIssues(d) {
@@ -121,6 +126,8 @@ func (l *losses) vanished(v diff.Vanished) {
 		if _, known := signals.Named(v.Name); known {
 			l.add(RuleSection, v.ID, fmt.Sprintf("the signal %s is gone since %s; it was %q", v.Name, l.since, v.Was), back)
 		}
+	case diff.Comment:
+		l.add(RuleUnsaid, v.ID, strings.TrimSpace("a comment by "+v.Name)+" is gone since "+l.since+": "+opening(v.Was), back)
 	case diff.Criteria:
 		l.add(RuleWeakened, v.ID, fmt.Sprintf("acceptance criteria are gone since %s: %s", l.since, opening(v.Was)), back)
 	case diff.Edge:

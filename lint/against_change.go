@@ -45,6 +45,7 @@ func (c *change) judge() {
 	c.closedByHand()
 	c.claimed()
 	c.forged()
+	c.untried()
 	if c.before == nil {
 		return
 	}

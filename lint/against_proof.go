@@ -3,6 +3,7 @@ package lint
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -25,6 +26,26 @@ func (c *change) forged() {
 	}
 	c.compare(results)
 	c.locate(results)
+}
+
+// untried finds waivers that lack what stig close --waive writes, and those that tell of
+// results that passed.
+func (c *change) untried() {
+	reason := strings.TrimSpace(c.record.Text(beads.CloseReason))
+	if !c.closedSince() || !strings.HasPrefix(reason, verify.Unverified) {
+		return
+	}
+	said, tried := verify.CutTried(reason)
+	if verify.TellsOfResults(said) {
+		c.add(RuleForged, 0, 0, "closed by a waiver, with words of results: "+opening(said), c.closeAgain())
+	}
+	asks := slices.ContainsFunc(planOf(c.record, c.rules.Look), criteria.Check.Asked)
+	switch {
+	case !verify.NamesWho(said):
+		c.add(RuleUntried, 0, 0, fmt.Sprintf("waived since %s, by nobody: %s", c.since, opening(said)), c.closeAgain())
+	case asks && tried == "":
+		c.add(RuleUntried, 0, 0, fmt.Sprintf("waived since %s, and its checks were not tried: %s", c.since, opening(said)), c.closeAgain())
+	}
 }
 
 // closedSince reports whether the issue was closed since, for the reason that it has.

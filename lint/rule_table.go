@@ -73,6 +73,12 @@ var storeRules = []Rule{{
 	Why:     "Without a status it is neither open nor closed, so that nothing shows it as work; without a title nobody can tell it from others, and bd refuses it. Whole files of such lines are mostly those of another program.",
 	Example: `{"id":"demo-1","data":{"title":"…","status":"open"}}`,
 	Fix:     `Write "title":"…" and "status":"open" into the line.`,
+}, {
+	ID: RuleStatus, Severity: Warning,
+	Summary: "a status reads as closed and is another word",
+	Why:     "Only closed is closed. An issue that is done, complete or resolved is on no list of work, and keeps everything waiting that depends on it. Nothing ran its criteria either.",
+	Example: `{"id":"demo-1","title":"t","status":"done"}`,
+	Fix:     `Write "status":"open" into the line, then stig close ID, which runs the criteria.`,
 }}
 
 // mergeRules are about what git does with the store.

@@ -16,9 +16,15 @@ var againstRules = []Rule{{
 }, {
 	ID: RuleForged, Severity: Error,
 	Summary: "the results in a close reason are not of the issue's criteria",
-	Why:     "stig close names the checks that it ran. Where the criteria have no such check, neither now nor at the revision, or ask for one that the reason leaves out, the reason was typed by hand, or the criteria were edited for the close and restored.",
+	Why:     "stig close names the checks that it ran. Where the criteria have no such check, neither now nor at the revision, or ask for one that the reason leaves out, the reason was typed by hand, or the criteria were edited for the close and restored. A waiver has no results that passed.",
 	Example: `"Verified: … All acceptance criteria pass: 1/1 [true 0.0s] at 1a2b3c4" on criteria that ask for go test ./...`,
 	Fix:     "Open it again and type stig close ID, which runs the criteria as they stand.",
+}, {
+	ID: RuleUntried, Severity: Warning,
+	Summary: "a waiver was written by hand",
+	Why:     "stig close --waive runs first what the criteria have to run, and puts into the reason what came of it and who waived. A waiver without that was typed into the store, by somebody whom nobody asked.",
+	Example: `"Unverified: … Waived: only the frost can show it." on criteria that ask for go test ./...`,
+	Fix:     "Open it again and type stig close ID --waive WHY.",
 }, {
 	ID: RuleImpossible, Severity: Error,
 	Summary: "a close reason names a commit that cannot be",
@@ -38,6 +44,12 @@ var againstRules = []Rule{{
 	Example: "go test ./... exits with 1 on the server for an issue whose reason says that it passed",
 	Fix:     "Type stig verify ID to see it fail; fix the work, or open the issue again: stig reopen ID --reason …",
 }, {
+	ID: RuleGateSet, Severity: Warning,
+	Summary: "a setting changed that says what passes the gate",
+	Why:     "Who may waive, which credentials checks get, and what they run in is for the project to say, not for the branch whose issues they let pass. Whoever reviews the branch should see it.",
+	Example: `.stig.cue has gate: waivers: "anyone" where main has none`,
+	Fix:     "See that it was meant, or take it back: git diff REV... -- .stig.cue",
+}, {
 	ID: RuleVanished, Severity: Error,
 	Summary: "an issue is gone from the store",
 	Why:     "Programs that rewrite the whole file drop what they cannot read, and a merge that went wrong keeps one side only. An issue that is meant to go is deleted by the tracker, which leaves a line that says so.",
@@ -55,6 +67,12 @@ var againstRules = []Rule{{
 	Why:     "Sections are what workers leave for each other. Programs that decode the notes to a struct of their own and encode that drop them all without a word.",
 	Example: "main has <!-- checkpoint-context --> in the notes of demo-1, and this store has not",
 	Fix:     "Put it back: stig diff REV shows what there was.",
+}, {
+	ID: RuleUnsaid, Severity: Warning,
+	Summary: "a comment is gone or was edited",
+	Why:     "Comments and traces are what workers leave for each other, and are added only. What somebody read and worked by is no longer there.",
+	Example: `main has {"comments":[{"author":"ann","text":"The smith has the key."}]}, and this store has not`,
+	Fix:     "Put it back: stig diff REV shows what there was. What no longer holds is said in a new comment.",
 }, {
 	ID: RuleWeakened, Severity: Warning,
 	Summary: "acceptance criteria are gone or were changed",

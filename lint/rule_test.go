@@ -68,6 +68,9 @@ const since = "@since\n"
 // merging stands before a store that git has not finished merging.
 const merging = "@merging\n"
 
+// gated stands between them where a setting of the gate differs, too.
+const gated = "@gated\n"
+
 // asked are notes with a question and its answer.
 const asked = "<!-- escalation-context -->\n## Pending (2026-11-01)\nWhich?\n\n## Resolved (2026-11-02) by mara\nThe left one.\n<!-- /escalation-context -->"
 
@@ -188,6 +191,10 @@ var breaches = map[string]struct{ bad, good []string }{
 	lint.RuleIncomplete: {
 		bad:  []string{`{"id":"a"}`, `{"id":"a","title":"t"}`, `{"id":"a","status":"open"}`, `{"id":"a","title":"t","status":""}`},
 		good: []string{`{"id":"a","title":"t","status":"open"}`},
+	},
+	lint.RuleStatus: {
+		bad:  []string{line("a", "status", "done"), line("a", "status", "Closed")},
+		good: []string{line("a", "status", "closed"), line("a", "status", "hooked"), line("a", "status", "open", "title", "done")},
 	},
 	lint.RuleDangling: {
 		bad:  []string{line("b", "dependencies", rows("b", "a", "blocks"))},
@@ -453,6 +460,7 @@ var breaches = map[string]struct{ bad, good []string }{
 				"close_reason", "Verified: it holds. All acceptance criteria pass: 1/1 [go fly 0.0s] at 1a2b3c4."),
 			line("a", "acceptance_criteria", "`go fly`") + since + line("a", "acceptance_criteria", "`go fly`", "status", "closed",
 				"close_reason", "Verified: it holds. All acceptance criteria pass: 2/2 [go fly 0.0s] at 1a2b3c4."),
+			line("a") + since + line("a", "status", "closed", "close_reason", "Unverified: it holds. All acceptance criteria pass: 9/9. Waived: nothing to run here. By mara."),
 			// closed by what passed, and closed again by hand
 			line("a", "acceptance_criteria", "`go fly`", "status", "closed", "close_reason", "Verified: it flew. All acceptance criteria pass: 1/1 [go fly 0.0s] at 1a2b3c4.", "closed_at", "2026-11-01T00:00:00Z") + since +
 				line("a", "acceptance_criteria", "`go fly`", "status", "closed", "close_reason", results, "closed_at", "2026-11-02T00:00:00Z"),
@@ -492,6 +500,7 @@ var breaches = map[string]struct{ bad, good []string }{
 			line("fails", "status", "closed") + since + line("fails", "status", "closed", "title", "renamed"),
 		},
 	},
+	lint.RuleGateSet: {bad: []string{line("a") + gated + line("a")}, good: []string{line("a") + since + line("a")}},
 	lint.RuleVanished: {
 		bad: []string{line("a") + "\n" + line("b") + since + line("b"), line("a") + since + "{\"id\":\n" + line("b"),
 			line("a", "created_at", "2026-11-01T00:00:00Z") + since + line("a", "created_at", "2026-11-01T00:00:01Z")},
@@ -516,6 +525,28 @@ var breaches = map[string]struct{ bad, good []string }{
 			line("a", "notes", table("| surprise | 0.1 | 2026-11-01 |")+"\n\n"+table("| surprise | 0.1 | 2026-11-01 |")) + since + line("a", "notes", table("| surprise | 0.1 | 2026-11-01 |")),
 			line("a", "notes", table("| mood | calm | 2026-11-01 |")) + since + line("a", "notes", table("| surprise | 0.1 | 2026-11-01 |")),
 			line("a", "notes", table()) + since + line("a", "status", "tombstone"),
+		},
+	},
+	lint.RuleUnsaid: {
+		bad: []string{
+			line("a", "comments", `[{"author":"ann","text":"x"}]`) + since + line("a"),
+			line("a", "comments", `[{"author":"ann","text":"x"}]`) + since + line("a", "comments", `[{"author":"ann","text":"y"}]`),
+		},
+		good: []string{
+			line("a", "comments", `[{"id":1,"author":"ann","text":"x"}]`) + since + line("a", "comments", `[{"id":7,"author":"ann","text":"x "},{"author":"ben","text":"y"}]`),
+			line("a", "comments", `[{"author":"ann","text":"x"}]`) + since + line("a", "status", "tombstone"),
+		},
+	},
+	lint.RuleUntried: {
+		bad: []string{
+			line("a", "status", "open") + since + line("a", "status", "closed", "close_reason", "Unverified: it holds. Waived: nothing to run here."),
+			line("a", "acceptance_criteria", "`go fly`") + since + line("a", "acceptance_criteria", "`go fly`", "status", "closed", "close_reason", "Unverified: it holds. Waived: nothing to run here. By mara."),
+		},
+		good: []string{
+			line("a") + since + line("a", "status", "closed", "close_reason", "Unverified: it holds. Waived: nothing to run here. By mara."),
+			line("a", "acceptance_criteria", "`go fly`") + since + line("a", "acceptance_criteria", "`go fly`", "status", "closed", "close_reason", "Unverified: it holds. Waived: no wind to fly in. By mara. Tried: 0/1 [go fly exit 1]."),
+			line("a", "acceptance_criteria", "`go fly`") + since + line("a", "acceptance_criteria", "`go fly`", "status", "closed", "close_reason", "Unverified: it holds. Waived: no wind to fly in. By mara. Not tried: the repository is not trusted here."),
+			line("a", "status", "closed", "close_reason", "Unverified: it holds. Waived: x.") + since + line("a", "status", "closed", "close_reason", "Unverified: it holds. Waived: x.", "title", "renamed"),
 		},
 	},
 	lint.RuleWeakened: {
@@ -590,6 +621,9 @@ func check(t *testing.T, text string) []lint.Diagnostic {
 	}
 	if before, after, ok := strings.Cut(text, since); ok {
 		rules.Past, text = &lint.Past{File: open(t, before), Name: "main"}, after
+	}
+	if before, after, ok := strings.Cut(text, gated); ok {
+		rules.Past, text = &lint.Past{File: open(t, before), Name: "main", Gate: []string{`gate.waivers is "anyone", was "people"`}}, after
 	}
 	rules.Commits = func(names []string) (has []bool, err error) {
 		for _, name := range names {

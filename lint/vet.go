@@ -25,7 +25,7 @@ func Vet(f *beads.Snapshot, only []int, rules Rules) ([]Diagnostic, error) {
 }
 
 // form are the judges of Vet.
-var form = []judge{incomplete, flaws, priority, encoding, ahead, malformed, values, escalation, estimate, merged, description}
+var form = []judge{incomplete, almostClosed, flaws, priority, encoding, ahead, malformed, values, escalation, estimate, merged, description}
 
 // store reports the lines that keep the file from being written.
 func store(f *beads.Snapshot) (found []Diagnostic) {
@@ -53,6 +53,18 @@ func incomplete(s *subject) {
 		s.add(RuleIncomplete, 0, 0, "no title", "write one in a line: \"title\":\"…\"")
 	case s.issue.Status == "":
 		s.add(RuleIncomplete, 0, 0, "no status: it is neither open nor closed, and is never ready", "write what it is: \"status\":\"open\"")
+	}
+}
+
+// almostClosed finds statuses that people and programs write where they mean closed.
+// Other statuses that stig does not know are those of other trackers.
+func almostClosed(s *subject) {
+	switch status := s.issue.Status; strings.ToLower(status) {
+	case "done", "complete", "completed", "finished", "resolved", "fixed", "closed":
+		if status != "closed" {
+			s.add(RuleStatus, 0, 0, fmt.Sprintf("status %q is not closed: it still blocks", status),
+				`write "status":"open" into its line, then type stig close `+s.issue.ID)
+		}
 	}
 }
 

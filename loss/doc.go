@@ -3,9 +3,14 @@
 // issues that it closed. It compares two texts of the store's file, line by line,
 // and reads as issues only the lines that differ.
 //
+// A value in whose place another stands is listed too, marked as replaced: it is lost
+// where the journal says that stig wrote it over that other one, which package recovery
+// knows.
+//
 // What stig took away itself, which its journal says, is no loss. Neither is what
 // the history of git took away: where another commit is checked out than before,
-// what the former one held and this one does not.
+// what the former one held and this one does not. What the side that was checked out
+// wrote, and its merge with another side lacks, is a loss.
 //
 //	found, err := loss.Find(loss.Question{Before: copied, Now: text, Records: journal.Records, Put: put})
 //	…

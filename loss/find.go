@@ -3,6 +3,7 @@ package loss
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"stig/beads"
 	"stig/diff"
@@ -20,8 +21,13 @@ type Question struct {
 }
 
 // Past is the store in the commit that was checked out when it was last looked at,
-// and in the one that is now; "" where a commit has none.
-type Past struct{ Old, New func() ([]byte, error) }
+// and in the one that is now; "" where a commit has none. Merge gives it in the first
+// parent of a merge that is checked out now, and in the commit from which the sides
+// come; "" where that is no merge.
+type Past struct {
+	Old, New func() ([]byte, error)
+	Merge    func() (ours, base []byte, err error)
+}
 
 // Gone is a part of an issue that another program took away.
 type Gone struct {
@@ -29,6 +35,8 @@ type Gone struct {
 	diff.Edit
 	Hidden     bool // the journal keeps a hash of Was alone, for it holds a credential
 	Journalled bool // the journal has Was already: stig wrote it, or another session missed it
+	Replaced   bool // another value stands in its place; a loss if stig wrote Was, and had written over Now
+	dated      bool // the issue has a later date than when stig left it: somebody wrote Now on purpose
 }
 
 // Closed is an issue that another program closed.
@@ -48,6 +56,7 @@ type finder struct {
 	before, now map[string]*beads.Record
 	wrote       map[string]map[diff.PartName]live.Change // what stig last did to a part
 	touched     []string                                 // the issues that stig wrote, the first one first
+	at          map[string]time.Time                     // when stig last wrote them
 	seen        map[string]map[diff.PartName]string      // what another session found to be gone
 }
 
@@ -67,6 +76,7 @@ func Find(q Question) (found Found, err error) {
 	if q.Past != nil {
 		err = found.weigh(f)
 	}
+	found.Gone = slices.DeleteFunc(found.Gone, func(g Gone) bool { return g.Replaced && g.dated })
 	return found, err
 }
 
@@ -108,6 +118,7 @@ func (f *finder) births() map[beads.Birth]*beads.Record {
 // it to each part in it, too. An edit whose result is unknown counts.
 func (f *finder) followJournal() {
 	f.wrote, f.seen = map[string]map[diff.PartName]live.Change{}, map[string]map[diff.PartName]string{}
+	f.at = map[string]time.Time{}
 	for _, r := range f.Records {
 		if r.Result == live.Failed || r.Forgets {
 			continue
@@ -124,6 +135,9 @@ func (f *finder) followJournal() {
 				f.touched = append(f.touched, c.Issue)
 			default:
 				f.wrote[c.Issue][part] = c
+			}
+			if !r.Seen {
+				f.at[c.Issue] = r.At
 			}
 		}
 	}
@@ -147,13 +161,34 @@ func (f *finder) gone(id string) (list []Gone) {
 			}
 		}
 	}
-	for _, e := range vanished(before, now) {
+	for _, e := range lessened(before, now) {
 		part := diff.PartName{Kind: e.Kind, Name: e.Name}
-		if _, own := wrote[part]; !own {
-			list = append(list, Gone{ID: id, Edit: e, Journalled: f.seen[id][part] == e.Was})
+		_, own := wrote[part]
+		if own || e.Kind == diff.Key && e.Name == string(beads.Status) && now.Text(beads.Status) == closed {
+			continue // closed issues have a list of their own
 		}
+		g := Gone{ID: id, Edit: e, Replaced: !counts(e, now)}
+		g.Journalled = g.Replaced || f.seen[id][part] == e.Was
+		g.dated = g.Replaced && f.dated(id, now)
+		list = append(list, g)
 	}
 	return list
+}
+
+// slack is how far the date of an issue may be ahead of the clock: of several edits in one
+// second each has a date of its own.
+const slack = time.Minute
+
+// dated reports whether an issue has a later date than when it was last looked at and
+// stig last wrote it.
+func (f *finder) dated(id string, now *beads.Record) bool {
+	at, known := now.Time(beads.UpdatedAt)
+	if before := f.before[id]; known && before != nil {
+		if was, _ := before.Time(beads.UpdatedAt); !at.After(was) {
+			return false
+		}
+	}
+	return known && at.After(f.at[id].Add(slack))
 }
 
 // changesOf lists changes, ordered by what they change.
@@ -184,16 +219,20 @@ func (f *finder) goneSinceWritten(id string) (list []Gone) {
 	for _, c := range changesOf(f.wrote[id]) {
 		e := diff.Edit{Kind: diff.Kind(c.Kind), Name: c.Name, Was: c.Now}
 		part, _ := diff.Find(parts, e.Kind, e.Name)
-		if e.Now = part.Text; c.Now != "" && counts(e, now) {
+		switch e.Now = part.Text; {
+		case c.Now == "":
+		case counts(e, now):
 			list = append(list, Gone{ID: id, Edit: e, Journalled: true})
+		case !c.Hash && !part.Same(c.Now):
+			list = append(list, Gone{ID: id, Edit: e, Journalled: true, Replaced: true, dated: f.dated(id, now)})
 		}
 	}
 	return list
 }
 
-// vanished lists the parts of an issue that are no more and that somebody relies
-// on; the issue itself where all of it went.
-func vanished(before, now *beads.Record) []diff.Edit {
+// lessened lists the parts of an issue that are no more, or not as they were; the issue
+// itself where all of it went.
+func lessened(before, now *beads.Record) []diff.Edit {
 	switch {
 	case before.Text(beads.Status) == "tombstone":
 		return nil // it was deleted before
@@ -202,13 +241,13 @@ func vanished(before, now *beads.Record) []diff.Edit {
 	case now.Text(beads.Status) == "tombstone":
 		return nil // a tombstone says who deleted it, and its notes may go
 	}
-	return slices.DeleteFunc(diff.Edits(before, now), func(e diff.Edit) bool { return !counts(e, now) })
+	return slices.DeleteFunc(diff.Edits(before, now), func(e diff.Edit) bool { return e.Was == "" })
 }
 
 // texts are the keys whose text somebody relies on.
 var texts = []beads.Key{"description", "acceptance_criteria", "design"}
 
-// counts reports whether an edit lost something. Sections of notes in which one
+// counts reports whether an edit lost something, whoever wrote it. Sections of notes in which one
 // stands twice are no parts by themselves: there it is looked for by name.
 func counts(e diff.Edit, now *beads.Record) bool {
 	doc := func() *notes.Doc { return notes.Parse(now.Text(beads.Notes)) }

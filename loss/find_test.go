@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"stig/beads"
 	"stig/diff"
@@ -31,6 +32,14 @@ func wrote(changes ...live.Change) live.Record {
 func TestFind(t *testing.T) {
 	text := func(s string) func() ([]byte, error) { return func() ([]byte, error) { return []byte(s), nil } }
 	open, closed := `"status":"open"`, `"status":"closed","close_reason":"done"`
+	merge := func(ours, base string) func() ([]byte, []byte, error) {
+		return func() ([]byte, []byte, error) { return []byte(ours), []byte(base), nil }
+	}
+	at := func(when string, r live.Record) live.Record {
+		r.At, _ = time.Parse(time.RFC3339, when)
+		return r
+	}
+	later := `"updated_at":"2026-11-21T09:00:00Z"`
 	comment := `"comments":[{"author":"ben","text":"the bolt is stiff"}]`
 	for name, test := range map[string]struct {
 		before, now []string
@@ -47,20 +56,21 @@ func TestFind(t *testing.T) {
 		"a line that is cut": {before: []string{issue("a-1"), issue("a-2")}, now: []string{issue("a-1"), issue("a-2")[:20]}, want: "a-2 issue a-2"},
 		"a tombstone":        {before: []string{issue("a-1", open, comment)}, now: []string{issue("a-1", `"status":"tombstone"`)}},
 		"a tombstone goes":   {before: []string{issue("a-1", `"status":"tombstone"`)}},
-		"one of two lines":   {before: []string{issue("a-1", open), issue("a-1")}, now: []string{issue("a-1")}},
+		"one of two lines":   {before: []string{issue("a-1", comment), issue("a-1", comment)}, now: []string{issue("a-1", comment)}},
 		"another prefix":     {before: []string{issue("a-1", comment)}, now: []string{strings.Replace(issue("a-1", comment), `"a-1"`, `"b-1"`, 1)}},
 		"a comment":          {before: []string{issue("a-1", comment)}, now: []string{issue("a-1")}, want: "a-1 comment ben"},
 		"a long text": {before: []string{issue("a-1", `"acceptance_criteria":"it works"`, `"assignee":"ben"`)}, now: []string{issue("a-1")},
-			want: "a-1 key acceptance_criteria"},
+			want: "a-1 key acceptance_criteria; a-1 key assignee, journalled, replaced"},
 		"notes written over": {before: []string{issue("a-1", noted(table+`\n`+state))}, now: []string{issue("a-1", noted("x"))},
 			want: "a-1 signal surprise; a-1 signal progress; a-1 section checkpoint-context"},
-		"notes edited": {before: []string{issue("a-1", noted("hello"))}, now: []string{issue("a-1", noted("hullo"))}},
+		"notes edited": {before: []string{issue("a-1", noted("hello"))}, now: []string{issue("a-1", noted("hullo"))}, want: "a-1 prose notes, journalled, replaced"},
 		"notes gone":   {before: []string{issue("a-1", noted("hello"))}, now: []string{issue("a-1")}, want: "a-1 prose notes"},
 		"a row": {before: []string{issue("a-1", noted(table))}, now: []string{issue("a-1", noted(strings.Replace(table, `| surprise | 0.3 | 2026-11-20 |\n`, "", 1)))},
 			want: "a-1 signal surprise"},
-		"a section twice now":      {before: []string{issue("a-1", noted(table))}, now: []string{issue("a-1", noted(table+`\n`+table))}},
+		"a section twice now": {before: []string{issue("a-1", noted(table))}, now: []string{issue("a-1", noted(table+`\n`+table))},
+			want: "a-1 signal surprise, journalled, replaced; a-1 signal progress, journalled, replaced"},
 		"sections twice before":    {before: []string{issue("a-1", noted(state+`\n`+state))}, now: []string{issue("a-1", noted("x"))}, want: "a-1 prose notes"},
-		"sections twice, made one": {before: []string{issue("a-1", noted(state+`\n`+state))}, now: []string{issue("a-1", noted(state))}},
+		"sections twice, made one": {before: []string{issue("a-1", noted(state+`\n`+state))}, now: []string{issue("a-1", noted(state))}, want: "a-1 prose notes, journalled, replaced"},
 		"closed":                   {before: []string{issue("a-1", open)}, now: []string{issue("a-1", closed)}, want: "a-1 closed: done"},
 		"closed before":            {before: []string{issue("a-1", closed)}, now: []string{issue("a-1", closed, comment)}},
 		"closed by stig": {before: []string{issue("a-1", open)}, now: []string{issue("a-1", closed)},
@@ -75,6 +85,14 @@ func TestFind(t *testing.T) {
 			records: []live.Record{wrote(live.Change{Issue: "a-1", Kind: "section", Name: "checkpoint-context", Now: "half"})}},
 		"missed by another session": {before: []string{issue("a-1", comment)}, now: []string{issue("a-1")}, want: "a-1 comment ben, journalled",
 			records: []live.Record{{Seen: true, Changes: []live.Change{{Issue: "a-1", Kind: "comment", Name: "ben 2a9229a6", Now: `{"author":"ben","text":"the bolt is stiff"}`}}}}},
+		"an older value":                {before: []string{issue("a-1", noted("new"))}, now: []string{issue("a-1", noted("old"))}, want: "a-1 prose notes, journalled, replaced"},
+		"an older value, written later": {before: []string{issue("a-1", noted("new"))}, now: []string{issue("a-1", noted("old"), later)}},
+		"later than it was, and older than stig wrote": {before: []string{issue("a-1")}, now: []string{issue("a-1", noted("old"), later)}, want: "a-1 prose notes, journalled, replaced",
+			records: []live.Record{at("2026-11-21T09:00:02Z", wrote(live.Change{Issue: "a-1", Kind: "prose", Name: "notes", Was: "old", Now: "new"}))}},
+		"older than stig wrote": {before: []string{issue("a-1")}, now: []string{issue("a-1")}, want: "a-1 key priority, journalled, replaced",
+			records: []live.Record{wrote(live.Change{Issue: "a-1", Kind: "key", Name: "priority", Was: "1", Now: "2"})}},
+		"as stig wrote": {before: []string{issue("a-1", `"priority":1`)}, now: []string{issue("a-1", `"priority":2`)},
+			records: []live.Record{wrote(live.Change{Issue: "a-1", Kind: "key", Name: "priority", Was: "1", Now: "2"})}},
 
 		"taken away by the history": {before: []string{issue("a-1"), issue("a-2")}, now: []string{issue("a-2")},
 			past: &Past{Old: text(issue("a-1") + "\n" + issue("a-2")), New: text(issue("a-2"))}},
@@ -90,7 +108,19 @@ func TestFind(t *testing.T) {
 			past: &Past{Old: text(issue("a-1")), New: text(issue("a-1") + "\n" + issue("a-2"))}},
 		"gone before the commits": {before: []string{issue("a-1")}, now: []string{issue("a-1")},
 			past: &Past{Old: text(issue("a-2")), New: text(issue("a-1") + "\n" + issue("a-2"))}},
+		"an older value by the history": {before: []string{issue("a-1", noted("new"))}, now: []string{issue("a-1", noted("old"))},
+			past: &Past{Old: text(issue("a-1", noted("new"))), New: text(issue("a-1", noted("old")))}},
+		"an older value, of what no commit held": {before: []string{issue("a-1", noted("new"))}, now: []string{issue("a-1", noted("old"))}, want: "a-1 prose notes, journalled, replaced",
+			past: &Past{Old: text(issue("a-1")), New: text(issue("a-1", noted("old")))}},
+		"lost in a merge": {before: []string{issue("a-1", noted("new"), comment)}, now: []string{issue("a-1", noted("old"), later)},
+			want: "a-1 prose notes, journalled, replaced; a-1 comment ben",
+			past: &Past{Old: text(issue("a-1", noted("new"), comment)), New: text(issue("a-1", noted("old"), later)), Merge: merge(issue("a-1", noted("new"), comment), issue("a-1", noted("old")))}},
+		"set back by the other side of a merge": {before: []string{issue("a-1", noted("new"), comment)}, now: []string{issue("a-1", noted("old"))},
+			past: &Past{Old: text(issue("a-1", noted("new"), comment)), New: text(issue("a-1", noted("old"))), Merge: merge(issue("a-1", noted("new"), comment), issue("a-1", noted("new"), comment))}},
 	} {
+		if test.past != nil && test.past.Merge == nil {
+			test.past.Merge = merge("", "")
+		}
 		found, err := Find(Question{Before: []byte(strings.Join(test.before, "\n")), Now: []byte(strings.Join(test.now, "\n")),
 			Records: test.records, Past: test.past, Put: put})
 		var got []string
@@ -99,6 +129,9 @@ func TestFind(t *testing.T) {
 			line := fmt.Sprintf("%s %s %s", g.ID, g.Kind, author)
 			if g.Journalled {
 				line += ", journalled"
+			}
+			if g.Replaced {
+				line += ", replaced"
 			}
 			got = append(got, line)
 		}

@@ -33,12 +33,19 @@ func (found *Found) weigh(f *finder) error {
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
 	was, is, seen := issuesIn(former, ids), issuesIn(current, ids), issuesIn(f.Before, ids)
-	found.Gone = slices.DeleteFunc(found.Gone, func(g Gone) bool { return holds(was, g) && !holds(is, g) })
+	merged, err := f.lostInMerge(ids)
+	if err != nil {
+		return err
+	}
+	found.Gone = slices.DeleteFunc(found.Gone, func(g Gone) bool { return holds(was, g) && !holds(is, g) && !merged(g) })
+	for i := range found.Gone {
+		found.Gone[i].dated = found.Gone[i].dated && !merged(found.Gone[i])
+	}
 	found.Closed = slices.DeleteFunc(found.Closed, func(c Closed) bool {
 		return is[c.ID] != nil && is[c.ID].Text(beads.Status) == closed
 	})
 	for _, g := range brought {
-		if !holds(was, g) && !holds(seen, g) {
+		if !g.Replaced && !holds(was, g) && !holds(seen, g) {
 			found.Gone = append(found.Gone, g)
 		}
 	}
@@ -59,12 +66,24 @@ func (f *finder) broughtAndGone(current []byte) (list []Gone) {
 	return list
 }
 
-// holds reports whether one of those issues holds a part.
+// lostInMerge finds what a merge that is checked out took from the side that was: what
+// that side wrote since the sides parted. What the other side took away went on purpose.
+func (f *finder) lostInMerge(ids []string) (lost func(Gone) bool, err error) {
+	ours, base, err := f.Past.Merge()
+	mine, start := issuesIn(ours, ids), issuesIn(base, ids)
+	return func(g Gone) bool {
+		g.Replaced = g.Kind != diff.Issue
+		return holds(mine, g) && !holds(start, g)
+	}, err
+}
+
+// holds reports whether one of those issues holds a part; of one that was replaced, with
+// the text that it had.
 func holds(issues map[string]*beads.Record, g Gone) bool {
 	r := issues[g.ID]
 	if r == nil || g.Kind == diff.Issue {
 		return r != nil
 	}
-	_, there := diff.Find(diff.Parts(r), g.Kind, g.Name)
-	return there
+	part, there := diff.Find(diff.Parts(r), g.Kind, g.Name)
+	return there && (!g.Replaced || part.Same(g.Was))
 }

@@ -85,8 +85,9 @@ func (l *Look) Read(ctx context.Context) (err error) {
 }
 
 // Find compares the store with the look before; at the first look it finds nothing.
-// at gives the text of the store in a commit, put a record with a part set.
-func (l *Look) Find(at func(commit string) ([]byte, error), put func(*beads.Record, diff.Part) (*beads.Record, error)) (Found, error) {
+// at gives the text of the store in a commit, merge what Past.Merge gives of a commit, and
+// put a record with a part set.
+func (l *Look) Find(at func(commit string) ([]byte, error), merge func(commit string) (ours, base []byte, err error), put func(*beads.Record, diff.Part) (*beads.Record, error)) (Found, error) {
 	if !l.known {
 		return Found{}, nil
 	}
@@ -105,8 +106,9 @@ func (l *Look) Find(at func(commit string) ([]byte, error), put func(*beads.Reco
 	q := Question{Before: before, Now: l.text, Records: journal.Records, Put: put}
 	if l.moved() {
 		q.Past = &Past{
-			Old: func() ([]byte, error) { return at(l.was.Head) },
-			New: func() ([]byte, error) { return at(l.now.Head) },
+			Old:   func() ([]byte, error) { return at(l.was.Head) },
+			New:   func() ([]byte, error) { return at(l.now.Head) },
+			Merge: func() (ours, base []byte, err error) { return merge(l.now.Head) },
 		}
 	}
 	return Find(q)

@@ -17,15 +17,11 @@ const most = 10
 // Report says what is gone and what was closed, and what to type; "" for nothing.
 func (f Found) Report(s beads.Place) string {
 	var text strings.Builder
+	gone := slices.DeleteFunc(slices.Clone(f.Gone), func(g Gone) bool { return g.Replaced })
+	list(&text, filepath.Base(s.Path)+": another program than stig wrote it, and it lost", gone)
+	replaced := slices.DeleteFunc(slices.Clone(f.Gone), func(g Gone) bool { return !g.Replaced })
+	list(&text, filepath.Base(s.Path)+": older values are back in the place of what stig wrote", replaced)
 	if len(f.Gone) > 0 {
-		ids, what := byIssue(f.Gone)
-		fmt.Fprintf(&text, "%s: another program than stig wrote it, and it lost\n", filepath.Base(s.Path))
-		for i, id := range ids[:min(len(ids), most)] {
-			fmt.Fprintf(&text, "  %s: %s\n", id, short(what[i]))
-		}
-		if more := len(ids) - most; more > 0 {
-			fmt.Fprintf(&text, "  and something of %d more\n", more)
-		}
 		text.WriteString("hint: type " + putBack(s, f.Gone) + "\n")
 	}
 	if len(f.Closed) > 0 {
@@ -40,6 +36,21 @@ func (f Found) Report(s beads.Place) string {
 		text.WriteString(": closed past stig close, without a verdict\nhint: type " + openAgain(s, ids) + "\n")
 	}
 	return text.String()
+}
+
+// list says of each issue what of it is gone, below a title.
+func list(text *strings.Builder, title string, gone []Gone) {
+	if len(gone) == 0 {
+		return
+	}
+	ids, what := byIssue(gone)
+	text.WriteString(title + "\n")
+	for i, id := range ids[:min(len(ids), most)] {
+		fmt.Fprintf(text, "  %s: %s\n", id, short(what[i]))
+	}
+	if more := len(ids) - most; more > 0 {
+		fmt.Fprintf(text, "  and something of %d more\n", more)
+	}
 }
 
 // short cuts a list of names that is long.

@@ -53,26 +53,19 @@ func Waive(why, actor string) (Waiver, error) {
 
 // Tried is the waiver of an issue whose checks were run first, and did not all pass.
 func (w Waiver) Tried(v *Verdict) Waiver {
-	w.tried = "Tried: " + v.Summary()
+	w.tried = tried + v.Summary()
 	return w
 }
 
 // NotTried is the waiver of an issue whose checks could not be run first.
 func (w Waiver) NotTried(why string) Waiver {
-	w.tried = "Not tried: " + why
+	w.tried = notTried + why
 	return w
 }
 
 // Reason is the close reason of an issue of which what exists now.
 func (w Waiver) Reason(what string) string {
-	said := Waived(what, w.why)
-	if w.actor != "" {
-		said += waivedBy + w.actor
-	}
-	if w.tried != "" {
-		said += ". " + w.tried
-	}
-	return said
+	return Waived(what, w.why, w.actor) + w.tried
 }
 
 // Allows gives an error for the zero value alone.

@@ -13,6 +13,8 @@ const (
 	Unverified = "Unverified:"
 	waived     = ". Waived: "
 	waivedBy   = ". By "
+	tried      = ". Tried: "
+	notTried   = ". Not tried: "
 )
 
 // How a close reason tells of results: "All acceptance criteria pass: 2/2 [X; Y]"
@@ -25,9 +27,14 @@ const (
 	cannotFail = "; cannot fail: "
 )
 
-// Waived is the reason of a waiver: what exists now, and why nothing shows it.
-func Waived(what, why string) string {
-	return Unverified + " " + what + waived + strings.TrimRight(why, ".")
+// Waived is the reason of a waiver: what exists now, why nothing shows it, and who waives,
+// "" for nobody.
+func Waived(what, why, who string) string {
+	said := Unverified + " " + what + waived + strings.TrimRight(why, ".")
+	if who != "" {
+		said += waivedBy + who
+	}
+	return said
 }
 
 // ParseWaived takes such a reason apart; ok is false for a reason that does not
@@ -51,6 +58,27 @@ func ExplainsWaiver(reason string) bool {
 	why, _, _ = strings.Cut(why, waivedBy)
 	return ok && explains(why)
 }
+
+// CutTried takes what came of the checks off the reason of a waiver; tried is "" where
+// it does not say.
+func CutTried(reason string) (said, outcome string) {
+	for _, mark := range []string{tried, notTried} {
+		if said, outcome, ok := strings.Cut(reason, mark); ok {
+			return said, outcome
+		}
+	}
+	return reason, ""
+}
+
+// NamesWho reports whether the reason of a waiver says who waived.
+func NamesWho(reason string) bool {
+	_, why, ok := ParseWaived(reason)
+	_, who, named := strings.Cut(why, waivedBy)
+	return ok && named && strings.Trim(who, " .") != ""
+}
+
+// TellsOfResults reports whether a text has words that Verdict.Passing begins with.
+func TellsOfResults(text string) bool { return strings.Contains(text, strings.TrimSpace(passing)) }
 
 // wordsIn counts the words of a text. In scripts that put no blanks between words, two
 // letters are one.

@@ -31,7 +31,7 @@ func TestTellsResults(t *testing.T) {
 }
 
 func TestTellsWaiver(t *testing.T) {
-	what, why, tells := verify.ParseWaived(verify.Waived("the mast is up", "nobody can climb it.") + ". By ann.")
+	what, why, tells := verify.ParseWaived(verify.Waived("the mast is up", "nobody can climb it.", "ann") + ".")
 	if what != "the mast is up" || why != "nobody can climb it. By ann." || !tells {
 		t.Errorf("%q, %q, %t", what, why, tells)
 	}
