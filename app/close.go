@@ -135,8 +135,7 @@ func (a *App) waiver(why, actor string) (verify.Evidence, error) {
 func (a *App) assistant(name string) string {
 	for _, name := range []string{name, a.Getenv("STIG_ACTOR")} {
 		if actor.IsSession(name) {
-			_, session, _ := strings.Cut(name, "/")
-			return session
+			return name
 		}
 	}
 	if s, inside := a.session(); inside {
