@@ -34,13 +34,17 @@ type Seen struct {
 type Reading struct {
 	Store   *beads.Snapshot
 	Graph   *dag.Graph
-	Journal []live.Record // the oldest first
+	Journal []live.Record   // the oldest first
+	Told    map[string]bool // records of the journal whose events were told already, by their Seq
 	Now     time.Time
 }
 
 // most is how many issues another program changes at once before it is taken for a
 // switch to another state of the store, such as a checkout.
 const most = 50
+
+// Title is the title of an issue as it was last read; "" of one that was not there.
+func (s *Seen) Title(id string) string { return titleIn(string(s.Lines[id])) }
 
 // Take remembers a store as it stands.
 func (s *Seen) Take(r Reading) error {
@@ -100,7 +104,7 @@ func (s *Seen) Look(r Reading) ([]Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	own, told := fromJournal(r.Journal)
+	own, told := fromJournal(r.Journal, r.Told)
 	foreign, err := fromOthers(changed, told, r.Now)
 	if err != nil {
 		return nil, err
@@ -148,8 +152,14 @@ type left struct {
 	made  *string // "" where the journal keeps only a hash of it
 }
 
+// Own gives the events of edits that stig made, before the store is read.
+func Own(records []live.Record) []Event {
+	events, _ := fromJournal(records, nil)
+	return events
+}
+
 // fromJournal gives the events of what stig wrote, and what it left of each issue.
-func fromJournal(records []live.Record) (events []Event, told map[string]left) {
+func fromJournal(records []live.Record, already map[string]bool) (events []Event, told map[string]left) {
 	told = map[string]left{}
 	for _, r := range records {
 		if r.Result == live.Failed || len(r.Changes) == 0 || r.Forgets || r.Seen {
@@ -166,6 +176,9 @@ func fromJournal(records []live.Record) (events []Event, told map[string]left) {
 			told[c.Issue] = told[c.Issue].and(c, e)
 		}
 		for _, id := range ids {
+			if already[r.Seq] {
+				break
+			}
 			events = append(events, eventsOf(about{id: id, by: r.Actor, at: r.At}, of[id])...)
 		}
 	}

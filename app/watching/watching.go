@@ -78,6 +78,8 @@ type watcher struct {
 	state   live.WatcherState
 
 	first   map[string]time.Time // when a record was first read, by its Seq
+	told    map[string]bool      // records that early told of
+	ended   bool                 // early told of what the request waits for
 	failing time.Time            // since when the store cannot be read; zero where it can
 	warned  bool                 // and that was said
 
@@ -88,7 +90,7 @@ type watcher struct {
 
 // open begins where the watcher of that name was, else now.
 func open(a *app.App, file *beads.Snapshot, r Request) (*watcher, error) {
-	w := &watcher{app: a, request: r, store: a.At(file.Place()), first: map[string]time.Time{}}
+	w := &watcher{app: a, request: r, store: a.At(file.Place()), first: map[string]time.Time{}, told: map[string]bool{}}
 	var err error
 	if w.place, err = live.At(file.Place().Path); err != nil {
 		return nil, err
@@ -153,7 +155,7 @@ func (w *watcher) look(tell func(watch.Event) error) (done, later bool, err erro
 	if err != nil {
 		return false, false, err
 	}
-	before, err := w.fresh()
+	before, err := w.early(tell)
 	if err != nil {
 		return false, false, err
 	}
@@ -177,7 +179,7 @@ func (w *watcher) look(tell func(watch.Event) error) (done, later bool, err erro
 	})
 	graph := dag.New(file)
 	seen := w.seen
-	events, err := seen.Look(watch.Reading{Store: file, Graph: graph, Journal: applied, Now: now})
+	events, err := seen.Look(watch.Reading{Store: file, Graph: graph, Journal: applied, Told: w.told, Now: now})
 	if err != nil {
 		return w.unread(err)
 	}
@@ -196,9 +198,49 @@ func (w *watcher) look(tell func(watch.Event) error) (done, later bool, err erro
 		}
 		done = done || e.Event == w.request.Until
 	}
+	done, w.ended = done || w.ended, false
 	later = rest > 0
 	return done, later, w.remember(applied, end, later, now)
 }
+
+// early reads the journal, and tells at once of the edits in it that are written: that
+// takes a few milliseconds, and reading a large store a hundred. What an issue has to
+// be like, labels and an epic, is not known before the store is read.
+func (w *watcher) early(tell func(watch.Event) error) (records []live.Record, err error) {
+	for range 8 {
+		if records, err = w.fresh(); err != nil || !slices.ContainsFunc(records, pending) {
+			break
+		}
+		time.Sleep(3 * time.Millisecond) // the result follows the store right away
+	}
+	if err != nil || len(w.request.Labels) > 0 || w.request.Epic != "" {
+		return records, err
+	}
+	for _, r := range records {
+		if pending(r) {
+			break
+		}
+		if w.told[r.Seq] {
+			continue
+		}
+		w.told[r.Seq] = true
+		for _, e := range watch.Own([]live.Record{r}) {
+			if !w.request.fits(e) {
+				continue
+			}
+			if e.Title == "" {
+				e.Title = w.seen.Title(e.ID)
+			}
+			if err := tell(e); err != nil {
+				return records, err
+			}
+			w.ended = w.ended || e.Event == w.request.Until
+		}
+	}
+	return records, nil
+}
+
+func pending(r live.Record) bool { return r.Result == live.Unfinished }
 
 // doubts reports whether the events are those of a switch that was not seen for long: a
 // program that writes the file in place makes it empty first, and may be slow.
@@ -274,6 +316,7 @@ func (w *watcher) remember(applied []live.Record, end live.Mark, later bool, now
 	} else {
 		w.state.Mark, w.state.Done = end, told
 		clear(w.first)
+		clear(w.told)
 	}
 	w.state.At = now
 	return w.keep(w.seen.Changed)
