@@ -62,15 +62,23 @@ func records(list [][]byte) (ids []string, by map[string]*beads.Record) {
 	return ids, by
 }
 
-// few is how many issues are looked for one by one in a text; for more, all of its
-// lines are read.
+// few is how many issues are looked for one by one in a text; for more, its lines are
+// gone through.
 const few = 8
 
 // issuesIn gives those issues of a text.
 func issuesIn(text []byte, ids []string) map[string]*beads.Record {
 	if len(ids) > few {
+		wanted := map[string]bool{}
+		for _, id := range ids {
+			wanted[id] = true
+		}
 		var all [][]byte
-		lines(text, func(line []byte) { all = append(all, line) })
+		lines(text, func(line []byte) {
+			if id, plain := openingID(line); !plain || wanted[id] {
+				all = append(all, line)
+			}
+		})
 		_, by := records(all)
 		return by
 	}
@@ -81,4 +89,12 @@ func issuesIn(text []byte, ids []string) map[string]*beads.Record {
 		}
 	}
 	return by
+}
+
+// openingID is the id with which most programs begin a line; plain is false where the
+// line has to be read to know it.
+func openingID(line []byte) (id string, plain bool) {
+	rest, ok := bytes.CutPrefix(line, []byte(`{"id":"`))
+	name, _, closed := bytes.Cut(rest, []byte{'"'})
+	return string(name), ok && closed && !bytes.ContainsRune(name, '\\')
 }
