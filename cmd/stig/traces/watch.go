@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -40,6 +41,7 @@ func WatchCommand(a *cli.App) *cobra.Command {
 		Example: "  stig watch --event ready --event answered\n  stig watch demo-1 --until closed --timeout 1h\n" +
 			"  stig watch --role network --as netty --exec ./help.sh",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			debug.SetGCPercent(50) // it runs for days, and a run of another command for a moment
 			r.IDs = args
 			ctx := cmd.Context()
 			if timeout > 0 {
