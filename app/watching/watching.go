@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -45,21 +46,38 @@ func Watch(ctx context.Context, a *app.App, r Request, tell func(watch.Event) er
 		if err != nil || done {
 			return err
 		}
-		var soon <-chan time.Time
-		if later {
-			soon = time.After(again)
+		if wait(ctx, changes, later) {
+			continue
 		}
+		if w.switched > 0 {
+			w.certain = true
+			if done, _, err := w.look(tell); err != nil || done {
+				return err
+			}
+		}
+		return context.Cause(ctx)
+	}
+}
+
+// wait waits for a change, or a moment where something is open, and reports whether ctx
+// goes on. A watcher runs for days: once nothing happened for a second, the memory that
+// reading took goes back to the system.
+func wait(ctx context.Context, changes <-chan struct{}, later bool) bool {
+	var soon <-chan time.Time
+	if later {
+		soon = time.After(again)
+	}
+	quiet := time.After(time.Second)
+	for {
 		select {
 		case <-ctx.Done():
-			if w.switched > 0 {
-				w.certain = true
-				if done, _, err := w.look(tell); err != nil || done {
-					return err
-				}
-			}
-			return context.Cause(ctx)
+			return false
+		case <-quiet:
+			debug.FreeOSMemory()
 		case <-changes:
+			return true
 		case <-soon:
+			return true
 		}
 	}
 }

@@ -45,7 +45,8 @@ func printed() []string {
 		`stig create 'Paint the masts' | tee ../masts`, `stig duplicate $(id masts) --of harbor-d3w`, `stig create 'Coil the rope' | tee ../rope`, `stig delete $(id rope)`,
 		`stig comment harbor-d3w -m 'paper will do'`, `stig search tide gauge`, `stig search pier --limit 1`, `stig recall tide gauge`, `stig recall --like harbor-d3w --limit 1`,
 		`stig trace add harbor-d3w finding -m 'the gauge is read at noon' --field file=gauge.go --actor bo | tee ../trace`, `stig trace list harbor-d3w`, `stig digest harbor-d3w`, `stig rollup harbor-9fd --write --dry-run`, `stig trace show $(id trace)`,
-		`stig schema traces`, `stig sweep --people --dry-run`, `stig dep add harbor-v6k --on harbor-d3w`, `stig dep rm harbor-v6k --on harbor-d3w --dry-run`,
+		`stig trace add harbor-v6k log -m 'half of the plan is drawn' --actor bo >../none; timeout 1 env stig trace list harbor-v6k --follow --json || :`,
+		`stig watch --as post --timeout 500ms >../none 2>&1 || stig comment harbor-v6k -m 'seen' --actor bo >../none; stig watch --as post --until trace`, `stig schema traces`, `stig sweep --people --dry-run`, `stig dep add harbor-v6k --on harbor-d3w`, `stig dep rm harbor-v6k --on harbor-d3w --dry-run`,
 		`stig propagate harbor-9fd.1 --to harbor-9fd.3 -m 'berth A2 is narrow'`,
 		`stig create 'Grease the hinge' --acceptance "$(printf '~~~sh\ntrue\n~~~')" | tee ../hinge`, `stig verify $(id hinge) --plan`, `stig verify $(id hinge)`,
 		`stig close $(id hinge) --reason 'the hinge of the gate turns' --dry-run`, `stig close $(id hinge) --reason 'the hinge of the gate turns'`,
@@ -139,6 +140,7 @@ func kindsIn(t *testing.T) (kinds []string) {
 		}
 		files = append(files, found...)
 	}
+	kinds = append(kinds, "event") // which is put together in two steps
 	calls := regexp.MustCompile(`(?:PrintJSON|PrintEdit|EditOutput|output)\(("[a-z]+"|[^ "]+),`)
 	for _, file := range files {
 		if strings.HasSuffix(file, "_test.go") {

@@ -1,6 +1,7 @@
 package traces
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -9,22 +10,29 @@ import (
 
 	"stig/app"
 	"stig/app/traces"
+	"stig/app/watching"
 	"stig/cmd/stig/cli"
 	"stig/trace"
+	"stig/watch"
 )
 
 func listCommand(a *cli.App) *cobra.Command {
 	var r traces.ListRequest
+	follow := false
 	cmd := &cobra.Command{
 		Use:   "list [ID]",
 		Short: "the traces on an issue, or on all, oldest first",
 		Long: "List the traces on an issue, or on all issues, oldest first. Comments without a type are\n" +
-			"listed with the type comment.",
+			"listed with the type comment. With --follow it goes on with those that are left from then\n" +
+			"on, with --json a trace a line.",
 		Args:    cli.Takes(0, 1, "one issue at most"),
 		Example: "  stig trace list demo-1\n  stig trace list --type error --since 1d --epic demo-4k2",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				r.Issue = args[0]
+			}
+			if follow {
+				return followTraces(cmd.Context(), a, r)
 			}
 			list, err := traces.List(cmd.Context(), a.App, r)
 			if err != nil {
@@ -47,7 +55,43 @@ func listCommand(a *cli.App) *cobra.Command {
 	flags.StringSliceVar(&r.To, "to", nil, "addressed `TO` an actor, a role, @all, @people or @agents")
 	flags.StringVar(&r.Since, "since", "", "since `WHEN`: a day, a time, or a span such as 3d")
 	flags.StringVar(&r.Epic, "epic", "", "on `ID` and the issues within it")
+	flags.BoolVarP(&follow, "follow", "f", false, "go on with what is left from now on")
 	return cmd
+}
+
+// followTraces prints the traces that are there, and then each that is left. What was
+// left on an issue is listed anew when something is left there: an event tells the first
+// lines alone.
+func followTraces(ctx context.Context, a *cli.App, r traces.ListRequest) error {
+	seen := map[string]bool{}
+	tell := func(r traces.ListRequest) error {
+		list, err := traces.List(ctx, a.App, r)
+		for _, l := range list {
+			key := l.Issue + " " + l.Name
+			if err != nil || seen[key] {
+				continue
+			}
+			seen[key] = true
+			if a.JSON {
+				err = a.PrintJSON("trace", traces.RowOf(l))
+			} else {
+				err = a.Printf("%s\n", cli.CutLine(line(l), cli.ListWidth))
+			}
+		}
+		return err
+	}
+	if err := tell(r); err != nil {
+		return err
+	}
+	watched := watching.Request{Events: []string{watch.Left}, Epic: r.Epic}
+	if r.Issue != "" {
+		watched.IDs = []string{r.Issue}
+	}
+	return watching.Watch(ctx, a.App, watched, func(e watch.Event) error {
+		one := r
+		one.Issue, one.Epic = e.ID, ""
+		return tell(one)
+	})
 }
 
 func showCommand(a *cli.App) *cobra.Command {
