@@ -111,7 +111,7 @@ func (c surroundings) being() bool { return phrases().being().MatchString(c.said
 // claims reports whether the text says something of what the code does or shows, or
 // asks for it: that of a program which is not here cannot hold.
 func (c surroundings) claims() bool {
-	return (c.asks() || c.says() || c.seen()) && !phrases().tested().MatchString(c.said)
+	return (c.asks() || c.says() || c.seen() || c.proves() || phrases().verifies().MatchString(c.before)) && !phrases().tested().MatchString(c.said)
 }
 
 // seen reports whether something is to stand in the output: "visible in X", "the
@@ -120,11 +120,24 @@ func (c surroundings) seen() bool {
 	return phrases().seen().MatchString(c.lead.text) || phrases().outputOf().MatchString(c.lead.text) && c.predicated()
 }
 
+// proves reports whether the code is the means by which something works: "runs
+// via X", "works when piped (X)".
+func (c surroundings) proves() bool {
+	p := phrases()
+	if at := p.by().FindStringIndex(c.lead.text); at != nil {
+		return p.proven().MatchString(c.lead.text[:at[0]]) && !p.making().MatchString(c.lead.text)
+	}
+	return c.lead.text == "" && slices.Contains([]string{"(", "-", "–", "—", "--", ":"}, c.lead.after) && p.proven().MatchString(c.lead.prior)
+}
+
 // needs reports whether the text says of the code what a program that is not here
 // cannot do, although one that is here is not to be run for it: fail as it should,
 // or support something.
 func (c surroundings) needs() bool {
 	p := phrases()
+	if p.verifies().MatchString(c.before) {
+		return !c.title && c.treated() == ""
+	}
 	return !c.title && c.toldBefore() == "" && (p.needing().MatchString(c.said) || c.treated() == "" && p.failing().MatchString(c.said))
 }
 

@@ -72,7 +72,7 @@ func anyOf(words []string) string {
 // none of these does not ask.
 type wording struct {
 	boundary, opening, asked, seen, outputOf, quoting, appositive, running, by, claim, verifying, state, making, circumstance, occasion,
-	elsewhere, others, successful, denied, nowhere,
+	elsewhere, others, successful, proven, verifies, denied, nowhere,
 	aside, noun, follows, plural, serving, checking, executed, failing, passing, needing, treated, compared, measured, binary, being, tested, besides, nothing, succeeds, successWord, unfailing, results,
 	things, inviting, telling, outcome,
 	foreign, english, negated, abroad,
@@ -141,6 +141,10 @@ var phrases = sync.OnceValue(func() wording {
 		others: written(`^(?:the )?(?:ci|pipeline|workflow)\b (?:job )?(?:includes?|runs?|has|gets|executes?|checks?)\b`),
 		// a clause that ends in saying that it succeeds
 		successful: written(`\b{success}$`),
+		// what shows that something works is told next
+		proven: written(`\b(?:pass(?:es)?|succeeds?|works?|runs?|executes?|builds?|compiles?|completes?|green)\b`),
+		// what verifies it is told next, whatever part of it
+		verifies: written(`\bverify(?::| (?:with|via|by|using):?)$`),
 		// it is not to be run
 		denied: written(`\b({denied}|not (?:\w+ ){0,3}that)(?:\s+{denying})*(?:\s+{avoided})*$`),
 		// a search is to find nothing, said before it
@@ -149,7 +153,7 @@ var phrases = sync.OnceValue(func() wording {
 		// What is said behind the code, from there on.
 
 		// what stands in brackets
-		aside: written(`^\([^()]*\)`),
+		aside: written(`^(?:\([^()]*\)|/ ?[a-z][a-z-]+\s)`),
 		// a word that looks like a verb is a name for something
 		noun: written(`^(?:\w+(?:ss|us|is|ias)\b|[a-z]+s\s+(?:is|are|was|were|has|have|can|will|must|should)\b)`),
 		// the sentence goes on with a verb or a circumstance
@@ -206,7 +210,7 @@ var phrases = sync.OnceValue(func() wording {
 			`^(?:is|are|prints|outputs|shows|returns?|gives|yields|drops to|=+)\s*(?:0|zero)\b`),
 		// it is to succeed
 		succeeds: written(`^(?:(?:test )?suite\s+)?(?:{modal}\s+)?(?:(?:is|are|be|stays?|remains?)\s+)?` + adverbs + `(?:` + succeeding +
-			`|no (?:errors?|warnings?|findings?|issues?|failures?)|0 |all |verify|verifies|tests?\b)`),
+			`|(?:covering|targeting|exercising|including|spanning) (?:[^\s,;.]+\s+){1,6}?(?:pass(?:es)?|succeeds?|works?|(?:is |are )?(?:green|clean))\b|no (?:errors?|warnings?|findings?|issues?|failures?)|0 |all |verify|verifies|tests?\b)`),
 		// a word of success in what it shows
 		successWord: written(`\b(?:pass(?:es|ed|ing)?|success(?:es|ful|fully)?|succe(?:ed|eds|eded)|green|ok(?:ay)?|works?|clean)\b`),
 		// it is not to fail, which is all that is said of its exit code
@@ -247,7 +251,7 @@ var phrases = sync.OnceValue(func() wording {
 		// code that stands in a list before a place: what is said of one is said of all
 		enumerated: written("(?:`[^`]*`\\s*(?:,?\\s*(?:and|or|nor|&&?)|,|/|\\||\\+)?\\s*)+$"),
 		// likewise behind it
-		enumerates: written("^(?:\\s*(?:,|/|\\||&&?|\\+|,?\\s*(?:and|or|nor)\\b)\\s*(?:and\\s+|or\\s+)?`[^`]*`)+"),
+		enumerates: written("^(?:\\s*(?:,|/|\\||&&?|\\+|,?\\s*(?:and|or|nor)\\b)\\s*(?:and\\s+|or\\s+)?`[^`]*`|\\s*\\((?:and|or|plus) `[^`]*`\\))+"),
 		code:       written("`[^`]*`"),
 
 		marks: strings.NewReplacer("**", "", "__", "", "*", "", `"`, "", "“", "", "”", "", "❌", "",
