@@ -60,6 +60,7 @@ type clause struct {
 
 // lastClause is the clause with which a text ends.
 func lastClause(text string) clause {
+	text = phrases().numbered().ReplaceAllString(text, "$1")
 	ends := phrases().boundary().FindAllStringIndex(text, -1)
 	if len(ends) == 0 {
 		return clause{text: strings.TrimSpace(text)}
@@ -71,6 +72,14 @@ func lastClause(text string) clause {
 		if strings.ContainsAny(text[end[0]:end[1]], ".;|!?") {
 			whole = end[1]
 		}
+	}
+	if comma := len(ends) - 2; comma >= 0 && text[ends[comma][0]] == ',' && strings.TrimSpace(text[ends[comma][1]:last[0]]) == "" {
+		prior = 0 // ", and": it is the clause before both
+		if comma > 0 {
+			prior = ends[comma-1][1]
+		}
+		last[0] = ends[comma][0]
+		return clause{strings.TrimSpace(text[last[1]:]), ",", strings.TrimSpace(text[prior:last[0]]), strings.TrimSpace(text[whole:last[0]])}
 	}
 	return clause{
 		text:  strings.TrimSpace(text[last[1]:]),
@@ -147,8 +156,11 @@ func (c surroundings) binary() bool { return phrases().binary().MatchString(c.sa
 // asksWord reports whether the text asks for a command of one word.
 func (c surroundings) asksWord() bool {
 	p := phrases()
-	return p.running().MatchString(c.lead.text) || p.asked().MatchString(c.lead.text) || c.succeeds()
+	return p.running().MatchString(c.lead.text) || p.asked().MatchString(c.lead.text) || c.succeeds() && !p.failing().MatchString(c.said)
 }
+
+// shows reports whether the text says of the code what it shows.
+func (c surroundings) shows() bool { return phrases().results().MatchString(c.said) }
 
 // mention says why code is mentioned rather than asked for; "" when the text
 // asks for it. searching tells that it is a search, which fails when there is

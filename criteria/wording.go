@@ -71,7 +71,7 @@ func anyOf(words []string) string {
 // wording is how text asks for a command, or tells of one. A word that is in
 // none of these does not ask.
 type wording struct {
-	boundary, opening, asked, seen, outputOf, quoting, appositive, running, by, claim, verifying, state, making, circumstance, occasion,
+	boundary, numbered, opening, asked, seen, outputOf, quoting, appositive, running, by, claim, verifying, state, making, circumstance, occasion,
 	elsewhere, others, successful, proven, verifies, denied, nowhere,
 	aside, noun, follows, plural, serving, checking, executed, failing, passing, needing, treated, compared, measured, binary, being, tested, besides, nothing, succeeds, successWord, unfailing, results,
 	things, inviting, telling, outcome,
@@ -86,7 +86,7 @@ const (
 	succeeding = `(?:{success}|exit(?:s|ed)?(?: with)?(?: code| status)?(?: 0| zero)|returns? (?:0|zero))`
 	adverbs    = `(?:(?:{adverb}|\w+ly)\s+)*`
 	placed     = `(?:{place}\s+(?:[^\s,;.\x60]+\s+){1,5}?)?` // "on Linux"
-	prints     = `(?:exit(?:s|ed)?|returns?|produces?|gives?|prints?|shows?|reports?|yields?|emits?)`
+	prints     = `(?:exit(?:s|ed)?|returns?|produces?|gives?|prints?|shows?|reports?|yields?|emits?|completes?|ends?|finish(?:es)?|terminates?)`
 	not        = `(?:not|never|n['’]t)`
 )
 
@@ -96,6 +96,8 @@ var phrases = sync.OnceValue(func() wording {
 
 		// where a clause ends, and what ends it
 		boundary: written(`[.!?;|]\s|[:(,–—→]|\s-+\s|\s[-=]>|\b(?:and|or|but|so|then|that|whereas|plus|also)\s`),
+		// the number of an item in a line
+		numbered: written(`(^|\s)\(?\d{1,2}\)\s+`),
 		// a clause that only leads to its subject
 		opening: written(`^(?:{lead}\s*)*$`),
 		// a clause that ends in asking
