@@ -120,7 +120,7 @@ func (c surroundings) being() bool { return phrases().being().MatchString(c.said
 // claims reports whether the text says something of what the code does or shows, or
 // asks for it: that of a program which is not here cannot hold.
 func (c surroundings) claims() bool {
-	return (c.asks() || c.says() || c.seen() || c.proves() || phrases().verifies().MatchString(c.before)) && !phrases().tested().MatchString(c.said)
+	return (c.asks() || c.says() || c.seen() || c.proves() || c.shown()) && !phrases().tested().MatchString(c.said)
 }
 
 // seen reports whether something is to stand in the output: "visible in X", "the
@@ -139,12 +139,18 @@ func (c surroundings) proves() bool {
 	return c.lead.text == "" && slices.Contains([]string{"(", "-", "–", "—", "--", ":"}, c.lead.after) && p.proven().MatchString(c.lead.prior)
 }
 
+// shown reports whether the code is what verifies something, whatever part of it, or
+// by which somebody is able to do it.
+func (c surroundings) shown() bool {
+	return phrases().verifies().MatchString(c.before) || phrases().enabled().MatchString(c.lead.text)
+}
+
 // needs reports whether the text says of the code what a program that is not here
 // cannot do, although one that is here is not to be run for it: fail as it should,
 // or support something.
 func (c surroundings) needs() bool {
 	p := phrases()
-	if p.verifies().MatchString(c.before) {
+	if c.shown() {
 		return !c.title && c.treated() == ""
 	}
 	return !c.title && c.toldBefore() == "" && (p.needing().MatchString(c.said) || c.treated() == "" && p.failing().MatchString(c.said))

@@ -133,8 +133,13 @@ var programName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:(?:[\w.-]+/)+[a-z][a-z0-9]*(?:[-_]?[a-z0-9]+)+|[a-z][a-z0-9]*(?:-?[a-z0-9]+)+)(?:\.(?:sh|bash|py|rb|pl|js|mjs|ts))?$`)
 })
 
+// utilityClasses finds the classes of style sheets, of which several make one text too.
+var utilityClasses = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:bg|text|font|[mp][xytrbl]?|[wh]|min-[wh]|max-[wh]|flex|grid|gap|space-[xy]|items|justify|rounded|border|shadow|ring|opacity|z)-\S+ [a-z:]+-`)
+})
+
 // notPrograms are words with which lines of other languages begin.
-const notPrograms = " async await class const def elif else enum extends fn for foreach from func function if implements import impl " +
+const notPrograms = " all any each every first last my next no our some this today tomorrow yesterday your async await class const def elif else enum extends fn for foreach from func function if implements import impl " +
 	"in int interface is let match mod mut namespace new not null of or package private protected pub public raise return select " +
 	"static string struct super switch throw trait type typeof union use using val var void when where while with yield " +
 	"insert update delete create alter drop begin commit rollback "
@@ -148,7 +153,7 @@ func (s *script) likely(look Lookup) bool {
 		if builtin || s.functions[word] || wellKnown(word) || look.finds(word) {
 			continue
 		}
-		if len(words) < 2 && !s.filtered() || !programName().MatchString(word) || listed(notPrograms, word) || listed(subcommands, word) ||
+		if utilityClasses().MatchString(strings.Join(words, " ")) || len(words) < 2 && !s.filtered() || !programName().MatchString(word) || listed(notPrograms, word) || listed(subcommands, word) ||
 			len(words) > 1 && (slices.Contains(operators, words[1]) || listed(functionWords, words[1]) || strings.HasSuffix(words[1], ":")) {
 			return false
 		}

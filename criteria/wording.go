@@ -72,7 +72,7 @@ func anyOf(words []string) string {
 // none of these does not ask.
 type wording struct {
 	boundary, numbered, opening, asked, seen, outputOf, quoting, appositive, running, by, claim, verifying, state, making, circumstance, occasion,
-	elsewhere, others, successful, proven, verifies, denied, nowhere,
+	elsewhere, others, successful, proven, enabled, verifies, denied, nowhere,
 	aside, noun, follows, plural, serving, checking, executed, failing, passing, needing, treated, compared, measured, binary, being, tested, besides, nothing, succeeds, successWord, unfailing, results,
 	things, inviting, telling, outcome,
 	foreign, english, negated, abroad,
@@ -102,7 +102,7 @@ var phrases = sync.OnceValue(func() wording {
 		opening: written(`^(?:{lead}\s*)*$`),
 		// a clause that ends in asking
 		asked: written(`^(?:(?:{polite}|` + adverbs + `)\s*)*{try}(?:\s+{trying})*$|` +
-			`^when (?:i|we|you|(?:the|an?) \w+) (?:runs?|executes?|types?)$|` +
+			`^when (?:i|we|you|(?:the|an?) \w+) (?:runs?|executes?|types?)$|^when (?:running|executing)$|` +
 			`^(?:(?:it is )?(?:able|possible) to|can(?: now| still| also)?) (?:run|execute)$|` +
 			`^(?:an?|the|any|new|every|\s)*{person} can (?:now |still |also )?(?:run|execute)$|` +
 			`\b{verified} (?:with|by|via|using)(?: running)?$|` +
@@ -144,7 +144,10 @@ var phrases = sync.OnceValue(func() wording {
 		// a clause that ends in saying that it succeeds
 		successful: written(`\b{success}$`),
 		// what shows that something works is told next
-		proven: written(`\b(?:pass(?:es)?|succeeds?|works?|runs?|executes?|builds?|compiles?|completes?|green)\b`),
+		proven: written(`\b(?:pass(?:es)?|succeeds?|works?|runs?|executes?|builds?|compiles?|completes?|green|launches|starts|correct|available|accessible|possible)\b`),
+		// somebody is able to do something by the code, or does it
+		enabled: written(`\b(?:can|able to|possible to)\b[^,;.]*\b(?:with|using|via|through|by)$|\b(?:responds?|answers?) to$|` +
+			`^(?:an?|the|\s)*{person} (?:runs?|types?|executes?)$|^(?:typing|entering|invoking|calling)$`),
 		// what verifies it is told next, whatever part of it
 		verifies: written(`\bverify(?::| (?:with|via|by|using):?)$`),
 		// it is not to be run
