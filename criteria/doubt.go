@@ -73,7 +73,7 @@ func (s *script) doubt(asked func() bool) string {
 // operands are programs that do nothing without an argument that is no option.
 var operands = []string{
 	"ssh", "scp", "rsync", "curl", "wget", "cp", "mv", "ln", "rm", "mkdir", "touch", "chmod", "chown", "kill", "sed", "awk", "diff", "cmp",
-	"grep", "egrep", "fgrep", "rg", "git check-ignore", "git clone", "git grep", "git cat-file", "git mv",
+	"grep", "egrep", "fgrep", "rg", "git check-ignore", "git clone", "git commit", "git checkout", "git switch", "git grep", "git cat-file", "git mv",
 	"docker run", "docker exec", "docker pull", "docker push", "docker tag", "podman run", "podman exec", "podman pull",
 	"kubectl exec", "kubectl logs", "kubectl apply", "kubectl describe", "gh api", "gh workflow run", "gh run watch", "cargo install",
 	"uv add", "uv tool install", "uv pip install", "pip install", "pipx install", "pipx run", "brew install", "brew tap", "go install",

@@ -256,7 +256,7 @@ func (c clause) goesOn() bool {
 
 // executed reports whether a scenario begins by running the code.
 func (c surroundings) executed() bool {
-	return strings.EqualFold(c.before, "when") && phrases().executed().MatchString(c.after)
+	return strings.EqualFold(c.lead.text, "when") && phrases().executed().MatchString(c.after)
 }
 
 // holds reports whether the text says of the code that it is to succeed.

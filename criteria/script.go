@@ -139,7 +139,7 @@ var utilityClasses = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // notPrograms are words with which lines of other languages begin.
-const notPrograms = " all any each every first last my next no our some this today tomorrow yesterday your async await class const def elif else enum extends fn for foreach from func function if implements import impl " +
+const notPrograms = " all any dark each every first hello last light max min my next no our some this today tomorrow user yesterday your async await class const def elif else enum extends fn for foreach from func function if implements import impl " +
 	"in int interface is let match mod mut namespace new not null of or package private protected pub public raise return select " +
 	"static string struct super switch throw trait type typeof union use using val var void when where while with yield " +
 	"insert update delete create alter drop begin commit rollback "

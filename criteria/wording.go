@@ -97,14 +97,14 @@ var phrases = sync.OnceValue(func() wording {
 		// where a clause ends, and what ends it
 		boundary: written(`[.!?;|]\s|[:(,–—→]|\s-+\s|\s[-=]>|\b(?:and|or|but|so|then|that|whereas|plus|also)\s`),
 		// the number of an item in a line
-		numbered: written(`(^|\s)\(?\d{1,2}\)\s+`),
+		numbered: written(`(^|\s)(?:\(?(?:\d{1,2}|[a-h])\)|(?:ac|fr|req)-?\d+[.:]?|[✅✓✔☐☑•])\s+`),
 		// a clause that only leads to its subject
 		opening: written(`^(?:{lead}\s*)*$`),
 		// a clause that ends in asking
 		asked: written(`^(?:(?:{polite}|` + adverbs + `)\s*)*{try}(?:\s+{trying})*$|` +
 			`^when (?:i|we|you|(?:the|an?) \w+) (?:runs?|executes?|types?)$|^when (?:running|executing)$|` +
 			`^(?:(?:it is )?(?:able|possible) to|can(?: now| still| also)?) (?:run|execute)$|` +
-			`^(?:an?|the|any|new|every|\s)*{person} can (?:now |still |also )?(?:run|execute)$|` +
+			`^(?:an?|the|any|new|every|\s)*(?:{person}|i|we|you) can (?:now |still |also )?(?:run|execute)$|` +
 			`\b{verified} (?:with|by|via|using)(?: running)?$|` +
 			`\bpass(?:es|ed|ing)?$|` +
 			`\b{evidence} includes?$|` +
@@ -215,7 +215,7 @@ var phrases = sync.OnceValue(func() wording {
 			`^(?:is|are|prints|outputs|shows|returns?|gives|yields|drops to|=+)\s*(?:0|zero)\b`),
 		// it is to succeed
 		succeeds: written(`^(?:(?:test )?suite\s+)?(?:{modal}\s+)?(?:(?:is|are|be|stays?|remains?)\s+)?` + adverbs + `(?:` + succeeding +
-			`|(?:covering|targeting|exercising|including|spanning) (?:[^\s,;.]+\s+){1,6}?(?:pass(?:es)?|succeeds?|works?|(?:is |are )?(?:green|clean))\b|no (?:errors?|warnings?|findings?|issues?|failures?)|0 |all |verify|verifies|tests?\b)`),
+			`|(?:covering|targeting|exercising|including|spanning) (?:[^\s,;.]+\s+){1,6}?(?:pass(?:es)?|succeeds?|works?|(?:is |are )?(?:green|clean))\b|exit (?:code|status) (?:is |of |= ?)?(?:0|zero)\b|no (?:errors?|warnings?|findings?|issues?|failures?)|0 |all |verify|verifies|tests?\b)`),
 		// a word of success in what it shows
 		successWord: written(`\b(?:pass(?:es|ed|ing)?|success(?:es|ful|fully)?|succe(?:ed|eds|eded)|green|ok(?:ay)?|works?|clean)\b`),
 		// it is not to fail, which is all that is said of its exit code
