@@ -214,7 +214,7 @@ func judgeSpan(check *Check, near func() surroundings, optioned func() string, l
 	missing, why := s.command(near, look)
 	if why == "" {
 		why = s.doubt(func() bool {
-			return near().asks() || missing != "" && (near().says() || near().proves()) && !(wellKnown(missing) && near().being())
+			return near().asks() || missing != "" && near().says() && !(wellKnown(missing) && near().being())
 		})
 	}
 	if nowhere := missing != "" && !wellKnown(missing); why == "" && !(nowhere && near().needs()) {
