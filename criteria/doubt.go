@@ -20,7 +20,7 @@ var forms = sync.OnceValue(func() shapes {
 	return shapes{
 		plain:   regexp.MustCompile(`^\w[\w'-]*[,;:.?!]?$`),
 		version: regexp.MustCompile(`^[v^~]?\d+(?:\.\d+)*(?:\.x)?\+?$`),
-		usage:   regexp.MustCompile(`^\[[A-Za-z-][^\[\]]*\](?:\.\.\.)?$`),
+		usage:   regexp.MustCompile(`^\[[A-Za-z-][^\[\]]*\](?:\.\.\.)?$|^\[--?[a-z][\w-]*$`),
 		upper: regexp.MustCompile(`^(?:--?[a-z][\w-]*=)?(?:ID|IDS|ISSUE|ISSUE[-_]ID|NAME|FILE|FILENAME|FILES|DIR|PATH|URL|HOST|PORT|USER|` +
 			`X|Y|N|ARGS|OPTIONS|COMMAND|REV|BRANCH|REPO|PKG|PACKAGE|TITLE|VALUE|KEY|v?X\.Y(?:\.Z)?|` +
 			`v?\d+\.X(?:\.\w)?|[a-z]+-[Xx]{2,}|[Xx]{3,}|your-[\w-]+|[a-z]+(?:[-_][a-z]+)*[-_]name|path/to/\S*|/path/to/\S*)$`),
@@ -28,7 +28,7 @@ var forms = sync.OnceValue(func() shapes {
 })
 
 // operators are what stands behind the first word in lines of other languages.
-var operators = []string{"=", "==", "===", "!=", ":=", "+=", "->", "=>", ":", "::", "?"}
+var operators = []string{"=", "==", "===", "!=", ":=", "+=", "->", "=>", ":", "::", "?", "AND", "OR", "NOT", "LIKE", "IN", "IS"}
 
 // functionWords go on with a sentence, and are no argument of any program.
 const functionWords = " sure it to the a an of and or by in on is are was be as from with that this for if not into at its " +
@@ -73,17 +73,23 @@ func (s *script) doubt(asked func() bool) string {
 // operands are programs that do nothing without an argument that is no option.
 var operands = []string{
 	"ssh", "scp", "rsync", "curl", "wget", "cp", "mv", "ln", "rm", "mkdir", "touch", "chmod", "chown", "kill", "sed", "awk", "diff", "cmp",
-	"grep", "egrep", "fgrep", "rg", "git check-ignore", "git clone", "git grep", "git cat-file", "git mv",
+	"grep", "egrep", "fgrep", "rg", "git check-ignore", "git clone", "git commit", "git checkout", "git switch", "git grep", "git cat-file", "git mv",
+	"docker run", "docker exec", "docker pull", "docker push", "docker tag", "podman run", "podman exec", "podman pull",
+	"kubectl exec", "kubectl logs", "kubectl apply", "kubectl describe", "gh api", "gh workflow run", "gh run watch", "cargo install",
+	"uv add", "uv tool install", "uv pip install", "pip install", "pipx install", "pipx run", "brew install", "brew tap", "go install",
 }
 
 // incomplete reports whether a command is named with options alone, as in "tested
 // with `ssh -v`".
 func incomplete(words []string) bool {
 	name, rest := words[0], words[1:]
-	if name == "git" && len(rest) > 0 {
+	for !slices.Contains(operands, name) {
+		if len(rest) == 0 || strings.HasPrefix(rest[0], "-") {
+			return false
+		}
 		name, rest = name+" "+rest[0], rest[1:]
 	}
-	return slices.Contains(operands, name) && !slices.ContainsFunc(rest, func(w string) bool {
+	return !slices.ContainsFunc(rest, func(w string) bool {
 		return !strings.HasPrefix(w, "-") || w == "--files" || w == "--stdin" || slices.Contains(ending, w)
 	})
 }

@@ -39,10 +39,10 @@ var results = sync.OnceValue(func() resultForms {
 		// words about an output, whatever is expected of it
 		telling: form(`^(?:が|は|を|に|の)?.{0,30}(?:表示|出力|返[すさ])|` + start + `(?:(?:gibt|liefert|zeigt|meldet|affiche|renvoie|muestra|devuelve|returns?|prints?|outputs?|shows?|displays?|reports?|lists?|emits?|advertises?|contains?)\b|=|≥|≤|<|>|(?:is|are)\s+(?:at (?:least|most)|less|more|under|over|below|above|between|[<>≤≥=]|\d))`),
 		// what else is not to stand in it, which a search does not tell either
-		only: form(start + `(?:` + shows + `|produces?|finds?|matches|hits?)\s+(?:only|nothing but|just)\b`),
+		only: form(start + `(?:` + shows + `|produces?|finds?|matches|hits?)\s+(?:only|nothing but|just|exactly\s+(?:one|two|three)\b|an?\s+(?:single|sole)|the\s+(?:single|sole|only)|at most)\b`),
 		// what is not to stand in the output
 		denied: form(`^(?:(?:must|should|will|shall|can|does|do|may)\s*(?:not|n['’]t)|never|no longer|cannot)\s+(?:ever\s+|longer\s+)?` +
-			`(?:return|print|output|show|display|report|list|emit|contain|include|mention)s?\b`),
+			`(?:return|print|output|show|display|report|list|emit|contain|include|mention)s?\b|` + start + `(?:excludes?|omits?|leaves? out|hides?)\b`),
 		clean: form(`^(?:(?:is|are|be|stays?|remains?|shows?|reports?)\s+)?(?:a\s+)?clean\b`),
 		more:  form("^\\s*(?:,|and|or|/|&)\\s+(?:\"|“|'|`)"),
 	}

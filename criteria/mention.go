@@ -60,6 +60,7 @@ type clause struct {
 
 // lastClause is the clause with which a text ends.
 func lastClause(text string) clause {
+	text = phrases().numbered().ReplaceAllString(text, "$1")
 	ends := phrases().boundary().FindAllStringIndex(text, -1)
 	if len(ends) == 0 {
 		return clause{text: strings.TrimSpace(text)}
@@ -71,6 +72,14 @@ func lastClause(text string) clause {
 		if strings.ContainsAny(text[end[0]:end[1]], ".;|!?") {
 			whole = end[1]
 		}
+	}
+	if comma := len(ends) - 2; comma >= 0 && text[ends[comma][0]] == ',' && strings.TrimSpace(text[ends[comma][1]:last[0]]) == "" {
+		prior = 0 // ", and": it is the clause before both
+		if comma > 0 {
+			prior = ends[comma-1][1]
+		}
+		last[0] = ends[comma][0]
+		return clause{strings.TrimSpace(text[last[1]:]), ",", strings.TrimSpace(text[prior:last[0]]), strings.TrimSpace(text[whole:last[0]])}
 	}
 	return clause{
 		text:  strings.TrimSpace(text[last[1]:]),
@@ -111,7 +120,7 @@ func (c surroundings) being() bool { return phrases().being().MatchString(c.said
 // claims reports whether the text says something of what the code does or shows, or
 // asks for it: that of a program which is not here cannot hold.
 func (c surroundings) claims() bool {
-	return (c.asks() || c.says() || c.seen()) && !phrases().tested().MatchString(c.said)
+	return (c.asks() || c.says() || c.seen() || c.proves() || c.shown()) && !phrases().tested().MatchString(c.said)
 }
 
 // seen reports whether something is to stand in the output: "visible in X", "the
@@ -120,11 +129,30 @@ func (c surroundings) seen() bool {
 	return phrases().seen().MatchString(c.lead.text) || phrases().outputOf().MatchString(c.lead.text) && c.predicated()
 }
 
+// proves reports whether the code is the means by which something works: "runs
+// via X", "works when piped (X)".
+func (c surroundings) proves() bool {
+	p := phrases()
+	if at := p.by().FindStringIndex(c.lead.text); at != nil {
+		return p.proven().MatchString(c.lead.text[:at[0]]) && !p.making().MatchString(c.lead.text)
+	}
+	return c.lead.text == "" && slices.Contains([]string{"(", "-", "–", "—", "--", ":"}, c.lead.after) && p.proven().MatchString(c.lead.prior)
+}
+
+// shown reports whether the code is what verifies something, whatever part of it, or
+// by which somebody is able to do it.
+func (c surroundings) shown() bool {
+	return phrases().verifies().MatchString(c.before) || phrases().enabled().MatchString(c.lead.text)
+}
+
 // needs reports whether the text says of the code what a program that is not here
 // cannot do, although one that is here is not to be run for it: fail as it should,
 // or support something.
 func (c surroundings) needs() bool {
 	p := phrases()
+	if c.shown() {
+		return !c.title && c.treated() == ""
+	}
 	return !c.title && c.toldBefore() == "" && (p.needing().MatchString(c.said) || c.treated() == "" && p.failing().MatchString(c.said))
 }
 
@@ -134,8 +162,11 @@ func (c surroundings) binary() bool { return phrases().binary().MatchString(c.sa
 // asksWord reports whether the text asks for a command of one word.
 func (c surroundings) asksWord() bool {
 	p := phrases()
-	return p.running().MatchString(c.lead.text) || p.asked().MatchString(c.lead.text) || c.succeeds()
+	return p.running().MatchString(c.lead.text) || p.asked().MatchString(c.lead.text) || c.succeeds() && !p.failing().MatchString(c.said)
 }
+
+// shows reports whether the text says of the code what it shows.
+func (c surroundings) shows() bool { return phrases().results().MatchString(c.said) }
 
 // mention says why code is mentioned rather than asked for; "" when the text
 // asks for it. searching tells that it is a search, which fails when there is
@@ -225,7 +256,7 @@ func (c clause) goesOn() bool {
 
 // executed reports whether a scenario begins by running the code.
 func (c surroundings) executed() bool {
-	return strings.EqualFold(c.before, "when") && phrases().executed().MatchString(c.after)
+	return strings.EqualFold(c.lead.text, "when") && phrases().executed().MatchString(c.after)
 }
 
 // holds reports whether the text says of the code that it is to succeed.

@@ -46,6 +46,7 @@ func Plan(text string, look Lookup) []Check {
 	}
 	text = unwrapped(text)
 	var found []placed
+	optioned := sync.OnceValue(func() string { return strings.Join(withOption().FindAllString(text, -1), " ") })
 	for _, code := range codeIn(text) {
 		check := Check{Text: code.Text, Line: code.Line}
 		if code.Inline {
@@ -53,7 +54,7 @@ func Plan(text string, look Lookup) []Check {
 			check.Text = strings.TrimPrefix(strings.TrimSpace(code.Text), prompt)
 			start, end := backticks(text, code)
 			near := sync.OnceValue(func() surroundings { return around(text, start, end) })
-			judgeSpan(&check, near, look)
+			judgeSpan(&check, near, optioned, look)
 		} else {
 			check = judgeFence(code, lineAbove(text[:code.Start]), look)
 		}
@@ -100,6 +101,9 @@ func proseIn(text string) []notes.Line {
 	}
 	return notes.Prose(text)
 }
+
+// withOption finds the program of inline code that begins with an option behind it.
+var withOption = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("`[a-z][a-z0-9-]+ --?[a-z]") })
 
 // backticks is the place of inline code with its backticks.
 func backticks(text string, code notes.Code) (start, end int) {
@@ -195,8 +199,9 @@ func (s *script) class(look Lookup) (class, reason string) {
 }
 
 // judgeSpan applies the rules for inline code, and gives the check its class. near
-// reads the text around it: most code is no command, and is told without.
-func judgeSpan(check *Check, near func() surroundings, look Lookup) {
+// reads the text around it: most code is no command, and is told without. optioned
+// holds what begins other code of the text, up to an option.
+func judgeSpan(check *Check, near func() surroundings, optioned func() string, look Lookup) {
 	check.Class = Skipped
 	s, err := parse(check.Text)
 	if err != nil {
@@ -205,6 +210,7 @@ func judgeSpan(check *Check, near func() surroundings, look Lookup) {
 		}
 		return
 	}
+	s.program = s.words == 1 && len(s.commands) == 1 && strings.Contains(optioned(), "`"+s.commands[0][0]+" ")
 	missing, why := s.command(near, look)
 	if why == "" {
 		why = s.doubt(func() bool {
@@ -236,7 +242,7 @@ func judgeSpan(check *Check, near func() surroundings, look Lookup) {
 // to be run and is not here; why says that it is no command.
 func (s *script) command(near func() surroundings, look Lookup) (missing, why string) {
 	path := len(s.commands) == 1 && strings.HasPrefix(s.commands[0][0], "./")
-	if s.words < 2 && !path && !(s.own(look) && near().asksWord()) && !near().binary() {
+	if s.words < 2 && !path && !(s.own(look) && near().asksWord()) && !near().binary() && !s.named(near()) {
 		return "", "one word, and not a ./path or a known program that the text asks for"
 	}
 	if found := s.placeholder(look); strings.HasPrefix(found, "$") {
@@ -250,10 +256,16 @@ func (s *script) command(near func() surroundings, look Lookup) (missing, why st
 		return missing, ""
 	case s.absent(look) && (s.words > 1 || s.redirects || near().asks()):
 		return unknown, "" // a script that is gone must not take its check with it
-	case s.likely(look) && near().claims(), s.words == 1 && near().binary():
+	case s.likely(look) && near().claims(), s.words == 1 && (near().binary() || s.named(near())):
 		return unknown, ""
 	}
 	return "", quote(unknown) + " is no program here"
+}
+
+// named reports whether a script is one word that other code shows to be a program,
+// and the text asks for it or says what it shows.
+func (s *script) named(near surroundings) bool {
+	return s.program && (near.asksWord() || near.shows())
 }
 
 // unending says why a command would not end by itself, or "". Of a program that

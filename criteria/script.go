@@ -18,6 +18,7 @@ type script struct {
 	file      *syntax.File
 	commands  [][]string      // words of each simple command as shell.Words gives them
 	words     int             // words and assignments of all of them
+	program   bool            // one word, which other code gives an option
 	redirects bool            // reads from or writes to a file
 	checks    bool            // holds [[ … ]] or (( … ))
 	functions map[string]bool // defined in it
@@ -132,8 +133,13 @@ var programName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:(?:[\w.-]+/)+[a-z][a-z0-9]*(?:[-_]?[a-z0-9]+)+|[a-z][a-z0-9]*(?:-?[a-z0-9]+)+)(?:\.(?:sh|bash|py|rb|pl|js|mjs|ts))?$`)
 })
 
+// utilityClasses finds the classes of style sheets, of which several make one text too.
+var utilityClasses = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:bg|text|font|[mp][xytrbl]?|[wh]|min-[wh]|max-[wh]|flex|grid|gap|space-[xy]|items|justify|rounded|border|shadow|ring|opacity|z)-\S+ [a-z:]+-`)
+})
+
 // notPrograms are words with which lines of other languages begin.
-const notPrograms = " async await class const def elif else enum extends fn for foreach from func function if implements import impl " +
+const notPrograms = " all any dark each every first hello last light max min my next no our some this today tomorrow user yesterday your async await class const def elif else enum extends fn for foreach from func function if implements import impl " +
 	"in int interface is let match mod mut namespace new not null of or package private protected pub public raise return select " +
 	"static string struct super switch throw trait type typeof union use using val var void when where while with yield " +
 	"insert update delete create alter drop begin commit rollback "
@@ -147,12 +153,20 @@ func (s *script) likely(look Lookup) bool {
 		if builtin || s.functions[word] || wellKnown(word) || look.finds(word) {
 			continue
 		}
-		if len(words) < 2 || !programName().MatchString(word) || listed(notPrograms, word) || listed(subcommands, word) ||
-			slices.Contains(operators, words[1]) || listed(functionWords, words[1]) || strings.HasSuffix(words[1], ":") {
+		if utilityClasses().MatchString(strings.Join(words, " ")) || len(words) < 2 && !s.filtered() || !programName().MatchString(word) || listed(notPrograms, word) || listed(subcommands, word) ||
+			len(words) > 1 && (slices.Contains(operators, words[1]) || listed(functionWords, words[1]) || strings.HasSuffix(words[1], ":")) {
 			return false
 		}
 	}
 	return true
+}
+
+// filters are programs that work on what another prints.
+var filters = []string{"head", "tail", "grep", "rg", "wc", "jq", "yq", "less", "more", "cat", "sort", "uniq", "tee", "xargs", "cut", "tr", "awk", "sed"}
+
+// filtered reports whether what a script prints goes through a filter.
+func (s *script) filtered() bool {
+	return len(s.commands) > 1 && slices.Contains(filters, s.last()[0])
 }
 
 // own reports whether a script is one word that is a program and nothing else: a
@@ -163,8 +177,12 @@ func (s *script) own(look Lookup) bool {
 	}
 	word := s.commands[0][0]
 	ordinary, known := programs()[word]
-	return known && !ordinary || strings.Contains(word, "/") && look.finds(word)
+	return known && !ordinary || strings.Contains(word, "/") && (look.finds(word) || slices.Contains(shellSuffixes, path.Ext(word)))
 }
+
+// shellSuffixes are the ends of the names of what is a script and nothing else: of
+// other files, what the text says may be said of what is in them.
+var shellSuffixes = []string{".sh", ".bash", ".zsh"}
 
 // idle reports whether a script only prepares or prints, so that its passing
 // would say nothing.

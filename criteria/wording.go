@@ -71,8 +71,8 @@ func anyOf(words []string) string {
 // wording is how text asks for a command, or tells of one. A word that is in
 // none of these does not ask.
 type wording struct {
-	boundary, opening, asked, seen, outputOf, quoting, appositive, running, by, claim, verifying, state, making, circumstance, occasion,
-	elsewhere, others, successful, denied, nowhere,
+	boundary, numbered, opening, asked, seen, outputOf, quoting, appositive, running, by, claim, verifying, state, making, circumstance, occasion,
+	elsewhere, others, successful, proven, enabled, verifies, denied, nowhere,
 	aside, noun, follows, plural, serving, checking, executed, failing, passing, needing, treated, compared, measured, binary, being, tested, besides, nothing, succeeds, successWord, unfailing, results,
 	things, inviting, telling, outcome,
 	foreign, english, negated, abroad,
@@ -86,7 +86,7 @@ const (
 	succeeding = `(?:{success}|exit(?:s|ed)?(?: with)?(?: code| status)?(?: 0| zero)|returns? (?:0|zero))`
 	adverbs    = `(?:(?:{adverb}|\w+ly)\s+)*`
 	placed     = `(?:{place}\s+(?:[^\s,;.\x60]+\s+){1,5}?)?` // "on Linux"
-	prints     = `(?:exit(?:s|ed)?|returns?|produces?|gives?|prints?|shows?|reports?|yields?|emits?)`
+	prints     = `(?:exit(?:s|ed)?|returns?|produces?|gives?|prints?|shows?|reports?|yields?|emits?|completes?|ends?|finish(?:es)?|terminates?)`
 	not        = `(?:not|never|n['’]t)`
 )
 
@@ -96,13 +96,15 @@ var phrases = sync.OnceValue(func() wording {
 
 		// where a clause ends, and what ends it
 		boundary: written(`[.!?;|]\s|[:(,–—→]|\s-+\s|\s[-=]>|\b(?:and|or|but|so|then|that|whereas|plus|also)\s`),
+		// the number of an item in a line
+		numbered: written(`(^|\s)(?:\(?(?:\d{1,2}|[a-h])\)|(?:ac|fr|req)-?\d+[.:]?|[✅✓✔☐☑•])\s+`),
 		// a clause that only leads to its subject
 		opening: written(`^(?:{lead}\s*)*$`),
 		// a clause that ends in asking
 		asked: written(`^(?:(?:{polite}|` + adverbs + `)\s*)*{try}(?:\s+{trying})*$|` +
-			`^when (?:i|we|you|(?:the|an?) \w+) (?:runs?|executes?|types?)$|` +
+			`^when (?:i|we|you|(?:the|an?) \w+) (?:runs?|executes?|types?)$|^when (?:running|executing)$|` +
 			`^(?:(?:it is )?(?:able|possible) to|can(?: now| still| also)?) (?:run|execute)$|` +
-			`^(?:an?|the|any|new|every|\s)*{person} can (?:now |still |also )?(?:run|execute)$|` +
+			`^(?:an?|the|any|new|every|\s)*(?:{person}|i|we|you) can (?:now |still |also )?(?:run|execute)$|` +
 			`\b{verified} (?:with|by|via|using)(?: running)?$|` +
 			`\bpass(?:es|ed|ing)?$|` +
 			`\b{evidence} includes?$|` +
@@ -141,6 +143,13 @@ var phrases = sync.OnceValue(func() wording {
 		others: written(`^(?:the )?(?:ci|pipeline|workflow)\b (?:job )?(?:includes?|runs?|has|gets|executes?|checks?)\b`),
 		// a clause that ends in saying that it succeeds
 		successful: written(`\b{success}$`),
+		// what shows that something works is told next
+		proven: written(`\b(?:pass(?:es)?|succeeds?|works?|runs?|executes?|builds?|compiles?|completes?|green|launches|starts|correct|available|accessible|possible)\b`),
+		// somebody is able to do something by the code, or does it
+		enabled: written(`\b(?:can|able to|possible to)\b[^,;.]*\b(?:with|using|via|through|by)$|\b(?:responds?|answers?) to$|` +
+			`^(?:an?|the|\s)*{person} (?:runs?|types?|executes?)$|^(?:typing|entering|invoking|calling)$`),
+		// what verifies it is told next, whatever part of it
+		verifies: written(`\bverify(?::| (?:with|via|by|using):?)$`),
 		// it is not to be run
 		denied: written(`\b({denied}|not (?:\w+ ){0,3}that)(?:\s+{denying})*(?:\s+{avoided})*$`),
 		// a search is to find nothing, said before it
@@ -149,7 +158,7 @@ var phrases = sync.OnceValue(func() wording {
 		// What is said behind the code, from there on.
 
 		// what stands in brackets
-		aside: written(`^\([^()]*\)`),
+		aside: written(`^(?:\([^()]*\)|/ ?[a-z][a-z-]+\s)`),
 		// a word that looks like a verb is a name for something
 		noun: written(`^(?:\w+(?:ss|us|is|ias)\b|[a-z]+s\s+(?:is|are|was|were|has|have|can|will|must|should)\b)`),
 		// the sentence goes on with a verb or a circumstance
@@ -206,7 +215,7 @@ var phrases = sync.OnceValue(func() wording {
 			`^(?:is|are|prints|outputs|shows|returns?|gives|yields|drops to|=+)\s*(?:0|zero)\b`),
 		// it is to succeed
 		succeeds: written(`^(?:(?:test )?suite\s+)?(?:{modal}\s+)?(?:(?:is|are|be|stays?|remains?)\s+)?` + adverbs + `(?:` + succeeding +
-			`|no (?:errors?|warnings?|findings?|issues?|failures?)|0 |all |verify|verifies|tests?\b)`),
+			`|(?:covering|targeting|exercising|including|spanning) (?:[^\s,;.]+\s+){1,6}?(?:pass(?:es)?|succeeds?|works?|(?:is |are )?(?:green|clean))\b|exit (?:code|status) (?:is |of |= ?)?(?:0|zero)\b|no (?:errors?|warnings?|findings?|issues?|failures?)|0 |all |verify|verifies|tests?\b)`),
 		// a word of success in what it shows
 		successWord: written(`\b(?:pass(?:es|ed|ing)?|success(?:es|ful|fully)?|succe(?:ed|eds|eded)|green|ok(?:ay)?|works?|clean)\b`),
 		// it is not to fail, which is all that is said of its exit code
@@ -247,7 +256,7 @@ var phrases = sync.OnceValue(func() wording {
 		// code that stands in a list before a place: what is said of one is said of all
 		enumerated: written("(?:`[^`]*`\\s*(?:,?\\s*(?:and|or|nor|&&?)|,|/|\\||\\+)?\\s*)+$"),
 		// likewise behind it
-		enumerates: written("^(?:\\s*(?:,|/|\\||&&?|\\+|,?\\s*(?:and|or|nor)\\b)\\s*(?:and\\s+|or\\s+)?`[^`]*`)+"),
+		enumerates: written("^(?:\\s*(?:,|/|\\||&&?|\\+|,?\\s*(?:and|or|nor)\\b)\\s*(?:and\\s+|or\\s+)?`[^`]*`|\\s*\\((?:and|or|plus) `[^`]*`\\))+"),
 		code:       written("`[^`]*`"),
 
 		marks: strings.NewReplacer("**", "", "__", "", "*", "", `"`, "", "“", "", "”", "", "❌", "",
