@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"strings"
 
 	"stig/beads"
 	"stig/trace"
@@ -14,25 +15,32 @@ func comments(s *subject) {
 		return
 	}
 	numbers := s.record.CommentNumbers()
-	for _, l := range trace.Of(s.record) {
-		said := func(rule string, line int, message, hint string) {
-			s.add(rule, 0, 0, fmt.Sprintf("comment %d:%d: %s", l.Index+1, line, message), hint)
+	for i, c := range s.record.Comments() {
+		if i < len(numbers) && numbers[i] != "" {
+			s.numbers = append(s.numbers, number{numbers[i], s.issue, i + 1})
 		}
-		if l.Index < len(numbers) && numbers[l.Index] != "" {
-			s.numbers = append(s.numbers, number{numbers[l.Index], s.issue, l.Index + 1})
+		if c.Author == "" || strings.TrimSpace(c.Text) == "" {
+			s.add(RuleComment, 0, 0, fmt.Sprintf("comment %d:1: no author, or no text", i+1), "complete it by hand, or take it out: a comment says who says what")
+		} else if trace.May(c) {
+			s.trace(trace.Read(s.issue.ID, i, c))
 		}
-		_, known := trace.KindOf(l.Type)
-		switch {
-		case l.Source == "" || l.Whole() == "":
-			said(RuleComment, 1, "no author, or no text", "complete it by hand, or take it out: a comment says who says what")
-		case l.Flaw != nil:
-			said(RuleTrace, 1, l.Flaw.Error(), "it counts as a comment; leave it anew with stig trace add "+s.issue.ID+" TYPE")
-		case l.IsTrace() && !known:
-			said(RuleTrace, 1, fmt.Sprintf("%q is no type of trace that is known", l.Type), "stig trace add --help lists the types")
-		default:
-			for _, p := range l.Problems() {
-				said(RuleTraceContent, l.Line(p.Key), p.Message, "leave it anew with stig trace add "+s.issue.ID+" "+l.Type+"; comments are not edited")
-			}
+	}
+}
+
+// trace validates a comment that ends as a trace does.
+func (s *subject) trace(l trace.Left) {
+	said := func(rule string, line int, message, hint string) {
+		s.add(rule, 0, 0, fmt.Sprintf("comment %d:%d: %s", l.Index+1, line, message), hint)
+	}
+	_, known := trace.KindOf(l.Type)
+	switch {
+	case l.Flaw != nil:
+		said(RuleTrace, 1, l.Flaw.Error(), "it counts as a comment; leave it anew with stig trace add "+s.issue.ID+" TYPE")
+	case l.IsTrace() && !known:
+		said(RuleTrace, 1, fmt.Sprintf("%q is no type of trace that is known", l.Type), "stig trace add --help lists the types")
+	case l.IsTrace():
+		for _, p := range l.Problems() {
+			said(RuleTraceContent, l.Line(p.Key), p.Message, "leave it anew with stig trace add "+s.issue.ID+" "+l.Type+"; comments are not edited")
 		}
 	}
 }

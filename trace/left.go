@@ -27,12 +27,16 @@ func Of(record *beads.Record) []Left {
 	id := record.Text(beads.ID)
 	var list []Left
 	for i, c := range record.Comments() {
-		list = append(list, read(id, i, c))
+		list = append(list, Read(id, i, c))
 	}
 	return list
 }
 
-func read(id string, index int, c beads.Comment) Left {
+// May reports whether a comment may be a trace: most are none, and need no more.
+func May(c beads.Comment) bool { return strings.Contains(c.Text, "\n"+mark+": ") }
+
+// Read reads the comment at an index of an issue.
+func Read(id string, index int, c beads.Comment) Left {
 	left := Left{Name: Name(c.Author, c.Text), Issue: id, Source: c.Author, At: c.CreatedAt, Index: index, text: Normal(c.Text)}
 	t, err := Parse(c.Text)
 	if err != nil {
