@@ -2,5 +2,8 @@
 
 package lint_test
 
-// mostBytes is what a check may allocate for an issue.
-const mostBytes = 4500
+// mostBytes and mostAllocations are what a check may allocate for an issue.
+const (
+	mostBytes       = 4500
+	mostAllocations = 24
+)
