@@ -59,7 +59,7 @@ var faults = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // judged reads what the text says of the output of a command. counting tells that
-// what it prints is a number, deciding that its exit code tells whether it found
+// what it prints is a number, deciding that its exit code says whether it found
 // something.
 func (c surroundings) judged(counting, deciding bool) judgement {
 	f, p := results(), phrases()
