@@ -125,6 +125,9 @@ func Pause(ctx context.Context, s beads.Place, wait time.Duration) (resume func(
 // millisecond. Nothing ends such a wait from outside, so it goes on behind a
 // caller that gave up, and lets go of what it gets.
 func lock(ctx context.Context, path, target string) (*os.File, error) {
+	if err := ctx.Err(); err != nil { // or a lock file is made behind a caller that left
+		return nil, fmt.Errorf("%s: waiting for the lock: %w", path, err)
+	}
 	type outcome struct {
 		file *os.File
 		err  error
