@@ -345,16 +345,28 @@ type Comment struct {
 // Comments gives the comments in the order of the line. Of an element that is no
 // object its text counts, so that nothing that somebody wrote is lost.
 func (r *Record) Comments() (comments []Comment) {
-	for _, element := range r.Elements(Comments) {
+	r.EachComment(func(_ int, _ string, c Comment) { comments = append(comments, c) })
+	return comments
+}
+
+// EachComment calls visit with each comment that Comments gives, its place among the
+// elements, and its number, "" where its id is a string or missing.
+func (r *Record) EachComment(visit func(at int, number string, c Comment)) {
+	var one Record // its members are used again
+	for i, element := range r.Elements(Comments) {
 		switch element[0] {
 		case '{':
-			if c, bad := parseRecord(element); bad == nil {
-				at, _ := c.Time(CreatedAt)
-				comments = append(comments, Comment{Author: c.Text("author"), Text: c.Text("text"), CreatedAt: at.UTC()})
+			if one = (Record{members: one.members[:0]}); one.parse(element) != nil {
+				continue
 			}
+			number := ""
+			if id := one.Raw(ID); one.Has(ID) && !isString(id) {
+				number = string(id)
+			}
+			at, _ := one.Time(CreatedAt)
+			visit(i, number, Comment{Author: one.Text("author"), Text: one.Text("text"), CreatedAt: at.UTC()})
 		case '"':
-			comments = append(comments, Comment{Text: textOf(element)})
+			visit(i, "", Comment{Text: textOf(element)})
 		}
 	}
-	return comments
 }

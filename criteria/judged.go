@@ -62,8 +62,11 @@ var faults = sync.OnceValue(func() *regexp.Regexp {
 // what it prints is a number, deciding that its exit code says whether it found
 // something.
 func (c surroundings) judged(counting, deciding bool) judgement {
+	if c.plainly() {
+		return judgement{open: c.seen() && !faults().MatchString(c.lead.text)}
+	}
 	f, p := results(), phrases()
-	said := firstSentence(strings.TrimLeft(p.aside().ReplaceAllString(c.raw, ""), " :*_)—–-|"))
+	said := firstSentence(strings.TrimLeft(withoutAside(c.raw), " :*_)—–-|"))
 	clause := said
 	if p.compared().MatchString(c.said) || p.measured().MatchString(c.said) {
 		return judgement{open: true}

@@ -21,7 +21,8 @@ type surroundings struct {
 	intro  string // the line that introduces the list which the code stands in
 	then   string // in a scenario: what is to come of it, from the verb on
 	title  bool   // it stands in a heading
-	beside bool   // other code is listed beside it, of which the same is said
+	here   string // the text before the code
+	behind string // and behind it, both as they are written
 }
 
 // reach is how far text before and after is read, in bytes: sentences are
@@ -31,23 +32,33 @@ const reach = 600
 // around is the text around the code at text[start:end], backticks included.
 func around(text string, start, end int) surroundings {
 	behind := text[end:min(len(text), end+reach)]
+	here := text[max(0, start-reach):start]
 	c := surroundings{
-		before: leading(text[max(0, start-reach):start]),
+		here:   here,
+		behind: behind,
+		before: leading(here),
 		after:  trailing(behind),
 		raw:    rawTrailing(behind),
 		intro:  introduction(text[max(0, start-2*reach):start]),
 		then:   consequence(behind),
 		title:  strings.HasPrefix(text[strings.LastIndexByte(text[:start], '\n')+1:], "#"),
 	}
-	c.beside = phrases().enumerated().MatchString(text[max(0, start-reach):start]) || phrases().enumerates().MatchString(behind)
 	comma := strings.HasSuffix(strings.TrimRight(text[:start], " \n"), ",")
 	if comma && phrases().occasion().MatchString(c.before) { // after one, another
 		c.lead = lastClause(c.before + " `c`, ")
 	} else {
 		c.lead = lastClause(c.before + " ")
 	}
-	c.said = strings.TrimLeft(phrases().aside().ReplaceAllString(c.after, ""), " :→|=>—–-)")
+	c.said = strings.TrimLeft(withoutAside(c.after), " :→|=>—–-)")
 	return c
+}
+
+// withoutAside is what follows code without the brackets that it begins with.
+func withoutAside(text string) string {
+	if text == "" || text[0] != '(' && text[0] != '/' {
+		return text
+	}
+	return phrases().aside().ReplaceAllString(text, "")
 }
 
 // clause is the part of a sentence that leads to the code.
@@ -102,9 +113,19 @@ func (c surroundings) asks() bool {
 		c.lead.text == "" && c.lead.after == ":" && (p.asked().MatchString(c.lead.prior) || p.successful().MatchString(c.lead.prior))
 }
 
+// plainly reports whether nothing is said of the command but that it passes, as of
+// most, which no pattern has to find.
+func (c surroundings) plainly() bool {
+	switch strings.TrimRight(c.said, ".;") {
+	case "passes", "pass", "succeeds", "works":
+		return true
+	}
+	return false
+}
+
 // succeeds reports whether the text says of the command that it is to succeed.
 func (c surroundings) succeeds() bool {
-	return phrases().succeeds().MatchString(c.said) || phrases().abroad().MatchString(c.said)
+	return c.plainly() || phrases().succeeds().MatchString(c.said) || phrases().abroad().MatchString(c.said)
 }
 
 // says reports whether the text says something of what the code does, or that it is
@@ -261,7 +282,7 @@ func (c surroundings) executed() bool {
 
 // holds reports whether the text says of the code that it is to succeed.
 func (c surroundings) holds() bool {
-	return phrases().succeeds().MatchString(c.said) || phrases().passing().MatchString(c.said)
+	return c.plainly() || phrases().succeeds().MatchString(c.said) || phrases().passing().MatchString(c.said)
 }
 
 // predicated reports whether something is said of the code behind it.
@@ -273,7 +294,7 @@ func (c surroundings) predicated() bool {
 // with a noun that the code names.
 func (c surroundings) continues() bool {
 	p := phrases()
-	if c.beside && p.plural().MatchString(c.said) {
+	if p.plural().MatchString(c.said) && (p.enumerated().MatchString(c.here) || p.enumerates().MatchString(c.behind)) {
 		return true
 	}
 	return p.follows().MatchString(c.said) && !p.noun().MatchString(c.said) || p.succeeds().MatchString(c.said) ||
@@ -306,13 +327,16 @@ func (c surroundings) toldAfter(searching bool) string {
 	switch {
 	case hasPrefixFold(c.before, "when") && p.failing().MatchString(c.then):
 		return "expected to fail: " + quote(firstWords(c.then))
-	case c.said == "", c.executed(), p.passing().MatchString(c.said):
+	case c.said == "", c.plainly(), c.executed(), p.passing().MatchString(c.said):
 	case c.treated() != "":
 		return "mentioned before " + quote(c.treated())
 	case p.failing().MatchString(c.said):
 		return "expected to fail: " + quote(strings.TrimSpace(p.failing().FindString(c.said)))
 	case !c.continues() && !c.resultFollows() && !p.running().MatchString(c.before):
 		return "mentioned before " + quote(firstWords(c.said))
+	}
+	if c.plainly() {
+		return ""
 	}
 	if match := p.things().FindString(c.intro); match != "" && !p.inviting().MatchString(c.intro) && !p.succeeds().MatchString(c.said) {
 		return "listed under " + quote(match)

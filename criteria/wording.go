@@ -190,8 +190,8 @@ var phrases = sync.OnceValue(func() wording {
 		binary: written(`^(?:binary|executable)\s+` + adverbs + `(?:runs?|works?|executes?|{shows})\b`),
 		// how long it takes, or another figure of it
 		measured: written(`^(?:run ?time|(?:wall )?time|duration|coverage|(?:output )?size)\s+(?:is|are|under|below|over|above|at|stays?|remains?|drops?|within|[<>≤≥])`),
-		// others test it
-		tested: written(`^(?:\w+\s+)?tests\s+` + adverbs + `(?:{success}|cover|exist|are)\b`),
+		// others test it, or it does not do what something else does
+		tested: written(`^(?:is|are|do(?:es)?)\s*(?:not|n['’]t)(?:$|[.,;)])|^(?:\w+\s+)?tests\s+` + adverbs + `(?:{success}|cover|exist|are)\b`),
 		// what it is or has, as things are and have
 		being: written(`^(?:is|are|was|were|has|have)\b`),
 		// its output, or what it does, is as it was

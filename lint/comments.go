@@ -14,17 +14,16 @@ func comments(s *subject) {
 	if !s.record.Has(beads.Comments) {
 		return
 	}
-	numbers := s.record.CommentNumbers()
-	for i, c := range s.record.Comments() {
-		if i < len(numbers) && numbers[i] != "" {
-			s.numbers = append(s.numbers, number{numbers[i], s.issue, i + 1})
+	s.record.EachComment(func(at int, n string, c beads.Comment) {
+		if n != "" {
+			s.numbers = append(s.numbers, number{n, s.issue, at + 1})
 		}
 		if c.Author == "" || strings.TrimSpace(c.Text) == "" {
-			s.add(RuleComment, 0, 0, fmt.Sprintf("comment %d:1: no author, or no text", i+1), "complete it by hand, or take it out: a comment says who says what")
+			s.add(RuleComment, 0, 0, fmt.Sprintf("comment %d:1: no author, or no text", at+1), "complete it by hand, or take it out: a comment says who says what")
 		} else if trace.May(c) {
-			s.trace(trace.Read(s.issue.ID, i, c))
+			s.trace(trace.Read(s.issue.ID, at, c))
 		}
-	}
+	})
 }
 
 // trace validates a comment that ends as a trace does.

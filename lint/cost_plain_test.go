@@ -2,8 +2,5 @@
 
 package lint_test
 
-// mostBytes and mostAllocations are what a check may allocate for an issue.
-const (
-	mostBytes       = 4500
-	mostAllocations = 24
-)
+// mostBytes is what a check may allocate for an issue.
+const mostBytes = 4500

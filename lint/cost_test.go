@@ -44,7 +44,7 @@ func TestCheckAllocates(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	check()
 	runtime.ReadMemStats(&after)
-	if got := (after.Mallocs - before.Mallocs) / issues; got > mostAllocations {
+	if got := (after.Mallocs - before.Mallocs) / issues; got > 24 {
 		t.Errorf("%d allocations an issue", got)
 	}
 	if got := (after.TotalAlloc - before.TotalAlloc) / issues; got > mostBytes {
