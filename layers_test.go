@@ -27,13 +27,14 @@ const modulePath = "stig"
 // bands, the lowest first. A package imports packages of lower bands only,
 // so packages that share a band never import each other.
 var bands = [][]string{
-	{"schemas", samples, "internal/ended", early, "fault", "secret", "visible", "actor"},
+	{"schemas", samples, "internal/ended", early, "fault", "secret", "visible", "actor", "unit"},
 	{"notes", "beads", "cue", "host", "process", "shell"},
-	{"signals", "trace", "dag", "criteria", "guard", "git", "jsonl", "bd", "internal/memory"},
-	{"verify", "diff", "live", "recall", "internal/dirstore"},
-	{"orient", "checkpoint", "lint", "merge", "draw", "recovery", "watch", "loss", "session"},
+	{"signals", "trace", "dag", "criteria", "guard", "git", "jsonl", "bd", "profile", "internal/memory"},
+	{"verify", "diff", "live", "recall", "worktree", "internal/dirstore"},
+	{"orient", "checkpoint", "lint", "merge", "draw", "recovery", "watch", "loss", "session", "lease", "inbox", "work"},
 	{"app"},
-	{"setup", "app/traces", "app/watching"},
+	{"setup", "app/traces", "app/watching", "app/inboxes", "app/actors"},
+	{"app/working"},
 	{"doctor"},
 	{cli},
 	groups,
@@ -41,7 +42,7 @@ var bands = [][]string{
 }
 
 // groups are the packages of commands, one a noun.
-var groups = []string{"cmd/stig/issue", "cmd/stig/decide", "cmd/stig/check", "cmd/stig/graph", "cmd/stig/store", "cmd/stig/connect", "cmd/stig/traces"}
+var groups = []string{"cmd/stig/issue", "cmd/stig/decide", "cmd/stig/check", "cmd/stig/graph", "cmd/stig/store", "cmd/stig/connect", "cmd/stig/traces", "cmd/stig/workers"}
 
 const (
 	command = "cmd/stig"

@@ -129,7 +129,7 @@ type Mark map[string]int64
 func (p Place) Mark() Mark {
 	mark := Mark{}
 	for _, dir := range p.dirs() {
-		all, _ := segments(dir) // what cannot be listed cannot be read later either
+		all, _ := journal.segments(dir) // what cannot be listed cannot be read later either
 		for _, s := range all {
 			path := filepath.Join(dir, s.name())
 			if info, err := os.Stat(path); err == nil {
@@ -144,7 +144,7 @@ func (p Place) Mark() Mark {
 // shorter meanwhile, because some of it was forgotten, is read whole.
 func (p Place) Since(m Mark) (j Journal, err error) {
 	for _, dir := range p.dirs() {
-		all, err := segments(dir)
+		all, err := journal.segments(dir)
 		if err != nil {
 			j.Damaged = append(j.Damaged, dir)
 			continue

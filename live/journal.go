@@ -86,7 +86,7 @@ func (p Place) Begin(r Record) (*Pending, error) {
 	pending := &Pending{seq: r.Seq}
 	err := p.inDir(func(dir string) error {
 		pending.dir = dir
-		return appendLine(dir, r, r.At, true)
+		return journal.append(dir, r, r.At, true)
 	})
 	return pending, err
 }
@@ -97,12 +97,12 @@ func (p *Pending) Beside() bool { return filepath.Base(p.dir) == besideDir }
 
 // End records what became of the edit.
 func (p *Pending) End(result Result) error {
-	return appendLine(p.dir, outcome{Of: p.seq, Result: result}, time.Time{}, false)
+	return journal.append(p.dir, outcome{Of: p.seq, Result: result}, time.Time{}, false)
 }
 
 // Told records that the command printed what it did.
 func (p *Pending) Told() error {
-	return appendLine(p.dir, outcome{Of: p.seq, Told: true}, time.Time{}, false)
+	return journal.append(p.dir, outcome{Of: p.seq, Told: true}, time.Time{}, false)
 }
 
 func newSeq() string {
@@ -130,23 +130,32 @@ func textOf(line string) (string, bool) {
 	return text, ok && sum == checksum([]byte(text))
 }
 
-const journalLock = "journal.lock"
+// series is the files of one kind of records that are only added to: segments, the
+// first word of whose names it is.
+type series string
+
+const (
+	journal series = "journal" // edits of the store
+	runs    series = "runs"    // what worker loops ran
+)
+
+func (s series) lock() string { return string(s) + ".lock" }
 
 // torn closes a line that a writer left unfinished. No whole line ends so.
 const torn = "~\n"
 
-// appendLine appends a line to the last segment, or to a new one when that is
-// full. A torn line of a writer that was ended is closed first.
-func appendLine(dir string, v any, now time.Time, durable bool) (err error) {
+// append appends a line to the last segment, or to a new one when that is full. A
+// torn line of a writer that was ended is closed first.
+func (s series) append(dir string, v any, now time.Time, durable bool) (err error) {
 	line, err := lineOf(v)
 	if err != nil {
 		return err
 	}
-	unlock, err := lockIn(dir, journalLock)
+	unlock, err := lockIn(dir, s.lock())
 	if err != nil {
 		return err
 	}
-	f, made, err := openSegment(dir, now)
+	f, made, err := s.open(dir, now)
 	if err != nil {
 		return errors.Join(err, unlock())
 	}
@@ -185,14 +194,14 @@ func appendTo(f *os.File, line []byte) error {
 	return nil
 }
 
-// openSegment opens the segment to append to; made says that it is new. A result,
+// open opens the segment to append to; made says that it is new. A result,
 // which has no time of its own, begins none.
-func openSegment(dir string, now time.Time) (f *os.File, made bool, err error) {
-	all, err := segments(dir)
+func (s series) open(dir string, now time.Time) (f *os.File, made bool, err error) {
+	all, err := s.segments(dir)
 	if err != nil {
 		return nil, false, err
 	}
-	next := segment{number: 1, day: now.UTC()}
+	next := segment{of: s, number: 1, day: now.UTC()}
 	if n := len(all); n > 0 {
 		last := all[n-1]
 		info, err := os.Stat(filepath.Join(dir, last.name()))
@@ -238,31 +247,31 @@ func sweep(dir string, now time.Time) {
 
 // segment is one file of a journal.
 type segment struct {
+	of     series
 	number int
 	day    time.Time // on which it was begun, in UTC
 }
 
 func (s segment) name() string {
-	return fmt.Sprintf("journal-%06d-%s.jsonl", s.number, s.day.Format(segmentDay))
+	return fmt.Sprintf("%s-%06d-%s.jsonl", s.of, s.number, s.day.Format(segmentDay))
 }
 
 const segmentDay = "20060102"
 
-// segments lists the files of a journal, the oldest first.
-func segments(dir string) (all []segment, err error) {
+// segments lists the files of a series, the oldest first.
+func (s series) segments(dir string) (all []segment, err error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	for _, e := range entries {
-		var s segment
-		var day string
-		if n, _ := fmt.Sscanf(e.Name(), "journal-%d-%8s.jsonl", &s.number, &day); n < 2 {
+		one, day := segment{of: s}, ""
+		if n, _ := fmt.Sscanf(e.Name(), string(s)+"-%d-%8s.jsonl", &one.number, &day); n < 2 {
 			continue
 		}
 		var bad error
-		if s.day, bad = time.Parse(segmentDay, day); bad == nil && e.Name() == s.name() && e.Type().IsRegular() {
-			all = append(all, s)
+		if one.day, bad = time.Parse(segmentDay, day); bad == nil && e.Name() == one.name() && e.Type().IsRegular() {
+			all = append(all, one)
 		}
 	}
 	return all, err

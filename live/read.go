@@ -32,7 +32,7 @@ func (p Place) Recent() (Journal, error) { return p.read(2) }
 func (p Place) read(last int) (Journal, error) {
 	var j Journal
 	for _, dir := range p.dirs() {
-		all, err := segments(dir)
+		all, err := journal.segments(dir)
 		if err != nil { // another user's, or no directory
 			j.Damaged = append(j.Damaged, dir)
 			continue
@@ -146,11 +146,11 @@ func (p Place) Forget(issues ...string) (count int, err error) {
 }
 
 func forget(dir, store string, issues []string) (count int, err error) {
-	all, err := segments(dir)
+	all, err := journal.segments(dir)
 	if err != nil || len(all) == 0 {
 		return 0, err
 	}
-	unlock, err := lockIn(dir, journalLock)
+	unlock, err := lockIn(dir, journal.lock())
 	if err != nil {
 		return 0, err
 	}

@@ -56,6 +56,7 @@ func command(a *cli.App) *cobra.Command {
 		&cobra.Group{ID: "check", Title: "Check:"},
 		&cobra.Group{ID: "graph", Title: "Graph:"},
 		&cobra.Group{ID: "store", Title: "Store:"},
+		&cobra.Group{ID: "workers", Title: "Workers:"},
 		&cobra.Group{ID: "connect", Title: "Connect:"},
 	)
 	root.AddCommand(

@@ -1,0 +1,3 @@
+// Package workers holds the commands about workers: the loop, the registry, inboxes,
+// and what keeps a worker running.
+package workers
