@@ -3,12 +3,14 @@ package cue
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/errors"
 	"cuelang.org/go/cue/parser"
 	"cuelang.org/go/cue/token"
+	"cuelang.org/go/encoding/yaml"
 )
 
 // A file of a project is evaluated before anybody has read it, and evaluation
@@ -50,6 +52,26 @@ func parseBounded(name string, source []byte) (*ast.File, error) {
 		err = bounded(syntax)
 	}
 	if err != nil {
+		return nil, located(err, name)
+	}
+	return syntax, nil
+}
+
+// parseYAML is parseBounded of YAML, of which syntax errors name the line alone: their
+// column is 1.
+func parseYAML(name string, source []byte) (*ast.File, error) {
+	if len(source) > maxSource {
+		return nil, fmt.Errorf("%s:1:1: is longer than 64 KiB", name)
+	}
+	syntax, err := yaml.Extract(name, source)
+	if err != nil {
+		line, words, ok := strings.Cut(strings.TrimLeft(strings.TrimPrefix(err.Error(), name), ":"), ": ")
+		if _, e := strconv.Atoi(line); e != nil || !ok {
+			line, words = "1", strings.TrimPrefix(strings.TrimPrefix(err.Error(), name), ": ")
+		}
+		return nil, fmt.Errorf("%s:%s:1: %s", name, line, words)
+	}
+	if err := bounded(syntax); err != nil {
 		return nil, located(err, name)
 	}
 	return syntax, nil

@@ -18,14 +18,27 @@ import (
 // not say stays. The error has a line for each mistake in the file, led by
 // name:line:column: what is allowed there, and what was found.
 func Decode(schema, definition, name string, source []byte, into any) error {
+	syntax, err := parseBounded(name, source)
+	if err != nil {
+		return err
+	}
+	return decode(schema, definition, name, syntax, into)
+}
+
+// DecodeYAML is Decode of YAML.
+func DecodeYAML(schema, definition, name string, source []byte, into any) error {
+	syntax, err := parseYAML(name, source)
+	if err != nil {
+		return err
+	}
+	return decode(schema, definition, name, syntax, into)
+}
+
+func decode(schema, definition, name string, syntax *ast.File, into any) error {
 	context := cuecontext.New()
 	allowed := context.CompileString(schema, cuelang.Filename(definition)).LookupPath(cuelang.ParsePath(definition))
 	if err := allowed.Err(); err != nil {
 		return fmt.Errorf("schema of %s: %w", name, err)
-	}
-	syntax, err := parseBounded(name, source)
-	if err != nil {
-		return err
 	}
 	given := context.BuildFile(syntax)
 	if err := given.Err(); err != nil {
@@ -52,9 +65,13 @@ func mistakes(err error, name string, allowed, given cuelang.Value) error {
 		if words == "" {
 			return located(err, name)
 		}
-		if line := placeIn([]token.Pos{at}, name) + ": " + words; !seen[place] {
+		where := name + ":1:1" // what is missing
+		if at.IsValid() {
+			where = placeIn([]token.Pos{at}, name)
+		}
+		if !seen[place] {
 			seen[place] = true
-			lines = append(lines, line)
+			lines = append(lines, where+": "+words)
 		}
 	}
 	return errors.New(strings.Join(lines, "\n"))
@@ -71,6 +88,9 @@ func mistake(path []string, allowed, given cuelang.Value) (place string, at toke
 		if !allowed.Exists() {
 			return place, given.Pos(), place + ": is no key here; must be one of " + strings.Join(siblings, ", ")
 		}
+	}
+	if !given.Exists() {
+		return place, token.NoPos, place + ": field is required"
 	}
 	kind := given.IncompleteKind()
 	source := sourceOf(given)
@@ -158,10 +178,27 @@ func shape(v cuelang.Value, found cuelang.Kind) string {
 		}
 	}
 	limits := limitsOf(v.Eval())
+	if own := ownWords(v); own != "" {
+		limits = []string{own}
+	}
 	if found != kind || limits == nil {
 		return "must be " + kinds(kind)
 	}
 	return strings.Join(limits, " and ")
+}
+
+// ownWords is the sentence of error(…) that a value of the schema ends in, "" for none.
+func ownWords(v cuelang.Value) string {
+	op, args := cuelang.Dereference(v).Expr()
+	if op != cuelang.OrOp || len(args) < 2 {
+		return ""
+	}
+	op, args = args[len(args)-1].Expr()
+	if op != cuelang.CallOp || len(args) != 2 {
+		return ""
+	}
+	words, _ := args[1].String()
+	return words
 }
 
 // limitsOf words what else a value must be, must not be, or match.

@@ -1,6 +1,6 @@
 // Package schemas holds the CUE schemas of stig as text: that of the
 // stigmergic workflow, that of the configuration, that of what commands print as
-// JSON, and that of traces.
+// JSON, that of traces, and that of the files of actors.
 //
 // It does not know CUE: package cue compiles the texts, and package signals
 // has its constants generated from the first.
@@ -16,6 +16,7 @@ const (
 	ConfigFile = "schemas/stig/config.cue"
 	OutputFile = "schemas/stig/output.cue"
 	TracesFile = "schemas/traces/schema.cue"
+	ActorsFile = "schemas/actors/schema.cue"
 )
 
 // StigmergicWorkflow is the text of [File].
@@ -37,3 +38,8 @@ var Output string
 //
 //go:embed traces/schema.cue
 var Traces string
+
+// Actors is the text of [ActorsFile].
+//
+//go:embed actors/schema.cue
+var Actors string

@@ -13,7 +13,7 @@ import (
 
 // published are the schemas that are printed, by name.
 var published = []struct{ name, source string }{
-	{"signals", schemas.StigmergicWorkflow}, {"config", schemas.Config}, {"output", schemas.Output}, {"traces", schemas.Traces},
+	{"signals", schemas.StigmergicWorkflow}, {"config", schemas.Config}, {"output", schemas.Output}, {"traces", schemas.Traces}, {"actors", schemas.Actors},
 }
 
 func names() (list []string) {
@@ -26,7 +26,7 @@ func names() (list []string) {
 func SchemaCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:       "schema [NAME]",
-		Short:     "the CUE schema of signals, of the configuration (config), of JSON output (output) or of traces (traces)",
+		Short:     "the CUE schema of signals, of config, output (of --json), traces or actors (their files)",
 		GroupID:   "connect",
 		Args:      cli.Takes(0, 1, "one name at most"),
 		ValidArgs: names(),

@@ -1,0 +1,64 @@
+package actors
+
+import (
+	"path/filepath"
+
+	"stig/app"
+	"stig/jsonl"
+	"stig/live"
+	"stig/process"
+)
+
+// SignOfLife records that an actor is there, in this process: what the loop does at its
+// start, with each run, and every 20 seconds. change, which may be nil, edits what else
+// is known of it; it is called under a lock.
+func SignOfLife(a *app.App, name string, change func(*live.Presence)) error {
+	self, _ := process.Self()
+	return sign(a, name, func(p *live.Presence) {
+		p.Process = self.ID
+		if change != nil {
+			change(p)
+		}
+	})
+}
+
+// sign records a sign of life, without a process where change sets none: that of a
+// person's command is gone at once.
+func sign(a *app.App, name string, change func(*live.Presence)) error {
+	place, err := placeOf(a)
+	if err != nil {
+		return err
+	}
+	now, err := a.Clock()
+	if err != nil {
+		return err
+	}
+	return place.ChangePresence(name, func(p *live.Presence) bool {
+		if p.First.IsZero() {
+			p.First = now
+		}
+		p.Seen = now
+		p.Signs++
+		change(p)
+		return true
+	})
+}
+
+// placeOf is where the live state of the store is kept.
+func placeOf(a *app.App) (live.Place, error) {
+	store, err := jsonl.Discover(a.Where())
+	if err != nil {
+		return live.Place{}, err
+	}
+	return live.At(store.Path)
+}
+
+// Root is the directory that holds the store's: profiles lie below it.
+func Root(a *app.App) (string, error) {
+	store, err := jsonl.Discover(a.Where())
+	if err != nil {
+		return "", err
+	}
+	dir, err := filepath.Abs(store.Dir)
+	return filepath.Dir(dir), err
+}
