@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -30,6 +31,7 @@ type Presence struct {
 	Version string     `json:"version,omitempty"` // of the stig that runs the loop
 	Issue   string     `json:"issue,omitempty"`   // in hand
 	Run     string     `json:"run,omitempty"`
+	Changes int        `json:"changes"` // how often this was written: of two records the one with more counts
 }
 
 // State is how an actor was told to be.
@@ -44,64 +46,104 @@ const (
 	Maintenance  State = "maintenance" // a person said so
 )
 
+const (
+	presenceAge   = 90 * 24 * time.Hour // after the last sign of life
+	mostPresences = 1000
+)
+
 // Presences lists what is known of the actors of the store, by name. The error names
 // what cannot be read; the rest is there all the same.
 func (p Place) Presences() (all []Presence, err error) {
+	known := map[string]Presence{}
 	for _, dir := range p.dirs() {
 		files, _ := filepath.Glob(filepath.Join(dir, "actor-"+hash(p.Store)+"-*.json")) // the pattern is sound
 		for _, path := range files {
 			var one Presence
 			if e := readJSON(path, &one); e != nil {
 				err = errors.Join(err, e)
-			} else if !slices.ContainsFunc(all, func(known Presence) bool { return known.Name == one.Name }) {
-				all = append(all, one)
+			} else if one.Changes > known[one.Name].Changes {
+				known[one.Name] = one
 			}
 		}
 	}
-	slices.SortFunc(all, func(a, b Presence) int { return cmp.Compare(a.Name, b.Name) })
-	return all, err
+	return slices.SortedFunc(maps.Values(known), func(a, b Presence) int { return cmp.Compare(a.Name, b.Name) }), err
 }
 
 // Presence gives what is known of one actor; ok is false for nothing.
+// Of several records the one that was written last counts: git's directory could not
+// be written at some of these times. What cannot be read is set aside.
 func (p Place) Presence(name string) (one Presence, ok bool) {
 	for _, dir := range p.dirs() {
-		if readJSON(filepath.Join(dir, p.presenceFile(name)), &one) == nil && one.Name != "" {
-			return one, true
+		var other Presence
+		if readJSON(filepath.Join(dir, p.presenceFile(name)), &other) == nil && other.Name == name && other.Changes > one.Changes {
+			one = other
 		}
 	}
-	return Presence{}, false
+	return one, one.Changes > 0
 }
 
 // ChangePresence edits what is known of one actor under a lock, which no other actor
 // waits for. Where change gives false nothing is written.
 func (p Place) ChangePresence(name string, change func(*Presence) bool) error {
+	return p.lockedPresence(name, func(dir string) error {
+		one, _ := p.Presence(name)
+		one.Store, one.Name = p.Store, name
+		if !change(&one) {
+			return nil
+		}
+		one.Changes++
+		return replaceJSON(filepath.Join(dir, p.presenceFile(name)), one)
+	})
+}
+
+// ForgetPresence removes what is known of an actor.
+func (p Place) ForgetPresence(name string) error {
+	return p.forgetPresence(name, func(Presence) bool { return true })
+}
+
+// forgetPresence removes what is known of an actor, if that still is as it was taken
+// for. Whoever waits for the lock that goes too makes another one.
+func (p Place) forgetPresence(name string, still func(Presence) bool) error {
+	return p.lockedPresence(name, func(dir string) error {
+		if one, _ := p.Presence(name); !still(one) {
+			return nil
+		}
+		var err error
+		for _, d := range p.dirs() {
+			if e := os.Remove(filepath.Join(d, p.presenceFile(name))); e != nil && !errors.Is(e, fs.ErrNotExist) {
+				err = errors.Join(err, e)
+			}
+		}
+		return errors.Join(err, os.Remove(filepath.Join(dir, p.presenceFile(name)+".lock")))
+	})
+}
+
+// PrunePresences forgets actors without a sign of life for 90 days, and beyond a
+// thousand those that were seen longest ago. Those that keep names stay.
+func (p Place) PrunePresences(now time.Time, keep func(name string) bool) error {
+	all, err := p.Presences()
+	slices.SortFunc(all, func(a, b Presence) int { return b.Seen.Compare(a.Seen) })
+	kept := 0
+	for _, one := range all {
+		if keep(one.Name) || now.Sub(one.Seen) < presenceAge && kept < mostPresences {
+			kept++
+			continue
+		}
+		err = errors.Join(err, p.forgetPresence(one.Name, func(again Presence) bool { return again.Changes == one.Changes }))
+	}
+	return err
+}
+
+// lockedPresence calls edit under the lock of an actor.
+func (p Place) lockedPresence(name string, edit func(dir string) error) error {
 	return p.inDir(func(dir string) (err error) {
-		path := filepath.Join(dir, p.presenceFile(name))
 		unlock, err := lockIn(dir, p.presenceFile(name)+".lock")
 		if err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, unlock()) }()
-		one := Presence{}
-		trouble := readJSON(path, &one)
-		one.Store, one.Name = p.Store, name
-		if !change(&one) {
-			return nil
-		}
-		return errors.Join(replaceJSON(path, one), trouble)
+		return edit(dir)
 	})
-}
-
-// ForgetPresence removes what is known of an actor.
-func (p Place) ForgetPresence(name string) (err error) {
-	for _, dir := range p.dirs() {
-		for _, path := range []string{p.presenceFile(name), p.presenceFile(name) + ".lock"} {
-			if e := os.Remove(filepath.Join(dir, path)); e != nil && !errors.Is(e, fs.ErrNotExist) {
-				err = errors.Join(err, e)
-			}
-		}
-	}
-	return err
 }
 
 func (p Place) presenceFile(name string) string {

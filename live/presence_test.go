@@ -1,0 +1,99 @@
+package live_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"stig/live"
+)
+
+func presencePlace(t *testing.T) (place live.Place, dir string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), ".beads")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	place, err := live.At(filepath.Join(dir, "issues.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return place, filepath.Join(dir, ".stig")
+}
+
+func seen(t *testing.T, place live.Place, name string, at time.Time) {
+	t.Helper()
+	err := place.ChangePresence(name, func(p *live.Presence) bool {
+		p.Seen = at
+		p.Signs++
+		return true
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// TestPresence: several actors sign at once, none is lost, and a record that cannot be
+// read is set aside.
+func TestPresence(t *testing.T) {
+	place, dir := presencePlace(t)
+	day := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
+	if all, err := place.Presences(); err != nil || all != nil {
+		t.Fatal(all, err)
+	}
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() { seen(t, place, fmt.Sprintf("bo/%d", i%2), day) })
+	}
+	all.Wait()
+	if one, ok := place.Presence("bo/1"); !ok || one.Signs != 4 || one.Name != "bo/1" {
+		t.Errorf("%+v, %t", one, ok)
+	}
+	files, _ := filepath.Glob(filepath.Join(dir, "actor-*.json"))
+	if len(files) != 2 {
+		t.Fatal(files)
+	}
+	if err := os.WriteFile(files[0], []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := place.Presences(); err == nil || len(list) != 1 {
+		t.Error(list, err)
+	}
+	if list, err := place.Presences(); err != nil || len(list) != 1 {
+		t.Error("named again:", list, err)
+	}
+	if err := place.ChangePresence("cy", func(*live.Presence) bool { return false }); err != nil {
+		t.Error(err)
+	}
+	if _, ok := place.Presence("cy"); ok {
+		t.Error("written although nothing changed")
+	}
+}
+
+// TestPrune forgets actors that nobody saw for long, and no others.
+func TestPrune(t *testing.T) {
+	place, dir := presencePlace(t)
+	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
+	for name, age := range map[string]time.Duration{"new": 0, "old": 91 * 24 * time.Hour, "filed": 91 * 24 * time.Hour, "recent": 89 * 24 * time.Hour} {
+		seen(t, place, name, now.Add(-age))
+	}
+	if err := place.PrunePresences(now, func(name string) bool { return name == "filed" }); err != nil {
+		t.Fatal(err)
+	}
+	all, err := place.Presences()
+	if len(all) != 3 || err != nil || all[0].Name != "filed" || all[1].Name != "new" || all[2].Name != "recent" {
+		t.Error(all, err)
+	}
+	if err := place.ForgetPresence("new"); err != nil {
+		t.Error(err)
+	}
+	if err := place.ForgetPresence("unknown"); err != nil {
+		t.Error(err)
+	}
+	if files, _ := filepath.Glob(filepath.Join(dir, "actor-*")); len(files) != 4 { // two records and their locks
+		t.Error(files)
+	}
+}
