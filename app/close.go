@@ -118,7 +118,7 @@ func (a *App) closer(ctx context.Context, o CloseOptions) (*closer, error) {
 // waiver is the word of the actor that an issue may close without a verdict. The
 // session of an assistant may not give it unless the configuration says so.
 func (a *App) waiver(why, actor string) (verify.Evidence, error) {
-	if program := a.assistant(actor); program != "" && a.Config.Gate.Waivers != "anyone" {
+	if program := a.Assistant(actor); program != "" && a.Config.Gate.Waivers != "anyone" {
 		return nil, &fault.Error{Code: fault.Found, Reason: fmt.Sprintf("--waive: a session of an assistant (%s) may not waive", program),
 			Hint: "ask a person with stig escalate; a project lets sessions waive with gate: waivers: \"anyone\" in .stig.cue"}
 	}
@@ -129,10 +129,10 @@ func (a *App) waiver(why, actor string) (verify.Evidence, error) {
 	return w, nil
 }
 
-// assistant is the program of an assistant in whose session stig runs: by the name of
+// Assistant is the program of an assistant in whose session stig runs: by the name of
 // the actor, by the name that its hook exported, whatever --actor says, by the program
 // that we were started below, or by the variables that such programs set; "" for a person.
-func (a *App) assistant(name string) string {
+func (a *App) Assistant(name string) string {
 	for _, name := range []string{name, a.Getenv("STIG_ACTOR")} {
 		if actor.IsSession(name) {
 			return name

@@ -14,6 +14,7 @@ import (
 	"stig/notes"
 	"stig/orient"
 	"stig/process"
+	"stig/profile"
 	"stig/signals"
 )
 
@@ -46,6 +47,7 @@ type OrientRequest struct {
 	Whole     bool   // no limit where Budget is 0: for data
 	As        string // of the survey: whose claims come first
 	StaleDays int    // an issue in progress is stale when it was not changed for longer
+	NoLearned bool   // without what the actor learned: the reader has its whole file
 }
 
 // check refuses what does not go together.
@@ -122,7 +124,28 @@ func (a *App) briefing(ctx context.Context, r OrientRequest) (*orient.Briefing, 
 		}
 		request.MayTake = a.mayTake(request.Reader)
 	}
+	if !r.NoLearned {
+		request.Learned = a.learned(ctx, file.Place())
+	}
 	return orient.Brief(file, dag.New(file), at, request, rules)
+}
+
+// learned is what the file of the actor says that it learned; "" without a file, and
+// for one with a mistake, which others report.
+func (a *App) learned(ctx context.Context, store beads.Place) string {
+	root := filepath.Dir(store.Dir)
+	if !Exists(profile.Dir(root)) {
+		return "" // before anybody asks git who acts
+	}
+	name, err := a.ActorName(ctx)
+	if err != nil || name == "" {
+		return ""
+	}
+	p, err := profile.Load(root, name)
+	if err != nil {
+		return ""
+	}
+	return p.Section(profile.Learned)
 }
 
 func (a *App) survey(ctx context.Context, r OrientRequest) (*orient.Survey, error) {

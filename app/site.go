@@ -20,6 +20,7 @@ import (
 	"stig/jsonl"
 	"stig/live"
 	"stig/process"
+	"stig/profile"
 	"stig/signals"
 	"stig/verify"
 )
@@ -358,5 +359,72 @@ func (a *App) trustHere(ctx context.Context) (trust verify.Trust, grant verify.G
 	if grant.Settings, _, err = a.reaches(s.Store); err != nil {
 		return trust, grant, err
 	}
+	if had, ok := trust.At(grant.Root); a.ByPerson(grant.By) {
+		a.agreeToActors(s, &grant)
+	} else if ok && trust.Granted(grant.Root, grant.Commit) {
+		grant.Actors = had.Actors
+	}
 	return trust, grant, s.commands(store, &grant)
+}
+
+// ByPerson reports whether an actor of this run is a person: neither the session of an
+// assistant nor what a worker loop started.
+func (a *App) ByPerson(name string) bool {
+	return a.Assistant(name) == "" && a.Getenv("STIG_RUN") == ""
+}
+
+// agreeToActors has a grant know what the files of actors have run. A file with a
+// mistake runs nothing, and is asked about when it is right.
+func (a *App) agreeToActors(s *site, grant *verify.Grant) {
+	root := filepath.Dir(s.Store.Dir)
+	names, err := profile.Names(root)
+	for _, name := range names {
+		p, bad := profile.Load(root, name)
+		if err = errors.Join(err, bad); bad == nil {
+			grant.Agree(CommandsOf(p))
+		}
+	}
+	if err != nil {
+		a.Warn("%v", err)
+	}
+}
+
+// CommandsOf is a hash of what the file of an actor has run.
+func CommandsOf(p *profile.Profile) string {
+	text, _ := json.Marshal([]string{p.Name, p.Command, p.Setup}) // texts can be encoded
+	return verify.Hash(string(text))
+}
+
+// ActorTrust is how far what the file of an actor has run is trusted.
+type ActorTrust struct {
+	Repository bool // the repository is
+	Agreed     bool // and a person agreed to these very commands
+
+	site  *site
+	grant *verify.Grant
+}
+
+// TrustsActor tells how far what the file of an actor has run is trusted.
+func (a *App) TrustsActor(ctx context.Context, p *profile.Profile) (t ActorTrust, err error) {
+	store, err := a.Discover()
+	if err != nil {
+		return t, err
+	}
+	if t.site, err = a.Site(ctx, store.Place()); err != nil {
+		return t, err
+	}
+	s, err := a.standing(ctx, t.site)
+	t.Repository, t.grant = s.trusted, s.grant
+	t.Agreed = s.trusted && (s.grant == nil || s.grant.Agreed(CommandsOf(p)))
+	return t, err
+}
+
+// AgreeToActor records that a person agreed to what the file of an actor has run, in
+// a repository that is trusted.
+func (t ActorTrust) AgreeToActor(p *profile.Profile) error {
+	if t.Agreed || t.grant == nil {
+		return nil
+	}
+	t.grant.Agree(CommandsOf(p))
+	return verify.Trust{Dir: t.site.state}.Grant(*t.grant)
 }

@@ -21,6 +21,9 @@ type Request struct {
 	Reader string // who reads: what is theirs is not left to somebody else; "" when nobody is named
 	// MayTake reports whether the reader may go on with what another name holds; nil for none.
 	MayTake func(name string) bool
+	// Learned is what the reader learned from earlier work, on whatever issue; "" for
+	// nothing. It stands at the end, and is what a budget cuts first.
+	Learned string
 }
 
 // BriefingBudget is how many characters the Markdown of a briefing has unless it
@@ -69,6 +72,7 @@ func Brief(f *beads.Snapshot, g *dag.Graph, i int, req Request, rules Rules) (*B
 		return nil, err
 	}
 	deepen(b.Depth)(b, a)
+	b.Learned = strings.TrimSpace(req.Learned)
 	b.Next = typed(f.Place(), b.next())
 	if req.Budget > 0 {
 		fit(b, req.Budget)

@@ -58,6 +58,7 @@ type Briefing struct {
 	Discover  []Item         `json:"discover"`          // depth deep
 	Probe     *Probe         `json:"probe,omitempty"`   // depth probe
 	Directive string         `json:"directive"`
+	Learned   string         `json:"learned,omitempty"` // what the reader learned from earlier work, see Request
 
 	Omitted []Omission `json:"omitted"`
 	Next    []Step     `json:"next"`

@@ -80,11 +80,11 @@ const (
 	keptOfRows = 4 // related and waiting issues
 )
 
-// cuts lists what can be dropped, least urgent first: repeated lines, then the
-// middles of long texts down to what each is to keep, then what others left and
-// wrote, then what stands at the top.
+// cuts lists what can be dropped, least urgent first: what the reader learned
+// elsewhere, repeated lines, then the middles of long texts down to what each is to
+// keep, then what others left and wrote, then what stands at the top.
 func (b *Briefing) cuts() []cut {
-	return slices.Concat([]cut{b.foldLines()}, b.shortenings(), b.cutsOfLinks(), b.cutsOfTexts(), b.cutsOfTask(), b.cutsOfStanding())
+	return slices.Concat([]cut{b.cutText(&b.Learned, "what you learned", 0), b.foldLines()}, b.shortenings(), b.cutsOfLinks(), b.cutsOfTexts(), b.cutsOfTask(), b.cutsOfStanding())
 }
 
 // cutsOfLinks drop what stands around the issue.

@@ -17,6 +17,7 @@ import (
 func (b *Briefing) Markdown() string {
 	w := &page{}
 	b.body(w)
+	w.quoted("What you learned from earlier work", b.Learned)
 	w.next(b.Next)
 	w.omitted(b.Omitted)
 	return w.String()

@@ -33,8 +33,10 @@ type Grant struct {
 	// started then; "" for nothing. Trust is asked again where it is another.
 	Settings string `json:"settings,omitempty"`
 	// Commands are the checks that its criteria had then, see Grant.Know. List leaves
-	// them and Settings out.
+	// them, Actors and Settings out.
 	Commands string `json:"commands,omitempty"`
+	// Actors are hashes of what the files of actors have run, as a person agreed to it.
+	Actors string `json:"actors,omitempty"`
 	By       string `json:"by,omitempty"` // who did; "" when unknown
 }
 
@@ -54,6 +56,16 @@ func (g *Grant) Know(checks []criteria.Check) {
 func (g Grant) Knows(c criteria.Check) bool {
 	return strings.Contains(" "+g.Commands+" ", " "+Hash(c.Text)[:knownDigits]+" ")
 }
+
+// Agree adds what the file of an actor has run, by its Hash.
+func (g *Grant) Agree(hash string) {
+	if !g.Agreed(hash) {
+		g.Actors = strings.TrimSpace(g.Actors + " " + hash)
+	}
+}
+
+// Agreed reports whether a person agreed to what has that Hash.
+func (g Grant) Agreed(hash string) bool { return strings.Contains(" "+g.Actors+" ", " "+hash+" ") }
 
 // Granted reports whether the repository at root is trusted with this root
 // commit: another one at the same path is another repository. A grant that
@@ -175,7 +187,7 @@ func (t Trust) List() ([]Grant, error) {
 			continue // revoked meanwhile
 		}
 		if err = errors.Join(err, bad); bad == nil {
-			g.Settings, g.Commands = "", ""
+			g.Settings, g.Commands, g.Actors = "", "", ""
 			grants = append(grants, g)
 		}
 	}

@@ -21,6 +21,7 @@ func briefingKeys() []param {
 		{"notes", text, "", false}, {"children", object, "", false}, {"closed_dependencies", rows, "what it is built on", false}, {"farther_dependencies", texts, "", false},
 		{"upstream_evidence", object, "", false}, {"upstream_findings", rows, "what was found there", false}, {"open_blockers", rows, "what it waits for", false}, {"dependents", rows, "what waits for it", false},
 		{"seen_before", rows, "", false}, {"known", rows, "", false}, {"discover", rows, "", false}, {"probe", object, "", false}, {"directive", text, "how to go about it", false},
+		{"learned", text, "from earlier work, by the actor's file", false},
 	}
 }
 

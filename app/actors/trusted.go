@@ -1,0 +1,106 @@
+package actors
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"stig/app"
+	"stig/fault"
+	"stig/live"
+	"stig/profile"
+)
+
+// changedCommands opens why an actor is paused whose file runs something else than a
+// person agreed to.
+const changedCommands = "what its file runs changed: "
+
+// Trusted refuses (fault.Found) to run what the file of an actor names, its command and
+// its setup: where the repository is not trusted, and where they are others than a
+// person agreed to. Then the actor is paused too, until stig worker resume or stig trust.
+func Trusted(ctx context.Context, a *app.App, p *profile.Profile) error {
+	if p.Path == "" || p.Command+p.Setup == "" {
+		return nil
+	}
+	trust, err := a.TrustsActor(ctx, p)
+	switch {
+	case err != nil:
+		return err
+	case !trust.Repository:
+		return &fault.Error{Code: fault.Found, ID: p.Name, Reason: "what its file runs came with a repository that is not trusted here: " + runs(p),
+			Hint: "read " + app.Shortest(p.Path) + ", then type stig trust"}
+	case trust.Agreed:
+		return agreedSince(a, p.Name)
+	}
+	if err := pauseChanged(a, p); err != nil {
+		return err
+	}
+	return &fault.Error{Code: fault.Found, ID: p.Name, Reason: "paused: " + changedCommands + runs(p),
+		Hint: "read " + app.Shortest(p.Path) + "; a person agrees with stig worker resume " + p.Name}
+}
+
+// runs names what the file of an actor has run.
+func runs(p *profile.Profile) string {
+	var parts []string
+	if p.Command != "" {
+		parts = append(parts, "command: "+p.Command)
+	}
+	if p.Setup != "" {
+		parts = append(parts, "setup: "+p.Setup)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// pauseChanged pauses an actor whose file runs what nobody agreed to. One that somebody
+// paused, drained or ended stays as it is.
+func pauseChanged(a *app.App, p *profile.Profile) error {
+	place, err := placeOf(a)
+	if err != nil {
+		return err
+	}
+	return place.ChangePresence(p.Name, func(one *live.Presence) bool {
+		why := changedCommands + runs(p)
+		if one.State != "" && one.State != live.Healthy && one.State != live.Provisioning && !forChange(*one) || one.Why == why {
+			return false
+		}
+		one.State, one.By, one.Why, one.Until = live.Paused, "", why, time.Time{}
+		return true
+	})
+}
+
+// agreedSince ends the pause of an actor to whose commands a person agreed meanwhile.
+func agreedSince(a *app.App, name string) error {
+	place, err := placeOf(a)
+	if err != nil {
+		return err
+	}
+	if one, ok := place.Presence(name); !ok || !forChange(one) {
+		return nil
+	}
+	return place.ChangePresence(name, func(one *live.Presence) bool {
+		if !forChange(*one) {
+			return false
+		}
+		one.State, one.By, one.Why, one.Until = live.Healthy, "", "", time.Time{}
+		return true
+	})
+}
+
+// forChange reports whether an actor is paused since its file changed.
+func forChange(p live.Presence) bool {
+	return p.State == live.Paused && p.By == "" && strings.HasPrefix(p.Why, changedCommands)
+}
+
+// byPerson refuses (fault.Found) what only a person may do, and gives their name.
+func byPerson(ctx context.Context, a *app.App, what string) (string, error) {
+	who, err := a.MustActor(ctx)
+	if err != nil {
+		return "", err
+	}
+	if !a.ByPerson(who) {
+		return "", &fault.Error{Code: fault.Found, Reason: fmt.Sprintf("%s: only a person may do that; this is %s", what, who),
+			Hint: "ask a person with stig escalate"}
+	}
+	return who, nil
+}
