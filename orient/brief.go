@@ -21,6 +21,8 @@ type Request struct {
 	Reader string // who reads: what is theirs is not left to somebody else; "" when nobody is named
 	// MayTake reports whether the reader may go on with what another name holds; nil for none.
 	MayTake func(name string) bool
+	// Loop is set where the reader runs in a worker loop, which claims, merges and closes.
+	Loop bool
 }
 
 // BriefingBudget is how many characters the Markdown of a briefing has unless it
@@ -46,7 +48,7 @@ func Brief(f *beads.Snapshot, g *dag.Graph, i int, req Request, rules Rules) (*B
 	a := assemble(f, g, rules, record)
 	a.full = req.Full
 	b := a.common(i, record)
-	b.override, b.full, b.reader, b.mayTake = req.Depth, req.Full, req.Reader, req.MayTake
+	b.override, b.full, b.reader, b.mayTake, b.loop = req.Depth, req.Full, req.Reader, req.MayTake, req.Loop
 	b.Depth, b.DepthFrom = a.depth(req.Depth)
 	all, err := a.closedDependencies(i)
 	if err != nil {
