@@ -54,6 +54,7 @@ type night struct {
 	disk    string // a small file system, or a directory, with the clone, the home and the state
 	mounted bool
 	clone   string
+	always  string // the temper of all workers; "" where each has its own
 	late    string // work tree with an old copy of the store
 	loops   []*nightLoop
 	began   time.Time
@@ -178,7 +179,7 @@ type nightLoop struct {
 func (l *nightLoop) arguments(more ...string) []string {
 	args := append([]string{"stig", "work", "--actor", l.name, "--max-runs", "100000", "--max-time", "1000h",
 		"--run-timeout", nightTimeout.String(), "--attempts", "2"}, more...)
-	return append(args, "--", "night-worker", l.night.dir, fmt.Sprint(l.project.Seed))
+	return append(args, "--", "night-worker", l.night.dir, fmt.Sprint(l.project.Seed), l.always)
 }
 
 // start starts the loop.
