@@ -31,7 +31,7 @@ var bands = [][]string{
 	{"notes", "beads", "cue", "host", "process", "shell"},
 	{"signals", "trace", "dag", "criteria", "guard", "git", "jsonl", "bd", "profile", "internal/memory"},
 	{"verify", "diff", "live", "recall", "worktree", "internal/dirstore"},
-	{"orient", "checkpoint", "lint", "merge", "draw", "recovery", "watch", "loss", "session", "lease", "inbox", "work"},
+	{"orient", "checkpoint", "lint", "merge", "draw", "recovery", "watch", "loss", "session", "lease", "inbox", "work", "internal/overnight"},
 	{"app"},
 	{"setup", "app/traces", "app/watching", "app/inboxes", "app/actors"},
 	{"app/working"},
