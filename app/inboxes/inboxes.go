@@ -154,7 +154,7 @@ func ownerOf(ctx context.Context, a *app.App, store beads.Place, r Request) (*ow
 	presence, _ := o.place.Presence(o.actor.Name)
 	o.actor.Kind = kindOf(a, o.actor.Name, presence.Kind)
 	o.actor.Since = o.first(presence).UTC().Truncate(time.Second) // as precise as times in stores
-	claims, _ := o.place.Claims() // what cannot be read is nothing
+	claims, _ := o.place.Claims()                                 // what cannot be read is nothing
 	o.claims = map[string]time.Time{}
 	for _, l := range claims.Leases {
 		o.claims[l.Issue] = l.Since
