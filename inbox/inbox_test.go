@@ -313,4 +313,3 @@ func TestGone(t *testing.T) {
 		}
 	}
 }
-
