@@ -4,4 +4,153 @@
 // Items are derived from the store at each call, and named by what they are, so that
 // none is lost with a mailbox and none is told twice. The package opens no store and
 // keeps no acknowledgements; they are given to it.
+//
+//	items, err := inbox.List(file, dag.New(file), inbox.Request{For: reader, Now: now, Acked: acked})
 package inbox
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"stig/actor"
+	"stig/beads"
+	"stig/dag"
+)
+
+// Why an item is in an inbox. Of several reasons the first one counts.
+const (
+	To       = "to"       // a trace names the actor
+	Role     = "role"     // a trace is for one of its roles
+	Kind     = "kind"     // a trace is for @agents or @people
+	All      = "all"      // a trace is for @all
+	Answer   = "answer"   // to a question that it asked, or to a trace of its own
+	Feedback = "feedback" // on an issue that is assigned to it
+	Help     = "help"     // somebody needs one of its roles
+	Finding  = "finding"  // on an issue that its own waits for
+	Mention  = "mention"  // a comment names it
+	Ready    = "ready"    // an issue that is assigned to it can be started now
+	Blocker  = "blocker"  // what an issue in its hands waits for was closed
+	Reopened = "reopened" // what an issue in its hands waits for was opened again
+	Gate     = "gate"     // the checks of its issue failed
+	Watched  = "watch"    // something happened that it watches
+)
+
+// Whys lists the reasons, the first that counts first.
+func Whys() []string {
+	return []string{To, Role, Kind, All, Answer, Feedback, Help, Finding, Mention, Ready, Blocker, Reopened, Gate, Watched}
+}
+
+// Item is one thing that concerns an actor.
+type Item struct {
+	ID      string    `json:"id"` // the name of the trace, else WHY/ISSUE/KEY
+	Why     string    `json:"why"`
+	Issue   string    `json:"issue"`
+	Title   string    `json:"title"`   // of the issue
+	At      time.Time `json:"at"`      // UTC; of an answer the day
+	By      string    `json:"by"`      // "" where nobody is known
+	Type    string    `json:"type"`    // of the trace, "" for none
+	Text    string    `json:"text"`    // one line
+	Command string    `json:"command"` // that deals with it
+	Acked   bool      `json:"acked"`
+}
+
+// Actor is whose inbox it is.
+type Actor struct {
+	Name  string
+	Kind  string // human, agent or program
+	Roles []string
+	Watch []string  // issues, and labels of issues
+	Since time.Time // its first sign of life: what is older is none of its concern
+}
+
+// Verdict is a run of an issue's checks that failed.
+type Verdict struct {
+	At   time.Time
+	By   string // who had them run
+	Text string // what failed
+}
+
+// Request asks for the items of an actor.
+type Request struct {
+	For   Actor
+	Now   time.Time
+	Acked func(id string, at time.Time) bool // nil for none is
+	// MayTake reports whether the actor may go on with what another holds; nil for none.
+	MayTake func(holder string) bool
+	// Claimed gives the time at which an issue came into the actor's hands; false where
+	// that is not known.
+	Claimed func(issue string) (time.Time, bool)
+	// Failed gives the last run of an issue's checks if they failed; nil for none.
+	Failed func(issue string) (Verdict, bool)
+}
+
+// Kept is for how long an issue that is closed still has items, and how long
+// acknowledgements of them are kept.
+const Kept = 7 * 24 * time.Hour
+
+// List gives the items of an actor, acknowledged ones too, which say so: the oldest
+// first, those of an issue together, at the place of its oldest. Errors are those of
+// reading the store.
+func List(file *beads.Snapshot, graph *dag.Graph, r Request) ([]Item, error) {
+	s := newSearch(file, graph, r)
+	if err := s.comments(); err != nil {
+		return nil, err
+	}
+	if err := s.own(); err != nil {
+		return nil, err
+	}
+	return s.items(), nil
+}
+
+// Gone reports whether what was acknowledged on an issue at a time needs no record any
+// more, since List gives it no more: the issue was closed long ago. closed is zero for
+// an issue that is not closed.
+func Gone(closed, at, now time.Time) bool {
+	return !closed.IsZero() && now.Sub(closed) > Kept && now.Sub(at) > Kept
+}
+
+// mine reports whether a name is the actor's, or that of somebody who works for it.
+func (a Actor) mine(name string) bool { return actor.Of(name, a.Name) }
+
+// group is what its kind is addressed as.
+func (a Actor) group() string {
+	if a.Kind == "human" {
+		return "@people"
+	}
+	return "@agents"
+}
+
+// addressed says why something that is for those names is for the actor, "" where it
+// is not.
+func (a Actor) addressed(to []string) string {
+	isRole := func(name string) bool { return slices.Contains(a.Roles, name) }
+	switch {
+	case slices.ContainsFunc(to, a.mine):
+		return To
+	case slices.ContainsFunc(to, isRole):
+		return Role
+	case slices.Contains(to, a.group()):
+		return Kind
+	case slices.Contains(to, "@all"):
+		return All
+	}
+	return ""
+}
+
+// grouped sorts items: the oldest first, those of an issue together.
+func grouped(items []Item) []Item {
+	byTime := func(a, b Item) int {
+		return cmp.Or(a.At.Compare(b.At), strings.Compare(a.Issue, b.Issue), strings.Compare(a.ID, b.ID))
+	}
+	slices.SortFunc(items, byTime)
+	place := map[string]int{}
+	for i, item := range items {
+		if _, there := place[item.Issue]; !there {
+			place[item.Issue] = i
+		}
+	}
+	slices.SortStableFunc(items, func(a, b Item) int { return place[a.Issue] - place[b.Issue] })
+	return items
+}

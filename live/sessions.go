@@ -16,7 +16,8 @@ type SessionRecord struct {
 	Host    string          `json:"host"` // the program
 	ID      string          `json:"id"`   // what the program calls it
 	Process process.ID      `json:"process,omitzero"`
-	Seen    time.Time       `json:"seen"` // its last sign of life
+	First   time.Time       `json:"first,omitzero"` // its first sign of life
+	Seen    time.Time       `json:"seen"`           // its last one
 	Ended   bool            `json:"ended,omitempty"`
 	Agents  []string        `json:"agents,omitempty"` // its subagents as the program calls them, in the order of their starts
 	Held    map[string]Held `json:"held,omitempty"`   // what was claimed in it, by the path of the store, a blank and the issue

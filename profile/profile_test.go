@@ -3,6 +3,7 @@ package profile_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -211,6 +212,57 @@ func TestWith(t *testing.T) {
 		if got, err := parse(t, c[0]).With("Seed", c[1]); err == nil {
 			t.Errorf("%s: %q", name, got)
 		}
+	}
+}
+
+// TestSet replaces a key by its lines, and nothing else.
+func TestSet(t *testing.T) {
+	const text = "---\nname: bo\n# what it serves\nroles:\n- a\n- b\n\nwatch: [\n  tide-1 ]\ncommand: x # y\n---\n\n## Seed\n\nx\n"
+	for _, c := range []struct {
+		key   string
+		value any
+		want  string
+	}{
+		{"name", "by", strings.Replace(text, "name: bo", "name: by", 1)},
+		{"name", "bo-2", strings.Replace(text, "name: bo", `name: "bo-2"`, 1)},
+		{"roles", []string{"c", "d e", "7", "true"}, strings.Replace(text, "roles:\n- a\n- b\n", `roles: [c, d e, "7", "true"]`+"\n", 1)},
+		{"roles", []string(nil), strings.Replace(text, "roles:\n- a\n- b\n", "", 1)},
+		{"watch", []string{"tide-2"}, strings.Replace(text, "watch: [\n  tide-1 ]", `watch: ["tide-2"]`, 1)},
+		{"description", `says "hi": <b> & # co`, strings.Replace(text, "# y\n", `# y`+"\n"+`description: "says \"hi\": <b> & # co"`+"\n", 1)},
+		{"description", "", text},
+	} {
+		got, err := parse(t, text).Set(c.key, c.value)
+		if err != nil || string(got) != c.want {
+			t.Errorf("%s %v: %v\n%s", c.key, c.value, err, got)
+		}
+	}
+	for _, c := range [][3]string{
+		{text, "name", "../x"}, {text, "name", ""}, {text, "kind", "robot"}, {text, "description", "a\nb"},
+		{"---\n{name: bo, description: x}\n---\n", "description", "y"}, {"---\nname: bo\ncommand: |-\n  a\n\n---\n", "unknown", "y"},
+	} {
+		if got, err := parse(t, c[0]).Set(c[1], c[2]); err == nil {
+			t.Errorf("%s %q: %s", c[1], c[2], got)
+		}
+	}
+	crlf, err := parse(t, "---\r\nname: bo\r\n---\r\n").Set("description", "new")
+	if err != nil || string(crlf) != "---\r\nname: bo\r\ndescription: new\r\n---\r\n" {
+		t.Errorf("%v %q", err, crlf)
+	}
+}
+
+// TestEvolved adds a line, and keeps the last hundred.
+func TestEvolved(t *testing.T) {
+	p := parse(t, bo)
+	for i := range 120 {
+		text, err := p.Evolved(fmt.Sprintf("2026-11-21: dream\n%d", i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p = parse(t, string(text))
+	}
+	lines := strings.Split(p.Section(profile.Evolution), "\n")
+	if len(lines) != 100 || lines[0] != "- 2026-11-21: dream 20" || lines[99] != "- 2026-11-21: dream 119" || !strings.HasPrefix(p.Text(), bo[:strings.Index(bo, "- 2026")]) {
+		t.Errorf("%d lines, %q to %q", len(lines), lines[0], lines[len(lines)-1])
 	}
 }
 

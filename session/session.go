@@ -124,6 +124,9 @@ func (r Registry) Begin(start Start) (s live.SessionRecord, err error) {
 			return same
 		})
 		s.Host, s.ID, s.Process, s.Seen, s.Ended = start.Host, start.ID, HostProcess(r.Ancestors), r.Now, false
+		if s.First.IsZero() {
+			s.First = r.Now
+		}
 		if start.Name != "" {
 			s.Name = start.Name
 		}

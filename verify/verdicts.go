@@ -56,20 +56,39 @@ func (s Verdicts) Save(v *Verdict) error {
 // by now, may find more in them. Without a repository none counts, since
 // nothing tells what has changed.
 func (s Verdicts) Fresh(id, acceptance string, plan []criteria.Check, tree git.Tree) (*Verdict, bool) {
-	text, err := os.ReadFile(s.file(id))
-	if err != nil || tree.State == "" {
-		return nil, false
-	}
-	var k kept
-	if json.Unmarshal(text, &k) != nil || k.Format != keptFormat || k.Checksum != k.sum() {
-		return nil, false
-	}
-	var r record
-	if json.Unmarshal(k.Verdict, &r) != nil || r.ID != id || r.Hash != Hash(acceptance) || r.Tree != tree || !r.ran(plan) {
+	r, ok := s.last(id)
+	if !ok || tree.State == "" || r.Hash != Hash(acceptance) || r.Tree != tree || !r.ran(plan) {
 		return nil, false
 	}
 	v := &Verdict{r.ID, r.Checks, criteria.NotRun(plan), r.Hash, r.Tree, r.Changed, r.Actor, r.Time}
 	return v, v.Passed()
+}
+
+// Failed gives the last verdict on an issue if it did not pass, whatever has changed
+// since.
+func (s Verdicts) Failed(id string) (*Verdict, bool) {
+	r, ok := s.last(id)
+	if !ok {
+		return nil, false
+	}
+	v := &Verdict{r.ID, r.Checks, r.NotRun, r.Hash, r.Tree, r.Changed, r.Actor, r.Time}
+	if v.Passed() {
+		return nil, false
+	}
+	return v, true
+}
+
+// last reads the record of an issue.
+func (s Verdicts) last(id string) (r record, ok bool) {
+	text, err := os.ReadFile(s.file(id))
+	if err != nil {
+		return r, false
+	}
+	var k kept
+	if json.Unmarshal(text, &k) != nil || k.Format != keptFormat || k.Checksum != k.sum() {
+		return r, false
+	}
+	return r, json.Unmarshal(k.Verdict, &r) == nil && r.ID == id
 }
 
 // ran reports whether the checks of the record are those that a plan asks for, in

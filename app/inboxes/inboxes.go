@@ -1,4 +1,166 @@
 // Package inboxes holds the services that list what concerns an actor, and that
 // acknowledge it. Package inbox finds it; this one gives it the store, the live state
 // and the clock.
+//
+//	items, err := inboxes.List(ctx, a, inboxes.Request{Actor: "netty"})
 package inboxes
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"stig/app"
+	"stig/beads"
+	"stig/dag"
+	"stig/inbox"
+	"stig/live"
+	"stig/session"
+	"stig/verify"
+)
+
+// Request says whose inbox to list.
+type Request struct {
+	Actor string   // "" for who acts
+	Roles []string // that it serves, besides those of its file
+	Acked bool     // acknowledged items too
+}
+
+// Inbox is what concerns an actor.
+type Inbox struct {
+	Actor string       `json:"actor"`
+	Since time.Time    `json:"since"` // what is older is not listed
+	Items []inbox.Item `json:"items"` // the oldest first, those of an issue together
+}
+
+// List lists what concerns an actor and was not acknowledged.
+func List(ctx context.Context, a *app.App, r Request) ([]inbox.Item, error) {
+	in, err := Look(ctx, a, r)
+	if err != nil {
+		return nil, err
+	}
+	return in.Items, nil
+}
+
+// Look is List with whose inbox it is, and since when.
+func Look(ctx context.Context, a *app.App, r Request) (*Inbox, error) {
+	file, err := a.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return In(ctx, a, file, dag.New(file), r)
+}
+
+// In is Look in a store that is read already.
+func In(ctx context.Context, a *app.App, file *beads.Snapshot, graph *dag.Graph, r Request) (*Inbox, error) {
+	o, err := ownerOf(ctx, a, file.Place(), r)
+	if err != nil {
+		return nil, err
+	}
+	items, err := inbox.List(file, graph, o.request())
+	if err != nil {
+		return nil, err
+	}
+	in := &Inbox{Actor: o.actor.Name, Since: o.actor.Since, Items: []inbox.Item{}}
+	for _, item := range items {
+		if item.Acked && !r.Acked {
+			continue
+		}
+		if a.Actor != "" {
+			item.Command = as(item.Command, a.Actor)
+		}
+		in.Items = append(in.Items, item)
+	}
+	return in, nil
+}
+
+// as has a command act as the one that --actor names, where it takes that flag.
+func as(command, name string) string {
+	if !strings.HasPrefix(command, "stig trace add ") && !strings.HasPrefix(command, "stig claim ") {
+		return command
+	}
+	if strings.ContainsFunc(name, func(r rune) bool { return !strings.ContainsRune(plain, r) }) {
+		name = "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
+	}
+	return command + " --actor " + name
+}
+
+// plain are the characters that need no quotes in a shell.
+const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./@:"
+
+// owner is whose inbox it is, and what the clone knows of them.
+type owner struct {
+	actor inbox.Actor
+	acks  live.Acks
+	now   time.Time
+
+	place  live.Place
+	known  bool // the place of live state is
+	claims map[string]time.Time
+	failed verify.Verdicts
+}
+
+func (o *owner) request() inbox.Request {
+	registry := session.Registry{Place: o.place, Now: o.now}
+	return inbox.Request{
+		For: o.actor, Now: o.now, Acked: o.acks.Known(),
+		MayTake: func(holder string) bool { return o.known && registry.MayTake(o.actor.Name, holder) },
+		Claimed: func(issue string) (time.Time, bool) { at, ok := o.claims[issue]; return at, ok },
+		Failed:  o.lastFailed,
+	}
+}
+
+func (o *owner) lastFailed(issue string) (inbox.Verdict, bool) {
+	if o.failed.Dir == "" {
+		return inbox.Verdict{}, false
+	}
+	v, ok := o.failed.Failed(issue)
+	if !ok {
+		return inbox.Verdict{}, false
+	}
+	var texts []string
+	for _, c := range v.Outcomes() {
+		if !c.Passed() && c.Exit != verify.ExitNotRun {
+			texts = append(texts, fmt.Sprintf("exit %d: %s", c.Exit, app.FirstLine(c.Text)))
+		}
+	}
+	return inbox.Verdict{At: v.Time(), By: v.Actor(), Text: strings.Join(texts, "; ")}, true
+}
+
+// ownerOf finds out whose inbox a request means.
+func ownerOf(ctx context.Context, a *app.App, store beads.Place, r Request) (*owner, error) {
+	o := &owner{actor: inbox.Actor{Name: r.Actor, Roles: slices.Clone(r.Roles)}}
+	var err error
+	if o.now, err = a.Clock(); err != nil {
+		return nil, err
+	}
+	if o.actor.Name == "" {
+		if o.actor.Name, err = a.MustActor(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if o.place, err = live.At(store.Path); err != nil {
+		o.actor.Kind, o.actor.Since = kindOf(a, o.actor.Name, ""), o.now.Add(-unknown) // a store that is no file has no live state
+		return o, nil
+	}
+	o.known = true
+	if o.acks, err = o.place.Acks(o.actor.Name); err != nil {
+		a.Warn("what %s acknowledged cannot be read, and is set aside: %v", o.actor.Name, err)
+	}
+	presence, _ := o.place.Presence(o.actor.Name)
+	o.actor.Kind = kindOf(a, o.actor.Name, presence.Kind)
+	o.actor.Since = o.first(presence).UTC().Truncate(time.Second) // as precise as times in stores
+	claims, _ := o.place.Claims() // what cannot be read is nothing
+	o.claims = map[string]time.Time{}
+	for _, l := range claims.Leases {
+		o.claims[l.Issue] = l.Since
+	}
+	if o.place.Tree.Own != "" {
+		o.failed.Dir = filepath.Join(o.place.Tree.Own, "stig", "verdicts", filepath.FromSlash(o.place.Store))
+	}
+	return o, nil
+}

@@ -45,6 +45,7 @@ func printed() []string {
 		`stig create 'Paint the masts' | tee ../masts`, `stig duplicate $(id masts) --of harbor-d3w`, `stig create 'Coil the rope' | tee ../rope`, `stig delete $(id rope)`,
 		`stig comment harbor-d3w -m 'paper will do'`, `stig search tide gauge`, `stig search pier --limit 1`, `stig recall tide gauge`, `stig recall --like harbor-d3w --limit 1`,
 		`stig trace add harbor-d3w finding -m 'the gauge is read at noon' --field file=gauge.go --actor bo | tee ../trace`, `stig trace list harbor-d3w`, `stig digest harbor-d3w`, `stig rollup harbor-9fd --write --dry-run`, `stig trace show $(id trace)`,
+		`stig trace add harbor-d3w query --to bo -m 'which gauge?' --actor mara >../none; stig inbox --actor bo`, `stig ack --all --actor bo --dry-run`, `stig inbox --acked --actor bo`,
 		`stig trace add harbor-v6k log -m 'half of the plan is drawn' --actor bo >../none; timeout 1 env stig trace list harbor-v6k --follow --json || :`,
 		`stig watch --as post --timeout 500ms >../none 2>&1 || stig comment harbor-v6k -m 'seen' --actor bo >../none; stig watch --as post --until trace`, `stig schema traces`, `stig sweep --people --dry-run`, `stig dep add harbor-v6k --on harbor-d3w`, `stig dep rm harbor-v6k --on harbor-d3w --dry-run`,
 		`stig propagate harbor-9fd.1 --to harbor-9fd.3 -m 'berth A2 is narrow'`,

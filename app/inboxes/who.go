@@ -1,0 +1,64 @@
+package inboxes
+
+import (
+	"time"
+
+	"stig/actor"
+	"stig/app"
+	"stig/live"
+	"stig/session"
+)
+
+// unknown is how far back the inbox of somebody goes of whom the clone knows nothing.
+const unknown = 7 * 24 * time.Hour
+
+// first is the first sign of life of an actor: as the registry has it, or what was
+// found when it first acknowledged something; else that of its session, else its first
+// edit in the journal, else a week ago.
+func (o *owner) first(presence live.Presence) time.Time {
+	if first := earlier(presence.First, o.acks.First); !first.IsZero() {
+		return first
+	}
+	if s, ok := (session.Registry{Place: o.place, Now: o.now}).Named(o.actor.Name); ok && !s.First.IsZero() {
+		return s.First
+	}
+	journal, _ := o.place.Journal() // what cannot be read is passed over
+	for _, record := range journal.Records {
+		if record.Actor == o.actor.Name && record.Result == live.Written {
+			first := record.At
+			o.remember(first) // a journal may be long
+			return first
+		}
+	}
+	return o.now.Add(-unknown)
+}
+
+// remember keeps the first sign of life. Where that fails it is looked for again.
+func (o *owner) remember(first time.Time) {
+	o.acks.First = first
+	_ = o.place.ChangeAcks(o.actor.Name, func(acks *live.Acks) bool {
+		known := acks.First
+		acks.First = earlier(known, first)
+		return !acks.First.Equal(known)
+	})
+}
+
+// earlier is the earlier one of two times, of which each may be missing.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// kindOf says what an actor is: as it is known, else an agent where it is the session
+// of an assistant or runs in a worker loop, else a human.
+func kindOf(a *app.App, name, known string) string {
+	switch {
+	case known != "":
+		return known
+	case actor.IsSession(name), a.Getenv("STIG_RUN") != "" && a.Getenv("STIG_ACTOR") == name:
+		return "agent"
+	}
+	return "human"
+}

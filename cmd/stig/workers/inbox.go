@@ -1,0 +1,97 @@
+package workers
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"stig/app"
+	"stig/app/inboxes"
+	"stig/cmd/stig/cli"
+	"stig/inbox"
+)
+
+// InboxCommand is stig inbox.
+func InboxCommand(a *cli.App) *cobra.Command {
+	var r inboxes.Request
+	wait := false
+	cmd := &cobra.Command{
+		Use:        "inbox",
+		SuggestFor: []string{"mail", "messages"},
+		Short:      "list what concerns you and you did not acknowledge",
+		Long: "List what concerns an actor since its first sign of life and was not acknowledged, the\n" +
+			"oldest first, by issue, each with why and with the command that deals with it: traces\n" +
+			"and mentions for it, its roles or its kind, answers, feedback on its issues, findings on\n" +
+			"what they wait for, what became ready, what was closed or opened again, checks that\n" +
+			"failed, and what it watches. Nothing of its own is listed. Of an actor that left no sign\n" +
+			"of life in this clone it is the last seven days.\n\n" +
+			"The list is made from the store each time; stig ack ITEM takes an item off it. With\n" +
+			"--wait the command ends as soon as there is something.",
+		GroupID: "workers",
+		Args:    cli.Takes(0, 0, "no arguments"),
+		Example: "  stig inbox\n  stig inbox --actor netty --role network --wait",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			look := inboxes.Look
+			if wait {
+				look = inboxes.Wait
+			}
+			return list(cmd.Context(), a, r, look)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringSliceVar(&r.Roles, "role", nil, "serve `ROLE` too, besides the roles of the actor's file")
+	flags.BoolVar(&wait, "wait", false, "wait until there is something")
+	flags.BoolVar(&r.Acked, "acked", false, "also what was acknowledged")
+	a.Acts(cmd)
+	return cmd
+}
+
+func list(ctx context.Context, a *cli.App, r inboxes.Request, look func(context.Context, *app.App, inboxes.Request) (*inboxes.Inbox, error)) error {
+	in, err := look(ctx, a.App, r)
+	switch {
+	case err != nil:
+		return err
+	case a.JSON:
+		return a.PrintJSON("inbox", in)
+	}
+	s := a.Sheet()
+	issue := ""
+	for _, item := range in.Items {
+		if item.Issue != issue {
+			issue = item.Issue
+			s.Line(cli.Strong, cli.CutLine(issue+"  "+app.Folded(item.Title), cli.ListWidth))
+		}
+		s.Line(cli.Plain, cli.CutLine("  "+itemLine(item), cli.ListWidth))
+		s.Line(cli.Typed, "    "+item.Command)
+	}
+	s.Line(cli.Plain, app.Counted(len(in.Items), "item"))
+	if err := a.Show(s); err != nil {
+		return err
+	}
+	if len(in.Items) > 0 {
+		a.Hint("type stig ack " + in.Items[0].ID + " when it is dealt with, or stig ack --all")
+	}
+	return nil
+}
+
+// itemLine is an item on one line: its id, why it is there, when, who, and what.
+func itemLine(item inbox.Item) string {
+	words := []string{item.ID}
+	if _, _, isKey := strings.Cut(item.ID, "/"); !isKey {
+		words = append(words, item.Why)
+	}
+	if item.Acked {
+		words = append(words, "acknowledged")
+	}
+	words = append(words, item.At.Format(time.DateOnly+" 15:04"))
+	if item.By != "" {
+		words = append(words, app.Folded(item.By))
+	}
+	text := app.Folded(item.Text)
+	if item.Type != "" {
+		text = item.Type + ": " + text
+	}
+	return strings.Join(append(words, text), "  ")
+}

@@ -1,0 +1,62 @@
+package inbox
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"stig/actor"
+	"stig/notes"
+)
+
+// mentioned reports whether a text names the actor with an @, or its kind, outside of
+// code.
+func (a Actor) mentioned(markdown string) bool {
+	if !strings.Contains(markdown, "@") {
+		return false
+	}
+	for _, line := range notes.Prose(markdown) {
+		for rest := line.Text; ; {
+			before, after, ok := strings.Cut(rest, "@")
+			if !ok {
+				break
+			}
+			last, _ := utf8.DecodeLastRuneInString(before)
+			if !unicode.IsLetter(last) && !unicode.IsDigit(last) && last != '_' && last != '/' && a.named(after) {
+				return true
+			}
+			rest = after
+		}
+	}
+	return false
+}
+
+// named reports whether a text begins with a name of the actor: its own, as it is or
+// with hyphens for blanks, in letters of any case, that of a session of its own, or
+// all, agents, people.
+func (a Actor) named(text string) bool {
+	word := text
+	if end := strings.IndexFunc(text, func(r rune) bool { return !isNameRune(r) }); end >= 0 {
+		word = text[:end]
+	}
+	word = strings.TrimRight(word, "./-_")
+	switch {
+	case word == "":
+		return false
+	case "@"+word == a.group() || word == "all":
+		return true
+	case strings.EqualFold(word, a.Name) || a.mine(word):
+		return true
+	case !actor.IsSession(a.Name) && strings.EqualFold(word, actor.Slug(a.Name)):
+		return true
+	}
+	whole := strings.ContainsAny(a.Name, " ") && len(text) >= len(a.Name) && strings.EqualFold(text[:len(a.Name)], a.Name)
+	next, _ := utf8.DecodeRuneInString(text[min(len(a.Name), len(text)):])
+	return whole && !isNameRune(next)
+}
+
+// isNameRune reports whether a name goes on with a character. A dot ends a sentence as
+// often as it stands in a name.
+func isNameRune(r rune) bool {
+	return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-_/.", r)
+}

@@ -1,0 +1,319 @@
+package inbox
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"stig/actor"
+	"stig/beads"
+	"stig/dag"
+	"stig/notes"
+	"stig/signals"
+	"stig/trace"
+)
+
+// search is one search of a store.
+type search struct {
+	Request
+	file  *beads.Snapshot
+	graph *dag.Graph
+
+	assigned []int        // issues of the actor, closed ones too
+	mine     map[int]bool // the same
+	blockers map[int]bool // what an unclosed one of them waits for, or waited
+	watched  map[int]bool // by their ids
+
+	found   []found
+	replies map[string][]string // who answered a trace, by its name
+	wrote   map[string]bool     // the names of the actor's own traces
+}
+
+// found is an item before it is known what answers it.
+type found struct {
+	Item
+	name   string   // of the trace, "" for none
+	re     []string // what it answers
+	byRole bool     // one answer is enough, whoever gives it
+}
+
+func newSearch(file *beads.Snapshot, graph *dag.Graph, r Request) *search {
+	s := &search{Request: r, file: file, graph: graph, mine: map[int]bool{}, blockers: map[int]bool{}, watched: map[int]bool{},
+		replies: map[string][]string{}, wrote: map[string]bool{}}
+	for i, issue := range file.All() {
+		if issue.Assignee == "" || !s.counts(i) || !r.For.mine(issue.Assignee) {
+			continue
+		}
+		s.assigned, s.mine[i] = append(s.assigned, i), true
+		if !graph.Closed(i) {
+			for _, b := range s.waitsFor(i) {
+				s.blockers[b] = true
+			}
+		}
+	}
+	for _, id := range r.For.Watch {
+		if i, ok := file.Index(id); ok {
+			s.watched[i] = true
+		}
+	}
+	return s
+}
+
+// counts reports whether the line at i is the one that its id stands for.
+func (s *search) counts(i int) bool {
+	at, ok := s.file.Index(s.file.At(i).ID)
+	return ok && at == i && s.file.At(i).Status != "tombstone"
+}
+
+// waitsFor lists what an issue depends on itself, closed or not.
+func (s *search) waitsFor(i int) (list []int) {
+	for _, dep := range s.file.At(i).Deps {
+		if b, ok := s.file.Index(dep.On); ok && dag.Blocks(dep.Type) && b != i {
+			list = append(list, b)
+		}
+	}
+	return list
+}
+
+// comments looks through the lines that changed since the actor is there. Most hold
+// nothing for it, which their bytes tell without being read as JSON.
+func (s *search) comments() error {
+	reader, look := s.file.Reader(), s.hints()
+	for i, issue := range s.file.All() {
+		if !issue.UpdatedAt.IsZero() && issue.UpdatedAt.Before(s.For.Since) || !s.counts(i) {
+			continue
+		}
+		near := s.mine[i] || s.blockers[i] || s.watched[i]
+		if !near && !issue.HasComments && !issue.HasNotes && len(look.labels) == 0 {
+			continue
+		}
+		if !near {
+			line, err := reader.Line(issue)
+			if err != nil {
+				return err
+			}
+			if !look.may(issue, line) {
+				continue
+			}
+		}
+		record, err := reader.Record(issue)
+		if err != nil {
+			return err
+		}
+		s.read(i, record)
+	}
+	return nil
+}
+
+// hints are what the line of an issue holds that concerns the actor.
+type hints struct {
+	labels [][]byte // of those that it watches, as they stand in a line
+	names  [][]byte // its own, and what those of its sessions begin with; nil where escapes may hide it
+}
+
+func (s *search) hints() (h hints) {
+	for _, label := range s.For.Watch {
+		if _, isIssue := s.file.Index(label); !isIssue {
+			h.labels = append(h.labels, []byte(`"`+label+`"`))
+		}
+	}
+	if !strings.ContainsFunc(s.For.Name, func(r rune) bool { return r < ' ' || r > '~' || strings.ContainsRune(`"\<>&`, r) }) {
+		h.names = [][]byte{[]byte(s.For.Name)}
+		if !actor.IsSession(s.For.Name) {
+			h.names = append(h.names, []byte(actor.Slug(s.For.Name)+"/"))
+		}
+	}
+	return h
+}
+
+// may reports whether a line may hold something for the actor.
+func (h hints) may(issue *beads.Issue, line []byte) bool {
+	holds := func(part []byte) bool { return bytes.Contains(line, part) }
+	switch {
+	case slices.ContainsFunc(h.labels, holds):
+		return true
+	case issue.HasNotes && bytes.Contains(line, []byte("esolved (")) && (h.names == nil || slices.ContainsFunc(h.names, holds)):
+		return true
+	case !issue.HasComments:
+		return false
+	}
+	return bytes.IndexByte(line, '@') >= 0 || bytes.Contains(line, []byte(`\nstig: `)) ||
+		bytes.Contains(line, []byte(`\u0040`)) || bytes.Contains(line, []byte(`\u000`))
+}
+
+// read takes what concerns the actor from the line of the issue at i.
+func (s *search) read(i int, record *beads.Record) {
+	issue := s.file.At(i)
+	closed := ClosedAt(issue, record)
+	watched := s.watched[i] || slices.ContainsFunc(record.Labels(), func(label string) bool { return slices.Contains(s.For.Watch, label) })
+	record.EachComment(func(at int, _ string, c beads.Comment) { s.comment(i, closed, watched, at, c) })
+	s.answers(i, closed, record)
+	if watched && !closed.IsZero() && issue.Assignee != s.For.Name {
+		s.add(closed, found{Item: Item{ID: key(Watched, issue.ID, stamp(closed)), Why: Watched, Issue: issue.ID, At: closed, By: issue.Assignee,
+			Text: "closed: " + record.Text(beads.CloseReason), Command: "stig show " + issue.ID}})
+	}
+}
+
+// ClosedAt is when an issue was closed; zero where it is not.
+func ClosedAt(issue *beads.Issue, record *beads.Record) time.Time {
+	if issue.Status != "closed" {
+		return time.Time{}
+	}
+	if at, ok := record.Time(beads.ClosedAt); ok {
+		return at.UTC()
+	}
+	return issue.UpdatedAt
+}
+
+// add keeps what is found, unless it is older than the actor, or long over.
+func (s *search) add(closed time.Time, f found) {
+	since := s.For.Since
+	if f.Why == Answer && f.name == "" || f.Why == Reopened {
+		since = day(since) // notes have days and no times
+	}
+	if f.At.Before(since) || Gone(closed, f.At, s.Now) {
+		return
+	}
+	if i, ok := s.file.Index(f.Issue); ok {
+		f.Title = s.file.At(i).Title
+	}
+	f.Text = strings.Join(strings.Fields(f.Text), " ")
+	s.found = append(s.found, f)
+}
+
+// comment takes one comment of the issue at i.
+func (s *search) comment(i int, closed time.Time, watched bool, at int, c beads.Comment) {
+	issue := s.file.At(i)
+	own := c.Author == s.For.Name
+	if !own && c.CreatedAt.Before(s.For.Since) && !c.CreatedAt.IsZero() {
+		return
+	}
+	left := trace.Read(issue.ID, at, c)
+	for _, name := range left.Values("re") {
+		s.replies[name] = append(s.replies[name], c.Author)
+	}
+	if own {
+		s.wrote[left.Name] = true
+		return
+	}
+	f := found{name: left.Name, re: left.Values("re"), Item: Item{ID: left.Name, Issue: issue.ID, By: c.Author, Text: left.Summary}}
+	if f.Type = left.Type; !left.IsTrace() {
+		f.Text = left.Body
+	}
+	if f.At = c.CreatedAt; f.At.IsZero() {
+		f.At = issue.UpdatedAt // somebody left no time
+	}
+	f.Why = s.why(i, left, watched)
+	f.byRole = f.Why == Role || f.Why == Help
+	if f.Why != "" || len(f.re) > 0 {
+		f.Command = commandOf(f.Item)
+		s.add(closed, f)
+	}
+}
+
+// why says why a comment of the issue at i concerns the actor, "" where it does not.
+func (s *search) why(i int, left trace.Left, watched bool) string {
+	needed := left.Type == trace.RequestForHelp &&
+		slices.ContainsFunc(left.Values("needs"), func(role string) bool { return slices.Contains(s.For.Roles, role) })
+	addressed := s.For.addressed(left.Values("to"))
+	switch {
+	case addressed != "":
+		return addressed
+	case left.Type == trace.Feedback && s.mine[i]:
+		return Feedback
+	case needed:
+		return Help
+	case left.Type == trace.Finding && s.blockers[i]:
+		return Finding
+	case s.For.mentioned(left.Whole()):
+		return Mention
+	case watched:
+		return Watched
+	}
+	return ""
+}
+
+// commandOf is what deals with a trace: an answer where one was asked for, else
+// reading it whole.
+func commandOf(item Item) string {
+	switch item.Type {
+	case trace.Request, trace.Query, trace.Directive, trace.RequestForHelp:
+		return "stig trace add " + item.Issue + " result --re " + item.ID + " -m TEXT"
+	}
+	return "stig trace show " + item.ID
+}
+
+// answers takes the answers to questions that the actor asked in the notes.
+func (s *search) answers(i int, closed time.Time, record *beads.Record) {
+	issue := s.file.At(i)
+	if !issue.HasNotes || !record.MayHold(beads.Notes, "esolved (") {
+		return
+	}
+	asked := map[string]int{}
+	for _, e := range signals.Exchanges(signals.Escalations(notes.Parse(record.Text(beads.Notes)))) {
+		hash := e.Question.Hash()
+		asked[hash]++
+		if e.Answer == nil || !s.For.mine(e.Question.By) || e.Answer.By == s.For.Name {
+			continue
+		}
+		name := hash
+		if n := asked[hash]; n > 1 { // the same question once more
+			name += "-" + string(rune('0'+min(n, 9)))
+		}
+		at, _ := time.Parse(time.DateOnly, e.Answer.Date)
+		if at.IsZero() {
+			at = day(issue.UpdatedAt)
+		}
+		text := "answered: " + e.Answer.Text
+		if e.Answer.Withdraws() {
+			text = "withdrawn: " + e.Answer.Text
+		}
+		s.add(closed, found{Item: Item{ID: key(Answer, issue.ID, name), Why: Answer, Issue: issue.ID, At: at, By: e.Answer.By,
+			Text: text, Command: "stig orient " + issue.ID}})
+	}
+}
+
+// items are what was found and concerns the actor, with what is acknowledged.
+func (s *search) items() []Item {
+	order := func(a, b found) int {
+		return cmp.Or(a.At.Compare(b.At), strings.Compare(a.Issue, b.Issue), strings.Compare(a.ID, b.ID))
+	}
+	slices.SortStableFunc(s.found, order)
+	list, named := []Item{}, map[string]bool{}
+	for _, f := range s.found {
+		toOwn := slices.ContainsFunc(f.re, func(name string) bool { return s.wrote[name] })
+		if toOwn && (f.Why == "" || f.Why == Mention || f.Why == Watched) {
+			f.Why = Answer
+		}
+		if f.Why == "" {
+			continue
+		}
+		if named[f.ID] { // the same words of the same author on another issue
+			f.ID = key(f.Why, f.Issue, f.name)
+		}
+		if named[f.ID] {
+			continue // or twice on one
+		}
+		named[f.ID] = true
+		f.Acked = s.Acked != nil && s.Acked(f.ID, f.At) || s.isAnswered(f)
+		list = append(list, f.Item)
+	}
+	return grouped(list)
+}
+
+// isAnswered reports whether a trace that answers another acknowledges it: for
+// everybody it was addressed to by role, else for who answered alone.
+func (s *search) isAnswered(f found) bool {
+	return slices.ContainsFunc(s.replies[f.name], func(by string) bool {
+		return by != f.By && (f.byRole || s.For.mine(by))
+	})
+}
+
+// key is the id of an item that is no trace.
+func key(why, issue, key string) string { return why + "/" + issue + "/" + key }
+
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+func day(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }

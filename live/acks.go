@@ -1,0 +1,102 @@
+package live
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// Ack says that an actor acknowledged an item of its inbox.
+type Ack struct {
+	Item  string    `json:"item"`
+	Issue string    `json:"issue"` // that the item is about
+	At    time.Time `json:"at"`    // of the item
+}
+
+// Acks is what an actor acknowledged.
+type Acks struct {
+	Store string    `json:"store"` // the path of the store in its work tree
+	Name  string    `json:"name"`
+	First time.Time `json:"first,omitzero"` // from when on its inbox has items, where no presence says so
+	Floor time.Time `json:"floor,omitzero"` // items up to this time count as acknowledged
+	Items []Ack     `json:"items"`          // the oldest first
+}
+
+// mostAcks is how many acknowledgements are kept of an actor. Of more the oldest are
+// dropped, and the floor is raised to them.
+const mostAcks = 4000
+
+// Known gives a function that reports whether an item of a time was acknowledged.
+func (a Acks) Known() func(item string, at time.Time) bool {
+	known := map[string]bool{}
+	for _, ack := range a.Items {
+		known[ack.Item] = true
+	}
+	return func(item string, at time.Time) bool { return known[item] || !a.Floor.IsZero() && !at.After(a.Floor) }
+}
+
+// Add records items that are not there yet.
+func (a *Acks) Add(acks ...Ack) {
+	known := map[string]bool{}
+	all := slices.DeleteFunc(slices.Concat(a.Items, acks), func(ack Ack) bool {
+		before := known[ack.Item]
+		known[ack.Item] = true
+		return before
+	})
+	slices.SortStableFunc(all, func(x, y Ack) int { return x.At.Compare(y.At) })
+	if over := len(all) - mostAcks; over > 0 {
+		if last := all[over-1].At; last.After(a.Floor) {
+			a.Floor = last
+		}
+		all = slices.Clone(all[over:])
+	}
+	a.Items = all
+}
+
+// Acks reads what an actor acknowledged in the store. The error names what cannot be
+// read, which counts as nothing.
+func (p Place) Acks(name string) (all Acks, err error) {
+	for _, dir := range p.dirs() {
+		var some Acks
+		if e := readJSON(filepath.Join(dir, p.acksFile(name)), &some); e != nil {
+			err = errors.Join(err, e)
+			continue
+		}
+		if len(some.Items) > 0 {
+			all.Add(some.Items...)
+		}
+		if all.First.IsZero() || !some.First.IsZero() && some.First.Before(all.First) {
+			all.First = some.First
+		}
+		if some.Floor.After(all.Floor) {
+			all.Floor = some.Floor
+		}
+	}
+	all.Store, all.Name = p.Store, name
+	return all, err
+}
+
+// ChangeAcks edits what an actor acknowledged under a lock, which no other actor waits
+// for. Where change gives false nothing is written.
+func (p Place) ChangeAcks(name string, change func(*Acks) bool) error {
+	return p.inDir(func(dir string) (err error) {
+		path := filepath.Join(dir, p.acksFile(name))
+		unlock, err := lockIn(dir, p.acksFile(name)+".lock")
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, unlock()) }()
+		var all Acks
+		_ = readJSON(path, &all) // what cannot be read is set aside, and Acks says so
+		all.Store, all.Name = p.Store, name
+		if !change(&all) {
+			return nil
+		}
+		return replaceJSON(path, all)
+	})
+}
+
+func (p Place) acksFile(name string) string {
+	return "acks-" + hash(p.Store) + "-" + hash(name) + ".json"
+}
