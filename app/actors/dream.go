@@ -84,7 +84,7 @@ func Dream(ctx context.Context, a *app.App, r DreamRequest) (*Dreamed, error) {
 		}
 		r.Command = []string{"sh", "-c", p.Command}
 	}
-	return d, ask(ctx, a, place, p, did, r, d)
+	return d, askDream(ctx, a, place, p, did, r, d)
 }
 
 // actorHere gives the file of an actor, and where its live state is.
@@ -105,8 +105,8 @@ func actorHere(a *app.App, name string) (*profile.Profile, live.Place, error) {
 	return p, place, err
 }
 
-// ask asks the program, reads its answer, and writes what was learned.
-func ask(ctx context.Context, a *app.App, place live.Place, p *profile.Profile, did past, r DreamRequest, d *Dreamed) error {
+// askDream asks the program, reads its answer, and writes what was learned.
+func askDream(ctx context.Context, a *app.App, place live.Place, p *profile.Profile, did past, r DreamRequest, d *Dreamed) error {
 	run := live.Run{ID: live.NewRunID(), Actor: r.Name, Task: dreamTask, Started: did.until}
 	if self, ok := process.Self(); ok {
 		run.Loop = self.ID
@@ -148,7 +148,7 @@ func answerOf(ctx context.Context, a *app.App, r DreamRequest, run, question str
 	if err != nil {
 		return "", 0, err
 	}
-	result, err := process.Run(ctx, process.Command{Argv: r.Command, Dir: root, Env: environ(a, "STIG_ACTOR="+r.Name, "STIG_RUN="+run), Stdin: []byte(question), Limit: dreamLimit})
+	result, err := process.Run(ctx, process.Command{Argv: r.Command, Dir: root, Env: environFor(a, "STIG_ACTOR="+r.Name, "STIG_RUN="+run), Stdin: []byte(question), Limit: dreamLimit})
 	switch {
 	case errors.Is(err, process.ErrNotFound):
 		return "", 0, app.Usage(r.Command[0]+": no such program", "give a program that is on PATH behind --")
@@ -162,9 +162,9 @@ func answerOf(ctx context.Context, a *app.App, r DreamRequest, run, question str
 	return string(result.Stdout), 0, nil
 }
 
-// environ is the environment of a program that is started for an actor: this one,
+// environFor is the environment of a program that is started for an actor: this one,
 // without what says that the repository is trusted.
-func environ(a *app.App, more ...string) (env []string) {
+func environFor(a *app.App, more ...string) (env []string) {
 	for _, variable := range a.Environ() {
 		name, _, _ := strings.Cut(variable, "=")
 		switch name {

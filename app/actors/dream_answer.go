@@ -157,16 +157,16 @@ func learn(p *profile.Profile, d dreamed, unless string, now time.Time) ([]byte,
 	if err != nil {
 		return nil, err
 	}
-	line := fmt.Sprintf("- %s dream: %s", signals.Day(now), cmp.Or(d.reason, unless))
+	line := fmt.Sprintf("- %s: dream: %s", signals.Day(now), cmp.Or(d.reason, unless))
 	if first := app.FirstLine(was); first != "" {
 		line += fmt.Sprintf("; before: %q", cutTo(app.Folded(first), lineLimit))
 	}
-	return changed.With(profile.Evolution, evolved(p.Section(profile.Evolution), line))
+	return changed.With(profile.Evolution, withDream(p.Section(profile.Evolution), line))
 }
 
-// evolved adds a line to ## Evolution, and drops the first of more than mostDreams of
+// withDream adds a line to ## Evolution, and drops the first of more than mostDreams of
 // dreams.
-func evolved(was, line string) string {
+func withDream(was, line string) string {
 	var lines []string
 	if was != "" {
 		lines = strings.Split(was, "\n")

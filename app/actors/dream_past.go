@@ -26,7 +26,7 @@ type past struct {
 	learned      []lesson // what its checkpoints say
 	errors       []repeated
 	feedback     []trace.Left
-	answers      []answered
+	answers      []reply
 	retro        string // what stands out in the store as a whole
 
 	own map[string]bool // issues that it worked on
@@ -45,8 +45,8 @@ type repeated struct {
 	last   string // its text
 }
 
-// answered is what a person answered to a question of the actor.
-type answered struct{ issue, question, answer string }
+// reply is what a person answered to a question of the actor.
+type reply struct{ issue, question, answer string }
 
 // isEmpty reports whether there is nothing to learn from.
 func (p past) isEmpty() bool {
@@ -172,7 +172,7 @@ func (p *past) answered(name, issue string, record *beads.Record) {
 	}
 	for _, e := range signals.Exchanges(signals.Escalations(notes.Parse(text))) {
 		if e.Answer != nil && e.Question.By == name && (p.since.IsZero() || e.Answer.Date >= signals.Day(p.since)) {
-			p.answers = append(p.answers, answered{strings.Clone(issue), e.Question.Text, e.Answer.Text})
+			p.answers = append(p.answers, reply{strings.Clone(issue), e.Question.Text, e.Answer.Text})
 		}
 	}
 }
@@ -203,14 +203,14 @@ func (p past) prompt(of *profile.Profile) string {
 	p.writeRuns(&b)
 	p.writeLessons(&b)
 	p.writeErrors(&b)
-	list(&b, "Feedback", p.feedback, func(l trace.Left) string {
-		return fmt.Sprintf("- %s, by %s:\n%s", l.Issue, app.Folded(l.Source), quote(l.Whole(), keptOfText))
+	writeList(&b, "Feedback", p.feedback, func(l trace.Left) string {
+		return fmt.Sprintf("- %s, by %s:\n%s", l.Issue, app.Folded(l.Source), quoted(l.Whole(), keptOfText))
 	})
-	list(&b, "Answers of people to your questions", p.answers, func(a answered) string {
-		return fmt.Sprintf("- %s, you asked:\n%s\n  and the answer is:\n%s", a.issue, quote(a.question, keptOfText), quote(a.answer, keptOfText))
+	writeList(&b, "Answers of people to your questions", p.answers, func(r reply) string {
+		return fmt.Sprintf("- %s, you asked:\n%s\n  and the answer is:\n%s", r.issue, quoted(r.question, keptOfText), quoted(r.answer, keptOfText))
 	})
 	if p.retro != "" {
-		b.WriteString("## What stands out in the whole store (stig retro)\n\n" + quote(p.retro, keptOfLook) + "\n\n")
+		b.WriteString("## What stands out in the whole store (stig retro)\n\n" + quoted(p.retro, keptOfLook) + "\n\n")
 	}
 	return app.Visible(strings.TrimSpace(b.String()) + "\n")
 }
@@ -224,7 +224,7 @@ func (p past) writeRuns(b *strings.Builder) {
 	for _, outcome := range sortedKeys(counts) {
 		words = append(words, fmt.Sprintf("%d %s", counts[outcome], cmp.Or(outcome, "without an outcome")))
 	}
-	list(b, fmt.Sprintf("Runs: %s", strings.Join(words, ", ")), p.runs[max(0, len(p.runs)-mostItems):], func(r live.Run) string {
+	writeList(b, fmt.Sprintf("Runs: %s", strings.Join(words, ", ")), p.runs[max(0, len(p.runs)-mostItems):], func(r live.Run) string {
 		line := fmt.Sprintf("- %s %s: %s, exit %d, %s", cmp.Or(r.Issue, "no issue"), r.Task, cmp.Or(r.Outcome, "no outcome"), r.Exit, r.Ended.Sub(r.Started).Round(time.Second))
 		if r.Why != "" {
 			line += ": " + cutTo(app.Folded(r.Why), keptOfText)
@@ -234,7 +234,7 @@ func (p past) writeRuns(b *strings.Builder) {
 }
 
 func (p past) writeLessons(b *strings.Builder) {
-	list(b, "What your checkpoints say", p.learned, func(l lesson) string {
+	writeList(b, "What your checkpoints say", p.learned, func(l lesson) string {
 		line := "- " + l.issue
 		if l.surprise != "" {
 			line += ", surprise " + l.surprise
@@ -247,13 +247,13 @@ func (p past) writeLessons(b *strings.Builder) {
 }
 
 func (p past) writeErrors(b *strings.Builder) {
-	list(b, "Errors, those that repeat first", p.errors, func(r repeated) string {
-		return fmt.Sprintf("- %s, on %s: %s\n%s", app.Counted(r.times, "time"), strings.Join(r.issues, ", "), r.what, quote(r.last, keptOfText))
+	writeList(b, "Errors, those that repeat first", p.errors, func(r repeated) string {
+		return fmt.Sprintf("- %s, on %s: %s\n%s", app.Counted(r.times, "time"), strings.Join(r.issues, ", "), r.what, quoted(r.last, keptOfText))
 	})
 }
 
-// list writes a section of at most mostItems items, none for no items.
-func list[T any](b *strings.Builder, heading string, items []T, line func(T) string) {
+// writeList writes a section of at most mostItems items, none for no items.
+func writeList[T any](b *strings.Builder, heading string, items []T, line func(T) string) {
 	if len(items) == 0 {
 		return
 	}
@@ -268,8 +268,8 @@ func list[T any](b *strings.Builder, heading string, items []T, line func(T) str
 	b.WriteString("\n")
 }
 
-// quote sets apart at most so many characters of what somebody wrote.
-func quote(text string, most int) string {
+// quoted sets apart at most so many characters of what somebody wrote.
+func quoted(text string, most int) string {
 	lines := strings.Split(cutTo(strings.TrimSpace(text), most), "\n")
 	return "  > " + strings.Join(lines, "\n  > ")
 }
