@@ -37,7 +37,7 @@ type DreamRequest struct {
 type Dreamed struct {
 	Name     string    `json:"name"`
 	Since    time.Time `json:"since,omitzero"` // zero for ever
-	Nothing  bool      `json:"nothing"`        // nothing happened since, and nobody was asked
+	Nothing  bool      `json:"nothing"`        // nothing happened since
 	Written  bool      `json:"written"`        // the file of the actor changed
 	Learned  string    `json:"learned"`
 	Reason   string    `json:"reason"`
@@ -75,8 +75,8 @@ func Dream(ctx context.Context, a *app.App, r DreamRequest) (*Dreamed, error) {
 		d.Prompt = did.prompt(p)
 		return d, nil
 	}
-	if d.Nothing {
-		return d, nil
+	if d.Nothing && len(r.Command) == 0 {
+		return d, nil // a command that is given is asked all the same
 	}
 	if len(r.Command) == 0 {
 		if err := Trusted(ctx, a, p); err != nil {
