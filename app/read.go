@@ -45,6 +45,7 @@ type OrientRequest struct {
 	Budget    int    // most characters of the Markdown; 0 is orient.BriefingBudget or orient.SurveyBudget
 	Full      bool   // everything
 	Whole     bool   // no limit where Budget is 0: for data
+	Loop      bool   // who reads it is run by a worker loop
 	As        string // of the survey: whose claims come first
 	StaleDays int    // an issue in progress is stale when it was not changed for longer
 	NoLearned bool   // without what the actor learned: the reader has its whole file
@@ -117,7 +118,7 @@ func (a *App) briefing(ctx context.Context, r OrientRequest) (*orient.Briefing, 
 	if r.Budget == 0 && !r.Full && !r.Whole {
 		r.Budget = orient.BriefingBudget
 	}
-	request := orient.Request{Depth: r.Depth, Budget: r.Budget, Full: r.Full}
+	request := orient.Request{Depth: r.Depth, Budget: r.Budget, Full: r.Full, Loop: r.Loop || a.Getenv("STIG_RUN") != ""}
 	if file.At(at).Assignee != "" {
 		if request.Reader, err = a.ActorName(ctx); err != nil {
 			return nil, err

@@ -3,6 +3,7 @@ package live
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -19,7 +20,9 @@ func readJSON(path string, v any) error {
 		return nil
 	}
 	if err == nil {
-		err = json.Unmarshal(text, v)
+		if err = json.Unmarshal(text, v); err != nil {
+			err = fmt.Errorf("%s cannot be read, and was set aside: %w", path, err)
+		}
 	}
 	if err != nil {
 		return errors.Join(err, os.Rename(path, path+".unreadable"))

@@ -24,6 +24,8 @@ type Request struct {
 	// Learned is what the reader learned from earlier work, on whatever issue; "" for
 	// nothing. It stands at the end, and is what a budget cuts first.
 	Learned string
+	// Loop is set where the reader runs in a worker loop, which claims, merges and closes.
+	Loop bool
 }
 
 // BriefingBudget is how many characters the Markdown of a briefing has unless it
@@ -49,7 +51,7 @@ func Brief(f *beads.Snapshot, g *dag.Graph, i int, req Request, rules Rules) (*B
 	a := assemble(f, g, rules, record)
 	a.full = req.Full
 	b := a.common(i, record)
-	b.override, b.full, b.reader, b.mayTake = req.Depth, req.Full, req.Reader, req.MayTake
+	b.override, b.full, b.reader, b.mayTake, b.loop = req.Depth, req.Full, req.Reader, req.MayTake, req.Loop
 	b.Depth, b.DepthFrom = a.depth(req.Depth)
 	all, err := a.closedDependencies(i)
 	if err != nil {

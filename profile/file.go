@@ -139,3 +139,9 @@ func leads(at string, err error) error {
 	}
 	return fmt.Errorf("%s: %w", at, where.Err)
 }
+
+// IsTaken reports whether the file of an actor is there, whatever it holds.
+func IsTaken(root, name string) bool {
+	_, err := os.Lstat(Path(root, name))
+	return err == nil
+}

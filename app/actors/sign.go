@@ -2,11 +2,14 @@ package actors
 
 import (
 	"path/filepath"
+	"slices"
+	"time"
 
 	"stig/app"
 	"stig/jsonl"
 	"stig/live"
 	"stig/process"
+	"stig/profile"
 )
 
 // SignOfLife records that an actor is there, in this process: what the loop does at its
@@ -33,8 +36,9 @@ func sign(a *app.App, name string, change func(*live.Presence)) error {
 	if err != nil {
 		return err
 	}
-	return place.ChangePresence(name, func(p *live.Presence) bool {
-		if p.First.IsZero() {
+	isNew := false
+	err = place.ChangePresence(name, func(p *live.Presence) bool {
+		if isNew = p.First.IsZero(); isNew {
 			p.First = now
 		}
 		p.Seen = now
@@ -42,6 +46,23 @@ func sign(a *app.App, name string, change func(*live.Presence)) error {
 		change(p)
 		return true
 	})
+	if err == nil && isNew {
+		return prune(a, place, now) // where they become more, old ones go
+	}
+	return err
+}
+
+// prune forgets actors without a file that nobody saw for long.
+func prune(a *app.App, place live.Place, now time.Time) error {
+	root, err := Root(a)
+	if err != nil {
+		return err
+	}
+	names, err := profile.Names(root)
+	if err != nil {
+		return nil // who has a file cannot be known: all stay
+	}
+	return place.PrunePresences(now, func(name string) bool { return slices.Contains(names, name) })
 }
 
 // placeOf is where the live state of the store is kept.

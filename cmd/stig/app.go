@@ -17,11 +17,13 @@ import (
 	"stig/cmd/stig/traces"
 	"stig/cmd/stig/workers"
 	"stig/cue"
+	"stig/lease"
 	"stig/process"
 )
 
 func newApp() *cli.App {
-	return cli.Front(os.Stdin, os.Stdout, os.Stderr, &app.App{Getenv: os.Getenv, Env: os.Environ, HomeDir: os.UserHomeDir, ConfigDir: os.UserConfigDir, Now: time.Now, Schema: cue.Embedded(), Ancestors: process.Ancestors})
+	return cli.Front(os.Stdin, os.Stdout, os.Stderr, &app.App{Getenv: os.Getenv, Env: os.Environ, HomeDir: os.UserHomeDir, ConfigDir: os.UserConfigDir, Now: time.Now, Schema: cue.Embedded(), Ancestors: process.Ancestors,
+		Foreign: &lease.Observer{Now: time.Now}})
 }
 
 func command(a *cli.App) *cobra.Command {

@@ -1,0 +1,166 @@
+package actors
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"time"
+
+	"stig/app"
+	"stig/fault"
+	"stig/live"
+	"stig/process"
+)
+
+// Run is one start of a worker's command, as it is printed.
+type Run struct {
+	ID       string     `json:"id"`
+	Task     string     `json:"task"`
+	Issue    string     `json:"issue"` // "" where it is about none
+	Attempt  int        `json:"attempt"`
+	Started  time.Time  `json:"started"`
+	Ended    *time.Time `json:"ended"`   // null while it runs, and where its loop was killed
+	Running  bool       `json:"running"` // the loop or the program is there
+	Exit     int        `json:"exit"`
+	Outcome  string     `json:"outcome"` // "" while it runs
+	Why      string     `json:"why"`
+	Bytes    int64      `json:"bytes"` // of output
+	Cost     float64    `json:"cost"`  // as the program printed it
+	Currency string     `json:"currency"`
+	Log      string     `json:"log"` // path of the output
+	Branch   string     `json:"branch"`
+	Commit   string     `json:"commit"`
+}
+
+func runOf(r live.Run) Run {
+	one := Run{
+		ID: r.ID, Task: r.Task, Issue: r.Issue, Attempt: r.Attempt, Started: r.Started, Exit: r.Exit, Outcome: r.Outcome, Why: r.Why,
+		Bytes: r.Bytes, Cost: r.Cost, Currency: r.Currency, Log: r.Log, Branch: r.Branch, Commit: r.Commit,
+	}
+	if !r.Ended.IsZero() {
+		one.Ended = &r.Ended
+	} else {
+		one.Running = isThere(r.Loop) || isThere(r.Program)
+	}
+	return one
+}
+
+// isThere reports whether a process runs, as far as that can be seen.
+func isThere(id process.ID) bool {
+	running, known := process.Running(id)
+	return known && running
+}
+
+// RunsRequest asks for the runs of an actor since a time, a week unless told.
+type RunsRequest struct{ Name, Since string }
+
+// Runs lists what the loop of an actor ran, the oldest first.
+func Runs(a *app.App, r RunsRequest) ([]Run, error) {
+	now, err := a.Clock()
+	if err != nil {
+		return nil, err
+	}
+	since := now.Add(-recent)
+	if r.Since != "" {
+		if since, err = app.TimeOf(r.Since, now); err != nil {
+			return nil, err
+		}
+	}
+	all, err := runsSince(a, r.Name, since)
+	list := []Run{}
+	for _, one := range all {
+		list = append(list, runOf(one))
+	}
+	return list, err
+}
+
+// runsSince reads the runs of an actor; lines that cannot be read are warned of.
+func runsSince(a *app.App, name string, since time.Time) ([]live.Run, error) {
+	place, err := placeOf(a)
+	if err != nil {
+		return nil, err
+	}
+	all, damaged, err := place.Runs(since)
+	for _, where := range damaged {
+		a.Warn("%s: holds a line that cannot be read", where)
+	}
+	return slices.DeleteFunc(all, func(r live.Run) bool { return r.Actor != name }), err
+}
+
+// LogRequest asks for the output of a run of an actor: of the last one, unless Run
+// names another. With Follow it goes on until the run ends.
+type LogRequest struct {
+	Name, Run string
+	Follow    bool
+}
+
+// Log writes the output of a run. An actor without one is fault.Usage.
+func Log(ctx context.Context, a *app.App, r LogRequest, w io.Writer) (Run, error) {
+	run, err := theRun(a, r, time.Time{})
+	if err != nil {
+		return Run{}, err
+	}
+	if run.Log == "" {
+		return Run{}, &fault.Error{Code: fault.Usage, Reason: run.ID + ": has no log", Hint: "type stig actor runs " + r.Name}
+	}
+	f, err := os.Open(run.Log)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Run{}, &fault.Error{Code: fault.Usage, Reason: run.Log + ": the log is gone", Hint: "type stig actor runs " + r.Name}
+	}
+	if err != nil {
+		return Run{}, app.Placed(err)
+	}
+	defer f.Close()
+	for {
+		over := !r.Follow || !runOf(run).Running // asked before reading: what was written until then is there
+		if _, err := io.Copy(w, f); err != nil || over {
+			return runOf(run), err
+		}
+		if err := pause(ctx, followEvery); err != nil {
+			return runOf(run), err
+		}
+		if info, err := f.Stat(); err == nil {
+			if at, err := f.Seek(0, io.SeekCurrent); err == nil && at > info.Size() {
+				_, _ = f.Seek(info.Size(), io.SeekStart) // its middle was cut out
+			}
+		}
+		if run, err = theRun(a, LogRequest{Name: r.Name, Run: run.ID}, run.Started); err != nil {
+			return Run{}, err
+		}
+	}
+}
+
+// followEvery is how often a log is read on.
+const followEvery = 250 * time.Millisecond
+
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
+
+// theRun finds the run that is asked for, among those since a time.
+func theRun(a *app.App, r LogRequest, since time.Time) (live.Run, error) {
+	all, err := runsSince(a, r.Name, since)
+	if err != nil {
+		return live.Run{}, err
+	}
+	for _, run := range slices.Backward(all) {
+		if r.Run == "" || run.ID == r.Run {
+			return run, nil
+		}
+	}
+	if len(all) == 0 {
+		return live.Run{}, &fault.Error{Code: fault.Usage, Reason: r.Name + ": has no runs", Hint: "type stig actor list --all"}
+	}
+	return live.Run{}, &fault.Error{Code: fault.Usage, Reason: fmt.Sprintf("%s: no such run of %s", r.Run, r.Name), Hint: "type stig actor runs " + r.Name}
+}

@@ -1,0 +1,101 @@
+package actors
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"stig/app"
+	"stig/live"
+)
+
+// SayRequest gives the actor another state: healthy, paused, draining or maintenance.
+type SayRequest struct {
+	State  string
+	For    time.Duration // after which it ends by itself; 0 for never
+	Why    string
+	DryRun bool
+}
+
+// Sayable are the states that can be given.
+func Sayable() []string {
+	return []string{string(live.Healthy), string(live.Paused), string(live.Draining), string(live.Maintenance)}
+}
+
+// Said is the actor as it stands after Say.
+type Said struct {
+	Actor  *Actor `json:"actor"`
+	DryRun bool   `json:"dry_run"`
+}
+
+// Say records how an actor is: the one that acts, which is a sign of life of it, or
+// another that is named with --actor and known here. healthy ends what was said before.
+func Say(ctx context.Context, a *app.App, r SayRequest) (*Said, error) {
+	if !slices.Contains(Sayable(), r.State) {
+		return nil, app.Usage(fmt.Sprintf("the state must be one of %s; found %q", strings.Join(Sayable(), ", "), r.State), "type for example stig actor say paused --for 2h")
+	}
+	if r.For != 0 && r.State == string(live.Healthy) {
+		return nil, app.Usage("--for: healthy does not end by itself", "leave out --for")
+	}
+	name, err := a.MustActor(ctx)
+	if err != nil {
+		return nil, err
+	}
+	by, err := self(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	s, err := look(a)
+	if err != nil {
+		return nil, err
+	}
+	own := by == "" || by == name
+	if !own && !slices.Contains(s.names(), name) {
+		return nil, unknown(name)
+	}
+	change := func(p *live.Presence) {
+		p.State, p.By, p.Why, p.Until = live.State(r.State), by, strings.TrimSpace(r.Why), time.Time{}
+		if r.For > 0 {
+			p.Until = s.now.Add(r.For)
+		}
+	}
+	p := s.presences[name]
+	if r.DryRun {
+		change(&p)
+		s.presences[name] = p
+		return &Said{s.actor(name), true}, nil
+	}
+	if own {
+		err = sign(a, name, change)
+	} else {
+		err = edit(a, name, change)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if s, err = look(a); err != nil {
+		return nil, err
+	}
+	return &Said{s.actor(name), false}, nil
+}
+
+// self is who acts whatever --actor says, "" when no name is set.
+func self(ctx context.Context, a *app.App) (string, error) {
+	alone := a.Fresh(ctx, a.Running)
+	alone.Actor = ""
+	return alone.ActorName(ctx)
+}
+
+// edit changes what is known of an actor without a sign of life.
+func edit(a *app.App, name string, change func(*live.Presence)) error {
+	place, err := placeOf(a)
+	if err != nil {
+		return err
+	}
+	return place.ChangePresence(name, func(p *live.Presence) bool {
+		change(p)
+		return true
+	})
+}

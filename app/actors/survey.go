@@ -1,0 +1,319 @@
+package actors
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"stig/actor"
+	"stig/app"
+	"stig/beads"
+	"stig/fault"
+	"stig/live"
+	"stig/process"
+	"stig/profile"
+)
+
+const (
+	// silence is after how long without a sign of life an actor is inactive.
+	silence = time.Minute
+	// recent is how far back runs are read for what an actor did last.
+	recent = 7 * 24 * time.Hour
+	// failing is how many runs in a row make an actor's state error.
+	failing = 3
+)
+
+// States that follow from what is seen, beside those that somebody gives.
+const (
+	Active      = "active"
+	ActiveHuman = "active_human"
+	Inactive    = "inactive"
+	Failing     = "error"
+)
+
+// survey is what the clone knows of its actors at one time.
+type survey struct {
+	root      string
+	now       time.Time
+	files     []string
+	presences map[string]live.Presence
+	sessions  map[string]live.SessionRecord
+	leases    map[string][]live.Lease // by actor
+	runs      map[string][]live.Run   // by actor, of the last days, by their start
+	edits     map[string]edits        // by actor
+	holds     map[string][]string     // issues in progress, by assignee
+}
+
+// edits is what the journal has of an actor.
+type edits struct {
+	last   time.Time
+	closed map[string]time.Time
+}
+
+// look reads what is known of the actors of the store. What cannot be read is warned of.
+func look(a *app.App) (s *survey, err error) {
+	s = &survey{presences: map[string]live.Presence{}, sessions: map[string]live.SessionRecord{}, leases: map[string][]live.Lease{},
+		runs: map[string][]live.Run{}, edits: map[string]edits{}, holds: map[string][]string{}}
+	file, err := a.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	if s.now, err = a.Clock(); err != nil {
+		return nil, err
+	}
+	if s.root, err = Root(a); err != nil {
+		return nil, err
+	}
+	for _, issue := range file.All() {
+		if issue.Status == "in_progress" && issue.Assignee != "" {
+			s.holds[issue.Assignee] = append(s.holds[issue.Assignee], issue.ID)
+		}
+	}
+	s.files, err = profile.Names(s.root)
+	if err != nil {
+		a.Warn("%s", err)
+	}
+	return s, s.read(a, file.Place())
+}
+
+// read reads the live state.
+func (s *survey) read(a *app.App, store beads.Place) error {
+	place, err := live.At(store.Path)
+	if err != nil {
+		return err
+	}
+	all, trouble := place.Presences()
+	for _, p := range all {
+		s.presences[p.Name] = p
+	}
+	for _, one := range place.Sessions() { // the last of a name counts
+		s.sessions[one.Name] = one
+	}
+	claims, err := place.Claims()
+	trouble = errors.Join(trouble, err)
+	for _, l := range claims.Leases {
+		s.leases[l.Actor] = append(s.leases[l.Actor], l)
+	}
+	runs, _, err := place.Runs(s.now.Add(-recent))
+	trouble = errors.Join(trouble, err)
+	for _, r := range runs {
+		s.runs[r.Actor] = append(s.runs[r.Actor], r)
+	}
+	journal, err := place.Recent()
+	if trouble = errors.Join(trouble, err); trouble != nil {
+		a.Warn("%s", trouble)
+	}
+	for _, r := range journal.Records {
+		s.edited(r)
+	}
+	return nil
+}
+
+// edited notes what an edit of the journal says of its actor.
+func (s *survey) edited(r live.Record) {
+	if r.Actor == "" || r.Result != live.Written {
+		return
+	}
+	e := s.edits[r.Actor]
+	if e.closed == nil {
+		e.closed = map[string]time.Time{}
+	}
+	e.last = r.At
+	for _, c := range r.Changes {
+		if c.Kind == "key" && c.Name == "status" && c.Now == `"closed"` {
+			e.closed[c.Issue] = r.At
+		}
+	}
+	s.edits[r.Actor] = e
+}
+
+// names lists the actors: those with a file, those that gave a sign of life, sessions,
+// and whoever has an issue in progress.
+func (s *survey) names() []string {
+	names := slices.Concat(s.files, slices.Collect(maps.Keys(s.presences)), slices.Collect(maps.Keys(s.sessions)), slices.Collect(maps.Keys(s.holds)))
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Actor is what is known of one who works here.
+type Actor struct {
+	Name        string     `json:"name"`
+	Kind        string     `json:"kind"`
+	Description string     `json:"description"`
+	Roles       []string   `json:"roles"`
+	State       string     `json:"state"`
+	Why         string     `json:"why"`    // of a state that somebody gave
+	By          string     `json:"by"`     // who gave it
+	Until       *time.Time `json:"until"`  // when it ends by itself
+	Seen        *time.Time `json:"seen"`   // the last sign of life
+	Signs       int        `json:"signs"`  // how many there were
+	Issue       string     `json:"issue"`  // in hand; "" for none
+	Issues      []string   `json:"issues"` // all in progress under the name
+	Lease       *time.Time `json:"lease"`  // when the claim on the issue in hand ends
+	Left        int        `json:"left"`   // seconds until then
+	Done        int        `json:"done"`   // issues closed today
+	Failed      int        `json:"failed"` // runs today
+	Last        *Done      `json:"last"`   // what it closed last, within a week
+	Boots       int        `json:"boots"`
+	Version     string     `json:"version"` // of the stig that runs its loop
+	File        string     `json:"file"`    // below the directory that holds the store's; "" without
+	Problem     string     `json:"problem"` // with the file
+
+	profile *profile.Profile
+}
+
+// Done is an issue that was closed.
+type Done struct {
+	Issue string    `json:"issue"`
+	At    time.Time `json:"at"`
+}
+
+// actor is what is known of one.
+func (s *survey) actor(name string) *Actor {
+	p, signed := s.presences[name]
+	one := &Actor{Name: name, Boots: p.Boots, Version: p.Version, Signs: p.Signs, Roles: []string{}, Issues: s.holds[name]}
+	if one.Issues == nil {
+		one.Issues = []string{}
+	}
+	session, isSession := s.sessions[actor.Parent(name)]
+	one.Kind = cmp.Or(p.Kind, profile.Human)
+	if p.Kind == "" && (isSession || actor.IsSession(name) || len(s.runs[name]) > 0) {
+		one.Kind = profile.Agent
+	}
+	s.filed(one)
+	seen := p.Seen
+	if isSession && name == session.Name && session.Seen.After(seen) {
+		seen = session.Seen
+	}
+	if last := s.edits[name].last; last.After(seen) {
+		seen = last
+	}
+	if !seen.IsZero() {
+		one.Seen = &seen
+	}
+	one.Issue = p.Issue
+	if one.Issue == "" && len(one.Issues) > 0 {
+		one.Issue = one.Issues[0]
+	}
+	for _, l := range s.leases[name] {
+		if l.Issue == one.Issue && l.Until.After(s.now) {
+			one.Lease, one.Left = &l.Until, int(l.Until.Sub(s.now).Seconds())
+		}
+	}
+	s.did(one)
+	ended := isSession && session.Ended || signed && hasEnded(p.Process) && !seen.After(p.Seen)
+	s.state(one, p, ended)
+	return one
+}
+
+// filed takes over what the file of an actor says.
+func (s *survey) filed(one *Actor) {
+	p, err := profile.Load(s.root, one.Name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	if below, e := filepath.Rel(s.root, profile.Path(s.root, one.Name)); e == nil {
+		one.File = filepath.ToSlash(below)
+	}
+	if err != nil {
+		one.Problem = err.Error()
+		return
+	}
+	one.profile, one.Kind, one.Description = p, p.Kind, p.Description
+	one.Roles = append(one.Roles, p.Roles...)
+}
+
+// did counts what an actor did today, by runs and by the journal.
+func (s *survey) did(one *Actor) {
+	midnight := s.now.Truncate(24 * time.Hour)
+	closed := map[string]time.Time{}
+	for _, r := range s.runs[one.Name] {
+		switch at := r.Ended; {
+		case r.Outcome == "closed" && at.After(closed[r.Issue]):
+			closed[r.Issue] = at
+		case isFailure(r.Outcome) && !at.Before(midnight):
+			one.Failed++
+		}
+	}
+	for issue, at := range s.edits[one.Name].closed {
+		if at.After(closed[issue]) && s.now.Sub(at) < recent {
+			closed[issue] = at
+		}
+	}
+	for _, issue := range slices.Sorted(maps.Keys(closed)) {
+		at := closed[issue]
+		if !at.Before(midnight) {
+			one.Done++
+		}
+		if one.Last == nil || at.After(one.Last.At) {
+			one.Last = &Done{issue, at}
+		}
+	}
+}
+
+// state is how an actor was told to be, else what is seen of it.
+func (s *survey) state(one *Actor, p live.Presence, ended bool) {
+	if given := Given(p, s.now); given != "" && given != live.Healthy {
+		one.State, one.Why, one.By = string(given), p.Why, p.By
+		if !p.Until.IsZero() {
+			one.Until = &p.Until
+		}
+		return
+	}
+	alive := one.Seen != nil && !ended && s.now.Sub(*one.Seen).Abs() < silence
+	switch {
+	case s.fails(one.Name):
+		one.State = Failing
+	case alive && one.Kind == profile.Human:
+		one.State = ActiveHuman
+	case alive:
+		one.State = Active
+	default:
+		one.State = Inactive
+	}
+}
+
+// Given is the state that somebody gave an actor, "" where none stands.
+func Given(p live.Presence, now time.Time) live.State {
+	if !p.Until.IsZero() && !p.Until.After(now) {
+		return ""
+	}
+	return p.State
+}
+
+// fails reports whether the last three runs failed. What was nobody's fault does not
+// count.
+func (s *survey) fails(name string) bool {
+	n := 0
+	for _, r := range slices.Backward(s.runs[name]) {
+		switch {
+		case r.Outcome == "" || slices.Contains([]string{"later", "lost", "stopped"}, r.Outcome):
+		case !isFailure(r.Outcome):
+			return false
+		default:
+			n++
+		}
+	}
+	return n >= failing
+}
+
+// isFailure reports whether an outcome, as package work names it, is a failed run.
+func isFailure(outcome string) bool {
+	return slices.Contains([]string{"failed", "timed-out", "silent"}, outcome)
+}
+
+// hasEnded reports whether a process is known to be gone.
+func hasEnded(id process.ID) bool {
+	running, known := process.Running(id)
+	return known && !running
+}
+
+// unknown refuses a name that no actor has.
+func unknown(name string) error {
+	return &fault.Error{Code: fault.Usage, Reason: name + ": no such actor", Hint: "type stig actor list --all"}
+}
