@@ -14,7 +14,7 @@ import (
 )
 
 // TestSurveyOfWorkers: the survey says whose loops run, wait or were paused, and which
-// ended with an issue in hand.
+// ended with an issue in hand; doctor names what the dead hold.
 func TestSurveyOfWorkers(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS(filepath.Join("..", "..", "examples", "harbor"))); err != nil {
@@ -68,5 +68,27 @@ func TestSurveyOfWorkers(t *testing.T) {
 - e-ended its loop ended at harbor-v6k (` + "`stig sweep`)"
 	if part != want {
 		t.Errorf("got\n%s\nwant\n%s\n%s", part, want, complaints.Bytes())
+	}
+	if err := place.ChangeClaims(func(c *live.Claims) (bool, error) {
+		c.Leases = []live.Lease{
+			{Issue: "harbor-d3w", Actor: "a-works", Process: here}, {Issue: "harbor-v6k", Actor: "e-ended", Process: gone},
+			{Issue: "harbor-c20", Actor: "i-a-person", Person: true, Until: yesterday}, {Issue: "harbor-t3c", Actor: "k-once", Until: yesterday},
+		}
+		return true, nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	out.Reset()
+	if code := runInside(dir, env, &out, &complaints, "doctor"); code != 0 {
+		t.Fatalf("doctor: exit %d: %s", code, complaints.Bytes())
+	}
+	said := strings.Join(strings.Fields(out.String()), " ") // it breaks lines
+	for _, want := range []string{
+		"todo workers loops that ended with an issue in hand: e-ended (harbor-v6k) → stig sweep",
+		"todo leases claims of the dead: harbor-v6k (e-ended), harbor-t3c (k-once) → stig sweep",
+	} {
+		if !strings.Contains(said, want) {
+			t.Errorf("no %q in\n%s", want, out.Bytes())
+		}
 	}
 }
