@@ -69,7 +69,7 @@ func TestSurveyOfWorkers(t *testing.T) {
 	if part != want {
 		t.Errorf("got\n%s\nwant\n%s\n%s", part, want, complaints.Bytes())
 	}
-	if err := place.ChangeClaims(func(c *live.Claims) (bool, error) {
+	if _, err := place.ChangeClaims(func(c *live.Claims) (bool, error) {
 		c.Leases = []live.Lease{
 			{Issue: "harbor-d3w", Actor: "a-works", Process: here}, {Issue: "harbor-v6k", Actor: "e-ended", Process: gone},
 			{Issue: "harbor-c20", Actor: "i-a-person", Person: true, Until: yesterday}, {Issue: "harbor-t3c", Actor: "k-once", Until: yesterday},
