@@ -42,7 +42,11 @@ losses time="10s":
     go build -o "$tmp/stig" ./cmd/stig
     go test ./cmd/stig -count=1 -timeout=0 -v -run '^TestLosses' -losses "$1" -stig "$tmp/stig"
 
-# stress, losses and fuzzing, for long
+# ten worker loops on 300 issues, killed at random, and the judge of the morning
+overnight size="30x10" seed="1":
+    go test ./cmd/stig -count=1 -timeout=0 -v -run '^TestOvernight$' -overnight "$1" -overnight-seed "$2"
+
+# stress, losses, a night of workers and fuzzing, for long
 long:
     bash .ci/long
 

@@ -27,6 +27,7 @@ import (
 	"stig/beads"
 	"stig/git"
 	"stig/jsonl"
+	"stig/lease"
 	"stig/live"
 	"stig/process"
 	"stig/session"
@@ -195,6 +196,9 @@ type App struct {
 	Ancestors func() []process.Ancestor
 	hooked    *live.SessionRecord // that a hook is about; nil for none
 
+	// Foreign watches leases of other machines; nil where a run is too short for that.
+	Foreign *lease.Observer
+
 	Ctx     context.Context // of the command that runs
 	Running string          // its name
 	Journal *journal        // of its edits; nil before a store is opened
@@ -214,7 +218,7 @@ func (a *App) Fresh(ctx context.Context, command string) *App {
 		Getenv: a.Getenv, Env: a.Env, HomeDir: a.HomeDir, ConfigDir: a.ConfigDir, Now: a.Now, Schema: cue.Embedded(),
 		Say: a.Say, Progress: a.Progress, Terminal: a.Terminal,
 		Ctx: ctx, Running: command,
-		Dir: a.Dir, Store: a.Store, Actor: a.Actor, OpenStore: a.OpenStore, Ancestors: a.Ancestors,
+		Dir: a.Dir, Store: a.Store, Actor: a.Actor, OpenStore: a.OpenStore, Ancestors: a.Ancestors, Foreign: a.Foreign,
 	}
 }
 

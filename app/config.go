@@ -32,6 +32,9 @@ type Config struct {
 		Sandbox  []string `json:"sandbox"`  // what runs each check; empty for nothing
 		Waivers  string   `json:"waivers"`  // who may waive; see mayWaive
 	} `json:"gate"`
+	Claims struct {
+		TTL string `json:"ttl"` // as checkpoint.ParseSpan takes it; "" when not given
+	} `json:"claims"`
 	Traces struct {
 		Digest int `json:"digest"` // 0 when not given
 	} `json:"traces"`

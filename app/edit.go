@@ -3,18 +3,14 @@ package app
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
 	"time"
 
-	"stig/actor"
 	"stig/beads"
 	"stig/checkpoint"
 	"stig/criteria"
-	"stig/dag"
-	"stig/fault"
 	"stig/lint"
 	"stig/notes"
 	"stig/process"
@@ -198,121 +194,6 @@ func (a *App) Propagate(ctx context.Context, r PropagateRequest) (*checkpoint.Pr
 		return nil, err
 	}
 	return checkpoint.Propagate(ctx, store, options, r.ID, r.To, r.Text, a.writeRules(options.Now))
-}
-
-// Claim makes an issue the actor's work.
-func (a *App) Claim(ctx context.Context, id string, dryRun bool) (*checkpoint.Claimed, error) {
-	store, options, actor, err := a.toWriteAs(ctx, dryRun, a.MustActor)
-	if err != nil {
-		return nil, err
-	}
-	claimed, err := checkpoint.Claim(ctx, store, options, id, actor, a.mayTake(actor))
-	if err == nil && !dryRun {
-		a.hold(ctx, store.Place(), claimed.ID, actor)
-	}
-	return claimed, err
-}
-
-// ClaimNext makes the first issue that can be taken the actor's work, and the one
-// after it where others take that meanwhile; nil where none can be taken.
-func (a *App) ClaimNext(ctx context.Context, dryRun bool) (*checkpoint.Claimed, error) {
-	store, options, actor, err := a.toWriteAs(ctx, dryRun, a.MustActor)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := a.takeable(ctx, store, options.Now, actor)
-	if err != nil {
-		return nil, err
-	}
-	for _, row := range rows {
-		claimed, err := checkpoint.Claim(ctx, store, options, row.ID, actor, a.mayTake(actor))
-		_, gone := errors.AsType[*beads.NotFoundError](err)
-		if gone || fault.Is(err, fault.Conflict) || fault.Is(err, fault.Waits) {
-			continue // it changed since it was read
-		}
-		if err == nil && !dryRun {
-			a.hold(ctx, store.Place(), claimed.ID, actor)
-		}
-		return claimed, err
-	}
-	return nil, nil
-}
-
-// ReleaseRequest gives an issue back. Force takes it from whoever holds it.
-type ReleaseRequest struct {
-	ID            string
-	Force, DryRun bool
-}
-
-// Release makes an issue nobody's work.
-func (a *App) Release(ctx context.Context, r ReleaseRequest) (*checkpoint.Claimed, error) {
-	store, options, err := a.ToWrite(ctx, r.DryRun)
-	if err != nil {
-		return nil, err
-	}
-	if r.Force {
-		taken, err := checkpoint.Take(ctx, store, options, r.ID)
-		if err == nil {
-			a.warnOfTaken(ctx, taken)
-		}
-		return taken, err
-	}
-	actor, err := a.MustActor(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return checkpoint.Release(ctx, store, options, r.ID, actor, a.mayTake(actor))
-}
-
-// SweepRequest returns claims that nobody works on. Older is 0 for dag.SweepAfter.
-type SweepRequest struct {
-	Older          time.Duration
-	People, DryRun bool // People: those of people too
-}
-
-// Sweep returns to open what assistants that are gone had claimed, and what nobody is
-// named for.
-func (a *App) Sweep(ctx context.Context, r SweepRequest) (*checkpoint.Swept, error) {
-	store, options, by, err := a.toWriteAs(ctx, r.DryRun, a.MustActor)
-	if err != nil {
-		return nil, err
-	}
-	ended := a.gone()
-	gone := func(holder string) bool { return r.People && !actor.IsSession(holder) || ended(holder) }
-	return checkpoint.Sweep(ctx, store, options, by, cmp.Or(r.Older, dag.SweepAfter), gone)
-}
-
-// gone reports for names whether they are those of sessions that do not run here. A
-// person is never gone, and who is not known as a session is a person.
-func (a *App) gone() func(name string) bool {
-	r, ok := a.sessions()
-	return func(name string) bool {
-		if !actor.IsSession(name) {
-			return false
-		}
-		if !ok {
-			return true
-		}
-		_, known := r.Named(actor.Parent(name))
-		return !known || r.HasEnded(name)
-	}
-}
-
-// warnOfTaken warns of an issue that was taken from a session that goes on with it: it is
-// not asked, and does not see that it has nothing any more.
-func (a *App) warnOfTaken(ctx context.Context, taken *checkpoint.Claimed) {
-	r, ok := a.sessions()
-	who, _ := a.ActorName(ctx) // "" is another than the holder
-	for _, line := range taken.Lines {
-		before, err := beads.ParseRecord(line.Before)
-		if err != nil || !ok || line.ID != taken.ID {
-			continue
-		}
-		holder := before.Text(beads.Assignee)
-		if _, known := r.Named(holder); known && !r.HasEnded(holder) && holder != who {
-			a.Warn("%s: taken from %s, a session that still runs; tell whoever works in it", taken.ID, holder)
-		}
-	}
 }
 
 // ReopenRequest opens a closed issue again, and says why.

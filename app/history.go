@@ -1,19 +1,30 @@
 package app
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"stig/beads"
+	"stig/checkpoint"
+	"stig/cue"
 	"stig/dag"
 	"stig/git"
+	"stig/jsonl"
+	"stig/lint"
 	"stig/notes"
 	"stig/orient"
 	"stig/process"
+	"stig/schemas"
 	"stig/signals"
 )
 
@@ -204,4 +215,183 @@ func isCheckpointOf(subject, id string) bool {
 	rest, ok := strings.CutPrefix(subject, "chore(beads): checkpoint ")
 	first, _, _ := strings.Cut(rest, " ")
 	return ok && first == id
+}
+
+// Past opens the store as it was where the present commit left a revision, so
+// that what others did there since is not taken for what was undone here. It is
+// nil for "", and for a revision from before there was a store or any commit; the
+// function that it gives closes it.
+func (a *App) Past(ctx context.Context, store beads.Place, revision string) (*lint.Past, func(), error) {
+	if revision == "" {
+		return nil, func() {}, nil
+	}
+	repo, _, err := a.Git(store)
+	if err != nil {
+		return nil, nil, err
+	}
+	if revision == "HEAD" && unborn(ctx, repo) {
+		a.Warn("no commit yet: nothing to compare the store with")
+		return nil, func() {}, nil
+	}
+	left, err := whereLeft(ctx, repo, revision)
+	if err != nil {
+		return nil, nil, unknownRevision(err, store)
+	}
+	file, forget, err := a.openAt(ctx, store, left)
+	if err == nil {
+		return &lint.Past{File: file, Name: revision, Gate: gateSince(ctx, repo, store, left)}, forget, nil
+	}
+	if _, missing := errors.AsType[*git.RevisionError](err); !missing {
+		return nil, nil, err
+	}
+	had, e := hadStore(ctx, repo, left)
+	if e != nil {
+		return nil, nil, e
+	}
+	if had {
+		return nil, nil, unknownRevision(err, store)
+	}
+	a.Warn("%s: has no store yet: nothing to compare this one with", revision)
+	return nil, func() {}, nil
+}
+
+// gateSince lists the settings of the repository that say what passes the gate, as far as
+// they differ from those in a commit. A file that cannot be read sets nothing.
+func gateSince(ctx context.Context, repo git.Client, store beads.Place, commit string) (differ []string) {
+	dir, err := filepath.EvalSymlinks(filepath.Dir(store.Dir))
+	if err != nil {
+		return nil
+	}
+	file := filepath.Join(dir, ".stig.cue")
+	var text bytes.Buffer
+	_ = repo.FileAt(ctx, commit, file, &text) // it may have none
+	now, err := jsonl.ReadText(file)
+	if err != nil && !IsAbsent(err) || bytes.Equal(now, text.Bytes()) {
+		return nil
+	}
+	var was, is Config
+	_ = cue.Decode(schemas.Config, "#Config", file, text.Bytes(), &was)
+	_ = cue.Decode(schemas.Config, "#Config", file, now, &is) // every command says what is wrong with it
+	set := func(name, from, to string) {
+		if from != to {
+			differ = append(differ, fmt.Sprintf("gate.%s is %q, was %q", name, to, from))
+		}
+	}
+	set("env", strings.Join(was.Gate.Env, " "), strings.Join(is.Gate.Env, " "))
+	set("sandbox", strings.Join(was.Gate.Sandbox, " "), strings.Join(is.Gate.Sandbox, " "))
+	set("waivers", cmp.Or(was.Gate.Waivers, "people"), cmp.Or(is.Gate.Waivers, "people"))
+	return differ
+}
+
+// unborn reports whether HEAD is a branch without a commit: a hook that runs before
+// the first one must let it pass.
+func unborn(ctx context.Context, repo git.Client) bool {
+	branch, err := repo.Run(ctx, "symbolic-ref", "-q", "HEAD")
+	if err != nil || branch.Exit != 0 {
+		return false
+	}
+	commit, err := repo.Run(ctx, "rev-parse", "-q", "--verify", "HEAD")
+	return err == nil && commit.Exit != 0
+}
+
+// whereLeft is the last commit that a revision and the present one share.
+func whereLeft(ctx context.Context, repo git.Client, revision string) (string, error) {
+	commit, err := repo.Commit(ctx, revision)
+	if err != nil {
+		return "", err
+	}
+	base, err := repo.Run(ctx, "merge-base", commit, "HEAD")
+	if err != nil {
+		return "", err
+	}
+	if base.Exit != 0 {
+		return "", Usage(fmt.Sprintf("%q: shares no commit with HEAD", revision),
+			"name an earlier commit of this branch; in a shallow clone type git fetch --unshallow")
+	}
+	return strings.TrimSpace(string(base.Stdout)), nil
+}
+
+// hadStore reports whether a commit holds any store: one that was moved since
+// must not pass for one that is new. What lies deeper in a .beads, such as the
+// backups of bd, is none.
+func hadStore(ctx context.Context, repo git.Client, commit string) (bool, error) {
+	files, err := repo.Must(ctx, "ls-tree", "-r", "-z", "--full-tree", "--name-only", commit)
+	if err != nil {
+		return false, err
+	}
+	for file := range strings.SplitSeq(files, "\x00") {
+		if dir, name := path.Split(file); path.Base(dir) == ".beads" && strings.HasSuffix(name, ".jsonl") {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// PrepareCommit checks that the store can be committed and gives the function
+// that does it once the checkpoint of an issue is written.
+func (a *App) PrepareCommit(ctx context.Context, store beads.Place) (func(id string) (string, error), error) {
+	committer, err := checkpoint.PrepareCommit(ctx, store, a.Environ())
+	if err != nil {
+		return nil, err
+	}
+	return func(id string) (string, error) { return committer.Commit(ctx, id) }, nil
+}
+
+// Git runs git beside the store, whose path it gives as git knows it.
+func (a *App) Git(store beads.Place) (repo git.Client, path string, err error) {
+	if path, err = filepath.Abs(store.Path); err != nil {
+		return git.Client{}, "", err
+	}
+	if path, err = filepath.EvalSymlinks(path); err != nil {
+		return git.Client{}, "", err
+	}
+	return a.GitIn("").Beside(path), path, nil
+}
+
+// openAt reads the store as it was committed at a revision. The function that
+// it gives closes it.
+func (a *App) openAt(ctx context.Context, store beads.Place, revision string) (*beads.Snapshot, func(), error) {
+	repo, path, err := a.Git(store)
+	if err != nil {
+		return nil, nil, err
+	}
+	copied, err := os.CreateTemp("", "stig-*.jsonl")
+	if err != nil {
+		return nil, nil, err
+	}
+	remove := func() { _ = os.Remove(copied.Name()) }
+	err = repo.FileAt(ctx, revision, path, copied)
+	if e := copied.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		remove()
+		return nil, nil, err
+	}
+	file, err := jsonl.Read(beads.Place{Path: copied.Name(), Dir: filepath.Dir(copied.Name())})
+	if err != nil {
+		remove()
+		return nil, nil, err
+	}
+	a.warnOfLinesAt(revision, store, file)
+	return file, func() {
+		_ = file.Close()
+		remove()
+	}, nil
+}
+
+// unknownRevision turns the error about a revision that has no store into one
+// about the command line.
+func unknownRevision(err error, store beads.Place) error {
+	if unknown, ok := errors.AsType[*git.RevisionError](err); ok {
+		return Usage(unknown.Reason, cmp.Or(unknown.Hint, "name a commit that has the store: see git log --oneline -- "+store.Path))
+	}
+	return err
+}
+
+// warnOfLinesAt names the first line of a revision that cannot be read.
+func (a *App) warnOfLinesAt(revision string, store beads.Place, file *beads.Snapshot) {
+	if problems := file.Problems(); len(problems) > 0 {
+		a.Warn("%s:%s:%d: %s", revision, store.Path, problems[0].Line, problems[0].Message)
+	}
 }

@@ -3,10 +3,14 @@ package app
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"slices"
+	"sync"
 	"time"
 
 	"stig/beads"
 	"stig/diff"
+	"stig/lease"
 	"stig/lint"
 	"stig/live"
 	"stig/secret"
@@ -20,6 +24,8 @@ type journal struct {
 	Undoes []string      // records that the edits of this run take back
 	last   *live.Pending // the latest edit of this run
 	warned bool
+
+	unclaimed bool // leases could not be read or written, and the user was told
 }
 
 // journalled is a store of which the journal keeps the edits.
@@ -39,11 +45,44 @@ func (s *journalled) Edit(ctx context.Context, o beads.Options, fn func(*beads.T
 		}
 		return err
 	})
-	entry.end(err == nil || len(changes) > 0)
+	written := err == nil || len(changes) > 0
+	entry.end(written)
+	if written && !o.DryRun {
+		entry.follow(changes)
+	}
 	if err == nil {
 		s.journal.warnOfCredentials(changes)
 	}
 	return changes, err
+}
+
+// follow has leases follow what an edit did to issues: who works on one renews theirs,
+// and who gives one back or closes it has none any more.
+func (e *entry) follow(changes []beads.Change) {
+	if e.place.Worktree == "" || len(changes) == 0 || len(e.claims.Leases)+len(e.claims.Done) == 0 && !e.place.Shared() {
+		return
+	}
+	var did []lease.Change
+	for _, c := range changes {
+		if before, after, err := parsed(c); err == nil && before != nil {
+			did = append(did, lease.Change{Issue: c.ID, Status: before.Text(beads.Status), NewStatus: after.Text(beads.Status),
+				Holder: before.Text(beads.Assignee), NewHolder: after.Text(beads.Assignee)})
+		}
+	}
+	edit := lease.Edit{Actor: e.actor, Now: e.options.Now, Before: e.claims, Branch: e.place.Branch, Commit: e.place.Head}
+	if !slices.ContainsFunc(did, edit.Concerns) {
+		return
+	}
+	beside, err := e.place.ChangeClaims(func(all *live.Claims) (changed bool, err error) {
+		for _, one := range did {
+			changed = edit.Follow(all, one) || changed
+		}
+		return changed, nil
+	})
+	if beside {
+		e.warnOfBeside()
+	}
+	e.app.warnOfClaims(err)
 }
 
 // warnOfCredentials says what an edit brought that must not come into a repository.
@@ -63,6 +102,8 @@ type entry struct {
 
 	pending *live.Pending // nil when there is none
 	place   live.Place
+	claims  live.Claims // before the edit
+	actor   string
 	seen    live.Seen
 	before  string // the stamp of the store
 }
@@ -84,7 +125,10 @@ func (e *entry) begin(changes []beads.Change) {
 		return
 	}
 	actor, _ := e.app.ActorName(e.ctx) // an edit whose actor is unknown is recorded all the same
-	e.place, e.seen, e.before = place, place.Seen(), live.Stamp(e.at.Path)
+	e.place, e.seen, e.before, e.actor = place, place.Seen(), live.Stamp(e.at.Path), actor
+	if e.claims, err = place.Claims(); err != nil {
+		e.app.warnOfClaims(err)
+	}
 	pending, err := place.Begin(live.Record{
 		At: e.options.Now, Actor: actor, Command: cmp.Or(e.app.Running, "stig"), Undoes: e.Undoes, Changes: recorded(changes),
 	})
@@ -93,9 +137,16 @@ func (e *entry) begin(changes []beads.Change) {
 		return
 	}
 	e.pending, e.last = pending, pending
-	if pending.Beside() && !e.warned && place.Shared() {
-		e.warned = true
-		e.app.Warn("git's directory cannot be written: the journal of this edit is beside the store, where other work trees do not see it")
+	if pending.Beside() && place.Shared() {
+		e.warnOfBeside()
+	}
+}
+
+// warnOfBeside says, once, that other work trees do not see what this run does.
+func (j *journal) warnOfBeside() {
+	if !j.warned {
+		j.warned = true
+		j.app.Warn("git's directory cannot be written: the journal of this edit, and claims, are beside the store, where other work trees do not see them")
 	}
 }
 
@@ -261,4 +312,52 @@ func loggedOf(r live.Record, ids []string) Logged {
 		}
 	}
 	return e
+}
+
+// births gives from the journal what an issue was called when it was made: two
+// branches may give one id to two issues in one second, and titles change. What
+// the journal of this clone does not know, it does not say.
+func (a *App) births() func(id string, as beads.Birth) (title string, known bool) {
+	journal := sync.OnceValue(func() (j live.Journal) {
+		if place, err := a.livePlace(); err == nil {
+			j, _ = place.Journal() // without it the titles of now are compared
+		}
+		return j
+	})
+	return func(id string, as beads.Birth) (string, bool) { return titleAtBirth(journal(), id, as) }
+}
+
+// titleAtBirth follows the edits of a title back to that of a new issue that
+// was made at the same time by the same actor.
+func titleAtBirth(j live.Journal, id string, as beads.Birth) (title string, known bool) {
+	made := map[string]bool{}     // titles of new issues with that id
+	before := map[string]string{} // of a title, the one that it replaced
+	for _, r := range j.Records {
+		for _, c := range r.Changes {
+			switch {
+			case c.Issue != id || r.Result != live.Written || r.Seen:
+			case c.Kind == string(diff.Issue):
+				if line, err := beads.ParseRecord([]byte(c.Now)); err == nil && line.Birth().Together(as) {
+					made[line.Text(beads.Title)] = true
+				}
+			case c.Kind == string(diff.Key) && c.Name == string(beads.Title):
+				before[decoded(c.Now)] = decoded(c.Was)
+			}
+		}
+	}
+	title = as.Title
+	for range before {
+		was, edited := before[title]
+		if made[title] || !edited {
+			break
+		}
+		title = was
+	}
+	return title, made[title]
+}
+
+// decoded is the text of a JSON string.
+func decoded(raw string) (text string) {
+	_ = json.Unmarshal([]byte(raw), &text) // the journal holds what the store held
+	return text
 }

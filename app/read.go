@@ -11,6 +11,7 @@ import (
 	"stig/beads"
 	"stig/dag"
 	"stig/draw"
+	"stig/live"
 	"stig/notes"
 	"stig/orient"
 	"stig/process"
@@ -45,6 +46,7 @@ type OrientRequest struct {
 	Budget    int    // most characters of the Markdown; 0 is orient.BriefingBudget or orient.SurveyBudget
 	Full      bool   // everything
 	Whole     bool   // no limit where Budget is 0: for data
+	Loop      bool   // who reads it is run by a worker loop
 	As        string // of the survey: whose claims come first
 	StaleDays int    // an issue in progress is stale when it was not changed for longer
 	NoLearned bool   // without what the actor learned: the reader has its whole file
@@ -117,7 +119,7 @@ func (a *App) briefing(ctx context.Context, r OrientRequest) (*orient.Briefing, 
 	if r.Budget == 0 && !r.Full && !r.Whole {
 		r.Budget = orient.BriefingBudget
 	}
-	request := orient.Request{Depth: r.Depth, Budget: r.Budget, Full: r.Full}
+	request := orient.Request{Depth: r.Depth, Budget: r.Budget, Full: r.Full, Loop: r.Loop || a.Getenv("STIG_RUN") != ""}
 	if file.At(at).Assignee != "" {
 		if request.Reader, err = a.ActorName(ctx); err != nil {
 			return nil, err
@@ -165,7 +167,37 @@ func (a *App) survey(ctx context.Context, r OrientRequest) (*orient.Survey, erro
 	if err != nil {
 		return nil, err
 	}
-	return orient.Look(file, dag.New(file), orient.SurveyRequest{As: r.As, Actor: reader, Gone: a.gone(), MayTake: a.mayTake(reader), Budget: r.Budget, Full: r.Full}, rules)
+	return orient.Look(file, dag.New(file), orient.SurveyRequest{As: r.As, Actor: reader, Gone: a.gone(), MayTake: a.mayTake(reader), Budget: r.Budget, Full: r.Full, Workers: a.workers()}, rules)
+}
+
+// workers lists the actors whose loops run, were paused, or ended with an issue in hand.
+// What cannot be read is not listed; doctor names it.
+func (a *App) workers() (list []orient.Worker) {
+	r, ok := a.sessions()
+	if !ok {
+		return nil
+	}
+	all, _ := r.Place.Presences()
+	for _, p := range all {
+		w := orient.Worker{Name: p.Name, State: string(p.State), Issue: p.Issue, Why: p.Why}
+		runs, known := process.Running(p.Process)
+		said := p.State == live.Paused || p.State == live.Draining || p.State == live.Maintenance
+		switch {
+		case p.State == live.Dead, p.Process == (process.ID{}) && !said, said && !p.Until.IsZero() && !r.Now.Before(p.Until) && !runs:
+			continue
+		case p.Process != (process.ID{}) && known && !runs && p.Issue != "":
+			w.State = orient.WorkerEnded
+		case said && (p.Until.IsZero() || r.Now.Before(p.Until)):
+		case !runs:
+			continue
+		case p.Issue != "":
+			w.State, w.Why = orient.WorkerWorking, ""
+		default:
+			w.State, w.Why = orient.WorkerWaiting, ""
+		}
+		list = append(list, w)
+	}
+	return list
 }
 
 // beforeWork refuses a store to begin work from that an unfinished merge left,

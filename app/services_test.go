@@ -46,7 +46,7 @@ func TestServices(t *testing.T) {
 	if linked, err := run().Link(t.Context(), LinkRequest{ID: created.ID, Dep: beads.Dep{On: "demo-1", Type: "blocks"}}); err != nil || linked.On != "demo-1" {
 		t.Errorf("link: %+v, %v", linked, err)
 	}
-	if claimed, err := run().Claim(t.Context(), "demo-1", false); err != nil || claimed.Assignee != "mara" {
+	if claimed, err := run().Claim(t.Context(), ClaimRequest{ID: "demo-1"}); err != nil || claimed.Assignee != "mara" {
 		t.Errorf("claim: %+v, %v", claimed, err)
 	}
 	report, err := run().Checkpoint(t.Context(), CheckpointRequest{

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"stig/bd"
 	"stig/beads"
@@ -182,4 +183,35 @@ func (a *App) weakMark(p beads.Place) string {
 	}
 	sum := sha256.Sum256([]byte(dir))
 	return filepath.Join(a.StateDir(), "weak", hex.EncodeToString(sum[:8]))
+}
+
+// storesBeside are the stores at the same place in the other worktrees.
+func (a *App) storesBeside(ctx context.Context, store beads.Place) (list []beads.Store) {
+	git, path, err := a.Git(store)
+	if err != nil {
+		return nil
+	}
+	top, err := git.Must(ctx, "rev-parse", "--show-toplevel")
+	if err != nil || top == "" {
+		return nil
+	}
+	top = filepath.FromSlash(strings.TrimSpace(top))
+	place, err := filepath.Rel(top, path)
+	if err != nil || !filepath.IsLocal(place) {
+		return nil
+	}
+	trees, err := git.Must(ctx, "worktree", "list", "--porcelain", "-z")
+	if err != nil {
+		return nil
+	}
+	for field := range strings.SplitSeq(trees, "\x00") {
+		tree, ok := strings.CutPrefix(field, "worktree ")
+		if !ok || filepath.FromSlash(tree) == top {
+			continue
+		}
+		if s, err := jsonl.Discover(jsonl.Where{Dir: tree, File: filepath.Join(tree, place)}); err == nil {
+			list = append(list, a.At(s))
+		}
+	}
+	return list
 }

@@ -266,6 +266,7 @@ func (a *App) Verify(ctx context.Context, r VerifyRequest) (Finding, error) {
 	if err := errors.Join(ctx.Err(), t.Settle()); err != nil {
 		return Finding{}, err
 	}
+	a.renewOwn(ctx, t.Site.Store, t.Id, now)
 	a.Notify(ctx, t.Site.Store, now, f.Notices(signals.Day(now)))
 	return f, nil
 }

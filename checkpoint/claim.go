@@ -27,39 +27,74 @@ type Claimed struct {
 	Status   string `json:"status"`
 	Assignee string `json:"assignee"`
 	Changed  bool   `json:"changed"`
+	Until    string `json:"until,omitempty"` // RFC 3339: when the claim ends unless it is renewed; "" where it does not
 
 	Lines []beads.Change `json:"-"`
+}
+
+// Claiming is who claims an issue, and what they may take.
+type Claiming struct {
+	Who     string
+	MayTake func(issue, holder string) bool // nil: nothing of others
+	// Lease takes the lease on an issue that can be claimed, before the store is written;
+	// nil for none. It is called again where the edit starts over.
+	Lease func(f *beads.Snapshot, issue string) error
+	// Where says where the holder of an issue works on it, behind their name; nil for
+	// nothing.
+	Where func(issue, holder string) string
 }
 
 // Claim makes an issue the actor's work: in progress and assigned to them.
 // What was read and what is written are one edit under the lock, so of several
 // who claim an issue one gets it. Claiming what one holds changes nothing. It
-// refuses (fault.Conflict) issues that wait for others, that another holds from whom
+// refuses (fault.Conflict) channels, issues that wait for others, that another holds from whom
 // the actor may not take them, and that are neither open nor in progress, and
 // (fault.Waits) those with an unanswered question.
-func Claim(ctx context.Context, s beads.Store, o beads.Options, id, who string, mayTake func(holder string) bool) (*Claimed, error) {
+func Claim(ctx context.Context, s beads.Store, o beads.Options, id string, c Claiming) (*Claimed, error) {
 	return changeHands(ctx, s, o, id, func(f *beads.Snapshot, r *beads.Record) ([]beads.Set, error) {
-		full, status, holder := r.Text(beads.ID), r.Text(beads.Status), r.Text(beads.Assignee)
-		switch {
-		case status == statusInProgress && holder == who:
-			return nil, nil
-		case status == statusClosed:
-			return nil, held(full, "is closed")
-		case holder != "" && holder != who && !mayTake(holder):
-			return nil, held(full, "is claimed by "+holder)
-		case status != statusOpen && status != statusInProgress:
-			return nil, held(full, fmt.Sprintf("only open issues can be claimed; its status is %q", status))
+		full, sets := r.Text(beads.ID), []beads.Set(nil)
+		if r.Text(beads.Status) != statusInProgress || r.Text(beads.Assignee) != c.Who {
+			if err := c.claimable(f, r); err != nil {
+				return nil, err
+			}
+			sets = []beads.Set{{Key: beads.Status, Text: statusInProgress}, {Key: beads.Assignee, Text: c.Who}}
 		}
-		at, _ := f.Index(full)
-		if err := blocked(f, dag.New(f), at); err != nil {
-			return nil, err
+		if c.Lease != nil {
+			if err := c.Lease(f, full); err != nil {
+				return nil, err
+			}
 		}
-		if doc := notes.Parse(r.Text(beads.Notes)); signals.Asks(doc, signals.Read(doc, nil)) {
-			return nil, &fault.Error{Code: fault.Waits, ID: full, Reason: "has an unanswered question",
-				Hint: "type stig orient " + full + " to read it, or stig ready to see what can be taken"}
-		}
-		return []beads.Set{{Key: beads.Status, Text: statusInProgress}, {Key: beads.Assignee, Text: who}}, nil
+		return sets, nil
 	})
+}
+
+// claimable refuses what cannot be claimed, as Claim says.
+func (c Claiming) claimable(f *beads.Snapshot, r *beads.Record) error {
+	full, status, holder := r.Text(beads.ID), r.Text(beads.Status), r.Text(beads.Assignee)
+	switch {
+	case status == statusClosed:
+		return held(full, "is closed")
+	case holder != "" && holder != c.Who && (c.MayTake == nil || !c.MayTake(full, holder)):
+		where := ""
+		if c.Where != nil {
+			where = c.Where(full, holder)
+		}
+		return held(full, "is claimed by "+holder+where)
+	case status != statusOpen && status != statusInProgress:
+		return held(full, fmt.Sprintf("only open issues can be claimed; its status is %q", status))
+	}
+	at, _ := f.Index(full)
+	if f.At(at).Channel {
+		return channel(full)
+	}
+	if err := blocked(f, dag.New(f), at); err != nil {
+		return err
+	}
+	if doc := notes.Parse(r.Text(beads.Notes)); signals.Asks(doc, signals.Read(doc, nil)) {
+		return &fault.Error{Code: fault.Waits, ID: full, Reason: "has an unanswered question",
+			Hint: "type stig orient " + full + " to read it, or stig ready to see what can be taken"}
+	}
+	return nil
 }
 
 // foreign refuses (fault.Conflict) a subagent an issue that it did not claim itself:
@@ -111,6 +146,13 @@ func given(r *beads.Record) ([]beads.Set, error) {
 
 func held(id, reason string) *fault.Error {
 	return &fault.Error{Code: fault.Conflict, ID: id, Reason: reason, Hint: "type stig orient to see what is ready"}
+}
+
+// channel refuses an issue that is a place to talk.
+func channel(id string) *fault.Error {
+	e := held(id, "is a channel: a place to talk, and no work")
+	e.Hint = "type stig trace list " + id + " to read it, or stig edit " + id + " --remove-label " + beads.ChannelLabel + " to make it work"
+	return e
 }
 
 // blocked says what the issue at an index waits for; nil when it does not.

@@ -20,6 +20,10 @@ func storeOf(lines ...string) *memory.Store { return memory.New(strings.Join(lin
 // nobody is whom an actor may take issues from.
 func nobody(string) bool { return false }
 
+func claiming(who string, mayTake func(holder string) bool) checkpoint.Claiming {
+	return checkpoint.Claiming{Who: who, MayTake: func(_, holder string) bool { return mayTake(holder) }}
+}
+
 // Of many who claim an issue one gets it, and the file says the same.
 func TestClaimOne(t *testing.T) {
 	s := storeOf(`{"id":"demo-1","title":"t","status":"open"}`)
@@ -28,7 +32,7 @@ func TestClaimOne(t *testing.T) {
 	var group sync.WaitGroup
 	for n := range many {
 		group.Go(func() {
-			_, results[n] = checkpoint.Claim(t.Context(), s, beads.Options{Now: rules().Now}, "demo-1", fmt.Sprint("w", n), nobody)
+			_, results[n] = checkpoint.Claim(t.Context(), s, beads.Options{Now: rules().Now}, "demo-1", claiming(fmt.Sprint("w", n), nobody))
 		})
 	}
 	group.Wait()
@@ -131,10 +135,10 @@ func TestClaimUnanswered(t *testing.T) {
 		s := storeOf(`{"id":"demo-1","title":"t","status":"open","notes":"`+notes+`"}`, `{"id":"demo-2","title":"t","status":"in_progress","assignee":"ann","notes":"`+notes+`"}`)
 		before := s.Text()
 		options := beads.Options{Now: rules().Now}
-		if _, err := checkpoint.Claim(t.Context(), s, options, "demo-1", "ann", nobody); !fault.Is(err, fault.Waits) {
+		if _, err := checkpoint.Claim(t.Context(), s, options, "demo-1", claiming("ann", nobody)); !fault.Is(err, fault.Waits) {
 			t.Errorf("claimed with a question: %v", err)
 		}
-		if claimed, err := checkpoint.Claim(t.Context(), s, options, "demo-2", "ann", nobody); err != nil || claimed.Changed {
+		if claimed, err := checkpoint.Claim(t.Context(), s, options, "demo-2", claiming("ann", nobody)); err != nil || claimed.Changed {
 			t.Errorf("her own: %+v, %v", claimed, err)
 		}
 		if s.Text() != before {
@@ -149,13 +153,13 @@ func TestTakeOver(t *testing.T) {
 	s := storeOf(`{"id":"demo-1","title":"t","status":"in_progress","assignee":"ann/claude-3f2a"}`)
 	o := beads.Options{Now: rules().Now}
 	left := func(holder string) bool { return holder == "ann/claude-3f2a" }
-	if _, err := checkpoint.Claim(t.Context(), s, o, "demo-1", "ann/claude-9d1c", nobody); !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "ann/claude-3f2a") {
+	if _, err := checkpoint.Claim(t.Context(), s, o, "demo-1", claiming("ann/claude-9d1c", nobody)); !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "ann/claude-3f2a") {
 		t.Errorf("claim of another's: %v", err)
 	}
 	if _, err := checkpoint.Release(t.Context(), s, o, "demo-1", "ann/claude-9d1c", nobody); !fault.Is(err, fault.Conflict) {
 		t.Errorf("release of another's: %v", err)
 	}
-	claimed, err := checkpoint.Claim(t.Context(), s, o, "demo-1", "ann/claude-9d1c", left)
+	claimed, err := checkpoint.Claim(t.Context(), s, o, "demo-1", claiming("ann/claude-9d1c", left))
 	if err != nil || !claimed.Changed || claimed.Assignee != "ann/claude-9d1c" || claimed.Status != "in_progress" {
 		t.Errorf("%+v, %v", claimed, err)
 	}

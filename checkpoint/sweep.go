@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"stig/beads"
-	"stig/dag"
 	"stig/trace"
 )
 
@@ -26,22 +25,34 @@ type Returned struct {
 	Since string `json:"since"` // RFC 3339: when anybody last touched it; "" when unknown
 }
 
+// Left is why a claim goes back.
+type Left string
+
+const (
+	Kept      Left = ""                                 // it does not
+	Untouched Left = "and nobody touched it"            // for long
+	Ended     Left = "and the lease on it was not kept" // by its holder
+)
+
 // Sweep returns claims to open that are left, all in one edit, with a log that says whose
-// they were and since when. What the holder left on the issue stays.
-func Sweep(ctx context.Context, s beads.Store, o beads.Options, by string, older time.Duration, gone func(holder string) bool) (*Swept, error) {
+// they were and since when. What the holder left on the issue stays. left is called for
+// each reading of the store, under its lock.
+func Sweep(ctx context.Context, s beads.Store, o beads.Options, by string, left func(*beads.Snapshot) func(*beads.Issue) Left) (*Swept, error) {
 	var swept *Swept
 	lines, err := s.Edit(ctx, o, func(tx *beads.Tx) error {
 		swept = &Swept{Returned: []Returned{}}
 		f := tx.Snapshot()
+		why := left(f)
 		for i, issue := range f.All() {
-			if at, ok := f.Index(issue.ID); !ok || at != i || !dag.IsLeft(issue, o.Now, older, gone) {
+			at, ok := f.Index(issue.ID)
+			if !ok || at != i || issue.Status != statusInProgress || why(issue) == Kept {
 				continue
 			}
 			r := Returned{ID: issue.ID, Title: issue.Title, Was: issue.Assignee}
 			if !issue.UpdatedAt.IsZero() {
 				r.Since = issue.UpdatedAt.UTC().Format(time.RFC3339)
 			}
-			if err := giveBack(tx, r, by); err != nil {
+			if err := giveBack(tx, r, why(issue), by); err != nil {
 				return err
 			}
 			swept.Returned = append(swept.Returned, r)
@@ -56,7 +67,7 @@ func Sweep(ctx context.Context, s beads.Store, o beads.Options, by string, older
 }
 
 // giveBack makes an issue open and nobody's, and leaves the log.
-func giveBack(tx *beads.Tx, r Returned, by string) error {
+func giveBack(tx *beads.Tx, r Returned, why Left, by string) error {
 	record, err := tx.Record(r.ID)
 	if err != nil {
 		return err
@@ -70,10 +81,10 @@ func giveBack(tx *beads.Tx, r Returned, by string) error {
 	}
 	message := "returned to open: somebody had it in progress, and nobody touched it"
 	if r.Was != "" {
-		message = fmt.Sprintf("returned to open: %s had claimed it, and nobody touched it", strings.Join(strings.Fields(r.Was), " "))
+		message = fmt.Sprintf("returned to open: %s had claimed it, %s", strings.Join(strings.Fields(r.Was), " "), why)
 	}
 	content := map[string]any{"level": "warn", "message": message}
-	if r.Since != "" {
+	if r.Since != "" && why == Untouched {
 		content["message"] = message + " since " + r.Since
 	}
 	t, err := trace.Draft{Type: trace.Log, Content: content}.Trace()

@@ -20,7 +20,7 @@ const (
 	StateAssigned   State = "assigned" // open, and assigned to somebody else
 	StateClosed     State = "closed"
 	StateUnknown    State = "unknown" // of a status that stig does not know, such as "in review": nobody's to take
-	StateOther      State = "other"   // no work: pinned, ephemeral, a template, another program's record
+	StateOther      State = "other"   // no work: pinned, a channel, ephemeral, a template, another program's record
 )
 
 // Worker is who looks for work, and when.
@@ -41,7 +41,7 @@ func (g *Graph) State(i int, w Worker) State {
 	switch {
 	case g.Closed(i):
 		return StateClosed
-	case issue.Pinned || issue.Status == "pinned" || issue.Ephemeral || issue.Template || !isWork(issue.Type):
+	case issue.Pinned || issue.Channel || issue.Status == "pinned" || issue.Ephemeral || issue.Template || !isWork(issue.Type):
 		return StateOther
 	case !isKnown(issue.Status):
 		return StateUnknown

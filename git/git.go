@@ -80,10 +80,15 @@ func (g Client) run(ctx context.Context, stdin []byte, stdout io.Writer, argv []
 		Env:    append(append([]string(nil), g.Env...), "LC_ALL=C", "GIT_LITERAL_PATHSPECS=1", "GIT_OPTIONAL_LOCKS=0"),
 		Stdout: stdout,
 	}
+	return g.await(ctx, command)
+}
+
+// await runs git, and again while another git process holds what it needs.
+func (g Client) await(ctx context.Context, command process.Command) (process.Result, error) {
 	for try := 1; ; try++ {
 		result, err := process.Run(ctx, command)
 		if err != nil {
-			return process.Result{}, fmt.Errorf("git %s: %w", argv[0], err)
+			return process.Result{}, fmt.Errorf("git %s: %w", verb(command.Argv), err)
 		}
 		held := result.Exit != 0 && strings.Contains(string(result.Stderr), ".lock': File exists")
 		if !held || try == tries {
@@ -95,6 +100,18 @@ func (g Client) run(ctx context.Context, stdin []byte, stdout io.Writer, argv []
 		case <-time.After(pause):
 		}
 	}
+}
+
+// verb is the command of git in a command line.
+func verb(argv []string) string {
+	for i := 1; i < len(argv); i++ {
+		if argv[i] == "-c" {
+			i++
+		} else {
+			return argv[i]
+		}
+	}
+	return ""
 }
 
 // Must gives what git printed, trimmed, and turns a failure of git into an
@@ -116,7 +133,7 @@ func failure(argv []string, r process.Result) error {
 	if said == "" {
 		said = strings.TrimSpace(string(r.Stdout)) // where git commit says that there is nothing to commit
 	}
-	return fmt.Errorf("git %s: exit %d: %s", argv[0], r.Exit, said)
+	return fmt.Errorf("git %s: exit %d: %s", verb(append([]string{"git"}, argv...)), r.Exit, said)
 }
 
 // RevisionError says that git has no such revision, or a file not there: FileAt

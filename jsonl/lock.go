@@ -229,6 +229,12 @@ func isAt(f *os.File, path string) (bool, error) {
 func LockFile(path string, wait time.Duration) (unlock func() error, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), wait)
 	defer cancel()
+	return LockUntil(ctx, path)
+}
+
+// LockUntil is LockFile that waits until ctx ends. Those that wait are served in the
+// order in which they came.
+func LockUntil(ctx context.Context, path string) (unlock func() error, err error) {
 	f, err := lock(ctx, path, path)
 	if err != nil {
 		return nil, err

@@ -2,6 +2,224 @@
 // the work trees of a clone, and that end with whoever holds them.
 //
 // It knows leases (package live keeps them), processes, and names of actors; it opens
-// no store. Who claims takes the lease first and writes the store then, so that
-// a crash between the two leaves a lease that ends by itself.
+// no store. Who claims takes the lease first and writes the store then. Until the store
+// is written the lease names the process that claims, so that a crash between the two
+// leaves a lease that has ended.
 package lease
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"stig/live"
+	"stig/process"
+)
+
+const (
+	// TTL is how long a claim lasts on which no program runs, from the last command of
+	// its actor about the issue.
+	TTL = 24 * time.Hour
+	// LoopLasts is how long the claim of a worker loop lasts, which renews it meanwhile.
+	LoopLasts = 10 * time.Minute
+	// LoopCap is how long a worker loop holds a claim at most, however often it renews
+	// it: a program that is stuck renews too.
+	LoopCap = 4 * time.Hour
+	// Kept is how long leases that have ended stay, and marks of issues that the store
+	// shows closed.
+	Kept = 30 * 24 * time.Hour
+	// mostMarks bounds the marks of closed issues.
+	mostMarks = 1000
+)
+
+// Judge says of leases whether they hold, as one run of stig sees them.
+type Judge struct {
+	Now     time.Time
+	Host    string                                     // of this run; "" where processes cannot be seen
+	Tree    string                                     // the work tree of its store
+	Running func(id process.ID) (running, known bool)  // see process.Running
+	Foreign *Observer                                  // of leases of other machines; nil: none has ended
+	InStore func(issue string) (status, holder string) // what the store of this run shows; nil for nothing
+}
+
+// Ended reports whether whoever took a lease holds it no more: the process has ended, or
+// where none runs on, nothing was heard for as long as it lasts. A person's lease does
+// not end; see Overdue.
+func (j Judge) Ended(l live.Lease) bool { return !l.Person && j.Overdue(l) }
+
+// Overdue reports whether a lease was not renewed in time, a person's too.
+func (j Judge) Overdue(l live.Lease) bool {
+	if l.Process != (process.ID{}) {
+		if running, known := j.Running(l.Process); known {
+			return !running
+		}
+		return j.Foreign.Silent(l)
+	}
+	if l.Host != j.Host {
+		return j.Foreign.Silent(l)
+	}
+	return !j.Now.Before(l.Until)
+}
+
+// Void reports whether the store whose claim a lease is shows it no more: another
+// program changed it, such as git. A lease with a process does not depend on the store.
+func (j Judge) Void(l live.Lease) bool {
+	if l.Process != (process.ID{}) || l.Tree != j.Tree || j.InStore == nil {
+		return false
+	}
+	status, holder := j.InStore(l.Issue)
+	return status != "in_progress" || holder != l.Actor
+}
+
+// Holds reports whether a lease keeps others from its issue.
+func (j Judge) Holds(l live.Lease) bool { return !j.Ended(l) && !j.Void(l) }
+
+// Claimant is who claims an issue.
+type Claimant struct {
+	Actor   string
+	Process process.ID               // that claims
+	Run     string                   // of the worker loop that it belongs to, "" for none
+	Above   func() []process.ID      // the processes that it was started by
+	MayTake func(holder string) bool // whether it may go on with what others have
+	Take    bool                     // it claims whoever holds the issue
+}
+
+// Answer is what a claim of an issue comes to.
+type Answer int
+
+const (
+	Free    Answer = iota // the claimant may put its lease there
+	Inside                // the lease is that of the loop that the claimant works for, and stays
+	Refused               // another holds it
+)
+
+// Ask gives what a claim of an issue with that lease comes to.
+func (j Judge) Ask(l live.Lease, who Claimant) Answer {
+	own := l.Actor == who.Actor
+	switch {
+	case own && l.Process != (process.ID{}) && l.Process != who.Process && j.inside(l, who):
+		return Inside
+	case who.Take, !j.Holds(l), l.Process == who.Process && own:
+		return Free
+	case l.Process == (process.ID{}) && (own || who.MayTake(l.Actor)):
+		return Free
+	}
+	return Refused
+}
+
+// inside reports whether a claimant works for the process that holds a lease.
+func (j Judge) inside(l live.Lease, who Claimant) bool {
+	if running, known := j.Running(l.Process); known && !running {
+		return false
+	}
+	return l.Run != "" && l.Run == who.Run || slices.Contains(who.Above(), l.Process)
+}
+
+// Closed gives the mark that keeps an issue, unclosed in this store, from being claimed:
+// it was closed on another branch, which is there still. here is the branch of the
+// store, "" for none.
+func Closed(c *live.Claims, issue, here string, isThere func(branch string) bool) (live.Done, bool) {
+	mark, ok := c.Mark(issue)
+	if !ok || mark.Branch == here || !isThere(mark.Branch) {
+		return live.Done{}, false
+	}
+	return mark, true
+}
+
+// Renewed is a lease that its holder renews. ok is false where it is over its cap.
+func Renewed(l live.Lease, now time.Time) (renewed live.Lease, ok bool) {
+	if !l.Cap.IsZero() && !now.Before(l.Cap) {
+		return l, false
+	}
+	l.Until = now.Add(l.Lasts)
+	if !l.Cap.IsZero() && l.Until.After(l.Cap) {
+		l.Until = l.Cap
+	}
+	l.Renewals++
+	return l, true
+}
+
+// Change is what one edit of the store did to one issue.
+type Change struct {
+	Issue             string
+	Status, NewStatus string
+	Holder, NewHolder string // assignees
+}
+
+// Edit is an edit of the store that leases and marks follow.
+type Edit struct {
+	Actor  string // who made it
+	Now    time.Time
+	Before live.Claims // as they were when the edit was made, under the lock of the store
+	Branch string      // of the store; "" for none, and then a closing leaves no mark
+	Commit string
+}
+
+// Follow has leases and marks follow what an edit did to an issue, and reports whether
+// they changed. A lease that was taken since the edit stays.
+func (e Edit) Follow(c *live.Claims, did Change) bool {
+	l, held := c.Lease(did.Issue)
+	was, _ := e.Before.Lease(did.Issue)
+	same := held && Same(l, was)
+	switch closed, open := !over(did.Status) && over(did.NewStatus), over(did.Status) && !over(did.NewStatus); {
+	case closed:
+		if same {
+			c.End(did.Issue)
+		}
+		mark := did.NewStatus == "closed" && e.Branch != ""
+		if mark {
+			c.Close(live.Done{Issue: did.Issue, Actor: e.Actor, Branch: e.Branch, Commit: e.Commit, At: e.Now})
+		}
+		return same || mark
+	case open:
+		_, marked := c.Mark(did.Issue)
+		c.Forget(did.Issue)
+		return marked
+	case same && did.Holder == l.Actor && (did.NewHolder != l.Actor || did.Status == "in_progress" && did.NewStatus != did.Status):
+		c.End(did.Issue)
+		return true
+	}
+	return e.Renew(c, did.Issue)
+}
+
+// Concerns reports whether an edit of an issue may change leases or marks.
+func (e Edit) Concerns(did Change) bool {
+	_, held := e.Before.Lease(did.Issue)
+	_, marked := e.Before.Mark(did.Issue)
+	return held || marked || over(did.NewStatus) && !over(did.Status)
+}
+
+// Renew renews the lease of the actor on an issue on which no program runs, and reports
+// whether there is one.
+func (e Edit) Renew(c *live.Claims, issue string) bool {
+	l, held := c.Lease(issue)
+	if !held || l.Actor != e.Actor || l.Process != (process.ID{}) {
+		return false
+	}
+	l, _ = Renewed(l, e.Now)
+	c.Hold(l)
+	return true
+}
+
+// Same reports whether two records are of one lease, which may have been renewed.
+func Same(a, b live.Lease) bool {
+	return a.Issue == b.Issue && a.Actor == b.Actor && a.Process == b.Process && a.Since.Equal(b.Since)
+}
+
+func over(status string) bool { return status == "closed" || status == "tombstone" }
+
+// Prune takes away what nobody needs any more: leases that ended long ago, and marks of
+// issues that the store of this run has shown closed for long, the oldest of too many.
+func (j Judge) Prune(c *live.Claims) {
+	old := func(t time.Time) bool { return j.Now.Sub(t) > Kept }
+	c.Leases = slices.DeleteFunc(c.Leases, func(l live.Lease) bool { return old(l.Until) && j.Ended(l) })
+	if len(c.Done) == 0 || j.InStore == nil {
+		return
+	}
+	slices.SortStableFunc(c.Done, func(a, b live.Done) int { return cmp.Or(b.At.Compare(a.At), strings.Compare(a.Issue, b.Issue)) })
+	c.Done = slices.DeleteFunc(c.Done[:min(len(c.Done), mostMarks)], func(d live.Done) bool {
+		status, _ := j.InStore(d.Issue)
+		return old(d.At) && (over(status) || status == "")
+	})
+}

@@ -3,6 +3,7 @@ package live
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -19,12 +20,26 @@ func readJSON(path string, v any) error {
 		return nil
 	}
 	if err == nil {
-		err = json.Unmarshal(text, v)
+		if err = json.Unmarshal(text, v); err != nil {
+			err = fmt.Errorf("%s cannot be read, and was set aside: %w", path, err)
+		}
 	}
 	if err != nil {
-		return errors.Join(err, os.Rename(path, path+".unreadable"))
+		return errors.Join(fmt.Errorf("%s: %w; moved to %s", path, err, filepath.Base(path)+unreadable), os.Rename(path, path+unreadable))
 	}
 	return nil
+}
+
+const unreadable = ".unreadable" // what cannot be read is moved to its name with this behind
+
+// Unreadable lists the files of live state, of all stores of the clone, that could not
+// be read and were moved aside.
+func (p Place) Unreadable() (paths []string) {
+	for _, dir := range p.dirs() {
+		found, _ := filepath.Glob(filepath.Join(dir, "*"+unreadable)) // the pattern is sound
+		paths = append(paths, found...)
+	}
+	return paths
 }
 
 func replaceJSON(path string, v any) error {

@@ -1,26 +1,36 @@
 package live
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
 	"time"
 
+	"stig/fault"
 	"stig/process"
 )
 
 // Lease is the right of one actor to work on one issue: a claim that ends with whoever
 // holds it. The store says who has an issue; the lease says whether they still do.
+// Package lease decides on it.
 type Lease struct {
-	Issue    string     `json:"issue"`
-	Actor    string     `json:"actor"`
-	Person   bool       `json:"person,omitempty"`  // it ends by being taken alone
-	Process  process.ID `json:"process,omitzero"`  // that supervises the work; the zero value where none runs on
-	Worktree string     `json:"worktree"`          // where it was claimed
-	Run      string     `json:"run,omitempty"`     // of a worker loop
-	Since    time.Time  `json:"since"`             // by the clock of the holder, as the times below
-	Until    time.Time  `json:"until"`             // unless it is renewed
-	Cap      time.Time  `json:"cap,omitzero"`      // after which it is not renewed; zero for never
-	Renewals int        `json:"renewals,omitzero"` // how often it was
+	Issue    string        `json:"issue"`
+	Actor    string        `json:"actor"`
+	Person   bool          `json:"person,omitempty"` // it ends by being taken alone
+	Process  process.ID    `json:"process,omitzero"` // that supervises the work; the zero value where none runs on
+	Host     string        `json:"host,omitempty"`   // the machine, "" where that is not known
+	Worktree string        `json:"worktree"`         // where the work is done
+	Tree     string        `json:"tree"`             // the work tree whose store shows the claim
+	Run      string        `json:"run,omitempty"`    // of a worker loop
+	Since    time.Time     `json:"since"`            // by the clock of the holder, as the times below
+	Until    time.Time     `json:"until"`            // unless it is renewed
+	Lasts    time.Duration `json:"lasts"`            // how long, from each renewal
+	Cap      time.Time     `json:"cap,omitzero"`     // after which it is not renewed; zero for never
+	Renewals int           `json:"renewals,omitzero"`
 }
 
 // Done is a mark that an issue was closed, for work trees whose store does not show it
@@ -28,49 +38,166 @@ type Lease struct {
 type Done struct {
 	Issue  string    `json:"issue"`
 	Actor  string    `json:"actor"`
-	Branch string    `json:"branch"` // on which it was closed; "" where HEAD was detached
+	Branch string    `json:"branch"` // on which it was closed
 	Commit string    `json:"commit"`
 	At     time.Time `json:"at"`
 }
 
-// Claims is what the clone knows of who works on the issues of one store.
+// Claims is what the clone knows of who works on the issues of one store. An issue has
+// one lease and one mark at most.
 type Claims struct {
-	Leases []Lease `json:"leases,omitempty"`
-	Done   []Done  `json:"done,omitempty"`
+	Leases []Lease
+	Done   []Done
+}
+
+// Lease gives the lease on an issue.
+func (c *Claims) Lease(issue string) (Lease, bool) {
+	if i := slices.IndexFunc(c.Leases, func(l Lease) bool { return l.Issue == issue }); i >= 0 {
+		return c.Leases[i], true
+	}
+	return Lease{}, false
+}
+
+// Mark gives the mark that an issue was closed.
+func (c *Claims) Mark(issue string) (Done, bool) {
+	if i := slices.IndexFunc(c.Done, func(d Done) bool { return d.Issue == issue }); i >= 0 {
+		return c.Done[i], true
+	}
+	return Done{}, false
+}
+
+// End takes the lease on an issue away.
+func (c *Claims) End(issue string) {
+	c.Leases = slices.DeleteFunc(c.Leases, func(l Lease) bool { return l.Issue == issue })
+}
+
+// Forget takes the mark of an issue away.
+func (c *Claims) Forget(issue string) {
+	c.Done = slices.DeleteFunc(c.Done, func(d Done) bool { return d.Issue == issue })
+}
+
+// Hold puts a lease in the place of the one that its issue had.
+func (c *Claims) Hold(l Lease) {
+	c.End(l.Issue)
+	c.Leases = append(c.Leases, l)
+}
+
+// Close puts a mark in the place of the one that its issue had.
+func (c *Claims) Close(d Done) {
+	c.Forget(d.Issue)
+	c.Done = append(c.Done, d)
+}
+
+// claim is what leases.json holds of one issue. With neither a lease nor a mark it
+// takes back what git's directory holds and cannot be written now.
+type claim struct {
+	Issue string `json:"issue"`
+	Turn  int    `json:"turn"` // grows with each change: of two the later counts
+	Lease *Lease `json:"lease,omitempty"`
+	Done  *Done  `json:"done,omitempty"`
 }
 
 const leasesFile = "leases.json" // of all stores of the clone, by their path
 
-// Claims reads the leases and marks of the store. The error names what cannot be read;
-// the rest is there all the same.
-func (p Place) Claims() (c Claims, err error) {
+// Claims reads the leases and marks of the store, by issue. The error names what cannot
+// be read, which was set aside; the rest is there all the same.
+func (p Place) Claims() (Claims, error) {
+	known, _, err := p.claims()
+	return claimsOf(known), err
+}
+
+// claims unites what all directories hold of the store, and gives the files.
+func (p Place) claims() (known map[string]claim, files map[string]map[string][]claim, err error) {
+	known, files = map[string]claim{}, map[string]map[string][]claim{}
 	for _, dir := range p.dirs() {
-		all := map[string]Claims{}
+		all := map[string][]claim{}
 		err = errors.Join(err, readJSON(filepath.Join(dir, leasesFile), &all))
-		c.Leases, c.Done = append(c.Leases, all[p.Store].Leases...), append(c.Done, all[p.Store].Done...)
+		for _, one := range all[p.Store] {
+			if other, there := known[one.Issue]; !there || one.Turn > other.Turn {
+				known[one.Issue] = one
+			}
+		}
+		files[dir] = all
 	}
-	return c, err
+	return known, files, err
+}
+
+func claimsOf(known map[string]claim) (c Claims) {
+	for _, one := range known {
+		if one.Lease != nil {
+			c.Leases = append(c.Leases, *one.Lease)
+		}
+		if one.Done != nil {
+			c.Done = append(c.Done, *one.Done)
+		}
+	}
+	slices.SortFunc(c.Leases, func(a, b Lease) int { return cmp.Compare(a.Issue, b.Issue) })
+	slices.SortFunc(c.Done, func(a, b Done) int { return cmp.Compare(a.Issue, b.Issue) })
+	return c
 }
 
 // ChangeClaims edits the leases and marks of the store under a lock. Where change
-// fails, or gives false, nothing is written, and its error is given as it is.
-func (p Place) ChangeClaims(change func(*Claims) (bool, error)) error {
+// fails, or gives false, nothing is written, and its error is given as it is. beside
+// says that git's directory cannot be written: other work trees do not see the change.
+func (p Place) ChangeClaims(change func(*Claims) (bool, error)) (beside bool, err error) {
 	var refused error
-	err := p.inDir(func(dir string) (err error) {
+	err = p.inDir(func(dir string) (err error) {
 		unlock, err := lockIn(dir, "leases.lock")
+		if errors.Is(err, context.DeadlineExceeded) {
+			// Another file would not keep out those who use this one.
+			refused = &fault.Error{Code: fault.Conflict, Reason: "another process keeps the leases of this clone locked", Hint: "try again", Err: err}
+			return nil
+		}
 		if err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, unlock()) }()
-		path, all := filepath.Join(dir, leasesFile), map[string]Claims{}
-		trouble := readJSON(path, &all) // it was set aside
-		c := all[p.Store]
+		known, files, trouble := p.claims()
+		c := claimsOf(known)
 		var changed bool
 		if changed, refused = change(&c); refused != nil || !changed {
 			return nil
 		}
-		all[p.Store] = c
-		return errors.Join(replaceJSON(path, all), trouble)
+		beside = p.Shared() && dir == p.beside
+		files[dir][p.Store] = changedClaims(known, c, beside)
+		if err := replaceJSON(filepath.Join(dir, leasesFile), files[dir]); err != nil {
+			return err
+		}
+		if other := files[p.beside]; dir != p.beside && len(other[p.Store]) > 0 {
+			delete(other, p.Store) // all of it is in the shared file now
+			_ = replaceJSON(filepath.Join(p.beside, leasesFile), other)
+		}
+		refused = trouble
+		return nil
 	})
-	return errors.Join(refused, err)
+	return beside, errors.Join(refused, err)
+}
+
+// changedClaims is what is known with what changed. keep leaves a trace of what was
+// taken away, since the other file still holds it.
+func changedClaims(known map[string]claim, c Claims, keep bool) (all []claim) {
+	now := map[string]claim{}
+	for _, l := range c.Leases {
+		now[l.Issue] = claim{Issue: l.Issue, Lease: &l}
+	}
+	for _, d := range c.Done {
+		one := now[d.Issue]
+		one.Issue, one.Done = d.Issue, &d
+		now[d.Issue] = one
+	}
+	for issue, was := range known {
+		if _, there := now[issue]; !there && keep {
+			now[issue] = claim{Issue: issue, Turn: was.Turn}
+		}
+	}
+	for issue, one := range now {
+		was := known[issue]
+		one.Turn = was.Turn
+		if !reflect.DeepEqual(one, was) {
+			one.Turn++
+		}
+		all = append(all, one)
+	}
+	slices.SortFunc(all, func(a, b claim) int { return strings.Compare(a.Issue, b.Issue) })
+	return all
 }

@@ -24,6 +24,8 @@ type Request struct {
 	// Learned is what the reader learned from earlier work, on whatever issue; "" for
 	// nothing. It stands at the end, and is what a budget cuts first.
 	Learned string
+	// Loop is set where the reader runs in a worker loop, which claims, merges and closes.
+	Loop bool
 }
 
 // BriefingBudget is how many characters the Markdown of a briefing has unless it
@@ -49,7 +51,7 @@ func Brief(f *beads.Snapshot, g *dag.Graph, i int, req Request, rules Rules) (*B
 	a := assemble(f, g, rules, record)
 	a.full = req.Full
 	b := a.common(i, record)
-	b.override, b.full, b.reader, b.mayTake = req.Depth, req.Full, req.Reader, req.MayTake
+	b.override, b.full, b.reader, b.mayTake, b.loop = req.Depth, req.Full, req.Reader, req.MayTake, req.Loop
 	b.Depth, b.DepthFrom = a.depth(req.Depth)
 	all, err := a.closedDependencies(i)
 	if err != nil {
@@ -178,7 +180,7 @@ func (a assembly) issue(i int, record *beads.Record) Issue {
 		ID: issue.ID, Title: issue.Title, Status: issue.Status, Type: issue.Type,
 		Priority: issue.Priority, Assignee: issue.Assignee, Labels: append([]string{}, record.Labels()...),
 		Started: dayIn(started), Changed: dayIn(issue.UpdatedAt),
-		workable: !issue.Pinned && !issue.Template && issue.Status != "pinned",
+		workable: !issue.Pinned && !issue.Channel && !issue.Template && issue.Status != "pinned",
 	}
 	if issue.DeferUntil.After(a.rules.Now) {
 		is.Deferred = dayIn(issue.DeferUntil)

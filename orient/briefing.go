@@ -66,6 +66,7 @@ type Briefing struct {
 	override   string              // the depth that was asked for instead of the issue's own
 	reader     string              // see Request
 	mayTake    func(string) bool   // see Request
+	loop       bool                // see Request
 	designTold bool                // the description holds the design
 	full       bool                // everything was asked for
 	wholes     map[*string]*string // texts as they were, where a budget cut them

@@ -19,6 +19,9 @@ func (b *Briefing) next() []Step {
 	if b.over() {
 		return []Step{b.Issue.left()}
 	}
+	if b.loop {
+		return b.looped()
+	}
 	steps := append(b.instead(), b.take()...)
 	if len(b.Also) > 0 {
 		steps = append(steps, Step{Why: "when you took over what still holds of the other branch", Argv: []string{"stig", "checkpoint", b.Issue.ID, "--fold"}})
@@ -28,6 +31,18 @@ func (b *Briefing) next() []Step {
 		steps = append(steps, b.closing())
 	}
 	return steps
+}
+
+// looped is how work ends for a reader that a worker loop started: it claimed the issue,
+// and closes it.
+func (b *Briefing) looped() []Step {
+	end := b.checkpoint()
+	end.Why = "before you end, leave the state for the next run"
+	if b.closable() {
+		end.Why = "you run in a worker loop: leave your work in this directory and end with exit code 0; the loop merges it, runs the acceptance criteria, and closes the issue where they pass. Before you end, leave the state for the next run"
+	}
+	ask := Step{Why: "when only a person can decide, ask and end", Argv: []string{"stig", "escalate", b.Issue.ID, "-m", "…"}}
+	return []Step{end, ask}
 }
 
 // instead is what to do while this issue is not to be worked on.

@@ -22,6 +22,7 @@ type Survey struct {
 	Attention    []Attention   `json:"attention"`
 	Rules        []RuleCount   `json:"attention_counts"` // by rule, of all that needs attention
 	InProgress   []Claim       `json:"in_progress"`
+	Workers      []Worker      `json:"workers,omitempty"`
 	Ready        []Entry       `json:"ready"`
 	Epics        []EpicState   `json:"epics"`
 	Convergence  []Convergence `json:"convergence"`
@@ -144,6 +145,7 @@ type SurveyRequest struct {
 	Gone func(name string) bool
 	// MayTake reports whether who reads can take what is assigned to another name; nil for none.
 	MayTake func(name string) bool
+	Workers []Worker // whose loops run, wait or were paused
 }
 
 // Look surveys the store. It reads the notes of every issue once and fails
@@ -166,6 +168,7 @@ func Look(f *beads.Snapshot, g *dag.Graph, req SurveyRequest, rules Rules) (*Sur
 	}
 	survey.Rules = countRules(survey.Attention)
 	survey.InProgress = s.inProgress(req.As)
+	survey.Workers = req.Workers
 	survey.Ready = s.ready()
 	survey.Epics = s.epics()
 	survey.Convergence = s.convergence()

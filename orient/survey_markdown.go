@@ -50,6 +50,7 @@ func (s *Survey) Markdown() string {
 		w.heading("In progress")
 		w.claims(others)
 	}
+	s.workersPart(w)
 	s.attentionPart(w, "Worth knowing", func(a Attention) bool { return !a.holds() })
 	s.convergencePart(w)
 	s.pathPart(w)

@@ -15,4 +15,10 @@ func terminate(p *os.Process) { _ = p.Kill() }
 
 func kill(p *os.Process) { _ = p.Kill() }
 
+func hasGroup(int) bool { return false }
+
+func terminateAll([]int) {}
+
+func killAll([]int) {}
+
 func exitCode(state *os.ProcessState) int { return state.ExitCode() }

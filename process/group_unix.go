@@ -3,6 +3,7 @@
 package process
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"syscall"
@@ -19,6 +20,20 @@ func terminate(p *os.Process) { _ = syscall.Kill(-p.Pid, syscall.SIGTERM) }
 // kill ends what there is of the group of p, whether p itself is still there
 // or not: a group keeps its number while it has a member.
 func kill(p *os.Process) { _ = syscall.Kill(-p.Pid, syscall.SIGKILL) }
+
+// hasGroup reports whether there is a process in a group.
+func hasGroup(id int) bool { return !errors.Is(syscall.Kill(-id, 0), syscall.ESRCH) }
+
+// terminateAll asks processes to end. That one is gone meanwhile is no failure.
+func terminateAll(pids []int) { signalAll(pids, syscall.SIGTERM) }
+
+func killAll(pids []int) { signalAll(pids, syscall.SIGKILL) }
+
+func signalAll(pids []int, signal syscall.Signal) {
+	for _, pid := range pids {
+		_ = syscall.Kill(pid, signal)
+	}
+}
 
 // exitCode is the exit code as a shell would tell it.
 func exitCode(state *os.ProcessState) int {

@@ -64,55 +64,27 @@ const (
 // service that lets go of both is let be. Where there are no process groups
 // only the program itself is ended.
 func Run(ctx context.Context, c Command) (Result, error) {
-	if len(c.Argv) == 0 {
-		return Result{}, errors.New("no program to run")
-	}
-	if err := context.Cause(ctx); err != nil {
-		return Result{}, fmt.Errorf("%s: not started: %w", c.Argv[0], err)
-	}
-	cmd := exec.Command(c.Argv[0], c.Argv[1:]...)
-	cmd.Dir, cmd.Env = c.Dir, c.Env
-	ownGroup(cmd)
-
-	var stdout bytes.Buffer
-	var stderr tail
-	var p pipes
-	defer p.close()
-	var err error
-	if c.Stdin != nil {
-		cmd.Stdin, err = p.from(c.Stdin)
-	}
-	if err == nil {
-		cmd.Stderr, err = p.into(both(c.Stderr, &stderr))
-	}
-	if err == nil && c.sharesWriter() {
-		cmd.Stdout = cmd.Stderr
-	} else if err == nil {
-		cmd.Stdout, err = p.into(or(c.Stdout, &stdout))
-	}
-	if err != nil {
+	if err := c.startable(ctx); err != nil {
 		return Result{}, err
 	}
 	if c.Limit > 0 {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
-		diesWithUs(cmd)
 	}
-	watched := c.watch()
-	if err = cmd.Start(); err != nil {
-		watched.end()
+	var stdout bytes.Buffer
+	stderr := tail{size: tailSize}
+	p := program{limit: c.Limit, grace: politeTime}
+	defer p.pipes.close()
+	if err := p.start(c, or(c.Stdout, &stdout), both(c.Stderr, &stderr), c.sharesWriter()); err != nil {
 		return Result{}, err
 	}
-	watched.see(cmd.Process.Pid)
-	p.started()
-
-	state, waitErr := wait(ctx, cmd, p.ours)
-	drainErr := p.drain(cmd)
+	state, waitErr := p.wait(ctx)
+	drainErr := p.pipes.drain(p.cmd)
 	result := Result{Stdout: stdout.Bytes(), Stderr: stderr.bytes()}
 	if state != nil {
 		result.Exit = exitCode(state)
 	}
-	if watched.end() && result.Exit == killed {
+	if p.watched.end() && result.Exit == killed {
 		waitErr = errors.Join(waitErr, ErrLimit)
 	}
 	if waitErr != nil || drainErr != nil {
@@ -121,16 +93,71 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	return result, nil
 }
 
+// startable says why a command is not even tried.
+func (c Command) startable(ctx context.Context) error {
+	if len(c.Argv) == 0 {
+		return errors.New("no program to run")
+	}
+	if err := context.Cause(ctx); err != nil {
+		return fmt.Errorf("%s: not started: %w", c.Argv[0], err)
+	}
+	return nil
+}
+
 // killed is the exit code of a program that a watcher has ended.
 const killed = 128 + 9
 
-// watch has a program watched that has a limit; nil where it has none, and where it
-// cannot be, which is no reason not to run it.
-func (c Command) watch() *watcher {
-	if c.Limit <= 0 {
-		return nil
+// program is one that was started and is waited for.
+type program struct {
+	limit time.Duration // as of Command
+	grace time.Duration // to end by itself when it is asked to
+	mark  string        // what its environment and that of all it starts says; "" for nothing
+
+	cmd     *exec.Cmd
+	pipes   pipes
+	watched *watcher
+	asked   <-chan struct{} // closed when the time is over that it had since it was asked to end; nil where it was not
+}
+
+// start starts the program. Its output goes to stdout and stderr, where shared both to
+// stderr by one pipe. With a limit the thread must be kept until the program has ended.
+func (p *program) start(c Command, stdout, stderr io.Writer, shared bool) (err error) {
+	p.cmd = exec.Command(c.Argv[0], c.Argv[1:]...)
+	p.cmd.Dir, p.cmd.Env = c.Dir, c.Env
+	ownGroup(p.cmd)
+	if p.mark != "" {
+		p.cmd.Env = append(p.cmd.Environ(), assigned(p.mark))
 	}
-	w, err := watch(c.Limit)
+	if c.Stdin != nil {
+		p.cmd.Stdin, err = p.pipes.from(c.Stdin)
+	}
+	if err == nil {
+		p.cmd.Stderr, err = p.pipes.into(stderr)
+	}
+	if err == nil && shared {
+		p.cmd.Stdout = p.cmd.Stderr
+	} else if err == nil {
+		p.cmd.Stdout, err = p.pipes.into(stdout)
+	}
+	if err != nil {
+		return err
+	}
+	if p.limit > 0 {
+		diesWithUs(p.cmd)
+		p.watched = p.watch()
+	}
+	if err = p.cmd.Start(); err != nil {
+		p.watched.end()
+		return err
+	}
+	p.watched.see(p.cmd.Process.Pid)
+	p.pipes.started()
+	return nil
+}
+
+// watch has the program watched; nil where it cannot be, which is no reason not to run it.
+func (p *program) watch() *watcher {
+	w, err := watch(p.limit+p.grace, p.mark)
 	if err != nil {
 		return nil
 	}
@@ -138,15 +165,15 @@ func (c Command) watch() *watcher {
 }
 
 // wait waits for the program itself. It ends the group when ctx ends, and who
-// else holds the pipes.
-func wait(ctx context.Context, cmd *exec.Cmd, ours []*os.File) (*os.ProcessState, error) {
+// else holds the pipes or has its mark.
+func (p *program) wait(ctx context.Context) (*os.ProcessState, error) {
 	type end struct {
 		state *os.ProcessState
 		err   error
 	}
 	ended := make(chan end, 1)
 	go func() {
-		state, err := cmd.Process.Wait()
+		state, err := p.cmd.Process.Wait()
 		ended <- end{state, err}
 	}()
 	select {
@@ -154,16 +181,21 @@ func wait(ctx context.Context, cmd *exec.Cmd, ours []*os.File) (*os.ProcessState
 		return e.state, e.err
 	case <-ctx.Done():
 	}
-	terminate(cmd.Process)
-	terminateHolders(ours)
+	p.asked = after(p.grace)
+	terminate(p.cmd.Process)
+	terminateAll(p.kin().outside())
 	select {
 	case e := <-ended:
 		return e.state, errors.Join(context.Cause(ctx), e.err)
-	case <-time.After(politeTime):
+	case <-p.asked:
 	}
-	kill(cmd.Process)
+	kill(p.cmd.Process)
 	e := <-ended
 	return e.state, errors.Join(context.Cause(ctx), e.err)
+}
+
+func (p *program) kin() kin {
+	return kin{leader: p.cmd.Process.Pid, pipes: p.pipes.ours, mark: p.mark}
 }
 
 // pipes are the ends of the pipes between us and one program. They are files,
@@ -249,7 +281,7 @@ func (p *pipes) drain(cmd *exec.Cmd) error {
 		return p.err
 	case <-time.After(drainTime):
 	}
-	killHolders(p.ours)
+	killAll(kin{pipes: p.ours}.left())
 	select {
 	case <-done:
 	case <-time.After(drainTime):
@@ -278,18 +310,21 @@ func (g guarded) Write(b []byte) (int, error) {
 	return g.w.Write(b)
 }
 
-// tail keeps the last tailSize bytes of what is written to it.
-type tail struct{ kept []byte }
+// tail keeps the last bytes of what is written to it: size of them.
+type tail struct {
+	size int
+	kept []byte
+}
 
 func (t *tail) Write(b []byte) (int, error) {
-	t.kept = append(t.kept, b...)
-	if len(t.kept) > 2*tailSize {
-		t.kept = append(t.kept[:0], t.kept[len(t.kept)-tailSize:]...)
+	t.kept = append(t.kept, b[max(0, len(b)-t.size):]...)
+	if len(t.kept) > 2*t.size {
+		t.kept = append(t.kept[:0], t.kept[len(t.kept)-t.size:]...)
 	}
 	return len(b), nil
 }
 
-func (t *tail) bytes() []byte { return t.kept[max(0, len(t.kept)-tailSize):] }
+func (t *tail) bytes() []byte { return t.kept[max(0, len(t.kept)-t.size):] }
 
 // sharesWriter compares pointers only: other writers may not be comparable.
 func (c Command) sharesWriter() bool {

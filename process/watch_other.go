@@ -8,7 +8,7 @@ import "time"
 
 type watcher struct{}
 
-func watch(time.Duration) (*watcher, error) { return &watcher{}, nil }
+func watch(time.Duration, string) (*watcher, error) { return &watcher{}, nil }
 
 func (*watcher) see(int) {}
 

@@ -10,11 +10,13 @@ import (
 )
 
 // watching reads the process id of a program from its standard input, and then a word
-// when it is over. It ends all that belongs to the session of the program when its input
+// when it is over. It ends all that belongs to the session of the program, or has $1 in its
+// environment where that is not "" (twice: a process may start one while it is looked for), when its input
 // ends without the word, because we were killed, or when it does not come within $0
 // seconds, because we were stopped. Where read knows no -t it waits for the end of its
 // input alone.
 const watching = `
+mark=$1
 read -r leader || exit 0
 if [ -n "$BASH_VERSION" ]; then read -r -t "$0" word; else read -r word; fi && exit 0
 kill -s KILL -- "-$leader"
@@ -23,6 +25,12 @@ for stat in /proc/[0-9]*/stat; do
 	set -- ${line##*) }
 	pid=${stat#/proc/}
 	[ "$4" = "$leader" ] && kill -s KILL "${pid%/stat}"
+done
+[ -n "$mark" ] && for again in 1 2; do
+	for environ in $(grep -lsF -- "$mark" /proc/[0-9]*/environ); do
+		pid=${environ#/proc/}
+		kill -s KILL "${pid%/environ}"
+	done
 done
 exit 1
 `
@@ -36,13 +44,13 @@ type watcher struct {
 // watch starts a watcher before the program that it is to see, so that no moment is left in
 // which nobody would end that. It leads a session of its own: an interrupt at the terminal
 // does not end it.
-func watch(limit time.Duration) (*watcher, error) {
+func watch(limit time.Duration, mark string) (*watcher, error) {
 	shell := "bash"
 	if _, err := Find(shell); err != nil {
 		shell = "sh"
 	}
-	late := int((limit + politeTime + time.Second - 1) / time.Second)
-	cmd := exec.Command(shell, "-c", watching, strconv.Itoa(late))
+	late := int((limit + time.Second - 1) / time.Second)
+	cmd := exec.Command(shell, "-c", watching, strconv.Itoa(late), assigned(mark))
 	cmd.Env, cmd.Dir = []string{}, "/"
 	ownGroup(cmd)
 	word, err := cmd.StdinPipe()

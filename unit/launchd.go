@@ -71,4 +71,3 @@ func escaped(word string) string {
 	_ = xml.EscapeText(&b, []byte(word)) // a strings.Builder takes everything
 	return b.String()
 }
-

@@ -37,7 +37,7 @@ type Grant struct {
 	Commands string `json:"commands,omitempty"`
 	// Actors are hashes of what the files of actors have run, as a person agreed to it.
 	Actors string `json:"actors,omitempty"`
-	By       string `json:"by,omitempty"` // who did; "" when unknown
+	By     string `json:"by,omitempty"` // who did; "" when unknown
 }
 
 // knownDigits is how much of the hash of a command a grant keeps.

@@ -1,6 +1,273 @@
 // Package worktree gives a worker a work tree and a branch of its own for an issue, and
 // brings what it committed together with what others did.
 //
-// It knows git alone: no store, no gate, no process of a worker. It pushes nothing and
-// touches no branch that is checked out somewhere.
+// It knows git alone: no store but for its place, no gate, no process of a worker. It
+// pushes nothing and touches no branch that is checked out somewhere.
+//
+//	tree, err := worktree.Prepare(ctx, options, "harbor-9fd.3")
+//	// … a program works in tree.Dir
+//	commit, err := tree.Commit(ctx, "Build the quay", "mole")
+//	tip, err := tree.Merge(ctx) // what to verify
+//	err = tree.Land(ctx)
+//	err = tree.Remove(ctx)
 package worktree
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"stig/fault"
+	"stig/git"
+)
+
+// Usual is the branch that results go to where no other is named.
+const Usual = "stig/work"
+
+// Options say where work trees go and what they come from.
+type Options struct {
+	Git   git.Client // of which the environment counts
+	Root  string     // a directory in the repository
+	Dir   string     // that gets the work trees, each repository in a directory of its own
+	Store string     // path of the store's directory in the repository, with slashes; work trees leave it out; "" for none
+	Onto  string     // the branch that results go to; "" is Usual
+}
+
+// Tree is the work tree and the branch of one issue.
+type Tree struct {
+	Issue  string
+	Dir    string // top of the work tree
+	Branch string // such as stig/harbor-9fd.3
+	Base   string // commit that the branch and Onto have in common
+	Head   string // commit of the branch when the tree was prepared or listed
+
+	repo  *repository
+	own   string // git's directory of the work tree
+	ready bool   // it was made to the end
+	tip   string // what Merge gave; "" before
+}
+
+// Prepare gives the work tree of an issue. There is one at most: where it is there
+// already it is given as it is, with what was done in it. A new one holds the branch
+// stig/ISSUE, begun at the tip of Onto, which is made from HEAD where there is none. A
+// branch of that name that is there goes on, if it has a commit in common with Onto.
+//
+// The work tree is locked, so that git does not prune it. Submodules and files of LFS
+// are not fetched. Nothing is left behind where it cannot be made.
+func Prepare(ctx context.Context, o Options, issue string) (*Tree, error) {
+	r, err := open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	tip, err := r.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	places, err := r.places(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t := &Tree{Issue: issue, Branch: BranchOf(issue, r.onto), repo: r}
+	t.Dir = r.dirOf(t.Branch)
+	if at, found := places.ofTree(t); found {
+		t.Dir, t.own = at.dir, at.own
+		if t.ready = at.ready && isDir(at.dir); !t.ready {
+			err = r.forget(ctx, at.dir)
+		}
+	} else if at, found := places.of(t.Branch); found {
+		err = checkedOut(t.Branch, at)
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case t.ready:
+		err = t.resume(ctx, tip)
+	default:
+		err = t.make(ctx, tip)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return t, t.look(ctx)
+}
+
+// look reads where the branch is now, and what it has in common with Onto.
+func (t *Tree) look(ctx context.Context) (err error) {
+	if t.Head, err = t.repo.git.Commit(ctx, "refs/heads/"+t.Branch); err != nil {
+		return err
+	}
+	onto, err := t.repo.tip(ctx)
+	if err != nil || onto == "" {
+		return err
+	}
+	t.Base, err = t.repo.base(ctx, t.Head, onto)
+	return err
+}
+
+// resume makes sure that a work tree that is there can be worked in. A branch without
+// work of its own goes on from the tip of Onto.
+func (t *Tree) resume(ctx context.Context, tip string) error {
+	if _, err := t.repo.git.Must(ctx, "worktree", "repair", t.Dir); err != nil {
+		return err
+	}
+	if err := t.lock(ctx); err != nil {
+		return err
+	}
+	if at, err := t.repo.git.Commit(ctx, "refs/heads/"+t.Branch); err != nil || at == tip {
+		return err
+	} else if behind, err := t.repo.descends(ctx, tip, at); err != nil || !behind {
+		return err
+	}
+	if dirty, err := t.dirty(ctx, false); err != nil || dirty || t.onBranch(ctx) != nil {
+		return err
+	}
+	return t.forward(ctx, tip)
+}
+
+// make makes the work tree, and the branch where there is none.
+func (t *Tree) make(ctx context.Context, tip string) error {
+	if left, err := os.ReadDir(t.Dir); len(left) > 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return &fault.Error{Code: fault.Conflict, Reason: t.Dir + ": is there and is no work tree of this repository", Hint: "move it away", Err: err}
+	}
+	if err := os.MkdirAll(filepath.Dir(t.Dir), 0o700); err != nil {
+		return noRoom(t.Dir, err)
+	}
+	add := []string{"worktree", "add", "--quiet", "--no-checkout", "-b", t.Branch, t.Dir, tip}
+	old, err := t.repo.branch(ctx, t.Branch)
+	if err != nil {
+		return err
+	}
+	if old != "" {
+		if err := t.adopts(ctx, old, tip); err != nil {
+			return err
+		}
+		add = []string{"worktree", "add", "--quiet", "--no-checkout", t.Dir, t.Branch}
+	}
+	_, err = t.repo.git.Must(ctx, add...)
+	if err == nil {
+		err = t.fill(ctx)
+	}
+	if err == nil && old != "" {
+		err = t.resume(ctx, tip)
+	}
+	if err != nil {
+		return errors.Join(noRoom(t.Dir, err), t.undo(context.WithoutCancel(ctx), old == "", tip))
+	}
+	t.ready = true
+	return nil
+}
+
+// adopts says why a branch that is there cannot be that of the issue.
+func (t *Tree) adopts(ctx context.Context, branch, tip string) error {
+	base, err := t.repo.base(ctx, branch, tip)
+	if err == nil && base == "" {
+		err = &fault.Error{Code: fault.Conflict, Reason: fmt.Sprintf("branch %s: is there and has no commit in common with %s", t.Branch, t.repo.onto),
+			Hint: fmt.Sprintf("type git branch -m %s NAME", t.Branch)}
+	}
+	return err
+}
+
+// fill puts the files into a new work tree, but for the store's.
+func (t *Tree) fill(ctx context.Context) (err error) {
+	if t.own, err = t.git().Must(ctx, "rev-parse", "--absolute-git-dir"); err != nil {
+		return err
+	}
+	t.own = filepath.FromSlash(t.own)
+	if err := t.lock(ctx); err != nil {
+		return err
+	}
+	if store := t.repo.store; store != "" {
+		if _, err := t.git().Must(ctx, "sparse-checkout", "set", "--no-cone", "/*", "!/"+pattern(store)+"/"); err != nil {
+			return err
+		}
+	}
+	if _, err := t.git().Must(ctx, "-c", "submodule.recurse=false", "reset", "--quiet", "--hard"); err != nil {
+		return err
+	}
+	text, err := json.Marshal(note{Issue: t.Issue, Branch: t.Branch})
+	if err == nil {
+		err = os.WriteFile(filepath.Join(t.own, noteFile), append(text, '\n'), 0o600)
+	}
+	return err
+}
+
+// undo removes what is there of a work tree that could not be made.
+func (t *Tree) undo(ctx context.Context, branch bool, tip string) error {
+	err := errors.Join(t.repo.forget(ctx, t.Dir), os.RemoveAll(t.Dir))
+	if now, e := t.repo.branch(ctx, t.Branch); branch && e == nil && now == tip {
+		_, e = t.repo.git.Must(ctx, "update-ref", "-d", "refs/heads/"+t.Branch, tip)
+		err = errors.Join(err, e)
+	}
+	return err
+}
+
+// lock keeps git from pruning the work tree.
+func (t *Tree) lock(ctx context.Context) error {
+	if _, err := os.Lstat(filepath.Join(t.own, "locked")); err == nil {
+		return nil
+	}
+	_, err := t.repo.git.Must(ctx, "worktree", "lock", "--reason", "stig: work on "+t.Issue, t.Dir)
+	return err
+}
+
+// git is git in the work tree.
+func (t *Tree) git() git.Client { return git.Client{Dir: t.Dir, Env: t.repo.git.Env} }
+
+// noRoom says of an error that there is no room on the disk, if that is it.
+func noRoom(dir string, err error) error {
+	for _, full := range []string{"No space left on device", "no space left on device", "Disk quota exceeded", "disk quota exceeded"} {
+		if strings.Contains(err.Error(), full) {
+			return &fault.Error{Code: fault.Store, Reason: dir + ": no space left for a work tree", Hint: "free space there and try again", Err: err}
+		}
+	}
+	return err
+}
+
+// pattern is a path as git's patterns of files name it.
+func pattern(path string) string {
+	var escaped strings.Builder
+	for _, r := range path {
+		if strings.ContainsRune(`\*?[]!# `, r) {
+			escaped.WriteByte('\\')
+		}
+		escaped.WriteRune(r)
+	}
+	return escaped.String()
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// List gives the work trees of the repository that Prepare made to the end, by their
+// issues.
+func List(ctx context.Context, o Options) ([]*Tree, error) {
+	r, err := open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	places, err := r.places(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var trees []*Tree
+	for _, at := range places {
+		if !at.ready {
+			continue
+		}
+		t := &Tree{Issue: at.Issue, Dir: at.dir, Branch: at.Branch, own: at.own, ready: true, repo: r}
+		if err := t.look(ctx); err != nil {
+			continue // its branch was removed by hand
+		}
+		trees = append(trees, t)
+	}
+	slices.SortFunc(trees, func(a, b *Tree) int { return strings.Compare(a.Issue, b.Issue) })
+	return trees, nil
+}

@@ -149,7 +149,7 @@ func TestSignOfLife(t *testing.T) {
 // TestLease shows the issue in hand, and what is left of the claim on it.
 func TestLease(t *testing.T) {
 	a, place, _ := front(t)
-	err := place.ChangeClaims(func(c *live.Claims) (bool, error) {
+	_, err := place.ChangeClaims(func(c *live.Claims) (bool, error) {
 		c.Leases = []live.Lease{{Issue: "pier-0", Actor: "dee", Until: noon.Add(time.Hour)}, {Issue: "pier-1", Actor: "dee", Until: noon.Add(8 * time.Minute)}}
 		return true, nil
 	})

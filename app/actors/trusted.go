@@ -28,7 +28,7 @@ func Trusted(ctx context.Context, a *app.App, p *profile.Profile) error {
 	case err != nil:
 		return err
 	case !trust.Repository:
-		return &fault.Error{Code: fault.Found, ID: p.Name, Reason: "what its file runs came with a repository that is not trusted here: " + runs(p),
+		return &fault.Error{Code: fault.Found, ID: p.Name, Reason: "what its file runs came with a repository that is not trusted here: " + whatRuns(p),
 			Hint: "read " + app.Shortest(p.Path) + ", then type stig trust"}
 	case trust.Agreed:
 		return agreedSince(a, p.Name)
@@ -36,12 +36,12 @@ func Trusted(ctx context.Context, a *app.App, p *profile.Profile) error {
 	if err := pauseChanged(a, p); err != nil {
 		return err
 	}
-	return &fault.Error{Code: fault.Found, ID: p.Name, Reason: "paused: " + changedCommands + runs(p),
+	return &fault.Error{Code: fault.Found, ID: p.Name, Reason: "paused: " + changedCommands + whatRuns(p),
 		Hint: "read " + app.Shortest(p.Path) + "; a person agrees with stig worker resume " + p.Name}
 }
 
-// runs names what the file of an actor has run.
-func runs(p *profile.Profile) string {
+// whatRuns names what the file of an actor has run.
+func whatRuns(p *profile.Profile) string {
 	var parts []string
 	if p.Command != "" {
 		parts = append(parts, "command: "+p.Command)
@@ -60,7 +60,7 @@ func pauseChanged(a *app.App, p *profile.Profile) error {
 		return err
 	}
 	return place.ChangePresence(p.Name, func(one *live.Presence) bool {
-		why := changedCommands + runs(p)
+		why := changedCommands + whatRuns(p)
 		if one.State != "" && one.State != live.Healthy && one.State != live.Provisioning && !forChange(*one) || one.Why == why {
 			return false
 		}

@@ -20,6 +20,9 @@ const testStore = "STIG_TEST_STORE"
 func stigOnTestStore() {
 	a := newApp()
 	a.OpenStore = opener(os.Getenv)
+	if path := os.Getenv(clockFile); path != "" {
+		a.Now = nightClock(path)
+	}
 	run(a)
 }
 

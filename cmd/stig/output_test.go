@@ -48,6 +48,8 @@ func printed() []string {
 		`stig trace add harbor-d3w query --to bo -m 'which gauge?' --actor mara >../none; stig inbox --actor bo`, `stig ack --all --actor bo --dry-run`, `stig inbox --acked --actor bo`,
 		`stig trace add harbor-v6k log -m 'half of the plan is drawn' --actor bo >../none; timeout 1 env stig trace list harbor-v6k --follow --json || :`,
 		`stig watch --as post --timeout 500ms >../none 2>&1 || stig comment harbor-v6k -m 'seen' --actor bo >../none; stig watch --as post --until trace`, `stig schema traces`, `stig sweep --people --dry-run`, `stig dep add harbor-v6k --on harbor-d3w`, `stig dep rm harbor-v6k --on harbor-d3w --dry-run`,
+		`stig worker add tide --command 'cat >../none; echo OK' --actor mara --dry-run`, `stig worker add tide --command 'cat >../none; echo OK' --actor mara`, `stig worker status tide`, `stig worker pause tide --for 2h --why lunch --actor mara`,
+		`stig worker install tide --print`, `stig worker install tide --remove --dry-run --actor mara`, `stig dream tide --print`, `stig dream tide --actor mara -- echo 'Look at the gauge first.'`, `stig worker rm tide --file --actor mara`,
 		`stig propagate harbor-9fd.1 --to harbor-9fd.3 -m 'berth A2 is narrow'`,
 		`stig create 'Grease the hinge' --acceptance "$(printf '~~~sh\ntrue\n~~~')" | tee ../hinge`, `stig verify $(id hinge) --plan`, `stig verify $(id hinge)`,
 		`stig close $(id hinge) --reason 'the hinge of the gate turns' --dry-run`, `stig close $(id hinge) --reason 'the hinge of the gate turns'`,

@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 		stigOnTestStore()
 		return
 	}
-	testscript.Main(withStig{m}, map[string]func(){"stress-writer": stressWriter})
+	testscript.Main(withStig{m}, map[string]func(){"stress-writer": stressWriter, "night-worker": nightWorker})
 }
 
 // withStig puts stig beside the programs that testscript.Main puts on PATH,

@@ -38,7 +38,7 @@ func tools() []tool {
 		about:  "Make an issue yours and in progress, before you work on it. Refused where somebody else holds it or a question waits. Without an id the first issue that you can take.",
 		params: []param{{"id", text, "issue to take", false}},
 		gives: slices.Concat(edited(), []param{{"id", text, "", false}, {"title", text, "", false}, {"assignee", text, "", false}, {"status", text, "", false},
-			{"changed", boolean, "false: it was yours already", false}}), answer: claimTool,
+			{"changed", boolean, "false: it was yours already", false}, {"until", text, "when the claim ends unless you write to the issue", false}}), answer: claimTool,
 	}, {
 		name: "checkpoint", title: "Leave the state of an issue", effect: writes,
 		about: "Leave the state of an issue for whoever comes next: signals, and the parts of the state estimate. " +
@@ -159,11 +159,10 @@ func readyTool(ctx context.Context, a *app.App, g args) (app.Output, bool, error
 
 func claimTool(ctx context.Context, a *app.App, g args) (app.Output, bool, error) {
 	if id := g.text("id"); id != "" {
-		claimed, err := a.Claim(ctx, id, false)
+		claimed, err := a.Claim(ctx, app.ClaimRequest{ID: id})
 		if err != nil {
 			return app.Output{}, false, err
 		}
-		a.WarnOfBeside(ctx, claimed.ID, claimed.Assignee)
 		out, err := app.EditOutput("claim", claimed, claimed.Lines, false)
 		return out, false, err
 	}

@@ -20,8 +20,9 @@ func TrustCommand(a *cli.App) *cobra.Command {
 		Use:   "trust",
 		Short: "let the commands in this repository's acceptance criteria run on this machine",
 		Long: "Let the commands in this repository's acceptance criteria run on this machine. They are\n" +
-			"text that came with the repository: read some first, with stig verify ID --plan. What\n" +
-			"is trusted is kept in your own state directory, by path and first commit.\n" +
+			"text that came with the repository: read some first, with stig verify ID --plan. So may\n" +
+			"what the files of actors in .stig/actors run, as it is now, when a person trusts them.\n" +
+			"What is trusted is kept in your own state directory, by path and first commit.\n" +
 			"STIG_TRUST=1 trusts whatever is there, for machines that run what they check out anyway.",
 		GroupID: "connect",
 		Args:    cli.Takes(0, 0, "no arguments"),

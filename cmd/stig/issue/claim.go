@@ -1,8 +1,6 @@
 package issue
 
 import (
-	"context"
-
 	"github.com/spf13/cobra"
 
 	"stig/app"
@@ -11,7 +9,7 @@ import (
 )
 
 func ClaimCommand(a *cli.App) *cobra.Command {
-	var dryRun bool
+	var r app.ClaimRequest
 	cmd := &cobra.Command{
 		Use:        "claim ID",
 		SuggestFor: []string{"start", "take", "update"},
@@ -19,20 +17,25 @@ func ClaimCommand(a *cli.App) *cobra.Command {
 		Long: "Take an issue to work on. Of several who claim it at once one gets it; the others\n" +
 			"end with exit code 5, as do claims of issues that are blocked, closed or another's.\n" +
 			"An issue with an unanswered question waits for a person: exit code 6.\n" +
+			"A claim counts in all work trees of the clone. That of an assistant or a program ends\n" +
+			"24 hours after its last command about the issue (claims: ttl in .stig.cue), or with the\n" +
+			"worker loop that made it; that of a person ends by release, --take or sweep --people.\n" +
 			"Those who act under one name are one actor. A session of an assistant has a name of its\n" +
 			"own, ann/claude-3f2a, and may take what ann has, or a session of hers that has ended.",
 		GroupID: "work",
 		Args:    cli.Takes(1, 1, "one issue"),
 		Example: "  stig claim demo-1 --actor ann",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			claimed, err := a.Claim(cmd.Context(), args[0], dryRun)
+			r.ID = args[0]
+			claimed, err := a.Claim(cmd.Context(), r)
 			if err != nil {
 				return err
 			}
-			return printClaimed(cmd.Context(), a, "claim", claimed, dryRun)
+			return printClaimed(a, "claim", claimed, r.DryRun)
 		},
 	}
-	a.Writes(cmd, &dryRun)
+	cmd.Flags().BoolVar(&r.Take, "take", false, "whoever holds it, or closed it on another branch")
+	a.Writes(cmd, &r.DryRun)
 	return cmd
 }
 
@@ -51,7 +54,7 @@ func ReleaseCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return printClaimed(cmd.Context(), a, "release", released, r.DryRun)
+			return printClaimed(a, "release", released, r.DryRun)
 		},
 	}
 	cmd.Flags().BoolVar(&r.Force, "force", false, "whoever holds it")
@@ -60,7 +63,7 @@ func ReleaseCommand(a *cli.App) *cobra.Command {
 }
 
 // printClaimed says who works on an issue now, after the command of that kind.
-func printClaimed(ctx context.Context, a *cli.App, kind string, claimed *checkpoint.Claimed, dryRun bool) error {
+func printClaimed(a *cli.App, kind string, claimed *checkpoint.Claimed, dryRun bool) error {
 	switch {
 	case a.JSON:
 		return a.PrintEdit(kind, claimed, claimed.Lines, dryRun)
@@ -85,8 +88,5 @@ func printClaimed(ctx context.Context, a *cli.App, kind string, claimed *checkpo
 		return err
 	}
 	a.WarnOfLines(claimed.Lines)
-	if kind == "claim" {
-		a.WarnOfBeside(ctx, claimed.ID, claimed.Assignee)
-	}
 	return nil
 }

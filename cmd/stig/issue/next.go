@@ -76,5 +76,5 @@ func claimNext(ctx context.Context, a *cli.App, dryRun bool) error {
 	case claimed == nil:
 		return nothingToTake(a)
 	}
-	return printClaimed(ctx, a, "claim", claimed, dryRun)
+	return printClaimed(a, "claim", claimed, dryRun)
 }

@@ -1,0 +1,240 @@
+package actors
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"stig/app"
+	"stig/fault"
+	"stig/live"
+	"stig/process"
+	"stig/profile"
+	"stig/signals"
+)
+
+const (
+	// tryLimit is how long the command of a new worker may take to answer.
+	tryLimit = 2 * time.Minute
+	// keptOfTry is how many characters of its answer are shown.
+	keptOfTry = 2000
+	// noProgram is what a shell ends with that does not find a program.
+	noProgram = 127
+
+	tryText = "This is a test whether you can be started by stig worker add. Change nothing, and answer with the one word OK.\n"
+)
+
+// AddRequest makes a worker.
+type AddRequest struct {
+	Name        string
+	Roles       []string
+	Command     string
+	Description string
+	NoTry       bool // do not run the command once
+	DryRun      bool // neither run nor write anything
+}
+
+// Added is a worker that was made.
+type Added struct {
+	Name    string `json:"name"`
+	File    string `json:"file"`
+	Said    string `json:"said"`    // by its command, when that was tried
+	Tried   bool   `json:"tried"`   // the command was run
+	Trusted bool   `json:"trusted"` // its loop may run the command
+	DryRun  bool   `json:"dry_run"`
+	Diff    string `json:"diff"`
+}
+
+// Add writes the file of a new worker, once its command has answered a question that
+// asks for nothing, and registers it. A person who adds a worker agrees to its command.
+func Add(ctx context.Context, a *app.App, r AddRequest) (*Added, error) {
+	root, p, err := r.file(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	added := &Added{Name: r.Name, File: app.Shortest(profile.Path(root, r.Name)), DryRun: r.DryRun}
+	if err := exists(root, a, r.Command); err != nil {
+		return nil, err
+	}
+	file := app.HostFile{Path: profile.Path(root, r.Name), Root: root}
+	step := file.Change(nil, []byte(p.Text()))[0] // the text is not empty
+	if added.Diff = step.Diff; r.DryRun {
+		return added, nil
+	}
+	if !r.NoTry {
+		added.Tried = true
+		if added.Said, err = try(ctx, a, root, r); err != nil {
+			return nil, err
+		}
+	}
+	if err := setState(a, r.Name, live.Provisioning); err != nil {
+		return nil, err
+	}
+	if err := step.Do(); err != nil {
+		return nil, err
+	}
+	if added.Trusted, err = agree(ctx, a, p); err != nil {
+		return nil, err
+	}
+	return added, setState(a, r.Name, live.Healthy)
+}
+
+// file makes the file of a worker; one that is there already is refused.
+func (r AddRequest) file(ctx context.Context, a *app.App) (root string, p *profile.Profile, err error) {
+	if strings.TrimSpace(r.Command) == "" {
+		return "", nil, app.Usage("--command: is missing", `give the command that works on an issue, such as --command "claude -p"`)
+	}
+	if err := profile.CheckName(r.Name); err != nil {
+		return "", nil, err
+	}
+	if root, err = Root(a); err != nil {
+		return "", nil, err
+	}
+	path := profile.Path(root, r.Name)
+	if app.Exists(path) {
+		return "", nil, &fault.Error{Code: fault.Usage, ID: r.Name, Err: fs.ErrExist, Reason: "is there already: " + app.Shortest(path),
+			Hint: "change the file, then type stig worker resume " + r.Name}
+	}
+	by, err := a.MustActor(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	now, err := a.Clock()
+	if err != nil {
+		return "", nil, err
+	}
+	p, err = profile.Parse(path, r.text(by, now))
+	return root, p, err
+}
+
+// text is the file of a worker.
+func (r AddRequest) text(by string, now time.Time) string {
+	var b strings.Builder
+	b.WriteString("---\nname: " + scalar(r.Name) + "\nkind: agent\n")
+	if r.Description != "" {
+		b.WriteString("description: " + scalar(r.Description) + "\n")
+	}
+	if len(r.Roles) > 0 {
+		var roles []string
+		for _, role := range r.Roles {
+			roles = append(roles, scalar(role))
+		}
+		b.WriteString("roles: [" + strings.Join(roles, ", ") + "]\n")
+	}
+	b.WriteString("command: " + scalar(r.Command) + "\n---\n")
+	seed := r.Description
+	if seed == "" {
+		seed = "Works on one issue after another."
+	}
+	fmt.Fprintf(&b, "\n## Seed\n\n%s\n\n## Values\n\nClaim that it works only where you saw it work.\nAsk a person where the issue does not say what is wanted.\n\n## Heartbeat\n\n## Learned\n\n## Evolution\n\n- %s: made by %s\n",
+		seed, signals.Day(now), app.Folded(by))
+	return b.String()
+}
+
+// scalar is a text in the YAML of front matter: as it stands where that is plain.
+func scalar(text string) string {
+	plain := text != "" && strings.IndexFunc(text, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '-' || r == '_')
+	}) < 0
+	switch strings.ToLower(text) {
+	case "true", "false", "yes", "no", "on", "off", "null", "y", "n":
+		plain = false
+	}
+	if plain && !strings.HasPrefix(text, "-") {
+		return text
+	}
+	var b strings.Builder
+	encoder := json.NewEncoder(&b) // a text of JSON is one of YAML
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(text) // texts can be encoded
+	return strings.TrimSpace(b.String())
+}
+
+// exists refuses a command whose first word is a plain name of a program that is not
+// there. Of any other the shell knows more than we do, and trying it shows that.
+func exists(root string, a *app.App, command string) error {
+	word, _, _ := strings.Cut(strings.TrimSpace(command), " ")
+	if strings.ContainsAny(word, "\"'\\$`(){}[]|&;<>*?~!#=\t") {
+		return nil
+	}
+	if !process.Finder(root, a.Getenv)(word) && !builtin(word) {
+		return &fault.Error{Code: fault.Usage, Reason: "--command: " + word + ": no such program", Hint: "install it, or give its path"}
+	}
+	return nil
+}
+
+// builtin reports whether a shell runs a word without a program.
+func builtin(word string) bool {
+	switch word {
+	case "cd", "exec", "export", "set", "ulimit", "umask", ".", "command", "if", "for", "while", "case":
+		return true
+	}
+	return false
+}
+
+// try runs a command once, as the loop would, with a question that asks for nothing.
+func try(ctx context.Context, a *app.App, root string, r AddRequest) (said string, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, tryLimit, fmt.Errorf("it did not answer within %s", tryLimit))
+	defer cancel()
+	dir, err := os.MkdirTemp("", "stig-try-*")
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	briefing := filepath.Join(dir, "briefing.md")
+	if err := os.WriteFile(briefing, []byte(tryText), 0o600); err != nil {
+		return "", err
+	}
+	env := environFor(a, "STIG_ACTOR="+r.Name, "STIG_RUN="+live.NewRunID(), "STIG_BRIEFING="+briefing)
+	var out strings.Builder
+	result, err := process.Run(ctx, process.Command{Argv: []string{"sh", "-c", r.Command}, Dir: root, Env: env, Stdin: []byte(tryText), Stdout: &out, Stderr: &out, Limit: tryLimit})
+	said = app.Visible(cutTo(strings.TrimSpace(out.String()), keptOfTry))
+	hint := "try it by hand, or give --no-try"
+	switch {
+	case err != nil:
+		return said, &fault.Error{Code: fault.Found, ID: r.Name, Err: err, Reason: "its command was tried: " + err.Error(), Hint: hint}
+	case result.Exit == noProgram:
+		return said, &fault.Error{Code: fault.Found, ID: r.Name, Reason: "its command was tried, and a program is not there: " + cutTo(app.Folded(said), keptOfText), Hint: hint}
+	case result.Exit != 0:
+		return said, &fault.Error{Code: fault.Found, ID: r.Name, Reason: fmt.Sprintf("its command was tried, and ended with exit code %d: %s", result.Exit, cutTo(app.Folded(said), keptOfText)), Hint: hint}
+	}
+	return said, nil
+}
+
+// agree records that the person who made a worker agrees to its command, and reports
+// whether its loop may run that.
+func agree(ctx context.Context, a *app.App, p *profile.Profile) (bool, error) {
+	trust, err := a.TrustsActor(ctx, p)
+	if err != nil {
+		return false, err
+	}
+	who, err := a.ActorName(ctx)
+	if err != nil || !trust.Repository || !a.ByPerson(who) {
+		return trust.Agreed, err
+	}
+	return true, trust.AgreeToActor(p)
+}
+
+// setState records how stig has a worker be, and that it is known here.
+func setState(a *app.App, name string, state live.State) error {
+	place, err := placeOf(a)
+	if err != nil {
+		return err
+	}
+	now, err := a.Clock()
+	if err != nil {
+		return err
+	}
+	return place.ChangePresence(name, func(p *live.Presence) bool {
+		if p.First.IsZero() {
+			p.First = now
+		}
+		p.Kind, p.State, p.By, p.Why, p.Until = profile.Agent, state, "", "", time.Time{}
+		return true
+	})
+}

@@ -1,0 +1,216 @@
+package actors
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"stig/app"
+	"stig/beads"
+	"stig/fault"
+	"stig/live"
+	"stig/process"
+	"stig/profile"
+)
+
+const (
+	// dreamTask names a dream among the runs of an actor.
+	dreamTask = "dream"
+	// dreamLimit is how long a program may take to answer; TimeoutStartSec of the unit
+	// has it too.
+	dreamLimit = 10 * time.Minute
+)
+
+// DreamRequest has an actor learn from what it did since it dreamt last.
+type DreamRequest struct {
+	Name    string
+	Command []string // that is asked; that of the actor's file where it is empty
+	Print   bool     // give the question, and ask nobody
+	DryRun  bool     // ask, and write nothing
+}
+
+// Dreamed is what came of a dream.
+type Dreamed struct {
+	Name     string    `json:"name"`
+	Since    time.Time `json:"since,omitzero"` // zero for ever
+	Nothing  bool      `json:"nothing"`        // nothing happened since
+	Written  bool      `json:"written"`        // the file of the actor changed
+	Learned  string    `json:"learned"`
+	Reason   string    `json:"reason"`
+	Proposal string    `json:"proposal"` // of changes that a person decides on
+	Prompt   string    `json:"prompt"`   // where nobody was asked
+	Diff     string    `json:"diff"`     // of the file
+}
+
+// Dream asks a program what an actor learned from what it did, and writes that into the
+// actor's file. An answer that is refused (fault.Found) leaves the file as it is, and
+// the same is asked the next time.
+func Dream(ctx context.Context, a *app.App, r DreamRequest) (*Dreamed, error) {
+	p, place, err := actorHere(a, r.Name)
+	if err != nil {
+		return nil, err
+	}
+	now, err := a.Clock()
+	if err != nil {
+		return nil, err
+	}
+	known, unlock, err := place.Dream(r.Name)
+	if errors.Is(err, live.ErrDreaming) {
+		return nil, &fault.Error{Code: fault.Conflict, ID: r.Name, Reason: "another process has it dream", Hint: "wait until that has ended"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = unlock() }() // the lock goes with the process
+	did, err := pastOf(ctx, a, place, r.Name, known.Until, now)
+	if err != nil {
+		return nil, err
+	}
+	d := &Dreamed{Name: r.Name, Since: known.Until, Nothing: did.isEmpty()}
+	if len(r.Command) == 0 && p.Command == "" || r.Print {
+		d.Prompt = did.prompt(p)
+		return d, nil
+	}
+	if d.Nothing && len(r.Command) == 0 {
+		return d, nil // a command that is given is asked all the same
+	}
+	if len(r.Command) == 0 {
+		if err := Trusted(ctx, a, p); err != nil {
+			return nil, err
+		}
+		r.Command = []string{"sh", "-c", p.Command}
+	}
+	return d, askDream(ctx, a, place, p, did, r, d)
+}
+
+// actorHere gives the file of an actor, and where its live state is.
+func actorHere(a *app.App, name string) (*profile.Profile, live.Place, error) {
+	root, err := Root(a)
+	if err != nil {
+		return nil, live.Place{}, err
+	}
+	p, err := profile.Load(root, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, live.Place{}, &fault.Error{Code: fault.Usage, ID: name, Err: err, Reason: "no such actor: it has no file " + app.Shortest(profile.Path(root, name)),
+			Hint: "type stig actor list to see who is here; stig worker add makes the file"}
+	}
+	if err != nil {
+		return nil, live.Place{}, err
+	}
+	place, err := placeOf(a)
+	return p, place, err
+}
+
+// askDream asks the program, reads its answer, and writes what was learned.
+func askDream(ctx context.Context, a *app.App, place live.Place, p *profile.Profile, did past, r DreamRequest, d *Dreamed) error {
+	run := live.Run{ID: live.NewRunID(), Actor: r.Name, Task: dreamTask, Started: did.until}
+	if self, ok := process.Self(); ok {
+		run.Loop = self.ID
+	}
+	record := func() error {
+		if r.DryRun {
+			return nil
+		}
+		return place.RecordRun(run, did.until)
+	}
+	if err := record(); err != nil {
+		return err
+	}
+	text, exit, err := answerOf(ctx, a, r, run.ID, did.prompt(p))
+	if err == nil {
+		err = d.settle(a, p, text, did, r.DryRun)
+	}
+	run.Exit, run.Outcome, run.Why = exit, "advanced", cutTo(app.Folded(d.Reason), lineLimit)
+	if err != nil {
+		run.Outcome, run.Why = "failed", cutTo(app.Folded(err.Error()), lineLimit)
+	}
+	if run.Ended, _ = a.Clock(); run.Ended.Before(run.Started) {
+		run.Ended = run.Started
+	}
+	if err := errors.Join(err, record()); err != nil || r.DryRun {
+		return err
+	}
+	known := place.Dreamt(r.Name)
+	known.Until, known.At, known.Said = did.until, run.Ended, run.Why
+	known.Count++
+	return place.RecordDream(known)
+}
+
+// answerOf gives a program the question and takes what it prints.
+func answerOf(ctx context.Context, a *app.App, r DreamRequest, run, question string) (text string, exit int, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, dreamLimit, fmt.Errorf("it did not answer within %s", dreamLimit))
+	defer cancel()
+	root, err := Root(a)
+	if err != nil {
+		return "", 0, err
+	}
+	result, err := process.Run(ctx, process.Command{Argv: r.Command, Dir: root, Env: environFor(a, "STIG_ACTOR="+r.Name, "STIG_RUN="+run), Stdin: []byte(question), Limit: dreamLimit})
+	switch {
+	case errors.Is(err, process.ErrNotFound):
+		return "", 0, app.Usage(r.Command[0]+": no such program", "give a program that is on PATH behind --")
+	case err != nil:
+		return "", result.Exit, &fault.Error{Code: fault.Found, ID: r.Name, Err: err, Reason: err.Error()}
+	case result.Exit != 0:
+		return "", result.Exit, &fault.Error{Code: fault.Found, ID: r.Name,
+			Reason: fmt.Sprintf("%s ended with exit code %d, and nothing was written: %s", r.Command[0], result.Exit, cutTo(app.Folded(string(result.Stderr)), keptOfText)),
+			Hint:   "type stig dream " + r.Name + " --print to see what it was given"}
+	}
+	return string(result.Stdout), 0, nil
+}
+
+// environFor is the environment of a program that is started for an actor: this one,
+// without what says that the repository is trusted.
+func environFor(a *app.App, more ...string) (env []string) {
+	for _, variable := range a.Environ() {
+		name, _, _ := strings.Cut(variable, "=")
+		switch name {
+		case "STIG_TRUST", "STIG_ACTOR", "STIG_RUN", "STIG_ISSUE", "STIG_BRIEFING", "STIG_ATTEMPT", "BD_ACTOR":
+		default:
+			env = append(env, variable)
+		}
+	}
+	return append(env, more...)
+}
+
+// settle reads an answer, and writes what was learned into the actor's file, unless
+// that changed while the program ran.
+func (d *Dreamed) settle(a *app.App, p *profile.Profile, text string, did past, dryRun bool) error {
+	root, err := Root(a)
+	if err != nil {
+		return err
+	}
+	if now, err := profile.Load(root, p.Name); err != nil || now.Text() != p.Text() {
+		return &beads.ConflictError{Path: app.Shortest(p.Path), Reason: "changed while the program ran, and nothing was written",
+			Hint: "look at it with git diff, then dream again"}
+	}
+	answer, err := readAnswer(p, text)
+	if err != nil {
+		return err
+	}
+	after, err := learn(p, answer, did.words(), did.until)
+	if err != nil {
+		return err
+	}
+	d.Learned, d.Reason, d.Proposal = answer.learned, cmp.Or(answer.reason, did.words()), app.Visible(answer.proposal)
+	file := app.HostFile{Path: p.Path}
+	for _, step := range file.Change([]byte(p.Text()), after) {
+		if d.Diff = step.Diff; dryRun {
+			continue
+		}
+		if err := step.Do(); err != nil {
+			return err
+		}
+		d.Written = true
+	}
+	return nil
+}
+
+// words say what a dream was about, where the program gives no reason.
+func (p past) words() string {
+	return fmt.Sprintf("after %s, %s, %s and %s", app.Counted(len(p.runs), "run"), app.Counted(len(p.errors), "error"),
+		app.Counted(len(p.feedback)+len(p.answers), "answer"), app.Counted(len(p.learned), "checkpoint"))
+}

@@ -1,0 +1,199 @@
+package actors
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"stig/app"
+	"stig/fault"
+	"stig/notes"
+	"stig/profile"
+	"stig/secret"
+	"stig/signals"
+)
+
+const (
+	// LearnedLimit is how many characters ## Learned has at most: an actor reads it
+	// before each task.
+	LearnedLimit = 4000
+	// mostDreams is how many lines of dreams ## Evolution keeps. The rest is in git.
+	mostDreams = 50
+	// lineLimit is how many characters of a reason, and of a text that was replaced,
+	// stand in such a line.
+	lineLimit = 160
+
+	reasonTitle   = "Reason"
+	proposalTitle = "Proposal"
+)
+
+// dreamed is what a program answered.
+type dreamed struct {
+	learned, reason, proposal string
+}
+
+// readAnswer reads what a program answered for the file of an actor: a text for
+// ## Learned, alone or below that heading; ## Reason, or a last line "Reason: …"; and
+// ## Proposal. An answer with another heading of the file has to be the whole body of
+// it. The error (fault.Found) says why an answer is refused.
+func readAnswer(p *profile.Profile, text string) (d dreamed, err error) {
+	text = strings.TrimSpace(text)
+	parts := topParts(text)
+	body := titles(topParts(p.Body()))
+	if err := headings(parts, body); err != nil {
+		return d, err
+	}
+	switch i := slices.IndexFunc(parts, func(part notes.Part) bool { return part.Level == 2 && part.Heading == profile.Learned }); {
+	case i >= 0:
+		d.learned = parts[i].Body
+	case len(parts) > 0:
+		d.learned = text[:parts[0].Start]
+	default:
+		d.learned = text
+	}
+	d.learned, d.reason = cutReason(d.learned)
+	for _, part := range parts {
+		switch {
+		case part.Heading == profile.Learned, part.Level == 1:
+		case part.Heading == reasonTitle:
+			d.reason = part.Body
+		case part.Heading == proposalTitle:
+			d.proposal = strings.TrimSpace(part.Body + "\n\n" + d.proposal)
+		case part.Heading == profile.Values && isShorter(p.Section(profile.Values), part.Body):
+			return d, refusedAnswer("it shortens ## Values")
+		case part.Body != p.Section(part.Heading):
+			d.proposal = strings.TrimSpace(d.proposal + "\n\n## " + part.Heading + "\n\n" + part.Body)
+		}
+	}
+	d.reason = cutTo(app.Folded(d.reason), lineLimit)
+	switch n := utf8.RuneCountInString(d.learned); {
+	case n == 0:
+		return d, refusedAnswer("it says nothing for ## Learned")
+	case n > LearnedLimit:
+		return d, refusedAnswer(fmt.Sprintf("it has %d characters for ## Learned, and at most %d are kept", n, LearnedLimit))
+	case secret.Holds(text):
+		return d, refusedAnswer("it holds what looks like a credential")
+	}
+	return d, nil
+}
+
+func refusedAnswer(why string) error {
+	return &fault.Error{Code: fault.Found, Reason: "the answer is refused, and nothing was written: " + why, Hint: "type stig dream NAME --print to see what is asked"}
+}
+
+// headings refuses headings that an answer adds to those of the file, and where it is
+// the whole body those that it leaves out.
+func headings(parts []notes.Part, body []string) error {
+	given := titles(parts)
+	own := []string{profile.Learned, reasonTitle, proposalTitle}
+	whole := false
+	for i, title := range given {
+		inBody := slices.Contains(body, title)
+		switch {
+		case slices.Contains(given[:i], title):
+			return refusedAnswer("it has the heading " + title + " twice")
+		case !inBody && !slices.Contains(own, strings.TrimPrefix(title, "## ")):
+			return refusedAnswer("it adds the heading " + title)
+		}
+		whole = whole || inBody && title != "## "+profile.Learned
+	}
+	if !whole {
+		return nil
+	}
+	for _, title := range append(slices.Clone(body), "## "+profile.Learned) {
+		if !slices.Contains(given, title) {
+			return refusedAnswer("it drops the heading " + title)
+		}
+	}
+	return nil
+}
+
+// topParts are the parts of a text with a heading # or ##.
+func topParts(text string) []notes.Part {
+	return slices.DeleteFunc(notes.Parts(text), func(p notes.Part) bool { return p.Level > 2 })
+}
+
+func titles(parts []notes.Part) (list []string) {
+	for _, p := range parts {
+		list = append(list, strings.Repeat("#", p.Level)+" "+p.Heading)
+	}
+	return list
+}
+
+// isShorter reports whether a text lacks a line of another.
+func isShorter(was, is string) bool {
+	rest := app.Folded(is) // a line may be wrapped anew
+	for line := range strings.Lines(was) {
+		if !strings.Contains(rest, app.Folded(line)) {
+			return true
+		}
+	}
+	return false
+}
+
+// cutReason cuts a last line "Reason: …" off a text.
+func cutReason(text string) (rest, reason string) {
+	text = strings.TrimSpace(text)
+	start := strings.LastIndexByte(text, '\n') + 1
+	if reason, ok := strings.CutPrefix(text[start:], reasonTitle+": "); ok {
+		return strings.TrimSpace(text[:start]), reason
+	}
+	return text, ""
+}
+
+// learn gives the file of an actor with what it learned, and with a line in
+// ## Evolution; the text that it has where nothing changed. unless is the reason where
+// the answer gives none.
+func learn(p *profile.Profile, d dreamed, unless string, now time.Time) ([]byte, error) {
+	was := p.Section(profile.Learned)
+	text, err := p.With(profile.Learned, d.learned)
+	if err != nil || string(text) == p.Text() {
+		return text, err
+	}
+	changed, err := profile.Parse(p.Path, string(text))
+	if err != nil {
+		return nil, err
+	}
+	line := fmt.Sprintf("- %s: dream: %s", signals.Day(now), cmp.Or(d.reason, unless))
+	if first := app.FirstLine(was); first != "" {
+		line += fmt.Sprintf("; before: %q", cutTo(app.Folded(first), lineLimit))
+	}
+	return changed.With(profile.Evolution, withDream(p.Section(profile.Evolution), line))
+}
+
+// withDream adds a line to ## Evolution, and drops the first of more than mostDreams of
+// dreams.
+func withDream(was, line string) string {
+	var lines []string
+	if was != "" {
+		lines = strings.Split(was, "\n")
+	}
+	lines = append(lines, line)
+	dreams := 0
+	for i := len(lines) - 1; i >= 0; i-- {
+		if isDream(lines[i]) {
+			if dreams++; dreams > mostDreams {
+				lines = slices.Delete(lines, i, i+1)
+			}
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// isDream reports whether a line of ## Evolution is that of a dream.
+func isDream(line string) bool {
+	rest, ok := strings.CutPrefix(line, "- ")
+	_, what, found := strings.Cut(rest, " ")
+	return ok && found && strings.HasPrefix(what, "dream: ")
+}
+
+// cutTo is the beginning of a text of at most so many characters.
+func cutTo(text string, most int) string {
+	if r := []rune(text); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return text
+}

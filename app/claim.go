@@ -1,0 +1,360 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"stig/actor"
+	"stig/beads"
+	"stig/checkpoint"
+	"stig/fault"
+	"stig/lease"
+	"stig/live"
+	"stig/process"
+)
+
+// The services that say whose work an issue is: in the store, and by a lease (package
+// lease) in what all work trees of the clone share. A lease is taken before the store is
+// written; what an edit of the store does to leases follows in the journal (claims.go).
+
+// ClaimRequest makes an issue the actor's work. Take claims it whoever holds it.
+type ClaimRequest struct {
+	ID           string
+	Take, DryRun bool
+	Loop         *LoopClaim // the actor is a worker loop; nil for whoever types a command
+}
+
+// LoopClaim is a claim that this process holds and renews, and that ends with it.
+type LoopClaim struct {
+	Run      string        // that works on the issue
+	Worktree string        // where
+	Lasts    time.Duration // until it has to be renewed; 0 for lease.LoopLasts
+	Cap      time.Duration // after which it is not renewed; 0 for lease.LoopCap
+}
+
+// Claim makes an issue the actor's work. It refuses (fault.Conflict) what another holds
+// in any work tree of the clone, or the actor in another process that still runs.
+func (a *App) Claim(ctx context.Context, r ClaimRequest) (*checkpoint.Claimed, error) {
+	c, err := a.claimer(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	c.returnEnded(ctx)
+	return c.claim(ctx, r.ID)
+}
+
+// ClaimNext makes the first issue that can be taken the actor's work, and the one
+// after it where others take that meanwhile; nil where none can be taken.
+func (a *App) ClaimNext(ctx context.Context, dryRun bool) (*checkpoint.Claimed, error) {
+	c, err := a.claimer(ctx, ClaimRequest{DryRun: dryRun})
+	if err != nil {
+		return nil, err
+	}
+	c.returnEnded(ctx)
+	rows, err := a.takeable(ctx, c.store, c.options.Now, c.who.Actor)
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range rows {
+		claimed, err := c.claim(ctx, row.ID)
+		_, gone := errors.AsType[*beads.NotFoundError](err)
+		if gone || fault.Is(err, fault.Conflict) || fault.Is(err, fault.Waits) {
+			continue // it changed since it was read
+		}
+		return claimed, err
+	}
+	return nil, nil
+}
+
+// claimer claims issues for one actor.
+type claimer struct {
+	app     *App
+	store   beads.Store
+	options beads.Options
+	place   live.Place
+	judge   lease.Judge
+	who     lease.Claimant
+	loop    *LoopClaim
+	ttl     time.Duration
+
+	taken *live.Lease // the one that this claim took; nil before
+	was   *live.Lease // that stood in its place; nil for none
+}
+
+func (a *App) claimer(ctx context.Context, r ClaimRequest) (*claimer, error) {
+	store, options, who, err := a.toWriteAs(ctx, r.DryRun, a.MustActor)
+	if err != nil {
+		return nil, err
+	}
+	c := &claimer{app: a, store: store, options: options, loop: r.Loop}
+	if c.place, err = live.At(store.Place().Path); err != nil {
+		return nil, err
+	}
+	if c.ttl, err = a.claimTTL(); err != nil {
+		return nil, err
+	}
+	self, _ := process.Self()
+	c.judge = a.judge(c.place, options.Now)
+	c.who = lease.Claimant{Actor: who, Process: self.ID, Run: a.Getenv("STIG_RUN"), Above: a.above, MayTake: a.mayTake(who), Take: r.Take}
+	return c, nil
+}
+
+// claimTTL is how long a claim holds on which no program runs.
+func (a *App) claimTTL() (time.Duration, error) {
+	if a.Config.Claims.TTL == "" {
+		return lease.TTL, nil
+	}
+	return checkpoint.ParseSpan(a.Config.Claims.TTL)
+}
+
+// judge says of the leases of a store whether they hold.
+func (a *App) judge(p live.Place, now time.Time) lease.Judge {
+	self, _ := process.Self()
+	return lease.Judge{Now: now, Host: self.Host, Tree: p.Worktree, Running: process.Running, Foreign: a.Foreign}
+}
+
+// above lists the processes that this run was started by.
+func (a *App) above() (list []process.ID) {
+	if a.Ancestors == nil {
+		return nil
+	}
+	for _, one := range a.Ancestors() {
+		list = append(list, one.ID)
+	}
+	return list
+}
+
+// shows gives what a store shows of an issue: its status and whose it is.
+func shows(f *beads.Snapshot) func(issue string) (status, holder string) {
+	return func(id string) (string, string) {
+		if i, ok := f.Index(id); ok {
+			return f.At(i).Status, f.At(i).Assignee
+		}
+		return "", ""
+	}
+}
+
+// claim takes the lease on an issue and then the issue. Where the store is not written
+// the lease is as it was.
+func (c *claimer) claim(ctx context.Context, id string) (*checkpoint.Claimed, error) {
+	c.taken, c.was = nil, nil
+	claimed, err := checkpoint.Claim(ctx, c.store, c.options, id, checkpoint.Claiming{
+		Who: c.who.Actor, Lease: c.take,
+		MayTake: func(issue, holder string) bool {
+			l, ok := c.leaseOf(issue, holder)
+			return ok && c.judge.Ended(l) || c.who.Take || c.who.MayTake(holder)
+		},
+		Where: func(issue, holder string) string {
+			l, ok := c.leaseOf(issue, holder)
+			if !ok {
+				return ""
+			}
+			return c.judge.Where(l)
+		},
+	})
+	if err != nil || c.options.DryRun {
+		c.settle(c.was)
+		return claimed, err
+	}
+	if c.taken != nil {
+		kept := *c.taken
+		if c.loop == nil {
+			kept = c.kept(kept)
+		}
+		claimed.Until = kept.Until.Format(time.RFC3339)
+		c.settle(&kept)
+	}
+	c.app.hold(ctx, c.store.Place(), claimed.ID, c.who.Actor)
+	if c.who.Take {
+		c.app.warnOfTaken(ctx, claimed)
+	}
+	return claimed, nil
+}
+
+// leaseOf gives the lease of a holder on an issue.
+func (c *claimer) leaseOf(issue, holder string) (live.Lease, bool) {
+	claims, err := c.place.Claims()
+	c.app.warnOfClaims(err)
+	l, ok := claims.Lease(issue)
+	return l, ok && l.Actor == holder
+}
+
+// take puts a lease on an issue that names this process, so that it ends with it where
+// the store is not written any more. The store is locked.
+func (c *claimer) take(f *beads.Snapshot, issue string) error {
+	c.judge.InStore = shows(f)
+	if c.options.DryRun {
+		claims, _ := c.place.Claims()
+		_, err := c.ask(&claims, issue)
+		return err
+	}
+	beside, err := c.place.ChangeClaims(func(all *live.Claims) (bool, error) {
+		answer, err := c.ask(all, issue)
+		if err != nil || answer == lease.Inside {
+			return false, err
+		}
+		if l, ok := all.Lease(issue); ok && (c.taken == nil || !lease.Same(l, *c.taken)) {
+			c.was = &l
+		}
+		c.taken = new(c.lease(issue))
+		c.judge.Prune(all)
+		all.Forget(issue)
+		all.Hold(*c.taken)
+		return true, nil
+	})
+	if beside {
+		c.app.edits().warnOfBeside()
+	}
+	if _, refused := errors.AsType[*fault.Error](err); refused {
+		return err
+	}
+	c.app.warnOfClaims(err)
+	return nil
+}
+
+// ask refuses what a lease or the mark of a closing keeps from being claimed.
+func (c *claimer) ask(all *live.Claims, issue string) (lease.Answer, error) {
+	if l, ok := all.Lease(issue); ok {
+		switch answer := c.judge.Ask(l, c.who); answer {
+		case lease.Inside:
+			return answer, nil
+		case lease.Refused:
+			return answer, c.judge.Refusal(l)
+		}
+	}
+	if mark, closed := lease.Closed(all, issue, c.place.Branch, c.app.branches(c.place)); closed && !c.who.Take {
+		return lease.Refused, lease.RefusalOf(mark)
+	}
+	return lease.Free, nil
+}
+
+// lease is the one that this process takes: that of a loop, or one until the store is
+// written.
+func (c *claimer) lease(issue string) live.Lease {
+	l := live.Lease{
+		Issue: issue, Actor: c.who.Actor, Process: c.who.Process, Host: c.judge.Host, Worktree: c.place.Worktree, Tree: c.place.Worktree,
+		Since: c.options.Now, Lasts: c.ttl,
+	}
+	if c.loop != nil {
+		l.Run, l.Worktree = c.loop.Run, cmp.Or(c.loop.Worktree, l.Worktree)
+		l.Lasts, l.Cap = cmp.Or(c.loop.Lasts, lease.LoopLasts), l.Since.Add(cmp.Or(c.loop.Cap, lease.LoopCap))
+	}
+	l.Until = l.Since.Add(l.Lasts)
+	return l
+}
+
+// kept is the lease that stays when the command ends: no program runs on.
+func (c *claimer) kept(l live.Lease) live.Lease {
+	l.Process, l.Person = process.ID{}, c.app.isPerson(c.place, l.Actor)
+	return l
+}
+
+// settle puts a lease in the place of the one that this claim took, nil for none.
+func (c *claimer) settle(l *live.Lease) {
+	if c.taken == nil {
+		return
+	}
+	_, err := c.place.ChangeClaims(func(all *live.Claims) (bool, error) {
+		now, ok := all.Lease(c.taken.Issue)
+		switch {
+		case !ok || !lease.Same(now, *c.taken) || l != nil && *l == now:
+			return false, nil
+		case l == nil:
+			all.End(now.Issue)
+		default:
+			all.Hold(*l)
+		}
+		return true, nil
+	})
+	c.app.warnOfClaims(err)
+}
+
+// isPerson reports whether a name is that of a person, as far as it is known here.
+func (a *App) isPerson(p live.Place, name string) bool {
+	if actor.IsSession(name) || a.Getenv("STIG_RUN") != "" {
+		return false
+	}
+	who, _ := p.Presence(name)
+	return who.Kind != "agent" && who.Kind != "program"
+}
+
+// warnOfClaims says that leases cannot be read or written: claims go by the store alone.
+func (a *App) warnOfClaims(err error) {
+	if err != nil && !a.edits().unclaimed {
+		a.edits().unclaimed = true
+		a.Warn("other work trees may not see claims: %v", err)
+	}
+}
+
+// branches reports of branches of the clone whether they are there; git is asked once.
+func (a *App) branches(p live.Place) func(name string) bool {
+	return func(name string) bool {
+		result, err := a.GitIn(p.Worktree).Run(a.Ctx, "show-ref", "--verify", "--quiet", "refs/heads/"+name)
+		return err != nil || result.Exit == 0
+	}
+}
+
+// renewOwn renews the claim of the actor on an issue that they did not write to.
+func (a *App) renewOwn(ctx context.Context, store beads.Place, issue string, now time.Time) {
+	place, claims := a.leases(store)
+	who, err := a.ActorName(ctx)
+	edit := lease.Edit{Actor: who, Now: now}
+	if err != nil || !edit.Renew(&claims, issue) {
+		return // there is nothing to renew
+	}
+	_, err = place.ChangeClaims(func(all *live.Claims) (bool, error) { return edit.Renew(all, issue), nil })
+	a.warnOfClaims(err)
+}
+
+// Renew renews the claim of an issue that this process holds. It refuses (fault.Conflict)
+// one that was lost, or that is held for longer than its cap.
+func (a *App) Renew(ctx context.Context, issue string) error {
+	place, now, who, err := a.claimsOf(ctx)
+	if err != nil {
+		return err
+	}
+	self, _ := process.Self()
+	_, err = place.ChangeClaims(func(all *live.Claims) (bool, error) {
+		l, ok := all.Lease(issue)
+		if !ok || l.Actor != who || l.Process != self.ID {
+			e := &fault.Error{Code: fault.Conflict, ID: issue, Reason: "is not claimed by " + who + " any more", Hint: "type stig orient " + issue}
+			if ok {
+				e.Reason += ": " + l.Actor + " holds it" + a.judge(place, now).Where(l)
+			}
+			return false, e
+		}
+		renewed, ok := lease.Renewed(l, now)
+		if !ok {
+			return false, &fault.Error{Code: fault.Conflict, ID: issue, Reason: "is claimed for " + l.Cap.Sub(l.Since).String() + ", the longest that a claim is renewed",
+				Hint: "type stig release " + issue}
+		}
+		all.Hold(renewed)
+		return true, nil
+	})
+	return err
+}
+
+// claimsOf gives where the leases of the store are, the time, and who acts.
+func (a *App) claimsOf(ctx context.Context) (place live.Place, now time.Time, who string, err error) {
+	if place, err = a.livePlace(); err != nil {
+		return place, now, "", err
+	}
+	if now, err = a.Clock(); err != nil {
+		return place, now, "", err
+	}
+	who, err = a.MustActor(ctx)
+	return place, now, who, err
+}
+
+// LeaseOf gives the lease on an issue, which may have ended.
+func (a *App) LeaseOf(issue string) (live.Lease, bool) {
+	place, err := a.livePlace()
+	if err != nil {
+		return live.Lease{}, false
+	}
+	claims, err := place.Claims()
+	a.warnOfClaims(err)
+	return claims.Lease(issue)
+}

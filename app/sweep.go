@@ -1,0 +1,219 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"time"
+
+	"stig/actor"
+	"stig/beads"
+	"stig/checkpoint"
+	"stig/dag"
+	"stig/fault"
+	"stig/lease"
+	"stig/live"
+)
+
+// The services that give issues back: their holder's, and those of holders that are gone.
+
+// ReleaseRequest gives an issue back. Force takes it from whoever holds it.
+type ReleaseRequest struct {
+	ID            string
+	Force, DryRun bool
+}
+
+// Release makes an issue nobody's work.
+func (a *App) Release(ctx context.Context, r ReleaseRequest) (released *checkpoint.Claimed, err error) {
+	store, options, err := a.ToWrite(ctx, r.DryRun)
+	if err != nil {
+		return nil, err
+	}
+	mayTake := func(string) bool { return true }
+	if r.Force {
+		if released, err = checkpoint.Take(ctx, store, options, r.ID); err == nil {
+			a.warnOfTaken(ctx, released)
+		}
+	} else {
+		var who string
+		if who, err = a.MustActor(ctx); err != nil {
+			return nil, err
+		}
+		mayTake = a.mayTake(who)
+		released, err = checkpoint.Release(ctx, store, options, r.ID, who, mayTake)
+	}
+	if err == nil && !r.DryRun {
+		a.endLease(store.Place(), released.ID, mayTake)
+	}
+	return released, err
+}
+
+// endLease ends a lease that the store does not show, such as that of another work tree.
+func (a *App) endLease(store beads.Place, issue string, mayTake func(holder string) bool) {
+	place, err := live.At(store.Path)
+	if err != nil {
+		return // the edit said so
+	}
+	_, err = place.ChangeClaims(func(all *live.Claims) (bool, error) {
+		l, ok := all.Lease(issue)
+		if !ok || !mayTake(l.Actor) {
+			return false, nil
+		}
+		all.End(issue)
+		return true, nil
+	})
+	a.warnOfClaims(err)
+}
+
+// SweepRequest returns claims that nobody works on. Older is 0 for dag.SweepAfter.
+type SweepRequest struct {
+	Older          time.Duration
+	People, DryRun bool // People: those of people too
+}
+
+// Sweep returns to open what agents and programs do not hold any more, what assistants
+// that are gone had claimed, and what nobody is named for.
+func (a *App) Sweep(ctx context.Context, r SweepRequest) (*checkpoint.Swept, error) {
+	store, options, by, err := a.toWriteAs(ctx, r.DryRun, a.MustActor)
+	if err != nil {
+		return nil, err
+	}
+	return checkpoint.Sweep(ctx, store, options, by, a.returnable(store.Place(), options.Now, r))
+}
+
+// returnable says of claims why a sweep returns them: a lease decides where the holder has one.
+func (a *App) returnable(store beads.Place, now time.Time, r SweepRequest) func(*beads.Snapshot) func(*beads.Issue) checkpoint.Left {
+	ended, older := a.gone(), cmp.Or(r.Older, dag.SweepAfter)
+	gone := func(holder string) bool { return r.People && !actor.IsSession(holder) || ended(holder) }
+	return func(*beads.Snapshot) func(*beads.Issue) checkpoint.Left {
+		place, claims := a.leases(store)
+		judge := a.judge(place, now)
+		return func(issue *beads.Issue) checkpoint.Left {
+			l, ok := claims.Lease(issue.ID)
+			held := ok && l.Actor == issue.Assignee
+			switch {
+			case held && judge.Ended(l):
+				return checkpoint.Ended
+			case held && !judge.Overdue(l), !dag.IsLeft(issue, now, older, gone):
+				return checkpoint.Kept
+			}
+			return checkpoint.Untouched
+		}
+	}
+}
+
+// leases reads the leases of a store; what cannot be read is warned of.
+func (a *App) leases(store beads.Place) (place live.Place, claims live.Claims) {
+	place, err := live.At(store.Path)
+	if err == nil {
+		claims, err = place.Claims()
+	}
+	a.warnOfClaims(err)
+	return place, claims
+}
+
+// SweepEnded returns to open what agents and programs do not hold any more, and says
+// which issues these are.
+func (a *App) SweepEnded(ctx context.Context) (returned []string, err error) {
+	c, err := a.claimer(ctx, ClaimRequest{})
+	if err != nil {
+		return nil, err
+	}
+	return c.sweepEnded(ctx, func(live.Lease) bool { return true })
+}
+
+// returnEnded is SweepEnded before a claim. What the actor itself had it goes on with.
+func (c *claimer) returnEnded(ctx context.Context) {
+	if c.options.DryRun {
+		return
+	}
+	_, err := c.sweepEnded(ctx, func(l live.Lease) bool { return l.Actor != c.who.Actor })
+	if err != nil && !fault.Is(err, fault.Conflict) {
+		c.app.Warn("claims that have ended are not returned: %v", err)
+	}
+}
+
+// sweepEnded returns those of the leases that have ended which count picks.
+func (c *claimer) sweepEnded(ctx context.Context, count func(live.Lease) bool) (returned []string, err error) {
+	claims, err := c.place.Claims()
+	c.app.warnOfClaims(err)
+	ended := map[string]live.Lease{}
+	here := false
+	for _, l := range claims.Leases {
+		if count(l) && c.judge.Ended(l) {
+			ended[l.Issue] = l
+			here = here || c.isHere(l)
+		}
+	}
+	if !here {
+		return nil, nil // their own work trees return them
+	}
+	swept, err := checkpoint.Sweep(ctx, c.store, c.options, c.who.Actor, func(*beads.Snapshot) func(*beads.Issue) checkpoint.Left {
+		_, now := c.app.leases(c.store.Place())
+		return func(issue *beads.Issue) checkpoint.Left {
+			if l, ok := now.Lease(issue.ID); ok && lease.Same(l, ended[issue.ID]) && l.Actor == issue.Assignee {
+				return checkpoint.Ended
+			}
+			return checkpoint.Kept
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range swept.Returned {
+		returned = append(returned, r.ID)
+	}
+	_, err = c.place.ChangeClaims(func(all *live.Claims) (changed bool, err error) {
+		for _, l := range slices.Clone(all.Leases) {
+			if lease.Same(l, ended[l.Issue]) && c.isHere(l) {
+				all.End(l.Issue)
+				changed = true
+			}
+		}
+		return changed, nil
+	})
+	c.app.warnOfClaims(err)
+	return returned, nil
+}
+
+// isHere reports whether the store of this run is the one that shows a claim, or the
+// work tree of the other one is gone.
+func (c *claimer) isHere(l live.Lease) bool {
+	_, err := os.Stat(l.Tree)
+	return l.Tree == c.place.Worktree || errors.Is(err, os.ErrNotExist)
+}
+
+// gone reports for names whether they are those of sessions that do not run here. A
+// person is never gone, and who is not known as a session is a person.
+func (a *App) gone() func(name string) bool {
+	r, ok := a.sessions()
+	return func(name string) bool {
+		if !actor.IsSession(name) {
+			return false
+		}
+		if !ok {
+			return true
+		}
+		_, known := r.Named(actor.Parent(name))
+		return !known || r.HasEnded(name)
+	}
+}
+
+// warnOfTaken warns of an issue that was taken from a session that goes on with it: it is
+// not asked, and does not see that it has nothing any more.
+func (a *App) warnOfTaken(ctx context.Context, taken *checkpoint.Claimed) {
+	r, ok := a.sessions()
+	who, _ := a.ActorName(ctx) // "" is another than the holder
+	for _, line := range taken.Lines {
+		before, err := beads.ParseRecord(line.Before)
+		if err != nil || !ok || line.ID != taken.ID {
+			continue
+		}
+		holder := before.Text(beads.Assignee)
+		if _, known := r.Named(holder); known && !r.HasEnded(holder) && holder != who {
+			a.Warn("%s: taken from %s, a session that still runs; tell whoever works in it", taken.ID, holder)
+		}
+	}
+}

@@ -1,0 +1,307 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"stig/app"
+	"stig/internal/overnight"
+)
+
+// work lets the loops, the killer and the person work until nothing more can be done.
+func (n *night) work() {
+	var busy, helpers sync.WaitGroup
+	for _, l := range n.loops {
+		busy.Go(l.keep)
+	}
+	stop := make(chan struct{})
+	for _, do := range []func(){n.kill, n.answer} {
+		helpers.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				case <-time.After(50 * time.Millisecond):
+					do()
+				}
+			}
+		})
+	}
+	n.watch()
+	close(stop)
+	helpers.Wait()
+	n.mu.Lock()
+	n.quiet = true
+	n.mu.Unlock()
+	for _, l := range n.loops {
+		l.signal(syscall.SIGTERM)
+	}
+	late := time.AfterFunc(30*time.Second, func() {
+		for _, l := range n.loops {
+			l.signal(syscall.SIGKILL)
+		}
+		n.fault("a loop did not end within 30 s of SIGTERM")
+	})
+	busy.Wait()
+	late.Stop()
+}
+
+// watch waits for the end: it puts the clock forward while all wait, longer each time,
+// until nothing happens any more, and does what happens once.
+func (n *night) watch() {
+	step, waited := time.Minute, time.Duration(0)
+	all := n.project.Epics * n.project.Each
+	for seen := -1; waited < 6*time.Hour; {
+		time.Sleep(time.Second)
+		closed := n.closed(n.clone)
+		n.once("filled", closed*4 >= all, n.fill)
+		n.once("stepped", closed*2 >= all, func() { n.forward(2 * time.Hour) })
+		n.once("merged", closed*5 >= all*3, n.bringTogether)
+		starts, err := readStarts(n.dir)
+		if err != nil {
+			n.fault("%v", err)
+			return
+		}
+		if time.Since(n.began) > nightMost {
+			n.fault("the night was over after %s of the machine's time", nightMost)
+			return
+		}
+		if len(starts) != seen || n.busy(starts) {
+			if len(starts) != seen {
+				step, waited = time.Minute, 0
+			}
+			seen = len(starts)
+			continue
+		}
+		n.once("merged", true, n.bringTogether) // nothing else is left to do
+		if n.finished() {
+			return
+		}
+		n.forward(step)
+		waited, step = waited+step, min(2*step, time.Hour)
+		for _, l := range n.loops { // what waits for a time of the machine's clock looks again
+			l.signal([]os.Signal{syscall.SIGTERM, syscall.SIGKILL}[rand.IntN(2)])
+		}
+	}
+}
+
+// once does something at most once, when its time has come.
+func (n *night) once(what string, now bool, do func()) {
+	if !now || n.did[what] {
+		return
+	}
+	n.did[what] = true
+	do()
+}
+
+// closed counts the tasks that a store says are closed.
+func (n *night) closed(dir string) (count int) {
+	for _, i := range n.issues(dir) {
+		if i.Status == "closed" && i.Type != "epic" {
+			count++
+		}
+	}
+	return count
+}
+
+func (n *night) issues(dir string) []overnight.Issue {
+	text, err := os.ReadFile(filepath.Join(dir, ".beads", "issues.jsonl"))
+	if os.IsNotExist(err) {
+		return nil // git takes it away for a moment
+	}
+	issues, wrong := overnight.ParseStore(string(text))
+	if err != nil || wrong != nil {
+		n.fault("the store: %v %v", err, wrong)
+	}
+	return issues
+}
+
+// finished reports whether each issue is closed, waits for an answer that will not come, or
+// waits for such an issue.
+func (n *night) finished() bool {
+	over := map[string]bool{}
+	for _, i := range n.issues(n.clone) {
+		over[i.ID] = i.Type == "epic" || i.Status == "closed" || overnight.Asked(i.Notes) && overnight.Ignored(n.project.Seed, i.ID)
+		for _, blocker := range i.Blockers() { // which stand before it
+			state, _ := n.find(blocker)
+			over[i.ID] = over[i.ID] || over[blocker] && state.Status != "closed"
+		}
+		if !over[i.ID] {
+			return false
+		}
+	}
+	return len(over) > 0
+}
+
+func (n *night) find(id string) (overnight.Issue, bool) {
+	for _, i := range n.issues(n.clone) {
+		if i.ID == id {
+			return i, true
+		}
+	}
+	return overnight.Issue{}, false
+}
+
+// busy reports whether a worker runs, or the loops changed something a moment ago.
+func (n *night) busy(starts []overnight.Start) bool {
+	for _, s := range starts {
+		if s.Begins() && isNightWorker(s.Pid, n.dir) {
+			return true
+		}
+	}
+	for _, path := range []string{filepath.Join(n.clone, ".beads", "issues.jsonl"), filepath.Join(n.clone, ".git", "refs", "heads", "stig")} {
+		if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) < 2*time.Second {
+			return true
+		}
+	}
+	return false
+}
+
+// isNightWorker reports whether a process is a worker of this night.
+func isNightWorker(pid int, dir string) bool {
+	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	return err == nil && strings.Contains(string(line), "night-worker") && strings.Contains(string(line), dir)
+}
+
+// forward puts the clock of stig forward.
+func (n *night) forward(by time.Duration) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.steps++
+	if err := n.setAhead(n.ahead + by); err != nil {
+		n.faults = append(n.faults, err.Error())
+	}
+}
+
+// kill throws the dice for each run that began, and kills its loop, its worker or both
+// within two seconds: while it works, while its work is merged and verified, or after that.
+func (n *night) kill() {
+	starts, err := readStarts(n.dir)
+	if err != nil {
+		return
+	}
+	for _, s := range starts[min(n.rolled, len(starts)):] {
+		n.rolled++
+		if !s.Begins() || rand.IntN(100) >= nightKills {
+			continue
+		}
+		what := []string{"loop", "worker", "both"}[rand.IntN(3)]
+		time.AfterFunc(rand.N(2*time.Second), func() { n.hit(what, s) })
+	}
+}
+
+func (n *night) hit(what string, s overnight.Start) {
+	hit := false
+	if what != "loop" && isNightWorker(s.Pid, n.dir) {
+		hit = syscall.Kill(s.Pid, syscall.SIGKILL) == nil
+	}
+	for _, l := range n.loops {
+		if what != "worker" && l.name == s.Actor {
+			l.signal(syscall.SIGKILL)
+			hit = true
+		}
+	}
+	if hit {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		n.killed[what]++
+	}
+}
+
+// answer is the person, who reads the questions that wait and answers all but a few.
+func (n *night) answer() {
+	for _, dir := range []string{n.clone, n.late} {
+		for _, i := range n.issues(dir) {
+			if !overnight.Asked(i.Notes) || overnight.Ignored(n.project.Seed, i.ID) {
+				continue
+			}
+			out, code, err := n.says(dir, "stig", "resolve", i.ID, "-m", "The grey stone for "+i.ID+"; try again.")
+			switch {
+			case err == nil && code == 0:
+				n.mu.Lock()
+				n.answered++
+				n.mu.Unlock()
+			case err != nil || code != app.ExitConflict && !n.isFull():
+				n.fault("stig resolve %s: exit %d, %v: %s", i.ID, code, err, out)
+			}
+		}
+	}
+}
+
+// fill has the disk be full for some seconds.
+func (n *night) fill() {
+	n.full.Store(true)
+	if n.mounted {
+		path := filepath.Join(n.disk, "filler")
+		for end := time.Now().Add(4 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+			f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
+			if err != nil {
+				continue
+			}
+			for err == nil {
+				_, err = f.Write(make([]byte, 1<<16))
+			}
+			_ = f.Close()
+		}
+		_ = os.Remove(path)
+		n.filled++
+	}
+	n.full.Store(false)
+}
+
+func (n *night) isFull() bool { return n.full.Load() }
+
+// bringTogether merges the old copy of the store into the other, as its user would: the
+// loop there ends, both are committed, and git merges them by stig. From then on
+// the loop works on the store of the others.
+func (n *night) bringTogether() {
+	last := n.loops[len(n.loops)-1]
+	last.mu.Lock()
+	last.dir = n.clone
+	last.mu.Unlock()
+	last.signal(syscall.SIGKILL)
+	time.Sleep(500 * time.Millisecond)
+	commit := func(dir, message string) {
+		if out, code, err := n.says(dir, "git", "commit", "-qam", message); err != nil || code > 1 {
+			n.fault("git commit: exit %d, %v: %s", code, err, out)
+		}
+	}
+	commit(n.late, "The night here")
+	for range 50 { // the loops go on writing between commit and merge
+		commit(n.clone, "The night so far")
+		out, code, err := n.says(n.clone, "git", "merge", "-q", "--no-edit", "late")
+		if err == nil && code == 0 {
+			n.merged = true
+			return
+		}
+		if strings.Contains(out, "CONFLICT") {
+			n.fault("the merge of the old copy has a conflict: %s", out)
+			return
+		}
+	}
+	n.fault("git merge never found the store unchanged")
+}
+
+// end ends what the night started and still runs.
+func (n *night) end() {
+	for _, l := range n.loops {
+		l.signal(syscall.SIGKILL)
+	}
+	starts, _ := readStarts(n.dir)
+	for _, s := range starts {
+		if isNightWorker(s.Pid, n.dir) {
+			_ = syscall.Kill(s.Pid, syscall.SIGKILL)
+		}
+		if line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", s.Child)); s.Child > 0 && err == nil && strings.HasPrefix(string(line), "sleep\x001800") {
+			_ = syscall.Kill(s.Child, syscall.SIGKILL)
+		}
+	}
+}

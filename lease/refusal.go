@@ -1,0 +1,49 @@
+package lease
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"stig/fault"
+	"stig/live"
+	"stig/process"
+)
+
+// Refusal is why an issue cannot be claimed that a lease keeps others from: who holds
+// it, where, and until when (fault.Conflict).
+func (j Judge) Refusal(l live.Lease) *fault.Error {
+	e := &fault.Error{Code: fault.Conflict, ID: l.Issue, Reason: "is claimed by " + l.Actor + j.Where(l), Hint: "type stig orient to see what is ready"}
+	if j.Overdue(l) {
+		e.Hint = "if that work was given up, type stig claim " + l.Issue + " --take"
+	}
+	return e
+}
+
+// Where says where the work on an issue is done and until when it is held, as it stands
+// behind the name of the holder: " in DIR until TIME".
+func (j Judge) Where(l live.Lease) string {
+	var b strings.Builder
+	if l.Worktree != "" {
+		b.WriteString(" in " + l.Worktree)
+	}
+	if l.Host != j.Host {
+		b.WriteString(" on " + l.Host)
+	}
+	if l.Run != "" && l.Process != (process.ID{}) {
+		fmt.Fprintf(&b, " by process %d", l.Process.PID)
+	}
+	if j.Overdue(l) {
+		return b.String() + ", and was not renewed since " + stamp(l.Until.Add(-l.Lasts))
+	}
+	return b.String() + " until " + stamp(l.Until)
+}
+
+// RefusalOf is why an issue cannot be claimed that was closed on another branch.
+func RefusalOf(d live.Done) *fault.Error {
+	return &fault.Error{Code: fault.Conflict, ID: d.Issue,
+		Reason: fmt.Sprintf("was closed by %s on branch %s at %s, which this store does not show yet", d.Actor, d.Branch, stamp(d.At)),
+		Hint:   "merge " + d.Branch + ", or do it again with stig claim " + d.Issue + " --take"}
+}
+
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

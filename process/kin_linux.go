@@ -1,0 +1,118 @@
+package process
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+const statSession = 3 // of /proc/PID/stat; see look
+
+// outside lists the processes that are kin of a program and have left its process group,
+// as timeout(1) and the jobs of a shell do. This process, which has the other ends of the
+// pipes, is none of them; processes of other users cannot be seen into.
+func (k kin) outside() []int {
+	return k.list(func(group int) bool { return group != k.leader })
+}
+
+// left lists the processes that are kin of a program and have not ended.
+func (k kin) left() []int {
+	return k.list(func(int) bool { return true })
+}
+
+func (k kin) list(wanted func(group int) bool) (pids []int) {
+	pipes := inodes(k.pipes)
+	// A program that is being started holds all that we hold for a moment.
+	syscall.ForkLock.Lock()
+	defer syscall.ForkLock.Unlock()
+	processes, _ := filepath.Glob("/proc/[0-9]*")
+	for _, dir := range processes {
+		pid, err := strconv.Atoi(filepath.Base(dir))
+		if err != nil || pid == os.Getpid() || pid == k.leader && !isSame(k.id) {
+			continue
+		}
+		group, session, there := groups(dir)
+		led := k.leader != 0 && (group == k.leader || session == k.leader)
+		if there && wanted(group) && (led || k.isMarked(dir) || holds(filepath.Join(dir, "fd"), pipes)) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// isSame reports whether the process that has the number of another is that.
+func isSame(id ID) bool {
+	now, _, there := look(id.PID)
+	return there && now.ID == id
+}
+
+// groups gives the process group and the session of a process that has not ended.
+func groups(dir string) (group, session int, there bool) {
+	text, err := os.ReadFile(filepath.Join(dir, "stat"))
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	if err != nil || len(fields) <= statSession || strings.ContainsAny(fields[statState], "ZX") {
+		return 0, 0, false
+	}
+	group, _ = strconv.Atoi(fields[statGroup])
+	session, _ = strconv.Atoi(fields[statSession])
+	return group, session, true
+}
+
+// isMarked reports whether a process has the mark in its environment, and works below
+// the directory where one is given.
+func (k kin) isMarked(dir string) bool {
+	if k.mark == "" {
+		return false
+	}
+	environment, err := os.ReadFile(filepath.Join(dir, "environ"))
+	if err != nil || !bytes.Contains(environment, []byte(markVariable+"="+k.mark+"\x00")) {
+		return false
+	}
+	if k.dir == "" {
+		return true
+	}
+	at, err := os.Readlink(filepath.Join(dir, "cwd"))
+	return err == nil && (at == k.dir || strings.HasPrefix(at, k.dir+"/"))
+}
+
+// markOf reads the mark of a process, "" for none.
+func markOf(pid int) string {
+	environment, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+	for variable := range bytes.SplitSeq(environment, []byte{0}) {
+		if mark, ok := strings.CutPrefix(string(variable), markVariable+"="); ok {
+			return mark
+		}
+	}
+	return ""
+}
+
+// inodes names pipes as the links of open files do.
+func inodes(files []*os.File) (names []string) {
+	for _, f := range files {
+		info, err := f.Stat()
+		if err != nil {
+			continue
+		}
+		if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+			names = append(names, fmt.Sprintf("pipe:[%d]", stat.Ino))
+		}
+	}
+	return names
+}
+
+// holds reports whether a directory of open files has one of pipes.
+func holds(dir string, pipes []string) bool {
+	if len(pipes) == 0 {
+		return false
+	}
+	open, _ := os.ReadDir(dir)
+	return slices.ContainsFunc(open, func(f os.DirEntry) bool {
+		name, err := os.Readlink(filepath.Join(dir, f.Name()))
+		return err == nil && slices.Contains(pipes, name)
+	})
+}

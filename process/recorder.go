@@ -1,0 +1,130 @@
+package process
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+const (
+	usualMost = 16 << 20 // bytes of a log
+	mostLate  = 1 << 20  // of them for the end of the output
+	// tailLines and tailBytes bound Ended.Tail.
+	tailLines = 100
+	tailBytes = 8 << 10
+	// mostLines and mostLine bound Ended.Lines.
+	mostLines = 1000
+	mostLine  = 1 << 10
+
+	toldPrefix = "stig: "
+)
+
+// recorder takes the output of a supervised program: its beginning goes to the log as it
+// comes, its end is kept and follows when the program has ended. A log that cannot be
+// written is no error of Write: the program goes on.
+type recorder struct {
+	log   *os.File // nil for none
+	room  int64    // in the log, for the beginning
+	late  tail     // what comes after that
+	later int64    // bytes of it
+	all   int64    // bytes of output
+	last  tail     // the last lines
+	line  []byte   // the beginning of the present line, at most mostLine of it
+	told  []string
+	err   error // of the log
+}
+
+func newRecorder(s Supervised) (*recorder, error) {
+	most := cmp.Or(s.MostBytes, usualMost)
+	late := min(mostLate, most/4)
+	r := &recorder{room: most - late, late: tail{size: int(late)}, last: tail{size: tailBytes}}
+	if s.Log == "" {
+		return r, nil
+	}
+	err := os.MkdirAll(filepath.Dir(s.Log), 0o700)
+	if err == nil {
+		r.log, err = os.OpenFile(s.Log, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	}
+	return r, err
+}
+
+// drop removes the log of a program that did not run.
+func (r *recorder) drop() error {
+	if r.log == nil {
+		return nil
+	}
+	return errors.Join(r.log.Close(), os.Remove(r.log.Name()))
+}
+
+func (r *recorder) Write(b []byte) (int, error) {
+	r.all += int64(len(b))
+	_, _ = r.last.Write(b)
+	r.tell(b)
+	early := b[:min(int64(len(b)), r.room)]
+	r.room -= int64(len(early))
+	r.put(early)
+	if rest := b[len(early):]; len(rest) > 0 {
+		r.later += int64(len(rest))
+		_, _ = r.late.Write(rest)
+	}
+	return len(b), nil
+}
+
+func (r *recorder) put(b []byte) {
+	if r.log == nil || r.err != nil || len(b) == 0 {
+		return
+	}
+	_, r.err = r.log.Write(b)
+}
+
+// tell gathers the lines that the program writes to us.
+func (r *recorder) tell(b []byte) {
+	for len(b) > 0 {
+		part, rest, ended := bytes.Cut(b, []byte("\n"))
+		r.line = append(r.line, part[:min(len(part), mostLine-len(r.line))]...)
+		if ended {
+			r.endLine()
+		}
+		b = rest
+	}
+}
+
+func (r *recorder) endLine() {
+	if text, ok := strings.CutPrefix(string(r.line), toldPrefix); ok && len(r.told) < mostLines {
+		r.told = append(r.told, strings.ToValidUTF8(strings.TrimSpace(text), "\uFFFD"))
+	}
+	r.line = r.line[:0]
+}
+
+// ended writes what is left to the log, and gives what the recorder knows.
+func (r *recorder) ended() Ended {
+	r.endLine()
+	kept := r.late.bytes()
+	out := r.later - int64(len(kept))
+	if out > 0 {
+		r.put(fmt.Appendf(nil, "\n… %d bytes of output left out …\n", out))
+	}
+	r.put(kept)
+	if r.log != nil {
+		r.err = errors.Join(r.err, r.log.Close())
+	}
+	return Ended{Bytes: r.all, Cut: out > 0, Tail: lastLines(r.last.bytes(), r.all), Lines: r.told, LogErr: r.err}
+}
+
+// lastLines gives the whole lines at the end of a text, of which all is the length.
+func lastLines(end []byte, all int64) string {
+	if int64(len(end)) < all { // the first line is torn
+		if _, rest, ok := bytes.Cut(end, []byte("\n")); ok && len(rest) > 0 {
+			end = rest
+		}
+	}
+	lines := strings.SplitAfter(strings.ToValidUTF8(string(end), "\uFFFD"), "\n")
+	if len(lines) > 0 && lines[len(lines)-1] == "" {
+		lines = lines[:len(lines)-1]
+	}
+	return strings.Join(lines[max(0, len(lines)-tailLines):], "")
+}

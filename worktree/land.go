@@ -1,0 +1,128 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"stig/fault"
+	"stig/git"
+	"stig/live"
+)
+
+// MovedError says that the branch that results go to is no longer where it was when they
+// were merged with it: merge again.
+type MovedError struct{ Onto, Now string }
+
+func (e *MovedError) Error() string {
+	if e.Now == "" {
+		return fmt.Sprintf("branch %s: was removed meanwhile", e.Onto)
+	}
+	return fmt.Sprintf("branch %s: has moved to %.12s", e.Onto, e.Now)
+}
+
+// LockOnto makes this process the only one in the clone that lands on a branch. It waits
+// for others that came before, at most so long and until ctx ends. The lock ends with the
+// process. The error is a fault.Conflict when the time is over.
+func LockOnto(ctx context.Context, place live.Place, onto string, wait time.Duration) (unlock func() error, err error) {
+	limit, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	unlock, err = place.Lock(limit, "onto-"+escaped(onto))
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		err = &fault.Error{Code: fault.Conflict, Reason: fmt.Sprintf("branch %s: another loop has been landing on it for %v", onto, wait), Err: err,
+			Hint: "let it finish and try again"}
+	}
+	return unlock, err
+}
+
+// Land moves Onto forward to what Merge gave, if it is still at a commit that this comes
+// from; else the error is a *MovedError. Nothing else changes. It refuses while Onto is
+// checked out somewhere.
+func (t *Tree) Land(ctx context.Context) error {
+	r := t.repo
+	if t.tip == "" {
+		return fmt.Errorf("%s: was not merged with %s", t.Branch, r.onto)
+	}
+	if err := r.mayLand(ctx); err != nil {
+		return err
+	}
+	was, err := r.tip(ctx)
+	if err != nil {
+		return err
+	}
+	if was == "" {
+		return &MovedError{Onto: r.onto}
+	}
+	if ahead, err := r.descends(ctx, t.tip, was); err != nil {
+		return err
+	} else if !ahead {
+		return &MovedError{Onto: r.onto, Now: was}
+	}
+	_, err = r.git.Must(ctx, "update-ref", "-m", "stig: land "+t.Branch, "refs/heads/"+r.onto, t.tip, was)
+	if now, e := r.tip(ctx); err != nil && e == nil && now != was {
+		return &MovedError{Onto: r.onto, Now: now}
+	}
+	return err
+}
+
+// KeptError says why a work tree was not removed.
+type KeptError struct{ Dir, Why string }
+
+func (e *KeptError) Error() string { return e.Dir + ": was kept: " + e.Why }
+
+// Remove removes the work tree and its branch, if all that is in them is on Onto too.
+// Files that git ignores go. Else the error is a *KeptError.
+func (t *Tree) Remove(ctx context.Context) error {
+	r := t.repo
+	kept := func(why string, args ...any) error { return &KeptError{t.Dir, fmt.Sprintf(why, args...)} }
+	branch, err := r.branch(ctx, t.Branch)
+	if err != nil {
+		return err
+	}
+	onto, err := r.tip(ctx)
+	if err != nil {
+		return err
+	}
+	heads := []string{branch}
+	if isDir(t.Dir) {
+		if doing := git.Busy(t.own); doing != "" {
+			return kept("it is in the middle of a %s", doing)
+		}
+		if dirty, err := t.dirty(ctx, true); err != nil || dirty {
+			return errors.Join(err, kept("it has changes that are not committed"))
+		}
+		head, err := t.git().Commit(ctx, "HEAD")
+		if err != nil {
+			return err
+		}
+		heads = append(heads, head)
+	}
+	for _, head := range heads {
+		if merged, err := r.descends(ctx, onto, head); err != nil {
+			return err
+		} else if head != "" && (onto == "" || !merged) {
+			return kept("it has commits that are not on %s", r.onto)
+		}
+	}
+	if modules, err := os.ReadDir(filepath.Join(t.own, "modules")); err == nil && len(modules) > 0 && t.submodulesChanged(ctx) {
+		return kept("its submodules may have commits that are nowhere else")
+	}
+	if err := r.forget(ctx, t.Dir); err != nil {
+		return err
+	}
+	if branch == "" {
+		return nil
+	}
+	_, err = r.git.Must(ctx, "update-ref", "-d", "refs/heads/"+t.Branch, branch)
+	return err
+}
+
+// submodulesChanged reports whether a submodule has a commit that no remote of it has.
+func (t *Tree) submodulesChanged(ctx context.Context) bool {
+	said, err := t.git().Perform(ctx, nil, nil, "submodule", "foreach", "--quiet", "--recursive", "git log --max-count=1 --format=%H HEAD --branches --not --remotes")
+	return err != nil || said.Exit != 0 || strings.TrimSpace(string(said.Stdout)) != ""
+}

@@ -1,0 +1,212 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"stig/git"
+)
+
+// ConflictError says that a branch cannot be merged with the one that results go to.
+type ConflictError struct {
+	Branch, Onto string
+	Files        []string // that have conflicts, as git names them
+}
+
+func (e *ConflictError) Error() string {
+	return fmt.Sprintf("branch %s: conflicts with %s in %s", e.Branch, e.Onto, strings.Join(e.Files, ", "))
+}
+
+// Merge brings Onto into the branch, in the work tree, and gives the commit that Land
+// moves Onto to. All must be committed. Of the store the version of Onto counts. Where
+// there is a conflict the error is a *ConflictError, and nothing has changed.
+//
+// The merge is made before any file of the work tree is touched, so that a process that
+// is killed leaves none half done.
+func (t *Tree) Merge(ctx context.Context) (tip string, err error) {
+	if err := t.settled(ctx); err != nil {
+		return "", err
+	}
+	if dirty, err := t.dirty(ctx, false); err != nil {
+		return "", err
+	} else if dirty {
+		return "", &RejectedError{Reason: t.Dir + ": has changes that are not committed"}
+	}
+	head, err := t.git().Commit(ctx, "HEAD")
+	if err != nil {
+		return "", err
+	}
+	onto, err := t.repo.tip(ctx)
+	if err != nil {
+		return "", err
+	}
+	if onto == "" {
+		return "", &MovedError{Onto: t.repo.onto}
+	}
+	merged, err := t.combine(ctx, head, onto)
+	if err == nil && merged != head {
+		err = t.forward(ctx, merged)
+	}
+	if err != nil {
+		return "", err
+	}
+	t.tip = merged
+	return merged, nil
+}
+
+// combine gives a commit that comes from both, and has the store of onto.
+func (t *Tree) combine(ctx context.Context, head, onto string) (string, error) {
+	if done, err := t.repo.descends(ctx, onto, head); err != nil || done {
+		return onto, err
+	}
+	tree, parents := head+"^{tree}", []string{head}
+	if ahead, err := t.repo.descends(ctx, head, onto); err != nil {
+		return "", err
+	} else if !ahead {
+		// Onto first: who looks at its history sees one commit for each issue.
+		parents = []string{onto, head}
+		if tree, err = t.mergeTree(ctx, head, onto); err != nil {
+			return "", err
+		}
+	}
+	tree, changed, err := t.withStore(ctx, tree, onto)
+	if err != nil || !changed && len(parents) == 1 {
+		return head, err
+	}
+	message := fmt.Sprintf("Merge branch '%s' into %s", t.Branch, t.repo.onto)
+	if len(parents) == 1 {
+		message = fmt.Sprintf("Leave %s as it is on %s", t.repo.store, t.repo.onto)
+	}
+	return t.commitTree(ctx, tree, message, parents)
+}
+
+// mergeTree merges two commits into a tree. Files of the store may be in conflict in it.
+func (t *Tree) mergeTree(ctx context.Context, head, onto string) (string, error) {
+	result, err := t.git().Perform(ctx, nil, nil, "merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", head, onto)
+	if err != nil {
+		return "", err
+	}
+	if result.Exit > 1 {
+		return "", fmt.Errorf("git merge-tree: exit %d: %s", result.Exit, strings.TrimSpace(string(result.Stderr)))
+	}
+	fields := strings.Split(strings.TrimRight(string(result.Stdout), "\x00"), "\x00")
+	files := slices.DeleteFunc(slices.Clone(fields[1:]), func(name string) bool { return name == "" || t.repo.isStore(name) })
+	if len(files) > 0 {
+		return "", &ConflictError{Branch: t.Branch, Onto: t.repo.onto, Files: slices.Compact(files)}
+	}
+	return fields[0], nil
+}
+
+// isStore reports whether a file belongs to the store, as git names it.
+func (r *repository) isStore(name string) bool {
+	return r.store != "" && (name == r.store || strings.HasPrefix(name, r.store+"/"))
+}
+
+// withStore gives a tree with the store of a commit, and whether it had another.
+func (t *Tree) withStore(ctx context.Context, tree, from string) (_ string, changed bool, err error) {
+	store := t.repo.store
+	if store == "" {
+		return tree, false, nil
+	}
+	g := t.git()
+	has, err := g.Run(ctx, "rev-parse", "--quiet", "--verify", strings.TrimSuffix(tree, "^{tree}")+":"+store)
+	if err != nil {
+		return "", false, err
+	}
+	wants, err := g.Run(ctx, "rev-parse", "--quiet", "--verify", from+":"+store)
+	if err != nil || string(has.Stdout) == string(wants.Stdout) {
+		return tree, false, err
+	}
+	dir, err := os.MkdirTemp(t.own, "stig-index-")
+	if err != nil {
+		return "", false, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	g.Env = append(slices.Clone(g.Env), "GIT_INDEX_FILE="+filepath.Join(dir, "index"))
+	steps := [][]string{{"read-tree", tree}, {"-c", "core.sparseCheckout=false", "rm", "-r", "-f", "--quiet", "--cached", "--ignore-unmatch", "--", store}}
+	if wants.Exit == 0 {
+		steps = append(steps, []string{"read-tree", "--prefix=" + store + "/", from + ":" + store})
+	}
+	for _, argv := range steps {
+		if _, err := g.Must(ctx, argv...); err != nil {
+			return "", false, err
+		}
+	}
+	tree, err = g.Must(ctx, "write-tree")
+	return tree, true, err
+}
+
+func (t *Tree) commitTree(ctx context.Context, tree, message string, parents []string) (string, error) {
+	g := t.git()
+	argv := []string{"commit-tree"}
+	if signs, err := g.Run(ctx, "config", "--type=bool", "commit.gpgSign"); err != nil {
+		return "", err
+	} else if strings.TrimSpace(string(signs.Stdout)) == "true" {
+		argv = append(argv, "-S")
+	}
+	argv = append(argv, tree)
+	for _, parent := range parents {
+		argv = append(argv, "-p", parent)
+	}
+	env, err := identity(ctx, g, "stig")
+	if err != nil {
+		return "", err
+	}
+	result, err := g.Perform(ctx, env, []byte(message+"\n"), argv...)
+	if err == nil && result.Exit != 0 {
+		err = rejected("git commit-tree", result)
+	}
+	return strings.TrimSpace(string(result.Stdout)), err
+}
+
+// forward moves the branch and the files of the work tree on to a commit that comes from
+// its own. Hooks do not run: what is merged was committed, and is verified now.
+func (t *Tree) forward(ctx context.Context, commit string) error {
+	if err := t.skipStore(ctx); err != nil {
+		return err
+	}
+	_, err := t.git().Must(ctx, "-c", expectFiles, "-c", "core.hooksPath="+os.DevNull, "-c", "submodule.recurse=false", "merge", "--quiet", "--ff-only", commit)
+	return err
+}
+
+// expectFiles keeps git from taking files that the work tree leaves out for changed ones
+// where a worker put some there.
+const expectFiles = "sparse.expectFilesOutsideOfPatterns=true"
+
+// skipStore has git leave the store alone that a worker put into the work tree.
+func (t *Tree) skipStore(ctx context.Context) error {
+	store := t.repo.store
+	if _, err := os.Lstat(filepath.Join(t.Dir, filepath.FromSlash(store))); store == "" || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	listed, err := t.git().Run(ctx, "ls-files", "-z", "--", store)
+	if err != nil {
+		return err
+	}
+	result, err := t.git().Perform(ctx, nil, listed.Stdout, "-c", expectFiles, "update-index", "-z", "--skip-worktree", "--stdin")
+	if err == nil && result.Exit != 0 {
+		err = rejected("git update-index", result)
+	}
+	return err
+}
+
+// settled says why the work tree cannot be committed or merged as it stands.
+func (t *Tree) settled(ctx context.Context) error {
+	if doing := git.Busy(t.own); doing != "" {
+		return &RejectedError{Reason: fmt.Sprintf("%s: is in the middle of a %s", t.Dir, doing)}
+	}
+	unmerged, err := t.git().Must(ctx, "ls-files", "--unmerged")
+	if err == nil && unmerged != "" {
+		err = &RejectedError{Reason: t.Dir + ": has conflicts that are not resolved"}
+	}
+	if err == nil {
+		err = t.onBranch(ctx)
+	}
+	return err
+}

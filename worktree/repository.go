@@ -1,0 +1,256 @@
+package worktree
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"stig/fault"
+	"stig/git"
+	"stig/jsonl"
+)
+
+// repository is one that has work trees of workers.
+type repository struct {
+	git    git.Client
+	common string // git's directory of all its work trees
+	trees  string // directory of ours
+	store  string // as Options.Store
+	onto   string
+}
+
+// oldest is the first git that merges without a work tree.
+var oldest = [2]int{2, 38}
+
+// Check reports what keeps Prepare from working in the repository, as far as that can be
+// said before an issue is known. It changes nothing.
+func Check(ctx context.Context, o Options) error {
+	r, err := open(ctx, o)
+	if err != nil {
+		return err
+	}
+	said, err := r.git.Must(ctx, "version")
+	if err != nil {
+		return err
+	}
+	var has [2]int
+	if _, err := fmt.Sscanf(said, "git version %d.%d", &has[0], &has[1]); err == nil && slices.Compare(has[:], oldest[:]) < 0 {
+		return &fault.Error{Code: fault.Usage, Reason: fmt.Sprintf("%s is too old: work trees of workers need git %d.%d", said, oldest[0], oldest[1]), Hint: "install a newer git"}
+	}
+	if err := r.mayLand(ctx); err != nil {
+		return err
+	}
+	_, err = r.start(ctx)
+	return err
+}
+
+func open(ctx context.Context, o Options) (*repository, error) {
+	env := slices.DeleteFunc(slices.Clone(o.Git.Env), func(variable string) bool {
+		name, _, _ := strings.Cut(variable, "=")
+		return slices.Contains(git.PlaceVariables, name)
+	})
+	// files of LFS are fetched by setup, which says that it may take long
+	r := &repository{git: git.Client{Dir: o.Root, Env: append(env, "GIT_LFS_SKIP_SMUDGE=1")}, onto: o.Onto, store: strings.Trim(o.Store, "/")}
+	if r.onto == "" {
+		r.onto = Usual
+	}
+	if r.store == "." {
+		r.store = ""
+	}
+	result, err := r.git.Run(ctx, "rev-parse", "--path-format=absolute", "--git-common-dir")
+	if err != nil {
+		return nil, err
+	}
+	if result.Exit != 0 {
+		return nil, &fault.Error{Code: fault.Usage, Reason: o.Root + ": is in no git repository", Hint: "type git init"}
+	}
+	r.common = git.RealPath(filepath.FromSlash(strings.TrimSpace(string(result.Stdout))))
+	name := filepath.Base(r.common)
+	if name == ".git" {
+		name = filepath.Base(filepath.Dir(r.common))
+	}
+	sum := sha256.Sum256([]byte(r.common))
+	r.trees = filepath.Join(o.Dir, name+"-"+hex.EncodeToString(sum[:4]))
+	if result, err = r.git.Run(ctx, "check-ref-format", "--branch", r.onto); err != nil {
+		return nil, err
+	}
+	if result.Exit != 0 || strings.TrimSpace(string(result.Stdout)) != r.onto {
+		return nil, &fault.Error{Code: fault.Usage, Reason: fmt.Sprintf("%q: is no name for a branch", r.onto), Hint: "type --onto " + Usual}
+	}
+	return r, nil
+}
+
+// begin gives the tip of Onto, which it makes from HEAD where there is none.
+func (r *repository) begin(ctx context.Context) (string, error) {
+	if err := r.mayLand(ctx); err != nil {
+		return "", err
+	}
+	if tip, err := r.tip(ctx); err != nil || tip != "" {
+		return tip, err
+	}
+	head, err := r.start(ctx)
+	if err != nil {
+		return "", err
+	}
+	_, made := r.git.Must(ctx, "update-ref", "-m", "stig: begin", "refs/heads/"+r.onto, head, strings.Repeat("0", len(head)))
+	tip, err := r.tip(ctx) // of another loop, where that was first
+	if err == nil && tip == "" {
+		err = made
+	}
+	return tip, err
+}
+
+// start is the commit that Onto is at, or would be made at.
+func (r *repository) start(ctx context.Context) (string, error) {
+	if tip, err := r.tip(ctx); err != nil || tip != "" {
+		return tip, err
+	}
+	result, err := r.git.Run(ctx, "rev-parse", "--quiet", "--verify", "HEAD^{commit}")
+	if err == nil && result.Exit != 0 {
+		err = &fault.Error{Code: fault.Usage, Reason: r.git.Dir + ": has no commit yet", Hint: "type git commit --allow-empty -m begin"}
+	}
+	return strings.TrimSpace(string(result.Stdout)), err
+}
+
+// mayLand says why results cannot go to Onto: it is checked out, so that its files would
+// no longer be those of its commit, or its name leaves no room for stig/ISSUE.
+func (r *repository) mayLand(ctx context.Context) error {
+	first, _, _ := strings.Cut(Usual, "/")
+	if there, err := r.branch(ctx, first); err != nil || there != "" || r.onto == first {
+		if err != nil {
+			return err
+		}
+		return &fault.Error{Code: fault.Usage, Reason: fmt.Sprintf("branch %s: leaves no room for branches %s/ISSUE", first, first), Hint: fmt.Sprintf("type git branch -m %s NAME", first)}
+	}
+	places, err := r.places(ctx)
+	if err != nil {
+		return err
+	}
+	if at, found := places.of(r.onto); found {
+		return checkedOut(r.onto, at)
+	}
+	return nil
+}
+
+func checkedOut(branch string, at place) error {
+	return &fault.Error{Code: fault.Conflict, Reason: fmt.Sprintf("branch %s: is checked out in %s", branch, at.dir),
+		Hint: fmt.Sprintf("type git -C %s switch --detach, or name another branch with --onto", quoted(at.dir))}
+}
+
+// tip is the commit of Onto, "" where there is no such branch.
+func (r *repository) tip(ctx context.Context) (string, error) { return r.branch(ctx, r.onto) }
+
+// branch is the commit of a branch, "" where there is none.
+func (r *repository) branch(ctx context.Context, name string) (string, error) {
+	result, err := r.git.Run(ctx, "rev-parse", "--quiet", "--verify", "refs/heads/"+name+"^{commit}")
+	return strings.TrimSpace(string(result.Stdout)), err
+}
+
+// base is a commit that both come from, "" for none.
+func (r *repository) base(ctx context.Context, a, b string) (string, error) {
+	result, err := r.git.Run(ctx, "merge-base", a, b)
+	return strings.TrimSpace(string(result.Stdout)), err
+}
+
+// descends reports whether a commit has another among those that it comes from, or is it.
+func (r *repository) descends(ctx context.Context, commit, from string) (bool, error) {
+	result, err := r.git.Run(ctx, "merge-base", "--is-ancestor", from, commit)
+	return err == nil && result.Exit == 0, err
+}
+
+// forget removes a work tree with all that is in it, and whether it is there or not.
+func (r *repository) forget(ctx context.Context, dir string) error {
+	result, err := r.git.Run(ctx, "worktree", "remove", "--force", "--force", dir)
+	if err != nil || result.Exit == 0 || strings.Contains(string(result.Stderr), "is not a working tree") {
+		return err
+	}
+	return fmt.Errorf("git worktree remove: exit %d: %s", result.Exit, strings.TrimSpace(string(result.Stderr)))
+}
+
+// note is what is kept in git's directory of a work tree that was made to the end.
+type note struct {
+	Issue  string `json:"issue"`
+	Branch string `json:"branch"`
+}
+
+const noteFile = "stig-tree.json"
+
+// place is a work tree of the repository, whoever made it.
+type place struct {
+	note
+	dir     string
+	own     string // git's directory of it
+	current string // branch that is checked out there, or being rebased; "" for none
+	ready   bool   // it has a note
+}
+
+type places []place
+
+// places lists the work trees of the repository.
+func (r *repository) places(ctx context.Context) (all places, err error) {
+	listed, err := r.git.Must(ctx, "worktree", "list", "--porcelain")
+	if err != nil {
+		return nil, err
+	}
+	own := ownDirectories(r.common)
+	for line := range strings.Lines(listed + "\n") {
+		key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		switch {
+		case key == "worktree":
+			p := place{dir: filepath.FromSlash(value)}
+			if p.own = own[p.dir]; p.own == "" {
+				p.own = r.common // of the main one
+			}
+			text, err := os.ReadFile(filepath.Join(p.own, noteFile))
+			p.ready = err == nil && json.Unmarshal(text, &p.note) == nil
+			p.current = jsonl.Worktree{Own: p.own}.Rebasing()
+			all = append(all, p)
+		case key == "branch" && len(all) > 0:
+			all[len(all)-1].current = strings.TrimPrefix(value, "refs/heads/")
+		}
+	}
+	return all, nil
+}
+
+// ownDirectories gives git's directories of linked work trees by the tops of those.
+func ownDirectories(common string) map[string]string {
+	own := map[string]string{}
+	links, _ := filepath.Glob(filepath.Join(common, "worktrees", "*", "gitdir"))
+	for _, link := range links {
+		if text, err := os.ReadFile(link); err == nil {
+			dir := strings.TrimSpace(string(text))
+			if !filepath.IsAbs(dir) {
+				dir = filepath.Join(filepath.Dir(link), dir)
+			}
+			own[filepath.Dir(filepath.FromSlash(dir))] = filepath.Dir(link)
+		}
+	}
+	return own
+}
+
+// of finds where a branch is checked out.
+func (all places) of(branch string) (place, bool) {
+	i := slices.IndexFunc(all, func(p place) bool { return p.current == branch })
+	if i < 0 {
+		return place{}, false
+	}
+	return all[i], true
+}
+
+// ofTree finds the work tree of an issue: by its note, or, where it was not made to the
+// end, by its place.
+func (all places) ofTree(t *Tree) (place, bool) {
+	i := slices.IndexFunc(all, func(p place) bool {
+		return p.ready && p.Branch == t.Branch || !p.ready && p.dir == t.Dir
+	})
+	if i < 0 {
+		return place{}, false
+	}
+	return all[i], true
+}

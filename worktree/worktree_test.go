@@ -1,0 +1,277 @@
+package worktree_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"stig/fault"
+	"stig/git"
+	"stig/worktree"
+)
+
+// clone is a repository with a store and one commit on main, which is checked out.
+type clone struct {
+	*testing.T
+	worktree.Options
+}
+
+func newClone(t *testing.T) clone {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_CEILING_DIRECTORIES="+dir,
+		"GIT_AUTHOR_NAME=m", "GIT_AUTHOR_EMAIL=m@example.org", "GIT_COMMITTER_NAME=m", "GIT_COMMITTER_EMAIL=m@example.org", "EMAIL=")
+	c := clone{t, worktree.Options{Git: git.Client{Env: env}, Root: filepath.Join(dir, "main"), Dir: filepath.Join(dir, "trees"), Store: ".beads"}}
+	c.put(c.Root, ".beads/issues.jsonl", `{"id":"a-1"}`)
+	c.put(c.Root, ".gitignore", "*.o\n")
+	c.put(c.Root, "f", "one\n")
+	c.git(c.Root, "init", "-q", "-b", "main")
+	c.commit(c.Root, "begin")
+	return c
+}
+
+func (c clone) put(dir, name, text string) {
+	c.Helper()
+	path := filepath.Join(dir, filepath.FromSlash(name))
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+		c.Fatal(err)
+	}
+}
+
+// git runs git in a directory, and gives what it printed.
+func (c clone) git(dir string, argv ...string) string {
+	c.Helper()
+	said, err := git.Client{Dir: dir, Env: c.Git.Env}.Must(context.Background(), argv...)
+	if err != nil {
+		c.Fatal(err)
+	}
+	return said
+}
+
+func (c clone) commit(dir, message string) string {
+	c.Helper()
+	c.git(dir, "add", "-A")
+	c.git(dir, "commit", "-q", "-m", message)
+	return c.git(dir, "rev-parse", "HEAD")
+}
+
+func (c clone) prepare(issue string) *worktree.Tree {
+	c.Helper()
+	tree, err := worktree.Prepare(c.Context(), c.Options, issue)
+	if err != nil {
+		c.Fatal(err)
+	}
+	return tree
+}
+
+// land commits, merges and lands what a work tree holds.
+func (c clone) land(tree *worktree.Tree) string {
+	c.Helper()
+	if _, err := tree.Commit(c.Context(), "work on "+tree.Issue, "mole"); err != nil {
+		c.Fatal(err)
+	}
+	tip, err := tree.Merge(c.Context())
+	if err == nil {
+		err = tree.Land(c.Context())
+	}
+	if err != nil {
+		c.Fatal(err)
+	}
+	return tip
+}
+
+func (c clone) changed(tree *worktree.Tree, want bool) {
+	c.Helper()
+	if got, err := tree.Changed(c.Context()); err != nil || got != want {
+		c.Errorf("changed: %v, %v; want %v", got, err, want)
+	}
+}
+
+func (c clone) absent(path ...string) {
+	c.Helper()
+	if _, err := os.Lstat(filepath.Join(path...)); !errors.Is(err, os.ErrNotExist) {
+		c.Errorf("%s is there: %v", filepath.Join(path...), err)
+	}
+}
+
+// The way of an issue from a branch of its own to the branch that results go to, and that
+// a dependent has its blockers' work.
+func TestTree(t *testing.T) {
+	c := newClone(t)
+	if err := worktree.Check(t.Context(), c.Options); err != nil {
+		t.Fatal(err)
+	}
+	tree := c.prepare("a-1")
+	begin := c.git(c.Root, "rev-parse", "main")
+	if tree.Branch != "stig/a-1" || tree.Base != begin || tree.Head != begin || !strings.HasPrefix(tree.Dir, c.Dir) {
+		t.Errorf("%+v", tree)
+	}
+	c.absent(tree.Dir, ".beads")
+	if said := c.git(tree.Dir, "status", "--porcelain"); said != "" {
+		t.Errorf("a new work tree is not clean: %s", said)
+	}
+	if said := c.git(c.Root, "worktree", "list", "--porcelain"); !strings.Contains(said, "locked stig: work on a-1") {
+		t.Errorf("is not locked: %s", said)
+	}
+	c.changed(tree, false)
+	c.put(tree.Dir, "new/file", "work\n")
+	c.put(tree.Dir, "new/file.o", "ignored")
+	c.changed(tree, true)
+	commit, err := tree.Commit(t.Context(), "do a-1\n\n# no comment", "mole")
+	if err != nil || commit == begin || c.git(tree.Dir, "show", "-s", "--format=%an <%ae>, %cn: %B") != "mole <m@example.org>, m: do a-1\n\n# no comment" {
+		t.Errorf("%v: %s", err, c.git(tree.Dir, "show", "-s", "--format=%an <%ae>, %cn: %B"))
+	}
+	c.changed(tree, true)
+	if again, err := tree.Commit(t.Context(), "nothing", "mole"); err != nil || again != commit {
+		t.Errorf("nothing to commit: %s, %v", again, err)
+	}
+	if err := tree.Land(t.Context()); err == nil {
+		t.Error("landed what was not merged")
+	}
+	var kept *worktree.KeptError
+	if err := tree.Remove(t.Context()); !errors.As(err, &kept) {
+		t.Errorf("removed what is not merged: %v", err)
+	}
+	if tip := c.land(tree); tip != commit || c.git(c.Root, "rev-parse", "stig/work") != commit {
+		t.Errorf("landed %s", tip)
+	}
+
+	next := c.prepare("a-2")
+	if text, err := os.ReadFile(filepath.Join(next.Dir, "new", "file")); err != nil || string(text) != "work\n" {
+		t.Errorf("a dependent lacks the work: %q, %v", text, err)
+	}
+	trees, err := worktree.List(t.Context(), c.Options)
+	if err != nil || len(trees) != 2 || trees[0].Issue != "a-1" || trees[0].Dir != tree.Dir || trees[1].Issue != "a-2" {
+		t.Errorf("%v %v", trees, err)
+	}
+	for _, tree := range trees {
+		if err := tree.Remove(t.Context()); err != nil {
+			t.Error(err)
+		}
+		c.absent(tree.Dir)
+	}
+	if said := c.git(c.Root, "for-each-ref", "--format=%(refname)", "refs/heads"); said != "refs/heads/main\nrefs/heads/stig/work" {
+		t.Errorf("left %q", said)
+	}
+}
+
+func TestMergeConflict(t *testing.T) {
+	c := newClone(t)
+	one, two := c.prepare("a-1"), c.prepare("a-2")
+	c.put(one.Dir, "f", "of one\n")
+	c.put(one.Dir, "a", "of one\n")
+	c.land(one)
+	c.put(two.Dir, "f", "of two\n")
+	if _, err := two.Merge(t.Context()); err == nil || !strings.Contains(err.Error(), "not committed") {
+		t.Errorf("merged what is not committed: %v", err)
+	}
+	head, err := two.Commit(t.Context(), "two", "mole")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = two.Merge(t.Context())
+	conflict, ok := errors.AsType[*worktree.ConflictError](err)
+	if !ok || !slices.Equal(conflict.Files, []string{"f"}) {
+		t.Fatalf("%v", err)
+	}
+	if c.git(two.Dir, "rev-parse", "HEAD") != head || c.git(two.Dir, "status", "--porcelain") != "" {
+		t.Error("the tree is not as before")
+	}
+	c.put(two.Dir, "f", "one\n") // as it was
+	c.put(two.Dir, "g", "of two\n")
+	tip := c.land(two)
+	if got := c.git(c.Root, "show", "stig/work:f"); got != "of one" {
+		t.Errorf("f is %q", got)
+	}
+	if log := c.git(c.Root, "log", "--first-parent", "--format=%s", tip); log != "Merge branch 'stig/a-2' into stig/work\nwork on a-1\nbegin" {
+		t.Errorf("history:\n%s", log)
+	}
+}
+
+// The store of the branch that results go to stays whatever a worker does with the copy
+// that it finds or makes.
+func TestStoreIsLeftAlone(t *testing.T) {
+	for name, change := range map[string]func(c clone, dir string){
+		"untouched":  func(clone, string) {},
+		"written":    func(c clone, dir string) { c.put(dir, ".beads/issues.jsonl", "mine") },
+		"new beside": func(c clone, dir string) { c.put(dir, ".beads/more", "mine") },
+		"committed": func(c clone, dir string) {
+			c.put(dir, ".beads/issues.jsonl", "mine")
+			c.put(dir, ".beads/more", "mine")
+			c.git(dir, "add", "--sparse", "-A", ".")
+			c.git(dir, "commit", "-q", "-m", "mine")
+		},
+		"staged": func(c clone, dir string) {
+			c.put(dir, ".beads/issues.jsonl", "mine")
+			c.git(dir, "add", "--sparse", ".beads/issues.jsonl")
+		},
+		"removed": func(c clone, dir string) {
+			c.git(dir, "rm", "-r", "-q", "--sparse", ".beads")
+			c.git(dir, "commit", "-q", "-m", "mine")
+		},
+	} {
+		for _, moved := range []bool{false, true} {
+			t.Run(name, func(t *testing.T) {
+				c := newClone(t)
+				tree := c.prepare("a-1")
+				if moved { // --onto has another version of the store
+					c.git(c.Root, "switch", "-q", "stig/work")
+					c.put(c.Root, ".beads/issues.jsonl", "theirs")
+					c.commit(c.Root, "theirs")
+					c.git(c.Root, "switch", "-q", "main")
+				}
+				store := c.git(c.Root, "rev-parse", "stig/work:.beads")
+				c.put(tree.Dir, "g", "work\n")
+				change(c, tree.Dir)
+				tip := c.land(tree)
+				if got := c.git(c.Root, "rev-parse", tip+":.beads"); got != store {
+					t.Errorf("the store changed:\n%s", c.git(c.Root, "diff", store, got))
+				}
+				if c.git(c.Root, "show", tip+":g") != "work" {
+					t.Error("the work is lost")
+				}
+				if text, err := os.ReadFile(filepath.Join(tree.Dir, "g")); err != nil || string(text) != "work\n" {
+					t.Errorf("%q, %v", text, err)
+				}
+				if name == "untouched" {
+					c.absent(tree.Dir, ".beads")
+					if said := c.git(tree.Dir, "status", "--porcelain"); said != "" {
+						t.Error(said)
+					}
+				}
+			})
+		}
+	}
+}
+
+func TestOntoIsCheckedOut(t *testing.T) {
+	c := newClone(t)
+	c.Onto = "main"
+	_, err := worktree.Prepare(t.Context(), c.Options, "a-1")
+	if !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), c.Root) {
+		t.Errorf("%v", err)
+	}
+	if err := worktree.Check(t.Context(), c.Options); !fault.Is(err, fault.Conflict) {
+		t.Errorf("%v", err)
+	}
+	c.Onto = "next"
+	tree := c.prepare("a-1")
+	c.put(tree.Dir, "g", "work\n")
+	if _, err := tree.Commit(t.Context(), "g", "mole"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tree.Merge(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	c.git(c.Root, "switch", "-q", "next")
+	if err := tree.Land(t.Context()); !fault.Is(err, fault.Conflict) {
+		t.Errorf("landed on a branch that is checked out: %v", err)
+	}
+}
