@@ -50,7 +50,6 @@ type OrientRequest struct {
 	Loop      bool   // who reads it is run by a worker loop
 	As        string // of the survey: whose claims come first
 	StaleDays int    // an issue in progress is stale when it was not changed for longer
-	NoLearned bool   // without what the actor learned: the reader has its whole file
 }
 
 // check refuses what does not go together.
@@ -130,9 +129,7 @@ func (a *App) briefing(ctx context.Context, r OrientRequest) (*orient.Briefing, 
 	if held, ok := a.held(file, rules.Now)[file.At(at).ID]; ok {
 		request.Held = &held
 	}
-	if !r.NoLearned {
-		request.Learned = a.learned(ctx, file.Place())
-	}
+	request.Learned = a.learned(ctx, file.Place())
 	return orient.Brief(file, dag.New(file), at, request, rules)
 }
 
