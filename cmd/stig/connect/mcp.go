@@ -52,7 +52,7 @@ type server struct {
 func (s *server) protocol() *mcp.Server {
 	p := mcp.NewServer(&mcp.Implementation{Name: "stig", Title: "stig", Version: early.Version}, &mcp.ServerOptions{
 		Instructions: "Issues in the repository are how workers here share what they know. Call orient before work, claim the issue " +
-			"you take, checkpoint when you learn something or stop, escalate what a person must decide, and close when the acceptance criteria pass.",
+			"you take, checkpoint when you learn something or stop, escalate what a person must decide, and close when the acceptance criteria pass." + s.looped(),
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Prompts: &mcp.PromptCapabilities{}, Resources: &mcp.ResourceCapabilities{}},
 	})
 	for _, t := range tools() {
@@ -62,6 +62,14 @@ func (s *server) protocol() *mcp.Server {
 	}
 	s.addReading(p)
 	return p
+}
+
+// looped is what a client that a worker loop started does otherwise; "" for others.
+func (s *server) looped() string {
+	if s.app.Getenv("STIG_RUN") == "" {
+		return ""
+	}
+	return " A worker loop runs you: it claimed the issue, and merges, verifies and closes. Neither claim nor close: checkpoint, and end."
 }
 
 // call answers one call. Whatever is wrong with it is told by the result, so that the
