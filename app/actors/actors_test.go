@@ -22,7 +22,7 @@ import (
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 // front is an App on a new store with one issue, its place, and the clock that it has.
-func front(t *testing.T) (a *app.App, place live.Place, now *time.Time) {
+func front(t testing.TB) (a *app.App, place live.Place, now *time.Time) {
 	t.Helper()
 	dir, clock := t.TempDir(), noon
 	line := `{"id":"pier-1","title":"Mend it","status":"in_progress","assignee":"dee","priority":1,"issue_type":"task"}` + "\n"

@@ -227,7 +227,10 @@ func moved(a *app.App, r RenameRequest) error {
 	if err != nil {
 		return err
 	}
-	return place.ForgetPresence(r.Old)
+	if err := place.ForgetPresence(r.Old); err != nil { // git's directory may be read-only
+		a.Warn("%s: still known under this name: %v", r.Old, err)
+	}
+	return nil
 }
 
 // evolved adds a line to Evolution in the text of a file.
