@@ -181,13 +181,16 @@ func TestFollow(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	write("one\n")
 	if err := place.RecordRun(run, noon); err != nil {
 		t.Fatal(err)
 	}
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
 	var first bytes.Buffer
+	if got, err := actors.Log(stopped, a, actors.LogRequest{Name: "bo", Follow: true}, &first); err != context.Canceled || !got.Running || first.Len() > 0 {
+		t.Fatalf("before the program started: %v, %+v, %q", err, got, first.String())
+	}
+	write("one\n")
 	if got, err := actors.Log(stopped, a, actors.LogRequest{Name: "bo", Follow: true}, &first); err != context.Canceled || !got.Running || first.String() != "one\n" {
 		t.Fatalf("%v, %+v, %q", err, got, first.String())
 	}
