@@ -49,6 +49,9 @@ func (p *Profile) With(title, text string) ([]byte, error) {
 		return nil, &fault.Error{Code: fault.Usage, Reason: fmt.Sprintf("%s: ## %s: the text would not stay in its section", p.Path, title),
 			Hint: "write headings as ###, and end each block of code"}
 	}
+	if p.body+len(after) > maxFile {
+		return nil, &fault.Error{Code: fault.Usage, Reason: p.Path + ": would be longer than 64 KiB", Hint: "shorten ## " + title}
+	}
 	return []byte(p.text[:p.body] + after), nil
 }
 
