@@ -194,13 +194,13 @@ func (a *App) SessionStart(ctx context.Context, h host.Host, e host.Event) []byt
 	}
 	text, err := within(h, ContextLimit-h.Length(Visible(first)), func(budget int) (string, error) {
 		if len(claims) == 1 {
-			b, err := orient.Brief(file, graph, claims[0], orient.Request{Budget: budget, Reader: who, MayTake: a.mayTake(who)}, rules)
+			b, err := orient.Brief(file, graph, claims[0], orient.Request{Budget: budget, Reader: who, MayTake: a.mayTake(who), Loop: a.Getenv("STIG_RUN") != ""}, rules)
 			if err != nil {
 				return "", err
 			}
 			return b.Markdown(), nil
 		}
-		s, err := orient.Look(file, graph, orient.SurveyRequest{As: who, Gone: a.gone(), MayTake: a.mayTake(who), Budget: min(budget, orient.SurveyBudget)}, rules)
+		s, err := orient.Look(file, graph, orient.SurveyRequest{As: who, Left: a.isLeft(file, rules.Now), Held: a.held(file, rules.Now), MayTake: a.mayTake(who), Budget: min(budget, orient.SurveyBudget)}, rules)
 		if err != nil {
 			return "", err
 		}

@@ -1,6 +1,7 @@
 package beads
 
 import (
+	"bytes"
 	"hash/maphash"
 	"math"
 	"strings"
@@ -20,6 +21,7 @@ type Issue struct {
 	Deps                              []Dep
 	UpdatedAt, DeferUntil             time.Time // UTC; zero when absent or unreadable
 	Pinned, Ephemeral, Template       bool
+	Channel                           bool // the label channel is there: a place to talk, and no work
 	HasNotes                          bool // notes are there and not empty
 	HasComments                       bool // comments are there and not empty
 	Line                              int  // 1-based line of the file
@@ -50,6 +52,7 @@ const (
 	inPinned
 	inEphemeral
 	inTemplate
+	inLabels
 	inNotes
 	inComments
 	indexed
@@ -85,6 +88,8 @@ func indexOf(key []byte) int {
 		return inEphemeral
 	case "is_template":
 		return inTemplate
+	case "labels":
+		return inLabels
 	case "notes":
 		return inNotes
 	case "comments":
@@ -155,6 +160,7 @@ func (x *indexer) fill(line []byte, id string, at *[indexed]span) *Issue {
 	is.Pinned = isTrue(line, at[inPinned])
 	is.Ephemeral = isTrue(line, at[inEphemeral])
 	is.Template = isTrue(line, at[inTemplate])
+	is.Channel = holdsChannel(at[inLabels].of(line))
 	notes := at[inNotes].of(line)
 	is.HasNotes = len(notes) > 2 && notes[0] == '"'
 	is.HasComments = at[inComments].end-at[inComments].start > 2 && line[at[inComments].start] == '['
@@ -278,6 +284,26 @@ func (x *indexer) keepRow() []Dep {
 }
 
 func isTrue(line []byte, v span) bool { return string(v.of(line)) == "true" }
+
+// ChannelLabel is the label of issues that are places to talk.
+const ChannelLabel = "channel"
+
+// holdsChannel reports whether a value, which is known to be sound, is a list of labels
+// with that of channels.
+func holdsChannel(list []byte) bool {
+	if !bytes.Contains(list, []byte(`"`+ChannelLabel+`"`)) || list[0] != '[' {
+		return false
+	}
+	s := scanner{b: list}
+	for i := s.blanks(1); list[i] != ']'; i = s.nextElement(i) {
+		start := i
+		i = s.value(i, 0)
+		if string(list[start:i]) == `"`+ChannelLabel+`"` {
+			return true
+		}
+	}
+	return false
+}
 
 // wholeNumber reads an integer of up to nine digits; anything else is 0.
 func wholeNumber(raw []byte) int {

@@ -39,15 +39,14 @@ type Claiming struct {
 	// Lease takes the lease on an issue that can be claimed, before the store is written;
 	// nil for none. It is called again where the edit starts over.
 	Lease func(f *beads.Snapshot, issue string) error
-	// Where says where the holder of an issue works on it, behind their name; nil for
-	// nothing.
-	Where func(issue, holder string) string
+	// Held is why an issue cannot be claimed that another holds; nil says by whom alone.
+	Held func(issue, holder string) *fault.Error
 }
 
 // Claim makes an issue the actor's work: in progress and assigned to them.
 // What was read and what is written are one edit under the lock, so of several
 // who claim an issue one gets it. Claiming what one holds changes nothing. It
-// refuses (fault.Conflict) issues that wait for others, that another holds from whom
+// refuses (fault.Conflict) channels, issues that wait for others, that another holds from whom
 // the actor may not take them, and that are neither open nor in progress, and
 // (fault.Waits) those with an unanswered question.
 func Claim(ctx context.Context, s beads.Store, o beads.Options, id string, c Claiming) (*Claimed, error) {
@@ -75,15 +74,17 @@ func (c Claiming) claimable(f *beads.Snapshot, r *beads.Record) error {
 	case status == statusClosed:
 		return held(full, "is closed")
 	case holder != "" && holder != c.Who && (c.MayTake == nil || !c.MayTake(full, holder)):
-		where := ""
-		if c.Where != nil {
-			where = c.Where(full, holder)
+		if c.Held != nil {
+			return c.Held(full, holder)
 		}
-		return held(full, "is claimed by "+holder+where)
+		return held(full, "is claimed by "+holder)
 	case status != statusOpen && status != statusInProgress:
 		return held(full, fmt.Sprintf("only open issues can be claimed; its status is %q", status))
 	}
 	at, _ := f.Index(full)
+	if f.At(at).Channel {
+		return channel(full)
+	}
 	if err := blocked(f, dag.New(f), at); err != nil {
 		return err
 	}
@@ -143,6 +144,13 @@ func given(r *beads.Record) ([]beads.Set, error) {
 
 func held(id, reason string) *fault.Error {
 	return &fault.Error{Code: fault.Conflict, ID: id, Reason: reason, Hint: "type stig orient to see what is ready"}
+}
+
+// channel refuses an issue that is a place to talk.
+func channel(id string) *fault.Error {
+	e := held(id, "is a channel: a place to talk, and no work")
+	e.Hint = "type stig trace list " + id + " to read it, or stig edit " + id + " --remove-label " + beads.ChannelLabel + " to make it work"
+	return e
 }
 
 // blocked says what the issue at an index waits for; nil when it does not.

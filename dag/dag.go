@@ -132,14 +132,14 @@ func AllIncoming(issues Issues, i int) []Incoming {
 }
 
 // holds reports whether an issue holds up those that wait for it. Pinned ones
-// are notices, not work.
+// are notices, and channels places to talk, not work.
 func (g *Graph) holds(i int) bool {
 	issue := g.issues.At(i)
-	return !beads.Over(issue.Status) && issue.Status != "pinned" && !issue.Pinned
+	return !beads.Over(issue.Status) && issue.Status != "pinned" && !issue.Pinned && !issue.Channel
 }
 
 // Outstanding reports whether an issue is work that is left to do: neither
-// closed nor pinned, and on the line that its id stands for.
+// closed nor pinned nor a channel, and on the line that its id stands for.
 func (g *Graph) Outstanding(i int) bool { return g.counts(i) && g.holds(i) }
 
 // OpenBlockers lists the blockers of an issue that still hold, sorted by id.
@@ -254,11 +254,11 @@ func (g *Graph) Ready(now time.Time) []int {
 }
 
 // IsReady reports whether an issue can be started now: open, not blocked, and
-// work rather than a notice, a template or another program's record.
+// work rather than a notice, a channel, a template or another program's record.
 func (g *Graph) IsReady(i int, now time.Time) bool {
 	issue := g.issues.At(i)
 	return issue.Status == "open" && !g.blocked[i] &&
-		!issue.Pinned && !issue.Ephemeral && !issue.Template &&
+		!issue.Pinned && !issue.Channel && !issue.Ephemeral && !issue.Template &&
 		!issue.DeferUntil.After(now) && isWork(issue.Type)
 }
 

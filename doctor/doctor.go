@@ -107,7 +107,9 @@ func (e *examination) run() {
 		e.mergeDriver()
 		e.lockFiles()
 		e.gitHooks()
+		e.workTrees()
 	}
+	e.workers()
 	e.configuration()
 	e.trust()
 	e.notifications()

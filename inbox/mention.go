@@ -1,6 +1,7 @@
 package inbox
 
 import (
+	"bytes"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -12,7 +13,7 @@ import (
 // mentioned reports whether a text names the actor with an @, or its kind, outside of
 // code.
 func (a Actor) mentioned(markdown string) bool {
-	if !strings.Contains(markdown, "@") {
+	if !calls([]byte(markdown), a.called()) {
 		return false
 	}
 	for _, line := range notes.Prose(markdown) {
@@ -29,6 +30,32 @@ func (a Actor) mentioned(markdown string) bool {
 		}
 	}
 	return false
+}
+
+// called are what may follow an @ that means the actor: names, or what they begin with.
+func (a Actor) called() [][]byte {
+	list := [][]byte{[]byte(a.Name), []byte(a.group()[1:]), []byte("all")}
+	if slug := actor.Slug(a.Name); slug != "" && !actor.IsSession(a.Name) {
+		list = append(list, []byte(slug))
+	}
+	return list
+}
+
+// calls reports whether a text holds an @ that one of those names follows, in letters of
+// any case.
+func calls(text []byte, names [][]byte) bool {
+	for {
+		at := bytes.IndexByte(text, '@')
+		if at < 0 {
+			return false
+		}
+		text = text[at+1:]
+		for _, name := range names {
+			if len(text) >= len(name) && bytes.EqualFold(text[:len(name)], name) {
+				return true
+			}
+		}
+	}
 }
 
 // named reports whether a text begins with a name of the actor: its own, as it is or

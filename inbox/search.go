@@ -111,9 +111,11 @@ func (s *search) comments() error {
 type hints struct {
 	labels [][]byte // of those that it watches, as they stand in a line
 	names  [][]byte // its own, and what those of its sessions begin with; nil where escapes may hide it
+	called [][]byte // what may follow an @
 }
 
 func (s *search) hints() (h hints) {
+	h.called = s.For.called()
 	for _, label := range s.For.Watch {
 		if _, isIssue := s.file.Index(label); !isIssue {
 			h.labels = append(h.labels, []byte(`"`+label+`"`))
@@ -128,6 +130,10 @@ func (s *search) hints() (h hints) {
 	return h
 }
 
+// parts are the keys of traces that may concern anybody, as they stand in a line, and
+// escapes that may hide them or an @.
+var parts = []string{`\nto: `, `\nneeds: `, `\nre: `, `\u0040`, `\u000`}
+
 // may reports whether a line may hold something for the actor.
 func (h hints) may(issue *beads.Issue, line []byte) bool {
 	holds := func(part []byte) bool { return bytes.Contains(line, part) }
@@ -139,8 +145,10 @@ func (h hints) may(issue *beads.Issue, line []byte) bool {
 	case !issue.HasComments:
 		return false
 	}
-	return bytes.IndexByte(line, '@') >= 0 || bytes.Contains(line, []byte(`\nstig: `)) ||
-		bytes.Contains(line, []byte(`\u0040`)) || bytes.Contains(line, []byte(`\u000`))
+	if h.names == nil && bytes.IndexByte(line, '@') >= 0 || calls(line, h.called) {
+		return true
+	}
+	return slices.ContainsFunc(parts, func(part string) bool { return bytes.Contains(line, []byte(part)) })
 }
 
 // read takes what concerns the actor from the line of the issue at i.
@@ -187,7 +195,7 @@ func (s *search) add(closed time.Time, f found) {
 func (s *search) comment(i int, closed time.Time, watched bool, at int, c beads.Comment) {
 	issue := s.file.At(i)
 	own := c.Author == s.For.Name
-	if !own && c.CreatedAt.Before(s.For.Since) && !c.CreatedAt.IsZero() {
+	if !own && (c.CreatedAt.Before(s.For.Since) && !c.CreatedAt.IsZero() || !watched && !trace.May(c) && !strings.Contains(c.Text, "@")) {
 		return
 	}
 	left := trace.Read(issue.ID, at, c)

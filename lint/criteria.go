@@ -12,7 +12,7 @@ import (
 // would keep the issue from closing. Nothing is run. Those of an epic need no
 // commands: its children are what shows them.
 func acceptance(s *subject) {
-	if s.over() || s.issue.Ephemeral || s.issue.Template {
+	if s.over() || s.issue.Ephemeral || s.issue.Template || s.issue.Channel {
 		return
 	}
 	found := criteria.Find(s.record.Text(beads.AcceptanceCriteria), s.record.Text(beads.Description), s.record.Text(beads.Design))

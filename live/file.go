@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"stig/jsonl"
@@ -16,8 +17,11 @@ import (
 // is. One that cannot be read is moved aside, and named in the error.
 func readJSON(path string, v any) error {
 	text, err := jsonl.ReadText(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return nil
+	case errors.Is(err, fs.ErrPermission): // it is another user's, and may be right
+		return err
 	}
 	if err == nil {
 		if err = json.Unmarshal(text, v); err != nil {
@@ -25,9 +29,21 @@ func readJSON(path string, v any) error {
 		}
 	}
 	if err != nil {
-		return errors.Join(err, os.Rename(path, path+".unreadable"))
+		return errors.Join(fmt.Errorf("%s: %w; moved to %s", path, err, filepath.Base(path)+unreadable), os.Rename(path, path+unreadable))
 	}
 	return nil
+}
+
+const unreadable = ".unreadable" // what cannot be read is moved to its name with this behind
+
+// Unreadable lists the files of live state, of all stores of the clone, that could not
+// be read and were moved aside.
+func (p Place) Unreadable() (paths []string) {
+	for _, dir := range p.dirs() {
+		found, _ := filepath.Glob(filepath.Join(dir, "*"+unreadable)) // the pattern is sound
+		paths = append(paths, found...)
+	}
+	return paths
 }
 
 func replaceJSON(path string, v any) error {

@@ -50,6 +50,7 @@ func (s *Survey) Markdown() string {
 		w.heading("In progress")
 		w.claims(others)
 	}
+	s.workersPart(w)
 	s.attentionPart(w, "Worth knowing", func(a Attention) bool { return !a.holds() })
 	s.convergencePart(w)
 	s.pathPart(w)
@@ -114,6 +115,9 @@ func (p *page) claims(claims []Claim) {
 		who := cmp.Or(oneLine(c.Assignee), nobody)
 		if c.noted {
 			who += ", " + c.Progress
+		}
+		if c.Held != nil {
+			who = c.Held.Words()
 		}
 		p.linef("- %s %s: %s", c.ID, title(c.Title), who)
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -76,12 +77,12 @@ func open(ctx context.Context, o Options) (*repository, error) {
 		name = filepath.Base(filepath.Dir(r.common))
 	}
 	sum := sha256.Sum256([]byte(r.common))
-	r.trees = filepath.Join(o.Dir, name+"-"+hex.EncodeToString(sum[:4]))
+	r.trees = filepath.Join(git.RealPath(o.Dir), name+"-"+hex.EncodeToString(sum[:4]))
 	if result, err = r.git.Run(ctx, "check-ref-format", "--branch", r.onto); err != nil {
 		return nil, err
 	}
 	if result.Exit != 0 || strings.TrimSpace(string(result.Stdout)) != r.onto {
-		return nil, &fault.Error{Code: fault.Usage, Reason: fmt.Sprintf("%q: is no name for a branch", r.onto), Hint: "type --onto " + Usual}
+		return nil, &fault.Error{Code: fault.Usage, Reason: fmt.Sprintf("%q: is not a valid name of a branch", r.onto), Hint: "type --onto " + Usual}
 	}
 	return r, nil
 }
@@ -121,26 +122,28 @@ func (r *repository) start(ctx context.Context) (string, error) {
 // mayLand says why results cannot go to Onto: it is checked out, so that its files would
 // no longer be those of its commit, or its name leaves no room for stig/ISSUE.
 func (r *repository) mayLand(ctx context.Context) error {
-	first, _, _ := strings.Cut(Usual, "/")
-	if there, err := r.branch(ctx, first); err != nil || there != "" || r.onto == first {
-		if err != nil {
-			return err
-		}
-		return &fault.Error{Code: fault.Usage, Reason: fmt.Sprintf("branch %s: leaves no room for branches %s/ISSUE", first, first), Hint: fmt.Sprintf("type git branch -m %s NAME", first)}
+	if r.onto == namespace {
+		return &fault.Error{Code: fault.Usage, Reason: fmt.Sprintf("branch %s: leaves no room for branches %s/ISSUE", r.onto, namespace), Hint: "type --onto " + Usual}
+	}
+	if there, err := r.branch(ctx, namespace); err != nil {
+		return err
+	} else if there != "" {
+		return &fault.Error{Code: fault.Usage, Reason: fmt.Sprintf("branch %s: leaves no room for branches %s/ISSUE", namespace, namespace),
+			Hint: fmt.Sprintf("type git branch -m %s NAME", namespace)}
 	}
 	places, err := r.places(ctx)
 	if err != nil {
 		return err
 	}
 	if at, found := places.of(r.onto); found {
-		return checkedOut(r.onto, at)
+		return checkedOut(r.onto, at, ", or name another branch with --onto")
 	}
 	return nil
 }
 
-func checkedOut(branch string, at place) error {
+func checkedOut(branch string, at place, or string) error {
 	return &fault.Error{Code: fault.Conflict, Reason: fmt.Sprintf("branch %s: is checked out in %s", branch, at.dir),
-		Hint: fmt.Sprintf("type git -C %s switch --detach, or name another branch with --onto", quoted(at.dir))}
+		Hint: fmt.Sprintf("type git -C %s switch --detach%s", quoted(at.dir), or)}
 }
 
 // tip is the commit of Onto, "" where there is no such branch.
@@ -162,6 +165,22 @@ func (r *repository) base(ctx context.Context, a, b string) (string, error) {
 func (r *repository) descends(ctx context.Context, commit, from string) (bool, error) {
 	result, err := r.git.Run(ctx, "merge-base", "--is-ancestor", from, commit)
 	return err == nil && result.Exit == 0, err
+}
+
+// alone runs git while no other loop of the clone does so: git does not expect work trees
+// to be made at once.
+func (r *repository) alone(ctx context.Context, argv ...string) (err error) {
+	dir := filepath.Join(r.common, "stig")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	unlock, err := jsonl.LockUntil(ctx, filepath.Join(dir, "trees.lock"))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	_, err = r.git.Must(ctx, argv...)
+	return err
 }
 
 // forget removes a work tree with all that is in it, and whether it is there or not.

@@ -22,6 +22,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"stig/fault"
 	"stig/git"
@@ -75,20 +76,20 @@ func Prepare(ctx context.Context, o Options, issue string) (*Tree, error) {
 	}
 	t := &Tree{Issue: issue, Branch: BranchOf(issue, r.onto), repo: r}
 	t.Dir = r.dirOf(t.Branch)
-	if at, found := places.ofTree(t); found {
-		t.Dir, t.own = at.dir, at.own
-		if t.ready = at.ready && isDir(at.dir); !t.ready {
-			err = r.forget(ctx, at.dir)
+	at, found := places.ofTree(t)
+	if found && at.ready && isDir(at.dir) {
+		t.Dir, t.own, t.ready = at.dir, at.own, true
+		if err := t.resume(ctx, tip); err != nil {
+			return nil, err
 		}
-	} else if at, found := places.of(t.Branch); found {
-		err = checkedOut(t.Branch, at)
+		return t, t.look(ctx)
 	}
-	switch {
-	case err != nil:
-		return nil, err
-	case t.ready:
-		err = t.resume(ctx, tip)
-	default:
+	if found { // removed by hand, or not made to the end: nobody worked in it
+		err = r.forget(ctx, at.dir)
+	} else if at, found := places.of(t.Branch); found {
+		err = checkedOut(t.Branch, at, "")
+	}
+	if err == nil {
 		err = t.make(ctx, tip)
 	}
 	if err != nil {
@@ -116,6 +117,9 @@ func (t *Tree) resume(ctx context.Context, tip string) error {
 	if _, err := t.repo.git.Must(ctx, "worktree", "repair", t.Dir); err != nil {
 		return err
 	}
+	if err := t.breakLocks(ctx); err != nil {
+		return err
+	}
 	if err := t.lock(ctx); err != nil {
 		return err
 	}
@@ -130,6 +134,29 @@ func (t *Tree) resume(ctx context.Context, tip string) error {
 	return t.forward(ctx, tip)
 }
 
+// lockAge is how long a git that runs may hold a lock of a work tree of ours.
+const lockAge = 2 * time.Second
+
+// breakLocks removes the locks of a git that was killed, alone or with the machine, which
+// would keep others from going on. Nobody but the caller works in the tree.
+func (t *Tree) breakLocks(ctx context.Context) error {
+	branch := filepath.Join(t.repo.common, "refs", "heads", filepath.FromSlash(t.Branch))
+	for _, lock := range []string{filepath.Join(t.own, "index.lock"), filepath.Join(t.own, "HEAD.lock"), branch + ".lock"} {
+		for over := time.After(lockAge); isThere(lock); {
+			select {
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			case <-time.After(lockAge / 20):
+			case <-over:
+				if err := os.Remove(lock); err != nil && !errors.Is(err, fs.ErrNotExist) {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
 // make makes the work tree, and the branch where there is none.
 func (t *Tree) make(ctx context.Context, tip string) error {
 	if left, err := os.ReadDir(t.Dir); len(left) > 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -138,7 +165,7 @@ func (t *Tree) make(ctx context.Context, tip string) error {
 	if err := os.MkdirAll(filepath.Dir(t.Dir), 0o700); err != nil {
 		return noRoom(t.Dir, err)
 	}
-	add := []string{"worktree", "add", "--quiet", "--no-checkout", "-b", t.Branch, t.Dir, tip}
+	add := []string{"worktree", "add", "--quiet", "--no-checkout", "--no-track", "-b", t.Branch, t.Dir, tip}
 	old, err := t.repo.branch(ctx, t.Branch)
 	if err != nil {
 		return err
@@ -149,8 +176,7 @@ func (t *Tree) make(ctx context.Context, tip string) error {
 		}
 		add = []string{"worktree", "add", "--quiet", "--no-checkout", t.Dir, t.Branch}
 	}
-	_, err = t.repo.git.Must(ctx, add...)
-	if err == nil {
+	if err = t.repo.alone(ctx, add...); err == nil {
 		err = t.fill(ctx)
 	}
 	if err == nil && old != "" {
@@ -209,7 +235,7 @@ func (t *Tree) undo(ctx context.Context, branch bool, tip string) error {
 
 // lock keeps git from pruning the work tree.
 func (t *Tree) lock(ctx context.Context) error {
-	if _, err := os.Lstat(filepath.Join(t.own, "locked")); err == nil {
+	if isThere(filepath.Join(t.own, "locked")) {
 		return nil
 	}
 	_, err := t.repo.git.Must(ctx, "worktree", "lock", "--reason", "stig: work on "+t.Issue, t.Dir)
@@ -239,6 +265,11 @@ func pattern(path string) string {
 		escaped.WriteRune(r)
 	}
 	return escaped.String()
+}
+
+func isThere(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }
 
 func isDir(path string) bool {

@@ -2,6 +2,7 @@ package actors
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"stig/app"
@@ -31,7 +32,9 @@ func List(a *app.App, r ListRequest) (*Listed, error) {
 	for _, name := range s.names() {
 		one := s.actor(name)
 		if one.Problem != "" {
-			a.Warn("%s", one.Problem)
+			for line := range strings.Lines(one.Problem) {
+				a.Warn("%s", strings.TrimSpace(line))
+			}
 		}
 		long := one.Seen == nil || s.now.Sub(*one.Seen) > 24*time.Hour
 		if !r.All && long && one.File == "" && len(one.Issues) == 0 {

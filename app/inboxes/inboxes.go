@@ -143,8 +143,9 @@ func ownerOf(ctx context.Context, a *app.App, store beads.Place, r Request) (*ow
 			return nil, err
 		}
 	}
+	o.profiled(a, store)
 	if o.place, err = live.At(store.Path); err != nil {
-		o.actor.Kind, o.actor.Since = kindOf(a, o.actor.Name, ""), o.now.Add(-unknown) // a store that is no file has no live state
+		o.actor.Kind, o.actor.Since = o.kind(a, ""), o.now.Add(-unknown) // a store that is no file has no live state
 		return o, nil
 	}
 	o.known = true
@@ -152,9 +153,9 @@ func ownerOf(ctx context.Context, a *app.App, store beads.Place, r Request) (*ow
 		a.Warn("what %s acknowledged cannot be read, and is set aside: %v", o.actor.Name, err)
 	}
 	presence, _ := o.place.Presence(o.actor.Name)
-	o.actor.Kind = kindOf(a, o.actor.Name, presence.Kind)
+	o.actor.Kind = o.kind(a, presence.Kind)
 	o.actor.Since = o.first(presence).UTC().Truncate(time.Second) // as precise as times in stores
-	claims, _ := o.place.Claims() // what cannot be read is nothing
+	claims, _ := o.place.Claims()                                 // what cannot be read is nothing
 	o.claims = map[string]time.Time{}
 	for _, l := range claims.Leases {
 		o.claims[l.Issue] = l.Since

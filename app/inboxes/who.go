@@ -1,11 +1,17 @@
 package inboxes
 
 import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"path/filepath"
 	"time"
 
 	"stig/actor"
 	"stig/app"
+	"stig/beads"
 	"stig/live"
+	"stig/profile"
 	"stig/session"
 )
 
@@ -51,14 +57,32 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// kindOf says what an actor is: as it is known, else an agent where it is the session
-// of an assistant or runs in a worker loop, else a human.
-func kindOf(a *app.App, name, known string) string {
+// profiled takes what the actor's file says: its kind, its roles, and what it watches.
+// The inbox of an actor whose file has mistakes is there without.
+func (o *owner) profiled(a *app.App, store beads.Place) {
+	dir, err := filepath.Abs(store.Dir)
+	if err != nil {
+		return
+	}
+	p, err := profile.Load(filepath.Dir(dir), o.actor.Name)
 	switch {
+	case err == nil:
+		o.actor.Kind, o.actor.Watch = p.Kind, p.Watch
+		o.actor.Roles = append(o.actor.Roles, p.Roles...)
+	case !errors.Is(err, fs.ErrNotExist):
+		a.Warn("the roles of %s are left out: %v", o.actor.Name, err)
+	}
+}
+
+// kind says what the actor is: as its file has it, else as the clone knows it, else an
+// agent where it is the session of an assistant or runs in a worker loop, else a human.
+func (o *owner) kind(a *app.App, known string) string {
+	name := o.actor.Name
+	switch known = cmp.Or(o.actor.Kind, known); {
 	case known != "":
 		return known
 	case actor.IsSession(name), a.Getenv("STIG_RUN") != "" && a.Getenv("STIG_ACTOR") == name:
-		return "agent"
+		return profile.Agent
 	}
-	return "human"
+	return profile.Human
 }

@@ -50,6 +50,10 @@ func printed() []string {
 		`stig watch --as post --timeout 500ms >../none 2>&1 || stig comment harbor-v6k -m 'seen' --actor bo >../none; stig watch --as post --until trace`, `stig schema traces`, `stig sweep --people --dry-run`, `stig dep add harbor-v6k --on harbor-d3w`, `stig dep rm harbor-v6k --on harbor-d3w --dry-run`,
 		`stig worker add tide --command 'cat >../none; echo OK' --actor mara --dry-run`, `stig worker add tide --command 'cat >../none; echo OK' --actor mara`, `stig worker status tide`, `stig worker pause tide --for 2h --why lunch --actor mara`,
 		`stig worker install tide --print`, `stig worker install tide --remove --dry-run --actor mara`, `stig dream tide --print`, `stig dream tide --actor mara -- echo 'Look at the gauge first.'`, `stig worker rm tide --file --actor mara`,
+		`mkdir -p .stig/actors .git/stig; printf -- '---\nname: bo\nwatch: [paper]\n---\nBo.\n' >.stig/actors/bo.md; echo done >../runlog
+			echo 'c2c4a2f2 {"id":"r-1","store":".beads/issues.jsonl","actor":"bo","task":"issue","issue":"harbor-v6k","started":"2026-11-20T08:00:00Z","ended":"2026-11-20T08:01:00Z","outcome":"closed","log":"../runlog"}' >.git/stig/runs-000001-20261120.jsonl; stig actor list`,
+		`stig actor show bo`, `stig actor show mara`, `stig actor runs bo`, `stig actor log bo`, `stig actor say paused --for 1h --actor bo`, `stig actor say healthy --dry-run --actor mara`,
+		`stig actor edit bo --role paper --actor mara`, `stig actor edit bo --role gauges --actor mara --dry-run`, `stig actor rename bo by --dry-run --actor mara`, `stig actor rename bo by --actor mara`,
 		`stig propagate harbor-9fd.1 --to harbor-9fd.3 -m 'berth A2 is narrow'`,
 		`stig create 'Grease the hinge' --acceptance "$(printf '~~~sh\ntrue\n~~~')" | tee ../hinge`, `stig verify $(id hinge) --plan`, `stig verify $(id hinge)`,
 		`stig close $(id hinge) --reason 'the hinge of the gate turns' --dry-run`, `stig close $(id hinge) --reason 'the hinge of the gate turns'`,

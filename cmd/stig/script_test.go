@@ -163,6 +163,7 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"heard":     heard,
 		"holds":     holds,
 		"quick":     quick,
+		"ran":       ran,
 	}
 }
 

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"stig/live"
+	"stig/process"
+)
+
+// TestSurveyOfWorkers: the survey says whose loops run, wait or were paused, and which
+// ended with an issue in hand; doctor names what the dead hold.
+func TestSurveyOfWorkers(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join("..", "..", "examples", "harbor"))); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("git", "init", "-q", dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	place, err := live.At(filepath.Join(dir, ".beads", "issues.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	self, ok := process.Self()
+	if !ok {
+		t.Log("processes cannot be seen here: left out")
+		return
+	}
+	here, gone := self.ID, self.ID
+	gone.Start += "0"
+	yesterday := time.Date(2026, 11, 19, 9, 0, 0, 0, time.UTC)
+	for name, p := range map[string]live.Presence{
+		"a-works":    {Process: here, Issue: "harbor-d3w"},
+		"b-waits":    {Process: here, Why: "of before"},
+		"c-paused":   {State: live.Paused, Why: "every worker fails alike: no credit"},
+		"d-drains":   {State: live.Draining, Process: here, Issue: "harbor-t3c"},
+		"e-ended":    {Process: gone, Issue: "harbor-v6k"},
+		"f-stopped":  {Process: gone},
+		"g-dead":     {State: live.Dead, Process: gone, Issue: "harbor-c20"},
+		"h-resumed":  {State: live.Paused, Until: yesterday},
+		"i-a-person": {Seen: yesterday},
+	} {
+		if err := place.ChangePresence(name, func(now *live.Presence) bool {
+			p.Store, p.Name = now.Store, now.Name
+			*now = p
+			return true
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var out, complaints bytes.Buffer
+	env := append(os.Environ(), "HOME="+t.TempDir(), "STIG_NOW=2026-11-20T09:00:00Z", "STIG_ACTOR=mara")
+	if code := runInside(dir, env, &out, &complaints, "orient"); code != 0 {
+		t.Fatalf("exit %d: %s", code, complaints.Bytes())
+	}
+	_, part, _ := strings.Cut(out.String(), "## Workers\n\n")
+	part, _, _ = strings.Cut(part, "\n\n")
+	want := `- a-works works on harbor-d3w
+- b-waits waits for work
+- c-paused paused: every worker fails alike: no credit
+- d-drains draining, at harbor-t3c
+- e-ended its loop ended at harbor-v6k (` + "`stig sweep`)"
+	if part != want {
+		t.Errorf("got\n%s\nwant\n%s\n%s", part, want, complaints.Bytes())
+	}
+	if _, err := place.ChangeClaims(func(c *live.Claims) (bool, error) {
+		c.Leases = []live.Lease{
+			{Issue: "harbor-d3w", Actor: "a-works", Process: here}, {Issue: "harbor-v6k", Actor: "e-ended", Process: gone},
+			{Issue: "harbor-c20", Actor: "i-a-person", Person: true, Until: yesterday}, {Issue: "harbor-t3c", Actor: "k-once", Until: yesterday},
+		}
+		return true, nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	out.Reset()
+	if code := runInside(dir, env, &out, &complaints, "doctor"); code != 0 {
+		t.Fatalf("doctor: exit %d: %s", code, complaints.Bytes())
+	}
+	said := strings.Join(strings.Fields(out.String()), " ") // it breaks lines
+	for _, want := range []string{
+		"todo workers loops that ended with an issue in hand: e-ended (harbor-v6k) → stig sweep",
+		"todo leases claims of the dead: harbor-v6k (e-ended), harbor-t3c (k-once) → stig sweep",
+	} {
+		if !strings.Contains(said, want) {
+			t.Errorf("no %q in\n%s", want, out.Bytes())
+		}
+	}
+}

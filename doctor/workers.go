@@ -1,0 +1,87 @@
+package doctor
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"stig/app"
+	"stig/beads"
+	"stig/live"
+	"stig/process"
+)
+
+// workers looks at what worker loops left: loops that were killed at an issue, leases of
+// the dead, work trees of closed issues, and files of the live state that cannot be read.
+func (e *examination) workers() {
+	place, err := live.At(e.store.Path)
+	if err != nil {
+		e.failed("workers", err)
+		return
+	}
+	now, err := e.app.Clock()
+	if err != nil {
+		return // environment said so
+	}
+	presences, _ := place.Presences() // what cannot be read is moved aside
+	claims, _ := place.Claims()
+	e.unreadable(place)
+	running, dead := 0, []string{}
+	for _, p := range presences {
+		switch runs, known := process.Running(p.Process); {
+		case runs:
+			running++
+		case known && p.Process != (process.ID{}) && p.Issue != "" && p.State != live.Dead:
+			dead = append(dead, fmt.Sprintf("%s (%s)", p.Name, p.Issue))
+		}
+	}
+	leases := slices.DeleteFunc(claims.Leases, func(l live.Lease) bool {
+		runs, known := process.Running(l.Process)
+		return l.Person || l.Process != (process.ID{}) && (runs || !known) || l.Process == (process.ID{}) && now.Before(l.Until)
+	})
+	if len(dead) > 0 {
+		e.todo("workers", "loops that ended with an issue in hand: "+strings.Join(dead, ", "), "stig sweep")
+	}
+	if len(leases) > 0 {
+		var ids []string
+		for _, l := range leases {
+			ids = append(ids, fmt.Sprintf("%s (%s)", l.Issue, l.Actor))
+		}
+		e.todo("leases", "claims of the dead: "+strings.Join(ids, ", "), "stig sweep")
+	}
+	if len(presences) > 0 && len(dead) == 0 && len(leases) == 0 {
+		e.ok("workers", "%s, no claim of the dead", app.Counted(running, "loop"))
+	}
+}
+
+// unreadable names files of the live state that could not be read. They were moved aside,
+// and stig goes on without what they held.
+func (e *examination) unreadable(place live.Place) {
+	if paths := place.Unreadable(); len(paths) > 0 {
+		e.todo("live state", "could not be read, and was moved aside: "+strings.Join(paths, ", "), "rm "+strings.Join(paths, " "))
+	}
+}
+
+// workTrees looks for work trees of issues that are closed, which nobody needs any more.
+func (e *examination) workTrees() {
+	snapshot, err := e.app.At(e.store).Snapshot()
+	if err != nil {
+		return // findStore said so
+	}
+	defer snapshot.Close()
+	for entry := range strings.SplitSeq(e.said("worktree", "list", "--porcelain"), "\n\n") {
+		_, issue, ok := strings.Cut(entry, "\nbranch refs/heads/stig/")
+		dir, _, _ := strings.Cut(strings.TrimPrefix(entry, "worktree "), "\n")
+		issue, _, _ = strings.Cut(issue, "\n")
+		if at, known := snapshot.Index(issue); !ok || !known || !beads.Over(snapshot.At(at).Status) {
+			continue
+		}
+		unlock := ""
+		if strings.Contains(entry, "\nlocked") {
+			unlock = "git worktree unlock " + dir + " && "
+		}
+		e.todo("work trees", fmt.Sprintf("%s is closed, and its work tree is still there: %s", issue, filepath.ToSlash(dir)),
+			"see what it holds: git -C "+dir+" status; then type "+unlock+"git worktree remove "+dir)
+	}
+}
