@@ -20,8 +20,8 @@ func McpCommand(a *cli.App) *cobra.Command {
 		Use:   "mcp",
 		Short: "serve the Model Context Protocol on standard input and output",
 		Long: "Serve the Model Context Protocol on standard input and output, for assistants that have\n" +
-			"no shell: tools to orient, claim, checkpoint, escalate, verify, close, create, check and\n" +
-			"recall, the briefings as resources, and prompts to start and to hand over. A tool gives\n" +
+			"no shell: tools to orient, claim, checkpoint, escalate, verify, close, create, check,\n" +
+			"recall, inbox and ack, the briefings as resources, and prompts to start and to hand over. A tool gives\n" +
 			"what its command prints with --json, in at most 8,000 characters; a refusal is an error\n" +
 			"of the tool. An interrupt ends the server and the checks that it runs.",
 		GroupID: "connect",
