@@ -20,6 +20,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -32,6 +33,9 @@ import (
 type Client struct {
 	Dir string
 	Env []string // the environment that git runs in, as NAME=value
+	// Lock, if not nil, is open in git: a lock on it that we hold stays until git has ended,
+	// even where we are killed.
+	Lock *os.File
 }
 
 // git is waited for while another git process holds its index: so often, so
@@ -79,6 +83,7 @@ func (g Client) run(ctx context.Context, stdin []byte, stdout io.Writer, argv []
 		Dir:    g.Dir,
 		Env:    append(append([]string(nil), g.Env...), "LC_ALL=C", "GIT_LITERAL_PATHSPECS=1", "GIT_OPTIONAL_LOCKS=0"),
 		Stdout: stdout,
+		Lock:   g.Lock,
 	}
 	return g.await(ctx, command)
 }
