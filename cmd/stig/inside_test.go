@@ -16,6 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"stig/app"
+	"stig/app/inboxes"
 	"stig/cmd/stig/cli"
 	"stig/cue"
 	"stig/internal/sample"
@@ -78,7 +79,7 @@ func runInside(dir string, env []string, out, err io.Writer, args ...string) int
 	}
 	environ := func() []string { return append(slices.Clone(env), "PWD="+dir) }
 	a := cli.Front(strings.NewReader(""), &oneAtATime{to: out}, &oneAtATime{to: err},
-		&app.App{Getenv: getenv, Env: environ, HomeDir: home, ConfigDir: config, Now: time.Now, Schema: embedded(), OpenStore: opener(getenv)})
+		&app.App{Getenv: getenv, Env: environ, HomeDir: home, ConfigDir: config, Now: time.Now, Schema: embedded(), OpenStore: opener(getenv), Inbox: inboxes.Count})
 	directory.Lock()
 	defer directory.Unlock()
 	back, failed := os.Getwd()
