@@ -29,7 +29,7 @@ func readJSON(path string, v any) error {
 		}
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("%s: %w; moved to %s", path, err, filepath.Base(path)+unreadable), os.Rename(path, path+unreadable))
+		return errors.Join(err, os.Rename(path, path+unreadable))
 	}
 	return nil
 }

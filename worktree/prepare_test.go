@@ -152,9 +152,6 @@ func TestPrepare(t *testing.T) {
 				t.Error("is not locked")
 			}
 			c.absent(tree.Dir, ".beads")
-			if err := worktree.Check(t.Context(), c.Options); err != nil {
-				t.Error(err)
-			}
 		})
 	}
 }

@@ -22,7 +22,7 @@ import (
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 // front is an App on a new store with one issue, its place, and the clock that it has.
-func front(t *testing.T) (a *app.App, place live.Place, now *time.Time) {
+func front(t testing.TB) (a *app.App, place live.Place, now *time.Time) {
 	t.Helper()
 	dir, clock := t.TempDir(), noon
 	line := `{"id":"pier-1","title":"Mend it","status":"in_progress","assignee":"dee","priority":1,"issue_type":"task"}` + "\n"
@@ -181,13 +181,16 @@ func TestFollow(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	write("one\n")
 	if err := place.RecordRun(run, noon); err != nil {
 		t.Fatal(err)
 	}
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
 	var first bytes.Buffer
+	if got, err := actors.Log(stopped, a, actors.LogRequest{Name: "bo", Follow: true}, &first); err != context.Canceled || !got.Running || first.Len() > 0 {
+		t.Fatalf("before the program started: %v, %+v, %q", err, got, first.String())
+	}
+	write("one\n")
 	if got, err := actors.Log(stopped, a, actors.LogRequest{Name: "bo", Follow: true}, &first); err != context.Canceled || !got.Running || first.String() != "one\n" {
 		t.Fatalf("%v, %+v, %q", err, got, first.String())
 	}

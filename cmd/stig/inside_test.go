@@ -89,6 +89,7 @@ func runInside(dir string, env []string, out, err io.Writer, args ...string) int
 		panic(failed)
 	}
 	defer func() { _ = os.Chdir(back) }()
+	defer sample.CollectLess() // stig watch collects more
 	return a.Run(context.Background(), command(a), args)
 }
 

@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"stig/internal/sample"
 	"stig/schemas"
 )
 
@@ -49,35 +49,16 @@ func (m withStig) Run() int {
 		err = os.Link(beside, filepath.Join(filepath.Dir(beside), "stig"))
 	}
 	if err == nil {
-		forGit, err = cheapGit(filepath.Join(filepath.Dir(filepath.Dir(beside)), "template"))
+		forGit, err = sample.CheapGit(filepath.Join(filepath.Dir(filepath.Dir(beside)), "template"))
 	}
-	if err != nil {
+	if err = errors.Join(err, sample.Quick()); err != nil {
 		fmt.Fprintln(os.Stderr, "stig for the tests:", err)
 		return 1
 	}
-	debug.SetGCPercent(400) // the tests hold little
 	return m.TestingM.Run()
 }
 
-// cheapGit keeps git, in all tests, from what none of them asks for: sample hooks
-// in each new repository, a look for garbage after each commit, and waiting for
-// the disk. New repositories get the empty directories in template alone.
-func cheapGit(template string) (variables []string, err error) {
-	for _, dir := range []string{"hooks", "info"} {
-		err = errors.Join(err, os.MkdirAll(filepath.Join(template, dir), 0o755))
-	}
-	for name, value := range map[string]string{
-		"GIT_TEMPLATE_DIR": template, "GIT_CONFIG_COUNT": "2",
-		"GIT_CONFIG_KEY_0": "maintenance.auto", "GIT_CONFIG_VALUE_0": "false",
-		"GIT_CONFIG_KEY_1": "core.fsync", "GIT_CONFIG_VALUE_1": "none",
-	} {
-		variables = append(variables, name+"="+value)
-		err = errors.Join(err, os.Setenv(name, value))
-	}
-	return variables, err
-}
-
-// forGit are the variables of cheapGit, for scripts.
+// forGit are the variables of sample.CheapGit, for scripts.
 var forGit []string
 
 // TestScripts runs testdata/script: a script for each behaviour, named

@@ -82,8 +82,8 @@ func sayCommand(a *cli.App) *cobra.Command {
 		Short: "set the state of an actor: yours, or that of --actor",
 		Long: "Set the state of an actor: " + strings.Join(actors.Sayable(), ", ") + ". A loop takes no work\n" +
 			"while its actor is paused or in maintenance, and ends after the issue in hand when it is\n" +
-			"draining. healthy ends what was said before. Without --actor it is your own state, and\n" +
-			"a sign of life of yours.",
+			"draining. healthy ends what was said before; only a person may do that, with exit code 1\n" +
+			"for an assistant. Without --actor it is your own state, and a sign of life of yours.",
 		Args:      cli.Takes(1, 1, "one state"),
 		ValidArgs: actors.Sayable(),
 		Example:   "  stig actor say paused --for 2h --why 'at lunch'\n  stig actor say maintenance --actor bo\n  stig actor say healthy",
@@ -158,7 +158,8 @@ func renameCommand(a *cli.App) *cobra.Command {
 		Long: "Give an actor with a file another name: the file, with a line in its section Evolution,\n" +
 			"and its presence in this clone. A notification is left on the first open issue with the\n" +
 			"label channel. A name that is taken, and an actor with an issue in hand or a loop that\n" +
-			"runs, are refused with exit code 5. Records of runs keep the old name.",
+			"runs, are refused with exit code 5. Records of runs keep the old name, and so does an\n" +
+			"installed unit: stig worker install OLD --remove, then stig worker install NEW.",
 		Args:    cli.Takes(2, 2, "the old name and the new one"),
 		Example: "  stig actor rename bo tide-tables",
 		RunE: func(cmd *cobra.Command, args []string) error {
