@@ -89,7 +89,7 @@ func Show(a *app.App, name string) (*Shown, error) {
 	shown := &Shown{Actor: one, Profile: settingsOf(one.profile), Runs: []Run{}, Now: s.now}
 	for _, r := range slices.Backward(s.runs[name]) {
 		if len(shown.Runs) < shownRuns {
-			shown.Runs = append(shown.Runs, runOf(r))
+			shown.Runs = append(shown.Runs, RunOf(r))
 		}
 	}
 	return shown, nil

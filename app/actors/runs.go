@@ -36,7 +36,8 @@ type Run struct {
 	Commit   string     `json:"commit"`
 }
 
-func runOf(r live.Run) Run {
+// RunOf is a run record as data.
+func RunOf(r live.Run) Run {
 	one := Run{
 		ID: r.ID, Task: r.Task, Issue: r.Issue, Attempt: r.Attempt, Started: r.Started, Exit: r.Exit, Outcome: r.Outcome, Why: r.Why,
 		Bytes: r.Bytes, Cost: r.Cost, Currency: r.Currency, Log: r.Log, Branch: r.Branch, Commit: r.Commit,
@@ -73,7 +74,7 @@ func Runs(a *app.App, r RunsRequest) ([]Run, error) {
 	all, err := runsSince(a, r.Name, since)
 	list := []Run{}
 	for _, one := range all {
-		list = append(list, runOf(one))
+		list = append(list, RunOf(one))
 	}
 	return list, err
 }
@@ -110,17 +111,17 @@ func Log(ctx context.Context, a *app.App, r LogRequest, w io.Writer) (Run, error
 	f := &growing{path: run.Log}
 	defer f.close()
 	for {
-		over := !r.Follow || !runOf(run).Running // asked before reading: what was written until then is there
+		over := !r.Follow || !RunOf(run).Running // asked before reading: what was written until then is there
 		switch err := f.copyTo(w); {
 		case over && errors.Is(err, fs.ErrNotExist):
 			return Run{}, &fault.Error{Code: fault.Usage, Reason: run.Log + ": the log is gone", Hint: "type stig actor runs " + r.Name}
 		case err != nil && !errors.Is(err, fs.ErrNotExist): // else the program has not started
 			return Run{}, app.Placed(err)
 		case over:
-			return runOf(run), nil
+			return RunOf(run), nil
 		}
 		if err := pause(ctx, followEvery); err != nil {
-			return runOf(run), err
+			return RunOf(run), err
 		}
 		if run, err = theRun(a, LogRequest{Name: r.Name, Run: run.ID}, run.Started); err != nil {
 			return Run{}, err
