@@ -95,9 +95,9 @@ func headings(p *profile.Profile, parts []notes.Part, body []string) error {
 		inBody := slices.Contains(body, title)
 		switch {
 		case slices.Contains(given[:i], title):
-			return refusedAnswer(p.Name, "it has the heading " + title + " twice")
+			return refusedAnswer(p.Name, "it has the heading "+title+" twice")
 		case !inBody && !slices.Contains(own, strings.TrimPrefix(title, "## ")):
-			return refusedAnswer(p.Name, "it adds the heading " + title)
+			return refusedAnswer(p.Name, "it adds the heading "+title)
 		}
 		whole = whole || inBody && title != "## "+profile.Learned
 	}
@@ -106,7 +106,7 @@ func headings(p *profile.Profile, parts []notes.Part, body []string) error {
 	}
 	for _, title := range append(slices.Clone(body), "## "+profile.Learned) {
 		if !slices.Contains(given, title) {
-			return refusedAnswer(p.Name, "it drops the heading " + title)
+			return refusedAnswer(p.Name, "it drops the heading "+title)
 		}
 	}
 	return nil
