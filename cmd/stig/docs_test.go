@@ -16,7 +16,7 @@ import (
 // fresh copy of the example store, and what stands below a command is what it
 // prints. A line that is an export alone holds from there to the end of the
 // document, as in a reader's shell. Sh blocks of README are set-up commands; see TestSetUp.
-var documents = []string{"README.md", "CONTRIBUTING.md", "docs/guide.md", "docs/gate.md", "docs/assistants.md", "docs/traces.md"}
+var documents = []string{"README.md", "CONTRIBUTING.md", "docs/guide.md", "docs/gate.md", "docs/assistants.md", "docs/traces.md", "docs/workers.md"}
 
 // TestDocuments runs the samples of the documents, and with -update writes
 // what they print.
