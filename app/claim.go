@@ -146,12 +146,9 @@ func (c *claimer) claim(ctx context.Context, id string) (*checkpoint.Claimed, er
 			l, ok := c.leaseOf(issue, holder)
 			return ok && c.judge.Ended(l) || c.who.Take || c.who.MayTake(holder)
 		},
-		Where: func(issue, holder string) string {
+		Held: func(issue, holder string) *fault.Error {
 			l, ok := c.leaseOf(issue, holder)
-			if !ok {
-				return ""
-			}
-			return c.judge.Where(l)
+			return c.judge.Refusal(issue, holder, l, ok)
 		},
 	})
 	if err != nil || c.options.DryRun {
@@ -221,7 +218,7 @@ func (c *claimer) ask(all *live.Claims, issue string) (lease.Answer, error) {
 		case lease.Inside:
 			return answer, nil
 		case lease.Refused:
-			return answer, c.judge.Refusal(l)
+			return answer, c.judge.Refusal(issue, l.Actor, l, true)
 		}
 	}
 	if mark, closed := lease.Closed(all, issue, c.place.Branch, c.app.branches(c.place)); closed && !c.who.Take {
@@ -288,11 +285,18 @@ func (a *App) warnOfClaims(err error) {
 	}
 }
 
-// branches reports of branches of the clone whether they are there; git is asked once.
+// branches reports of branches of the clone whether they are there; git is asked once
+// about each.
 func (a *App) branches(p live.Place) func(name string) bool {
+	known := map[string]bool{}
 	return func(name string) bool {
+		there, asked := known[name]
+		if asked {
+			return there
+		}
 		result, err := a.GitIn(p.Worktree).Run(a.Ctx, "show-ref", "--verify", "--quiet", "refs/heads/"+name)
-		return err != nil || result.Exit == 0
+		known[name] = err != nil || result.Exit == 0 // what cannot be known keeps work from being done twice
+		return known[name]
 	}
 }
 

@@ -178,7 +178,12 @@ func (c *closer) close(ctx context.Context, candidate *checkpoint.Candidate, f *
 		closing.Evidence = f.Trial.Verdict
 	}
 	closing.Edited = f.Trial.Edited
-	f.Closed, f.Err = checkpoint.Close(ctx, c.Store, c.Edit, f.Id, closing, c.Rules)
+	f.Closed, f.Err = c.closeOn(ctx, f.Id, closing)
+}
+
+// closeOn closes an issue on evidence.
+func (c *closer) closeOn(ctx context.Context, id string, closing checkpoint.Closing) (*checkpoint.Closed, error) {
+	return checkpoint.Close(ctx, c.Store, c.Edit, id, closing, c.Rules)
 }
 
 // tried runs what can be run before it is waived: what passes needs no waiver, and what
@@ -217,6 +222,57 @@ func (c *closer) verdict(ctx context.Context, t *Trial) error {
 	return c.app.Try(ctx, t, c.TrialOptions)
 }
 
+// Gated is an issue whose checks ran for a close that is made later: what passed is put
+// meanwhile where others build on it.
+type Gated struct {
+	closer    *closer
+	candidate *checkpoint.Candidate
+	trial     *Trial
+}
+
+// Gate runs the checks of an issue in the work tree that a is started in, or takes the
+// verdict that still counts. The error says what keeps the issue from being closed
+// whatever they show, or, wrapping ErrNotRun, why they do not run. An issue that is
+// closed goes through the gate too.
+func (a *App) Gate(ctx context.Context, id string, o CloseOptions) (*Gated, error) {
+	if err := o.check([]string{id}); err != nil {
+		return nil, err
+	}
+	c, err := a.closer(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	g := &Gated{closer: c}
+	if g.candidate, err = checkpoint.Closable(ctx, c.Store, c.Edit, id, c.closing, c.Rules); err != nil {
+		return nil, err
+	}
+	g.trial = a.trial(ctx, c.Site, g.candidate.ID, g.candidate.Criteria)
+	return g, errors.Join(c.verdict(ctx, g.trial), g.trial.Settle())
+}
+
+// Verdict is what the checks showed.
+func (g *Gated) Verdict() *verify.Verdict { return g.trial.Verdict }
+
+// Passed reports whether all checks passed.
+func (g *Gated) Passed() bool { return g.trial.Verdict.Passed() }
+
+// Close closes the issue on its verdict, unless its criteria changed since, and notifies
+// of what follows.
+func (g *Gated) Close(ctx context.Context) (*checkpoint.Closed, error) {
+	c := g.closer
+	if g.candidate.Already {
+		return g.candidate.Closed(c.Reason), nil
+	}
+	closing := c.closing
+	closing.Evidence, closing.Edited = g.trial.Verdict, g.trial.Edited
+	f := Finding{Id: g.candidate.ID, Trial: g.trial}
+	if f.Closed, f.Err = c.closeOn(ctx, f.Id, closing); f.Err != nil {
+		return nil, f.Err
+	}
+	c.app.Notify(ctx, c.Site.Store, c.Edit.Now, f.Notices(signals.Day(c.Edit.Now)))
+	return f.Closed, nil
+}
+
 // ask puts a failure to a person, and reports whether it was not asked before.
 func (c *closer) ask(ctx context.Context, t *Trial) (bool, error) {
 	_, err := checkpoint.Escalate(ctx, c.Store, c.Edit, t.Id, checkpoint.Question{
@@ -238,17 +294,17 @@ func failureText(v *verify.Verdict) string {
 		if o.Passed() || o.Exit == verify.ExitNotRun {
 			continue
 		}
-		fmt.Fprintf(&text, "\nexit %d:\n\n%s", o.Exit, fenced(secret.Hide(o.Text)))
+		fmt.Fprintf(&text, "\nexit %d:\n\n%s", o.Exit, Fenced(secret.Hide(o.Text)))
 		if said := o.Reason + o.Tail; said != "" {
-			fmt.Fprintf(&text, "\n%s", fenced(secret.Hide(said)))
+			fmt.Fprintf(&text, "\n%s", Fenced(secret.Hide(said)))
 		}
 	}
 	return text.String()
 }
 
-// fenced is a text as a block of code, in which nothing of it is taken for
+// Fenced is a text as a block of code, in which nothing of it is taken for
 // anything else.
-func fenced(text string) string {
+func Fenced(text string) string {
 	fence := "```"
 	for strings.Contains(text, fence) {
 		fence += "`"

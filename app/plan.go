@@ -167,6 +167,8 @@ func (p *planner) standing(i int) string {
 		return "deferred"
 	case dag.StateAsked:
 		return "waits for an answer"
+	case dag.StateHeld:
+		return "held in another work tree"
 	case dag.StateAssigned:
 		return "assigned to " + Folded(issue.Assignee)
 	case dag.StateComplete:

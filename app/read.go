@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"stig/beads"
@@ -49,7 +50,6 @@ type OrientRequest struct {
 	Loop      bool   // who reads it is run by a worker loop
 	As        string // of the survey: whose claims come first
 	StaleDays int    // an issue in progress is stale when it was not changed for longer
-	NoLearned bool   // without what the actor learned: the reader has its whole file
 }
 
 // check refuses what does not go together.
@@ -126,9 +126,10 @@ func (a *App) briefing(ctx context.Context, r OrientRequest) (*orient.Briefing, 
 		}
 		request.MayTake = a.mayTake(request.Reader)
 	}
-	if !r.NoLearned {
-		request.Learned = a.learned(ctx, file.Place())
+	if held, ok := a.held(file, rules.Now)[file.At(at).ID]; ok {
+		request.Held = &held
 	}
+	request.Learned = a.learned(ctx, file.Place())
 	return orient.Brief(file, dag.New(file), at, request, rules)
 }
 
@@ -167,7 +168,7 @@ func (a *App) survey(ctx context.Context, r OrientRequest) (*orient.Survey, erro
 	if err != nil {
 		return nil, err
 	}
-	return orient.Look(file, dag.New(file), orient.SurveyRequest{As: r.As, Actor: reader, Gone: a.gone(), MayTake: a.mayTake(reader), Budget: r.Budget, Full: r.Full, Workers: a.workers()}, rules)
+	return orient.Look(file, dag.New(file), orient.SurveyRequest{As: r.As, Actor: reader, Left: a.isLeft(file, rules.Now), Held: a.held(file, rules.Now), MayTake: a.mayTake(reader), Budget: r.Budget, Full: r.Full, Workers: a.workers()}, rules)
 }
 
 // workers lists the actors whose loops run, were paused, or ended with an issue in hand.
@@ -257,10 +258,12 @@ type ReadyRow struct {
 	Unblocks int       `json:"unblocks"` // how many unclosed issues wait for it
 	Epic     string    `json:"epic"`
 	CanTake  bool      `json:"can_take"`
-	State    dag.State `json:"state"` // why not: asked, assigned, epic or complete
+	State    dag.State `json:"state"` // why not: asked, held, assigned, epic or complete
 	Assignee string    `json:"assignee,omitempty"`
 	Asked    bool      `json:"asked,omitempty"`         // has an unanswered question
 	Children int       `json:"open_children,omitempty"` // unclosed ones
+
+	Held *orient.Held `json:"held,omitempty"` // by whom, in another work tree
 }
 
 // ReadyList is what is open and not blocked, of how many unclosed issues.
@@ -330,6 +333,8 @@ func (a *App) Worker(ctx context.Context, file *beads.Snapshot, ready []int, as 
 		w.Name, err = a.ActorName(ctx)
 	}
 	w.MayTake = a.mayTake(w.Name)
+	held := a.held(file, now)
+	w.Held = func(i int) bool { _, ok := held[file.At(i).ID]; return ok }
 	return w, err
 }
 
@@ -354,7 +359,7 @@ func (a *App) ReadyRows(ctx context.Context, file *beads.Snapshot, graph *dag.Gr
 	if err != nil {
 		return nil, err
 	}
-	unblocks := graph.Unblocks()
+	unblocks, elsewhere := graph.Unblocks(), sync.OnceValue(func() map[string]orient.Held { return a.held(file, now) })
 	var rows, held []ReadyRow
 	for _, i := range ready {
 		issue, state := file.At(i), graph.State(i, w)
@@ -364,6 +369,9 @@ func (a *App) ReadyRows(ctx context.Context, file *beads.Snapshot, graph *dag.Gr
 		}
 		if epic, ok := graph.Epic(i); ok {
 			row.Epic = file.At(epic).ID
+		}
+		if state == dag.StateHeld {
+			row.Held = new(elsewhere()[issue.ID])
 		}
 		if state == dag.StateEpic {
 			closed, total := graph.Progress(i)
@@ -404,6 +412,8 @@ func (r ReadyRow) Place() string {
 	switch r.State {
 	case dag.StateAsked:
 		parts = append(parts, "waits for an answer")
+	case dag.StateHeld:
+		parts = append(parts, r.Held.Words())
 	case dag.StateAssigned:
 		parts = append(parts, "assigned to "+Folded(r.Assignee))
 	case dag.StateEpic:

@@ -200,7 +200,7 @@ func (a *App) SessionStart(ctx context.Context, h host.Host, e host.Event) []byt
 			}
 			return b.Markdown(), nil
 		}
-		s, err := orient.Look(file, graph, orient.SurveyRequest{As: who, Gone: a.gone(), MayTake: a.mayTake(who), Budget: min(budget, orient.SurveyBudget)}, rules)
+		s, err := orient.Look(file, graph, orient.SurveyRequest{As: who, Left: a.isLeft(file, rules.Now), Held: a.held(file, rules.Now), MayTake: a.mayTake(who), Budget: min(budget, orient.SurveyBudget)}, rules)
 		if err != nil {
 			return "", err
 		}

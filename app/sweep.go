@@ -15,6 +15,7 @@ import (
 	"stig/fault"
 	"stig/lease"
 	"stig/live"
+	"stig/orient"
 )
 
 // The services that give issues back: their holder's, and those of holders that are gone.
@@ -102,6 +103,42 @@ func (a *App) returnable(store beads.Place, now time.Time, r SweepRequest) func(
 			return checkpoint.Untouched
 		}
 	}
+}
+
+// isLeft reports of claims whether a sweep returns them.
+func (a *App) isLeft(file *beads.Snapshot, now time.Time) func(*beads.Issue) bool {
+	why := a.returnable(file.Place(), now, SweepRequest{})(file)
+	return func(issue *beads.Issue) bool { return why(issue) != checkpoint.Kept }
+}
+
+// held lists, by id, the issues that are open in this store and that somebody has
+// elsewhere: by a lease, or by having closed them on another branch.
+func (a *App) held(file *beads.Snapshot, now time.Time) map[string]orient.Held {
+	place, claims := a.leases(file.Place())
+	if len(claims.Leases)+len(claims.Done) == 0 {
+		return nil
+	}
+	judge, held, isThere := a.judge(place, now), map[string]orient.Held{}, a.branches(place)
+	judge.InStore = shows(file)
+	isOpen := func(issue string) bool { status, _ := judge.InStore(issue); return status == "open" }
+	for _, l := range claims.Leases {
+		if isOpen(l.Issue) && judge.Holds(l) {
+			h := orient.Held{By: l.Actor, Worktree: l.Worktree}
+			if !l.Person {
+				h.Until, h.Left = l.Until.Format(time.RFC3339), max(0, int(l.Until.Sub(now)/time.Second))
+			}
+			held[l.Issue] = h
+		}
+	}
+	for _, d := range claims.Done {
+		if !isOpen(d.Issue) {
+			continue
+		}
+		if _, closed := lease.Closed(&claims, d.Issue, place.Branch, isThere); closed {
+			held[d.Issue] = orient.Held{By: d.Actor, Branch: d.Branch}
+		}
+	}
+	return held
 }
 
 // leases reads the leases of a store; what cannot be read is warned of.

@@ -39,9 +39,8 @@ type Claiming struct {
 	// Lease takes the lease on an issue that can be claimed, before the store is written;
 	// nil for none. It is called again where the edit starts over.
 	Lease func(f *beads.Snapshot, issue string) error
-	// Where says where the holder of an issue works on it, behind their name; nil for
-	// nothing.
-	Where func(issue, holder string) string
+	// Held is why an issue cannot be claimed that another holds; nil says by whom alone.
+	Held func(issue, holder string) *fault.Error
 }
 
 // Claim makes an issue the actor's work: in progress and assigned to them.
@@ -75,11 +74,10 @@ func (c Claiming) claimable(f *beads.Snapshot, r *beads.Record) error {
 	case status == statusClosed:
 		return held(full, "is closed")
 	case holder != "" && holder != c.Who && (c.MayTake == nil || !c.MayTake(full, holder)):
-		where := ""
-		if c.Where != nil {
-			where = c.Where(full, holder)
+		if c.Held != nil {
+			return c.Held(full, holder)
 		}
-		return held(full, "is claimed by "+holder+where)
+		return held(full, "is claimed by "+holder)
 	case status != statusOpen && status != statusInProgress:
 		return held(full, fmt.Sprintf("only open issues can be claimed; its status is %q", status))
 	}

@@ -2,6 +2,7 @@ package cue
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -52,15 +53,23 @@ func decode(schema, definition, name string, syntax *ast.File, into any) error {
 }
 
 // mistakes words what CUE refuses by what the schema allows in that place. One
-// place has one line, and what is in no place of the file has CUE's own words.
+// place has one line, in the order of the file, and what is in no place of the file has CUE's own words.
 func mistakes(err error, name string, allowed, given cuelang.Value) error {
-	var lines []string
+	type found struct {
+		at   token.Pos
+		line string
+	}
+	var all []found
 	seen := map[string]bool{}
+	paths := unknownKeys(nil, allowed, given) // CUE does not name them while another value fails
 	for _, e := range errors.Errors(err) {
 		path := e.Path()
 		if len(path) > 0 && strings.HasPrefix(path[0], "#") {
 			path = path[1:]
 		}
+		paths = append(paths, path)
+	}
+	for _, path := range paths {
 		place, at, words := mistake(path, allowed, given)
 		if words == "" {
 			return located(err, name)
@@ -71,10 +80,36 @@ func mistakes(err error, name string, allowed, given cuelang.Value) error {
 		}
 		if !seen[place] {
 			seen[place] = true
-			lines = append(lines, where+": "+words)
+			all = append(all, found{at, where + ": " + words})
 		}
 	}
+	slices.SortStableFunc(all, func(a, b found) int { return a.at.Offset() - b.at.Offset() })
+	var lines []string
+	for _, one := range all {
+		lines = append(lines, one.line)
+	}
 	return errors.New(strings.Join(lines, "\n"))
+}
+
+// unknownKeys lists the paths of keys that the schema does not have.
+func unknownKeys(above []string, allowed, given cuelang.Value) (paths [][]string) {
+	if given.IncompleteKind() != cuelang.StructKind {
+		return nil
+	}
+	fields, err := given.Fields()
+	if err != nil {
+		return nil
+	}
+	for fields.Next() {
+		label := fields.Selector().String()
+		path := append(slices.Clone(above), label)
+		if place := below(allowed, label); place.Exists() {
+			paths = append(paths, unknownKeys(path, place, fields.Value())...)
+		} else {
+			paths = append(paths, path)
+		}
+	}
+	return paths
 }
 
 // mistake follows a path as far as the schema knows it. It gives the place, as

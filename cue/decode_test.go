@@ -33,7 +33,9 @@ func TestDecode(t *testing.T) {
 		{"no struct", `a: [1, 2]`, `f.cue:1:4: a: must be keys in braces; found [1, 2]`},
 		{"nothing but a list", `[1]`, `f.cue:1:1: must be keys in braces; found [1]`},
 		{"long", `a: b: "` + strings.Repeat("x", 100) + `"`, `found "` + strings.Repeat("x", 58) + `…`},
-		{"two", "d: 1\na: b: 2", "f.cue:2:7: a.b: must be true or false; found 2\nf.cue:1:4: d: must be"},
+		{"two", "d: 1\na: b: 2", "f.cue:1:4: d: must be a text in quotes; found 1\nf.cue:2:7: a.b: must be"},
+		{"unknown keys beside another mistake", "d: 1\ne: 2\na: {c: 0, f: 3}", "f.cue:1:4: d: must be a text in quotes; found 1\n" +
+			"f.cue:2:1: e: is no key here; must be one of a, d, l, p\nf.cue:3:8: a.c: must be greater than 0; found 0\nf.cue:3:11: a.f: is no key here; must be one of b, c"},
 		{"conflict in the file", `d: "x"` + "\n" + `d: "y"`, "f.cue:"},
 		{"syntax", "a: {", "f.cue:1:"},
 	}

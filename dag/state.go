@@ -17,6 +17,7 @@ const (
 	StateEpic       State = "epic"     // has unclosed children, which are its work
 	StateComplete   State = "complete" // all its children are closed: to be closed itself
 	StateAsked      State = "asked"    // waits for a person's answer
+	StateHeld       State = "held"     // open here, and somebody works on it in another work tree
 	StateAssigned   State = "assigned" // open, and assigned to somebody else
 	StateClosed     State = "closed"
 	StateUnknown    State = "unknown" // of a status that stig does not know, such as "in review": nobody's to take
@@ -31,11 +32,14 @@ type Worker struct {
 	MayTake func(name string) bool
 	// Asked reports whether an issue has an unanswered question; nil for none has.
 	Asked func(i int) bool
+	// Held reports whether somebody works on an issue elsewhere, so that it cannot be
+	// claimed; nil for none is.
+	Held func(i int) bool
 }
 
 // State gives where an issue stands for a worker. It is the one place that
 // says what can be taken: an issue that is ready (IsReady), has no children, no
-// unanswered question, and is nobody else's.
+// unanswered question, and is nobody else's here or elsewhere.
 func (g *Graph) State(i int, w Worker) State {
 	issue := g.issues.At(i)
 	switch {
@@ -59,6 +63,8 @@ func (g *Graph) State(i int, w Worker) State {
 		return StateComplete
 	case w.Asked != nil && w.Asked(i):
 		return StateAsked
+	case w.Held != nil && w.Held(i):
+		return StateHeld
 	case issue.Assignee != "" && issue.Assignee != w.Name && (w.MayTake == nil || !w.MayTake(issue.Assignee)):
 		return StateAssigned
 	}
@@ -103,7 +109,7 @@ func (t *Tally) Add(s State) {
 		t.Complete++
 	case StateAsked:
 		t.Asked++
-	case StateAssigned:
+	case StateAssigned, StateHeld:
 		t.Assigned++
 	case StateClosed:
 		t.Closed++

@@ -3,11 +3,12 @@ package doctor
 import (
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
+	"time"
 
 	"stig/app"
 	"stig/beads"
+	"stig/lease"
 	"stig/live"
 	"stig/process"
 )
@@ -36,23 +37,34 @@ func (e *examination) workers() {
 			dead = append(dead, fmt.Sprintf("%s (%s)", p.Name, p.Issue))
 		}
 	}
-	leases := slices.DeleteFunc(claims.Leases, func(l live.Lease) bool {
-		runs, known := process.Running(l.Process)
-		return l.Person || l.Process != (process.ID{}) && (runs || !known) || l.Process == (process.ID{}) && now.Before(l.Until)
-	})
+	leases := e.ofTheDead(place, claims, now)
 	if len(dead) > 0 {
 		e.todo("workers", "loops that ended with an issue in hand: "+strings.Join(dead, ", "), "stig sweep")
 	}
 	if len(leases) > 0 {
-		var ids []string
-		for _, l := range leases {
-			ids = append(ids, fmt.Sprintf("%s (%s)", l.Issue, l.Actor))
-		}
-		e.todo("leases", "claims of the dead: "+strings.Join(ids, ", "), "stig sweep")
+		e.todo("leases", "claims of the dead: "+strings.Join(leases, ", "), "stig sweep")
 	}
 	if len(presences) > 0 && len(dead) == 0 && len(leases) == 0 {
 		e.ok("workers", "%s, no claim of the dead", app.Counted(running, "loop"))
 	}
+}
+
+// ofTheDead names the issues in progress whose leases ended, each with its holder.
+func (e *examination) ofTheDead(place live.Place, claims live.Claims, now time.Time) (names []string) {
+	snapshot, err := e.app.At(e.store).Snapshot()
+	if err != nil {
+		return nil // findStore said so
+	}
+	defer snapshot.Close()
+	self, _ := process.Self()
+	judge := lease.Judge{Now: now, Host: self.Host, Tree: place.Worktree, Running: process.Running}
+	for _, issue := range snapshot.All() {
+		l, ok := claims.Lease(issue.ID)
+		if ok && issue.Status == "in_progress" && l.Actor == issue.Assignee && judge.Ended(l) {
+			names = append(names, fmt.Sprintf("%s (%s)", issue.ID, l.Actor))
+		}
+	}
+	return names
 }
 
 // unreadable names files of the live state that could not be read. They were moved aside,

@@ -90,8 +90,7 @@ func (g Client) await(ctx context.Context, command process.Command) (process.Res
 		if err != nil {
 			return process.Result{}, fmt.Errorf("git %s: %w", verb(command.Argv), err)
 		}
-		held := result.Exit != 0 && strings.Contains(string(result.Stderr), ".lock': File exists")
-		if !held || try == tries {
+		if result.Exit == 0 || !isHeld(string(result.Stderr)) || try == tries {
 			return result, nil
 		}
 		select {
@@ -100,6 +99,13 @@ func (g Client) await(ctx context.Context, command process.Command) (process.Res
 		case <-time.After(pause):
 		}
 	}
+}
+
+// isHeld reports whether git says that another git is at work just now: holds a lock, or
+// makes or removes a work tree, which those that list them stumble over.
+func isHeld(said string) bool {
+	return strings.Contains(said, ".lock': File exists") || strings.Contains(said, "could not lock config file") ||
+		strings.Contains(said, "failed to read ") && strings.Contains(said, "/worktrees/")
 }
 
 // verb is the command of git in a command line.

@@ -57,7 +57,7 @@ func (g Client) look(ctx context.Context, untracked string, without []string) (T
 		if commit, ok := strings.CutPrefix(line, "# branch.oid "); ok && commit != "(initial)" {
 			tree.Head = commit
 		}
-		path := changedPath(line)
+		path := ChangedPath(line)
 		if path == "" || left(path) {
 			continue
 		}
@@ -104,7 +104,7 @@ func (g Client) Beyond(ctx context.Context, base string, without ...string) (str
 		return "", err
 	}
 	for line := range strings.SplitSeq(lines, "\x00") {
-		paths = append(paths, changedPath(line))
+		paths = append(paths, ChangedPath(line))
 	}
 	slices.Sort(paths)
 	left := below(g.Dir, g.Dir, without)
@@ -121,8 +121,9 @@ func (g Client) Beyond(ctx context.Context, base string, without ...string) (str
 	return hex.EncodeToString(state.Sum(nil)), nil
 }
 
-// changedPath is the path in a line of git status, "" where it names none.
-func changedPath(line string) string {
+// ChangedPath is the path in a line of git status --porcelain=v2 --no-renames -z, "" where
+// it names none.
+func ChangedPath(line string) string {
 	before := map[byte]int{'1': 8, 'u': 10, '?': 1} // fields before the path
 	if line == "" || before[line[0]] == 0 {
 		return ""

@@ -107,6 +107,7 @@ func TestWhys(t *testing.T) {
 		{"its own", []string{line("pier-1", comments(left("bo", "request", map[string]any{"to": "@all", "payload": "look"}, 1)))}, ""},
 		{"before it was there", []string{line("pier-1", comments(left("ann", "request", map[string]any{"to": "bo", "payload": "look"}, -1)))}, ""},
 		{"without a time", []string{line("pier-1", comments(map[string]any{"author": "ann", "text": "hello @bo"}))}, "mention pier-1"},
+		{"without any time", []string{line("pier-1", map[string]any{"updated_at": nil, "comments": []map[string]any{{"author": "ann", "text": "hello @bo"}}})}, "mention pier-1"},
 		{"mentioned", []string{line("pier-1", comments(said("ann", "hello @bo, and @cy", 1)))}, "mention pier-1"},
 		{"mentioned in code", []string{line("pier-1", comments(said("ann", "hello `@bo`", 1), said("ann", "```\n@bo\n```", 1), said("ann", "so:\n\n    @bo\n", 1)))}, ""},
 		{"mentioned as an escape", []string{strings.Replace(line("pier-1", comments(said("ann", "hello @bo", 1))), "@", `\u0040`, 1)}, "mention pier-1"},

@@ -210,8 +210,11 @@ func (s *search) comment(i int, closed time.Time, watched bool, at int, c beads.
 	if f.Type = left.Type; !left.IsTrace() {
 		f.Text = left.Body
 	}
-	if f.At = c.CreatedAt; f.At.IsZero() {
-		f.At = issue.UpdatedAt // somebody left no time
+	f.At = c.CreatedAt
+	for _, instead := range []time.Time{issue.UpdatedAt, s.For.Since} { // somebody left no time
+		if f.At.IsZero() {
+			f.At = instead
+		}
 	}
 	f.Why = s.why(i, left, watched)
 	f.byRole = f.Why == Role || f.Why == Help

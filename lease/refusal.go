@@ -10,12 +10,15 @@ import (
 	"stig/process"
 )
 
-// Refusal is why an issue cannot be claimed that a lease keeps others from: who holds
-// it, where, and until when (fault.Conflict).
-func (j Judge) Refusal(l live.Lease) *fault.Error {
-	e := &fault.Error{Code: fault.Conflict, ID: l.Issue, Reason: "is claimed by " + l.Actor + j.Where(l), Hint: "type stig orient to see what is ready"}
-	if j.Overdue(l) {
-		e.Hint = "if that work was given up, type stig claim " + l.Issue + " --take"
+// Refusal is why an issue cannot be claimed that another holds (fault.Conflict): who, and
+// where they have a lease on it, where and until when.
+func (j Judge) Refusal(issue, holder string, l live.Lease, leased bool) *fault.Error {
+	e := &fault.Error{Code: fault.Conflict, ID: issue, Reason: "is claimed by " + holder, Hint: "type stig orient to see what is ready"}
+	if leased {
+		e.Reason += j.Where(l)
+	}
+	if leased && j.Overdue(l) {
+		e.Hint = "if that work was given up, type stig claim " + issue + " --take"
 	}
 	return e
 }

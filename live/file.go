@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"stig/jsonl"
@@ -16,8 +17,11 @@ import (
 // is. One that cannot be read is moved aside, and named in the error.
 func readJSON(path string, v any) error {
 	text, err := jsonl.ReadText(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return nil
+	case errors.Is(err, fs.ErrPermission): // it is another user's, and may be right
+		return err
 	}
 	if err == nil {
 		if err = json.Unmarshal(text, v); err != nil {
@@ -25,7 +29,7 @@ func readJSON(path string, v any) error {
 		}
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("%s: %w; moved to %s", path, err, filepath.Base(path)+unreadable), os.Rename(path, path+unreadable))
+		return errors.Join(err, os.Rename(path, path+unreadable))
 	}
 	return nil
 }

@@ -97,3 +97,41 @@ func TestPrune(t *testing.T) {
 		t.Error(files)
 	}
 }
+
+// TestPresenceBeside: where git's directory cannot be used the record is beside the
+// store, and of two the one that was written more often counts.
+func TestPresenceBeside(t *testing.T) {
+	dir, store := clone(t)
+	place, own := at(t, store), filepath.Join(dir, ".git", "stig")
+	day := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
+	seen(t, place, "bo", day)
+	seen(t, place, "bo", day.Add(time.Second))
+	away := func(from, to string) {
+		t.Helper()
+		if err := os.Rename(from, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	away(own, own+".away")
+	if err := os.WriteFile(own, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	seen(t, place, "bo", day.Add(time.Hour))
+	if one, ok := place.Presence("bo"); !ok || !one.Seen.Equal(day.Add(time.Hour)) {
+		t.Errorf("%+v, %t", one, ok)
+	}
+	if err := os.Remove(own); err != nil {
+		t.Fatal(err)
+	}
+	away(own+".away", own)
+	all, err := place.Presences()
+	if one, ok := place.Presence("bo"); err != nil || len(all) != 1 || !ok || one.Changes != 2 || all[0] != one {
+		t.Errorf("%v, %+v, %+v", err, all, one)
+	}
+	if err := place.ForgetPresence("bo"); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := place.Presences(); err != nil || len(all) != 0 {
+		t.Errorf("%v, %+v", err, all)
+	}
+}

@@ -36,6 +36,18 @@ type Run struct {
 	Branch   string     `json:"branch,omitempty"` // the work is on
 	Base     string     `json:"base,omitempty"`   // commit that the branch was begun at
 	Commit   string     `json:"commit,omitempty"` // the last of the branch at the end
+
+	// What the loop goes on from when it was killed.
+	Step     string `json:"step,omitempty"`     // the last that was done: claimed, started, ended, landed
+	Criteria string `json:"criteria,omitempty"` // hash of the criteria when it was claimed
+	Tree     string `json:"tree,omitempty"`     // what its directory held before the command started
+	Notes    string `json:"notes,omitempty"`    // hash of its notes then
+	Comments int    `json:"comments,omitempty"` // how many it had then
+	TimedOut bool   `json:"timed_out,omitempty"`
+	Cause    string `json:"cause,omitempty"` // why the loop ended the command: lost, stopped; "" where it ended by itself
+
+	Said  string `json:"said,omitempty"`  // the last line of the output, shortened
+	Asked bool   `json:"asked,omitempty"` // the loop asked a person at its end: what was before counts no more
 }
 
 // RecordRun puts a run into the records, at its start and again, with the same ID, at

@@ -21,6 +21,7 @@ type Request struct {
 	Reader string // who reads: what is theirs is not left to somebody else; "" when nobody is named
 	// MayTake reports whether the reader may go on with what another name holds; nil for none.
 	MayTake func(name string) bool
+	Held    *Held // who has the issue elsewhere; nil for nobody
 	// Learned is what the reader learned from earlier work, on whatever issue; "" for
 	// nothing. It stands at the end, and is what a budget cuts first.
 	Learned string
@@ -51,6 +52,7 @@ func Brief(f *beads.Snapshot, g *dag.Graph, i int, req Request, rules Rules) (*B
 	a := assemble(f, g, rules, record)
 	a.full = req.Full
 	b := a.common(i, record)
+	b.Held = req.Held
 	b.override, b.full, b.reader, b.mayTake, b.loop = req.Depth, req.Full, req.Reader, req.MayTake, req.Loop
 	b.Depth, b.DepthFrom = a.depth(req.Depth)
 	all, err := a.closedDependencies(i)

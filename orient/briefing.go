@@ -12,6 +12,7 @@
 package orient
 
 import (
+	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -19,6 +20,27 @@ import (
 	"stig/recall"
 	"stig/signals"
 )
+
+// Held is who has an issue that is open in this store: somebody works on it in another
+// work tree, or closed it on another branch.
+type Held struct {
+	By       string `json:"by"`
+	Worktree string `json:"worktree,omitempty"` // where it is worked on
+	Until    string `json:"until,omitempty"`    // RFC 3339: when the claim ends unless it is renewed; "" where it does not
+	Left     int    `json:"left,omitempty"`     // seconds until then
+	Branch   string `json:"branch,omitempty"`   // where it was closed
+}
+
+// Words says who has the issue, where, and for how long.
+func (h Held) Words() string {
+	switch {
+	case h.Branch != "":
+		return fmt.Sprintf("closed by %s on branch %s", oneLine(h.By), oneLine(h.Branch))
+	case h.Until != "":
+		return fmt.Sprintf("held by %s in %s until %s", oneLine(h.By), oneLine(h.Worktree), h.Until)
+	}
+	return fmt.Sprintf("held by %s in %s", oneLine(h.By), oneLine(h.Worktree))
+}
 
 // Briefing is all that a worker needs to know about one issue. What its depth
 // or its budget leaves out is named in Omitted.
@@ -33,6 +55,7 @@ type Briefing struct {
 	Epic       *Epic             `json:"epic"`   // nil outside any
 	Related    []Related         `json:"related"`
 	Escalation Escalation        `json:"escalation"`
+	Held       *Held             `json:"held,omitempty"` // by whom, where the store does not show it; nil for nobody
 
 	Estimate    *Estimate   `json:"checkpoint,omitempty"`
 	Also        []Estimate  `json:"also_learned,omitempty"` // what other branches left, kept by a merge

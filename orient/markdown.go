@@ -77,6 +77,9 @@ func (b *Briefing) facts() []string {
 	if b.Issue.Deferred != "" {
 		facts = append(facts, "deferred until "+b.Issue.Deferred)
 	}
+	if b.Held != nil {
+		facts = append(facts, b.Held.Words())
+	}
 	depth := "briefing " + b.Depth
 	if b.DepthFrom == DepthFromDefault {
 		depth += " (default)"

@@ -85,6 +85,8 @@ func (b *Briefing) take() []Step {
 		return nil
 	case b.Issue.Assignee != "" && b.Issue.Assignee == b.reader && status == "in_progress":
 		return nil // the reader holds it
+	case b.Held != nil:
+		return []Step{{Why: "it is " + b.Held.Words() + ": take another that is ready", Argv: []string{"stig", "orient"}}}
 	case b.Issue.Assignee != "" && b.Issue.Assignee != b.reader && b.mayTake != nil && b.mayTake(b.Issue.Assignee):
 		return []Step{{Why: "take it over from " + oneLine(b.Issue.Assignee), Argv: []string{"stig", "claim", id}}}
 	case b.Issue.Assignee != "" && b.Issue.Assignee != b.reader:

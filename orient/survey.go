@@ -79,13 +79,14 @@ type RuleCount struct {
 	Count int    `json:"count"`
 }
 
-// Claim is an issue in progress.
+// Claim is an issue in progress, here or elsewhere.
 type Claim struct {
 	ID       string `json:"id"`
 	Title    string `json:"title"`
 	Assignee string `json:"assignee"`
 	Progress string `json:"progress"`
 	Stale    bool   `json:"stale,omitempty"` // unchanged for long, which Attention says
+	Held     *Held  `json:"held,omitempty"`  // of an issue that is open in this store: it is worked on elsewhere
 
 	noted bool // its progress is written down
 }
@@ -140,9 +141,9 @@ type SurveyRequest struct {
 	Actor  string // who reads, and can take what is assigned to this name; As when ""
 	Budget int    // most characters of the Markdown; 0 for no limit
 	Full   bool   // everything, whatever the scale
-	// Gone reports whether a name is that of somebody who runs no more, whose claims
-	// stig sweep returns; nil where that is not known.
-	Gone func(name string) bool
+	// Left reports whether stig sweep returns a claim; nil where that is not known.
+	Left func(issue *beads.Issue) bool
+	Held map[string]Held // by id, issues that are open here and that somebody has elsewhere
 	// MayTake reports whether who reads can take what is assigned to another name; nil for none.
 	MayTake func(name string) bool
 	Workers []Worker // whose loops run, wait or were paused
@@ -158,8 +159,9 @@ func Look(f *beads.Snapshot, g *dag.Graph, req SurveyRequest, rules Rules) (*Sur
 	s := &surveyor{file: f, graph: g, rules: rules, notes: list, counted: counted(f, g)}
 	s.alarm = alarm{file: f, graph: g, now: rules.Now, staleDays: rules.StaleDays,
 		read: func(i int) (noted, error) { return list[i], nil }}
-	s.gone = req.Gone
+	s.returned, s.held = req.Left, req.Held
 	s.worker = dag.Worker{Now: rules.Now, Name: cmp.Or(req.Actor, req.As), MayTake: req.MayTake, Asked: func(i int) bool { return list[i].pending }}
+	s.worker.Held = func(i int) bool { _, held := req.Held[f.At(i).ID]; return held }
 	survey := &Survey{As: req.As, Omitted: []Omission{}}
 	survey.Counts, survey.statuses = s.counts()
 	survey.Scale = scale(survey.Counts.Unclosed)
@@ -200,14 +202,15 @@ func scale(unclosed int) string {
 
 // surveyor is what a survey is put together from.
 type surveyor struct {
-	gone    func(name string) bool // see SurveyRequest
-	file    *beads.Snapshot
-	graph   *dag.Graph
-	rules   Rules
-	worker  dag.Worker
-	notes   []noted
-	counted []int // the issues that a survey counts
-	alarm   alarm
+	returned func(*beads.Issue) bool // see SurveyRequest
+	held     map[string]Held
+	file     *beads.Snapshot
+	graph    *dag.Graph
+	rules    Rules
+	worker   dag.Worker
+	notes    []noted
+	counted  []int // the issues that a survey counts
+	alarm    alarm
 }
 
 // counted are the issues that a survey counts.
@@ -263,6 +266,9 @@ func (s *surveyor) inProgress(first string) []Claim {
 			_, stale := signals.Stale(issue.UpdatedAt, s.rules.Now, s.rules.StaleDays)
 			list = append(list, Claim{ID: issue.ID, Title: issue.Title, Assignee: issue.Assignee,
 				Progress: s.notes[i].progress, Stale: stale, noted: s.notes[i].table})
+		}
+		if h, held := s.held[issue.ID]; held {
+			list = append(list, Claim{ID: issue.ID, Title: issue.Title, Assignee: h.By, Progress: s.notes[i].progress, Held: &h})
 		}
 	})
 	others := func(c Claim) int {

@@ -88,7 +88,7 @@ func (s *surveyor) attention() ([]Attention, error) {
 	}
 	if n := s.left(); n > 0 {
 		list = append(list, Attention{Rule: attentionLeft, Argv: []string{"stig", "sweep"},
-			Message: count(n, "claim") + " of whoever runs no more, untouched for a day: stig sweep returns them"})
+			Message: count(n, "claim") + " of whoever runs no more: stig sweep returns them"})
 	}
 	var failed error
 	s.each(func(i int, issue *beads.Issue) {
@@ -128,11 +128,11 @@ func (s *surveyor) attention() ([]Attention, error) {
 
 // left counts the claims that a sweep returns.
 func (s *surveyor) left() (n int) {
-	if s.gone == nil {
+	if s.returned == nil {
 		return 0
 	}
 	s.each(func(_ int, issue *beads.Issue) {
-		if dag.IsLeft(issue, s.rules.Now, dag.SweepAfter, s.gone) {
+		if issue.Status == "in_progress" && s.returned(issue) {
 			n++
 		}
 	})

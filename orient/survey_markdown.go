@@ -116,6 +116,9 @@ func (p *page) claims(claims []Claim) {
 		if c.noted {
 			who += ", " + c.Progress
 		}
+		if c.Held != nil {
+			who = c.Held.Words()
+		}
 		p.linef("- %s %s: %s", c.ID, title(c.Title), who)
 	}
 }

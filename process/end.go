@@ -30,6 +30,8 @@ func EndID(id ID, grace time.Duration) error {
 			return fmt.Errorf("process %d: leads no process group, so stig did not start it", id.PID)
 		}
 		k.mark = markOf(id.PID)
+	} else if _, _, taken := look(id.PID); taken {
+		return nil // the system gives a number anew when nobody is left in the session of that number
 	} else if k = orphans(id.PID); k.mark == "" {
 		return nil
 	}

@@ -3,8 +3,9 @@
 //
 // It is the one package that does, so that ending a program with all that it
 // started is done in one place: Run waits for a program in a process group of its
-// own and ends what is left of the group, Foreground leaves the terminal to one
-// that talks to a person, and Detach starts one that outlives us.
+// own and ends what is left of the group, Supervise does so for one that works for
+// hours, and keeps a log of it, Foreground leaves the terminal to one that talks to a
+// person, and Detach starts one that outlives us.
 //
 // The package does not know why a program is run, and whether it may be: it takes
 // the words of the command, the directory and the environment as they are.

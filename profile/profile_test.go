@@ -230,6 +230,7 @@ func TestSet(t *testing.T) {
 		{"watch", []string{"tide-2"}, strings.Replace(text, "watch: [\n  tide-1 ]", `watch: ["tide-2"]`, 1)},
 		{"description", `says "hi": <b> & # co`, strings.Replace(text, "# y\n", `# y`+"\n"+`description: "says \"hi\": <b> & # co"`+"\n", 1)},
 		{"description", "", text},
+		{"command", "z", strings.Replace(text, "command: x # y", "command: z # y", 1)},
 	} {
 		got, err := parse(t, text).Set(c.key, c.value)
 		if err != nil || string(got) != c.want {
@@ -243,6 +244,10 @@ func TestSet(t *testing.T) {
 		if got, err := parse(t, c[0]).Set(c[1], c[2]); err == nil {
 			t.Errorf("%s %q: %s", c[1], c[2], got)
 		}
+	}
+	text2, err := parse(t, "---\nname: bo\ndescription: \"a # b\"\n---\n").Set("description", "c")
+	if err != nil || string(text2) != "---\nname: bo\ndescription: c\n---\n" {
+		t.Errorf("%v %q", err, text2)
 	}
 	crlf, err := parse(t, "---\r\nname: bo\r\n---\r\n").Set("description", "new")
 	if err != nil || string(crlf) != "---\r\nname: bo\r\ndescription: new\r\n---\r\n" {

@@ -28,7 +28,7 @@ func (p *Profile) Set(key string, value any) ([]byte, error) {
 	wanted, line := before, ""
 	delete(wanted, key)
 	if given {
-		line = key + ": " + written + p.newline()
+		line = key + ": " + written + p.commentOn(start, end) + p.newline()
 		wanted[key] = plainValue(value)
 	}
 	text := p.text[:start] + line + p.text[end:]
@@ -69,6 +69,23 @@ func (p *Profile) linesOf(key string) (start, end int) {
 		at += len(line)
 	}
 	return start, end
+}
+
+// commentOn is the comment behind a value on one line, "" where there is none: what can
+// be left out without a change.
+func (p *Profile) commentOn(start, end int) string {
+	line := strings.TrimRight(p.text[start:end], blanks)
+	at := strings.Index(line, " #")
+	if at < 0 || strings.Contains(line, "\n") {
+		return ""
+	}
+	without := *p
+	without.text = p.text[:start+at] + p.newline() + p.text[end:]
+	now, err := without.values()
+	if was, e := p.values(); e != nil || err != nil || !reflect.DeepEqual(now, was) {
+		return ""
+	}
+	return line[at:]
 }
 
 // literal writes a value as YAML; given is false for an empty one.

@@ -13,9 +13,9 @@ func (w Worker) Launchd() ([]File, error) {
 	if err := w.check(); err != nil {
 		return nil, err
 	}
-	files := []File{{w.label("worker") + ".plist", w.agent(w.label("worker"), w.work(), 0)}}
+	files := []File{{w.label("worker") + ".plist", w.agent(w.label("worker"), w.work(), 24*time.Hour, true)}}
 	if w.Dream > 0 {
-		files = append(files, File{w.label("dream") + ".plist", w.agent(w.label("dream"), w.dream(), w.Dream)})
+		files = append(files, File{w.label("dream") + ".plist", w.agent(w.label("dream"), w.dream(), w.Dream, false)})
 	}
 	return files, nil
 }
@@ -31,10 +31,9 @@ func (w Worker) label(what string) string {
 	return "stig." + what + "." + strings.ReplaceAll(w.id(), `\x`, "_")
 }
 
-// agent is a property list; see launchd.plist(5). A loop is started again when a
-// signal of the system ended it, and not when it ended by itself, since it does so on
-// purpose. every is 0 for what starts at once.
-func (w Worker) agent(label string, argv []string, every time.Duration) string {
+// agent is a property list; see launchd.plist(5). A loop is started at once, and again
+// when it crashed; when it ended by itself, which it does on purpose, every so often.
+func (w Worker) agent(label string, argv []string, every time.Duration, loop bool) string {
 	t := &text{}
 	t.linef(`<?xml version="1.0" encoding="UTF-8"?>`)
 	t.linef(`<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">`)
@@ -55,9 +54,8 @@ func (w Worker) agent(label string, argv []string, every time.Duration) string {
 		t.linef("\t</dict>")
 	}
 	t.linef("\t<key>ProcessType</key>\n\t<string>Background</string>")
-	if every > 0 {
-		t.linef("\t<key>StartInterval</key>\n\t<integer>%d</integer>", max(1, every/time.Second))
-	} else {
+	t.linef("\t<key>StartInterval</key>\n\t<integer>%d</integer>", max(1, every/time.Second))
+	if loop {
 		t.linef("\t<key>RunAtLoad</key>\n\t<true/>")
 		t.linef("\t<key>KeepAlive</key>\n\t<dict>\n\t\t<key>Crashed</key>\n\t\t<true/>\n\t</dict>")
 		t.linef("\t<key>ThrottleInterval</key>\n\t<integer>10</integer>\n\t<key>ExitTimeOut</key>\n\t<integer>60</integer>")

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Systemd gives the units of systemd for a worker: a service, and for one that dreams
-// a service and a timer more.
+// Systemd gives the units of systemd for a worker: a service and a timer, and for one
+// that dreams both once more.
 func (w Worker) Systemd() ([]File, error) {
 	if err := w.check(); err != nil {
 		return nil, err
@@ -15,7 +15,7 @@ func (w Worker) Systemd() ([]File, error) {
 	if strings.ContainsAny(w.Program, `"'\`) {
 		return nil, fmt.Errorf("%s: systemd starts no program whose path has quotes or backslashes", w.Program)
 	}
-	files := []File{{w.Service(), w.service()}}
+	files := []File{{w.Service(), w.service()}, {w.Daily(), w.daily()}}
 	if w.Dream > 0 {
 		files = append(files, File{w.Dreams(), w.dreams()}, File{w.Timer(), w.timer()})
 	}
@@ -69,6 +69,16 @@ func (w Worker) dreams() string {
 	t.linef("ExecStart=%s", command(w.dream()))
 	t.linef("TimeoutStartSec=600")
 	w.confined(t)
+	return t.String()
+}
+
+// daily starts the loop again a day after it ended at one of its bounds, which are
+// counted over 24 hours.
+func (w Worker) daily() string {
+	t := &text{}
+	w.head(t, "daily start of")
+	t.linef("\n[Timer]\nOnUnitInactiveSec=24h")
+	t.linef("\n[Install]\nWantedBy=timers.target")
 	return t.String()
 }
 

@@ -40,6 +40,9 @@ type File struct {
 // Service is the name of the systemd unit that runs the loop.
 func (w Worker) Service() string { return "stig-worker-" + w.id() + ".service" }
 
+// Daily is the name of the systemd unit that starts a loop again a day after it ended.
+func (w Worker) Daily() string { return "stig-worker-" + w.id() + ".timer" }
+
 // Timer is the name of the systemd unit that starts Dreams.
 func (w Worker) Timer() string { return "stig-dream-" + w.id() + ".timer" }
 
@@ -48,7 +51,7 @@ func (w Worker) Dreams() string { return "stig-dream-" + w.id() + ".service" }
 
 // Names lists the files of systemd that there may be for the worker, whether it
 // dreams or not.
-func (w Worker) Names() []string { return []string{w.Service(), w.Dreams(), w.Timer()} }
+func (w Worker) Names() []string { return []string{w.Service(), w.Daily(), w.Dreams(), w.Timer()} }
 
 // The sizes in bytes of what stands in a name, before it is escaped: a name may be 255
 // long, and each byte may take four.

@@ -39,7 +39,7 @@ func rejected(what string, r process.Result) error {
 // author is the name of who made the changes. Who has told git no name commits under the
 // author's.
 func (t *Tree) Commit(ctx context.Context, message, author string) (commit string, err error) {
-	if err := t.settled(ctx); err != nil {
+	if _, err := t.settled(ctx); err != nil {
 		return "", err
 	}
 	env, err := identity(ctx, t.git(), author)
@@ -98,59 +98,67 @@ func (t *Tree) stage(ctx context.Context) (bool, error) {
 // Changed reports whether there is work in the tree: changes that are not committed, or
 // commits beyond Base.
 func (t *Tree) Changed(ctx context.Context) (bool, error) {
-	if dirty, err := t.dirty(ctx, false); err != nil || dirty {
-		return dirty, err
+	s, err := t.status(ctx)
+	if err != nil || s.dirty || s.head == t.Base {
+		return s.dirty, err
 	}
-	head, err := t.git().Commit(ctx, "HEAD")
-	if err != nil || head == t.Base {
-		return false, err
-	}
-	known, err := t.repo.descends(ctx, t.Base, head)
+	known, err := t.repo.descends(ctx, t.Base, s.head)
 	return !known, err
 }
 
-// dirty reports whether something differs from the last commit, files that git does not
-// know included, and the store where that is asked for.
-func (t *Tree) dirty(ctx context.Context, store bool) (bool, error) {
-	listed, err := t.git().Must(ctx, "status", "--porcelain", "--no-renames", "--untracked-files=all", "--ignore-submodules=none", "-z")
-	if err != nil {
-		return false, err
-	}
-	for line := range strings.SplitSeq(listed, "\x00") {
-		if _, name, _ := strings.Cut(strings.TrimSpace(line), " "); name != "" && (store || !t.repo.isStore(strings.TrimSpace(name))) {
-			return true, nil
-		}
-	}
-	return false, nil
+// status is how a work tree stands.
+type status struct {
+	head     string
+	branch   string // "" for none
+	dirty    bool   // something differs from head, files that git does not know included, the store not
+	store    bool   // the store does
+	unmerged bool   // there are conflicts
 }
 
-// onBranch makes sure that the branch of the issue is checked out. Where the worker went
-// on from it on another branch, or on none, the branch follows.
-func (t *Tree) onBranch(ctx context.Context) error {
-	g := t.git()
-	result, err := g.Run(ctx, "symbolic-ref", "--quiet", "HEAD")
-	now := strings.TrimPrefix(strings.TrimSpace(string(result.Stdout)), "refs/heads/")
-	if err != nil || now == t.Branch {
-		return err
+func (t *Tree) status(ctx context.Context) (s status, err error) {
+	listed, err := t.git().Must(ctx, "status", "--porcelain=v2", "--branch", "--no-ahead-behind", "--no-renames", "--untracked-files=all", "--ignore-submodules=none", "-z")
+	for line := range strings.SplitSeq(listed, "\x00") {
+		if head, ok := strings.CutPrefix(line, "# branch.oid "); ok {
+			s.head = head
+		} else if branch, ok := strings.CutPrefix(line, "# branch.head "); ok && branch != "(detached)" {
+			s.branch = branch
+		}
+		path := git.ChangedPath(line)
+		s.unmerged = s.unmerged || strings.HasPrefix(line, "u ")
+		s.store = s.store || t.repo.isStore(path)
+		s.dirty = s.dirty || path != "" && !t.repo.isStore(path)
 	}
+	return s, err
+}
+
+// settled says why the work tree cannot be committed or merged as it stands. Where the
+// worker went on from its branch on another, or on none, the branch follows.
+func (t *Tree) settled(ctx context.Context) (status, error) {
+	if doing := git.Busy(t.own); doing != "" {
+		return status{}, &RejectedError{Reason: fmt.Sprintf("%s: is in the middle of a %s", t.Dir, doing)}
+	}
+	s, err := t.status(ctx)
+	if err == nil && s.unmerged {
+		err = &RejectedError{Reason: t.Dir + ": has conflicts that are not resolved"}
+	}
+	if err != nil || s.branch == t.Branch {
+		return s, err
+	}
+	now := s.branch
 	if now == "" {
 		now = "no branch"
 	}
-	head, err := g.Commit(ctx, "HEAD")
-	if err != nil {
-		return err
-	}
-	if ahead, err := t.repo.descends(ctx, head, "refs/heads/"+t.Branch); err != nil {
-		return err
+	if ahead, err := t.repo.descends(ctx, s.head, "refs/heads/"+t.Branch); err != nil {
+		return s, err
 	} else if !ahead {
-		return &RejectedError{Reason: fmt.Sprintf("%s: is on %s, which does not come from %s", t.Dir, now, t.Branch)}
+		return s, &RejectedError{Reason: fmt.Sprintf("%s: is on %s, which does not come from %s", t.Dir, now, t.Branch)}
 	}
 	// HEAD moves to the branch at the very commit that it is at: no file changes
-	if _, err := g.Must(ctx, "update-ref", "-m", "stig: follow "+now, "refs/heads/"+t.Branch, head); err != nil {
-		return err
+	if _, err := t.git().Must(ctx, "update-ref", "-m", "stig: follow "+now, "refs/heads/"+t.Branch, s.head); err != nil {
+		return s, err
 	}
-	_, err = g.Must(ctx, "symbolic-ref", "-m", "stig: follow "+now, "HEAD", "refs/heads/"+t.Branch)
-	return err
+	_, err = t.git().Must(ctx, "symbolic-ref", "-m", "stig: follow "+now, "HEAD", "refs/heads/"+t.Branch)
+	return s, err
 }
 
 // identity is what git needs to be told where it knows nobody to commit as.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,13 +48,14 @@ func (t *Tree) Land(ctx context.Context) error {
 	if t.tip == "" {
 		return fmt.Errorf("%s: was not merged with %s", t.Branch, r.onto)
 	}
-	if err := r.mayLand(ctx); err != nil {
-		return err
+	now, err := r.look(ctx, r.onto)
+	if err == nil {
+		err = r.mayLand(now)
 	}
-	was, err := r.tip(ctx)
 	if err != nil {
 		return err
 	}
+	was := now.heads[r.onto]
 	if was == "" {
 		return &MovedError{Onto: r.onto}
 	}
@@ -63,7 +65,10 @@ func (t *Tree) Land(ctx context.Context) error {
 		return &MovedError{Onto: r.onto, Now: was}
 	}
 	_, err = r.git.Must(ctx, "update-ref", "-m", "stig: land "+t.Branch, "refs/heads/"+r.onto, t.tip, was)
-	if now, e := r.tip(ctx); err != nil && e == nil && now != was {
+	if err == nil {
+		return nil
+	}
+	if now, e := r.branch(ctx, r.onto); e == nil && now != was {
 		return &MovedError{Onto: r.onto, Now: now}
 	}
 	return err
@@ -83,7 +88,7 @@ func (t *Tree) Remove(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	onto, err := r.tip(ctx)
+	onto, err := r.branch(ctx, r.onto)
 	if err != nil {
 		return err
 	}
@@ -92,16 +97,16 @@ func (t *Tree) Remove(ctx context.Context) error {
 		if doing := git.Busy(t.own); doing != "" {
 			return kept("it is in the middle of a %s", doing)
 		}
-		if dirty, err := t.dirty(ctx, true); err != nil || dirty {
-			return errors.Join(err, kept("it has changes that are not committed"))
-		}
-		head, err := t.git().Commit(ctx, "HEAD")
+		s, err := t.status(ctx)
 		if err != nil {
 			return err
 		}
-		heads = append(heads, head)
+		if s.dirty || s.store {
+			return kept("it has changes that are not committed")
+		}
+		heads = append(heads, s.head)
 	}
-	for _, head := range heads {
+	for _, head := range slices.Compact(heads) {
 		if merged, err := r.descends(ctx, onto, head); err != nil {
 			return err
 		} else if head != "" && (onto == "" || !merged) {

@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"stig/git"
 )
 
 // ConflictError says that a branch cannot be merged with the one that results go to.
@@ -30,27 +28,22 @@ func (e *ConflictError) Error() string {
 // The merge is made before any file of the work tree is touched, so that a process that
 // is killed leaves none half done.
 func (t *Tree) Merge(ctx context.Context) (tip string, err error) {
-	if err := t.settled(ctx); err != nil {
-		return "", err
-	}
-	if dirty, err := t.dirty(ctx, false); err != nil {
-		return "", err
-	} else if dirty {
-		return "", &RejectedError{Reason: t.Dir + ": has changes that are not committed"}
-	}
-	head, err := t.git().Commit(ctx, "HEAD")
+	s, err := t.settled(ctx)
 	if err != nil {
 		return "", err
 	}
-	onto, err := t.repo.tip(ctx)
+	if s.dirty {
+		return "", &RejectedError{Reason: t.Dir + ": has changes that are not committed"}
+	}
+	onto, err := t.repo.branch(ctx, t.repo.onto)
 	if err != nil {
 		return "", err
 	}
 	if onto == "" {
 		return "", &MovedError{Onto: t.repo.onto}
 	}
-	merged, err := t.combine(ctx, head, onto)
-	if err == nil && merged != head {
+	merged, err := t.combine(ctx, s.head, onto)
+	if err == nil && merged != s.head {
 		err = t.forward(ctx, merged)
 	}
 	if err != nil {
@@ -192,21 +185,6 @@ func (t *Tree) skipStore(ctx context.Context) error {
 	result, err := t.git().Perform(ctx, nil, listed.Stdout, "-c", expectFiles, "update-index", "-z", "--skip-worktree", "--stdin")
 	if err == nil && result.Exit != 0 {
 		err = rejected("git update-index", result)
-	}
-	return err
-}
-
-// settled says why the work tree cannot be committed or merged as it stands.
-func (t *Tree) settled(ctx context.Context) error {
-	if doing := git.Busy(t.own); doing != "" {
-		return &RejectedError{Reason: fmt.Sprintf("%s: is in the middle of a %s", t.Dir, doing)}
-	}
-	unmerged, err := t.git().Must(ctx, "ls-files", "--unmerged")
-	if err == nil && unmerged != "" {
-		err = &RejectedError{Reason: t.Dir + ": has conflicts that are not resolved"}
-	}
-	if err == nil {
-		err = t.onBranch(ctx)
 	}
 	return err
 }

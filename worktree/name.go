@@ -12,14 +12,17 @@ import (
 // system takes 255, of which git wants some for its locks.
 const longestName = 150
 
+// namespace is where the branches of issues are.
+const namespace = "stig"
+
 // BranchOf names the branch of an issue whose results go to the branch onto. Ids that git
 // does not take as they are, that hold a slash, or that give onto are written with %XX;
 // two ids never have one branch.
 func BranchOf(issue, onto string) string {
 	name := escaped(issue)
-	branch := "stig/" + name
+	branch := namespace + "/" + name
 	if branch == onto || strings.HasPrefix(onto, branch+"/") {
-		branch = fmt.Sprintf("stig/%%%02X%s", name[0], name[1:])
+		branch = fmt.Sprintf("%s/%%%02X%s", namespace, name[0], name[1:])
 	}
 	return branch
 }
@@ -49,7 +52,7 @@ func escaped(id string) string {
 
 // dirOf is where the work tree of a branch lies unless it was moved.
 func (r *repository) dirOf(branch string) string {
-	return filepath.Join(r.trees, strings.TrimPrefix(branch, "stig/"))
+	return filepath.Join(r.trees, strings.TrimPrefix(branch, namespace+"/"))
 }
 
 // quoted is a path as a shell takes it.

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -43,10 +44,13 @@ func Check(ctx context.Context, o Options) error {
 	if _, err := fmt.Sscanf(said, "git version %d.%d", &has[0], &has[1]); err == nil && slices.Compare(has[:], oldest[:]) < 0 {
 		return &fault.Error{Code: fault.Usage, Reason: fmt.Sprintf("%s is too old: work trees of workers need git %d.%d", said, oldest[0], oldest[1]), Hint: "install a newer git"}
 	}
-	if err := r.mayLand(ctx); err != nil {
-		return err
+	now, err := r.look(ctx, r.onto)
+	if err == nil {
+		err = r.mayLand(now)
 	}
-	_, err = r.start(ctx)
+	if err == nil && now.heads[r.onto] == "" {
+		_, err = r.head(ctx)
+	}
 	return err
 }
 
@@ -76,41 +80,65 @@ func open(ctx context.Context, o Options) (*repository, error) {
 		name = filepath.Base(filepath.Dir(r.common))
 	}
 	sum := sha256.Sum256([]byte(r.common))
-	r.trees = filepath.Join(o.Dir, name+"-"+hex.EncodeToString(sum[:4]))
-	if result, err = r.git.Run(ctx, "check-ref-format", "--branch", r.onto); err != nil {
-		return nil, err
+	r.trees = filepath.Join(git.RealPath(o.Dir), name+"-"+hex.EncodeToString(sum[:4]))
+	return r, r.checkName(ctx)
+}
+
+// checkName refuses what is no name of a branch, and what git takes for another.
+func (r *repository) checkName(ctx context.Context) error {
+	if r.onto == Usual {
+		return nil
 	}
-	if result.Exit != 0 || strings.TrimSpace(string(result.Stdout)) != r.onto {
-		return nil, &fault.Error{Code: fault.Usage, Reason: fmt.Sprintf("%q: is no name for a branch", r.onto), Hint: "type --onto " + Usual}
+	result, err := r.git.Run(ctx, "check-ref-format", "--branch", r.onto)
+	if err == nil && (result.Exit != 0 || strings.TrimSpace(string(result.Stdout)) != r.onto) {
+		err = &fault.Error{Code: fault.Usage, Reason: fmt.Sprintf("%q: is not a valid name of a branch", r.onto), Hint: "type --onto " + Usual}
 	}
-	return r, nil
+	return err
+}
+
+// state is what a repository holds now.
+type state struct {
+	places places
+	heads  map[string]string // commits of branches by their names; "" where there is none
+}
+
+// look reads where the branches are that are asked for, and the work trees.
+func (r *repository) look(ctx context.Context, branches ...string) (state, error) {
+	argv := []string{"for-each-ref", "--format=%(objectname) %(refname)"}
+	for _, name := range append(branches, namespace) {
+		argv = append(argv, "refs/heads/"+name)
+	}
+	listed, err := r.git.Must(ctx, argv...)
+	now := state{heads: map[string]string{}}
+	for line := range strings.Lines(listed) {
+		commit, name, _ := strings.Cut(strings.TrimSpace(line), " ")
+		now.heads[strings.TrimPrefix(name, "refs/heads/")] = commit
+	}
+	if err == nil {
+		now.places, err = r.places(ctx)
+	}
+	return now, err
 }
 
 // begin gives the tip of Onto, which it makes from HEAD where there is none.
-func (r *repository) begin(ctx context.Context) (string, error) {
-	if err := r.mayLand(ctx); err != nil {
-		return "", err
+func (r *repository) begin(ctx context.Context, now state) (string, error) {
+	if tip := now.heads[r.onto]; tip != "" {
+		return tip, nil
 	}
-	if tip, err := r.tip(ctx); err != nil || tip != "" {
-		return tip, err
-	}
-	head, err := r.start(ctx)
+	head, err := r.head(ctx)
 	if err != nil {
 		return "", err
 	}
 	_, made := r.git.Must(ctx, "update-ref", "-m", "stig: begin", "refs/heads/"+r.onto, head, strings.Repeat("0", len(head)))
-	tip, err := r.tip(ctx) // of another loop, where that was first
+	tip, err := r.branch(ctx, r.onto) // of another loop, where that was first
 	if err == nil && tip == "" {
 		err = made
 	}
 	return tip, err
 }
 
-// start is the commit that Onto is at, or would be made at.
-func (r *repository) start(ctx context.Context) (string, error) {
-	if tip, err := r.tip(ctx); err != nil || tip != "" {
-		return tip, err
-	}
+// head is the commit of HEAD.
+func (r *repository) head(ctx context.Context) (string, error) {
 	result, err := r.git.Run(ctx, "rev-parse", "--quiet", "--verify", "HEAD^{commit}")
 	if err == nil && result.Exit != 0 {
 		err = &fault.Error{Code: fault.Usage, Reason: r.git.Dir + ": has no commit yet", Hint: "type git commit --allow-empty -m begin"}
@@ -120,31 +148,24 @@ func (r *repository) start(ctx context.Context) (string, error) {
 
 // mayLand says why results cannot go to Onto: it is checked out, so that its files would
 // no longer be those of its commit, or its name leaves no room for stig/ISSUE.
-func (r *repository) mayLand(ctx context.Context) error {
-	first, _, _ := strings.Cut(Usual, "/")
-	if there, err := r.branch(ctx, first); err != nil || there != "" || r.onto == first {
-		if err != nil {
-			return err
-		}
-		return &fault.Error{Code: fault.Usage, Reason: fmt.Sprintf("branch %s: leaves no room for branches %s/ISSUE", first, first), Hint: fmt.Sprintf("type git branch -m %s NAME", first)}
+func (r *repository) mayLand(now state) error {
+	if r.onto == namespace {
+		return &fault.Error{Code: fault.Usage, Reason: fmt.Sprintf("branch %s: leaves no room for branches %s/ISSUE", r.onto, namespace), Hint: "type --onto " + Usual}
 	}
-	places, err := r.places(ctx)
-	if err != nil {
-		return err
+	if now.heads[namespace] != "" {
+		return &fault.Error{Code: fault.Usage, Reason: fmt.Sprintf("branch %s: leaves no room for branches %s/ISSUE", namespace, namespace),
+			Hint: fmt.Sprintf("type git branch -m %s NAME", namespace)}
 	}
-	if at, found := places.of(r.onto); found {
-		return checkedOut(r.onto, at)
+	if at, found := now.places.of(r.onto); found {
+		return checkedOut(r.onto, at, ", or name another branch with --onto")
 	}
 	return nil
 }
 
-func checkedOut(branch string, at place) error {
+func checkedOut(branch string, at place, or string) error {
 	return &fault.Error{Code: fault.Conflict, Reason: fmt.Sprintf("branch %s: is checked out in %s", branch, at.dir),
-		Hint: fmt.Sprintf("type git -C %s switch --detach, or name another branch with --onto", quoted(at.dir))}
+		Hint: fmt.Sprintf("type git -C %s switch --detach%s", quoted(at.dir), or)}
 }
-
-// tip is the commit of Onto, "" where there is no such branch.
-func (r *repository) tip(ctx context.Context) (string, error) { return r.branch(ctx, r.onto) }
 
 // branch is the commit of a branch, "" where there is none.
 func (r *repository) branch(ctx context.Context, name string) (string, error) {
@@ -162,6 +183,22 @@ func (r *repository) base(ctx context.Context, a, b string) (string, error) {
 func (r *repository) descends(ctx context.Context, commit, from string) (bool, error) {
 	result, err := r.git.Run(ctx, "merge-base", "--is-ancestor", from, commit)
 	return err == nil && result.Exit == 0, err
+}
+
+// alone runs git while no other loop of the clone does so: git does not expect work trees
+// to be made at once.
+func (r *repository) alone(ctx context.Context, argv ...string) (err error) {
+	dir := filepath.Join(r.common, "stig")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	unlock, err := jsonl.LockUntil(ctx, filepath.Join(dir, "trees.lock"))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	_, err = r.git.Must(ctx, argv...)
+	return err
 }
 
 // forget removes a work tree with all that is in it, and whether it is there or not.

@@ -22,6 +22,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
+	"time"
 
 	"stig/fault"
 	"stig/git"
@@ -65,69 +67,100 @@ func Prepare(ctx context.Context, o Options, issue string) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	tip, err := r.begin(ctx)
-	if err != nil {
-		return nil, err
-	}
-	places, err := r.places(ctx)
-	if err != nil {
-		return nil, err
-	}
 	t := &Tree{Issue: issue, Branch: BranchOf(issue, r.onto), repo: r}
-	t.Dir = r.dirOf(t.Branch)
-	if at, found := places.ofTree(t); found {
-		t.Dir, t.own = at.dir, at.own
-		if t.ready = at.ready && isDir(at.dir); !t.ready {
-			err = r.forget(ctx, at.dir)
-		}
-	} else if at, found := places.of(t.Branch); found {
-		err = checkedOut(t.Branch, at)
+	now, err := r.look(ctx, r.onto, t.Branch)
+	if err == nil {
+		err = r.mayLand(now)
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case t.ready:
-		err = t.resume(ctx, tip)
-	default:
+	}
+	tip, err := r.begin(ctx, now)
+	if err != nil {
+		return nil, err
+	}
+	t.Dir, t.Head = r.dirOf(t.Branch), now.heads[t.Branch]
+	at, found := now.places.ofTree(t)
+	if found && at.ready && isDir(at.dir) {
+		t.Dir, t.own, t.ready = at.dir, at.own, true
+		return t, t.resume(ctx, tip)
+	}
+	if found { // removed by hand, or not made to the end: nobody worked in it
+		err = r.forget(ctx, at.dir)
+	} else if at, found := now.places.of(t.Branch); found {
+		err = checkedOut(t.Branch, at, "")
+	}
+	if err == nil {
 		err = t.make(ctx, tip)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return t, t.look(ctx)
+	return t, err
 }
 
-// look reads where the branch is now, and what it has in common with Onto.
-func (t *Tree) look(ctx context.Context) (err error) {
-	if t.Head, err = t.repo.git.Commit(ctx, "refs/heads/"+t.Branch); err != nil {
-		return err
+// since sets where the branch is, and what it has in common with Onto.
+func (t *Tree) since(ctx context.Context, head, tip string) (err error) {
+	t.Head, t.Base = head, head
+	if head != tip && tip != "" {
+		t.Base, err = t.repo.base(ctx, head, tip)
 	}
-	onto, err := t.repo.tip(ctx)
-	if err != nil || onto == "" {
-		return err
-	}
-	t.Base, err = t.repo.base(ctx, t.Head, onto)
 	return err
 }
 
 // resume makes sure that a work tree that is there can be worked in. A branch without
 // work of its own goes on from the tip of Onto.
 func (t *Tree) resume(ctx context.Context, tip string) error {
-	if _, err := t.repo.git.Must(ctx, "worktree", "repair", t.Dir); err != nil {
+	if link, err := os.ReadFile(filepath.Join(t.Dir, ".git")); err != nil || strings.TrimSpace(string(link)) != "gitdir: "+filepath.ToSlash(t.own) {
+		if _, err := t.repo.git.Must(ctx, "worktree", "repair", t.Dir); err != nil {
+			return err
+		}
+	}
+	if err := t.breakLocks(ctx); err != nil {
 		return err
 	}
-	if err := t.lock(ctx); err != nil {
+	if !isThere(filepath.Join(t.own, "locked")) {
+		if _, err := t.repo.git.Must(ctx, "worktree", "lock", "--reason", t.reason(), t.Dir); err != nil {
+			return err
+		}
+	}
+	if t.Head == "" {
+		return &fault.Error{Code: fault.Conflict, Reason: fmt.Sprintf("branch %s: was removed, and is checked out in %s", t.Branch, t.Dir),
+			Hint: fmt.Sprintf("type git worktree remove -f -f %s", quoted(t.Dir))}
+	}
+	if err := t.since(ctx, t.Head, tip); err != nil || t.Base != t.Head || t.Head == tip {
 		return err
 	}
-	if at, err := t.repo.git.Commit(ctx, "refs/heads/"+t.Branch); err != nil || at == tip {
-		return err
-	} else if behind, err := t.repo.descends(ctx, tip, at); err != nil || !behind {
+	if s, err := t.status(ctx); err != nil || s.dirty || s.branch != t.Branch {
 		return err
 	}
-	if dirty, err := t.dirty(ctx, false); err != nil || dirty || t.onBranch(ctx) != nil {
+	if err := t.forward(ctx, tip); err != nil {
 		return err
 	}
-	return t.forward(ctx, tip)
+	return t.since(ctx, tip, tip)
+}
+
+// reason is why the work tree is locked, so that git does not prune it.
+func (t *Tree) reason() string { return "stig: work on " + t.Issue }
+
+// lockAge is how long a git that runs may hold a lock of a work tree of ours.
+const lockAge = 2 * time.Second
+
+// breakLocks removes the locks of a git that was killed, alone or with the machine, which
+// would keep others from going on. Nobody but the caller works in the tree.
+func (t *Tree) breakLocks(ctx context.Context) error {
+	branch := filepath.Join(t.repo.common, "refs", "heads", filepath.FromSlash(t.Branch))
+	for _, lock := range []string{filepath.Join(t.own, "index.lock"), filepath.Join(t.own, "HEAD.lock"), branch + ".lock"} {
+		for over := time.After(lockAge); isThere(lock); {
+			select {
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			case <-time.After(lockAge / 20):
+			case <-over:
+				if err := os.Remove(lock); err != nil && !errors.Is(err, fs.ErrNotExist) {
+					return err
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // make makes the work tree, and the branch where there is none.
@@ -136,28 +169,29 @@ func (t *Tree) make(ctx context.Context, tip string) error {
 		return &fault.Error{Code: fault.Conflict, Reason: t.Dir + ": is there and is no work tree of this repository", Hint: "move it away", Err: err}
 	}
 	if err := os.MkdirAll(filepath.Dir(t.Dir), 0o700); err != nil {
-		return noRoom(t.Dir, err)
+		return t.noRoom(err)
 	}
-	add := []string{"worktree", "add", "--quiet", "--no-checkout", "-b", t.Branch, t.Dir, tip}
-	old, err := t.repo.branch(ctx, t.Branch)
-	if err != nil {
+	old := t.Head
+	add := []string{"worktree", "add", "--quiet", "--no-checkout", "--lock", "--reason", t.reason()}
+	if old == "" {
+		add = append(add, "--no-track", "-b", t.Branch, t.Dir, tip)
+	} else if err := t.adopts(ctx, old, tip); err != nil {
 		return err
+	} else {
+		add = append(add, t.Dir, t.Branch)
 	}
-	if old != "" {
-		if err := t.adopts(ctx, old, tip); err != nil {
-			return err
-		}
-		add = []string{"worktree", "add", "--quiet", "--no-checkout", t.Dir, t.Branch}
-	}
-	_, err = t.repo.git.Must(ctx, add...)
+	err := t.repo.alone(ctx, add...)
 	if err == nil {
 		err = t.fill(ctx)
 	}
 	if err == nil && old != "" {
 		err = t.resume(ctx, tip)
+	} else if err == nil {
+		err = t.since(ctx, tip, tip)
 	}
 	if err != nil {
-		return errors.Join(noRoom(t.Dir, err), t.undo(context.WithoutCancel(ctx), old == "", tip))
+		err = t.noRoom(err)
+		return errors.Join(err, t.undo(context.WithoutCancel(ctx), old == "", tip))
 	}
 	t.ready = true
 	return nil
@@ -175,12 +209,8 @@ func (t *Tree) adopts(ctx context.Context, branch, tip string) error {
 
 // fill puts the files into a new work tree, but for the store's.
 func (t *Tree) fill(ctx context.Context) (err error) {
-	if t.own, err = t.git().Must(ctx, "rev-parse", "--absolute-git-dir"); err != nil {
-		return err
-	}
-	t.own = filepath.FromSlash(t.own)
-	if err := t.lock(ctx); err != nil {
-		return err
+	if t.own = ownDirectories(t.repo.common)[t.Dir]; t.own == "" {
+		return fmt.Errorf("%s: git has no work tree there", t.Dir)
 	}
 	if store := t.repo.store; store != "" {
 		if _, err := t.git().Must(ctx, "sparse-checkout", "set", "--no-cone", "/*", "!/"+pattern(store)+"/"); err != nil {
@@ -207,24 +237,17 @@ func (t *Tree) undo(ctx context.Context, branch bool, tip string) error {
 	return err
 }
 
-// lock keeps git from pruning the work tree.
-func (t *Tree) lock(ctx context.Context) error {
-	if _, err := os.Lstat(filepath.Join(t.own, "locked")); err == nil {
-		return nil
-	}
-	_, err := t.repo.git.Must(ctx, "worktree", "lock", "--reason", "stig: work on "+t.Issue, t.Dir)
-	return err
-}
-
 // git is git in the work tree.
 func (t *Tree) git() git.Client { return git.Client{Dir: t.Dir, Env: t.repo.git.Env} }
 
-// noRoom says of an error that there is no room on the disk, if that is it.
-func noRoom(dir string, err error) error {
-	for _, full := range []string{"No space left on device", "no space left on device", "Disk quota exceeded", "disk quota exceeded"} {
-		if strings.Contains(err.Error(), full) {
-			return &fault.Error{Code: fault.Store, Reason: dir + ": no space left for a work tree", Hint: "free space there and try again", Err: err}
-		}
+// noRoom says of an error that there is no room on the disk, if that is it: git does not
+// always say so.
+func (t *Tree) noRoom(err error) error {
+	probe := filepath.Join(t.Dir, ".stig-probe")
+	full := os.WriteFile(probe, make([]byte, 1<<16), 0o600)
+	_ = os.Remove(probe)
+	if errors.Is(full, syscall.ENOSPC) || errors.Is(full, syscall.EDQUOT) || strings.Contains(strings.ToLower(err.Error()), "no space left on device") {
+		return &fault.Error{Code: fault.Store, Reason: t.Dir + ": no space left for a work tree", Hint: "free space there and try again", Err: err}
 	}
 	return err
 }
@@ -241,6 +264,11 @@ func pattern(path string) string {
 	return escaped.String()
 }
 
+func isThere(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
 func isDir(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
@@ -253,18 +281,22 @@ func List(ctx context.Context, o Options) ([]*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	places, err := r.places(ctx)
+	now, err := r.look(ctx, r.onto)
 	if err != nil {
 		return nil, err
 	}
 	var trees []*Tree
-	for _, at := range places {
-		if !at.ready {
+	for _, at := range now.places {
+		head, err := r.branch(ctx, at.Branch)
+		if err != nil {
+			return nil, err
+		}
+		if !at.ready || head == "" { // the branch was removed by hand
 			continue
 		}
 		t := &Tree{Issue: at.Issue, Dir: at.dir, Branch: at.Branch, own: at.own, ready: true, repo: r}
-		if err := t.look(ctx); err != nil {
-			continue // its branch was removed by hand
+		if err := t.since(ctx, head, now.heads[r.onto]); err != nil {
+			return nil, err
 		}
 		trees = append(trees, t)
 	}

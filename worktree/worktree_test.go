@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"stig/fault"
@@ -29,12 +30,35 @@ func newClone(t *testing.T) clone {
 	env := append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_CEILING_DIRECTORIES="+dir,
 		"GIT_AUTHOR_NAME=m", "GIT_AUTHOR_EMAIL=m@example.org", "GIT_COMMITTER_NAME=m", "GIT_COMMITTER_EMAIL=m@example.org", "EMAIL=")
 	c := clone{t, worktree.Options{Git: git.Client{Env: env}, Root: filepath.Join(dir, "main"), Dir: filepath.Join(dir, "trees"), Store: ".beads"}}
-	c.put(c.Root, ".beads/issues.jsonl", `{"id":"a-1"}`)
-	c.put(c.Root, ".gitignore", "*.o\n")
-	c.put(c.Root, "f", "one\n")
-	c.git(c.Root, "init", "-q", "-b", "main")
-	c.commit(c.Root, "begin")
+	if err := os.CopyFS(c.Root, os.DirFS(begun())); err != nil {
+		t.Fatal(err)
+	}
 	return c
+}
+
+// begun is the repository that all clones of this test are copies of.
+var begun = sync.OnceValue(func() string {
+	dir, err := os.MkdirTemp("", "stig-begun-")
+	files := map[string]string{".beads/issues.jsonl": `{"id":"a-1"}`, ".gitignore": "*.o\n", "f": "one\n"}
+	for name, text := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		err = errors.Join(err, os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644))
+	}
+	g := git.Client{Dir: dir, Env: append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")}
+	for _, argv := range [][]string{{"init", "-q", "-b", "main", "--template="}, {"add", "-A"}, {"-c", "user.name=m", "-c", "user.email=m@example.org", "commit", "-q", "-m", "begin"}} {
+		_, e := g.Must(context.Background(), argv...)
+		err = errors.Join(err, e)
+	}
+	if err != nil {
+		panic(err)
+	}
+	return dir
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	_ = os.RemoveAll(begun())
+	os.Exit(code)
 }
 
 func (c clone) put(dir, name, text string) {
@@ -104,6 +128,7 @@ func (c clone) absent(path ...string) {
 // The way of an issue from a branch of its own to the branch that results go to, and that
 // a dependent has its blockers' work.
 func TestTree(t *testing.T) {
+	t.Parallel()
 	c := newClone(t)
 	if err := worktree.Check(t.Context(), c.Options); err != nil {
 		t.Fatal(err)
@@ -163,6 +188,7 @@ func TestTree(t *testing.T) {
 }
 
 func TestMergeConflict(t *testing.T) {
+	t.Parallel()
 	c := newClone(t)
 	one, two := c.prepare("a-1"), c.prepare("a-2")
 	c.put(one.Dir, "f", "of one\n")
@@ -199,7 +225,13 @@ func TestMergeConflict(t *testing.T) {
 // that it finds or makes.
 func TestStoreIsLeftAlone(t *testing.T) {
 	for name, change := range map[string]func(c clone, dir string){
-		"untouched":  func(clone, string) {},
+		"untouched":            func(clone, string) {},
+		"untouched, but moved": func(clone, string) {},
+		"committed, not moved": func(c clone, dir string) { // nothing but the store keeps the merge from being one
+			c.put(dir, ".beads/issues.jsonl", "mine")
+			c.git(dir, "add", "--sparse", "-A", ".")
+			c.git(dir, "commit", "-q", "-m", "mine")
+		},
 		"written":    func(c clone, dir string) { c.put(dir, ".beads/issues.jsonl", "mine") },
 		"new beside": func(c clone, dir string) { c.put(dir, ".beads/more", "mine") },
 		"committed": func(c clone, dir string) {
@@ -217,41 +249,40 @@ func TestStoreIsLeftAlone(t *testing.T) {
 			c.git(dir, "commit", "-q", "-m", "mine")
 		},
 	} {
-		for _, moved := range []bool{false, true} {
-			t.Run(name, func(t *testing.T) {
-				c := newClone(t)
-				tree := c.prepare("a-1")
-				if moved { // --onto has another version of the store
-					c.git(c.Root, "switch", "-q", "stig/work")
-					c.put(c.Root, ".beads/issues.jsonl", "theirs")
-					c.commit(c.Root, "theirs")
-					c.git(c.Root, "switch", "-q", "main")
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newClone(t)
+			tree := c.prepare("a-1")
+			if name != "untouched" && name != "committed, not moved" { // --onto has another version of the store
+				c.git(c.Root, "switch", "-q", "stig/work")
+				c.commitFile(".beads/issues.jsonl", "theirs")
+				c.git(c.Root, "switch", "-q", "main")
+			}
+			store := c.git(c.Root, "rev-parse", "stig/work:.beads")
+			c.put(tree.Dir, "g", "work\n")
+			change(c, tree.Dir)
+			tip := c.land(tree)
+			if got := c.git(c.Root, "rev-parse", tip+":.beads"); got != store {
+				t.Errorf("the store changed:\n%s", c.git(c.Root, "diff", store, got))
+			}
+			if c.git(c.Root, "show", tip+":g") != "work" {
+				t.Error("the work is lost")
+			}
+			if text, err := os.ReadFile(filepath.Join(tree.Dir, "g")); err != nil || string(text) != "work\n" {
+				t.Errorf("%q, %v", text, err)
+			}
+			if strings.HasPrefix(name, "untouched") {
+				c.absent(tree.Dir, ".beads")
+				if said := c.git(tree.Dir, "status", "--porcelain"); said != "" {
+					t.Error(said)
 				}
-				store := c.git(c.Root, "rev-parse", "stig/work:.beads")
-				c.put(tree.Dir, "g", "work\n")
-				change(c, tree.Dir)
-				tip := c.land(tree)
-				if got := c.git(c.Root, "rev-parse", tip+":.beads"); got != store {
-					t.Errorf("the store changed:\n%s", c.git(c.Root, "diff", store, got))
-				}
-				if c.git(c.Root, "show", tip+":g") != "work" {
-					t.Error("the work is lost")
-				}
-				if text, err := os.ReadFile(filepath.Join(tree.Dir, "g")); err != nil || string(text) != "work\n" {
-					t.Errorf("%q, %v", text, err)
-				}
-				if name == "untouched" {
-					c.absent(tree.Dir, ".beads")
-					if said := c.git(tree.Dir, "status", "--porcelain"); said != "" {
-						t.Error(said)
-					}
-				}
-			})
-		}
+			}
+		})
 	}
 }
 
 func TestOntoIsCheckedOut(t *testing.T) {
+	t.Parallel()
 	c := newClone(t)
 	c.Onto = "main"
 	_, err := worktree.Prepare(t.Context(), c.Options, "a-1")

@@ -58,7 +58,7 @@ func Add(ctx context.Context, a *app.App, r AddRequest) (*Added, error) {
 		return nil, err
 	}
 	added := &Added{Name: r.Name, File: app.Shortest(profile.Path(root, r.Name)), DryRun: r.DryRun}
-	if err := exists(root, a, r.Command); err != nil {
+	if err := exists(ctx, a, root, r.Command); err != nil {
 		return nil, err
 	}
 	file := app.HostFile{Path: profile.Path(root, r.Name), Root: root}
@@ -155,26 +155,18 @@ func scalar(text string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// exists refuses a command whose first word is a plain name of a program that is not
-// there. Of any other the shell knows more than we do, and trying it shows that.
-func exists(root string, a *app.App, command string) error {
+// exists refuses a command whose first word is a plain name that the shell does not
+// find. Of any other only trying it tells.
+func exists(ctx context.Context, a *app.App, root, command string) error {
 	word, _, _ := strings.Cut(strings.TrimSpace(command), " ")
 	if strings.ContainsAny(word, "\"'\\$`(){}[]|&;<>*?~!#=\t") {
 		return nil
 	}
-	if !process.Finder(root, a.Getenv)(word) && !builtin(word) {
-		return &fault.Error{Code: fault.Usage, Reason: "--command: " + word + ": no such program", Hint: "install it, or give its path"}
+	found, err := process.Run(ctx, process.Command{Argv: []string{"sh", "-c", `command -v -- "$1"`, "sh", word}, Dir: root, Env: a.Environ()})
+	if err != nil || found.Exit == 0 {
+		return err
 	}
-	return nil
-}
-
-// builtin reports whether a shell runs a word without a program.
-func builtin(word string) bool {
-	switch word {
-	case "cd", "exec", "export", "set", "ulimit", "umask", ".", "command", "if", "for", "while", "case":
-		return true
-	}
-	return false
+	return &fault.Error{Code: fault.Usage, Reason: "--command: " + word + ": no such program", Hint: "install it, or give its path"}
 }
 
 // try runs a command once, as the loop would, with a question that asks for nothing.

@@ -43,7 +43,7 @@ func readAnswer(p *profile.Profile, text string) (d dreamed, err error) {
 	text = strings.TrimSpace(text)
 	parts := topParts(text)
 	body := titles(topParts(p.Body()))
-	if err := headings(parts, body); err != nil {
+	if err := headings(p, parts, body); err != nil {
 		return d, err
 	}
 	switch i := slices.IndexFunc(parts, func(part notes.Part) bool { return part.Level == 2 && part.Heading == profile.Learned }); {
@@ -63,7 +63,7 @@ func readAnswer(p *profile.Profile, text string) (d dreamed, err error) {
 		case part.Heading == proposalTitle:
 			d.proposal = strings.TrimSpace(part.Body + "\n\n" + d.proposal)
 		case part.Heading == profile.Values && isShorter(p.Section(profile.Values), part.Body):
-			return d, refusedAnswer("it shortens ## Values")
+			return d, refusedAnswer(p.Name, "it shortens ## Values")
 		case part.Body != p.Section(part.Heading):
 			d.proposal = strings.TrimSpace(d.proposal + "\n\n## " + part.Heading + "\n\n" + part.Body)
 		}
@@ -71,22 +71,23 @@ func readAnswer(p *profile.Profile, text string) (d dreamed, err error) {
 	d.reason = cutTo(app.Folded(d.reason), lineLimit)
 	switch n := utf8.RuneCountInString(d.learned); {
 	case n == 0:
-		return d, refusedAnswer("it says nothing for ## Learned")
+		return d, refusedAnswer(p.Name, "it says nothing for ## Learned")
 	case n > LearnedLimit:
-		return d, refusedAnswer(fmt.Sprintf("it has %d characters for ## Learned, and at most %d are kept", n, LearnedLimit))
+		return d, refusedAnswer(p.Name, fmt.Sprintf("it has %d characters for ## Learned, and at most %d are kept", n, LearnedLimit))
 	case secret.Holds(text):
-		return d, refusedAnswer("it holds what looks like a credential")
+		return d, refusedAnswer(p.Name, "it holds what looks like a credential")
 	}
 	return d, nil
 }
 
-func refusedAnswer(why string) error {
-	return &fault.Error{Code: fault.Found, Reason: "the answer is refused, and nothing was written: " + why, Hint: "type stig dream NAME --print to see what is asked"}
+func refusedAnswer(name, why string) error {
+	return &fault.Error{Code: fault.Found, ID: name, Reason: "the answer is refused, and nothing was written: " + why,
+		Hint: "type stig dream " + name + " --print to see what is asked"}
 }
 
 // headings refuses headings that an answer adds to those of the file, and where it is
 // the whole body those that it leaves out.
-func headings(parts []notes.Part, body []string) error {
+func headings(p *profile.Profile, parts []notes.Part, body []string) error {
 	given := titles(parts)
 	own := []string{profile.Learned, reasonTitle, proposalTitle}
 	whole := false
@@ -94,9 +95,9 @@ func headings(parts []notes.Part, body []string) error {
 		inBody := slices.Contains(body, title)
 		switch {
 		case slices.Contains(given[:i], title):
-			return refusedAnswer("it has the heading " + title + " twice")
+			return refusedAnswer(p.Name, "it has the heading "+title+" twice")
 		case !inBody && !slices.Contains(own, strings.TrimPrefix(title, "## ")):
-			return refusedAnswer("it adds the heading " + title)
+			return refusedAnswer(p.Name, "it adds the heading "+title)
 		}
 		whole = whole || inBody && title != "## "+profile.Learned
 	}
@@ -105,7 +106,7 @@ func headings(parts []notes.Part, body []string) error {
 	}
 	for _, title := range append(slices.Clone(body), "## "+profile.Learned) {
 		if !slices.Contains(given, title) {
-			return refusedAnswer("it drops the heading " + title)
+			return refusedAnswer(p.Name, "it drops the heading "+title)
 		}
 	}
 	return nil
@@ -150,18 +151,24 @@ func cutReason(text string) (rest, reason string) {
 func learn(p *profile.Profile, d dreamed, unless string, now time.Time) ([]byte, error) {
 	was := p.Section(profile.Learned)
 	text, err := p.With(profile.Learned, d.learned)
-	if err != nil || string(text) == p.Text() {
-		return text, err
+	if err == nil && string(text) == p.Text() {
+		return text, nil
 	}
-	changed, err := profile.Parse(p.Path, string(text))
+	var changed *profile.Profile
+	if err == nil {
+		changed, err = profile.Parse(p.Path, string(text))
+	}
 	if err != nil {
-		return nil, err
+		return nil, refusedAnswer(p.Name, err.Error())
 	}
 	line := fmt.Sprintf("- %s: dream: %s", signals.Day(now), cmp.Or(d.reason, unless))
 	if first := app.FirstLine(was); first != "" {
 		line += fmt.Sprintf("; before: %q", cutTo(app.Folded(first), lineLimit))
 	}
-	return changed.With(profile.Evolution, withDream(p.Section(profile.Evolution), line))
+	if text, err = changed.With(profile.Evolution, withDream(p.Section(profile.Evolution), line)); err != nil {
+		return nil, refusedAnswer(p.Name, err.Error())
+	}
+	return text, nil
 }
 
 // withDream adds a line to ## Evolution, and drops the first of more than mostDreams of

@@ -132,7 +132,7 @@ func (p *past) read(a *app.App, name string) error {
 			return err
 		}
 		for _, left := range trace.Of(record) {
-			if left.At.After(p.since) && !left.At.After(p.until) {
+			if !left.At.Before(p.since.Truncate(time.Second)) && !left.At.After(p.until) { // it may have lost a fraction
 				p.hear(name, left)
 			}
 		}
@@ -145,6 +145,7 @@ func (p *past) read(a *app.App, name string) error {
 
 // hear takes a trace that concerns the actor.
 func (p *past) hear(name string, l trace.Left) {
+	to := l.Values("to")
 	switch {
 	case l.Type == trace.Error && l.Source == name:
 		what := app.Folded(l.Summary)
@@ -158,7 +159,7 @@ func (p *past) hear(name string, l trace.Left) {
 			r.issues = append(r.issues, strings.Clone(l.Issue))
 		}
 		r.last = l.Whole()
-	case l.Type == "feedback" && (l.Source != name && p.own[l.Issue] || slices.Contains(l.Values("to"), name)):
+	case l.Type == "feedback" && (slices.Contains(to, name) || len(to) == 0 && l.Source != name && p.own[l.Issue]):
 		p.feedback = append(p.feedback, l)
 	}
 }

@@ -310,7 +310,7 @@ func (i installation) starts(files []unit.File, changed bool) (list [][]string) 
 		}
 		return list
 	}
-	list = append(list, i.systemctl("daemon-reload"), i.systemctl("enable", i.worker.Service()))
+	list = append(list, i.systemctl("daemon-reload"), i.systemctl("enable", i.worker.Service()), i.systemctl("enable", "--now", i.worker.Daily()))
 	if changed {
 		list = append(list, i.systemctl("restart", i.worker.Service()))
 	} else {

@@ -2,6 +2,7 @@ package actors
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"stig/app"
@@ -31,7 +32,9 @@ func List(a *app.App, r ListRequest) (*Listed, error) {
 	for _, name := range s.names() {
 		one := s.actor(name)
 		if one.Problem != "" {
-			a.Warn("%s", one.Problem)
+			for line := range strings.Lines(one.Problem) {
+				a.Warn("%s", strings.TrimSpace(line))
+			}
 		}
 		long := one.Seen == nil || s.now.Sub(*one.Seen) > 24*time.Hour
 		if !r.All && long && one.File == "" && len(one.Issues) == 0 {
@@ -86,7 +89,7 @@ func Show(a *app.App, name string) (*Shown, error) {
 	shown := &Shown{Actor: one, Profile: settingsOf(one.profile), Runs: []Run{}, Now: s.now}
 	for _, r := range slices.Backward(s.runs[name]) {
 		if len(shown.Runs) < shownRuns {
-			shown.Runs = append(shown.Runs, runOf(r))
+			shown.Runs = append(shown.Runs, RunOf(r))
 		}
 	}
 	return shown, nil

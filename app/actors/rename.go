@@ -75,7 +75,7 @@ func Rename(ctx context.Context, a *app.App, r RenameRequest) (*Renamed, error) 
 		return nil, err
 	}
 	steps := slices.Concat(after.Change(there, text), []app.SetupStep{{Do: func() error { return announce(ctx, store, options, done, cmp.Or(renamedName(by, r), by)) }},
-		{Do: func() error { return moved(a, r) }}}, before.Change([]byte(old.Text()), nil))
+		{Do: func() error { return moved(a, r) }}, {Do: func() error { return agreeAnew(ctx, a, old, done) }}}, before.Change([]byte(old.Text()), nil))
 	for _, step := range steps {
 		if done.Diff += step.Diff; !r.DryRun {
 			done.Diff, err = "", step.Do()
@@ -85,6 +85,27 @@ func Rename(ctx context.Context, a *app.App, r RenameRequest) (*Renamed, error) 
 		}
 	}
 	return done, nil
+}
+
+// agreeAnew keeps what a person agreed to: the same commands under another name.
+func agreeAnew(ctx context.Context, a *app.App, old *profile.Profile, done *Renamed) error {
+	was, err := a.TrustsActor(ctx, old)
+	if err != nil || !was.Agreed {
+		return err
+	}
+	root, err := Root(a)
+	if err != nil {
+		return err
+	}
+	p, err := profile.Load(root, done.New)
+	if err != nil {
+		return err
+	}
+	now, err := a.TrustsActor(ctx, p)
+	if err != nil {
+		return err
+	}
+	return now.AgreeToActor(p)
 }
 
 // renamedName is who announces a name: under the new one who announces their own.
@@ -206,7 +227,10 @@ func moved(a *app.App, r RenameRequest) error {
 	if err != nil {
 		return err
 	}
-	return place.ForgetPresence(r.Old)
+	if err := place.ForgetPresence(r.Old); err != nil { // git's directory may be read-only
+		a.Warn("%s: still known under this name: %v", r.Old, err)
+	}
+	return nil
 }
 
 // evolved adds a line to Evolution in the text of a file.

@@ -36,7 +36,8 @@ type Run struct {
 	Commit   string     `json:"commit"`
 }
 
-func runOf(r live.Run) Run {
+// RunOf is a run record as data.
+func RunOf(r live.Run) Run {
 	one := Run{
 		ID: r.ID, Task: r.Task, Issue: r.Issue, Attempt: r.Attempt, Started: r.Started, Exit: r.Exit, Outcome: r.Outcome, Why: r.Why,
 		Bytes: r.Bytes, Cost: r.Cost, Currency: r.Currency, Log: r.Log, Branch: r.Branch, Commit: r.Commit,
@@ -73,7 +74,7 @@ func Runs(a *app.App, r RunsRequest) ([]Run, error) {
 	all, err := runsSince(a, r.Name, since)
 	list := []Run{}
 	for _, one := range all {
-		list = append(list, runOf(one))
+		list = append(list, RunOf(one))
 	}
 	return list, err
 }
@@ -107,30 +108,48 @@ func Log(ctx context.Context, a *app.App, r LogRequest, w io.Writer) (Run, error
 	if run.Log == "" {
 		return Run{}, &fault.Error{Code: fault.Usage, Reason: run.ID + ": has no log", Hint: "type stig actor runs " + r.Name}
 	}
-	f, err := os.Open(run.Log)
-	if errors.Is(err, fs.ErrNotExist) {
-		return Run{}, &fault.Error{Code: fault.Usage, Reason: run.Log + ": the log is gone", Hint: "type stig actor runs " + r.Name}
-	}
-	if err != nil {
-		return Run{}, app.Placed(err)
-	}
-	defer f.Close()
+	f := &growing{path: run.Log}
+	defer f.close()
 	for {
-		over := !r.Follow || !runOf(run).Running // asked before reading: what was written until then is there
-		if _, err := io.Copy(w, f); err != nil || over {
-			return runOf(run), err
+		over := !r.Follow || !RunOf(run).Running // asked before reading: what was written until then is there
+		switch err := f.copyTo(w); {
+		case over && errors.Is(err, fs.ErrNotExist):
+			return Run{}, &fault.Error{Code: fault.Usage, Reason: run.Log + ": the log is gone", Hint: "type stig actor runs " + r.Name}
+		case err != nil && !errors.Is(err, fs.ErrNotExist): // else the program has not started
+			return Run{}, app.Placed(err)
+		case over:
+			return RunOf(run), nil
 		}
 		if err := pause(ctx, followEvery); err != nil {
-			return runOf(run), err
-		}
-		if info, err := f.Stat(); err == nil {
-			if at, err := f.Seek(0, io.SeekCurrent); err == nil && at > info.Size() {
-				_, _ = f.Seek(info.Size(), io.SeekStart) // its middle was cut out
-			}
+			return RunOf(run), err
 		}
 		if run, err = theRun(a, LogRequest{Name: r.Name, Run: run.ID}, run.Started); err != nil {
 			return Run{}, err
 		}
+	}
+}
+
+// growing is a file that is only added to, and may not be there yet.
+type growing struct {
+	path string
+	file *os.File
+}
+
+// copyTo copies what was added since the last time.
+func (g *growing) copyTo(w io.Writer) (err error) {
+	if g.file == nil {
+		if g.file, err = os.Open(g.path); err != nil {
+			g.file = nil
+			return err
+		}
+	}
+	_, err = io.Copy(w, g.file)
+	return err
+}
+
+func (g *growing) close() {
+	if g.file != nil {
+		_ = g.file.Close() // it was read only
 	}
 }
 

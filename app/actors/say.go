@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"stig/app"
+	"stig/fault"
 	"stig/live"
 )
 
@@ -31,7 +33,8 @@ type Said struct {
 }
 
 // Say records how an actor is: the one that acts, which is a sign of life of it, or
-// another that is named with --actor and known here. healthy ends what was said before.
+// another that is named with --actor and known here. healthy ends what was said before,
+// which takes a person.
 func Say(ctx context.Context, a *app.App, r SayRequest) (*Said, error) {
 	if !slices.Contains(Sayable(), r.State) {
 		return nil, app.Usage(fmt.Sprintf("the state must be one of %s; found %q", strings.Join(Sayable(), ", "), r.State), "type for example stig actor say paused --for 2h")
@@ -62,6 +65,9 @@ func Say(ctx context.Context, a *app.App, r SayRequest) (*Said, error) {
 		}
 	}
 	p := s.presences[name]
+	if err := maySay(a, p, cmp.Or(by, name), s.now); err != nil {
+		return nil, err
+	}
 	if r.DryRun {
 		change(&p)
 		s.presences[name] = p
@@ -79,6 +85,20 @@ func Say(ctx context.Context, a *app.App, r SayRequest) (*Said, error) {
 		return nil, err
 	}
 	return &Said{s.actor(name), false}, nil
+}
+
+// maySay refuses what would end a state that stands: of a dead worker that is for
+// stig worker resume, and of any other for a person (fault.Found). What ends by itself
+// later would end it too.
+func maySay(a *app.App, p live.Presence, who string, now time.Time) error {
+	switch stands := Given(p, now); stands {
+	case "", live.Healthy:
+		return nil
+	case live.Dead:
+		return &fault.Error{Code: fault.Conflict, Reason: p.Name + ": is dead", Hint: "type stig worker resume " + p.Name}
+	default:
+		return personOnly(a, who, fmt.Sprintf("end that %s is %s", p.Name, stands))
+	}
 }
 
 // self is who acts whatever --actor says, "" when no name is set.

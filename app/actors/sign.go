@@ -47,22 +47,23 @@ func sign(a *app.App, name string, change func(*live.Presence)) error {
 		return true
 	})
 	if err == nil && isNew {
-		return prune(a, place, now) // where they become more, old ones go
+		prune(a, place, now) // where they become more, old ones go
 	}
 	return err
 }
 
-// prune forgets actors without a file that nobody saw for long.
-func prune(a *app.App, place live.Place, now time.Time) error {
+// prune forgets actors without a file that nobody saw for long. What cannot be removed
+// now is tried again when the next one comes.
+func prune(a *app.App, place live.Place, now time.Time) {
 	root, err := Root(a)
 	if err != nil {
-		return err
+		return
 	}
 	names, err := profile.Names(root)
 	if err != nil {
-		return nil // who has a file cannot be known: all stay
+		return // who has a file cannot be known: all stay
 	}
-	return place.PrunePresences(now, func(name string) bool { return slices.Contains(names, name) })
+	_ = place.PrunePresences(now, func(name string) bool { return slices.Contains(names, name) })
 }
 
 // placeOf is where the live state of the store is kept.

@@ -296,10 +296,12 @@ func (s *survey) fails(name string) bool {
 		case !isFailure(r.Outcome):
 			return false
 		default:
-			n++
+			if n++; n == failing {
+				return true
+			}
 		}
 	}
-	return n >= failing
+	return false
 }
 
 // isFailure reports whether an outcome, as package work names it, is a failed run.

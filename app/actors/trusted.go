@@ -98,9 +98,14 @@ func byPerson(ctx context.Context, a *app.App, what string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if !a.ByPerson(who) {
-		return "", &fault.Error{Code: fault.Found, Reason: fmt.Sprintf("%s: only a person may do that; this is %s", what, who),
-			Hint: "ask a person with stig escalate"}
+	return who, personOnly(a, who, what)
+}
+
+// personOnly refuses (fault.Found) what only a person may do to one who is none.
+func personOnly(a *app.App, who, what string) error {
+	if a.ByPerson(who) {
+		return nil
 	}
-	return who, nil
+	return &fault.Error{Code: fault.Found, Reason: fmt.Sprintf("%s: only a person may do that; this is %s", what, who),
+		Hint: "ask a person with stig escalate"}
 }

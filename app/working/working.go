@@ -1,4 +1,408 @@
 // Package working holds the service of stig work: a loop that runs a command for one
 // issue after another, and lands what passes the gate. Package work decides; this one
 // starts programs, writes the store and keeps the run records.
+//
+// Each step of a run is recorded before the next begins, so that a loop that was killed
+// goes on from there: see recover.go.
+//
+//	done, err := working.Work(ctx, a, working.Request{Command: []string{"./agent"}})
 package working
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"stig/actor"
+	"stig/app"
+	"stig/app/actors"
+	"stig/beads"
+	"stig/fault"
+	"stig/live"
+	"stig/process"
+	"stig/profile"
+	"stig/work"
+	"stig/worktree"
+)
+
+// Request says what a loop works on, with what, and how far.
+type Request struct {
+	Filter  []string // an issue, or KEY=VALUE as filter.go has them
+	Roles   []string // labels of which an issue must have one; those of the actor's file if empty
+	Epic    string   // of the issues within this one
+	Command []string // the program and its arguments; empty for that of the actor's file
+
+	Once, UntilEmpty bool
+	Onto             string // the branch that results go to
+	NoClose          bool   // neither merges nor closes
+	Commit           bool   // commits the store after a close
+	DryRun           bool
+
+	Bounds     work.Bounds
+	RunTimeout time.Duration // 0 is that of the actor's file
+	Attempts   int           // failed ones before a person is asked
+	Cap        time.Duration // how long a claim lives at most
+
+	Version string // of stig, for the registry
+	Tell    func(Event)
+	Times   Times
+}
+
+// Times are those of the loop that no user changes. The zero value is what holds.
+type Times struct {
+	Sign  time.Duration // between signs of life
+	Renew time.Duration // between renewals of a claim
+	Lasts time.Duration // of a claim without renewal
+	Look  time.Duration // between looks at what a person said about the actor
+	Sense time.Duration // between looks at the store where nothing says that it changed
+	Grace time.Duration // that a command has to end
+}
+
+func (t Times) defaults() Times {
+	t.Sign = cmp.Or(t.Sign, 20*time.Second)
+	t.Renew = cmp.Or(t.Renew, 3*time.Minute)
+	t.Lasts = cmp.Or(t.Lasts, 10*time.Minute)
+	t.Look = cmp.Or(t.Look, 2*time.Second)
+	t.Sense = cmp.Or(t.Sense, 2*time.Minute)
+	t.Grace = cmp.Or(t.Grace, 10*time.Second)
+	return t
+}
+
+// Event is what the loop has to say while it runs.
+type Event struct {
+	Issue string
+	Text  string
+	Run   *live.Run // that ended; nil for other news
+}
+
+// Done says how a loop ended.
+type Done struct {
+	Actor   string       `json:"actor"`
+	Reason  string       `json:"reason"` // why it ended
+	Runs    []actors.Run `json:"runs"`
+	DryRun  bool         `json:"dry_run"`
+	Would   *Would       `json:"would,omitempty"` // of a dry run; nil where nothing would be taken
+	Asked   int          `json:"asked"`           // issues that wait for an answer
+	Silent  bool         `json:"silent"`          // it ended since two runs in a row left nothing
+	Waiting bool         `json:"waiting"`         // only questions remain
+}
+
+// Would is what a dry run found that would be taken and run.
+type Would struct {
+	Issue    string   `json:"issue"`
+	Title    string   `json:"title"`
+	Why      string   `json:"why"`
+	Command  []string `json:"command"`
+	Worktree string   `json:"worktree"` // the directory that it works in, or below which its work tree is
+	Branch   string   `json:"branch"`
+	Onto     string   `json:"onto"`
+}
+
+// loop is one run of Work.
+type loop struct {
+	Request
+	app     *app.App
+	name    string // of the actor
+	profile *profile.Profile
+	files   string // the directory that holds the actors' files
+	store   beads.Store
+	place   live.Place
+	trees   *worktree.Options // nil where it works in place
+	root    string            // where it works in place
+	filter  filter
+
+	ofFile     bool // the command is that of the actor's file
+	roles      []string
+	runTimeout time.Duration
+
+	done    Done
+	silent  int // runs in a row that left nothing
+	paused  string
+	noticed map[string]bool // what was said once
+
+	busyText string        // what of it says that git is at work
+	reading  time.Duration // how long the store took to read
+}
+
+// Work runs the loop until nothing is left to do, a bound is reached, or ctx ends.
+// Errors are: fault.Conflict where another loop of that name runs, fault.Usage where the
+// command is not there, fault.Found where the repository is not trusted.
+func Work(ctx context.Context, a *app.App, r Request) (*Done, error) {
+	r.Times = r.Times.defaults()
+	if r.Tell == nil {
+		r.Tell = func(Event) {}
+	}
+	l := &loop{Request: r, noticed: map[string]bool{}}
+	if err := l.prepare(ctx, a); err != nil {
+		return nil, err
+	}
+	l.done = Done{Actor: l.name, Runs: []actors.Run{}, DryRun: r.DryRun}
+	if r.DryRun {
+		return &l.done, l.would(ctx)
+	}
+	alone, err := l.place.LockLoop(l.name)
+	if err != nil {
+		return nil, &fault.Error{Code: fault.Conflict, Reason: fmt.Sprintf("another loop works as %s in this clone", l.name), Hint: "give another name with --actor, or end that one", Err: err}
+	}
+	defer func() { _ = alone() }()
+	if l.trees == nil {
+		only, err := l.place.LockLoop(inPlace)
+		if err != nil {
+			return nil, &fault.Error{Code: fault.Conflict, Reason: "another loop works in this directory", Hint: "without git, or with worktree: false, one loop works at a time", Err: err}
+		}
+		defer func() { _ = only() }()
+	}
+	if err := l.begin(); err != nil {
+		return nil, err
+	}
+	err = l.recover(ctx)
+	if err == nil {
+		err = l.run(ctx)
+	}
+	return &l.done, errors.Join(err, l.end())
+}
+
+// inPlace is the name under which a loop works that has no work trees; no actor has it.
+const inPlace = "\x00in place"
+
+// prepare finds out all that a loop needs, and writes nothing.
+func (l *loop) prepare(ctx context.Context, a *app.App) (err error) {
+	if l.name, err = nameOf(ctx, a); err != nil {
+		return err
+	}
+	l.app = a.Fresh(ctx, "work")
+	l.app.Actor = l.name
+	if l.store, err = l.app.Discover(); err != nil {
+		return err
+	}
+	if l.place, err = live.At(l.store.Place().Path); err != nil {
+		return err
+	}
+	l.app.Store = filepath.Join(l.place.Worktree, filepath.FromSlash(l.place.Store)) // whatever directory a step works in
+	root, err := actors.Root(l.app)
+	if err != nil {
+		return err
+	}
+	l.files = root
+	if _, err := l.loadProfile(); err != nil {
+		return err
+	}
+	if err := l.findCommand(ctx, a); err != nil {
+		return err
+	}
+	if err := l.findPlace(ctx); err != nil {
+		return err
+	}
+	if err := l.trusted(ctx); err != nil {
+		return err
+	}
+	l.filter, err = l.readFilter()
+	return err
+}
+
+// nameOf is who works: the actor that is named, else the person's name with a word added,
+// since what she claimed herself is not the loop's.
+func nameOf(ctx context.Context, a *app.App) (string, error) {
+	name, err := a.MustActor(ctx)
+	if err != nil || cmp.Or(a.Actor, a.Getenv("STIG_ACTOR"), a.Getenv("BD_ACTOR")) != "" || actor.IsSession(name) {
+		return name, err
+	}
+	return cmp.Or(actor.Slug(name), "somebody") + "-worker", nil
+}
+
+// loadProfile reads the actor's file where it is another than was read, and reports
+// whether it is. What flags say counts before it.
+func (l *loop) loadProfile() (changed bool, err error) {
+	text, err := os.ReadFile(profile.Path(l.files, l.name))
+	if l.profile != nil && (err == nil || errors.Is(err, fs.ErrNotExist)) && string(text) == l.profile.Text() {
+		return false, nil
+	}
+	p, err := profile.Load(l.files, l.name)
+	if errors.Is(err, fs.ErrNotExist) {
+		p, err = profile.Default(l.name), nil
+	}
+	if err != nil {
+		return false, err
+	}
+	l.profile = p
+	l.runTimeout = cmp.Or(l.RunTimeout, p.Timeout)
+	l.Bounds.PerHour = p.PerHour
+	l.roles = l.Roles
+	if len(l.roles) == 0 {
+		l.roles = p.Roles
+	}
+	return true, nil
+}
+
+// fromFile takes the command of the actor's file. Where a person has to agree to it
+// first, the actor is paused, and the loop waits for that.
+func (l *loop) fromFile(ctx context.Context) error {
+	if l.profile.Command == "" {
+		return app.Usage("no command to run", "give it after --, such as stig work -- ./agent.sh; or in the actor's file: command")
+	}
+	l.Command, l.ofFile = []string{"sh", "-c", l.profile.Command}, true
+	if l.DryRun {
+		return nil
+	}
+	return l.agreed(ctx)
+}
+
+// agreed validates that a person agreed to what the actor's file has run. Where nobody
+// did the actor is paused, and that is no error.
+func (l *loop) agreed(ctx context.Context) error {
+	err := actors.Trusted(ctx, l.fresh(ctx, ""), l.profile)
+	if now, e := l.now(); err != nil && e == nil && l.state(now) == live.Paused {
+		l.once(err.Error())
+		return nil
+	}
+	return err
+}
+
+// findCommand refuses a command that is not there before anything is claimed. A path is
+// that of the directory in which the loop was started.
+func (l *loop) findCommand(ctx context.Context, a *app.App) error {
+	if len(l.Command) == 0 {
+		return l.fromFile(ctx)
+	}
+	l.Command = slices.Clone(l.Command)
+	program := l.Command[0]
+	if strings.ContainsRune(program, filepath.Separator) && !filepath.IsAbs(program) {
+		full, err := filepath.Abs(filepath.Join(cmp.Or(a.Dir, "."), program))
+		if err != nil {
+			return err
+		}
+		l.Command[0] = full
+	}
+	if program == "" || !process.Finder(a.Dir, a.Getenv)(l.Command[0]) {
+		return app.Usage(program+": no such program", "name one that is there after --, and that may be executed")
+	}
+	return nil
+}
+
+// findPlace decides whether runs get work trees, and where these are.
+func (l *loop) findPlace(ctx context.Context) error {
+	store := l.store.Place()
+	l.root = filepath.Dir(l.storeDir())
+	if l.place.Tree.Root == "" {
+		l.once("without git: works in place, one loop at a time")
+		return nil
+	}
+	if !l.profile.Worktree {
+		l.once("worktree: false: works in place, one loop at a time")
+		return nil
+	}
+	state := l.app.StateDir()
+	if state == "" {
+		return app.Usage("no directory to keep work trees in", "set XDG_STATE_HOME or HOME")
+	}
+	tracked, err := filepath.Rel(l.place.Tree.Root, l.storeDir())
+	if err != nil || !filepath.IsLocal(tracked) || filepath.Base(store.Dir) != beads.DirName {
+		tracked = ""
+	}
+	l.trees = &worktree.Options{
+		Git: l.app.GitIn(l.place.Tree.Root), Root: l.place.Tree.Root,
+		Dir: filepath.Join(state, "trees"), Store: filepath.ToSlash(tracked), Onto: l.Onto,
+	}
+	return worktree.Check(ctx, *l.trees)
+}
+
+// storeDir is the directory of the store, absolute.
+func (l *loop) storeDir() string {
+	dir, err := filepath.Abs(l.store.Place().Dir)
+	if err != nil {
+		return l.store.Place().Dir
+	}
+	return dir
+}
+
+// trusted refuses to begin where the checks of issues may not run.
+func (l *loop) trusted(ctx context.Context) error {
+	if l.NoClose {
+		return nil
+	}
+	site, err := l.app.Site(ctx, l.store.Place())
+	if err != nil {
+		return err
+	}
+	ok, err := l.app.Trusted(ctx, site)
+	if err != nil || ok {
+		return err
+	}
+	return &fault.Error{Code: fault.Found, Reason: "this repository is not trusted here, so that no check of an issue would run",
+		Hint: "read the acceptance criteria, then type stig trust; or give --no-close"}
+}
+
+// begin registers the loop.
+func (l *loop) begin() error {
+	state := live.State("")
+	err := actors.SignOfLife(l.app, l.name, func(p *live.Presence) {
+		if p.State == "" || p.State == live.Provisioning {
+			p.State = live.Healthy
+		}
+		if p.Kind == "" {
+			p.Kind = profile.Agent
+		}
+		p.Boots++
+		p.Version, p.Issue, p.Run = l.Version, "", ""
+		state = p.State
+	})
+	if err == nil && state == live.Dead {
+		err = &fault.Error{Code: fault.Waits, Reason: l.name + " was ended by a person, and does not start again", Hint: "type stig worker resume " + l.name}
+	}
+	return err
+}
+
+// end says that nothing is in hand any more.
+func (l *loop) end() error {
+	return actors.SignOfLife(l.app, l.name, func(p *live.Presence) { p.Issue, p.Run, p.Process = "", "", process.ID{} })
+}
+
+// fresh is a run of its own for one step, in the directory that it is about; "" for the
+// directory of the loop.
+func (l *loop) fresh(ctx context.Context, dir string) *app.App {
+	a := l.app.Fresh(ctx, "work")
+	a.Dir = cmp.Or(dir, l.app.Dir)
+	return a
+}
+
+func (l *loop) now() (time.Time, error) { return l.app.Clock() }
+
+func (l *loop) tell(issue, format string, args ...any) {
+	l.Tell(Event{Issue: issue, Text: fmt.Sprintf(format, args...)})
+}
+
+// once says something that need not be repeated.
+func (l *loop) once(text string) {
+	if !l.noticed[text] {
+		l.noticed[text] = true
+		l.tell("", "%s", text)
+	}
+}
+
+// runs are those within work.Window, of all actors.
+func (l *loop) runs(now time.Time) ([]live.Run, error) {
+	runs, damaged, err := l.place.Runs(now.Add(-work.Window))
+	for _, path := range damaged {
+		if text := path + ": holds run records that cannot be read"; !l.noticed[text] {
+			l.noticed[text] = true
+			l.app.Warn("%s", text)
+		}
+	}
+	return runs, err
+}
+
+// record keeps a step of a run.
+func (l *loop) record(r *live.Run) error {
+	now, err := l.now()
+	if err != nil {
+		return err
+	}
+	return l.place.RecordRun(*r, now)
+}

@@ -194,6 +194,7 @@ func TestMCPSession(t *testing.T) {
 	if first := kind("recall", found, failed)["known"].([]any)[0].(map[string]any); first["id"] != id {
 		t.Errorf("recall: %v", found)
 	}
+	inboxCalls(t, session, dir)
 	rows, failed := call(t, session, "ready", map[string]any{"limit": 2})
 	if len(kind("ready", rows, failed)["ready"].([]any)) != 2 {
 		t.Errorf("ready: %v", rows)
@@ -253,6 +254,8 @@ func TestMCPGivesWhatCommandsPrint(t *testing.T) {
 		{"escalate", map[string]any{"id": "harbor-c20", "question": " "}, []string{"escalate", "harbor-c20", "-m", " "}},
 		{"close", map[string]any{"ids": []string{"harbor-c20"}, "reason": ""}, []string{"close", "harbor-c20"}},
 		{"recall", map[string]any{"words": "tide gauge"}, []string{"recall", "tide gauge"}},
+		{"inbox", nil, []string{"inbox"}},
+		{"ack", map[string]any{"items": []string{"t-aaaaaaaaaa"}}, []string{"ack", "t-aaaaaaaaaa"}},
 	} {
 		cmd := exec.Command(os.Args[0], append([]string{"-C", dir, "--json"}, tt.argv...)...)
 		cmd.Args[0] = "stig"
@@ -356,12 +359,12 @@ func TestMCPTools(t *testing.T) {
 		if tool.Title == "" || tool.Annotations == nil || tool.Annotations.DestructiveHint == nil || tool.OutputSchema == nil {
 			t.Errorf("%s: %+v", tool.Name, tool)
 		}
-		if reads := slices.Contains([]string{"orient", "ready", "check", "recall"}, tool.Name); tool.Annotations.ReadOnlyHint != reads {
+		if reads := slices.Contains([]string{"orient", "ready", "check", "recall", "inbox"}, tool.Name); tool.Annotations.ReadOnlyHint != reads {
 			t.Errorf("%s: %+v", tool.Name, tool.Annotations)
 		}
 	}
 	slices.Sort(names)
-	if got := strings.Join(names, " "); got != "check checkpoint claim close create escalate orient ready recall trace verify" {
+	if got := strings.Join(names, " "); got != "ack check checkpoint claim close create escalate inbox orient ready recall trace verify" {
 		t.Errorf("tools: %s", got)
 	}
 	if characters == 0 || characters >= 4000 {
@@ -384,4 +387,29 @@ func record(t *testing.T, dir, id string) (issue map[string]any) {
 	}
 	t.Fatalf("%s is not in the store", id)
 	return nil
+}
+
+// inboxCalls has somebody ask the assistant, which sees it with what to call, and
+// acknowledges it.
+func inboxCalls(t *testing.T, session *mcp.ClientSession, dir string) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "-C", dir, "-q", "trace", "add", "harbor-d3w", "request", "--to", "mara", "-m", "look at the gauge", "--actor", "bo")
+	cmd.Args[0], cmd.Env = "stig", server(dir).Env
+	name, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	item := strings.TrimSpace(string(name))
+	listed, failed := call(t, session, "inbox", nil)
+	first, _ := listed["items"].([]any)[0].(map[string]any)
+	if failed || first["id"] != item || first["call"] != "trace with id harbor-d3w, type result, re "+item+", message" {
+		t.Errorf("inbox: %v", listed)
+	}
+	acked, failed := call(t, session, "ack", map[string]any{"items": []string{item}})
+	if failed || fmt.Sprint(acked["acked"]) != "["+item+"]" {
+		t.Errorf("ack: %v", acked)
+	}
+	if listed, _ = call(t, session, "inbox", nil); len(listed["items"].([]any)) != 0 {
+		t.Errorf("still there: %v", listed)
+	}
 }

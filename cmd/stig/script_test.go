@@ -144,6 +144,7 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"heard":     heard,
 		"holds":     holds,
 		"quick":     quick,
+		"ran":       ran,
 	}
 }
 

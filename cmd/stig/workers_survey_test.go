@@ -69,10 +69,16 @@ func TestSurveyOfWorkers(t *testing.T) {
 	if part != want {
 		t.Errorf("got\n%s\nwant\n%s\n%s", part, want, complaints.Bytes())
 	}
+	for name, issue := range map[string]string{"a-works": "harbor-d3w", "e-ended": "harbor-v6k", "i-a-person": "harbor-c20", "k-once": "harbor-t3c"} {
+		if code := runInside(dir, env, &out, &complaints, "claim", issue, "--actor", name); code != 0 {
+			t.Fatalf("claim: exit %d: %s", code, complaints.Bytes())
+		}
+	}
 	if _, err := place.ChangeClaims(func(c *live.Claims) (bool, error) {
 		c.Leases = []live.Lease{
-			{Issue: "harbor-d3w", Actor: "a-works", Process: here}, {Issue: "harbor-v6k", Actor: "e-ended", Process: gone},
-			{Issue: "harbor-c20", Actor: "i-a-person", Person: true, Until: yesterday}, {Issue: "harbor-t3c", Actor: "k-once", Until: yesterday},
+			{Issue: "harbor-d3w", Actor: "a-works", Host: here.Host, Process: here}, {Issue: "harbor-v6k", Actor: "e-ended", Host: here.Host, Process: gone},
+			{Issue: "harbor-c20", Actor: "i-a-person", Host: here.Host, Person: true, Until: yesterday}, {Issue: "harbor-t3c", Actor: "k-once", Host: here.Host, Until: yesterday},
+			{Issue: "harbor-m8t", Actor: "e-ended", Host: here.Host, Process: gone}, // it was given back
 		}
 		return true, nil
 	}); err != nil {
@@ -85,7 +91,7 @@ func TestSurveyOfWorkers(t *testing.T) {
 	said := strings.Join(strings.Fields(out.String()), " ") // it breaks lines
 	for _, want := range []string{
 		"todo workers loops that ended with an issue in hand: e-ended (harbor-v6k) → stig sweep",
-		"todo leases claims of the dead: harbor-v6k (e-ended), harbor-t3c (k-once) → stig sweep",
+		"todo leases claims of the dead: harbor-t3c (k-once), harbor-v6k (e-ended) → stig sweep",
 	} {
 		if !strings.Contains(said, want) {
 			t.Errorf("no %q in\n%s", want, out.Bytes())

@@ -118,19 +118,18 @@ func withoutWork(n Night) (problems []string) {
 	return problems
 }
 
-// heldByDead: what is claimed is held by a living process, or for less than a lease.
+// heldByDead: who has an issue in progress has a lease on it, and lives, or died less
+// than a lease ago.
 func heldByDead(n Night) (problems []string) {
-	held := map[string]bool{}
-	for _, l := range n.Leases {
-		if l.Person || n.Alive(l) || n.Now.Before(l.Since.Add(n.Lease)) {
-			held[l.Issue] = true
-		} else if n.Now.After(l.Until) {
-			problems = append(problems, fmt.Sprintf("%s: a lease of %s (process %d) ended at %s and is still there", l.Issue, l.Actor, l.Process.PID, l.Until.Format(time.TimeOnly)))
-		}
-	}
 	for _, i := range n.After {
-		if i.Status == "in_progress" && !held[i.ID] {
+		if i.Status != "in_progress" {
+			continue
+		}
+		at := slices.IndexFunc(n.Leases, func(l live.Lease) bool { return l.Issue == i.ID && l.Actor == i.Assignee })
+		if at < 0 {
 			problems = append(problems, fmt.Sprintf("%s: claimed by %s, who has no lease", i.ID, i.Assignee))
+		} else if l := n.Leases[at]; !l.Person && !n.Alive(l) && n.Now.After(l.Since.Add(n.Lease)) {
+			problems = append(problems, fmt.Sprintf("%s: claimed by %s, who is dead (process %d), since %s", i.ID, i.Assignee, l.Process.PID, l.Since.Format(time.TimeOnly)))
 		}
 	}
 	return problems

@@ -33,7 +33,8 @@ func TestJudge(t *testing.T) {
 		{"a start when nothing was ready", func(n *overnight.Night) { n.Idle = n.Starts[:1] }, "w1 was started for"},
 		{"a lease of the dead", func(n *overnight.Night) {
 			n.Leases = []live.Lease{{Issue: "quay-1.2", Actor: "w1", Since: at(0), Until: at(10)}}
-		}, "quay-1.2: a lease of w1"},
+			n.After[2].Status, n.After[2].Assignee = "in_progress", "w1"
+		}, "quay-1.2: claimed by w1, who is dead"},
 		{"a claim without a lease", func(n *overnight.Night) { n.After[2].Status, n.After[2].Assignee = "in_progress", "w3" }, "quay-1.2: claimed by w3, who has no lease"},
 		{"a question without evidence", func(n *overnight.Night) { n.After[3].Notes = escalation("Pending", "Help?") }, "quay-1.3: a question without evidence"},
 		{"a run of another issue for evidence", func(n *overnight.Night) { n.After[3].Notes = escalation("Resolved", "run r-1 failed") }, "quay-1.3: a question without evidence"},

@@ -20,8 +20,8 @@ func McpCommand(a *cli.App) *cobra.Command {
 		Use:   "mcp",
 		Short: "serve the Model Context Protocol on standard input and output",
 		Long: "Serve the Model Context Protocol on standard input and output, for assistants that have\n" +
-			"no shell: tools to orient, claim, checkpoint, escalate, verify, close, create, check and\n" +
-			"recall, the briefings as resources, and prompts to start and to hand over. A tool gives\n" +
+			"no shell: tools to orient, claim, checkpoint, escalate, verify, close, create, check,\n" +
+			"recall, inbox and ack, the briefings as resources, and prompts to start and to hand over. A tool gives\n" +
 			"what its command prints with --json, in at most 8,000 characters; a refusal is an error\n" +
 			"of the tool. An interrupt ends the server and the checks that it runs.",
 		GroupID: "connect",
@@ -52,7 +52,7 @@ type server struct {
 func (s *server) protocol() *mcp.Server {
 	p := mcp.NewServer(&mcp.Implementation{Name: "stig", Title: "stig", Version: early.Version}, &mcp.ServerOptions{
 		Instructions: "Issues in the repository are how workers here share what they know. Call orient before work, claim the issue " +
-			"you take, checkpoint when you learn something or stop, escalate what a person must decide, and close when the acceptance criteria pass.",
+			"you take, checkpoint when you learn something or stop, escalate what a person must decide, and close when the acceptance criteria pass." + s.looped(),
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Prompts: &mcp.PromptCapabilities{}, Resources: &mcp.ResourceCapabilities{}},
 	})
 	for _, t := range tools() {
@@ -62,6 +62,14 @@ func (s *server) protocol() *mcp.Server {
 	}
 	s.addReading(p)
 	return p
+}
+
+// looped is what a client that a worker loop started does otherwise; "" for others.
+func (s *server) looped() string {
+	if s.app.Getenv("STIG_RUN") == "" {
+		return ""
+	}
+	return " A worker loop runs you: it claimed the issue, and merges, verifies and closes. Neither claim nor close: checkpoint, and end."
 }
 
 // call answers one call. Whatever is wrong with it is told by the result, so that the

@@ -51,6 +51,9 @@ func forTools(value any) any {
 				if m = (member{"call", callFor(joined(m.value))}); m.value == "" {
 					continue
 				}
+			case m.key == "command" && value.get("why") != nil: // of an item of an inbox
+				issue, _ := value.get("issue").(string)
+				m = member{"call", itemCall(said, issue)}
 			case m.key == "hint":
 				if m.value = toolHint(said); m.value == forPerson && value.get("code") == json.Number(strconv.Itoa(app.ExitUsage)) {
 					m.value = "change the arguments"

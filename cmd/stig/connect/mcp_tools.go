@@ -101,6 +101,16 @@ func tools() []tool {
 		params: []param{{"words", text, "what to look for; or like", false}, {"like", text, "id of an issue, whose own text is asked with", false},
 			{"limit", integer, "the best so many; 5 unless given", false}},
 		gives: []param{{"known", rows, "each with the best passage", false}, {"total", integer, "", false}, {"unread", rows, "places of the store that could not be read", false}}, answer: recallTool,
+	}, {
+		name: "inbox", title: "What others want of you", effect: reads,
+		about:  "What concerns you and you did not acknowledge: requests, mentions, answers, feedback, what became ready. Look before you choose work.",
+		params: []param{{"acked", boolean, "also what you acknowledged", false}},
+		gives:  []param{{"actor", text, "", false}, {"since", text, "", false}, {"items", rows, "each with why, and what to call", false}}, answer: inboxTool,
+	}, {
+		name: "ack", title: "Acknowledge what others wanted", effect: writes,
+		about:  "Take items off your inbox once they are dealt with. A trace that answers one, with re, does so by itself.",
+		params: []param{{"items", texts, "ids of items", true}},
+		gives:  []param{{"actor", text, "", false}, {"acked", texts, "", false}, {"there", texts, "acknowledged before", false}, {"dry_run", boolean, "", false}}, answer: ackTool,
 	}}
 }
 

@@ -28,7 +28,7 @@ func heldWords(held []app.ReadyRow) string {
 		state dag.State
 		words string
 	}{
-		{dag.StateAssigned, "assigned to others"}, {dag.StateAsked, "waiting for an answer"},
+		{dag.StateAssigned, "assigned to others"}, {dag.StateHeld, "held in other work trees"}, {dag.StateAsked, "waiting for an answer"},
 		{dag.StateEpic, "with unclosed children"}, {dag.StateComplete, "to close, since all its children are closed"},
 	} {
 		if n := count[of.state]; n > 0 {

@@ -15,9 +15,11 @@ func SweepCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sweep",
 		Short: "return claims that nobody works on",
-		Long: "Return to open what sessions of assistants that run no more had claimed, where nobody\n" +
-			"touched it for a day. A log on the issue says whose it was, and what they left there\n" +
-			"stays. What a person claimed is theirs, unless --people says otherwise.",
+		Long: "Return to open what worker loops held that have ended, what assistants and programs had\n" +
+			"claimed and did not renew in time (24 hours, or claims: ttl in .stig.cue), and what\n" +
+			"sessions that run no more had claimed, where nobody touched it for a day. A log on the\n" +
+			"issue says whose it was, and what they left there stays. What a person claimed is theirs,\n" +
+			"unless --people says otherwise.",
 		GroupID: "work",
 		Args:    cli.Takes(0, 0, "no issue: it looks at all"),
 		Example: "  stig sweep --dry-run\n  stig sweep --older 7d --people",

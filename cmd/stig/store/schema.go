@@ -25,8 +25,10 @@ func names() (list []string) {
 
 func SchemaCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
-		Use:       "schema [NAME]",
-		Short:     "the CUE schema of signals, of config, output (of --json), traces or actors (their files)",
+		Use:   "schema [NAME]",
+		Short: "print a CUE schema: signals, config, output, traces, actors",
+		Long: "Print the CUE schema of signals, of the configuration (config), of what commands print with\n" +
+			"--json (output), of traces, or of the front matter in .stig/actors (actors).",
 		GroupID:   "connect",
 		Args:      cli.Takes(0, 1, "one name at most"),
 		ValidArgs: names(),

@@ -114,7 +114,7 @@ func printWorker(a *cli.App, w *actors.Worker) error {
 	}
 	line("file", w.File)
 	for _, path := range w.Units {
-		line("unit", path)
+		s.Line(cli.Plain, "  unit: "+path)
 	}
 	if !w.Dreamt.IsZero() {
 		line("dreamt", signals.Day(w.Dreamt)+": "+w.Said)

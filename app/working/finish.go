@@ -1,0 +1,343 @@
+package working
+
+import (
+	"context"
+	"errors"
+
+	"fmt"
+	"os"
+
+	"slices"
+	"strings"
+
+	"stig/app"
+	"stig/app/actors"
+	"stig/app/inboxes"
+	"stig/app/traces"
+	"stig/beads"
+	"stig/checkpoint"
+	"stig/fault"
+
+	"stig/live"
+	"stig/notes"
+	"stig/secret"
+	"stig/signals"
+	"stig/trace"
+	"stig/verify"
+	"stig/work"
+	"stig/worktree"
+)
+
+// finish looks at what a run left whose command has ended, and does what follows. It can
+// be done again from the start: what was done already changes nothing.
+func (l *loop) finish(ctx context.Context, r *live.Run, tree *worktree.Tree) error {
+	after := context.WithoutCancel(ctx) // an interrupt ends checks, and keeps nothing from being put away
+	if r.Task == taskHeartbeat {
+		return l.finishBeat(after, r)
+	}
+	left, err := l.left(after, r, tree)
+	if err != nil {
+		return err
+	}
+	outcome, land := left.Outcome()
+	if work.Outcome(r.Cause) != work.Lost {
+		err := l.keep(after, r, tree, outcome)
+		if refused, ok := errors.AsType[*worktree.RejectedError](err); ok && land {
+			r.Why = refused.Reason
+			if outcome, err = l.rejected(ctx, r, left, refused.Reason, refused.Exit, app.Fenced(shortened(refused.Tail))); err == nil {
+				return l.conclude(after, r, outcome)
+			}
+		} else if ok {
+			err = nil // it stays in the work tree as it is
+		}
+		if err != nil {
+			return l.abandon(after, r, err)
+		}
+	}
+	switch {
+	case land && l.NoClose:
+		outcome = work.Advanced
+		if left.Closed {
+			outcome = work.Closed
+		}
+	case land:
+		if outcome, err = l.land(ctx, r, tree, left); err != nil {
+			return l.abandon(ctx, r, err)
+		}
+	}
+	return l.conclude(after, r, outcome)
+}
+
+// left looks at what a run left.
+func (l *loop) left(ctx context.Context, r *live.Run, tree *worktree.Tree) (left work.Left, err error) {
+	left = work.Left{
+		Exit: r.Exit, TimedOut: r.TimedOut,
+		Lost: work.Outcome(r.Cause) == work.Lost, Stopped: work.Outcome(r.Cause) == work.Stopped,
+	}
+	if left.Lost {
+		return left, nil
+	}
+	record, err := l.recordOf(r.Issue)
+	if err != nil {
+		return left, err
+	}
+	if record == nil {
+		left.Lost = true
+		return left, nil
+	}
+	if holder := record.Text(beads.Assignee); holder != "" && holder != l.name && record.Text(beads.Status) == "in_progress" {
+		left.Lost = true // somebody took it
+		return left, nil
+	}
+	doc := notes.Parse(record.Text(beads.Notes))
+	left.Asked = signals.Asks(doc, signals.Read(doc, l.app.Schema))
+	left.Closed = beads.Over(record.Text(beads.Status))
+	left.Checkpoint = r.Notes != verify.Hash(record.Text(beads.Notes))
+	left.Traces = l.comments(record) > r.Comments || l.edited(r)
+	state, err := l.stateOf(ctx, r.Worktree)
+	left.Changed = state != r.Tree || l.place.Tree.Root == "" // without git nothing tells, and the gate decides
+	return left, err
+}
+
+// edited reports whether the actor edited any issue in the run, other than by the loop.
+func (l *loop) edited(r *live.Run) bool {
+	journal, err := l.place.Recent()
+	if err != nil {
+		return false // the notes and the tree say more
+	}
+	return slices.ContainsFunc(journal.Records, func(e live.Record) bool {
+		return e.Actor == l.name && e.Result == live.Written && e.Command != "work" && !e.At.Before(r.Started)
+	})
+}
+
+// stateBefore keeps what the directory of a run holds before the command starts.
+func (l *loop) stateBefore(ctx context.Context, r *live.Run) (err error) {
+	r.Tree, err = l.stateOf(ctx, r.Worktree)
+	return err
+}
+
+// stateOf identifies what a directory holds, the store left out; "" without git.
+func (l *loop) stateOf(ctx context.Context, dir string) (string, error) {
+	if l.place.Tree.Root == "" || dir == "" {
+		return "", nil
+	}
+	tree, err := l.app.GitIn(dir).Tree(ctx, l.storeDir())
+	return tree.State, err
+}
+
+// keep commits what a run left uncommitted, where it is worth keeping.
+func (l *loop) keep(ctx context.Context, r *live.Run, tree *worktree.Tree, outcome work.Outcome) error {
+	if tree == nil || outcome.IsFailure() {
+		return nil
+	}
+	commit, err := tree.Commit(ctx, fmt.Sprintf("%s: work of %s\n\nRun: %s\n", r.Issue, l.name, r.ID), l.name)
+	if commit != "" {
+		r.Commit = commit
+	}
+	return err
+}
+
+// conclude does what follows from the outcome of a run, and ends its record.
+func (l *loop) conclude(ctx context.Context, r *live.Run, outcome work.Outcome) error {
+	now, err := l.now()
+	if err != nil {
+		return err
+	}
+	if r.Ended.IsZero() {
+		r.Ended = now
+	}
+	runs, err := l.runs(now)
+	if err != nil {
+		return err
+	}
+	if outcome == work.Failed {
+		if alike := work.FailsAlike(append(runs, with(*r, outcome)), r.Ended); !alike.Until.IsZero() {
+			outcome = work.Later
+			r.Why = "every worker fails alike: " + r.Said
+		}
+	}
+	past := work.PastOf(append(runs, with(*r, outcome)), now)[r.Issue]
+	if outcome.IsFailure() {
+		if err := l.leaveError(ctx, r, outcome); err != nil {
+			return err
+		}
+		if l.Attempts > 0 && past.Attempts >= l.Attempts {
+			if err := l.escalate(ctx, r, past.Failures); err != nil {
+				return err
+			}
+		}
+	}
+	if outcome.IsPass() && past.Passes >= l.passes() && !l.NoClose {
+		if err := l.escalate(ctx, r, nil); err != nil {
+			return err
+		}
+	}
+	if outcome != work.Closed && outcome != work.Lost {
+		l.release(ctx, r.Issue)
+	}
+	r.Outcome = string(outcome)
+	if err := l.record(r); err != nil {
+		return err
+	}
+	return l.concluded(ctx, r, outcome)
+}
+
+// with is a run as it will be recorded.
+func with(r live.Run, outcome work.Outcome) live.Run {
+	r.Outcome = string(outcome)
+	return r
+}
+
+// concluded tells of a run that ended, and acknowledges what it was about.
+func (l *loop) concluded(ctx context.Context, r *live.Run, outcome work.Outcome) error {
+	l.done.Runs = append(l.done.Runs, actors.RunOf(*r))
+	l.silent++
+	if outcome != work.Silent {
+		l.silent = 0
+	}
+	if outcome == work.Closed || outcome == work.Advanced || outcome == work.Rejected || outcome == work.Waiting {
+		l.acknowledge(ctx, r)
+	}
+	l.Tell(Event{Issue: r.Issue, Text: told(r), Run: r})
+	return nil
+}
+
+// told is an outcome in words.
+func told(r *live.Run) string {
+	text := r.Outcome
+	if r.Why != "" {
+		text += ": " + r.Why
+	}
+	if r.Asked {
+		text += "; a person was asked"
+	}
+	return text
+}
+
+// acknowledge takes what the run had before it out of the inbox of the actor. What came
+// since its start waits for the next run.
+func (l *loop) acknowledge(ctx context.Context, r *live.Run) {
+	a := l.fresh(ctx, "")
+	items, err := inboxes.List(ctx, a, inboxes.Request{Actor: l.name, Roles: l.roles})
+	if err != nil {
+		return // they stay, and are read once more
+	}
+	var ids []string
+	for _, item := range items {
+		if item.Issue == r.Issue && !item.At.After(r.Started) {
+			ids = append(ids, item.ID)
+		}
+	}
+	if len(ids) > 0 {
+		_, _ = inboxes.Ack(ctx, a, inboxes.AckRequest{Actor: l.name, Roles: l.roles, Items: ids}) // else they are read once more
+	}
+}
+
+// release gives an issue back. That it is not the actor's any more is no failure.
+func (l *loop) release(ctx context.Context, id string) {
+	if id == "" {
+		return
+	}
+	_, err := l.fresh(ctx, "").Release(ctx, app.ReleaseRequest{ID: id})
+	if err != nil && !fault.Is(err, fault.Conflict) {
+		l.app.Warn("%s: cannot be given back: %v", id, err) // the claim ends with this process
+	}
+}
+
+// leaveError leaves a trace of a failed attempt.
+func (l *loop) leaveError(ctx context.Context, r *live.Run, outcome work.Outcome) error {
+	what := map[work.Outcome]string{
+		work.Silent: "the run left nothing: no work, no trace, no checkpoint", work.TimedOut: "the run timed out",
+		work.Failed: fmt.Sprintf("the command ended with exit code %d", r.Exit),
+	}[outcome]
+	tail := tailOf(r.Log)
+	if tail == "" {
+		tail = "(no output)"
+	}
+	return l.leave(ctx, l.name, traces.Draft{Issue: r.Issue, Type: trace.Error, Content: map[string]any{
+		"error_type": what, "traceback": tail, "run": r.ID, "exit": fmt.Sprint(r.Exit),
+	}})
+}
+
+// leaveFeedback tells the actor on the issue why its work was not taken.
+func (l *loop) leaveFeedback(ctx context.Context, r *live.Run, why string, exit int, text string) error {
+	content := map[string]any{"payload": app.Folded(why), "to": l.name, "run": r.ID}
+	if exit != 0 {
+		content["exit"] = fmt.Sprint(exit)
+	}
+	return l.leave(ctx, gateName, traces.Draft{Issue: r.Issue, Type: trace.Feedback, Content: content, Body: text})
+}
+
+// gateName is who leaves feedback: an inbox lists nothing of an actor's own.
+const gateName = "stig"
+
+// leave leaves a trace. One that cannot be left, such as on a line that is too long, is
+// a warning.
+func (l *loop) leave(ctx context.Context, as string, d traces.Draft) error {
+	a := l.fresh(ctx, "")
+	a.Actor = as
+	_, err := traces.Add(ctx, a, traces.AddRequest{Drafts: []traces.Draft{d}})
+	if fault.Is(err, fault.Usage) || fault.Is(err, fault.Conflict) {
+		l.app.Warn("%s: the %s is not left on the issue: %v", d.Issue, d.Type, err)
+		return nil
+	}
+	return err
+}
+
+const (
+	tailLines = 20
+	tailBytes = 4 << 10
+)
+
+// tailOf is the end of a log, without credentials.
+func tailOf(path string) string {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	return shortened(string(text))
+}
+
+// shortened is the end of an output, without credentials.
+func shortened(text string) string {
+	lines := strings.Split(strings.TrimSpace(app.Visible(text)), "\n")
+	lines = lines[max(0, len(lines)-tailLines):]
+	text = secret.Hide(strings.Join(lines, "\n"))
+	if len(text) > tailBytes {
+		text = "…" + strings.ToValidUTF8(text[len(text)-tailBytes:], "")
+	}
+	return text
+}
+
+// escalate asks a person about an issue that the loop does not get done, and has the run
+// say so.
+func (l *loop) escalate(ctx context.Context, r *live.Run, failures []live.Run) error {
+	var text strings.Builder
+	if len(failures) > 0 {
+		fmt.Fprintf(&text, "%s failed at this issue, and it is not tried again before somebody answers. What is to change?\n", app.Counted(len(failures), "run"))
+	} else {
+		fmt.Fprintf(&text, "The work of %s was not taken after all passes, and it is not tried again before somebody answers. What is to change?\n", l.name)
+		failures = []live.Run{*r}
+	}
+	for _, f := range failures {
+		fmt.Fprintf(&text, "\n- run %s of %s: %s, exit %d", f.ID, f.Actor, f.Outcome, f.Exit)
+		if said := strings.TrimSpace(f.Why + " " + f.Said); said != "" {
+			fmt.Fprintf(&text, ": `%s`", strings.ReplaceAll(said, "`", "'"))
+		}
+	}
+	text.WriteString("\n")
+	if r.Branch != "" {
+		fmt.Fprintf(&text, "\nThe work is on branch %s.\n", r.Branch)
+	}
+	return l.ask(ctx, r, text.String())
+}
+
+// ask puts a question to a person, once.
+func (l *loop) ask(ctx context.Context, r *live.Run, text string) error {
+	_, err := l.fresh(ctx, "").Escalate(ctx, app.EscalateRequest{ID: r.Issue, Question: checkpoint.Question{Text: text}})
+	if err == nil || fault.Is(err, fault.Conflict) { // it waits already
+		r.Asked = true
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,203 @@
+package working
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"stig/app"
+	"stig/beads"
+	"stig/checkpoint"
+	"stig/fault"
+	"stig/live"
+	"stig/notes"
+	"stig/signals"
+	"stig/verify"
+	"stig/work"
+	"stig/worktree"
+)
+
+// land merges the work of a run, checks the result, puts it on the branch that results
+// go to, and closes the issue. Loops do that one after the other.
+func (l *loop) land(ctx context.Context, r *live.Run, tree *worktree.Tree, left work.Left) (work.Outcome, error) {
+	record, err := l.recordOf(r.Issue)
+	if err != nil {
+		return "", err
+	}
+	if r.Criteria != verify.Hash(checkpoint.CriteriaOf(record).Text()) {
+		return work.Waiting, l.ask(ctx, r, fmt.Sprintf("The acceptance criteria changed while %s worked on the issue, so that its loop does not close it. Do they say what is wanted?\n%s", l.name, onBranch(r)))
+	}
+	if tree == nil {
+		return l.prove(ctx, r, nil, left, record)
+	}
+	unlock, err := worktree.LockOnto(ctx, l.place, l.trees.Onto, l.Cap)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = unlock() }()
+	for range 3 {
+		outcome := work.Later
+		if _, err = tree.Merge(ctx); err == nil {
+			outcome, err = l.prove(ctx, r, tree, left, record)
+		}
+		_, moved := errors.AsType[*worktree.MovedError](err)
+		switch {
+		case err == nil:
+			return outcome, nil
+		case !moved:
+			return l.unmerged(ctx, r, left, err)
+		}
+	}
+	return work.Later, nil // somebody else moves the branch again and again
+}
+
+// unmerged gives a conflict back to the worker.
+func (l *loop) unmerged(ctx context.Context, r *live.Run, left work.Left, err error) (work.Outcome, error) {
+	if refused, ok := errors.AsType[*worktree.RejectedError](err); ok {
+		r.Why = refused.Reason
+		return l.rejected(ctx, r, left, r.Why, refused.Exit, app.Fenced(shortened(refused.Tail)))
+	}
+	conflict, ok := errors.AsType[*worktree.ConflictError](err)
+	if !ok {
+		return "", err
+	}
+	r.Why = conflict.Error()
+	text := fmt.Sprintf("What others did is on %s. Type git merge %[1]s in the work tree, and resolve it there.", l.trees.Onto)
+	return l.rejected(ctx, r, left, r.Why, 1, text)
+}
+
+// rejected leaves feedback, and takes back a close that the command made itself.
+func (l *loop) rejected(ctx context.Context, r *live.Run, left work.Left, why string, exit int, text string) (work.Outcome, error) {
+	after := context.WithoutCancel(ctx)
+	if left.Closed {
+		if _, err := l.fresh(after, "").Reopen(after, app.ReopenRequest{ID: r.Issue, Reason: "its work does not pass: " + why}); err != nil {
+			return "", err
+		}
+	}
+	return left.Unlanded(), l.leaveFeedback(after, r, why, exit, text)
+}
+
+// prove runs the criteria, in the work tree of a run or in place, lands the work that
+// passes, and closes the issue.
+func (l *loop) prove(ctx context.Context, r *live.Run, tree *worktree.Tree, left work.Left, record *beads.Record) (work.Outcome, error) {
+	dir := l.root
+	if tree != nil {
+		dir = tree.Dir
+	}
+	a := l.fresh(ctx, dir)
+	a.Progress, a.Terminal = io.Discard, false // what checks print is in the logs and in feedback
+	gated, err := a.Gate(ctx, r.Issue, app.CloseOptions{Reason: l.reason(record, r)})
+	switch {
+	case ctx.Err() != nil:
+		r.Why = "stopped while its checks ran"
+		return work.Stopped, nil
+	case errors.Is(err, app.ErrNotRun):
+		return work.Waiting, l.ask(ctx, r, fmt.Sprintf("%s is done by its word, and nothing in the acceptance criteria can be run: %v. Is it done?\n%s", r.Issue, err, onBranch(r)))
+	case err != nil:
+		return l.refused(ctx, r, left, err)
+	case !gated.Passed():
+		why, exit, text := failed(gated.Verdict())
+		r.Why = why
+		return l.rejected(ctx, r, left, why, exit, text)
+	}
+	after := context.WithoutCancel(ctx)
+	if tree != nil {
+		if err := tree.Land(after); err != nil {
+			return "", err
+		}
+	}
+	r.Step = stepLanded
+	if err := l.record(r); err != nil {
+		return "", err
+	}
+	if _, err := gated.Close(after); err != nil {
+		return l.refused(after, r, left, err)
+	}
+	l.putAway(after, r, tree)
+	return work.Closed, nil
+}
+
+// refused is why an issue is not closed though nobody found fault with the work: it
+// waits for others, for an answer, or its criteria changed.
+func (l *loop) refused(ctx context.Context, r *live.Run, left work.Left, err error) (work.Outcome, error) {
+	_, changed := errors.AsType[*beads.ConflictError](err)
+	switch {
+	case fault.Is(err, fault.Waits):
+		return work.Waiting, nil
+	case changed:
+		return work.Waiting, l.ask(ctx, r, fmt.Sprintf("The acceptance criteria changed while they ran: %v. Do they say what is wanted?\n%s", err, onBranch(r)))
+	case fault.Is(err, fault.Found):
+		r.Why = app.Folded(err.Error())
+		return work.Advanced, nil
+	}
+	return "", err
+}
+
+// putAway removes the work tree of a closed issue, and commits the store where that was
+// asked for. Neither keeps the issue from being closed.
+func (l *loop) putAway(ctx context.Context, r *live.Run, tree *worktree.Tree) {
+	if tree != nil {
+		if err := tree.Remove(ctx); err != nil {
+			l.tell(r.Issue, "its work tree stays: %v", err)
+		}
+	}
+	if !l.Commit {
+		return
+	}
+	a := l.fresh(ctx, "")
+	commit, err := a.PrepareCommit(ctx, l.store.Place())
+	if err == nil {
+		_, err = commit(r.Issue)
+	}
+	if err != nil {
+		l.app.Warn("%s: the store is not committed: %v", r.Issue, err)
+	}
+}
+
+// reason is what a checkpoint says was done, else whose work it is.
+func (l *loop) reason(record *beads.Record, r *live.Run) string {
+	estimate, ok := signals.LastEstimate(notes.Parse(record.Text(beads.Notes)))
+	done := ""
+	if ok {
+		done = firstSentences(signals.ReadEstimate(estimate.Body).Done)
+	}
+	if !verify.IsInformative(done, func(string) bool { return false }) {
+		done = fmt.Sprintf("%s: the work of %s in run %s", record.Text(beads.Title), l.name, r.ID)
+	}
+	return done
+}
+
+// mostReason is how long a close reason is, in characters.
+const mostReason = 300
+
+func firstSentences(text string) string {
+	runes := []rune(app.Folded(text))
+	if len(runes) > mostReason {
+		return strings.TrimSpace(string(runes[:mostReason])) + " …"
+	}
+	return string(runes)
+}
+
+// failed says which check failed, with which exit code, and its last lines.
+func failed(v *verify.Verdict) (why string, exit int, text string) {
+	for _, o := range v.Outcomes() {
+		if o.Passed() || o.Exit == verify.ExitNotRun {
+			continue
+		}
+		said := shortened(o.Reason + "\n" + o.Tail)
+		if said != "" {
+			text = app.Fenced(said)
+		}
+		return fmt.Sprintf("the check %s ends with exit code %d", app.FirstLine(o.Text), o.Exit), o.Exit, text
+	}
+	return "its checks did not pass", 1, ""
+}
+
+func onBranch(r *live.Run) string {
+	if r.Branch == "" {
+		return ""
+	}
+	return "\nThe work is on branch " + r.Branch + ".\n"
+}

@@ -1,0 +1,249 @@
+package working
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"time"
+
+	"stig/app/actors"
+	"stig/fault"
+	"stig/live"
+	"stig/work"
+)
+
+// run works until there is a reason to end.
+func (l *loop) run(ctx context.Context) error {
+	changes, stop := l.store.Watch()
+	defer stop()
+	for {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		ended, until, err := l.mayRun(ctx)
+		if err != nil || ended {
+			return err
+		}
+		if !until.IsZero() {
+			l.wait(ctx, nil, until)
+			continue
+		}
+		s, err := l.sense(ctx)
+		if err != nil {
+			return err
+		}
+		ran, err := l.act(ctx, s)
+		switch {
+		case err != nil:
+			return err
+		case ran && l.silent >= 2:
+			l.done.Silent, l.done.Reason = true, "two runs in a row left nothing: no work, no trace, no checkpoint"
+			return nil
+		case ran && l.Once:
+			l.done.Reason = "one run, as --once says"
+			return nil
+		case ran:
+			continue
+		}
+		if l.empty(s) {
+			return nil
+		}
+		l.wait(ctx, changes, s.next)
+	}
+}
+
+// mayRun decides whether the loop may look for work now: ended where it is over, until
+// when it has to wait.
+func (l *loop) mayRun(ctx context.Context) (ended bool, until time.Time, err error) {
+	now, err := l.now()
+	if err != nil {
+		return false, until, err
+	}
+	if err := l.reload(ctx); err != nil {
+		return false, until, err
+	}
+	switch state := l.state(now); state {
+	case live.Dead, live.Draining:
+		l.done.Reason = fmt.Sprintf("a person said so: %s is %s", l.name, state)
+		return true, until, nil
+	case live.Paused, live.Maintenance:
+		if l.paused != string(state) {
+			l.tell("", "%s: takes no work until stig worker resume %s", state, l.name)
+		}
+		l.paused = string(state)
+		return false, now.Add(l.Times.Sense), nil
+	}
+	l.paused = ""
+	if why := l.busy(); why != "" {
+		l.once(why)
+		return false, now.Add(l.Times.Look), nil
+	}
+	delete(l.noticed, l.busyText)
+	runs, err := l.runs(now)
+	if err != nil {
+		return false, until, err
+	}
+	if reached := l.Bounds.Reached(work.UsedBy(l.name, runs, now)); reached != "" {
+		l.done.Reason = reached
+		return true, until, nil
+	}
+	if alike := work.FailsAlike(runs, now); alike.Until.After(now) {
+		l.sayAlike(alike)
+		return false, alike.Until, nil
+	}
+	return false, l.Bounds.Next(l.name, runs, now), nil
+}
+
+// reload takes what changed in the actor's file. A mistake in it leaves all as it was.
+func (l *loop) reload(ctx context.Context) error {
+	changed, err := l.loadProfile()
+	if err != nil {
+		l.once(err.Error())
+		return nil
+	}
+	l.filter.roles = l.roles
+	if !changed || !l.ofFile {
+		return nil
+	}
+	return l.fromFile(ctx)
+}
+
+// sayAlike says once of all loops why all of them pause: whoever comes first.
+func (l *loop) sayAlike(alike work.Alike) {
+	text := fmt.Sprintf("every worker fails alike: %s; all pause until %s", alike.Said, alike.Until.Format(time.TimeOnly))
+	if first, err := l.place.SayOnce("alike " + alike.Until.Format(time.RFC3339)); err == nil && first {
+		l.tell("", "%s", text)
+	}
+}
+
+// state is what a person said that the actor is to do.
+func (l *loop) state(now time.Time) live.State {
+	p, ok := l.place.Presence(l.name)
+	if !ok || !p.Until.IsZero() && !p.Until.After(now) {
+		return ""
+	}
+	return p.State
+}
+
+// busy says that git is in the middle of something in the store's own checkout, which
+// may put another store there; "" when it is not.
+func (l *loop) busy() string {
+	for _, sign := range []struct{ file, what string }{
+		{"MERGE_HEAD", "merge"}, {"rebase-merge", "rebase"}, {"rebase-apply", "rebase"}, {"CHERRY_PICK_HEAD", "cherry-pick"},
+		{"REVERT_HEAD", "revert"}, {"index.lock", "change of the index, such as a switch"},
+	} {
+		if own := l.place.Tree.Own; own != "" {
+			if _, err := os.Lstat(filepath.Join(own, sign.file)); err == nil {
+				l.busyText = "pauses: git is in the middle of a " + sign.what + " in the store's checkout"
+				return l.busyText
+			}
+		}
+	}
+	return ""
+}
+
+// act does the first thing that can be done of what was sensed.
+func (l *loop) act(ctx context.Context, s sensed) (ran bool, err error) {
+	for _, id := range s.exhausted {
+		if err := l.askAbout(ctx, id, s.past[id]); err != nil {
+			return false, err
+		}
+	}
+	if len(s.exhausted) > 0 {
+		return true, nil // the store changed
+	}
+	for _, c := range s.order {
+		r, err := l.claim(ctx, c, s.past[c.Issue])
+		if err != nil {
+			return false, err
+		}
+		if r == nil {
+			continue // others were faster
+		}
+		return true, l.perform(ctx, r)
+	}
+	return l.beat(ctx)
+}
+
+// empty reports whether the loop ends since nothing is left to do, and says why.
+func (l *loop) empty(s sensed) bool {
+	wants := l.Once || l.UntilEmpty || l.filter.issue != ""
+	if !wants || !l.Once && (!s.next.IsZero() || s.others && l.filter.issue == "") {
+		return false
+	}
+	l.done.Reason, l.done.Asked = "nothing is left to do", s.asked
+	if s.asked > 0 {
+		l.done.Waiting, l.done.Reason = true, fmt.Sprintf("only questions remain: %d wait for an answer", s.asked)
+	}
+	return true
+}
+
+// wait waits until the store changes, the time has come, or a person says something. The
+// loop shows meanwhile that it lives. changes is nil where the store does not matter.
+func (l *loop) wait(ctx context.Context, changes <-chan struct{}, until time.Time) {
+	now, err := l.now()
+	most := l.Times.Sense
+	if left := until.Sub(now); err == nil && !until.IsZero() && left < most {
+		most = max(left, l.Times.Look/20)
+	}
+	end, look, sign := time.NewTimer(most), time.NewTicker(l.Times.Look), time.NewTicker(l.Times.Sign)
+	defer end.Stop()
+	defer look.Stop()
+	defer sign.Stop()
+	was, quiet := l.state(now), false
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-end.C:
+			return
+		case <-changes:
+			l.settle(ctx)
+			return
+		case <-sign.C:
+			_ = actors.SignOfLife(l.app, l.name, nil) // the next may do
+		case <-look.C:
+			if now, err := l.now(); err != nil || l.state(now) != was || !until.IsZero() && !until.After(now) {
+				return
+			}
+			if !quiet {
+				quiet = true
+				debug.FreeOSMemory() // it may be for hours
+			}
+		}
+	}
+}
+
+// settle waits a moment, so that several changes in a row are read once, and many loops
+// do not read a large store all the time.
+func (l *loop) settle(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(min(l.Times.Look, max(l.Times.Look/40, 4*l.reading))):
+	}
+}
+
+// isRace reports whether an error says that an issue is not to be had any more.
+func isRace(err error) bool {
+	return fault.Is(err, fault.Conflict) || fault.Is(err, fault.Waits)
+}
+
+// askAbout asks a person about an issue of which all attempts failed, where a loop was
+// killed before it did.
+func (l *loop) askAbout(ctx context.Context, id string, past *work.Past) error {
+	if past == nil || past.Last == nil {
+		return nil
+	}
+	r := *past.Last
+	if err := l.escalate(ctx, &r, past.Failures); err != nil {
+		return err
+	}
+	r.Asked = true
+	return l.record(&r)
+}
+
+var errLost = errors.New("the claim is lost")
+var errStopped = errors.New("a person ended the actor")

@@ -1,0 +1,298 @@
+package working
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"stig/app"
+	"stig/app/actors"
+	"stig/beads"
+	"stig/checkpoint"
+	"stig/fault"
+	"stig/git"
+	"stig/jsonl"
+	"stig/live"
+	"stig/process"
+	"stig/secret"
+	"stig/verify"
+	"stig/work"
+	"stig/worktree"
+)
+
+// Steps of a run, as its record has them.
+const (
+	stepClaimed = "claimed"
+	stepStarted = "started"
+	stepEnded   = "ended"  // the command did; what it left is looked at next
+	stepLanded  = "landed" // its work is on the branch that results go to
+)
+
+// What a run is started for.
+const (
+	taskIssue     = "issue"
+	taskHeartbeat = "heartbeat"
+)
+
+// claim takes an issue and begins the record of a run; nil where others were faster.
+func (l *loop) claim(ctx context.Context, c work.Candidate, past *work.Past) (*live.Run, error) {
+	self, _ := process.Self()
+	r := &live.Run{ID: live.NewRunID(), Actor: l.name, Task: taskIssue, Issue: c.Issue, Attempt: 1, Loop: self.ID, Step: stepClaimed}
+	if past != nil {
+		r.Attempt += past.Attempts + past.Passes
+	}
+	claimed, err := l.fresh(ctx, "").Claim(ctx, app.ClaimRequest{ID: c.Issue, Loop: &app.LoopClaim{
+		Run: r.ID, Lasts: l.Times.Lasts, Cap: l.Cap,
+	}})
+	_, gone := errors.AsType[*beads.NotFoundError](err)
+	if gone || isRace(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if r.Started, err = l.now(); err != nil {
+		return nil, err
+	}
+	if err := l.standing(r, claimed); err != nil {
+		return nil, err
+	}
+	return r, l.record(r)
+}
+
+// standing keeps how an issue stood when it was claimed, to see later what was left.
+func (l *loop) standing(r *live.Run, claimed *checkpoint.Claimed) error {
+	var record *beads.Record
+	var err error
+	for _, line := range claimed.Lines {
+		if line.ID == r.Issue {
+			record, err = beads.ParseRecord(line.After)
+		}
+	}
+	if record == nil && err == nil {
+		record, err = l.recordOf(r.Issue)
+	}
+	if err != nil || record == nil {
+		return err
+	}
+	r.Criteria = verify.Hash(checkpoint.CriteriaOf(record).Text())
+	r.Notes = verify.Hash(record.Text(beads.Notes))
+	r.Comments = l.comments(record)
+	return nil
+}
+
+// comments counts those of the actor on an issue.
+func (l *loop) comments(record *beads.Record) (n int) {
+	for _, c := range record.Comments() {
+		if c.Author == l.name {
+			n++
+		}
+	}
+	return n
+}
+
+// perform runs the command on a claimed issue, and does what follows.
+func (l *loop) perform(ctx context.Context, r *live.Run) error {
+	_ = actors.SignOfLife(l.app, l.name, func(p *live.Presence) { p.Issue, p.Run = r.Issue, r.ID })
+	tree, err := l.tree(ctx, r)
+	if err != nil {
+		return l.abandon(ctx, r, err)
+	}
+	text, err := l.prompt(ctx, r)
+	if err != nil {
+		return l.abandon(ctx, r, err)
+	}
+	l.tell(r.Issue, "claimed, attempt %d, run %s", r.Attempt, r.ID)
+	if err := l.supervise(ctx, r, text); err != nil {
+		return l.abandon(ctx, r, err)
+	}
+	return l.finish(ctx, r, tree)
+}
+
+// tree gives the work tree of a run; nil in place.
+func (l *loop) tree(ctx context.Context, r *live.Run) (*worktree.Tree, error) {
+	r.Worktree = l.root
+	if l.trees == nil {
+		return nil, l.stateBefore(ctx, r)
+	}
+	name := r.Issue
+	if r.Task != taskIssue {
+		name = r.Task + "-" + l.name
+	}
+	tree, err := worktree.Prepare(ctx, *l.trees, name)
+	if err != nil {
+		return nil, err
+	}
+	r.Worktree, r.Branch, r.Base = tree.Dir, tree.Branch, tree.Base
+	if err := l.setUp(ctx, tree); err != nil {
+		return nil, err
+	}
+	return tree, l.stateBefore(ctx, r)
+}
+
+// abandon ends a run whose command could not be started: nobody's fault, unless the loop
+// was stopped meanwhile.
+func (l *loop) abandon(ctx context.Context, r *live.Run, why error) error {
+	r.Why = app.Folded(secret.Hide(app.Visible(why.Error())))
+	outcome := work.Later
+	if ctx.Err() != nil {
+		outcome = work.Stopped
+	}
+	l.app.Warn("%s: %s", r.Issue, r.Why)
+	return l.conclude(context.WithoutCancel(ctx), r, outcome)
+}
+
+// supervise runs the command to its end, and keeps the claim meanwhile. What of the
+// command is wrong is in the record.
+func (l *loop) supervise(ctx context.Context, r *live.Run, text string) error {
+	logs, err := l.place.RunFiles(r.ID)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(logs.Briefing, []byte(text), 0o600); err != nil {
+		return err
+	}
+	r.Log = logs.Log
+	limited, cancel := l.limited(ctx)
+	defer cancel(nil)
+	stop := l.tend(limited, cancel, r)
+	ended, err := process.Supervise(limited, process.Supervised{
+		Command: process.Command{Argv: l.Command, Dir: r.Worktree, Env: l.environ(r, logs.Briefing), Stdin: []byte(text)},
+		Log:     r.Log, Grace: l.Times.Grace,
+		Started: func(id process.ID) {
+			r.Program, r.Step = id, stepStarted
+			_ = l.record(r) // without it a killed loop ends what has its mark
+		},
+	})
+	stop()
+	cause := context.Cause(limited)
+	if _, unstarted := errors.AsType[*process.StartError](err); unstarted {
+		return err
+	}
+	now, e := l.now()
+	if e != nil {
+		return e
+	}
+	r.Ended, r.Step, r.Exit, r.Bytes, r.TimedOut = now, stepEnded, ended.Exit, ended.Bytes, ended.TimedOut
+	r.Cost, r.Currency = work.Cost(ended.Lines)
+	r.Said = lastLine(ended.Tail)
+	switch {
+	case errors.Is(cause, errLost):
+		r.Cause = string(work.Lost)
+	case err != nil || ctx.Err() != nil || errors.Is(cause, errStopped):
+		r.Cause = string(work.Stopped)
+	}
+	if ended.Left > 0 {
+		l.tell(r.Issue, "%s that the command left running were ended", app.Counted(ended.Left, "process"))
+	}
+	return l.record(r)
+}
+
+// limited is a context that ends with the time of a run.
+func (l *loop) limited(ctx context.Context) (context.Context, context.CancelCauseFunc) {
+	limit := l.runTimeout
+	if now, err := l.now(); err == nil {
+		if runs, err := l.runs(now); err == nil {
+			limit = l.Bounds.RunLimit(limit, work.UsedBy(l.name, runs, now))
+		}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	if limit <= 0 {
+		return ctx, cancel
+	}
+	timed, stop := context.WithTimeout(ctx, limit)
+	return timed, func(cause error) { cancel(cause); stop() }
+}
+
+// tend shows that the loop lives, renews the claim, and ends the run where that is lost
+// or a person says so, until it is stopped.
+func (l *loop) tend(ctx context.Context, cancel context.CancelCauseFunc, r *live.Run) (stop func()) {
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		sign, renew, look := time.NewTicker(l.Times.Sign), time.NewTicker(l.Times.Renew), time.NewTicker(l.Times.Look)
+		defer sign.Stop()
+		defer renew.Stop()
+		defer look.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-ctx.Done():
+				return
+			case <-sign.C:
+				_ = actors.SignOfLife(l.app, l.name, nil) // the next may do
+			case <-renew.C:
+				if r.Issue == "" {
+					continue
+				}
+				if err := l.fresh(ctx, "").Renew(ctx, r.Issue); fault.Is(err, fault.Conflict) {
+					cancel(errLost)
+				}
+			case <-look.C:
+				if now, err := l.now(); err == nil && l.state(now) == live.Dead {
+					cancel(errStopped)
+				}
+			}
+		}
+	}()
+	return func() { close(done); <-ended }
+}
+
+// environ is the environment of the command.
+func (l *loop) environ(r *live.Run, briefing string) []string {
+	own := map[string]string{
+		"STIG_ISSUE": r.Issue, "STIG_ACTOR": l.name, "STIG_ATTEMPT": fmt.Sprint(r.Attempt), "STIG_RUN": r.ID,
+		"STIG_BRIEFING": briefing, "BEADS_DIR": l.storeDir(),
+	}
+	drop := append([]string{"STIG_TRUST", "BD_ACTOR"}, git.PlaceVariables...)
+	var env []string
+	for _, variable := range l.app.Environ() {
+		name, _, _ := strings.Cut(variable, "=")
+		if _, again := own[name]; !again && !slices.Contains(drop, name) {
+			env = append(env, variable)
+		}
+	}
+	for _, name := range []string{"STIG_ISSUE", "STIG_ACTOR", "STIG_ATTEMPT", "STIG_RUN", "STIG_BRIEFING", "BEADS_DIR"} {
+		env = append(env, name+"="+own[name])
+	}
+	return env
+}
+
+// setUp runs the command of the actor's file for a new work tree, once for each.
+func (l *loop) setUp(ctx context.Context, tree *worktree.Tree) error {
+	if l.profile.Setup == "" {
+		return nil
+	}
+	at, err := jsonl.WorktreeOf(tree.Dir)
+	if err != nil {
+		return err
+	}
+	mark := filepath.Join(at.Own, "stig-setup")
+	if text, err := os.ReadFile(mark); err == nil && string(text) == l.profile.Setup {
+		return nil
+	}
+	if err := actors.Trusted(ctx, l.fresh(ctx, ""), l.profile); err != nil {
+		return err
+	}
+	result, err := process.Run(ctx, process.Command{Argv: []string{"sh", "-c", l.profile.Setup}, Dir: tree.Dir, Env: l.app.Environ()})
+	if err == nil && result.Exit != 0 {
+		err = fmt.Errorf("setup: exit %d: %s", result.Exit, lastLine(string(result.Stderr)))
+	}
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(mark, []byte(l.profile.Setup), 0o600)
+}
+
+// lastLine is the last line of an output that says something, shortened.
+func lastLine(text string) string {
+	lines := strings.Split(strings.TrimSpace(app.Visible(text)), "\n")
+	line := []rune(secret.Hide(strings.TrimSpace(lines[len(lines)-1])))
+	return string(line[:min(len(line), 200)])
+}

@@ -1,0 +1,103 @@
+package working
+
+import (
+	"context"
+
+	"stig/app"
+	"stig/beads"
+	"stig/fault"
+	"stig/live"
+	"stig/process"
+	"stig/work"
+	"stig/worktree"
+)
+
+// recover goes on with what a loop of this name was killed at. The name is locked, so no
+// other loop has it. By the last step that was recorded:
+//
+//   - the command did not start, or was running: it is ended, and the run counts as
+//     stopped; what it left is committed on the branch of the issue, which is tried again;
+//   - the command had ended: what it left is looked at now, from the start;
+//   - its work had landed: the same, which merges nothing and closes the issue.
+//
+// A claim without any record of a run ends with the process that made it.
+func (l *loop) recover(ctx context.Context) error {
+	now, err := l.now()
+	if err != nil {
+		return err
+	}
+	runs, err := l.runs(now)
+	if err != nil {
+		return err
+	}
+	for _, r := range runs {
+		if r.Actor != l.name || r.Outcome != "" {
+			continue
+		}
+		if err := l.resume(ctx, &r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// resume brings one run to its end.
+func (l *loop) resume(ctx context.Context, r *live.Run) error {
+	if r.Program.PID != 0 {
+		if err := process.EndID(r.Program, l.Times.Grace); err != nil {
+			l.app.Warn("run %s: %v", r.ID, err)
+		}
+	}
+	if r.Step != stepEnded && r.Step != stepLanded {
+		r.Cause, r.Why = string(work.Stopped), "its loop was killed"
+	}
+	l.tell(r.Issue, "run %s is unfinished, since its loop was killed: goes on after %s", r.ID, r.Step)
+	self, _ := process.Self()
+	r.Loop = self.ID
+	if r.Issue == "" {
+		return l.finishBeat(ctx, r)
+	}
+	claimed, err := l.reclaim(ctx, r)
+	if err != nil {
+		return err
+	}
+	if !claimed {
+		r.Cause, r.Why = string(work.Lost), "somebody else has the issue since its loop was killed"
+		return l.conclude(ctx, r, work.Lost)
+	}
+	tree, err := l.treeAgain(ctx, r)
+	if err != nil {
+		return l.abandon(ctx, r, err)
+	}
+	return l.finish(ctx, r, tree)
+}
+
+// reclaim takes the issue of a killed loop again, and reports whether it is there for it:
+// closed issues and those that wait for an answer are, since the run may have done that.
+func (l *loop) reclaim(ctx context.Context, r *live.Run) (bool, error) {
+	record, err := l.recordOf(r.Issue)
+	if err != nil || record == nil {
+		return false, err
+	}
+	if beads.Over(record.Text(beads.Status)) {
+		return true, nil
+	}
+	_, err = l.fresh(ctx, "").Claim(ctx, app.ClaimRequest{ID: r.Issue, Loop: &app.LoopClaim{
+		Run: r.ID, Lasts: l.Times.Lasts, Cap: l.Cap,
+	}})
+	if fault.Is(err, fault.Waits) {
+		return true, nil // it asked a person
+	}
+	if isRace(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// treeAgain gives the work tree of a run that was killed; nil in place.
+func (l *loop) treeAgain(ctx context.Context, r *live.Run) (*worktree.Tree, error) {
+	if l.trees == nil || r.Branch == "" && r.Step == stepClaimed {
+		return nil, nil
+	}
+	return worktree.Prepare(ctx, *l.trees, r.Issue)
+}

@@ -1,0 +1,218 @@
+package working
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"stig/app"
+	"stig/beads"
+	"stig/dag"
+	"stig/live"
+	"stig/orient"
+	"stig/signals"
+	"stig/work"
+)
+
+// sensed is what a loop finds to do, without starting anything.
+type sensed struct {
+	order     []work.Candidate // to try, the first first
+	next      time.Time        // when the first of those that wait need not; zero for none
+	exhausted []string         // issues on which a person is to be asked, since all attempts failed
+	past      map[string]*work.Past
+	asked     int  // issues that wait for an answer
+	others    bool // another loop works on something
+}
+
+// mostCandidates is how many ready issues are looked at further: of more, the next look
+// finds the rest.
+const mostCandidates = 16
+
+// sense reads the store once. It returns what ended claims held, and asks for no work.
+func (l *loop) sense(ctx context.Context) (s sensed, err error) {
+	a := l.fresh(ctx, "")
+	now, err := l.now()
+	if err != nil {
+		return s, err
+	}
+	if _, err := a.SweepEnded(ctx); err != nil {
+		return s, err
+	}
+	runs, err := l.runs(now)
+	if err != nil {
+		return s, err
+	}
+	file, err := l.store.Snapshot()
+	if err != nil {
+		return s, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	graph := dag.New(file)
+	rows, err := a.ReadyRows(ctx, file, graph, now, l.name)
+	if err != nil {
+		return s, err
+	}
+	claims, err := l.place.Claims()
+	if err != nil {
+		l.once(err.Error()) // what was unreadable was set aside
+	}
+	p := picker{loop: l, sensed: &s, now: now, matcher: l.filter.over(file, graph), own: ownRuns(runs, l.name), leases: map[string]live.Lease{}}
+	for _, lease := range claims.Leases {
+		p.leases[lease.Issue] = lease
+		s.others = s.others || lease.Run != "" && lease.Actor != l.name
+	}
+	s.past = work.PastOf(runs, now)
+	list, err := p.pick(rows)
+	if err == nil {
+		list, err = p.unfinished(list)
+	}
+	s.order, s.next = work.Choose(list, now)
+	return s, err
+}
+
+// ownRuns gives the last run of an actor on each issue.
+func ownRuns(runs []live.Run, name string) map[string]live.Run {
+	own := map[string]live.Run{}
+	for _, r := range runs {
+		if r.Actor == name && r.Issue != "" && r.Outcome != "" {
+			own[r.Issue] = r
+		}
+	}
+	return own
+}
+
+// picker makes candidates of what is ready.
+type picker struct {
+	*loop
+	*sensed
+	now    time.Time
+	own    map[string]live.Run // the last run of the actor on each issue
+	leases map[string]live.Lease
+	matcher
+}
+
+// pick makes candidates of rows, which are in the order of their rank.
+func (p *picker) pick(rows []app.ReadyRow) (list []work.Candidate, err error) {
+	free := 0
+	for rank, row := range rows {
+		i, ok := p.file.Index(row.ID)
+		_, mine := p.own[row.ID]
+		if !ok || row.State != dag.StateReady && row.State != dag.StateAsked || free >= mostCandidates && !mine && p.sensed.past[row.ID] == nil {
+			continue
+		}
+		fits, err := p.fits(i)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case !fits:
+			continue
+		case row.State == dag.StateAsked:
+			p.asked++
+			continue
+		}
+		c, exhausted := p.candidate(row.ID, rank)
+		if exhausted {
+			p.exhausted = append(p.exhausted, row.ID)
+			continue
+		}
+		if !c.Held && !c.Until.After(p.now) {
+			free++
+		}
+		list = append(list, c)
+	}
+	return list, nil
+}
+
+// candidate says when and why a ready issue is taken; exhausted is set where all attempts
+// failed and nobody was asked yet.
+func (p *picker) candidate(id string, rank int) (c work.Candidate, exhausted bool) {
+	c = work.Candidate{Issue: id, Kind: work.Ready, Rank: rank}
+	if lease, ok := p.leases[id]; ok {
+		c.Held = lease.Actor != p.name && lease.Until.After(p.now)
+	}
+	if past := p.sensed.past[id]; past != nil {
+		c.Until = past.Until
+		exhausted = past.Attempts >= p.Attempts && p.Attempts > 0 || past.Passes >= p.passes()
+	}
+	last, ran := p.own[id]
+	if !ran {
+		return c, exhausted
+	}
+	switch o := work.Outcome(last.Outcome); {
+	case o == work.Waiting || last.Asked || o == work.Rejected:
+		c.Kind = work.Answer
+	default:
+		c.Kind = work.Own
+	}
+	if p.NoClose && work.Outcome(last.Outcome) == work.Advanced { // its work waits on its branch
+		c.Until = last.Started.Add(work.Window)
+	}
+	return c, exhausted
+}
+
+func (l *loop) passes() int {
+	if l.profile.Passes < 1 {
+		return 1
+	}
+	return l.profile.Passes
+}
+
+// unfinished adds what the actor has in progress from a run of a loop. What somebody
+// claimed by hand under this name is theirs.
+func (p *picker) unfinished(list []work.Candidate) ([]work.Candidate, error) {
+	var held []int
+	for i, issue := range p.file.All() {
+		if issue.Status != "in_progress" {
+			continue
+		}
+		_, ran := p.own[issue.ID]
+		if lease, ok := p.leases[issue.ID]; issue.Assignee != p.name || !ran && (!ok || lease.Run == "") {
+			continue
+		}
+		if at, ok := p.file.Index(issue.ID); ok && at == i {
+			held = append(held, i)
+		}
+	}
+	asked, err := orient.Pending(p.file, held, p.schema())
+	if err != nil {
+		return nil, err
+	}
+	for k, i := range held {
+		fits, err := p.fits(i)
+		switch {
+		case err != nil:
+			return nil, err
+		case !fits:
+		case asked[k]:
+			p.asked++
+		default:
+			c, exhausted := p.candidate(p.file.At(i).ID, i)
+			if exhausted {
+				p.exhausted = append(p.exhausted, c.Issue)
+				continue
+			}
+			if c.Kind == work.Ready {
+				c.Kind = work.Own
+			}
+			list = append(list, c)
+		}
+	}
+	return list, nil
+}
+
+func (l *loop) schema() *signals.Schema { return l.app.Schema }
+
+// recordOf reads an issue as it stands; nil where it is gone.
+func (l *loop) recordOf(id string) (*beads.Record, error) {
+	file, err := l.store.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	i, ok := file.Index(id)
+	if !ok {
+		return nil, nil
+	}
+	return file.At(i).Record()
+}

@@ -1,0 +1,40 @@
+package connect
+
+import (
+	"context"
+	"strings"
+
+	"stig/app"
+	"stig/app/inboxes"
+)
+
+// inboxTool lists what concerns the assistant.
+func inboxTool(ctx context.Context, a *app.App, g args) (app.Output, bool, error) {
+	in, err := inboxes.Look(ctx, a, inboxes.Request{Acked: g.flag("acked")})
+	if err != nil {
+		return app.Output{}, false, err
+	}
+	return app.Output{Kind: "inbox", Bodies: []any{in}}, false, nil
+}
+
+// ackTool acknowledges items.
+func ackTool(ctx context.Context, a *app.App, g args) (app.Output, bool, error) {
+	acked, err := inboxes.Ack(ctx, a, inboxes.AckRequest{Items: g.list("items")})
+	if err != nil {
+		return app.Output{}, false, err
+	}
+	return app.Output{Kind: "acked", Bodies: []any{acked, map[string]any{"dry_run": false}}}, false, nil
+}
+
+// itemCall is the call of a tool for the command that deals with an item: of an answer
+// all that it takes, of a trace to read the issue that it is on.
+func itemCall(command, issue string) string {
+	words := strings.Fields(command)
+	switch {
+	case len(words) > 6 && words[1] == "trace" && words[2] == "add":
+		return "trace with id " + words[3] + ", type " + words[4] + ", re " + words[6] + ", message"
+	case len(words) > 2 && words[1] == "trace":
+		return "orient with id " + issue
+	}
+	return callFor(command)
+}

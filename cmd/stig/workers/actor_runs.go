@@ -1,0 +1,101 @@
+package workers
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"stig/app/actors"
+	"stig/cmd/stig/cli"
+)
+
+func runsCommand(a *cli.App) *cobra.Command {
+	var r actors.RunsRequest
+	cmd := &cobra.Command{
+		Use:     "runs NAME",
+		Short:   "list what the loop of an actor ran, oldest first",
+		Args:    cli.Takes(1, 1, "one name"),
+		Example: "  stig actor runs bo\n  stig actor runs bo --since 1d --json | jq '[.runs[].cost] | add'",
+		RunE: func(_ *cobra.Command, args []string) error {
+			r.Name = args[0]
+			list, err := actors.Runs(a.App, r)
+			switch {
+			case err != nil:
+				return err
+			case a.JSON:
+				return a.PrintJSON("runs", map[string]any{"actor": r.Name, "runs": list})
+			}
+			return printRuns(a, list)
+		},
+	}
+	cmd.Flags().StringVar(&r.Since, "since", "", "started since `WHEN`: a day, a time or an age such as 7d (7d unless told)")
+	return cmd
+}
+
+func logCommand(a *cli.App) *cobra.Command {
+	var r actors.LogRequest
+	cmd := &cobra.Command{
+		Use:   "log NAME",
+		Short: "print the output of the last run of an actor",
+		Long: "Print the output of the last run of an actor, or of the run that --run names. With\n" +
+			"--follow it goes on until the run ends. On a terminal control characters are shown and\n" +
+			"do not act; elsewhere the output is printed byte for byte.",
+		Args:    cli.Takes(1, 1, "one name"),
+		Example: "  stig actor log bo --follow\n  stig actor log bo --run r-4f21c09ab7",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r.Name = args[0]
+			if a.JSON {
+				var text bytes.Buffer
+				run, err := actors.Log(cmd.Context(), a.App, r, &text)
+				if err != nil {
+					return err
+				}
+				return a.PrintJSON("run-log", map[string]any{"actor": r.Name, "run": run, "text": text.String()})
+			}
+			w := &shownLines{app: a}
+			_, err := actors.Log(cmd.Context(), a.App, r, w)
+			if r.Follow && errors.Is(err, context.Canceled) {
+				err = nil // an interrupt is how one stops to follow
+			}
+			return errors.Join(err, w.flush())
+		},
+	}
+	flags := cmd.Flags()
+	flags.BoolVarP(&r.Follow, "follow", "f", false, "go on until the run ends")
+	flags.StringVar(&r.Run, "run", "", "of the run `ID`")
+	return cmd
+}
+
+// shownLines prints whole lines: a character that is cut in two would not be shown.
+type shownLines struct {
+	app  *cli.App
+	rest []byte
+}
+
+var _ io.Writer = (*shownLines)(nil)
+
+func (s *shownLines) Write(text []byte) (int, error) {
+	s.rest = append(s.rest, text...)
+	end := bytes.LastIndexByte(s.rest, '\n') + 1
+	if end == 0 {
+		return len(text), nil
+	}
+	err := s.put(s.rest[:end])
+	s.rest = append([]byte{}, s.rest[end:]...)
+	return len(text), err
+}
+
+func (s *shownLines) flush() error { return s.put(s.rest) }
+
+func (s *shownLines) put(text []byte) error {
+	switch {
+	case len(text) == 0:
+		return nil
+	case s.app.ToTerminal():
+		return s.app.Print(string(text))
+	}
+	return s.app.Data(string(text))
+}

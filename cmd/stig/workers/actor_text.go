@@ -1,0 +1,230 @@
+package workers
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"stig/app"
+	"stig/app/actors"
+	"stig/cmd/stig/cli"
+)
+
+// printActors prints actors as a table. A column in which none has anything is left out.
+func printActors(a *cli.App, listed *actors.Listed) error {
+	rows := [][]string{{"NAME", "KIND", "STATE", "SEEN", "ISSUE", "LEASE", "DONE", "FAILED", "LAST DONE", "BOOTS", "VERSION", "DESCRIPTION"}}
+	for _, one := range listed.Actors {
+		last := ""
+		if one.Last != nil {
+			last = one.Last.Issue + " " + ago(listed.Now, &one.Last.At)
+		}
+		lease := ""
+		if one.Lease != nil {
+			lease = short(time.Duration(one.Left) * time.Second)
+		}
+		state := one.State
+		if one.Problem != "" {
+			state += " (bad file)"
+		}
+		rows = append(rows, []string{app.Folded(one.Name), one.Kind, state, ago(listed.Now, one.Seen), one.Issue, lease,
+			positive(one.Done), positive(one.Failed), last, positive(one.Boots), cli.CutLine(one.Version, 12), app.Folded(one.Description)})
+	}
+	s := a.Sheet()
+	for i, line := range table(rows) {
+		style := cli.Plain
+		if i == 0 {
+			style = cli.Strong
+		}
+		if len(rows) > 1 {
+			s.Line(style, cli.CutLine(line, tableWidth))
+		}
+	}
+	count := app.Counted(len(listed.Actors), "actor")
+	if listed.Hidden > 0 {
+		count += fmt.Sprintf(", and %d not seen for a day: stig actor list --all", listed.Hidden)
+	}
+	s.Line(cli.Plain, count)
+	return a.Show(s)
+}
+
+// tableWidth is wider than other lists: what is cut is the description.
+const tableWidth = 120
+
+// table aligns columns, and leaves out those that hold their heading alone.
+func table(rows [][]string) (lines []string) {
+	width := make([]int, len(rows[0]))
+	for c := range rows[0] {
+		for _, row := range rows[1:] {
+			width[c] = max(width[c], utf8.RuneCountInString(row[c]))
+		}
+		if width[c] > 0 {
+			width[c] = max(width[c], len(rows[0][c]))
+		}
+	}
+	for _, row := range rows {
+		var cells []string
+		for c, text := range row {
+			if width[c] > 0 {
+				cells = append(cells, text+strings.Repeat(" ", width[c]-utf8.RuneCountInString(text)))
+			}
+		}
+		lines = append(lines, strings.TrimRight(strings.Join(cells, "  "), " "))
+	}
+	return lines
+}
+
+// printActor prints one actor: facts, the last runs, its own text.
+func printActor(a *cli.App, shown *actors.Shown) error {
+	one, s := shown.Actor, a.Sheet()
+	s.Line(cli.Strong, app.Folded(one.Name)+": "+one.State+saidText(one))
+	facts := [][2]string{
+		{"kind", one.Kind}, {"description", one.Description}, {"file", one.File}, {"roles", strings.Join(one.Roles, ", ")},
+		{"seen", ago(shown.Now, one.Seen)}, {"issue", strings.Join(one.Issues, ", ")}, {"today", today(one)},
+		{"boots", positive(one.Boots)}, {"version", one.Version},
+	}
+	if one.Lease != nil {
+		facts = append(facts, [2]string{"lease", one.Issue + ", " + short(time.Duration(one.Left)*time.Second) + " left"})
+	}
+	if p := shown.Profile; p != nil {
+		facts = append(facts, [2]string{"watch", strings.Join(p.Watch, ", ")}, [2]string{"command", p.Command}, [2]string{"setup", p.Setup},
+			[2]string{"bounds", boundsText(p)}, [2]string{"dream", "every " + p.Dream})
+		if p.Every != "" {
+			facts = append(facts, [2]string{"heartbeat", "every " + p.Every})
+		}
+	}
+	for _, fact := range facts {
+		if fact[1] != "" {
+			s.Wrap(cli.Plain, fmt.Sprintf("%-13s", fact[0]), strings.Repeat(" ", 13), fact[1])
+		}
+	}
+	for i, r := range shown.Runs {
+		if i == 0 {
+			s.Blank()
+			s.Line(cli.Strong, "Last runs")
+		}
+		s.Line(cli.Plain, cli.CutLine(runLine(r), cli.ListWidth))
+	}
+	if err := a.Show(s); err != nil || shown.Profile == nil || shown.Profile.Body == "" {
+		return err
+	}
+	return a.PrintMarkdown("\n" + shown.Profile.Body + "\n")
+}
+
+func boundsText(p *actors.Settings) string {
+	text := fmt.Sprintf("%s a run, %s an issue, %s a run", p.Timeout, counted(p.Passes, "pass", "passes"), counted(p.Traces, "trace", "traces"))
+	if p.PerHour > 0 {
+		text += fmt.Sprintf(", %s an hour", counted(p.PerHour, "run", "runs"))
+	}
+	if !p.Worktree {
+		text += ", no work tree of its own"
+	}
+	return text
+}
+
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+func today(one *actors.Actor) string {
+	var parts []string
+	if one.Done > 0 {
+		parts = append(parts, app.Counted(one.Done, "issue")+" closed")
+	}
+	if one.Failed > 0 {
+		parts = append(parts, app.Counted(one.Failed, "run")+" failed")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// saidText says who gave a state, until when and why.
+func saidText(one *actors.Actor) string {
+	text := ""
+	if one.Until != nil {
+		text += " until " + one.Until.UTC().Format("2006-01-02 15:04") + " UTC"
+	}
+	if one.By != "" && one.By != one.Name {
+		text += ", by " + app.Folded(one.By)
+	}
+	if one.Why != "" {
+		text += ": " + app.Folded(one.Why)
+	}
+	return text
+}
+
+func printRuns(a *cli.App, list []actors.Run) error {
+	s := a.Sheet()
+	for _, r := range list {
+		s.Line(cli.Plain, cli.CutLine(runLine(r), tableWidth))
+	}
+	s.Line(cli.Plain, app.Counted(len(list), "run"))
+	return a.Show(s)
+}
+
+// runLine is a run as a line: when, how long, which issue, what came of it.
+func runLine(r actors.Run) string {
+	took, outcome := "-", r.Outcome
+	if r.Ended != nil {
+		took = short(r.Ended.Sub(r.Started))
+	}
+	switch {
+	case outcome == "" && r.Running:
+		outcome = "running"
+	case outcome == "":
+		outcome = "cut off"
+	}
+	words := []string{r.ID, r.Started.UTC().Format(time.DateTime), fmt.Sprintf("%4s", took), fmt.Sprintf("%-9s", outcome)}
+	if r.Issue != "" {
+		words = append(words, r.Issue)
+	} else {
+		words = append(words, r.Task)
+	}
+	if r.Exit != 0 {
+		words = append(words, fmt.Sprintf("exit %d", r.Exit))
+	}
+	if r.Cost > 0 {
+		words = append(words, strings.TrimSpace(fmt.Sprintf("%.2f %s", r.Cost, r.Currency)))
+	}
+	if r.Bytes > 0 {
+		words = append(words, fmt.Sprintf("%d bytes", r.Bytes))
+	}
+	if r.Commit != "" {
+		words = append(words, r.Commit[:min(len(r.Commit), 9)])
+	}
+	if r.Why != "" {
+		words = append(words, app.Folded(r.Why))
+	}
+	return strings.Join(words, "  ")
+}
+
+// ago is how long ago a time was, "never" for none.
+func ago(now time.Time, at *time.Time) string {
+	if at == nil {
+		return "never"
+	}
+	return short(max(now.Sub(*at), 0)) + " ago"
+}
+
+// short is a span in its greatest unit.
+func short(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", int(d.Hours()))
+	}
+	return fmt.Sprintf("%dd", int(d.Hours()/24))
+}
+
+// positive is a number, "" for 0.
+func positive(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprint(n)
+}

@@ -1,0 +1,279 @@
+package lease_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"stig/fault"
+	"stig/lease"
+	"stig/live"
+	"stig/process"
+)
+
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+// The processes of the tests: on this machine one that runs and one that has ended, and
+// one that cannot be seen.
+var (
+	alive  = process.ID{PID: 1, Host: "here"}
+	dead   = process.ID{PID: 2, Host: "here"}
+	remote = process.ID{PID: 3, Host: "there"}
+	self   = process.ID{PID: 4, Host: "here"}
+)
+
+func running(id process.ID) (running, known bool) {
+	return id == alive || id == self, id.Host == "here"
+}
+
+// judge sees processes as above, and of the store s-1 in progress by whoever holds it.
+func judge(status, holder string) lease.Judge {
+	return lease.Judge{Now: noon, Host: "here", Tree: "/main", Running: running,
+		InStore: func(string) (string, string) { return status, holder }}
+}
+
+// held is a lease of an actor in another work tree, an hour old.
+func held(actor string, change func(*live.Lease)) live.Lease {
+	l := live.Lease{Issue: "s-1", Actor: actor, Host: "here", Worktree: "/side", Tree: "/side",
+		Since: noon.Add(-time.Hour), Until: noon.Add(time.Hour), Lasts: 2 * time.Hour}
+	change(&l)
+	return l
+}
+
+// TestAsk is what a claim comes to, by what stands in its way.
+func TestAsk(t *testing.T) {
+	as := func(id process.ID) func(*live.Lease) { return func(l *live.Lease) { l.Process, l.Run = id, "r-1" } }
+	late := func(l *live.Lease) { l.Until = noon }
+	plain := func(*live.Lease) {}
+	for _, c := range []struct {
+		name         string
+		lease        live.Lease
+		claimant     lease.Claimant
+		status, whom string // in this store
+		want         lease.Answer
+	}{
+		{"another's", held("bo", plain), lease.Claimant{}, "open", "", lease.Refused},
+		{"another's, late", held("bo", late), lease.Claimant{}, "open", "", lease.Free},
+		{"a person's, late", held("bo", func(l *live.Lease) { late(l); l.Person = true }), lease.Claimant{}, "open", "", lease.Refused},
+		{"a person's, late, taken", held("bo", func(l *live.Lease) { late(l); l.Person = true }), lease.Claimant{Take: true}, "open", "", lease.Free},
+		{"another's, which it may take", held("bo", plain), lease.Claimant{MayTake: func(h string) bool { return h == "bo" }}, "open", "", lease.Free},
+		{"its own elsewhere", held("ann", plain), lease.Claimant{}, "open", "", lease.Free},
+		{"a program that runs", held("bo", as(alive)), lease.Claimant{}, "open", "", lease.Refused},
+		{"a program that runs, and is late", held("bo", func(l *live.Lease) { as(alive)(l); late(l) }), lease.Claimant{}, "open", "", lease.Refused},
+		{"a program that runs, which it may take", held("bo", as(alive)), lease.Claimant{MayTake: func(string) bool { return true }}, "open", "", lease.Refused},
+		{"a program that runs, taken", held("bo", as(alive)), lease.Claimant{Take: true}, "open", "", lease.Free},
+		{"a program that has ended", held("bo", as(dead)), lease.Claimant{}, "open", "", lease.Free},
+		{"a program elsewhere", held("bo", func(l *live.Lease) { as(remote)(l); l.Host = "there"; late(l) }), lease.Claimant{}, "open", "", lease.Refused},
+		{"a claim elsewhere", held("bo", func(l *live.Lease) { l.Host = "there"; late(l) }), lease.Claimant{}, "open", "", lease.Refused},
+		{"its own, in another process", held("ann", as(alive)), lease.Claimant{}, "in_progress", "ann", lease.Refused},
+		{"its own, in a process that has ended", held("ann", as(dead)), lease.Claimant{}, "in_progress", "ann", lease.Free},
+		{"its own, in this process", held("ann", as(self)), lease.Claimant{}, "in_progress", "ann", lease.Free},
+		{"of the loop that started it", held("ann", as(alive)), lease.Claimant{Run: "r-1"}, "in_progress", "ann", lease.Inside},
+		{"of a loop above it", held("ann", as(alive)), lease.Claimant{Above: func() []process.ID { return []process.ID{dead, alive} }}, "in_progress", "ann", lease.Inside},
+		{"of a loop that started it, and has ended", held("ann", as(dead)), lease.Claimant{Run: "r-1"}, "in_progress", "ann", lease.Free},
+		{"of another run", held("ann", as(alive)), lease.Claimant{Run: "r-2"}, "in_progress", "ann", lease.Refused},
+		{"another's run by its name", held("bo", as(alive)), lease.Claimant{Run: "r-1"}, "in_progress", "bo", lease.Refused},
+		{"which the store does not show any more", held("bo", func(l *live.Lease) { l.Tree = "/main" }), lease.Claimant{}, "open", "", lease.Free},
+		{"which the store shows as another's", held("bo", func(l *live.Lease) { l.Tree = "/main" }), lease.Claimant{}, "in_progress", "cy", lease.Free},
+		{"which the store shows", held("bo", func(l *live.Lease) { l.Tree = "/main" }), lease.Claimant{}, "in_progress", "bo", lease.Refused},
+		{"of a program, which the store does not show", held("bo", func(l *live.Lease) { as(alive)(l); l.Tree = "/main" }), lease.Claimant{}, "open", "", lease.Refused},
+	} {
+		c.claimant.Actor, c.claimant.Process = "ann", self
+		if c.claimant.MayTake == nil {
+			c.claimant.MayTake = func(string) bool { return false }
+		}
+		if c.claimant.Above == nil {
+			c.claimant.Above = func() []process.ID { return nil }
+		}
+		if got := judge(c.status, c.whom).Ask(c.lease, c.claimant); got != c.want {
+			t.Errorf("%s: got %d, want %d", c.name, got, c.want)
+		}
+	}
+}
+
+// TestObserver: a lease of another machine ends when its counter stood still for as long
+// as it lasts on the clock of the observer, whatever the times in it say.
+func TestObserver(t *testing.T) {
+	now := noon
+	o := &lease.Observer{Now: func() time.Time { return now }}
+	j := judge("open", "")
+	j.Foreign = o
+	l := held("bo", func(l *live.Lease) { l.Process, l.Lasts, l.Until = remote, 10*time.Minute, noon.Add(-time.Hour) })
+	for _, c := range []struct {
+		later    time.Duration
+		renewals int
+		want     bool
+	}{
+		{0, 0, false}, {9 * time.Minute, 0, false}, {time.Second, 1, false}, {9 * time.Minute, 1, false}, {time.Minute, 1, true},
+		{0, 2, false}, {9 * time.Minute, 2, false}, {time.Minute, 2, true}, {time.Minute, 2, true},
+	} {
+		now, l.Renewals = now.Add(c.later), c.renewals
+		if got := j.Ended(l); got != c.want {
+			t.Errorf("at %s with %d renewals: ended %t", now.Sub(noon), c.renewals, got)
+		}
+	}
+	l.Since, now = l.Since.Add(time.Second), now.Add(time.Second)
+	if j.Ended(l) {
+		t.Error("a new lease of the same actor has ended at once")
+	}
+	if j.Foreign = nil; j.Ended(l) {
+		t.Error("it has ended for whoever does not observe it")
+	}
+}
+
+// TestRenewed: a lease is renewed up to its cap, and no longer.
+func TestRenewed(t *testing.T) {
+	l := live.Lease{Since: noon, Lasts: 10 * time.Minute, Cap: noon.Add(25 * time.Minute)}
+	for _, c := range []struct {
+		at, until time.Duration
+		ok        bool
+	}{{3 * time.Minute, 13 * time.Minute, true}, {20 * time.Minute, 25 * time.Minute, true}, {25 * time.Minute, 25 * time.Minute, false}} {
+		was := l.Renewals
+		var ok bool
+		l, ok = lease.Renewed(l, noon.Add(c.at))
+		if ok != c.ok || l.Until != noon.Add(c.until) || (l.Renewals > was) != c.ok {
+			t.Errorf("after %s: %t until %s, %d renewals", c.at, ok, l.Until.Sub(noon), l.Renewals)
+		}
+	}
+	if l, ok := lease.Renewed(live.Lease{Lasts: time.Hour}, noon.AddDate(1, 0, 0)); !ok || l.Until != noon.AddDate(1, 0, 0).Add(time.Hour) {
+		t.Error("without a cap it is not renewed")
+	}
+}
+
+// TestFollow is what becomes of a lease of ann, and of a mark, by what an edit did.
+func TestFollow(t *testing.T) {
+	mine := held("ann", func(l *live.Lease) { l.Until = noon.Add(time.Minute) })
+	loop := held("ann", func(l *live.Lease) { l.Process = alive })
+	for _, c := range []struct {
+		name           string
+		lease          *live.Lease
+		marked         bool
+		by             string
+		change         lease.Change
+		until          time.Duration // 0: the lease has gone
+		marks, change2 bool
+	}{
+		{"her comment renews", &mine, false, "ann", lease.Change{Status: "in_progress", NewStatus: "in_progress", Holder: "ann", NewHolder: "ann"}, 2 * time.Hour, false, true},
+		{"her comment in a work tree that shows it open", &mine, false, "ann", lease.Change{Status: "open", NewStatus: "open"}, 2 * time.Hour, false, true},
+		{"another's comment does not", &mine, false, "bo", lease.Change{Status: "in_progress", NewStatus: "in_progress", Holder: "ann", NewHolder: "ann"}, time.Minute, false, false},
+		{"a program renews by itself", &loop, false, "ann", lease.Change{Status: "in_progress", NewStatus: "in_progress", Holder: "ann", NewHolder: "ann"}, time.Hour, false, false},
+		{"released", &mine, false, "bo", lease.Change{Status: "in_progress", NewStatus: "open", Holder: "ann"}, 0, false, true},
+		{"given to another", &loop, false, "bo", lease.Change{Status: "in_progress", NewStatus: "in_progress", Holder: "ann", NewHolder: "cy"}, 0, false, true},
+		{"put off", &mine, false, "ann", lease.Change{Status: "in_progress", NewStatus: "deferred", Holder: "ann", NewHolder: "ann"}, 0, false, true},
+		{"another's claim of old is released", &mine, false, "bo", lease.Change{Status: "in_progress", NewStatus: "open", Holder: "cy"}, time.Minute, false, false},
+		{"closed", &mine, false, "ann", lease.Change{Status: "in_progress", NewStatus: "closed", Holder: "ann", NewHolder: "ann"}, 0, true, true},
+		{"closed by another", &loop, false, "bo", lease.Change{Status: "in_progress", NewStatus: "closed", Holder: "ann", NewHolder: "ann"}, 0, true, true},
+		{"closed without a claim", nil, false, "bo", lease.Change{Status: "open", NewStatus: "closed"}, 0, true, true},
+		{"deleted", &mine, false, "bo", lease.Change{Status: "in_progress", NewStatus: "tombstone", Holder: "ann", NewHolder: "ann"}, 0, false, true},
+		{"opened again", nil, true, "bo", lease.Change{Status: "closed", NewStatus: "open"}, 0, false, true},
+		{"changed while it is closed", nil, true, "bo", lease.Change{Status: "closed", NewStatus: "closed"}, 0, true, false},
+	} {
+		claims := live.Claims{}
+		if c.lease != nil {
+			claims.Hold(*c.lease)
+		}
+		if c.marked {
+			claims.Close(live.Done{Issue: "s-1", Branch: "main"})
+		}
+		c.change.Issue = "s-1"
+		edit := lease.Edit{Actor: c.by, Now: noon, Before: clone(claims), Branch: "main", Commit: "c0ffee"}
+		if changed := edit.Follow(&claims, c.change); changed != c.change2 {
+			t.Errorf("%s: changed %t", c.name, changed)
+		}
+		l, ok := claims.Lease("s-1")
+		if ok != (c.until != 0) || ok && l.Until != noon.Add(c.until) {
+			t.Errorf("%s: leased %t until %s", c.name, ok, l.Until.Sub(noon))
+		}
+		if _, marked := claims.Mark("s-1"); marked != c.marks {
+			t.Errorf("%s: marked %t", c.name, marked)
+		}
+	}
+}
+
+func clone(c live.Claims) live.Claims {
+	return live.Claims{Leases: slices.Clone(c.Leases), Done: slices.Clone(c.Done)}
+}
+
+// TestFollowLate: what was claimed between an edit and its follow-up stays.
+func TestFollowLate(t *testing.T) {
+	before, claims := live.Claims{}, live.Claims{}
+	before.Hold(held("ann", func(*live.Lease) {}))
+	claims.Hold(held("ann", func(l *live.Lease) { l.Since = noon }))
+	edit := lease.Edit{Actor: "bo", Now: noon, Before: before}
+	if edit.Follow(&claims, lease.Change{Issue: "s-1", Status: "in_progress", NewStatus: "open", Holder: "ann"}) || len(claims.Leases) != 1 {
+		t.Error("the lease of a later claim was ended")
+	}
+}
+
+// TestClosed is where the mark of a closing keeps others from the issue.
+func TestClosed(t *testing.T) {
+	c := live.Claims{}
+	c.Close(live.Done{Issue: "s-1", Branch: "side"})
+	for here, want := range map[string]bool{"main": true, "": true, "side": false} {
+		if _, closed := lease.Closed(&c, "s-1", here, func(string) bool { return true }); closed != want {
+			t.Errorf("on %q: %t", here, closed)
+		}
+	}
+	if _, closed := lease.Closed(&c, "s-1", "main", func(string) bool { return false }); closed {
+		t.Error("the branch is gone")
+	}
+	if _, closed := lease.Closed(&c, "s-2", "main", func(string) bool { return true }); closed {
+		t.Error("another issue was closed")
+	}
+}
+
+// TestPrune: what nobody needs goes, what somebody may is kept, and all of it is bounded.
+func TestPrune(t *testing.T) {
+	old := noon.Add(-lease.Kept - time.Hour)
+	c := live.Claims{}
+	for i, change := range []func(*live.Lease){
+		func(l *live.Lease) { l.Until = old },
+		func(l *live.Lease) { l.Until, l.Person = old, true },
+		func(l *live.Lease) { l.Until = noon.Add(-time.Hour) },
+		func(l *live.Lease) { l.Until, l.Process = old, alive },
+	} {
+		l := held("ann", change)
+		l.Issue = fmt.Sprint("s-", i)
+		c.Hold(l)
+	}
+	for i := range 1200 {
+		c.Close(live.Done{Issue: fmt.Sprint("d-", i), Branch: "main", At: noon.Add(-time.Duration(i) * time.Second)})
+	}
+	c.Close(live.Done{Issue: "old", At: old})
+	j := judge("closed", "")
+	j.Prune(&c)
+	if _, ok := c.Lease("s-0"); ok || len(c.Leases) != 3 {
+		t.Errorf("%d leases stay", len(c.Leases))
+	}
+	if _, ok := c.Mark("d-999"); !ok || len(c.Done) != 1000 {
+		t.Errorf("%d marks stay", len(c.Done))
+	}
+	few := live.Claims{Done: []live.Done{{Issue: "old", At: old}, {Issue: "new", At: noon}}}
+	open := judge("open", "")
+	if open.Prune(&few); len(few.Done) != 2 {
+		t.Error("the mark of an issue is gone that the store does not show closed")
+	}
+	if j.Prune(&few); len(few.Done) != 1 {
+		t.Error("the mark of an issue stays that the store has shown closed for long")
+	}
+}
+
+// TestRefusal is what somebody reads who came second.
+func TestRefusal(t *testing.T) {
+	for _, c := range []struct {
+		lease      live.Lease
+		want, hint string
+	}{
+		{held("bo", func(*live.Lease) {}), "s-1: is claimed by bo in /side until 2026-11-20T13:00:00Z", "type stig orient to see what is ready"},
+		{held("bo", func(l *live.Lease) { l.Process, l.Run = alive, "r-1" }), "s-1: is claimed by bo in /side by process 1 until 2026-11-20T13:00:00Z", "type stig orient to see what is ready"},
+		{held("bo", func(l *live.Lease) { l.Host = "there" }), "s-1: is claimed by bo in /side on there until 2026-11-20T13:00:00Z", "type stig orient to see what is ready"},
+		{held("bo", func(l *live.Lease) { l.Person, l.Until = true, noon.Add(-time.Hour) }), "s-1: is claimed by bo in /side, and was not renewed since 2026-11-20T09:00:00Z",
+			"if that work was given up, type stig claim s-1 --take"},
+	} {
+		e := judge("open", "").Refusal("s-1", "bo", c.lease, true)
+		if e.Error() != c.want || e.Hint != c.hint || !fault.Is(e, fault.Conflict) {
+			t.Errorf("got %s; %s, want %s; %s", e, e.Hint, c.want, c.hint)
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// LockLoop keeps another process from taking the same name for its loop, until it is
+// released or this process ends. It fails at once where another has it.
+func (p Place) LockLoop(name string) (unlock func() error, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), watcherWait)
+	defer cancel()
+	return p.Lock(ctx, "loop-"+hash(p.Worktree, p.Store, name))
+}
+
+// saidMost is how many of the things that were said once are remembered.
+const saidMost = 64
+
+// SayOnce reports whether this is the first call with a text, by whichever process.
+func (p Place) SayOnce(text string) (first bool, err error) {
+	err = p.inDir(func(dir string) (err error) {
+		unlock, err := lockIn(dir, "said.lock")
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, unlock()) }()
+		var said []string
+		trouble := readJSON(filepath.Join(dir, "said.json"), &said)
+		if key := hash(p.Store, text); !slices.Contains(said, key) {
+			first = true
+			said = append(said, key)
+			said = said[max(0, len(said)-saidMost):]
+			return errors.Join(replaceJSON(filepath.Join(dir, "said.json"), said), trouble)
+		}
+		return trouble
+	})
+	return first, err
+}
+
+// RunFiles are the files that a run has beside its record.
+type RunFiles struct{ Log, Briefing string }
+
+const (
+	runFilesDir  = "runs"
+	runFilesAge  = 90 * 24 * time.Hour
+	runFilesMost = 256 << 20 // bytes of all of them
+)
+
+// RunFiles names the files of a run, in a directory that is there. It removes those of
+// runs of more than 90 days ago, and the oldest where all take more than 256 MB.
+func (p Place) RunFiles(id string) (files RunFiles, err error) {
+	err = p.inDir(func(dir string) error {
+		in := filepath.Join(dir, runFilesDir)
+		if err := os.Mkdir(in, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		prune(in)
+		files = RunFiles{Log: filepath.Join(in, id+".log"), Briefing: filepath.Join(in, id+".md")}
+		f, err := os.OpenFile(files.Log, os.O_CREATE|os.O_WRONLY, 0o600)
+		if err != nil {
+			return err
+		}
+		return f.Close()
+	})
+	return files, err
+}
+
+// prune removes files of runs that are too old or too many. What cannot be removed stays.
+func prune(dir string) {
+	entries, _ := os.ReadDir(dir)
+	var list []fs.FileInfo
+	for _, entry := range entries {
+		if info, err := entry.Info(); err == nil && info.Mode().IsRegular() && strings.HasPrefix(info.Name(), "r-") {
+			list = append(list, info)
+		}
+	}
+	slices.SortFunc(list, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
+	var size int64
+	for _, info := range list {
+		size += info.Size()
+		if size > runFilesMost || list[0].ModTime().Sub(info.ModTime()) > runFilesAge {
+			_ = os.Remove(filepath.Join(dir, info.Name()))
+		}
+	}
+}

@@ -1,0 +1,216 @@
+package work
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"stig/live"
+)
+
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+func at(minutes int) time.Time { return noon.Add(time.Duration(minutes) * time.Minute) }
+
+func TestOutcome(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		left Left
+		want Outcome
+		land bool
+	}{
+		{"work and exit 0", Left{Changed: true}, Rejected, true},
+		{"a trace and exit 0", Left{Traces: true}, Rejected, true},
+		{"closed by the command", Left{Closed: true}, Rejected, true},
+		{"nothing and exit 0", Left{}, Silent, false},
+		{"work and exit 1", Left{Changed: true, Exit: 1}, Failed, false},
+		{"a checkpoint and exit 1", Left{Checkpoint: true, Exit: 1}, Advanced, false},
+		{"a question and exit 1", Left{Asked: true, Exit: 1}, Waiting, false},
+		{"a question and its time over", Left{Asked: true, Exit: 143, TimedOut: true}, Waiting, false},
+		{"its time over", Left{Exit: 143, TimedOut: true, Changed: true}, TimedOut, false},
+		{"exit 0 at the end of its time", Left{TimedOut: true, Changed: true}, TimedOut, false},
+		{"a checkpoint and its time over", Left{Exit: 137, TimedOut: true, Checkpoint: true}, Advanced, false},
+		{"exit 75", Left{Exit: ExitLater, Changed: true}, Later, false},
+		{"exit 75 at the end of its time", Left{Exit: ExitLater, TimedOut: true}, TimedOut, false},
+		{"the claim lost", Left{Lost: true, Exit: 143}, Lost, false},
+		{"stopped", Left{Stopped: true, Exit: 143, Asked: true}, Stopped, false},
+	} {
+		if got, land := c.left.Outcome(); got != c.want || land != c.land {
+			t.Errorf("%s: got %s, %v; want %s, %v", c.name, got, land, c.want, c.land)
+		}
+	}
+	for code := range 256 { // every exit code has an outcome that is no success but 0
+		left := Left{Exit: code, Changed: true}
+		if o, land := left.Outcome(); land != (code == 0) || !slices.Contains(Outcomes(), o) {
+			t.Errorf("exit %d: %s, %v", code, o, land)
+		}
+	}
+}
+
+func TestChoose(t *testing.T) {
+	list := []Candidate{
+		{Issue: "d-4", Kind: Ready, Rank: 0},
+		{Issue: "d-3", Kind: Ready, Rank: 1, Held: true},
+		{Issue: "d-2", Kind: Own, Rank: 7},
+		{Issue: "d-1", Kind: Answer, Rank: 9},
+		{Issue: "d-1", Kind: Ready, Rank: 2}, // again, for less
+		{Issue: "d-5", Kind: Ready, Rank: 3, Until: at(5)},
+		{Issue: "d-6", Kind: Ready, Rank: 4, Until: at(2)},
+		{Issue: "d-7", Kind: Ready, Rank: 5, Until: at(0)},
+		{Issue: "d-9", Kind: Ready, Rank: 6},
+		{Issue: "d-8", Kind: Ready, Rank: 6},
+	}
+	order, next := Choose(list, noon)
+	var ids []string
+	for _, c := range order {
+		ids = append(ids, c.Issue)
+	}
+	if want := []string{"d-1", "d-2", "d-4", "d-7", "d-8", "d-9"}; !slices.Equal(ids, want) {
+		t.Errorf("got %v; want %v", ids, want)
+	}
+	if !next.Equal(at(2)) {
+		t.Errorf("next at %s; want %s", next, at(2))
+	}
+	if order, next := Choose(nil, noon); order != nil || !next.IsZero() {
+		t.Errorf("of nothing: %v, %s", order, next)
+	}
+}
+
+func run(issue string, ended int, o Outcome) live.Run {
+	return live.Run{Actor: "bo", Issue: issue, Started: at(ended - 1), Ended: at(ended), Outcome: string(o)}
+}
+
+func TestPast(t *testing.T) {
+	asked := run("d-1", -20, Failed)
+	asked.Asked = true
+	for _, c := range []struct {
+		name             string
+		runs             []live.Run
+		attempts, passes int
+		until            time.Time
+	}{
+		{"never ran", nil, 0, 0, time.Time{}},
+		{"failed once", []live.Run{run("d-1", 0, Failed)}, 1, 0, at(1)},
+		{"failed in three ways", []live.Run{run("d-1", -9, Failed), run("d-1", -6, Silent), run("d-1", 0, TimedOut)}, 3, 0, at(4)},
+		{"got on between", []live.Run{run("d-1", -9, Failed), run("d-1", -6, Advanced), run("d-1", 0, Failed)}, 1, 1, at(1)},
+		{"rejected twice", []live.Run{run("d-1", -9, Rejected), run("d-1", -6, Rejected)}, 0, 2, time.Time{}},
+		{"a person was asked", []live.Run{run("d-1", -30, Failed), asked}, 0, 0, time.Time{}},
+		{"failed after a person was asked", []live.Run{run("d-1", -30, Failed), asked, run("d-1", 0, Failed)}, 1, 0, at(1)},
+		{"waited for an answer", []live.Run{run("d-1", -30, Failed), run("d-1", -20, Waiting)}, 0, 0, time.Time{}},
+		{"later three times", []live.Run{run("d-1", -9, Later), run("d-1", -6, Later), run("d-1", 0, Later)}, 0, 0, at(4)},
+		{"stopped and lost count for nothing", []live.Run{run("d-1", -9, Failed), run("d-1", -6, Stopped), run("d-1", 0, Lost)}, 1, 0, at(-8)},
+		{"another issue", []live.Run{run("d-2", 0, Failed)}, 0, 0, time.Time{}},
+		{"the clock was set back", []live.Run{run("d-1", 900, Failed)}, 1, 0, time.Time{}},
+		{"still runs", []live.Run{{Issue: "d-1", Started: noon}}, 0, 0, time.Time{}},
+	} {
+		p := PastOf(c.runs, noon)["d-1"]
+		if p == nil {
+			p = &Past{}
+		}
+		if p.Attempts != c.attempts || p.Passes != c.passes || !p.Until.Equal(c.until) || len(p.Failures) != c.attempts {
+			t.Errorf("%s: %d attempts, %d passes, until %s; want %d, %d, %s", c.name, p.Attempts, p.Passes, p.Until, c.attempts, c.passes, c.until)
+		}
+	}
+}
+
+func TestBackOff(t *testing.T) {
+	var minutes []int
+	for attempts := range 10 {
+		minutes = append(minutes, int(BackOff(attempts)/time.Minute))
+	}
+	if want := []int{0, 1, 2, 4, 8, 16, 32, 60, 60, 60}; !slices.Equal(minutes, want) {
+		t.Errorf("got %v; want %v", minutes, want)
+	}
+}
+
+func TestBounds(t *testing.T) {
+	long := run("d-1", 0, Closed)
+	long.Started, long.Cost = at(-90), 0.25
+	dear := run("d-2", -5, Failed)
+	dear.Cost = 0.5
+	old, other := run("d-3", -25*60, Closed), run("d-4", 0, Closed)
+	other.Actor = "cy"
+	runs := []live.Run{old, long, dear, other, {Actor: "bo", Issue: "d-5", Started: noon}}
+	used := UsedBy("bo", runs, noon)
+	if want := (Used{Runs: 3, Time: 91 * time.Minute, Cost: 0.75}); used != want {
+		t.Fatalf("got %+v; want %+v", used, want)
+	}
+	for _, c := range []struct {
+		bounds  Bounds
+		reached bool
+	}{
+		{Bounds{}, false},
+		{Bounds{Runs: 4}, false}, {Bounds{Runs: 3}, true},
+		{Bounds{Time: 2 * time.Hour}, false}, {Bounds{Time: 91 * time.Minute}, true},
+		{Bounds{Cost: 0.76}, false}, {Bounds{Cost: 0.75}, true},
+	} {
+		if got := c.bounds.Reached(used); (got != "") != c.reached {
+			t.Errorf("%+v: %q; want reached %v", c.bounds, got, c.reached)
+		}
+	}
+	if got := (Bounds{Time: 2 * time.Hour}).RunLimit(time.Hour, used); got != 29*time.Minute {
+		t.Errorf("a run may take %s; want 29m", got)
+	}
+	if got := (Bounds{}).RunLimit(time.Hour, used); got != time.Hour {
+		t.Errorf("a run may take %s; want 1h", got)
+	}
+	if got := (Bounds{PerHour: 2}).Next("bo", runs, noon); !got.Equal(at(54)) {
+		t.Errorf("next run at %s; want %s", got, at(54))
+	}
+	if got := (Bounds{PerHour: 3}).Next("bo", runs, noon); !got.IsZero() {
+		t.Errorf("next run at %s; want now", got)
+	}
+}
+
+func TestCost(t *testing.T) {
+	for _, c := range []struct {
+		lines    []string
+		sum      float64
+		currency string
+	}{
+		{nil, 0, ""},
+		{[]string{"cost=0.42 USD", "hello", " cost=1.08 USD"}, 1.5, "USD"},
+		{[]string{"cost=3"}, 3, ""},
+		{[]string{"cost=-3 USD", "cost=NaN", "cost=Inf", "cost=x"}, 0, "USD"},
+	} {
+		if sum, currency := Cost(c.lines); sum != c.sum || currency != c.currency {
+			t.Errorf("%q: %v %s; want %v %s", c.lines, sum, currency, c.sum, c.currency)
+		}
+	}
+}
+
+func TestFailsAlike(t *testing.T) {
+	fails := func(actor, issue string, second int, said string) live.Run {
+		end := noon.Add(time.Duration(second) * time.Second)
+		return live.Run{Actor: actor, Issue: issue, Started: end.Add(-time.Second), Ended: end, Exit: 1, Outcome: string(Failed), Said: said}
+	}
+	done := fails("cy", "d-9", -5, "")
+	done.Outcome, done.Exit = string(Closed), 0
+	const limit = "rate limit reached, try again in 17 s"
+	for _, c := range []struct {
+		name  string
+		runs  []live.Run
+		pause time.Duration // after the last
+	}{
+		{"none", nil, 0},
+		{"one", []live.Run{fails("bo", "d-1", 0, limit)}, 0},
+		{"one worker on two issues", []live.Run{fails("bo", "d-1", -30, limit), fails("bo", "d-2", 0, "rate limit reached, try again in 3 s")}, time.Minute},
+		{"one issue twice", []live.Run{fails("bo", "d-1", -30, limit), fails("bo", "d-1", 0, limit)}, 0},
+		{"in other ways", []live.Run{fails("bo", "d-1", -30, limit), fails("bo", "d-2", 0, "no such file")}, 0},
+		{"without a word", []live.Run{fails("bo", "d-1", -30, ""), fails("bo", "d-2", 0, "")}, 0},
+		{"not within a minute", []live.Run{fails("bo", "d-1", -90, limit), fails("bo", "d-2", 0, limit)}, 0},
+		{"another worker succeeds", []live.Run{done, fails("bo", "d-1", -3, limit), fails("bo", "d-2", 0, limit)}, 0},
+		{"two workers", []live.Run{fails("bo", "d-1", -3, limit), fails("cy", "d-2", 0, limit)}, time.Minute},
+		{"a second round", []live.Run{fails("bo", "d-1", -93, limit), fails("cy", "d-2", -90, limit), fails("bo", "d-1", -3, limit), fails("cy", "d-2", 0, limit)}, 2 * time.Minute},
+		{"one worker goes on", []live.Run{fails("bo", "d-1", -200, limit), fails("bo", "d-2", -180, limit), fails("bo", "d-1", -100, limit), fails("bo", "d-2", 0, limit)}, 4 * time.Minute},
+	} {
+		got := FailsAlike(c.runs, noon)
+		want := time.Time{}
+		if c.pause > 0 {
+			want = noon.Add(c.pause)
+		}
+		if !got.Until.Equal(want) {
+			t.Errorf("%s: until %s; want %s", c.name, got.Until, want)
+		}
+	}
+}
