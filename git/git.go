@@ -220,13 +220,24 @@ func (g Client) FileAt(ctx context.Context, revision, path string, w io.Writer) 
 		return err
 	}
 	g.Dir = filepath.FromSlash(root)
-	name, err = g.nameAt(ctx, commit, filepath.ToSlash(name))
-	if err != nil {
-		return err
+	failed := g.blob(ctx, commit, filepath.ToSlash(name), w)
+	if failed == nil {
+		return nil
 	}
-	if name == "" {
+	old, err := g.nameAt(ctx, commit, filepath.ToSlash(name))
+	switch {
+	case err != nil:
+		return err
+	case old == filepath.ToSlash(name):
+		return failed
+	case old == "":
 		return &RevisionError{Reason: fmt.Sprintf("%s: was not committed at %s", path, revision)}
 	}
+	return g.blob(ctx, commit, old, w)
+}
+
+// blob writes the text of a file at a commit to w.
+func (g Client) blob(ctx context.Context, commit, name string, w io.Writer) error {
 	argv := []string{"cat-file", "blob", commit + ":" + name}
 	result, err := g.run(ctx, nil, w, argv)
 	if err == nil && result.Exit != 0 {
