@@ -102,7 +102,7 @@ func (l *loop) mayRun(ctx context.Context) (ended bool, until time.Time, err err
 	}
 	switch state := l.state(now); state {
 	case live.Dead, live.Draining:
-		l.done.Reason = fmt.Sprintf("a person said so: %s is %s", l.name, state)
+		l.done.Reason = fmt.Sprintf("%s is %s; type stig worker resume %[1]s to have it work", l.name, state)
 		return true, until, nil
 	case live.Paused, live.Maintenance:
 		if l.paused != string(state) {
