@@ -20,6 +20,7 @@ import (
 	"stig/live"
 	"stig/process"
 	"stig/secret"
+	"stig/signals"
 	"stig/verify"
 	"stig/work"
 	"stig/worktree"
@@ -56,6 +57,9 @@ func (l *loop) claim(ctx context.Context, c work.Candidate, past *work.Past) (*l
 	if err != nil {
 		return nil, err
 	}
+	if err := l.inherit(c.Issue); err != nil {
+		return nil, err
+	}
 	if r.Started, err = l.now(); err != nil {
 		return nil, err
 	}
@@ -63,6 +67,37 @@ func (l *loop) claim(ctx context.Context, c work.Candidate, past *work.Past) (*l
 		return nil, err
 	}
 	return r, l.record(r)
+}
+
+// inherit ends the runs of other loops that were killed at an issue that this loop has
+// claimed: no program of theirs works on, and each run has its end before the next begins.
+func (l *loop) inherit(issue string) error {
+	now, err := l.now()
+	if err != nil {
+		return err
+	}
+	runs, err := l.runs(now)
+	if err != nil {
+		return err
+	}
+	for _, r := range runs {
+		if r.Issue != issue || r.Outcome != "" {
+			continue
+		}
+		if r.Program.PID != 0 {
+			if err := process.EndID(r.Program, l.Times.Grace); err != nil {
+				l.app.Warn("run %s: %v", r.ID, err)
+			}
+		}
+		if r.Ended.IsZero() {
+			r.Ended = now
+		}
+		r.Outcome, r.Why = string(work.Stopped), "its loop was killed, and "+l.name+" took the issue over"
+		if err := l.record(&r); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // standing keeps how an issue stood when it was claimed, to see later what was left.
@@ -83,6 +118,7 @@ func (l *loop) standing(r *live.Run, claimed *checkpoint.Claimed) error {
 	r.Criteria = verify.Hash(checkpoint.CriteriaOf(record).Text())
 	r.Notes = verify.Hash(record.Text(beads.Notes))
 	r.Comments = l.comments(record)
+	r.Heard = len(record.Comments()) > 0 || record.MayHold(beads.Notes, signals.EscalationSection)
 	return nil
 }
 

@@ -16,7 +16,7 @@ import (
 // fresh copy of the example store, and what stands below a command is what it
 // prints. A line that is an export alone holds from there to the end of the
 // document, as in a reader's shell. Sh blocks of README are set-up commands; see TestSetUp.
-var documents = []string{"README.md", "CONTRIBUTING.md", "docs/guide.md", "docs/gate.md", "docs/assistants.md", "docs/traces.md"}
+var documents = []string{"README.md", "CONTRIBUTING.md", "docs/guide.md", "docs/gate.md", "docs/assistants.md", "docs/traces.md", "docs/workers.md"}
 
 // TestDocuments runs the samples of the documents, and with -update writes
 // what they print.
@@ -24,6 +24,7 @@ func TestDocuments(t *testing.T) {
 	program := program(t)
 	for _, name := range documents {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			path := filepath.Join("..", "..", name)
 			text, err := os.ReadFile(path)
 			if err != nil {

@@ -113,15 +113,19 @@ func (n *night) closed(dir string) (count int) {
 }
 
 func (n *night) issues(dir string) []overnight.Issue {
-	text, err := os.ReadFile(filepath.Join(dir, ".beads", "issues.jsonl"))
-	if os.IsNotExist(err) {
-		return nil // git takes it away for a moment
+	var issues []overnight.Issue
+	var err error
+	for range 100 { // git takes it away for a moment, and writes it in place
+		var text []byte
+		if text, err = os.ReadFile(filepath.Join(dir, ".beads", "issues.jsonl")); err == nil {
+			if issues, err = overnight.ParseStore(string(text)); err == nil {
+				return issues
+			}
+		}
+		time.Sleep(20 * time.Millisecond)
 	}
-	issues, wrong := overnight.ParseStore(string(text))
-	if err != nil || wrong != nil {
-		n.fault("the store: %v %v", err, wrong)
-	}
-	return issues
+	n.fault("the store: %v", err)
+	return nil
 }
 
 // finished reports whether each issue is closed, waits for an answer that will not come, or

@@ -20,7 +20,7 @@ var workKills = flag.Int("work-kills", 3, "how often TestWorkKilled kills stig w
 // twice at once, lost, or left claimed by the dead. Its workers do everything right.
 func TestWorkKilled(t *testing.T) {
 	n := newNight(t)
-	n.project = overnight.Project{Epics: 1 + *workKills/10, Each: 10, Seed: n.project.Seed}
+	n.project = overnight.Project{Epics: 1 + *workKills/20, Each: 10, Seed: n.project.Seed}
 	n.always = string(overnight.Right)
 	n.begin(t)
 	l := n.loops[0]

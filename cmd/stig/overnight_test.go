@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,6 +24,7 @@ import (
 var (
 	nightSize = flag.String("overnight", "1x4", "how many epics, and issues of each, TestOvernight has worked on")
 	nightSeed = flag.Uint64("overnight-seed", 1, "what is random in TestOvernight")
+	nightKeep = flag.String("overnight-keep", "", "a directory that keeps what the loops and workers of TestOvernight said")
 )
 
 // TestOvernight is a night of workers: loops of stig work on one store of issues that
@@ -45,6 +47,16 @@ func TestOvernight(t *testing.T) {
 		t.Log("what the loops said:\n" + n.said())
 	}
 	n.proves(t, morning)
+}
+
+// keep copies what the loops and workers said, to look at it later.
+func (n *night) keep(t *testing.T) {
+	if *nightKeep == "" {
+		return
+	}
+	if err := n.must(n.dir, "cp", "-R", ".", filepath.Join(n.clone, ".git", "stig"), filepath.Join(n.clone, ".beads"), *nightKeep); err != nil {
+		t.Error(err)
+	}
 }
 
 // night is one run of TestOvernight.
@@ -114,10 +126,11 @@ func (n *night) begin(t *testing.T) {
 	}
 	count := min(mostNightLoops, max(2, n.project.Epics*n.project.Each/4))
 	for i := range count {
-		n.loops = append(n.loops, &nightLoop{night: n, name: fmt.Sprintf("worker-%d", i+1), dir: n.clone})
+		n.loops = append(n.loops, &nightLoop{night: n, name: fmt.Sprintf("worker-%d", i+1), dir: n.clone, byShell: i%2 == 0})
 	}
 	n.loops[count-1].dir = n.late
 	t.Cleanup(n.end)
+	t.Cleanup(func() { n.keep(t) })
 }
 
 // command is a program of the night, with stig's clock.
@@ -168,18 +181,23 @@ func (n *night) fault(format string, args ...any) {
 // nightLoop is a stig work that is started again whenever it ended.
 type nightLoop struct {
 	*night
-	name string
-	dir  string
+	name    string
+	dir     string
+	byShell bool
 
 	mu      sync.Mutex
 	running *exec.Cmd
 }
 
-// arguments are those of the loop; more bound it.
+// arguments are those of the loop; more bound it. Every other one runs its worker by a shell,
+// as many programs are run by another: the worker outlives what the loop started.
 func (l *nightLoop) arguments(more ...string) []string {
 	args := append([]string{"stig", "work", "--actor", l.name, "--max-runs", "100000", "--max-time", "1000h",
 		"--run-timeout", nightTimeout.String(), "--attempts", "2"}, more...)
-	return append(args, "--", "night-worker", l.night.dir, fmt.Sprint(l.project.Seed), l.always)
+	if args = append(args, "--"); l.byShell {
+		args = append(args, "sh", "-c", `"$@"; exit $?`, "sh")
+	}
+	return append(args, "night-worker", l.night.dir, fmt.Sprint(l.project.Seed), l.always)
 }
 
 // start starts the loop.
@@ -211,7 +229,9 @@ func (l *nightLoop) keep() {
 		}
 		_ = c.Wait() // the exit code says how it ended
 		l.ended(c.ProcessState.ExitCode())
-		time.Sleep(100 * time.Millisecond)
+		if time.Sleep(100 * time.Millisecond); c.ProcessState.ExitCode() < 0 && !l.isQuiet() {
+			time.Sleep(rand.N(4 * time.Second)) // others may find what it left first
+		}
 	}
 }
 

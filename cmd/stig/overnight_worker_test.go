@@ -90,7 +90,6 @@ func (w *nightWork) run(briefing string) error {
 	}
 	if always := overnight.Temper(os.Args[3]); always != "" {
 		w.note.Temper = always
-		time.Sleep(rand.N(200 * time.Millisecond)) // there is a moment to be killed in
 	}
 	if w.note.Temper == overnight.Asks && overnight.Answered(known.Notes) {
 		w.note.Temper = overnight.Right
@@ -98,6 +97,7 @@ func (w *nightWork) run(briefing string) error {
 	if err := w.write(); err != nil {
 		return err
 	}
+	time.Sleep(rand.N(time.Second)) // there is time to be killed in
 	if err := w.act(); err != nil {
 		return err
 	}

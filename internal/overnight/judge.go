@@ -160,8 +160,8 @@ func questions(notes string) (texts []string) {
 		return nil
 	}
 	for _, part := range strings.Split("\n"+context, "\n## ")[1:] {
-		heading, text, _ := strings.Cut(part, "\n")
-		if strings.HasPrefix(heading, "Pending") || strings.HasPrefix(heading, "Resolved") {
+		heading, text, _ := strings.Cut(part, "\n") // those of answers begin with Resolved
+		if strings.HasPrefix(heading, "Pending") {
 			texts = append(texts, text)
 		}
 	}

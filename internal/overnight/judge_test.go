@@ -37,7 +37,7 @@ func TestJudge(t *testing.T) {
 		}, "quay-1.2: claimed by w1, who is dead"},
 		{"a claim without a lease", func(n *overnight.Night) { n.After[2].Status, n.After[2].Assignee = "in_progress", "w3" }, "quay-1.2: claimed by w3, who has no lease"},
 		{"a question without evidence", func(n *overnight.Night) { n.After[3].Notes = escalation("Pending", "Help?") }, "quay-1.3: a question without evidence"},
-		{"a run of another issue for evidence", func(n *overnight.Night) { n.After[3].Notes = escalation("Resolved", "run r-1 failed") }, "quay-1.3: a question without evidence"},
+		{"a run of another issue for evidence", func(n *overnight.Night) { n.After[3].Notes = escalation("Pending", "run r-1 failed") }, "quay-1.3: a question without evidence"},
 		{"an issue left open in silence", func(n *overnight.Night) { n.Explained["quay-1.2"] = "# quay-1.2" }, "quay-1.2: open, and stig orient does not say why"},
 		{"a close that is not logged", func(n *overnight.Night) { n.Log = n.Log[:1] }, "quay-1.1: closed, and by stig log it is in_progress"},
 		{"a close that failed", func(n *overnight.Night) { n.Log[1].Result = "failed" }, "quay-1.1: closed, and by stig log it is in_progress"},
