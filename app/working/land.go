@@ -71,6 +71,7 @@ func (l *loop) unmerged(ctx context.Context, r *live.Run, left work.Left, err er
 // rejected leaves feedback, and takes back a close that the command made itself.
 func (l *loop) rejected(ctx context.Context, r *live.Run, left work.Left, why string, exit int, text string) (work.Outcome, error) {
 	after := context.WithoutCancel(ctx)
+	r.Judged = true
 	if left.Closed {
 		if _, err := l.fresh(after, "").Reopen(after, app.ReopenRequest{ID: r.Issue, Reason: "its work does not pass: " + why}); err != nil {
 			return "", err
