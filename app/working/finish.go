@@ -60,6 +60,8 @@ func (l *loop) finish(ctx context.Context, r *live.Run, tree *worktree.Tree) err
 		if left.Closed {
 			outcome = work.Closed
 		}
+	case land && l.isLost(after, r.Issue):
+		outcome = work.Lost
 	case land:
 		for try := range 3 { // a store that is locked, or a disk that is full, may be well in a moment
 			if outcome, err = l.land(ctx, r, tree, left); err == nil || ctx.Err() != nil {
