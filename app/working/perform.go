@@ -327,6 +327,8 @@ func (l *loop) setUp(ctx context.Context, tree *worktree.Tree) error {
 	if err := actors.Trusted(ctx, l.fresh(ctx, ""), l.profile); err != nil {
 		return err
 	}
+	ctx, cancel := l.limited(ctx)
+	defer cancel()
 	result, err := process.Run(ctx, process.Command{Argv: []string{"sh", "-c", l.profile.Setup}, Dir: tree.Dir, Env: l.app.Environ()})
 	if err == nil && result.Exit != 0 {
 		err = fmt.Errorf("setup: exit %d: %s", result.Exit, lastLine(string(result.Stderr)))

@@ -210,6 +210,28 @@ func TestLostClaim(t *testing.T) {
 	}
 }
 
+// A claim is renewed while the checks run, and what it is lost in ends.
+func TestLostWhileChecksRun(t *testing.T) {
+	y := newYard(t, "pier-1")
+	text := strings.Replace(y.text(t), "test -f pier-1", "echo >checking; sleep 30", 1)
+	if err := os.WriteFile(filepath.Join(y.dir, ".beads", "issues.jsonl"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		for t.Context().Err() == nil {
+			if _, err := os.Stat(filepath.Join(y.dir, "checking")); err == nil {
+				_, _ = y.place.ChangeClaims(func(c *live.Claims) (bool, error) { c.End("pier-1"); return true, nil })
+				return
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
+	}()
+	done, err := y.work(t, "echo >pier-1", func(r *working.Request) { r.UntilEmpty, r.Once = false, true })
+	if err != nil || len(done.Runs) != 1 || done.Runs[0].Outcome != string(work.Lost) {
+		t.Fatalf("%+v, %v", done, err)
+	}
+}
+
 // A run that a killed loop left is brought to its end, from whichever step: no issue is
 // run again whose command had ended, and none is lost.
 func TestKilledAtAnyStep(t *testing.T) {
