@@ -60,6 +60,8 @@ func (l *loop) finish(ctx context.Context, r *live.Run, tree *worktree.Tree) err
 		if left.Closed {
 			outcome = work.Closed
 		}
+	case land && l.isLost(after, r.Issue):
+		outcome = work.Lost
 	case land:
 		for try := range 3 { // a store that is locked, or a disk that is full, may be well in a moment
 			if outcome, err = l.land(ctx, r, tree, left); err == nil || ctx.Err() != nil {
@@ -102,7 +104,27 @@ func (l *loop) left(ctx context.Context, r *live.Run, tree *worktree.Tree) (left
 	left.Traces = l.comments(record) > r.Comments || l.edited(r)
 	state, err := l.stateOf(ctx, r.Worktree)
 	left.Changed = state != r.Tree || l.place.Tree.Root == "" // without git nothing tells, and the gate decides
+	if err == nil && !left.Changed && tree != nil {
+		left.Changed, err = l.unjudged(ctx, r, tree)
+	}
 	return left, err
+}
+
+// unjudged reports whether the branch of a run holds work of earlier runs that no gate
+// refused, such as that of a loop that was killed: it may be all that is needed.
+func (l *loop) unjudged(ctx context.Context, r *live.Run, tree *worktree.Tree) (bool, error) {
+	work, err := tree.Changed(ctx)
+	if err != nil || !work {
+		return false, err
+	}
+	now, err := l.now()
+	if err != nil {
+		return false, err
+	}
+	runs, err := l.runs(now)
+	return !slices.ContainsFunc(runs, func(e live.Run) bool {
+		return e.Issue == r.Issue && e.Judged && e.Commit == tree.Head
+	}), err
 }
 
 // edited reports whether the actor edited any issue in the run, other than by the loop.

@@ -71,6 +71,7 @@ func (l *loop) unmerged(ctx context.Context, r *live.Run, left work.Left, err er
 // rejected leaves feedback, and takes back a close that the command made itself.
 func (l *loop) rejected(ctx context.Context, r *live.Run, left work.Left, why string, exit int, text string) (work.Outcome, error) {
 	after := context.WithoutCancel(ctx)
+	r.Judged = true
 	if left.Closed {
 		if _, err := l.fresh(after, "").Reopen(after, app.ReopenRequest{ID: r.Issue, Reason: "its work does not pass: " + why}); err != nil {
 			return "", err
@@ -91,8 +92,8 @@ func (l *loop) prove(ctx context.Context, r *live.Run, tree *worktree.Tree, left
 	gated, err := a.Gate(ctx, r.Issue, app.CloseOptions{Reason: l.reason(record, r)})
 	switch {
 	case ctx.Err() != nil:
-		r.Why = "stopped while its checks ran"
-		return work.Stopped, nil
+		r.Why = "while its checks ran"
+		return brokenBy(ctx), nil
 	case errors.Is(err, app.ErrNotRun):
 		return work.Waiting, l.ask(ctx, r, fmt.Sprintf("%s is done by its word, and nothing in the acceptance criteria can be run: %v. Is it done?\n%s", r.Issue, err, onBranch(r)))
 	case err != nil:

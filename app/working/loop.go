@@ -163,6 +163,9 @@ func (l *loop) state(now time.Time) live.State {
 	return p.State
 }
 
+// leftBehind is after what time a lock of git's index is one of a git that was killed.
+const leftBehind = 10 * time.Minute
+
 // busy says that git is in the middle of something in the store's own checkout, which
 // may put another store there; "" when it is not.
 func (l *loop) busy() string {
@@ -171,7 +174,9 @@ func (l *loop) busy() string {
 		{"REVERT_HEAD", "revert"}, {"index.lock", "change of the index, such as a switch"},
 	} {
 		if own := l.place.Tree.Own; own != "" {
-			if _, err := os.Lstat(filepath.Join(own, sign.file)); err == nil {
+			info, err := os.Lstat(filepath.Join(own, sign.file))
+			left := err == nil && sign.file == "index.lock" && l.app.Now().Sub(info.ModTime()) > leftBehind
+			if err == nil && !left {
 				l.busyText = "pauses: git is in the middle of a " + sign.what + " in the store's checkout"
 				return l.busyText
 			}

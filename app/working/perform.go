@@ -135,6 +135,8 @@ func (l *loop) comments(record *beads.Record) (n int) {
 // perform runs the command on a claimed issue, and does what follows.
 func (l *loop) perform(ctx context.Context, r *live.Run) error {
 	_ = actors.SignOfLife(l.app, l.name, func(p *live.Presence) { p.Issue, p.Run = r.Issue, r.ID })
+	ctx, stop := l.tend(ctx, r)
+	defer stop()
 	tree, err := l.tree(ctx, r)
 	if err != nil {
 		return l.abandon(ctx, r, err)
@@ -171,13 +173,13 @@ func (l *loop) tree(ctx context.Context, r *live.Run) (*worktree.Tree, error) {
 	return tree, l.stateBefore(ctx, r)
 }
 
-// abandon ends a run whose command could not be started: nobody's fault, unless the loop
-// was stopped meanwhile.
+// abandon ends a run that something around it keeps from its end: nobody's fault, unless
+// the loop was stopped meanwhile.
 func (l *loop) abandon(ctx context.Context, r *live.Run, why error) error {
 	r.Why = app.Folded(secret.Hide(app.Visible(why.Error())))
 	outcome := work.Later
 	if ctx.Err() != nil {
-		outcome = work.Stopped
+		outcome = brokenBy(ctx)
 	}
 	l.app.Warn("%s: %s", r.Issue, r.Why)
 	return l.conclude(context.WithoutCancel(ctx), r, outcome)
@@ -195,8 +197,7 @@ func (l *loop) supervise(ctx context.Context, r *live.Run, text string) error {
 	}
 	r.Log = logs.Log
 	limited, cancel := l.limited(ctx)
-	defer cancel(nil)
-	stop := l.tend(limited, cancel, r)
+	defer cancel()
 	ended, err := process.Supervise(limited, process.Supervised{
 		Command: process.Command{Argv: l.Command, Dir: r.Worktree, Env: l.environ(r, logs.Briefing), Stdin: []byte(text)},
 		Log:     r.Log, Grace: l.Times.Grace,
@@ -205,8 +206,6 @@ func (l *loop) supervise(ctx context.Context, r *live.Run, text string) error {
 			_ = l.record(r) // without it a killed loop ends what has its mark
 		},
 	})
-	stop()
-	cause := context.Cause(limited)
 	if _, unstarted := errors.AsType[*process.StartError](err); unstarted {
 		return err
 	}
@@ -217,11 +216,8 @@ func (l *loop) supervise(ctx context.Context, r *live.Run, text string) error {
 	r.Ended, r.Step, r.Exit, r.Bytes, r.TimedOut = now, stepEnded, ended.Exit, ended.Bytes, ended.TimedOut
 	r.Cost, r.Currency = work.Cost(ended.Lines)
 	r.Said = lastLine(ended.Tail)
-	switch {
-	case errors.Is(cause, errLost):
-		r.Cause = string(work.Lost)
-	case err != nil || ctx.Err() != nil || errors.Is(cause, errStopped):
-		r.Cause = string(work.Stopped)
+	if err != nil || ctx.Err() != nil {
+		r.Cause = string(brokenBy(ctx))
 	}
 	if ended.Left > 0 {
 		l.tell(r.Issue, "%s that the command left running were ended", app.Counted(ended.Left, "process"))
@@ -230,25 +226,33 @@ func (l *loop) supervise(ctx context.Context, r *live.Run, text string) error {
 }
 
 // limited is a context that ends with the time of a run.
-func (l *loop) limited(ctx context.Context) (context.Context, context.CancelCauseFunc) {
+func (l *loop) limited(ctx context.Context) (context.Context, context.CancelFunc) {
 	limit := l.runTimeout
 	if now, err := l.now(); err == nil {
 		if runs, err := l.runs(now); err == nil {
 			limit = l.Bounds.RunLimit(limit, work.UsedBy(l.name, runs, now))
 		}
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
 	if limit <= 0 {
-		return ctx, cancel
+		return context.WithCancel(ctx)
 	}
-	timed, stop := context.WithTimeout(ctx, limit)
-	return timed, func(cause error) { cancel(cause); stop() }
+	return context.WithTimeout(ctx, limit)
 }
 
-// tend shows that the loop lives, renews the claim, and ends the run where that is lost
-// or a person says so, until it is stopped.
-func (l *loop) tend(ctx context.Context, cancel context.CancelCauseFunc, r *live.Run) (stop func()) {
-	done, ended := make(chan struct{}), make(chan struct{})
+// brokenBy is the outcome of a run whose context ended before it did.
+func brokenBy(ctx context.Context) work.Outcome {
+	if errors.Is(context.Cause(ctx), errLost) {
+		return work.Lost
+	}
+	return work.Stopped
+}
+
+// tend shows that the loop lives and renews the claim of a run, also while it waits for
+// others to land and while checks run, until it is stopped. The context ends where the
+// claim is lost or a person says so.
+func (l *loop) tend(ctx context.Context, r *live.Run) (held context.Context, stop func()) {
+	issue, done, ended := r.Issue, make(chan struct{}), make(chan struct{})
+	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {
 		defer close(ended)
 		sign, renew, look := time.NewTicker(l.Times.Sign), time.NewTicker(l.Times.Renew), time.NewTicker(l.Times.Look)
@@ -264,10 +268,7 @@ func (l *loop) tend(ctx context.Context, cancel context.CancelCauseFunc, r *live
 			case <-sign.C:
 				_ = actors.SignOfLife(l.app, l.name, nil) // the next may do
 			case <-renew.C:
-				if r.Issue == "" {
-					continue
-				}
-				if err := l.fresh(ctx, "").Renew(ctx, r.Issue); fault.Is(err, fault.Conflict) {
+				if issue != "" && l.isLost(ctx, issue) {
 					cancel(errLost)
 				}
 			case <-look.C:
@@ -277,7 +278,17 @@ func (l *loop) tend(ctx context.Context, cancel context.CancelCauseFunc, r *live
 			}
 		}
 	}()
-	return func() { close(done); <-ended }
+	return ctx, func() { close(done); <-ended; cancel(nil) }
+}
+
+// isLost renews the claim of an issue, and reports whether it is somebody else's or over.
+// An issue that the command closed needs none.
+func (l *loop) isLost(ctx context.Context, issue string) bool {
+	if err := l.fresh(ctx, "").Renew(ctx, issue); !fault.Is(err, fault.Conflict) {
+		return false // or it cannot be renewed now, and the next time may do
+	}
+	record, err := l.recordOf(issue)
+	return err == nil && (record == nil || !beads.Over(record.Text(beads.Status)))
 }
 
 // environ is the environment of the command.
@@ -316,6 +327,8 @@ func (l *loop) setUp(ctx context.Context, tree *worktree.Tree) error {
 	if err := actors.Trusted(ctx, l.fresh(ctx, ""), l.profile); err != nil {
 		return err
 	}
+	ctx, cancel := l.limited(ctx)
+	defer cancel()
 	result, err := process.Run(ctx, process.Command{Argv: []string{"sh", "-c", l.profile.Setup}, Dir: tree.Dir, Env: l.app.Environ()})
 	if err == nil && result.Exit != 0 {
 		err = fmt.Errorf("setup: exit %d: %s", result.Exit, lastLine(string(result.Stderr)))

@@ -66,6 +66,8 @@ func (l *loop) resume(ctx context.Context, r *live.Run) error {
 		r.Cause, r.Why = string(work.Lost), "somebody else has the issue since its loop was killed"
 		return l.conclude(ctx, r, work.Lost)
 	}
+	ctx, stop := l.tend(ctx, r)
+	defer stop()
 	tree, err := l.treeAgain(ctx, r)
 	if err != nil {
 		return l.abandon(ctx, r, err)

@@ -42,11 +42,13 @@ func (l *loop) sense(ctx context.Context) (s sensed, err error) {
 	if err != nil {
 		return s, err
 	}
+	began := l.app.Now()
 	file, err := l.store.Snapshot()
 	if err != nil {
 		return s, err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
+	l.reading = l.app.Now().Sub(began)
 	graph := dag.New(file)
 	rows, err := a.ReadyRows(ctx, file, graph, now, l.name)
 	if err != nil {

@@ -1,0 +1,309 @@
+//go:build unix
+
+package working_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"stig/app"
+	"stig/app/working"
+	"stig/cue"
+	"stig/live"
+	"stig/work"
+)
+
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+// yard is a store without git, in which a loop works in place, and a clock that goes on
+// by step at each look.
+type yard struct {
+	dir   string
+	app   *app.App
+	place live.Place
+
+	mu   sync.Mutex
+	now  time.Time
+	step time.Duration
+	told []string
+}
+
+func newYard(t *testing.T, issues ...string) *yard {
+	t.Helper()
+	y := &yard{dir: t.TempDir(), now: noon}
+	store := filepath.Join(y.dir, ".beads", "issues.jsonl")
+	if err := os.Mkdir(filepath.Dir(store), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	text := ""
+	for _, id := range issues {
+		text += fmt.Sprintf(`{"id":%q,"title":"Build %[1]s","status":"open","priority":1,"issue_type":"task","acceptance_criteria":"~~~verify\ntest -f %[1]s\n~~~"}`, id) + "\n"
+	}
+	if err := os.WriteFile(store, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	if y.place, err = live.At(store); err != nil {
+		t.Fatal(err)
+	}
+	home := func() (string, error) { return y.dir, nil }
+	vars := map[string]string{"STIG_ACTOR": "bo", "STIG_TRUST": "1", "PATH": os.Getenv("PATH")}
+	y.app = &app.App{
+		Getenv: func(name string) string { return vars[name] }, Env: os.Environ, HomeDir: home, ConfigDir: home,
+		Now: y.clock, Schema: cue.Embedded(), Say: func(_ app.Level, text string) { t.Log(text) },
+		Ctx: t.Context(), Running: "test", Dir: y.dir,
+	}
+	return y
+}
+
+func (y *yard) clock() time.Time {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	y.now = y.now.Add(y.step)
+	return y.now
+}
+
+// quick are times with which a test waits for nothing.
+var quick = working.Times{
+	Sign: 5 * time.Millisecond, Renew: 5 * time.Millisecond, Look: 2 * time.Millisecond, Sense: 4 * time.Millisecond, Grace: time.Second,
+}
+
+// work runs a loop with a script as its command.
+func (y *yard) work(t *testing.T, script string, change func(*working.Request)) (*working.Done, error) {
+	t.Helper()
+	r := working.Request{
+		Command: []string{"sh", "-c", script}, UntilEmpty: true, Attempts: 2, Cap: time.Hour, Onto: "stig/work", Times: quick,
+		Tell: func(e working.Event) {
+			y.mu.Lock()
+			defer y.mu.Unlock()
+			y.told = append(y.told, e.Issue+": "+e.Text)
+		},
+	}
+	if change != nil {
+		change(&r)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	return working.Work(ctx, y.app, r)
+}
+
+func (y *yard) text(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(y.dir, ".beads", "issues.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func (y *yard) runs(t *testing.T) []live.Run {
+	t.Helper()
+	runs, damaged, err := y.place.Runs(noon.Add(-work.Window))
+	if err != nil || damaged != nil {
+		t.Fatal(err, damaged)
+	}
+	return runs
+}
+
+// After a failed attempt the issue is left alone for a minute of the clock, and after the
+// last a person is asked: only questions remain.
+func TestFailedAttempts(t *testing.T) {
+	y := newYard(t, "pier-1")
+	y.step = time.Second
+	done, err := y.work(t, "exit 3", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs := y.runs(t)
+	if !done.Waiting || done.Asked != 1 || len(runs) != 2 || !runs[1].Asked {
+		t.Fatalf("%+v after runs %+v", done, runs)
+	}
+	if wait := runs[1].Started.Sub(runs[0].Ended); wait < work.BackOff(1) {
+		t.Errorf("tried again after %s, want %s at least", wait, work.BackOff(1))
+	}
+	if text := y.text(t); !strings.Contains(text, "2 runs failed at this issue") || strings.Count(text, "error: the command ended with exit code 3") != 2 {
+		t.Errorf("the store says\n%s", text)
+	}
+}
+
+// Where nothing is ready nothing is started, however long the loop looks.
+func TestStartsNothing(t *testing.T) {
+	y := newYard(t, "pier-1")
+	y.step = time.Second
+	ctx, cancel := context.WithTimeout(t.Context(), 150*time.Millisecond)
+	defer cancel()
+	_, err := working.Work(ctx, y.app, working.Request{Command: []string{"sh", "-c", "echo >started"}, Roles: []string{"network"}, Attempts: 2, Cap: time.Hour, Times: quick})
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(y.dir, "started")); err == nil || len(y.runs(t)) > 0 {
+		t.Error("the command was started though no issue is for this role")
+	}
+}
+
+// The heartbeat runs when it is due and no issue is, with what stands in the file.
+func TestHeartbeat(t *testing.T) {
+	y := newYard(t)
+	y.step = time.Minute
+	file := filepath.Join(y.dir, ".stig", "actors", "bo.md")
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte("---\nname: bo\nevery: 1h\n---\n## Heartbeat\n\nLook at the tide.\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	done, err := y.work(t, `grep -q 'Look at the tide' && test -z "$STIG_ISSUE" && echo >>beats`, func(r *working.Request) {
+		r.UntilEmpty, r.Bounds.Runs = false, 2
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs := y.runs(t)
+	if len(done.Runs) != 2 || runs[1].Task != "heartbeat" || runs[1].Exit != 0 || runs[1].Started.Sub(runs[0].Started) < time.Hour {
+		t.Errorf("%s: %+v", done.Reason, runs)
+	}
+}
+
+// A paused actor takes no work; resumed, it does.
+func TestPaused(t *testing.T) {
+	y := newYard(t, "pier-1")
+	say := func(state live.State) {
+		if err := y.place.ChangePresence("bo", func(p *live.Presence) bool { p.State = state; return true }); err != nil {
+			t.Error(err)
+		}
+	}
+	say(live.Paused)
+	time.AfterFunc(60*time.Millisecond, func() {
+		if len(y.runs(t)) > 0 {
+			t.Error("it ran while it was paused")
+		}
+		say(live.Healthy)
+	})
+	if _, err := y.work(t, "echo >pier-1", nil); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(y.text(t), `"status":"closed"`) || !strings.Contains(strings.Join(y.told, "\n"), "paused: takes no work") {
+		t.Errorf("%q and\n%s", y.told, y.text(t))
+	}
+}
+
+// Whose claim is lost while the command runs has it ended, and leaves the issue alone.
+func TestLostClaim(t *testing.T) {
+	y := newYard(t, "pier-1")
+	take := func() {
+		_, err := y.place.ChangeClaims(func(c *live.Claims) (bool, error) { c.End("pier-1"); return true, nil })
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	time.AfterFunc(100*time.Millisecond, take)
+	done, err := y.work(t, "sleep 30", func(r *working.Request) { r.UntilEmpty, r.Once = false, true })
+	if err != nil || len(done.Runs) != 1 || done.Runs[0].Outcome != string(work.Lost) {
+		t.Fatalf("%+v, %v", done, err)
+	}
+}
+
+// A claim is renewed while the checks run, and what it is lost in ends.
+func TestLostWhileChecksRun(t *testing.T) {
+	y := newYard(t, "pier-1")
+	text := strings.Replace(y.text(t), "test -f pier-1", "echo >checking; sleep 30", 1)
+	if err := os.WriteFile(filepath.Join(y.dir, ".beads", "issues.jsonl"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		for t.Context().Err() == nil {
+			if _, err := os.Stat(filepath.Join(y.dir, "checking")); err == nil {
+				_, _ = y.place.ChangeClaims(func(c *live.Claims) (bool, error) { c.End("pier-1"); return true, nil })
+				return
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
+	}()
+	done, err := y.work(t, "echo >pier-1", func(r *working.Request) { r.UntilEmpty, r.Once = false, true })
+	if err != nil || len(done.Runs) != 1 || done.Runs[0].Outcome != string(work.Lost) {
+		t.Fatalf("%+v, %v", done, err)
+	}
+}
+
+// A run that a killed loop left is brought to its end, from whichever step: no issue is
+// run again whose command had ended, and none is lost.
+func TestKilledAtAnyStep(t *testing.T) {
+	for _, c := range []struct {
+		step    string
+		again   bool // the command runs once more
+		outcome work.Outcome
+	}{
+		{"claimed", true, work.Stopped},
+		{"started", true, work.Stopped},
+		{"ended", false, work.Closed},
+		{"landed", false, work.Closed},
+	} {
+		t.Run(c.step, func(t *testing.T) {
+			y := newYard(t, "pier-1", "pier-2")
+			left := strings.Replace(y.text(t), `"status":"open"`, `"status":"in_progress","assignee":"bo"`, 1)
+			if err := os.WriteFile(filepath.Join(y.dir, ".beads", "issues.jsonl"), []byte(left), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			r := live.Run{ID: "r-left", Actor: "bo", Task: "issue", Issue: "pier-1", Attempt: 1, Started: noon.Add(-time.Minute), Step: c.step,
+				Criteria: y.criteria(t), Worktree: y.dir}
+			if !c.again {
+				r.Ended = noon
+				if err := os.WriteFile(filepath.Join(y.dir, "pier-1"), nil, 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := y.place.RecordRun(r, noon); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := y.work(t, `echo $STIG_ISSUE >>ran; echo >$STIG_ISSUE`, nil); err != nil {
+				t.Fatal(err)
+			}
+			runs := y.runs(t)
+			if runs[0].ID != "r-left" || runs[0].Outcome != string(c.outcome) {
+				t.Errorf("the run that was left is %s, want %s", runs[0].Outcome, c.outcome)
+			}
+			ran, _ := os.ReadFile(filepath.Join(y.dir, "ran"))
+			if got := strings.Contains(string(ran), "pier-1"); got != c.again || !strings.Contains(string(ran), "pier-2") {
+				t.Errorf("ran again: %v, want %v; in all %q", got, c.again, ran)
+			}
+			if n := strings.Count(y.text(t), `"status":"closed"`); n != 2 {
+				t.Errorf("%d issues are closed, want 2\n%s", n, y.text(t))
+			}
+		})
+	}
+}
+
+// criteria is the hash of the criteria of pier-1, as a run of the loop records it.
+func (y *yard) criteria(t *testing.T) string {
+	t.Helper()
+	other := newYard(t, "pier-1")
+	if _, err := other.work(t, "exit 75", func(r *working.Request) { r.Once = true }); err != nil {
+		t.Fatal(err)
+	}
+	return other.runs(t)[0].Criteria
+}
+
+// Every exit code of a command has an outcome, and none but 0 closes an issue.
+func TestExitCodes(t *testing.T) {
+	for _, code := range []int{1, 2, 75, 126, 127, 128, 130, 137, 143, 255} {
+		y := newYard(t, "pier-1")
+		done, err := y.work(t, fmt.Sprintf("echo >pier-1; exit %d", code), func(r *working.Request) { r.Once = true })
+		if err != nil || len(done.Runs) != 1 {
+			t.Fatalf("exit %d: %+v, %v", code, done, err)
+		}
+		want := work.Failed
+		if code == work.ExitLater {
+			want = work.Later
+		}
+		if r := done.Runs[0]; r.Exit != code || r.Outcome != string(want) {
+			t.Errorf("exit %d: %s, exit %d; want %s", code, r.Outcome, r.Exit, want)
+		}
+	}
+}
