@@ -11,6 +11,7 @@ import (
 
 	"stig/app/actors"
 	"stig/fault"
+	"stig/git"
 	"stig/live"
 	"stig/work"
 )
@@ -169,20 +170,19 @@ const leftBehind = 10 * time.Minute
 // busy says that git is in the middle of something in the store's own checkout, which
 // may put another store there; "" when it is not.
 func (l *loop) busy() string {
-	for _, sign := range []struct{ file, what string }{
-		{"MERGE_HEAD", "merge"}, {"rebase-merge", "rebase"}, {"rebase-apply", "rebase"}, {"CHERRY_PICK_HEAD", "cherry-pick"},
-		{"REVERT_HEAD", "revert"}, {"index.lock", "change of the index, such as a switch"},
-	} {
-		if own := l.place.Tree.Own; own != "" {
-			info, err := os.Lstat(filepath.Join(own, sign.file))
-			left := err == nil && sign.file == "index.lock" && l.app.Now().Sub(info.ModTime()) > leftBehind
-			if err == nil && !left {
-				l.busyText = "pauses: git is in the middle of a " + sign.what + " in the store's checkout"
-				return l.busyText
-			}
+	own := l.place.Tree.Own
+	doing := git.Underway(own)
+	if doing == "switch" { // as git keeps the index, and leaves that behind when it is killed
+		info, err := os.Lstat(filepath.Join(own, "index.lock"))
+		if err != nil || l.app.Now().Sub(info.ModTime()) > leftBehind {
+			doing = ""
 		}
 	}
-	return ""
+	if doing == "" {
+		return ""
+	}
+	l.busyText = "pauses: git is in the middle of a " + doing + " in the store's checkout"
+	return l.busyText
 }
 
 // act does the first thing that can be done of what was sensed.

@@ -162,11 +162,28 @@ func Work(ctx context.Context, a *app.App, r Request) (*Done, error) {
 	if err := l.begin(); err != nil {
 		return nil, err
 	}
-	err = l.recover(ctx)
+	err = l.freshen(ctx)
+	if err == nil {
+		err = l.recover(ctx)
+	}
 	if err == nil {
 		err = l.run(ctx)
 	}
 	return &l.done, errors.Join(err, l.end())
+}
+
+// freshen has the branch that results go to begin where HEAD is, where nobody else named
+// it, and says what another lacks: work would begin on old code.
+func (l *loop) freshen(ctx context.Context) error {
+	if l.trees == nil {
+		return nil
+	}
+	begun, err := worktree.Begin(ctx, *l.trees)
+	if err == nil && begun.Behind > 0 {
+		onto := cmp.Or(l.trees.Onto, worktree.Usual)
+		l.tell("", "%s lacks %s of HEAD; where its own are merged, git branch -f %[1]s HEAD has work begin there", onto, app.Counted(begun.Behind, "commit"))
+	}
+	return err
 }
 
 // inPlace is the name under which a loop works that has no work trees; no actor has it.
