@@ -16,6 +16,7 @@ import (
 	"stig/app/traces"
 	"stig/beads"
 	"stig/checkpoint"
+	"stig/dag"
 	"stig/fault"
 
 	"stig/live"
@@ -207,7 +208,7 @@ func (l *loop) conclude(ctx context.Context, r *live.Run, outcome work.Outcome) 
 	if err := l.record(r); err != nil {
 		return err
 	}
-	return l.concluded(ctx, r, outcome)
+	return l.concluded(r, outcome)
 }
 
 // with is a run as it will be recorded.
@@ -216,15 +217,15 @@ func with(r live.Run, outcome work.Outcome) live.Run {
 	return r
 }
 
-// concluded tells of a run that ended, and acknowledges what it was about.
-func (l *loop) concluded(ctx context.Context, r *live.Run, outcome work.Outcome) error {
+// concluded tells of a run that ended; what it was about is acknowledged with the next look.
+func (l *loop) concluded(r *live.Run, outcome work.Outcome) error {
 	l.done.Runs = append(l.done.Runs, actors.RunOf(*r))
 	l.silent++
 	if outcome != work.Silent {
 		l.silent = 0
 	}
 	if r.Heard && (outcome == work.Closed || outcome.IsPass() || outcome == work.Waiting) {
-		l.acknowledge(ctx, r)
+		l.heard[r.Issue] = r.Started
 	}
 	l.Tell(Event{Issue: r.Issue, Text: told(r), Run: r})
 	return nil
@@ -242,22 +243,37 @@ func told(r *live.Run) string {
 	return text
 }
 
-// acknowledge takes what the run had before it out of the inbox of the actor. What came
-// since its start waits for the next run.
-func (l *loop) acknowledge(ctx context.Context, r *live.Run) {
+// acknowledge takes what runs had before them out of the inbox of the actor, in a store
+// that is read already. What came since their start waits for the next run.
+func (l *loop) acknowledge(ctx context.Context, file *beads.Snapshot, graph *dag.Graph) {
+	if len(l.heard) == 0 {
+		return
+	}
 	a := l.fresh(ctx, "")
-	items, err := inboxes.List(ctx, a, inboxes.Request{Actor: l.name, Roles: l.roles})
+	in, err := inboxes.In(ctx, a, file, graph, inboxes.Request{Actor: l.name, Roles: l.roles})
 	if err != nil {
 		return // they stay, and are read once more
 	}
 	var ids []string
-	for _, item := range items {
-		if item.Issue == r.Issue && !item.At.After(r.Started) {
+	for _, item := range in.Items {
+		if started, ok := l.heard[item.Issue]; ok && !item.At.After(started) {
 			ids = append(ids, item.ID)
 		}
 	}
+	clear(l.heard)
 	if len(ids) > 0 {
 		_, _ = inboxes.Ack(ctx, a, inboxes.AckRequest{Actor: l.name, Roles: l.roles, Items: ids}) // else they are read once more
+	}
+}
+
+// acknowledgeLast is acknowledge at the end of the loop.
+func (l *loop) acknowledgeLast(ctx context.Context) {
+	if len(l.heard) == 0 {
+		return
+	}
+	if file, err := l.store.Snapshot(); err == nil {
+		defer file.Close()
+		l.acknowledge(ctx, file, dag.New(file))
 	}
 }
 

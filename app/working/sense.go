@@ -50,6 +50,7 @@ func (l *loop) sense(ctx context.Context) (s sensed, err error) {
 	defer func() { err = errors.Join(err, file.Close()) }()
 	l.reading = l.app.Now().Sub(began)
 	graph := dag.New(file)
+	l.acknowledge(ctx, file, graph)
 	rows, err := a.ReadyRows(ctx, file, graph, now, l.name)
 	if err != nil {
 		return s, err

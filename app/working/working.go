@@ -125,7 +125,8 @@ type loop struct {
 	done    Done
 	silent  int // runs in a row that left nothing
 	paused  string
-	noticed map[string]bool // what was said once
+	noticed map[string]bool      // what was said once
+	heard   map[string]time.Time // issues of runs that ended, with their start: what was said before is to be acknowledged
 
 	busyText string        // what of it says that git is at work
 	reading  time.Duration // how long the store took to read
@@ -139,7 +140,7 @@ func Work(ctx context.Context, a *app.App, r Request) (*Done, error) {
 	if r.Tell == nil {
 		r.Tell = func(Event) {}
 	}
-	l := &loop{Request: r, noticed: map[string]bool{}}
+	l := &loop{Request: r, noticed: map[string]bool{}, heard: map[string]time.Time{}}
 	if err := l.prepare(ctx, a); err != nil {
 		return nil, err
 	}
@@ -169,6 +170,7 @@ func Work(ctx context.Context, a *app.App, r Request) (*Done, error) {
 	if err == nil {
 		err = l.run(ctx)
 	}
+	l.acknowledgeLast(context.WithoutCancel(ctx))
 	return &l.done, errors.Join(err, l.end())
 }
 

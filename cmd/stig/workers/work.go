@@ -3,7 +3,6 @@ package workers
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -38,7 +37,6 @@ func WorkCommand(a *cli.App) *cobra.Command {
 		GroupID: "workers",
 		Example: "  stig work --until-empty -- claude -p --dangerously-skip-permissions\n  stig work label=docs --once -- ./agent.sh\n  stig work --dry-run -- codex exec -",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			debug.SetGCPercent(50) // it runs for days, and a run of another command for a moment
 			if at := cmd.ArgsLenAtDash(); at >= 0 {
 				r.Filter, r.Command = args[:at], args[at:]
 			} else {
