@@ -25,6 +25,7 @@ import (
 
 	"stig/actor"
 	"stig/beads"
+	"stig/dag"
 	"stig/git"
 	"stig/jsonl"
 	"stig/lease"
@@ -196,6 +197,10 @@ type App struct {
 	Ancestors func() []process.Ancestor
 	hooked    *live.SessionRecord // that a hook is about; nil for none
 
+	// Inbox counts the items in the inbox of an actor where that costs little; nil counts
+	// none.
+	Inbox func(ctx context.Context, a *App, file *beads.Snapshot, graph *dag.Graph, who string) int
+
 	// Foreign watches leases of other machines; nil where a run is too short for that.
 	Foreign *lease.Observer
 
@@ -218,7 +223,7 @@ func (a *App) Fresh(ctx context.Context, command string) *App {
 		Getenv: a.Getenv, Env: a.Env, HomeDir: a.HomeDir, ConfigDir: a.ConfigDir, Now: a.Now, Schema: cue.Embedded(),
 		Say: a.Say, Progress: a.Progress, Terminal: a.Terminal,
 		Ctx: ctx, Running: command,
-		Dir: a.Dir, Store: a.Store, Actor: a.Actor, OpenStore: a.OpenStore, Ancestors: a.Ancestors, Foreign: a.Foreign,
+		Dir: a.Dir, Store: a.Store, Actor: a.Actor, OpenStore: a.OpenStore, Ancestors: a.Ancestors, Inbox: a.Inbox, Foreign: a.Foreign,
 	}
 }
 
@@ -238,6 +243,14 @@ func (a *App) Clock() (time.Time, error) {
 
 // Environ is the environment that other programs are started in.
 func (a *App) Environ() []string { return a.Env() }
+
+// inbox counts the items in the inbox of an actor; 0 for nobody's.
+func (a *App) inbox(ctx context.Context, file *beads.Snapshot, graph *dag.Graph, who string) int {
+	if a.Inbox == nil || who == "" {
+		return 0
+	}
+	return a.Inbox(ctx, a, file, graph, who)
+}
 
 // GitIn runs git in a directory.
 func (a *App) GitIn(dir string) git.Client { return git.Client{Dir: dir, Env: a.Environ()} }

@@ -168,7 +168,11 @@ func (a *App) survey(ctx context.Context, r OrientRequest) (*orient.Survey, erro
 	if err != nil {
 		return nil, err
 	}
-	return orient.Look(file, dag.New(file), orient.SurveyRequest{As: r.As, Actor: reader, Left: a.isLeft(file, rules.Now), Held: a.held(file, rules.Now), MayTake: a.mayTake(reader), Budget: r.Budget, Full: r.Full, Workers: a.workers()}, rules)
+	graph, items := dag.New(file), 0
+	if r.As == "" {
+		items = a.inbox(ctx, file, graph, reader)
+	}
+	return orient.Look(file, graph, orient.SurveyRequest{As: r.As, Actor: reader, Inbox: items, Left: a.isLeft(file, rules.Now), Held: a.held(file, rules.Now), MayTake: a.mayTake(reader), Budget: r.Budget, Full: r.Full, Workers: a.workers()}, rules)
 }
 
 // workers lists the actors whose loops run, were paused, or ended with an issue in hand.

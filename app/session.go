@@ -192,6 +192,9 @@ func (a *App) SessionStart(ctx context.Context, h host.Host, e host.Event) []byt
 		claims = a.left(file, who)
 		first += leftOver(file, claims)
 	}
+	if items := a.inbox(ctx, file, graph, who); items > 0 {
+		first += Counted(items, "item") + " in your inbox: type stig inbox.\n\n"
+	}
 	text, err := within(h, ContextLimit-h.Length(Visible(first)), func(budget int) (string, error) {
 		if len(claims) == 1 {
 			b, err := orient.Brief(file, graph, claims[0], orient.Request{Budget: budget, Reader: who, MayTake: a.mayTake(who), Loop: a.Getenv("STIG_RUN") != ""}, rules)

@@ -20,6 +20,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -32,6 +33,9 @@ import (
 type Client struct {
 	Dir string
 	Env []string // the environment that git runs in, as NAME=value
+	// Lock, if not nil, is open in git: a lock on it that we hold stays until git has ended,
+	// even where we are killed.
+	Lock *os.File
 }
 
 // git is waited for while another git process holds its index: so often, so
@@ -79,6 +83,7 @@ func (g Client) run(ctx context.Context, stdin []byte, stdout io.Writer, argv []
 		Dir:    g.Dir,
 		Env:    append(append([]string(nil), g.Env...), "LC_ALL=C", "GIT_LITERAL_PATHSPECS=1", "GIT_OPTIONAL_LOCKS=0"),
 		Stdout: stdout,
+		Lock:   g.Lock,
 	}
 	return g.await(ctx, command)
 }
@@ -215,13 +220,24 @@ func (g Client) FileAt(ctx context.Context, revision, path string, w io.Writer) 
 		return err
 	}
 	g.Dir = filepath.FromSlash(root)
-	name, err = g.nameAt(ctx, commit, filepath.ToSlash(name))
-	if err != nil {
-		return err
+	failed := g.blob(ctx, commit, filepath.ToSlash(name), w)
+	if failed == nil {
+		return nil
 	}
-	if name == "" {
+	old, err := g.nameAt(ctx, commit, filepath.ToSlash(name))
+	switch {
+	case err != nil:
+		return err
+	case old == filepath.ToSlash(name):
+		return failed
+	case old == "":
 		return &RevisionError{Reason: fmt.Sprintf("%s: was not committed at %s", path, revision)}
 	}
+	return g.blob(ctx, commit, old, w)
+}
+
+// blob writes the text of a file at a commit to w.
+func (g Client) blob(ctx context.Context, commit, name string, w io.Writer) error {
 	argv := []string{"cat-file", "blob", commit + ":" + name}
 	result, err := g.run(ctx, nil, w, argv)
 	if err == nil && result.Exit != 0 {

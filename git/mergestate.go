@@ -118,6 +118,19 @@ func Busy(own string) string {
 	return ""
 }
 
+// Underway names what git is in the middle of in a work tree: what Busy names, or "switch"
+// while a git writes the index, as it does for a moment, or for minutes while it checks
+// out many files. It is "" for nothing, and does not start git.
+func Underway(own string) string {
+	if doing := Busy(own); doing != "" || own == "" {
+		return doing
+	}
+	if _, err := os.Stat(filepath.Join(own, "index.lock")); err == nil {
+		return "switch"
+	}
+	return ""
+}
+
 // Beside is git in the directory of the file at path, in the repository around it:
 // in a linked work tree git sets GIT_DIR for its hooks, with which every directory
 // counts as the top of the work tree. GIT_INDEX_FILE stays, for that index is

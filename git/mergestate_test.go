@@ -184,8 +184,15 @@ func TestBusy(t *testing.T) {
 			t.Errorf("%q: %q, want %q", test.files, got, test.want)
 		}
 	}
-	if got := Busy(""); got != "" {
+	if got := Busy("") + Underway(""); got != "" {
 		t.Errorf("outside of a work tree: %q", got)
+	}
+	own := t.TempDir()
+	for _, step := range [][2]string{{"HEAD", ""}, {"index.lock", "switch"}, {"MERGE_HEAD", "merge"}} {
+		write(t, filepath.Join(own, step[0]), "")
+		if got := Underway(own); got != step[1] {
+			t.Errorf("with %s: %q, want %q", step[0], got, step[1])
+		}
 	}
 }
 

@@ -17,5 +17,5 @@ func (g Client) Perform(ctx context.Context, env []string, stdin []byte, argv ..
 		return strings.HasPrefix(variable, "GPG_TTY=") // where the passphrase of a signature would be asked
 	})
 	own = append(own, "LANGUAGE=en", "GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=true", "GIT_MERGE_AUTOEDIT=no")
-	return g.await(ctx, process.Command{Stdin: stdin, Argv: append([]string{"git"}, argv...), Dir: g.Dir, Env: append(own, env...)})
+	return g.await(ctx, process.Command{Stdin: stdin, Argv: append([]string{"git"}, argv...), Dir: g.Dir, Env: append(own, env...), Lock: g.Lock})
 }

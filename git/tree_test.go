@@ -250,10 +250,10 @@ func TestRootCommit(t *testing.T) {
 		t.Errorf("a commit that HEAD does not come from: got %q, %v; want %s", got, err, root)
 	}
 	later := append(append([]string(nil), g.Env...), "GIT_AUTHOR_DATE=2040-01-01T00:00:00Z", "GIT_COMMITTER_DATE=2040-01-01T00:00:00Z")
-	must(t, Client{g.Dir, later}, "checkout", "-q", "--orphan", "second")
-	must(t, Client{g.Dir, later}, "commit", "-q", "-m", "another beginning")
+	must(t, Client{Dir: g.Dir, Env: later}, "checkout", "-q", "--orphan", "second")
+	must(t, Client{Dir: g.Dir, Env: later}, "commit", "-q", "-m", "another beginning")
 	second := must(t, g, "rev-parse", "HEAD")
-	must(t, Client{g.Dir, later}, "merge", "-q", "--allow-unrelated-histories", "-s", "ours", "-m", "both", "main")
+	must(t, Client{Dir: g.Dir, Env: later}, "merge", "-q", "--allow-unrelated-histories", "-s", "ours", "-m", "both", "main")
 	if got, err := g.RootCommit(ctx); err != nil || got != root {
 		t.Errorf("two beginnings: got %q, %v; want the oldest", got, err)
 	}

@@ -229,18 +229,17 @@ func isAt(f *os.File, path string) (bool, error) {
 func LockFile(path string, wait time.Duration) (unlock func() error, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), wait)
 	defer cancel()
-	return LockUntil(ctx, path)
-}
-
-// LockUntil is LockFile that waits until ctx ends. Those that wait are served in the
-// order in which they came.
-func LockUntil(ctx context.Context, path string) (unlock func() error, err error) {
 	f, err := lock(ctx, path, path)
 	if err != nil {
 		return nil, err
 	}
 	return f.Close, nil
 }
+
+// LockUntil is LockFile that waits until ctx ends. Those that wait are served in the
+// order in which they came. Closing the file releases it, when the programs have ended
+// too that got it from us.
+func LockUntil(ctx context.Context, path string) (*os.File, error) { return lock(ctx, path, path) }
 
 // SyncDir makes the names in a directory last through a crash.
 func SyncDir(path string) error { return syncDir(path) }

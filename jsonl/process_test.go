@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"stig/beads"
+	"stig/internal/sample"
 )
 
 // countEnv names, for the test program run again as a writer, the store in
@@ -37,7 +38,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	os.Exit(m.Run())
+	sample.Main(m)
 }
 
 // count adds one, several times, to the number that an issue's notes hold.

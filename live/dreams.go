@@ -30,9 +30,9 @@ const dreamWait = 100 * time.Millisecond
 // Dream gives what is known of the dreams of an actor, and keeps other processes from
 // having it dream until unlock. The error is ErrDreaming where one does.
 func (p Place) Dream(name string) (d Dreamt, unlock func() error, err error) {
-	d = p.Dreamt(name)
+	var path string
 	err = p.inDir(func(dir string) error {
-		path := filepath.Join(dir, p.dreamFile(name)+".lock")
+		path = filepath.Join(dir, p.dreamFile(name)+".lock")
 		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 		if err != nil {
 			return err
@@ -42,17 +42,10 @@ func (p Place) Dream(name string) (d Dreamt, unlock func() error, err error) {
 	if err != nil {
 		return d, nil, err
 	}
-	for _, dir := range p.dirs() {
-		path := filepath.Join(dir, p.dreamFile(name)+".lock")
-		if _, err := os.Stat(path); err != nil {
-			continue
-		}
-		if unlock, err = jsonl.LockFile(path, dreamWait); err != nil {
-			return d, nil, fmt.Errorf("%w: %w", ErrDreaming, err)
-		}
-		return p.Dreamt(name), unlock, nil
+	if unlock, err = jsonl.LockFile(path, dreamWait); err != nil {
+		return d, nil, fmt.Errorf("%w: %w", ErrDreaming, err)
 	}
-	return d, nil, fs.ErrNotExist
+	return p.Dreamt(name), unlock, nil
 }
 
 // Dreamt gives what is known of the dreams of an actor, the zero value for nothing.

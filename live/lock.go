@@ -13,9 +13,11 @@ import (
 func (p Place) Lock(ctx context.Context, name string) (unlock func() error, err error) {
 	var waited error
 	err = p.inDir(func(dir string) error {
-		unlock, waited = jsonl.LockUntil(ctx, filepath.Join(dir, name+".lock"))
-		if waited != nil && ctx.Err() == nil {
-			return waited // it cannot be locked here
+		f, failed := jsonl.LockUntil(ctx, filepath.Join(dir, name+".lock"))
+		if waited = failed; failed == nil {
+			unlock = f.Close
+		} else if ctx.Err() == nil {
+			return failed // it cannot be locked here
 		}
 		return nil
 	})

@@ -46,6 +46,7 @@ type Run struct {
 	TimedOut bool   `json:"timed_out,omitempty"`
 	Cause    string `json:"cause,omitempty"` // why the loop ended the command: lost, stopped; "" where it ended by itself
 
+	Heard bool   `json:"heard,omitempty"` // somebody said something on the issue before, which is acknowledged at its end
 	Said  string `json:"said,omitempty"`  // the last line of the output, shortened
 	Asked bool   `json:"asked,omitempty"` // the loop asked a person at its end: what was before counts no more
 }

@@ -19,6 +19,7 @@ type Survey struct {
 	Scale        string        `json:"scale"`
 	Counts       Counts        `json:"counts"`
 	As           string        `json:"as,omitempty"`
+	Inbox        int           `json:"inbox,omitempty"` // items in the reader's inbox
 	Attention    []Attention   `json:"attention"`
 	Rules        []RuleCount   `json:"attention_counts"` // by rule, of all that needs attention
 	InProgress   []Claim       `json:"in_progress"`
@@ -147,6 +148,7 @@ type SurveyRequest struct {
 	// MayTake reports whether who reads can take what is assigned to another name; nil for none.
 	MayTake func(name string) bool
 	Workers []Worker // whose loops run, wait or were paused
+	Inbox   int      // items in the inbox of who reads
 }
 
 // Look surveys the store. It reads the notes of every issue once and fails
@@ -170,7 +172,7 @@ func Look(f *beads.Snapshot, g *dag.Graph, req SurveyRequest, rules Rules) (*Sur
 	}
 	survey.Rules = countRules(survey.Attention)
 	survey.InProgress = s.inProgress(req.As)
-	survey.Workers = req.Workers
+	survey.Workers, survey.Inbox = req.Workers, req.Inbox
 	survey.Ready = s.ready()
 	survey.Epics = s.epics()
 	survey.Convergence = s.convergence()

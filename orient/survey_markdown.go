@@ -35,6 +35,10 @@ func (s *Survey) Markdown() string {
 	w.blank()
 	w.linef("# %s: %d unclosed, %d closed", count(s.Counts.Total, "issue"), s.Counts.Unclosed, s.Counts.Closed)
 	s.countsPart(w)
+	if s.Inbox > 0 {
+		w.blank()
+		w.linef("%s in your inbox: `stig inbox`", count(s.Inbox, "item"))
+	}
 	own, others := s.claims()
 	if s.As != "" {
 		w.heading("Held by " + oneLine(s.As))
@@ -70,7 +74,7 @@ func (s *Survey) countsPart(w *page) {
 		for _, status := range slices.Sorted(maps.Keys(s.statuses)) {
 			standing = append(standing, number{s.statuses[status], "of status " + cmp.Or(oneLine(status), `""`)})
 		}
-		standing = append(standing, number{c.Other, "pinned or records of other programs"})
+		standing = append(standing, number{c.Other, "pinned, channels or records of other programs"})
 		w.line(strings.Join(numbers(standing), " · "))
 	}
 	if c.Uncounted > 0 {

@@ -11,6 +11,8 @@ import (
 
 func ownGroup(*exec.Cmd) {}
 
+func passOn(*exec.Cmd, *os.File) {}
+
 func terminate(p *os.Process) { _ = p.Kill() }
 
 func kill(p *os.Process) { _ = p.Kill() }

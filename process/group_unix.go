@@ -14,6 +14,9 @@ import (
 // password there gets an error and is not stopped.
 func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
 
+// passOn leaves a file open in the program.
+func passOn(cmd *exec.Cmd, f *os.File) { cmd.ExtraFiles = []*os.File{f} }
+
 // terminate asks the group of p to end. That the group is gone is no failure.
 func terminate(p *os.Process) { _ = syscall.Kill(-p.Pid, syscall.SIGTERM) }
 

@@ -24,6 +24,9 @@ type Command struct {
 	// Stderr gets the errors as they come; the Result has their tail anyway.
 	// Where it is the same pointer as Stdout, one pipe keeps the order of both.
 	Stderr io.Writer
+	// Lock, if not nil, is open in the program too: a lock on it that we hold stays until
+	// the program has ended, even where we are killed. Not on Windows.
+	Lock *os.File
 	// Limit, if not 0, has a process of its own end the program and what it started
 	// when we are killed, or stopped for longer than Limit and politeTime.
 	Limit time.Duration
@@ -125,6 +128,9 @@ func (p *program) start(c Command, stdout, stderr io.Writer, shared bool) (err e
 	p.cmd = exec.Command(c.Argv[0], c.Argv[1:]...)
 	p.cmd.Dir, p.cmd.Env = c.Dir, c.Env
 	ownGroup(p.cmd)
+	if c.Lock != nil {
+		passOn(p.cmd, c.Lock)
+	}
 	if p.mark != "" {
 		p.cmd.Env = append(p.cmd.Environ(), assigned(p.mark))
 	}

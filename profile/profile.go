@@ -56,6 +56,7 @@ type Profile struct {
 	Every       time.Duration // between heartbeats; 0 for none
 	Path        string        // of the file; "" where there is none
 
+	at   string // the file as messages name it
 	text string // of the whole file
 	body int    // where the front matter ends in it
 }
@@ -98,7 +99,7 @@ func Parse(path, text string) (*Profile, error) {
 	p.Name, p.Kind, p.Description, p.Roles, p.Watch = f.Name, f.Kind, f.Description, f.Roles, f.Watch
 	p.Command, p.Setup, p.PerHour, p.Passes, p.Traces, p.Worktree = f.Command, f.Setup, f.PerHour, f.Passes, f.Traces, f.Worktree
 	p.Timeout, p.Dream, p.Every = span(f.Timeout, p.Timeout), span(f.Dream, p.Dream), span(f.Every, p.Every)
-	p.Path, p.text, p.body = path, text, end
+	p.Path, p.at, p.text, p.body = path, path, text, end
 	return p, nil
 }
 

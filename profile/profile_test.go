@@ -208,6 +208,7 @@ func TestWith(t *testing.T) {
 		"open code":  {bo, "```\nx"},
 		"comment":    {bo, "<!-- x"},
 		"twice":      {bo + "\n## Seed\n\ny\n", "z"},
+		"too long":   {bo, strings.Repeat("x\n", 40<<10)},
 	} {
 		if got, err := parse(t, c[0]).With("Seed", c[1]); err == nil {
 			t.Errorf("%s: %q", name, got)

@@ -41,13 +41,16 @@ func (p *Profile) With(title, text string) ([]byte, error) {
 	case there && part.Body == text, !there && text == "":
 		return []byte(p.text), nil
 	case count(parts, title) > 1:
-		return nil, &fault.Error{Code: fault.Usage, Reason: fmt.Sprintf("%s: ## %s stands there twice", p.Path, title), Hint: "make one section of the two"}
+		return nil, &fault.Error{Code: fault.Usage, Reason: fmt.Sprintf("%s: ## %s stands there twice", p.at, title), Hint: "make one section of the two"}
 	}
 	after := p.spliced(body, parts, title, text)
 	changed := notes.Parts(after)
 	if now, ok := find(changed, title); !ok || now.Body != text || !slices.Equal(others(body, parts, title), others(after, changed, title)) {
-		return nil, &fault.Error{Code: fault.Usage, Reason: fmt.Sprintf("%s: ## %s: the text would not stay in its section", p.Path, title),
+		return nil, &fault.Error{Code: fault.Usage, Reason: fmt.Sprintf("%s: ## %s: the text would not stay in its section", p.at, title),
 			Hint: "write headings as ###, and end each block of code"}
+	}
+	if p.body+len(after) > maxFile {
+		return nil, &fault.Error{Code: fault.Usage, Reason: p.at + ": would be longer than 64 KiB", Hint: "shorten ## " + title}
 	}
 	return []byte(p.text[:p.body] + after), nil
 }

@@ -32,12 +32,12 @@ func (p *Profile) Set(key string, value any) ([]byte, error) {
 		wanted[key] = plainValue(value)
 	}
 	text := p.text[:start] + line + p.text[end:]
-	after, err := Parse(p.Path, text)
+	after, err := Parse(p.at, text)
 	if err != nil {
 		return nil, err
 	}
 	if now, err := after.values(); err != nil || !reflect.DeepEqual(now, wanted) {
-		return nil, &fault.Error{Code: fault.Usage, Reason: fmt.Sprintf("%s: %s cannot be replaced in front matter of this form", p.Path, key),
+		return nil, &fault.Error{Code: fault.Usage, Reason: fmt.Sprintf("%s: %s cannot be replaced in front matter of this form", p.at, key),
 			Hint: "edit the file; each key has a line of its own there"}
 	}
 	return []byte(text), nil
@@ -45,7 +45,7 @@ func (p *Profile) Set(key string, value any) ([]byte, error) {
 
 // values are those that the front matter gives.
 func (p *Profile) values() (v map[string]any, err error) {
-	err = cue.DecodeYAML(schemas.Actors, "#Actor", p.Path, []byte(yamlOf(p.text)), &v)
+	err = cue.DecodeYAML(schemas.Actors, "#Actor", p.at, []byte(yamlOf(p.text)), &v)
 	return v, err
 }
 

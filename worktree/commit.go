@@ -39,6 +39,11 @@ func rejected(what string, r process.Result) error {
 // author is the name of who made the changes. Who has told git no name commits under the
 // author's.
 func (t *Tree) Commit(ctx context.Context, message, author string) (commit string, err error) {
+	release, err := t.hold(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer release()
 	if _, err := t.settled(ctx); err != nil {
 		return "", err
 	}
@@ -58,7 +63,7 @@ func (t *Tree) Commit(ctx context.Context, message, author string) (commit strin
 		if !staged {
 			break
 		}
-		result, err := t.git().Perform(ctx, env, []byte(message+"\n"), "commit", "--quiet", "--author="+by, "--file=-")
+		result, err := t.git().Perform(ctx, env, []byte(message+"\n"), "-c", noUpkeep, "commit", "--quiet", "--author="+by, "--file=-")
 		if err != nil {
 			return "", err
 		}
@@ -71,6 +76,10 @@ func (t *Tree) Commit(ctx context.Context, message, author string) (commit strin
 	}
 	return t.git().Commit(ctx, "HEAD")
 }
+
+// noUpkeep keeps git from packing the repository behind our back, with the work tree held
+// meanwhile.
+const noUpkeep = "maintenance.auto=false"
 
 // stage puts all changes into the index, but for the store, and reports whether it differs
 // from the last commit then.
@@ -157,8 +166,13 @@ func (t *Tree) settled(ctx context.Context) (status, error) {
 	if _, err := t.git().Must(ctx, "update-ref", "-m", "stig: follow "+now, "refs/heads/"+t.Branch, s.head); err != nil {
 		return s, err
 	}
-	_, err = t.git().Must(ctx, "symbolic-ref", "-m", "stig: follow "+now, "HEAD", "refs/heads/"+t.Branch)
-	return s, err
+	return s, t.attach(ctx)
+}
+
+// attach has the work tree, which is at the commit of its branch, be on that again.
+func (t *Tree) attach(ctx context.Context) error {
+	_, err := t.git().Must(ctx, "symbolic-ref", "-m", "stig: on "+t.Branch, "HEAD", "refs/heads/"+t.Branch)
+	return err
 }
 
 // identity is what git needs to be told where it knows nobody to commit as.

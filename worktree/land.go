@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -48,6 +49,11 @@ func (t *Tree) Land(ctx context.Context) error {
 	if t.tip == "" {
 		return fmt.Errorf("%s: was not merged with %s", t.Branch, r.onto)
 	}
+	release, err := t.hold(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
 	now, err := r.look(ctx, r.onto)
 	if err == nil {
 		err = r.mayLand(now)
@@ -84,6 +90,14 @@ func (e *KeptError) Error() string { return e.Dir + ": was kept: " + e.Why }
 func (t *Tree) Remove(ctx context.Context) error {
 	r := t.repo
 	kept := func(why string, args ...any) error { return &KeptError{t.Dir, fmt.Sprintf(why, args...)} }
+	release, err := t.hold(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if _, t.ready = readNote(t.own); !t.ready { // it may have been made to the end meanwhile
+		return t.discard(ctx)
+	}
 	branch, err := r.branch(ctx, t.Branch)
 	if err != nil {
 		return err
@@ -92,7 +106,7 @@ func (t *Tree) Remove(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	heads := []string{branch}
+	head := branch
 	if isDir(t.Dir) {
 		if doing := git.Busy(t.own); doing != "" {
 			return kept("it is in the middle of a %s", doing)
@@ -104,25 +118,46 @@ func (t *Tree) Remove(ctx context.Context) error {
 		if s.dirty || s.store {
 			return kept("it has changes that are not committed")
 		}
-		heads = append(heads, s.head)
+		head = s.head
 	}
-	for _, head := range slices.Compact(heads) {
-		if merged, err := r.descends(ctx, onto, head); err != nil {
+	for _, commit := range slices.Compact([]string{branch, head}) {
+		if merged, err := r.descends(ctx, onto, commit); err != nil {
 			return err
-		} else if head != "" && (onto == "" || !merged) {
+		} else if commit != "" && (onto == "" || !merged) {
 			return kept("it has commits that are not on %s", r.onto)
 		}
 	}
 	if modules, err := os.ReadDir(filepath.Join(t.own, "modules")); err == nil && len(modules) > 0 && t.submodulesChanged(ctx) {
 		return kept("its submodules may have commits that are nowhere else")
 	}
-	if err := r.forget(ctx, t.Dir); err != nil {
+	return t.remove(ctx, branch, head)
+}
+
+// remove removes what holds nothing that is not on Onto. Whatever it is killed after,
+// Prepare and List find what is left: the branch goes first, of which HEAD becomes
+// independent for that, and from when files are missing the tree counts as not made.
+func (t *Tree) remove(ctx context.Context, branch, head string) error {
+	if branch != "" {
+		if isDir(t.Dir) {
+			if _, err := t.git().Must(ctx, "update-ref", "--no-deref", "-m", "stig: remove", "HEAD", head); err != nil {
+				return err
+			}
+		}
+		if _, err := t.repo.git.Must(ctx, "update-ref", "-d", "refs/heads/"+t.Branch, branch); err != nil {
+			return err
+		}
+	}
+	if err := os.Remove(filepath.Join(t.own, noteFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if branch == "" {
-		return nil
-	}
-	_, err = r.git.Must(ctx, "update-ref", "-d", "refs/heads/"+t.Branch, branch)
+	return t.discard(ctx)
+}
+
+// discard removes the work tree as it is, and its lock, of which one that stays does no
+// harm.
+func (t *Tree) discard(ctx context.Context) error {
+	err := t.repo.forget(ctx, t.Dir)
+	_ = os.Remove(t.lockPath())
 	return err
 }
 

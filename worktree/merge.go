@@ -28,6 +28,11 @@ func (e *ConflictError) Error() string {
 // The merge is made before any file of the work tree is touched, so that a process that
 // is killed leaves none half done.
 func (t *Tree) Merge(ctx context.Context) (tip string, err error) {
+	release, err := t.hold(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer release()
 	s, err := t.settled(ctx)
 	if err != nil {
 		return "", err
@@ -164,7 +169,7 @@ func (t *Tree) forward(ctx context.Context, commit string) error {
 	if err := t.skipStore(ctx); err != nil {
 		return err
 	}
-	_, err := t.git().Must(ctx, "-c", expectFiles, "-c", "core.hooksPath="+os.DevNull, "-c", "submodule.recurse=false", "merge", "--quiet", "--ff-only", commit)
+	_, err := t.git().Must(ctx, "-c", expectFiles, "-c", noUpkeep, "-c", "core.hooksPath="+os.DevNull, "-c", "submodule.recurse=false", "merge", "--quiet", "--ff-only", commit)
 	return err
 }
 

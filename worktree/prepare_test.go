@@ -36,6 +36,13 @@ func TestPrepare(t *testing.T) {
 			}
 		}},
 		{name: "a detached HEAD", do: func(c clone) { c.git(c.Root, "switch", "-q", "--detach") }},
+		{name: "the store's directory is a link", do: func(c clone) {
+			c.git(c.Root, "mv", ".beads", "elsewhere")
+			if err := os.Symlink("elsewhere", filepath.Join(c.Root, ".beads")); err != nil {
+				c.Error(err)
+			}
+			c.commit(c.Root, "link")
+		}},
 		{name: "from a directory below", do: func(c clone) { c.put(c.Root, "sub/x", "") }},
 		{name: "a branch of an earlier pass", do: func(c clone) {
 			c.git(c.Root, "branch", "stig/work")
@@ -67,7 +74,7 @@ func TestPrepare(t *testing.T) {
 			c.git(c.Root, "switch", "-q", "main")
 			c.commitFile("f", "three\n")
 			_, _ = git.Client{Dir: c.Root, Env: c.Git.Env}.Run(c.Context(), "rebase", "main", "stig/a-1")
-		}, err: "branch stig/a-1: is checked out in ROOT", hint: "type git -C ROOT switch --detach"},
+		}, err: "branch stig/a-1: is checked out in ROOT", hint: "finish the rebase there; git -C ROOT status says how"},
 		{name: "removed by hand", do: func(c clone) {
 			tree := c.prepare("a-1")
 			c.put(tree.Dir, "g", "work\n")
@@ -160,6 +167,36 @@ func (c clone) commitFile(name, text string) {
 	c.Helper()
 	c.put(c.Root, name, text)
 	c.commit(c.Root, name)
+}
+
+// A loop begins on what a person has now, and takes no branch further that has work which
+// the person has not merged, or which the person named.
+func TestBegin(t *testing.T) {
+	t.Parallel()
+	c := newClone(t)
+	begin := func(tip string, behind int) {
+		t.Helper()
+		got, err := worktree.Begin(t.Context(), c.Options)
+		if err != nil || got.Tip != c.git(c.Root, "rev-parse", tip) || got.Behind != behind || got.Tip != c.git(c.Root, "rev-parse", "stig/work") {
+			t.Errorf("%+v, %v; want %s and %d behind", got, err, tip, behind)
+		}
+	}
+	begin("main", 0)
+	c.commitFile("g", "later\n")
+	begin("main", 0)
+	tree := c.prepare("a-1")
+	c.put(tree.Dir, "h", "work\n")
+	tip := c.land(tree)
+	begin(tip, 0)
+	c.commitFile("i", "later still\n")
+	begin(tip, 1)
+	c.git(c.Root, "merge", "-q", "-m", "merge", "stig/work")
+	begin("main", 0)
+	c.git(c.Root, "branch", "next", "HEAD~1")
+	c.Onto = "next"
+	if got, err := worktree.Begin(t.Context(), c.Options); err != nil || got.Tip != c.git(c.Root, "rev-parse", "HEAD~1") || got.Behind == 0 {
+		t.Errorf("a branch that was named: %+v, %v", got, err)
+	}
 }
 
 func TestNoRepository(t *testing.T) {

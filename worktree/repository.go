@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"stig/fault"
@@ -122,6 +123,9 @@ func (r *repository) look(ctx context.Context, branches ...string) (state, error
 
 // begin gives the tip of Onto, which it makes from HEAD where there is none.
 func (r *repository) begin(ctx context.Context, now state) (string, error) {
+	if err := r.mayLand(now); err != nil {
+		return "", err
+	}
 	if tip := now.heads[r.onto]; tip != "" {
 		return tip, nil
 	}
@@ -129,12 +133,59 @@ func (r *repository) begin(ctx context.Context, now state) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	_, made := r.git.Must(ctx, "update-ref", "-m", "stig: begin", "refs/heads/"+r.onto, head, strings.Repeat("0", len(head)))
-	tip, err := r.branch(ctx, r.onto) // of another loop, where that was first
-	if err == nil && tip == "" {
-		err = made
+	return r.advance(ctx, "stig: begin", strings.Repeat("0", len(head)), head)
+}
+
+// advance moves Onto from one commit to another, and gives where it is: of several loops
+// that do so at once the first counts.
+func (r *repository) advance(ctx context.Context, why, from, to string) (string, error) {
+	_, moved := r.git.Must(ctx, "update-ref", "-m", why, "refs/heads/"+r.onto, to, from)
+	tip, err := r.branch(ctx, r.onto)
+	if err == nil && (tip == "" || tip == from) {
+		err = moved
 	}
 	return tip, err
+}
+
+// Begun is where the branch that results go to stands when a loop begins.
+type Begun struct {
+	Tip    string
+	Behind int // commits of HEAD that it lacks
+}
+
+// Begin makes Onto ready for a loop: it makes it from HEAD where there is none. Usual that
+// has nothing that HEAD lacks moves to HEAD, so that work does not begin on what a person
+// left behind long ago; a branch that a person named moves by landing alone.
+func Begin(ctx context.Context, o Options) (Begun, error) {
+	r, err := open(ctx, o)
+	if err != nil {
+		return Begun{}, err
+	}
+	now, err := r.look(ctx, r.onto)
+	if err != nil {
+		return Begun{}, err
+	}
+	tip, err := r.begin(ctx, now)
+	if err != nil {
+		return Begun{}, err
+	}
+	head, err := r.head(ctx)
+	if err != nil {
+		return Begun{Tip: tip}, nil // on a branch without a commit
+	}
+	if merged, err := r.descends(ctx, head, tip); err != nil {
+		return Begun{}, err
+	} else if merged && r.onto == Usual && head != tip {
+		tip, err = r.advance(ctx, "stig: begin at HEAD", tip, head)
+		return Begun{Tip: tip}, err
+	}
+	behind, err := r.git.Must(ctx, "rev-list", "--count", tip+".."+head)
+	if err != nil {
+		return Begun{}, err
+	}
+	b := Begun{Tip: tip}
+	b.Behind, err = strconv.Atoi(behind)
+	return b, err
 }
 
 // head is the commit of HEAD.
@@ -163,8 +214,11 @@ func (r *repository) mayLand(now state) error {
 }
 
 func checkedOut(branch string, at place, or string) error {
-	return &fault.Error{Code: fault.Conflict, Reason: fmt.Sprintf("branch %s: is checked out in %s", branch, at.dir),
-		Hint: fmt.Sprintf("type git -C %s switch --detach%s", quoted(at.dir), or)}
+	hint := fmt.Sprintf("type git -C %s switch --detach%s", quoted(at.dir), or)
+	if doing := git.Busy(at.own); doing != "" {
+		hint = fmt.Sprintf("finish the %s there%s; git -C %s status says how", doing, or, quoted(at.dir))
+	}
+	return &fault.Error{Code: fault.Conflict, Reason: fmt.Sprintf("branch %s: is checked out in %s", branch, at.dir), Hint: hint}
 }
 
 // branch is the commit of a branch, "" where there is none.
@@ -189,14 +243,11 @@ func (r *repository) descends(ctx context.Context, commit, from string) (bool, e
 // to be made at once.
 func (r *repository) alone(ctx context.Context, argv ...string) (err error) {
 	dir := filepath.Join(r.common, "stig")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	unlock, err := jsonl.LockUntil(ctx, filepath.Join(dir, "trees.lock"))
+	lock, err := jsonl.LockUntil(ctx, filepath.Join(dir, "trees.lock"))
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, unlock()) }()
+	defer func() { err = errors.Join(err, lock.Close()) }()
 	_, err = r.git.Must(ctx, argv...)
 	return err
 }
@@ -217,6 +268,11 @@ type note struct {
 }
 
 const noteFile = "stig-tree.json"
+
+func readNote(own string) (n note, there bool) {
+	text, err := os.ReadFile(filepath.Join(own, noteFile))
+	return n, err == nil && json.Unmarshal(text, &n) == nil
+}
 
 // place is a work tree of the repository, whoever made it.
 type place struct {
@@ -244,8 +300,7 @@ func (r *repository) places(ctx context.Context) (all places, err error) {
 			if p.own = own[p.dir]; p.own == "" {
 				p.own = r.common // of the main one
 			}
-			text, err := os.ReadFile(filepath.Join(p.own, noteFile))
-			p.ready = err == nil && json.Unmarshal(text, &p.note) == nil
+			p.note, p.ready = readNote(p.own)
 			p.current = jsonl.Worktree{Own: p.own}.Rebasing()
 			all = append(all, p)
 		case key == "branch" && len(all) > 0:

@@ -68,10 +68,13 @@ func Prepare(ctx context.Context, o Options, issue string) (*Tree, error) {
 		return nil, err
 	}
 	t := &Tree{Issue: issue, Branch: BranchOf(issue, r.onto), repo: r}
-	now, err := r.look(ctx, r.onto, t.Branch)
-	if err == nil {
-		err = r.mayLand(now)
+	t.Dir = r.dirOf(t.Branch)
+	release, err := t.hold(ctx)
+	if err != nil {
+		return nil, err
 	}
+	defer release()
+	now, err := r.look(ctx, r.onto, t.Branch)
 	if err != nil {
 		return nil, err
 	}
@@ -79,13 +82,13 @@ func Prepare(ctx context.Context, o Options, issue string) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.Dir, t.Head = r.dirOf(t.Branch), now.heads[t.Branch]
+	t.Head = now.heads[t.Branch]
 	at, found := now.places.ofTree(t)
 	if found && at.ready && isDir(at.dir) {
 		t.Dir, t.own, t.ready = at.dir, at.own, true
 		return t, t.resume(ctx, tip)
 	}
-	if found { // removed by hand, or not made to the end: nobody worked in it
+	if found { // removed by hand, or not made or removed to the end: nothing of worth is in it
 		err = r.forget(ctx, at.dir)
 	} else if at, found := now.places.of(t.Branch); found {
 		err = checkedOut(t.Branch, at, "")
@@ -125,10 +128,14 @@ func (t *Tree) resume(ctx context.Context, tip string) error {
 		return &fault.Error{Code: fault.Conflict, Reason: fmt.Sprintf("branch %s: was removed, and is checked out in %s", t.Branch, t.Dir),
 			Hint: fmt.Sprintf("type git worktree remove -f -f %s", quoted(t.Dir))}
 	}
-	if err := t.since(ctx, t.Head, tip); err != nil || t.Base != t.Head || t.Head == tip {
+	if err := t.since(ctx, t.Head, tip); err != nil {
 		return err
 	}
-	if s, err := t.status(ctx); err != nil || s.dirty || s.branch != t.Branch {
+	s, err := t.status(ctx)
+	if err == nil && s.branch == "" && s.head == t.Head && git.Busy(t.own) == "" { // Remove was killed
+		err = t.attach(ctx)
+	}
+	if err != nil || s.dirty || s.head != t.Head || t.Base != t.Head || t.Head == tip {
 		return err
 	}
 	if err := t.forward(ctx, tip); err != nil {
@@ -213,7 +220,7 @@ func (t *Tree) fill(ctx context.Context) (err error) {
 		return fmt.Errorf("%s: git has no work tree there", t.Dir)
 	}
 	if store := t.repo.store; store != "" {
-		if _, err := t.git().Must(ctx, "sparse-checkout", "set", "--no-cone", "/*", "!/"+pattern(store)+"/"); err != nil {
+		if _, err := t.git().Must(ctx, "sparse-checkout", "set", "--no-cone", "/*", "!/"+pattern(store)); err != nil {
 			return err
 		}
 	}
@@ -238,7 +245,11 @@ func (t *Tree) undo(ctx context.Context, branch bool, tip string) error {
 }
 
 // git is git in the work tree.
-func (t *Tree) git() git.Client { return git.Client{Dir: t.Dir, Env: t.repo.git.Env} }
+func (t *Tree) git() git.Client {
+	g := t.repo.git
+	g.Dir = t.Dir
+	return g
+}
 
 // noRoom says of an error that there is no room on the disk, if that is it: git does not
 // always say so.
@@ -274,8 +285,9 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// List gives the work trees of the repository that Prepare made to the end, by their
-// issues.
+// List gives the work trees of the repository that Prepare made, by their directories.
+// One that was not made or removed to the end has no Issue, and can be removed; one whose
+// branch is gone has no Head.
 func List(ctx context.Context, o Options) ([]*Tree, error) {
 	r, err := open(ctx, o)
 	if err != nil {
@@ -287,19 +299,20 @@ func List(ctx context.Context, o Options) ([]*Tree, error) {
 	}
 	var trees []*Tree
 	for _, at := range now.places {
-		head, err := r.branch(ctx, at.Branch)
-		if err != nil {
+		if !at.ready && filepath.Dir(at.dir) != r.trees {
+			continue // of somebody else
+		}
+		own := *r
+		t := &Tree{Issue: at.Issue, Dir: at.dir, Branch: at.Branch, own: at.own, ready: at.ready, repo: &own}
+		if !at.ready {
+			t.Branch = namespace + "/" + filepath.Base(at.dir)
+		} else if head, err := r.branch(ctx, at.Branch); err != nil {
 			return nil, err
-		}
-		if !at.ready || head == "" { // the branch was removed by hand
-			continue
-		}
-		t := &Tree{Issue: at.Issue, Dir: at.dir, Branch: at.Branch, own: at.own, ready: true, repo: r}
-		if err := t.since(ctx, head, now.heads[r.onto]); err != nil {
+		} else if err := t.since(ctx, head, now.heads[r.onto]); head != "" && err != nil {
 			return nil, err
 		}
 		trees = append(trees, t)
 	}
-	slices.SortFunc(trees, func(a, b *Tree) int { return strings.Compare(a.Issue, b.Issue) })
+	slices.SortFunc(trees, func(a, b *Tree) int { return strings.Compare(a.Dir, b.Dir) })
 	return trees, nil
 }

@@ -133,6 +133,16 @@ func (o *owner) lastFailed(issue string) (inbox.Verdict, bool) {
 
 // ownerOf finds out whose inbox a request means.
 func ownerOf(ctx context.Context, a *app.App, store beads.Place, r Request) (*owner, error) {
+	o, err := ownerIn(ctx, a, store, r)
+	if err == nil && o.actor.Since.IsZero() {
+		o.actor.Since = o.searched().UTC().Truncate(time.Second)
+	}
+	return o, err
+}
+
+// ownerIn is ownerOf with what the clone knows at once. Since is zero where the first
+// sign of life has to be searched for.
+func ownerIn(ctx context.Context, a *app.App, store beads.Place, r Request) (*owner, error) {
 	o := &owner{actor: inbox.Actor{Name: r.Actor, Roles: slices.Clone(r.Roles)}}
 	var err error
 	if o.now, err = a.Clock(); err != nil {
@@ -145,7 +155,7 @@ func ownerOf(ctx context.Context, a *app.App, store beads.Place, r Request) (*ow
 	}
 	o.profiled(a, store)
 	if o.place, err = live.At(store.Path); err != nil {
-		o.actor.Kind, o.actor.Since = o.kind(a, ""), o.now.Add(-unknown) // a store that is no file has no live state
+		o.actor.Kind = o.kind(a, "") // a store that is no file has no live state
 		return o, nil
 	}
 	o.known = true

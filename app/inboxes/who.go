@@ -19,14 +19,22 @@ import (
 const unknown = 7 * 24 * time.Hour
 
 // first is the first sign of life of an actor: as the registry has it, or what was
-// found when it first acknowledged something; else that of its session, else its first
-// edit in the journal, else a week ago.
+// found when it first acknowledged something; else that of its session; zero where
+// nothing says so.
 func (o *owner) first(presence live.Presence) time.Time {
 	if first := earlier(presence.First, o.acks.First); !first.IsZero() {
 		return first
 	}
 	if s, ok := (session.Registry{Place: o.place, Now: o.now}).Named(o.actor.Name); ok && !s.First.IsZero() {
 		return s.First
+	}
+	return time.Time{}
+}
+
+// searched is the first edit of the actor in the journal, else a week ago.
+func (o *owner) searched() time.Time {
+	if !o.known {
+		return o.now.Add(-unknown)
 	}
 	journal, _ := o.place.Journal() // what cannot be read is passed over
 	for _, record := range journal.Records {

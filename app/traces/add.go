@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -20,6 +21,7 @@ import (
 	"stig/diff"
 	"stig/fault"
 	"stig/live"
+	"stig/profile"
 	"stig/secret"
 	"stig/trace"
 )
@@ -87,6 +89,9 @@ func Add(ctx context.Context, a *app.App, r AddRequest) (*Added, error) {
 	if err := paced(store.Place(), actor, options.Now, len(added.Traces)); err != nil {
 		return nil, err
 	}
+	if err := bounded(a, store.Place(), actor, options.Now, len(added.Traces)); err != nil {
+		return nil, err
+	}
 	if added.Warnings, err = answers(store, r.Drafts); err != nil {
 		return nil, err
 	}
@@ -141,17 +146,7 @@ func inList(i, n int, err error) error {
 func paced(p beads.Place, actor string, now time.Time, more int) error {
 	left := 0
 	if place, err := live.At(p.Path); err == nil {
-		journal, _ := place.Recent() // without a journal there is nothing to count
-		for _, r := range slices.Backward(journal.Records) {
-			if r.At.Before(now.Add(-time.Minute)) {
-				break
-			}
-			for _, c := range r.Changes {
-				if r.Actor == actor && r.Result == live.Written && c.Kind == string(diff.Comment) && c.Was == "" {
-					left++ // comments without a type count too
-				}
-			}
-		}
+		left = leftSince(place, actor, now.Add(-time.Minute))
 	}
 	if left+more <= perMinute {
 		return nil
@@ -159,6 +154,51 @@ func paced(p beads.Place, actor string, now time.Time, more int) error {
 	return &fault.Error{Code: fault.Conflict,
 		Reason: fmt.Sprintf("%s left %d traces within a minute, and %d more are above the limit of %d", actor, left, more, perMinute),
 		Hint:   "wait a minute; the output of a program belongs in a log file"}
+}
+
+// leftSince counts the comments of an actor that the journal has since a time: those
+// without a type too. Without a journal there is nothing to count.
+func leftSince(place live.Place, actor string, since time.Time) (left int) {
+	journal, _ := place.Recent()
+	for _, r := range slices.Backward(journal.Records) {
+		if r.At.Before(since) {
+			break
+		}
+		for _, c := range r.Changes {
+			if r.Actor == actor && r.Result == live.Written && c.Kind == string(diff.Comment) && c.Was == "" {
+				left++
+			}
+		}
+	}
+	return left
+}
+
+// bounded refuses what would make more traces in one run of a worker than its file says.
+// What the loop itself leaves is in no run.
+func bounded(a *app.App, p beads.Place, actor string, now time.Time, more int) error {
+	id := a.Getenv("STIG_RUN")
+	if id == "" {
+		return nil
+	}
+	most := profile.Default(actor).Traces
+	if own, err := profile.Load(filepath.Dir(p.Dir), actor); err == nil {
+		most = own.Traces
+	}
+	place, err := live.At(p.Path)
+	if err != nil {
+		return nil
+	}
+	runs, _, _ := place.Runs(now.Add(-24 * time.Hour)) // without records there is nothing to count from
+	at := slices.IndexFunc(runs, func(r live.Run) bool { return r.ID == id })
+	if most <= 0 || at < 0 {
+		return nil
+	}
+	if left := leftSince(place, actor, runs[at].Started); left+more > most {
+		return &fault.Error{Code: fault.Conflict,
+			Reason: fmt.Sprintf("%s left %d traces in this run, and %d more are above the limit of %d", actor, left, more, most),
+			Hint:   "say the rest in a checkpoint; traces: in the actor's file is the limit"}
+	}
+	return nil
 }
 
 // leave adds the comments of the traces.

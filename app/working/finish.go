@@ -61,7 +61,13 @@ func (l *loop) finish(ctx context.Context, r *live.Run, tree *worktree.Tree) err
 			outcome = work.Closed
 		}
 	case land:
-		if outcome, err = l.land(ctx, r, tree, left); err != nil {
+		for try := range 3 { // a store that is locked, or a disk that is full, may be well in a moment
+			if outcome, err = l.land(ctx, r, tree, left); err == nil || ctx.Err() != nil {
+				break
+			}
+			l.pause(ctx, l.Times.Look<<try)
+		}
+		if err != nil {
 			return l.abandon(ctx, r, err)
 		}
 	}
@@ -195,7 +201,7 @@ func (l *loop) concluded(ctx context.Context, r *live.Run, outcome work.Outcome)
 	if outcome != work.Silent {
 		l.silent = 0
 	}
-	if outcome == work.Closed || outcome == work.Advanced || outcome == work.Rejected || outcome == work.Waiting {
+	if r.Heard && (outcome == work.Closed || outcome.IsPass() || outcome == work.Waiting) {
 		l.acknowledge(ctx, r)
 	}
 	l.Tell(Event{Issue: r.Issue, Text: told(r), Run: r})

@@ -19,39 +19,74 @@ import (
 func (l *loop) run(ctx context.Context) error {
 	changes, stop := l.store.Watch()
 	defer stop()
-	for {
-		if err := context.Cause(ctx); err != nil {
-			return err
-		}
-		ended, until, err := l.mayRun(ctx)
-		if err != nil || ended {
-			return err
-		}
-		if !until.IsZero() {
-			l.wait(ctx, nil, until)
-			continue
-		}
-		s, err := l.sense(ctx)
-		if err != nil {
-			return err
-		}
-		ran, err := l.act(ctx, s)
+	for failures := 0; ; {
+		ended, err := l.turn(ctx, changes, failures > 0)
 		switch {
-		case err != nil:
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case ended:
 			return err
-		case ran && l.silent >= 2:
-			l.done.Silent, l.done.Reason = true, "two runs in a row left nothing: no work, no trace, no checkpoint"
-			return nil
-		case ran && l.Once:
-			l.done.Reason = "one run, as --once says"
-			return nil
-		case ran:
+		case err == nil:
+			failures = 0
 			continue
 		}
-		if l.empty(s) {
-			return nil
+		if failures++; failures > mostFailures {
+			return err
 		}
-		l.wait(ctx, changes, s.next)
+		l.app.Warn("%v; tries again", err)
+		l.pause(ctx, l.Times.Look<<min(failures-1, 5))
+	}
+}
+
+// mostFailures is how often in a row the loop tries again what its surroundings keep it
+// from doing: a store that others hold, a disk that is full.
+const mostFailures = 10
+
+// turn does one thing: a run, or waiting. Where the one before failed it first brings to
+// an end what that left unfinished.
+func (l *loop) turn(ctx context.Context, changes <-chan struct{}, again bool) (ended bool, err error) {
+	if again {
+		if err := l.recover(ctx); err != nil {
+			return false, err
+		}
+	}
+	ended, until, err := l.mayRun(ctx)
+	if err != nil || ended {
+		return ended, err
+	}
+	if !until.IsZero() {
+		l.wait(ctx, nil, until)
+		return false, nil
+	}
+	before := len(l.done.Runs)
+	s, err := l.sense(ctx)
+	if err != nil {
+		return false, err
+	}
+	ran, err := l.act(ctx, s)
+	switch {
+	case err != nil:
+		return false, err
+	case l.silent >= 2:
+		l.done.Silent, l.done.Reason = true, "two runs in a row left nothing: no work, no trace, no checkpoint"
+		return true, nil
+	case l.Once && len(l.done.Runs) > before:
+		l.done.Reason = "one run, as --once says"
+		return true, nil
+	case ran:
+		return false, nil
+	case l.empty(s):
+		return true, nil
+	}
+	l.wait(ctx, changes, s.next)
+	return false, nil
+}
+
+// pause waits a while.
+func (l *loop) pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
 	}
 }
 
@@ -67,7 +102,7 @@ func (l *loop) mayRun(ctx context.Context) (ended bool, until time.Time, err err
 	}
 	switch state := l.state(now); state {
 	case live.Dead, live.Draining:
-		l.done.Reason = fmt.Sprintf("a person said so: %s is %s", l.name, state)
+		l.done.Reason = fmt.Sprintf("%s is %s; type stig worker resume %[1]s to have it work", l.name, state)
 		return true, until, nil
 	case live.Paused, live.Maintenance:
 		if l.paused != string(state) {

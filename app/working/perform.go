@@ -20,6 +20,7 @@ import (
 	"stig/live"
 	"stig/process"
 	"stig/secret"
+	"stig/signals"
 	"stig/verify"
 	"stig/work"
 	"stig/worktree"
@@ -117,6 +118,7 @@ func (l *loop) standing(r *live.Run, claimed *checkpoint.Claimed) error {
 	r.Criteria = verify.Hash(checkpoint.CriteriaOf(record).Text())
 	r.Notes = verify.Hash(record.Text(beads.Notes))
 	r.Comments = l.comments(record)
+	r.Heard = len(record.Comments()) > 0 || record.MayHold(beads.Notes, signals.EscalationSection)
 	return nil
 }
 

@@ -51,9 +51,10 @@ func (l *loop) resume(ctx context.Context, r *live.Run) error {
 	if r.Step != stepEnded && r.Step != stepLanded {
 		r.Cause, r.Why = string(work.Stopped), "its loop was killed"
 	}
-	l.tell(r.Issue, "run %s is unfinished, since its loop was killed: goes on after %s", r.ID, r.Step)
-	self, _ := process.Self()
-	r.Loop = self.ID
+	if self, _ := process.Self(); r.Loop != self.ID { // else an error kept this very loop from ending it
+		l.tell(r.Issue, "run %s is unfinished, since its loop was killed: goes on after %s", r.ID, r.Step)
+		r.Loop = self.ID
+	}
 	if r.Issue == "" {
 		return l.finishBeat(ctx, r)
 	}

@@ -133,7 +133,10 @@ func (p *picker) candidate(id string, rank int) (c work.Candidate, exhausted boo
 	}
 	if past := p.sensed.past[id]; past != nil {
 		c.Until = past.Until
-		exhausted = past.Attempts >= p.Attempts && p.Attempts > 0 || past.Passes >= p.passes()
+		exhausted = past.Attempts >= p.Attempts || past.Passes >= p.passes()
+		if p.NoClose && work.Outcome(past.Last.Outcome) == work.Advanced { // its work waits on its branch
+			c.Until, exhausted = past.Last.Started.Add(work.Window), false
+		}
 	}
 	last, ran := p.own[id]
 	if !ran {
@@ -144,9 +147,6 @@ func (p *picker) candidate(id string, rank int) (c work.Candidate, exhausted boo
 		c.Kind = work.Answer
 	default:
 		c.Kind = work.Own
-	}
-	if p.NoClose && work.Outcome(last.Outcome) == work.Advanced { // its work waits on its branch
-		c.Until = last.Started.Add(work.Window)
 	}
 	return c, exhausted
 }

@@ -341,8 +341,7 @@ func (l *loop) trusted(ctx context.Context) error {
 
 // begin registers the loop.
 func (l *loop) begin() error {
-	state := live.State("")
-	err := actors.SignOfLife(l.app, l.name, func(p *live.Presence) {
+	return actors.SignOfLife(l.app, l.name, func(p *live.Presence) {
 		if p.State == "" || p.State == live.Provisioning {
 			p.State = live.Healthy
 		}
@@ -351,12 +350,7 @@ func (l *loop) begin() error {
 		}
 		p.Boots++
 		p.Version, p.Issue, p.Run = l.Version, "", ""
-		state = p.State
 	})
-	if err == nil && state == live.Dead {
-		err = &fault.Error{Code: fault.Waits, Reason: l.name + " was ended by a person, and does not start again", Hint: "type stig worker resume " + l.name}
-	}
-	return err
 }
 
 // end says that nothing is in hand any more.

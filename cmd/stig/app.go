@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"stig/app"
+	"stig/app/inboxes"
 	"stig/cmd/stig/check"
 	"stig/cmd/stig/cli"
 	"stig/cmd/stig/connect"
@@ -22,7 +23,7 @@ import (
 )
 
 func newApp() *cli.App {
-	return cli.Front(os.Stdin, os.Stdout, os.Stderr, &app.App{Getenv: os.Getenv, Env: os.Environ, HomeDir: os.UserHomeDir, ConfigDir: os.UserConfigDir, Now: time.Now, Schema: cue.Embedded(), Ancestors: process.Ancestors,
+	return cli.Front(os.Stdin, os.Stdout, os.Stderr, &app.App{Getenv: os.Getenv, Env: os.Environ, HomeDir: os.UserHomeDir, ConfigDir: os.UserConfigDir, Now: time.Now, Schema: cue.Embedded(), Ancestors: process.Ancestors, Inbox: inboxes.Count,
 		Foreign: &lease.Observer{Now: time.Now}})
 }
 

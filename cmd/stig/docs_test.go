@@ -24,6 +24,7 @@ func TestDocuments(t *testing.T) {
 	program := program(t)
 	for _, name := range documents {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			path := filepath.Join("..", "..", name)
 			text, err := os.ReadFile(path)
 			if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"stig/app"
+	"stig/app/inboxes"
 	"stig/cmd/stig/cli"
 	"stig/cue"
 	"stig/internal/sample"
@@ -23,8 +24,9 @@ import (
 
 // stig runs a command line of a script in this process, which costs a tenth of
 // a process: stig orient demo-1. It is a process, as exec stig always is, where
-// sample.Full is set, and where the script gives it input, a terminal, or an
-// environment that differs in what Go reads once for each process.
+// sample.Full is set, where it watches, since commands in this process wait for each
+// other and collect garbage as it does, and where the script gives it input, a
+// terminal, or an environment that differs in what Go reads once for each process.
 func stig(ts *testscript.TestScript, neg bool, args []string) {
 	switch code := runStig(ts, args); {
 	case neg && code == "0":
@@ -43,7 +45,7 @@ func runStig(ts *testscript.TestScript, args []string) string {
 	for list := scriptField(ts, "env"); len(env) < list.Len(); {
 		env = append(env, list.Index(len(env)).String())
 	}
-	if !needsProcess(ts, lookUp(env)) {
+	if args[0] != "watch" && !needsProcess(ts, lookUp(env)) {
 		return strconv.Itoa(runInside(ts.MkAbs("."), env, ts.Stdout(), ts.Stderr(), args...))
 	}
 	if err := ts.Exec("stig", args...); err != nil {
@@ -78,7 +80,7 @@ func runInside(dir string, env []string, out, err io.Writer, args ...string) int
 	}
 	environ := func() []string { return append(slices.Clone(env), "PWD="+dir) }
 	a := cli.Front(strings.NewReader(""), &oneAtATime{to: out}, &oneAtATime{to: err},
-		&app.App{Getenv: getenv, Env: environ, HomeDir: home, ConfigDir: config, Now: time.Now, Schema: embedded(), OpenStore: opener(getenv)})
+		&app.App{Getenv: getenv, Env: environ, HomeDir: home, ConfigDir: config, Now: time.Now, Schema: embedded(), OpenStore: opener(getenv), Inbox: inboxes.Count})
 	directory.Lock()
 	defer directory.Unlock()
 	back, failed := os.Getwd()
@@ -89,7 +91,6 @@ func runInside(dir string, env []string, out, err io.Writer, args ...string) int
 		panic(failed)
 	}
 	defer func() { _ = os.Chdir(back) }()
-	defer sample.CollectLess() // stig watch collects more
 	return a.Run(context.Background(), command(a), args)
 }
 

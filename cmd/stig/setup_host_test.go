@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -28,30 +29,33 @@ func TestHooksRun(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		for _, command := range hookCommands(t) {
-			silence := ""
-			if strings.HasSuffix(command, string(host.Cursor)) {
-				silence = "{}\n"
-			}
-			for _, test := range []struct {
-				path string
-				exit int
-				out  string
-			}{{filepath.Dir(program), 0, silence}, {t.TempDir(), 0, silence}, {failing, 7, ""}} {
-				cmd := exec.Command(path, "-c", command)
-				cmd.Dir = t.TempDir()
-				cmd.Env = []string{"PATH=" + test.path, "HOME=" + cmd.Dir}
-				cmd.Stdin = strings.NewReader(`{"cwd":"` + cmd.Dir + `"}`)
-				out, err := cmd.CombinedOutput()
-				var ended *exec.ExitError
-				if err != nil && !errors.As(err, &ended) {
-					t.Fatal(err)
+		t.Run(shell, func(t *testing.T) {
+			t.Parallel()
+			for _, command := range hookCommands(t) {
+				silence := ""
+				if strings.HasSuffix(command, string(host.Cursor)) {
+					silence = "{}\n"
 				}
-				if got := cmd.ProcessState.ExitCode(); got != test.exit || string(out) != test.out {
-					t.Errorf("%s -c %q with PATH=%s: exit %d with %q, want %d with %q", shell, command, test.path, got, out, test.exit, test.out)
+				for _, test := range []struct {
+					path string
+					exit int
+					out  string
+				}{{filepath.Dir(program), 0, silence}, {t.TempDir(), 0, silence}, {failing, 7, ""}} {
+					cmd := exec.Command(path, "-c", command)
+					cmd.Dir = t.TempDir()
+					cmd.Env = []string{"PATH=" + test.path, "HOME=" + cmd.Dir}
+					cmd.Stdin = strings.NewReader(`{"cwd":"` + cmd.Dir + `"}`)
+					out, err := cmd.CombinedOutput()
+					var ended *exec.ExitError
+					if err != nil && !errors.As(err, &ended) {
+						t.Fatal(err)
+					}
+					if got := cmd.ProcessState.ExitCode(); got != test.exit || string(out) != test.out {
+						t.Errorf("%s -c %q with PATH=%s: exit %d with %q, want %d with %q", shell, command, test.path, got, out, test.exit, test.out)
+					}
 				}
 			}
-		}
+		})
 	}
 }
 
@@ -69,5 +73,6 @@ func hookCommands(t *testing.T) (commands []string) {
 	if len(commands) < 16 {
 		t.Fatalf("found %q", commands)
 	}
-	return commands
+	slices.Sort(commands)
+	return slices.Compact(commands)
 }

@@ -1,0 +1,76 @@
+package actors
+
+import (
+	"context"
+	"slices"
+
+	"stig/app"
+	"stig/live"
+	"stig/profile"
+)
+
+// Change is what changes the life of one worker: Pause, Resume, Drain, Kill.
+type Change func(context.Context, *app.App, WorkerRequest) (*Worker, error)
+
+// Workers lists the workers of this clone, in order: those whose file names a command,
+// and those whose loop was started here.
+func Workers(a *app.App) ([]string, error) {
+	root, err := Root(a)
+	if err != nil {
+		return nil, err
+	}
+	place, err := placeOf(a)
+	if err != nil {
+		return nil, err
+	}
+	files, err := profile.Names(root)
+	if err != nil {
+		return nil, err
+	}
+	var list []string
+	for _, name := range files {
+		if p, err := profile.Load(root, name); err != nil || p.Command != "" { // one with a mistake may run on
+			list = append(list, name)
+		}
+	}
+	presences, err := place.Presences()
+	for _, one := range presences {
+		if one.Boots > 0 {
+			list = append(list, one.Name)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list), err
+}
+
+// ChangeAll changes the life of all workers of this clone, and goes on to the next where
+// one cannot be changed; the first of these errors is given.
+func ChangeAll(ctx context.Context, a *app.App, r WorkerRequest, change Change) (list []*Worker, err error) {
+	names, err := Workers(a)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		r.Name = name
+		w, failed := change(ctx, a, r)
+		if failed == nil {
+			list = append(list, w)
+		} else if err == nil {
+			err = failed
+		}
+	}
+	return list, err
+}
+
+// ResumePaused is Resume of a worker that a person paused. One that was ended, and one
+// that is paused since what its file runs changed, stays as it is: ask for it by name.
+func ResumePaused(ctx context.Context, a *app.App, r WorkerRequest) (*Worker, error) {
+	place, err := placeOf(a)
+	if err != nil {
+		return nil, err
+	}
+	if one, ok := place.Presence(r.Name); !ok || one.State != live.Paused || one.By == "" {
+		return Status(ctx, a, r.Name)
+	}
+	return Resume(ctx, a, r)
+}

@@ -1,0 +1,107 @@
+package live_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"stig/live"
+)
+
+func acksPlace(t *testing.T) (p live.Place, dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	p, err := live.At(filepath.Join(dir, "issues.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, filepath.Join(dir, ".stig")
+}
+
+// Of actors who acknowledge at once nothing is lost, and nobody sees another's.
+func TestAcksAtOnce(t *testing.T) {
+	p, _ := acksPlace(t)
+	var wait sync.WaitGroup
+	for n := range 20 {
+		wait.Go(func() {
+			err := p.ChangeAcks([]string{"ann", "bo"}[n%2], func(a *live.Acks) bool {
+				a.Add(live.Ack{Item: fmt.Sprint("t-", n/2), Issue: "pier-1"}, live.Ack{Item: "t-0", Issue: "pier-1"})
+				return true
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	for _, name := range []string{"ann", "bo"} {
+		if all, err := p.Acks(name); err != nil || len(all.Items) != 10 {
+			t.Errorf("%s: %+v, %v", name, all, err)
+		}
+	}
+	if all, err := p.Acks("cy"); err != nil || len(all.Items) != 0 {
+		t.Errorf("%+v, %v", all, err)
+	}
+}
+
+// Acknowledgements are bounded: of more the oldest go, and what is as old as they counts
+// as acknowledged from then on.
+func TestAcksAreBounded(t *testing.T) {
+	p, dir := acksPlace(t)
+	begin := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+	var many []live.Ack
+	for n := range 4100 {
+		many = append(many, live.Ack{Item: fmt.Sprintf("ready/pier-%d/2026-11-01T00:00:00Z", n), Issue: fmt.Sprint("pier-", n), At: begin.Add(time.Duration(n) * time.Minute)})
+	}
+	for _, some := range [][]live.Ack{many[2000:], many[:2000]} {
+		if err := p.ChangeAcks("ann", func(a *live.Acks) bool { a.Add(some...); return true }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, err := p.Acks("ann")
+	if err != nil || len(all.Items) != 4000 || !all.Floor.Equal(many[99].At) {
+		t.Fatalf("%d items, floor %v, %v", len(all.Items), all.Floor, err)
+	}
+	known := all.Known()
+	for _, ack := range many {
+		if !known(ack.Item, ack.At) {
+			t.Fatalf("%v is acknowledged no more", ack)
+		}
+	}
+	if known("t-new", many[4099].At) || !known("t-old", many[50].At) {
+		t.Error("the floor is elsewhere")
+	}
+	files, _ := filepath.Glob(filepath.Join(dir, "acks-*.json"))
+	info, err := os.Stat(files[0])
+	if err != nil || len(files) != 1 || info.Size() > 600<<10 || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v: %v, %v", files, info, err)
+	}
+}
+
+// A file that cannot be read is set aside, and a new one begun.
+func TestAcksUnreadable(t *testing.T) {
+	p, dir := acksPlace(t)
+	add := func(item string) {
+		if err := p.ChangeAcks("ann", func(a *live.Acks) bool { a.Add(live.Ack{Item: item}); return true }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add("t-1")
+	files, _ := filepath.Glob(filepath.Join(dir, "acks-*.json"))
+	if err := os.WriteFile(files[0], []byte(`{"items":`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := p.Acks("ann"); err == nil || len(all.Items) != 0 {
+		t.Errorf("%+v, %v", all, err)
+	}
+	add("t-2")
+	if all, err := p.Acks("ann"); err != nil || len(all.Items) != 1 {
+		t.Errorf("%+v, %v", all, err)
+	}
+	if _, err := os.Stat(files[0] + ".unreadable"); err != nil {
+		t.Error(err)
+	}
+}
