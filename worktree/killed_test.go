@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"stig/git"
+	"stig/internal/sample"
 	"stig/worktree"
 )
 
@@ -79,8 +80,7 @@ func TestKilled(t *testing.T) {
 		defer killer.Stop()
 		return cmd.Wait()
 	}
-	const kills = 12
-	for range kills {
+	for range sample.Rounds(40) {
 		if run(20*time.Millisecond+rand.N(600*time.Millisecond)) != nil && strings.Contains(out.String(), "--- FAIL") {
 			t.Errorf("goes not on: %s", out.String())
 		}

@@ -261,6 +261,11 @@ func TestStoreIsLeftAlone(t *testing.T) {
 			store := c.git(c.Root, "rev-parse", "stig/work:.beads")
 			c.put(tree.Dir, "g", "work\n")
 			change(c, tree.Dir)
+			before := c.git(tree.Dir, "rev-parse", "HEAD")
+			commit, err := tree.Commit(t.Context(), "work", "mole")
+			if said := c.git(c.Root, "diff", "--name-only", before, commit); err != nil || said != "g" && said != "" { // the worker may have committed it itself
+				t.Errorf("committed %q, %v", said, err)
+			}
 			tip := c.land(tree)
 			if got := c.git(c.Root, "rev-parse", tip+":.beads"); got != store {
 				t.Errorf("the store changed:\n%s", c.git(c.Root, "diff", store, got))

@@ -38,6 +38,7 @@ type Dreamed struct {
 	Name     string    `json:"name"`
 	Since    time.Time `json:"since,omitzero"` // zero for ever
 	Nothing  bool      `json:"nothing"`        // nothing happened since
+	Held     string    `json:"held"`           // why nobody was asked: it is paused, or was ended
 	Written  bool      `json:"written"`        // the file of the actor changed
 	Learned  string    `json:"learned"`
 	Reason   string    `json:"reason"`
@@ -79,12 +80,28 @@ func Dream(ctx context.Context, a *app.App, r DreamRequest) (*Dreamed, error) {
 		return d, nil // a command that is given is asked all the same
 	}
 	if len(r.Command) == 0 {
+		if d.Held = heldBack(place, r.Name, now); d.Held != "" {
+			return d, nil
+		}
 		if err := Trusted(ctx, a, p); err != nil {
 			return nil, err
 		}
 		r.Command = []string{"sh", "-c", p.Command}
 	}
 	return d, askDream(ctx, a, place, p, did, r, d)
+}
+
+// heldBack says that an actor is paused or was ended, which keeps it from dreaming by
+// itself; "" where it is not, or only since its file changed, which Trusted says.
+func heldBack(place live.Place, name string, now time.Time) string {
+	one, _ := place.Presence(name)
+	w := &Worker{}
+	w.told(one, now)
+	switch {
+	case forChange(one), w.State != live.Paused && w.State != live.Maintenance && w.State != live.Dead:
+		return ""
+	}
+	return w.Words()
 }
 
 // actorHere gives the file of an actor, and where its live state is.

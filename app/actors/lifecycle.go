@@ -126,7 +126,7 @@ func endRuns(a *app.App, place live.Place, name string) error {
 	for _, r := range runs {
 		running, _ := process.Running(r.Program)
 		if r.Actor == name && r.Ended.IsZero() && running {
-			err = errors.Join(err, process.Stop(r.Program, time.Second))
+			err = errors.Join(err, process.EndID(r.Program, time.Second))
 		}
 	}
 	return err
@@ -223,15 +223,20 @@ func (w *Worker) now(a *app.App, place live.Place) error {
 		return err
 	}
 	one, _ := place.Presence(w.Name)
-	w.State, w.By, w.Why, w.Until = one.State, one.By, one.Why, one.Until
-	if !one.Until.IsZero() && !one.Until.After(now) { // it ended by itself
-		w.State, w.By, w.Why, w.Until = live.Healthy, "", "", time.Time{}
-	}
+	w.told(one, now)
 	w.Issue, w.Run, w.Boots, w.Version, w.Seen = one.Issue, one.Run, one.Boots, one.Version, one.Seen
 	if w.Running, _ = process.Running(one.Process); w.Running {
 		w.Process = one.Process.PID
 	}
 	return nil
+}
+
+// told takes how the worker was told to be.
+func (w *Worker) told(one live.Presence, now time.Time) {
+	w.State, w.By, w.Why, w.Until = one.State, one.By, one.Why, one.Until
+	if !one.Until.IsZero() && !one.Until.After(now) { // it ended by itself
+		w.State, w.By, w.Why, w.Until = live.Healthy, "", "", time.Time{}
+	}
 }
 
 // Remove forgets what the clone knows of a worker, and with File removes its file. While

@@ -64,6 +64,8 @@ func printDream(a *cli.App, r actors.DreamRequest, d *actors.Dreamed) error {
 	switch {
 	case d.Prompt != "":
 		return a.Print(d.Prompt)
+	case d.Held != "":
+		return a.Printf("%s: does not dream while it is %s\n", d.Name, d.Held)
 	case d.Nothing && d.Reason == "":
 		return a.Printf("%s: nothing happened since the last dream\n", d.Name)
 	case r.DryRun:
