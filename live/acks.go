@@ -100,3 +100,22 @@ func (p Place) ChangeAcks(name string, change func(*Acks) bool) error {
 func (p Place) acksFile(name string) string {
 	return "acks-" + hash(p.Store) + "-" + hash(name) + ".json"
 }
+
+// RenameAcks gives what an actor acknowledged to another name, besides what was
+// acknowledged under that.
+func (p Place) RenameAcks(name, to string) error {
+	was, err := p.Acks(name)
+	if err != nil || len(was.Items) == 0 && was.First.IsZero() {
+		return err
+	}
+	return p.ChangeAcks(to, func(a *Acks) bool {
+		a.Add(was.Items...)
+		if a.First.IsZero() || !was.First.IsZero() && was.First.Before(a.First) {
+			a.First = was.First
+		}
+		if was.Floor.After(a.Floor) {
+			a.Floor = was.Floor
+		}
+		return true
+	})
+}

@@ -81,6 +81,28 @@ func TestAcksAreBounded(t *testing.T) {
 	}
 }
 
+// Under another name what was acknowledged stays so.
+func TestRenameAcks(t *testing.T) {
+	p, _ := acksPlace(t)
+	first := time.Date(2026, 11, 1, 9, 0, 0, 0, time.UTC)
+	for _, name := range []string{"ann", "bo"} {
+		if err := p.ChangeAcks(name, func(a *live.Acks) bool { a.Add(live.Ack{Item: "t-" + name}); a.First = first; return true }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 { // ended half-way it is done again
+		if err := p.RenameAcks("ann", "bo"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := p.RenameAcks("nobody", "cy"); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := p.Acks("bo"); err != nil || len(all.Items) != 2 || !all.First.Equal(first) {
+		t.Errorf("%+v, %v", all, err)
+	}
+}
+
 // A file that cannot be read is set aside, and a new one begun.
 func TestAcksUnreadable(t *testing.T) {
 	p, dir := acksPlace(t)

@@ -3,7 +3,6 @@
 package process
 
 import (
-	"errors"
 	"os"
 	"os/exec"
 	"syscall"
@@ -23,9 +22,6 @@ func terminate(p *os.Process) { _ = syscall.Kill(-p.Pid, syscall.SIGTERM) }
 // kill ends what there is of the group of p, whether p itself is still there
 // or not: a group keeps its number while it has a member.
 func kill(p *os.Process) { _ = syscall.Kill(-p.Pid, syscall.SIGKILL) }
-
-// hasGroup reports whether there is a process in a group.
-func hasGroup(id int) bool { return !errors.Is(syscall.Kill(-id, 0), syscall.ESRCH) }
 
 // terminateAll asks processes to end. That one is gone meanwhile is no failure.
 func terminateAll(pids []int) { signalAll(pids, syscall.SIGTERM) }

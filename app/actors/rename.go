@@ -209,11 +209,14 @@ func announce(ctx context.Context, store beads.Store, options beads.Options, don
 	return err
 }
 
-// moved gives the presence to the new name.
+// moved gives the presence to the new name, and what was acknowledged.
 func moved(a *app.App, r RenameRequest) error {
 	place, err := placeOf(a)
 	if err != nil {
 		return err
+	}
+	if err := place.RenameAcks(r.Old, r.New); err != nil {
+		a.Warn("%s: what was acknowledged under this name is in the inbox again: %v", r.Old, err)
 	}
 	was, ok := place.Presence(r.Old)
 	if !ok {
