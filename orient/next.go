@@ -37,10 +37,7 @@ func (b *Briefing) next() []Step {
 // and closes it.
 func (b *Briefing) looped() []Step {
 	end := b.checkpoint()
-	end.Why = "before you end, leave the state for the next run"
-	if b.closable() {
-		end.Why = "you run in a worker loop: leave your work in this directory and end with exit code 0; the loop merges it, runs the acceptance criteria, and closes the issue where they pass. Before you end, leave the state for the next run"
-	}
+	end.Why = "you run in a worker loop, which claims and closes: before you end, leave the state for the next run"
 	ask := Step{Why: "when only a person can decide, ask and end", Argv: []string{"stig", "escalate", b.Issue.ID, "-m", "…"}}
 	return []Step{end, ask}
 }

@@ -22,7 +22,7 @@ func (l *loop) prompt(ctx context.Context, r *live.Run) (string, error) {
 		fmt.Fprintf(&text, "\n## Heartbeat\n\n%s\n", l.profile.Section(profile.Heartbeat))
 		return text.String(), nil
 	}
-	o, err := l.fresh(ctx, "").Orient(ctx, app.OrientRequest{ID: r.Issue})
+	o, err := l.fresh(ctx, "").Orient(ctx, app.OrientRequest{ID: r.Issue, Loop: true})
 	if err != nil {
 		return "", err
 	}

@@ -3,10 +3,12 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -14,6 +16,8 @@ import (
 
 	"stig/app"
 	"stig/internal/overnight"
+	"stig/live"
+	"stig/process"
 )
 
 // work lets the loops, the killer and the person work until nothing more can be done.
@@ -131,27 +135,18 @@ func (n *night) issues(dir string) []overnight.Issue {
 // finished reports whether each issue is closed, waits for an answer that will not come, or
 // waits for such an issue.
 func (n *night) finished() bool {
-	over := map[string]bool{}
+	over, closed := map[string]bool{}, map[string]bool{}
 	for _, i := range n.issues(n.clone) {
-		over[i.ID] = i.Type == "epic" || i.Status == "closed" || overnight.Asked(i.Notes) && overnight.Ignored(n.project.Seed, i.ID)
+		closed[i.ID] = i.Status == "closed"
+		over[i.ID] = i.Type == "epic" || closed[i.ID] || overnight.Asked(i.Notes) && overnight.Ignored(n.project.Seed, i.ID)
 		for _, blocker := range i.Blockers() { // which stand before it
-			state, _ := n.find(blocker)
-			over[i.ID] = over[i.ID] || over[blocker] && state.Status != "closed"
+			over[i.ID] = over[i.ID] || over[blocker] && !closed[blocker]
 		}
 		if !over[i.ID] {
 			return false
 		}
 	}
 	return len(over) > 0
-}
-
-func (n *night) find(id string) (overnight.Issue, bool) {
-	for _, i := range n.issues(n.clone) {
-		if i.ID == id {
-			return i, true
-		}
-	}
-	return overnight.Issue{}, false
 }
 
 // busy reports whether a worker runs, or the loops changed something a moment ago.
@@ -264,34 +259,53 @@ func (n *night) fill() {
 func (n *night) isFull() bool { return n.full.Load() }
 
 // bringTogether merges the old copy of the store into the other, as its user would: the
-// loop there ends, both are committed, and git merges them by stig. From then on
-// the loop works on the store of the others.
+// loops are paused, both stores are committed, and git merges them by stig. From then on
+// the last loop works on the store of the others.
 func (n *night) bringTogether() {
 	last := n.loops[len(n.loops)-1]
 	last.mu.Lock()
 	last.dir = n.clone
 	last.mu.Unlock()
 	last.signal(syscall.SIGKILL)
-	time.Sleep(500 * time.Millisecond)
-	commit := func(dir, message string) {
-		if out, code, err := n.says(dir, "git", "commit", "-qam", message); err != nil || code > 1 {
-			n.fault("git commit: exit %d, %v: %s", code, err, out)
+	n.held.Store(true)
+	defer n.held.Store(false)
+	n.each("pause", "--why", "a merge")
+	for end := time.Now().Add(time.Minute); n.inHand() && time.Now().Before(end); {
+		time.Sleep(100 * time.Millisecond)
+	}
+	var err error
+	for _, dir := range []string{n.late, n.clone} {
+		if out, code, e := n.says(dir, "git", "commit", "-qam", "The night so far"); e != nil || code > 1 {
+			err = errors.Join(err, fmt.Errorf("git commit: exit %d, %w: %s", code, e, out))
 		}
 	}
-	commit(n.late, "The night here")
-	for range 50 { // the loops go on writing between commit and merge
-		commit(n.clone, "The night so far")
-		out, code, err := n.says(n.clone, "git", "merge", "-q", "--no-edit", "late")
-		if err == nil && code == 0 {
-			n.merged = true
-			return
-		}
-		if strings.Contains(out, "CONFLICT") {
-			n.fault("the merge of the old copy has a conflict: %s", out)
-			return
+	if err = errors.Join(err, n.must(n.clone, "git", "merge", "-q", "--no-edit", "late")); err != nil {
+		n.fault("the old copy of the store: %v", err)
+	}
+	n.merged = err == nil
+	n.each("resume")
+}
+
+// each has stig worker do something with each loop.
+func (n *night) each(args ...string) {
+	for _, l := range n.loops {
+		if err := n.must(n.clone, append([]string{"stig", "worker", args[0], l.name}, args[1:]...)...); err != nil {
+			n.fault("%v", err)
 		}
 	}
-	n.fault("git merge never found the store unchanged")
+}
+
+// inHand reports whether a loop that runs has an issue in hand.
+func (n *night) inHand() bool {
+	place, err := live.At(filepath.Join(n.clone, ".beads", "issues.jsonl"))
+	if err != nil {
+		return true
+	}
+	all, _ := place.Presences()
+	return slices.ContainsFunc(all, func(p live.Presence) bool {
+		runs, _ := process.Running(p.Process)
+		return runs && p.Issue != ""
+	})
 }
 
 // end ends what the night started and still runs.
