@@ -67,6 +67,9 @@ func (l *loop) resume(ctx context.Context, r *live.Run) error {
 		if over, err := l.isOver(r.ID); over || err != nil {
 			return err // whoever took the issue ended the record
 		}
+		if lease, held := l.fresh(ctx, "").LeaseOf(r.Issue); held && lease.Run != "" && lease.Run != r.ID {
+			return nil // the loop that has it now does that before its run begins
+		}
 		r.Cause, r.Why = string(work.Lost), "somebody else has the issue since its loop was killed"
 		return l.conclude(ctx, r, work.Lost)
 	}
