@@ -36,7 +36,7 @@ type DreamRequest struct {
 // Dreamed is what came of a dream.
 type Dreamed struct {
 	Name     string    `json:"name"`
-	Since    time.Time `json:"since,omitzero"` // zero for ever
+	Since    time.Time `json:"since,omitzero"` // zero for all of it
 	Nothing  bool      `json:"nothing"`        // nothing happened since
 	Held     string    `json:"held"`           // why nobody was asked: it is paused, or was ended
 	Written  bool      `json:"written"`        // the file of the actor changed
