@@ -4,6 +4,7 @@ package working_test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -86,6 +87,43 @@ func TestAttemptsUsedUp(t *testing.T) {
 	}
 	if text := y.text(t); !strings.Contains(text, "2 runs failed at this issue") || !strings.Contains(text, "run r-2 of cy: failed, exit 7") {
 		t.Errorf("the store says\n%s", text)
+	}
+}
+
+// After two runs in a row that left nothing the loop ends, whichever issues they were for.
+func TestTwoSilentRuns(t *testing.T) {
+	y := newYard(t, "pier-1", "pier-2", "pier-3")
+	y.step = time.Second
+	y.underGit(t)
+	done, err := y.work(t, "true", nil)
+	if err != nil || !done.Silent || len(done.Runs) != 2 || done.Runs[0].Issue == done.Runs[1].Issue {
+		t.Errorf("%+v, %v", done, err)
+	}
+	for _, r := range done.Runs {
+		if r.Outcome != string(work.Silent) {
+			t.Errorf("run %s: %s", r.ID, r.Outcome)
+		}
+	}
+}
+
+// underGit puts the directory under git, and has the loop work in place all the same.
+func (y *yard) underGit(t *testing.T) {
+	t.Helper()
+	file := filepath.Join(y.dir, ".stig", "actors", "bo.md")
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte("---\nname: bo\nworktree: false\n---\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, argv := range [][]string{{"init", "-q"}, {"add", "."}, {"-c", "user.name=bo", "-c", "user.email=bo@pier.example", "commit", "-qm", "Begin"}} {
+		if out, err := exec.Command("git", append([]string{"-C", y.dir}, argv...)...).CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v: %s", argv, err, out)
+		}
+	}
+	var err error
+	if y.place, err = live.At(filepath.Join(y.dir, ".beads", "issues.jsonl")); err != nil {
+		t.Fatal(err)
 	}
 }
 
