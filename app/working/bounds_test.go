@@ -16,18 +16,6 @@ import (
 	"stig/work"
 )
 
-// replace edits the store by hand.
-func (y *yard) replace(t *testing.T, from, to string) {
-	t.Helper()
-	text := y.text(t)
-	if !strings.Contains(text, from) {
-		t.Fatalf("no %s in\n%s", from, text)
-	}
-	if err := os.WriteFile(filepath.Join(y.dir, ".beads", "issues.jsonl"), []byte(strings.Replace(text, from, to, 1)), 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // Work that the gate refuses closes nothing: each pass leaves feedback, and after the last
 // one a person is asked.
 func TestRejectedWork(t *testing.T) {
