@@ -3,10 +3,8 @@ package working
 import (
 	"context"
 	"errors"
-
 	"fmt"
 	"os"
-
 	"slices"
 	"strings"
 
@@ -18,7 +16,6 @@ import (
 	"stig/checkpoint"
 	"stig/dag"
 	"stig/fault"
-
 	"stig/live"
 	"stig/notes"
 	"stig/secret"
