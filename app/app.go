@@ -13,9 +13,6 @@ package app
 import (
 	"cmp"
 	"context"
-
-	"stig/cue"
-
 	"fmt"
 	"io"
 	"os"
@@ -25,6 +22,7 @@ import (
 
 	"stig/actor"
 	"stig/beads"
+	"stig/cue"
 	"stig/dag"
 	"stig/git"
 	"stig/jsonl"

@@ -322,7 +322,7 @@ func (a *App) Renew(ctx context.Context, issue string) error {
 	self, _ := process.Self()
 	_, err = place.ChangeClaims(func(all *live.Claims) (bool, error) {
 		l, ok := all.Lease(issue)
-		if !ok || l.Actor != who || l.Process != self.ID {
+		if !ok || l.Actor != who || !l.Process.Same(self.ID) {
 			e := &fault.Error{Code: fault.Conflict, ID: issue, Reason: "is not claimed by " + who + " any more", Hint: "type stig orient " + issue}
 			if ok {
 				e.Reason += ": " + l.Actor + " holds it" + a.judge(place, now).Where(l)
@@ -337,6 +337,9 @@ func (a *App) Renew(ctx context.Context, issue string) error {
 		all.Hold(renewed)
 		return true, nil
 	})
+	if errors.Is(err, context.DeadlineExceeded) { // that others keep the leases locked says nothing about this one
+		err = &fault.Error{Code: fault.Store, ID: issue, Reason: "the claim cannot be renewed now", Hint: "try again", Err: err}
+	}
 	return err
 }
 

@@ -65,7 +65,7 @@ func TestHolder(t *testing.T) {
 	a, r := claimant(t, dir, "w1"), ClaimRequest{ID: "demo-1"}
 	switch kind {
 	case "loop":
-		r.Loop = &LoopClaim{Run: "r-1", Worktree: "/work/tree"}
+		r.Loop = &LoopClaim{Run: "r-1", Worktree: "/pier/tree"}
 	default:
 		a.OpenStore = func(p beads.Place) beads.Store { return dying{a.file(p), kind == "written"} }
 	}
@@ -111,7 +111,7 @@ func TestClaimEndsWithItsProcess(t *testing.T) {
 		return err
 	}
 	for _, name := range []string{"w2", "w1"} {
-		if err := claim(name); !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), fmt.Sprintf("is claimed by w1 in /work/tree by process %d until 2026-11-20T09:10:00Z", loop.Process.Pid)) {
+		if err := claim(name); !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), fmt.Sprintf("is claimed by w1 in /pier/tree by process %d until 2026-11-20T09:10:00Z", loop.Process.Pid)) {
 			t.Errorf("%s beside the loop: %v", name, err)
 		}
 	}

@@ -9,7 +9,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
+	"time"
 
 	"stig/bd"
 	"stig/beads"
@@ -214,4 +216,31 @@ func (a *App) storesBeside(ctx context.Context, store beads.Place) (list []beads
 		}
 	}
 	return list
+}
+
+// Again is after what time a store is read once more that could not be read, or in which
+// something is open.
+const Again = 50 * time.Millisecond
+
+// AwaitChange waits for a change, or with soon for Again at most, and reports whether ctx
+// goes on. Once nothing happened for a second, the memory that reading took goes back to
+// the system: who waits may do so for days.
+func AwaitChange(ctx context.Context, changes <-chan struct{}, soon bool) bool {
+	var end <-chan time.Time
+	if soon {
+		end = time.After(Again)
+	}
+	quiet := time.After(time.Second)
+	for {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-quiet:
+			debug.FreeOSMemory()
+		case <-changes:
+			return true
+		case <-end:
+			return true
+		}
+	}
 }

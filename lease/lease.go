@@ -98,9 +98,9 @@ const (
 func (j Judge) Ask(l live.Lease, who Claimant) Answer {
 	own := l.Actor == who.Actor
 	switch {
-	case own && l.Process != (process.ID{}) && l.Process != who.Process && j.inside(l, who):
+	case own && l.Process != (process.ID{}) && !l.Process.Same(who.Process) && j.inside(l, who):
 		return Inside
-	case who.Take, !j.Holds(l), l.Process == who.Process && own:
+	case who.Take, !j.Holds(l), l.Process.Same(who.Process) && own:
 		return Free
 	case l.Process == (process.ID{}) && (own || who.MayTake(l.Actor)):
 		return Free
@@ -113,7 +113,7 @@ func (j Judge) inside(l live.Lease, who Claimant) bool {
 	if running, known := j.Running(l.Process); known && !running {
 		return false
 	}
-	return l.Run != "" && l.Run == who.Run || slices.Contains(who.Above(), l.Process)
+	return l.Run != "" && l.Run == who.Run || slices.ContainsFunc(who.Above(), l.Process.Same)
 }
 
 // Closed gives the mark that keeps an issue, unclosed in this store, from being claimed:

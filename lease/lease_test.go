@@ -268,6 +268,10 @@ func TestRefusal(t *testing.T) {
 		{held("bo", func(*live.Lease) {}), "s-1: is claimed by bo in /side until 2026-11-20T13:00:00Z", "type stig orient to see what is ready"},
 		{held("bo", func(l *live.Lease) { l.Process, l.Run = alive, "r-1" }), "s-1: is claimed by bo in /side by process 1 until 2026-11-20T13:00:00Z", "type stig orient to see what is ready"},
 		{held("bo", func(l *live.Lease) { l.Host = "there" }), "s-1: is claimed by bo in /side on there until 2026-11-20T13:00:00Z", "type stig orient to see what is ready"},
+		{held("bo", func(l *live.Lease) { l.Host, l.Until = "there", noon.Add(-time.Hour) }), "s-1: is claimed by bo in /side on there, and was not renewed since 2026-11-20T09:00:00Z",
+			"if that work was given up, type stig claim s-1 --take"},
+		{held("bo", func(l *live.Lease) { l.Process, l.Host, l.Until = remote, "there", noon.Add(-time.Hour) }), "s-1: is claimed by bo in /side on there, and was not renewed since 2026-11-20T09:00:00Z",
+			"if that work was given up, type stig claim s-1 --take"},
 		{held("bo", func(l *live.Lease) { l.Person, l.Until = true, noon.Add(-time.Hour) }), "s-1: is claimed by bo in /side, and was not renewed since 2026-11-20T09:00:00Z",
 			"if that work was given up, type stig claim s-1 --take"},
 	} {

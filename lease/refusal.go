@@ -17,10 +17,20 @@ func (j Judge) Refusal(issue, holder string, l live.Lease, leased bool) *fault.E
 	if leased {
 		e.Reason += j.Where(l)
 	}
-	if leased && j.Overdue(l) {
+	if leased && (j.Overdue(l) || j.isLate(l)) {
 		e.Hint = "if that work was given up, type stig claim " + issue + " --take"
 	}
 	return e
+}
+
+// isLate reports whether the clock here says that a lease of another machine is over. It is
+// not believed, and who reads it may know better.
+func (j Judge) isLate(l live.Lease) bool {
+	known := l.Host == j.Host
+	if l.Process != (process.ID{}) {
+		_, known = j.Running(l.Process)
+	}
+	return !known && !j.Now.Before(l.Until)
 }
 
 // Where says where the work on an issue is done and until when it is held, as it stands
@@ -36,7 +46,7 @@ func (j Judge) Where(l live.Lease) string {
 	if l.Run != "" && l.Process != (process.ID{}) {
 		fmt.Fprintf(&b, " by process %d", l.Process.PID)
 	}
-	if j.Overdue(l) {
+	if j.Overdue(l) || j.isLate(l) {
 		return b.String() + ", and was not renewed since " + stamp(l.Until.Add(-l.Lasts))
 	}
 	return b.String() + " until " + stamp(l.Until)

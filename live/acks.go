@@ -2,9 +2,12 @@ package live
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
+
+	"stig/jsonl"
 )
 
 // Ack says that an actor acknowledged an item of its inbox.
@@ -23,9 +26,15 @@ type Acks struct {
 	Items []Ack     `json:"items"`          // the oldest first
 }
 
-// mostAcks is how many acknowledgements are kept of an actor. Of more the oldest are
-// dropped, and the floor is raised to them.
-const mostAcks = 4000
+const (
+	// mostAcks is how many acknowledgements are kept of all actors together: each has an
+	// equal share, and fewAcks at least. Of more the oldest are dropped, and the floor is
+	// raised to them.
+	mostAcks = 4000
+	fewAcks  = 20
+	// acksAge is after which time those of an actor are dropped that acknowledged nothing more.
+	acksAge = presenceAge
+)
 
 // Known gives a function that reports whether an item of a time was acknowledged.
 func (a Acks) Known() func(item string, at time.Time) bool {
@@ -45,13 +54,19 @@ func (a *Acks) Add(acks ...Ack) {
 		return before
 	})
 	slices.SortStableFunc(all, func(x, y Ack) int { return x.At.Compare(y.At) })
-	if over := len(all) - mostAcks; over > 0 {
-		if last := all[over-1].At; last.After(a.Floor) {
-			a.Floor = last
-		}
-		all = slices.Clone(all[over:])
-	}
 	a.Items = all
+}
+
+// keep drops the oldest of more items than most.
+func (a *Acks) keep(most int) {
+	over := len(a.Items) - most
+	if over <= 0 {
+		return
+	}
+	if last := a.Items[over-1].At; last.After(a.Floor) {
+		a.Floor = last
+	}
+	a.Items = slices.Clone(a.Items[over:])
 }
 
 // Acks reads what an actor acknowledged in the store. The error names what cannot be
@@ -93,9 +108,44 @@ func (p Place) ChangeAcks(name string, change func(*Acks) bool) error {
 		if !change(&all) {
 			return nil
 		}
-		return replaceJSON(path, all)
+		all.keep(shareOfAcks(dir))
+		if err := replaceJSON(path, all); err != nil {
+			return err
+		}
+		pruneAcks(dir, path)
+		return nil
 	})
 }
+
+// shareOfAcks is how many acknowledgements one actor may keep in a directory.
+func shareOfAcks(dir string) int {
+	files, _ := filepath.Glob(filepath.Join(dir, allAcks)) // the pattern is sound
+	return max(fewAcks, mostAcks/max(1, len(files)))
+}
+
+// pruneAcks removes the files of actors that were last written long before a file that was
+// written now. Those whose lock is held stay, and so does what cannot be removed.
+func pruneAcks(dir, now string) {
+	last, err := os.Stat(now)
+	if err != nil {
+		return
+	}
+	files, _ := filepath.Glob(filepath.Join(dir, allAcks)) // the pattern is sound
+	for _, path := range files {
+		info, err := os.Stat(path)
+		if err != nil || last.ModTime().Sub(info.ModTime()) <= acksAge {
+			continue
+		}
+		unlock, err := jsonl.LockFile(path+".lock", watcherWait)
+		if err != nil {
+			continue
+		}
+		_, _ = os.Remove(path), os.Remove(path+".lock")
+		_ = unlock()
+	}
+}
+
+const allAcks = "acks-*.json" // files of acknowledgements, of all stores of the clone
 
 func (p Place) acksFile(name string) string {
 	return "acks-" + hash(p.Store) + "-" + hash(name) + ".json"

@@ -65,6 +65,17 @@ func TestAcksAreBounded(t *testing.T) {
 	if err != nil || len(all.Items) != 4000 || !all.Floor.Equal(many[99].At) {
 		t.Fatalf("%d items, floor %v, %v", len(all.Items), all.Floor, err)
 	}
+	if err := p.ChangeAcks("bo", func(a *live.Acks) bool { a.Add(many[0]); return true }); err != nil {
+		t.Fatal(err)
+	}
+	for n := range 10 { // of two actors each has a half
+		if err := p.ChangeAcks("bo", func(a *live.Acks) bool { a.Add(many[n*400 : n*400+400]...); return true }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if bo, err := p.Acks("bo"); err != nil || len(bo.Items) != 2000 || !bo.Known()(many[0].Item, many[0].At) {
+		t.Errorf("%d items of the second actor, %v", len(bo.Items), err)
+	}
 	known := all.Known()
 	for _, ack := range many {
 		if !known(ack.Item, ack.At) {
@@ -75,9 +86,47 @@ func TestAcksAreBounded(t *testing.T) {
 		t.Error("the floor is elsewhere")
 	}
 	files, _ := filepath.Glob(filepath.Join(dir, "acks-*.json"))
-	info, err := os.Stat(files[0])
-	if err != nil || len(files) != 1 || info.Size() > 600<<10 || info.Mode().Perm() != 0o600 {
-		t.Errorf("%v: %v, %v", files, info, err)
+	if len(files) != 2 {
+		t.Fatal(files)
+	}
+	for _, path := range files {
+		if info, err := os.Stat(path); err != nil || info.Size() > 600<<10 || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v", path, info, err)
+		}
+	}
+}
+
+// Acknowledgements of an actor go that acknowledged nothing for 90 days.
+func TestAcksOfOld(t *testing.T) {
+	p, dir := acksPlace(t)
+	add := func(name string) {
+		t.Helper()
+		if err := p.ChangeAcks(name, func(a *live.Acks) bool { a.Add(live.Ack{Item: "t-" + name}); return true }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add("ann")
+	files, _ := filepath.Glob(filepath.Join(dir, "acks-*.json"))
+	for _, age := range []time.Duration{89 * 24 * time.Hour, 91 * 24 * time.Hour} {
+		now, err := os.Stat(files[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		old := now.ModTime().Add(-age)
+		if err := os.Chtimes(files[0], old, old); err != nil {
+			t.Fatal(err)
+		}
+		add("bo" + age.String())
+		_, err = os.Stat(files[0])
+		if _, lock := os.Stat(files[0] + ".lock"); (err != nil) != (age > 90*24*time.Hour) || (lock != nil) != (err != nil) {
+			t.Errorf("after %s: %v, %v", age, err, lock)
+		}
+		if age < 90*24*time.Hour {
+			fresh := now.ModTime()
+			if err := os.Chtimes(files[0], fresh, fresh); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 }
 

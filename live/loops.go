@@ -11,12 +11,13 @@ import (
 	"time"
 )
 
-// LockLoop keeps another process from taking the same name for its loop, until it is
-// released or this process ends. It fails at once where another has it.
+// LockLoop keeps other processes from taking the same name for a loop, in any work tree of
+// the clone, until it is released or this process ends: run records, leases and presence
+// are known by the name. It fails at once where another process has it.
 func (p Place) LockLoop(name string) (unlock func() error, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), watcherWait)
 	defer cancel()
-	return p.Lock(ctx, "loop-"+hash(p.Worktree, p.Store, name))
+	return p.Lock(ctx, "loop-"+hash(p.Store, name))
 }
 
 // saidMost is how many of the things that were said once are remembered.
@@ -50,10 +51,12 @@ const (
 	runFilesDir  = "runs"
 	runFilesAge  = 90 * 24 * time.Hour
 	runFilesMost = 256 << 20 // bytes of all of them
+	mostRunFiles = 8000      // two for each run
 )
 
 // RunFiles names the files of a run, in a directory that is there. It removes those of
-// runs of more than 90 days ago, and the oldest where all take more than 256 MB.
+// runs of more than 90 days ago, and the oldest where there are more than 8,000 or all take
+// more than 256 MB.
 func (p Place) RunFiles(id string) (files RunFiles, err error) {
 	err = p.inDir(func(dir string) error {
 		in := filepath.Join(dir, runFilesDir)
@@ -82,9 +85,9 @@ func prune(dir string) {
 	}
 	slices.SortFunc(list, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
 	var size int64
-	for _, info := range list {
+	for i, info := range list {
 		size += info.Size()
-		if size > runFilesMost || list[0].ModTime().Sub(info.ModTime()) > runFilesAge {
+		if i >= mostRunFiles || size > runFilesMost || list[0].ModTime().Sub(info.ModTime()) > runFilesAge {
 			_ = os.Remove(filepath.Join(dir, info.Name()))
 		}
 	}

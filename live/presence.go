@@ -48,7 +48,7 @@ const (
 
 const (
 	presenceAge   = 90 * 24 * time.Hour // after the last sign of life
-	mostPresences = 1000
+	mostPresences = 500
 )
 
 // Presences lists what is known of the actors of the store, by name. The error names
@@ -118,8 +118,17 @@ func (p Place) forgetPresence(name string, still func(Presence) bool) error {
 	})
 }
 
-// PrunePresences forgets actors without a sign of life for 90 days, and beyond a
-// thousand those that were seen longest ago. Those that keep names stay.
+// Told is how an actor is told to be at a time; "" where nobody said so, and where what was
+// said has ended by itself.
+func (p Presence) Told(now time.Time) State {
+	if !p.Until.IsZero() && !p.Until.After(now) {
+		return ""
+	}
+	return p.State
+}
+
+// PrunePresences forgets actors without a sign of life for 90 days, and beyond five
+// hundred those that were seen longest ago. Those that keep names stay.
 func (p Place) PrunePresences(now time.Time, keep func(name string) bool) error {
 	all, err := p.Presences()
 	slices.SortFunc(all, func(a, b Presence) int { return b.Seen.Compare(a.Seen) })

@@ -12,6 +12,17 @@ type ID struct {
 	Space string `json:"space"` // of the process numbers: containers have their own
 }
 
+// Same reports whether two IDs are of one process, whatever its machine was called when.
+func (id ID) Same(other ID) bool {
+	return id.PID == other.PID && id.Start == other.Start && id.Boot == other.Boot && id.Space == other.Space && id.isNear(other)
+}
+
+// isNear reports whether two processes are of one machine: by its name, or, where that
+// changed, by its boot and the space of its process numbers.
+func (id ID) isNear(other ID) bool {
+	return id.Host == other.Host || id.Boot != "" && id.Space != "" && id.Boot == other.Boot && id.Space == other.Space
+}
+
 // Ancestor is a process that started this one, or one of those.
 type Ancestor struct {
 	ID
@@ -46,7 +57,7 @@ func Self() (a Ancestor, ok bool) {
 // cannot be seen, such as from another machine or container.
 func Running(id ID) (running, known bool) {
 	self, ok := Self()
-	if id.PID == 0 || !ok || id.Host != self.Host {
+	if id.PID == 0 || !ok || !id.isNear(self.ID) {
 		return false, false
 	}
 	if id.Boot != self.Boot {
@@ -56,5 +67,5 @@ func Running(id ID) (running, known bool) {
 		return false, false
 	}
 	now, _, there := look(id.PID)
-	return there && now.ID == id, true
+	return there && now.ID.Same(id), true
 }

@@ -50,7 +50,9 @@ func TestRunning(t *testing.T) {
 		{"none", process.ID{}, false, false},
 		{"the number was given again", change(func(id *process.ID) { id.Start += "1" }), false, true},
 		{"it has ended", ended, false, true},
-		{"another machine", change(func(id *process.ID) { id.Host += "x" }), false, false},
+		{"another machine", change(func(id *process.ID) { id.Host, id.Boot = id.Host+"x", id.Boot+"x" }), false, false},
+		{"the machine was called otherwise", change(func(id *process.ID) { id.Host += "x" }), self.Boot != "" && self.Space != "", self.Boot != "" && self.Space != ""},
+		{"a container of another name", change(func(id *process.ID) { id.Host, id.Space = id.Host+"x", id.Space+"x" }), false, false},
 		{"another boot", change(func(id *process.ID) { id.Boot += "x" }), false, true},
 		{"another container", change(func(id *process.ID) { id.Space += "x" }), false, false},
 	} {

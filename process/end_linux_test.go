@@ -60,7 +60,7 @@ func TestEndID(t *testing.T) {
 		"without a mark":                 {script: "sleep 300 & echo $! >pid"},
 		"another with its number":        {script: "sleep 300 & echo $! >pid", mark: gone, change: func(id *ID) { id.Start += "0" }, lives: true},
 		"before the machine restarted":   {script: "sleep 300 & echo $! >pid", mark: gone, change: func(id *ID) { id.Boot = "another" }, lives: true},
-		"on another machine":             {script: "sleep 300 & echo $! >pid", mark: gone, change: func(id *ID) { id.Host = "another" }, lives: true},
+		"on another machine":             {script: "sleep 300 & echo $! >pid", mark: gone, change: func(id *ID) { id.Host, id.Boot = "another", "other" }, lives: true},
 		"what it left":                   {script: "sleep 300 & echo $! >pid", alone: true, mark: gone},
 		"what it left, in no session":    {script: "sleep 300 & (cd /; exec setsid sleep 300) & echo $! >pid; sleep 0.1", alone: true, mark: gone},
 		"what it left, not of stig":      {script: "sleep 300 & echo $! >pid", alone: true, lives: true},

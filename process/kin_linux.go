@@ -48,7 +48,7 @@ func (k kin) list(wanted func(group int) bool) (pids []int) {
 // isSame reports whether the process that has the number of another is that.
 func isSame(id ID) bool {
 	now, _, there := look(id.PID)
-	return there && now.ID == id
+	return there && now.ID.Same(id)
 }
 
 // groups gives the process group and the session of a process that has not ended.

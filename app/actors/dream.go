@@ -15,6 +15,7 @@ import (
 	"stig/live"
 	"stig/process"
 	"stig/profile"
+	"stig/work"
 )
 
 const (
@@ -36,7 +37,7 @@ type DreamRequest struct {
 // Dreamed is what came of a dream.
 type Dreamed struct {
 	Name     string    `json:"name"`
-	Since    time.Time `json:"since,omitzero"` // zero for ever
+	Since    time.Time `json:"since,omitzero"` // zero for all time
 	Nothing  bool      `json:"nothing"`        // nothing happened since
 	Held     string    `json:"held"`           // why nobody was asked: it is paused, or was ended
 	Written  bool      `json:"written"`        // the file of the actor changed
@@ -141,9 +142,9 @@ func askDream(ctx context.Context, a *app.App, place live.Place, p *profile.Prof
 	if err == nil {
 		err = d.settle(a, p, text, did, r.DryRun)
 	}
-	run.Exit, run.Outcome, run.Why = exit, "advanced", cutTo(app.Folded(d.Reason), lineLimit)
+	run.Exit, run.Outcome, run.Why = exit, string(work.Advanced), cutTo(app.Folded(d.Reason), lineLimit)
 	if err != nil {
-		run.Outcome, run.Why = "failed", cutTo(app.Folded(err.Error()), lineLimit)
+		run.Outcome, run.Why = string(work.Failed), cutTo(app.Folded(err.Error()), lineLimit)
 	}
 	if run.Ended, _ = a.Clock(); run.Ended.Before(run.Started) {
 		run.Ended = run.Started

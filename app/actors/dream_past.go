@@ -21,7 +21,7 @@ import (
 
 // past is what an actor did, and what was said to it, in a time.
 type past struct {
-	since, until time.Time // since is zero for ever
+	since, until time.Time // since is zero for all time
 	runs         []live.Run
 	learned      []lesson // what its checkpoints say
 	errors       []repeated

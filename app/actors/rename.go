@@ -18,9 +18,6 @@ import (
 	"stig/trace"
 )
 
-// channel is the label of issues that are places to talk.
-const channel = "channel"
-
 // RenameRequest gives an actor another name.
 type RenameRequest struct {
 	Old, New string
@@ -187,7 +184,7 @@ func (s *survey) mentions(a *app.App, name string) (place string, assigned []str
 		if err != nil {
 			return "", assigned, err
 		}
-		if slices.Contains(record.Labels(), channel) {
+		if slices.Contains(record.Labels(), beads.ChannelLabel) {
 			place = issue.ID
 		}
 	}

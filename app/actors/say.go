@@ -91,7 +91,7 @@ func Say(ctx context.Context, a *app.App, r SayRequest) (*Said, error) {
 // stig worker resume, and of any other for a person (fault.Found). What ends by itself
 // later would end it too.
 func maySay(a *app.App, p live.Presence, who string, now time.Time) error {
-	switch stands := Given(p, now); stands {
+	switch stands := p.Told(now); stands {
 	case "", live.Healthy:
 		return nil
 	case live.Dead:

@@ -16,6 +16,7 @@ import (
 	"stig/live"
 	"stig/process"
 	"stig/profile"
+	"stig/work"
 )
 
 const (
@@ -234,9 +235,9 @@ func (s *survey) did(one *Actor) {
 	closed := map[string]time.Time{}
 	for _, r := range s.runs[one.Name] {
 		switch at := r.Ended; {
-		case r.Outcome == "closed" && at.After(closed[r.Issue]):
+		case work.Outcome(r.Outcome) == work.Closed && at.After(closed[r.Issue]):
 			closed[r.Issue] = at
-		case isFailure(r.Outcome) && !at.Before(midnight):
+		case work.Outcome(r.Outcome).IsFailure() && !at.Before(midnight):
 			one.Failed++
 		}
 	}
@@ -258,7 +259,7 @@ func (s *survey) did(one *Actor) {
 
 // state is how an actor was told to be, else what is seen of it.
 func (s *survey) state(one *Actor, p live.Presence, ended bool) {
-	if given := Given(p, s.now); given != "" && given != live.Healthy {
+	if given := p.Told(s.now); given != "" && given != live.Healthy {
 		one.State, one.Why, one.By = string(given), p.Why, p.By
 		if !p.Until.IsZero() {
 			one.Until = &p.Until
@@ -278,22 +279,14 @@ func (s *survey) state(one *Actor, p live.Presence, ended bool) {
 	}
 }
 
-// Given is the state that somebody gave an actor, "" where none stands.
-func Given(p live.Presence, now time.Time) live.State {
-	if !p.Until.IsZero() && !p.Until.After(now) {
-		return ""
-	}
-	return p.State
-}
-
 // fails reports whether the last three runs failed. What was nobody's fault does not
 // count.
 func (s *survey) fails(name string) bool {
 	n := 0
 	for _, r := range slices.Backward(s.runs[name]) {
-		switch {
-		case r.Outcome == "" || slices.Contains([]string{"later", "lost", "stopped"}, r.Outcome):
-		case !isFailure(r.Outcome):
+		switch o := work.Outcome(r.Outcome); {
+		case o == "" || o == work.Later || o == work.Lost || o == work.Stopped:
+		case !o.IsFailure():
 			return false
 		default:
 			if n++; n == failing {
@@ -302,11 +295,6 @@ func (s *survey) fails(name string) bool {
 		}
 	}
 	return false
-}
-
-// isFailure reports whether an outcome, as package work names it, is a failed run.
-func isFailure(outcome string) bool {
-	return slices.Contains([]string{"failed", "timed-out", "silent"}, outcome)
 }
 
 // hasEnded reports whether a process is known to be gone.

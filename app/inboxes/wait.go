@@ -2,7 +2,6 @@ package inboxes
 
 import (
 	"context"
-	"runtime/debug"
 	"time"
 
 	"stig/app"
@@ -24,7 +23,7 @@ func Wait(ctx context.Context, a *app.App, r Request) (*Inbox, error) {
 	}
 	var since time.Time // when it could not be read first
 	for len(in.Items) == 0 {
-		if !wait(ctx, changes, !since.IsZero()) {
+		if !app.AwaitChange(ctx, changes, !since.IsZero()) {
 			return nil, context.Cause(ctx)
 		}
 		again, err := look(ctx, a, r)
@@ -40,10 +39,7 @@ func Wait(ctx context.Context, a *app.App, r Request) (*Inbox, error) {
 	return in, nil
 }
 
-const (
-	unreadable = 2 * time.Second       // how long a store may not be readable
-	again      = 50 * time.Millisecond // after which it is read again then
-)
+const unreadable = 2 * time.Second // how long a store may not be readable
 
 // look is Look that does not say once more what of the store is unreadable.
 func look(ctx context.Context, a *app.App, r Request) (*Inbox, error) {
@@ -57,27 +53,4 @@ func look(ctx context.Context, a *app.App, r Request) (*Inbox, error) {
 	}
 	defer file.Close()
 	return In(ctx, a, file, dag.New(file), r)
-}
-
-// wait waits for a change, or a moment where the store could not be read, and reports
-// whether ctx goes on. Once nothing happened for a second, the memory that reading
-// took goes back to the system: who waits may do so for days.
-func wait(ctx context.Context, changes <-chan struct{}, failed bool) bool {
-	var soon <-chan time.Time
-	if failed {
-		soon = time.After(again)
-	}
-	quiet := time.After(time.Second)
-	for {
-		select {
-		case <-ctx.Done():
-			return false
-		case <-quiet:
-			debug.FreeOSMemory()
-		case <-changes:
-			return true
-		case <-soon:
-			return true
-		}
-	}
 }

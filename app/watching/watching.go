@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"runtime/debug"
 	"slices"
 	"time"
 
@@ -46,7 +45,7 @@ func Watch(ctx context.Context, a *app.App, r Request, tell func(watch.Event) er
 		if err != nil || done {
 			return err
 		}
-		if wait(ctx, changes, later) {
+		if app.AwaitChange(ctx, changes, later) {
 			continue
 		}
 		if w.switched > 0 {
@@ -58,32 +57,6 @@ func Watch(ctx context.Context, a *app.App, r Request, tell func(watch.Event) er
 		return context.Cause(ctx)
 	}
 }
-
-// wait waits for a change, or a moment where something is open, and reports whether ctx
-// goes on. A watcher runs for days: once nothing happened for a second, the memory that
-// reading took goes back to the system.
-func wait(ctx context.Context, changes <-chan struct{}, later bool) bool {
-	var soon <-chan time.Time
-	if later {
-		soon = time.After(again)
-	}
-	quiet := time.After(time.Second)
-	for {
-		select {
-		case <-ctx.Done():
-			return false
-		case <-quiet:
-			debug.FreeOSMemory()
-		case <-changes:
-			return true
-		case <-soon:
-			return true
-		}
-	}
-}
-
-// again is after what time the store is looked at once more where something is open.
-const again = 50 * time.Millisecond
 
 // watcher is one run of Watch.
 type watcher struct {

@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
-
 	"fmt"
 	"os"
-
 	"slices"
 	"strings"
 	"time"
@@ -20,7 +18,6 @@ import (
 	"stig/checkpoint"
 	"stig/dag"
 	"stig/fault"
-
 	"stig/live"
 	"stig/notes"
 	"stig/secret"
@@ -116,18 +113,25 @@ func (l *loop) left(ctx context.Context, r *live.Run, tree *worktree.Tree) (left
 // unjudged reports whether the branch of a run holds work of earlier runs that no gate
 // refused, such as that of a loop that was killed: it may be all that is needed.
 func (l *loop) unjudged(ctx context.Context, r *live.Run, tree *worktree.Tree) (bool, error) {
-	work, err := tree.Changed(ctx)
-	if err != nil || !work {
-		return false, err
-	}
 	now, err := l.now()
 	if err != nil {
 		return false, err
 	}
 	runs, err := l.runs(now)
+	if err != nil {
+		return false, err
+	}
+	if slices.ContainsFunc(runs, func(e live.Run) bool {
+		return e.Issue == r.Issue && e.Step == stepLanded && e.Outcome != string(work.Closed)
+	}) {
+		return true, nil // its loop was killed before it closed the issue
+	}
+	if holds, err := tree.Changed(ctx); err != nil || !holds {
+		return false, err
+	}
 	return !slices.ContainsFunc(runs, func(e live.Run) bool {
 		return e.Issue == r.Issue && e.Judged && e.Commit == tree.Head
-	}), err
+	}), nil
 }
 
 // edited reports whether the actor edited any issue in the run, other than by the loop.

@@ -2,6 +2,7 @@ package working
 
 import (
 	"context"
+	"slices"
 
 	"stig/app"
 	"stig/beads"
@@ -63,6 +64,12 @@ func (l *loop) resume(ctx context.Context, r *live.Run) error {
 		return err
 	}
 	if !claimed {
+		if over, err := l.isOver(r.ID); over || err != nil {
+			return err // whoever took the issue ended the record
+		}
+		if lease, held := l.fresh(ctx, "").LeaseOf(r.Issue); held && lease.Run != "" && lease.Run != r.ID {
+			return nil // the loop that has it now does that before its run begins
+		}
 		r.Cause, r.Why = string(work.Lost), "somebody else has the issue since its loop was killed"
 		return l.conclude(ctx, r, work.Lost)
 	}
@@ -73,6 +80,16 @@ func (l *loop) resume(ctx context.Context, r *live.Run) error {
 		return l.abandon(ctx, r, err)
 	}
 	return l.finish(ctx, r, tree)
+}
+
+// isOver reports whether the record of a run has its end by now.
+func (l *loop) isOver(id string) (bool, error) {
+	now, err := l.now()
+	if err != nil {
+		return false, err
+	}
+	runs, err := l.runs(now)
+	return slices.ContainsFunc(runs, func(r live.Run) bool { return r.ID == id && r.Outcome != "" }), err
 }
 
 // reclaim takes the issue of a killed loop again, and reports whether it is there for it:

@@ -70,7 +70,7 @@ func (t Times) defaults() Times {
 	t.Renew = cmp.Or(t.Renew, 3*time.Minute)
 	t.Lasts = cmp.Or(t.Lasts, 10*time.Minute)
 	t.Look = cmp.Or(t.Look, 2*time.Second)
-	t.Sense = cmp.Or(t.Sense, 2*time.Minute)
+	t.Sense = cmp.Or(t.Sense, 5*time.Minute)
 	t.Grace = cmp.Or(t.Grace, 10*time.Second)
 	return t
 }

@@ -164,10 +164,11 @@ func (n *night) busy(starts []overnight.Start) bool {
 	return false
 }
 
-// isNightWorker reports whether a process is a worker of this night.
+// isNightWorker reports whether a process is a worker of this night. Its number may be that
+// of a loop by now, whose command line ends like that of a worker.
 func isNightWorker(pid int, dir string) bool {
 	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-	return err == nil && strings.Contains(string(line), "night-worker") && strings.Contains(string(line), dir)
+	return err == nil && strings.HasPrefix(string(line), "night-worker\x00"+dir+"\x00")
 }
 
 // forward puts the clock of stig forward.
