@@ -14,7 +14,7 @@ type Past struct {
 	Failures []live.Run // the failed attempts
 	Last     *live.Run  // the last that ended; nil for none
 
-	later int // runs in a row that were to be started later
+	later int // runs in a row that were to be started later, or lost their claim
 }
 
 // PastOf reads the runs of each issue. They are in the order of their starts.
@@ -36,7 +36,7 @@ func PastOf(runs []live.Run, now time.Time) map[string]*Past {
 
 func (p *Past) add(r *live.Run, now time.Time) {
 	o := Outcome(r.Outcome)
-	if o != Later {
+	if o != Later && o != Lost {
 		p.later = 0
 	}
 	switch {
@@ -49,7 +49,7 @@ func (p *Past) add(r *live.Run, now time.Time) {
 	case o.IsPass():
 		p.Passes++
 		p.Attempts, p.Failures, p.Until = 0, nil, time.Time{}
-	case o == Later:
+	case o == Later, o == Lost: // a command that gives its issue back is not started again at once
 		p.later++
 		p.Until = r.Ended.Add(BackOff(p.later))
 	}

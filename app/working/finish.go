@@ -1,12 +1,14 @@
 package working
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"stig/app"
 	"stig/app/actors"
@@ -39,7 +41,7 @@ func (l *loop) finish(ctx context.Context, r *live.Run, tree *worktree.Tree) err
 	}
 	outcome, land := left.Outcome()
 	if work.Outcome(r.Cause) != work.Lost {
-		err := l.keep(after, r, tree, outcome)
+		err := l.keep(ctx, r, tree, outcome)
 		if refused, ok := errors.AsType[*worktree.RejectedError](err); ok && land {
 			r.Why = refused.Reason
 			if outcome, err = l.rejected(ctx, r, left, refused.Reason, refused.Exit, app.Fenced(shortened(refused.Tail))); err == nil {
@@ -49,7 +51,7 @@ func (l *loop) finish(ctx context.Context, r *live.Run, tree *worktree.Tree) err
 			err = nil // it stays in the work tree as it is
 		}
 		if err != nil {
-			return l.abandon(after, r, err)
+			return l.abandon(ctx, r, err)
 		}
 	}
 	switch {
@@ -59,7 +61,7 @@ func (l *loop) finish(ctx context.Context, r *live.Run, tree *worktree.Tree) err
 			outcome = work.Closed
 		}
 	case land && l.isLost(after, r.Issue):
-		outcome = work.Lost
+		outcome, r.Why = work.Lost, "the claim was given back, or ended, while the command ran"
 	case land:
 		for try := range 3 { // a store that is locked, or a disk that is full, may be well in a moment
 			if outcome, err = l.land(ctx, r, tree, left); err == nil || ctx.Err() != nil {
@@ -88,11 +90,11 @@ func (l *loop) left(ctx context.Context, r *live.Run, tree *worktree.Tree) (left
 		return left, err
 	}
 	if record == nil {
-		left.Lost = true
+		left.Lost, r.Why = true, "the issue is not in the store any more"
 		return left, nil
 	}
 	if holder := record.Text(beads.Assignee); holder != "" && holder != l.name && record.Text(beads.Status) == "in_progress" {
-		left.Lost = true // somebody took it
+		left.Lost, r.Why = true, "the issue is assigned to "+app.Visible(holder)
 		return left, nil
 	}
 	doc := notes.Parse(record.Text(beads.Notes))
@@ -163,11 +165,25 @@ func (l *loop) keep(ctx context.Context, r *live.Run, tree *worktree.Tree, outco
 	if tree == nil || outcome.IsFailure() {
 		return nil
 	}
-	commit, err := tree.Commit(ctx, fmt.Sprintf("%s: work of %s\n\nRun: %s\n", r.Issue, l.name, r.ID), l.name)
+	limit := cmp.Or(l.runTimeout, time.Hour)
+	limited, cancel := l.toEnd(ctx, limit)
+	defer cancel()
+	commit, err := tree.Commit(limited, fmt.Sprintf("%s: work of %s\n\nRun: %s\n", r.Issue, l.name, r.ID), l.name)
 	if commit != "" {
 		r.Commit = commit
 	}
+	if err != nil && errors.Is(limited.Err(), context.DeadlineExceeded) {
+		return &worktree.RejectedError{Reason: fmt.Sprintf("git commit: timed out after %s; a hook of the repository may hang", limit)}
+	}
 	return err
+}
+
+// toEnd is a context for what is to be brought to an end, such as a commit with its hooks:
+// for so long at most, and once ctx ended for as long as a command has to end.
+func (l *loop) toEnd(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(l.Times.Grace, cancel) })
+	return limited, func() { stop(); cancel() }
 }
 
 // conclude does what follows from the outcome of a run, and ends its record.

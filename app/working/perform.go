@@ -220,7 +220,7 @@ func (l *loop) supervise(ctx context.Context, r *live.Run, text string) error {
 		r.Cause = string(brokenBy(ctx))
 	}
 	if ended.Left > 0 {
-		l.tell(r.Issue, "%s that the command left running were ended", app.Counted(ended.Left, "process"))
+		l.tell(r.Issue, "%d of the processes that the command started still ran, and were ended", ended.Left)
 	}
 	return l.record(r)
 }

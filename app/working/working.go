@@ -14,9 +14,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -239,15 +239,11 @@ func nameOf(ctx context.Context, a *app.App) (string, error) {
 // loadProfile reads the actor's file where it is another than was read, and reports
 // whether it is. What flags say counts before it.
 func (l *loop) loadProfile() (changed bool, err error) {
-	text, err := os.ReadFile(profile.Path(l.files, l.name))
-	if l.profile != nil && (err == nil || errors.Is(err, fs.ErrNotExist)) && string(text) == l.profile.Text() {
-		return false, nil
-	}
 	p, err := profile.Load(l.files, l.name)
 	if errors.Is(err, fs.ErrNotExist) {
 		p, err = profile.Default(l.name), nil
 	}
-	if err != nil {
+	if err != nil || l.profile != nil && p.Text() == l.profile.Text() {
 		return false, err
 	}
 	l.profile = p
@@ -300,9 +296,17 @@ func (l *loop) findCommand(ctx context.Context, a *app.App) error {
 		l.Command[0] = full
 	}
 	if program == "" || !process.Finder(a.Dir, a.Getenv)(l.Command[0]) {
-		return app.Usage(program+": no such program", "name one that is there after --, and that may be executed")
+		return app.Usage(fmt.Sprintf("%s: no such program; it must be there, and executable", named(program)), "type stig work --dry-run -- COMMAND to validate another")
 	}
 	return nil
+}
+
+// named is a program as messages have it: in quotes where it would not be seen.
+func named(program string) string {
+	if shown := app.Visible(program); shown == program && strings.TrimSpace(program) != "" {
+		return program
+	}
+	return strconv.Quote(program)
 }
 
 // findPlace decides whether runs get work trees, and where these are.
@@ -329,7 +333,28 @@ func (l *loop) findPlace(ctx context.Context) error {
 		Git: l.app.GitIn(l.place.Tree.Root), Root: l.place.Tree.Root,
 		Dir: filepath.Join(state, "trees"), Store: filepath.ToSlash(tracked), Onto: l.Onto,
 	}
+	if err := l.mayBeOnto(); err != nil {
+		return err
+	}
 	return worktree.Check(ctx, *l.trees)
+}
+
+// mayBeOnto refuses as the branch that results go to what is the branch of an issue, which
+// is removed when that is closed, and what git reads as another name.
+func (l *loop) mayBeOnto() error {
+	onto := cmp.Or(l.Onto, worktree.Usual)
+	if onto == "@" || strings.HasPrefix(onto, "refs/") {
+		return app.Usage(fmt.Sprintf("--onto: must be the name of a branch alone; found %q", onto), "leave it out for "+worktree.Usual)
+	}
+	issue, ok := strings.CutPrefix(onto, "stig/")
+	if !ok {
+		return nil
+	}
+	record, err := l.recordOf(issue)
+	if err != nil || record == nil {
+		return err
+	}
+	return app.Usage(fmt.Sprintf("--onto: %s is the branch for the work on issue %s", onto, issue), "name another branch with --onto, such as stig/results")
 }
 
 // storeDir is the directory of the store, absolute.

@@ -3,8 +3,12 @@ package workers
 import (
 	"context"
 	"fmt"
+	"math"
+	"os"
+	"os/signal"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -66,9 +70,10 @@ func WorkCommand(a *cli.App) *cobra.Command {
 
 // runWork runs the loop and prints what happens as it does; as JSON, all of it at the end.
 func runWork(ctx context.Context, a *cli.App, r working.Request) error {
-	if r.Bounds.Runs < 0 || r.Bounds.Time < 0 || r.Bounds.Cost < 0 || r.Attempts < 1 || r.Cap <= 0 {
-		return app.Usage("bounds must not be negative, and --attempts and --cap must be above 0", "leave them out for the defaults")
+	if r.Bounds.Runs < 0 || r.Bounds.Time < 0 || !(r.Bounds.Cost >= 0 && r.Bounds.Cost <= math.MaxFloat64) || r.Attempts < 1 || r.Cap <= 0 {
+		return app.Usage("bounds must be numbers that are not negative, and --attempts and --cap must be above 0", "leave them out for the defaults")
 	}
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // else a pager that is left ends the loop in the middle of a run
 	r.Tell = func(e working.Event) {
 		if a.JSON || e.Run == nil && a.Quiet {
 			return
