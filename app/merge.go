@@ -266,7 +266,7 @@ func Briefly(text string, most int) string {
 	if text == "" {
 		return "(none)"
 	}
-	return clipped(Folded(text), most)
+	return Clipped(Folded(text), most)
 }
 
 // AnswerHint says what to type about a conflict.

@@ -81,3 +81,14 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// TestQuoted: what is quoted is one word of a shell, and a plain word stays as it is.
+func TestQuoted(t *testing.T) {
+	for word, want := range map[string]string{
+		"harbor-4ke.4": "harbor-4ke.4", "/tmp/a,b": "/tmp/a,b", "": "''", "two words": "'two words'", "it's": `'it'\''s'`, "$HOME": "'$HOME'", "~": "'~'", "é": "'é'",
+	} {
+		if got := shell.Quoted(word); got != want {
+			t.Errorf("%q: got %s, want %s", word, got, want)
+		}
+	}
+}

@@ -10,6 +10,7 @@ import (
 
 	"stig/fault"
 	"stig/jsonl"
+	"stig/shell"
 )
 
 // holdWait is how long a git is waited for that a killed loop had started: it may run
@@ -28,7 +29,7 @@ func (t *Tree) hold(ctx context.Context) (release func(), err error) {
 	lock, err := jsonl.LockUntil(limit, t.lockPath())
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		return nil, &fault.Error{Code: fault.Conflict, Reason: fmt.Sprintf("%s: another program has been at work there for %v", t.Dir, holdWait), Err: err,
-			Hint: "let it finish and try again; fuser -v " + quoted(t.lockPath()) + " shows which it is"}
+			Hint: "let it finish and try again; fuser -v " + shell.Quoted(t.lockPath()) + " shows which it is"}
 	}
 	if err != nil {
 		return nil, err

@@ -54,11 +54,3 @@ func escaped(id string) string {
 func (r *repository) dirOf(branch string) string {
 	return filepath.Join(r.trees, strings.TrimPrefix(branch, namespace+"/"))
 }
-
-// quoted is a path as a shell takes it.
-func quoted(path string) string {
-	if strings.ContainsAny(path, " \t\n'\"\\$`&|;<>()*?[]#~!") {
-		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
-	}
-	return path
-}

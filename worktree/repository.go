@@ -16,6 +16,7 @@ import (
 	"stig/fault"
 	"stig/git"
 	"stig/jsonl"
+	"stig/shell"
 )
 
 // repository is one that has work trees of workers.
@@ -214,9 +215,9 @@ func (r *repository) mayLand(now state) error {
 }
 
 func checkedOut(branch string, at place, or string) error {
-	hint := fmt.Sprintf("type git -C %s switch --detach%s", quoted(at.dir), or)
+	hint := fmt.Sprintf("type git -C %s switch --detach%s", shell.Quoted(at.dir), or)
 	if doing := git.Busy(at.own); doing != "" {
-		hint = fmt.Sprintf("finish the %s there%s; git -C %s status says how", doing, or, quoted(at.dir))
+		hint = fmt.Sprintf("finish the %s there%s; git -C %s status says how", doing, or, shell.Quoted(at.dir))
 	}
 	return &fault.Error{Code: fault.Conflict, Reason: fmt.Sprintf("branch %s: is checked out in %s", branch, at.dir), Hint: hint}
 }

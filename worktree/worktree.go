@@ -27,6 +27,7 @@ import (
 
 	"stig/fault"
 	"stig/git"
+	"stig/shell"
 )
 
 // Usual is the branch that results go to where no other is named.
@@ -126,7 +127,7 @@ func (t *Tree) resume(ctx context.Context, tip string) error {
 	}
 	if t.Head == "" {
 		return &fault.Error{Code: fault.Conflict, Reason: fmt.Sprintf("branch %s: was removed, and is checked out in %s", t.Branch, t.Dir),
-			Hint: fmt.Sprintf("type git worktree remove -f -f %s", quoted(t.Dir))}
+			Hint: fmt.Sprintf("type git worktree remove -f -f %s", shell.Quoted(t.Dir))}
 	}
 	if err := t.since(ctx, t.Head, tip); err != nil {
 		return err

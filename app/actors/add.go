@@ -185,15 +185,15 @@ func try(ctx context.Context, a *app.App, root string, r AddRequest) (said strin
 	env := environFor(a, "STIG_ACTOR="+r.Name, "STIG_RUN="+live.NewRunID(), "STIG_BRIEFING="+briefing)
 	var out strings.Builder
 	result, err := process.Run(ctx, process.Command{Argv: []string{"sh", "-c", r.Command}, Dir: root, Env: env, Stdin: []byte(tryText), Stdout: &out, Stderr: &out, Limit: tryLimit})
-	said = app.Visible(cutTo(strings.TrimSpace(out.String()), keptOfTry))
+	said = app.Visible(app.Clipped(strings.TrimSpace(out.String()), keptOfTry))
 	hint := "try it by hand, or give --no-try"
 	switch {
 	case err != nil:
 		return said, &fault.Error{Code: fault.Found, ID: r.Name, Err: err, Reason: "its command was tried: " + err.Error(), Hint: hint}
 	case result.Exit == noProgram:
-		return said, &fault.Error{Code: fault.Found, ID: r.Name, Reason: "its command was tried, and a program is not there: " + cutTo(app.Folded(said), keptOfText), Hint: hint}
+		return said, &fault.Error{Code: fault.Found, ID: r.Name, Reason: "its command was tried, and a program is not there: " + app.Clipped(app.Folded(said), keptOfText), Hint: hint}
 	case result.Exit != 0:
-		return said, &fault.Error{Code: fault.Found, ID: r.Name, Reason: fmt.Sprintf("its command was tried, and ended with exit code %d: %s", result.Exit, cutTo(app.Folded(said), keptOfText)), Hint: hint}
+		return said, &fault.Error{Code: fault.Found, ID: r.Name, Reason: fmt.Sprintf("its command was tried, and ended with exit code %d: %s", result.Exit, app.Clipped(app.Folded(said), keptOfText)), Hint: hint}
 	}
 	return said, nil
 }

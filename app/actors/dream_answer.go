@@ -68,7 +68,7 @@ func readAnswer(p *profile.Profile, text string) (d dreamed, err error) {
 			d.proposal = strings.TrimSpace(d.proposal + "\n\n## " + part.Heading + "\n\n" + part.Body)
 		}
 	}
-	d.reason = cutTo(app.Folded(d.reason), lineLimit)
+	d.reason = app.Clipped(app.Folded(d.reason), lineLimit)
 	switch n := utf8.RuneCountInString(d.learned); {
 	case n == 0:
 		return d, refusedAnswer(p.Name, "it says nothing for ## Learned")
@@ -163,7 +163,7 @@ func learn(p *profile.Profile, d dreamed, unless string, now time.Time) ([]byte,
 	}
 	line := fmt.Sprintf("- %s: dream: %s", signals.Day(now), cmp.Or(d.reason, unless))
 	if first := app.FirstLine(was); first != "" {
-		line += fmt.Sprintf("; before: %q", cutTo(app.Folded(first), lineLimit))
+		line += fmt.Sprintf("; before: %q", app.Clipped(app.Folded(first), lineLimit))
 	}
 	if text, err = changed.With(profile.Evolution, withDream(p.Section(profile.Evolution), line)); err != nil {
 		return nil, refusedAnswer(p.Name, err.Error())
@@ -195,12 +195,4 @@ func isDream(line string) bool {
 	rest, ok := strings.CutPrefix(line, "- ")
 	_, what, found := strings.Cut(rest, " ")
 	return ok && found && strings.HasPrefix(what, "dream: ")
-}
-
-// cutTo is the beginning of a text of at most so many characters.
-func cutTo(text string, most int) string {
-	if r := []rune(text); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return text
 }

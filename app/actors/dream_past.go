@@ -228,7 +228,7 @@ func (p past) writeRuns(b *strings.Builder) {
 	writeList(b, fmt.Sprintf("Runs: %s", strings.Join(words, ", ")), p.runs[max(0, len(p.runs)-mostItems):], func(r live.Run) string {
 		line := fmt.Sprintf("- %s %s: %s, exit %d, %s", cmp.Or(r.Issue, "no issue"), r.Task, cmp.Or(r.Outcome, "no outcome"), r.Exit, r.Ended.Sub(r.Started).Round(time.Second))
 		if r.Why != "" {
-			line += ": " + cutTo(app.Folded(r.Why), keptOfText)
+			line += ": " + app.Clipped(app.Folded(r.Why), keptOfText)
 		}
 		return line
 	})
@@ -241,7 +241,7 @@ func (p past) writeLessons(b *strings.Builder) {
 			line += ", surprise " + l.surprise
 		}
 		if l.learned != "" {
-			line += ": " + cutTo(app.Folded(l.learned), keptOfText)
+			line += ": " + app.Clipped(app.Folded(l.learned), keptOfText)
 		}
 		return line
 	})
@@ -271,7 +271,7 @@ func writeList[T any](b *strings.Builder, heading string, items []T, line func(T
 
 // quoted sets apart at most so many characters of what somebody wrote.
 func quoted(text string, most int) string {
-	lines := strings.Split(cutTo(strings.TrimSpace(text), most), "\n")
+	lines := strings.Split(app.Clipped(strings.TrimSpace(text), most), "\n")
 	return "  > " + strings.Join(lines, "\n  > ")
 }
 

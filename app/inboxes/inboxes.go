@@ -19,6 +19,7 @@ import (
 	"stig/inbox"
 	"stig/live"
 	"stig/session"
+	"stig/shell"
 	"stig/verify"
 )
 
@@ -83,14 +84,8 @@ func as(command, name string) string {
 	if !strings.HasPrefix(command, "stig trace add ") && !strings.HasPrefix(command, "stig claim ") {
 		return command
 	}
-	if strings.ContainsFunc(name, func(r rune) bool { return !strings.ContainsRune(plain, r) }) {
-		name = "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
-	}
-	return command + " --actor " + name
+	return command + " --actor " + shell.Quoted(name)
 }
-
-// plain are the characters that need no quotes in a shell.
-const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./@:"
 
 // owner is whose inbox it is, and what the clone knows of them.
 type owner struct {
