@@ -21,9 +21,6 @@ type filter struct {
 	roles      []string // with one of these as a label
 }
 
-// channel is the label of an issue that is a place to talk: never work.
-const channel = "channel"
-
 // readFilter reads what the request says about issues; ids get their full form.
 func (l *loop) readFilter() (f filter, err error) {
 	f.roles = l.roles
@@ -112,7 +109,7 @@ func (m matcher) fits(i int) (bool, error) {
 	has := record.Labels()
 	lacks := func(label string) bool { return !slices.Contains(has, label) }
 	switch {
-	case slices.Contains(has, channel), slices.ContainsFunc(m.labels, lacks):
+	case slices.Contains(has, beads.ChannelLabel), slices.ContainsFunc(m.labels, lacks):
 		return false, nil
 	case len(m.roles) == 0:
 		return true, nil

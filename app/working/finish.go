@@ -39,6 +39,10 @@ func (l *loop) finish(ctx context.Context, r *live.Run, tree *worktree.Tree) err
 	if err != nil {
 		return err
 	}
+	if r.Step == stepLanded && left.Closed { // the loop was killed after that: nothing is left to decide
+		l.putAway(after, r, tree)
+		return l.conclude(after, r, work.Closed)
+	}
 	outcome, land := left.Outcome()
 	if work.Outcome(r.Cause) != work.Lost {
 		err := l.keep(ctx, r, tree, outcome)
@@ -217,7 +221,7 @@ func (l *loop) conclude(ctx context.Context, r *live.Run, outcome work.Outcome) 
 		}
 	}
 	if outcome.IsPass() && past.Passes >= l.passes() && !l.NoClose {
-		if err := l.escalate(ctx, r, nil); err != nil {
+		if err := l.escalate(ctx, r, []live.Run{with(*r, outcome)}); err != nil {
 			return err
 		}
 	}
@@ -374,14 +378,13 @@ func shortened(text string) string {
 }
 
 // escalate asks a person about an issue that the loop does not get done, and has the run
-// say so.
+// say so. failures are the failed attempts, or the last pass.
 func (l *loop) escalate(ctx context.Context, r *live.Run, failures []live.Run) error {
 	var text strings.Builder
-	if len(failures) > 0 {
+	if work.Outcome(failures[0].Outcome).IsFailure() {
 		fmt.Fprintf(&text, "%s failed at this issue, and it is not tried again before somebody answers. What is to change?\n", app.Counted(len(failures), "run"))
 	} else {
 		fmt.Fprintf(&text, "The work of %s was not taken after all passes, and it is not tried again before somebody answers. What is to change?\n", l.name)
-		failures = []live.Run{*r}
 	}
 	for _, f := range failures {
 		fmt.Fprintf(&text, "\n- run %s of %s: %s, exit %d", f.ID, f.Actor, f.Outcome, f.Exit)

@@ -157,11 +157,8 @@ func (l *loop) sayAlike(alike work.Alike) {
 
 // state is what a person said that the actor is to do.
 func (l *loop) state(now time.Time) live.State {
-	p, ok := l.place.Presence(l.name)
-	if !ok || !p.Until.IsZero() && !p.Until.After(now) {
-		return ""
-	}
-	return p.State
+	p, _ := l.place.Presence(l.name)
+	return p.Told(now)
 }
 
 // leftBehind is after what time a lock of git's index is one of a git that was killed.
@@ -271,14 +268,18 @@ func isRace(err error) bool {
 	return fault.Is(err, fault.Conflict) || fault.Is(err, fault.Waits)
 }
 
-// askAbout asks a person about an issue of which all attempts failed, where a loop was
-// killed before it did.
+// askAbout asks a person about an issue whose attempts or passes were used up before this
+// loop began, such as under a higher bound.
 func (l *loop) askAbout(ctx context.Context, id string, past *work.Past) error {
 	if past == nil || past.Last == nil {
 		return nil
 	}
 	r := *past.Last
-	if err := l.escalate(ctx, &r, past.Failures); err != nil {
+	failures := past.Failures
+	if len(failures) == 0 {
+		failures = []live.Run{r}
+	}
+	if err := l.escalate(ctx, &r, failures); err != nil {
 		return err
 	}
 	r.Asked = true

@@ -32,7 +32,7 @@ func (l *loop) recover(ctx context.Context) error {
 		return err
 	}
 	for _, r := range runs {
-		if r.Actor != l.name || r.Outcome != "" {
+		if r.Actor != l.name || r.Outcome != "" || l.isOthers(r) {
 			continue
 		}
 		if err := l.resume(ctx, &r); err != nil {
@@ -40,6 +40,13 @@ func (l *loop) recover(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// isOthers reports whether another process works on a run, such as stig dream.
+func (l *loop) isOthers(r live.Run) bool {
+	self, _ := process.Self()
+	running, _ := process.Running(r.Loop)
+	return running && !r.Loop.Same(self.ID)
 }
 
 // resume brings one run to its end.
@@ -52,7 +59,7 @@ func (l *loop) resume(ctx context.Context, r *live.Run) error {
 	if r.Step != stepEnded && r.Step != stepLanded {
 		r.Cause, r.Why = string(work.Stopped), "its loop was killed"
 	}
-	if self, _ := process.Self(); r.Loop != self.ID { // else an error kept this very loop from ending it
+	if self, _ := process.Self(); !r.Loop.Same(self.ID) { // else an error kept this very loop from ending it
 		l.tell(r.Issue, "run %s is unfinished, since its loop was killed: goes on after %s", r.ID, r.Step)
 		r.Loop = self.ID
 	}

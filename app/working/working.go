@@ -154,7 +154,7 @@ func Work(ctx context.Context, a *app.App, r Request) (*Done, error) {
 	}
 	defer func() { _ = alone() }()
 	if l.trees == nil {
-		only, err := l.place.LockLoop(inPlace)
+		only, err := l.place.LockLoop(inPlace + l.place.Worktree)
 		if err != nil {
 			return nil, &fault.Error{Code: fault.Conflict, Reason: "another loop works in this directory", Hint: "without git, or with worktree: false, one loop works at a time", Err: err}
 		}
@@ -168,6 +168,7 @@ func Work(ctx context.Context, a *app.App, r Request) (*Done, error) {
 		err = l.recover(ctx)
 	}
 	if err == nil {
+		l.tidy(ctx)
 		err = l.run(ctx)
 	}
 	l.acknowledgeLast(context.WithoutCancel(ctx))
@@ -188,7 +189,8 @@ func (l *loop) freshen(ctx context.Context) error {
 	return err
 }
 
-// inPlace is the name under which a loop works that has no work trees; no actor has it.
+// inPlace begins the name under which a loop locks the directory that it works in, where it
+// has no work trees; no actor has such a name.
 const inPlace = "\x00in place"
 
 // prepare finds out all that a loop needs, and writes nothing.

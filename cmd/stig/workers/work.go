@@ -6,7 +6,6 @@ import (
 	"math"
 	"os"
 	"os/signal"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -17,6 +16,7 @@ import (
 	"stig/app/working"
 	"stig/cmd/stig/cli"
 	"stig/cmd/stig/early"
+	"stig/shell"
 )
 
 // WorkCommand is stig work.
@@ -128,12 +128,9 @@ func endText(d *working.Done) string {
 }
 
 // quoted are words as they would be typed.
-func quoted(words []string) []string {
-	list := slices.Clone(words)
-	for i, word := range list {
-		if word == "" || strings.ContainsAny(word, " \t\n'\"$`\\*?;&|<>()") {
-			list[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-		}
+func quoted(words []string) (list []string) {
+	for _, word := range words {
+		list = append(list, shell.Quoted(word))
 	}
 	return list
 }
