@@ -224,7 +224,22 @@ func (l *loop) prepare(ctx context.Context, a *app.App) (err error) {
 	if err := l.trusted(ctx); err != nil {
 		return err
 	}
+	if err := l.writable(ctx); err != nil {
+		return err
+	}
 	l.filter, err = l.readFilter()
+	return err
+}
+
+// writable refuses a store that no edit is made in: one with conflict markers, or with
+// lines that cannot be read. Later the loop waits for such a store, which another program
+// may be writing.
+func (l *loop) writable(ctx context.Context) error {
+	store, options, err := l.app.ToWrite(ctx, true)
+	if err != nil {
+		return err
+	}
+	_, err = store.Edit(ctx, options, func(*beads.Tx) error { return nil })
 	return err
 }
 
