@@ -242,8 +242,10 @@ func (c *claimer) lease(issue string) live.Lease {
 	return l
 }
 
-// kept is the lease that stays when the command ends: no program runs on.
+// kept is the lease that stays when the command ends: no program runs on. Of one that a
+// worker loop started it names the run, whose end returns it.
 func (c *claimer) kept(l live.Lease) live.Lease {
+	l.Run = c.who.Run
 	l.Process, l.Person = process.ID{}, c.app.isPerson(c.place, l.Actor)
 	return l
 }

@@ -228,11 +228,27 @@ func (l *loop) conclude(ctx context.Context, r *live.Run, outcome work.Outcome) 
 	if outcome != work.Closed && outcome != work.Lost {
 		l.release(ctx, r.Issue)
 	}
+	l.releaseOthers(ctx, r)
 	r.Outcome = string(outcome)
 	if err := l.record(r); err != nil {
 		return err
 	}
 	return l.concluded(r, outcome)
+}
+
+// releaseOthers gives back what the command of a run claimed besides its issue: nobody
+// works on that any more.
+func (l *loop) releaseOthers(ctx context.Context, r *live.Run) {
+	claims, err := l.place.Claims()
+	if err != nil {
+		l.once(err.Error()) // what was unreadable was set aside
+	}
+	for _, lease := range claims.Leases {
+		if lease.Run == r.ID && lease.Actor == l.name && lease.Issue != r.Issue {
+			l.release(ctx, lease.Issue)
+			l.tell(lease.Issue, "claimed by the command of run %s, and given back", r.ID)
+		}
+	}
 }
 
 // with is a run as it will be recorded.
