@@ -38,7 +38,8 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	sample.Main(m)
+	sample.CollectLess() // and no more: what a disk does is what these tests are about
+	os.Exit(m.Run())
 }
 
 // count adds one, several times, to the number that an issue's notes hold.
