@@ -22,6 +22,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"time"
 )
 
@@ -94,16 +95,24 @@ var ErrStale = errors.New("changed while it was being written")
 // attempts is how often an edit starts over when the store changes meanwhile.
 const attempts = 5
 
+// apart is how long an edit waits at most before it starts over for the first time, and
+// twice as long each time after: writers that met would meet again.
+const apart = 25 * time.Millisecond
+
 // Retry calls try until it gives another error than ErrStale, five times at
 // most. It is for implementations of Store.Edit.
 func Retry(ctx context.Context, p Place, try func() ([]Change, error)) ([]Change, error) {
-	for range attempts {
+	for n := range attempts {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		changes, err := try()
 		if !errors.Is(err, ErrStale) {
 			return changes, err
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(rand.N(apart << n)):
 		}
 	}
 	return nil, &ConflictError{
