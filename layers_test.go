@@ -28,8 +28,8 @@ const modulePath = "stig"
 // so packages that share a band never import each other.
 var bands = [][]string{
 	{"schemas", samples, "internal/ended", early, "fault", "secret", "visible", "actor", "unit"},
-	{"notes", "beads", "cue", "host", "process", "shell"},
-	{"signals", "trace", "dag", "criteria", "guard", "git", "jsonl", "bd", "profile", "internal/memory"},
+	{"notes", "beads", "cue", "host", "process", "shell", "mysql"},
+	{"signals", "trace", "dag", "criteria", "guard", "git", "jsonl", "bd", "database", "profile", "internal/memory"},
 	{"verify", "diff", "live", "recall", "internal/dirstore"},
 	{"orient", "checkpoint", "lint", "merge", "draw", "recovery", "watch", "loss", "session", "lease", "inbox", "work", "worktree", "internal/overnight"},
 	{"app"},
@@ -64,6 +64,7 @@ var dependencies = map[string][]string{
 	"cuelang.org/go":                         {"cue"},
 	"github.com/dominikbraun/graph":          {"dag"},
 	"github.com/fsnotify/fsnotify":           {"jsonl"},
+	"github.com/go-sql-driver/mysql":         {"mysql"},
 	"github.com/modelcontextprotocol/go-sdk": {"cmd/stig/connect"},
 	"github.com/pelletier/go-toml":           {"host"},
 	"github.com/rogpeppe/go-internal":        {"app"},

@@ -60,8 +60,9 @@ type Place struct {
 	Path string // what messages name; of a file symlinks are not resolved
 	Dir  string // its .beads directory
 	Mode Mode
-	BR   bool // beads_rust works here: its .write.lock is taken too
-	NoDB bool // config.yaml says no-db: bd works on the file itself
+	BR   bool   // beads_rust works here: its .write.lock is taken too
+	NoDB bool   // config.yaml says no-db: bd works on the file itself
+	URL  string // of a store on a server, without a password; Path is then the file that names it
 }
 
 // Mode says whose store it is (beads-format §10 rule 1).
@@ -71,6 +72,7 @@ const (
 	Plain  Mode = iota // JSONL only, no-db, br
 	SQLite             // bd keeps a SQLite database beside it
 	Dolt               // the JSONL is an export
+	Server             // a server holds the issues, at Place.URL
 )
 
 // DirName is the name of the directory that holds a store.
