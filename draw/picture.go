@@ -26,6 +26,8 @@ import (
 type Picture struct {
 	Nodes []Node `json:"nodes"`
 	Edges []Edge `json:"edges"`
+
+	Link func(id string) string `json:"-"` // where the box of an issue leads to; nil for nowhere
 }
 
 // Node is an issue.

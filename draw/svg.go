@@ -102,6 +102,10 @@ func (l *layout) writeLink(b *strings.Builder, k link) {
 func (p *Picture) writeBox(b *strings.Builder, n int, at box) {
 	node := p.Nodes[n]
 	tip := fmt.Sprintf("%s %s (%s, %s)", node.ID, oneLine(node.Title), node.Status, node.Cynefin)
+	if p.Link != nil {
+		fmt.Fprintf(b, `<a href="%s">`+"\n", escaped(p.Link(node.ID)))
+		defer b.WriteString("</a>\n")
+	}
 	fmt.Fprintf(b, "<g><title>%s</title>\n", escaped(tip))
 	text, radius := ink, 6
 	opacity := "1"

@@ -1,0 +1,47 @@
+package board
+
+import (
+	"slices"
+
+	"stig/app/actors"
+	"stig/app/inboxes"
+	"stig/inbox"
+)
+
+// everybody lists who works on the clone.
+func everybody(v *view) (page, error) {
+	p := page{Title: "Actors", Section: "Actors"}
+	listed, err := actors.List(v.App, actors.ListRequest{All: v.query.Get("all") != ""})
+	if err != nil {
+		return p, err
+	}
+	p.Parts = []part{v.part("actors", listed)}
+	return p, nil
+}
+
+// actor is the page of one who works on the clone: state, inbox, runs and log.
+func actor(v *view) (page, error) {
+	name := v.path[1]
+	p := page{Title: name, Section: "Actors"}
+	shown, err := actors.Show(v.App, name)
+	if err != nil {
+		return p, err
+	}
+	runs, err := actors.Runs(v.App, actors.RunsRequest{Name: name})
+	if err != nil {
+		return p, err
+	}
+	items, err := inboxes.List(v.ctx, v.App, inboxes.Request{Actor: name})
+	if err != nil {
+		items = []inbox.Item{} // nobody has an inbox of that name
+	}
+	slices.Reverse(runs)
+	p.Parts = []part{
+		v.part("state", shown), v.part("inbox", items),
+		v.part("runs", struct {
+			Runs  []actors.Run
+			Words []string
+		}{runs[:min(len(runs), 30)], v.words(name)}),
+	}
+	return p, nil
+}
