@@ -104,7 +104,7 @@ func entriesOf(list []trace.Left) (all []entry) {
 
 // plot is how the surprise of an issue went, as a line over its commits.
 type plot struct {
-	Points []app.Point
+	Points []orient.Point
 	Line   string // of SVG, within 600 by 80
 	Dots   []dot
 }
