@@ -15,6 +15,7 @@ package database
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"sync"
 	"time"
@@ -39,7 +40,7 @@ type Store struct {
 	place   beads.Place
 	options Options
 	url     string
-	dial    func() (*sql.DB, error)
+	dial    func() *sql.DB
 	hub     hub
 
 	mu   sync.Mutex // of what follows
@@ -48,29 +49,32 @@ type Store struct {
 
 // Open gives the store at a place. Nothing is dialled before the first use.
 func Open(p beads.Place, o Options) *Store {
-	return &Store{place: p, options: o, url: o.Config.URL(), dial: sync.OnceValues(func() (*sql.DB, error) { return mysql.Open(o.Config) })}
+	return &Store{place: p, options: o, url: o.Config.URL(), dial: sync.OnceValue(func() *sql.DB { return dial(o.Config) })}
 }
 
 // Close ends the connections.
-func (s *Store) Close() error {
-	db, err := s.dial()
-	if err != nil {
-		return nil // there are none
-	}
-	return db.Close()
-}
+func (s *Store) Close() error { return s.DB().Close() }
 
 // Place implements beads.Store.
 func (s *Store) Place() beads.Place { return s.place }
 
-// DB gives the connections, or why there cannot be any.
-func (s *Store) DB() (*sql.DB, error) {
-	db, err := s.dial()
+// DB gives the connections. Errors come with the first use.
+func (s *Store) DB() *sql.DB { return s.dial() }
+
+// dial gives the connections, or some of which each use says why there cannot be any.
+func dial(c mysql.Config) *sql.DB {
+	db, err := mysql.Open(c)
 	if err != nil {
-		return nil, s.explain(err)
+		return sql.OpenDB(unable{err})
 	}
-	return db, nil
+	return db
 }
+
+// unable is a connector that only has an error.
+type unable struct{ err error }
+
+func (u unable) Connect(context.Context) (driver.Conn, error) { return nil, u.err }
+func (u unable) Driver() driver.Driver                        { return nil }
 
 // explain says of an error where it happened and what to do about it. Errors of package
 // beads stay what they are.

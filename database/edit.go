@@ -68,10 +68,7 @@ func (s *Store) try(ctx context.Context, o beads.Options, fn func(*beads.Tx) err
 	if err != nil {
 		return nil, err
 	}
-	db, err := s.DB()
-	if err != nil {
-		return nil, err
-	}
+	db := s.DB()
 	if err := s.put(ctx, db, e); err != nil {
 		if !again(err) {
 			err = s.explain(err)

@@ -30,10 +30,7 @@ func (s *Store) Fill(ctx context.Context, text []byte, prefix string, told func(
 	if told == nil {
 		told = func(int, int) {}
 	}
-	db, err := s.DB()
-	if err != nil {
-		return err
-	}
+	db := s.DB()
 	return s.explain(s.fill(ctx, db, rows, shape, prefix, told))
 }
 

@@ -71,10 +71,7 @@ func compareRows(a, b row) int { return cmp.Or(cmp.Compare(a.pos, b.pos), cmp.Co
 
 // ask fetches what is newer than a version; everything for -1.
 func (s *Store) ask(ctx context.Context, version int64) (*news, error) {
-	db, err := s.DB()
-	if err != nil {
-		return nil, err
-	}
+	db := s.DB()
 	n, err := askOf(ctx, db, version)
 	switch {
 	case mysql.Unknown(err):

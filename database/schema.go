@@ -101,10 +101,7 @@ func newToken() []byte {
 // (*beads.RefusedError) a database that holds anything else. What an interrupted run
 // left is completed.
 func Create(ctx context.Context, o Options, prefix string) error {
-	db, err := mysql.Open(o.Config)
-	if err != nil {
-		return explain(o.Config, err)
-	}
+	db := dial(o.Config)
 	defer db.Close()
 	return explain(o.Config, create(ctx, db, o, prefix))
 }
@@ -191,10 +188,7 @@ func absent(url string) error {
 // Migrate brings the tables to the version of this program, and gives the version that
 // they had and have. A dry run changes nothing.
 func Migrate(ctx context.Context, o Options, dryRun bool) (from, to int, err error) {
-	db, err := mysql.Open(o.Config)
-	if err != nil {
-		return 0, 0, explain(o.Config, err)
-	}
+	db := dial(o.Config)
 	defer db.Close()
 	err = db.QueryRowContext(ctx, "SELECT schema_version FROM stig_meta WHERE one = 1").Scan(&from)
 	switch {

@@ -21,12 +21,9 @@ type Server struct {
 
 // Version is the number of edits that the store has had; it only grows.
 func (s *Store) Version(ctx context.Context) (int64, error) {
-	db, err := s.DB()
-	if err != nil {
-		return 0, err
-	}
+	db := s.DB()
 	var version int64
-	err = db.QueryRowContext(ctx, "SELECT version FROM stig_meta WHERE one = 1").Scan(&version)
+	err := db.QueryRowContext(ctx, "SELECT version FROM stig_meta WHERE one = 1").Scan(&version)
 	if errors.Is(err, sql.ErrNoRows) || mysql.Unknown(err) {
 		return 0, absent(s.url)
 	}
@@ -36,12 +33,9 @@ func (s *Store) Version(ctx context.Context) (int64, error) {
 // Server asks what server it is. Whether it can be written is asked by a statement that
 // changes no row.
 func (s *Store) Server(ctx context.Context) (Server, error) {
-	db, err := s.DB()
-	if err != nil {
-		return Server{}, err
-	}
+	db := s.DB()
 	var v Server
-	err = db.QueryRowContext(ctx, "SELECT VERSION(), schema_version FROM stig_meta WHERE one = 1").Scan(&v.Version, &v.Schema)
+	err := db.QueryRowContext(ctx, "SELECT VERSION(), schema_version FROM stig_meta WHERE one = 1").Scan(&v.Version, &v.Schema)
 	if errors.Is(err, sql.ErrNoRows) || mysql.Unknown(err) {
 		return v, absent(s.url)
 	}
