@@ -2,6 +2,7 @@ package board
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"html/template"
 	"net/http"
@@ -80,7 +81,7 @@ func (b *Board) look(ctx context.Context, address string) (*view, maker, error) 
 	return v, make, err
 }
 
-var errNoPage = fmt.Errorf("no such page")
+var errNoPage = errors.New("no such page")
 
 // partsAt makes the parts of a page for all who look at it.
 func (b *Board) partsAt(ctx context.Context, address string) ([]part, error) {
