@@ -58,7 +58,7 @@ func (a *App) edits() *journal {
 // file is the file of the store at a place.
 func (a *App) file(p beads.Place) *jsonl.Store {
 	store := jsonl.Open(p)
-	store.Weak = a.warnOfWeak
+	store.Weak, store.Cache = a.warnOfWeak, a.Cache
 	return store
 }
 

@@ -25,6 +25,7 @@ import (
 	"stig/app/actors"
 	"stig/beads"
 	"stig/fault"
+	"stig/jsonl"
 	"stig/live"
 	"stig/process"
 	"stig/profile"
@@ -199,7 +200,7 @@ func (l *loop) prepare(ctx context.Context, a *app.App) (err error) {
 		return err
 	}
 	l.app = a.Fresh(ctx, "work")
-	l.app.Actor = l.name
+	l.app.Actor, l.app.Cache = l.name, new(jsonl.Cache)
 	if l.store, err = l.app.Discover(); err != nil {
 		return err
 	}
