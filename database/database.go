@@ -42,6 +42,8 @@ type Store struct {
 	url     string
 	dial    func() *sql.DB
 	hub     hub
+	writers connections
+	writing sync.Mutex // held by the one edit of this process that is being written
 
 	mu   sync.Mutex // of what follows
 	held *held      // what was read last
