@@ -74,7 +74,7 @@ func (a *App) session() (live.SessionRecord, bool) {
 func (a *App) sessions() (r session.Registry, ok bool) {
 	place, err := jsonl.Discover(a.Where())
 	if err == nil {
-		r.Place, err = live.At(place.Path)
+		r.Place, err = a.Live(place)
 	}
 	if err == nil {
 		r.Now, err = a.Clock()

@@ -47,6 +47,8 @@ type Store struct {
 
 	mu   sync.Mutex // of what follows
 	held *held      // what was read last
+
+	state *state // live state; nil before it is asked for
 }
 
 // Open gives the store at a place. Nothing is dialled before the first use.
