@@ -1,0 +1,136 @@
+// Package mysql opens connections to servers that speak MySQL's protocol: MariaDB,
+// MySQL, TiDB and Dolt. It reads URLs, and says of an error of the server what is to
+// be done about it. It knows no table and no issue, and keeps no password.
+//
+//	c, err := mysql.ParseURL("mysql://mara@db.example:3306/harbor")
+//	c.Password = password
+//	db, err := mysql.Open(c)
+package mysql
+
+import (
+	"cmp"
+	"crypto/tls"
+	"crypto/x509"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	driver "github.com/go-sql-driver/mysql"
+)
+
+// Config is where a database is, and who connects to it.
+type Config struct {
+	Host     string
+	Port     int    // 0 means 3306
+	Socket   string // a path, in the place of Host and Port
+	User     string
+	Password string
+	Database string
+	Plain    bool          // no TLS to another host than this one
+	CA       string        // a file with the certificates that sign the server's; "" for the system's
+	Timeout  time.Duration // for a connection; 0 means 10 s
+}
+
+// Scheme begins the URLs of stores on servers.
+const Scheme = "mysql://"
+
+// ErrPassword says that a URL holds a password, which would go into files and logs.
+var ErrPassword = errors.New("must not hold a password")
+
+// ParseURL reads mysql://USER@HOST[:PORT]/DATABASE. A URL with a password gives
+// ErrPassword.
+func ParseURL(text string) (Config, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "mysql" || u.Hostname() == "" {
+		return Config{}, fmt.Errorf("must read %sUSER@HOST:PORT/DATABASE", Scheme)
+	}
+	if _, has := u.User.Password(); has {
+		return Config{}, ErrPassword
+	}
+	c := Config{Host: u.Hostname(), User: u.User.Username(), Database: strings.Trim(u.Path, "/")}
+	if port := u.Port(); port != "" {
+		if c.Port, err = strconv.Atoi(port); err != nil || c.Port < 1 || c.Port > 65535 {
+			return Config{}, fmt.Errorf("port %q must be a number from 1 to 65535", port)
+		}
+	}
+	if c.Database == "" || strings.Contains(c.Database, "/") {
+		return Config{}, fmt.Errorf("must name one database: %sUSER@HOST:PORT/DATABASE", Scheme)
+	}
+	return c, nil
+}
+
+// URL names the database without the password.
+func (c Config) URL() string {
+	u := url.URL{Scheme: "mysql", Host: c.Host, Path: "/" + c.Database}
+	if c.Port != 0 {
+		u.Host = net.JoinHostPort(c.Host, strconv.Itoa(c.Port))
+	}
+	if c.User != "" {
+		u.User = url.User(c.User)
+	}
+	return u.String()
+}
+
+// Open gives the database; nothing is asked of the server before the first use. Rows
+// affected count those found, whether or not their values changed. Statements are sent
+// whole, with their parameters escaped in them, which saves a round trip each: the
+// driver does so for character sets alone where that is safe, and utf8mb4 is one.
+func Open(c Config) (*sql.DB, error) {
+	d := driver.NewConfig()
+	d.User, d.Passwd, d.DBName = c.User, c.Password, c.Database
+	d.Net, d.Addr = "tcp", net.JoinHostPort(c.Host, strconv.Itoa(cmp.Or(c.Port, 3306)))
+	if c.Socket != "" {
+		d.Net, d.Addr = "unix", c.Socket
+	}
+	d.Timeout, d.ReadTimeout, d.WriteTimeout = cmp.Or(c.Timeout, 10*time.Second), silence, silence
+	d.ClientFoundRows, d.ParseTime, d.InterpolateParams = true, true, true
+	d.MaxAllowedPacket, d.Logger = maxPacket, &driver.NopLogger{}
+	if d.Net == "tcp" && !c.Plain && !isHere(c.Host) {
+		t, err := verifying(c)
+		if err != nil {
+			return nil, err
+		}
+		d.TLS = t
+	}
+	connector, err := driver.NewConnector(d)
+	if err != nil {
+		return nil, err
+	}
+	return sql.OpenDB(connector), nil
+}
+
+const (
+	// silence is how long a server may say nothing in the middle of an answer.
+	silence = time.Minute
+	// maxPacket bounds one statement, in bytes; servers have bounds of their own.
+	maxPacket = 1 << 30
+)
+
+// verifying is TLS that verifies the server's name and certificate.
+func verifying(c Config) (*tls.Config, error) {
+	t := &tls.Config{ServerName: c.Host, MinVersion: tls.VersionTLS12}
+	if c.CA == "" {
+		return t, nil
+	}
+	text, err := os.ReadFile(c.CA)
+	if err != nil {
+		return nil, err
+	}
+	t.RootCAs = x509.NewCertPool()
+	if !t.RootCAs.AppendCertsFromPEM(text) {
+		return nil, fmt.Errorf("%s: holds no certificate in PEM form", c.CA)
+	}
+	return t, nil
+}
+
+// isHere reports whether a host is this machine.
+func isHere(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
