@@ -31,6 +31,7 @@ func (a *App) Discover() (beads.Store, error) {
 		return nil, err
 	}
 	place.Path = Shortest(place.Path)
+	place = a.BD().Settle(place)
 	return a.At(place), a.Configure(place)
 }
 
@@ -43,8 +44,24 @@ func (a *App) At(p beads.Place) beads.Store {
 	} else {
 		store = a.file(p)
 	}
-	program := bd.Program{Env: a.Environ(), OnPath: process.Finder("", a.Getenv)("bd"), Warn: a.Warn}
+	program := a.BD()
+	if p.Mode == beads.Dolt {
+		return &journalled{Store: program.Wrap(store), journal: a.edits()}
+	}
 	return program.Wrap(&journalled{Store: store, journal: a.edits()})
+}
+
+// BD is the bd of this machine as this run calls it.
+func (a *App) BD() bd.Program {
+	b := bd.Program{Env: a.Environ(), OnPath: process.Finder("", a.Getenv)("bd"), Warn: a.Warn, Getenv: a.Getenv, Lock: jsonl.Lock}
+	if dir := a.StateDir(); dir != "" {
+		b.Cache = filepath.Join(dir, "bd")
+	}
+	b.Actor = func() string {
+		name, _ := a.ActorName(a.Ctx) // nobody's: bd names git's user
+		return name
+	}
+	return b
 }
 
 // edits is the journal of this run.
