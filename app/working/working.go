@@ -350,6 +350,7 @@ func (l *loop) findPlace(ctx context.Context) error {
 	l.trees = &worktree.Options{
 		Git: l.app.GitIn(l.place.Tree.Root), Root: l.place.Tree.Root,
 		Dir: filepath.Join(state, "trees"), Store: filepath.ToSlash(tracked), Onto: l.Onto,
+		Common: l.place.Tree.Common,
 	}
 	if err := l.mayBeOnto(); err != nil {
 		return err
