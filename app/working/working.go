@@ -200,7 +200,10 @@ func (l *loop) prepare(ctx context.Context, a *app.App) (err error) {
 		return err
 	}
 	l.app = a.Fresh(ctx, "work")
-	l.app.Actor, l.app.Cache = l.name, new(jsonl.Cache)
+	l.app.Actor = l.name
+	if l.app.Cache == nil {
+		l.app.Cache = new(jsonl.Cache)
+	}
 	if l.store, err = l.app.Discover(); err != nil {
 		return err
 	}
