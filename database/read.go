@@ -78,6 +78,9 @@ func compareRows(a, b row) int { return cmp.Or(cmp.Compare(a.pos, b.pos), cmp.Co
 func (s *Store) ask(ctx context.Context, version int64) (*news, error) {
 	db := s.DB()
 	n, err := askOf(ctx, db, version)
+	for again := 0; again < 2 && mysql.Gone(err) && !mysql.Unreached(err); again++ {
+		n, err = askOf(ctx, db, version) // on another connection: a question may be asked twice
+	}
 	switch {
 	case mysql.Unknown(err):
 		return nil, s.misread(ctx, db, err)

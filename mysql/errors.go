@@ -41,6 +41,12 @@ func Gone(err error) bool {
 		errors.As(err, new(net.Error)) || is(err, shutdown, killedQuery, killed, tooMany, aborted, restarting, notReady)
 }
 
+// Unreached reports whether an error means that no connection could be made.
+func Unreached(err error) bool {
+	op, ok := errors.AsType[*net.OpError](err)
+	return ok && op.Op == "dial"
+}
+
 // What servers say, by number.
 const (
 	tooMany             = 1040
