@@ -45,6 +45,8 @@ type Store struct {
 	writers connections
 	writing sync.Mutex // held by the one edit of this process that is being written
 
+	patience time.Duration
+
 	mu   sync.Mutex // of what follows
 	held *held      // what was read last
 
@@ -53,7 +55,8 @@ type Store struct {
 
 // Open gives the store at a place. Nothing is dialled before the first use.
 func Open(p beads.Place, o Options) *Store {
-	return &Store{place: p, options: o, url: o.Config.URL(), dial: sync.OnceValue(func() *sql.DB { return dial(o.Config) })}
+	return &Store{place: p, options: o, url: o.Config.URL(), patience: patience,
+		dial: sync.OnceValue(func() *sql.DB { return dial(o.Config) })}
 }
 
 // Close ends the connections.
