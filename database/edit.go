@@ -75,5 +75,8 @@ func (s *Store) try(ctx context.Context, o beads.Options, fn func(*beads.Tx) err
 		}
 		return nil, err
 	}
+	if h.shape&onDolt != 0 {
+		s.commits.add(s.noted(changes))
+	}
 	return changes, nil
 }

@@ -31,7 +31,13 @@ func (s *Store) Fill(ctx context.Context, text []byte, prefix string, told func(
 		told = func(int, int) {}
 	}
 	db := s.DB()
-	return s.explain(s.fill(ctx, db, rows, shape, prefix, told))
+	if err := s.fill(ctx, db, rows, shape, prefix, told); err != nil {
+		return s.explain(err)
+	}
+	if isDolt(ctx, db) {
+		s.commits.add(s.noted(nil))
+	}
+	return nil
 }
 
 // filling is a line that is put into an empty store.

@@ -17,7 +17,7 @@ import (
 // (a server put back from a backup may not), the lines that are newer with all their
 // comments, and from the beginning what is no issue. Of an unchanged store the first two
 // rows come alone.
-const newer = `SELECT 0 AS kind, version AS x, schema_version AS y, bom * 2 + unended AS z, store AS a, prefix AS b, NULL AS text FROM stig_meta WHERE one = 1
+const newer = `SELECT 0 AS kind, version AS x, schema_version AS y, (@@version_comment = 'Dolt') * 4 + bom * 2 + unended AS z, store AS a, prefix AS b, NULL AS text FROM stig_meta WHERE one = 1
 UNION ALL SELECT 1, version, 0, 0, token, '', NULL FROM stig_events WHERE version = ? AND n = 0
 UNION ALL SELECT 2, pos, COALESCE(cut, -1), 0, id, ending, line FROM stig_lines WHERE version > ?
 UNION ALL SELECT 3, c.version, c.n, 0, c.issue, c.token, c.body FROM stig_comments c JOIN stig_lines l ON l.id = c.issue WHERE l.version > ?
@@ -159,6 +159,7 @@ func (n *news) assemble() error {
 const (
 	isUnended = 1 << iota // the last line has no newline
 	hasBOM                // a byte order mark comes first
+	onDolt                // the server is Dolt
 )
 
 const byteOrderMark = "\xef\xbb\xbf"

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"strings"
 
 	mysql "github.com/go-sql-driver/mysql"
 
@@ -82,17 +83,22 @@ func is(err error, numbers ...uint16) bool {
 // it. The error is a *fault.Error with the code fault.Store, whose ID is the URL.
 func Explain(c Config, err error) error {
 	e := &fault.Error{Code: fault.Store, ID: c.URL(), Reason: err.Error(), Err: err}
+	database, branch, _ := strings.Cut(c.Database, "/")
 	certificate, isCertificate := errors.AsType[*tls.CertificateVerificationError](err)
 	var unknownHost *net.DNSError
 	switch {
+	case strings.Contains(err.Error(), "Merge conflict detected"): // a number that Dolt has for all else too
+		e.Reason, e.Hint = "a merge left conflicts in the database, and nothing can be written until they are resolved", "type stig merge --database"
 	case is(err, wrongPassword):
 		e.Reason, e.Hint = "the server refused the user or the password", "set STIG_DB_PASSWORD, or correct the user in the URL"
 	case is(err, noRight):
-		e.Reason, e.Hint = "the user may not use this database", "ask for the right on the server: GRANT SELECT, INSERT, UPDATE, DELETE ON "+c.Database+".* TO the user"
+		e.Reason, e.Hint = "the user may not use this database", "ask for the right on the server: GRANT SELECT, INSERT, UPDATE, DELETE ON "+database+".* TO the user"
+	case is(err, noDatabase) && branch != "":
+		e.Reason, e.Hint = "there is no database "+database+", or Dolt has no branch "+branch+" in it", "make the branch in the database: CALL DOLT_BRANCH('"+branch+"')"
 	case is(err, noDatabase):
 		e.Reason, e.Hint = "there is no database "+c.Database, "make it on the server: CREATE DATABASE "+c.Database
 	case Denied(err):
-		e.Reason, e.Hint = "may only be read by this user", "ask for the right on the server: GRANT SELECT, INSERT, UPDATE, DELETE ON "+c.Database+".* TO the user"
+		e.Reason, e.Hint = "may only be read by this user", "ask for the right on the server: GRANT SELECT, INSERT, UPDATE, DELETE ON "+database+".* TO the user"
 	case is(err, tooMany):
 		e.Reason, e.Hint = "the server has too many connections", "raise max_connections on the server, or let other programs end"
 	case isCertificate:
