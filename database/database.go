@@ -42,16 +42,20 @@ type Store struct {
 	url     string
 	dial    func() *sql.DB
 	hub     hub
+	writers connections
+	writing sync.Mutex // held by the one edit of this process that is being written
 	commits commits
 
 	mu   sync.Mutex // of what follows
 	held *held      // what was read last
+
+	state *state // live state; nil before it is asked for
 }
 
 // Open gives the store at a place. Nothing is dialled before the first use.
 func Open(p beads.Place, o Options) *Store {
 	s := &Store{place: p, options: o, url: o.Config.URL(), dial: sync.OnceValue(func() *sql.DB { return dial(o.Config) })}
-	s.commits.make = s.commit
+	s.commits.make = s.commitEdits
 	return s
 }
 

@@ -151,9 +151,9 @@ func (s *Store) noted(changes []beads.Change) string {
 	return text
 }
 
-// commit makes a commit of what was edited. It goes on where the command that edited was
+// commitEdits makes a commit of what was edited. It goes on where the command that edited was
 // interrupted: the edit is written.
-func (s *Store) commit(message string) error {
+func (s *Store) commitEdits(message string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*interval)
 	defer cancel()
 	return commit(ctx, s.DB(), message, s.options.Actor)
