@@ -29,7 +29,7 @@ func (s *Store) State() live.Documents {
 // state keeps live.Documents in the table stig_live: a row each, with a version that is
 // drawn anew with each change, since a row that was removed may come back.
 type state struct {
-	db      func() (*sql.DB, error)
+	db      func() *sql.DB
 	explain func(error) error // has the place of the server first
 
 	mu   sync.Mutex
@@ -111,10 +111,7 @@ func repeat(ctx context.Context, try func() error) error {
 
 func (s *state) load(ctx context.Context, name string) (entries []live.Entry, err error) {
 	const columns = "SELECT name, text, version, TIMESTAMPDIFF(MICROSECOND, changed, UTC_TIMESTAMP(6)) FROM stig_live "
-	db, err := s.db()
-	if err != nil {
-		return nil, err
-	}
+	db := s.db()
 	query, args := columns+"WHERE name = ?", []any{name}
 	if folder, ok := strings.CutSuffix(name, "/"); ok {
 		query, args = columns+"WHERE name >= ? AND name < ? ORDER BY name", []any{name, folder + "0"} // which follows the slash
@@ -149,10 +146,8 @@ func (s *state) swap(ctx context.Context, name string, was, now []live.Entry) er
 	if len(writes) == 0 {
 		return nil
 	}
-	db, err := s.db()
-	if err != nil {
-		return err
-	}
+	var err error
+	db := s.db()
 	if len(writes) == 1 {
 		err = writes[0].on(ctx, db)
 	} else {

@@ -185,10 +185,7 @@ func TestStateAtOnce(t *testing.T) {
 func TestStateTrips(t *testing.T) {
 	stateOn(t, func(t *testing.T, open func() *state) {
 		s := open()
-		db, err := s.db()
-		if err != nil {
-			t.Fatal(err)
-		}
+		db := s.db()
 		db.SetMaxOpenConns(1)
 		asked := func() (n int) {
 			var name string
@@ -217,7 +214,7 @@ func TestStateTrips(t *testing.T) {
 // of a command.
 func TestStateWithoutServer(t *testing.T) {
 	asked := 0
-	s := &state{db: func() (*sql.DB, error) { asked++; return nil, errors.New("no route") }, explain: func(err error) error { return err }}
+	s := &state{db: func() *sql.DB { asked++; return sql.OpenDB(unable{errors.New("no route")}) }, explain: func(err error) error { return err }}
 	for range 3 {
 		if _, err := s.Load(t.Context(), "a/"); err == nil || err.Error() != "no route" {
 			t.Error(err)
