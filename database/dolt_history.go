@@ -153,23 +153,28 @@ func (t *texts) end() {
 	}
 }
 
-// Snapshot implements beads.History. Dolt gives a database for each commit, in which the
+// Snapshot implements beads.History. Dolt has a database for each commit, in which the
 // tables are as they were.
 func (p *past) Snapshot(ctx context.Context, revision string) (*beads.Snapshot, error) {
 	commit, err := p.commit(ctx, revision)
 	if err != nil {
 		return nil, err
 	}
-	o := p.store.options
-	name, _, _ := strings.Cut(o.Config.Database, "/")
-	o.Config.Database, o.Cache = name+"/"+commit, ""
-	then := Open(p.store.place, o)
+	then := p.store.at(commit)
 	defer then.Close()
 	file, err := then.Snapshot()
 	if e, ok := errors.AsType[*beads.StoreError](err); ok && e.Absent {
 		return nil, &beads.RevisionError{Reason: fmt.Sprintf("%q: the database held no store then", revision), None: true}
 	}
 	return file, err
+}
+
+// at is the store as a commit has it.
+func (s *Store) at(commit string) *Store {
+	o := s.options
+	name, _, _ := strings.Cut(o.Config.Database, "/")
+	o.Config.Database, o.Cache = name+"/"+commit, ""
+	return Open(s.place, o)
 }
 
 // Common implements beads.History.

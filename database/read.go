@@ -105,7 +105,7 @@ func (s *Store) misread(ctx context.Context, db *sql.DB, was error) error {
 	return cmp.Or(err, was)
 }
 
-func askOf(ctx context.Context, db *sql.DB, version int64) (*news, error) {
+func askOf(ctx context.Context, db querier, version int64) (*news, error) {
 	rows, err := db.QueryContext(ctx, newer, version, version, version, version)
 	if err != nil {
 		return nil, err

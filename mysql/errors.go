@@ -28,6 +28,12 @@ func Denied(err error) bool {
 	return is(err, tableDenied, columnDenied, specificDenied, readOnlyOption, readOnlyMode, readOnlyTransaction)
 }
 
+// Unmerged reports whether an error means that Dolt undid the transaction because a merge
+// left conflicts in the branch. It has no number of its own.
+func Unmerged(err error) bool {
+	return is(err, doltError) && strings.Contains(err.Error(), "Merge conflict detected")
+}
+
 // Unknown reports whether an error means that a table or column is not there.
 func Unknown(err error) bool { return is(err, noTable, noColumn) }
 
@@ -43,6 +49,7 @@ func Gone(err error) bool {
 
 // What servers say, by number.
 const (
+	doltError           = 1105 // whatever has no other number
 	tooMany             = 1040
 	noRight             = 1044
 	wrongPassword       = 1045
@@ -87,7 +94,7 @@ func Explain(c Config, err error) error {
 	certificate, isCertificate := errors.AsType[*tls.CertificateVerificationError](err)
 	var unknownHost *net.DNSError
 	switch {
-	case strings.Contains(err.Error(), "Merge conflict detected"): // a number that Dolt has for all else too
+	case Unmerged(err):
 		e.Reason, e.Hint = "a merge left conflicts in the database, and nothing can be written until they are resolved", "type stig merge --database"
 	case is(err, wrongPassword):
 		e.Reason, e.Hint = "the server refused the user or the password", "set STIG_DB_PASSWORD, or correct the user in the URL"
