@@ -106,5 +106,8 @@ func (s *Store) try(ctx context.Context, o beads.Options, fn func(*beads.Tx) err
 	if err := s.put(ctx, e); err != nil {
 		return nil, err
 	}
+	if h.Shape&onDolt != 0 {
+		s.commits.add(s.noted(changes))
+	}
 	return changes, nil
 }
