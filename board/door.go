@@ -115,7 +115,7 @@ func headers(h http.Header) {
 	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("X-Frame-Options", "DENY")
-	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Referrer-Policy", "same-origin") // with no-referrer browsers do not say where a form comes from
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Cache-Control", "no-store")
@@ -147,6 +147,7 @@ func (d *door) welcome(w http.ResponseWriter, r *http.Request, token string) {
 		d.invite()
 	}
 	to := *r.URL
+	w.Header().Set("Referrer-Policy", "no-referrer")
 	query := to.Query()
 	query.Del("token")
 	to.RawQuery, to.Host, to.Scheme = query.Encode(), "", ""
