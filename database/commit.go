@@ -70,7 +70,7 @@ func (s *Store) commit(ctx context.Context, tx *sql.Tx, token []byte) error {
 	switch {
 	case err == nil:
 		return nil
-	case mysql.Again(err):
+	case mysql.Again(err), mysql.Unmerged(err):
 		return err
 	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, sql.ErrTxDone):
 		return err // COMMIT was not sent

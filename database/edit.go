@@ -29,6 +29,9 @@ func (s *Store) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) er
 		if err == nil {
 			err = s.put(limited, e)
 		}
+		if err == nil && e.onDolt {
+			s.commits.add(s.noted(changes))
+		}
 		if o, ok := err.(theirs); ok {
 			return nil, o.err
 		}

@@ -31,6 +31,12 @@ func Denied(err error) bool {
 	return is(err, tableDenied, columnDenied, specificDenied, readOnlyOption, readOnlyMode, readOnlyTransaction)
 }
 
+// Unmerged reports whether an error means that Dolt undid the transaction because a merge
+// left conflicts in the branch. It has no number of its own.
+func Unmerged(err error) bool {
+	return is(err, doltError) && strings.Contains(err.Error(), "Merge conflict detected")
+}
+
 // Unknown reports whether an error means that a table or column is not there.
 func Unknown(err error) bool { return is(err, noTable, noColumn) }
 
@@ -53,6 +59,7 @@ func Unreached(err error) bool {
 
 // What servers say, by number.
 const (
+	doltError           = 1105 // whatever has no other number
 	tooMany             = 1040
 	noRight             = 1044
 	wrongPassword       = 1045
@@ -95,17 +102,22 @@ func is(err error, numbers ...uint16) bool {
 // it. The error is a *fault.Error with the code fault.Store, whose ID is the URL.
 func Explain(c Config, err error) error {
 	e := &fault.Error{Code: fault.Store, ID: c.URL(), Reason: err.Error(), Err: err}
+	database, branch, _ := strings.Cut(c.Database, "/")
 	certificate, isCertificate := errors.AsType[*tls.CertificateVerificationError](err)
 	var unknownHost *net.DNSError
 	switch {
+	case Unmerged(err):
+		e.Reason, e.Hint = "a merge left conflicts in the database, and nothing can be written until they are resolved", "type stig merge --database"
 	case is(err, wrongPassword):
 		e.Reason, e.Hint = "the server refused the user or the password", "set STIG_DB_PASSWORD, or correct the user in the URL"
 	case is(err, noRight):
-		e.Reason, e.Hint = "the user may not use this database", "ask for the right on the server: GRANT SELECT, INSERT, UPDATE, DELETE ON "+c.Database+".* TO the user"
+		e.Reason, e.Hint = "the user may not use this database", "ask for the right on the server: GRANT SELECT, INSERT, UPDATE, DELETE ON "+database+".* TO the user"
+	case is(err, noDatabase) && branch != "":
+		e.Reason, e.Hint = "there is no database "+database+", or Dolt has no branch "+branch+" in it", "make the branch in the database: CALL DOLT_BRANCH('"+branch+"')"
 	case is(err, noDatabase):
 		e.Reason, e.Hint = "there is no database "+c.Database, "make it on the server: CREATE DATABASE "+c.Database
 	case Denied(err):
-		e.Reason, e.Hint = "may only be read by this user", "ask for the right on the server: GRANT SELECT, INSERT, UPDATE, DELETE ON "+c.Database+".* TO the user"
+		e.Reason, e.Hint = "may only be read by this user", "ask for the right on the server: GRANT SELECT, INSERT, UPDATE, DELETE ON "+database+".* TO the user"
 	case is(err, tooMany):
 		e.Reason, e.Hint = "the server has too many connections", "raise max_connections on the server, or let other programs end"
 	case isCertificate:
