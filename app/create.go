@@ -210,7 +210,7 @@ func (a *App) childNumbers(ctx context.Context, store beads.Place, dryRun bool) 
 
 // childSources are the other places in the clone where children stand.
 func (a *App) childSources(ctx context.Context, store beads.Place, place live.Place) (sources []live.Source) {
-	if !place.Shared() || !process.Finder("", a.Getenv)("git") {
+	if !place.Shared() || store.Mode == beads.Server || !process.Finder("", a.Getenv)("git") {
 		return nil
 	}
 	for _, other := range a.storesBeside(ctx, store) {

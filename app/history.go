@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -60,7 +61,7 @@ func (a *App) LookBack(ctx context.Context, args []string, last int) (*orient.Re
 
 // turns reads the history of the store, where it has one.
 func (a *App) turns(ctx context.Context, store beads.Place) (turns []orient.Turn, known bool, err error) {
-	if !process.Finder("", a.Getenv)("git") {
+	if !process.Finder("", a.Getenv)("git") || store.File() == "" {
 		return nil, false, nil
 	}
 	repo, path, err := a.Git(store)
@@ -106,7 +107,7 @@ func (a *App) Trajectory(ctx context.Context, store beads.Place, id, since strin
 	changes, err := repo.History(ctx, path, revision)
 	var unknown *git.RevisionError
 	if errors.As(err, &unknown) {
-		return nil, Usage(unknown.Reason, "the trajectory of an issue is git's history of "+store.Path)
+		return nil, Usage(unknown.Reason, "the trajectory of an issue is git's history of "+Shortest(store.File()))
 	}
 	if err != nil {
 		return nil, err
@@ -337,15 +338,21 @@ func (a *App) PrepareCommit(ctx context.Context, store beads.Place) (func(id str
 	return func(id string) (string, error) { return committer.Commit(ctx, id) }, nil
 }
 
-// Git runs git beside the store, whose path it gives as git knows it.
+// Git runs git beside the store, whose path it gives as git knows it: that of its file,
+// or of the copy of one on a server. Where there is no copy, the error is a fault.Usage.
 func (a *App) Git(store beads.Place) (repo git.Client, path string, err error) {
-	if path, err = filepath.Abs(store.Path); err != nil {
+	if store.File() == "" {
+		return git.Client{}, "", Usage(store.Name()+": no copy of it is in git, which would hold its past",
+			`write "sync_file": true into `+store.Path+", then type stig store sync and commit what it writes")
+	}
+	if path, err = filepath.Abs(store.File()); err != nil {
 		return git.Client{}, "", err
 	}
-	if path, err = filepath.EvalSymlinks(path); err != nil {
-		return git.Client{}, "", err
+	real, err := filepath.EvalSymlinks(path)
+	if store.Mode == beads.Server && errors.Is(err, fs.ErrNotExist) { // it was not written yet
+		real, err = path, nil
 	}
-	return a.GitIn("").Beside(path), path, nil
+	return a.GitIn("").Beside(real), real, err
 }
 
 // openAt reads the store as it was committed at a revision. The function that
@@ -384,7 +391,7 @@ func (a *App) openAt(ctx context.Context, store beads.Place, revision string) (*
 // about the command line.
 func unknownRevision(err error, store beads.Place) error {
 	if unknown, ok := errors.AsType[*git.RevisionError](err); ok {
-		return Usage(unknown.Reason, cmp.Or(unknown.Hint, "name a commit that has the store: see git log --oneline -- "+store.Path))
+		return Usage(unknown.Reason, cmp.Or(unknown.Hint, "name a commit that has the store: see git log --oneline -- "+Shortest(store.File())))
 	}
 	return err
 }
@@ -392,6 +399,6 @@ func unknownRevision(err error, store beads.Place) error {
 // warnOfLinesAt names the first line of a revision that cannot be read.
 func (a *App) warnOfLinesAt(revision string, store beads.Place, file *beads.Snapshot) {
 	if problems := file.Problems(); len(problems) > 0 {
-		a.Warn("%s:%s:%d: %s", revision, store.Path, problems[0].Line, problems[0].Message)
+		a.Warn("%s:%s:%d: %s", revision, Shortest(store.File()), problems[0].Line, problems[0].Message)
 	}
 }

@@ -189,6 +189,9 @@ func (a *App) weakMark(p beads.Place) string {
 
 // storesBeside are the stores at the same place in the other worktrees.
 func (a *App) storesBeside(ctx context.Context, store beads.Place) (list []beads.Store) {
+	if store.Mode == beads.Server {
+		return nil // they all have this one
+	}
 	git, path, err := a.Git(store)
 	if err != nil {
 		return nil
