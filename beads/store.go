@@ -160,6 +160,8 @@ type Options struct {
 	DryRun bool          // do all but lock and write
 	Wait   time.Duration // for the lock; 0 means 30 s
 
+	Actor, Command string // who edits, and by which command, for a store that records it
+
 	// Notes judges the notes of each changed line, before and after; its error
 	// ends the edit. Without it, no edit may change notes that say something:
 	// the store cannot tell what in them must stay.

@@ -44,6 +44,16 @@ func Init(dir, prefix string) (beads.Place, []string, error) {
 	return s, made, nil
 }
 
+// KeepPrefix writes what the ids of new issues begin with into a .beads that does not say
+// it yet.
+func KeepPrefix(dir, prefix string) error {
+	err := writeNew(filepath.Join(dir, prefixFile), prefix+"\n")
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
+}
+
 // NewFile is a file that Init makes.
 type NewFile struct{ Path, Text string }
 
