@@ -15,8 +15,10 @@ import (
 
 	"stig/bd"
 	"stig/beads"
+	"stig/credentials"
 	"stig/jsonl"
 	"stig/process"
+	"stig/remote"
 )
 
 // Where says what of this run decides on the store.
@@ -38,13 +40,61 @@ func (a *App) Discover() (beads.Store, error) {
 // journal, and bd imports it where bd keeps the issues in a database too.
 func (a *App) At(p beads.Place) beads.Store {
 	var store beads.Store
-	if a.OpenStore != nil {
+	switch {
+	case a.OpenStore != nil:
 		store = a.OpenStore(p)
-	} else {
+	case p.Mode == beads.Server:
+		store = a.onServer(p)
+	default:
 		store = a.file(p)
 	}
 	program := bd.Program{Env: a.Environ(), OnPath: process.Finder("", a.Getenv)("bd"), Warn: a.Warn}
 	return program.Wrap(&journalled{Store: store, journal: a.edits()})
+}
+
+// onServer is the store on a server at a place.
+func (a *App) onServer(p beads.Place) beads.Store {
+	pool := a.OnServers()
+	store, err := pool.Open(p)
+	if err != nil {
+		return remote.Unopened{At: p, Err: err}
+	}
+	if settings, err := remote.Settings(p); err != nil || !settings.SyncFile {
+		return store
+	}
+	return remote.Syncing{Store: store, Copy: remote.Copy{Store: store, Cache: pool.Cache}, Warn: func(err error) {
+		said := Classify(err)
+		a.Warn("written to %s, and not to its copy: %s", p.Name(), said.Message)
+		a.Hint(said.Hint)
+	}}
+}
+
+// OnServers are the stores on servers that this process has open.
+func (a *App) OnServers() *remote.Pool {
+	if a.Servers != nil {
+		return a.Servers
+	}
+	a.Servers = &remote.Pool{Now: a.Now, Given: func() credentials.Given {
+		g := credentials.Given{User: a.Getenv(credentials.UserVariable), Password: a.Getenv(credentials.PasswordVariable)}
+		if dir, err := a.ConfigDir(); err == nil && filepath.IsAbs(dir) {
+			g.File = filepath.Join(dir, "stig", "credentials")
+		}
+		return g
+	}}
+	if a.CacheDir == nil {
+		return a.Servers
+	}
+	if dir, err := a.CacheDir(); err == nil && filepath.IsAbs(dir) {
+		a.Servers.Cache = filepath.Join(dir, "stig")
+	}
+	return a.Servers
+}
+
+// Disconnect ends the connections of this process to servers.
+func (a *App) Disconnect() {
+	if a.Servers != nil {
+		_ = a.Servers.Close() // what was written is there
+	}
 }
 
 // edits is the journal of this run.

@@ -24,14 +24,10 @@ func (s *Store) Held(ctx context.Context, lines []Line) ([]bool, error) {
 			sums[string(sum(l.Text))] = append(sums[string(sum(l.Text))], i)
 		}
 	}
-	db, err := s.DB()
-	if err != nil {
-		return nil, err
-	}
 	const most = 500 // of one statement
 	for len(issues) > 0 {
 		n := min(len(issues), most)
-		rows, err := db.QueryContext(ctx, "SELECT hash_before, hash_after FROM stig_events WHERE issue IN (?"+strings.Repeat(", ?", n-1)+")", issues[:n]...)
+		rows, err := s.DB().QueryContext(ctx, "SELECT hash_before, hash_after FROM stig_events WHERE issue IN (?"+strings.Repeat(", ?", n-1)+")", issues[:n]...)
 		if err != nil {
 			return nil, s.explain(err)
 		}

@@ -18,8 +18,8 @@ import (
 // SettingsFile is the file in .beads that names the server which holds the issues.
 const SettingsFile = "stig.json"
 
-// copyName is the file beside it that is kept as a copy of the issues.
-const copyName = "issues.jsonl"
+// CopyFile is the file beside it that may be kept as a copy of the issues.
+const CopyFile = "issues.jsonl"
 
 // Settings are what SettingsFile says.
 type Settings struct {
@@ -128,8 +128,8 @@ func (d listing) server() (beads.Place, error) {
 		return beads.Place{}, err
 	}
 	p := beads.Place{Path: path, Dir: d.dir, Mode: beads.Server, URL: s.Store}
-	if s.SyncFile || d.has(copyName) {
-		p.Copy = filepath.Join(d.dir, copyName)
+	if s.SyncFile || d.has(CopyFile) {
+		p.Copy = filepath.Join(d.dir, CopyFile)
 	}
 	return p, nil
 }

@@ -2,6 +2,7 @@ package remote
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -18,6 +19,7 @@ import (
 type Transfer struct {
 	Pool     *Pool
 	From, To beads.Place
+	Prefix   string // of the ids of new issues; "" is that of From
 	DryRun   bool
 	Told     func(done, of int) // is told now and then how many lines were sent; may be nil
 }
@@ -39,6 +41,7 @@ func (t Transfer) Run(ctx context.Context) (*Transferred, error) {
 	if err != nil {
 		return nil, err
 	}
+	prefix = cmp.Or(t.Prefix, prefix)
 	done := &Transferred{Issues: f.Len(), Bytes: len(text), Hash: hashOf(text)}
 	if !f.CanEdit() {
 		p := f.Problems()[0]
@@ -70,7 +73,7 @@ func (t Transfer) read(ctx context.Context, p beads.Place) (text []byte, prefix 
 		if text, err = store.Text(ctx); err != nil {
 			return nil, "", err
 		}
-		prefix, err = prefixOf(store)
+		prefix, err = Prefix(store.Snapshot())
 		return text, prefix, err
 	}
 	resume, err := jsonl.Pause(ctx, p, wait)
@@ -81,15 +84,15 @@ func (t Transfer) read(ctx context.Context, p beads.Place) (text []byte, prefix 
 	if err = errors.Join(err, resume()); err != nil {
 		return nil, "", beads.Unreadable(p.Path, err)
 	}
-	prefix, err = prefixOf(jsonl.Open(p))
+	prefix, err = Prefix(jsonl.Read(p))
 	return text, prefix, err
 }
 
 // wait is how long a copy waits for who writes the file.
 const wait = 30 * time.Second
 
-func prefixOf(s beads.Store) (string, error) {
-	f, err := s.Snapshot()
+// Prefix is what the ids of new issues begin with in a store that was read.
+func Prefix(f *beads.Snapshot, err error) (string, error) {
 	if err != nil {
 		return "", err
 	}

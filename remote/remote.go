@@ -30,7 +30,15 @@ type Pool struct {
 	Now   func() time.Time         // measures how long a server takes to answer
 
 	mu     sync.Mutex
+	told   map[string]jsonl.Settings // what is not in its file yet, by path
 	stores map[beads.Place]*database.Store
+}
+
+// Tell has the pool open a store with settings that are not in its file yet.
+func (p *Pool) Tell(place beads.Place, s jsonl.Settings) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.told = map[string]jsonl.Settings{place.Path: s}
 }
 
 // Open gives the store at a place with Mode beads.Server, the same at each call. Nothing
@@ -59,9 +67,11 @@ func (p *Pool) Options(place beads.Place) (o database.Options, from string, err 
 	if o.Config, err = mysql.ParseURL(place.URL); err != nil {
 		return o, "", &beads.StoreError{Path: place.URL, Reason: err.Error(), Hint: "type --store mysql://USER@HOST:PORT/DATABASE"}
 	}
-	settings, err := settingsOf(place)
-	if err != nil {
-		return o, "", err
+	settings, known := p.told[place.Path]
+	if !known {
+		if settings, err = Settings(place); err != nil {
+			return o, "", err
+		}
 	}
 	o.Config.Plain, o.Config.CA = settings.TLS == "off", settings.CA
 	login, err := credentials.For(o.Config, p.Given())
@@ -69,9 +79,9 @@ func (p *Pool) Options(place beads.Place) (o database.Options, from string, err 
 	return o, login.From, err
 }
 
-// settingsOf reads the settings that name a store; of a store that was named by hand there
+// Settings reads the settings that name a store; of a store that was named by hand there
 // may be none.
-func settingsOf(place beads.Place) (jsonl.Settings, error) {
+func Settings(place beads.Place) (jsonl.Settings, error) {
 	s, err := jsonl.ReadSettings(place.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return jsonl.Settings{}, nil

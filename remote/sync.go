@@ -21,6 +21,12 @@ import (
 type Synced struct {
 	Behind bool // the copy was not what the server holds
 	Lines  int  // that the server holds
+	Bytes  int
+	Hash   string // SHA-256 of them
+}
+
+func synced(before string, text []byte) Synced {
+	return Synced{before != string(text), bytes.Count(text, []byte("\n")), len(text), hashOf(text)}
 }
 
 // Copy is the copy of a store on a server in a file of JSONL.
@@ -40,14 +46,14 @@ func (c Copy) Sync(ctx context.Context, o beads.Options) (s Synced, err error) {
 	}
 	if _, err := os.Stat(file.Path); errors.Is(err, fs.ErrNotExist) && o.DryRun {
 		text, err := c.Store.Text(ctx)
-		return Synced{true, bytes.Count(text, []byte("\n"))}, err
+		return synced("", text), err
 	}
-	err = jsonl.Open(file).Rewrite(ctx, o, func(before string) ([]jsonl.Splice, error) {
+	err = jsonl.Rewrite(ctx, file, o, func(before string) ([]jsonl.Splice, error) {
 		after, err := c.Store.Text(ctx) // under the lock: whoever comes later writes no less
 		if err != nil {
 			return nil, err
 		}
-		s = Synced{before != string(after), bytes.Count(after, []byte("\n"))}
+		s = synced(before, after)
 		if s.Behind {
 			err = c.refuseStrange(ctx, before, after)
 		}
