@@ -75,7 +75,7 @@ func (a *App) session() (live.SessionRecord, bool) {
 func (a *App) sessions() (r session.Registry, ok bool) {
 	place, err := jsonl.Discover(a.Where())
 	if err == nil {
-		r.Place, err = live.At(place.Path)
+		r.Place, err = a.Live(place)
 	}
 	if err == nil {
 		r.Now, err = a.Clock()
@@ -195,6 +195,9 @@ type App struct {
 	// Servers are the stores on servers that this process has open; nil before the first.
 	Servers *remote.Pool
 
+	// Cache keeps the store between readings; nil where it is mostly read once.
+	Cache *jsonl.Cache
+
 	// Ancestors lists the processes that this run was started by; nil where no session
 	// is looked for among them.
 	Ancestors func() []process.Ancestor
@@ -227,7 +230,7 @@ func (a *App) Fresh(ctx context.Context, command string) *App {
 		Say: a.Say, Progress: a.Progress, Terminal: a.Terminal,
 		Ctx: ctx, Running: command,
 		CacheDir: a.CacheDir, Servers: a.OnServers(),
-		Dir: a.Dir, Store: a.Store, Actor: a.Actor, OpenStore: a.OpenStore, Ancestors: a.Ancestors, Inbox: a.Inbox, Foreign: a.Foreign,
+		Dir: a.Dir, Store: a.Store, Actor: a.Actor, OpenStore: a.OpenStore, Cache: a.Cache, Ancestors: a.Ancestors, Inbox: a.Inbox, Foreign: a.Foreign,
 	}
 }
 

@@ -16,7 +16,9 @@ import (
 	"stig/bd"
 	"stig/beads"
 	"stig/credentials"
+	"stig/database"
 	"stig/jsonl"
+	"stig/live"
 	"stig/process"
 	"stig/remote"
 )
@@ -39,30 +41,59 @@ func (a *App) Discover() (beads.Store, error) {
 // At gives the store at a place as this run works on it: what it writes is in the
 // journal, and bd imports it where bd keeps the issues in a database too.
 func (a *App) At(p beads.Place) beads.Store {
-	var store beads.Store
-	switch {
-	case a.OpenStore != nil:
-		store = a.OpenStore(p)
-	case p.Mode == beads.Server:
-		store = a.onServer(p)
-	default:
-		store = a.file(p)
-	}
 	program := bd.Program{Env: a.Environ(), OnPath: process.Finder("", a.Getenv)("bd"), Warn: a.Warn}
-	return program.Wrap(&journalled{Store: store, journal: a.edits()})
+	return program.Wrap(&journalled{Store: a.synced(a.bare(p)), journal: a.edits()})
 }
 
-// onServer is the store on a server at a place.
-func (a *App) onServer(p beads.Place) beads.Store {
-	pool := a.OnServers()
-	store, err := pool.Open(p)
-	if err != nil {
-		return remote.Unopened{At: p, Err: err}
-	}
-	if settings, err := remote.Settings(p); err != nil || !settings.SyncFile {
+// bare gives the store at a place without what At adds.
+func (a *App) bare(p beads.Place) beads.Store {
+	switch {
+	case a.OpenStore != nil:
+		return a.OpenStore(p)
+	case p.Mode == beads.Server:
+		store, err := a.OnServers().Open(p)
+		if err != nil {
+			return remote.Unopened{At: p, Err: err}
+		}
 		return store
 	}
-	return remote.Syncing{Store: store, Copy: remote.Copy{Store: store, Cache: pool.Cache}, Warn: func(err error) {
+	return a.file(p)
+}
+
+// Live is where the live state of the store at a place is kept: in files of the clone,
+// and what other machines have to see where the store is, if that is a server.
+func (a *App) Live(p beads.Place) (live.Place, error) {
+	place, err := live.At(p.Path)
+	if err != nil {
+		return place, err
+	}
+	if s, ok := a.bare(p).(interface{ State() live.Documents }); ok {
+		self, _ := process.Self()
+		place.Documents, place.Host, place.Now = s.State(), self.Host, a.now
+	}
+	return place, nil
+}
+
+// now is Clock where that is right, which others see to.
+func (a *App) now() time.Time {
+	if t, err := a.Clock(); err == nil {
+		return t
+	}
+	return a.Now().UTC()
+}
+
+// synced is a store on a server that also writes its copy, where the settings ask for
+// that; another store as it is.
+func (a *App) synced(s beads.Store) beads.Store {
+	store, ok := s.(*database.Store)
+	if !ok {
+		return s
+	}
+	p := s.Place()
+	if settings, err := remote.Settings(p); err != nil || !settings.SyncFile {
+		return s
+	}
+	return remote.Syncing{Store: store, Copy: remote.Copy{Store: store, Cache: a.OnServers().Cache}, Warn: func(err error) {
 		said := Classify(err)
 		a.Warn("written to %s, and not to its copy: %s", p.Name(), said.Message)
 		a.Hint(said.Hint)
@@ -108,7 +139,7 @@ func (a *App) edits() *journal {
 // file is the file of the store at a place.
 func (a *App) file(p beads.Place) *jsonl.Store {
 	store := jsonl.Open(p)
-	store.Weak = a.warnOfWeak
+	store.Weak, store.Cache = a.warnOfWeak, a.Cache
 	return store
 }
 
