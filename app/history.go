@@ -167,6 +167,9 @@ func gateSince(ctx context.Context, history beads.History, store beads.Place, co
 // PrepareCommit checks that the store can be committed and gives the function
 // that does it once the checkpoint of an issue is written.
 func (a *App) PrepareCommit(ctx context.Context, store beads.Place) (func(id string) (string, error), error) {
+	if store.Mode == beads.Dolt {
+		return nil, Usage("--commit: bd keeps the issues in its Dolt database and commits each write there", "leave --commit out")
+	}
 	committer, err := checkpoint.PrepareCommit(ctx, store, a.Environ())
 	if err != nil {
 		return nil, err
@@ -185,8 +188,10 @@ func (a *App) Git(store beads.Place) (repo git.Client, path string, err error) {
 		return git.Client{}, "", err
 	}
 	real, err := filepath.EvalSymlinks(path)
-	if store.Mode == beads.Server && errors.Is(err, fs.ErrNotExist) { // it was not written yet
-		real, err = path, nil
+	if (store.Mode == beads.Dolt || store.Mode == beads.Server) && errors.Is(err, fs.ErrNotExist) { // bd has exported nothing yet, or no edit was copied
+		if real, err = filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+			real = filepath.Join(real, filepath.Base(path))
+		}
 	}
 	return a.GitIn("").Beside(real), real, err
 }
