@@ -110,6 +110,7 @@ func (s *Store) try(ctx context.Context, o beads.Options, fn func(*beads.Tx) err
 	}
 	e, err := newEdition(h, tx)
 	if err == nil {
+		e.actor, e.command = cmp.Or(o.Actor, s.options.Actor), cmp.Or(o.Command, s.options.Command)
 		err = s.fits(ctx, e)
 	}
 	return e, changes, err
