@@ -87,7 +87,10 @@ func TestMergeAlike(t *testing.T) {
 	}
 	comment(ours, "ours")
 	comment(theirs, "theirs")
-	edit(t, theirs, func(tx *beads.Tx) error { _, err := tx.Add(beads.New{ID: "demo-4", Title: "Trim the wick"}); return err })
+	edit(t, theirs, func(tx *beads.Tx) error {
+		_, err := tx.Add(beads.New{ID: "demo-4", Title: "Trim the wick"})
+		return err
+	})
 	if err := theirs.Close(); err != nil {
 		t.Fatal(err)
 	}
