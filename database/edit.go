@@ -107,7 +107,7 @@ func (s *Store) try(ctx context.Context, o beads.Options, fn func(*beads.Tx) err
 		return nil, err
 	}
 	if h.Shape&onDolt != 0 {
-		s.commits.add(s.noted(changes))
+		s.commits.add(noted(s.options.Command, changes), s.options.Actor)
 	}
 	return changes, nil
 }
