@@ -46,6 +46,8 @@ type Store struct {
 	writing sync.Mutex // held by the one edit of this process that is being written
 	commits commits
 
+	patience time.Duration
+
 	mu   sync.Mutex // of what follows
 	held *held      // what was read last
 
@@ -54,7 +56,8 @@ type Store struct {
 
 // Open gives the store at a place. Nothing is dialled before the first use.
 func Open(p beads.Place, o Options) *Store {
-	s := &Store{place: p, options: o, url: o.Config.URL(), dial: sync.OnceValue(func() *sql.DB { return dial(o.Config) })}
+	s := &Store{place: p, options: o, url: o.Config.URL(), patience: patience,
+		dial: sync.OnceValue(func() *sql.DB { return dial(o.Config) })}
 	s.commits.make = s.commitEdits
 	return s
 }

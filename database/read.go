@@ -78,11 +78,14 @@ func compareRows(a, b row) int { return cmp.Or(cmp.Compare(a.pos, b.pos), cmp.Co
 func (s *Store) ask(ctx context.Context, version int64) (*news, error) {
 	db := s.DB()
 	n, err := askOf(ctx, db, version)
+	for again := 0; again < 2 && mysql.Gone(err) && !mysql.Unreached(err); again++ {
+		n, err = askOf(ctx, db, version) // on another connection: a question may be asked twice
+	}
 	switch {
-	case mysql.Unknown(err):
-		return nil, s.misread(ctx, db, err)
-	case err != nil:
+	case err != nil && (mysql.Gone(err) || ctx.Err() != nil):
 		return nil, err
+	case err != nil:
+		return nil, s.misread(ctx, db, err)
 	case n.store == nil:
 		return nil, absent(s.url)
 	}
@@ -92,7 +95,8 @@ func (s *Store) ask(ctx context.Context, version int64) (*news, error) {
 	return n, nil
 }
 
-// misread says why the tables are not those that were asked for.
+// misread says of an error whether the tables are not those that were asked for. (Dolt
+// has no number for a column that it does not know.)
 func (s *Store) misread(ctx context.Context, db *sql.DB, was error) error {
 	var found int
 	err := db.QueryRowContext(ctx, "SELECT schema_version FROM stig_meta WHERE one = 1").Scan(&found)

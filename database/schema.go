@@ -205,7 +205,7 @@ func Migrate(ctx context.Context, o Options, dryRun bool) (from, to int, err err
 		return 0, 0, absent(o.Config.URL())
 	case err != nil:
 		return 0, 0, explain(o.Config, err)
-	case from > schema:
+	case from > schema || from < 1:
 		return from, from, schemaError(o.Config.URL(), from)
 	}
 	for n := from; n < schema; n++ {

@@ -25,6 +25,9 @@ func Repeated(err error) bool { return is(err, duplicate) }
 // Denied reports whether an error means that the user, or anybody at present, may not
 // do that.
 func Denied(err error) bool {
+	if e, ok := errors.AsType[*mysql.MySQLError](err); ok && e.Number == unnamed {
+		return strings.HasPrefix(e.Message, "command denied to user") // Dolt has no number for it
+	}
 	return is(err, tableDenied, columnDenied, specificDenied, readOnlyOption, readOnlyMode, readOnlyTransaction)
 }
 
@@ -46,6 +49,12 @@ func Gone(err error) bool {
 	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, mysql.ErrInvalidConn) || errors.Is(err, mysql.ErrMalformPkt) ||
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
 		errors.As(err, new(net.Error)) || is(err, shutdown, killedQuery, killed, tooMany, aborted, restarting, notReady)
+}
+
+// Unreached reports whether an error means that no connection could be made.
+func Unreached(err error) bool {
+	op, ok := errors.AsType[*net.OpError](err)
+	return ok && op.Op == "dial"
 }
 
 // What servers say, by number.
@@ -70,6 +79,7 @@ const (
 	readOnlyTransaction = 1792
 	readOnlyMode        = 1836
 	killed              = 1927
+	unnamed             = 1105
 	aborted             = 1152
 	restarting          = 4031
 	notReady            = 1047 // a node of a cluster
