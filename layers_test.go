@@ -33,7 +33,7 @@ var bands = [][]string{
 	{"verify", "diff", "live", "recall", "internal/dirstore"},
 	{"orient", "checkpoint", "lint", "merge", "draw", "recovery", "watch", "loss", "session", "lease", "inbox", "work", "worktree", "database", "internal/overnight"},
 	{"app"},
-	{"setup", "app/traces", "app/watching", "app/inboxes", "app/actors"},
+	{"setup", "app/traces", "app/watching", "app/inboxes", "app/actors", "app/merging"},
 	{"app/working"},
 	{"doctor"},
 	{cli},
