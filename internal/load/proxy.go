@@ -15,7 +15,7 @@ type Proxy struct {
 	delay    atomic.Int64 // of each direction, in nanoseconds
 	turns    atomic.Int64
 	dialled  atomic.Int64
-	cutAfter atomic.Int64 // bytes to the server until the connections are cut; 0 for never
+	cutAfter atomic.Int64 // bytes until the connections are cut; 0 for never
 
 	mu     sync.Mutex
 	closed bool // no connection passes
@@ -63,9 +63,16 @@ func (p *Proxy) Cut() {
 	clear(p.open)
 }
 
-// CutAfter cuts as Cut does once so many bytes more went to the server, the last of them
-// with those: in the middle of what a program does.
+// CutAfter cuts as Cut does once so many bytes more came from either side: in the middle
+// of what a program says, or of what it is answered.
 func (p *Proxy) CutAfter(bytes int) { p.cutAfter.Store(int64(bytes)) }
+
+// IsCut reports whether no connection passes.
+func (p *Proxy) IsCut() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.closed
+}
 
 // Restore lets connections pass again.
 func (p *Proxy) Restore() {
@@ -139,13 +146,13 @@ func (p *Proxy) pass(client net.Conn) {
 		ended <- struct{}{}
 	}()
 	go func() {
-		p.copy(client, server, func(int) { answered.Store(true) })
+		p.copy(client, server, func(n int) { answered.Store(true); p.count(n) })
 		ended <- struct{}{}
 	}()
 	<-ended
 }
 
-// count counts bytes to the server, until the connections are to be cut.
+// count counts bytes, until the connections are to be cut.
 func (p *Proxy) count(n int) {
 	if left := p.cutAfter.Load(); left > 0 && p.cutAfter.Add(-int64(n)) <= 0 {
 		p.cutAfter.Store(0)

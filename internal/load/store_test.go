@@ -151,9 +151,19 @@ func writer(s beads.Store, p load.Plan, number, most int, path string) error {
 			continue
 		}
 		fmt.Fprintf(os.Stderr, "%d.%d: %T after %s: %v\n", number, n, err, time.Since(start).Round(time.Millisecond), err)
-		for _, err := s.Snapshot(); err != nil; _, err = s.Snapshot() {
-			time.Sleep(20 * time.Millisecond)
+		if err := await(s); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// await waits until a store can be read, for a minute at most.
+func await(s beads.Store) (err error) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if _, err = s.Snapshot(); err == nil {
+			return nil
+		}
+	}
+	return fmt.Errorf("cannot be read again: %w", err)
 }
