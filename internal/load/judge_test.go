@@ -27,7 +27,7 @@ func TestJudge(t *testing.T) {
 	}{
 		"all well":    {[][2]int{{0, 1}, {0, 2}, {0, 3}}, []load.Answer{load.Done, load.Done, load.Done, load.Refused}, load.Verdict{Done: 3, Refused: 1}},
 		"lost":        {[][2]int{{0, 1}}, []load.Answer{load.Done, load.Done}, load.Verdict{Done: 2, Lost: 1}},
-		"twice":       {[][2]int{{0, 1}, {0, 1}}, []load.Answer{load.Done}, load.Verdict{Done: 1, Twice: 1}},
+		"twice":       {[][2]int{{0, 1}, {0, 1}}, []load.Answer{load.Done}, load.Verdict{Done: 1, Half: 1}},
 		"false":       {[][2]int{{0, 1}}, []load.Answer{load.Refused}, load.Verdict{Refused: 1, False: 1}},
 		"unheard":     {[][2]int{{0, 1}}, []load.Answer{load.None, load.Unknown}, load.Verdict{Unheard: 1, Unknown: 1, Made: 1}},
 		"strange":     {[][2]int{{1, 1}}, nil, load.Verdict{Strange: 1}},
