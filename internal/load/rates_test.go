@@ -18,6 +18,7 @@ import (
 
 	"stig/beads"
 	"stig/checkpoint"
+	"stig/cue"
 	"stig/fault"
 	"stig/internal/load"
 	"stig/internal/sample"
@@ -118,7 +119,7 @@ func newRates(t *testing.T, w where, workers int, byCommands bool) *rates {
 	}
 	store := w.open()
 	r.ended = func() { closeStore(store) }
-	rules := checkpoint.Rules{Schema: signals.Embedded()}
+	rules := checkpoint.Rules{Schema: cue.Embedded()}
 	r.do = func(worker int, op, issue, text string) error {
 		return operate(store, rules, actor(worker), op, issue, text)
 	}
@@ -174,7 +175,7 @@ func commands(t *testing.T, w where) func(worker int, op, issue, text string) er
 		case load.Checkpoint:
 			args = append(args, "--done", text, "--remains", "the rest")
 		case load.Comment:
-			args = append(args, text)
+			args = append(args, "-m", text)
 		}
 		dir := dirs[worker%machines]
 		c := exec.Command(*program, args...)
