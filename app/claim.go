@@ -180,7 +180,7 @@ func (c *claimer) leaseOf(issue, holder string) (live.Lease, bool) {
 	claims, err := c.place.Claims(issue)
 	c.app.warnOfClaims(err)
 	l, ok := claims.Lease(issue)
-	return l, ok && l.Actor == holder
+	return l, ok && l.Covers(holder)
 }
 
 // take puts a lease on an issue that names this process, so that it ends with it where
@@ -203,6 +203,9 @@ func (c *claimer) take(f *beads.Snapshot, issue string) error {
 			c.was = &l
 		}
 		c.taken = new(c.lease(issue))
+		if _, holder := c.judge.InStore(issue); c.was != nil && c.was.Covers(holder) && holder != c.who.Actor && c.judge.Ended(*c.was) {
+			c.taken.Took = holder
+		}
 		c.judge.Prune(all)
 		all.Forget(issue)
 		all.Hold(*c.taken)
@@ -255,7 +258,7 @@ func (c *claimer) lease(issue string) live.Lease {
 // kept is the lease that stays when the command ends: no program runs on. Of one that a
 // worker loop started it names the run, whose end returns it.
 func (c *claimer) kept(l live.Lease) live.Lease {
-	l.Run = c.who.Run
+	l.Run, l.Took = c.who.Run, ""
 	l.Process, l.Person = process.ID{}, c.app.isPerson(c.place, l.Actor)
 	return l
 }

@@ -93,7 +93,7 @@ func (a *App) returnable(store beads.Place, now time.Time, r SweepRequest) func(
 		judge := a.Judge(place, now)
 		return func(issue *beads.Issue) checkpoint.Left {
 			l, ok := claims.Lease(issue.ID)
-			held := ok && l.Actor == issue.Assignee
+			held := ok && l.Covers(issue.Assignee)
 			switch {
 			case held && judge.Ended(l):
 				return checkpoint.Ended
@@ -193,7 +193,7 @@ func (c *claimer) sweepEnded(ctx context.Context, count func(live.Lease) bool) (
 	swept, err := checkpoint.Sweep(ctx, c.store, c.options, c.who.Actor, func(*beads.Snapshot) func(*beads.Issue) checkpoint.Left {
 		_, now := c.app.leases(c.store.Place())
 		return func(issue *beads.Issue) checkpoint.Left {
-			if l, ok := now.Lease(issue.ID); ok && lease.Same(l, ended[issue.ID]) && l.Actor == issue.Assignee {
+			if l, ok := now.Lease(issue.ID); ok && lease.Same(l, ended[issue.ID]) && l.Covers(issue.Assignee) {
 				return checkpoint.Ended
 			}
 			return checkpoint.Kept
