@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"strings"
 	"time"
@@ -162,6 +163,9 @@ func gateSince(ctx context.Context, history beads.History, store beads.Place, co
 // PrepareCommit checks that the store can be committed and gives the function
 // that does it once the checkpoint of an issue is written.
 func (a *App) PrepareCommit(ctx context.Context, store beads.Place) (func(id string) (string, error), error) {
+	if store.Mode == beads.Dolt {
+		return nil, Usage("--commit: bd keeps the issues in its Dolt database and commits each write there", "leave --commit out")
+	}
 	committer, err := checkpoint.PrepareCommit(ctx, store, a.Environ())
 	if err != nil {
 		return nil, err
@@ -174,7 +178,12 @@ func (a *App) Git(store beads.Place) (repo git.Client, path string, err error) {
 	if path, err = filepath.Abs(store.Path); err != nil {
 		return git.Client{}, "", err
 	}
-	if path, err = filepath.EvalSymlinks(path); err != nil {
+	real, err := filepath.EvalSymlinks(path)
+	if store.Mode == beads.Dolt && errors.Is(err, fs.ErrNotExist) { // bd has exported nothing yet
+		real, err = filepath.EvalSymlinks(filepath.Dir(path))
+		real = filepath.Join(real, filepath.Base(path))
+	}
+	if path = real; err != nil {
 		return git.Client{}, "", err
 	}
 	return a.GitIn("").Beside(path), path, nil

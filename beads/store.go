@@ -126,8 +126,9 @@ type Mode int
 const (
 	Plain  Mode = iota // JSONL only, no-db, br
 	SQLite             // bd keeps a SQLite database beside it
-	Dolt               // the JSONL is an export
+	Dolt               // bd keeps the issues in a Dolt database; Path is its export, which need not be there
 	Server             // a server holds the issues, at Place.URL
+	Export             // the JSONL is an export of a Dolt database that is not here
 )
 
 // DirName is the name of the directory that holds a store.
