@@ -84,7 +84,7 @@ func (a *App) endLease(store beads.Place, issue string, mayTake func(holder stri
 		all.End(issue)
 		return true, nil
 	}, issue)
-	a.warnOfClaims(err)
+	a.WarnOfShared(err)
 }
 
 // SweepRequest returns claims that nobody works on. Older is 0 for dag.SweepAfter.
@@ -169,7 +169,7 @@ func (a *App) leases(store beads.Place) (place live.Place, claims live.Claims) {
 	if err == nil {
 		claims, err = place.Claims()
 	}
-	a.warnOfClaims(err)
+	a.WarnOfShared(err)
 	return place, claims
 }
 
@@ -197,7 +197,7 @@ func (c *claimer) returnEnded(ctx context.Context) {
 // sweepEnded returns those of the leases that have ended which count picks.
 func (c *claimer) sweepEnded(ctx context.Context, count func(live.Lease) bool) (returned []string, err error) {
 	claims, err := c.place.Claims()
-	c.app.warnOfClaims(err)
+	c.app.WarnOfShared(err)
 	ended := map[string]live.Lease{}
 	here := false
 	for _, l := range claims.Leases {
@@ -233,7 +233,7 @@ func (c *claimer) sweepEnded(ctx context.Context, count func(live.Lease) bool) (
 		}
 		return changed, nil
 	})
-	c.app.warnOfClaims(err)
+	c.app.WarnOfShared(err)
 	return returned, nil
 }
 

@@ -155,6 +155,9 @@ func TestLoopOfAnotherMachine(t *testing.T) {
 		t.Fatal(err)
 	}
 	done, err := y.work(t, "touch pier-1", nil)
+	if listed, err := actors.List(y.as(t, "mara"), actors.ListRequest{}); err != nil || len(listed.Actors) == 0 || listed.Actors[0].Done != 1 {
+		t.Errorf("%+v, %v", listed, err)
+	}
 	if err != nil || len(done.Runs) != 1 || done.Runs[0].Outcome != "closed" {
 		t.Errorf("%+v, %v", done, err)
 	}
