@@ -135,6 +135,7 @@ func (s *state) load(ctx context.Context, name string) (entries []live.Entry, er
 
 // write is one statement that changes one document.
 type write struct {
+	entry live.Entry // as it is then; with no text where it is gone
 	query string
 	args  []any
 }
@@ -153,8 +154,12 @@ func (s *state) swap(ctx context.Context, name string, was, now []live.Entry) er
 	} else {
 		err = allOn(ctx, db, writes)
 	}
-	if err == nil && len(now) == 1 && now[0].Name == name {
-		s.remember(now[0])
+	for _, w := range writes {
+		if err == nil {
+			s.remember(w.entry)
+		} else {
+			s.forget(w.entry.Name)
+		}
 	}
 	return err
 }
@@ -175,15 +180,15 @@ func writesOf(was, now []live.Entry) (writes []write) {
 		}
 		e.Version = rand.Int64()
 		if there {
-			writes = append(writes, write{"UPDATE stig_live SET text = ?, version = ?, changed = UTC_TIMESTAMP(6) WHERE name = ? AND version = ?",
+			writes = append(writes, write{*e, "UPDATE stig_live SET text = ?, version = ?, changed = UTC_TIMESTAMP(6) WHERE name = ? AND version = ?",
 				[]any{e.Text, e.Version, e.Name, old.Version}})
 		} else {
-			writes = append(writes, write{"INSERT INTO stig_live (name, text, version, changed) VALUES (?, ?, ?, UTC_TIMESTAMP(6))",
+			writes = append(writes, write{*e, "INSERT INTO stig_live (name, text, version, changed) VALUES (?, ?, ?, UTC_TIMESTAMP(6))",
 				[]any{e.Name, e.Text, e.Version}})
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(before)) {
-		writes = append(writes, write{"DELETE FROM stig_live WHERE name = ? AND version = ?", []any{name, before[name].Version}})
+		writes = append(writes, write{live.Entry{Name: name}, "DELETE FROM stig_live WHERE name = ? AND version = ?", []any{name, before[name].Version}})
 	}
 	return writes
 }
@@ -232,6 +237,10 @@ func (s *state) remembered(name string) (live.Entry, bool) {
 func (s *state) remember(e live.Entry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if e.Text == nil {
+		delete(s.own, e.Name)
+		return
+	}
 	if s.own == nil || len(s.own) >= mostOwn {
 		s.own = map[string]live.Entry{}
 	}
