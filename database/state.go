@@ -26,6 +26,30 @@ func (s *Store) State() live.Documents {
 	return s.state
 }
 
+// recentEvents bounds the edits among which Edited looks.
+const recentEvents = 1000
+
+// Edited gives how long ago each actor made their last edit, of the latest of all, by the
+// clock of the server.
+func (s *Store) Edited(ctx context.Context) (ago map[string]time.Duration, err error) {
+	rows, err := s.DB().QueryContext(ctx, "SELECT actor, TIMESTAMPDIFF(MICROSECOND, MAX(at), UTC_TIMESTAMP(6)) FROM stig_events "+
+		"WHERE version > (SELECT version FROM stig_meta WHERE one = 1) - ? GROUP BY actor", recentEvents)
+	if err != nil {
+		return nil, s.explain(err)
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	ago = map[string]time.Duration{}
+	for rows.Next() {
+		var actor string
+		var age int64
+		if err := rows.Scan(&actor, &age); err != nil {
+			return nil, s.explain(err)
+		}
+		ago[actor] = max(time.Duration(age), 0) * time.Microsecond
+	}
+	return ago, s.explain(rows.Err())
+}
+
 // state keeps live.Documents in the table stig_live: a row each, with a version that is
 // drawn anew with each change, since a row that was removed may come back.
 type state struct {

@@ -114,17 +114,27 @@ func (s *survey) read(a *app.App, file *beads.Snapshot) error {
 		s.edited(r)
 	}
 	if place.Documents != nil {
-		return s.closed(file)
+		return s.elsewhere(a, file)
 	}
 	return nil
 }
 
-// closed notes what actors closed in the last days as the store shows it, in place of the
-// journal of this clone, which has nothing of other machines.
-func (s *survey) closed(file *beads.Snapshot) error {
-	for _, e := range s.edits {
-		clear(e.closed)
+// elsewhere notes what actors did on any machine, as the store shows it, in place of what
+// the journal of this clone has.
+func (s *survey) elsewhere(a *app.App, file *beads.Snapshot) error {
+	clear(s.edits)
+	last, err := a.Edited(a.Ctx, file.Place())
+	if err != nil {
+		return err
 	}
+	for name, at := range last {
+		s.of(name).last = at
+	}
+	return s.closed(file)
+}
+
+// closed notes what actors closed in the last days.
+func (s *survey) closed(file *beads.Snapshot) error {
 	for i, issue := range file.All() {
 		if issue.Status != "closed" || issue.Assignee == "" || s.now.Sub(issue.UpdatedAt) > recent {
 			continue
