@@ -29,9 +29,9 @@ const modulePath = "stig"
 var bands = [][]string{
 	{"schemas", samples, "internal/ended", early, "fault", "secret", "visible", "actor", "unit"},
 	{"notes", "beads", "cue", "host", "process", "shell", "mysql"},
-	{"signals", "trace", "dag", "criteria", "guard", "git", "jsonl", "bd", "database", "profile", "internal/memory"},
+	{"signals", "trace", "dag", "criteria", "guard", "git", "jsonl", "bd", "profile", "internal/memory", servers},
 	{"verify", "diff", "live", "recall", "internal/dirstore"},
-	{"orient", "checkpoint", "lint", "merge", "draw", "recovery", "watch", "loss", "session", "lease", "inbox", "work", "worktree", "internal/overnight"},
+	{"orient", "checkpoint", "lint", "merge", "draw", "recovery", "watch", "loss", "session", "lease", "inbox", "work", "worktree", "database", "internal/overnight"},
 	{"app"},
 	{"setup", "app/traces", "app/watching", "app/inboxes", "app/actors"},
 	{"app/working"},
@@ -53,6 +53,8 @@ const (
 	early = "cmd/stig/early"
 	// samples is what tests share, and how many rounds they do is in the environment.
 	samples = "internal/sample"
+	// servers is for tests, which name the programs in the environment.
+	servers = "internal/servers"
 )
 
 // dependencies names, for each library (or part of the standard one), the one
@@ -285,7 +287,7 @@ func dependency(imported string) string {
 }
 
 func touchesProcess(p pkg) (problems []string) {
-	if p.name == command || p.name == early || p.name == cli || p.name == samples {
+	if p.name == command || p.name == early || p.name == cli || p.name == samples || p.name == servers {
 		return nil
 	}
 	for _, f := range p.files {

@@ -16,6 +16,7 @@ import (
 	"stig/bd"
 	"stig/beads"
 	"stig/jsonl"
+	"stig/live"
 	"stig/process"
 )
 
@@ -38,17 +39,41 @@ func (a *App) Discover() (beads.Store, error) {
 // At gives the store at a place as this run works on it: what it writes is in the
 // journal, and bd imports it where bd keeps the issues in a database too.
 func (a *App) At(p beads.Place) beads.Store {
-	var store beads.Store
-	if a.OpenStore != nil {
-		store = a.OpenStore(p)
-	} else {
-		store = a.file(p)
-	}
 	program := a.BD()
 	if p.Mode == beads.Dolt {
-		return &journalled{Store: program.Wrap(store), journal: a.edits()}
+		return &journalled{Store: program.Wrap(a.bare(p)), journal: a.edits()}
 	}
-	return program.Wrap(&journalled{Store: store, journal: a.edits()})
+	return program.Wrap(&journalled{Store: a.bare(p), journal: a.edits()})
+}
+
+// bare gives the store at a place without what At adds.
+func (a *App) bare(p beads.Place) beads.Store {
+	if a.OpenStore != nil {
+		return a.OpenStore(p)
+	}
+	return a.file(p)
+}
+
+// Live is where the live state of the store at a place is kept: in files of the clone,
+// and what other machines have to see where the store is, if that is a server.
+func (a *App) Live(p beads.Place) (live.Place, error) {
+	place, err := live.At(p.Path)
+	if err != nil {
+		return place, err
+	}
+	if s, ok := a.bare(p).(interface{ State() live.Documents }); ok {
+		self, _ := process.Self()
+		place.Documents, place.Host, place.Now = s.State(), self.Host, a.now
+	}
+	return place, nil
+}
+
+// now is Clock where that is right, which others see to.
+func (a *App) now() time.Time {
+	if t, err := a.Clock(); err == nil {
+		return t
+	}
+	return a.Now().UTC()
 }
 
 // BD is the bd of this machine as this run calls it.
@@ -75,7 +100,7 @@ func (a *App) edits() *journal {
 // file is the file of the store at a place.
 func (a *App) file(p beads.Place) *jsonl.Store {
 	store := jsonl.Open(p)
-	store.Weak = a.warnOfWeak
+	store.Weak, store.Cache = a.warnOfWeak, a.Cache
 	return store
 }
 
