@@ -374,6 +374,9 @@ func (a *App) lostSince(ctx context.Context, session string) (text string, err e
 	if err != nil {
 		return loss.Vanished(cmp.Or(a.Dir, "."), session), nil
 	}
+	if store.Mode == beads.Dolt {
+		return "", nil // the file is an export, and bd keeps the history of its database
+	}
 	l, err := loss.NewLook(store, session)
 	if err != nil || l.Unchanged() || git.Busy(l.Place.Tree.Own) != "" || l.Read(ctx) != nil {
 		return "", nil

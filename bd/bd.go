@@ -357,6 +357,11 @@ func (b Program) patient(ctx context.Context) (context.Context, context.CancelFu
 	return b.limited(ctx)
 }
 
+// Run starts bd on a store, for what no edit does.
+func (b Program) Run(ctx context.Context, p beads.Place, argv ...string) (process.Result, error) {
+	return b.run(ctx, p, argv...)
+}
+
 // run starts bd on this very store, and not by way of its daemon, whose
 // answers may lag.
 func (b Program) run(ctx context.Context, p beads.Place, argv ...string) (process.Result, error) {

@@ -27,7 +27,7 @@ func (d Database) fingerprint() (string, error) {
 	sum := sha256.New()
 	sum.Write(manifest)
 	err = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() || e.Name() == "LOCK" {
+		if err != nil || e.IsDir() || e.Name() == "LOCK" || e.Name() == "journal.idx" { // the index is made anew by readers
 			return ifThere(err)
 		}
 		info, err := e.Info()

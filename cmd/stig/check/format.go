@@ -1,8 +1,10 @@
 package check
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -107,6 +109,9 @@ func destinations(a *cli.App, o outputs) ([]destination, error) {
 // keepStore refuses a report that would be written over the store.
 func keepStore(store string, to []destination) error {
 	kept, err := os.Stat(store)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // a database has the issues
+	}
 	if err != nil {
 		return err
 	}
