@@ -23,6 +23,9 @@ func (b Program) Look(ctx context.Context, p beads.Place) (Access, error) {
 	s := &dolt{bd: b, place: p}
 	s.where, s.wrong = b.Locate(p)
 	a := Access{Database: s.where, By: "bd export", Why: "each bd opens the files for itself, and no server runs"}
+	if s.where.Topology == Through {
+		a.Why = "bd alone knows how to reach it"
+	}
 	db, err := s.open()
 	if err != nil {
 		return a, err
@@ -38,9 +41,9 @@ func (b Program) Look(ctx context.Context, p beads.Place) (Access, error) {
 	if err := onServer.db.QueryRowContext(ctx, "SELECT DOLT_VERSION()").Scan(&a.Dolt); err != nil {
 		return a, s.where.unreachable(p, err)
 	}
-	_, _, err = onServer.query(ctx)
-	if missing, lacks := errors.AsType[*missingError](err); lacks {
-		a.Why = "the tables lack " + strings.Join(missing.columns, ", ")
+	_, _, err = onServer.query(ctx, false)
+	if other, differs := errors.AsType[*schemaError](err); differs {
+		a.Why = other.Error()
 		return a, nil
 	}
 	a.By, a.Why = "SQL", "a server runs, and its tables are those of bd 1.0"

@@ -70,7 +70,7 @@ func (b Program) Settle(p beads.Place) beads.Place {
 		return p
 	}
 	d, err := b.Locate(p)
-	if err == nil && d.Topology == Embedded && (!b.OnPath || !isDir(d.Files)) && isFile(p.Path) {
+	if err == nil && d.Topology != Server && (!b.OnPath || d.Topology == Embedded && !isDir(d.Files)) && isFile(p.Path) {
 		p.Mode = beads.Export
 	}
 	return p

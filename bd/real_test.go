@@ -44,6 +44,19 @@ func inEach(t *testing.T, test func(*testing.T, *workspace)) {
 	for _, topology := range []Topology{Embedded, Server} {
 		t.Run(string(topology), func(t *testing.T) { test(t, newWorkspace(t, real, topology)) })
 	}
+	// bd 1.0 takes a mode that it does not know for an embedded database.
+	t.Run(string(Through), func(t *testing.T) {
+		w := newWorkspace(t, real, Embedded)
+		path := filepath.Join(w.place.Dir, "metadata.json")
+		text, err := os.ReadFile(path)
+		if err == nil {
+			err = os.WriteFile(path, bytes.Replace(text, []byte(`"embedded"`), []byte(`"other"`), 1), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		test(t, w)
+	})
 }
 
 func newWorkspace(t *testing.T, real string, topology Topology) *workspace {
@@ -443,10 +456,10 @@ func TestRealWithout(t *testing.T) {
 			t.Fatal(err)
 		}
 		refused("no bd is on PATH")
-		if place := w.program.Settle(w.place); (place.Mode == beads.Export) != (where.Topology == Embedded) {
+		if place := w.program.Settle(w.place); (place.Mode == beads.Export) != (where.Topology != Server) {
 			t.Errorf("mode %d", place.Mode)
 		}
-		if where.Topology == Embedded {
+		if where.Topology != Server {
 			return
 		}
 		if got := w.lines(); got != want || len(warned) > 0 {
@@ -457,12 +470,21 @@ func TestRealWithout(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer db.Close()
+		if _, err := db.Exec("ALTER TABLE issues ADD COLUMN later varchar(9) DEFAULT 'x'"); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.lines(); got != want { // a bd on PATH would be asked for its export
+			t.Errorf("with a later column: %q", got)
+		}
+		if err := (compared(map[string][]string{"issues": {"later"}}, true)); err == nil {
+			t.Error("no columns are enough")
+		}
 		if _, err := db.Exec("ALTER TABLE issues DROP COLUMN await_id"); err != nil {
 			t.Fatal(err)
 		}
 		d := w.program.openDolt(jsonl.Open(w.place))
 		_, err = d.lines()
-		if e, ok := errors.AsType[*beads.RefusedError](err); !ok || !strings.Contains(e.Reason, "lacks issues.await_id, and no bd is on PATH") {
+		if e, ok := errors.AsType[*beads.RefusedError](err); !ok || !strings.Contains(e.Reason, "lack issues.await_id, and no bd is on PATH") {
 			t.Errorf("%v", err)
 		}
 		if err := os.WriteFile(filepath.Join(w.place.Dir, "dolt-server.port"), []byte("1"), 0o600); err != nil {

@@ -22,6 +22,8 @@ func TestLocate(t *testing.T) {
 		{"embedded", map[string]string{"metadata.json": `{"backend":"dolt","dolt_mode":"embedded","dolt_database":"harbor"}`}, nil,
 			Database{Topology: Embedded, Name: "harbor", Files: "DIR/embeddeddolt/harbor"}},
 		{"embedded without metadata", nil, nil, Database{Topology: Embedded, Name: "beads", Files: "DIR/embeddeddolt/beads"}},
+		{"a proxied server", map[string]string{"metadata.json": `{"backend":"dolt","dolt_mode":"proxied-server","dolt_database":"harbor"}`}, nil,
+			Database{Topology: Through, Name: "harbor", Files: "proxied-server"}},
 		{"a server by metadata", map[string]string{"metadata.json": onServer}, nil,
 			Database{Topology: Server, Name: "harbor", Server: mysql.Config{Host: "db.example", Port: 3310, User: "mara", Database: "harbor", Plain: true}}},
 		{"the file of the port", map[string]string{"metadata.json": onServer, "dolt-server.port": "3311\n", "config.yaml": "dolt.port: 3312"}, nil,
