@@ -107,7 +107,7 @@ func (s *dolt) export(ctx context.Context) ([]byte, error) {
 		err = errors.New(strings.TrimSpace(said(result)))
 	}
 	if err != nil {
-		return nil, &beads.StoreError{Path: s.place.Dir, Reason: "bd export does not give the issues", Err: err, Hint: "see what bd export says, and bd doctor"}
+		return nil, &beads.StoreError{Path: s.place.Dir, Reason: "bd export does not give the issues", Err: err, Hint: "type bd export to see what it says; it takes bd 1.0 or later, and bd doctor looks at the database"}
 	}
 	return result.Stdout, nil
 }
