@@ -16,7 +16,7 @@ import (
 // somebody else changed one of them meanwhile, or the connection died, it starts over on
 // what is there now, for as long as o.Wait says; so fn may run many times.
 func (s *Store) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) error) ([]beads.Change, error) {
-	limited, cancel := context.WithTimeout(ctx, cmp.Or(o.Wait, patience))
+	limited, cancel := context.WithTimeout(ctx, cmp.Or(o.Wait, s.patience))
 	defer cancel()
 	for n := 0; ; n++ {
 		changes, err := s.try(limited, o, fn)
@@ -105,6 +105,9 @@ func (s *Store) try(ctx context.Context, o beads.Options, fn func(*beads.Tx) err
 	}
 	if err := s.put(ctx, e); err != nil {
 		return nil, err
+	}
+	if h.Shape&onDolt != 0 {
+		s.commits.add(s.noted(changes))
 	}
 	return changes, nil
 }

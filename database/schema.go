@@ -115,10 +115,19 @@ func create(ctx context.Context, db *sql.DB, o Options, prefix string) error {
 			return err
 		}
 	}
+	dolt := isDolt(ctx, db)
+	if dolt {
+		if err := ignoreLive(ctx, db); err != nil {
+			return err
+		}
+	}
 	_, err := db.ExecContext(ctx, `INSERT INTO stig_meta (one, schema_version, store, version, turn, prefix, bom, unended) VALUES (1, ?, ?, 0, ?, ?, 0, 0)`,
 		schema, newToken(), newToken(), prefix)
-	if mysql.Repeated(err) {
+	switch {
+	case mysql.Repeated(err):
 		return there(o.Config.URL())
+	case err == nil && dolt:
+		return commit(ctx, db, "stig init", o.Actor)
 	}
 	return err
 }
@@ -196,7 +205,7 @@ func Migrate(ctx context.Context, o Options, dryRun bool) (from, to int, err err
 		return 0, 0, absent(o.Config.URL())
 	case err != nil:
 		return 0, 0, explain(o.Config, err)
-	case from > schema:
+	case from > schema || from < 1:
 		return from, from, schemaError(o.Config.URL(), from)
 	}
 	for n := from; n < schema; n++ {

@@ -214,7 +214,10 @@ func (l *loop) prepare(ctx context.Context, a *app.App) (err error) {
 		return err
 	}
 	l.app = a.Fresh(ctx, "work")
-	l.app.Actor, l.app.Cache = l.name, new(jsonl.Cache)
+	l.app.Actor = l.name
+	if l.app.Cache == nil {
+		l.app.Cache = new(jsonl.Cache)
+	}
 	if l.store, err = l.app.Discover(); err != nil {
 		return err
 	}
@@ -364,6 +367,7 @@ func (l *loop) findPlace(ctx context.Context) error {
 	l.trees = &worktree.Options{
 		Git: l.app.GitIn(l.place.Tree.Root), Root: l.place.Tree.Root,
 		Dir: filepath.Join(state, "trees"), Store: filepath.ToSlash(tracked), Onto: l.Onto,
+		Common: l.place.Tree.Common,
 	}
 	if err := l.mayBeOnto(); err != nil {
 		return err
