@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -74,30 +75,42 @@ func (n *night) idle(t *testing.T) []overnight.Start {
 
 // liveState gathers the run records and the leases.
 func (n *night) liveState(m *overnight.Night) error {
-	place, err := live.At(filepath.Join(n.clone, ".beads", "issues.jsonl"))
+	places, err := n.places()
 	if err != nil {
 		return err
 	}
-	runs, damaged, err := place.Runs(time.Time{})
-	if len(damaged) > 0 {
-		err = errors.Join(err, fmt.Errorf("unreadable run records in %v", damaged))
+	for _, place := range places {
+		runs, damaged, wrong := place.Runs(time.Time{})
+		if err = errors.Join(err, wrong); len(damaged) > 0 {
+			err = errors.Join(err, fmt.Errorf("unreadable run records in %v", damaged))
+		}
+		m.Runs = append(m.Runs, runs...)
 	}
-	claims, wrong := place.Claims()
-	m.Runs, m.Leases = runs, claims.Leases
+	slices.SortStableFunc(m.Runs, func(a, b live.Run) int { return a.Start.Compare(b.Start) })
+	claims, wrong := places[0].Claims()
+	m.Leases = claims.Leases
 	return errors.Join(err, wrong)
 }
 
 // log gathers what stig log prints.
 func (n *night) log(m *overnight.Night) error {
-	c := n.command(n.clone, "stig", "log", "--json")
-	out, err := c.Output()
-	if err != nil {
-		return fmt.Errorf("stig log: %w: %s", err, out)
+	dirs := []string{n.clone}
+	if n.server != nil {
+		dirs = append(dirs, n.clones()...)
 	}
-	var log struct{ Edits []overnight.Edit }
-	err = json.Unmarshal(out, &log)
-	m.Log = log.Edits
-	return err
+	for _, dir := range dirs {
+		out, err := n.command(dir, "stig", "log", "--json").Output()
+		if err != nil {
+			return fmt.Errorf("stig log: %w: %s", err, out)
+		}
+		var log struct{ Edits []overnight.Edit }
+		if err := json.Unmarshal(out, &log); err != nil {
+			return err
+		}
+		m.Log = append(m.Log, log.Edits...)
+	}
+	slices.SortStableFunc(m.Log, func(a, b overnight.Edit) int { return a.At.Compare(b.At) })
+	return nil
 }
 
 // repeat checks the merged branch out of a fresh clone, and runs the criteria of all
