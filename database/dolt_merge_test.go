@@ -38,15 +38,15 @@ func united(id string, answers merge.Answers) func(database.Merging) (database.U
 func branches(t *testing.T, text string) (ours, theirs *database.Store, c mysql.Config) {
 	t.Helper()
 	c = servers.Need(t, servers.Dolt).Database("merge")
-	s := open(t, c, text)
+	s := create(t, c, text)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	s = again(t, c)
+	s = open(t, c, "")
 	exec(t, s.DB(), "CALL DOLT_BRANCH('side')")
 	side := c
 	side.Database += "/side"
-	return s, again(t, side), c
+	return s, open(t, side, ""), c
 }
 
 // set sets texts of an issue: key, value, key, value.
@@ -87,12 +87,15 @@ func TestMergeAlike(t *testing.T) {
 	}
 	comment(ours, "ours")
 	comment(theirs, "theirs")
-	edit(t, theirs, func(tx *beads.Tx) error { _, err := tx.Add(beads.New{ID: "demo-4", Title: "Trim the wick"}); return err })
+	edit(t, theirs, func(tx *beads.Tx) error {
+		_, err := tx.Add(beads.New{ID: "demo-4", Title: "Trim the wick"})
+		return err
+	})
 	if err := theirs.Close(); err != nil {
 		t.Fatal(err)
 	}
 	before := textOf(t, ours)
-	if done, err := ours.Merge(t.Context(), "side", true, united("", nil)); err != nil || done.Done || textOf(t, again(t, c)) != before {
+	if done, err := ours.Merge(t.Context(), "side", true, united("", nil)); err != nil || done.Done || textOf(t, open(t, c, "")) != before {
 		t.Errorf("a dry run: %+v, %v", done, err)
 	}
 	done, err := ours.Merge(t.Context(), "side", false, united("", nil))
@@ -105,7 +108,7 @@ func TestMergeAlike(t *testing.T) {
 			t.Errorf("without %q:\n%s", want, text)
 		}
 	}
-	if text != textOf(t, again(t, c)) {
+	if text != textOf(t, open(t, c, "")) {
 		t.Error("who read it before reads something else")
 	}
 	var parents, status int
@@ -114,7 +117,7 @@ func TestMergeAlike(t *testing.T) {
 		t.Errorf("%d parents, %d tables not committed, %v", parents, status, err)
 	}
 	set(t, ours, "demo-2", "2026-03-05T00:00:00Z", "title", "Grind on")
-	if !strings.Contains(textOf(t, again(t, c)), "Grind on") {
+	if !strings.Contains(textOf(t, open(t, c, "")), "Grind on") {
 		t.Error("an edit after the merge is lost")
 	}
 	if done, err := ours.Merge(t.Context(), "side", false, united("", nil)); err != nil || done.Said == "" {
@@ -145,7 +148,7 @@ func TestMergeAsks(t *testing.T) {
 	if err != nil || done.Done || !slices.Equal(asked, []string{"demo-1", "demo-2"}) {
 		t.Fatalf("%+v, %v, asked %q", done, err, asked)
 	}
-	other := again(t, c)
+	other := open(t, c, "")
 	if text := textOf(t, other); !strings.Contains(text, "Paint it") || strings.Contains(text, `"theirs"`) {
 		t.Errorf("what is not asked is not merged, or what is was taken:\n%s", text)
 	}
@@ -173,7 +176,7 @@ func TestMergeAsks(t *testing.T) {
 // TestMergeRefuses names what cannot be merged.
 func TestMergeRefuses(t *testing.T) {
 	ours, _, _ := branches(t, apart)
-	mariadb := open(t, servers.Need(t, servers.MariaDB).Database("merge"), "")
+	mariadb := create(t, servers.Need(t, servers.MariaDB).Database("merge"), "")
 	for _, test := range []struct {
 		s            *database.Store
 		branch, want string

@@ -17,6 +17,7 @@ type edition struct {
 	swaps   []swap
 	added   []addition
 	events  []event
+	onDolt  bool
 }
 
 // swap exchanges one line for another if it is still the one that was read.
@@ -44,7 +45,7 @@ type event struct {
 }
 
 func newEdition(h *held, tx *beads.Tx) (*edition, error) {
-	e := &edition{version: h.Version, token: newToken()}
+	e := &edition{version: h.Version, token: newToken(), onDolt: h.Shape&onDolt != 0}
 	for _, c := range tx.Changes() {
 		after, err := beads.ParseRecord(c.After)
 		if err != nil {
