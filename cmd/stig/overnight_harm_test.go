@@ -282,7 +282,7 @@ func (n *night) bringTogether() {
 	}
 	last := n.loops[len(n.loops)-1]
 	last.mu.Lock()
-	last.machine.dir = n.clone
+	last.nightMachine.dir = n.clone
 	last.mu.Unlock()
 	last.signal(syscall.SIGKILL)
 	n.held.Store(true)

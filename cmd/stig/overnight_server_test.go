@@ -100,17 +100,17 @@ func (s *nightServer) moved() bool {
 	return time.Since(s.changed) < 2*time.Second
 }
 
-// machine is where a loop of a night on a server runs.
-type machine struct {
+// nightMachine is where a loop of a night on a server runs.
+type nightMachine struct {
 	dir, home string
 	inside    []string // goes before a command: it then runs in the network namespace
 }
 
 // machines makes a clone, a home and a network namespace for each loop.
-func (n *night) machines(t *testing.T, count int) (list []machine) {
+func (n *night) machines(t *testing.T, count int) (list []nightMachine) {
 	t.Helper()
 	for i := range count {
-		m := machine{dir: filepath.Join(n.disk, fmt.Sprintf("clone-%d", i+1)), home: filepath.Join(n.disk, fmt.Sprintf("home-%d", i+1))}
+		m := nightMachine{dir: filepath.Join(n.disk, fmt.Sprintf("clone-%d", i+1)), home: filepath.Join(n.disk, fmt.Sprintf("home-%d", i+1))}
 		c, err := n.namespace(t, i, &m)
 		if err != nil && i == 0 {
 			t.Logf("left out: network namespaces: %v", err)
@@ -144,7 +144,7 @@ func (n *night) share(dir string) error {
 // namespace makes the network namespace of the loop, with a wire to the server, and gives
 // how the store is reached from there. Where that is not permitted it is reached as the
 // test does, and the error says why.
-func (n *night) namespace(t *testing.T, i int, m *machine) (mysql.Config, error) {
+func (n *night) namespace(t *testing.T, i int, m *nightMachine) (mysql.Config, error) {
 	c := n.server.config
 	name := fmt.Sprintf("stig%d-%d", os.Getpid(), i)
 	wire, here, there := fmt.Sprintf("sv%d-%d", os.Getpid()%100_000, i), fmt.Sprintf("10.177.%d.1", i), fmt.Sprintf("10.177.%d.2", i)

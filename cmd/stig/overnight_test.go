@@ -145,16 +145,16 @@ func (n *night) begin(t *testing.T) {
 
 // makeLoops makes the loops, on a server each on a machine of its own.
 func (n *night) makeLoops(t *testing.T, count int) {
-	own := make([]machine, count)
+	own := make([]nightMachine, count)
 	for i := range own {
-		own[i] = machine{dir: n.clone, home: filepath.Join(n.disk, "home")}
+		own[i] = nightMachine{dir: n.clone, home: filepath.Join(n.disk, "home")}
 	}
 	own[count-1].dir = n.late
 	if n.server != nil {
 		own = n.machines(t, count)
 	}
 	for i := range count {
-		n.loops = append(n.loops, &nightLoop{night: n, name: fmt.Sprintf("worker-%d", i+1), machine: own[i], byShell: i%2 == 0})
+		n.loops = append(n.loops, &nightLoop{night: n, name: fmt.Sprintf("worker-%d", i+1), nightMachine: own[i], byShell: i%2 == 0})
 	}
 }
 
@@ -209,7 +209,7 @@ func (n *night) fault(format string, args ...any) {
 // nightLoop is a stig work that is started again whenever it ended.
 type nightLoop struct {
 	*night
-	machine
+	nightMachine
 	name    string
 	byShell bool
 
@@ -237,7 +237,7 @@ func (l *nightLoop) start(more ...string) (*exec.Cmd, error) {
 	defer log.Close()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	c := l.command(l.machine.dir, append(slices.Clip(l.inside), l.arguments(more...)...)...)
+	c := l.command(l.nightMachine.dir, append(slices.Clip(l.inside), l.arguments(more...)...)...)
 	c.Env = append(c.Env, "HOME="+l.home)
 	c.Stdout, c.Stderr = log, log
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
