@@ -37,6 +37,10 @@ type journalled struct {
 // Edit records the changes under the lock, right after fn made them, and their
 // outcome when they are written. It records nothing of a dry run.
 func (s *journalled) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) error) ([]beads.Change, error) {
+	if s.Place().Mode == beads.Server && !o.DryRun {
+		o.Actor, _ = s.journal.app.ActorName(ctx) // an edit whose actor is unknown is recorded all the same
+		o.Command = cmp.Or(s.journal.app.Running, "stig")
+	}
 	entry := s.journal.entry(s.Place(), o)
 	changes, err := s.Store.Edit(ctx, o, func(tx *beads.Tx) error {
 		err := fn(tx)
@@ -325,10 +329,10 @@ func loggedOf(r live.Record, ids []string) Logged {
 	return e
 }
 
-// births gives from the journal what an issue was called when it was made: two
+// Births gives from the journal what an issue was called when it was made: two
 // branches may give one id to two issues in one second, and titles change. What
 // the journal of this clone does not know, it does not say.
-func (a *App) births() func(id string, as beads.Birth) (title string, known bool) {
+func (a *App) Births() func(id string, as beads.Birth) (title string, known bool) {
 	journal := sync.OnceValue(func() (j live.Journal) {
 		if place, err := a.livePlace(); err == nil {
 			j, _ = place.Journal() // without it the titles of now are compared
