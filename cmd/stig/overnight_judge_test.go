@@ -22,7 +22,7 @@ import (
 // the judge needs.
 func (n *night) morning(t *testing.T) overnight.Night {
 	n.forward(nightLease + time.Minute)
-	m := overnight.Night{Project: n.project, Lease: nightLease, Repeated: map[string]string{}, Explained: map[string]string{}}
+	m := overnight.Night{Project: n.project, Lease: nightLease, Apart: n.server != nil, Repeated: map[string]string{}, Explained: map[string]string{}}
 	m.Idle = n.idle(t)
 	m.Alive = func(l live.Lease) bool {
 		runs, known := process.Running(l.Process)
@@ -86,7 +86,7 @@ func (n *night) liveState(m *overnight.Night) error {
 		}
 		m.Runs = append(m.Runs, runs...)
 	}
-	slices.SortStableFunc(m.Runs, func(a, b live.Run) int { return a.Start.Compare(b.Start) })
+	slices.SortStableFunc(m.Runs, func(a, b live.Run) int { return a.Started.Compare(b.Started) })
 	claims, wrong := places[0].Claims()
 	m.Leases = claims.Leases
 	return errors.Join(err, wrong)

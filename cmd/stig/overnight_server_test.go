@@ -185,8 +185,8 @@ func (n *night) mustAt(home, dir string, args ...string) error {
 // clones are the directories of all loops.
 func (n *night) clones() (dirs []string) {
 	for _, l := range n.loops {
-		if !slices.Contains(dirs, l.dir) {
-			dirs = append(dirs, l.dir)
+		if !slices.Contains(dirs, l.nightMachine.dir) {
+			dirs = append(dirs, l.nightMachine.dir)
 		}
 	}
 	return dirs
@@ -194,12 +194,12 @@ func (n *night) clones() (dirs []string) {
 
 // places are where the clones of a night keep live state.
 func (n *night) places() (places []live.Place, err error) {
-	dirs := []string{n.clone}
+	dirs, name := []string{n.clone}, "issues.jsonl"
 	if n.server != nil {
-		dirs = append(dirs, n.clones()...)
+		dirs, name = append(dirs, n.clones()...), "stig.json"
 	}
 	for _, dir := range dirs {
-		place, wrong := live.At(filepath.Join(dir, ".beads", "issues.jsonl"))
+		place, wrong := live.At(filepath.Join(dir, ".beads", name))
 		if n.server != nil {
 			self, _ := process.Self()
 			place.Documents, place.Host = n.server.store.State(), self.Host
