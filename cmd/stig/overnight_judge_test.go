@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 	"time"
 
@@ -22,7 +21,7 @@ import (
 // the judge needs.
 func (n *night) morning(t *testing.T) overnight.Night {
 	n.forward(nightLease + time.Minute)
-	m := overnight.Night{Project: n.project, Lease: nightLease, Apart: n.server != nil, Repeated: map[string]string{}, Explained: map[string]string{}}
+	m := overnight.Night{Project: n.project, Lease: nightLease, Repeated: map[string]string{}, Explained: map[string]string{}}
 	m.Idle = n.idle(t)
 	m.Alive = func(l live.Lease) bool {
 		runs, known := process.Running(l.Process)
@@ -75,42 +74,30 @@ func (n *night) idle(t *testing.T) []overnight.Start {
 
 // liveState gathers the run records and the leases.
 func (n *night) liveState(m *overnight.Night) error {
-	places, err := n.places()
+	place, err := n.place()
 	if err != nil {
 		return err
 	}
-	for _, place := range places {
-		runs, damaged, wrong := place.Runs(time.Time{})
-		if err = errors.Join(err, wrong); len(damaged) > 0 {
-			err = errors.Join(err, fmt.Errorf("unreadable run records in %v", damaged))
-		}
-		m.Runs = append(m.Runs, runs...)
+	runs, damaged, err := place.Runs(time.Time{})
+	if len(damaged) > 0 {
+		err = errors.Join(err, fmt.Errorf("unreadable run records in %v", damaged))
 	}
-	slices.SortStableFunc(m.Runs, func(a, b live.Run) int { return a.Started.Compare(b.Started) })
-	claims, wrong := places[0].Claims()
-	m.Leases = claims.Leases
+	claims, wrong := place.Claims()
+	m.Runs, m.Leases = runs, claims.Leases
 	return errors.Join(err, wrong)
 }
 
 // log gathers what stig log prints.
 func (n *night) log(m *overnight.Night) error {
-	dirs := []string{n.clone}
-	if n.server != nil {
-		dirs = append(dirs, n.clones()...)
+	c := n.command(n.clone, "stig", "log", "--json")
+	out, err := c.Output()
+	if err != nil {
+		return fmt.Errorf("stig log: %w: %s", err, out)
 	}
-	for _, dir := range dirs {
-		out, err := n.command(dir, "stig", "log", "--json").Output()
-		if err != nil {
-			return fmt.Errorf("stig log: %w: %s", err, out)
-		}
-		var log struct{ Edits []overnight.Edit }
-		if err := json.Unmarshal(out, &log); err != nil {
-			return err
-		}
-		m.Log = append(m.Log, log.Edits...)
-	}
-	slices.SortStableFunc(m.Log, func(a, b overnight.Edit) int { return a.At.Compare(b.At) })
-	return nil
+	var log struct{ Edits []overnight.Edit }
+	err = json.Unmarshal(out, &log)
+	m.Log = log.Edits
+	return err
 }
 
 // repeat checks the merged branch out of a fresh clone, and runs the criteria of all

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -11,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -53,10 +51,9 @@ func nightText(beadsDir string) (string, error) {
 	return string(text), err
 }
 
-// nightServer keeps the store of a night on a server. Each loop then has a clone, a home
-// and, where that is permitted, a network namespace of its own, as if it were on a machine
-// of its own. The clones share objects and branches, as by a file system of a network:
-// stig pushes nothing by itself.
+// nightServer keeps the store of a night on a server. Each loop then has a work tree, a
+// home and, where that is permitted, a network namespace of its own, as if it were on a
+// machine of its own. The work trees are of one clone, since stig pushes nothing by itself.
 type nightServer struct {
 	config mysql.Config // as the test reaches it
 	store  *database.Store
@@ -106,17 +103,17 @@ type nightMachine struct {
 	inside    []string // goes before a command: it then runs in the network namespace
 }
 
-// machines makes a clone, a home and a network namespace for each loop.
+// machines makes a work tree, a home and a network namespace for each loop.
 func (n *night) machines(t *testing.T, count int) (list []nightMachine) {
 	t.Helper()
 	for i := range count {
-		m := nightMachine{dir: filepath.Join(n.disk, fmt.Sprintf("clone-%d", i+1)), home: filepath.Join(n.disk, fmt.Sprintf("home-%d", i+1))}
+		m := nightMachine{dir: filepath.Join(n.disk, fmt.Sprintf("machine-%d", i+1)), home: filepath.Join(n.disk, fmt.Sprintf("home-%d", i+1))}
 		c, err := n.namespace(t, i, &m)
 		if err != nil && i == 0 {
 			t.Logf("left out: network namespaces: %v", err)
 		}
-		err = errors.Join(os.MkdirAll(m.home, 0o755), n.share(m.dir), nameStore(m.dir, c))
-		if err = errors.Join(err, n.must(m.dir, "git", "reset", "-q", "--hard"), n.mustAt(m.home, m.dir, "stig", "trust")); err != nil {
+		err = errors.Join(os.MkdirAll(m.home, 0o755), n.must(n.clone, "git", "worktree", "add", "-q", "-b", filepath.Base(m.dir), m.dir), nameStore(m.dir, c))
+		if err = errors.Join(err, n.mustAt(m.home, m.dir, "stig", "trust")); err != nil {
 			t.Fatal(err)
 		}
 		list = append(list, m)
@@ -124,21 +121,10 @@ func (n *night) machines(t *testing.T, count int) (list []nightMachine) {
 	return list
 }
 
-// nameStore makes the directory of a clone name the store, without a password or TLS.
+// nameStore makes a work tree name the store, without a password or TLS.
 func nameStore(dir string, c mysql.Config) error {
 	return errors.Join(os.MkdirAll(filepath.Join(dir, ".beads"), 0o755),
 		os.WriteFile(filepath.Join(dir, ".beads", "stig.json"), fmt.Appendf(nil, "{\"store\": %q, \"tls\": \"off\"}\n", c.URL()), 0o644))
-}
-
-// share makes a clone that has a directory of git of its own, and in it the objects and
-// branches of the first.
-func (n *night) share(dir string) error {
-	err := n.must(n.disk, "git", "init", "-q", "-b", "main", dir)
-	for _, name := range []string{"objects", "refs"} {
-		own := filepath.Join(dir, ".git", name)
-		err = errors.Join(err, os.RemoveAll(own), os.Symlink(filepath.Join(n.clone, ".git", name), own))
-	}
-	return err
 }
 
 // namespace makes the network namespace of the loop, with a wire to the server, and gives
@@ -182,30 +168,14 @@ func (n *night) mustAt(home, dir string, args ...string) error {
 	return err
 }
 
-// clones are the directories of all loops.
-func (n *night) clones() (dirs []string) {
-	for _, l := range n.loops {
-		if !slices.Contains(dirs, l.nightMachine.dir) {
-			dirs = append(dirs, l.nightMachine.dir)
-		}
+// place is where the clone keeps live state.
+func (n *night) place() (live.Place, error) {
+	if n.server == nil {
+		return live.At(filepath.Join(n.clone, ".beads", "issues.jsonl"))
 	}
-	return dirs
-}
-
-// places are where the clones of a night keep live state.
-func (n *night) places() (places []live.Place, err error) {
-	dirs, name := []string{n.clone}, "issues.jsonl"
-	if n.server != nil {
-		dirs, name = append(dirs, n.clones()...), "stig.json"
-	}
-	for _, dir := range dirs {
-		place, wrong := live.At(filepath.Join(dir, ".beads", name))
-		if n.server != nil {
-			self, _ := process.Self()
-			place.Documents, place.Host = n.server.store.State(), self.Host
-			place.Now = func() time.Time { return time.Now().Add(n.ahead) }
-		}
-		places, err = append(places, place), cmp.Or(err, wrong)
-	}
-	return places, err
+	place, err := live.At(filepath.Join(n.clone, ".beads", "stig.json"))
+	self, _ := process.Self()
+	place.Documents, place.Host = n.server.store.State(), self.Host
+	place.Now = func() time.Time { return time.Now().Add(n.ahead) }
+	return place, err
 }

@@ -81,10 +81,6 @@ func closedTwice(n Night) (problems []string) {
 	return problems
 }
 
-// leftOver reports whether a run was ended after its loop was killed. Where loops are on
-// several machines its own ends it when it is back, and others need not wait for that.
-func leftOver(r live.Run) bool { return strings.Contains(r.Why, "its loop was killed") }
-
 // atOnce: no issue was run by two workers at the same time, by what the loops recorded
 // and by what the workers saw.
 func atOnce(n Night) (problems []string) {
@@ -93,7 +89,7 @@ func atOnce(n Night) (problems []string) {
 		if r.Issue == "" {
 			continue
 		}
-		if before, ok := last[r.Issue]; ok && r.Started.Before(before.Ended) && !(n.Apart && leftOver(before)) {
+		if before, ok := last[r.Issue]; ok && r.Started.Before(before.Ended) {
 			problems = append(problems, fmt.Sprintf("%s: run %s of %s began before run %s of %s ended", r.Issue, r.ID, r.Actor, before.ID, before.Actor))
 		}
 		if before, ok := last[r.Issue]; !ok || r.Ended.After(before.Ended) {

@@ -28,10 +28,6 @@ func TestJudge(t *testing.T) {
 		{"a close that nobody repeated", func(n *overnight.Night) { delete(n.Repeated, "quay-1.1") }, "quay-1.1: closed, and its criteria were not repeated"},
 		{"closed twice", func(n *overnight.Night) { n.Log = append(n.Log, n.Log[1]) }, "quay-1.1: closed 2 times"},
 		{"runs that overlap", func(n *overnight.Night) { n.Runs[1].Started = n.Runs[0].Started.Add(time.Second) }, "quay-1.1: run r-2 of w2 began before run r-1 of w1 ended"},
-		{"runs that overlap on several machines", func(n *overnight.Night) {
-			n.Apart, n.Runs[0].Why = true, "stopped"
-			n.Runs[1].Started = n.Runs[0].Started.Add(time.Second)
-		}, "quay-1.1: run r-2 of w2 began before run r-1 of w1 ended"},
 		{"two workers that met", func(n *overnight.Night) { n.Starts[0].Beside = true }, "quay-1.1: w1 (run r-1) found another worker at it"},
 		{"a start for a blocked issue", func(n *overnight.Night) { n.Starts[0].Wrong = "blocked" }, "quay-1.1: w1 (run r-1) should not have been started: blocked"},
 		{"a start when nothing was ready", func(n *overnight.Night) { n.Idle = n.Starts[:1] }, "w1 was started for"},

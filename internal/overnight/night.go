@@ -14,7 +14,6 @@ type Night struct {
 	Project Project
 	Now     time.Time // by the clock of the night
 	Lease   time.Duration
-	Apart   bool // the loops are on several machines
 
 	Before, After []Issue // the store as it was made, and as it is
 	Runs          []live.Run
