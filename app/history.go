@@ -57,7 +57,7 @@ func (a *App) LookBack(ctx context.Context, args []string, last int) (*orient.Re
 
 // turns reads the history of the store, where it has one.
 func (a *App) turns(ctx context.Context, store beads.Place) (turns []orient.Turn, known bool, err error) {
-	if !process.Finder("", a.Getenv)("git") {
+	if store.Mode != beads.Server && !process.Finder("", a.Getenv)("git") {
 		return nil, false, nil
 	}
 	history, err := a.history(ctx, store)
@@ -196,8 +196,16 @@ func (a *App) Git(store beads.Place) (repo git.Client, path string, err error) {
 	return a.GitIn("").Beside(real), real, err
 }
 
+// Bare gives the store at a place without what edits need besides.
+func (a *App) Bare(store beads.Place) beads.Store { return a.bare(store) }
+
 // history gives the past of a store: what it keeps itself, else git's of its file.
 func (a *App) history(ctx context.Context, store beads.Place) (beads.History, error) {
+	if kept, ok := a.bare(store).(beads.Historic); ok {
+		if history, err := kept.History(ctx); history != nil || err != nil {
+			return history, err
+		}
+	}
 	repo, path, err := a.Git(store)
 	return git.Past{Client: repo, Path: path}, err
 }

@@ -24,9 +24,13 @@ func TestRoundTrips(t *testing.T) {
 		check := func(name string, most int, do func()) {
 			t.Helper()
 			var text []string
-			p.statement = func(b []byte) { text = append(text, fmt.Sprintf("%.60q", b[1:])) }
-			if asked, _, _ := p.count(do); asked > most {
-				t.Errorf("%s: asked %d times, want %d at most:\n%s", name, asked, most, strings.Join(text, "\n"))
+			p.statement = func(b []byte) {
+				if !bytes.Contains(b, []byte("DOLT_")) { // the history of edits is made later, for many of them
+					text = append(text, fmt.Sprintf("%.60q", b[1:]))
+				}
+			}
+			if p.count(do); len(text) > most {
+				t.Errorf("%s: asked %d times, want %d at most:\n%s", name, len(text), most, strings.Join(text, "\n"))
 			}
 		}
 		check("an unchanged store", 1, func() { textOf(t, s) })
@@ -62,7 +66,7 @@ func TestCut(t *testing.T) {
 		p := newProxy(t, c)
 		through := open(t, p.Config, "")
 		edit(t, through, addComment("d-1", "before"))
-		_, up, down := p.count(func() { edit(t, through, addComment("d-1", "measured")) })
+		up, down := p.count(func() { edit(t, through, addComment("d-1", "measured")) })
 		for n := range 40 {
 			if n%2 == 0 {
 				p.cutAfter(up*n/40, -1)

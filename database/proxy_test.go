@@ -18,7 +18,6 @@ type proxy struct {
 	server   string
 
 	mu        sync.Mutex
-	asked     int // commands
 	up, down  int // bytes from and to the store
 	cutUp     int // the connection is cut before this byte; -1 for never
 	cutDown   int
@@ -88,7 +87,6 @@ func (p *proxy) sent(text []byte) int {
 	for rest := text; len(rest) > 4; { // a command begins with a packet that has the number 0
 		size := int(binary.LittleEndian.Uint32(append(append([]byte{}, rest[:3]...), 0)))
 		if rest[3] == 0 && rest[4] != 0x01 { // COM_QUIT asks nothing
-			p.asked++
 			if p.statement != nil {
 				p.statement(rest[4:min(len(rest), 4+size)])
 			}
@@ -127,15 +125,15 @@ func (p *proxy) cut() {
 	p.open = map[net.Conn]bool{}
 }
 
-// count gives what do asks, and how many bytes it sends and gets.
-func (p *proxy) count(do func()) (asked, up, down int) {
+// count gives how many bytes do sends and gets.
+func (p *proxy) count(do func()) (up, down int) {
 	p.mu.Lock()
-	p.asked, p.up, p.down = 0, 0, 0
+	p.up, p.down = 0, 0
 	p.mu.Unlock()
 	do()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.asked, p.up, p.down
+	return p.up, p.down
 }
 
 // cutAfter lets so many bytes more pass; -1 for all.
