@@ -67,12 +67,11 @@ func (a *App) openBoth(ctx context.Context, args []string, files bool) (before, 
 	if after, err = a.Open(); err != nil {
 		return fail(err)
 	}
-	before, closeBefore, err := a.openAt(ctx, after.Place(), since)
-	if err != nil {
+	if before, err = a.openAt(ctx, after.Place(), since); err != nil {
 		_ = after.Close()
-		return fail(unknownRevision(err, after.Place()))
+		return fail(err)
 	}
-	return before, after, since, func() { closeBefore(); _ = after.Close() }, nil
+	return before, after, since, func() { _, _ = before.Close(), after.Close() }, nil
 }
 
 // openFile reads a store that is named by its file.

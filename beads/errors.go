@@ -84,3 +84,12 @@ func Unreadable(path string, err error) *StoreError {
 	}
 	return e
 }
+
+// RevisionError says that there is no such revision, or no store in it: History gives it.
+// The hint says what to type where no other revision would help, else it is "".
+type RevisionError struct {
+	Reason, Hint string
+	None         bool // at that revision there was no store yet, nor any commit
+}
+
+func (e *RevisionError) Error() string { return e.Reason }

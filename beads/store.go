@@ -55,6 +55,61 @@ type Store interface {
 	Watch() (changes <-chan struct{}, stop func())
 }
 
+// Historic is a store that keeps its past versions itself, as a database with commits
+// does. Those of a store in a file are in git.
+type Historic interface {
+	Store
+
+	// History gives the past of the store; nil where the server that it is on keeps none.
+	History(ctx context.Context) (History, error)
+}
+
+// History is what a store was, commit by commit. A revision is what those who keep the
+// commits take for one: a hash, a branch, HEAD~1. Where there is no such revision, or no
+// store in it, the error is a *RevisionError.
+type History interface {
+	// Versions lists the commits that changed the store, the oldest first; a since that is
+	// not "" leaves out what that commit has already. Where id is not "", commits that did
+	// not change that issue may be missing. Of merges those are listed that left the store
+	// different from every parent.
+	Versions(ctx context.Context, since, id string) ([]Version, error)
+
+	// Texts gives take the texts that versions name, each once; take must not keep them.
+	// A text has the lines of all issues, or at least of those that a commit which names it
+	// changed.
+	Texts(ctx context.Context, versions []Version, take func(name string, text []byte)) error
+
+	// Snapshot reads the store as it was at a revision.
+	Snapshot(ctx context.Context, revision string) (*Snapshot, error)
+
+	// Common gives the last commit that a revision and the present one share.
+	Common(ctx context.Context, revision string) (commit string, err error)
+}
+
+// Version is a commit that changed a store.
+type Version struct {
+	Commit  string
+	Time    time.Time // when it was committed
+	Author  string
+	Subject string
+	Before  []string // the text in each parent, by name; "" where there was no store
+	After   string   // the text after it; "" where the commit removed the store
+}
+
+// Names lists the texts that versions name, each once.
+func Names(versions []Version) (names []string) {
+	known := map[string]bool{"": true}
+	for _, v := range versions {
+		for _, name := range append([]string{v.After}, v.Before...) {
+			if !known[name] {
+				known[name] = true
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
 // Place is where a store is, and which programs work on it.
 type Place struct {
 	Path string // what messages name; of a file symlinks are not resolved

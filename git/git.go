@@ -6,8 +6,8 @@
 // repository is (Place), what a file was and who changed it (FileAt, History,
 // Tips), and what an unfinished merge left of it (MergeState).
 //
-// The package does not know issues or stores: a file is a path to it, and its
-// text bytes.
+// A file is a path to it, and its text bytes; that a file is a store is known to Past
+// alone, which gives the versions of one.
 //
 //	repo := git.Client{Dir: dir, Env: environment}
 //	tree, err := repo.Tree(ctx)
@@ -26,6 +26,7 @@ import (
 	"strings"
 	"time"
 
+	"stig/beads"
 	"stig/process"
 )
 
@@ -148,11 +149,8 @@ func failure(argv []string, r process.Result) error {
 }
 
 // RevisionError says that git has no such revision, or a file not there: FileAt
-// and Commit give it. The hint says what to type where no other revision would
-// help, else it is "".
-type RevisionError struct{ Reason, Hint string }
-
-func (e *RevisionError) Error() string { return e.Reason }
+// and Commit give it.
+type RevisionError = beads.RevisionError
 
 // Commit gives the hash of the commit that a revision names.
 func (g Client) Commit(ctx context.Context, revision string) (string, error) {

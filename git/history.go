@@ -9,23 +9,16 @@ import (
 	"strconv"
 	"strings"
 	"time"
-)
 
-// Change is a commit that changed a file.
-type Change struct {
-	Commit  string
-	Time    time.Time // when it was committed
-	Subject string
-	Before  []string // the blob in each parent; "" where there was no such file
-	After   string   // the blob after it; "" where the commit removed the file
-}
+	"stig/beads"
+)
 
 // History lists the commits up to HEAD that changed a file, the latest first,
 // under the names that it had before as well. Of merges those are listed that
 // left the file different from every parent. A since that is not "" leaves out
 // what that commit has already. path is as in FileAt; the error is a
 // *RevisionError where there is no repository, no commit yet, or no such since.
-func (g Client) History(ctx context.Context, path, since string) ([]Change, error) {
+func (g Client) History(ctx context.Context, path, since string) ([]beads.Version, error) {
 	revisions := "HEAD"
 	if since != "" {
 		commit, err := g.Commit(ctx, since)
@@ -38,7 +31,7 @@ func (g Client) History(ctx context.Context, path, since string) ([]Change, erro
 	}
 	// git itself turns an absolute path into one below the root
 	result, err := g.Run(ctx, "log", "--no-color", "--no-show-signature", "--follow", "-c", "--raw", "--no-abbrev", "-z", "--date-order",
-		"--format=%x01%H%x00%cI%x00%s%x00", revisions, "--", path)
+		"--format=%x01%H%x00%cI%x00%an%x00%s%x00", revisions, "--", path)
 	if err != nil {
 		return nil, err
 	}
@@ -48,19 +41,19 @@ func (g Client) History(ctx context.Context, path, since string) ([]Change, erro
 	return readChanges(string(result.Stdout))
 }
 
-// readChanges reads fields that end in NUL: three of each commit, the first
+// readChanges reads fields that end in NUL: four of each commit, the first
 // marked by an SOH, then what it did to the file.
-func readChanges(text string) (changes []Change, err error) {
+func readChanges(text string) (changes []beads.Version, err error) {
 	fields := strings.Split(text, "\x00")
 	for i := 0; i < len(fields); i++ {
 		field := strings.TrimLeft(fields[i], "\n")
-		if commit, ok := strings.CutPrefix(field, "\x01"); ok && i+2 < len(fields) {
-			c := Change{Commit: commit, Subject: fields[i+2]}
+		if commit, ok := strings.CutPrefix(field, "\x01"); ok && i+3 < len(fields) {
+			c := beads.Version{Commit: commit, Author: fields[i+2], Subject: fields[i+3]}
 			if c.Time, err = time.Parse(time.RFC3339, fields[i+1]); err != nil {
 				return nil, fmt.Errorf("git log: %w", err)
 			}
 			changes = append(changes, c)
-			i += 2
+			i += 3
 			continue
 		}
 		what := strings.TrimLeft(field, ":")

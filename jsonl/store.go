@@ -43,7 +43,7 @@ func Read(p beads.Place) (*beads.Snapshot, error) {
 // Edit implements beads.Store. It locks the store, reads it, calls fn, and when fn
 // changed something checks that the disk still holds what was read and replaces
 // the file. fn may run up to five times. Whatever the error, the file is whole: as
-// it was, or changed.
+// it was, or changed. A dry run refuses a store that may not be written, too.
 func (s *Store) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) error) ([]beads.Change, error) {
 	return s.edit(ctx, osDisk{}, o, trying(o, fn))
 }
@@ -66,11 +66,11 @@ func (s *Store) edit(ctx context.Context, d disk, o beads.Options, do attempt) (
 	if w.target, err = filepath.EvalSymlinks(s.place.Path); err != nil {
 		return nil, beads.Unreadable(s.place.Path, err)
 	}
-	if o.DryRun {
-		return w.run(ctx, do)
-	}
 	if err := w.refuseReadOnly(); err != nil {
 		return nil, err
+	}
+	if o.DryRun {
+		return w.run(ctx, do)
 	}
 	paths, err := lockPaths(s.place, w.target)
 	if err != nil {

@@ -6,12 +6,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
 	"stig/cmd/stig/cli"
+	"stig/orient"
 )
 
 // pointsText is the table of a trajectory.
-func pointsText(id, title string, points []app.Point) string {
+func pointsText(id, title string, points []orient.Point) string {
 	if len(points) == 0 {
 		return id + ": no commit changed its signals\n"
 	}
@@ -47,7 +47,7 @@ const (
 
 // plotSurprise draws surprise from commit to commit: a column for each, or,
 // where there are too many, for some, with the highest of them.
-func plotSurprise(points []app.Point) string {
+func plotSurprise(points []orient.Point) string {
 	columns := min(len(points), plotColumns)
 	width := min(6, plotColumns/columns) // characters a column
 	level := make([]int, columns)
