@@ -118,3 +118,27 @@ func (r *Record) PutElements(k Key, elements [][]byte) (*Record, error) {
 	_, comma := r.spacing()
 	return r.PutRaw(k, slices.Concat([]byte{'['}, bytes.Join(elements, comma), []byte{']'}))
 }
+
+// SplitList takes the elements of a list out of the line: rest is the line with
+// nothing between the brackets but what follows the last element, at is where the
+// elements stood in it, and each element comes with what separates it from the one
+// before. ok is false for a value that is no list and for a key that repeats: such a
+// line is to be kept as it is.
+func (r *Record) SplitList(k Key) (rest []byte, at int, elements [][]byte, ok bool) {
+	i := r.last(k)
+	if i < 0 || r.line[r.members[i].val.start] != '[' {
+		return nil, 0, nil, false
+	}
+	for _, m := range r.members[:i] {
+		if memberKey(r.line, m) == string(k) {
+			return nil, 0, nil, false
+		}
+	}
+	at = r.members[i].val.start + 1
+	end := at
+	for _, v := range r.elements(k) {
+		elements = append(elements, r.line[end:v.end])
+		end = v.end
+	}
+	return slices.Concat(r.line[:at], r.line[end:]), at, elements, true
+}

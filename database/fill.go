@@ -1,0 +1,124 @@
+package database
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"slices"
+
+	"stig/beads"
+	"stig/mysql"
+)
+
+// Fill puts a whole text into an empty store, in one transaction; Text gives it back
+// byte for byte. The ids of new issues will begin with the prefix, if it is not empty.
+// told, which may be nil, is called now and then with how many lines were sent. A text
+// with problems, or an id that stands twice, is refused (*beads.RefusedError), and so is
+// a store that holds anything.
+func (s *Store) Fill(ctx context.Context, text []byte, prefix string, told func(done, of int)) error {
+	f, err := beads.NewSnapshot(s.place, beads.Source{Lines: bytes.NewReader(text), Size: int64(len(text))})
+	if err != nil {
+		return err
+	}
+	if p := f.Problems(); len(p) > 0 {
+		return &beads.RefusedError{Path: s.place.Path, Line: p[0].Line, Reason: p[0].Rule + ": " + p[0].Message, Hint: "fix the line; stig check lists every such place"}
+	}
+	rows, shape, err := rowsOf(f, text)
+	if err != nil {
+		return err
+	}
+	if told == nil {
+		told = func(int, int) {}
+	}
+	db := s.DB()
+	return s.explain(s.fill(ctx, db, rows, shape, prefix, told))
+}
+
+// filling is a line that is put into an empty store.
+type filling struct {
+	pos    int64
+	issue  *beads.Issue // nil of what is no issue
+	record *beads.Record
+	line   []byte
+	ending []byte
+}
+
+// rowsOf splits a text into rows. Issues in the order of their ids share a pos, so that
+// later ones find their place among them.
+func rowsOf(f *beads.Snapshot, text []byte) (rows []filling, shape int, err error) {
+	at := map[int]*beads.Issue{}
+	for _, is := range f.All() {
+		at[is.Line] = is
+	}
+	if rest, ok := bytes.CutPrefix(text, []byte(byteOrderMark)); ok {
+		text, shape = rest, hasBOM
+	}
+	if len(text) > 0 && text[len(text)-1] != '\n' {
+		text, shape = append(slices.Clip(text), '\n'), shape|isUnended
+	}
+	pos, before, number := int64(0), (*beads.Issue)(nil), 0
+	for line := range bytes.Lines(text) {
+		number++
+		r := filling{line: bytes.TrimSuffix(line, []byte("\n")), issue: at[number]}
+		r.line = bytes.TrimSuffix(r.line, []byte("\r"))
+		r.ending = line[len(r.line):]
+		if r.issue != nil {
+			if r.record, err = beads.ParseRecord(r.line); err != nil {
+				return nil, 0, err
+			}
+		}
+		if r.issue == nil || before == nil || before.ID >= r.issue.ID {
+			pos++
+		}
+		r.pos, before = pos, r.issue
+		rows = append(rows, r)
+	}
+	return rows, shape, nil
+}
+
+// batch is how much one statement of Fill sends, in bytes and rows.
+const (
+	batchBytes = 1 << 20
+	batchRows  = 200
+)
+
+func (s *Store) fill(ctx context.Context, db *sql.DB, rows []filling, shape int, prefix string, told func(done, of int)) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() // nothing, once it is committed
+	token := newToken()
+	result, err := tx.ExecContext(ctx, `UPDATE stig_meta SET version = LAST_INSERT_ID(version + 1), turn = ?, prefix = IF(? = '', prefix, ?), bom = ?, unended = ? WHERE one = 1 AND version = 0`,
+		token, prefix, prefix, shape&hasBOM/hasBOM, shape&isUnended)
+	if err != nil {
+		return err
+	}
+	if n, err := result.RowsAffected(); err != nil || n == 0 {
+		if mysql.Unknown(err) {
+			return absent(s.url)
+		}
+		if err == nil {
+			err = &beads.RefusedError{Path: s.url, Reason: "the store is not empty", Hint: "name an empty database"}
+		}
+		return err
+	}
+	lines, comments, others := intoLines(), intoComments(), intoOthers()
+	for i, r := range rows {
+		if r.issue == nil {
+			others.add(len(r.line), r.pos, r.line, r.ending)
+		} else {
+			addLine(lines, comments, r.issue.ID, r.pos, r.record, r.ending, token)
+		}
+		if err := flush(ctx, tx, false, lines, comments, others); err != nil {
+			return err
+		}
+		told(i+1, len(rows))
+	}
+	events := intoEvents()
+	events.add(0, token, 0, clip(s.options.Actor, 255), clip(s.options.Command, 255), []byte{}, "", nil, nil)
+	if err := flush(ctx, tx, true, lines, comments, others, events); err != nil {
+		return err
+	}
+	return tx.Commit()
+}

@@ -1,0 +1,176 @@
+package database
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"slices"
+
+	"stig/beads"
+	"stig/mysql"
+)
+
+// newer asks for what changed after a version, in one statement, which every server
+// answers with one consistent state: the store itself, whether it has had that version
+// (a server put back from a backup may not), the lines that are newer with all their
+// comments, and from the beginning what is no issue. Of an unchanged store the first two
+// rows come alone.
+const newer = `SELECT 0 AS kind, version AS x, schema_version AS y, bom * 2 + unended AS z, store AS a, prefix AS b, NULL AS text FROM stig_meta WHERE one = 1
+UNION ALL SELECT 1, version, 0, 0, token, '', NULL FROM stig_events WHERE version = ? AND n = 0
+UNION ALL SELECT 2, pos, COALESCE(cut, -1), 0, id, ending, line FROM stig_lines WHERE version > ?
+UNION ALL SELECT 3, c.version, c.n, 0, c.issue, c.token, c.body FROM stig_comments c JOIN stig_lines l ON l.id = c.issue WHERE l.version > ?
+UNION ALL SELECT 4, pos, 0, 0, '', ending, line FROM stig_others WHERE ? < 0`
+
+// The kinds of rows.
+const (
+	ofStore = iota
+	ofEvent
+	ofLine
+	ofComment
+	ofOther
+)
+
+// news is an answer to newer.
+type news struct {
+	store    []byte // its id; nil when there is none
+	version  int64
+	schema   int
+	shape    int // see held
+	prefix   string
+	marks    [][]byte // the tokens of the version that was asked for
+	lines    []line
+	comments map[string][]comment
+}
+
+// line is a row of stig_lines or stig_others.
+type line struct {
+	row
+	text   []byte
+	cut    int
+	ending []byte
+}
+
+// comment is a row of stig_comments.
+type comment struct {
+	version int64
+	token   []byte
+	n       int
+	body    []byte
+}
+
+// row is where a line stands in the text.
+type row struct {
+	pos  int64
+	id   string // "" of what is no issue
+	size int    // in bytes, with its end
+}
+
+func compareRows(a, b row) int { return cmp.Or(cmp.Compare(a.pos, b.pos), cmp.Compare(a.id, b.id)) }
+
+// ask fetches what is newer than a version; everything for -1.
+func (s *Store) ask(ctx context.Context, version int64) (*news, error) {
+	db := s.DB()
+	n, err := askOf(ctx, db, version)
+	switch {
+	case mysql.Unknown(err):
+		return nil, s.misread(ctx, db, err)
+	case err != nil:
+		return nil, s.explain(err)
+	case n.store == nil:
+		return nil, absent(s.url)
+	}
+	if err := schemaError(s.url, n.schema); err != nil {
+		return nil, err
+	}
+	return n, nil
+}
+
+// misread says why the tables are not those that were asked for.
+func (s *Store) misread(ctx context.Context, db *sql.DB, was error) error {
+	var found int
+	err := db.QueryRowContext(ctx, "SELECT schema_version FROM stig_meta WHERE one = 1").Scan(&found)
+	if errors.Is(err, sql.ErrNoRows) || mysql.Unknown(err) {
+		return absent(s.url)
+	}
+	if err == nil {
+		err = schemaError(s.url, found)
+	}
+	return s.explain(cmp.Or(err, was))
+}
+
+func askOf(ctx context.Context, db *sql.DB, version int64) (*news, error) {
+	rows, err := db.QueryContext(ctx, newer, version, version, version, version)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	n := &news{comments: map[string][]comment{}}
+	for rows.Next() {
+		var kind, x, y, z int64
+		var a, b, text []byte
+		if err := rows.Scan(&kind, &x, &y, &z, &a, &b, &text); err != nil {
+			return nil, err
+		}
+		switch kind {
+		case ofStore:
+			n.version, n.schema, n.shape, n.store, n.prefix = x, int(y), int(z), a, string(b)
+		case ofEvent:
+			n.marks = append(n.marks, a)
+		case ofLine, ofOther:
+			n.lines = append(n.lines, line{row{pos: x, id: string(a)}, text, int(y), b})
+		case ofComment:
+			n.comments[string(a)] = append(n.comments[string(a)], comment{x, b, int(y), text})
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return n, n.assemble()
+}
+
+// assemble makes whole lines of those that were fetched.
+func (n *news) assemble() error {
+	for i := range n.lines {
+		l := &n.lines[i]
+		p := parts{line: l.text, cut: l.cut}
+		if l.id == "" {
+			p.cut = -1
+		}
+		if p.cut > len(p.line) {
+			return errors.New("a line is shorter than the place of its comments")
+		}
+		comments := n.comments[l.id]
+		slices.SortFunc(comments, func(a, b comment) int {
+			return cmp.Or(cmp.Compare(a.version, b.version), bytes.Compare(a.token, b.token), cmp.Compare(a.n, b.n))
+		})
+		for _, c := range comments {
+			p.comments = append(p.comments, c.body)
+		}
+		l.text = slices.Concat(p.join(), l.ending)
+		l.size = len(l.text)
+	}
+	slices.SortFunc(n.lines, func(a, b line) int { return compareRows(a.row, b.row) })
+	return nil
+}
+
+// The bits of a shape.
+const (
+	isUnended = 1 << iota // the last line has no newline
+	hasBOM                // a byte order mark comes first
+)
+
+const byteOrderMark = "\xef\xbb\xbf"
+
+// held is a store as it was read.
+type held struct {
+	store    []byte
+	version  int64
+	mark     []byte // the token of that version
+	shape    int
+	prefix   string
+	rows     []row
+	texts    [][]byte
+	snapshot *beads.Snapshot
+}

@@ -1,0 +1,110 @@
+package mysql
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"database/sql/driver"
+	"errors"
+	"io"
+	"net"
+
+	mysql "github.com/go-sql-driver/mysql"
+
+	"stig/fault"
+)
+
+// Again reports whether an error means that the transaction was undone because others
+// wrote at the same time, and is to be started over.
+func Again(err error) bool { return is(err, deadlock, lockTimeout, changedSince) }
+
+// Repeated reports whether an error means that a row with that key is there already.
+func Repeated(err error) bool { return is(err, duplicate) }
+
+// Denied reports whether an error means that the user, or anybody at present, may not
+// do that.
+func Denied(err error) bool {
+	return is(err, tableDenied, columnDenied, specificDenied, readOnlyOption, readOnlyMode, readOnlyTransaction)
+}
+
+// Unknown reports whether an error means that a table or column is not there.
+func Unknown(err error) bool { return is(err, noTable, noColumn) }
+
+// Gone reports whether an error means that the connection died: whether the server
+// did what was asked last is then unknown.
+func Gone(err error) bool {
+	var network net.Error
+	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, mysql.ErrInvalidConn) || errors.Is(err, mysql.ErrMalformPkt) ||
+		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
+		errors.As(err, &network) && !errors.Is(err, context.Canceled) ||
+		is(err, shutdown, killedQuery, killed, tooMany, aborted, restarting)
+}
+
+// What servers say, by number.
+const (
+	tooMany             = 1040
+	noRight             = 1044
+	wrongPassword       = 1045
+	noDatabase          = 1049
+	shutdown            = 1053
+	duplicate           = 1062
+	noTable             = 1146
+	noColumn            = 1054
+	tableDenied         = 1142
+	columnDenied        = 1143
+	lockTimeout         = 1205
+	deadlock            = 1213
+	specificDenied      = 1227
+	changedSince        = 1020
+	readOnlyOption      = 1290
+	killedQuery         = 1317
+	readOnlyTransaction = 1792
+	readOnlyMode        = 1836
+	killed              = 1927
+	aborted             = 1152
+	restarting          = 4031
+)
+
+func is(err error, numbers ...uint16) bool {
+	e, ok := errors.AsType[*mysql.MySQLError](err)
+	if !ok {
+		return false
+	}
+	for _, n := range numbers {
+		if e.Number == n {
+			return true
+		}
+	}
+	return false
+}
+
+// Explain says of an error of a server where it happened and what is to be done about
+// it. The error is a *fault.Error with the code fault.Store, whose ID is the URL.
+func Explain(c Config, err error) error {
+	e := &fault.Error{Code: fault.Store, ID: c.URL(), Reason: err.Error(), Err: err}
+	certificate, isCertificate := errors.AsType[*tls.CertificateVerificationError](err)
+	var unknownHost *net.DNSError
+	switch {
+	case is(err, wrongPassword):
+		e.Reason, e.Hint = "the server refused the user or the password", "set STIG_DB_PASSWORD, or correct the user in the URL"
+	case is(err, noRight):
+		e.Reason, e.Hint = "the user may not use this database", "ask for the right on the server: GRANT SELECT, INSERT, UPDATE, DELETE ON "+c.Database+".* TO the user"
+	case is(err, noDatabase):
+		e.Reason, e.Hint = "there is no database "+c.Database, "make it on the server: CREATE DATABASE "+c.Database
+	case Denied(err):
+		e.Reason, e.Hint = "may only be read by this user", "ask for the right on the server: GRANT SELECT, INSERT, UPDATE, DELETE ON "+c.Database+".* TO the user"
+	case is(err, tooMany):
+		e.Reason, e.Hint = "the server has too many connections", "raise max_connections on the server, or let other programs end"
+	case isCertificate:
+		e.Reason, e.Hint = "TLS: "+certificate.Err.Error(), "name the file of the authority that signed the server's certificate"
+	case errors.As(err, new(x509.HostnameError)):
+		e.Reason, e.Hint = "TLS: "+err.Error(), "use the host name of the server's certificate in the URL"
+	case errors.Is(err, mysql.ErrNoTLS):
+		e.Reason, e.Hint = "the server has no TLS, and a password would be sent openly", "set up TLS on the server"
+	case errors.As(err, &unknownHost):
+		e.Reason, e.Hint = "there is no host "+unknownHost.Name, "correct the host in the URL"
+	case Gone(err) || errors.Is(err, context.DeadlineExceeded):
+		e.Reason, e.Hint = "the server does not answer: "+err.Error(), "see that the server runs and that the port is right"
+	}
+	return e
+}
