@@ -13,7 +13,8 @@ import (
 )
 
 // testStore is the variable that names what keeps the issues when the scripts run:
-// "dir" for a file an issue, else the JSONL file. It proves the seam, beads.Store.
+// "dir" for a file an issue, "mariadb" or "dolt" for a server, else the JSONL file. It
+// proves the seam, beads.Store.
 const testStore = "STIG_TEST_STORE"
 
 // stigOnTestStore is main on the store that the variable names.
@@ -28,10 +29,13 @@ func stigOnTestStore() {
 
 // opener opens the stores that the variable names; nil for files.
 func opener(getenv func(string) string) func(beads.Place) beads.Store {
-	if getenv(testStore) != "dir" {
+	switch getenv(testStore) {
+	case "":
 		return nil
+	case "dir":
+		return func(p beads.Place) beads.Store { return dirstore.Open(p) }
 	}
-	return func(p beads.Place) beads.Store { return dirstore.Open(p) }
+	return func(p beads.Place) beads.Store { return onServer(p, getenv(testServer)) }
 }
 
 // fewest is how many scripts must run on any store.
