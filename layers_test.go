@@ -29,9 +29,9 @@ const modulePath = "stig"
 var bands = [][]string{
 	{"schemas", samples, "internal/ended", early, "fault", "secret", "visible", "actor", "unit"},
 	{"notes", "beads", "cue", "host", "process", "shell", "mysql"},
-	{"signals", "trace", "dag", "criteria", "guard", "git", "jsonl", "bd", "database", "profile", "internal/memory", servers},
+	{"signals", "trace", "dag", "criteria", "guard", "git", "jsonl", "bd", "profile", "internal/memory", servers},
 	{"verify", "diff", "live", "recall", "internal/dirstore"},
-	{"orient", "checkpoint", "lint", "merge", "draw", "recovery", "watch", "loss", "session", "lease", "inbox", "work", "worktree", "internal/overnight"},
+	{"orient", "checkpoint", "lint", "merge", "draw", "recovery", "watch", "loss", "session", "lease", "inbox", "work", "worktree", "database", "internal/overnight"},
 	{"app"},
 	{"setup", "app/traces", "app/watching", "app/inboxes", "app/actors"},
 	{"app/working"},

@@ -74,7 +74,7 @@ func (a *App) session() (live.SessionRecord, bool) {
 func (a *App) sessions() (r session.Registry, ok bool) {
 	place, err := jsonl.Discover(a.Where())
 	if err == nil {
-		r.Place, err = live.At(place.Path)
+		r.Place, err = a.Live(place)
 	}
 	if err == nil {
 		r.Now, err = a.Clock()
@@ -190,6 +190,9 @@ type App struct {
 	// other stores opened.
 	OpenStore func(beads.Place) beads.Store
 
+	// Cache keeps the store between readings; nil where it is mostly read once.
+	Cache *jsonl.Cache
+
 	// Ancestors lists the processes that this run was started by; nil where no session
 	// is looked for among them.
 	Ancestors func() []process.Ancestor
@@ -221,7 +224,7 @@ func (a *App) Fresh(ctx context.Context, command string) *App {
 		Getenv: a.Getenv, Env: a.Env, HomeDir: a.HomeDir, ConfigDir: a.ConfigDir, Now: a.Now, Schema: cue.Embedded(),
 		Say: a.Say, Progress: a.Progress, Terminal: a.Terminal,
 		Ctx: ctx, Running: command,
-		Dir: a.Dir, Store: a.Store, Actor: a.Actor, OpenStore: a.OpenStore, Ancestors: a.Ancestors, Inbox: a.Inbox, Foreign: a.Foreign,
+		Dir: a.Dir, Store: a.Store, Actor: a.Actor, OpenStore: a.OpenStore, Cache: a.Cache, Ancestors: a.Ancestors, Inbox: a.Inbox, Foreign: a.Foreign,
 	}
 }
 

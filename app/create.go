@@ -142,7 +142,7 @@ const untoldFor = time.Minute
 // untold finds the issue that the same command line made a moment ago without
 // its id being printed: the disk was full, or the process was ended.
 func (a *App) untold(store beads.Store, d checkpoint.Draft, now time.Time) (issue string, ok bool) {
-	place, err := live.At(store.Place().Path)
+	place, err := a.Live(store.Place())
 	if err != nil {
 		return "", false
 	}
@@ -196,7 +196,7 @@ func holdsIssue(store beads.Store, id string) bool {
 // are merged.
 func (a *App) childNumbers(ctx context.Context, store beads.Place, dryRun bool) func(parent string, greatest int) (int, error) {
 	return func(parent string, greatest int) (int, error) {
-		place, err := live.At(store.Path)
+		place, err := a.Live(store)
 		if err != nil {
 			return greatest + 1, nil // Edit says what is wrong with the store
 		}

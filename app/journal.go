@@ -59,7 +59,8 @@ func (s *journalled) Edit(ctx context.Context, o beads.Options, fn func(*beads.T
 // follow has leases follow what an edit did to issues: who works on one renews theirs,
 // and who gives one back or closes it has none any more.
 func (e *entry) follow(changes []beads.Change) {
-	if e.place.Worktree == "" || len(changes) == 0 || len(e.claims.Leases)+len(e.claims.Done) == 0 && !e.place.Shared() {
+	leavesMarks := e.place.Shared() && e.place.Documents == nil // of a server's store all see the closing itself
+	if e.place.Worktree == "" || len(changes) == 0 || len(e.claims.Leases)+len(e.claims.Done) == 0 && !leavesMarks {
 		return
 	}
 	var did []lease.Change
@@ -69,7 +70,10 @@ func (e *entry) follow(changes []beads.Change) {
 				Holder: before.Text(beads.Assignee), NewHolder: after.Text(beads.Assignee)})
 		}
 	}
-	edit := lease.Edit{Actor: e.actor, Now: e.options.Now, Before: e.claims, Branch: e.place.Branch, Commit: e.place.Head}
+	edit := lease.Edit{Actor: e.actor, Now: e.options.Now, Before: e.claims, Commit: e.place.Head}
+	if leavesMarks {
+		edit.Branch = e.place.Branch
+	}
 	if !slices.ContainsFunc(did, edit.Concerns) {
 		return
 	}
@@ -78,7 +82,7 @@ func (e *entry) follow(changes []beads.Change) {
 			changed = edit.Follow(all, one) || changed
 		}
 		return changed, nil
-	})
+	}, issuesOf(changes)...)
 	if beside {
 		e.warnOfBeside()
 	}
@@ -119,14 +123,14 @@ func (e *entry) begin(changes []beads.Change) {
 	if len(changes) == 0 || e.options.DryRun {
 		return // or conflict markers alone were changed
 	}
-	place, err := live.At(e.at.Path)
+	place, err := e.app.Live(e.at)
 	if err != nil {
 		e.warn(err)
 		return
 	}
 	actor, _ := e.app.ActorName(e.ctx) // an edit whose actor is unknown is recorded all the same
 	e.place, e.seen, e.before, e.actor = place, place.Seen(), live.Stamp(e.at.Path), actor
-	if e.claims, err = place.Claims(); err != nil {
+	if e.claims, err = place.Claims(issuesOf(changes)...); err != nil {
 		e.app.warnOfClaims(err)
 	}
 	pending, err := place.Begin(live.Record{
@@ -148,6 +152,13 @@ func (j *journal) warnOfBeside() {
 		j.warned = true
 		j.app.Warn("git's directory cannot be written: the journal of this edit, and claims, are beside the store, where other work trees do not see them")
 	}
+}
+
+func issuesOf(changes []beads.Change) (ids []string) {
+	for _, c := range changes {
+		ids = append(ids, c.ID)
+	}
+	return ids
 }
 
 // end records whether what was begun was written.

@@ -29,7 +29,7 @@ func (a *App) livePlace() (live.Place, error) {
 	if err != nil {
 		return live.Place{}, err
 	}
-	return live.At(store.Place().Path)
+	return a.Live(store.Place())
 }
 
 // warnOfJournal names what of the journal cannot be read.
@@ -52,7 +52,7 @@ func IsNamed(ids []string, issue string) bool {
 // question gathers what recovery needs of the store and of the clone.
 func (a *App) question(ctx context.Context, file *beads.Snapshot) (recovery.Question, error) {
 	store := file.Place()
-	place, err := live.At(store.Path)
+	place, err := a.Live(store)
 	if err != nil {
 		return recovery.Question{}, err
 	}
@@ -198,7 +198,7 @@ func (a *App) Undo(ctx context.Context, count int, dryRun bool) (*Undone, error)
 	if err != nil {
 		return nil, err
 	}
-	place, err := live.At(store.Place().Path)
+	place, err := a.Live(store.Place())
 	if err != nil {
 		return nil, err
 	}
@@ -295,7 +295,7 @@ func (a *App) WarnOfLost(ctx context.Context, store beads.Place) {
 // work tree was last looked at. It costs one look at the file where nothing but
 // stig wrote it. What cannot be found out is no hindrance.
 func (a *App) noteLost(ctx context.Context, store beads.Place) string {
-	place, err := live.At(store.Path)
+	place, err := a.Live(store)
 	if err != nil {
 		return ""
 	}

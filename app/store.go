@@ -16,6 +16,7 @@ import (
 	"stig/bd"
 	"stig/beads"
 	"stig/jsonl"
+	"stig/live"
 	"stig/process"
 )
 
@@ -37,14 +38,38 @@ func (a *App) Discover() (beads.Store, error) {
 // At gives the store at a place as this run works on it: what it writes is in the
 // journal, and bd imports it where bd keeps the issues in a database too.
 func (a *App) At(p beads.Place) beads.Store {
-	var store beads.Store
-	if a.OpenStore != nil {
-		store = a.OpenStore(p)
-	} else {
-		store = a.file(p)
-	}
 	program := bd.Program{Env: a.Environ(), OnPath: process.Finder("", a.Getenv)("bd"), Warn: a.Warn}
-	return program.Wrap(&journalled{Store: store, journal: a.edits()})
+	return program.Wrap(&journalled{Store: a.bare(p), journal: a.edits()})
+}
+
+// bare gives the store at a place without what At adds.
+func (a *App) bare(p beads.Place) beads.Store {
+	if a.OpenStore != nil {
+		return a.OpenStore(p)
+	}
+	return a.file(p)
+}
+
+// Live is where the live state of the store at a place is kept: in files of the clone,
+// and what other machines have to see where the store is, if that is a server.
+func (a *App) Live(p beads.Place) (live.Place, error) {
+	place, err := live.At(p.Path)
+	if err != nil {
+		return place, err
+	}
+	if s, ok := a.bare(p).(interface{ State() live.Documents }); ok {
+		self, _ := process.Self()
+		place.Documents, place.Host, place.Now = s.State(), self.Host, a.now
+	}
+	return place, nil
+}
+
+// now is Clock where that is right, which others see to.
+func (a *App) now() time.Time {
+	if t, err := a.Clock(); err == nil {
+		return t
+	}
+	return a.Now().UTC()
 }
 
 // edits is the journal of this run.
@@ -58,7 +83,7 @@ func (a *App) edits() *journal {
 // file is the file of the store at a place.
 func (a *App) file(p beads.Place) *jsonl.Store {
 	store := jsonl.Open(p)
-	store.Weak = a.warnOfWeak
+	store.Weak, store.Cache = a.warnOfWeak, a.Cache
 	return store
 }
 

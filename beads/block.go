@@ -127,7 +127,7 @@ func SumOf(from io.ReaderAt, size int64) (s Sum, err error) {
 		sum  uint64
 		size int
 	}
-	blocks, err := eachBlock(from, size, func() func(block) summed {
+	blocks, err := eachBlock(from, 0, size, func() func(block) summed {
 		return func(b block) summed { return summed{sumOfBlock(b.data), len(b.data)} }
 	})
 	for _, b := range blocks {
@@ -136,16 +136,36 @@ func SumOf(from io.ReaderAt, size int64) (s Sum, err error) {
 	return s, err
 }
 
-// eachBlock makes something of every block of a file, on all cores, and gives
-// it in file order; maker gives each goroutine its own way to make it. Of a file
-// that had so many bytes when last asked it reads what was appended since too,
+// sumsAfter gives the sums of a text up to the end of each of its blocks, of which
+// those before the byte at off are as in a text of which all are known.
+func sumsAfter(known []Sum, from io.ReaderAt, off, size int64) ([]Sum, error) {
+	same := min(int(off/blockSize), len(known))
+	sums := slices.Clone(known[:same])
+	blocks, err := eachBlock(from, same, size, func() func(block) Sum {
+		return func(b block) Sum { return Sum{sumOfBlock(b.data), int64(len(b.data))} }
+	})
+	var s Sum
+	if same > 0 {
+		s = sums[same-1]
+	}
+	for _, b := range blocks {
+		s.add(b.sum, int(b.size))
+		sums = append(sums, s)
+	}
+	return sums, err
+}
+
+// eachBlock makes something of every block of a file from the first on, on all cores,
+// and gives it in file order; maker gives each goroutine its own way to make it. Of a
+// file that had so many bytes when last asked it reads what was appended since too,
 // and leaves out what comes after a block that was the last when it was read.
-func eachBlock[T any](from io.ReaderAt, size int64, maker func() func(block) T) ([]T, error) {
-	made, last := make([]T, blocksOf(size)), make([]bool, blocksOf(size))
+func eachBlock[T any](from io.ReaderAt, first int, size int64, maker func() func(block) T) ([]T, error) {
+	made := make([]T, max(1, blocksOf(size)-first))
+	last := make([]bool, len(made))
 	worker := func() func(n int) error {
 		r, of := blockReader{from: from}, maker()
 		return func(n int) error {
-			b, err := r.read(n)
+			b, err := r.read(first + n)
 			if err == nil {
 				made[n], last[n] = of(b), b.last
 			}

@@ -107,10 +107,12 @@ func (f *Snapshot) assemble(parts []part, seed maphash.Seed) {
 	f.issues = make([]*Issue, 0, count)
 	f.byID = newIDTable(seed, count)
 	lines = 0
+	var sum Sum
 	for _, p := range parts {
 		f.size += int64(p.size)
 		if f.source.Summed {
-			f.sum.add(p.sum, p.size)
+			sum.add(p.sum, p.size)
+			f.sums = append(f.sums, sum)
 		}
 		for _, other := range p.others {
 			other.Line += lines

@@ -109,6 +109,7 @@ type indexer struct {
 	words   map[string]string // statuses, types and names: few, often repeated
 	scratch []byte
 	row     []Dep
+	few     bool // a few lines of many are indexed: what is kept of one keeps no room for others
 }
 
 func newIndexer(f *Snapshot, seed maphash.Seed) *indexer {
@@ -202,7 +203,10 @@ func (x *indexer) key(b []byte, m member) []byte {
 
 // keep makes a string of b inside a large shared one.
 func (x *indexer) keep(b []byte) string {
-	const slab = 32 << 10
+	slab := 32 << 10
+	if x.few {
+		slab = 0
+	}
 	if len(b) == 0 {
 		return ""
 	}
@@ -270,7 +274,10 @@ func (x *indexer) dependency(s *scanner, i int) (Dep, int) {
 }
 
 func (x *indexer) keepRow() []Dep {
-	const slab = 256
+	slab := 256
+	if x.few {
+		slab = 0
+	}
 	n := len(x.row)
 	if n == 0 {
 		return nil

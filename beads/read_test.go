@@ -147,7 +147,7 @@ func TestReadParallel(t *testing.T) {
 		if f.Len() != 4501 || len(f.Problems()) != 1501 {
 			t.Fatalf("GOMAXPROCS %d: %d issues, %d problems", n, f.Len(), len(f.Problems()))
 		}
-		if h, err := SumOf(strings.NewReader(b.String()), int64(b.Len())); err != nil || h != f.sum {
+		if h, err := SumOf(strings.NewReader(b.String()), int64(b.Len())); err != nil || h != f.Sum() {
 			t.Errorf("GOMAXPROCS %d: the file hashes otherwise the second time (%v)", n, err)
 		}
 		if first == nil {
@@ -199,7 +199,7 @@ func TestSum(t *testing.T) {
 		{data[:3<<20] + "X" + data[3<<20+1:], false},
 	} {
 		h, err := SumOf(strings.NewReader(c.data), int64(len(c.data)))
-		if err != nil || (h == f.sum) != c.want {
+		if err != nil || (h == f.Sum()) != c.want {
 			t.Errorf("equal: %v, want %v (%v)", !c.want, c.want, err)
 		}
 	}
@@ -283,8 +283,8 @@ func TestReadGrown(t *testing.T) {
 	s := writeStore(t, string(data))
 	f := mustReadToEdit(t, s)
 	seed := maphash.MakeSeed()
-	f.sum, f.size = Sum{}, 0
-	parts, err := eachBlock(f.source.Lines, 0, func() func(block) part { return newIndexer(f, seed).part })
+	f.sums, f.size = nil, 0
+	parts, err := eachBlock(f.source.Lines, 0, 0, func() func(block) part { return newIndexer(f, seed).part })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -295,11 +295,11 @@ func TestReadGrown(t *testing.T) {
 	}
 	for _, size := range []int{0, blockSize, len(data), 3 * len(data)} { // the last one became shorter since
 		h, err := SumOf(bytes.NewReader(data), int64(size))
-		if err != nil || h != f.sum {
-			t.Errorf("%d of %d bytes there at first: the same hash: %v, %v", size, len(data), (h == f.sum), err)
+		if err != nil || h != f.Sum() {
+			t.Errorf("%d of %d bytes there at first: the same hash: %v, %v", size, len(data), (h == f.Sum()), err)
 		}
 	}
-	all, err := eachBlock(f.source.Lines, int64(3*len(data)), func() func(block) int64 { return func(b block) int64 { return b.off } })
+	all, err := eachBlock(f.source.Lines, 0, int64(3*len(data)), func() func(block) int64 { return func(b block) int64 { return b.off } })
 	if err != nil || len(all) != len(parts) {
 		t.Errorf("%d blocks up to the last, want %d; %v", len(all), len(parts), err)
 	}
@@ -314,7 +314,7 @@ func TestReadWhileWritten(t *testing.T) {
 	after[end-40] ^= 1
 	f := mustReadToEdit(t, writeStore(t, string(before)))
 	seed := maphash.MakeSeed()
-	f.sum, f.size = Sum{}, 0
+	f.sums, f.size = nil, 0
 	var parts []part
 	for n := range blocksOf(int64(len(before))) {
 		r := blockReader{from: bytes.NewReader(after)}
@@ -333,7 +333,7 @@ func TestReadWhileWritten(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := bytes.Equal(data, before); (h == f.sum) != want {
+		if want := bytes.Equal(data, before); (h == f.Sum()) != want {
 			t.Errorf("hashes alike: %v, want %v", !want, want)
 		}
 	}

@@ -22,7 +22,7 @@ type Snapshot struct {
 	repeats  map[string][]int // ids that repeat: their lines
 	problems []Problem
 	marked   []conflict // the pieces between conflict markers, by line
-	sum      Sum        // the zero value unless Source.Summed
+	sums     []Sum      // of the text up to the end of each block; nil unless Source.Summed
 }
 
 // Source is what a snapshot is read from: a text with an issue to a line, such
@@ -45,7 +45,7 @@ type Source struct {
 func NewSnapshot(p Place, from Source) (*Snapshot, error) {
 	f := &Snapshot{place: p, source: from, repeats: map[string][]int{}}
 	seed := maphash.MakeSeed()
-	parts, err := eachBlock(from.Lines, from.Size, func() func(block) part { return newIndexer(f, seed).part })
+	parts, err := eachBlock(from.Lines, 0, from.Size, func() func(block) part { return newIndexer(f, seed).part })
 	if err != nil {
 		return nil, err
 	}
@@ -62,6 +62,14 @@ func (f *Snapshot) Close() error {
 	return f.source.Close()
 }
 
+// Shared gives the same snapshot once more, with a Close of its own: whoever keeps a
+// snapshot for several counts by it who still reads the lines.
+func (f *Snapshot) Shared(done func() error) *Snapshot {
+	shared := *f
+	shared.source.Close = done
+	return &shared
+}
+
 // Place is where the store is that was read.
 func (f *Snapshot) Place() Place { return f.place }
 
@@ -69,7 +77,12 @@ func (f *Snapshot) Place() Place { return f.place }
 func (f *Snapshot) Size() int64 { return f.size }
 
 // Sum is the checksum of the text that was read, if Source.Summed was set.
-func (f *Snapshot) Sum() Sum { return f.sum }
+func (f *Snapshot) Sum() (s Sum) {
+	if n := len(f.sums); n > 0 {
+		s = f.sums[n-1]
+	}
+	return s
+}
 
 // Len is the number of issues, tombstones and repeated ids included.
 func (f *Snapshot) Len() int { return len(f.issues) }
@@ -149,4 +162,62 @@ func (i *Issue) gone() error {
 		Reason: fmt.Sprintf("line %d no longer holds %s", i.Line, i.ID),
 		Hint:   "another program rewrote the store in place: run the command again",
 	}
+}
+
+// After gives the snapshot of the text that an edit makes, which from holds by now. It
+// indexes the changed lines alone, and reads no more than the checksum takes. It gives nil
+// where a whole reading is needed: after new lines, and where ids repeat.
+func (tx *Tx) After(from Source) (*Snapshot, error) {
+	f, changed := tx.snapshot, tx.changed()
+	if len(changed) == 0 || len(tx.added) > 0 || len(f.problems) > 0 || f.sums == nil {
+		return nil, nil
+	}
+	from.Summed = true
+	next := &Snapshot{place: f.place, source: from, size: f.size, byID: f.byID, repeats: map[string][]int{}}
+	if !next.copyIssues(f, tx.records) {
+		return nil, nil
+	}
+	for _, was := range f.others {
+		is := *was
+		for _, c := range changed {
+			if c.off < was.off {
+				is.off += int64(len(tx.records[c].line) - c.size)
+			}
+		}
+		is.of = next
+		next.others = append(next.others, &is)
+	}
+	var err error
+	next.sums, err = sumsAfter(f.sums, from.Lines, changed[0].off, next.size)
+	if err != nil || next.Sum().size != next.size {
+		return nil, err
+	}
+	return next, nil
+}
+
+// copyIssues takes over the issues of a snapshot, but for those that were changed, and
+// reports whether that could be done.
+func (f *Snapshot) copyIssues(from *Snapshot, changed map[*Issue]*Record) bool {
+	x := newIndexer(f, f.byID.seed)
+	x.few = true
+	all := make([]Issue, len(from.issues))
+	f.issues = make([]*Issue, len(all))
+	var shift int64
+	for i, was := range from.issues {
+		is := &all[i]
+		*is = *was
+		if r := changed[was]; r != nil && r.origin != nil {
+			now, bad := x.issue(r.line)
+			if bad != nil || now == nil || now.ID != was.ID {
+				return false
+			}
+			*is = *now
+			is.Line, is.off, is.size = was.Line, was.off, len(r.line)
+		}
+		is.of, is.off = f, is.off+shift
+		shift += int64(is.size - was.size)
+		f.issues[i] = is
+	}
+	f.size += shift
+	return true
 }

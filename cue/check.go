@@ -8,7 +8,6 @@ import (
 
 	cuelang "cuelang.org/go/cue"
 	"cuelang.org/go/cue/ast"
-	"cuelang.org/go/cue/cuecontext"
 	"cuelang.org/go/cue/errors"
 )
 
@@ -180,7 +179,7 @@ func (d *definition) unknown(i int, v Value) verdict {
 func (d *definition) refused(i int, v Value, words []string) verdict {
 	field := d.fields[v.Name].value
 	allowed, must := constants(field), sentence(field)
-	alone := cuecontext.New().BuildExpr(literalOf(v)).Unify(field)
+	alone := newContext().BuildExpr(literalOf(v)).Unify(field)
 	if alone.Validate(cuelang.Concrete(true), cuelang.Final()) == nil {
 		allowed, must = nil, ""
 		// What the schema itself says with error(…) is about the field alone.
@@ -211,7 +210,7 @@ func against(i int, v Value, allowed []string, words string) verdict {
 // complaints lets CUE judge data, in a context that is thrown away. It gives
 // CUE's sentences by field, those about the whole struct under "".
 func (d *definition) complaints(data *ast.StructLit) map[string][]string {
-	whole := cuecontext.New().BuildExpr(data).Unify(d.value)
+	whole := newContext().BuildExpr(data).Unify(d.value)
 	words := make(map[string][]string)
 	for _, e := range errors.Errors(whole.Validate(cuelang.Concrete(true), cuelang.Final())) {
 		name := ""

@@ -20,7 +20,6 @@ import (
 	cuelang "cuelang.org/go/cue"
 	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/build"
-	"cuelang.org/go/cue/cuecontext"
 	"cuelang.org/go/cue/errors"
 	"cuelang.org/go/cue/parser"
 
@@ -105,7 +104,7 @@ func compile(files []file) (*compiled, error) {
 	if err := instance.Complete(); err != nil {
 		return nil, located(err, last)
 	}
-	c.root = cuecontext.New().BuildInstance(instance)
+	c.root = newContext().BuildInstance(instance)
 	if err := c.root.Validate(); err != nil {
 		return nil, located(err, last)
 	}

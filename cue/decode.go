@@ -8,7 +8,6 @@ import (
 
 	cuelang "cuelang.org/go/cue"
 	"cuelang.org/go/cue/ast"
-	"cuelang.org/go/cue/cuecontext"
 	"cuelang.org/go/cue/errors"
 	"cuelang.org/go/cue/format"
 	"cuelang.org/go/cue/token"
@@ -36,7 +35,7 @@ func DecodeYAML(schema, definition, name string, source []byte, into any) error 
 }
 
 func decode(schema, definition, name string, syntax *ast.File, into any) error {
-	context := cuecontext.New()
+	context := newContext()
 	allowed := context.CompileString(schema, cuelang.Filename(definition)).LookupPath(cuelang.ParsePath(definition))
 	if err := allowed.Err(); err != nil {
 		return fmt.Errorf("schema of %s: %w", name, err)

@@ -9,7 +9,6 @@ import (
 
 	cuelang "cuelang.org/go/cue"
 	"cuelang.org/go/cue/ast"
-	"cuelang.org/go/cue/cuecontext"
 	"cuelang.org/go/cue/errors"
 	"cuelang.org/go/cue/token"
 )
@@ -126,7 +125,7 @@ func (w *widening) decls(path string, value cuelang.Value, decls []ast.Decl) {
 
 // constant validates one constant, an alternative or a limit, against the schema.
 func (w *widening) constant(path string, value cuelang.Value, e ast.Expr) {
-	given := cuecontext.New().BuildExpr(e)
+	given := newContext().BuildExpr(e)
 	if given.Unify(value).Validate(cuelang.Final()) == nil {
 		return
 	}

@@ -42,9 +42,13 @@ type Store struct {
 	url     string
 	dial    func() *sql.DB
 	hub     hub
+	writers connections
+	writing sync.Mutex // held by the one edit of this process that is being written
 
 	mu   sync.Mutex // of what follows
 	held *held      // what was read last
+
+	state *state // live state; nil before it is asked for
 }
 
 // Open gives the store at a place. Nothing is dialled before the first use.

@@ -6,19 +6,19 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"slices"
 
-	"stig/beads"
 	"stig/mysql"
 )
 
 // newer asks for what changed after a version, in one statement, which every server
 // answers with one consistent state: the store itself, whether it has had that version
-// (a server put back from a backup may not), the lines that are newer with all their
-// comments, and from the beginning what is no issue. Of an unchanged store the first two
-// rows come alone.
+// (a server put back from a backup may not) and by which edit it came to its present one,
+// the lines that are newer with all their comments, and from the beginning what is no
+// issue. Of an unchanged store the first two rows come alone.
 const newer = `SELECT 0 AS kind, version AS x, schema_version AS y, bom * 2 + unended AS z, store AS a, prefix AS b, NULL AS text FROM stig_meta WHERE one = 1
-UNION ALL SELECT 1, version, 0, 0, token, '', NULL FROM stig_events WHERE version = ? AND n = 0
+UNION ALL SELECT 1, version, 0, 0, token, '', NULL FROM stig_events WHERE n = 0 AND version IN (?, (SELECT version FROM stig_meta WHERE one = 1))
 UNION ALL SELECT 2, pos, COALESCE(cut, -1), 0, id, ending, line FROM stig_lines WHERE version > ?
 UNION ALL SELECT 3, c.version, c.n, 0, c.issue, c.token, c.body FROM stig_comments c JOIN stig_lines l ON l.id = c.issue WHERE l.version > ?
 UNION ALL SELECT 4, pos, 0, 0, '', ending, line FROM stig_others WHERE ? < 0`
@@ -32,6 +32,9 @@ const (
 	ofOther
 )
 
+// mostText is the size of the largest store that is read, in bytes.
+const mostText = 4 << 30
+
 // news is an answer to newer.
 type news struct {
 	store    []byte // its id; nil when there is none
@@ -39,7 +42,7 @@ type news struct {
 	schema   int
 	shape    int // see held
 	prefix   string
-	marks    [][]byte // the tokens of the version that was asked for
+	marks    map[int64][]string // the tokens of the edits that made a version: one, but for merged histories
 	lines    []line
 	comments map[string][]comment
 }
@@ -62,9 +65,11 @@ type comment struct {
 
 // row is where a line stands in the text.
 type row struct {
-	pos  int64
-	id   string // "" of what is no issue
-	size int    // in bytes, with its end
+	pos   int64
+	id    string // "" of what is no issue
+	size  int    // in bytes, with its end
+	off   int64  // where it is held
+	fresh bool   // in held.fresh, not in held.base
 }
 
 func compareRows(a, b row) int { return cmp.Or(cmp.Compare(a.pos, b.pos), cmp.Compare(a.id, b.id)) }
@@ -77,7 +82,7 @@ func (s *Store) ask(ctx context.Context, version int64) (*news, error) {
 	case mysql.Unknown(err):
 		return nil, s.misread(ctx, db, err)
 	case err != nil:
-		return nil, s.explain(err)
+		return nil, err
 	case n.store == nil:
 		return nil, absent(s.url)
 	}
@@ -97,7 +102,7 @@ func (s *Store) misread(ctx context.Context, db *sql.DB, was error) error {
 	if err == nil {
 		err = schemaError(s.url, found)
 	}
-	return s.explain(cmp.Or(err, was))
+	return cmp.Or(err, was)
 }
 
 func askOf(ctx context.Context, db *sql.DB, version int64) (*news, error) {
@@ -106,18 +111,22 @@ func askOf(ctx context.Context, db *sql.DB, version int64) (*news, error) {
 		return nil, err
 	}
 	defer rows.Close()
-	n := &news{comments: map[string][]comment{}}
+	n := &news{marks: map[int64][]string{}, comments: map[string][]comment{}}
+	size := 0
 	for rows.Next() {
 		var kind, x, y, z int64
 		var a, b, text []byte
 		if err := rows.Scan(&kind, &x, &y, &z, &a, &b, &text); err != nil {
 			return nil, err
 		}
+		if size += len(a) + len(text); size > mostText {
+			return nil, fmt.Errorf("the store is larger than %d bytes", mostText)
+		}
 		switch kind {
 		case ofStore:
 			n.version, n.schema, n.shape, n.store, n.prefix = x, int(y), int(z), a, string(b)
 		case ofEvent:
-			n.marks = append(n.marks, a)
+			n.marks[x] = append(n.marks[x], string(a))
 		case ofLine, ofOther:
 			n.lines = append(n.lines, line{row{pos: x, id: string(a)}, text, int(y), b})
 		case ofComment:
@@ -153,24 +162,4 @@ func (n *news) assemble() error {
 	}
 	slices.SortFunc(n.lines, func(a, b line) int { return compareRows(a.row, b.row) })
 	return nil
-}
-
-// The bits of a shape.
-const (
-	isUnended = 1 << iota // the last line has no newline
-	hasBOM                // a byte order mark comes first
-)
-
-const byteOrderMark = "\xef\xbb\xbf"
-
-// held is a store as it was read.
-type held struct {
-	store    []byte
-	version  int64
-	mark     []byte // the token of that version
-	shape    int
-	prefix   string
-	rows     []row
-	texts    [][]byte
-	snapshot *beads.Snapshot
 }

@@ -31,30 +31,37 @@ type opened struct {
 // costs nothing. By the sum an edit finds out whether the file still holds what
 // was read.
 func read(p beads.Place, summed bool) (*opened, error) {
+	f, _, err := readResting(p, summed)
+	return f, err
+}
+
+// readResting is read that also gives what the system said of the file before and after
+// it was read, nil where a program may be writing it.
+func readResting(p beads.Place, summed bool) (f *opened, resting fs.FileInfo, err error) {
 	limit := time.After(settleTime)
 	for wait := time.Duration(0); ; wait = settlePoll {
 		f, before, err := readOnce(p, summed)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		after, err := f.file.Stat()
 		if err != nil {
-			return nil, join(beads.Unreadable(p.Path, err), f.Close())
+			return nil, nil, join(beads.Unreadable(p.Path, err), f.Close())
 		}
 		moved := !sameAtAGlance(before, after)
 		if !moved && !f.mayBeUnfinished(after) {
-			return f, nil
+			return f, after, nil
 		}
 		select {
 		case <-limit:
-			return f, nil
+			return f, nil, nil
 		case now := <-time.After(wait):
 			if age := now.Sub(after.ModTime()).Abs(); !moved && age > settleTime {
-				return f, nil
+				return f, nil, nil
 			}
 		}
 		if err := f.Close(); err != nil {
-			return nil, beads.Unreadable(p.Path, err)
+			return nil, nil, beads.Unreadable(p.Path, err)
 		}
 	}
 }
@@ -69,14 +76,21 @@ func readOnce(p beads.Place, summed bool) (*opened, fs.FileInfo, error) {
 	if err != nil {
 		return nil, nil, join(beads.Unreadable(p.Path, err), file.Close())
 	}
-	snapshot, err := beads.NewSnapshot(p, beads.Source{
-		Lines: file, Size: info.Size(), Close: file.Close, Summed: summed,
-		Prefix: func(fallback bool) (string, error) { return prefix(p.Dir, fallback) },
-	})
+	from := sourceOf(p, file, info.Size())
+	from.Summed = summed
+	snapshot, err := beads.NewSnapshot(p, from)
 	if err != nil {
 		return nil, nil, join(beads.Unreadable(p.Path, err), file.Close())
 	}
 	return &opened{snapshot, file}, info, nil
+}
+
+// sourceOf is a file that holds the store at a place.
+func sourceOf(p beads.Place, file *os.File, size int64) beads.Source {
+	return beads.Source{
+		Lines: file, Size: size, Close: file.Close,
+		Prefix: func(fallback bool) (string, error) { return prefix(p.Dir, fallback) },
+	}
 }
 
 // openPlain opens a plain file for reading and refuses everything else.

@@ -75,11 +75,18 @@ func bellIn(path string) (n int, before, after []byte, err error) {
 
 // What a program that knows no lock puts in the place of the store between our
 // reading and our writing is never written over; at the very worst, when it
-// comes twice within one exchange, the first is kept beside it and named.
+// comes twice within one exchange, the first is kept beside it and named. What an edit
+// keeps of the store for the next one changes nothing of that.
 func TestEditAgainstRewriter(t *testing.T) {
-	for _, how := range []string{"mv", "truncate"} {
-		t.Run(how, func(t *testing.T) {
+	for _, name := range []string{"mv", "truncate", "mv cached", "truncate cached"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			how, kind, _ := strings.Cut(name, " ")
 			s := writeStore(t, strings.Replace(harbour, "Ring the bell", "Ring the bell 0", 1))
+			store := Open(s)
+			if kind != "" {
+				store.Cache = new(Cache)
+			}
 			c := exec.Command(os.Args[0])
 			c.Env = append(os.Environ(), rewriteEnv+"="+how+" "+s.Path)
 			var out, said bytes.Buffer
@@ -91,7 +98,7 @@ func TestEditAgainstRewriter(t *testing.T) {
 			go func() { ended <- c.Wait() }()
 			written, refused := 0, map[string]int{}
 			for running := true; running; {
-				_, err := editAt(ctx, s, beads.Options{Now: testNow, Notes: anyNotes}, setNotes("h-1", strconv.Itoa(written)))
+				_, err := store.Edit(ctx, beads.Options{Now: testNow, Notes: anyNotes}, setNotes("h-1", strconv.Itoa(written)))
 				if err == nil {
 					written++
 				} else {

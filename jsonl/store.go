@@ -18,6 +18,9 @@ type Store struct {
 	// Weak, if set, is called before a write where the file system cannot
 	// exchange two files: see CanExchange.
 	Weak func(beads.Place)
+
+	// Cache, if set, keeps what is read for the next reading.
+	Cache *Cache
 }
 
 // Open gives the store at a place, such as Discover finds. It reads nothing yet.
@@ -29,7 +32,16 @@ func (s *Store) Place() beads.Place { return s.place }
 // Snapshot implements beads.Store. A file that another program seems to be
 // writing in place is read again for up to a second. The snapshot holds the file
 // open: its lines stay what they were when the file is replaced by rename.
-func (s *Store) Snapshot() (*beads.Snapshot, error) { return Read(s.place) }
+func (s *Store) Snapshot() (*beads.Snapshot, error) {
+	if s.Cache == nil {
+		return Read(s.place)
+	}
+	f, err := s.Cache.read(s.place)
+	if err != nil {
+		return nil, err
+	}
+	return f.Snapshot, nil
+}
 
 // Read is Open(p).Snapshot().
 func Read(p beads.Place) (*beads.Snapshot, error) {
@@ -49,20 +61,20 @@ func (s *Store) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) er
 }
 
 // attempt is what is to be made of a store as it was read.
-type attempt func(*opened) ([]beads.Change, []beads.Patch, error)
+type attempt func(*opened) (*edited, error)
 
 func trying(o beads.Options, fn func(*beads.Tx) error) attempt {
-	return func(f *opened) ([]beads.Change, []beads.Patch, error) {
+	return func(f *opened) (*edited, error) {
 		tx, err := beads.Try(f.Snapshot, o, fn)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		return tx.Changes(), tx.Patches(), nil
+		return &edited{changes: tx.Changes(), patches: tx.Patches(), after: tx.After}, nil
 	}
 }
 
 func (s *Store) edit(ctx context.Context, d disk, o beads.Options, do attempt) (changes []beads.Change, err error) {
-	w := &writer{disk: d, store: s.place, options: o, weak: s.Weak}
+	w := &writer{disk: d, store: s.place, options: o, weak: s.Weak, cache: s.Cache}
 	if w.target, err = filepath.EvalSymlinks(s.place.Path); err != nil {
 		return nil, beads.Unreadable(s.place.Path, err)
 	}
@@ -118,18 +130,19 @@ type Splice struct {
 //
 // Errors are those of Edit and of fn.
 func (s *Store) Rewrite(ctx context.Context, o beads.Options, fn func(text string) ([]Splice, error)) error {
-	_, err := s.edit(ctx, osDisk{}, o, func(f *opened) (changes []beads.Change, patches []beads.Patch, err error) {
+	_, err := s.edit(ctx, osDisk{}, o, func(f *opened) (*edited, error) {
 		text, err := f.text()
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		splices, err := fn(text)
+		var patches []beads.Patch
 		for _, p := range splices {
 			if text[p.Start:p.End] != p.Text {
 				patches = append(patches, beads.Patch{Start: int64(p.Start), End: int64(p.End), With: []byte(p.Text)})
 			}
 		}
-		return ChangesOf(text, splices), patches, err
+		return &edited{changes: ChangesOf(text, splices), patches: patches}, err
 	})
 	return err
 }

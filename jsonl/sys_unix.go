@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -85,6 +86,15 @@ func inodeOf(info fs.FileInfo) uint64 {
 		return uint64(stat.Ino)
 	}
 	return 0
+}
+
+// stampOf asks what the system says of an open file.
+func stampOf(f *os.File) stamp {
+	var st unix.Stat_t
+	if err := ignoringEINTR(func() error { return unix.Fstat(int(f.Fd()), &st) }); err != nil {
+		return stamp{}
+	}
+	return stamp{uint64(st.Dev), uint64(st.Ino), st.Size, time.Unix(st.Mtim.Unix()), time.Unix(st.Ctim.Unix())}
 }
 
 // linksOf is how many names a file has.

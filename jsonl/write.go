@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"stig/beads"
 )
@@ -19,6 +20,7 @@ type writer struct {
 	target  string // the data file itself, symlinks resolved
 	options beads.Options
 	weak    func(beads.Place) // see Store.Weak
+	cache   *Cache            // nil for none
 	guarded bool              // see takeGuard
 }
 
@@ -32,15 +34,30 @@ type edited struct {
 	*opened
 	changes []beads.Change
 	patches []beads.Patch
+	after   func(beads.Source) (*beads.Snapshot, error) // see beads.Tx.After; nil for none
+	next    *successor                                  // nil where nothing is kept
+}
+
+// read reads the store; what is kept of it may do, since the edit compares it.
+func (w *writer) read() (*opened, error) {
+	if w.cache != nil {
+		return w.cache.read(w.store)
+	}
+	return w.disk.read(w.store)
 }
 
 // try reads the store, makes an attempt and writes the outcome. The error is
 // beads.ErrStale when the store changed meanwhile.
 func (w *writer) try(ctx context.Context, do attempt) (changes []beads.Change, err error) {
-	f, err := w.disk.read(w.store)
+	f, err := w.read()
 	if err != nil {
 		return nil, err
 	}
+	defer func() {
+		if errors.Is(err, beads.ErrStale) {
+			w.cache.Drop()
+		}
+	}()
 	// Closed here on every way out; before a rename already, which some
 	// systems refuse for an open file.
 	defer func() {
@@ -48,18 +65,19 @@ func (w *writer) try(ctx context.Context, do attempt) (changes []beads.Change, e
 			err = join(err, e)
 		}
 	}()
-	changes, patches, err := do(f)
+	e, err := do(f)
 	if err != nil {
 		return nil, err
 	}
-	if len(patches) == 0 || w.options.DryRun {
-		return changes, nil
+	if len(e.patches) == 0 || w.options.DryRun {
+		return e.changes, nil
 	}
-	written, err := w.replace(ctx, &edited{f, changes, patches})
+	e.opened = f
+	written, err := w.replace(ctx, e)
 	if !written {
 		return nil, err
 	}
-	return changes, err
+	return e.changes, err
 }
 
 // replace puts a file with the changes in the store's place, and reports whether
@@ -71,11 +89,14 @@ func (w *writer) replace(ctx context.Context, e *edited) (written bool, err erro
 	}
 	seen, err := w.prepare(ctx, temp, e)
 	if err != nil {
+		e.next.discard()
 		return false, w.discard(temp.Name(), err)
 	}
 	if err := w.put(ctx, temp.Name(), seen, e); err != nil {
+		e.next.discard()
 		return false, err
 	}
+	w.cache.keep(e.next)
 	if err := w.disk.syncDir(filepath.Dir(w.target)); err != nil {
 		return true, w.failed("was replaced, but may not outlast a crash", err)
 	}
@@ -91,6 +112,9 @@ func (w *writer) prepare(ctx context.Context, temp tempFile, e *edited) (seen os
 	}
 	if err != nil {
 		return nil, err
+	}
+	if w.cache != nil && e.after != nil {
+		e.next = succeed(w.store, temp.Name(), e.after)
 	}
 	if seen, err = os.Stat(w.target); err != nil {
 		return nil, beads.ErrStale
@@ -224,6 +248,9 @@ func (w *writer) put(ctx context.Context, name string, seen os.FileInfo, e *edit
 	name = w.oldName(fresh, mine, e.opened)
 	if err := w.disk.rename(fresh, name); err != nil {
 		return w.discard(fresh, w.failed("cannot be replaced", err))
+	}
+	if e.next != nil {
+		e.next.put = time.Now()
 	}
 	err = w.disk.exchange(name, w.target)
 	if errors.Is(err, errors.ErrUnsupported) {

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"stig/jsonl"
 )
@@ -17,6 +18,12 @@ type Place struct {
 	Branch   string // checked out there; "" where HEAD is detached or there is no git
 	Head     string // commit of HEAD, "" without
 	Tree     jsonl.Worktree
+
+	// Documents keeps what other machines have to see too; nil where all is in files of
+	// the clone. Host and Now are then the name and the clock of this machine.
+	Documents Documents
+	Host      string
+	Now       func() time.Time
 
 	rebased string // the branch that is being rebased, while HEAD is detached for that; "" for none
 	shared  string // in git's common directory; "" without git

@@ -14,7 +14,7 @@ import (
 	"stig/beads"
 	"stig/fault"
 	"stig/live"
-	"stig/process"
+
 	"stig/profile"
 	"stig/work"
 )
@@ -84,7 +84,7 @@ func look(a *app.App) (s *survey, err error) {
 
 // read reads the live state.
 func (s *survey) read(a *app.App, store beads.Place) error {
-	place, err := live.At(store.Path)
+	place, err := a.Live(store)
 	if err != nil {
 		return err
 	}
@@ -207,7 +207,7 @@ func (s *survey) actor(name string) *Actor {
 		}
 	}
 	s.did(one)
-	ended := isSession && session.Ended || signed && hasEnded(p.Process) && !seen.After(p.Seen)
+	ended := isSession && session.Ended || signed && hasEnded(p) && !seen.After(p.Seen)
 	s.state(one, p, ended)
 	return one
 }
@@ -297,9 +297,9 @@ func (s *survey) fails(name string) bool {
 	return false
 }
 
-// hasEnded reports whether a process is known to be gone.
-func hasEnded(id process.ID) bool {
-	running, known := process.Running(id)
+// hasEnded reports whether a loop is known to be gone.
+func hasEnded(p live.Presence) bool {
+	running, known := p.Runs()
 	return known && !running
 }
 

@@ -248,6 +248,7 @@ func (l *loop) wait(ctx context.Context, changes <-chan struct{}, until time.Tim
 			}
 			if !quiet {
 				quiet = true
+				l.app.Cache.Drop()
 				debug.FreeOSMemory() // it may be for hours
 			}
 		}

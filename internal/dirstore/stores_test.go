@@ -38,6 +38,15 @@ var stores = map[string]func(t *testing.T, text string) held{
 			return errors.Join(err, os.WriteFile(p.Path, []byte(withLine(string(text), id, line)), 0o644))
 		}}
 	},
+	"jsonl, kept between readings": func(t *testing.T, text string) held {
+		p := place(t, text)
+		store := jsonl.Open(p)
+		store.Cache = new(jsonl.Cache)
+		return held{store, func(id, line string) error {
+			text, err := os.ReadFile(p.Path)
+			return errors.Join(err, os.WriteFile(p.Path, []byte(withLine(string(text), id, line)), 0o644))
+		}}
+	},
 	"memory": func(t *testing.T, text string) held {
 		s := memory.New(text)
 		return held{s, func(id, line string) error {

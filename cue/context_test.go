@@ -1,0 +1,33 @@
+package cue_test
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Files of a project may import each package of CUE but for those of which no call is
+// allowed, so that a new version of CUE does not bring one that is missing here.
+func TestImports(t *testing.T) {
+	left := strings.Fields("encoding/openapi text/template tool tool/cli tool/exec tool/file tool/http tool/os")
+	var missing []string
+	here := imports(t, "stig/cue")
+	for _, name := range imports(t, "cuelang.org/go/pkg") {
+		if !slices.Contains(here, name) {
+			missing = append(missing, strings.TrimPrefix(name, "cuelang.org/go/pkg/"))
+		}
+	}
+	if !slices.Equal(missing, left) {
+		t.Errorf("packages that no file can import: %v, want %v", missing, left)
+	}
+}
+
+func imports(t *testing.T, name string) []string {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-f", `{{join .Imports "\n"}}`, name).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Fields(string(out))
+}

@@ -1,0 +1,180 @@
+package jsonl
+
+import (
+	"os"
+	"sync"
+	"time"
+
+	"stig/beads"
+)
+
+// Cache keeps the last reading of a store for a process that reads it again and again, such
+// as a worker loop or a server: while the file stays as it is, and after an edit by this
+// process, it is not read and indexed again. Of several stores it keeps the one that was
+// read first. The zero value is empty; it may be used by several goroutines at once.
+//
+// A file is the same when its inode, size and times are. A program that writes in place
+// may do so within the tick of the clock by which the times are set: a file that was
+// changed only just before it was read is therefore compared by its checksum, as git does
+// with its index. An edit compares the whole file besides before it replaces it, cache or
+// not.
+type Cache struct {
+	mu   sync.Mutex
+	kept *reading
+}
+
+// reading is a store as read, for all who use it at the moment.
+type reading struct {
+	*opened
+	seen    stamp // of the file when it was known to hold this
+	settled bool  // every later change shows in the stamp
+	users   int
+	gone    bool // it is kept no more: the last user closes it
+}
+
+// stamp is what the system says of a file. Its zero value is that of no file.
+type stamp struct {
+	device, inode    uint64
+	size             int64
+	modified, status time.Time // when the content and the inode were last changed
+}
+
+// isSettled reports whether a change from that time on shows in the time stamp of a file:
+// clocks of file systems go by ticks of 10 ms at most, or keep whole seconds.
+func (s stamp) isSettled(at time.Time) bool {
+	tick := 20 * time.Millisecond
+	if s.modified.Nanosecond() == 0 {
+		tick = 2 * time.Second
+	}
+	return at.Sub(s.modified) > tick
+}
+
+// Drop forgets what was read, such as before a long wait.
+func (c *Cache) Drop() {
+	if c != nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.drop()
+	}
+}
+
+func (c *Cache) drop() {
+	if c.kept != nil {
+		c.kept.gone = true
+		c.kept.closeUnused()
+		c.kept = nil
+	}
+}
+
+func (r *reading) closeUnused() {
+	if r.gone && r.users == 0 {
+		_ = r.file.Close() // it was only read
+	}
+}
+
+// read gives what is kept of a store where that is still what the file holds, else it
+// reads the file.
+func (c *Cache) read(p beads.Place) (*opened, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.kept != nil && c.kept.Place() != p {
+		return read(p, true)
+	}
+	if c.kept != nil && c.kept.isCurrent() {
+		return c.share(), nil
+	}
+	c.drop()
+	began := time.Now()
+	f, resting, err := readResting(p, true)
+	if err != nil || resting == nil {
+		return f, err
+	}
+	seen := stampOf(f.file)
+	if seen == (stamp{}) || seen.size != f.Size() || seen.size != resting.Size() || !seen.modified.Equal(resting.ModTime()) {
+		return f, nil
+	}
+	c.kept = &reading{opened: f, seen: seen, settled: seen.isSettled(began)}
+	return c.share(), nil
+}
+
+// isCurrent reports whether the file still holds what was read. It is opened anew, so that
+// a network file system asks its server.
+func (r *reading) isCurrent() bool {
+	file, err := openPlain(r.Place().Path)
+	if err != nil {
+		return false // whoever reads it says why
+	}
+	defer file.Close()
+	if stampOf(file) != r.seen || isWritten(file) {
+		return false
+	}
+	if r.settled {
+		return true
+	}
+	began := time.Now()
+	if sum, err := beads.SumOf(file, r.Size()); err != nil || sum != r.Sum() {
+		return false
+	}
+	r.settled = r.seen.isSettled(began)
+	return true
+}
+
+// share gives what is kept to one more user.
+func (c *Cache) share() *opened {
+	r := c.kept
+	r.users++
+	done := sync.OnceFunc(func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		r.users--
+		r.closeUnused()
+	})
+	return &opened{r.Shared(func() error { done(); return nil }), r.file}
+}
+
+// successor is the replacement of a store as it will be read.
+type successor struct {
+	*opened
+	filled stamp     // of the file when all was in it
+	put    time.Time // when it was given the store's name; later others may write to it
+}
+
+// succeed reads a replacement that an edit filled; nil where that takes a whole reading.
+func succeed(p beads.Place, path string, after func(beads.Source) (*beads.Snapshot, error)) *successor {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	s := &successor{opened: &opened{file: file}, filled: stampOf(file)}
+	s.Snapshot, err = after(sourceOf(p, file, s.filled.size))
+	if err != nil || s.Snapshot == nil || s.filled == (stamp{}) {
+		s.discard()
+		return nil
+	}
+	return s
+}
+
+func (s *successor) discard() {
+	if s != nil {
+		_ = s.file.Close() // it was only read
+	}
+}
+
+// keep takes what an edit has put in the place of what is kept; nil for what has to be read.
+func (c *Cache) keep(s *successor) {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.drop()
+	if s == nil {
+		return
+	}
+	seen := stampOf(s.file)
+	if seen.size != s.filled.size || seen.modified != s.filled.modified {
+		s.discard() // somebody has written to it
+		return
+	}
+	c.kept = &reading{opened: s.opened, seen: seen, settled: seen.isSettled(s.put)}
+}
