@@ -48,7 +48,7 @@ func onServer(p beads.Place, server string) beads.Store {
 	sum := sha256.Sum256([]byte(dir))
 	admin := c
 	c.Database = "script_" + hex.EncodeToString(sum[:8])
-	at := beads.Place{Path: filepath.Join(p.Dir, "stig.json"), Dir: p.Dir, Mode: beads.Server, URL: c.URL()}
+	at := beads.Place{Path: p.Path, Dir: p.Dir, Mode: beads.Server, URL: c.URL()}
 	store := database.Open(at, database.Options{Config: c})
 	if err := importOnce(store, p, admin, c); err != nil {
 		return noStore{at, err}
