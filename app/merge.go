@@ -155,6 +155,9 @@ func (a *App) merge(r MergeRequest) (*Merged, error) {
 // Conflicts lists what a merge left open in the store.
 func (a *App) Conflicts() ([]merge.Conflict, error) {
 	store, err := a.Discover()
+	if err == nil {
+		err = inFile(store.Place(), "stig merge --resolve")
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -163,6 +166,15 @@ func (a *App) Conflicts() ([]merge.Conflict, error) {
 		return nil, Placed(err)
 	}
 	return merge.Open(text), nil
+}
+
+// inFile refuses what a command does to a file, for a store on a server.
+func inFile(store beads.Place, command string) error {
+	if store.Mode != beads.Server {
+		return nil
+	}
+	return Usage(fmt.Sprintf("%s: is for a store in a file, and this one is on a server: %s", command, store.Name()),
+		"type stig log to see what was written from here, and stig undo to take it back; of a copy in git, type stig store sync")
 }
 
 // ResolveRequest answers questions that a merge left open about one issue.
@@ -187,6 +199,9 @@ func (a *App) Resolve(ctx context.Context, r ResolveRequest) (*Resolved, error) 
 		return nil, err
 	}
 	store, err := a.Discover() // a store that git has not merged to its end is what this is for
+	if err == nil {
+		err = inFile(store.Place(), "stig merge --resolve")
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -291,7 +306,7 @@ func AnswerHint(c merge.Conflict) string {
 // diagnostic of each issue between them with what is to be decided.
 func (a *App) openQuestions(found []lint.Diagnostic, store beads.Place) ([]lint.Diagnostic, error) {
 	marker := func(d lint.Diagnostic) bool { return d.Rule == beads.ConflictMarker }
-	if !slices.ContainsFunc(found, marker) {
+	if store.Mode == beads.Server || !slices.ContainsFunc(found, marker) {
 		return found, nil
 	}
 	text, err := readText(store.Path)
@@ -340,6 +355,9 @@ const (
 // Unfinished says what a merge that git has not finished left of the store; nil
 // where nothing is wrong with it. thorough is that of git.Client.MergeState.
 func (a *App) Unfinished(ctx context.Context, store beads.Place, thorough bool) (*lint.Unfinished, error) {
+	if store.Mode == beads.Server {
+		return nil, nil // git merges a copy at most
+	}
 	repo, path, err := a.Git(store)
 	if err != nil {
 		return nil, err

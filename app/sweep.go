@@ -24,6 +24,7 @@ import (
 type ReleaseRequest struct {
 	ID            string
 	Force, DryRun bool
+	Before        func(*beads.Tx) error // is done in the same edit; nil for nothing
 }
 
 // Release makes an issue nobody's work.
@@ -31,6 +32,9 @@ func (a *App) Release(ctx context.Context, r ReleaseRequest) (released *checkpoi
 	store, options, err := a.ToWrite(ctx, r.DryRun)
 	if err != nil {
 		return nil, err
+	}
+	if r.Before != nil {
+		store = preceded{store, r.Before}
 	}
 	mayTake := func(string) bool { return true }
 	if r.Force {
@@ -49,6 +53,21 @@ func (a *App) Release(ctx context.Context, r ReleaseRequest) (released *checkpoi
 		a.endLease(store.Place(), released.ID, mayTake)
 	}
 	return released, err
+}
+
+// preceded is a store of which each edit begins with another one.
+type preceded struct {
+	beads.Store
+	by func(*beads.Tx) error
+}
+
+func (s preceded) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) error) ([]beads.Change, error) {
+	return s.Store.Edit(ctx, o, func(tx *beads.Tx) error {
+		if err := s.by(tx); err != nil {
+			return err
+		}
+		return fn(tx)
+	})
 }
 
 // endLease ends a lease that the store does not show, such as that of another work tree.

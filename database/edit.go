@@ -100,6 +100,7 @@ func (s *Store) try(ctx context.Context, o beads.Options, fn func(*beads.Tx) err
 	if err != nil {
 		return nil, err
 	}
+	e.actor, e.command = cmp.Or(o.Actor, s.options.Actor), cmp.Or(o.Command, s.options.Command)
 	if err := s.fits(ctx, e); err != nil {
 		return nil, err
 	}

@@ -30,14 +30,15 @@ func Denied(err error) bool {
 // Unknown reports whether an error means that a table or column is not there.
 func Unknown(err error) bool { return is(err, noTable, noColumn) }
 
-// Gone reports whether an error means that the connection died: whether the server
-// did what was asked last is then unknown.
+// Gone reports whether an error means that the connection died, or that there was none:
+// whether the server did what was asked last is then unknown.
 func Gone(err error) bool {
-	var network net.Error
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return false // of the caller: it has timeouts as the network does, and is none
+	}
 	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, mysql.ErrInvalidConn) || errors.Is(err, mysql.ErrMalformPkt) ||
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
-		errors.As(err, &network) && !errors.Is(err, context.Canceled) ||
-		is(err, shutdown, killedQuery, killed, tooMany, aborted, restarting)
+		errors.As(err, new(net.Error)) || is(err, shutdown, killedQuery, killed, tooMany, aborted, restarting, notReady)
 }
 
 // What servers say, by number.
@@ -63,6 +64,7 @@ const (
 	killed              = 1927
 	aborted             = 1152
 	restarting          = 4031
+	notReady            = 1047 // a node of a cluster
 )
 
 func is(err error, numbers ...uint16) bool {

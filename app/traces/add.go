@@ -74,32 +74,50 @@ func Add(ctx context.Context, a *app.App, r AddRequest) (*Added, error) {
 	if err != nil {
 		return nil, err
 	}
-	actor, err := a.MustActor(ctx)
+	added, edit, err := adding(ctx, a, store, options.Now, r.Drafts)
 	if err != nil {
 		return nil, err
 	}
-	added := &Added{Warnings: []string{}}
-	for i, d := range r.Drafts {
-		one, err := written(d, actor)
-		if err != nil {
-			return nil, inList(i, len(r.Drafts), err)
-		}
-		added.Traces = append(added.Traces, one)
-	}
-	if err := paced(store.Place(), actor, options.Now, len(added.Traces)); err != nil {
-		return nil, err
-	}
-	if err := bounded(a, store.Place(), actor, options.Now, len(added.Traces)); err != nil {
-		return nil, err
-	}
-	if added.Warnings, err = answers(store, r.Drafts); err != nil {
-		return nil, err
-	}
-	added.Changes, err = store.Edit(ctx, options, func(tx *beads.Tx) error { return leave(tx, actor, added.Traces) })
-	if err != nil {
+	if added.Changes, err = store.Edit(ctx, options, edit); err != nil {
 		return nil, err
 	}
 	return added, nil
+}
+
+// Leaving gives the edit by which Add leaves traces, for who makes it a part of another.
+func Leaving(ctx context.Context, a *app.App, drafts ...Draft) (func(*beads.Tx) error, error) {
+	store, options, err := a.ToWrite(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	_, edit, err := adding(ctx, a, store, options.Now, drafts)
+	return edit, err
+}
+
+// adding makes the traces of drafts, and the edit that leaves them.
+func adding(ctx context.Context, a *app.App, store beads.Store, now time.Time, drafts []Draft) (*Added, func(*beads.Tx) error, error) {
+	actor, err := a.MustActor(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	added := &Added{Warnings: []string{}}
+	for i, d := range drafts {
+		one, err := written(d, actor)
+		if err != nil {
+			return nil, nil, inList(i, len(drafts), err)
+		}
+		added.Traces = append(added.Traces, one)
+	}
+	if err := paced(store.Place(), actor, now, len(added.Traces)); err != nil {
+		return nil, nil, err
+	}
+	if err := bounded(a, store.Place(), actor, now, len(added.Traces)); err != nil {
+		return nil, nil, err
+	}
+	if added.Warnings, err = answers(store, drafts); err != nil {
+		return nil, nil, err
+	}
+	return added, func(tx *beads.Tx) error { return leave(tx, actor, added.Traces) }, nil
 }
 
 // written makes the trace of a draft.

@@ -3,14 +3,19 @@
 package working_test
 
 import (
+	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"stig/app/working"
 	"stig/live"
 	"stig/process"
+	"stig/trace"
+	"stig/verify"
 	"stig/work"
 )
 
@@ -35,6 +40,59 @@ func TestKilledAfterClose(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(y.dir, "ran")); err == nil {
 		t.Error("the command ran")
+	}
+}
+
+// A loop that was killed between the error that it left and the record of the run does not
+// take its own error for work.
+func TestKilledAfterError(t *testing.T) {
+	y := newYard(t, "pier-1")
+	y.step = time.Second
+	y.inGit(t)
+	state, err := y.app.GitIn(y.dir).Tree(t.Context(), filepath.Join(y.dir, ".beads"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := trace.Draft{Type: trace.Error, Content: map[string]any{"error_type": "silent", "traceback": "(no output)", "run": "r-left"}}.Trace()
+	if err != nil {
+		t.Fatal(err)
+	}
+	said, err := json.Marshal([]map[string]any{{"id": 1, "issue_id": "pier-1", "author": "bo", "text": text.Text(), "created_at": noon}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	y.replace(t, `"status":"open"`, `"status":"in_progress","assignee":"bo","comments":`+string(said))
+	r := live.Run{ID: "r-left", Actor: "bo", Task: "issue", Issue: "pier-1", Attempt: 1, Started: noon.Add(-time.Minute), Ended: noon, Step: "ended",
+		Criteria: y.criteria(t), Notes: verify.Hash(""), Worktree: y.dir, Tree: state.State}
+	if err := y.place.RecordRun(r, noon); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := y.work(t, "true", func(r *working.Request) { r.Attempts = 1 }); err != nil {
+		t.Fatal(err)
+	}
+	if runs := y.runs(t); len(runs) != 1 || runs[0].Outcome != string(work.Silent) {
+		t.Errorf("%+v", runs)
+	}
+	if text := y.text(t); strings.Contains(text, "in_progress") || strings.Contains(text, `"closed"`) {
+		t.Errorf("the store says\n%s", text)
+	}
+}
+
+// inGit makes the directory a work tree of git, in which the actor works in place.
+func (y *yard) inGit(t *testing.T) {
+	t.Helper()
+	actor := filepath.Join(y.dir, ".stig", "actors", "bo.md")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(actor), 0o755), os.WriteFile(actor, []byte("---\nname: bo\nworktree: false\n---\n"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	for _, argv := range [][]string{{"init", "-q"}, {"add", "-A"}, {"-c", "user.name=m", "-c", "user.email=m@pier", "commit", "-qm", "begin"}} {
+		if _, err := y.app.GitIn(y.dir).Must(t.Context(), argv...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var err error
+	if y.place, err = live.At(filepath.Join(y.dir, ".beads", "issues.jsonl")); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -105,7 +105,7 @@ func (l *loop) left(ctx context.Context, r *live.Run, tree *worktree.Tree) (left
 	left.Asked = signals.Asks(doc, signals.Read(doc, l.app.Schema))
 	left.Closed = beads.Over(record.Text(beads.Status))
 	left.Checkpoint = r.Notes != verify.Hash(record.Text(beads.Notes))
-	left.Traces = l.comments(record) > r.Comments || l.edited(r)
+	left.Traces = l.comments(record, r.ID) > r.Comments || l.edited(r)
 	state, err := l.stateOf(ctx, r.Worktree)
 	left.Changed = state != r.Tree || l.place.Tree.Root == "" // without git nothing tells, and the gate decides
 	if err == nil && !left.Changed && tree != nil {
@@ -210,14 +210,17 @@ func (l *loop) conclude(ctx context.Context, r *live.Run, outcome work.Outcome) 
 		}
 	}
 	past := work.PastOf(append(runs, with(*r, outcome)), now)[r.Issue]
+	var said *traces.Draft
 	if outcome.IsFailure() {
-		if err := l.leaveError(ctx, r, outcome); err != nil {
-			return err
-		}
+		said = l.errorOf(r, outcome)
 		if l.Attempts > 0 && past.Attempts >= l.Attempts {
+			if err := l.leave(ctx, l.name, *said); err != nil {
+				return err
+			}
 			if err := l.escalate(ctx, r, past.Failures); err != nil {
 				return err
 			}
+			said = nil
 		}
 	}
 	if outcome.IsPass() && past.Passes >= l.passes() && !l.NoClose {
@@ -226,7 +229,9 @@ func (l *loop) conclude(ctx context.Context, r *live.Run, outcome work.Outcome) 
 		}
 	}
 	if outcome != work.Closed && outcome != work.Lost {
-		l.release(ctx, r.Issue)
+		if err := l.giveBack(ctx, r.Issue, said); err != nil {
+			return err
+		}
 	}
 	l.releaseOthers(ctx, r)
 	r.Outcome = string(outcome)
@@ -328,8 +333,8 @@ func (l *loop) release(ctx context.Context, id string) {
 	}
 }
 
-// leaveError leaves a trace of a failed attempt.
-func (l *loop) leaveError(ctx context.Context, r *live.Run, outcome work.Outcome) error {
+// errorOf is the trace of a failed attempt.
+func (l *loop) errorOf(r *live.Run, outcome work.Outcome) *traces.Draft {
 	what := map[work.Outcome]string{
 		work.Silent: "the run left nothing: no work, no trace, no checkpoint", work.TimedOut: "the run timed out",
 		work.Failed: fmt.Sprintf("the command ended with exit code %d", r.Exit),
@@ -338,9 +343,31 @@ func (l *loop) leaveError(ctx context.Context, r *live.Run, outcome work.Outcome
 	if tail == "" {
 		tail = "(no output)"
 	}
-	return l.leave(ctx, l.name, traces.Draft{Issue: r.Issue, Type: trace.Error, Content: map[string]any{
+	return &traces.Draft{Issue: r.Issue, Type: trace.Error, Content: map[string]any{
 		"error_type": what, "traceback": tail, "run": r.ID, "exit": fmt.Sprint(r.Exit),
-	}})
+	}}
+}
+
+// giveBack gives an issue back, and leaves a trace on it, nil for none: in one edit where
+// both can be done.
+func (l *loop) giveBack(ctx context.Context, issue string, said *traces.Draft) error {
+	if said == nil {
+		l.release(ctx, issue)
+		return nil
+	}
+	a := l.fresh(ctx, "")
+	leave, err := traces.Leaving(ctx, a, *said)
+	if err == nil {
+		_, err = a.Release(ctx, app.ReleaseRequest{ID: issue, Before: leave})
+	}
+	if err == nil {
+		return nil
+	}
+	if err := l.leave(ctx, l.name, *said); err != nil {
+		return err
+	}
+	l.release(ctx, issue)
+	return nil
 }
 
 // leaveFeedback tells the actor on the issue why its work was not taken.

@@ -21,6 +21,7 @@ import (
 	"stig/process"
 	"stig/secret"
 	"stig/signals"
+	"stig/trace"
 	"stig/verify"
 	"stig/work"
 	"stig/worktree"
@@ -117,15 +118,18 @@ func (l *loop) standing(r *live.Run, claimed *checkpoint.Claimed) error {
 	}
 	r.Criteria = verify.Hash(checkpoint.CriteriaOf(record).Text())
 	r.Notes = verify.Hash(record.Text(beads.Notes))
-	r.Comments = l.comments(record)
+	r.Comments = l.comments(record, r.ID)
 	r.Heard = len(record.Comments()) > 0 || record.MayHold(beads.Notes, signals.EscalationSection)
 	return nil
 }
 
-// comments counts those of the actor on an issue.
-func (l *loop) comments(record *beads.Record) (n int) {
+// comments counts those of the actor on an issue, but for the error that the loop itself
+// left of a run before it was killed.
+func (l *loop) comments(record *beads.Record, run string) (n int) {
 	for _, c := range record.Comments() {
-		if c.Author == l.name {
+		t, err := trace.Parse(c.Text)
+		ofLoop := err == nil && t.Type == trace.Error && slices.Contains(t.Trailers, trace.Trailer{Key: "run", Value: run})
+		if c.Author == l.name && !ofLoop {
 			n++
 		}
 	}
