@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"stig/app"
 	"stig/beads"
 	"stig/internal/dirstore"
 )
@@ -20,22 +21,22 @@ const testStore = "STIG_TEST_STORE"
 // stigOnTestStore is main on the store that the variable names.
 func stigOnTestStore() {
 	a := newApp()
-	a.OpenStore = opener(os.Getenv)
+	onTestStore(a.App)
 	if path := os.Getenv(clockFile); path != "" {
 		a.Now = nightClock(path)
 	}
 	run(a)
 }
 
-// opener opens the stores that the variable names; nil for files.
-func opener(getenv func(string) string) func(beads.Place) beads.Store {
-	switch getenv(testStore) {
+// onTestStore has a run open the stores that the variable names; files, if it names none.
+func onTestStore(a *app.App) {
+	switch a.Getenv(testStore) {
 	case "":
-		return nil
 	case "dir":
-		return func(p beads.Place) beads.Store { return dirstore.Open(p) }
+		a.OpenStore = func(p beads.Place) beads.Store { return dirstore.Open(p) }
+	default:
+		a.OpenStore = func(p beads.Place) beads.Store { return onServer(a, p, a.Getenv(testServer)) }
 	}
-	return func(p beads.Place) beads.Store { return onServer(p, getenv(testServer)) }
 }
 
 // fewest is how many scripts must run on any store.

@@ -3,19 +3,22 @@ package main
 import (
 	"context"
 	"crypto/sha256"
+	"database/sql"
 	"encoding/hex"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
+	"sync"
 	"testing"
 
+	"stig/app"
 	"stig/beads"
 	"stig/database"
 	"stig/internal/servers"
+	"stig/jsonl"
 	"stig/mysql"
+	"stig/remote"
 )
 
 // testServer is the variable that names the server on which the stores of scripts are,
@@ -26,38 +29,63 @@ const testServer = "STIG_TEST_SERVER"
 // and those that it starts.
 func serveScripts(t *testing.T) {
 	kind := os.Getenv(testStore)
-	if slices.Contains([]string{servers.MariaDB, servers.Dolt}, kind) {
-		c := servers.Need(t, kind).Config
-		c.Database = "scripts"
-		t.Setenv(testServer, c.URL())
+	if kind == "" || kind == "dir" {
+		return
 	}
+	if !slices.Contains(servers.Kinds(), kind) {
+		t.Fatalf("%s=%s: no such server; run .ci/servers", testStore, kind)
+	}
+	c := servers.Need(t, kind).Config
+	c.Database = "information_schema"
+	t.Setenv(testServer, c.URL())
 }
 
-// onServer gives the store at a place on the server of the scripts: in a database of its
-// own, named by the directory of the place. Of a database that is not there the first use
-// makes it, and fills it from the file, which nobody reads any more afterwards.
-func onServer(p beads.Place, server string) beads.Store {
-	c, err := mysql.ParseURL(server)
-	if err != nil {
-		panic(err)
+// onServer opens the store at a place on a server: in a database of its own, named by the
+// directory of the place. The first use makes the database and imports the file there,
+// which nobody reads any more afterwards.
+func onServer(a *app.App, p beads.Place, server string) beads.Store {
+	if p.Mode != beads.Server {
+		admin, err := mysql.ParseURL(server)
+		if err != nil {
+			panic(err)
+		}
+		c := admin
+		c.Database = databaseOf(p)
+		file := p
+		p = beads.Place{Path: filepath.Join(p.Dir, jsonl.SettingsFile), Dir: p.Dir, Mode: beads.Server, URL: c.URL()}
+		if err := importOnce(file, p, admin, c); err != nil {
+			return remote.Unopened{At: p, Err: err}
+		}
 	}
-	dir, err := filepath.EvalSymlinks(p.Dir)
+	store, err := a.OnServers().Open(p)
 	if err != nil {
-		dir = p.Dir
-	}
-	sum := sha256.Sum256([]byte(dir))
-	admin := c
-	c.Database = "script_" + hex.EncodeToString(sum[:8])
-	at := beads.Place{Path: p.Path, Dir: p.Dir, Mode: beads.Server, URL: c.URL()}
-	store := database.Open(at, database.Options{Config: c})
-	if err := importOnce(store, p, admin, c); err != nil {
-		return noStore{at, err}
+		return remote.Unopened{At: p, Err: err}
 	}
 	return store
 }
 
-// importOnce makes the database and fills it, unless that was done.
-func importOnce(store *database.Store, p beads.Place, admin, c mysql.Config) error {
+// databaseOf is the name of the database for the store at a place.
+func databaseOf(p beads.Place) string {
+	dir, err := filepath.EvalSymlinks(p.Dir)
+	if err != nil {
+		dir = p.Dir
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		panic(err)
+	}
+	sum := sha256.Sum256([]byte(dir))
+	return "script_" + hex.EncodeToString(sum[:8])
+}
+
+// imported are the databases that this process knows to be filled.
+var imported sync.Map
+
+// importOnce makes the database of a store and fills it from the file at a place, unless
+// this or another process did.
+func importOnce(file, at beads.Place, admin, c mysql.Config) error {
+	if _, done := imported.Load(c.Database); done {
+		return nil
+	}
 	ctx := context.Background()
 	db, err := mysql.Open(admin)
 	if err != nil {
@@ -68,40 +96,48 @@ func importOnce(store *database.Store, p beads.Place, admin, c mysql.Config) err
 	if err != nil {
 		return err
 	}
-	defer conn.Close() // which gives the lock back
-	var got, tables int
+	defer conn.Close()
+	var got, there int
 	if err := conn.QueryRowContext(ctx, "SELECT GET_LOCK(?, 60)", c.Database).Scan(&got); err != nil || got != 1 {
-		return errors.Join(errors.New("GET_LOCK: somebody fills it for a minute"), err)
+		return errors.Join(errors.New("another process is filling the database"), err)
 	}
-	if err := conn.QueryRowContext(ctx, "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = ?", c.Database).Scan(&tables); err != nil || tables > 0 {
-		return err
+	err = conn.QueryRowContext(ctx, "SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = ?", c.Database).Scan(&there)
+	if err == nil && there == 0 {
+		err = importFile(ctx, conn, file, at, c)
 	}
-	text, err := os.ReadFile(p.Path)
+	if err == nil {
+		imported.Store(c.Database, true)
+	}
+	_, unlocked := conn.ExecContext(ctx, "DO RELEASE_LOCK(?)", c.Database)
+	return errors.Join(err, unlocked)
+}
+
+func importFile(ctx context.Context, conn *sql.Conn, file, at beads.Place, c mysql.Config) error {
+	text, err := os.ReadFile(file.Path)
 	if err != nil {
-		return beads.Unreadable(p.Path, err)
+		return beads.Unreadable(file.Path, err)
 	}
-	prefix, err := os.ReadFile(filepath.Join(p.Dir, "prefix"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	f, err := jsonl.Read(file)
+	if err != nil {
 		return err
 	}
-	if _, err := conn.ExecContext(ctx, "CREATE DATABASE IF NOT EXISTS "+c.Database); err != nil {
+	prefix, err := remote.Prefix(f, nil)
+	if err != nil {
 		return err
 	}
-	if err := database.Create(ctx, database.Options{Config: c}, strings.TrimSpace(string(prefix))); err != nil {
+	if _, err := conn.ExecContext(ctx, "CREATE DATABASE "+c.Database); err != nil {
 		return err
 	}
-	return store.Fill(ctx, text, strings.TrimSpace(string(prefix)), nil)
+	o := database.Options{Config: c}
+	store := database.Open(at, o)
+	defer store.Close()
+	err = database.Create(ctx, o, prefix)
+	if err == nil {
+		err = store.Fill(ctx, text, prefix, nil)
+	}
+	if err != nil { // a later use tries again
+		_, failed := conn.ExecContext(ctx, "DROP DATABASE "+c.Database)
+		err = errors.Join(err, failed)
+	}
+	return err
 }
-
-// noStore is a store that cannot be opened.
-type noStore struct {
-	at  beads.Place
-	err error
-}
-
-func (s noStore) Place() beads.Place                 { return s.at }
-func (s noStore) Snapshot() (*beads.Snapshot, error) { return nil, s.err }
-func (s noStore) Edit(context.Context, beads.Options, func(*beads.Tx) error) ([]beads.Change, error) {
-	return nil, s.err
-}
-func (s noStore) Watch() (changes <-chan struct{}, stop func()) { return nil, func() {} }
