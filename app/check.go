@@ -67,7 +67,7 @@ func (a *App) Check(ctx context.Context, r CheckRequest) (*Checked, error) {
 		return nil, err
 	}
 	defer forget()
-	c := &Checked{Command: r.Command, Rules: lint.Of(looksFor(r.Command, past)...), Issues: file.Len(), Store: store.Place().Name()}
+	c := &Checked{Command: r.Command, Rules: lint.Of(looksFor(r.Command, past)...), Issues: file.Len(), Store: store.Place().File()}
 	if only != nil {
 		c.Issues = len(only)
 	}

@@ -179,7 +179,7 @@ func (a *App) PrepareCommit(ctx context.Context, store beads.Place) (func(id str
 func (a *App) Git(store beads.Place) (repo git.Client, path string, err error) {
 	if store.File() == "" {
 		return git.Client{}, "", Usage(store.Name()+": no copy of it is in git, which would hold its past",
-			`write "sync_file": true into `+store.Path+", then type stig store sync and commit what it writes")
+			"type stig store sync, and commit what it writes")
 	}
 	if path, err = filepath.Abs(store.File()); err != nil {
 		return git.Client{}, "", err

@@ -17,6 +17,7 @@ import (
 	"stig/jsonl"
 	"stig/lint"
 	"stig/merge"
+	"stig/remote"
 )
 
 // DiffRequest says which two stores to compare.
@@ -134,7 +135,12 @@ func (a *App) merge(r MergeRequest) (*Merged, error) {
 		texts[i] = text
 	}
 	ours := texts[1]
-	m := &Merged{Result: merge.Options{Births: a.births()}.Stores(texts[0], ours, texts[2]), Output: cmp.Or(r.Output, r.Ours)}
+	m := &Merged{Output: cmp.Or(r.Output, r.Ours)}
+	if text, ok := a.copied(r, ours, texts[2]); ok {
+		m.Text = text
+	} else {
+		m.Result = merge.Options{Births: a.births()}.Stores(texts[0], ours, texts[2])
+	}
 	file, over := HostFile{Path: a.under(m.Output)}, m.Output == r.Ours
 	switch {
 	case r.DryRun && over:
@@ -150,6 +156,29 @@ func (a *App) merge(r MergeRequest) (*Merged, error) {
 		return m, replaceFile(file.Path, m.Text)
 	}
 	return m, nil
+}
+
+// copied is what git's merge of the copy of a store on a server gives: what the server holds,
+// which has both sides, unless a side has what never was there.
+func (a *App) copied(r MergeRequest, ours, theirs string) (text string, ok bool) {
+	if !strings.HasPrefix(filepath.Base(r.Ours), ".merge_file_") { // git's name for %A
+		return "", false
+	}
+	place, err := jsonl.Discover(a.Where())
+	if err != nil || place.Mode != beads.Server || place.Copy == "" {
+		return "", false
+	}
+	store, err := a.OnServers().Open(place)
+	if err != nil {
+		return "", false
+	}
+	now, err := store.Text(a.Ctx)
+	for _, side := range []string{ours, theirs} {
+		if err == nil {
+			err = remote.Copy{Store: store}.RefuseStrange(a.Ctx, side, now)
+		}
+	}
+	return string(now), err == nil
 }
 
 // Conflicts lists what a merge left open in the store.

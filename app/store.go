@@ -35,6 +35,9 @@ func (a *App) Discover() (beads.Store, error) {
 		return nil, err
 	}
 	place.Path = Shortest(place.Path)
+	if place.Copy != "" {
+		place.Copy = Shortest(place.Copy)
+	}
 	return a.At(place), a.Configure(place)
 }
 

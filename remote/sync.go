@@ -55,7 +55,7 @@ func (c Copy) Sync(ctx context.Context, o beads.Options) (s Synced, err error) {
 		}
 		s = synced(before, after)
 		if s.Behind {
-			err = c.refuseStrange(ctx, before, after)
+			err = c.RefuseStrange(ctx, before, after)
 		}
 		return []jsonl.Splice{{Start: 0, End: len(before), Text: string(after)}}, err
 	})
@@ -80,9 +80,9 @@ func (c Copy) begin(path string, dryRun bool) error {
 	return f.Close()
 }
 
-// refuseStrange refuses to write over lines that the server never held: a person or another
+// RefuseStrange refuses to write over lines that the server never held: a person or another
 // program wrote them into the copy.
-func (c Copy) refuseStrange(ctx context.Context, before string, after []byte) error {
+func (c Copy) RefuseStrange(ctx context.Context, before string, after []byte) error {
 	if before == "" || c.isOurs(before) {
 		return nil
 	}

@@ -115,6 +115,33 @@ func Migrate(ctx context.Context, a *app.App, dryRun bool) (url string, from, to
 	return p.Name(), from, to, err
 }
 
+// Examined is what is known of the server of a store, and of who connects to it.
+type Examined struct {
+	database.Server
+	Cipher string // "" where nothing encrypts
+	User   string
+	From   string // where the password comes from; see credentials.Login
+	Local  bool   // the server is on this machine
+}
+
+// Examine asks the server of a store what it is.
+func Examine(ctx context.Context, a *app.App, p beads.Place) (e Examined, err error) {
+	pool := a.OnServers()
+	o, from, err := pool.Options(p)
+	if err != nil {
+		return e, err
+	}
+	e.User, e.From, e.Local = o.Config.User, from, o.Config.IsHere()
+	store, err := pool.Open(p)
+	if err == nil {
+		e.Server, err = store.Server(ctx)
+	}
+	if err == nil {
+		e.Cipher, err = store.Cipher(ctx)
+	}
+	return e, err
+}
+
 // isAbsent reports whether an error says that a database holds no store.
 func isAbsent(err error) bool {
 	missing, ok := errors.AsType[*beads.StoreError](err)
