@@ -52,7 +52,8 @@ func onServer(a *app.App, p beads.Place, server string) beads.Store {
 		c := admin
 		c.Database = databaseOf(p)
 		file := p
-		p = beads.Place{Path: filepath.Join(p.Dir, jsonl.SettingsFile), Dir: p.Dir, Mode: beads.Server, URL: c.URL()}
+		p = beads.Place{Path: p.Path, Dir: p.Dir, Mode: beads.Server, URL: c.URL()}
+		a.OnServers().Tell(p, jsonl.Settings{Store: p.URL})
 		if err := importOnce(file, p, admin, c); err != nil {
 			return remote.Unopened{At: p, Err: err}
 		}
