@@ -109,7 +109,7 @@ func importOnce(file, at beads.Place, admin, c mysql.Config) error {
 	if err == nil {
 		imported.Store(c.Database, true)
 	}
-	_, unlocked := conn.ExecContext(ctx, "DO RELEASE_LOCK(?)", c.Database)
+	_, unlocked := conn.ExecContext(ctx, "SELECT RELEASE_LOCK(?)", c.Database)
 	return errors.Join(err, unlocked)
 }
 
