@@ -57,7 +57,7 @@ func (a *App) LookBack(ctx context.Context, args []string, last int) (*orient.Re
 
 // turns reads the history of the store, where it has one.
 func (a *App) turns(ctx context.Context, store beads.Place) (turns []orient.Turn, known bool, err error) {
-	if !process.Finder("", a.Getenv)("git") {
+	if store.Mode != beads.Server && !process.Finder("", a.Getenv)("git") {
 		return nil, false, nil
 	}
 	history, err := a.history(ctx, store)
@@ -167,6 +167,9 @@ func gateSince(ctx context.Context, history beads.History, store beads.Place, co
 // PrepareCommit checks that the store can be committed and gives the function
 // that does it once the checkpoint of an issue is written.
 func (a *App) PrepareCommit(ctx context.Context, store beads.Place) (func(id string) (string, error), error) {
+	if store.Mode == beads.Dolt {
+		return nil, Usage("--commit: bd keeps the issues in its Dolt database and commits each write there", "leave --commit out")
+	}
 	committer, err := checkpoint.PrepareCommit(ctx, store, a.Environ())
 	if err != nil {
 		return nil, err
@@ -185,14 +188,24 @@ func (a *App) Git(store beads.Place) (repo git.Client, path string, err error) {
 		return git.Client{}, "", err
 	}
 	real, err := filepath.EvalSymlinks(path)
-	if store.Mode == beads.Server && errors.Is(err, fs.ErrNotExist) { // it was not written yet
-		real, err = path, nil
+	if (store.Mode == beads.Dolt || store.Mode == beads.Server) && errors.Is(err, fs.ErrNotExist) { // bd has exported nothing yet, or no edit was copied
+		if real, err = filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+			real = filepath.Join(real, filepath.Base(path))
+		}
 	}
 	return a.GitIn("").Beside(real), real, err
 }
 
+// Bare gives the store at a place without what edits need besides.
+func (a *App) Bare(store beads.Place) beads.Store { return a.bare(store) }
+
 // history gives the past of a store: what it keeps itself, else git's of its file.
 func (a *App) history(ctx context.Context, store beads.Place) (beads.History, error) {
+	if kept, ok := a.bare(store).(beads.Historic); ok {
+		if history, err := kept.History(ctx); history != nil || err != nil {
+			return history, err
+		}
+	}
 	repo, path, err := a.Git(store)
 	return git.Past{Client: repo, Path: path}, err
 }

@@ -329,10 +329,10 @@ func loggedOf(r live.Record, ids []string) Logged {
 	return e
 }
 
-// births gives from the journal what an issue was called when it was made: two
+// Births gives from the journal what an issue was called when it was made: two
 // branches may give one id to two issues in one second, and titles change. What
 // the journal of this clone does not know, it does not say.
-func (a *App) births() func(id string, as beads.Birth) (title string, known bool) {
+func (a *App) Births() func(id string, as beads.Birth) (title string, known bool) {
 	journal := sync.OnceValue(func() (j live.Journal) {
 		if place, err := a.livePlace(); err == nil {
 			j, _ = place.Journal() // without it the titles of now are compared

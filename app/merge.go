@@ -139,7 +139,7 @@ func (a *App) merge(r MergeRequest) (*Merged, error) {
 	if text, ok := a.copied(r, ours, texts[2]); ok {
 		m.Text = text
 	} else {
-		m.Result = merge.Options{Births: a.births()}.Stores(texts[0], ours, texts[2])
+		m.Result = merge.Options{Births: a.Births()}.Stores(texts[0], ours, texts[2])
 	}
 	file, over := HostFile{Path: a.under(m.Output)}, m.Output == r.Ours
 	switch {
@@ -234,7 +234,7 @@ func (a *App) Resolve(ctx context.Context, r ResolveRequest) (*Resolved, error) 
 	if err != nil {
 		return nil, err
 	}
-	id, unknown := fullID(store, r.ID)
+	id, unknown := FullID(store, r.ID)
 	answered := &Resolved{ID: id, Store: store.Place().Path}
 	var before, after string
 	err = a.Rewrite(ctx, store.Place(), options, func(text string) ([]jsonl.Splice, error) {
@@ -245,16 +245,8 @@ func (a *App) Resolve(ctx context.Context, r ResolveRequest) (*Resolved, error) 
 		answered.Resolution, before, after = done, text, text[:done.Start]+done.Text+text[done.End:]
 		return []jsonl.Splice{{Start: done.Start, End: done.End, Text: done.Text}}, nil
 	})
-	wrong, isKey := errors.AsType[*merge.KeyError](err)
-	switch {
-	case errors.Is(err, merge.ErrNoConflict) && unknown != nil:
-		return nil, unknown
-	case errors.Is(err, merge.ErrNoConflict):
-		return nil, Usage(id+": not in conflict", "type stig merge --resolve to see what is")
-	case isKey:
-		return nil, Usage(err.Error(), "in question: "+strings.Join(wrong.Asked, ", "))
-	case err != nil:
-		return nil, err
+	if err != nil {
+		return nil, Unresolved(err, id, unknown)
 	}
 	answered.Left = merge.Open(after)
 	if r.DryRun {
@@ -263,9 +255,24 @@ func (a *App) Resolve(ctx context.Context, r ResolveRequest) (*Resolved, error) 
 	return answered, nil
 }
 
-// fullID is the id of the issue that was meant, and as it was given, with an
+// Unresolved says why answers about an issue were not taken; unknown is the error of
+// FullID.
+func Unresolved(err error, id string, unknown error) error {
+	wrong, isKey := errors.AsType[*merge.KeyError](err)
+	switch {
+	case errors.Is(err, merge.ErrNoConflict) && unknown != nil:
+		return unknown
+	case errors.Is(err, merge.ErrNoConflict):
+		return Usage(id+": not in conflict", "type stig merge --resolve to see what is")
+	case isKey:
+		return Usage(err.Error(), "in question: "+strings.Join(wrong.Asked, ", "))
+	}
+	return err
+}
+
+// FullID is the id of the issue that was meant, and as it was given, with an
 // error, where the store knows none.
-func fullID(store beads.Store, id string) (string, error) {
+func FullID(store beads.Store, id string) (string, error) {
 	file, err := store.Snapshot()
 	if err != nil {
 		return id, err
@@ -423,7 +430,7 @@ func (a *App) Unfinished(ctx context.Context, store beads.Place, thorough bool) 
 // ours of both, ours has it all.
 func (a *App) leftOut(sides []git.Side) bool {
 	for _, s := range sides {
-		merged := merge.Options{Births: a.births()}.Stores(s.Base, s.Ours, s.Theirs)
+		merged := merge.Options{Births: a.Births()}.Stores(s.Base, s.Ours, s.Theirs)
 		if len(merged.Conflicts) > 0 || merged.Text != s.Ours {
 			return true
 		}

@@ -557,7 +557,7 @@ func (a *App) replacedNotes(store beads.Place, attempt guard.Attempt) string {
 		return ""
 	}
 	instead := fmt.Sprintf("stig checkpoint %s, which keeps them, or stig comment %s -m \"…\"", ids[0], ids[0])
-	if store.Mode == beads.Dolt {
+	if store.Mode == beads.Export {
 		instead = fmt.Sprintf("bd update %s --append-notes \"…\"", ids[0])
 	}
 	return fmt.Sprintf("%s: replaces the notes of %s, and with them its signals and state estimate\nhint: type %s", attempt.Verb, strings.Join(ids, ", "), instead)

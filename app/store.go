@@ -38,13 +38,17 @@ func (a *App) Discover() (beads.Store, error) {
 	if place.Copy != "" {
 		place.Copy = Shortest(place.Copy)
 	}
+	place = a.BD().Settle(place)
 	return a.At(place), a.Configure(place)
 }
 
 // At gives the store at a place as this run works on it: what it writes is in the
 // journal, and bd imports it where bd keeps the issues in a database too.
 func (a *App) At(p beads.Place) beads.Store {
-	program := bd.Program{Env: a.Environ(), OnPath: process.Finder("", a.Getenv)("bd"), Warn: a.Warn}
+	program := a.BD()
+	if p.Mode == beads.Dolt {
+		return &journalled{Store: program.Wrap(a.bare(p)), journal: a.edits()}
+	}
 	return program.Wrap(&journalled{Store: a.synced(a.bare(p)), journal: a.edits()})
 }
 
@@ -129,6 +133,19 @@ func (a *App) Disconnect() {
 	if a.Servers != nil {
 		_ = a.Servers.Close() // what was written is there
 	}
+}
+
+// BD is the bd of this machine as this run calls it.
+func (a *App) BD() bd.Program {
+	b := bd.Program{Env: a.Environ(), OnPath: process.Finder("", a.Getenv)("bd"), Warn: a.Warn, Getenv: a.Getenv, Lock: jsonl.Lock}
+	if dir := a.StateDir(); dir != "" {
+		b.Cache = filepath.Join(dir, "bd")
+	}
+	b.Actor = func() string {
+		name, _ := a.ActorName(a.Ctx) // nobody's: bd names git's user
+		return name
+	}
+	return b
 }
 
 // edits is the journal of this run.

@@ -68,7 +68,7 @@ func Visible(text string) string { return visible.Text(text) }
 
 // warnOfStore names the places that cannot be read: reading goes on without them.
 func (a *App) warnOfStore(f *beads.Snapshot) {
-	if f.Place().Mode == beads.Dolt {
+	if f.Place().Mode == beads.Export {
 		a.Warn("%s: an export of a Dolt database, where the issues may have changed since", f.Place().Name())
 	}
 	problems := f.Problems()

@@ -68,16 +68,14 @@ type Historic interface {
 // commits take for one: a hash, a branch, HEAD~1. Where there is no such revision, or no
 // store in it, the error is a *RevisionError.
 type History interface {
-	// Versions lists the commits that changed the store, the oldest first; a since that is
-	// not "" leaves out what that commit has already. Where id is not "", commits that did
-	// not change that issue may be missing. Of merges those are listed that left the store
-	// different from every parent.
-	Versions(ctx context.Context, since, id string) ([]Version, error)
+	// Versions lists the commits that changed the store, and maybe others, the oldest
+	// first; a since that is not "" leaves out what that commit has already.
+	Versions(ctx context.Context, since string) ([]Version, error)
 
-	// Texts gives take the texts that versions name, each once; take must not keep them.
-	// A text has the lines of all issues, or at least of those that a commit which names it
-	// changed.
-	Texts(ctx context.Context, versions []Version, take func(name string, text []byte)) error
+	// Texts gives take the texts that versions name, each once; take must not keep them. A
+	// text has all lines, or at least those that the commits which name it changed: of
+	// all issues, or of one.
+	Texts(ctx context.Context, versions []Version, id string, take func(name string, text []byte)) error
 
 	// Snapshot reads the store as it was at a revision.
 	Snapshot(ctx context.Context, revision string) (*Snapshot, error)
@@ -122,7 +120,7 @@ type Place struct {
 }
 
 // ByBD reports whether bd keeps the issues in a database of its own.
-func (p Place) ByBD() bool { return p.Mode == SQLite || p.Mode == Dolt }
+func (p Place) ByBD() bool { return p.Mode == SQLite || p.Mode == Dolt || p.Mode == Export }
 
 // Name is what messages call the store: its file, or the URL of one on a server.
 func (p Place) Name() string {
@@ -147,8 +145,9 @@ type Mode int
 const (
 	Plain  Mode = iota // JSONL only, no-db, br
 	SQLite             // bd keeps a SQLite database beside it
-	Dolt               // the JSONL is an export
+	Dolt               // bd keeps the issues in a Dolt database; Path is its export, which need not be there
 	Server             // a server holds the issues, at Place.URL
+	Export             // the JSONL is an export of a Dolt database that is not here
 )
 
 // DirName is the name of the directory that holds a store.

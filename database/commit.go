@@ -70,12 +70,12 @@ func (s *Store) commit(ctx context.Context, tx *sql.Tx, token []byte) error {
 	switch {
 	case err == nil:
 		return nil
-	case mysql.Again(err):
+	case mysql.Again(err), mysql.Unmerged(err):
 		return err
 	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, sql.ErrTxDone):
 		return err // COMMIT was not sent
 	}
-	asked, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	asked, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.patience)
 	defer cancel()
 	for {
 		written, askErr := s.written(asked, token)
@@ -108,7 +108,7 @@ func (s *Store) written(ctx context.Context, token []byte) (bool, error) {
 // unknown says that nobody can say whether an edit was written.
 func (s *Store) unknown(err error) error {
 	return &beads.StoreError{Path: s.url, Err: err,
-		Reason: fmt.Sprintf("the connection died while the edit was being committed, and the server did not answer for %v whether it was written", patience),
+		Reason: fmt.Sprintf("the connection died while the edit was being committed, and the server did not answer for %v whether it was written", s.patience),
 		Hint:   "when the server answers again, look with stig show ID whether the edit is there before you run the command again"}
 }
 

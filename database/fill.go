@@ -42,7 +42,11 @@ func (s *Store) Fill(ctx context.Context, text []byte, prefix string, told func(
 		told = func(int, int) {}
 	}
 	token := newToken()
-	return s.explain(s.write(ctx, token, func(tx *sql.Tx) error { return s.fill(ctx, tx, token, rows, shape, prefix, told) }))
+	err = s.write(ctx, token, func(tx *sql.Tx) error { return s.fill(ctx, tx, token, rows, shape, prefix, told) })
+	if err == nil && isDolt(ctx, s.DB()) {
+		s.commits.add(noted(s.options.Command, nil), s.options.Actor)
+	}
+	return s.explain(err)
 }
 
 // filling is a line that is put into an empty store.

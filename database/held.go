@@ -13,6 +13,7 @@ import (
 const (
 	isUnended = 1 << iota // the last line has no newline
 	hasBOM                // a byte order mark comes first
+	onDolt                // the server is Dolt
 )
 
 const byteOrderMark = "\xef\xbb\xbf"

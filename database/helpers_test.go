@@ -44,7 +44,7 @@ func exec(t testing.TB, db *sql.DB, query string, args ...any) {
 // create makes the tables, and fills them.
 func create(t testing.TB, c mysql.Config, text string) *database.Store {
 	t.Helper()
-	if err := database.Create(context.Background(), database.Options{Config: c}, "demo"); err != nil {
+	if err := database.Create(context.Background(), database.Options{Config: c, Actor: "mara", Command: "init"}, "demo"); err != nil {
 		t.Fatal(err)
 	}
 	s := open(t, c, "")

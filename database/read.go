@@ -17,7 +17,7 @@ import (
 // (a server put back from a backup may not) and by which edit it came to its present one,
 // the lines that are newer with all their comments, and from the beginning what is no
 // issue. Of an unchanged store the first two rows come alone.
-const newer = `SELECT 0 AS kind, version AS x, schema_version AS y, bom * 2 + unended AS z, store AS a, prefix AS b, NULL AS text FROM stig_meta WHERE one = 1
+const newer = `SELECT 0 AS kind, version AS x, schema_version AS y, (@@version_comment = 'Dolt') * 4 + bom * 2 + unended AS z, store AS a, prefix AS b, NULL AS text FROM stig_meta WHERE one = 1
 UNION ALL SELECT 1, version, 0, 0, token, '', NULL FROM stig_events WHERE n = 0 AND version IN (?, (SELECT version FROM stig_meta WHERE one = 1))
 UNION ALL SELECT 2, pos, COALESCE(cut, -1), 0, id, ending, line FROM stig_lines WHERE version > ?
 UNION ALL SELECT 3, c.version, c.n, 0, c.issue, c.token, c.body FROM stig_comments c JOIN stig_lines l ON l.id = c.issue WHERE l.version > ?
@@ -78,11 +78,14 @@ func compareRows(a, b row) int { return cmp.Or(cmp.Compare(a.pos, b.pos), cmp.Co
 func (s *Store) ask(ctx context.Context, version int64) (*news, error) {
 	db := s.DB()
 	n, err := askOf(ctx, db, version)
+	for again := 0; again < 2 && mysql.Gone(err) && !mysql.Unreached(err); again++ {
+		n, err = askOf(ctx, db, version) // on another connection: a question may be asked twice
+	}
 	switch {
-	case mysql.Unknown(err):
-		return nil, s.misread(ctx, db, err)
-	case err != nil:
+	case err != nil && (mysql.Gone(err) || ctx.Err() != nil):
 		return nil, err
+	case err != nil:
+		return nil, s.misread(ctx, db, err)
 	case n.store == nil:
 		return nil, absent(s.url)
 	}
@@ -92,7 +95,8 @@ func (s *Store) ask(ctx context.Context, version int64) (*news, error) {
 	return n, nil
 }
 
-// misread says why the tables are not those that were asked for.
+// misread says of an error whether the tables are not those that were asked for. (Dolt
+// has no number for a column that it does not know.)
 func (s *Store) misread(ctx context.Context, db *sql.DB, was error) error {
 	var found int
 	err := db.QueryRowContext(ctx, "SELECT schema_version FROM stig_meta WHERE one = 1").Scan(&found)
@@ -105,7 +109,7 @@ func (s *Store) misread(ctx context.Context, db *sql.DB, was error) error {
 	return cmp.Or(err, was)
 }
 
-func askOf(ctx context.Context, db *sql.DB, version int64) (*news, error) {
+func askOf(ctx context.Context, db querier, version int64) (*news, error) {
 	rows, err := db.QueryContext(ctx, newer, version, version, version, version)
 	if err != nil {
 		return nil, err

@@ -117,6 +117,12 @@ func (s *state) load(ctx context.Context, name string) (entries []live.Entry, er
 		query, args = columns+"WHERE name >= ? AND name < ? ORDER BY name", []any{name, folder + "0"} // which follows the slash
 	}
 	rows, err := db.QueryContext(ctx, query, args...)
+	if mysql.Unknown(err) { // a new branch of Dolt lacks the table, which no commit holds
+		if _, err := db.ExecContext(ctx, liveTable); err != nil {
+			return nil, err
+		}
+		rows, err = db.QueryContext(ctx, query, args...)
+	}
 	if err != nil {
 		return nil, err
 	}

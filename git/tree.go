@@ -28,7 +28,11 @@ type Tree struct {
 // Tracked identifies what the files hold that git tracks, as State does with all of them;
 // "" where there is no work tree, or no git.
 func (g Client) Tracked(ctx context.Context, without ...string) (string, error) {
-	tree, err := g.look(ctx, "no", without)
+	place, err := g.Place(ctx)
+	if err != nil || place.Root == "" {
+		return "", err
+	}
+	tree, err := g.look(ctx, place.Root, "no", without)
 	return tree.State, err
 }
 
@@ -37,20 +41,25 @@ func (g Client) Tracked(ctx context.Context, without ...string) (string, error) 
 // without, absolute or relative to g.Dir. Where there is no work tree, or no
 // git, the zero value is given, and no error.
 func (g Client) Tree(ctx context.Context, without ...string) (Tree, error) {
-	return g.look(ctx, "all", without)
-}
-
-// look looks at the work tree, with all untracked files or no.
-func (g Client) look(ctx context.Context, untracked string, without []string) (Tree, error) {
 	place, err := g.Place(ctx)
 	if err != nil || place.Root == "" {
 		return Tree{}, err
 	}
+	return g.look(ctx, place.Root, "all", without)
+}
+
+// TreeHere is Tree where g.Dir is known to be the top of a work tree: it asks git once.
+func (g Client) TreeHere(ctx context.Context, without ...string) (Tree, error) {
+	return g.look(ctx, RealPath(g.Dir), "all", without)
+}
+
+// look looks at the work tree of which the top is root, with all untracked files or no.
+func (g Client) look(ctx context.Context, root, untracked string, without []string) (Tree, error) {
 	lines, err := g.status(ctx, untracked)
 	if err != nil {
 		return Tree{}, err
 	}
-	left := below(place.Root, g.Dir, without)
+	left := below(root, g.Dir, without)
 	state := sha256.New()
 	var tree Tree
 	for line := range strings.SplitSeq(lines, "\x00") {
@@ -63,7 +72,7 @@ func (g Client) look(ctx context.Context, untracked string, without []string) (T
 		}
 		tree.Dirty = true
 		_, _ = fmt.Fprintf(state, "%q ", line)
-		if err := g.add(ctx, state, filepath.Join(place.Root, filepath.FromSlash(path))); err != nil {
+		if err := g.add(ctx, state, filepath.Join(root, filepath.FromSlash(path))); err != nil {
 			return Tree{}, err
 		}
 	}

@@ -19,8 +19,9 @@ import (
 // with its index. An edit compares the whole file besides before it replaces it, cache or
 // not.
 type Cache struct {
-	mu   sync.Mutex
-	kept *reading
+	mu       sync.Mutex
+	kept     *reading
+	readings int
 }
 
 // reading is a store as read, for all who use it at the moment.
@@ -47,6 +48,13 @@ func (s stamp) isSettled(at time.Time) bool {
 		tick = 2 * time.Second
 	}
 	return at.Sub(s.modified) > tick
+}
+
+// Readings is how often the store was read and indexed whole.
+func (c *Cache) Readings() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.readings
 }
 
 // Drop forgets what was read, such as before a long wait.
@@ -77,11 +85,13 @@ func (r *reading) closeUnused() {
 func (c *Cache) read(p beads.Place) (*opened, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.kept != nil && c.kept.Place() != p {
-		return read(p, true)
-	}
-	if c.kept != nil && c.kept.isCurrent() {
+	other := c.kept != nil && c.kept.Place() != p
+	if c.kept != nil && !other && c.kept.isCurrent() {
 		return c.share(), nil
+	}
+	c.readings++
+	if other {
+		return read(p, true)
 	}
 	c.drop()
 	began := time.Now()

@@ -170,7 +170,9 @@ func TestCacheKeepsNoFileOpen(t *testing.T) {
 	}
 	round := func() {
 		for _, o := range []beads.Options{{Now: testNow}, {Now: testNow, DryRun: true}} {
-			_, err := s.Edit(ctx, o, func(tx *beads.Tx) error { return tx.Set("h-1", beads.Set{Key: beads.Title, Text: fmt.Sprint(time.Now())}) })
+			_, err := s.Edit(ctx, o, func(tx *beads.Tx) error {
+				return tx.Set("h-1", beads.Set{Key: beads.Title, Text: fmt.Sprint(time.Now())})
+			})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -66,7 +66,11 @@ func storeOfFile(path string) (beads.Place, error) {
 		// Some other directory: what stands beside the file says nothing.
 		return beads.Place{Path: path, Dir: d.dir}, nil
 	}
-	return d.store(filepath.Base(path))
+	s, err := d.store(filepath.Base(path))
+	if main, _ := d.jsonl(); s.Mode == beads.Dolt && filepath.Base(path) != main {
+		s.Mode = beads.Export // some other export
+	}
+	return s, err
 }
 
 // storeOfDir is the store of a .beads that was named and so must hold one.
@@ -184,6 +188,11 @@ func (d listing) here() (beads.Place, bool, error) {
 		return s, err == nil, err
 	}
 	name, err := d.jsonl()
+	if err == nil && name == "" { // bd 1.0 writes no file unless it is told to
+		if there, wrong := d.dolt(); there || wrong != nil {
+			name, err = "issues.jsonl", wrong
+		}
+	}
 	if err != nil || name == "" {
 		return beads.Place{}, false, err
 	}

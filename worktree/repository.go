@@ -69,14 +69,10 @@ func open(ctx context.Context, o Options) (*repository, error) {
 	if r.store == "." {
 		r.store = ""
 	}
-	result, err := r.git.Run(ctx, "rev-parse", "--path-format=absolute", "--git-common-dir")
-	if err != nil {
+	var err error
+	if r.common, err = commonOf(ctx, o, r.git); err != nil {
 		return nil, err
 	}
-	if result.Exit != 0 {
-		return nil, &fault.Error{Code: fault.Usage, Reason: o.Root + ": is in no git repository", Hint: "type git init"}
-	}
-	r.common = git.RealPath(filepath.FromSlash(strings.TrimSpace(string(result.Stdout))))
 	name := filepath.Base(r.common)
 	if name == ".git" {
 		name = filepath.Base(filepath.Dir(r.common))
@@ -84,6 +80,18 @@ func open(ctx context.Context, o Options) (*repository, error) {
 	sum := sha256.Sum256([]byte(r.common))
 	r.trees = filepath.Join(git.RealPath(o.Dir), name+"-"+hex.EncodeToString(sum[:4]))
 	return r, r.checkName(ctx)
+}
+
+// commonOf is git's directory of all work trees of the repository.
+func commonOf(ctx context.Context, o Options, client git.Client) (string, error) {
+	if o.Common != "" {
+		return git.RealPath(o.Common), nil
+	}
+	result, err := client.Run(ctx, "rev-parse", "--path-format=absolute", "--git-common-dir")
+	if err == nil && result.Exit != 0 {
+		err = &fault.Error{Code: fault.Usage, Reason: o.Root + ": is in no git repository", Hint: "type git init"}
+	}
+	return git.RealPath(filepath.FromSlash(strings.TrimSpace(string(result.Stdout)))), err
 }
 
 // checkName refuses what is no name of a branch, and what git takes for another.

@@ -40,6 +40,8 @@ type Options struct {
 	Dir   string     // that gets the work trees, each repository in a directory of its own
 	Store string     // path of the store's directory in the repository, with slashes; work trees leave it out; "" for none
 	Onto  string     // the branch that results go to; "" is Usual
+
+	Common string // git's directory of all work trees of the repository; "" has git asked
 }
 
 // Tree is the work tree and the branch of one issue.

@@ -4,10 +4,12 @@ package working_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -16,6 +18,8 @@ import (
 	"stig/app/working"
 	"stig/cue"
 	"stig/internal/sample"
+	"stig/jsonl"
+	"stig/live"
 	"stig/work"
 )
 
@@ -27,24 +31,16 @@ func BenchmarkPass(b *testing.B) {
 	for _, size := range []int{1000, 10000} {
 		for _, c := range []struct{ name, script string }{{"silent", "true"}, {"advanced", "echo x >>work.txt"}} {
 			b.Run(fmt.Sprintf("%d/%s", size, c.name), func(b *testing.B) {
-				dir := sampled(b, size)
 				runs, least := 2, [2]cost{}
 				if c.name == "advanced" {
 					runs = 6
 				}
 				for b.Loop() {
 					for k, n := range []int{1, runs} {
-						a := sampleApp(b, dir, b.TempDir())
-						_ = os.RemoveAll(filepath.Join(dir, ".git", "stig"))
+						a := sampleApp(b, sampled(b, size), b.TempDir())
 						before := spent()
-						done, err := working.Work(b.Context(), a, working.Request{
-							Command: []string{"sh", "-c", c.script}, UntilEmpty: true, Attempts: 2, Cap: time.Hour, NoClose: true,
-							Bounds: work.Bounds{Runs: n}, RunTimeout: time.Hour,
-						})
+						passes(b, a, c.script, n)
 						used := spent().minus(before)
-						if err != nil || len(done.Runs) != n {
-							b.Fatal(err, done)
-						}
 						if least[k].wall == 0 || used.own+used.children < least[k].own+least[k].children {
 							least[k] = used
 						}
@@ -60,6 +56,103 @@ func BenchmarkPass(b *testing.B) {
 			})
 		}
 	}
+}
+
+// TestPassReads holds a pass to so many edits and readings of the store and so many starts
+// of git. However many passes there are, the store is read whole once where nobody else
+// changes it. An edit copies it, compares it twice and sums up a part; what was changed just
+// before it is read is summed up, and a look for work reads the notes of what is ready: of
+// the bytes of the store, a pass with two edits reads 8 to 11 times as many.
+func TestPassReads(t *testing.T) {
+	for _, c := range []struct {
+		name, script string
+		gits         int
+	}{
+		{"silent", "true", 7},
+		{"advanced", "echo x >>work.txt", 15},
+	} {
+		one, two := countPasses(t, c.script, 1), countPasses(t, c.script, 2)
+		if one.readings != 1 || two.readings != 1 {
+			t.Errorf("%s: the store was read whole %d times in one pass, %d in two", c.name, one.readings, two.readings)
+		}
+		if edits := two.edits - one.edits; edits != 2 {
+			t.Errorf("%s: a pass edits the store %d times", c.name, edits)
+		}
+		if gits := two.gits - one.gits; gits > c.gits {
+			t.Errorf("%s: a pass starts git %d times, want %d at most", c.name, gits, c.gits)
+		}
+		if bytes := two.bytes - one.bytes; bytes > 11.5 {
+			t.Errorf("%s: a pass reads %.2f times the bytes of the store", c.name, bytes)
+		}
+	}
+}
+
+// counts is what a loop did.
+type counts struct {
+	readings, edits, gits int
+	bytes                 float64 // that were read, in sizes of the store
+}
+
+// countPasses has a loop do so many runs.
+func countPasses(t *testing.T, script string, runs int) (c counts) {
+	t.Helper()
+	dir, log := sampled(t, 1500), filepath.Join(t.TempDir(), "git")
+	store := filepath.Join(dir, ".beads", "issues.jsonl")
+	a := sampleApp(t, dir, t.TempDir())
+	a.Cache = new(jsonl.Cache)
+	a.Env = func() []string { return append(os.Environ(), "GIT_TRACE2_EVENT="+log) }
+	before := bytesRead(t)
+	passes(t, a, script, runs)
+	info, err := os.Stat(store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.bytes, c.readings = float64(bytesRead(t)-before)/float64(info.Size()), a.Cache.Readings()
+	place, err := live.At(store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	journal, err := place.Recent()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.edits = len(journal.Records)
+	text, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		var e struct{ Event, Sid string }
+		if json.Unmarshal([]byte(line), &e) == nil && e.Event == "start" && !strings.Contains(e.Sid, "/") { // else git started it
+			c.gits++
+		}
+	}
+	return c
+}
+
+// passes has a loop do so many runs.
+func passes(tb testing.TB, a *app.App, script string, n int) {
+	tb.Helper()
+	done, err := working.Work(tb.Context(), a, working.Request{
+		Command: []string{"sh", "-c", script}, UntilEmpty: true, Attempts: 2, Cap: time.Hour, NoClose: true,
+		Bounds: work.Bounds{Runs: n}, RunTimeout: time.Hour,
+	})
+	if err != nil || len(done.Runs) != n {
+		tb.Fatal(err, done)
+	}
+}
+
+// bytesRead is how much this process has read so far; 0 where the system does not say.
+func bytesRead(tb testing.TB) (n int64) {
+	tb.Helper()
+	text, err := os.ReadFile("/proc/self/io")
+	if err != nil {
+		return 0
+	}
+	if _, err := fmt.Sscanf(string(text), "rchar: %d", &n); err != nil {
+		tb.Fatal(err)
+	}
+	return n
 }
 
 type cost struct{ own, children, wall time.Duration }

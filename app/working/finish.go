@@ -18,6 +18,7 @@ import (
 	"stig/checkpoint"
 	"stig/dag"
 	"stig/fault"
+	"stig/git"
 	"stig/live"
 	"stig/notes"
 	"stig/secret"
@@ -106,22 +107,22 @@ func (l *loop) left(ctx context.Context, r *live.Run, tree *worktree.Tree) (left
 	left.Closed = beads.Over(record.Text(beads.Status))
 	left.Checkpoint = r.Notes != verify.Hash(record.Text(beads.Notes))
 	left.Traces = l.comments(record, r.ID) > r.Comments || l.edited(r)
-	state, err := l.stateOf(ctx, r.Worktree)
-	left.Changed = state != r.Tree || l.place.Tree.Root == "" // without git nothing tells, and the gate decides
+	now, err := l.stateOf(ctx, r)
+	left.Changed = now.State != r.Tree || l.place.Tree.Root == "" // without git nothing tells, and the gate decides
 	if err == nil && !left.Changed && tree != nil {
-		left.Changed, err = l.unjudged(ctx, r, tree)
+		left.Changed, err = l.unjudged(ctx, r, tree, now)
 	}
 	return left, err
 }
 
 // unjudged reports whether the branch of a run holds work of earlier runs that no gate
 // refused, such as that of a loop that was killed: it may be all that is needed.
-func (l *loop) unjudged(ctx context.Context, r *live.Run, tree *worktree.Tree) (bool, error) {
-	now, err := l.now()
+func (l *loop) unjudged(ctx context.Context, r *live.Run, tree *worktree.Tree, now git.Tree) (bool, error) {
+	at, err := l.now()
 	if err != nil {
 		return false, err
 	}
-	runs, err := l.runs(now)
+	runs, err := l.runs(at)
 	if err != nil {
 		return false, err
 	}
@@ -129,6 +130,9 @@ func (l *loop) unjudged(ctx context.Context, r *live.Run, tree *worktree.Tree) (
 		return e.Issue == r.Issue && e.Step == stepLanded && e.Outcome != string(work.Closed)
 	}) {
 		return true, nil // its loop was killed before it closed the issue
+	}
+	if !now.Dirty && now.Head == tree.Base {
+		return false, nil
 	}
 	if holds, err := tree.Changed(ctx); err != nil || !holds {
 		return false, err
@@ -140,7 +144,7 @@ func (l *loop) unjudged(ctx context.Context, r *live.Run, tree *worktree.Tree) (
 
 // edited reports whether the actor edited any issue in the run, other than by the loop.
 func (l *loop) edited(r *live.Run) bool {
-	journal, err := l.place.Recent()
+	journal, err := l.place.Lately(r.Started)
 	if err != nil {
 		return false // the notes and the tree say more
 	}
@@ -150,18 +154,22 @@ func (l *loop) edited(r *live.Run) bool {
 }
 
 // stateBefore keeps what the directory of a run holds before the command starts.
-func (l *loop) stateBefore(ctx context.Context, r *live.Run) (err error) {
-	r.Tree, err = l.stateOf(ctx, r.Worktree)
+func (l *loop) stateBefore(ctx context.Context, r *live.Run) error {
+	now, err := l.stateOf(ctx, r)
+	r.Tree = now.State
 	return err
 }
 
-// stateOf identifies what a directory holds, the store left out; "" without git.
-func (l *loop) stateOf(ctx context.Context, dir string) (string, error) {
-	if l.place.Tree.Root == "" || dir == "" {
-		return "", nil
+// stateOf identifies what the directory of a run holds, the store left out; the zero value
+// without git.
+func (l *loop) stateOf(ctx context.Context, r *live.Run) (git.Tree, error) {
+	switch {
+	case l.place.Tree.Root == "" || r.Worktree == "":
+		return git.Tree{}, nil
+	case r.Branch != "":
+		return l.app.GitIn(r.Worktree).TreeHere(ctx, l.storeDir())
 	}
-	tree, err := l.app.GitIn(dir).Tree(ctx, l.storeDir())
-	return tree.State, err
+	return l.app.GitIn(r.Worktree).Tree(ctx, l.storeDir())
 }
 
 // keep commits what a run left uncommitted, where it is worth keeping.

@@ -129,6 +129,7 @@ type loop struct {
 	noticed map[string]bool      // what was said once
 	heard   map[string]time.Time // issues of runs that ended, with their start: what was said before is to be acknowledged
 
+	records  live.RunLog
 	busyText string        // what of it says that git is at work
 	reading  time.Duration // how long the store took to read
 }
@@ -214,7 +215,10 @@ func (l *loop) prepare(ctx context.Context, a *app.App) (err error) {
 		return err
 	}
 	l.app = a.Fresh(ctx, "work")
-	l.app.Actor, l.app.Cache = l.name, new(jsonl.Cache)
+	l.app.Actor = l.name
+	if l.app.Cache == nil {
+		l.app.Cache = new(jsonl.Cache)
+	}
 	if l.store, err = l.app.Discover(); err != nil {
 		return err
 	}
@@ -364,6 +368,7 @@ func (l *loop) findPlace(ctx context.Context) error {
 	l.trees = &worktree.Options{
 		Git: l.app.GitIn(l.place.Tree.Root), Root: l.place.Tree.Root,
 		Dir: filepath.Join(state, "trees"), Store: filepath.ToSlash(tracked), Onto: l.Onto,
+		Common: l.place.Tree.Common,
 	}
 	if err := l.mayBeOnto(); err != nil {
 		return err
@@ -458,7 +463,7 @@ func (l *loop) once(text string) {
 
 // runs are those within work.Window, of all actors.
 func (l *loop) runs(now time.Time) ([]live.Run, error) {
-	runs, damaged, err := l.place.Runs(now.Add(-work.Window))
+	runs, damaged, err := l.records.Runs(l.place, now.Add(-work.Window))
 	for _, path := range damaged {
 		if text := path + ": holds run records that cannot be read"; !l.noticed[text] {
 			l.noticed[text] = true
