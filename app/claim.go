@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"stig/actor"
@@ -89,14 +90,14 @@ func (a *App) claimer(ctx context.Context, r ClaimRequest) (*claimer, error) {
 		return nil, err
 	}
 	c := &claimer{app: a, store: store, options: options, loop: r.Loop}
-	if c.place, err = live.At(store.Place().Path); err != nil {
+	if c.place, err = a.Live(store.Place()); err != nil {
 		return nil, err
 	}
 	if c.ttl, err = a.claimTTL(); err != nil {
 		return nil, err
 	}
 	self, _ := process.Self()
-	c.judge = a.judge(c.place, options.Now)
+	c.judge = a.Judge(c.place, options.Now)
 	c.who = lease.Claimant{Actor: who, Process: self.ID, Run: a.Getenv("STIG_RUN"), Above: a.above, MayTake: a.mayTake(who), Take: r.Take}
 	return c, nil
 }
@@ -109,10 +110,14 @@ func (a *App) claimTTL() (time.Duration, error) {
 	return checkpoint.ParseSpan(a.Config.Claims.TTL)
 }
 
-// judge says of the leases of a store whether they hold.
-func (a *App) judge(p live.Place, now time.Time) lease.Judge {
+// Judge says of the leases of a store whether they hold.
+func (a *App) Judge(p live.Place, now time.Time) lease.Judge {
 	self, _ := process.Self()
-	return lease.Judge{Now: now, Host: self.Host, Tree: p.Worktree, Running: process.Running, Foreign: a.Foreign}
+	j := lease.Judge{Now: now, Host: self.Host, Tree: p.Worktree, Running: process.Running, Foreign: a.Foreign}
+	if p.Documents != nil {
+		j.Running = process.RunningHere
+	}
+	return j
 }
 
 // above lists the processes that this run was started by.
@@ -159,9 +164,9 @@ func (c *claimer) claim(ctx context.Context, id string) (*checkpoint.Claimed, er
 		kept := *c.taken
 		if c.loop == nil {
 			kept = c.kept(kept)
+			c.settle(&kept)
 		}
 		claimed.Until = kept.Until.Format(time.RFC3339)
-		c.settle(&kept)
 	}
 	c.app.hold(ctx, c.store.Place(), claimed.ID, c.who.Actor)
 	if c.who.Take {
@@ -172,10 +177,10 @@ func (c *claimer) claim(ctx context.Context, id string) (*checkpoint.Claimed, er
 
 // leaseOf gives the lease of a holder on an issue.
 func (c *claimer) leaseOf(issue, holder string) (live.Lease, bool) {
-	claims, err := c.place.Claims()
-	c.app.warnOfClaims(err)
+	claims, err := c.place.Claims(issue)
+	c.app.WarnOfShared(err)
 	l, ok := claims.Lease(issue)
-	return l, ok && l.Actor == holder
+	return l, ok && l.Covers(holder)
 }
 
 // take puts a lease on an issue that names this process, so that it ends with it where
@@ -183,7 +188,7 @@ func (c *claimer) leaseOf(issue, holder string) (live.Lease, bool) {
 func (c *claimer) take(f *beads.Snapshot, issue string) error {
 	c.judge.InStore = shows(f)
 	if c.options.DryRun {
-		claims, _ := c.place.Claims()
+		claims, _ := c.place.Claims(issue)
 		_, err := c.ask(&claims, issue)
 		return err
 	}
@@ -192,10 +197,15 @@ func (c *claimer) take(f *beads.Snapshot, issue string) error {
 		if err != nil || answer == lease.Inside {
 			return false, err
 		}
-		if l, ok := all.Lease(issue); ok && (c.taken == nil || !lease.Same(l, *c.taken)) {
+		if l, ok := all.Lease(issue); !ok {
+			c.was = nil
+		} else if c.taken == nil || !lease.Same(l, *c.taken) {
 			c.was = &l
 		}
 		c.taken = new(c.lease(issue))
+		if _, holder := c.judge.InStore(issue); c.was != nil && c.was.Covers(holder) && holder != c.who.Actor && c.judge.Ended(*c.was) {
+			c.taken.Took = holder
+		}
 		c.judge.Prune(all)
 		all.Forget(issue)
 		all.Hold(*c.taken)
@@ -207,7 +217,10 @@ func (c *claimer) take(f *beads.Snapshot, issue string) error {
 	if _, refused := errors.AsType[*fault.Error](err); refused {
 		return err
 	}
-	c.app.warnOfClaims(err)
+	if err != nil && c.place.Documents != nil {
+		return &fault.Error{Code: fault.Store, ID: issue, Reason: fmt.Sprintf("cannot be claimed now: %v", err), Hint: "type stig doctor to see how the server answers", Err: err}
+	}
+	c.app.WarnOfShared(err)
 	return nil
 }
 
@@ -245,7 +258,7 @@ func (c *claimer) lease(issue string) live.Lease {
 // kept is the lease that stays when the command ends: no program runs on. Of one that a
 // worker loop started it names the run, whose end returns it.
 func (c *claimer) kept(l live.Lease) live.Lease {
-	l.Run = c.who.Run
+	l.Run, l.Took = c.who.Run, ""
 	l.Process, l.Person = process.ID{}, c.app.isPerson(c.place, l.Actor)
 	return l
 }
@@ -258,7 +271,7 @@ func (c *claimer) settle(l *live.Lease) {
 	_, err := c.place.ChangeClaims(func(all *live.Claims) (bool, error) {
 		now, ok := all.Lease(c.taken.Issue)
 		switch {
-		case !ok || !lease.Same(now, *c.taken) || l != nil && *l == now:
+		case !ok || !lease.Same(now, *c.taken):
 			return false, nil
 		case l == nil:
 			all.End(now.Issue)
@@ -266,8 +279,8 @@ func (c *claimer) settle(l *live.Lease) {
 			all.Hold(*l)
 		}
 		return true, nil
-	})
-	c.app.warnOfClaims(err)
+	}, c.taken.Issue)
+	c.app.WarnOfShared(err)
 }
 
 // isPerson reports whether a name is that of a person, as far as it is known here.
@@ -279,11 +292,12 @@ func (a *App) isPerson(p live.Place, name string) bool {
 	return who.Kind != "agent" && who.Kind != "program"
 }
 
-// warnOfClaims says that leases cannot be read or written: claims go by the store alone.
-func (a *App) warnOfClaims(err error) {
-	if err != nil && !a.edits().unclaimed {
-		a.edits().unclaimed = true
-		a.Warn("other work trees may not see claims: %v", err)
+// WarnOfShared says, once, that what others in the clone or the database are to see cannot
+// be read or written: claims go by the store alone.
+func (a *App) WarnOfShared(err error) {
+	if err != nil && !a.edits().unshared {
+		a.edits().unshared = true
+		a.Warn("claims and acknowledgements are not shared with others now: %v", err)
 	}
 }
 
@@ -310,8 +324,8 @@ func (a *App) renewOwn(ctx context.Context, store beads.Place, issue string, now
 	if err != nil || !edit.Renew(&claims, issue) {
 		return // there is nothing to renew
 	}
-	_, err = place.ChangeClaims(func(all *live.Claims) (bool, error) { return edit.Renew(all, issue), nil })
-	a.warnOfClaims(err)
+	_, err = place.ChangeClaims(func(all *live.Claims) (bool, error) { return edit.Renew(all, issue), nil }, issue)
+	a.WarnOfShared(err)
 }
 
 // Renew renews the claim of an issue that this process holds. It refuses (fault.Conflict)
@@ -327,7 +341,7 @@ func (a *App) Renew(ctx context.Context, issue string) error {
 		if !ok || l.Actor != who || !l.Process.Same(self.ID) {
 			e := &fault.Error{Code: fault.Conflict, ID: issue, Reason: "is not claimed by " + who + " any more", Hint: "type stig orient " + issue}
 			if ok {
-				e.Reason += ": " + l.Actor + " holds it" + a.judge(place, now).Where(l)
+				e.Reason += ": " + l.Actor + " holds it" + a.Judge(place, now).Where(l)
 			}
 			return false, e
 		}
@@ -338,7 +352,7 @@ func (a *App) Renew(ctx context.Context, issue string) error {
 		}
 		all.Hold(renewed)
 		return true, nil
-	})
+	}, issue)
 	if errors.Is(err, context.DeadlineExceeded) { // that others keep the leases locked says nothing about this one
 		err = &fault.Error{Code: fault.Store, ID: issue, Reason: "the claim cannot be renewed now", Hint: "try again", Err: err}
 	}
@@ -363,7 +377,7 @@ func (a *App) LeaseOf(issue string) (live.Lease, bool) {
 	if err != nil {
 		return live.Lease{}, false
 	}
-	claims, err := place.Claims()
-	a.warnOfClaims(err)
+	claims, err := place.Claims(issue)
+	a.WarnOfShared(err)
 	return claims.Lease(issue)
 }

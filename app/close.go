@@ -47,7 +47,7 @@ func (a *App) Close(ctx context.Context, ids []string, o CloseOptions, each func
 	}
 	for _, id := range ids {
 		candidate, err := checkpoint.Closable(ctx, c.Store, c.Edit, id, c.closing, c.Rules)
-		if refused, ok := errors.AsType[*beads.RefusedError](err); ok && c.Site.Store.Mode == beads.Dolt {
+		if refused, ok := errors.AsType[*beads.RefusedError](err); ok && c.Site.Store.Mode == beads.Export {
 			refused.Hint = c.byTracker(id)
 		}
 		f := Finding{Id: id, DryRun: o.DryRun, Err: err}
@@ -462,7 +462,7 @@ func (a *App) pastGate(ctx context.Context, store beads.Place, attempt guard.Att
 		}
 		reason := fmt.Sprintf("%s: nothing shows that %s %s done: an issue closes when the commands in its acceptance criteria pass\n", attempt.Verb, strings.Join(unproven, ", "), are) +
 			"hint: type " + instead(store, attempt.Verb, unproven)
-		if bare != "" && store.Mode == beads.Dolt {
+		if bare != "" && store.Mode == beads.Export {
 			reason += ";\n" + bare + " has no acceptance criteria: write them, or type " + waiveByTracker(bare, "WHAT", "WHY", "NAME")
 		}
 		reasons = append(reasons, reason)
@@ -473,7 +473,7 @@ func (a *App) pastGate(ctx context.Context, store beads.Place, attempt guard.Att
 // instead is what closes issues with a verdict. Issues in a Dolt database are
 // not stig's to close: what was verified is let through.
 func instead(store beads.Place, verb string, ids []string) string {
-	if store.Mode != beads.Dolt {
+	if store.Mode != beads.Export {
 		return fmt.Sprintf("stig close %s --reason \"what exists now, and how you know that it works\"; it runs them", strings.Join(ids, " "))
 	}
 	return fmt.Sprintf("stig verify %s, for each alone; %s is let through when they have passed", ids[0], verb)
@@ -482,7 +482,7 @@ func instead(store beads.Place, verb string, ids []string) string {
 // despiteHint is what to type about an issue that a question holds. stig can neither
 // answer nor close where the issues live in a Dolt database.
 func despiteHint(store beads.Place, held *checkpoint.Unanswered) string {
-	if store.Mode != beads.Dolt {
+	if store.Mode != beads.Export {
 		return held.Refusal.Hint
 	}
 	return fmt.Sprintf("type stig await %s; to close it all the same, once it is verified, say why in the reason: \"WHAT; closed %s: WHY\"", held.Refusal.ID, held.Despite)
@@ -517,7 +517,7 @@ func (a *App) gated(ctx context.Context, store beads.Place, attempt guard.Attemp
 	}
 	defer file.Close()
 	_, _, waived := verify.ParseWaived(attempt.Why)
-	waived = waived && store.Mode == beads.Dolt
+	waived = waived && store.Mode == beads.Export
 	for i, id := range attempt.IDs {
 		issue, err := file.Find(id)
 		if err != nil {
@@ -532,7 +532,7 @@ func (a *App) gated(ctx context.Context, store beads.Place, attempt guard.Attemp
 		list[i].bare = len(found) == 0
 		list[i].proven = passed || waived && !criteria.Asks(found.Plan(site.look))
 		held := checkpoint.HeldByQuestion(record, checkpoint.Rules{Schema: a.Schema})
-		if held != nil && !(store.Mode == beads.Dolt && saysDespite(attempt.Why, held)) {
+		if held != nil && !(store.Mode == beads.Export && saysDespite(attempt.Why, held)) {
 			list[i].asked = held
 		}
 	}

@@ -25,7 +25,7 @@ type journal struct {
 	last   *live.Pending // the latest edit of this run
 	warned bool
 
-	unclaimed bool // leases could not be read or written, and the user was told
+	unshared bool // what others are to see could not be read or written, and the user was told
 }
 
 // journalled is a store of which the journal keeps the edits.
@@ -37,6 +37,10 @@ type journalled struct {
 // Edit records the changes under the lock, right after fn made them, and their
 // outcome when they are written. It records nothing of a dry run.
 func (s *journalled) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) error) ([]beads.Change, error) {
+	if s.Place().Mode == beads.Server && !o.DryRun {
+		o.Actor, _ = s.journal.app.ActorName(ctx) // an edit whose actor is unknown is recorded all the same
+		o.Command = cmp.Or(s.journal.app.Running, "stig")
+	}
 	entry := s.journal.entry(s.Place(), o)
 	changes, err := s.Store.Edit(ctx, o, func(tx *beads.Tx) error {
 		err := fn(tx)
@@ -59,7 +63,8 @@ func (s *journalled) Edit(ctx context.Context, o beads.Options, fn func(*beads.T
 // follow has leases follow what an edit did to issues: who works on one renews theirs,
 // and who gives one back or closes it has none any more.
 func (e *entry) follow(changes []beads.Change) {
-	if e.place.Worktree == "" || len(changes) == 0 || len(e.claims.Leases)+len(e.claims.Done) == 0 && !e.place.Shared() {
+	leavesMarks := e.place.Shared() && e.place.Documents == nil // of a server's store all see the closing itself
+	if e.place.Worktree == "" || len(changes) == 0 || len(e.claims.Leases)+len(e.claims.Done) == 0 && !leavesMarks {
 		return
 	}
 	var did []lease.Change
@@ -69,7 +74,10 @@ func (e *entry) follow(changes []beads.Change) {
 				Holder: before.Text(beads.Assignee), NewHolder: after.Text(beads.Assignee)})
 		}
 	}
-	edit := lease.Edit{Actor: e.actor, Now: e.options.Now, Before: e.claims, Branch: e.place.Branch, Commit: e.place.Head}
+	edit := lease.Edit{Actor: e.actor, Now: e.options.Now, Before: e.claims, Commit: e.place.Head}
+	if leavesMarks {
+		edit.Branch = e.place.Branch
+	}
 	if !slices.ContainsFunc(did, edit.Concerns) {
 		return
 	}
@@ -78,11 +86,11 @@ func (e *entry) follow(changes []beads.Change) {
 			changed = edit.Follow(all, one) || changed
 		}
 		return changed, nil
-	})
+	}, issuesOf(changes)...)
 	if beside {
 		e.warnOfBeside()
 	}
-	e.app.warnOfClaims(err)
+	e.app.WarnOfShared(err)
 }
 
 // warnOfCredentials says what an edit brought that must not come into a repository.
@@ -119,15 +127,15 @@ func (e *entry) begin(changes []beads.Change) {
 	if len(changes) == 0 || e.options.DryRun {
 		return // or conflict markers alone were changed
 	}
-	place, err := live.At(e.at.Path)
+	place, err := e.app.Live(e.at)
 	if err != nil {
 		e.warn(err)
 		return
 	}
 	actor, _ := e.app.ActorName(e.ctx) // an edit whose actor is unknown is recorded all the same
 	e.place, e.seen, e.before, e.actor = place, place.Seen(), live.Stamp(e.at.Path), actor
-	if e.claims, err = place.Claims(); err != nil {
-		e.app.warnOfClaims(err)
+	if e.claims, err = place.Claims(issuesOf(changes)...); err != nil {
+		e.app.WarnOfShared(err)
 	}
 	pending, err := place.Begin(live.Record{
 		At: e.options.Now, Actor: actor, Command: cmp.Or(e.app.Running, "stig"), Undoes: e.Undoes, Changes: recorded(changes),
@@ -148,6 +156,13 @@ func (j *journal) warnOfBeside() {
 		j.warned = true
 		j.app.Warn("git's directory cannot be written: the journal of this edit, and claims, are beside the store, where other work trees do not see them")
 	}
+}
+
+func issuesOf(changes []beads.Change) (ids []string) {
+	for _, c := range changes {
+		ids = append(ids, c.ID)
+	}
+	return ids
 }
 
 // end records whether what was begun was written.
@@ -314,10 +329,10 @@ func loggedOf(r live.Record, ids []string) Logged {
 	return e
 }
 
-// births gives from the journal what an issue was called when it was made: two
+// Births gives from the journal what an issue was called when it was made: two
 // branches may give one id to two issues in one second, and titles change. What
 // the journal of this clone does not know, it does not say.
-func (a *App) births() func(id string, as beads.Birth) (title string, known bool) {
+func (a *App) Births() func(id string, as beads.Birth) (title string, known bool) {
 	journal := sync.OnceValue(func() (j live.Journal) {
 		if place, err := a.livePlace(); err == nil {
 			j, _ = place.Journal() // without it the titles of now are compared

@@ -185,7 +185,7 @@ func (a *App) workers() (list []orient.Worker) {
 	all, _ := r.Place.Presences()
 	for _, p := range all {
 		w := orient.Worker{Name: p.Name, State: string(p.State), Issue: p.Issue, Why: p.Why}
-		runs, known := process.Running(p.Process)
+		runs, known := p.Runs()
 		said := p.State == live.Paused || p.State == live.Draining || p.State == live.Maintenance
 		switch {
 		case p.State == live.Dead, p.Process == (process.ID{}) && !said, said && !p.Until.IsZero() && !r.Now.Before(p.Until) && !runs:

@@ -29,7 +29,7 @@ func (a *App) livePlace() (live.Place, error) {
 	if err != nil {
 		return live.Place{}, err
 	}
-	return live.At(store.Place().Path)
+	return a.Live(store.Place())
 }
 
 // warnOfJournal names what of the journal cannot be read.
@@ -52,7 +52,7 @@ func IsNamed(ids []string, issue string) bool {
 // question gathers what recovery needs of the store and of the clone.
 func (a *App) question(ctx context.Context, file *beads.Snapshot) (recovery.Question, error) {
 	store := file.Place()
-	place, err := live.At(store.Path)
+	place, err := a.Live(store)
 	if err != nil {
 		return recovery.Question{}, err
 	}
@@ -83,6 +83,9 @@ func (a *App) missing(ctx context.Context, ids []string) (findings []recovery.Fi
 		return nil, place, err
 	}
 	defer file.Close()
+	if err := inFile(file.Place(), "stig recover"); err != nil {
+		return nil, place, err
+	}
 	q, err := a.question(ctx, file)
 	if err != nil {
 		return nil, place, err
@@ -198,7 +201,7 @@ func (a *App) Undo(ctx context.Context, count int, dryRun bool) (*Undone, error)
 	if err != nil {
 		return nil, err
 	}
-	place, err := live.At(store.Place().Path)
+	place, err := a.Live(store.Place())
 	if err != nil {
 		return nil, err
 	}
@@ -295,7 +298,10 @@ func (a *App) WarnOfLost(ctx context.Context, store beads.Place) {
 // work tree was last looked at. It costs one look at the file where nothing but
 // stig wrote it. What cannot be found out is no hindrance.
 func (a *App) noteLost(ctx context.Context, store beads.Place) string {
-	place, err := live.At(store.Path)
+	if store.Mode == beads.Server {
+		return "" // no other program writes over it
+	}
+	place, err := a.Live(store)
 	if err != nil {
 		return ""
 	}
@@ -373,6 +379,9 @@ func (a *App) lostSince(ctx context.Context, session string) (text string, err e
 	}
 	if err != nil {
 		return loss.Vanished(cmp.Or(a.Dir, "."), session), nil
+	}
+	if store.Mode == beads.Server {
+		return "", nil
 	}
 	l, err := loss.NewLook(store, session)
 	if err != nil || l.Unchanged() || git.Busy(l.Place.Tree.Own) != "" || l.Read(ctx) != nil {

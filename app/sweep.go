@@ -72,7 +72,7 @@ func (s preceded) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) 
 
 // endLease ends a lease that the store does not show, such as that of another work tree.
 func (a *App) endLease(store beads.Place, issue string, mayTake func(holder string) bool) {
-	place, err := live.At(store.Path)
+	place, err := a.Live(store)
 	if err != nil {
 		return // the edit said so
 	}
@@ -83,8 +83,8 @@ func (a *App) endLease(store beads.Place, issue string, mayTake func(holder stri
 		}
 		all.End(issue)
 		return true, nil
-	})
-	a.warnOfClaims(err)
+	}, issue)
+	a.WarnOfShared(err)
 }
 
 // SweepRequest returns claims that nobody works on. Older is 0 for dag.SweepAfter.
@@ -109,10 +109,10 @@ func (a *App) returnable(store beads.Place, now time.Time, r SweepRequest) func(
 	gone := func(holder string) bool { return r.People && !actor.IsSession(holder) || ended(holder) }
 	return func(*beads.Snapshot) func(*beads.Issue) checkpoint.Left {
 		place, claims := a.leases(store)
-		judge := a.judge(place, now)
+		judge := a.Judge(place, now)
 		return func(issue *beads.Issue) checkpoint.Left {
 			l, ok := claims.Lease(issue.ID)
-			held := ok && l.Actor == issue.Assignee
+			held := ok && l.Covers(issue.Assignee)
 			switch {
 			case held && judge.Ended(l):
 				return checkpoint.Ended
@@ -137,12 +137,15 @@ func (a *App) held(file *beads.Snapshot, now time.Time) map[string]orient.Held {
 	if len(claims.Leases)+len(claims.Done) == 0 {
 		return nil
 	}
-	judge, held, isThere := a.judge(place, now), map[string]orient.Held{}, a.branches(place)
+	judge, held, isThere := a.Judge(place, now), map[string]orient.Held{}, a.branches(place)
 	judge.InStore = shows(file)
 	isOpen := func(issue string) bool { status, _ := judge.InStore(issue); return status == "open" }
 	for _, l := range claims.Leases {
 		if isOpen(l.Issue) && judge.Holds(l) {
 			h := orient.Held{By: l.Actor, Worktree: l.Worktree}
+			if l.Age > 0 && l.Host != judge.Host {
+				h.Worktree = l.Host + ":" + l.Worktree
+			}
 			if !l.Person {
 				h.Until, h.Left = l.Until.Format(time.RFC3339), max(0, int(l.Until.Sub(now)/time.Second))
 			}
@@ -162,11 +165,11 @@ func (a *App) held(file *beads.Snapshot, now time.Time) map[string]orient.Held {
 
 // leases reads the leases of a store; what cannot be read is warned of.
 func (a *App) leases(store beads.Place) (place live.Place, claims live.Claims) {
-	place, err := live.At(store.Path)
+	place, err := a.Live(store)
 	if err == nil {
 		claims, err = place.Claims()
 	}
-	a.warnOfClaims(err)
+	a.WarnOfShared(err)
 	return place, claims
 }
 
@@ -194,7 +197,7 @@ func (c *claimer) returnEnded(ctx context.Context) {
 // sweepEnded returns those of the leases that have ended which count picks.
 func (c *claimer) sweepEnded(ctx context.Context, count func(live.Lease) bool) (returned []string, err error) {
 	claims, err := c.place.Claims()
-	c.app.warnOfClaims(err)
+	c.app.WarnOfShared(err)
 	ended := map[string]live.Lease{}
 	here := false
 	for _, l := range claims.Leases {
@@ -209,7 +212,7 @@ func (c *claimer) sweepEnded(ctx context.Context, count func(live.Lease) bool) (
 	swept, err := checkpoint.Sweep(ctx, c.store, c.options, c.who.Actor, func(*beads.Snapshot) func(*beads.Issue) checkpoint.Left {
 		_, now := c.app.leases(c.store.Place())
 		return func(issue *beads.Issue) checkpoint.Left {
-			if l, ok := now.Lease(issue.ID); ok && lease.Same(l, ended[issue.ID]) && l.Actor == issue.Assignee {
+			if l, ok := now.Lease(issue.ID); ok && lease.Same(l, ended[issue.ID]) && l.Covers(issue.Assignee) {
 				return checkpoint.Ended
 			}
 			return checkpoint.Kept
@@ -230,15 +233,15 @@ func (c *claimer) sweepEnded(ctx context.Context, count func(live.Lease) bool) (
 		}
 		return changed, nil
 	})
-	c.app.warnOfClaims(err)
+	c.app.WarnOfShared(err)
 	return returned, nil
 }
 
-// isHere reports whether the store of this run is the one that shows a claim, or the
-// work tree of the other one is gone.
+// isHere reports whether the store of this run is the one that shows a claim, as is the
+// one on a server, or the work tree of the other one is gone.
 func (c *claimer) isHere(l live.Lease) bool {
 	_, err := os.Stat(l.Tree)
-	return l.Tree == c.place.Worktree || errors.Is(err, os.ErrNotExist)
+	return c.place.Documents != nil || l.Tree == c.place.Worktree || errors.Is(err, os.ErrNotExist)
 }
 
 // gone reports for names whether they are those of sessions that do not run here. A

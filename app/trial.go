@@ -87,7 +87,7 @@ func notRun(id, reason, hint string) error {
 func nothingToRun(t *Trial) error {
 	reason, hint := "nothing in its acceptance criteria can be run", "put such a block into them with stig edit "+t.Id+" --acceptance -"
 	waive := "stig close " + t.Id + " --reason … --waive WHY"
-	if t.Site.Store.Mode == beads.Dolt {
+	if t.Site.Store.Mode == beads.Export {
 		hint, waive = "write such a block into its criteria", waiveByTracker(t.Id, "WHAT", "WHY", "NAME")
 	}
 	if len(t.criteria) == 0 {
@@ -222,7 +222,7 @@ func (a *App) TrialOf(ctx context.Context, id string) (*Trial, error) {
 	defer file.Close()
 	issue := file.At(at)
 	if issue.Status == "tombstone" {
-		return nil, &beads.RefusedError{Path: file.Place().Path, Line: issue.Line,
+		return nil, &beads.RefusedError{Path: file.Place().Name(), Line: issue.Line,
 			Reason: issue.ID + " was deleted (status tombstone)", Hint: "verify another issue"}
 	}
 	record, err := issue.Record()

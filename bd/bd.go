@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -26,7 +27,18 @@ type Program struct {
 	OnPath bool                             // whether there is a bd
 	Warn   func(format string, args ...any) // told what is no failure
 	Limit  time.Duration                    // for each call; 0 means 30 s
+
+	// What a store in a Dolt database takes besides.
+	Getenv func(name string) string
+	Cache  string        // the directory that keeps what was read last; "" keeps nothing
+	Actor  func() string // who writes; nil or "" leaves it to bd
+
+	// Lock keeps other runs of stig on this machine from writing, until unlock is called;
+	// nil locks nothing.
+	Lock func(ctx context.Context, p beads.Place, wait time.Duration) (unlock func() error, err error)
 }
+
+func (b Program) kept() cache { return cache{b.Cache} }
 
 const (
 	limit = 30 * time.Second
@@ -43,23 +55,58 @@ func (p Program) Wrap(s beads.Store) beads.Store {
 		d := &database{Store: s, bd: p}
 		return &told{Store: s, ahead: d.flush, after: d.takeUp}
 	case beads.Dolt:
+		return p.openDolt(s)
+	case beads.Export:
 		return export{s}
 	}
 	return s
 }
 
-// Refuse gives the error of an edit where bd keeps the issues in a Dolt database;
-// nil for other stores.
-func Refuse(p beads.Place) error {
+// Settle gives a place with the mode that it has for this run: without a bd on PATH, or
+// with a mode of bd that is not known here, the file beside an embedded database is an
+// export and no more. A server can be read without bd.
+func (b Program) Settle(p beads.Place) beads.Place {
 	if p.Mode != beads.Dolt {
-		return nil
+		return p
 	}
-	return &beads.RefusedError{
-		Path: p.Path, Reason: "the issues live in a Dolt database; this file is an export, and what is written here is lost",
-		Hint: "write with bd update ID, or with bd import"}
+	d, err := b.Locate(p)
+	if err == nil && d.Topology == Embedded && (!b.OnPath || !isDir(d.Files)) && isFile(p.Path) {
+		p.Mode = beads.Export
+	}
+	return p
 }
 
-// export is a store that bd writes from a Dolt database and never reads.
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.IsDir()
+}
+
+// Refuse gives the error of an edit of the text of the file where bd keeps the issues
+// in a Dolt database; nil for other stores.
+func Refuse(p beads.Place) error {
+	switch {
+	case p.Mode == beads.Dolt:
+		return &beads.RefusedError{
+			Path: p.Path, Reason: "bd keeps the issues in a Dolt database, and this file is an export of it, which nobody reads",
+			Hint: "type bd export -o " + p.Path + ", which writes it anew"}
+	case p.Mode == beads.Export && isDir(filepath.Join(p.Dir, "embeddeddolt")):
+		return &beads.RefusedError{
+			Path: p.Path, Reason: "an export: bd keeps the issues in a Dolt database and has to write them, and no bd is on PATH",
+			Hint: "install bd 1.0 or later, and run the command again; or write with bd update ID where one is"}
+	case p.Mode == beads.Export:
+		return &beads.RefusedError{
+			Path: p.Path, Reason: "an export of a Dolt database of bd that is not here; what is written to it is lost",
+			Hint: "type bd bootstrap --yes, which makes the database from it, and run the command again; or write with bd update ID where the database is"}
+	}
+	return nil
+}
+
+// export is a file that bd wrote from a Dolt database that is not here.
 type export struct{ beads.Store }
 
 // Edit refuses, a dry run too.
@@ -304,17 +351,29 @@ func (b Program) limited(ctx context.Context) (context.Context, context.CancelFu
 	return context.WithTimeoutCause(ctx, most, fmt.Errorf("bd did not end within %v", most))
 }
 
+// patient is limited for what takes its time on a store of many issues.
+func (b Program) patient(ctx context.Context) (context.Context, context.CancelFunc) {
+	b.Limit = 10 * cmp.Or(b.Limit, limit)
+	return b.limited(ctx)
+}
+
 // run starts bd on this very store, and not by way of its daemon, whose
 // answers may lag.
 func (b Program) run(ctx context.Context, p beads.Place, argv ...string) (process.Result, error) {
+	return b.start(ctx, p, nil, argv...)
+}
+
+// start is run with a standard input. A server of bd's that does not run stays so.
+func (b Program) start(ctx context.Context, p beads.Place, stdin []byte, argv ...string) (process.Result, error) {
 	dir, err := filepath.Abs(p.Dir)
 	if err != nil {
 		return process.Result{}, err
 	}
 	return process.Run(ctx, process.Command{
-		Argv: append([]string{"bd"}, argv...),
-		Dir:  filepath.Dir(dir),
-		Env:  append(append([]string(nil), b.Env...), "BEADS_DIR="+dir, "BEADS_NO_DAEMON=1"),
+		Argv:  append([]string{"bd"}, argv...),
+		Dir:   filepath.Dir(dir),
+		Env:   append(append([]string(nil), b.Env...), "BEADS_DIR="+dir, "BEADS_NO_DAEMON=1", "BEADS_DOLT_AUTO_START=0"),
+		Stdin: stdin,
 	})
 }
 

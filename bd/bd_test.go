@@ -96,7 +96,7 @@ func TestTold(t *testing.T) {
 
 // What lives in a Dolt database is not written, and other stores stay as they are.
 func TestWrap(t *testing.T) {
-	for mode, refused := range map[beads.Mode]bool{beads.Plain: false, beads.Dolt: true} {
+	for mode, refused := range map[beads.Mode]bool{beads.Plain: false, beads.Export: true} {
 		s := memory.At(beads.Place{Path: "issues.jsonl", Mode: mode}, harbor)
 		_, err := Program{}.Wrap(s).Edit(t.Context(), options, open("h-1"))
 		e, ok := errors.AsType[*beads.RefusedError](err)

@@ -42,18 +42,31 @@ type Store struct {
 	url     string
 	dial    func() *sql.DB
 	hub     hub
+	writers connections
+	writing sync.Mutex // held by the one edit of this process that is being written
+	commits commits
+
+	patience time.Duration
 
 	mu   sync.Mutex // of what follows
 	held *held      // what was read last
+
+	state *state // live state; nil before it is asked for
 }
 
 // Open gives the store at a place. Nothing is dialled before the first use.
 func Open(p beads.Place, o Options) *Store {
-	return &Store{place: p, options: o, url: o.Config.URL(), dial: sync.OnceValue(func() *sql.DB { return dial(o.Config) })}
+	s := &Store{place: p, options: o, url: o.Config.URL(), patience: patience,
+		dial: sync.OnceValue(func() *sql.DB { return dial(o.Config) })}
+	s.commits.make = s.commitEdits
+	return s
 }
 
-// Close ends the connections.
-func (s *Store) Close() error { return s.DB().Close() }
+// Close ends the connections, on Dolt once what was edited is committed.
+func (s *Store) Close() error {
+	s.commits.close()
+	return s.DB().Close()
+}
 
 // Place implements beads.Store.
 func (s *Store) Place() beads.Place { return s.place }
@@ -97,5 +110,5 @@ func explain(c mysql.Config, err error) error {
 // isOurs reports whether an error says already where it happened.
 func isOurs(err error) bool {
 	return errors.As(err, new(*beads.StoreError)) || errors.As(err, new(*beads.RefusedError)) || errors.As(err, new(*beads.ConflictError)) ||
-		errors.Is(err, beads.ErrStale) || errors.Is(err, context.Canceled)
+		errors.Is(err, beads.ErrStale) || errors.Is(err, ErrNoMerge) || errors.Is(err, context.Canceled)
 }

@@ -27,11 +27,26 @@ func (s *Store) Fill(ctx context.Context, text []byte, prefix string, told func(
 	if err != nil {
 		return err
 	}
+	var chunks []chunk
+	for _, r := range rows {
+		c := chunk{text: r.line}
+		if r.issue != nil {
+			c.id = r.issue.ID
+		}
+		chunks = append(chunks, c)
+	}
+	if err := s.fitting(ctx, chunks); err != nil {
+		return s.explain(err)
+	}
 	if told == nil {
 		told = func(int, int) {}
 	}
-	db := s.DB()
-	return s.explain(s.fill(ctx, db, rows, shape, prefix, told))
+	token := newToken()
+	err = s.write(ctx, token, func(tx *sql.Tx) error { return s.fill(ctx, tx, token, rows, shape, prefix, told) })
+	if err == nil && isDolt(ctx, s.DB()) {
+		s.commits.add(noted(s.options.Command, nil), s.options.Actor)
+	}
+	return s.explain(err)
 }
 
 // filling is a line that is put into an empty store.
@@ -76,31 +91,20 @@ func rowsOf(f *beads.Snapshot, text []byte) (rows []filling, shape int, err erro
 	return rows, shape, nil
 }
 
-// batch is how much one statement of Fill sends, in bytes and rows.
-const (
-	batchBytes = 1 << 20
-	batchRows  = 200
-)
-
-func (s *Store) fill(ctx context.Context, db *sql.DB, rows []filling, shape int, prefix string, told func(done, of int)) error {
-	tx, err := db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer tx.Rollback() // nothing, once it is committed
-	token := newToken()
+func (s *Store) fill(ctx context.Context, tx *sql.Tx, token []byte, rows []filling, shape int, prefix string, told func(done, of int)) error {
 	result, err := tx.ExecContext(ctx, `UPDATE stig_meta SET version = LAST_INSERT_ID(version + 1), turn = ?, prefix = IF(? = '', prefix, ?), bom = ?, unended = ? WHERE one = 1 AND version = 0`,
 		token, prefix, prefix, shape&hasBOM/hasBOM, shape&isUnended)
+	if mysql.Unknown(err) {
+		return absent(s.url)
+	}
 	if err != nil {
 		return err
 	}
-	if n, err := result.RowsAffected(); err != nil || n == 0 {
-		if mysql.Unknown(err) {
-			return absent(s.url)
-		}
-		if err == nil {
-			err = &beads.RefusedError{Path: s.url, Reason: "the store is not empty", Hint: "name an empty database"}
-		}
+	n, err := result.RowsAffected()
+	if err == nil && n == 0 {
+		err = &beads.RefusedError{Path: s.url, Reason: "the store is not empty", Hint: "name an empty database"}
+	}
+	if err != nil {
 		return err
 	}
 	lines, comments, others := intoLines(), intoComments(), intoOthers()
@@ -117,8 +121,5 @@ func (s *Store) fill(ctx context.Context, db *sql.DB, rows []filling, shape int,
 	}
 	events := intoEvents()
 	events.add(0, token, 0, clip(s.options.Actor, 255), clip(s.options.Command, 255), []byte{}, "", nil, nil)
-	if err := flush(ctx, tx, true, lines, comments, others, events); err != nil {
-		return err
-	}
-	return tx.Commit()
+	return flush(ctx, tx, true, lines, comments, others, events)
 }

@@ -3,76 +3,83 @@ package database_test
 import (
 	"context"
 	"database/sql"
-	"fmt"
-	"os"
-	"strconv"
 	"testing"
 	"time"
 
 	"stig/beads"
 	"stig/database"
+	"stig/internal/servers"
 	"stig/mysql"
 )
 
 var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// onEach runs a test on each server, with an empty database.
+// onEach runs a test on each kind of server, with an empty database.
 func onEach(t *testing.T, test func(t *testing.T, c mysql.Config)) {
-	for kind, name := range map[string]string{"mariadb": "D1_MARIADB", "dolt": "D1_DOLT"} {
-		port, _ := strconv.Atoi(os.Getenv(name))
-		if port == 0 {
-			continue
-		}
+	for _, kind := range []string{servers.MariaDB, servers.Dolt} {
 		t.Run(kind, func(t *testing.T) {
-			c := mysql.Config{Host: "127.0.0.1", Port: port, User: "root"}
-			db, err := mysql.Open(c)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer db.Close()
-			c.Database = fmt.Sprintf("t%d", time.Now().UnixNano())
-			exec(t, db, "CREATE DATABASE "+c.Database)
-			t.Cleanup(func() {
-				db, _ := mysql.Open(c)
-				defer db.Close()
-				_, _ = db.Exec("DROP DATABASE " + c.Database)
-			})
-			test(t, c)
+			test(t, servers.Need(t, kind).Database(t.Name()))
 		})
 	}
 }
 
-func exec(t *testing.T, db *sql.DB, query string, args ...any) {
+// reach opens a connection without a store.
+func reach(t testing.TB, c mysql.Config) *sql.DB {
+	t.Helper()
+	db, err := mysql.Open(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+func exec(t testing.TB, db *sql.DB, query string, args ...any) {
 	t.Helper()
 	if _, err := db.Exec(query, args...); err != nil {
 		t.Fatalf("%s: %v", query, err)
 	}
 }
 
-// open gives the store, with the tables made if they are not there.
-func open(t *testing.T, c mysql.Config, text string) *database.Store {
+// create makes the tables, and fills them.
+func create(t testing.TB, c mysql.Config, text string) *database.Store {
 	t.Helper()
-	o := database.Options{Config: c, Actor: "mara", Command: "test"}
-	if err := database.Create(context.Background(), o, "demo"); err != nil {
+	if err := database.Create(context.Background(), database.Options{Config: c, Actor: "mara", Command: "init"}, "demo"); err != nil {
 		t.Fatal(err)
 	}
-	s := again(t, c)
-	if text != "" {
-		if err := s.Fill(context.Background(), []byte(text), "", nil); err != nil {
-			t.Fatal(err)
-		}
+	s := open(t, c, "")
+	if text == "" {
+		return s
+	}
+	if err := s.Fill(context.Background(), []byte(text), "", nil); err != nil {
+		t.Fatalf("%q: %v", text, err)
 	}
 	return s
 }
 
-// again opens the store once more, as another process does.
-func again(t *testing.T, c mysql.Config) *database.Store {
-	s := database.Open(beads.Place{Path: ".beads/stig.json", Dir: ".beads", Mode: beads.Server, URL: c.URL()}, database.Options{Config: c, Actor: "mara", Command: "test"})
+// open opens the store once more, as another process does.
+func open(t testing.TB, c mysql.Config, cache string) *database.Store {
+	s := openAt(c, cache)
 	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
 
-func textOf(t *testing.T, s *database.Store) string {
+func openAt(c mysql.Config, cache string) *database.Store {
+	return database.Open(beads.Place{Path: ".beads/stig.json", Dir: ".beads", Mode: beads.Server, URL: c.URL()},
+		database.Options{Config: c, Cache: cache, Actor: "mara", Command: "test"})
+}
+
+// wipe empties a store.
+func wipe(t testing.TB, c mysql.Config) {
+	t.Helper()
+	db := reach(t, c)
+	for _, table := range []string{"lines", "comments", "others", "events", "live"} {
+		exec(t, db, "DELETE FROM stig_"+table)
+	}
+	exec(t, db, "UPDATE stig_meta SET version = 0")
+}
+
+func textOf(t testing.TB, s *database.Store) string {
 	t.Helper()
 	text, err := s.Text(context.Background())
 	if err != nil {
@@ -81,11 +88,30 @@ func textOf(t *testing.T, s *database.Store) string {
 	return string(text)
 }
 
-func edit(t *testing.T, s *database.Store, fn func(*beads.Tx) error) []beads.Change {
+func options() beads.Options {
+	return beads.Options{Now: now, Notes: func(_, _ string) error { return nil }}
+}
+
+func edit(t testing.TB, s beads.Store, fn func(*beads.Tx) error) []beads.Change {
 	t.Helper()
-	changes, err := s.Edit(context.Background(), beads.Options{Now: now, Notes: func(_, _ string) error { return nil }}, fn)
+	changes, err := s.Edit(context.Background(), options(), fn)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return changes
+}
+
+func setNotes(id, text string) func(*beads.Tx) error {
+	return func(tx *beads.Tx) error { return tx.Set(id, beads.Set{Key: beads.Notes, Text: text}) }
+}
+
+func addComment(id, text string) func(*beads.Tx) error {
+	return func(tx *beads.Tx) error { return tx.AddComment(id, beads.Comment{Author: "mara", Text: text}) }
+}
+
+func add(id string) func(*beads.Tx) error {
+	return func(tx *beads.Tx) error {
+		_, err := tx.Add(beads.New{ID: id, Title: "the title of " + id, Status: "open"})
+		return err
+	}
 }

@@ -17,6 +17,9 @@ type edition struct {
 	swaps   []swap
 	added   []addition
 	events  []event
+	onDolt  bool
+
+	actor, command string // who edits, and by which command
 }
 
 // swap exchanges one line for another if it is still the one that was read.
@@ -44,7 +47,7 @@ type event struct {
 }
 
 func newEdition(h *held, tx *beads.Tx) (*edition, error) {
-	e := &edition{version: h.version, token: newToken()}
+	e := &edition{version: h.Version, token: newToken(), onDolt: h.Shape&onDolt != 0}
 	for _, c := range tx.Changes() {
 		after, err := beads.ParseRecord(c.After)
 		if err != nil {
@@ -61,7 +64,11 @@ func newEdition(h *held, tx *beads.Tx) (*edition, error) {
 		}
 		v.keys = clip(strings.Join(keys, " "), 1000)
 		if c.Line == 0 {
-			e.added = append(e.added, addition{c.ID, h.place(c.ID), after, endingOf(tx, c.After)})
+			pos, err := h.place(c.ID)
+			if err != nil {
+				return nil, err
+			}
+			e.added = append(e.added, addition{c.ID, pos, after, endingOf(tx, c.After)})
 			v.keys = ""
 		} else {
 			before, err := beads.ParseRecord(c.Before)
@@ -91,27 +98,28 @@ func newSwap(id string, before, after *beads.Record, keys []string) swap {
 
 // place is where a new issue stands: among those in the order of their ids, or at the
 // end where the store is in no such order.
-func (h *held) place(id string) int64 {
-	last, before, at := int64(0), "", int64(-1)
-	for _, r := range h.rows {
-		last = r.pos
-		if r.id == "" {
-			continue
-		}
-		if before >= r.id {
-			return h.rows[len(h.rows)-1].pos + 1
-		}
-		if before = r.id; at < 0 && r.id > id {
-			at = r.pos
+func (h *held) place(id string) (int64, error) {
+	rows, err := h.rows()
+	if err != nil || len(rows) == 0 {
+		return 1, err
+	}
+	last := rows[len(rows)-1]
+	before, at := "", last.pos
+	if last.id == "" {
+		at++
+	}
+	for _, r := range slices.Backward(rows) {
+		switch {
+		case r.id == "":
+		case before != "" && r.id >= before:
+			return last.pos + 1, nil
+		default:
+			if before = r.id; r.id > id {
+				at = r.pos
+			}
 		}
 	}
-	switch {
-	case at >= 0:
-		return at
-	case len(h.rows) > 0 && h.rows[len(h.rows)-1].id != "":
-		return last
-	}
-	return last + 1
+	return at, nil
 }
 
 // endingOf is what ends a new line.
@@ -126,12 +134,14 @@ func endingOf(tx *beads.Tx, line []byte) []byte {
 
 // put writes an edition in one transaction, all or nothing. The error is beads.ErrStale
 // when a line is no longer what was read.
-func (s *Store) put(ctx context.Context, db *sql.DB, e *edition) error {
-	tx, err := db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer tx.Rollback() // nothing, once it is committed
+func (s *Store) put(ctx context.Context, e *edition) error {
+	s.writing.Lock() // who waits here need not wait for the server
+	defer s.writing.Unlock()
+	return s.write(ctx, e.token, func(tx *sql.Tx) error { return s.send(ctx, tx, e) })
+}
+
+// send sends the statements of an edition.
+func (s *Store) send(ctx context.Context, tx *sql.Tx, e *edition) error {
 	if err := s.turn(ctx, tx, e); err != nil {
 		return err
 	}
@@ -148,12 +158,9 @@ func (s *Store) put(ctx context.Context, db *sql.DB, e *edition) error {
 		addLine(lines, comments, a.id, a.pos, a.record, a.ending, e.token)
 	}
 	for n, v := range e.events {
-		events.add(0, e.token, n, clip(s.options.Actor, 255), clip(s.options.Command, 255), []byte(v.id), v.keys, v.before, v.after)
+		events.add(0, e.token, n, clip(e.actor, 255), clip(e.command, 255), []byte(v.id), v.keys, v.before, v.after)
 	}
-	if err := flush(ctx, tx, true, lines, comments, events); err != nil {
-		return err
-	}
-	return tx.Commit()
+	return flush(ctx, tx, true, lines, comments, events)
 }
 
 // taken is the version that turn took, in the statements that follow it. Dolt does not

@@ -6,21 +6,25 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
+	"math"
 	"slices"
 
-	"stig/beads"
 	"stig/mysql"
 )
 
 // newer asks for what changed after a version, in one statement, which every server
 // answers with one consistent state: the store itself, whether it has had that version
-// (a server put back from a backup may not), the lines that are newer with all their
-// comments, and from the beginning what is no issue. Of an unchanged store the first two
-// rows come alone.
-const newer = `SELECT 0 AS kind, version AS x, schema_version AS y, bom * 2 + unended AS z, store AS a, prefix AS b, NULL AS text FROM stig_meta WHERE one = 1
-UNION ALL SELECT 1, version, 0, 0, token, '', NULL FROM stig_events WHERE version = ? AND n = 0
+// (a server put back from a backup may not) and which edits followed, the lines that are
+// newer with all their comments, and from the beginning what is no issue. Of an unchanged
+// store the first two rows come alone.
+//
+// The hint is for Dolt, which else reads all comments each time, or all lines; others
+// pass over what they do not know of it.
+const newer = `SELECT 0 AS kind, version AS x, schema_version AS y, (@@version_comment = 'Dolt') * 4 + bom * 2 + unended AS z, store AS a, prefix AS b, NULL AS text FROM stig_meta WHERE one = 1
+UNION ALL SELECT 1, version, 0, 0, token, '', NULL FROM stig_events WHERE n = 0 AND version >= ?
 UNION ALL SELECT 2, pos, COALESCE(cut, -1), 0, id, ending, line FROM stig_lines WHERE version > ?
-UNION ALL SELECT 3, c.version, c.n, 0, c.issue, c.token, c.body FROM stig_comments c JOIN stig_lines l ON l.id = c.issue WHERE l.version > ?
+UNION ALL SELECT /*+ JOIN_ORDER(l, c) LOOKUP_JOIN(l, c) */ 3, c.version, c.n, 0, c.issue, c.token, c.body FROM stig_lines l JOIN stig_comments c ON c.issue = l.id WHERE l.version > ?
 UNION ALL SELECT 4, pos, 0, 0, '', ending, line FROM stig_others WHERE ? < 0`
 
 // The kinds of rows.
@@ -32,6 +36,9 @@ const (
 	ofOther
 )
 
+// mostText is the size of the largest store that is read, in bytes.
+const mostText = 4 << 30
+
 // news is an answer to newer.
 type news struct {
 	store    []byte // its id; nil when there is none
@@ -39,7 +46,7 @@ type news struct {
 	schema   int
 	shape    int // see held
 	prefix   string
-	marks    [][]byte // the tokens of the version that was asked for
+	marks    map[int64][]string // the tokens of the edits that made a version: one, but for merged histories
 	lines    []line
 	comments map[string][]comment
 }
@@ -62,9 +69,11 @@ type comment struct {
 
 // row is where a line stands in the text.
 type row struct {
-	pos  int64
-	id   string // "" of what is no issue
-	size int    // in bytes, with its end
+	pos   int64
+	id    string // "" of what is no issue
+	size  int    // in bytes, with its end
+	off   int64  // where it is held
+	fresh bool   // in held.fresh, not in held.base
 }
 
 func compareRows(a, b row) int { return cmp.Or(cmp.Compare(a.pos, b.pos), cmp.Compare(a.id, b.id)) }
@@ -73,11 +82,14 @@ func compareRows(a, b row) int { return cmp.Or(cmp.Compare(a.pos, b.pos), cmp.Co
 func (s *Store) ask(ctx context.Context, version int64) (*news, error) {
 	db := s.DB()
 	n, err := askOf(ctx, db, version)
+	for again := 0; again < 2 && mysql.Gone(err) && !mysql.Unreached(err); again++ {
+		n, err = askOf(ctx, db, version) // on another connection: a question may be asked twice
+	}
 	switch {
-	case mysql.Unknown(err):
-		return nil, s.misread(ctx, db, err)
+	case err != nil && (mysql.Gone(err) || ctx.Err() != nil):
+		return nil, err
 	case err != nil:
-		return nil, s.explain(err)
+		return nil, s.misread(ctx, db, err)
 	case n.store == nil:
 		return nil, absent(s.url)
 	}
@@ -87,7 +99,8 @@ func (s *Store) ask(ctx context.Context, version int64) (*news, error) {
 	return n, nil
 }
 
-// misread says why the tables are not those that were asked for.
+// misread says of an error whether the tables are not those that were asked for. (Dolt
+// has no number for a column that it does not know.)
 func (s *Store) misread(ctx context.Context, db *sql.DB, was error) error {
 	var found int
 	err := db.QueryRowContext(ctx, "SELECT schema_version FROM stig_meta WHERE one = 1").Scan(&found)
@@ -97,27 +110,35 @@ func (s *Store) misread(ctx context.Context, db *sql.DB, was error) error {
 	if err == nil {
 		err = schemaError(s.url, found)
 	}
-	return s.explain(cmp.Or(err, was))
+	return cmp.Or(err, was)
 }
 
-func askOf(ctx context.Context, db *sql.DB, version int64) (*news, error) {
-	rows, err := db.QueryContext(ctx, newer, version, version, version, version)
+func askOf(ctx context.Context, db querier, version int64) (*news, error) {
+	events := version
+	if version < 0 {
+		events = math.MaxInt64 // nothing needs them all
+	}
+	rows, err := db.QueryContext(ctx, newer, events, version, version, version)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	n := &news{comments: map[string][]comment{}}
+	n := &news{marks: map[int64][]string{}, comments: map[string][]comment{}}
+	size := 0
 	for rows.Next() {
 		var kind, x, y, z int64
 		var a, b, text []byte
 		if err := rows.Scan(&kind, &x, &y, &z, &a, &b, &text); err != nil {
 			return nil, err
 		}
+		if size += len(a) + len(text); size > mostText {
+			return nil, fmt.Errorf("the store is larger than %d bytes", mostText)
+		}
 		switch kind {
 		case ofStore:
 			n.version, n.schema, n.shape, n.store, n.prefix = x, int(y), int(z), a, string(b)
 		case ofEvent:
-			n.marks = append(n.marks, a)
+			n.marks[x] = append(n.marks[x], string(a))
 		case ofLine, ofOther:
 			n.lines = append(n.lines, line{row{pos: x, id: string(a)}, text, int(y), b})
 		case ofComment:
@@ -127,7 +148,29 @@ func askOf(ctx context.Context, db *sql.DB, version int64) (*news, error) {
 	if err := rows.Err(); err != nil {
 		return nil, err
 	}
+	if version < 0 {
+		if err := n.mark(ctx, db); err != nil {
+			return nil, err
+		}
+	}
 	return n, n.assemble()
+}
+
+// mark asks by which edits the store came to its version.
+func (n *news) mark(ctx context.Context, db querier) error {
+	rows, err := db.QueryContext(ctx, "SELECT token FROM stig_events WHERE version = ? AND n = 0", n.version)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var token string
+		if err := rows.Scan(&token); err != nil {
+			return err
+		}
+		n.marks[n.version] = append(n.marks[n.version], token)
+	}
+	return rows.Err()
 }
 
 // assemble makes whole lines of those that were fetched.
@@ -153,24 +196,4 @@ func (n *news) assemble() error {
 	}
 	slices.SortFunc(n.lines, func(a, b line) int { return compareRows(a.row, b.row) })
 	return nil
-}
-
-// The bits of a shape.
-const (
-	isUnended = 1 << iota // the last line has no newline
-	hasBOM                // a byte order mark comes first
-)
-
-const byteOrderMark = "\xef\xbb\xbf"
-
-// held is a store as it was read.
-type held struct {
-	store    []byte
-	version  int64
-	mark     []byte // the token of that version
-	shape    int
-	prefix   string
-	rows     []row
-	texts    [][]byte
-	snapshot *beads.Snapshot
 }

@@ -71,11 +71,7 @@ var tables = []string{
 		PRIMARY KEY (version, token, n),
 		KEY stig_events_token (token),
 		KEY stig_events_issue (issue)` + charset,
-	`CREATE TABLE IF NOT EXISTS stig_live (
-		name VARBINARY(255) NOT NULL PRIMARY KEY,
-		text LONGBLOB NOT NULL,
-		version BIGINT NOT NULL,
-		changed DATETIME(6) NOT NULL` + charset,
+	liveTable,
 	`CREATE TABLE IF NOT EXISTS stig_meta (
 		one TINYINT NOT NULL PRIMARY KEY,
 		schema_version INT NOT NULL,
@@ -86,6 +82,13 @@ var tables = []string{
 		bom TINYINT NOT NULL,
 		unended TINYINT NOT NULL` + charset,
 }
+
+// liveTable makes the table of live state.
+const liveTable = `CREATE TABLE IF NOT EXISTS stig_live (
+	name VARBINARY(255) NOT NULL PRIMARY KEY,
+	text LONGBLOB NOT NULL,
+	version BIGINT NOT NULL,
+	changed DATETIME(6) NOT NULL` + charset
 
 const charset = ") DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
 
@@ -115,10 +118,19 @@ func create(ctx context.Context, db *sql.DB, o Options, prefix string) error {
 			return err
 		}
 	}
+	dolt := isDolt(ctx, db)
+	if dolt {
+		if err := ignoreLive(ctx, db); err != nil {
+			return err
+		}
+	}
 	_, err := db.ExecContext(ctx, `INSERT INTO stig_meta (one, schema_version, store, version, turn, prefix, bom, unended) VALUES (1, ?, ?, 0, ?, ?, 0, 0)`,
 		schema, newToken(), newToken(), prefix)
-	if mysql.Repeated(err) {
+	switch {
+	case mysql.Repeated(err):
 		return there(o.Config.URL())
+	case err == nil && dolt:
+		return commit(ctx, db, "stig init", o.Actor)
 	}
 	return err
 }
@@ -196,7 +208,7 @@ func Migrate(ctx context.Context, o Options, dryRun bool) (from, to int, err err
 		return 0, 0, absent(o.Config.URL())
 	case err != nil:
 		return 0, 0, explain(o.Config, err)
-	case from > schema:
+	case from > schema || from < 1:
 		return from, from, schemaError(o.Config.URL(), from)
 	}
 	for n := from; n < schema; n++ {

@@ -51,7 +51,7 @@ func (s *Store) seen() int64 {
 	if s.held == nil {
 		return -1
 	}
-	return s.held.version
+	return s.held.Version
 }
 
 // look asks until nobody watches. A change since the version that was seen counts.

@@ -8,7 +8,6 @@ import (
 
 	"stig/app"
 	"stig/beads"
-	"stig/lease"
 	"stig/live"
 	"stig/process"
 )
@@ -16,7 +15,7 @@ import (
 // workers looks at what worker loops left: loops that were killed at an issue, leases of
 // the dead, work trees of closed issues, and files of the live state that cannot be read.
 func (e *examination) workers() {
-	place, err := live.At(e.store.Path)
+	place, err := e.app.Live(e.store)
 	if err != nil {
 		e.failed("workers", err)
 		return
@@ -30,7 +29,7 @@ func (e *examination) workers() {
 	e.unreadable(place)
 	running, dead := 0, []string{}
 	for _, p := range presences {
-		switch runs, known := process.Running(p.Process); {
+		switch runs, known := p.Runs(); {
 		case runs:
 			running++
 		case known && p.Process != (process.ID{}) && p.Issue != "" && p.State != live.Dead:
@@ -56,8 +55,7 @@ func (e *examination) ofTheDead(place live.Place, claims live.Claims, now time.T
 		return nil // findStore said so
 	}
 	defer snapshot.Close()
-	self, _ := process.Self()
-	judge := lease.Judge{Now: now, Host: self.Host, Tree: place.Worktree, Running: process.Running}
+	judge := e.app.Judge(place, now)
 	for _, issue := range snapshot.All() {
 		l, ok := claims.Lease(issue.ID)
 		if ok && issue.Status == "in_progress" && l.Actor == issue.Assignee && judge.Ended(l) {

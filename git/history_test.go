@@ -75,7 +75,7 @@ func TestHistory(t *testing.T) {
 	if want := []string{"1\n2\n3\nboth\n", "1\n2\n3\nmain\n", "1\n2\n3\nside\n", "1\n2\n3\n4\n", "1\n2\n3\n4\n"}; !reflect.DeepEqual(texts, want) {
 		t.Errorf("got %q, want %q", texts, want)
 	}
-	versions, err := git.Past{Client: repo, Path: path}.Versions(ctx, "", "")
+	versions, err := git.Past{Client: repo, Path: path}.Versions(ctx, "")
 	if err != nil || len(versions) != 5 || versions[0].Subject != "first" || versions[0].Author != "a" {
 		t.Errorf("%v: the oldest comes first, with its author: %+v", err, versions)
 	}

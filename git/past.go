@@ -21,14 +21,14 @@ var _ beads.History = Past{}
 
 // Versions implements beads.History: it lists the commits that changed the file, whatever
 // the issue, under the names that it had before as well.
-func (p Past) Versions(ctx context.Context, since, _ string) ([]beads.Version, error) {
+func (p Past) Versions(ctx context.Context, since string) ([]beads.Version, error) {
 	versions, err := p.History(ctx, p.Path, since)
 	slices.Reverse(versions)
 	return versions, err
 }
 
 // Texts implements beads.History with the whole texts of the file.
-func (p Past) Texts(ctx context.Context, versions []beads.Version, take func(name string, text []byte)) error {
+func (p Past) Texts(ctx context.Context, versions []beads.Version, _ string, take func(name string, text []byte)) error {
 	return p.Blobs(ctx, beads.Names(versions), take)
 }
 

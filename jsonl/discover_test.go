@@ -119,7 +119,8 @@ func TestDiscoverMode(t *testing.T) {
 		{"no-db quoted", []string{".beads/beads.db", ".beads/config.yaml: \"no-db\": \"true\"\r\n"}, beads.Plain, false},
 		{"no-db off", []string{".beads/beads.db", ".beads/config.yaml: no-db: false\n"}, beads.SQLite, false},
 		{"no-db as a comment", []string{".beads/beads.db", ".beads/config.yaml: # no-db: true\nsync:\n  no-db: true\n"}, beads.SQLite, false},
-		{"Dolt by metadata", []string{`.beads/metadata.json: {"database":"dolt", "backend":"Dolt"}` + "\n"}, beads.Dolt, false},
+		{"Dolt by metadata", []string{`.beads/metadata.json: {"database":"dolt", "backend":"Dolt"}` + "\n"}, beads.Export, false},
+		{"Dolt on a server", []string{`.beads/metadata.json: {"backend":"dolt","dolt_mode":"server"}` + "\n"}, beads.Dolt, false},
 		{"Dolt by directory", []string{".beads/dolt/x", ".beads/beads.db"}, beads.Dolt, false},
 		{"Dolt, embedded", []string{".beads/embeddeddolt/x"}, beads.Dolt, false},
 		{"a file named dolt", []string{".beads/dolt"}, beads.Plain, false},
@@ -145,11 +146,27 @@ func TestDiscoverMode(t *testing.T) {
 }
 
 func TestDiscoverHints(t *testing.T) {
-	root := tree(t, ".git/", ".beads/embeddeddolt/x", "a/")
+	root := tree(t, ".git/", ".beads/metadata.json: {\"backend\":\"dolt\"}\n", "a/")
 	_, err := Discover(Where{Dir: filepath.Join(root, "a")})
 	e, ok := errors.AsType[*beads.StoreError](err)
 	if !ok || !strings.Contains(e.Hint, filepath.Join(root, ".beads")+" holds no .jsonl file: write it with bd export -o ") {
 		t.Errorf("%v, hint %q", err, e.Hint)
+	}
+}
+
+// A database of bd is a store before bd has exported anything. A file beside the export
+// that is named is that file.
+func TestDiscoverDolt(t *testing.T) {
+	root := tree(t, ".git/", ".beads/embeddeddolt/x", "a/")
+	p, err := Discover(Where{Dir: filepath.Join(root, "a")})
+	if want := filepath.Join(root, ".beads", "issues.jsonl"); err != nil || p.Mode != beads.Dolt || p.Path != want {
+		t.Errorf("%+v, %v; want %s", p, err, want)
+	}
+	root = tree(t, ".git/", ".beads/embeddeddolt/x", ".beads/issues.jsonl", ".beads/copy.jsonl")
+	for name, mode := range map[string]beads.Mode{"issues.jsonl": beads.Dolt, "copy.jsonl": beads.Export} {
+		if p, err := Discover(Where{Dir: root, File: filepath.Join(".beads", name)}); err != nil || p.Mode != mode {
+			t.Errorf("%s: mode %d, %v; want %d", name, p.Mode, err, mode)
+		}
 	}
 }
 

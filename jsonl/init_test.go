@@ -65,7 +65,7 @@ func TestInit(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(held, beads.DirName, "dolt"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := Init(held, "lamp"); err == nil || !strings.Contains(err.Error(), "no .beads store") {
+	if _, _, err := Init(held, "lamp"); err == nil || !strings.Contains(err.Error(), "there is a store already") {
 		t.Errorf("made where a Dolt database is: %v", err)
 	}
 }

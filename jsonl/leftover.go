@@ -46,6 +46,9 @@ type Leftover struct {
 // be in no other file, by name. The error is a *StoreError.
 func Leftovers(s beads.Place) ([]Leftover, error) {
 	target, err := filepath.EvalSymlinks(s.Path)
+	if s.Mode == beads.Dolt && errors.Is(err, fs.ErrNotExist) { // bd has exported nothing yet
+		return nil, nil
+	}
 	if err != nil {
 		return nil, beads.Unreadable(s.Path, err)
 	}

@@ -87,8 +87,16 @@ func (d listing) store(name string) (beads.Place, error) {
 	if err != nil {
 		return beads.Place{}, err
 	}
-	if backend == "dolt" || d.isDir("dolt") || d.isDir("embeddeddolt") {
+	here, err := d.dolt()
+	if err != nil {
+		return beads.Place{}, err
+	}
+	if here {
 		s.Mode = beads.Dolt
+		return s, nil
+	}
+	if backend == "dolt" {
+		s.Mode = beads.Export
 		return s, nil
 	}
 	if s.NoDB, err = d.noDB(); err != nil {
@@ -104,8 +112,17 @@ func (d listing) database() bool {
 	return slices.ContainsFunc(d.names, func(name string) bool { return strings.HasSuffix(name, ".db") })
 }
 
+// dolt reports whether bd keeps a Dolt database here, or says which server has it.
+func (d listing) dolt() (bool, error) {
+	mode, err := d.metadata("dolt_mode")
+	return mode == "server" || d.isDir("dolt") || d.isDir("embeddeddolt"), err
+}
+
 // backend is what metadata.json says about the database.
-func (d listing) backend() (string, error) {
+func (d listing) backend() (string, error) { return d.metadata("backend") }
+
+// metadata is a text of metadata.json in small letters; "" where there is none.
+func (d listing) metadata(key beads.Key) (string, error) {
 	if !d.has("metadata.json") {
 		return "", nil
 	}
@@ -121,7 +138,7 @@ func (d listing) backend() (string, error) {
 			Reason: "does not tell whose store this is: " + bad.Error(),
 			Hint:   "fix or remove it"}
 	}
-	return strings.ToLower(r.Text("backend")), nil
+	return strings.ToLower(r.Text(key)), nil
 }
 
 // noDB reports whether config.yaml says no-db: true.

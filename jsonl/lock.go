@@ -45,9 +45,16 @@ func lockPaths(s beads.Place, target string) ([]string, error) {
 }
 
 // Touched lists the files that an edit touches, absolute and without symbolic
-// links: the store itself, and those that are locked for it.
+// links: the store itself, and those that are locked for it. An edit of a store on a
+// server touches the copy of it, where there is one.
 func Touched(s beads.Place) ([]string, error) {
-	target, err := filepath.EvalSymlinks(s.Path)
+	if s.File() == "" {
+		return nil, nil
+	}
+	target, err := filepath.EvalSymlinks(s.File())
+	if (s.Mode == beads.Dolt || s.Mode == beads.Server) && errors.Is(err, fs.ErrNotExist) { // bd has exported nothing yet, or no edit was copied
+		target, err = s.File(), nil
+	}
 	if err == nil {
 		target, err = filepath.Abs(target)
 	}
@@ -115,6 +122,21 @@ func Pause(ctx context.Context, s beads.Place, wait time.Duration) (resume func(
 		return errors.Is(err, fs.ErrNotExist)
 	})
 	return lockAll(ctx, osDisk{}, locks, touched[0], wait)
+}
+
+// Lock keeps stig, and programs that lock as bd 0.49 does, from writing a store that is
+// not in the file, until unlock is called. It waits for them at most so long; 0 means
+// 30 s.
+func Lock(ctx context.Context, s beads.Place, wait time.Duration) (unlock func() error, err error) {
+	dir, err := realDir(s.Dir)
+	if err != nil {
+		return nil, err
+	}
+	target := filepath.Join(dir, "metadata.json") // what the lock's mode and group are taken from
+	if _, err := os.Stat(target); err != nil {
+		target = dir
+	}
+	return lockAll(ctx, osDisk{}, []string{filepath.Join(dir, jsonlLock)}, target, wait)
 }
 
 // lock opens and locks one file, waiting until ctx ends. Closing the file

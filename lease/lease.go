@@ -39,7 +39,7 @@ type Judge struct {
 	Host    string                                     // of this run; "" where processes cannot be seen
 	Tree    string                                     // the work tree of its store
 	Running func(id process.ID) (running, known bool)  // see process.Running
-	Foreign *Observer                                  // of leases of other machines; nil: none has ended
+	Foreign *Observer                                  // of leases of other machines that no server keeps; nil: none has ended
 	InStore func(issue string) (status, holder string) // what the store of this run shows; nil for nothing
 }
 
@@ -54,18 +54,28 @@ func (j Judge) Overdue(l live.Lease) bool {
 		if running, known := j.Running(l.Process); known {
 			return !running
 		}
-		return j.Foreign.Silent(l)
+		return j.silent(l)
 	}
 	if l.Host != j.Host {
-		return j.Foreign.Silent(l)
+		return j.silent(l)
 	}
 	return !j.Now.Before(l.Until)
+}
+
+// silent reports whether a lease of another machine was not renewed for as long as it
+// lasts: by the clock of the server that keeps it, else by the observer.
+func (j Judge) silent(l live.Lease) bool {
+	if l.Age > 0 {
+		return l.Lasts > 0 && l.Age >= l.Lasts
+	}
+	return j.Foreign.Silent(l)
 }
 
 // Void reports whether the store whose claim a lease is shows it no more: another
 // program changed it, such as git. A lease with a process does not depend on the store.
 func (j Judge) Void(l live.Lease) bool {
-	if l.Process != (process.ID{}) || l.Tree != j.Tree || j.InStore == nil {
+	elsewhere := l.Tree != j.Tree && l.Age == 0 // work trees share a store that a server keeps
+	if l.Process != (process.ID{}) || elsewhere || j.InStore == nil {
 		return false
 	}
 	status, holder := j.InStore(l.Issue)
@@ -183,11 +193,10 @@ func (e Edit) Follow(c *live.Claims, did Change) bool {
 	return e.Renew(c, did.Issue)
 }
 
-// Concerns reports whether an edit of an issue may change leases or marks.
+// Concerns reports whether an edit of an issue changes leases or marks as they were.
 func (e Edit) Concerns(did Change) bool {
-	_, held := e.Before.Lease(did.Issue)
-	_, marked := e.Before.Mark(did.Issue)
-	return held || marked || over(did.NewStatus) && !over(did.Status)
+	c := live.Claims{Leases: slices.Clone(e.Before.Leases), Done: slices.Clone(e.Before.Done)}
+	return e.Follow(&c, did)
 }
 
 // Renew renews the lease of the actor on an issue on which no program runs, and reports

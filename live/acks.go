@@ -72,6 +72,14 @@ func (a *Acks) keep(most int) {
 // Acks reads what an actor acknowledged in the store. The error names what cannot be
 // read, which counts as nothing.
 func (p Place) Acks(name string) (all Acks, err error) {
+	if p.Documents != nil {
+		entries, err := p.load(entryName(ackEntries, name))
+		for _, e := range entries {
+			err = errors.Join(err, e.decode(&all))
+		}
+		all.Store, all.Name = p.Store, name
+		return all, err
+	}
 	for _, dir := range p.dirs() {
 		var some Acks
 		if e := readJSON(filepath.Join(dir, p.acksFile(name)), &some); e != nil {
@@ -95,6 +103,9 @@ func (p Place) Acks(name string) (all Acks, err error) {
 // ChangeAcks edits what an actor acknowledged under a lock, which no other actor waits
 // for. Where change gives false nothing is written.
 func (p Place) ChangeAcks(name string, change func(*Acks) bool) error {
+	if p.Documents != nil {
+		return p.changeServedAcks(name, change)
+	}
 	return p.inDir(func(dir string) (err error) {
 		path := filepath.Join(dir, p.acksFile(name))
 		unlock, err := lockIn(dir, p.acksFile(name)+".lock")

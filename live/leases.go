@@ -31,6 +31,13 @@ type Lease struct {
 	Lasts    time.Duration `json:"lasts"`            // how long, from each renewal
 	Cap      time.Time     `json:"cap,omitzero"`     // after which it is not renewed; zero for never
 	Renewals int           `json:"renewals,omitzero"`
+	Took     string        `json:"took,omitempty"` // whose claim had ended and is replaced: the store may show it until it is written
+	Age      time.Duration `json:"-"`              // since it was written, by the clock of the server that keeps it; 0 where none does
+}
+
+// Covers reports whether a lease decides on what the store shows as claimed by a holder.
+func (l Lease) Covers(holder string) bool {
+	return holder != "" && (l.Actor == holder || l.Took == holder)
 }
 
 // Done is a mark that an issue was closed, for work trees whose store does not show it
@@ -43,7 +50,7 @@ type Done struct {
 	At     time.Time `json:"at"`
 }
 
-// Claims is what the clone knows of who works on the issues of one store. An issue has
+// Claims is what the clone, or the server, knows of who works on the issues of one store. An issue has
 // one lease and one mark at most.
 type Claims struct {
 	Leases []Lease
@@ -100,8 +107,14 @@ type claim struct {
 const leasesFile = "leases.json" // of all stores of the clone, by their path
 
 // Claims reads the leases and marks of the store, by issue. The error names what cannot
-// be read, which was set aside; the rest is there all the same.
-func (p Place) Claims() (Claims, error) {
+// be read, which was set aside in files; the rest is there all the same. Who needs those
+// of one issue alone names it: a server then gives no others.
+func (p Place) Claims(issues ...string) (Claims, error) {
+	if p.Documents != nil {
+		entries, err := p.load(claimsOfIssues(issues))
+		known, trouble := p.servedClaims(entries)
+		return claimsOf(known), errors.Join(err, trouble)
+	}
 	known, _, err := p.claims()
 	return claimsOf(known), err
 }
@@ -139,7 +152,11 @@ func claimsOf(known map[string]claim) (c Claims) {
 // ChangeClaims edits the leases and marks of the store under a lock. Where change
 // fails, or gives false, nothing is written, and its error is given as it is. beside
 // says that git's directory cannot be written: other work trees do not see the change.
-func (p Place) ChangeClaims(change func(*Claims) (bool, error)) (beside bool, err error) {
+// Who changes claims of one issue alone names it: a server then gives no others.
+func (p Place) ChangeClaims(change func(*Claims) (bool, error), issues ...string) (beside bool, err error) {
+	if p.Documents != nil {
+		return false, p.changeServedClaims(claimsOfIssues(issues), change)
+	}
 	var refused error
 	err = p.inDir(func(dir string) (err error) {
 		unlock, err := lockIn(dir, "leases.lock")

@@ -31,7 +31,10 @@ type Presence struct {
 	Version string     `json:"version,omitempty"` // of the stig that runs the loop
 	Issue   string     `json:"issue,omitempty"`   // in hand
 	Run     string     `json:"run,omitempty"`
-	Changes int        `json:"changes"` // how often this was written: of two records the one with more counts
+	Host    string     `json:"host,omitempty"` // where it gave the last sign
+	Changes int        `json:"changes"`        // how often this was written: of two records the one with more counts
+
+	Age time.Duration `json:"-"` // since it was written, by the clock of the server that keeps it; 0 where none does
 }
 
 // State is how an actor was told to be.
@@ -54,6 +57,9 @@ const (
 // Presences lists what is known of the actors of the store, by name. The error names
 // what cannot be read; the rest is there all the same.
 func (p Place) Presences() (all []Presence, err error) {
+	if p.Documents != nil {
+		return p.servedPresences(presenceEntries)
+	}
 	known := map[string]Presence{}
 	for _, dir := range p.dirs() {
 		files, _ := filepath.Glob(filepath.Join(dir, "actor-"+hash(p.Store)+"-*.json")) // the pattern is sound
@@ -73,6 +79,13 @@ func (p Place) Presences() (all []Presence, err error) {
 // Of several records the one that was written last counts: git's directory could not
 // be written at some of these times. What cannot be read is set aside.
 func (p Place) Presence(name string) (one Presence, ok bool) {
+	if p.Documents != nil {
+		all, _ := p.servedPresences(entryName(presenceEntries, name))
+		if len(all) > 0 {
+			one = all[0]
+		}
+		return one, one.Changes > 0
+	}
 	for _, dir := range p.dirs() {
 		var other Presence
 		if readJSON(filepath.Join(dir, p.presenceFile(name)), &other) == nil && other.Name == name && other.Changes > one.Changes {
@@ -85,13 +98,20 @@ func (p Place) Presence(name string) (one Presence, ok bool) {
 // ChangePresence edits what is known of one actor under a lock, which no other actor
 // waits for. Where change gives false nothing is written.
 func (p Place) ChangePresence(name string, change func(*Presence) bool) error {
+	next := func(one *Presence) bool {
+		one.Store, one.Name = p.Store, name
+		changed := change(one)
+		one.Changes++
+		return changed
+	}
+	if p.Documents != nil {
+		return changeOne(p, entryName(presenceEntries, name), next)
+	}
 	return p.lockedPresence(name, func(dir string) error {
 		one, _ := p.Presence(name)
-		one.Store, one.Name = p.Store, name
-		if !change(&one) {
+		if !next(&one) {
 			return nil
 		}
-		one.Changes++
 		return replaceJSON(filepath.Join(dir, p.presenceFile(name)), one)
 	})
 }
@@ -104,6 +124,12 @@ func (p Place) ForgetPresence(name string) error {
 // forgetPresence removes what is known of an actor, if that still is as it was taken
 // for. Whoever waits for the lock that goes too makes another one.
 func (p Place) forgetPresence(name string, still func(Presence) bool) error {
+	if p.Documents != nil {
+		return p.drop(entryName(presenceEntries, name), func(e Entry) bool {
+			one, err := p.servedPresence(e)
+			return err != nil || still(one)
+		})
+	}
 	return p.lockedPresence(name, func(dir string) error {
 		if one, _ := p.Presence(name); !still(one) {
 			return nil
@@ -117,6 +143,23 @@ func (p Place) forgetPresence(name string, still func(Presence) bool) error {
 		return errors.Join(err, os.Remove(filepath.Join(dir, p.presenceFile(name)+".lock")))
 	})
 }
+
+// Runs reports whether the loop of an actor runs; known is false where that cannot be
+// seen. One on another machine of a database runs while it gives signs of life.
+func (p Presence) Runs() (runs, known bool) {
+	if p.Age == 0 || p.Process == (process.ID{}) {
+		return process.Running(p.Process)
+	}
+	if runs, known = process.RunningHere(p.Process); known {
+		return runs, true
+	}
+	signs := p.Age < signsEnd
+	return signs, signs
+}
+
+// signsEnd is after how long without a sign of life a loop on another machine is not
+// taken to run: it gives one every 20 seconds.
+const signsEnd = time.Minute
 
 // Told is how an actor is told to be at a time; "" where nobody said so, and where what was
 // said has ended by itself.

@@ -172,7 +172,7 @@ func TestReport(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, text)
 		}
 	}
-	text = Found{Gone: found.Gone[:1], Closed: found.Closed[:1]}.Report(beads.Place{Path: "issues.jsonl", Mode: beads.Dolt})
+	text = Found{Gone: found.Gone[:1], Closed: found.Closed[:1]}.Report(beads.Place{Path: "issues.jsonl", Mode: beads.Export})
 	if !strings.Contains(text, "stig recover a-0 to see") || !strings.Contains(text, "type bd reopen b-0\n") {
 		t.Errorf("of a Dolt database:\n%s", text)
 	}

@@ -111,7 +111,7 @@ func putBack(s beads.Place, gone []Gone) string {
 	switch {
 	case len(kept) == 0:
 		return fmt.Sprintf("git log -p -- %s to see what it was", s.Path)
-	case s.Mode == beads.Dolt:
+	case s.Mode == beads.Export:
 		return fmt.Sprintf("stig recover %s to see what it was; bd update puts it back", kept[0])
 	case len(kept) == 1:
 		return fmt.Sprintf("stig recover %s --apply", kept[0])
@@ -123,7 +123,7 @@ func putBack(s beads.Place, gone []Gone) string {
 func openAgain(s beads.Place, ids []string) string {
 	var open []string
 	for _, id := range ids {
-		if s.Mode == beads.Dolt {
+		if s.Mode == beads.Export {
 			open = append(open, "bd reopen "+id)
 			continue
 		}

@@ -7,7 +7,9 @@ import (
 	"database/sql/driver"
 	"errors"
 	"io"
+	"io/fs"
 	"net"
+	"strings"
 
 	mysql "github.com/go-sql-driver/mysql"
 
@@ -24,24 +26,41 @@ func Repeated(err error) bool { return is(err, duplicate) }
 // Denied reports whether an error means that the user, or anybody at present, may not
 // do that.
 func Denied(err error) bool {
+	if e, ok := errors.AsType[*mysql.MySQLError](err); ok && e.Number == unnamed {
+		return strings.HasPrefix(e.Message, "command denied to user") // Dolt has no number for it
+	}
 	return is(err, tableDenied, columnDenied, specificDenied, readOnlyOption, readOnlyMode, readOnlyTransaction)
+}
+
+// Unmerged reports whether an error means that Dolt undid the transaction because a merge
+// left conflicts in the branch. It has no number of its own.
+func Unmerged(err error) bool {
+	return is(err, doltError) && strings.Contains(err.Error(), "Merge conflict detected")
 }
 
 // Unknown reports whether an error means that a table or column is not there.
 func Unknown(err error) bool { return is(err, noTable, noColumn) }
 
-// Gone reports whether an error means that the connection died: whether the server
-// did what was asked last is then unknown.
+// Gone reports whether an error means that the connection died, or that there was none:
+// whether the server did what was asked last is then unknown.
 func Gone(err error) bool {
-	var network net.Error
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return false // of the caller: it has timeouts as the network does, and is none
+	}
 	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, mysql.ErrInvalidConn) || errors.Is(err, mysql.ErrMalformPkt) ||
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
-		errors.As(err, &network) && !errors.Is(err, context.Canceled) ||
-		is(err, shutdown, killedQuery, killed, tooMany, aborted, restarting)
+		errors.As(err, new(net.Error)) || is(err, shutdown, killedQuery, killed, tooMany, aborted, restarting, notReady)
+}
+
+// Unreached reports whether an error means that no connection could be made.
+func Unreached(err error) bool {
+	op, ok := errors.AsType[*net.OpError](err)
+	return ok && op.Op == "dial"
 }
 
 // What servers say, by number.
 const (
+	doltError           = 1105 // whatever has no other number
 	tooMany             = 1040
 	noRight             = 1044
 	wrongPassword       = 1045
@@ -61,8 +80,10 @@ const (
 	readOnlyTransaction = 1792
 	readOnlyMode        = 1836
 	killed              = 1927
+	unnamed             = 1105
 	aborted             = 1152
 	restarting          = 4031
+	notReady            = 1047 // a node of a cluster
 )
 
 func is(err error, numbers ...uint16) bool {
@@ -82,17 +103,22 @@ func is(err error, numbers ...uint16) bool {
 // it. The error is a *fault.Error with the code fault.Store, whose ID is the URL.
 func Explain(c Config, err error) error {
 	e := &fault.Error{Code: fault.Store, ID: c.URL(), Reason: err.Error(), Err: err}
+	database, branch, _ := strings.Cut(c.Database, "/")
 	certificate, isCertificate := errors.AsType[*tls.CertificateVerificationError](err)
 	var unknownHost *net.DNSError
 	switch {
+	case Unmerged(err):
+		e.Reason, e.Hint = "a merge left conflicts in the database, and nothing can be written until they are resolved", "type stig merge --database"
 	case is(err, wrongPassword):
 		e.Reason, e.Hint = "the server refused the user or the password", "set STIG_DB_PASSWORD, or correct the user in the URL"
 	case is(err, noRight):
-		e.Reason, e.Hint = "the user may not use this database", "ask for the right on the server: GRANT SELECT, INSERT, UPDATE, DELETE ON "+c.Database+".* TO the user"
+		e.Reason, e.Hint = "the user may not use this database", "ask for the right on the server: GRANT SELECT, INSERT, UPDATE, DELETE ON "+database+".* TO the user"
+	case is(err, noDatabase) && branch != "":
+		e.Reason, e.Hint = "there is no database "+database+", or Dolt has no branch "+branch+" in it", "make the branch in the database: CALL DOLT_BRANCH('"+branch+"')"
 	case is(err, noDatabase):
 		e.Reason, e.Hint = "there is no database "+c.Database, "make it on the server: CREATE DATABASE "+c.Database
 	case Denied(err):
-		e.Reason, e.Hint = "may only be read by this user", "ask for the right on the server: GRANT SELECT, INSERT, UPDATE, DELETE ON "+c.Database+".* TO the user"
+		e.Reason, e.Hint = "may only be read by this user", "ask for the right on the server: GRANT SELECT, INSERT, UPDATE, DELETE ON "+database+".* TO the user"
 	case is(err, tooMany):
 		e.Reason, e.Hint = "the server has too many connections", "raise max_connections on the server, or let other programs end"
 	case isCertificate:
@@ -103,6 +129,8 @@ func Explain(c Config, err error) error {
 		e.Reason, e.Hint = "the server has no TLS, and a password would be sent openly", "set up TLS on the server"
 	case errors.As(err, &unknownHost):
 		e.Reason, e.Hint = "there is no host "+unknownHost.Name, "correct the host in the URL"
+	case errors.As(err, new(*fs.PathError)):
+		e.Reason, e.Hint = "the certificates of the authority: "+err.Error(), "correct the path that ca names in .beads/stig.json"
 	case Gone(err) || errors.Is(err, context.DeadlineExceeded):
 		e.Reason, e.Hint = "the server does not answer: "+err.Error(), "see that the server runs and that the port is right"
 	}

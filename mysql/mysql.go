@@ -31,7 +31,7 @@ type Config struct {
 	Socket   string // a path, in the place of Host and Port
 	User     string
 	Password string
-	Database string
+	Database string        // of Dolt maybe DATABASE/BRANCH
 	Plain    bool          // no TLS to another host than this one
 	CA       string        // a file with the certificates that sign the server's; "" for the system's
 	Timeout  time.Duration // for a connection; 0 means 10 s
@@ -43,7 +43,7 @@ const Scheme = "mysql://"
 // ErrPassword says that a URL holds a password, which would go into files and logs.
 var ErrPassword = errors.New("must not hold a password")
 
-// ParseURL reads mysql://USER@HOST[:PORT]/DATABASE. A URL with a password gives
+// ParseURL reads mysql://USER@HOST[:PORT]/DATABASE, and DATABASE/BRANCH of Dolt. A URL with a password gives
 // ErrPassword.
 func ParseURL(text string) (Config, error) {
 	u, err := url.Parse(text)
@@ -59,7 +59,7 @@ func ParseURL(text string) (Config, error) {
 			return Config{}, fmt.Errorf("port %q must be a number from 1 to 65535", port)
 		}
 	}
-	if c.Database == "" || strings.Contains(c.Database, "/") {
+	if c.Database == "" || strings.Contains(c.Database, "//") {
 		return Config{}, fmt.Errorf("must name one database: %sUSER@HOST:PORT/DATABASE", Scheme)
 	}
 	return c, nil
@@ -91,7 +91,7 @@ func Open(c Config) (*sql.DB, error) {
 	d.Timeout, d.ReadTimeout, d.WriteTimeout = cmp.Or(c.Timeout, 10*time.Second), silence, silence
 	d.ClientFoundRows, d.ParseTime, d.InterpolateParams = true, true, true
 	d.MaxAllowedPacket, d.Logger = maxPacket, &driver.NopLogger{}
-	if d.Net == "tcp" && !c.Plain && !isHere(c.Host) {
+	if d.Net == "tcp" && !c.Plain && (c.CA != "" || !c.IsHere()) {
 		t, err := verifying(c)
 		if err != nil {
 			return nil, err
@@ -129,8 +129,8 @@ func verifying(c Config) (*tls.Config, error) {
 	return t, nil
 }
 
-// isHere reports whether a host is this machine.
-func isHere(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
+// IsHere reports whether the host is this machine.
+func (c Config) IsHere() bool {
+	ip := net.ParseIP(c.Host)
+	return c.Host == "localhost" || ip != nil && ip.IsLoopback()
 }

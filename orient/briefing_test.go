@@ -45,7 +45,7 @@ func TestBriefings(t *testing.T) {
 			path := filepath.Join("testdata", "briefings", test.store+".jsonl")
 			file := open(t, path)
 			if test.store == "toll" {
-				file = openIn(t, path, beads.Dolt)
+				file = openIn(t, path, beads.Export)
 			}
 			b := brief(t, file, test.id, orient.Request{Budget: orient.BriefingBudget})
 			golden(t, filepath.Join("briefings", test.id+".md"), "Right, since "+test.why+".\n\n"+b.Markdown())

@@ -36,7 +36,7 @@ const (
 // first; known is false of a store that has none. A merge counts for what it left different from every parent. Lines that
 // cannot be read are passed over: a past version cannot be fixed.
 func Turns(ctx context.Context, history beads.History, schema *signals.Schema) (turns []Turn, known bool, err error) {
-	versions, err := history.Versions(ctx, "", "")
+	versions, err := history.Versions(ctx, "")
 	if _, none := errors.AsType[*beads.RevisionError](err); none || err == nil && len(versions) == 0 {
 		return nil, false, nil
 	}
@@ -44,7 +44,7 @@ func Turns(ctx context.Context, history beads.History, schema *signals.Schema) (
 		return nil, false, err
 	}
 	p := past{schema: schema, seed: maphash.MakeSeed(), known: map[uint64]int{}, versions: map[string][]int{}}
-	if err := history.Texts(ctx, versions, p.take); err != nil {
+	if err := history.Texts(ctx, versions, "", p.take); err != nil {
 		return nil, false, err
 	}
 	for _, v := range versions {
@@ -160,7 +160,7 @@ type Point struct {
 // Trajectory lists the commits that changed an issue's signals or estimate, the oldest
 // first: those that a revision since has not, and none from before a time.
 func Trajectory(ctx context.Context, history beads.History, id, since string, after time.Time, schema *signals.Schema) ([]Point, error) {
-	versions, err := history.Versions(ctx, since, id)
+	versions, err := history.Versions(ctx, since)
 	if err != nil {
 		return nil, err
 	}
@@ -188,7 +188,7 @@ type state struct {
 func readStates(ctx context.Context, history beads.History, versions []beads.Version, id string, schema *signals.Schema) (map[string]*state, error) {
 	states := map[string]*state{}
 	known := map[string]*state{} // by the notes, which most versions share
-	err := history.Texts(ctx, versions, func(name string, text []byte) {
+	err := history.Texts(ctx, versions, id, func(name string, text []byte) {
 		record := beads.RecordIn(text, id)
 		if record == nil {
 			return

@@ -142,7 +142,7 @@ func (b *Briefing) closing() Step {
 // typed gives steps as they are typed where the store is: stig writes no issues
 // that live in a Dolt database, and what writes them there is bd.
 func typed(p beads.Place, steps []Step) []Step {
-	if p.Mode != beads.Dolt {
+	if p.Mode != beads.Export {
 		return steps
 	}
 	steps = slices.DeleteFunc(steps, func(s Step) bool { return slices.Contains(s.Argv, "--fold") }) // bd has none

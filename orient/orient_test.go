@@ -238,7 +238,7 @@ func TestBearsOnNamesWholeIDs(t *testing.T) {
 // stig refuses to write those.
 func TestBriefNamesWhatWritesDolt(t *testing.T) {
 	path := filepath.Join("..", "examples", "harbor", ".beads", "issues.jsonl")
-	file := openIn(t, path, beads.Dolt)
+	file := openIn(t, path, beads.Export)
 	bd := 0
 	for i := range file.Len() {
 		for _, step := range brief(t, file, file.At(i).ID, orient.Request{}).Next {

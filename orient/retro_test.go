@@ -142,11 +142,11 @@ type history struct {
 	texts    map[string]string
 }
 
-func (h history) Versions(context.Context, string, string) ([]beads.Version, error) {
+func (h history) Versions(context.Context, string) ([]beads.Version, error) {
 	return h.versions, nil
 }
 
-func (h history) Texts(_ context.Context, versions []beads.Version, take func(string, []byte)) error {
+func (h history) Texts(_ context.Context, versions []beads.Version, _ string, take func(string, []byte)) error {
 	for _, name := range beads.Names(versions) {
 		text := []byte(h.texts[name])
 		take(name, text)

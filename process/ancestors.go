@@ -53,6 +53,15 @@ func Self() (a Ancestor, ok bool) {
 	return a, ok
 }
 
+// RunningHere is Running among the machines of a database, where two may have one name:
+// known is false too of a process of another boot.
+func RunningHere(id ID) (running, known bool) {
+	if self, ok := Self(); !ok || id.Boot != self.Boot || id.Space != self.Space {
+		return false, false
+	}
+	return Running(id)
+}
+
 // Running reports whether a process is still there; known is false where that
 // cannot be seen, such as from another machine or container.
 func Running(id ID) (running, known bool) {

@@ -101,7 +101,7 @@ func Kill(ctx context.Context, a *app.App, r WorkerRequest) (*Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	if one, ok := place.Presence(r.Name); ok && w.Running {
+	if one, ok := place.Presence(r.Name); ok && isThere(one.Process) { // a loop on another machine ends by itself
 		if err := process.Stop(one.Process, endGrace); err != nil {
 			return nil, stillThere(r.Name, err)
 		}
@@ -225,7 +225,7 @@ func (w *Worker) now(a *app.App, place live.Place) error {
 	one, _ := place.Presence(w.Name)
 	w.told(one, now)
 	w.Issue, w.Run, w.Boots, w.Version, w.Seen = one.Issue, one.Run, one.Boots, one.Version, one.Seen
-	if w.Running, _ = process.Running(one.Process); w.Running {
+	if w.Running, _ = one.Runs(); w.Running {
 		w.Process = one.Process.PID
 	}
 	return nil

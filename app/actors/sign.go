@@ -37,12 +37,14 @@ func sign(a *app.App, name string, change func(*live.Presence)) error {
 		return err
 	}
 	isNew := false
+	self, _ := process.Self()
 	err = place.ChangePresence(name, func(p *live.Presence) bool {
 		if isNew = p.First.IsZero(); isNew {
 			p.First = now
 		}
 		p.Seen = now
 		p.Signs++
+		p.Host = self.Host
 		change(p)
 		return true
 	})
@@ -72,7 +74,7 @@ func placeOf(a *app.App) (live.Place, error) {
 	if err != nil {
 		return live.Place{}, err
 	}
-	return live.At(store.Path)
+	return a.Live(store)
 }
 
 // Root is the directory that holds the store's: profiles lie below it.

@@ -149,13 +149,15 @@ func ownerIn(ctx context.Context, a *app.App, store beads.Place, r Request) (*ow
 		}
 	}
 	o.profiled(a, store)
-	if o.place, err = live.At(store.Path); err != nil {
+	if o.place, err = a.Live(store); err != nil {
 		o.actor.Kind = o.kind(a, "") // a store that is no file has no live state
 		return o, nil
 	}
 	o.known = true
-	if o.acks, err = o.place.Acks(o.actor.Name); err != nil {
-		a.Warn("what %s acknowledged cannot be read, and is set aside: %v", o.actor.Name, err)
+	if o.acks, err = o.place.Acks(o.actor.Name); err != nil && o.place.Documents != nil {
+		a.WarnOfShared(err)
+	} else if err != nil {
+		a.Warn("what %s acknowledged cannot be read: %v", o.actor.Name, err)
 	}
 	presence, _ := o.place.Presence(o.actor.Name)
 	o.actor.Kind = o.kind(a, presence.Kind)

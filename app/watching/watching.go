@@ -83,7 +83,7 @@ type watcher struct {
 func open(a *app.App, file *beads.Snapshot, r Request) (*watcher, error) {
 	w := &watcher{app: a, request: r, store: a.At(file.Place()), first: map[string]time.Time{}, told: map[string]bool{}}
 	var err error
-	if w.place, err = live.At(file.Place().Path); err != nil {
+	if w.place, err = a.Live(file.Place()); err != nil {
 		return nil, err
 	}
 	if r.As != "" {

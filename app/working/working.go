@@ -150,6 +150,9 @@ func Work(ctx context.Context, a *app.App, r Request) (*Done, error) {
 	if r.DryRun {
 		return &l.done, l.would(ctx)
 	}
+	if err := l.elsewhere(); err != nil {
+		return nil, err
+	}
 	alone, err := l.place.LockLoop(l.name)
 	if err != nil {
 		return nil, &fault.Error{Code: fault.Conflict, Reason: fmt.Sprintf("another loop works as %s in this clone", l.name), Hint: "give another name with --actor, or end that one", Err: err}
@@ -175,6 +178,17 @@ func Work(ctx context.Context, a *app.App, r Request) (*Done, error) {
 	}
 	l.acknowledgeLast(context.WithoutCancel(ctx))
 	return &l.done, errors.Join(err, l.end())
+}
+
+// elsewhere refuses (fault.Conflict) a loop of a name that works on another machine of a
+// database; of this clone LockLoop does.
+func (l *loop) elsewhere() error {
+	one, _ := l.place.Presence(l.name)
+	if running, _ := one.Runs(); !running || one.Host == l.place.Host || l.place.Documents == nil {
+		return nil
+	}
+	return &fault.Error{Code: fault.Conflict, Reason: fmt.Sprintf("another loop works as %s on %s", l.name, one.Host),
+		Hint: "give another name with --actor; one that was killed counts for a minute"}
 }
 
 // freshen has the branch that results go to begin where HEAD is, where nobody else named
@@ -208,8 +222,11 @@ func (l *loop) prepare(ctx context.Context, a *app.App) (err error) {
 	if l.store, err = l.app.Discover(); err != nil {
 		return err
 	}
-	if l.place, err = live.At(l.store.Place().Path); err != nil {
+	if l.place, err = l.app.Live(l.store.Place()); err != nil {
 		return err
+	}
+	if l.place.Documents != nil {
+		l.Times.Look *= 5 // each asks the server
 	}
 	l.app.Store = filepath.Join(l.place.Worktree, filepath.FromSlash(l.place.Store)) // whatever directory a step works in
 	root, err := actors.Root(l.app)

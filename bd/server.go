@@ -1,0 +1,249 @@
+package bd
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"stig/beads"
+	"stig/mysql"
+)
+
+// served is a database on a running dolt sql-server, which is read alone.
+type served struct {
+	*dolt
+	db *sql.DB
+}
+
+// patience is how long a server may take to let us in.
+const patience = 5 * time.Second
+
+// connect gives the database; nothing is asked of the server yet.
+func (d Database) connect() (*sql.DB, error) {
+	c := d.Server
+	c.Timeout = patience
+	return mysql.Open(c)
+}
+
+func (s *served) close() { _ = s.db.Close() } // it was read alone
+
+// version names the state of the whole database, what is not committed included, in
+// one round trip.
+func (s *served) version(ctx context.Context) (hash string, err error) {
+	if err = s.db.QueryRowContext(ctx, "SELECT DOLT_HASHOF_DB()").Scan(&hash); err != nil {
+		err = s.where.unreachable(s.place, err)
+	}
+	return hash, err
+}
+
+// read gives what the cache holds of this version, else what the tables hold. A
+// database without the columns of bd 1.0.5 is exported by bd.
+func (s *served) read(ctx context.Context) (lines []byte, version string, err error) {
+	if version, err = s.version(ctx); err != nil {
+		return nil, "", err
+	}
+	if lines, ok := s.bd.kept().get(s.place.Dir, version); ok {
+		return lines, version, nil
+	}
+	lines, at, err := s.query(ctx)
+	if missing, lacks := errors.AsType[*missingError](err); lacks {
+		if s.bd.OnPath {
+			return s.exportUnchanged(ctx, version, s.version)
+		}
+		return nil, "", &beads.RefusedError{Path: s.place.Dir, Reason: "bd's " + s.where.Where() + ": " + missing.Error() + ", and no bd is on PATH to export it",
+			Hint: "install the bd that made the database, and run the command again"}
+	}
+	if err != nil {
+		return nil, "", s.where.unreachable(s.place, err)
+	}
+	s.bd.kept().put(s.place.Dir, at, lines)
+	return lines, at, nil
+}
+
+// missingError names what a database lacks of what is read from it.
+type missingError struct{ columns []string }
+
+func (e *missingError) Error() string {
+	return "the database lacks " + strings.Join(e.columns, ", ")
+}
+
+// tables are those that are read, with their columns.
+func tables() map[string][]string {
+	var names []string
+	for _, c := range new(issueRow).columns() {
+		names = append(names, c.name)
+	}
+	depends := []string{"id", "issue_id", "depends_on_issue_id", "depends_on_wisp_id", "depends_on_external", "type", "created_at", "created_by", "metadata", "thread_id"}
+	comments := []string{"id", "issue_id", "author", "text", "created_at"}
+	all := map[string][]string{"config": {"key", "value"}}
+	for prefix, main := range map[string]string{"": "issues", "wisp_": "wisps"} {
+		all[main], all[prefix+"labels"], all[prefix+"dependencies"], all[prefix+"comments"] = names, []string{"issue_id", "label"}, depends, comments
+	}
+	return all
+}
+
+// query gives the lines of the database and the version that they are of, from one
+// read-only transaction, in six round trips. The error is a *missingError where
+// columns are missing.
+func (s *served) query(ctx context.Context) (lines []byte, version string, err error) {
+	tx, err := s.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return nil, "", err
+	}
+	defer func() { _ = tx.Rollback() }() // it wrote nothing
+	var c contents
+	version, err = c.about(ctx, tx, s.where.Name)
+	if err != nil {
+		return nil, "", err
+	}
+	for _, read := range []func(context.Context, *sql.Tx) error{c.readIssues, c.readDependencies, c.readTexts} {
+		if err := read(ctx, tx); err != nil {
+			return nil, "", err
+		}
+	}
+	lines, err = c.lines()
+	return lines, version, err
+}
+
+// about reads what is asked first: the version, which columns there are, and the
+// configuration.
+func (c *contents) about(ctx context.Context, tx *sql.Tx, database string) (version string, err error) {
+	const query = `SELECT 'version' AS kind, DOLT_HASHOF_DB() AS a, '' AS b
+UNION ALL SELECT 'column' AS kind, TABLE_NAME AS a, COLUMN_NAME AS b FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = ?`
+	lacking := tables()
+	err = each(ctx, tx, query, []any{database}, func(rows *sql.Rows) error {
+		var kind, a, b string
+		if err := rows.Scan(&kind, &a, &b); err != nil {
+			return err
+		}
+		if kind == "version" {
+			version = a
+		}
+		lacking[a] = slices.DeleteFunc(slices.Clone(lacking[a]), func(name string) bool { return kind == "column" && name == b })
+		return nil
+	})
+	if err != nil {
+		return "", err
+	}
+	var missing []string
+	for table, names := range lacking {
+		for _, name := range names {
+			missing = append(missing, table+"."+name)
+		}
+	}
+	if slices.Sort(missing); len(missing) > 0 {
+		return "", &missingError{missing}
+	}
+	return version, nil
+}
+
+// both is a query of a table of issues and of its twin of wisps.
+func both(columns, table, twin string) string {
+	return fmt.Sprintf("SELECT %s FROM %s UNION ALL SELECT %s FROM %s", strings.ReplaceAll(columns, "$wisp", "0"), table, strings.ReplaceAll(columns, "$wisp", "1"), twin)
+}
+
+func (c *contents) readIssues(ctx context.Context, tx *sql.Tx) error {
+	names := []string{"$wisp AS is_wisp"}
+	for _, column := range new(issueRow).columns() {
+		names = append(names, "`"+column.name+"`")
+	}
+	return each(ctx, tx, both(strings.Join(names, ", "), "issues", "wisps"), nil, func(rows *sql.Rows) error {
+		i := &issueRow{RecordType: "issue"}
+		places := []any{&i.wisp}
+		for _, column := range i.columns() {
+			places = append(places, column.into)
+		}
+		c.issues = append(c.issues, i)
+		return scanInto(rows, places...)
+	})
+}
+
+func (c *contents) readDependencies(ctx context.Context, tx *sql.Tx) error {
+	const columns = "id, issue_id, COALESCE(depends_on_issue_id, depends_on_wisp_id, depends_on_external) AS target, type, created_at, created_by, metadata, thread_id"
+	err := each(ctx, tx, both(columns, "dependencies", "wisp_dependencies"), nil, func(rows *sql.Rows) error {
+		var d dependencyRow
+		if err := scanInto(rows, &d.id, &d.IssueID, &d.DependsOnID, &d.Type, &d.CreatedAt, &d.CreatedBy, &d.Metadata, &d.ThreadID); err != nil {
+			return err
+		}
+		c.depends = append(c.depends, d)
+		return nil
+	})
+	slices.SortStableFunc(c.depends, func(a, b dependencyRow) int { return strings.Compare(a.id, b.id) })
+	return err
+}
+
+// readTexts reads the labels, the comments and the types that the export leaves out.
+func (c *contents) readTexts(ctx context.Context, tx *sql.Tx) error {
+	c.labels, c.comments, c.infra = map[string][]string{}, map[string][]commentRow{}, infraTypes
+	// Without a name of its own for each column Dolt mixes them up.
+	query := both("'label' AS kind, issue_id AS issue, label AS words, '' AS number, '' AS who, NULL AS at", "labels", "wisp_labels") + " UNION ALL " +
+		both("'comment' AS kind, issue_id AS issue, text AS words, id AS number, author AS who, created_at AS at", "comments", "wisp_comments") +
+		" UNION ALL SELECT 'infra' AS kind, '' AS issue, `value` AS words, '' AS number, '' AS who, NULL AS at FROM config WHERE `key` = 'types.infra'"
+	err := each(ctx, tx, query, nil, func(rows *sql.Rows) error {
+		var kind, issue, text, id, author string
+		var at time.Time
+		if err := scanInto(rows, &kind, &issue, &text, &id, &author, &at); err != nil {
+			return err
+		}
+		switch kind {
+		case "label":
+			c.labels[issue] = append(c.labels[issue], text)
+		case "comment":
+			c.comments[issue] = append(c.comments[issue], commentRow{id, issue, author, text, at})
+		case "infra":
+			if list := listed(text); len(list) > 0 {
+				c.infra = list
+			}
+		}
+		return nil
+	})
+	for _, list := range c.labels {
+		slices.Sort(list)
+	}
+	for _, list := range c.comments {
+		slices.SortFunc(list, func(a, b commentRow) int {
+			return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), strings.Compare(a.ID, b.ID))
+		})
+	}
+	return err
+}
+
+// listed reads a list with commas between its words.
+func listed(text string) (list []string) {
+	for word := range strings.SplitSeq(text, ",") {
+		if word = strings.TrimSpace(word); word != "" {
+			list = append(list, word)
+		}
+	}
+	return list
+}
+
+// each calls do for each row that a query gives.
+func each(ctx context.Context, tx *sql.Tx, query string, args []any, do func(*sql.Rows) error) error {
+	rows, err := tx.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := do(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// unreachable is the error of a server that does not let us in, or that ends while it
+// is asked.
+func (d Database) unreachable(p beads.Place, err error) *beads.StoreError {
+	hint := "start it with bd dolt start"
+	if d.Server.Port != 0 && !d.Shared {
+		hint += ", or see what bd dolt test says"
+	}
+	return &beads.StoreError{Path: p.Dir, Reason: "bd's " + d.Where() + ", does not answer", Err: err, Hint: hint}
+}

@@ -1,0 +1,205 @@
+package bd
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"stig/beads"
+	"stig/mysql"
+)
+
+// Topology says how bd reaches its Dolt database.
+type Topology string
+
+const (
+	Embedded Topology = "embedded" // each bd opens the files below .beads/embeddeddolt
+	Server   Topology = "server"   // a dolt sql-server holds it
+)
+
+// Database is where bd keeps the issues of a store in Dolt, as bd 1.0 finds it.
+type Database struct {
+	Topology Topology
+	Name     string
+	Files    string       // of Embedded: the directory of the database
+	Server   mysql.Config // of Server, with the password
+	Shared   bool         // one server for the projects of a user
+}
+
+// metadata is what bd's metadata.json says of a Dolt database.
+type metadata struct {
+	Mode     string `json:"dolt_mode"`
+	Host     string `json:"dolt_server_host"`
+	Port     int    `json:"dolt_server_port"`
+	Socket   string `json:"dolt_server_socket"`
+	User     string `json:"dolt_server_user"`
+	Database string `json:"dolt_database"`
+	TLS      bool   `json:"dolt_server_tls"`
+}
+
+const (
+	defaultHost     = "127.0.0.1"
+	defaultUser     = "root"
+	defaultDatabase = "beads"
+	sharedPort      = 3308
+)
+
+// Locate finds the database of a store. The variables are those that bd reads; what
+// the environment says counts before metadata.json, and that before config.yaml.
+func (b Program) Locate(p beads.Place) (Database, error) {
+	m, err := readMetadata(p.Dir)
+	if err != nil {
+		return Database{}, err
+	}
+	set, env := settings(p.Dir), b.variables(p.Dir)
+	d := Database{Topology: Embedded, Name: cmp.Or(env("BEADS_DOLT_SERVER_DATABASE"), m.Database, defaultDatabase)}
+	d.Shared = isTrue(env("BEADS_DOLT_SHARED_SERVER")) || isTrue(set("dolt.shared-server"))
+	if !d.Shared && env("BEADS_DOLT_SERVER_MODE") != "1" && !strings.EqualFold(cmp.Or(m.Mode, set("dolt.mode")), string(Server)) {
+		d.Files = filepath.Join(p.Dir, "embeddeddolt", d.Name)
+		return d, nil
+	}
+	d.Topology = Server
+	c := mysql.Config{
+		Host:     cmp.Or(env("BEADS_DOLT_SERVER_HOST"), m.Host, set("dolt.host"), defaultHost),
+		Socket:   cmp.Or(env("BEADS_DOLT_SERVER_SOCKET"), m.Socket),
+		User:     cmp.Or(env("BEADS_DOLT_SERVER_USER"), m.User, defaultUser),
+		Database: d.Name,
+		Plain:    !isTrue(env("BEADS_DOLT_SERVER_TLS")) && (env("BEADS_DOLT_SERVER_TLS") != "" || !m.TLS),
+	}
+	dir := p.Dir
+	if d.Shared {
+		dir = cmp.Or(env("BEADS_SHARED_SERVER_DIR"), filepath.Join(env("HOME"), ".beads", "shared-server"))
+	}
+	c.Port = cmp.Or(number(env("BEADS_DOLT_SERVER_PORT")), portFile(dir), number(set("dolt.port")), m.Port)
+	if d.Shared {
+		c.Port = cmp.Or(c.Port, sharedPort)
+	}
+	c.Password = cmp.Or(env("BEADS_DOLT_PASSWORD"), credential(env, c.Host, c.Port))
+	d.Server = c
+	return d, nil
+}
+
+// Where names the database as messages do, without a password.
+func (d Database) Where() string {
+	switch {
+	case d.Topology == Embedded:
+		return "embedded, " + d.Files
+	case d.Server.Socket != "":
+		return "server at " + d.Server.Socket + ", database " + d.Name
+	case d.Server.Port == 0:
+		return "server at " + d.Server.Host + ", whose port no file or variable names, database " + d.Name
+	}
+	return "server at " + d.Server.Host + ":" + strconv.Itoa(d.Server.Port) + ", database " + d.Name
+}
+
+func readMetadata(dir string) (m metadata, err error) {
+	path := filepath.Join(dir, "metadata.json")
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return m, nil
+	}
+	if err != nil {
+		return m, beads.Unreadable(path, err)
+	}
+	if err := json.Unmarshal(text, &m); err != nil {
+		return m, &beads.StoreError{Path: path, Reason: "does not say where bd's database is: " + err.Error(), Hint: "fix it; bd doctor says what it should hold"}
+	}
+	return m, nil
+}
+
+// settings reads values of bd's config.yaml by their dotted keys: a line "dolt.port: 1"
+// and one "port: 1" below "dolt:" say the same. What is not there is "".
+func settings(dir string) func(key string) string {
+	values := map[string]string{}
+	text, err := os.ReadFile(filepath.Join(dir, "config.yaml"))
+	if err != nil {
+		return func(string) string { return "" }
+	}
+	above := ""
+	for line := range strings.Lines(string(text)) {
+		key, value, ok := strings.Cut(strings.TrimRight(line, "\r\n"), ":")
+		name := strings.Trim(key, `"' `+"\t")
+		if !ok || strings.HasPrefix(name, "#") || name == "" {
+			continue
+		}
+		value, _, _ = strings.Cut(value, " #")
+		value = strings.Trim(value, "\"' \t")
+		if key[0] != ' ' && key[0] != '\t' {
+			above = name
+		} else {
+			name = above + "." + name
+		}
+		values[name] = value
+	}
+	return func(key string) string { return values[key] }
+}
+
+// variables are those of the environment, and for what it does not set those of the
+// file .env in bd's directory.
+func (b Program) variables(dir string) func(name string) string {
+	kept := map[string]string{}
+	if text, err := os.ReadFile(filepath.Join(dir, ".env")); err == nil {
+		for line := range strings.Lines(string(text)) {
+			line = strings.TrimPrefix(strings.TrimSpace(line), "export ")
+			if name, value, ok := strings.Cut(line, "="); ok && !strings.HasPrefix(name, "#") {
+				kept[strings.TrimSpace(name)] = strings.Trim(strings.TrimSpace(value), `"'`)
+			}
+		}
+	}
+	return func(name string) string {
+		if b.Getenv != nil && b.Getenv(name) != "" {
+			return b.Getenv(name)
+		}
+		return kept[name]
+	}
+}
+
+// portFile is the port that bd wrote for its server; 0 for none.
+func portFile(dir string) int {
+	text, err := os.ReadFile(filepath.Join(dir, "dolt-server.port"))
+	if err != nil {
+		return 0
+	}
+	return number(string(text))
+}
+
+func number(text string) int {
+	n, err := strconv.Atoi(strings.TrimSpace(text))
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n
+}
+
+func isTrue(text string) bool { return text == "1" || strings.EqualFold(text, "true") }
+
+// credential is the password of the section [host:port] in bd's file of credentials;
+// "" where there is none.
+func credential(env func(string) string, host string, port int) string {
+	path := cmp.Or(env("BEADS_CREDENTIALS_FILE"), filepath.Join(env("HOME"), ".config", "beads", "credentials"))
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	section := "[" + host + ":" + strconv.Itoa(port) + "]"
+	inside := false
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		line, _, _ := strings.Cut(lines.Text(), "#")
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "[") {
+			inside = line == section
+			continue
+		}
+		if key, value, ok := strings.Cut(line, "="); ok && inside && strings.TrimSpace(key) == "password" {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,34 @@
+package mysql_test
+
+import (
+	"testing"
+
+	"stig/mysql"
+)
+
+func TestParseURL(t *testing.T) {
+	for _, test := range []struct {
+		url, database, wrong string
+	}{
+		{"mysql://mara@db.example:3306/harbor", "harbor", ""},
+		{"mysql://db.example/harbor/side", "harbor/side", ""},
+		{"mysql://db.example/harbor/feature/lamp", "harbor/feature/lamp", ""},
+		{"mysql://db.example/", "", "must name one database: mysql://USER@HOST:PORT/DATABASE"},
+		{"mysql://db.example/harbor//side", "", "must name one database: mysql://USER@HOST:PORT/DATABASE"},
+		{"mysql://mara:secret@db.example/harbor", "", "must not hold a password"},
+		{"mysql://db.example:0/harbor", "", `port "0" must be a number from 1 to 65535`},
+		{"http://db.example/harbor", "", "must read mysql://USER@HOST:PORT/DATABASE"},
+	} {
+		c, err := mysql.ParseURL(test.url)
+		said := ""
+		if err != nil {
+			said = err.Error()
+		}
+		if c.Database != test.database || said != test.wrong {
+			t.Errorf("%s: got %q, %q", test.url, c.Database, said)
+		}
+		if said == "" && c.URL() != test.url {
+			t.Errorf("%s: named %s", test.url, c.URL())
+		}
+	}
+}
