@@ -37,6 +37,10 @@ type journalled struct {
 // Edit records the changes under the lock, right after fn made them, and their
 // outcome when they are written. It records nothing of a dry run.
 func (s *journalled) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) error) ([]beads.Change, error) {
+	if s.Place().Mode == beads.Server && !o.DryRun {
+		o.Actor, _ = s.journal.app.ActorName(ctx) // an edit whose actor is unknown is recorded all the same
+		o.Command = cmp.Or(s.journal.app.Running, "stig")
+	}
 	entry := s.journal.entry(s.Place(), o)
 	changes, err := s.Store.Edit(ctx, o, func(tx *beads.Tx) error {
 		err := fn(tx)

@@ -100,6 +100,7 @@ func (s *Store) try(ctx context.Context, o beads.Options, fn func(*beads.Tx) err
 	if err != nil {
 		return nil, err
 	}
+	e.actor, e.command = cmp.Or(o.Actor, s.options.Actor), cmp.Or(o.Command, s.options.Command)
 	if err := s.fits(ctx, e); err != nil {
 		return nil, err
 	}
@@ -107,7 +108,7 @@ func (s *Store) try(ctx context.Context, o beads.Options, fn func(*beads.Tx) err
 		return nil, err
 	}
 	if h.Shape&onDolt != 0 {
-		s.commits.add(noted(s.options.Command, changes), s.options.Actor)
+		s.commits.add(noted(e.command, changes), e.actor)
 	}
 	return changes, nil
 }

@@ -14,7 +14,7 @@ import (
 
 // variables are those of the environment that change what stig does.
 var variables = []string{
-	"STIG_ACTOR", "BD_ACTOR", "BEADS_DIR", "STIG_TRUST", "NO_COLOR", "CLICOLOR_FORCE", "VISUAL", "EDITOR", "STIG_NOW",
+	"STIG_ACTOR", "BD_ACTOR", "BEADS_DIR", "STIG_DB_USER", "STIG_TRUST", "NO_COLOR", "CLICOLOR_FORCE", "VISUAL", "EDITOR", "STIG_NOW",
 }
 
 func (e *examination) environment() {
@@ -71,11 +71,11 @@ func (e *examination) findStore() bool {
 	}
 	defer file.Close()
 	if problems := file.Problems(); len(problems) > 0 {
-		e.broken("store", fmt.Sprintf("%s: %s wrong, beginning with line %d: %s", store.Path,
+		e.broken("store", fmt.Sprintf("%s: %s wrong, beginning with line %d: %s", store.Name(),
 			app.Counted(len(problems), "line"), problems[0].Line, problems[0].Message), "stig vet")
 		return true
 	}
-	e.ok("store", "%s: %s", store.Path, app.Counted(file.Len(), "issue"))
+	e.ok("store", "%s: %s", store.Name(), app.Counted(file.Len(), "issue"))
 	return true
 }
 
@@ -84,6 +84,8 @@ func (e *examination) trackers() {
 	switch e.store.Mode {
 	case beads.Dolt:
 		e.ok("mode", "the issues live in a Dolt database; stig reads its export, bd writes, and bd export brings the file up to date")
+	case beads.Server:
+		e.server()
 	case beads.SQLite:
 		if e.have("bd") {
 			e.ok("mode", "bd keeps a SQLite database beside the file, and imports what stig writes")
