@@ -38,7 +38,7 @@ func united(id string, answers merge.Answers) func(database.Merging) (database.U
 func branches(t *testing.T, text string) (ours, theirs *database.Store, c mysql.Config) {
 	t.Helper()
 	c = servers.Need(t, servers.Dolt).Database("merge")
-	s := created(t, c, text)
+	s := create(t, c, text)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -19,20 +19,7 @@ import (
 func onDolt(t *testing.T) (*database.Store, mysql.Config) {
 	t.Helper()
 	c := servers.Need(t, servers.Dolt).Database("dolt")
-	return created(t, c, `{"id":"demo-1","title":"Light the lamp","status":"open"}`+"\n"+`{"id":"demo-2","title":"Grind the lens","status":"open"}`+"\n"), c
-}
-
-// created makes the tables, and fills them.
-func created(t *testing.T, c mysql.Config, text string) *database.Store {
-	t.Helper()
-	if err := database.Create(t.Context(), database.Options{Config: c, Actor: "mara"}, "demo"); err != nil {
-		t.Fatal(err)
-	}
-	s := open(t, c, "")
-	if err := s.Fill(t.Context(), []byte(text), "", nil); err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return create(t, c, `{"id":"demo-1","title":"Light the lamp","status":"open"}`+"\n"+`{"id":"demo-2","title":"Grind the lens","status":"open"}`+"\n"), c
 }
 
 // log lists the messages and authors of the commits, the oldest first.

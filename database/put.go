@@ -17,6 +17,7 @@ type edition struct {
 	swaps   []swap
 	added   []addition
 	events  []event
+	onDolt  bool
 
 	actor, command string // who edits, and by which command
 }
@@ -46,7 +47,7 @@ type event struct {
 }
 
 func newEdition(h *held, tx *beads.Tx) (*edition, error) {
-	e := &edition{version: h.Version, token: newToken()}
+	e := &edition{version: h.Version, token: newToken(), onDolt: h.Shape&onDolt != 0}
 	for _, c := range tx.Changes() {
 		after, err := beads.ParseRecord(c.After)
 		if err != nil {

@@ -129,6 +129,7 @@ type loop struct {
 	noticed map[string]bool      // what was said once
 	heard   map[string]time.Time // issues of runs that ended, with their start: what was said before is to be acknowledged
 
+	records  live.RunLog
 	busyText string        // what of it says that git is at work
 	reading  time.Duration // how long the store took to read
 }
@@ -223,6 +224,9 @@ func (l *loop) prepare(ctx context.Context, a *app.App) (err error) {
 	}
 	if l.place, err = l.app.Live(l.store.Place()); err != nil {
 		return err
+	}
+	if l.place.Documents != nil {
+		l.Times.Look *= 5 // each asks the server
 	}
 	l.app.Store = filepath.Join(l.place.Worktree, filepath.FromSlash(l.place.Store)) // whatever directory a step works in
 	root, err := actors.Root(l.app)
@@ -462,7 +466,7 @@ func (l *loop) once(text string) {
 
 // runs are those within work.Window, of all actors.
 func (l *loop) runs(now time.Time) ([]live.Run, error) {
-	runs, damaged, err := l.place.Runs(now.Add(-work.Window))
+	runs, damaged, err := l.records.Runs(l.place, now.Add(-work.Window))
 	for _, path := range damaged {
 		if text := path + ": holds run records that cannot be read"; !l.noticed[text] {
 			l.noticed[text] = true
