@@ -347,7 +347,7 @@ func (a *App) Delete(ctx context.Context, r DeleteRequest) (*Deleted, error) {
 	if d.Actor, err = a.MustActor(ctx); err != nil {
 		return nil, err
 	}
-	if store.Place().Mode != beads.Plain {
+	if store.Place().ByBD() {
 		return a.deleteByBD(ctx, store, r, d)
 	}
 	deleted, changes, err := checkpoint.Delete(ctx, store, options, r.IDs, d)

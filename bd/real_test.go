@@ -381,6 +381,7 @@ func TestRealFailure(t *testing.T) {
 func TestRealTogether(t *testing.T) {
 	inEach(t, func(t *testing.T, w *workspace) {
 		const each = 8
+		w.program.Warn = t.Logf // what was read may not be committed yet
 		for n := range each {
 			w.bd("create", "Its own", fmt.Sprintf("--id=w-%d", n))
 		}

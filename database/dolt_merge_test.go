@@ -95,10 +95,10 @@ func TestMergeAlike(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := textOf(t, ours)
-	if done, err := ours.Merge(t.Context(), "side", true, united("", nil)); err != nil || done.Done || textOf(t, open(t, c, "")) != before {
+	if done, err := ours.Merge(t.Context(), database.MergeOptions{Branch: "side", Actor: "mara", DryRun: true}, united("", nil)); err != nil || done.Done || textOf(t, open(t, c, "")) != before {
 		t.Errorf("a dry run: %+v, %v", done, err)
 	}
-	done, err := ours.Merge(t.Context(), "side", false, united("", nil))
+	done, err := ours.Merge(t.Context(), database.MergeOptions{Branch: "side", Actor: "mara", DryRun: false}, united("", nil))
 	if err != nil || !done.Done || done.Said != "" || len(done.Tables) != 0 {
 		t.Fatalf("%+v, %v", done, err)
 	}
@@ -120,7 +120,7 @@ func TestMergeAlike(t *testing.T) {
 	if !strings.Contains(textOf(t, open(t, c, "")), "Grind on") {
 		t.Error("an edit after the merge is lost")
 	}
-	if done, err := ours.Merge(t.Context(), "side", false, united("", nil)); err != nil || done.Said == "" {
+	if done, err := ours.Merge(t.Context(), database.MergeOptions{Branch: "side", Actor: "mara", DryRun: false}, united("", nil)); err != nil || done.Said == "" {
 		t.Errorf("merged again: %+v, %v", done, err)
 	}
 }
@@ -144,7 +144,7 @@ func TestMergeAsks(t *testing.T) {
 		asked = u.Asked
 		return u, err
 	}
-	done, err := ours.Merge(t.Context(), "side", false, counted)
+	done, err := ours.Merge(t.Context(), database.MergeOptions{Branch: "side", Actor: "mara", DryRun: false}, counted)
 	if err != nil || done.Done || !slices.Equal(asked, []string{"demo-1", "demo-2"}) {
 		t.Fatalf("%+v, %v, asked %q", done, err, asked)
 	}
@@ -156,11 +156,11 @@ func TestMergeAsks(t *testing.T) {
 	if e, ok := errors.AsType[*beads.StoreError](err); !ok || e.Hint != "type stig merge --database" {
 		t.Errorf("written in between: %v", err)
 	}
-	done, err = other.Merge(t.Context(), "", false, united("demo-1", merge.Answers{"description": merge.Theirs}))
+	done, err = other.Merge(t.Context(), database.MergeOptions{Branch: "", Actor: "mara", DryRun: false}, united("demo-1", merge.Answers{"description": merge.Theirs}))
 	if err != nil || done.Done {
 		t.Fatalf("%+v, %v", done, err)
 	}
-	done, err = other.Merge(t.Context(), "", false, united("demo-2", merge.Answers{"description": merge.Ours, "title": merge.Theirs}))
+	done, err = other.Merge(t.Context(), database.MergeOptions{Branch: "", Actor: "mara", DryRun: false}, united("demo-2", merge.Answers{"description": merge.Ours, "title": merge.Theirs}))
 	if err != nil || !done.Done {
 		t.Fatalf("%+v, %v", done, err)
 	}
@@ -186,8 +186,8 @@ func TestMergeRefuses(t *testing.T) {
 		{mariadb, "side", "has no branches to merge: the server is not Dolt"},
 	} {
 		for _, dry := range []bool{true, false} {
-			_, err := test.s.Merge(t.Context(), test.branch, dry, united("", nil))
-			if e, ok := errors.AsType[*beads.RefusedError](err); !ok || e.Reason != test.want {
+			_, err := test.s.Merge(t.Context(), database.MergeOptions{Branch: test.branch, Actor: "mara", DryRun: dry}, united("", nil))
+			if e, ok := errors.AsType[*beads.RefusedError](err); test.branch == "" && !errors.Is(err, database.ErrNoMerge) || test.branch != "" && (!ok || e.Reason != test.want) {
 				t.Errorf("%q, dry run %v: %v", test.branch, dry, err)
 			}
 		}

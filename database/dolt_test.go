@@ -89,6 +89,9 @@ func TestHistory(t *testing.T) {
 	side.Database += "/side"
 	there := open(t, side, "")
 	rename(t, there, "demo-2", "two")
+	if entries, err := there.State().Load(ctx, "claims"); len(entries) > 0 || err != nil {
+		t.Errorf("live state of a new branch: %v, %v", entries, err)
+	}
 	_ = there.Close()
 	history, err := s.History(ctx)
 	if err != nil {

@@ -30,7 +30,7 @@ func (s *Store) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) er
 			err = s.put(limited, e)
 		}
 		if err == nil && e.onDolt {
-			s.commits.add(s.noted(changes))
+			s.commits.add(noted(e.command, changes), e.actor)
 		}
 		if o, ok := err.(theirs); ok {
 			return nil, o.err
@@ -110,6 +110,7 @@ func (s *Store) try(ctx context.Context, o beads.Options, fn func(*beads.Tx) err
 	}
 	e, err := newEdition(h, tx)
 	if err == nil {
+		e.actor, e.command = cmp.Or(o.Actor, s.options.Actor), cmp.Or(o.Command, s.options.Command)
 		err = s.fits(ctx, e)
 	}
 	return e, changes, err

@@ -15,7 +15,7 @@ import (
 
 // variables are those of the environment that change what stig does.
 var variables = []string{
-	"STIG_ACTOR", "BD_ACTOR", "BEADS_DIR", "STIG_TRUST", "NO_COLOR", "CLICOLOR_FORCE", "VISUAL", "EDITOR", "STIG_NOW",
+	"STIG_ACTOR", "BD_ACTOR", "BEADS_DIR", "STIG_DB_USER", "STIG_TRUST", "NO_COLOR", "CLICOLOR_FORCE", "VISUAL", "EDITOR", "STIG_NOW",
 }
 
 func (e *examination) environment() {
@@ -73,11 +73,11 @@ func (e *examination) findStore() bool {
 	}
 	defer file.Close()
 	if problems := file.Problems(); len(problems) > 0 {
-		e.broken("store", fmt.Sprintf("%s: %s wrong, beginning with line %d: %s", store.Path,
+		e.broken("store", fmt.Sprintf("%s: %s wrong, beginning with line %d: %s", store.Name(),
 			app.Counted(len(problems), "line"), problems[0].Line, problems[0].Message), "stig vet")
 		return true
 	}
-	e.ok("store", "%s: %s", store.Path, app.Counted(file.Len(), "issue"))
+	e.ok("store", "%s: %s", store.Name(), app.Counted(file.Len(), "issue"))
 	return true
 }
 
@@ -89,6 +89,9 @@ func (e *examination) trackers() {
 	case beads.Export:
 		refused := app.Classify(bd.Refuse(e.store))
 		e.todo("mode", strings.TrimPrefix(refused.Message, e.store.Path+": ")+"; stig reads it and does not write", refused.Hint)
+	case beads.Server:
+		e.ok("mode", "a server holds the issues")
+		e.server()
 	case beads.SQLite:
 		if e.have("bd") {
 			e.ok("mode", "bd keeps a SQLite database beside the file, and imports what stig writes")

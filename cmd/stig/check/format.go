@@ -1,10 +1,8 @@
 package check
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -109,8 +107,8 @@ func destinations(a *cli.App, o outputs) ([]destination, error) {
 // keepStore refuses a report that would be written over the store.
 func keepStore(store string, to []destination) error {
 	kept, err := os.Stat(store)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil // a database has the issues
+	if app.IsAbsent(err) { // a store on a server may have no file
+		return nil
 	}
 	if err != nil {
 		return err
