@@ -461,7 +461,7 @@ func said(result process.Result) string {
 	}
 	for line := range strings.Lines(words) {
 		words = strings.TrimSpace(line)
-		if strings.HasPrefix(words, "Error") {
+		if strings.HasPrefix(words, "Error") || strings.HasPrefix(words, "panic:") {
 			break
 		}
 	}

@@ -119,6 +119,7 @@ func TestReplacedIn(t *testing.T) {
 		{"as read long ago", "ours ours read older", "", false, false},
 		{"others wrote after", "theirs ours read", "", false, false},
 		{"others wrote before", "ours theirs read", "theirs", true, false},
+		{"what was read was not committed yet", "ours older", "", false, true},
 		{"notes were taken away", "ours - read", "", true, false},
 		{"no commit has it", "read", "", false, true},
 		{"all is ours", "ours ours", "", false, false},

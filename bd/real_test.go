@@ -163,7 +163,7 @@ func (w *workspace) record(id string) *beads.Record {
 
 // everything are lines with all kinds of values that bd keeps.
 const everything = `{"id":"w-1","title":"<First> & \"quoted\" ü 漢","description":"a\tb\\n  ","design":"d\r\nd","acceptance_criteria":"it works","notes":"line\n\nline\u2028sep","spec_id":"spec/1","status":"in_progress","priority":0,"issue_type":"bug","assignee":"ann","owner":"ann@example.org","estimated_minutes":0,"created_at":"2026-11-20T09:00:00.75+02:00","created_by":"bo","updated_at":"2026-11-20T10:00:00.25Z","started_at":"2026-11-20T09:30:00Z","external_ref":"gh-9","source_system":"other","metadata":{"b":[1,2.50,null],"a":{"<x>":"ü & \u2028"},"n":1e3},"labels":["z","a","ü,\"x\""],"due_at":"2027-01-01T00:00:00Z","defer_until":"2027-02-01T12:00:00-05:00","pinned":true,"waiters":["mara","bo"],"await_type":"timer","await_id":"x","timeout":5000000000,"sender":"s","work_type":"open_competition","mol_type":"swarm","event_kind":"k","actor":"a","target":"t","payload":"{}","comments":[{"id":"8","issue_id":"w-1","author":"bo","text":"second","created_at":"2026-11-20T09:00:02Z"},{"id":"7","issue_id":"w-1","author":"ann","text":"first\n<b> & 漢","created_at":"2026-11-20T09:00:01.5Z"}]}
-{"id":"w-2","title":"Second","status":"open","priority":2,"issue_type":"task","created_at":"2026-11-20T09:00:00Z","updated_at":"2026-11-20T09:00:00Z","dependencies":[{"issue_id":"w-2","depends_on_id":"w-1","type":"blocks","created_at":"2026-11-20T09:00:00Z","created_by":"bo"},{"issue_id":"w-2","depends_on_id":"w-4","type":"related","created_at":"2026-11-20T09:00:00Z"},{"issue_id":"w-2","depends_on_id":"external:other:x","type":"blocks","created_at":"2026-11-20T09:00:00Z"}]}
+{"id":"w-2","title":"Second","status":"open","priority":2,"issue_type":"task","created_at":"2026-11-20T09:00:00Z","updated_at":"2026-11-20T09:00:00Z","dependencies":[{"issue_id":"w-2","depends_on_id":"w-1","type":"blocks","created_at":"2026-11-20T09:00:00Z","created_by":"bo"},{"issue_id":"w-2","depends_on_id":"w-4","type":"related","created_at":"2026-11-20T09:00:00Z"},{"issue_id":"w-2","depends_on_id":"external:other:x","type":"blocks","created_at":"2026-11-20T09:00:00Z"},{"issue_id":"w-2","depends_on_id":"external:a:y","type":"related","created_at":"2026-11-20T09:00:00Z"},{"issue_id":"w-2","depends_on_id":"w-3","type":"tracks","created_at":"2026-11-20T09:00:00Z"},{"issue_id":"w-2","depends_on_id":"w-4.1","type":"related","created_at":"2026-11-20T09:00:00Z"}]}
 {"id":"w-3","title":"Closed","status":"closed","priority":2,"issue_type":"feature","created_at":"2026-11-19T09:00:00Z","updated_at":"2026-11-20T09:00:00Z","closed_at":"2026-11-20T09:00:00Z","close_reason":"done & dusted\n"}
 {"id":"w-4","title":"Epic","status":"open","priority":4,"issue_type":"epic","created_at":"2026-11-20T09:00:00Z","updated_at":"2026-11-20T09:00:00Z","notes":"BIG"}
 {"id":"w-4.1","title":"Child","status":"open","priority":2,"issue_type":"task","created_at":"2026-11-20T09:00:00Z","updated_at":"2026-11-20T09:00:00Z","dependencies":[{"issue_id":"w-4.1","depends_on_id":"w-4","type":"parent-child","created_at":"2026-11-20T09:00:00Z"},{"issue_id":"w-4.1","depends_on_id":"w-2","type":"blocks","created_at":"2026-11-20T09:00:00Z"}]}
@@ -381,6 +381,7 @@ func TestRealFailure(t *testing.T) {
 func TestRealTogether(t *testing.T) {
 	inEach(t, func(t *testing.T, w *workspace) {
 		const each = 8
+		w.program.Warn = t.Logf // what was read may not be committed yet
 		for n := range each {
 			w.bd("create", "Its own", fmt.Sprintf("--id=w-%d", n))
 		}
@@ -487,6 +488,22 @@ func TestRealWithout(t *testing.T) {
 		if e, ok := errors.AsType[*beads.RefusedError](err); !ok || !strings.Contains(e.Reason, "lack issues.await_id, and no bd is on PATH") {
 			t.Errorf("%v", err)
 		}
+		path := filepath.Join(w.place.Dir, "metadata.json")
+		metadata, err := os.ReadFile(path)
+		if err == nil {
+			err = os.WriteFile(path, regexp.MustCompile(`"project_id": "[^"]*"`).ReplaceAll(metadata, []byte(`"project_id": "other"`)), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.Exec("ALTER TABLE issues ADD COLUMN await_id varchar(255)"); err != nil {
+			t.Fatal(err)
+		}
+		d = w.program.openDolt(jsonl.Open(w.place))
+		_, err = d.lines()
+		if e, ok := errors.AsType[*beads.RefusedError](err); !ok || !strings.Contains(e.Reason, "is of another project") {
+			t.Errorf("%v", err)
+		}
 		if err := os.WriteFile(filepath.Join(w.place.Dir, "dolt-server.port"), []byte("1"), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -516,6 +533,50 @@ func TestRealWatch(t *testing.T) {
 		case <-changes:
 		case <-time.After(10 * watchEvery):
 			t.Error("nothing was sent")
+		}
+	})
+}
+
+// A run of stig that is killed (signal 9) while its bd starts, and with it or before it, leaves
+// the issue as it was or as the edit makes it, and the next run writes.
+func TestRealKilled(t *testing.T) {
+	if dir := os.Getenv("STIG_TEST_KILLED"); dir != "" { // the run that is killed
+		b := Program{Env: os.Environ(), OnPath: true, Getenv: os.Getenv, Warn: func(string, ...any) {}, Lock: jsonl.Lock}
+		beside := filepath.Join(dir, beads.DirName)
+		place := beads.Place{Dir: beside, Path: filepath.Join(beside, "issues.jsonl"), Mode: beads.Dolt}
+		_, err := b.Wrap(jsonl.Open(place)).Edit(t.Context(), beads.Options{Now: time.Now(), Notes: anyNotes}, func(tx *beads.Tx) error {
+			return tx.Set("w-1", beads.Set{Key: beads.Title, Text: "Killed"}, beads.Set{Key: beads.Notes, Text: "killed"})
+		})
+		t.Fatalf("not killed: %v", err)
+	}
+	inEach(t, func(t *testing.T, w *workspace) {
+		w.program.Warn = t.Logf // a bd that goes on alone may not have committed yet
+		w.bd("create", "First", "--id=w-1")
+		for n, how := range []string{"kill -9 $PPID", "kill -9 $PPID; sleep 1; exit 1"} {
+			between(t, w, "update", how)
+			c := exec.Command(os.Args[0], "-test.run=^TestRealKilled$")
+			c.Env = append(os.Environ(), append(w.program.Env, "STIG_TEST_KILLED="+w.dir)...)
+			if out, err := c.CombinedOutput(); err == nil || strings.Contains(string(out), "not killed") {
+				t.Errorf("%v: %s", err, out)
+			}
+			for range 30 { // a bd may go on alone
+				if time.Sleep(time.Second / 2); w.record("w-1").Text(beads.Title) == "Killed" {
+					break
+				}
+			}
+			r := w.record("w-1")
+			if title, notes := r.Text(beads.Title), r.Text(beads.Notes); (title == "Killed") != (notes == "killed") {
+				t.Errorf("half an edit: %s", r.Bytes())
+			}
+			want := fmt.Sprintf("after %d", n)
+			if err := w.edit(func(tx *beads.Tx) error {
+				return tx.Set("w-1", beads.Set{Key: beads.Title, Text: want}, beads.Set{Key: beads.Notes, Text: ""})
+			}); err != nil {
+				t.Error(err)
+			}
+			if r := w.record("w-1"); r.Text(beads.Title) != want || r.Has(beads.Notes) {
+				t.Errorf("%s", r.Bytes())
+			}
 		}
 	})
 }

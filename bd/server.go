@@ -26,6 +26,9 @@ const patience = 5 * time.Second
 // connect gives the database; nothing is asked of the server yet.
 func (d Database) connect() (*sql.DB, error) {
 	c := d.Server
+	if c.Port == 0 && c.Socket == "" {
+		return nil, errors.New("no variable and no file of bd names its port")
+	}
 	c.Timeout = patience
 	return mysql.Open(c)
 }
@@ -57,6 +60,9 @@ func (s *served) read(ctx context.Context) (lines []byte, version string, err er
 		return nil, "", &beads.RefusedError{Path: s.place.Dir, Reason: "bd's " + s.where.Where() + ": " + other.Error() + ", and no bd is on PATH to export it",
 			Hint: "install the bd that made the database, and run the command again"}
 	}
+	if _, refused := errors.AsType[*beads.RefusedError](err); refused {
+		return nil, "", err
+	}
 	if err != nil {
 		return nil, "", s.where.unreachable(s.place, err)
 	}
@@ -86,7 +92,7 @@ func tables() map[string][]string {
 	}
 	depends := []string{"id", "issue_id", "depends_on_issue_id", "depends_on_wisp_id", "depends_on_external", "type", "created_at", "created_by", "metadata", "thread_id"}
 	comments := []string{"id", "issue_id", "author", "text", "created_at"}
-	all := map[string][]string{"config": {"key", "value"}}
+	all := map[string][]string{"config": {"key", "value"}, "metadata": {"key", "value"}}
 	for prefix, main := range map[string]string{"": "issues", "wisp_": "wisps"} {
 		all[main], all[prefix+"labels"], all[prefix+"dependencies"], all[prefix+"comments"] = names, []string{"issue_id", "label"}, depends, comments
 	}
@@ -111,6 +117,10 @@ func (s *served) query(ctx context.Context, lax bool) (lines []byte, version str
 		if err := read(ctx, tx); err != nil {
 			return nil, "", err
 		}
+	}
+	if own := s.where.Project; own != "" && c.project != "" && c.project != own {
+		return nil, "", &beads.RefusedError{Path: s.place.Dir, Reason: fmt.Sprintf("bd's %s is of another project (%s, and not %s)", s.where.Where(), c.project, own),
+			Hint: "type bd dolt show to see which server bd takes, and bd dolt start for that of this project"}
 	}
 	lines, err = c.lines()
 	return lines, version, err
@@ -183,26 +193,31 @@ func (c *contents) readIssues(ctx context.Context, tx *sql.Tx) error {
 }
 
 func (c *contents) readDependencies(ctx context.Context, tx *sql.Tx) error {
-	const columns = "id, issue_id, COALESCE(depends_on_issue_id, depends_on_wisp_id, depends_on_external) AS target, type, created_at, created_by, metadata, thread_id"
+	const columns = "id, issue_id, COALESCE(depends_on_issue_id, depends_on_wisp_id) AS target, depends_on_external, type, created_at, created_by, metadata, thread_id"
 	err := each(ctx, tx, both(columns, "dependencies", "wisp_dependencies"), nil, func(rows *sql.Rows) error {
 		var d dependencyRow
-		if err := scanInto(rows, &d.id, &d.IssueID, &d.DependsOnID, &d.Type, &d.CreatedAt, &d.CreatedBy, &d.Metadata, &d.ThreadID); err != nil {
+		if err := scanInto(rows, &d.id, &d.IssueID, &d.DependsOnID, &d.external, &d.Type, &d.CreatedAt, &d.CreatedBy, &d.Metadata, &d.ThreadID); err != nil {
 			return err
 		}
+		d.DependsOnID = cmp.Or(d.DependsOnID, d.external)
 		c.depends = append(c.depends, d)
 		return nil
 	})
-	slices.SortStableFunc(c.depends, func(a, b dependencyRow) int { return strings.Compare(a.id, b.id) })
+	slices.SortStableFunc(c.depends, func(a, b dependencyRow) int { // as the index is ordered that bd's query reads
+		return cmp.Or(strings.Compare(a.external, b.external), strings.Compare(a.id, b.id))
+	})
 	return err
 }
 
-// readTexts reads the labels, the comments and the types that the export leaves out.
+// readTexts reads the labels, the comments, the types that the export leaves out, and
+// whose database it is.
 func (c *contents) readTexts(ctx context.Context, tx *sql.Tx) error {
 	c.labels, c.comments, c.infra = map[string][]string{}, map[string][]commentRow{}, infraTypes
 	// Without a name of its own for each column Dolt mixes them up.
 	query := both("'label' AS kind, issue_id AS issue, label AS words, '' AS number, '' AS who, NULL AS at", "labels", "wisp_labels") + " UNION ALL " +
 		both("'comment' AS kind, issue_id AS issue, text AS words, id AS number, author AS who, created_at AS at", "comments", "wisp_comments") +
-		" UNION ALL SELECT 'infra' AS kind, '' AS issue, `value` AS words, '' AS number, '' AS who, NULL AS at FROM config WHERE `key` = 'types.infra'"
+		" UNION ALL SELECT 'infra' AS kind, '' AS issue, `value` AS words, '' AS number, '' AS who, NULL AS at FROM config WHERE `key` = 'types.infra'" +
+		" UNION ALL SELECT 'project' AS kind, '' AS issue, `value` AS words, '' AS number, '' AS who, NULL AS at FROM metadata WHERE `key` = '_project_id'"
 	err := each(ctx, tx, query, nil, func(rows *sql.Rows) error {
 		var kind, issue, text, id, author string
 		var at time.Time
@@ -214,6 +229,8 @@ func (c *contents) readTexts(ctx context.Context, tx *sql.Tx) error {
 			c.labels[issue] = append(c.labels[issue], text)
 		case "comment":
 			c.comments[issue] = append(c.comments[issue], commentRow{id, issue, author, text, at})
+		case "project":
+			c.project = text
 		case "infra":
 			if list := listed(text); len(list) > 0 {
 				c.infra = list
@@ -264,5 +281,5 @@ func (d Database) unreachable(p beads.Place, err error) *beads.StoreError {
 	if d.Server.Port != 0 && !d.Shared {
 		hint += ", or see what bd dolt test says"
 	}
-	return &beads.StoreError{Path: p.Dir, Reason: "bd's " + d.Where() + ", does not answer", Err: err, Hint: hint}
+	return &beads.StoreError{Path: p.Dir, Reason: "bd's " + d.Where() + " does not answer", Err: err, Hint: hint}
 }

@@ -31,6 +31,7 @@ type Database struct {
 	Files    string       // of Embedded: the directory of the database; of Through: bd's name of the way
 	Server   mysql.Config // of Server, with the password
 	Shared   bool         // one server for the projects of a user
+	Project  string       // the id that bd gave the project; "" for none
 }
 
 // metadata is what bd's metadata.json says of a Dolt database.
@@ -41,6 +42,7 @@ type metadata struct {
 	Socket   string `json:"dolt_server_socket"`
 	User     string `json:"dolt_server_user"`
 	Database string `json:"dolt_database"`
+	Project  string `json:"project_id"`
 	TLS      bool   `json:"dolt_server_tls"`
 }
 
@@ -59,7 +61,7 @@ func (b Program) Locate(p beads.Place) (Database, error) {
 		return Database{}, err
 	}
 	set, env := settings(p.Dir), b.variables(p.Dir)
-	d := Database{Topology: Embedded, Name: cmp.Or(env("BEADS_DOLT_SERVER_DATABASE"), m.Database, defaultDatabase)}
+	d := Database{Topology: Embedded, Name: cmp.Or(env("BEADS_DOLT_SERVER_DATABASE"), m.Database, defaultDatabase), Project: m.Project}
 	d.Shared = isTrue(env("BEADS_DOLT_SHARED_SERVER")) || isTrue(set("dolt.shared-server"))
 	mode := strings.ToLower(cmp.Or(m.Mode, set("dolt.mode"), string(Embedded)))
 	if !d.Shared && env("BEADS_DOLT_SERVER_MODE") != "1" && mode != string(Server) {
@@ -97,11 +99,11 @@ func (d Database) Where() string {
 	case d.Topology == Through:
 		return d.Files + ", database " + d.Name
 	case d.Server.Socket != "":
-		return "server at " + d.Server.Socket + ", database " + d.Name
+		return "database " + d.Name + " on the server at " + d.Server.Socket
 	case d.Server.Port == 0:
-		return "server at " + d.Server.Host + ", whose port no file or variable names, database " + d.Name
+		return "database " + d.Name + " on a server at " + d.Server.Host
 	}
-	return "server at " + d.Server.Host + ":" + strconv.Itoa(d.Server.Port) + ", database " + d.Name
+	return "database " + d.Name + " on the server at " + d.Server.Host + ":" + strconv.Itoa(d.Server.Port)
 }
 
 func readMetadata(dir string) (m metadata, err error) {

@@ -99,7 +99,7 @@ func countPasses(t *testing.T, script string, runs int) (c counts) {
 	dir, log := sampled(t, 1500), filepath.Join(t.TempDir(), "git")
 	store := filepath.Join(dir, ".beads", "issues.jsonl")
 	a := sampleApp(t, dir, t.TempDir())
-	a.Cache = new(jsonl.Cache)
+	a.Cache = jsonl.NewCache(time.Now)
 	a.Env = func() []string { return append(os.Environ(), "GIT_TRACE2_EVENT="+log) }
 	before := bytesRead(t)
 	passes(t, a, script, runs)

@@ -217,7 +217,7 @@ func (l *loop) prepare(ctx context.Context, a *app.App) (err error) {
 	l.app = a.Fresh(ctx, "work")
 	l.app.Actor = l.name
 	if l.app.Cache == nil {
-		l.app.Cache = new(jsonl.Cache)
+		l.app.Cache = jsonl.NewCache(l.app.Now)
 	}
 	if l.store, err = l.app.Discover(); err != nil {
 		return err
