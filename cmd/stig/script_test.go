@@ -72,8 +72,9 @@ func TestScripts(t *testing.T) {
 	if found, _ := filepath.Glob(filepath.Join(scripts, "*.txtar")); len(found) == 0 {
 		t.Fatal("no scripts found")
 	}
+	serveScripts(t)
 	params := testscript.Params{Dir: scripts}
-	if os.Getenv(testStore) == "dir" {
+	if os.Getenv(testStore) != "" {
 		params = testscript.Params{Files: scriptsForAnyStore(t, scripts)}
 	}
 	testscript.Run(t, testscript.Params{
@@ -120,6 +121,7 @@ func setUpScript(env *testscript.Env, harbor, schema string) error {
 	env.Setenv("STIG_NOW", "2026-11-20T09:00:00Z")
 	env.Setenv("TZ", "UTC")
 	env.Setenv(testStore, os.Getenv(testStore))
+	env.Setenv(testServer, os.Getenv(testServer))
 	env.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 	env.Vars = append(env.Vars, forGit...)
 	env.Setenv("GIT_CEILING_DIRECTORIES", filepath.Dir(env.WorkDir))
