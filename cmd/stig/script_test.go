@@ -19,6 +19,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"stig/internal/sample"
+	"stig/internal/servers"
 	"stig/schemas"
 )
 
@@ -88,10 +89,15 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// condition adds to what may stand in brackets before a line: nohup, that the
-// tests were started with hangups ignored, and so is all that they start.
+// condition adds to what may stand in brackets before a line: mariadb and dolt, that such
+// a server can be started; nohup, that the tests were started with hangups ignored, and so
+// is all that they start.
 func condition(name string) (bool, error) {
-	if name != "nohup" {
+	switch name {
+	case servers.MariaDB, servers.Dolt:
+		return slices.Contains(servers.Kinds(), name), nil
+	case "nohup":
+	default:
 		return false, fmt.Errorf("no condition is named %q", name)
 	}
 	return signal.Ignored(syscall.SIGHUP), nil
@@ -133,6 +139,8 @@ func setUpScript(env *testscript.Env, harbor, schema string) error {
 func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"stig":      stig,
+		"database":  makeDatabase,
+		"sql":       sqlCommand,
 		"exits":     exits,
 		"only-line": onlyLine,
 		"crlf":      crlf,
