@@ -41,7 +41,7 @@ func command(a *cli.App) *cobra.Command {
 	}
 	flags := root.PersistentFlags()
 	flags.StringVarP(&a.Dir, "directory", "C", "", "act as if started in `DIR`")
-	flags.StringVar(&a.Store, "store", "", "use the store `FILE` instead of looking for one")
+	flags.StringVar(&a.Store, "store", "", "use the store `FILE`, or the one at mysql://…")
 	flags.BoolVar(&a.JSON, "json", false, "print one JSON object")
 	flags.BoolVarP(&a.Quiet, "quiet", "q", false, "print results only, no hints")
 	flags.BoolVar(&a.NoColor, "no-color", false, "print without colour")
