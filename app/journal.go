@@ -25,7 +25,7 @@ type journal struct {
 	last   *live.Pending // the latest edit of this run
 	warned bool
 
-	unclaimed bool // leases could not be read or written, and the user was told
+	unshared bool // what others are to see could not be read or written, and the user was told
 }
 
 // journalled is a store of which the journal keeps the edits.
@@ -90,7 +90,7 @@ func (e *entry) follow(changes []beads.Change) {
 	if beside {
 		e.warnOfBeside()
 	}
-	e.app.warnOfClaims(err)
+	e.app.WarnOfShared(err)
 }
 
 // warnOfCredentials says what an edit brought that must not come into a repository.
@@ -135,7 +135,7 @@ func (e *entry) begin(changes []beads.Change) {
 	actor, _ := e.app.ActorName(e.ctx) // an edit whose actor is unknown is recorded all the same
 	e.place, e.seen, e.before, e.actor = place, place.Seen(), live.Stamp(e.at.Path), actor
 	if e.claims, err = place.Claims(issuesOf(changes)...); err != nil {
-		e.app.warnOfClaims(err)
+		e.app.WarnOfShared(err)
 	}
 	pending, err := place.Begin(live.Record{
 		At: e.options.Now, Actor: actor, Command: cmp.Or(e.app.Running, "stig"), Undoes: e.Undoes, Changes: recorded(changes),

@@ -81,6 +81,23 @@ func (a *App) Live(p beads.Place) (live.Place, error) {
 	return place, nil
 }
 
+// Edited gives when each actor made their last edit on any machine; nil where the journal
+// of the clone says all that is known.
+func (a *App) Edited(ctx context.Context, p beads.Place) (last map[string]time.Time, err error) {
+	s, ok := a.bare(p).(interface {
+		Edited(context.Context) (map[string]time.Duration, error)
+	})
+	if !ok {
+		return nil, nil
+	}
+	ago, err := s.Edited(ctx)
+	last = map[string]time.Time{}
+	for actor, d := range ago {
+		last[actor] = a.now().Add(-d)
+	}
+	return last, err
+}
+
 // now is Clock where that is right, which others see to.
 func (a *App) now() time.Time {
 	if t, err := a.Clock(); err == nil {

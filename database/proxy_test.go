@@ -13,9 +13,7 @@ import (
 // the connection after so many bytes.
 type proxy struct {
 	mysql.Config // of the way through the proxy
-
-	listener net.Listener
-	server   string
+	server       string
 
 	mu        sync.Mutex
 	up, down  int // bytes from and to the store
@@ -30,24 +28,32 @@ type proxy struct {
 
 func newProxy(t testing.TB, c mysql.Config) *proxy {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	p := &proxy{Config: c, server: addressOf(c), cutUp: -1, cutDown: -1, open: map[net.Conn]bool{}}
+	p.Config = p.listen(t, "127.0.0.1")
+	return p
+}
+
+// listen makes one more way through the proxy, at another address.
+func (p *proxy) listen(t testing.TB, host string) mysql.Config {
+	t.Helper()
+	listener, err := net.Listen("tcp", host+":0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &proxy{Config: c, listener: listener, server: addressOf(c), cutUp: -1, cutDown: -1, open: map[net.Conn]bool{}}
-	p.Port = listener.Addr().(*net.TCPAddr).Port
 	t.Cleanup(func() { _ = listener.Close(); p.cut() })
-	go p.serve()
-	return p
+	go p.serve(listener)
+	c := p.Config
+	c.Host, c.Port = host, listener.Addr().(*net.TCPAddr).Port
+	return c
 }
 
 func addressOf(c mysql.Config) string {
 	return (&net.TCPAddr{IP: net.ParseIP(c.Host), Port: c.Port}).String()
 }
 
-func (p *proxy) serve() {
+func (p *proxy) serve(listener net.Listener) {
 	for {
-		client, err := p.listener.Accept()
+		client, err := listener.Accept()
 		if err != nil {
 			return
 		}

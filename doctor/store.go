@@ -85,6 +85,7 @@ func (e *examination) trackers() {
 	case beads.Dolt:
 		e.ok("mode", "the issues live in a Dolt database; stig reads its export, bd writes, and bd export brings the file up to date")
 	case beads.Server:
+		e.ok("mode", "a server holds the issues")
 		e.server()
 	case beads.SQLite:
 		if e.have("bd") {

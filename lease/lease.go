@@ -193,11 +193,10 @@ func (e Edit) Follow(c *live.Claims, did Change) bool {
 	return e.Renew(c, did.Issue)
 }
 
-// Concerns reports whether an edit of an issue may change leases or marks.
+// Concerns reports whether an edit of an issue changes leases or marks as they were.
 func (e Edit) Concerns(did Change) bool {
-	_, held := e.Before.Lease(did.Issue)
-	_, marked := e.Before.Mark(did.Issue)
-	return held || marked || over(did.NewStatus) && !over(did.Status)
+	c := live.Claims{Leases: slices.Clone(e.Before.Leases), Done: slices.Clone(e.Before.Done)}
+	return e.Follow(&c, did)
 }
 
 // Renew renews the lease of the actor on an issue on which no program runs, and reports

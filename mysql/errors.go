@@ -7,6 +7,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"io"
+	"io/fs"
 	"net"
 	"strings"
 
@@ -128,6 +129,8 @@ func Explain(c Config, err error) error {
 		e.Reason, e.Hint = "the server has no TLS, and a password would be sent openly", "set up TLS on the server"
 	case errors.As(err, &unknownHost):
 		e.Reason, e.Hint = "there is no host "+unknownHost.Name, "correct the host in the URL"
+	case errors.As(err, new(*fs.PathError)):
+		e.Reason, e.Hint = "the certificates of the authority: "+err.Error(), "correct the path that ca names in .beads/stig.json"
 	case Gone(err) || errors.Is(err, context.DeadlineExceeded):
 		e.Reason, e.Hint = "the server does not answer: "+err.Error(), "see that the server runs and that the port is right"
 	}

@@ -49,7 +49,11 @@ func Init(ctx context.Context, a *app.App, r InitRequest) (*Made, error) {
 	}
 	p, files := jsonl.BlankServer(dir, settings)
 	pool := a.OnServers()
-	pool.Tell(p, settings)
+	told := settings
+	if told.CA != "" && !filepath.IsAbs(told.CA) {
+		told.CA = filepath.Join(p.Dir, told.CA)
+	}
+	pool.Tell(p, told)
 	m := &Made{Store: p.Name(), Files: []string{}}
 	if m.Prefix, err = r.prefix(file, dir); err != nil {
 		return nil, err

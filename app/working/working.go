@@ -225,6 +225,9 @@ func (l *loop) prepare(ctx context.Context, a *app.App) (err error) {
 	if l.place, err = l.app.Live(l.store.Place()); err != nil {
 		return err
 	}
+	if l.place.Documents != nil {
+		l.Times.Look *= 5 // each asks the server
+	}
 	l.app.Store = filepath.Join(l.place.Worktree, filepath.FromSlash(l.place.Store)) // whatever directory a step works in
 	root, err := actors.Root(l.app)
 	if err != nil {
