@@ -87,7 +87,7 @@ func (a *App) Edited(ctx context.Context, p beads.Place) (last map[string]time.T
 	s, ok := a.bare(p).(interface {
 		Edited(context.Context) (map[string]time.Duration, error)
 	})
-	if !ok {
+	if !ok || a.Getenv("STIG_NOW") != "" { // a clock that stands cannot be compared with the server's
 		return nil, nil
 	}
 	ago, err := s.Edited(ctx)

@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -30,8 +31,8 @@ type Pool struct {
 	Now   func() time.Time         // measures how long a server takes to answer
 
 	mu     sync.Mutex
-	told   map[string]jsonl.Settings // what is not in its file yet, by path
-	stores map[beads.Place]*database.Store
+	told   map[string]jsonl.Settings  // what is not in its file yet, by path
+	stores map[string]*database.Store // by URL and the absolute path of the file that names it
 }
 
 // Tell has the pool open a store with settings that are not in its file yet.
@@ -46,7 +47,12 @@ func (p *Pool) Tell(place beads.Place, s jsonl.Settings) {
 func (p *Pool) Open(place beads.Place) (*database.Store, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if s := p.stores[place]; s != nil {
+	path, err := filepath.Abs(place.Path)
+	if err != nil {
+		return nil, beads.Unreadable(place.Path, err)
+	}
+	key := place.URL + " " + path
+	if s := p.stores[key]; s != nil {
 		return s, nil
 	}
 	o, _, err := p.Options(place)
@@ -54,10 +60,10 @@ func (p *Pool) Open(place beads.Place) (*database.Store, error) {
 		return nil, err
 	}
 	if p.stores == nil {
-		p.stores = map[beads.Place]*database.Store{}
+		p.stores = map[string]*database.Store{}
 	}
-	p.stores[place] = database.Open(place, o)
-	return p.stores[place], nil
+	p.stores[key] = database.Open(place, o)
+	return p.stores[key], nil
 }
 
 // Options are those that a store is opened with, and where its password comes from; see

@@ -37,7 +37,7 @@ func TestProxy(t *testing.T) {
 			}()
 		}
 	}()
-	p, err := load.NewProxy(listener.Addr().String())
+	p, err := load.NewProxy("127.0.0.1:0", listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func testCut(t *testing.T, kind string) {
 	if err := direct.fill(plan.Text(), load.Prefix); err != nil {
 		t.Fatal(err)
 	}
-	proxy, err := load.NewProxy(fmt.Sprintf("127.0.0.1:%d", s.now.Config.Port))
+	proxy, err := load.NewProxy("127.0.0.1:0", fmt.Sprintf("127.0.0.1:%d", s.now.Config.Port))
 	if err != nil {
 		t.Fatal(err)
 	}

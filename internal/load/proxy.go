@@ -22,9 +22,10 @@ type Proxy struct {
 	open   map[net.Conn]bool
 }
 
-// NewProxy listens on a free port of 127.0.0.1 for connections to a target, host:port.
-func NewProxy(target string) (*Proxy, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+// NewProxy listens on an address, such as 127.0.0.1:0, for connections to a target, both
+// as host:port.
+func NewProxy(address, target string) (*Proxy, error) {
+	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, err
 	}
