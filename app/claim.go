@@ -82,7 +82,6 @@ type claimer struct {
 
 	taken *live.Lease // the one that this claim took; nil before
 	was   *live.Lease // that stood in its place; nil for none
-	again bool        // the edit started over to see whether a lease of somebody else holds
 }
 
 func (a *App) claimer(ctx context.Context, r ClaimRequest) (*claimer, error) {
@@ -145,7 +144,7 @@ func shows(f *beads.Snapshot) func(issue string) (status, holder string) {
 // claim takes the lease on an issue and then the issue. Where the store is not written
 // the lease is as it was.
 func (c *claimer) claim(ctx context.Context, id string) (*checkpoint.Claimed, error) {
-	c.taken, c.was, c.again = nil, nil, false
+	c.taken, c.was = nil, nil
 	claimed, err := checkpoint.Claim(ctx, c.store, c.options, id, checkpoint.Claiming{
 		Who: c.who.Actor, Lease: c.take,
 		MayTake: func(issue, holder string) bool {
@@ -185,9 +184,7 @@ func (c *claimer) leaseOf(issue, holder string) (live.Lease, bool) {
 }
 
 // take puts a lease on an issue that names this process, so that it ends with it where
-// the store is not written any more. A file is locked. A store on a server is not: before a
-// lease of somebody else is replaced, which the store did not show when it was read, the
-// edit starts over once with what it shows now.
+// the store is not written any more. The store is locked.
 func (c *claimer) take(f *beads.Snapshot, issue string) error {
 	c.judge.InStore = shows(f)
 	if c.options.DryRun {
@@ -200,12 +197,7 @@ func (c *claimer) take(f *beads.Snapshot, issue string) error {
 		if err != nil || answer == lease.Inside {
 			return false, err
 		}
-		l, ok := all.Lease(issue)
-		if ok && l.Actor != c.who.Actor && c.place.Documents != nil && !c.again {
-			c.again = true
-			return false, beads.ErrStale
-		}
-		if !ok {
+		if l, ok := all.Lease(issue); !ok {
 			c.was = nil
 		} else if c.taken == nil || !lease.Same(l, *c.taken) {
 			c.was = &l
@@ -224,9 +216,6 @@ func (c *claimer) take(f *beads.Snapshot, issue string) error {
 	}
 	if _, refused := errors.AsType[*fault.Error](err); refused {
 		return err
-	}
-	if errors.Is(err, beads.ErrStale) {
-		return beads.ErrStale
 	}
 	if err != nil && c.place.Documents != nil {
 		return &fault.Error{Code: fault.Store, ID: issue, Reason: fmt.Sprintf("cannot be claimed now: %v", err), Hint: "type stig doctor to see how the server answers", Err: err}
