@@ -42,7 +42,6 @@ func serveScripts(t *testing.T) {
 
 // notOnServers are the scripts that run on any other store, and why not on a server.
 var notOnServers = map[string]string{
-	"actor_list":         "moves STIG_NOW by days, and the clock of the server says when somebody wrote",
 	"check_gate_changed": "compares with a revision of git, which has no store on a server",
 	"claim_races":        "each work tree has a store of its own",
 	"claim_readonly":     "each work tree has a store of its own, and files hold its live state",
