@@ -13,6 +13,7 @@ import (
 	"os"
 	"runtime"
 	"strings"
+	"syscall"
 
 	"stig/fault"
 	"stig/mysql"
@@ -90,7 +91,7 @@ func read(path string) (lines []line, err error) {
 		return nil, nil
 	}
 	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) { // HOME may be /dev/null
 		return nil, nil
 	}
 	if err != nil {

@@ -32,7 +32,7 @@ const recentEvents = 1000
 // Edited gives how long ago each actor made their last edit, of the latest of all, by the
 // clock of the server.
 func (s *Store) Edited(ctx context.Context) (ago map[string]time.Duration, err error) {
-	rows, err := s.DB().QueryContext(ctx, "SELECT actor, TIMESTAMPDIFF(MICROSECOND, MAX(at), UTC_TIMESTAMP(6)) FROM stig_events "+
+	rows, err := s.DB().QueryContext(ctx, "SELECT actor, MIN(TIMESTAMPDIFF(MICROSECOND, at, UTC_TIMESTAMP(6))) FROM stig_events "+
 		"WHERE version > (SELECT version FROM stig_meta WHERE one = 1) - ? GROUP BY actor", recentEvents)
 	if err != nil {
 		return nil, s.explain(err)

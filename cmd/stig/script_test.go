@@ -127,7 +127,10 @@ func setUpScript(env *testscript.Env, harbor, schema string) error {
 	env.Setenv("STIG_NOW", "2026-11-20T09:00:00Z")
 	env.Setenv("TZ", "UTC")
 	env.Setenv(testStore, os.Getenv(testStore))
-	env.Setenv(testServer, os.Getenv(testServer))
+	if server := os.Getenv(testServer); server != "" {
+		env.Setenv(testServer, server)
+		env.Setenv("XDG_CACHE_HOME", env.WorkDir+"-cache") // what is below WorkDir may be work that a hook sees
+	}
 	env.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 	env.Vars = append(env.Vars, forGit...)
 	env.Setenv("GIT_CEILING_DIRECTORIES", filepath.Dir(env.WorkDir))

@@ -40,6 +40,21 @@ func serveScripts(t *testing.T) {
 	t.Setenv(testServer, c.URL())
 }
 
+// notOnServers are the scripts that run on any other store, and why not on a server.
+var notOnServers = map[string]string{
+	"check_gate_changed": "compares with a revision of git, which has no store on a server",
+	"claim_races":        "each work tree has a store of its own",
+	"claim_readonly":     "each work tree has a store of its own, and files hold its live state",
+	"claim_take":         "each work tree has a store of its own",
+	"doctor_workers":     "files hold its live state",
+	"orient_closing":     "compares with a revision of git, which has no store on a server",
+	"orient_broken":      "has a line that is not JSON, which no server takes",
+	"ready_held":         "each work tree has a store of its own",
+	"refuse_dolt":        "is about an export of bd",
+	"setup_conflict":     "has git merge the file",
+	"setup_dry_run":      "has git merge the file",
+}
+
 // onServer opens the store at a place on a server: in a database of its own, named by the
 // directory of the place. The first use makes the database and imports the file there,
 // which nobody reads any more afterwards.
