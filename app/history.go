@@ -227,6 +227,9 @@ func (a *App) openAt(ctx context.Context, store beads.Place, revision string) (*
 // about the command line.
 func unknownRevision(err error, store beads.Place) error {
 	if unknown, ok := errors.AsType[*git.RevisionError](err); ok {
+		if store.Mode == beads.Dolt {
+			unknown.Hint = "bd keeps the history of its database: type bd history ID for that of an issue"
+		}
 		return Usage(unknown.Reason, cmp.Or(unknown.Hint, "name a commit that has the store: see git log --oneline -- "+Shortest(store.File())))
 	}
 	return err

@@ -380,8 +380,8 @@ func (a *App) lostSince(ctx context.Context, session string) (text string, err e
 	if err != nil {
 		return loss.Vanished(cmp.Or(a.Dir, "."), session), nil
 	}
-	if store.Mode == beads.Server {
-		return "", nil
+	if store.Mode == beads.Server || store.Mode == beads.Dolt {
+		return "", nil // a file beside it is a copy, and whoever keeps the database keeps its history
 	}
 	l, err := loss.NewLook(store, session)
 	if err != nil || l.Unchanged() || git.Busy(l.Place.Tree.Own) != "" || l.Read(ctx) != nil {

@@ -50,12 +50,11 @@ func (s *served) read(ctx context.Context) (lines []byte, version string, err er
 	if lines, ok := s.bd.kept().get(s.place.Dir, version); ok {
 		return lines, version, nil
 	}
-	lines, at, err := s.query(ctx)
-	if missing, lacks := errors.AsType[*missingError](err); lacks {
-		if s.bd.OnPath {
-			return s.exportUnchanged(ctx, version, s.version)
-		}
-		return nil, "", &beads.RefusedError{Path: s.place.Dir, Reason: "bd's " + s.where.Where() + ": " + missing.Error() + ", and no bd is on PATH to export it",
+	lines, at, err := s.query(ctx, !s.bd.OnPath)
+	if other, differs := errors.AsType[*schemaError](err); differs && s.bd.OnPath {
+		return s.exportUnchanged(ctx, version, s.version)
+	} else if differs {
+		return nil, "", &beads.RefusedError{Path: s.place.Dir, Reason: "bd's " + s.where.Where() + ": " + other.Error() + ", and no bd is on PATH to export it",
 			Hint: "install the bd that made the database, and run the command again"}
 	}
 	if err != nil {
@@ -65,12 +64,19 @@ func (s *served) read(ctx context.Context) (lines []byte, version string, err er
 	return lines, at, nil
 }
 
-// missingError names what a database lacks of what is read from it.
-type missingError struct{ columns []string }
+// schemaError names what a database lacks of what is read from it, and what it has that
+// the export of a later bd may show.
+type schemaError struct{ missing, unknown []string }
 
-func (e *missingError) Error() string {
-	return "the database lacks " + strings.Join(e.columns, ", ")
+func (e *schemaError) Error() string {
+	if len(e.missing) > 0 {
+		return "its tables lack " + strings.Join(e.missing, ", ")
+	}
+	return "its tables have columns that bd 1.0 does not know: " + strings.Join(e.unknown, ", ")
 }
+
+// unshown are columns of bd 1.0 that its export does not show.
+var unshown = []string{"content_hash", "closed_by_session", "source_repo", "hook_bead", "role_bead", "agent_state", "last_activity", "role_type", "rig", "is_blocked"}
 
 // tables are those that are read, with their columns.
 func tables() map[string][]string {
@@ -88,16 +94,16 @@ func tables() map[string][]string {
 }
 
 // query gives the lines of the database and the version that they are of, from one
-// read-only transaction, in six round trips. The error is a *missingError where
-// columns are missing.
-func (s *served) query(ctx context.Context) (lines []byte, version string, err error) {
+// read-only transaction, in six round trips. The error is a *schemaError where columns
+// are missing, or where there are others than those of bd 1.0 and lax is false.
+func (s *served) query(ctx context.Context, lax bool) (lines []byte, version string, err error) {
 	tx, err := s.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return nil, "", err
 	}
 	defer func() { _ = tx.Rollback() }() // it wrote nothing
 	var c contents
-	version, err = c.about(ctx, tx, s.where.Name)
+	version, err = c.about(ctx, tx, s.where.Name, lax)
 	if err != nil {
 		return nil, "", err
 	}
@@ -110,12 +116,11 @@ func (s *served) query(ctx context.Context) (lines []byte, version string, err e
 	return lines, version, err
 }
 
-// about reads what is asked first: the version, which columns there are, and the
-// configuration.
-func (c *contents) about(ctx context.Context, tx *sql.Tx, database string) (version string, err error) {
+// about reads what is asked first: the version, and which columns there are.
+func (c *contents) about(ctx context.Context, tx *sql.Tx, database string, lax bool) (version string, err error) {
 	const query = `SELECT 'version' AS kind, DOLT_HASHOF_DB() AS a, '' AS b
 UNION ALL SELECT 'column' AS kind, TABLE_NAME AS a, COLUMN_NAME AS b FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = ?`
-	lacking := tables()
+	there := map[string][]string{}
 	err = each(ctx, tx, query, []any{database}, func(rows *sql.Rows) error {
 		var kind, a, b string
 		if err := rows.Scan(&kind, &a, &b); err != nil {
@@ -123,23 +128,37 @@ UNION ALL SELECT 'column' AS kind, TABLE_NAME AS a, COLUMN_NAME AS b FROM inform
 		}
 		if kind == "version" {
 			version = a
+		} else {
+			there[a] = append(there[a], b)
 		}
-		lacking[a] = slices.DeleteFunc(slices.Clone(lacking[a]), func(name string) bool { return kind == "column" && name == b })
 		return nil
 	})
-	if err != nil {
-		return "", err
+	if err == nil {
+		err = compared(there, lax)
 	}
-	var missing []string
-	for table, names := range lacking {
+	return version, err
+}
+
+// compared is the *schemaError of tables with these columns; nil for those of bd 1.0.
+func compared(there map[string][]string, lax bool) error {
+	var e schemaError
+	for table, names := range tables() {
 		for _, name := range names {
-			missing = append(missing, table+"."+name)
+			if !slices.Contains(there[table], name) {
+				e.missing = append(e.missing, table+"."+name)
+			}
+		}
+		for _, name := range there[table] {
+			if !slices.Contains(names, name) && !slices.Contains(unshown, name) {
+				e.unknown = append(e.unknown, table+"."+name)
+			}
 		}
 	}
-	if slices.Sort(missing); len(missing) > 0 {
-		return "", &missingError{missing}
+	if slices.Sort(e.missing); len(e.missing) > 0 || len(e.unknown) > 0 && !lax {
+		slices.Sort(e.unknown)
+		return &e
 	}
-	return version, nil
+	return nil
 }
 
 // both is a query of a table of issues and of its twin of wisps.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"stig/app"
+	"stig/bd"
 	"stig/beads"
 	"stig/jsonl"
 	"stig/process"
@@ -63,6 +64,7 @@ func (e *examination) findStore() bool {
 		return false
 	}
 	store.Path = app.Shortest(store.Path)
+	store = e.app.BD().Settle(store)
 	e.store = store
 	file, err := e.app.At(store).Snapshot()
 	if err != nil {
@@ -83,7 +85,10 @@ func (e *examination) findStore() bool {
 func (e *examination) trackers() {
 	switch e.store.Mode {
 	case beads.Dolt:
-		e.ok("mode", "the issues live in a Dolt database; stig reads its export, bd writes, and bd export brings the file up to date")
+		e.dolt()
+	case beads.Export:
+		refused := app.Classify(bd.Refuse(e.store))
+		e.todo("mode", strings.TrimPrefix(refused.Message, e.store.Path+": ")+"; stig reads it and does not write", refused.Hint)
 	case beads.Server:
 		e.ok("mode", "a server holds the issues")
 		e.server()
@@ -108,6 +113,25 @@ func (e *examination) trackers() {
 	}
 }
 
+// dolt says how the database of bd is reached, and why so.
+func (e *examination) dolt() {
+	access, err := e.app.BD().Look(e.ctx, e.store)
+	if err != nil {
+		e.failed("mode", err)
+		return
+	}
+	dolt := ""
+	if access.Dolt != "" {
+		dolt = ", Dolt " + access.Dolt
+	}
+	found := fmt.Sprintf("bd keeps the issues in a Dolt database (%s%s); stig reads them by %s (%s), and has bd write them", access.Where(), dolt, access.By, access.Why)
+	if e.have("bd") {
+		e.ok("mode", "%s", found)
+		return
+	}
+	e.todo("mode", found+", but no bd is on PATH", "install the bd that made the database")
+}
+
 // patience is how long a program may take to say its version.
 const patience = 5 * time.Second
 
@@ -123,5 +147,9 @@ func (e *examination) program(name string, argv ...string) {
 		return
 	}
 	said, _, _ := strings.Cut(strings.TrimSpace(string(result.Stdout)), "\n")
+	if against := bd.Withdrawn(said); name == "bd" && against != "" {
+		e.todo(name, strings.TrimSpace(said)+": "+against, "install a later bd, and see that bd doctor finds nothing")
+		return
+	}
 	e.ok(name, "%s", strings.TrimSpace(said))
 }
