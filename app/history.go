@@ -196,9 +196,6 @@ func (a *App) Git(store beads.Place) (repo git.Client, path string, err error) {
 	return a.GitIn("").Beside(real), real, err
 }
 
-// Bare gives the store at a place without what edits need besides.
-func (a *App) Bare(store beads.Place) beads.Store { return a.bare(store) }
-
 // history gives the past of a store: what it keeps itself, else git's of its file.
 func (a *App) history(ctx context.Context, store beads.Place) (beads.History, error) {
 	if kept, ok := a.bare(store).(beads.Historic); ok {

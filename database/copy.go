@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -100,13 +101,13 @@ func load(dir string) (h *held, sum string, err error) {
 	if err != nil {
 		return h, "", err
 	}
-	size, err := baseSize(file)
+	index, size, err := loadIndex(file)
 	if err != nil {
 		_ = file.Close() // only read
 		return nil, "", err
 	}
 	h.base, h.size = file, size
-	h.rows = func() ([]row, error) { return loadRows(file, size, read) }
+	h.rows = sync.OnceValues(func() ([]row, error) { return rowsIn(index, read.Rows) })
 	return h, read.Sum, nil
 }
 
@@ -129,55 +130,52 @@ func checksum(text []byte) []byte {
 // A base ends with the list of its rows, the checksum of that, and the size of both.
 const sizeSize = 8
 
-// baseSize is the size of the lines in a base.
-func baseSize(file *os.File) (int64, error) {
+// loadIndex gives the list of the rows of a base, and the size of its lines.
+func loadIndex(file *os.File) (index []byte, size int64, err error) {
 	info, err := file.Stat()
 	if err != nil {
-		return 0, err
+		return nil, 0, err
 	}
-	var size [sizeSize]byte
-	if _, err := file.ReadAt(size[:], info.Size()-sizeSize); err != nil {
-		return 0, errDamaged
+	var length [sizeSize]byte
+	if _, err := file.ReadAt(length[:], info.Size()-sizeSize); err != nil {
+		return nil, 0, errDamaged
 	}
-	rest := info.Size() - sizeSize - int64(binary.BigEndian.Uint64(size[:]))
-	if rest < 0 || rest > info.Size() {
-		return 0, errDamaged
+	size = info.Size() - sizeSize - int64(binary.BigEndian.Uint64(length[:]))
+	if size < 0 || size > info.Size()-sizeSize {
+		return nil, 0, errDamaged
 	}
-	return rest, nil
+	index = make([]byte, info.Size()-sizeSize-size)
+	if _, err := file.ReadAt(index, size); err != nil {
+		return nil, 0, err
+	}
+	index, ok := checkedText(index)
+	if !ok {
+		return nil, 0, errDamaged
+	}
+	return index, size, nil
 }
 
-// loadRows gives the rows of a copy in their order.
-func loadRows(file *os.File, size int64, read head) ([]row, error) {
-	info, err := file.Stat()
-	if err != nil {
-		return nil, err
-	}
-	text := make([]byte, info.Size()-sizeSize-size)
-	if _, err := file.ReadAt(text, size); err != nil {
-		return nil, err
-	}
-	text, ok := checkedText(text)
-	if !ok {
-		return nil, errDamaged
-	}
+// rowsIn gives the rows of a copy in their order: those of the base, and the fresh ones.
+func rowsIn(index []byte, fresh []parsed) ([]row, error) {
 	changed := map[string]bool{}
-	for _, r := range read.Rows {
+	for _, r := range fresh {
 		changed[r.ID] = r.ID != ""
 	}
 	var rows []row
 	off := int64(0)
-	for len(text) > 0 {
-		var r parsed
-		if r, text, ok = cutParsed(text); !ok {
+	for len(index) > 0 {
+		r, rest, ok := cutParsed(index)
+		if !ok {
 			return nil, errDamaged
 		}
+		index = rest
 		if !changed[r.ID] {
 			rows = append(rows, row{pos: r.Pos, id: r.ID, size: r.Size, off: off})
 		}
 		off += int64(r.Size)
 	}
 	off = 0
-	for _, r := range read.Rows {
+	for _, r := range fresh {
 		rows = append(rows, row{pos: r.Pos, id: r.ID, size: r.Size, off: off, fresh: true})
 		off += int64(r.Size)
 	}

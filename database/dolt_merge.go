@@ -40,9 +40,9 @@ var ErrNoMerge = errors.New("no merge has begun")
 
 // MergeOutcome is how a merge ended.
 type MergeOutcome struct {
-	Said   string   // by Dolt, where it merged all by itself; else ""
-	Tables []string // tables of others that are in conflict
-	Done   bool     // nothing is left, and the merge is committed
+	Done    bool     // no conflict is left, and the merge is committed
+	Nothing bool     // the branch had nothing that this one lacks
+	Tables  []string // tables of others that are in conflict
 }
 
 // Merge merges a branch into that of the store. unite makes one store of three, and may be
@@ -79,7 +79,7 @@ func (s *Store) Merge(ctx context.Context, o MergeOptions, unite func(Merging) (
 	if refused != nil {
 		return done, refused
 	}
-	if err == nil && done.Said == "" && done.Done {
+	if err == nil && done.Done && !done.Nothing { // unless Dolt did already
 		err = commit(ctx, s.DB(), "stig merge "+branch, o.Actor)
 	}
 	return done, s.explain(err)
@@ -179,8 +179,7 @@ func (s *Store) merge(ctx context.Context, o MergeOptions, unite func(Merging) (
 	}
 	defer tx.Rollback() // nothing, once it is committed
 	if o.Branch != "" {
-		if done.Said, err = s.start(ctx, tx, o); err != nil || done.Said != "" {
-			done.Done = err == nil
+		if done, err = s.start(ctx, tx, o); err != nil || done.Done {
 			return done, err
 		}
 	}
@@ -205,8 +204,8 @@ func (s *Store) merge(ctx context.Context, o MergeOptions, unite func(Merging) (
 	return done, s.commit(ctx, tx, w.token)
 }
 
-// start has Dolt merge a branch, and gives what it says where it left nothing open.
-func (s *Store) start(ctx context.Context, tx *sql.Tx, o MergeOptions) (said string, err error) {
+// start has Dolt merge a branch, which is all where that leaves no conflict.
+func (s *Store) start(ctx context.Context, tx *sql.Tx, o MergeOptions) (done MergeOutcome, err error) {
 	args := []any{o.Branch, "-m", "stig merge " + o.Branch}
 	if author := authorOf(o.Actor); author != "" {
 		args = append(args, "--author", author)
@@ -216,15 +215,16 @@ func (s *Store) start(ctx context.Context, tx *sql.Tx, o MergeOptions) (said str
 	err = tx.QueryRowContext(ctx, "CALL DOLT_MERGE(?"+strings.Repeat(", ?", len(args)-1)+")", args...).Scan(&hash, &fast, &conflicts, &message)
 	switch {
 	case err != nil && strings.Contains(err.Error(), "branch not found"):
-		return "", s.noBranch(o.Branch)
+		return done, s.noBranch(o.Branch)
 	case err != nil && strings.Contains(err.Error(), "active merge"):
-		return "", &beads.RefusedError{Path: s.url, Reason: "another merge has begun", Hint: "type stig merge --database to go on with it"}
+		return done, &beads.RefusedError{Path: s.url, Reason: "another merge has begun", Hint: "type stig merge --database to go on with it"}
 	case err != nil && strings.Contains(err.Error(), "local changes"):
-		return "", errLost // somebody edited since the last commit
+		return done, errLost // somebody edited since the last commit
 	case err != nil:
-		return "", err
+		return done, err
 	case conflicts == 0:
-		return message.String, tx.Commit()
+		done.Done, done.Nothing = true, hash.String == ""
+		return done, tx.Commit()
 	}
-	return "", nil
+	return done, nil
 }

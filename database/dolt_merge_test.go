@@ -99,7 +99,7 @@ func TestMergeAlike(t *testing.T) {
 		t.Errorf("a dry run: %+v, %v", done, err)
 	}
 	done, err := ours.Merge(t.Context(), database.MergeOptions{Branch: "side", Actor: "mara", DryRun: false}, united("", nil))
-	if err != nil || !done.Done || done.Said != "" || len(done.Tables) != 0 {
+	if err != nil || !done.Done || done.Nothing || len(done.Tables) != 0 {
 		t.Fatalf("%+v, %v", done, err)
 	}
 	text := textOf(t, ours)
@@ -120,7 +120,7 @@ func TestMergeAlike(t *testing.T) {
 	if !strings.Contains(textOf(t, open(t, c, "")), "Grind on") {
 		t.Error("an edit after the merge is lost")
 	}
-	if done, err := ours.Merge(t.Context(), database.MergeOptions{Branch: "side", Actor: "mara", DryRun: false}, united("", nil)); err != nil || done.Said == "" {
+	if done, err := ours.Merge(t.Context(), database.MergeOptions{Branch: "side", Actor: "mara", DryRun: false}, united("", nil)); err != nil || !done.Nothing {
 		t.Errorf("merged again: %+v, %v", done, err)
 	}
 }

@@ -29,6 +29,8 @@ const (
 	// Kept is how long leases that have ended stay, and marks of issues that the store
 	// shows closed.
 	Kept = 30 * 24 * time.Hour
+	// settled is how old a lease on a server must be for a reading of the store to be later.
+	settled = time.Minute
 	// mostMarks bounds the marks of closed issues.
 	mostMarks = 1000
 )
@@ -74,7 +76,10 @@ func (j Judge) silent(l live.Lease) bool {
 // Void reports whether the store whose claim a lease is shows it no more: another
 // program changed it, such as git. A lease with a process does not depend on the store.
 func (j Judge) Void(l live.Lease) bool {
-	elsewhere := l.Tree != j.Tree && l.Age == 0 // work trees share a store that a server keeps
+	elsewhere := l.Tree != j.Tree
+	if l.Age > 0 { // work trees share a store that a server keeps, and no lock keeps it as it was read
+		elsewhere = l.Age < settled
+	}
 	if l.Process != (process.ID{}) || elsewhere || j.InStore == nil {
 		return false
 	}

@@ -102,7 +102,7 @@ func is(err error, numbers ...uint16) bool {
 // Explain says of an error of a server where it happened and what is to be done about
 // it. The error is a *fault.Error with the code fault.Store, whose ID is the URL.
 func Explain(c Config, err error) error {
-	e := &fault.Error{Code: fault.Store, ID: c.URL(), Reason: err.Error(), Err: err}
+	e := &fault.Error{Code: fault.Store, ID: c.URL(), Reason: err.Error(), Hint: "type stig doctor", Err: err}
 	database, branch, _ := strings.Cut(c.Database, "/")
 	certificate, isCertificate := errors.AsType[*tls.CertificateVerificationError](err)
 	var unknownHost *net.DNSError

@@ -122,13 +122,15 @@ func (s *survey) read(a *app.App, file *beads.Snapshot) error {
 // elsewhere notes what actors did on any machine, as the store shows it, in place of what
 // the journal of this clone has.
 func (s *survey) elsewhere(a *app.App, file *beads.Snapshot) error {
-	clear(s.edits)
 	last, err := a.Edited(a.Ctx, file.Place())
 	if err != nil {
 		return err
 	}
 	for name, at := range last {
 		s.of(name).last = at
+	}
+	for _, e := range s.edits {
+		clear(e.closed)
 	}
 	return s.closed(file)
 }

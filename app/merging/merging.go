@@ -7,6 +7,7 @@ import (
 	"errors"
 
 	"stig/app"
+	"stig/beads"
 	"stig/database"
 	"stig/merge"
 )
@@ -47,7 +48,7 @@ func Conflicts(ctx context.Context, a *app.App) ([]merge.Conflict, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, ok := a.Bare(store.Place()).(merger); !ok {
+	if _, ok := a.Kept(store.Place()).(merger); !ok {
 		return a.Conflicts()
 	}
 	m, _, err := united(ctx, a, Request{DryRun: true}, "", nil)
@@ -67,7 +68,7 @@ func Resolve(ctx context.Context, a *app.App, r app.ResolveRequest) (*app.Resolv
 	if err != nil {
 		return nil, err
 	}
-	if _, ok := a.Bare(store.Place()).(merger); !ok {
+	if _, ok := a.Kept(store.Place()).(merger); !ok {
 		return a.Resolve(ctx, r)
 	}
 	id, unknown := app.FullID(store, r.ID)
@@ -91,8 +92,12 @@ func united(ctx context.Context, a *app.App, r Request, id string, answers merge
 		return nil, merge.Resolution{}, err
 	}
 	place := store.Place()
-	kept, ok := a.Bare(place).(merger)
-	if !ok {
+	kept, ok := a.Kept(place).(merger)
+	switch {
+	case !ok && place.Mode == beads.Server:
+		_, err := store.Snapshot() // it cannot be opened
+		return nil, merge.Resolution{}, err
+	case !ok:
 		return nil, merge.Resolution{}, app.Usage(place.Path+": is a file, and --database merges on a server", "type git merge BRANCH, which merges the file too")
 	}
 	who, err := a.ActorName(ctx)

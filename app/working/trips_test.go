@@ -4,14 +4,15 @@ package working_test
 
 import (
 	"testing"
-	"time"
 
 	"stig/app"
 	"stig/beads"
 	"stig/database"
 )
 
-func TestTripsX(t *testing.T) {
+// TestTripsOnServer bounds how often commands wait for the server, the store's own trips
+// and those for live state together.
+func TestTripsOnServer(t *testing.T) {
 	y := onMachines(t, 1, "pier-1", "pier-2")[0]
 	store := y.app.OpenStore(beads.Place{}).(*database.Store)
 	store.DB().SetMaxOpenConns(1)
@@ -22,24 +23,27 @@ func TestTripsX(t *testing.T) {
 		}
 		return n
 	}
-	_ = time.Second
+	orient := func(id string) func(*app.App) error {
+		return func(a *app.App) error { _, err := a.Orient(t.Context(), app.OrientRequest{ID: id}); return err }
+	}
 	for _, c := range []struct {
 		name string
+		most int
 		do   func(a *app.App) error
 	}{
-		{"ready", func(a *app.App) error { _, err := a.Ready(t.Context(), ""); return err }},
-		{"ready", func(a *app.App) error { _, err := a.Ready(t.Context(), ""); return err }},
-		{"survey", func(a *app.App) error { _, err := a.Orient(t.Context(), app.OrientRequest{}); return err }},
-		{"brief", func(a *app.App) error { _, err := a.Orient(t.Context(), app.OrientRequest{ID: "pier-1"}); return err }},
-		{"claim", func(a *app.App) error { _, err := a.Claim(t.Context(), app.ClaimRequest{ID: "pier-1"}); return err }},
-		{"brief of own", func(a *app.App) error { _, err := a.Orient(t.Context(), app.OrientRequest{ID: "pier-1"}); return err }},
-		{"survey", func(a *app.App) error { _, err := a.Orient(t.Context(), app.OrientRequest{}); return err }},
-		{"release", func(a *app.App) error { _, err := a.Release(t.Context(), app.ReleaseRequest{ID: "pier-1"}); return err }},
+		{"ready", 2, func(a *app.App) error { _, err := a.Ready(t.Context(), ""); return err }},
+		{"survey", 4, orient("")},
+		{"briefing", 2, orient("pier-1")},
+		{"claim", 12, func(a *app.App) error { _, err := a.Claim(t.Context(), app.ClaimRequest{ID: "pier-1"}); return err }},
+		{"briefing of what is claimed", 2, orient("pier-1")},
+		{"release", 9, func(a *app.App) error { _, err := a.Release(t.Context(), app.ReleaseRequest{ID: "pier-1"}); return err }},
 	} {
 		before := asked()
 		if err := c.do(y.as(t, "bo")); err != nil {
 			t.Error(c.name, err)
 		}
-		t.Logf("%s: %d", c.name, asked()-before-1)
+		if n := asked() - before - 1; n > c.most {
+			t.Errorf("%s: %d statements, want %d at most", c.name, n, c.most)
+		}
 	}
 }

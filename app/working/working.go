@@ -222,6 +222,10 @@ func (l *loop) prepare(ctx context.Context, a *app.App) (err error) {
 	if l.store, err = l.app.Discover(); err != nil {
 		return err
 	}
+	if p := l.store.Place(); p.Mode == beads.Server && !app.Exists(p.Path) {
+		return app.Usage("work: no file names the store to workers: "+p.Name(),
+			fmt.Sprintf(`type mkdir -p .beads && echo '{"store": "%s"}' > .beads/stig.json`, p.URL))
+	}
 	if l.place, err = l.app.Live(l.store.Place()); err != nil {
 		return err
 	}

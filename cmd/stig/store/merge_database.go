@@ -51,8 +51,8 @@ func printMerged(a *cli.App, m *merging.Merged, dryRun bool) error {
 		return a.Print(cmp.Or(m.Diff(), "nothing would change\n"))
 	case dryRun:
 		return a.Print(m.Diff() + "\n" + conflictsText(m.Conflicts))
-	case m.Said != "":
-		return a.Printf("%s: nothing to decide; Dolt says: %s\n", m.Branch, m.Said)
+	case m.Nothing:
+		return a.Printf("%s: nothing to merge\n", m.Branch)
 	case m.Done:
 		return a.Printf("merged %s\n", m.Branch)
 	}
