@@ -31,6 +31,10 @@ func TestRoundTrips(t *testing.T) {
 	defer proxy.Close()
 	far := newFarStore(t, s.Database("far").Database, proxy)
 	far.run(t, "orient", "far-1") // fetches the store
+	for !proxy.IsIdle() {
+		time.Sleep(5 * time.Millisecond)
+	}
+	proxy.Counted()
 
 	var table strings.Builder
 	table.WriteString("| command | connections | statements, one after the other | round trips, 3 of each connection |\n|---|---:|---:|---:|\n")
@@ -41,12 +45,14 @@ func TestRoundTrips(t *testing.T) {
 		{"comment", "far-1", "-m", "seen"}, {"release", "far-1"}, {"create", "Build a pier"},
 		{"close", "far-2", "--waive", "seen by eye", "--reason", "The lamp at the head of the mole burns from dusk to dawn and is seen for six miles."},
 	} {
-		proxy.Counted()
 		proxy.SetRoundTrip(0)
 		if args[0] == "orient" || args[0] == "ready" || args[0] == "show" {
 			proxy.SetRoundTrip(farAway)
 		}
 		took := far.run(t, args...)
+		for !proxy.IsIdle() {
+			time.Sleep(5 * time.Millisecond)
+		}
 		turns, connections := proxy.Counted()
 		name := "stig " + args[0]
 		if args[0] == "orient" && len(args) > 1 {

@@ -41,7 +41,7 @@ func (f *Figures) Percentile(percent int) time.Duration {
 
 // Row is a row of a table of Markdown: rate, p50, p99, conflicts.
 func (f *Figures) Row() string {
-	return strings.Join([]string{fmt.Sprintf("%.0f", f.Rate()), millis(f.Percentile(50)), millis(f.Percentile(99)), fmt.Sprint(f.Conflicts)}, " | ")
+	return strings.Join([]string{fmt.Sprintf("%.1f", f.Rate()), millis(f.Percentile(50)), millis(f.Percentile(99)), fmt.Sprint(f.Conflicts)}, " | ")
 }
 
 func millis(d time.Duration) string {

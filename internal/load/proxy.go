@@ -46,6 +46,13 @@ func (p *Proxy) Counted() (turns, connections int) {
 	return int(p.turns.Swap(0)), int(p.dialled.Swap(0))
 }
 
+// IsIdle reports whether no connection is open, so that Counted has all that was said.
+func (p *Proxy) IsIdle() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.open) == 0
+}
+
 // Close ends the proxy and its connections.
 func (p *Proxy) Close() error {
 	err := p.listener.Close()

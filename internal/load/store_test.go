@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -105,17 +106,16 @@ func (s *server) restart() error {
 	return s.start()
 }
 
-// answerOf is what an error of Edit says about the edit.
+// answerOf is what an error of Edit says about the edit: that it was not made, unless it
+// says that nobody knows.
 func answerOf(err error) load.Answer {
 	switch {
 	case err == nil:
 		return load.Done
-	case errors.As(err, new(*beads.LostError)):
+	case errors.As(err, new(*beads.LostError)), strings.Contains(err.Error(), "while the edit was being committed"):
 		return load.Unknown
-	case errors.As(err, new(*beads.ConflictError)), errors.As(err, new(*beads.RefusedError)):
-		return load.Refused
 	}
-	return load.Unknown
+	return load.Refused
 }
 
 // writer makes edits from where its log ends, until so many were acknowledged. After an
