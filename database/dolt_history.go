@@ -18,7 +18,12 @@ var _ beads.Historic = (*Store)(nil)
 
 // History implements beads.Historic: what Dolt keeps, and nil of other servers.
 func (s *Store) History(ctx context.Context) (beads.History, error) {
-	h, err := s.refresh(ctx)
+	s.mu.Lock()
+	h, err := s.held, error(nil)
+	s.mu.Unlock()
+	if h == nil {
+		h, err = s.refresh(ctx)
+	}
 	if err != nil || h.Shape&onDolt == 0 {
 		return nil, s.explain(err)
 	}
