@@ -175,7 +175,7 @@ func (a *App) copied(r MergeRequest, ours, theirs string) (text string, ok bool)
 	now, err := store.Text(a.Ctx)
 	for _, side := range []string{ours, theirs} {
 		if err == nil {
-			err = remote.Copy{Store: store}.RefuseStrange(a.Ctx, side, now)
+			err = remote.Copy{Store: store, File: place.Copy}.RefuseStrange(a.Ctx, side, now)
 		}
 	}
 	return string(now), err == nil

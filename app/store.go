@@ -120,7 +120,7 @@ func (a *App) synced(s beads.Store) beads.Store {
 	if settings, err := remote.Settings(p); err != nil || !settings.SyncFile {
 		return s
 	}
-	return remote.Syncing{Store: store, Copy: remote.Copy{Store: store, Cache: a.OnServers().Cache}, Warn: func(err error) {
+	return remote.Syncing{Store: store, Copy: remote.Copy{Store: store, File: cmp.Or(p.Copy, Shortest(filepath.Join(p.Dir, jsonl.CopyFile))), Cache: a.OnServers().Cache}, Warn: func(err error) {
 		said := Classify(err)
 		a.Warn("written to %s, and not to its copy: %s", p.Name(), said.Message)
 		a.Hint(said.Hint)

@@ -49,7 +49,14 @@ func Gone(err error) bool {
 	}
 	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, mysql.ErrInvalidConn) || errors.Is(err, mysql.ErrMalformPkt) ||
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
-		errors.As(err, new(net.Error)) || is(err, shutdown, killedQuery, killed, tooMany, aborted, restarting, notReady)
+		errors.As(err, new(net.Error)) || is(err, shutdown, killedQuery, killed, tooMany, aborted, restarting, notReady) || unready(err)
+}
+
+// unready reports whether Dolt made no session because another database of the server is
+// being made or dropped at the moment.
+func unready(err error) bool {
+	e, ok := errors.AsType[*mysql.MySQLError](err)
+	return ok && e.Number == unnamed && strings.HasPrefix(e.Message, "could not resolve initial root for database")
 }
 
 // Unreached reports whether an error means that no connection could be made.

@@ -32,6 +32,7 @@ func synced(before string, text []byte) Synced {
 // Copy is the copy of a store on a server in a file of JSONL.
 type Copy struct {
 	Store *database.Store
+	File  string // the copy
 	Cache string // a directory in which it is kept what Sync wrote; "" for none
 }
 
@@ -39,8 +40,7 @@ type Copy struct {
 // the copy as any writer of a store does, and the file is replaced in one step. Lines that
 // the server never held are not written over: *beads.ConflictError.
 func (c Copy) Sync(ctx context.Context, o beads.Options) (s Synced, err error) {
-	place := c.Store.Place()
-	file := beads.Place{Path: place.Copy, Dir: place.Dir}
+	file := beads.Place{Path: c.File, Dir: c.Store.Place().Dir}
 	if err := c.begin(file.Path, o.DryRun); err != nil {
 		return s, err
 	}
@@ -118,15 +118,14 @@ func (c Copy) RefuseStrange(ctx context.Context, before string, after []byte) er
 }
 
 func (c Copy) strange(number int, id string) error {
-	p := c.Store.Place()
 	what := "a line"
 	if id != "" {
 		what = id
 	}
 	return &beads.ConflictError{
-		Path:   fmt.Sprintf("%s:%d", p.Copy, number),
-		Reason: fmt.Sprintf("%s was written into this copy past %s, and would be lost", what, p.Name()),
-		Hint:   fmt.Sprintf("move it away with mv %s %s.mine, type stig store sync, and repeat with stig what the two differ in: stig diff --files %s %s.mine", p.Copy, p.Copy, p.Copy, p.Copy),
+		Path:   fmt.Sprintf("%s:%d", c.File, number),
+		Reason: fmt.Sprintf("%s was written into this copy past %s, and would be lost", what, c.Store.Place().Name()),
+		Hint:   fmt.Sprintf("move it away with mv %s %s.mine, type stig store sync, and repeat with stig what the two differ in: stig diff --files %s %s.mine", c.File, c.File, c.File, c.File),
 	}
 }
 
@@ -155,7 +154,7 @@ func (c Copy) isOurs(text string) bool {
 
 // remember keeps the hash of the copy; without it the next Sync asks the server.
 func (c Copy) remember() {
-	text, err := os.ReadFile(c.Store.Place().Copy)
+	text, err := os.ReadFile(c.File)
 	if path := c.note(); err == nil && path != "" && os.MkdirAll(filepath.Dir(path), 0o700) == nil {
 		_ = jsonl.ReplaceText(path, []byte(hashOf(text)))
 	}
@@ -163,7 +162,7 @@ func (c Copy) remember() {
 
 // note is the file that has the hash of the copy; "" where nothing is kept.
 func (c Copy) note() string {
-	full, err := filepath.Abs(c.Store.Place().Copy)
+	full, err := filepath.Abs(c.File)
 	if c.Cache == "" || err != nil {
 		return ""
 	}

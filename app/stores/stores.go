@@ -92,7 +92,7 @@ func Sync(ctx context.Context, a *app.App, check bool) (s SyncResult, err error)
 		return s, err
 	}
 	s.Store, s.Copy = p.Name(), p.Copy
-	s.Synced, err = remote.Copy{Store: opened, Cache: pool.Cache}.Sync(ctx, options)
+	s.Synced, err = remote.Copy{Store: opened, File: p.Copy, Cache: pool.Cache}.Sync(ctx, options)
 	s.Written = err == nil && s.Behind && !check
 	return s, err
 }
