@@ -9,7 +9,7 @@ import (
 	"stig/mysql"
 )
 
-// TestWatch: each watcher is told of what others change, and one question a second is
+// TestWatch: each watcher hears what others change, and one question a second is
 // asked for all of them.
 func TestWatch(t *testing.T) {
 	onEach(t, func(t *testing.T, c mysql.Config) {
