@@ -46,7 +46,20 @@ losses time="10s":
 overnight size="30x10" seed="1":
     go test ./cmd/stig -count=1 -timeout=0 -v -run '^TestOvernight$' -overnight "$1" -overnight-seed "$2"
 
-# stress, losses, a night of workers and fuzzing, for long
+# stores on a file, MariaDB and Dolt side by side: claims and checkpoints a second
+load workers="1,8,32,64" issues="10000" time="20s":
+    #!/usr/bin/env bash
+    set -euo pipefail
+    tmp=$(mktemp -d)
+    trap 'rm -rf "$tmp"' EXIT
+    go build -o "$tmp/stig" ./cmd/stig
+    go test ./internal/load -count=1 -timeout=0 -v -run '^TestRates$' -load-workers "$1" -load-issues "$2" -load-time "$3" -stig "$tmp/stig"
+
+# so many writes on each server, killed and cut off, and what was lost
+breaks writes="10000":
+    go test ./internal/load -count=1 -timeout=0 -v -run '^(TestKilled|TestCut)$' -load-writes "$1"
+
+# stress, losses, a night of workers, stores on servers and fuzzing, for long
 long:
     bash .ci/long
 

@@ -18,6 +18,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"stig/actor"
@@ -29,6 +30,7 @@ import (
 	"stig/lease"
 	"stig/live"
 	"stig/process"
+	"stig/remote"
 	"stig/session"
 	"stig/signals"
 )
@@ -178,6 +180,7 @@ type App struct {
 	Getenv             func(string) string
 	Env                func() []string
 	HomeDir, ConfigDir func() (string, error) // the user's
+	CacheDir           func() (string, error) // the user's; nil for none
 	Now                func() time.Time       // the machine's clock; what is told and written has clock
 	Schema             *signals.Schema
 	Config             Config
@@ -189,6 +192,10 @@ type App struct {
 	// OpenStore opens the store at a place; nil opens the JSONL file. Tests have
 	// other stores opened.
 	OpenStore func(beads.Place) beads.Store
+
+	// servers are the stores on servers that this process has open; nil before the first.
+	opening sync.Mutex
+	servers *remote.Pool
 
 	// Cache keeps the store between readings; nil where it is mostly read once.
 	Cache *jsonl.Cache
@@ -224,6 +231,7 @@ func (a *App) Fresh(ctx context.Context, command string) *App {
 		Getenv: a.Getenv, Env: a.Env, HomeDir: a.HomeDir, ConfigDir: a.ConfigDir, Now: a.Now, Schema: cue.Embedded(),
 		Say: a.Say, Progress: a.Progress, Terminal: a.Terminal,
 		Ctx: ctx, Running: command,
+		CacheDir: a.CacheDir, servers: a.OnServers(),
 		Dir: a.Dir, Store: a.Store, Actor: a.Actor, OpenStore: a.OpenStore, Cache: a.Cache, Ancestors: a.Ancestors, Inbox: a.Inbox, Foreign: a.Foreign,
 	}
 }

@@ -67,7 +67,7 @@ func (a *App) Check(ctx context.Context, r CheckRequest) (*Checked, error) {
 		return nil, err
 	}
 	defer forget()
-	c := &Checked{Command: r.Command, Rules: lint.Of(looksFor(r.Command, past)...), Issues: file.Len(), Store: store.Place().Path}
+	c := &Checked{Command: r.Command, Rules: lint.Of(looksFor(r.Command, past)...), Issues: file.Len(), Store: store.Place().File()}
 	if only != nil {
 		c.Issues = len(only)
 	}
@@ -198,11 +198,7 @@ func (a *App) checkRules(ctx context.Context, store beads.Place, past *lint.Past
 	return lint.Rules{
 		Schema: a.Schema, Now: now, Look: process.Finder(filepath.Dir(store.Dir), a.Getenv), Past: past, Unfinished: unfinished,
 		Commits: func(names []string) ([]bool, error) {
-			repo, _, err := a.Git(store)
-			if err != nil {
-				return nil, err
-			}
-			return repo.Commits(ctx, names)
+			return a.GitIn(filepath.Dir(store.Dir)).Commits(ctx, names)
 		},
 	}, err
 }

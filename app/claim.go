@@ -178,9 +178,9 @@ func (c *claimer) claim(ctx context.Context, id string) (*checkpoint.Claimed, er
 // leaseOf gives the lease of a holder on an issue.
 func (c *claimer) leaseOf(issue, holder string) (live.Lease, bool) {
 	claims, err := c.place.Claims(issue)
-	c.app.warnOfClaims(err)
+	c.app.WarnOfShared(err)
 	l, ok := claims.Lease(issue)
-	return l, ok && l.Actor == holder
+	return l, ok && l.Covers(holder)
 }
 
 // take puts a lease on an issue that names this process, so that it ends with it where
@@ -203,6 +203,9 @@ func (c *claimer) take(f *beads.Snapshot, issue string) error {
 			c.was = &l
 		}
 		c.taken = new(c.lease(issue))
+		if _, holder := c.judge.InStore(issue); c.was != nil && c.was.Covers(holder) && holder != c.who.Actor && c.judge.Ended(*c.was) {
+			c.taken.Took = holder
+		}
 		c.judge.Prune(all)
 		all.Forget(issue)
 		all.Hold(*c.taken)
@@ -217,7 +220,7 @@ func (c *claimer) take(f *beads.Snapshot, issue string) error {
 	if err != nil && c.place.Documents != nil {
 		return &fault.Error{Code: fault.Store, ID: issue, Reason: fmt.Sprintf("cannot be claimed now: %v", err), Hint: "type stig doctor to see how the server answers", Err: err}
 	}
-	c.app.warnOfClaims(err)
+	c.app.WarnOfShared(err)
 	return nil
 }
 
@@ -255,7 +258,7 @@ func (c *claimer) lease(issue string) live.Lease {
 // kept is the lease that stays when the command ends: no program runs on. Of one that a
 // worker loop started it names the run, whose end returns it.
 func (c *claimer) kept(l live.Lease) live.Lease {
-	l.Run = c.who.Run
+	l.Run, l.Took = c.who.Run, ""
 	l.Process, l.Person = process.ID{}, c.app.isPerson(c.place, l.Actor)
 	return l
 }
@@ -277,7 +280,7 @@ func (c *claimer) settle(l *live.Lease) {
 		}
 		return true, nil
 	}, c.taken.Issue)
-	c.app.warnOfClaims(err)
+	c.app.WarnOfShared(err)
 }
 
 // isPerson reports whether a name is that of a person, as far as it is known here.
@@ -289,11 +292,12 @@ func (a *App) isPerson(p live.Place, name string) bool {
 	return who.Kind != "agent" && who.Kind != "program"
 }
 
-// warnOfClaims says that leases cannot be read or written: claims go by the store alone.
-func (a *App) warnOfClaims(err error) {
-	if err != nil && !a.edits().unclaimed {
-		a.edits().unclaimed = true
-		a.Warn("others may not see claims: %v", err)
+// WarnOfShared says, once, that what others in the clone or the database are to see cannot
+// be read or written: claims go by the store alone.
+func (a *App) WarnOfShared(err error) {
+	if err != nil && !a.edits().unshared {
+		a.edits().unshared = true
+		a.Warn("claims and acknowledgements are not shared with others now: %v", err)
 	}
 }
 
@@ -321,7 +325,7 @@ func (a *App) renewOwn(ctx context.Context, store beads.Place, issue string, now
 		return // there is nothing to renew
 	}
 	_, err = place.ChangeClaims(func(all *live.Claims) (bool, error) { return edit.Renew(all, issue), nil }, issue)
-	a.warnOfClaims(err)
+	a.WarnOfShared(err)
 }
 
 // Renew renews the claim of an issue that this process holds. It refuses (fault.Conflict)
@@ -374,6 +378,6 @@ func (a *App) LeaseOf(issue string) (live.Lease, bool) {
 		return live.Lease{}, false
 	}
 	claims, err := place.Claims(issue)
-	a.warnOfClaims(err)
+	a.WarnOfShared(err)
 	return claims.Lease(issue)
 }

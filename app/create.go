@@ -210,7 +210,7 @@ func (a *App) childNumbers(ctx context.Context, store beads.Place, dryRun bool) 
 
 // childSources are the other places in the clone where children stand.
 func (a *App) childSources(ctx context.Context, store beads.Place, place live.Place) (sources []live.Source) {
-	if !place.Shared() || !process.Finder("", a.Getenv)("git") {
+	if !place.Shared() || store.Mode == beads.Server || !process.Finder("", a.Getenv)("git") {
 		return nil
 	}
 	for _, other := range a.storesBeside(ctx, store) {
@@ -259,12 +259,12 @@ type Made struct {
 
 // Init makes an empty store.
 func (a *App) Init(ctx context.Context, r InitRequest) (*Made, error) {
-	dir, err := a.home(ctx)
+	dir, err := a.Home(ctx)
 	if err != nil {
 		return nil, err
 	}
 	m := &Made{Files: []string{}}
-	if m.Prefix, err = prefixOf(r.Prefix, dir); err != nil {
+	if m.Prefix, err = PrefixFor(r.Prefix, dir); err != nil {
 		return nil, err
 	}
 	if r.DryRun {
@@ -286,10 +286,10 @@ func (a *App) Init(ctx context.Context, r InitRequest) (*Made, error) {
 	return m, nil
 }
 
-// home is the directory that gets the store.
-func (a *App) home(ctx context.Context) (string, error) {
+// Home is the directory that gets the store.
+func (a *App) Home(ctx context.Context) (string, error) {
 	for _, named := range []struct{ what, path string }{{"--store", a.Store}, {"BEADS_DIR", a.Getenv("BEADS_DIR")}} {
-		if named.path != "" {
+		if named.path != "" && !jsonl.IsURL(named.path) {
 			return "", Usage(fmt.Sprintf("init: makes %s, and %s names %s", filepath.Join(".beads", "issues.jsonl"), named.what, named.path),
 				"leave "+named.what+" out; -C DIR says where the store goes")
 		}
@@ -311,7 +311,9 @@ func (a *App) home(ctx context.Context) (string, error) {
 	return filepath.FromSlash(root), nil
 }
 
-func prefixOf(given, dir string) (string, error) {
+// PrefixFor is what the ids of a new store begin with: what was given, else the name of
+// its directory.
+func PrefixFor(given, dir string) (string, error) {
 	if given == "" {
 		return beads.PrefixOf(dir)
 	}

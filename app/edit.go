@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -348,7 +347,7 @@ func (a *App) Delete(ctx context.Context, r DeleteRequest) (*Deleted, error) {
 	if d.Actor, err = a.MustActor(ctx); err != nil {
 		return nil, err
 	}
-	if store.Place().Mode != beads.Plain {
+	if store.Place().ByBD() {
 		return a.deleteByBD(ctx, store, r, d)
 	}
 	deleted, changes, err := checkpoint.Delete(ctx, store, options, r.IDs, d)
@@ -379,11 +378,7 @@ func (a *App) deleteByBD(ctx context.Context, store beads.Store, r DeleteRequest
 	if store.Place().Mode == beads.SQLite { // later versions keep no reason
 		argv = append(argv, "--reason="+d.Reason)
 	}
-	dir, err := filepath.Abs(store.Place().Dir)
-	if err != nil {
-		return nil, err
-	}
-	result, err := process.Run(ctx, process.Command{Argv: argv, Dir: filepath.Dir(dir), Env: append(a.Environ(), "BEADS_DIR="+dir, "BEADS_NO_DAEMON=1")})
+	result, err := a.BD().Run(ctx, store.Place(), argv[1:]...)
 	if err == nil && result.Exit != 0 {
 		refused.Reason = fmt.Sprintf("bd did not delete them: exit code %d, %q", result.Exit, strings.TrimSpace(string(result.Stderr)+string(result.Stdout)))
 		err = refused

@@ -15,6 +15,7 @@ import (
 	"stig/checkpoint"
 	"stig/cue"
 	"stig/dag"
+	"stig/fault"
 	"stig/git"
 	"stig/jsonl"
 	"stig/lint"
@@ -56,10 +57,13 @@ func (a *App) LookBack(ctx context.Context, args []string, last int) (*orient.Re
 
 // turns reads the history of the store, where it has one.
 func (a *App) turns(ctx context.Context, store beads.Place) (turns []orient.Turn, known bool, err error) {
-	if !process.Finder("", a.Getenv)("git") {
+	if store.Mode != beads.Server && !process.Finder("", a.Getenv)("git") {
 		return nil, false, nil
 	}
 	history, err := a.history(ctx, store)
+	if fault.Is(err, fault.Usage) { // it has none
+		return nil, false, nil
+	}
 	if err != nil {
 		return nil, false, err
 	}
@@ -79,7 +83,7 @@ func (a *App) Trajectory(ctx context.Context, store beads.Place, id, since strin
 	}
 	points, err := orient.Trajectory(ctx, history, id, since, after, a.Schema)
 	if unknown, ok := errors.AsType[*beads.RevisionError](err); ok {
-		return nil, Usage(unknown.Reason, cmp.Or(unknown.Hint, "the trajectory of an issue is git's history of "+store.Path))
+		return nil, Usage(unknown.Reason, cmp.Or(unknown.Hint, "the trajectory of an issue is git's history of "+Shortest(store.File())))
 	}
 	return points, err
 }
@@ -173,24 +177,32 @@ func (a *App) PrepareCommit(ctx context.Context, store beads.Place) (func(id str
 	return func(id string) (string, error) { return committer.Commit(ctx, id) }, nil
 }
 
-// Git runs git beside the store, whose path it gives as git knows it.
+// Git runs git beside the store, whose path it gives as git knows it: that of its file,
+// or of the copy of one on a server. Where there is no copy, the error is a fault.Usage.
 func (a *App) Git(store beads.Place) (repo git.Client, path string, err error) {
-	if path, err = filepath.Abs(store.Path); err != nil {
+	if store.File() == "" {
+		return git.Client{}, "", Usage(store.Name()+": no copy of it is in git, which would hold its past",
+			"type stig store sync, and commit what it writes")
+	}
+	if path, err = filepath.Abs(store.File()); err != nil {
 		return git.Client{}, "", err
 	}
 	real, err := filepath.EvalSymlinks(path)
-	if store.Mode == beads.Dolt && errors.Is(err, fs.ErrNotExist) { // bd has exported nothing yet
-		real, err = filepath.EvalSymlinks(filepath.Dir(path))
-		real = filepath.Join(real, filepath.Base(path))
+	if (store.Mode == beads.Dolt || store.Mode == beads.Server) && errors.Is(err, fs.ErrNotExist) { // bd has exported nothing yet, or no edit was copied
+		if real, err = filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+			real = filepath.Join(real, filepath.Base(path))
+		}
 	}
-	if path = real; err != nil {
-		return git.Client{}, "", err
-	}
-	return a.GitIn("").Beside(path), path, nil
+	return a.GitIn("").Beside(real), real, err
 }
 
 // history gives the past of a store: what it keeps itself, else git's of its file.
 func (a *App) history(ctx context.Context, store beads.Place) (beads.History, error) {
+	if kept, ok := a.bare(store).(beads.Historic); ok {
+		if history, err := kept.History(ctx); history != nil || err != nil {
+			return history, err
+		}
+	}
 	repo, path, err := a.Git(store)
 	return git.Past{Client: repo, Path: path}, err
 }
@@ -212,7 +224,10 @@ func (a *App) openAt(ctx context.Context, store beads.Place, revision string) (*
 // about the command line.
 func unknownRevision(err error, store beads.Place) error {
 	if unknown, ok := errors.AsType[*git.RevisionError](err); ok {
-		return Usage(unknown.Reason, cmp.Or(unknown.Hint, "name a commit that has the store: see git log --oneline -- "+store.Path))
+		if store.Mode == beads.Dolt {
+			unknown.Hint = "bd keeps the history of its database: type bd history ID for that of an issue"
+		}
+		return Usage(unknown.Reason, cmp.Or(unknown.Hint, "name a commit that has the store: see git log --oneline -- "+Shortest(store.File())))
 	}
 	return err
 }
@@ -220,6 +235,6 @@ func unknownRevision(err error, store beads.Place) error {
 // warnOfLinesAt names the first line of a revision that cannot be read.
 func (a *App) warnOfLinesAt(revision string, store beads.Place, file *beads.Snapshot) {
 	if problems := file.Problems(); len(problems) > 0 {
-		a.Warn("%s:%s:%d: %s", revision, store.Path, problems[0].Line, problems[0].Message)
+		a.Warn("%s:%s:%d: %s", revision, Shortest(store.File()), problems[0].Line, problems[0].Message)
 	}
 }

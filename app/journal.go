@@ -25,7 +25,7 @@ type journal struct {
 	last   *live.Pending // the latest edit of this run
 	warned bool
 
-	unclaimed bool // leases could not be read or written, and the user was told
+	unshared bool // what others are to see could not be read or written, and the user was told
 }
 
 // journalled is a store of which the journal keeps the edits.
@@ -37,6 +37,10 @@ type journalled struct {
 // Edit records the changes under the lock, right after fn made them, and their
 // outcome when they are written. It records nothing of a dry run.
 func (s *journalled) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) error) ([]beads.Change, error) {
+	if s.Place().Mode == beads.Server && !o.DryRun {
+		o.Actor, _ = s.journal.app.ActorName(ctx) // an edit whose actor is unknown is recorded all the same
+		o.Command = cmp.Or(s.journal.app.Running, "stig")
+	}
 	entry := s.journal.entry(s.Place(), o)
 	changes, err := s.Store.Edit(ctx, o, func(tx *beads.Tx) error {
 		err := fn(tx)
@@ -86,7 +90,7 @@ func (e *entry) follow(changes []beads.Change) {
 	if beside {
 		e.warnOfBeside()
 	}
-	e.app.warnOfClaims(err)
+	e.app.WarnOfShared(err)
 }
 
 // warnOfCredentials says what an edit brought that must not come into a repository.
@@ -131,7 +135,7 @@ func (e *entry) begin(changes []beads.Change) {
 	actor, _ := e.app.ActorName(e.ctx) // an edit whose actor is unknown is recorded all the same
 	e.place, e.seen, e.before, e.actor = place, place.Seen(), live.Stamp(e.at.Path), actor
 	if e.claims, err = place.Claims(issuesOf(changes)...); err != nil {
-		e.app.warnOfClaims(err)
+		e.app.WarnOfShared(err)
 	}
 	pending, err := place.Begin(live.Record{
 		At: e.options.Now, Actor: actor, Command: cmp.Or(e.app.Running, "stig"), Undoes: e.Undoes, Changes: recorded(changes),
@@ -325,10 +329,10 @@ func loggedOf(r live.Record, ids []string) Logged {
 	return e
 }
 
-// births gives from the journal what an issue was called when it was made: two
+// Births gives from the journal what an issue was called when it was made: two
 // branches may give one id to two issues in one second, and titles change. What
 // the journal of this clone does not know, it does not say.
-func (a *App) births() func(id string, as beads.Birth) (title string, known bool) {
+func (a *App) Births() func(id string, as beads.Birth) (title string, known bool) {
 	journal := sync.OnceValue(func() (j live.Journal) {
 		if place, err := a.livePlace(); err == nil {
 			j, _ = place.Journal() // without it the titles of now are compared

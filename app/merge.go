@@ -17,6 +17,7 @@ import (
 	"stig/jsonl"
 	"stig/lint"
 	"stig/merge"
+	"stig/remote"
 )
 
 // DiffRequest says which two stores to compare.
@@ -134,7 +135,12 @@ func (a *App) merge(r MergeRequest) (*Merged, error) {
 		texts[i] = text
 	}
 	ours := texts[1]
-	m := &Merged{Result: merge.Options{Births: a.births()}.Stores(texts[0], ours, texts[2]), Output: cmp.Or(r.Output, r.Ours)}
+	m := &Merged{Output: cmp.Or(r.Output, r.Ours)}
+	if text, ok := a.copied(r, ours, texts[2]); ok {
+		m.Text = text
+	} else {
+		m.Result = merge.Options{Births: a.Births()}.Stores(texts[0], ours, texts[2])
+	}
 	file, over := HostFile{Path: a.under(m.Output)}, m.Output == r.Ours
 	switch {
 	case r.DryRun && over:
@@ -152,9 +158,35 @@ func (a *App) merge(r MergeRequest) (*Merged, error) {
 	return m, nil
 }
 
+// copied is what git's merge of the copy of a store on a server gives: what the server holds,
+// which has both sides, unless a side has what never was there.
+func (a *App) copied(r MergeRequest, ours, theirs string) (text string, ok bool) {
+	if !strings.HasPrefix(filepath.Base(r.Ours), ".merge_file_") { // git's name for %A
+		return "", false
+	}
+	place, err := jsonl.Discover(a.Where())
+	if err != nil || place.Mode != beads.Server || place.Copy == "" {
+		return "", false
+	}
+	store, err := a.OnServers().Open(place)
+	if err != nil {
+		return "", false
+	}
+	now, err := store.Text(a.Ctx)
+	for _, side := range []string{ours, theirs} {
+		if err == nil {
+			err = remote.Copy{Store: store, File: place.Copy}.RefuseStrange(a.Ctx, side, now)
+		}
+	}
+	return string(now), err == nil
+}
+
 // Conflicts lists what a merge left open in the store.
 func (a *App) Conflicts() ([]merge.Conflict, error) {
 	store, err := a.Discover()
+	if err == nil {
+		err = inFile(store.Place(), "stig merge --resolve")
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -163,6 +195,15 @@ func (a *App) Conflicts() ([]merge.Conflict, error) {
 		return nil, Placed(err)
 	}
 	return merge.Open(text), nil
+}
+
+// inFile refuses what a command does to a file, for a store on a server.
+func inFile(store beads.Place, command string) error {
+	if store.Mode != beads.Server {
+		return nil
+	}
+	return Usage(fmt.Sprintf("%s: is for a store in a file, and this one is on a server: %s", command, store.Name()),
+		"type stig log to see what was written from here, and stig undo to take it back; of a copy in git, type stig store sync")
 }
 
 // ResolveRequest answers questions that a merge left open about one issue.
@@ -187,10 +228,13 @@ func (a *App) Resolve(ctx context.Context, r ResolveRequest) (*Resolved, error) 
 		return nil, err
 	}
 	store, err := a.Discover() // a store that git has not merged to its end is what this is for
+	if err == nil {
+		err = inFile(store.Place(), "stig merge --resolve")
+	}
 	if err != nil {
 		return nil, err
 	}
-	id, unknown := fullID(store, r.ID)
+	id, unknown := FullID(store, r.ID)
 	answered := &Resolved{ID: id, Store: store.Place().Path}
 	var before, after string
 	err = a.Rewrite(ctx, store.Place(), options, func(text string) ([]jsonl.Splice, error) {
@@ -201,16 +245,8 @@ func (a *App) Resolve(ctx context.Context, r ResolveRequest) (*Resolved, error) 
 		answered.Resolution, before, after = done, text, text[:done.Start]+done.Text+text[done.End:]
 		return []jsonl.Splice{{Start: done.Start, End: done.End, Text: done.Text}}, nil
 	})
-	wrong, isKey := errors.AsType[*merge.KeyError](err)
-	switch {
-	case errors.Is(err, merge.ErrNoConflict) && unknown != nil:
-		return nil, unknown
-	case errors.Is(err, merge.ErrNoConflict):
-		return nil, Usage(id+": not in conflict", "type stig merge --resolve to see what is")
-	case isKey:
-		return nil, Usage(err.Error(), "in question: "+strings.Join(wrong.Asked, ", "))
-	case err != nil:
-		return nil, err
+	if err != nil {
+		return nil, Unresolved(err, id, unknown)
 	}
 	answered.Left = merge.Open(after)
 	if r.DryRun {
@@ -219,9 +255,24 @@ func (a *App) Resolve(ctx context.Context, r ResolveRequest) (*Resolved, error) 
 	return answered, nil
 }
 
-// fullID is the id of the issue that was meant, and as it was given, with an
+// Unresolved says why answers about an issue were not taken; unknown is the error of
+// FullID.
+func Unresolved(err error, id string, unknown error) error {
+	wrong, isKey := errors.AsType[*merge.KeyError](err)
+	switch {
+	case errors.Is(err, merge.ErrNoConflict) && unknown != nil:
+		return unknown
+	case errors.Is(err, merge.ErrNoConflict):
+		return Usage(id+": not in conflict", "type stig merge --resolve to see what is")
+	case isKey:
+		return Usage(err.Error(), "in question: "+strings.Join(wrong.Asked, ", "))
+	}
+	return err
+}
+
+// FullID is the id of the issue that was meant, and as it was given, with an
 // error, where the store knows none.
-func fullID(store beads.Store, id string) (string, error) {
+func FullID(store beads.Store, id string) (string, error) {
 	file, err := store.Snapshot()
 	if err != nil {
 		return id, err
@@ -291,7 +342,7 @@ func AnswerHint(c merge.Conflict) string {
 // diagnostic of each issue between them with what is to be decided.
 func (a *App) openQuestions(found []lint.Diagnostic, store beads.Place) ([]lint.Diagnostic, error) {
 	marker := func(d lint.Diagnostic) bool { return d.Rule == beads.ConflictMarker }
-	if !slices.ContainsFunc(found, marker) {
+	if store.Mode == beads.Server || !slices.ContainsFunc(found, marker) {
 		return found, nil
 	}
 	text, err := readText(store.Path)
@@ -340,6 +391,9 @@ const (
 // Unfinished says what a merge that git has not finished left of the store; nil
 // where nothing is wrong with it. thorough is that of git.Client.MergeState.
 func (a *App) Unfinished(ctx context.Context, store beads.Place, thorough bool) (*lint.Unfinished, error) {
+	if store.Mode == beads.Server {
+		return nil, nil // git merges a copy at most
+	}
 	repo, path, err := a.Git(store)
 	if err != nil {
 		return nil, err
@@ -376,7 +430,7 @@ func (a *App) Unfinished(ctx context.Context, store beads.Place, thorough bool) 
 // ours of both, ours has it all.
 func (a *App) leftOut(sides []git.Side) bool {
 	for _, s := range sides {
-		merged := merge.Options{Births: a.births()}.Stores(s.Base, s.Ours, s.Theirs)
+		merged := merge.Options{Births: a.Births()}.Stores(s.Base, s.Ours, s.Theirs)
 		if len(merged.Conflicts) > 0 || merged.Text != s.Ours {
 			return true
 		}

@@ -83,6 +83,9 @@ func (a *App) missing(ctx context.Context, ids []string) (findings []recovery.Fi
 		return nil, place, err
 	}
 	defer file.Close()
+	if err := inFile(file.Place(), "stig recover"); err != nil {
+		return nil, place, err
+	}
 	q, err := a.question(ctx, file)
 	if err != nil {
 		return nil, place, err
@@ -295,6 +298,9 @@ func (a *App) WarnOfLost(ctx context.Context, store beads.Place) {
 // work tree was last looked at. It costs one look at the file where nothing but
 // stig wrote it. What cannot be found out is no hindrance.
 func (a *App) noteLost(ctx context.Context, store beads.Place) string {
+	if store.Mode == beads.Server {
+		return "" // no other program writes over it
+	}
 	place, err := a.Live(store)
 	if err != nil {
 		return ""
@@ -373,6 +379,9 @@ func (a *App) lostSince(ctx context.Context, session string) (text string, err e
 	}
 	if err != nil {
 		return loss.Vanished(cmp.Or(a.Dir, "."), session), nil
+	}
+	if store.Mode == beads.Server || store.Mode == beads.Dolt {
+		return "", nil // a file beside it is a copy, and whoever keeps the database keeps its history
 	}
 	l, err := loss.NewLook(store, session)
 	if err != nil || l.Unchanged() || git.Busy(l.Place.Tree.Own) != "" || l.Read(ctx) != nil {

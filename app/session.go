@@ -400,7 +400,7 @@ func (a *App) PreCompact(ctx context.Context, h host.Host, e host.Event) []byte 
 		return nil
 	}
 	defer file.Close()
-	if file.Place().Mode != beads.Plain {
+	if file.Place().ByBD() {
 		return h.Nothing()
 	}
 	var without []string
@@ -495,11 +495,11 @@ func (a *App) objection(ctx context.Context, store beads.Place, attempt guard.At
 	}
 	if len(attempt.Files) > 0 {
 		dir, err := filepath.Abs(cmp.Or(a.Dir, "."))
-		path, err2 := filepath.Abs(store.Path)
-		if err != nil || err2 != nil || !attempt.Overwrites(dir, path) {
+		path, err2 := filepath.Abs(store.File())
+		if err != nil || err2 != nil || store.File() == "" || !attempt.Overwrites(dir, path) {
 			return ""
 		}
-		return fmt.Sprintf("%s: writes %s past stig, which checks what is written and loses nothing\n", attempt.Verb, filepath.Base(store.Path)) +
+		return fmt.Sprintf("%s: writes %s past stig, which checks what is written and loses nothing\n", attempt.Verb, filepath.Base(path)) +
 			"hint: type stig checkpoint ID, stig signals set ID, stig create or stig close ID; reading the file is fine"
 	}
 	if attempt.Open {
@@ -526,6 +526,9 @@ func (a *App) isElsewhere(store beads.Place, dir string) bool {
 	other, err := jsonl.Discover(where)
 	if err != nil {
 		return true
+	}
+	if store.Mode == beads.Server && other.Mode == beads.Server {
+		return store.URL != other.URL
 	}
 	here, err := realPath(store.Path)
 	there, err2 := realPath(other.Path)

@@ -277,6 +277,9 @@ func (s *site) fresh(ctx context.Context) (func(id string, c criteria.Criteria) 
 
 // edited compares criteria with those that are committed.
 func (a *App) edited(ctx context.Context, s *site, id string, c criteria.Criteria) (*checkpoint.Edited, error) {
+	if s.Store.File() == "" {
+		return nil, nil
+	}
 	repo, path, err := a.Git(s.Store)
 	if err != nil {
 		return nil, err

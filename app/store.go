@@ -15,9 +15,12 @@ import (
 
 	"stig/bd"
 	"stig/beads"
+	"stig/credentials"
+	"stig/database"
 	"stig/jsonl"
 	"stig/live"
 	"stig/process"
+	"stig/remote"
 )
 
 // Where says what of this run decides on the store.
@@ -32,6 +35,9 @@ func (a *App) Discover() (beads.Store, error) {
 		return nil, err
 	}
 	place.Path = Shortest(place.Path)
+	if place.Copy != "" {
+		place.Copy = Shortest(place.Copy)
+	}
 	place = a.BD().Settle(place)
 	return a.At(place), a.Configure(place)
 }
@@ -43,13 +49,23 @@ func (a *App) At(p beads.Place) beads.Store {
 	if p.Mode == beads.Dolt {
 		return &journalled{Store: program.Wrap(a.bare(p)), journal: a.edits()}
 	}
-	return program.Wrap(&journalled{Store: a.bare(p), journal: a.edits()})
+	return program.Wrap(&journalled{Store: a.synced(a.bare(p)), journal: a.edits()})
 }
+
+// Kept gives the store at a place with its copy, for what At knows nothing of.
+func (a *App) Kept(p beads.Place) beads.Store { return a.synced(a.bare(p)) }
 
 // bare gives the store at a place without what At adds.
 func (a *App) bare(p beads.Place) beads.Store {
-	if a.OpenStore != nil {
+	switch {
+	case a.OpenStore != nil:
 		return a.OpenStore(p)
+	case p.Mode == beads.Server:
+		store, err := a.OnServers().Open(p)
+		if err != nil {
+			return remote.Unopened{At: p, Err: err}
+		}
+		return store
 	}
 	return a.file(p)
 }
@@ -68,12 +84,85 @@ func (a *App) Live(p beads.Place) (live.Place, error) {
 	return place, nil
 }
 
+// Edited gives when each actor made their last edit on any machine; nil where the journal
+// of the clone says all that is known.
+func (a *App) Edited(ctx context.Context, p beads.Place) (last map[string]time.Time, err error) {
+	s, ok := a.bare(p).(interface {
+		Edited(context.Context) (map[string]time.Duration, error)
+	})
+	if !ok || a.Getenv("STIG_NOW") != "" { // a clock that stands cannot be compared with the server's
+		return nil, nil
+	}
+	ago, err := s.Edited(ctx)
+	last = map[string]time.Time{}
+	for actor, d := range ago {
+		last[actor] = a.now().Add(-d)
+	}
+	return last, err
+}
+
 // now is Clock where that is right, which others see to.
 func (a *App) now() time.Time {
 	if t, err := a.Clock(); err == nil {
 		return t
 	}
 	return a.Now().UTC()
+}
+
+// synced is a store on a server that also writes its copy, where the settings ask for
+// that; another store as it is.
+func (a *App) synced(s beads.Store) beads.Store {
+	store, ok := s.(*database.Store)
+	if !ok {
+		return s
+	}
+	p := s.Place()
+	if settings, err := remote.Settings(p); err != nil || !settings.SyncFile {
+		return s
+	}
+	return remote.Syncing{Store: store, Copy: remote.Copy{Store: store, File: cmp.Or(p.Copy, Shortest(filepath.Join(p.Dir, jsonl.CopyFile))), Cache: a.OnServers().Cache}, Warn: func(err error) {
+		said := Classify(err)
+		a.Warn("written to %s, and not to its copy: %s", p.Name(), said.Message)
+		a.Hint(said.Hint)
+	}}
+}
+
+// OnServers are the stores on servers that this process has open. A server of ours
+// asks for them from several calls at once.
+func (a *App) OnServers() *remote.Pool {
+	a.opening.Lock()
+	defer a.opening.Unlock()
+	if a.servers == nil {
+		a.servers = a.pool()
+	}
+	return a.servers
+}
+
+// pool is one in which no store is open yet.
+func (a *App) pool() *remote.Pool {
+	p := &remote.Pool{Now: a.Now, Given: func() credentials.Given {
+		g := credentials.Given{User: a.Getenv(credentials.UserVariable), Password: a.Getenv(credentials.PasswordVariable)}
+		if dir, err := a.ConfigDir(); err == nil && filepath.IsAbs(dir) {
+			g.File = filepath.Join(dir, "stig", "credentials")
+		}
+		return g
+	}}
+	if a.CacheDir == nil {
+		return p
+	}
+	if dir, err := a.CacheDir(); err == nil && filepath.IsAbs(dir) {
+		p.Cache = filepath.Join(dir, "stig")
+	}
+	return p
+}
+
+// Disconnect ends the connections of this process to servers.
+func (a *App) Disconnect() {
+	a.opening.Lock()
+	defer a.opening.Unlock()
+	if a.servers != nil {
+		_ = a.servers.Close() // what was written is there
+	}
 }
 
 // BD is the bd of this machine as this run calls it.
@@ -231,6 +320,9 @@ func (a *App) weakMark(p beads.Place) string {
 
 // storesBeside are the stores at the same place in the other worktrees.
 func (a *App) storesBeside(ctx context.Context, store beads.Place) (list []beads.Store) {
+	if store.Mode == beads.Server {
+		return nil // they all have this one
+	}
 	git, path, err := a.Git(store)
 	if err != nil {
 		return nil

@@ -84,7 +84,7 @@ func (a *App) endLease(store beads.Place, issue string, mayTake func(holder stri
 		all.End(issue)
 		return true, nil
 	}, issue)
-	a.warnOfClaims(err)
+	a.WarnOfShared(err)
 }
 
 // SweepRequest returns claims that nobody works on. Older is 0 for dag.SweepAfter.
@@ -112,7 +112,7 @@ func (a *App) returnable(store beads.Place, now time.Time, r SweepRequest) func(
 		judge := a.Judge(place, now)
 		return func(issue *beads.Issue) checkpoint.Left {
 			l, ok := claims.Lease(issue.ID)
-			held := ok && l.Actor == issue.Assignee
+			held := ok && l.Covers(issue.Assignee)
 			switch {
 			case held && judge.Ended(l):
 				return checkpoint.Ended
@@ -169,7 +169,7 @@ func (a *App) leases(store beads.Place) (place live.Place, claims live.Claims) {
 	if err == nil {
 		claims, err = place.Claims()
 	}
-	a.warnOfClaims(err)
+	a.WarnOfShared(err)
 	return place, claims
 }
 
@@ -197,7 +197,7 @@ func (c *claimer) returnEnded(ctx context.Context) {
 // sweepEnded returns those of the leases that have ended which count picks.
 func (c *claimer) sweepEnded(ctx context.Context, count func(live.Lease) bool) (returned []string, err error) {
 	claims, err := c.place.Claims()
-	c.app.warnOfClaims(err)
+	c.app.WarnOfShared(err)
 	ended := map[string]live.Lease{}
 	here := false
 	for _, l := range claims.Leases {
@@ -212,7 +212,7 @@ func (c *claimer) sweepEnded(ctx context.Context, count func(live.Lease) bool) (
 	swept, err := checkpoint.Sweep(ctx, c.store, c.options, c.who.Actor, func(*beads.Snapshot) func(*beads.Issue) checkpoint.Left {
 		_, now := c.app.leases(c.store.Place())
 		return func(issue *beads.Issue) checkpoint.Left {
-			if l, ok := now.Lease(issue.ID); ok && lease.Same(l, ended[issue.ID]) && l.Actor == issue.Assignee {
+			if l, ok := now.Lease(issue.ID); ok && lease.Same(l, ended[issue.ID]) && l.Covers(issue.Assignee) {
 				return checkpoint.Ended
 			}
 			return checkpoint.Kept
@@ -233,7 +233,7 @@ func (c *claimer) sweepEnded(ctx context.Context, count func(live.Lease) bool) (
 		}
 		return changed, nil
 	})
-	c.app.warnOfClaims(err)
+	c.app.WarnOfShared(err)
 	return returned, nil
 }
 

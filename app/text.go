@@ -69,16 +69,16 @@ func Visible(text string) string { return visible.Text(text) }
 // warnOfStore names the places that cannot be read: reading goes on without them.
 func (a *App) warnOfStore(f *beads.Snapshot) {
 	if f.Place().Mode == beads.Export {
-		a.Warn("%s: an export of a Dolt database, where the issues may have changed since", f.Place().Path)
+		a.Warn("%s: an export of a Dolt database, where the issues may have changed since", f.Place().Name())
 	}
 	problems := f.Problems()
 	const shown = 3
 	for i, p := range problems {
 		if i == shown {
-			a.Warn("%s: %d more places; type stig vet to see them all", f.Place().Path, len(problems)-shown)
+			a.Warn("%s: %d more places; type stig vet to see them all", f.Place().Name(), len(problems)-shown)
 			break
 		}
-		a.Warn("%s:%d: %s", f.Place().Path, p.Line, p.Message)
+		a.Warn("%s:%d: %s", f.Place().Name(), p.Line, p.Message)
 	}
 }
 

@@ -70,7 +70,7 @@ func (b Program) Settle(p beads.Place) beads.Place {
 		return p
 	}
 	d, err := b.Locate(p)
-	if err == nil && d.Topology == Embedded && (!b.OnPath || !isDir(d.Files)) && isFile(p.Path) {
+	if err == nil && d.Topology != Server && (!b.OnPath || d.Topology == Embedded && !isDir(d.Files)) && isFile(p.Path) {
 		p.Mode = beads.Export
 	}
 	return p
@@ -357,6 +357,11 @@ func (b Program) patient(ctx context.Context) (context.Context, context.CancelFu
 	return b.limited(ctx)
 }
 
+// Run starts bd on a store, for what no edit does.
+func (b Program) Run(ctx context.Context, p beads.Place, argv ...string) (process.Result, error) {
+	return b.run(ctx, p, argv...)
+}
+
 // run starts bd on this very store, and not by way of its daemon, whose
 // answers may lag.
 func (b Program) run(ctx context.Context, p beads.Place, argv ...string) (process.Result, error) {
@@ -456,7 +461,7 @@ func said(result process.Result) string {
 	}
 	for line := range strings.Lines(words) {
 		words = strings.TrimSpace(line)
-		if strings.HasPrefix(words, "Error") {
+		if strings.HasPrefix(words, "Error") || strings.HasPrefix(words, "panic:") {
 			break
 		}
 	}

@@ -43,8 +43,11 @@ func (s *dolt) open() (source, error) {
 	if s.wrong != nil {
 		return nil, s.wrong
 	}
-	if s.where.Topology == Embedded {
+	switch s.where.Topology {
+	case Embedded:
 		return embedded{s}, nil
+	case Through:
+		return through{embedded{s}}, nil
 	}
 	db, err := s.where.connect()
 	if err != nil {
@@ -102,23 +105,27 @@ const (
 )
 
 // Watch implements beads.Store. It asks for the version of the database: of an embedded
-// one that takes no program.
+// one that takes no program. Where bd alone reaches the database each look is an export.
 func (s *dolt) Watch() (changes <-chan struct{}, stop func()) {
 	db, err := s.open()
 	if err != nil {
 		return s.file.Watch()
 	}
+	every := watchEvery
+	if s.where.Topology == Through {
+		every = watchEveryIdle
+	}
 	tell, done := make(chan struct{}, 1), make(chan struct{})
-	go watch(db, tell, done)
+	go watch(db, every, tell, done)
 	return tell, sync.OnceFunc(func() { close(done) })
 }
 
-func watch(db source, tell chan<- struct{}, done <-chan struct{}) {
+func watch(db source, busy time.Duration, tell chan<- struct{}, done <-chan struct{}) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	defer db.close()
 	was, _ := db.version(ctx)
-	every, quiet := watchEvery, time.Duration(0)
+	every, quiet := busy, time.Duration(0)
 	for {
 		select {
 		case <-done:
@@ -132,7 +139,7 @@ func watch(db source, tell chan<- struct{}, done <-chan struct{}) {
 			}
 			continue
 		}
-		was, every, quiet = now, watchEvery, 0
+		was, every, quiet = now, busy, 0
 		select {
 		case tell <- struct{}{}:
 		default: // there is one that nobody has taken yet

@@ -27,7 +27,7 @@ func (d Database) fingerprint() (string, error) {
 	sum := sha256.New()
 	sum.Write(manifest)
 	err = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() || e.Name() == "LOCK" {
+		if err != nil || e.IsDir() || e.Name() == "LOCK" || e.Name() == "journal.idx" { // the index is made anew by readers
 			return ifThere(err)
 		}
 		info, err := e.Info()
@@ -107,9 +107,26 @@ func (s *dolt) export(ctx context.Context) ([]byte, error) {
 		err = errors.New(strings.TrimSpace(said(result)))
 	}
 	if err != nil {
-		return nil, &beads.StoreError{Path: s.place.Dir, Reason: "bd export does not give the issues", Err: err, Hint: "see what bd export says, and bd doctor"}
+		return nil, &beads.StoreError{Path: s.place.Dir, Reason: "bd export does not give the issues", Err: err, Hint: "type bd export to see what it says; it takes bd 1.0 or later, and bd doctor looks at the database"}
 	}
 	return result.Stdout, nil
+}
+
+// through is a database that bd alone reaches. What bd exports is read each time, and
+// its sum is the version.
+type through struct{ embedded }
+
+func (s through) read(ctx context.Context) (lines []byte, version string, err error) {
+	if lines, err = s.export(ctx); err != nil {
+		return nil, "", err
+	}
+	sum := sha256.Sum256(lines)
+	return lines, hex.EncodeToString(sum[:]), nil
+}
+
+func (s through) version(ctx context.Context) (string, error) {
+	_, version, err := s.read(ctx)
+	return version, err
 }
 
 // unopened is the error of an embedded database that is not as bd leaves it.

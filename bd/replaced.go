@@ -151,23 +151,26 @@ func (s embedded) history(ctx context.Context, id string) (list []past, err erro
 }
 
 // replacedIn looks in the versions of an issue for what a write replaced. The error says
-// that the write is in none of them.
+// that the write, or what was read before it, is in none of them.
 func (w write) replacedIn(history []past) (r replacement, differs bool, err error) {
-	seen := false
+	var values []string
 	for _, v := range history {
 		record, err := beads.ParseRecord(v.Issue)
 		if err != nil {
 			return r, false, err
 		}
-		if shown(record, w.key) == w.after {
-			seen = true
-		} else if seen {
-			r, differs = w.foreign(record)
-			return r, differs, nil
-		}
+		values = append(values, shown(record, w.key))
 	}
-	if !seen {
+	ours := slices.Index(values, w.after)
+	if ours < 0 {
 		return r, false, fmt.Errorf("no commit of bd holds %s of %s: dolt.auto-commit may be off", w.key, w.issue)
 	}
-	return r, false, nil
+	was := slices.IndexFunc(values[ours:], func(value string) bool { return value != w.after })
+	switch {
+	case was < 0 || values[ours+was] == w.before:
+		return r, false, nil
+	case !slices.Contains(values, w.before): // read before the bd that wrote it had committed it
+		return r, false, fmt.Errorf("no commit of bd holds what was read as %s of %s", w.key, w.issue)
+	}
+	return replacement{w, values[ours+was]}, true, nil
 }

@@ -79,7 +79,7 @@ type dependencyRow struct {
 	Metadata    string    `json:"metadata,omitempty"`
 	ThreadID    string    `json:"thread_id,omitempty"`
 
-	id string // by which bd's query orders the rows of an issue
+	id, external string // by which bd's query orders the rows of an issue
 }
 
 type commentRow struct {
@@ -96,6 +96,7 @@ type contents struct {
 	labels   map[string][]string
 	depends  []dependencyRow
 	comments map[string][]commentRow
+	project  string   // the id of the project that the database is of; "" for none
 	infra    []string // types of issues that bd exports only when it is asked to
 }
 

@@ -21,15 +21,17 @@ type Topology string
 const (
 	Embedded Topology = "embedded" // each bd opens the files below .beads/embeddeddolt
 	Server   Topology = "server"   // a dolt sql-server holds it
+	Through  Topology = "bd"       // a way that bd alone knows, such as the proxied server of bd 1.3
 )
 
 // Database is where bd keeps the issues of a store in Dolt, as bd 1.0 finds it.
 type Database struct {
 	Topology Topology
 	Name     string
-	Files    string       // of Embedded: the directory of the database
+	Files    string       // of Embedded: the directory of the database; of Through: bd's name of the way
 	Server   mysql.Config // of Server, with the password
 	Shared   bool         // one server for the projects of a user
+	Project  string       // the id that bd gave the project; "" for none
 }
 
 // metadata is what bd's metadata.json says of a Dolt database.
@@ -40,6 +42,7 @@ type metadata struct {
 	Socket   string `json:"dolt_server_socket"`
 	User     string `json:"dolt_server_user"`
 	Database string `json:"dolt_database"`
+	Project  string `json:"project_id"`
 	TLS      bool   `json:"dolt_server_tls"`
 }
 
@@ -58,10 +61,13 @@ func (b Program) Locate(p beads.Place) (Database, error) {
 		return Database{}, err
 	}
 	set, env := settings(p.Dir), b.variables(p.Dir)
-	d := Database{Topology: Embedded, Name: cmp.Or(env("BEADS_DOLT_SERVER_DATABASE"), m.Database, defaultDatabase)}
+	d := Database{Topology: Embedded, Name: cmp.Or(env("BEADS_DOLT_SERVER_DATABASE"), m.Database, defaultDatabase), Project: m.Project}
 	d.Shared = isTrue(env("BEADS_DOLT_SHARED_SERVER")) || isTrue(set("dolt.shared-server"))
-	if !d.Shared && env("BEADS_DOLT_SERVER_MODE") != "1" && !strings.EqualFold(cmp.Or(m.Mode, set("dolt.mode")), string(Server)) {
-		d.Files = filepath.Join(p.Dir, "embeddeddolt", d.Name)
+	mode := strings.ToLower(cmp.Or(m.Mode, set("dolt.mode"), string(Embedded)))
+	if !d.Shared && env("BEADS_DOLT_SERVER_MODE") != "1" && mode != string(Server) {
+		if d.Files = filepath.Join(p.Dir, "embeddeddolt", d.Name); mode != string(Embedded) {
+			d.Topology, d.Files = Through, mode
+		}
 		return d, nil
 	}
 	d.Topology = Server
@@ -90,12 +96,14 @@ func (d Database) Where() string {
 	switch {
 	case d.Topology == Embedded:
 		return "embedded, " + d.Files
+	case d.Topology == Through:
+		return d.Files + ", database " + d.Name
 	case d.Server.Socket != "":
-		return "server at " + d.Server.Socket + ", database " + d.Name
+		return "database " + d.Name + " on the server at " + d.Server.Socket
 	case d.Server.Port == 0:
-		return "server at " + d.Server.Host + ", whose port no file or variable names, database " + d.Name
+		return "database " + d.Name + " on a server at " + d.Server.Host
 	}
-	return "server at " + d.Server.Host + ":" + strconv.Itoa(d.Server.Port) + ", database " + d.Name
+	return "database " + d.Name + " on the server at " + d.Server.Host + ":" + strconv.Itoa(d.Server.Port)
 }
 
 func readMetadata(dir string) (m metadata, err error) {

@@ -76,10 +76,10 @@ func (tx *Tx) Restore(r *Record) error {
 // free is the place of a new line for an id that no issue has.
 func (tx *Tx) free(id string) (at int, sorted bool, err error) {
 	if i, taken := tx.snapshot.Index(id); taken {
-		return 0, false, &RefusedError{Path: tx.snapshot.place.Path, Line: tx.snapshot.At(i).Line, Reason: fmt.Sprintf("id %q is taken", id)}
+		return 0, false, &RefusedError{Path: tx.snapshot.place.Name(), Line: tx.snapshot.At(i).Line, Reason: fmt.Sprintf("id %q is taken", id)}
 	}
 	if slices.ContainsFunc(tx.added, func(a addition) bool { return a.id == id }) {
-		return 0, false, &RefusedError{Path: tx.snapshot.place.Path, Reason: fmt.Sprintf("id %q is taken by another new issue", id)}
+		return 0, false, &RefusedError{Path: tx.snapshot.place.Name(), Reason: fmt.Sprintf("id %q is taken by another new issue", id)}
 	}
 	at, sorted = tx.snapshot.position(id)
 	return at, sorted, nil
@@ -186,7 +186,7 @@ func (i *Issue) end() ([]byte, error) {
 	b := make([]byte, 2)
 	n, err := i.of.source.Lines.ReadAt(b, i.off+int64(i.size))
 	if err != nil && !isEnd(err) {
-		return nil, Unreadable(i.of.place.Path, err)
+		return nil, Unreadable(i.of.place.Name(), err)
 	}
 	if bytes.Equal(b[:n], []byte("\r\n")) {
 		return b, nil
@@ -201,7 +201,7 @@ func (f *Snapshot) ended() (bool, error) {
 	}
 	last := make([]byte, min(f.size, int64(len(byteOrderMark))))
 	if _, err := f.source.Lines.ReadAt(last, f.size-int64(len(last))); err != nil && !isEnd(err) {
-		return false, Unreadable(f.place.Path, err)
+		return false, Unreadable(f.place.Name(), err)
 	}
 	return last[len(last)-1] == '\n' || f.size == int64(len(last)) && string(last) == byteOrderMark, nil
 }

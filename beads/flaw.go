@@ -118,6 +118,6 @@ func (tx *Tx) refuseFlaws(is *Issue, r *Record) error {
 		return nil
 	}
 	return &RefusedError{
-		Path: tx.snapshot.place.Path, Line: is.Line, Reason: is.ID + ": " + flaws[0].Message,
+		Path: tx.snapshot.place.Name(), Line: is.Line, Reason: is.ID + ": " + flaws[0].Message,
 		Hint: fmt.Sprintf("fix %q in that line by hand, then run the command again; an edit would write over it", flaws[0].Key)}
 }

@@ -153,12 +153,12 @@ func (i *Issue) unread(err error) error {
 	if isEnd(err) {
 		return i.gone()
 	}
-	return Unreadable(i.of.place.Path, err)
+	return Unreadable(i.of.place.Name(), err)
 }
 
 func (i *Issue) gone() error {
 	return &ConflictError{
-		Path:   i.of.place.Path,
+		Path:   i.of.place.Name(),
 		Reason: fmt.Sprintf("line %d no longer holds %s", i.Line, i.ID),
 		Hint:   "another program rewrote the store in place: run the command again",
 	}

@@ -110,12 +110,33 @@ func Names(versions []Version) (names []string) {
 
 // Place is where a store is, and which programs work on it.
 type Place struct {
-	Path string // what messages name; of a file symlinks are not resolved
+	Path string // of its file, whose symlinks are not resolved; see Name
 	Dir  string // its .beads directory
 	Mode Mode
 	BR   bool   // beads_rust works here: its .write.lock is taken too
 	NoDB bool   // config.yaml says no-db: bd works on the file itself
 	URL  string // of a store on a server, without a password; Path is then the file that names it
+	Copy string // the JSONL file that is kept current from the server; "" for none
+}
+
+// ByBD reports whether bd keeps the issues in a database of its own.
+func (p Place) ByBD() bool { return p.Mode == SQLite || p.Mode == Dolt || p.Mode == Export }
+
+// Name is what messages call the store: its file, or the URL of one on a server.
+func (p Place) Name() string {
+	if p.Mode == Server {
+		return p.URL
+	}
+	return p.Path
+}
+
+// File is the JSONL file of the store, which git may know: of one on a server its copy, ""
+// for none.
+func (p Place) File() string {
+	if p.Mode == Server {
+		return p.Copy
+	}
+	return p.Path
 }
 
 // Mode says whose store it is (beads-format §10 rule 1).
@@ -137,6 +158,8 @@ type Options struct {
 	Now    time.Time     // the time of updated_at
 	DryRun bool          // do all but lock and write
 	Wait   time.Duration // for the lock; 0 means 30 s
+
+	Actor, Command string // who edits, and by which command, for a store that records it
 
 	// Notes judges the notes of each changed line, before and after; its error
 	// ends the edit. Without it, no edit may change notes that say something:
@@ -172,6 +195,6 @@ func Retry(ctx context.Context, p Place, try func() ([]Change, error)) ([]Change
 		}
 	}
 	return nil, &ConflictError{
-		Path: p.Path, Reason: fmt.Sprintf("changed %d times while it was being written", attempts),
+		Path: p.Name(), Reason: fmt.Sprintf("changed %d times while it was being written", attempts),
 		Hint: "another program writes the store without its lock: let it finish and run the command again"}
 }

@@ -146,7 +146,7 @@ func (tx *Tx) issue(id string) (*Issue, error) {
 	is, err := tx.counting(id)
 	if err == nil && is.Status == statusTombstone {
 		return nil, &RefusedError{
-			Path: tx.snapshot.place.Path, Line: is.Line, Reason: is.ID + " was deleted (status tombstone)",
+			Path: tx.snapshot.place.Name(), Line: is.Line, Reason: is.ID + " was deleted (status tombstone)",
 			Hint: "write to another issue"}
 	}
 	return is, err
@@ -160,7 +160,7 @@ func (tx *Tx) counting(id string) (*Issue, error) {
 	}
 	if lines := tx.snapshot.repeats[is.ID]; lines != nil {
 		return nil, &RefusedError{
-			Path: tx.snapshot.place.Path, Line: lines[1], Reason: fmt.Sprintf("id %q stands on line %d already", is.ID, lines[0]),
+			Path: tx.snapshot.place.Name(), Line: lines[1], Reason: fmt.Sprintf("id %q stands on line %d already", is.ID, lines[0]),
 			Hint: "keep one of the lines; stig check lists them all"}
 	}
 	return is, nil
@@ -249,7 +249,7 @@ func (tx *Tx) judgeNotes(judge func(before, after string) error) error {
 		}
 		if err != nil {
 			return &RefusedError{
-				Path: tx.snapshot.place.Path, Line: is.Line, Reason: fmt.Sprintf("%s: %v", is.ID, err),
+				Path: tx.snapshot.place.Name(), Line: is.Line, Reason: fmt.Sprintf("%s: %v", is.ID, err),
 				Hint: "nothing was written; please report how this came about"}
 		}
 	}
@@ -275,7 +275,7 @@ func refuseProblems(f *Snapshot) error {
 	if bad[0].Rule == ConflictMarker {
 		hint = "type stig merge --resolve to see what is to be decided"
 	}
-	return &RefusedError{Path: f.place.Path, Line: bad[0].Line, Reason: reason, Hint: hint}
+	return &RefusedError{Path: f.place.Name(), Line: bad[0].Line, Reason: reason, Hint: hint}
 }
 
 const (
@@ -325,7 +325,7 @@ func refuseClosing(before, after *Record) error {
 func (tx *Tx) Text() ([]byte, error) {
 	before := make([]byte, tx.snapshot.size)
 	if _, err := tx.snapshot.source.Lines.ReadAt(before, 0); err != nil && !isEnd(err) {
-		return nil, Unreadable(tx.snapshot.place.Path, err)
+		return nil, Unreadable(tx.snapshot.place.Name(), err)
 	}
 	var after []byte
 	var done int64

@@ -195,7 +195,7 @@ func (c Closing) allowed(f *beads.Snapshot, r *beads.Record, rules Rules) error 
 	}
 	err := c.Evidence.Allows(id, criteria)
 	if v, ran := c.Evidence.(*verify.Verdict); err != nil && ran && v.Passed() && v.Issue() == id {
-		return &beads.ConflictError{Path: f.Place().Path, Reason: id + ": its criteria changed while they ran",
+		return &beads.ConflictError{Path: f.Place().Name(), Reason: id + ": its criteria changed while they ran",
 			Hint: "read them again with stig show " + id + ", then run the command again"}
 	}
 	if err != nil {

@@ -19,11 +19,18 @@ type Committer struct {
 // is not written first and then left uncommitted; where it could not, the error is
 // a fault.Usage. env is the environment that git runs in.
 func PrepareCommit(ctx context.Context, p beads.Place, env []string) (*Committer, error) {
-	path, err := filepath.Abs(p.Path)
+	if p.File() == "" {
+		return nil, usage(p.Name()+": cannot commit: the store is on a server, and no copy of it is kept in git", "leave --commit out")
+	}
+	path, err := filepath.Abs(p.File())
 	if err != nil {
 		return nil, err
 	}
-	if path, err = filepath.EvalSymlinks(path); err != nil {
+	real, err := filepath.EvalSymlinks(path)
+	switch {
+	case err == nil:
+		path = real
+	case p.Mode != beads.Server: // whose copy the first edit makes
 		return nil, err
 	}
 	c := &Committer{path: path, git: git.Client{Dir: filepath.Dir(path), Env: env}}

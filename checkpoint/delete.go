@@ -40,8 +40,8 @@ func verb(n int, one, several string) string {
 // progress, unless that is forced; and (*beads.RefusedError) stores
 // that bd keeps in a database: bd delete deletes there.
 func Delete(ctx context.Context, s beads.Store, o beads.Options, ids []string, d Deletion) ([]*Deleted, []beads.Change, error) {
-	if s.Place().Mode != beads.Plain {
-		return nil, nil, &beads.RefusedError{Path: s.Place().Path, Reason: "bd keeps these issues in a database, and deletes them itself",
+	if s.Place().ByBD() {
+		return nil, nil, &beads.RefusedError{Path: s.Place().Name(), Reason: "bd keeps these issues in a database, and deletes them itself",
 			Hint: "type bd delete " + strings.Join(ids, " ") + " --force"}
 	}
 	var list []*Deleted

@@ -68,7 +68,7 @@ func Link(ctx context.Context, s beads.Store, o beads.Options, from string, d be
 // changes nothing. Where bd keeps a database it refuses (*beads.RefusedError).
 func Unlink(ctx context.Context, s beads.Store, o beads.Options, from string, d beads.Dep) (*Linked, error) {
 	if s.Place().Mode == beads.SQLite {
-		return nil, &beads.RefusedError{Path: s.Place().Path,
+		return nil, &beads.RefusedError{Path: s.Place().Name(),
 			Reason: "bd keeps these issues in a database, and puts back dependencies that go from the file alone",
 			Hint:   fmt.Sprintf("type bd dep remove %s %s", from, d.On)}
 	}

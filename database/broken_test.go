@@ -5,11 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"testing"
 	"time"
 
 	"stig/beads"
+	"stig/internal/servers"
 	"stig/mysql"
 )
 
@@ -24,9 +26,15 @@ func TestRoundTrips(t *testing.T) {
 		check := func(name string, most int, do func()) {
 			t.Helper()
 			var text []string
-			p.statement = func(b []byte) { text = append(text, fmt.Sprintf("%.60q", b[1:])) }
-			if asked, _, _ := p.count(do); asked > most {
-				t.Errorf("%s: asked %d times, want %d at most:\n%s", name, asked, most, strings.Join(text, "\n"))
+			p.statement = func(b []byte) {
+				// On Dolt the history of edits is made later, for many of them, and edits wait
+				// for each other before they begin.
+				if !bytes.Contains(b, []byte("DOLT_")) && !bytes.Contains(b, []byte("_LOCK(")) {
+					text = append(text, fmt.Sprintf("%.60q", b[1:]))
+				}
+			}
+			if p.count(do); len(text) > most {
+				t.Errorf("%s: asked %d times, want %d at most:\n%s", name, len(text), most, strings.Join(text, "\n"))
 			}
 		}
 		check("an unchanged store", 1, func() { textOf(t, s) })
@@ -62,7 +70,7 @@ func TestCut(t *testing.T) {
 		p := newProxy(t, c)
 		through := open(t, p.Config, "")
 		edit(t, through, addComment("d-1", "before"))
-		_, up, down := p.count(func() { edit(t, through, addComment("d-1", "measured")) })
+		up, down := p.count(func() { edit(t, through, addComment("d-1", "measured")) })
 		for n := range 40 {
 			if n%2 == 0 {
 				p.cutAfter(up*n/40, -1)
@@ -86,6 +94,33 @@ func TestCut(t *testing.T) {
 			t.Errorf("%d events, %v", events, err)
 		}
 	})
+}
+
+// TestOtherHosts: a connection to another machine is encrypted, or not made.
+func TestOtherHosts(t *testing.T) {
+	s := servers.Need(t, servers.MariaDB) // without certificates it has no TLS
+	c := s.Database(t.Name())
+	create(t, c, `{"id":"d-1"}`+"\n")
+	p := newProxy(t, c)
+	addresses, err := net.InterfaceAddrs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range addresses {
+		ip, _, err := net.ParseCIDR(a.String())
+		if err != nil || ip.IsLoopback() || ip.To4() == nil {
+			continue
+		}
+		other := p.listen(t, ip.String())
+		if _, err := open(t, other, "").Snapshot(); err == nil || !strings.Contains(err.Error(), "the server has no TLS") {
+			t.Error(err)
+		}
+		if other.Plain = true; textOf(t, open(t, other, "")) != `{"id":"d-1"}`+"\n" {
+			t.Error("differs")
+		}
+		return
+	}
+	t.Skip("this machine has no address but those of itself")
 }
 
 // TestUnknown: when the connection dies while the edit is being committed and the server

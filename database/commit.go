@@ -26,6 +26,7 @@ func (s *Store) write(ctx context.Context, token []byte, do func(*sql.Tx) error)
 		return broken(err)
 	}
 	defer conn.Close()
+	defer s.alone(ctx, conn)()
 	tx, err := conn.BeginTx(ctx, nil)
 	if err != nil {
 		return broken(err)
@@ -35,6 +36,31 @@ func (s *Store) write(ctx context.Context, token []byte, do func(*sql.Tx) error)
 		return broken(err)
 	}
 	return s.commit(ctx, tx, token)
+}
+
+// alone waits on Dolt until no other edit is being written, and gives what ends that. Of
+// two transactions at the same time Dolt undoes one, whatever they change, so that many
+// would start over again and again; other servers let the second wait by themselves. It
+// is no more than a courtesy: without it edits are as safe, and slower.
+func (s *Store) alone(ctx context.Context, conn *sql.Conn) (end func()) {
+	if !s.isDolt() {
+		return func() {}
+	}
+	var got sql.NullInt64
+	err := conn.QueryRowContext(ctx, "SELECT GET_LOCK(CONCAT('stig ', DATABASE()), 10)").Scan(&got)
+	if err != nil || got.Int64 != 1 {
+		return func() {}
+	}
+	return func() {
+		_ = conn.QueryRowContext(context.WithoutCancel(ctx), "SELECT RELEASE_LOCK(CONCAT('stig ', DATABASE()))").Scan(&got)
+	}
+}
+
+// isDolt reports whether the store that was read is on Dolt.
+func (s *Store) isDolt() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.held != nil && s.held.Shape&onDolt != 0
 }
 
 // broken marks an error of a connection that died before COMMIT was sent.

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -60,28 +61,20 @@ func (s *Store) copies() string {
 	return filepath.Join(s.options.Cache, hex.EncodeToString(name[:8]))
 }
 
-// copied gives the copy, or nothing, and begins to read it; checked waits for that, and
-// reports whether the copy is whole.
-func (s *Store) copied() (h *held, checked func() bool) {
-	none := func() bool { return true }
+// copied gives the copy, or nothing, and the checksum that its text should have.
+func (s *Store) copied() (*held, string) {
 	dir := s.copies()
 	if dir == "" {
-		return nothing(), none
+		return nothing(), ""
 	}
 	h, sum, err := load(dir)
 	for again := 0; errors.Is(err, os.ErrNotExist) && h != nil && again < 3; again++ {
 		h, sum, err = load(dir) // its base was replaced meanwhile
 	}
 	if err != nil {
-		return nothing(), none
+		return nothing(), ""
 	}
-	done := make(chan bool, 1)
-	go func() {
-		var err error
-		h.snapshot, err = h.read(s.place)
-		done <- err == nil && h.snapshot.Sum().String() == sum
-	}()
-	return h, func() bool { return <-done }
+	return h, sum
 }
 
 var errDamaged = errors.New("the copy is damaged")
@@ -108,13 +101,13 @@ func load(dir string) (h *held, sum string, err error) {
 	if err != nil {
 		return h, "", err
 	}
-	size, err := baseSize(file)
+	index, size, err := loadIndex(file)
 	if err != nil {
 		_ = file.Close() // only read
 		return nil, "", err
 	}
 	h.base, h.size = file, size
-	h.rows = func() ([]row, error) { return loadRows(file, size, read) }
+	h.rows = sync.OnceValues(func() ([]row, error) { return rowsIn(index, read.Rows) })
 	return h, read.Sum, nil
 }
 
@@ -137,60 +130,80 @@ func checksum(text []byte) []byte {
 // A base ends with the list of its rows, the checksum of that, and the size of both.
 const sizeSize = 8
 
-// baseSize is the size of the lines in a base.
-func baseSize(file *os.File) (int64, error) {
+// loadIndex gives the list of the rows of a base, and the size of its lines.
+func loadIndex(file *os.File) (index []byte, size int64, err error) {
 	info, err := file.Stat()
 	if err != nil {
-		return 0, err
+		return nil, 0, err
 	}
-	var size [sizeSize]byte
-	if _, err := file.ReadAt(size[:], info.Size()-sizeSize); err != nil {
-		return 0, errDamaged
+	var length [sizeSize]byte
+	if _, err := file.ReadAt(length[:], info.Size()-sizeSize); err != nil {
+		return nil, 0, errDamaged
 	}
-	rest := info.Size() - sizeSize - int64(binary.BigEndian.Uint64(size[:]))
-	if rest < 0 || rest > info.Size() {
-		return 0, errDamaged
+	size = info.Size() - sizeSize - int64(binary.BigEndian.Uint64(length[:]))
+	if size < 0 || size > info.Size()-sizeSize {
+		return nil, 0, errDamaged
 	}
-	return rest, nil
+	index = make([]byte, info.Size()-sizeSize-size)
+	if _, err := file.ReadAt(index, size); err != nil {
+		return nil, 0, err
+	}
+	index, ok := checkedText(index)
+	if !ok {
+		return nil, 0, errDamaged
+	}
+	return index, size, nil
 }
 
-// loadRows gives the rows of a copy in their order.
-func loadRows(file *os.File, size int64, read head) ([]row, error) {
-	info, err := file.Stat()
-	if err != nil {
-		return nil, err
-	}
-	text := make([]byte, info.Size()-sizeSize-size)
-	if _, err := file.ReadAt(text, size); err != nil {
-		return nil, err
-	}
-	text, ok := checkedText(text)
-	if !ok {
-		return nil, errDamaged
-	}
-	var base []parsed
-	if err := json.Unmarshal(text, &base); err != nil {
-		return nil, err
-	}
+// rowsIn gives the rows of a copy in their order: those of the base, and the fresh ones.
+func rowsIn(index []byte, fresh []parsed) ([]row, error) {
 	changed := map[string]bool{}
-	for _, r := range read.Rows {
+	for _, r := range fresh {
 		changed[r.ID] = r.ID != ""
 	}
 	var rows []row
 	off := int64(0)
-	for _, r := range base {
+	for len(index) > 0 {
+		r, rest, ok := cutParsed(index)
+		if !ok {
+			return nil, errDamaged
+		}
+		index = rest
 		if !changed[r.ID] {
 			rows = append(rows, row{pos: r.Pos, id: r.ID, size: r.Size, off: off})
 		}
 		off += int64(r.Size)
 	}
 	off = 0
-	for _, r := range read.Rows {
+	for _, r := range fresh {
 		rows = append(rows, row{pos: r.Pos, id: r.ID, size: r.Size, off: off, fresh: true})
 		off += int64(r.Size)
 	}
 	slices.SortFunc(rows, compareRows)
 	return rows, nil
+}
+
+// appendParsed writes a row as bases hold it, and cutParsed reads it.
+func appendParsed(text []byte, r row) []byte {
+	text = binary.AppendVarint(text, r.pos)
+	text = binary.AppendUvarint(text, uint64(r.size))
+	text = binary.AppendUvarint(text, uint64(len(r.id)))
+	return append(text, r.id...)
+}
+
+func cutParsed(text []byte) (r parsed, rest []byte, ok bool) {
+	pos, n := binary.Varint(text)
+	size, m := binary.Uvarint(text[max(n, 0):])
+	if n <= 0 || m <= 0 {
+		return r, nil, false
+	}
+	text = text[n+m:]
+	length, n := binary.Uvarint(text)
+	if n <= 0 || length > uint64(len(text)-n) {
+		return r, nil, false
+	}
+	text = text[n:]
+	return parsed{Pos: pos, ID: string(text[:length]), Size: int(size)}, text[length:], true
 }
 
 // keep writes a copy of what was read, if the store has copies, and gives the same state
@@ -233,22 +246,18 @@ func rebase(dir string, h *held, rows []row) (_ *held, err error) {
 	}()
 	next := *h
 	next.base, next.fresh, next.Pieces = file, nil, nil
-	moved, list := make([]row, len(rows)), make([]parsed, len(rows))
+	moved, index := make([]row, len(rows)), []byte(nil)
 	next.size = 0
 	for i, r := range rows {
 		r.off, r.fresh = next.size, false
 		next.size += int64(r.size)
-		moved[i], list[i] = r, parsed{r.pos, r.id, r.size}
+		moved[i], index = r, appendParsed(index, r)
 	}
 	next.rows, next.Pieces = func() ([]row, error) { return moved, nil }, pieces(moved)
 	whole := *h
 	whole.Shape = 0
 	t := whole.text()
 	if _, err := io.Copy(file, io.NewSectionReader(t, 0, t.size())); err != nil {
-		return nil, err
-	}
-	index, err := json.Marshal(list)
-	if err != nil {
 		return nil, err
 	}
 	index = append(index, checksum(index)...)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"stig/beads"
 	"stig/internal/servers"
@@ -75,33 +76,53 @@ func TestCopy(t *testing.T) {
 	if now := files(t, cache); now[base] == nil || len(now) != 2 {
 		t.Errorf("the base was written again: %v", now)
 	}
-	for path, info := range files(t, cache) {
-		for _, at := range []int64{0, 10, info.Size() / 2, info.Size() - 20, info.Size() - 1} {
-			damage(t, path, at)
+	for _, name := range []string{"head", "base-"} {
+		for _, part := range []int64{0, 1, 50, 95, 99, 100} {
+			path, at := damage(t, cache, name, part)
 			if got := textOf(t, open(t, c, cache)); got != want {
-				t.Errorf("byte %d of %s is damaged: the text differs", at, filepath.Base(path))
+				t.Errorf("byte %d of %s is damaged: the text differs", at, path)
 			}
-			edit(t, open(t, c, cache), setNotes("d-000009", fmt.Sprint(at)))
+			damage(t, cache, name, part)
+			edit(t, open(t, c, cache), add(fmt.Sprintf("d-0000%02d.%s%d", part/2, name, part)))
 			if want = textOf(t, s); textOf(t, open(t, c, cache)) != want {
-				t.Errorf("byte %d of %s is damaged: an edit makes another text", at, filepath.Base(path))
+				t.Errorf("byte %d of %s is damaged: an edit makes another text", at, path)
 			}
 		}
-		if err := os.Truncate(path, info.Size()/3); err == nil && textOf(t, open(t, c, cache)) != want {
-			t.Error("cut short: the text differs")
+		if err := os.Truncate(current(t, cache, name), 1000); err != nil {
+			t.Fatal(err)
+		}
+		if textOf(t, open(t, c, cache)) != want {
+			t.Errorf("%s is cut short: the text differs", name)
 		}
 	}
 }
 
-func damage(t *testing.T, path string, at int64) {
+// current is the file of a copy that is in use: of several bases the newest.
+func current(t *testing.T, cache, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if os.IsNotExist(err) || int64(len(text)) <= at {
-		return // replaced by another one
+	found, newest := "", time.Time{}
+	for path, info := range files(t, cache) {
+		if strings.HasPrefix(filepath.Base(path), name) && info.ModTime().After(newest) {
+			found, newest = path, info.ModTime()
+		}
 	}
+	return found
+}
+
+// damage changes a byte at so many hundredths of a file.
+func damage(t *testing.T, cache, name string, part int64) (path string, at int64) {
+	t.Helper()
+	path = current(t, cache, name)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at = int64(len(text)-1) * part / 100
 	text[at] ^= 0x10
 	if err := os.WriteFile(path, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	return path, at
 }
 
 // TestAnotherStore: a copy is not used for another store under the same URL, nor for one

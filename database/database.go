@@ -110,5 +110,5 @@ func explain(c mysql.Config, err error) error {
 // isOurs reports whether an error says already where it happened.
 func isOurs(err error) bool {
 	return errors.As(err, new(*beads.StoreError)) || errors.As(err, new(*beads.RefusedError)) || errors.As(err, new(*beads.ConflictError)) ||
-		errors.Is(err, beads.ErrStale) || errors.Is(err, context.Canceled)
+		errors.Is(err, beads.ErrStale) || errors.Is(err, ErrNoMerge) || errors.Is(err, context.Canceled)
 }

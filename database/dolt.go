@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -73,10 +74,11 @@ const interval = time.Second
 // commits makes commits of the edits of a process: after an edit at once, or an interval
 // after the commit before. What fails is tried again with the next.
 type commits struct {
-	make func(message string) error
+	make func(message, author string) error
 
 	mu      sync.Mutex
 	pending []string    // edits that no commit has
+	actors  []string    // who made them
 	more    int         // of those, how many are not listed
 	next    *time.Timer // runs until the next commit may be made; nil where it may be now
 	closed  bool
@@ -85,10 +87,13 @@ type commits struct {
 // mostListed bounds the edits that a message lists.
 const mostListed = 20
 
-// add has an edit committed.
-func (c *commits) add(edit string) {
+// add has an edit of an actor committed.
+func (c *commits) add(edit, actor string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if actor != "" && !slices.Contains(c.actors, actor) {
+		c.actors = append(c.actors, actor)
+	}
 	if len(c.pending) < mostListed {
 		c.pending = append(c.pending, edit)
 	} else {
@@ -106,8 +111,8 @@ func (c *commits) commit() {
 	if c.more > 0 {
 		message += fmt.Sprintf("; and %d more", c.more)
 	}
-	if c.make(message) == nil {
-		c.pending, c.more = nil, 0
+	if c.make(message, strings.Join(c.actors, ", ")) == nil {
+		c.pending, c.actors, c.more = nil, nil, 0
 	}
 	if !c.closed {
 		c.next = time.AfterFunc(interval, c.tick)
@@ -139,9 +144,9 @@ func (c *commits) close() {
 }
 
 // noted names an edit for the message of a commit: "stig checkpoint demo-1".
-func (s *Store) noted(changes []beads.Change) string {
+func noted(command string, changes []beads.Change) string {
 	const most = 200
-	text := "stig " + s.options.Command
+	text := "stig " + command
 	for i, c := range changes {
 		if len(text) > most {
 			return text + fmt.Sprintf(" and %d more", len(changes)-i)
@@ -153,8 +158,8 @@ func (s *Store) noted(changes []beads.Change) string {
 
 // commitEdits makes a commit of what was edited. It goes on where the command that edited was
 // interrupted: the edit is written.
-func (s *Store) commitEdits(message string) error {
+func (s *Store) commitEdits(message, author string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*interval)
 	defer cancel()
-	return commit(ctx, s.DB(), message, s.options.Actor)
+	return commit(ctx, s.DB(), message, author)
 }

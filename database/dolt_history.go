@@ -18,9 +18,13 @@ var _ beads.Historic = (*Store)(nil)
 
 // History implements beads.Historic: what Dolt keeps, and nil of other servers.
 func (s *Store) History(ctx context.Context) (beads.History, error) {
-	var dolt bool
-	err := s.DB().QueryRowContext(ctx, "SELECT @@version_comment = 'Dolt'").Scan(&dolt)
-	if err != nil || !dolt {
+	s.mu.Lock()
+	h, err := s.held, error(nil)
+	s.mu.Unlock()
+	if h == nil {
+		h, err = s.refresh(ctx)
+	}
+	if err != nil || h.Shape&onDolt == 0 {
 		return nil, s.explain(err)
 	}
 	return &past{store: s, db: s.DB()}, nil

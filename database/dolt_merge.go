@@ -28,18 +28,28 @@ type United struct {
 	Asked []string // issues of which somebody has to decide, or has: they stay as they are
 }
 
-// MergeOutcome is how a merge ended.
-type MergeOutcome struct {
-	Said   string   // by Dolt, where it merged all by itself; else ""
-	Tables []string // tables of others that are in conflict
-	Done   bool     // nothing is left, and the merge is committed
+// MergeOptions says what to merge.
+type MergeOptions struct {
+	Branch string // "" goes on with the merge that has begun
+	Actor  string // who merges
+	DryRun bool   // only unite
 }
 
-// Merge merges a branch into that of the store, or goes on with the merge that has begun
-// where branch is "". unite makes one store of three, and may be called several times. All
-// is written in one transaction, and committed where no conflict is left. While one is
-// left, Dolt lets nobody write to the branch. A dry run only calls unite.
-func (s *Store) Merge(ctx context.Context, branch string, dryRun bool, unite func(Merging) (United, error)) (done MergeOutcome, err error) {
+// ErrNoMerge says that no merge has begun.
+var ErrNoMerge = errors.New("no merge has begun")
+
+// MergeOutcome is how a merge ended.
+type MergeOutcome struct {
+	Done    bool     // no conflict is left, and the merge is committed
+	Nothing bool     // the branch had nothing that this one lacks
+	Tables  []string // tables of others that are in conflict
+}
+
+// Merge merges a branch into that of the store. unite makes one store of three, and may be
+// called several times; its errors are returned as they are. All is written in one
+// transaction, and committed where no conflict is left. While one is left, Dolt lets nobody
+// write to the branch.
+func (s *Store) Merge(ctx context.Context, o MergeOptions, unite func(Merging) (United, error)) (done MergeOutcome, err error) {
 	if !isDolt(ctx, s.DB()) {
 		_, err := s.Version(ctx)
 		if err == nil {
@@ -47,19 +57,30 @@ func (s *Store) Merge(ctx context.Context, branch string, dryRun bool, unite fun
 		}
 		return done, err
 	}
-	if dryRun {
-		m, err := s.foreseen(ctx, branch)
+	if o.DryRun {
+		m, err := s.foreseen(ctx, o.Branch)
 		if err == nil {
-			_, err = unite(m)
+			if _, err = unite(m); err != nil {
+				return done, err
+			}
 		}
 		return done, s.explain(err)
 	}
+	var refused error
+	branch := o.Branch
 	err = repeat(ctx, func() error {
-		done, err = s.merge(ctx, branch, unite)
+		done, err = s.merge(ctx, o, func(m Merging) (u United, err error) {
+			branch = m.Branch
+			u, refused = unite(m)
+			return u, refused
+		})
 		return err
 	})
-	if err == nil && done.Said == "" && len(done.Tables) == 0 && done.Done {
-		err = commit(ctx, s.DB(), "stig merge "+branch, s.options.Actor)
+	if refused != nil {
+		return done, refused
+	}
+	if err == nil && done.Done && !done.Nothing { // unless Dolt did already
+		err = commit(ctx, s.DB(), "stig merge "+branch, o.Actor)
 	}
 	return done, s.explain(err)
 }
@@ -95,7 +116,7 @@ func (s *Store) begun(ctx context.Context, q querier) (m Merging, err error) {
 		return m, err
 	}
 	if !merging {
-		return m, &beads.RefusedError{Path: s.url, Reason: "no merge has begun", Hint: "type stig merge --database BRANCH to merge a branch"}
+		return m, ErrNoMerge
 	}
 	if m, err = s.texts(ctx, branch.String, theirs.String); err != nil {
 		return m, err
@@ -141,9 +162,9 @@ func (s *Store) texts(ctx context.Context, branch, theirs string) (m Merging, er
 }
 
 // merge makes one attempt.
-func (s *Store) merge(ctx context.Context, branch string, unite func(Merging) (United, error)) (done MergeOutcome, err error) {
-	if branch != "" { // Dolt refuses to merge into what is not committed
-		if err := commit(ctx, s.DB(), "stig edits before a merge", s.options.Actor); err != nil {
+func (s *Store) merge(ctx context.Context, o MergeOptions, unite func(Merging) (United, error)) (done MergeOutcome, err error) {
+	if o.Branch != "" { // Dolt refuses to merge into what is not committed
+		if err := commit(ctx, s.DB(), "stig edits before a merge", o.Actor); err != nil {
 			return done, err
 		}
 	}
@@ -157,9 +178,8 @@ func (s *Store) merge(ctx context.Context, branch string, unite func(Merging) (U
 		return done, err
 	}
 	defer tx.Rollback() // nothing, once it is committed
-	if branch != "" {
-		if done.Said, err = s.start(ctx, tx, branch); err != nil || done.Said != "" {
-			done.Done = err == nil
+	if o.Branch != "" {
+		if done, err = s.start(ctx, tx, o); err != nil || done.Done {
 			return done, err
 		}
 	}
@@ -167,7 +187,7 @@ func (s *Store) merge(ctx context.Context, branch string, unite func(Merging) (U
 	if err != nil {
 		return done, err
 	}
-	w := &uniting{store: s, tx: tx, token: newToken(), merging: m}
+	w := &uniting{store: s, tx: tx, token: newToken(), merging: m, actor: o.Actor}
 	if err := w.unite(ctx, unite); err != nil {
 		return done, err
 	}
@@ -184,10 +204,10 @@ func (s *Store) merge(ctx context.Context, branch string, unite func(Merging) (U
 	return done, s.commit(ctx, tx, w.token)
 }
 
-// start has Dolt merge a branch, and gives what it says where it left nothing open.
-func (s *Store) start(ctx context.Context, tx *sql.Tx, branch string) (said string, err error) {
-	args := []any{branch, "-m", "stig merge " + branch}
-	if author := authorOf(s.options.Actor); author != "" {
+// start has Dolt merge a branch, which is all where that leaves no conflict.
+func (s *Store) start(ctx context.Context, tx *sql.Tx, o MergeOptions) (done MergeOutcome, err error) {
+	args := []any{o.Branch, "-m", "stig merge " + o.Branch}
+	if author := authorOf(o.Actor); author != "" {
 		args = append(args, "--author", author)
 	}
 	var hash, message sql.NullString
@@ -195,15 +215,16 @@ func (s *Store) start(ctx context.Context, tx *sql.Tx, branch string) (said stri
 	err = tx.QueryRowContext(ctx, "CALL DOLT_MERGE(?"+strings.Repeat(", ?", len(args)-1)+")", args...).Scan(&hash, &fast, &conflicts, &message)
 	switch {
 	case err != nil && strings.Contains(err.Error(), "branch not found"):
-		return "", s.noBranch(branch)
+		return done, s.noBranch(o.Branch)
 	case err != nil && strings.Contains(err.Error(), "active merge"):
-		return "", &beads.RefusedError{Path: s.url, Reason: "another merge has begun", Hint: "type stig merge --database to go on with it"}
+		return done, &beads.RefusedError{Path: s.url, Reason: "another merge has begun", Hint: "type stig merge --database to go on with it"}
 	case err != nil && strings.Contains(err.Error(), "local changes"):
-		return "", errLost // somebody edited since the last commit
+		return done, errLost // somebody edited since the last commit
 	case err != nil:
-		return "", err
+		return done, err
 	case conflicts == 0:
-		return message.String, tx.Commit()
+		done.Done, done.Nothing = true, hash.String == ""
+		return done, tx.Commit()
 	}
-	return "", nil
+	return done, nil
 }

@@ -38,15 +38,15 @@ func united(id string, answers merge.Answers) func(database.Merging) (database.U
 func branches(t *testing.T, text string) (ours, theirs *database.Store, c mysql.Config) {
 	t.Helper()
 	c = servers.Need(t, servers.Dolt).Database("merge")
-	s := open(t, c, text)
+	s := create(t, c, text)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	s = again(t, c)
+	s = open(t, c, "")
 	exec(t, s.DB(), "CALL DOLT_BRANCH('side')")
 	side := c
 	side.Database += "/side"
-	return s, again(t, side), c
+	return s, open(t, side, ""), c
 }
 
 // set sets texts of an issue: key, value, key, value.
@@ -87,16 +87,19 @@ func TestMergeAlike(t *testing.T) {
 	}
 	comment(ours, "ours")
 	comment(theirs, "theirs")
-	edit(t, theirs, func(tx *beads.Tx) error { _, err := tx.Add(beads.New{ID: "demo-4", Title: "Trim the wick"}); return err })
+	edit(t, theirs, func(tx *beads.Tx) error {
+		_, err := tx.Add(beads.New{ID: "demo-4", Title: "Trim the wick"})
+		return err
+	})
 	if err := theirs.Close(); err != nil {
 		t.Fatal(err)
 	}
 	before := textOf(t, ours)
-	if done, err := ours.Merge(t.Context(), "side", true, united("", nil)); err != nil || done.Done || textOf(t, again(t, c)) != before {
+	if done, err := ours.Merge(t.Context(), database.MergeOptions{Branch: "side", Actor: "mara", DryRun: true}, united("", nil)); err != nil || done.Done || textOf(t, open(t, c, "")) != before {
 		t.Errorf("a dry run: %+v, %v", done, err)
 	}
-	done, err := ours.Merge(t.Context(), "side", false, united("", nil))
-	if err != nil || !done.Done || done.Said != "" || len(done.Tables) != 0 {
+	done, err := ours.Merge(t.Context(), database.MergeOptions{Branch: "side", Actor: "mara", DryRun: false}, united("", nil))
+	if err != nil || !done.Done || done.Nothing || len(done.Tables) != 0 {
 		t.Fatalf("%+v, %v", done, err)
 	}
 	text := textOf(t, ours)
@@ -105,7 +108,7 @@ func TestMergeAlike(t *testing.T) {
 			t.Errorf("without %q:\n%s", want, text)
 		}
 	}
-	if text != textOf(t, again(t, c)) {
+	if text != textOf(t, open(t, c, "")) {
 		t.Error("who read it before reads something else")
 	}
 	var parents, status int
@@ -114,10 +117,10 @@ func TestMergeAlike(t *testing.T) {
 		t.Errorf("%d parents, %d tables not committed, %v", parents, status, err)
 	}
 	set(t, ours, "demo-2", "2026-03-05T00:00:00Z", "title", "Grind on")
-	if !strings.Contains(textOf(t, again(t, c)), "Grind on") {
+	if !strings.Contains(textOf(t, open(t, c, "")), "Grind on") {
 		t.Error("an edit after the merge is lost")
 	}
-	if done, err := ours.Merge(t.Context(), "side", false, united("", nil)); err != nil || done.Said == "" {
+	if done, err := ours.Merge(t.Context(), database.MergeOptions{Branch: "side", Actor: "mara", DryRun: false}, united("", nil)); err != nil || !done.Nothing {
 		t.Errorf("merged again: %+v, %v", done, err)
 	}
 }
@@ -141,11 +144,11 @@ func TestMergeAsks(t *testing.T) {
 		asked = u.Asked
 		return u, err
 	}
-	done, err := ours.Merge(t.Context(), "side", false, counted)
+	done, err := ours.Merge(t.Context(), database.MergeOptions{Branch: "side", Actor: "mara", DryRun: false}, counted)
 	if err != nil || done.Done || !slices.Equal(asked, []string{"demo-1", "demo-2"}) {
 		t.Fatalf("%+v, %v, asked %q", done, err, asked)
 	}
-	other := again(t, c)
+	other := open(t, c, "")
 	if text := textOf(t, other); !strings.Contains(text, "Paint it") || strings.Contains(text, `"theirs"`) {
 		t.Errorf("what is not asked is not merged, or what is was taken:\n%s", text)
 	}
@@ -153,11 +156,11 @@ func TestMergeAsks(t *testing.T) {
 	if e, ok := errors.AsType[*beads.StoreError](err); !ok || e.Hint != "type stig merge --database" {
 		t.Errorf("written in between: %v", err)
 	}
-	done, err = other.Merge(t.Context(), "", false, united("demo-1", merge.Answers{"description": merge.Theirs}))
+	done, err = other.Merge(t.Context(), database.MergeOptions{Branch: "", Actor: "mara", DryRun: false}, united("demo-1", merge.Answers{"description": merge.Theirs}))
 	if err != nil || done.Done {
 		t.Fatalf("%+v, %v", done, err)
 	}
-	done, err = other.Merge(t.Context(), "", false, united("demo-2", merge.Answers{"description": merge.Ours, "title": merge.Theirs}))
+	done, err = other.Merge(t.Context(), database.MergeOptions{Branch: "", Actor: "mara", DryRun: false}, united("demo-2", merge.Answers{"description": merge.Ours, "title": merge.Theirs}))
 	if err != nil || !done.Done {
 		t.Fatalf("%+v, %v", done, err)
 	}
@@ -173,7 +176,7 @@ func TestMergeAsks(t *testing.T) {
 // TestMergeRefuses names what cannot be merged.
 func TestMergeRefuses(t *testing.T) {
 	ours, _, _ := branches(t, apart)
-	mariadb := open(t, servers.Need(t, servers.MariaDB).Database("merge"), "")
+	mariadb := create(t, servers.Need(t, servers.MariaDB).Database("merge"), "")
 	for _, test := range []struct {
 		s            *database.Store
 		branch, want string
@@ -183,8 +186,8 @@ func TestMergeRefuses(t *testing.T) {
 		{mariadb, "side", "has no branches to merge: the server is not Dolt"},
 	} {
 		for _, dry := range []bool{true, false} {
-			_, err := test.s.Merge(t.Context(), test.branch, dry, united("", nil))
-			if e, ok := errors.AsType[*beads.RefusedError](err); !ok || e.Reason != test.want {
+			_, err := test.s.Merge(t.Context(), database.MergeOptions{Branch: test.branch, Actor: "mara", DryRun: dry}, united("", nil))
+			if e, ok := errors.AsType[*beads.RefusedError](err); test.branch == "" && !errors.Is(err, database.ErrNoMerge) || test.branch != "" && (!ok || e.Reason != test.want) {
 				t.Errorf("%q, dry run %v: %v", test.branch, dry, err)
 			}
 		}

@@ -19,7 +19,7 @@ import (
 func onDolt(t *testing.T) (*database.Store, mysql.Config) {
 	t.Helper()
 	c := servers.Need(t, servers.Dolt).Database("dolt")
-	return open(t, c, `{"id":"demo-1","title":"Light the lamp","status":"open"}`+"\n"+`{"id":"demo-2","title":"Grind the lens","status":"open"}`+"\n"), c
+	return create(t, c, `{"id":"demo-1","title":"Light the lamp","status":"open"}`+"\n"+`{"id":"demo-2","title":"Grind the lens","status":"open"}`+"\n"), c
 }
 
 // log lists the messages and authors of the commits, the oldest first.
@@ -65,7 +65,7 @@ func TestCommits(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	s = again(t, c)
+	s = open(t, c, "")
 	want := []string{"stig init by mara", "stig test by mara",
 		"stig test demo-1; stig test demo-1; stig test demo-1; stig test demo-2 by mara", "stig test demo-2 by mara"}
 	if got := log(t, s.DB()); !slices.Equal(got, want) {
@@ -83,12 +83,15 @@ func TestHistory(t *testing.T) {
 	s, c := onDolt(t)
 	rename(t, s, "demo-1", "one")
 	_ = s.Close()
-	s = again(t, c)
+	s = open(t, c, "")
 	exec(t, s.DB(), "CALL DOLT_BRANCH('side')")
 	side := c
 	side.Database += "/side"
-	there := again(t, side)
+	there := open(t, side, "")
 	rename(t, there, "demo-2", "two")
+	if entries, err := there.State().Load(ctx, "claims"); len(entries) > 0 || err != nil {
+		t.Errorf("live state of a new branch: %v, %v", entries, err)
+	}
 	_ = there.Close()
 	history, err := s.History(ctx)
 	if err != nil {
@@ -140,7 +143,7 @@ func TestHistory(t *testing.T) {
 
 // TestNoHistory asks a server that keeps none.
 func TestNoHistory(t *testing.T) {
-	s := open(t, servers.Need(t, servers.MariaDB).Database("none"), "")
+	s := create(t, servers.Need(t, servers.MariaDB).Database("none"), "")
 	if history, err := s.History(t.Context()); history != nil || err != nil {
 		t.Errorf("got %v, %v", history, err)
 	}

@@ -16,6 +16,7 @@ type uniting struct {
 	store   *Store
 	tx      *sql.Tx
 	token   []byte
+	actor   string
 	merging Merging
 	left    []string // issues that stay in conflict
 	noted   int      // events
@@ -151,8 +152,7 @@ func (w *uniting) note(events *inserts, id string, before, after []byte) {
 		}
 		return sum(line)
 	}
-	o := w.store.options
-	events.add(0, w.token, w.noted, clip(o.Actor, 255), clip(o.Command, 255), []byte(id), "", hash(before), hash(after))
+	events.add(0, w.token, w.noted, clip(w.actor, 255), "merge", []byte(id), "", hash(before), hash(after))
 	w.noted++
 }
 

@@ -16,10 +16,22 @@ import (
 // somebody else changed one of them meanwhile, or the connection died, it starts over on
 // what is there now, for as long as o.Wait says; so fn may run many times.
 func (s *Store) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) error) ([]beads.Change, error) {
-	limited, cancel := context.WithTimeout(ctx, cmp.Or(o.Wait, s.patience))
+	limited, cancel := context.WithCancel(ctx)
 	defer cancel()
 	for n := 0; ; n++ {
-		changes, err := s.try(limited, o, fn)
+		e, changes, err := s.try(ctx, o, fn)
+		if err == nil && e == nil {
+			return changes, nil
+		}
+		if n == 0 { // what it takes to read the store for the first time does not count
+			defer time.AfterFunc(cmp.Or(o.Wait, s.patience), cancel).Stop()
+		}
+		if err == nil {
+			err = s.put(limited, e)
+		}
+		if err == nil && e.onDolt {
+			s.commits.add(noted(e.command, changes), e.actor)
+		}
 		if o, ok := err.(theirs); ok {
 			return nil, o.err
 		}
@@ -79,35 +91,27 @@ func (s *Store) crowded(err error) error {
 	return &beads.ConflictError{Path: s.url, Reason: "others were writing all the time", Hint: "let them finish and run the command again"}
 }
 
-// try makes one attempt.
-func (s *Store) try(ctx context.Context, o beads.Options, fn func(*beads.Tx) error) ([]beads.Change, error) {
+// try makes one attempt, and gives what is to be written; nil for nothing.
+func (s *Store) try(ctx context.Context, o beads.Options, fn func(*beads.Tx) error) (*edition, []beads.Change, error) {
 	h, err := s.refresh(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	tx, err := beads.Try(h.snapshot, o, fn)
 	switch {
 	case err == beads.ErrStale:
-		return nil, err
+		return nil, nil, err
 	case err != nil:
-		return nil, theirs{err}
+		return nil, nil, theirs{err}
 	}
 	changes := tx.Changes()
 	if o.DryRun || len(changes) == 0 {
-		return changes, nil
+		return nil, changes, nil
 	}
 	e, err := newEdition(h, tx)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		e.actor, e.command = cmp.Or(o.Actor, s.options.Actor), cmp.Or(o.Command, s.options.Command)
+		err = s.fits(ctx, e)
 	}
-	if err := s.fits(ctx, e); err != nil {
-		return nil, err
-	}
-	if err := s.put(ctx, e); err != nil {
-		return nil, err
-	}
-	if h.Shape&onDolt != 0 {
-		s.commits.add(s.noted(changes))
-	}
-	return changes, nil
+	return e, changes, err
 }

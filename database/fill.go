@@ -2,6 +2,7 @@ package database
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"database/sql"
 	"slices"
@@ -44,7 +45,7 @@ func (s *Store) Fill(ctx context.Context, text []byte, prefix string, told func(
 	token := newToken()
 	err = s.write(ctx, token, func(tx *sql.Tx) error { return s.fill(ctx, tx, token, rows, shape, prefix, told) })
 	if err == nil && isDolt(ctx, s.DB()) {
-		s.commits.add(s.noted(nil))
+		s.commits.add(noted(cmp.Or(s.options.Command, "store copy"), nil), s.options.Actor)
 	}
 	return s.explain(err)
 }

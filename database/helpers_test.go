@@ -44,7 +44,7 @@ func exec(t testing.TB, db *sql.DB, query string, args ...any) {
 // create makes the tables, and fills them.
 func create(t testing.TB, c mysql.Config, text string) *database.Store {
 	t.Helper()
-	if err := database.Create(context.Background(), database.Options{Config: c}, "demo"); err != nil {
+	if err := database.Create(context.Background(), database.Options{Config: c, Actor: "mara", Command: "init"}, "demo"); err != nil {
 		t.Fatal(err)
 	}
 	s := open(t, c, "")
@@ -59,10 +59,14 @@ func create(t testing.TB, c mysql.Config, text string) *database.Store {
 
 // open opens the store once more, as another process does.
 func open(t testing.TB, c mysql.Config, cache string) *database.Store {
-	s := database.Open(beads.Place{Path: ".beads/stig.json", Dir: ".beads", Mode: beads.Server, URL: c.URL()},
-		database.Options{Config: c, Cache: cache, Actor: "mara", Command: "test"})
+	s := openAt(c, cache)
 	t.Cleanup(func() { _ = s.Close() })
 	return s
+}
+
+func openAt(c mysql.Config, cache string) *database.Store {
+	return database.Open(beads.Place{Path: ".beads/stig.json", Dir: ".beads", Mode: beads.Server, URL: c.URL()},
+		database.Options{Config: c, Cache: cache, Actor: "mara", Command: "test"})
 }
 
 // wipe empties a store.

@@ -13,12 +13,9 @@ import (
 // the connection after so many bytes.
 type proxy struct {
 	mysql.Config // of the way through the proxy
-
-	listener net.Listener
-	server   string
+	server       string
 
 	mu        sync.Mutex
-	asked     int // commands
 	up, down  int // bytes from and to the store
 	cutUp     int // the connection is cut before this byte; -1 for never
 	cutDown   int
@@ -31,24 +28,32 @@ type proxy struct {
 
 func newProxy(t testing.TB, c mysql.Config) *proxy {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	p := &proxy{Config: c, server: addressOf(c), cutUp: -1, cutDown: -1, open: map[net.Conn]bool{}}
+	p.Config = p.listen(t, "127.0.0.1")
+	return p
+}
+
+// listen makes one more way through the proxy, at another address.
+func (p *proxy) listen(t testing.TB, host string) mysql.Config {
+	t.Helper()
+	listener, err := net.Listen("tcp", host+":0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &proxy{Config: c, listener: listener, server: addressOf(c), cutUp: -1, cutDown: -1, open: map[net.Conn]bool{}}
-	p.Port = listener.Addr().(*net.TCPAddr).Port
 	t.Cleanup(func() { _ = listener.Close(); p.cut() })
-	go p.serve()
-	return p
+	go p.serve(listener)
+	c := p.Config
+	c.Host, c.Port = host, listener.Addr().(*net.TCPAddr).Port
+	return c
 }
 
 func addressOf(c mysql.Config) string {
 	return (&net.TCPAddr{IP: net.ParseIP(c.Host), Port: c.Port}).String()
 }
 
-func (p *proxy) serve() {
+func (p *proxy) serve(listener net.Listener) {
 	for {
-		client, err := p.listener.Accept()
+		client, err := listener.Accept()
 		if err != nil {
 			return
 		}
@@ -88,7 +93,6 @@ func (p *proxy) sent(text []byte) int {
 	for rest := text; len(rest) > 4; { // a command begins with a packet that has the number 0
 		size := int(binary.LittleEndian.Uint32(append(append([]byte{}, rest[:3]...), 0)))
 		if rest[3] == 0 && rest[4] != 0x01 { // COM_QUIT asks nothing
-			p.asked++
 			if p.statement != nil {
 				p.statement(rest[4:min(len(rest), 4+size)])
 			}
@@ -127,15 +131,15 @@ func (p *proxy) cut() {
 	p.open = map[net.Conn]bool{}
 }
 
-// count gives what do asks, and how many bytes it sends and gets.
-func (p *proxy) count(do func()) (asked, up, down int) {
+// count gives how many bytes do sends and gets.
+func (p *proxy) count(do func()) (up, down int) {
 	p.mu.Lock()
-	p.asked, p.up, p.down = 0, 0, 0
+	p.up, p.down = 0, 0
 	p.mu.Unlock()
 	do()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.asked, p.up, p.down
+	return p.up, p.down
 }
 
 // cutAfter lets so many bytes more pass; -1 for all.

@@ -17,6 +17,9 @@ type edition struct {
 	swaps   []swap
 	added   []addition
 	events  []event
+	onDolt  bool
+
+	actor, command string // who edits, and by which command
 }
 
 // swap exchanges one line for another if it is still the one that was read.
@@ -44,7 +47,7 @@ type event struct {
 }
 
 func newEdition(h *held, tx *beads.Tx) (*edition, error) {
-	e := &edition{version: h.Version, token: newToken()}
+	e := &edition{version: h.Version, token: newToken(), onDolt: h.Shape&onDolt != 0}
 	for _, c := range tx.Changes() {
 		after, err := beads.ParseRecord(c.After)
 		if err != nil {
@@ -155,7 +158,7 @@ func (s *Store) send(ctx context.Context, tx *sql.Tx, e *edition) error {
 		addLine(lines, comments, a.id, a.pos, a.record, a.ending, e.token)
 	}
 	for n, v := range e.events {
-		events.add(0, e.token, n, clip(s.options.Actor, 255), clip(s.options.Command, 255), []byte(v.id), v.keys, v.before, v.after)
+		events.add(0, e.token, n, clip(e.actor, 255), clip(e.command, 255), []byte(v.id), v.keys, v.before, v.after)
 	}
 	return flush(ctx, tx, true, lines, comments, events)
 }

@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"stig/mysql"
@@ -14,13 +15,16 @@ import (
 
 // newer asks for what changed after a version, in one statement, which every server
 // answers with one consistent state: the store itself, whether it has had that version
-// (a server put back from a backup may not) and by which edit it came to its present one,
-// the lines that are newer with all their comments, and from the beginning what is no
-// issue. Of an unchanged store the first two rows come alone.
+// (a server put back from a backup may not) and which edits followed, the lines that are
+// newer with all their comments, and from the beginning what is no issue. Of an unchanged
+// store the first two rows come alone.
+//
+// The hint is for Dolt, which else reads all comments each time, or all lines; others
+// pass over what they do not know of it.
 const newer = `SELECT 0 AS kind, version AS x, schema_version AS y, (@@version_comment = 'Dolt') * 4 + bom * 2 + unended AS z, store AS a, prefix AS b, NULL AS text FROM stig_meta WHERE one = 1
-UNION ALL SELECT 1, version, 0, 0, token, '', NULL FROM stig_events WHERE n = 0 AND version IN (?, (SELECT version FROM stig_meta WHERE one = 1))
+UNION ALL SELECT 1, version, 0, 0, token, '', NULL FROM stig_events WHERE n = 0 AND version >= ?
 UNION ALL SELECT 2, pos, COALESCE(cut, -1), 0, id, ending, line FROM stig_lines WHERE version > ?
-UNION ALL SELECT 3, c.version, c.n, 0, c.issue, c.token, c.body FROM stig_comments c JOIN stig_lines l ON l.id = c.issue WHERE l.version > ?
+UNION ALL SELECT /*+ JOIN_ORDER(l, c) LOOKUP_JOIN(l, c) */ 3, c.version, c.n, 0, c.issue, c.token, c.body FROM stig_lines l JOIN stig_comments c ON c.issue = l.id WHERE l.version > ?
 UNION ALL SELECT 4, pos, 0, 0, '', ending, line FROM stig_others WHERE ? < 0`
 
 // The kinds of rows.
@@ -110,7 +114,11 @@ func (s *Store) misread(ctx context.Context, db *sql.DB, was error) error {
 }
 
 func askOf(ctx context.Context, db querier, version int64) (*news, error) {
-	rows, err := db.QueryContext(ctx, newer, version, version, version, version)
+	events := version
+	if version < 0 {
+		events = math.MaxInt64 // nothing needs them all
+	}
+	rows, err := db.QueryContext(ctx, newer, events, version, version, version)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +148,29 @@ func askOf(ctx context.Context, db querier, version int64) (*news, error) {
 	if err := rows.Err(); err != nil {
 		return nil, err
 	}
+	if version < 0 {
+		if err := n.mark(ctx, db); err != nil {
+			return nil, err
+		}
+	}
 	return n, n.assemble()
+}
+
+// mark asks by which edits the store came to its version.
+func (n *news) mark(ctx context.Context, db querier) error {
+	rows, err := db.QueryContext(ctx, "SELECT token FROM stig_events WHERE version = ? AND n = 0", n.version)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var token string
+		if err := rows.Scan(&token); err != nil {
+			return err
+		}
+		n.marks[n.version] = append(n.marks[n.version], token)
+	}
+	return rows.Err()
 }
 
 // assemble makes whole lines of those that were fetched.

@@ -71,11 +71,7 @@ var tables = []string{
 		PRIMARY KEY (version, token, n),
 		KEY stig_events_token (token),
 		KEY stig_events_issue (issue)` + charset,
-	`CREATE TABLE IF NOT EXISTS stig_live (
-		name VARBINARY(255) NOT NULL PRIMARY KEY,
-		text LONGBLOB NOT NULL,
-		version BIGINT NOT NULL,
-		changed DATETIME(6) NOT NULL` + charset,
+	liveTable,
 	`CREATE TABLE IF NOT EXISTS stig_meta (
 		one TINYINT NOT NULL PRIMARY KEY,
 		schema_version INT NOT NULL,
@@ -86,6 +82,13 @@ var tables = []string{
 		bom TINYINT NOT NULL,
 		unended TINYINT NOT NULL` + charset,
 }
+
+// liveTable makes the table of live state.
+const liveTable = `CREATE TABLE IF NOT EXISTS stig_live (
+	name VARBINARY(255) NOT NULL PRIMARY KEY,
+	text LONGBLOB NOT NULL,
+	version BIGINT NOT NULL,
+	changed DATETIME(6) NOT NULL` + charset
 
 const charset = ") DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
 

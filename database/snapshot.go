@@ -29,15 +29,15 @@ func (s *Store) Text(ctx context.Context) ([]byte, error) {
 func (s *Store) refresh(ctx context.Context) (*held, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	h, checked := s.held, func() bool { return true }
+	h, sum := s.held, ""
 	if h == nil {
-		h, checked = s.copied()
+		h, sum = s.copied()
 	}
 	n, err := s.ask(ctx, h.Version)
 	if err != nil {
 		return nil, err
 	}
-	if !checked() || h.Version >= 0 && !h.precedes(n) {
+	if h.Version >= 0 && !h.precedes(n) || sum != "" && !s.isWhole(h, sum, h.Version == n.version) {
 		h = nothing()
 		if n, err = s.ask(ctx, h.Version); err != nil {
 			return nil, err
@@ -56,4 +56,17 @@ func (s *Store) refresh(ctx context.Context) (*held, error) {
 	}
 	s.held = s.keep(next)
 	return s.held, nil
+}
+
+// isWhole reports whether a copy is what was written, by its checksum. One that is good
+// for use is indexed by the way.
+func (s *Store) isWhole(h *held, sum string, index bool) bool {
+	if !index {
+		t := h.text()
+		got, err := beads.SumOf(t, t.size())
+		return err == nil && got.String() == sum
+	}
+	var err error
+	h.snapshot, err = h.read(s.place)
+	return err == nil && h.snapshot.Sum().String() == sum
 }

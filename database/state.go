@@ -26,6 +26,30 @@ func (s *Store) State() live.Documents {
 	return s.state
 }
 
+// recentEvents bounds the edits among which Edited looks.
+const recentEvents = 1000
+
+// Edited gives how long ago each actor made their last edit, of the latest of all, by the
+// clock of the server.
+func (s *Store) Edited(ctx context.Context) (ago map[string]time.Duration, err error) {
+	rows, err := s.DB().QueryContext(ctx, "SELECT actor, MIN(TIMESTAMPDIFF(MICROSECOND, at, UTC_TIMESTAMP(6))) FROM stig_events "+
+		"WHERE version > (SELECT version FROM stig_meta WHERE one = 1) - ? GROUP BY actor", recentEvents)
+	if err != nil {
+		return nil, s.explain(err)
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	ago = map[string]time.Duration{}
+	for rows.Next() {
+		var actor string
+		var age int64
+		if err := rows.Scan(&actor, &age); err != nil {
+			return nil, s.explain(err)
+		}
+		ago[actor] = max(time.Duration(age), 0) * time.Microsecond
+	}
+	return ago, s.explain(rows.Err())
+}
+
 // state keeps live.Documents in the table stig_live: a row each, with a version that is
 // drawn anew with each change, since a row that was removed may come back.
 type state struct {
@@ -117,6 +141,12 @@ func (s *state) load(ctx context.Context, name string) (entries []live.Entry, er
 		query, args = columns+"WHERE name >= ? AND name < ? ORDER BY name", []any{name, folder + "0"} // which follows the slash
 	}
 	rows, err := db.QueryContext(ctx, query, args...)
+	if mysql.Unknown(err) { // a new branch of Dolt lacks the table, which no commit holds
+		if _, err := db.ExecContext(ctx, liveTable); err != nil {
+			return nil, err
+		}
+		rows, err = db.QueryContext(ctx, query, args...)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -135,6 +165,7 @@ func (s *state) load(ctx context.Context, name string) (entries []live.Entry, er
 
 // write is one statement that changes one document.
 type write struct {
+	entry live.Entry // as it is then; with no text where it is gone
 	query string
 	args  []any
 }
@@ -153,8 +184,12 @@ func (s *state) swap(ctx context.Context, name string, was, now []live.Entry) er
 	} else {
 		err = allOn(ctx, db, writes)
 	}
-	if err == nil && len(now) == 1 && now[0].Name == name {
-		s.remember(now[0])
+	for _, w := range writes {
+		if err == nil {
+			s.remember(w.entry)
+		} else {
+			s.forget(w.entry.Name)
+		}
 	}
 	return err
 }
@@ -175,15 +210,15 @@ func writesOf(was, now []live.Entry) (writes []write) {
 		}
 		e.Version = rand.Int64()
 		if there {
-			writes = append(writes, write{"UPDATE stig_live SET text = ?, version = ?, changed = UTC_TIMESTAMP(6) WHERE name = ? AND version = ?",
+			writes = append(writes, write{*e, "UPDATE stig_live SET text = ?, version = ?, changed = UTC_TIMESTAMP(6) WHERE name = ? AND version = ?",
 				[]any{e.Text, e.Version, e.Name, old.Version}})
 		} else {
-			writes = append(writes, write{"INSERT INTO stig_live (name, text, version, changed) VALUES (?, ?, ?, UTC_TIMESTAMP(6))",
+			writes = append(writes, write{*e, "INSERT INTO stig_live (name, text, version, changed) VALUES (?, ?, ?, UTC_TIMESTAMP(6))",
 				[]any{e.Name, e.Text, e.Version}})
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(before)) {
-		writes = append(writes, write{"DELETE FROM stig_live WHERE name = ? AND version = ?", []any{name, before[name].Version}})
+		writes = append(writes, write{live.Entry{Name: name}, "DELETE FROM stig_live WHERE name = ? AND version = ?", []any{name, before[name].Version}})
 	}
 	return writes
 }
@@ -232,6 +267,10 @@ func (s *state) remembered(name string) (live.Entry, bool) {
 func (s *state) remember(e live.Entry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if e.Text == nil {
+		delete(s.own, e.Name)
+		return
+	}
 	if s.own == nil || len(s.own) >= mostOwn {
 		s.own = map[string]live.Entry{}
 	}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +15,7 @@ import (
 	"stig/beads"
 	"stig/internal/servers"
 	"stig/live"
+	"stig/mysql"
 )
 
 // stateOn gives live state in an empty database of each kind of server, and a function
@@ -225,5 +227,27 @@ func TestStateWithoutServer(t *testing.T) {
 	}
 	if asked != 1 {
 		t.Errorf("asked %d times", asked)
+	}
+}
+
+// TestStateOfSilentServer: where the network takes what is sent and brings nothing, an
+// answer is there when the time for it is over, and what is asked after that waits no more.
+func TestStateOfSilentServer(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	store := Open(beads.Place{}, Options{Config: mysql.Config{Host: "127.0.0.1", Port: l.Addr().(*net.TCPAddr).Port, User: "mara", Database: "harbor"}})
+	defer store.Close()
+	const most = 300 * time.Millisecond
+	for n := range 3 {
+		ctx, cancel := context.WithTimeout(t.Context(), most)
+		began := time.Now()
+		_, err := store.State().Load(ctx, "claim/")
+		if took := time.Since(began); err == nil || took > 10*most || n > 0 && took > most {
+			t.Errorf("%d: %v after %s", n, err, took)
+		}
+		cancel()
 	}
 }

@@ -45,6 +45,10 @@ type Report struct {
 func Examine(ctx context.Context, a *app.App) *Report {
 	e := &examination{app: a, ctx: ctx, have: process.Finder("", a.Getenv)}
 	e.run()
+	return e.report()
+}
+
+func (e *examination) report() *Report {
 	r := &Report{Symptoms: e.symptoms, Counts: map[State]int{OK: 0, Todo: 0, Broken: 0}, Next: next(e.symptoms)}
 	for _, s := range e.symptoms {
 		r.Counts[s.State]++

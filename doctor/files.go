@@ -13,6 +13,9 @@ import (
 // files looks at what stands beside the store, and at what its file system can
 // do for a write. It says nothing of what is as it should be.
 func (e *examination) files() {
+	if e.store.Mode == beads.Server {
+		return
+	}
 	kept, err := jsonl.Leftovers(e.store)
 	if err != nil {
 		e.failed("kept", err)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"stig/app"
+	"stig/beads"
 	"stig/jsonl"
 	"stig/setup"
 )
@@ -20,7 +21,13 @@ func (e *examination) repository() bool {
 		return false
 	}
 	var err error
-	if e.git, e.path, err = e.app.Git(e.store); err != nil {
+	if e.store.Mode == beads.Server {
+		e.path, err = filepath.Abs(e.store.Path)
+		e.git = e.app.GitIn(filepath.Dir(e.store.Dir))
+	} else {
+		e.git, e.path, err = e.app.Git(e.store)
+	}
+	if err != nil {
 		e.failed("git", err)
 		return false
 	}
@@ -40,8 +47,13 @@ func (e *examination) repository() bool {
 	}
 	e.ok("git", "%s, on %s", strings.TrimPrefix(version, "git version "), branch)
 	switch {
+	case e.said("ls-files", "--", e.path) != "" && e.store.Mode == beads.Server:
+		e.ok("history", "git keeps %s; the server keeps the issues", e.store.Path)
 	case e.said("ls-files", "--", e.path) != "":
 		e.ok("history", "git keeps the store")
+	case e.store.Mode == beads.Server && !app.Exists(e.store.Path):
+	case e.store.Mode == beads.Server:
+		e.todo("history", "git does not keep "+e.store.Path+": other clones do not find the store", "git add -f "+e.store.Path)
 	case e.ignored(e.path):
 		e.todo("history", "git ignores the store: nobody else gets it, and it has no history", "git add -f "+e.store.Path)
 	default:
@@ -77,6 +89,9 @@ func (e *examination) unfinished() {
 }
 
 func (e *examination) mergeDriver() {
+	if e.store.File() == "" {
+		return
+	}
 	driver, err := setup.DriverOf(e.ctx, e.app, e.store)
 	if err != nil {
 		e.failed("merging", err)
@@ -116,6 +131,9 @@ func (e *examination) lockFiles() {
 	touched, err := jsonl.Touched(e.store)
 	if err != nil {
 		e.failed("locks", err)
+		return
+	}
+	if len(touched) == 0 {
 		return
 	}
 	for _, lock := range touched[1:] {

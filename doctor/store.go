@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"stig/app"
+	"stig/bd"
 	"stig/beads"
 	"stig/jsonl"
 	"stig/process"
@@ -14,7 +15,7 @@ import (
 
 // variables are those of the environment that change what stig does.
 var variables = []string{
-	"STIG_ACTOR", "BD_ACTOR", "BEADS_DIR", "STIG_TRUST", "NO_COLOR", "CLICOLOR_FORCE", "VISUAL", "EDITOR", "STIG_NOW",
+	"STIG_ACTOR", "BD_ACTOR", "BEADS_DIR", "STIG_DB_USER", "STIG_TRUST", "NO_COLOR", "CLICOLOR_FORCE", "VISUAL", "EDITOR", "STIG_NOW",
 }
 
 func (e *examination) environment() {
@@ -63,6 +64,7 @@ func (e *examination) findStore() bool {
 		return false
 	}
 	store.Path = app.Shortest(store.Path)
+	store = e.app.BD().Settle(store)
 	e.store = store
 	file, err := e.app.At(store).Snapshot()
 	if err != nil {
@@ -71,11 +73,11 @@ func (e *examination) findStore() bool {
 	}
 	defer file.Close()
 	if problems := file.Problems(); len(problems) > 0 {
-		e.broken("store", fmt.Sprintf("%s: %s wrong, beginning with line %d: %s", store.Path,
+		e.broken("store", fmt.Sprintf("%s: %s wrong, beginning with line %d: %s", store.Name(),
 			app.Counted(len(problems), "line"), problems[0].Line, problems[0].Message), "stig vet")
 		return true
 	}
-	e.ok("store", "%s: %s", store.Path, app.Counted(file.Len(), "issue"))
+	e.ok("store", "%s: %s", store.Name(), app.Counted(file.Len(), "issue"))
 	return true
 }
 
@@ -83,7 +85,13 @@ func (e *examination) findStore() bool {
 func (e *examination) trackers() {
 	switch e.store.Mode {
 	case beads.Dolt:
-		e.ok("mode", "the issues live in a Dolt database; stig reads its export, bd writes, and bd export brings the file up to date")
+		e.dolt()
+	case beads.Export:
+		refused := app.Classify(bd.Refuse(e.store))
+		e.todo("mode", strings.TrimPrefix(refused.Message, e.store.Path+": ")+"; stig reads it and does not write", refused.Hint)
+	case beads.Server:
+		e.ok("mode", "a server holds the issues")
+		e.server()
 	case beads.SQLite:
 		if e.have("bd") {
 			e.ok("mode", "bd keeps a SQLite database beside the file, and imports what stig writes")
@@ -105,6 +113,25 @@ func (e *examination) trackers() {
 	}
 }
 
+// dolt says how the database of bd is reached, and why so.
+func (e *examination) dolt() {
+	access, err := e.app.BD().Look(e.ctx, e.store)
+	if err != nil {
+		e.failed("mode", err)
+		return
+	}
+	dolt := ""
+	if access.Dolt != "" {
+		dolt = ", Dolt " + access.Dolt
+	}
+	found := fmt.Sprintf("bd keeps the issues in a Dolt database (%s%s); stig reads them by %s (%s), and has bd write them", access.Where(), dolt, access.By, access.Why)
+	if e.have("bd") {
+		e.ok("mode", "%s", found)
+		return
+	}
+	e.todo("mode", found+", but no bd is on PATH", "install the bd that made the database")
+}
+
 // patience is how long a program may take to say its version.
 const patience = 5 * time.Second
 
@@ -120,5 +147,9 @@ func (e *examination) program(name string, argv ...string) {
 		return
 	}
 	said, _, _ := strings.Cut(strings.TrimSpace(string(result.Stdout)), "\n")
+	if against := bd.Withdrawn(said); name == "bd" && against != "" {
+		e.todo(name, strings.TrimSpace(said)+": "+against, "install a later bd, and see that bd doctor finds nothing")
+		return
+	}
 	e.ok(name, "%s", strings.TrimSpace(said))
 }

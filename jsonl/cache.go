@@ -11,7 +11,7 @@ import (
 // Cache keeps the last reading of a store for a process that reads it again and again, such
 // as a worker loop or a server: while the file stays as it is, and after an edit by this
 // process, it is not read and indexed again. Of several stores it keeps the one that was
-// read first. The zero value is empty; it may be used by several goroutines at once.
+// read first. It may be used by several goroutines at once.
 //
 // A file is the same when its inode, size and times are. A program that writes in place
 // may do so within the tick of the clock by which the times are set: a file that was
@@ -19,10 +19,16 @@ import (
 // with its index. An edit compares the whole file besides before it replaces it, cache or
 // not.
 type Cache struct {
+	now func() time.Time // the clock by which files are changed
+
 	mu       sync.Mutex
 	kept     *reading
 	readings int
 }
+
+// NewCache gives an empty cache. now is the clock of the machine, by which its files are
+// changed.
+func NewCache(now func() time.Time) *Cache { return &Cache{now: now} }
 
 // reading is a store as read, for all who use it at the moment.
 type reading struct {
@@ -86,7 +92,7 @@ func (c *Cache) read(p beads.Place) (*opened, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	other := c.kept != nil && c.kept.Place() != p
-	if c.kept != nil && !other && c.kept.isCurrent() {
+	if c.kept != nil && !other && c.kept.isCurrent(c.now) {
 		return c.share(), nil
 	}
 	c.readings++
@@ -94,7 +100,7 @@ func (c *Cache) read(p beads.Place) (*opened, error) {
 		return read(p, true)
 	}
 	c.drop()
-	began := time.Now()
+	began := c.now()
 	f, resting, err := readResting(p, true)
 	if err != nil || resting == nil {
 		return f, err
@@ -109,7 +115,7 @@ func (c *Cache) read(p beads.Place) (*opened, error) {
 
 // isCurrent reports whether the file still holds what was read. It is opened anew, so that
 // a network file system asks its server.
-func (r *reading) isCurrent() bool {
+func (r *reading) isCurrent(now func() time.Time) bool {
 	file, err := openPlain(r.Place().Path)
 	if err != nil {
 		return false // whoever reads it says why
@@ -121,7 +127,7 @@ func (r *reading) isCurrent() bool {
 	if r.settled {
 		return true
 	}
-	began := time.Now()
+	began := now()
 	if sum, err := beads.SumOf(file, r.Size()); err != nil || sum != r.Sum() {
 		return false
 	}

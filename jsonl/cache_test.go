@@ -20,7 +20,7 @@ import (
 // cached opens a store that keeps what it reads.
 func cached(p beads.Place) *Store {
 	s := Open(p)
-	s.Cache = new(Cache)
+	s.Cache = NewCache(time.Now)
 	return s
 }
 

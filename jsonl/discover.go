@@ -12,7 +12,7 @@ import (
 )
 
 // Where tells Discover where to look; the fields are the flags and variables.
-// A relative File or BeadsDir counts from Dir.
+// A relative File or BeadsDir counts from Dir; File may be the URL of a store on a server.
 type Where struct {
 	Dir      string // working directory (-C)
 	File     string // --store
@@ -22,14 +22,16 @@ type Where struct {
 // Discover finds the store: w.File, else w.BeadsDir, else the nearest .beads
 // with issues from w.Dir up to the root of the repository (of the file system
 // where there is none); from a linked worktree, then that of the main
-// checkout. A .beads may name another in its file "redirect", once. Errors are
-// of type *StoreError.
+// checkout. A .beads may name another in its file "redirect", once, and in its
+// SettingsFile a server that holds the issues. Errors are of type *StoreError.
 func Discover(w Where) (beads.Place, error) {
 	dir, err := filepath.Abs(w.Dir)
 	if err != nil {
 		return beads.Place{}, beads.Unreadable(w.Dir, err)
 	}
 	switch {
+	case IsURL(w.File):
+		return storeOfURL(dir, w)
 	case w.File != "":
 		return storeOfFile(under(dir, w.File))
 	case w.BeadsDir != "":
@@ -56,6 +58,9 @@ func storeOfFile(path string) (beads.Place, error) {
 	d, err := listDir(filepath.Dir(path))
 	if err != nil {
 		return beads.Place{}, err
+	}
+	if filepath.Base(path) == SettingsFile {
+		return d.server()
 	}
 	if filepath.Base(d.dir) != beads.DirName && !d.has("metadata.json") {
 		// Some other directory: what stands beside the file says nothing.
@@ -178,6 +183,10 @@ func (d listing) find() (beads.Place, bool, error) {
 }
 
 func (d listing) here() (beads.Place, bool, error) {
+	if d.has(SettingsFile) {
+		s, err := d.server()
+		return s, err == nil, err
+	}
 	name, err := d.jsonl()
 	if err == nil && name == "" { // bd 1.0 writes no file unless it is told to
 		if there, wrong := d.dolt(); there || wrong != nil {

@@ -44,6 +44,48 @@ func Init(dir, prefix string) (beads.Place, []string, error) {
 	return s, made, nil
 }
 
+// BlankServer is what makes a .beads name a server, and makes nothing: its SettingsFile, and,
+// where a copy is kept beside it, the .gitignore for its locks.
+func BlankServer(dir string, s Settings) (beads.Place, []NewFile) {
+	place := filepath.Join(dir, beads.DirName)
+	p := beads.Place{Path: filepath.Join(place, SettingsFile), Dir: place, Mode: beads.Server, URL: s.Store}
+	files := []NewFile{{p.Path, s.Text()}}
+	if s.SyncFile {
+		p.Copy = filepath.Join(place, CopyFile)
+		if _, err := os.Lstat(filepath.Join(place, ".gitignore")); err != nil {
+			files = append(files, NewFile{filepath.Join(place, ".gitignore"), ignored})
+		}
+	}
+	return p, files
+}
+
+// Make makes the files of a new store, and their directory.
+func Make(files []NewFile) error {
+	for _, f := range files {
+		err := os.MkdirAll(filepath.Dir(f.Path), 0o755)
+		if err == nil {
+			err = writeNew(f.Path, f.Text)
+		}
+		if errors.Is(err, fs.ErrExist) {
+			return exists(f.Path)
+		}
+		if err != nil {
+			return &beads.StoreError{Path: f.Path, Reason: "cannot be made", Err: err, Hint: "see that the disk has room and may be written"}
+		}
+	}
+	return nil
+}
+
+// KeepPrefix writes what the ids of new issues begin with into a .beads that does not say
+// it yet.
+func KeepPrefix(dir, prefix string) error {
+	err := writeNew(filepath.Join(dir, prefixFile), prefix+"\n")
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
+}
+
 // NewFile is a file that Init makes.
 type NewFile struct{ Path, Text string }
 

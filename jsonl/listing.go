@@ -115,7 +115,7 @@ func (d listing) database() bool {
 // dolt reports whether bd keeps a Dolt database here, or says which server has it.
 func (d listing) dolt() (bool, error) {
 	mode, err := d.metadata("dolt_mode")
-	return mode == "server" || d.isDir("dolt") || d.isDir("embeddeddolt"), err
+	return mode != "" && mode != "embedded" || d.isDir("dolt") || d.isDir("embeddeddolt"), err
 }
 
 // backend is what metadata.json says about the database.

@@ -45,11 +45,15 @@ func lockPaths(s beads.Place, target string) ([]string, error) {
 }
 
 // Touched lists the files that an edit touches, absolute and without symbolic
-// links: the store itself, and those that are locked for it.
+// links: the store itself, and those that are locked for it. An edit of a store on a
+// server touches the copy of it, where there is one.
 func Touched(s beads.Place) ([]string, error) {
-	target, err := filepath.EvalSymlinks(s.Path)
-	if s.Mode == beads.Dolt && errors.Is(err, fs.ErrNotExist) { // bd has exported nothing yet
-		target, err = s.Path, nil
+	if s.File() == "" {
+		return nil, nil
+	}
+	target, err := filepath.EvalSymlinks(s.File())
+	if (s.Mode == beads.Dolt || s.Mode == beads.Server) && errors.Is(err, fs.ErrNotExist) { // bd has exported nothing yet, or no edit was copied
+		target, err = s.File(), nil
 	}
 	if err == nil {
 		target, err = filepath.Abs(target)

@@ -85,7 +85,7 @@ func TestEditAgainstRewriter(t *testing.T) {
 			s := writeStore(t, strings.Replace(harbour, "Ring the bell", "Ring the bell 0", 1))
 			store := Open(s)
 			if kind != "" {
-				store.Cache = new(Cache)
+				store.Cache = NewCache(time.Now)
 			}
 			c := exec.Command(os.Args[0])
 			c.Env = append(os.Environ(), rewriteEnv+"="+how+" "+s.Path)

@@ -147,6 +147,12 @@ func (s *Store) Rewrite(ctx context.Context, o beads.Options, fn func(text strin
 	return err
 }
 
+// Rewrite is Store.Rewrite of a file that is a copy of a store kept elsewhere. A store
+// itself is written through Store, which is opened in one place.
+func Rewrite(ctx context.Context, p beads.Place, o beads.Options, fn func(text string) ([]Splice, error)) error {
+	return Open(p).Rewrite(ctx, o, fn)
+}
+
 // ChangesOf lists the issues that splices put into a text; none of a splice that
 // leaves conflict markers.
 func ChangesOf(text string, splices []Splice) (list []beads.Change) {

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 
 	"stig/beads"
 )
@@ -250,7 +249,7 @@ func (w *writer) put(ctx context.Context, name string, seen os.FileInfo, e *edit
 		return w.discard(fresh, w.failed("cannot be replaced", err))
 	}
 	if e.next != nil {
-		e.next.put = time.Now()
+		e.next.put = w.cache.now()
 	}
 	err = w.disk.exchange(name, w.target)
 	if errors.Is(err, errors.ErrUnsupported) {

@@ -29,6 +29,8 @@ const (
 	// Kept is how long leases that have ended stay, and marks of issues that the store
 	// shows closed.
 	Kept = 30 * 24 * time.Hour
+	// settled is how old a lease on a server must be for a reading of the store to be later.
+	settled = time.Minute
 	// mostMarks bounds the marks of closed issues.
 	mostMarks = 1000
 )
@@ -74,7 +76,10 @@ func (j Judge) silent(l live.Lease) bool {
 // Void reports whether the store whose claim a lease is shows it no more: another
 // program changed it, such as git. A lease with a process does not depend on the store.
 func (j Judge) Void(l live.Lease) bool {
-	elsewhere := l.Tree != j.Tree && l.Age == 0 // work trees share a store that a server keeps
+	elsewhere := l.Tree != j.Tree
+	if l.Age > 0 { // work trees share a store that a server keeps, and no lock keeps it as it was read
+		elsewhere = l.Age < settled
+	}
 	if l.Process != (process.ID{}) || elsewhere || j.InStore == nil {
 		return false
 	}
@@ -193,11 +198,10 @@ func (e Edit) Follow(c *live.Claims, did Change) bool {
 	return e.Renew(c, did.Issue)
 }
 
-// Concerns reports whether an edit of an issue may change leases or marks.
+// Concerns reports whether an edit of an issue changes leases or marks as they were.
 func (e Edit) Concerns(did Change) bool {
-	_, held := e.Before.Lease(did.Issue)
-	_, marked := e.Before.Mark(did.Issue)
-	return held || marked || over(did.NewStatus) && !over(did.Status)
+	c := live.Claims{Leases: slices.Clone(e.Before.Leases), Done: slices.Clone(e.Before.Done)}
+	return e.Follow(&c, did)
 }
 
 // Renew renews the lease of the actor on an issue on which no program runs, and reports

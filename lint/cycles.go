@@ -50,7 +50,7 @@ func ringWords(cycle []int, name func(int) string) []string {
 // removal says how to take away the rows by which an issue is linked to
 // another in the way of a type: several types may do the same.
 func removal(f *beads.Snapshot, holder *beads.Issue, on, like string) string {
-	if f.Place().Mode != beads.Plain {
+	if f.Place().ByBD() {
 		return fmt.Sprintf("type bd dep remove %s %s", holder.ID, on)
 	}
 	var types []string

@@ -48,7 +48,7 @@ type Diagnostic struct {
 func breach(f *beads.Snapshot, rule, id string, line int, message, hint string) Diagnostic {
 	known, _ := Named(rule)
 	return Diagnostic{
-		Rule: rule, Severity: known.Severity, ID: id, File: f.Place().Path, Line: line,
+		Rule: rule, Severity: known.Severity, ID: id, File: f.Place().Name(), Line: line,
 		Message: message, Hint: hint,
 	}
 }

@@ -180,7 +180,7 @@ func (s *subject) rows() []beads.Dep {
 // drop is the command that takes a row away. Where bd keeps a database, only bd
 // can: it puts back what goes from the file alone.
 func (s *subject) drop(dep beads.Dep) string {
-	if s.file.Place().Mode != beads.Plain {
+	if s.file.Place().ByBD() {
 		return fmt.Sprintf("bd dep remove %s %s", word(s.issue.ID), word(dep.On))
 	}
 	command := fmt.Sprintf("stig dep rm %s --on %s", word(s.issue.ID), word(dep.On))

@@ -11,6 +11,9 @@
 // the text that stood there and the text that was written. It starts no
 // program and reads no clock.
 //
+// Where a server keeps the store it keeps small documents that all machines have to see,
+// too: see Documents.
+//
 //	p, err := live.At(store.Path)
 //	…
 //	pending, err := p.Begin(live.Record{At: now, Actor: "mara", Command: "checkpoint", Changes: changes})

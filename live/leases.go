@@ -31,7 +31,13 @@ type Lease struct {
 	Lasts    time.Duration `json:"lasts"`            // how long, from each renewal
 	Cap      time.Time     `json:"cap,omitzero"`     // after which it is not renewed; zero for never
 	Renewals int           `json:"renewals,omitzero"`
-	Age      time.Duration `json:"-"` // since it was written, by the clock of the server that keeps it; 0 where none does
+	Took     string        `json:"took,omitempty"` // whose claim had ended and is replaced: the store may show it until it is written
+	Age      time.Duration `json:"-"`              // since it was written, by the clock of the server that keeps it; 0 where none does
+}
+
+// Covers reports whether a lease decides on what the store shows as claimed by a holder.
+func (l Lease) Covers(holder string) bool {
+	return holder != "" && (l.Actor == holder || l.Took == holder)
 }
 
 // Done is a mark that an issue was closed, for work trees whose store does not show it

@@ -38,20 +38,16 @@ const (
 // At gives the place of the live state of the store at that path. Its real
 // path decides, so that one store reached in two ways has one journal.
 func At(path string) (Place, error) {
-	real, err := filepath.EvalSymlinks(path)
-	if errors.Is(err, fs.ErrNotExist) { // git takes the store away for a moment when it puts another one there
-		if real, err = filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
-			real = filepath.Join(real, filepath.Base(path))
-		}
+	full, err := filepath.Abs(path)
+	if err != nil {
+		return Place{}, err
 	}
-	if err == nil {
-		real, err = filepath.Abs(real)
-	}
+	real, there, err := realPath(full)
 	if err != nil {
 		return Place{}, err
 	}
 	dir := filepath.Dir(real)
-	tree, err := jsonl.WorktreeOf(dir)
+	tree, err := jsonl.WorktreeOf(there)
 	if err != nil {
 		return Place{}, err
 	}
@@ -70,6 +66,26 @@ func At(path string) (Place, error) {
 		p.rebased = tree.Rebasing()
 	}
 	return p, nil
+}
+
+// realPath follows the symbolic links of an absolute path, and gives the directory that is
+// there: git takes a store away for a moment when it puts another one there, and of one on
+// a server that was named by hand there may be no directory.
+func realPath(path string) (real, there string, err error) {
+	if real, err = filepath.EvalSymlinks(path); err == nil {
+		return real, filepath.Dir(real), nil
+	}
+	up := filepath.Dir(path)
+	if !errors.Is(err, fs.ErrNotExist) || up == path {
+		return "", "", err
+	}
+	if real, err = filepath.EvalSymlinks(up); err == nil {
+		return filepath.Join(real, filepath.Base(path)), real, nil
+	}
+	if real, there, err = realPath(up); err == nil {
+		real = filepath.Join(real, filepath.Base(path))
+	}
+	return real, there, err
 }
 
 // Shared reports whether all work trees of a clone have the live state in
@@ -104,6 +120,9 @@ func (p Place) inDir(write func(dir string) error) (err error) {
 // makeDir makes a directory of live state. Beside the store git is told to
 // leave it alone.
 func (p Place) makeDir(dir string) error {
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return err
+	}
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"stig/jsonl"
 )
@@ -27,6 +29,68 @@ func (p Place) Journal() (Journal, error) { return p.read(0) }
 // Recent reads the last segments of the journal alone: some 4 to 8 MB of it at
 // most.
 func (p Place) Recent() (Journal, error) { return p.read(2) }
+
+// Lately reads of the last segments of the journal what was written at that time or later,
+// and of what was before as little as it can.
+func (p Place) Lately(t time.Time) (Journal, error) {
+	var j Journal
+	for _, dir := range p.dirs() {
+		all, err := journal.segments(dir)
+		if err != nil { // another user's, or no directory
+			j.Damaged = append(j.Damaged, dir)
+			continue
+		}
+		all = all[max(0, len(all)-2):]
+		from := Mark{}
+		for i, s := range slices.Backward(all) {
+			path := filepath.Join(dir, s.name())
+			if from[path] = startOf(path, t); from[path] > 0 {
+				all = all[i:]
+				break
+			}
+		}
+		var one Journal
+		if err := one.readFrom(dir, all, from); err != nil {
+			return j, err
+		}
+		j.Damaged = append(j.Damaged, one.Damaged...)
+		j.Records = together(j.Records, one.Records)
+	}
+	j.Records = slices.DeleteFunc(j.Records, func(r Record) bool { return r.Store != p.Store })
+	return j, nil
+}
+
+// startOf is the offset of a record in a file that is older than a time, with no newer one
+// before it unless the clock was set back; 0 where it is quickest to read from the start.
+func startOf(path string, t time.Time) int64 {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return 0
+	}
+	const step = 64 << 10
+	text := make([]byte, step)
+	for back := int64(step); back < info.Size(); back *= 4 {
+		n, _ := f.ReadAt(text, info.Size()-back)
+		_, rest, _ := bytes.Cut(text[:n], []byte("\n"))
+		for line := range bytes.Lines(rest) {
+			var r struct{ At time.Time }
+			body, ok := textOf(string(line))
+			if !ok || json.Unmarshal([]byte(body), &r) != nil || r.At.IsZero() {
+				continue // an outcome, or torn
+			}
+			if r.At.Before(t) {
+				return info.Size() - back + int64(n-len(rest))
+			}
+			break
+		}
+	}
+	return 0
+}
 
 // read reads the last so many segments of each directory, all for 0.
 func (p Place) read(last int) (Journal, error) {

@@ -65,7 +65,25 @@ func NewRunID() string { return "r-" + newSeq()[:10] }
 // Runs lists the runs of the store that started at that time or later, by their start;
 // damaged names lines that cannot be read.
 func (p Place) Runs(since time.Time) (all []Run, damaged []string, err error) {
-	at := map[string]int{}
+	return new(RunLog).Runs(p, since)
+}
+
+// RunLog remembers the run records of a store, for a process that asks for them again and
+// again: of files that are only added to it reads what was added. The zero value is empty.
+// It is for one goroutine.
+type RunLog struct {
+	since   time.Time
+	all     []Run
+	at      map[string]int   // of an ID, its index in all
+	known   map[string]int64 // of a file, how much was read of it, in bytes
+	damaged []string
+}
+
+// Runs is Place.Runs.
+func (l *RunLog) Runs(p Place, since time.Time) (list []Run, damaged []string, err error) {
+	if l.known == nil || since.Before(l.since) {
+		*l = RunLog{since: since, at: map[string]int{}, known: map[string]int64{}}
+	}
 	for _, dir := range p.dirs() {
 		files, e := runs.segments(dir)
 		err = errors.Join(err, e)
@@ -73,31 +91,64 @@ func (p Place) Runs(since time.Time) (all []Run, damaged []string, err error) {
 			if i+1 < len(files) && files[i+1].day.Before(since.Add(-runAge)) {
 				continue // what began after the time is in later ones
 			}
-			text, e := os.ReadFile(filepath.Join(dir, s.name()))
-			if errors.Is(e, os.ErrNotExist) {
-				continue // dropped since it was listed
-			}
-			err = errors.Join(err, e)
-			for line := range strings.Lines(string(text)) {
-				body, ok := textOf(strings.TrimSuffix(line, torn))
-				var r Run
-				if !ok || json.Unmarshal([]byte(body), &r) != nil {
-					if strings.HasSuffix(line, "\n") && !strings.HasSuffix(line, torn) {
-						damaged = append(damaged, filepath.Join(dir, s.name()))
-					}
-					continue
-				}
-				if known, again := at[r.ID]; again {
-					all[known] = r
-				} else if r.Store == p.Store && !r.Started.Before(since) {
-					at[r.ID] = len(all)
-					all = append(all, r)
-				}
+			if e := l.read(p.Store, filepath.Join(dir, s.name())); !errors.Is(e, os.ErrNotExist) { // dropped since it was listed
+				err = errors.Join(err, e)
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Run) int { return a.Started.Compare(b.Started) })
-	return all, slices.Compact(damaged), err
+	for _, r := range l.all {
+		if !r.Started.Before(since) {
+			list = append(list, r)
+		}
+	}
+	if len(l.all) > 2*len(list)+mostOld {
+		l.forget(list, since)
+	}
+	slices.SortStableFunc(list, func(a, b Run) int { return a.Started.Compare(b.Started) })
+	return list, slices.Compact(slices.Clone(l.damaged)), err
+}
+
+// mostOld is how many runs from before the time that is asked for are remembered.
+const mostOld = 1000
+
+func (l *RunLog) forget(list []Run, since time.Time) {
+	l.since, l.all = since, slices.Clone(list)
+	clear(l.at)
+	for i, r := range l.all {
+		l.at[r.ID] = i
+	}
+}
+
+// read takes what was added to a file.
+func (l *RunLog) read(store, path string) error {
+	if info, err := os.Stat(path); err == nil && info.Size() < l.known[path] {
+		delete(l.known, path) // it is another file
+	}
+	text, err := readTail(path, l.known[path])
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(string(text)) {
+		whole := strings.HasSuffix(line, "\n") // else its writer is not done, or was ended
+		if whole {
+			l.known[path] += int64(len(line))
+		}
+		body, ok := textOf(strings.TrimSuffix(line, torn))
+		var r Run
+		if !ok || json.Unmarshal([]byte(body), &r) != nil {
+			if whole && !strings.HasSuffix(line, torn) {
+				l.damaged = append(l.damaged, path)
+			}
+			continue
+		}
+		if known, again := l.at[r.ID]; again {
+			l.all[known] = r
+		} else if r.Store == store && !r.Started.Before(l.since) {
+			l.at[r.ID] = len(l.all)
+			l.all = append(l.all, r)
+		}
+	}
+	return nil
 }
 
 // runAge is how long a run may take, with room: its last record is in the segment of

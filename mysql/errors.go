@@ -7,6 +7,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"io"
+	"io/fs"
 	"net"
 	"strings"
 
@@ -48,7 +49,14 @@ func Gone(err error) bool {
 	}
 	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, mysql.ErrInvalidConn) || errors.Is(err, mysql.ErrMalformPkt) ||
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
-		errors.As(err, new(net.Error)) || is(err, shutdown, killedQuery, killed, tooMany, aborted, restarting, notReady)
+		errors.As(err, new(net.Error)) || is(err, shutdown, killedQuery, killed, tooMany, aborted, restarting, notReady) || unready(err)
+}
+
+// unready reports whether Dolt made no session because another database of the server is
+// being made or dropped at the moment.
+func unready(err error) bool {
+	e, ok := errors.AsType[*mysql.MySQLError](err)
+	return ok && e.Number == unnamed && strings.HasPrefix(e.Message, "could not resolve initial root for database")
 }
 
 // Unreached reports whether an error means that no connection could be made.
@@ -101,7 +109,7 @@ func is(err error, numbers ...uint16) bool {
 // Explain says of an error of a server where it happened and what is to be done about
 // it. The error is a *fault.Error with the code fault.Store, whose ID is the URL.
 func Explain(c Config, err error) error {
-	e := &fault.Error{Code: fault.Store, ID: c.URL(), Reason: err.Error(), Err: err}
+	e := &fault.Error{Code: fault.Store, ID: c.URL(), Reason: err.Error(), Hint: "type stig doctor", Err: err}
 	database, branch, _ := strings.Cut(c.Database, "/")
 	certificate, isCertificate := errors.AsType[*tls.CertificateVerificationError](err)
 	var unknownHost *net.DNSError
@@ -128,6 +136,8 @@ func Explain(c Config, err error) error {
 		e.Reason, e.Hint = "the server has no TLS, and a password would be sent openly", "set up TLS on the server"
 	case errors.As(err, &unknownHost):
 		e.Reason, e.Hint = "there is no host "+unknownHost.Name, "correct the host in the URL"
+	case errors.As(err, new(*fs.PathError)):
+		e.Reason, e.Hint = "the certificates of the authority: "+err.Error(), "correct the path that ca names in .beads/stig.json"
 	case Gone(err) || errors.Is(err, context.DeadlineExceeded):
 		e.Reason, e.Hint = "the server does not answer: "+err.Error(), "see that the server runs and that the port is right"
 	}

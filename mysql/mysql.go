@@ -91,7 +91,7 @@ func Open(c Config) (*sql.DB, error) {
 	d.Timeout, d.ReadTimeout, d.WriteTimeout = cmp.Or(c.Timeout, 10*time.Second), silence, silence
 	d.ClientFoundRows, d.ParseTime, d.InterpolateParams = true, true, true
 	d.MaxAllowedPacket, d.Logger = maxPacket, &driver.NopLogger{}
-	if d.Net == "tcp" && !c.Plain && !isHere(c.Host) {
+	if d.Net == "tcp" && !c.Plain && (c.CA != "" || !c.IsHere()) {
 		t, err := verifying(c)
 		if err != nil {
 			return nil, err
@@ -129,8 +129,8 @@ func verifying(c Config) (*tls.Config, error) {
 	return t, nil
 }
 
-// isHere reports whether a host is this machine.
-func isHere(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
+// IsHere reports whether the host is this machine.
+func (c Config) IsHere() bool {
+	ip := net.ParseIP(c.Host)
+	return c.Host == "localhost" || ip != nil && ip.IsLoopback()
 }

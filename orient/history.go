@@ -243,9 +243,17 @@ func pointAt(v beads.Version, past map[string]*state, id string) (p Point, chang
 	}, true
 }
 
-// isCheckpointOf reads the subject that checkpoint --commit writes.
+// isCheckpointOf reads the subject that checkpoint --commit writes, and that of a commit
+// in a database, which may be of several edits.
 func isCheckpointOf(subject, id string) bool {
-	rest, ok := strings.CutPrefix(subject, "chore(beads): checkpoint ")
-	first, _, _ := strings.Cut(rest, " ")
-	return ok && first == id
+	if rest, ok := strings.CutPrefix(subject, "chore(beads): checkpoint "); ok {
+		first, _, _ := strings.Cut(rest, " ")
+		return first == id
+	}
+	for edit := range strings.SplitSeq(subject, "; ") {
+		if ids, ok := strings.CutPrefix(edit, "stig checkpoint "); ok && slices.Contains(strings.Fields(ids), id) {
+			return true
+		}
+	}
+	return false
 }

@@ -16,8 +16,8 @@ func TestTyped(t *testing.T) {
 		return list
 	}
 	for mode, want := range map[beads.Mode]string{
-		beads.Plain: "stig claim a-1, stig checkpoint a-1 --fold, stig checkpoint a-1 --done …, stig close a-1 --reason …, stig orient",
-		beads.Export:  "bd update a-1 --claim, bd update a-1 --append-notes …, stig verify a-1, stig orient",
+		beads.Plain:  "stig claim a-1, stig checkpoint a-1 --fold, stig checkpoint a-1 --done …, stig close a-1 --reason …, stig orient",
+		beads.Export: "bd update a-1 --claim, bd update a-1 --append-notes …, stig verify a-1, stig orient",
 	} {
 		var got []string
 		for _, step := range typed(beads.Place{Mode: mode}, steps()) {

@@ -209,7 +209,7 @@ func (s *surveyor) deadlocks() []Attention {
 			a.Message += "; 1 more dependency closes such a cycle with these"
 		case more > 1:
 			a.Message += fmt.Sprintf("; %d more dependencies close such a cycle with these", more)
-		case s.file.Place().Mode == beads.Plain:
+		case !s.file.Place().ByBD():
 			a.Argv = []string{"stig", "dep", "rm", name(ring.Remove.From), "--on", name(ring.Remove.On), "--type", ring.Remove.Type}
 		}
 		list = append(list, a)

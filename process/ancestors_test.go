@@ -25,6 +25,30 @@ func TestAncestors(t *testing.T) {
 
 // TestRunning asserts that a process is told from one that had its number, and that
 // nothing is said of those that cannot be seen.
+// TestRunningHere: a machine of the same name is another one where many work on a database.
+func TestRunningHere(t *testing.T) {
+	self, ok := process.Self()
+	if !ok || self.Boot == "" {
+		t.Skip("this system does not name boots")
+	}
+	if running, known := process.RunningHere(self.ID); !running || !known {
+		t.Errorf("this process: %t, %t", running, known)
+	}
+	gone := self.ID
+	gone.Start += "0"
+	if running, known := process.RunningHere(gone); running || !known {
+		t.Errorf("a process that ended: %t, %t", running, known)
+	}
+	namesake := self.ID
+	namesake.Boot = "another"
+	if running, known := process.RunningHere(namesake); running || known {
+		t.Errorf("on a machine of the same name: %t, %t", running, known)
+	}
+	if running, known := process.Running(namesake); running || !known {
+		t.Errorf("before this boot: %t, %t", running, known)
+	}
+}
+
 func TestRunning(t *testing.T) {
 	self, ok := process.Self()
 	if !ok || self.PID != os.Getpid() || self.Start == "" || self.Name == "" {

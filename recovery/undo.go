@@ -94,7 +94,7 @@ func takeBack(tx *beads.Tx, c live.Change, actor string, now time.Time, schema *
 
 // unmake makes a new issue a tombstone.
 func unmake(tx *beads.Tx, c live.Change, actor string, now time.Time) error {
-	if tx.Snapshot().Place().Mode != beads.Plain {
+	if tx.Snapshot().Place().ByBD() {
 		return cannotUndo(c, "bd keeps the issues, and deletes them itself", "type bd delete "+c.Issue)
 	}
 	for _, issue := range tx.Snapshot().All() {

@@ -35,7 +35,7 @@ func (w Worker) head(t *text, what string) {
 
 // service keeps the loop running. What ended by itself with 1 did so after runs that
 // left nothing, and must not be started again by itself; 6 says that only questions to
-// people remain, 130 that it was stopped. The rest is bounded by the start limit.
+// people remain, 129, 130 and 143 that it was stopped. The rest is bounded by the start limit.
 func (w Worker) service() string {
 	t := &text{}
 	w.head(t, "worker")
@@ -45,7 +45,7 @@ func (w Worker) service() string {
 	t.linef("StartLimitIntervalSec=1h\nStartLimitBurst=10\n")
 	t.linef("[Service]")
 	t.linef("ExecStart=%s", command(w.work()))
-	t.linef("Restart=on-failure\nRestartSec=10\nRestartPreventExitStatus=1\nSuccessExitStatus=6 130")
+	t.linef("Restart=on-failure\nRestartSec=10\nRestartPreventExitStatus=1\nSuccessExitStatus=6 129 130 143")
 	// The loop ends its command by itself; what is left of both is killed then. A
 	// command that takes too much memory is a failed run and not the end of the loop.
 	t.linef("KillMode=mixed\nTimeoutStopSec=60\nOOMPolicy=continue")

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -46,14 +47,55 @@ func Check(ctx context.Context, o Options) error {
 	if _, err := fmt.Sscanf(said, "git version %d.%d", &has[0], &has[1]); err == nil && slices.Compare(has[:], oldest[:]) < 0 {
 		return &fault.Error{Code: fault.Usage, Reason: fmt.Sprintf("%s is too old: work trees of workers need git %d.%d", said, oldest[0], oldest[1]), Hint: "install a newer git"}
 	}
-	now, err := r.look(ctx, r.onto)
+	if err := r.mayWrite(); err != nil {
+		return err
+	}
+	now, err := r.look(ctx, append(above(r.onto), r.onto)...)
 	if err == nil {
 		err = r.mayLand(now)
+	}
+	if err == nil {
+		err = r.mayName(now)
 	}
 	if err == nil && now.heads[r.onto] == "" {
 		_, err = r.head(ctx)
 	}
 	return err
+}
+
+// mayWrite refuses a repository to which no branch or work tree can be added.
+func (r *repository) mayWrite() error {
+	probe, err := os.CreateTemp(r.common, "stig-probe-")
+	if err != nil {
+		return &fault.Error{Code: fault.Store, Reason: r.common + ": cannot be written, and work trees need that",
+			Hint: "make it writable, or have the actor's file say worktree: false", Err: err}
+	}
+	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+}
+
+// above are the names that are directories of a branch.
+func above(branch string) (names []string) {
+	for i, c := range branch {
+		if c == '/' {
+			names = append(names, branch[:i])
+		}
+	}
+	return names
+}
+
+// mayName refuses a branch to be made of which git has a directory, or that would be below
+// another one.
+func (r *repository) mayName(now state) error {
+	if now.heads[r.onto] != "" {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(now.heads)) {
+		if strings.HasPrefix(r.onto, name+"/") || strings.HasPrefix(name, r.onto+"/") {
+			return &fault.Error{Code: fault.Usage, Reason: fmt.Sprintf("--onto: there cannot be a branch %s beside the branch %s", r.onto, name),
+				Hint: "name another branch with --onto, such as stig-results"}
+		}
+	}
+	return nil
 }
 
 func open(ctx context.Context, o Options) (*repository, error) {

@@ -311,3 +311,26 @@ func TestOntoIsCheckedOut(t *testing.T) {
 		t.Errorf("landed on a branch that is checked out: %v", err)
 	}
 }
+
+// What would keep every work tree from being made is refused before an issue is claimed.
+func TestCheckForeseesRefusals(t *testing.T) {
+	for _, b := range []struct{ there, onto string }{
+		{"stig/work", "stig/work/deep"}, {"results", "results/by/stig"}, {"results/by/stig", "results"},
+	} {
+		c := newClone(t)
+		c.git(c.Root, "branch", b.there)
+		c.Onto = b.onto
+		if err := worktree.Check(t.Context(), c.Options); !fault.Is(err, fault.Usage) || !strings.Contains(err.Error(), "beside the branch "+b.there) {
+			t.Errorf("%s beside %s: %v", b.onto, b.there, err)
+		}
+	}
+	c := newClone(t)
+	c.git(c.Root, "branch", "stig/works")
+	if err := worktree.Check(t.Context(), c.Options); err != nil {
+		t.Error(err)
+	}
+	c.Common = filepath.Join(c.Root, "gone")
+	if err := worktree.Check(t.Context(), c.Options); !fault.Is(err, fault.Store) || !strings.Contains(err.Error(), "cannot be written") {
+		t.Error(err)
+	}
+}

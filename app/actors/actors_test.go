@@ -25,7 +25,7 @@ var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 func front(t testing.TB) (a *app.App, place live.Place, now *time.Time) {
 	t.Helper()
 	dir, clock := t.TempDir(), noon
-	line := `{"id":"pier-1","title":"Mend it","status":"in_progress","assignee":"dee","priority":1,"issue_type":"task"}` + "\n"
+	line := `{"id":"pier-1","title":"Fix it","status":"in_progress","assignee":"dee","priority":1,"issue_type":"task"}` + "\n"
 	store := filepath.Join(dir, ".beads", "issues.jsonl")
 	if err := os.Mkdir(filepath.Dir(store), 0o755); err != nil {
 		t.Fatal(err)

@@ -118,6 +118,9 @@ func workerOf(a *app.App, p *profile.Profile) (w unit.Worker, err error) {
 		if w.Store, err = filepath.Abs(store.Path); err != nil {
 			return w, err
 		}
+		if jsonl.IsURL(a.Store) {
+			w.Store = store.URL
+		}
 		w.Repo = cmp.Or(tree.Root, here)
 	}
 	if tree.Root != "" {

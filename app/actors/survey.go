@@ -13,6 +13,7 @@ import (
 	"stig/app"
 	"stig/beads"
 	"stig/fault"
+	"stig/inbox"
 	"stig/live"
 
 	"stig/profile"
@@ -45,7 +46,7 @@ type survey struct {
 	sessions  map[string]live.SessionRecord
 	leases    map[string][]live.Lease // by actor
 	runs      map[string][]live.Run   // by actor, of the last days, by their start
-	edits     map[string]edits        // by actor
+	edits     map[string]*edits       // by actor
 	holds     map[string][]string     // issues in progress, by assignee
 }
 
@@ -58,7 +59,7 @@ type edits struct {
 // look reads what is known of the actors of the store. What cannot be read is warned of.
 func look(a *app.App) (s *survey, err error) {
 	s = &survey{presences: map[string]live.Presence{}, sessions: map[string]live.SessionRecord{}, leases: map[string][]live.Lease{},
-		runs: map[string][]live.Run{}, edits: map[string]edits{}, holds: map[string][]string{}}
+		runs: map[string][]live.Run{}, edits: map[string]*edits{}, holds: map[string][]string{}}
 	file, err := a.Open()
 	if err != nil {
 		return nil, err
@@ -79,12 +80,12 @@ func look(a *app.App) (s *survey, err error) {
 	if err != nil {
 		a.Warn("%s", err)
 	}
-	return s, s.read(a, file.Place())
+	return s, s.read(a, file)
 }
 
 // read reads the live state.
-func (s *survey) read(a *app.App, store beads.Place) error {
-	place, err := a.Live(store)
+func (s *survey) read(a *app.App, file *beads.Snapshot) error {
+	place, err := a.Live(file.Place())
 	if err != nil {
 		return err
 	}
@@ -112,7 +113,51 @@ func (s *survey) read(a *app.App, store beads.Place) error {
 	for _, r := range journal.Records {
 		s.edited(r)
 	}
+	if place.Documents != nil {
+		return s.elsewhere(a, file)
+	}
 	return nil
+}
+
+// elsewhere notes what actors did on any machine, as the store shows it, in place of what
+// the journal of this clone has.
+func (s *survey) elsewhere(a *app.App, file *beads.Snapshot) error {
+	last, err := a.Edited(a.Ctx, file.Place())
+	if err != nil {
+		return err
+	}
+	for name, at := range last {
+		s.of(name).last = at
+	}
+	for _, e := range s.edits {
+		clear(e.closed)
+	}
+	return s.closed(file)
+}
+
+// closed notes what actors closed in the last days.
+func (s *survey) closed(file *beads.Snapshot) error {
+	for i, issue := range file.All() {
+		if issue.Status != "closed" || issue.Assignee == "" || s.now.Sub(issue.UpdatedAt) > recent {
+			continue
+		}
+		record, err := file.At(i).Record()
+		if err != nil {
+			return err
+		}
+		s.of(issue.Assignee).closed[issue.ID] = inbox.ClosedAt(issue, record)
+	}
+	return nil
+}
+
+// of gives what is noted of the edits of an actor.
+func (s *survey) of(name string) *edits {
+	e := s.edits[name]
+	if e == nil {
+		e = &edits{closed: map[string]time.Time{}}
+		s.edits[name] = e
+	}
+	return e
 }
 
 // edited notes what an edit of the journal says of its actor.
@@ -120,17 +165,13 @@ func (s *survey) edited(r live.Record) {
 	if r.Actor == "" || r.Result != live.Written {
 		return
 	}
-	e := s.edits[r.Actor]
-	if e.closed == nil {
-		e.closed = map[string]time.Time{}
-	}
+	e := s.of(r.Actor)
 	e.last = r.At
 	for _, c := range r.Changes {
 		if c.Kind == "key" && c.Name == "status" && c.Now == `"closed"` {
 			e.closed[c.Issue] = r.At
 		}
 	}
-	s.edits[r.Actor] = e
 }
 
 // names lists the actors: those with a file, those that gave a sign of life, sessions,
@@ -191,7 +232,7 @@ func (s *survey) actor(name string) *Actor {
 	if isSession && name == session.Name && session.Seen.After(seen) {
 		seen = session.Seen
 	}
-	if last := s.edits[name].last; last.After(seen) {
+	if last := s.of(name).last; last.After(seen) {
 		seen = last
 	}
 	if !seen.IsZero() {
@@ -241,7 +282,7 @@ func (s *survey) did(one *Actor) {
 			one.Failed++
 		}
 	}
-	for issue, at := range s.edits[one.Name].closed {
+	for issue, at := range s.of(one.Name).closed {
 		if at.After(closed[issue]) && s.now.Sub(at) < recent {
 			closed[issue] = at
 		}

@@ -154,7 +154,9 @@ func ownerIn(ctx context.Context, a *app.App, store beads.Place, r Request) (*ow
 		return o, nil
 	}
 	o.known = true
-	if o.acks, err = o.place.Acks(o.actor.Name); err != nil {
+	if o.acks, err = o.place.Acks(o.actor.Name); err != nil && o.place.Documents != nil {
+		a.WarnOfShared(err)
+	} else if err != nil {
 		a.Warn("what %s acknowledged cannot be read: %v", o.actor.Name, err)
 	}
 	presence, _ := o.place.Presence(o.actor.Name)

@@ -177,7 +177,7 @@ func paced(p beads.Place, actor string, now time.Time, more int) error {
 // leftSince counts the comments of an actor that the journal has since a time: those
 // without a type too. Without a journal there is nothing to count.
 func leftSince(place live.Place, actor string, since time.Time) (left int) {
-	journal, _ := place.Recent()
+	journal, _ := place.Lately(since)
 	for _, r := range slices.Backward(journal.Records) {
 		if r.At.Before(since) {
 			break

@@ -144,7 +144,7 @@ func (l *loop) unjudged(ctx context.Context, r *live.Run, tree *worktree.Tree, n
 
 // edited reports whether the actor edited any issue in the run, other than by the loop.
 func (l *loop) edited(r *live.Run) bool {
-	journal, err := l.place.Recent()
+	journal, err := l.place.Lately(r.Started)
 	if err != nil {
 		return false // the notes and the tree say more
 	}

@@ -1,11 +1,13 @@
 package working
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"stig/app"
 	"stig/beads"
@@ -39,7 +41,7 @@ func (l *loop) land(ctx context.Context, r *live.Run, tree *worktree.Tree, left 
 	defer func() { _ = unlock() }()
 	for range 3 {
 		outcome := work.Later
-		if _, err = tree.Merge(ctx); err == nil {
+		if err = l.merge(ctx, tree); err == nil {
 			outcome, err = l.prove(ctx, r, tree, left, record)
 		}
 		_, moved := errors.AsType[*worktree.MovedError](err)
@@ -51,6 +53,19 @@ func (l *loop) land(ctx context.Context, r *live.Run, tree *worktree.Tree, left 
 		}
 	}
 	return work.Later, nil // somebody else moves the branch again and again
+}
+
+// merge merges what others did into the work of a run, in the time of a run at most: a
+// merge driver or a hook of the repository may hang.
+func (l *loop) merge(ctx context.Context, tree *worktree.Tree) error {
+	limit := cmp.Or(l.runTimeout, time.Hour)
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	_, err := tree.Merge(limited)
+	if err != nil && ctx.Err() == nil && errors.Is(limited.Err(), context.DeadlineExceeded) {
+		return &worktree.RejectedError{Reason: fmt.Sprintf("git merge: timed out after %s; a merge driver of the repository may hang", limit)}
+	}
+	return err
 }
 
 // unmerged gives a conflict back to the worker.

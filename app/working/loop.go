@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"stig/app/actors"
+	"stig/beads"
 	"stig/fault"
 	"stig/git"
 	"stig/live"
@@ -212,10 +213,22 @@ func (l *loop) empty(s sensed) bool {
 		return false
 	}
 	l.done.Reason, l.done.Asked = "nothing is left to do", s.asked
+	if l.isClosed() {
+		l.done.Reason = l.filter.issue + " is closed"
+	}
 	if s.asked > 0 {
 		l.done.Waiting, l.done.Reason = true, fmt.Sprintf("only questions remain: %d wait for an answer", s.asked)
 	}
 	return true
+}
+
+// isClosed reports whether the one issue that the loop is for is closed.
+func (l *loop) isClosed() bool {
+	if l.filter.issue == "" {
+		return false
+	}
+	record, err := l.recordOf(l.filter.issue)
+	return err == nil && record != nil && beads.Over(record.Text(beads.Status))
 }
 
 // wait waits until the store changes, the time has come, or a person says something. The

@@ -185,8 +185,11 @@ func (l *loop) abandon(ctx context.Context, r *live.Run, why error) error {
 	if ctx.Err() != nil {
 		outcome = brokenBy(ctx)
 	}
-	l.app.Warn("%s: %s", r.Issue, r.Why)
-	return l.conclude(context.WithoutCancel(ctx), r, outcome)
+	err := l.conclude(context.WithoutCancel(ctx), r, outcome) // which says why
+	if hint := app.Classify(why).Hint; hint != "" && outcome == work.Later {
+		l.app.Hint(hint)
+	}
+	return err
 }
 
 // supervise runs the command to its end, and keeps the claim meanwhile. What of the

@@ -129,6 +129,7 @@ type loop struct {
 	noticed map[string]bool      // what was said once
 	heard   map[string]time.Time // issues of runs that ended, with their start: what was said before is to be acknowledged
 
+	records  live.RunLog
 	busyText string        // what of it says that git is at work
 	reading  time.Duration // how long the store took to read
 }
@@ -216,13 +217,20 @@ func (l *loop) prepare(ctx context.Context, a *app.App) (err error) {
 	l.app = a.Fresh(ctx, "work")
 	l.app.Actor = l.name
 	if l.app.Cache == nil {
-		l.app.Cache = new(jsonl.Cache)
+		l.app.Cache = jsonl.NewCache(l.app.Now)
 	}
 	if l.store, err = l.app.Discover(); err != nil {
 		return err
 	}
+	if p := l.store.Place(); p.Mode == beads.Server && !app.Exists(p.Path) {
+		return app.Usage("work: no file names the store to workers: "+p.Name(),
+			fmt.Sprintf(`type mkdir -p .beads && echo '{"store": "%s"}' > .beads/stig.json`, p.URL))
+	}
 	if l.place, err = l.app.Live(l.store.Place()); err != nil {
 		return err
+	}
+	if l.place.Documents != nil {
+		l.Times.Look *= 5 // each asks the server
 	}
 	l.app.Store = filepath.Join(l.place.Worktree, filepath.FromSlash(l.place.Store)) // whatever directory a step works in
 	root, err := actors.Root(l.app)
@@ -462,7 +470,7 @@ func (l *loop) once(text string) {
 
 // runs are those within work.Window, of all actors.
 func (l *loop) runs(now time.Time) ([]live.Run, error) {
-	runs, damaged, err := l.place.Runs(now.Add(-work.Window))
+	runs, damaged, err := l.records.Runs(l.place, now.Add(-work.Window))
 	for _, path := range damaged {
 		if text := path + ": holds run records that cannot be read"; !l.noticed[text] {
 			l.noticed[text] = true

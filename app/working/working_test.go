@@ -180,13 +180,23 @@ func TestPaused(t *testing.T) {
 		}
 	}
 	say(live.Paused)
-	time.AfterFunc(60*time.Millisecond, func() {
-		if len(y.runs(t)) > 0 {
-			t.Error("it ran while it was paused")
-		}
-		say(live.Healthy)
+	resume := sync.OnceFunc(func() {
+		time.AfterFunc(60*time.Millisecond, func() {
+			if len(y.runs(t)) > 0 {
+				t.Error("it ran while it was paused")
+			}
+			say(live.Healthy)
+		})
 	})
-	if _, err := y.work(t, "echo >pier-1", nil); err != nil {
+	if _, err := y.work(t, "echo >pier-1", func(r *working.Request) {
+		keep := r.Tell
+		r.Tell = func(e working.Event) {
+			keep(e)
+			if strings.Contains(e.Text, "paused") {
+				resume()
+			}
+		}
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(y.text(t), `"status":"closed"`) || !strings.Contains(strings.Join(y.told, "\n"), "paused: takes no work") {

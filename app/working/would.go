@@ -19,6 +19,9 @@ func (l *loop) would(ctx context.Context) error {
 		return err
 	}
 	l.done.Reason = "nothing would be taken"
+	if l.isClosed() {
+		l.done.Reason += ": " + l.filter.issue + " is closed"
+	}
 	if reached := l.Bounds.Reached(work.UsedBy(l.name, runs, now)); reached != "" {
 		l.done.Reason = reached
 		return nil

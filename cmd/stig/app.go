@@ -23,7 +23,7 @@ import (
 )
 
 func newApp() *cli.App {
-	return cli.Front(os.Stdin, os.Stdout, os.Stderr, &app.App{Getenv: os.Getenv, Env: os.Environ, HomeDir: os.UserHomeDir, ConfigDir: os.UserConfigDir, Now: time.Now, Schema: cue.Embedded(), Ancestors: process.Ancestors, Inbox: inboxes.Count,
+	return cli.Front(os.Stdin, os.Stdout, os.Stderr, &app.App{Getenv: os.Getenv, Env: os.Environ, HomeDir: os.UserHomeDir, ConfigDir: os.UserConfigDir, CacheDir: os.UserCacheDir, Now: time.Now, Schema: cue.Embedded(), Ancestors: process.Ancestors, Inbox: inboxes.Count,
 		Foreign: &lease.Observer{Now: time.Now}})
 }
 
@@ -41,7 +41,7 @@ func command(a *cli.App) *cobra.Command {
 	}
 	flags := root.PersistentFlags()
 	flags.StringVarP(&a.Dir, "directory", "C", "", "act as if started in `DIR`")
-	flags.StringVar(&a.Store, "store", "", "use the store `FILE` instead of looking for one")
+	flags.StringVar(&a.Store, "store", "", "use the store `FILE`, or the one at mysql://…")
 	flags.BoolVar(&a.JSON, "json", false, "print one JSON object")
 	flags.BoolVarP(&a.Quiet, "quiet", "q", false, "print results only, no hints")
 	flags.BoolVar(&a.NoColor, "no-color", false, "print without colour")
@@ -69,7 +69,7 @@ func command(a *cli.App) *cobra.Command {
 		issue.ClaimCommand(a), issue.ReleaseCommand(a), issue.SweepCommand(a), issue.PropagateCommand(a), graph.ReviewCommand(a),
 		traces.Command(a), traces.DigestCommand(a), traces.RollupCommand(a), traces.WatchCommand(a), traces.RecallCommand(a),
 		decide.EscalateCommand(a), decide.EscalationsCommand(a), decide.ResolveCommand(a), decide.AwaitCommand(a), decide.RetroCommand(a),
-		store.InitCommand(a), issue.CreateCommand(a), issue.EditCommand(a), issue.DepCommand(a), issue.CommentCommand(a), issue.DeleteCommand(a), issue.DuplicateCommand(a), issue.SearchCommand(a),
+		store.InitCommand(a), store.Command(a), issue.CreateCommand(a), issue.EditCommand(a), issue.DepCommand(a), issue.CommentCommand(a), issue.DeleteCommand(a), issue.DuplicateCommand(a), issue.SearchCommand(a),
 		workers.WorkCommand(a), workers.InboxCommand(a), workers.AckCommand(a), workers.ActorCommand(a), workers.WorkerCommand(a), workers.DreamCommand(a),
 		connect.HookCommand(a), connect.McpCommand(a), connect.BoardCommand(a), connect.SendCommand(a),
 		issue.SignalsCommand(a), store.SchemaCommand(a), versionCommand(a), store.DiffCommand(a),

@@ -9,8 +9,11 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"stig/internal/servers"
 )
 
 // TestRealBD runs the scripts of testdata/bd with the bd that STIG_TEST_BD
@@ -39,14 +42,43 @@ func TestRealBD(t *testing.T) {
 		files = append(files, found...)
 	}
 	t.Logf("with bd %s", version)
-	commands, give := scriptCommands(), setUp(t)
-	commands["long"] = long
-	testscript.Run(t, testscript.Params{
-		Files:               files,
-		RequireExplicitExec: true,
-		Cmds:                commands,
-		Setup:               func(env *testscript.Env) error { return setUpBD(env, give, bd) },
+	run := func(t *testing.T, server func() *servers.Server) {
+		commands, give := scriptCommands(), setUp(t)
+		commands["long"] = long
+		commands["init-bd"] = initBD(server)
+		testscript.Run(t, testscript.Params{
+			Files:               files,
+			RequireExplicitExec: true,
+			Cmds:                commands,
+			Setup:               func(env *testscript.Env) error { return setUpBD(env, give, bd) },
+		})
+	}
+	if kinds[0] != "dolt" {
+		run(t, nil)
+		return
+	}
+	t.Run("embedded", func(t *testing.T) { run(t, nil) })
+	t.Run("server", func(t *testing.T) {
+		server := servers.Need(t, servers.Dolt)
+		run(t, func() *servers.Server { return server })
 	})
+}
+
+// initBD makes a workspace of bd with Dolt, with its database embedded or on a server:
+// init-bd prefix
+func initBD(server func() *servers.Server) func(*testscript.TestScript, bool, []string) {
+	return func(ts *testscript.TestScript, neg bool, args []string) {
+		if neg || len(args) != 1 {
+			ts.Fatalf("usage: init-bd prefix")
+		}
+		argv := []string{"init", "--prefix=" + args[0], "--quiet", "--skip-hooks", "--skip-agents"}
+		if server != nil {
+			c := server().Config
+			name := "script_" + strconv.FormatInt(time.Now().UnixNano(), 36)
+			argv = append(argv, "--server", "--external", "--server-host="+c.Host, "--server-port="+strconv.Itoa(c.Port), "--database="+name)
+		}
+		ts.Check(ts.Exec("bd", argv...))
+	}
 }
 
 // setUpBD gives a script the real bd, without its daemon, the real clock, and
@@ -62,6 +94,7 @@ func setUpBD(env *testscript.Env, give func(*testscript.Env) error, bd string) e
 	if err := os.Symlink(bd, filepath.Join(bin, "bd")); err != nil {
 		return err
 	}
+	env.Setenv("GIT_PATH", env.Getenv("PATH"))
 	env.Setenv("PATH", bin+string(filepath.ListSeparator)+env.Getenv("PATH"))
 	for _, variable := range []string{
 		"STIG_NOW=", "BEADS_NO_DAEMON=1", "GIT_AUTHOR_NAME=mara", "GIT_AUTHOR_EMAIL=mara@harbor.example",

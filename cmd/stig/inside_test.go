@@ -78,9 +78,13 @@ func runInside(dir string, env []string, out, err io.Writer, args ...string) int
 	config := func() (string, error) {
 		return cmp.Or(getenv("XDG_CONFIG_HOME"), filepath.Join(getenv("HOME"), ".config")), nil
 	}
+	cache := func() (string, error) {
+		return cmp.Or(getenv("XDG_CACHE_HOME"), filepath.Join(getenv("HOME"), ".cache")), nil
+	}
 	environ := func() []string { return append(slices.Clone(env), "PWD="+dir) }
 	a := cli.Front(strings.NewReader(""), &oneAtATime{to: out}, &oneAtATime{to: err},
-		&app.App{Getenv: getenv, Env: environ, HomeDir: home, ConfigDir: config, Now: time.Now, Schema: embedded(), OpenStore: opener(getenv), Inbox: inboxes.Count})
+		&app.App{Getenv: getenv, Env: environ, HomeDir: home, ConfigDir: config, CacheDir: cache, Now: time.Now, Schema: embedded(), Inbox: inboxes.Count})
+	onTestStore(a.App)
 	directory.Lock()
 	defer directory.Unlock()
 	back, failed := os.Getwd()

@@ -10,11 +10,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/signal"
 	"runtime/debug"
 	"syscall"
 
+	"stig/app"
 	"stig/cmd/stig/cli"
 )
 
@@ -31,8 +33,34 @@ func run(a *cli.App) {
 	if !signal.Ignored(syscall.SIGHUP) {
 		signals = append(signals, syscall.SIGHUP)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), signals...)
+	ctx := interruptible(signals)
 	code := a.Run(ctx, command(a), os.Args[1:])
-	stop()
+	if by, ok := errors.AsType[*caughtError](context.Cause(ctx)); ok && code == app.ExitInterrupted {
+		code = by.exit()
+	}
 	os.Exit(code)
+}
+
+// interruptible is a context that the first of the signals ends.
+func interruptible(signals []os.Signal) context.Context {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, signals...)
+	go func() { cancel(&caughtError{<-caught}) }()
+	return ctx
+}
+
+// caughtError says by which signal the run was ended.
+type caughtError struct{ signal os.Signal }
+
+func (e *caughtError) Error() string { return "stopped by a signal: " + e.signal.String() }
+func (e *caughtError) Unwrap() error { return context.Canceled }
+
+// exit is the exit code as shells give it: 130 for an interrupt, 143 for a termination,
+// 129 for a terminal that was closed.
+func (e *caughtError) exit() int {
+	if number, ok := e.signal.(syscall.Signal); ok {
+		return 128 + int(number)
+	}
+	return app.ExitInterrupted
 }

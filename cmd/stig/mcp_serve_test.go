@@ -15,7 +15,6 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"stig/app"
 	"stig/internal/ended"
 )
 
@@ -148,7 +147,7 @@ func TestMCPEnds(t *testing.T) {
 				t.Fatal(err)
 			}
 			_ = cmd.Wait()
-			if code := cmd.ProcessState.ExitCode(); code != app.ExitInterrupted {
+			if code := cmd.ProcessState.ExitCode(); code != 128+int(signal) {
 				t.Errorf("exit %d", code)
 			}
 			if took := time.Since(began); took > time.Second {

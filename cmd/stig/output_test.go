@@ -68,7 +68,7 @@ func printed() []string {
 			stig retro --last 5 --escalate --on harbor-t3c`,
 		`stig merge .beads/issues.jsonl .beads/issues.jsonl .beads/issues.jsonl -o other`, `stig merge .beads/issues.jsonl .beads/issues.jsonl .beads/issues.jsonl --dry-run`,
 		`stig setup claude`, `stig setup git --check`, `stig setup claude --remove`, `stig setup codex`, `stig skill install`,
-		`mkdir -p sub && cd sub && git init -q && stig init --prefix sub --dry-run`,
+		`mkdir -p sub && cd sub && git init -q && stig init --prefix sub --dry-run`, `stig store copy .beads/issues.jsonl ../copy.jsonl --dry-run`, `stig store copy .beads/issues.jsonl ../copy.jsonl`,
 	}
 }
 

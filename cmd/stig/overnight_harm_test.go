@@ -119,6 +119,16 @@ func (n *night) closed(dir string) (count int) {
 func (n *night) issues(dir string) []overnight.Issue {
 	var issues []overnight.Issue
 	var err error
+	if n.server != nil {
+		text, err := n.server.text()
+		if err == nil {
+			issues, err = overnight.ParseStore(text)
+		}
+		if err != nil {
+			n.fault("the store: %v", err)
+		}
+		return issues
+	}
 	for range 100 { // git takes it away for a moment, and writes it in place
 		var text []byte
 		if text, err = os.ReadFile(filepath.Join(dir, ".beads", "issues.jsonl")); err == nil {
@@ -155,6 +165,9 @@ func (n *night) busy(starts []overnight.Start) bool {
 		if s.Begins() && isNightWorker(s.Pid, n.dir) {
 			return true
 		}
+	}
+	if n.server != nil && n.server.moved() {
+		return true
 	}
 	for _, path := range []string{filepath.Join(n.clone, ".beads", "issues.jsonl"), filepath.Join(n.clone, ".git", "refs", "heads", "stig")} {
 		if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) < 2*time.Second {
@@ -218,7 +231,7 @@ func (n *night) hit(what string, s overnight.Start) {
 
 // answer is the person, who reads the questions that wait and answers all but a few.
 func (n *night) answer() {
-	for _, dir := range []string{n.clone, n.late} {
+	for _, dir := range slices.Compact([]string{n.clone, n.late}) {
 		for _, i := range n.issues(dir) {
 			if !overnight.Asked(i.Notes) || overnight.Ignored(n.project.Seed, i.ID) {
 				continue
@@ -263,9 +276,13 @@ func (n *night) isFull() bool { return n.full.Load() }
 // loops are paused, both stores are committed, and git merges them by stig. From then on
 // the last loop works on the store of the others.
 func (n *night) bringTogether() {
+	if n.server != nil { // there is one store
+		n.merged = true
+		return
+	}
 	last := n.loops[len(n.loops)-1]
 	last.mu.Lock()
-	last.dir = n.clone
+	last.nightMachine.dir = n.clone
 	last.mu.Unlock()
 	last.signal(syscall.SIGKILL)
 	n.held.Store(true)

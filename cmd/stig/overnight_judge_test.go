@@ -74,7 +74,7 @@ func (n *night) idle(t *testing.T) []overnight.Start {
 
 // liveState gathers the run records and the leases.
 func (n *night) liveState(m *overnight.Night) error {
-	place, err := live.At(filepath.Join(n.clone, ".beads", "issues.jsonl"))
+	place, err := n.place()
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -67,7 +68,8 @@ type night struct {
 	mounted bool
 	clone   string
 	always  string // the temper of all workers; "" where each has its own
-	late    string // work tree with an old copy of the store
+	late    string // work tree with an old copy of the store; on a server the clone
+	server  *nightServer
 	loops   []*nightLoop
 	began   time.Time
 
@@ -102,13 +104,21 @@ func newNight(t *testing.T) *night {
 	}
 	n.disk, n.mounted = nightDisk(t)
 	n.clone, n.late = filepath.Join(n.disk, "clone"), filepath.Join(n.disk, "late")
+	if n.server = newNightServer(t, n.project); n.server != nil {
+		n.late = n.clone
+	}
 	return n
 }
 
 // begin makes the clone, the old copy of its store, and the loops.
 func (n *night) begin(t *testing.T) {
 	var err error
-	for path, text := range n.project.Files() {
+	files := n.project.Files()
+	if n.server != nil {
+		delete(files, ".beads/issues.jsonl")
+		files[".gitignore"] = ".beads/\n"
+	}
+	for path, text := range files {
 		path = filepath.Join(n.clone, path)
 		err = errors.Join(err, os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644))
 	}
@@ -116,22 +126,36 @@ func (n *night) begin(t *testing.T) {
 		err = errors.Join(err, os.MkdirAll(filepath.Join(n.disk, dir), 0o755))
 	}
 	err = errors.Join(err, n.setAhead(0))
-	for _, args := range [][]string{
-		{"git", "init", "-q", "-b", "main"}, {"git", "add", "."}, {"git", "commit", "-qm", "Begin"},
-		{"git", "worktree", "add", "-q", "-b", "late", n.late}, {"stig", "setup", "git"}, {"stig", "trust"},
-	} {
+	steps := [][]string{{"git", "init", "-q", "-b", "main"}, {"git", "add", "."}, {"git", "commit", "-qm", "Begin"}}
+	if n.server != nil {
+		err = errors.Join(err, nameStore(n.clone, n.server.config))
+	} else {
+		steps = append(steps, []string{"git", "worktree", "add", "-q", "-b", "late", n.late}, []string{"stig", "setup", "git"})
+	}
+	for _, args := range append(steps, []string{"stig", "trust"}) {
 		err = errors.Join(err, n.must(n.clone, args...))
 	}
 	if err = errors.Join(err, n.must(n.late, "stig", "trust")); err != nil {
 		t.Fatal(err)
 	}
-	count := min(mostNightLoops, max(2, n.project.Epics*n.project.Each/4))
-	for i := range count {
-		n.loops = append(n.loops, &nightLoop{night: n, name: fmt.Sprintf("worker-%d", i+1), dir: n.clone, byShell: i%2 == 0})
-	}
-	n.loops[count-1].dir = n.late
+	n.makeLoops(t, min(mostNightLoops, max(2, n.project.Epics*n.project.Each/4)))
 	t.Cleanup(n.end)
 	t.Cleanup(func() { n.keep(t) })
+}
+
+// makeLoops makes the loops, on a server each on a machine of its own.
+func (n *night) makeLoops(t *testing.T, count int) {
+	own := make([]nightMachine, count)
+	for i := range own {
+		own[i] = nightMachine{dir: n.clone, home: filepath.Join(n.disk, "home")}
+	}
+	own[count-1].dir = n.late
+	if n.server != nil {
+		own = n.machines(t, count)
+	}
+	for i := range count {
+		n.loops = append(n.loops, &nightLoop{night: n, name: fmt.Sprintf("worker-%d", i+1), nightMachine: own[i], byShell: i%2 == 0})
+	}
 }
 
 // command is a program of the night, with stig's clock.
@@ -142,6 +166,9 @@ func (n *night) command(dir string, args ...string) *exec.Cmd {
 		"GOCOVERDIR=" + n.dir, "STIG_ACTOR=ines", clockFile + "=" + filepath.Join(n.dir, "clock"),
 		"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=mara", "GIT_AUTHOR_EMAIL=mara@harbor.example",
 		"GIT_COMMITTER_NAME=mara", "GIT_COMMITTER_EMAIL=mara@harbor.example"}, forGit...)
+	if n.server != nil {
+		c.Env = append(c.Env, nightURL+"="+*nightStore)
+	}
 	return c
 }
 
@@ -182,8 +209,8 @@ func (n *night) fault(format string, args ...any) {
 // nightLoop is a stig work that is started again whenever it ended.
 type nightLoop struct {
 	*night
+	nightMachine
 	name    string
-	dir     string
 	byShell bool
 
 	mu      sync.Mutex
@@ -210,7 +237,8 @@ func (l *nightLoop) start(more ...string) (*exec.Cmd, error) {
 	defer log.Close()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	c := l.command(l.dir, l.arguments(more...)...)
+	c := l.command(l.nightMachine.dir, append(slices.Clip(l.inside), l.arguments(more...)...)...)
+	c.Env = append(c.Env, "HOME="+l.home)
 	c.Stdout, c.Stderr = log, log
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := c.Start(); err != nil {

@@ -144,11 +144,11 @@ func (w *nightWork) write() error {
 
 // look reads the store as a worker can, and says what is wrong with being started now.
 func (w *nightWork) look(briefing string) (known overnight.Issue, wrong string) {
-	text, err := os.ReadFile(filepath.Join(os.Getenv("BEADS_DIR"), "issues.jsonl"))
+	text, err := nightText(os.Getenv("BEADS_DIR"))
 	if err != nil {
 		return known, "the store is not where BEADS_DIR says: " + err.Error()
 	}
-	issues, err := overnight.ParseStore(string(text))
+	issues, err := overnight.ParseStore(text)
 	if err != nil {
 		return known, err.Error()
 	}

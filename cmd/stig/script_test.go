@@ -19,6 +19,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"stig/internal/sample"
+	"stig/internal/servers"
 	"stig/schemas"
 )
 
@@ -72,8 +73,9 @@ func TestScripts(t *testing.T) {
 	if found, _ := filepath.Glob(filepath.Join(scripts, "*.txtar")); len(found) == 0 {
 		t.Fatal("no scripts found")
 	}
+	serveScripts(t)
 	params := testscript.Params{Dir: scripts}
-	if os.Getenv(testStore) == "dir" {
+	if os.Getenv(testStore) != "" {
 		params = testscript.Params{Files: scriptsForAnyStore(t, scripts)}
 	}
 	testscript.Run(t, testscript.Params{
@@ -87,10 +89,15 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// condition adds to what may stand in brackets before a line: nohup, that the
-// tests were started with hangups ignored, and so is all that they start.
+// condition adds to what may stand in brackets before a line: mariadb and dolt, that such
+// a server can be started; nohup, that the tests were started with hangups ignored, and so
+// is all that they start.
 func condition(name string) (bool, error) {
-	if name != "nohup" {
+	switch name {
+	case servers.MariaDB, servers.Dolt:
+		return slices.Contains(servers.Kinds(), name), nil
+	case "nohup":
+	default:
 		return false, fmt.Errorf("no condition is named %q", name)
 	}
 	return signal.Ignored(syscall.SIGHUP), nil
@@ -120,6 +127,10 @@ func setUpScript(env *testscript.Env, harbor, schema string) error {
 	env.Setenv("STIG_NOW", "2026-11-20T09:00:00Z")
 	env.Setenv("TZ", "UTC")
 	env.Setenv(testStore, os.Getenv(testStore))
+	if server := os.Getenv(testServer); server != "" {
+		env.Setenv(testServer, server)
+		env.Setenv("XDG_CACHE_HOME", env.WorkDir+"-cache") // what is below WorkDir may be work that a hook sees
+	}
 	env.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 	env.Vars = append(env.Vars, forGit...)
 	env.Setenv("GIT_CEILING_DIRECTORIES", filepath.Dir(env.WorkDir))
@@ -131,6 +142,8 @@ func setUpScript(env *testscript.Env, harbor, schema string) error {
 func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"stig":      stig,
+		"database":  makeDatabase,
+		"sql":       sqlCommand,
 		"exits":     exits,
 		"only-line": onlyLine,
 		"crlf":      crlf,

@@ -41,7 +41,7 @@ var stores = map[string]func(t *testing.T, text string) held{
 	"jsonl, kept between readings": func(t *testing.T, text string) held {
 		p := place(t, text)
 		store := jsonl.Open(p)
-		store.Cache = new(jsonl.Cache)
+		store.Cache = jsonl.NewCache(time.Now)
 		return held{store, func(id, line string) error {
 			text, err := os.ReadFile(p.Path)
 			return errors.Join(err, os.WriteFile(p.Path, []byte(withLine(string(text), id, line)), 0o644))

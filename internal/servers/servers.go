@@ -40,6 +40,10 @@ type Options struct {
 	Port int // 0 is a free one
 	// Fast lets the server answer before what was written is on the disk.
 	Fast bool
+	// Settings are more options of the program. CA is the file of the authority that
+	// signed the certificate which they name; it is then asked for as localhost, with TLS.
+	Settings []string
+	CA       string
 }
 
 // Server is a server that runs.
@@ -88,6 +92,9 @@ func start(k kind, dir string, o Options) (*Server, error) {
 		return nil, fmt.Errorf("%s: %w", o.Kind, err)
 	}
 	s := &Server{Kind: o.Kind, Config: mysql.Config{Host: "127.0.0.1", Port: port, User: "root"}, ended: make(chan struct{})}
+	if argv = append(argv, o.Settings...); o.CA != "" {
+		s.Config.Host, s.Config.CA = "localhost", o.CA
+	}
 	removed := ""
 	if o.Dir == "" {
 		removed = dir

@@ -15,14 +15,16 @@ import (
 	"stig/mysql"
 )
 
-// TestMain is also the process that TestKilled kills while a server of its runs.
+// TestMain is also a process that starts a server, prints the URL of an empty database in
+// it, and waits: TestKilled kills it, and .ci/servers runs it for people.
 func TestMain(m *testing.M) {
 	if kind := os.Getenv("START_SERVER"); kind != "" {
-		s, err := servers.StartWith(servers.Options{Kind: kind, Fast: true})
+		s, err := servers.Start(kind)
 		if err != nil {
-			panic(err)
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
 		}
-		fmt.Println(s.Config.Port)
+		fmt.Println(s.Database("stig").URL())
 		select {}
 	}
 	os.Exit(m.Run())
@@ -104,11 +106,15 @@ func TestKilled(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		c := mysql.Config{Host: "127.0.0.1", User: "root"}
-		if _, err := fmt.Fscan(out, &c.Port); err != nil {
+		var url string
+		if _, err := fmt.Fscan(out, &url); err != nil {
 			t.Fatal(err)
 		}
-		if err := ping(c); err != nil {
+		c, err := mysql.ParseURL(url)
+		if err == nil {
+			err = ping(c)
+		}
+		if err != nil {
 			t.Error(err)
 		}
 		_ = cmd.Process.Kill()

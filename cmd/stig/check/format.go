@@ -107,6 +107,9 @@ func destinations(a *cli.App, o outputs) ([]destination, error) {
 // keepStore refuses a report that would be written over the store.
 func keepStore(store string, to []destination) error {
 	kept, err := os.Stat(store)
+	if app.IsAbsent(err) { // a store on a server may have no file
+		return nil
+	}
 	if err != nil {
 		return err
 	}

@@ -35,6 +35,7 @@ func (a *App) Run(ctx context.Context, root *cobra.Command, args []string) int {
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
 	cmd, err := root.ExecuteContextC(ctx)
+	a.Disconnect()
 	if err != nil && ctx.Err() != nil {
 		return app.ExitInterrupted
 	}

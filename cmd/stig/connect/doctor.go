@@ -12,16 +12,29 @@ import (
 )
 
 func DoctorCommand(a *cli.App) *cobra.Command {
-	return &cobra.Command{
+	var migrate, dryRun bool
+	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "what stig finds here, what works, and what to do next",
 		Long: "doctor looks at the store, the programs around it, git, the configuration, and what\n" +
 			"stig is connected to. It leaves nothing behind. The exit code is 1 when something is broken;\n" +
-			"what is only missing is listed as something to do.",
+			"what is only missing is listed as something to do.\n" +
+			"With --migrate it brings stig's tables on a server to the version of this stig, and looks\n" +
+			"at nothing else: programs of an earlier version refuse them afterwards.",
 		GroupID: "connect",
 		Args:    cli.Takes(0, 0, "no arguments"),
-		Example: "  stig doctor\n  stig doctor --json",
+		Example: "  stig doctor\n  stig doctor --json\n  stig doctor --migrate --dry-run",
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if migrate {
+				report, err := doctor.Migrate(cmd.Context(), a.App, dryRun)
+				if err != nil {
+					return err
+				}
+				return printReport(a, report)
+			}
+			if dryRun {
+				return app.Usage("--dry-run: goes with --migrate", "leave it out: doctor changes nothing")
+			}
 			report := doctor.Examine(cmd.Context(), a.App)
 			if err := cmd.Context().Err(); err != nil {
 				return err
@@ -35,6 +48,9 @@ func DoctorCommand(a *cli.App) *cobra.Command {
 			return nil
 		},
 	}
+	cmd.Flags().BoolVar(&migrate, "migrate", false, "bring the tables of a store on a server to this version")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "with --migrate: change nothing")
+	return cmd
 }
 
 func printReport(a *cli.App, r *doctor.Report) error {

@@ -1,24 +1,40 @@
 package store
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"stig/app"
+	"stig/app/stores"
 	"stig/cmd/stig/cli"
+	"stig/jsonl"
 )
 
 func InitCommand(a *cli.App) *cobra.Command {
 	var r app.InitRequest
+	var server stores.InitRequest
 	cmd := &cobra.Command{
 		Use:   "init",
 		Short: "make an empty store in this repository",
 		Long: "Make .beads with an empty issues.jsonl in the directory of -C, else at the root\n" +
 			"of the git repository, else here. Ids begin with the prefix, which is kept in\n" +
-			".beads/prefix until issues show it; config.yaml, if there is one, counts more.",
+			".beads/prefix until issues show it; config.yaml, if there is one, counts more.\n" +
+			"With --store mysql://USER@HOST:PORT/DATABASE it makes stig's tables in that empty\n" +
+			"database, and .beads/stig.json, which names it: see docs/database.md.",
 		GroupID: "store",
 		Args:    cli.Takes(0, 0, "nothing"),
-		Example: "  stig init --prefix demo",
+		Example: "  stig init --prefix demo\n  stig init --store mysql://mara@db.example/harbor --import",
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if jsonl.IsURL(a.Store) {
+				server.Prefix, server.DryRun, server.Told = r.Prefix, r.DryRun, a.Counts("line")
+				return initServer(cmd.Context(), a, server)
+			}
+			for _, flag := range []string{"import", "sync-file", "tls", "ca"} {
+				if cmd.Flags().Changed(flag) {
+					return app.Usage("--"+flag+": goes with --store mysql://…", "leave it out, or name a server with --store")
+				}
+			}
 			m, err := a.Init(cmd.Context(), r)
 			if err != nil {
 				return err
@@ -27,6 +43,10 @@ func InitCommand(a *cli.App) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&r.Prefix, "prefix", "", "what ids begin with (default the name of the directory)")
+	cmd.Flags().BoolVar(&server.Import, "import", false, "on a server: copy the issues of the file here into it")
+	cmd.Flags().BoolVar(&server.SyncFile, "sync-file", false, "on a server: have each edit write issues.jsonl as a copy")
+	cmd.Flags().StringVar(&server.TLS, "tls", "verify", "on a server: verify its certificate, or off")
+	cmd.Flags().StringVar(&server.CA, "ca", "", "on a server: `FILE` of the authority that signed its certificate")
 	a.Writes(cmd, &r.DryRun)
 	return cmd
 }
@@ -54,5 +74,44 @@ func printMade(a *cli.App, m *app.Made, dryRun bool) error {
 		a.Hint("take .beads out of .gitignore, or type git add -f " + m.Store)
 	}
 	a.Hint("type stig create TITLE to add the first issue")
+	return nil
+}
+
+// initServer makes a store on the server that --store names.
+func initServer(ctx context.Context, a *cli.App, r stores.InitRequest) error {
+	if r.TLS != "verify" && r.TLS != "off" {
+		return app.Usage("--tls: must be verify or off; found "+r.TLS, "leave it out to verify the server's certificate")
+	}
+	m, err := stores.Init(ctx, a.App, r)
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		data := map[string]any{"store": m.Store, "prefix": m.Prefix, "made": m.Files, "imported": m.Issues, "dry_run": r.DryRun}
+		if r.DryRun {
+			data["diff"] = m.Diff
+		}
+		return a.PrintJSON("init", data)
+	}
+	verb := "made"
+	if r.DryRun {
+		if err := a.Print(m.Diff); err != nil {
+			return err
+		}
+		verb = "would make"
+	}
+	what := "an empty store"
+	if r.Import {
+		what = "a store of " + app.Counted(m.Issues, "issue")
+	}
+	if err := a.Printf("%s %s at %s; ids begin with %s-\n", verb, what, m.Store, m.Prefix); err != nil || r.DryRun {
+		return err
+	}
+	switch {
+	case r.Import && !r.SyncFile:
+		a.Hint("commit .beads/stig.json, and take the file of issues away: git rm .beads/issues.jsonl; other clones need the password alone")
+	default:
+		a.Hint("commit .beads/stig.json; other clones need the password alone")
+	}
 	return nil
 }

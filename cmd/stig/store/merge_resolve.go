@@ -7,13 +7,14 @@ import (
 	"strings"
 
 	"stig/app"
+	"stig/app/merging"
 	"stig/cmd/stig/cli"
 	"stig/merge"
 )
 
 // listConflicts lists what a merge left open in the store.
-func listConflicts(a *cli.App) error {
-	open, err := a.Conflicts()
+func listConflicts(ctx context.Context, a *cli.App) error {
+	open, err := merging.Conflicts(ctx, a.App)
 	if err != nil {
 		return err
 	}
@@ -35,7 +36,7 @@ func conflictsText(open []merge.Conflict) string {
 	}
 	var text strings.Builder
 	for _, c := range open {
-		fmt.Fprintf(&text, "%s (line %d): %s\n", conflictName(c), c.Line, c.Reason)
+		fmt.Fprintf(&text, "%s: %s\n", conflictName(c), c.Reason)
 		for _, q := range c.Questions {
 			fmt.Fprintf(&text, "  %s\n    ours    %s\n    theirs  %s\n", q.Key, app.Briefly(q.Ours, 100), app.Briefly(q.Theirs, 100))
 		}
@@ -44,11 +45,13 @@ func conflictsText(open []merge.Conflict) string {
 	return text.String()
 }
 
+// conflictName is what a conflict is about, and where: it has no line in a database.
 func conflictName(c merge.Conflict) string {
-	if c.ID == "" {
-		return "a line that is no issue"
+	name := cmp.Or(c.ID, "a line that is no issue")
+	if c.Line == 0 {
+		return name
 	}
-	return c.ID
+	return fmt.Sprintf("%s (line %d)", name, c.Line)
 }
 
 // stillOpen counts what is to be decided.
@@ -90,7 +93,7 @@ func resolveConflict(ctx context.Context, a *cli.App, id string, args []string, 
 	if err != nil {
 		return err
 	}
-	r, err := a.Resolve(ctx, app.ResolveRequest{ID: id, Answers: answers, DryRun: dryRun})
+	r, err := merging.Resolve(ctx, a.App, app.ResolveRequest{ID: id, Answers: answers, DryRun: dryRun})
 	switch {
 	case err != nil:
 		return err
@@ -124,7 +127,10 @@ func printResolved(a *cli.App, r *app.Resolved) error {
 	for _, w := range r.Warnings {
 		a.Warn("%s: %s", w.ID, w.Message)
 	}
-	if len(r.Left) == 0 {
+	switch {
+	case len(r.Left) == 0 && strings.Contains(r.Store, "://"):
+		return nil // it is committed
+	case len(r.Left) == 0:
 		a.Hint("type git add " + app.Shortest(r.Store))
 		return nil
 	}

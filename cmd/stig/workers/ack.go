@@ -18,8 +18,8 @@ func AckCommand(a *cli.App) *cobra.Command {
 		Long: "Acknowledge items of an inbox, so that stig inbox lists them no more: all that are named,\n" +
 			"or none. What is acknowledged already stays so. A trace that answers another one, with\n" +
 			"--re, acknowledges that by itself: for everybody it was addressed to by role, else for\n" +
-			"who answered. Acknowledgements are kept in this clone, until the issue is closed for\n" +
-			"seven days.",
+			"who answered. Acknowledgements are kept in this clone, or in the database, until the\n" +
+			"issue is closed for seven days.",
 		GroupID: "workers",
 		Args:    cli.Takes(0, -1, "items"),
 		Example: "  stig ack t-k2qhn5rzvw\n  stig ack --all",

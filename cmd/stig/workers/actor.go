@@ -18,7 +18,7 @@ func ActorCommand(a *cli.App) *cobra.Command {
 		Short:      "show who works in this clone, and what they do",
 		Long: "An actor is a person, an assistant or another program that works on issues under a name.\n" +
 			"Who they are can stand in .stig/actors/NAME.md, in git; nobody needs a file. How they are\n" +
-			"follows from their signs of life in this clone: other clones are not seen.",
+			"follows from their signs of life in this clone, or on all machines of a database.",
 		GroupID: "workers",
 		Args:    a.UnknownCommand,
 		RunE:    a.HelpAlone,

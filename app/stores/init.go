@@ -1,0 +1,157 @@
+package stores
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"stig/app"
+	"stig/beads"
+	"stig/database"
+	"stig/jsonl"
+	"stig/remote"
+)
+
+// InitRequest says what store to make on the server that --store names.
+type InitRequest struct {
+	Prefix   string // of ids; "" is the name of the directory
+	Import   bool   // copy the issues of the file into it
+	SyncFile bool   // keep a file as its copy
+	TLS, CA  string // see jsonl.Settings; a relative CA counts from the working directory
+	DryRun   bool
+	Told     func(done, of int) // how many lines were sent; may be nil
+}
+
+// Made is a store that was made on a server, or would be.
+type Made struct {
+	Store, Prefix string
+	Files         []string // that were made
+	Issues        int      // that were copied into it
+	Diff          string   // of a dry run
+}
+
+// Init makes the tables of a store in an empty database and the file that names it, last.
+func Init(ctx context.Context, a *app.App, r InitRequest) (*Made, error) {
+	dir, err := a.Home(ctx)
+	if err != nil {
+		return nil, err
+	}
+	settings, err := r.settings(a.Store, dir)
+	if err != nil {
+		return nil, err
+	}
+	if _, err = place(a, a.Store); err != nil {
+		return nil, err
+	}
+	file, err := r.source(dir, settings.Store)
+	if err != nil {
+		return nil, err
+	}
+	p, files := jsonl.BlankServer(dir, settings)
+	pool := a.OnServers()
+	told := settings
+	if told.CA != "" && !filepath.IsAbs(told.CA) {
+		told.CA = filepath.Join(p.Dir, told.CA)
+	}
+	pool.Tell(p, told)
+	m := &Made{Store: p.Name(), Files: []string{}}
+	if m.Prefix, err = r.prefix(file, dir); err != nil {
+		return nil, err
+	}
+	if r.DryRun {
+		for _, f := range files {
+			m.Diff += app.HostFile{Path: f.Path}.Diff(nil, []byte(f.Text))
+		}
+	}
+	if m.Issues, err = r.tables(ctx, pool, file, p, m.Prefix); err != nil || r.DryRun {
+		return m, err
+	}
+	for _, f := range files {
+		m.Files = append(m.Files, app.Shortest(f.Path))
+	}
+	return m, jsonl.Make(files)
+}
+
+// settings are those that the file gets.
+func (r InitRequest) settings(url, dir string) (jsonl.Settings, error) {
+	s := jsonl.Settings{Store: url, SyncFile: r.SyncFile, TLS: r.TLS}
+	if r.CA == "" {
+		return s, nil
+	}
+	path, err := filepath.Abs(r.CA)
+	if err != nil {
+		return s, err
+	}
+	if !app.Exists(path) {
+		return s, app.Usage("--ca: no such file: "+r.CA, "name the file of the authority that signed the server's certificate")
+	}
+	if top, err := filepath.Abs(dir); err == nil {
+		if below, err := filepath.Rel(top, path); err == nil && filepath.IsLocal(below) {
+			path, err = filepath.Rel(filepath.Join(top, beads.DirName), path)
+			return jsonl.Settings{Store: url, SyncFile: r.SyncFile, TLS: r.TLS, CA: filepath.ToSlash(path)}, err
+		}
+	}
+	s.CA = path
+	return s, nil
+}
+
+// source is the file whose issues go into the database; the zero Place for none. A
+// directory in which there is a store is refused unless that is to be copied.
+func (r InitRequest) source(dir, url string) (beads.Place, error) {
+	found, err := jsonl.Discover(jsonl.Where{Dir: dir})
+	switch {
+	case err != nil && r.Import:
+		return found, err
+	case err != nil:
+		return beads.Place{}, jsonl.Vacant(dir)
+	case found.Mode == beads.Server:
+		return found, &beads.RefusedError{Path: app.Shortest(found.Path), Reason: "there is a store already: " + found.Name(),
+			Hint: "remove the file to have another store, or type stig create TITLE to add an issue to this one"}
+	case found.ByBD():
+		return found, &beads.RefusedError{Path: app.Shortest(found.Path), Reason: "bd keeps these issues in a database",
+			Hint: "type stig store copy " + app.Shortest(found.Path) + " " + url + " to copy them to the server"}
+	case !r.Import:
+		return found, &beads.RefusedError{Path: app.Shortest(found.Path), Reason: "there is a store already",
+			Hint: fmt.Sprintf("type stig init --store %s --import to copy its issues to the server and work there", url)}
+	}
+	found.Path = app.Shortest(found.Path)
+	return found, nil
+}
+
+func (r InitRequest) prefix(file beads.Place, dir string) (string, error) {
+	if r.Prefix == "" && file.Path != "" {
+		return remote.Prefix(jsonl.Read(file))
+	}
+	return app.PrefixFor(r.Prefix, dir)
+}
+
+// tables makes the tables, and copies the issues of the file into them. What an
+// interrupted run made, a store without an issue, is taken as it is.
+func (r InitRequest) tables(ctx context.Context, pool *remote.Pool, file, p beads.Place, prefix string) (issues int, err error) {
+	store, err := pool.Open(p)
+	if err != nil {
+		return 0, err
+	}
+	version, err := store.Version(ctx)
+	absent := isAbsent(err)
+	switch {
+	case err != nil && !absent:
+		return 0, err
+	case version > 0:
+		return 0, &beads.RefusedError{Path: p.Name(), Reason: "there is a store already",
+			Hint: fmt.Sprintf(`type mkdir -p %s && echo '{"store": "%s"}' > %s to work with it here`, app.Shortest(p.Dir), p.URL, app.Shortest(p.Path))}
+	case file.Path != "":
+		done, err := remote.Transfer{Pool: pool, From: file, To: p, Prefix: prefix, DryRun: r.DryRun, Told: r.Told}.Run(ctx)
+		if err != nil {
+			return 0, err
+		}
+		return done.Issues, nil
+	case r.DryRun || !absent:
+		return 0, nil
+	}
+	o, _, err := pool.Options(p)
+	if err == nil {
+		err = database.Create(ctx, o, prefix)
+	}
+	return 0, err
+}

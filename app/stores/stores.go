@@ -1,0 +1,149 @@
+// Package stores holds the services about where a store is kept: on a server of one's
+// own, in a file, in a copy of the one in the other.
+package stores
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+
+	"stig/app"
+	"stig/beads"
+	"stig/database"
+	"stig/jsonl"
+	"stig/remote"
+)
+
+// place is the store that is named by a file or a URL.
+func place(a *app.App, name string) (beads.Place, error) {
+	where := a.Where()
+	if where.File = name; !jsonl.IsURL(name) {
+		path, err := filepath.Abs(filepath.Join(where.Dir, name))
+		if filepath.IsAbs(name) {
+			path = name
+		}
+		if err != nil || !app.Exists(path) {
+			return beads.Place{Path: path, Dir: filepath.Dir(path)}, err
+		}
+	}
+	return jsonl.Discover(where)
+}
+
+// CopyRequest names two stores, each by the path of its file or by its URL.
+type CopyRequest struct {
+	From, To string
+	DryRun   bool
+	Told     func(done, of int) // how many lines were sent to a server; may be nil
+}
+
+// Copied says what was copied.
+type Copied struct {
+	*remote.Transferred
+	From, To beads.Place
+}
+
+// Copy copies a whole store, byte for byte, into one that is empty or not there yet.
+func Copy(ctx context.Context, a *app.App, r CopyRequest) (c Copied, err error) {
+	if c.From, err = place(a, r.From); err != nil {
+		return c, err
+	}
+	if c.From.Mode != beads.Server && !app.Exists(c.From.Path) {
+		return c, &beads.StoreError{Path: app.Shortest(c.From.Path), Reason: "no such file", Hint: "name a file of issues or the URL of a store"}
+	}
+	if c.To, err = place(a, r.To); err != nil {
+		return c, err
+	}
+	for _, p := range []*beads.Place{&c.From, &c.To} {
+		p.Path = app.Shortest(p.Path)
+	}
+	if c.To.ByBD() {
+		return c, &beads.RefusedError{Path: c.To.Path, Reason: "bd keeps these issues in a database", Hint: "name a file in another directory"}
+	}
+	c.Transferred, err = remote.Transfer{Pool: a.OnServers(), From: c.From, To: c.To, DryRun: r.DryRun, Told: r.Told}.Run(ctx)
+	return c, err
+}
+
+// SyncResult says what became of the copy of a store on a server.
+type SyncResult struct {
+	remote.Synced
+	Store, Copy string
+	Written     bool
+}
+
+// Sync writes what the server holds into the copy of the store; a check or a dry run only
+// looks whether it would be another.
+func Sync(ctx context.Context, a *app.App, check bool) (s SyncResult, err error) {
+	store, err := a.Discover()
+	if err != nil {
+		return s, err
+	}
+	p := store.Place()
+	if p.Mode != beads.Server {
+		return s, app.Usage("store sync: is for a store on a server, and this one is in a file: "+p.Path, "type stig store copy "+p.Path+" FILE to copy it")
+	}
+	p.Copy = app.Shortest(filepath.Join(p.Dir, jsonl.CopyFile))
+	pool := a.OnServers()
+	opened, err := pool.Open(p)
+	if err != nil {
+		return s, err
+	}
+	options, err := a.Options(check)
+	if err != nil {
+		return s, err
+	}
+	s.Store, s.Copy = p.Name(), p.Copy
+	s.Synced, err = remote.Copy{Store: opened, File: p.Copy, Cache: pool.Cache}.Sync(ctx, options)
+	s.Written = err == nil && s.Behind && !check
+	return s, err
+}
+
+// Migrate brings stig's tables to the version of this program.
+func Migrate(ctx context.Context, a *app.App, dryRun bool) (url string, from, to int, err error) {
+	store, err := a.Discover()
+	if err != nil {
+		return "", 0, 0, err
+	}
+	p := store.Place()
+	if p.Mode != beads.Server {
+		return "", 0, 0, app.Usage("doctor --migrate: is for a store on a server, and this one is in a file: "+p.Path, "leave --migrate out")
+	}
+	o, _, err := a.OnServers().Options(p)
+	if err != nil {
+		return p.Name(), 0, 0, err
+	}
+	from, to, err = database.Migrate(ctx, o, dryRun)
+	return p.Name(), from, to, err
+}
+
+// Examined is what is known of the server of a store, and of who connects to it.
+type Examined struct {
+	database.Server
+	Cipher string // "" where nothing encrypts
+	User   string
+	From   string // where the password comes from; see credentials.Login
+	Local  bool   // the server is on this machine
+}
+
+// Examine asks the server of a store what it is.
+func Examine(ctx context.Context, a *app.App, p beads.Place) (e Examined, err error) {
+	pool := a.OnServers()
+	o, from, err := pool.Options(p)
+	if err != nil {
+		return e, err
+	}
+	e.User, e.From, e.Local = o.Config.User, from, o.Config.IsHere()
+	store, err := pool.Open(p)
+	if err == nil {
+		e.Server, err = store.Server(ctx)
+	}
+	if err == nil {
+		e.Cipher, err = store.Cipher(ctx)
+	}
+	return e, err
+}
+
+// isAbsent reports whether an error says that a database holds no store.
+func isAbsent(err error) bool {
+	missing, ok := errors.AsType[*beads.StoreError](err)
+	return ok && missing.Absent
+}

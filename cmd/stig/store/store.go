@@ -1,0 +1,113 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"stig/app"
+	"stig/app/stores"
+	"stig/cmd/stig/cli"
+)
+
+// Command is stig store.
+func Command(a *cli.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "store",
+		Short: "copy a store between a file and a server",
+		Long: "The commands below move whole stores between a file and a server, and keep the file in\n" +
+			"git current that is a copy of a store on a server.",
+		GroupID: "store",
+		Args:    a.UnknownCommand,
+		RunE:    a.HelpAlone,
+	}
+	cmd.AddCommand(copyCommand(a), syncCommand(a))
+	return cmd
+}
+
+func copyCommand(a *cli.App) *cobra.Command {
+	var r stores.CopyRequest
+	cmd := &cobra.Command{
+		Use:   "copy FROM TO",
+		Short: "copy a whole store, byte for byte",
+		Long: "Copy every line of a store into one that is empty or not there yet. FROM and TO are each\n" +
+			"the path of a JSONL file or a URL such as mysql://mara@db.example:3306/harbor. stig reads\n" +
+			"back what it wrote and compares. After an interruption TO is empty: run it again.",
+		Args:    cli.Takes(2, 2, "two stores, each a file or a URL"),
+		Example: "  stig store copy .beads/issues.jsonl mysql://mara@db.example/harbor\n  stig store copy mysql://mara@db.example/harbor backup.jsonl",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r.From, r.To, r.Told = args[0], args[1], a.Counts("line")
+			c, err := stores.Copy(cmd.Context(), a.App, r)
+			if err != nil {
+				return err
+			}
+			return printCopied(a, c, r.DryRun)
+		},
+	}
+	a.Writes(cmd, &r.DryRun)
+	return cmd
+}
+
+func printCopied(a *cli.App, c stores.Copied, dryRun bool) error {
+	if a.JSON {
+		return a.PrintJSON("store_copy", map[string]any{
+			"from": c.From.Name(), "to": c.To.Name(), "bytes": c.Bytes, "sha256": c.Hash, "behind": true, "written": !dryRun, "dry_run": dryRun,
+		})
+	}
+	if dryRun {
+		return a.Printf("would copy %s, %s, from %s to %s\n", app.Counted(c.Issues, "issue"), app.Counted(c.Bytes, "byte"), c.From.Name(), c.To.Name())
+	}
+	if err := a.Printf("copied %s, %s, from %s to %s; SHA-256 %s\n", app.Counted(c.Issues, "issue"), app.Counted(c.Bytes, "byte"), c.From.Name(), c.To.Name(), c.Hash); err != nil {
+		return err
+	}
+	if c.To.URL != "" && !app.Exists(c.To.Path) {
+		a.Hint(fmt.Sprintf(`type mkdir -p .beads && echo '{"store": "%s"}' > .beads/stig.json to work there`, c.To.URL))
+	}
+	return nil
+}
+
+func syncCommand(a *cli.App) *cobra.Command {
+	var check, dryRun bool
+	cmd := &cobra.Command{
+		Use:   "sync",
+		Short: "write the store on a server into its copy in git",
+		Long: "Write what the server holds into issues.jsonl beside stig.json, where that is something\n" +
+			"else, for review and for programs that read files. Lines that the server never held are\n" +
+			"not written over. With --check nothing is written, and the exit code is 1 when the copy\n" +
+			"is behind. With \"sync_file\": true in stig.json every edit made here writes the copy.",
+		Args:    cli.Takes(0, 0, "nothing"),
+		Example: "  stig store sync\n  stig store sync --check",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return sync(cmd.Context(), a, check, check || dryRun)
+		},
+	}
+	cmd.Flags().BoolVar(&check, "check", false, "write nothing; exit code 1 when the copy is behind")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "write nothing")
+	a.Acts(cmd)
+	return cmd
+}
+
+func sync(ctx context.Context, a *cli.App, check, dryRun bool) error {
+	s, err := stores.Sync(ctx, a.App, dryRun)
+	if err != nil {
+		return err
+	}
+	switch {
+	case a.JSON:
+		err = a.PrintJSON("store_copy", map[string]any{
+			"from": s.Store, "to": s.Copy, "bytes": s.Bytes, "sha256": s.Hash, "behind": s.Behind, "written": s.Written, "dry_run": dryRun,
+		})
+	case !s.Behind:
+		err = a.Printf("%s: is current: %s\n", s.Copy, app.Counted(s.Lines, "line"))
+	case s.Written:
+		err = a.Printf("%s: written: %s\n", s.Copy, app.Counted(s.Lines, "line"))
+	default:
+		err = a.Printf("%s: is behind %s\n", s.Copy, s.Store)
+	}
+	if err == nil && check && s.Behind {
+		a.Hint("type stig store sync, and commit " + s.Copy)
+		return app.FoundError{}
+	}
+	return err
+}

@@ -1,0 +1,129 @@
+// Package remote opens stores on servers: it puts together what the settings of a
+// repository name, who connects and with which password, and keeps one store for each
+// place in a process. It keeps the copy of such a store current that git has, and moves
+// whole stores between files and servers.
+//
+//	pool := &remote.Pool{Given: given, Cache: dir}
+//	defer pool.Close()
+//	store, err := pool.Open(place)
+package remote
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"stig/beads"
+	"stig/credentials"
+	"stig/database"
+	"stig/jsonl"
+	"stig/mysql"
+)
+
+// Pool is the stores on servers that a process has open. It may be used by several
+// goroutines.
+type Pool struct {
+	Given func() credentials.Given // who connects
+	Cache string                   // a directory for copies of what was read; "" for none
+	Now   func() time.Time         // measures how long a server takes to answer
+
+	mu     sync.Mutex
+	told   map[string]jsonl.Settings  // what is not in its file yet, by path
+	stores map[string]*database.Store // by URL and the absolute path of the file that names it
+}
+
+// Tell has the pool open a store with settings that are not in its file yet.
+func (p *Pool) Tell(place beads.Place, s jsonl.Settings) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.told = map[string]jsonl.Settings{place.Path: s}
+}
+
+// Open gives the store at a place with Mode beads.Server, the same at each call. Nothing
+// is dialled before its first use.
+func (p *Pool) Open(place beads.Place) (*database.Store, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	path, err := filepath.Abs(place.Path)
+	if err != nil {
+		return nil, beads.Unreadable(place.Path, err)
+	}
+	key := place.URL + " " + path
+	if s := p.stores[key]; s != nil {
+		return s, nil
+	}
+	o, _, err := p.Options(place)
+	if err != nil {
+		return nil, err
+	}
+	if p.stores == nil {
+		p.stores = map[string]*database.Store{}
+	}
+	p.stores[key] = database.Open(place, o)
+	return p.stores[key], nil
+}
+
+// Options are those that a store is opened with, and where its password comes from; see
+// credentials.Login.
+func (p *Pool) Options(place beads.Place) (o database.Options, from string, err error) {
+	o = database.Options{Cache: p.Cache, Now: p.Now}
+	if o.Config, err = mysql.ParseURL(place.URL); err != nil {
+		return o, "", &beads.StoreError{Path: place.URL, Reason: err.Error(), Hint: "type --store mysql://USER@HOST:PORT/DATABASE"}
+	}
+	settings, known := p.told[place.Path]
+	if !known {
+		if settings, err = Settings(place); err != nil {
+			return o, "", err
+		}
+	}
+	o.Config.Plain, o.Config.CA = settings.TLS == "off", settings.CA
+	login, err := credentials.For(o.Config, p.Given())
+	o.Config.User, o.Config.Password = login.User, login.Password
+	return o, login.From, err
+}
+
+// Settings reads the settings that name a store; of a store that was named by hand there
+// may be none.
+func Settings(place beads.Place) (jsonl.Settings, error) {
+	s, err := jsonl.ReadSettings(place.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return jsonl.Settings{}, nil
+	}
+	return s, err
+}
+
+// Close ends the connections of all stores.
+func (p *Pool) Close() (err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, s := range p.stores {
+		err = errors.Join(err, s.Close())
+	}
+	p.stores = nil
+	return err
+}
+
+// Unopened is a store that cannot be opened: whatever is asked of it gives the error.
+type Unopened struct {
+	At  beads.Place
+	Err error
+}
+
+// Place implements beads.Store.
+func (u Unopened) Place() beads.Place { return u.At }
+
+// Snapshot implements beads.Store.
+func (u Unopened) Snapshot() (*beads.Snapshot, error) { return nil, u.Err }
+
+// Edit implements beads.Store.
+func (u Unopened) Edit(context.Context, beads.Options, func(*beads.Tx) error) ([]beads.Change, error) {
+	return nil, u.Err
+}
+
+// Watch implements beads.Store; nothing changes.
+func (u Unopened) Watch() (changes <-chan struct{}, stop func()) {
+	return make(chan struct{}), func() {}
+}
