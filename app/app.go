@@ -18,6 +18,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"stig/actor"
@@ -192,8 +193,9 @@ type App struct {
 	// other stores opened.
 	OpenStore func(beads.Place) beads.Store
 
-	// Servers are the stores on servers that this process has open; nil before the first.
-	Servers *remote.Pool
+	// servers are the stores on servers that this process has open; nil before the first.
+	opening sync.Mutex
+	servers *remote.Pool
 
 	// Cache keeps the store between readings; nil where it is mostly read once.
 	Cache *jsonl.Cache
@@ -229,7 +231,7 @@ func (a *App) Fresh(ctx context.Context, command string) *App {
 		Getenv: a.Getenv, Env: a.Env, HomeDir: a.HomeDir, ConfigDir: a.ConfigDir, Now: a.Now, Schema: cue.Embedded(),
 		Say: a.Say, Progress: a.Progress, Terminal: a.Terminal,
 		Ctx: ctx, Running: command,
-		CacheDir: a.CacheDir, Servers: a.OnServers(),
+		CacheDir: a.CacheDir, servers: a.OnServers(),
 		Dir: a.Dir, Store: a.Store, Actor: a.Actor, OpenStore: a.OpenStore, Cache: a.Cache, Ancestors: a.Ancestors, Inbox: a.Inbox, Foreign: a.Foreign,
 	}
 }

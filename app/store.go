@@ -127,12 +127,20 @@ func (a *App) synced(s beads.Store) beads.Store {
 	}}
 }
 
-// OnServers are the stores on servers that this process has open.
+// OnServers are the stores on servers that this process has open. A server of ours
+// asks for them from several calls at once.
 func (a *App) OnServers() *remote.Pool {
-	if a.Servers != nil {
-		return a.Servers
+	a.opening.Lock()
+	defer a.opening.Unlock()
+	if a.servers == nil {
+		a.servers = a.pool()
 	}
-	a.Servers = &remote.Pool{Now: a.Now, Given: func() credentials.Given {
+	return a.servers
+}
+
+// pool is one in which no store is open yet.
+func (a *App) pool() *remote.Pool {
+	p := &remote.Pool{Now: a.Now, Given: func() credentials.Given {
 		g := credentials.Given{User: a.Getenv(credentials.UserVariable), Password: a.Getenv(credentials.PasswordVariable)}
 		if dir, err := a.ConfigDir(); err == nil && filepath.IsAbs(dir) {
 			g.File = filepath.Join(dir, "stig", "credentials")
@@ -140,18 +148,20 @@ func (a *App) OnServers() *remote.Pool {
 		return g
 	}}
 	if a.CacheDir == nil {
-		return a.Servers
+		return p
 	}
 	if dir, err := a.CacheDir(); err == nil && filepath.IsAbs(dir) {
-		a.Servers.Cache = filepath.Join(dir, "stig")
+		p.Cache = filepath.Join(dir, "stig")
 	}
-	return a.Servers
+	return p
 }
 
 // Disconnect ends the connections of this process to servers.
 func (a *App) Disconnect() {
-	if a.Servers != nil {
-		_ = a.Servers.Close() // what was written is there
+	a.opening.Lock()
+	defer a.opening.Unlock()
+	if a.servers != nil {
+		_ = a.servers.Close() // what was written is there
 	}
 }
 
