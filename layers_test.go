@@ -27,7 +27,7 @@ const modulePath = "stig"
 // bands, the lowest first. A package imports packages of lower bands only,
 // so packages that share a band never import each other.
 var bands = [][]string{
-	{"schemas", samples, "internal/ended", early, "fault", "secret", "visible", "actor", "unit"},
+	{"schemas", samples, "internal/ended", "internal/arrange", early, "fault", "secret", "visible", "actor", "unit"},
 	{"notes", "beads", "cue", "host", "process", "shell", "mysql", "markdown"},
 	{"signals", "trace", "dag", "criteria", "guard", "git", "jsonl", "bd", "profile", "credentials", "internal/memory", servers, "internal/load"},
 	{"verify", "diff", "live", "recall", "internal/dirstore"},

@@ -13,6 +13,7 @@ import (
 	"stig/beads"
 	"stig/checkpoint"
 	"stig/dag"
+	"stig/internal/arrange"
 	"stig/notes"
 	"stig/recall"
 	"stig/signals"
@@ -114,7 +115,7 @@ func (a *App) List(r ListRequest) (rows []ListRow, total int, err error) {
 			rows = append(rows, row)
 		}
 	}
-	slices.SortFunc(rows, r.order)
+	arrange.Sort(rows, r.order)
 	total = len(rows)
 	if r.Limit > 0 {
 		rows = rows[:min(r.Limit, total)]

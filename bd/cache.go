@@ -8,9 +8,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
+
+	"stig/internal/arrange"
 )
 
 // cache keeps, in a file for each store, the lines that were read last and the version
@@ -78,7 +79,7 @@ func (c cache) trim() {
 	if err != nil || len(entries) <= cachedAtAll {
 		return
 	}
-	slices.SortFunc(entries, func(a, b os.DirEntry) int { return age(b).Compare(age(a)) })
+	arrange.Sort(entries, func(a, b os.DirEntry) int { return age(b).Compare(age(a)) })
 	for _, old := range entries[cachedAtAll:] {
 		_ = os.Remove(filepath.Join(c.dir, old.Name())) // else the next run tries
 	}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"stig/internal/arrange"
 )
 
 // What is in the tables of a database of bd 1.0, and how its export writes it as lines.
@@ -108,7 +110,7 @@ func (c *contents) lines() ([]byte, error) {
 	c.issues = slices.DeleteFunc(c.issues, func(i *issueRow) bool {
 		return i.Ephemeral || i.IsTemplate || slices.Contains(c.infra, i.IssueType)
 	})
-	slices.SortStableFunc(c.issues, inExportOrder)
+	arrange.Stable(c.issues, inExportOrder)
 	c.relate()
 	var text bytes.Buffer
 	for _, i := range c.issues {

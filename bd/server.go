@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"stig/beads"
+	"stig/internal/arrange"
 	"stig/mysql"
 )
 
@@ -203,7 +204,7 @@ func (c *contents) readDependencies(ctx context.Context, tx *sql.Tx) error {
 		c.depends = append(c.depends, d)
 		return nil
 	})
-	slices.SortStableFunc(c.depends, func(a, b dependencyRow) int { // as the index is ordered that bd's query reads
+	arrange.Stable(c.depends, func(a, b dependencyRow) int { // as the index is ordered that bd's query reads
 		return cmp.Or(strings.Compare(a.external, b.external), strings.Compare(a.id, b.id))
 	})
 	return err
@@ -242,7 +243,7 @@ func (c *contents) readTexts(ctx context.Context, tx *sql.Tx) error {
 		slices.Sort(list)
 	}
 	for _, list := range c.comments {
-		slices.SortFunc(list, func(a, b commentRow) int {
+		arrange.Sort(list, func(a, b commentRow) int {
 			return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), strings.Compare(a.ID, b.ID))
 		})
 	}

@@ -7,6 +7,7 @@ import (
 
 	"stig/beads"
 	"stig/dag"
+	"stig/internal/arrange"
 	"stig/notes"
 	"stig/signals"
 )
@@ -46,7 +47,7 @@ func (c *Closed) follow(f *beads.Snapshot, r *beads.Record, rules Rules) error {
 			ready = append(ready, i)
 		}
 	}
-	slices.SortFunc(ready, func(a, b int) int { return strings.Compare(f.At(a).ID, f.At(b).ID) })
+	arrange.Sort(ready, func(a, b int) int { return strings.Compare(f.At(a).ID, f.At(b).ID) })
 	c.Unblocked = refs(f, ready)
 	c.Nearer = max(0, before.Unblocks()[at]-free)
 

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"stig/internal/arrange"
+
 	cuelang "cuelang.org/go/cue"
 	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/errors"
@@ -152,7 +154,7 @@ func (d *definition) judge(values []Value) []verdict {
 			verdicts = append(verdicts, verdict{-1, Violation{Name: name, Message: name + ": field is required"}})
 		}
 	}
-	slices.SortStableFunc(verdicts, func(a, b verdict) int { return byIndex(a.index, b.index) })
+	arrange.Stable(verdicts, func(a, b verdict) int { return byIndex(a.index, b.index) })
 	return verdicts
 }
 

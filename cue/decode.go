@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"stig/internal/arrange"
+
 	cuelang "cuelang.org/go/cue"
 	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/errors"
@@ -82,7 +84,7 @@ func mistakes(err error, name string, allowed, given cuelang.Value) error {
 			all = append(all, found{at, where + ": " + words})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b found) int { return a.at.Offset() - b.at.Offset() })
+	arrange.Stable(all, func(a, b found) int { return a.at.Offset() - b.at.Offset() })
 	var lines []string
 	for _, one := range all {
 		lines = append(lines, one.line)

@@ -16,6 +16,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"stig/internal/arrange"
 )
 
 // A copy of what was read lies in a directory of its own: the file head, which says of
@@ -179,7 +181,7 @@ func rowsIn(index []byte, fresh []parsed) ([]row, error) {
 		rows = append(rows, row{pos: r.Pos, id: r.ID, size: r.Size, off: off, fresh: true})
 		off += int64(r.Size)
 	}
-	slices.SortFunc(rows, compareRows)
+	arrange.Sort(rows, compareRows)
 	return rows, nil
 }
 
@@ -272,7 +274,7 @@ func rebase(dir string, h *held, rows []row) (_ *held, err error) {
 func writeHead(dir string, h *held, base string, rows []row) error {
 	text := head{held: h, Base: base, Sum: h.snapshot.Sum().String()}
 	fresh := slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return !r.fresh })
-	slices.SortFunc(fresh, func(a, b row) int { return cmp.Compare(a.off, b.off) })
+	arrange.Sort(fresh, func(a, b row) int { return cmp.Compare(a.off, b.off) })
 	for _, r := range fresh {
 		text.Rows = append(text.Rows, parsed{r.pos, r.id, r.size})
 	}

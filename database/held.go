@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"stig/beads"
+	"stig/internal/arrange"
 )
 
 // The bits of a shape.
@@ -77,7 +78,7 @@ func (h *held) with(n *news) (*held, error) {
 		l.off, l.fresh = int64(len(next.fresh)), true
 		next.fresh, rows = append(next.fresh, l.text...), append(rows, l.row)
 	}
-	slices.SortFunc(rows, compareRows)
+	arrange.Sort(rows, compareRows)
 	next.rows = func() ([]row, error) { return rows, nil }
 	next.Pieces = pieces(rows)
 	return next, nil

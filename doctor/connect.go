@@ -17,8 +17,7 @@ import (
 // configuration reads each file by itself, so that a mistake in one does not
 // hide the other.
 func (e *examination) configuration() {
-	a := *e.app // what is read here must not stay
-	a.Config = app.Config{}
+	a := e.app.Fresh(e.app.Ctx, e.app.Running) // what is read here must not stay
 	var read []string
 	for _, path := range e.app.ConfigFiles(e.store) {
 		if _, err := os.Stat(path); app.IsAbsent(err) {

@@ -12,7 +12,7 @@ import (
 
 // notifications says who is notified of events, and of whom the last notification failed.
 func (e *examination) notifications() {
-	a := *e.app // what is read here must not stay
+	a := e.app.Fresh(e.app.Ctx, e.app.Running) // what is read here must not stay
 	if err := a.Configure(e.store); err != nil {
 		return // config says so already
 	}

@@ -3,6 +3,8 @@ package draw
 import (
 	"cmp"
 	"slices"
+
+	"stig/internal/arrange"
 )
 
 // Sizes in pixels.
@@ -132,7 +134,7 @@ func (l *layout) connect(p *Picture) {
 // chain links a node with others to its right.
 func (l *layout) chain(from int, targets []int, ring bool) {
 	targets = slices.Clone(targets)
-	slices.SortStableFunc(targets, func(a, b int) int { return cmp.Compare(l.items[a].layer, l.items[b].layer) })
+	arrange.Stable(targets, func(a, b int) int { return cmp.Compare(l.items[a].layer, l.items[b].layer) })
 	at := from
 	for _, to := range targets {
 		for l.items[at].layer < l.items[to].layer-1 {

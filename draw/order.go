@@ -5,6 +5,8 @@ import (
 	"iter"
 	"math"
 	"slices"
+
+	"stig/internal/arrange"
 )
 
 const (
@@ -76,7 +78,7 @@ func reorder(group, wishes, ranks []int) []int {
 	for k, i := range group {
 		at[i] = wishes[k]
 	}
-	slices.SortStableFunc(group, func(a, b int) int {
+	arrange.Stable(group, func(a, b int) int {
 		return cmp.Or(cmp.Compare(ranks[a], ranks[b]), cmp.Compare(at[a], at[b]))
 	})
 	for k, i := range group {
@@ -188,7 +190,7 @@ func (l *layout) crossings() (total int) {
 		gaps[at] = append(gaps[at], k)
 	}
 	for _, gap := range gaps {
-		slices.SortFunc(gap, func(a, b link) int {
+		arrange.Sort(gap, func(a, b link) int {
 			return cmp.Or(cmp.Compare(l.items[a.from].y, l.items[b.from].y), cmp.Compare(l.items[a.to].y, l.items[b.to].y))
 		})
 		ends := make([]int, len(gap))

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 
+	"stig/internal/arrange"
+
 	"github.com/pelletier/go-toml/v2"
 	"github.com/tailscale/hujson"
 )
@@ -173,7 +175,7 @@ func claudeServer(around Surroundings) (list []Obstacle) {
 			list = append(list, Obstacle{file, "the server " + name + " is not approved: claude starts it with -p alone", "start claude here and approve it"})
 		}
 	}
-	slices.SortFunc(list, func(a, b Obstacle) int { return strings.Compare(a.Found, b.Found) })
+	arrange.Sort(list, func(a, b Obstacle) int { return strings.Compare(a.Found, b.Found) })
 	return list
 }
 

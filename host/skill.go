@@ -4,6 +4,8 @@ import (
 	_ "embed"
 	"slices"
 	"strings"
+
+	"stig/internal/arrange"
 )
 
 // SkillName is the name of the skill and of the folder that holds it.
@@ -33,6 +35,6 @@ func SkillDirs() (all []SkillDir) {
 			all = append(all, dir)
 		}
 	}
-	slices.SortFunc(all, func(a, b SkillDir) int { return strings.Compare(a.Reader, b.Reader) })
+	arrange.Sort(all, func(a, b SkillDir) int { return strings.Compare(a.Reader, b.Reader) })
 	return all
 }

@@ -17,6 +17,7 @@ import (
 	"stig/actor"
 	"stig/beads"
 	"stig/dag"
+	"stig/internal/arrange"
 )
 
 // Why an item is in an inbox. Of several reasons the first one counts.
@@ -144,13 +145,13 @@ func grouped(items []Item) []Item {
 	byTime := func(a, b Item) int {
 		return cmp.Or(a.At.Compare(b.At), strings.Compare(a.Issue, b.Issue), strings.Compare(a.ID, b.ID))
 	}
-	slices.SortFunc(items, byTime)
+	arrange.Sort(items, byTime)
 	place := map[string]int{}
 	for i, item := range items {
 		if _, there := place[item.Issue]; !there {
 			place[item.Issue] = i
 		}
 	}
-	slices.SortStableFunc(items, func(a, b Item) int { return place[a.Issue] - place[b.Issue] })
+	arrange.Stable(items, func(a, b Item) int { return place[a.Issue] - place[b.Issue] })
 	return items
 }

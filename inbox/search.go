@@ -10,6 +10,7 @@ import (
 	"stig/actor"
 	"stig/beads"
 	"stig/dag"
+	"stig/internal/arrange"
 	"stig/notes"
 	"stig/signals"
 	"stig/trace"
@@ -291,7 +292,7 @@ func (s *search) items() []Item {
 	order := func(a, b found) int {
 		return cmp.Or(a.At.Compare(b.At), strings.Compare(a.Issue, b.Issue), strings.Compare(a.ID, b.ID))
 	}
-	slices.SortStableFunc(s.found, order)
+	arrange.Stable(s.found, order)
 	list, named := []Item{}, map[string]bool{}
 	for _, f := range s.found {
 		toOwn := slices.ContainsFunc(f.re, func(name string) bool { return s.wrote[name] })

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"stig/internal/arrange"
 	"stig/live"
 	"stig/process"
 )
@@ -231,7 +232,7 @@ func (j Judge) Prune(c *live.Claims) {
 	if len(c.Done) == 0 || j.InStore == nil {
 		return
 	}
-	slices.SortStableFunc(c.Done, func(a, b live.Done) int { return cmp.Or(b.At.Compare(a.At), strings.Compare(a.Issue, b.Issue)) })
+	arrange.Stable(c.Done, func(a, b live.Done) int { return cmp.Or(b.At.Compare(a.At), strings.Compare(a.Issue, b.Issue)) })
 	c.Done = slices.DeleteFunc(c.Done[:min(len(c.Done), mostMarks)], func(d live.Done) bool {
 		status, _ := j.InStore(d.Issue)
 		return old(d.At) && (over(status) || status == "")

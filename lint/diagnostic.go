@@ -13,9 +13,9 @@ package lint
 import (
 	"cmp"
 	"fmt"
-	"slices"
 
 	"stig/beads"
+	"stig/internal/arrange"
 )
 
 // Severity says how bad a diagnostic is.
@@ -98,7 +98,7 @@ func Count(diagnostics []Diagnostic) Counts {
 
 // inOrder sorts by place in the store, then in the notes, then by rule.
 func inOrder(diagnostics []Diagnostic) []Diagnostic {
-	slices.SortStableFunc(diagnostics, func(a, b Diagnostic) int {
+	arrange.Stable(diagnostics, func(a, b Diagnostic) int {
 		return cmp.Or(
 			cmp.Compare(a.Line, b.Line),
 			cmp.Compare(a.Column, b.Column),

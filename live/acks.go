@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"stig/internal/arrange"
 	"stig/jsonl"
 )
 
@@ -53,7 +54,7 @@ func (a *Acks) Add(acks ...Ack) {
 		known[ack.Item] = true
 		return before
 	})
-	slices.SortStableFunc(all, func(x, y Ack) int { return x.At.Compare(y.At) })
+	arrange.Stable(all, func(x, y Ack) int { return x.At.Compare(y.At) })
 	a.Items = all
 }
 

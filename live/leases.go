@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"stig/fault"
+	"stig/internal/arrange"
 	"stig/process"
 )
 
@@ -144,8 +145,8 @@ func claimsOf(known map[string]claim) (c Claims) {
 			c.Done = append(c.Done, *one.Done)
 		}
 	}
-	slices.SortFunc(c.Leases, func(a, b Lease) int { return cmp.Compare(a.Issue, b.Issue) })
-	slices.SortFunc(c.Done, func(a, b Done) int { return cmp.Compare(a.Issue, b.Issue) })
+	arrange.Sort(c.Leases, func(a, b Lease) int { return cmp.Compare(a.Issue, b.Issue) })
+	arrange.Sort(c.Done, func(a, b Done) int { return cmp.Compare(a.Issue, b.Issue) })
 	return c
 }
 
@@ -215,6 +216,6 @@ func changedClaims(known map[string]claim, c Claims, keep bool) (all []claim) {
 		}
 		all = append(all, one)
 	}
-	slices.SortFunc(all, func(a, b claim) int { return strings.Compare(a.Issue, b.Issue) })
+	arrange.Sort(all, func(a, b claim) int { return strings.Compare(a.Issue, b.Issue) })
 	return all
 }

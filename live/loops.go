@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"stig/internal/arrange"
 )
 
 // LockLoop keeps other processes from taking the same name for a loop, in any work tree of
@@ -83,7 +85,7 @@ func prune(dir string) {
 			list = append(list, info)
 		}
 	}
-	slices.SortFunc(list, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
+	arrange.Sort(list, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
 	var size int64
 	for i, info := range list {
 		size += info.Size()

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"stig/internal/arrange"
 	"stig/process"
 )
 
@@ -104,7 +105,7 @@ func (l *RunLog) Runs(p Place, since time.Time) (list []Run, damaged []string, e
 	if len(l.all) > 2*len(list)+mostOld {
 		l.forget(list, since)
 	}
-	slices.SortStableFunc(list, func(a, b Run) int { return a.Started.Compare(b.Started) })
+	arrange.Stable(list, func(a, b Run) int { return a.Started.Compare(b.Started) })
 	return list, slices.Compact(slices.Clone(l.damaged)), err
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"stig/beads"
 	"stig/diff"
+	"stig/internal/arrange"
 	"stig/live"
 	"stig/notes"
 	"stig/signals"
@@ -196,7 +197,7 @@ func changesOf(wrote map[diff.PartName]live.Change) (list []live.Change) {
 	for _, c := range wrote {
 		list = append(list, c)
 	}
-	slices.SortFunc(list, func(a, b live.Change) int {
+	arrange.Sort(list, func(a, b live.Change) int {
 		return slices.Compare([]string{a.Kind, a.Name}, []string{b.Kind, b.Name})
 	})
 	return list

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"stig/beads"
+	"stig/internal/arrange"
 )
 
 // element is one element of a list.
@@ -121,7 +122,7 @@ func unite(base, ours, theirs []element) []element {
 	}
 	if ascending(ours) && ascending(theirs) {
 		all := slices.Concat(kept, mine, yours)
-		slices.SortStableFunc(all, func(a, b element) int { return strings.Compare(a.name, b.name) })
+		arrange.Stable(all, func(a, b element) int { return strings.Compare(a.name, b.name) })
 		return all
 	}
 	if inside {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"stig/beads"
+	"stig/internal/arrange"
 )
 
 // numbered is a comment with a number, and who has it under that number.
@@ -45,7 +46,7 @@ func (m *merger) renumber(names []string, decided []decision) {
 	taken, elsewhere := m.numbers(names, decided)
 	for _, number := range twice {
 		all := of[number]
-		slices.SortFunc(all, numbered.compare)
+		arrange.Sort(all, numbered.compare)
 		if !elsewhere[number] {
 			all = all[1:] // the first keeps it
 		}

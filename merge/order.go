@@ -4,6 +4,8 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"stig/internal/arrange"
 )
 
 // order lists the names of the lines of both sides in the order of the result.
@@ -61,7 +63,7 @@ func placed(lead, other *file) map[int][]string {
 	}
 	if ascending {
 		for _, names := range before {
-			slices.SortStableFunc(names, other.byID)
+			arrange.Stable(names, other.byID)
 		}
 	}
 	return before

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"stig/internal/arrange"
 	"stig/signals"
 )
 
@@ -71,7 +72,7 @@ func (a assembly) children(i int) (*Children, error) {
 		c.Open = append(c.Open, a.child(at, asked[k]))
 	}
 	states := childStates()
-	slices.SortStableFunc(c.Open, func(x, y Child) int {
+	arrange.Stable(c.Open, func(x, y Child) int {
 		return cmp.Or(slices.Index(states, x.State)-slices.Index(states, y.State), x.Priority-y.Priority)
 	})
 	c.Surprising, err = a.surprising(children)
@@ -121,7 +122,7 @@ func (a assembly) surprising(issues []int) ([]Surprised, error) {
 			list = append(list, Surprised{a.refs([]int{at})[0], t.surprise})
 		}
 	}
-	slices.SortStableFunc(list, func(x, y Surprised) int { return cmp.Compare(y.Surprise, x.Surprise) })
+	arrange.Stable(list, func(x, y Surprised) int { return cmp.Compare(y.Surprise, x.Surprise) })
 	return list[:min(len(list), mostSurprising)], nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"stig/beads"
+	"stig/internal/arrange"
 	"stig/signals"
 	"stig/trace"
 )
@@ -145,7 +146,7 @@ func (a assembly) findings(b *Briefing) ([]Left, error) {
 		}
 		list = append(list, findingsOf(record)...)
 	}
-	slices.SortStableFunc(list, func(x, y Left) int { return strings.Compare(x.CreatedAt, y.CreatedAt) })
+	arrange.Stable(list, func(x, y Left) int { return strings.Compare(x.CreatedAt, y.CreatedAt) })
 	return list, nil
 }
 

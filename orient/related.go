@@ -9,6 +9,7 @@ import (
 
 	"stig/beads"
 	"stig/dag"
+	"stig/internal/arrange"
 )
 
 // Related is an issue that this one is linked to without waiting for it.
@@ -94,7 +95,7 @@ func (b *Briefing) relatedLine(w *page) {
 func Comments(record *beads.Record) []Comment {
 	list := []Comment{}
 	all := record.Comments()
-	slices.SortStableFunc(all, func(a, b beads.Comment) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	arrange.Stable(all, func(a, b beads.Comment) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	for _, c := range all {
 		comment := Comment{Author: c.Author, Text: strings.TrimSpace(c.Text)}
 		if !c.CreatedAt.IsZero() {

@@ -6,6 +6,7 @@ import (
 
 	"stig/beads"
 	"stig/diff"
+	"stig/internal/arrange"
 	"stig/live"
 	"stig/signals"
 )
@@ -119,7 +120,7 @@ func Find(ctx context.Context, q Question) ([]Finding, error) {
 	if err == nil {
 		err = f.lookOutside(findings)
 	}
-	slices.SortStableFunc(findings, byFirst(findings))
+	arrange.Stable(findings, byFirst(findings))
 	return findings, err
 }
 

@@ -9,6 +9,7 @@ import (
 	"stig/beads"
 	"stig/diff"
 	"stig/fault"
+	"stig/internal/arrange"
 	"stig/live"
 	"stig/signals"
 )
@@ -56,7 +57,7 @@ func Undo(ctx context.Context, s beads.Store, o beads.Options, records []live.Re
 func inUndoOrder(changes []live.Change) []live.Change {
 	changes = slices.Clone(changes)
 	slices.Reverse(changes)
-	slices.SortStableFunc(changes, func(a, b live.Change) int { return made(a) - made(b) })
+	arrange.Stable(changes, func(a, b live.Change) int { return made(a) - made(b) })
 	return changes
 }
 

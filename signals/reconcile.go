@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"stig/internal/arrange"
 	"stig/notes"
 )
 
@@ -182,7 +183,7 @@ func (r *reconciler) uniteEscalations() string {
 			}
 		}
 	}
-	slices.SortStableFunc(passages, func(a, b Passage) int { return strings.Compare(a.Date, b.Date) })
+	arrange.Stable(passages, func(a, b Passage) int { return strings.Compare(a.Date, b.Date) })
 	for _, s := range sections[:len(sections)-1] {
 		r.remove(s.Span)
 		r.say("united the escalations of line %d with those of line %d", s.Line, sections[len(sections)-1].Line)
@@ -278,7 +279,7 @@ func (t *Table) insertions(d *notes.Doc, winners []contender, own map[string]int
 // around each, so that what is left stands as far apart as it did.
 func removeLines(d *notes.Doc, spans []notes.Span) (*notes.Doc, error) {
 	text := d.Text()
-	slices.SortFunc(spans, func(a, b notes.Span) int { return a.Start - b.Start })
+	arrange.Sort(spans, func(a, b notes.Span) int { return a.Start - b.Start })
 	var merged []notes.Splice
 	for _, s := range spans {
 		lines := wholeLines(text, s)

@@ -9,12 +9,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"stig/criteria"
 	"stig/git"
+	"stig/internal/arrange"
 )
 
 // Trust records in which repositories criteria may be run: one file for each,
@@ -191,7 +191,7 @@ func (t Trust) List() ([]Grant, error) {
 			grants = append(grants, g)
 		}
 	}
-	slices.SortFunc(grants, func(a, b Grant) int { return cmp.Compare(a.Root, b.Root) })
+	arrange.Sort(grants, func(a, b Grant) int { return cmp.Compare(a.Root, b.Root) })
 	return grants, err
 }
 

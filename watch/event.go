@@ -8,6 +8,7 @@ import (
 
 	"stig/beads"
 	"stig/diff"
+	"stig/internal/arrange"
 	"stig/notes"
 	"stig/signals"
 	"stig/trace"
@@ -84,7 +85,7 @@ func eventsOf(a about, edits []diff.Edit) []Event {
 		t.events = append(t.events, e)
 	}
 	order := Names()
-	slices.SortStableFunc(t.events, func(x, y Event) int { return slices.Index(order, x.Event) - slices.Index(order, y.Event) })
+	arrange.Stable(t.events, func(x, y Event) int { return slices.Index(order, x.Event) - slices.Index(order, y.Event) })
 	return t.events
 }
 

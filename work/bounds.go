@@ -2,10 +2,10 @@ package work
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
+	"stig/internal/arrange"
 	"stig/live"
 )
 
@@ -71,7 +71,7 @@ func (b Bounds) Next(actor string, runs []live.Run, now time.Time) time.Time {
 	if len(starts) < b.PerHour {
 		return time.Time{}
 	}
-	slices.SortFunc(starts, time.Time.Compare)
+	arrange.Sort(starts, time.Time.Compare)
 	return starts[len(starts)-b.PerHour].Add(time.Hour)
 }
 

@@ -2,9 +2,10 @@ package work
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 	"time"
+
+	"stig/internal/arrange"
 )
 
 // Kind is why an issue is taken, the first first.
@@ -46,7 +47,7 @@ func Choose(list []Candidate, now time.Time) (order []Candidate, next time.Time)
 			order = append(order, c)
 		}
 	}
-	slices.SortFunc(order, Candidate.compare)
+	arrange.Sort(order, Candidate.compare)
 	return order, next
 }
 

@@ -11,6 +11,7 @@ import (
 	"stig/app"
 	"stig/beads"
 	"stig/diff"
+	"stig/internal/arrange"
 	"stig/live"
 	"stig/notes"
 	"stig/orient"
@@ -138,7 +139,7 @@ func (p *past) read(a *app.App, name string) error {
 		}
 		p.answered(name, issue.ID, record)
 	}
-	slices.SortStableFunc(p.errors, func(a, b repeated) int { return cmp.Compare(b.times, a.times) })
+	arrange.Stable(p.errors, func(a, b repeated) int { return cmp.Compare(b.times, a.times) })
 	trace.Sort(p.feedback)
 	return nil
 }

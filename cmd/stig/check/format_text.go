@@ -13,6 +13,7 @@ import (
 
 	"stig/app"
 	"stig/cmd/stig/cli"
+	"stig/internal/arrange"
 	"stig/lint"
 )
 
@@ -24,7 +25,7 @@ func worst(found []lint.Diagnostic) lint.Diagnostic { return worstFirst(found)[0
 // worstFirst keeps the order within a severity.
 func worstFirst(found []lint.Diagnostic) []lint.Diagnostic {
 	sorted := slices.Clone(found)
-	slices.SortStableFunc(sorted, func(a, b lint.Diagnostic) int {
+	arrange.Stable(sorted, func(a, b lint.Diagnostic) int {
 		return slices.Index(severities, a.Severity) - slices.Index(severities, b.Severity)
 	})
 	return sorted

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 
 	"stig/app"
 	"stig/checkpoint"
+	"stig/internal/arrange"
 )
 
 // span is the value of a flag that takes a span of time, in the units of checkpoint.ParseSpan.
@@ -80,7 +80,7 @@ func nearFlags(cmd *cobra.Command, name string) []string {
 			near = append(near, "--"+f.Name)
 		}
 	})
-	slices.SortFunc(near, func(a, b string) int { return cmp.Or(cmp.Compare(away[a], away[b]), strings.Compare(a, b)) })
+	arrange.Sort(near, func(a, b string) int { return cmp.Or(cmp.Compare(away[a], away[b]), strings.Compare(a, b)) })
 	return near[:min(most, len(near))]
 }
 
@@ -103,7 +103,7 @@ func nearCommands(cmd *cobra.Command, name string) []string {
 			near = append(near, c.Name())
 		}
 	}
-	slices.SortFunc(near, func(a, b string) int { return cmp.Or(cmp.Compare(away[a], away[b]), strings.Compare(a, b)) })
+	arrange.Sort(near, func(a, b string) int { return cmp.Or(cmp.Compare(away[a], away[b]), strings.Compare(a, b)) })
 	return near
 }
 

@@ -10,6 +10,7 @@ import (
 	"stig/app"
 	"stig/app/traces"
 	"stig/checkpoint"
+	"stig/internal/arrange"
 	"stig/lint"
 	"stig/orient"
 	"stig/signals"
@@ -283,7 +284,7 @@ func checkTool(ctx context.Context, a *app.App, g args) (app.Output, bool, error
 	if id := g.text("id"); id != "" {
 		checked.Found = slices.DeleteFunc(checked.Found, func(d lint.Diagnostic) bool { return d.ID != id })
 	}
-	slices.SortStableFunc(checked.Found, func(a, b lint.Diagnostic) int { return cmp.Compare(rank(a.Severity), rank(b.Severity)) })
+	arrange.Stable(checked.Found, func(a, b lint.Diagnostic) int { return cmp.Compare(rank(a.Severity), rank(b.Severity)) })
 	return checked.Output(), false, nil
 }
 
