@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -14,7 +13,6 @@ import (
 	"stig/criteria"
 	"stig/fault"
 	"stig/jsonl"
-	"stig/live"
 	"stig/signals"
 	"stig/verify"
 )
@@ -288,18 +286,4 @@ func (a *App) WarnOfStale(ctx context.Context, t *Trial) error {
 		a.Hint("let git ignore what they write")
 	}
 	return nil
-}
-
-// Verdict is what the checks of an issue showed when they ran last in this work tree,
-// whatever has changed since: to be shown.
-func (a *App) Verdict(id string) (*verify.Verdict, bool) {
-	store, err := a.Discover()
-	if err != nil {
-		return nil, false
-	}
-	place, err := live.At(store.Place().Path)
-	if err != nil || place.Tree.Own == "" {
-		return nil, false
-	}
-	return verify.Verdicts{Dir: filepath.Join(place.Tree.Own, "stig", "verdicts", filepath.FromSlash(place.Store))}.Last(id)
 }

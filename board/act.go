@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"stig/app"
 	"stig/app/actors"
@@ -18,7 +19,7 @@ import (
 type outcome struct {
 	alert  alert
 	status int
-	typed  url.Values
+	typed  url.Values // what was written into it, where it is to be written anew
 }
 
 // act is what a form does, through the service that its command calls. It gives what is to
@@ -80,16 +81,17 @@ func (b *Board) post(w http.ResponseWriter, r *http.Request) {
 			warnings = append(warnings, text)
 		}
 	}
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // the form was read; checks take their time
 	said, err := verb.do(r.Context(), a, name, r.PostForm)
 	b.hub.changed()
 	back := b.backOf(r)
 	if err != nil {
 		f := app.Classify(err)
-		b.show(w, r, back, &outcome{alert{true, f.Message, f.Hint}, statusOf(f.Code), r.PostForm})
+		b.show(w, r, back, &outcome{alert{Bad: true, Text: f.Message, Hint: f.Hint, Lost: strings.TrimSpace(r.PostForm.Get("text"))}, statusOf(f.Code), r.PostForm})
 		return
 	}
 	if len(warnings) > 0 {
-		b.show(w, r, back, &outcome{alert{false, name + ": " + said, strings.Join(warnings, "; ")}, http.StatusOK, nil})
+		b.show(w, r, back, &outcome{alert{Text: name + ": " + said, Hint: strings.Join(warnings, "; ")}, http.StatusOK, nil})
 		return
 	}
 	http.Redirect(w, r, back, http.StatusSeeOther)

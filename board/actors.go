@@ -10,19 +10,26 @@ import (
 
 // everybody lists who works on the clone.
 func everybody(v *view) (page, error) {
-	p := page{Title: "Actors", Section: "Actors"}
+	p := page{Title: "Actors", Section: "Actors", Every: beat}
 	listed, err := actors.List(v.App, actors.ListRequest{All: v.query.Get("all") != ""})
 	if err != nil {
 		return p, err
 	}
-	p.Parts = []part{v.part("actors", listed)}
+	n := min(len(listed.Actors), mostActors)
+	p.Parts = []part{v.part("actors", struct {
+		List         []*actors.Actor
+		More, Hidden int
+	}{listed.Actors[:n], len(listed.Actors) - n, listed.Hidden})}
 	return p, nil
 }
+
+// mostActors is how many actors are shown.
+const mostActors = 100
 
 // actor is the page of one who works on the clone: state, inbox, runs and log.
 func actor(v *view) (page, error) {
 	name := v.path[1]
-	p := page{Title: name, Section: "Actors"}
+	p := page{Title: name, Section: "Actors", Every: beat}
 	shown, err := actors.Show(v.App, name)
 	if err != nil {
 		return p, err

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"stig/app"
+	"stig/jsonl"
 )
 
 // Options of a board.
@@ -45,6 +46,7 @@ type Board struct {
 	door    *door
 	hub     *hub
 	pages   *pages
+	keeper  keeper
 	stamp   string // stands in shared pages where each browser's secret goes
 }
 
@@ -56,8 +58,10 @@ var files embed.FS
 
 // New gives a board. Nothing is read before the first request.
 func New(o Options) *Board {
+	o.App = o.App.Fresh(o.App.Ctx, "board")
+	o.App.Cache = jsonl.NewCache(o.App.Now) // one reading of the store serves all browsers
 	b := &Board{options: o, door: newDoor(o), pages: parsed(), stamp: rand.Text()}
-	b.hub = newHub(b.partsAt)
+	b.hub = &hub{make: b.made, state: b.state, trouble: b.troubled, rooms: map[string]*room{}, wake: newBell()}
 	return b
 }
 
@@ -70,7 +74,6 @@ func (b *Board) Handler() http.Handler {
 	for _, pattern := range []string{"/issues", "/issues/{id}", "/graph", "/actors", "/actors/{name}", "/check"} {
 		mux.HandleFunc("GET "+pattern, b.page)
 	}
-	mux.HandleFunc("GET /graph.svg", b.picture)
 	if b.options.Write {
 		mux.HandleFunc("POST /issues/{id}/{verb}", b.post)
 	}
@@ -90,13 +93,9 @@ func (b *Board) Serve(ctx context.Context, l net.Listener) error {
 		MaxHeaderBytes: 16 << 10, BaseContext: func(net.Listener) context.Context { return ctx },
 	}
 	context.AfterFunc(ctx, func() { _ = server.Close() }) // its error comes from Serve
-	watching := make(chan error, 1)
-	go func() { watching <- b.hub.watch(ctx, b.options.App.Fresh(ctx, "board")) }()
-	go func() {
-		if err := <-watching; err != nil && ctx.Err() == nil {
-			b.options.App.Warn("changes of the store are seen late: %s", err)
-		}
-	}()
+	done := make(chan struct{})
+	go func() { defer close(done); b.hub.watch(ctx, b.options.App.Fresh(ctx, "board")) }()
+	defer func() { cancel(); <-done }()
 	b.door.invite()
 	err := server.Serve(l)
 	if ctx.Err() != nil || errors.Is(err, http.ErrServerClosed) {

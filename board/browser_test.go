@@ -234,7 +234,7 @@ func TestBrowserForms(t *testing.T) {
 	has(t, ctx, ".alert.bad")
 	do(t, ctx, chromedp.Navigate(s.base+"/issues/pier-3"), chromedp.SendKeys(`form[action$="/reopen"] input[name="text"]`, "it tore"), chromedp.Click(`form[action$="/reopen"] button`))
 	shows(t, ctx, "open")
-	do(t, ctx, chromedp.Navigate(s.base+"/issues"), chromedp.SendKeys(`.filters input[name="q"]`, "rope"), chromedp.Click(".filters button"))
+	do(t, ctx, chromedp.Navigate(s.base+"/issues"), chromedp.SendKeys(`.filters input[name="q"]`, "rope"), chromedp.Click(`.filters input[name="all"]`), chromedp.Click(".filters button"))
 	shows(t, ctx, "Old rope")
 }
 

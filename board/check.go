@@ -12,13 +12,16 @@ type broken struct {
 	More  int // that are not shown
 }
 
-// perRule is how many places of a rule are shown.
-const perRule = 50
+// How many places of a rule, and of all rules, are shown.
+const (
+	perRule  = 20
+	allRules = 120
+)
 
 // check lists what is wrong with the store, by rule.
 func check(v *view) (page, error) {
 	p := page{Title: "Check", Section: "Check"}
-	checked, err := v.Check(v.ctx, app.CheckRequest{Command: "check"})
+	checked, err := kept(v, "check", longer, func() (*app.Checked, error) { return v.Check(v.ctx, app.CheckRequest{Command: "check"}) })
 	if err != nil {
 		return p, err
 	}
@@ -27,9 +30,11 @@ func check(v *view) (page, error) {
 		by[d.Rule] = append(by[d.Rule], d)
 	}
 	var list []broken
+	room := allRules
 	for _, r := range checked.Rules {
 		if found := by[r.ID]; len(found) > 0 {
-			shown := found[:min(len(found), perRule)]
+			shown := found[:min(len(found), perRule, room)]
+			room -= len(shown)
 			list = append(list, broken{r, shown, len(found) - len(shown)})
 		}
 	}

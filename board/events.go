@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"stig/app"
 )
 
 const (
@@ -24,14 +26,19 @@ const (
 func (b *Board) events(w http.ResponseWriter, r *http.Request) {
 	address := r.URL.Query().Get("at")
 	shows := cmp.Or(r.Header.Get("Last-Event-ID"), r.URL.Query().Get("shows"))
-	v, err := b.hub.enter(r.Context(), address, shows)
-	if err != nil {
-		http.Error(w, "no such page", http.StatusNotFound)
+	v, err := b.hub.enter(r.Context(), address, shows, b.options.App.Now())
+	switch {
+	case err == errNoPage:
+		http.Error(w, err.Error(), http.StatusNotFound)
+		return
+	case err != nil:
+		http.Error(w, app.Classify(err).Message, statusOf(app.Classify(err).Code))
 		return
 	}
 	defer b.hub.leave(address, v)
 	w.Header().Set("Content-Type", "text/event-stream")
 	line := sender{now: b.options.App.Now, w: w, control: http.NewResponseController(w), stamp: []byte(b.stamp), secret: []byte(b.door.secret(b.door.session(r)))}
+	_ = line.control.SetReadDeadline(time.Time{}) // the request was read; the page stays open for hours
 	if line.send([]byte("retry: 1000\n\n")) != nil {
 		return
 	}

@@ -1,23 +1,37 @@
 package board
 
 import (
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	"stig/app"
 	"stig/draw"
+	"stig/orient"
 )
+
+// mostDrawn is how many issues are drawn at once: 600 kB of SVG.
+const mostDrawn = 1200
+
+// drawn is a graph as its page shows it.
+type drawn struct {
+	SVG             string // "" where there is too much
+	Issues, Zoom    int
+	Larger, Smaller string
+	Path            []string
+	Epics           []orient.EpicState
+	Query           url.Values
+}
 
 // graph draws what waits for what, with the way to each issue.
 func graph(v *view) (page, error) {
 	p := page{Title: "Graph", Section: "Graph"}
-	picture, err := v.picture()
+	picture, count, err := v.picture()
 	if err != nil {
 		return p, err
 	}
-	found, err := v.Orient(v.ctx, app.OrientRequest{})
+	found, err := v.survey()
 	if err != nil {
 		return p, err
 	}
@@ -26,13 +40,11 @@ func graph(v *view) (page, error) {
 	if err != nil || at < 0 {
 		zoom, at = 100, slices.Index(zooms(), 100)
 	}
-	p.Parts = []part{v.part("picture", struct {
-		SVG, Around     string
-		Zoom            int
-		Larger, Smaller string
-		Path            []string
-		Issues          int
-	}{picture.SVG(), v.query.Get("around"), zoom, v.zoomed(at + 1), v.zoomed(at - 1), found.Survey.CriticalPath, len(picture.Nodes)})}
+	shown := drawn{Issues: count, Zoom: zoom, Larger: v.zoomed(at + 1), Smaller: v.zoomed(at - 1), Epics: found.Survey.Epics, Query: v.query}
+	if picture != nil {
+		shown.SVG, shown.Path = picture.SVG(), found.Survey.CriticalPath
+	}
+	p.Parts = []part{v.part("picture", shown)}
 	return p, nil
 }
 
@@ -44,30 +56,16 @@ func (v *view) zoomed(at int) string {
 	return v.at("zoom", strconv.Itoa(zooms()[max(0, min(at, len(zooms())-1))]))
 }
 
-// picture is the graph that the address asks for.
-func (v *view) picture() (*draw.Picture, error) {
-	var ids []string
-	if id := v.query.Get("around"); id != "" {
-		ids = []string{id}
+// picture is the graph that the address asks for; nil, and of how many issues, where it has
+// too many.
+func (v *view) picture() (*draw.Picture, int, error) {
+	r := app.PictureRequest{Around: v.query.Get("around"), Epic: v.query.Get("epic"), Most: mostDrawn, Path: true}
+	if states := v.query.Get("status"); states != "" {
+		r.Status = strings.Split(states, ",")
 	}
-	picture, err := v.Picture(ids)
-	if err == nil {
+	picture, count, err := v.Picture(r)
+	if picture != nil {
 		picture.Link = func(id string) string { return "/issues/" + url.PathEscape(id) }
 	}
-	return picture, err
-}
-
-// picture answers with the graph alone.
-func (b *Board) picture(w http.ResponseWriter, r *http.Request) {
-	v, _, err := b.look(r.Context(), "/graph?"+r.URL.RawQuery)
-	if err == nil {
-		var picture *draw.Picture
-		if picture, err = v.picture(); err == nil {
-			w.Header().Set("Content-Type", "image/svg+xml")
-			_, _ = w.Write([]byte(picture.SVG())) // who left does not see it
-			return
-		}
-	}
-	status, _ := b.trouble(err)
-	http.Error(w, app.Classify(err).Message, status)
+	return picture, count, err
 }

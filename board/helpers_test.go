@@ -36,7 +36,7 @@ type served struct {
 }
 
 // serve serves a store until the test ends.
-func serve(t *testing.T, text string, change func(*board.Options)) *served {
+func serve(t testing.TB, text string, change func(*board.Options)) *served {
 	t.Helper()
 	s := &served{dir: t.TempDir()}
 	if err := os.MkdirAll(filepath.Join(s.dir, ".beads"), 0o755); err != nil {
@@ -84,7 +84,7 @@ func serve(t *testing.T, text string, change func(*board.Options)) *served {
 func (s *served) store() string { return filepath.Join(s.dir, ".beads", "issues.jsonl") }
 
 // key is the address that lets the next browser in.
-func (s *served) key(t *testing.T) string {
+func (s *served) key(t testing.TB) string {
 	t.Helper()
 	for range 200 {
 		s.mu.Lock()
@@ -104,7 +104,7 @@ func (s *served) key(t *testing.T) string {
 }
 
 // browser is a client that was let in.
-func (s *served) browser(t *testing.T) *client {
+func (s *served) browser(t testing.TB) *client {
 	t.Helper()
 	c := s.stranger(t)
 	if status, _ := c.get(t, strings.TrimPrefix(s.key(t), s.base)); status != http.StatusOK {
@@ -114,7 +114,7 @@ func (s *served) browser(t *testing.T) *client {
 }
 
 // stranger is a client that was not.
-func (s *served) stranger(t *testing.T) *client {
+func (s *served) stranger(t testing.TB) *client {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
 	if err != nil {
@@ -128,13 +128,13 @@ type client struct {
 	base string
 }
 
-func (c *client) get(t *testing.T, path string) (status int, body string) {
+func (c *client) get(t testing.TB, path string) (status int, body string) {
 	t.Helper()
 	return c.do(t, http.MethodGet, path, nil, nil)
 }
 
 // do sends a request; header changes what a browser would send.
-func (c *client) do(t *testing.T, method, path string, form url.Values, header map[string]string) (status int, body string) {
+func (c *client) do(t testing.TB, method, path string, form url.Values, header map[string]string) (status int, body string) {
 	t.Helper()
 	var text io.Reader
 	if form != nil {
@@ -171,7 +171,7 @@ func (c *client) do(t *testing.T, method, path string, form url.Values, header m
 }
 
 // secret is what the forms on a page hold.
-func (c *client) secret(t *testing.T) string {
+func (c *client) secret(t testing.TB) string {
 	t.Helper()
 	_, body := c.get(t, "/issues/pier-1")
 	found := regexp.MustCompile(`name="secret" value="([0-9a-f]+)"`).FindStringSubmatch(body)
@@ -182,7 +182,7 @@ func (c *client) secret(t *testing.T) string {
 }
 
 // post sends a form as its page would.
-func (c *client) post(t *testing.T, path string, fields ...string) (status int, body string) {
+func (c *client) post(t testing.TB, path string, fields ...string) (status int, body string) {
 	t.Helper()
 	form := url.Values{"secret": {c.secret(t)}, "back": {"/issues/pier-1"}}
 	for i := 0; i < len(fields); i += 2 {
@@ -192,7 +192,7 @@ func (c *client) post(t *testing.T, path string, fields ...string) (status int, 
 }
 
 // ask has an actor ask about an issue, and gives the hash of the question.
-func (s *served) ask(t *testing.T, actor, text string, options ...string) string {
+func (s *served) ask(t testing.TB, actor, text string, options ...string) string {
 	t.Helper()
 	a := s.app(actor).Fresh(t.Context(), "escalate")
 	r := app.EscalateRequest{ID: "pier-1"}

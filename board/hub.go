@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"sync"
 	"time"
 
@@ -28,7 +29,9 @@ func sumOf(parts []part) string {
 // hub knows which pages are open, and sends what changed on each: a page that many look
 // at is made once.
 type hub struct {
-	make func(ctx context.Context, address string) ([]part, error)
+	make    func(ctx context.Context, address string) (page, reading, error)
+	state   func(ctx context.Context) (reading, error) // of the store
+	trouble func(error) part
 
 	mu    sync.Mutex
 	rooms map[string]*room // by the address of the page
@@ -39,6 +42,9 @@ type hub struct {
 type room struct {
 	parts   []part
 	sum     string
+	of      reading       // of the store
+	every   time.Duration // see page.Every
+	at      time.Time     // when it was made
 	visitor map[*visitor]bool
 }
 
@@ -52,11 +58,7 @@ type visitor struct {
 
 // beat is how often pages are looked at whose store did not change: what actors do is kept
 // elsewhere.
-const beat = 2 * time.Second
-
-func newHub(make func(context.Context, string) ([]part, error)) *hub {
-	return &hub{make: make, rooms: map[string]*room{}, wake: newBell()}
-}
+const beat = 800 * time.Millisecond
 
 func newBell() chan struct{} { return make(chan struct{}, 1) }
 
@@ -70,62 +72,100 @@ func (h *hub) changed() {
 
 // watch looks at the open pages when the store changed, and else from time to time, until
 // ctx ends.
-func (h *hub) watch(ctx context.Context, a *app.App) error {
-	store, err := a.Discover()
-	if err != nil {
-		return err
+func (h *hub) watch(ctx context.Context, a *app.App) {
+	changes, stop := (<-chan struct{})(nil), func() {}
+	if store, err := a.Discover(); err == nil {
+		changes, stop = store.Watch()
 	}
-	changes, stop := store.Watch()
 	defer stop()
 	tick := time.NewTicker(beat)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			return nil
+			return
 		case <-changes:
-			time.Sleep(30 * time.Millisecond) // several changes in a row are shown at once
+			rest(ctx, 30*time.Millisecond) // several changes in a row are shown at once
 		case <-h.wake:
 		case <-tick.C:
 		}
-		h.refresh(ctx)
+		began := a.Now()
+		h.refresh(ctx, began)
+		rest(ctx, min(a.Now().Sub(began), beat)) // half of the time is for those who load pages
 	}
 }
 
-// refresh makes the open pages anew and tells their visitors what changed.
-func (h *hub) refresh(ctx context.Context) {
-	for _, address := range h.open() {
-		parts, err := h.make(ctx, address)
-		if err != nil {
-			continue // who loads the page sees why; the next change may set it right
+// rest waits, until ctx ends at most.
+func rest(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}
+
+// refresh makes the open pages anew that may have changed, and tells their visitors what
+// did.
+func (h *hub) refresh(ctx context.Context, now time.Time) {
+	due := h.due(now)
+	if len(due) == 0 {
+		return
+	}
+	is, broken := h.state(ctx)
+	for address, of := range due {
+		if broken == nil && of.reading == is && !of.late {
+			continue
 		}
-		h.publish(address, parts)
+		made, state, err := h.make(ctx, address)
+		if ctx.Err() != nil {
+			return
+		}
+		h.publish(address, made, state, err, now)
 	}
 }
 
-// open lists the pages that somebody looks at.
-func (h *hub) open() (list []string) {
+// last says of an open page how it was made last.
+type last struct {
+	reading
+	late bool // it is to be made anew, whatever the store holds
+}
+
+// due lists the open pages.
+func (h *hub) due(now time.Time) map[string]last {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for address := range h.rooms {
-		list = append(list, address)
+	list := map[string]last{}
+	for address, room := range h.rooms {
+		list[address] = last{room.of, room.every > 0 && now.Sub(room.at) >= room.every-beat/4}
 	}
 	return list
 }
 
-// publish tells the visitors of a page what changed on it.
-func (h *hub) publish(address string, parts []part) {
+// publish tells the visitors of a page what changed on it: where it cannot be made, why not.
+func (h *hub) publish(address string, made page, of reading, err error, now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	room := h.rooms[address]
 	if room == nil {
 		return
 	}
+	parts := made.Parts
+	if err != nil {
+		parts = slices.Clone(room.parts)
+		for i := range parts {
+			if parts[i].Name == troublePart {
+				parts[i] = h.trouble(err)
+			}
+		}
+	} else {
+		room.every = made.Every
+	}
 	before := map[string]string{}
 	for _, p := range room.parts {
 		before[p.Name] = p.HTML
 	}
-	room.parts, room.sum = parts, sumOf(parts)
+	room.parts, room.sum, room.of, room.at = parts, sumOf(parts), of, now
 	for v := range room.visitor {
 		for _, p := range parts {
 			if before[p.Name] != p.HTML {
@@ -149,8 +189,11 @@ func (v *visitor) tell(sum string) {
 
 // enter adds a visitor that shows a page of that sum; the page as it is now is pending
 // where it differs.
-func (h *hub) enter(ctx context.Context, address, shows string) (*visitor, error) {
-	parts, err := h.make(ctx, address)
+func (h *hub) enter(ctx context.Context, address, shows string, now time.Time) (*visitor, error) {
+	if v := h.join(address, shows); v != nil {
+		return v, nil
+	}
+	made, of, err := h.make(ctx, address)
 	if err != nil {
 		return nil, err
 	}
@@ -158,18 +201,31 @@ func (h *hub) enter(ctx context.Context, address, shows string) (*visitor, error
 	defer h.mu.Unlock()
 	at := h.rooms[address]
 	if at == nil {
-		at = &room{parts: parts, sum: sumOf(parts), visitor: map[*visitor]bool{}}
+		at = &room{parts: made.Parts, sum: sumOf(made.Parts), of: of, every: made.Every, at: now, visitor: map[*visitor]bool{}}
 		h.rooms[address] = at
 	}
 	v := &visitor{news: newBell(), pending: map[string]string{}}
 	at.visitor[v] = true
-	if sum := sumOf(parts); sum != shows {
-		for _, p := range parts {
+	if sum := sumOf(made.Parts); sum != shows {
+		for _, p := range made.Parts {
 			v.pending[p.Name] = p.HTML
 		}
 		v.tell(sum)
 	}
 	return v, nil
+}
+
+// join adds a visitor to an open page that shows what it does; nil where it does not.
+func (h *hub) join(address, shows string) *visitor {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	at := h.rooms[address]
+	if at == nil || at.sum != shows {
+		return nil
+	}
+	v := &visitor{news: newBell(), pending: map[string]string{}, sum: shows}
+	at.visitor[v] = true
+	return v
 }
 
 // leave takes a visitor away.

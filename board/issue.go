@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"stig/app"
 	"stig/app/traces"
@@ -22,13 +23,13 @@ func issue(v *view) (page, error) {
 		return page{}, err
 	}
 	id = shown.Issue.ID
-	p := page{Title: id + " " + shown.Issue.Title, Section: "Issues"}
+	p := page{Title: id + " " + shown.Issue.Title, Section: "Issues", Every: 5 * time.Second}
 	depth := v.query.Get("depth")
 	found, err := v.Orient(v.ctx, app.OrientRequest{ID: id, Depth: depth})
 	if err != nil {
 		return p, err
 	}
-	asked, err := v.Escalations(true)
+	asked, err := v.asked()
 	if err != nil {
 		return p, err
 	}
@@ -61,7 +62,7 @@ func issue(v *view) (page, error) {
 			Left  []entry
 		}{trace.Types(), v.query.Get("type"), entriesOf(left)}),
 		v.part("trajectory", v.trajectory(id)),
-		v.part("proof", v.gate(id)),
+		v.part("proof", gate(v.work(id).Gate)),
 		v.part("acts", shown),
 	}
 	return p, nil
@@ -99,7 +100,7 @@ func entriesOf(list []trace.Left) (all []entry) {
 		slices.SortFunc(one.Facts, func(a, b fact) int { return strings.Compare(a.Name, b.Name) })
 		all = append(all, one)
 	}
-	return all[:min(len(all), 200)]
+	return all[:min(len(all), 80)]
 }
 
 // plot is how the surprise of an issue went, as a line over its commits.
@@ -116,11 +117,13 @@ type dot struct {
 
 // trajectory draws the history of an issue; nil where the store has none.
 func (v *view) trajectory(id string) *plot {
-	store, err := v.Discover()
-	if err != nil {
-		return nil
-	}
-	points, err := v.Trajectory(v.ctx, store.Place(), id, "")
+	points, err := kept(v, "trajectory "+id, longer, func() ([]orient.Point, error) {
+		store, err := v.Discover()
+		if err != nil {
+			return nil, err
+		}
+		return v.Trajectory(v.ctx, store.Place(), id, "")
+	})
 	if err != nil || len(points) < 2 {
 		return nil
 	}

@@ -3,11 +3,8 @@ package board
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -22,12 +19,12 @@ import (
 // today is the first page: what waits for a person, what needs attention, what everybody
 // does, and what was closed.
 func today(v *view) (page, error) {
-	p := page{Title: "Today", Section: "Today"}
-	asked, err := v.Escalations(false)
+	p := page{Title: "Today", Section: "Today", Every: beat}
+	asked, err := v.asked()
 	if err != nil {
 		return p, err
 	}
-	found, err := v.Orient(v.ctx, app.OrientRequest{})
+	found, err := v.survey()
 	if err != nil {
 		return p, err
 	}
@@ -35,7 +32,7 @@ func today(v *view) (page, error) {
 	if err != nil {
 		return p, err
 	}
-	closed, err := v.closings()
+	closed, err := kept(v, "closings", longer, v.closings)
 	if err != nil {
 		return p, err
 	}
@@ -49,67 +46,63 @@ func today(v *view) (page, error) {
 	return p, nil
 }
 
-// mostQuestions is how many questions the first page shows in full.
+// asked are the questions of the store, with and without an answer.
+func (v *view) asked() (*app.Escalations, error) {
+	return kept(v, "asked", longer, func() (*app.Escalations, error) { return v.Escalations(true) })
+}
+
+// survey is that of the whole store.
+func (v *view) survey() (*app.Orientation, error) {
+	return kept(v, "survey", shortly, func() (*app.Orientation, error) { return v.Orient(v.ctx, app.OrientRequest{}) })
+}
+
+// mostQuestions is how many questions a page shows.
 const mostQuestions = 20
+
+// questions are those of a page.
+type questions struct {
+	List        []question
+	Total, More int // More are not in List
+}
 
 // question is a question with what a person wants to see beside it.
 type question struct {
 	orient.Asked
 	Diff string // of the work on it, "" where there is none
-	Gate string // what its checks said last
-	Late bool   // its default holds by now
+	Gate string // what its checks printed last
 	Mine bool   // who looks asked it
 }
 
-func (v *view) questions(list []orient.Asked) (shown []question) {
+func (v *view) questions(list []orient.Asked) questions {
+	shown := questions{Total: len(list), More: max(0, len(list)-mostQuestions)}
 	for _, q := range list[:min(len(list), mostQuestions)] {
-		one := question{Asked: q, Mine: q.By != "" && q.By == v.Who, Late: q.Default != nil && q.Default.Overdue}
-		one.Diff, one.Gate = v.diff(q.ID), v.gate(q.ID)
-		shown = append(shown, one)
+		one := question{Asked: q, Mine: q.By != "" && q.By == v.Who}
+		done := v.work(q.ID)
+		one.Diff, one.Gate = done.Diff, gate(done.Gate)
+		shown.List = append(shown.List, one)
 	}
 	return shown
 }
 
-// mostDiff is how much of a diff is shown, in bytes.
-const mostDiff = 48 << 10
+// mostDiff is how much of a diff is read, in bytes.
+const mostDiff = 128 << 10
 
-// diff is what a worker did for an issue on its branch, beyond what is checked out.
-func (v *view) diff(issue string) string {
-	store, err := v.Discover()
-	if err != nil {
-		return ""
-	}
-	git := v.GitIn(filepath.Dir(store.Place().Dir))
-	branch := "refs/heads/stig/" + issue
-	if result, err := git.Run(v.ctx, "rev-parse", "-q", "--verify", branch); err != nil || result.Exit != 0 {
-		return ""
-	}
-	result, err := git.Run(v.ctx, "diff", "--no-color", "--no-ext-diff", "--no-textconv", "--stat", "--patch", "HEAD..."+branch, "--")
-	if err != nil || result.Exit != 0 {
-		return ""
-	}
-	return cut(string(result.Stdout), mostDiff)
+// work is what was done for an issue; what cannot be seen is left out.
+func (v *view) work(issue string) app.Work {
+	done, _ := kept(v, "work "+issue, shortly, func() (app.Work, error) { return v.WorkOn(v.ctx, issue, mostDiff) })
+	return done
 }
 
-// cut is the beginning of a text that is long.
-func cut(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + "\n… (there is more)\n"
-}
-
-// gate is what the checks of an issue said when they ran last in this work tree.
-func (v *view) gate(issue string) string {
-	verdict, ok := v.Verdict(issue)
-	if !ok {
+// gate is what checks printed, as text.
+func gate(verdict *verify.Verdict) string {
+	if verdict == nil {
 		return ""
 	}
 	var b strings.Builder
 	for _, o := range verdict.Outcomes() {
 		b.WriteString(outcomeText(o))
 	}
-	return cut(b.String(), mostDiff)
+	return b.String()
 }
 
 func outcomeText(o verify.Outcome) string {
@@ -172,13 +165,12 @@ func tail(path string) []string {
 		return nil
 	}
 	text := make([]byte, min(info.Size(), readWords))
-	if _, err := f.ReadAt(text, info.Size()-int64(len(text))); err != nil && !errors.Is(err, fs.ErrClosed) && len(text) == 0 {
-		return nil
-	}
+	n, _ := f.ReadAt(text, info.Size()-int64(len(text))) // of a log that was cut meanwhile there is less
+	text = text[:n]
 	lines := strings.Split(strings.TrimRight(string(bytes.ToValidUTF8(text, nil)), "\n"), "\n")
 	lines = lines[max(0, len(lines)-lastWords):]
 	for i, line := range lines {
-		lines[i] = app.Visible(cut(line, 240))
+		lines[i] = short(line, 240)
 	}
 	return lines
 }

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"stig/app"
-	"stig/markdown"
+	"stig/beads"
 	"stig/signals"
 )
 
@@ -27,19 +27,24 @@ type view struct {
 	Who     string // acts; "" where nobody is known
 	Alert   *alert // what became of a form; nil for nothing
 	typed   url.Values
+	again   bool // what was typed stands in its form again
 	Address string
+	reading reading // of the store, when the view began
+	room    int     // bytes that long texts may still take on the page
 }
 
 // alert says what became of a form.
 type alert struct {
 	Bad        bool
 	Text, Hint string
+	Lost       string // what somebody wrote into a form that is not on the page any more
 }
 
 // page is what a browser is shown.
 type page struct {
 	Title, Section string
 	Parts          []part
+	Every          time.Duration // it changes without the store, and is looked at so often; 0 for never
 }
 
 // maker makes the parts of a page. An error is what the services say of it.
@@ -64,7 +69,7 @@ func (b *Board) look(ctx context.Context, address string) (*view, maker, error) 
 	if err != nil || u.Host != "" || !strings.HasPrefix(u.Path, "/") {
 		return nil, nil, errNoPage
 	}
-	v := &view{App: b.options.App.Fresh(ctx, "board"), ctx: ctx, query: u.Query(), Board: b, Address: u.RequestURI()}
+	v := &view{App: b.options.App.Fresh(ctx, "board"), ctx: ctx, query: u.Query(), Board: b, Address: u.RequestURI(), room: mostTexts}
 	if trimmed := strings.Trim(u.Path, "/"); trimmed != "" {
 		v.path = strings.Split(trimmed, "/")
 	}
@@ -77,21 +82,46 @@ func (b *Board) look(ctx context.Context, address string) (*view, maker, error) 
 	if v.now, err = v.Clock(); err != nil {
 		return nil, nil, err
 	}
-	v.Who, err = v.ActorName(ctx)
+	if v.reading, err = v.read(); err != nil {
+		return nil, nil, err
+	}
+	v.Who, err = kept(v, "actor", longer, func() (string, error) { return v.ActorName(ctx) })
 	return v, make, err
 }
 
-var errNoPage = errors.New("no such page")
+var errNoPage = errors.New("there is no such page")
 
-// partsAt makes the parts of a page for all who look at it.
-func (b *Board) partsAt(ctx context.Context, address string) ([]part, error) {
+// read says which state of the store a run sees.
+func (v *view) read() (reading, error) {
+	file, err := v.Open()
+	if err != nil {
+		return reading{}, err
+	}
+	defer file.Close()
+	if sum := file.Sum(); sum != (beads.Sum{}) {
+		return reading{sum: sum}, nil
+	}
+	return reading{snapshot: file}, nil
+}
+
+// state says which state of the store a look would see now.
+func (b *Board) state(ctx context.Context) (reading, error) {
+	return (&view{App: b.options.App.Fresh(ctx, "board")}).read()
+}
+
+// made makes a page for all who look at it.
+func (b *Board) made(ctx context.Context, address string) (page, reading, error) {
 	v, make, err := b.look(ctx, address)
 	if err != nil {
-		return nil, err
+		return page{}, reading{}, err
 	}
 	p, err := make(v)
-	return p.Parts, err
+	p.Parts = append([]part{{troublePart, ""}}, p.Parts...)
+	return p, v.reading, err
 }
+
+// troublePart is the part of every page that says why it cannot be made anew.
+const troublePart = "trouble"
 
 // page answers with a page.
 func (b *Board) page(w http.ResponseWriter, r *http.Request) { b.show(w, r, r.URL.RequestURI(), nil) }
@@ -106,9 +136,13 @@ func (b *Board) show(w http.ResponseWriter, r *http.Request, address string, aft
 			v.Alert, v.typed, status = &after.alert, after.typed, after.status
 		}
 		p, err = make(v)
+		p.Parts = append([]part{{troublePart, ""}}, p.Parts...)
 	}
 	if err != nil {
 		status, p = b.trouble(err)
+	}
+	if v != nil && v.again {
+		v.Alert.Lost = ""
 	}
 	b.write(w, r, status, v, p)
 }
@@ -116,10 +150,19 @@ func (b *Board) show(w http.ResponseWriter, r *http.Request, address string, aft
 // trouble is the page of an error, in the words of the commands.
 func (b *Board) trouble(err error) (int, page) {
 	if err == errNoPage {
-		return http.StatusNotFound, page{Title: "No such page", Parts: []part{{"trouble", b.pages.render("trouble", map[string]string{"Text": "there is no such page", "Hint": "the pages are named above"})}}}
+		return http.StatusNotFound, page{Title: "No such page", Parts: []part{b.troubled(err)}}
 	}
-	f := app.Classify(err)
-	return statusOf(f.Code), page{Title: "Cannot be shown", Parts: []part{{"trouble", b.pages.render("trouble", map[string]string{"Text": f.Message, "Hint": f.Hint})}}}
+	return statusOf(app.Classify(err).Code), page{Title: "This cannot be shown", Parts: []part{b.troubled(err)}}
+}
+
+// troubled is the part that says why a page cannot be made.
+func (b *Board) troubled(err error) part {
+	said := map[string]string{"Text": err.Error(), "Hint": "the pages are named above"}
+	if err != errNoPage {
+		f := app.Classify(err)
+		said = map[string]string{"Text": f.Message, "Hint": f.Hint}
+	}
+	return part{troublePart, b.pages.render("trouble", said)}
 }
 
 // statusOf gives the status of an answer that says how a service ended.
@@ -149,9 +192,9 @@ func (b *Board) missing(w http.ResponseWriter, r *http.Request) {
 // frame is what stands around the parts of a page.
 type frame struct {
 	page
-	View  *view
+	View  *view // nil for a page that does not change while it is looked at
 	Sum   string
-	Store string
+	Again bool // it is to be loaded again from time to time
 	Nav   []place
 }
 
@@ -164,7 +207,7 @@ func places() []place {
 func (b *Board) write(w http.ResponseWriter, r *http.Request, status int, v *view, p page) {
 	f := frame{page: p, View: v, Sum: sumOf(p.Parts), Nav: places()}
 	if v == nil || status >= http.StatusBadRequest && v.Alert == nil {
-		f.View = nil // nothing of it changes
+		f.View, f.Again = nil, status == http.StatusServiceUnavailable
 	}
 	text := b.pages.render("frame", f)
 	text = strings.ReplaceAll(text, b.stamp, b.door.secret(b.door.session(r)))
@@ -179,14 +222,21 @@ type pages struct{ *template.Template }
 
 func parsed() *pages {
 	functions := template.FuncMap{
-		"markdown": func(text string) template.HTML { return template.HTML(markdown.HTML(text)) }, // which is safe to show
-		"whole":    func(text string) template.HTML { return template.HTML(text) },                // of parts, which were made here
-		"visible":  app.Visible,
-		"join":     strings.Join,
-		"lower":    strings.ToLower,
-		"escape":   url.PathEscape,
+		"whole":   func(text string) template.HTML { return template.HTML(text) }, // of parts, which were made here
+		"visible": func(text string) string { return short(text, 2000) },
+		"title":   func(text string) string { return short(text, 240) },
+		"join":    strings.Join,
+		"escape":  url.PathEscape,
 	}
 	return &pages{template.Must(template.New("").Funcs(functions).ParseFS(files, "pages/*.html"))}
+}
+
+// short is the beginning of a text, with what is hidden in it visible.
+func short(text string, most int) string {
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return app.Visible(text)
 }
 
 // render makes a piece of a page. The templates are part of the program: that one fails is
@@ -219,6 +269,7 @@ func (v *view) Typed(form, field string) string {
 	if v.typed.Get("form") != form {
 		return ""
 	}
+	v.again = v.again || v.typed.Get(field) != ""
 	return v.typed.Get(field)
 }
 

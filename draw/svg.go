@@ -3,6 +3,7 @@ package draw
 import (
 	"fmt"
 	"html"
+	"slices"
 	"strings"
 
 	"stig/beads"
@@ -11,11 +12,13 @@ import (
 )
 
 const (
-	ink       = "#1f2328"
-	paleInk   = "#57606a"
-	lineInk   = "#7b8794"
-	paper     = "#fcfcfb" // its own ground, so that it reads on light and dark pages
-	arrowSize = 7
+	ink     = "#1f2328"
+	paleInk = "#57606a"
+	lineInk = "#7b8794"
+
+	chainColour = "#7a3fb5" // of the bar on a box of the longest chain
+	paper       = "#fcfcfb" // its own ground, so that it reads on light and dark pages
+	arrowSize   = 7
 )
 
 // SVG is the picture by itself: no scripts, no fonts or files from elsewhere.
@@ -115,6 +118,9 @@ func (p *Picture) writeBox(b *strings.Builder, n int, at box) {
 	fmt.Fprintf(b, `<rect x="%d" y="%d" width="%d" height="%d" rx="%d" fill="%s"/>`+"\n", at.x, at.y, at.w, at.h, radius, paper)
 	fmt.Fprintf(b, `<rect x="%d" y="%d" width="%d" height="%d" rx="%d" fill="%s" fill-opacity="%s" %s/>`+"\n",
 		at.x, at.y, at.w, at.h, radius, fill(node.Cynefin), opacity, borderOf(node.Status).svg())
+	if node.marked {
+		fmt.Fprintf(b, `<rect x="%d" y="%d" width="5" height="%d" fill="%s"/>`+"\n", at.x+1, at.y+5, at.h-10, chainColour)
+	}
 	id, room := node.ID, at.w-46
 	if node.Pending {
 		room -= 20
@@ -185,6 +191,11 @@ func (p *Picture) legend(width, y int) (string, int) {
 	next(func(x, y int) {
 		fmt.Fprintf(&b, `<rect x="%d" y="%d" width="24" height="14" rx="3" fill="none" stroke="#8b949e" stroke-dasharray="5 4"/>`+"\n", x+1, y+1)
 	}, "epic")
+	if slices.ContainsFunc(p.Nodes, func(n Node) bool { return n.marked }) {
+		next(func(x, y int) {
+			fmt.Fprintf(&b, `<rect x="%d" y="%d" width="5" height="14" fill="%s"/>`+"\n", x+10, y+1, chainColour)
+		}, "critical path")
+	}
 	return b.String(), top + step + margin/2 - y
 }
 

@@ -3,7 +3,7 @@
 // pictures are links, and a text that would take long is shown as it stands. The package
 // knows no page.
 //
-//	html := markdown.HTML(record.Text(beads.Description))
+//	html, more := markdown.HTML(record.Text(beads.Description), markdown.Most)
 package markdown
 
 import (
@@ -24,35 +24,36 @@ import (
 )
 
 const (
-	// Most is how much of a text is shown, in bytes: of what is longer its beginning.
+	// Most is how much of a text is rendered, in bytes.
 	Most = 256 << 10
 	// marks is how many characters of a text may open or close something: what the
 	// library takes for them grows with their square.
 	marks = 4000
 )
 
-// HTML renders a text. Of more than Most bytes the beginning is shown, and how much was
-// left out.
-func HTML(source string) string {
-	shown, left := source, 0
-	if len(shown) > Most {
-		shown = strings.ToValidUTF8(shown[:Most], "")
-		left = len(source) - len(shown)
+// HTML renders a text. Of more than most bytes it renders the beginning, and reports that
+// there is more.
+func HTML(source string, most int) (shown string, more bool) {
+	if most = min(most, Most); len(source) > most {
+		source, more = strings.ToValidUTF8(source[:most], ""), true
 	}
-	var b strings.Builder
-	if strings.Count(shown, "*")+strings.Count(shown, "_")+strings.Count(shown, "[")+strings.Count(shown, "`")+strings.Count(shown, "<")+strings.Count(shown, ">")+strings.Count(shown, "|") > marks {
-		b.WriteString("<pre>" + html.EscapeString(shown) + "</pre>\n")
-	} else {
-		var out bytes.Buffer
-		if err := converter().Convert([]byte(shown), &out); err != nil { // it writes to memory: this does not happen
-			return "<pre>" + html.EscapeString(shown) + "</pre>\n"
-		}
-		b.Write(out.Bytes())
+	if isTangled(source) {
+		return "<pre>" + html.EscapeString(source) + "</pre>\n", more
 	}
-	if left > 0 {
-		b.WriteString("<p class=\"more\">… the text goes on: stig show prints all of it</p>\n")
+	var out bytes.Buffer
+	if err := converter().Convert([]byte(source), &out); err != nil { // it writes to memory: this does not happen
+		return "<pre>" + html.EscapeString(source) + "</pre>\n", more
 	}
-	return b.String()
+	return out.String(), more
+}
+
+// isTangled reports whether a text would take the library long.
+func isTangled(text string) bool {
+	n := 0
+	for _, mark := range []string{"*", "_", "[", "`", "<", ">", "|"} {
+		n += strings.Count(text, mark)
+	}
+	return n > marks
 }
 
 var converter = sync.OnceValue(func() goldmark.Markdown {

@@ -27,7 +27,7 @@ func TestHTML(t *testing.T) {
 		{"table", "|a|\n|-|\n|<b>|", "<table>\n<thead>\n<tr>\n<th>a</th>\n</tr>\n</thead>\n<tbody>\n<tr>\n<td>&lt;b&gt;</td>\n</tr>\n</tbody>\n</table>\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := markdown.HTML(c.text); got != c.want {
+			if got, _ := markdown.HTML(c.text, markdown.Most); got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
 		})
@@ -43,7 +43,7 @@ func TestHTMLIsBounded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			start := time.Now()
-			got := markdown.HTML(text)
+			got, _ := markdown.HTML(text, markdown.Most)
 			if spent := time.Since(start); spent > 2*time.Second {
 				t.Errorf("%d bytes took %s", len(text), spent)
 			}
@@ -58,7 +58,8 @@ func TestHTMLIsBounded(t *testing.T) {
 func FuzzHTML(f *testing.F) {
 	f.Add("a <script>x</script> [l](javascript:y) ![p](//z)")
 	f.Fuzz(func(t *testing.T, text string) {
-		got := strings.ToLower(markdown.HTML(text))
+		got, _ := markdown.HTML(text, markdown.Most)
+		got = strings.ToLower(got)
 		for _, bad := range []string{"<script", "<img", "<iframe", "<style", "href=\"javascript:", "href=\"data:", "href=\"vbscript:", "href=\"//", "<!--"} {
 			if strings.Contains(got, bad) {
 				t.Errorf("%q gives %s", text, got)
