@@ -29,7 +29,7 @@ const lines = `{"id":"pier-1","title":"Which rope","description":"See [here](jav
 // served is a board in a test.
 type served struct {
 	base, dir string
-	who       string // acts
+	now       string // the time, "" for that of the machine
 	mu        sync.Mutex
 	paths     []string // that let a browser in
 	app       func(actor string) *app.App
@@ -38,7 +38,7 @@ type served struct {
 // serve serves a store until the test ends.
 func serve(t testing.TB, text string, change func(*board.Options)) *served {
 	t.Helper()
-	s := &served{dir: t.TempDir()}
+	s := &served{dir: t.TempDir(), now: "2026-11-20T09:00:00Z"}
 	if err := os.MkdirAll(filepath.Join(s.dir, ".beads"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func serve(t testing.TB, text string, change func(*board.Options)) *served {
 	}
 	home := t.TempDir()
 	s.app = func(actor string) *app.App {
-		env := map[string]string{"STIG_NOW": "2026-11-20T09:00:00Z", "STIG_ACTOR": actor, "PATH": os.Getenv("PATH")}
+		env := map[string]string{"STIG_NOW": s.now, "STIG_ACTOR": actor, "STIG_TRUST": "1", "PATH": os.Getenv("PATH")}
 		in := func() (string, error) { return home, nil }
 		return &app.App{
 			Getenv: func(name string) string { return env[name] }, Env: os.Environ, HomeDir: in, ConfigDir: in,

@@ -33,11 +33,14 @@
 
   // A part that somebody writes in is not replaced under their hands; sending the form
   // says whether what it is about has changed.
+  const isDirty = part => [...part.querySelectorAll("textarea, input:not([type=hidden])")].some(f =>
+    f === document.activeElement || (f.type === "radio" || f.type === "checkbox" ? f.checked !== f.defaultChecked : f.value !== f.defaultValue));
+  const opened = part => [...part.querySelectorAll("details[open] > summary")].map(s => s.textContent);
+  let open = [];
   document.addEventListener("htmx:sseBeforeMessage", event => {
     const part = event.target;
-    const dirty = [...part.querySelectorAll("textarea, input:not([type=hidden])")].some(f =>
-      f === document.activeElement || (f.type === "radio" || f.type === "checkbox" ? f.checked !== f.defaultChecked : f.value !== f.defaultValue));
-    if (!dirty) return;
+    open = opened(part);
+    if (!isDirty(part)) return;
     event.preventDefault();
     if (part.querySelector(".changed")) return;
     const note = document.createElement("p");
@@ -46,8 +49,26 @@
     note.textContent = "This changed meanwhile: load the page again to see it.";
     part.prepend(note);
   });
+  document.addEventListener("htmx:sseMessage", event => { // what was unfolded stays so
+    for (const s of event.target.querySelectorAll("details > summary")) {
+      if (open.includes(s.textContent)) s.parentElement.open = true;
+    }
+  });
 
+  // A browser has few connections to one address: a page that nobody sees gives its own
+  // back after a minute, and is loaded again when it is looked at.
   const connection = document.getElementById("connection");
-  document.addEventListener("htmx:sseOpen", () => { connection.hidden = true; });
+  let source = null, waiting = 0, left = false;
+  document.addEventListener("htmx:sseOpen", event => { source = event.detail.source; connection.hidden = true; });
   document.addEventListener("htmx:sseError", () => { connection.hidden = false; });
+  document.addEventListener("visibilitychange", () => {
+    clearTimeout(waiting);
+    if (document.hidden) {
+      waiting = setTimeout(() => { if (source) { source.close(); left = true; } }, 60000);
+    } else if (left && !isDirty(document)) {
+      location.reload();
+    } else {
+      connection.hidden = !left;
+    }
+  });
 })();
