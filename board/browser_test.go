@@ -17,6 +17,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
@@ -92,10 +93,32 @@ func tab(t *testing.T, browser context.Context, s *served) context.Context {
 			}
 		}
 	})
-	if err := chromedp.Run(ctx, network.Enable(), log.Enable(), chromedp.Navigate(s.key(t)), chromedp.WaitVisible("main")); err != nil {
+	if err := chromedp.Run(ctx, network.Enable(), log.Enable()); err != nil {
 		t.Fatal(err)
 	}
+	do(t, ctx, navigate(s.key(t)))
+	has(t, ctx, "main")
 	return ctx
+}
+
+// visit opens a page, and waits until it is there.
+func visit(t *testing.T, ctx context.Context, address string) {
+	t.Helper()
+	do(t, ctx, navigate(address))
+	holds(t, ctx, "location.href == "+quoted(address)+" && document.querySelector('main')")
+}
+
+// navigate begins to open a page.
+func navigate(address string) chromedp.Action {
+	return chromedp.ActionFunc(func(ctx context.Context) error {
+		_, _, _, _, err := page.Navigate(address).Do(ctx)
+		return err
+	})
+}
+
+func quoted(text string) string {
+	b, _ := json.Marshal(text)
+	return string(b)
 }
 
 func do(t *testing.T, ctx context.Context, actions ...chromedp.Action) {
@@ -125,16 +148,14 @@ func holds(t *testing.T, ctx context.Context, expression string) {
 func shows(t *testing.T, ctx context.Context, text string) time.Duration {
 	t.Helper()
 	begun := time.Now()
-	quoted, _ := json.Marshal(text)
-	holds(t, ctx, "document.body.innerText.includes("+string(quoted)+")")
+	holds(t, ctx, "document.body.innerText.includes("+quoted(text)+")")
 	return time.Since(begun)
 }
 
 // has waits until a page has an element.
 func has(t *testing.T, ctx context.Context, selector string) {
 	t.Helper()
-	quoted, _ := json.Marshal(selector)
-	holds(t, ctx, "document.querySelector("+string(quoted)+")")
+	holds(t, ctx, "document.querySelector("+quoted(selector)+")")
 }
 
 // TestBrowserWalk looks at every page, light and dark, wide and narrow.
@@ -155,16 +176,18 @@ func TestBrowserWalk(t *testing.T) {
 		for _, width := range []int64{360, 1440} {
 			do(t, ctx, emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}), chromedp.EmulateViewport(width, 900))
 			for _, path := range []string{"/", "/issues", "/issues?q=rope", "/issues/pier-1", "/issues/pier-2", "/graph", "/actors", "/actors/ann", "/check", "/nothing"} {
+				began := time.Now()
 				name := fmt.Sprintf("%s at %d, %s", path, width, scheme)
 				var overflow int
-				do(t, ctx, chromedp.Navigate(s.base+path), chromedp.WaitVisible("main"),
-					chromedp.Evaluate("document.documentElement.scrollWidth - innerWidth", &overflow))
+				visit(t, ctx, s.base+path)
+				do(t, ctx, chromedp.Evaluate("document.documentElement.scrollWidth - innerWidth", &overflow))
 				if overflow > 0 {
 					t.Errorf("%s: %d pixels wider than the window", name, overflow)
 				}
 				if axe != "" {
 					validate(t, ctx, axe, name)
 				}
+				t.Log(name, time.Since(began))
 				shoot(t, ctx, fmt.Sprintf("%s-%d-%s.png", strings.NewReplacer("/", "_", "?", "_", "=", "_").Replace(path), width, scheme))
 			}
 		}
@@ -222,7 +245,8 @@ func TestBrowserForms(t *testing.T) {
 	browser := chromium(t)
 	s := serve(t, lines, nil)
 	ctx := tab(t, browser, s)
-	do(t, ctx, chromedp.Navigate(s.base+"/issues/pier-1"), chromedp.SendKeys(`form[action$="/comment"] textarea`, "a word"), chromedp.Click(`form[action$="/comment"] button`))
+	visit(t, ctx, s.base+"/issues/pier-1")
+	do(t, ctx, chromedp.SendKeys(`form[action$="/comment"] textarea`, "a word"), chromedp.Click(`form[action$="/comment"] button`))
 	shows(t, ctx, "a word")
 	do(t, ctx, chromedp.Click(`form[action$="/claim"] button`))
 	shows(t, ctx, "in_progress")
@@ -232,9 +256,11 @@ func TestBrowserForms(t *testing.T) {
 	shows(t, ctx, "open")
 	do(t, ctx, chromedp.Click(`form[action$="/verify"] button`))
 	has(t, ctx, ".alert.bad")
-	do(t, ctx, chromedp.Navigate(s.base+"/issues/pier-3"), chromedp.SendKeys(`form[action$="/reopen"] input[name="text"]`, "it tore"), chromedp.Click(`form[action$="/reopen"] button`))
+	visit(t, ctx, s.base+"/issues/pier-3")
+	do(t, ctx, chromedp.SendKeys(`form[action$="/reopen"] input[name="text"]`, "it tore"), chromedp.Click(`form[action$="/reopen"] button`))
 	shows(t, ctx, "open")
-	do(t, ctx, chromedp.Navigate(s.base+"/issues"), chromedp.SendKeys(`.filters input[name="q"]`, "rope"), chromedp.Click(`.filters input[name="all"]`), chromedp.Click(".filters button"))
+	visit(t, ctx, s.base+"/issues")
+	do(t, ctx, chromedp.SendKeys(`.filters input[name="q"]`, "rope"), chromedp.Click(`.filters input[name="all"]`), chromedp.Click(".filters button"))
 	shows(t, ctx, "Old rope")
 }
 

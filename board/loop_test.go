@@ -103,7 +103,7 @@ func TestBrowserLoop(t *testing.T) {
 	if err != nil || !strings.Contains(string(text), `"status":"closed"`) {
 		t.Errorf("the issue is not closed: %v\n%s", err, text)
 	}
-	do(t, ctx, chromedp.Navigate(s.base+"/actors/bo"))
+	visit(t, ctx, s.base+"/actors/bo")
 	shows(t, ctx, "looking at ropes for pier-1")
 	do(t, ctx, chromedp.Click(`form[action$="/pause"] button`))
 	has(t, ctx, ".state.paused")
