@@ -11,6 +11,7 @@ import (
 
 	"stig/beads"
 	"stig/dag"
+	"stig/draw"
 	"stig/live"
 	"stig/notes"
 	"stig/orient"
@@ -18,6 +19,25 @@ import (
 	"stig/profile"
 	"stig/signals"
 )
+
+// Picture draws the whole store, or what is around the issue that is named.
+func (a *App) Picture(ids []string) (*draw.Picture, error) {
+	file, err := a.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	graph := dag.New(file)
+	if len(ids) == 0 {
+		return draw.Draw(file, graph, draw.Whole(file, graph), a.Schema)
+	}
+	issue, err := file.Find(ids[0])
+	if err != nil {
+		return nil, err
+	}
+	at, _ := file.Index(issue.ID)
+	return draw.Draw(file, graph, draw.Around(file, graph, at), a.Schema)
+}
 
 // OrientRequest asks for what to read before work: on one issue, or without ID for
 // the survey of all.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"stig/app"
+	"stig/app/boards"
 	"stig/draw"
 	"stig/orient"
 )
@@ -59,11 +59,11 @@ func (v *view) zoomed(at int) string {
 // picture is the graph that the address asks for; nil, and of how many issues, where it has
 // too many.
 func (v *view) picture() (*draw.Picture, int, error) {
-	r := app.PictureRequest{Around: v.query.Get("around"), Epic: v.query.Get("epic"), Most: mostDrawn, Path: true}
+	r := boards.GraphRequest{Around: v.query.Get("around"), Epic: v.query.Get("epic"), Most: mostDrawn}
 	if states := v.query.Get("status"); states != "" {
 		r.Status = strings.Split(states, ",")
 	}
-	picture, count, err := v.Picture(r)
+	picture, count, err := boards.Graph(v.App, r)
 	if picture != nil {
 		picture.Link = func(id string) string { return "/issues/" + url.PathEscape(id) }
 	}

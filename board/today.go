@@ -11,6 +11,7 @@ import (
 
 	"stig/app"
 	"stig/app/actors"
+	"stig/app/boards"
 	"stig/beads"
 	"stig/orient"
 	"stig/verify"
@@ -88,8 +89,8 @@ func (v *view) questions(list []orient.Asked) questions {
 const mostDiff = 128 << 10
 
 // work is what was done for an issue; what cannot be seen is left out.
-func (v *view) work(issue string) app.Work {
-	done, _ := kept(v, "work "+issue, shortly, func() (app.Work, error) { return v.WorkOn(v.ctx, issue, mostDiff) })
+func (v *view) work(issue string) boards.Work {
+	done, _ := kept(v, "work "+issue, shortly, func() (boards.Work, error) { return boards.WorkOn(v.ctx, v.App, issue, mostDiff) })
 	return done
 }
 

@@ -28,7 +28,7 @@ func GraphCommand(a *cli.App) *cobra.Command {
 			if !slices.Contains(formats, format) {
 				return app.Usage(fmt.Sprintf("--format: must be one of %s; found %q", strings.Join(formats, ", "), format), "")
 			}
-			picture, _, err := a.Picture(app.PictureRequest{Around: strings.Join(args, "")})
+			picture, err := a.Picture(args)
 			if err != nil {
 				return err
 			}

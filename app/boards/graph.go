@@ -1,25 +1,25 @@
-package app
+package boards
 
 import (
 	"slices"
 
+	"stig/app"
 	"stig/dag"
 	"stig/draw"
 )
 
-// PictureRequest asks for the graph of the issues that are not closed, or of those that
+// GraphRequest asks for the graph of the issues that are not closed, or of those that
 // fit all that is given.
-type PictureRequest struct {
+type GraphRequest struct {
 	Around string   // what bears on this issue
 	Epic   string   // this epic and what is in it
 	Status []string // issues of these states
 	Most   int      // draw no more issues than that; 0 for any number
-	Path   bool     // mark the longest chain of what waits for what
 }
 
-// Picture lays the graph of issues out. Where they are more than the request allows it
-// gives nil, and how many they are.
-func (a *App) Picture(r PictureRequest) (*draw.Picture, int, error) {
+// Graph lays the graph of issues out, with the critical path marked. Where they are more
+// than the request allows it gives nil, and how many they are.
+func Graph(a *app.App, r GraphRequest) (*draw.Picture, int, error) {
 	file, err := a.Open()
 	if err != nil {
 		return nil, 0, err
@@ -52,7 +52,7 @@ func (a *App) Picture(r PictureRequest) (*draw.Picture, int, error) {
 		return nil, len(chosen), nil
 	}
 	picture, err := draw.Draw(file, graph, chosen, a.Schema)
-	if err == nil && r.Path {
+	if err == nil {
 		for _, i := range graph.LongestChain() {
 			picture.Mark(file.At(i).ID)
 		}
