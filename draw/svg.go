@@ -26,13 +26,17 @@ const (
 // says which.
 func (p *Picture) SVG() string {
 	if len(p.Nodes) == 0 {
-		return svgOpen(360, 60, "no issues") +
+		return svgOpen(360, 60, "img", "no issues") +
 			`<text x="16" y="35" font-size="13" fill="` + ink + `">No issues to draw.</text>` + "\n</svg>\n"
 	}
 	l := p.arrange()
 	legend, below := p.legend(max(l.width, 480), l.height)
 	var b strings.Builder
-	b.WriteString(svgOpen(max(l.width, 480), l.height+below, fmt.Sprintf("%d issues and what waits for what", len(p.Nodes))))
+	role := "img"
+	if p.Link != nil {
+		role = "group" // of links, which readers then find
+	}
+	b.WriteString(svgOpen(max(l.width, 480), l.height+below, role, fmt.Sprintf("%d issues and what waits for what", len(p.Nodes))))
 	for i := len(l.frames) - 1; i >= 0; i-- { // the outer ones first
 		f := l.frames[i]
 		fmt.Fprintf(&b, `<rect x="%d" y="%d" width="%d" height="%d" rx="8" fill="#8b949e" fill-opacity="0.06" stroke="#8b949e" stroke-dasharray="5 4"/>`+"\n", f.x, f.y, f.w, f.h)
@@ -56,9 +60,9 @@ func (p *Picture) SVG() string {
 	return b.String()
 }
 
-func svgOpen(width, height int, label string) string {
-	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" role="img" aria-label="%s" font-family="system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif">`+"\n"+
-		`<rect width="%d" height="%d" rx="10" fill="%s"/>`+"\n", width, height, width, height, escaped(label), width, height, paper)
+func svgOpen(width, height int, role, label string) string {
+	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" role="%s" aria-label="%s" font-family="system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif">`+"\n"+
+		`<rect width="%d" height="%d" rx="10" fill="%s"/>`+"\n", width, height, width, height, role, escaped(label), width, height, paper)
 }
 
 func stroke(ring bool) string {
