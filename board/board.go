@@ -11,12 +11,14 @@
 package board
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"embed"
 	"errors"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -80,6 +82,8 @@ func (b *Board) Handler() http.Handler {
 	if b.options.Write && b.options.Local {
 		mux.HandleFunc("POST /actors/{name}/{verb}", b.post)
 	}
+	mux.HandleFunc("GET /issues/{id}/{verb}", b.back) // a form was refused there, and its address was opened again
+	mux.HandleFunc("GET /actors/{name}/{verb}", b.back)
 	mux.HandleFunc("/", b.missing)
 	return b.door.guard(mux)
 }
@@ -102,6 +106,20 @@ func (b *Board) Serve(ctx context.Context, l net.Listener) error {
 		return nil
 	}
 	return err
+}
+
+// back leads from the address of a form to the page that it stands on.
+func (b *Board) back(w http.ResponseWriter, r *http.Request) {
+	name, verb := cmp.Or(r.PathValue("id"), r.PathValue("name")), r.PathValue("verb")
+	acts, pages := issueActs(), "/issues/"
+	if r.PathValue("id") == "" {
+		acts, pages = actorActs(), "/actors/"
+	}
+	if _, ok := acts[verb]; !ok {
+		b.missing(w, r)
+		return
+	}
+	http.Redirect(w, r, pages+url.PathEscape(name), http.StatusSeeOther)
 }
 
 // static serves the style sheet and the scripts.

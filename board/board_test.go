@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"stig/board"
+	"stig/checkpoint"
+	"stig/internal/sample"
 )
 
 func contains(t *testing.T, body string, wants ...string) {
@@ -51,6 +53,11 @@ func TestPages(t *testing.T) {
 		{"/check", 200, []string{"issues"}},
 		{"/nothing", 404, []string{"there is no such page"}},
 		{"/issues/pier-1/more", 404, []string{"there is no such page"}},
+		{"/issues/pier-1/comment", 200, []string{"Which rope", "Briefing"}},
+		{"/actors/ann/pause", 200, []string{"Inbox"}},
+		{"/swarm/pier-1", 404, []string{"there is no such page"}},
+		{"/graph?epic=pier-9", 404, []string{"pier-9"}},
+		{"/graph?status=open", 200, []string{"1 issue at", "pier-1"}},
 	} {
 		t.Run(p.path, func(t *testing.T) {
 			status, body := c.get(t, p.path)
@@ -104,12 +111,82 @@ func TestAnswer(t *testing.T) {
 	if text, _ := os.ReadFile(s.store()); strings.Contains(string(text), "no, hemp") {
 		t.Error("the second answer is in the store")
 	}
+	contains(t, body, "You wrote:", "no, hemp")
 	second := s.ask(t, "ann", "How thick?")
 	status, body = b.post(t, "/issues/pier-1/resolve", "question", second, "option", "7", "text", "as thick as it gets", "form", second)
 	if status < 400 {
 		t.Errorf("an option that there is not: %d", status)
 	}
 	contains(t, body, "as thick as it gets</textarea>")
+}
+
+// TestWithdrawn answers a question that was taken back: that is refused in words, and what
+// was written is shown again.
+func TestWithdrawn(t *testing.T) {
+	s := serve(t, lines, nil)
+	hash := s.ask(t, "ann", "Hemp or steel?")
+	c := s.browser(t)
+	answering, err := s.app("ann").Fresh(t.Context(), "escalate").Answering(t.Context(), "pier-1", false)
+	if err == nil {
+		_, err = answering.Resolve(t.Context(), checkpoint.Answer{Question: hash, Text: "the old rope says", Withdraw: true})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	status, body := c.post(t, "/issues/pier-1/resolve", "question", hash, "text", "hemp", "form", hash)
+	if status != 409 {
+		t.Errorf("status %d", status)
+	}
+	contains(t, body, `role="alert"`, "withdrawn", "You wrote:", "the old rope says")
+}
+
+// TestBroken wants a page of a store that cannot be read to say so, in words, to load
+// again by itself, and an open page to say so too, and to recover.
+func TestBroken(t *testing.T) {
+	s := serve(t, lines, nil)
+	c := s.browser(t)
+	events, leave := c.listen(t, "/", "")
+	defer leave()
+	await(t, events, "trouble") // the page as it is, of which nothing is known at first
+	if err := os.Remove(s.store()); err != nil {
+		t.Fatal(err)
+	}
+	contains(t, await(t, events, "trouble").data, `role="alert"`, "no .beads store found")
+	status, body := c.get(t, "/")
+	if status != 503 && status != 422 && status != 404 {
+		t.Errorf("status %d", status)
+	}
+	contains(t, body, `role="alert"`)
+	if err := os.WriteFile(s.store(), []byte(lines), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if e := await(t, events, "trouble"); strings.Contains(e.data, "alert") {
+		t.Errorf("after it is back: %s", e.data)
+	}
+}
+
+// TestBounded wants pages below 100 kB whatever stands in the store: 10 MB of notes,
+// titles, traces and questions without end.
+func TestBounded(t *testing.T) {
+	var text strings.Builder
+	big := strings.Repeat("<b>word</b> ", sample.Rounds(800_000)/2)
+	fmt.Fprintf(&text, `{"id":"pier-1","title":%q,"description":%q,"notes":%q,"status":"in_progress","assignee":"ann","priority":1,"issue_type":"task"}`+"\n", big[:100_000], big, strings.Repeat(big, 2))
+	for i := range 300 {
+		fmt.Fprintf(&text, `{"id":"quay-%d","title":%q,"status":"open","priority":1,"issue_type":%q}`+"\n", i, big[:2000], big[:2000])
+	}
+	s := serve(t, text.String(), nil)
+	for _, n := range []int{2000, 2001} {
+		s.ask(t, "ann", strings.Repeat("why <i>so</i> ", n))
+	}
+	c := s.browser(t)
+	for _, path := range []string{"/", "/issues", "/issues?q=word", "/issues/pier-1", "/actors", "/actors/ann", "/check"} {
+		began := time.Now()
+		status, body := c.get(t, path)
+		t.Logf("%s: %d bytes in %s", path, len(body), time.Since(began))
+		if status != 200 || len(body) > 100_000 {
+			t.Errorf("%s: %d, %d bytes", path, status, len(body))
+		}
+	}
 }
 
 // TestActs wants the forms to do what the commands do, and to be refused as they are.

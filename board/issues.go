@@ -9,7 +9,7 @@ import (
 )
 
 // perPage is how many rows a list shows at once.
-const perPage = 100
+const perPage = 50
 
 // row is an issue in a list.
 type row struct {

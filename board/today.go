@@ -74,7 +74,12 @@ type question struct {
 	Mine bool   // who looks asked it
 }
 
+// questions are the first of those that wait, the oldest first.
 func (v *view) questions(list []orient.Asked) questions {
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b orient.Asked) int {
+		return cmp.Or(cmp.Compare(cmp.Or(a.Since, "9"), cmp.Or(b.Since, "9")), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Number, b.Number))
+	})
 	shown := questions{Total: len(list), More: max(0, len(list)-mostQuestions)}
 	for _, q := range list[:min(len(list), mostQuestions)] {
 		one := question{Asked: q, Mine: q.By != "" && q.By == v.Who}

@@ -224,7 +224,8 @@ func parsed() *pages {
 	functions := template.FuncMap{
 		"whole":   func(text string) template.HTML { return template.HTML(text) }, // of parts, which were made here
 		"visible": func(text string) string { return short(text, 2000) },
-		"title":   func(text string) string { return short(text, 240) },
+		"title":   func(text string) string { return short(text, 200) },
+		"word":    func(text string) string { return short(text, 60) },
 		"join":    strings.Join,
 		"escape":  url.PathEscape,
 	}
@@ -288,6 +289,18 @@ func (v *view) Ago(t time.Time) string {
 		return fmt.Sprintf("%d days ago", int(d.Hours()/24))
 	}
 }
+
+// When shows a time of RFC 3339 for people.
+func (v *view) When(text string) string {
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return text
+	}
+	return t.UTC().Format("2006-01-02 15:04 UTC")
+}
+
+// IsIssue reports whether this is the page of one issue.
+func (v *view) IsIssue() bool { return len(v.path) == 2 && v.path[0] == "issues" }
 
 // Number is the number of the option at an index, as people count.
 func (v *view) Number(i int) string { return strconv.Itoa(i + 1) }

@@ -47,14 +47,12 @@ func BoardCommand(a *cli.App) *cobra.Command {
 	flags.BoolVar(&o.readOnly, "read-only", false, "show, and write nothing")
 	flags.BoolVar(&o.write, "write", false, "take answers and comments where other machines reach it")
 	flags.StringVar(&a.Actor, "actor", "", "act as `NAME`")
+	cli.Exclude(cmd, "read-only", "write")
 	return cmd
 }
 
 // serveBoard listens, says where, and serves until it is interrupted.
 func serveBoard(ctx context.Context, a *cli.App, o boardOptions) error {
-	if o.readOnly && o.write {
-		return app.Usage("--write: does not go with --read-only", "leave one of them out")
-	}
 	if _, err := a.Discover(); err != nil {
 		return err
 	}
