@@ -120,12 +120,13 @@ func (s *served) stranger(t testing.TB) *client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &client{http: &http.Client{Jar: jar, Timeout: 20 * time.Second}, base: s.base}
+	return &client{http: &http.Client{Jar: jar, Timeout: 20 * time.Second}, base: s.base, form: "/issues/pier-1"}
 }
 
 type client struct {
 	http *http.Client
 	base string
+	form string // a page with a form
 }
 
 func (c *client) get(t testing.TB, path string) (status int, body string) {
@@ -173,7 +174,7 @@ func (c *client) do(t testing.TB, method, path string, form url.Values, header m
 // secret is what the forms on a page hold.
 func (c *client) secret(t testing.TB) string {
 	t.Helper()
-	_, body := c.get(t, "/issues/pier-1")
+	_, body := c.get(t, c.form)
 	found := regexp.MustCompile(`name="secret" value="([0-9a-f]+)"`).FindStringSubmatch(body)
 	if found == nil {
 		t.Fatalf("no form on the page:\n%s", body)
@@ -184,7 +185,7 @@ func (c *client) secret(t testing.TB) string {
 // post sends a form as its page would.
 func (c *client) post(t testing.TB, path string, fields ...string) (status int, body string) {
 	t.Helper()
-	form := url.Values{"secret": {c.secret(t)}, "back": {"/issues/pier-1"}}
+	form := url.Values{"secret": {c.secret(t)}, "back": {c.form}}
 	for i := 0; i < len(fields); i += 2 {
 		form.Set(fields[i], fields[i+1])
 	}

@@ -31,6 +31,7 @@ func TestLoad(t *testing.T) {
 	}
 	file.Close()
 	c := s.browser(t)
+	c.form = "/issues/" + sample.ID(500)
 	at, _ := url.Parse(s.base)
 	cookie := c.http.Jar.Cookies(at)[0]
 	pages := []string{"/", "/issues", "/issues/" + sample.ID(500), "/graph?around=" + sample.ID(500), "/actors", "/check"}
