@@ -18,6 +18,9 @@ import (
 // what was read is still in the processor's own memory when it is looked at.
 const blockSize = 256 << 10
 
+// cacheLine is what processors copy at a time, in bytes, where addresses allow it.
+const cacheLine = 64
+
 // tailSize is how much is read at first, in bytes, of a line that goes on after
 // its block.
 const tailSize = 16 << 10
@@ -43,7 +46,10 @@ func blocksOf(size int64) int { return max(1, int((size+blockSize-1)/blockSize))
 // read gives block n, from 0 on. Its bytes last until the next call.
 func (r *blockReader) read(n int) (block, error) {
 	own := int64(n) * blockSize
-	start := max(own-1, 0) // the byte before reports whether a line begins with the stretch
+	// The byte before reports whether a line begins with the stretch. It is read with those
+	// before it: where one byte alone puts file and buffer out of step, processors copy at a
+	// third of the speed.
+	start := max(own-cacheLine, 0)
 	lead := int(own - start)
 	r.buf = r.buf[:0]
 	if err := r.more(start, lead+blockSize); err != nil {
@@ -51,9 +57,11 @@ func (r *blockReader) read(n int) (block, error) {
 	}
 	first, whole := 0, len(r.buf) == lead+blockSize
 	if n > 0 {
-		if first = 1 + bytes.IndexByte(r.buf, '\n'); first == 0 {
+		newline := bytes.IndexByte(r.buf[min(lead-1, len(r.buf)):], '\n')
+		if newline < 0 {
 			return block{last: !whole}, nil // no line begins here
 		}
+		first = lead + newline
 	}
 	if whole {
 		if err := r.finishLine(start); err != nil {

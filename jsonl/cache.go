@@ -16,7 +16,7 @@ import (
 // A file is the same when its inode, size and times are. A program that writes in place
 // may do so within the tick of the clock by which the times are set: a file that was
 // changed only just before it was read is therefore compared by its checksum, as git does
-// with its index. An edit compares the whole file besides before it replaces it, cache or
+// with its index. An edit compares the whole file besides when it has replaced it, cache or
 // not.
 type Cache struct {
 	now func() time.Time // the clock by which files are changed
@@ -145,7 +145,11 @@ func (c *Cache) share() *opened {
 		r.users--
 		r.closeUnused()
 	})
-	return &opened{r.Shared(func() error { done(); return nil }), r.file}
+	f := &opened{Snapshot: r.Shared(func() error { done(); return nil }), file: r.file}
+	if r.settled {
+		f.stamp = r.seen
+	}
+	return f
 }
 
 // successor is the replacement of a store as it will be read.

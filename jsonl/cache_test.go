@@ -17,13 +17,6 @@ import (
 	"stig/beads"
 )
 
-// cached opens a store that keeps what it reads.
-func cached(p beads.Place) *Store {
-	s := Open(p)
-	s.Cache = NewCache(time.Now)
-	return s
-}
-
 func snapshotOf(t testing.TB, s *Store) *beads.Snapshot {
 	t.Helper()
 	f, err := s.Snapshot()
@@ -32,16 +25,6 @@ func snapshotOf(t testing.TB, s *Store) *beads.Snapshot {
 	}
 	t.Cleanup(func() { f.Close() })
 	return f
-}
-
-// backdate sets the times of the store's file so far back that its stamp tells all that
-// comes.
-func backdate(t testing.TB, p beads.Place) {
-	t.Helper()
-	then := time.Now().Add(-time.Minute)
-	if err := os.Chtimes(p.Path, then, then); err != nil {
-		t.Fatal(err)
-	}
 }
 
 const lamp, bells = `"title":"Light the lamp"`, `"title":"Light the hall"` // of one length
