@@ -157,7 +157,6 @@ func (p *program) start(c Command, stdout, stderr io.Writer, shared bool) (err e
 		p.watched.end()
 		return err
 	}
-	p.since = startOf(p.cmd.Process.Pid)
 	p.watched.see(p.cmd.Process.Pid)
 	p.pipes.started()
 	return nil
