@@ -47,13 +47,14 @@ type stamp struct {
 }
 
 // isSettled reports whether a change from that time on shows in the time stamp of a file:
-// clocks of file systems go by ticks of 10 ms at most, or keep whole seconds.
+// clocks of file systems go by ticks of 10 ms at most, or keep whole seconds. Where the
+// inode was changed in a later tick than the content, as an exchange of names does, the
+// clock of the file system has gone on already.
 func (s stamp) isSettled(at time.Time) bool {
-	tick := 20 * time.Millisecond
 	if s.modified.Nanosecond() == 0 {
-		tick = 2 * time.Second
+		return at.Sub(s.modified) > 2*time.Second
 	}
-	return at.Sub(s.modified) > tick
+	return s.status.After(s.modified) || at.Sub(s.modified) > 20*time.Millisecond
 }
 
 // Readings is how often the store was read and indexed whole.

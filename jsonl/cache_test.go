@@ -89,7 +89,10 @@ func TestCacheWithinATick(t *testing.T) {
 		t.Errorf("the title is %q", now.At(0).Title)
 	}
 	made := time.Date(2026, 11, 20, 12, 0, 0, 5, time.UTC)
-	whole := stamp{modified: made.Truncate(time.Second)}
+	whole := stamp{modified: made.Truncate(time.Second), status: made}
+	if named := (stamp{modified: made, status: made.Add(4 * time.Millisecond)}); !named.isSettled(made) {
+		t.Error("not settled, though the inode was changed later than the content")
+	}
 	for at, want := range map[time.Duration]bool{-time.Hour: false, 10 * time.Millisecond: false, 30 * time.Millisecond: true} {
 		if got := (stamp{modified: made}).isSettled(made.Add(at)); got != want {
 			t.Errorf("settled after %s: %t", at, got)
