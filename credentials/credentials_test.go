@@ -47,6 +47,7 @@ mysql://mara@db.example wrong host
 		{"mysql://anyone@db.example.org/quay", Given{}, Login{"anyone", "of the quay", ":4"}},
 		{"mysql://mara@db.example.org/harbor", Given{Password: "set"}, Login{"mara", "set", PasswordVariable}},
 		{"mysql://db.example.org/harbor", Given{Password: "set"}, Login{"robin", "set", PasswordVariable}},
+		{"mysql://anyone@db.example.org/quay/side", Given{}, Login{"anyone", "of the quay", ":4"}}, // a branch of it
 		{"mysql://mara@db.example.org.evil.example/harbor", Given{}, Login{"mara", "", ""}},
 		{"mysql://nobody@db.example.org/harbor", Given{}, Login{"nobody", "", ""}},
 	} {
