@@ -56,10 +56,17 @@ func Copy(ctx context.Context, a *app.App, r CopyRequest) (c Copied, err error) 
 	for _, p := range []*beads.Place{&c.From, &c.To} {
 		p.Path = app.Shortest(p.Path)
 	}
+	if filepath.Base(c.To.Path) == beads.DirName {
+		return c, &beads.RefusedError{Path: c.To.Path, Reason: "is the directory of a store", Hint: "name the .jsonl file in it"}
+	}
 	if c.To.ByBD() {
 		return c, &beads.RefusedError{Path: c.To.Path, Reason: "bd keeps these issues in a database", Hint: "name a file in another directory"}
 	}
-	c.Transferred, err = remote.Transfer{Pool: a.OnServers(), From: c.From, To: c.To, DryRun: r.DryRun, Told: r.Told}.Run(ctx)
+	who, err := a.ActorName(ctx)
+	if err != nil {
+		return c, err
+	}
+	c.Transferred, err = remote.Transfer{Pool: a.OnServers(), From: c.From, To: c.To, Actor: who, DryRun: r.DryRun, Told: r.Told}.Run(ctx)
 	return c, err
 }
 
