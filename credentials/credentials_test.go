@@ -29,7 +29,7 @@ mysql://mara@db.example.org:3307/harbor  other port
 mysql://robin@db.example.org/harbor robin's password
 mysql://db.example.org/quay of the quay
 
-mysql://mara@db.example.org mara's
+mysql://mara@db.example.org	 mara's
 mysql://mara@db.example wrong host
 `)
 	for _, c := range []struct {

@@ -114,7 +114,7 @@ func (r InitRequest) source(dir, url string) (beads.Place, error) {
 			Hint: "remove the file to have another store, or type stig create TITLE to add an issue to this one"}
 	case found.ByBD():
 		return found, &beads.RefusedError{Path: app.Shortest(found.Path), Reason: "bd keeps these issues in a database",
-			Hint: "type stig store copy " + app.Shortest(found.Path) + " " + url + " to copy them to the server"}
+			Hint: exportHint(url) + " to copy them to the server"}
 	case !r.Import:
 		return found, &beads.RefusedError{Path: app.Shortest(found.Path), Reason: "there is a store already",
 			Hint: fmt.Sprintf("type stig init --store %s --import to copy its issues to the server and work there", url)}

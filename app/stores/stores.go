@@ -56,6 +56,9 @@ func Copy(ctx context.Context, a *app.App, r CopyRequest) (c Copied, err error) 
 	for _, p := range []*beads.Place{&c.From, &c.To} {
 		p.Path = app.Shortest(p.Path)
 	}
+	if c.From.Mode == beads.Dolt {
+		return c, &beads.RefusedError{Path: c.From.Path, Reason: "an export of bd's database, in which issues may have changed since", Hint: exportHint(c.To.Name())}
+	}
 	if filepath.Base(c.To.Path) == beads.DirName {
 		return c, &beads.RefusedError{Path: c.To.Path, Reason: "is the directory of a store", Hint: "name the .jsonl file in it"}
 	}
@@ -68,6 +71,11 @@ func Copy(ctx context.Context, a *app.App, r CopyRequest) (c Copied, err error) 
 	}
 	c.Transferred, err = remote.Transfer{Pool: a.OnServers(), From: c.From, To: c.To, Actor: who, DryRun: r.DryRun, Told: r.Told}.Run(ctx)
 	return c, err
+}
+
+// exportHint says how to copy what bd keeps in a database.
+func exportHint(to string) string {
+	return "type bd export -o bd.jsonl && stig store copy bd.jsonl " + to
 }
 
 // SyncResult says what became of the copy of a store on a server.
