@@ -22,8 +22,14 @@ func place(a *app.App, name string) (beads.Place, error) {
 		if filepath.IsAbs(name) {
 			path = name
 		}
-		if err != nil || !app.Exists(path) {
-			return beads.Place{Path: path, Dir: filepath.Dir(path)}, err
+		if err != nil {
+			return beads.Place{}, err
+		}
+		if !app.Exists(path) {
+			if p, err := jsonl.Discover(where); err == nil { // of bd, which need not have exported it
+				return p, nil
+			}
+			return beads.Place{Path: path, Dir: filepath.Dir(path)}, nil
 		}
 	}
 	return jsonl.Discover(where)
@@ -47,7 +53,7 @@ func Copy(ctx context.Context, a *app.App, r CopyRequest) (c Copied, err error) 
 	if c.From, err = place(a, r.From); err != nil {
 		return c, err
 	}
-	if c.From.Mode != beads.Server && !app.Exists(c.From.Path) {
+	if c.From.Mode != beads.Server && c.From.Mode != beads.Dolt && !app.Exists(c.From.Path) {
 		return c, &beads.StoreError{Path: app.Shortest(c.From.Path), Reason: "no such file", Hint: "name a file of issues or the URL of a store"}
 	}
 	if c.To, err = place(a, r.To); err != nil {
