@@ -2,6 +2,7 @@ package load_test
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os/exec"
@@ -19,6 +20,11 @@ import (
 // ends no connection, and nobody is told. What writers are told is true, and the store has
 // what it acknowledged. In the end a writer without a wire is told which server it cannot reach.
 func TestWires(t *testing.T) {
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "load-writes" })
+	if !given {
+		t.Skip("takes a minute; set -load-writes 300")
+	}
 	for n, kind := range []string{servers.MariaDB, servers.Dolt} {
 		t.Run(kind, func(t *testing.T) {
 			need(t, kind)
