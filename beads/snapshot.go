@@ -187,8 +187,12 @@ func (tx *Tx) After(from Source) (*Snapshot, error) {
 		is.of = next
 		next.others = append(next.others, &is)
 	}
+	var replaced []stretch
+	for _, c := range changed {
+		replaced = append(replaced, stretch{c.off, int64(len(tx.records[c].line) - c.size)})
+	}
 	var err error
-	next.sums, err = sumsAfter(f.sums, from.Lines, changed[0].off, next.size)
+	next.sums, err = sumsAfter(f.sums, from.Lines, replaced)
 	if err != nil || next.Sum().size != next.size {
 		return nil, err
 	}
