@@ -49,8 +49,10 @@ func under(dir, path string) string {
 
 func storeOfFile(path string) (beads.Place, error) {
 	info, err := os.Stat(path)
-	if s, ok := unexported(path); ok && errors.Is(err, fs.ErrNotExist) {
-		return s, nil
+	if errors.Is(err, fs.ErrNotExist) {
+		if s, ok := unexported(path); ok {
+			return s, nil
+		}
 	}
 	if err != nil {
 		return beads.Place{}, beads.Unreadable(path, err)
