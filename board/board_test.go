@@ -80,11 +80,14 @@ func TestPages(t *testing.T) {
 
 // TestHostileTexts wants nothing of an issue to act on the page.
 func TestHostileTexts(t *testing.T) {
-	s := serve(t, lines, nil)
+	s := serve(t, lines+`{"id":"x-2/../../etc","title":"\u202e\u001b[31m","description":"\u202ea \u001b[31m","status":"open","priority":2,"issue_type":"<u>","labels":["<u>","\u202e"],"assignee":"<u>ann</u>"}`+"\n", nil)
 	c := s.browser(t)
-	for _, path := range []string{"/", "/issues", "/issues/pier-1", "/issues/pier-2", "/graph", "/issues?q=%3Cscript%3Ealert(1)%3C/script%3E", "/issues?status=%22%3E%3Cscript%3E"} {
+	if status, _ := c.get(t, "/issues/x-2%2F..%2F..%2Fetc"); status != 200 {
+		t.Errorf("an id with slashes: %d", status)
+	}
+	for _, path := range []string{"/", "/issues/x-2%2F..%2F..%2Fetc", "/actors", "/actors/%3Cu%3Eann%3C%2Fu%3E", "/check", "/issues", "/issues/pier-1", "/issues/pier-2", "/graph", "/issues?q=%3Cscript%3Ealert(1)%3C/script%3E", "/issues?status=%22%3E%3Cscript%3E"} {
 		_, body := c.get(t, path)
-		for _, bad := range []string{"<script>", "href=\"javascript", "<img", "evil.example/x.png\">\n<", `src="http`} {
+		for _, bad := range []string{"\u202e", "\x1b", "<u>", "<script>", "href=\"javascript", "<img", "evil.example/x.png\">\n<", `src="http`} {
 			if strings.Contains(body, bad) {
 				t.Errorf("%s holds %s", path, bad)
 			}

@@ -70,8 +70,13 @@ func (b *Board) look(ctx context.Context, address string) (*view, maker, error) 
 		return nil, nil, errNoPage
 	}
 	v := &view{App: b.options.App.Fresh(ctx, "board"), ctx: ctx, query: u.Query(), Board: b, Address: u.RequestURI(), room: mostTexts}
-	if trimmed := strings.Trim(u.Path, "/"); trimmed != "" {
+	if trimmed := strings.Trim(u.EscapedPath(), "/"); trimmed != "" {
 		v.path = strings.Split(trimmed, "/")
+	}
+	for i, piece := range v.path { // an id may hold a slash
+		if v.path[i], err = url.PathUnescape(piece); err != nil {
+			return nil, nil, errNoPage
+		}
 	}
 	v.Say = func(app.Level, string) {} // a page shows what is wrong by itself
 	v.Terminal, v.Progress = false, nil

@@ -1,6 +1,6 @@
 // Package markdown gives the Markdown of issues as HTML that is safe to show: the text is
 // hostile. It writes the few tags that it knows, and everything else as text: raw HTML is
-// shown as it was written, links lead to http, https, mailto and within, pictures are links,
+// shown as it was written, hidden characters as escapes, links lead to http, https, mailto and within, pictures are links,
 // and a text that would take long is shown as it stands. The package knows no page.
 //
 //	html, more := markdown.HTML(record.Text(beads.Description), markdown.Most)
@@ -15,6 +15,8 @@ import (
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
+
+	"stig/visible"
 )
 
 const (
@@ -31,6 +33,7 @@ func HTML(source string, most int) (shown string, more bool) {
 	if most = min(most, Most); len(source) > most {
 		source, more = strings.ToValidUTF8(source[:most], ""), true
 	}
+	source = visible.Text(source)
 	if isTangled(source) {
 		return "<pre>" + html.EscapeString(source) + "</pre>\n", more
 	}
