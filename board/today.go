@@ -40,12 +40,15 @@ func today(v *view) (page, error) {
 	p.Parts = []part{
 		v.part("counts", found.Survey.Counts),
 		v.part("questions", v.questions(asked.Pending)),
-		v.part("attention", found.Survey.Attention),
+		v.part("attention", slices.DeleteFunc(slices.Clone(found.Survey.Attention), isAsked)),
 		v.part("doing", v.doing(listed.Actors)),
 		v.part("closings", closed),
 	}
 	return p, nil
 }
+
+// isAsked reports whether attention is needed for a question, which stands above in full.
+func isAsked(a orient.Attention) bool { return a.Rule == "escalation-pending" }
 
 // asked are the questions of the store, with and without an answer.
 func (v *view) asked() (*app.Escalations, error) {
