@@ -44,7 +44,7 @@ func actor(v *view) (page, error) {
 	}
 	slices.Reverse(runs)
 	p.Parts = []part{
-		v.part("state", shown), v.part("inbox", items),
+		v.part("standing", shown), v.part("inbox", items),
 		v.part("runs", struct {
 			Runs  []actors.Run
 			Words []string
