@@ -68,3 +68,16 @@ func kept[T any](v *view, name string, age time.Duration, find func() (T, error)
 	}
 	return value, err
 }
+
+// ahead has what a page needs be found at once, on all cores, each in a run of its own.
+func (v *view) ahead(finds ...func(*view)) {
+	var all sync.WaitGroup
+	for _, find := range finds {
+		all.Go(func() {
+			own := *v
+			own.App = v.App.Fresh(v.ctx, "board") // which says nothing, as v does
+			find(&own)
+		})
+	}
+	all.Wait()
+}

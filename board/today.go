@@ -21,6 +21,11 @@ import (
 // does, and what was closed.
 func today(v *view) (page, error) {
 	p := page{Title: "Today", Section: "Today", Every: beat}
+	v.ahead(
+		func(v *view) { _, _ = v.asked() }, // errors come again below
+		func(v *view) { _, _ = v.survey() },
+		func(v *view) { _, _ = kept(v, "closings", longer, v.closings) },
+	)
 	asked, err := v.asked()
 	if err != nil {
 		return p, err
