@@ -1,10 +1,12 @@
 package load
 
 import (
+	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"strings"
+
+	"stig/process"
 )
 
 // Wire connects a network namespace of its own with this one, as if the programs that run inside
@@ -48,8 +50,12 @@ func (w *Wire) Up() error { return ip("link", "set", w.name, "up") }
 func (w *Wire) Close() { _ = ip("netns", "delete", w.space) } // takes the wire along
 
 func ip(args ...string) error {
-	if out, err := exec.Command("ip", args...).CombinedOutput(); err != nil {
-		return fmt.Errorf("ip %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(string(out)))
+	result, err := process.Run(context.Background(), process.Command{Argv: append([]string{"ip"}, args...)})
+	if err == nil && result.Exit != 0 {
+		err = fmt.Errorf("exit code %d: %s", result.Exit, strings.TrimSpace(string(result.Stderr)))
+	}
+	if err != nil {
+		return fmt.Errorf("ip %s: %w", strings.Join(args, " "), err)
 	}
 	return nil
 }
