@@ -30,7 +30,7 @@ var bands = [][]string{
 	{"schemas", samples, "internal/ended", "internal/arrange", early, "fault", "secret", "visible", "actor", "unit"},
 	{"notes", "beads", "cue", "host", "process", "shell", "mysql"},
 	{"signals", "trace", "dag", "criteria", "guard", "git", "jsonl", "bd", "profile", "credentials", "internal/memory", servers, "internal/load"},
-	{"verify", "diff", "live", "recall", "internal/dirstore"},
+	{"verify", "diff", "live", "recall", "swarm", "internal/dirstore"},
 	{"orient", "checkpoint", "lint", "merge", "draw", "recovery", "watch", "loss", "session", "lease", "inbox", "work", "worktree", "database", "internal/overnight"},
 	{"remote"},
 	{"app"},
