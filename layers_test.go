@@ -34,7 +34,7 @@ var bands = [][]string{
 	{"orient", "checkpoint", "lint", "merge", "draw", "recovery", "watch", "loss", "session", "lease", "inbox", "work", "worktree", "database", "internal/overnight"},
 	{"remote"},
 	{"app"},
-	{"setup", "app/traces", "app/watching", "app/inboxes", "app/actors", "app/stores", "app/merging"},
+	{"setup", "app/traces", "app/watching", "app/inboxes", "app/actors", "app/stores", "app/merging", "app/swarming"},
 	{"app/working"},
 	{"doctor"},
 	{cli},

@@ -497,3 +497,21 @@ func TestChoose(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 }
+
+// Until the first round is settled an agent sees what it did itself.
+func TestBlind(t *testing.T) {
+	s := begin(4)
+	s.deposit("tanwei", "north", 0.5)
+	s.find("tanwei", "well", "wet")
+	s.find("suyuan", "river", "near")
+	seen := swarm.Replay(s.list).SeenBy("suyuan")
+	if len(seen.Directions) > 0 || len(seen.Findings) != 1 || seen.Agent("tanwei").Found > 0 || len(seen.Convergence.Ideas) != 1 {
+		t.Errorf("%s", asJSON(t, seen))
+	}
+	if c := seen.Choose(seen.Agent("suyuan"), s.at); c.Kind != swarm.Uncovered || c.Direction != "" {
+		t.Errorf("%+v", c)
+	}
+	if seen := s.settle(time.Second).SeenBy("suyuan"); len(seen.Findings) != 2 || len(seen.Directions) != 1 {
+		t.Errorf("%s", asJSON(t, seen))
+	}
+}

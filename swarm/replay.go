@@ -223,3 +223,8 @@ func (s *State) Full(subtask, agent string) bool {
 	}
 	return false
 }
+
+// Probes reports whether an agent probes a subtask.
+func (s *State) Probes(subtask, agent string) bool {
+	return slices.ContainsFunc(s.Claims, func(c *Claim) bool { return c.Subtask == folded(subtask) && slices.Contains(c.Agents, agent) })
+}

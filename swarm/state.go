@@ -199,6 +199,7 @@ func (s *State) SeenBy(agent string) *State {
 	seen.Findings = slices.DeleteFunc(slices.Clone(s.Findings), func(f Finding) bool { return f.Agent != agent })
 	seen.Signals = slices.DeleteFunc(slices.Clone(s.Signals), func(g Signal) bool { return g.From != agent })
 	seen.Directions, seen.Claims, seen.Agents, seen.Opinions = []*Direction{}, []*Claim{}, []*Agent{}, []Opinions{}
+	seen.directed = map[string]*Direction{}
 	for _, a := range s.Agents {
 		if a.Name != agent {
 			a = &Agent{Name: a.Name, Role: a.Role, Status: a.Status, Threshold: a.Threshold, Random: a.Random, History: []RoleChange{}}
@@ -206,7 +207,7 @@ func (s *State) SeenBy(agent string) *State {
 		seen.Agents = append(seen.Agents, a)
 	}
 	for _, name := range s.Given {
-		seen.Directions = append(seen.Directions, &Direction{Name: name, Depositors: []string{}})
+		seen.direction(name)
 	}
 	seen.Convergence = seen.converge(false)
 	return &seen
