@@ -17,8 +17,12 @@ type SwarmRound struct {
 	Swarm      string              `json:"swarm"`
 	Round      int                 `json:"round"`
 	Operations []json.RawMessage   `json:"operations"`
+	Done       []string            `json:"done,omitempty"`    // agents whose programs ended in this round
 	Refused    map[string][]string `json:"refused,omitempty"` // by agent: what of its last output did not count
 }
+
+// SwarmTask is what the run of an explorer was started for, in its record.
+const SwarmTask = "swarm"
 
 // SwarmRound gives the running round on an issue; the zero value where there is none.
 func (p Place) SwarmRound(issue string) (r SwarmRound, err error) {

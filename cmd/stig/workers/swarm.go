@@ -33,7 +33,7 @@ func SwarmCommand(a *cli.App) *cobra.Command {
 		RunE:    a.HelpAlone,
 	}
 	cmd.AddCommand(swarmStart(a), swarmDeposit(a), swarmStop(a), swarmProbe(a), swarmFinding(a), swarmState(a),
-		swarmChoose(a), swarmRound(a), swarmStatus(a), swarmEnd(a), swarmReport(a))
+		swarmChoose(a), swarmRound(a), swarmStatus(a), swarmEnd(a), swarmReport(a), swarmRun(a))
 	return cmd
 }
 
