@@ -176,16 +176,26 @@ func (x *runner) begin(ctx context.Context) error {
 	if err := x.inherit(); err != nil {
 		return err
 	}
-	if x.state.Ended != "" || x.state.Swarm == "" {
+	switch {
+	case x.state.Ended != "" && x.round.Swarm == x.state.Swarm: // killed before what follows the end
+		x.Tell(fmt.Sprintf("swarm %s ended: %s", x.state.Swarm, x.state.Ended))
+		return x.finish(ctx)
+	case x.state.Ended != "" || x.state.Swarm == "":
 		done, err := Start(ctx, x.app, x.StartRequest)
 		if err != nil {
 			return err
 		}
 		x.Tell(fmt.Sprintf("swarm %s on %s: %s", done.Swarm, done.ID, names(done.State)))
-	} else if err := x.own(ctx, "run"); err != nil {
-		return err
-	} else {
+	default:
+		if err := x.own(ctx, "run"); err != nil {
+			return err
+		}
 		x.Tell(fmt.Sprintf("swarm %s goes on at round %d", x.state.Swarm, x.state.Round))
+		if !x.held(x.name) { // killed before it was claimed
+			if _, err := x.app.Claim(ctx, app.ClaimRequest{ID: x.issue}); err != nil {
+				return err
+			}
+		}
 	}
 	if err := x.read(); err != nil {
 		return err

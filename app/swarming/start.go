@@ -3,6 +3,7 @@ package swarming
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -64,16 +65,20 @@ func Start(ctx context.Context, a *app.App, r StartRequest) (*Changed, error) {
 	if err := s.finish(ctx); err != nil { // of the swarm before, where that was killed
 		return nil, err
 	}
-	if s.held(who) {
+	held := s.held(who)
+	if held {
 		o.Note = claimedBefore
-	} else if _, err := a.Claim(ctx, app.ClaimRequest{ID: s.issue, DryRun: r.DryRun}); err != nil {
+	} else if _, err := a.Claim(ctx, app.ClaimRequest{ID: s.issue, DryRun: true}); err != nil {
 		return nil, err
 	}
 	done, err := s.write(ctx, 0, fmt.Sprintf("swarm %s of %s begins", o.Swarm, app.Counted(len(o.Agents), "agent")), []swarm.Operation{o}, r.DryRun)
 	if err != nil || r.DryRun {
 		return done, err
 	}
-	return done, s.place.ForgetSwarmRound(s.issue)
+	if !held { // after the start: of a claim without one nobody would know what it is for
+		_, err = a.Claim(ctx, app.ClaimRequest{ID: s.issue})
+	}
+	return done, errors.Join(err, s.place.ForgetSwarmRound(s.issue))
 }
 
 // claimedBefore is the note of a start on an issue that the starter had in hand: it stays
