@@ -43,8 +43,8 @@ losses time="10s":
     go test ./cmd/stig -count=1 -timeout=0 -v -run '^TestLosses' -losses "$1" -stig "$tmp/stig"
 
 # ten worker loops on 300 issues, killed at random, and the judge of the morning
-overnight size="30x10" seed="1":
-    go test ./cmd/stig -count=1 -timeout=0 -v -run '^TestOvernight$' -overnight "$1" -overnight-seed "$2"
+overnight size="30x10" seed="1" store="file":
+    go test ./cmd/stig -count=1 -timeout=0 -v -run '^TestOvernight$' -overnight "$1" -overnight-seed "$2" -overnight-store "$3"
 
 # stores on a file, MariaDB and Dolt side by side: claims and checkpoints a second
 load workers="1,8,32,64" issues="10000" time="20s":
@@ -57,7 +57,7 @@ load workers="1,8,32,64" issues="10000" time="20s":
 
 # so many writes on each server, killed and cut off, and what was lost
 breaks writes="10000":
-    go test ./internal/load -count=1 -timeout=0 -v -run '^(TestKilled|TestCut)$' -load-writes "$1"
+    go test ./internal/load -count=1 -timeout=0 -v -run '^(TestKilled|TestCut|TestWires)$' -load-writes "$1"
 
 # stress, losses, a night of workers, stores on servers and fuzzing, for long
 long:

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"stig/actor"
@@ -80,6 +81,7 @@ type claimer struct {
 	loop    *LoopClaim
 	ttl     time.Duration
 
+	known live.Claims // when ended ones were returned
 	taken *live.Lease // the one that this claim took; nil before
 	was   *live.Lease // that stood in its place; nil for none
 }
@@ -210,7 +212,7 @@ func (c *claimer) take(f *beads.Snapshot, issue string) error {
 		all.Forget(issue)
 		all.Hold(*c.taken)
 		return true, nil
-	})
+	}, c.concerned(issue)...)
 	if beside {
 		c.app.edits().warnOfBeside()
 	}
@@ -222,6 +224,17 @@ func (c *claimer) take(f *beads.Snapshot, issue string) error {
 	}
 	c.app.WarnOfShared(err)
 	return nil
+}
+
+// concerned names the issue, unless leases and marks of others are to go too: what is not read
+// of a server need not be asked for.
+func (c *claimer) concerned(issue string) []string {
+	kept := live.Claims{Leases: slices.Clone(c.known.Leases), Done: slices.Clone(c.known.Done)}
+	c.judge.Prune(&kept)
+	if len(kept.Leases) < len(c.known.Leases) || len(kept.Done) < len(c.known.Done) {
+		return nil
+	}
+	return []string{issue}
 }
 
 // ask refuses what a lease or the mark of a closing keeps from being claimed.

@@ -198,6 +198,7 @@ func (c *claimer) returnEnded(ctx context.Context) {
 func (c *claimer) sweepEnded(ctx context.Context, count func(live.Lease) bool) (returned []string, err error) {
 	claims, err := c.place.Claims()
 	c.app.WarnOfShared(err)
+	c.known = claims
 	ended := map[string]live.Lease{}
 	here := false
 	for _, l := range claims.Leases {

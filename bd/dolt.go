@@ -124,7 +124,7 @@ func watch(db source, busy time.Duration, tell chan<- struct{}, done <-chan stru
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	defer db.close()
-	was, _ := db.version(ctx)
+	was := "" // so that the first look counts: the store may have changed since it was read
 	every, quiet := busy, time.Duration(0)
 	for {
 		select {

@@ -339,6 +339,31 @@ func TestRealReplaced(t *testing.T) {
 	})
 }
 
+// A closing by another bd in the moment in which bd closes for stig is not lost unsaid.
+func TestRealClosedTogether(t *testing.T) {
+	inEach(t, func(t *testing.T, w *workspace) {
+		w.bd("create", "First", "--id=w-1")
+		closed := func(reason string) error {
+			return w.edit(func(tx *beads.Tx) error { return tx.MarkClosed("w-1", reason) })
+		}
+		between(t, w, "close", `bd close w-1 --reason=theirs`)
+		err := closed("ours")
+		if lost, ok := errors.AsType[*beads.LostError](err); !ok || !strings.Contains(lost.Reason, "w-1 close_reason") {
+			t.Errorf("%v", err)
+		}
+		if history := w.bd("history", "w-1", "--json"); !strings.Contains(history, `"theirs"`) {
+			t.Errorf("the hint does not help: %s", history)
+		}
+		w.bd("reopen", "w-1")
+		if err := closed("ours"); err != nil { // nobody else
+			t.Error(err)
+		}
+		if r := w.record("w-1"); r.Text(beads.CloseReason) != "ours" {
+			t.Errorf("%s", r.Bytes())
+		}
+	})
+}
+
 // between has a command run just before the next bd of that name starts.
 func between(t *testing.T, w *workspace, name, command string) {
 	t.Helper()

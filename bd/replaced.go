@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,10 +17,11 @@ import (
 // same, and is compared afterwards: in the events that bd writes in the transaction of
 // each update, which a server shows, else in the history of commits, which bd prints.
 
-// recorded are the keys that both show.
+// recorded are the keys that the history shows, and, but for the reason of a closing, the
+// events.
 var recorded = []beads.Key{
 	beads.Title, beads.Description, beads.Design, beads.AcceptanceCriteria, beads.Notes, beads.Status, beads.Priority,
-	beads.IssueType, beads.Assignee, beads.EstimatedMinutes,
+	beads.IssueType, beads.Assignee, beads.EstimatedMinutes, beads.CloseReason,
 }
 
 // replacement is a value that was not what was read when bd replaced it.
@@ -62,8 +64,17 @@ func shown(r *beads.Record, k beads.Key) string {
 }
 
 // replaced reads the events of the issues. The one of a write holds its new value, and
-// the whole issue before.
+// the whole issue before. That of a closing does not say whether the issue was closed:
+// reasons are looked for in the history.
 func (s *served) replaced(ctx context.Context, writes []write) (list []replacement, err error) {
+	isReason := func(w write) bool { return w.key == beads.CloseReason }
+	reasons := slices.DeleteFunc(slices.Clone(writes), func(w write) bool { return !isReason(w) })
+	list, err = embedded{s.dolt}.replaced(ctx, reasons)
+	others, failed := s.replacedInEvents(ctx, slices.DeleteFunc(slices.Clone(writes), isReason))
+	return append(list, others...), errors.Join(err, failed)
+}
+
+func (s *served) replacedInEvents(ctx context.Context, writes []write) (list []replacement, err error) {
 	if len(writes) == 0 {
 		return nil, nil
 	}

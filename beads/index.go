@@ -14,16 +14,16 @@ type part struct {
 	issues   []*Issue
 	others   []*Issue // lines that are about no issue: where they stand
 	problems []Problem
-	lines    int    // newlines
-	size     int    // bytes
-	sum      uint64 // if Source.Summed
+	lines    int // newlines
+	size     int // bytes
+	sum      Sum // if Source.Summed
 }
 
 // part indexes the lines of a block.
 func (x *indexer) part(b block) part {
 	p := part{size: len(b.data)}
 	if x.of.source.Summed {
-		p.sum = sumOfBlock(b.data)
+		p.sum = sumOfText(b.data)
 	}
 	off := b.off
 	for data := b.data; len(data) > 0; {
@@ -111,7 +111,7 @@ func (f *Snapshot) assemble(parts []part, seed maphash.Seed) {
 	for _, p := range parts {
 		f.size += int64(p.size)
 		if f.source.Summed {
-			sum.add(p.sum, p.size)
+			sum = sum.then(p.sum)
 			f.sums = append(f.sums, sum)
 		}
 		for _, other := range p.others {

@@ -187,8 +187,12 @@ func (tx *Tx) After(from Source) (*Snapshot, error) {
 		is.of = next
 		next.others = append(next.others, &is)
 	}
+	var replaced []stretch
+	for _, c := range changed {
+		replaced = append(replaced, stretch{c.off, int64(len(tx.records[c].line) - c.size)})
+	}
 	var err error
-	next.sums, err = sumsAfter(f.sums, from.Lines, changed[0].off, next.size)
+	next.sums, err = sumsAfter(f.sums, from.Lines, replaced)
 	if err != nil || next.Sum().size != next.size {
 		return nil, err
 	}
@@ -220,4 +224,26 @@ func (f *Snapshot) copyIssues(from *Snapshot, changed map[*Issue]*Record) bool {
 	}
 	f.size += shift
 	return true
+}
+
+// Memory is what bd remembers beside the issues, as bd remember KEY VALUE left it.
+type Memory struct{ Key, Value string }
+
+// Memories gives the memories of the store, in file order. Errors are those of
+// Issue.Record.
+func (f *Snapshot) Memories() (list []Memory, err error) {
+	for _, other := range f.others {
+		line, err := other.AppendLine(nil)
+		if err != nil {
+			return nil, err
+		}
+		record, bad := parseRecord(line)
+		if bad != nil {
+			return nil, other.gone()
+		}
+		if record.Text("_type") == "memory" {
+			list = append(list, Memory{record.Text("key"), record.Text("value")})
+		}
+	}
+	return list, nil
 }

@@ -81,8 +81,9 @@ func (l line) isFor(c mysql.Config, user string) bool {
 	if c.Port != 0 {
 		port = fmt.Sprint(c.Port)
 	}
+	database, _, _ := strings.Cut(c.Database, "/") // a branch of Dolt has the users of its database
 	return strings.EqualFold(l.host, c.Host) && (l.port == "" || l.port == port) &&
-		(l.database == "" || l.database == c.Database) && (l.user == "" || user == "" || l.user == user)
+		(l.database == "" || l.database == c.Database || l.database == database) && (l.user == "" || user == "" || l.user == user)
 }
 
 // read gives the lines of the file; none where there is no file.
@@ -131,7 +132,12 @@ func unreadable(path string, err error) error {
 
 // parse reads a line. Its errors repeat nothing of it, for a password may be in the wrong place.
 func parse(text string) (line, error) {
-	name, password, ok := strings.Cut(strings.TrimLeft(text, " \t"), " ")
+	text = strings.TrimLeft(text, " \t")
+	at := strings.IndexAny(text, " \t")
+	if at < 0 {
+		at = len(text)
+	}
+	name, password := text[:at], text[at:]
 	u, err := url.Parse(name)
 	if err != nil || !strings.HasPrefix(name, mysql.Scheme) || u.Hostname() == "" {
 		return line{}, errors.New("must begin with " + mysql.Scheme + " and a host")
@@ -139,7 +145,7 @@ func parse(text string) (line, error) {
 	if _, has := u.User.Password(); has {
 		return line{}, errors.New("the password must stand behind the URL, not in it")
 	}
-	if !ok || strings.TrimSpace(password) == "" {
+	if strings.TrimSpace(password) == "" {
 		return line{}, errors.New("has no password behind the URL")
 	}
 	return line{user: u.User.Username(), host: u.Hostname(), port: u.Port(), database: strings.Trim(u.Path, "/"),

@@ -29,7 +29,7 @@ mysql://mara@db.example.org:3307/harbor  other port
 mysql://robin@db.example.org/harbor robin's password
 mysql://db.example.org/quay of the quay
 
-mysql://mara@db.example.org mara's
+mysql://mara@db.example.org	 mara's
 mysql://mara@db.example wrong host
 `)
 	for _, c := range []struct {
@@ -47,6 +47,7 @@ mysql://mara@db.example wrong host
 		{"mysql://anyone@db.example.org/quay", Given{}, Login{"anyone", "of the quay", ":4"}},
 		{"mysql://mara@db.example.org/harbor", Given{Password: "set"}, Login{"mara", "set", PasswordVariable}},
 		{"mysql://db.example.org/harbor", Given{Password: "set"}, Login{"robin", "set", PasswordVariable}},
+		{"mysql://anyone@db.example.org/quay/side", Given{}, Login{"anyone", "of the quay", ":4"}}, // a branch of it
 		{"mysql://mara@db.example.org.evil.example/harbor", Given{}, Login{"mara", "", ""}},
 		{"mysql://nobody@db.example.org/harbor", Given{}, Login{"nobody", "", ""}},
 	} {

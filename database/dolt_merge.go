@@ -53,7 +53,7 @@ func (s *Store) Merge(ctx context.Context, o MergeOptions, unite func(Merging) (
 	if !isDolt(ctx, s.DB()) {
 		_, err := s.Version(ctx)
 		if err == nil {
-			err = &beads.RefusedError{Path: s.url, Reason: "has no branches to merge: the server is not Dolt"}
+			err = &beads.RefusedError{Path: s.url, Reason: "has no branches to merge: the server is not Dolt", Hint: "if git left conflict markers in the copy of the store, type stig store sync"}
 		}
 		return done, err
 	}
@@ -214,7 +214,7 @@ func (s *Store) start(ctx context.Context, tx *sql.Tx, o MergeOptions) (done Mer
 	var fast, conflicts int
 	err = tx.QueryRowContext(ctx, "CALL DOLT_MERGE(?"+strings.Repeat(", ?", len(args)-1)+")", args...).Scan(&hash, &fast, &conflicts, &message)
 	switch {
-	case err != nil && strings.Contains(err.Error(), "branch not found"):
+	case err != nil && (strings.Contains(err.Error(), "branch not found") || strings.Contains(err.Error(), "not a valid branch")):
 		return done, s.noBranch(o.Branch)
 	case err != nil && strings.Contains(err.Error(), "active merge"):
 		return done, &beads.RefusedError{Path: s.url, Reason: "another merge has begun", Hint: "type stig merge --database to go on with it"}

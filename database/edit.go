@@ -38,7 +38,7 @@ func (s *Store) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) er
 		switch {
 		case err == nil:
 			return changes, nil
-		case ctx.Err() != nil:
+		case ctx.Err() != nil && !errors.As(err, new(*beads.StoreError)): // else it may have been written
 			return nil, ctx.Err()
 		case limited.Err() != nil:
 			return nil, s.crowded(err)

@@ -2,6 +2,7 @@ package database
 
 import (
 	"context"
+	"errors"
 	"strings"
 )
 
@@ -35,7 +36,7 @@ func (s *Store) Held(ctx context.Context, lines []Line) ([]bool, error) {
 		for rows.Next() {
 			var before, after []byte
 			if err := rows.Scan(&before, &after); err != nil {
-				return nil, s.explain(rows.Close())
+				return nil, s.explain(errors.Join(err, rows.Close()))
 			}
 			for _, hash := range [][]byte{before, after} {
 				for _, i := range sums[string(hash)] {

@@ -109,6 +109,14 @@ func Create(ctx context.Context, o Options, prefix string) error {
 	return explain(o.Config, create(ctx, db, o, prefix))
 }
 
+// Vacant refuses (*beads.RefusedError) a database in which Create would make no store. It
+// writes nothing.
+func Vacant(ctx context.Context, o Options) error {
+	db := dial(o.Config)
+	defer db.Close()
+	return explain(o.Config, vacant(ctx, db, o.Config.URL()))
+}
+
 func create(ctx context.Context, db *sql.DB, o Options, prefix string) error {
 	if err := vacant(ctx, db, o.Config.URL()); err != nil {
 		return err

@@ -56,16 +56,17 @@ type state struct {
 	db      func() *sql.DB
 	explain func(error) error // has the place of the server first
 
-	mu   sync.Mutex
-	own  map[string]live.Entry // as this process wrote them last: often nobody else does
-	down error                 // why the server could not be reached just now
+	mu    sync.Mutex
+	own   map[string]live.Entry // as this process read or wrote them last: often nobody else does
+	whole map[string]bool       // the folders of which own has all there is
+	down  error                 // why the server could not be reached just now
 }
 
 const (
 	// rest is for how long a server that could not be reached is not asked again, so that
 	// a command that asks for several things waits once.
 	rest = 5 * time.Second
-	// mostOwn bounds the documents of which is remembered how they were written.
+	// mostOwn bounds the documents of which is remembered how they were.
 	mostOwn = 256
 )
 
@@ -78,18 +79,21 @@ func (s *state) Load(ctx context.Context, name string) (entries []live.Entry, er
 		entries, err = s.load(ctx, name)
 		return err
 	})
+	if err == nil {
+		s.learn(name, entries)
+	}
 	return entries, s.told(err)
 }
 
-// Change edits documents: a round trip to read, unless this process wrote the one that is
-// named last, and one to write a single document.
+// Change edits documents: a round trip to read, unless this process knows how the one that is
+// named was, and one to write a single document.
 func (s *state) Change(ctx context.Context, name string, change func([]live.Entry) ([]live.Entry, bool, error)) error {
 	if err := s.isDown(); err != nil {
 		return err
 	}
 	if was, ok := s.remembered(name); ok {
-		now, changed, err := change([]live.Entry{was})
-		if err == nil && changed && s.swap(ctx, name, []live.Entry{was}, now) == nil {
+		now, changed, err := change(slices.Clone(was))
+		if err == nil && changed && s.swap(ctx, name, was, now) == nil {
 			return nil
 		} // else it is not as it was, or whatever is wrong is so once more
 	}
@@ -254,14 +258,43 @@ func allOn(ctx context.Context, db *sql.DB, writes []write) error {
 	return tx.Commit()
 }
 
-// remembered gives a document as this process wrote it last. Comparing its version shows
-// whether it is so still.
-func (s *state) remembered(name string) (live.Entry, bool) {
+// remembered gives the document of a name, none where there was none, as this process read or
+// wrote it last. Comparing its version shows whether it is so still.
+func (s *state) remembered(name string) (was []live.Entry, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e, ok := s.own[name]
+	if !ok {
+		return nil, s.whole[folderOf(name)] && !strings.HasSuffix(name, "/")
+	}
 	e.Age = 1 // of how it was; who decides by the age refuses, and is asked again
-	return e, ok
+	return []live.Entry{e}, true
+}
+
+// learn remembers what was read.
+func (s *state) learn(name string, entries []live.Entry) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	isFolder := strings.HasSuffix(name, "/")
+	if s.own == nil || len(s.own)+len(entries) > mostOwn {
+		s.own, s.whole = map[string]live.Entry{}, map[string]bool{}
+	}
+	if len(entries) > mostOwn {
+		return
+	}
+	maps.DeleteFunc(s.own, func(known string, _ live.Entry) bool { return known == name || isFolder && folderOf(known) == name })
+	for _, e := range entries {
+		s.own[e.Name] = e
+	}
+	if isFolder {
+		s.whole[name] = true
+	}
+}
+
+// folderOf is what a name has up to its first slash.
+func folderOf(name string) string {
+	folder, _, _ := strings.Cut(name, "/")
+	return folder + "/"
 }
 
 func (s *state) remember(e live.Entry) {
@@ -272,15 +305,17 @@ func (s *state) remember(e live.Entry) {
 		return
 	}
 	if s.own == nil || len(s.own) >= mostOwn {
-		s.own = map[string]live.Entry{}
+		s.own, s.whole = map[string]live.Entry{}, map[string]bool{}
 	}
 	s.own[e.Name] = e
 }
 
+// forget has a document be read before it is written again.
 func (s *state) forget(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.own, name)
+	delete(s.whole, folderOf(name))
 }
 
 // isDown is why the server could not be reached just now; nil where it was, or was not

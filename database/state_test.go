@@ -141,6 +141,22 @@ func TestStateOfOthers(t *testing.T) {
 		if err := b.Change(ctx, "a/1", gone); err != nil {
 			t.Fatal(err)
 		}
+		// That there was none is known no longer than there is none.
+		if got := textsOf(t, a, "a/"); len(got) > 0 {
+			t.Fatalf("%q", got)
+		}
+		if err := b.Change(ctx, "a/1", add("b")); err != nil {
+			t.Fatal(err)
+		}
+		if err := a.Change(ctx, "a/1", add("c")); err != nil {
+			t.Fatal(err)
+		}
+		if got := textsOf(t, b, "a/1"); !slices.Equal(got, []string{"a/1=bc"}) {
+			t.Errorf("%q", got)
+		}
+		if err := b.Change(ctx, "a/1", gone); err != nil {
+			t.Fatal(err)
+		}
 		seen := -1
 		if err := a.Change(ctx, "a/1", func(was []live.Entry) ([]live.Entry, bool, error) { seen = len(was); return nil, false, nil }); err != nil || seen != 0 {
 			t.Errorf("%d, %v", seen, err)
@@ -208,6 +224,16 @@ func TestStateTrips(t *testing.T) {
 		sign(10)
 		if n := asked() - before - 1; n != 10 {
 			t.Errorf("%d statements for 10 changes", n)
+		}
+		before = asked()
+		if _, err := s.Load(t.Context(), "claim/"); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Change(t.Context(), "claim/a", put("claim/a", "1")); err != nil {
+			t.Fatal(err)
+		}
+		if n := asked() - before - 1; n != 2 {
+			t.Errorf("%d statements to read a folder and add to it", n)
 		}
 	})
 }

@@ -16,7 +16,7 @@ import (
 // A file is the same when its inode, size and times are. A program that writes in place
 // may do so within the tick of the clock by which the times are set: a file that was
 // changed only just before it was read is therefore compared by its checksum, as git does
-// with its index. An edit compares the whole file besides before it replaces it, cache or
+// with its index. An edit compares the whole file besides when it has replaced it, cache or
 // not.
 type Cache struct {
 	now func() time.Time // the clock by which files are changed
@@ -47,13 +47,14 @@ type stamp struct {
 }
 
 // isSettled reports whether a change from that time on shows in the time stamp of a file:
-// clocks of file systems go by ticks of 10 ms at most, or keep whole seconds.
+// clocks of file systems go by ticks of 10 ms at most, or keep whole seconds. Where the
+// inode was changed in a later tick than the content, as an exchange of names does, the
+// clock of the file system has gone on already.
 func (s stamp) isSettled(at time.Time) bool {
-	tick := 20 * time.Millisecond
 	if s.modified.Nanosecond() == 0 {
-		tick = 2 * time.Second
+		return at.Sub(s.modified) > 2*time.Second
 	}
-	return at.Sub(s.modified) > tick
+	return s.status.After(s.modified) || at.Sub(s.modified) > 20*time.Millisecond
 }
 
 // Readings is how often the store was read and indexed whole.
@@ -145,7 +146,11 @@ func (c *Cache) share() *opened {
 		r.users--
 		r.closeUnused()
 	})
-	return &opened{r.Shared(func() error { done(); return nil }), r.file}
+	f := &opened{Snapshot: r.Shared(func() error { done(); return nil }), file: r.file}
+	if r.settled {
+		f.stamp = r.seen
+	}
+	return f
 }
 
 // successor is the replacement of a store as it will be read.

@@ -17,13 +17,6 @@ import (
 	"stig/beads"
 )
 
-// cached opens a store that keeps what it reads.
-func cached(p beads.Place) *Store {
-	s := Open(p)
-	s.Cache = NewCache(time.Now)
-	return s
-}
-
 func snapshotOf(t testing.TB, s *Store) *beads.Snapshot {
 	t.Helper()
 	f, err := s.Snapshot()
@@ -32,16 +25,6 @@ func snapshotOf(t testing.TB, s *Store) *beads.Snapshot {
 	}
 	t.Cleanup(func() { f.Close() })
 	return f
-}
-
-// backdate sets the times of the store's file so far back that its stamp tells all that
-// comes.
-func backdate(t testing.TB, p beads.Place) {
-	t.Helper()
-	then := time.Now().Add(-time.Minute)
-	if err := os.Chtimes(p.Path, then, then); err != nil {
-		t.Fatal(err)
-	}
 }
 
 const lamp, bells = `"title":"Light the lamp"`, `"title":"Light the hall"` // of one length
@@ -106,7 +89,10 @@ func TestCacheWithinATick(t *testing.T) {
 		t.Errorf("the title is %q", now.At(0).Title)
 	}
 	made := time.Date(2026, 11, 20, 12, 0, 0, 5, time.UTC)
-	whole := stamp{modified: made.Truncate(time.Second)}
+	whole := stamp{modified: made.Truncate(time.Second), status: made}
+	if named := (stamp{modified: made, status: made.Add(4 * time.Millisecond)}); !named.isSettled(made) {
+		t.Error("not settled, though the inode was changed later than the content")
+	}
 	for at, want := range map[time.Duration]bool{-time.Hour: false, 10 * time.Millisecond: false, 30 * time.Millisecond: true} {
 		if got := (stamp{modified: made}).isSettled(made.Add(at)); got != want {
 			t.Errorf("settled after %s: %t", at, got)

@@ -49,6 +49,11 @@ func under(dir, path string) string {
 
 func storeOfFile(path string) (beads.Place, error) {
 	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if s, ok := unexported(path); ok {
+			return s, nil
+		}
+	}
 	if err != nil {
 		return beads.Place{}, beads.Unreadable(path, err)
 	}
@@ -71,6 +76,17 @@ func storeOfFile(path string) (beads.Place, error) {
 		s.Mode = beads.Export // some other export
 	}
 	return s, err
+}
+
+// unexported gives the store of which a file would be the export, where bd keeps the issues
+// in Dolt and need not have exported them yet.
+func unexported(path string) (beads.Place, bool) {
+	d, err := listDir(filepath.Dir(path))
+	if err != nil {
+		return beads.Place{}, false
+	}
+	s, found, err := d.find()
+	return s, err == nil && found && s.Mode == beads.Dolt && s.Path == path
 }
 
 // storeOfDir is the store of a .beads that was named and so must hold one.

@@ -56,3 +56,20 @@ func content(t testing.TB, p beads.Place) string {
 	}
 	return string(b)
 }
+
+// cached opens a store that keeps what it reads.
+func cached(p beads.Place) *Store {
+	s := Open(p)
+	s.Cache = NewCache(time.Now)
+	return s
+}
+
+// backdate sets the times of the store's file so far back that its stamp tells all that
+// comes.
+func backdate(t testing.TB, p beads.Place) {
+	t.Helper()
+	then := time.Now().Add(-time.Minute)
+	if err := os.Chtimes(p.Path, then, then); err != nil {
+		t.Fatal(err)
+	}
+}

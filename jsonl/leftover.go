@@ -186,6 +186,21 @@ func (w *writer) removeLeftovers() {
 	}
 }
 
+// removeUnfinished removes what processes that died had begun to write and not put in
+// place. It needs no lock.
+func (w *writer) removeUnfinished() {
+	dir := filepath.Dir(w.target)
+	d, err := w.disk.list(dir)
+	if err != nil {
+		return
+	}
+	for _, name := range d.names {
+		if t, ok := w.parseTemp(name); ok && t.state == stateNew && t.by != thisProcess() && !t.by.mayLive() {
+			_ = w.disk.remove(filepath.Join(dir, name)) // else the next one does
+		}
+	}
+}
+
 // isForgotten reports whether nobody has written a file for long.
 func (w *writer) isForgotten(path string) bool {
 	info, err := os.Lstat(path)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -150,5 +151,40 @@ func TestEditLeftoversOfOthers(t *testing.T) {
 		if _, err := os.Stat(path); (err == nil) != c.stays {
 			t.Errorf("%s: %v", c.name, err)
 		}
+	}
+}
+
+// A new file takes away what killed calls left beside it, and nothing of processes that
+// may live, of other files, or that may hold what no other file does.
+func TestPutNew(t *testing.T) {
+	dir := t.TempDir()
+	gone, living := process{thisProcess().host, 1 << 30, "1"}, process{"00000000", 1, "1"}
+	kept := []string{".copy.jsonl.stig-new-" + living.String() + "-7.tmp", ".copy.jsonl.stig-old-" + gone.String() + "-7-ff.00-1.2.3.tmp",
+		".other.jsonl.stig-new-" + gone.String() + "-7.tmp", ".copy.jsonl.stig-x.tmp"}
+	for _, name := range append(kept, ".copy.jsonl.stig-new-"+gone.String()+"-7.tmp") {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("half"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := filepath.Join(dir, "copy.jsonl")
+	refused := errors.New("refused")
+	if err := PutNew(path, []byte("text"), func() error { return refused }); !errors.Is(err, refused) {
+		t.Errorf("%v", err)
+	}
+	if err := PutNew(path, []byte("text")); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	want := append([]string{"copy.jsonl"}, kept...)
+	slices.Sort(want)
+	if !slices.Equal(names, want) {
+		t.Errorf("\n got %q\nwant %q", names, want)
 	}
 }

@@ -54,6 +54,14 @@ func ReplaceText(path string, text []byte) error {
 	return Replacement{Pattern: UnfinishedText, Mode: 0o600}.Put(path, text)
 }
 
+// PutNew makes a file in one step, unless one of the checks fails right before. What earlier
+// calls left beside it when they were killed is removed.
+func PutNew(path string, text []byte, checks ...func() error) error {
+	w := &writer{disk: osDisk{}, target: path}
+	w.removeUnfinished()
+	return Replacement{Pattern: w.pattern(), Mode: 0o644, Sync: true, Checks: checks}.Put(path, text)
+}
+
 // Replacement is how a file gets new content in one step, so that nobody ever sees
 // half of it.
 type Replacement struct {

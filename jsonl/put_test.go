@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"stig/beads"
 )
@@ -16,6 +17,7 @@ type strangeDisk struct {
 	osDisk
 	target  string
 	put     []string // "" for an exchange without a stranger
+	inPlace bool     // the stranger writes into the file and sets its time back
 	without bool     // the system cannot exchange
 }
 
@@ -24,8 +26,7 @@ func (d *strangeDisk) exchange(a, b string) error {
 		text := d.put[0]
 		d.put = d.put[1:]
 		if text != "" {
-			x := filepath.Join(filepath.Dir(d.target), "x")
-			if err := join(os.WriteFile(x, []byte(text), 0o644), os.Rename(x, d.target)); err != nil {
+			if err := d.stranger(text); err != nil {
 				return err
 			}
 		}
@@ -36,28 +37,50 @@ func (d *strangeDisk) exchange(a, b string) error {
 	return d.osDisk.exchange(a, b)
 }
 
+func (d *strangeDisk) stranger(text string) error {
+	if d.inPlace {
+		info, err := os.Stat(d.target)
+		return join(err, join(os.WriteFile(d.target, []byte(text), 0o644), os.Chtimes(d.target, time.Time{}, info.ModTime())))
+	}
+	x := filepath.Join(filepath.Dir(d.target), "x")
+	return join(os.WriteFile(x, []byte(text), 0o644), os.Rename(x, d.target))
+}
+
 // A stranger between the last comparison and the exchange gets its file back,
 // and the edit starts over on that. Of two, one after the other, the last
 // stays, and what the first one wrote is kept beside it and named.
 func TestEditStrangers(t *testing.T) {
+	for name, store := range map[string]func(beads.Place) *Store{
+		"read": Open,
+		"kept": cached, // by which the comparison before the exchange is a look at the stamp
+	} {
+		t.Run(name, func(t *testing.T) { testEditStrangers(t, store) })
+	}
+}
+
+func testEditStrangers(t *testing.T, store func(beads.Place) *Store) {
 	sung, rung := strings.Replace(harbour, "Ring", "Sing", 1), strings.Replace(harbour, "Ring", "Wring", 1)
 	for _, c := range []struct {
 		name    string
 		put     []string
 		without bool
+		inPlace bool
 		holds   []string
 		kept    string
 	}{
-		{"none", nil, false, []string{"Ring", `"two"`}, ""},
-		{"none, and no exchange", nil, true, []string{"Ring", `"two"`}, ""},
-		{"one", []string{sung}, false, []string{"Sing", `"two"`}, ""},
-		{"one each time", []string{sung, "", rung}, false, []string{"Wring", `"two"`}, ""},
-		{"two", []string{sung, rung}, false, []string{"Wring", `"one"`}, sung},
+		{"none", nil, false, false, []string{"Ring", `"two"`}, ""},
+		{"none, and no exchange", nil, true, false, []string{"Ring", `"two"`}, ""},
+		{"one", []string{sung}, false, false, []string{"Sing", `"two"`}, ""},
+		{"one in place", []string{sung}, false, true, []string{"Sing", `"two"`}, ""},
+		{"one each time", []string{sung, "", rung}, false, false, []string{"Wring", `"two"`}, ""},
+		{"two", []string{sung, rung}, false, false, []string{"Wring", `"one"`}, sung},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := writeStore(t, harbour)
-			d := &strangeDisk{target: s.Path, put: c.put, without: c.without}
-			_, err := editOn(ctx, d, s, beads.Options{Now: testNow, Notes: anyNotes}, setNotes("h-1", "two"))
+			d := &strangeDisk{target: s.Path, put: c.put, without: c.without, inPlace: c.inPlace}
+			backdate(t, s)
+			o := beads.Options{Now: testNow, Notes: anyNotes}
+			_, err := store(s).edit(ctx, d, o, trying(o, setNotes("h-1", "two")))
 			for _, want := range c.holds {
 				if got := content(t, s); !strings.Contains(got, want) {
 					t.Errorf("no %s in %s", want, got)

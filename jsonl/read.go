@@ -22,7 +22,8 @@ const (
 // opened is a store as read, and the file that its lines are read from.
 type opened struct {
 	*beads.Snapshot
-	file *os.File
+	file  *os.File
+	stamp stamp // of the file while it holds this, where every change shows in it; else zero
 }
 
 // read reads a store until it is whole, for settleTime at most: a program that
@@ -82,7 +83,7 @@ func readOnce(p beads.Place, summed bool) (*opened, fs.FileInfo, error) {
 	if err != nil {
 		return nil, nil, join(beads.Unreadable(p.Path, err), file.Close())
 	}
-	return &opened{snapshot, file}, info, nil
+	return &opened{Snapshot: snapshot, file: file}, info, nil
 }
 
 // sourceOf is a file that holds the store at a place.

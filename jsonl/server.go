@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -29,8 +30,12 @@ type Settings struct {
 	CA       string // a file of certificates that the server's may be signed by, absolute; "" for those of the system
 }
 
-// IsURL reports whether what --store names is a store on a server.
-func IsURL(store string) bool { return strings.HasPrefix(store, mysql.Scheme) }
+// IsURL reports whether what --store names is a store on a server, and no file. Also a URL
+// is one that no server of ours has: an error then says which can be read.
+func IsURL(store string) bool {
+	scheme, _, ok := strings.Cut(store, "://")
+	return ok && len(scheme) > 1 && !strings.ContainsAny(scheme, `/\.`)
+}
 
 // ReadSettings reads a SettingsFile; the error is a *beads.StoreError.
 func ReadSettings(path string) (Settings, error) {
@@ -90,14 +95,39 @@ func (s *Settings) parse(text []byte) (line int, err error) {
 			return at(), fmt.Errorf("%s: is there twice", key)
 		}
 		given[key] = true
-		if err := d.Decode(into); err != nil {
+		if err := readInto(d, into); err != nil {
 			return at(), fmt.Errorf("%s: %w", key, err)
 		}
 	}
 	if _, err := d.Token(); err != nil {
 		return at(), errors.New("must be an object of JSON")
 	}
+	if _, err := d.Token(); err != io.EOF {
+		return at(), errors.New("must end with the object")
+	}
 	return 0, nil
+}
+
+// readInto reads the next value, which must be a text or a truth value as what into
+// points to.
+func readInto(d *json.Decoder, into any) error {
+	value, err := d.Token()
+	if err != nil {
+		return err
+	}
+	switch into := into.(type) {
+	case *string:
+		text, ok := value.(string)
+		if *into = text; !ok {
+			return errors.New("must be a text")
+		}
+	case *bool:
+		is, ok := value.(bool)
+		if *into = is; !ok {
+			return errors.New("must be true or false")
+		}
+	}
+	return nil
 }
 
 // Text is the settings as a SettingsFile holds them.

@@ -64,7 +64,15 @@ func TestDiscoverServerRefuses(t *testing.T) {
 		{`[]`, "stig.json:1: must be an object of JSON"},
 		{`{"store": "mysql://db/x"`, "stig.json:1: must be an object of JSON"},
 		{`{"store": "mysql://db/x", "store": "mysql://db/y"}`, "stig.json:1: store: is there twice"},
-		{`{"store": "mysql://db/x", "sync_file": 1}`, "stig.json:1: sync_file: "},
+		{`{"store": "mysql://db/x", "sync_file": 1}`, "stig.json:1: sync_file: must be true or false"},
+		{`{"store": 5}`, "stig.json:1: store: must be a text"},
+		{`{"store": {"a": 1}}`, "stig.json:1: store: must be a text"},
+		{`{"store": "mysql://db/x", "tls": null}`, "stig.json:1: tls: must be a text"},
+		{"{\"store\": \"mysql://db/x\"}\n{}", "stig.json:2: must end with the object"},
+		{`{"store": "mysql://db/x",}`, "stig.json:1: "},
+		{"", "stig.json:1: must be an object of JSON"},
+		{`{"store": "mysql://mara:hun%zzter2@db/x"}`, "stig.json: store: must not hold a password"},
+		{`{"store": "mysql://db/x?tls=off"}`, `stig.json: store: takes no parameters`},
 		{`{"store": "mysql://db/x", "tls": "no"}`, `stig.json: tls: must be "verify" or "off"; found "no"`},
 	} {
 		root := tree(t, ".git/", ".beads/stig.json: "+c.settings, ".beads/issues.jsonl")
@@ -76,7 +84,11 @@ func TestDiscoverServerRefuses(t *testing.T) {
 			t.Errorf("%v: repeats the password", err)
 		}
 	}
-	_, err := Discover(Where{Dir: t.TempDir(), File: "mysql://mara:hunter2@db/x"})
+	_, err := Discover(Where{Dir: t.TempDir(), File: "postgres://db/x"})
+	if err == nil || !strings.Contains(err.Error(), "postgres://db/x: must read mysql://") {
+		t.Errorf("got %v", err)
+	}
+	_, err = Discover(Where{Dir: t.TempDir(), File: "mysql://mara:hunter2@db/x"})
 	if err == nil || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), "--store: must not hold a password") {
 		t.Errorf("got %v", err)
 	}

@@ -118,7 +118,7 @@ func (w *writer) prepare(ctx context.Context, temp tempFile, e *edited) (seen os
 	if seen, err = os.Stat(w.target); err != nil {
 		return nil, beads.ErrStale
 	}
-	if err := w.compare(w.target, e.opened); err != nil {
+	if err := w.unchanged(e.opened); err != nil {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
@@ -201,6 +201,22 @@ func writeAll(temp tempFile, b []byte) error {
 	return err
 }
 
+// unchanged sees before the exchange whether the store is still what was read. That is
+// decided after it, by content: where every change shows in the file's stamp, here is that
+// enough, and the store is not read once more.
+func (w *writer) unchanged(f *opened) error {
+	if f.stamp != (stamp{}) {
+		if file, err := openPlain(w.target); err == nil {
+			same := stampOf(file) == f.stamp
+			_ = file.Close() // it was only looked at
+			if same {
+				return nil
+			}
+		}
+	}
+	return w.compare(w.target, f)
+}
+
 // compare compares what stands at a path now with what was read, by content:
 // time stamps and updated_at tell nothing.
 func (w *writer) compare(path string, f *opened) error {
@@ -277,6 +293,11 @@ func (w *writer) putPlainly(ctx context.Context, name string, e *edited) error {
 			err = beads.ErrStale
 		}
 		return w.discard(name, err)
+	}
+	if e.stamp != (stamp{}) { // else it was compared by content already
+		if err := w.compare(w.target, e.opened); err != nil {
+			return w.discard(name, err)
+		}
 	}
 	if err := w.disk.rename(name, w.target); err != nil {
 		return w.discard(name, w.failed("cannot be replaced", err))

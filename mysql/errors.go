@@ -26,7 +26,7 @@ func Repeated(err error) bool { return is(err, duplicate) }
 // Denied reports whether an error means that the user, or anybody at present, may not
 // do that.
 func Denied(err error) bool {
-	if e, ok := errors.AsType[*mysql.MySQLError](err); ok && e.Number == unnamed {
+	if e, ok := errors.AsType[*mysql.MySQLError](err); ok && e.Number == doltError {
 		return strings.HasPrefix(e.Message, "command denied to user") // Dolt has no number for it
 	}
 	return is(err, tableDenied, columnDenied, specificDenied, readOnlyOption, readOnlyMode, readOnlyTransaction)
@@ -56,7 +56,7 @@ func Gone(err error) bool {
 // being made or dropped at the moment.
 func unready(err error) bool {
 	e, ok := errors.AsType[*mysql.MySQLError](err)
-	return ok && e.Number == unnamed && strings.HasPrefix(e.Message, "could not resolve initial root for database")
+	return ok && e.Number == doltError && strings.HasPrefix(e.Message, "could not resolve initial root for database")
 }
 
 // Unreached reports whether an error means that no connection could be made.
@@ -87,7 +87,6 @@ const (
 	readOnlyTransaction = 1792
 	readOnlyMode        = 1836
 	killed              = 1927
-	unnamed             = 1105
 	aborted             = 1152
 	restarting          = 4031
 	notReady            = 1047 // a node of a cluster
@@ -106,6 +105,37 @@ func is(err error, numbers ...uint16) bool {
 	return false
 }
 
+// The rights that working takes, and those that making and changing tables takes.
+const (
+	working = "SELECT, INSERT, UPDATE, DELETE"
+	making  = working + ", CREATE, ALTER, INDEX"
+)
+
+// deniedTo says of an error for which Denied holds what the user may not do, and which
+// rights that takes. Servers begin their messages with what was denied.
+func deniedTo(err error) (denied, rights string) {
+	e, _ := errors.AsType[*mysql.MySQLError](err)
+	command, _, _ := strings.Cut(e.Message, " command denied")
+	switch command {
+	case "SELECT":
+		return "may not be read by this user", working
+	case "CREATE", "ALTER", "INDEX", "DROP":
+		return "this user may not make or change tables", making
+	}
+	return "may only be read by this user", working
+}
+
+// quoted is the name of a database as SQL takes it.
+func quoted(name string) string {
+	plain := func(r rune) bool {
+		return r == '_' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
+	}
+	if strings.ContainsFunc(name, func(r rune) bool { return !plain(r) }) {
+		return "`" + strings.ReplaceAll(name, "`", "``") + "`"
+	}
+	return name
+}
+
 // Explain says of an error of a server where it happened and what is to be done about
 // it. The error is a *fault.Error with the code fault.Store, whose ID is the URL.
 func Explain(c Config, err error) error {
@@ -119,17 +149,18 @@ func Explain(c Config, err error) error {
 	case is(err, wrongPassword):
 		e.Reason, e.Hint = "the server refused the user or the password", "set STIG_DB_PASSWORD, or correct the user in the URL"
 	case is(err, noRight):
-		e.Reason, e.Hint = "the user may not use this database", "ask for the right on the server: GRANT SELECT, INSERT, UPDATE, DELETE ON "+database+".* TO the user"
+		e.Reason, e.Hint = "the user may not use this database", "ask for the right on the server: GRANT "+working+" ON "+quoted(database)+".* TO the user"
 	case is(err, noDatabase) && branch != "":
 		e.Reason, e.Hint = "there is no database "+database+", or Dolt has no branch "+branch+" in it", "make the branch in the database: CALL DOLT_BRANCH('"+branch+"')"
 	case is(err, noDatabase):
-		e.Reason, e.Hint = "there is no database "+c.Database, "make it on the server: CREATE DATABASE "+c.Database
+		e.Reason, e.Hint = "there is no database "+c.Database, "make it on the server: CREATE DATABASE "+quoted(c.Database)
 	case Denied(err):
-		e.Reason, e.Hint = "may only be read by this user", "ask for the right on the server: GRANT SELECT, INSERT, UPDATE, DELETE ON "+database+".* TO the user"
+		denied, rights := deniedTo(err)
+		e.Reason, e.Hint = denied, "ask for the right on the server: GRANT "+rights+" ON "+quoted(database)+".* TO the user"
 	case is(err, tooMany):
 		e.Reason, e.Hint = "the server has too many connections", "raise max_connections on the server, or let other programs end"
 	case isCertificate:
-		e.Reason, e.Hint = "TLS: "+certificate.Err.Error(), "name the file of the authority that signed the server's certificate"
+		e.Reason, e.Hint = "TLS: "+certificate.Err.Error(), "name the file of the authority that signed the server's certificate: as ca in .beads/stig.json, or with stig init --ca"
 	case errors.As(err, new(x509.HostnameError)):
 		e.Reason, e.Hint = "TLS: "+err.Error(), "use the host name of the server's certificate in the URL"
 	case errors.Is(err, mysql.ErrNoTLS):

@@ -20,6 +20,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	driver "github.com/go-sql-driver/mysql"
 )
@@ -44,14 +45,17 @@ const Scheme = "mysql://"
 var ErrPassword = errors.New("must not hold a password")
 
 // ParseURL reads mysql://USER@HOST[:PORT]/DATABASE, and DATABASE/BRANCH of Dolt. A URL with a password gives
-// ErrPassword.
+// ErrPassword, also where nothing else of it can be read.
 func ParseURL(text string) (Config, error) {
 	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "mysql" || u.Hostname() == "" {
+	if hasPassword(u, text) {
+		return Config{}, ErrPassword
+	}
+	if err != nil || u.Scheme != "mysql" || u.Hostname() == "" || strings.ContainsAny(u.Host, "()") {
 		return Config{}, fmt.Errorf("must read %sUSER@HOST:PORT/DATABASE", Scheme)
 	}
-	if _, has := u.User.Password(); has {
-		return Config{}, ErrPassword
+	if u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
+		return Config{}, errors.New("takes no parameters; tls and ca are keys of .beads/stig.json")
 	}
 	c := Config{Host: u.Hostname(), User: u.User.Username(), Database: strings.Trim(u.Path, "/")}
 	if port := u.Port(); port != "" {
@@ -59,17 +63,32 @@ func ParseURL(text string) (Config, error) {
 			return Config{}, fmt.Errorf("port %q must be a number from 1 to 65535", port)
 		}
 	}
-	if c.Database == "" || strings.Contains(c.Database, "//") {
+	if c.Database == "" || strings.Contains(c.Database, "//") || strings.ContainsFunc(c.Database, unicode.IsControl) {
 		return Config{}, fmt.Errorf("must name one database: %sUSER@HOST:PORT/DATABASE", Scheme)
 	}
 	return c, nil
 }
 
+// hasPassword reports whether a URL has a password; where it cannot be read, u is nil, and
+// a colon before an @ counts as one.
+func hasPassword(u *url.URL, text string) bool {
+	if u != nil {
+		_, has := u.User.Password()
+		return has
+	}
+	_, rest, _ := strings.Cut(text, "://")
+	at := strings.LastIndex(rest, "@")
+	return at >= 0 && strings.Contains(rest[:at], ":")
+}
+
 // URL names the database without the password.
 func (c Config) URL() string {
 	u := url.URL{Scheme: "mysql", Host: c.Host, Path: "/" + c.Database}
-	if c.Port != 0 {
+	switch {
+	case c.Port != 0:
 		u.Host = net.JoinHostPort(c.Host, strconv.Itoa(c.Port))
+	case strings.Contains(c.Host, ":"): // IPv6
+		u.Host = "[" + c.Host + "]"
 	}
 	if c.User != "" {
 		u.User = url.User(c.User)

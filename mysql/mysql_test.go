@@ -18,6 +18,19 @@ func TestParseURL(t *testing.T) {
 		{"mysql://mara:secret@db.example/harbor", "", "must not hold a password"},
 		{"mysql://db.example:0/harbor", "", `port "0" must be a number from 1 to 65535`},
 		{"http://db.example/harbor", "", "must read mysql://USER@HOST:PORT/DATABASE"},
+		{"mysql://mara@[fe80::1]/harbor", "harbor", ""},
+		{"mysql://mara@[::1]:3307/harbor", "harbor", ""},
+		{"mysql://mara:se%zzcret@db.example/harbor", "", "must not hold a password"},
+		{"mysql://mara:se@cret@db.example/harbor", "", "must not hold a password"},
+		{"mysql://mara:se/cret@db.example/harbor", "", "must not hold a password"},
+		{"mysql://db.example:3306/harbor/lamp@2", "harbor/lamp@2", ""},
+		{"mysql://mara:@db.example/harbor", "", "must not hold a password"},
+		{"mysql://db.example/harbor?tls=off", "", "takes no parameters; tls and ca are keys of .beads/stig.json"},
+		{"mysql://db.example/harbor?", "", "takes no parameters; tls and ca are keys of .beads/stig.json"},
+		{"mysql://db.example/harbor#side", "", "takes no parameters; tls and ca are keys of .beads/stig.json"},
+		{"mysql://db.example/harbor%00", "", "must name one database: mysql://USER@HOST:PORT/DATABASE"},
+		{"mysql://db.example:-1/harbor", "", "must read mysql://USER@HOST:PORT/DATABASE"},
+		{"mysql://unix(/run/mysqld/mysqld.sock)/harbor", "", "must read mysql://USER@HOST:PORT/DATABASE"},
 	} {
 		c, err := mysql.ParseURL(test.url)
 		said := ""

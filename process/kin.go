@@ -8,12 +8,14 @@ import (
 )
 
 // kin says how the processes are known that a program started: they are in its process
-// group or session, hold one of the pipes to it, or have its mark.
+// group or session, hold one of the pipes to it, or have its mark. None was started before
+// the program.
 type kin struct {
 	leader int        // the program's id, which is that of its group and session; 0 for none
 	id     ID         // of the program, which counts too while it runs; the zero value where it does not count
 	pipes  []*os.File // our ends
 	mark   string     // in the environment of the program, which all that it starts inherit; "" for none
+	since  uint64     // when the program was started, as the system counts; 0 where it is not known
 	dir    string     // where the mark counts alone: in processes that work below; "" for everywhere
 }
 

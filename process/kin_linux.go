@@ -36,9 +36,12 @@ func (k kin) list(wanted func(group int) bool) (pids []int) {
 		if err != nil || pid == os.Getpid() || pid == k.leader && !isSame(k.id) {
 			continue
 		}
-		group, session, there := groups(dir)
-		led := k.leader != 0 && (group == k.leader || session == k.leader)
-		if there && wanted(group) && (led || k.isMarked(dir) || holds(filepath.Join(dir, "fd"), pipes)) {
+		p, there := standing(dir)
+		if !there || p.start < k.since || !wanted(p.group) {
+			continue
+		}
+		led := k.leader != 0 && (p.group == k.leader || p.session == k.leader)
+		if led || k.isMarked(dir) || holds(filepath.Join(dir, "fd"), pipes) {
 			pids = append(pids, pid)
 		}
 	}
@@ -51,16 +54,30 @@ func isSame(id ID) bool {
 	return there && now.ID.Same(id)
 }
 
-// groups gives the process group and the session of a process that has not ended.
-func groups(dir string) (group, session int, there bool) {
+// stands is what a process belongs to, and when it was started, in ticks since the system was.
+type stands struct {
+	group, session int
+	start          uint64
+}
+
+// standing reads that of a process which has not ended.
+func standing(dir string) (p stands, there bool) {
 	text, err := os.ReadFile(filepath.Join(dir, "stat"))
 	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
-	if err != nil || len(fields) <= statSession || strings.ContainsAny(fields[statState], "ZX") {
-		return 0, 0, false
+	if err != nil || len(fields) <= statStart || strings.ContainsAny(fields[statState], "ZX") {
+		return stands{}, false
 	}
-	group, _ = strconv.Atoi(fields[statGroup])
-	session, _ = strconv.Atoi(fields[statSession])
-	return group, session, true
+	p.group, _ = strconv.Atoi(fields[statGroup])
+	p.session, _ = strconv.Atoi(fields[statSession])
+	p.start, _ = strconv.ParseUint(fields[statStart], 10, 64)
+	return p, true
+}
+
+// startOf gives when a process was started, in ticks since the system was; 0 where that is
+// not known, such as of one that has ended.
+func startOf(pid int) uint64 {
+	p, _ := standing(fmt.Sprintf("/proc/%d", pid))
+	return p.start
 }
 
 // isMarked reports whether a process has the mark in its environment, and works below

@@ -16,3 +16,5 @@ func (k kin) left() []int {
 }
 
 func markOf(int) string { return "" }
+
+func startOf(int) uint64 { return 0 }

@@ -119,6 +119,7 @@ type program struct {
 	cmd     *exec.Cmd
 	pipes   pipes
 	watched *watcher
+	since   uint64          // when it was started; see kin
 	asked   <-chan struct{} // closed when the time is over that it had since it was asked to end; nil where it was not
 }
 
@@ -201,7 +202,7 @@ func (p *program) wait(ctx context.Context) (*os.ProcessState, error) {
 }
 
 func (p *program) kin() kin {
-	return kin{leader: p.cmd.Process.Pid, pipes: p.pipes.ours, mark: p.mark}
+	return kin{leader: p.cmd.Process.Pid, pipes: p.pipes.ours, mark: p.mark, since: p.since}
 }
 
 // pipes are the ends of the pipes between us and one program. They are files,

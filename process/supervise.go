@@ -79,6 +79,7 @@ func Supervise(ctx context.Context, s Supervised) (Ended, error) {
 	if err := p.start(s.Command, nil, both(s.Stdout, out), true); err != nil {
 		return Ended{}, errors.Join(&StartError{s.Argv[0], err}, out.drop())
 	}
+	p.since = startOf(p.cmd.Process.Pid)
 	if s.Started != nil {
 		s.Started(idOf(p.cmd.Process.Pid))
 	}

@@ -20,6 +20,7 @@ type Transfer struct {
 	Pool     *Pool
 	From, To beads.Place
 	Prefix   string // of the ids of new issues; "" is that of From
+	Actor    string // who copies
 	DryRun   bool
 	Told     func(done, of int) // is told now and then how many lines were sent; may be nil
 }
@@ -102,15 +103,14 @@ func Prefix(f *beads.Snapshot, err error) (string, error) {
 
 // fill puts the text into an empty database, in which an interrupted run may have made the
 // tables.
-func (t Transfer) fill(ctx context.Context, text []byte, prefix string) error {
+func (t Transfer) fill(ctx context.Context, text []byte, prefix string) (err error) {
 	o, _, err := t.Pool.Options(t.To)
 	if err != nil {
 		return err
 	}
-	store, err := t.Pool.Open(t.To)
-	if err != nil {
-		return err
-	}
+	o.Actor, o.Command = t.Actor, "store copy"
+	store := database.Open(t.To, o)
+	defer func() { err = errors.Join(err, store.Close()) }()
 	version, err := store.Version(ctx)
 	missing, ok := errors.AsType[*beads.StoreError](err)
 	absent := ok && missing.Absent
@@ -119,6 +119,8 @@ func (t Transfer) fill(ctx context.Context, text []byte, prefix string) error {
 		return err
 	case version > 0:
 		return occupied(t.To.Name())
+	case t.DryRun && absent:
+		return database.Vacant(ctx, o)
 	case t.DryRun:
 		return nil
 	case absent:
@@ -160,8 +162,7 @@ func (t Transfer) write(text []byte, prefix string) error {
 			return unwritable(path, err)
 		}
 	}
-	put := jsonl.Replacement{Pattern: "." + filepath.Base(path) + ".stig-*.tmp", Mode: 0o644, Sync: true, Checks: []func() error{vacant}}
-	err := put.Put(path, text)
+	err := jsonl.PutNew(path, text, vacant)
 	if _, refused := errors.AsType[*beads.RefusedError](err); err == nil || refused {
 		return err
 	}

@@ -9,10 +9,13 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
+	"net"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"time"
 
@@ -55,7 +58,7 @@ func (p *Pool) Open(place beads.Place) (*database.Store, error) {
 	if s := p.stores[key]; s != nil {
 		return s, nil
 	}
-	o, _, err := p.Options(place)
+	o, _, err := p.options(place)
 	if err != nil {
 		return nil, err
 	}
@@ -69,9 +72,15 @@ func (p *Pool) Open(place beads.Place) (*database.Store, error) {
 // Options are those that a store is opened with, and where its password comes from; see
 // credentials.Login.
 func (p *Pool) Options(place beads.Place) (o database.Options, from string, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.options(place)
+}
+
+func (p *Pool) options(place beads.Place) (o database.Options, from string, err error) {
 	o = database.Options{Cache: p.Cache, Now: p.Now}
 	if o.Config, err = mysql.ParseURL(place.URL); err != nil {
-		return o, "", &beads.StoreError{Path: place.URL, Reason: err.Error(), Hint: "type --store mysql://USER@HOST:PORT/DATABASE"}
+		return o, "", &beads.StoreError{Path: place.Path, Reason: "its URL " + err.Error(), Hint: "type --store mysql://USER@HOST:PORT/DATABASE"}
 	}
 	settings, known := p.told[place.Path]
 	if !known {
@@ -85,14 +94,28 @@ func (p *Pool) Options(place beads.Place) (o database.Options, from string, err 
 	return o, login.From, err
 }
 
-// Settings reads the settings that name a store; of a store that was named by hand there
-// may be none.
+// Settings reads the settings that name a store. Of a store that was named by hand there
+// may be none: then TLS and CA are those of the store beside it, if that is on the same
+// server, such as another branch of Dolt.
 func Settings(place beads.Place) (jsonl.Settings, error) {
 	s, err := jsonl.ReadSettings(place.Path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return jsonl.Settings{}, nil
+	if !errors.Is(err, fs.ErrNotExist) {
+		return s, err
 	}
-	return s, err
+	beside, err := jsonl.ReadSettings(filepath.Join(place.Dir, jsonl.SettingsFile))
+	if err == nil && serverOf(beside.Store) == serverOf(place.URL) {
+		return jsonl.Settings{TLS: beside.TLS, CA: beside.CA}, nil
+	}
+	return jsonl.Settings{}, nil
+}
+
+// serverOf is the server of a URL; "" where it cannot be read.
+func serverOf(url string) string {
+	c, err := mysql.ParseURL(url)
+	if err != nil {
+		return ""
+	}
+	return net.JoinHostPort(c.Host, strconv.Itoa(cmp.Or(c.Port, 3306)))
 }
 
 // Close ends the connections of all stores.

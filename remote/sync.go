@@ -41,12 +41,14 @@ type Copy struct {
 // the server never held are not written over: *beads.ConflictError.
 func (c Copy) Sync(ctx context.Context, o beads.Options) (s Synced, err error) {
 	file := beads.Place{Path: c.File, Dir: c.Store.Place().Dir}
-	if err := c.begin(file.Path, o.DryRun); err != nil {
-		return s, err
-	}
-	if _, err := os.Stat(file.Path); errors.Is(err, fs.ErrNotExist) && o.DryRun {
-		text, err := c.Store.Text(ctx)
-		return synced("", text), err
+	if _, err := os.Stat(file.Path); errors.Is(err, fs.ErrNotExist) {
+		text, err := c.Store.Text(ctx) // before anything is made
+		if err != nil || o.DryRun {
+			return synced("", text), err
+		}
+		if err := begin(file.Path); err != nil {
+			return s, err
+		}
 	}
 	err = jsonl.Rewrite(ctx, file, o, func(before string) ([]jsonl.Splice, error) {
 		after, err := c.Store.Text(ctx) // under the lock: whoever comes later writes no less
@@ -66,10 +68,7 @@ func (c Copy) Sync(ctx context.Context, o beads.Options) (s Synced, err error) {
 }
 
 // begin makes the copy where there is none yet.
-func (c Copy) begin(path string, dryRun bool) error {
-	if dryRun {
-		return nil
-	}
+func begin(path string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	switch {
 	case errors.Is(err, fs.ErrExist):

@@ -20,6 +20,8 @@ type InitRequest struct {
 	TLS, CA  string // see jsonl.Settings; a relative CA counts from the working directory
 	DryRun   bool
 	Told     func(done, of int) // how many lines were sent; may be nil
+
+	actor string // who makes it
 }
 
 // Made is a store that was made on a server, or would be.
@@ -62,6 +64,9 @@ func Init(ctx context.Context, a *app.App, r InitRequest) (*Made, error) {
 		for _, f := range files {
 			m.Diff += app.HostFile{Path: f.Path}.Diff(nil, []byte(f.Text))
 		}
+	}
+	if r.actor, err = a.ActorName(ctx); err != nil {
+		return nil, err
 	}
 	if m.Issues, err = r.tables(ctx, pool, file, p, m.Prefix); err != nil || r.DryRun {
 		return m, err
@@ -109,7 +114,7 @@ func (r InitRequest) source(dir, url string) (beads.Place, error) {
 			Hint: "remove the file to have another store, or type stig create TITLE to add an issue to this one"}
 	case found.ByBD():
 		return found, &beads.RefusedError{Path: app.Shortest(found.Path), Reason: "bd keeps these issues in a database",
-			Hint: "type stig store copy " + app.Shortest(found.Path) + " " + url + " to copy them to the server"}
+			Hint: exportHint(url) + " to copy them to the server"}
 	case !r.Import:
 		return found, &beads.RefusedError{Path: app.Shortest(found.Path), Reason: "there is a store already",
 			Hint: fmt.Sprintf("type stig init --store %s --import to copy its issues to the server and work there", url)}
@@ -141,17 +146,21 @@ func (r InitRequest) tables(ctx context.Context, pool *remote.Pool, file, p bead
 		return 0, &beads.RefusedError{Path: p.Name(), Reason: "there is a store already",
 			Hint: fmt.Sprintf(`type mkdir -p %s && echo '{"store": "%s"}' > %s to work with it here`, app.Shortest(p.Dir), p.URL, app.Shortest(p.Path))}
 	case file.Path != "":
-		done, err := remote.Transfer{Pool: pool, From: file, To: p, Prefix: prefix, DryRun: r.DryRun, Told: r.Told}.Run(ctx)
+		done, err := remote.Transfer{Pool: pool, From: file, To: p, Prefix: prefix, Actor: r.actor, DryRun: r.DryRun, Told: r.Told}.Run(ctx)
 		if err != nil {
 			return 0, err
 		}
 		return done.Issues, nil
-	case r.DryRun || !absent:
+	case !absent:
 		return 0, nil
 	}
 	o, _, err := pool.Options(p)
-	if err == nil {
-		err = database.Create(ctx, o, prefix)
+	if err != nil {
+		return 0, err
 	}
-	return 0, err
+	if r.DryRun {
+		return 0, database.Vacant(ctx, o)
+	}
+	o.Actor = r.actor
+	return 0, database.Create(ctx, o, prefix)
 }

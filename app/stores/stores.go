@@ -22,8 +22,14 @@ func place(a *app.App, name string) (beads.Place, error) {
 		if filepath.IsAbs(name) {
 			path = name
 		}
-		if err != nil || !app.Exists(path) {
-			return beads.Place{Path: path, Dir: filepath.Dir(path)}, err
+		if err != nil {
+			return beads.Place{}, err
+		}
+		if !app.Exists(path) {
+			if p, err := jsonl.Discover(where); err == nil { // of bd, which need not have exported it
+				return p, nil
+			}
+			return beads.Place{Path: path, Dir: filepath.Dir(path)}, nil
 		}
 	}
 	return jsonl.Discover(where)
@@ -47,7 +53,7 @@ func Copy(ctx context.Context, a *app.App, r CopyRequest) (c Copied, err error) 
 	if c.From, err = place(a, r.From); err != nil {
 		return c, err
 	}
-	if c.From.Mode != beads.Server && !app.Exists(c.From.Path) {
+	if c.From.Mode != beads.Server && c.From.Mode != beads.Dolt && !app.Exists(c.From.Path) {
 		return c, &beads.StoreError{Path: app.Shortest(c.From.Path), Reason: "no such file", Hint: "name a file of issues or the URL of a store"}
 	}
 	if c.To, err = place(a, r.To); err != nil {
@@ -56,11 +62,26 @@ func Copy(ctx context.Context, a *app.App, r CopyRequest) (c Copied, err error) 
 	for _, p := range []*beads.Place{&c.From, &c.To} {
 		p.Path = app.Shortest(p.Path)
 	}
+	if c.From.Mode == beads.Dolt {
+		return c, &beads.RefusedError{Path: c.From.Path, Reason: "an export of bd's database, in which issues may have changed since", Hint: exportHint(c.To.Name())}
+	}
+	if filepath.Base(c.To.Path) == beads.DirName {
+		return c, &beads.RefusedError{Path: c.To.Path, Reason: "is the directory of a store", Hint: "name the .jsonl file in it"}
+	}
 	if c.To.ByBD() {
 		return c, &beads.RefusedError{Path: c.To.Path, Reason: "bd keeps these issues in a database", Hint: "name a file in another directory"}
 	}
-	c.Transferred, err = remote.Transfer{Pool: a.OnServers(), From: c.From, To: c.To, DryRun: r.DryRun, Told: r.Told}.Run(ctx)
+	who, err := a.ActorName(ctx)
+	if err != nil {
+		return c, err
+	}
+	c.Transferred, err = remote.Transfer{Pool: a.OnServers(), From: c.From, To: c.To, Actor: who, DryRun: r.DryRun, Told: r.Told}.Run(ctx)
 	return c, err
+}
+
+// exportHint says how to copy what bd keeps in a database.
+func exportHint(to string) string {
+	return "type bd export -o bd.jsonl && stig store copy bd.jsonl " + to
 }
 
 // SyncResult says what became of the copy of a store on a server.

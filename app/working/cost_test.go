@@ -60,9 +60,9 @@ func BenchmarkPass(b *testing.B) {
 
 // TestPassReads holds a pass to so many edits and readings of the store and so many starts
 // of git. However many passes there are, the store is read whole once where nobody else
-// changes it. An edit copies it, compares it twice and sums up a part; what was changed just
-// before it is read is summed up, and a look for work reads the notes of what is ready: of
-// the bytes of the store, a pass with two edits reads 8 to 11 times as many, on a busy machine 13.
+// changes it. An edit copies it, compares it once, and sums up a part: of the bytes of the
+// store, a pass with two edits reads 4.8 times as many. One more is for a machine so busy
+// that the file system's clock stands still.
 func TestPassReads(t *testing.T) {
 	for _, c := range []struct {
 		name, script string
@@ -81,7 +81,7 @@ func TestPassReads(t *testing.T) {
 		if gits := two.gits - one.gits; gits > c.gits {
 			t.Errorf("%s: a pass starts git %d times, want %d at most", c.name, gits, c.gits)
 		}
-		if bytes := two.bytes - one.bytes; bytes > 14 {
+		if bytes := two.bytes - one.bytes; bytes > 6 {
 			t.Errorf("%s: a pass reads %.2f times the bytes of the store", c.name, bytes)
 		}
 	}

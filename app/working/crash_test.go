@@ -96,6 +96,35 @@ func (y *yard) inGit(t *testing.T) {
 	}
 }
 
+// A loop that is slow to go on with what it was killed at, while another took the issue, ended
+// the record, worked and gave the issue back, leaves that record as it is, and works on the issue anew.
+func TestKilledAndTakenOver(t *testing.T) {
+	y := newYard(t, "pier-1")
+	y.step = time.Second
+	r := live.Run{ID: "r-left", Actor: "bo", Task: "issue", Issue: "pier-1", Attempt: 1, Started: noon.Add(-time.Hour), Step: "started", Criteria: y.criteria(t), Worktree: y.dir}
+	if err := y.place.RecordRun(r, noon); err != nil {
+		t.Fatal(err)
+	}
+	_, err := y.work(t, "touch pier-1", func(request *working.Request) {
+		request.Tell = func(e working.Event) {
+			if !strings.Contains(e.Text, "is unfinished") {
+				return
+			}
+			r.Ended, r.Outcome, r.Why = noon.Add(-time.Minute), string(work.Stopped), "cy took the issue over"
+			next := live.Run{ID: "r-next", Actor: "cy", Task: "issue", Issue: "pier-1", Attempt: 1, Started: noon.Add(-30 * time.Second), Ended: noon, Outcome: string(work.Stopped)}
+			for _, one := range []live.Run{r, next} {
+				if err := y.place.RecordRun(one, noon); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	})
+	runs := y.runs(t)
+	if err != nil || len(runs) != 3 || runs[0].Why != "cy took the issue over" || !runs[0].Ended.Equal(noon.Add(-time.Minute)) || runs[2].Outcome != string(work.Closed) {
+		t.Errorf("%v, %+v", err, runs)
+	}
+}
+
 // A run that another process works on, such as a dream, is not brought to its end.
 func TestRunOfAnother(t *testing.T) {
 	y := newYard(t)

@@ -66,17 +66,28 @@ func (l *loop) resume(ctx context.Context, r *live.Run) error {
 	if r.Issue == "" {
 		return l.finishBeat(ctx, r)
 	}
+	now, err := l.now()
+	if err != nil {
+		return err
+	}
+	if r.Ended.IsZero() {
+		r.Ended = now // before others can have the issue again, whose runs begin later
+	}
 	claimed, err := l.reclaim(ctx, r)
 	if err != nil {
 		return err
 	}
+	lease, held := l.fresh(ctx, "").LeaseOf(r.Issue)
+	if !claimed && held && lease.Run != "" && lease.Run != r.ID {
+		return nil // the loop that has it now ends the record before its run begins
+	}
+	if over, err := l.isOver(r.ID); over || err != nil { // looked at after the lease: who had the issue meanwhile ended the record
+		if over && held && lease.Run == r.ID {
+			l.release(ctx, r.Issue)
+		}
+		return err
+	}
 	if !claimed {
-		if over, err := l.isOver(r.ID); over || err != nil {
-			return err // whoever took the issue ended the record
-		}
-		if lease, held := l.fresh(ctx, "").LeaseOf(r.Issue); held && lease.Run != "" && lease.Run != r.ID {
-			return nil // the loop that has it now does that before its run begins
-		}
 		r.Cause, r.Why = string(work.Lost), "somebody else has the issue since its loop was killed"
 		return l.conclude(ctx, r, work.Lost)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"stig/app"
 	"stig/beads"
 	"stig/dag"
 	"stig/live"
@@ -51,7 +50,7 @@ func (l *loop) sense(ctx context.Context) (s sensed, err error) {
 	l.reading = l.app.Now().Sub(began)
 	graph := dag.New(file)
 	l.acknowledge(ctx, file, graph)
-	rows, err := a.ReadyRows(ctx, file, graph, now, l.name)
+	worker, err := a.Worker(ctx, file, nil, l.name, now)
 	if err != nil {
 		return s, err
 	}
@@ -65,7 +64,7 @@ func (l *loop) sense(ctx context.Context) (s sensed, err error) {
 		s.others = s.others || lease.Run != "" && lease.Actor != l.name
 	}
 	s.past = work.PastOf(runs, now)
-	list, err := p.pick(rows)
+	list, err := p.pick(graph, worker)
 	if err == nil {
 		list, err = p.unfinished(list)
 	}
@@ -94,37 +93,44 @@ type picker struct {
 	matcher
 }
 
-// pick makes candidates of rows, which are in the order of their rank.
-func (p *picker) pick(rows []app.ReadyRow) (list []work.Candidate, err error) {
+// pick makes candidates of what is ready, in the order of its rank. Of as few issues as
+// will do it reads the texts.
+func (p *picker) pick(graph *dag.Graph, worker dag.Worker) (list []work.Candidate, err error) {
+	worker.Asked = func(i int) bool {
+		waits, e := orient.Pending(p.file, []int{i}, p.schema())
+		err = errors.Join(err, e)
+		return e == nil && waits[0]
+	}
 	free := 0
-	for rank, row := range rows {
-		i, ok := p.file.Index(row.ID)
-		_, mine := p.own[row.ID]
-		if !ok || row.State != dag.StateReady && row.State != dag.StateAsked || free >= mostCandidates && !mine && p.sensed.past[row.ID] == nil {
+	for rank, i := range graph.Ready(p.now) {
+		id := p.file.At(i).ID
+		_, mine := p.own[id]
+		if free >= mostCandidates && !mine && p.sensed.past[id] == nil {
 			continue
 		}
-		fits, err := p.fits(i)
-		if err != nil {
+		fits, e := p.fits(i)
+		if err = errors.Join(err, e); err != nil {
 			return nil, err
 		}
-		switch {
-		case !fits:
+		if !fits {
 			continue
-		case row.State == dag.StateAsked:
+		}
+		switch graph.State(i, worker) {
+		case dag.StateAsked:
 			p.asked++
-			continue
+		case dag.StateReady:
+			c, exhausted := p.candidate(id, rank)
+			if exhausted {
+				p.exhausted = append(p.exhausted, id)
+				continue
+			}
+			if !c.Held && !c.Until.After(p.now) {
+				free++
+			}
+			list = append(list, c)
 		}
-		c, exhausted := p.candidate(row.ID, rank)
-		if exhausted {
-			p.exhausted = append(p.exhausted, row.ID)
-			continue
-		}
-		if !c.Held && !c.Until.After(p.now) {
-			free++
-		}
-		list = append(list, c)
 	}
-	return list, nil
+	return list, err
 }
 
 // candidate says when and why a ready issue is taken; exhausted is set where all attempts

@@ -213,8 +213,16 @@ func TestLostClaim(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	time.AfterFunc(100*time.Millisecond, take)
-	done, err := y.work(t, "sleep 30", func(r *working.Request) { r.UntilEmpty, r.Once = false, true })
+	done, err := y.work(t, "sleep 30", func(r *working.Request) {
+		r.UntilEmpty, r.Once = false, true
+		keep := r.Tell
+		r.Tell = func(e working.Event) {
+			keep(e)
+			if strings.HasPrefix(e.Text, "claimed, ") {
+				time.AfterFunc(100*time.Millisecond, take)
+			}
+		}
+	})
 	if err != nil || len(done.Runs) != 1 || done.Runs[0].Outcome != string(work.Lost) {
 		t.Fatalf("%+v, %v", done, err)
 	}

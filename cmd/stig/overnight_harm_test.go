@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -78,7 +79,8 @@ func (n *night) watch() {
 			n.fault("the night was over after %s of the machine's time", nightMost)
 			return
 		}
-		if len(starts) != seen || n.busy(starts) {
+		resting := n.resting() // asked each time, since it compares with the time before
+		if len(starts) != seen || n.busy(starts) || !resting {
 			if len(starts) != seen {
 				step, waited = time.Minute, 0
 			}
@@ -175,6 +177,50 @@ func (n *night) busy(starts []overnight.Start) bool {
 		}
 	}
 	return false
+}
+
+// resting reports whether all loops run and have found nothing to do: for three looks they took
+// next to no processor time. Without this a night on a server is over while they start, which
+// takes seconds on a busy machine: each step of the clock ends and starts them. On a
+// file they begin within a second.
+func (n *night) resting() bool {
+	if n.server == nil {
+		return true
+	}
+	n.rests++
+	for _, l := range n.loops {
+		if !l.rests() {
+			n.rests = 0
+		}
+	}
+	return n.rests >= 3
+}
+
+// rests reports whether the loop is the process that it was at the last look, and did next to
+// nothing since. Where the system does not show that, it counts as such.
+func (l *nightLoop) rests() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.running == nil {
+		return false
+	}
+	was, wasPid := l.used, l.usedBy
+	l.usedBy = l.running.Process.Pid
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", l.usedBy))
+	if _, wrong := os.Stat("/proc/self/stat"); wrong != nil {
+		return true
+	}
+	_, after, _ := strings.Cut(string(text), ") ")
+	fields := strings.Fields(after)
+	if err != nil || len(fields) < 15 || fields[0] == "Z" {
+		return false // it ended
+	}
+	l.used = 0
+	for _, ticks := range fields[11:15] { // its own, and of the programs that it started
+		n, _ := strconv.Atoi(ticks)
+		l.used += n
+	}
+	return l.usedBy == wasPid && l.used-was <= 2 // hundredths of a second
 }
 
 // isNightWorker reports whether a process is a worker of this night. Its number may be that

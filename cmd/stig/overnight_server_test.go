@@ -8,7 +8,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -132,28 +131,18 @@ func nameStore(dir string, c mysql.Config) error {
 // test does, and the error says why.
 func (n *night) namespace(t *testing.T, i int, m *nightMachine) (mysql.Config, error) {
 	c := n.server.config
-	name := fmt.Sprintf("stig%d-%d", os.Getpid(), i)
-	wire, here, there := fmt.Sprintf("sv%d-%d", os.Getpid()%100_000, i), fmt.Sprintf("10.177.%d.1", i), fmt.Sprintf("10.177.%d.2", i)
-	if out, err := exec.Command("ip", "netns", "add", name).CombinedOutput(); err != nil {
-		return c, fmt.Errorf("%w: %s", err, out)
+	wire, err := load.NewWire(i)
+	if err != nil {
+		return c, err
 	}
-	t.Cleanup(func() { _ = exec.Command("ip", "netns", "delete", name).Run() }) // takes the wire along
-	for _, args := range [][]string{
-		{"link", "add", wire, "type", "veth", "peer", "name", "eth0", "netns", name},
-		{"addr", "add", here + "/24", "dev", wire}, {"link", "set", wire, "up"},
-		{"-n", name, "addr", "add", there + "/24", "dev", "eth0"}, {"-n", name, "link", "set", "eth0", "up"}, {"-n", name, "link", "set", "lo", "up"},
-	} {
-		if out, err := exec.Command("ip", args...).CombinedOutput(); err != nil {
-			return c, fmt.Errorf("ip %s: %w: %s", strings.Join(args, " "), err, out)
-		}
-	}
-	proxy, err := load.NewProxy(here+":0", fmt.Sprintf("%s:%d", c.Host, c.Port))
+	t.Cleanup(wire.Close)
+	proxy, err := load.NewProxy(wire.Here+":0", fmt.Sprintf("%s:%d", c.Host, c.Port))
 	if err != nil {
 		return c, err
 	}
 	t.Cleanup(func() { _ = proxy.Close() })
-	m.inside = []string{"ip", "netns", "exec", name}
-	c.Host, c.Port = here, proxy.Port()
+	m.inside = wire.Inside
+	c.Host, c.Port = wire.Here, proxy.Port()
 	return c, nil
 }
 

@@ -71,6 +71,7 @@ type night struct {
 	late    string // work tree with an old copy of the store; on a server the clone
 	server  *nightServer
 	loops   []*nightLoop
+	rests   int // looks at which all loops rested
 	began   time.Time
 
 	mu                      sync.Mutex
@@ -213,8 +214,9 @@ type nightLoop struct {
 	name    string
 	byShell bool
 
-	mu      sync.Mutex
-	running *exec.Cmd
+	mu           sync.Mutex
+	running      *exec.Cmd
+	used, usedBy int // ticks of the processor at the last look, by which process
 }
 
 // arguments are those of the loop; more bound it. Every other one runs its worker by a shell,

@@ -2,6 +2,7 @@ package load_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -29,6 +31,8 @@ type job struct {
 	From, To int // its writers
 	Most     int // edits of each
 	Logs     string
+	Inside   []string // of a wire; nil for this namespace
+	Ask      bool     // makes one edit and says what is wrong
 }
 
 const jobVariable = "STIG_LOAD_JOB"
@@ -51,6 +55,10 @@ func work(text string) error {
 		return err
 	}
 	s := j.Where.open() // one for all writers of the process
+	if j.Ask {
+		a, b := j.Plan.Target(j.From, 1)
+		return load.Write(context.Background(), s, time.Now(), a, b, "asked")
+	}
 	var group sync.WaitGroup
 	failed := make([]error, j.To)
 	for w := j.From; w < j.To; w++ {
@@ -74,7 +82,8 @@ func (j job) start() (*exec.Cmd, *bytes.Buffer, error) {
 		return nil, nil, err
 	}
 	said := new(bytes.Buffer)
-	c := exec.Command(os.Args[0])
+	argv := append(slices.Clip(j.Inside), os.Args[0])
+	c := exec.Command(argv[0], argv[1:]...)
 	c.Env = append(os.Environ(), jobVariable+"="+string(text))
 	c.Stderr = said
 	return c, said, c.Start()

@@ -58,7 +58,7 @@ func TestRates(t *testing.T) {
 				if err := sample.Write(&text, n, 1); err != nil {
 					t.Fatal(err)
 				}
-				testRates(t, kind, append(text.Bytes(), load.Pool(prefix, poolSize)...))
+				testRates(t, kind, append(text.Bytes(), load.Pool(prefix, 2*poolSize*len(strings.Split(*workers, ",")))...))
 			})
 		}
 	}
@@ -69,7 +69,20 @@ func testRates(t *testing.T, kind string, text []byte) {
 	if kind != file {
 		s = durable(t, kind)
 	}
-	var table strings.Builder
+	w := where{Path: filepath.Join(t.TempDir(), ".beads", "issues.jsonl")}
+	if s != nil {
+		w = where{Config: s.now.Database("rates")}
+	}
+	began := time.Now()
+	if err := w.fill(text, prefix); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%s: %d MB filled in %s", kind, len(text)/1e6, time.Since(began).Round(time.Millisecond))
+	var byCommands func(worker int, op, issue, text string) error
+	if *program != "" {
+		byCommands = commands(t, w)
+	}
+	first := 0
 	for count := range strings.SplitSeq(*workers, ",") {
 		n, err := strconv.Atoi(count)
 		if err != nil {
@@ -79,25 +92,25 @@ func testRates(t *testing.T, kind string, text []byte) {
 			if by == "commands" && *program == "" {
 				continue
 			}
-			w := where{Path: filepath.Join(t.TempDir(), ".beads", "issues.jsonl")}
-			if s != nil {
-				w = where{Config: s.now.Database("rates")}
+			r := newRates(w, n)
+			r.first = first // each run has a pool of its own
+			first += poolSize
+			if by == "commands" {
+				r.do = byCommands
+			} else {
+				r.inProcess()
 			}
-			if err := w.fill(text, prefix); err != nil {
-				t.Fatal(err)
-			}
-			r := newRates(t, w, n, by == "commands")
 			r.run()
-			table.WriteString(r.rows(t, kind, by))
+			t.Log("\n" + r.row(t, kind, by))
 		}
 	}
-	t.Log("\n" + table.String())
 }
 
 // rates is one run.
 type rates struct {
 	where   where
 	workers int
+	first   int // of the pool of the run
 	do      func(worker int, op, issue, text string) error
 	ended   func()
 	began   time.Time
@@ -108,22 +121,27 @@ type rates struct {
 	faults  []string
 }
 
-func newRates(t *testing.T, w where, workers int, byCommands bool) *rates {
-	r := &rates{where: w, workers: workers, figures: map[string]*load.Figures{}, ended: func() {}}
+func newRates(w where, workers int) *rates {
+	r := &rates{where: w, workers: workers, ended: func() {}}
+	r.begin()
+	return r
+}
+
+func (r *rates) begin() {
+	r.began, r.figures, r.events = time.Now(), map[string]*load.Figures{}, nil
 	for _, op := range operations {
 		r.figures[op] = &load.Figures{}
 	}
-	if byCommands {
-		r.do = commands(t, w)
-		return r
-	}
-	store := w.open()
+}
+
+// inProcess has all workers use one store.
+func (r *rates) inProcess() {
+	store := r.where.open()
 	r.ended = func() { closeStore(store) }
 	rules := checkpoint.Rules{Schema: cue.Embedded()}
 	r.do = func(worker int, op, issue, text string) error {
 		return operate(store, rules, actor(worker), op, issue, text)
 	}
-	return r
 }
 
 var operations = []string{load.Claim, load.Checkpoint, load.Comment, load.Release}
@@ -196,15 +214,17 @@ func name(dir string, w where) error {
 		os.WriteFile(path, fmt.Appendf(nil, "{\"store\": %q}\n", w.Config.URL()), 0o644))
 }
 
+// run has the workers work for a while.
 func (r *rates) run() {
-	_ = r.try(0, load.Claim, load.PoolID(prefix, poolSize-1), "") // fetches the store
-	_ = r.try(0, load.Release, load.PoolID(prefix, poolSize-1), "")
-	r.figures, r.events = map[string]*load.Figures{}, nil
-	for _, op := range operations {
-		r.figures[op] = &load.Figures{}
-	}
-	r.began = time.Now()
 	var group sync.WaitGroup
+	for m := range min(machines, r.workers) { // each fetches the store
+		group.Go(func() {
+			issue := load.PoolID(prefix, r.first+m)
+			_, _ = r.try(m, load.Claim, issue, ""), r.try(m, load.Release, issue, "")
+		})
+	}
+	group.Wait()
+	r.begin()
 	for w := range r.workers {
 		group.Go(func() { r.work(w) })
 	}
@@ -216,21 +236,25 @@ func (r *rates) run() {
 	r.ended()
 }
 
-// work is one worker, until the time is over. It ends between issues.
+// work is one worker, until the time is over. It ends by releasing what it holds.
 func (r *rates) work(worker int) {
 	random := rand.New(rand.NewPCG(1, uint64(worker)))
-	for n := 0; time.Since(r.began) < *span; n++ {
-		issue := load.PoolID(prefix, random.IntN(poolSize))
+	for n := 0; !r.over(); n++ {
+		issue := load.PoolID(prefix, r.first+random.IntN(poolSize))
 		if !r.try(worker, load.Claim, issue, "") {
 			continue
 		}
-		for k := range 2 {
+		for k := 0; k < 2 && !r.over(); k++ {
 			r.try(worker, load.Checkpoint, issue, fmt.Sprintf("stone %d.%d.%d.", worker, n, k))
 		}
-		r.try(worker, load.Comment, issue, fmt.Sprintf("comment %d.%d", worker, n))
+		if !r.over() {
+			r.try(worker, load.Comment, issue, fmt.Sprintf("comment %d.%d", worker, n))
+		}
 		r.try(worker, load.Release, issue, "")
 	}
 }
+
+func (r *rates) over() bool { return time.Since(r.began) >= *span }
 
 // try does one operation, and reports whether it was acknowledged.
 func (r *rates) try(worker int, op, issue, text string) bool {
@@ -251,8 +275,8 @@ func (r *rates) try(worker int, op, issue, text string) bool {
 	return err == nil
 }
 
-// rows are those of a table, once the store was compared with what was acknowledged.
-func (r *rates) rows(t *testing.T, kind, by string) string {
+// row is that of a table, once the store was compared with what was acknowledged.
+func (r *rates) row(t *testing.T, kind, by string) string {
 	text, err := r.where.text()
 	if err != nil {
 		t.Fatal(err)

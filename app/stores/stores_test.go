@@ -1,0 +1,99 @@
+package stores_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"stig/app"
+	"stig/app/stores"
+	"stig/beads"
+	"stig/fault"
+	"stig/internal/servers"
+	"stig/jsonl"
+	"stig/mysql"
+)
+
+// front gives a front end that works in a directory, as root on a local server.
+func front(t *testing.T, dir, store string) *app.App {
+	t.Helper()
+	environ, home := map[string]string{"STIG_ACTOR": "mara", "PATH": os.Getenv("PATH")}, t.TempDir()
+	own := func() (string, error) { return home, nil }
+	a := &app.App{
+		Getenv: func(name string) string { return environ[name] }, Env: os.Environ, HomeDir: own, ConfigDir: own,
+		Now: time.Now, Say: func(app.Level, string) {}, Ctx: t.Context(), Running: "test", Dir: dir, Store: store,
+	}
+	t.Cleanup(func() { _ = a.OnServers().Close() })
+	return a
+}
+
+// TestInit makes a store once, and says with a dry run what the real one would do: also
+// that it would refuse.
+func TestInit(t *testing.T) {
+	c := servers.Need(t, servers.MariaDB).Database("stores")
+	dir := t.TempDir()
+	a := front(t, dir, c.URL())
+	settings := filepath.Join(dir, beads.DirName, jsonl.SettingsFile)
+	if m, err := stores.Init(t.Context(), a, stores.InitRequest{Prefix: "hb", DryRun: true}); err != nil || !strings.Contains(m.Diff, c.URL()) || app.Exists(settings) {
+		t.Fatalf("%+v, %v", m, err)
+	}
+	if m, err := stores.Init(t.Context(), a, stores.InitRequest{Prefix: "hb"}); err != nil || m.Prefix != "hb" || !app.Exists(settings) {
+		t.Fatalf("%+v, %v", m, err)
+	}
+	refused := new(beads.RefusedError)
+	if _, err := stores.Init(t.Context(), front(t, dir, c.URL()), stores.InitRequest{}); !errors.As(err, &refused) {
+		t.Errorf("%v", err)
+	}
+	if e, err := stores.Examine(t.Context(), a, beads.Place{Path: settings, Dir: filepath.Dir(settings), Mode: beads.Server, URL: c.URL()}); err != nil || e.Kind != servers.MariaDB || !e.Writable || !e.Local || e.User != "root" {
+		t.Errorf("%+v, %v", e, err)
+	}
+	if url, from, to, err := stores.Migrate(t.Context(), front(t, dir, ""), true); err != nil || url != c.URL() || from != to {
+		t.Errorf("%s %d %d %v", url, from, to, err)
+	}
+}
+
+// TestInitForeign leaves a database alone in which somebody else has tables.
+func TestInitForeign(t *testing.T) {
+	c := servers.Need(t, servers.MariaDB).Database("foreign")
+	db, err := mysql.Open(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec("CREATE TABLE tides (at INT)"); err != nil {
+		t.Fatal(err)
+	}
+	for _, dryRun := range []bool{true, false} {
+		dir := t.TempDir()
+		_, err := stores.Init(t.Context(), front(t, dir, c.URL()), stores.InitRequest{DryRun: dryRun})
+		if err == nil || !strings.Contains(err.Error(), "it holds the table tides") {
+			t.Errorf("%v: %v", dryRun, err)
+		}
+		if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
+			t.Errorf("%v, %v", entries, err)
+		}
+	}
+}
+
+// TestFilesHaveNoServer says of a store in a file what is for one on a server.
+func TestFilesHaveNoServer(t *testing.T) {
+	dir := t.TempDir()
+	if err := errors.Join(os.Mkdir(filepath.Join(dir, beads.DirName), 0o755), os.WriteFile(filepath.Join(dir, beads.DirName, "issues.jsonl"), nil, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	a := front(t, dir, "")
+	_, syncing := stores.Sync(t.Context(), a, true)
+	_, _, _, migrating := stores.Migrate(t.Context(), a, true)
+	_, copying := stores.Copy(t.Context(), a, stores.CopyRequest{From: ".beads/issues.jsonl", To: ".beads"})
+	for _, err := range []error{syncing, migrating} {
+		if e, ok := errors.AsType[*fault.Error](err); !ok || e.Code != fault.Usage || !strings.Contains(err.Error(), "is for a store on a server") {
+			t.Errorf("%v", err)
+		}
+	}
+	if copying == nil {
+		t.Error("copied into a directory")
+	}
+}

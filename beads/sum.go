@@ -1,0 +1,107 @@
+package beads
+
+import (
+	"fmt"
+	"hash/crc32"
+	"io"
+)
+
+// Sum is the checksum of a text: two of 32 bits, for which processors have instructions,
+// and its length. Those of parts, which may be computed anywhere, are put together in file
+// order. What is summed is what is indexed, to the byte, even of a file that changes while
+// it is read. The same text has the same sum in every process: names of files hold it. It
+// finds changes that happen, not those that somebody makes to deceive it.
+type Sum struct {
+	castagnoli, ieee uint32
+	size             int64
+}
+
+// String is the sum as names of files hold it.
+func (s Sum) String() string { return fmt.Sprintf("%x.%08x%08x", s.size, s.castagnoli, s.ieee) }
+
+func sumOfText(data []byte) Sum {
+	return Sum{crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli)), crc32.ChecksumIEEE(data), int64(len(data))}
+}
+
+// then is the sum of two texts, one after the other.
+func (s Sum) then(t Sum) Sum {
+	return Sum{
+		shifted(crc32.Castagnoli, s.castagnoli, t.size) ^ t.castagnoli,
+		shifted(crc32.IEEE, s.ieee, t.size) ^ t.ieee,
+		s.size + t.size,
+	}
+}
+
+// after is the sum of the rest of a text that begins with another.
+func (s Sum) after(begin Sum) Sum {
+	size := s.size - begin.size
+	return Sum{
+		shifted(crc32.Castagnoli, begin.castagnoli, size) ^ s.castagnoli,
+		shifted(crc32.IEEE, begin.ieee, size) ^ s.ieee,
+		size,
+	}
+}
+
+// shifted is what a checksum adds to that of a text with so many bytes after its own: its
+// product with x to the power of their bits, modulo the polynomial, as crc32_combine of
+// zlib computes it. The highest bit is the coefficient of x to the power of 0.
+func shifted(polynomial, sum uint32, bytes int64) uint32 {
+	for square := uint32(1 << (31 - 8)); bytes > 0; bytes >>= 1 {
+		if bytes&1 != 0 {
+			sum = product(polynomial, square, sum)
+		}
+		square = product(polynomial, square, square)
+	}
+	return sum
+}
+
+func product(polynomial, a, b uint32) (p uint32) {
+	for bit := uint32(1 << 31); bit != 0; bit >>= 1 {
+		if a&bit != 0 {
+			p ^= b
+		}
+		b = b>>1 ^ polynomial&-(b&1)
+	}
+	return p
+}
+
+// SumOf sums a text that had so many bytes when last asked, and what was
+// appended since.
+func SumOf(from io.ReaderAt, size int64) (s Sum, err error) {
+	blocks, err := eachBlock(from, 0, size, func() func(block) Sum {
+		return func(b block) Sum { return sumOfText(b.data) }
+	})
+	for _, b := range blocks {
+		s = s.then(b)
+	}
+	return s, err
+}
+
+// stretch is a line of a text that another one replaced.
+type stretch struct {
+	off    int64
+	longer int64 // the new one, in bytes
+}
+
+// sumsAfter gives the sums of a text up to the end of each of its parts, from those that
+// it had before some lines were replaced, which are given in order. It reads the parts
+// that these stand in.
+func sumsAfter(known []Sum, from io.ReaderAt, replaced []stretch) ([]Sum, error) {
+	sums := make([]Sum, 0, len(known))
+	var was, now Sum
+	for _, end := range known {
+		part, size, touched := end.after(was), end.size-was.size, false
+		for ; len(replaced) > 0 && replaced[0].off < end.size; replaced = replaced[1:] {
+			size, touched = size+replaced[0].longer, true
+		}
+		if touched {
+			var err error
+			if part, err = SumOf(io.NewSectionReader(from, now.size, size), size); err != nil {
+				return nil, err
+			}
+		}
+		was, now = end, now.then(part)
+		sums = append(sums, now)
+	}
+	return sums, nil
+}
