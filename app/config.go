@@ -38,9 +38,26 @@ type Config struct {
 	Traces struct {
 		Digest int `json:"digest"` // 0 when not given
 	} `json:"traces"`
+	Swarm  *SwarmConfig    `json:"swarm"`  // nil when not given
 	Notify Notifications   `json:"notify"` // see whom
 	Types  []string        `json:"types"`  // of issues, besides those of bd
 	Views  map[string]View `json:"views"`  // of stig list, by name
+}
+
+// SwarmConfig are the numbers of swarms. Times are as checkpoint.ParseSpan takes them.
+type SwarmConfig struct {
+	Evaporation     float64 `json:"evaporation"`
+	Deposit         float64 `json:"deposit"`
+	PerSubtask      int     `json:"per_subtask"`
+	Beta            int     `json:"beta"`
+	Quorum          string  `json:"quorum"`
+	Diversity       float64 `json:"diversity"`
+	MaxRounds       int     `json:"max_rounds"`
+	Timeout         string  `json:"timeout"`
+	RoundTimeout    string  `json:"round_timeout"`
+	ResponseTimeout string  `json:"response_timeout"`
+	Retries         int     `json:"retries"`
+	LeastActive     int     `json:"least_active"`
 }
 
 // View is a list that is asked for by its name.

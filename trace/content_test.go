@@ -30,6 +30,7 @@ var whole = map[string]map[string]any{
 	trace.Result:         {"re": "t-abcdefgh23", "payload": "it turns"},
 	trace.Feedback:       {"to": []any{"ann"}, "payload": "the test failed"},
 	trace.Approval:       {"re": "t-abcdefgh23", "payload": "yes"},
+	trace.SwarmRound:     {"summary": "round 1", "swarm": "s-abc", "round": "1", "part": "1/1", "operations": "{}"},
 	trace.Notification:   {"to": []any{"@people"}, "payload": "the tide is in"},
 }
 
@@ -49,8 +50,9 @@ func allows(t *testing.T, schema cue.Value, name string, content map[string]any)
 	if err != nil {
 		t.Fatal(err)
 	}
+	kind, _ := trace.KindOf(name)
 	value := cuecontext.New().CompileBytes(data)
-	definition := schema.LookupPath(cue.ParsePath("#" + name))
+	definition := schema.LookupPath(cue.ParsePath(kind.Definition()))
 	if !definition.Exists() {
 		t.Fatalf("no definition of %s", name)
 	}
@@ -146,7 +148,7 @@ func textOf(name string, content map[string]any) string {
 	}
 	text += "\n\n"
 	if block, ok := content[kind.Block]; ok {
-		code, _ := block.(string)
+		code, _ := block.(string) // of a result anything
 		text += "```\n" + code + "\n```\n\n"
 	}
 	for _, key := range slices.Sorted(maps.Keys(content)) {

@@ -55,8 +55,8 @@ func DigestOf(list []Left) Digest {
 	return d
 }
 
-// Unsummarised gives the traces that no summary covers yet, summaries left out, and
-// the name of the newest trace that one does cover.
+// Unsummarised gives the traces that no summary covers yet, summaries and the records of
+// swarms left out, and the name of the newest trace that one does cover.
 func Unsummarised(list []Left) (rest []Left, covered string) {
 	from := 0
 	first := map[string]int{} // where a name stands
@@ -77,7 +77,7 @@ func Unsummarised(list []Left) (rest []Left, covered string) {
 			from, covered = end, list[end-1].Name
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(list[from:]), func(l Left) bool { return l.Type == Summary }), covered
+	return slices.DeleteFunc(slices.Clone(list[from:]), func(l Left) bool { return l.Type == Summary || l.Type == SwarmRound }), covered
 }
 
 // says is what two traces have in common that say the same.

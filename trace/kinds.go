@@ -21,6 +21,7 @@ const (
 	Feedback       = "feedback"
 	Approval       = "approval"
 	Notification   = "notification"
+	SwarmRound     = "swarm/round"
 
 	// Comment is what a comment without a type is listed as.
 	Comment = "comment"
@@ -36,6 +37,7 @@ type Kind struct {
 	Lists    []string // keys whose content is a list
 	Names    []string // keys whose content is the name of a trace
 	Levels   []string // the values of the key level
+	Own      string   // the command that alone leaves it, "" where anybody may
 	For      string   // what the type is for
 }
 
@@ -67,7 +69,12 @@ var kinds = []Kind{
 		For: "to agree"},
 	{Type: Notification, Head: "payload", Required: []string{"payload"}, Either: []string{"re", "to"}, Lists: []string{"to"}, Names: []string{"re"},
 		For: "news"},
+	{Type: SwarmRound, Head: "summary", Block: "operations", Required: []string{"summary", "swarm", "round", "part", "operations"}, Own: "stig swarm",
+		For: "the operations of a settled round, one a line as JSON; stig swarm leaves it"},
 }
+
+// Definition is the name of the type's definition in schemas/traces/schema.cue.
+func (k Kind) Definition() string { return "#" + strings.ReplaceAll(k.Type, "/", "_") }
 
 // Kinds lists the types.
 func Kinds() []Kind { return slices.Clone(kinds) }

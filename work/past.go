@@ -17,11 +17,11 @@ type Past struct {
 	later int // runs in a row that were to be started later, or lost their claim
 }
 
-// PastOf reads the runs of each issue. They are in the order of their starts.
+// PastOf reads the runs of each issue, but for those of explorers of a swarm. They are in the order of their starts.
 func PastOf(runs []live.Run, now time.Time) map[string]*Past {
 	all := map[string]*Past{}
 	for i, r := range runs {
-		if r.Issue == "" || r.Outcome == "" {
+		if r.Issue == "" || r.Outcome == "" || r.Task == live.SwarmTask {
 			continue
 		}
 		p := all[r.Issue]

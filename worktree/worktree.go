@@ -222,18 +222,24 @@ func (t *Tree) fill(ctx context.Context) (err error) {
 	if t.own = ownDirectories(t.repo.common)[t.Dir]; t.own == "" {
 		return fmt.Errorf("%s: git has no work tree there", t.Dir)
 	}
-	if store := t.repo.store; store != "" {
-		if _, err := t.git().Must(ctx, "sparse-checkout", "set", "--no-cone", "/*", "!/"+pattern(store)); err != nil {
-			return err
-		}
-	}
-	if _, err := t.git().Must(ctx, "-c", "submodule.recurse=false", "reset", "--quiet", "--hard"); err != nil {
+	if err := t.files(ctx); err != nil {
 		return err
 	}
 	text, err := json.Marshal(note{Issue: t.Issue, Branch: t.Branch})
 	if err == nil {
 		err = os.WriteFile(filepath.Join(t.own, noteFile), append(text, '\n'), 0o600)
 	}
+	return err
+}
+
+// files checks out all but the store's.
+func (t *Tree) files(ctx context.Context) error {
+	if store := t.repo.store; store != "" {
+		if _, err := t.git().Must(ctx, "sparse-checkout", "set", "--no-cone", "/*", "!/"+pattern(store)); err != nil {
+			return err
+		}
+	}
+	_, err := t.git().Must(ctx, "-c", "submodule.recurse=false", "reset", "--quiet", "--hard")
 	return err
 }
 

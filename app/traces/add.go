@@ -122,10 +122,13 @@ func adding(ctx context.Context, a *app.App, store beads.Store, now time.Time, d
 
 // written makes the trace of a draft.
 func written(d Draft, actor string) (*One, error) {
+	kind, known := trace.KindOf(d.Type)
+	if kind.Own != "" {
+		return nil, app.Usage(d.Type+": is left by "+kind.Own+" alone", "type "+kind.Own+" --help")
+	}
 	t, err := trace.Draft{Type: d.Type, Summary: d.Summary, Content: d.Content, Body: d.Body}.Trace()
 	if err != nil {
-		_, known := trace.KindOf(d.Type)
-		hint := "type stig schema traces: it has the definition of #" + d.Type
+		hint := "type stig schema traces: it has the definition of " + kind.Definition()
 		if !known {
 			hint = nearest(d.Type)
 		}

@@ -82,7 +82,7 @@ func (l *loop) inherit(issue string) error {
 		return err
 	}
 	for _, r := range runs {
-		if r.Issue != issue || r.Outcome != "" {
+		if r.Issue != issue || r.Outcome != "" || r.Task == live.SwarmTask {
 			continue
 		}
 		if r.Program.PID != 0 {

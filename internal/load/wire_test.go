@@ -84,7 +84,7 @@ func testWires(t *testing.T, kind string, first int) {
 	toldOfNoWire(t, wires[wireMachines-1], last)
 }
 
-// cutAgainAndAgain takes a wire away for a moment, again and again, and every tenth time for
+// cutAgainAndAgain takes a wire away for a moment, again and again, and the tenth time for
 // longer than the server waits for a client that is silent in the middle of an edit.
 func cutAgainAndAgain(t *testing.T, w *load.Wire, stop <-chan struct{}) (cuts int) {
 	for {
@@ -94,7 +94,7 @@ func cutAgainAndAgain(t *testing.T, w *load.Wire, stop <-chan struct{}) (cuts in
 		case <-time.After(50*time.Millisecond + rand.N(time.Second)):
 		}
 		down := rand.N(1500 * time.Millisecond)
-		if cuts++; cuts%10 == 0 {
+		if cuts++; cuts%40 == 10 {
 			down = 25 * time.Second
 		}
 		if err := errors.Join(w.Down(), wait(down, stop), w.Up()); err != nil {

@@ -57,7 +57,8 @@ func Kinds() (names []string) {
 // prepareMariaDB has mariadb-install-db make the data, unless there is some.
 func prepareMariaDB(program, dir string, port int, fast bool) (argv, env []string, err error) {
 	data := filepath.Join(dir, "data")
-	settings := []string{"--no-defaults", "--datadir=" + data, "--skip-name-resolve"}
+	// One that starts removes temporary tables of others from a directory that they share.
+	settings := []string{"--no-defaults", "--datadir=" + data, "--tmpdir=" + dir, "--skip-name-resolve"}
 	if os.Geteuid() == 0 {
 		settings = append(settings, "--user=root") // it does not run as root unless told to
 	}

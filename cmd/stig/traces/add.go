@@ -96,6 +96,9 @@ func addCommand(a *cli.App) *cobra.Command {
 func typesHelp() string {
 	var b strings.Builder
 	for _, k := range trace.Kinds() {
+		if k.Own != "" {
+			continue
+		}
 		fmt.Fprintf(&b, "  %-17s %s\n  %-17s needs %s\n", k.Type, k.For, "", k.Needs())
 	}
 	return b.String()

@@ -1,0 +1,112 @@
+package swarming
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+
+	"stig/app"
+	"stig/beads"
+	"stig/jsonl"
+	"stig/secret"
+	"stig/swarm"
+	"stig/verify"
+	"stig/worktree"
+)
+
+// judge runs the acceptance criteria of the issue on each solution of a round, in a
+// directory that holds its commit and nothing else. What was judged before is not judged
+// again. Where nothing in the criteria can be run there is no verdict.
+func (s *session) judge(ctx context.Context, own []swarm.Operation, more []swarm.Verdict) (list []swarm.Verdict, err error) {
+	var solutions []swarm.Verdict
+	for _, o := range own {
+		if o.Kind == swarm.Find && o.Commit != "" {
+			solutions = append(solutions, swarm.Verdict{Agent: o.Agent, Idea: o.Idea, Branch: o.Branch, Commit: o.Commit})
+		}
+	}
+	for _, v := range append(solutions, more...) {
+		known := func(other swarm.Verdict) bool { return other.Commit == v.Commit }
+		if slices.ContainsFunc(s.state.Verdicts, known) || slices.ContainsFunc(list, known) {
+			continue
+		}
+		judged, asks, err := s.try(ctx, v)
+		if err != nil {
+			return nil, err
+		}
+		if !asks {
+			return nil, nil
+		}
+		list = append(list, judged)
+	}
+	return list, nil
+}
+
+// try runs the criteria on one solution; asks is false where nothing in them can be run.
+func (s *session) try(ctx context.Context, v swarm.Verdict) (_ swarm.Verdict, asks bool, err error) {
+	trees, ok, err := treesOf(s.app, s.store)
+	if err != nil || !ok {
+		return v, false, err
+	}
+	dir, remove, err := worktree.Detached(ctx, trees, s.issue, v.Commit)
+	if err != nil {
+		return v, false, err
+	}
+	defer func() { err = errors.Join(err, remove(context.WithoutCancel(ctx))) }()
+	a := s.app.Fresh(ctx, "swarm")
+	a.Dir, a.Store = dir, filepath.Join(s.place.Worktree, filepath.FromSlash(s.place.Store))
+	a.Progress, a.Terminal = io.Discard, false
+	t, err := a.TrialOf(ctx, s.issue)
+	if err != nil || !t.Asks() {
+		return v, false, err
+	}
+	tried := errors.Join(a.Try(ctx, t, app.TrialOptions{}), t.Settle())
+	switch {
+	case ctx.Err() != nil:
+		return v, true, context.Cause(ctx)
+	case tried != nil:
+		v.Why = secret.Hide(app.Folded(tried.Error()))
+	default:
+		v.Passed, v.Why = t.Verdict.Passed(), why(t.Verdict)
+	}
+	return v, true, nil
+}
+
+// why says which check did not pass; "" where all did.
+func why(v *verify.Verdict) string {
+	for _, o := range v.Outcomes() {
+		if !o.Passed() && o.Exit != verify.ExitNotRun {
+			return secret.Hide(fmt.Sprintf("the check %s ends with exit code %d", app.FirstLine(o.Text), o.Exit))
+		}
+	}
+	if !v.Passed() {
+		return "not all checks ran"
+	}
+	return ""
+}
+
+// treesOf says where work trees go; ok is false without git.
+func treesOf(a *app.App, store beads.Store) (o worktree.Options, ok bool, err error) {
+	p := store.Place()
+	dir, err := filepath.Abs(p.Dir)
+	if err != nil {
+		return o, false, err
+	}
+	tree, err := jsonl.WorktreeOf(dir)
+	if err != nil || tree.Root == "" {
+		return o, false, err
+	}
+	state := a.StateDir()
+	if state == "" {
+		return o, false, app.Usage("no directory to keep work trees in", "set XDG_STATE_HOME or HOME")
+	}
+	tracked, err := filepath.Rel(tree.Root, dir)
+	if err != nil || !filepath.IsLocal(tracked) || filepath.Base(dir) != beads.DirName {
+		tracked = ""
+	}
+	return worktree.Options{
+		Git: a.GitIn(tree.Root), Root: tree.Root, Dir: filepath.Join(state, "trees"), Store: filepath.ToSlash(tracked), Common: tree.Common,
+	}, true, nil
+}

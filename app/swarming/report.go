@@ -1,0 +1,79 @@
+package swarming
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"stig/app"
+	"stig/signals"
+	"stig/swarm"
+)
+
+// ReportRequest asks what a swarm came to.
+type ReportRequest struct {
+	ID         string
+	Checkpoint bool // writes it as the issue's state estimate
+	DryRun     bool
+}
+
+// Reported is the report of the newest swarm on an issue.
+type Reported struct {
+	ID string `json:"id"`
+	*swarm.Report
+
+	Written *app.Checkpointed `json:"-"` // nil where nothing was asked to be written
+}
+
+// Report reports on the newest swarm of an issue.
+func Report(ctx context.Context, a *app.App, r ReportRequest) (*Reported, error) {
+	s, err := load(a, r.ID)
+	if err != nil {
+		return nil, err
+	}
+	if s.state.Swarm == "" {
+		return nil, s.running()
+	}
+	who, err := a.ActorName(ctx)
+	if err != nil {
+		return nil, err
+	}
+	done := &Reported{ID: s.issue, Report: swarm.NewReport(s.seenBy(who), s.now)}
+	if r.Checkpoint {
+		done.Written, err = s.checkpoint(ctx, done.Report, r.DryRun)
+	}
+	return done, err
+}
+
+// checkpoint writes the report as the state estimate of the issue.
+func (s *session) checkpoint(ctx context.Context, r *swarm.Report, dryRun bool) (*app.Checkpointed, error) {
+	end := string(r.Ended)
+	if end == "" {
+		end = "running"
+	}
+	done := fmt.Sprintf("Swarm %s of %s explored %q for %s: %s.", r.Swarm, app.Counted(r.Agents, "agent"), r.Task, app.Counted(r.Rounds, "round"), end)
+	learned := "No agent found anything."
+	if r.Conclusion != "" {
+		learned = r.Conclusion
+	}
+	var other []string
+	for _, idea := range r.State.Convergence.Ideas {
+		other = append(other, fmt.Sprintf("%s (%d of %d)", idea.Idea, len(idea.Supporters), r.Active))
+	}
+	remains := "To decide between " + strings.Join(other, ", ") + "."
+	switch {
+	case r.Proof != nil:
+		remains = fmt.Sprintf("To merge branch %s and close the issue.", r.Proof.Branch)
+	case !r.Partial:
+		remains = "To do what the swarm agreed on."
+	case len(other) == 0:
+		remains = "Everything."
+	}
+	remains += " The issue deserves depth " + r.Depth + " now."
+	evidence := fmt.Sprintf("stig swarm report %s: stability %d/%d, quorum %.0f %%, diversity %.0f %%", s.issue, r.State.Convergence.StableRounds,
+		r.State.Config.Beta, 100*float64(r.State.Convergence.Share), 100*float64(r.State.Convergence.Diversity))
+	return s.app.Checkpoint(ctx, app.CheckpointRequest{
+		ID: s.issue, DryRun: dryRun, Evidence: &evidence,
+		Estimate: signals.Estimate{Done: done, Learned: learned, Remains: remains, Downstream: "None known."},
+	})
+}

@@ -1,0 +1,349 @@
+package swarming
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"stig/app"
+	"stig/checkpoint"
+	"stig/fault"
+	"stig/jsonl"
+	"stig/live"
+	"stig/process"
+	"stig/swarm"
+	"stig/work"
+	"stig/worktree"
+)
+
+// RunRequest runs a swarm from its start to its end, or on from where it was killed.
+type RunRequest struct {
+	StartRequest
+	Command         []string
+	RoundTimeout    time.Duration // of an agent in a round; 0 is that of the configuration
+	ResponseTimeout time.Duration // after which it is reminded once; 0 is half of a RoundTimeout that is given
+	Grace           time.Duration // that a command has to end; 0 is 10 s
+	Tell            func(string)
+}
+
+// runner is one run of Run.
+type runner struct {
+	RunRequest
+	app   *app.App
+	name  string // who runs it
+	trees *worktree.Options
+	root  string
+
+	mu sync.Mutex // agents of a round act at once
+	*session
+}
+
+// Run has explorers explore until the swarm ends: the command once for each agent and
+// round, all agents of a round at once. When ctx ends it ends after the round, and another
+// Run goes on from there. Killed at any point, it goes on at the round that was not settled.
+func Run(ctx context.Context, a *app.App, r RunRequest) (*Reported, error) {
+	x, err := newRunner(ctx, a, r)
+	if err != nil {
+		return nil, err
+	}
+	alone, err := x.place.LockLoop("\x00swarm " + r.ID)
+	if err != nil {
+		return nil, &fault.Error{Code: fault.Conflict, ID: r.ID, Reason: "another process runs its swarm in this clone", Hint: "type stig swarm status " + r.ID, Err: err}
+	}
+	defer func() { _ = alone() }()
+	if err := x.begin(ctx); err != nil {
+		return nil, err
+	}
+	for x.state.Ended == "" && ctx.Err() == nil {
+		if err := x.nextRound(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if x.state.Ended == "" {
+		x.Tell(fmt.Sprintf("ends after round %d; stig swarm run %s goes on", x.state.Settled, r.ID))
+		return nil, context.Cause(ctx)
+	}
+	x.putAway(ctx)
+	return &Reported{ID: x.issue, Report: swarm.NewReport(x.state, x.now)}, nil
+}
+
+// newRunner finds out all that a run needs, and writes nothing.
+func newRunner(ctx context.Context, a *app.App, r RunRequest) (*runner, error) {
+	if r.Tell == nil {
+		r.Tell = func(string) {}
+	}
+	x := &runner{RunRequest: r}
+	var err error
+	if x.name, err = a.MustActor(ctx); err != nil {
+		return nil, err
+	}
+	if err := x.findCommand(a); err != nil {
+		return nil, err
+	}
+	x.app = a.Fresh(ctx, "swarm")
+	x.app.Actor = x.name
+	if x.app.Cache == nil {
+		x.app.Cache = jsonl.NewCache(a.Now)
+	}
+	if x.session, err = load(x.app, r.ID); err != nil {
+		return nil, err
+	}
+	x.app.Store = filepath.Join(x.place.Worktree, filepath.FromSlash(x.place.Store))
+	if err := x.times(); err != nil {
+		return nil, err
+	}
+	trees, ok, err := treesOf(x.app, x.store)
+	if err != nil {
+		return nil, err
+	}
+	if x.root, err = filepath.Abs(filepath.Dir(x.store.Place().Dir)); err != nil {
+		return nil, err
+	}
+	if ok {
+		x.trees = &trees
+		err = worktree.Check(ctx, trees)
+	} else {
+		x.Tell("without git: all agents work in place")
+	}
+	if err == nil {
+		err = x.trusted(ctx)
+	}
+	return x, err
+}
+
+// times takes the limits of a round from the configuration, where they are not given.
+func (x *runner) times() error {
+	round, response := 2*time.Minute, time.Minute
+	if given := x.app.Config.Swarm; given != nil {
+		var err error
+		if round, err = checkpoint.ParseSpan(given.RoundTimeout); err != nil {
+			return err
+		}
+		if response, err = checkpoint.ParseSpan(given.ResponseTimeout); err != nil {
+			return err
+		}
+	}
+	if x.RoundTimeout > 0 {
+		response = x.RoundTimeout / 2
+	}
+	x.RoundTimeout = cmp.Or(x.RoundTimeout, round)
+	x.ResponseTimeout = min(cmp.Or(x.ResponseTimeout, response), x.RoundTimeout)
+	x.Grace = cmp.Or(x.Grace, 10*time.Second)
+	return nil
+}
+
+// findCommand refuses a command that is not there. A path is that of the directory in
+// which stig was started.
+func (x *runner) findCommand(a *app.App) error {
+	if len(x.Command) == 0 || x.Command[0] == "" {
+		return app.Usage("no command to run", "give it after --, such as stig swarm run ID -- ./explorer.sh")
+	}
+	x.Command = slices.Clone(x.Command)
+	if program := x.Command[0]; strings.ContainsRune(program, filepath.Separator) && !filepath.IsAbs(program) {
+		full, err := filepath.Abs(filepath.Join(cmp.Or(a.Dir, "."), program))
+		if err != nil {
+			return err
+		}
+		x.Command[0] = full
+	}
+	if !process.Finder(a.Dir, a.Getenv)(x.Command[0]) {
+		return app.Usage(fmt.Sprintf("%q: no such program; it must be there, and executable", x.Command[0]), "")
+	}
+	return nil
+}
+
+// trusted refuses to begin where the acceptance criteria could be run, and may not.
+func (x *runner) trusted(ctx context.Context) error {
+	t, err := x.app.Fresh(ctx, "swarm").TrialOf(ctx, x.issue)
+	if err != nil || !t.Asks() {
+		return err
+	}
+	ok, err := x.app.Trusted(ctx, t.Site)
+	if err != nil || ok {
+		return err
+	}
+	return &fault.Error{Code: fault.Found, ID: x.issue, Reason: "this repository is not trusted here, so that no solution would be checked",
+		Hint: "read the acceptance criteria, then type stig trust"}
+}
+
+// begin starts the swarm, or finds the one that was not brought to its end.
+func (x *runner) begin(ctx context.Context) error {
+	if err := x.inherit(); err != nil {
+		return err
+	}
+	switch {
+	case x.state.Ended != "" && x.round.Swarm == x.state.Swarm: // killed before what follows the end
+		x.Tell(fmt.Sprintf("swarm %s ended: %s", x.state.Swarm, x.state.Ended))
+		return x.finish(ctx)
+	case x.state.Ended != "" || x.state.Swarm == "":
+		done, err := Start(ctx, x.app, x.StartRequest)
+		if err != nil {
+			return err
+		}
+		x.Tell(fmt.Sprintf("swarm %s on %s: %s", done.Swarm, done.ID, names(done.State)))
+	default:
+		if err := x.own(ctx, "run"); err != nil {
+			return err
+		}
+		x.Tell(fmt.Sprintf("swarm %s goes on at round %d", x.state.Swarm, x.state.Round))
+		if !x.held(x.name) { // killed before it was claimed
+			if _, err := x.app.Claim(ctx, app.ClaimRequest{ID: x.issue}); err != nil {
+				return err
+			}
+		}
+	}
+	if err := x.read(); err != nil {
+		return err
+	}
+	return x.dropUnfinished()
+}
+
+// inherit ends what a run that was killed left behind: programs and open records.
+func (x *runner) inherit() error {
+	runs, _, err := x.place.Runs(x.now.Add(-work.Window))
+	if err != nil {
+		return err
+	}
+	for _, r := range runs {
+		if r.Issue != x.issue || r.Task != live.SwarmTask || r.Outcome != "" {
+			continue
+		}
+		if r.Program.PID != 0 {
+			if err := process.EndID(r.Program, x.Grace); err != nil {
+				x.app.Warn("run %s: %v", r.ID, err)
+			}
+		}
+		r.Ended, r.Outcome, r.Why = x.now, string(work.Stopped), "the run of its swarm was killed"
+		if err := x.place.RecordRun(r, x.now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropUnfinished forgets what agents did in a round in which they did not come to their
+// end: they begin it anew.
+func (x *runner) dropUnfinished() error {
+	if x.round.Swarm != x.state.Swarm || len(x.round.Operations) == 0 {
+		return nil
+	}
+	err := x.place.ChangeSwarmRound(x.issue, func(r *live.SwarmRound) error {
+		kept := r.Operations[:0]
+		for i, o := range operations(*r) {
+			if slices.Contains(r.Done, o.Agent) && i < len(r.Operations) {
+				kept = append(kept, r.Operations[i])
+			}
+		}
+		r.Operations = kept
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return x.read()
+}
+
+// nextRound runs the agents of a round at once, and settles it. An interrupt does not end
+// them: it is honoured after the round.
+func (x *runner) nextRound(ctx context.Context) error {
+	ctx = context.WithoutCancel(ctx)
+	var explorers []*explorer
+	for _, name := range x.state.Expected() {
+		if x.round.Swarm == x.state.Swarm && x.round.Round == x.state.Round && slices.Contains(x.round.Done, name) {
+			continue
+		}
+		e, err := x.explorer(ctx, name)
+		if err != nil {
+			return err
+		}
+		explorers = append(explorers, e)
+	}
+	errs := make([]error, len(explorers))
+	var all sync.WaitGroup
+	for i, e := range explorers {
+		all.Go(func() { errs[i] = e.explore(ctx) })
+	}
+	all.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	a := x.app.Fresh(ctx, "swarm")
+	s, err := load(a, x.issue)
+	if err != nil {
+		return err
+	}
+	if err := s.running(); err != nil { // somebody ended it meanwhile
+		x.session = s
+		return nil
+	}
+	done, err := s.settle(ctx, x.solutions(ctx, s), false)
+	if err != nil {
+		return err
+	}
+	x.Tell(done.String())
+	for _, w := range done.Warnings {
+		x.Tell("warning: " + w.Kind)
+	}
+	x.session.state = s.state
+	if s.state.Ended != "" {
+		return nil
+	}
+	return x.read()
+}
+
+// solutions are the branches of agents that hold work of their own. The idea is that of
+// the agent's newest finding.
+func (x *runner) solutions(ctx context.Context, s *session) (list []swarm.Verdict) {
+	if x.trees == nil {
+		return nil
+	}
+	trees, err := worktree.List(ctx, *x.trees)
+	if err != nil {
+		x.app.Warn("%s: %v", x.issue, err)
+		return nil
+	}
+	for _, a := range s.state.Agents {
+		for _, tree := range trees {
+			if tree.Issue != treeName(x.issue, a.Name) || tree.Head == "" || tree.Head == tree.Base {
+				continue
+			}
+			v := swarm.Verdict{Agent: a.Name, Branch: tree.Branch, Commit: tree.Head}
+			for _, f := range s.state.Findings {
+				if f.Agent == a.Name {
+					v.Idea = f.Idea
+				}
+			}
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+// treeName is the name of an agent's work tree, which is that of its branch behind stig/.
+func treeName(issue, agent string) string { return issue + "-" + agent }
+
+// putAway removes the work trees of agents that hold no work of their own.
+func (x *runner) putAway(ctx context.Context) {
+	if x.trees == nil {
+		return
+	}
+	ctx = context.WithoutCancel(ctx)
+	trees, err := worktree.List(ctx, *x.trees)
+	if err != nil {
+		return // they can stay
+	}
+	for _, tree := range trees {
+		for _, a := range x.state.Agents {
+			if tree.Issue == treeName(x.issue, a.Name) {
+				_ = tree.Remove(ctx) // one with work stays, with its branch
+			}
+		}
+	}
+}

@@ -1,0 +1,163 @@
+package swarming
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"stig/app"
+	"stig/beads"
+	"stig/checkpoint"
+	"stig/fault"
+	"stig/notes"
+	"stig/signals"
+	"stig/swarm"
+)
+
+// StartRequest begins a swarm. What is zero is as the configuration has it.
+type StartRequest struct {
+	ID         string
+	Agents     []string // their names
+	Count      int      // of agents, where none is named
+	MaxRounds  int
+	Timeout    time.Duration
+	Mode       swarm.Mode
+	Directions []string // for another mode than emergent
+	Quorum     string
+	Task       string // "" is the title of the issue
+	Force      bool   // on an issue of depth shallow or standard too
+	DryRun     bool
+}
+
+// Changed is a swarm after it was started, settled or ended.
+type Changed struct {
+	Status
+	Asked   bool           `json:"asked"` // a person was
+	Changes []beads.Change `json:"-"`
+}
+
+// Start begins a swarm on an issue, which becomes the work of the actor: ready and work
+// leave it alone. It refuses (fault.Usage) an issue of which it is known what to do, and
+// (fault.Conflict) one on which a swarm runs or that somebody else works on.
+func Start(ctx context.Context, a *app.App, r StartRequest) (*Changed, error) {
+	s, err := load(a, r.ID)
+	if err != nil {
+		return nil, err
+	}
+	who, err := a.MustActor(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if s.state.Swarm != "" && s.state.Ended == "" {
+		return nil, &fault.Error{Code: fault.Conflict, ID: s.issue, Reason: fmt.Sprintf("swarm %s runs, started by %s", s.state.Swarm, s.state.StartedBy),
+			Hint: "type stig swarm status " + s.issue}
+	}
+	if err := s.worth(r.Force); err != nil {
+		return nil, err
+	}
+	o, err := s.begun(r, who)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.finish(ctx); err != nil { // of the swarm before, where that was killed
+		return nil, err
+	}
+	held := s.held(who)
+	if held {
+		o.Note = claimedBefore
+	} else if _, err := a.Claim(ctx, app.ClaimRequest{ID: s.issue, DryRun: true}); err != nil {
+		return nil, err
+	}
+	done, err := s.write(ctx, 0, fmt.Sprintf("swarm %s of %s begins", o.Swarm, app.Counted(len(o.Agents), "agent")), []swarm.Operation{o}, r.DryRun)
+	if err != nil || r.DryRun {
+		return done, err
+	}
+	if !held { // after the start: of a claim without one nobody would know what it is for
+		_, err = a.Claim(ctx, app.ClaimRequest{ID: s.issue})
+	}
+	return done, errors.Join(err, s.place.ForgetSwarmRound(s.issue))
+}
+
+// claimedBefore is the note of a start on an issue that the starter had in hand: it stays
+// so after the end.
+const claimedBefore = "claimed before"
+
+// held reports whether the actor has the issue in hand.
+func (s *session) held(who string) bool {
+	return s.record.Text(beads.Status) == "in_progress" && s.record.Text(beads.Assignee) == who
+}
+
+// worth refuses an issue of which it is known what to do.
+func (s *session) worth(force bool) error {
+	if beads.Over(s.record.Text(beads.Status)) {
+		return &fault.Error{Code: fault.Conflict, ID: s.issue, Reason: "is closed", Hint: "type stig reopen " + s.issue + " --reason WHY first"}
+	}
+	depth := signals.Read(notes.Parse(s.record.Text(beads.Notes)), s.app.Schema).Value(signals.PlanningDepth)
+	if force || depth == signals.PlanningDepthDeep || depth == signals.PlanningDepthProbe {
+		return nil
+	}
+	return &fault.Error{Code: fault.Usage, ID: s.issue, Reason: fmt.Sprintf("has depth %s: what to do is known, and one worker claims it; a swarm is for deep and probe", depth),
+		Hint: "type stig claim " + s.issue + ", or give --force"}
+}
+
+// begun is the operation that begins a swarm.
+func (s *session) begun(r StartRequest, who string) (swarm.Operation, error) {
+	config, err := configured(s.app, r)
+	if err != nil {
+		return swarm.Operation{}, err
+	}
+	agents := r.Agents
+	if len(agents) == 0 {
+		agents = swarm.Names(cmp.Or(r.Count, usualAgents))
+	}
+	if n := len(slices.Compact(slices.Sorted(slices.Values(agents)))); n != len(agents) || n < swarm.LeastAgents || n > swarm.MostAgents || slices.Contains(agents, "") {
+		return swarm.Operation{}, app.Usage(fmt.Sprintf("agents: must be %d to %d different names; found %d", swarm.LeastAgents, swarm.MostAgents, n), "give --agents 5, or --agent NAME several times")
+	}
+	mode := cmp.Or(r.Mode, swarm.Emergent)
+	switch {
+	case !slices.Contains(swarm.Modes, mode):
+		return swarm.Operation{}, app.Usage(fmt.Sprintf("--mode: must be emergent, hybrid or classic; found %q", mode), "")
+	case mode == swarm.Emergent && len(r.Directions) > 0:
+		return swarm.Operation{}, app.Usage("--direction: an emergent swarm gets no directions, they come from its agents", "give --mode hybrid to name some")
+	case mode == swarm.Hybrid && len(r.Directions) == 0:
+		return swarm.Operation{}, app.Usage("--mode: hybrid begins with directions; found none", "give --direction TEXT several times")
+	}
+	return swarm.Operation{
+		Swarm: swarm.NewID(s.issue, who, s.now, s.before+1), Agent: who, ID: fmt.Sprintf("%s-%d", who, s.before+1), Kind: swarm.Start, At: s.now.Truncate(time.Second),
+		Task: app.Folded(cmp.Or(r.Task, s.record.Text(beads.Title))), Agents: agents, Mode: mode, Directions: r.Directions, Config: &config,
+	}, nil
+}
+
+// usualAgents is how many agents a swarm has where nobody says.
+const usualAgents = 5
+
+// configured are the numbers of a swarm: of the flags, else of the configuration.
+func configured(a *app.App, r StartRequest) (swarm.Config, error) {
+	c := swarm.Defaults()
+	quorum := r.Quorum
+	if given := a.Config.Swarm; given != nil {
+		span, err := checkpoint.ParseSpan(given.Timeout)
+		if err != nil {
+			return c, err
+		}
+		c.Evaporation, c.Deposit, c.PerSubtask, c.Beta, c.Diversity = given.Evaporation, given.Deposit, given.PerSubtask, given.Beta, given.Diversity
+		c.MaxRounds, c.Timeout, c.Retries, c.LeastActive = given.MaxRounds, int(span/time.Second), given.Retries, given.LeastActive
+		quorum = cmp.Or(quorum, given.Quorum)
+	}
+	if quorum != "" {
+		fraction, err := swarm.ParseFraction(quorum)
+		if err != nil {
+			return c, app.Usage("quorum: "+err.Error(), "")
+		}
+		c.Quorum = fraction
+	}
+	c.MaxRounds = cmp.Or(r.MaxRounds, c.MaxRounds)
+	c.Timeout = cmp.Or(int(r.Timeout/time.Second), c.Timeout)
+	if err := c.Validate(); err != nil {
+		return c, app.Usage(err.Error(), "")
+	}
+	return c, nil
+}

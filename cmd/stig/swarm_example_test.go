@@ -1,0 +1,34 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The example of docs/swarm.md: three explorers agree on a wrong idea, and the fix of the
+// fourth passes the acceptance criteria, which ends the swarm as proved.
+func TestSwarmExample(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join("..", "..", "examples", "swarm"))); err != nil {
+		t.Fatal(err)
+	}
+	printed, err := shell(dir, program(t), `set -e
+		export STIG_ACTOR=mara STIG_TRUST=1 XDG_STATE_HOME="$PWD.state"
+		git init -q && git add . && git -c user.name=ann -c user.email=a@b commit -qm tides
+		stig swarm run tides-1 --agents 4 -- sh explore.sh
+		git show stig/tides-1-qiusuo:highest.sh
+		stig ready`)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, printed)
+	}
+	for _, want := range []string{
+		": proved\n", "leading locale 0.8", "1. locale: 3 of 4", "- numbers (QiuSuo (求索者))",
+		"The solution of QiuSuo (求索者) on branch stig/tides-1-qiusuo", "\nsort -n \"$1\" | tail -n 1\n", "tides-1",
+	} {
+		if !strings.Contains(string(printed), want) {
+			t.Errorf("no %q in\n%s", want, printed)
+		}
+	}
+}

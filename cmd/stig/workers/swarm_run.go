@@ -1,0 +1,71 @@
+package workers
+
+import (
+	"github.com/spf13/cobra"
+
+	"stig/app"
+	"stig/app/swarming"
+	"stig/cmd/stig/cli"
+	"stig/swarm"
+)
+
+func swarmRun(a *cli.App) *cobra.Command {
+	var r swarming.RunRequest
+	var mode string
+	cmd := &cobra.Command{
+		Use:   "run ID [-- CMD ARG…]",
+		Short: "run a command as the explorers of an issue",
+		Long: "Run CMD once for each agent and round, all agents of a round at once, until the swarm ends.\n" +
+			"Each is a run with a record and a log, in a work tree of its own on branch stig/ID-AGENT,\n" +
+			"whose changes are committed after it. What holds work is a solution: the acceptance criteria\n" +
+			"run on it when the round is settled, and one that passes ends the swarm as proved, whatever\n" +
+			"the concentrations are. stig merges no solution and closes nothing.\n\n" +
+			"CMD gets the task, its own state and the blackboard on its standard input, and STIG_ISSUE,\n" +
+			"STIG_ACTOR, STIG_ROUND and STIG_RUN. It calls stig swarm, or ends its output with one JSON\n" +
+			"object round_complete. An agent without an answer is reminded once, and degraded after two\n" +
+			"rounds. Killed, the same command goes on at the round that was not settled; an interrupt ends\n" +
+			"it after the round. It ends with 0 when the swarm converged or proved a solution, 6 when a\n" +
+			"person is asked, 1 otherwise.",
+		Example: "  stig swarm run demo-1 --agents 4 -- ./explorer.sh\n  stig swarm run demo-1 --round-timeout 20m -- claude -p --dangerously-skip-permissions",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if at := cmd.ArgsLenAtDash(); at >= 0 {
+				args = args[:at]
+			}
+			return cli.Takes(1, 1, "an issue, and behind -- the command")(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r.ID, r.Mode, r.Command = args[0], swarm.Mode(mode), args[1:]
+			r.Tell = func(text string) {
+				if !a.JSON && !a.Quiet {
+					_ = a.Print(text + "\n") // a closed output does not end a swarm
+				}
+			}
+			if r.DryRun {
+				done, err := swarming.Start(cmd.Context(), a.App, r.StartRequest)
+				if err != nil {
+					return err
+				}
+				return printSwarmEdit(a, done, true, "")
+			}
+			done, err := swarming.Run(cmd.Context(), a.App, r)
+			if err != nil {
+				return err
+			}
+			if err := printReport(a, done, false, false); err != nil {
+				return err
+			}
+			switch {
+			case done.Ended.Asks():
+				return &app.EndedError{Code: app.ExitWaits}
+			case done.Partial:
+				return &app.EndedError{Code: app.ExitFound}
+			}
+			return nil
+		},
+	}
+	bindStart(cmd, &r.StartRequest, &mode)
+	cli.SpanVar(cmd.Flags(), &r.RoundTimeout, "round-timeout", "end an agent's part of a round after `TIME` (default 2m)")
+	cli.SpanVar(cmd.Flags(), &r.ResponseTimeout, "response-timeout", "remind an agent after `TIME` (default half of --round-timeout)")
+	a.Writes(cmd, &r.DryRun)
+	return cmd
+}

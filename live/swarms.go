@@ -1,0 +1,108 @@
+package live
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// SwarmRound is what the explorers of an issue did in the round that runs. A settled
+// round is in the store.
+type SwarmRound struct {
+	Store      string              `json:"store"`
+	Issue      string              `json:"issue"`
+	Swarm      string              `json:"swarm"`
+	Round      int                 `json:"round"`
+	Operations []json.RawMessage   `json:"operations"`
+	Done       []string            `json:"done,omitempty"`    // agents whose programs ended in this round
+	Refused    map[string][]string `json:"refused,omitempty"` // by agent: what of its last output did not count
+}
+
+// SwarmTask is what the run of an explorer was started for, in its record.
+const SwarmTask = "swarm"
+
+// SwarmRound gives the running round on an issue; the zero value where there is none.
+func (p Place) SwarmRound(issue string) (r SwarmRound, err error) {
+	if p.Documents != nil {
+		entries, err := p.load(entryName(swarmEntries, issue))
+		if err == nil && len(entries) > 0 {
+			err = entries[0].decode(&r)
+		}
+		return r, err
+	}
+	for _, dir := range p.dirs() {
+		var one SwarmRound
+		err = errors.Join(err, readJSON(filepath.Join(dir, p.swarmFile(issue)), &one))
+		r = r.with(one)
+	}
+	return r, err
+}
+
+// swarmEntries begins the names of documents of running rounds.
+const swarmEntries = "swarm/"
+
+// with adds what was written elsewhere, from where the first place cannot be written.
+func (r SwarmRound) with(other SwarmRound) SwarmRound {
+	if r.Swarm == "" {
+		return other
+	}
+	if other.Swarm != r.Swarm || other.Round != r.Round {
+		return r
+	}
+	for _, o := range other.Operations {
+		if !slices.ContainsFunc(r.Operations, func(known json.RawMessage) bool { return bytes.Equal(known, o) }) {
+			r.Operations = append(r.Operations, o)
+		}
+	}
+	return r
+}
+
+// ChangeSwarmRound edits the running round on an issue, unless change gives an error. It
+// may be called more than once.
+func (p Place) ChangeSwarmRound(issue string, change func(*SwarmRound) error) (err error) {
+	if p.Documents != nil {
+		var failed error
+		err := changeOne(p, entryName(swarmEntries, issue), func(r *SwarmRound) bool {
+			r.Store, r.Issue = p.Store, issue
+			failed = change(r)
+			return failed == nil
+		})
+		return errors.Join(failed, err)
+	}
+	var refused error
+	err = p.inDir(func(dir string) (err error) {
+		unlock, err := lockIn(dir, p.swarmFile(issue)+".lock")
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, unlock()) }()
+		r, _ := p.SwarmRound(issue) // what cannot be read was set aside
+		r.Store, r.Issue = p.Store, issue
+		if refused = change(&r); refused != nil {
+			return nil
+		}
+		return replaceJSON(filepath.Join(dir, p.swarmFile(issue)), r)
+	})
+	if refused != nil {
+		return refused
+	}
+	return err
+}
+
+// ForgetSwarmRound removes the running round on an issue.
+func (p Place) ForgetSwarmRound(issue string) (err error) {
+	if p.Documents != nil {
+		return p.drop(entryName(swarmEntries, issue), func(Entry) bool { return true })
+	}
+	for _, dir := range p.dirs() {
+		if e := os.Remove(filepath.Join(dir, p.swarmFile(issue))); e != nil && !errors.Is(e, os.ErrNotExist) {
+			err = errors.Join(err, e)
+		}
+	}
+	return err
+}
+
+func (p Place) swarmFile(issue string) string { return "swarm-" + hash(p.Store, issue) + ".json" }

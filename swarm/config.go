@@ -1,0 +1,123 @@
+package swarm
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Config are the numbers of a swarm. Times are in seconds, so that the record of a swarm
+// reads plainly.
+type Config struct {
+	Evaporation float64  `json:"evaporation"` // share of a concentration that a round takes
+	Deposit     float64  `json:"deposit"`     // amount where an agent names none
+	PerSubtask  int      `json:"per_subtask"` // agents on a subtask
+	Beta        int      `json:"beta"`        // rounds with the same ideas that make them stable
+	Quorum      Fraction `json:"quorum"`      // of active agents
+	Diversity   float64  `json:"diversity"`   // under which a warning is told
+	MaxRounds   int      `json:"max_rounds"`
+	Timeout     int      `json:"timeout_seconds"` // of the whole swarm
+	Retries     int      `json:"retries"`         // rounds in a row without answer that degrade an agent
+	LeastActive int      `json:"least_active"`
+}
+
+// Defaults are the numbers that hold where nothing else is configured.
+func Defaults() Config {
+	return Config{
+		Evaporation: 0.05, Deposit: 0.1, PerSubtask: 3, Beta: 2, Quorum: Fraction{2, 3}, Diversity: 0.4,
+		MaxRounds: 10, Timeout: int(time.Hour / time.Second), Retries: 2, LeastActive: 2,
+	}
+}
+
+const (
+	strength   = 0.3               // of a stop signal
+	mostTotal  = 0.5               // of all stop signals on a direction, for who asks whether to follow
+	counts     = 300 * time.Second // how long a stop signal counts
+	analystMin = 0.7               // concentration that makes a deep analyst
+	depositMin = 3                 // deposits that a deep analyst made
+	roundsMin  = 2                 // complete rounds of a synthesizer
+	synthesis  = 0.8               // chance of becoming one
+	warnAfter  = 3                 // rounds without change
+	stagnant   = 2 * warnAfter
+	uncovered  = 0.15 // chance to take a direction that nobody covered
+	following  = 0.85 // and, less the random exploration of an agent, to follow
+)
+
+// LeastAgents and MostAgents bound a swarm.
+const (
+	LeastAgents = 2
+	MostAgents  = 12
+)
+
+// Validate says what of a configuration is wrong.
+func (c Config) Validate() error {
+	share := func(key string, f float64) error {
+		if !(f >= 0 && f <= 1) {
+			return fmt.Errorf("%s: must be 0 to 1; found %v", key, f)
+		}
+		return nil
+	}
+	for _, err := range []error{share("evaporation", c.Evaporation), share("deposit", c.Deposit), share("diversity", c.Diversity), c.Quorum.validate()} {
+		if err != nil {
+			return err
+		}
+	}
+	for _, whole := range []struct {
+		key   string
+		value int
+	}{{"per_subtask", c.PerSubtask}, {"beta", c.Beta}, {"max_rounds", c.MaxRounds}, {"timeout", c.Timeout}, {"retries", c.Retries}, {"least_active", c.LeastActive}} {
+		if whole.value < 1 || whole.value > 1<<24 {
+			return fmt.Errorf("%s: must be at least 1; found %d", whole.key, whole.value)
+		}
+	}
+	if c.Deposit == 0 {
+		return fmt.Errorf("deposit: must be above 0; found 0")
+	}
+	return nil
+}
+
+// Fraction is a quorum, in integers: 2/3 of 6 is 4, where 0.67 of 6 would be 5.
+type Fraction struct{ Over, Under int }
+
+// ParseFraction reads 2/3, or a decimal such as 0.6.
+func ParseFraction(text string) (Fraction, error) {
+	var f Fraction
+	over, under, ok := strings.Cut(text, "/")
+	var err error
+	if ok {
+		f.Over, err = strconv.Atoi(strings.TrimSpace(over))
+		if err == nil {
+			f.Under, err = strconv.Atoi(strings.TrimSpace(under))
+		}
+	} else {
+		var decimal float64
+		decimal, err = strconv.ParseFloat(text, 64)
+		f = Fraction{int(decimal*1000 + 0.5), 1000}
+	}
+	if err != nil || f.validate() != nil {
+		return Fraction{}, fmt.Errorf("must be a fraction such as 2/3 or 0.6, above 0 and at most 1; found %q", text)
+	}
+	return f, nil
+}
+
+func (f Fraction) validate() error {
+	if f.Over < 1 || f.Under < f.Over || f.Under > 1000 {
+		return fmt.Errorf("quorum: must be above 0 and at most 1; found %s", f)
+	}
+	return nil
+}
+
+func (f Fraction) String() string { return fmt.Sprintf("%d/%d", f.Over, f.Under) }
+
+// MarshalText writes the fraction as OVER/UNDER.
+func (f Fraction) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
+
+// UnmarshalText reads what ParseFraction takes.
+func (f *Fraction) UnmarshalText(text []byte) (err error) {
+	*f, err = ParseFraction(string(text))
+	return err
+}
+
+// Of is how many of n the fraction asks for, rounded up.
+func (f Fraction) Of(n int) int { return (f.Over*n + f.Under - 1) / max(f.Under, 1) }

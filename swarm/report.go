@@ -1,0 +1,124 @@
+package swarm
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Report is what a swarm came to, as data.
+type Report struct {
+	Swarm      string    `json:"swarm"`
+	Task       string    `json:"task"`
+	Mode       Mode      `json:"mode"`
+	Agents     int       `json:"agents"`
+	Active     int       `json:"active"`
+	Minutes    int       `json:"minutes"`
+	Rounds     int       `json:"rounds"`
+	Ended      Outcome   `json:"ended"`   // "" while it runs
+	Partial    bool      `json:"partial"` // neither converged nor proved
+	Conclusion string    `json:"conclusion"`
+	By         string    `json:"concluded_by"` // the agent whose words the conclusion is, "" for none
+	Proof      *Verdict  `json:"proof,omitempty"`
+	Depth      string    `json:"depth"` // that the issue deserves now
+	State      *State    `json:"state"`
+	Unique     []Idea    `json:"unique_ideas"` // of one supporter
+	Consensus  []Idea    `json:"consensus_ideas"`
+	At         time.Time `json:"at"`
+}
+
+// NewReport reports on a state at a time, which counts while the swarm runs.
+func NewReport(s *State, at time.Time) *Report {
+	r := &Report{
+		Swarm: s.Swarm, Task: s.Task, Mode: s.Mode, Agents: len(s.Agents), Active: s.Convergence.Active, Rounds: s.Settled, Ended: s.Ended,
+		State: s, Unique: []Idea{}, Consensus: []Idea{}, At: second(at),
+	}
+	if s.Ended != "" {
+		r.At = s.EndedAt
+	}
+	r.Minutes = int(r.At.Sub(s.Started).Round(time.Minute) / time.Minute)
+	for _, idea := range s.Convergence.Ideas {
+		switch {
+		case idea.Quorum:
+			r.Consensus = append(r.Consensus, idea)
+		case len(idea.Supporters) == 1:
+			r.Unique = append(r.Unique, idea)
+		}
+	}
+	for _, v := range s.Verdicts {
+		if v.Passed && r.Proof == nil {
+			r.Proof = &v
+		}
+	}
+	r.Partial = s.Ended != Proved && s.Ended != Converged
+	r.conclude()
+	r.Depth = "deep"
+	if !r.Partial {
+		r.Depth = "standard" // what is to be done is known now
+	} else if len(s.Findings) == 0 {
+		r.Depth = "probe"
+	}
+	return r
+}
+
+// conclude takes the words of the solution that passed, else the last finding of a
+// synthesizer, else the newest finding on the leading idea.
+func (r *Report) conclude() {
+	take := func(is func(Finding) bool) bool {
+		for _, f := range slices.Backward(r.State.Findings) {
+			if is(f) {
+				r.Conclusion, r.By = f.Idea+": "+f.Details, f.Agent
+				return true
+			}
+		}
+		return false
+	}
+	if p := r.Proof; p != nil && take(func(f Finding) bool { return f.Agent == p.Agent && (p.Idea == "" || f.Idea == p.Idea) }) {
+		return
+	}
+	if take(func(f Finding) bool { a := r.State.Agent(f.Agent); return a != nil && a.Role == Synthesizer }) {
+		return
+	}
+	if ideas := r.State.Convergence.Ideas; len(ideas) > 0 {
+		take(func(f Finding) bool { return f.Idea == ideas[0].Idea })
+	}
+}
+
+// DisplayName is the name of an agent as a report has it: those of the six names of the
+// seed with what they mean.
+func DisplayName(agent string) string {
+	for _, n := range names {
+		if n.name == agent {
+			return n.display
+		}
+	}
+	return agent
+}
+
+// names are the agents where nobody names others. They mean no division of work.
+var names = []struct{ name, display string }{
+	{"tanwei", "TanWei (探微者)"}, {"suyuan", "SuYuan (溯源者)"}, {"dongcha", "DongCha (洞察者)"},
+	{"qiusuo", "QiuSuo (求索者)"}, {"xili", "XiLi (析理者)"}, {"jianwei", "JianWei (见微者)"},
+}
+
+// Names gives the names of n agents.
+func Names(n int) (list []string) {
+	for i := range n {
+		if i < len(names) {
+			list = append(list, names[i].name)
+		} else {
+			list = append(list, fmt.Sprintf("agent-%d", i+1))
+		}
+	}
+	return list
+}
+
+// titles of roles, as reports have them.
+func title(role string) string {
+	var words []string
+	for word := range strings.SplitSeq(strings.ToLower(role), "_") {
+		words = append(words, strings.ToUpper(word[:1])+word[1:])
+	}
+	return strings.Join(words, "")
+}
