@@ -28,15 +28,15 @@ const modulePath = "stig"
 // so packages that share a band never import each other.
 var bands = [][]string{
 	{"schemas", samples, "internal/ended", "internal/arrange", early, "fault", "secret", "visible", "actor", "unit"},
-	{"notes", "beads", "cue", "host", "process", "shell", "mysql"},
+	{"notes", "beads", "cue", "host", "process", "shell", "mysql", "markdown"},
 	{"signals", "trace", "dag", "criteria", "guard", "git", "jsonl", "bd", "profile", "credentials", "internal/memory", servers, "internal/load"},
 	{"verify", "diff", "live", "recall", "swarm", "internal/dirstore"},
 	{"orient", "checkpoint", "lint", "merge", "draw", "recovery", "watch", "loss", "session", "lease", "inbox", "work", "worktree", "database", "internal/overnight"},
 	{"remote"},
 	{"app"},
-	{"setup", "app/traces", "app/watching", "app/inboxes", "app/actors", "app/stores", "app/merging", "app/swarming"},
+	{"setup", "app/traces", "app/watching", "app/inboxes", "app/actors", "app/stores", "app/merging", "app/swarming", "app/boards"},
 	{"app/working"},
-	{"doctor"},
+	{"doctor", "board"},
 	{cli},
 	groups,
 	{command},
@@ -74,7 +74,7 @@ var dependencies = map[string][]string{
 	"github.com/spf13/cobra":                 commands,
 	"github.com/spf13/pflag":                 commands,
 	"github.com/tailscale/hujson":            {"host"},
-	"github.com/yuin/goldmark":               {"notes"},
+	"github.com/yuin/goldmark":               {"notes", "markdown"},
 	"mvdan.cc/sh":                            {"shell", "criteria", "guard"},
 	"os/exec":                                {"process"},
 }

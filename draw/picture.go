@@ -27,6 +27,8 @@ import (
 type Picture struct {
 	Nodes []Node `json:"nodes"`
 	Edges []Edge `json:"edges"`
+
+	Link func(id string) string `json:"-"` // where the box of an issue leads to; nil for nowhere
 }
 
 // Node is an issue.
@@ -41,6 +43,15 @@ type Node struct {
 	Epic     int    `json:"epic"`    // index of the epic that holds it; -1 without
 	Closed   int    `json:"closed"`  // of an epic: how many children are closed
 	Total    int    `json:"total"`   // of an epic: how many there are; 0 for others
+
+	marked bool
+}
+
+// Mark has the box of an issue drawn as one of the longest chain.
+func (p *Picture) Mark(id string) {
+	for n := range p.Nodes {
+		p.Nodes[n].marked = p.Nodes[n].marked || p.Nodes[n].ID == id
+	}
 }
 
 // Edge says that one issue waits for another; both are indices of nodes.

@@ -3,6 +3,7 @@ package draw
 import (
 	"fmt"
 	"html"
+	"slices"
 	"strings"
 
 	"stig/beads"
@@ -11,11 +12,13 @@ import (
 )
 
 const (
-	ink       = "#1f2328"
-	paleInk   = "#57606a"
-	lineInk   = "#7b8794"
-	paper     = "#fcfcfb" // its own ground, so that it reads on light and dark pages
-	arrowSize = 7
+	ink     = "#1f2328"
+	paleInk = "#57606a"
+	lineInk = "#7b8794"
+
+	chainColour = "#7a3fb5" // of the bar on a box of the longest chain
+	paper       = "#fcfcfb" // its own ground, so that it reads on light and dark pages
+	arrowSize   = 7
 )
 
 // SVG is the picture by itself: no scripts, no fonts or files from elsewhere.
@@ -23,13 +26,17 @@ const (
 // says which.
 func (p *Picture) SVG() string {
 	if len(p.Nodes) == 0 {
-		return svgOpen(360, 60, "no issues") +
+		return svgOpen(360, 60, "img", "no issues") +
 			`<text x="16" y="35" font-size="13" fill="` + ink + `">No issues to draw.</text>` + "\n</svg>\n"
 	}
 	l := p.arrange()
 	legend, below := p.legend(max(l.width, 480), l.height)
 	var b strings.Builder
-	b.WriteString(svgOpen(max(l.width, 480), l.height+below, fmt.Sprintf("%d issues and what waits for what", len(p.Nodes))))
+	role := "img"
+	if p.Link != nil {
+		role = "group" // of links, which readers then find
+	}
+	b.WriteString(svgOpen(max(l.width, 480), l.height+below, role, fmt.Sprintf("%d issues and what waits for what", len(p.Nodes))))
 	for i := len(l.frames) - 1; i >= 0; i-- { // the outer ones first
 		f := l.frames[i]
 		fmt.Fprintf(&b, `<rect x="%d" y="%d" width="%d" height="%d" rx="8" fill="#8b949e" fill-opacity="0.06" stroke="#8b949e" stroke-dasharray="5 4"/>`+"\n", f.x, f.y, f.w, f.h)
@@ -53,9 +60,9 @@ func (p *Picture) SVG() string {
 	return b.String()
 }
 
-func svgOpen(width, height int, label string) string {
-	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" role="img" aria-label="%s" font-family="system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif">`+"\n"+
-		`<rect width="%d" height="%d" rx="10" fill="%s"/>`+"\n", width, height, width, height, escaped(label), width, height, paper)
+func svgOpen(width, height int, role, label string) string {
+	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" role="%s" aria-label="%s" font-family="system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif">`+"\n"+
+		`<rect width="%d" height="%d" rx="10" fill="%s"/>`+"\n", width, height, width, height, role, escaped(label), width, height, paper)
 }
 
 func stroke(ring bool) string {
@@ -102,6 +109,10 @@ func (l *layout) writeLink(b *strings.Builder, k link) {
 func (p *Picture) writeBox(b *strings.Builder, n int, at box) {
 	node := p.Nodes[n]
 	tip := fmt.Sprintf("%s %s (%s, %s)", node.ID, oneLine(node.Title), node.Status, node.Cynefin)
+	if p.Link != nil {
+		fmt.Fprintf(b, `<a href="%s">`+"\n", escaped(p.Link(node.ID)))
+		defer b.WriteString("</a>\n")
+	}
 	fmt.Fprintf(b, "<g><title>%s</title>\n", escaped(tip))
 	text, radius := ink, 6
 	opacity := "1"
@@ -111,6 +122,9 @@ func (p *Picture) writeBox(b *strings.Builder, n int, at box) {
 	fmt.Fprintf(b, `<rect x="%d" y="%d" width="%d" height="%d" rx="%d" fill="%s"/>`+"\n", at.x, at.y, at.w, at.h, radius, paper)
 	fmt.Fprintf(b, `<rect x="%d" y="%d" width="%d" height="%d" rx="%d" fill="%s" fill-opacity="%s" %s/>`+"\n",
 		at.x, at.y, at.w, at.h, radius, fill(node.Cynefin), opacity, borderOf(node.Status).svg())
+	if node.marked {
+		fmt.Fprintf(b, `<rect x="%d" y="%d" width="5" height="%d" fill="%s"/>`+"\n", at.x+1, at.y+5, at.h-10, chainColour)
+	}
 	id, room := node.ID, at.w-46
 	if node.Pending {
 		room -= 20
@@ -181,6 +195,11 @@ func (p *Picture) legend(width, y int) (string, int) {
 	next(func(x, y int) {
 		fmt.Fprintf(&b, `<rect x="%d" y="%d" width="24" height="14" rx="3" fill="none" stroke="#8b949e" stroke-dasharray="5 4"/>`+"\n", x+1, y+1)
 	}, "epic")
+	if slices.ContainsFunc(p.Nodes, func(n Node) bool { return n.marked }) {
+		next(func(x, y int) {
+			fmt.Fprintf(&b, `<rect x="%d" y="%d" width="5" height="14" fill="%s"/>`+"\n", x+10, y+1, chainColour)
+		}, "critical path")
+	}
 	return b.String(), top + step + margin/2 - y
 }
 

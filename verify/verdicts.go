@@ -67,15 +67,18 @@ func (s Verdicts) Fresh(id, acceptance string, plan []criteria.Check, tree git.T
 // Failed gives the last verdict on an issue if it did not pass, whatever has changed
 // since.
 func (s Verdicts) Failed(id string) (*Verdict, bool) {
+	v, ok := s.Last(id)
+	return v, ok && !v.Passed()
+}
+
+// Last gives the last verdict on an issue, whatever has changed since: to be shown. Fresh
+// gives the one that counts.
+func (s Verdicts) Last(id string) (*Verdict, bool) {
 	r, ok := s.last(id)
 	if !ok {
 		return nil, false
 	}
-	v := &Verdict{r.ID, r.Checks, r.NotRun, r.Hash, r.Tree, r.Changed, r.Actor, r.Time}
-	if v.Passed() {
-		return nil, false
-	}
-	return v, true
+	return &Verdict{r.ID, r.Checks, r.NotRun, r.Hash, r.Tree, r.Changed, r.Actor, r.Time}, true
 }
 
 // last reads the record of an issue.

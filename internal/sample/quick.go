@@ -14,7 +14,7 @@ func Main(m interface{ Run() int }) {
 }
 
 func run(m interface{ Run() int }) (exit int) {
-	if all() {
+	if All() {
 		return m.Run()
 	}
 	err := Quick()
@@ -33,7 +33,7 @@ func run(m interface{ Run() int }) (exit int) {
 // for a disk, where memory can hold their files and Full is not set.
 func Quick() error {
 	CollectLess()
-	if dir := inMemory(); dir != "" && os.Getenv("TMPDIR") == "" && !all() {
+	if dir := inMemory(); dir != "" && os.Getenv("TMPDIR") == "" && !All() {
 		return os.Setenv("TMPDIR", dir)
 	}
 	return nil

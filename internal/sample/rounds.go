@@ -9,7 +9,7 @@ const Full = "STIG_TEST_FULL"
 // Rounds gives how many of n rounds a property test does: n where Full is set,
 // else an eighth, which are the first of them.
 func Rounds(n int) int {
-	if all() {
+	if All() {
 		return n
 	}
 	return max(1, n/8)
@@ -17,6 +17,7 @@ func Rounds(n int) int {
 
 // Picked reports whether a test tries the kth of many combinations: each where
 // Full is set, else one of eight.
-func Picked(k int) bool { return k%8 == 0 || all() }
+func Picked(k int) bool { return k%8 == 0 || All() }
 
-func all() bool { return os.Getenv(Full) != "" }
+// All reports whether tests do all of their rounds.
+func All() bool { return os.Getenv(Full) != "" }

@@ -1,0 +1,165 @@
+package board
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"stig/app"
+	"stig/app/actors"
+	"stig/checkpoint"
+	"stig/fault"
+	"stig/signals"
+)
+
+// outcome is what became of a form.
+type outcome struct {
+	alert  alert
+	status int
+	typed  url.Values // what was written into it, where it is to be written anew
+}
+
+// act is what a form does, through the service that its command calls. It gives what is to
+// be said of it.
+type act struct {
+	all bool // only where all may be done
+	do  func(ctx context.Context, a *app.App, name string, form url.Values) (said string, err error)
+}
+
+// issueActs are what forms do with an issue, by the last piece of their address.
+func issueActs() map[string]act {
+	return map[string]act{
+		"resolve":    {false, resolve},
+		"comment":    {false, comment},
+		"checkpoint": {true, leave},
+		"claim": {true, func(ctx context.Context, a *app.App, id string, _ url.Values) (string, error) {
+			_, err := a.Claim(ctx, app.ClaimRequest{ID: id})
+			return "claimed", err
+		}},
+		"release": {true, func(ctx context.Context, a *app.App, id string, _ url.Values) (string, error) {
+			_, err := a.Release(ctx, app.ReleaseRequest{ID: id})
+			return "released", err
+		}},
+		"reopen": {true, func(ctx context.Context, a *app.App, id string, form url.Values) (string, error) {
+			_, err := a.Reopen(ctx, app.ReopenRequest{ID: id, Reason: form.Get("text")})
+			return "reopened", err
+		}},
+		"verify": {true, runChecks},
+	}
+}
+
+// actorActs are what forms do with a worker.
+func actorActs() map[string]act {
+	change := func(said string, do func(context.Context, *app.App, actors.WorkerRequest) (*actors.Worker, error)) act {
+		return act{true, func(ctx context.Context, a *app.App, name string, form url.Values) (string, error) {
+			_, err := do(ctx, a, actors.WorkerRequest{Name: name, Why: form.Get("text")})
+			return said, err
+		}}
+	}
+	return map[string]act{"pause": change("paused", actors.Pause), "resume": change("goes on", actors.Resume), "drain": change("ends after its run", actors.Drain)}
+}
+
+// post does what a form asks for, and leads back to the page it stands on.
+func (b *Board) post(w http.ResponseWriter, r *http.Request) {
+	acts, name := issueActs(), r.PathValue("id")
+	if name == "" {
+		acts, name = actorActs(), r.PathValue("name")
+	}
+	verb, ok := acts[r.PathValue("verb")]
+	if !ok || verb.all && !b.options.Local {
+		b.missing(w, r)
+		return
+	}
+	a := b.options.App.Fresh(r.Context(), "board "+r.PathValue("verb"))
+	a.Terminal, a.Progress = false, nil
+	var warnings []string
+	a.Say = func(level app.Level, text string) {
+		if level == app.Warning {
+			warnings = append(warnings, text)
+		}
+	}
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // the form was read; checks take their time
+	said, err := verb.do(r.Context(), a, name, r.PostForm)
+	b.hub.changed()
+	back := b.backOf(r)
+	if err != nil {
+		f := app.Classify(err)
+		b.show(w, r, back, &outcome{alert{Bad: true, Text: f.Message, Hint: f.Hint, Lost: strings.TrimSpace(r.PostForm.Get("text"))}, statusOf(f.Code), r.PostForm})
+		return
+	}
+	if len(warnings) > 0 {
+		b.show(w, r, back, &outcome{alert{Text: name + ": " + said, Hint: strings.Join(warnings, "; ")}, http.StatusOK, nil})
+		return
+	}
+	http.Redirect(w, r, back, http.StatusSeeOther)
+}
+
+// backOf is the page that a form stands on: one of this board.
+func (b *Board) backOf(r *http.Request) string {
+	back := r.PostForm.Get("back")
+	if u, err := url.Parse(back); err == nil && u.Host == "" && u.Scheme == "" && strings.HasPrefix(u.Path, "/") && !strings.HasPrefix(back, "//") && !strings.Contains(back, "\\") {
+		if _, _, err := b.look(r.Context(), back); err == nil {
+			return back
+		}
+	}
+	return "/"
+}
+
+// resolve answers the question that the form shows: another one by now is refused.
+func resolve(ctx context.Context, a *app.App, id string, form url.Values) (string, error) {
+	hash := form.Get("question")
+	if hash == "" {
+		return "", app.Usage("the form names no question", "load the page again")
+	}
+	option := 0
+	if text := form.Get("option"); text != "" {
+		var err error
+		if option, err = strconv.Atoi(text); err != nil || option < 1 {
+			return "", app.Usage("option: must be a number of an option; found "+strconv.Quote(text), "load the page again")
+		}
+	}
+	answering, err := a.Answering(ctx, id, false)
+	if err != nil {
+		return "", err
+	}
+	_, err = answering.Resolve(ctx, checkpoint.Answer{Question: hash, Option: option, Text: strings.TrimSpace(form.Get("text")), Self: form.Get("self") != ""})
+	return "answered", err
+}
+
+func comment(ctx context.Context, a *app.App, id string, form url.Values) (string, error) {
+	_, err := a.Comment(ctx, app.CommentRequest{ID: id, Text: form.Get("text")})
+	return "commented", err
+}
+
+// leave is a checkpoint.
+func leave(ctx context.Context, a *app.App, id string, form url.Values) (string, error) {
+	r := app.CheckpointRequest{ID: id, Signals: map[signals.Signal]string{}, Estimate: signals.Estimate{
+		Done: strings.TrimSpace(form.Get("done")), Learned: strings.TrimSpace(form.Get("learned")),
+		Remains: strings.TrimSpace(form.Get("remains")), Downstream: strings.TrimSpace(form.Get("downstream")),
+	}}
+	for name, s := range map[string]signals.Signal{"surprise": signals.Surprise, "progress": signals.Progress} {
+		if value := strings.TrimSpace(form.Get(name)); value != "" {
+			r.Signals[s] = value
+		}
+	}
+	_, err := a.Checkpoint(ctx, r)
+	return "noted", err
+}
+
+// runChecks runs the checks of an issue, where they are trusted.
+func runChecks(ctx context.Context, a *app.App, id string, _ url.Values) (string, error) {
+	found, err := a.Verify(ctx, app.VerifyRequest{ID: id})
+	if err != nil {
+		return "", err
+	}
+	switch {
+	case found.Err != nil:
+		return "", found.Err
+	case found.Failed():
+		return "", &fault.Error{Code: fault.Found, ID: id, Reason: "did not pass: " + found.Trial.Verdict.Summary(), Hint: "what its checks said stands under proof"}
+	}
+	return "passed", nil
+}

@@ -1,0 +1,54 @@
+package board
+
+import (
+	"slices"
+
+	"stig/app/actors"
+	"stig/app/inboxes"
+	"stig/inbox"
+)
+
+// everybody lists who works on the clone.
+func everybody(v *view) (page, error) {
+	p := page{Title: "Actors", Section: "Actors", Every: beat}
+	listed, err := actors.List(v.App, actors.ListRequest{All: v.query.Get("all") != ""})
+	if err != nil {
+		return p, err
+	}
+	n := min(len(listed.Actors), mostActors)
+	p.Parts = []part{v.part("actors", struct {
+		List         []*actors.Actor
+		More, Hidden int
+	}{listed.Actors[:n], len(listed.Actors) - n, listed.Hidden})}
+	return p, nil
+}
+
+// mostActors is how many actors are shown.
+const mostActors = 100
+
+// actor is the page of one who works on the clone: state, inbox, runs and log.
+func actor(v *view) (page, error) {
+	name := v.path[1]
+	p := page{Title: name, Section: "Actors", Every: beat}
+	shown, err := actors.Show(v.App, name)
+	if err != nil {
+		return p, err
+	}
+	runs, err := actors.Runs(v.App, actors.RunsRequest{Name: name})
+	if err != nil {
+		return p, err
+	}
+	items, err := inboxes.List(v.ctx, v.App, inboxes.Request{Actor: name})
+	if err != nil {
+		items = []inbox.Item{} // nobody has an inbox of that name
+	}
+	slices.Reverse(runs)
+	p.Parts = []part{
+		v.part("standing", shown), v.part("inbox", items),
+		v.part("runs", struct {
+			Runs  []actors.Run
+			Words []string
+		}{runs[:min(len(runs), 30)], v.words(name)}),
+	}
+	return p, nil
+}

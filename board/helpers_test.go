@@ -1,0 +1,206 @@
+package board_test
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"stig/app"
+	"stig/board"
+	"stig/cue"
+)
+
+// lines are a small store with a question, and with texts that mean harm.
+const lines = `{"id":"pier-1","title":"Which rope","description":"See [here](javascript:alert(1)) <script>alert(2)</script> ![p](http://evil.example/x.png)","status":"open","priority":1,"issue_type":"task","created_at":"2026-11-10T09:00:00Z","updated_at":"2026-11-10T09:00:00Z"}
+{"id":"pier-2","title":"<img src=x onerror=alert(1)>","status":"in_progress","priority":2,"issue_type":"task","assignee":"ann","created_at":"2026-11-10T09:00:00Z","updated_at":"2026-11-19T09:00:00Z","dependencies":[{"issue_id":"pier-2","depends_on_id":"pier-1","type":"blocks"}]}
+{"id":"pier-3","title":"Old rope","status":"closed","priority":2,"issue_type":"task","created_at":"2026-11-10T09:00:00Z","updated_at":"2026-11-20T08:00:00Z","closed_at":"2026-11-20T08:00:00Z","close_reason":"Verified: go test ./... passed"}
+`
+
+// served is a board in a test.
+type served struct {
+	base, dir string
+	now       string // the time, "" for that of the machine
+	mu        sync.Mutex
+	paths     []string // that let a browser in
+	app       func(actor string) *app.App
+}
+
+// serve serves a store until the test ends.
+func serve(t testing.TB, text string, change func(*board.Options)) *served {
+	t.Helper()
+	s := &served{dir: t.TempDir(), now: "2026-11-20T09:00:00Z"}
+	if err := os.MkdirAll(filepath.Join(s.dir, ".beads"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(s.store(), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	home := t.TempDir()
+	s.app = func(actor string) *app.App {
+		env := map[string]string{"STIG_NOW": s.now, "STIG_ACTOR": actor, "STIG_TRUST": "1", "PATH": os.Getenv("PATH")}
+		in := func() (string, error) { return home, nil }
+		return &app.App{
+			Getenv: func(name string) string { return env[name] }, Env: os.Environ, HomeDir: in, ConfigDir: in,
+			Now: time.Now, Schema: cue.Embedded(), Say: func(app.Level, string) {}, Ctx: t.Context(), Running: "test", Dir: s.dir,
+		}
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	s.base = "http://" + l.Addr().String()
+	o := board.Options{App: s.app("mara"), Port: port, Write: true, Local: true, Invite: func(path string) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.paths = append(s.paths, path)
+	}}
+	if change != nil {
+		change(&o)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	b := board.New(o)
+	go func() { done <- b.Serve(ctx, l) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func (s *served) store() string { return filepath.Join(s.dir, ".beads", "issues.jsonl") }
+
+// key is the address that lets the next browser in.
+func (s *served) key(t testing.TB) string {
+	t.Helper()
+	for range 200 {
+		s.mu.Lock()
+		n := len(s.paths)
+		path := ""
+		if n > 0 {
+			path = s.paths[n-1]
+		}
+		s.mu.Unlock()
+		if path != "" {
+			return s.base + path
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatal("nobody was invited")
+	return ""
+}
+
+// browser is a client that was let in.
+func (s *served) browser(t testing.TB) *client {
+	t.Helper()
+	c := s.stranger(t)
+	if status, _ := c.get(t, strings.TrimPrefix(s.key(t), s.base)); status != http.StatusOK {
+		t.Fatalf("the door answers %d", status)
+	}
+	return c
+}
+
+// stranger is a client that was not.
+func (s *served) stranger(t testing.TB) *client {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &client{http: &http.Client{Jar: jar, Timeout: 20 * time.Second}, base: s.base, form: "/issues/pier-1"}
+}
+
+type client struct {
+	http *http.Client
+	base string
+	form string // a page with a form
+}
+
+func (c *client) get(t testing.TB, path string) (status int, body string) {
+	t.Helper()
+	return c.do(t, http.MethodGet, path, nil, nil)
+}
+
+// do sends a request; header changes what a browser would send.
+func (c *client) do(t testing.TB, method, path string, form url.Values, header map[string]string) (status int, body string) {
+	t.Helper()
+	var text io.Reader
+	if form != nil {
+		text = strings.NewReader(form.Encode())
+	}
+	r, err := http.NewRequestWithContext(t.Context(), method, c.base+path, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if form != nil {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Origin", c.base)
+	}
+	for name, value := range header {
+		if name == "Host" {
+			r.Host = value
+		}
+		if value == "" {
+			r.Header.Del(name)
+		} else {
+			r.Header.Set(name, value)
+		}
+	}
+	answer, err := c.http.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	all, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.StatusCode, string(all)
+}
+
+// secret is what the forms on a page hold.
+func (c *client) secret(t testing.TB) string {
+	t.Helper()
+	_, body := c.get(t, c.form)
+	found := regexp.MustCompile(`name="secret" value="([0-9a-f]+)"`).FindStringSubmatch(body)
+	if found == nil {
+		t.Fatalf("no form on the page:\n%s", body)
+	}
+	return found[1]
+}
+
+// post sends a form as its page would.
+func (c *client) post(t testing.TB, path string, fields ...string) (status int, body string) {
+	t.Helper()
+	form := url.Values{"secret": {c.secret(t)}, "back": {c.form}}
+	for i := 0; i < len(fields); i += 2 {
+		form.Set(fields[i], fields[i+1])
+	}
+	return c.do(t, http.MethodPost, path, form, nil)
+}
+
+// ask has an actor ask about an issue, and gives the hash of the question.
+func (s *served) ask(t testing.TB, actor, text string, options ...string) string {
+	t.Helper()
+	a := s.app(actor).Fresh(t.Context(), "escalate")
+	r := app.EscalateRequest{ID: "pier-1"}
+	r.Question.Text, r.Question.Options = text, options
+	asked, err := a.Escalate(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return asked.Asked
+}

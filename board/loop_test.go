@@ -1,0 +1,112 @@
+//go:build unix
+
+package board_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"stig/app"
+	"stig/app/working"
+	"stig/cue"
+)
+
+// isWorker is set where this test binary is what a loop runs.
+const isWorker = "BOARD_TEST_WORKER"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(isWorker) != "" {
+		if err := worker(); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// worker is what an agent would be: it begins, asks which rope, and goes on with the answer
+// when it is started again.
+func worker() error {
+	id := os.Getenv("STIG_ISSUE")
+	fmt.Println("looking at ropes for", id)
+	in := os.UserHomeDir
+	a := &app.App{
+		Getenv: os.Getenv, Env: os.Environ, HomeDir: in, ConfigDir: in, Now: time.Now, Schema: cue.Embedded(),
+		Say: func(_ app.Level, text string) { fmt.Println(text) }, Ctx: context.Background(), Running: "test",
+	}
+	asked, err := a.Escalations(true)
+	if err != nil {
+		return err
+	}
+	for _, q := range asked.Answered {
+		if q.ID == id {
+			return os.WriteFile("done.txt", []byte(q.Answer.Text+"\n"), 0o644)
+		}
+	}
+	if err := os.WriteFile("ropes.txt", []byte("hemp rots, steel rusts\n"), 0o644); err != nil {
+		return err
+	}
+	r := app.EscalateRequest{ID: id}
+	r.Question.Text, r.Question.Options = "Hemp or steel?", []string{"hemp", "steel"}
+	_, err = a.Escalate(a.Ctx, r)
+	return err
+}
+
+// TestBrowserLoop has a loop work while the board shows it: its worker asks, a person
+// answers in the browser, beside the diff, and the loop goes on by itself and closes.
+func TestBrowserLoop(t *testing.T) {
+	browser := chromium(t)
+	const line = `{"id":"pier-1","title":"Which rope","description":"x","acceptance_criteria":"~~~verify\ntest -s done.txt\n~~~","status":"open","priority":1,"issue_type":"task","created_at":"2026-11-10T09:00:00Z","updated_at":"2026-11-10T09:00:00Z"}` + "\n"
+	s := serve(t, line, nil)
+	for _, argv := range [][]string{{"init", "-q", "-b", "main"}, {"config", "user.name", "mara"}, {"config", "user.email", "mara@pier.example"}, {"add", "-A"}, {"commit", "-q", "-m", "begin"}} {
+		if out, err := exec.Command("git", append([]string{"-C", s.dir}, argv...)...).CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", argv, err, out)
+		}
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := tab(t, browser, s)
+	shows(t, ctx, "No question waits.")
+
+	loop, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		a := s.app("bo")
+		a.Env = func() []string { return append(os.Environ(), isWorker+"=1", "STIG_TRUST=1") }
+		_, err := working.Work(loop, a, working.Request{
+			Command: []string{self}, Attempts: 3, Cap: time.Hour, Onto: "stig/work", Tell: func(e working.Event) { t.Log(e.Issue, e.Text) },
+			Times: working.Times{Sign: 100 * time.Millisecond, Look: 100 * time.Millisecond, Sense: time.Second},
+		})
+		ended <- err
+	}()
+	t.Cleanup(func() { stop(); <-ended })
+
+	shows(t, ctx, "Hemp or steel?") // without a load of the page
+	shows(t, ctx, "asked by bo")
+	do(t, ctx, chromedp.Evaluate(`document.querySelectorAll("article.question details").forEach(d => d.open = true)`, nil))
+	shows(t, ctx, "hemp rots, steel rusts")
+	do(t, ctx, chromedp.Click(`article.question input[value="2"]`), chromedp.SendKeys("article.question textarea", "it lasts"), chromedp.Click("article.question button"))
+	shows(t, ctx, "No question waits.")
+	holds(t, ctx, `document.querySelector(".closings").innerText.includes("pier-1")`)
+	text, err := os.ReadFile(filepath.Join(s.dir, ".beads", "issues.jsonl"))
+	if err != nil || !strings.Contains(string(text), `"status":"closed"`) {
+		t.Errorf("the issue is not closed: %v\n%s", err, text)
+	}
+	visit(t, ctx, s.base+"/actors/bo")
+	shows(t, ctx, "looking at ropes for pier-1")
+	do(t, ctx, chromedp.Click(`form[action$="/pause"] button`))
+	has(t, ctx, ".state.paused")
+	do(t, ctx, chromedp.Click(`form[action$="/resume"] button`))
+	holds(t, ctx, `!document.querySelector(".state.paused")`)
+}

@@ -1,0 +1,74 @@
+// Keys, and what becomes of forms that somebody writes in while their part changes.
+(() => {
+  "use strict";
+  const items = () => [...document.querySelectorAll("main .item")].filter(e => e.offsetParent);
+  const typing = e => e && (e.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(e.tagName));
+  let at = -1, went = false;
+
+  const go = step => {
+    const all = items();
+    if (!all.length) return;
+    at = Math.max(0, Math.min(all.length - 1, at + step));
+    const link = all[at].querySelector("a") || all[at];
+    link.focus();
+    all[at].scrollIntoView({block: "nearest"});
+  };
+
+  document.addEventListener("keydown", event => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "Escape") { document.activeElement.blur(); return; }
+    if (typing(event.target)) return;
+    if (went) {
+      went = false;
+      const link = document.querySelector(`nav a[data-key="${CSS.escape(event.key)}"]`);
+      if (link) { event.preventDefault(); location.href = link.href; return; }
+    }
+    switch (event.key) {
+    case "j": go(1); break;
+    case "k": go(-1); break;
+    case "g": went = true; break;
+    case "/": event.preventDefault(); document.getElementById("find").focus(); break;
+    }
+  });
+
+  // A part that somebody writes in is not replaced under their hands; sending the form
+  // says whether what it is about has changed.
+  const isDirty = part => [...part.querySelectorAll("textarea, input:not([type=hidden])")].some(f =>
+    f === document.activeElement || (f.type === "radio" || f.type === "checkbox" ? f.checked !== f.defaultChecked : f.value !== f.defaultValue));
+  const opened = part => [...part.querySelectorAll("details[open] > summary")].map(s => s.textContent);
+  let open = [];
+  document.addEventListener("htmx:sseBeforeMessage", event => {
+    const part = event.target;
+    open = opened(part);
+    if (!isDirty(part)) return;
+    event.preventDefault();
+    if (part.querySelector(".changed")) return;
+    const note = document.createElement("p");
+    note.className = "changed";
+    note.setAttribute("role", "status");
+    note.textContent = "This changed meanwhile: load the page again to see it.";
+    part.prepend(note);
+  });
+  document.addEventListener("htmx:sseMessage", event => { // what was unfolded stays so
+    for (const s of event.target.querySelectorAll("details > summary")) {
+      if (open.includes(s.textContent)) s.parentElement.open = true;
+    }
+  });
+
+  // A browser has few connections to one address: a page that nobody sees gives its own
+  // back after a minute, and is loaded again when it is looked at.
+  const connection = document.getElementById("connection");
+  let source = null, waiting = 0, left = false;
+  document.addEventListener("htmx:sseOpen", event => { source = event.detail.source; connection.hidden = true; });
+  document.addEventListener("htmx:sseError", () => { connection.hidden = false; });
+  document.addEventListener("visibilitychange", () => {
+    clearTimeout(waiting);
+    if (document.hidden) {
+      waiting = setTimeout(() => { if (source) { source.close(); left = true; } }, 60000);
+    } else if (left && !isDirty(document)) {
+      location.reload();
+    } else {
+      connection.hidden = !left;
+    }
+  });
+})();

@@ -1,0 +1,225 @@
+package board
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"stig/app"
+	"stig/app/actors"
+	"stig/app/boards"
+	"stig/beads"
+	"stig/orient"
+	"stig/verify"
+)
+
+// today is the first page: what waits for a person, what needs attention, what everybody
+// does, and what was closed.
+func today(v *view) (page, error) {
+	p := page{Title: "Today", Section: "Today", Every: beat}
+	v.ahead(
+		func(v *view) { _, _ = v.asked() }, // errors come again below
+		func(v *view) { _, _ = v.survey() },
+		func(v *view) { _, _ = kept(v, "closings", longer, v.closings) },
+	)
+	asked, err := v.asked()
+	if err != nil {
+		return p, err
+	}
+	found, err := v.survey()
+	if err != nil {
+		return p, err
+	}
+	listed, err := actors.List(v.App, actors.ListRequest{})
+	if err != nil {
+		return p, err
+	}
+	closed, err := kept(v, "closings", longer, v.closings)
+	if err != nil {
+		return p, err
+	}
+	p.Parts = []part{
+		v.part("counts", found.Survey.Counts),
+		v.part("questions", v.questions(asked.Pending)),
+		v.part("attention", slices.DeleteFunc(slices.Clone(found.Survey.Attention), isAsked)),
+		v.part("doing", v.doing(listed.Actors)),
+		v.part("closings", closed),
+	}
+	return p, nil
+}
+
+// isAsked reports whether attention is needed for a question, which stands above in full.
+func isAsked(a orient.Attention) bool { return a.Rule == "escalation-pending" }
+
+// asked are the questions of the store, with and without an answer.
+func (v *view) asked() (*app.Escalations, error) {
+	return kept(v, "asked", longer, func() (*app.Escalations, error) { return v.Escalations(true) })
+}
+
+// survey is that of the whole store.
+func (v *view) survey() (*app.Orientation, error) {
+	return kept(v, "survey", shortly, func() (*app.Orientation, error) { return v.Orient(v.ctx, app.OrientRequest{}) })
+}
+
+// mostQuestions is how many questions a page shows.
+const mostQuestions = 20
+
+// questions are those of a page.
+type questions struct {
+	List        []question
+	Total, More int // More are not in List
+}
+
+// question is a question with what a person wants to see beside it.
+type question struct {
+	orient.Asked
+	Diff string // of the work on it, "" where there is none
+	Gate string // what its checks printed last
+	Mine bool   // who looks asked it
+}
+
+// questions are the first of those that wait, the oldest first.
+func (v *view) questions(list []orient.Asked) questions {
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b orient.Asked) int {
+		return cmp.Or(cmp.Compare(cmp.Or(a.Since, "9"), cmp.Or(b.Since, "9")), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Number, b.Number))
+	})
+	shown := questions{Total: len(list), More: max(0, len(list)-mostQuestions)}
+	for _, q := range list[:min(len(list), mostQuestions)] {
+		one := question{Asked: q, Mine: q.By != "" && q.By == v.Who}
+		done := v.work(q.ID)
+		one.Diff, one.Gate = done.Diff, gate(done.Gate)
+		shown.List = append(shown.List, one)
+	}
+	return shown
+}
+
+// mostDiff is how much of a diff is read, in bytes.
+const mostDiff = 128 << 10
+
+// work is what was done for an issue; what cannot be seen is left out.
+func (v *view) work(issue string) boards.Work {
+	done, _ := kept(v, "work "+issue, shortly, func() (boards.Work, error) { return boards.WorkOn(v.ctx, v.App, issue, mostDiff) })
+	return done
+}
+
+// gate is what checks printed, as text.
+func gate(verdict *verify.Verdict) string {
+	if verdict == nil {
+		return ""
+	}
+	var b strings.Builder
+	for _, o := range verdict.Outcomes() {
+		b.WriteString(outcomeText(o))
+	}
+	return b.String()
+}
+
+func outcomeText(o verify.Outcome) string {
+	state := "passed"
+	if !o.Passed() {
+		state = fmt.Sprintf("exit %d %s", o.Exit, o.Reason)
+	}
+	return "$ " + o.Text + "\n" + o.Tail + "\n" + state + "\n\n"
+}
+
+// doing is an actor with the last words of its log.
+type doing struct {
+	*actors.Actor
+	Words []string
+}
+
+// lastWords is how many lines of a log are shown, and how much of it is read.
+const (
+	lastWords = 4
+	readWords = 4 << 10
+)
+
+func (v *view) doing(list []*actors.Actor) (shown []doing) {
+	for _, a := range list {
+		one := doing{Actor: a}
+		if a.Issue != "" {
+			one.Words = v.words(a.Name)
+		}
+		shown = append(shown, one)
+	}
+	slices.SortStableFunc(shown, func(a, b doing) int { return cmp.Compare(idle(a), idle(b)) })
+	return shown
+}
+
+func idle(d doing) int {
+	if d.Issue != "" {
+		return 0
+	}
+	return 1
+}
+
+// words are the last lines of the run that an actor has in hand.
+func (v *view) words(name string) []string {
+	runs, err := actors.Runs(v.App, actors.RunsRequest{Name: name, Since: "1d"})
+	if err != nil || len(runs) == 0 {
+		return nil
+	}
+	return tail(runs[len(runs)-1].Log)
+}
+
+// tail gives the last lines of a file; none of one that cannot be read.
+func tail(path string) []string {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil
+	}
+	text := make([]byte, min(info.Size(), readWords))
+	n, _ := f.ReadAt(text, info.Size()-int64(len(text))) // of a log that was cut meanwhile there is less
+	text = text[:n]
+	lines := strings.Split(strings.TrimRight(string(bytes.ToValidUTF8(text, nil)), "\n"), "\n")
+	lines = lines[max(0, len(lines)-lastWords):]
+	for i, line := range lines {
+		lines[i] = short(line, 240)
+	}
+	return lines
+}
+
+// closing is an issue that was closed, with its proof.
+type closing struct {
+	ID, Title, Reason, By string
+	At                    time.Time
+}
+
+// recent is how far back closed issues are shown.
+const recent = 24 * time.Hour
+
+// closings are the issues that were closed within a day, the last first.
+func (v *view) closings() (list []closing, err error) {
+	file, err := v.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	reader := file.Reader()
+	for i, is := range file.All() {
+		if at, ok := file.Index(is.ID); is.Status != "closed" || !ok || at != i {
+			continue
+		}
+		record, err := reader.Record(is)
+		if err != nil {
+			return nil, err
+		}
+		at, err := time.Parse(time.RFC3339Nano, record.Text(beads.ClosedAt))
+		if err != nil || v.now.Sub(at) > recent {
+			continue
+		}
+		list = append(list, closing{ID: is.ID, Title: is.Title, Reason: record.Text(beads.CloseReason), By: is.Assignee, At: at})
+	}
+	slices.SortStableFunc(list, func(a, b closing) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.ID, b.ID)) })
+	return list[:min(len(list), 50)], nil
+}

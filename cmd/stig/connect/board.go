@@ -1,0 +1,104 @@
+package connect
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"stig/app"
+	"stig/board"
+	"stig/cmd/stig/cli"
+	"stig/process"
+)
+
+// boardOptions are the flags of stig board.
+type boardOptions struct {
+	addr                  string
+	names                 []string
+	open, readOnly, write bool
+}
+
+// BoardCommand is stig board.
+func BoardCommand(a *cli.App) *cobra.Command {
+	o := boardOptions{}
+	cmd := &cobra.Command{
+		Use:   "board",
+		Short: "serve the store to people, in a browser",
+		Long: "Serve the store to people in a browser: the questions that wait, what each actor does, what\n" +
+			"was closed and with which proof; issues, graph, actors and checks. Pages change as the store\n" +
+			"does. What is written there goes through the commands, as you, and is refused as they refuse.\n\n" +
+			"The address that is printed lets one browser in, and works once; the next one is printed\n" +
+			"then. Only this machine reaches it, unless --addr says otherwise: then the board only shows,\n" +
+			"or with --write takes answers and comments, and everybody on the way can read it. An\n" +
+			"interrupt ends it.",
+		GroupID: "connect",
+		Args:    cli.Takes(0, 0, "no arguments"),
+		Example: "  stig board --open\n  stig board --addr 127.0.0.1:8080 --read-only",
+		RunE:    func(cmd *cobra.Command, _ []string) error { return serveBoard(cmd.Context(), a, o) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&o.addr, "addr", "127.0.0.1:0", "serve at `HOST:PORT`; port 0 takes a free one")
+	flags.StringArrayVar(&o.names, "host", nil, "answer under this `NAME` too, such as that of a machine")
+	flags.BoolVar(&o.open, "open", false, "open it in the browser")
+	flags.BoolVar(&o.readOnly, "read-only", false, "show, and write nothing")
+	flags.BoolVar(&o.write, "write", false, "take answers and comments where other machines reach it")
+	flags.StringVar(&a.Actor, "actor", "", "act as `NAME`")
+	cli.Exclude(cmd, "read-only", "write")
+	return cmd
+}
+
+// serveBoard listens, says where, and serves until it is interrupted.
+func serveBoard(ctx context.Context, a *cli.App, o boardOptions) error {
+	if _, err := a.Discover(); err != nil {
+		return err
+	}
+	host, _, err := net.SplitHostPort(o.addr)
+	if err != nil {
+		return app.Usage(fmt.Sprintf("--addr: must be HOST:PORT; found %q", o.addr), "for example --addr 127.0.0.1:8080")
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.addr)
+	if err != nil {
+		return app.Usage(fmt.Sprintf("--addr: cannot serve at %s: %v", o.addr, err), "name another port, or leave it out")
+	}
+	at := listener.Addr().(*net.TCPAddr)
+	local := at.IP.IsLoopback()
+	shown := at.String()
+	if at.IP.IsUnspecified() {
+		shown = net.JoinHostPort("localhost", fmt.Sprint(at.Port))
+	}
+	if host != "" && net.ParseIP(host) == nil {
+		o.names = append(o.names, strings.ToLower(host))
+	}
+	first := true
+	b := board.New(board.Options{
+		App: a.App, Port: fmt.Sprint(at.Port), Names: o.names, Write: !o.readOnly && (local || o.write), Local: local && !o.readOnly,
+		Invite: func(path string) {
+			url := "http://" + shown + path
+			if !first {
+				a.Note("another browser gets in with %s", url)
+				return
+			}
+			first = false
+			_ = a.Print(url + "\n") // a closed output does not end the board
+			if o.open {
+				openBrowser(ctx, a, url)
+			}
+		},
+	})
+	return b.Serve(ctx, listener)
+}
+
+// openBrowser opens an address as the system does.
+func openBrowser(ctx context.Context, a *cli.App, url string) {
+	argv := map[string][]string{"darwin": {"open", url}, "windows": {"rundll32", "url.dll,FileProtocolHandler", url}}[runtime.GOOS]
+	if argv == nil {
+		argv = []string{"xdg-open", url}
+	}
+	if result, err := process.Run(ctx, process.Command{Argv: argv, Env: a.Environ()}); err != nil || result.Exit != 0 {
+		a.Warn("no browser could be opened: open the address yourself")
+	}
+}
