@@ -73,7 +73,7 @@ func (b *Board) Handler() http.Handler {
 	mux.HandleFunc("GET /static/{name}", b.static)
 	mux.HandleFunc("GET /events", b.events)
 	mux.HandleFunc("GET /{$}", b.page)
-	for _, pattern := range []string{"/issues", "/issues/{id}", "/graph", "/actors", "/actors/{name}", "/check"} {
+	for _, pattern := range []string{"/issues", "/issues/{id}", "/graph", "/actors", "/actors/{name}", "/check", "/swarm/{id}"} {
 		mux.HandleFunc("GET "+pattern, b.page)
 	}
 	if b.options.Write {

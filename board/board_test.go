@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"stig/app/swarming"
 	"stig/board"
 	"stig/checkpoint"
 	"stig/internal/sample"
@@ -55,7 +56,7 @@ func TestPages(t *testing.T) {
 		{"/issues/pier-1/more", 404, []string{"there is no such page"}},
 		{"/issues/pier-1/comment", 200, []string{"Which rope", "Briefing"}},
 		{"/actors/ann/pause", 200, []string{"Inbox"}},
-		{"/swarm/pier-1", 404, []string{"there is no such page"}},
+		{"/swarm/pier-1", 409, []string{"no swarm runs"}},
 		{"/graph?epic=pier-9", 404, []string{"pier-9"}},
 		{"/graph?status=open", 200, []string{"1 issue at", "pier-1"}},
 	} {
@@ -75,6 +76,31 @@ func TestPages(t *testing.T) {
 				t.Errorf("%d bytes", len(body))
 			}
 		})
+	}
+}
+
+// TestSwarmPage shows a swarm before its first round is settled and after it.
+func TestSwarmPage(t *testing.T) {
+	s := serve(t, lines, nil)
+	c := s.browser(t)
+	_, body := c.get(t, "/issues/pier-1")
+	if strings.Contains(body, `href="/swarm/`) {
+		t.Error("a way to a swarm that is not there")
+	}
+	s.swarm(t)
+	_, body = c.get(t, "/issues/pier-1")
+	contains(t, body, `href="/swarm/pier-1"`)
+	_, body = c.get(t, "/swarm/pier-1")
+	contains(t, body, "round 1 of 10 runs", "steel cable", "0.20", "EXPLORER")
+	if _, err := swarming.Settle(t.Context(), s.app("mara").Fresh(t.Context(), "swarm"), swarming.SettleRequest{ID: "pier-1"}); err != nil {
+		t.Fatal(err)
+	}
+	_, body = c.get(t, "/swarm/pier-1")
+	contains(t, body, "round 2 of 10 runs", "cable-holds", "&lt;u&gt;", "Report")
+	for _, never := range []string{"<u>", "cannot be shown"} {
+		if strings.Contains(body, never) {
+			t.Errorf("%s in %s", never, body)
+		}
 	}
 }
 

@@ -164,6 +164,7 @@ func has(t *testing.T, ctx context.Context, selector string) {
 func TestBrowserWalk(t *testing.T) {
 	browser := chromium(t)
 	s := serve(t, lines, nil)
+	s.swarm(t)
 	s.ask(t, "ann", "Hemp or steel?", "hemp", "steel")
 	ctx := tab(t, browser, s)
 	axe := ""
@@ -180,7 +181,7 @@ func TestBrowserWalk(t *testing.T) {
 				continue // without all rounds: light and wide, dark and narrow
 			}
 			do(t, ctx, emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}), chromedp.EmulateViewport(width, 900))
-			for _, path := range []string{"/", "/issues", "/issues?q=rope", "/issues/pier-1", "/issues/pier-2", "/graph", "/actors", "/actors/ann", "/check", "/nothing"} {
+			for _, path := range []string{"/", "/issues", "/issues?q=rope", "/issues/pier-1", "/issues/pier-2", "/graph", "/actors", "/actors/ann", "/check", "/swarm/pier-1", "/nothing"} {
 				name := fmt.Sprintf("%s at %d, %s", path, width, scheme)
 				var overflow int
 				visit(t, ctx, s.base+path)

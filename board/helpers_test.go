@@ -16,8 +16,10 @@ import (
 	"time"
 
 	"stig/app"
+	"stig/app/swarming"
 	"stig/board"
 	"stig/cue"
+	"stig/swarm"
 )
 
 // lines are a small store with a question, and with texts that mean harm.
@@ -203,4 +205,23 @@ func (s *served) ask(t testing.TB, actor, text string, options ...string) string
 		t.Fatal(err)
 	}
 	return asked.Asked
+}
+
+// swarm has two explorers leave something on pier-1.
+func (s *served) swarm(t testing.TB) {
+	t.Helper()
+	if _, err := swarming.Start(t.Context(), s.app("mara").Fresh(t.Context(), "swarm"), swarming.StartRequest{ID: "pier-1", Agents: []string{"cy", "di"}, Force: true}); err != nil {
+		t.Fatal(err)
+	}
+	for _, agent := range []string{"cy", "di"} {
+		for _, o := range []swarm.Operation{
+			{Kind: swarm.Deposit, Direction: "steel cable"},
+			{Kind: swarm.Find, Direction: "steel cable", Idea: "cable-holds", Perspective: "cost", Details: "A cable <u>holds</u>, says " + agent},
+			{Kind: swarm.Stop, Target: "hemp", Reason: "contradictory_evidence", Evidence: "It rots"},
+		} {
+			if _, err := swarming.Act(t.Context(), s.app(agent).Fresh(t.Context(), "swarm"), swarming.ActRequest{ID: "pier-1", Operation: o}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 }

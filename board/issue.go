@@ -47,7 +47,8 @@ func issue(v *view) (page, error) {
 			State    string
 			Claimed  bool
 			Closed   bool
-		}{shown, found.Briefing, shown.Issue.Status, shown.Issue.Status == "in_progress", shown.Issue.Status == "closed"}),
+			Swarm    bool
+		}{shown, found.Briefing, shown.Issue.Status, shown.Issue.Status == "in_progress", shown.Issue.Status == "closed", v.hasSwarm(id)}),
 		v.part("questions", v.questions(mine(asked.Pending))),
 		v.part("answers", mine(asked.Answered)),
 		v.part("briefing", struct {

@@ -58,7 +58,7 @@ func makerOf(path []string) maker {
 	case len(path) == 1:
 		return map[string]maker{"issues": issues, "graph": graph, "actors": everybody, "check": check}[path[0]]
 	case len(path) == 2:
-		return map[string]maker{"issues": issue, "actors": actor}[path[0]]
+		return map[string]maker{"issues": issue, "actors": actor, "swarm": explored}[path[0]]
 	}
 	return nil
 }

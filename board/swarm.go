@@ -1,0 +1,47 @@
+package board
+
+import (
+	"fmt"
+
+	"stig/app"
+	"stig/app/swarming"
+	"stig/swarm"
+)
+
+// blackboard is what a swarm knows, as its page shows it.
+type blackboard struct {
+	*swarming.Status
+	Now, Report string
+}
+
+// explored is the page of the newest swarm on an issue: how its rounds go, and its report.
+func explored(v *view) (page, error) {
+	id := v.path[1]
+	p := page{Title: "Swarm on " + id, Section: "Issues", Every: beat}
+	status, err := swarming.Show(v.ctx, v.App, id)
+	if err != nil {
+		return p, err
+	}
+	report, err := swarming.Report(v.ctx, v.App, swarming.ReportRequest{ID: id})
+	if err != nil {
+		return p, err
+	}
+	shown := blackboard{Status: status, Now: fmt.Sprintf("round %d of %d runs", status.Round, status.Config.MaxRounds), Report: report.Text()}
+	if status.Ended != "" {
+		shown.Now = "ended: " + string(status.Ended)
+	}
+	p.Parts = []part{v.part("rounds", shown), v.part("explorers", shown), v.part("swarm-report", shown)}
+	return p, nil
+}
+
+// hasSwarm reports whether there is or was a swarm on an issue.
+func (v *view) hasSwarm(id string) bool {
+	_, err := swarming.Show(v.ctx, v.App, id)
+	return err == nil
+}
+
+// Percent is a share as people read it.
+func (v *view) Percent(share swarm.Figure) string { return fmt.Sprintf("%.0f %%", 100*float64(share)) }
+
+// Counted is a number of things.
+func (v *view) Counted(n int, thing string) string { return app.Counted(n, thing) }
