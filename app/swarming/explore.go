@@ -258,7 +258,7 @@ func lastReport(text string) (c completed, found bool, err error) {
 	}
 	from := strings.LastIndexByte(text[:at], '{')
 	if from < 0 || strings.TrimSpace(text[from+1:at]) != "" {
-		return c, true, errors.New(`must begin with {"round_complete":`)
+		return c, true, errors.New(`must begin with {"round_complete": …}`)
 	}
 	var whole struct {
 		Round completed `json:"round_complete"`
