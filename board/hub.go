@@ -33,6 +33,8 @@ type hub struct {
 	state   func(ctx context.Context) (reading, error) // of the store
 	trouble func(error) part
 
+	warmed reading // of the store, in which the pages were made that people open first
+
 	mu    sync.Mutex
 	rooms map[string]*room // by the address of the page
 	wake  chan struct{}
@@ -80,6 +82,7 @@ func (h *hub) watch(ctx context.Context, a *app.App) {
 	defer stop()
 	tick := time.NewTicker(beat)
 	defer tick.Stop()
+	h.warm(ctx)
 	for {
 		select {
 		case <-ctx.Done():
@@ -122,6 +125,20 @@ func (h *hub) refresh(ctx context.Context, now time.Time) {
 			return
 		}
 		h.publish(address, made, state, err, now)
+	}
+	if broken == nil && is != h.warmed {
+		h.warmed = is
+		h.warm(ctx)
+	}
+}
+
+// warm makes the pages that people open first and that take longest, so that what they
+// show is found before somebody waits for it: at the start, and while somebody looks.
+func (h *hub) warm(ctx context.Context) {
+	for _, address := range []string{"/", "/check"} {
+		if ctx.Err() == nil {
+			_, _, _ = h.make(ctx, address) // whoever opens it sees why it cannot be made
+		}
 	}
 }
 
