@@ -23,7 +23,7 @@ func TestWires(t *testing.T) {
 	given := false
 	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "load-writes" })
 	if !given {
-		t.Skip("takes a minute; set -load-writes 300")
+		t.Skip("takes minutes; set -load-writes 1000")
 	}
 	for n, kind := range []string{servers.MariaDB, servers.Dolt} {
 		t.Run(kind, func(t *testing.T) {
