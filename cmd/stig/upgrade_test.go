@@ -168,6 +168,10 @@ func (u *upgraded) remembers() {
 			u.t.Errorf("the verdict on pier-2 is not read: %v", err)
 		}
 	}
+	if u.had("git-stig/leases.json") {
+		u.shows("mara", "actor", "list")
+		u.shows("pier-4", "actor", "show", "mara")
+	}
 	if u.had("pier/.stig/actors/tide.md") {
 		u.shows("lunch", "worker", "status", "tide")
 	}
