@@ -172,6 +172,9 @@ func (u *upgraded) remembers() {
 		u.shows("mara", "actor", "list")
 		u.shows("pier-4", "actor", "show", "mara")
 	}
+	if u.had("git-stig/runs-") {
+		u.shows("pier-", "actor", "runs", "cy")
+	}
 	if u.had("pier/.stig/actors/tide.md") {
 		u.shows("lunch", "worker", "status", "tide")
 	}
