@@ -43,7 +43,7 @@ func TestReference(t *testing.T) {
 }
 
 func commandPage() string {
-	root := command(newApp())
+	root := commandTree()
 	var page strings.Builder
 	page.WriteString("# Commands\n\n" + written + "\nWhat `stig help COMMAND` prints. All commands take these flags too:\n\n```text\n" +
 		strings.TrimRight(root.PersistentFlags().FlagUsages(), "\n") + "\n```\n")
@@ -250,3 +250,6 @@ func configurationKeys(t *testing.T, page *strings.Builder, prefix string, in *a
 		fmt.Fprintf(page, "| `%s` | `%s` | %s |\n", prefix+name, strings.ReplaceAll(takes, "|", `\|`), strings.ReplaceAll(comment(field), "|", `\|`))
 	}
 }
+
+// commandTree is all commands, as the program has them.
+func commandTree() *cobra.Command { return command(newApp()) }
