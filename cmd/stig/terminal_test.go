@@ -24,6 +24,7 @@ const (
 	lineHeight  = 18
 	typingTime  = 0.03 // seconds for a character
 	readingTime = 0.35 // seconds for a line
+	headStart   = 0.6  // seconds by which it has begun when it is shown: a picture that stands still has output
 	mostBytes   = 300_000
 )
 
@@ -111,12 +112,12 @@ func animate(all []scene) string {
 text{font:13px ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;fill:#d8dee4;white-space:pre}
 .prompt{fill:#7ee787}.typed{fill:#fff}
 .scene{visibility:hidden}
-.scene,.scene g,.typed{animation-duration:%.2fs;animation-iteration-count:infinite;animation-timing-function:linear}
+.scene,.scene g,.typed{animation-duration:%.2fs;animation-delay:-%.2fs;animation-iteration-count:infinite;animation-timing-function:linear}
 %s@media (prefers-reduced-motion:reduce){.scene,.scene g,.typed{animation:none}#s%d{visibility:visible}}
 </style>
 <rect width="100%%" height="100%%" rx="8" fill="#161b22"/><circle cx="20" cy="18" r="5" fill="#ff5f57"/><circle cx="38" cy="18" r="5" fill="#febc2e"/><circle cx="56" cy="18" r="5" fill="#28c840"/>
 %s</svg>
-`, width, height, width, height, total, style.String(), last, body.String())
+`, width, height, width, height, total, headStart, style.String(), last, body.String())
 }
 
 func (s scene) typing() float64  { return typingTime * float64(len([]rune(s.command))) }

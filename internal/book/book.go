@@ -145,7 +145,7 @@ func render(all []page, number int) ([]byte, error) {
 %s</main>
 %s</body>
 </html>
-`, html.EscapeString(p.title), up, steps(all, number, up), tables(body.String()), steps(all, number, up))
+`, html.EscapeString(p.title), up, steps(all, number, up, "at the top"), tables(body.String()), steps(all, number, up, "at the bottom"))
 	return out.Bytes(), nil
 }
 
@@ -156,9 +156,9 @@ func tables(body string) string {
 }
 
 // steps are the links to the contents, and to the pages before and after.
-func steps(all []page, number int, up string) string {
+func steps(all []page, number int, up, place string) string {
 	var out strings.Builder
-	out.WriteString("<nav>\n")
+	fmt.Fprintf(&out, "<nav aria-label=\"pages, %s\">\n", place)
 	link := func(i int, mark string) {
 		fmt.Fprintf(&out, "<a href=\"%s%s\">%s</a>\n", up, address(all[i].name), fmt.Sprintf(mark, html.EscapeString(all[i].title)))
 	}
