@@ -145,14 +145,15 @@ func render(all []page, number int) ([]byte, error) {
 %s</main>
 %s</body>
 </html>
-`, html.EscapeString(p.title), up, steps(all, number, up, "at the top"), tables(body.String()), steps(all, number, up, "at the bottom"))
+`, html.EscapeString(p.title), up, steps(all, number, up, "at the top"), wide(body.String()), steps(all, number, up, "at the bottom"))
 	return out.Bytes(), nil
 }
 
-// tables lets a table that is wider than the screen be moved sideways by itself.
-func tables(body string) string {
-	body = strings.ReplaceAll(body, "<table>", `<div class="wide" tabindex="0" role="region" aria-label="table"><table>`)
-	return strings.ReplaceAll(body, "</table>", "</table></div>")
+// wide lets a table or a block that is wider than the screen be moved sideways by itself,
+// with keys too.
+func wide(body string) string {
+	return strings.NewReplacer("<table>", `<div class="wide" tabindex="0"><table>`, "</table>", "</table></div>",
+		"<pre>", `<pre tabindex="0">`).Replace(body)
 }
 
 // steps are the links to the contents, and to the pages before and after.
