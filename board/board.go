@@ -20,9 +20,11 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"stig/app"
+	"stig/beads"
 	"stig/jsonl"
 )
 
@@ -50,6 +52,10 @@ type Board struct {
 	pages   *pages
 	keeper  keeper
 	stamp   string // stands in shared pages where each browser's secret goes
+
+	ctx       context.Context // of what goes on when the request that began it is answered
+	running   sync.WaitGroup  // of that, and of requests
+	searching chan struct{}   // see searches
 }
 
 // most is how many requests are served at once: pages that wait for news among them.
@@ -62,7 +68,8 @@ var files embed.FS
 func New(o Options) *Board {
 	o.App = o.App.Fresh(o.App.Ctx, "board")
 	o.App.Cache = jsonl.NewCache(o.App.Now) // one reading of the store serves all browsers
-	b := &Board{options: o, door: newDoor(o), pages: parsed(), stamp: rand.Text()}
+	o.App.Cache.Memo = beads.NewMemo()      // and an edit has what it changed looked at alone
+	b := &Board{options: o, door: newDoor(o), pages: parsed(), stamp: rand.Text(), ctx: o.App.Ctx, searching: make(chan struct{}, searches)}
 	b.hub = &hub{make: b.made, state: b.state, trouble: b.troubled, rooms: map[string]*room{}, wake: newBell()}
 	return b
 }
@@ -92,6 +99,7 @@ func (b *Board) Handler() http.Handler {
 func (b *Board) Serve(ctx context.Context, l net.Listener) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	b.ctx = ctx
 	server := &http.Server{
 		Handler: b.Handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 20 * time.Second, IdleTimeout: time.Minute,
 		MaxHeaderBytes: 16 << 10, BaseContext: func(net.Listener) context.Context { return ctx },
@@ -99,7 +107,7 @@ func (b *Board) Serve(ctx context.Context, l net.Listener) error {
 	context.AfterFunc(ctx, func() { _ = server.Close() }) // its error comes from Serve
 	done := make(chan struct{})
 	go func() { defer close(done); b.hub.watch(ctx, b.options.App.Fresh(ctx, "board")) }()
-	defer func() { cancel(); <-done }()
+	defer func() { cancel(); <-done; b.running.Wait() }()
 	b.door.invite()
 	err := server.Serve(l)
 	if ctx.Err() != nil || errors.Is(err, http.ErrServerClosed) {

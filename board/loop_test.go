@@ -1,12 +1,9 @@
-//go:build unix
-
 package board_test
 
 import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,33 +13,14 @@ import (
 
 	"stig/app"
 	"stig/app/working"
-	"stig/cue"
 )
-
-// isWorker is set where this test binary is what a loop runs.
-const isWorker = "BOARD_TEST_WORKER"
-
-func TestMain(m *testing.M) {
-	if os.Getenv(isWorker) != "" {
-		if err := worker(); err != nil {
-			fmt.Println(err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
-	os.Exit(m.Run())
-}
 
 // worker is what an agent would be: it begins, asks which rope, and goes on with the answer
 // when it is started again.
 func worker() error {
 	id := os.Getenv("STIG_ISSUE")
 	fmt.Println("looking at ropes for", id)
-	in := os.UserHomeDir
-	a := &app.App{
-		Getenv: os.Getenv, Env: os.Environ, HomeDir: in, ConfigDir: in, Now: time.Now, Schema: cue.Embedded(),
-		Say: func(_ app.Level, text string) { fmt.Println(text) }, Ctx: context.Background(), Running: "test",
-	}
+	a := ownApp()
 	asked, err := a.Escalations(true)
 	if err != nil {
 		return err
@@ -67,11 +45,7 @@ func TestBrowserLoop(t *testing.T) {
 	browser := chromium(t)
 	const line = `{"id":"pier-1","title":"Which rope","description":"x","acceptance_criteria":"~~~verify\ntest -s done.txt\n~~~","status":"open","priority":1,"issue_type":"task","created_at":"2026-11-10T09:00:00Z","updated_at":"2026-11-10T09:00:00Z"}` + "\n"
 	s := serve(t, line, nil)
-	for _, argv := range [][]string{{"init", "-q", "-b", "main"}, {"config", "user.name", "mara"}, {"config", "user.email", "mara@pier.example"}, {"add", "-A"}, {"commit", "-q", "-m", "begin"}} {
-		if out, err := exec.Command("git", append([]string{"-C", s.dir}, argv...)...).CombinedOutput(); err != nil {
-			t.Fatalf("git %v: %v\n%s", argv, err, out)
-		}
-	}
+	s.clone(t)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -83,7 +57,7 @@ func TestBrowserLoop(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() {
 		a := s.app("bo")
-		a.Env = func() []string { return append(os.Environ(), isWorker+"=1", "STIG_TRUST=1") }
+		a.Env = func() []string { return append(os.Environ(), asAnother+"="+isWorker, "STIG_TRUST=1") }
 		_, err := working.Work(loop, a, working.Request{
 			Command: []string{self}, Attempts: 3, Cap: time.Hour, Onto: "stig/work", Tell: func(e working.Event) { t.Log(e.Issue, e.Text) },
 			Times: working.Times{Sign: 100 * time.Millisecond, Look: 100 * time.Millisecond, Sense: time.Second},
@@ -94,6 +68,7 @@ func TestBrowserLoop(t *testing.T) {
 
 	shows(t, ctx, "Hemp or steel?") // without a load of the page
 	shows(t, ctx, "asked by bo")
+	shows(t, ctx, "What was done for it") // which is read while the question is shown
 	do(t, ctx, chromedp.Evaluate(`document.querySelectorAll("article.question details").forEach(d => d.open = true)`, nil))
 	shows(t, ctx, "hemp rots, steel rusts")
 	do(t, ctx, chromedp.Click(`article.question input[value="2"]`), chromedp.SendKeys("article.question textarea", "it lasts"), chromedp.Click("article.question button"))

@@ -24,7 +24,7 @@ func today(v *view) (page, error) {
 	v.ahead(
 		func(v *view) { _, _ = v.asked() }, // errors come again below
 		func(v *view) { _, _ = v.survey() },
-		func(v *view) { _, _ = kept(v, "closings", longer, v.closings) },
+		func(v *view) { _, _ = kept(v, "closings", longer, (*view).closings) },
 	)
 	asked, err := v.asked()
 	if err != nil {
@@ -38,7 +38,7 @@ func today(v *view) (page, error) {
 	if err != nil {
 		return p, err
 	}
-	closed, err := kept(v, "closings", longer, v.closings)
+	closed, err := kept(v, "closings", longer, (*view).closings)
 	if err != nil {
 		return p, err
 	}
@@ -57,12 +57,12 @@ func isAsked(a orient.Attention) bool { return a.Rule == "escalation-pending" }
 
 // asked are the questions of the store, with and without an answer.
 func (v *view) asked() (*app.Escalations, error) {
-	return kept(v, "asked", longer, func() (*app.Escalations, error) { return v.Escalations(true) })
+	return kept(v, "asked", longer, func(v *view) (*app.Escalations, error) { return v.Escalations(true) })
 }
 
 // survey is that of the whole store.
 func (v *view) survey() (*app.Orientation, error) {
-	return kept(v, "survey", shortly, func() (*app.Orientation, error) { return v.Orient(v.ctx, app.OrientRequest{}) })
+	return kept(v, "survey", shortly, func(v *view) (*app.Orientation, error) { return v.Orient(v.ctx, app.OrientRequest{}) })
 }
 
 // mostQuestions is how many questions a page shows.
@@ -103,8 +103,8 @@ const mostDiff = 128 << 10
 
 // work is what was done for an issue; what cannot be seen is left out.
 func (v *view) work(issue string) boards.Work {
-	done, _ := kept(v, "work "+issue, shortly, func() (boards.Work, error) { return boards.WorkOn(v.ctx, v.App, issue, mostDiff) })
-	return done
+	done, _ := looked(v, "work "+issue, shortly, false, func(v *view) (boards.Work, error) { return boards.WorkOn(v.ctx, v.App, issue, mostDiff) })
+	return done.Value
 }
 
 // gate is what checks printed, as text.
@@ -210,16 +210,36 @@ func (v *view) closings() (list []closing, err error) {
 		if at, ok := file.Index(is.ID); is.Status != "closed" || !ok || at != i {
 			continue
 		}
-		record, err := reader.Record(is)
+		at, err := closedAt(reader, is)
 		if err != nil {
 			return nil, err
 		}
-		at, err := time.Parse(time.RFC3339Nano, record.Text(beads.ClosedAt))
-		if err != nil || v.now.Sub(at) > recent {
+		if v.now.Sub(at) > recent {
 			continue
+		}
+		record, err := reader.Record(is)
+		if err != nil {
+			return nil, err
 		}
 		list = append(list, closing{ID: is.ID, Title: is.Title, Reason: record.Text(beads.CloseReason), By: is.Assignee, At: at})
 	}
 	slices.SortStableFunc(list, func(a, b closing) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.ID, b.ID)) })
 	return list[:min(len(list), 50)], nil
+}
+
+// closedAs names to a memo what closedAt found.
+type closedAs struct{}
+
+// closedAt is when an issue was closed; the zero time where its line does not say.
+func closedAt(reader *beads.Reader, is *beads.Issue) (time.Time, error) {
+	if known, ok := is.Remembered(closedAs{}).(time.Time); ok {
+		return known, nil
+	}
+	record, err := reader.Record(is)
+	if err != nil {
+		return time.Time{}, err
+	}
+	at, _ := time.Parse(time.RFC3339Nano, record.Text(beads.ClosedAt)) // zero for none
+	is.Remember(closedAs{}, at)
+	return at, nil
 }
