@@ -83,7 +83,7 @@ func (b *Board) post(w http.ResponseWriter, r *http.Request) {
 	}
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // the form was read; checks take their time
 	said, err := verb.do(r.Context(), a, name, r.PostForm)
-	b.keeper.forget("work " + name)
+	b.keeper.forget(workOf)
 	b.hub.changed()
 	back := b.backOf(r)
 	if err != nil {

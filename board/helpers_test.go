@@ -293,3 +293,9 @@ func ownApp() *app.App {
 		Say: func(_ app.Level, text string) { fmt.Println(text) }, Ctx: context.Background(), Running: "test",
 	}
 }
+
+// editor is what such a process does.
+func editor(id, text string) error {
+	_, err := ownApp().Comment(context.Background(), app.CommentRequest{ID: id, Text: text})
+	return err
+}

@@ -63,7 +63,7 @@ func issue(v *view) (page, error) {
 			Left  []entry
 		}{trace.Types(), v.query.Get("type"), entriesOf(left)}),
 		v.part("trajectory", v.trajectory(id)),
-		v.part("proof", gate(v.work(id).Gate)),
+		v.part("proof", gate(v.work(id)[id].Gate)),
 		v.part("acts", shown),
 	}
 	return p, nil

@@ -1,6 +1,8 @@
 package board
 
 import (
+	"maps"
+	"strings"
 	"sync"
 	"time"
 
@@ -106,11 +108,11 @@ func (k *keeper) search(name string) *search {
 	return s
 }
 
-// forget has what takes long looked for again.
-func (k *keeper) forget(name string) {
+// forget has what takes long looked for again, by what its names begin with.
+func (k *keeper) forget(names string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	delete(k.later, name)
+	maps.DeleteFunc(k.later, func(name string, _ *search) bool { return strings.HasPrefix(name, names) })
 }
 
 // latest is what was found last, and whether that is as it would be found now.

@@ -89,9 +89,15 @@ func (v *view) questions(list []orient.Asked) questions {
 		return cmp.Or(cmp.Compare(cmp.Or(a.Since, "9"), cmp.Or(b.Since, "9")), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Number, b.Number))
 	})
 	shown := questions{Total: len(list), More: max(0, len(list)-mostQuestions)}
-	for _, q := range list[:min(len(list), mostQuestions)] {
+	list = list[:min(len(list), mostQuestions)]
+	var ids []string
+	for _, q := range list {
+		ids = append(ids, q.ID)
+	}
+	works := v.work(ids...)
+	for _, q := range list {
 		one := question{Asked: q, Mine: q.By != "" && q.By == v.Who}
-		done := v.work(q.ID)
+		done := works[q.ID]
 		one.Diff, one.Gate = done.Diff, gate(done.Gate)
 		shown.List = append(shown.List, one)
 	}
@@ -101,11 +107,19 @@ func (v *view) questions(list []orient.Asked) questions {
 // mostDiff is how much of a diff is read, in bytes.
 const mostDiff = 128 << 10
 
-// work is what was done for an issue; what cannot be seen is left out.
-func (v *view) work(issue string) boards.Work {
-	done, _ := looked(v, "work "+issue, shortly, false, func(v *view) (boards.Work, error) { return boards.WorkOn(v.ctx, v.App, issue, mostDiff) })
+// work is what was done for issues; what cannot be seen is left out.
+func (v *view) work(issues ...string) map[string]boards.Work {
+	if len(issues) == 0 {
+		return nil
+	}
+	done, _ := looked(v, workOf+strings.Join(issues, " "), 2*shortly, false, func(v *view) (map[string]boards.Work, error) {
+		return boards.WorkOn(v.ctx, v.App, issues, mostDiff)
+	})
 	return done.Value
 }
+
+// workOf is what the names of such searches begin with.
+const workOf = "work "
 
 // gate is what checks printed, as text.
 func gate(verdict *verify.Verdict) string {
