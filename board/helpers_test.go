@@ -258,7 +258,7 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	case isEditor:
 		ended(editor(os.Args[1], os.Args[2]))
-	default:
+	case isWorker:
 		ended(worker())
 	}
 }
