@@ -95,6 +95,7 @@ func (b *Board) post(w http.ResponseWriter, r *http.Request) {
 		b.show(w, r, back, &outcome{alert{Text: name + ": " + said, Hint: strings.Join(warnings, "; ")}, http.StatusOK, nil})
 		return
 	}
+	b.door.patient(w)
 	http.Redirect(w, r, back, http.StatusSeeOther)
 }
 

@@ -54,7 +54,8 @@ type Board struct {
 	stamp   string // stands in shared pages where each browser's secret goes
 
 	ctx       context.Context // of what goes on when the request that began it is answered
-	running   sync.WaitGroup  // of that, and of requests
+	running   sync.WaitGroup  // of that
+	serving   sync.RWMutex    // read by each request
 	searching chan struct{}   // see searches
 }
 
@@ -92,10 +93,17 @@ func (b *Board) Handler() http.Handler {
 	mux.HandleFunc("GET /issues/{id}/{verb}", b.back) // a form was refused there, and its address was opened again
 	mux.HandleFunc("GET /actors/{name}/{verb}", b.back)
 	mux.HandleFunc("/", b.missing)
-	return b.door.guard(mux)
+	guarded := b.door.guard(mux)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if b.serving.TryRLock() { // else the board ends
+			defer b.serving.RUnlock()
+			guarded.ServeHTTP(w, r)
+		}
+	})
 }
 
-// Serve answers the requests of a listener until ctx ends.
+// Serve answers the requests of a listener until ctx ends. Then it ends the connections, and
+// returns when nothing is being written or looked for any more.
 func (b *Board) Serve(ctx context.Context, l net.Listener) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -107,7 +115,12 @@ func (b *Board) Serve(ctx context.Context, l net.Listener) error {
 	context.AfterFunc(ctx, func() { _ = server.Close() }) // its error comes from Serve
 	done := make(chan struct{})
 	go func() { defer close(done); b.hub.watch(ctx, b.options.App.Fresh(ctx, "board")) }()
-	defer func() { cancel(); <-done; b.running.Wait() }()
+	defer func() {
+		cancel()
+		<-done
+		b.serving.Lock()
+		b.running.Wait()
+	}()
 	b.door.invite()
 	err := server.Serve(l)
 	if ctx.Err() != nil || errors.Is(err, http.ErrServerClosed) {

@@ -37,6 +37,7 @@ type served struct {
 	edits     int    // that another process made
 	mu        sync.Mutex
 	paths     []string // that let a browser in
+	board     *board.Board
 	app       func(actor string) *app.App
 }
 
@@ -75,8 +76,8 @@ func serve(t testing.TB, text string, change func(*board.Options)) *served {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	b := board.New(o)
-	go func() { done <- b.Serve(ctx, l) }()
+	s.board = board.New(o)
+	go func() { done <- s.board.Serve(ctx, l) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-done; err != nil {

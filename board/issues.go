@@ -67,7 +67,7 @@ func (v *view) at(name, value string) string {
 		query[k] = values
 	}
 	query.Set(name, value)
-	return "/" + strings.Join(v.path, "/") + "?" + query.Encode()
+	return (&url.URL{Path: "/" + strings.Join(v.path, "/"), RawPath: v.raw, RawQuery: query.Encode()}).RequestURI()
 }
 
 // matching are the issues that the address asks for, from one on, and how many there are.
