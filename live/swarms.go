@@ -2,6 +2,7 @@ package live
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -17,6 +18,7 @@ type SwarmRound struct {
 	Swarm      string              `json:"swarm"`
 	Round      int                 `json:"round"`
 	Operations []json.RawMessage   `json:"operations"`
+	Begun      []string            `json:"begun,omitempty"`   // agents whose programs a run started in this round
 	Done       []string            `json:"done,omitempty"`    // agents whose programs ended in this round
 	Refused    map[string][]string `json:"refused,omitempty"` // by agent: what of its last output did not count
 }
@@ -90,6 +92,12 @@ func (p Place) ChangeSwarmRound(issue string, change func(*SwarmRound) error) (e
 		return refused
 	}
 	return err
+}
+
+// LockSwarm has this process alone start, settle or end the swarm on an issue, of those in
+// this clone.
+func (p Place) LockSwarm(ctx context.Context, issue string) (unlock func() error, err error) {
+	return p.Lock(ctx, "swarm-"+hash(p.Store, issue))
 }
 
 // ForgetSwarmRound removes the running round on an issue.

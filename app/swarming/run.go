@@ -3,6 +3,8 @@ package swarming
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -177,7 +179,7 @@ func (x *runner) begin(ctx context.Context) error {
 		return err
 	}
 	switch {
-	case x.state.Ended != "" && x.round.Swarm == x.state.Swarm: // killed before what follows the end
+	case x.state.Ended != "" && x.state.Ended != swarm.Stopped && x.found == x.state.Swarm: // killed before what follows the end
 		x.Tell(fmt.Sprintf("swarm %s ended: %s", x.state.Swarm, x.state.Ended))
 		return x.finish(ctx)
 	case x.state.Ended != "" || x.state.Swarm == "":
@@ -226,17 +228,18 @@ func (x *runner) inherit() error {
 	return nil
 }
 
-// dropUnfinished forgets what agents did in a round in which they did not come to their
-// end: they begin it anew.
+// dropUnfinished forgets what agents did in a round that a run began for them and in which
+// they did not come to their end: they begin it anew.
 func (x *runner) dropUnfinished() error {
-	if x.round.Swarm != x.state.Swarm || len(x.round.Operations) == 0 {
+	if len(x.round.Begun) == 0 {
 		return nil
 	}
-	err := x.place.ChangeSwarmRound(x.issue, func(r *live.SwarmRound) error {
-		kept := r.Operations[:0]
-		for i, o := range operations(*r) {
-			if slices.Contains(r.Done, o.Agent) && i < len(r.Operations) {
-				kept = append(kept, r.Operations[i])
+	err := x.change(func(r *live.SwarmRound) error {
+		kept := []json.RawMessage{}
+		for _, raw := range r.Operations {
+			var o swarm.Operation
+			if json.Unmarshal(raw, &o) != nil || !slices.Contains(r.Begun, o.Agent) || slices.Contains(r.Done, o.Agent) {
+				kept = append(kept, raw)
 			}
 		}
 		r.Operations = kept
@@ -252,36 +255,23 @@ func (x *runner) dropUnfinished() error {
 // them: it is honoured after the round.
 func (x *runner) nextRound(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
-	var explorers []*explorer
-	for _, name := range x.state.Expected() {
-		if x.round.Swarm == x.state.Swarm && x.round.Round == x.state.Round && slices.Contains(x.round.Done, name) {
-			continue
-		}
-		e, err := x.explorer(ctx, name)
-		if err != nil {
-			return err
-		}
-		explorers = append(explorers, e)
+	if err := x.exploreAll(ctx); err != nil {
+		return err
 	}
-	errs := make([]error, len(explorers))
-	var all sync.WaitGroup
-	for i, e := range explorers {
-		all.Go(func() { errs[i] = e.explore(ctx) })
-	}
-	all.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	a := x.app.Fresh(ctx, "swarm")
-	s, err := load(a, x.issue)
+	round := x.state.Round
+	s, err := load(x.app.Fresh(ctx, "swarm"), x.issue)
 	if err != nil {
 		return err
 	}
-	if err := s.running(); err != nil { // somebody ended it meanwhile
+	if s.state.Ended != "" || s.state.Round != round { // somebody ended or settled it meanwhile
 		x.session = s
 		return nil
+	}
+	if s.closed() {
+		x.Tell(x.issue + " was closed meanwhile")
+		_, err := s.stop(ctx, "the issue was closed", false)
+		x.session = s
+		return err
 	}
 	done, err := s.settle(ctx, x.solutions(ctx, s), false)
 	if err != nil {
@@ -296,6 +286,39 @@ func (x *runner) nextRound(ctx context.Context) error {
 		return nil
 	}
 	return x.read()
+}
+
+// exploreAll runs the agents that have not come to their end in the round.
+func (x *runner) exploreAll(ctx context.Context) error {
+	var explorers []*explorer
+	for _, name := range x.state.Expected() {
+		if slices.Contains(x.round.Done, name) {
+			continue
+		}
+		e, err := x.explorer(ctx, name)
+		if err != nil {
+			return err
+		}
+		explorers = append(explorers, e)
+	}
+	err := x.change(func(r *live.SwarmRound) error {
+		for _, e := range explorers {
+			if !slices.Contains(r.Begun, e.agent) {
+				r.Begun = append(r.Begun, e.agent)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	errs := make([]error, len(explorers))
+	var all sync.WaitGroup
+	for i, e := range explorers {
+		all.Go(func() { errs[i] = e.explore(ctx) })
+	}
+	all.Wait()
+	return errors.Join(errs...)
 }
 
 // solutions are the branches of agents that hold work of their own. The idea is that of
