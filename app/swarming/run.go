@@ -53,11 +53,11 @@ func Run(ctx context.Context, a *app.App, r RunRequest) (*Reported, error) {
 	if err != nil {
 		return nil, err
 	}
-	alone, err := x.place.LockLoop("\x00swarm " + r.ID)
+	release, err := x.alone()
 	if err != nil {
-		return nil, &fault.Error{Code: fault.Conflict, ID: r.ID, Reason: "another process runs its swarm in this clone", Hint: "type stig swarm status " + r.ID, Err: err}
+		return nil, err
 	}
-	defer func() { _ = alone() }()
+	defer release()
 	if err := x.begin(ctx); err != nil {
 		return nil, err
 	}
@@ -73,6 +73,46 @@ func Run(ctx context.Context, a *app.App, r RunRequest) (*Reported, error) {
 	x.putAway(ctx)
 	return &Reported{ID: x.issue, Report: swarm.NewReport(x.state, x.now)}, nil
 }
+
+// alone has this process alone run the swarm of the issue, of all that work on the store.
+func (x *runner) alone() (release func(), err error) {
+	conflict := func(where string, err error) error {
+		return &fault.Error{Code: fault.Conflict, ID: x.ID, Reason: "another process runs its swarm " + where, Hint: "type stig swarm status " + x.ID, Err: err}
+	}
+	unlock, err := x.place.LockLoop("\x00swarm " + x.ID)
+	if err != nil {
+		return nil, conflict("in this clone", err)
+	}
+	self, _ := process.Self()
+	other, err := x.place.SignSwarm(x.ID, self.ID)
+	if err == nil && other != "" {
+		err = conflict("on "+other+", or ran it less than a minute ago", nil)
+	}
+	if err != nil {
+		return nil, errors.Join(err, unlock())
+	}
+	done := make(chan struct{})
+	var signs sync.WaitGroup
+	signs.Go(func() {
+		for again := time.NewTicker(signEvery); ; {
+			select {
+			case <-again.C:
+				_, _ = x.place.SignSwarm(x.ID, self.ID) // the next one may reach the server
+			case <-done:
+				again.Stop()
+				return
+			}
+		}
+	})
+	return func() {
+		close(done)
+		signs.Wait()
+		_, _ = x.place.UnsignSwarm(x.ID, self.ID), unlock()
+	}, nil
+}
+
+// signEvery is how often a process that runs a swarm says that it does.
+const signEvery = 20 * time.Second
 
 // newRunner finds out all that a run needs, and writes nothing.
 func newRunner(ctx context.Context, a *app.App, r RunRequest) (*runner, error) {
