@@ -3,7 +3,6 @@ package swarming
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -19,7 +18,6 @@ import (
 	"stig/live"
 	"stig/process"
 	"stig/swarm"
-	"stig/work"
 	"stig/worktree"
 )
 
@@ -41,7 +39,8 @@ type runner struct {
 	trees *worktree.Options
 	root  string
 
-	mu sync.Mutex // agents of a round act at once
+	telling sync.Mutex
+	mu      sync.Mutex // agents of a round act at once
 	*session
 }
 
@@ -74,52 +73,16 @@ func Run(ctx context.Context, a *app.App, r RunRequest) (*Reported, error) {
 	return &Reported{ID: x.issue, Report: swarm.NewReport(x.state, x.now)}, nil
 }
 
-// alone has this process alone run the swarm of the issue, of all that work on the store.
-func (x *runner) alone() (release func(), err error) {
-	conflict := func(where string, err error) error {
-		return &fault.Error{Code: fault.Conflict, ID: x.ID, Reason: "another process runs its swarm " + where, Hint: "type stig swarm status " + x.ID, Err: err}
-	}
-	unlock, err := x.place.LockLoop("\x00swarm " + x.ID)
-	if err != nil {
-		return nil, conflict("in this clone", err)
-	}
-	self, _ := process.Self()
-	other, err := x.place.SignSwarm(x.ID, self.ID)
-	if err == nil && other != "" {
-		err = conflict("on "+other+", or ran it less than a minute ago", nil)
-	}
-	if err != nil {
-		return nil, errors.Join(err, unlock())
-	}
-	done := make(chan struct{})
-	var signs sync.WaitGroup
-	signs.Go(func() {
-		for again := time.NewTicker(signEvery); ; {
-			select {
-			case <-again.C:
-				_, _ = x.place.SignSwarm(x.ID, self.ID) // the next one may reach the server
-			case <-done:
-				again.Stop()
-				return
-			}
-		}
-	})
-	return func() {
-		close(done)
-		signs.Wait()
-		_, _ = x.place.UnsignSwarm(x.ID, self.ID), unlock()
-	}, nil
-}
-
-// signEvery is how often a process that runs a swarm says that it does.
-const signEvery = 20 * time.Second
-
 // newRunner finds out all that a run needs, and writes nothing.
 func newRunner(ctx context.Context, a *app.App, r RunRequest) (*runner, error) {
-	if r.Tell == nil {
-		r.Tell = func(string) {}
-	}
 	x := &runner{RunRequest: r}
+	x.Tell = func(text string) {
+		if r.Tell != nil {
+			x.telling.Lock()
+			defer x.telling.Unlock()
+			r.Tell(text)
+		}
+	}
 	var err error
 	if x.name, err = a.MustActor(ctx); err != nil {
 		return nil, err
@@ -213,92 +176,17 @@ func (x *runner) trusted(ctx context.Context) error {
 		Hint: "read the acceptance criteria, then type stig trust"}
 }
 
-// begin starts the swarm, or finds the one that was not brought to its end.
-func (x *runner) begin(ctx context.Context) error {
-	if err := x.inherit(); err != nil {
-		return err
-	}
-	switch {
-	case x.state.Ended != "" && x.state.Ended != swarm.Stopped && x.found == x.state.Swarm: // killed before what follows the end
-		x.Tell(fmt.Sprintf("swarm %s ended: %s", x.state.Swarm, x.state.Ended))
-		return x.finish(ctx)
-	case x.state.Ended != "" || x.state.Swarm == "":
-		done, err := Start(ctx, x.app, x.StartRequest)
-		if err != nil {
-			return err
-		}
-		x.Tell(fmt.Sprintf("swarm %s on %s: %s", done.Swarm, done.ID, names(done.State)))
-	default:
-		if err := x.own(ctx, "run"); err != nil {
-			return err
-		}
-		x.Tell(fmt.Sprintf("swarm %s goes on at round %d", x.state.Swarm, x.state.Round))
-		if !x.held(x.name) { // killed before it was claimed
-			if _, err := x.app.Claim(ctx, app.ClaimRequest{ID: x.issue}); err != nil {
-				return err
-			}
-		}
-	}
-	if err := x.read(); err != nil {
-		return err
-	}
-	return x.dropUnfinished()
-}
-
-// inherit ends what a run that was killed left behind: programs and open records.
-func (x *runner) inherit() error {
-	runs, _, err := x.place.Runs(x.now.Add(-work.Window))
-	if err != nil {
-		return err
-	}
-	for _, r := range runs {
-		if r.Issue != x.issue || r.Task != live.SwarmTask || r.Outcome != "" {
-			continue
-		}
-		if r.Program.PID != 0 {
-			if err := process.EndID(r.Program, x.Grace); err != nil {
-				x.app.Warn("run %s: %v", r.ID, err)
-			}
-		}
-		r.Ended, r.Outcome, r.Why = x.now, string(work.Stopped), "the run of its swarm was killed"
-		if err := x.place.RecordRun(r, x.now); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// dropUnfinished forgets what agents did in a round that a run began for them and in which
-// they did not come to their end: they begin it anew.
-func (x *runner) dropUnfinished() error {
-	if len(x.round.Begun) == 0 {
-		return nil
-	}
-	err := x.change(func(r *live.SwarmRound) error {
-		kept := []json.RawMessage{}
-		for _, raw := range r.Operations {
-			var o swarm.Operation
-			if json.Unmarshal(raw, &o) != nil || !slices.Contains(r.Begun, o.Agent) || slices.Contains(r.Done, o.Agent) {
-				kept = append(kept, raw)
-			}
-		}
-		r.Operations = kept
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	return x.read()
-}
-
 // nextRound runs the agents of a round at once, and settles it. An interrupt does not end
 // them: it is honoured after the round.
 func (x *runner) nextRound(ctx context.Context) error {
+	round := x.state.Round
+	told := context.AfterFunc(ctx, func() { x.Tell(fmt.Sprintf("interrupted: ends when round %d is settled", round)) })
 	ctx = context.WithoutCancel(ctx)
-	if err := x.exploreAll(ctx); err != nil {
+	err := x.exploreAll(ctx)
+	told()
+	if err != nil {
 		return err
 	}
-	round := x.state.Round
 	s, err := load(x.app.Fresh(ctx, "swarm"), x.issue)
 	if err != nil {
 		return err
