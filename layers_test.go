@@ -27,7 +27,7 @@ const modulePath = "stig"
 // bands, the lowest first. A package imports packages of lower bands only,
 // so packages that share a band never import each other.
 var bands = [][]string{
-	{"schemas", samples, "internal/ended", "internal/arrange", early, "fault", "secret", "visible", "actor", "unit"},
+	{"schemas", samples, book, "internal/ended", "internal/arrange", early, "fault", "secret", "visible", "actor", "unit"},
 	{"notes", "beads", "cue", "host", "process", "shell", "mysql", "markdown", "upgrade"},
 	{"signals", "trace", "dag", "criteria", "guard", "git", "jsonl", "bd", "profile", "credentials", "internal/memory", servers, "internal/load"},
 	{"verify", "diff", "live", "recall", "swarm", "internal/dirstore"},
@@ -61,6 +61,8 @@ const (
 	samples = "internal/sample"
 	// servers is for tests, which name the programs in the environment.
 	servers = "internal/servers"
+	// book writes the documents as HTML, as a program of its own.
+	book = "internal/book"
 )
 
 // dependencies names, for each library (or part of the standard one), the one
@@ -79,7 +81,7 @@ var dependencies = map[string][]string{
 	"github.com/spf13/cobra":                 commands,
 	"github.com/spf13/pflag":                 commands,
 	"github.com/tailscale/hujson":            {"host"},
-	"github.com/yuin/goldmark":               {"notes", "markdown"},
+	"github.com/yuin/goldmark":               {"notes", "markdown", book},
 	"mvdan.cc/sh":                            {"shell", "criteria", "guard"},
 	"os/exec":                                {"process"},
 }
@@ -293,7 +295,7 @@ func dependency(imported string) string {
 }
 
 func touchesProcess(p pkg) (problems []string) {
-	if p.name == command || p.name == early || p.name == cli || p.name == releases || p.name == samples || p.name == servers {
+	if p.name == command || p.name == early || p.name == cli || p.name == releases || p.name == samples || p.name == servers || p.name == book {
 		return nil
 	}
 	for _, f := range p.files {
