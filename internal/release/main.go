@@ -1,11 +1,11 @@
 // Command release makes what a release of stig has beside the program, so that the program
 // need not hold it: manual pages and completions from the tree of commands, a bill of
 // materials from the program that was built, and a flake for Nix from the archives.
-// .goreleaser.yaml starts it.
+// .goreleaser.yaml builds and starts it.
 //
-//	go run ./internal/release pages DIR VERSION DAY
-//	go run ./internal/release bom PROGRAM FILE VERSION
-//	go run ./internal/release flake DIR FILE VERSION URL
+//	release pages DIR VERSION DAY
+//	release bom PROGRAM FILE VERSION
+//	release flake DIR FILE VERSION URL
 package main
 
 import (
