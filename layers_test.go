@@ -28,7 +28,7 @@ const modulePath = "stig"
 // so packages that share a band never import each other.
 var bands = [][]string{
 	{"schemas", samples, book, "internal/ended", "internal/arrange", early, "fault", "secret", "visible", "actor", "unit"},
-	{"notes", "beads", "cue", "host", "process", "shell", "mysql", "markdown"},
+	{"notes", "beads", "cue", "host", "process", "shell", "mysql", "markdown", "upgrade"},
 	{"signals", "trace", "dag", "criteria", "guard", "git", "jsonl", "bd", "profile", "credentials", "internal/memory", servers, "internal/load"},
 	{"verify", "diff", "live", "recall", "swarm", "internal/dirstore"},
 	{"orient", "checkpoint", "lint", "merge", "draw", "recovery", "watch", "loss", "session", "lease", "inbox", "work", "worktree", "database", "internal/overnight"},
@@ -39,7 +39,8 @@ var bands = [][]string{
 	{"doctor", "board"},
 	{cli},
 	groups,
-	{command},
+	{tree},
+	{command, releases},
 }
 
 // groups are the packages of commands, one a noun.
@@ -47,6 +48,10 @@ var groups = []string{"cmd/stig/issue", "cmd/stig/decide", "cmd/stig/check", "cm
 
 const (
 	command = "cmd/stig"
+	// tree is all commands, for the program and for releases.
+	tree = "cmd/stig/tree"
+	// releases makes what a release has beside the program.
+	releases = "internal/release"
 	// cli is what all commands share.
 	cli = "cmd/stig/cli"
 	// early answers "stig version" in a package variable, before the
@@ -82,7 +87,7 @@ var dependencies = map[string][]string{
 }
 
 // commands are the packages that bind flags.
-var commands = append([]string{command, cli}, groups...)
+var commands = append([]string{command, tree, cli, releases}, groups...)
 
 // optional may be without an importer: cobra brings pflag with it, and
 // whether cmd/stig names its types is nobody's business.
@@ -290,7 +295,7 @@ func dependency(imported string) string {
 }
 
 func touchesProcess(p pkg) (problems []string) {
-	if p.name == command || p.name == early || p.name == cli || p.name == samples || p.name == servers || p.name == book {
+	if p.name == command || p.name == early || p.name == cli || p.name == samples || p.name == servers || p.name == book || p.name == releases {
 		return nil
 	}
 	for _, f := range p.files {
