@@ -295,7 +295,7 @@ func dependency(imported string) string {
 }
 
 func touchesProcess(p pkg) (problems []string) {
-	if p.name == command || p.name == early || p.name == cli || p.name == samples || p.name == servers || p.name == book || p.name == releases {
+	if p.name == command || p.name == early || p.name == cli || p.name == releases || p.name == samples || p.name == servers || p.name == book {
 		return nil
 	}
 	for _, f := range p.files {
