@@ -3,7 +3,9 @@ package main
 import (
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,6 +21,9 @@ func flakeOf(dir, version, url string) ([]byte, error) {
 	} {
 		name := fmt.Sprintf("stig_%s_%s.tar.gz", version, system.ours)
 		content, err := os.ReadFile(filepath.Join(dir, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // a snapshot may be of fewer
+		}
 		if err != nil {
 			return nil, err
 		}
