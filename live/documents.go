@@ -13,12 +13,12 @@ import (
 // its database. What is one document stands in place of a file, and comparing its version
 // in place of a lock.
 //
-// In documents are claims, presence and acknowledgements, by which machines keep out of
-// each other's way. All else stays in files of the clone, since it says what happened on
-// this machine (journal, runs and their logs, sessions, processes that a lock ends with),
-// or how this work tree saw the store (what a watcher, a session or orient saw last), or
-// what only one loop of this clone needs (dreams, numbers of children that no edit has
-// taken yet).
+// In documents are claims, presence, acknowledgements and the running rounds of swarms, by
+// which machines keep out of each other's way. All else stays in files of the clone, since
+// it says what happened on this machine (journal, runs and their logs, sessions, processes
+// that a lock ends with), or how this work tree saw the store (what a watcher, a session or
+// orient saw last), or what only one loop of this clone needs (dreams, numbers of children
+// that no edit has taken yet).
 type Documents interface {
 	// Load gives documents by their names: the one that is named, or where the name ends
 	// with a slash, all whose names begin so.

@@ -2,11 +2,15 @@ package live
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
 	"slices"
+
+	"stig/process"
 )
 
 // SwarmRound is what the explorers of an issue did in the round that runs. A settled
@@ -17,6 +21,7 @@ type SwarmRound struct {
 	Swarm      string              `json:"swarm"`
 	Round      int                 `json:"round"`
 	Operations []json.RawMessage   `json:"operations"`
+	Begun      []string            `json:"begun,omitempty"`   // agents whose programs a run started in this round
 	Done       []string            `json:"done,omitempty"`    // agents whose programs ended in this round
 	Refused    map[string][]string `json:"refused,omitempty"` // by agent: what of its last output did not count
 }
@@ -90,6 +95,56 @@ func (p Place) ChangeSwarmRound(issue string, change func(*SwarmRound) error) (e
 		return refused
 	}
 	return err
+}
+
+// LockSwarm has this process alone start, settle or end the swarm on an issue, of those in
+// this clone.
+func (p Place) LockSwarm(ctx context.Context, issue string) (unlock func() error, err error) {
+	return p.Lock(ctx, "swarm-"+hash(p.Store, issue))
+}
+
+// swarmSign is the sign of life of a process that runs the explorers of an issue.
+type swarmSign struct {
+	Process process.ID `json:"process"`
+	Host    string     `json:"host"`
+	Signs   int        `json:"signs"`
+}
+
+// swarmSigns begins the names of documents of such signs.
+const swarmSigns = "swarm-run/"
+
+// SignSwarm is a sign of life of this process, which runs the explorers of an issue and
+// gives one every 20 seconds. Where another process that works on the database does so,
+// other names its machine, and nothing is written. Without a database LockLoop is enough.
+func (p Place) SignSwarm(issue string, self process.ID) (other string, err error) {
+	if p.Documents == nil {
+		return "", nil
+	}
+	name := entryName(swarmSigns, issue)
+	err = p.change(name, func(entries []Entry) ([]Entry, bool, error) {
+		e, one := Entry{Name: name}, swarmSign{}
+		if other = ""; len(entries) > 0 {
+			e = entries[0]
+			_ = e.decode(&one) // one that cannot be read is nobody's
+			if runs, _ := (Presence{Process: one.Process, Age: e.Age}).Runs(); runs && one.Process != self {
+				other = cmp.Or(one.Host, "another machine")
+				return nil, false, nil
+			}
+		}
+		return []Entry{e.with(swarmSign{self, p.Host, one.Signs + 1})}, true, nil
+	})
+	return other, err
+}
+
+// UnsignSwarm says that this process runs the explorers of an issue no more.
+func (p Place) UnsignSwarm(issue string, self process.ID) error {
+	if p.Documents == nil {
+		return nil
+	}
+	return p.drop(entryName(swarmSigns, issue), func(e Entry) bool {
+		var one swarmSign
+		return e.decode(&one) != nil || one.Process == self
+	})
 }
 
 // ForgetSwarmRound removes the running round on an issue.

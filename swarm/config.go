@@ -48,7 +48,11 @@ const (
 const (
 	LeastAgents = 2
 	MostAgents  = 12
+	mostAgent   = 60 // bytes of a name
 )
+
+// mostWhole bounds the whole numbers of a configuration: half a year in seconds.
+const mostWhole = 1 << 24
 
 // Validate says what of a configuration is wrong.
 func (c Config) Validate() error {
@@ -66,9 +70,9 @@ func (c Config) Validate() error {
 	for _, whole := range []struct {
 		key   string
 		value int
-	}{{"per_subtask", c.PerSubtask}, {"beta", c.Beta}, {"max_rounds", c.MaxRounds}, {"timeout", c.Timeout}, {"retries", c.Retries}, {"least_active", c.LeastActive}} {
-		if whole.value < 1 || whole.value > 1<<24 {
-			return fmt.Errorf("%s: must be at least 1; found %d", whole.key, whole.value)
+	}{{"per_subtask", c.PerSubtask}, {"beta", c.Beta}, {"max_rounds", c.MaxRounds}, {"timeout in seconds", c.Timeout}, {"retries", c.Retries}, {"least_active", c.LeastActive}} {
+		if whole.value < 1 || whole.value > mostWhole {
+			return fmt.Errorf("%s: must be 1 to %d; found %d", whole.key, mostWhole, whole.value)
 		}
 	}
 	if c.Deposit == 0 {

@@ -380,8 +380,14 @@ func TestEnds(t *testing.T) {
 		t.Errorf("time: %s", got)
 	}
 	s := begin(3)
-	s.add(swarm.Operation{Kind: swarm.Settle, Agent: "mara", Verdicts: []swarm.Verdict{{Agent: "xili", Passed: true}, {Agent: "tanwei", Commit: "abc", Passed: true}}})
-	if state := swarm.Replay(s.list); state.Ended != swarm.Proved || len(state.Verdicts) != 1 {
+	s.add(swarm.Operation{Kind: swarm.Judge, Agent: "tanwei", Verdict: &swarm.Verdict{Agent: "tanwei", Passed: true}}) // not hers to say
+	s.add(swarm.Operation{Kind: swarm.Judge, Agent: "mara", Verdict: &swarm.Verdict{Agent: "xili", Passed: true}})     // no agent
+	s.add(swarm.Operation{Kind: swarm.Judge, Agent: "mara"})
+	if state := swarm.Replay(s.list); len(state.Verdicts) != 0 {
+		t.Errorf("%v", state.Verdicts)
+	}
+	s.add(swarm.Operation{Kind: swarm.Judge, Agent: "mara", Verdict: &swarm.Verdict{Agent: "tanwei", Commit: "abc", Passed: true}})
+	if state := s.settle(time.Second); state.Ended != swarm.Proved || len(state.Verdicts) != 1 {
 		t.Errorf("%s, %v", state.Ended, state.Verdicts)
 	}
 	s = begin(3)

@@ -58,8 +58,9 @@ type Recorded struct {
 	Operations []Operation
 }
 
-// ReadRecord reads the swarms of an issue from its comments. What somebody else than the
-// one who started a swarm says of it does not count.
+// ReadRecord reads the swarms of an issue from its comments. The first start of a swarm
+// that can begin one holds, and what somebody else than who left it says of the swarm does
+// not count.
 func ReadRecord(left []trace.Left) (p Past) {
 	by := map[string][]Operation{}
 	starts := map[string]Operation{}
@@ -68,7 +69,7 @@ func ReadRecord(left []trace.Left) (p Past) {
 			continue
 		}
 		for _, o := range p.lines(l) {
-			if o.Kind == Start && o.Agent == l.Source {
+			if _, known := starts[o.Swarm]; !known && o.Agent == l.Source && o.ValidateStart() == nil {
 				starts[o.Swarm] = o
 			}
 			by[o.Swarm+"\x00"+l.Source] = append(by[o.Swarm+"\x00"+l.Source], o)

@@ -2,11 +2,16 @@ package swarm
 
 import (
 	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"stig/internal/arrange"
+	"stig/visible"
 )
 
 // Replay gives the state after operations of one swarm, in whatever order they come: round
@@ -26,7 +31,7 @@ func Replay(operations []Operation) *State {
 		Given: []string{}, Directions: []*Direction{}, Signals: []Signal{}, Claims: []*Claim{}, Findings: []Finding{}, Agents: []*Agent{},
 		Opinions: []Opinions{}, Roles: []RoleCount{}, Verdicts: []Verdict{}, Warnings: []Warned{}, directed: map[string]*Direction{},
 	}
-	start := slices.IndexFunc(list, func(o *Operation) bool { return o.Kind == Start && o.startable() == nil })
+	start := slices.IndexFunc(list, func(o *Operation) bool { return o.ValidateStart() == nil })
 	if start < 0 {
 		s.Convergence = s.converge(false)
 		return s
@@ -79,16 +84,13 @@ func rank(k Kind) int {
 	return 0
 }
 
-// text is what tells operations apart that one agent is said to have made at once.
+// text is what tells operations apart that one agent is said to have made at once: all of
+// the operation.
 func (o *Operation) text() string {
-	return strings.Join([]string{o.Swarm, o.ID, o.Direction, o.Target, o.Reason, o.Evidence, o.Subtask, o.Idea, o.Perspective, o.Details,
-		strings.Join(o.AgreesWith, "\x01"), o.Branch, o.Commit, o.Exploring, o.Claimed, o.Note, o.Task, strings.Join(o.Agents, "\x01"),
-		strings.Join(o.Missing, "\x01"), Figure(o.Amount).text(), string(o.Mode)}, "\x00")
-}
-
-func (f Figure) text() string {
-	text, _ := f.MarshalJSON() // it gives no error
-	return string(text)
+	plain := *o
+	plain.Amount = 0
+	text, _ := json.Marshal(plain) // JSON has no NaN, but all else that an operation holds
+	return string(text) + strconv.FormatFloat(o.Amount, 'g', -1, 64)
 }
 
 func same(a, b *Operation) bool { return before(a, b) == 0 }
@@ -96,10 +98,26 @@ func same(a, b *Operation) bool { return before(a, b) == 0 }
 // second is a time as operations keep it.
 func second(t time.Time) time.Time { return t.UTC().Truncate(time.Second) }
 
-// startable says why a start cannot begin a swarm.
-func (o *Operation) startable() error {
-	c := o.configured()
-	return c.Validate()
+// ValidateStart says why an operation cannot begin a swarm.
+func (o *Operation) ValidateStart() error {
+	if o.Kind != Start || o.Swarm == "" || o.Agent == "" {
+		return errors.New("start: must name a swarm and who starts it")
+	}
+	if n := len(slices.Compact(slices.Sorted(slices.Values(o.Agents)))); n != len(o.Agents) || n < LeastAgents || n > MostAgents {
+		return fmt.Errorf("agents: must be %d to %d different names; found %d", LeastAgents, MostAgents, n)
+	}
+	for _, name := range o.Agents {
+		if name == "" || name != folded(name) || visible.Text(name) != name || len(name) > mostAgent {
+			return fmt.Errorf("agent: must be a name in one line of at most %d bytes; found %q", mostAgent, name)
+		}
+	}
+	if slices.ContainsFunc(o.Directions, func(name string) bool { return folded(name) == "" }) {
+		return errors.New("direction: must not be empty")
+	}
+	if size := len(o.Task) + len(strings.Join(o.Directions, "")); size > mostText {
+		return fmt.Errorf("task and directions: must be at most %d bytes in all; found %d", mostText, size)
+	}
+	return o.configured().Validate()
 }
 
 // configured is the configuration of a start.
@@ -118,9 +136,6 @@ func (s *State) begin(o *Operation) {
 	s.Swarm, s.Task, s.StartedBy, s.Started, s.Mode, s.Config = o.Swarm, o.Task, o.Agent, second(o.At), cmp.Or(o.Mode, Emergent), o.configured()
 	s.at, s.Round = s.Started, 1
 	for _, name := range o.Agents {
-		if s.Agent(name) != nil || name == "" || len(s.Agents) == MostAgents {
-			continue
-		}
 		s.Agents = append(s.Agents, &Agent{
 			Name: name, Role: Explorer, Status: Active, Last: s.Started, History: []RoleChange{},
 			Threshold: Figure(0.3 + float64(0.3*Chance(s.Swarm, 0, name, purposeTheta))),
@@ -140,6 +155,11 @@ func (s *State) take(o *Operation) {
 	switch {
 	case o.Kind == Settle && o.Agent == s.StartedBy:
 		s.settle(o)
+		return
+	case o.Kind == Judge && o.Agent == s.StartedBy:
+		if v := o.Verdict; v != nil && s.Agent(v.Agent) != nil {
+			s.Verdicts = append(s.Verdicts, *v)
+		}
 		return
 	case o.Kind == End && o.Agent == s.StartedBy:
 		s.Ended, s.EndedAt = Stopped, second(o.At)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -31,6 +32,7 @@ func FuzzReplay(f *testing.F) {
 		}
 		for _, a := range again.Agents {
 			again.Choose(a, began)
+			_ = again.SeenBy(a.Name)
 		}
 		report := swarm.NewReport(again, began)
 		_, _ = report.Text(), report.SVG()
@@ -78,6 +80,7 @@ func operationsOf(data []byte) (list []swarm.Operation) {
 		}
 		if o.Kind == swarm.Settle {
 			o.Agent, o.Missing = "mara", []string{names[next()%len(names)]}
+			o.Config = []*swarm.Config{nil, {MaxRounds: 3}}[next()%2]
 		}
 		list = append(list, o)
 	}
@@ -147,5 +150,90 @@ func BenchmarkReplay(b *testing.B) {
 	}
 	for b.Loop() {
 		swarm.Replay(list)
+	}
+}
+
+// Two clones that settled a round in one second wrote different settlements of it: whichever
+// order a merge gives them, one state comes of it.
+func TestSettledTwice(t *testing.T) {
+	s := begin(3)
+	s.find("tanwei", "well", "wet")
+	settle := swarm.Operation{Swarm: "s-1", Round: 1, Agent: "mara", ID: "mara-2", Kind: swarm.Settle, At: s.at}
+	settle.Missing = []string{"tanwei"}
+	judged, other := settle, settle
+	judged.Kind, judged.Verdict = swarm.Judge, &swarm.Verdict{Agent: "tanwei", Commit: "abc"}
+	other.Kind, other.Verdict = swarm.Judge, &swarm.Verdict{Agent: "tanwei", Commit: "def"}
+	a := swarm.Replay(append(slices.Clone(s.list), settle, judged, other))
+	b := swarm.Replay(append(slices.Clone(s.list), other, judged, settle))
+	if len(a.Verdicts) != 2 {
+		t.Errorf("%v", a.Verdicts)
+	}
+	if a, b := asJSON(t, a), asJSON(t, b); a != b {
+		t.Errorf("%s\n%s", a, b)
+	}
+}
+
+// What others leave on an issue that looks like a swarm hides no swarm, and takes none over.
+func TestRecordOfOthers(t *testing.T) {
+	mine := begin(3).list
+	comments := func(author string, list ...swarm.Operation) (left []trace.Left) {
+		drafts, err := swarm.Record(list[0].Swarm, 0, "begins", list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, d := range drafts {
+			made, err := d.Trace()
+			if err != nil {
+				t.Fatal(err)
+			}
+			left = append(left, trace.Read("demo-1", i, beads.Comment{Author: author, Text: made.Text()}))
+		}
+		return left
+	}
+	forge := func(change func(*swarm.Operation)) swarm.Operation {
+		o := mine[0]
+		o.Agent, o.ID, o.At = "eve", "eve-9", began.AddDate(50, 0, 0)
+		change(&o)
+		return o
+	}
+	for name, o := range map[string]swarm.Operation{
+		"the same swarm":  forge(func(*swarm.Operation) {}),
+		"no agents":       forge(func(o *swarm.Operation) { o.Swarm, o.Agents = "s-2", nil }),
+		"one agent":       forge(func(o *swarm.Operation) { o.Swarm, o.Agents = "s-2", []string{"eve"} }),
+		"one name twice":  forge(func(o *swarm.Operation) { o.Swarm, o.Agents = "s-2", []string{"eve", "eve", "bo"} }),
+		"a hidden name":   forge(func(o *swarm.Operation) { o.Swarm, o.Agents = "s-2", []string{"eve\u202e", "bo"} }),
+		"no rounds":       forge(func(o *swarm.Operation) { o.Swarm, o.Config = "s-2", &swarm.Config{} }),
+		"of somebody":     forge(func(o *swarm.Operation) { o.Swarm, o.Agent = "s-2", "mara" }),
+		"an empty option": forge(func(o *swarm.Operation) { o.Swarm, o.Mode, o.Directions = "s-2", swarm.Hybrid, []string{" "} }),
+	} {
+		past := swarm.ReadRecord(append(comments("mara", mine...), comments("eve", o)...))
+		if len(past.Swarms) != 1 || past.Swarms[0].Swarm != "s-1" || swarm.Replay(past.Swarms[0].Operations).StartedBy != "mara" {
+			t.Errorf("%s: %+v", name, past)
+		}
+	}
+}
+
+// An operation counts with what its kind takes, so that nothing else gets into the record.
+func TestNormal(t *testing.T) {
+	all := swarm.Operation{
+		Swarm: "s-1", Round: 1, Agent: "tanwei", ID: "tanwei-1", At: began, Task: "t", Agents: []string{"a"}, Mode: swarm.Hybrid, Directions: []string{"d"},
+		Config: &swarm.Config{}, Direction: " a\xff  b ", Amount: 0.5, Target: "t", Reason: swarm.Reasons[0], Evidence: "e", Subtask: "s", Idea: "I dea",
+		Perspective: "p", Details: "d", AgreesWith: []string{"X y", "x-y", ""}, Branch: "b", Commit: "c", Exploring: "x", Claimed: "c", Note: "n",
+		NewRole: "r", Warning: "w", Suggestions: []string{"s"}, Missing: []string{"m"}, Verdict: &swarm.Verdict{Agent: "tanwei", Passed: true},
+	}
+	const head = `{"swarm":"s-1","round":1,"agent":"tanwei","op":"tanwei-1","operation":"%s","created_at":"2026-11-20T09:00:00Z"%s}`
+	for kind, want := range map[swarm.Kind]string{
+		swarm.Deposit: `,"direction":"a` + "\uFFFD" + ` b","amount":0.5`,
+		swarm.Stop:    `,"target":"t","reason":"contradictory_evidence","evidence":"e"`,
+		swarm.Probe:   `,"subtask":"s"`,
+		swarm.Find:    `,"direction":"a` + "\uFFFD" + ` b","core_idea":"i-dea","perspective":"p","details":"d","agrees_with":["x-y"],"branch":"b","commit":"c"`,
+		swarm.Host:    `,"exploring":"x","claimed":"c","note":"n"`,
+		swarm.Role:    "", swarm.Settle: "", swarm.End: "", swarm.Start: "",
+	} {
+		o := all
+		o.Kind = kind
+		if got, want := asJSON(t, o.Normal()), fmt.Sprintf(head, kind, want); got != want {
+			t.Errorf("%s\n%s", got, want)
+		}
 	}
 }

@@ -37,7 +37,7 @@ func NewReport(s *State, at time.Time) *Report {
 	if s.Ended != "" {
 		r.At = s.EndedAt
 	}
-	r.Minutes = int(r.At.Sub(s.Started).Round(time.Minute) / time.Minute)
+	r.Minutes = max(0, int(r.At.Sub(s.Started).Round(time.Minute)/time.Minute)) // a clock may be set back
 	for _, idea := range s.Convergence.Ideas {
 		switch {
 		case idea.Quorum:

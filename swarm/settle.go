@@ -26,11 +26,6 @@ func (s *State) settle(o *Operation) {
 	for _, a := range s.ActiveAgents() {
 		a.Rounds++
 	}
-	for _, v := range o.Verdicts {
-		if s.Agent(v.Agent) != nil {
-			s.Verdicts = append(s.Verdicts, v)
-		}
-	}
 	s.at, s.Settled = at, s.Round
 	s.countRoles()
 	s.end(at)

@@ -26,8 +26,9 @@ import (
 // Kind is what an operation does.
 type Kind string
 
-// Kinds of operations. Agents make Deposit to State; Role and Warning are written by a
-// settlement for people to read, and Replay draws them itself.
+// Kinds of operations. Agents make Deposit to State, whoever started the swarm the others.
+// Role and Warning are written by a settlement for people to read, and Replay draws them
+// itself.
 const (
 	Start   Kind = "start"
 	Deposit Kind = "deposit"
@@ -37,6 +38,7 @@ const (
 	Host    Kind = "state"
 	Role    Kind = "role"
 	Warning Kind = "warning"
+	Judge   Kind = "verdict" // on a solution, before the settlement
 	Settle  Kind = "settle"
 	End     Kind = "end"
 )
@@ -112,7 +114,7 @@ type Operation struct {
 	Figures     map[string]Figure `json:"figures,omitempty"`
 	Suggestions []string          `json:"suggestions,omitempty"`
 	Missing     []string          `json:"missing,omitempty"`
-	Verdicts    []Verdict         `json:"verdicts,omitempty"`
+	Verdict     *Verdict          `json:"verdict,omitempty"`
 }
 
 // Verdict is what the acceptance criteria said of a solution that an agent named.
@@ -142,42 +144,77 @@ func (o Operation) NumberOf() int {
 	return n
 }
 
-// mostText bounds a text of an operation, and mostLine all of it, in bytes: a settled
-// round goes into traces, of which each has room for some operations.
+// mostName bounds a name in an operation, mostText a text, and mostLine all of it, in bytes:
+// a settled round goes into traces, of which each has room for some operations.
 const (
-	mostText = 3000
+	mostName = 300
+	mostText = 2500
 	mostLine = 5000
+
+	mostIdeas = 20 // that a finding agrees with
 )
 
-// Normal is an operation with its texts folded and its ideas as slugs, as Validate takes
-// it and Replay compares it.
+// Keys are the keys of an operation of an agent that count, by its kind.
+func Keys(kind Kind) []string {
+	switch kind {
+	case Deposit:
+		return []string{"direction", "amount"}
+	case Stop:
+		return []string{"target", "reason", "evidence"}
+	case Probe:
+		return []string{"subtask"}
+	case Find:
+		return []string{"core_idea", "direction", "perspective", "details", "agrees_with", "branch"}
+	case Host:
+		return []string{"exploring", "claimed", "note"}
+	}
+	return nil
+}
+
+// Normal is an operation of an agent as Validate takes it and Replay compares it: with what
+// its kind takes and nothing else, its texts folded and its ideas as slugs.
 func (o Operation) Normal() Operation {
-	for _, text := range []*string{&o.Direction, &o.Target, &o.Subtask, &o.Perspective, &o.Exploring, &o.Claimed, &o.Branch} {
-		*text = folded(*text)
-	}
-	o.Idea, o.Details, o.Evidence, o.Note = Slug(o.Idea), strings.TrimSpace(o.Details), strings.TrimSpace(o.Evidence), strings.TrimSpace(o.Note)
-	var ideas []string
-	for _, idea := range o.AgreesWith {
-		if slug := Slug(idea); slug != "" && !slices.Contains(ideas, slug) {
-			ideas = append(ideas, slug)
+	n := Operation{Swarm: o.Swarm, Round: o.Round, Agent: o.Agent, ID: o.ID, Kind: o.Kind, At: o.At}
+	switch o.Kind {
+	case Deposit:
+		n.Direction, n.Amount = folded(o.Direction), o.Amount
+	case Stop:
+		n.Target, n.Reason, n.Evidence = folded(o.Target), o.Reason, trimmed(o.Evidence)
+	case Probe:
+		n.Subtask = folded(o.Subtask)
+	case Find:
+		n.Idea, n.Direction, n.Perspective, n.Details = Slug(o.Idea), folded(o.Direction), folded(o.Perspective), trimmed(o.Details)
+		n.Branch, n.Commit = folded(o.Branch), o.Commit
+		for _, idea := range o.AgreesWith {
+			if slug := Slug(idea); slug != "" && !slices.Contains(n.AgreesWith, slug) {
+				n.AgreesWith = append(n.AgreesWith, slug)
+			}
 		}
+	case Host:
+		n.Exploring, n.Claimed, n.Note = folded(o.Exploring), folded(o.Claimed), trimmed(o.Note)
 	}
-	o.AgreesWith = ideas
-	return o
+	return n
 }
 
 // Validate says what of an operation of an agent is wrong, whatever the blackboard holds.
 func (o Operation) Validate() error {
+	if n := len(o.AgreesWith); n > mostIdeas {
+		return fmt.Errorf("agrees_with: must be at most %d ideas; found %d", mostIdeas, n)
+	}
 	size := len(o.Branch) + len(o.Commit) + len(o.Swarm) + len(o.Agent) + len(o.ID)
 	for _, idea := range o.AgreesWith {
 		size += len(idea) + 1
 	}
-	for _, text := range []struct{ key, value string }{
-		{"direction", o.Direction}, {"target", o.Target}, {"evidence", o.Evidence}, {"subtask", o.Subtask}, {"core_idea", o.Idea},
-		{"perspective", o.Perspective}, {"details", o.Details}, {"note", o.Note}, {"exploring", o.Exploring}, {"claimed", o.Claimed},
+	for _, text := range []struct {
+		key, value string
+		most       int
+	}{
+		{"direction", o.Direction, mostName}, {"target", o.Target, mostName}, {"subtask", o.Subtask, mostName}, {"core_idea", o.Idea, mostName},
+		{"perspective", o.Perspective, mostName}, {"exploring", o.Exploring, mostName}, {"claimed", o.Claimed, mostName},
+		{"evidence", o.Evidence, mostText}, {"details", o.Details, mostText}, {"note", o.Note, mostText},
 	} {
-		if len(text.value) > mostText {
-			return fmt.Errorf("%s: must be at most %d bytes; found %d", text.key, mostText, len(text.value))
+		if len(text.value) > text.most {
+			return fmt.Errorf("%s: must be at most %d bytes; found %d", text.key, text.most, len(text.value))
 		}
 		size += len(text.value)
 	}
@@ -235,12 +272,17 @@ func joined[T ~string](list []T) string {
 }
 
 // folded is a text in one line, with single blanks.
-func folded(text string) string { return strings.Join(strings.Fields(text), " ") }
+func folded(text string) string { return strings.Join(strings.Fields(trimmed(text)), " ") }
+
+// trimmed is a text without blanks around it, as JSON gives it back.
+func trimmed(text string) string {
+	return strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD"))
+}
 
 // Slug is an idea as ideas are compared: letters and digits of any script in lower case,
 // with - between.
 func Slug(idea string) string {
-	return strings.Join(strings.FieldsFunc(strings.ToLower(idea), func(r rune) bool {
+	return strings.Join(strings.FieldsFunc(strings.ToLower(trimmed(idea)), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
 	}), "-")
 }

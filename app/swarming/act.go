@@ -60,8 +60,7 @@ func Act(ctx context.Context, a *app.App, r ActRequest) (*Acted, error) {
 func (s *session) ofThisRound() error {
 	text := s.app.Getenv("STIG_ROUND")
 	if round, err := strconv.Atoi(text); err == nil && s.app.Getenv("STIG_RUN") != "" && round != s.state.Round {
-		return &fault.Error{Code: fault.Conflict, ID: s.issue, Reason: fmt.Sprintf("round %d is settled; round %d runs", round, s.state.Round),
-			Hint: "type stig swarm status " + s.issue}
+		return s.wasSettled(round, s.state.Round)
 	}
 	return nil
 }
@@ -69,9 +68,9 @@ func (s *session) ofThisRound() error {
 // checked is an operation as it is kept, without its number.
 func (s *session) checked(ctx context.Context, agent string, o swarm.Operation) (swarm.Operation, error) {
 	o = o.Normal()
-	o.Swarm, o.Agent, o.At = s.state.Swarm, agent, s.now.Truncate(time.Second)
+	o.Swarm, o.Agent, o.At, o.Commit = s.state.Swarm, agent, s.now.Truncate(time.Second), ""
 	if err := o.Validate(); err != nil {
-		return o, app.Usage(err.Error(), "type stig swarm --help")
+		return o, app.Usage(err.Error(), "")
 	}
 	if text, err := json.Marshal(o); err != nil || secret.Holds(string(text)) {
 		return o, app.Usage("the operation holds what looks like a credential", "say what it is for and where it is kept, not what it is")
@@ -84,7 +83,7 @@ func (s *session) checked(ctx context.Context, agent string, o swarm.Operation) 
 	return o, err
 }
 
-// commitOf gives the commit of a branch.
+// commitOf gives the commit of a branch, or of a commit; fault.Usage where git has none.
 func (s *session) commitOf(ctx context.Context, branch string) (string, error) {
 	result, err := s.app.GitIn(s.app.Dir).Run(ctx, "rev-parse", "-q", "--verify", "--end-of-options", branch+"^{commit}")
 	if err != nil {
@@ -100,9 +99,6 @@ func (s *session) commitOf(ctx context.Context, branch string) (string, error) {
 func (s *session) act(o swarm.Operation, dryRun bool) (*Acted, error) {
 	done := &Acted{ID: s.issue, DryRun: dryRun}
 	change := func(r *live.SwarmRound) error {
-		if r.Swarm != s.state.Swarm || r.Round != s.state.Round { // left of a round that is settled
-			*r = live.SwarmRound{Store: r.Store, Issue: r.Issue, Swarm: s.state.Swarm, Round: s.state.Round}
-		}
 		state := s.replay(*r)
 		agent := state.Agent(o.Agent)
 		o.Round, o.ID = state.Round, fmt.Sprintf("%s-%d", o.Agent, agent.Operation+1)
@@ -134,5 +130,5 @@ func (s *session) act(o swarm.Operation, dryRun bool) (*Acted, error) {
 		r.Operations = append([]json.RawMessage{}, r.Operations...)
 		return done, change(&r)
 	}
-	return done, s.place.ChangeSwarmRound(s.issue, change)
+	return done, s.change(change)
 }

@@ -1,11 +1,11 @@
 package swarming
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -30,6 +30,8 @@ type explorer struct {
 	round  int
 	tree   *worktree.Tree // nil in place
 	prompt string
+
+	refused []string // of what it said in the round
 }
 
 // explorer prepares the work tree and the prompt of an agent.
@@ -45,37 +47,64 @@ func (x *runner) explorer(ctx context.Context, agent string) (*explorer, error) 
 	return e, err
 }
 
-// explore runs the command, and once more with a reminder where it did nothing.
+// explore runs the command, and once more with a reminder where it did nothing. Whoever
+// did something by ResponseTimeout has until RoundTimeout.
 func (e *explorer) explore(ctx context.Context) error {
-	began := e.app.Now()
-	for attempt := 1; attempt <= 2; attempt++ {
-		limit := e.ResponseTimeout
-		prompt := e.prompt
-		if attempt == 2 {
-			limit = e.RoundTimeout - e.app.Now().Sub(began)
-			prompt += "\n## Reminder\n\nThis round has no answer of yours yet. A second round in a row without one ends your part.\n"
-		}
-		if limit <= 0 {
-			break
-		}
-		if err := e.attempt(ctx, attempt, limit, prompt); err != nil {
+	limited, cancel := context.WithTimeout(ctx, e.RoundTimeout)
+	defer cancel()
+	if err := e.untilReminder(limited); err != nil {
+		return err
+	}
+	if !e.answered() && !e.over() && limited.Err() == nil {
+		if err := e.attempt(limited, 2, e.prompt+e.reminder()); err != nil {
 			return err
 		}
-		if e.answered() {
-			break
-		}
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.place.ChangeSwarmRound(e.issue, func(r *live.SwarmRound) error {
-		if r.Swarm != e.state.Swarm || r.Round != e.round {
-			*r = live.SwarmRound{Store: r.Store, Issue: r.Issue, Swarm: e.state.Swarm, Round: e.round, Refused: r.Refused}
-		}
+	return e.note(func(r *live.SwarmRound) {
 		if !slices.Contains(r.Done, e.agent) {
 			r.Done = append(r.Done, e.agent)
 		}
+	})
+}
+
+// untilReminder runs the command, and ends it where it did nothing in time.
+func (e *explorer) untilReminder(ctx context.Context) error {
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	defer time.AfterFunc(e.ResponseTimeout, func() {
+		if !e.answered() {
+			end(context.DeadlineExceeded)
+		}
+	}).Stop()
+	return e.attempt(ctx, 1, e.prompt)
+}
+
+func (e *explorer) reminder() string {
+	return "\n## Reminder\n\nThis round has no answer of yours yet. A second round in a row without one ends your part.\n" + refusedText(e.refused)
+}
+
+// errOver says that the round of an explorer does not run any more.
+var errOver = errors.New("the round is over")
+
+// note edits the running round while it is that of the explorer, and else does nothing.
+func (e *explorer) note(edit func(*live.SwarmRound)) error {
+	err := e.place.ChangeSwarmRound(e.issue, func(r *live.SwarmRound) error {
+		if r.Swarm != e.state.Swarm || r.Round != e.round {
+			return errOver
+		}
+		edit(r)
 		return nil
 	})
+	if errors.Is(err, errOver) {
+		return nil
+	}
+	return err
+}
+
+// over reports whether the round was settled, or its swarm ended, while the agent explored.
+func (e *explorer) over() bool {
+	r, err := e.place.SwarmRound(e.issue)
+	return err == nil && (r.Swarm != e.state.Swarm || r.Round != e.round)
 }
 
 // answered reports whether the agent did anything in the round.
@@ -85,8 +114,8 @@ func (e *explorer) answered() bool {
 		slices.ContainsFunc(operations(r), func(o swarm.Operation) bool { return o.Agent == e.agent })
 }
 
-// attempt is one run of the command, with its record.
-func (e *explorer) attempt(ctx context.Context, attempt int, limit time.Duration, prompt string) error {
+// attempt is one run of the command until ctx ends, with its record.
+func (e *explorer) attempt(ctx context.Context, attempt int, prompt string) error {
 	now, err := e.app.Clock()
 	if err != nil {
 		return err
@@ -108,9 +137,7 @@ func (e *explorer) attempt(ctx context.Context, attempt int, limit time.Duration
 		return err
 	}
 	said := &tail{}
-	limited, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	ended, err := process.Supervise(limited, process.Supervised{
+	ended, err := process.Supervise(ctx, process.Supervised{
 		Command: process.Command{Argv: e.Command, Dir: r.Worktree, Env: e.environ(r, files.Briefing), Stdin: []byte(prompt), Stdout: said},
 		Log:     r.Log, Grace: e.Grace,
 		Started: func(id process.ID) {
@@ -123,6 +150,7 @@ func (e *explorer) attempt(ctx context.Context, attempt int, limit time.Duration
 	}
 	r.Exit, r.Bytes, r.TimedOut, r.Step = ended.Exit, ended.Bytes, ended.TimedOut, "ended"
 	r.Cost, r.Currency = work.Cost(ended.Lines)
+	ctx = context.WithoutCancel(ctx)
 	e.take(ctx, said.text(), r)
 	return e.record(ctx, r)
 }
@@ -189,30 +217,17 @@ type completed struct {
 // take has the operations of an output count, one by one. What is refused is told in the
 // next prompt; the others count.
 func (e *explorer) take(ctx context.Context, text string, r *live.Run) {
-	report, found, err := lastReport(text)
-	if !found {
-		return
-	}
-	var refused []string
+	report, err := lastReport(text)
 	if err != nil {
-		refused = append(refused, "round_complete: "+err.Error())
+		e.refused = append(e.refused, "round_complete: "+err.Error())
 	}
 	add := func(raw json.RawMessage, kind swarm.Kind) {
-		var o swarm.Operation
-		decoder := json.NewDecoder(bytes.NewReader(raw))
-		decoder.DisallowUnknownFields()
-		err := decoder.Decode(&o)
-		if kind != "" {
-			o.Kind = kind
-		}
-		if o.Kind == swarm.Find && o.Direction == "" {
-			o.Direction = report.Direction
-		}
+		o, err := parseOperation(raw, kind, report.Direction)
 		if err == nil {
 			err = e.accept(ctx, o)
 		}
 		if err != nil {
-			refused = append(refused, secret.Hide(app.Folded(fmt.Sprintf("%.200s: %s", raw, app.Classify(err).Message))))
+			e.refused = append(e.refused, secret.Hide(app.Folded(fmt.Sprintf("%.200s: %s", raw, app.Classify(err).Message))))
 		}
 	}
 	for _, raw := range report.Findings {
@@ -221,16 +236,47 @@ func (e *explorer) take(ctx context.Context, text string, r *live.Run) {
 	for _, raw := range report.Operations {
 		add(raw, "")
 	}
-	if len(refused) > 0 {
-		r.Said = refused[0]
+	if len(e.refused) > 0 {
+		r.Said = e.refused[0]
 	}
-	_ = e.place.ChangeSwarmRound(e.issue, func(r *live.SwarmRound) error { // it is told, or not
-		if r.Refused == nil {
-			r.Refused = map[string][]string{}
+	_ = e.note(func(r *live.SwarmRound) { // it is told, or not
+		delete(r.Refused, e.agent)
+		if len(e.refused) > 0 {
+			if r.Refused == nil {
+				r.Refused = map[string][]string{}
+			}
+			r.Refused[e.agent] = e.refused[:min(len(e.refused), mostRefused)]
 		}
-		r.Refused[e.agent] = refused[:min(len(refused), 10)]
-		return nil
 	})
+}
+
+// mostRefused is how many refusals an agent is told.
+const mostRefused = 10
+
+// parseOperation reads an operation of a report; kind is "" where it says that itself. A
+// finding without a direction is of that of the report.
+func parseOperation(raw json.RawMessage, kind swarm.Kind, direction string) (o swarm.Operation, err error) {
+	var given map[string]json.RawMessage
+	if err = json.Unmarshal(raw, &given); err == nil {
+		err = json.Unmarshal(raw, &o)
+	}
+	if err != nil {
+		return o, err
+	}
+	delete(given, "operation")
+	if kind != "" {
+		o.Kind = kind
+	}
+	keys := swarm.Keys(o.Kind)
+	for _, key := range slices.Sorted(maps.Keys(given)) {
+		if keys != nil && !slices.Contains(keys, key) {
+			return o, fmt.Errorf("%s: unknown key of %s; must be %s", key, o.Kind, strings.Join(keys, ", "))
+		}
+	}
+	if o.Kind == swarm.Find && o.Direction == "" {
+		o.Direction = direction
+	}
+	return o, nil
 }
 
 // accept has one operation of the agent count.
@@ -250,21 +296,22 @@ func (e *explorer) accept(ctx context.Context, o swarm.Operation) error {
 	return err
 }
 
-// lastReport finds the last report of a round in an output.
-func lastReport(text string) (c completed, found bool, err error) {
-	at := strings.LastIndex(text, `"round_complete"`)
-	if at < 0 {
-		return c, false, nil
-	}
-	from := strings.LastIndexByte(text[:at], '{')
-	if from < 0 || strings.TrimSpace(text[from+1:at]) != "" {
-		return c, true, errors.New(`must begin with {"round_complete": …}`)
-	}
+// lastReport finds the last report of a round in an output; that without anything where
+// there is none.
+func lastReport(text string) (completed, error) {
 	var whole struct {
 		Round completed `json:"round_complete"`
 	}
-	err = json.NewDecoder(strings.NewReader(text[from:])).Decode(&whole)
-	return whole.Round, true, err
+	at := strings.LastIndex(text, `"round_complete"`)
+	if at < 0 {
+		return whole.Round, nil
+	}
+	from := strings.LastIndexByte(text[:at], '{')
+	if from < 0 || strings.TrimSpace(text[from+1:at]) != "" {
+		return whole.Round, errors.New(`must begin with {"round_complete": …}`)
+	}
+	err := json.NewDecoder(strings.NewReader(text[from:])).Decode(&whole)
+	return whole.Round, err
 }
 
 // tail keeps the end of an output.

@@ -7,9 +7,11 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"stig/app"
 	"stig/beads"
+	"stig/fault"
 	"stig/jsonl"
 	"stig/secret"
 	"stig/swarm"
@@ -50,6 +52,10 @@ func (s *session) try(ctx context.Context, v swarm.Verdict) (_ swarm.Verdict, as
 	if err != nil || !ok {
 		return v, false, err
 	}
+	if _, err := s.commitOf(ctx, v.Commit); fault.Is(err, fault.Usage) { // its branch was removed, and git collected it
+		v.Why = app.Classify(err).Message
+		return v, true, nil
+	}
 	dir, remove, err := worktree.Detached(ctx, trees, s.issue, v.Commit)
 	if err != nil {
 		return v, false, err
@@ -67,7 +73,7 @@ func (s *session) try(ctx context.Context, v swarm.Verdict) (_ swarm.Verdict, as
 	case ctx.Err() != nil:
 		return v, true, context.Cause(ctx)
 	case tried != nil:
-		v.Why = secret.Hide(app.Folded(tried.Error()))
+		v.Why = short(tried.Error())
 	default:
 		v.Passed, v.Why = t.Verdict.Passed(), why(t.Verdict)
 	}
@@ -78,13 +84,25 @@ func (s *session) try(ctx context.Context, v swarm.Verdict) (_ swarm.Verdict, as
 func why(v *verify.Verdict) string {
 	for _, o := range v.Outcomes() {
 		if !o.Passed() && o.Exit != verify.ExitNotRun {
-			return secret.Hide(fmt.Sprintf("the check %s ends with exit code %d", app.FirstLine(o.Text), o.Exit))
+			return short(fmt.Sprintf("the check %s ends with exit code %d", app.FirstLine(o.Text), o.Exit))
 		}
 	}
 	if !v.Passed() {
 		return "not all checks ran"
 	}
 	return ""
+}
+
+// mostWhy bounds why a solution did not pass, in bytes.
+const mostWhy = 240
+
+// short is a text in one line that is not too long, and without credentials.
+func short(text string) string {
+	text = secret.Hide(app.Folded(text))
+	if len(text) > mostWhy {
+		text = strings.ToValidUTF8(text[:mostWhy], "") + "…"
+	}
+	return text
 }
 
 // treesOf says where work trees go; ok is false without git.

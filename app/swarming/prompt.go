@@ -56,12 +56,15 @@ Say details in words of your own: those of others support nothing. Without any o
 	for _, w := range x.state.Warnings {
 		fmt.Fprintf(&b, "\nWarning (%s): %s.\n", w.Kind, strings.Join(w.Suggestions, ", "))
 	}
-	if refused := x.round.Refused[agent]; len(refused) > 0 {
-		b.WriteString("\n## Refused in your last round\n\n")
-		for _, line := range refused {
-			fmt.Fprintf(&b, "- %s\n", line)
-		}
-	}
+	b.WriteString(refusedText(x.round.Refused[agent]))
 	fmt.Fprintf(&b, "\n## Your state\n\n```json\n%s\n```\n\n## Blackboard\n\n%s\n%s", own, app.Fenced(string(board)), "\n"+briefing.Markdown())
 	return b.String(), nil
+}
+
+// refusedText lists what did not count of an agent's last answer; "" where all did.
+func refusedText(refused []string) string {
+	if len(refused) == 0 {
+		return ""
+	}
+	return "\n## Refused in your last answer\n\n- " + strings.Join(refused, "\n- ") + "\n"
 }

@@ -3,6 +3,7 @@ package swarming
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -17,7 +18,6 @@ import (
 	"stig/live"
 	"stig/process"
 	"stig/swarm"
-	"stig/work"
 	"stig/worktree"
 )
 
@@ -39,7 +39,8 @@ type runner struct {
 	trees *worktree.Options
 	root  string
 
-	mu sync.Mutex // agents of a round act at once
+	telling sync.Mutex
+	mu      sync.Mutex // agents of a round act at once
 	*session
 }
 
@@ -51,11 +52,11 @@ func Run(ctx context.Context, a *app.App, r RunRequest) (*Reported, error) {
 	if err != nil {
 		return nil, err
 	}
-	alone, err := x.place.LockLoop("\x00swarm " + r.ID)
+	release, err := x.alone()
 	if err != nil {
-		return nil, &fault.Error{Code: fault.Conflict, ID: r.ID, Reason: "another process runs its swarm in this clone", Hint: "type stig swarm status " + r.ID, Err: err}
+		return nil, err
 	}
-	defer func() { _ = alone() }()
+	defer release()
 	if err := x.begin(ctx); err != nil {
 		return nil, err
 	}
@@ -74,10 +75,14 @@ func Run(ctx context.Context, a *app.App, r RunRequest) (*Reported, error) {
 
 // newRunner finds out all that a run needs, and writes nothing.
 func newRunner(ctx context.Context, a *app.App, r RunRequest) (*runner, error) {
-	if r.Tell == nil {
-		r.Tell = func(string) {}
-	}
 	x := &runner{RunRequest: r}
+	x.Tell = func(text string) {
+		if r.Tell != nil {
+			x.telling.Lock()
+			defer x.telling.Unlock()
+			r.Tell(text)
+		}
+	}
 	var err error
 	if x.name, err = a.MustActor(ctx); err != nil {
 		return nil, err
@@ -171,117 +176,30 @@ func (x *runner) trusted(ctx context.Context) error {
 		Hint: "read the acceptance criteria, then type stig trust"}
 }
 
-// begin starts the swarm, or finds the one that was not brought to its end.
-func (x *runner) begin(ctx context.Context) error {
-	if err := x.inherit(); err != nil {
-		return err
-	}
-	switch {
-	case x.state.Ended != "" && x.round.Swarm == x.state.Swarm: // killed before what follows the end
-		x.Tell(fmt.Sprintf("swarm %s ended: %s", x.state.Swarm, x.state.Ended))
-		return x.finish(ctx)
-	case x.state.Ended != "" || x.state.Swarm == "":
-		done, err := Start(ctx, x.app, x.StartRequest)
-		if err != nil {
-			return err
-		}
-		x.Tell(fmt.Sprintf("swarm %s on %s: %s", done.Swarm, done.ID, names(done.State)))
-	default:
-		if err := x.own(ctx, "run"); err != nil {
-			return err
-		}
-		x.Tell(fmt.Sprintf("swarm %s goes on at round %d", x.state.Swarm, x.state.Round))
-		if !x.held(x.name) { // killed before it was claimed
-			if _, err := x.app.Claim(ctx, app.ClaimRequest{ID: x.issue}); err != nil {
-				return err
-			}
-		}
-	}
-	if err := x.read(); err != nil {
-		return err
-	}
-	return x.dropUnfinished()
-}
-
-// inherit ends what a run that was killed left behind: programs and open records.
-func (x *runner) inherit() error {
-	runs, _, err := x.place.Runs(x.now.Add(-work.Window))
-	if err != nil {
-		return err
-	}
-	for _, r := range runs {
-		if r.Issue != x.issue || r.Task != live.SwarmTask || r.Outcome != "" {
-			continue
-		}
-		if r.Program.PID != 0 {
-			if err := process.EndID(r.Program, x.Grace); err != nil {
-				x.app.Warn("run %s: %v", r.ID, err)
-			}
-		}
-		r.Ended, r.Outcome, r.Why = x.now, string(work.Stopped), "the run of its swarm was killed"
-		if err := x.place.RecordRun(r, x.now); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// dropUnfinished forgets what agents did in a round in which they did not come to their
-// end: they begin it anew.
-func (x *runner) dropUnfinished() error {
-	if x.round.Swarm != x.state.Swarm || len(x.round.Operations) == 0 {
-		return nil
-	}
-	err := x.place.ChangeSwarmRound(x.issue, func(r *live.SwarmRound) error {
-		kept := r.Operations[:0]
-		for i, o := range operations(*r) {
-			if slices.Contains(r.Done, o.Agent) && i < len(r.Operations) {
-				kept = append(kept, r.Operations[i])
-			}
-		}
-		r.Operations = kept
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	return x.read()
-}
-
 // nextRound runs the agents of a round at once, and settles it. An interrupt does not end
 // them: it is honoured after the round.
 func (x *runner) nextRound(ctx context.Context) error {
+	round := x.state.Round
+	told := context.AfterFunc(ctx, func() { x.Tell(fmt.Sprintf("interrupted: ends when round %d is settled", round)) })
 	ctx = context.WithoutCancel(ctx)
-	var explorers []*explorer
-	for _, name := range x.state.Expected() {
-		if x.round.Swarm == x.state.Swarm && x.round.Round == x.state.Round && slices.Contains(x.round.Done, name) {
-			continue
-		}
-		e, err := x.explorer(ctx, name)
-		if err != nil {
-			return err
-		}
-		explorers = append(explorers, e)
-	}
-	errs := make([]error, len(explorers))
-	var all sync.WaitGroup
-	for i, e := range explorers {
-		all.Go(func() { errs[i] = e.explore(ctx) })
-	}
-	all.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	a := x.app.Fresh(ctx, "swarm")
-	s, err := load(a, x.issue)
+	err := x.exploreAll(ctx)
+	told()
 	if err != nil {
 		return err
 	}
-	if err := s.running(); err != nil { // somebody ended it meanwhile
+	s, err := load(x.app.Fresh(ctx, "swarm"), x.issue)
+	if err != nil {
+		return err
+	}
+	if s.state.Ended != "" || s.state.Round != round { // somebody ended or settled it meanwhile
 		x.session = s
 		return nil
+	}
+	if s.closed() {
+		x.Tell(x.issue + " was closed meanwhile")
+		_, err := s.stop(ctx, "the issue was closed", false)
+		x.session = s
+		return err
 	}
 	done, err := s.settle(ctx, x.solutions(ctx, s), false)
 	if err != nil {
@@ -296,6 +214,39 @@ func (x *runner) nextRound(ctx context.Context) error {
 		return nil
 	}
 	return x.read()
+}
+
+// exploreAll runs the agents that have not come to their end in the round.
+func (x *runner) exploreAll(ctx context.Context) error {
+	var explorers []*explorer
+	for _, name := range x.state.Expected() {
+		if slices.Contains(x.round.Done, name) {
+			continue
+		}
+		e, err := x.explorer(ctx, name)
+		if err != nil {
+			return err
+		}
+		explorers = append(explorers, e)
+	}
+	err := x.change(func(r *live.SwarmRound) error {
+		for _, e := range explorers {
+			if !slices.Contains(r.Begun, e.agent) {
+				r.Begun = append(r.Begun, e.agent)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	errs := make([]error, len(explorers))
+	var all sync.WaitGroup
+	for i, e := range explorers {
+		all.Go(func() { errs[i] = e.explore(ctx) })
+	}
+	all.Wait()
+	return errors.Join(errs...)
 }
 
 // solutions are the branches of agents that hold work of their own. The idea is that of

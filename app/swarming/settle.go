@@ -1,8 +1,8 @@
 package swarming
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -51,22 +51,16 @@ func owned(ctx context.Context, a *app.App, id, what string) (*session, error) {
 
 // settle settles the running round. more are solutions that no finding names.
 func (s *session) settle(ctx context.Context, more []swarm.Verdict, dryRun bool) (*Changed, error) {
-	unlock, err := s.place.Lock(ctx, "swarm-round-"+s.state.Swarm)
+	unlock, err := s.lock(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = unlock() }()
-	round := s.state.Round
-	if err := s.read(); err != nil { // another process may have settled it meanwhile
-		return nil, err
-	}
-	if s.state.Round != round || s.state.Ended != "" {
-		return nil, &fault.Error{Code: fault.Conflict, ID: s.issue, Reason: fmt.Sprintf("round %d was settled meanwhile", round), Hint: "type stig swarm status " + s.issue}
-	}
-	own := s.own0(s.round)
+	round, own := s.state.Round, operations(s.round)
 	settle := swarm.Operation{Swarm: s.state.Swarm, Round: round, Agent: s.state.StartedBy, ID: s.ownID(), Kind: swarm.Settle, Missing: s.missing(own)}
+	var verdicts []swarm.Verdict
 	if !dryRun {
-		if settle.Verdicts, err = s.judge(ctx, own, more); err != nil {
+		if verdicts, err = s.judge(ctx, own, more); err != nil {
 			return nil, err
 		}
 	}
@@ -74,28 +68,31 @@ func (s *session) settle(ctx context.Context, more []swarm.Verdict, dryRun bool)
 		return nil, err
 	}
 	settle.At = s.now.Truncate(time.Second)
-	own = append(own, settle)
+	own = append(append(own, judged(settle, verdicts)...), settle)
 	state := swarm.Replay(slices.Concat(s.settled, own))
 	done, err := s.write(ctx, round, state.String(), append(own, state.Drawn(round, s.now)...), dryRun)
 	if err != nil || dryRun {
 		return done, err
 	}
-	if err := s.carry(round, len(own)-1); err != nil {
+	if err := s.change(func(*live.SwarmRound) error { return nil }); err != nil {
 		return nil, err
 	}
 	return done, s.ended(ctx, done)
 }
 
+// judged are verdicts as operations of a settlement, one each, so that they have room in
+// traces.
+func judged(settle swarm.Operation, verdicts []swarm.Verdict) (list []swarm.Operation) {
+	for _, v := range verdicts {
+		o := settle
+		o.Kind, o.Missing, o.Verdict = swarm.Judge, nil, &v
+		list = append(list, o)
+	}
+	return list
+}
+
 // ownID numbers what the starter does after the start.
 func (s *session) ownID() string { return s.state.StartedBy + "-" + strconv.Itoa(s.state.Round+1) }
-
-// own0 are the operations of the round that runs.
-func (s *session) own0(r live.SwarmRound) (list []swarm.Operation) {
-	if r.Swarm != s.state.Swarm || r.Round != s.state.Round {
-		return nil
-	}
-	return operations(r)
-}
 
 // missing lists the expected agents that did nothing.
 func (s *session) missing(own []swarm.Operation) (names []string) {
@@ -105,28 +102,6 @@ func (s *session) missing(own []swarm.Operation) (names []string) {
 		}
 	}
 	return names
-}
-
-// carry begins the next round in live state with what came after the first n operations
-// of one that was settled.
-func (s *session) carry(round, n int) error {
-	return s.place.ChangeSwarmRound(s.issue, func(r *live.SwarmRound) error {
-		late := []json.RawMessage{}
-		if r.Swarm == s.state.Swarm && r.Round == round {
-			for _, raw := range r.Operations[min(n, len(r.Operations)):] {
-				var o swarm.Operation
-				if json.Unmarshal(raw, &o) != nil {
-					continue
-				}
-				o.Round = round + 1
-				if line, err := json.Marshal(o); err == nil {
-					late = append(late, line)
-				}
-			}
-		}
-		*r = live.SwarmRound{Store: r.Store, Issue: r.Issue, Swarm: s.state.Swarm, Round: round + 1, Operations: late, Refused: r.Refused}
-		return nil
-	})
 }
 
 // write leaves a round on the issue: its findings as traces of their agents, and all of
@@ -171,7 +146,7 @@ func comments(who string, round int, summary string, list []swarm.Operation) (al
 			return err
 		}
 		if secret.Holds(t.Text()) {
-			return app.Usage("the round holds what looks like a credential", "type stig swarm end, and begin anew")
+			return app.Usage("what would be written holds what looks like a credential", "say what it is for and where it is kept, not what it is")
 		}
 		all = append(all, beads.Comment{Author: author, Text: t.Text()})
 		return nil
@@ -193,9 +168,19 @@ func comments(who string, round int, summary string, list []swarm.Operation) (al
 	return all, err
 }
 
+// mostSaid bounds the details in the summary of a finding, in bytes; its body has all.
+const mostSaid = 600
+
 // findingOf is a finding of an agent as an ordinary trace.
 func findingOf(o swarm.Operation) trace.Draft {
-	content := map[string]any{"summary": o.Idea + ": " + app.FirstLine(o.Details), "direction": o.Direction, "swarm": o.Swarm, "round": strconv.Itoa(o.Round), "seq": o.ID}
+	said, body := app.FirstLine(o.Details), ""
+	if len(said) > mostSaid {
+		said = strings.ToValidUTF8(said[:mostSaid], "") + "…"
+	}
+	if said != o.Details {
+		body = o.Details
+	}
+	content := map[string]any{"summary": o.Idea + ": " + said, "direction": o.Direction, "swarm": o.Swarm, "round": strconv.Itoa(o.Round), "seq": o.ID}
 	for key, value := range map[string]string{"perspective": o.Perspective, "branch": o.Branch} {
 		if value != "" {
 			content[key] = value
@@ -203,10 +188,6 @@ func findingOf(o swarm.Operation) trace.Draft {
 	}
 	if len(o.AgreesWith) > 0 {
 		content["agrees_with"] = o.AgreesWith
-	}
-	body := ""
-	if strings.Contains(o.Details, "\n") {
-		body = o.Details
 	}
 	return trace.Draft{Type: trace.Finding, Content: content, Body: body}
 }
@@ -251,12 +232,17 @@ func (s *session) finish(ctx context.Context) error {
 // conclude asks a person where the swarm found no answer, gives the issue back, and
 // forgets the running round. Doing it again changes nothing.
 func (s *session) conclude(ctx context.Context) (asked bool, err error) {
-	if s.state.Ended.Asks() {
+	before := strings.Contains(s.record.Text(beads.Notes), s.unanswered()) // it was asked, and may be answered by now
+	if s.state.Ended.Asks() && !s.closed() && !before {
 		_, err := s.app.Escalate(ctx, app.EscalateRequest{ID: s.issue, Question: s.question()})
-		if err != nil && !fault.Is(err, fault.Conflict) { // it waits already
+		switch {
+		case fault.Is(err, fault.Conflict):
+			s.app.Warn("%s: another question waits, so that the one of the swarm was not asked; stig swarm report %s shows its ideas", s.issue, s.issue)
+		case err != nil:
 			return false, err
+		default:
+			asked = true
 		}
-		asked = true
 	}
 	if !s.wasClaimed() {
 		_, err := s.app.Release(ctx, app.ReleaseRequest{ID: s.issue})
@@ -278,16 +264,28 @@ func (s *session) wasClaimed() bool {
 	return !s.held(s.state.StartedBy)
 }
 
+// unanswered begins the question that the swarm puts to a person.
+func (s *session) unanswered() string {
+	return fmt.Sprintf("Swarm %s ended without an answer", s.state.Swarm)
+}
+
 // question puts the ideas of a swarm that did not converge to a person.
 func (s *session) question() checkpoint.Question {
 	c := s.state.Convergence
 	var text strings.Builder
-	fmt.Fprintf(&text, "Swarm %s ended without an answer: %s after %s, and no idea kept the support of %d of %d active agents. Which idea is to be followed?\n",
-		s.state.Swarm, s.state.Ended, app.Counted(s.state.Settled, "round"), c.Needed, c.Active)
+	fmt.Fprintf(&text, "%s: %s after %s, and ", s.unanswered(), s.state.Ended, app.Counted(s.state.Settled, "round"))
+	switch {
+	case len(c.Ideas) == 0:
+		text.WriteString("no agent found an idea. What is to be done?\n")
+	case c.Quorum:
+		fmt.Fprintf(&text, "%s has a quorum, but the ideas did not stay the same for %d rounds. Which idea is to be followed?\n", c.Ideas[0].Idea, s.state.Config.Beta)
+	default:
+		fmt.Fprintf(&text, "no idea has the support of %d of %d active agents. Which idea is to be followed?\n", c.Needed, c.Active)
+	}
 	var options []string
 	for _, idea := range c.Ideas[:min(len(c.Ideas), mostOptions)] {
 		options = append(options, fmt.Sprintf("%s (%d of %d, concentration %.2f)", idea.Idea, len(idea.Supporters), c.Active, idea.Concentration))
-		fmt.Fprintf(&text, "\n- %s: supported by %s", idea.Idea, strings.Join(idea.Supporters, ", "))
+		fmt.Fprintf(&text, "\n- %s: supported by %s", idea.Idea, cmp.Or(strings.Join(idea.Supporters, ", "), "nobody"))
 		for _, f := range slices.Backward(s.state.Findings) {
 			if f.Idea == idea.Idea {
 				fmt.Fprintf(&text, "; %s: %s", f.Agent, app.FirstLine(f.Details))
@@ -317,12 +315,22 @@ func End(ctx context.Context, a *app.App, r EndRequest) (*Changed, error) {
 	if err != nil {
 		return nil, err
 	}
-	own := append(s.own0(s.round), swarm.Operation{
+	return s.stop(ctx, r.Note, r.DryRun)
+}
+
+// stop ends the swarm as it is.
+func (s *session) stop(ctx context.Context, note string, dryRun bool) (*Changed, error) {
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = unlock() }()
+	own := append(operations(s.round), swarm.Operation{
 		Swarm: s.state.Swarm, Round: s.state.Round, Agent: s.state.StartedBy, ID: s.ownID(), Kind: swarm.End, At: s.now.Truncate(time.Second),
-		Reason: string(swarm.Stopped), Note: app.Folded(r.Note),
+		Reason: string(swarm.Stopped), Note: app.Folded(note),
 	})
-	done, err := s.write(ctx, s.state.Round, fmt.Sprintf("swarm %s is stopped in round %d", s.state.Swarm, s.state.Round), own, r.DryRun)
-	if err != nil || r.DryRun {
+	done, err := s.write(ctx, s.state.Round, fmt.Sprintf("swarm %s is stopped in round %d", s.state.Swarm, s.state.Round), own, dryRun)
+	if err != nil || dryRun {
 		return done, err
 	}
 	return done, s.ended(ctx, done)

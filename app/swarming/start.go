@@ -51,6 +51,14 @@ func Start(ctx context.Context, a *app.App, r StartRequest) (*Changed, error) {
 	if err != nil {
 		return nil, err
 	}
+	unlock, err := s.place.LockSwarm(ctx, s.issue)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = unlock() }()
+	if err := s.read(); err != nil { // another process may have started one meanwhile
+		return nil, err
+	}
 	if s.state.Swarm != "" && s.state.Ended == "" {
 		return nil, &fault.Error{Code: fault.Conflict, ID: s.issue, Reason: fmt.Sprintf("swarm %s runs, started by %s", s.state.Swarm, s.state.StartedBy),
 			Hint: "type stig swarm status " + s.issue}
@@ -90,9 +98,12 @@ func (s *session) held(who string) bool {
 	return s.record.Text(beads.Status) == "in_progress" && s.record.Text(beads.Assignee) == who
 }
 
+// closed reports whether the issue is.
+func (s *session) closed() bool { return beads.Over(s.record.Text(beads.Status)) }
+
 // worth refuses an issue of which it is known what to do.
 func (s *session) worth(force bool) error {
-	if beads.Over(s.record.Text(beads.Status)) {
+	if s.closed() {
 		return &fault.Error{Code: fault.Conflict, ID: s.issue, Reason: "is closed", Hint: "type stig reopen " + s.issue + " --reason WHY first"}
 	}
 	depth := signals.Read(notes.Parse(s.record.Text(beads.Notes)), s.app.Schema).Value(signals.PlanningDepth)
@@ -109,12 +120,14 @@ func (s *session) begun(r StartRequest, who string) (swarm.Operation, error) {
 	if err != nil {
 		return swarm.Operation{}, err
 	}
-	agents := r.Agents
-	if len(agents) == 0 {
-		agents = swarm.Names(cmp.Or(r.Count, usualAgents))
-	}
-	if n := len(slices.Compact(slices.Sorted(slices.Values(agents)))); n != len(agents) || n < swarm.LeastAgents || n > swarm.MostAgents || slices.Contains(agents, "") {
-		return swarm.Operation{}, app.Usage(fmt.Sprintf("agents: must be %d to %d different names; found %d", swarm.LeastAgents, swarm.MostAgents, n), "give --agents 5, or --agent NAME several times")
+	agents, count := r.Agents, cmp.Or(r.Count, len(r.Agents), usualAgents)
+	switch {
+	case count < swarm.LeastAgents || count > swarm.MostAgents:
+		return swarm.Operation{}, app.Usage(fmt.Sprintf("agents: must be %d to %d; found %d", swarm.LeastAgents, swarm.MostAgents, count), "give --agents 5, or --agent NAME several times")
+	case len(agents) == 0:
+		agents = swarm.Names(count)
+	case len(agents) != count:
+		return swarm.Operation{}, app.Usage(fmt.Sprintf("--agents: is %d, and --agent names %d", count, len(agents)), "leave --agents out")
 	}
 	mode := cmp.Or(r.Mode, swarm.Emergent)
 	switch {
@@ -125,10 +138,18 @@ func (s *session) begun(r StartRequest, who string) (swarm.Operation, error) {
 	case mode == swarm.Hybrid && len(r.Directions) == 0:
 		return swarm.Operation{}, app.Usage("--mode: hybrid begins with directions; found none", "give --direction TEXT several times")
 	}
-	return swarm.Operation{
-		Swarm: swarm.NewID(s.issue, who, s.now, s.before+1), Agent: who, ID: fmt.Sprintf("%s-%d", who, s.before+1), Kind: swarm.Start, At: s.now.Truncate(time.Second),
+	at := s.now.Truncate(time.Second)
+	if last := s.state.Started; at.Before(last) {
+		at = last // the clock was set back, and the newest swarm of an issue is the last to start
+	}
+	o := swarm.Operation{
+		Swarm: swarm.NewID(s.issue, who, at, s.before+1), Agent: who, ID: fmt.Sprintf("%s-%d", who, s.before+1), Kind: swarm.Start, At: at,
 		Task: app.Folded(cmp.Or(r.Task, s.record.Text(beads.Title))), Agents: agents, Mode: mode, Directions: r.Directions, Config: &config,
-	}, nil
+	}
+	if err := o.ValidateStart(); err != nil {
+		return o, app.Usage(err.Error(), "")
+	}
+	return o, nil
 }
 
 // usualAgents is how many agents a swarm has where nobody says.
@@ -155,9 +176,8 @@ func configured(a *app.App, r StartRequest) (swarm.Config, error) {
 		c.Quorum = fraction
 	}
 	c.MaxRounds = cmp.Or(r.MaxRounds, c.MaxRounds)
-	c.Timeout = cmp.Or(int(r.Timeout/time.Second), c.Timeout)
-	if err := c.Validate(); err != nil {
-		return c, app.Usage(err.Error(), "")
+	if r.Timeout > 0 {
+		c.Timeout = int(r.Timeout / time.Second)
 	}
 	return c, nil
 }

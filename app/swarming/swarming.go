@@ -9,6 +9,7 @@ package swarming
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -31,6 +32,7 @@ type session struct {
 	before  int               // swarms on the issue
 	settled []swarm.Operation // those in the store
 	round   live.SwarmRound   // the running one
+	found   string            // the swarm that live state had a round of
 	state   *swarm.State      // after all of them
 }
 
@@ -79,8 +81,75 @@ func (s *session) read() error {
 	if s.round, err = s.place.SwarmRound(s.issue); err != nil {
 		s.app.WarnOfShared(err)
 	}
-	s.state = s.replay(s.round)
+	s.found, s.state = s.round.Swarm, swarm.Replay(s.settled)
+	if s.state.Swarm != "" && s.state.Ended == "" {
+		s.forward(&s.round)
+		s.state = s.replay(s.round)
+	}
 	return nil
+}
+
+// forward makes a running round that was left behind, by another swarm or by a settlement
+// that was killed, that of the state: what the store does not hold of it counts now.
+func (s *session) forward(r *live.SwarmRound) {
+	if r.Swarm == s.state.Swarm && r.Round >= s.state.Round {
+		return
+	}
+	next := live.SwarmRound{Store: r.Store, Issue: r.Issue, Swarm: s.state.Swarm, Round: s.state.Round}
+	if r.Swarm == s.state.Swarm {
+		next.Refused = r.Refused
+		known := map[string]bool{}
+		for _, o := range s.settled {
+			if line, err := json.Marshal(o); err == nil && o.Round == r.Round {
+				known[string(line)] = true
+			}
+		}
+		for _, o := range operations(*r) {
+			line, err := json.Marshal(o)
+			if o.Round = s.state.Round; err == nil && !known[string(line)] {
+				line, _ = json.Marshal(o)
+				next.Operations = append(next.Operations, line)
+			}
+		}
+	}
+	*r = next
+}
+
+// change edits the running round; fault.Conflict where another one runs by now.
+func (s *session) change(edit func(*live.SwarmRound) error) error {
+	return s.place.ChangeSwarmRound(s.issue, func(r *live.SwarmRound) error {
+		if r.Swarm != "" && r.Swarm != s.state.Swarm && r.Swarm != s.found {
+			return &fault.Error{Code: fault.Conflict, ID: s.issue, Reason: "another swarm runs", Hint: "type stig swarm status " + s.issue}
+		}
+		s.forward(r)
+		if r.Round != s.state.Round {
+			return s.wasSettled(s.state.Round, r.Round)
+		}
+		return edit(r)
+	})
+}
+
+func (s *session) wasSettled(round, now int) error {
+	return &fault.Error{Code: fault.Conflict, ID: s.issue, Reason: fmt.Sprintf("round %d is settled; round %d runs", round, now),
+		Hint: "type stig swarm status " + s.issue}
+}
+
+// lock has this process alone settle or end the swarm, as it is by then.
+func (s *session) lock(ctx context.Context) (unlock func() error, err error) {
+	if unlock, err = s.place.LockSwarm(ctx, s.issue); err != nil {
+		return nil, err
+	}
+	round := s.state.Round
+	if err = s.read(); err == nil {
+		err = s.running()
+	}
+	if err == nil && s.state.Round != round {
+		err = s.wasSettled(round, s.state.Round)
+	}
+	if err != nil {
+		return nil, errors.Join(err, unlock())
+	}
+	return unlock, nil
 }
 
 // replay gives the state with the operations of a round that is not settled.

@@ -51,6 +51,9 @@ func swarmStart(a *cli.App) *cobra.Command {
 		Args:    cli.Takes(1, 1, "an issue"),
 		Example: "  stig swarm start demo-1 --agents 6\n  stig swarm start demo-1 --agent ann --agent bo --mode hybrid --direction cache --direction index",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := aboveZero(cmd, "agents", "max-rounds", "timeout"); err != nil {
+				return err
+			}
 			r.ID, r.Mode = args[0], swarm.Mode(mode)
 			done, err := swarming.Start(cmd.Context(), a.App, r)
 			if err != nil {
@@ -76,6 +79,16 @@ func bindStart(cmd *cobra.Command, r *swarming.StartRequest, mode *string) {
 	flags.StringVar(&r.Quorum, "quorum", "", "the share of active agents that is a quorum, as `FRACTION` (default 2/3)")
 	flags.StringVar(&r.Task, "task", "", "what is explored, as `TEXT` (default the issue's title)")
 	flags.BoolVar(&r.Force, "force", false, "on an issue of depth shallow or standard too")
+}
+
+// aboveZero refuses flags that were given as 0, which stands for their defaults.
+func aboveZero(cmd *cobra.Command, names ...string) error {
+	for _, name := range names {
+		if f := cmd.Flags().Lookup(name); f.Changed && (f.Value.String() == "0" || f.Value.String() == "0s") {
+			return app.Usage("--"+name+": must be above 0; found 0", "")
+		}
+	}
+	return nil
 }
 
 func agentNames(s *swarm.State) (names []string) {

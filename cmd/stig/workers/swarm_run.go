@@ -34,6 +34,9 @@ func swarmRun(a *cli.App) *cobra.Command {
 			return cli.Takes(1, 1, "an issue, and behind -- the command")(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := aboveZero(cmd, "agents", "max-rounds", "timeout", "round-timeout", "response-timeout"); err != nil {
+				return err
+			}
 			r.ID, r.Mode, r.Command = args[0], swarm.Mode(mode), args[1:]
 			r.Tell = func(text string) {
 				if !a.JSON && !a.Quiet {
