@@ -25,6 +25,9 @@ const (
 	// marks is how many characters of a text may open or close something: what the
 	// library takes for them grows with their square.
 	marks = 4000
+	// lists is how many lists may begin on one line, each in the one before it: what the
+	// library takes for them grows with their square, too.
+	lists = 32
 )
 
 // HTML renders a text. Of more than most bytes it renders the beginning, and reports that
@@ -48,7 +51,29 @@ func isTangled(text string) bool {
 	for _, mark := range []string{"*", "_", "[", "`", "<", ">", "|"} {
 		n += strings.Count(text, mark)
 	}
-	return n > marks
+	if n > marks {
+		return true
+	}
+	for line := range strings.Lines(text) {
+		if begun(line) > lists {
+			return true
+		}
+	}
+	return false
+}
+
+// begun counts the lists that a line may begin, as in "- 1. + a", one more than allowed at
+// most.
+func begun(line string) (n int) {
+	for ; n <= lists; n++ {
+		line = strings.TrimLeft(line, " \t>")
+		rest := strings.TrimLeft(line, "0123456789")
+		if len(rest) < 2 || !strings.ContainsRune("-+*.)", rune(rest[0])) || rest[1] != ' ' && rest[1] != '\t' {
+			return n
+		}
+		line = rest[2:]
+	}
+	return n
 }
 
 // parse is the parser of CommonMark.

@@ -48,6 +48,9 @@ func TestHTMLIsBounded(t *testing.T) {
 		"delimiters": strings.Repeat("*a_", 200_000), "brackets": strings.Repeat("[", 200_000), "quotes": strings.Repeat(">", 200_000),
 		"ticks": strings.Repeat("`a", 200_000), "long": strings.Repeat("word ", 2_000_000), "lists": strings.Repeat("- a\n", 60_000),
 		"indented": strings.Repeat(" ", 200_000), "lines": strings.Repeat("\n", 200_000), "tables": strings.Repeat("|a", 100_000),
+		"dashes": strings.Repeat("- ", 100_000), "numbers": strings.Repeat("1. ", 80_000), "pluses": strings.Repeat("+ ", 100_000), "steps": steps(700), "quoted": strings.Repeat("> + ", 3900),
+		"entities": strings.Repeat("&amp;", 50_000), "escapes": strings.Repeat("\\", 200_000), "fences": strings.Repeat("~~~\n", 60_000), "rules": strings.Repeat("a\n=\n", 60_000),
+		"bangs": strings.Repeat("!", 200_000), "tabs": strings.Repeat("\t- a\n", 60_000), "colons": strings.Repeat("a:b ", 60_000), "closers": strings.Repeat("]", 200_000), "parens": strings.Repeat("](", 100_000),
 	} {
 		t.Run(name, func(t *testing.T) {
 			start := time.Now()
@@ -60,6 +63,15 @@ func TestHTMLIsBounded(t *testing.T) {
 			}
 		})
 	}
+}
+
+// steps are lists, each in the one above it.
+func steps(n int) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(strings.Repeat(" ", 2*i%350) + "- a\n")
+	}
+	return b.String()
 }
 
 // FuzzHTML: whatever the text, no tag comes out that the text could have put there.

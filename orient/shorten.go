@@ -2,9 +2,7 @@ package orient
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
-	"sync"
 	"unicode/utf8"
 )
 
@@ -102,10 +100,6 @@ func inFence(text string) bool {
 	return inside
 }
 
-var (
-	digits = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`0x[0-9a-fA-F]+|[0-9a-fA-F]{8,}|[0-9]+`) })
-)
-
 // The least of what is folded.
 const (
 	longestPeriod = 6 // lines that repeat together
@@ -121,7 +115,7 @@ func foldRepeated(text string) (string, int) {
 	}
 	like := make([]string, len(lines))
 	for i, line := range lines {
-		like[i] = digits().ReplaceAllString(strings.TrimSpace(line), "0")
+		like[i] = numberless(strings.TrimSpace(line))
 	}
 	var kept []string
 	folded := 0
@@ -141,6 +135,36 @@ func foldRepeated(text string) (string, int) {
 		return text, 0
 	}
 	return strings.Join(kept, "\n"), folded
+}
+
+// numberless writes 0 for each number of a line: 0x1f, eight hexadecimal digits and more, or
+// decimal ones.
+func numberless(line string) string {
+	const hexadecimal, decimal = "0123456789abcdefABCDEF", "0123456789"
+	run := func(text, of string) int { return len(text) - len(strings.TrimLeft(text, of)) }
+	var b strings.Builder
+	for i := 0; i < len(line); {
+		if strings.IndexByte(hexadecimal, line[i]) < 0 {
+			b.WriteByte(line[i])
+			i++
+			continue
+		}
+		n, hex := run(line[i:], decimal), run(line[i:], hexadecimal)
+		if hex >= 8 {
+			n = hex
+		}
+		if after, ok := strings.CutPrefix(line[i:], "0x"); ok && run(after, hexadecimal) > 0 {
+			n = len("0x") + run(after, hexadecimal)
+		}
+		if n > 0 {
+			b.WriteByte('0')
+			i += n
+			continue
+		}
+		b.WriteByte(line[i]) // a letter that begins no number, as in "be2"
+		i++
+	}
+	return b.String()
 }
 
 // repeats finds the period with which most of the first lines repeat, and how many
