@@ -150,7 +150,8 @@ func there(url string) error {
 // vacant refuses a database in which Create would meet something else than what an
 // interrupted run of it left.
 func vacant(ctx context.Context, db *sql.DB, url string) error {
-	rows, err := db.QueryContext(ctx, "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE() ORDER BY table_name")
+	// not of information_schema, for which Dolt looks at all databases, and fails while one is made
+	rows, err := db.QueryContext(ctx, "SHOW TABLES")
 	if err != nil {
 		return err
 	}

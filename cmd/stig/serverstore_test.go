@@ -113,12 +113,12 @@ func importOnce(file, at beads.Place, admin, c mysql.Config) error {
 		return err
 	}
 	defer conn.Close()
-	var got, there int
+	var got int
 	if err := conn.QueryRowContext(ctx, "SELECT GET_LOCK(?, 60)", c.Database).Scan(&got); err != nil || got != 1 {
 		return errors.Join(errors.New("another process is filling the database"), err)
 	}
-	err = conn.QueryRowContext(ctx, "SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = ?", c.Database).Scan(&there)
-	if err == nil && there == 0 {
+	var there string
+	if err = conn.QueryRowContext(ctx, "SHOW DATABASES LIKE '"+c.Database+"'").Scan(&there); errors.Is(err, sql.ErrNoRows) {
 		err = importFile(ctx, conn, file, at, c)
 	}
 	if err == nil {
