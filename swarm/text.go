@@ -69,6 +69,8 @@ func (r *Report) convergence(b *strings.Builder) {
 		}
 		fmt.Fprintf(b, "%-10s %s %-3s %s\n", row.name, Bar(row.share), mark, row.text)
 	}
+	fmt.Fprintf(b, "\nDiversity is the mean of perspectives %s (mark: %.0f %%), ideas %s (%.0f %%) and concentrations %s (%.0f %%).\n",
+		percent(c.Coverage), 100*markCoverage, percent(c.Orthogonality), 100*markOrthogonality, percent(c.Entropy), 100*markEntropy)
 }
 
 func percent(f Figure) string { return fmt.Sprintf("%.0f %%", 100*float64(f)) }
