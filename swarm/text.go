@@ -40,6 +40,9 @@ func (r *Report) Text() string {
 	b.WriteString("\n## Conclusion\n\n")
 	if r.Proof != nil {
 		fmt.Fprintf(&b, "The solution of %s on branch %s (%.12s) passed the acceptance criteria.\n\n", DisplayName(r.Proof.Agent), r.Proof.Branch, r.Proof.Commit)
+		if list := r.Proof.Changed; len(list) > 0 {
+			fmt.Fprintf(&b, "It changed %s, which the criteria name: read that before you merge it.\n\n", strings.Join(list, ", "))
+		}
 	}
 	if r.Conclusion == "" {
 		b.WriteString("No agent found anything.\n")
