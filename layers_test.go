@@ -27,8 +27,8 @@ const modulePath = "stig"
 // bands, the lowest first. A package imports packages of lower bands only,
 // so packages that share a band never import each other.
 var bands = [][]string{
-	{"schemas", samples, "internal/ended", "internal/arrange", early, "fault", "secret", "visible", "actor", "unit"},
-	{"notes", "beads", "cue", "host", "process", "shell", "mysql", "markdown"},
+	{"schemas", samples, book, "internal/ended", "internal/arrange", early, "fault", "secret", "visible", "actor", "unit"},
+	{"notes", "beads", "cue", "host", "process", "shell", "mysql", "markdown", "upgrade"},
 	{"signals", "trace", "dag", "criteria", "guard", "git", "jsonl", "bd", "profile", "credentials", "internal/memory", servers, "internal/load"},
 	{"verify", "diff", "live", "recall", "swarm", "internal/dirstore"},
 	{"orient", "checkpoint", "lint", "merge", "draw", "recovery", "watch", "loss", "session", "lease", "inbox", "work", "worktree", "database", "internal/overnight"},
@@ -39,7 +39,8 @@ var bands = [][]string{
 	{"doctor", "board"},
 	{cli},
 	groups,
-	{command},
+	{tree},
+	{command, releases},
 }
 
 // groups are the packages of commands, one a noun.
@@ -47,6 +48,10 @@ var groups = []string{"cmd/stig/issue", "cmd/stig/decide", "cmd/stig/check", "cm
 
 const (
 	command = "cmd/stig"
+	// tree is all commands, for the program and for releases.
+	tree = "cmd/stig/tree"
+	// releases makes what a release has beside the program.
+	releases = "internal/release"
 	// cli is what all commands share.
 	cli = "cmd/stig/cli"
 	// early answers "stig version" in a package variable, before the
@@ -56,6 +61,8 @@ const (
 	samples = "internal/sample"
 	// servers is for tests, which name the programs in the environment.
 	servers = "internal/servers"
+	// book writes the documents as HTML, as a program of its own.
+	book = "internal/book"
 )
 
 // dependencies names, for each library (or part of the standard one), the one
@@ -74,13 +81,13 @@ var dependencies = map[string][]string{
 	"github.com/spf13/cobra":                 commands,
 	"github.com/spf13/pflag":                 commands,
 	"github.com/tailscale/hujson":            {"host"},
-	"github.com/yuin/goldmark":               {"notes", "markdown"},
+	"github.com/yuin/goldmark":               {"notes", "markdown", book},
 	"mvdan.cc/sh":                            {"shell", "criteria", "guard"},
 	"os/exec":                                {"process"},
 }
 
 // commands are the packages that bind flags.
-var commands = append([]string{command, cli}, groups...)
+var commands = append([]string{command, tree, cli, releases}, groups...)
 
 // optional may be without an importer: cobra brings pflag with it, and
 // whether cmd/stig names its types is nobody's business.
@@ -288,7 +295,7 @@ func dependency(imported string) string {
 }
 
 func touchesProcess(p pkg) (problems []string) {
-	if p.name == command || p.name == early || p.name == cli || p.name == samples || p.name == servers {
+	if p.name == command || p.name == early || p.name == cli || p.name == samples || p.name == servers || p.name == book || p.name == releases {
 		return nil
 	}
 	for _, f := range p.files {

@@ -65,6 +65,9 @@ func (a *App) bare(p beads.Place) beads.Store {
 		if err != nil {
 			return remote.Unopened{At: p, Err: err}
 		}
+		if a.Cache != nil {
+			store.Remember(a.Cache.Memo)
+		}
 		return store
 	}
 	return a.file(p)

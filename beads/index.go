@@ -58,7 +58,7 @@ func (x *indexer) line(p *part, line []byte, off int64, cut bool) {
 			Message: fmt.Sprintf("conflict marker %q", brief(bytes.TrimSpace(rest)))})
 		return
 	}
-	is, bad := x.issue(line)
+	is, bad := x.parsed(line)
 	switch {
 	case bad != nil:
 		p.problems = append(p.problems, bad.problem(number, skipped, cut))
@@ -68,6 +68,26 @@ func (x *indexer) line(p *part, line []byte, off int64, cut bool) {
 	default:
 		p.others = append(p.others, &Issue{of: x.of, off: off + int64(skipped), size: len(line), Line: number})
 	}
+}
+
+// parsed reads one line, unless a memo has it from the last reading.
+func (x *indexer) parsed(line []byte) (*Issue, *syntaxError) {
+	memo := x.of.source.Memo
+	if memo == nil {
+		return x.issue(line)
+	}
+	version, was := memo.known(line)
+	if was != nil {
+		is := x.blank()
+		*is = *was
+		is.of, is.sum = x.of, sumOf(x.seed, is.ID)
+		return is, nil
+	}
+	is, bad := x.issue(line)
+	if is != nil {
+		is.version = version
+	}
+	return is, bad
 }
 
 const byteOrderMark = "\xef\xbb\xbf"

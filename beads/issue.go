@@ -31,6 +31,8 @@ type Issue struct {
 	size int    // in bytes, without the line's end
 	sum  uint32 // of the id; see idTable
 
+	version uint64 // of the line; see Memo
+
 	// Of the value of the notes in the line; 0 where there are none, or where
 	// they end beyond what this counts.
 	notesStart, notesEnd uint32
@@ -113,7 +115,8 @@ type indexer struct {
 }
 
 func newIndexer(f *Snapshot, seed maphash.Seed) *indexer {
-	return &indexer{of: f, seed: seed, texts: &strings.Builder{}, words: map[string]string{}}
+	memo := f.source.Memo
+	return &indexer{of: f, seed: seed, texts: &strings.Builder{}, words: map[string]string{}, few: memo != nil && !memo.isEmpty()}
 }
 
 // issue reads one line. It gives neither an issue nor a problem for a line

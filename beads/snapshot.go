@@ -32,6 +32,7 @@ type Source struct {
 	Size   int64        // in bytes; what was appended since is read too
 	Close  func() error // nil where there is nothing to close
 	Summed bool         // the snapshot has a Sum
+	Memo   *Memo        // keeps what is found in lines for the next reading; nil keeps nothing
 
 	// Prefix returns what the ids of new issues begin with: what the store's
 	// configuration says, or as fallback what the store was made with; "" where
@@ -51,6 +52,9 @@ func NewSnapshot(p Place, from Source) (*Snapshot, error) {
 	}
 	f.assemble(parts, seed)
 	f.reportRepeats()
+	if from.Memo != nil {
+		from.Memo.keep(f)
+	}
 	return f, nil
 }
 
@@ -196,6 +200,9 @@ func (tx *Tx) After(from Source) (*Snapshot, error) {
 	if err != nil || next.Sum().size != next.size {
 		return nil, err
 	}
+	if from.Memo != nil {
+		from.Memo.keep(next)
+	}
 	return next, nil
 }
 
@@ -217,6 +224,9 @@ func (f *Snapshot) copyIssues(from *Snapshot, changed map[*Issue]*Record) bool {
 			}
 			*is = *now
 			is.Line, is.off, is.size = was.Line, was.off, len(r.line)
+			if m := f.source.Memo; m != nil {
+				is.version, _ = m.known(r.line)
+			}
 		}
 		is.of, is.off = f, is.off+shift
 		shift += int64(is.size - was.size)

@@ -83,6 +83,7 @@ func (b *Board) post(w http.ResponseWriter, r *http.Request) {
 	}
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // the form was read; checks take their time
 	said, err := verb.do(r.Context(), a, name, r.PostForm)
+	b.keeper.forget(workOf)
 	b.hub.changed()
 	back := b.backOf(r)
 	if err != nil {
@@ -94,6 +95,7 @@ func (b *Board) post(w http.ResponseWriter, r *http.Request) {
 		b.show(w, r, back, &outcome{alert{Text: name + ": " + said, Hint: strings.Join(warnings, "; ")}, http.StatusOK, nil})
 		return
 	}
+	b.door.patient(w)
 	http.Redirect(w, r, back, http.StatusSeeOther)
 }
 

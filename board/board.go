@@ -20,9 +20,11 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"stig/app"
+	"stig/beads"
 	"stig/jsonl"
 )
 
@@ -50,6 +52,11 @@ type Board struct {
 	pages   *pages
 	keeper  keeper
 	stamp   string // stands in shared pages where each browser's secret goes
+
+	ctx       context.Context // of what goes on when the request that began it is answered
+	running   sync.WaitGroup  // of that
+	serving   sync.RWMutex    // read by each request
+	searching chan struct{}   // see searches
 }
 
 // most is how many requests are served at once: pages that wait for news among them.
@@ -62,7 +69,8 @@ var files embed.FS
 func New(o Options) *Board {
 	o.App = o.App.Fresh(o.App.Ctx, "board")
 	o.App.Cache = jsonl.NewCache(o.App.Now) // one reading of the store serves all browsers
-	b := &Board{options: o, door: newDoor(o), pages: parsed(), stamp: rand.Text()}
+	o.App.Cache.Memo = beads.NewMemo()      // and an edit has what it changed looked at alone
+	b := &Board{options: o, door: newDoor(o), pages: parsed(), stamp: rand.Text(), ctx: o.App.Ctx, searching: make(chan struct{}, searches)}
 	b.hub = &hub{make: b.made, state: b.state, trouble: b.troubled, rooms: map[string]*room{}, wake: newBell()}
 	return b
 }
@@ -85,13 +93,21 @@ func (b *Board) Handler() http.Handler {
 	mux.HandleFunc("GET /issues/{id}/{verb}", b.back) // a form was refused there, and its address was opened again
 	mux.HandleFunc("GET /actors/{name}/{verb}", b.back)
 	mux.HandleFunc("/", b.missing)
-	return b.door.guard(mux)
+	guarded := b.door.guard(mux)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if b.serving.TryRLock() { // else the board ends
+			defer b.serving.RUnlock()
+			guarded.ServeHTTP(w, r)
+		}
+	})
 }
 
-// Serve answers the requests of a listener until ctx ends.
+// Serve answers the requests of a listener until ctx ends. Then it ends the connections, and
+// returns when nothing is being written or looked for any more.
 func (b *Board) Serve(ctx context.Context, l net.Listener) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	b.ctx = ctx
 	server := &http.Server{
 		Handler: b.Handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 20 * time.Second, IdleTimeout: time.Minute,
 		MaxHeaderBytes: 16 << 10, BaseContext: func(net.Listener) context.Context { return ctx },
@@ -99,7 +115,12 @@ func (b *Board) Serve(ctx context.Context, l net.Listener) error {
 	context.AfterFunc(ctx, func() { _ = server.Close() }) // its error comes from Serve
 	done := make(chan struct{})
 	go func() { defer close(done); b.hub.watch(ctx, b.options.App.Fresh(ctx, "board")) }()
-	defer func() { cancel(); <-done }()
+	defer func() {
+		cancel()
+		<-done
+		b.serving.Lock()
+		b.running.Wait()
+	}()
 	b.door.invite()
 	err := server.Serve(l)
 	if ctx.Err() != nil || errors.Is(err, http.ErrServerClosed) {

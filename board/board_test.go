@@ -496,4 +496,7 @@ func TestSlowBrowsers(t *testing.T) {
 	if status != http.StatusServiceUnavailable {
 		t.Errorf("one more: %d", status)
 	}
+	if status, _ := s.stranger(t).get(t, "/"); status != http.StatusForbidden {
+		t.Errorf("a stranger, who takes no place: %d", status)
+	}
 }

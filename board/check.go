@@ -21,9 +21,13 @@ const (
 // check lists what is wrong with the store, by rule.
 func check(v *view) (page, error) {
 	p := page{Title: "Check", Section: "Check"}
-	checked, err := kept(v, "check", longer, func() (*app.Checked, error) { return v.Check(v.ctx, app.CheckRequest{Command: "check"}) })
+	last, err := looked(v, "check", longer, true, func(v *view) (*app.Checked, error) { return v.Check(v.ctx, app.CheckRequest{Command: "check"}) })
 	if err != nil {
 		return p, err
+	}
+	checked := last.Value
+	if checked == nil {
+		checked = &app.Checked{}
 	}
 	by := map[string][]lint.Diagnostic{}
 	for _, d := range checked.Found {
@@ -42,6 +46,7 @@ func check(v *view) (page, error) {
 		Rules  []broken
 		Issues int
 		Count  int
-	}{list, checked.Issues, len(checked.Found)})}
+		Last   latest[*app.Checked]
+	}{list, checked.Issues, len(checked.Found), last})}
 	return p, nil
 }

@@ -82,19 +82,12 @@ func (d *door) enter(token string) (session string) {
 func (d *door) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		headers(w.Header())
-		select {
-		case d.places <- struct{}{}:
-			defer func() { <-d.places }()
-		default:
-			w.Header().Set("Retry-After", "5")
-			http.Error(w, "too many pages are open: close some, and load this one again", http.StatusServiceUnavailable)
-			return
-		}
+		d.patient(w)
 		if !d.known(r.Host) {
 			http.Error(w, "unknown host", http.StatusMisdirectedRequest)
 			return
 		}
-		if token := r.URL.Query().Get("token"); token != "" {
+		if token := r.URL.Query().Get("token"); token != "" && r.Method == http.MethodGet {
 			d.welcome(w, r, token)
 			return
 		}
@@ -103,11 +96,25 @@ func (d *door) guard(next http.Handler) http.Handler {
 			http.Error(w, "this browser was not let in: open the address that stig board printed last, which works once", http.StatusForbidden)
 			return
 		}
+		select { // a place is for who was let in
+		case d.places <- struct{}{}:
+			defer func() { <-d.places }()
+		default:
+			w.Header().Set("Retry-After", "5")
+			http.Error(w, "too many pages are open: close some, and load this one again", http.StatusServiceUnavailable)
+			return
+		}
 		if r.Method != http.MethodGet && r.Method != http.MethodHead && !d.ours(w, r, session) {
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// patient gives a browser a while for its answer, however late an earlier one came on the
+// same connection.
+func (d *door) patient(w http.ResponseWriter) {
+	_ = http.NewResponseController(w).SetWriteDeadline(d.options.App.Now().Add(patience)) // a recorder of tests has none
 }
 
 // headers are those of every answer.
@@ -132,7 +139,7 @@ func (d *door) known(hostPort string) bool {
 	if port != d.options.Port {
 		return false
 	}
-	return host == "localhost" || net.ParseIP(host) != nil || slices.Contains(d.options.Names, strings.ToLower(host))
+	return host == "localhost" || net.ParseIP(host) != nil || slices.ContainsFunc(d.options.Names, func(name string) bool { return strings.EqualFold(name, host) })
 }
 
 // welcome lets a browser in and leads it to the address without the token.

@@ -2,12 +2,14 @@ package board_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -32,8 +34,10 @@ const lines = `{"id":"pier-1","title":"Which rope","description":"See [here](jav
 type served struct {
 	base, dir string
 	now       string // the time, "" for that of the machine
+	edits     int    // that another process made
 	mu        sync.Mutex
 	paths     []string // that let a browser in
+	board     *board.Board
 	app       func(actor string) *app.App
 }
 
@@ -72,8 +76,8 @@ func serve(t testing.TB, text string, change func(*board.Options)) *served {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	b := board.New(o)
-	go func() { done <- b.Serve(ctx, l) }()
+	s.board = board.New(o)
+	go func() { done <- s.board.Serve(ctx, l) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-done; err != nil {
@@ -197,8 +201,14 @@ func (c *client) post(t testing.TB, path string, fields ...string) (status int, 
 // ask has an actor ask about an issue, and gives the hash of the question.
 func (s *served) ask(t testing.TB, actor, text string, options ...string) string {
 	t.Helper()
+	return s.askOn(t, "pier-1", actor, text, options...)
+}
+
+// askOn is ask about an issue.
+func (s *served) askOn(t testing.TB, id, actor, text string, options ...string) string {
+	t.Helper()
 	a := s.app(actor).Fresh(t.Context(), "escalate")
-	r := app.EscalateRequest{ID: "pier-1"}
+	r := app.EscalateRequest{ID: id}
 	r.Question.Text, r.Question.Options = text, options
 	asked, err := a.Escalate(t.Context(), r)
 	if err != nil {
@@ -224,4 +234,69 @@ func (s *served) swarm(t testing.TB) {
 			}
 		}
 	}
+}
+
+// clone makes the directory of the store a clone of git, with what is in it committed.
+func (s *served) clone(t testing.TB) {
+	t.Helper()
+	for _, argv := range [][]string{{"init", "-q", "-b", "main"}, {"config", "user.name", "mara"}, {"config", "user.email", "mara@pier.example"}, {"add", "-A"}, {"commit", "-q", "-m", "begin"}} {
+		if out, err := exec.Command("git", append([]string{"-C", s.dir}, argv...)...).CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", argv, err, out)
+		}
+	}
+}
+
+// What the binary of these tests does where this variable is set, in place of testing.
+const (
+	asAnother = "BOARD_TEST_AS"
+	isWorker  = "worker" // see worker
+	isEditor  = "editor" // see editor
+)
+
+func TestMain(m *testing.M) {
+	switch as := os.Getenv(asAnother); as {
+	case "":
+		os.Exit(m.Run())
+	case isEditor:
+		ended(editor(os.Args[1], os.Args[2]))
+	case isWorker:
+		ended(worker())
+	}
+}
+
+func ended(err error) {
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// another has another process do something with the store.
+func (s *served) another(t testing.TB, as string, args ...string) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), self, args...)
+	cmd.Dir, cmd.Env = s.dir, append(os.Environ(), asAnother+"="+as, "STIG_ACTOR=di")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", as, err, out)
+	}
+}
+
+// ownApp is that of another process.
+func ownApp() *app.App {
+	in := os.UserHomeDir
+	return &app.App{
+		Getenv: os.Getenv, Env: os.Environ, HomeDir: in, ConfigDir: in, Now: time.Now, Schema: cue.Embedded(),
+		Say: func(_ app.Level, text string) { fmt.Println(text) }, Ctx: context.Background(), Running: "test",
+	}
+}
+
+// editor is what such a process does.
+func editor(id, text string) error {
+	_, err := ownApp().Comment(context.Background(), app.CommentRequest{ID: id, Text: text})
+	return err
 }

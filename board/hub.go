@@ -223,11 +223,11 @@ func (h *hub) enter(ctx context.Context, address, shows string, now time.Time) (
 	}
 	v := &visitor{news: newBell(), pending: map[string]string{}}
 	at.visitor[v] = true
-	if sum := sumOf(made.Parts); sum != shows {
-		for _, p := range made.Parts {
+	if at.sum != shows { // others may have opened the page meanwhile: all see the same
+		for _, p := range at.parts {
 			v.pending[p.Name] = p.HTML
 		}
-		v.tell(sum)
+		v.tell(at.sum)
 	}
 	return v, nil
 }

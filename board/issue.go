@@ -63,7 +63,7 @@ func issue(v *view) (page, error) {
 			Left  []entry
 		}{trace.Types(), v.query.Get("type"), entriesOf(left)}),
 		v.part("trajectory", v.trajectory(id)),
-		v.part("proof", gate(v.work(id).Gate)),
+		v.part("proof", gate(v.work(id)[id].Gate)),
 		v.part("acts", shown),
 	}
 	return p, nil
@@ -118,13 +118,14 @@ type dot struct {
 
 // trajectory draws the history of an issue; nil where the store has none.
 func (v *view) trajectory(id string) *plot {
-	points, err := kept(v, "trajectory "+id, longer, func() ([]orient.Point, error) {
+	last, err := looked(v, "trajectory "+id, rarely, false, func(v *view) ([]orient.Point, error) {
 		store, err := v.Discover()
 		if err != nil {
 			return nil, err
 		}
 		return v.Trajectory(v.ctx, store.Place(), id, "")
 	})
+	points := last.Value
 	if err != nil || len(points) < 2 {
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"stig/app"
 )
@@ -21,7 +22,9 @@ type row struct {
 type rows struct {
 	List           []row
 	Total          int
-	Earlier, Later string // addresses, "" for none
+	At             time.Time // when they were looked for; zero while they are
+	Old            bool      // they are being looked for again
+	Earlier, Later string    // addresses, "" for none
 	Filters        url.Values
 	Sorts          []string
 }
@@ -38,14 +41,15 @@ func issues(v *view) (page, error) {
 		list  []row
 		total int
 	}
-	all, err := kept(v, "matching "+v.query.Encode(), longer, func() (hits, error) {
+	last, err := looked(v, "matching "+v.query.Encode(), longer, true, func(v *view) (hits, error) {
 		list, total, err := v.matching(from)
 		return hits{list, total}, err
 	})
 	if err != nil {
 		return p, err
 	}
-	found.Total, found.List = all.total, all.list
+	all := last.Value
+	found.Total, found.List, found.At, found.Old = all.total, all.list, last.At, last.Old
 	if from > 0 {
 		found.Earlier = v.at("from", strconv.Itoa(max(0, from-perPage)))
 	}
@@ -63,7 +67,7 @@ func (v *view) at(name, value string) string {
 		query[k] = values
 	}
 	query.Set(name, value)
-	return "/" + strings.Join(v.path, "/") + "?" + query.Encode()
+	return (&url.URL{Path: "/" + strings.Join(v.path, "/"), RawPath: v.raw, RawQuery: query.Encode()}).RequestURI()
 }
 
 // matching are the issues that the address asks for, from one on, and how many there are.

@@ -1,3 +1,5 @@
+//go:build unix
+
 package board_test
 
 import (
@@ -6,17 +8,32 @@ import (
 	"net/url"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
+	"stig/app"
 	"stig/internal/sample"
 )
 
-// TestLoad has 200 pages open on a store of 10,000 issues, and wants each page within 100 ms
-// and the whole within 150 MB, which are figures of a machine at rest: both are printed, and
-// only what is far beyond them fails. The memory is that of the board and of the test, which
-// holds the other ends of the connections.
+const (
+	// mostPage is how long a page may take, and mostMemory how much memory the board may
+	// have with all its pages open.
+	mostPage   = 100 * time.Millisecond
+	mostMemory = 150 << 20
+)
+
+// TestLoad has 200 pages open on a store of 10,000 issues in a clone, with questions on it,
+// and wants every page within 100 ms: while the store stays as it is, right after an edit
+// by another program, and right after edits that nobody looked at. The memory is that of
+// the board and of the test, which holds the other ends of the connections.
+//
+// Each page has five rounds, each after an edit of its own. Other programs of the machine
+// take the processor at any moment, so the best round counts, and what the processors
+// worked for it where that is less than what it took: for the page, for the open pages, and
+// in programs that were started. The middle and the worst round are printed.
 func TestLoad(t *testing.T) {
 	if !sample.All() {
 		t.Skip("a store of 22 MB: with " + sample.Full + " alone")
@@ -30,45 +47,32 @@ func TestLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	file.Close()
+	s.clone(t)
+	ids := s.open(t, 25)
+	next, err := s.app("cy").Fresh(t.Context(), "next").Next(t.Context())
+	if err == nil {
+		_, err = s.app("cy").Fresh(t.Context(), "claim").Claim(t.Context(), app.ClaimRequest{ID: next[0].ID})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, id := range ids {
+		s.askOn(t, id, "cy", fmt.Sprintf("Which way, %d?", i), "left", "right")
+	}
 	c := s.browser(t)
 	c.form = "/issues/" + sample.ID(500)
-	at, _ := url.Parse(s.base)
-	cookie := c.http.Jar.Cookies(at)[0]
-	pages := []string{"/", "/issues", "/issues/" + sample.ID(500), "/graph?around=" + sample.ID(500), "/actors", "/check"}
-	for i := range 200 {
-		conn, err := net.Dial("tcp", at.Host)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close()
-		fmt.Fprintf(conn, "GET /events?at=%s HTTP/1.1\r\nHost: %s\r\nCookie: %s=%s\r\n\r\n", url.QueryEscape(pages[i%len(pages)]), at.Host, cookie.Name, cookie.Value)
-	}
-	time.Sleep(3 * time.Second)
-	took := func(path string) time.Duration {
-		began := time.Now()
-		if status, body := c.get(t, path); status != 200 {
-			t.Fatal(status, body)
-		}
-		return time.Since(began)
-	}
-	for _, path := range pages {
-		d := took(path)
-		for range 4 {
-			d = min(d, took(path))
-		}
-		t.Logf("%s: %s", path, d.Round(time.Millisecond))
-		if d > time.Second {
-			t.Errorf("%s took %s", path, d)
+	pages := []string{"/", "/issues", "/issues?sort=title&all=yes", "/issues?q=deploy+rope", "/issues/" + sample.ID(500), "/issues/" + ids[0], "/graph?around=" + sample.ID(500), "/graph", "/actors", "/actors/cy", "/check"}
+	leave := c.sit(t, 200, pages)
+	for range 2 {
+		for _, path := range pages {
+			if status, body := c.get(t, path); status != 200 {
+				t.Fatal(path, status, body)
+			}
 		}
 	}
-	began := time.Now()
-	if status, body := c.post(t, "/issues/"+sample.ID(500)+"/comment", "text", "anew"); status != 200 {
-		t.Fatal(body)
-	}
-	t.Logf("a comment, with the page after it: %s", time.Since(began).Round(time.Millisecond))
-	for _, path := range pages {
-		t.Logf("%s after the change: %s", path, took(path).Round(time.Millisecond))
-	}
+	calm := func() {}
+	s.within(t, c, "while nothing changes", pages, calm)
+	s.within(t, c, "after an edit", pages, func() { s.edit(t) })
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)
 	status, _ := os.ReadFile("/proc/self/status")
@@ -78,7 +82,92 @@ func TestLoad(t *testing.T) {
 		}
 	}
 	t.Logf("heap in use %d MB, from the system %d MB", memory.HeapInuse>>20, memory.Sys>>20)
-	if memory.Sys > 300<<20 {
+	if memory.Sys > mostMemory {
 		t.Errorf("%d MB", memory.Sys>>20)
+	}
+	leave()
+	s.within(t, c, "after edits that nobody looked at", pages, func() {
+		for range 3 {
+			s.edit(t)
+		}
+		time.Sleep(50 * time.Millisecond)
+	})
+}
+
+// within wants every page within mostPage of a change of the store.
+func (s *served) within(t *testing.T, c *client, name string, pages []string, change func()) {
+	t.Helper()
+	const rounds = 5
+	for _, path := range pages {
+		var took []time.Duration
+		for range rounds {
+			change()
+			began, used := time.Now(), processor()
+			if status, body := c.get(t, path); status != 200 {
+				t.Fatal(path, status, body)
+			}
+			took = append(took, min(time.Since(began), processor()-used))
+		}
+		slices.Sort(took)
+		if _, body := c.get(t, "/issues/"+sample.ID(700)); s.edits > 0 && !strings.Contains(body, fmt.Sprintf("seen %d times", s.edits)) {
+			t.Errorf("%s: the last edit is not on its page", name)
+		}
+		t.Logf("%s: %s: %s to %s, mostly %s", name, path, took[0].Round(time.Millisecond), took[rounds-1].Round(time.Millisecond), took[rounds/2].Round(time.Millisecond))
+		if took[0] > mostPage {
+			t.Errorf("%s: %s took %s", name, path, took[0])
+		}
+	}
+}
+
+// processor is the time that all processors worked for this process and for those that it
+// started.
+func processor() (sum time.Duration) {
+	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
+		var used syscall.Rusage
+		_ = syscall.Getrusage(who, &used) // of these two it does not fail
+		sum += time.Duration(used.Utime.Nano() + used.Stime.Nano())
+	}
+	return sum
+}
+
+// open lists some issues that are open.
+func (s *served) open(t *testing.T, n int) (ids []string) {
+	t.Helper()
+	rows, _, err := s.app("cy").Fresh(t.Context(), "list").List(app.ListRequest{Status: []string{"open"}, Limit: n})
+	if err != nil || len(rows) < n {
+		t.Fatal(len(rows), err)
+	}
+	for _, r := range rows {
+		ids = append(ids, r.ID)
+	}
+	return ids
+}
+
+// edit is one by another process: a comment.
+func (s *served) edit(t *testing.T) {
+	t.Helper()
+	s.edits++
+	s.another(t, isEditor, sample.ID(700), fmt.Sprintf("seen %d times", s.edits))
+}
+
+// sit opens so many connections, each of one of the pages.
+func (c *client) sit(t *testing.T, n int, pages []string) (leave func()) {
+	t.Helper()
+	at, _ := url.Parse(c.base)
+	cookie := c.http.Jar.Cookies(at)[0]
+	var all []net.Conn
+	for i := range n {
+		conn, err := net.Dial("tcp", at.Host)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, conn)
+		fmt.Fprintf(conn, "GET /events?at=%s HTTP/1.1\r\nHost: %s\r\nCookie: %s=%s\r\n\r\n", url.QueryEscape(pages[i%len(pages)]), at.Host, cookie.Name, cookie.Value)
+	}
+	time.Sleep(3 * time.Second)
+	return func() {
+		for _, conn := range all {
+			conn.Close()
+		}
 	}
 }

@@ -1,48 +1,26 @@
-//go:build unix
-
 package board_test
 
 import (
-	"context"
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 
 	"stig/app"
-	"stig/app/working"
-	"stig/cue"
+	"stig/board"
 )
-
-// isWorker is set where this test binary is what a loop runs.
-const isWorker = "BOARD_TEST_WORKER"
-
-func TestMain(m *testing.M) {
-	if os.Getenv(isWorker) != "" {
-		if err := worker(); err != nil {
-			fmt.Println(err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
-	os.Exit(m.Run())
-}
 
 // worker is what an agent would be: it begins, asks which rope, and goes on with the answer
 // when it is started again.
 func worker() error {
 	id := os.Getenv("STIG_ISSUE")
 	fmt.Println("looking at ropes for", id)
-	in := os.UserHomeDir
-	a := &app.App{
-		Getenv: os.Getenv, Env: os.Environ, HomeDir: in, ConfigDir: in, Now: time.Now, Schema: cue.Embedded(),
-		Say: func(_ app.Level, text string) { fmt.Println(text) }, Ctx: context.Background(), Running: "test",
-	}
+	a := ownApp()
 	asked, err := a.Escalations(true)
 	if err != nil {
 		return err
@@ -61,17 +39,32 @@ func worker() error {
 	return err
 }
 
-// TestBrowserLoop has a loop work while the board shows it: its worker asks, a person
-// answers in the browser, beside the diff, and the loop goes on by itself and closes.
+// program builds stig.
+func program(t *testing.T) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "stig")
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", name, "stig/cmd/stig").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return name
+}
+
+// TestBrowserLoop has stig work, a process of its own, go on while the board shows it: its
+// worker asks, a person answers in the browser, beside the diff, and the loop goes on by
+// itself and closes.
 func TestBrowserLoop(t *testing.T) {
 	browser := chromium(t)
 	const line = `{"id":"pier-1","title":"Which rope","description":"x","acceptance_criteria":"~~~verify\ntest -s done.txt\n~~~","status":"open","priority":1,"issue_type":"task","created_at":"2026-11-10T09:00:00Z","updated_at":"2026-11-10T09:00:00Z"}` + "\n"
-	s := serve(t, line, nil)
-	for _, argv := range [][]string{{"init", "-q", "-b", "main"}, {"config", "user.name", "mara"}, {"config", "user.email", "mara@pier.example"}, {"add", "-A"}, {"commit", "-q", "-m", "begin"}} {
-		if out, err := exec.Command("git", append([]string{"-C", s.dir}, argv...)...).CombinedOutput(); err != nil {
-			t.Fatalf("git %v: %v\n%s", argv, err, out)
+	s := serve(t, line, func(o *board.Options) {
+		fixed := o.App.Getenv
+		o.App.Getenv = func(name string) string {
+			if name == "STIG_NOW" {
+				return "" // that of the loop, which is another process
+			}
+			return fixed(name)
 		}
-	}
+	})
+	s.clone(t)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -79,21 +72,22 @@ func TestBrowserLoop(t *testing.T) {
 	ctx := tab(t, browser, s)
 	shows(t, ctx, "No question waits.")
 
-	loop, stop := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() {
-		a := s.app("bo")
-		a.Env = func() []string { return append(os.Environ(), isWorker+"=1", "STIG_TRUST=1") }
-		_, err := working.Work(loop, a, working.Request{
-			Command: []string{self}, Attempts: 3, Cap: time.Hour, Onto: "stig/work", Tell: func(e working.Event) { t.Log(e.Issue, e.Text) },
-			Times: working.Times{Sign: 100 * time.Millisecond, Look: 100 * time.Millisecond, Sense: time.Second},
-		})
-		ended <- err
-	}()
-	t.Cleanup(func() { stop(); <-ended })
+	loop := exec.Command(program(t), "work", "--attempts", "3", "--", self)
+	loop.Dir, loop.Env = s.dir, append(os.Environ(), asAnother+"="+isWorker, "STIG_ACTOR=bo", "STIG_TRUST=1")
+	var said bytes.Buffer
+	loop.Stdout, loop.Stderr = &said, &said
+	if err := loop.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = loop.Process.Signal(os.Interrupt)
+		_ = loop.Wait() // that it was interrupted
+		t.Logf("stig work: %s", &said)
+	})
 
 	shows(t, ctx, "Hemp or steel?") // without a load of the page
 	shows(t, ctx, "asked by bo")
+	shows(t, ctx, "What was done for it") // which is read while the question is shown
 	do(t, ctx, chromedp.Evaluate(`document.querySelectorAll("article.question details").forEach(d => d.open = true)`, nil))
 	shows(t, ctx, "hemp rots, steel rusts")
 	do(t, ctx, chromedp.Click(`article.question input[value="2"]`), chromedp.SendKeys("article.question textarea", "it lasts"), chromedp.Click("article.question button"))

@@ -24,7 +24,7 @@ func today(v *view) (page, error) {
 	v.ahead(
 		func(v *view) { _, _ = v.asked() }, // errors come again below
 		func(v *view) { _, _ = v.survey() },
-		func(v *view) { _, _ = kept(v, "closings", longer, v.closings) },
+		func(v *view) { _, _ = kept(v, "closings", longer, (*view).closings) },
 	)
 	asked, err := v.asked()
 	if err != nil {
@@ -38,7 +38,7 @@ func today(v *view) (page, error) {
 	if err != nil {
 		return p, err
 	}
-	closed, err := kept(v, "closings", longer, v.closings)
+	closed, err := kept(v, "closings", longer, (*view).closings)
 	if err != nil {
 		return p, err
 	}
@@ -57,12 +57,12 @@ func isAsked(a orient.Attention) bool { return a.Rule == "escalation-pending" }
 
 // asked are the questions of the store, with and without an answer.
 func (v *view) asked() (*app.Escalations, error) {
-	return kept(v, "asked", longer, func() (*app.Escalations, error) { return v.Escalations(true) })
+	return kept(v, "asked", longer, func(v *view) (*app.Escalations, error) { return v.Escalations(true) })
 }
 
 // survey is that of the whole store.
 func (v *view) survey() (*app.Orientation, error) {
-	return kept(v, "survey", shortly, func() (*app.Orientation, error) { return v.Orient(v.ctx, app.OrientRequest{}) })
+	return kept(v, "survey", shortly, func(v *view) (*app.Orientation, error) { return v.Orient(v.ctx, app.OrientRequest{}) })
 }
 
 // mostQuestions is how many questions a page shows.
@@ -89,9 +89,15 @@ func (v *view) questions(list []orient.Asked) questions {
 		return cmp.Or(cmp.Compare(cmp.Or(a.Since, "9"), cmp.Or(b.Since, "9")), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Number, b.Number))
 	})
 	shown := questions{Total: len(list), More: max(0, len(list)-mostQuestions)}
-	for _, q := range list[:min(len(list), mostQuestions)] {
+	list = list[:min(len(list), mostQuestions)]
+	var ids []string
+	for _, q := range list {
+		ids = append(ids, q.ID)
+	}
+	works := v.work(ids...)
+	for _, q := range list {
 		one := question{Asked: q, Mine: q.By != "" && q.By == v.Who}
-		done := v.work(q.ID)
+		done := works[q.ID]
 		one.Diff, one.Gate = done.Diff, gate(done.Gate)
 		shown.List = append(shown.List, one)
 	}
@@ -101,11 +107,19 @@ func (v *view) questions(list []orient.Asked) questions {
 // mostDiff is how much of a diff is read, in bytes.
 const mostDiff = 128 << 10
 
-// work is what was done for an issue; what cannot be seen is left out.
-func (v *view) work(issue string) boards.Work {
-	done, _ := kept(v, "work "+issue, shortly, func() (boards.Work, error) { return boards.WorkOn(v.ctx, v.App, issue, mostDiff) })
-	return done
+// work is what was done for issues; what cannot be seen is left out.
+func (v *view) work(issues ...string) map[string]boards.Work {
+	if len(issues) == 0 {
+		return nil
+	}
+	done, _ := looked(v, workOf+strings.Join(issues, " "), 2*shortly, false, func(v *view) (map[string]boards.Work, error) {
+		return boards.WorkOn(v.ctx, v.App, issues, mostDiff)
+	})
+	return done.Value
 }
+
+// workOf is what the names of such searches begin with.
+const workOf = "work "
 
 // gate is what checks printed, as text.
 func gate(verdict *verify.Verdict) string {
@@ -210,16 +224,36 @@ func (v *view) closings() (list []closing, err error) {
 		if at, ok := file.Index(is.ID); is.Status != "closed" || !ok || at != i {
 			continue
 		}
-		record, err := reader.Record(is)
+		at, err := closedAt(reader, is)
 		if err != nil {
 			return nil, err
 		}
-		at, err := time.Parse(time.RFC3339Nano, record.Text(beads.ClosedAt))
-		if err != nil || v.now.Sub(at) > recent {
+		if v.now.Sub(at) > recent {
 			continue
+		}
+		record, err := reader.Record(is)
+		if err != nil {
+			return nil, err
 		}
 		list = append(list, closing{ID: is.ID, Title: is.Title, Reason: record.Text(beads.CloseReason), By: is.Assignee, At: at})
 	}
 	slices.SortStableFunc(list, func(a, b closing) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.ID, b.ID)) })
 	return list[:min(len(list), 50)], nil
+}
+
+// closedAs names to a memo what closedAt found.
+type closedAs struct{}
+
+// closedAt is when an issue was closed; the zero time where its line does not say.
+func closedAt(reader *beads.Reader, is *beads.Issue) (time.Time, error) {
+	if known, ok := is.Remembered(closedAs{}).(time.Time); ok {
+		return known, nil
+	}
+	record, err := reader.Record(is)
+	if err != nil {
+		return time.Time{}, err
+	}
+	at, _ := time.Parse(time.RFC3339Nano, record.Text(beads.ClosedAt)) // zero for none
+	is.Remember(closedAs{}, at)
+	return at, nil
 }

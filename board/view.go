@@ -21,6 +21,7 @@ type view struct {
 	*app.App
 	ctx     context.Context
 	path    []string // of the address, by its pieces
+	raw     string   // the same as it was written, with what is escaped
 	query   url.Values
 	now     time.Time
 	Board   *Board
@@ -31,6 +32,10 @@ type view struct {
 	Address string
 	reading reading // of the store, when the view began
 	room    int     // bytes that long texts may still take on the page
+
+	shared  bool             // it is made for all who look at it, and not for a request
+	limit   <-chan time.Time // of what takes long; nil before anything was waited for
+	unready bool             // something is not on the page yet, or is old
 }
 
 // alert says what became of a form.
@@ -44,6 +49,7 @@ type alert struct {
 type page struct {
 	Title, Section string
 	Parts          []part
+	Unready        bool          // it is to be made anew when what is looked for is there
 	Every          time.Duration // it changes without the store, and is looked at so often; 0 for never
 }
 
@@ -69,7 +75,7 @@ func (b *Board) look(ctx context.Context, address string) (*view, maker, error) 
 	if err != nil || u.Host != "" || !strings.HasPrefix(u.Path, "/") {
 		return nil, nil, errNoPage
 	}
-	v := &view{App: b.options.App.Fresh(ctx, "board"), ctx: ctx, query: u.Query(), Board: b, Address: u.RequestURI(), room: mostTexts}
+	v := &view{App: b.options.App.Fresh(ctx, "board"), ctx: ctx, raw: u.EscapedPath(), query: u.Query(), Board: b, Address: u.RequestURI(), room: mostTexts}
 	if trimmed := strings.Trim(u.EscapedPath(), "/"); trimmed != "" {
 		v.path = strings.Split(trimmed, "/")
 	}
@@ -90,7 +96,7 @@ func (b *Board) look(ctx context.Context, address string) (*view, maker, error) 
 	if v.reading, err = v.read(); err != nil {
 		return nil, nil, err
 	}
-	v.Who, err = kept(v, "actor", longer, func() (string, error) { return v.ActorName(ctx) })
+	v.Who, err = kept(v, "actor", longer, func(v *view) (string, error) { return v.ActorName(ctx) })
 	return v, make, err
 }
 
@@ -120,9 +126,20 @@ func (b *Board) made(ctx context.Context, address string) (page, reading, error)
 	if err != nil {
 		return page{}, reading{}, err
 	}
+	v.shared = true
+	p, err := v.made(make)
+	if p.Unready {
+		v.reading = reading{}
+	}
+	return p, v.reading, err
+}
+
+// made makes the page of a view.
+func (v *view) made(make maker) (page, error) {
 	p, err := make(v)
 	p.Parts = append([]part{{troublePart, ""}}, p.Parts...)
-	return p, v.reading, err
+	p.Unready = v.unready
+	return p, err
 }
 
 // troublePart is the part of every page that says why it cannot be made anew.
@@ -140,8 +157,7 @@ func (b *Board) show(w http.ResponseWriter, r *http.Request, address string, aft
 		if after != nil {
 			v.Alert, v.typed, status = &after.alert, after.typed, after.status
 		}
-		p, err = make(v)
-		p.Parts = append([]part{{troublePart, ""}}, p.Parts...)
+		p, err = v.made(make)
 	}
 	if err != nil {
 		status, p = b.trouble(err)
@@ -217,7 +233,7 @@ func (b *Board) write(w http.ResponseWriter, r *http.Request, status int, v *vie
 	text := b.pages.render("frame", f)
 	text = strings.ReplaceAll(text, b.stamp, b.door.secret(b.door.session(r)))
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_ = http.NewResponseController(w).SetWriteDeadline(b.options.App.Now().Add(patience)) // a recorder of tests has none
+	b.door.patient(w) // what was asked for may have taken long
 	w.WriteHeader(status)
 	_, _ = w.Write([]byte(text)) // who left does not see it
 }
@@ -233,6 +249,7 @@ func parsed() *pages {
 		"word":    func(text string) string { return short(text, 60) },
 		"join":    strings.Join,
 		"escape":  url.PathEscape,
+		"query":   url.QueryEscape,
 	}
 	return &pages{template.Must(template.New("").Funcs(functions).ParseFS(files, "pages/*.html"))}
 }
@@ -294,6 +311,9 @@ func (v *view) Ago(t time.Time) string {
 		return fmt.Sprintf("%d days ago", int(d.Hours()/24))
 	}
 }
+
+// Clocked is the time of the day.
+func (v *view) Clocked(t time.Time) string { return t.UTC().Format("15:04:05 UTC") }
 
 // When shows a time of RFC 3339 for people.
 func (v *view) When(text string) string {

@@ -18,6 +18,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"stig/beads"
@@ -52,6 +53,13 @@ type Store struct {
 	held *held      // what was read last
 
 	state *state // live state; nil before it is asked for
+
+	memo atomic.Pointer[beads.Memo] // see Remember
+}
+
+// Remember has what is found in lines kept in a memo from the next reading on.
+func (s *Store) Remember(m *beads.Memo) {
+	s.memo.Store(m)
 }
 
 // Open gives the store at a place. Nothing is dialled before the first use.

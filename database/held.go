@@ -34,6 +34,7 @@ type held struct {
 	fresh    []byte
 	rows     func() ([]row, error) // in their order
 	snapshot *beads.Snapshot
+	memo     *beads.Memo // of the process; nil for none
 }
 
 // piece is a part of the text.
@@ -171,7 +172,7 @@ func (t *text) bytes() ([]byte, error) {
 // read indexes the text.
 func (h *held) read(p beads.Place) (*beads.Snapshot, error) {
 	t := h.text()
-	return beads.NewSnapshot(p, beads.Source{Lines: t, Size: t.size(), Summed: true, Prefix: func(fallback bool) (string, error) {
+	return beads.NewSnapshot(p, beads.Source{Lines: t, Size: t.size(), Summed: true, Memo: h.memo, Prefix: func(fallback bool) (string, error) {
 		if !fallback {
 			return "", nil
 		}

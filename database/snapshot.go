@@ -51,6 +51,7 @@ func (s *Store) refresh(ctx context.Context) (*held, error) {
 	if err != nil {
 		return nil, err
 	}
+	next.memo = s.memo.Load()
 	if next.snapshot, err = next.read(s.place); err != nil {
 		return nil, err
 	}
@@ -67,6 +68,7 @@ func (s *Store) isWhole(h *held, sum string, index bool) bool {
 		return err == nil && got.String() == sum
 	}
 	var err error
+	h.memo = s.memo.Load()
 	h.snapshot, err = h.read(s.place)
 	return err == nil && h.snapshot.Sum().String() == sum
 }

@@ -81,6 +81,7 @@ func (e *examination) assistants() {
 			e.todo("skill", path+" is not the one of this stig", "stig skill install")
 		}
 	}
+	e.olderSkills()
 	for _, s := range host.AllSettings() {
 		if connected := e.settings(s); connected != "" {
 			found = append(found, connected)
@@ -107,6 +108,30 @@ func (e *examination) assistants() {
 		return
 	}
 	e.ok("assistants", "%s", strings.Join(found, ", "))
+}
+
+// olderSkills looks in the project and in the home for skills that have an assistant
+// replace all notes of an issue.
+func (e *examination) olderSkills() {
+	roots := []string{e.root()}
+	if home, err := e.app.HomeDir(); err == nil && home != roots[0] {
+		roots = append(roots, home)
+	}
+	for _, root := range roots {
+		for _, dir := range host.SkillDirs() {
+			paths, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(dir.Path), "*", "SKILL.md"))
+			if err != nil {
+				e.failed("skill", err)
+			}
+			for _, path := range paths {
+				if text, err := jsonl.ReadText(path); err == nil && host.Overwrites(string(text)) {
+					shown := app.Shortest(path)
+					e.todo("skill", shown+" teaches to overwrite notes with bd update --notes, which loses what others wrote",
+						"rm -r "+filepath.Dir(shown)+", and stig skill install")
+				}
+			}
+		}
+	}
 }
 
 // settings looks whether the hooks of a host call stig; "" where they do not.

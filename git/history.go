@@ -125,6 +125,7 @@ func readBlobs(r *bufio.Reader, blobs []string, take func(string, []byte)) error
 			return fmt.Errorf("git cat-file: %w", err)
 		}
 		text.Reset()
+		text.Grow(int(size) + bytes.MinRead) // or it is copied as it grows
 		if _, err := io.CopyN(&text, r, size); err != nil {
 			return fmt.Errorf("git cat-file: %s: %w", blob, err)
 		}

@@ -42,3 +42,18 @@ func TestSkill(t *testing.T) {
 		t.Errorf("the block has %d bytes, at most 1000", n)
 	}
 }
+
+func TestOverwrites(t *testing.T) {
+	for text, want := range map[string]bool{
+		"# stigmergic signals\nbd update ID --notes \"$NOTES\"\n":        true,
+		"# stigmergic signals\nType `bd update <id> --notes \"...\"`.\n": true,
+		"# stigmergic signals\nbd update ID --append-notes x\n":          false,
+		"# stigmergic signals\nbd update ID --title x\n":                 false,
+		"# bd\nbd update ID --notes x\n":                                 false,
+		Skill():                                                          false,
+	} {
+		if got := Overwrites(text); got != want {
+			t.Errorf("%q: %t", text, got)
+		}
+	}
+}

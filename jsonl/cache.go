@@ -19,6 +19,8 @@ import (
 // with its index. An edit compares the whole file besides when it has replaced it, cache or
 // not.
 type Cache struct {
+	Memo *beads.Memo // keeps what is found in lines; nil keeps nothing
+
 	now func() time.Time // the clock by which files are changed
 
 	mu       sync.Mutex
@@ -98,11 +100,11 @@ func (c *Cache) read(p beads.Place) (*opened, error) {
 	}
 	c.readings++
 	if other {
-		return read(p, true)
+		return read(p, beads.Source{Summed: true})
 	}
 	c.drop()
 	began := c.now()
-	f, resting, err := readResting(p, true)
+	f, resting, err := readResting(p, beads.Source{Summed: true, Memo: c.Memo})
 	if err != nil || resting == nil {
 		return f, err
 	}
@@ -161,13 +163,13 @@ type successor struct {
 }
 
 // succeed reads a replacement that an edit filled; nil where that takes a whole reading.
-func succeed(p beads.Place, path string, after func(beads.Source) (*beads.Snapshot, error)) *successor {
+func (c *Cache) succeed(p beads.Place, path string, after func(beads.Source) (*beads.Snapshot, error)) *successor {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil
 	}
 	s := &successor{opened: &opened{file: file}, filled: stampOf(file)}
-	s.Snapshot, err = after(sourceOf(p, file, s.filled.size))
+	s.Snapshot, err = after(sourceOf(p, file, s.filled.size, beads.Source{Memo: c.Memo}))
 	if err != nil || s.Snapshot == nil || s.filled == (stamp{}) {
 		s.discard()
 		return nil

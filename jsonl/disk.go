@@ -71,7 +71,7 @@ func (osDisk) lock(ctx context.Context, path, target string) (io.Closer, error) 
 	return lock(ctx, path, target)
 }
 
-func (osDisk) read(p beads.Place) (*opened, error) { return read(p, true) }
+func (osDisk) read(p beads.Place) (*opened, error) { return read(p, beads.Source{Summed: true}) }
 func (osDisk) open(path string) (source, error)    { return os.Open(path) }
 func (osDisk) list(dir string) (listing, error)    { return listDir(dir) }
 

@@ -31,17 +31,17 @@ type opened struct {
 // that time is read again, so that one that is empty or cut short since longer
 // costs nothing. By the sum an edit finds out whether the file still holds what
 // was read.
-func read(p beads.Place, summed bool) (*opened, error) {
-	f, _, err := readResting(p, summed)
+func read(p beads.Place, how beads.Source) (*opened, error) {
+	f, _, err := readResting(p, how)
 	return f, err
 }
 
 // readResting is read that also gives what the system said of the file before and after
 // it was read, nil where a program may be writing it.
-func readResting(p beads.Place, summed bool) (f *opened, resting fs.FileInfo, err error) {
+func readResting(p beads.Place, how beads.Source) (f *opened, resting fs.FileInfo, err error) {
 	limit := time.After(settleTime)
 	for wait := time.Duration(0); ; wait = settlePoll {
-		f, before, err := readOnce(p, summed)
+		f, before, err := readOnce(p, how)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -68,7 +68,7 @@ func readResting(p beads.Place, summed bool) (f *opened, resting fs.FileInfo, er
 }
 
 // readOnce also gives what the system said of the file before it was read.
-func readOnce(p beads.Place, summed bool) (*opened, fs.FileInfo, error) {
+func readOnce(p beads.Place, how beads.Source) (*opened, fs.FileInfo, error) {
 	file, err := openPlain(p.Path)
 	if err != nil {
 		return nil, nil, err
@@ -77,21 +77,18 @@ func readOnce(p beads.Place, summed bool) (*opened, fs.FileInfo, error) {
 	if err != nil {
 		return nil, nil, join(beads.Unreadable(p.Path, err), file.Close())
 	}
-	from := sourceOf(p, file, info.Size())
-	from.Summed = summed
-	snapshot, err := beads.NewSnapshot(p, from)
+	snapshot, err := beads.NewSnapshot(p, sourceOf(p, file, info.Size(), how))
 	if err != nil {
 		return nil, nil, join(beads.Unreadable(p.Path, err), file.Close())
 	}
 	return &opened{Snapshot: snapshot, file: file}, info, nil
 }
 
-// sourceOf is a file that holds the store at a place.
-func sourceOf(p beads.Place, file *os.File, size int64) beads.Source {
-	return beads.Source{
-		Lines: file, Size: size, Close: file.Close,
-		Prefix: func(fallback bool) (string, error) { return prefix(p.Dir, fallback) },
-	}
+// sourceOf is a file that holds the store at a place; how says the rest of how it is read.
+func sourceOf(p beads.Place, file *os.File, size int64, how beads.Source) beads.Source {
+	how.Lines, how.Size, how.Close = file, size, file.Close
+	how.Prefix = func(fallback bool) (string, error) { return prefix(p.Dir, fallback) }
+	return how
 }
 
 // openPlain opens a plain file for reading and refuses everything else.

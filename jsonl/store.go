@@ -45,7 +45,7 @@ func (s *Store) Snapshot() (*beads.Snapshot, error) {
 
 // Read is Open(p).Snapshot().
 func Read(p beads.Place) (*beads.Snapshot, error) {
-	f, err := read(p, false)
+	f, err := read(p, beads.Source{})
 	if err != nil {
 		return nil, err
 	}

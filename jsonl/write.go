@@ -113,7 +113,7 @@ func (w *writer) prepare(ctx context.Context, temp tempFile, e *edited) (seen os
 		return nil, err
 	}
 	if w.cache != nil && e.after != nil {
-		e.next = succeed(w.store, temp.Name(), e.after)
+		e.next = w.cache.succeed(w.store, temp.Name(), e.after)
 	}
 	if seen, err = os.Stat(w.target); err != nil {
 		return nil, beads.ErrStale

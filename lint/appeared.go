@@ -38,6 +38,6 @@ func judgeLine(p beads.Place, line []byte, rules Rules) ([]Diagnostic, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := inspect(f, nil, rules, ofNotes)
+	found, err := inspect(f, nil, rules, ofNotes, nil)
 	return inOrder(found), err
 }

@@ -40,6 +40,7 @@ type subject struct {
 	found  []Diagnostic
 
 	numbers []number // of its comments
+	asked   []answer // what was asked of the rest of the store, and of the machine
 }
 
 func subjectOf(f *beads.Snapshot, rules Rules, issue *beads.Issue, record *beads.Record) subject {
@@ -58,8 +59,9 @@ type judge func(*subject)
 const chunk = 128
 
 // inspect has every issue judged, or those given, on all cores. What is found
-// is in the order of the issues, however many cores there are.
-func inspect(f *beads.Snapshot, only []int, rules Rules, judges []judge) ([]Diagnostic, error) {
+// is in the order of the issues, however many cores there are. As names the judges to the
+// memo of the snapshot, if it has one; nil keeps nothing in it.
+func inspect(f *beads.Snapshot, only []int, rules Rules, judges []judge, as any) ([]Diagnostic, error) {
 	rules.Look = oneAtATime(rules.Look)
 	indices := only
 	if only == nil {
@@ -79,7 +81,7 @@ func inspect(f *beads.Snapshot, only []int, rules Rules, judges []judge) ([]Diag
 				if n >= len(chunks) {
 					return
 				}
-				found[n], numbers[n], errs[n] = judgeAll(f, reader, chunks[n], rules, judges)
+				found[n], numbers[n], errs[n] = judgeAll(f, reader, chunks[n], rules, judges, as)
 			}
 		})
 	}
@@ -102,14 +104,18 @@ func everyIndex(f *beads.Snapshot) []int {
 	return indices
 }
 
-func judgeAll(f *beads.Snapshot, reader *beads.Reader, indices []int, rules Rules, judges []judge) (found []Diagnostic, numbers []number, err error) {
+func judgeAll(f *beads.Snapshot, reader *beads.Reader, indices []int, rules Rules, judges []judge, as any) (found []Diagnostic, numbers []number, err error) {
 	for _, i := range indices {
 		issue := f.At(i)
-		record, err := reader.Record(issue)
-		if err != nil {
-			return nil, nil, err
+		s := recalled(f, issue, rules, as)
+		if s == nil {
+			record, err := reader.Record(issue)
+			if err != nil {
+				return nil, nil, err
+			}
+			s = judgeOne(f, issue, record, rules, judges)
+			s.remember(as)
 		}
-		s := judgeOne(f, issue, record, rules, judges)
 		found, numbers = append(found, s.found...), append(numbers, s.numbers...)
 	}
 	return found, numbers, nil
@@ -117,6 +123,9 @@ func judgeAll(f *beads.Snapshot, reader *beads.Reader, indices []int, rules Rule
 
 func judgeOne(f *beads.Snapshot, issue *beads.Issue, record *beads.Record, rules Rules, judges []judge) *subject {
 	s := subjectOf(f, rules, issue, record)
+	if rules.Look != nil {
+		s.rules.Look = s.look(rules.Look)
+	}
 	for _, judge := range judges {
 		judge(&s)
 	}

@@ -66,7 +66,7 @@ func unknownType(s *subject) {
 // dangling finds rows that point at nothing. Other stores are named external:.
 func dangling(s *subject) {
 	for _, dep := range s.rows() {
-		if _, there := s.file.Index(dep.On); there || strings.HasPrefix(dep.On, "external:") {
+		if _, there := s.find(dep.On); there || strings.HasPrefix(dep.On, "external:") {
 			continue
 		}
 		s.add(RuleDangling, 0, 0,
@@ -78,11 +78,10 @@ func dangling(s *subject) {
 // epicAsBlocker finds blocking rows between an epic and its own child.
 func epicAsBlocker(s *subject) {
 	for _, dep := range s.rows() {
-		on, there := s.file.Index(dep.On)
+		other, there := s.find(dep.On)
 		if !dag.Blocks(dep.Type) || !there {
 			continue
 		}
-		other := s.file.At(on)
 		child, epic := s.issue, other
 		switch {
 		case within(s.issue, other.ID):
@@ -107,11 +106,10 @@ func unlinkedChild(s *subject) {
 	if !ok || s.issue.Status == "tombstone" {
 		return
 	}
-	at, there := s.file.Index(parent)
+	epic, there := s.find(parent)
 	if !there || slices.ContainsFunc(s.issue.Deps, s.explains(parent)) {
 		return
 	}
-	epic := s.file.At(at)
 	if epic.Status == "tombstone" || epic.Status == "closed" && s.closed() {
 		return
 	}
@@ -129,7 +127,7 @@ func unlinkedChild(s *subject) {
 func (s *subject) explains(parent string) func(beads.Dep) bool {
 	return func(dep beads.Dep) bool {
 		if dag.Contains(dep.Type) {
-			_, there := s.file.Index(dep.On)
+			_, there := s.find(dep.On)
 			return there
 		}
 		_, _, miss := dag.Meant(dep.Type)
@@ -141,7 +139,7 @@ func (s *subject) explains(parent string) func(beads.Dep) bool {
 func severalParents(s *subject) {
 	var parents []string
 	for _, dep := range s.rows() {
-		if _, there := s.file.Index(dep.On); there && dag.Contains(dep.Type) && !slices.Contains(parents, dep.On) {
+		if _, there := s.find(dep.On); there && dag.Contains(dep.Type) && !slices.Contains(parents, dep.On) {
 			parents = append(parents, dep.On)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 // and what they leave for those who come after. With indices it looks at those
 // issues only, without at the whole file.
 func Lint(f *beads.Snapshot, only []int, rules Rules) ([]Diagnostic, error) {
-	found, err := inspect(f, only, rules, content)
+	found, err := inspect(f, only, rules, content, nil)
 	return inOrder(found), err
 }
 
@@ -24,7 +24,7 @@ var content = []judge{
 // Check is Vet, Cycles and Lint in one pass over the file; with Rules.Past it
 // also says what happened since that should not have happened unseen.
 func Check(f *beads.Snapshot, g *dag.Graph, rules Rules) ([]Diagnostic, error) {
-	found, err := inspect(f, nil, rules, slices.Concat(form, content))
+	found, err := inspect(f, nil, rules, slices.Concat(form, content), inCheck{})
 	if err != nil {
 		return nil, err
 	}

@@ -48,7 +48,7 @@ func closeReason(s *subject) {
 		return
 	}
 	reason := strings.TrimSpace(s.record.Text(beads.CloseReason))
-	isIssue := func(word string) bool { _, known := s.file.Index(word); return known }
+	isIssue := func(word string) bool { _, known := s.find(word); return known }
 	if verify.IsInformative(reason, isIssue) {
 		return
 	}

@@ -17,7 +17,7 @@ import (
 // agree with their signals. With indices it looks at those issues only,
 // without at the whole file.
 func Vet(f *beads.Snapshot, only []int, rules Rules) ([]Diagnostic, error) {
-	found, err := inspect(f, only, rules, form)
+	found, err := inspect(f, only, rules, form, nil)
 	if err == nil && only == nil {
 		found = append(store(f), found...)
 	}

@@ -81,18 +81,18 @@ func AllEscalations(f *beads.Snapshot, g *dag.Graph, rules Rules) ([]Asked, erro
 
 func escalations(f *beads.Snapshot, g *dag.Graph, rules Rules, pick func([]signals.Part) []signals.Exchange) ([]Asked, error) {
 	var groups [][]Asked
-	var line []byte
+	reader := f.Reader()
 	for i := range f.Len() {
 		issue := f.At(i)
 		if at, ok := f.Index(issue.ID); !issue.HasNotes || issue.Status == "tombstone" || !ok || at != i {
 			continue
 		}
-		var err error
-		if line, err = issue.AppendLine(line[:0]); err != nil {
+		may, err := mayAsk(reader, issue)
+		if err != nil {
 			return nil, err
 		}
-		if !bytes.Contains(line, []byte(signals.EscalationSection)) && !bytes.Contains(line, []byte(signals.EscalationPending)) {
-			continue // most issues: nothing was ever asked
+		if !may {
+			continue
 		}
 		record, err := issue.Record()
 		if err != nil {
@@ -106,6 +106,23 @@ func escalations(f *beads.Snapshot, g *dag.Graph, rules Rules, pick func([]signa
 		return cmp.Or(strings.Compare(a[0].Since, b[0].Since), strings.Compare(a[0].ID, b[0].ID))
 	})
 	return append([]Asked{}, slices.Concat(groups...)...), nil
+}
+
+// asks names to a memo what mayAsk found.
+type asks struct{}
+
+// mayAsk reports whether something may have been asked on an issue: on most nothing was.
+func mayAsk(reader *beads.Reader, issue *beads.Issue) (bool, error) {
+	if known, ok := issue.Remembered(asks{}).(bool); ok {
+		return known, nil
+	}
+	line, err := reader.Line(issue)
+	if err != nil {
+		return false, err
+	}
+	may := bytes.Contains(line, []byte(signals.EscalationSection)) || bytes.Contains(line, []byte(signals.EscalationPending))
+	issue.Remember(asks{}, may)
+	return may, nil
 }
 
 // asked gives the questions of one issue.

@@ -137,27 +137,49 @@ func allNoted(f *beads.Snapshot, rules Rules) ([]noted, error) {
 // noteSome fills a part of the list that begins with the issue at index first.
 func noteSome(f *beads.Snapshot, from readers, first int, list []noted, rules Rules) error {
 	for k := range list {
-		list[k] = unnoted()
 		issue := f.At(first + k)
-		if issue.HasComments && !beads.Over(issue.Status) {
-			record, err := from.lines.Record(issue)
-			if err != nil {
-				return err
-			}
-			list[k].unsummarised = unsummarised(record, rules.Digest)
-		}
-		if !issue.HasNotes {
-			continue
-		}
-		text, err := from.lines.Notes(issue, "<!--") // with which every section begins
-		if err != nil {
+		var err error
+		if list[k], err = remembered(issue, from, rules); err != nil {
 			return err
-		}
-		if text != "" {
-			many := list[k].unsummarised
-			list[k] = notedIn(text, from.tables, rules.Schema)
-			list[k].unsummarised = many
 		}
 	}
 	return nil
+}
+
+// digest names to a memo what was noted with that Rules.Digest.
+type digest int
+
+// remembered is noteOne, once as long as the line of the issue stays as it is.
+func remembered(issue *beads.Issue, from readers, rules Rules) (noted, error) {
+	if known, ok := issue.Remembered(digest(rules.Digest)).(noted); ok {
+		return known, nil
+	}
+	found, err := noteOne(issue, from, rules)
+	if err == nil {
+		issue.Remember(digest(rules.Digest), found)
+	}
+	return found, err
+}
+
+// noteOne reads what an issue notes from its line.
+func noteOne(issue *beads.Issue, from readers, rules Rules) (noted, error) {
+	t, many := unnoted(), 0
+	if issue.HasComments && !beads.Over(issue.Status) {
+		record, err := from.lines.Record(issue)
+		if err != nil {
+			return t, err
+		}
+		many = unsummarised(record, rules.Digest)
+	}
+	if issue.HasNotes {
+		text, err := from.lines.Notes(issue, "<!--") // with which every section begins
+		if err != nil {
+			return t, err
+		}
+		if text != "" {
+			t = notedIn(text, from.tables, rules.Schema)
+		}
+	}
+	t.unsummarised = many
+	return t, nil
 }

@@ -77,11 +77,11 @@ func TestWorkOn(t *testing.T) {
 	}
 	work := func(most int) boards.Work {
 		t.Helper()
-		done, err := boards.WorkOn(t.Context(), a, "pier-2", most)
+		done, err := boards.WorkOn(t.Context(), a, []string{"pier-2"}, most)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return done
+		return done["pier-2"]
 	}
 	if none := work(1 << 20); none.Diff != "" || none.Gate != nil {
 		t.Errorf("before anybody worked: %+v", none)

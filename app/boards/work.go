@@ -1,7 +1,7 @@
 // Package boards holds the services that only the board needs: the graph in pieces that can
 // be read, and what was done for an issue so far.
 //
-//	done, err := boards.WorkOn(ctx, a, "harbor-1", 64<<10)
+//	done, err := boards.WorkOn(ctx, a, []string{"harbor-1"}, 64<<10)
 package boards
 
 import (
@@ -27,44 +27,59 @@ type Work struct {
 // workSeen is how far back runs are looked for.
 const workSeen = 30 * 24 * time.Hour
 
-// WorkOn looks at what was done for an issue: in the work tree of its last run, on the
-// branch of that where the tree is gone, or for work in place here. It changes nothing,
-// and gives most bytes of the diff at most.
-func WorkOn(ctx context.Context, a *app.App, id string, most int) (Work, error) {
+// WorkOn looks at what was done for each of some issues: in the work tree of its last run,
+// on the branch of that where the tree is gone, or for work in place here. It changes
+// nothing, and gives most bytes of a diff at most.
+func WorkOn(ctx context.Context, a *app.App, ids []string, most int) (map[string]Work, error) {
 	store, err := a.Discover()
 	if err != nil {
-		return Work{}, err
+		return nil, err
 	}
-	run, err := lastRun(a, store.Place().Path, id)
+	place := store.Place()
+	runs, err := lastRuns(a, place.Path)
 	if err != nil {
-		return Work{}, err
+		return nil, err
 	}
-	root, dir, from, where := filepath.Dir(store.Place().Dir), run.Worktree, run.Base, run.Worktree
-	switch {
-	case run.Worktree != "" && app.Exists(run.Worktree):
-	case run.Branch != "" && run.Base != "":
-		dir, from, where = root, run.Base+"..."+cmp.Or(run.Commit, "refs/heads/"+run.Branch), run.Branch
-	default:
-		dir, from, where = root, "HEAD", ""
+	type stretch struct{ dir, from string }
+	diffs := map[stretch]string{} // many issues are worked on in one place
+	done := map[string]Work{}
+	for _, id := range ids {
+		dir, from, where := workOf(filepath.Dir(place.Dir), runs[id])
+		diff, known := diffs[stretch{dir, from}]
+		if !known {
+			diff = a.GitIn(dir).Changes(ctx, from, ".beads", most)
+			diffs[stretch{dir, from}] = diff
+		}
+		done[id] = Work{where, diff, verdictIn(place.Path, dir, id)}
 	}
-	return Work{where, a.GitIn(dir).Changes(ctx, from, ".beads", most), verdictIn(store.Place().Path, dir, id)}, nil
+	return done, nil
 }
 
-// lastRun is the last run of a loop on an issue; the zero Run for none.
-func lastRun(a *app.App, store, id string) (last live.Run, err error) {
+// workOf is where a run worked, from which commit, and what people call that.
+func workOf(root string, run live.Run) (dir, from, where string) {
+	switch {
+	case run.Worktree != "" && app.Exists(run.Worktree):
+		return run.Worktree, run.Base, run.Worktree
+	case run.Branch != "" && run.Base != "":
+		return root, run.Base + "..." + cmp.Or(run.Commit, "refs/heads/"+run.Branch), run.Branch
+	}
+	return root, "HEAD", ""
+}
+
+// lastRuns are the last runs of loops, by the issue that they worked on.
+func lastRuns(a *app.App, store string) (map[string]live.Run, error) {
 	place, err := live.At(store)
 	if err != nil {
-		return last, err
+		return nil, err
 	}
 	now, err := a.Clock()
 	if err != nil {
-		return last, err
+		return nil, err
 	}
+	last := map[string]live.Run{}
 	runs, _, err := place.Runs(now.Add(-workSeen)) // damaged lines are what stig doctor reports
 	for _, r := range runs {
-		if r.Issue == id {
-			last = r
-		}
+		last[r.Issue] = r
 	}
 	return last, err
 }

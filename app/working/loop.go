@@ -234,6 +234,7 @@ func (l *loop) isClosed() bool {
 // wait waits until the store changes, the time has come, or a person says something. The
 // loop shows meanwhile that it lives. changes is nil where the store does not matter.
 func (l *loop) wait(ctx context.Context, changes <-chan struct{}, until time.Time) {
+	l.rest()
 	now, err := l.now()
 	most := l.Times.Sense
 	if left := until.Sub(now); err == nil && !until.IsZero() && left < most {

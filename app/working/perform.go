@@ -138,6 +138,7 @@ func (l *loop) comments(record *beads.Record, run string) (n int) {
 
 // perform runs the command on a claimed issue, and does what follows.
 func (l *loop) perform(ctx context.Context, r *live.Run) error {
+	l.inHand = true
 	_ = actors.SignOfLife(l.app, l.name, func(p *live.Presence) { p.Issue, p.Run = r.Issue, r.ID })
 	ctx, stop := l.tend(ctx, r)
 	defer stop()

@@ -126,6 +126,7 @@ type loop struct {
 	done    Done
 	silent  int // runs in a row that left nothing
 	paused  string
+	inHand  bool                 // the sign of life names an issue or a run
 	noticed map[string]bool      // what was said once
 	heard   map[string]time.Time // issues of runs that ended, with their start: what was said before is to be acknowledged
 
@@ -439,6 +440,13 @@ func (l *loop) begin() error {
 		p.Boots++
 		p.Version, p.Issue, p.Run = l.Version, "", ""
 	})
+}
+
+// rest says that nothing is in hand while the loop waits.
+func (l *loop) rest() {
+	if l.inHand {
+		l.inHand = actors.SignOfLife(l.app, l.name, func(p *live.Presence) { p.Issue, p.Run = "", "" }) != nil
+	}
 }
 
 // end says that nothing is in hand any more.

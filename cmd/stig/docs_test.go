@@ -6,23 +6,41 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/diff"
 )
 
-// documents hold samples that are run: each console block is a session on a
-// fresh copy of the example store, and what stands below a command is what it
-// prints. A line that is an export alone holds from there to the end of the
-// document, as in a reader's shell. Sh blocks of README are set-up commands; see TestSetUp.
-var documents = []string{"README.md", "CONTRIBUTING.md", "docs/guide.md", "docs/gate.md", "docs/assistants.md", "docs/traces.md", "docs/workers.md"}
+// documents are what people read: the book in docs, and the pages beside the code. Each
+// console block in them is a session on a fresh copy of the example store, and what stands
+// below a command is what it prints. "console empty" begins in an empty directory, "console
+// continued" goes on where the block before it ended. A line that is an export alone holds from there to the end of the
+// document, as in a reader's shell. See fences_test.go for all other blocks.
+func documents(t *testing.T) (names []string) {
+	t.Helper()
+	for _, pattern := range []string{"README.md", "CONTRIBUTING.md", "docs/*.md", "docs/*/*.md", "examples/*/README.md"} {
+		found, err := filepath.Glob(filepath.Join("..", "..", filepath.FromSlash(pattern)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range found {
+			name, err := filepath.Rel(filepath.Join("..", ".."), path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			names = append(names, filepath.ToSlash(name))
+		}
+	}
+	return names
+}
 
 // TestDocuments runs the samples of the documents, and with -update writes
 // what they print.
 func TestDocuments(t *testing.T) {
 	program := program(t)
-	for _, name := range documents {
+	for _, name := range documents(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join("..", "..", name)
@@ -30,10 +48,8 @@ func TestDocuments(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var exported []string
-			ran := consoleBlock.ReplaceAllStringFunc(string(text), func(block string) string {
-				return session(t, program, block, &exported)
-			})
+			r := reader{T: t, program: program}
+			ran := consoleBlock.ReplaceAllStringFunc(string(text), r.session)
 			if ran == string(text) {
 				return
 			}
@@ -48,26 +64,44 @@ func TestDocuments(t *testing.T) {
 }
 
 // A block that shows a fence is itself fenced by four backticks.
-var consoleBlock = regexp.MustCompile("(?ms)^````console\n.*?^````\n|^```console\n.*?^```\n")
+var consoleBlock = regexp.MustCompile("(?ms)^````console( empty| continued)?\n.*?^````\n|^```console( empty| continued)?\n.*?^```\n")
 
 // exportLine is an export of one variable, and nothing else.
 var exportLine = regexp.MustCompile(`^export (\w+=\S+)$`)
 
+// reader follows a document from its beginning.
+type reader struct {
+	*testing.T
+	program, dir string
+	exported     []string // by the blocks so far
+}
+
 // session runs the commands of a console block one after the other and gives
 // the block as it should be. A block whose commands show no output keeps none:
-// it is run all the same, and every command of it must succeed. What it exports
-// is added to exported, for this block and those behind it.
-func session(t *testing.T, program, block string, exported *[]string) string {
-	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(filepath.Join("..", "..", "examples", "harbor"))); err != nil {
-		t.Fatal(err)
+// it is run all the same, and every command of it must succeed.
+func (r *reader) session(block string) string {
+	first, _, _ := strings.Cut(block, "\n")
+	switch {
+	case !strings.HasSuffix(first, " continued"):
+		r.dir = r.TempDir()
+		if strings.HasSuffix(first, " empty") {
+			break
+		}
+		if err := os.CopyFS(r.dir, os.DirFS(filepath.Join("..", "..", "examples", "harbor"))); err != nil {
+			r.Fatal(err)
+		}
+	case r.dir == "":
+		r.Fatalf("%s: no block stands before it", first)
 	}
 	lines := strings.Split(strings.TrimSuffix(block, "\n"), "\n")
 	opener, closer := lines[0], lines[len(lines)-1]
 	lines = lines[1 : len(lines)-1]
 	shows := false
-	for _, line := range lines {
-		shows = shows || line != "" && !strings.HasPrefix(line, "$ ")
+	for i := 0; i < len(lines); i++ {
+		if joined := withInput(lines[i:]); joined > 1 {
+			lines = slices.Replace(lines, i, i+joined, strings.Join(lines[i:i+joined], "\n"))
+		}
+		shows = shows || lines[i] != "" && !strings.HasPrefix(lines[i], "$ ")
 	}
 	var out strings.Builder
 	out.WriteString(opener + "\n")
@@ -76,20 +110,35 @@ func session(t *testing.T, program, block string, exported *[]string) string {
 		if !ok {
 			continue
 		}
+		command = strings.ReplaceAll(strings.ReplaceAll(command, "\n>\n", "\n\n"), "\n> ", "\n")
 		if found := exportLine.FindStringSubmatch(command); found != nil {
-			*exported = append(*exported, found[1])
+			r.exported = append(r.exported, found[1])
 		}
-		printed, err := shell(dir, program, command, *exported...)
+		printed, err := shell(r.dir, r.program, command, r.exported...)
 		if err != nil && !shows {
-			t.Errorf("%s: %v\n%s", command, err, printed)
+			r.Errorf("%s: %v\n%s", command, err, printed)
 		}
 		out.WriteString(line + "\n")
+		printed = bytes.ReplaceAll(printed, []byte(r.dir), []byte("/home/mara/harbor"))
+		printed = bytes.ReplaceAll(printed, []byte(filepath.Dir(r.dir)), []byte("/home/mara"))
 		if printed = bytes.TrimRight(printed, "\n"); shows && len(printed) > 0 {
 			out.Write(append(printed, '\n'))
 		}
 	}
 	out.WriteString(closer + "\n")
 	return out.String()
+}
+
+// withInput is how many lines a command takes: with << it goes on in the lines behind
+// the prompt "> ".
+func withInput(lines []string) int {
+	n := 1
+	if strings.HasPrefix(lines[0], "$ ") && strings.Contains(lines[0], "<<") {
+		for n < len(lines) && strings.HasPrefix(lines[n], ">") {
+			n++
+		}
+	}
+	return n
 }
 
 // shell runs a command as a reader would, years after the story of the example store,
@@ -100,7 +149,8 @@ func shell(dir, program, command string, exported ...string) ([]byte, error) {
 	cmd.Env = append(os.Environ(),
 		"PATH="+filepath.Dir(program)+string(os.PathListSeparator)+os.Getenv("PATH"),
 		"HOME="+dir, "TZ=UTC", "STIG_NOW=2029-03-03T09:00:00Z", "BEADS_DIR=", "STIG_ACTOR=", "BD_ACTOR=",
-		"XDG_STATE_HOME=", "STIG_TRUST=")
+		"XDG_STATE_HOME=", "STIG_TRUST=", "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_AUTHOR_DATE=2026-11-20T09:00:00Z", "GIT_COMMITTER_DATE=2026-11-20T09:00:00Z")
 	cmd.Env = append(cmd.Env, exported...)
 	return cmd.CombinedOutput()
 }

@@ -15,12 +15,27 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
 
 	"stig/app"
+	"stig/app/inboxes"
 	"stig/cmd/stig/cli"
+	"stig/cmd/stig/tree"
+	"stig/cue"
+	"stig/lease"
+	"stig/process"
 )
 
 func main() { run(newApp()) }
+
+func newApp() *cli.App {
+	return cli.Front(os.Stdin, os.Stdout, os.Stderr, &app.App{Getenv: os.Getenv, Env: os.Environ, HomeDir: os.UserHomeDir, ConfigDir: os.UserConfigDir, CacheDir: os.UserCacheDir, Now: time.Now, Schema: cue.Embedded(), Ancestors: process.Ancestors, Inbox: inboxes.Count,
+		Foreign: &lease.Observer{Now: time.Now}})
+}
+
+func command(a *cli.App) *cobra.Command { return tree.New(a) }
 
 // run runs the command line of this process.
 func run(a *cli.App) {
@@ -34,7 +49,11 @@ func run(a *cli.App) {
 		signals = append(signals, syscall.SIGHUP)
 	}
 	ctx := interruptible(signals)
-	code := a.Run(ctx, command(a), os.Args[1:])
+	args := os.Args[1:]
+	if len(args) == 1 && args[0] == "--version" {
+		args[0] = "version"
+	}
+	code := a.Run(ctx, command(a), args)
 	if by, ok := errors.AsType[*caughtError](context.Cause(ctx)); ok && code == app.ExitInterrupted {
 		code = by.exit()
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"runtime"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -71,7 +70,7 @@ func serveBoard(ctx context.Context, a *cli.App, o boardOptions) error {
 		shown = net.JoinHostPort("localhost", fmt.Sprint(at.Port))
 	}
 	if host != "" && net.ParseIP(host) == nil {
-		o.names = append(o.names, strings.ToLower(host))
+		o.names = append(o.names, host)
 	}
 	first := true
 	b := board.New(board.Options{
@@ -85,20 +84,21 @@ func serveBoard(ctx context.Context, a *cli.App, o boardOptions) error {
 			first = false
 			_ = a.Print(url + "\n") // a closed output does not end the board
 			if o.open {
-				openBrowser(ctx, a, url)
+				openBrowser(a, url)
 			}
 		},
 	})
 	return b.Serve(ctx, listener)
 }
 
-// openBrowser opens an address as the system does.
-func openBrowser(ctx context.Context, a *cli.App, url string) {
+// openBrowser opens an address as the system does. The browser outlives the board, and the
+// board does not wait for it.
+func openBrowser(a *cli.App, url string) {
 	argv := map[string][]string{"darwin": {"open", url}, "windows": {"rundll32", "url.dll,FileProtocolHandler", url}}[runtime.GOOS]
 	if argv == nil {
 		argv = []string{"xdg-open", url}
 	}
-	if result, err := process.Run(ctx, process.Command{Argv: argv, Env: a.Environ()}); err != nil || result.Exit != 0 {
+	if err := process.Detach(process.Command{Argv: argv, Env: a.Environ()}, argv[0]); err != nil {
 		a.Warn("no browser could be opened: open the address yourself")
 	}
 }

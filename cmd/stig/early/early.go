@@ -6,24 +6,41 @@
 // as what they import is ready, so this one, which imports os alone, comes
 // first. It must therefore import nothing else; a test watches the order.
 //
-// It knows nothing but the version:
+// It knows nothing but what the linker wrote into a release:
 //
-//	import _ "stig/cmd/stig/early"
+//	go build -ldflags "-X stig/cmd/stig/early.Commit=…" ./cmd/stig
+//
+// A program that is no release asks the build information instead, later.
 package early
 
 import "os"
 
-// Version is the version of stig.
-const Version = "0.1.0"
+var (
+	// Version is the version of stig.
+	Version = "0.1.0"
+	// Commit is the commit of which a release was built, Date its day; "" in other programs.
+	Commit, Date string
+	// Latest is the URL at which stig upgrade --check asks, where a release knows one.
+	Latest string
+)
 
-// Answered is false in a program that goes on: `stig version` never gets so far.
+// Answered is false in a program that goes on: `stig version` of a release never gets so far.
 var Answered = answer()
 
+// Line is what `stig version` says.
+func Line(commit, date string) string {
+	line := "stig " + Version
+	if commit != "" {
+		line += " (" + commit + ", " + date + ")"
+	}
+	return line + "\n"
+}
+
 func answer() bool {
-	if len(os.Args) != 2 || os.Args[1] != "version" && os.Args[1] != "--version" {
+	if len(os.Args) != 2 || os.Args[1] != "version" && os.Args[1] != "--version" || Commit == "" {
 		return false
 	}
-	if _, err := os.Stdout.WriteString("stig " + Version + "\n"); err != nil {
+	if _, err := os.Stdout.WriteString(Line(Commit, Date)); err != nil {
 		os.Exit(1)
 	}
 	os.Exit(0)

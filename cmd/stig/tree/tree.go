@@ -1,13 +1,13 @@
-package main
+// Package tree is the tree of commands, for the program and for what is made of it: manual
+// pages and completions.
+package tree
 
 import (
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"stig/app"
-	"stig/app/inboxes"
 	"stig/cmd/stig/check"
 	"stig/cmd/stig/cli"
 	"stig/cmd/stig/connect"
@@ -17,17 +17,10 @@ import (
 	"stig/cmd/stig/store"
 	"stig/cmd/stig/traces"
 	"stig/cmd/stig/workers"
-	"stig/cue"
-	"stig/lease"
-	"stig/process"
 )
 
-func newApp() *cli.App {
-	return cli.Front(os.Stdin, os.Stdout, os.Stderr, &app.App{Getenv: os.Getenv, Env: os.Environ, HomeDir: os.UserHomeDir, ConfigDir: os.UserConfigDir, CacheDir: os.UserCacheDir, Now: time.Now, Schema: cue.Embedded(), Ancestors: process.Ancestors, Inbox: inboxes.Count,
-		Foreign: &lease.Observer{Now: time.Now}})
-}
-
-func command(a *cli.App) *cobra.Command {
+// New is the root command of an app.
+func New(a *cli.App) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "stig",
 		Short: "share a codebase through the issues in its repository",
@@ -72,7 +65,7 @@ func command(a *cli.App) *cobra.Command {
 		store.InitCommand(a), store.Command(a), issue.CreateCommand(a), issue.EditCommand(a), issue.DepCommand(a), issue.CommentCommand(a), issue.DeleteCommand(a), issue.DuplicateCommand(a), issue.SearchCommand(a),
 		workers.WorkCommand(a), workers.SwarmCommand(a), workers.InboxCommand(a), workers.AckCommand(a), workers.ActorCommand(a), workers.WorkerCommand(a), workers.DreamCommand(a),
 		connect.HookCommand(a), connect.McpCommand(a), connect.BoardCommand(a), connect.SendCommand(a),
-		issue.SignalsCommand(a), store.SchemaCommand(a), versionCommand(a), store.DiffCommand(a),
+		issue.SignalsCommand(a), store.SchemaCommand(a), versionCommand(a), connect.UpgradeCommand(a), store.DiffCommand(a),
 		store.LogCommand(a), store.RecoverCommand(a), store.UndoCommand(a), store.MergeCommand(a), connect.SetupCommand(a), connect.DoctorCommand(a), connect.SkillCommand(a), graph.ReadyCommand(a), check.CyclesCommand(a), graph.PlanCommand(a), issue.ListCommand(a), graph.TrajectoryCommand(a), graph.GraphCommand(a),
 	)
 	root.SetHelpCommandGroupID("connect")

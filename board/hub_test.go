@@ -1,0 +1,25 @@
+package board
+
+import (
+	"context"
+	"testing"
+	"time"
+)
+
+// A page that others open while it is made, and that changes meanwhile, is shown as it is
+// for them: what was made is old, and no later change would replace it.
+func TestEnterWhileItChanges(t *testing.T) {
+	older, newer := []part{{"a", "older"}}, []part{{"a", "newer"}}
+	h := &hub{rooms: map[string]*room{}, wake: newBell()}
+	h.make = func(context.Context, string) (page, reading, error) {
+		h.rooms["/"] = &room{parts: newer, sum: sumOf(newer), visitor: map[*visitor]bool{}}
+		return page{Parts: older}, reading{}, nil
+	}
+	v, err := h.enter(t.Context(), "/", sumOf(older), time.Time{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if pending, sum := h.take(v); pending["a"] != "newer" || sum != sumOf(newer) {
+		t.Errorf("pending is %v", pending)
+	}
+}

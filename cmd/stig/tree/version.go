@@ -1,0 +1,55 @@
+package tree
+
+import (
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"stig/cmd/stig/cli"
+	"stig/cmd/stig/early"
+)
+
+// versionOutput is the version as data. Commit and date are those of the source.
+type versionOutput struct {
+	Version string `json:"version"`
+	Commit  string `json:"commit"` // "" where the program was not built in a clone
+	Date    string `json:"date"`   // a day; "" as well
+}
+
+func versionCommand(a *cli.App) *cobra.Command {
+	return &cobra.Command{
+		Use:     "version",
+		Short:   "the version of stig",
+		GroupID: "connect",
+		Args:    cli.Takes(0, 0, "nothing"),
+		RunE: func(*cobra.Command, []string) error {
+			v := built()
+			if a.JSON {
+				return a.PrintJSON("version", v)
+			}
+			return a.Print(early.Line(v.Commit, v.Date))
+		},
+	}
+}
+
+// built says of which source this program was built: as the release says, or else the go
+// command, which asked git.
+func built() versionOutput {
+	v := versionOutput{early.Version, early.Commit, early.Date}
+	info, ok := debug.ReadBuildInfo()
+	if v.Commit != "" || !ok {
+		return v
+	}
+	for _, setting := range info.Settings {
+		switch {
+		case setting.Key == "vcs.revision":
+			v.Commit = setting.Value
+		case setting.Key == "vcs.time":
+			v.Date, _, _ = strings.Cut(setting.Value, "T")
+		case setting.Key == "vcs.modified" && setting.Value == "true":
+			v.Commit += " with changes"
+		}
+	}
+	return v
+}
