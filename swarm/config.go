@@ -44,6 +44,13 @@ const (
 	following  = 0.85 // and, less the random exploration of an agent, to follow
 )
 
+// The marks of the three parts of diversity. None decides anything: their mean does.
+const (
+	markCoverage      = 0.5
+	markOrthogonality = 0.5
+	markEntropy       = 0.3
+)
+
 // LeastAgents and MostAgents bound a swarm.
 const (
 	LeastAgents = 2

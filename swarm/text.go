@@ -40,6 +40,9 @@ func (r *Report) Text() string {
 	b.WriteString("\n## Conclusion\n\n")
 	if r.Proof != nil {
 		fmt.Fprintf(&b, "The solution of %s on branch %s (%.12s) passed the acceptance criteria.\n\n", DisplayName(r.Proof.Agent), r.Proof.Branch, r.Proof.Commit)
+		if list := r.Proof.Changed; len(list) > 0 {
+			fmt.Fprintf(&b, "It changed %s, which the criteria name: read that before you merge it.\n\n", strings.Join(list, ", "))
+		}
 	}
 	if r.Conclusion == "" {
 		b.WriteString("No agent found anything.\n")
@@ -69,6 +72,8 @@ func (r *Report) convergence(b *strings.Builder) {
 		}
 		fmt.Fprintf(b, "%-10s %s %-3s %s\n", row.name, Bar(row.share), mark, row.text)
 	}
+	fmt.Fprintf(b, "\nDiversity is the mean of perspectives %s (mark: %.0f %%), ideas %s (%.0f %%) and concentrations %s (%.0f %%).\n",
+		percent(c.Coverage), 100*markCoverage, percent(c.Orthogonality), 100*markOrthogonality, percent(c.Entropy), 100*markEntropy)
 }
 
 func percent(f Figure) string { return fmt.Sprintf("%.0f %%", 100*float64(f)) }

@@ -16,6 +16,7 @@ import (
 	"stig/secret"
 	"stig/swarm"
 	"stig/verify"
+	"stig/visible"
 	"stig/worktree"
 )
 
@@ -69,15 +70,37 @@ func (s *session) try(ctx context.Context, v swarm.Verdict) (_ swarm.Verdict, as
 		return v, false, err
 	}
 	tried := errors.Join(a.Try(ctx, t, app.TrialOptions{}), t.Settle())
-	switch {
-	case ctx.Err() != nil:
+	if ctx.Err() != nil {
 		return v, true, context.Cause(ctx)
-	case tried != nil:
-		v.Why = short(tried.Error())
-	default:
-		v.Passed, v.Why = t.Verdict.Passed(), why(t.Verdict)
 	}
-	return v, true, nil
+	if t.Verdict == nil { // it did not run: that says nothing of the solution
+		return v, true, tried
+	}
+	v.Passed, v.Why = t.Verdict.Passed(), why(t.Verdict)
+	v.Changed, err = s.named(ctx, v.Commit, t.Verdict)
+	return v, true, err
+}
+
+// mostChanged is how many files a verdict names.
+const mostChanged = 5
+
+// named lists files that a solution changed and that the checks name: who changes what
+// judges it has to be read.
+func (s *session) named(ctx context.Context, commit string, v *verify.Verdict) (list []string, err error) {
+	result, err := s.app.GitIn(s.app.Dir).Run(ctx, "diff", "--name-only", "-z", "HEAD..."+commit)
+	if err != nil || result.Exit != 0 { // nothing in common with HEAD
+		return nil, err
+	}
+	for path := range strings.SplitSeq(string(result.Stdout), "\x00") {
+		name := path[strings.LastIndexByte(path, '/')+1:]
+		if name == "" || len(path) > mostWhy || len(list) == mostChanged {
+			continue
+		}
+		if slices.ContainsFunc(v.Outcomes(), func(o verify.Outcome) bool { return strings.Contains(o.Text, name) }) {
+			list = append(list, visible.Text(path))
+		}
+	}
+	return list, nil
 }
 
 // why says which check did not pass; "" where all did.

@@ -119,13 +119,17 @@ func (s *session) write(ctx context.Context, round int, summary string, list []s
 	if err != nil {
 		return nil, err
 	}
+	most := longestLine - roomToEnd
+	if list[0].Kind == swarm.End {
+		most = longestLine
+	}
 	changes, err := store.Edit(ctx, options, func(tx *beads.Tx) error {
 		for _, c := range comments {
 			if err := tx.AddComment(s.issue, c); err != nil {
 				return err
 			}
 		}
-		return s.fits(tx)
+		return s.fits(tx, most)
 	})
 	if err != nil {
 		return nil, err
@@ -192,18 +196,25 @@ func findingOf(o swarm.Operation) trace.Draft {
 	return trace.Draft{Type: trace.Finding, Content: content, Body: body}
 }
 
-// mostLine is the longest line in bytes that every bd reads with no-db.
-const mostLine = 60 << 10
+// longestLine is the longest line in bytes that every bd reads with no-db, and roomToEnd
+// what is kept of it for the end of a swarm.
+const (
+	longestLine = 64 << 10
+	roomToEnd   = 4 << 10
+)
 
-// fits refuses a line that bd could not read.
-func (s *session) fits(tx *beads.Tx) error {
+// errNoRoom says that an issue's line would be too long for bd.
+var errNoRoom = errors.New("too long for bd")
+
+// fits refuses (errNoRoom) a line that bd could not read.
+func (s *session) fits(tx *beads.Tx, most int) error {
 	if !tx.Snapshot().Place().NoDB {
 		return nil
 	}
 	after, err := tx.Record(s.issue)
-	if err == nil && len(after.Bytes()) > mostLine {
-		err = &fault.Error{Code: fault.Usage, ID: s.issue, Reason: fmt.Sprintf("its line would be %d bytes long, and bd with no-db reads at most %d", len(after.Bytes()), 64<<10),
-			Hint: "have fewer agents or rounds, or use a store without no-db"}
+	if err == nil && len(after.Bytes()) > most {
+		err = &fault.Error{Code: fault.Usage, ID: s.issue, Reason: fmt.Sprintf("its line would be %d bytes long, and bd with no-db reads at most %d", len(after.Bytes()), longestLine),
+			Hint: "type stig swarm end " + s.issue + "; the round that runs is left out then", Err: errNoRoom}
 	}
 	return err
 }
@@ -329,7 +340,12 @@ func (s *session) stop(ctx context.Context, note string, dryRun bool) (*Changed,
 		Swarm: s.state.Swarm, Round: s.state.Round, Agent: s.state.StartedBy, ID: s.ownID(), Kind: swarm.End, At: s.now.Truncate(time.Second),
 		Reason: string(swarm.Stopped), Note: app.Folded(note),
 	})
-	done, err := s.write(ctx, s.state.Round, fmt.Sprintf("swarm %s is stopped in round %d", s.state.Swarm, s.state.Round), own, dryRun)
+	summary := fmt.Sprintf("swarm %s is stopped in round %d", s.state.Swarm, s.state.Round)
+	done, err := s.write(ctx, s.state.Round, summary, own, dryRun)
+	if errors.Is(err, errNoRoom) {
+		s.app.Warn("%s: what was done in round %d is left out: its line would be too long for bd with no-db", s.issue, s.state.Round)
+		done, err = s.write(ctx, s.state.Round, summary, own[len(own)-1:], dryRun)
+	}
 	if err != nil || dryRun {
 		return done, err
 	}

@@ -53,6 +53,7 @@ var notOnServers = map[string]string{
 	"refuse_dolt":        "is about an export of bd",
 	"setup_conflict":     "has git merge the file",
 	"setup_dry_run":      "has git merge the file",
+	"swarm_asked":        "files hold its live state",
 }
 
 // onServer opens the store at a place on a server: in a database of its own, named by the
