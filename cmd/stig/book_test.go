@@ -11,8 +11,8 @@ import (
 	"github.com/yuin/goldmark/ast"
 )
 
-// TestNamesInOrigins fails where docs/origins.md names a test, a script or a file that is not there.
-// TestInlineCommands validates the commands in it.
+// TestNamesInOrigins fails where docs/origins.md or docs/swarm.md name a test, a script or a file
+// that is not there. TestInlineCommands validates the commands in them.
 func TestNamesInOrigins(t *testing.T) {
 	var tests strings.Builder
 	root := filepath.Join("..", "..")
@@ -28,7 +28,7 @@ func TestNamesInOrigins(t *testing.T) {
 		t.Fatal(err)
 	}
 	named := 0
-	for _, name := range spans(readFile(t, root, "docs", "origins.md")) {
+	for _, name := range spans(readFile(t, root, "docs", "origins.md") + readFile(t, root, "docs", "swarm.md")) {
 		var there bool
 		switch {
 		case regexp.MustCompile(`^Test[A-Z]\w*$`).MatchString(name):
@@ -43,7 +43,7 @@ func TestNamesInOrigins(t *testing.T) {
 			continue
 		}
 		if named++; !there {
-			t.Errorf("docs/origins.md names %s, which is not there", name)
+			t.Errorf("docs/origins.md or docs/swarm.md names %s, which is not there", name)
 		}
 	}
 	if named < 60 {
