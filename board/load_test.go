@@ -4,6 +4,7 @@ package board_test
 
 import (
 	"bufio"
+	"flag"
 	"fmt"
 	"net"
 	"net/http"
@@ -27,11 +28,13 @@ const (
 	mostMemory = 150_000_000
 )
 
+var load = flag.Bool("load", false, "TestLoad and TestMemory open 200 pages on 10,000 issues")
+
 // loadedPages is a store of 10,000 issues in a clone, with 25 questions on it, and its pages.
 func loadedPages(t *testing.T) (s *served, pages []string) {
 	t.Helper()
-	if !sample.All() {
-		t.Skip("a store of 22 MB: with " + sample.Full + " alone")
+	if !*load {
+		t.Skip("a minute on a machine that does nothing else: with -load alone")
 	}
 	s = serve(t, "", nil)
 	file, err := os.Create(s.store())
