@@ -123,7 +123,7 @@ func judgeAll(f *beads.Snapshot, reader *beads.Reader, indices []int, rules Rule
 
 func judgeOne(f *beads.Snapshot, issue *beads.Issue, record *beads.Record, rules Rules, judges []judge) *subject {
 	s := subjectOf(f, rules, issue, record)
-	if rules.Look != nil {
+	if rules.Look != nil && s.kept() {
 		s.rules.Look = s.look(rules.Look)
 	}
 	for _, judge := range judges {

@@ -52,16 +52,19 @@ func (s *subject) look(look criteria.Lookup) criteria.Lookup {
 	}
 }
 
+// kept reports whether the store is read with a memo.
+func (s *subject) kept() bool { return s.issue.Version() != 0 }
+
 // note keeps an answer where the store is read with a memo.
 func (s *subject) note(a answer) {
-	if s.issue.Version() != 0 && !slices.Contains(s.asked, a) {
+	if s.kept() && !slices.Contains(s.asked, a) {
 		s.asked = append(s.asked, a)
 	}
 }
 
 // remember keeps what was found. A time that is ahead is looked at again: it comes nearer.
 func (s *subject) remember(as any) {
-	if as == nil {
+	if as == nil || !s.kept() {
 		return
 	}
 	for _, d := range s.found {
