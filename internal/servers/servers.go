@@ -135,7 +135,8 @@ func (s *Server) run(argv, env []string, removed string) error {
 		s.result, s.err = process.Run(context.Background(), process.Command{
 			Argv: append([]string{"sh", "-c", holding, "sh", removed}, argv...),
 			Env:  env,
-			Lock: read, // is open in the shell, as file 3
+			Dir:  os.TempDir(), // that of a test may be gone before the server looks
+			Lock: read,         // is open in the shell, as file 3
 		})
 		_ = read.Close()
 		close(s.ended)
