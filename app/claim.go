@@ -150,12 +150,12 @@ func (c *claimer) claim(ctx context.Context, id string) (*checkpoint.Claimed, er
 	claimed, err := checkpoint.Claim(ctx, c.store, c.options, id, checkpoint.Claiming{
 		Who: c.who.Actor, Lease: c.take,
 		MayTake: func(issue, holder string) bool {
-			l, ok := c.leaseOf(issue, holder)
-			return ok && c.judge.Ended(l) || c.who.Take || c.who.MayTake(holder)
+			l, judge, ok := c.leaseOf(issue, holder)
+			return ok && judge.Ended(l) || c.who.Take || c.who.MayTake(holder)
 		},
 		Held: func(issue, holder string) *fault.Error {
-			l, ok := c.leaseOf(issue, holder)
-			return c.judge.Refusal(issue, holder, l, ok)
+			l, judge, ok := c.leaseOf(issue, holder)
+			return judge.Refusal(issue, holder, l, ok)
 		},
 	})
 	if err != nil || c.options.DryRun {
@@ -177,12 +177,12 @@ func (c *claimer) claim(ctx context.Context, id string) (*checkpoint.Claimed, er
 	return claimed, nil
 }
 
-// leaseOf gives the lease of a holder on an issue.
-func (c *claimer) leaseOf(issue, holder string) (live.Lease, bool) {
-	claims, err := c.place.Claims(issue)
+// leaseOf gives the lease of a holder on an issue, and the judge of it.
+func (c *claimer) leaseOf(issue, holder string) (live.Lease, lease.Judge, bool) {
+	claims, judge, err := c.judge.AsRead(func() (live.Claims, error) { return c.place.Claims(issue) })
 	c.app.WarnOfShared(err)
 	l, ok := claims.Lease(issue)
-	return l, ok && l.Covers(holder)
+	return l, judge, ok && l.Covers(holder)
 }
 
 // take puts a lease on an issue that names this process, so that it ends with it where
@@ -331,7 +331,7 @@ func (a *App) branches(p live.Place) func(name string) bool {
 
 // renewOwn renews the claim of the actor on an issue that they did not write to.
 func (a *App) renewOwn(ctx context.Context, store beads.Place, issue string, now time.Time) {
-	place, claims := a.leases(store)
+	place, claims, _ := a.Leases(store, now)
 	who, err := a.ActorName(ctx)
 	edit := lease.Edit{Actor: who, Now: now}
 	if err != nil || !edit.Renew(&claims, issue) {

@@ -108,8 +108,7 @@ func (a *App) returnable(store beads.Place, now time.Time, r SweepRequest) func(
 	ended, older := a.gone(), cmp.Or(r.Older, dag.SweepAfter)
 	gone := func(holder string) bool { return r.People && !actor.IsSession(holder) || ended(holder) }
 	return func(*beads.Snapshot) func(*beads.Issue) checkpoint.Left {
-		place, claims := a.leases(store)
-		judge := a.Judge(place, now)
+		_, claims, judge := a.Leases(store, now)
 		return func(issue *beads.Issue) checkpoint.Left {
 			l, ok := claims.Lease(issue.ID)
 			held := ok && l.Covers(issue.Assignee)
@@ -133,11 +132,11 @@ func (a *App) isLeft(file *beads.Snapshot, now time.Time) func(*beads.Issue) boo
 // held lists, by id, the issues that are open in this store and that somebody has
 // elsewhere: by a lease, or by having closed them on another branch.
 func (a *App) held(file *beads.Snapshot, now time.Time) map[string]orient.Held {
-	place, claims := a.leases(file.Place())
+	place, claims, judge := a.Leases(file.Place(), now)
 	if len(claims.Leases)+len(claims.Done) == 0 {
 		return nil
 	}
-	judge, held, isThere := a.Judge(place, now), map[string]orient.Held{}, a.branches(place)
+	held, isThere := map[string]orient.Held{}, a.branches(place)
 	judge.InStore = shows(file)
 	isOpen := func(issue string) bool { status, _ := judge.InStore(issue); return status == "open" }
 	for _, l := range claims.Leases {
@@ -163,14 +162,15 @@ func (a *App) held(file *beads.Snapshot, now time.Time) map[string]orient.Held {
 	return held
 }
 
-// leases reads the leases of a store; what cannot be read is warned of.
-func (a *App) leases(store beads.Place) (place live.Place, claims live.Claims) {
+// Leases reads the leases of a store, with the judge of them; what cannot be read is warned
+// of.
+func (a *App) Leases(store beads.Place, now time.Time) (place live.Place, claims live.Claims, judge lease.Judge) {
 	place, err := a.Live(store)
 	if err == nil {
-		claims, err = place.Claims()
+		claims, judge, err = a.Judge(place, now).AsRead(func() (live.Claims, error) { return place.Claims() })
 	}
 	a.WarnOfShared(err)
-	return place, claims
+	return place, claims, judge
 }
 
 // SweepEnded returns to open what agents and programs do not hold any more, and says
@@ -211,7 +211,7 @@ func (c *claimer) sweepEnded(ctx context.Context, count func(live.Lease) bool) (
 		return nil, nil // their own work trees return them
 	}
 	swept, err := checkpoint.Sweep(ctx, c.store, c.options, c.who.Actor, func(*beads.Snapshot) func(*beads.Issue) checkpoint.Left {
-		_, now := c.app.leases(c.store.Place())
+		_, now, _ := c.app.Leases(c.store.Place(), c.options.Now)
 		return func(issue *beads.Issue) checkpoint.Left {
 			if l, ok := now.Lease(issue.ID); ok && lease.Same(l, ended[issue.ID]) && l.Covers(issue.Assignee) {
 				return checkpoint.Ended

@@ -25,7 +25,6 @@ func (e *examination) workers() {
 		return // environment said so
 	}
 	presences, _ := place.Presences() // what cannot be read is moved aside
-	claims, _ := place.Claims()
 	e.unreadable(place)
 	running, dead := 0, []string{}
 	for _, p := range presences {
@@ -36,7 +35,7 @@ func (e *examination) workers() {
 			dead = append(dead, fmt.Sprintf("%s (%s)", p.Name, p.Issue))
 		}
 	}
-	leases := e.ofTheDead(place, claims, now)
+	leases := e.ofTheDead(now)
 	if len(dead) > 0 {
 		e.todo("workers", "loops that ended with an issue in hand: "+strings.Join(dead, ", "), "stig sweep")
 	}
@@ -49,13 +48,13 @@ func (e *examination) workers() {
 }
 
 // ofTheDead names the issues in progress whose leases ended, each with its holder.
-func (e *examination) ofTheDead(place live.Place, claims live.Claims, now time.Time) (names []string) {
+func (e *examination) ofTheDead(now time.Time) (names []string) {
 	snapshot, err := e.app.At(e.store).Snapshot()
 	if err != nil {
 		return nil // findStore said so
 	}
 	defer snapshot.Close()
-	judge := e.app.Judge(place, now)
+	_, claims, judge := e.app.Leases(e.store, now)
 	for _, issue := range snapshot.All() {
 		l, ok := claims.Lease(issue.ID)
 		if ok && issue.Status == "in_progress" && l.Actor == issue.Assignee && judge.Ended(l) {

@@ -46,6 +46,38 @@ type Judge struct {
 	InStore func(issue string) (status, holder string) // what the store of this run shows; nil for nothing
 }
 
+// AsRead reads leases, and gives the judge who says of these whether they hold. A process may
+// put its lease in order and end between a reading and a look at the process: the lease
+// that names it says nothing then. So leases are read again after a process was seen to have
+// ended, and the judge keeps to what it saw.
+func (j Judge) AsRead(read func() (live.Claims, error)) (live.Claims, Judge, error) {
+	type sight struct{ running, known bool }
+	running, seen, ended := j.Running, map[process.ID]sight{}, 0
+	j.Running = func(id process.ID) (bool, bool) {
+		s, ok := seen[id]
+		if !ok {
+			s.running, s.known = running(id)
+			seen[id] = s
+			if s.known && !s.running {
+				ended++
+			}
+		}
+		return s.running, s.known
+	}
+	for {
+		before := ended
+		claims, err := read()
+		for _, l := range claims.Leases {
+			if l.Process != (process.ID{}) {
+				j.Running(l.Process)
+			}
+		}
+		if ended == before {
+			return claims, j, err
+		}
+	}
+}
+
 // Ended reports whether whoever took a lease holds it no more: the process has ended, or
 // where none runs on, nothing was heard for as long as it lasts. A person's lease does
 // not end; see Overdue.

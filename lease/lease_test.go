@@ -289,3 +289,32 @@ func TestRefusal(t *testing.T) {
 		}
 	}
 }
+
+// TestAsRead: a process that puts its lease in order and ends after a reading has not left
+// the lease, and one that ends later counts as it was seen.
+func TestAsRead(t *testing.T) {
+	claiming := held("bo", func(l *live.Lease) { l.Process = self })
+	kept := held("bo", func(*live.Lease) {})
+	for _, c := range []struct {
+		name     string
+		readings []live.Lease
+		running  []bool // as it is at each look
+		ended    bool
+	}{
+		{"it runs", []live.Lease{claiming}, []bool{true, false}, false},
+		{"it ended, and left the lease", []live.Lease{claiming, claiming}, []bool{false}, true},
+		{"it put the lease in order and ended", []live.Lease{claiming, kept}, []bool{false}, false},
+	} {
+		reads, looks := 0, 0
+		j := judge("in_progress", "bo")
+		j.Running = func(process.ID) (bool, bool) { looks++; return c.running[looks-1], true }
+		claims, j, err := j.AsRead(func() (live.Claims, error) {
+			reads++
+			return live.Claims{Leases: c.readings[reads-1 : reads]}, nil
+		})
+		l, _ := claims.Lease("s-1")
+		if got := j.Ended(l); err != nil || got != c.ended || reads != len(c.readings) {
+			t.Errorf("%s: ended %v after %d readings, %v; want %v after %d", c.name, got, reads, err, c.ended, len(c.readings))
+		}
+	}
+}
