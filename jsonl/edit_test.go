@@ -391,13 +391,13 @@ func TestLockBR(t *testing.T) {
 // let two in.
 func TestLockRemoved(t *testing.T) {
 	path := filepath.Join(t.TempDir(), jsonlLock)
-	first, err := await(path, "")
+	first, err := await(ctx, path, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := make(chan *os.File)
 	go func() {
-		f, err := await(path, "")
+		f, err := await(ctx, path, "")
 		if err != nil {
 			t.Error(err)
 		}
@@ -407,7 +407,7 @@ func TestLockRemoved(t *testing.T) {
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	second, err := await(path, "")
+	second, err := await(ctx, path, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -431,10 +431,10 @@ func TestLockRemoved(t *testing.T) {
 	}
 }
 
-// One that gave up waiting does not take the lock later.
+// One that gave up waiting does not take the lock later, nor make its file.
 func TestLockGivenUp(t *testing.T) {
 	path := filepath.Join(t.TempDir(), jsonlLock)
-	first, err := await(path, "")
+	first, err := await(ctx, path, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -443,8 +443,15 @@ func TestLockGivenUp(t *testing.T) {
 	if f, err := lock(soon, path, ""); f != nil || !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatalf("%v, %v", f, err)
 	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
+	}
+	time.Sleep(20 * time.Millisecond) // it gets the file that is gone
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("one that gave up made a lock file: %v", err)
 	}
 	limit, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()

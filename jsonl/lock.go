@@ -147,16 +147,13 @@ func Lock(ctx context.Context, s beads.Place, wait time.Duration) (unlock func()
 // millisecond. Nothing ends such a wait from outside, so it goes on behind a
 // caller that gave up, and lets go of what it gets.
 func lock(ctx context.Context, path, target string) (*os.File, error) {
-	if err := ctx.Err(); err != nil { // or a lock file is made behind a caller that left
-		return nil, fmt.Errorf("%s: waiting for the lock: %w", path, err)
-	}
 	type outcome struct {
 		file *os.File
 		err  error
 	}
 	got := make(chan outcome)
 	go func() {
-		f, err := await(path, target)
+		f, err := await(ctx, path, target)
 		select {
 		case got <- outcome{f, err}:
 		case <-ctx.Done():
@@ -174,9 +171,13 @@ func lock(ctx context.Context, path, target string) (*os.File, error) {
 }
 
 // await locks path, however long others hold it. A file that was removed while
-// it was being locked does not count: others lock the one that is there now.
-func await(path, target string) (*os.File, error) {
+// it was being locked does not count: others lock the one that is there now. None is made
+// for a caller that gave up.
+func await(ctx context.Context, path, target string) (*os.File, error) {
 	for {
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("%s: waiting for the lock: %w", path, err)
+		}
 		if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 			// opening it would make a file wherever it leads
 			return nil, &beads.StoreError{Path: path, Reason: "cannot be locked: is a link", Hint: "remove it; no program needs it to stay"}

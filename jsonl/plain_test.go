@@ -64,7 +64,7 @@ func TestLockIsNoLink(t *testing.T) {
 	if err := os.Symlink(elsewhere, filepath.Join(root, ".beads", jsonlLock)); err != nil {
 		unlessLinux(t, err)
 	}
-	_, err := await(filepath.Join(root, ".beads", jsonlLock), "")
+	_, err := await(ctx, filepath.Join(root, ".beads", jsonlLock), "")
 	if e, ok := errors.AsType[*beads.StoreError](err); !ok || !strings.Contains(e.Error(), "is a link") {
 		t.Errorf("%v", err)
 	}
