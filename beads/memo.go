@@ -16,6 +16,8 @@ type Memo struct {
 
 	mu    sync.Mutex
 	lines map[uint64]*remembered
+
+	common map[any]any
 }
 
 // remembered is what is known of one line.
@@ -93,6 +95,24 @@ func (i *Issue) Remember(name, found any) {
 		l.found = map[any]any{}
 	}
 	l.found[name] = found
+}
+
+// Common gives what all that is remembered of lines under a name has in common, which first
+// makes; nil where the store is read without a memo.
+func (f *Snapshot) Common(name any, first func() any) any {
+	m := f.source.Memo
+	if m == nil {
+		return nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.common == nil {
+		m.common = map[any]any{}
+	}
+	if m.common[name] == nil {
+		m.common[name] = first()
+	}
+	return m.common[name]
 }
 
 // Version names the bytes of the line that the issue stands on, among those of a process
