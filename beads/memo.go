@@ -2,6 +2,7 @@ package beads
 
 import (
 	"hash/maphash"
+	"maps"
 	"sync"
 )
 
@@ -51,15 +52,17 @@ func (m *Memo) isEmpty() bool {
 func (m *Memo) keep(f *Snapshot) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	lines := make(map[uint64]*remembered, len(f.issues))
-	for _, is := range f.issues {
-		l := m.lines[is.version]
-		if l == nil {
-			l = &remembered{}
-		}
-		l.issue, lines[is.version] = is, l
+	if m.lines == nil {
+		m.lines = make(map[uint64]*remembered, len(f.issues))
 	}
-	m.lines = lines
+	for _, is := range f.issues {
+		if l := m.lines[is.version]; l != nil {
+			l.issue = is
+		} else {
+			m.lines[is.version] = &remembered{issue: is}
+		}
+	}
+	maps.DeleteFunc(m.lines, func(_ uint64, l *remembered) bool { return l.issue.of != f })
 }
 
 // Remembered gives what was remembered under a name, of a type of its own, of the line that the issue stands on;
