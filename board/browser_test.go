@@ -34,7 +34,16 @@ const (
 
 var leftOut sync.Once
 
-// chromium starts a browser; the test is left out where there is none.
+// theBrowser is one for all tests, since its start takes as long as a test: each page of tab
+// is of a person who shares nothing with others. TestMain ends it.
+var theBrowser struct {
+	sync.Once
+	context.Context
+	end func()
+	err error
+}
+
+// chromium gives the browser; the test is left out where there is none.
 func chromium(t *testing.T) context.Context {
 	t.Helper()
 	program := os.Getenv(browserProgram)
@@ -47,16 +56,18 @@ func chromium(t *testing.T) context.Context {
 		leftOut.Do(func() { fmt.Println("left out: no browser for the tests of the board") })
 		t.SkipNow()
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.Flag("disable-dev-shm-usage", true))
-	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
-	t.Cleanup(cancel)
-	ctx, cancel = context.WithTimeout(ctx, 4*time.Minute)
-	t.Cleanup(cancel)
-	if err := chromedp.Run(ctx); err != nil {
-		t.Fatal(err)
+	theBrowser.Do(func() {
+		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.Flag("disable-dev-shm-usage", true))
+		ctx, end := chromedp.NewExecAllocator(context.Background(), options...)
+		theBrowser.Context, theBrowser.end = ctx, end
+		theBrowser.Context, _ = chromedp.NewContext(ctx) // end ends it too
+		theBrowser.err = chromedp.Run(theBrowser.Context)
+	})
+	if theBrowser.err != nil {
+		t.Fatal(theBrowser.err)
 	}
+	ctx, cancel := context.WithTimeout(theBrowser.Context, 4*time.Minute)
+	t.Cleanup(cancel)
 	return ctx
 }
 
@@ -65,16 +76,21 @@ func chromium(t *testing.T) context.Context {
 func tab(t *testing.T, browser context.Context, s *served) context.Context {
 	t.Helper()
 	var person target.ID
-	if err := chromedp.Run(browser, chromedp.ActionFunc(func(ctx context.Context) error {
+	var own cdp.BrowserContextID
+	if err := chromedp.Run(browser, chromedp.ActionFunc(func(ctx context.Context) (err error) {
 		ctx = cdp.WithExecutor(ctx, chromedp.FromContext(ctx).Browser)
-		own, err := target.CreateBrowserContext().Do(ctx)
-		if err == nil {
+		if own, err = target.CreateBrowserContext().Do(ctx); err == nil {
 			person, err = target.CreateTarget("about:blank").WithBrowserContextID(own).WithNewWindow(true).Do(ctx)
 		}
 		return err
 	})); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { // closes the page
+		if err := target.DisposeBrowserContext(own).Do(cdp.WithExecutor(browser, chromedp.FromContext(browser).Browser)); err != nil {
+			t.Error(err)
+		}
+	})
 	ctx, cancel := chromedp.NewContext(browser, chromedp.WithTargetID(person))
 	t.Cleanup(cancel)
 	chromedp.ListenTarget(ctx, func(e any) {

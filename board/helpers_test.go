@@ -256,7 +256,11 @@ const (
 func TestMain(m *testing.M) {
 	switch as := os.Getenv(asAnother); as {
 	case "":
-		os.Exit(m.Run())
+		code := m.Run()
+		if theBrowser.end != nil {
+			theBrowser.end()
+		}
+		os.Exit(code)
 	case isEditor:
 		ended(editor(os.Args[1], os.Args[2]))
 	case isWorker:

@@ -29,7 +29,7 @@ var (
 	workers = flag.String("load-workers", "1,4", "how many workers TestRates has, with commas")
 	issues  = flag.String("load-issues", "160", "of how many issues its stores are, with commas")
 	kinds   = flag.String("load-kinds", "file,mariadb,dolt", "what keeps them")
-	span    = flag.Duration("load-time", time.Second, "how long each run of TestRates lasts")
+	span    = flag.Duration("load-time", time.Duration(sample.Rounds(1000))*time.Millisecond, "how long each run of TestRates lasts")
 	program = flag.String("stig", "", "the stig whose commands TestRates measures too")
 )
 

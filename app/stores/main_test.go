@@ -1,0 +1,9 @@
+package stores_test
+
+import (
+	"testing"
+
+	"stig/internal/sample"
+)
+
+func TestMain(m *testing.M) { sample.Main(m) }
