@@ -72,7 +72,7 @@ func (l *listener) text() (text string, n int) {
 
 // until polls for at most five seconds, the longest that telling takes.
 func until(done func() bool) bool {
-	for range 500 {
+	for range 2000 {
 		if done() {
 			return true
 		}
