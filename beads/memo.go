@@ -2,6 +2,7 @@ package beads
 
 import (
 	"hash/maphash"
+	"maps"
 	"sync"
 )
 
@@ -16,6 +17,8 @@ type Memo struct {
 
 	mu    sync.Mutex
 	lines map[uint64]*remembered
+
+	common map[any]any
 }
 
 // remembered is what is known of one line.
@@ -49,15 +52,17 @@ func (m *Memo) isEmpty() bool {
 func (m *Memo) keep(f *Snapshot) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	lines := make(map[uint64]*remembered, len(f.issues))
-	for _, is := range f.issues {
-		l := m.lines[is.version]
-		if l == nil {
-			l = &remembered{}
-		}
-		l.issue, lines[is.version] = is, l
+	if m.lines == nil {
+		m.lines = make(map[uint64]*remembered, len(f.issues))
 	}
-	m.lines = lines
+	for _, is := range f.issues {
+		if l := m.lines[is.version]; l != nil {
+			l.issue = is
+		} else {
+			m.lines[is.version] = &remembered{issue: is}
+		}
+	}
+	maps.DeleteFunc(m.lines, func(_ uint64, l *remembered) bool { return l.issue.of != f })
 }
 
 // Remembered gives what was remembered under a name, of a type of its own, of the line that the issue stands on;
@@ -93,6 +98,24 @@ func (i *Issue) Remember(name, found any) {
 		l.found = map[any]any{}
 	}
 	l.found[name] = found
+}
+
+// Common gives what all that is remembered of lines under a name has in common, which first
+// makes; nil where the store is read without a memo.
+func (f *Snapshot) Common(name any, first func() any) any {
+	m := f.source.Memo
+	if m == nil {
+		return nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.common == nil {
+		m.common = map[any]any{}
+	}
+	if m.common[name] == nil {
+		m.common[name] = first()
+	}
+	return m.common[name]
 }
 
 // Version names the bytes of the line that the issue stands on, among those of a process

@@ -234,14 +234,19 @@ func TestBrowserAnswers(t *testing.T) {
 	do(t, writing, chromedp.SendKeys("article.question textarea", "wire, I think"))
 	do(t, one, chromedp.Click(`article.question input[value="2"]`), chromedp.SendKeys("article.question textarea", "it lasts"), chromedp.Click("article.question button"))
 	shows(t, one, "No question waits.")
-	if late := shows(t, two, "No question waits."); late > 2*time.Second {
-		t.Errorf("the other page changed after %s", late)
-	}
+	shows(t, two, "No question waits.")
 	shows(t, writing, "This changed meanwhile")
 	do(t, writing, chromedp.Click("article.question button"))
 	has(t, writing, `[role="alert"]`)
-	s.ask(t, "ann", "How thick?")
-	shows(t, two, "How thick?")
+	late := time.Hour
+	for n := 1; n <= 5 && late > time.Second; n++ { // the machine may be busy
+		text := fmt.Sprintf("How thick is rope %d?", n)
+		s.ask(t, "ann", text)
+		late = shows(t, two, text)
+	}
+	if late > time.Second {
+		t.Errorf("the page changed %s after the store, at best of five", late)
+	}
 }
 
 // TestBrowserForms sends each form of an issue and of an actor.

@@ -2,6 +2,7 @@ package recall
 
 import (
 	"testing"
+	"time"
 
 	"stig/beads"
 	"stig/internal/sample"
@@ -15,10 +16,28 @@ func BenchmarkIn(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer file.Close()
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, _, err := In(file, Request{Words: "tide gauge waits for the harbour", Limit: 5}); err != nil {
-			b.Fatal(err)
-		}
+	cache := jsonl.NewCache(time.Now)
+	cache.Memo = beads.NewMemo()
+	store := jsonl.Open(beads.Place{Path: path, Dir: dir})
+	store.Cache = cache
+	kept, err := store.Snapshot()
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer kept.Close()
+	words, like := Request{Words: "tide gauge waits for the harbour", Limit: 5}, Request{Like: file.At(4321).ID, Limit: 3}
+	for _, c := range []struct {
+		name string
+		file *beads.Snapshot
+		Request
+	}{{"words", file, words}, {"like", file, like}, {"like, kept", kept, like}} {
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, _, err := In(c.file, c.Request); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

@@ -16,6 +16,7 @@ import (
 type Question struct {
 	stems   []string // sorted
 	weights []float64
+	known   *vocabulary // of the bags of documents; nil where there are none
 }
 
 // repeated is how much less a further occurrence of a word in a question counts (k3
@@ -48,8 +49,9 @@ func (q Question) Empty() bool { return len(q.stems) == 0 }
 type Ranking struct {
 	Ranked []Ranked
 
-	places map[string]int // of the stems in values
-	values []float64      // what each stem counts by its weight and its rarity
+	places  map[string]int // of the stems in values
+	numbers numbered       // the same, for bags
+	values  []float64      // what each stem counts by its weight and its rarity
 }
 
 // Ranked is a document with its score: 0 to 1, of which 1 would be each word of the
@@ -69,6 +71,9 @@ func Rank(q Question, shares ...iter.Seq[Document]) *Ranking {
 	r := &Ranking{places: map[string]int{}}
 	for i, s := range q.stems {
 		r.places[s] = i
+	}
+	if q.known != nil {
+		r.numbers = q.known.places(r.places)
 	}
 	counts := make([]counts, len(shares))
 	var group sync.WaitGroup
@@ -131,8 +136,13 @@ func (h holder) score(values []float64, average float64) (score float64) {
 func (r *Ranking) count(documents iter.Seq[Document]) (c counts) {
 	counter := counter{places: r.places, known: map[string]met{}, often: make([]float64, len(r.places))}
 	for d := range documents {
-		list, length := counter.count(d)
-		if len(list) > 0 {
+		length := 0.0
+		if d.bag != nil {
+			length = counter.countBag(d.bag, r.numbers)
+		} else {
+			length = counter.count(d)
+		}
+		if list := counter.take(); len(list) > 0 {
 			c.found = append(c.found, holder{c.total, length, cmp.Or(d.Prior, 1), list})
 		}
 		c.total, c.length = c.total+1, c.length+length
@@ -167,6 +177,7 @@ type counter struct {
 	known  map[string]met // the words that were met, as they were written
 	often  []float64      // of the present document
 	found  []int          // the places that are not 0 in it
+	room   []held         // for what is taken
 }
 
 // met is a word: how many parts it has, and which of them are asked for.
@@ -187,7 +198,7 @@ func (c *counter) meet(word string) met {
 	return m
 }
 
-func (c *counter) count(d Document) (list []held, length float64) {
+func (c *counter) count(d Document) (length float64) {
 	for _, f := range d.Fields {
 		for word := range written(f.Text) {
 			m, known := c.known[word]
@@ -196,20 +207,33 @@ func (c *counter) count(d Document) (list []held, length float64) {
 			}
 			length += float64(m.parts) * f.Weight
 			for _, at := range m.places {
-				if c.often[at] == 0 {
-					c.found = append(c.found, at)
-				}
-				c.often[at] += f.Weight
+				c.add(at, f.Weight)
 			}
 		}
 	}
+	return length
+}
+
+func (c *counter) add(at int, often float64) {
+	if c.often[at] == 0 {
+		c.found = append(c.found, at)
+	}
+	c.often[at] += often
+}
+
+// take gives what was counted of the present document, by places.
+func (c *counter) take() []held {
 	slices.Sort(c.found)
+	if cap(c.room)-len(c.room) < len(c.found) {
+		c.room = make([]held, 0, max(4096, len(c.found)))
+	}
+	start := len(c.room)
 	for _, at := range c.found {
-		list = append(list, held{at, c.often[at]})
+		c.room = append(c.room, held{at, c.often[at]})
 		c.often[at] = 0
 	}
 	c.found = c.found[:0]
-	return list, length
+	return slices.Clip(c.room[start:])
 }
 
 // worth is what a text says of the question: the values of the words in it, each

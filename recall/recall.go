@@ -55,6 +55,8 @@ type Field struct {
 type Document struct {
 	Fields []Field
 	Prior  float64 // what a ranking multiplies its score by; 0 is 1
+
+	bag *bag // instead of the fields; nil for none
 }
 
 // Hit is a document that holds at least one word of a query.

@@ -92,16 +92,17 @@ func In(file *beads.Snapshot, r Request) (list []Known, total int, err error) {
 // rank reads the sources on all cores.
 func rank(file *beads.Snapshot, question Question, sources []source) (*Ranking, error) {
 	cores := runtime.GOMAXPROCS(0)
+	question.known = vocabularyOf(file)
 	size := max(1, (len(sources)+cores-1)/cores)
 	var shares []iter.Seq[Document]
 	errs := make([]error, cores)
 	for share := range slices.Chunk(sources, size) {
 		failed := &errs[len(shares)]
 		shares = append(shares, func(yield func(Document) bool) {
-			reader := file.Reader()
+			reader, packer := file.Reader(), newPacker(question.known)
 			for _, s := range share {
-				texts, err := s.texts(reader)
-				if *failed = err; err != nil || !yield(s.document(texts)) {
+				d, err := s.document(reader, packer)
+				if *failed = err; err != nil || !yield(d) {
 					return
 				}
 			}
@@ -149,15 +150,21 @@ func (s source) texts(reader *beads.Reader) ([]text, error) {
 	return textsOf(record), nil
 }
 
-func (s source) document(texts []text) Document {
-	d := Document{Prior: 1}
+// document is what is ranked: by its bag, where one is kept.
+func (s source) document(reader *beads.Reader, p *packer) (d Document, err error) {
+	d.Prior = 1
 	if s.issue == nil || s.issue.Status == "closed" {
 		d.Prior = closedPrior
 	}
+	if d.bag = p.kept(s.issue); d.bag != nil {
+		return d, nil
+	}
+	texts, err := s.texts(reader)
 	for _, t := range texts {
 		d.Fields = append(d.Fields, Field{Text: t.text, Weight: t.weight})
 	}
-	return d
+	d.bag = p.keep(s.issue, d.Fields)
+	return d, err
 }
 
 // question is what is asked for. With Like, the issue is left out of the answers.

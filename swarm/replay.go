@@ -244,6 +244,17 @@ func (s *State) Full(subtask, agent string) bool {
 	return false
 }
 
+// Solutions is how many commits an agent named in this round, without this one.
+func (s *State) Solutions(agent, commit string) int {
+	named := map[string]bool{}
+	for _, f := range s.Findings {
+		if f.Agent == agent && f.Round == s.Round && f.Commit != "" && f.Commit != commit {
+			named[f.Commit] = true
+		}
+	}
+	return len(named)
+}
+
 // Probes reports whether an agent probes a subtask.
 func (s *State) Probes(subtask, agent string) bool {
 	return slices.ContainsFunc(s.Claims, func(c *Claim) bool { return c.Subtask == folded(subtask) && slices.Contains(c.Agents, agent) })

@@ -33,7 +33,8 @@ type Acted struct {
 
 // Act has an operation count in the running round. Refusals leave no byte: fault.Usage for
 // who is no agent and for what is wrong with the operation, fault.Conflict for a subtask
-// that has all its agents (max_agents_reached), and where no swarm runs.
+// that has all its agents (max_agents_reached), for one solution too many of an agent
+// (max_solutions_reached), and where no swarm runs.
 func Act(ctx context.Context, a *app.App, r ActRequest) (*Acted, error) {
 	s, err := load(a, r.ID)
 	if err != nil {
@@ -95,6 +96,10 @@ func (s *session) commitOf(ctx context.Context, branch string) (string, error) {
 	return strings.TrimSpace(string(result.Stdout)), nil
 }
 
+// mostSolutions is how many commits an agent may name in a round: each goes through the
+// gate.
+const mostSolutions = 8
+
 // act numbers an operation and keeps it, where it counts.
 func (s *session) act(o swarm.Operation, dryRun bool) (*Acted, error) {
 	done := &Acted{ID: s.issue, DryRun: dryRun}
@@ -109,6 +114,10 @@ func (s *session) act(o swarm.Operation, dryRun bool) (*Acted, error) {
 					Hint: "type stig swarm probe " + s.issue + " --subtask TEXT with another"}
 			}
 			done.Unchanged = state.Probes(o.Subtask, o.Agent)
+		}
+		if o.Commit != "" && state.Solutions(o.Agent, o.Commit) >= mostSolutions {
+			return &fault.Error{Code: fault.Conflict, ID: s.issue, Reason: fmt.Sprintf("max_solutions_reached: %s named %d solutions in round %d", o.Agent, mostSolutions, state.Round),
+				Hint: "report it without --branch, or wait for the next round"}
 		}
 		if !done.Unchanged {
 			line, err := json.Marshal(o)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"stig/app"
+	"stig/beads"
 	"stig/checkpoint"
 	"stig/fault"
 	"stig/jsonl"
@@ -94,6 +95,7 @@ func newRunner(ctx context.Context, a *app.App, r RunRequest) (*runner, error) {
 	x.app.Actor = x.name
 	if x.app.Cache == nil {
 		x.app.Cache = jsonl.NewCache(a.Now)
+		x.app.Cache.Memo = beads.NewMemo()
 	}
 	if x.session, err = load(x.app, r.ID); err != nil {
 		return nil, err

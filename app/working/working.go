@@ -219,6 +219,7 @@ func (l *loop) prepare(ctx context.Context, a *app.App) (err error) {
 	l.app.Actor = l.name
 	if l.app.Cache == nil {
 		l.app.Cache = jsonl.NewCache(l.app.Now)
+		l.app.Cache.Memo = beads.NewMemo() // briefings ask the whole store
 	}
 	if l.store, err = l.app.Discover(); err != nil {
 		return err
