@@ -130,7 +130,7 @@ func TestEnds(t *testing.T) {
 		time.Sleep(500 * time.Millisecond)
 	})
 	http.DefaultClient.CloseIdleConnections()
-	for range 200 {
+	for range 1000 {
 		if runtime.NumGoroutine() <= before+2 {
 			return
 		}
