@@ -331,7 +331,7 @@ func (a *App) branches(p live.Place) func(name string) bool {
 
 // renewOwn renews the claim of the actor on an issue that they did not write to.
 func (a *App) renewOwn(ctx context.Context, store beads.Place, issue string, now time.Time) {
-	place, claims, _ := a.Leases(store, now)
+	place, claims, _ := a.leases(store, now)
 	who, err := a.ActorName(ctx)
 	edit := lease.Edit{Actor: who, Now: now}
 	if err != nil || !edit.Renew(&claims, issue) {

@@ -108,6 +108,7 @@ func TestClaimOfAnotherMachine(t *testing.T) {
 	loop := elsewhere(t, "-test.run=^TestMachine$")
 	loop.Env = append(os.Environ(), "STIG_TEST_MACHINE=hold "+dirs[0]+" "+url+" w1")
 	out, err := loop.StdoutPipe()
+	before := time.Now()
 	if err == nil {
 		err = loop.Start()
 	}
@@ -119,27 +120,29 @@ func TestClaimOfAnotherMachine(t *testing.T) {
 	if lines.Scan(); !strings.HasPrefix(lines.Text(), "held") {
 		t.Fatal(lines.Text())
 	}
+	held := time.Now()
 	here := func(name string) *App { return onServer(t, dirs[1], url, name, "STIG_NOW=") }
 	for _, name := range []string{"w2", "w1"} {
 		_, err := here(name).Claim(t.Context(), ClaimRequest{ID: "demo-1"})
+		if err == nil && time.Since(before) >= lasts {
+			t.Skip("a machine that is busy: the claim is over")
+		}
 		if !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "is claimed by w1 in /pier/tree on pier by process ") || !strings.Contains(err.Error(), " until 20") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	_, _ = loop.Process.Kill(), loop.Wait()
-	killed := time.Now()
-	for time.Since(killed) < 2*lasts {
-		before := time.Since(killed)
+	for over := false; !over; time.Sleep(50 * time.Millisecond) {
+		over = time.Since(held) > lasts+time.Second
 		returned, err := here("w2").SweepEnded(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		if len(returned) == 0 {
-			time.Sleep(50 * time.Millisecond)
 			continue
 		}
-		if before < lasts-time.Second || before > lasts+time.Second {
-			t.Errorf("returned after %s", before)
+		if after := time.Since(before); after < lasts {
+			t.Errorf("returned after %s", after)
 		}
 		if _, err := here("w2").Claim(t.Context(), ClaimRequest{ID: "demo-1"}); err != nil {
 			t.Error(err)

@@ -108,7 +108,7 @@ func (a *App) returnable(store beads.Place, now time.Time, r SweepRequest) func(
 	ended, older := a.gone(), cmp.Or(r.Older, dag.SweepAfter)
 	gone := func(holder string) bool { return r.People && !actor.IsSession(holder) || ended(holder) }
 	return func(*beads.Snapshot) func(*beads.Issue) checkpoint.Left {
-		_, claims, judge := a.Leases(store, now)
+		_, claims, judge := a.leases(store, now)
 		return func(issue *beads.Issue) checkpoint.Left {
 			l, ok := claims.Lease(issue.ID)
 			held := ok && l.Covers(issue.Assignee)
@@ -132,7 +132,7 @@ func (a *App) isLeft(file *beads.Snapshot, now time.Time) func(*beads.Issue) boo
 // held lists, by id, the issues that are open in this store and that somebody has
 // elsewhere: by a lease, or by having closed them on another branch.
 func (a *App) held(file *beads.Snapshot, now time.Time) map[string]orient.Held {
-	place, claims, judge := a.Leases(file.Place(), now)
+	place, claims, judge := a.leases(file.Place(), now)
 	if len(claims.Leases)+len(claims.Done) == 0 {
 		return nil
 	}
@@ -162,9 +162,9 @@ func (a *App) held(file *beads.Snapshot, now time.Time) map[string]orient.Held {
 	return held
 }
 
-// Leases reads the leases of a store, with the judge of them; what cannot be read is warned
+// leases reads the leases of a store, with the judge of them; what cannot be read is warned
 // of.
-func (a *App) Leases(store beads.Place, now time.Time) (place live.Place, claims live.Claims, judge lease.Judge) {
+func (a *App) leases(store beads.Place, now time.Time) (place live.Place, claims live.Claims, judge lease.Judge) {
 	place, err := a.Live(store)
 	if err == nil {
 		claims, judge, err = a.Judge(place, now).AsRead(func() (live.Claims, error) { return place.Claims() })
@@ -211,7 +211,7 @@ func (c *claimer) sweepEnded(ctx context.Context, count func(live.Lease) bool) (
 		return nil, nil // their own work trees return them
 	}
 	swept, err := checkpoint.Sweep(ctx, c.store, c.options, c.who.Actor, func(*beads.Snapshot) func(*beads.Issue) checkpoint.Left {
-		_, now, _ := c.app.Leases(c.store.Place(), c.options.Now)
+		_, now, _ := c.app.leases(c.store.Place(), c.options.Now)
 		return func(issue *beads.Issue) checkpoint.Left {
 			if l, ok := now.Lease(issue.ID); ok && lease.Same(l, ended[issue.ID]) && l.Covers(issue.Assignee) {
 				return checkpoint.Ended

@@ -92,7 +92,7 @@ func (s *served) store() string { return filepath.Join(s.dir, ".beads", "issues.
 // key is the address that lets the next browser in.
 func (s *served) key(t testing.TB) string {
 	t.Helper()
-	for range 200 {
+	for range 2000 {
 		s.mu.Lock()
 		n := len(s.paths)
 		path := ""

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"stig/app"
 	"stig/beads"
+	"stig/lease"
 	"stig/live"
 	"stig/process"
 )
@@ -25,6 +25,7 @@ func (e *examination) workers() {
 		return // environment said so
 	}
 	presences, _ := place.Presences() // what cannot be read is moved aside
+	claims, judge, _ := e.app.Judge(place, now).AsRead(func() (live.Claims, error) { return place.Claims() })
 	e.unreadable(place)
 	running, dead := 0, []string{}
 	for _, p := range presences {
@@ -35,7 +36,7 @@ func (e *examination) workers() {
 			dead = append(dead, fmt.Sprintf("%s (%s)", p.Name, p.Issue))
 		}
 	}
-	leases := e.ofTheDead(now)
+	leases := e.ofTheDead(claims, judge)
 	if len(dead) > 0 {
 		e.todo("workers", "loops that ended with an issue in hand: "+strings.Join(dead, ", "), "stig sweep")
 	}
@@ -48,13 +49,12 @@ func (e *examination) workers() {
 }
 
 // ofTheDead names the issues in progress whose leases ended, each with its holder.
-func (e *examination) ofTheDead(now time.Time) (names []string) {
+func (e *examination) ofTheDead(claims live.Claims, judge lease.Judge) (names []string) {
 	snapshot, err := e.app.At(e.store).Snapshot()
 	if err != nil {
 		return nil // findStore said so
 	}
 	defer snapshot.Close()
-	_, claims, judge := e.app.Leases(e.store, now)
 	for _, issue := range snapshot.All() {
 		l, ok := claims.Lease(issue.ID)
 		if ok && issue.Status == "in_progress" && l.Actor == issue.Assignee && judge.Ended(l) {

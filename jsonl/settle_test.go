@@ -89,10 +89,10 @@ func TestReadShort(t *testing.T) {
 		age  time.Duration
 		most time.Duration
 	}{
-		{"", time.Hour, settleTime / 2},
-		{`{"id":"a","ti`, time.Hour, settleTime / 2},
-		{"", 0, 2 * settleTime},
-		{harbour, 0, settleTime / 2},
+		{"", time.Hour, settleTime},
+		{`{"id":"a","ti`, time.Hour, settleTime},
+		{"", 0, 20 * settleTime}, // on a busy machine
+		{harbour, 0, settleTime},
 	} {
 		s := writeStore(t, c.text)
 		at := time.Now().Add(-c.age)
@@ -101,7 +101,7 @@ func TestReadShort(t *testing.T) {
 		}
 		began := time.Now()
 		mustRead(t, s.Path)
-		if took := time.Since(began); took > c.most {
+		if took := time.Since(began); took >= c.most {
 			t.Errorf("%q of %v ago took %v", c.text, c.age, took)
 		}
 	}

@@ -2,6 +2,7 @@ package process_test
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -15,13 +16,22 @@ import (
 func TestDetach(t *testing.T) {
 	dir := t.TempDir()
 	input := bytes.Repeat([]byte("0123456789abcde\n"), 1<<10)
-	start := time.Now()
-	err := process.Detach(process.Command{Argv: []string{"sh", "-c", "sleep 0.3; cat >part; mv part whole"}, Dir: dir, Stdin: input}, "late")
-	if took := time.Since(start); err != nil || took > 250*time.Millisecond {
-		t.Fatalf("%v after %s", err, took)
+	script := "until [ -e read ]; do sleep 0.01; done; cat >part; mv part whole"
+	started := make(chan error, 1)
+	go func() {
+		started <- process.Detach(process.Command{Argv: []string{"sh", "-c", script}, Dir: dir, Stdin: input}, "late")
+	}()
+	var err error
+	select {
+	case err = <-started:
+	case <-time.After(20 * time.Second):
+		err = errors.New("it is waited for")
+	}
+	if err = errors.Join(err, os.WriteFile(filepath.Join(dir, "read"), nil, 0o600)); err != nil {
+		t.Fatal(err)
 	}
 	var got []byte
-	for range 500 {
+	for range 2000 {
 		if got, err = os.ReadFile(filepath.Join(dir, "whole")); err == nil {
 			break
 		}

@@ -31,7 +31,7 @@ func leader(t *testing.T, dir, mark, script string) (*exec.Cmd, ID) {
 		killAll([]int{-cmd.Process.Pid})
 		<-gone
 	})
-	for range 500 {
+	for range 2000 {
 		if _, err := os.Stat(filepath.Join(dir, "begun")); err == nil {
 			return cmd, idOf(cmd.Process.Pid)
 		}

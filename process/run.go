@@ -164,7 +164,7 @@ func (p *program) start(c Command, stdout, stderr io.Writer, shared bool) (err e
 
 // watch has the program watched; nil where it cannot be, which is no reason not to run it.
 func (p *program) watch() *watcher {
-	w, err := watch(p.limit+p.grace, p.mark)
+	w, err := watch(p.limit+p.grace, p.mark, p.pipes.ours[len(p.pipes.ours)-1])
 	if err != nil {
 		return nil
 	}

@@ -2,13 +2,16 @@
 
 package process
 
-import "time"
+import (
+	"os"
+	"time"
+)
 
 // Without process groups nothing ends what we leave behind when we are killed.
 
 type watcher struct{}
 
-func watch(time.Duration, string) (*watcher, error) { return &watcher{}, nil }
+func watch(time.Duration, string, *os.File) (*watcher, error) { return &watcher{}, nil }
 
 func (*watcher) see(int) {}
 

@@ -3,9 +3,12 @@
 package process
 
 import (
+	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"strconv"
+	"syscall"
 	"time"
 )
 
@@ -14,11 +17,19 @@ import (
 // environment where that is not "" (twice: a process may start one while it is looked for), when its input
 // ends without the word, because we were killed, or when it does not come within $0
 // seconds, because we were stopped. Where read knows no -t it waits for the end of its
-// input alone.
+// input alone. When we were killed or stopped before we said the process id, that is the
+// session of whoever writes to the pipe with the inode $2.
 const watching = `
-mark=$1
-read -r leader || exit 0
-if [ -n "$BASH_VERSION" ]; then read -r -t "$0" word; else read -r word; fi && exit 0
+mark=$1 pipe=$2
+next() { if [ -n "$BASH_VERSION" ]; then read -r -t "$0" "$1"; else read -r "$1"; fi; }
+if next leader; then
+	[ "$leader" = done ] || next word && exit 0
+else
+	for file in $(find -L /proc/[0-9]*/fd/[12] -type p -inum "$pipe"); do
+		read -r line <"${file%/fd/*}/stat" && set -- ${line##*) } && leader=$4
+	done
+	[ -n "$leader$mark" ] || exit 0
+fi
 kill -s KILL -- "-$leader"
 for stat in /proc/[0-9]*/stat; do
 	read -r line <"$stat" || continue
@@ -43,14 +54,14 @@ type watcher struct {
 
 // watch starts a watcher before the program that it is to see, so that no moment is left in
 // which nobody would end that. It leads a session of its own: an interrupt at the terminal
-// does not end it.
-func watch(limit time.Duration, mark string) (*watcher, error) {
+// does not end it. output is our end of the pipe that the program will write to.
+func watch(limit time.Duration, mark string, output *os.File) (*watcher, error) {
 	shell := "bash"
 	if _, err := Find(shell); err != nil {
 		shell = "sh"
 	}
 	late := int((limit + time.Second - 1) / time.Second)
-	cmd := exec.Command(shell, "-c", watching, strconv.Itoa(late), assigned(mark))
+	cmd := exec.Command(shell, "-c", watching, strconv.Itoa(late), assigned(mark), inode(output))
 	cmd.Env, cmd.Dir = []string{}, "/"
 	ownGroup(cmd)
 	word, err := cmd.StdinPipe()
@@ -58,6 +69,19 @@ func watch(limit time.Duration, mark string) (*watcher, error) {
 		err = cmd.Start()
 	}
 	return &watcher{cmd, word}, err
+}
+
+// inode is the number of the inode of a file; "" where it has none.
+func inode(f *os.File) string {
+	info, err := f.Stat()
+	if err != nil {
+		return ""
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return ""
+	}
+	return fmt.Sprint(stat.Ino)
 }
 
 // see has the watcher watch a program, which leads a session.

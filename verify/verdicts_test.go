@@ -297,7 +297,7 @@ func TestVerdictsKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 		path := filepath.Join(dir, "reef-1.json")
-		for range 500 {
+		for range 4000 {
 			if _, err := os.Stat(path); err == nil {
 				break
 			}

@@ -89,7 +89,7 @@ func (y *yard) work(t *testing.T, script string, change func(*working.Request)) 
 	if change != nil {
 		change(&r)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	return working.Work(ctx, y.app, r)
 }

@@ -77,23 +77,40 @@ func (w *waiter) ends(t *testing.T, within time.Duration, exit int) {
 }
 
 // TestAwaitIsTold asserts that a waiting process ends soon after the answer is
-// written, long before it would look by itself: every two seconds.
+// written, long before it would look by itself: every two seconds. On a busy machine one
+// may be late.
 func TestAwaitIsTold(t *testing.T) {
 	t.Parallel()
+	var late []time.Duration
+	for len(late) < 3 {
+		took := answered(t)
+		if took < time.Second {
+			return
+		}
+		late = append(late, took)
+	}
+	t.Errorf("ended %s after the answer", late)
+}
+
+// answered gives how long after the answer a waiting process ends.
+func answered(t *testing.T) time.Duration {
+	t.Helper()
 	w, store := awaiting(t)
 	answer := stigCommand(filepath.Dir(filepath.Dir(store)), "resolve", "harbor-b7q", "-m", "The town pays.")
 	if out, err := answer.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	answered := time.Now()
-	w.ends(t, time.Second, 0)
-	t.Logf("ended %s after the answer", time.Since(answered).Round(time.Millisecond))
+	start := time.Now()
+	w.ends(t, 20*time.Second, 0)
+	took := time.Since(start).Round(time.Millisecond)
+	t.Logf("ended %s after the answer", took)
 	if got, want := w.out.String(), "The town pays.\n"; got != want {
 		t.Errorf("printed %q, want %q", got, want)
 	}
 	if got, want := w.err.String(), "harbor-b7q: answered on 2026-11-20 by ines, question ad52a96d\n"; got != want {
 		t.Errorf("noted %q, want %q", got, want)
 	}
+	return took
 }
 
 // TestAwaitOutlastsCarelessWriters removes the store for a moment and writes it
@@ -148,12 +165,12 @@ func TestAwaitEnds(t *testing.T) {
 		if err := os.WriteFile(store, []byte(strings.Join(kept, "")), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		w.ends(t, 3*time.Second, app.ExitNoIssue)
+		w.ends(t, 20*time.Second, app.ExitNoIssue)
 	})
 	t.Run("time", func(t *testing.T) {
 		t.Parallel()
 		w, _ := awaiting(t, "--timeout", "1s")
-		w.ends(t, 2*time.Second, app.ExitWaits)
+		w.ends(t, 20*time.Second, app.ExitWaits)
 		if !strings.Contains(w.err.String(), "harbor-b7q: no answer within 1s") {
 			t.Errorf("said %q", w.err.String())
 		}
@@ -169,7 +186,7 @@ func TestAwaitEnds(t *testing.T) {
 		if err := w.Process.Signal(os.Interrupt); err != nil {
 			t.Fatal(err)
 		}
-		w.ends(t, time.Second, app.ExitInterrupted)
+		w.ends(t, 20*time.Second, app.ExitInterrupted)
 	})
 }
 
@@ -205,7 +222,7 @@ func TestWatchedEscalations(t *testing.T) {
 			if strings.Count(line, `"id"`) != 1 || !strings.Contains(line, want) {
 				t.Fatalf("printed %s, want one question with %s", line, want)
 			}
-		case <-time.After(3 * time.Second):
+		case <-time.After(20 * time.Second):
 			t.Fatalf("nothing printed, want %s", want)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // Wait waits for the end of the process whose id is in a file, and fails the test
-// where it is still there after two seconds.
+// where it is still there after 20 seconds.
 func Wait(t *testing.T, path string) {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -26,7 +26,7 @@ func Wait(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	process, err := os.FindProcess(pid)
-	for range 100 {
+	for range 1000 {
 		if err != nil || errors.Is(process.Signal(syscall.Signal(0)), os.ErrProcessDone) || isZombie(pid) {
 			return
 		}
