@@ -32,6 +32,7 @@ type Issue struct {
 	sum  uint32 // of the id; see idTable
 
 	version uint64 // of the line; see Memo
+	kept    *remembered
 
 	// Of the value of the notes in the line; 0 where there are none, or where
 	// they end beyond what this counts.

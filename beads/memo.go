@@ -2,7 +2,6 @@ package beads
 
 import (
 	"hash/maphash"
-	"maps"
 	"sync"
 )
 
@@ -52,17 +51,47 @@ func (m *Memo) isEmpty() bool {
 func (m *Memo) keep(f *Snapshot) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.take(f)
+	for version, l := range m.lines {
+		if l.issue.of != f {
+			m.forget(version)
+		}
+	}
+}
+
+// follow is keep for a snapshot that an edit led to, of which only these lines are gone: it
+// does not go through the table.
+func (m *Memo) follow(f *Snapshot, gone []uint64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.take(f)
+	for _, version := range gone {
+		if l := m.lines[version]; l != nil && l.issue.of != f {
+			m.forget(version)
+		}
+	}
+}
+
+func (m *Memo) take(f *Snapshot) {
 	if m.lines == nil {
 		m.lines = make(map[uint64]*remembered, len(f.issues))
 	}
 	for _, is := range f.issues {
-		if l := m.lines[is.version]; l != nil {
-			l.issue = is
-		} else {
-			m.lines[is.version] = &remembered{issue: is}
+		if is.kept == nil {
+			is.kept = m.lines[is.version]
 		}
+		if is.kept == nil {
+			is.kept = &remembered{}
+			m.lines[is.version] = is.kept
+		}
+		is.kept.issue = is
 	}
-	maps.DeleteFunc(m.lines, func(_ uint64, l *remembered) bool { return l.issue.of != f })
+}
+
+// forget keeps nothing alive of what issues of an earlier snapshot may still name.
+func (m *Memo) forget(version uint64) {
+	m.lines[version].issue, m.lines[version].found = nil, nil
+	delete(m.lines, version)
 }
 
 // Remembered gives what was remembered under a name, of a type of its own, of the line that the issue stands on;
@@ -74,10 +103,10 @@ func (i *Issue) Remembered(name any) any {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if l := m.lines[i.version]; l != nil {
-		return l.found[name]
+	if i.kept == nil {
+		return nil
 	}
-	return nil
+	return i.kept.found[name]
 }
 
 // Remember keeps what follows from the bytes of the line that the issue stands on, and from
@@ -90,14 +119,13 @@ func (i *Issue) Remember(name, found any) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	l := m.lines[i.version]
-	if l == nil {
-		return // of a snapshot that is not the last one
+	if i.kept == nil || i.kept.issue == nil {
+		return // of a snapshot that is just being made, or of a line that is gone
 	}
-	if l.found == nil {
-		l.found = map[any]any{}
+	if i.kept.found == nil {
+		i.kept.found = map[any]any{}
 	}
-	l.found[name] = found
+	i.kept.found[name] = found
 }
 
 // Common gives what all that is remembered of lines under a name has in common, which first

@@ -34,7 +34,7 @@ func TestMemo(t *testing.T) {
 			}
 			is.Remember("x", fmt.Sprint(round, is.ID))
 			remembered[string(line)] = fmt.Sprint(round, is.ID)
-			is.version = 0
+			is.version, is.kept = 0, nil
 		}
 		if why := unlike(f, indexText(t, text)); why != "" {
 			t.Fatalf("round %d: %s", round, why)
@@ -42,6 +42,7 @@ func TestMemo(t *testing.T) {
 		for _, is := range f.issues { // unlike compared them without
 			line, _ := is.AppendLine(nil)
 			is.version, _ = memo.known(line)
+			is.kept = memo.lines[is.version]
 		}
 		at, to := random.IntN(len(lines)), random.IntN(len(lines))
 		switch random.IntN(4) {

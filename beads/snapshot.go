@@ -192,7 +192,9 @@ func (tx *Tx) After(from Source) (*Snapshot, error) {
 		next.others = append(next.others, &is)
 	}
 	var replaced []stretch
+	var gone []uint64
 	for _, c := range changed {
+		gone = append(gone, c.version)
 		replaced = append(replaced, stretch{c.off, int64(len(tx.records[c].line) - c.size)})
 	}
 	var err error
@@ -201,7 +203,7 @@ func (tx *Tx) After(from Source) (*Snapshot, error) {
 		return nil, err
 	}
 	if from.Memo != nil {
-		from.Memo.keep(next)
+		from.Memo.follow(next, gone)
 	}
 	return next, nil
 }
