@@ -63,30 +63,54 @@ func (s *journalled) Edit(ctx context.Context, o beads.Options, fn func(*beads.T
 // follow has leases follow what an edit did to issues: who works on one renews theirs,
 // and who gives one back or closes it has none any more.
 func (e *entry) follow(changes []beads.Change) {
-	leavesMarks := e.place.Shared() && e.place.Documents == nil // of a server's store all see the closing itself
-	if e.place.Worktree == "" || len(changes) == 0 || len(e.claims.Leases)+len(e.claims.Done) == 0 && !leavesMarks {
+	if e.place.Worktree == "" || len(changes) == 0 || len(e.claims.Leases)+len(e.claims.Done) == 0 && !e.leavesMarks() {
 		return
 	}
-	var did []lease.Change
+	if edit, did := e.edit(changes); slices.ContainsFunc(did, edit.Concerns) {
+		e.change(did, edit.Follow)
+	}
+}
+
+// leavesMarks reports whether others of the clone are told of closings: of a server's store
+// all see these themselves.
+func (e *entry) leavesMarks() bool { return e.place.Shared() && e.place.Documents == nil }
+
+// announce leaves the marks of what is about to be closed.
+func (e *entry) announce(changes []beads.Change) {
+	edit, did := e.edit(changes)
+	if slices.ContainsFunc(did, func(one lease.Change) bool { return edit.Announce(&live.Claims{}, one) }) {
+		e.change(did, edit.Announce)
+		e.withdraw = func() { e.change(did, edit.Withdraw) }
+	}
+}
+
+// edit says what the changes did, for leases and marks to follow.
+func (e *entry) edit(changes []beads.Change) (edit lease.Edit, did []lease.Change) {
 	for _, c := range changes {
 		if before, after, err := parsed(c); err == nil && before != nil {
 			did = append(did, lease.Change{Issue: c.ID, Status: before.Text(beads.Status), NewStatus: after.Text(beads.Status),
 				Holder: before.Text(beads.Assignee), NewHolder: after.Text(beads.Assignee)})
 		}
 	}
-	edit := lease.Edit{Actor: e.actor, Now: e.options.Now, Before: e.claims, Commit: e.place.Head}
-	if leavesMarks {
+	edit = lease.Edit{Actor: e.actor, Now: e.options.Now, Before: e.claims, Commit: e.place.Head}
+	if e.leavesMarks() {
 		edit.Branch = e.place.Branch
 	}
-	if !slices.ContainsFunc(did, edit.Concerns) {
-		return
+	return edit, did
+}
+
+// change has leases and marks follow what was done.
+func (e *entry) change(did []lease.Change, follow func(*live.Claims, lease.Change) bool) {
+	var issues []string
+	for _, one := range did {
+		issues = append(issues, one.Issue)
 	}
 	beside, err := e.place.ChangeClaims(func(all *live.Claims) (changed bool, err error) {
 		for _, one := range did {
-			changed = edit.Follow(all, one) || changed
+			changed = follow(all, one) || changed
 		}
 		return changed, nil
-	}, issuesOf(changes)...)
+	}, issues...)
 	if beside {
 		e.warnOfBeside()
 	}
@@ -114,6 +138,8 @@ type entry struct {
 	actor   string
 	seen    live.Seen
 	before  string // the stamp of the store
+
+	withdraw func() // takes the marks back that were left before the store is written; nil for none
 }
 
 func (j *journal) entry(p beads.Place, o beads.Options) *entry {
@@ -148,6 +174,7 @@ func (e *entry) begin(changes []beads.Change) {
 	if pending.Beside() && place.Shared() {
 		e.warnOfBeside()
 	}
+	e.announce(changes)
 }
 
 // warnOfBeside says, once, that other work trees do not see what this run does.
@@ -178,6 +205,10 @@ func (e *entry) end(written bool) {
 		e.warn(err)
 	}
 	e.pending = nil
+	if !written && e.withdraw != nil {
+		e.withdraw()
+	}
+	e.withdraw = nil
 	// What another program did to the store before is looked at by orient.
 	if written && (e.seen.Left == e.before || e.seen.Left == "") {
 		e.seen.Left = live.Stamp(e.at.Path)

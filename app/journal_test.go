@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -77,4 +80,81 @@ type unsynced struct{ beads.Store }
 func (s unsynced) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) error) ([]beads.Change, error) {
 	changes, err := s.Store.Edit(ctx, o, fn)
 	return changes, errors.Join(err, errors.New("may not outlast a crash"))
+}
+
+// full is a store in which there is no room: an edit fails after it was begun.
+type full struct {
+	beads.Store
+	look func() // while it is about to be written
+	err  error
+}
+
+func (s full) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) error) ([]beads.Change, error) {
+	return s.Store.Edit(ctx, o, func(tx *beads.Tx) error {
+		if err := fn(tx); err != nil {
+			return err
+		}
+		s.look()
+		return s.err
+	})
+}
+
+// TestClosingIsAnnounced: the mark of a closing is there before the store shows it, so that
+// who is killed between the two leaves no issue to be done again; where the store was not
+// written it is taken back.
+func TestClosingIsAnnounced(t *testing.T) {
+	dir := t.TempDir()
+	for _, argv := range [][]string{{"init", "-q", "-b", "main"}, {"-c", "user.name=m", "-c", "user.email=m@pier", "commit", "-q", "--allow-empty", "-m", "begin"}} {
+		cmd := exec.Command("git", argv...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	place := beads.Place{Path: filepath.Join(dir, ".beads", "issues.jsonl"), Dir: filepath.Join(dir, ".beads")}
+	if err := os.Mkdir(place.Dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s := memory.At(place, `{"id":"h-1","title":"a","status":"open"}`+"\n"+`{"id":"h-2","title":"b","status":"open"}`+"\n")
+	a := &App{Getenv: func(string) string { return "" }, Env: func() []string { return nil }, Ctx: t.Context(), Actor: "mara", Say: func(_ Level, text string) { t.Error(text) }}
+	marked := func() (list []string) {
+		at, err := live.At(place.Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		claims, err := at.Claims()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range claims.Done {
+			list = append(list, d.Issue+" on "+d.Branch)
+		}
+		return list
+	}
+	o := beads.Options{Now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)}
+	closing := func(tx *beads.Tx) error { return tx.MarkClosed("h-1", "done") }
+	var meanwhile []string
+	edit := func(fail error, fn func(*beads.Tx) error) {
+		store := &journalled{Store: full{s, func() { meanwhile = marked() }, fail}, journal: a.edits()}
+		if _, err := store.Edit(t.Context(), o, fn); !errors.Is(err, fail) {
+			t.Fatal(err)
+		}
+	}
+	want := []string{"h-1 on main"}
+	edit(errors.New("no room"), closing)
+	if after := marked(); !slices.Equal(meanwhile, want) || len(after) > 0 {
+		t.Errorf("not written: %q, and %q after it", meanwhile, after)
+	}
+	edit(nil, func(tx *beads.Tx) error { return tx.Set("h-2", beads.Set{Key: beads.Title, Text: "c"}) })
+	if after := marked(); len(meanwhile)+len(after) > 0 {
+		t.Errorf("nothing closed: %q, and %q after it", meanwhile, after)
+	}
+	edit(nil, closing)
+	if after := marked(); !slices.Equal(meanwhile, want) || !slices.Equal(after, want) {
+		t.Errorf("written: %q, and %q after it", meanwhile, after)
+	}
+	edit(nil, func(tx *beads.Tx) error { return tx.Set("h-1", beads.Set{Key: beads.Status, Text: "open"}) })
+	if after := marked(); len(after) > 0 {
+		t.Errorf("open again: %q", after)
+	}
 }

@@ -215,11 +215,7 @@ func (e Edit) Follow(c *live.Claims, did Change) bool {
 		if same {
 			c.End(did.Issue)
 		}
-		mark := did.NewStatus == "closed" && e.Branch != ""
-		if mark {
-			c.Close(live.Done{Issue: did.Issue, Actor: e.Actor, Branch: e.Branch, Commit: e.Commit, At: e.Now})
-		}
-		return same || mark
+		return e.Announce(c, did) || same
 	case open:
 		_, marked := c.Mark(did.Issue)
 		c.Forget(did.Issue)
@@ -229,6 +225,31 @@ func (e Edit) Follow(c *live.Claims, did Change) bool {
 		return true
 	}
 	return e.Renew(c, did.Issue)
+}
+
+// Announce leaves the mark of a closing, and reports whether it is one that leaves any. It is
+// asked before the store is written: whoever is killed between the two leaves a mark, which
+// goes with the next claim of the issue on that branch, and not an issue that is done
+// again elsewhere.
+func (e Edit) Announce(c *live.Claims, did Change) bool {
+	if over(did.Status) || did.NewStatus != "closed" || e.Branch == "" {
+		return false
+	}
+	c.Close(live.Done{Issue: did.Issue, Actor: e.Actor, Branch: e.Branch, Commit: e.Commit, At: e.Now})
+	return true
+}
+
+// Withdraw takes back what Announce left, where the store was not written.
+func (e Edit) Withdraw(c *live.Claims, did Change) bool {
+	mark, there := c.Mark(did.Issue)
+	if !there || over(did.Status) || did.NewStatus != "closed" || mark.Actor != e.Actor || mark.Branch != e.Branch || !mark.At.Equal(e.Now) {
+		return false
+	}
+	c.Forget(did.Issue)
+	if was, ok := e.Before.Mark(did.Issue); ok {
+		c.Close(was)
+	}
+	return true
 }
 
 // Concerns reports whether an edit of an issue changes leases or marks as they were.
