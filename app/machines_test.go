@@ -97,8 +97,9 @@ func TestMachine(t *testing.T) {
 	time.Sleep(time.Minute)
 }
 
-// lasts is how long claims hold in these tests without being renewed.
-const lasts = 2 * time.Second
+// lasts is how long claims hold in these tests without being renewed: long enough for two
+// claims on a machine that is busy.
+const lasts = 5 * time.Second
 
 // TestClaimOfAnotherMachine: what a worker loop holds on another machine is held here, and
 // says where; killed, it holds the issue until the server did not hear of it for as long
@@ -124,9 +125,6 @@ func TestClaimOfAnotherMachine(t *testing.T) {
 	here := func(name string) *App { return onServer(t, dirs[1], url, name, "STIG_NOW=") }
 	for _, name := range []string{"w2", "w1"} {
 		_, err := here(name).Claim(t.Context(), ClaimRequest{ID: "demo-1"})
-		if err == nil && time.Since(before) >= lasts {
-			t.Skip("a machine that is busy: the claim is over")
-		}
 		if !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "is claimed by w1 in /pier/tree on pier by process ") || !strings.Contains(err.Error(), " until 20") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -269,7 +267,7 @@ func TestMachinesClaim(t *testing.T) {
 	for _, kind := range []string{servers.MariaDB, servers.Dolt} {
 		t.Run(kind, func(t *testing.T) {
 			if kind == servers.Dolt && os.Getenv("STIG_TEST_FULL") == "" {
-				t.Skip("takes four seconds more; set STIG_TEST_FULL=1")
+				t.Skip("takes some seconds more; set STIG_TEST_FULL=1")
 			}
 			testMachinesClaim(t, kind)
 		})
