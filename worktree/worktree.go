@@ -77,7 +77,7 @@ func Prepare(ctx context.Context, o Options, issue string) (*Tree, error) {
 		return nil, err
 	}
 	defer release()
-	now, err := r.look(ctx, r.onto, t.Branch)
+	now, err := r.lookFor(ctx, t)
 	if err != nil {
 		return nil, err
 	}
@@ -239,7 +239,7 @@ func (t *Tree) files(ctx context.Context) error {
 			return err
 		}
 	}
-	_, err := t.git().Must(ctx, "-c", "submodule.recurse=false", "reset", "--quiet", "--hard")
+	_, err := t.git().Must(ctx, "-c", "submodule.recurse=false", "read-tree", "--reset", "-u", "HEAD")
 	return err
 }
 
