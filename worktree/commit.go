@@ -56,15 +56,15 @@ func (t *Tree) Commit(ctx context.Context, message, author string) (commit strin
 		if err := t.stage(ctx, s.store || try > 1); err != nil {
 			return "", err
 		}
+		if staged, err := t.git().Run(ctx, "diff-index", "--cached", "--quiet", "HEAD", "--"); err != nil || staged.Exit == 0 {
+			return s.head, err // such as changes within a submodule: nothing of them can be committed
+		}
 		result, err := t.commit(ctx, message, author)
 		if err != nil {
 			return "", err
 		}
 		if result.Exit == 0 {
 			break
-		}
-		if staged, err := t.git().Run(ctx, "diff-index", "--cached", "--quiet", "HEAD", "--"); err != nil || staged.Exit == 0 {
-			return s.head, err // such as changes within a submodule: nothing of them can be committed
 		}
 		if changed, e := t.git().Run(ctx, "diff-files", "--quiet"); try > 1 || e != nil || changed.Exit == 0 {
 			return "", rejected("git commit", result)

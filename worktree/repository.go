@@ -156,58 +156,20 @@ type state struct {
 
 // look reads where the branches are that are asked for, and the work trees.
 func (r *repository) look(ctx context.Context, branches ...string) (state, error) {
-	now, _, err := r.lookHeads(ctx, branches...)
-	if err == nil {
-		now.places, err = r.places(ctx)
-	}
-	return now, err
-}
-
-// lookFor is look for what Prepare does for an issue. For one that nobody began, git need
-// not list the work trees.
-func (r *repository) lookFor(ctx context.Context, t *Tree) (state, error) {
-	now, taken, err := r.lookHeads(ctx, r.onto, t.Branch)
-	// a branch without a commit can be checked out, too
-	if err == nil && (taken || now.heads[r.onto] == "" || r.isNamed(t)) {
-		now.places, err = r.places(ctx)
-	}
-	return now, err
-}
-
-// lookHeads reads where branches are, and whether one of them is checked out.
-func (r *repository) lookHeads(ctx context.Context, branches ...string) (now state, taken bool, err error) {
-	argv := []string{"for-each-ref", "--format=%(objectname) %(refname) %(worktreepath)"}
+	argv := []string{"for-each-ref", "--format=%(objectname) %(refname)"}
 	for _, name := range append(branches, namespace) {
 		argv = append(argv, "refs/heads/"+name)
 	}
 	listed, err := r.git.Must(ctx, argv...)
-	now.heads = map[string]string{}
+	now := state{heads: map[string]string{}}
 	for line := range strings.Lines(listed) {
-		commit, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
-		name, at, _ := strings.Cut(rest, " ")
-		name = strings.TrimPrefix(name, "refs/heads/")
-		now.heads[name] = commit
-		taken = taken || at != "" && slices.Contains(branches, name) // git lists what is below them, too
+		commit, name, _ := strings.Cut(strings.TrimSpace(line), " ")
+		now.heads[strings.TrimPrefix(name, "refs/heads/")] = commit
 	}
-	return now, taken, err
-}
-
-// isNamed reports whether a work tree has to do with an issue: it is that of it, made to
-// the end or not, or rebases its branch or Onto, which git does not call checked out then.
-func (r *repository) isNamed(t *Tree) bool {
-	own := ownDirectories(r.common)
-	if own[t.Dir] != "" {
-		return true
+	if err == nil {
+		now.places, err = r.places(ctx)
 	}
-	own[""] = r.common // of the main one
-	for _, dir := range own {
-		n, _ := readNote(dir)
-		rebased := jsonl.Worktree{Own: dir}.Rebasing()
-		if n.Branch == t.Branch || rebased == t.Branch || rebased == r.onto {
-			return true
-		}
-	}
-	return false
+	return now, err
 }
 
 // begin gives the tip of Onto, which it makes from HEAD where there is none.
@@ -403,7 +365,7 @@ func (r *repository) places(ctx context.Context) (all places, err error) {
 func ownDirectories(common string) map[string]string {
 	own := map[string]string{}
 	all := filepath.Join(common, "worktrees")
-	entries, _ := os.ReadDir(all)
+	entries, _ := os.ReadDir(all) // filepath.Glob takes a path with [ for a pattern
 	for _, entry := range entries {
 		link := filepath.Join(all, entry.Name(), "gitdir")
 		if text, err := os.ReadFile(link); err == nil {

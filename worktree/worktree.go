@@ -77,7 +77,7 @@ func Prepare(ctx context.Context, o Options, issue string) (*Tree, error) {
 		return nil, err
 	}
 	defer release()
-	now, err := r.lookFor(ctx, t)
+	now, err := r.look(ctx, r.onto, t.Branch)
 	if err != nil {
 		return nil, err
 	}

@@ -68,8 +68,8 @@ func TestPassReads(t *testing.T) {
 		name, script string
 		gits         int
 	}{
-		{"silent", "true", 6},
-		{"advanced", "echo x >>work.txt", 9},
+		{"silent", "true", 7},
+		{"advanced", "echo x >>work.txt", 11},
 	} {
 		one, two := countPasses(t, c.script, 1), countPasses(t, c.script, 2)
 		if one.readings != 1 || two.readings != 1 {
