@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"stig/git"
+	"stig/jsonl"
 	"stig/process"
 )
 
@@ -44,26 +45,21 @@ func (t *Tree) Commit(ctx context.Context, message, author string) (commit strin
 		return "", err
 	}
 	defer release()
-	if _, err := t.settled(ctx); err != nil {
-		return "", err
-	}
-	env, err := identity(ctx, t.git(), author)
+	s, err := t.settled(ctx)
 	if err != nil {
 		return "", err
 	}
-	by, err := authorOf(ctx, t.git(), env, author)
-	if err != nil {
-		return "", err
+	if !s.dirty {
+		return s.head, t.unstageStore(ctx, s.store)
 	}
 	for try := 1; ; try++ {
-		staged, err := t.stage(ctx)
-		if err != nil {
+		if err := t.stage(ctx, s.store || try > 1); err != nil {
 			return "", err
 		}
-		if !staged {
-			break
+		if staged, err := t.git().Run(ctx, "diff-index", "--cached", "--quiet", "HEAD", "--"); err != nil || staged.Exit == 0 {
+			return s.head, err // such as changes within a submodule: nothing of them can be committed
 		}
-		result, err := t.git().Perform(ctx, env, []byte(message+"\n"), "-c", noUpkeep, "commit", "--quiet", "--author="+by, "--file=-")
+		result, err := t.commit(ctx, message, author)
 		if err != nil {
 			return "", err
 		}
@@ -74,34 +70,86 @@ func (t *Tree) Commit(ctx context.Context, message, author string) (commit strin
 			return "", rejected("git commit", result)
 		}
 	}
-	return t.git().Commit(ctx, "HEAD")
+	return t.head(ctx)
 }
 
 // noUpkeep keeps git from packing the repository behind our back, with the work tree held
 // meanwhile.
 const noUpkeep = "maintenance.auto=false"
 
-// stage puts all changes into the index, but for the store, and reports whether it differs
-// from the last commit then.
-func (t *Tree) stage(ctx context.Context) (bool, error) {
+// stage puts all changes into the index, but for those of the store, where there are any.
+func (t *Tree) stage(ctx context.Context, store bool) error {
 	add := []string{"add", "--all"}
 	if t.repo.store != "" {
 		add = append(add, "--sparse") // or it fails for what a worker put there
 	}
 	result, err := t.git().Perform(ctx, nil, nil, add...)
 	if err != nil {
-		return false, err
+		return err
 	}
 	if result.Exit != 0 {
-		return false, rejected("git add", result)
+		return rejected("git add", result)
 	}
-	if store := t.repo.store; store != "" {
-		if _, err := t.git().Must(ctx, "reset", "--quiet", "HEAD", "--", store); err != nil {
+	return t.unstageStore(ctx, store)
+}
+
+// unstageStore takes out of the index what differs of the store there, if anything does.
+func (t *Tree) unstageStore(ctx context.Context, differs bool) error {
+	if t.repo.store == "" || !differs {
+		return nil
+	}
+	_, err := t.git().Must(ctx, "reset", "--quiet", "HEAD", "--", t.repo.store)
+	return err
+}
+
+// commit commits the index, in the name of author under the address of the person that git
+// knows, so that hosts show whose worker it was. Only where that fails is git asked whether
+// it knows somebody: it seldom does not.
+func (t *Tree) commit(ctx context.Context, message, author string) (process.Result, error) {
+	argv := []string{"-c", noUpkeep, "commit", "--quiet", "--file=-"}
+	return t.knowing(ctx, []string{"GIT_AUTHOR_NAME=" + plain(author)}, author, message, argv...)
+}
+
+// knowing has git make a commit. Where that fails since git knows nobody to commit as, it
+// does so as name.
+func (t *Tree) knowing(ctx context.Context, env []string, name, message string, argv ...string) (process.Result, error) {
+	g, text := t.git(), []byte(message+"\n")
+	result, err := g.Perform(ctx, env, text, argv...)
+	if err != nil || result.Exit == 0 {
+		return result, err
+	}
+	known, err := knowsWho(ctx, g)
+	if err != nil || known {
+		return result, err
+	}
+	name = plain(name)
+	return g.Perform(ctx, []string{
+		"GIT_COMMITTER_NAME=" + name, "GIT_COMMITTER_EMAIL=" + name + addressEnd,
+		"GIT_AUTHOR_NAME=" + name, "GIT_AUTHOR_EMAIL=" + name + addressEnd,
+	}, text, argv...)
+}
+
+// addressEnd makes an address of a name that leads nowhere.
+const addressEnd = "@stig.invalid"
+
+// knowsWho reports whether git knows somebody to commit as.
+func knowsWho(ctx context.Context, g git.Client) (bool, error) {
+	for _, who := range []string{"GIT_COMMITTER_IDENT", "GIT_AUTHOR_IDENT"} {
+		if result, err := g.Run(ctx, "var", who); err != nil || result.Exit != 0 {
 			return false, err
 		}
 	}
-	staged, err := t.git().Run(ctx, "diff-index", "--cached", "--quiet", "HEAD", "--")
-	return staged.Exit != 0, err
+	return true, nil
+}
+
+// head is the commit that is checked out. Where git keeps that in files, it need not be
+// started.
+func (t *Tree) head(ctx context.Context) (string, error) {
+	_, commit := jsonl.Worktree{Own: t.own, Common: t.repo.common}.Head()
+	if commit == "" || strings.Contains(commit, " ") { // the name of another reference
+		return t.git().Commit(ctx, "HEAD")
+	}
+	return commit, nil
 }
 
 // Changed reports whether there is work in the tree: changes that are not committed, or
@@ -173,35 +221,6 @@ func (t *Tree) settled(ctx context.Context) (status, error) {
 func (t *Tree) attach(ctx context.Context) error {
 	_, err := t.git().Must(ctx, "symbolic-ref", "-m", "stig: on "+t.Branch, "HEAD", "refs/heads/"+t.Branch)
 	return err
-}
-
-// identity is what git needs to be told where it knows nobody to commit as.
-func identity(ctx context.Context, g git.Client, name string) ([]string, error) {
-	known, err := g.Run(ctx, "var", "GIT_COMMITTER_IDENT")
-	if err != nil || known.Exit == 0 {
-		return nil, err
-	}
-	name = plain(name)
-	return []string{"GIT_COMMITTER_NAME=" + name, "GIT_COMMITTER_EMAIL=" + name + addressEnd, "GIT_AUTHOR_NAME=" + name, "GIT_AUTHOR_EMAIL=" + name + addressEnd}, nil
-}
-
-// addressEnd makes an address of a name that leads nowhere.
-const addressEnd = "@stig.invalid"
-
-// authorOf is the author of a commit as git writes it: under the address of the person
-// that git knows, so that hosts show whose worker it was.
-func authorOf(ctx context.Context, g git.Client, env []string, name string) (string, error) {
-	address := plain(name) + addressEnd
-	if env == nil {
-		who, err := g.Must(ctx, "var", "GIT_AUTHOR_IDENT")
-		if err != nil {
-			return "", err
-		}
-		if _, rest, ok := strings.Cut(who, "<"); ok {
-			address, _, _ = strings.Cut(rest, ">")
-		}
-	}
-	return fmt.Sprintf("%s <%s>", plain(name), address), nil
 }
 
 // plain is a name without what ends one in git.

@@ -45,6 +45,26 @@ func TestCommit(t *testing.T) {
 			c.git(dir, "add", "f")
 			c.put(dir, "g", "work\n")
 		}},
+		{name: "new and gone", do: func(c clone, dir string) {
+			c.put(dir, "g", "work\n")
+			c.commit(dir, "mine")
+			c.put(dir, "h", "gone\n")
+			c.git(dir, "add", "h")
+			if err := os.Remove(filepath.Join(dir, "h")); err != nil {
+				c.Error(err)
+			}
+		}},
+		{name: "out of the index alone", do: func(c clone, dir string) {
+			c.put(dir, "g", "work\n")
+			c.commit(dir, "mine")
+			c.git(dir, "rm", "-q", "--cached", "g")
+		}},
+		{name: "the store is staged, nothing else", do: func(c clone, dir string) {
+			c.put(dir, "g", "work\n")
+			c.commit(dir, "mine")
+			c.put(dir, ".beads/more", "mine")
+			c.git(dir, "add", "--force", "--sparse", ".beads/more")
+		}},
 		{name: "on another branch", do: func(c clone, dir string) {
 			c.git(dir, "switch", "-q", "-c", "mine")
 			c.put(dir, "g", "work\n")
@@ -124,6 +144,9 @@ func TestCommit(t *testing.T) {
 			if c.git(c.Root, "show", "stig/a-1:g") != "work" || c.git(tree.Dir, "symbolic-ref", "--short", "HEAD") != "stig/a-1" {
 				t.Error("the work is not on the branch")
 			}
+			if said := c.git(tree.Dir, "diff-index", "--cached", "--name-only", "HEAD"); said != "" {
+				t.Errorf("still staged: %s", said)
+			}
 			store := c.git(c.Root, "rev-parse", "main:.beads")
 			tip, err := tree.Merge(ctx)
 			if err != nil || c.git(c.Root, "rev-parse", tip+":.beads") != store {
@@ -158,6 +181,25 @@ func TestCommitWithoutIdentity(t *testing.T) {
 	}
 	if got := c.git(c.Root, "log", "-1", "--format=%cn <%ce>", tip); got != "stig <stig@stig.invalid>" {
 		t.Errorf("merged by %s", got)
+	}
+}
+
+// Commits of whoever has told git a name say whose worker it was.
+func TestCommitAuthor(t *testing.T) {
+	t.Parallel()
+	c := newClone(t)
+	c.without("GIT_AUTHOR_", "GIT_COMMITTER_", "EMAIL=")
+	for _, set := range [][]string{{"user.useConfigOnly", "true"}, {"user.name", "Mara"}, {"user.email", "mara@pier"}, {"author.email", "post@pier"}} {
+		c.git(c.Root, "config", set[0], set[1])
+	}
+	tree := c.prepare("a-1")
+	c.put(tree.Dir, "g", "work\n")
+	commit, err := tree.Commit(t.Context(), "g", "mole")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := c.git(c.Root, "log", "-1", "--format=%an <%ae>, %cn <%ce>", commit); got != "mole <post@pier>, Mara <mara@pier>" {
+		t.Errorf("author and committer are %s", got)
 	}
 }
 

@@ -34,7 +34,7 @@ func Detached(ctx context.Context, o Options, what, commit string) (dir string, 
 	if err := r.alone(ctx, "worktree", "add", "--quiet", "--no-checkout", "--detach", dir, commit); err != nil {
 		return "", nil, errors.Join(t.noRoom(err), remove(context.WithoutCancel(ctx)))
 	}
-	if err := t.files(ctx); err != nil {
+	if err := t.files(ctx, toHead); err != nil {
 		return "", nil, errors.Join(t.noRoom(err), remove(context.WithoutCancel(ctx)))
 	}
 	return dir, remove, nil

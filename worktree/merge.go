@@ -152,11 +152,7 @@ func (t *Tree) commitTree(ctx context.Context, tree, message string, parents []s
 	for _, parent := range parents {
 		argv = append(argv, "-p", parent)
 	}
-	env, err := identity(ctx, g, "stig")
-	if err != nil {
-		return "", err
-	}
-	result, err := g.Perform(ctx, env, []byte(message+"\n"), argv...)
+	result, err := t.knowing(ctx, nil, "stig", message, argv...)
 	if err == nil && result.Exit != 0 {
 		err = rejected("git commit-tree", result)
 	}

@@ -75,6 +75,20 @@ func TestPrepare(t *testing.T) {
 			c.commitFile("f", "three\n")
 			_, _ = git.Client{Dir: c.Root, Env: c.Git.Env}.Run(c.Context(), "rebase", "main", "stig/a-1")
 		}, err: "branch stig/a-1: is checked out in ROOT", hint: "finish the rebase there; git -C ROOT status says how"},
+		{name: "--onto is being rebased", do: func(c clone) {
+			c.git(c.Root, "branch", "stig/work")
+			c.commitFile("f", "three\n")
+			c.git(c.Root, "switch", "-q", "stig/work")
+			c.commitFile("f", "two\n")
+			_, _ = git.Client{Dir: c.Root, Env: c.Git.Env}.Run(c.Context(), "rebase", "main")
+		}, err: "branch stig/work: is checked out in ROOT", hint: "finish the rebase there, or name another branch with --onto; git -C ROOT status says how"},
+		{name: "--onto is checked out without a commit", do: func(c clone) { c.git(c.Root, "switch", "-q", "--orphan", "stig/work") },
+			err: "branch stig/work: is checked out in ROOT", hint: "type git -C ROOT switch --detach, or name another branch with --onto"},
+		{name: "--onto is what a bare repository has", do: func(c clone) {
+			c.git(c.Root, "branch", "stig/work")
+			c.git(c.Root, "config", "core.bare", "true")
+			c.git(c.Root, "symbolic-ref", "HEAD", "refs/heads/stig/work")
+		}},
 		{name: "removed by hand", do: func(c clone) {
 			tree := c.prepare("a-1")
 			c.put(tree.Dir, "g", "work\n")

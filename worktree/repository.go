@@ -364,8 +364,10 @@ func (r *repository) places(ctx context.Context) (all places, err error) {
 // ownDirectories gives git's directories of linked work trees by the tops of those.
 func ownDirectories(common string) map[string]string {
 	own := map[string]string{}
-	links, _ := filepath.Glob(filepath.Join(common, "worktrees", "*", "gitdir"))
-	for _, link := range links {
+	all := filepath.Join(common, "worktrees")
+	entries, _ := os.ReadDir(all) // filepath.Glob takes a path with [ for a pattern
+	for _, entry := range entries {
+		link := filepath.Join(all, entry.Name(), "gitdir")
 		if text, err := os.ReadFile(link); err == nil {
 			dir := strings.TrimSpace(string(text))
 			if !filepath.IsAbs(dir) {

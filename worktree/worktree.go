@@ -184,7 +184,7 @@ func (t *Tree) make(ctx context.Context, tip string) error {
 	old := t.Head
 	add := []string{"worktree", "add", "--quiet", "--no-checkout", "--lock", "--reason", t.reason()}
 	if old == "" {
-		add = append(add, "--no-track", "-b", t.Branch, t.Dir, tip)
+		add = append(add, "--detach", t.Dir, tip) // fill makes the branch
 	} else if err := t.adopts(ctx, old, tip); err != nil {
 		return err
 	} else {
@@ -192,7 +192,7 @@ func (t *Tree) make(ctx context.Context, tip string) error {
 	}
 	err := t.repo.alone(ctx, add...)
 	if err == nil {
-		err = t.fill(ctx)
+		err = t.fill(ctx, tip)
 	}
 	if err == nil && old != "" {
 		err = t.resume(ctx, tip)
@@ -217,12 +217,17 @@ func (t *Tree) adopts(ctx context.Context, branch, tip string) error {
 	return err
 }
 
-// fill puts the files into a new work tree, but for the store's.
-func (t *Tree) fill(ctx context.Context) (err error) {
+// fill puts the files into a new work tree, but for the store's, and makes the branch
+// at tip where there is none.
+func (t *Tree) fill(ctx context.Context, tip string) error {
 	if t.own = ownDirectories(t.repo.common)[t.Dir]; t.own == "" {
 		return fmt.Errorf("%s: git has no work tree there", t.Dir)
 	}
-	if err := t.files(ctx); err != nil {
+	take := toHead
+	if t.Head == "" { // git worktree add would start another program for that
+		take = []string{"-c", "core.hooksPath=" + os.DevNull, "switch", "--quiet", "--discard-changes", "--no-track", "--create", t.Branch, tip}
+	}
+	if err := t.files(ctx, take); err != nil {
 		return err
 	}
 	text, err := json.Marshal(note{Issue: t.Issue, Branch: t.Branch})
@@ -232,14 +237,17 @@ func (t *Tree) fill(ctx context.Context) (err error) {
 	return err
 }
 
-// files checks out all but the store's.
-func (t *Tree) files(ctx context.Context) error {
+// toHead has git put the files of HEAD into a work tree without any.
+var toHead = []string{"read-tree", "--reset", "-u", "HEAD"}
+
+// files checks out all but the store's, with the command that is given.
+func (t *Tree) files(ctx context.Context, take []string) error {
 	if store := t.repo.store; store != "" {
 		if _, err := t.git().Must(ctx, "sparse-checkout", "set", "--no-cone", "/*", "!/"+pattern(store)); err != nil {
 			return err
 		}
 	}
-	_, err := t.git().Must(ctx, "-c", "submodule.recurse=false", "reset", "--quiet", "--hard")
+	_, err := t.git().Must(ctx, append([]string{"-c", "submodule.recurse=false"}, take...)...)
 	return err
 }
 
