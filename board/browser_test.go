@@ -61,7 +61,7 @@ func chromium(t *testing.T) context.Context {
 		ctx, end := chromedp.NewExecAllocator(context.Background(), options...)
 		theBrowser.Context, theBrowser.end = ctx, end
 		theBrowser.Context, _ = chromedp.NewContext(ctx) // end ends it too
-		theBrowser.err = chromedp.Run(theBrowser.Context)
+		theBrowser.err = soon(theBrowser.Context, end)
 	})
 	if theBrowser.err != nil {
 		t.Fatal(theBrowser.err)
@@ -71,28 +71,32 @@ func chromium(t *testing.T) context.Context {
 	return ctx
 }
 
+// soon begins a context of chromedp, which may have no deadline then, and ends it where that
+// takes too long.
+func soon(ctx context.Context, end func(), actions ...chromedp.Action) error {
+	late := time.AfterFunc(time.Minute, end)
+	defer late.Stop()
+	return chromedp.Run(ctx, actions...)
+}
+
 // tab opens a page of a person of its own, and has the test fail for what the page says on
 // its console and for what it asks of others.
+//
+// The person stays until the browser ends: Chromium may never answer
+// Target.disposeBrowserContext, and keep the page open, where the page has just loaded.
 func tab(t *testing.T, browser context.Context, s *served) context.Context {
 	t.Helper()
 	var person target.ID
-	var own cdp.BrowserContextID
-	if err := chromedp.Run(browser, chromedp.ActionFunc(func(ctx context.Context) (err error) {
+	do(t, browser, chromedp.ActionFunc(func(ctx context.Context) error {
 		ctx = cdp.WithExecutor(ctx, chromedp.FromContext(ctx).Browser)
-		if own, err = target.CreateBrowserContext().Do(ctx); err == nil {
+		own, err := target.CreateBrowserContext().Do(ctx)
+		if err == nil {
 			person, err = target.CreateTarget("about:blank").WithBrowserContextID(own).WithNewWindow(true).Do(ctx)
 		}
 		return err
-	})); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { // closes the page
-		if err := target.DisposeBrowserContext(own).Do(cdp.WithExecutor(browser, chromedp.FromContext(browser).Browser)); err != nil {
-			t.Error(err)
-		}
-	})
+	}))
 	ctx, cancel := chromedp.NewContext(browser, chromedp.WithTargetID(person))
-	t.Cleanup(cancel)
+	t.Cleanup(cancel) // closes the page, or gives up after seconds
 	chromedp.ListenTarget(ctx, func(e any) {
 		switch e := e.(type) {
 		case *runtime.EventExceptionThrown:
@@ -111,7 +115,7 @@ func tab(t *testing.T, browser context.Context, s *served) context.Context {
 			}
 		}
 	})
-	if err := chromedp.Run(ctx, network.Enable(), log.Enable()); err != nil {
+	if err := soon(ctx, cancel, network.Enable(), log.Enable()); err != nil {
 		t.Fatal(err)
 	}
 	do(t, ctx, navigate(s.key(t)))
@@ -151,14 +155,18 @@ func do(t *testing.T, ctx context.Context, actions ...chromedp.Action) {
 // holds waits until an expression is true on the page, which may be on its way to another.
 func holds(t *testing.T, ctx context.Context, expression string) {
 	t.Helper()
-	for begun := time.Now(); time.Since(begun) < time.Minute; time.Sleep(20 * time.Millisecond) {
+	waiting, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	for ; waiting.Err() == nil; time.Sleep(20 * time.Millisecond) {
 		var is bool
-		if err := chromedp.Run(ctx, chromedp.Evaluate("document.readyState == 'complete' && !!("+expression+")", &is)); err == nil && is {
+		if err := chromedp.Run(waiting, chromedp.Evaluate("document.readyState == 'complete' && !!("+expression+")", &is)); err == nil && is {
 			return
 		}
 	}
 	var text string
-	_ = chromedp.Run(ctx, chromedp.Evaluate("location.href + '\\n' + document.body.innerText", &text))
+	last, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	_ = chromedp.Run(last, chromedp.Evaluate("location.href + '\\n' + document.body.innerText", &text))
 	t.Fatalf("it did not come to hold: %s\n%s", expression, text)
 }
 

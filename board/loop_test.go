@@ -43,7 +43,7 @@ func worker() error {
 func program(t *testing.T) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "stig")
-	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", name, "stig/cmd/stig").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", name, "stig/cmd/stig").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return name

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"io"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -177,6 +178,7 @@ type chunk struct {
 // copy hands on what comes after the delay, and says how much before it does.
 func (p *Proxy) copy(to, from net.Conn, said func(n int)) {
 	chunks := make(chan chunk, 4096)
+	inOrder := false
 	go func() {
 		defer close(chunks)
 		for {
@@ -186,6 +188,7 @@ func (p *Proxy) copy(to, from net.Conn, said func(n int)) {
 				chunks <- chunk{data[:n], time.After(time.Duration(p.delay.Load()))}
 			}
 			if err != nil {
+				inOrder = err == io.EOF
 				return
 			}
 		}
@@ -199,7 +202,7 @@ func (p *Proxy) copy(to, from net.Conn, said func(n int)) {
 			broken = err != nil
 		}
 	}
-	if t, ok := to.(*net.TCPConn); ok {
+	if t, ok := to.(*net.TCPConn); ok && inOrder { // else Cut may have ended from alone so far
 		_ = t.CloseWrite() // it may be closed
 	}
 }
