@@ -153,16 +153,51 @@ func (a *App) work(ctx context.Context, store beads.Place) (head string, beyond 
 	}
 }
 
-// person is git's user.name; "" for none.
+// person is git's user.name; "" for none. Git is asked once in a run.
 func (a *App) person(ctx context.Context) (string, error) {
+	a.told.Lock()
+	defer a.told.Unlock()
+	if a.told.person != nil {
+		return *a.told.person, nil
+	}
 	if !process.Finder(a.Dir, a.Getenv)("git") {
 		return "", nil
 	}
 	result, err := a.GitIn(a.Dir).Run(ctx, "config", "user.name")
-	if err != nil || result.Exit != 0 {
+	if err != nil {
 		return "", err
 	}
-	return strings.TrimSpace(string(result.Stdout)), nil
+	name := ""
+	if result.Exit == 0 {
+		name = strings.TrimSpace(string(result.Stdout))
+	}
+	a.told.person = &name
+	return name, nil
+}
+
+// told is what git told a run, which asks it once.
+type told struct {
+	sync.Mutex
+	person *string              // user.name
+	places map[string]git.Place // by a directory in them
+}
+
+// placeOf is the repository that a directory is in, the zero value for none, which is asked
+// again: there may be one later.
+func (a *App) placeOf(ctx context.Context, dir string) (git.Place, error) {
+	a.told.Lock()
+	defer a.told.Unlock()
+	if place, known := a.told.places[dir]; known {
+		return place, nil
+	}
+	place, err := a.GitIn(dir).Place(ctx)
+	if err == nil && place.Root != "" {
+		if a.told.places == nil {
+			a.told.places = map[string]git.Place{}
+		}
+		a.told.places[dir] = place
+	}
+	return place, err
 }
 
 // MustActor is actorName where somebody has to be named.
@@ -217,6 +252,8 @@ type App struct {
 	Journal *journal        // of its edits; nil before a store is opened
 
 	misconfigured bool // and the user was told
+
+	told told // by git
 
 	Dir   string // -C
 	Store string // --store

@@ -244,7 +244,7 @@ func (a *App) holdsStore(ctx context.Context, s *site) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	place, err := a.GitIn(holder).Place(ctx)
+	place, err := a.placeOf(ctx, holder)
 	if err != nil || place.Home == "" {
 		return holder == s.root && s.place.Home == "", err
 	}

@@ -55,13 +55,13 @@ func (a *App) Site(ctx context.Context, store beads.Place) (*site, error) {
 		}
 	}
 	s := &site{Store: store, state: a.StateDir()}
-	if s.place, err = a.GitIn(here).Place(ctx); err != nil {
+	if s.place, err = a.placeOf(ctx, here); err != nil {
 		return nil, err
 	}
 	switch top := s.place.Root; {
 	case top == "":
 		s.root = holder
-		if s.place, err = a.GitIn(holder).Place(ctx); err != nil {
+		if s.place, err = a.placeOf(ctx, holder); err != nil {
 			return nil, err
 		}
 	case filepath.Base(store.Dir) == ".beads" && inside(here, holder) && inside(holder, top):
@@ -70,6 +70,7 @@ func (a *App) Site(ctx context.Context, store beads.Place) (*site, error) {
 		s.root = top
 	}
 	s.git = a.GitIn(s.root)
+	s.git.Top = s.place.Root
 	if s.place.Own != "" {
 		s.own = live.Writable(s.place.Own, store.Path)
 	}

@@ -330,13 +330,9 @@ func (a *App) storesBeside(ctx context.Context, store beads.Place) (list []beads
 	if err != nil {
 		return nil
 	}
-	top, err := git.Must(ctx, "rev-parse", "--show-toplevel")
-	if err != nil || top == "" {
-		return nil
-	}
-	top = filepath.FromSlash(strings.TrimSpace(top))
-	place, err := filepath.Rel(top, path)
-	if err != nil || !filepath.IsLocal(place) {
+	here, err := jsonl.WorktreeOf(filepath.Dir(path))
+	place, below := strings.CutPrefix(path, here.Root+string(filepath.Separator))
+	if err != nil || here.Root == "" || !below {
 		return nil
 	}
 	trees, err := git.Must(ctx, "worktree", "list", "--porcelain", "-z")
@@ -345,7 +341,7 @@ func (a *App) storesBeside(ctx context.Context, store beads.Place) (list []beads
 	}
 	for field := range strings.SplitSeq(trees, "\x00") {
 		tree, ok := strings.CutPrefix(field, "worktree ")
-		if !ok || filepath.FromSlash(tree) == top {
+		if tree = filepath.FromSlash(tree); !ok || tree == here.Root {
 			continue
 		}
 		if s, err := jsonl.Discover(jsonl.Where{Dir: tree, File: filepath.Join(tree, place)}); err == nil {

@@ -184,7 +184,7 @@ func (a *App) job(ctx context.Context, t *Trial, o TrialOptions) (verify.Job, er
 	}
 	j := verify.Job{
 		Issue: t.Id, Criteria: t.criteria.Text(), Checks: t.Plan,
-		Again: func() []criteria.Check { return t.criteria.Plan(t.Site.again()) }, Root: t.Site.root,
+		Again: func() []criteria.Check { return t.criteria.Plan(t.Site.again()) }, Root: t.Site.root, Top: t.Site.place.Root,
 		Env: a.Environ(), Pass: a.Config.Gate.Env, Sandbox: a.Config.Gate.Sandbox,
 		KeepGoing: o.KeepGoing, AllowDestructive: o.AllowDestructive,
 		Out: a.Progress, Terminal: a.Terminal, Logs: t.Site.logs(), Time: now, Now: a.Now,

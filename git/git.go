@@ -34,6 +34,7 @@ import (
 type Client struct {
 	Dir string
 	Env []string // the environment that git runs in, as NAME=value
+	Top string   // of the work tree that Dir is in, where that is known: Tree asks git otherwise
 	// Lock, if not nil, is open in git: a lock on it that we hold stays until git has ended,
 	// even where we are killed.
 	Lock *os.File
@@ -205,10 +206,38 @@ func (g Client) Commits(ctx context.Context, names []string) ([]bool, error) {
 // is found, by git's own search for renames. The error is a *RevisionError
 // where there is no such revision, or no such file then.
 func (g Client) FileAt(ctx context.Context, revision, path string, w io.Writer) error {
-	commit, err := g.Commit(ctx, revision)
+	name, err := g.fromHere(path)
 	if err != nil {
 		return err
 	}
+	commit, written := "", false
+	if !strings.Contains(revision, "\n") { // each line is a question
+		err = g.objects(ctx, []string{revision + "^{commit}", revision + "^{commit}:" + name}, func(o object) error {
+			switch o.kind {
+			case "commit":
+				commit = o.hash
+			case "blob":
+				_, err := io.Copy(w, o.text)
+				written = err == nil
+				return err
+			}
+			return nil
+		})
+	}
+	if err != nil || commit == "" {
+		if _, reason := g.Commit(ctx, revision); reason != nil || err == nil {
+			err = reason
+		}
+		return err
+	}
+	if written {
+		return nil
+	}
+	return g.renamedAt(ctx, commit, revision, path, w)
+}
+
+// renamedAt is FileAt of a file that a commit does not hold under its present name.
+func (g Client) renamedAt(ctx context.Context, commit, revision, path string, w io.Writer) error {
 	root, err := g.Must(ctx, "rev-parse", "--show-toplevel")
 	if err != nil {
 		return err
@@ -218,20 +247,21 @@ func (g Client) FileAt(ctx context.Context, revision, path string, w io.Writer) 
 		return err
 	}
 	g.Dir = filepath.FromSlash(root)
-	failed := g.blob(ctx, commit, filepath.ToSlash(name), w)
-	if failed == nil {
-		return nil
-	}
 	old, err := g.nameAt(ctx, commit, filepath.ToSlash(name))
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case old == filepath.ToSlash(name):
-		return failed
-	case old == "":
+	}
+	if old == "" {
 		return &RevisionError{Reason: fmt.Sprintf("%s: was not committed at %s", path, revision)}
 	}
 	return g.blob(ctx, commit, old, w)
+}
+
+// fromHere is a path, as of FileAt, as it stands behind a commit and a colon: from g.Dir,
+// so that git is not asked where its work tree begins.
+func (g Client) fromHere(path string) (string, error) {
+	name, err := filepath.Rel(RealPath(g.Dir), path)
+	return "./" + filepath.ToSlash(name), err
 }
 
 // blob writes the text of a file at a commit to w.
@@ -244,12 +274,9 @@ func (g Client) blob(ctx context.Context, commit, name string, w io.Writer) erro
 	return err
 }
 
-// nameAt is the name that a file had at a commit: its present one if there
-// was such a file, else the one that it was renamed from since; "" without.
+// nameAt is the name that a file had at a commit, which does not hold its present one: the
+// one that it was renamed from since; "" without.
 func (g Client) nameAt(ctx context.Context, commit, name string) (string, error) {
-	if there, err := g.has(ctx, commit, name); err != nil || there {
-		return name, err
-	}
 	renames, err := g.Must(ctx, "log", "--follow", "--diff-filter=R", "--name-status", "--format=", "-z", commit+"..HEAD", "--", name)
 	if err != nil {
 		return "", err

@@ -26,8 +26,6 @@ func (g Client) History(ctx context.Context, path, since string) ([]beads.Versio
 			return nil, err
 		}
 		revisions = commit + "..HEAD"
-	} else if _, err := g.Commit(ctx, "HEAD"); err != nil {
-		return nil, err
 	}
 	// git itself turns an absolute path into one below the root
 	result, err := g.Run(ctx, "log", "--no-color", "--no-show-signature", "--follow", "-c", "--raw", "--no-abbrev", "-z", "--date-order",
@@ -36,6 +34,9 @@ func (g Client) History(ctx context.Context, path, since string) ([]beads.Versio
 		return nil, err
 	}
 	if result.Exit != 0 {
+		if _, err := g.Commit(ctx, "HEAD"); err != nil {
+			return nil, err
+		}
 		return nil, failure([]string{"log"}, result)
 	}
 	return readChanges(string(result.Stdout))
@@ -90,15 +91,42 @@ func (g Client) Blobs(ctx context.Context, blobs []string, take func(blob string
 	if len(blobs) == 0 {
 		return nil
 	}
+	var text bytes.Buffer
+	return g.objects(ctx, blobs, func(o object) error {
+		if o.kind != "blob" {
+			return fmt.Errorf("expected a blob, found %q", strings.TrimSpace(o.head))
+		}
+		text.Reset()
+		text.Grow(int(o.text.N) + bytes.MinRead) // or it is copied as it grows
+		_, err := text.ReadFrom(o.text)
+		if err == nil && o.text.N > 0 {
+			err = io.ErrUnexpectedEOF
+		}
+		if err == nil {
+			take(o.name, text.Bytes())
+		}
+		return err
+	})
+}
+
+// object is what git holds under a name; kind is "" where there is none.
+type object struct {
+	name, hash, kind string
+	head             string // what git says of it
+	text             *io.LimitedReader
+}
+
+// objects gives the objects of names, in their order, to take. It starts git once.
+func (g Client) objects(ctx context.Context, names []string, take func(object) error) error {
 	argv := []string{"cat-file", "--batch"}
 	reader, writer := io.Pipe()
 	read := make(chan error, 1)
 	go func() {
-		err := readBlobs(bufio.NewReaderSize(reader, 1<<16), blobs, take)
+		err := readObjects(bufio.NewReaderSize(reader, 1<<16), names, take)
 		read <- err
 		_ = reader.CloseWithError(err)
 	}()
-	result, err := g.run(ctx, []byte(strings.Join(blobs, "\n")+"\n"), writer, argv)
+	result, err := g.run(ctx, []byte(strings.Join(names, "\n")+"\n"), writer, argv)
 	_ = writer.Close()
 	if readErr := <-read; readErr != nil && err == nil {
 		err = readErr
@@ -109,30 +137,30 @@ func (g Client) Blobs(ctx context.Context, blobs []string, take func(blob string
 	return err
 }
 
-func readBlobs(r *bufio.Reader, blobs []string, take func(string, []byte)) error {
-	var text bytes.Buffer
-	for _, blob := range blobs {
+func readObjects(r *bufio.Reader, names []string, take func(object) error) error {
+	for _, name := range names {
+		o := object{name: name, text: &io.LimitedReader{R: r}}
 		head, err := r.ReadString('\n')
 		if err != nil {
-			return fmt.Errorf("git cat-file: %s: %w", blob, err)
+			return fmt.Errorf("git cat-file: %s: %w", name, err)
 		}
+		o.head = head
 		words := strings.Fields(head)
-		if len(words) != 3 || words[1] != "blob" {
-			return fmt.Errorf("git cat-file: expected a blob, found %q", strings.TrimSpace(head))
+		if len(words) == 3 && words[2] != "missing" && words[2] != "ambiguous" {
+			o.hash, o.kind = words[0], words[1]
+			if o.text.N, err = strconv.ParseInt(words[2], 10, 64); err != nil {
+				return fmt.Errorf("git cat-file: %w", err)
+			}
 		}
-		size, err := strconv.ParseInt(words[2], 10, 64)
-		if err != nil {
-			return fmt.Errorf("git cat-file: %w", err)
+		if err := take(o); err != nil {
+			return fmt.Errorf("git cat-file: %s: %w", name, err)
 		}
-		text.Reset()
-		text.Grow(int(size) + bytes.MinRead) // or it is copied as it grows
-		if _, err := io.CopyN(&text, r, size); err != nil {
-			return fmt.Errorf("git cat-file: %s: %w", blob, err)
+		if o.kind == "" {
+			continue
 		}
-		if _, err := r.Discard(1); err != nil { // the line's end
-			return fmt.Errorf("git cat-file: %s: %w", blob, err)
+		if _, err := io.CopyN(io.Discard, r, o.text.N+1); err != nil { // what was not read, and the line's end
+			return fmt.Errorf("git cat-file: %s: %w", name, err)
 		}
-		take(blob, text.Bytes())
 	}
 	return nil
 }

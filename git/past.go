@@ -98,12 +98,12 @@ func (p Past) hadStore(ctx context.Context, commit string) (bool, error) {
 
 // Common implements beads.History.
 func (p Past) Common(ctx context.Context, revision string) (string, error) {
-	if revision == "HEAD" && p.unborn(ctx) {
+	commit, err := p.Commit(ctx, revision)
+	if err != nil && revision == "HEAD" && p.unborn(ctx) {
 		return "", &RevisionError{Reason: "no commit yet", None: true}
 	}
-	commit, err := p.Commit(ctx, revision)
-	if err != nil {
-		return "", err
+	if err != nil || revision == "HEAD" {
+		return commit, err
 	}
 	base, err := p.Run(ctx, "merge-base", commit, "HEAD")
 	if err != nil {

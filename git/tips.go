@@ -2,7 +2,6 @@ package git
 
 import (
 	"context"
-	"path/filepath"
 	"strings"
 )
 
@@ -45,17 +44,13 @@ func (g Client) withBlobs(ctx context.Context, path, listed string) (tips []Tip,
 	if len(tips) == 0 {
 		return nil, nil
 	}
-	root, err := g.Must(ctx, "rev-parse", "--show-toplevel")
-	if err != nil {
-		return nil, err
-	}
-	name, err := filepath.Rel(filepath.FromSlash(root), path)
+	name, err := g.fromHere(path)
 	if err != nil {
 		return nil, err
 	}
 	var asked, told strings.Builder
 	for _, t := range tips {
-		asked.WriteString(t.Commit + ":" + filepath.ToSlash(name) + "\n")
+		asked.WriteString(t.Commit + ":" + name + "\n")
 	}
 	argv := []string{"cat-file", "--batch-check=%(objectname)"}
 	result, err := g.run(ctx, []byte(asked.String()), &told, argv)

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"io/fs"
 	"os"
@@ -28,12 +27,30 @@ type Tree struct {
 // Tracked identifies what the files hold that git tracks, as State does with all of them;
 // "" where there is no work tree, or no git.
 func (g Client) Tracked(ctx context.Context, without ...string) (string, error) {
-	place, err := g.Place(ctx)
-	if err != nil || place.Root == "" {
+	root, err := g.top(ctx)
+	if err != nil || root == "" {
 		return "", err
 	}
-	tree, err := g.look(ctx, place.Root, "no", without)
+	tree, _, err := g.look(ctx, root, "no", without)
 	return tree.State, err
+}
+
+// TreeAndTracked is Tree and Tracked, with one look.
+func (g Client) TreeAndTracked(ctx context.Context, without ...string) (tree Tree, tracked string, err error) {
+	root, err := g.top(ctx)
+	if err != nil || root == "" {
+		return Tree{}, "", err
+	}
+	return g.look(ctx, root, "all", without)
+}
+
+// top is the top of the work tree that g.Dir is in; "" where there is none, or no git.
+func (g Client) top(ctx context.Context) (string, error) {
+	if g.Top != "" {
+		return g.Top, nil
+	}
+	place, err := g.Place(ctx)
+	return place.Root, err
 }
 
 // Tree looks at the work tree that g.Dir is in. Files that git ignores or is
@@ -41,27 +58,25 @@ func (g Client) Tracked(ctx context.Context, without ...string) (string, error) 
 // without, absolute or relative to g.Dir. Where there is no work tree, or no
 // git, the zero value is given, and no error.
 func (g Client) Tree(ctx context.Context, without ...string) (Tree, error) {
-	place, err := g.Place(ctx)
-	if err != nil || place.Root == "" {
-		return Tree{}, err
-	}
-	return g.look(ctx, place.Root, "all", without)
+	tree, _, err := g.TreeAndTracked(ctx, without...)
+	return tree, err
 }
 
 // TreeHere is Tree where g.Dir is known to be the top of a work tree: it asks git once.
 func (g Client) TreeHere(ctx context.Context, without ...string) (Tree, error) {
-	return g.look(ctx, RealPath(g.Dir), "all", without)
+	g.Top = RealPath(g.Dir)
+	return g.Tree(ctx, without...)
 }
 
-// look looks at the work tree of which the top is root, with all untracked files or no.
-func (g Client) look(ctx context.Context, root, untracked string, without []string) (Tree, error) {
+// look looks at the work tree of which the top is root, with all untracked files or no, and
+// gives apart what Tracked does.
+func (g Client) look(ctx context.Context, root, untracked string, without []string) (tree Tree, tracked string, err error) {
 	lines, err := g.status(ctx, untracked)
 	if err != nil {
-		return Tree{}, err
+		return Tree{}, "", err
 	}
 	left := below(root, g.Dir, without)
-	state := sha256.New()
-	var tree Tree
+	state, known := sha256.New(), sha256.New()
 	for line := range strings.SplitSeq(lines, "\x00") {
 		if commit, ok := strings.CutPrefix(line, "# branch.oid "); ok && commit != "(initial)" {
 			tree.Head = commit
@@ -71,14 +86,18 @@ func (g Client) look(ctx context.Context, root, untracked string, without []stri
 			continue
 		}
 		tree.Dirty = true
-		_, _ = fmt.Fprintf(state, "%q ", line)
-		if err := g.add(ctx, state, filepath.Join(root, filepath.FromSlash(path))); err != nil {
-			return Tree{}, err
+		to := io.MultiWriter(state, known)
+		if line[0] == '?' {
+			to = state
+		}
+		_, _ = fmt.Fprintf(to, "%q ", line)
+		if err := g.add(ctx, to, filepath.Join(root, filepath.FromSlash(path))); err != nil {
+			return Tree{}, "", err
 		}
 	}
-	_, _ = fmt.Fprintf(state, "head %s", tree.Head)
+	_, _ = fmt.Fprintf(io.MultiWriter(state, known), "head %s", tree.Head)
 	tree.State = hex.EncodeToString(state.Sum(nil))
-	return tree, nil
+	return tree, hex.EncodeToString(known.Sum(nil)), nil
 }
 
 // status gives the lines of git status, each of which ends in NUL, with all untracked
@@ -180,7 +199,7 @@ func RealPath(path string) string {
 
 // add puts what is at a path now into a hash. A repository in the repository
 // counts with its own state, a file that we may not read with its size and time.
-func (g Client) add(ctx context.Context, state hash.Hash, path string) error {
+func (g Client) add(ctx context.Context, state io.Writer, path string) error {
 	info, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -214,7 +233,7 @@ func (g Client) add(ctx context.Context, state hash.Hash, path string) error {
 	return errors.Join(err, f.Close())
 }
 
-func (g Client) addDirectory(ctx context.Context, state hash.Hash, path string) error {
+func (g Client) addDirectory(ctx context.Context, state io.Writer, path string) error {
 	if _, err := os.Lstat(filepath.Join(path, ".git")); err != nil {
 		_, _ = io.WriteString(state, "directory ")
 		return nil
@@ -298,8 +317,7 @@ func (g Client) RootCommit(ctx context.Context, known ...string) (string, error)
 		return "", nil
 	}
 	for _, commit := range known {
-		has, err := g.Commit(ctx, commit)
-		if err != nil || has != commit {
+		if !isHash(commit) {
 			continue
 		}
 		// Anybody can put a commit into a repository: HEAD must come from it.
@@ -307,13 +325,22 @@ func (g Client) RootCommit(ctx context.Context, known ...string) (string, error)
 			return commit, nil
 		}
 	}
-	if _, err := g.Commit(ctx, "HEAD"); err != nil {
+	roots, err := g.Must(ctx, "rev-list", "--max-parents=0", "HEAD")
+	if err == nil {
+		return roots[strings.LastIndexByte(roots, '\n')+1:], nil
+	}
+	if _, reason := g.Commit(ctx, "HEAD"); reason != nil {
 		var none *RevisionError
-		if errors.As(err, &none) || errors.Is(err, process.ErrNotFound) {
+		if errors.As(reason, &none) || errors.Is(reason, process.ErrNotFound) {
 			return "", nil
 		}
-		return "", err
+		return "", reason
 	}
-	roots, err := g.Must(ctx, "rev-list", "--max-parents=0", "HEAD")
-	return roots[strings.LastIndexByte(roots, '\n')+1:], err
+	return "", err
+}
+
+// isHash reports whether a text is the whole name of an object, which no reference hides.
+func isHash(text string) bool {
+	_, err := hex.DecodeString(text)
+	return err == nil && (len(text) == 40 || len(text) == 64)
 }

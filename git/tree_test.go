@@ -37,6 +37,16 @@ func tree(t *testing.T, g Client, without ...string) Tree {
 	return got
 }
 
+// known is what Tracked gives.
+func known(t *testing.T, g Client) string {
+	t.Helper()
+	state, err := g.Tracked(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return state
+}
+
 // TestTree: each step makes a tree that no step before it had.
 func TestTree(t *testing.T) {
 	g := repository(t, version{"a b.txt", "1\n"}, version{"a b.txt", "2\n"})
@@ -86,6 +96,9 @@ func TestTree(t *testing.T) {
 		got := tree(t, g)
 		if !got.Dirty || got.Head != head {
 			t.Errorf("%s: %+v", step.name, got)
+		}
+		if whole, tracked, err := g.TreeAndTracked(t.Context()); err != nil || whole != got || tracked != known(t, g) {
+			t.Errorf("%s: one look gives %+v, %s, %v; want %+v, %s", step.name, whole, tracked, err, got, known(t, g))
 		}
 		if before, again := seen[got.State]; again {
 			t.Errorf("%s: cannot be told from %s", step.name, before)

@@ -87,6 +87,8 @@ type finder struct {
 	filled  map[name][]diff.Digest // defaults that are not in the chains
 	current diff.Index
 	reached map[name]map[string]bool
+	// branches are those that were asked for, and whether they are there
+	branches map[string]bool
 }
 
 // Find lists the values that stig wrote, or that a session saw, and the store lacks.
@@ -98,7 +100,7 @@ type finder struct {
 // tip outside of HEAD does. A removal is lost when it was made here, and the place again
 // holds a value that it had taken away. Values are listed by issue, in the order of the journal.
 func Find(ctx context.Context, q Question) ([]Finding, error) {
-	f := &finder{Question: q, ctx: ctx, chains: map[name][]step{}, filled: map[name][]diff.Digest{}}
+	f := &finder{Question: q, ctx: ctx, chains: map[name][]step{}, filled: map[name][]diff.Digest{}, branches: map[string]bool{}}
 	f.link()
 	f.dropFilled()
 	var err error
@@ -294,10 +296,20 @@ func (s step) finding(n name, state State) Finding {
 	return finding
 }
 
+// branch reports whether there is a branch of that name: many steps are of one.
+func (f *finder) branch(name string) bool {
+	there, asked := f.branches[name]
+	if !asked {
+		there = f.Held.Branch(f.ctx, name)
+		f.branches[name] = there
+	}
+	return there
+}
+
 // away is the finding for a step that was written somewhere else.
 func (f *finder) away(n name, s step) Finding {
 	finding := s.finding(n, Dropped)
-	if s.record.Branch != "" && f.Held.Branch(f.ctx, s.record.Branch) {
+	if s.record.Branch != "" && f.branch(s.record.Branch) {
 		finding.State, finding.Where = Elsewhere, "branch "+s.record.Branch
 	}
 	return finding

@@ -129,10 +129,12 @@ func (c Clone) outside(ctx context.Context) ([]git.Tip, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := c.Git.Commit(ctx, "HEAD"); err != nil {
-		return tips, nil // no commit yet, and so no branch
-	}
 	branches, err := c.Git.Tips(ctx, c.Path, []string{"--no-merged=HEAD"}, "refs/heads", "refs/remotes")
+	if err != nil {
+		if _, unborn := c.Git.Commit(ctx, "HEAD"); unborn != nil {
+			return tips, nil // no commit yet, and so no branch
+		}
+	}
 	return append(tips, branches...), err
 }
 

@@ -39,6 +39,7 @@ type Job struct {
 	// built or removed counts. nil has Checks stay as they are.
 	Again   func() []criteria.Check
 	Root    string   // the directory to run in: the root of the repository
+	Top     string   // of the work tree that Root is in, where that is known; see git.Client
 	Without []string // files whose change leaves a verdict fresh, such as the store; see git.Client.Tree
 
 	Env  []string // the environment to inherit from, as NAME=value
@@ -92,11 +93,8 @@ func Run(ctx context.Context, j Job) (*Verdict, error) {
 	if err != nil {
 		return nil, err
 	}
-	tree, err := git.Client{Dir: j.Root, Env: j.Env}.Tree(ctx, j.Without...)
-	if err != nil {
-		return nil, err
-	}
-	tracked, err := r.tracked(ctx)
+	here := git.Client{Dir: j.Root, Env: j.Env, Top: j.Top}
+	tree, tracked, err := here.TreeAndTracked(ctx, j.Without...)
 	if err != nil {
 		return nil, err
 	}
@@ -122,14 +120,9 @@ func Run(ctx context.Context, j Job) (*Verdict, error) {
 	if err := context.Cause(ctx); err != nil {
 		return v, fmt.Errorf("%s: %w", j.Issue, err)
 	}
-	after, err := r.tracked(ctx)
+	after, err := here.Tracked(ctx, j.Without...)
 	v.changed = after != tracked
 	return v, err
-}
-
-// tracked identifies what the files hold that git tracks, the store left out.
-func (r *runner) tracked(ctx context.Context) (string, error) {
-	return git.Client{Dir: r.Root, Env: r.Env}.Tracked(ctx, r.Without...)
 }
 
 // planned is the check at a place of the plan as it is planned now: its text, its

@@ -20,12 +20,12 @@ import (
 // nothing where there is no store, or one that cannot be read: a shell would print
 // that into the line.
 
-// Complete has every command below root complete its arguments, by the names that
+// complete has every command below root complete its arguments, by the names that
 // its usage gives them, and its flags, by their names.
-func (a *App) Complete(root *cobra.Command) {
+func (a *App) complete(root *cobra.Command) {
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	for _, cmd := range root.Commands() {
-		a.Complete(cmd)
+		a.complete(cmd)
 	}
 	if words := strings.Fields(root.Use)[1:]; len(words) > 0 && root.ValidArgsFunction == nil {
 		root.ValidArgsFunction = a.completeArgs(words)

@@ -71,7 +71,6 @@ func New(a *cli.App) *cobra.Command {
 	root.SetHelpCommandGroupID("connect")
 	root.SetCompletionCommandGroupID("connect")
 	rewordLibrary(a, root)
-	a.Complete(root)
 	return root
 }
 
