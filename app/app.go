@@ -153,12 +153,12 @@ func (a *App) work(ctx context.Context, store beads.Place) (head string, beyond 
 	}
 }
 
-// person is git's user.name; "" for none. Git is asked once in a run.
+// person is git's user.name; "" for none, which is asked again: there may be one later.
 func (a *App) person(ctx context.Context) (string, error) {
 	a.told.Lock()
 	defer a.told.Unlock()
-	if a.told.person != nil {
-		return *a.told.person, nil
+	if a.told.person != "" {
+		return a.told.person, nil
 	}
 	if !process.Finder(a.Dir, a.Getenv)("git") {
 		return "", nil
@@ -167,24 +167,22 @@ func (a *App) person(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	name := ""
 	if result.Exit == 0 {
-		name = strings.TrimSpace(string(result.Stdout))
+		a.told.person = strings.TrimSpace(string(result.Stdout))
 	}
-	a.told.person = &name
-	return name, nil
+	return a.told.person, nil
 }
 
 // told is what git told a run, which asks it once.
 type told struct {
 	sync.Mutex
-	person *string              // user.name
+	person string               // user.name
 	places map[string]git.Place // by a directory in them
 }
 
-// placeOf is the repository that a directory is in, the zero value for none, which is asked
+// PlaceOf is the repository that a directory is in, the zero value for none, which is asked
 // again: there may be one later.
-func (a *App) placeOf(ctx context.Context, dir string) (git.Place, error) {
+func (a *App) PlaceOf(ctx context.Context, dir string) (git.Place, error) {
 	a.told.Lock()
 	defer a.told.Unlock()
 	if place, known := a.told.places[dir]; known {

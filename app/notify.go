@@ -244,7 +244,7 @@ func (a *App) holdsStore(ctx context.Context, s *site) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	place, err := a.placeOf(ctx, holder)
+	place, err := a.PlaceOf(ctx, holder)
 	if err != nil || place.Home == "" {
 		return holder == s.root && s.place.Home == "", err
 	}

@@ -55,13 +55,13 @@ func (a *App) Site(ctx context.Context, store beads.Place) (*site, error) {
 		}
 	}
 	s := &site{Store: store, state: a.StateDir()}
-	if s.place, err = a.placeOf(ctx, here); err != nil {
+	if s.place, err = a.PlaceOf(ctx, here); err != nil {
 		return nil, err
 	}
 	switch top := s.place.Root; {
 	case top == "":
 		s.root = holder
-		if s.place, err = a.placeOf(ctx, holder); err != nil {
+		if s.place, err = a.PlaceOf(ctx, holder); err != nil {
 			return nil, err
 		}
 	case filepath.Base(store.Dir) == ".beads" && inside(here, holder) && inside(holder, top):

@@ -7,15 +7,15 @@ import (
 	"stig/git"
 )
 
-// What git told a run stays as it was; that there is no repository does not, and neither
-// does anything for the next run.
+// What git told a run stays as it was; that there is no repository or no name does not, and
+// neither does anything for the next run.
 func TestGitIsAskedOnce(t *testing.T) {
 	dir, err := realPath(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	run := func() *App {
-		return &App{Getenv: os.Getenv, Env: func() []string { return append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull) }, Dir: dir}
+		return &App{Getenv: os.Getenv, Env: func() []string { return append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1") }, Dir: dir}
 	}
 	a := run()
 	do := func(argv ...string) {
@@ -30,14 +30,15 @@ func TestGitIsAskedOnce(t *testing.T) {
 		if err != nil || person != name {
 			t.Errorf("the user is %q, %v; want %q", person, err, name)
 		}
-		if place, err := a.placeOf(t.Context(), dir); err != nil || place.Root != root {
+		if place, err := a.PlaceOf(t.Context(), dir); err != nil || place.Root != root {
 			t.Errorf("the repository is %q, %v; want %q", place.Root, err, root)
 		}
 	}
-	if place, err := a.placeOf(t.Context(), dir); err != nil || place != (git.Place{}) {
+	if place, err := a.PlaceOf(t.Context(), dir); err != nil || place != (git.Place{}) {
 		t.Errorf("before git init: %+v, %v", place, err)
 	}
 	do("init", "-q")
+	is(a, "", dir)
 	do("config", "user.name", "mara")
 	is(a, "mara", dir)
 	do("config", "user.name", "bo")
@@ -46,7 +47,7 @@ func TestGitIsAskedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	is(a, "mara", dir)
-	if place, err := run().placeOf(t.Context(), dir); err != nil || place != (git.Place{}) {
+	if place, err := run().PlaceOf(t.Context(), dir); err != nil || place != (git.Place{}) {
 		t.Errorf("another run: %+v, %v", place, err)
 	}
 }

@@ -32,7 +32,7 @@ func Obstacles(ctx context.Context, a *app.App, settings host.Settings, o Option
 	}
 	if !o.User {
 		around.Roots = []string{root}
-		if place, err := a.GitIn(root).Place(ctx); err == nil && place.Home != "" && place.Home != root {
+		if place, err := a.PlaceOf(ctx, root); err == nil && place.Home != "" && place.Home != root {
 			around.Roots = append(around.Roots, place.Home)
 		}
 	}

@@ -19,7 +19,7 @@ func Workers(a *app.App) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	place, err := placeOf(a)
+	place, err := PlaceOf(a)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func ChangeAll(ctx context.Context, a *app.App, r WorkerRequest, change Change) 
 // ResumePaused is Resume of a worker that a person paused. One that was ended, and one
 // that is paused since what its file runs changed, stays as it is: ask for it by name.
 func ResumePaused(ctx context.Context, a *app.App, r WorkerRequest) (*Worker, error) {
-	place, err := placeOf(a)
+	place, err := PlaceOf(a)
 	if err != nil {
 		return nil, err
 	}

@@ -119,7 +119,7 @@ func actorHere(a *app.App, name string) (*profile.Profile, live.Place, error) {
 	if err != nil {
 		return nil, live.Place{}, err
 	}
-	place, err := placeOf(a)
+	place, err := PlaceOf(a)
 	return p, place, err
 }
 

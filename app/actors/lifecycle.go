@@ -97,7 +97,7 @@ func Kill(ctx context.Context, a *app.App, r WorkerRequest) (*Worker, error) {
 	if err != nil || r.DryRun {
 		return w, err
 	}
-	place, err := placeOf(a)
+	place, err := PlaceOf(a)
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +145,7 @@ func tell(ctx context.Context, a *app.App, r WorkerRequest, state live.State) (*
 	if _, err := Status(ctx, a, r.Name); err != nil {
 		return nil, err
 	}
-	place, err := placeOf(a)
+	place, err := PlaceOf(a)
 	if err != nil {
 		return nil, err
 	}
@@ -185,14 +185,14 @@ func Status(ctx context.Context, a *app.App, name string) (*Worker, error) {
 	}
 	if p == nil {
 		known, ok := live.Presence{}, false
-		if place, err2 := placeOf(a); err2 == nil {
+		if place, err2 := PlaceOf(a); err2 == nil {
 			known, ok = place.Presence(name)
 		}
 		if !ok {
 			return nil, err
 		}
 		p = profile.Default(known.Name)
-		if place, err = placeOf(a); err != nil {
+		if place, err = PlaceOf(a); err != nil {
 			return nil, err
 		}
 	}
@@ -261,7 +261,7 @@ func Remove(ctx context.Context, a *app.App, r WorkerRequest) (*Worker, error) {
 	if r.DryRun {
 		return w, nil
 	}
-	place, err := placeOf(a)
+	place, err := PlaceOf(a)
 	if err != nil {
 		return nil, err
 	}

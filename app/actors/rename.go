@@ -208,7 +208,7 @@ func announce(ctx context.Context, store beads.Store, options beads.Options, don
 
 // moved gives the presence to the new name, and what was acknowledged.
 func moved(a *app.App, r RenameRequest) error {
-	place, err := placeOf(a)
+	place, err := PlaceOf(a)
 	if err != nil {
 		return err
 	}
