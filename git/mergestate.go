@@ -136,7 +136,7 @@ func Underway(own string) string {
 // counts as the top of the work tree. GIT_INDEX_FILE stays, for that index is
 // about to be committed. Where no .git is around the file, the variables stay.
 func (g Client) Beside(path string) Client {
-	g.Dir = filepath.Dir(path)
+	g.Dir, g.Top = filepath.Dir(path), ""
 	if ownDirectory(g.Dir) == "" {
 		return g
 	}
