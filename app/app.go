@@ -93,9 +93,9 @@ func (a *App) mayTake(who string) func(holder string) bool {
 	return func(holder string) bool {
 		may, asked := known[holder]
 		if !asked {
-			may = actor.MayTake(who, holder)
-			if r, ok := a.sessions(); ok && !may {
-				may = r.MayTake(who, holder)
+			if may = actor.MayTake(who, holder); !may {
+				r, ok := a.sessions()
+				may = ok && r.MayTake(who, holder)
 			}
 			known[holder] = may
 		}
