@@ -100,7 +100,9 @@ func countPasses(t *testing.T, script string, runs int) (c counts) {
 	store := filepath.Join(dir, ".beads", "issues.jsonl")
 	a := sampleApp(t, dir, t.TempDir())
 	a.Cache = jsonl.NewCache(time.Now)
-	a.Env = func() []string { return append(os.Environ(), "GIT_TRACE2_EVENT="+log) }
+	a.Env = func() []string { // git knows who commits: else it is asked again
+		return append(os.Environ(), "GIT_TRACE2_EVENT="+log, "GIT_AUTHOR_EMAIL=m@pier", "GIT_COMMITTER_NAME=m", "GIT_COMMITTER_EMAIL=m@pier")
+	}
 	before := bytesRead(t)
 	passes(t, a, script, runs)
 	info, err := os.Stat(store)
