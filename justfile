@@ -78,7 +78,8 @@ bench sizes="160,10000,100000" rounds="7":
     tmp=$(mktemp -d)
     trap 'rm -rf "$tmp"' EXIT
     go build -o "$tmp/stig" ./cmd/stig
-    go test ./cmd/stig -count=1 -timeout=0 -v -run '^TestSpeed$' -speed "$1" -rounds "$2" -stig "$tmp/stig"
+    # in $tmp: tests keep their stores in memory otherwise
+    TMPDIR="$tmp" go test ./cmd/stig -count=1 -timeout=0 -v -run '^TestSpeed$' -speed "$1" -rounds "$2" -stig "$tmp/stig"
 
 # the inner loops, so often each: two such files are compared by benchstat
 loops count="1":

@@ -86,10 +86,20 @@ func (t osTemp) copyFrom(src *os.File, off, n int64) error {
 	if _, err := src.Seek(off, io.SeekStart); err != nil {
 		return err
 	}
-	// From file to file the kernel copies.
-	_, err := io.CopyN(t.File, src, n)
+	at, err := t.Seek(0, io.SeekCurrent)
+	for err == nil && n > 0 {
+		var copied int64
+		// From file to file the kernel copies.
+		copied, err = io.CopyN(t.File, src, min(n, piece))
+		beginWriting(t.File, at, copied)
+		at, n = at+copied, n-copied
+	}
 	return err
 }
+
+// piece is how much is copied before the disk is told to begin: it writes while the rest is
+// copied, so that an edit of 22 or 220 MB takes a tenth less time than with Sync alone.
+const piece = 4 << 20
 
 func (t osTemp) become(of fs.FileInfo, from *os.File) error {
 	if err := keepOwner(t.File, of); err != nil {

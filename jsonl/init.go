@@ -116,6 +116,9 @@ func Blank(dir, prefix string) (beads.Place, []NewFile, error) {
 func Vacant(dir string) error {
 	s, err := Discover(Where{Dir: dir})
 	if err == nil {
+		if _, err := os.Stat(s.Path); err != nil && s.Mode != beads.Dolt { // a link to nothing
+			return beads.Unreadable(s.Path, err)
+		}
 		return exists(s.Path)
 	}
 	if missing, ok := errors.AsType[*beads.StoreError](err); !ok || !missing.Absent {

@@ -21,6 +21,12 @@ func exchange(a, b string) error {
 	return unsupported(err, unix.EINVAL, unix.ENOSYS, unix.ENOTSUP, unix.EXDEV, unix.EPERM)
 }
 
+// beginWriting tells the disk to begin with a part of a file. Sync waits for it, and does
+// without: what goes wrong here goes wrong there.
+func beginWriting(f *os.File, off, n int64) {
+	_ = unix.SyncFileRange(int(f.Fd()), off, n, unix.SYNC_FILE_RANGE_WRITE)
+}
+
 // hold keeps others from beginning to write a file until release is called, and
 // reports whether nobody has it open for writing, nor asks to: a lease for reading
 // is given for such a file alone, fcntl(2). Where no lease can be had, such as on

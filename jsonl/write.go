@@ -106,14 +106,14 @@ func (w *writer) replace(ctx context.Context, e *edited) (written bool, err erro
 // was read: that is the file to be replaced.
 func (w *writer) prepare(ctx context.Context, temp tempFile, e *edited) (seen os.FileInfo, err error) {
 	err = w.fill(temp, e)
+	if err == nil {
+		err = w.sync(temp, e)
+	}
 	if bad := temp.Close(); err == nil && bad != nil {
 		err = w.failed("cannot write its replacement", bad)
 	}
 	if err != nil {
 		return nil, err
-	}
-	if w.cache != nil && e.after != nil {
-		e.next = w.cache.succeed(w.store, temp.Name(), e.after)
 	}
 	if seen, err = os.Stat(w.target); err != nil {
 		return nil, beads.ErrStale
@@ -170,10 +170,17 @@ func (w *writer) fill(temp tempFile, e *edited) error {
 		}
 		done = p.End
 	}
-	if err := w.copyRange(temp, e.file, done, e.Size()); err != nil {
-		return err
+	return w.copyRange(temp, e.file, done, e.Size())
+}
+
+// sync waits until the disk has the replacement, and indexes that meanwhile where it is kept.
+func (w *writer) sync(temp tempFile, e *edited) error {
+	synced := make(chan error, 1)
+	go func() { synced <- temp.Sync() }()
+	if w.cache != nil && e.after != nil {
+		e.next = w.cache.succeed(w.store, temp.Name(), e.after)
 	}
-	if err := temp.Sync(); err != nil {
+	if err := <-synced; err != nil {
 		return w.failed("cannot write its replacement", err)
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // The fields of /proc/PID/stat behind the name, from 0; see proc_pid_stat(5).
@@ -29,11 +30,16 @@ func look(pid int) (a Ancestor, parent int, ok bool) {
 	}
 	a = Ancestor{ID: ID{PID: pid, Start: fields[statStart]}, Name: string(text[before+1 : after])}
 	a.Host, _ = os.Hostname() // none is like any other
-	if boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id"); err == nil {
-		a.Boot = strings.TrimSpace(string(boot))
-	}
+	a.Boot = boot()
 	a.Space, _ = os.Readlink("/proc/self/ns/pid") // a sandbox may hide it
 	a.Group, _ = strconv.Atoi(fields[statGroup])
 	parent, err = strconv.Atoi(fields[statParent])
 	return a, parent, err == nil
 }
+
+// boot names this start of the system, which a process does not outlive; "" where the
+// system does not say.
+var boot = sync.OnceValue(func() string {
+	text, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return strings.TrimSpace(string(text))
+})

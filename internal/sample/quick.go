@@ -2,19 +2,22 @@ package sample
 
 import (
 	"errors"
+	"flag"
 	"os"
 	"path/filepath"
 	"runtime/debug"
 )
 
 // Main is for the TestMain of a package whose tests write many files or start git
-// often: it runs them with Quick and CheapGit, unless Full is set.
+// often: it runs them with Quick and CheapGit, unless Full is set. Benchmarks measure the
+// disk, git and the collector that users have.
 func Main(m interface{ Run() int }) {
 	os.Exit(run(m))
 }
 
 func run(m interface{ Run() int }) (exit int) {
-	if All() {
+	flag.Parse()
+	if All() || flag.Lookup("test.bench").Value.String() != "" {
 		return m.Run()
 	}
 	err := Quick()
