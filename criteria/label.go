@@ -1,6 +1,7 @@
 package criteria
 
 import (
+	"math/bits"
 	"regexp"
 	"strings"
 	"sync"
@@ -42,6 +43,19 @@ var labelOpenings = []string{
 	"done when", "done means", "done if", "complete when", "complete if", "finished when", "finished if", "dod", "ac",
 }
 
+// labelPairs has the first two letters of labelOpenings, in both cases: bit n stands for
+// those of labelOpenings[n].
+var labelPairs = sync.OnceValue(func() *struct{ first, second [256]uint32 } {
+	pairs := new(struct{ first, second [256]uint32 })
+	for n, opening := range labelOpenings {
+		for _, change := range []byte{0, 'a' - 'A'} {
+			pairs.first[opening[0]-change] |= 1 << n
+			pairs.second[opening[1]-change] |= 1 << n
+		}
+	}
+	return pairs
+})
+
 // labelled finds where the criteria of a text stand.
 func labelled(text string) []notes.Span {
 	if !mayBeLabelled(text) {
@@ -53,19 +67,16 @@ func labelled(text string) []notes.Span {
 // mayBeLabelled reports whether a word of a text begins a label: most texts hold
 // none, and need not be parsed.
 func mayBeLabelled(text string) bool {
-	for i := range len(text) {
-		first := text[i] | 0x20
-		switch first {
-		case 'a', 'c', 'd', 'e', 'f', 's':
-		default:
+	pairs := labelPairs()
+	for i := range len(text) - 1 {
+		both := pairs.first[text[i]] & pairs.second[text[i+1]]
+		if both == 0 || i > 0 && isLetter(text[i-1]) {
 			continue
 		}
-		if i > 0 && isLetter(text[i-1]) {
-			continue
-		}
-		for _, opening := range labelOpenings {
+		for ; both != 0; both &= both - 1 {
+			opening := labelOpenings[bits.TrailingZeros32(both)]
 			end := i + len(opening)
-			if opening[0] != first || end > len(text) || !strings.EqualFold(text[i:end], opening) {
+			if end > len(text) || !strings.EqualFold(text[i:end], opening) {
 				continue
 			}
 			if len(opening) > len("dod") || end == len(text) || !isLetter(text[end]) || text[end]|0x20 == 's' {

@@ -12,7 +12,7 @@ import (
 // kind is one form of credential.
 type kind struct {
 	name    string   // as a sentence says it
-	marks   []string // one of them stands in each; the letter in front of the | is the rare one
+	marks   []string // one of them stands in each; the letters beside the | are a rare pair, or the one is rare alone
 	pattern *regexp.Regexp
 	real    func(string) bool // nil: whatever matches; given the last group, or all
 }
@@ -24,26 +24,26 @@ var kinds = sync.OnceValue(func() []kind {
 		{"a private key", []string{"PRIVATE K|EY"}, regexp.MustCompile(
 			`-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----(?:\r?\n|\\n)(?:[A-Za-z-]+: [^\n]*\n|\r?\n)*[A-Za-z0-9+/=]{32,}`), nil},
 		{"an age key", []string{"AGE-SECRET-K|EY-"}, regexp.MustCompile(`\bAGE-SECRET-KEY-(?:PQ-)?1[02-9AC-HJ-NP-Z]{50,}\b`), nil},
-		{"an AWS access key", []string{"AK|IA", "ASIA|"}, regexp.MustCompile(`\bA[KS]IA[A-Z2-7]{16}\b`), notAnExample},
-		{"an AWS secret key", []string{"secret_access_k|ey", "secretaccessk|ey", "aws_secret_k|ey"}, regexp.MustCompile(
+		{"an AWS access key", []string{"AK|IA", "ASI|A"}, regexp.MustCompile(`\bA[KS]IA[A-Z2-7]{16}\b`), notAnExample},
+		{"an AWS secret key", []string{"secret_access_|key", "secretaccess|key", "aws_secret_|key"}, regexp.MustCompile(
 			`(?i)(?:secret_?access|aws_secret)_?key["']?\s*[=:]\s*["']?([A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+=]|$)`), random},
-		{"a GitHub token", []string{"ghp_|", "gho_|", "ghu_|", "ghs_|", "ghr_|"}, regexp.MustCompile(`\bgh[pousr]_[A-Za-z0-9]{36,}\b`), random},
-		{"a GitHub token", []string{"github_pat_|"}, regexp.MustCompile(`\bgithub_pat_[A-Za-z0-9_]{50,}\b`), random},
-		{"a GitLab token", []string{"glpat-|"}, regexp.MustCompile(`\bglpat-[A-Za-z0-9_-]{20,}`), random},
+		{"a GitHub token", []string{"ghp|_", "gho|_", "ghu|_", "ghs|_", "ghr|_"}, regexp.MustCompile(`\bgh[pousr]_[A-Za-z0-9]{36,}\b`), random},
+		{"a GitHub token", []string{"github|_pat_"}, regexp.MustCompile(`\bgithub_pat_[A-Za-z0-9_]{50,}\b`), random},
+		{"a GitLab token", []string{"g|lpat-"}, regexp.MustCompile(`\bglpat-[A-Za-z0-9_-]{20,}`), random},
 		{"a Slack token", []string{"x|oxa-", "x|oxb-", "x|oxe-", "x|oxo-", "x|oxp-", "x|oxr-", "x|oxs-", "x|app-"}, regexp.MustCompile(
 			`\b(?:xox[abeoprs]|xapp)-[0-9A-Za-z-]{20,}`), holdsDigit},
-		{"a Slack webhook", []string{"hook|s.slack.com"}, regexp.MustCompile(`\bhooks\.slack\.com/services/T[A-Z0-9]{6,}/B[A-Z0-9]{6,}/[A-Za-z0-9]{20,}`), random},
-		{"an API key (sk-…)", []string{"sk-|"}, regexp.MustCompile(`\bsk-[A-Za-z0-9_-]{32,}`), random},
-		{"a Stripe key", []string{"sk_|live_", "sk_|test_", "rk_|live_", "rk_|test_", "whsec_|"}, regexp.MustCompile(
+		{"a Slack webhook", []string{"hooks.|slack.com"}, regexp.MustCompile(`\bhooks\.slack\.com/services/T[A-Z0-9]{6,}/B[A-Z0-9]{6,}/[A-Za-z0-9]{20,}`), random},
+		{"an API key (sk-…)", []string{"sk|-"}, regexp.MustCompile(`\bsk-[A-Za-z0-9_-]{32,}`), random},
+		{"a Stripe key", []string{"sk|_live_", "sk|_test_", "rk|_live_", "rk|_test_", "wh|sec_"}, regexp.MustCompile(
 			`\b(?:[rs]k_(?:live|test)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/]{32,})`), random},
-		{"a Google API key", []string{"AIz|a"}, regexp.MustCompile(`\bAIza[A-Za-z0-9_-]{35}`), random},
-		{"a Google OAuth secret", []string{"GOCSPX-|"}, regexp.MustCompile(`\bGOCSPX-[A-Za-z0-9_-]{28}`), random},
-		{"an npm token", []string{"npm_|"}, regexp.MustCompile(`\bnpm_[A-Za-z0-9]{36}\b`), random},
-		{"a Hugging Face token", []string{"hf_|"}, regexp.MustCompile(`\bhf_[A-Za-z0-9]{30,}\b`), mixedCase},
-		{"a JSON Web Token", []string{"eyJ|"}, regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{16,}`), nil},
+		{"a Google API key", []string{"AI|za"}, regexp.MustCompile(`\bAIza[A-Za-z0-9_-]{35}`), random},
+		{"a Google OAuth secret", []string{"GOCSP|X-"}, regexp.MustCompile(`\bGOCSPX-[A-Za-z0-9_-]{28}`), random},
+		{"an npm token", []string{"npm|_"}, regexp.MustCompile(`\bnpm_[A-Za-z0-9]{36}\b`), random},
+		{"a Hugging Face token", []string{"h|f_"}, regexp.MustCompile(`\bhf_[A-Za-z0-9]{30,}\b`), mixedCase},
+		{"a JSON Web Token", []string{"ey|J"}, regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{16,}`), nil},
 		{"a bearer token", []string{"b|earer "}, regexp.MustCompile(`(?i)\bbearer[ \t]+["']?([A-Za-z0-9._~+/-]{20,}=*)`), unlikeWords},
 		{"a password in a URL", []string{"@|"}, regexp.MustCompile(`\b[A-Za-z][A-Za-z0-9+.-]*://([^\s/:@"'<>` + "`" + `]*:[^\s/@"'<>` + "`" + `]+)@[A-Za-z0-9\[]`), urlPassword},
-		{"a password", []string{"passw|"}, regexp.MustCompile(
+		{"a password", []string{"pass|w"}, regexp.MustCompile(
 			"(?i)\\b[a-z_]*passw(?:or)?d[\"']?\\s*[=:]\\s*[\"']?([^\\s\"'`]{8,})"), password},
 	}
 })
@@ -51,55 +51,39 @@ var kinds = sync.OnceValue(func() []kind {
 // mark is a text that a kind of credential holds.
 type mark struct {
 	text   []byte
-	offset int // of its rare letter
+	offset int // of its rare pair
 	fold   bool
 	kind   int
 }
 
-// group is the marks that have a rare letter in common: a text is searched for the
-// letter once, and most that are found are told from a mark by the letter beside them.
-type group struct {
-	rare   byte
-	beside int       // where the letter beside it is: -1 before it, 1 behind it, 0 where it stands for itself
-	near   [256]bool // those that stand there in a mark
-	marks  []mark
+// index finds marks by their rare pairs: a text is passed over once, and two tables tell
+// nearly every pair in it from those of all marks. Bit n is that of marks[n].
+type index struct {
+	first, second [256]uint64 // the marks in whose pair a letter stands there
+	marks         []mark
 }
 
-// marks are those of all kinds, by their rare letters, in both cases where the pattern
-// takes both.
-var marks = sync.OnceValue(func() (groups []group) {
+// marks are those of all kinds, their letters in both cases where the pattern takes both.
+var marks = sync.OnceValue(func() *index {
+	all := new(index)
 	for n, k := range kinds() {
-		fold := strings.HasPrefix(k.pattern.String(), "(?i)")
 		for _, text := range k.marks {
 			before, after, _ := strings.Cut(text, "|")
-			m := mark{[]byte(before + after), len(before) - 1, fold, n}
-			for _, r := range cases(m.text[m.offset], fold) {
-				groups = m.join(groups, r)
+			m := mark{[]byte(before + after), len(before) - 1, strings.HasPrefix(k.pattern.String(), "(?i)"), n}
+			bit := uint64(1) << len(all.marks)
+			all.marks = append(all.marks, m)
+			for _, c := range cases(m.text[m.offset], m.fold) {
+				all.first[c] |= bit
+			}
+			for c := range all.second {
+				if after == "" || slices.Contains(cases(after[0], m.fold), byte(c)) {
+					all.second[c] |= bit
+				}
 			}
 		}
 	}
-	return groups
+	return all
 })
-
-// join adds the mark to the group of its rare letter.
-func (m mark) join(groups []group, rare byte) []group {
-	beside := -1
-	switch {
-	case len(m.text) == 1:
-		beside = 0
-	case m.offset == 0:
-		beside = 1
-	}
-	i := slices.IndexFunc(groups, func(g group) bool { return g.rare == rare && g.beside == beside })
-	if i < 0 {
-		i, groups = len(groups), append(groups, group{rare: rare, beside: beside})
-	}
-	for _, c := range cases(m.text[m.offset+beside], m.fold) {
-		groups[i].near[c] = true
-	}
-	groups[i].marks = append(groups[i].marks, m)
-	return groups
-}
 
 // cases are the forms of a letter: both where case does not count.
 func cases(c byte, fold bool) []byte {

@@ -10,6 +10,7 @@ package secret
 import (
 	"bytes"
 	"cmp"
+	"math/bits"
 	"slices"
 	"strings"
 )
@@ -63,21 +64,11 @@ func Hide(text string) string {
 // candidates lists the kinds, by number, of which a text holds a mark.
 func candidates(text []byte) (list []int) {
 	var held uint64
-	for i := range marks() {
-		group := &marks()[i]
-		for at := 0; ; at++ {
-			next := bytes.IndexByte(text[at:], group.rare)
-			if next < 0 {
-				break
-			}
-			at += next
-			if beside := at + group.beside; beside < 0 || beside >= len(text) || !group.near[text[beside]] {
-				continue
-			}
-			for _, m := range group.marks {
-				if m.standsIn(text, at-m.offset) {
-					held |= 1 << m.kind
-				}
+	all := marks()
+	for at := range len(text) - 1 {
+		for both := all.first[text[at]] & all.second[text[at+1]]; both != 0; both &= both - 1 {
+			if m := all.marks[bits.TrailingZeros64(both)]; m.standsIn(text, at-m.offset) {
+				held |= 1 << m.kind
 			}
 		}
 	}
