@@ -97,14 +97,19 @@ func (j job) keep(t *testing.T, mayKill func() bool) (killed int) {
 			t.Error(err)
 			return killed
 		}
-		var late *time.Timer
+		ended := make(chan struct{})
+		var killer sync.WaitGroup
 		if mayKill() {
-			late = time.AfterFunc(200*time.Millisecond+rand.N(1500*time.Millisecond), func() { _ = c.Process.Kill() }) // it may be gone
+			edits, most := rand.N(1+(j.To-j.From)*j.Most/2), 200*time.Millisecond+rand.N(1500*time.Millisecond)
+			killer.Go(func() {
+				if j.reach(edits, most, ended) {
+					_ = c.Process.Kill() // it may be gone
+				}
+			})
 		}
 		err = c.Wait()
-		if late != nil {
-			late.Stop()
-		}
+		close(ended)
+		killer.Wait()
 		if *loud {
 			t.Log(said.String())
 		}
@@ -117,6 +122,32 @@ func (j job) keep(t *testing.T, mayKill func() bool) (killed int) {
 		}
 		killed++
 	}
+}
+
+// reach waits until the job's writers have begun so many edits more, or so long, and reports
+// which that was before ended: a fast machine has made all edits in less than a second.
+func (j job) reach(edits int, most time.Duration, ended <-chan struct{}) bool {
+	look := time.NewTicker(2 * time.Millisecond)
+	defer look.Stop()
+	for first, end := j.begun(), time.After(most); j.begun()-first <= edits; {
+		select {
+		case <-ended:
+			return false
+		case <-end:
+			return true
+		case <-look.C:
+		}
+	}
+	return true
+}
+
+// begun is how many edits the job's writers have begun.
+func (j job) begun() (n int) {
+	for w := j.From; w < j.To; w++ {
+		text, _ := os.ReadFile(logOf(j.Logs, w)) // none is there before the first
+		n += bytes.Count(text, []byte("begin"))
+	}
+	return n
 }
 
 // TestKilled has processes write a store on a server while they and the server are
@@ -154,17 +185,12 @@ func testKilled(t *testing.T, kind string) {
 	}
 	restarts := 0
 	go func() { group.Wait(); close(stop) }()
-	for wait := 500 * time.Millisecond; ; wait = 500*time.Millisecond + rand.N(3*time.Second) {
-		select {
-		case <-stop:
-		case <-time.After(wait):
-			if err := s.restart(); err != nil {
-				t.Fatal(err)
-			}
-			restarts++
-			continue
+	all := job{To: plan.Writers, Logs: logs}
+	for all.reach(rand.N(1+*writes/4), 500*time.Millisecond+rand.N(3*time.Second), stop) {
+		if err := s.restart(); err != nil {
+			t.Fatal(err)
 		}
-		break
+		restarts++
 	}
 	if err := s.restart(); err != nil { // what it acknowledged last has to be there too
 		t.Fatal(err)
