@@ -193,7 +193,10 @@ func (a *App) Git(store beads.Place) (repo git.Client, path string, err error) {
 			real = filepath.Join(real, filepath.Base(path))
 		}
 	}
-	return a.GitIn("").Beside(real), real, err
+	if err != nil {
+		return git.Client{}, "", beads.Unreadable(store.Path, err)
+	}
+	return a.GitIn("").Beside(real), real, nil
 }
 
 // history gives the past of a store: what it keeps itself, else git's of its file.

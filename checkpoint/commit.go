@@ -48,6 +48,9 @@ func PrepareCommit(ctx context.Context, p beads.Place, env []string) (*Committer
 		if err != nil {
 			return nil, err
 		}
+		if err := git.Foreign(result); err != nil {
+			return nil, err
+		}
 		if check.refuses(result.Exit) {
 			return nil, usage(fmt.Sprintf("%s: cannot commit: %s", p.Path, check.reason), check.hint)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"stig/app"
 	"stig/beads"
+	"stig/git"
 	"stig/jsonl"
 	"stig/setup"
 )
@@ -36,8 +37,15 @@ func (e *examination) repository() bool {
 		e.failed("git", err)
 		return false
 	}
-	e.top = e.said("rev-parse", "--show-toplevel")
-	if e.top == "" {
+	top, err := e.git.Run(e.ctx, "rev-parse", "--show-toplevel")
+	if err == nil {
+		err = git.Foreign(top)
+	}
+	if err != nil {
+		e.failed("git", err)
+		return false
+	}
+	if e.top = strings.TrimSpace(string(top.Stdout)); top.Exit != 0 || e.top == "" {
 		e.todo("git", "the store is in no repository: it has no history, and nobody else gets it", "git init")
 		return false
 	}

@@ -27,7 +27,9 @@ import (
 	"time"
 
 	"stig/beads"
+	"stig/fault"
 	"stig/process"
+	"stig/shell"
 )
 
 // Client runs git in a directory.
@@ -142,11 +144,27 @@ func (g Client) Must(ctx context.Context, argv ...string) (string, error) {
 }
 
 func failure(argv []string, r process.Result) error {
+	if err := Foreign(r); err != nil {
+		return err
+	}
 	said := strings.TrimSpace(string(r.Stderr))
 	if said == "" {
 		said = strings.TrimSpace(string(r.Stdout)) // where git commit says that there is nothing to commit
 	}
 	return fmt.Errorf("git %s: exit %d: %s", verb(append([]string{"git"}, argv...)), r.Exit, said)
+}
+
+// Foreign says why git tells nothing of a repository, and what to type, where it belongs
+// to another user, as often in a container; nil where git ended otherwise. The error is a
+// fault.Store.
+func Foreign(r process.Result) error {
+	_, at, found := strings.Cut(string(r.Stderr), "detected dubious ownership in repository at '")
+	if !found {
+		return nil
+	}
+	at, _, _ = strings.Cut(at, "'\n")
+	return &fault.Error{Code: fault.Store, Reason: at + ": belongs to another user, and git reads nothing of it",
+		Hint: "type git config --global --add safe.directory " + shell.Quoted(at)}
 }
 
 // RevisionError says that git has no such revision, or a file not there: FileAt
@@ -165,10 +183,17 @@ func (g Client) Commit(ctx context.Context, revision string) (string, error) {
 	if result, err = g.Run(ctx, "rev-parse", "--show-toplevel"); err != nil {
 		return "", err
 	}
+	if err := Foreign(result); err != nil {
+		return "", err
+	}
 	if result.Exit != 0 {
 		return "", &RevisionError{Reason: g.Dir + ": is in no git repository", Hint: "type git init"}
 	}
-	return "", &RevisionError{Reason: fmt.Sprintf("%q: git has no such commit", revision)}
+	unknown := &RevisionError{Reason: fmt.Sprintf("%q: git has no such commit", revision)}
+	if g.unborn(ctx) {
+		unknown.Hint = "nothing is committed yet: type git add .beads && git commit"
+	}
+	return "", unknown
 }
 
 // Commits reports for each name whether there is such a commit. It asks git once.

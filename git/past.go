@@ -118,11 +118,11 @@ func (p Past) Common(ctx context.Context, revision string) (string, error) {
 
 // unborn reports whether HEAD is a branch without a commit: a hook that runs before
 // the first one must let it pass.
-func (p Past) unborn(ctx context.Context) bool {
-	branch, err := p.Run(ctx, "symbolic-ref", "-q", "HEAD")
+func (g Client) unborn(ctx context.Context) bool {
+	branch, err := g.Run(ctx, "symbolic-ref", "-q", "HEAD")
 	if err != nil || branch.Exit != 0 {
 		return false
 	}
-	commit, err := p.Run(ctx, "rev-parse", "-q", "--verify", "HEAD")
+	commit, err := g.Run(ctx, "rev-parse", "-q", "--verify", "HEAD")
 	return err == nil && commit.Exit != 0
 }

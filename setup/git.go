@@ -59,6 +59,9 @@ func DriverOf(ctx context.Context, a *app.App, store beads.Place) (*mergeDriver,
 	if err != nil {
 		return nil, err
 	}
+	if err := git.Foreign(result); err != nil {
+		return nil, err
+	}
 	root := filepath.FromSlash(strings.TrimSpace(string(result.Stdout)))
 	if result.Exit != 0 || root == "" {
 		return nil, app.Usage(store.Path+": the store is in no git repository", "type git init")

@@ -130,6 +130,9 @@ func commonOf(ctx context.Context, o Options, client git.Client) (string, error)
 		return git.RealPath(o.Common), nil
 	}
 	result, err := client.Run(ctx, "rev-parse", "--path-format=absolute", "--git-common-dir")
+	if err == nil {
+		err = git.Foreign(result)
+	}
 	if err == nil && result.Exit != 0 {
 		err = &fault.Error{Code: fault.Usage, Reason: o.Root + ": is in no git repository", Hint: "type git init"}
 	}
