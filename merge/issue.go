@@ -223,7 +223,24 @@ func (v versions) settle() (*beads.Record, value) {
 	if v.bothChanged(beads.CloseReason) && closed(v.ours) && closed(v.theirs) {
 		return settled, value{warning: v.dropped(beads.CloseReason, settled, "the later")}
 	}
-	return settled, value{}
+	return settled, value{warning: v.deletion(settled)}
+}
+
+// deletion says what became of an issue that one side deleted while the other changed it,
+// which nobody sees in a list; "" for any other.
+func (v versions) deletion(settled *beads.Record) string {
+	deleted := func(r *beads.Record) bool { return beads.Over(r.Text(beads.Status)) && len(r.Raw("deleted_at")) > 0 }
+	sides := "deleted in ours, changed in theirs"
+	switch {
+	case deleted(v.base), deleted(v.ours) == deleted(v.theirs):
+		return ""
+	case deleted(v.theirs):
+		sides = "changed in ours, deleted in theirs"
+	}
+	if deleted(settled) {
+		return sides + ": it stays deleted"
+	}
+	return sides + ": it is not deleted, and its status is " + settled.Text(beads.Status)
 }
 
 // newer is the side with the later updated_at. Of two with the same, it is

@@ -137,6 +137,10 @@ func mergeCases() []mergeCase {
 		{name: "one date: the higher surprise", base: noted("p-a", 0, table("surprise 0.0 2026-11-01")), ours: noted("p-a", 1, table("surprise 0.10 2026-11-02")), theirs: noted("p-a", 1, table("surprise 0.9 2026-11-02")), want: alsoKept(noted("p-a", 1, table("surprise 0.9 2026-11-02")), "2026-11-02", "Signals there: surprise 0.10 (2026-11-02)")},
 		{name: "both made a table", base: noted("p-a", 0, "text"), ours: noted("p-a", 1, table("surprise 0.1 2026-11-02")+"\n\ntext"), theirs: noted("p-a", 1, table("progress blocked 2026-11-02")+"\n\ntext"),
 			want: noted("p-a", 1, table("surprise 0.1 2026-11-02", "progress blocked 2026-11-02")+"\n\ntext")},
+		{name: "both made a table, and one filled it later", base: noted("p-a", 0, "text"), ours: noted("p-a", 1, table("surprise 0.6 2026-11-02", "progress not-started 2026-11-02")+"\n\ntext"),
+			theirs: noted("p-a", 2, table("surprise 0.0 2026-11-03", "progress blocked 2026-11-03")+"\n\ntext"), want: noted("p-a", 2, table("surprise 0.6 2026-11-02", "progress blocked 2026-11-03")+"\n\ntext")},
+		{name: "one sets back what the other changed", base: noted("p-a", 0, table("surprise 0.3 2026-11-01")), ours: noted("p-a", 1, table("surprise 0.6 2026-11-02")), theirs: noted("p-a", 2, table("surprise 0.0 2026-11-03")),
+			want: alsoKept(noted("p-a", 2, table("surprise 0.0 2026-11-03")), "2026-11-02", "Signals there: surprise 0.6 (2026-11-02)")},
 		{name: "one removes a row, the other changes another", base: noted("p-a", 0, table("surprise 0.0 2026-11-01", "odd 1 2026-11-01")),
 			ours: noted("p-a", 1, table("surprise 0.0 2026-11-01", "progress blocked 2026-11-02")), theirs: noted("p-a", 2, table("surprise 0.3 2026-11-02", "odd 1 2026-11-01")),
 			want: noted("p-a", 2, table("surprise 0.3 2026-11-02", "progress blocked 2026-11-02"))},
@@ -212,6 +216,32 @@ func TestConflictMarkers(t *testing.T) {
 	questions := []Question{{Key: "description", Ours: "u", Theirs: "v", reason: "both changed description"}}
 	if len(r.Conflicts) != 1 || !reflect.DeepEqual(r.Conflicts[0], Conflict{"b", 2, "both changed description", questions}) {
 		t.Errorf("got %v", r.Conflicts)
+	}
+}
+
+// TestDeletion wants what became of an issue said where one side deleted and the other
+// changed it, whichever is ours.
+func TestDeletion(t *testing.T) {
+	base := is("p", 0, `"status":"open"`)
+	deleted := is("p", 1, `"status":"tombstone"`, `"deleted_at":"d"`)
+	for other, want := range map[string]string{
+		is("p", 2, `"status":"in_progress"`):                        "it stays deleted",
+		is("p", 2, `"status":"open"`, `"title":"u"`):                "it stays deleted",
+		is("p", 2, `"status":"closed"`):                             "it is not deleted, and its status is closed",
+		is("p", 2, `"status":"tombstone"`, `"deleted_at":"e"`):      "",
+		is("p", 0, `"status":"closed"`, `"closed_at":"2026-11-02"`): "it stays deleted",
+	} {
+		for sides, r := range map[string]Result{
+			"deleted in ours, changed in theirs: ": Stores(base, deleted, other),
+			"changed in ours, deleted in theirs: ": Stores(base, other, deleted),
+		} {
+			if want == "" && len(r.Warnings) == 0 {
+				continue
+			}
+			if len(r.Warnings) != 1 || r.Warnings[0].Message != sides+want || len(r.Conflicts) > 0 {
+				t.Errorf("%s%s: %v, %v", sides, other, r.Warnings, r.Conflicts)
+			}
+		}
 	}
 }
 

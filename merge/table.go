@@ -96,8 +96,9 @@ func (d *documents) mergeTable() (body, reason string) {
 		case !has:
 			splices = append(splices, drop(lead, l))
 		case had && sameRow(b, o):
-		case had && sameRow(b, l):
+		case had && sameRow(b, l), !had && !d.unknown && l.isDefault() && !o.isDefault():
 			splices = append(splices, lead.exchange(l, o))
+		case !had && !d.unknown && o.isDefault() && !l.isDefault():
 		case d.beats(o, l):
 			splices = append(splices, lead.exchange(l, o))
 			d.lost[d.lead.side].row(l, o)
@@ -112,6 +113,13 @@ func (d *documents) mergeTable() (body, reason string) {
 	}
 	live, _ := result.Live(signals.Section)
 	return unix(result.Body(live)), ""
+}
+
+// isDefault reports whether a row says what a missing one means: whoever makes a table for
+// one signal fills it with such rows, which nobody asked for.
+func (r row) isDefault() bool {
+	s, ok := signals.Named(r.name)
+	return ok && r.value == s.Default()
 }
 
 func sameRow(a, b row) bool { return a.value == b.value && a.date == b.date }

@@ -122,6 +122,7 @@ func Find(ctx context.Context, q Question) ([]Finding, error) {
 	if err == nil {
 		err = f.lookOutside(findings)
 	}
+	f.leaveState(findings)
 	arrange.Stable(findings, byFirst(findings))
 	return findings, err
 }
@@ -346,6 +347,33 @@ func withoutLines(findings []Finding) []Finding {
 		return finding.Kind != diff.Issue && lines[finding.ID] == finding.Record.Seq
 	})
 }
+
+// leaveState has what was written with a status share what became of that, unless it is
+// the one of the issue: who deleted an issue does not belong to one that is open.
+func (f *finder) leaveState(findings []Finding) {
+	status := diff.PartName{Kind: diff.Key, Name: string(beads.Status)}
+	became := map[[2]string]Finding{} // the status that a record wrote into an issue
+	for _, finding := range findings {
+		if finding.Kind == status.Kind && finding.Name == status.Name {
+			became[[2]string{finding.ID, finding.Record.Seq}] = finding
+		}
+	}
+	for i := range findings {
+		finding := &findings[i]
+		if finding.State != Lost || finding.Kind != diff.Key || !slices.Contains(ofState, finding.Name) {
+			continue
+		}
+		n := name{finding.ID, status}
+		if with, ok := became[[2]string{finding.ID, finding.Record.Seq}]; ok {
+			finding.State, finding.Where = with.State, with.Where
+		} else if slices.ContainsFunc(f.chains[n], func(s step) bool { return s.record.Seq == finding.Record.Seq && s.written() != f.now(n) }) {
+			finding.State = Edited
+		}
+	}
+}
+
+// ofState are the keys that are written with a status, and go with it.
+var ofState = []string{"closed_at", "close_reason", "deleted_at", "deleted_by", "delete_reason", "original_type"}
 
 // withoutDeleted leaves out what belongs to issues that were deleted on purpose.
 func (f *finder) withoutDeleted(findings []Finding) ([]Finding, error) {
