@@ -155,6 +155,9 @@ func (p *program) start(c Command, stdout, stderr io.Writer, shared bool) (err e
 	}
 	if err = p.cmd.Start(); err != nil {
 		p.watched.end()
+		if _, e := os.Stat(c.Dir); c.Dir != "" && e != nil {
+			return e // the system says of the program what is so of its directory
+		}
 		return err
 	}
 	p.watched.see(p.cmd.Process.Pid)

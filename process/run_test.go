@@ -105,8 +105,9 @@ func TestRunFails(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "no-such-program-at-all") {
 		t.Errorf("got %v", err)
 	}
-	if _, err := sh(t, process.Command{Dir: filepath.Join(t.TempDir(), "missing")}, "true"); err == nil {
-		t.Error("a program ran in a directory that is not there")
+	missing := filepath.Join(t.TempDir(), "missing")
+	if _, err := sh(t, process.Command{Dir: missing}, "true"); err == nil || !strings.Contains(err.Error(), missing) {
+		t.Errorf("in a directory that is not there: %v", err)
 	}
 	r, w := io.Pipe()
 	r.CloseWithError(errors.New("disk full"))

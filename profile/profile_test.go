@@ -216,6 +216,24 @@ func TestWith(t *testing.T) {
 	}
 }
 
+// TestOpening: what a person wrote opens a prompt, with whatever headings, and what stands
+// elsewhere in it does not.
+func TestOpening(t *testing.T) {
+	for body, want := range map[string]string{
+		"":                                  "",
+		"Be kind.\n\n## Learned\n\nlater\n": "Be kind.",
+		"## Seed\n\nx\n\n## Values\n\n## Rules\n\nr\n\n## Heartbeat\n\nh\n\n## Evolution\n\n- born\n": "## Seed\n\nx\n\n## Rules\n\nr",
+		"# Bo\n\n## Learned\n\n### Much\n\nm\n\n## Values\n\nv\n":                                     "# Bo\n\n## Values\n\nv",
+	} {
+		if got := parse(t, "---\nname: bo\n---\n"+body).Opening(); got != want {
+			t.Errorf("%q opens with %q, want %q", body, got, want)
+		}
+	}
+	if got := profile.Default("bo").Opening(); got != "" {
+		t.Errorf("without a file: %q", got)
+	}
+}
+
 // TestSet replaces a key by its lines, and nothing else.
 func TestSet(t *testing.T) {
 	const text = "---\nname: bo\n# what it serves\nroles:\n- a\n- b\n\nwatch: [\n  tide-1 ]\ncommand: x # y\n---\n\n## Seed\n\nx\n"

@@ -27,6 +27,19 @@ func (p *Profile) Section(title string) string {
 	return ""
 }
 
+// Opening is Body as it opens a prompt: without Heartbeat, Learned and Evolution, which
+// stand elsewhere, and without sections that say nothing.
+func (p *Profile) Opening() string {
+	body := p.text[p.body:]
+	for _, part := range slices.Backward(notes.Parts(body)) {
+		opens := part.Heading == Seed || part.Heading == Values
+		if part.Level == 2 && slices.Contains(sections(), part.Heading) && (part.Body == "" || !opens) {
+			body = body[:part.Start] + body[part.End:]
+		}
+	}
+	return trimmed(body)
+}
+
 // With is the whole file with another text below the heading ## title. A section that
 // is missing gets its place in the order of sections. Everything else keeps its bytes.
 //

@@ -183,9 +183,12 @@ func try(ctx context.Context, a *app.App, root string, r AddRequest) (said strin
 		return "", err
 	}
 	env := environFor(a, "STIG_ACTOR="+r.Name, "STIG_RUN="+live.NewRunID(), "STIG_BRIEFING="+briefing)
-	var out strings.Builder
-	result, err := process.Run(ctx, process.Command{Argv: []string{"sh", "-c", r.Command}, Dir: root, Env: env, Stdin: []byte(tryText), Stdout: &out, Stderr: &out, Limit: tryLimit})
-	said = app.Visible(app.Clipped(strings.TrimSpace(out.String()), keptOfTry))
+	out := new(process.Dropped)
+	result, err := process.Run(ctx, process.Command{Argv: []string{"sh", "-c", r.Command}, Dir: root, Env: env, Stdin: []byte(tryText), Stdout: out, Stderr: out, Limit: tryLimit})
+	said = app.Visible(app.Clipped(strings.TrimSpace(string(result.Stderr)), keptOfTry))
+	if said == "" {
+		said = "(no output)"
+	}
 	hint := "try it by hand, or give --no-try"
 	switch {
 	case err != nil:

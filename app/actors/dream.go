@@ -24,6 +24,8 @@ const (
 	// dreamLimit is how long a program may take to answer; TimeoutStartSec of the unit
 	// has it too.
 	dreamLimit = 10 * time.Minute
+	// mostAnswer is how many bytes it may print: the whole text of an actor, and more.
+	mostAnswer = 1 << 20
 )
 
 // DreamRequest has an actor learn from what it did since it dreamt last.
@@ -166,18 +168,21 @@ func answerOf(ctx context.Context, a *app.App, r DreamRequest, run, question str
 	if err != nil {
 		return "", 0, err
 	}
-	result, err := process.Run(ctx, process.Command{Argv: r.Command, Dir: root, Env: environFor(a, "STIG_ACTOR="+r.Name, "STIG_RUN="+run), Stdin: []byte(question), Limit: dreamLimit})
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	answer := &process.Short{Most: mostAnswer, Stop: stop}
+	result, err := process.Run(ctx, process.Command{Argv: r.Command, Dir: root, Env: environFor(a, "STIG_ACTOR="+r.Name, "STIG_RUN="+run), Stdin: []byte(question), Stdout: answer, Limit: dreamLimit})
 	switch {
 	case errors.Is(err, process.ErrNotFound):
 		return "", 0, app.Usage(r.Command[0]+": no such program", "give a program that is on PATH behind --")
 	case err != nil:
-		return "", result.Exit, &fault.Error{Code: fault.Found, ID: r.Name, Err: err, Reason: err.Error()}
+		return "", result.Exit, &fault.Error{Code: fault.Found, ID: r.Name, Err: err, Reason: app.Folded(err.Error()), Hint: "type stig dream " + r.Name + " --print to see what it was given"}
 	case result.Exit != 0:
 		return "", result.Exit, &fault.Error{Code: fault.Found, ID: r.Name,
 			Reason: fmt.Sprintf("%s ended with exit code %d, and nothing was written: %s", r.Command[0], result.Exit, app.Clipped(app.Folded(string(result.Stderr)), keptOfText)),
 			Hint:   "type stig dream " + r.Name + " --print to see what it was given"}
 	}
-	return string(result.Stdout), 0, nil
+	return answer.String(), 0, nil
 }
 
 // environFor is the environment of a program that is started for an actor: this one,

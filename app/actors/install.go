@@ -16,6 +16,7 @@ import (
 	"stig/jsonl"
 	"stig/process"
 	"stig/profile"
+	"stig/shell"
 	"stig/unit"
 )
 
@@ -223,7 +224,7 @@ func (r InstallRequest) installation(ctx context.Context, a *app.App) (installat
 	as, err := user.Lookup(r.RunAs)
 	switch {
 	case err != nil && !r.Remove:
-		return i, app.Usage("--run-as: "+r.RunAs+": no such user", "type useradd --create-home "+r.RunAs)
+		return i, app.Usage("--run-as: "+r.RunAs+": no such user", "type useradd --create-home "+shell.Quoted(r.RunAs))
 	case err == nil && as.Uid == "0":
 		return i, app.Usage("--run-as: root may do everything, and so may what it runs", "give a user of its own, that owns the repository")
 	case err == nil:
@@ -357,7 +358,11 @@ func (i installation) control(ctx context.Context, a *app.App, commands [][]stri
 		}
 		var left []string
 		for _, argv := range commands[n:] {
-			left = append(left, strings.Join(argv, " "))
+			var words []string
+			for _, word := range argv { // systemd's names have backslashes
+				words = append(words, shell.Quoted(word))
+			}
+			left = append(left, strings.Join(words, " "))
 		}
 		return &fault.Error{Code: fault.Found, ID: i.worker.Actor, Err: err, Reason: fmt.Sprintf("the files are as they should be, and the service manager could not be asked: %s", why),
 			Hint: "type " + strings.Join(left, "; ")}

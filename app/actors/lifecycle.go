@@ -224,9 +224,9 @@ func (w *Worker) now(a *app.App, place live.Place) error {
 	}
 	one, _ := place.Presence(w.Name)
 	w.told(one, now)
-	w.Issue, w.Run, w.Boots, w.Version, w.Seen = one.Issue, one.Run, one.Boots, one.Version, one.Seen
+	w.Boots, w.Version, w.Seen = one.Boots, one.Version, one.Seen
 	if w.Running, _ = one.Runs(); w.Running {
-		w.Process = one.Process.PID
+		w.Process, w.Issue, w.Run = one.Process.PID, one.Issue, one.Run
 	}
 	return nil
 }

@@ -238,7 +238,9 @@ func (s *survey) actor(name string) *Actor {
 	if !seen.IsZero() {
 		one.Seen = &seen
 	}
-	one.Issue = p.Issue
+	if one.Issue = p.Issue; signed && hasEnded(p) {
+		one.Issue = "" // what the store shows of it counts
+	}
 	if one.Issue == "" && len(one.Issues) > 0 {
 		one.Issue = one.Issues[0]
 	}

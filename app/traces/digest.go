@@ -88,16 +88,22 @@ func digestOf(a *app.App, r DigestRequest) (*Digest, error) {
 	return d, nil
 }
 
+// mostPrinted is how many bytes of a summary are taken: more than a line of the store holds.
+const mostPrinted = 16 << 20
+
 // printed gives a program a text and takes what it prints.
 func printed(ctx context.Context, a *app.App, argv []string, text string) (string, error) {
-	result, err := process.Run(ctx, process.Command{Argv: argv, Dir: a.Dir, Env: a.Environ(), Stdin: []byte(text)})
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	out := &process.Short{Most: mostPrinted, Stop: stop}
+	result, err := process.Run(ctx, process.Command{Argv: argv, Dir: a.Dir, Env: a.Environ(), Stdin: []byte(text), Stdout: out})
 	if errors.Is(err, process.ErrNotFound) {
 		return "", app.Usage(argv[0]+": no such program", "nothing was written")
 	}
 	if err != nil {
 		return "", err
 	}
-	said := strings.TrimSpace(string(result.Stdout))
+	said := strings.TrimSpace(out.String())
 	switch {
 	case result.Exit != 0:
 		return "", &fault.Error{Code: fault.Found, Reason: fmt.Sprintf("%s ended with exit code %d, and nothing was written: %s", argv[0], result.Exit, app.Folded(string(result.Stderr)))}
