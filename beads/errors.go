@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strconv"
+	"strings"
 )
 
 // NotFoundError says that no issue has the id: Snapshot.Find, Tx.Record and Tx.Set
@@ -14,7 +16,13 @@ type NotFoundError struct {
 	Near []string
 }
 
-func (e *NotFoundError) Error() string { return fmt.Sprintf("%s: no such issue", e.ID) }
+func (e *NotFoundError) Error() string {
+	id := e.ID
+	if strings.TrimSpace(id) == "" { // such as that of a variable which is not set
+		id = strconv.Quote(id)
+	}
+	return id + ": no such issue"
+}
 
 // RefusedError says that the store or the issue must not be written: Edit,
 // Tx.Record and Tx.Set give it, and the file is untouched.

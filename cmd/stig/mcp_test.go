@@ -203,8 +203,21 @@ func TestMCPSession(t *testing.T) {
 	if mine := record(t, dir, kind("claim", claimed, failed)["id"].(string)); mine["assignee"] != "mara" || mine["status"] != "in_progress" {
 		t.Errorf("claimed %v", mine)
 	}
+	if other, failed := call(t, session, "claim", map[string]any{"id": ""}); !failed {
+		t.Errorf("an empty id claimed %v", other)
+	}
 	checked, failed := call(t, session, "check", nil)
 	kind("check", checked, failed)
+	of := func(id string) int {
+		checked, failed := call(t, session, "check", map[string]any{"id": id})
+		return len(kind("check", checked, failed)["diagnostics"].([]any))
+	}
+	if whole, short := of("harbor-9fd.4"), of("9fd.4"); whole == 0 || short != whole {
+		t.Errorf("check of one issue: %d found, %d without its prefix", whole, short)
+	}
+	if none, failed := call(t, session, "check", map[string]any{"id": "harbor-none"}); !failed {
+		t.Errorf("check of no issue: %v", none)
+	}
 }
 
 // TestMCPCloses needs the gate: what fails stays open, what passes closes.

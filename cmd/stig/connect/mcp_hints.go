@@ -115,12 +115,12 @@ func toolHint(hint string) string {
 			continue
 		case command().MatchString(clause):
 			at := command().FindStringIndex(clause)[0]
-			before := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(clause[:at]), "type"))
+			before := strings.TrimSpace(typing().ReplaceAllString(clause[:at], ""))
 			if clause = callFor(clause[at:]); clause == "" {
 				continue
 			}
 			clause = strings.TrimSpace(before + " call " + clause)
-		case shellWords().MatchString(clause):
+		case shellWords().MatchString(clause), ofNoTool(clause):
 			continue
 		default:
 			clause = dashes().ReplaceAllString(clause, "$1$2")
@@ -133,6 +133,15 @@ func toolHint(hint string) string {
 		return forPerson
 	}
 	return strings.Join(kept, "; ")
+}
+
+// ofNoTool reports whether a clause names a flag that no tool takes.
+func ofNoTool(clause string) bool {
+	return slices.ContainsFunc(flags().FindAllStringSubmatch(clause, -1), func(flag []string) bool {
+		return !slices.ContainsFunc(tools(), func(t tool) bool {
+			return slices.ContainsFunc(t.params, func(p param) bool { return p.name == flag[1] })
+		})
+	})
 }
 
 // callFor is the call of a tool that a command stands for, such as "checkpoint with id
@@ -153,8 +162,12 @@ func callFor(line string) string {
 		with = append(with, t.params[0].name+" "+parts[2])
 	}
 	for _, flag := range flags().FindAllStringSubmatch(line, -1) {
-		if !slices.ContainsFunc(t.params, func(p param) bool { return p.name == flag[1] }) {
+		at := slices.IndexFunc(t.params, func(p param) bool { return p.name == flag[1] })
+		if at < 0 {
 			return ""
+		}
+		if t.params[at].kind == boolean {
+			flag[2] = "" // the word after it is no value
 		}
 		with = append(with, strings.TrimSpace(flag[1]+" "+flag[2]))
 	}
@@ -181,6 +194,8 @@ var (
 	shellWords = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?:^|[ "])(?:-[a-z ]|--(?:file|force|help)|bd |git |set [A-Z]|type )`)
 	})
+	// typing finds what stands before a command.
+	typing = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\btype(?: for example)? *$`) })
 	// dashes finds the dashes of a flag.
 	dashes = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(^|[ (])--([a-z])`) })
 )

@@ -169,7 +169,11 @@ func readyTool(ctx context.Context, a *app.App, g args) (app.Output, bool, error
 }
 
 func claimTool(ctx context.Context, a *app.App, g args) (app.Output, bool, error) {
-	if id := g.text("id"); id != "" {
+	if _, named := g["id"]; named {
+		id := g.text("id")
+		if id == "" { // of an issue that was meant, perhaps: another one is not taken for it
+			return app.Output{}, false, app.Usage("the id of the issue is empty", "leave it out to take the first that is ready")
+		}
 		claimed, err := a.Claim(ctx, app.ClaimRequest{ID: id})
 		if err != nil {
 			return app.Output{}, false, err
@@ -282,7 +286,15 @@ func checkTool(ctx context.Context, a *app.App, g args) (app.Output, bool, error
 		return app.Output{}, false, err
 	}
 	if id := g.text("id"); id != "" {
+		file, at, missing := a.OpenIssue(id)
+		if missing == nil {
+			id = file.At(at).ID
+			_ = file.Close()
+		}
 		checked.Found = slices.DeleteFunc(checked.Found, func(d lint.Diagnostic) bool { return d.ID != id })
+		if missing != nil && len(checked.Found) == 0 { // what vanished is found, and is not there
+			return app.Output{}, false, missing
+		}
 	}
 	arrange.Stable(checked.Found, func(a, b lint.Diagnostic) int { return cmp.Compare(rank(a.Severity), rank(b.Severity)) })
 	return checked.Output(), false, nil
