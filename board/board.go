@@ -30,8 +30,7 @@ import (
 
 // Options of a board.
 type Options struct {
-	App  *app.App // of which every request gets a run of its own
-	Port string   // that it is served at
+	App *app.App // of which every request gets a run of its own
 
 	// Names are the hosts by which it may be asked for, beside localhost and addresses in
 	// digits.

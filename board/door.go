@@ -129,16 +129,13 @@ func headers(h http.Header) {
 }
 
 // known reports whether a request names this board: a name that somebody else pointed at
-// this machine is not known (DNS rebinding).
+// this machine is not known (DNS rebinding). Any port is, since a tunnel has one of its own.
 func (d *door) known(hostPort string) bool {
-	host, port, err := net.SplitHostPort(hostPort)
+	host, _, err := net.SplitHostPort(hostPort)
 	if err != nil {
-		host, port = hostPort, "80"
+		host = hostPort
 	}
 	host = strings.Trim(host, "[]")
-	if port != d.options.Port {
-		return false
-	}
 	return host == "localhost" || net.ParseIP(host) != nil || slices.ContainsFunc(d.options.Names, func(name string) bool { return strings.EqualFold(name, host) })
 }
 

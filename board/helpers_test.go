@@ -64,9 +64,8 @@ func serve(t testing.TB, text string, change func(*board.Options)) *served {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, port, _ := net.SplitHostPort(l.Addr().String())
 	s.base = "http://" + l.Addr().String()
-	o := board.Options{App: s.app("mara"), Port: port, Write: true, Local: true, Invite: func(path string) {
+	o := board.Options{App: s.app("mara"), Write: true, Local: true, Invite: func(path string) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.paths = append(s.paths, path)

@@ -47,7 +47,7 @@ func loadedPages(t *testing.T) (s *served, pages []string) {
 	file.Close()
 	s.clone(t)
 	ids := s.open(t, 25)
-	next, err := s.app("cy").Fresh(t.Context(), "next").Next(t.Context())
+	next, _, err := s.app("cy").Fresh(t.Context(), "next").Next(t.Context())
 	if err == nil {
 		_, err = s.app("cy").Fresh(t.Context(), "claim").Claim(t.Context(), app.ClaimRequest{ID: next[0].ID})
 	}

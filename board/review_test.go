@@ -90,6 +90,19 @@ func TestNames(t *testing.T) {
 	}
 }
 
+// TestTunnel asks at another port than that of the board, as a tunnel of ssh -L has one.
+func TestTunnel(t *testing.T) {
+	s := serve(t, lines, nil)
+	c := s.browser(t)
+	form := url.Values{"secret": {c.secret(t)}, "text": {"Seen from afar."}, "back": {"/"}}
+	far := map[string]string{"Host": "127.0.0.1:9000", "Origin": "http://127.0.0.1:9000"}
+	if status, body := c.do(t, "POST", "/issues/pier-1/comment", form, far); status != 200 {
+		t.Errorf("%d %s", status, body)
+	}
+	_, body := c.do(t, "GET", "/issues/pier-1", nil, map[string]string{"Host": far["Host"]})
+	contains(t, body, "Seen from afar.")
+}
+
 // TestTokenIsForOpening: programs that look at an address before a person opens it, with a
 // method of their own, do not use the token up.
 func TestTokenIsForOpening(t *testing.T) {

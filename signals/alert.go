@@ -104,10 +104,11 @@ func Stuck(unclosed, startable, inProgress int) (Alert, bool) {
 func Stale(updated, now time.Time, days int) (Alert, bool) {
 	const day = 24 * time.Hour
 	age := now.Sub(updated)
-	return Alert{
-		Rule:    AlertStale,
-		Message: fmt.Sprintf("in progress, unchanged for %d days", int(age/day)),
-	}, !updated.IsZero() && age > time.Duration(days)*day
+	unchanged := fmt.Sprintf("%d days", age/day)
+	if age/day == 1 {
+		unchanged = "a day"
+	}
+	return Alert{Rule: AlertStale, Message: "in progress, unchanged for " + unchanged}, !updated.IsZero() && age > time.Duration(days)*day
 }
 
 // Shift is the alert about an issue whose cynefin domain went up.

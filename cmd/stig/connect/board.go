@@ -78,7 +78,7 @@ func serveBoard(ctx context.Context, a *cli.App, o boardOptions) error {
 	}
 	first := true
 	b := board.New(board.Options{
-		App: a.App, Port: fmt.Sprint(at.Port), Names: o.names, Write: !o.readOnly && (local || o.write), Local: local && !o.readOnly,
+		App: a.App, Names: o.names, Write: !o.readOnly && (local || o.write), Local: local && !o.readOnly,
 		Invite: func(path string) {
 			url := "http://" + shown + path
 			if !first {
