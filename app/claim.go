@@ -55,7 +55,7 @@ func (a *App) ClaimNext(ctx context.Context, dryRun bool) (*checkpoint.Claimed, 
 		return nil, err
 	}
 	c.returnEnded(ctx)
-	rows, err := a.takeable(ctx, c.store, c.options.Now, c.who.Actor)
+	rows, _, err := a.takeable(ctx, c.store, c.options.Now, c.who.Actor)
 	if err != nil {
 		return nil, err
 	}

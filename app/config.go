@@ -154,8 +154,8 @@ func (a *App) Narrow() error {
 	return nil
 }
 
-// TimeOf reads a point in time: a day, a time with its offset, or an age such
-// as 24h, 7d, 2w, 1d12h. "" is the beginning of time.
+// TimeOf reads the value of --since, a point in time: a day, a time with its offset, or an
+// age such as 24h, 7d, 2w, 1d12h. "" is the beginning of time.
 func TimeOf(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -167,7 +167,7 @@ func TimeOf(text string, now time.Time) (time.Time, error) {
 	}
 	age, err := checkpoint.ParseSpan(text)
 	if err != nil {
-		return time.Time{}, Usage(fmt.Sprintf("must be a day, a time or an age; found %q", text), "type for example 2026-11-20, 2026-11-20T09:00:00Z, 24h or 7d")
+		return time.Time{}, Usage(fmt.Sprintf("--since: must be a day, a time or an age; found %q", text), "type for example 2026-11-20, 2026-11-20T09:00:00Z, 24h or 7d")
 	}
 	return now.Add(-age), nil
 }

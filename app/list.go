@@ -202,7 +202,7 @@ func (a *App) checkList(file *beads.Snapshot, r *ListRequest) error {
 		return err
 	}
 	if r.since, err = TimeOf(r.Since, now); err != nil {
-		return Usage("--since: "+err.Error(), Classify(err).Hint)
+		return err
 	}
 	r.Assignees = slices.Clone(r.Assignees)
 	for i, name := range r.Assignees {

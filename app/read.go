@@ -468,27 +468,28 @@ func (a *App) withoutTable(named []string) ([]string, error) {
 	return ids, nil
 }
 
-// Next lists the issues that the reader can take, the first one first.
-func (a *App) Next(ctx context.Context) ([]ReadyRow, error) {
+// Next lists the issues that the reader can take, the first one first, and reports whether
+// the store can be written.
+func (a *App) Next(ctx context.Context) (rows []ReadyRow, canEdit bool, err error) {
 	now, err := a.Clock()
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	store, err := a.Discover()
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	return a.takeable(ctx, store, now, a.Actor)
 }
 
-// takeable lists what an actor can take, or without a name whoever reads.
-func (a *App) takeable(ctx context.Context, s beads.Store, now time.Time, actor string) ([]ReadyRow, error) {
+// takeable is Next for an actor, or without a name for whoever reads.
+func (a *App) takeable(ctx context.Context, s beads.Store, now time.Time, actor string) (rows []ReadyRow, canEdit bool, err error) {
 	file, err := s.Snapshot()
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	defer file.Close()
 	a.warnOfStore(file)
-	rows, err := a.ReadyRows(ctx, file, dag.New(file), now, actor)
-	return Takeable(rows), err
+	rows, err = a.ReadyRows(ctx, file, dag.New(file), now, actor)
+	return Takeable(rows), file.CanEdit(), err
 }

@@ -2,6 +2,7 @@ package beads
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"hash/maphash"
@@ -495,7 +496,7 @@ func TestFind(t *testing.T) {
 			continue
 		}
 		e, ok := errors.AsType[*NotFoundError](err)
-		if !ok || e.Error() != c.id+": no such issue" {
+		if !ok || e.Error() != cmp.Or(c.id, `""`)+": no such issue" {
 			t.Errorf("%s: %v", c.id, err)
 			continue
 		}

@@ -77,7 +77,7 @@ func Brief(f *beads.Snapshot, g *dag.Graph, i int, req Request, rules Rules) (*B
 	}
 	deepen(b.Depth)(b, a)
 	b.Learned = strings.TrimSpace(req.Learned)
-	b.Next = typed(f.Place(), b.next())
+	b.Next = typed(f.Place(), writable(f, a.doc, b.Issue, b.next()))
 	if req.Budget > 0 {
 		fit(b, req.Budget)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"stig/beads"
 	"stig/criteria"
+	"stig/notes"
 	"stig/signals"
 )
 
@@ -137,6 +138,31 @@ func (b *Briefing) closing() Step {
 		s.Why = "when its criteria hold, and a command in them shows it"
 	}
 	return s
+}
+
+// writable is steps without those that stig refuses as the store, the line of the issue
+// or its notes are, and with what shows that first. What bd writes is not in the file.
+func writable(f *beads.Snapshot, doc *notes.Doc, i Issue, steps []Step) []Step {
+	vet := func(why string, argv ...string) Step {
+		return Step{Why: why, Argv: append([]string{"stig", "vet"}, argv...)}
+	}
+	var first Step
+	refused := []string{"claim", "checkpoint", "close", "escalate"}
+	problems := f.Problems()
+	problem := slices.IndexFunc(problems, func(p beads.Problem) bool { return p.Rule != beads.DuplicateID || p.ID == i.ID })
+	switch malformed := doc.Malformed(); {
+	case f.Place().Mode == beads.Export || beads.Over(i.Status):
+		return steps
+	case problem >= 0:
+		first = vet(fmt.Sprintf("it cannot be written before the store is fixed: line %d: %s", problems[problem].Line, problems[problem].Message))
+	case len(malformed) > 0:
+		first = vet("its notes cannot be written before they are fixed: "+malformed[0].Error(), i.ID)
+		refused = refused[1:]
+	default:
+		return steps
+	}
+	steps = slices.DeleteFunc(steps, func(s Step) bool { return slices.Contains(refused, s.Argv[1]) })
+	return append([]Step{first}, steps...)
 }
 
 // typed gives steps as they are typed where the store is: stig writes no issues

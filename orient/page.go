@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"stig/shell"
 )
 
 // page is a Markdown text that grows from top to bottom.
@@ -95,13 +97,12 @@ func parenthesised(text string) string {
 	return "(" + text + ")"
 }
 
-// commandLine writes arguments as one would type them.
+// commandLine writes arguments as one would type them: a shell runs nothing of an id.
 func commandLine(argv []string) string {
 	words := make([]string, len(argv))
 	for i, arg := range argv {
-		words[i] = arg
-		if strings.ContainsAny(arg, " \t…'\"$`\\*?") || arg == "" {
-			words[i] = `"` + arg + `"`
+		if words[i] = shell.Quoted(arg); arg == "…" {
+			words[i] = `"…"`
 		}
 	}
 	return strings.Join(words, " ")

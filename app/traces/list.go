@@ -60,7 +60,7 @@ func List(ctx context.Context, a *app.App, r ListRequest) ([]trace.Left, error) 
 		return nil, err
 	}
 	if r.since, err = app.TimeOf(r.Since, now); err != nil {
-		return nil, app.Usage("--since: "+err.Error(), app.Classify(err).Hint)
+		return nil, err
 	}
 	within, err := r.within(file)
 	if err != nil {

@@ -44,7 +44,7 @@ func (a *App) Compose(ctx context.Context, begin, seen string) (Draft, error) {
 	above, _, _ := strings.Cut(string(written), cutHere)
 	d.Text = strings.TrimSpace(above)
 	if d.Text == "" || d.Text == strings.TrimSpace(begin) {
-		return Draft{}, cmp.Or(d.discard(), app.Usage("nothing was written: the text is empty or as it was", "give it with -m, --file, or - for standard input"))
+		return Draft{}, cmp.Or(d.discard(), app.Usage("nothing was written: the text is empty or as it was", ""))
 	}
 	return d, nil
 }

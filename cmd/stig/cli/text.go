@@ -49,20 +49,35 @@ func (a *App) Read(t app.Text) (string, error) {
 	case t.Message != "" && t.File != "":
 		return "", app.Usage("-m and --file exclude each other", "leave one of them out")
 	case t.File == "-":
-		read, err := io.ReadAll(a.In)
-		return string(read), err
+		return bounded("standard input", a.In)
 	case t.File != "":
 		file := t.File
 		if !filepath.IsAbs(file) {
 			file = filepath.Join(a.Dir, file)
 		}
-		read, err := os.ReadFile(file)
+		from, err := os.Open(file)
 		if err != nil {
 			return "", app.Usage(app.Placed(err).Error(), "")
 		}
-		return string(read), nil
+		defer from.Close()
+		return bounded(t.File, from)
 	}
 	return t.Message, nil
+}
+
+// mostText is how many bytes a text may have: one without end, such as that of a device, is
+// refused while there is memory left.
+const mostText = 64 << 20
+
+func bounded(name string, from io.Reader) (string, error) {
+	read, err := io.ReadAll(io.LimitReader(from, mostText+1))
+	if err != nil {
+		return "", app.Usage(app.Placed(err).Error(), "")
+	}
+	if len(read) > mostText {
+		return "", app.Usage(name+": has more than 64 MiB", "give a shorter text")
+	}
+	return string(read), nil
 }
 
 // Asks reports whether there is a person to ask: one who sits at a terminal and

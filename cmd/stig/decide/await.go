@@ -35,7 +35,7 @@ func AwaitCommand(a *cli.App) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&question, "question", "", "wait for the answer to this `QUESTION`: its number, or its hash")
-	cli.SpanVar(cmd.Flags(), &limit, "timeout", "how long to wait at most, such as 90s or 10m (default until it is answered)")
+	cli.SpanVar(cmd.Flags(), &limit, "timeout", "how long to wait at most, such as 90s or 10m (default, and 0: until it is answered)")
 	return cmd
 }
 

@@ -2,9 +2,6 @@ package issue
 
 import (
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -78,14 +75,11 @@ func reason(a *cli.App, flag string, t app.Text) (string, error) {
 
 // lines reads what --from names, a line for each issue.
 func lines(a *cli.App, from string) ([]byte, error) {
-	if from == "-" {
-		return io.ReadAll(a.In)
-	}
-	text, err := os.ReadFile(filepath.Join(a.Dir, from))
+	text, err := a.Read(app.Text{File: from})
 	if err != nil {
-		return nil, app.Usage("--from: "+app.Placed(err).Error(), "")
+		return nil, app.Usage("--from: "+err.Error(), "")
 	}
-	return text, nil
+	return []byte(text), nil
 }
 
 // bindTrial binds the flags of a command that runs checks.

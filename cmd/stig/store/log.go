@@ -29,6 +29,9 @@ func LogCommand(a *cli.App) *cobra.Command {
 		Args:    cli.Takes(0, 1, "one ID at most"),
 		Example: "  stig log\n  stig log demo-1 --since 7d\n  stig log --actor mara --json",
 		RunE: func(_ *cobra.Command, args []string) error {
+			if o.forget && (o.since != "" || o.actor != "") {
+				return app.Usage("--forget: takes an issue, or all; --since and --actor choose what is listed", "leave them out")
+			}
 			if o.forget {
 				return forgetLog(a, args)
 			}

@@ -66,7 +66,7 @@ func WatchCommand(a *cli.App) *cobra.Command {
 	flags.StringVar(&r.As, "as", "", "remember under `NAME` what was told, and go on from there")
 	flags.BoolVar(&r.Anew, "anew", false, "forget what is remembered under that name, and begin now")
 	flags.StringVar(&r.Until, "until", "", "end at the first event of this `NAME`")
-	cli.SpanVar(flags, &timeout, "timeout", "end after `TIME`")
+	cli.SpanVar(flags, &timeout, "timeout", "end after `TIME` (default, and 0: never)")
 	flags.StringVar(&exec, "exec", "", "run `CMD` with a shell for each event, with the event as JSON on its standard input")
 	return cmd
 }
