@@ -168,6 +168,7 @@ type status struct {
 	head     string
 	branch   string // "" for none
 	dirty    bool   // something differs from head, files that git does not know included, the store not
+	first    string // the first that does
 	store    bool   // the store does
 	unmerged bool   // there are conflicts
 }
@@ -183,7 +184,9 @@ func (t *Tree) status(ctx context.Context) (s status, err error) {
 		path := git.ChangedPath(line)
 		s.unmerged = s.unmerged || strings.HasPrefix(line, "u ")
 		s.store = s.store || t.repo.isStore(path)
-		s.dirty = s.dirty || path != "" && !t.repo.isStore(path)
+		if path != "" && !t.repo.isStore(path) && !s.dirty {
+			s.dirty, s.first = true, path
+		}
 	}
 	return s, err
 }

@@ -218,6 +218,10 @@ func TestSubmodules(t *testing.T) {
 	c.changed(tree, false)
 	c.put(filepath.Join(tree.Dir, "lib"), "f", "mine\n")
 	c.changed(tree, true)
+	var refused *worktree.RejectedError
+	if _, err := tree.Merge(t.Context()); !errors.As(err, &refused) || !strings.HasSuffix(refused.Reason, `changes that are not committed, such as in "lib"`) {
+		t.Errorf("merged without what is in a submodule: %v", err)
+	}
 	var kept *worktree.KeptError
 	if err := tree.Remove(t.Context()); !errors.As(err, &kept) {
 		t.Errorf("lost what is in a submodule: %v", err)

@@ -70,6 +70,9 @@ func (t *Tree) Land(ctx context.Context) error {
 	} else if !ahead {
 		return &MovedError{Onto: r.onto, Now: was}
 	}
+	if err := breakLocks(ctx, r.lockOf(r.onto)); err != nil { // nobody else lands meanwhile
+		return err
+	}
 	_, err = r.git.Must(ctx, "update-ref", "-m", "stig: land "+t.Branch, "refs/heads/"+r.onto, t.tip, was)
 	if err == nil {
 		return nil

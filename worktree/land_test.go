@@ -227,3 +227,33 @@ func TestMergeDriver(t *testing.T) {
 		t.Errorf("merged to %q", lines)
 	}
 }
+
+// A branch that was begun anew is not merged: a worker removed its reference, and its next
+// commit came from none.
+func TestMergeBegunAnew(t *testing.T) {
+	t.Parallel()
+	c := newClone(t)
+	tree := c.prepare("a-1")
+	c.git(c.Root, "branch", "-f", "stig/work", c.git(c.Root, "commit-tree", "-p", "HEAD", "-m", "others", "HEAD^{tree}"))
+	c.git(tree.Dir, "update-ref", "-d", "refs/heads/stig/a-1")
+	c.put(tree.Dir, "f", "two\n")
+	if _, err := tree.Commit(t.Context(), "anew", "mole"); err != nil {
+		t.Fatal(err)
+	}
+	var refused *worktree.RejectedError
+	if _, err := tree.Merge(t.Context()); !errors.As(err, &refused) || refused.Reason != "branch stig/a-1: has no commit in common with stig/work" {
+		t.Errorf("%v", err)
+	}
+}
+
+// The lock of a git that was killed while it moved Onto keeps nobody from landing.
+func TestLandPastALock(t *testing.T) {
+	t.Parallel()
+	c := newClone(t)
+	tree := c.prepare("a-1")
+	c.put(tree.Dir, "g", "work\n")
+	c.put(c.Root, ".git/refs/heads/stig/work.lock", "")
+	if tip := c.land(tree); tip != c.git(c.Root, "rev-parse", "stig/work") {
+		t.Errorf("%s is not on stig/work", tip)
+	}
+}

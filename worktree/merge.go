@@ -38,7 +38,7 @@ func (t *Tree) Merge(ctx context.Context) (tip string, err error) {
 		return "", err
 	}
 	if s.dirty {
-		return "", &RejectedError{Reason: t.Dir + ": has changes that are not committed"}
+		return "", &RejectedError{Reason: fmt.Sprintf("%s: has changes that are not committed, such as in %q", t.Dir, s.first)}
 	}
 	onto, err := t.repo.branch(ctx, t.repo.onto)
 	if err != nil {
@@ -91,6 +91,9 @@ func (t *Tree) mergeTree(ctx context.Context, head, onto string) (string, error)
 		return "", err
 	}
 	if result.Exit > 1 {
+		if base, err := t.git().Run(ctx, "merge-base", head, onto); err == nil && base.Exit == 1 {
+			return "", &RejectedError{Reason: fmt.Sprintf("branch %s: has no commit in common with %s", t.Branch, t.repo.onto)}
+		}
 		return "", fmt.Errorf("git merge-tree: exit %d: %s", result.Exit, strings.TrimSpace(string(result.Stderr)))
 	}
 	fields := strings.Split(strings.TrimRight(string(result.Stdout), "\x00"), "\x00")

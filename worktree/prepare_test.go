@@ -25,6 +25,23 @@ func TestPrepare(t *testing.T) {
 		{name: "again", do: func(c clone) {
 			c.put(c.prepare("a-1").Dir, "f", "half done\n")
 		}, check: func(c clone, tree *worktree.Tree) { c.changed(tree, true) }},
+		{name: "the link to git is gone", do: func(c clone) {
+			tree := c.prepare("a-1")
+			c.put(tree.Dir, "f", "half done\n")
+			if err := os.Remove(filepath.Join(tree.Dir, ".git")); err != nil {
+				c.Error(err)
+			}
+		}, check: func(c clone, tree *worktree.Tree) { c.changed(tree, true) }},
+		{name: "the index cannot be read", do: func(c clone) {
+			tree := c.prepare("a-1")
+			c.put(tree.Dir, "f", "half done\n")
+			c.put(c.Root, ".git/worktrees/a-1/index", "torn")
+		}, check: func(c clone, tree *worktree.Tree) {
+			c.changed(tree, true)
+			if said := c.git(tree.Dir, "status", "--porcelain"); said != "M f" { // without the first space
+				c.Errorf("differs in %q", said)
+			}
+		}},
 		{name: "the branch is behind", do: func(c clone) {
 			c.prepare("a-1")
 			other := c.prepare("a-2")

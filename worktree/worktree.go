@@ -114,8 +114,8 @@ func (t *Tree) since(ctx context.Context, head, tip string) (err error) {
 // resume makes sure that a work tree that is there can be worked in. A branch without
 // work of its own goes on from the tip of Onto.
 func (t *Tree) resume(ctx context.Context, tip string) error {
-	if link, err := os.ReadFile(filepath.Join(t.Dir, ".git")); err != nil || strings.TrimSpace(string(link)) != "gitdir: "+filepath.ToSlash(t.own) {
-		if _, err := t.repo.git.Must(ctx, "worktree", "repair", t.Dir); err != nil {
+	if !t.linked() { // git ends with 1 where the link was gone, and has made it
+		if _, err := t.repo.git.Must(ctx, "worktree", "repair", t.Dir); err != nil && !t.linked() {
 			return err
 		}
 	}
@@ -135,6 +135,9 @@ func (t *Tree) resume(ctx context.Context, tip string) error {
 		return err
 	}
 	s, err := t.status(ctx)
+	if err != nil && t.mendIndex(ctx) {
+		s, err = t.status(ctx)
+	}
 	if err == nil && s.branch == "" && s.head == t.Head && git.Busy(t.own) == "" { // Remove was killed
 		err = t.attach(ctx)
 	}
@@ -147,6 +150,31 @@ func (t *Tree) resume(ctx context.Context, tip string) error {
 	return t.since(ctx, tip, tip)
 }
 
+// mendIndex makes an index anew that git cannot read, as one may be after the machine went
+// down, and reports whether it did: with what HEAD has. No file of the work tree changes.
+func (t *Tree) mendIndex(ctx context.Context) bool {
+	if read, err := t.git().Run(ctx, "ls-files", "--", ":(top).git"); err != nil || read.Exit == 0 {
+		return false
+	}
+	steps := [][]string{{"read-tree", "HEAD"}}
+	if t.repo.store != "" {
+		steps = append(steps, []string{"sparse-checkout", "reapply"})
+	}
+	err := os.Remove(filepath.Join(t.own, "index"))
+	for _, argv := range steps {
+		if err == nil {
+			_, err = t.git().Must(ctx, argv...)
+		}
+	}
+	return err == nil
+}
+
+// linked reports whether the work tree says which directory of git it has.
+func (t *Tree) linked() bool {
+	link, err := os.ReadFile(filepath.Join(t.Dir, ".git"))
+	return err == nil && strings.TrimSpace(string(link)) == "gitdir: "+filepath.ToSlash(t.own)
+}
+
 // reason is why the work tree is locked, so that git does not prune it.
 func (t *Tree) reason() string { return "stig: work on " + t.Issue }
 
@@ -156,8 +184,17 @@ const lockAge = 2 * time.Second
 // breakLocks removes the locks of a git that was killed, alone or with the machine, which
 // would keep others from going on. Nobody but the caller works in the tree.
 func (t *Tree) breakLocks(ctx context.Context) error {
-	branch := filepath.Join(t.repo.common, "refs", "heads", filepath.FromSlash(t.Branch))
-	for _, lock := range []string{filepath.Join(t.own, "index.lock"), filepath.Join(t.own, "HEAD.lock"), branch + ".lock"} {
+	return breakLocks(ctx, filepath.Join(t.own, "index.lock"), filepath.Join(t.own, "HEAD.lock"), t.repo.lockOf(t.Branch))
+}
+
+// lockOf is the file by which git keeps others from a branch.
+func (r *repository) lockOf(branch string) string {
+	return filepath.Join(r.common, "refs", "heads", filepath.FromSlash(branch)+".lock")
+}
+
+// breakLocks removes files by which a git that was killed keeps others from something.
+func breakLocks(ctx context.Context, locks ...string) error {
+	for _, lock := range locks {
 		for over := time.After(lockAge); isThere(lock); {
 			select {
 			case <-ctx.Done():
