@@ -130,6 +130,11 @@ func TestClaimEndsWithItsProcess(t *testing.T) {
 	}
 	_ = loop.Process.Kill()
 	_ = loop.Wait()
+	for range 2 { // the first writes nothing
+		if would, err := w2.WouldSweep(t.Context()); err != nil || !slices.Equal(would, []string{"demo-1"}) {
+			t.Errorf("would be swept from a loop that was killed: %v, %v", would, err)
+		}
+	}
 	if returned, err := w2.SweepEnded(t.Context()); err != nil || !slices.Equal(returned, []string{"demo-1"}) {
 		t.Errorf("swept from a loop that was killed: %v, %v", returned, err)
 	}

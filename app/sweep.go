@@ -176,7 +176,16 @@ func (a *App) leases(store beads.Place, now time.Time) (place live.Place, claims
 // SweepEnded returns to open what agents and programs do not hold any more, and says
 // which issues these are.
 func (a *App) SweepEnded(ctx context.Context) (returned []string, err error) {
-	c, err := a.claimer(ctx, ClaimRequest{})
+	return a.sweepEnded(ctx, false)
+}
+
+// WouldSweep says which issues SweepEnded would return, and writes nothing.
+func (a *App) WouldSweep(ctx context.Context) (returned []string, err error) {
+	return a.sweepEnded(ctx, true)
+}
+
+func (a *App) sweepEnded(ctx context.Context, dryRun bool) (returned []string, err error) {
+	c, err := a.claimer(ctx, ClaimRequest{DryRun: dryRun})
 	if err != nil {
 		return nil, err
 	}
@@ -224,6 +233,9 @@ func (c *claimer) sweepEnded(ctx context.Context, count func(live.Lease) bool) (
 	}
 	for _, r := range swept.Returned {
 		returned = append(returned, r.ID)
+	}
+	if c.options.DryRun {
+		return returned, nil
 	}
 	_, err = c.place.ChangeClaims(func(all *live.Claims) (changed bool, err error) {
 		for _, l := range slices.Clone(all.Leases) {

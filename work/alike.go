@@ -24,8 +24,8 @@ type Alike struct {
 }
 
 // FailsAlike looks at the last runs of all actors: where every worker that was active
-// failed within a minute in the same way, with the same last line, on two issues at
-// least, something is wrong that is not the fault of an issue. All pause: 1 minute, and
+// failed within a minute in the same way, with the same last line or exit code 75, on two
+// issues at least, something is wrong that is not the fault of an issue. All pause: 1 minute, and
 // twice as long each time it goes on, 15 minutes at most.
 func FailsAlike(runs []live.Run, now time.Time) Alike {
 	ended := slices.DeleteFunc(slices.Clone(runs), func(r live.Run) bool {
@@ -74,10 +74,12 @@ func FailsAlike(runs []live.Run, now time.Time) Alike {
 
 var digits = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[0-9]+`) })
 
-// alike reports whether two runs failed in the same way. What says nothing is like
-// nothing.
+// alike reports whether two runs failed in the same way: both asked to be started later, or
+// both said the same. What says nothing else is like nothing.
 func alike(a, b live.Run) bool {
 	fails := func(r live.Run) bool { return r.Outcome == string(Failed) || r.Outcome == string(Later) }
-	return fails(a) && fails(b) && a.Exit == b.Exit && a.Said != "" &&
-		digits().ReplaceAllString(a.Said, "0") == digits().ReplaceAllString(b.Said, "0")
+	if !fails(a) || !fails(b) || a.Exit != b.Exit {
+		return false
+	}
+	return a.Exit == ExitLater || a.Said != "" && digits().ReplaceAllString(a.Said, "0") == digits().ReplaceAllString(b.Said, "0")
 }

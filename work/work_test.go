@@ -185,6 +185,11 @@ func TestFailsAlike(t *testing.T) {
 		end := noon.Add(time.Duration(second) * time.Second)
 		return live.Run{Actor: actor, Issue: issue, Started: end.Add(-time.Second), Ended: end, Exit: 1, Outcome: string(Failed), Said: said}
 	}
+	later := func(actor, issue string, second int, said string) live.Run {
+		r := fails(actor, issue, second, said)
+		r.Outcome, r.Exit = string(Later), ExitLater
+		return r
+	}
 	done := fails("cy", "d-9", -5, "")
 	done.Outcome, done.Exit = string(Closed), 0
 	const limit = "rate limit reached, try again in 17 s"
@@ -199,6 +204,9 @@ func TestFailsAlike(t *testing.T) {
 		{"one issue twice", []live.Run{fails("bo", "d-1", -30, limit), fails("bo", "d-1", 0, limit)}, 0},
 		{"in other ways", []live.Run{fails("bo", "d-1", -30, limit), fails("bo", "d-2", 0, "no such file")}, 0},
 		{"without a word", []live.Run{fails("bo", "d-1", -30, ""), fails("bo", "d-2", 0, "")}, 0},
+		{"later without a word", []live.Run{later("bo", "d-1", -30, ""), later("bo", "d-2", 0, "")}, time.Minute},
+		{"later in other words", []live.Run{later("bo", "d-1", -30, "limit"), later("bo", "d-2", 0, "no login")}, time.Minute},
+		{"later, one issue twice", []live.Run{later("bo", "d-1", -30, ""), later("bo", "d-1", 0, "")}, 0},
 		{"not within a minute", []live.Run{fails("bo", "d-1", -90, limit), fails("bo", "d-2", 0, limit)}, 0},
 		{"another worker succeeds", []live.Run{done, fails("bo", "d-1", -3, limit), fails("bo", "d-2", 0, limit)}, 0},
 		{"two workers", []live.Run{fails("bo", "d-1", -3, limit), fails("cy", "d-2", 0, limit)}, time.Minute},

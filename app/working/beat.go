@@ -45,8 +45,8 @@ func (l *loop) nextBeat(runs []live.Run) (due time.Time) {
 	return due
 }
 
-// finishBeat ends the record of a heartbeat. What it wrote into its work tree stays
-// there: no issue says whether it is right.
+// finishBeat ends the record of a heartbeat, or of a dream that was killed. What it wrote
+// into its work tree stays there: no issue says whether it is right.
 func (l *loop) finishBeat(ctx context.Context, r *live.Run) error {
 	outcome, _ := work.Left{
 		Exit: r.Exit, TimedOut: r.TimedOut, Stopped: r.Cause == string(work.Stopped), Traces: true,
@@ -62,6 +62,6 @@ func (l *loop) finishBeat(ctx context.Context, r *live.Run) error {
 		return err
 	}
 	l.done.Runs = append(l.done.Runs, actors.RunOf(*r))
-	l.Tell(Event{Text: "heartbeat: " + told(r), Run: r})
+	l.Tell(Event{Text: r.Task + ": " + told(r), Run: r})
 	return nil
 }

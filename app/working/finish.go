@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -49,7 +50,7 @@ func (l *loop) finish(ctx context.Context, r *live.Run, tree *worktree.Tree) err
 		err := l.keep(ctx, r, tree, outcome)
 		if refused, ok := errors.AsType[*worktree.RejectedError](err); ok && land {
 			r.Why = refused.Reason
-			if outcome, err = l.rejected(ctx, r, left, refused.Reason, refused.Exit, app.Fenced(shortened(refused.Tail))); err == nil {
+			if outcome, err = l.rejected(ctx, r, left, refused.Reason, refused.Exit, fenced(refused.Tail)); err == nil {
 				return l.conclude(after, r, outcome)
 			}
 		} else if ok {
@@ -69,10 +70,12 @@ func (l *loop) finish(ctx context.Context, r *live.Run, tree *worktree.Tree) err
 		outcome, r.Why = work.Lost, "the claim was given back, or ended, while the command ran"
 	case land:
 		for try := range 3 { // a store that is locked, or a disk that is full, may be well in a moment
+			if try > 0 {
+				l.pause(ctx, l.Times.Look<<(try-1))
+			}
 			if outcome, err = l.land(ctx, r, tree, left); err == nil || ctx.Err() != nil {
 				break
 			}
-			l.pause(ctx, l.Times.Look<<try)
 		}
 		if err != nil {
 			return l.abandon(ctx, r, err)
@@ -96,6 +99,10 @@ func (l *loop) left(ctx context.Context, r *live.Run, tree *worktree.Tree) (left
 	}
 	if record == nil {
 		left.Lost, r.Why = true, "the issue is not in the store any more"
+		return left, nil
+	}
+	if record.Text(beads.Status) == "tombstone" {
+		left.Lost, r.Why = true, "the issue was deleted"
 		return left, nil
 	}
 	if holder := record.Text(beads.Assignee); holder != "" && holder != l.name && record.Text(beads.Status) == "in_progress" {
@@ -309,7 +316,11 @@ func (l *loop) acknowledge(ctx context.Context, file *beads.Snapshot, graph *dag
 	}
 	var ids []string
 	for _, item := range in.Items {
-		if started, ok := l.heard[item.Issue]; ok && !item.At.After(started) {
+		started, ok := l.heard[item.Issue]
+		if item.By == gateName { // may have come in the second in which the run began
+			started = started.Truncate(time.Second).Add(-1)
+		}
+		if ok && !item.At.After(started) {
 			ids = append(ids, item.ID)
 		}
 	}
@@ -406,15 +417,33 @@ func (l *loop) leave(ctx context.Context, as string, d traces.Draft) error {
 const (
 	tailLines = 20
 	tailBytes = 4 << 10
+	tailRead  = 256 << 10 // of a log, from its end
 )
 
-// tailOf is the end of a log, without credentials.
+// tailOf is the end of a log, without credentials. Of a long one no more is read than may
+// be shown.
 func tailOf(path string) string {
-	text, err := os.ReadFile(path)
+	file, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	if info, err := file.Stat(); err == nil && info.Size() > tailRead {
+		_, _ = file.Seek(-tailRead, io.SeekEnd) // else all of it will do
+	}
+	text, err := io.ReadAll(file)
 	if err != nil {
 		return ""
 	}
 	return shortened(string(text))
+}
+
+// fenced is the end of an output as feedback has it; "" where nothing was said.
+func fenced(text string) string {
+	if text = shortened(text); text == "" {
+		return ""
+	}
+	return app.Fenced(text)
 }
 
 // shortened is the end of an output, without credentials.

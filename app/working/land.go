@@ -52,7 +52,8 @@ func (l *loop) land(ctx context.Context, r *live.Run, tree *worktree.Tree, left 
 			return l.unmerged(ctx, r, left, err)
 		}
 	}
-	return work.Later, nil // somebody else moves the branch again and again
+	r.Why = err.Error() // somebody else moves the branch again and again
+	return work.Later, nil
 }
 
 // merge merges what others did into the work of a run, in the time of a run at most: a
@@ -72,7 +73,7 @@ func (l *loop) merge(ctx context.Context, tree *worktree.Tree) error {
 func (l *loop) unmerged(ctx context.Context, r *live.Run, left work.Left, err error) (work.Outcome, error) {
 	if refused, ok := errors.AsType[*worktree.RejectedError](err); ok {
 		r.Why = refused.Reason
-		return l.rejected(ctx, r, left, r.Why, refused.Exit, app.Fenced(shortened(refused.Tail)))
+		return l.rejected(ctx, r, left, r.Why, refused.Exit, fenced(refused.Tail))
 	}
 	conflict, ok := errors.AsType[*worktree.ConflictError](err)
 	if !ok {
@@ -202,11 +203,7 @@ func failed(v *verify.Verdict) (why string, exit int, text string) {
 		if o.Passed() || o.Exit == verify.ExitNotRun {
 			continue
 		}
-		said := shortened(o.Reason + "\n" + o.Tail)
-		if said != "" {
-			text = app.Fenced(said)
-		}
-		return fmt.Sprintf("the check %s ends with exit code %d", app.FirstLine(o.Text), o.Exit), o.Exit, text
+		return fmt.Sprintf("the check %s ends with exit code %d", app.FirstLine(o.Text), o.Exit), o.Exit, fenced(o.Reason + "\n" + o.Tail)
 	}
 	return "its checks did not pass", 1, ""
 }

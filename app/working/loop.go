@@ -1,6 +1,7 @@
 package working
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,11 +10,13 @@ import (
 	"runtime/debug"
 	"time"
 
+	"stig/app"
 	"stig/app/actors"
 	"stig/beads"
 	"stig/fault"
 	"stig/git"
 	"stig/live"
+	"stig/shell"
 	"stig/work"
 )
 
@@ -21,8 +24,9 @@ import (
 func (l *loop) run(ctx context.Context) error {
 	changes, stop := l.store.Watch()
 	defer stop()
+	began := len(l.done.Runs)
 	for failures := 0; ; {
-		ended, err := l.turn(ctx, changes, failures > 0)
+		ended, err := l.turn(ctx, changes, began, failures > 0)
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
@@ -45,11 +49,14 @@ func (l *loop) run(ctx context.Context) error {
 const mostFailures = 10
 
 // turn does one thing: a run, or waiting. Where the one before failed it first brings to
-// an end what that left unfinished.
-func (l *loop) turn(ctx context.Context, changes <-chan struct{}, again bool) (ended bool, err error) {
+// an end what that left unfinished. began is how many runs had ended before the first turn.
+func (l *loop) turn(ctx context.Context, changes <-chan struct{}, began int, again bool) (ended bool, err error) {
 	if again {
 		if err := l.recover(ctx); err != nil {
 			return false, err
+		}
+		if l.isEnough(began) {
+			return true, nil
 		}
 	}
 	ended, until, err := l.mayRun(ctx)
@@ -60,7 +67,6 @@ func (l *loop) turn(ctx context.Context, changes <-chan struct{}, again bool) (e
 		l.wait(ctx, nil, until)
 		return false, nil
 	}
-	before := len(l.done.Runs)
 	s, err := l.sense(ctx)
 	if err != nil {
 		return false, err
@@ -69,19 +75,44 @@ func (l *loop) turn(ctx context.Context, changes <-chan struct{}, again bool) (e
 	switch {
 	case err != nil:
 		return false, err
-	case l.silent >= 2:
-		l.done.Silent, l.done.Reason = true, "two runs in a row left nothing: no work, no trace, no checkpoint"
-		return true, nil
-	case l.Once && len(l.done.Runs) > before:
-		l.done.Reason = "one run, as --once says"
+	case l.isEnough(began):
 		return true, nil
 	case ran:
+		l.idle = false
 		return false, nil
 	case l.empty(s):
 		return true, nil
 	}
+	l.sayIdle(s)
 	l.wait(ctx, changes, s.next)
 	return false, nil
+}
+
+// sayIdle says once that the loop waits, and what for, until it had something to do again.
+func (l *loop) sayIdle(s sensed) {
+	switch {
+	case l.idle:
+	case s.asked > 0:
+		l.tell("", "nothing can be taken now: %d wait for an answer", s.asked)
+	case s.next.IsZero():
+		l.tell("", "nothing can be taken now: waits for the store to change")
+	default:
+		l.tell("", "nothing can be taken before %s: waits", s.next.Format(time.TimeOnly))
+	}
+	l.idle = true
+}
+
+// isEnough reports whether the loop ends after the runs that it had, and says why.
+func (l *loop) isEnough(began int) bool {
+	switch {
+	case l.silent >= 2:
+		l.done.Silent, l.done.Reason = true, "two runs in a row left nothing: no work, no trace, no checkpoint"
+	case l.Once && len(l.done.Runs) > began:
+		l.done.Reason = "one run, as --once says"
+	default:
+		return false
+	}
+	return true
 }
 
 // pause waits a while.
@@ -131,7 +162,11 @@ func (l *loop) mayRun(ctx context.Context) (ended bool, until time.Time, err err
 		l.sayAlike(alike)
 		return false, alike.Until, nil
 	}
-	return false, l.Bounds.Next(l.name, runs, now), nil
+	next := l.Bounds.Next(l.name, runs, now)
+	if !next.IsZero() {
+		l.once(fmt.Sprintf("waits until %s: %s within an hour, as per_hour of its file says", next.Format(time.TimeOnly), app.Counted(l.Bounds.PerHour, "run")))
+	}
+	return false, next, nil
 }
 
 // reload takes what changed in the actor's file. A mistake in it leaves all as it was.
@@ -150,7 +185,7 @@ func (l *loop) reload(ctx context.Context) error {
 
 // sayAlike says once of all loops why all of them pause: whoever comes first.
 func (l *loop) sayAlike(alike work.Alike) {
-	text := fmt.Sprintf("every worker fails alike: %s; all pause until %s", alike.Said, alike.Until.Format(time.TimeOnly))
+	text := fmt.Sprintf("every worker fails alike: %s; all pause until %s", cmp.Or(alike.Said, "exit code 75"), alike.Until.Format(time.TimeOnly))
 	if first, err := l.place.SayOnce("alike " + alike.Until.Format(time.RFC3339)); err == nil && first {
 		l.tell("", "%s", text)
 	}
@@ -213,8 +248,13 @@ func (l *loop) empty(s sensed) bool {
 		return false
 	}
 	l.done.Reason, l.done.Asked = "nothing is left to do", s.asked
-	if l.isClosed() {
-		l.done.Reason = l.filter.issue + " is closed"
+	switch id := l.filter.issue; {
+	case l.isClosed():
+		l.done.Reason = id + " is closed"
+	case !s.next.IsZero():
+		l.done.Reason = "nothing can be taken before " + s.next.Format(time.DateTime)
+	case id != "":
+		l.done.Reason = fmt.Sprintf("%s cannot be taken now; stig orient %s says how it stands", id, shell.Quoted(id))
 	}
 	if s.asked > 0 {
 		l.done.Waiting, l.done.Reason = true, fmt.Sprintf("only questions remain: %d wait for an answer", s.asked)

@@ -1,6 +1,7 @@
 package working
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -337,9 +338,10 @@ func (l *loop) setUp(ctx context.Context, tree *worktree.Tree) error {
 	}
 	ctx, cancel := l.limited(ctx)
 	defer cancel()
-	result, err := process.Run(ctx, process.Command{Argv: []string{"sh", "-c", l.profile.Setup}, Dir: tree.Dir, Env: l.app.Environ()})
+	out := new(process.Dropped)
+	result, err := process.Run(ctx, process.Command{Argv: []string{"sh", "-c", l.profile.Setup}, Dir: tree.Dir, Env: l.app.Environ(), Stdout: out, Stderr: out})
 	if err == nil && result.Exit != 0 {
-		err = fmt.Errorf("setup: exit %d: %s", result.Exit, lastLine(string(result.Stderr)))
+		err = fmt.Errorf("setup: exit %d: %s", result.Exit, cmp.Or(lastLine(string(result.Stderr)), "(no output)"))
 	}
 	if err != nil {
 		return err

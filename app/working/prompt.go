@@ -14,7 +14,7 @@ import (
 // how the run ends. What the actor learned stands at the end of the briefing.
 func (l *loop) prompt(ctx context.Context, r *live.Run) (string, error) {
 	var text strings.Builder
-	if body := l.body(); body != "" {
+	if body := l.profile.Opening(); body != "" {
 		text.WriteString(body + "\n\n")
 	}
 	text.WriteString(l.terms(r))
@@ -28,24 +28,6 @@ func (l *loop) prompt(ctx context.Context, r *live.Run) (string, error) {
 	}
 	text.WriteString("\n" + o.Markdown())
 	return text.String(), nil
-}
-
-// body is the text of the actor's file without what other parts of the prompt say.
-func (l *loop) body() string {
-	p := l.profile
-	if p.Path == "" {
-		return ""
-	}
-	var kept []string
-	for _, title := range []string{profile.Seed, profile.Values} {
-		if section := p.Section(title); section != "" {
-			kept = append(kept, "## "+title+"\n\n"+section)
-		}
-	}
-	if len(kept) == 0 {
-		return p.Body()
-	}
-	return strings.Join(kept, "\n\n")
 }
 
 // terms says what holds for the run, in terms that every assistant knows.

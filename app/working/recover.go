@@ -59,8 +59,13 @@ func (l *loop) resume(ctx context.Context, r *live.Run) error {
 	if r.Step != stepEnded && r.Step != stepLanded {
 		r.Cause, r.Why = string(work.Stopped), "its loop was killed"
 	}
+	if r.Step == "" {
+		r.Why = "stig dream was killed"
+	}
 	if self, _ := process.Self(); !r.Loop.Same(self.ID) { // else an error kept this very loop from ending it
-		l.tell(r.Issue, "run %s is unfinished, since its loop was killed: goes on after %s", r.ID, r.Step)
+		if r.Step != "" { // a dream has none, and the next one takes in what happened
+			l.tell(r.Issue, "run %s is unfinished, since its loop was killed: goes on after %s", r.ID, r.Step)
+		}
 		r.Loop = self.ID
 	}
 	if r.Issue == "" {

@@ -27,15 +27,26 @@ type sensed struct {
 // finds the rest.
 const mostCandidates = 16
 
-// sense reads the store once. It returns what ended claims held, and asks for no work.
+// sense reads the store once. It returns what ended claims held, where it may write, and
+// asks for no work.
 func (l *loop) sense(ctx context.Context) (s sensed, err error) {
 	a := l.fresh(ctx, "")
 	now, err := l.now()
 	if err != nil {
 		return s, err
 	}
-	if _, err := a.SweepEnded(ctx); err != nil {
+	sweep := a.SweepEnded
+	if l.DryRun {
+		sweep = a.WouldSweep
+	}
+	returned, err := sweep(ctx)
+	if err != nil {
 		return s, err
+	}
+	if l.DryRun {
+		for _, id := range returned {
+			l.tell(id, "would be given back first, and can be taken then: nobody works on it any more")
+		}
 	}
 	runs, err := l.runs(now)
 	if err != nil {

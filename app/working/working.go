@@ -19,6 +19,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"stig/actor"
 	"stig/app"
@@ -127,6 +129,7 @@ type loop struct {
 	silent  int // runs in a row that left nothing
 	paused  string
 	inHand  bool                 // the sign of life names an issue or a run
+	idle    bool                 // it waits, and has said so
 	noticed map[string]bool      // what was said once
 	heard   map[string]time.Time // issues of runs that ended, with their start: what was said before is to be acknowledged
 
@@ -275,6 +278,9 @@ func (l *loop) writable(ctx context.Context) error {
 // since what she claimed herself is not the loop's.
 func nameOf(ctx context.Context, a *app.App) (string, error) {
 	name, err := a.MustActor(ctx)
+	if err == nil && (!utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl)) { // no trace could be for it
+		err = app.Usage(fmt.Sprintf("--actor: must be one line of text; found %q", name), "give another name with --actor")
+	}
 	if err != nil || cmp.Or(a.Actor, a.Getenv("STIG_ACTOR"), a.Getenv("BD_ACTOR")) != "" || actor.IsSession(name) {
 		return name, err
 	}

@@ -16,6 +16,7 @@ import (
 	"stig/app"
 	"stig/app/working"
 	"stig/cue"
+	"stig/fault"
 	"stig/live"
 	"stig/work"
 )
@@ -145,6 +146,37 @@ func TestStartsNothing(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(y.dir, "started")); err == nil || len(y.runs(t)) > 0 {
 		t.Error("the command was started though no issue is for this role")
+	}
+}
+
+// A loop that waits says once what for.
+func TestSaysWhatItWaitsFor(t *testing.T) {
+	for want, change := range map[string]func(*yard, *working.Request){
+		"nothing can be taken now: waits for the store to change": func(y *yard, r *working.Request) { r.Roles = []string{"network"} },
+		"1 run within an hour, as per_hour of its file says": func(y *yard, r *working.Request) {
+			if err := os.MkdirAll(filepath.Join(y.dir, ".stig", "actors"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(y.dir, ".stig", "actors", "bo.md"), []byte("---\nname: bo\nper_hour: 1\n---\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		y := newYard(t, "pier-1", "pier-2")
+		y.step = time.Millisecond
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		said := 0
+		r := working.Request{Command: []string{"sh", "-c", "echo >$STIG_ISSUE"}, Attempts: 2, Cap: time.Hour, Onto: "stig/work", Times: quick, Tell: func(e working.Event) {
+			if strings.Contains(e.Text, want) {
+				said++
+				time.AfterFunc(100*time.Millisecond, cancel) // which is many looks
+			}
+		}}
+		change(y, &r)
+		if _, err := working.Work(ctx, y.app, r); !errors.Is(err, context.Canceled) || said != 1 {
+			t.Errorf("%q was said %d times: %v", want, said, err)
+		}
+		cancel()
 	}
 }
 
@@ -323,5 +355,58 @@ func TestExitCodes(t *testing.T) {
 		if r := done.Runs[0]; r.Exit != code || r.Outcome != string(want) {
 			t.Errorf("exit %d: %s, exit %d; want %s", code, r.Outcome, r.Exit, want)
 		}
+	}
+}
+
+// A run that ends only after its surroundings kept it from that is one run, for --once too.
+func TestOnceAfterAnError(t *testing.T) {
+	y := newYard(t, "pier-1", "pier-2")
+	store := filepath.Join(y.dir, ".beads", "issues.jsonl")
+	y.app.Say = func(_ app.Level, text string) {
+		if strings.HasSuffix(text, "tries again") {
+			_ = os.Rename(store+".kept", store)
+		}
+	}
+	done, err := y.work(t, "mv .beads/issues.jsonl .beads/issues.jsonl.kept; echo >$STIG_ISSUE", func(r *working.Request) { r.Once = true })
+	if err != nil || len(done.Runs) != 1 || done.Runs[0].Outcome != string(work.Closed) || done.Reason != "one run, as --once says" {
+		t.Errorf("%+v, %v", done, err)
+	}
+}
+
+// The command of a run may delete its issue: the loop has lost it.
+func TestIssueIsDeleted(t *testing.T) {
+	y := newYard(t, "pier-1")
+	done, err := y.work(t, `sed -i.old 's/"status":"in_progress"/"status":"tombstone"/' .beads/issues.jsonl; echo >pier-1`, func(r *working.Request) { r.Once = true })
+	if err != nil || len(done.Runs) != 1 || done.Runs[0].Outcome != string(work.Lost) || done.Runs[0].Why != "the issue was deleted" {
+		t.Errorf("%+v, %v", done, err)
+	}
+}
+
+// No loop works under a name for which no trace can be left.
+func TestNames(t *testing.T) {
+	for _, name := range []string{"a\nb", "\xff", "\x1b[31m"} {
+		y := newYard(t, "pier-1")
+		y.app.Actor = name
+		done, err := y.work(t, "echo >pier-1", nil)
+		if !fault.Is(err, fault.Usage) || done != nil {
+			t.Errorf("%q: %+v, %v", name, done, err)
+		}
+	}
+}
+
+// A dream that was killed is not taken for a run of the loop.
+func TestKilledDream(t *testing.T) {
+	y := newYard(t)
+	if err := y.place.RecordRun(live.Run{ID: "r-left", Actor: "bo", Task: "dream", Started: noon.Add(-time.Minute)}, noon); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := y.work(t, "true", nil); err != nil {
+		t.Fatal(err)
+	}
+	if said := strings.Join(y.told, "\n"); !strings.HasSuffix(said, ": dream: stopped: stig dream was killed") || strings.Contains(said, "goes on after") {
+		t.Errorf("told %q", said)
+	}
+	if r := y.runs(t)[0]; r.Outcome != string(work.Stopped) {
+		t.Errorf("%+v", r)
 	}
 }

@@ -46,6 +46,9 @@ func WorkCommand(a *cli.App) *cobra.Command {
 			} else {
 				r.Filter = args
 			}
+			if r.RunTimeout == 0 && cmd.Flags().Changed("run-timeout") {
+				r.RunTimeout = math.MaxInt64 // no bound
+			}
 			return runWork(cmd.Context(), a, r)
 		},
 	}
@@ -103,7 +106,7 @@ func runWork(ctx context.Context, a *cli.App, r working.Request) error {
 func eventLine(e working.Event) string {
 	text := app.Visible(e.Text)
 	if e.Issue != "" {
-		text = e.Issue + ": " + text
+		text = app.Folded(e.Issue) + ": " + text
 	}
 	if r := e.Run; r != nil && r.Cost > 0 {
 		text += fmt.Sprintf(" (%.2f %s)", r.Cost, app.Visible(r.Currency))
@@ -118,7 +121,7 @@ func endText(d *working.Done) string {
 		return d.Reason + "\n"
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "would take %s: %s (%s)\n", w.Issue, app.Visible(app.Folded(w.Title)), w.Why)
+	fmt.Fprintf(&text, "would take %s: %s (%s)\n", app.Folded(w.Issue), app.Visible(app.Folded(w.Title)), w.Why)
 	fmt.Fprintf(&text, "would run %s\n", app.Visible(strings.Join(quoted(w.Command), " ")))
 	fmt.Fprintf(&text, "  in %s", app.Shortest(w.Worktree))
 	if w.Branch != "" {
