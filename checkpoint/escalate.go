@@ -82,6 +82,9 @@ func (q Question) part(now time.Time) (signals.Part, error) {
 		if strings.TrimSpace(option) == "" {
 			return signals.Part{}, usage(fmt.Sprintf("option %d is empty", i+1), "")
 		}
+		if n := slices.IndexFunc(q.Options[:i], func(earlier string) bool { return sameText(earlier, option) }); n >= 0 {
+			return signals.Part{}, usage(fmt.Sprintf("options %d and %d are the same", n+1, i+1), "")
+		}
 	}
 	switch {
 	case q.Default < 0 || q.Default > len(q.Options):

@@ -101,7 +101,7 @@ func TestArguments(t *testing.T) {
 			}
 		}
 	}
-	for _, raw := range []string{`7`, `{"t":{}}`, `{"n":"x"}`, `{"i":0.5}`, `{"b":"perhaps"}`, `{"l":{"a":1}}`, `{"x":1}`} {
+	for _, raw := range []string{`7`, `{"t":{}}`, `{"n":"x"}`, `{"i":0.5}`, `{"i":-1}`, `{"b":"perhaps"}`, `{"l":{"a":1}}`, `{"x":1}`} {
 		if got, err := p.read([]byte(raw)); err == nil {
 			t.Errorf("%s: %v", raw, got)
 		}

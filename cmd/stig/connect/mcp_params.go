@@ -178,7 +178,7 @@ func (p param) read(raw json.RawMessage) (any, error) {
 		return word, nil
 	case number, integer:
 		f, err := strconv.ParseFloat(strings.TrimSpace(word), 64)
-		if err != nil || p.kind == integer && f != float64(int(f)) {
+		if err != nil || p.kind == integer && (f < 0 || f != float64(int(f))) {
 			return nil, wrong
 		}
 		return f, nil
@@ -206,7 +206,7 @@ func article(kind string) string {
 	case texts:
 		return "a list of texts"
 	case integer:
-		return "a whole number"
+		return "a whole number of at least 0"
 	case text:
 		return "a text"
 	case boolean:
