@@ -143,8 +143,8 @@ func tell(ctx context.Context, a *app.App, r WorkerRequest, state live.State) (*
 		return nil, err
 	}
 	w, err := Status(ctx, a, r.Name)
-	if err != nil {
-		return nil, err
+	if err != nil || w.State == live.Dead && (state == live.Paused || state == live.Draining) {
+		return w, err // a pause of one that was ended would let it go on afterwards
 	}
 	place, err := PlaceOf(a)
 	if err != nil {
