@@ -21,9 +21,10 @@ type SwarmRound struct {
 	Swarm      string              `json:"swarm"`
 	Round      int                 `json:"round"`
 	Operations []json.RawMessage   `json:"operations"`
-	Begun      []string            `json:"begun,omitempty"`   // agents whose programs a run started in this round
-	Done       []string            `json:"done,omitempty"`    // agents whose programs ended in this round
-	Refused    map[string][]string `json:"refused,omitempty"` // by agent: what of its last output did not count
+	Begun      []string            `json:"begun,omitempty"`     // agents whose programs a run started in this round
+	Done       []string            `json:"done,omitempty"`      // agents whose programs ended in this round
+	Refused    map[string][]string `json:"refused,omitempty"`   // by agent: what of its last output did not count
+	Forgotten  bool                `json:"forgotten,omitempty"` // where the file that holds it cannot be removed
 }
 
 // SwarmTask is what the run of an explorer was started for, in its record.
@@ -43,19 +44,25 @@ func (p Place) SwarmRound(issue string) (r SwarmRound, err error) {
 		err = errors.Join(err, readJSON(filepath.Join(dir, p.swarmFile(issue)), &one))
 		r = r.with(one)
 	}
+	if r.Forgotten {
+		r = SwarmRound{}
+	}
 	return r, err
 }
 
 // swarmEntries begins the names of documents of running rounds.
 const swarmEntries = "swarm/"
 
-// with adds what was written elsewhere, from where the first place cannot be written.
+// with adds what was written elsewhere, from where the first place cannot be written. Of two
+// swarms that in the other place is the newer: both files go when one begins, if they can.
 func (r SwarmRound) with(other SwarmRound) SwarmRound {
-	if r.Swarm == "" {
+	switch {
+	case r.Swarm == "" || r.Swarm == other.Swarm && (other.Forgotten || other.Round > r.Round):
 		return other
-	}
-	if other.Swarm != r.Swarm || other.Round != r.Round {
+	case other.Swarm == "" || other.Forgotten || r.Swarm == other.Swarm && other.Round < r.Round:
 		return r
+	case r.Swarm != other.Swarm:
+		return other
 	}
 	for _, o := range other.Operations {
 		if !slices.ContainsFunc(r.Operations, func(known json.RawMessage) bool { return bytes.Equal(known, o) }) {
@@ -157,7 +164,13 @@ func (p Place) ForgetSwarmRound(issue string) (err error) {
 			err = errors.Join(err, e)
 		}
 	}
-	return err
+	if err == nil || p.shared == "" {
+		return err
+	}
+	return p.ChangeSwarmRound(issue, func(r *SwarmRound) error {
+		r.Operations, r.Forgotten = nil, true
+		return nil
+	})
 }
 
 func (p Place) swarmFile(issue string) string { return "swarm-" + hash(p.Store, issue) + ".json" }

@@ -68,7 +68,11 @@ func (r *Report) conclude() {
 	take := func(is func(Finding) bool) bool {
 		for _, f := range slices.Backward(r.State.Findings) {
 			if is(f) {
-				r.Conclusion, r.By = f.Idea+": "+f.Details, f.Agent
+				colon := ": "
+				if strings.Contains(f.Details, "\n") { // Markdown may begin with a fence or a list
+					colon = ":\n\n"
+				}
+				r.Conclusion, r.By = f.Idea+colon+f.Details, f.Agent
 				return true
 			}
 		}

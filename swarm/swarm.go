@@ -198,6 +198,13 @@ func (o Operation) Normal() Operation {
 	return n
 }
 
+// Texts are what somebody wrote of an operation.
+func (o Operation) Texts() []string {
+	return slices.Concat([]string{
+		o.Task, o.Direction, o.Target, o.Evidence, o.Subtask, o.Idea, o.Perspective, o.Details, o.Branch, o.Exploring, o.Claimed, o.Note,
+	}, o.Directions, o.AgreesWith)
+}
+
 // Validate says what of an operation of an agent is wrong, whatever the blackboard holds.
 func (o Operation) Validate() error {
 	if n := len(o.AgreesWith); n > mostIdeas {
@@ -276,9 +283,10 @@ func joined[T ~string](list []T) string {
 // folded is a text in one line, with single blanks.
 func folded(text string) string { return strings.Join(strings.Fields(trimmed(text)), " ") }
 
-// trimmed is a text without blanks around it, as JSON gives it back.
+// trimmed is a text without blanks around it, as JSON gives it back, and without NUL, which no
+// trace can hold.
 func trimmed(text string) string {
-	return strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD"))
+	return strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD"))
 }
 
 // Slug is an idea as ideas are compared: letters and digits of any script in lower case,

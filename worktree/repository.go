@@ -68,7 +68,7 @@ func (r *repository) mayWrite() error {
 	probe, err := os.CreateTemp(r.common, "stig-probe-")
 	if err != nil {
 		return &fault.Error{Code: fault.Store, Reason: r.common + ": cannot be written, and work trees need that",
-			Hint: "make it writable, or have the actor's file say worktree: false", Err: err}
+			Hint: "make it writable; stig work does without where the actor's file says worktree: false", Err: err}
 	}
 	return errors.Join(probe.Close(), os.Remove(probe.Name()))
 }

@@ -15,6 +15,7 @@ import (
 	"stig/live"
 	"stig/process"
 	"stig/profile"
+	"stig/secret"
 	"stig/signals"
 )
 
@@ -61,6 +62,7 @@ func Add(ctx context.Context, a *app.App, r AddRequest) (*Added, error) {
 	if err := exists(ctx, a, root, r.Command); err != nil {
 		return nil, err
 	}
+	warnOfSecret(a, added.File, p.Text())
 	file := app.HostFile{Path: profile.Path(root, r.Name), Root: root}
 	step := file.Change(nil, []byte(p.Text()))[0] // the text is not empty
 	if added.Diff = step.Diff; r.DryRun {
@@ -232,4 +234,11 @@ func setState(a *app.App, name string, state live.State) error {
 		p.Kind, p.State, p.By, p.Why, p.Until = profile.Agent, state, "", "", time.Time{}
 		return true
 	})
+}
+
+// warnOfSecret says that the text of an actor's file holds what looks like a credential.
+func warnOfSecret(a *app.App, file, text string) {
+	if found := secret.Find(text); len(found) > 0 {
+		a.Warn("%s: holds what looks like %s; take it out before it is committed, and revoke it where it was issued", file, found[0].Kind)
+	}
 }

@@ -44,7 +44,7 @@ func Workers(a *app.App) ([]string, error) {
 }
 
 // ChangeAll changes the life of all workers of this clone, and goes on to the next where
-// one cannot be changed; the first of these errors is given.
+// one cannot be changed; the first of these errors is given, the others are warnings.
 func ChangeAll(ctx context.Context, a *app.App, r WorkerRequest, change Change) (list []*Worker, err error) {
 	names, err := Workers(a)
 	if err != nil {
@@ -53,10 +53,13 @@ func ChangeAll(ctx context.Context, a *app.App, r WorkerRequest, change Change) 
 	for _, name := range names {
 		r.Name = name
 		w, failed := change(ctx, a, r)
-		if failed == nil {
+		switch {
+		case failed == nil:
 			list = append(list, w)
-		} else if err == nil {
+		case err == nil:
 			err = failed
+		default:
+			a.Warn("%v", failed)
 		}
 	}
 	return list, err

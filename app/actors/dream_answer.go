@@ -74,6 +74,8 @@ func readAnswer(p *profile.Profile, text string) (d dreamed, err error) {
 		return d, refusedAnswer(p.Name, "it says nothing for ## Learned")
 	case n > LearnedLimit:
 		return d, refusedAnswer(p.Name, fmt.Sprintf("it has %d characters for ## Learned, and at most %d are kept", n, LearnedLimit))
+	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
+		return d, refusedAnswer(p.Name, "it must be text in UTF-8, without NUL")
 	case secret.Holds(text):
 		return d, refusedAnswer(p.Name, "it holds what looks like a credential")
 	}

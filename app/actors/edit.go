@@ -63,6 +63,7 @@ func Edit(ctx context.Context, a *app.App, r EditRequest) (*Edited, error) {
 	}
 	file := app.HostFile{Path: p.Path, Root: root}
 	done := &Edited{Name: r.Name, File: below(root, p.Path), DryRun: r.DryRun}
+	warnOfSecret(a, done.File, string(text))
 	for _, step := range file.Change([]byte(p.Text()), text) {
 		if done.Changed = true; r.DryRun {
 			done.Diff += step.Diff

@@ -109,7 +109,7 @@ func Kill(ctx context.Context, a *app.App, r WorkerRequest) (*Worker, error) {
 	if err := endRuns(a, place, r.Name); err != nil {
 		return nil, stillThere(r.Name, err)
 	}
-	return Status(ctx, a, r.Name)
+	return w, w.now(a, place)
 }
 
 func stillThere(name string, err error) error {
@@ -142,8 +142,9 @@ func tell(ctx context.Context, a *app.App, r WorkerRequest, state live.State) (*
 	if err != nil {
 		return nil, err
 	}
-	if _, err := Status(ctx, a, r.Name); err != nil {
-		return nil, err
+	w, err := Status(ctx, a, r.Name)
+	if err != nil || w.State == live.Dead && (state == live.Paused || state == live.Draining) {
+		return w, err // a pause of one that was ended would let it go on afterwards
 	}
 	place, err := PlaceOf(a)
 	if err != nil {
@@ -163,11 +164,7 @@ func tell(ctx context.Context, a *app.App, r WorkerRequest, state live.State) (*
 		if err := place.ChangePresence(r.Name, change); err != nil {
 			return nil, err
 		}
-		return Status(ctx, a, r.Name)
-	}
-	w, err := Status(ctx, a, r.Name)
-	if err != nil {
-		return nil, err
+		return w, w.now(a, place)
 	}
 	w.DryRun, w.State, w.By, w.Why = true, state, by, strings.TrimSpace(r.Why)
 	if w.Until = (time.Time{}); r.For > 0 {
@@ -177,26 +174,28 @@ func tell(ctx context.Context, a *app.App, r WorkerRequest, state live.State) (*
 }
 
 // Status gives what is known of a worker: of one that has a file, or whose loop gave a
-// sign of life here.
+// sign of life here. Such a loop can be told to end whatever became of its file.
 func Status(ctx context.Context, a *app.App, name string) (*Worker, error) {
 	p, place, err := actorHere(a, name)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
+	w := &Worker{Name: name, Units: []string{}}
 	if p == nil {
+		here, err2 := PlaceOf(a)
 		known, ok := live.Presence{}, false
-		if place, err2 := PlaceOf(a); err2 == nil {
-			known, ok = place.Presence(name)
+		if err2 == nil {
+			known, ok = here.Presence(name)
 		}
 		if !ok {
 			return nil, err
 		}
-		p = profile.Default(known.Name)
-		if place, err = PlaceOf(a); err != nil {
-			return nil, err
+		p, place = profile.Default(known.Name), here
+		if !errors.Is(err, fs.ErrNotExist) {
+			a.Warn("%v", err)
+			if root, err := Root(a); err == nil {
+				w.File = app.Shortest(profile.Path(root, name))
+			}
 		}
 	}
-	w := &Worker{Name: name, Units: []string{}, Command: p.Command}
+	w.Command = p.Command
 	if p.Path != "" {
 		w.File = app.Shortest(p.Path)
 		trust, err := a.TrustsActor(ctx, p)

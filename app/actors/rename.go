@@ -54,6 +54,17 @@ func Rename(ctx context.Context, a *app.App, r RenameRequest) (*Renamed, error) 
 	if err != nil {
 		return nil, err
 	}
+	if !r.DryRun { // two at once would leave two files
+		place, err := PlaceOf(a)
+		if err != nil {
+			return nil, err
+		}
+		unlock, err := place.Lock(ctx, "actors")
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = unlock() }()
+	}
 	s, err := look(a)
 	if err != nil {
 		return nil, err

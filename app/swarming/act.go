@@ -11,7 +11,6 @@ import (
 	"stig/app"
 	"stig/fault"
 	"stig/live"
-	"stig/secret"
 	"stig/swarm"
 )
 
@@ -73,9 +72,6 @@ func (s *session) checked(ctx context.Context, agent string, o swarm.Operation) 
 	if err := o.Validate(); err != nil {
 		return o, app.Usage(err.Error(), "")
 	}
-	if text, err := json.Marshal(o); err != nil || secret.Holds(string(text)) {
-		return o, app.Usage("the operation holds what looks like a credential", "say what it is for and where it is kept, not what it is")
-	}
 	if o.Branch == "" {
 		return o, nil
 	}
@@ -108,6 +104,9 @@ func (s *session) act(o swarm.Operation, dryRun bool) (*Acted, error) {
 		agent := state.Agent(o.Agent)
 		o.Round, o.ID = state.Round, fmt.Sprintf("%s-%d", o.Agent, agent.Operation+1)
 		done.Operation = o
+		if _, err := comments(o.Agent, o.Round, string(o.Kind), []swarm.Operation{o}); err != nil {
+			return err // kept, it would keep the round from being settled
+		}
 		if o.Kind == swarm.Probe {
 			if state.Full(o.Subtask, o.Agent) {
 				return &fault.Error{Code: fault.Conflict, ID: s.issue, Reason: fmt.Sprintf("max_agents_reached: %d agents probe %q", state.Config.PerSubtask, o.Subtask),

@@ -18,6 +18,7 @@ import (
 	"stig/live"
 	"stig/process"
 	"stig/secret"
+	"stig/shell"
 	"stig/swarm"
 	"stig/work"
 	"stig/worktree"
@@ -59,6 +60,9 @@ func (e *explorer) explore(ctx context.Context) error {
 		if err := e.attempt(limited, 2, e.prompt+e.reminder()); err != nil {
 			return err
 		}
+	}
+	if !e.answered() && !e.over() {
+		e.Tell(fmt.Sprintf("%s has no answer in round %d; stig actor log %s shows what it printed", e.agent, e.round, shell.Quoted(e.agent)))
 	}
 	return e.note(func(r *live.SwarmRound) {
 		if !slices.Contains(r.Done, e.agent) {

@@ -218,18 +218,26 @@ func (x *runner) nextRound(ctx context.Context) error {
 	return x.read()
 }
 
-// exploreAll runs the agents that have not come to their end in the round.
+// exploreAll runs the agents that have not come to their end in the round. The error of one
+// that cannot begin is a warning while another can.
 func (x *runner) exploreAll(ctx context.Context) error {
 	var explorers []*explorer
+	var kept error // of those that cannot take part
 	for _, name := range x.state.Expected() {
 		if slices.Contains(x.round.Done, name) {
 			continue
 		}
 		e, err := x.explorer(ctx, name)
-		if err != nil {
-			return err
+		if err != nil { // the others go on without it
+			why := app.Classify(err)
+			x.app.Warn("%s: %s takes no part in round %d: %s", x.issue, name, x.state.Round, strings.Trim(why.Message+"; "+why.Hint, "; "))
+			kept = errors.Join(kept, err)
+			continue
 		}
 		explorers = append(explorers, e)
+	}
+	if len(explorers)+len(x.round.Done) == 0 {
+		return kept
 	}
 	err := x.change(func(r *live.SwarmRound) error {
 		for _, e := range explorers {

@@ -142,20 +142,24 @@ func (s *session) write(ctx context.Context, round int, summary string, list []s
 	return &Changed{Status: Status{s.issue, s.state}, Changes: changes}, nil
 }
 
-// comments are the traces of a round.
+// comments are the traces of a round; fault.Usage for what a trace cannot hold, or must not.
 func comments(who string, round int, summary string, list []swarm.Operation) (all []beads.Comment, err error) {
+	refused := app.Usage("what would be written holds what looks like a credential", "say what it is for and where it is kept, not what it is")
 	add := func(author string, d trace.Draft) error {
 		t, err := d.Trace()
 		if err != nil {
-			return err
+			return app.Usage(err.Error(), "")
 		}
 		if secret.Holds(t.Text()) {
-			return app.Usage("what would be written holds what looks like a credential", "say what it is for and where it is kept, not what it is")
+			return refused
 		}
 		all = append(all, beads.Comment{Author: author, Text: t.Text()})
 		return nil
 	}
 	for _, o := range list {
+		if slices.ContainsFunc(o.Texts(), secret.Holds) { // JSON escapes quotes, and hides some
+			return nil, refused
+		}
 		if o.Kind != swarm.Find {
 			continue
 		}
@@ -177,7 +181,7 @@ const mostSaid = 600
 
 // findingOf is a finding of an agent as an ordinary trace.
 func findingOf(o swarm.Operation) trace.Draft {
-	said, body := app.FirstLine(o.Details), ""
+	said, body := app.Folded(app.FirstLine(o.Details)), ""
 	if len(said) > mostSaid {
 		said = strings.ToValidUTF8(said[:mostSaid], "") + "…"
 	}

@@ -149,6 +149,11 @@ func (s *session) begun(r StartRequest, who string) (swarm.Operation, error) {
 	if err := o.ValidateStart(); err != nil {
 		return o, app.Usage(err.Error(), "")
 	}
+	for _, name := range o.Directions { // the agents have to be able to name it
+		if err := (swarm.Operation{Kind: swarm.Deposit, Direction: name}).Normal().Validate(); err != nil {
+			return o, app.Usage(err.Error(), "")
+		}
+	}
 	return o, nil
 }
 

@@ -88,6 +88,9 @@ func sayCommand(a *cli.App) *cobra.Command {
 		ValidArgs: actors.Sayable(),
 		Example:   "  stig actor say paused --for 2h --why 'at lunch'\n  stig actor say maintenance --actor bo\n  stig actor say healthy",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := aboveZero(cmd, "for"); err != nil {
+				return err
+			}
 			r.State = args[0]
 			said, err := actors.Say(cmd.Context(), a.App, r)
 			switch {

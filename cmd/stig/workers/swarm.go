@@ -81,10 +81,11 @@ func bindStart(cmd *cobra.Command, r *swarming.StartRequest, mode *string) {
 	flags.BoolVar(&r.Force, "force", false, "on an issue of depth shallow or standard too")
 }
 
-// aboveZero refuses flags that were given as 0, which stands for their defaults.
+// aboveZero refuses flags that the command has and that were given as 0, which stands for what
+// holds without them.
 func aboveZero(cmd *cobra.Command, names ...string) error {
 	for _, name := range names {
-		if f := cmd.Flags().Lookup(name); f.Changed && (f.Value.String() == "0" || f.Value.String() == "0s") {
+		if f := cmd.Flags().Lookup(name); f != nil && f.Changed && (f.Value.String() == "0" || f.Value.String() == "0s") {
 			return app.Usage("--"+name+": must be above 0; found 0", "")
 		}
 	}

@@ -64,6 +64,9 @@ func (l life) command(a *cli.App) *cobra.Command {
 			return cli.Takes(1, 1, "one worker")(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := aboveZero(cmd, "for"); err != nil {
+				return err
+			}
 			if all {
 				list, err := actors.ChangeAll(cmd.Context(), a.App, r, l.all)
 				return errors.Join(l.printAll(a, list, r.DryRun, err), err)
