@@ -71,12 +71,13 @@ func ParseURL(text string) (Config, error) {
 	return c, nil
 }
 
-// hasPassword reports whether a URL has a password; where it cannot be read, u is nil, and
-// a colon before an @ counts as one.
+// hasPassword reports whether a URL has a password, in a parameter too; where it cannot be
+// read or has no host, a colon before an @ counts as one.
 func hasPassword(u *url.URL, text string) bool {
-	if u != nil {
+	if u != nil && u.Host != "" {
 		_, has := u.User.Password()
-		return has
+		query := strings.ToLower(u.RawQuery)
+		return has || strings.Contains(query, "pass") || strings.Contains(query, "pwd")
 	}
 	_, rest, _ := strings.Cut(text, "://")
 	at := strings.LastIndex(rest, "@")
