@@ -16,6 +16,7 @@ import (
 	sqldriver "database/sql/driver"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/url"
 	"os"
@@ -164,7 +165,7 @@ func verifying(c Config) (*tls.Config, error) {
 	}
 	t.RootCAs = x509.NewCertPool()
 	if !t.RootCAs.AppendCertsFromPEM(text) {
-		return nil, fmt.Errorf("%s: holds no certificate in PEM form", c.CA)
+		return nil, &fs.PathError{Op: "read", Path: c.CA, Err: errors.New("holds no certificate in PEM form")}
 	}
 	return t, nil
 }
