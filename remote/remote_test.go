@@ -159,7 +159,8 @@ func TestTransfer(t *testing.T) {
 	}
 }
 
-// TestTransferDryRun refuses a database in which somebody else has tables, as the copy does.
+// TestTransferDryRun refuses a database in which somebody else has tables, and a file in which
+// an id stands twice, as the copy does.
 func TestTransferDryRun(t *testing.T) {
 	pool, place := newPool(t), newPlace(t, servers.MariaDB)
 	path := filepath.Join(t.TempDir(), "issues.jsonl")
@@ -172,6 +173,11 @@ func TestTransferDryRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	write(t, path, lines+lines)
+	if _, err := transfer.Run(t.Context()); err == nil || !strings.HasPrefix(err.Error(), path+":3: duplicate-id: ") {
+		t.Errorf("%v", err)
+	}
+	write(t, path, lines)
 	if _, err := store.DB().Exec("CREATE TABLE tides (at INT)"); err != nil {
 		t.Fatal(err)
 	}
