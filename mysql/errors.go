@@ -157,6 +157,8 @@ func Explain(c Config, err error) error {
 	case Denied(err):
 		denied, rights := deniedTo(err)
 		e.Reason, e.Hint = denied, "ask for the right on the server: GRANT "+rights+" ON "+quoted(database)+".* TO the user"
+	case Again(err):
+		e.Reason, e.Hint = "others were writing at the same time", "run the command again"
 	case Unknown(err):
 		e.Hint = "see that nobody changed the tables, or put them back from a backup"
 	case is(err, tooMany):

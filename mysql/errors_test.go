@@ -29,6 +29,7 @@ func TestExplainDenied(t *testing.T) {
 		{"harbor", 1105, "command denied to user 'bo'@'%'", "may only be read by this user", "GRANT SELECT, "}, // Dolt
 		{"a b/side", 1836, "Running in read-only mode", "may only be read by this user", "ON `a b`.* TO"},
 		{"harbor", 1146, "Table 'harbor.stig_lines' doesn't exist", "Error 1146: Table 'harbor.stig_lines' doesn't exist", "from a backup"},
+		{"harbor", 1213, "serialization failure: try restarting transaction", "others were writing at the same time", "run the command again"},
 		{"harbor", 1021, "Disk full", "Error 1021: Disk full", "log of the server"},
 		{"a-b", 1049, "Unknown database 'a-b'", "there is no database a-b", "CREATE DATABASE `a-b`"},
 	} {
