@@ -111,7 +111,7 @@ func (r InitRequest) source(dir, url string) (beads.Place, error) {
 		return beads.Place{}, jsonl.Vacant(dir)
 	case found.Mode == beads.Server:
 		return found, &beads.RefusedError{Path: app.Shortest(found.Path), Reason: "there is a store already: " + found.Name(),
-			Hint: "remove the file to have another store, or type stig create TITLE to add an issue to this one"}
+			Hint: "remove the file and repeat the command if that database holds no store, or to have another; stig create TITLE adds an issue to one that is there"}
 	case found.ByBD():
 		return found, &beads.RefusedError{Path: app.Shortest(found.Path), Reason: "bd keeps these issues in a database",
 			Hint: exportHint(url) + " to copy them to the server"}
