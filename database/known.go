@@ -1,9 +1,14 @@
 package database
 
 import (
+	"bytes"
 	"context"
+	"database/sql"
 	"errors"
+	"slices"
 	"strings"
+
+	"stig/beads"
 )
 
 // Line is a line that the store may have held: the issue that it is of, and its bytes
@@ -15,38 +20,95 @@ type Line struct {
 
 // Held reports for each line whether an edit found or left it in the store, as the table
 // of events says. Lines that were never edited are in Text alone.
+//
+// Of comments that several added at the same time each event has its own alone, so a line is
+// held too where an event has it without some of its last comments, and the store has those.
 func (s *Store) Held(ctx context.Context, lines []Line) ([]bool, error) {
 	held := make([]bool, len(lines))
-	sums := map[string][]int{} // by hash
+	sums := map[string][]before{}
 	var issues []any
 	for i, l := range lines {
 		if l.ID != "" {
 			issues = append(issues, []byte(l.ID))
-			sums[string(sum(l.Text))] = append(sums[string(sum(l.Text))], i)
+			addBefore(sums, i, l.Text)
 		}
 	}
-	const most = 500 // of one statement
-	for len(issues) > 0 {
-		n := min(len(issues), most)
-		rows, err := s.DB().QueryContext(ctx, "SELECT hash_before, hash_after FROM stig_events WHERE issue IN (?"+strings.Repeat(", ?", n-1)+")", issues[:n]...)
-		if err != nil {
-			return nil, s.explain(err)
-		}
-		issues = issues[n:]
-		for rows.Next() {
-			var before, after []byte
-			if err := rows.Scan(&before, &after); err != nil {
-				return nil, s.explain(errors.Join(err, rows.Close()))
-			}
-			for _, hash := range [][]byte{before, after} {
-				for _, i := range sums[string(hash)] {
-					held[i] = true
+	later := map[int][][]byte{} // the fewest comments that stand beside what an event has
+	err := s.ofIssues(ctx, "SELECT hash_before, hash_after FROM stig_events WHERE issue IN ", issues, func(first, second []byte) {
+		for _, hash := range [][]byte{first, second} {
+			for _, b := range sums[string(hash)] {
+				if known, ok := later[b.line]; !ok || len(b.later) < len(known) {
+					later[b.line] = b.later
 				}
 			}
 		}
-		if err := rows.Err(); err != nil {
-			return nil, s.explain(err)
+	})
+	if err != nil {
+		return nil, err
+	}
+	issues = nil
+	for i, comments := range later {
+		if held[i] = len(comments) == 0; !held[i] {
+			issues = append(issues, []byte(lines[i].ID))
 		}
 	}
-	return held, nil
+	added := map[string]bool{}
+	err = s.ofIssues(ctx, "SELECT issue, body FROM stig_comments WHERE issue IN ", issues, func(issue, body []byte) {
+		added[string(issue)+"\n"+bare(body)] = true
+	})
+	for i, comments := range later {
+		missing := func(c []byte) bool { return !added[lines[i].ID+"\n"+bare(c)] }
+		held[i] = held[i] || !slices.ContainsFunc(comments, missing)
+	}
+	return held, err
+}
+
+// before is a line without some comments, which others added later or at the same time.
+type before struct {
+	line  int // its index
+	later [][]byte
+}
+
+// addBefore adds, by their hashes, a line and what those left of it who added its last comments:
+// each had read some of them, and added one.
+func addBefore(sums map[string][]before, i int, text []byte) {
+	const most = 50 // that are added to a line while somebody reads it
+	sums[string(sum(text))] = append(sums[string(sum(text))], before{line: i})
+	r, err := beads.ParseRecord(text)
+	if err != nil {
+		return
+	}
+	p := split(r)
+	n := len(p.comments)
+	for read := max(0, n-most); read < n; read++ {
+		for own := read; own < n; own++ {
+			left := slices.Concat(p.comments[:read], p.comments[own:own+1])
+			hash := string(sum(parts{p.line, p.cut, left}.join()))
+			sums[hash] = append(sums[hash], before{i, slices.Concat(p.comments[read:own], p.comments[own+1:])})
+		}
+	}
+}
+
+// bare is a comment without what separates it from others.
+func bare(comment []byte) string { return string(bytes.Trim(comment, ", \t\r\n")) }
+
+// ofIssues asks about issues, some at a time, and gives the two columns of each row.
+func (s *Store) ofIssues(ctx context.Context, query string, issues []any, take func(first, second []byte)) error {
+	for some := range slices.Chunk(issues, 500) {
+		rows, err := s.DB().QueryContext(ctx, query+"(?"+strings.Repeat(", ?", len(some)-1)+")", some...)
+		if err != nil {
+			return s.explain(err)
+		}
+		for rows.Next() {
+			var first, second sql.RawBytes
+			if err := rows.Scan(&first, &second); err != nil {
+				return s.explain(errors.Join(err, rows.Close()))
+			}
+			take(first, second)
+		}
+		if err := rows.Err(); err != nil {
+			return s.explain(err)
+		}
+	}
+	return nil
 }

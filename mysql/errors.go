@@ -139,7 +139,7 @@ func quoted(name string) string {
 // Explain says of an error of a server where it happened and what is to be done about
 // it. The error is a *fault.Error with the code fault.Store, whose ID is the URL.
 func Explain(c Config, err error) error {
-	e := &fault.Error{Code: fault.Store, ID: c.URL(), Reason: err.Error(), Hint: "type stig doctor", Err: err}
+	e := &fault.Error{Code: fault.Store, ID: c.URL(), Reason: err.Error(), Hint: "look into the log of the server", Err: err}
 	database, branch, _ := strings.Cut(c.Database, "/")
 	certificate, isCertificate := errors.AsType[*tls.CertificateVerificationError](err)
 	var unknownHost *net.DNSError
@@ -157,12 +157,18 @@ func Explain(c Config, err error) error {
 	case Denied(err):
 		denied, rights := deniedTo(err)
 		e.Reason, e.Hint = denied, "ask for the right on the server: GRANT "+rights+" ON "+quoted(database)+".* TO the user"
+	case Again(err):
+		e.Reason, e.Hint = "others were writing at the same time", "run the command again"
+	case Unknown(err):
+		e.Hint = "see that nobody changed the tables, or put them back from a backup"
 	case is(err, tooMany):
 		e.Reason, e.Hint = "the server has too many connections", "raise max_connections on the server, or let other programs end"
+	case errors.As(err, new(x509.HostnameError)):
+		e.Reason, e.Hint = "TLS: "+certificate.Err.Error(), "use the host name of the server's certificate in the URL"
+	case errors.As(err, new(x509.CertificateInvalidError)):
+		e.Reason, e.Hint = "TLS: "+certificate.Err.Error(), "renew the server's certificate"
 	case isCertificate:
 		e.Reason, e.Hint = "TLS: "+certificate.Err.Error(), "name the file of the authority that signed the server's certificate: as ca in .beads/stig.json, or with stig init --ca"
-	case errors.As(err, new(x509.HostnameError)):
-		e.Reason, e.Hint = "TLS: "+err.Error(), "use the host name of the server's certificate in the URL"
 	case errors.Is(err, mysql.ErrNoTLS):
 		e.Reason, e.Hint = "the server has no TLS, and a password would be sent openly", "set up TLS on the server"
 	case errors.As(err, &unknownHost):

@@ -1,6 +1,8 @@
 package mysql_test
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"strings"
 	"testing"
@@ -11,7 +13,8 @@ import (
 	"stig/mysql"
 )
 
-// TestExplainDenied names what may not be done, and the rights that it takes.
+// TestExplainDenied names what may not be done, and the rights that it takes; and of other
+// errors what to look at.
 func TestExplainDenied(t *testing.T) {
 	for _, c := range []struct {
 		database string
@@ -25,12 +28,33 @@ func TestExplainDenied(t *testing.T) {
 		{"harbor", 1142, "CREATE command denied to user 'bo'@'%'", "this user may not make or change tables", "DELETE, CREATE, ALTER, INDEX ON harbor.*"},
 		{"harbor", 1105, "command denied to user 'bo'@'%'", "may only be read by this user", "GRANT SELECT, "}, // Dolt
 		{"a b/side", 1836, "Running in read-only mode", "may only be read by this user", "ON `a b`.* TO"},
+		{"harbor", 1146, "Table 'harbor.stig_lines' doesn't exist", "Error 1146: Table 'harbor.stig_lines' doesn't exist", "from a backup"},
+		{"harbor", 1213, "serialization failure: try restarting transaction", "others were writing at the same time", "run the command again"},
+		{"harbor", 1021, "Disk full", "Error 1021: Disk full", "log of the server"},
 		{"a-b", 1049, "Unknown database 'a-b'", "there is no database a-b", "CREATE DATABASE `a-b`"},
 	} {
 		err := mysql.Explain(mysql.Config{Host: "db.example", Database: c.database}, &driver.MySQLError{Number: c.number, Message: c.message})
 		e, ok := errors.AsType[*fault.Error](err)
 		if !ok || e.Reason != c.reason || !strings.Contains(e.Hint, c.hint) {
 			t.Errorf("%s:\n got %+v", c.message, e)
+		}
+	}
+}
+
+// TestExplainCertificate tells a certificate of another host and one that is out of date
+// from one of an unknown authority, which alone needs ca.
+func TestExplainCertificate(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		hint string
+	}{
+		{x509.HostnameError{Certificate: new(x509.Certificate), Host: "192.0.2.1"}, "use the host name of the server's certificate in the URL"},
+		{x509.CertificateInvalidError{Cert: new(x509.Certificate), Reason: x509.Expired}, "renew the server's certificate"},
+		{x509.UnknownAuthorityError{}, "name the file of the authority that signed the server's certificate: as ca in .beads/stig.json, or with stig init --ca"},
+	} {
+		e, ok := errors.AsType[*fault.Error](mysql.Explain(mysql.Config{Host: "192.0.2.1"}, &tls.CertificateVerificationError{Err: c.err}))
+		if !ok || e.Hint != c.hint {
+			t.Errorf("%v:\n got %+v", c.err, e)
 		}
 	}
 }

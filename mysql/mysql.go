@@ -9,11 +9,14 @@ package mysql
 
 import (
 	"cmp"
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"database/sql"
+	sqldriver "database/sql/driver"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/url"
 	"os"
@@ -35,7 +38,7 @@ type Config struct {
 	Database string        // of Dolt maybe DATABASE/BRANCH
 	Plain    bool          // no TLS to another host than this one
 	CA       string        // a file with the certificates that sign the server's; "" for the system's
-	Timeout  time.Duration // for a connection; 0 means 10 s
+	Timeout  time.Duration // for a connection, with its login; 0 means 10 s
 }
 
 // Scheme begins the URLs of stores on servers.
@@ -69,12 +72,13 @@ func ParseURL(text string) (Config, error) {
 	return c, nil
 }
 
-// hasPassword reports whether a URL has a password; where it cannot be read, u is nil, and
-// a colon before an @ counts as one.
+// hasPassword reports whether a URL has a password, in a parameter too; where it cannot be
+// read or has no host, a colon before an @ counts as one.
 func hasPassword(u *url.URL, text string) bool {
-	if u != nil {
+	if u != nil && u.Host != "" {
 		_, has := u.User.Password()
-		return has
+		query := strings.ToLower(u.RawQuery)
+		return has || strings.Contains(query, "pass") || strings.Contains(query, "pwd")
 	}
 	_, rest, _ := strings.Cut(text, "://")
 	at := strings.LastIndex(rest, "@")
@@ -107,7 +111,7 @@ func Open(c Config) (*sql.DB, error) {
 	if c.Socket != "" {
 		d.Net, d.Addr = "unix", c.Socket
 	}
-	d.Timeout, d.ReadTimeout, d.WriteTimeout = cmp.Or(c.Timeout, 10*time.Second), silence, silence
+	d.ReadTimeout, d.WriteTimeout = silence, silence
 	d.ClientFoundRows, d.ParseTime, d.InterpolateParams = true, true, true
 	d.MaxAllowedPacket, d.Logger = maxPacket, &driver.NopLogger{}
 	if d.Net == "tcp" && !c.Plain && (c.CA != "" || !c.IsHere()) {
@@ -121,7 +125,25 @@ func Open(c Config) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	return sql.OpenDB(connector), nil
+	return sql.OpenDB(bounded{connector, d.Net, cmp.Or(c.Timeout, 10*time.Second)}), nil
+}
+
+// bounded makes connections within a time, login and all. The driver's own bound is that of
+// dialling alone, and a server that hangs is dialled at once.
+type bounded struct {
+	sqldriver.Connector
+	net  string
+	most time.Duration
+}
+
+func (b bounded) Connect(ctx context.Context) (sqldriver.Conn, error) {
+	limited, cancel := context.WithTimeout(ctx, b.most)
+	defer cancel()
+	conn, err := b.Connector.Connect(limited)
+	if err != nil && limited.Err() != nil && ctx.Err() == nil {
+		err = &net.OpError{Op: "dial", Net: b.net, Err: fmt.Errorf("no connection within %v", b.most)}
+	}
+	return conn, err
 }
 
 const (
@@ -143,7 +165,7 @@ func verifying(c Config) (*tls.Config, error) {
 	}
 	t.RootCAs = x509.NewCertPool()
 	if !t.RootCAs.AppendCertsFromPEM(text) {
-		return nil, fmt.Errorf("%s: holds no certificate in PEM form", c.CA)
+		return nil, &fs.PathError{Op: "read", Path: c.CA, Err: errors.New("holds no certificate in PEM form")}
 	}
 	return t, nil
 }

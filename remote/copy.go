@@ -44,8 +44,8 @@ func (t Transfer) Run(ctx context.Context) (*Transferred, error) {
 	}
 	prefix = cmp.Or(t.Prefix, prefix)
 	done := &Transferred{Issues: f.Len(), Bytes: len(text), Hash: hashOf(text)}
-	if !f.CanEdit() {
-		p := f.Problems()[0]
+	if problems := f.Problems(); len(problems) > 0 && (t.To.Mode == beads.Server || !f.CanEdit()) {
+		p := problems[0]
 		return nil, &beads.RefusedError{Path: t.From.Name(), Line: p.Line, Reason: p.Rule + ": " + p.Message, Hint: "fix the line; stig check lists every such place"}
 	}
 	if t.To.Mode == beads.Server {

@@ -57,9 +57,14 @@ func read(t *testing.T, path string) string {
 // copied gives a store on a server that holds lines.
 func copied(t *testing.T, pool *remote.Pool, kind string) beads.Place {
 	t.Helper()
+	return filled(t, pool, kind, lines)
+}
+
+func filled(t *testing.T, pool *remote.Pool, kind, text string) beads.Place {
+	t.Helper()
 	to := newPlace(t, kind)
 	path := filepath.Join(t.TempDir(), "issues.jsonl")
-	write(t, path, lines)
+	write(t, path, text)
 	transfer := remote.Transfer{Pool: pool, From: beads.Place{Path: path, Dir: filepath.Dir(path)}, To: to, Actor: "mara"}
 	if _, err := transfer.Run(t.Context()); err != nil {
 		t.Fatal(err)
@@ -159,7 +164,8 @@ func TestTransfer(t *testing.T) {
 	}
 }
 
-// TestTransferDryRun refuses a database in which somebody else has tables, as the copy does.
+// TestTransferDryRun refuses a database in which somebody else has tables, and a file in which
+// an id stands twice, as the copy does.
 func TestTransferDryRun(t *testing.T) {
 	pool, place := newPool(t), newPlace(t, servers.MariaDB)
 	path := filepath.Join(t.TempDir(), "issues.jsonl")
@@ -172,6 +178,11 @@ func TestTransferDryRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	write(t, path, lines+lines)
+	if _, err := transfer.Run(t.Context()); err == nil || !strings.HasPrefix(err.Error(), path+":3: duplicate-id: ") {
+		t.Errorf("%v", err)
+	}
+	write(t, path, lines)
 	if _, err := store.DB().Exec("CREATE TABLE tides (at INT)"); err != nil {
 		t.Fatal(err)
 	}
@@ -213,11 +224,16 @@ func TestSync(t *testing.T) {
 	}
 	sync(true)
 	sync(false)
+	strange := new(beads.ConflictError)
+	if empty, err := pool.Open(filled(t, pool, servers.MariaDB, "")); err != nil {
+		t.Error(err)
+	} else if _, err := (remote.Copy{Store: empty, File: file, Cache: c.Cache}).Sync(t.Context(), o); !errors.As(err, &strange) {
+		t.Errorf("the copy of one store was written over by another: %v", err)
+	}
 	conflict := "<<<<<<< ours\n" + strings.Replace(lines, "\n", "\n=======\n", 1) + ">>>>>>> theirs\n"
 	write(t, file, conflict) // of git: each line is the server's
 	sync(true)
 	write(t, file, lines+`{"id":"demo-3","title":"By hand","status":"open"}`+"\n")
-	strange := new(beads.ConflictError)
 	if _, err := c.Sync(t.Context(), o); !errors.As(err, &strange) || strange.Path != file+":3" || !strings.Contains(strange.Reason, "demo-3") {
 		t.Errorf("%v", err)
 	}

@@ -141,7 +141,7 @@ func isMarker(line []byte) bool {
 	return false
 }
 
-// isOurs reports whether a text is what Sync wrote last into this copy.
+// isOurs reports whether a text is what Sync wrote last into this copy of this store.
 func (c Copy) isOurs(text string) bool {
 	path := c.note()
 	if path == "" {
@@ -165,7 +165,7 @@ func (c Copy) note() string {
 	if c.Cache == "" || err != nil {
 		return ""
 	}
-	return filepath.Join(c.Cache, "copy-"+hashOf([]byte(full))[:16])
+	return filepath.Join(c.Cache, "copy-"+hashOf([]byte(full + "\n" + c.Store.Place().URL))[:16])
 }
 
 func hashOf(text []byte) string {

@@ -68,7 +68,7 @@ func Init(ctx context.Context, a *app.App, r InitRequest) (*Made, error) {
 	if r.actor, err = a.ActorName(ctx); err != nil {
 		return nil, err
 	}
-	if m.Issues, err = r.tables(ctx, pool, file, p, m.Prefix); err != nil || r.DryRun {
+	if err = r.tables(ctx, pool, file, p, m); err != nil || r.DryRun {
 		return m, err
 	}
 	for _, f := range files {
@@ -111,7 +111,7 @@ func (r InitRequest) source(dir, url string) (beads.Place, error) {
 		return beads.Place{}, jsonl.Vacant(dir)
 	case found.Mode == beads.Server:
 		return found, &beads.RefusedError{Path: app.Shortest(found.Path), Reason: "there is a store already: " + found.Name(),
-			Hint: "remove the file to have another store, or type stig create TITLE to add an issue to this one"}
+			Hint: "remove the file and repeat the command if that database holds no store, or to have another; stig create TITLE adds an issue to one that is there"}
 	case found.ByBD():
 		return found, &beads.RefusedError{Path: app.Shortest(found.Path), Reason: "bd keeps these issues in a database",
 			Hint: exportHint(url) + " to copy them to the server"}
@@ -131,36 +131,40 @@ func (r InitRequest) prefix(file beads.Place, dir string) (string, error) {
 }
 
 // tables makes the tables, and copies the issues of the file into them. What an
-// interrupted run made, a store without an issue, is taken as it is.
-func (r InitRequest) tables(ctx context.Context, pool *remote.Pool, file, p beads.Place, prefix string) (issues int, err error) {
+// interrupted run made, a store without an issue, is taken as it is, with its prefix.
+func (r InitRequest) tables(ctx context.Context, pool *remote.Pool, file, p beads.Place, m *Made) error {
 	store, err := pool.Open(p)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	version, err := store.Version(ctx)
 	absent := isAbsent(err)
 	switch {
 	case err != nil && !absent:
-		return 0, err
+		return err
 	case version > 0:
-		return 0, &beads.RefusedError{Path: p.Name(), Reason: "there is a store already",
+		return &beads.RefusedError{Path: p.Name(), Reason: "there is a store already",
 			Hint: fmt.Sprintf(`type mkdir -p %s && echo '{"store": "%s"}' > %s to work with it here`, app.Shortest(p.Dir), p.URL, app.Shortest(p.Path))}
 	case file.Path != "":
-		done, err := remote.Transfer{Pool: pool, From: file, To: p, Prefix: prefix, Actor: r.actor, DryRun: r.DryRun, Told: r.Told}.Run(ctx)
-		if err != nil {
-			return 0, err
+		done, err := remote.Transfer{Pool: pool, From: file, To: p, Prefix: m.Prefix, Actor: r.actor, DryRun: r.DryRun, Told: r.Told}.Run(ctx)
+		if err == nil {
+			m.Issues = done.Issues
 		}
-		return done.Issues, nil
+		return err
 	case !absent:
-		return 0, nil
+		wanted := m.Prefix
+		if m.Prefix, err = remote.Prefix(store.Snapshot()); err == nil && r.Prefix != "" && m.Prefix != wanted {
+			err = &beads.RefusedError{Path: p.Name(), Reason: "there is an empty store already, and its ids begin with " + m.Prefix + "-", Hint: "leave --prefix out, or name another database"}
+		}
+		return err
 	}
 	o, _, err := pool.Options(p)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	if r.DryRun {
-		return 0, database.Vacant(ctx, o)
+		return database.Vacant(ctx, o)
 	}
 	o.Actor = r.actor
-	return 0, database.Create(ctx, o, prefix)
+	return database.Create(ctx, o, m.Prefix)
 }

@@ -47,6 +47,12 @@ func TestInit(t *testing.T) {
 	if _, err := stores.Init(t.Context(), front(t, dir, c.URL()), stores.InitRequest{}); !errors.As(err, &refused) {
 		t.Errorf("%v", err)
 	}
+	if _, err := stores.Init(t.Context(), front(t, t.TempDir(), c.URL()), stores.InitRequest{Prefix: "pier"}); !errors.As(err, &refused) || !strings.Contains(refused.Reason, "begin with hb-") {
+		t.Errorf("%v", err)
+	}
+	if m, err := stores.Init(t.Context(), front(t, t.TempDir(), c.URL()), stores.InitRequest{}); err != nil || m.Prefix != "hb" {
+		t.Errorf("%+v, %v", m, err)
+	}
 	if e, err := stores.Examine(t.Context(), a, beads.Place{Path: settings, Dir: filepath.Dir(settings), Mode: beads.Server, URL: c.URL()}); err != nil || e.Kind != servers.MariaDB || !e.Writable || !e.Local || e.User != "root" {
 		t.Errorf("%+v, %v", e, err)
 	}
