@@ -26,31 +26,32 @@ type Line struct {
 func (s *Store) Held(ctx context.Context, lines []Line) ([]bool, error) {
 	held := make([]bool, len(lines))
 	sums := map[string][]before{}
-	var issues []any
 	for i, l := range lines {
 		if l.ID != "" {
-			issues = append(issues, []byte(l.ID))
+			addSum(sums, before{line: i}, l.Text)
+		}
+	}
+	if err := s.eventsOf(ctx, lines, sums, func(b before) { held[b.line] = true }); err != nil {
+		return nil, err
+	}
+	clear(sums)
+	for i, l := range lines {
+		if l.ID != "" && !held[i] {
 			addBefore(sums, i, l.Text)
 		}
 	}
 	later := map[int][][]byte{} // the fewest comments that stand beside what an event has
-	err := s.ofIssues(ctx, "SELECT hash_before, hash_after FROM stig_events WHERE issue IN ", issues, func(first, second []byte) {
-		for _, hash := range [][]byte{first, second} {
-			for _, b := range sums[string(hash)] {
-				if known, ok := later[b.line]; !ok || len(b.later) < len(known) {
-					later[b.line] = b.later
-				}
-			}
+	err := s.eventsOf(ctx, lines, sums, func(b before) {
+		if known, ok := later[b.line]; !ok || len(b.later) < len(known) {
+			later[b.line] = b.later
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
-	issues = nil
-	for i, comments := range later {
-		if held[i] = len(comments) == 0; !held[i] {
-			issues = append(issues, []byte(lines[i].ID))
-		}
+	var issues []any
+	for i := range later {
+		issues = append(issues, []byte(lines[i].ID))
 	}
 	added := map[string]bool{}
 	err = s.ofIssues(ctx, "SELECT issue, body FROM stig_comments WHERE issue IN ", issues, func(issue, body []byte) {
@@ -58,9 +59,28 @@ func (s *Store) Held(ctx context.Context, lines []Line) ([]bool, error) {
 	})
 	for i, comments := range later {
 		missing := func(c []byte) bool { return !added[lines[i].ID+"\n"+bare(c)] }
-		held[i] = held[i] || !slices.ContainsFunc(comments, missing)
+		held[i] = !slices.ContainsFunc(comments, missing)
 	}
 	return held, err
+}
+
+// eventsOf gives what of sums, which are by hash, an event of their issues has.
+func (s *Store) eventsOf(ctx context.Context, lines []Line, sums map[string][]before, take func(before)) error {
+	ids := map[string]bool{}
+	var issues []any
+	for _, list := range sums {
+		for _, b := range list {
+			if id := lines[b.line].ID; !ids[id] {
+				ids[id] = true
+				issues = append(issues, []byte(id))
+			}
+		}
+	}
+	return s.ofIssues(ctx, "SELECT hash_before, hash_after FROM stig_events WHERE issue IN ", issues, func(first, second []byte) {
+		for _, b := range slices.Concat(sums[string(first)], sums[string(second)]) {
+			take(b)
+		}
+	})
 }
 
 // before is a line without some comments, which others added later or at the same time.
@@ -69,11 +89,15 @@ type before struct {
 	later [][]byte
 }
 
-// addBefore adds, by their hashes, a line and what those left of it who added its last comments:
-// each had read some of them, and added one.
+func addSum(sums map[string][]before, b before, text []byte) {
+	hash := string(sum(text))
+	sums[hash] = append(sums[hash], b)
+}
+
+// addBefore adds, by their hashes, what those left of a line who added its last comments: each
+// had read some of them, and added one.
 func addBefore(sums map[string][]before, i int, text []byte) {
 	const most = 50 // that are added to a line while somebody reads it
-	sums[string(sum(text))] = append(sums[string(sum(text))], before{line: i})
 	r, err := beads.ParseRecord(text)
 	if err != nil {
 		return
@@ -83,8 +107,7 @@ func addBefore(sums map[string][]before, i int, text []byte) {
 	for read := max(0, n-most); read < n; read++ {
 		for own := read; own < n; own++ {
 			left := slices.Concat(p.comments[:read], p.comments[own:own+1])
-			hash := string(sum(parts{p.line, p.cut, left}.join()))
-			sums[hash] = append(sums[hash], before{i, slices.Concat(p.comments[read:own], p.comments[own+1:])})
+			addSum(sums, before{i, slices.Concat(p.comments[read:own], p.comments[own+1:])}, parts{p.line, p.cut, left}.join())
 		}
 	}
 }
