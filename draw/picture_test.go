@@ -322,3 +322,14 @@ func TestComponentsBeginInTheFirstColumn(t *testing.T) {
 		}
 	}
 }
+
+// TestLongTextsAreCut: what a text takes grows with its length, and no faster.
+func TestLongTextsAreCut(t *testing.T) {
+	for _, long := range []string{strings.Repeat("i", 1<<20), strings.Repeat("…", 1<<20)} {
+		for cut, got := range map[string]string{"fit": fit(long, 12, 200), "fitEnd": fitEnd(long, 12, 200)} {
+			if wide := pixels(got, 12); wide > 200 || wide < 180 {
+				t.Errorf("%s gives %d of 200 pixels: %q", cut, wide, got)
+			}
+		}
+	}
+}

@@ -212,6 +212,7 @@ func fit(text string, size, room int) string {
 		return text
 	}
 	kept := []rune(text)
+	kept = kept[:min(len(kept), most(size, room))]
 	for len(kept) > 0 && pixels(string(kept)+"…", size) > room {
 		kept = kept[:len(kept)-1]
 	}
@@ -224,11 +225,15 @@ func fitEnd(text string, size, room int) string {
 		return text
 	}
 	kept := []rune(text)
+	kept = kept[len(kept)-min(len(kept), most(size, room)):]
 	for len(kept) > 0 && pixels("…"+string(kept), size) > room {
 		kept = kept[1:]
 	}
 	return "…" + string(kept)
 }
+
+// most is how many characters have room in so many pixels, however narrow they are.
+func most(size, room int) int { return max(0, room)*100/(narrowest*size) + 1 }
 
 // wrap breaks a text into two lines at most.
 func wrap(text string, size, room int) []string {
@@ -248,13 +253,16 @@ func wrap(text string, size, room int) []string {
 	return []string{first, fit(strings.TrimSpace(strings.TrimPrefix(text, first)), size, room)}
 }
 
+// narrowest is the width of the narrowest character, in hundredths of its size.
+const narrowest = 32
+
 // pixels estimates how wide a text is: fonts differ, so rather too wide.
 func pixels(text string, size int) int {
 	width := 0 // in hundredths of the size
 	for _, r := range text {
 		switch {
 		case strings.ContainsRune("iljI.,:;'|!", r):
-			width += 32
+			width += narrowest
 		case strings.ContainsRune("ftr()[]{}-/ ", r):
 			width += 40
 		case strings.ContainsRune("mwMW@%…—", r):

@@ -109,6 +109,7 @@ func TestWhys(t *testing.T) {
 		{"without a time", []string{line("pier-1", comments(map[string]any{"author": "ann", "text": "hello @bo"}))}, "mention pier-1"},
 		{"without any time", []string{line("pier-1", map[string]any{"updated_at": nil, "comments": []map[string]any{{"author": "ann", "text": "hello @bo"}}})}, "mention pier-1"},
 		{"mentioned", []string{line("pier-1", comments(said("ann", "hello @bo, and @cy", 1)))}, "mention pier-1"},
+		{"said after the issue's updated_at", []string{line("pier-1", with(comments(said("ann", "hello @bo", 1)), "updated_at", at(-5)))}, "mention pier-1"},
 		{"mentioned in code", []string{line("pier-1", comments(said("ann", "hello `@bo`", 1), said("ann", "```\n@bo\n```", 1), said("ann", "so:\n\n    @bo\n", 1)))}, ""},
 		{"mentioned as an escape", []string{strings.Replace(line("pier-1", comments(said("ann", "hello @bo", 1))), "@", `\u0040`, 1)}, "mention pier-1"},
 		{"an answer to its question", []string{line("pier-1", map[string]any{"notes": notes("escalation-context", question)})}, "answer pier-1"},

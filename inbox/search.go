@@ -78,12 +78,13 @@ func (s *search) waitsFor(i int) (list []int) {
 	return list
 }
 
-// comments looks through the lines that changed since the actor is there. Most hold
-// nothing for it, which their bytes tell without being read as JSON.
+// comments looks through the lines that changed since the actor is there, and those with
+// comments, which other programs add without a new updated_at. Most hold nothing for the
+// actor, which their bytes tell without being read as JSON.
 func (s *search) comments() error {
 	reader, look := s.file.Reader(), s.hints()
 	for i, issue := range s.file.All() {
-		if !issue.UpdatedAt.IsZero() && issue.UpdatedAt.Before(s.For.Since) || !s.counts(i) {
+		if !issue.UpdatedAt.IsZero() && issue.UpdatedAt.Before(s.For.Since) && !issue.HasComments || !s.counts(i) {
 			continue
 		}
 		near := s.mine[i] || s.blockers[i] || s.watched[i]

@@ -36,10 +36,10 @@ const watcherWait = 200 * time.Millisecond
 // ErrWatched says that another process watches under the name.
 var ErrWatched = errors.New("another process watches under this name")
 
-// Watcher opens the memory of a name. known is false where there is none yet. The
-// error is ErrWatched while another process has it open; another one says that it
-// cannot be read.
-func (p Place) Watcher(name string) (w *Watcher, s WatcherState, lines map[string][]byte, known bool, err error) {
+// Watcher opens the memory of a name. known is false where there is none yet, and with
+// anew, which forgets what is there unread. The error is ErrWatched while another process
+// has it open; another one says that it cannot be read.
+func (p Place) Watcher(name string, anew bool) (w *Watcher, s WatcherState, lines map[string][]byte, known bool, err error) {
 	var path string
 	err = p.inDir(func(dir string) error {
 		path = filepath.Join(dir, "watch-"+hash(name, p.Worktree, p.Store)+".log")
@@ -57,6 +57,9 @@ func (p Place) Watcher(name string) (w *Watcher, s WatcherState, lines map[strin
 		return nil, s, nil, false, fmt.Errorf("%w: %w", ErrWatched, err)
 	}
 	w = &Watcher{path: path, unlock: unlock}
+	if anew {
+		return w, s, nil, false, nil
+	}
 	if s, lines, known, err = w.read(); err != nil {
 		return nil, s, nil, known, errors.Join(err, unlock())
 	}
@@ -67,7 +70,7 @@ func (p Place) Watcher(name string) (w *Watcher, s WatcherState, lines map[strin
 func (w *Watcher) Close() error { return w.unlock() }
 
 // read reads the whole memory. What was added last and has no end is left out: the
-// watcher was ended before it had told of it.
+// watcher was ended before it had told of it. Nothing is added behind that.
 func (w *Watcher) read() (s WatcherState, lines map[string][]byte, known bool, err error) {
 	text, err := os.ReadFile(w.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -78,6 +81,7 @@ func (w *Watcher) read() (s WatcherState, lines map[string][]byte, known bool, e
 	}
 	lines = map[string][]byte{}
 	added := map[string][]byte{}
+	length := int64(len(text))
 	for number := 1; len(text) > 0; number++ {
 		line, rest, whole := bytes.Cut(text, []byte("\n"))
 		if !whole {
@@ -113,7 +117,9 @@ func (w *Watcher) read() (s WatcherState, lines map[string][]byte, known bool, e
 	if !known {
 		return s, nil, false, nil // it ended before it had written its first state
 	}
-	w.base = w.length / 2 // it is written anew soon
+	if len(added) == 0 && w.length == length {
+		w.base = w.length / 2 // it is written anew soon, else at once
+	}
 	return s, lines, true, nil
 }
 

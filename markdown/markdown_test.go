@@ -28,6 +28,7 @@ func TestHTML(t *testing.T) {
 		{"cells", "| a | b |\n|---|:-:|\n| x\\|y | `z` |", "<table>\n<tr><th>a</th><th>b</th></tr>\n<tr><td>x|y</td><td>`z`</td></tr>\n</table>\n"},
 		{"heading", "# a & b", "<h3>a &amp; b</h3>\n"},
 		{"hidden", "a\u202eb\x1b[31m\tc\nd", "<p>a\\u202eb\\x1b[31m\tc<br>\nd</p>\n"},
+		{"hidden in entities", "a&#x202e;b&#27;[31m&lrm;", "<p>a\\u202eb\\x1b[31m\\u200e</p>\n"},
 		{"list", "- a\n- b\n  1. c\n", "<ul><li>a\n</li>\n<li>b\n<ol><li>c\n</li>\n</ol>\n</li>\n</ul>\n"},
 		{"quote and rule", "> a\n\n---\n", "<blockquote><p>a</p>\n</blockquote>\n<hr>\n"},
 		{"code", "```sh\nls <x>\n```\n\n    y\n", "<pre>ls &lt;x&gt;\n</pre>\n<pre>y\n</pre>\n"},

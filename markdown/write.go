@@ -9,6 +9,8 @@ import (
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
+
+	"stig/visible"
 )
 
 type parseFunc = func(text.Reader, ...parser.ParseOption) ast.Node
@@ -89,6 +91,7 @@ func (w *writer) inline(n ast.Node) {
 		raw := n.Segment.Value(w.source)
 		if !n.IsRaw() {
 			raw = util.UnescapePunctuations(util.ResolveNumericReferences(util.ResolveEntityNames(raw)))
+			raw = []byte(visible.Text(string(raw))) // an entity may hide what the source does not
 		}
 		w.text(raw)
 		switch {

@@ -125,7 +125,7 @@ func (p *past) read(a *app.App, name string) error {
 	defer file.Close()
 	reader := file.Reader()
 	for i, issue := range file.All() {
-		if at, ok := file.Index(issue.ID); !ok || at != i || issue.UpdatedAt.Before(p.since) && !issue.UpdatedAt.IsZero() {
+		if at, ok := file.Index(issue.ID); !ok || at != i || issue.UpdatedAt.Before(p.since) && !issue.UpdatedAt.IsZero() && !issue.HasComments {
 			continue
 		}
 		record, err := reader.Record(issue)

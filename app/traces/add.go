@@ -41,6 +41,8 @@ type Draft struct {
 	Summary string         `json:"summary,omitempty"`
 	Content map[string]any `json:"content,omitempty"`
 	Body    string         `json:"body,omitempty"`
+
+	line int // of the file that it is from; 0 for none
 }
 
 // AddRequest leaves traces: all of them, or none.
@@ -101,10 +103,10 @@ func adding(ctx context.Context, a *app.App, store beads.Store, now time.Time, d
 		return nil, nil, err
 	}
 	added := &Added{Warnings: []string{}}
-	for i, d := range drafts {
+	for _, d := range drafts {
 		one, err := written(d, actor)
 		if err != nil {
-			return nil, nil, inList(i, len(drafts), err)
+			return nil, nil, inFile(d.line, err)
 		}
 		added.Traces = append(added.Traces, one)
 	}
@@ -151,14 +153,14 @@ func nearest(name string) string {
 	return "stig trace add --help says what each is for"
 }
 
-// inList leads an error with its line where several drafts were given.
-func inList(i, n int, err error) error {
+// inFile leads an error with the line of a file, where the draft is from one.
+func inFile(line int, err error) error {
 	e, ok := errors.AsType[*fault.Error](err)
-	if !ok || n == 1 {
+	if !ok || line == 0 {
 		return err
 	}
 	led := *e
-	led.Reason = fmt.Sprintf("line %d: %s", i+1, e.Reason)
+	led.Reason = fmt.Sprintf("--from: line %d: %s", line, e.Reason)
 	return &led
 }
 
@@ -172,9 +174,12 @@ func paced(p beads.Place, actor string, now time.Time, more int) error {
 	if left+more <= perMinute {
 		return nil
 	}
+	hint := "wait a minute; the output of a program belongs in a log file"
+	if more > perMinute {
+		hint = fmt.Sprintf("leave at most %d at once; the output of a program belongs in a log file", perMinute)
+	}
 	return &fault.Error{Code: fault.Conflict,
-		Reason: fmt.Sprintf("%s left %d traces within a minute, and %d more are above the limit of %d", actor, left, more, perMinute),
-		Hint:   "wait a minute; the output of a program belongs in a log file"}
+		Reason: fmt.Sprintf("%s left %d traces within a minute, and %d more are above the limit of %d", actor, left, more, perMinute), Hint: hint}
 }
 
 // leftSince counts the comments of an actor that the journal has since a time: those
@@ -343,6 +348,7 @@ func ReadDrafts(text []byte) (drafts []Draft, err error) {
 			return nil, app.Usage(fmt.Sprintf("--from: line %d: %v", i+1, err),
 				`give a line such as {"issue":"demo-1","type":"finding","content":{"summary":"no feed"}}`)
 		}
+		d.line = i + 1
 		drafts = append(drafts, d)
 	}
 	if len(drafts) == 0 {

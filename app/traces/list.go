@@ -69,7 +69,7 @@ func List(ctx context.Context, a *app.App, r ListRequest) ([]trace.Left, error) 
 	list := []trace.Left{}
 	reader := file.Reader()
 	for i, issue := range file.All() {
-		if at, ok := file.Index(issue.ID); !ok || at != i || within != nil && !within[i] || issue.UpdatedAt.Before(r.since) && !issue.UpdatedAt.IsZero() {
+		if at, ok := file.Index(issue.ID); !ok || at != i || within != nil && !within[i] || !issue.HasComments {
 			continue
 		}
 		if err := ctx.Err(); err != nil {

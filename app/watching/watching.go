@@ -106,19 +106,16 @@ func open(a *app.App, file *beads.Snapshot, r Request) (*watcher, error) {
 
 // recall takes up what the watcher of that name remembers.
 func (w *watcher) recall() (known bool, err error) {
-	memory, state, lines, known, err := w.place.Watcher(w.request.As)
+	memory, state, lines, known, err := w.place.Watcher(w.request.As, w.request.Anew)
 	if errors.Is(err, live.ErrWatched) {
 		return false, &fault.Error{Code: fault.Conflict, Reason: fmt.Sprintf("--as %s: another process watches under this name", w.request.As), Hint: "give another name"}
 	}
-	if err != nil && !w.request.Anew {
+	if err != nil {
 		return false, &fault.Error{Code: fault.Store, Reason: fmt.Sprintf("--as %s: what it has seen cannot be read: %v", w.request.As, err),
 			Hint: "type the command with --anew to watch from now on; what happened meanwhile is not told", Err: err}
 	}
-	if err != nil {
-		return false, err
-	}
 	w.memory = memory
-	if !known || w.request.Anew {
+	if !known {
 		return false, nil
 	}
 	w.state = state

@@ -55,6 +55,11 @@ func addCommand(a *cli.App) *cobra.Command {
 			"content, summary and body, and all are left or none.",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if f.from != "" {
+				for _, name := range []string{"message", "body", "field", "to", "re"} {
+					if cmd.Flags().Changed(name) {
+						return app.Usage("--"+name+": does not go with --from", "say it in each line of the file")
+					}
+				}
 				return cli.Takes(0, 0, "nothing beside --from")(cmd, args)
 			}
 			return cli.Takes(2, 2, "an issue and a type")(cmd, f.dash(args))

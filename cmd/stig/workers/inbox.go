@@ -2,6 +2,7 @@ package workers
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"stig/app/inboxes"
 	"stig/cmd/stig/cli"
 	"stig/inbox"
+	"stig/shell"
 )
 
 // InboxCommand is stig inbox.
@@ -70,10 +72,22 @@ func list(ctx context.Context, a *cli.App, r inboxes.Request, look func(context.
 	if err := a.Show(s); err != nil {
 		return err
 	}
-	if len(in.Items) > 0 {
-		a.Hint("type stig ack " + in.Items[0].ID + " when it is dealt with, or stig ack --all")
+	if at := slices.IndexFunc(in.Items, func(item inbox.Item) bool { return !item.Acked }); at >= 0 {
+		of := ownerFlags(a, r)
+		a.Hint("type stig ack " + in.Items[at].ID + of + " when it is dealt with, or stig ack --all" + of)
 	}
 	return nil
+}
+
+// ownerFlags are the flags with which another command finds the same inbox.
+func ownerFlags(a *cli.App, r inboxes.Request) (flags string) {
+	if a.Actor != "" {
+		flags = " --actor " + shell.Quoted(a.Actor)
+	}
+	for _, role := range r.Roles {
+		flags += " --role " + shell.Quoted(role)
+	}
+	return flags
 }
 
 // itemLine is an item on one line: its id, why it is there, when, who, and what.
