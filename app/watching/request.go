@@ -24,6 +24,8 @@ type Request struct {
 	As     string   // a name, under which it is remembered what was told
 	Anew   bool     // forget what is remembered under that name
 	Until  string   // end after an event of this name
+
+	Begun func() error // called once, if it is set, when all that happens from then on is told
 }
 
 // check refuses what no event can fit, and gives ids their full form.

@@ -40,6 +40,11 @@ func Watch(ctx context.Context, a *app.App, r Request, tell func(watch.Event) er
 	defer w.close()
 	changes, stop := w.store.Watch()
 	defer stop()
+	if r.Begun != nil {
+		if err := r.Begun(); err != nil {
+			return err
+		}
+	}
 	for {
 		done, later, err := w.look(tell)
 		if err != nil || done {

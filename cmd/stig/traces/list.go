@@ -80,10 +80,7 @@ func followTraces(ctx context.Context, a *cli.App, r traces.ListRequest) error {
 		}
 		return err
 	}
-	if err := tell(r); err != nil {
-		return err
-	}
-	watched := watching.Request{Events: []string{watch.Left}, Epic: r.Epic}
+	watched := watching.Request{Events: []string{watch.Left}, Epic: r.Epic, Begun: func() error { return tell(r) }}
 	if r.Issue != "" {
 		watched.IDs = []string{r.Issue}
 	}
