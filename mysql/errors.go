@@ -18,7 +18,9 @@ import (
 
 // Again reports whether an error means that the transaction was undone because others
 // wrote at the same time, and is to be started over.
-func Again(err error) bool { return is(err, deadlock, lockTimeout, changedSince) }
+func Again(err error) bool {
+	return is(err, deadlock, lockTimeout, changedSince, tidbRetry, tidbConflict, tidbSchemaChanged)
+}
 
 // Repeated reports whether an error means that a row with that key is there already.
 func Repeated(err error) bool { return is(err, duplicate) }
@@ -29,7 +31,7 @@ func Denied(err error) bool {
 	if e, ok := errors.AsType[*mysql.MySQLError](err); ok && e.Number == doltError {
 		return strings.HasPrefix(e.Message, "command denied to user") // Dolt has no number for it
 	}
-	return is(err, tableDenied, columnDenied, specificDenied, readOnlyOption, readOnlyMode, readOnlyTransaction)
+	return is(err, tableDenied, columnDenied, specificDenied, readOnlyOption, readOnlyMode, readOnlyTransaction, tidbDenied)
 }
 
 // Unmerged reports whether an error means that Dolt undid the transaction because a merge
@@ -49,7 +51,8 @@ func Gone(err error) bool {
 	}
 	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, mysql.ErrInvalidConn) || errors.Is(err, mysql.ErrMalformPkt) ||
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
-		errors.As(err, new(net.Error)) || is(err, shutdown, killedQuery, killed, tooMany, aborted, restarting, notReady) || unready(err)
+		errors.As(err, new(net.Error)) || unready(err) ||
+		is(err, shutdown, killedQuery, killed, tooMany, aborted, restarting, notReady, tidbPlacement, tidbStore, tidbBusy, tidbLocks, tidbRegion)
 }
 
 // unready reports whether Dolt made no session because another database of the server is
@@ -90,6 +93,21 @@ const (
 	aborted             = 1152
 	restarting          = 4031
 	notReady            = 1047 // a node of a cluster
+)
+
+// What TiDB says by numbers of its own (https://docs.pingcap.com/tidb/stable/error-codes).
+const (
+	tidbTooMuch       = 8004 // a transaction
+	tidbRetry         = 8022
+	tidbTooLarge      = 8025 // a row
+	tidbSchemaChanged = 8028
+	tidbDenied        = 8121 // INSERT, UPDATE and DELETE
+	tidbPlacement     = 9001 // a part of the cluster, as those below
+	tidbStore         = 9002
+	tidbBusy          = 9003
+	tidbLocks         = 9004
+	tidbRegion        = 9005
+	tidbConflict      = 9007
 )
 
 func is(err error, numbers ...uint16) bool {
@@ -159,6 +177,8 @@ func Explain(c Config, err error) error {
 		e.Reason, e.Hint = denied, "ask for the right on the server: GRANT "+rights+" ON "+quoted(database)+".* TO the user"
 	case Again(err):
 		e.Reason, e.Hint = "others were writing at the same time", "run the command again"
+	case is(err, tidbTooLarge, tidbTooMuch):
+		e.Hint = "raise txn-entry-size-limit and txn-total-size-limit in the configuration of the server, or shorten the text"
 	case Unknown(err):
 		e.Hint = "see that nobody changed the tables, or put them back from a backup"
 	case is(err, tooMany):

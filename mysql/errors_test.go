@@ -30,6 +30,10 @@ func TestExplainDenied(t *testing.T) {
 		{"a b/side", 1836, "Running in read-only mode", "may only be read by this user", "ON `a b`.* TO"},
 		{"harbor", 1146, "Table 'harbor.stig_lines' doesn't exist", "Error 1146: Table 'harbor.stig_lines' doesn't exist", "from a backup"},
 		{"harbor", 1213, "serialization failure: try restarting transaction", "others were writing at the same time", "run the command again"},
+		{"harbor", 8121, "privilege check for 'Update' fail", "may only be read by this user", "GRANT SELECT, "}, // TiDB, as the next
+		{"harbor", 9007, "Write conflict, txnStartTS=1, conflictStartTS=2", "others were writing at the same time", "run the command again"},
+		{"harbor", 9002, "TiKV server timeout", "the server does not answer: Error 9002: TiKV server timeout", "see that the server runs"},
+		{"harbor", 8025, "entry too large, the max entry size is 6291456", "Error 8025: entry too large, the max entry size is 6291456", "raise txn-entry-size-limit"},
 		{"harbor", 1021, "Disk full", "Error 1021: Disk full", "log of the server"},
 		{"a-b", 1049, "Unknown database 'a-b'", "there is no database a-b", "CREATE DATABASE `a-b`"},
 	} {
