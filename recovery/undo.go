@@ -111,6 +111,14 @@ func unmake(tx *beads.Tx, c live.Change, actor string, now time.Time) error {
 		if r.Text(beads.Status) != "open" {
 			return nil, cannotUndo(c, fmt.Sprintf("its status is %s by now", r.Text(beads.Status)), "see stig log "+c.Issue)
 		}
+		made, err := beads.ParseRecord([]byte(c.Now))
+		if err != nil {
+			return nil, err
+		}
+		if since := diff.Edits(made, r); len(since) > 0 {
+			return nil, cannotUndo(c, fmt.Sprintf("%s %s: was written since", since[0].Kind, since[0].Name),
+				"type stig delete "+c.Issue+" if that is to go too")
+		}
 		at := now.UTC().Format(time.RFC3339)
 		r = r.Put("original_type", r.Text(beads.IssueType)).Put(beads.Status, "tombstone")
 		r = r.Put("deleted_at", at).Put("deleted_by", actor)
