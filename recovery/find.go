@@ -62,6 +62,10 @@ type Held interface {
 	Deleted(ctx context.Context, ids []string) (map[string]bool, error)
 	// Ancestor reports whether a commit is an ancestor of HEAD, or is HEAD.
 	Ancestor(ctx context.Context, commit string) bool
+	// Pulled indexes issues before and after each commit that HEAD has, that the commit
+	// since has not, and that was not made in this work tree, the latest first, until
+	// visit returns false. An issue that became an older one is not in after.
+	Pulled(ctx context.Context, since string, ids []string, visit func(commit string, before, after diff.Index) bool) error
 	// Branch reports whether there is a branch of that name.
 	Branch(ctx context.Context, name string) bool
 }
@@ -96,7 +100,7 @@ type finder struct {
 // A value is Lost when all of these hold: it was written in this work tree on
 // the branch that is checked out now, or a commit reachable from HEAD held it;
 // its place is empty, or again holds a value that it had replaced; no later
-// edit of stig removed it; and HEAD holds it, or no stash, other work tree or branch
+// edit of stig removed it, and no commit that was made elsewhere took it back; and HEAD holds it, or no stash, other work tree or branch
 // tip outside of HEAD does. A removal is lost when it was made here, and the place again
 // holds a value that it had taken away. Values are listed by issue, in the order of the journal.
 func Find(ctx context.Context, q Question) ([]Finding, error) {
@@ -121,6 +125,9 @@ func Find(ctx context.Context, q Question) ([]Finding, error) {
 	findings, err = f.withoutDeleted(withoutLines(findings))
 	if err == nil {
 		err = f.lookOutside(findings)
+	}
+	if err == nil {
+		err = f.leavePulled(findings)
 	}
 	f.leaveState(findings)
 	arrange.Stable(findings, byFirst(findings))

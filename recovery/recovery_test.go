@@ -25,7 +25,8 @@ type held struct {
 	deleted   []string
 	ancestors []string
 	branches  []string
-	head      string // the line of a-1 in the commit that is checked out
+	pulled    [][2]string // the line of a-1 before and after a commit, the latest first
+	head      string      // the line of a-1 in the commit that is checked out
 }
 
 func (h held) Reachable(_ context.Context, _ live.Record, ids []string, visit func(diff.Index) bool) error {
@@ -60,6 +61,15 @@ func (h held) Ancestor(_ context.Context, commit string) bool {
 	return slices.Contains(h.ancestors, commit)
 }
 func (h held) Branch(_ context.Context, name string) bool { return slices.Contains(h.branches, name) }
+
+func (h held) Pulled(_ context.Context, _ string, ids []string, visit func(string, diff.Index, diff.Index) bool) error {
+	for _, c := range h.pulled {
+		if !visit("c2", indexOf(c[0], ids), indexOf(c[1], ids)) {
+			break
+		}
+	}
+	return nil
+}
 
 func indexOf(line string, ids []string) diff.Index {
 	index := diff.Index{}
@@ -140,6 +150,10 @@ func TestFind(t *testing.T) {
 		{"a stash holds something else", journal(edit("1", "a", "b")), titled("a"), "main", held{outside: map[string]string{"stash@{0}": titled("c")}}, `lost "b"`},
 		{"in the commit of HEAD, and a branch too", journal(edit("1", "a", "b")), titled("a"), "main",
 			held{head: titled("b"), outside: map[string]string{"side": titled("b")}}, `lost "b"`},
+		{"a commit of another clone took it back", journal(edit("1", "a", "b")), titled("a"), "main", held{pulled: [][2]string{{titled("b"), titled("a")}}}, `edited "b"`},
+		{"a commit of another clone wrote it again", journal(edit("1", "a", "b")), titled("a"), "main",
+			held{pulled: [][2]string{{titled("a"), titled("b")}, {titled("b"), titled("a")}}}, `lost "b"`},
+		{"a commit of another clone took something else", journal(edit("1", "a", "b")), titled("a"), "main", held{pulled: [][2]string{{titled("c"), titled("a")}}}, `lost "b"`},
 		{"seen, and another program took it", journal(edit("1", "", "b", seen)), `{"id":"a-1"}`, "main", held{}, `lost "b"`},
 		{"another issue has its id", journal(
 			live.Record{Seq: "0", At: noon, Worktree: "/w", Branch: "main", Result: live.Written, Changes: []live.Change{{Issue: "a-1", Kind: "issue", Name: "a-1",
