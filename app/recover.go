@@ -86,6 +86,11 @@ func (a *App) missing(ctx context.Context, ids []string) (findings []recovery.Fi
 	if err := inFile(file.Place(), "stig recover"); err != nil {
 		return nil, place, err
 	}
+	problems := file.Problems()
+	if i := slices.IndexFunc(problems, func(p beads.Problem) bool { return p.Rule == beads.ConflictMarker }); i >= 0 {
+		return nil, place, &beads.RefusedError{Path: file.Place().Name(), Line: problems[i].Line, Reason: "what is lost is not known: " + problems[i].Message,
+			Hint: "type stig check to see what is to be decided, then run the command again"}
+	}
 	q, err := a.question(ctx, file)
 	if err != nil {
 		return nil, place, err
