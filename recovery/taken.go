@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"stig/beads"
@@ -13,7 +14,7 @@ import (
 )
 
 // mostTaken bounds how many commits are read to see whether one took values back.
-const mostTaken = 100
+const mostTaken = 500
 
 // ahead is how far the date of an issue may be ahead of the clock: of several edits in one
 // second each has a date of its own.
@@ -36,38 +37,52 @@ func (c Clone) Commits(ctx context.Context, since string, written map[string]tim
 	if err != nil {
 		return err
 	}
-	for _, change := range changes[:min(len(changes), mostTaken)] {
-		if len(change.Before) != 1 || change.Before[0] == "" || change.After == "" {
-			continue
-		}
-		var texts [][]byte
-		err := c.Git.Blobs(ctx, []string{change.Before[0], change.After}, func(_ string, text []byte) { texts = append(texts, bytes.Clone(text)) })
+	changes = slices.DeleteFunc(changes, func(c beads.Version) bool { return len(c.Before) != 1 || c.Before[0] == "" || c.After == "" })
+	for batch := range slices.Chunk(changes[:min(len(changes), mostTaken)], atOnce) {
+		texts := map[string]map[string]*beads.Record{} // by blob
+		err := c.Git.Blobs(ctx, beads.Names(batch), func(blob string, text []byte) { texts[blob] = recordsIn(text, written) })
 		if err != nil {
 			return err
 		}
-		ids := dated(texts[0], texts[1], written, madeHere(change.Commit))
-		if !visit(indexIn(texts[0], ids), indexIn(texts[1], ids)) {
-			return nil
+		for _, change := range batch {
+			before, after := dated(texts[change.Before[0]], texts[change.After], written, madeHere(change.Commit))
+			if !visit(before, after) {
+				return nil
+			}
 		}
 	}
 	return nil
 }
 
-// dated lists the issues that somebody wrote in a commit: with no earlier date than before,
-// and, in one that was made here, with a later one than the last edit of stig.
-func dated(before, after []byte, written map[string]time.Time, here bool) (ids []string) {
-	for id, last := range written {
-		was, is := beads.RecordIn(before, id), beads.RecordIn(after, id)
-		if was == nil || is == nil {
-			continue
-		}
-		from, known := was.Time(beads.UpdatedAt)
-		to, has := is.Time(beads.UpdatedAt)
-		if known && has && !to.Before(from) && (!here || to.After(last.Add(ahead))) {
-			ids = append(ids, id)
+// recordsIn gives the issues of those ids in the text of a store.
+func recordsIn(text []byte, ids map[string]time.Time) map[string]*beads.Record {
+	records := map[string]*beads.Record{}
+	for id := range ids {
+		if r := beads.RecordIn(text, id); r != nil {
+			if own, err := beads.ParseRecord(bytes.Clone(r.Bytes())); err == nil { // the text does not last
+				records[id] = own
+			}
 		}
 	}
-	return ids
+	return records
+}
+
+// dated indexes the issues that somebody wrote in a commit: with no earlier date than before,
+// and, in one that was made here, with a later one than the last edit of stig.
+func dated(was, is map[string]*beads.Record, written map[string]time.Time, here bool) (before, after diff.Index) {
+	before, after = diff.Index{}, diff.Index{}
+	for id, from := range was {
+		to, there := is[id]
+		if !there {
+			continue
+		}
+		old, known := from.Time(beads.UpdatedAt)
+		now, has := to.Time(beads.UpdatedAt)
+		if known && has && !now.Before(old) && (!here || now.After(written[id].Add(ahead))) {
+			before[id], after[id] = diff.EntryOf(from), diff.EntryOf(to)
+		}
+	}
+	return before, after
 }
 
 // Merged implements Held.
