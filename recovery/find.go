@@ -64,10 +64,10 @@ type Held interface {
 	// Ancestor reports whether a commit is an ancestor of HEAD, or is HEAD.
 	Ancestor(ctx context.Context, commit string) bool
 	// Commits indexes issues before and after each commit with one parent that HEAD has
-	// and the commit since has not, the latest first, until visit returns false. Of a
-	// commit they are those that somebody wrote in it: in another clone, or here by another
+	// and the commit since has not, the latest first and so many at most, until visit returns
+	// false. Of a commit they are those that somebody wrote in it: in another clone, or here by another
 	// program, after stig had written to them.
-	Commits(ctx context.Context, since string, written map[string]time.Time, visit func(before, after diff.Index) bool) error
+	Commits(ctx context.Context, since string, most int, written map[string]time.Time, visit func(before, after diff.Index) bool) error
 	// Merged reports whether HEAD has a merge that the commit since has not, or was moved
 	// otherwise than by commits.
 	Merged(ctx context.Context, since string) bool

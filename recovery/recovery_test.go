@@ -66,7 +66,7 @@ func (h held) Branch(_ context.Context, name string) bool { return slices.Contai
 
 func (h held) Merged(context.Context, string) bool { return h.merged }
 
-func (h held) Commits(_ context.Context, _ string, written map[string]time.Time, visit func(before, after diff.Index) bool) error {
+func (h held) Commits(_ context.Context, _ string, _ int, written map[string]time.Time, visit func(before, after diff.Index) bool) error {
 	ids := slices.Collect(maps.Keys(written))
 	for _, c := range h.pulled {
 		if !visit(indexOf(c[0], ids), indexOf(c[1], ids)) {

@@ -13,8 +13,12 @@ import (
 	"stig/live"
 )
 
-// mostTaken bounds how many commits are read to see whether one took values back.
-const mostTaken = 500
+// How many commits are read, of the latest, to see whether one took values back: a look
+// that comes with other commands must not take seconds.
+const (
+	mostTaken      = 500
+	mostTakenQuick = 50
+)
 
 // ahead is how far the date of an issue may be ahead of the clock: of several edits in one
 // second each has a date of its own.
@@ -22,7 +26,7 @@ const ahead = time.Minute
 
 // Commits implements Held. The journal of this clone does not say what was done in another,
 // and who commits what another program wrote over does it here: so the reflog tells.
-func (c Clone) Commits(ctx context.Context, since string, written map[string]time.Time, visit func(before, after diff.Index) bool) error {
+func (c Clone) Commits(ctx context.Context, since string, most int, written map[string]time.Time, visit func(before, after diff.Index) bool) error {
 	if c.Git.Dir == "" {
 		return nil
 	}
@@ -38,7 +42,7 @@ func (c Clone) Commits(ctx context.Context, since string, written map[string]tim
 		return err
 	}
 	changes = slices.DeleteFunc(changes, func(c beads.Version) bool { return len(c.Before) != 1 || c.Before[0] == "" || c.After == "" })
-	for batch := range slices.Chunk(changes[:min(len(changes), mostTaken)], atOnce) {
+	for batch := range slices.Chunk(changes[:min(len(changes), most)], atOnce) {
 		texts := map[string]map[string]*beads.Record{} // by blob
 		err := c.Git.Blobs(ctx, beads.Names(batch), func(blob string, text []byte) { texts[blob] = recordsIn(text, written) })
 		if err != nil {
@@ -116,13 +120,17 @@ func (f *finder) leaveTaken(findings []Finding) error {
 			written[finding.ID] = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC) // no date says that this was meant
 		}
 	}
+	most := mostTaken
+	if f.Quick {
+		most = mostTakenQuick
+	}
 	for since, list := range open {
 		of := map[string]time.Time{}
 		for _, finding := range list {
 			of[finding.ID] = written[finding.ID]
 		}
 		left := list
-		err := f.Held.Commits(f.ctx, since, of, func(before, after diff.Index) bool {
+		err := f.Held.Commits(f.ctx, since, most, of, func(before, after diff.Index) bool {
 			left = f.leaveCommitted(left, before, after)
 			return len(left) > 0
 		})
