@@ -267,6 +267,9 @@ func (a *App) Init(ctx context.Context, r InitRequest) (*Made, error) {
 	if m.Prefix, err = PrefixFor(r.Prefix, dir); err != nil {
 		return nil, err
 	}
+	if err := a.Vacant(ctx, dir); err != nil {
+		return nil, err
+	}
 	if r.DryRun {
 		store, files, err := jsonl.Blank(dir, m.Prefix)
 		for _, f := range files {

@@ -86,6 +86,15 @@ func (a *App) missing(ctx context.Context, ids []string) (findings []recovery.Fi
 	if err := inFile(file.Place(), "stig recover"); err != nil {
 		return nil, place, err
 	}
+	if file.Place().Mode == beads.Dolt {
+		return nil, place, Usage("stig recover: is for a store in a file, and bd keeps this one in Dolt, with its history",
+			"type stig log to see what was written from here, and bd history ID to see what became of it")
+	}
+	problems := file.Problems()
+	if i := slices.IndexFunc(problems, func(p beads.Problem) bool { return p.Rule == beads.ConflictMarker }); i >= 0 {
+		return nil, place, &beads.RefusedError{Path: file.Place().Name(), Line: problems[i].Line, Reason: "what is lost is not known: " + problems[i].Message,
+			Hint: "type stig check to see what is to be decided, then run the command again"}
+	}
 	q, err := a.question(ctx, file)
 	if err != nil {
 		return nil, place, err
@@ -298,8 +307,8 @@ func (a *App) WarnOfLost(ctx context.Context, store beads.Place) {
 // work tree was last looked at. It costs one look at the file where nothing but
 // stig wrote it. What cannot be found out is no hindrance.
 func (a *App) noteLost(ctx context.Context, store beads.Place) string {
-	if store.Mode == beads.Server {
-		return "" // no other program writes over it
+	if store.Mode == beads.Server || store.Mode == beads.Dolt {
+		return "" // no program writes an old copy over it
 	}
 	place, err := a.Live(store)
 	if err != nil {

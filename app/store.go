@@ -21,6 +21,7 @@ import (
 	"stig/live"
 	"stig/process"
 	"stig/remote"
+	"stig/shell"
 )
 
 // Where says what of this run decides on the store.
@@ -32,7 +33,7 @@ func (a *App) Where() jsonl.Where {
 func (a *App) Discover() (beads.Store, error) {
 	place, err := jsonl.Discover(a.Where())
 	if err != nil {
-		return nil, err
+		return nil, cmp.Or(a.notHere(context.Background(), a.Where().Dir, err), err)
 	}
 	place.Path = Shortest(place.Path)
 	if place.Copy != "" {
@@ -40,6 +41,35 @@ func (a *App) Discover() (beads.Store, error) {
 	}
 	place = a.BD().Settle(place)
 	return a.At(place), a.Configure(place)
+}
+
+// Vacant reports whether a store can be made in a directory: jsonl.Vacant knows of none
+// there, and neither does git.
+func (a *App) Vacant(ctx context.Context, dir string) error {
+	if err := jsonl.Vacant(dir); err != nil {
+		return err
+	}
+	_, absent := jsonl.Discover(jsonl.Where{Dir: dir})
+	return a.notHere(ctx, dir, absent)
+}
+
+// notHere is the error of a store that git tracks around a directory and the work tree
+// lacks: an empty one in its place would be committed as the end of all issues. It is nil
+// where none is tracked, or where err says something else than that there is no store.
+func (a *App) notHere(ctx context.Context, dir string, err error) error {
+	if missing, ok := errors.AsType[*beads.StoreError](err); !ok || !missing.Absent || !process.Finder("", a.Getenv)("git") {
+		return nil
+	}
+	path, top, sparse, err := a.GitIn(dir).Lacks(ctx, beads.DirName+"/issues.jsonl", beads.DirName+"/beads.jsonl")
+	if err != nil || path == "" {
+		return nil // the other error is said
+	}
+	git := "git -C " + shell.Quoted(top)
+	hint := git + " checkout -- " + path + ", then stig recover for what was not committed; git rm it to begin anew"
+	if sparse {
+		hint = git + " sparse-checkout add " + beads.DirName
+	}
+	return &beads.StoreError{Path: filepath.Join(top, filepath.FromSlash(path)), Reason: "git has it, and this work tree does not", Hint: "type " + hint}
 }
 
 // At gives the store at a place as this run works on it: what it writes is in the

@@ -72,8 +72,11 @@ func (s *dolt) try(ctx context.Context, db source, o beads.Options, fn func(*bea
 		return nil, nil
 	}
 	steps, writes, err := plan(s.place, changes)
-	if err != nil || o.DryRun {
-		return changes, err
+	if err != nil {
+		return nil, err
+	}
+	if o.DryRun {
+		return changes, nil
 	}
 	if now, err := db.version(limit); err != nil || version == "" || now != version {
 		if err == nil {

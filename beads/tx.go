@@ -272,7 +272,10 @@ func refuseProblems(f *Snapshot) error {
 		reason += fmt.Sprintf(" (and %d more)", more)
 	}
 	hint := "fix the line; stig check lists every such place"
-	if bad[0].Rule == ConflictMarker {
+	switch {
+	case bad[0].Rule == ConflictMarker && f.conflict(bad[0].Line) == nil:
+		hint = "take the marker out by hand: it belongs to no conflict that is whole"
+	case bad[0].Rule == ConflictMarker:
 		hint = "type stig merge --resolve to see what is to be decided"
 	}
 	return &RefusedError{Path: f.place.Name(), Line: bad[0].Line, Reason: reason, Hint: hint}

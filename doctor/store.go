@@ -55,9 +55,11 @@ func (e *examination) actor() {
 func (e *examination) findStore() bool {
 	where := e.app.Where()
 	store, err := jsonl.Discover(where)
-	if err != nil && where.File == "" && where.BeadsDir == "" && jsonl.Vacant(where.Dir) == nil {
-		e.todo("store", "there is no .beads with issues from here up to the root of the repository", "stig init")
-		return false
+	if err != nil && where.File == "" && where.BeadsDir == "" {
+		if err = e.app.Vacant(e.ctx, where.Dir); err == nil {
+			e.todo("store", "there is no .beads with issues from here up to the root of the repository", "stig init")
+			return false
+		}
 	}
 	if err != nil {
 		e.failed("store", err)

@@ -67,3 +67,35 @@ func (g Client) withBlobs(ctx context.Context, path, listed string) (tips []Tip,
 	}
 	return tips, nil
 }
+
+// MadeHere tells by the reflog of HEAD which commits were made in this work tree, and did
+// not come to it by a pull or a checkout. Without a reflog all were.
+func (g Client) MadeHere(ctx context.Context) (func(commit string) bool, error) {
+	result, err := g.Run(ctx, "log", "--walk-reflogs", "--no-show-signature", "--format=%H %gs", "HEAD")
+	if err != nil || result.Exit != 0 {
+		return func(string) bool { return true }, err
+	}
+	made := map[string]bool{}
+	for line := range strings.Lines(string(result.Stdout)) {
+		commit, how, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		made[commit] = made[commit] || !cameAlong(how)
+	}
+	return func(commit string) bool { return len(made) == 0 || made[commit] }, nil
+}
+
+// cameAlong reports whether an entry of a reflog says that HEAD moved to a commit that was
+// there.
+func cameAlong(how string) bool {
+	action, rest, _ := strings.Cut(how, ": ")
+	for _, moved := range []string{"clone", "checkout", "reset", "switch"} {
+		if action == moved {
+			return true
+		}
+	}
+	for _, step := range []string{"(start)", "(finish)", "(abort)"} {
+		if strings.HasSuffix(action, step) {
+			return true
+		}
+	}
+	return rest == "Fast-forward"
+}

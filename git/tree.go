@@ -53,6 +53,24 @@ func (g Client) top(ctx context.Context) (string, error) {
 	return place.Root, err
 }
 
+// Lacks gives the first of those paths that git tracks and the work tree that g.Dir is in
+// does not have, "" for none, with the top of that; sparse says that git leaves it out on
+// purpose. The paths count from the top.
+func (g Client) Lacks(ctx context.Context, paths ...string) (lacked, top string, sparse bool, err error) {
+	if top, err = g.top(ctx); err != nil || top == "" {
+		return "", "", false, err
+	}
+	g.Dir = top
+	listed, err := g.Must(ctx, append([]string{"ls-files", "-t", "-z", "--"}, paths...)...)
+	for line := range strings.SplitSeq(listed, "\x00") {
+		tag, path, _ := strings.Cut(line, " ")
+		if _, gone := os.Lstat(filepath.Join(top, filepath.FromSlash(path))); path != "" && errors.Is(gone, fs.ErrNotExist) {
+			return path, top, tag == "S", err
+		}
+	}
+	return "", top, false, err
+}
+
 // Tree looks at the work tree that g.Dir is in. Files that git ignores or is
 // told not to look at do not count, and neither do the files and directories
 // without, absolute or relative to g.Dir. Where there is no work tree, or no

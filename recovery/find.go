@@ -3,6 +3,7 @@ package recovery
 import (
 	"context"
 	"slices"
+	"time"
 
 	"stig/beads"
 	"stig/diff"
@@ -62,6 +63,14 @@ type Held interface {
 	Deleted(ctx context.Context, ids []string) (map[string]bool, error)
 	// Ancestor reports whether a commit is an ancestor of HEAD, or is HEAD.
 	Ancestor(ctx context.Context, commit string) bool
+	// Commits indexes issues before and after each commit with one parent that HEAD has
+	// and the commit since has not, the latest first and so many at most, until visit returns
+	// false. Of a commit they are those that somebody wrote in it: in another clone, or here by another
+	// program, after stig had written to them.
+	Commits(ctx context.Context, since string, most int, written map[string]time.Time, visit func(before, after diff.Index) bool) error
+	// Merged reports whether HEAD has a merge that the commit since has not, or was moved
+	// otherwise than by commits.
+	Merged(ctx context.Context, since string) bool
 	// Branch reports whether there is a branch of that name.
 	Branch(ctx context.Context, name string) bool
 }
@@ -96,7 +105,7 @@ type finder struct {
 // A value is Lost when all of these hold: it was written in this work tree on
 // the branch that is checked out now, or a commit reachable from HEAD held it;
 // its place is empty, or again holds a value that it had replaced; no later
-// edit of stig removed it; and HEAD holds it, or no stash, other work tree or branch
+// edit of stig removed it, and nobody took it back on purpose (see leaveTaken); and HEAD holds it, or no stash, other work tree or branch
 // tip outside of HEAD does. A removal is lost when it was made here, and the place again
 // holds a value that it had taken away. Values are listed by issue, in the order of the journal.
 func Find(ctx context.Context, q Question) ([]Finding, error) {
@@ -121,6 +130,9 @@ func Find(ctx context.Context, q Question) ([]Finding, error) {
 	findings, err = f.withoutDeleted(withoutLines(findings))
 	if err == nil {
 		err = f.lookOutside(findings)
+	}
+	if err == nil {
+		err = f.leaveTaken(findings)
 	}
 	f.leaveState(findings)
 	arrange.Stable(findings, byFirst(findings))

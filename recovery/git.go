@@ -26,6 +26,9 @@ type Clone struct {
 
 var _ Held = Clone{}
 
+// atOnce is how many versions are read before it is known whether more are needed.
+const atOnce = 16
+
 // slack is how much older than a record a commit may be that holds it: clocks
 // step.
 const slack = time.Hour
@@ -51,7 +54,6 @@ func (c Clone) Reachable(ctx context.Context, since live.Record, ids []string, v
 			blobs = append(blobs, change.After)
 		}
 	}
-	const atOnce = 16 // read before it is known whether more are needed
 	for len(blobs) > 0 {
 		n, more := min(atOnce, len(blobs)), true
 		err := c.Git.Blobs(ctx, blobs[:n], func(_ string, text []byte) {

@@ -3,6 +3,7 @@ package recovery_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -25,6 +26,8 @@ type held struct {
 	deleted   []string
 	ancestors []string
 	branches  []string
+	pulled    [][2]string // the line of a-1 before and after a commit, the latest first
+	merged    bool
 	head      string // the line of a-1 in the commit that is checked out
 }
 
@@ -61,6 +64,18 @@ func (h held) Ancestor(_ context.Context, commit string) bool {
 }
 func (h held) Branch(_ context.Context, name string) bool { return slices.Contains(h.branches, name) }
 
+func (h held) Merged(context.Context, string) bool { return h.merged }
+
+func (h held) Commits(_ context.Context, _ string, _ int, written map[string]time.Time, visit func(before, after diff.Index) bool) error {
+	ids := slices.Collect(maps.Keys(written))
+	for _, c := range h.pulled {
+		if !visit(indexOf(c[0], ids), indexOf(c[1], ids)) {
+			break
+		}
+	}
+	return nil
+}
+
 func indexOf(line string, ids []string) diff.Index {
 	index := diff.Index{}
 	if r, err := beads.ParseRecord([]byte(line)); err == nil && slices.Contains(ids, r.Text(beads.ID)) {
@@ -94,6 +109,11 @@ func forgets(r *live.Record)                       { r.Forgets = true }
 func journal(records ...live.Record) []live.Record { return records }
 
 func titled(title string) string { return fmt.Sprintf(`{"id":"a-1","title":%q}`, title) }
+
+// later is the line with a date after that of the edits.
+func later(title string) string {
+	return fmt.Sprintf(`{"id":"a-1","title":%q,"updated_at":%q}`, title, noon.Add(time.Hour).Format(time.RFC3339))
+}
 
 // TestFind: what became of the last title that stig wrote.
 func TestFind(t *testing.T) {
@@ -140,6 +160,15 @@ func TestFind(t *testing.T) {
 		{"a stash holds something else", journal(edit("1", "a", "b")), titled("a"), "main", held{outside: map[string]string{"stash@{0}": titled("c")}}, `lost "b"`},
 		{"in the commit of HEAD, and a branch too", journal(edit("1", "a", "b")), titled("a"), "main",
 			held{head: titled("b"), outside: map[string]string{"side": titled("b")}}, `lost "b"`},
+		{"a commit of another clone took it back", journal(edit("1", "a", "b")), titled("a"), "main", held{pulled: [][2]string{{titled("b"), titled("a")}}}, `edited "b"`},
+		{"a commit of another clone wrote it again", journal(edit("1", "a", "b")), titled("a"), "main",
+			held{pulled: [][2]string{{titled("a"), titled("b")}, {titled("b"), titled("a")}}}, `lost "b"`},
+		{"a commit of another clone took something else", journal(edit("1", "a", "b")), titled("a"), "main", held{pulled: [][2]string{{titled("c"), titled("a")}}}, `lost "b"`},
+		{"another program took it back later", journal(edit("1", "a", "b")), later("a"), "main", held{}, `edited "b"`},
+		{"a merge took another version", journal(edit("1", "a", "b")), later("a"), "main", held{merged: true}, `lost "b"`},
+		{"another program wrote an old version of all", journal(edit("1", "a", "b", func(r *live.Record) {
+			r.Changes = append(r.Changes, live.Change{Issue: "a-1", Kind: "section", Name: "x", Now: "y"})
+		})), later("a"), "main", held{}, `lost "b"; lost y`},
 		{"seen, and another program took it", journal(edit("1", "", "b", seen)), `{"id":"a-1"}`, "main", held{}, `lost "b"`},
 		{"another issue has its id", journal(
 			live.Record{Seq: "0", At: noon, Worktree: "/w", Branch: "main", Result: live.Written, Changes: []live.Change{{Issue: "a-1", Kind: "issue", Name: "a-1",

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"stig/beads"
@@ -81,6 +82,9 @@ func takeBack(tx *beads.Tx, c live.Change, actor string, now time.Time, schema *
 		return unmake(tx, c, actor, now)
 	}
 	part := diff.Part{Kind: diff.Kind(c.Kind), Name: c.Name, Text: c.Was}
+	if err := refuseRemoving(tx.Snapshot().Place(), c); err != nil {
+		return err
+	}
 	return tx.PutBack(c.Issue, func(r *beads.Record) (*beads.Record, error) {
 		is, _ := diff.Find(diff.Parts(r), part.Kind, part.Name)
 		switch {
@@ -91,6 +95,22 @@ func takeBack(tx *beads.Tx, c live.Change, actor string, now time.Time, schema *
 		}
 		return Put(r, part, schema)
 	})
+}
+
+// refuseRemoving refuses to take away from the file what bd puts back from its database.
+func refuseRemoving(p beads.Place, c live.Change) error {
+	if p.Mode != beads.SQLite || c.Was != "" {
+		return nil
+	}
+	what := c.Kind + " " + c.Name
+	switch diff.Kind(c.Kind) {
+	case diff.Comment:
+		return cannotUndo(c, what+": bd keeps the issues and puts back comments that go from the file only", "say what holds in another comment: stig comment "+c.Issue)
+	case diff.Edge:
+		on, _, _ := strings.Cut(c.Name, " ")
+		return cannotUndo(c, what+": bd keeps the issues and puts back dependencies that go from the file only", "type bd dep remove "+c.Issue+" "+on)
+	}
+	return nil
 }
 
 // unmake makes a new issue a tombstone.
@@ -110,6 +130,14 @@ func unmake(tx *beads.Tx, c live.Change, actor string, now time.Time) error {
 	return tx.PutBack(c.Issue, func(r *beads.Record) (*beads.Record, error) {
 		if r.Text(beads.Status) != "open" {
 			return nil, cannotUndo(c, fmt.Sprintf("its status is %s by now", r.Text(beads.Status)), "see stig log "+c.Issue)
+		}
+		made, err := beads.ParseRecord([]byte(c.Now))
+		if err != nil {
+			return nil, err
+		}
+		if since := diff.Edits(made, r); len(since) > 0 {
+			return nil, cannotUndo(c, fmt.Sprintf("%s %s: was written since", since[0].Kind, since[0].Name),
+				"type stig delete "+c.Issue+" if that is to go too")
 		}
 		at := now.UTC().Format(time.RFC3339)
 		r = r.Put("original_type", r.Text(beads.IssueType)).Put(beads.Status, "tombstone")
