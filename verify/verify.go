@@ -27,6 +27,7 @@ import (
 	"stig/criteria"
 	"stig/git"
 	"stig/process"
+	"stig/shell"
 	"stig/visible"
 )
 
@@ -73,10 +74,10 @@ var (
 )
 
 // Run runs the checks of a job, one at a time and in order, up to the first
-// that fails, each with `bash -euo pipefail`, or `sh -eu` where there is no
-// bash. Standard input is empty. The environment is inherited without
-// credentials, as their names tell, without what makes a shell, the loader or git
-// behave otherwise, and without STIG_NOW; STIG_ISSUE is the id.
+// that fails, each as shell.Strict has it with `bash -euo pipefail`, or `sh -eu`
+// where there is no bash. Standard input is empty. The environment is inherited
+// without credentials, as their names tell, without what makes a shell, the loader
+// or git behave otherwise, and without STIG_NOW; STIG_ISSUE is the id.
 //
 // A check that fails is a verdict that did not pass, and no error. One that
 // cannot or must not run has failed: a program is missing, it destroys and
@@ -248,7 +249,7 @@ func (r *runner) start(ctx context.Context, check criteria.Check, number int) (O
 	began := r.Now()
 	stop := r.timing(began)
 	result, err := process.Run(limited, process.Command{
-		Argv: slices.Concat(r.Sandbox, r.shell, []string{check.Text}),
+		Argv: slices.Concat(r.Sandbox, r.shell, []string{shell.Strict(check.Text)}),
 		Dir:  r.Root, Env: r.env, Stdout: output, Stderr: output, Limit: r.left(began),
 	})
 	stop()
