@@ -15,7 +15,7 @@ type judgement struct {
 
 // resultForms are the expressions that find what a text says of an output.
 type resultForms struct {
-	equal, shown, silent, exit, telling, only, denied, clean, more *regexp.Regexp
+	equal, shown, silent, exit, telling, only, denied, clean, untrue, more *regexp.Regexp
 }
 
 var results = sync.OnceValue(func() resultForms {
@@ -44,7 +44,9 @@ var results = sync.OnceValue(func() resultForms {
 		denied: form(`^(?:(?:must|should|will|shall|can|does|do|may)\s*(?:not|n['’]t)|never|no longer|cannot)\s+(?:ever\s+|longer\s+)?` +
 			`(?:return|print|output|show|display|report|list|emit|contain|include|mention)s?\b|` + start + `(?:excludes?|omits?|leaves? out|hides?)\b`),
 		clean: form(`^(?:(?:is|are|be|stays?|remains?|shows?|reports?)\s+)?(?:a\s+)?clean\b`),
-		more:  form("^\\s*(?:,|and|or|/|&)\\s+(?:\"|“|'|`)"),
+		// what a test is not to be
+		untrue: form(`^(?:(?:must|should|will|now)\s+)*(?:is|be|returns?|gives?|yields?|evaluates? to)\s+(?:now\s+)?false\b`),
+		more:   form("^\\s*(?:,|and|or|/|&)\\s+(?:\"|“|'|`)"),
 	}
 })
 

@@ -73,7 +73,7 @@ func anyOf(words []string) string {
 type wording struct {
 	boundary, numbered, opening, asked, seen, outputOf, quoting, appositive, running, by, claim, verifying, state, making, circumstance, occasion,
 	elsewhere, others, successful, proven, enabled, verifies, denied, nowhere,
-	aside, noun, follows, plural, serving, checking, executed, failing, passing, needing, treated, compared, measured, binary, being, tested, besides, nothing, succeeds, successWord, unfailing, results,
+	aside, noun, follows, plural, serving, checking, executed, failing, passing, needing, treated, compared, measured, binary, being, tested, besides, nothing, absent, succeeds, successWord, unfailing, results,
 	things, inviting, telling, outcome,
 	foreign, english, negated, abroad,
 	blockBreak, itemStart, enumerated, enumerates, code phrase
@@ -213,6 +213,8 @@ var phrases = sync.OnceValue(func() wording {
 		// a search is to find nothing
 		nothing: written(`\b(?:no|nothing|none|empty)\b|\b(?:0|zero)\s+(?:[\w-]+\s+)?{found}\b|` +
 			`^(?:is|are|prints|outputs|shows|returns?|gives|yields|drops to|=+)\s*(?:0|zero)\b`),
+		// something is not to be there, before a search or behind it
+		absent: written(`\b(?:no|not|\w+n['’]t|none|nothing|never|without|zero|remov\w+|delet\w+|eliminat\w+|purged?|dropped|gone|absent|empty|clean|left|leftovers?|remain\w*|free of)\b`),
 		// it is to succeed
 		succeeds: written(`^(?:(?:test )?suite\s+)?(?:{modal}\s+)?(?:(?:is|are|be|stays?|remains?)\s+)?` + adverbs + `(?:` + succeeding +
 			`|(?:covering|targeting|exercising|including|spanning) (?:[^\s,;.]+\s+){1,6}?(?:pass(?:es)?|succeeds?|works?|(?:is |are )?(?:green|clean))\b|exit (?:code|status) (?:is |of |= ?)?(?:0|zero)\b|no (?:errors?|warnings?|findings?|issues?|failures?)|0 |all |verify|verifies|tests?\b)`),
