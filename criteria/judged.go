@@ -37,7 +37,7 @@ var results = sync.OnceValue(func() resultForms {
 		exit: form(start + `(?:returns?|gives?|yields?|ends|finishes)\s+(?:with\s+)?(?:(?:exit|status)\s+)*(?:code\s+)?(?:0|zero)\b|` +
 			start + shows + `\s+(?:ok\b|success|clean)`),
 		// words about an output, whatever is expected of it
-		telling: form(`^(?:が|は|を|に|の)?.{0,30}(?:表示|出力|返[すさ])|` + start + `(?:(?:gibt|liefert|zeigt|meldet|affiche|renvoie|muestra|devuelve|returns?|prints?|outputs?|shows?|displays?|reports?|lists?|emits?|advertises?|contains?)\b|=|≥|≤|<|>|(?:is|are)\s+(?:at (?:least|most)|less|more|under|over|below|above|between|[<>≤≥=]|\d))`),
+		telling: form(`^(?:が|は|を|に|の)?.{0,30}(?:表示|出力|返[すさ])|` + start + `(?:(?:gibt|liefert|zeigt|meldet|affiche|renvoie|muestra|devuelve|returns?|prints?|outputs?|shows?|displays?|reports?|lists?|emits?|advertises?|contains?|equals?|(?:begins?|starts?|ends?) with|has|have|takes (?:less|under|at most|no more|no longer))\b|=|≥|≤|<|>|(?:is|are)\s+(?:at (?:least|most)|less|more|under|over|below|above|between|[<>≤≥=]|\d))`),
 		// what else is not to stand in it, which a search does not tell either
 		only: form(start + `(?:` + shows + `|produces?|finds?|matches|hits?)\s+(?:only|nothing but|just|exactly\s+(?:one|two|three)\b|an?\s+(?:single|sole)|the\s+(?:single|sole|only)|at most)\b`),
 		// what is not to stand in the output

@@ -327,6 +327,8 @@ func (c surroundings) toldAfter(searching bool) string {
 	switch {
 	case hasPrefixFold(c.before, "when") && p.failing().MatchString(c.then):
 		return "expected to fail: " + quote(firstWords(c.then))
+	case strings.HasPrefix(c.after, "(") && p.failing().MatchString(c.after):
+		return "expected to fail: " + quote(strings.TrimSpace(p.failing().FindString(c.after)))
 	case c.said == "", c.plainly(), c.executed(), p.passing().MatchString(c.said):
 	case c.treated() != "":
 		return "mentioned before " + quote(c.treated())

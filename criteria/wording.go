@@ -180,7 +180,7 @@ var phrases = sync.OnceValue(func() wording {
 		failing: written(`^{modal}\s*` + not + `(?:$|[.,;)])|^(?:commands?\s+)?` + placed + `(?:(?:{modal}|now|still|also|then|to|\w+ly)\s+)*(?:{fails}\b|` +
 			prints + `\s+(?:with\s+)?(?:an?\s+|the\s+)?(?:(?:exit\s+)?(?:code|status)\s*:?\s*(?:[1-9]|non-?zero)|` +
 			`[12]\s+(?:when|if|on)\b|non-?zero|(?:[\w-]+\s+){0,3}errors?\b)|` +
-			`exit(?:s|ed)?\s+(?:with\s+)?[1-9])`),
+			`exit(?:s|ed)?\s+(?:with\s+)?[1-9])|^\((?:exits?|exit code|exit status)\s*:?\s*(?:[1-9]|non-?zero)`),
 		// it is meant to pass, in words that look like the opposite
 		passing: written(`^(?:{modal}\s*` + not + `\s+{fault}|(?:is|are) (?:a )?no-?op\b|(?:never|no longer)\s+{fault}s?\b|` +
 			`(?:` + prints + `|has|with)\s+(?:(?:with|code|status|exit)\s+)*(?:no|zero|0|without|only)\b)`),
@@ -205,7 +205,7 @@ var phrases = sync.OnceValue(func() wording {
 			`(?:provides?|offers?) \x60c\x60|` +
 			`(?:is|are) (?:a )?part of\b|(?:is|are) in (?:the )?(?:\x60c\x60|[\w./-]+\.(?:json|md|ya?ml|toml)|makefile|justfile|readme|ci|path|docs|help)\b|` +
 			`(?:is|are|was) (?:an?|all(?: that)? (?:you|one|it|that)|equivalent|identical|(?:the )?same as)\b|` +
-			`no longer\s+(?:\w+ed|exists?|works|runs)\b|` +
+			`(?:{modal}\s+)?no longer\s+(?:\w+ed|exists?|works?|runs?|pass(?:es)?|succeeds?|be)\b|` +
 			`do(?:es)?\s*(?:not|n['’]t)\s+(?:exist|appear|run|work|trigger|match|fire|count)\b|` +
 			`{dispositions}\s*(?:$|[.,;|()]))`),
 		// something is said of it, and what it shows
