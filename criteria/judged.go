@@ -15,7 +15,7 @@ type judgement struct {
 
 // resultForms are the expressions that find what a text says of an output.
 type resultForms struct {
-	equal, shown, silent, exit, telling, only, denied, clean, untrue, more *regexp.Regexp
+	equal, shown, silent, exit, telling, only, denied, clean, untrue, wanted, more *regexp.Regexp
 }
 
 var results = sync.OnceValue(func() resultForms {
@@ -46,6 +46,8 @@ var results = sync.OnceValue(func() resultForms {
 		clean: form(`^(?:(?:is|are|be|stays?|remains?|shows?|reports?)\s+)?(?:a\s+)?clean\b`),
 		// what a test is not to be
 		untrue: form(`^(?:(?:must|should|will|now)\s+)*(?:is|be|returns?|gives?|yields?|evaluates? to)\s+(?:now\s+)?false\b`),
+		// what is expected, whatever it is
+		wanted: form(`^expect(?:s|ed|ing)?\b`),
 		more:   form("^\\s*(?:,|and|or|/|&)\\s+(?:\"|“|'|`)"),
 	}
 })
@@ -70,7 +72,7 @@ func (c surroundings) judged(counting, deciding bool) judgement {
 	f, p := results(), phrases()
 	said := firstSentence(strings.TrimLeft(withoutAside(c.raw), " :*_)—–-|"))
 	clause := said
-	if p.compared().MatchString(c.said) || p.measured().MatchString(c.said) {
+	if p.compared().MatchString(c.said) || p.measured().MatchString(c.said) || c.expects() {
 		return judgement{open: true}
 	}
 	if !counting && p.succeeds().MatchString(c.said) || p.unfailing().MatchString(said) {
@@ -108,6 +110,20 @@ func (c surroundings) judged(counting, deciding bool) judgement {
 		return judgement{}
 	}
 	return judgement{open: f.telling.MatchString(clause) && !p.successWord().MatchString(clause)}
+}
+
+// expects reports whether a result is told in brackets behind the code, or as what is
+// expected, and it is no success.
+func (c surroundings) expects() bool {
+	f := results()
+	told, aside := strings.CutPrefix(c.raw, "(")
+	if told = firstSentence(strings.TrimLeft(told, " ,:—–-")); aside {
+		told, _, _ = strings.Cut(told, ")")
+	}
+	if faults().MatchString(told) || f.exit.MatchString(told) || phrases().successWord().MatchString(told) {
+		return false
+	}
+	return f.wanted.MatchString(told) || aside && (f.shown.MatchString(told) || f.telling.MatchString(told))
 }
 
 // firstSentence is the text up to the end of the sentence.

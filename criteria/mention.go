@@ -325,7 +325,7 @@ func (c surroundings) toldAfter(searching bool) string {
 		return `a search that is to find nothing fails: write it with "!" before`
 	}
 	switch {
-	case hasPrefixFold(c.before, "when") && p.failing().MatchString(c.then):
+	case (hasPrefixFold(c.before, "when") || hasPrefixFold(c.before, "given")) && p.failing().MatchString(c.then):
 		return "expected to fail: " + quote(firstWords(c.then))
 	case strings.HasPrefix(c.after, "(") && p.failing().MatchString(c.after):
 		return "expected to fail: " + quote(strings.TrimSpace(p.failing().FindString(c.after)))

@@ -177,7 +177,7 @@ var phrases = sync.OnceValue(func() wording {
 		// after "when": it is executed
 		executed: written(`^(?:(?:is|are|gets) (?:run|executed|invoked)|runs|executes)\b`),
 		// it is meant to fail, so its passing would not say so
-		failing: written(`^{modal}\s*` + not + `(?:$|[.,;)])|^(?:commands?\s+)?` + placed + `(?:(?:{modal}|now|still|also|then|to|\w+ly)\s+)*(?:{fails}\b|` +
+		failing: written(`^{modal}\s*` + not + `(?:$|[.,;)]|\s+(?:succeed|pass|work)\b)|^(?:(?:is|{modal} be)\s+(?:not (?:possible|allowed)|impossible|forbidden)|stops (?:working|passing))\b|^(?:commands?\s+)?` + placed + `(?:(?:{modal}|now|still|also|then|to|\w+ly)\s+)*(?:{fails}\b|` +
 			prints + `\s+(?:with\s+)?(?:an?\s+|the\s+)?(?:(?:exit\s+)?(?:code|status)\s*:?\s*(?:[1-9]|non-?zero)|` +
 			`[12]\s+(?:when|if|on)\b|non-?zero|(?:[\w-]+\s+){0,3}errors?\b)|` +
 			`exit(?:s|ed)?\s+(?:with\s+)?[1-9])|^\((?:exits?|exit code|exit status)\s*:?\s*(?:[1-9]|non-?zero)`),
@@ -234,7 +234,7 @@ var phrases = sync.OnceValue(func() wording {
 		// in the line above a block: it shows what is printed
 		telling: written(`\b({telling})\b[^.]*:[*_]*\s*$`),
 		// the step of a scenario that says what comes of it, up to its verb
-		outcome: written(`(?m)^[ \t>*-]*then\b\s+(?:(?:it|that|this|the(?: \w+){1,3})\s+)?(?:(?:is|are|must be)\s+)?`),
+		outcome: written(`(?m)(?:^[ \t>*-]*|[,\x60]\s+|\bruns,?\s+)then\b\s+(?:(?:it|that|this|the(?: \w+){1,3}|(?:i|we|you) (?:see|get)(?: an?)?)\s+)?(?:(?:is|are|must be)\s+)?`),
 
 		// The language of the sentence.
 
