@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -9,24 +10,30 @@ import (
 
 // Strict is a script that ends wherever a statement of it fails. A shell with -e goes
 // on after `! a`, and after `a && b` of which a fails, unless it is the last of the
-// script: these get "|| exit". Conditions (`a && exit 1` among them), what has an
-// alternative (||), bodies of functions and scripts that set +e stay as they are, and
-// so does what does not parse.
+// script: of these it makes `! a || exit` and `a || exit; b`. Conditions (`a && exit 1`
+// among them), what has an alternative (||), bodies of functions and scripts that set +e
+// stay as they are, and so does what does not parse.
 func Strict(script string) string {
 	file, err := Parse(script)
 	if err != nil || len(file.Stmts) == 0 || goesOn(file) {
 		return script
 	}
 	last := len(file.Stmts) - 1 // its exit code is that of the script
-	ends := append(excused(file.Stmts[:last]), within(file.Stmts[last])...)
-	slices.Sort(ends)
+	edits := append(excused(file.Stmts[:last]), within(file.Stmts[last])...)
+	slices.SortFunc(edits, func(a, b edit) int { return cmp.Compare(a.from, b.from) })
 	var text strings.Builder
 	from := 0
-	for _, at := range ends {
-		text.WriteString(script[from:at] + " || exit")
-		from = at
+	for _, e := range edits {
+		text.WriteString(script[from:e.from] + e.text)
+		from = e.to
 	}
 	return text.String() + script[from:]
+}
+
+// edit puts a text in the place of script[from:to].
+type edit struct {
+	from, to int
+	text     string
 }
 
 // goesOn reports whether a script says itself that it goes on after failures.
@@ -41,16 +48,25 @@ func goesOn(file *syntax.File) (found bool) {
 	return found
 }
 
-// excused gives the ends of statements after which a shell with -e goes on where they fail.
-func excused(list []*syntax.Stmt) (ends []int) {
+// excused are the edits of statements after which a shell with -e goes on where they fail.
+func excused(list []*syntax.Stmt) (edits []edit) {
 	for _, s := range list {
-		and, both := s.Cmd.(*syntax.BinaryCmd)
-		if !s.Background && (s.Negated || both && and.Op == syntax.AndStmt && !steers(and.Y)) {
-			ends = append(ends, end(s))
+		if s.Background {
+			continue
 		}
-		ends = append(ends, within(s)...)
+		and, both := s.Cmd.(*syntax.BinaryCmd)
+		switch {
+		case s.Negated:
+			edits = append(edits, edit{end(s), end(s), " || exit"})
+		case both && and.Op == syntax.AndStmt && !steers(and.Y):
+			at := int(and.OpPos.Offset())
+			edits = append(edits, edit{at, at + len("&&"), "|| exit;"})
+			edits = append(edits, excused([]*syntax.Stmt{and.Y})...)
+		default:
+			edits = append(edits, within(s)...)
+		}
 	}
-	return ends
+	return edits
 }
 
 // steering are builtins that lead a script on, or prepare what follows: what stands
@@ -73,8 +89,8 @@ func steers(s *syntax.Stmt) bool {
 }
 
 // within is excused for the statements that a statement consists of.
-func within(s *syntax.Stmt) []int {
-	if s.Negated {
+func within(s *syntax.Stmt) []edit {
+	if s.Negated || s.Background {
 		return nil
 	}
 	switch node := s.Cmd.(type) {
@@ -89,11 +105,11 @@ func within(s *syntax.Stmt) []int {
 	case *syntax.IfClause:
 		return branches(node)
 	case *syntax.CaseClause:
-		var ends []int
+		var edits []edit
 		for _, item := range node.Items {
-			ends = append(ends, excused(item.Stmts)...)
+			edits = append(edits, excused(item.Stmts)...)
 		}
-		return ends
+		return edits
 	case *syntax.BinaryCmd:
 		switch node.Op {
 		case syntax.AndStmt:
@@ -106,11 +122,11 @@ func within(s *syntax.Stmt) []int {
 }
 
 // branches is excused for what an if leads to.
-func branches(clause *syntax.IfClause) (ends []int) {
+func branches(clause *syntax.IfClause) (edits []edit) {
 	for ; clause != nil; clause = clause.Else {
-		ends = append(ends, excused(clause.Then)...)
+		edits = append(edits, excused(clause.Then)...)
 	}
-	return ends
+	return edits
 }
 
 // end is where a statement ends, before a semicolon, a comment or the text of a
