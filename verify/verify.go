@@ -99,6 +99,9 @@ func Run(ctx context.Context, j Job) (*Verdict, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := r.tryOut(ctx); err != nil {
+		return nil, err
+	}
 	v := &Verdict{issue: j.Issue, hash: Hash(j.Criteria), tree: tree, actor: j.Actor, time: j.Time}
 	limited, cancel := context.WithTimeoutCause(ctx, r.Deadline, errDeadline)
 	defer cancel()
@@ -191,6 +194,26 @@ func newRunner(j Job) (*runner, error) {
 		return r, r.say("bash is not here: sh runs the checks, and of a pipe only the last command counts")
 	}
 	return r, nil
+}
+
+// tryOut sees that the sandbox ends as what it runs does: in one that runs nothing, or
+// loses the exit code, every check would pass.
+func (r *runner) tryOut(ctx context.Context) error {
+	const probe = 41
+	if len(r.Sandbox) == 0 {
+		return nil
+	}
+	result, err := process.Run(ctx, process.Command{
+		Argv: slices.Concat(r.Sandbox, r.shell, []string{fmt.Sprintf("exit %d", probe)}),
+		Dir:  r.Root, Env: r.env, Limit: r.Timeout,
+	})
+	if err == nil && result.Exit != probe {
+		err = fmt.Errorf("%s ends with %d where what it runs ends with %d", quote(strings.Join(r.Sandbox, " ")), result.Exit, probe)
+	}
+	if err != nil {
+		return fmt.Errorf("gate.sandbox: %w", err)
+	}
+	return nil
 }
 
 // say writes lines of our own, between the outputs of checks.
