@@ -41,7 +41,8 @@ func goesOn(file *syntax.File) (found bool) {
 	syntax.Walk(file, func(node syntax.Node) bool {
 		if call, ok := node.(*syntax.CallExpr); ok && len(call.Args) > 1 {
 			words := Words(call.Args)
-			found = found || words[0] == "set" && strings.HasPrefix(words[1], "+")
+			off := strings.HasPrefix(words[1], "+") && strings.ContainsAny(words[1], "eo") // +o errexit
+			found = found || words[0] == "set" && off
 		}
 		return !found
 	})

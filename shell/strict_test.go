@@ -35,6 +35,7 @@ func TestStrict(t *testing.T) {
 		"f() { ! a; b; }\nf":              "f() { ! a; b; }\nf",
 		"a | while read x; do ! b; done":  "a | while read x; do ! b || exit; done",
 		"x=$(! a; b)\nc":                  "x=$(! a; b)\nc",
+		"set +x\n! a\nb":                  "set +x\n! a || exit\nb",
 		"set +e\n! a\nb":                  "set +e\n! a\nb",
 		"! a\nb )":                        "! a\nb )",
 		"a && ! b\nc":                     "a || exit; ! b || exit\nc",
