@@ -201,7 +201,7 @@ type ReopenRequest struct {
 	DryRun     bool
 }
 
-// Reopen opens a closed issue again.
+// Reopen opens a closed issue again, and forgets what its checks showed here.
 func (a *App) Reopen(ctx context.Context, r ReopenRequest) (*checkpoint.Reopened, error) {
 	if err := needsReason(r.Reason, "what is wrong with it"); err != nil {
 		return nil, err
@@ -210,7 +210,27 @@ func (a *App) Reopen(ctx context.Context, r ReopenRequest) (*checkpoint.Reopened
 	if err != nil {
 		return nil, err
 	}
-	return checkpoint.Reopen(ctx, store, options, r.ID, r.Reason, actor, a.writeRules(options.Now))
+	reopened, err := checkpoint.Reopen(ctx, store, options, r.ID, r.Reason, actor, a.writeRules(options.Now))
+	if err != nil || !reopened.Changed || r.DryRun {
+		return reopened, err
+	}
+	if err := a.forgetVerdict(ctx, store.Place(), reopened.ID); err != nil {
+		a.Warn("%s: what its checks showed before may close it again: %v", reopened.ID, err)
+	}
+	return reopened, nil
+}
+
+// forgetVerdict has the checks of an issue run again before it closes, though nothing
+// in the work tree changes: what they showed was not enough.
+func (a *App) forgetVerdict(ctx context.Context, store beads.Place, id string) error {
+	site, err := a.Site(ctx, store)
+	if err != nil {
+		return err
+	}
+	if kept, ok := site.verdicts(); ok {
+		err = kept.Forget(id)
+	}
+	return err
 }
 
 // needsReason refuses a reason that is empty; what is the reason that is asked for.

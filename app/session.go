@@ -35,6 +35,8 @@ const (
 	// hookLimit is how long a hook works: a git that hangs must not hold up a
 	// session.
 	hookLimit = 5 * time.Second
+	// hookDial is how long a hook waits for a server to take its connection.
+	hookDial = 2 * time.Second
 )
 
 // Hook is an event of a host that stig answers.
@@ -83,6 +85,7 @@ func (a *App) AnswerHook(ctx context.Context, hook Hook, text []byte) (reply []b
 	}
 	ctx, cancel := context.WithTimeout(ctx, hookLimit)
 	defer cancel()
+	a.OnServers().Timeout = hookDial
 	defer func() {
 		if r := recover(); r != nil {
 			reply, err = nil, fmt.Errorf("a mistake in stig: %v", r)
@@ -167,7 +170,7 @@ func (a *App) SessionStart(ctx context.Context, h host.Host, e host.Event) []byt
 	}
 	file, who, claims, err := a.claims(ctx)
 	if err != nil {
-		return nil
+		return withoutBriefing(h, err)
 	}
 	defer file.Close()
 	if err := a.RefuseUnfinished(ctx, file.Place()); err != nil {
@@ -176,7 +179,7 @@ func (a *App) SessionStart(ctx context.Context, h host.Host, e host.Event) []byt
 	}
 	rules, err := a.Reading(file, signals.ThresholdStaleDays)
 	if err != nil {
-		return nil
+		return withoutBriefing(h, err)
 	}
 	graph := dag.New(file)
 	first := a.introduction(h)
@@ -208,9 +211,22 @@ func (a *App) SessionStart(ctx context.Context, h host.Host, e host.Event) []byt
 		return s.Markdown(), nil
 	})
 	if err != nil {
-		return nil
+		return withoutBriefing(h, err)
 	}
 	return h.Context(Visible(first + text))
+}
+
+// withoutBriefing tells a session why it gets none; nothing where there is no store.
+func withoutBriefing(h host.Host, err error) []byte {
+	if e, ok := errors.AsType[*beads.StoreError](err); ok && e.Absent {
+		return nil
+	}
+	failed := Classify(err)
+	text := "This repository keeps its issues with stig, which cannot brief you: " + failed.Message + "\n"
+	if failed.Hint != "" {
+		text += "hint: " + failed.Hint + "\n"
+	}
+	return h.Context(Visible(text))
 }
 
 // left lists the issues in progress that an actor may go on with and does not have: of

@@ -150,30 +150,10 @@ func (a *App) Try(ctx context.Context, t *Trial, o TrialOptions) error {
 // that matches none is mostly a test that was not written.
 func (a *App) warnOfEmpty(t *Trial) {
 	for _, o := range t.Verdict.Outcomes() {
-		if o.Passed() && ranNoTest(o.Tail) {
+		if o.RanNoTest() {
 			a.Warn("%s: no test ran, and still it passed: %s", t.Id, FirstLine(o.Text))
 		}
 	}
-}
-
-// ranNoTest reports whether what is left of an output says of all packages that go
-// tested that no test of theirs was run.
-func ranNoTest(tail string) bool {
-	const whole = 20 // lines; of a longer output the first may be missing
-	if strings.Count(tail, "\n") >= whole {
-		return false
-	}
-	empty := false
-	for line := range strings.Lines(tail) {
-		if !strings.HasPrefix(line, "ok  \t") {
-			continue
-		}
-		if !strings.HasSuffix(strings.TrimSpace(line), "[no tests to run]") {
-			return false
-		}
-		empty = true
-	}
-	return empty
 }
 
 // job is what the gate is asked to run.

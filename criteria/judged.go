@@ -15,7 +15,7 @@ type judgement struct {
 
 // resultForms are the expressions that find what a text says of an output.
 type resultForms struct {
-	equal, shown, silent, exit, telling, only, denied, clean, more *regexp.Regexp
+	equal, shown, silent, exit, telling, only, denied, clean, untrue, wanted, more *regexp.Regexp
 }
 
 var results = sync.OnceValue(func() resultForms {
@@ -37,14 +37,18 @@ var results = sync.OnceValue(func() resultForms {
 		exit: form(start + `(?:returns?|gives?|yields?|ends|finishes)\s+(?:with\s+)?(?:(?:exit|status)\s+)*(?:code\s+)?(?:0|zero)\b|` +
 			start + shows + `\s+(?:ok\b|success|clean)`),
 		// words about an output, whatever is expected of it
-		telling: form(`^(?:が|は|を|に|の)?.{0,30}(?:表示|出力|返[すさ])|` + start + `(?:(?:gibt|liefert|zeigt|meldet|affiche|renvoie|muestra|devuelve|returns?|prints?|outputs?|shows?|displays?|reports?|lists?|emits?|advertises?|contains?)\b|=|≥|≤|<|>|(?:is|are)\s+(?:at (?:least|most)|less|more|under|over|below|above|between|[<>≤≥=]|\d))`),
+		telling: form(`^(?:が|は|を|に|の)?.{0,30}(?:表示|出力|返[すさ])|` + start + `(?:(?:gibt|liefert|zeigt|meldet|affiche|renvoie|muestra|devuelve|returns?|prints?|outputs?|shows?|displays?|reports?|lists?|emits?|advertises?|contains?|equals?|(?:begins?|starts?|ends?) with|has|have|takes (?:less|under|at most|no more|no longer))\b|=|≥|≤|<|>|(?:is|are)\s+(?:at (?:least|most)|less|more|under|over|below|above|between|[<>≤≥=]|\d))`),
 		// what else is not to stand in it, which a search does not tell either
 		only: form(start + `(?:` + shows + `|produces?|finds?|matches|hits?)\s+(?:only|nothing but|just|exactly\s+(?:one|two|three)\b|an?\s+(?:single|sole)|the\s+(?:single|sole|only)|at most)\b`),
 		// what is not to stand in the output
 		denied: form(`^(?:(?:must|should|will|shall|can|does|do|may)\s*(?:not|n['’]t)|never|no longer|cannot)\s+(?:ever\s+|longer\s+)?` +
 			`(?:return|print|output|show|display|report|list|emit|contain|include|mention)s?\b|` + start + `(?:excludes?|omits?|leaves? out|hides?)\b`),
 		clean: form(`^(?:(?:is|are|be|stays?|remains?|shows?|reports?)\s+)?(?:a\s+)?clean\b`),
-		more:  form("^\\s*(?:,|and|or|/|&)\\s+(?:\"|“|'|`)"),
+		// what a test is not to be
+		untrue: form(`^(?:(?:must|should|will|now)\s+)*(?:is|be|returns?|gives?|yields?|evaluates? to)\s+(?:now\s+)?false\b`),
+		// what is expected, whatever it is
+		wanted: form(`^expect(?:s|ed|ing)?\b`),
+		more:   form("^\\s*(?:,|and|or|/|&)\\s+(?:\"|“|'|`)"),
 	}
 })
 
@@ -68,7 +72,7 @@ func (c surroundings) judged(counting, deciding bool) judgement {
 	f, p := results(), phrases()
 	said := firstSentence(strings.TrimLeft(withoutAside(c.raw), " :*_)—–-|"))
 	clause := said
-	if p.compared().MatchString(c.said) || p.measured().MatchString(c.said) {
+	if p.compared().MatchString(c.said) || p.measured().MatchString(c.said) || c.expects() {
 		return judgement{open: true}
 	}
 	if !counting && p.succeeds().MatchString(c.said) || p.unfailing().MatchString(said) {
@@ -106,6 +110,20 @@ func (c surroundings) judged(counting, deciding bool) judgement {
 		return judgement{}
 	}
 	return judgement{open: f.telling.MatchString(clause) && !p.successWord().MatchString(clause)}
+}
+
+// expects reports whether a result is told in brackets behind the code, or as what is
+// expected, and it is no success.
+func (c surroundings) expects() bool {
+	f := results()
+	told, aside := strings.CutPrefix(c.raw, "(")
+	if told = firstSentence(strings.TrimLeft(told, " ,:—–-")); aside {
+		told, _, _ = strings.Cut(told, ")")
+	}
+	if faults().MatchString(told) || f.exit.MatchString(told) || phrases().successWord().MatchString(told) {
+		return false
+	}
+	return f.wanted.MatchString(told) || aside && (f.shown.MatchString(told) || f.telling.MatchString(told))
 }
 
 // firstSentence is the text up to the end of the sentence.

@@ -321,12 +321,14 @@ func (c surroundings) resultFollows() bool {
 // line above its list. searching is as for mention.
 func (c surroundings) toldAfter(searching bool) string {
 	p := phrases()
-	if searching && (p.nothing().MatchString(firstClause(c.said)) || p.nowhere().MatchString(c.before)) {
+	if searching && c.lacks() {
 		return `a search that is to find nothing fails: write it with "!" before`
 	}
 	switch {
-	case hasPrefixFold(c.before, "when") && p.failing().MatchString(c.then):
+	case (hasPrefixFold(c.before, "when") || hasPrefixFold(c.before, "given")) && p.failing().MatchString(c.then):
 		return "expected to fail: " + quote(firstWords(c.then))
+	case strings.HasPrefix(c.after, "(") && p.failing().MatchString(c.after):
+		return "expected to fail: " + quote(strings.TrimSpace(p.failing().FindString(c.after)))
 	case c.said == "", c.plainly(), c.executed(), p.passing().MatchString(c.said):
 	case c.treated() != "":
 		return "mentioned before " + quote(c.treated())
@@ -342,6 +344,19 @@ func (c surroundings) toldAfter(searching bool) string {
 		return "listed under " + quote(match)
 	}
 	return ""
+}
+
+// lacks reports whether what the code searches for is not to be there, or may not be:
+// something is said to be gone, and not that the code succeeds.
+func (c surroundings) lacks() bool {
+	p := phrases()
+	if p.nothing().MatchString(firstClause(c.said)) || p.nowhere().MatchString(c.before) {
+		return true
+	}
+	if results().clean.MatchString(c.said) {
+		return true
+	}
+	return !c.succeeds() && (p.absent().MatchString(c.before) || p.absent().MatchString(firstClause(c.after)))
 }
 
 // treated is what is said to be done with the code, or that it exists; "" when

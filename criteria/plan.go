@@ -288,6 +288,9 @@ func (s *script) result(check *Check, near surroundings) {
 	told := judgement{}
 	if !s.tests() {
 		told = near.judged(s.counting(), s.searches())
+	} else if found := results().untrue.FindString(near.said); found != "" {
+		check.Reason = "expected to fail: " + quote(found)
+		return
 	}
 	if s.reports() && results().clean.MatchString(near.said) {
 		told = judgement{open: !s.silentWhenClean(), expect: Expect{How: Equals}}

@@ -73,7 +73,7 @@ func anyOf(words []string) string {
 type wording struct {
 	boundary, numbered, opening, asked, seen, outputOf, quoting, appositive, running, by, claim, verifying, state, making, circumstance, occasion,
 	elsewhere, others, successful, proven, enabled, verifies, denied, nowhere,
-	aside, noun, follows, plural, serving, checking, executed, failing, passing, needing, treated, compared, measured, binary, being, tested, besides, nothing, succeeds, successWord, unfailing, results,
+	aside, noun, follows, plural, serving, checking, executed, failing, passing, needing, treated, compared, measured, binary, being, tested, besides, nothing, absent, succeeds, successWord, unfailing, results,
 	things, inviting, telling, outcome,
 	foreign, english, negated, abroad,
 	blockBreak, itemStart, enumerated, enumerates, code phrase
@@ -177,10 +177,10 @@ var phrases = sync.OnceValue(func() wording {
 		// after "when": it is executed
 		executed: written(`^(?:(?:is|are|gets) (?:run|executed|invoked)|runs|executes)\b`),
 		// it is meant to fail, so its passing would not say so
-		failing: written(`^{modal}\s*` + not + `(?:$|[.,;)])|^(?:commands?\s+)?` + placed + `(?:(?:{modal}|now|still|also|then|to|\w+ly)\s+)*(?:{fails}\b|` +
+		failing: written(`^{modal}\s*` + not + `(?:$|[.,;)]|\s+(?:succeed|pass|work)\b)|^(?:(?:is|{modal} be)\s+(?:not (?:possible|allowed)|impossible|forbidden)|stops (?:working|passing))\b|^(?:commands?\s+)?` + placed + `(?:(?:{modal}|now|still|also|then|to|\w+ly)\s+)*(?:{fails}\b|` +
 			prints + `\s+(?:with\s+)?(?:an?\s+|the\s+)?(?:(?:exit\s+)?(?:code|status)\s*:?\s*(?:[1-9]|non-?zero)|` +
 			`[12]\s+(?:when|if|on)\b|non-?zero|(?:[\w-]+\s+){0,3}errors?\b)|` +
-			`exit(?:s|ed)?\s+(?:with\s+)?[1-9])`),
+			`exit(?:s|ed)?\s+(?:with\s+)?[1-9])|^\((?:exits?|exit code|exit status)\s*:?\s*(?:[1-9]|non-?zero)`),
 		// it is meant to pass, in words that look like the opposite
 		passing: written(`^(?:{modal}\s*` + not + `\s+{fault}|(?:is|are) (?:a )?no-?op\b|(?:never|no longer)\s+{fault}s?\b|` +
 			`(?:` + prints + `|has|with)\s+(?:(?:with|code|status|exit)\s+)*(?:no|zero|0|without|only)\b)`),
@@ -205,7 +205,7 @@ var phrases = sync.OnceValue(func() wording {
 			`(?:provides?|offers?) \x60c\x60|` +
 			`(?:is|are) (?:a )?part of\b|(?:is|are) in (?:the )?(?:\x60c\x60|[\w./-]+\.(?:json|md|ya?ml|toml)|makefile|justfile|readme|ci|path|docs|help)\b|` +
 			`(?:is|are|was) (?:an?|all(?: that)? (?:you|one|it|that)|equivalent|identical|(?:the )?same as)\b|` +
-			`no longer\s+(?:\w+ed|exists?|works|runs)\b|` +
+			`(?:{modal}\s+)?no longer\s+(?:\w+ed|exists?|works?|runs?|pass(?:es)?|succeeds?|be)\b|` +
 			`do(?:es)?\s*(?:not|n['’]t)\s+(?:exist|appear|run|work|trigger|match|fire|count)\b|` +
 			`{dispositions}\s*(?:$|[.,;|()]))`),
 		// something is said of it, and what it shows
@@ -213,6 +213,8 @@ var phrases = sync.OnceValue(func() wording {
 		// a search is to find nothing
 		nothing: written(`\b(?:no|nothing|none|empty)\b|\b(?:0|zero)\s+(?:[\w-]+\s+)?{found}\b|` +
 			`^(?:is|are|prints|outputs|shows|returns?|gives|yields|drops to|=+)\s*(?:0|zero)\b`),
+		// something is not to be there, before a search or behind it
+		absent: written(`\b(?:no|not|\w+n['’]t|none|nothing|never|without|zero|remov\w+|delet\w+|eliminat\w+|purged?|dropped|gone|absent|empty|clean|left|leftovers?|remain\w*|free of)\b`),
 		// it is to succeed
 		succeeds: written(`^(?:(?:test )?suite\s+)?(?:{modal}\s+)?(?:(?:is|are|be|stays?|remains?)\s+)?` + adverbs + `(?:` + succeeding +
 			`|(?:covering|targeting|exercising|including|spanning) (?:[^\s,;.]+\s+){1,6}?(?:pass(?:es)?|succeeds?|works?|(?:is |are )?(?:green|clean))\b|exit (?:code|status) (?:is |of |= ?)?(?:0|zero)\b|no (?:errors?|warnings?|findings?|issues?|failures?)|0 |all |verify|verifies|tests?\b)`),
@@ -232,7 +234,7 @@ var phrases = sync.OnceValue(func() wording {
 		// in the line above a block: it shows what is printed
 		telling: written(`\b({telling})\b[^.]*:[*_]*\s*$`),
 		// the step of a scenario that says what comes of it, up to its verb
-		outcome: written(`(?m)^[ \t>*-]*then\b\s+(?:(?:it|that|this|the(?: \w+){1,3})\s+)?(?:(?:is|are|must be)\s+)?`),
+		outcome: written(`(?m)(?:^[ \t>*-]*|[,\x60]\s+|\bruns,?\s+)then\b\s+(?:(?:it|that|this|the(?: \w+){1,3}|(?:i|we|you) (?:see|get)(?: an?)?)\s+)?(?:(?:is|are|must be)\s+)?`),
 
 		// The language of the sentence.
 

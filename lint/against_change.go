@@ -79,13 +79,17 @@ func (c *change) closedSo(like func(reason string) bool) bool {
 }
 
 // claimed finds issues that were closed since with the opening of the gate, and
-// without the results that the gate puts behind the reason.
+// without the results that the gate puts behind the reason, or with results of no test.
 func (c *change) claimed() {
 	without := func(reason string) bool {
-		return strings.HasPrefix(strings.TrimSpace(reason), verify.Verified) && !verify.NamesResults(reason)
+		return strings.HasPrefix(strings.TrimSpace(reason), verify.Verified) && (!verify.NamesResults(reason) || verify.SaysNoTestRan(reason))
 	}
 	reason := c.record.Text(beads.CloseReason)
 	if !c.closed() || !without(reason) || c.closedSo(without) {
+		return
+	}
+	if verify.SaysNoTestRan(reason) {
+		c.add(RuleClaimed, 0, 0, fmt.Sprintf("closed since %s, and no test ran: %s", c.since, opening(reason)), c.closeAgain())
 		return
 	}
 	c.add(RuleClaimed, 0, 0, fmt.Sprintf("closed since %s without results: %s", c.since, opening(reason)), c.closeAgain())

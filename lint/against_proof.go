@@ -43,9 +43,18 @@ func (c *change) untried() {
 	switch {
 	case !verify.NamesWho(said):
 		c.add(RuleUntried, 0, 0, fmt.Sprintf("waived since %s, by nobody: %s", c.since, opening(said)), c.closeAgain())
-	case asks && tried == "":
+	case asks && tried == "" && !c.repeats(said):
 		c.add(RuleUntried, 0, 0, fmt.Sprintf("waived since %s, and its checks were not tried: %s", c.since, opening(said)), c.closeAgain())
 	}
+}
+
+// repeats reports whether a reason is that of stig duplicate, which runs nothing, and the
+// issue that it names is there.
+func (c *change) repeats(said string) bool {
+	return slices.ContainsFunc(c.issue.Deps, func(d beads.Dep) bool {
+		at, there := c.file.Index(d.On)
+		return d.Type == "duplicates" && there && c.file.At(at).Status != "tombstone" && strings.HasPrefix(said, verify.Unverified+" duplicate of "+d.On+",")
+	})
 }
 
 // closedSince reports whether the issue was closed since, for the reason that it has.

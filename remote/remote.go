@@ -32,6 +32,8 @@ type Pool struct {
 	Given func() credentials.Given // who connects
 	Cache string                   // a directory for copies of what was read; "" for none
 	Now   func() time.Time         // measures how long a server takes to answer
+	// Timeout is how long a server may take for a connection; 0 for as long as mysql.Config has it.
+	Timeout time.Duration
 
 	mu     sync.Mutex
 	told   map[string]jsonl.Settings  // what is not in its file yet, by path
@@ -88,7 +90,7 @@ func (p *Pool) options(place beads.Place) (o database.Options, from string, err 
 			return o, "", err
 		}
 	}
-	o.Config.Plain, o.Config.CA = settings.TLS == "off", settings.CA
+	o.Config.Plain, o.Config.CA, o.Config.Timeout = settings.TLS == "off", settings.CA, p.Timeout
 	login, err := credentials.For(o.Config, p.Given())
 	o.Config.User, o.Config.Password = login.User, login.Password
 	return o, login.From, err

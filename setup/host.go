@@ -44,7 +44,9 @@ func hostDir(a *app.App, settings host.Settings, o Options) (dir, root string, e
 	}
 	switch {
 	case o.User && settings.Variable != "" && a.Getenv(settings.Variable) != "":
-		dir = a.Getenv(settings.Variable)
+		if dir = a.Getenv(settings.Variable); !filepath.IsAbs(dir) {
+			return "", "", app.Usage(fmt.Sprintf("%s: must be an absolute path; found %q", settings.Variable, dir), "set it, or leave out --user")
+		}
 		root = filepath.Dir(dir)
 	case o.User:
 		dir = filepath.Join(root, filepath.FromSlash(cmp.Or(settings.Home, settings.Dir)))

@@ -24,7 +24,8 @@ type Batch struct {
 }
 
 // RunAll runs jobs of one tree beside each other and gives their verdicts in the order
-// of the jobs. Of those with the same criteria the first runs for all. Their output is
+// of the jobs. Of those with the same criteria the first runs for all, unless they name
+// the variable that holds the issue. Their output is
 // in their logs; of a check that fails the end of it is shown.
 //
 // Errors are those of Run: after the first no further job is begun.
@@ -71,12 +72,12 @@ func RunAll(ctx context.Context, b Batch) ([]*Verdict, error) {
 	return verdicts, cmp.Or(context.Cause(ctx), errors.Join(errs...))
 }
 
-// sameCriteria are the indices of jobs, those with the same criteria together.
+// sameCriteria are the indices of jobs, those whose criteria ask the same together.
 func sameCriteria(jobs []Job) (groups [][]int) {
 	at := map[string]int{}
 	for i, j := range jobs {
 		n, known := at[j.Criteria]
-		if !known {
+		if !known || strings.Contains(j.Criteria, issueVariable) {
 			n = len(groups)
 			at[j.Criteria] = n
 			groups = append(groups, nil)

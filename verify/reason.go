@@ -20,11 +20,12 @@ const (
 // How a close reason tells of results: "All acceptance criteria pass: 2/2 [X; Y]"
 // when all of them ran, else "1 of 3 checked; not run: A; B [X]". A check in the
 // brackets is its text and how long it took; behind the place stands which of them
-// cannot fail.
+// cannot fail, and which ran no test.
 const (
 	passing    = "All acceptance criteria pass: "
 	checked    = " checked; not run: "
 	cannotFail = "; cannot fail: "
+	noTest     = "; no test ran: "
 )
 
 // Waived is the reason of a waiver: what exists now, why nothing shows it, and who waives,
@@ -79,6 +80,9 @@ func NamesWho(reason string) bool {
 
 // TellsOfResults reports whether a text has words that Verdict.Passing begins with.
 func TellsOfResults(text string) bool { return strings.Contains(text, strings.TrimSpace(passing)) }
+
+// SaysNoTestRan reports whether a close reason names checks that ran no test.
+func SaysNoTestRan(reason string) bool { return strings.Contains(reason, noTest) }
 
 // wordsIn counts the words of a text. In scripts that put no blanks between words, two
 // letters are one.

@@ -104,7 +104,7 @@ const (
 )
 
 // Passing is the sentence of a close reason that tells of the results: that all
-// pass, or which of them were not run, and which cannot fail.
+// pass, or which of them were not run, which cannot fail, and which ran no test.
 //
 //	All acceptance criteria pass: 3/3 [go test ./... 12.3s; just lint 0.8s; go vet ./... 1.1s] at 1a2b3c4
 //	1 of 3 checked; not run: mast up; tide.yaml [go test ./... 12.3s] at 1a2b3c4
@@ -113,16 +113,21 @@ func (v *Verdict) Passing() string {
 	if len(v.notRun) == 0 {
 		results = passing + results
 	}
-	var hollow []string
+	return results + v.named(cannotFail, func(o Outcome) bool { return o.CannotFail != "" }) + v.named(noTest, Outcome.RanNoTest)
+}
+
+// named names the checks of a kind, behind words that say which; "" where there is none.
+func (v *Verdict) named(kind string, is func(Outcome) bool) string {
+	var texts []string
 	for _, o := range v.outcomes {
-		if o.CannotFail != "" {
-			hollow = append(hollow, shortened(o.Text))
+		if is(o) {
+			texts = append(texts, shortened(o.Text))
 		}
 	}
-	if hollow != nil {
-		results += cannotFail + strings.Join(hollow, "; ")
+	if texts == nil {
+		return ""
 	}
-	return results
+	return kind + strings.Join(texts, "; ")
 }
 
 // Summary tells the results in one line, as a close reason ends:

@@ -2,6 +2,8 @@ package verify
 
 import (
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -62,6 +64,14 @@ func (s Verdicts) Fresh(id, acceptance string, plan []criteria.Check, tree git.T
 	}
 	v := &Verdict{r.ID, r.Checks, criteria.NotRun(plan), r.Hash, r.Tree, r.Changed, r.Actor, r.Time}
 	return v, v.Passed()
+}
+
+// Forget removes the verdict on an issue: it counts no more.
+func (s Verdicts) Forget(id string) error {
+	if err := os.Remove(s.file(id)); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // Failed gives the last verdict on an issue if it did not pass, whatever has changed

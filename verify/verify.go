@@ -27,6 +27,7 @@ import (
 	"stig/criteria"
 	"stig/git"
 	"stig/process"
+	"stig/shell"
 	"stig/visible"
 )
 
@@ -73,10 +74,10 @@ var (
 )
 
 // Run runs the checks of a job, one at a time and in order, up to the first
-// that fails, each with `bash -euo pipefail`, or `sh -eu` where there is no
-// bash. Standard input is empty. The environment is inherited without
-// credentials, as their names tell, without what makes a shell, the loader or git
-// behave otherwise, and without STIG_NOW; STIG_ISSUE is the id.
+// that fails, each as shell.Strict has it with `bash -euo pipefail`, or `sh -eu`
+// where there is no bash. Standard input is empty. The environment is inherited
+// without credentials, as their names tell, without what makes a shell, the loader
+// or git behave otherwise, and without STIG_NOW; STIG_ISSUE is the id.
 //
 // A check that fails is a verdict that did not pass, and no error. One that
 // cannot or must not run has failed: a program is missing, it destroys and
@@ -96,6 +97,9 @@ func Run(ctx context.Context, j Job) (*Verdict, error) {
 	here := git.Client{Dir: j.Root, Env: j.Env, Top: j.Top}
 	tree, tracked, err := here.TreeAndTracked(ctx, j.Without...)
 	if err != nil {
+		return nil, err
+	}
+	if err := r.tryOut(ctx); err != nil {
 		return nil, err
 	}
 	v := &Verdict{issue: j.Issue, hash: Hash(j.Criteria), tree: tree, actor: j.Actor, time: j.Time}
@@ -192,6 +196,26 @@ func newRunner(j Job) (*runner, error) {
 	return r, nil
 }
 
+// tryOut sees that the sandbox ends as what it runs does: in one that runs nothing, or
+// loses the exit code, every check would pass.
+func (r *runner) tryOut(ctx context.Context) error {
+	const probe = 41
+	if len(r.Sandbox) == 0 {
+		return nil
+	}
+	result, err := process.Run(ctx, process.Command{
+		Argv: slices.Concat(r.Sandbox, r.shell, []string{fmt.Sprintf("exit %d", probe)}),
+		Dir:  r.Root, Env: r.env, Limit: r.Timeout,
+	})
+	if err == nil && result.Exit != probe {
+		err = fmt.Errorf("%s ends with %d where what it runs ends with %d", quote(strings.Join(r.Sandbox, " ")), result.Exit, probe)
+	}
+	if err != nil {
+		return fmt.Errorf("gate.sandbox: %w", err)
+	}
+	return nil
+}
+
 // say writes lines of our own, between the outputs of checks.
 func (r *runner) say(lines string) error {
 	_, err := io.WriteString(r.screen, lines+"\n")
@@ -248,7 +272,7 @@ func (r *runner) start(ctx context.Context, check criteria.Check, number int) (O
 	began := r.Now()
 	stop := r.timing(began)
 	result, err := process.Run(limited, process.Command{
-		Argv: slices.Concat(r.Sandbox, r.shell, []string{check.Text}),
+		Argv: slices.Concat(r.Sandbox, r.shell, []string{shell.Strict(check.Text)}),
 		Dir:  r.Root, Env: r.env, Stdout: output, Stderr: output, Limit: r.left(began),
 	})
 	stop()

@@ -28,6 +28,9 @@ func (s *session) run(t *testing.T, script string) {
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	start := time.Now()
 	out, err := cmd.CombinedOutput()
+	if cmd.Process == nil {
+		t.Fatalf("%s is not in %s: %v", s.program.name, os.Getenv(hostsVariable), err)
+	}
 	if killed := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL); killed != nil && !errors.Is(killed, syscall.ESRCH) {
 		t.Error(killed)
 	}
