@@ -12,6 +12,7 @@ import (
 	"stig/beads"
 	"stig/dag"
 	"stig/draw"
+	"stig/jsonl"
 	"stig/live"
 	"stig/notes"
 	"stig/orient"
@@ -233,10 +234,23 @@ func (a *App) OpenIssue(id string) (*beads.Snapshot, int, error) {
 // Reading are the rules of whatever reads before work.
 func (a *App) Reading(file *beads.Snapshot, staleDays int) (orient.Rules, error) {
 	now, err := a.Clock()
-	return orient.Rules{
+	rules := orient.Rules{
 		Schema: a.Schema, Look: process.Finder(filepath.Dir(file.Place().Dir), a.Getenv),
 		Now: now, StaleDays: staleDays, Digest: a.Config.Traces.Digest,
-	}, err
+	}
+	if refused := ReadOnly(file.Place()); refused != nil {
+		rules.ReadOnly = refused.Error()
+	}
+	return rules, err
+}
+
+// ReadOnly is why no edit of a store in a file is possible, by this user; nil where it is, and
+// for a store elsewhere, which only an edit would ask.
+func ReadOnly(p beads.Place) *beads.RefusedError {
+	if p.Mode != beads.Plain && p.Mode != beads.SQLite {
+		return nil
+	}
+	return jsonl.ReadOnly(p)
 }
 
 // Review says what an issue is to be built on.
@@ -468,18 +482,24 @@ func (a *App) withoutTable(named []string) ([]string, error) {
 	return ids, nil
 }
 
-// Next lists the issues that the reader can take, the first one first, and reports whether
-// the store can be written.
-func (a *App) Next(ctx context.Context) (rows []ReadyRow, canEdit bool, err error) {
+// Next lists the issues that the reader can take, the first one first, and gives a hint of what
+// must be done before one can be claimed; "" for nothing.
+func (a *App) Next(ctx context.Context) (rows []ReadyRow, before string, err error) {
 	now, err := a.Clock()
 	if err != nil {
-		return nil, false, err
+		return nil, "", err
 	}
 	store, err := a.Discover()
 	if err != nil {
-		return nil, false, err
+		return nil, "", err
 	}
-	return a.takeable(ctx, store, now, a.Actor)
+	rows, canEdit, err := a.takeable(ctx, store, now, a.Actor)
+	if refused := ReadOnly(store.Place()); refused != nil {
+		before = "it cannot be claimed here: " + refused.Error() + "; type stig doctor"
+	} else if !canEdit {
+		before = "it cannot be claimed before the store is fixed: type stig vet"
+	}
+	return rows, before, err
 }
 
 // takeable is Next for an actor, or without a name for whoever reads.

@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"stig/beads"
 	"stig/checkpoint"
@@ -372,9 +373,27 @@ func (a *App) trustHere(ctx context.Context) (trust verify.Trust, grant verify.G
 }
 
 // ByPerson reports whether an actor of this run is a person: neither the session of an
-// assistant nor what a worker loop started.
+// assistant nor what a worker loop started, as the environment says or the processes above.
 func (a *App) ByPerson(name string) bool {
-	return a.Assistant(name) == "" && a.Getenv("STIG_RUN") == ""
+	return a.Assistant(name) == "" && a.Getenv("STIG_RUN") == "" && !a.belowRun()
+}
+
+// belowRun reports whether the command of a run that has not ended started this process. It
+// is false where that cannot be seen.
+func (a *App) belowRun() bool {
+	store, err := a.Discover()
+	if err != nil {
+		return false
+	}
+	place, err := a.Live(store.Place())
+	if err != nil {
+		return false
+	}
+	runs, _, _ := place.Runs(time.Time{}) // whatever the clock is set to
+	above := a.above()
+	return slices.ContainsFunc(runs, func(r live.Run) bool {
+		return r.Ended.IsZero() && r.Program != (process.ID{}) && slices.ContainsFunc(above, r.Program.Same)
+	})
 }
 
 // agreeToActors has a grant know what the files of actors have run. A file with a

@@ -124,7 +124,7 @@ func (n New) check() error {
 	}
 	for _, text := range texts {
 		if !utf8.ValidString(text) {
-			return fmt.Errorf("%s: the text must be valid UTF-8; found %q", n.ID, firstInvalid(text))
+			return fmt.Errorf("%s: %w", n.ID, notUTF8(text))
 		}
 	}
 	return nil

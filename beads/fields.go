@@ -131,7 +131,7 @@ func (tx *Tx) SetLabels(id string, add, drop []string) error {
 		}
 		for _, label := range add {
 			if !utf8.ValidString(label) {
-				return nil, fmt.Errorf("%s: %s: the text must be valid UTF-8; found %q", r.Text(ID), Labels, firstInvalid(label))
+				return nil, fmt.Errorf("%s: %s: %w", r.Text(ID), Labels, notUTF8(label))
 			}
 		}
 		return r.changed(tx.now, nil, []listEdit{{of: Labels, do: func(r *Record, st style) *Record {

@@ -97,7 +97,7 @@ func (r *Record) WithComment(now time.Time, c Comment) (*Record, error) {
 func (r *Record) takes(k Key, texts ...string) error {
 	for _, text := range texts {
 		if !utf8.ValidString(text) {
-			return fmt.Errorf("%s: %s: the text must be valid UTF-8; found %q", r.Text(ID), k, firstInvalid(text))
+			return fmt.Errorf("%s: %s: %w", r.Text(ID), k, notUTF8(text))
 		}
 	}
 	if raw := r.Raw(k); r.Has(k) && raw[0] != '[' {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 	"unicode/utf8"
+
+	"stig/fault"
 )
 
 // Set is one wanted key.
@@ -79,13 +81,19 @@ func (s Set) check() error {
 	case order[i].kind == structured:
 		return errors.New("does not hold a text")
 	case !utf8.ValidString(s.Text):
-		return fmt.Errorf("the text must be valid UTF-8; found %q", firstInvalid(s.Text))
+		return notUTF8(s.Text)
 	case order[i].kind == timely && s.Text != "":
 		if _, ok := parseTime([]byte(s.Text)); !ok {
 			return fmt.Errorf("must be a time like 2006-01-02T15:04:05Z; found %q", s.Text)
 		}
 	}
 	return nil
+}
+
+// notUTF8 refuses (fault.Usage) a text that is no UTF-8, which JSON cannot hold.
+func notUTF8(text string) error {
+	return &fault.Error{Code: fault.Usage, Reason: fmt.Sprintf("the text must be valid UTF-8; found %q", firstInvalid(text)),
+		Hint: "convert it, for example with iconv -f WINDOWS-1252 -t UTF-8"}
 }
 
 // firstInvalid is the first byte that makes s no UTF-8.

@@ -51,6 +51,7 @@ func TestPages(t *testing.T) {
 		{"/graph?around=pier-1&zoom=150", 200, []string{"zoom-150"}},
 		{"/actors", 200, []string{"ann"}},
 		{"/actors/ann", 200, []string{"Inbox", "pier-2"}},
+		{"/actors/none", 404, []string{"none: no such actor"}},
 		{"/check", 200, []string{"issues"}},
 		{"/nothing", 404, []string{"there is no such page"}},
 		{"/issues/pier-1/more", 404, []string{"there is no such page"}},

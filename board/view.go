@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"io/fs"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -173,7 +174,11 @@ func (b *Board) trouble(err error) (int, page) {
 	if err == errNoPage {
 		return http.StatusNotFound, page{Title: "No such page", Parts: []part{b.troubled(err)}}
 	}
-	return statusOf(app.Classify(err).Code), page{Title: "This cannot be shown", Parts: []part{b.troubled(err)}}
+	status := statusOf(app.Classify(err).Code)
+	if status == http.StatusUnprocessableEntity && errors.Is(err, fs.ErrNotExist) { // such as an actor that nobody knows
+		status = http.StatusNotFound
+	}
+	return status, page{Title: "This cannot be shown", Parts: []part{b.troubled(err)}}
 }
 
 // troubled is the part that says why a page cannot be made.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -110,7 +111,17 @@ func TestReader(t *testing.T) {
 			t.Error(text)
 		}
 		server, err := s.Server(context.Background())
-		if err != nil || server.Writable {
+		if err != nil || !server.ReadOnly() {
+			t.Error(server, err)
+		}
+		exec(t, db, "CREATE USER IF NOT EXISTS lost@'%' IDENTIFIED BY 'pass'")
+		for _, table := range []string{"lines", "comments", "others", "events", "meta"} {
+			exec(t, db, "GRANT SELECT, INSERT, UPDATE, DELETE ON "+c.Database+".stig_"+table+" TO lost@'%'")
+		}
+		lost := c
+		lost.User, lost.Password = "lost", "pass"
+		server, err = open(t, lost, "").Server(context.Background())
+		if err != nil || server.Writable() || !slices.Equal(server.Denied, []string{"stig_live"}) {
 			t.Error(server, err)
 		}
 		_, err = s.Edit(context.Background(), options(), setNotes("d-1", "x"))

@@ -12,11 +12,11 @@ import (
 
 // Server is what is known of the server of a store.
 type Server struct {
-	Kind     string // mariadb, mysql, tidb or dolt
-	Version  string
-	Schema   int // the version of stig's tables
-	Writable bool
-	Latency  time.Duration // of one round trip
+	Kind    string // mariadb, mysql, tidb or dolt
+	Version string
+	Schema  int           // the version of stig's tables
+	Denied  []string      // the tables that this user may not write
+	Latency time.Duration // of one round trip
 }
 
 // Version is the number of edits that the store has had; it only grows.
@@ -30,8 +30,14 @@ func (s *Store) Version(ctx context.Context) (int64, error) {
 	return version, s.explain(err)
 }
 
-// Server asks what server it is. Whether it can be written is asked by a statement that
-// changes no row.
+// Writable reports whether this user may write all tables.
+func (s Server) Writable() bool { return len(s.Denied) == 0 }
+
+// ReadOnly reports whether this user may write none of them.
+func (s Server) ReadOnly() bool { return len(s.Denied) == len(tables) }
+
+// Server asks what server it is. Whether it can be written is asked by statements that
+// change no row.
 func (s *Store) Server(ctx context.Context) (Server, error) {
 	db := s.DB()
 	var v Server
@@ -55,9 +61,7 @@ func (s *Store) Server(ctx context.Context) (Server, error) {
 			v.Kind, v.Version = "dolt", dolt
 		}
 	}
-	_, err = db.ExecContext(ctx, "UPDATE stig_meta SET version = version WHERE one = 0")
-	v.Writable = err == nil
-	if err != nil && !mysql.Denied(err) {
+	if v.Denied, err = denied(ctx, db); err != nil {
 		return v, s.explain(err)
 	}
 	var one int
@@ -65,6 +69,20 @@ func (s *Store) Server(ctx context.Context) (Server, error) {
 	err = db.QueryRowContext(ctx, "SELECT 1").Scan(&one)
 	v.Latency = s.now().Sub(start)
 	return v, s.explain(err)
+}
+
+// denied lists the tables that this user may not write.
+func denied(ctx context.Context, db *sql.DB) (list []string, err error) {
+	for _, column := range []string{"stig_lines.pos", "stig_comments.n", "stig_others.pos", "stig_events.n", "stig_live.version", "stig_meta.version"} {
+		table, _, _ := strings.Cut(column, ".")
+		_, err := db.ExecContext(ctx, "UPDATE "+table+" SET "+column+" = "+column+" WHERE 1 = 0")
+		if mysql.Denied(err) {
+			list = append(list, table)
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
 }
 
 func (s *Store) now() time.Time {

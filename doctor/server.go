@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"stig/app"
@@ -20,8 +21,13 @@ func (e *examination) server() {
 		return
 	}
 	writable := "may be written"
-	if !s.Writable {
+	switch {
+	case s.ReadOnly():
 		writable = "may only be read by this user"
+	case !s.Writable():
+		writable = "may be written in part"
+		e.todo("rights", "this user may not write "+strings.Join(s.Denied, ", ")+", without which claims and edits are refused",
+			"ask for the right on the server: GRANT SELECT, INSERT, UPDATE, DELETE on all its tables")
 	}
 	e.ok("server", "%s %s, tables of version %d, answers in %v, %s", s.Kind, s.Version, s.Schema, s.Latency.Round(10*time.Microsecond), writable)
 	e.login(s)

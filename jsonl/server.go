@@ -31,10 +31,15 @@ type Settings struct {
 }
 
 // IsURL reports whether what --store names is a store on a server, and no file. Also a URL
-// is one that no server of ours has: an error then says which can be read.
+// is one that no server of ours has, and an address as other programs write it, such as
+// USER:PASSWORD@tcp(HOST)/DATABASE: an error then says what can be read, without the password.
 func IsURL(store string) bool {
-	scheme, _, ok := strings.Cut(store, "://")
-	return ok && len(scheme) > 1 && !strings.ContainsAny(scheme, `/\.`)
+	if scheme, _, ok := strings.Cut(store, "://"); ok {
+		return len(scheme) > 1 && !strings.ContainsAny(scheme, `/\.`)
+	}
+	user, rest, ok := strings.Cut(store, ":")
+	withPassword := ok && strings.Contains(rest, "@") && !strings.ContainsAny(user, `/\`) && filepath.VolumeName(store) == ""
+	return withPassword || strings.Contains(store, "@tcp(") || strings.Contains(store, "@unix(")
 }
 
 // ReadSettings reads a SettingsFile; the error is a *beads.StoreError.
@@ -171,7 +176,7 @@ func storeOfURL(dir string, w Where) (beads.Place, error) {
 	switch {
 	case errors.Is(err, mysql.ErrPassword):
 		return beads.Place{}, &beads.StoreError{Path: "--store", Reason: "must not hold a password, for other users of this machine see it",
-			Hint: "set STIG_DB_PASSWORD, or keep it in the credentials file"}
+			Hint: "type --store mysql://USER@HOST:PORT/DATABASE; set STIG_DB_PASSWORD, or keep it in the credentials file"}
 	case err != nil:
 		return beads.Place{}, &beads.StoreError{Path: w.File, Reason: err.Error(), Hint: "type --store mysql://USER@HOST:PORT/DATABASE"}
 	}

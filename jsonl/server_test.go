@@ -94,6 +94,29 @@ func TestDiscoverServerRefuses(t *testing.T) {
 	}
 }
 
+// TestDiscoverForeignAddress refuses the address of a server as other programs write it, without
+// its password, and takes a file with such signs in its name for a file.
+func TestDiscoverForeignAddress(t *testing.T) {
+	for store, want := range map[string]string{
+		"mara:hunter2@tcp(db.example:3306)/harbor":    "--store: must not hold a password",
+		"mara:hun/ter2@tcp(db.example)/harbor?tls=on": "--store: must not hold a password",
+		"mara:hunter2@db.example/harbor":              "--store: must not hold a password",
+		"mysql:mara:hunter2@db.example/harbor":        "--store: must not hold a password",
+		"mara@tcp(db.example)/harbor":                 "mara@tcp(db.example)/harbor: must read mysql://USER@HOST:PORT/DATABASE",
+	} {
+		_, err := Discover(Where{Dir: t.TempDir(), File: store})
+		if err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "hun") {
+			t.Errorf("%s: got %v", store, err)
+		}
+	}
+	root := tree(t, "12:30/mara@db.jsonl", "mara@db.jsonl")
+	for _, file := range []string{"./12:30/mara@db.jsonl", "mara@db.jsonl"} {
+		if p, err := Discover(Where{Dir: root, File: file}); err != nil || p.URL != "" {
+			t.Errorf("%s: got %+v, %v", file, p, err)
+		}
+	}
+}
+
 // TestSettingsText writes what ReadSettings reads.
 func TestSettingsText(t *testing.T) {
 	want := Settings{Store: "mysql://db.example:3306/harbor", SyncFile: true, TLS: "off"}

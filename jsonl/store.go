@@ -78,7 +78,7 @@ func (s *Store) edit(ctx context.Context, d disk, o beads.Options, do attempt) (
 	if w.target, err = filepath.EvalSymlinks(s.place.Path); err != nil {
 		return nil, beads.Unreadable(s.place.Path, err)
 	}
-	if err := w.refuseReadOnly(); err != nil {
+	if err := refuseReadOnly(w.target); err != nil {
 		return nil, err
 	}
 	if o.DryRun {
@@ -164,10 +164,21 @@ func ChangesOf(text string, splices []Splice) (list []beads.Change) {
 	return list
 }
 
+// ReadOnly is why an edit of the store in a file would be refused by the rights of its file or
+// of the directory; nil where they allow it, and where there is no such file.
+func ReadOnly(p beads.Place) *beads.RefusedError {
+	target, err := filepath.EvalSymlinks(p.Path)
+	if err != nil {
+		return nil
+	}
+	refused, _ := errors.AsType[*beads.RefusedError](refuseReadOnly(target))
+	return refused
+}
+
 // refuseReadOnly respects mode bits that root could overstep, and that the
 // replacement of a file by rename would overstep for anybody.
-func (w *writer) refuseReadOnly() error {
-	for _, path := range []string{w.target, filepath.Dir(w.target)} {
+func refuseReadOnly(target string) error {
+	for _, path := range []string{target, filepath.Dir(target)} {
 		info, err := os.Stat(path)
 		if err != nil {
 			return beads.Unreadable(path, err)

@@ -29,10 +29,13 @@ func Repeated(err error) bool { return is(err, duplicate) }
 // do that.
 func Denied(err error) bool {
 	if e, ok := errors.AsType[*mysql.MySQLError](err); ok && e.Number == doltError {
-		return strings.HasPrefix(e.Message, "command denied to user") // Dolt has no number for it
+		return strings.HasPrefix(e.Message, "command denied to user") || strings.HasPrefix(e.Message, noRightOnTable) // Dolt has no number for it
 	}
 	return is(err, tableDenied, columnDenied, specificDenied, readOnlyOption, readOnlyMode, readOnlyTransaction, tidbDenied)
 }
+
+// noRightOnTable begins what Dolt says where the user has no right at all on a table.
+const noRightOnTable = "Access denied for user"
 
 // Unmerged reports whether an error means that Dolt undid the transaction because a merge
 // left conflicts in the branch. It has no number of its own.
@@ -134,6 +137,9 @@ const (
 func deniedTo(err error) (denied, rights string) {
 	e, _ := errors.AsType[*mysql.MySQLError](err)
 	command, _, _ := strings.Cut(e.Message, " command denied")
+	if strings.HasPrefix(command, noRightOnTable) {
+		command = "SELECT"
+	}
 	switch command {
 	case "SELECT":
 		return "may not be read by this user", working

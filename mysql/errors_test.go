@@ -26,7 +26,8 @@ func TestExplainDenied(t *testing.T) {
 		{"harbor", 1142, "INSERT command denied to user 'bo'@'%' for table `harbor`.`stig_lines`", "may only be read by this user", "GRANT SELECT, INSERT, UPDATE, DELETE ON harbor.* TO the user"},
 		{"harbor", 1142, "SELECT command denied to user 'bo'@'%'", "may not be read by this user", "GRANT SELECT, "},
 		{"harbor", 1142, "CREATE command denied to user 'bo'@'%'", "this user may not make or change tables", "DELETE, CREATE, ALTER, INDEX ON harbor.*"},
-		{"harbor", 1105, "command denied to user 'bo'@'%'", "may only be read by this user", "GRANT SELECT, "}, // Dolt
+		{"harbor", 1105, "Access denied for user 'bo'@'%' to table 'stig_live'", "may not be read by this user", "GRANT SELECT, "}, // Dolt
+		{"harbor", 1105, "command denied to user 'bo'@'%'", "may only be read by this user", "GRANT SELECT, "},                     // Dolt
 		{"a b/side", 1836, "Running in read-only mode", "may only be read by this user", "ON `a b`.* TO"},
 		{"harbor", 1146, "Table 'harbor.stig_lines' doesn't exist", "Error 1146: Table 'harbor.stig_lines' doesn't exist", "from a backup"},
 		{"harbor", 1213, "serialization failure: try restarting transaction", "others were writing at the same time", "run the command again"},

@@ -80,7 +80,10 @@ func hasPassword(u *url.URL, text string) bool {
 		query := strings.ToLower(u.RawQuery)
 		return has || strings.Contains(query, "pass") || strings.Contains(query, "pwd")
 	}
-	_, rest, _ := strings.Cut(text, "://")
+	_, rest, isURL := strings.Cut(text, "://")
+	if !isURL {
+		rest = text
+	}
 	at := strings.LastIndex(rest, "@")
 	return at >= 0 && strings.Contains(rest[:at], ":")
 }

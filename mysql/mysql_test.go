@@ -27,6 +27,7 @@ func TestParseURL(t *testing.T) {
 		{"mysql://db.example/harbor?user=mara&Password=secret", "", "must not hold a password"},
 		{"jdbc:mysql://mara:secret@db.example/harbor", "", "must not hold a password"},
 		{"mysql:///mara:secret@db.example/harbor", "", "must not hold a password"},
+		{"mara:secret@tcp(db.example:3306)/harbor", "", "must not hold a password"},
 		{"mysql:///harbor@2", "", "must read mysql://USER@HOST:PORT/DATABASE"},
 		{"mysql://mara:@db.example/harbor", "", "must not hold a password"},
 		{"mysql://db.example/harbor?tls=off", "", "takes no parameters; tls and ca are keys of .beads/stig.json"},

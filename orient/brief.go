@@ -40,6 +40,8 @@ type Rules struct {
 	Now       time.Time
 	StaleDays int // an issue in progress may go unchanged for so many days
 	Digest    int // so many traces without a summary are many; 0 is DigestAfter
+	// ReadOnly is why the store cannot be written by whoever reads; "" where it can.
+	ReadOnly string
 }
 
 // Brief assembles the briefing of the issue at index i. It fails only when a
@@ -77,7 +79,7 @@ func Brief(f *beads.Snapshot, g *dag.Graph, i int, req Request, rules Rules) (*B
 	}
 	deepen(b.Depth)(b, a)
 	b.Learned = strings.TrimSpace(req.Learned)
-	b.Next = typed(f.Place(), writable(f, a.doc, b.Issue, b.next()))
+	b.Next = typed(f.Place(), writable(f, a.doc, b.Issue, b.next(), rules.ReadOnly))
 	if req.Budget > 0 {
 		fit(b, req.Budget)
 	}

@@ -142,7 +142,7 @@ func (b *Briefing) closing() Step {
 
 // writable is steps without those that stig refuses as the store, the line of the issue
 // or its notes are, and with what shows that first. What bd writes is not in the file.
-func writable(f *beads.Snapshot, doc *notes.Doc, i Issue, steps []Step) []Step {
+func writable(f *beads.Snapshot, doc *notes.Doc, i Issue, steps []Step, readOnly string) []Step {
 	vet := func(why string, argv ...string) Step {
 		return Step{Why: why, Argv: append([]string{"stig", "vet"}, argv...)}
 	}
@@ -153,6 +153,8 @@ func writable(f *beads.Snapshot, doc *notes.Doc, i Issue, steps []Step) []Step {
 	switch malformed := doc.Malformed(); {
 	case f.Place().Mode == beads.Export || beads.Over(i.Status):
 		return steps
+	case readOnly != "":
+		first = Step{Why: "it can only be read here: " + readOnly, Argv: []string{"stig", "doctor"}}
 	case problem >= 0:
 		first = vet(fmt.Sprintf("it cannot be written before the store is fixed: line %d: %s", problems[problem].Line, problems[problem].Message))
 	case len(malformed) > 0:

@@ -74,10 +74,10 @@ func Add(ctx context.Context, a *app.App, r AddRequest) (*Added, error) {
 			return nil, err
 		}
 	}
-	if err := setState(a, r.Name, live.Provisioning); err != nil {
+	if err := step.Do(); err != nil {
 		return nil, err
 	}
-	if err := step.Do(); err != nil {
+	if err := setState(a, r.Name, live.Provisioning); err != nil {
 		return nil, err
 	}
 	if added.Trusted, err = agree(ctx, a, p); err != nil {

@@ -45,6 +45,8 @@ type Installed struct {
 type Installee struct {
 	Path string `json:"path"`
 	Text string `json:"text"` // "" of one that was removed
+
+	Written bool `json:"-"` // it was not so before
 }
 
 // systemUnits is where units of the whole machine are.
@@ -167,7 +169,8 @@ func Install(ctx context.Context, a *app.App, r InstallRequest) (*Installed, err
 	var steps []app.SetupStep
 	for _, f := range files {
 		path := filepath.Join(i.dir, f.Name)
-		if done.Files = append(done.Files, Installee{path, f.Text}); r.Print {
+		done.Files = append(done.Files, Installee{Path: path, Text: f.Text})
+		if r.Print {
 			continue
 		}
 		file := app.HostFile{Path: path, Root: i.root(a)}
@@ -175,7 +178,9 @@ func Install(ctx context.Context, a *app.App, r InstallRequest) (*Installed, err
 		if err != nil {
 			return nil, err
 		}
-		steps = append(steps, file.Change(before, []byte(f.Text))...)
+		change := file.Change(before, []byte(f.Text))
+		done.Files[len(done.Files)-1].Written = len(change) > 0
+		steps = append(steps, change...)
 	}
 	if err := carryOut(steps, r.DryRun, done); err != nil || r.Print || r.DryRun {
 		return done, writable(err, r)

@@ -143,6 +143,9 @@ func tell(ctx context.Context, a *app.App, r WorkerRequest, state live.State) (*
 		return nil, err
 	}
 	w, err := Status(ctx, a, r.Name)
+	if err == nil {
+		w.DryRun = r.DryRun
+	}
 	if err != nil || w.State == live.Dead && (state == live.Paused || state == live.Draining) {
 		return w, err // a pause of one that was ended would let it go on afterwards
 	}
@@ -166,7 +169,7 @@ func tell(ctx context.Context, a *app.App, r WorkerRequest, state live.State) (*
 		}
 		return w, w.now(a, place)
 	}
-	w.DryRun, w.State, w.By, w.Why = true, state, by, strings.TrimSpace(r.Why)
+	w.State, w.By, w.Why = state, by, strings.TrimSpace(r.Why)
 	if w.Until = (time.Time{}); r.For > 0 {
 		w.Until = now.Add(r.For)
 	}

@@ -348,5 +348,5 @@ func hasEnded(p live.Presence) bool {
 
 // unknown refuses a name that no actor has.
 func unknown(name string) error {
-	return &fault.Error{Code: fault.Usage, Reason: name + ": no such actor", Hint: "type stig actor list --all"}
+	return &fault.Error{Code: fault.Usage, Reason: name + ": no such actor", Err: fs.ErrNotExist, Hint: "type stig actor list --all"}
 }

@@ -106,6 +106,9 @@ func personOnly(a *app.App, who, what string) error {
 	if a.ByPerson(who) {
 		return nil
 	}
+	if a.Assistant(who) == "" {
+		who = "what a worker loop started"
+	}
 	return &fault.Error{Code: fault.Found, Reason: fmt.Sprintf("%s: only a person may do that; this is %s", what, who),
 		Hint: "ask a person with stig escalate"}
 }

@@ -53,7 +53,7 @@ func TestInit(t *testing.T) {
 	if m, err := stores.Init(t.Context(), front(t, t.TempDir(), c.URL()), stores.InitRequest{}); err != nil || m.Prefix != "hb" {
 		t.Errorf("%+v, %v", m, err)
 	}
-	if e, err := stores.Examine(t.Context(), a, beads.Place{Path: settings, Dir: filepath.Dir(settings), Mode: beads.Server, URL: c.URL()}); err != nil || e.Kind != servers.MariaDB || !e.Writable || !e.Local || e.User != "root" {
+	if e, err := stores.Examine(t.Context(), a, beads.Place{Path: settings, Dir: filepath.Dir(settings), Mode: beads.Server, URL: c.URL()}); err != nil || e.Kind != servers.MariaDB || !e.Writable() || !e.Local || e.User != "root" {
 		t.Errorf("%+v, %v", e, err)
 	}
 	if url, from, to, err := stores.Migrate(t.Context(), front(t, dir, ""), true); err != nil || url != c.URL() || from != to {

@@ -74,6 +74,20 @@ func Run(ctx context.Context, a *app.App, r RunRequest) (*Reported, error) {
 	return &Reported{ID: x.issue, Report: swarm.NewReport(x.state, x.now)}, nil
 }
 
+// Plan is what Run would begin with: the start of a swarm; or one that runs, without changes.
+// It refuses what Run would refuse, except one that another process runs, and writes nothing.
+func Plan(ctx context.Context, a *app.App, r RunRequest) (*Changed, error) {
+	x, err := newRunner(ctx, a, r)
+	if err != nil {
+		return nil, err
+	}
+	if x.running() != nil {
+		r.DryRun = true
+		return Start(ctx, a, r.StartRequest)
+	}
+	return &Changed{Status: Status{x.issue, x.state}}, x.own(ctx, "run")
+}
+
 // newRunner finds out all that a run needs, and writes nothing.
 func newRunner(ctx context.Context, a *app.App, r RunRequest) (*runner, error) {
 	x := &runner{RunRequest: r}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,6 +32,31 @@ func (s *span) Set(text string) error {
 func SpanVar(flags *pflag.FlagSet, d *time.Duration, name, usage string) {
 	flags.Var((*span)(d), name, usage)
 	flags.Lookup(name).DefValue = "" // the help names no default of 0s
+}
+
+// filter is the annotation of a flag of which an empty value is refused.
+const filter = "filter"
+
+// Filters marks flags that narrow what a command works on: an empty value, as of a variable
+// that is not set, would let everything through.
+func Filters(cmd *cobra.Command, names ...string) {
+	for _, name := range names {
+		cmd.Flags().Lookup(name).Annotations = map[string][]string{filter: nil}
+	}
+}
+
+// EmptyFilter refuses (fault.Usage) a command line on which a filter has an empty value.
+func EmptyFilter(cmd *cobra.Command) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		values := []string{f.Value.String()}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		if _, filters := f.Annotations[filter]; filters && (len(values) == 0 || slices.Contains(values, "")) {
+			err = app.Usage("--"+f.Name+": must not be empty", "leave it out, or give it a value")
+		}
+	})
+	return err
 }
 
 // flagError words what is wrong with the flags of a command line.

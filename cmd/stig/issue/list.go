@@ -59,6 +59,7 @@ func ListCommand(a *cli.App) *cobra.Command {
 	flags.IntVar(&r.Limit, "limit", 0, "the first `N` only (default all)")
 	flags.StringVar(&r.View, "view", "", "the filters of the view `NAME`")
 	flags.BoolVar(&r.All, "all", false, "closed issues too")
+	cli.Filters(cmd, "status", "type", "priority", "label", "assignee", "parent", "since", "sort", "view")
 	a.Acts(cmd)
 	return cmd
 }

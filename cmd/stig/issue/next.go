@@ -37,7 +37,7 @@ func NextCommand(a *cli.App) *cobra.Command {
 
 // showNext shows the first issue that can be taken.
 func showNext(ctx context.Context, a *cli.App) error {
-	rows, canEdit, err := a.Next(ctx)
+	rows, before, err := a.Next(ctx)
 	switch {
 	case err != nil:
 		return err
@@ -48,8 +48,8 @@ func showNext(ctx context.Context, a *cli.App) error {
 	}
 	text := fmt.Sprintf("%s  P%d  %s%s\n", rows[0].ID, rows[0].Priority, app.Folded(rows[0].Title), rows[0].Place())
 	switch {
-	case !canEdit:
-		a.Hint("it cannot be claimed before the store is fixed: type stig vet")
+	case before != "":
+		a.Hint(before)
 	case !a.Quiet:
 		text += "next: stig claim " + rows[0].ID + "\n"
 	}

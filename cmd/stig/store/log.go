@@ -41,6 +41,7 @@ func LogCommand(a *cli.App) *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&o.actor, "actor", "", "only edits by `NAME`")
 	flags.StringVar(&o.since, "since", "", "only edits since `WHEN`: a day, a time, or an age such as 24h, 7d, 2w")
+	cli.Filters(cmd, "actor", "since")
 	flags.BoolVar(&o.forget, "forget", false, "remove the issue, or all, from the journal")
 	return cmd
 }

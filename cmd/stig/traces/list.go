@@ -56,6 +56,7 @@ func listCommand(a *cli.App) *cobra.Command {
 	flags.StringVar(&r.Since, "since", "", "since `WHEN`: a day, a time, or a span such as 3d")
 	flags.StringVar(&r.Epic, "epic", "", "on `ID` and the issues within it")
 	flags.BoolVarP(&follow, "follow", "f", false, "go on with what is left from now on")
+	cli.Filters(cmd, "type", "by", "to", "since", "epic")
 	return cmd
 }
 

@@ -68,6 +68,7 @@ func WatchCommand(a *cli.App) *cobra.Command {
 	flags.StringVar(&r.Until, "until", "", "end at the first event of this `NAME`")
 	cli.SpanVar(flags, &timeout, "timeout", "end after `TIME` (default, and 0: never)")
 	flags.StringVar(&exec, "exec", "", "run `CMD` with a shell for each event, with the event as JSON on its standard input")
+	cli.Filters(cmd, "event", "type", "role", "to", "label", "epic", "as", "until")
 	return cmd
 }
 

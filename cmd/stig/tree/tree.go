@@ -44,7 +44,7 @@ func New(a *cli.App) *cobra.Command {
 		if info, err := os.Stat(a.Dir); a.Dir != "" && (err != nil || !info.IsDir()) {
 			return app.Usage(a.Dir+": no such directory", "name with -C a directory that is there, or leave it out")
 		}
-		return nil
+		return cli.EmptyFilter(cmd)
 	}
 	root.SetFlagErrorFunc(a.UnknownFlag)
 	root.AddGroup(

@@ -32,6 +32,7 @@ func runsCommand(a *cli.App) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&r.Since, "since", "", "started since `WHEN`: a day, a time or an age such as 7d (7d unless told)")
+	cli.Filters(cmd, "since")
 	return cmd
 }
 

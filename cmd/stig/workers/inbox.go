@@ -46,6 +46,7 @@ func InboxCommand(a *cli.App) *cobra.Command {
 	flags.StringSliceVar(&r.Roles, "role", nil, "serve `ROLE` too, besides the roles of the actor's file")
 	flags.BoolVar(&wait, "wait", false, "wait until there is something")
 	flags.BoolVar(&r.Acked, "acked", false, "also what was acknowledged")
+	cli.Filters(cmd, "role")
 	a.Acts(cmd)
 	return cmd
 }

@@ -1,6 +1,8 @@
 package workers
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"stig/app"
@@ -44,11 +46,7 @@ func swarmRun(a *cli.App) *cobra.Command {
 				}
 			}
 			if r.DryRun {
-				done, err := swarming.Start(cmd.Context(), a.App, r.StartRequest)
-				if err != nil {
-					return err
-				}
-				return printSwarmEdit(a, done, true, "")
+				return planSwarm(cmd.Context(), a, r)
 			}
 			done, err := swarming.Run(cmd.Context(), a.App, r)
 			if err != nil {
@@ -71,4 +69,16 @@ func swarmRun(a *cli.App) *cobra.Command {
 	cli.SpanVar(cmd.Flags(), &r.ResponseTimeout, "response-timeout", "remind an agent after `TIME` (default half of --round-timeout)")
 	a.Writes(cmd, &r.DryRun)
 	return cmd
+}
+
+// planSwarm prints what a run would begin with.
+func planSwarm(ctx context.Context, a *cli.App, r swarming.RunRequest) error {
+	done, err := swarming.Plan(ctx, a.App, r)
+	if err != nil {
+		return err
+	}
+	if len(done.Changes) == 0 {
+		a.Note("swarm %s would go on at round %d", done.Swarm, done.Round)
+	}
+	return printSwarmEdit(a, done, true, "")
 }

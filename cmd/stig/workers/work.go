@@ -67,6 +67,7 @@ func WorkCommand(a *cli.App) *cobra.Command {
 	flags.IntVar(&r.Attempts, "attempts", r.Attempts, "ask a person after `N` failed runs for an issue")
 	cli.SpanVar(flags, &r.Cap, "cap", "how long a claim lives at most, however often it is renewed (default 4h)")
 	flags.BoolVar(&r.DryRun, "dry-run", false, "print what would be taken and run, write nothing")
+	cli.Filters(cmd, "role", "epic")
 	a.Acts(cmd)
 	return cmd
 }

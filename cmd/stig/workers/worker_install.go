@@ -57,8 +57,10 @@ func printInstalled(a *cli.App, r actors.InstallRequest, done *actors.Installed,
 			text.WriteString("# " + f.Path + "\n" + f.Text + "\n")
 		case r.Remove:
 			text.WriteString(f.Path + ": removed\n")
-		default:
+		case f.Written:
 			text.WriteString(f.Path + ": written\n")
+		default:
+			text.WriteString(f.Path + ": is current\n")
 		}
 	}
 	if r.Remove && len(done.Files) == 0 {
