@@ -73,7 +73,7 @@ func (a *App) Check(ctx context.Context, r CheckRequest) (*Checked, error) {
 	}
 	c.Found, err = a.look(ctx, r, c, file, only, past)
 	if err == nil && r.Command != "cycles" {
-		c.Found, err = a.openQuestions(c.Found, store.Place())
+		c.Found, err = a.openQuestions(ctx, c.Found, store.Place())
 	}
 	if err != nil {
 		return nil, err

@@ -182,7 +182,7 @@ func (a *App) copied(r MergeRequest, ours, theirs string) (text string, ok bool)
 }
 
 // Conflicts lists what a merge left open in the store.
-func (a *App) Conflicts() ([]merge.Conflict, error) {
+func (a *App) Conflicts(ctx context.Context) ([]merge.Conflict, error) {
 	store, err := a.Discover()
 	if err == nil {
 		err = inFile(store.Place(), "stig merge --resolve")
@@ -194,7 +194,22 @@ func (a *App) Conflicts() ([]merge.Conflict, error) {
 	if err != nil {
 		return nil, Placed(err)
 	}
-	return merge.Open(text), nil
+	return merge.Open(text, a.origin(ctx, store.Place())), nil
+}
+
+// origin is what git merged into a store in conflict, as its index has it until git add: of
+// a merge by lines the markers seldom say what both sides come from. What cannot be found
+// out is asked of a person, as without git.
+func (a *App) origin(ctx context.Context, store beads.Place) merge.Origin {
+	repo, path, err := a.Git(store)
+	if err != nil {
+		return merge.Origin{}
+	}
+	side, err := repo.Conflict(ctx, path)
+	if err != nil {
+		return merge.Origin{}
+	}
+	return merge.Origin(side)
 }
 
 // inFile refuses what a command does to a file, for a store on a server.
@@ -236,9 +251,10 @@ func (a *App) Resolve(ctx context.Context, r ResolveRequest) (*Resolved, error) 
 	}
 	id, unknown := FullID(store, r.ID)
 	answered := &Resolved{ID: id, Store: store.Place().Path}
+	from := a.origin(ctx, store.Place())
 	var before, after string
 	err = a.Rewrite(ctx, store.Place(), options, func(text string) ([]jsonl.Splice, error) {
-		done, err := merge.Resolve(text, id, r.Answers)
+		done, err := merge.Resolve(text, from, id, r.Answers)
 		if err != nil {
 			return nil, err
 		}
@@ -248,7 +264,7 @@ func (a *App) Resolve(ctx context.Context, r ResolveRequest) (*Resolved, error) 
 	if err != nil {
 		return nil, Unresolved(err, id, unknown)
 	}
-	answered.Left = merge.Open(after)
+	answered.Left = merge.Open(after, from)
 	if r.DryRun {
 		answered.Diff = HostFile{Path: store.Place().Path}.Diff([]byte(before), []byte(after))
 	}
@@ -340,7 +356,7 @@ func AnswerHint(c merge.Conflict) string {
 
 // openQuestions puts, in place of what was found about conflict markers, a
 // diagnostic of each issue between them with what is to be decided.
-func (a *App) openQuestions(found []lint.Diagnostic, store beads.Place) ([]lint.Diagnostic, error) {
+func (a *App) openQuestions(ctx context.Context, found []lint.Diagnostic, store beads.Place) ([]lint.Diagnostic, error) {
 	marker := func(d lint.Diagnostic) bool { return d.Rule == beads.ConflictMarker }
 	if store.Mode == beads.Server || !slices.ContainsFunc(found, marker) {
 		return found, nil
@@ -349,7 +365,7 @@ func (a *App) openQuestions(found []lint.Diagnostic, store beads.Place) ([]lint.
 	if err != nil {
 		return nil, Placed(err)
 	}
-	open := merge.Open(text)
+	open := merge.Open(text, a.origin(ctx, store))
 	var all []lint.Diagnostic
 	for _, d := range found {
 		of := []merge.Conflict{}

@@ -20,13 +20,13 @@ func united(id string, answers merge.Answers) func(database.Merging) (database.U
 	return func(m database.Merging) (u database.United, err error) {
 		text := merge.Stores(m.Base, m.Ours, m.Theirs).Text
 		if answers != nil {
-			r, err := merge.Resolve(text, id, answers)
+			r, err := merge.Resolve(text, merge.Origin{}, id, answers)
 			if err != nil {
 				return u, err
 			}
 			text = text[:r.Start] + r.Text + text[r.End:]
 		}
-		for _, c := range merge.Open(text) {
+		for _, c := range merge.Open(text, merge.Origin{}) {
 			u.Asked = append(u.Asked, c.ID)
 		}
 		u.Text = merge.Settled(text)

@@ -175,6 +175,17 @@ func (g Client) mergeState(ctx context.Context, own, name string, now progress) 
 	return MergeState{Doing: now.doing, Alone: true, Redo: undo != "", Sides: sides}, err
 }
 
+// Conflict gives the versions of the file at path that git could not merge, as the index has
+// them until git add; the zero value for a file without a conflict.
+func (g Client) Conflict(ctx context.Context, path string) (Side, error) {
+	g = g.Beside(path)
+	stages, err := g.stages(ctx, filepath.Base(path))
+	if err != nil || stages.merged != "" {
+		return Side{}, err
+	}
+	return g.side(ctx, stages.base, stages.ours, stages.theirs)
+}
+
 // versions are the versions of a file in the index, as names of blobs, or "".
 type versions struct{ merged, base, ours, theirs string }
 

@@ -18,7 +18,7 @@ import (
 func answer(t *testing.T, text, id string, given ...Answers) string {
 	t.Helper()
 	for _, a := range given {
-		r, err := Resolve(text, id, a)
+		r, err := Resolve(text, Origin{}, id, a)
 		if err != nil {
 			t.Fatalf("%s: %v: %v\n%s", id, a, err, text)
 		}
@@ -61,7 +61,7 @@ func TestAnswers(t *testing.T) {
 		if seed%3 == 0 {
 			text = baseless(text)
 		}
-		for _, c := range Open(text) {
+		for _, c := range Open(text, Origin{}) {
 			asked += len(c.Questions)
 			checkAnswers(t, r, text, c)
 		}
@@ -155,10 +155,10 @@ func TestResolve(t *testing.T) {
 
 func TestResolveRefuses(t *testing.T) {
 	text := "<<<<<<< ours\n" + is("x", 1, `"title":"u"`, `"priority":1`) + "||||||| base\n" + is("x", 0) + "=======\n" + is("x", 2, `"title":"v"`, `"priority":2`) + ">>>>>>> theirs\n" + is("y", 0)
-	if _, err := Resolve(text, "y", nil); !errors.Is(err, ErrNoConflict) {
+	if _, err := Resolve(text, Origin{}, "y", nil); !errors.Is(err, ErrNoConflict) {
 		t.Errorf("got %v", err)
 	}
-	_, err := Resolve(text, "x", Answers{"status": Ours})
+	_, err := Resolve(text, Origin{}, "x", Answers{"status": Ours})
 	want := &KeyError{ID: "x", Key: "status", Asked: []string{Whole, "priority", "title"}}
 	slices.Sort(want.Asked)
 	if e, ok := errors.AsType[*KeyError](err); !ok || !reflect.DeepEqual(sorted(e), want) {
@@ -177,10 +177,38 @@ func TestOpen(t *testing.T) {
 	text := is("a", 0) + "=======\n<<<<<<< x\n" + is("b", 1, `"title":"u"`) + "=======\n" + is("b", 2, `"title":"v"`) + ">>>>>>> y\n" +
 		"<<<<<<< x\n" + is("c", 0) + "=======\n>>>>>>> y\n<<<<<<< x\n" + is("d", 0)
 	var got []string
-	for _, c := range Open(text) {
+	for _, c := range Open(text, Origin{}) {
 		got = append(got, fmt.Sprintf("%d %s: %s %d", c.Line, c.ID, c.Reason, len(c.Questions)))
 	}
 	if want := []string{"3 b: both changed title 1", "8 c: nothing to decide 0"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestOrigin takes the base from what git merged only where the block is of that merge.
+func TestOrigin(t *testing.T) {
+	const (
+		base   = `{"id":"x","title":"a","priority":2}` + "\n" + `{"id":"y","title":"b"}` + "\n"
+		ours   = `{"id":"x","title":"a","priority":1}` + "\n" + `{"id":"y","title":"b"}` + "\n"
+		theirs = `{"id":"x","title":"c","priority":2}` + "\n"
+		text   = "<<<<<<< ours\n" + ours + "=======\n" + theirs + ">>>>>>> theirs\n"
+	)
+	for name, c := range map[string]struct {
+		from Origin
+		want string
+	}{
+		"known":           {Origin{Base: base, Ours: ours, Theirs: theirs}, "nothing to decide"},
+		"unknown":         {Origin{}, "both changed title, priority"},
+		"other ours":      {Origin{Base: base, Ours: base, Theirs: theirs}, "both changed title, priority"},
+		"other theirs":    {Origin{Base: base, Ours: ours, Theirs: base}, "both changed title, priority"},
+		"of several ones": {Origin{Base: "<<<<<<<<< one\n" + base, Ours: ours, Theirs: theirs}, "both changed title, priority"},
+	} {
+		if open := Open(text, c.from); len(open) != 1 || open[0].Reason != c.want {
+			t.Errorf("%s: %+v, want %s", name, open, c.want)
+		}
+	}
+	done, err := Resolve(text, Origin{Base: base, Ours: ours, Theirs: theirs}, "x", nil)
+	if want := `{"id":"x","title":"c","priority":1}` + "\n"; err != nil || done.Text != want || len(done.Warnings) > 0 { // y is deleted
+		t.Errorf("%+v %v, want %s", done, err, want)
 	}
 }

@@ -6,7 +6,48 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 )
+
+// Origin is what a merge began with: whole stores, of which the base is the common
+// ancestor. The zero value says that this is not known.
+type Origin struct{ Base, Ours, Theirs string }
+
+// completion gives a function for blocks whose markers do not hold the base. It puts into
+// them the lines of the base that are about the same, provided that both sides are those
+// of the origin.
+func (o Origin) completion() func(b *block) {
+	lines := sync.OnceValue(func() map[string]string {
+		whole := map[string]string{}
+		for _, l := range split(o.Base, map[string]key{}).lines {
+			whole[l.name] = l.text + l.end
+		}
+		return whole
+	})
+	// A base with markers is that of several bases, which nobody merged.
+	known := o.Base != "" && !strings.Contains("\n"+o.Base, "\n<<<<<<<")
+	return func(b *block) {
+		if !known || !strings.Contains(o.Ours, b.ours) || !strings.Contains(o.Theirs, b.theirs) {
+			return
+		}
+		b.base, b.unknown = "", false
+		for _, name := range b.names() {
+			b.base += lines()[name]
+		}
+	}
+}
+
+// names are what the lines of both sides are about, each once.
+func (b *block) names() (names []string) {
+	for _, side := range []string{b.ours, b.theirs} {
+		for _, l := range split(side, map[string]key{}).lines {
+			if !slices.Contains(names, l.name) {
+				names = append(names, l.name)
+			}
+		}
+	}
+	return names
+}
 
 // block is a piece of a store between conflict markers.
 type block struct {
@@ -48,7 +89,8 @@ func answersIn(marker string) Answers {
 
 // blocks finds the pieces of a store between conflict markers, those that git
 // or another program wrote too. A marker without its others is in none.
-func blocks(text string) (list []block) {
+func blocks(text string, from Origin) (list []block) {
+	complete := from.completion()
 	var now block
 	var part *string // where the next line belongs; nil outside of blocks
 	at, number := 0, 0
@@ -71,6 +113,9 @@ func blocks(text string) (list []block) {
 			now.end = at
 			// Longer markers in the base are those of a merge of several bases.
 			now.unknown = now.unknown || strings.Contains("\n"+now.base, "\n<<<<<<<<")
+			if now.unknown {
+				complete(&now)
+			}
 			list = append(list, now)
 			part = nil
 		case part != nil:
@@ -125,10 +170,10 @@ func (b block) holds(id string) bool {
 
 // Open lists what is to be decided in a store with conflict markers, by their
 // lines. A block in which nothing is has a conflict without questions, for the
-// first of its issues.
-func Open(text string) []Conflict {
+// first of its issues. Where markers do not hold the base, that of from is taken.
+func Open(text string, from Origin) []Conflict {
 	list := []Conflict{}
-	for _, b := range blocks(text) {
+	for _, b := range blocks(text, from) {
 		m := b.merge("", nil)
 		for _, c := range m.conflicts {
 			c.Line = b.line
@@ -145,7 +190,7 @@ func Open(text string) []Conflict {
 func Settled(text string) string {
 	var settled strings.Builder
 	at := 0
-	for _, b := range blocks(text) {
+	for _, b := range blocks(text, Origin{}) {
 		settled.WriteString(text[at:b.start])
 		at = b.end
 	}
@@ -186,11 +231,11 @@ func (e *KeyError) Error() string { return fmt.Sprintf("%s: %s is not in questio
 // for the keys in question and Whole for the line of one side. Where nothing is
 // open any more, the merged line stands in place of the block; else the block
 // stays, and its first marker keeps the answers. In which order answers are
-// given makes no difference.
+// given makes no difference. from is as for Open.
 //
 // Errors are ErrNoConflict and *KeyError.
-func Resolve(text, id string, given Answers) (Resolution, error) {
-	for _, b := range blocks(text) {
+func Resolve(text string, from Origin, id string, given Answers) (Resolution, error) {
+	for _, b := range blocks(text, from) {
 		if !b.holds(id) {
 			continue
 		}

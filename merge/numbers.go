@@ -159,7 +159,7 @@ func (m *merger) numbers(names []string, decided []decision) (taken, elsewhere m
 func outside(text string) map[string]bool {
 	taken := map[string]bool{}
 	at := 0
-	for _, b := range append(blocks(text), block{start: len(text), end: len(text)}) {
+	for _, b := range append(blocks(text, Origin{}), block{start: len(text), end: len(text)}) {
 		for line := range strings.Lines(text[at:b.start]) {
 			for _, n := range numbersIn(strings.TrimRight(line, "\r\n")) {
 				taken[n.number] = true

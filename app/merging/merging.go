@@ -49,7 +49,7 @@ func Conflicts(ctx context.Context, a *app.App) ([]merge.Conflict, error) {
 		return nil, err
 	}
 	if _, ok := a.Kept(store.Place()).(merger); !ok {
-		return a.Conflicts()
+		return a.Conflicts(ctx)
 	}
 	m, _, err := united(ctx, a, Request{DryRun: true}, "", nil)
 	if errors.Is(err, database.ErrNoMerge) {
@@ -134,7 +134,7 @@ func (u *union) unite(in database.Merging) (out database.United, err error) {
 		if !in.IsOpen(u.id) {
 			return out, merge.ErrNoConflict
 		}
-		if u.done, err = merge.Resolve(m.Text, u.id, u.answers); err != nil {
+		if u.done, err = merge.Resolve(m.Text, merge.Origin{}, u.id, u.answers); err != nil {
 			return out, err
 		}
 		if len(u.done.Open) > 0 {
@@ -143,7 +143,7 @@ func (u *union) unite(in database.Merging) (out database.United, err error) {
 		m.Text = m.Text[:u.done.Start] + u.done.Text + m.Text[u.done.End:]
 	}
 	m.Conflicts, m.Before = nil, in.Ours
-	for _, c := range merge.Open(m.Text) {
+	for _, c := range merge.Open(m.Text, merge.Origin{}) {
 		out.Asked = append(out.Asked, c.ID)
 		if c.Line = 0; in.IsOpen(c.ID) { // it has no place in a file
 			m.Conflicts = append(m.Conflicts, c)
