@@ -2,9 +2,13 @@ package merge
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -191,8 +195,42 @@ func TestIndependentEdits(t *testing.T) {
 				t.Fatalf("seed %d\nbase\n%s\nours\n%s\ntheirs\n%s\ngot\n%s\nwant\n%s\nconflicts %v", seed, before, ours, theirs, got.Text, want, got.Conflicts)
 			}
 		}
+		if got := resolved(t, byLines(t, before, ours, theirs), Origin{before, ours, theirs}); !sameStores(t, got, want) {
+			t.Fatalf("seed %d, merged by lines\nbase\n%s\nours\n%s\ntheirs\n%s\ngot\n%s\nwant\n%s", seed, before, ours, theirs, got, want)
+		}
 		checkLaws(t, before, ours, theirs)
 	}
+}
+
+// byLines merges as git does without a driver.
+func byLines(t *testing.T, base, ours, theirs string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{"base": base, "ours": ours, "theirs": theirs} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	merge := exec.Command("git", "merge-file", "--stdout", "ours", "base", "theirs")
+	merge.Dir = dir
+	text, err := merge.Output()
+	if failed, ok := errors.AsType[*exec.ExitError](err); err != nil && (!ok || failed.ExitCode() > 127) { // else it is the number of conflicts
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// resolved is a store after all that needs no answer was resolved.
+func resolved(t *testing.T, text string, from Origin) string {
+	t.Helper()
+	for _, c := range Open(text, from) {
+		done, err := Resolve(text, from, c.ID, nil)
+		if err != nil || len(done.Open) > 0 {
+			t.Fatalf("%s: %v, %v\n%s", c.ID, err, done.Open, text)
+		}
+		text = text[:done.Start] + done.Text + text[done.End:]
+	}
+	return text
 }
 
 // sameStores compares line by line what keys hold: a key that is new to a line
