@@ -424,6 +424,11 @@ func (a *App) Unfinished(ctx context.Context, store beads.Place, thorough bool) 
 			Reason: oneSide(state.Doing),
 			Hint:   fmt.Sprintf("type %s, look at the result, then type git add %s", mergeAgain(ctx, repo, store), store.Path),
 		}, nil
+	case state.Unmerged && !hasConflict(store):
+		return &lint.Unfinished{
+			Reason: "was merged, in " + merging(state.Doing) + " that is not finished, and git does not know it yet",
+			Hint:   "type git add " + store.Path + " when stig check finds nothing else",
+		}, nil
 	case state.Unmerged:
 		return &lint.Unfinished{
 			Reason: "has a conflict, in " + merging(state.Doing) + " that is not finished",
@@ -440,6 +445,12 @@ func (a *App) Unfinished(ctx context.Context, store beads.Place, thorough bool) 
 		}, nil
 	}
 	return nil, nil
+}
+
+// hasConflict reports whether a store has conflict markers, or cannot be read.
+func hasConflict(store beads.Place) bool {
+	text, err := readText(store.Path)
+	return err != nil || len(merge.Open(text, merge.Origin{})) > 0
 }
 
 // leftOut reports whether ours lacks what a side changed. Where stig merge makes
