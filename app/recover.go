@@ -231,7 +231,21 @@ func (a *App) Undo(ctx context.Context, count int, dryRun bool) (*Undone, error)
 		}
 		return records, nil
 	})
+	if err == nil && len(u.Lines) == 0 && !dryRun {
+		a.Warn("undo: nothing was left of that edit to take back")
+		err = a.recordUndone(place, options.Now, actor)
+	}
 	return u, err
+}
+
+// recordUndone writes to the journal that edits are taken back of which nothing was left:
+// the next undo is about the ones before.
+func (a *App) recordUndone(place live.Place, now time.Time, actor string) error {
+	pending, err := place.Begin(live.Record{At: now, Actor: actor, Command: a.Running, Undoes: a.Journal.Undoes})
+	if err != nil {
+		return err
+	}
+	return pending.End(live.Written)
 }
 
 // inKeptFiles lists what versions of the store that stig keeps beside it hold,
