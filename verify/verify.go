@@ -271,8 +271,9 @@ func (r *runner) start(ctx context.Context, check criteria.Check, number int) (O
 	defer cancel()
 	began := r.Now()
 	stop := r.timing(began)
+	script := shell.Strict(check.Text)
 	result, err := process.Run(limited, process.Command{
-		Argv: slices.Concat(r.Sandbox, r.shell, []string{shell.Strict(check.Text)}),
+		Argv: slices.Concat(r.Sandbox, r.shell, []string{script}),
 		Dir:  r.Root, Env: r.env, Stdout: output, Stderr: output, Limit: r.left(began),
 	})
 	stop()
@@ -285,7 +286,9 @@ func (r *runner) start(ctx context.Context, check criteria.Check, number int) (O
 		o.Exit, o.Reason = r.ended(cause)
 		err = nil
 	} else if o.Exit != 0 {
-		o.Reason = r.missed(o)
+		if o.Reason = r.missed(o); o.Reason == "" && script != check.Text {
+			o.Reason = "a part of `a && b` or `! a` that fails ends the script here; write a condition as an if"
+		}
 	} else if !o.Expect.Met(string(output.kept)) {
 		o.Exit, o.Reason = ExitDiffers, "the output is not as the criteria say; want "+visible.Text(o.Expect.String())
 	}
