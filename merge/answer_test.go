@@ -198,6 +198,7 @@ func TestOrigin(t *testing.T) {
 		want string
 	}{
 		"known":           {Origin{Base: base, Ours: ours, Theirs: theirs}, "nothing to decide"},
+		"without an end":  {Origin{Base: `{"id":"y","title":"b"}` + "\n" + `{"id":"x","title":"a","priority":2}`, Ours: ours, Theirs: theirs}, "nothing to decide"},
 		"unknown":         {Origin{}, "both changed title, priority"},
 		"other ours":      {Origin{Base: base, Ours: base, Theirs: theirs}, "both changed title, priority"},
 		"other theirs":    {Origin{Base: base, Ours: ours, Theirs: base}, "both changed title, priority"},

@@ -20,7 +20,7 @@ func (o Origin) completion() func(b *block) {
 	lines := sync.OnceValue(func() map[string]string {
 		whole := map[string]string{}
 		for _, l := range split(o.Base, map[string]key{}).lines {
-			whole[l.name] = l.text + l.end
+			whole[l.name] = l.text + "\n" // the last may have none
 		}
 		return whole
 	})
@@ -30,10 +30,11 @@ func (o Origin) completion() func(b *block) {
 		if !known || !strings.Contains(o.Ours, b.ours) || !strings.Contains(o.Theirs, b.theirs) {
 			return
 		}
-		b.base, b.unknown = "", false
+		var base strings.Builder
 		for _, name := range b.names() {
-			b.base += lines()[name]
+			base.WriteString(lines()[name])
 		}
+		b.base, b.unknown = base.String(), false
 	}
 }
 
@@ -41,12 +42,11 @@ func (o Origin) completion() func(b *block) {
 func (b *block) names() (names []string) {
 	for _, side := range []string{b.ours, b.theirs} {
 		for _, l := range split(side, map[string]key{}).lines {
-			if !slices.Contains(names, l.name) {
-				names = append(names, l.name)
-			}
+			names = append(names, l.name)
 		}
 	}
-	return names
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // block is a piece of a store between conflict markers.
@@ -92,24 +92,31 @@ func answersIn(marker string) Answers {
 func blocks(text string, from Origin) (list []block) {
 	complete := from.completion()
 	var now block
-	var part *string // where the next line belongs; nil outside of blocks
-	at, number := 0, 0
+	var part *string // where the lines from begun on belong; nil outside of blocks
+	at, begun, number := 0, 0, 0
 	for whole := range strings.Lines(text) {
 		start := at
 		at += len(whole)
 		number++
 		marker := strings.TrimLeft(strings.TrimRight(strings.TrimPrefix(whole, mark), "\r\n"), " \t\r")
+		var next *string
 		switch {
 		case strings.HasPrefix(marker, "<<<<<<< "):
-			start += len(whole) - len(strings.TrimPrefix(whole, mark))
-			now = block{start: start, line: number, unknown: true, answers: answersIn(marker)}
-			part = &now.ours
+			now = block{start: at - len(strings.TrimPrefix(whole, mark)), line: number, unknown: true, answers: answersIn(marker)}
+			part, next = nil, &now.ours
 		case part == &now.ours && strings.HasPrefix(marker, "||||||| "):
 			now.unknown = false
-			part = &now.base
+			next = &now.base
 		case part != nil && part != &now.theirs && strings.TrimSpace(marker) == "=======":
-			part = &now.theirs
-		case part == &now.theirs && strings.HasPrefix(marker, ">>>>>>> "):
+			next = &now.theirs
+		case part == &now.theirs && strings.HasPrefix(marker, ">>>>>>> "): // the block ends
+		default:
+			continue
+		}
+		if part != nil {
+			*part = text[begun:start]
+		}
+		if part == &now.theirs {
 			now.end = at
 			// Longer markers in the base are those of a merge of several bases.
 			now.unknown = now.unknown || strings.Contains("\n"+now.base, "\n<<<<<<<<")
@@ -117,10 +124,8 @@ func blocks(text string, from Origin) (list []block) {
 				complete(&now)
 			}
 			list = append(list, now)
-			part = nil
-		case part != nil:
-			*part += whole
 		}
+		part, begun = next, at
 	}
 	return list
 }
