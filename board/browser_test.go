@@ -22,7 +22,9 @@ import (
 	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 
+	"stig/app"
 	"stig/internal/sample"
+	"stig/signals"
 )
 
 // Variables of these tests. CI sets the first two.
@@ -102,11 +104,11 @@ func tab(t *testing.T, browser context.Context, s *served) context.Context {
 		case *runtime.EventExceptionThrown:
 			t.Errorf("the page throws %s", e.ExceptionDetails.Error())
 		case *runtime.EventConsoleAPICalled:
-			if e.Type == runtime.APITypeError || e.Type == runtime.APITypeWarning {
+			if (e.Type == runtime.APITypeError || e.Type == runtime.APITypeWarning) && !s.ended.Load() {
 				t.Errorf("the console says %s", e.Args[0].Value)
 			}
 		case *log.EventEntryAdded:
-			if e.Entry.Level == log.LevelError && !strings.Contains(e.Entry.Text, "status of 4") { // refused forms
+			if e.Entry.Level == log.LevelError && !s.ended.Load() && !strings.Contains(e.Entry.Text, "status of 4") { // refused forms
 				t.Errorf("the log says %s %s", e.Entry.Text, e.Entry.URL)
 			}
 		case *network.EventRequestWillBeSent:
@@ -295,6 +297,36 @@ func TestBrowserForms(t *testing.T) {
 	visit(t, ctx, s.base+"/issues")
 	do(t, ctx, chromedp.SendKeys(`.filters input[name="q"]`, "rope"), chromedp.Click(`.filters input[name="all"]`), chromedp.Click(".filters button"))
 	shows(t, ctx, "Old rope")
+}
+
+// TestBrowserTrajectory wants a page to draw what the commits of an issue say of it.
+func TestBrowserTrajectory(t *testing.T) {
+	browser := chromium(t)
+	s := serve(t, lines, nil)
+	s.clone(t)
+	for _, surprise := range []string{"0.2", "0.8"} {
+		r := app.CheckpointRequest{ID: "pier-1", Signals: map[signals.Signal]string{signals.Surprise: surprise}, Commit: true}
+		if _, err := s.app("ann").Fresh(t.Context(), "checkpoint").Checkpoint(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx := tab(t, browser, s)
+	visit(t, ctx, s.base+"/issues/pier-1")
+	const last = "document.querySelector('svg.plot circle:last-of-type')"
+	holds(t, ctx, last+".textContent.includes('surprise 0.80')")
+	holds(t, ctx, last+".getAttribute('cy') == '22' && "+last+".getBoundingClientRect().width > 0") // of 70 to 10
+}
+
+// TestBrowserEnd wants a page to say that its board has ended, and not before.
+func TestBrowserEnd(t *testing.T) {
+	browser := chromium(t)
+	s := serve(t, lines, nil)
+	ctx := tab(t, browser, s)
+	s.ask(t, "ann", "Hemp or steel?")
+	shows(t, ctx, "Hemp or steel?") // over the connection that is to break
+	holds(t, ctx, "document.getElementById('connection').hidden")
+	s.end()
+	shows(t, ctx, "Not connected: what is shown may be old.")
 }
 
 // TestBrowserKeys walks with the keyboard alone.

@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -39,6 +40,8 @@ type served struct {
 	paths     []string // that let a browser in
 	board     *board.Board
 	app       func(actor string) *app.App
+	end       func()
+	ended     atomic.Bool // by the test: pages may say that they cannot reach it
 }
 
 // serve serves a store until the test ends.
@@ -75,6 +78,7 @@ func serve(t testing.TB, text string, change func(*board.Options)) *served {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
+	s.end = func() { s.ended.Store(true); cancel() }
 	s.board = board.New(o)
 	go func() { done <- s.board.Serve(ctx, l) }()
 	t.Cleanup(func() {
