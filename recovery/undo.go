@@ -33,9 +33,9 @@ func Undoable(j live.Journal, p live.Place, actor string, count int) (list []liv
 
 // Undo takes edits back, the latest first, in one edit: each value again
 // becomes what it replaced. choose gives the edits, and is called while nobody else
-// writes: another may have taken back the last ones just before. Undo refuses (fault.Conflict) when one of the values is
-// no longer what the edit wrote, and to take back an issue on which others
-// depend. An issue that was made becomes a tombstone.
+// writes: another may have taken back the last ones just before. Undo refuses
+// (fault.Conflict) when one of the values is no longer what the edit wrote, and to take
+// back an issue on which others depend. An issue that was made becomes a tombstone.
 func Undo(ctx context.Context, s beads.Store, o beads.Options, actor string, schema *signals.Schema, choose func() ([]live.Record, error)) ([]beads.Change, error) {
 	o.Notes = func(before, after string) error { return nil } // the journal says what stood there
 	return s.Edit(ctx, o, func(tx *beads.Tx) error {
