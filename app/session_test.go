@@ -12,6 +12,7 @@ import (
 // TestHookOnServerThatHangs validates that a session does not wait for a server as long as
 // a command does, and is told why it gets no briefing.
 func TestHookOnServerThatHangs(t *testing.T) {
+	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -22,6 +22,7 @@ import (
 	"stig/app/swarming"
 	"stig/board"
 	"stig/cue"
+	"stig/internal/sample"
 	"stig/swarm"
 )
 
@@ -259,6 +260,7 @@ const (
 func TestMain(m *testing.M) {
 	switch as := os.Getenv(asAnother); as {
 	case "":
+		sample.Overlap()
 		code := m.Run()
 		if theBrowser.end != nil {
 			theBrowser.end()

@@ -188,6 +188,7 @@ func TestCacheKeepsNoFileOpen(t *testing.T) {
 // Two writers with a cache each count up one number, and none counts past the other; a
 // reading by a third cache never shows less than what was written before it began.
 func TestCacheAmongWriters(t *testing.T) {
+	t.Parallel()
 	p := writeStore(t, strings.Replace(harbour, "one", "0", 1))
 	var done atomic.Bool
 	var group sync.WaitGroup

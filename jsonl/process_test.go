@@ -38,6 +38,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	sample.Overlap()
 	sample.CollectLess() // and no more: what a disk does is what these tests are about
 	os.Exit(m.Run())
 }

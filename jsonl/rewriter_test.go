@@ -78,6 +78,7 @@ func bellIn(path string) (n int, before, after []byte, err error) {
 // comes twice within one exchange, the first is kept beside it and named. What an edit
 // keeps of the store for the next one changes nothing of that.
 func TestEditAgainstRewriter(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"mv", "truncate", "mv cached", "truncate cached"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

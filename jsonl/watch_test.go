@@ -14,6 +14,7 @@ import (
 // each is told: by the operating system at once, and by looking where that
 // tells nothing, as network file systems do.
 func TestWatch(t *testing.T) {
+	t.Parallel()
 	steps := []struct {
 		name string
 		do   func(path string) error
@@ -56,6 +57,7 @@ func TestWatch(t *testing.T) {
 		}
 	}
 	t.Run("told", func(t *testing.T) {
+		t.Parallel()
 		path := storeToWatch(t)
 		w := newWatch(beads.Place{Path: path})
 		if err := w.listen(); err != nil {
@@ -66,6 +68,7 @@ func TestWatch(t *testing.T) {
 		told(t, w.changes, path, 4)
 	})
 	t.Run("told through a link", func(t *testing.T) {
+		t.Parallel()
 		path := storeToWatch(t)
 		link := filepath.Join(t.TempDir(), "issues.jsonl")
 		if err := os.Symlink(path, link); err != nil {
@@ -80,12 +83,14 @@ func TestWatch(t *testing.T) {
 		told(t, w.changes, path, 4)
 	})
 	t.Run("of a store", func(t *testing.T) {
+		t.Parallel()
 		path := storeToWatch(t)
 		changes, stop := Open(beads.Place{Path: path}).Watch()
 		defer stop()
 		told(t, changes, path, len(steps))
 	})
 	t.Run("looking", func(t *testing.T) {
+		t.Parallel()
 		path := storeToWatch(t)
 		w := newWatch(beads.Place{Path: path})
 		go w.run(5 * time.Millisecond)
@@ -93,6 +98,7 @@ func TestWatch(t *testing.T) {
 		told(t, w.changes, path, len(steps))
 	})
 	t.Run("both", func(t *testing.T) {
+		t.Parallel()
 		path := storeToWatch(t)
 		w := newWatch(beads.Place{Path: path})
 		if err := w.listen(); err != nil {

@@ -47,6 +47,7 @@ const gone = "1.0."
 // What a loop that was killed had started is ended by its ID, wherever it went; nothing
 // else is that has its number.
 func TestEndID(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		script string
 		alone  bool // the program itself has ended

@@ -4,6 +4,7 @@ package process_test
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,7 +27,7 @@ func TestSupervisor(t *testing.T) {
 	}
 	s := process.Supervised{Command: process.Command{Argv: []string{"sh", "-c", script}}, Started: func(id process.ID) {
 		text, _ := json.Marshal(id)
-		if err := os.WriteFile("id", text, 0o600); err != nil {
+		if err := errors.Join(os.WriteFile("id.new", text, 0o600), os.Rename("id.new", "id")); err != nil {
 			t.Error(err)
 		}
 	}}
@@ -51,7 +52,9 @@ echo >begun; wait; sleep 300`
 		t.Fatal(err)
 	}
 	for range 1000 {
-		if _, err := os.Stat(filepath.Join(dir, "begun")); err == nil {
+		_, notBegun := os.Stat(filepath.Join(dir, "begun"))
+		_, notNamed := os.Stat(filepath.Join(dir, "id"))
+		if notBegun == nil && notNamed == nil {
 			break
 		}
 		time.Sleep(10 * time.Millisecond)

@@ -174,6 +174,7 @@ func TestRunTimeoutAsksFirst(t *testing.T) {
 // A service that let go of the output is let be; what holds it is ended where
 // that can be told, and never waited for.
 func TestRunDoesNotWaitForDeserters(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("setsid"); err != nil {
 		t.Skip("setsid is not here")
 	}

@@ -37,7 +37,7 @@ func TestStop(t *testing.T) {
 			t.Fatal("the system does not show processes")
 		}
 		other := id.ID
-		other.PID = cmd.Process.Pid // with another start
+		other.PID, other.Start = cmd.Process.Pid, other.Start+"0" // the program may have started in the same tick
 		if err := Stop(other, 0); err != nil {
 			t.Errorf("%s: another process: %v", c.name, err)
 		}

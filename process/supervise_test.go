@@ -92,6 +92,7 @@ func TestSuperviseDoesNotStart(t *testing.T) {
 
 // What a program writes without end neither fills the disk nor holds it up.
 func TestSuperviseBoundsTheLog(t *testing.T) {
+	t.Parallel()
 	log := filepath.Join(t.TempDir(), "log")
 	const size = 64 << 20
 	got, err := supervise(t, process.Supervised{Log: log, MostBytes: 1 << 20}, fmt.Sprintf("echo first; yes 'a line of output' | head -c %d; echo; echo last", size))
@@ -112,6 +113,7 @@ func TestSuperviseBoundsTheLog(t *testing.T) {
 // What a program leaves in its session, at its output or in its directory ends with it;
 // a service that left all of these goes on.
 func TestSuperviseEndsWhatIsLeft(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		script string
 		left   int
@@ -145,6 +147,7 @@ func TestSuperviseEndsWhatIsLeft(t *testing.T) {
 // A deadline ends the program and all that it started, wherever it went, and gives each
 // of them the whole grace to end by itself.
 func TestSuperviseTimesOut(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		script string
 		grace  time.Duration

@@ -12,6 +12,7 @@ import (
 
 	"stig/fault"
 	"stig/git"
+	"stig/internal/sample"
 	"stig/worktree"
 )
 
@@ -55,10 +56,14 @@ var begun = sync.OnceValue(func() string {
 	return dir
 })
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	_ = os.RemoveAll(begun())
-	os.Exit(code)
+func TestMain(m *testing.M) { sample.Main(tidy{m}) }
+
+// tidy removes the repository of which clones are copies when the tests are over.
+type tidy struct{ *testing.M }
+
+func (m tidy) Run() int {
+	defer func() { _ = os.RemoveAll(begun()) }()
+	return m.M.Run()
 }
 
 func (c clone) put(dir, name, text string) {

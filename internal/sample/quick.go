@@ -9,13 +9,14 @@ import (
 )
 
 // Main is for the TestMain of a package whose tests write many files or start git
-// often: it runs them with Quick and CheapGit, unless Full is set. Benchmarks measure the
-// disk, git and the collector that users have.
+// often: it runs them with Overlap, and with Quick and CheapGit unless Full is set.
+// Benchmarks measure the disk, git and the collector that users have.
 func Main(m interface{ Run() int }) {
 	os.Exit(run(m))
 }
 
 func run(m interface{ Run() int }) (exit int) {
+	Overlap()
 	flag.Parse()
 	if All() || flag.Lookup("test.bench").Value.String() != "" {
 		return m.Run()
@@ -30,6 +31,15 @@ func run(m interface{ Run() int }) (exit int) {
 	}
 	defer os.RemoveAll(template)
 	return m.Run()
+}
+
+// Overlap lets eight parallel tests of this process run at once, since most of them
+// wait: for a process, a clock or a lock. It is called before flags are parsed, so that
+// -parallel says otherwise.
+func Overlap() {
+	if err := flag.Set("test.parallel", "8"); err != nil {
+		panic(err)
+	}
 }
 
 // Quick takes from the tests of this process most collections of garbage, and waiting
