@@ -40,7 +40,7 @@ func TestAttacks(t *testing.T) {
 	list := readAttacks(t)
 	base := newAttackBase(t)
 	rows := make([]string, len(list))
-	path := filepath.Join("..", "..", "docs", "security.md")
+	path := fromHere("..", "..", "docs", "security.md")
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -132,7 +132,7 @@ func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
 
 // readAttacks reads testdata/attacks.txt, which explains its own form.
 func readAttacks(t *testing.T) (list []attack) {
-	text, err := os.ReadFile(filepath.Join("testdata", "attacks.txt"))
+	text, err := os.ReadFile(fromHere("testdata", "attacks.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +171,7 @@ type attackHook struct {
 
 func newAttackBase(t *testing.T) *attackBase {
 	s := &stage{t: t, dir: filepath.Join(t.TempDir(), "repo")}
-	if err := os.CopyFS(s.dir, os.DirFS(filepath.Join("testdata", "attacked"))); err != nil {
+	if err := os.CopyFS(s.dir, os.DirFS(fromHere("testdata", "attacked"))); err != nil {
 		t.Fatal(err)
 	}
 	s.setEnv()

@@ -34,7 +34,7 @@ func stigCommand(dir string, args ...string) *exec.Cmd {
 func awaiting(t *testing.T, args ...string) (*waiter, string) {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(filepath.Join("..", "..", "examples", "harbor"))); err != nil {
+	if err := os.CopyFS(dir, os.DirFS(fromHere("..", "..", "examples", "harbor"))); err != nil {
 		t.Fatal(err)
 	}
 	start := time.Now()
@@ -195,7 +195,7 @@ func TestAwaitEnds(t *testing.T) {
 func TestWatchedEscalations(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(filepath.Join("..", "..", "examples", "harbor"))); err != nil {
+	if err := os.CopyFS(dir, os.DirFS(fromHere("..", "..", "examples", "harbor"))); err != nil {
 		t.Fatal(err)
 	}
 	watch := stigCommand(dir, "escalations", "--watch", "--json")

@@ -35,7 +35,7 @@ func TestRealBD(t *testing.T) {
 	}
 	var files []string
 	for _, kind := range kinds {
-		found, err := filepath.Glob(filepath.Join("testdata", "bd", kind+"_*.txtar"))
+		found, err := filepath.Glob(fromHere("testdata", "bd", kind+"_*.txtar"))
 		if err != nil || len(found) == 0 {
 			t.Fatalf("no scripts for %s: %v", kind, err)
 		}
@@ -43,7 +43,7 @@ func TestRealBD(t *testing.T) {
 	}
 	t.Logf("with bd %s", version)
 	run := func(t *testing.T, server func() *servers.Server) {
-		commands, give := scriptCommands(), setUp(t)
+		commands, give := scriptCommands(), setUp
 		commands["long"] = long
 		commands["init-bd"] = initBD(server)
 		testscript.Run(t, testscript.Params{

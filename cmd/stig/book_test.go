@@ -15,7 +15,7 @@ import (
 // that is not there. TestInlineCommands validates the commands in them.
 func TestNamesInOrigins(t *testing.T) {
 	var tests strings.Builder
-	root := filepath.Join("..", "..")
+	root := fromHere("..", "..")
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && strings.HasSuffix(path, "_test.go") {
 			var text []byte
@@ -34,7 +34,7 @@ func TestNamesInOrigins(t *testing.T) {
 		case regexp.MustCompile(`^Test[A-Z]\w*$`).MatchString(name):
 			there = strings.Contains(tests.String(), "func "+name+"(t *testing.T)")
 		case strings.HasSuffix(name, ".txtar"):
-			_, err := os.Stat(filepath.Join("testdata", "script", name))
+			_, err := os.Stat(fromHere("testdata", "script", name))
 			there = err == nil
 		case regexp.MustCompile(`^[a-z]+/[\w./-]+\.(go|cue|md)$`).MatchString(name):
 			_, err := os.Stat(filepath.Join(root, filepath.FromSlash(name)))

@@ -22,11 +22,11 @@ import (
 // proposes, as a dry run: nothing of it may be refused with 2, 4, 5 or 6. It takes
 // the stores of this repository, and those in STIG_CORPUS.
 func TestBriefingsSuggestWhatSucceeds(t *testing.T) {
-	paths, err := filepath.Glob(filepath.Join("..", "..", "orient", "testdata", "briefings", "*.jsonl"))
+	paths, err := filepath.Glob(fromHere("..", "..", "orient", "testdata", "briefings", "*.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	paths = append(paths, filepath.Join("..", "..", "examples", "harbor", ".beads", "issues.jsonl"))
+	paths = append(paths, fromHere("..", "..", "examples", "harbor", ".beads", "issues.jsonl"))
 	if dir := os.Getenv("STIG_CORPUS"); dir != "" {
 		real, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
 		if err != nil {

@@ -39,7 +39,7 @@ func readYAML(t *testing.T, name, text string, into any) {
 
 func readFile(t *testing.T, path ...string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(path...))
+	text, err := os.ReadFile(fromHere(path...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func branched(t *testing.T) *pipeline {
 		t.Fatal(err)
 	}
 	p.env = append(p.env, "PATH="+filepath.Join(top, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
-	if err := os.CopyFS(filepath.Join(top, "origin"), os.DirFS(filepath.Join("..", "..", "examples", "harbor"))); err != nil {
+	if err := os.CopyFS(filepath.Join(top, "origin"), os.DirFS(fromHere("..", "..", "examples", "harbor"))); err != nil {
 		t.Fatal(err)
 	}
 	p.must(top, "cd origin && git init -q -b main && git add . && git commit -q -m first")
@@ -135,6 +135,7 @@ func (p *pipeline) must(dir, script string) string {
 
 // TestAction runs the composite action step by step, with what GitHub gives it.
 func TestAction(t *testing.T) {
+	t.Parallel()
 	var action struct {
 		Inputs map[string]struct {
 			Description string `json:"description"`
@@ -150,10 +151,7 @@ func TestAction(t *testing.T) {
 		t.Fatalf("%+v", action)
 	}
 	p := branched(t)
-	root, err := filepath.Abs(filepath.Join("..", ".."))
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := fromHere("..", "..")
 	temp := t.TempDir()
 	given := map[string]string{
 		"github.action_path":                 root,

@@ -21,12 +21,12 @@ import (
 func documents(t *testing.T) (names []string) {
 	t.Helper()
 	for _, pattern := range []string{"README.md", "CONTRIBUTING.md", "docs/*.md", "docs/*/*.md", "examples/*/README.md"} {
-		found, err := filepath.Glob(filepath.Join("..", "..", filepath.FromSlash(pattern)))
+		found, err := filepath.Glob(fromHere("..", "..", filepath.FromSlash(pattern)))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, path := range found {
-			name, err := filepath.Rel(filepath.Join("..", ".."), path)
+			name, err := filepath.Rel(fromHere("..", ".."), path)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -39,11 +39,12 @@ func documents(t *testing.T) (names []string) {
 // TestDocuments runs the samples of the documents, and with -update writes
 // what they print.
 func TestDocuments(t *testing.T) {
+	t.Parallel()
 	program := program(t)
 	for _, name := range documents(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			path := filepath.Join("..", "..", name)
+			path := fromHere("..", "..", name)
 			text, err := os.ReadFile(path)
 			if err != nil {
 				t.Fatal(err)
@@ -87,7 +88,7 @@ func (r *reader) session(block string) string {
 		if strings.HasSuffix(first, " empty") {
 			break
 		}
-		if err := os.CopyFS(r.dir, os.DirFS(filepath.Join("..", "..", "examples", "harbor"))); err != nil {
+		if err := os.CopyFS(r.dir, os.DirFS(fromHere("..", "..", "examples", "harbor"))); err != nil {
 			r.Fatal(err)
 		}
 	case r.dir == "":
@@ -168,7 +169,7 @@ func program(t *testing.T) string {
 // TestSetUp runs the two set-up commands of README, the test command apart,
 // which is running now.
 func TestSetUp(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	text, err := os.ReadFile(fromHere("..", "..", "README.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +178,7 @@ func TestSetUp(t *testing.T) {
 		t.Fatalf("README.md does not hold the set-up commands\n%s", want)
 	}
 	cmd := exec.Command("sh", "-c", "go run ./cmd/stig -C examples/harbor orient")
-	cmd.Dir = filepath.Join("..", "..")
+	cmd.Dir = fromHere("..", "..")
 	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "## Ready") {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -24,8 +24,7 @@ import (
 
 // stig runs a command line of a script in this process, which costs a tenth of
 // a process: stig orient demo-1. It is a process, as exec stig always is, where
-// sample.Full is set, where it watches, since commands in this process wait for each
-// other and collect garbage as it does, and where the script gives it input, a
+// sample.Full is set, where it is one that waits, and where the script gives it input, a
 // terminal, or an environment that differs in what Go reads once for each process.
 func stig(ts *testscript.TestScript, neg bool, args []string) {
 	switch code := runStig(ts, args); {
@@ -39,13 +38,17 @@ func stig(ts *testscript.TestScript, neg bool, args []string) {
 // embedded is compiled once for all scripts.
 var embedded = sync.OnceValue(cue.Embedded)
 
+// waiting are the commands that wait for programs, people or a clock. Commands in this
+// process wait for each other.
+var waiting = []string{"await", "swarm", "watch", "work"}
+
 // runStig runs stig for a script and gives its exit code.
 func runStig(ts *testscript.TestScript, args []string) string {
 	var env []string
 	for list := scriptField(ts, "env"); len(env) < list.Len(); {
 		env = append(env, list.Index(len(env)).String())
 	}
-	if args[0] != "watch" && !needsProcess(ts, lookUp(env)) {
+	if !slices.Contains(waiting, args[0]) && !needsProcess(ts, lookUp(env)) {
 		return strconv.Itoa(runInside(ts.MkAbs("."), env, ts.Stdout(), ts.Stderr(), args...))
 	}
 	if err := ts.Exec("stig", args...); err != nil {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"path/filepath"
 	"testing"
 
 	"stig/cue"
@@ -12,7 +11,7 @@ import (
 // compiled: those that only read valid tables must not notice, the one that
 // validates must.
 func TestReadingCompilesNoSchema(t *testing.T) {
-	harbor := filepath.Join("..", "..", "examples", "harbor")
+	harbor := fromHere("..", "..", "examples", "harbor")
 	run := func(args ...string) (code int, failed any) {
 		defer func() { failed = recover() }()
 		a := newApp()

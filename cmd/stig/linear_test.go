@@ -16,6 +16,7 @@ import (
 // ten times as long. It is held to twenty-five times: what compares each with each takes a
 // hundred.
 func TestManyComments(t *testing.T) {
+	t.Parallel()
 	few, many := manyComments(t, 1000), manyComments(t, 10_000)
 	for _, args := range [][]string{
 		{"trace", "list", "pier-1"}, {"trace", "list", "--json"}, {"show", "pier-1"}, {"orient", "pier-1", "--depth", "deep"}, {"digest", "pier-1"},

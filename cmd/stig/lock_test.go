@@ -21,7 +21,7 @@ import (
 func TestLockHeld(t *testing.T) {
 	dir := t.TempDir()
 	store := beads.Place{Path: filepath.Join(dir, ".beads", "issues.jsonl"), Dir: filepath.Join(dir, ".beads")}
-	if err := os.CopyFS(dir, os.DirFS(filepath.Join("..", "..", "examples", "harbor"))); err != nil {
+	if err := os.CopyFS(dir, os.DirFS(fromHere("..", "..", "examples", "harbor"))); err != nil {
 		t.Fatal(err)
 	}
 	before, err := os.ReadFile(store.Path)

@@ -49,6 +49,7 @@ func TestMCPReading(t *testing.T) {
 
 // TestMCPBounded wants short results from a store of which everything is wrong.
 func TestMCPBounded(t *testing.T) {
+	t.Parallel()
 	session, dir := serve(t)
 	var lines strings.Builder
 	for i := range 300 {
@@ -87,6 +88,7 @@ func slow(t *testing.T, dir string) (pid string) {
 // TestMCPProgress wants a client that asks told what runs, and a call that it cancels
 // to end with its check.
 func TestMCPProgress(t *testing.T) {
+	t.Parallel()
 	dir := harbor(t)
 	pid := slow(t, dir)
 	told := make(chan *mcp.ProgressNotificationParams, 100)

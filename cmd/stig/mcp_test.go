@@ -32,7 +32,7 @@ func serve(t *testing.T) (*mcp.ClientSession, string) {
 func harbor(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(filepath.Join("..", "..", "examples", "harbor"))); err != nil {
+	if err := os.CopyFS(dir, os.DirFS(fromHere("..", "..", "examples", "harbor"))); err != nil {
 		t.Fatal(err)
 	}
 	runGit(t, dir, "init", "-q")

@@ -3,9 +3,10 @@ package main
 import (
 	"encoding/json"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
+	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -88,6 +89,7 @@ func refused() []string {
 // definition of its kind, and fails for a kind without one, for one that no
 // command here prints, and for a key that its definition does not have.
 func TestOutputIsPublished(t *testing.T) {
+	t.Parallel()
 	published := definitions(t, schemas.Output)
 	exact := definitions(t, regexp.MustCompile(`(?m)^\t+\.\.\.\n`).ReplaceAllString(schemas.Output, ""))
 	p := branched(t)
@@ -171,8 +173,9 @@ func holdsTo(kinds cue.Value, out string) (kind string, err error) {
 func kindsIn(t *testing.T) (kinds []string) {
 	t.Helper()
 	var files []string
-	for _, pattern := range []string{"*.go", "*/*.go", "../../app/*.go"} {
-		found, err := filepath.Glob(pattern)
+	root := os.DirFS(fromHere("..", ".."))
+	for _, pattern := range []string{"cmd/stig/*.go", "cmd/stig/*/*.go", "app/*.go"} {
+		found, err := fs.Glob(root, pattern)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -184,7 +187,7 @@ func kindsIn(t *testing.T) (kinds []string) {
 		if strings.HasSuffix(file, "_test.go") {
 			continue
 		}
-		for _, m := range calls.FindAllStringSubmatch(readFile(t, file), -1) {
+		for _, m := range calls.FindAllStringSubmatch(readFile(t, "..", "..", file), -1) {
 			if kind, err := strconv.Unquote(m[1]); err == nil {
 				kinds = append(kinds, kind)
 			}

@@ -19,6 +19,7 @@ var workKills = flag.Int("work-kills", 3, "how often TestWorkKilled kills stig w
 // after its end, alone or with its worker, and starts it again. Nothing may be run
 // twice at once, lost, or left claimed by the dead. Its workers do everything right.
 func TestWorkKilled(t *testing.T) {
+	t.Parallel()
 	n := newNight(t)
 	n.project = overnight.Project{Epics: 1 + *workKills/20, Each: 10, Seed: n.project.Seed}
 	n.always = string(overnight.Right)

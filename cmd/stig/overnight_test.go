@@ -36,6 +36,7 @@ var (
 // overnight.Judge compares what stig says with what the workers wrote down, and with
 // the criteria run again on the merged branch. just overnight runs 30 epics of 10 issues.
 func TestOvernight(t *testing.T) {
+	t.Parallel()
 	n := newNight(t)
 	n.begin(t)
 	n.work()

@@ -3,14 +3,13 @@ package main
 import (
 	"bytes"
 	"os"
-	"path/filepath"
 	"testing"
 )
 
 // TestPicture keeps the picture in README as stig draws it; -update rewrites it.
 func TestPicture(t *testing.T) {
-	path := filepath.Join("..", "..", "docs", "harbor.svg")
-	out, err := shell(filepath.Join("..", "..", "examples", "harbor"), program(t), "stig graph --format svg")
+	path := fromHere("..", "..", "docs", "harbor.svg")
+	out, err := shell(fromHere("..", "..", "examples", "harbor"), program(t), "stig graph --format svg")
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -30,7 +29,7 @@ func TestReference(t *testing.T) {
 		"json.md":          jsonPage(t, schema("output.cue")),
 		"rules.md":         rulePage(),
 	} {
-		path := filepath.Join("..", "..", "docs", "reference", name)
+		path := fromHere("..", "..", "docs", "reference", name)
 		if *update {
 			if err := os.WriteFile(path, []byte(page), 0o644); err != nil {
 				t.Fatal(err)

@@ -65,7 +65,7 @@ func TestRoundTrips(t *testing.T) {
 		fmt.Fprintf(&times, "%s: %d round trips, %s\n", name, asked+dialling*connections, took.Round(time.Millisecond))
 	}
 	t.Log("with 80 ms a round trip where the command reads:\n" + times.String())
-	compareTable(t, filepath.Join("..", "..", "docs", "scale.md"), "round trips", table.String())
+	compareTable(t, fromHere("..", "..", "docs", "scale.md"), "round trips", table.String())
 }
 
 // compareTable compares the part of a document between <!-- name --> and <!-- /name -->

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"unicode/utf8"
@@ -45,6 +46,8 @@ func TestMain(m *testing.M) {
 type withStig struct{ testscript.TestingM }
 
 func (m withStig) Run() int {
+	here()
+	sample.Overlap()
 	beside, err := exec.LookPath("stress-writer")
 	if err == nil {
 		err = os.Link(beside, filepath.Join(filepath.Dir(beside), "stig"))
@@ -59,6 +62,24 @@ func (m withStig) Run() int {
 	return m.TestingM.Run()
 }
 
+// here is the directory of this package. Commands that run in this process change the
+// directory, so that tests name their files from here.
+var here = sync.OnceValue(func() string {
+	dir, err := os.Getwd()
+	if err != nil {
+		panic(err)
+	}
+	return dir
+})
+
+func fromHere(path ...string) string {
+	joined := filepath.Join(path...)
+	if filepath.IsAbs(joined) {
+		return joined
+	}
+	return filepath.Join(here(), joined)
+}
+
 // forGit are the variables of sample.CheapGit, for scripts.
 var forGit []string
 
@@ -66,10 +87,8 @@ var forGit []string
 // command_topic, opening with why it exists. Update expected files in place
 // with go test ./cmd/stig -update.
 func TestScripts(t *testing.T) {
-	scripts, err := filepath.Abs(filepath.Join("testdata", "script")) // stig may change the directory
-	if err != nil {
-		t.Fatal(err)
-	}
+	t.Parallel()
+	scripts := fromHere("testdata", "script")
 	if found, _ := filepath.Glob(filepath.Join(scripts, "*.txtar")); len(found) == 0 {
 		t.Fatal("no scripts found")
 	}
@@ -83,7 +102,7 @@ func TestScripts(t *testing.T) {
 		Files:               params.Files,
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
-		Setup:               setUp(t),
+		Setup:               setUp,
 		Cmds:                scriptCommands(),
 		Condition:           condition,
 	})
@@ -104,25 +123,14 @@ func condition(name string) (bool, error) {
 }
 
 // setUp gives every script a home of its own, a fixed clock, and the example store.
-func setUp(t *testing.T) func(*testscript.Env) error {
-	harbor, err := filepath.Abs(filepath.Join("..", "..", "examples", "harbor"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	schema, err := filepath.Abs(filepath.Join("..", "..", schemas.File))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return func(env *testscript.Env) error { return setUpScript(env, harbor, schema) }
-}
-
-func setUpScript(env *testscript.Env, harbor, schema string) error {
+func setUp(env *testscript.Env) error {
 	home := filepath.Join(env.WorkDir, "home")
 	if err := os.MkdirAll(home, 0o755); err != nil {
 		return err
 	}
 	env.Values["listener"] = new(*listener)
 	env.Setenv("HOME", home)
+	harbor := fromHere("..", "..", "examples", "harbor")
 	env.Setenv("HARBOR", harbor)
 	env.Setenv("STIG_NOW", "2026-11-20T09:00:00Z")
 	env.Setenv("TZ", "UTC")
@@ -134,7 +142,7 @@ func setUpScript(env *testscript.Env, harbor, schema string) error {
 	env.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 	env.Vars = append(env.Vars, forGit...)
 	env.Setenv("GIT_CEILING_DIRECTORIES", filepath.Dir(env.WorkDir))
-	env.Setenv("SCHEMA", schema)
+	env.Setenv("SCHEMA", fromHere("..", "..", schemas.File))
 	return os.CopyFS(filepath.Join(env.WorkDir, "harbor"), os.DirFS(harbor))
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -17,27 +16,23 @@ import (
 // What each finds in its environment: $URL and $URL2 name empty databases, of which user
 // mara has all rights with the password tide, $SERVER is the host and port, $KIND the kind.
 func TestServerScripts(t *testing.T) {
-	scripts, err := filepath.Abs(filepath.Join("testdata", "server")) // stig may change the directory
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, kind := range []string{servers.MariaDB, servers.Dolt} {
 		t.Run(kind, func(t *testing.T) {
 			server := servers.Need(t, kind)
-			give, commands, made := setUp(t), scriptCommands(), new(atomic.Int64)
+			commands, made := scriptCommands(), new(atomic.Int64)
 			commands["sql"] = func(ts *testscript.TestScript, neg bool, args []string) {
 				if err := execute(server.Config, strings.Join(args, " ")); (err != nil) != neg {
 					ts.Fatalf("sql %q: %v", args, err)
 				}
 			}
 			testscript.Run(t, testscript.Params{
-				Dir:                 scripts,
+				Dir:                 fromHere("testdata", "server"),
 				UpdateScripts:       *update,
 				RequireExplicitExec: true,
 				Cmds:                commands,
 				Condition:           func(name string) (bool, error) { return name == kind, nil },
 				Setup: func(env *testscript.Env) error {
-					if err := give(env); err != nil {
+					if err := setUp(env); err != nil {
 						return err
 					}
 					return giveDatabases(env, server, fmt.Sprintf("harbor%d", made.Add(1)))

@@ -18,7 +18,8 @@ var namedBlock = regexp.MustCompile("(?ms)^```[a-z]+ ([a-z]+\\.[a-z]+)\n(.*?)^``
 // TestStory runs the story of docs/traces.md: four real processes that know one epic,
 // and nothing of each other.
 func TestStory(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "traces.md"))
+	t.Parallel()
+	text, err := os.ReadFile(fromHere("..", "..", "docs", "traces.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

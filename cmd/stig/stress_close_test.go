@@ -20,6 +20,7 @@ import (
 // several at once and one in three killed on the way: what was acknowledged is
 // in the store in the end, and nothing lies about.
 func TestStressClose(t *testing.T) {
+	t.Parallel()
 	const workers = 4
 	each := 4 + 4*int(stressTime.Seconds()) // issues of each worker
 	dir := t.TempDir()

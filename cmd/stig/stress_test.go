@@ -23,7 +23,7 @@ import (
 )
 
 var (
-	stressTime    = flag.Duration("stress", time.Second, "how long TestStress writes and kills")
+	stressTime    = flag.Duration("stress", 400*time.Millisecond, "how long TestStress writes and kills")
 	stressProgram = flag.String("stig", "stig", "the stig that TestStress runs")
 )
 
@@ -38,6 +38,7 @@ const (
 // in the end replays what each writer had acknowledged: just stress runs it
 // for a minute.
 func TestStress(t *testing.T) {
+	t.Parallel()
 	r, err := newStressRun(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -50,8 +51,8 @@ func TestStress(t *testing.T) {
 	for _, fault := range r.faults {
 		t.Error(fault)
 	}
-	seconds := int(stressTime.Seconds())
-	if r.acknowledged < seconds*stressWritesPerSecond || r.killed < seconds*stressKillsPerSecond || min(r.reads, r.checks) == 0 {
+	seconds := stressTime.Seconds()
+	if r.acknowledged < int(seconds*stressWritesPerSecond) || r.killed < int(seconds*stressKillsPerSecond) || min(r.reads, r.checks) == 0 {
 		t.Error("so little happened that nothing is proved")
 	}
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -11,7 +10,7 @@ import (
 // fourth passes the acceptance criteria, which ends the swarm as proved.
 func TestSwarmExample(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(filepath.Join("..", "..", "examples", "swarm"))); err != nil {
+	if err := os.CopyFS(dir, os.DirFS(fromHere("..", "..", "examples", "swarm"))); err != nil {
 		t.Fatal(err)
 	}
 	printed, err := shell(dir, program(t), `set -e

@@ -20,7 +20,7 @@ func TestFromOneMachineToATeam(t *testing.T) {
 	if _, err := exec.LookPath("openssl"); err != nil {
 		t.Skip("left out: no openssl")
 	}
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "database.md"))
+	text, err := os.ReadFile(fromHere("..", "..", "docs", "database.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,10 +51,7 @@ type team struct {
 func newTeam(t *testing.T) *team {
 	p := &team{T: t, dir: t.TempDir(), program: program(t)}
 	p.shell(p.dir, "", `mkdir "on the server" && git init -q --bare origin.git`)
-	harbor, err := filepath.Abs(filepath.Join("..", "..", "examples", "harbor"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	harbor := fromHere("..", "..", "examples", "harbor")
 	for _, name := range []string{"Mara", "Bo"} {
 		home := filepath.Join(p.dir, name)
 		if err := os.Mkdir(home, 0o755); err != nil {
@@ -133,13 +130,13 @@ func (p *team) shell(dir, home, commands string) {
 // stands for the one of the page.
 func TestDoltDocument(t *testing.T) {
 	server := servers.Need(t, servers.Dolt)
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "dolt.md"))
+	text, err := os.ReadFile(fromHere("..", "..", "docs", "dolt.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	database := server.Database("document")
 	p := &team{T: t, dir: t.TempDir(), program: program(t)}
-	if err := os.CopyFS(p.dir, os.DirFS(filepath.Join("..", "..", "examples", "harbor"))); err != nil {
+	if err := os.CopyFS(p.dir, os.DirFS(fromHere("..", "..", "examples", "harbor"))); err != nil {
 		t.Fatal(err)
 	}
 	p.shell(p.dir, p.dir, "git init -q && git config user.name mara && stig init --store "+database.URL()+" --import && rm .beads/issues.jsonl")

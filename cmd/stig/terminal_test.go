@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"html"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -31,7 +30,7 @@ const (
 // TestTerminal runs the scenes and keeps docs/terminal.svg what they print; -update writes it.
 func TestTerminal(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(filepath.Join("..", "..", "examples", "harbor"))); err != nil {
+	if err := os.CopyFS(dir, os.DirFS(fromHere("..", "..", "examples", "harbor"))); err != nil {
 		t.Fatal(err)
 	}
 	var pictures []scene
@@ -46,7 +45,7 @@ func TestTerminal(t *testing.T) {
 	if len(picture) > mostBytes {
 		t.Errorf("%d bytes, at most %d", len(picture), mostBytes)
 	}
-	path := filepath.Join("..", "..", "docs", "terminal.svg")
+	path := fromHere("..", "..", "docs", "terminal.svg")
 	if *update {
 		if err := os.WriteFile(path, []byte(picture), 0o644); err != nil {
 			t.Fatal(err)

@@ -233,6 +233,7 @@ func saidBy(t *testing.T, text string) map[string]string {
 // TestUndoAll asserts of every command that writes: after undo the store says
 // what it said before, and recover misses nothing.
 func TestUndoAll(t *testing.T) {
+	t.Parallel()
 	for _, e := range writtenEdits {
 		t.Run(e.name, func(t *testing.T) {
 			c := newEditedClone(t, e)
@@ -259,6 +260,7 @@ func TestUndoAll(t *testing.T) {
 // TestRecoverAll asserts of every command that writes: when a checkout of the
 // file took away what it wrote, recover puts it back.
 func TestRecoverAll(t *testing.T) {
+	t.Parallel()
 	for _, e := range writtenEdits {
 		t.Run(e.name, func(t *testing.T) {
 			c := newEditedClone(t, e)

@@ -23,7 +23,8 @@ import (
 // configuration, journal, verdicts, sessions, workers and swarms. This one reads all of it,
 // works on, and loses nothing.
 func TestUpgrade(t *testing.T) {
-	fixtures, err := filepath.Glob("testdata/upgrade/*.txtar")
+	t.Parallel()
+	fixtures, err := filepath.Glob(fromHere("testdata", "upgrade", "*.txtar"))
 	if err != nil || len(fixtures) == 0 {
 		t.Fatalf("no fixtures: %v", err)
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -33,7 +32,7 @@ func TestPublishedStays(t *testing.T) {
 	}
 	slices.Sort(now)
 	now = slices.Compact(now)
-	golden := filepath.Join("testdata", "published-1.txt")
+	golden := fromHere("testdata", "published-1.txt")
 	recorded, err := os.ReadFile(golden)
 	if err != nil && !*update {
 		t.Fatal(err)
@@ -80,13 +79,13 @@ func keysBelow(v cue.Value, path string, depth int) (keys []string) {
 
 // TestVersionIsNamed finds the version of the program where people read it.
 func TestVersionIsNamed(t *testing.T) {
-	changes := readFile(t, filepath.Join("..", "..", "CHANGELOG.md"))
+	changes := readFile(t, "..", "..", "CHANGELOG.md")
 	first, _, _ := strings.Cut(changes[strings.Index(changes, "\n## ")+1:], "\n")
 	if !strings.HasPrefix(first, "## "+early.Version) {
 		t.Errorf("CHANGELOG.md begins with %q, and this is %s", first, early.Version)
 	}
 	for _, plugin := range []string{".claude-plugin", ".codex-plugin"} {
-		if text := readFile(t, filepath.Join("..", "..", "plugin", plugin, "plugin.json")); !strings.Contains(text, `"version": "`+early.Version+`"`) {
+		if text := readFile(t, "..", "..", "plugin", plugin, "plugin.json"); !strings.Contains(text, `"version": "`+early.Version+`"`) {
 			t.Errorf("plugin/%s/plugin.json: is of another version than %s", plugin, early.Version)
 		}
 	}

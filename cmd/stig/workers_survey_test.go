@@ -17,7 +17,7 @@ import (
 // ended with an issue in hand; doctor names what the dead hold.
 func TestSurveyOfWorkers(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(filepath.Join("..", "..", "examples", "harbor"))); err != nil {
+	if err := os.CopyFS(dir, os.DirFS(fromHere("..", "..", "examples", "harbor"))); err != nil {
 		t.Fatal(err)
 	}
 	if out, err := exec.Command("git", "init", "-q", dir).CombinedOutput(); err != nil {
