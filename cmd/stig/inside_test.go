@@ -38,9 +38,11 @@ func stig(ts *testscript.TestScript, neg bool, args []string) {
 // embedded is compiled once for all scripts.
 var embedded = sync.OnceValue(cue.Embedded)
 
-// waiting are the commands that wait for programs, people or a clock. Commands in this
-// process wait for each other.
-var waiting = []string{"await", "swarm", "watch", "work"}
+// waits reports whether a command line waits for programs, people or a clock: commands
+// in this process wait for each other.
+func waits(args []string) bool {
+	return slices.Contains([]string{"await", "watch", "work"}, args[0]) || slices.Equal(args[:min(2, len(args))], []string{"swarm", "run"})
+}
 
 // runStig runs stig for a script and gives its exit code.
 func runStig(ts *testscript.TestScript, args []string) string {
@@ -48,7 +50,7 @@ func runStig(ts *testscript.TestScript, args []string) string {
 	for list := scriptField(ts, "env"); len(env) < list.Len(); {
 		env = append(env, list.Index(len(env)).String())
 	}
-	if !slices.Contains(waiting, args[0]) && !needsProcess(ts, lookUp(env)) {
+	if !waits(args) && !needsProcess(ts, lookUp(env)) {
 		return strconv.Itoa(runInside(ts.MkAbs("."), env, ts.Stdout(), ts.Stderr(), args...))
 	}
 	if err := ts.Exec("stig", args...); err != nil {
