@@ -91,3 +91,18 @@ func TestLongForms(t *testing.T) {
 		t.Errorf("80 KiB: %d", status)
 	}
 }
+
+// TestTypedStays wants the part with what was written into a refused form not to be replaced
+// by the events of its page, which differs from what others see at once; all others are.
+func TestTypedStays(t *testing.T) {
+	s := serve(t, lines, nil)
+	hash := s.ask(t, "ann", "Hemp or steel?", "hemp", "steel")
+	c := s.browser(t)
+	_, body := c.post(t, "/issues/pier-1/resolve", "question", hash, "form", hash, "option", "7", "text", "as thick as it gets")
+	contains(t, body, "as thick as it gets</textarea>", `sse-swap="timeline"`, `id="part-questions"`)
+	if strings.Contains(body, `sse-swap="questions"`) {
+		t.Error("what was written is replaced")
+	}
+	_, body = c.get(t, "/issues/pier-1")
+	contains(t, body, `sse-swap="questions"`)
+}

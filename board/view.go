@@ -138,7 +138,7 @@ func (b *Board) made(ctx context.Context, address string) (page, reading, error)
 func (v *view) made(make maker) (page, error) {
 	p, err := make(v)
 	if err == nil {
-		p.Parts = append([]part{{troublePart, ""}}, p.Parts...)
+		p.Parts = append([]part{{Name: troublePart}}, p.Parts...)
 	}
 	p.Unready = v.unready
 	return p, err
@@ -196,7 +196,7 @@ func (b *Board) troubled(err error) part {
 		f := app.Classify(err)
 		said = map[string]string{"Text": f.Message, "Hint": f.Hint}
 	}
-	return part{troublePart, b.pages.render("trouble", said)}
+	return part{Name: troublePart, HTML: b.pages.render("trouble", said)}
 }
 
 // statusOf gives the status of an answer that says how a service ended.
@@ -292,10 +292,14 @@ func (p *pages) render(name string, data any) string {
 
 // part renders a part of a page with what the view knows.
 func (v *view) part(name string, data any) part {
-	return part{name, v.Board.pages.render(name, struct {
+	before := v.again
+	v.again = false
+	p := part{Name: name, HTML: v.Board.pages.render(name, struct {
 		View *view
 		Data any
 	}{v, data})}
+	p.Typed, v.again = v.again, before || v.again
+	return p
 }
 
 // Secret is what forms hold: a stamp that stands for the secret of each browser.
