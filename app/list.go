@@ -300,8 +300,9 @@ func (r ListRequest) matchesLine(issue *beads.Issue, reader *beads.Reader, row *
 // SearchRequest asks which issues hold words, in any of their texts.
 type SearchRequest struct {
 	Words string
-	Open  bool // leaves closed issues out
-	Limit int  // the best so many; 0 for all
+	Open  bool         // leaves closed issues out
+	Among *ListRequest // only issues that match it; its sort, limit and view are not looked at
+	Limit int          // the best so many; 0 for all
 }
 
 // SearchRow is one issue that holds words.
@@ -314,6 +315,8 @@ type SearchRow struct {
 	Score    float64 `json:"score"`
 	Field    string  `json:"field"`   // the key that counted most
 	Excerpt  string  `json:"excerpt"` // the line of it that holds most of the words
+
+	IssueType, Assignee string `json:"-"`
 }
 
 // searched are the fields of an issue, and how much a word in each counts.
@@ -357,16 +360,29 @@ func (a *App) Search(r SearchRequest) (rows []SearchRow, total int, err error) {
 		return nil, 0, err
 	}
 	defer file.Close()
+	among := &ListRequest{All: true}
+	if r.Among != nil {
+		*among = *r.Among
+	}
+	if err := a.checkList(file, among); err != nil {
+		return nil, 0, err
+	}
 	var places []int
+	none := signals.Read(notes.Parse(""), a.Schema)
 	reader := file.Reader()
 	hits := recall.Search(r.Words, func(yield func(recall.Document) bool) {
 		for i, issue := range file.All() {
-			if at, _ := file.Index(issue.ID); at != i || issue.Status == "tombstone" || r.Open && issue.Status == "closed" {
+			if at, _ := file.Index(issue.ID); at != i || r.Open && issue.Status == "closed" || !among.matchesIndex(issue) {
 				continue
 			}
-			record, e := reader.Record(issue)
-			if e != nil {
-				err = e
+			var matches bool
+			if matches, err = among.matchesLine(issue, reader, &ListRow{Signals: none}, a.Schema); err != nil {
+				return
+			} else if !matches {
+				continue
+			}
+			var record *beads.Record
+			if record, err = reader.Record(issue); err != nil {
 				return
 			}
 			if places = append(places, i); !yield(searched(record)) {
@@ -388,7 +404,7 @@ func (a *App) Search(r SearchRequest) (rows []SearchRow, total int, err error) {
 			return nil, 0, err
 		}
 		rows = append(rows, SearchRow{
-			ID: issue.ID, Title: issue.Title, Status: issue.Status, Priority: issue.Priority,
+			ID: issue.ID, Title: issue.Title, Status: issue.Status, Priority: issue.Priority, IssueType: issue.Type, Assignee: issue.Assignee,
 			Words: hit.Words, Score: math.Round(hit.Score*1000) / 1000, Field: hit.Field, Excerpt: excerpt(searched(record), hit.Field, r.Words),
 		})
 	}

@@ -44,8 +44,18 @@ func issueActs() map[string]act {
 			return "released", err
 		}},
 		"reopen": {true, func(ctx context.Context, a *app.App, id string, form url.Values) (string, error) {
-			_, err := a.Reopen(ctx, app.ReopenRequest{ID: id, Reason: form.Get("text")})
-			return "reopened", err
+			if strings.TrimSpace(form.Get("text")) == "" {
+				return "", app.Usage("a reason is missing", "write into the form what is wrong with it")
+			}
+			reopened, err := a.Reopen(ctx, app.ReopenRequest{ID: id, Reason: form.Get("text")})
+			if err != nil {
+				return "", err
+			}
+			if !reopened.Changed { // the reason is nowhere
+				return "", &fault.Error{Code: fault.Conflict, ID: reopened.ID, Reason: "is not closed (status " + reopened.Status + "), nothing changed", Hint: "leave a comment instead"}
+			}
+			a.WarnOfEdit(reopened.ID, reopened.Warnings, reopened.Lines)
+			return "reopened", nil
 		}},
 		"verify": {true, runChecks},
 	}
@@ -88,7 +98,7 @@ func (b *Board) post(w http.ResponseWriter, r *http.Request) {
 	back := b.backOf(r)
 	if err != nil {
 		f := app.Classify(err)
-		b.show(w, r, back, &outcome{alert{Bad: true, Text: f.Message, Hint: f.Hint, Lost: strings.TrimSpace(r.PostForm.Get("text"))}, statusOf(f.Code), r.PostForm})
+		b.show(w, r, back, &outcome{alert{Bad: true, Text: f.Message, Hint: f.Hint, Lost: written(r.PostForm)}, statusOf(f.Code), r.PostForm})
 		return
 	}
 	if len(warnings) > 0 {
@@ -97,6 +107,17 @@ func (b *Board) post(w http.ResponseWriter, r *http.Request) {
 	}
 	b.door.patient(w)
 	http.Redirect(w, r, back, http.StatusSeeOther)
+}
+
+// written is what somebody wrote into a form.
+func written(form url.Values) string {
+	var all []string
+	for _, field := range []string{"text", "done", "learned", "remains", "downstream"} {
+		if text := strings.TrimSpace(form.Get(field)); text != "" {
+			all = append(all, text)
+		}
+	}
+	return strings.Join(all, "\n\n")
 }
 
 // backOf is the page that a form stands on: one of this board.
@@ -123,20 +144,32 @@ func resolve(ctx context.Context, a *app.App, id string, form url.Values) (strin
 			return "", app.Usage("option: must be a number of an option; found "+strconv.Quote(text), "load the page again")
 		}
 	}
+	text := strings.TrimSpace(form.Get("text"))
+	if option == 0 && text == "" {
+		return "", app.Usage("the answer is empty", "choose an option, or write it into the form")
+	}
 	answering, err := a.Answering(ctx, id, false)
 	if err != nil {
 		return "", err
 	}
-	_, err = answering.Resolve(ctx, checkpoint.Answer{Question: hash, Option: option, Text: strings.TrimSpace(form.Get("text")), Self: form.Get("self") != ""})
-	return "answered", err
+	answered, err := answering.Resolve(ctx, checkpoint.Answer{Question: hash, Option: option, Text: text, Self: form.Get("self") != ""})
+	if err != nil {
+		return "", err
+	}
+	a.WarnOfEdit(answered.ID, answered.Warnings, answered.Lines)
+	return "answered", nil
 }
 
 func comment(ctx context.Context, a *app.App, id string, form url.Values) (string, error) {
+	if strings.TrimSpace(form.Get("text")) == "" {
+		return "", app.Usage("the comment is empty", "write it into the form")
+	}
 	_, err := a.Comment(ctx, app.CommentRequest{ID: id, Text: form.Get("text")})
 	return "commented", err
 }
 
-// leave is a checkpoint.
+// leave is a checkpoint. It says what the command prints beside what was written: the form
+// does not show which texts it replaces.
 func leave(ctx context.Context, a *app.App, id string, form url.Values) (string, error) {
 	r := app.CheckpointRequest{ID: id, Signals: map[signals.Signal]string{}, Estimate: signals.Estimate{
 		Done: strings.TrimSpace(form.Get("done")), Learned: strings.TrimSpace(form.Get("learned")),
@@ -147,8 +180,26 @@ func leave(ctx context.Context, a *app.App, id string, form url.Values) (string,
 			r.Signals[s] = value
 		}
 	}
-	_, err := a.Checkpoint(ctx, r)
-	return "noted", err
+	if len(r.Signals) == 0 && r.Estimate == (signals.Estimate{}) {
+		return "", app.Usage("nothing to write", "fill in a field of the form")
+	}
+	report, err := a.Checkpoint(ctx, r)
+	if err != nil {
+		return "", err
+	}
+	for _, c := range report.Changed {
+		if _, is := signals.Named(c.Signal); !is && c.From != "" {
+			a.Warn("%s: replaced; was %s", c.Signal, short(c.From, 200))
+		}
+	}
+	for _, alert := range report.Alerts {
+		a.Warn("alert %s: %s", alert.Rule, alert.Message)
+	}
+	for _, f := range report.Findings {
+		a.Warn("finding %s: %s; %s", f.Rule, f.Message, f.Hint)
+	}
+	a.WarnOfEdit(report.ID, report.Warnings, report.Lines)
+	return "noted", nil
 }
 
 // runChecks runs the checks of an issue, where they are trusted.

@@ -23,8 +23,11 @@ func everybody(v *view) (page, error) {
 	return p, nil
 }
 
-// mostActors is how many actors are shown.
-const mostActors = 100
+// How many actors, and how many items of an inbox, are shown.
+const (
+	mostActors = 100
+	mostItems  = 100
+)
 
 // actor is the page of one who works on the clone: state, inbox, runs and log.
 func actor(v *view) (page, error) {
@@ -44,7 +47,10 @@ func actor(v *view) (page, error) {
 	}
 	slices.Reverse(runs)
 	p.Parts = []part{
-		v.part("standing", shown), v.part("inbox", items),
+		v.part("standing", shown), v.part("inbox", struct {
+			List        []inbox.Item
+			Total, More int
+		}{items[:min(len(items), mostItems)], len(items), max(0, len(items)-mostItems)}),
 		v.part("runs", struct {
 			Runs  []actors.Run
 			Words []string

@@ -136,7 +136,8 @@ func (d *door) known(hostPort string) bool {
 		host = hostPort
 	}
 	host = strings.Trim(host, "[]")
-	return host == "localhost" || net.ParseIP(host) != nil || slices.ContainsFunc(d.options.Names, func(name string) bool { return strings.EqualFold(name, host) })
+	isHost := func(name string) bool { return strings.EqualFold(name, host) }
+	return isHost("localhost") || net.ParseIP(host) != nil || slices.ContainsFunc(d.options.Names, isHost)
 }
 
 // welcome lets a browser in and leads it to the address without the token.
@@ -171,8 +172,8 @@ func (d *door) ours(w http.ResponseWriter, r *http.Request, session string) bool
 		http.Error(w, "not a form", http.StatusUnsupportedMediaType)
 		return false
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, mostForm)
-	if err := r.ParseForm(); err != nil {
+	r.Body = http.MaxBytesReader(w, r.Body, 3*mostForm) // most bytes are sent as three
+	if err := r.ParseForm(); err != nil || sizeOf(r.PostForm) > mostForm {
 		http.Error(w, "the form cannot be read, or has more than 64 KiB", http.StatusRequestEntityTooLarge)
 		return false
 	}
@@ -183,5 +184,15 @@ func (d *door) ours(w http.ResponseWriter, r *http.Request, session string) bool
 	return true
 }
 
-// mostForm is how long a form may be, in bytes.
+// sizeOf is how long what a form holds is, in bytes.
+func sizeOf(form url.Values) (n int) {
+	for _, values := range form {
+		for _, value := range values {
+			n += len(value)
+		}
+	}
+	return n
+}
+
+// mostForm is how long what is written into a form may be, in bytes.
 const mostForm = 64 << 10

@@ -39,7 +39,7 @@ func (b *Board) events(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	line := sender{now: b.options.App.Now, w: w, control: http.NewResponseController(w), stamp: []byte(b.stamp), secret: []byte(b.door.secret(b.door.session(r)))}
 	_ = line.control.SetReadDeadline(time.Time{}) // the request was read; the page stays open for hours
-	if line.send([]byte("retry: 1000\n\n")) != nil {
+	if line.send([]byte("retry: 1000\n\n")) != nil || r.Method == http.MethodHead {
 		return
 	}
 	breathe := time.NewTicker(breath)
@@ -88,8 +88,9 @@ func eventsOf(pending map[string]string, sum string) []byte {
 			fmt.Fprintf(&b, "id: %s\n", sum)
 		}
 		fmt.Fprintf(&b, "event: %s\n", name)
-		for line := range strings.SplitSeq(pending[name], "\n") {
-			b.WriteString("data: " + strings.TrimSuffix(line, "\r") + "\n")
+		text := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(pending[name]) // each ends a line of an event
+		for line := range strings.SplitSeq(text, "\n") {
+			b.WriteString("data: " + line + "\n")
 		}
 		b.WriteString("\n")
 	}

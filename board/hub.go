@@ -13,8 +13,9 @@ import (
 
 // part is a piece of a page that is sent anew when it changed.
 type part struct {
-	Name string // unique on its page: letters
-	HTML string
+	Name  string // unique on its page: letters
+	HTML  string
+	Typed bool // it holds what somebody wrote into a form that was refused, and stays as it is
 }
 
 // sumOf names what a page shows.

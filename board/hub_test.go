@@ -9,7 +9,7 @@ import (
 // A page that others open while it is made, and that changes meanwhile, is shown as it is
 // for them: what was made is old, and no later change would replace it.
 func TestEnterWhileItChanges(t *testing.T) {
-	older, newer := []part{{"a", "older"}}, []part{{"a", "newer"}}
+	older, newer := []part{{Name: "a", HTML: "older"}}, []part{{Name: "a", HTML: "newer"}}
 	h := &hub{rooms: map[string]*room{}, wake: newBell()}
 	h.make = func(context.Context, string) (page, reading, error) {
 		h.rooms["/"] = &room{parts: newer, sum: sumOf(newer), visitor: map[*visitor]bool{}}

@@ -61,7 +61,8 @@ func issue(v *view) (page, error) {
 			Types []string
 			Type  string
 			Left  []entry
-		}{trace.Types(), v.query.Get("type"), entriesOf(left)}),
+			Total int
+		}{trace.Types(), v.query.Get("type"), entriesOf(left), len(left)}),
 		v.part("trajectory", v.trajectory(id)),
 		v.part("proof", gate(v.work(id)[id].Gate)),
 		v.part("acts", shown),
@@ -86,9 +87,12 @@ type entry struct {
 
 type fact struct{ Name, Value string }
 
-// entriesOf gives traces the newest first.
+// mostEntries is how many traces of an issue are shown.
+const mostEntries = 80
+
+// entriesOf gives the newest traces, the newest first.
 func entriesOf(list []trace.Left) (all []entry) {
-	for _, l := range slices.Backward(list) {
+	for _, l := range slices.Backward(list[max(0, len(list)-mostEntries):]) {
 		one := entry{Name: l.Name, Type: l.Type, Source: l.Source}
 		if !l.At.IsZero() {
 			one.At = l.At.UTC().Format("2006-01-02 15:04")
@@ -101,7 +105,7 @@ func entriesOf(list []trace.Left) (all []entry) {
 		slices.SortFunc(one.Facts, func(a, b fact) int { return strings.Compare(a.Name, b.Name) })
 		all = append(all, one)
 	}
-	return all[:min(len(all), 80)]
+	return all
 }
 
 // plot is how the surprise of an issue went, as a line over its commits.

@@ -45,15 +45,45 @@ func today(v *view) (page, error) {
 	p.Parts = []part{
 		v.part("counts", found.Survey.Counts),
 		v.part("questions", v.questions(asked.Pending)),
-		v.part("attention", slices.DeleteFunc(slices.Clone(found.Survey.Attention), isAsked)),
+		v.part("attention", attentionOf(found.Survey)),
 		v.part("doing", v.doing(listed.Actors)),
-		v.part("closings", closed),
+		v.part("closings", struct {
+			List        []closing
+			Total, More int
+		}{closed[:min(len(closed), mostClosings)], len(closed), max(0, len(closed)-mostClosings)}),
 	}
 	return p, nil
 }
 
-// isAsked reports whether attention is needed for a question, which stands above in full.
-func isAsked(a orient.Attention) bool { return a.Rule == "escalation-pending" }
+// attention is what needs it: the first of each rule, of which the survey may leave some out.
+type attention struct {
+	List        []orient.Attention
+	Total, More int
+}
+
+// attentionOf leaves out the questions, which stand above in full.
+func attentionOf(s *orient.Survey) (shown attention) {
+	const asked = "escalation-pending"
+	for _, r := range s.Rules {
+		if r.Rule != asked {
+			shown.Total += r.Count
+		}
+	}
+	for _, a := range s.Attention {
+		if a.Rule != asked && len(shown.List) < mostAttention {
+			shown.List = append(shown.List, a)
+		}
+	}
+	shown.More = shown.Total - len(shown.List)
+	return shown
+}
+
+// How much of each list Today shows.
+const (
+	mostAttention = 40
+	mostDoing     = 50
+	mostClosings  = 50
+)
 
 // asked are the questions of the store, with and without an answer.
 func (v *view) asked() (*app.Escalations, error) {
@@ -153,20 +183,28 @@ const (
 	readWords = 4 << 10
 )
 
-func (v *view) doing(list []*actors.Actor) (shown []doing) {
-	for _, a := range list {
+// everyone is who works here: those who have an issue in hand first.
+type everyone struct {
+	List []doing
+	More int
+}
+
+func (v *view) doing(list []*actors.Actor) (shown everyone) {
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b *actors.Actor) int { return cmp.Compare(idle(a), idle(b)) })
+	shown.More = max(0, len(list)-mostDoing)
+	for _, a := range list[:len(list)-shown.More] {
 		one := doing{Actor: a}
 		if a.Issue != "" {
 			one.Words = v.words(a.Name)
 		}
-		shown = append(shown, one)
+		shown.List = append(shown.List, one)
 	}
-	slices.SortStableFunc(shown, func(a, b doing) int { return cmp.Compare(idle(a), idle(b)) })
 	return shown
 }
 
-func idle(d doing) int {
-	if d.Issue != "" {
+func idle(a *actors.Actor) int {
+	if a.Issue != "" {
 		return 0
 	}
 	return 1
@@ -238,7 +276,7 @@ func (v *view) closings() (list []closing, err error) {
 		list = append(list, closing{ID: is.ID, Title: is.Title, Reason: record.Text(beads.CloseReason), By: is.Assignee, At: at})
 	}
 	slices.SortStableFunc(list, func(a, b closing) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.ID, b.ID)) })
-	return list[:min(len(list), 50)], nil
+	return list, nil
 }
 
 // closedAs names to a memo what closedAt found.

@@ -27,7 +27,6 @@ type view struct {
 	now     time.Time
 	Board   *Board
 	Who     string // acts; "" where nobody is known
-	Alert   *alert // what became of a form; nil for nothing
 	typed   url.Values
 	again   bool // what was typed stands in its form again
 	Address string
@@ -138,7 +137,9 @@ func (b *Board) made(ctx context.Context, address string) (page, reading, error)
 // made makes the page of a view.
 func (v *view) made(make maker) (page, error) {
 	p, err := make(v)
-	p.Parts = append([]part{{troublePart, ""}}, p.Parts...)
+	if err == nil {
+		p.Parts = append([]part{{Name: troublePart}}, p.Parts...)
+	}
 	p.Unready = v.unready
 	return p, err
 }
@@ -154,19 +155,26 @@ func (b *Board) show(w http.ResponseWriter, r *http.Request, address string, aft
 	v, make, err := b.look(r.Context(), address)
 	status := http.StatusOK
 	var p page
+	var said *alert
+	if after != nil {
+		said, status = &after.alert, after.status
+	}
 	if err == nil {
 		if after != nil {
-			v.Alert, v.typed, status = &after.alert, after.typed, after.status
+			v.typed = after.typed
 		}
-		p, err = v.made(make)
+		if p, err = v.made(make); err == nil && v.again {
+			said.Lost = ""
+		}
 	}
 	if err != nil {
+		made := p
 		status, p = b.trouble(err)
+		if v = nil; len(made.Parts) > 0 { // the form whose filters are refused
+			p.Title, p.Section, p.Parts = made.Title, made.Section, append(p.Parts, made.Parts...)
+		}
 	}
-	if v != nil && v.again {
-		v.Alert.Lost = ""
-	}
-	b.write(w, r, status, v, p)
+	b.write(w, r, status, v, p, said)
 }
 
 // trouble is the page of an error, in the words of the commands.
@@ -188,7 +196,7 @@ func (b *Board) troubled(err error) part {
 		f := app.Classify(err)
 		said = map[string]string{"Text": f.Message, "Hint": f.Hint}
 	}
-	return part{troublePart, b.pages.render("trouble", said)}
+	return part{Name: troublePart, HTML: b.pages.render("trouble", said)}
 }
 
 // statusOf gives the status of an answer that says how a service ended.
@@ -212,13 +220,14 @@ func (b *Board) missing(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	status, p := b.trouble(errNoPage)
-	b.write(w, r, status, nil, p)
+	b.write(w, r, status, nil, p, nil)
 }
 
 // frame is what stands around the parts of a page.
 type frame struct {
 	page
-	View  *view // nil for a page that does not change while it is looked at
+	View  *view  // nil for a page that does not change while it is looked at
+	Alert *alert // what became of a form; nil for nothing
 	Sum   string
 	Again bool // it is to be loaded again from time to time
 	Nav   []place
@@ -230,10 +239,12 @@ func places() []place {
 	return []place{{"Today", "/", "t"}, {"Issues", "/issues", "i"}, {"Graph", "/graph", "g"}, {"Actors", "/actors", "a"}, {"Check", "/check", "c"}}
 }
 
-func (b *Board) write(w http.ResponseWriter, r *http.Request, status int, v *view, p page) {
-	f := frame{page: p, View: v, Sum: sumOf(p.Parts), Nav: places()}
-	if v == nil || status >= http.StatusBadRequest && v.Alert == nil {
-		f.View, f.Again = nil, status == http.StatusServiceUnavailable
+func (b *Board) write(w http.ResponseWriter, r *http.Request, status int, v *view, p page, said *alert) {
+	f := frame{page: p, View: v, Alert: said, Sum: sumOf(p.Parts), Nav: places()}
+	if said == nil { // what a form came to, and what was written into it, stays until somebody read it
+		f.Again = v == nil && status == http.StatusServiceUnavailable
+	} else {
+		f.Unready = false
 	}
 	text := b.pages.render("frame", f)
 	text = strings.ReplaceAll(text, b.stamp, b.door.secret(b.door.session(r)))
@@ -250,6 +261,8 @@ func parsed() *pages {
 	functions := template.FuncMap{
 		"whole":   func(text string) template.HTML { return template.HTML(text) }, // of parts, which were made here
 		"visible": func(text string) string { return short(text, 2000) },
+		"all":     app.Visible,
+		"passage": func(text string) string { return short(text, 400) },
 		"title":   func(text string) string { return short(text, 200) },
 		"word":    func(text string) string { return short(text, 60) },
 		"join":    strings.Join,
@@ -279,10 +292,14 @@ func (p *pages) render(name string, data any) string {
 
 // part renders a part of a page with what the view knows.
 func (v *view) part(name string, data any) part {
-	return part{name, v.Board.pages.render(name, struct {
+	before := v.again
+	v.again = false
+	p := part{Name: name, HTML: v.Board.pages.render(name, struct {
 		View *view
 		Data any
 	}{v, data})}
+	p.Typed, v.again = v.again, before || v.again
+	return p
 }
 
 // Secret is what forms hold: a stamp that stands for the secret of each browser.

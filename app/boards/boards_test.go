@@ -138,14 +138,16 @@ func TestGraph(t *testing.T) {
 		{"all", boards.GraphRequest{}, "pier-1 pier-1.1 pier-2", 3},
 		{"around one", boards.GraphRequest{Around: "pier-2"}, "pier-1.1 pier-2", 2},
 		{"an epic", boards.GraphRequest{Epic: "pier-1"}, "pier-1 pier-1.1", 2},
+		{"around one in an epic", boards.GraphRequest{Around: "pier-2", Epic: "pier-1"}, "pier-1.1", 1},
 		{"a state", boards.GraphRequest{Status: []string{"open"}}, "pier-1.1 pier-2", 2},
 		{"too many", boards.GraphRequest{Most: 2}, "", 3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			picture, count, err := boards.Graph(a, c.r)
+			graphed, err := boards.Graph(a, c.r)
 			if err != nil {
 				t.Fatal(err)
 			}
+			picture, count := graphed.Picture, graphed.Issues
 			var ids []string
 			if picture != nil {
 				for _, n := range picture.Nodes {
@@ -160,7 +162,7 @@ func TestGraph(t *testing.T) {
 			}
 		})
 	}
-	if _, _, err := boards.Graph(a, boards.GraphRequest{Epic: "pier-9"}); err == nil {
-		t.Error("an epic that there is not")
+	if graphed, err := boards.Graph(a, boards.GraphRequest{Epic: "pier-9"}); err == nil || len(graphed.Epics) != 1 || graphed.Epics[0].ID != "pier-1" {
+		t.Errorf("an epic that there is not: %v, %+v", err, graphed)
 	}
 }
