@@ -48,7 +48,8 @@ func (a *App) Claim(ctx context.Context, r ClaimRequest) (*checkpoint.Claimed, e
 }
 
 // ClaimNext makes the first issue that can be taken the actor's work, and the one
-// after it where others take that meanwhile; nil where none can be taken.
+// after it where that is taken meanwhile, under the same name too; nil where none can be
+// taken.
 func (a *App) ClaimNext(ctx context.Context, dryRun bool) (*checkpoint.Claimed, error) {
 	c, err := a.claimer(ctx, ClaimRequest{DryRun: dryRun})
 	if err != nil {
@@ -64,6 +65,9 @@ func (a *App) ClaimNext(ctx context.Context, dryRun bool) (*checkpoint.Claimed, 
 		_, gone := errors.AsType[*beads.NotFoundError](err)
 		if gone || fault.Is(err, fault.Conflict) || fault.Is(err, fault.Waits) {
 			continue // it changed since it was read
+		}
+		if err == nil && !claimed.Changed {
+			continue // another process of the same name took it since
 		}
 		return claimed, err
 	}

@@ -365,7 +365,7 @@ type look struct {
 
 // at looks once; it gives nothing where there is no answer yet.
 func (l *look) at(store beads.Store) (*Answered, error) {
-	id, parts, err := partsOf(store, l.id)
+	id, parts, deleted, err := partsOf(store, l.id)
 	if err != nil {
 		if l.before < 0 || l.late || !passing(err) {
 			return nil, err
@@ -387,6 +387,9 @@ func (l *look) at(store beads.Store) (*Answered, error) {
 	}
 	if len(answers) > 0 {
 		return &Answered{ID: id, State: signals.Standing(parts), Left: len(signals.Questions(parts)), Answers: answers}, nil
+	}
+	if deleted {
+		return nil, &fault.Error{Code: fault.Conflict, ID: id, Reason: "was deleted, so nobody answers", Hint: "type stig log " + id + " to see by whom"}
 	}
 	return nil, nil
 }
@@ -461,20 +464,20 @@ func passing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.As(err, &missing) || errors.As(err, &store) || errors.As(err, &conflict)
 }
 
-// partsOf reads the questions and answers of an issue.
-func partsOf(store beads.Store, id string) (full string, parts []signals.Part, err error) {
+// partsOf reads the questions and answers of an issue, and whether that was deleted.
+func partsOf(store beads.Store, id string) (full string, parts []signals.Part, deleted bool, err error) {
 	file, err := store.Snapshot()
 	if err != nil {
-		return "", nil, err
+		return "", nil, false, err
 	}
 	defer file.Close()
 	issue, err := file.Find(id)
 	if err != nil {
-		return "", nil, err
+		return "", nil, false, err
 	}
 	record, err := issue.Record()
 	if err != nil {
-		return "", nil, err
+		return "", nil, false, err
 	}
-	return issue.ID, signals.Escalations(notes.Parse(record.Text(beads.Notes))), nil
+	return issue.ID, signals.Escalations(notes.Parse(record.Text(beads.Notes))), issue.Status == "tombstone", nil
 }

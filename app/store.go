@@ -385,13 +385,22 @@ func (a *App) storesBeside(ctx context.Context, store beads.Place) (list []beads
 // something is open.
 const Again = 50 * time.Millisecond
 
-// AwaitChange waits for a change, or with soon for Again at most, and reports whether ctx
-// goes on. Once nothing happened for a second, the memory that reading took goes back to
+// Until is for how long to wait from now for a time at which something is to be looked at
+// again: 0 for none. A machine may sleep meanwhile, which its timers do not count.
+func Until(t, now time.Time) time.Duration {
+	if t.IsZero() {
+		return 0
+	}
+	return min(max(t.Sub(now), Again), time.Hour)
+}
+
+// AwaitChange waits for a change, for most at most unless that is 0, and reports whether
+// ctx goes on. Once nothing happened for a second, the memory that reading took goes back to
 // the system: who waits may do so for days.
-func AwaitChange(ctx context.Context, changes <-chan struct{}, soon bool) bool {
+func AwaitChange(ctx context.Context, changes <-chan struct{}, most time.Duration) bool {
 	var end <-chan time.Time
-	if soon {
-		end = time.After(Again)
+	if most > 0 {
+		end = time.After(most)
 	}
 	quiet := time.After(time.Second)
 	for {

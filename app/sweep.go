@@ -112,10 +112,12 @@ func (a *App) returnable(store beads.Place, now time.Time, r SweepRequest) func(
 		return func(issue *beads.Issue) checkpoint.Left {
 			l, ok := claims.Lease(issue.ID)
 			held := ok && l.Covers(issue.Assignee)
+			lapsed := held && judge.Lapsed(l)
+			gone := func(holder string) bool { return lapsed && !l.Person || gone(holder) }
 			switch {
 			case held && judge.Ended(l):
 				return checkpoint.Ended
-			case held && !judge.Overdue(l), !dag.IsLeft(issue, now, older, gone):
+			case held && !lapsed && !judge.Overdue(l), !dag.IsLeft(issue, now, older, gone):
 				return checkpoint.Kept
 			}
 			return checkpoint.Untouched

@@ -262,6 +262,16 @@ func (g *Graph) IsReady(i int, now time.Time) bool {
 		!issue.DeferUntil.After(now) && isWork(issue.Type)
 }
 
+// Due is the first time after now until which an unclosed issue is put off; zero for none.
+func (g *Graph) Due(now time.Time) (due time.Time) {
+	for i := range g.issues.Len() {
+		if at := g.issues.At(i).DeferUntil; at.After(now) && !g.Closed(i) && (due.IsZero() || at.Before(due)) {
+			due = at
+		}
+	}
+	return due
+}
+
 // isWork tells issues from the records that other programs keep in a store.
 func isWork(issueType string) bool {
 	switch issueType {

@@ -9,6 +9,7 @@ import (
 	"stig/beads"
 	"stig/dag"
 	"stig/notes"
+	"stig/shell"
 	"stig/signals"
 )
 
@@ -38,7 +39,7 @@ func (s *search) failed(i int) {
 	id := s.file.At(i).ID
 	if v, ok := s.Failed(id); ok && v.By != s.For.Name {
 		s.add(time.Time{}, found{Item: Item{ID: key(Gate, id, stamp(v.At)), Why: Gate, Issue: id, At: v.At.UTC(), By: v.By,
-			Text: "its checks failed: " + v.Text, Command: "stig orient " + id}})
+			Text: "its checks failed: " + v.Text, Command: "stig orient " + shell.Quoted(id)}})
 	}
 }
 
@@ -74,7 +75,7 @@ func (s *search) ready(i int) error {
 	}
 	if !at.IsZero() {
 		s.add(time.Time{}, found{Item: Item{ID: key(Ready, issue.ID, stamp(at)), Why: Ready, Issue: issue.ID, At: at, Text: text,
-			Command: "stig claim " + issue.ID}})
+			Command: "stig claim " + shell.Quoted(issue.ID)}})
 	}
 	return nil
 }
@@ -107,7 +108,7 @@ func (s *search) inHand(i int) error {
 		if blocker.Assignee == s.For.Name && blocker.Status == "closed" {
 			continue // it closed it itself
 		}
-		item := Item{Issue: blocker.ID, By: blocker.Assignee, Command: "stig orient " + issue.ID}
+		item := Item{Issue: blocker.ID, By: blocker.Assignee, Command: "stig orient " + shell.Quoted(issue.ID)}
 		switch closed := ClosedAt(blocker, record); {
 		case closed.After(claimed):
 			item.Why, item.At, item.ID = Blocker, closed, key(Blocker, blocker.ID, stamp(closed))

@@ -12,6 +12,7 @@ import (
 	"stig/dag"
 	"stig/internal/arrange"
 	"stig/notes"
+	"stig/shell"
 	"stig/signals"
 	"stig/trace"
 )
@@ -162,7 +163,7 @@ func (s *search) read(i int, record *beads.Record) {
 	s.answers(i, closed, record)
 	if watched && !closed.IsZero() && issue.Assignee != s.For.Name {
 		s.add(closed, found{Item: Item{ID: key(Watched, issue.ID, stamp(closed)), Why: Watched, Issue: issue.ID, At: closed, By: issue.Assignee,
-			Text: "closed: " + record.Text(beads.CloseReason), Command: "stig show " + issue.ID}})
+			Text: "closed: " + record.Text(beads.CloseReason), Command: "stig show " + shell.Quoted(issue.ID)}})
 	}
 }
 
@@ -253,7 +254,7 @@ func (s *search) why(i int, left trace.Left, watched bool) string {
 func commandOf(item Item) string {
 	switch item.Type {
 	case trace.Request, trace.Query, trace.Directive, trace.RequestForHelp:
-		return "stig trace add " + item.Issue + " result --re " + item.ID + " -m TEXT"
+		return "stig trace add " + shell.Quoted(item.Issue) + " result --re " + item.ID + " -m TEXT"
 	}
 	return "stig trace show " + item.ID
 }
@@ -284,7 +285,7 @@ func (s *search) answers(i int, closed time.Time, record *beads.Record) {
 			text = "withdrawn: " + e.Answer.Text
 		}
 		s.add(closed, found{Item: Item{ID: key(Answer, issue.ID, name), Why: Answer, Issue: issue.ID, At: at, By: e.Answer.By,
-			Text: text, Command: "stig orient " + issue.ID}})
+			Text: text, Command: "stig orient " + shell.Quoted(issue.ID)}})
 	}
 }
 

@@ -97,6 +97,17 @@ func (j Judge) Overdue(l live.Lease) bool {
 	return !j.Now.Before(l.Until)
 }
 
+// Lapsed reports whether a lease of another machine that no server keeps, and that no
+// command is there long enough to observe, was over for as long as it lasts by the clock of
+// this run: a machine that has another name now, or a container that is gone.
+func (j Judge) Lapsed(l live.Lease) bool {
+	seen := l.Host == j.Host
+	if l.Process != (process.ID{}) {
+		_, seen = j.Running(l.Process)
+	}
+	return !seen && l.Age == 0 && l.Lasts > 0 && !j.Now.Before(l.Until.Add(l.Lasts))
+}
+
 // silent reports whether a lease of another machine was not renewed for as long as it
 // lasts: by the clock of the server that keeps it, else by the observer.
 func (j Judge) silent(l live.Lease) bool {

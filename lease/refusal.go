@@ -8,6 +8,7 @@ import (
 	"stig/fault"
 	"stig/live"
 	"stig/process"
+	"stig/shell"
 )
 
 // Refusal is why an issue cannot be claimed that another holds (fault.Conflict): who, and
@@ -18,7 +19,7 @@ func (j Judge) Refusal(issue, holder string, l live.Lease, leased bool) *fault.E
 		e.Reason += j.Where(l)
 	}
 	if leased && (j.Overdue(l) || j.isLate(l)) {
-		e.Hint = "if that work was given up, type stig claim " + issue + " --take"
+		e.Hint = "if that work was given up, type stig claim " + shell.Quoted(issue) + " --take"
 	}
 	return e
 }
@@ -56,7 +57,7 @@ func (j Judge) Where(l live.Lease) string {
 func RefusalOf(d live.Done) *fault.Error {
 	return &fault.Error{Code: fault.Conflict, ID: d.Issue,
 		Reason: fmt.Sprintf("was closed by %s on branch %s at %s, which this store does not show yet", d.Actor, d.Branch, stamp(d.At)),
-		Hint:   "merge " + d.Branch + ", or do it again with stig claim " + d.Issue + " --take"}
+		Hint:   "merge " + d.Branch + ", or do it again with stig claim " + shell.Quoted(d.Issue) + " --take"}
 }
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

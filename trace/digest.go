@@ -55,29 +55,45 @@ func DigestOf(list []Left) Digest {
 	return d
 }
 
-// Unsummarised gives the traces that no summary covers yet, summaries and the records of
-// swarms left out, and the name of the newest trace that one does cover.
+// Unsummarised gives the traces of one issue that no summary covers yet, summaries and the
+// records of swarms left out, and the name of the newest trace that one does cover. The list
+// is in the order of the times. A summary covers nothing that was added to the issue after
+// it: whoever left that with a clock that is behind has an earlier time.
 func Unsummarised(list []Left) (rest []Left, covered string) {
-	from := 0
 	first := map[string]int{} // where a name stands
+	for i, l := range slices.Backward(list) {
+		first[l.Name] = i
+	}
+	by := map[int]int{} // the last summary, by its place in the issue, that covers up to there
 	for i, l := range list {
-		if _, before := first[l.Name]; !before {
-			first[l.Name] = i
-		}
 		if l.Type != Summary {
 			continue
 		}
-		end := i // a summary that names no trace that is here covers what stands before it
+		end := -1
 		for _, name := range l.Values("covers") {
-			if at, before := first[name]; before && at < i {
-				end = min(end, at+1)
+			if at, there := first[name]; there && list[at].Index < l.Index && (end < 0 || at < end) {
+				end = at
 			}
 		}
-		if end > from {
-			from, covered = end, list[end-1].Name
+		if end < 0 {
+			end = i - 1 // a summary that names no trace that is here covers what stands before it
+		}
+		by[end] = max(by[end], l.Index)
+	}
+	last := -1
+	for i, l := range slices.Backward(list) {
+		if at, ends := by[i]; ends && at > last {
+			if last < 0 {
+				covered = l.Name
+			}
+			last = at
+		}
+		if l.Index > last && l.Type != Summary && l.Type != SwarmRound {
+			rest = append(rest, l)
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(list[from:]), func(l Left) bool { return l.Type == Summary || l.Type == SwarmRound }), covered
+	slices.Reverse(rest)
+	return rest, covered
 }
 
 // says is what two traces have in common that say the same.

@@ -29,6 +29,7 @@ type Seen struct {
 	Changed map[string][]byte // those that the last look found to differ; nil for one that is gone
 	Ready   map[string]bool   // issues that could be started
 	Held    map[string]bool   // issues that nobody works on, and that wait for others
+	Due     time.Time         // when the first issue that was put off can be started; zero for none
 }
 
 // Reading is a store as it is now, with what stig wrote since it was last read.
@@ -111,7 +112,7 @@ func (s *Seen) Look(r Reading) ([]Event, error) {
 		return nil, err
 	}
 	events := append(own, foreign...)
-	if len(events) > 0 || len(changed) > 0 {
+	if len(events) > 0 || len(changed) > 0 || !s.Due.IsZero() && !r.Now.Before(s.Due) {
 		switched := slices.ContainsFunc(events, func(e Event) bool { return e.Event == Switched })
 		for _, e := range s.startable(r) {
 			e.InSwitch = switched
@@ -143,7 +144,7 @@ func (s *Seen) startable(r Reading) (events []Event) {
 			}
 		}
 	}
-	s.Ready, s.Held = ready, held
+	s.Ready, s.Held, s.Due = ready, held, r.Graph.Due(r.Now)
 	return events
 }
 

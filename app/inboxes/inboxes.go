@@ -165,7 +165,7 @@ func ownerIn(ctx context.Context, a *app.App, store beads.Place, r Request) (*ow
 	claims, _ := o.place.Claims()                                 // what cannot be read is nothing
 	o.claims = map[string]time.Time{}
 	for _, l := range claims.Leases {
-		o.claims[l.Issue] = l.Since
+		o.claims[l.Issue] = o.past(l.Since)
 	}
 	if o.place.Tree.Own != "" {
 		o.failed.Dir = filepath.Join(o.place.Tree.Own, "stig", "verdicts", filepath.FromSlash(o.place.Store))

@@ -5,11 +5,13 @@ import (
 	"time"
 
 	"stig/app"
+	"stig/beads"
 	"stig/dag"
 )
 
 // Wait gives the inbox as soon as something is in it. It ends with the cause of ctx
-// when that ends first. The store is looked at when it changes, and no more often.
+// when that ends first. The store is looked at when it changes, and when an issue that was
+// put off can be started.
 func Wait(ctx context.Context, a *app.App, r Request) (*Inbox, error) {
 	store, err := a.Discover()
 	if err != nil {
@@ -17,19 +19,26 @@ func Wait(ctx context.Context, a *app.App, r Request) (*Inbox, error) {
 	}
 	changes, stop := a.At(store.Place()).Watch()
 	defer stop()
-	in, err := Look(ctx, a, r) // says what of the store is unreadable
+	file, err := a.Open() // says what of the store is unreadable
+	if err != nil {
+		return nil, err
+	}
+	in, most, err := next(ctx, a, file, r)
 	if err != nil {
 		return nil, err
 	}
 	var since time.Time // when it could not be read first
 	for len(in.Items) == 0 {
-		if !app.AwaitChange(ctx, changes, !since.IsZero()) {
+		if !since.IsZero() {
+			most = app.Again
+		}
+		if !app.AwaitChange(ctx, changes, most) {
 			return nil, context.Cause(ctx)
 		}
-		again, err := look(ctx, a, r)
+		again, due, err := look(ctx, a, r)
 		switch {
 		case err == nil:
-			in, since = again, time.Time{}
+			in, most, since = again, due, time.Time{}
 		case since.IsZero():
 			since = a.Now() // another program may be in the middle of writing
 		case a.Now().Sub(since) > unreadable:
@@ -41,16 +50,28 @@ func Wait(ctx context.Context, a *app.App, r Request) (*Inbox, error) {
 
 const unreadable = 2 * time.Second // how long a store may not be readable
 
-// look is Look that does not say once more what of the store is unreadable.
-func look(ctx context.Context, a *app.App, r Request) (*Inbox, error) {
+// look is Look that does not say once more what of the store is unreadable, and gives
+// after what time to look again.
+func look(ctx context.Context, a *app.App, r Request) (*Inbox, time.Duration, error) {
 	store, err := a.Discover()
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	file, err := store.Snapshot()
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
+	return next(ctx, a, file, r)
+}
+
+// next looks at a store that is read, closes it, and gives after what time to look again.
+func next(ctx context.Context, a *app.App, file *beads.Snapshot, r Request) (*Inbox, time.Duration, error) {
 	defer file.Close()
-	return In(ctx, a, file, dag.New(file), r)
+	graph := dag.New(file)
+	now, err := a.Clock()
+	if err != nil {
+		return nil, 0, err
+	}
+	in, err := In(ctx, a, file, graph, r)
+	return in, app.Until(graph.Due(now), now), err
 }

@@ -20,15 +20,23 @@ const unknown = 7 * 24 * time.Hour
 
 // first is the first sign of life of an actor: as the registry has it, or what was
 // found when it first acknowledged something; else that of its session; zero where
-// nothing says so.
+// nothing says so, or only what a clock that was ahead left.
 func (o *owner) first(presence live.Presence) time.Time {
-	if first := earlier(presence.First, o.acks.First); !first.IsZero() {
+	if first := earlier(o.past(presence.First), o.past(o.acks.First)); !first.IsZero() {
 		return first
 	}
-	if s, ok := (session.Registry{Place: o.place, Now: o.now}).Named(o.actor.Name); ok && !s.First.IsZero() {
-		return s.First
+	if s, ok := (session.Registry{Place: o.place, Now: o.now}).Named(o.actor.Name); ok {
+		return o.past(s.First)
 	}
 	return time.Time{}
+}
+
+// past is a time that has come, else zero.
+func (o *owner) past(t time.Time) time.Time {
+	if t.After(o.now) {
+		return time.Time{}
+	}
+	return t
 }
 
 // searched is the first edit of the actor in the journal, else a week ago.
@@ -38,7 +46,7 @@ func (o *owner) searched() time.Time {
 	}
 	journal, _ := o.place.Journal() // what cannot be read is passed over
 	for _, record := range journal.Records {
-		if record.Actor == o.actor.Name && record.Result == live.Written {
+		if record.Actor == o.actor.Name && record.Result == live.Written && !o.past(record.At).IsZero() {
 			first := record.At
 			o.remember(first) // a journal may be long
 			return first

@@ -169,7 +169,7 @@ func inFile(line int, err error) error {
 func paced(p beads.Place, actor string, now time.Time, more int) error {
 	left := 0
 	if place, err := live.At(p.Path); err == nil {
-		left = leftSince(place, actor, now.Add(-time.Minute))
+		left = leftSince(place, actor, now.Add(-time.Minute), now)
 	}
 	if left+more <= perMinute {
 		return nil
@@ -183,12 +183,16 @@ func paced(p beads.Place, actor string, now time.Time, more int) error {
 }
 
 // leftSince counts the comments of an actor that the journal has since a time: those
-// without a type too. Without a journal there is nothing to count.
-func leftSince(place live.Place, actor string, since time.Time) (left int) {
+// without a type too. What a clock that was ahead wrote, a minute and more, says nothing.
+// Without a journal there is nothing to count.
+func leftSince(place live.Place, actor string, since, now time.Time) (left int) {
 	journal, _ := place.Lately(since)
 	for _, r := range slices.Backward(journal.Records) {
 		if r.At.Before(since) {
 			break
+		}
+		if r.At.Sub(now) >= time.Minute {
+			continue
 		}
 		for _, c := range r.Changes {
 			if r.Actor == actor && r.Result == live.Written && c.Kind == string(diff.Comment) && c.Was == "" {
@@ -219,7 +223,7 @@ func bounded(a *app.App, p beads.Place, actor string, now time.Time, more int) e
 	if most <= 0 || at < 0 {
 		return nil
 	}
-	if left := leftSince(place, actor, runs[at].Started); left+more > most {
+	if left := leftSince(place, actor, runs[at].Started, now); left+more > most {
 		return &fault.Error{Code: fault.Conflict,
 			Reason: fmt.Sprintf("%s left %d traces in this run, and %d more are above the limit of %d", actor, left, more, most),
 			Hint:   "say the rest in a checkpoint; traces: in the actor's file is the limit"}

@@ -50,7 +50,11 @@ func Watch(ctx context.Context, a *app.App, r Request, tell func(watch.Event) er
 		if err != nil || done {
 			return err
 		}
-		if app.AwaitChange(ctx, changes, later) {
+		most := app.Again
+		if !later {
+			most = w.untilDue()
+		}
+		if app.AwaitChange(ctx, changes, most) {
 			continue
 		}
 		if w.switched > 0 {
@@ -193,7 +197,16 @@ func (w *watcher) look(tell func(watch.Event) error) (done, later bool, err erro
 	}
 	done, w.ended = done || w.ended, false
 	later = rest > 0
-	return done, later, w.remember(applied, end, later, now)
+	return done, later, w.remember(applied, len(events) > 0, end, later, now)
+}
+
+// untilDue is for how long nothing happens unless the store changes; 0 for ever.
+func (w *watcher) untilDue() time.Duration {
+	now, err := w.now()
+	if err != nil {
+		return app.Again // the next look says so
+	}
+	return app.Until(w.seen.Due, now)
 }
 
 // early reads the journal, and tells at once of the edits in it that are written: that
@@ -296,8 +309,8 @@ func (w *watcher) fresh() ([]live.Record, error) {
 // remember keeps what was told of. The mark moves on when nothing is left to be told
 // of before it: the journal may have got longer since it was read up to end, so what
 // was told of is kept by name.
-func (w *watcher) remember(applied []live.Record, end live.Mark, later bool, now time.Time) error {
-	if len(applied) == 0 && len(w.seen.Changed) == 0 {
+func (w *watcher) remember(applied []live.Record, happened bool, end live.Mark, later bool, now time.Time) error {
+	if len(applied) == 0 && len(w.seen.Changed) == 0 && !happened {
 		return nil
 	}
 	var told []string

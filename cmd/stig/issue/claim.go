@@ -6,6 +6,7 @@ import (
 	"stig/app"
 	"stig/checkpoint"
 	"stig/cmd/stig/cli"
+	"stig/shell"
 )
 
 func ClaimCommand(a *cli.App) *cobra.Command {
@@ -82,7 +83,7 @@ func printClaimed(a *cli.App, kind string, claimed *checkpoint.Claimed, dryRun b
 		text += "nobody holds it, nothing changed"
 	}
 	if kind == "claim" && !a.Quiet {
-		text += "\nnext: stig orient " + claimed.ID
+		text += "\nnext: stig orient " + shell.Quoted(claimed.ID)
 	}
 	if err := a.Print(text + "\n"); err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 
 	"stig/app"
 	"stig/cmd/stig/cli"
+	"stig/shell"
 )
 
 func NextCommand(a *cli.App) *cobra.Command {
@@ -51,7 +52,7 @@ func showNext(ctx context.Context, a *cli.App) error {
 	case before != "":
 		a.Hint(before)
 	case !a.Quiet:
-		text += "next: stig claim " + rows[0].ID + "\n"
+		text += "next: stig claim " + shell.Quoted(rows[0].ID) + "\n"
 	}
 	return a.Print(text)
 }

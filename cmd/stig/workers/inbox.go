@@ -75,7 +75,7 @@ func list(ctx context.Context, a *cli.App, r inboxes.Request, look func(context.
 	}
 	if at := slices.IndexFunc(in.Items, func(item inbox.Item) bool { return !item.Acked }); at >= 0 {
 		of := ownerFlags(a, r)
-		a.Hint("type stig ack " + in.Items[at].ID + of + " when it is dealt with, or stig ack --all" + of)
+		a.Hint("type stig ack " + shell.Quoted(in.Items[at].ID) + of + " when it is dealt with, or stig ack --all" + of)
 	}
 	return nil
 }
