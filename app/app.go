@@ -207,6 +207,17 @@ func (a *App) MustActor(ctx context.Context) (string, error) {
 	return name, err
 }
 
+// Assignee is whom an assignee on a command line means: @me is who acts, none is nobody.
+func (a *App) Assignee(ctx context.Context, name string) (string, error) {
+	switch name {
+	case "@me":
+		return a.MustActor(ctx)
+	case "none":
+		return "", nil
+	}
+	return name, nil
+}
+
 // App is what every front end shares: where the store is, who acts, the clock, the
 // configuration, and whom to tell what no result says.
 type App struct {

@@ -298,7 +298,7 @@ func (a *App) Log(r LogRequest) ([]Logged, error) {
 	}
 	a.warnOfJournal(journal)
 	edits := []Logged{}
-	for _, record := range journal.Records {
+	for _, record := range journal.InOrder() {
 		if record.At.Before(r.Since) || r.Actor != "" && record.Actor != r.Actor {
 			continue
 		}
@@ -317,7 +317,7 @@ func (a *App) ForgetLog(ids []string) (count int, err error) {
 		return 0, err
 	}
 	var issues []string
-	for _, r := range journal.Records {
+	for _, r := range journal.InOrder() {
 		for _, c := range r.Changes {
 			if len(ids) > 0 && IsNamed(ids, c.Issue) {
 				issues = append(issues, c.Issue)

@@ -95,6 +95,9 @@ func PrefixOf(beadsDir string) (string, error) {
 		}
 		return '-'
 	}, strings.ToLower(filepath.Base(dir)))
+	for strings.Contains(prefix, "--") {
+		prefix = strings.ReplaceAll(prefix, "--", "-")
+	}
 	prefix = strings.TrimLeft(prefix, "-_0123456789")
 	prefix = strings.TrimRight(prefix, "-")
 	if prefix == "" {

@@ -8,15 +8,20 @@ import (
 
 // near gives up to three ids that may have been meant by id: those that have
 // it after their prefix, the only one that begins or ends with it, and those
-// at most two letters away from it, with or without the prefix.
+// at most two letters away from it, with or without the prefix. Capitals and what is
+// typed around an id in a text, such as # and a comma, make no difference.
 func near(id string, suffixed []string, ids func(func(string) bool) []string) []string {
 	const most = 3
 	near := slices.Sorted(slices.Values(suffixed))
+	id = strings.ToLower(strings.Trim(id, " \t\n#,;:.\"'`()[]"))
 	if id == "" {
 		return nil
 	}
+	if only := ids(func(s string) bool { return strings.HasSuffix("-"+strings.ToLower(s), "-"+id) }); len(only) == 1 {
+		return only
+	}
 	for _, match := range []func(string, string) bool{strings.HasPrefix, strings.HasSuffix} {
-		if only := ids(func(s string) bool { return match(s, id) }); len(only) == 1 {
+		if only := ids(func(s string) bool { return match(strings.ToLower(s), id) }); len(only) == 1 {
 			near = append(near, only[0])
 		}
 	}
@@ -28,7 +33,8 @@ func near(id string, suffixed []string, ids func(func(string) bool) []string) []
 func misspelt(id string, ids func(func(string) bool) []string) []string {
 	away := map[string]int{}
 	found := ids(func(s string) bool {
-		d := min(distance(id, s), distance(id, s[strings.LastIndexByte(s, '-')+1:]))
+		lower := strings.ToLower(s)
+		d := min(distance(id, lower), distance(id, lower[strings.LastIndexByte(lower, '-')+1:]))
 		if d > 2 || d >= len(id) {
 			return false
 		}

@@ -483,8 +483,12 @@ func TestFind(t *testing.T) {
 		{"a2", "", "harbour-1a2"},
 		{"tide", "", "tide-77x"},
 		{"harbour-1a3", "", "harbour-1a2"},
-		{"harbour-keLp", "", "harbour-kelp harbour-kemp harbour-kept"},
+		{"harbour-keLp", "", "harbour-kelp"},
+		{"harbour-keip", "", "harbour-kelp harbour-kemp harbour-kept"},
 		{"kemt", "", "harbour-kemp harbour-kept harbour-kelp"},
+		{"HARBOUR-1A2", "", "harbour-1a2"},
+		{"#1a2,", "", "harbour-1a2"},
+		{" 1a2 ", "", "harbour-1a2"},
 		{"", "", ""},
 		{"nothing-like-it", "", ""},
 	} {

@@ -136,8 +136,11 @@ type search struct {
 }
 
 func (q *search) nothing(from, root string) error {
-	return &beads.StoreError{
-		Path: from, Reason: fmt.Sprintf("no %s store found from %s up to %s", beads.DirName, from, root), Hint: q.hint, Absent: !q.held}
+	reason := fmt.Sprintf("no %s store found", beads.DirName)
+	if from != root {
+		reason += ", nor above it up to " + root
+	}
+	return &beads.StoreError{Path: from, Reason: reason, Hint: q.hint, Absent: !q.held}
 }
 
 // look tries the .beads of one directory.

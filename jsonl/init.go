@@ -114,6 +114,9 @@ func Blank(dir, prefix string) (beads.Place, []NewFile, error) {
 // Vacant reports whether a store can be made in a directory; Init refuses the
 // rest with this error.
 func Vacant(dir string) error {
+	if git := gitDirectoryAround(dir); git != "" {
+		return &beads.RefusedError{Path: git, Reason: "is git's own directory, where nothing is committed", Hint: "repeat the command in a work tree, such as one that git clone " + git + " makes"}
+	}
 	s, err := Discover(Where{Dir: dir})
 	if err == nil {
 		if _, err := os.Stat(s.Path); err != nil && s.Mode != beads.Dolt { // a link to nothing
@@ -125,6 +128,34 @@ func Vacant(dir string) error {
 		return err
 	}
 	return nil
+}
+
+// gitDirectoryAround is the git directory that a directory is or lies in: a bare
+// repository or the .git of a clone; "" for a directory of a work tree, and for any other.
+func gitDirectoryAround(dir string) string {
+	at, err := filepath.Abs(dir)
+	for err == nil {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+			return ""
+		}
+		if isGitDirectory(at) {
+			return at
+		}
+		if at == filepath.Dir(at) {
+			return ""
+		}
+		at = filepath.Dir(at)
+	}
+	return ""
+}
+
+func isGitDirectory(dir string) bool {
+	for _, name := range []string{"HEAD", "objects", "refs"} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.IsDir() != (name != "HEAD") {
+			return false
+		}
+	}
+	return true
 }
 
 func exists(path string) error {

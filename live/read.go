@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -19,6 +20,7 @@ import (
 // Journal is what was read of a journal.
 type Journal struct {
 	Records []Record // of this store in all work trees, the oldest first
+	Moved   []Record // of stores of this work tree whose file is not there any more, as after git mv; Journal alone gives them
 	Damaged []string // what cannot be read: FILE:LINE, or a directory
 }
 
@@ -92,6 +94,15 @@ func startOf(path string, t time.Time) int64 {
 	return 0
 }
 
+// hadAway reports whether a record is of a file that this work tree has no more.
+func (p Place) hadAway(r Record) bool {
+	if r.Worktree != p.Worktree || r.Store == p.Store {
+		return false
+	}
+	_, err := os.Lstat(filepath.Join(r.Worktree, filepath.FromSlash(r.Store)))
+	return errors.Is(err, fs.ErrNotExist)
+}
+
 // read reads the last so many segments of each directory, all for 0.
 func (p Place) read(last int) (Journal, error) {
 	var j Journal
@@ -111,9 +122,13 @@ func (p Place) read(last int) (Journal, error) {
 		j.Damaged = append(j.Damaged, one.Damaged...)
 		j.Records = together(j.Records, one.Records)
 	}
+	j.Moved = slices.DeleteFunc(slices.Clone(j.Records), func(r Record) bool { return last > 0 || !p.hadAway(r) })
 	j.Records = slices.DeleteFunc(j.Records, func(r Record) bool { return r.Store != p.Store })
 	return j, nil
 }
+
+// InOrder gives the records with those of before the store was moved, the oldest first.
+func (j Journal) InOrder() []Record { return together(j.Moved, j.Records) }
 
 // together makes one list of two by their times. Each keeps its order, which is
 // that of the writes also where the clock was set back.
@@ -200,7 +215,7 @@ func (j *Journal) take(line string, at map[string]int) bool {
 // where none is named, and gives the number of records that it changed.
 func (p Place) Forget(issues ...string) (count int, err error) {
 	for _, dir := range p.dirs() {
-		n, err := forget(dir, p.Store, issues)
+		n, err := p.forget(dir, issues)
 		if err != nil {
 			return count, err
 		}
@@ -209,7 +224,7 @@ func (p Place) Forget(issues ...string) (count int, err error) {
 	return count, nil
 }
 
-func forget(dir, store string, issues []string) (count int, err error) {
+func (p Place) forget(dir string, issues []string) (count int, err error) {
 	all, err := journal.segments(dir)
 	if err != nil || len(all) == 0 {
 		return 0, err
@@ -225,7 +240,7 @@ func forget(dir, store string, issues []string) (count int, err error) {
 		if err != nil {
 			return count, err
 		}
-		kept, n, err := without(string(text), store, issues)
+		kept, n, err := p.without(string(text), issues)
 		if err != nil {
 			return count, err
 		}
@@ -239,11 +254,11 @@ func forget(dir, store string, issues []string) (count int, err error) {
 }
 
 // without gives the lines of a segment less the changes of those issues.
-func without(text, store string, issues []string) (kept []byte, count int, err error) {
+func (p Place) without(text string, issues []string) (kept []byte, count int, err error) {
 	for line := range strings.Lines(text) {
 		body, ok := textOf(line)
 		var r Record
-		if !ok || json.Unmarshal([]byte(body), &r) != nil || r.Seq == "" || r.Store != store {
+		if !ok || json.Unmarshal([]byte(body), &r) != nil || r.Seq == "" || r.Store != p.Store && !p.hadAway(r) {
 			kept = append(kept, line...)
 			continue
 		}

@@ -50,9 +50,18 @@ func (a *App) UnknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
+	behind := ""
+	if cmd.HasParent() {
+		behind = Called(cmd) + " "
+	}
 	hint := "type " + cmd.CommandPath() + " --help to see what there is"
-	if near := nearCommands(cmd, args[0]); len(near) > 0 {
+	elsewhere := Elsewhere()
+	if here := elsewhere[behind+strings.ToLower(args[0])]; here != "" {
+		hint = "type " + here
+	} else if near := nearCommands(cmd, args[0]); len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, ", ") + "?"
+	} else if likely := elsewhere[behind+"*"]; likely != "" {
+		hint = "type " + likely + ", or " + cmd.CommandPath() + " --help to see what there is"
 	}
 	return app.Usage(fmt.Sprintf("unknown command %q", args[0]), hint)
 }

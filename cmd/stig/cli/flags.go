@@ -71,7 +71,19 @@ func flagError(cmd *cobra.Command, err error) error {
 	if !ok {
 		return app.Usage(err.Error(), "")
 	}
-	if near := nearFlags(cmd, unknown.GetSpecifiedName()); len(near) > 0 && unknown.GetSpecifiedShortnames() == "" {
+	name, dashes := unknown.GetSpecifiedName(), "--"
+	if unknown.GetSpecifiedShortnames() != "" {
+		dashes = "-"
+	}
+	if here := Elsewhere()[Called(cmd)+" "+dashes+name]; here != "" {
+		return app.Usage(err.Error(), "type "+here)
+	}
+	for _, here := range flagsElsewhere()[name] {
+		if cmd.Flags().Lookup(here) != nil {
+			return app.Usage(err.Error(), "did you mean --"+here+"?")
+		}
+	}
+	if near := nearFlags(cmd, name); len(near) > 0 && dashes == "--" {
 		return app.Usage(err.Error(), "did you mean "+strings.Join(near, ", ")+"?")
 	}
 	return app.Usage(err.Error(), "")
@@ -111,18 +123,15 @@ func nearFlags(cmd *cobra.Command, name string) []string {
 }
 
 // nearCommands are the commands with a name near to one that is not there, the
-// nearest first, and those that name it as what they are called elsewhere.
+// nearest first.
 func nearCommands(cmd *cobra.Command, name string) []string {
 	name = strings.ToLower(name)
 	away := map[string]int{}
 	var near []string
 	for _, c := range cmd.Commands() {
-		d := len(name) + len(c.Name())
-		for _, called := range append([]string{c.Name()}, c.SuggestFor...) {
-			d = min(d, distance(name, called))
-			if strings.HasPrefix(called, name) {
-				d = 0
-			}
+		d := distance(name, c.Name())
+		if strings.HasPrefix(c.Name(), name) {
+			d = 0
 		}
 		if c.IsAvailableCommand() && d <= tolerated(name) {
 			away[c.Name()] = d

@@ -31,7 +31,7 @@ func ReadyCommand(a *cli.App) *cobra.Command {
 			return ready(cmd.Context(), a, limit, all, as)
 		},
 	}
-	cmd.Flags().IntVar(&limit, "limit", 0, "the first `N` only (default all)")
+	cmd.Flags().IntVarP(&limit, "limit", "n", 0, "the first `N` only (default all)")
 	cmd.Flags().BoolVar(&all, "all", false, "also what nothing blocks and you cannot take, with the reason")
 	cmd.Flags().StringVar(&as, "as", "", "what `NAME` can take (default who acts, as for --actor)")
 	return cmd

@@ -15,9 +15,8 @@ func CheckpointCommand(a *cli.App) *cobra.Command {
 	var r app.CheckpointRequest
 	var text app.Text
 	cmd := &cobra.Command{
-		Use:        "checkpoint ID",
-		SuggestFor: []string{"update", "comment", "note"},
-		Short:      "leave signals and a state estimate for whoever comes next",
+		Use:   "checkpoint ID",
+		Short: "leave signals and a state estimate for whoever comes next",
 		Long: "Write signals and the state estimate of an issue, at once or not at all.\n" +
 			"The estimate describes the state as it is now. --done, --learned, --remains and\n" +
 			"--downstream each replace that part of it; the others stay, with their day.\n" +
@@ -76,7 +75,7 @@ func readCheckpoint(a *cli.App, cmd *cobra.Command, args []string, text app.Text
 	}
 	rest := text.Dash(args)
 	if len(rest) != 1 {
-		return app.Usage(fmt.Sprintf("%s: takes one issue; found %q after it", cli.Called(cmd), rest[len(rest)-1]), "quote texts, and give them by a flag")
+		return app.Usage(fmt.Sprintf("%s: takes one issue; found %q after it", cli.Called(cmd), rest[len(rest)-1]), "quote the text, and give it with -m, or with a flag such as --done")
 	}
 	whole, err := a.Read(text)
 	if err != nil {

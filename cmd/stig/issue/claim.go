@@ -12,9 +12,8 @@ import (
 func ClaimCommand(a *cli.App) *cobra.Command {
 	var r app.ClaimRequest
 	cmd := &cobra.Command{
-		Use:        "claim ID",
-		SuggestFor: []string{"start", "take", "update"},
-		Short:      "take an issue to work on: in progress, and yours",
+		Use:   "claim ID",
+		Short: "take an issue to work on: in progress, and yours",
 		Long: "Take an issue to work on. Of several who claim it at once one gets it; the others\n" +
 			"end with exit code 5, as do claims of issues that are blocked, closed or another's.\n" +
 			"An issue with an unanswered question waits for a person: exit code 6.\n" +
@@ -43,12 +42,11 @@ func ClaimCommand(a *cli.App) *cobra.Command {
 func ReleaseCommand(a *cli.App) *cobra.Command {
 	var r app.ReleaseRequest
 	cmd := &cobra.Command{
-		Use:        "release ID",
-		SuggestFor: []string{"unclaim"},
-		Short:      "give an issue back: open, and nobody's",
-		GroupID:    "work",
-		Args:       cli.Takes(1, 1, "one issue"),
-		Example:    "  stig release demo-1",
+		Use:     "release ID",
+		Short:   "give an issue back: open, and nobody's",
+		GroupID: "work",
+		Args:    cli.Takes(1, 1, "one issue"),
+		Example: "  stig release demo-1",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.ID = args[0]
 			released, err := a.Release(cmd.Context(), r)

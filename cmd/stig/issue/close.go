@@ -13,9 +13,8 @@ import (
 func CloseCommand(a *cli.App) *cobra.Command {
 	var o app.CloseOptions
 	cmd := &cobra.Command{
-		Use:        "close ID…",
-		SuggestFor: []string{"done", "finish", "complete"},
-		Short:      "close issues whose acceptance criteria pass",
+		Use:   "close ID…",
+		Short: "close issues whose acceptance criteria pass",
 		Long: "Close issues. The commands in an issue's acceptance criteria are run first, unless they\n" +
 			"passed on this very tree already; it closes when all of them pass, and stays as it is\n" +
 			"otherwise. The reason says what exists now that did not before: it is what those who\n" +

@@ -1,6 +1,8 @@
 package issue
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"stig/app"
@@ -10,19 +12,28 @@ import (
 func CommentCommand(a *cli.App) *cobra.Command {
 	var r app.CommentRequest
 	var text app.Text
+	var words []string // the issue, and the comment where it follows
 	cmd := &cobra.Command{
-		Use:        "comment ID",
-		SuggestFor: []string{"comments", "note", "reply"},
-		Short:      "add a comment to an issue",
+		Use:   "comment ID [TEXT]",
+		Short: "add a comment to an issue",
 		Long: "Add a comment to an issue, closed ones too, with who says it and when. It stands beside\n" +
 			"the notes, which keep signals and the state estimate: see stig checkpoint.",
 		GroupID: "work",
 		Args: func(cmd *cobra.Command, args []string) error {
-			return cli.Takes(1, 1, "one issue")(cmd, text.Dash(args))
+			words = text.Dash(args)
+			if len(words) > 2 {
+				return app.Usage(fmt.Sprintf("%s: takes one issue and the comment; found %d arguments", cli.Called(cmd), len(args)), "type stig comment ID TEXT, with the comment in quotes")
+			}
+			return cli.Takes(1, 2, "one issue and the comment")(cmd, words)
 		},
-		Example: "  stig comment demo-1 -m 'the gauge was replaced on Monday'\n  git log -1 --format=%b | stig comment demo-1 -",
-		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			r.ID = text.Dash(args)[0]
+		Example: "  stig comment demo-1 'the gauge was replaced on Monday'\n  git log -1 --format=%b | stig comment demo-1 -",
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			if r.ID = words[0]; len(words) == 2 {
+				if text.Given() {
+					return app.Usage(fmt.Sprintf("the comment is given twice; found %q after the issue", words[1]), "leave one of them out")
+				}
+				text.Message = words[1]
+			}
 			var draft cli.Draft
 			if r.Text, draft, err = a.TextOrDraft(cmd.Context(), text, "", "The comment on "+r.ID+".\n"); err != nil {
 				return err

@@ -22,9 +22,8 @@ func CreateCommand(a *cli.App) *cobra.Command {
 	var priority, estimate, until, from string
 	var deps []string
 	cmd := &cobra.Command{
-		Use:        "create TITLE",
-		SuggestFor: []string{"new", "add"},
-		Short:      "add an issue, with its signal table",
+		Use:   "create TITLE",
+		Short: "add an issue, with its signal table",
 		Long: "Add an issue and print its id: a hash of what it is about, or the next one below\n" +
 			"its parent. With -q nothing but the id is printed. A type is one of bd, of the store, or\n" +
 			"of types in .stig.cue. With --from, all issues of a file are added or none.\n\n" +
@@ -35,7 +34,12 @@ func CreateCommand(a *cli.App) *cobra.Command {
 			"assignee, estimate, defer), then the description, then the headings Acceptance and\n" +
 			"Design. after has the titles or names of what the issue waits for.",
 		GroupID: "store",
-		Args:    cli.Takes(0, 1, "one title; quote it"),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return app.Usage(fmt.Sprintf("%s: takes one title; found %d arguments", cli.Called(cmd), len(args)), fmt.Sprintf("type stig create %q", strings.Join(args, " ")))
+			}
+			return nil
+		},
 		Example: "  stig create \"Read both forms\" --parent demo-4k2 -p 1 --acceptance '`go test ./...` passes'\n" +
 			"  stig create \"Find out why it hangs\" --cynefin complex --deps demo-8x1 --deps related:demo-7pw\n" +
 			"  echo '{\"title\":\"Dig\",\"name\":\"dig\"}\n  {\"title\":\"Fill\",\"deps\":[\"dig\"]}' | stig create --from -\n" +
@@ -45,7 +49,7 @@ func CreateCommand(a *cli.App) *cobra.Command {
 				return createAll(cmd.Context(), a, from, args, r.DryRun)
 			}
 			if len(args) == 0 {
-				return cli.Takes(1, 1, "one title; quote it")(cmd, args)
+				return cli.Takes(1, 1, "one title")(cmd, args)
 			}
 			now, err := a.Clock()
 			if err != nil {
@@ -59,6 +63,9 @@ func CreateCommand(a *cli.App) *cobra.Command {
 				return err
 			}
 			if r.Defer, err = checkpoint.ParseDefer(until, now); err != nil {
+				return err
+			}
+			if r.Assignee, err = a.Assignee(cmd.Context(), r.Assignee); err != nil {
 				return err
 			}
 			for _, dep := range deps {
@@ -76,7 +83,7 @@ func CreateCommand(a *cli.App) *cobra.Command {
 	flags.StringVar(&r.Parent, "parent", "", "`ID` of the epic it belongs to")
 	flags.StringSliceVar(&deps, "deps", nil, "`ID`s that it waits for, or TYPE:ID")
 	flags.StringVar(&r.Cynefin, "cynefin", "", usageOf(signals.Cynefin)+"; brings its planning depth")
-	flags.StringVar(&r.Assignee, "assignee", "", "who is to do it")
+	flags.StringVarP(&r.Assignee, "assignee", "a", "", "`NAME` of who is to do it; @me is you")
 	flags.StringVar(&r.Design, "design", "", "how it is to be done")
 	flags.StringVar(&until, "defer", "", "not ready until `WHEN`: a day, a time, or a span such as 3d")
 	flags.StringVar(&estimate, "estimate", "", "how long it takes: minutes, or a span such as 1h30m")

@@ -11,9 +11,8 @@ import (
 func DeleteCommand(a *cli.App) *cobra.Command {
 	var r app.DeleteRequest
 	cmd := &cobra.Command{
-		Use:        "delete ID…",
-		SuggestFor: []string{"rm", "remove", "drop"},
-		Short:      "delete issues, and keep a record that they were",
+		Use:   "delete ID…",
+		Short: "delete issues, and keep a record that they were",
 		Long: "Delete issues. Each leaves a tombstone, its line with the status tombstone, so that a\n" +
 			"branch that still has the issue does not bring it back; where bd keeps a database, bd\n" +
 			"delete deletes. An issue that others depend on, or that another works on, is deleted\n" +
@@ -62,9 +61,8 @@ func printDeleted(a *cli.App, deleted []*checkpoint.Deleted, dryRun bool) error 
 func DuplicateCommand(a *cli.App) *cobra.Command {
 	var r app.DuplicateRequest
 	cmd := &cobra.Command{
-		Use:        "duplicate ID --of ID",
-		SuggestFor: []string{"dup", "dupe"},
-		Short:      "close an issue that repeats another one",
+		Use:   "duplicate ID --of ID",
+		Short: "close an issue that repeats another one",
 		Long: "Close an issue as the duplicate of another one, and link it to that. Nothing is run and\n" +
 			"no blocker counts: the work is that of the other issue. The close reason says so.",
 		GroupID: "store",

@@ -54,11 +54,10 @@ func depAdd(a *cli.App) *cobra.Command {
 func depRm(a *cli.App) *cobra.Command {
 	var r app.LinkRequest
 	cmd := &cobra.Command{
-		Use:        "rm ID --on ID",
-		SuggestFor: []string{"remove", "delete"},
-		Short:      "take away what an issue depends on",
-		Args:       cli.Takes(1, 2, "one issue, and --on the one that it depends on"),
-		Example:    "  stig dep rm demo-2 --on demo-1",
+		Use:     "rm ID --on ID",
+		Short:   "take away what an issue depends on",
+		Args:    cli.Takes(1, 2, "one issue, and --on the one that it depends on"),
+		Example: "  stig dep rm demo-2 --on demo-1",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := readDep(args, &r); err != nil {
 				return err

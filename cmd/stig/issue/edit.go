@@ -13,9 +13,8 @@ func EditCommand(a *cli.App) *cobra.Command {
 	var r app.AmendRequest
 	var f editFlags
 	cmd := &cobra.Command{
-		Use:        "edit ID…",
-		SuggestFor: []string{"amend", "update", "label", "defer", "undefer", "rename"},
-		Short:      "change fields of issues",
+		Use:   "edit ID…",
+		Short: "change fields of issues",
 		Long: "Change fields of one or more issues: of all of them, or of none. A text that is - is read\n" +
 			"from standard input. A field that is set to nothing is removed. Without a flag, on a\n" +
 			"terminal, the fields of one issue open in $EDITOR. With --from, each line of a file is a\n" +
@@ -60,7 +59,7 @@ func (f *editFlags) bind(cmd *cobra.Command) {
 	flags.String("acceptance", "", "how it will be known to work, with the commands that prove it")
 	flags.StringP("type", "t", "", "bug, feature, task, epic, chore, or another one that the project uses")
 	flags.StringP("priority", "p", "", "0 (most urgent) to 4, or P0 to P4")
-	flags.StringP("assignee", "a", "", "`NAME` of who is to do it")
+	flags.StringP("assignee", "a", "", "`NAME` of who is to do it; @me is you, none nobody")
 	flags.String("parent", "", "`ID` of the epic that it belongs to")
 	flags.String("defer", "", "not ready until `WHEN`: a day, a time, a span such as 3d, or none")
 	flags.String("estimate", "", "how long it takes: minutes, a span such as 1h30m, or none")

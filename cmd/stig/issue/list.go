@@ -16,9 +16,8 @@ func ListCommand(a *cli.App) *cobra.Command {
 	var r app.ListRequest
 	var priorities, values []string
 	cmd := &cobra.Command{
-		Use:        "list",
-		SuggestFor: []string{"ls"},
-		Short:      "the issues that are not closed, or those that match",
+		Use:   "list",
+		Short: "the issues that are not closed, or those that match",
 		Long: "List issues by priority, then id: those that are not closed, unless --all or\n" +
 			"--status asks for others. Every filter must match; of several values of one\n" +
 			"filter, separated by commas, one is enough. The assignee @me is who asks, and\n" +
@@ -26,7 +25,12 @@ func ListCommand(a *cli.App) *cobra.Command {
 			"  views: mine: {assignee: [\"@me\"], sort: \"updated\"}\n" +
 			"Flags count more than the view.",
 		GroupID: "graph",
-		Args:    cli.Takes(0, 0, "no arguments; filters are flags"),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return app.Usage(fmt.Sprintf("%s: filters are flags; found %q", cli.Called(cmd), args[0]), "type stig search "+strings.Join(args, " "))
+			}
+			return nil
+		},
 		Example: "  stig list --status open,in_progress --priority 0,1\n" +
 			"  stig list --signal cynefin=complex --signal progress=exploring\n" +
 			"  stig list --parent demo-4k2 --since 7d --sort updated\n" +
@@ -47,16 +51,16 @@ func ListCommand(a *cli.App) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringSliceVar(&r.Status, "status", nil, "`STATUS`es such as open,in_progress")
-	flags.StringSliceVar(&r.Types, "type", nil, "`TYPE`s such as bug,task")
-	flags.StringSliceVar(&priorities, "priority", nil, "priorities, 0 (most urgent) to 4, or P0 to P4")
-	flags.StringArrayVar(&r.Labels, "label", nil, "a `LABEL`; of several each must be there")
-	flags.StringSliceVar(&r.Assignees, "assignee", nil, "`NAME`s of those who do it")
+	flags.StringSliceVarP(&r.Status, "status", "s", nil, "`STATUS`es such as open,in_progress")
+	flags.StringSliceVarP(&r.Types, "type", "t", nil, "`TYPE`s such as bug,task")
+	flags.StringSliceVarP(&priorities, "priority", "p", nil, "priorities, 0 (most urgent) to 4, or P0 to P4")
+	flags.StringArrayVarP(&r.Labels, "label", "l", nil, "a `LABEL`; of several each must be there")
+	flags.StringSliceVarP(&r.Assignees, "assignee", "a", nil, "`NAME`s of those who do it")
 	flags.StringArrayVar(&values, "signal", nil, "a `NAME=VALUE` such as cynefin=complex; of several each must hold")
 	flags.StringVar(&r.Parent, "parent", "", "`ID` of the epic that holds them")
 	flags.StringVar(&r.Since, "since", "", "changed since `WHEN`: a day, a time or an age such as 7d")
 	flags.StringVar(&r.Sort, "sort", "", "by `KEY`: priority, created, updated, id, title or status (default priority)")
-	flags.IntVar(&r.Limit, "limit", 0, "the first `N` only (default all)")
+	flags.IntVarP(&r.Limit, "limit", "n", 0, "the first `N` only (default all)")
 	flags.StringVar(&r.View, "view", "", "the filters of the view `NAME`")
 	flags.BoolVar(&r.All, "all", false, "closed issues too")
 	cli.Filters(cmd, "status", "type", "priority", "label", "assignee", "parent", "since", "sort", "view")

@@ -14,9 +14,8 @@ import (
 func OrientCommand(a *cli.App) *cobra.Command {
 	var r app.OrientRequest
 	cmd := &cobra.Command{
-		Use:        "orient [ID]",
-		SuggestFor: []string{"status", "stats", "prime", "onboard", "quickstart"},
-		Short:      "what to read before working: the briefing of one issue, or the survey of all",
+		Use:   "orient [ID]",
+		Short: "what to read before working: the briefing of one issue, or the survey of all",
 		Long: "What to read before working. With an issue it is the briefing of that one, as deep as\n" +
 			"the issue is uncertain; without, the survey of the store: what needs attention, who\n" +
 			"works on what, what is ready, and one recommended next step.",

@@ -13,9 +13,8 @@ import (
 func SearchCommand(a *cli.App) *cobra.Command {
 	r := app.SearchRequest{Limit: 20}
 	cmd := &cobra.Command{
-		Use:        "search WORDS",
-		SuggestFor: []string{"find", "grep"},
-		Short:      "find issues by words in any of their texts",
+		Use:   "search WORDS",
+		Short: "find issues by words in any of their texts",
 		Long: "Find issues by words in any of their texts, closed ones too, the best first. An issue\n" +
 			"that holds more of the words stands first; then ids, titles, labels and external\n" +
 			"references count more than other texts, and rare words more than frequent ones. A word\n" +
@@ -36,7 +35,7 @@ func SearchCommand(a *cli.App) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&r.Open, "open", false, "leave closed issues out")
-	cmd.Flags().IntVar(&r.Limit, "limit", r.Limit, "the best `N` only; 0 for all")
+	cmd.Flags().IntVarP(&r.Limit, "limit", "n", r.Limit, "the best `N` only; 0 for all")
 	return cmd
 }
 

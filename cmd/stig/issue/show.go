@@ -9,12 +9,11 @@ import (
 func ShowCommand(a *cli.App) *cobra.Command {
 	var notesOnly, links bool
 	cmd := &cobra.Command{
-		Use:        "show ID",
-		SuggestFor: []string{"view", "info"},
-		Short:      "one issue as it stands",
-		GroupID:    "graph",
-		Args:       cli.Takes(1, 1, "one issue"),
-		Example:    "  stig show demo-1\n  stig show demo-1 --notes",
+		Use:     "show ID",
+		Short:   "one issue as it stands",
+		GroupID: "graph",
+		Args:    cli.Takes(1, 1, "one issue"),
+		Example: "  stig show demo-1\n  stig show demo-1 --notes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			view, err := a.Issue(args[0])
 			if err != nil {

@@ -16,9 +16,8 @@ import (
 func RecallCommand(a *cli.App) *cobra.Command {
 	r := traces.RecallRequest{Limit: traces.RecallLimit}
 	cmd := &cobra.Command{
-		Use:        "recall WORDS…",
-		SuggestFor: []string{"remember", "memory"},
-		Short:      "show what the store knows about words or an issue",
+		Use:   "recall WORDS…",
+		Short: "show what the store knows about words or an issue",
 		Long: "Show what the whole store knows about words, or with --like about what an issue is\n" +
 			"about: issues, closed ones before others, with the passage that says most about it,\n" +
 			"and the memories that bd keeps. Titles, descriptions, close reasons, checkpoints,\n" +
@@ -41,7 +40,7 @@ func RecallCommand(a *cli.App) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&r.Like, "like", "", "ask with the text of the issue `ID`")
-	cmd.Flags().IntVar(&r.Limit, "limit", r.Limit, "the best `N` only; 0 for all")
+	cmd.Flags().IntVarP(&r.Limit, "limit", "n", r.Limit, "the best `N` only; 0 for all")
 	return cmd
 }
 

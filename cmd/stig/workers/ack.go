@@ -12,9 +12,8 @@ import (
 func AckCommand(a *cli.App) *cobra.Command {
 	var r inboxes.AckRequest
 	cmd := &cobra.Command{
-		Use:        "ack ITEM… | --all",
-		SuggestFor: []string{"acknowledge"},
-		Short:      "acknowledge items of your inbox",
+		Use:   "ack ITEM… | --all",
+		Short: "acknowledge items of your inbox",
 		Long: "Acknowledge items of an inbox, so that stig inbox lists them no more: all that are named,\n" +
 			"or none. What is acknowledged already stays so. A trace that answers another one, with\n" +
 			"--re, acknowledges that by itself: for everybody it was addressed to by role, else for\n" +

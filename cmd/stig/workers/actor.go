@@ -13,9 +13,8 @@ import (
 // ActorCommand is stig actor with what is below it.
 func ActorCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:        "actor",
-		SuggestFor: []string{"actors", "who", "agents"},
-		Short:      "show who works in this clone, and what they do",
+		Use:   "actor",
+		Short: "show who works in this clone, and what they do",
 		Long: "An actor is a person, an assistant or another program that works on issues under a name.\n" +
 			"Who they are can stand in .stig/actors/NAME.md, in git; nobody needs a file. How they are\n" +
 			"follows from their signs of life in this clone, or on all machines of a database.",

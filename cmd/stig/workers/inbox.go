@@ -20,9 +20,8 @@ func InboxCommand(a *cli.App) *cobra.Command {
 	var r inboxes.Request
 	wait := false
 	cmd := &cobra.Command{
-		Use:        "inbox",
-		SuggestFor: []string{"mail", "messages"},
-		Short:      "list what concerns you and you did not acknowledge",
+		Use:   "inbox",
+		Short: "list what concerns you and you did not acknowledge",
 		Long: "List what concerns an actor since its first sign of life and was not acknowledged, the\n" +
 			"oldest first, by issue, each with why and with the command that deals with it: traces\n" +
 			"and mentions for it, its roles or its kind, answers, feedback on its issues, findings on\n" +

@@ -15,9 +15,8 @@ import (
 // SwarmCommand is stig swarm with what is below it.
 func SwarmCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:        "swarm",
-		SuggestFor: []string{"hive", "bees", "explore"},
-		Short:      "have several explorers work out what is to be done",
+		Use:   "swarm",
+		Short: "have several explorers work out what is to be done",
 		Long: "A swarm is for an issue of depth deep or probe: what is to be done is not known. Its agents\n" +
 			"explore side by side, in rounds. Each leaves findings, deposits on directions that look\n" +
 			"good, and stop signals on those that do not. A round is settled: concentrations evaporate,\n" +

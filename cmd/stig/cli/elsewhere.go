@@ -1,0 +1,88 @@
+package cli
+
+const (
+	addTitle    = "stig create TITLE"
+	showIssue   = "stig show ID"
+	survey      = "stig orient"
+	changeLabel = "stig edit ID --add-label LABEL"
+	addRow      = "stig dep add ID --on ID"
+	removeRow   = "stig dep rm ID --on ID"
+	addComment  = "stig comment ID -m TEXT"
+	past        = "stig trajectory ID, or stig log"
+	gitKeeps    = ", since git keeps the store; one on a server: stig store sync"
+	inBrowser   = "stig board"
+)
+
+// Elsewhere names what to type for a word or flag that is not here, and is in gh, git, bd or
+// another tracker: by the path of the command that it was typed behind, and the word. A * is
+// any word that no command is near to.
+func Elsewhere() map[string]string {
+	return map[string]string{
+		"new": addTitle, "add": addTitle, "q": addTitle, "quick": addTitle,
+		"view": showIssue, "info": showIssue, "get": showIssue, "cat": showIssue, "deps": "stig show ID --deps",
+		"ls": "stig list", "issues": "stig list", "issue": "stig list, stig show ID or stig create TITLE",
+		"status": survey, "st": survey, "stats": survey, "count": survey, "prime": survey, "onboard": survey, "quickstart": survey, "stale": survey,
+		"todo": "stig ready", "blocked": "stig plan", "where": "stig doctor",
+		"start": "stig claim ID", "take": "stig claim ID", "pick": "stig next --claim", "unclaim": "stig release ID",
+		"assign": "stig edit ID --assignee NAME",
+		"done":   "stig close ID --reason TEXT", "finish": "stig close ID --reason TEXT", "complete": "stig close ID --reason TEXT",
+		"open": "stig show ID, or stig reopen ID --reason TEXT for a closed issue",
+		"rm":   "stig delete ID", "remove": "stig delete ID", "drop": "stig delete ID",
+		"dup": "stig duplicate ID --of ID", "dupe": "stig duplicate ID --of ID",
+		"update": "stig edit ID, stig claim ID, stig checkpoint ID or stig close ID", "set": "stig edit ID, or stig signals set ID",
+		"amend": "stig edit ID", "modify": "stig edit ID", "rename": "stig edit ID --title TITLE",
+		"label": changeLabel, "labels": changeLabel, "tag": changeLabel,
+		"defer": "stig edit ID --defer WHEN", "undefer": "stig edit ID --defer none", "move": "stig edit ID --parent ID",
+		"link": addRow, "relate": addRow + " --type related", "block": addRow, "depend": addRow, "depends": addRow, "unlink": removeRow,
+		"epic": "stig list --type epic", "epics": "stig list --type epic", "children": "stig list --parent ID", "tree": "stig graph",
+		"find": "stig search WORDS", "grep": "stig search WORDS", "memories": "stig recall WORDS", "memory": "stig recall WORDS",
+		"note": addComment + ", or stig checkpoint ID", "notes": "stig show ID --notes, or stig checkpoint ID",
+		"reply": addComment, "comments": "stig show ID, or " + addComment + " to add one", "remember": "stig checkpoint ID --learned TEXT",
+		"history": past, "blame": past, "revert": "stig undo", "reset": "stig undo", "restore": "stig recover",
+		"commit": "git commit" + gitKeeps, "push": "git push" + gitKeeps, "pull": "git pull" + gitKeeps, "sync": "git pull" + gitKeeps,
+		"import": "stig create --from FILE", "export": "stig list --all --json", "config": "stig schema config",
+		"ask": "stig escalate ID -m QUESTION", "human": "stig escalations", "gate": "stig escalate ID -m QUESTION", "answer": "stig resolve ID -m ANSWER",
+		"mail": "stig inbox", "messages": "stig inbox", "acknowledge": "stig ack", "traces": "stig trace list", "pheromone": "stig trace add",
+		"hive": "stig swarm", "bees": "stig swarm", "explore": "stig swarm",
+		"who": "stig actor list", "whoami": "stig doctor", "actors": "stig actor list", "agents": "stig actor list", "users": "stig actor list",
+		"run": "stig work -- CMD", "loop": "stig work -- CMD", "workers": "stig worker status",
+		"web": inBrowser, "ui": inBrowser, "serve": inBrowser, "server": inBrowser, "dashboard": inBrowser, "kanban": inBrowser,
+		"man": "stig help COMMAND", "hooks": "stig setup --help", "install": "stig setup --help", "uninstall": "stig setup claude --remove, or that of another target",
+		"test": "stig verify ID", "validate": "stig check", "audit": "stig check",
+
+		"dep remove": removeRow, "dep delete": removeRow, "dep list": "stig show ID --deps", "dep show": "stig show ID --deps",
+		"dep tree": "stig graph ID", "dep cycles": "stig cycles", "dep *": addRow,
+		"signals list": "stig signals get ID", "signals show": "stig signals get ID", "signals *": "stig signals get ID",
+		"trace ls": "stig trace list", "trace *": "stig trace list ID",
+		"actor ls": "stig actor list", "actor *": "stig actor show NAME",
+		"worker ls": "stig worker status", "worker list": "stig worker status", "worker stop": "stig worker drain NAME",
+		"worker start": "stig worker resume NAME", "worker remove": "stig worker rm NAME", "worker delete": "stig worker rm NAME",
+		"swarm list": "stig list --all", "swarm show": "stig swarm status ID", "swarm *": "stig swarm status ID",
+		"completion pwsh": "stig completion powershell",
+
+		"create --title": addTitle, "create --epic": "stig create TITLE --type epic",
+		"edit --status":       "stig claim ID, stig release ID, stig close ID or stig reopen ID",
+		"edit --notes":        "stig checkpoint ID, or " + addComment,
+		"edit --append-notes": "stig checkpoint ID, or " + addComment,
+		"edit --claim":        "stig claim ID",
+		"list --ready":        "stig ready", "list --mine": "stig list --assignee @me", "list --open": "stig list",
+		"list --unassigned": "stig list --assignee none", "list --no-assignee": "stig list --assignee none",
+		"list --closed": "stig list --status closed", "list --search": "stig search WORDS", "list -S": "stig search WORDS",
+		"claim --next": "stig next --claim", "check --rule": "stig explain RULE", "check --fix": "stig vet --fix",
+	}
+}
+
+// flagsElsewhere names, by the flag of another program, the flags that it may be here, of
+// which a command has one, or none.
+func flagsElsewhere() map[string][]string {
+	return map[string][]string{
+		"b": {"description", "message"}, "body": {"description", "message"}, "body-file": {"file"}, "F": {"file"},
+		"m": {"message", "description", "reason"}, "r": {"reason"}, "c": {"message", "reason"}, "comment": {"message", "reason"},
+		"a": {"assignee"}, "add-assignee": {"assignee"},
+		"l": {"label", "labels", "add-label"}, "label": {"labels", "add-label"}, "labels": {"label", "set-labels"}, "add-labels": {"add-label"},
+		"depends-on": {"deps", "on"}, "blocked-by": {"deps", "on"}, "depends": {"deps", "on"},
+		"s": {"status"}, "state": {"status"}, "L": {"limit"}, "n": {"limit"}, "epic": {"parent"}, "milestone": {"parent"},
+		"since": {"against"}, "base": {"against"}, "format": {"json"}, "output": {"format", "json"}, "o": {"format", "json"},
+		"silent": {"quiet"}, "uninstall": {"remove"}, "assignee": {"as"}, "mine": {"as"},
+	}
+}

@@ -1,0 +1,41 @@
+package tree_test
+
+import (
+	"io"
+	"strings"
+	"testing"
+
+	"stig/app"
+	"stig/cmd/stig/cli"
+	"stig/cmd/stig/tree"
+)
+
+// A hint for the word of another program names commands and flags that are there, and no
+// word of ours leads away from the command that it is.
+func TestElsewhere(t *testing.T) {
+	t.Parallel()
+	root := tree.New(cli.Front(nil, io.Discard, io.Discard, &app.App{}))
+	for word, hint := range cli.Elsewhere() {
+		if !strings.HasSuffix(word, "*") && !strings.Contains(word, " -") {
+			if cmd, rest, err := root.Find(strings.Fields(word)); err == nil && len(rest) == 0 {
+				t.Errorf("%q is %s, and leads to %q", word, cmd.CommandPath(), hint)
+			}
+		}
+		for _, line := range strings.Split(hint, "stig ")[1:] {
+			fields := strings.Fields(strings.ReplaceAll(line, ",", ""))
+			cmd, rest, err := root.Find(fields)
+			if err != nil || cmd == root {
+				t.Errorf("%q: %q is no command", word, line)
+				continue
+			}
+			for _, arg := range rest {
+				switch {
+				case strings.HasPrefix(arg, "--") && arg != "--" && cmd.Flag(arg[2:]) == nil && arg != "--help":
+					t.Errorf("%q: %s has no %s", word, cmd.CommandPath(), arg)
+				case len(arg) == 2 && arg[0] == '-' && arg != "--" && cmd.Flags().ShorthandLookup(arg[1:]) == nil:
+					t.Errorf("%q: %s has no %s", word, cmd.CommandPath(), arg)
+				}
+			}
+		}
+	}
+}
