@@ -43,6 +43,9 @@ func shouts(s *subject) {
 		{"signals/schema_gen.go", "RegressionGuard: {\"none\", \"manual\", \"automated\", \"runtime\"},\n", "\tNovelty: {\"known\", \"new\"},\n"},
 		{"signals/schema_gen.go", "RegressionGuard:   \"none\",\n", "\tNovelty: \"known\",\n"},
 	}},
+	{"a format of check", []insertion{
+		{"cmd/stig/check/format.go", "var formats = []format{\n", "\t{\"tide\", asText},\n"},
+	}},
 	{"a kind of section", []insertion{
 		{"signals/kind.go", "var kinds = []Kind{\n", "\t{Name: \"tide-context\", Union: Parts},\n"},
 	}},
@@ -73,6 +76,7 @@ func TestHowToAdd(t *testing.T) {
 	for _, run := range []struct{ command, want string }{
 		{"explain title-shouts", "Urgency is the priority of the issue."},
 		{"lint a-1", "title-shouts"},
+		{"check --help", "print as F: tide, text, json, github, sarif, junit;"},
 		{"signals reconcile a-2", ""},
 		{"signals set a-2 novelty=new", "a-2: written"},
 		{"signals get a-2 novelty", "new\n"},
