@@ -513,7 +513,7 @@ func (a *App) InitSignals(ctx context.Context, r InitSignalsRequest) (*TableEdit
 
 // ReconcileSignals unites the signal tables that a merge left in one issue.
 func (a *App) ReconcileSignals(ctx context.Context, id string, dryRun bool) (*TableEdit, error) {
-	all := notes.Permit{Unite: []string{signals.Section, signals.EstimateSection, signals.EvidenceSection, signals.EscalationSection}}
+	all := notes.Permit{Unite: signals.United()}
 	return a.editTables(ctx, []string{id}, dryRun, all, func(d *notes.Doc, _ time.Time) (*notes.Doc, []string, error) {
 		return signals.Reconcile(d, a.Schema)
 	})

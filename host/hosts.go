@@ -34,6 +34,10 @@ type Settings struct {
 	EnvFile      string // names a file that a hook at the start of a session appends to what its commands get as environment; may be empty
 	Skills       string // the folder where it looks for skills, below a project or a home, with slashes
 
+	// RunBy are the variables that it sets for the programs that it starts, by which
+	// Running knows it; a row without any names NoVariable.
+	RunBy []string
+
 	// Servers and HomeServers are where setup registers stig mcp, below a project and
 	// below the user's Dir; none where a program of the host registers servers itself.
 	Servers, HomeServers []ServerFile
@@ -55,6 +59,9 @@ type Settings struct {
 	// plugin, if not empty, is the whole text of File: the host has no hooks.
 	plugin string
 }
+
+// NoVariable stands in Settings.RunBy of a host that sets no variable.
+const NoVariable = "none"
 
 // hook is an event of a host and what answers it.
 type hook struct {
@@ -78,6 +85,7 @@ func AllSettings() []Settings {
 		{
 			Host: Claude, Dir: ".claude", File: "settings.json", Variable: "CLAUDE_CONFIG_DIR", EnvFile: "CLAUDE_ENV_FILE",
 			Instructions: "CLAUDE.md", Skills: ".claude/skills", replies: claudeReplies(),
+			RunBy:  []string{"CLAUDECODE"},
 			strict: true, hooksObstacles: claudeHooks, serverObstacles: claudeServer,
 			hooks: []hook{
 				{"SessionStart", "", "session-start", 10},
@@ -93,6 +101,7 @@ func AllSettings() []Settings {
 		{
 			Host: Codex, Dir: ".codex", File: "hooks.json", Variable: "CODEX_HOME", Then: "type /hooks in codex to approve them",
 			Instructions: "AGENTS.md", Skills: ".agents/skills", replies: codexReplies(),
+			RunBy:  []string{"CODEX_THREAD_ID", "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED"},
 			strict: true, hooksObstacles: codexHooks,
 			hooks: []hook{
 				{"SessionStart", "", "session-start", 10},
@@ -107,6 +116,9 @@ func AllSettings() []Settings {
 		{
 			Host: Copilot, Dir: ".github", Home: ".copilot", File: "hooks/stig.json", Variable: "COPILOT_HOME", version: 1, flat: true, shells: true,
 			Skills: ".agents/skills", replies: copilotReplies(),
+			// A command of Copilot CLI 1.0.102 had COPILOT_CLI=1 when internal/hosttest ran it;
+			// VS Code sets the other in terminals of agents (github.com/microsoft/vscode/pull/316267).
+			RunBy:          []string{"COPILOT_CLI", "COPILOT_AGENT"},
 			hooksObstacles: copilotHooks,
 			Servers:        []ServerFile{{".vscode/mcp.json", "servers", vscodeServer}, {".github/mcp.json", "mcpServers", copilotServer}},
 			HomeServers:    []ServerFile{{"mcp-config.json", "mcpServers", copilotServer}},
@@ -122,6 +134,7 @@ func AllSettings() []Settings {
 		{
 			Host: Cursor, Dir: ".cursor", File: "hooks.json", version: 1, flat: true,
 			Skills: ".cursor/skills", replies: cursorReplies(),
+			RunBy: []string{"CURSOR_AGENT"},
 			hooks: []hook{
 				{"sessionStart", "", "session-start", 10},
 				{"beforeShellExecution", "", "pre-tool-use", 10},
@@ -134,6 +147,7 @@ func AllSettings() []Settings {
 		{
 			Host: Gemini, Dir: ".gemini", File: "settings.json",
 			Instructions: "GEMINI.md", Skills: ".agents/skills", replies: geminiReplies(),
+			RunBy:          []string{"GEMINI_CLI"},
 			hooksObstacles: geminiHooks,
 			hooks: []hook{
 				{"SessionStart", "", "session-start", 10000},
@@ -147,6 +161,7 @@ func AllSettings() []Settings {
 		{
 			Host: OpenCode, Dir: ".opencode", Home: ".config/opencode", File: "plugin/stig.js", plugin: opencodePlugin, EnvFile: "STIG_ENV_FILE",
 			Skills: ".agents/skills", replies: claudeReplies(),
+			RunBy:       []string{"OPENCODE"},
 			Servers:     []ServerFile{{"opencode.json", "mcp", opencodeServer}},
 			HomeServers: []ServerFile{{"opencode.json", "mcp", opencodeServer}},
 			hooks: []hook{
@@ -192,6 +207,19 @@ func Instructions() (names []string) {
 
 // replies are those of the first host where a name is none.
 func (h Host) replies() replies { return h.settings().replies }
+
+// Running names the host that runs us, by the variables that it sets for the programs it
+// starts; "" for none. A person at a terminal that such a program opened has none of them.
+func Running(getenv func(string) string) string {
+	for _, s := range AllSettings() {
+		for _, variable := range s.RunBy {
+			if variable != NoVariable && getenv(variable) != "" {
+				return string(s.Host)
+			}
+		}
+	}
+	return ""
+}
 
 // EnvFile is the variable that names where a hook leaves variables for the commands of
 // a session; "" where the host has none.

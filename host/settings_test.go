@@ -445,8 +445,14 @@ func TestHosts(t *testing.T) {
 	}
 	for _, s := range AllSettings() {
 		r := s.replies
-		if s.Dir == "" || s.File == "" || s.Skills == "" || r.context == nil || r.deny == nil || r.goOn == nil || r.length == nil {
+		if s.Dir == "" || s.File == "" || s.Skills == "" || len(s.RunBy) == 0 || r.context == nil || r.deny == nil || r.goOn == nil || r.length == nil {
 			t.Errorf("%s: its row is not complete", s.Host)
+		}
+		for _, variable := range s.RunBy {
+			got := Running(func(name string) string { return map[string]string{variable: "1"}[name] })
+			if variable != NoVariable && got != string(s.Host) || variable == NoVariable && got != "" {
+				t.Errorf("%s: with %s set, %q runs us", s.Host, variable, got)
+			}
 		}
 		for _, call := range []string{"session-start", "pre-tool-use", "stop", "pre-compact"} {
 			if !slices.ContainsFunc(s.hooks, func(h hook) bool { return h.call == call }) {

@@ -1,5 +1,5 @@
-// Package jsonl keeps a store in a file, one JSON object to a line, as bd does: it
-// is the implementation of beads.Store that people have.
+// Package jsonl keeps a store in a file, one JSON object to a line, as bd does: the
+// beads.Store that a project has unless its issues are on a server (package database).
 //
 // It finds the file (Discover), makes it (Init), reads it without a lock, writes it
 // under a lock that other programs honour (Store.Edit), and watches it. A write

@@ -5,6 +5,9 @@
 // no store. Who claims takes the lease first and writes the store then. Until the store
 // is written the lease names the process that claims, so that a crash between the two
 // leaves a lease that has ended.
+//
+//	judge := lease.Judge{Now: now, Host: host, Running: process.Running}
+//	answer := judge.Ask(held, lease.Claimant{Actor: "ann"})
 package lease
 
 import (

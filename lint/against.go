@@ -20,8 +20,8 @@ type Past struct {
 	Gate []string // settings of the gate that differ, each with both values
 }
 
-// against holds what changed since an earlier version of the store against
-// what may not happen unseen. It reads the lines of changed issues only.
+// against finds, in what changed since an earlier version of the store, what may
+// not happen unseen. It reads the lines of changed issues only.
 func against(f *beads.Snapshot, past Past, rules Rules) ([]Diagnostic, error) {
 	d, err := diff.Stores(past.File, f)
 	if err != nil {

@@ -19,7 +19,7 @@ type Update struct {
 	Set      map[Signal]string // PlanningDepth may be Auto
 	Today    string            // YYYY-MM-DD
 	Reaffirm bool              // date rows even when their value stays
-	Evidence bool              // a new table gets nine rows
+	Evidence bool              // a new table gets the evidence rows too
 }
 
 // Auto as a planning depth stands for the default of the cynefin domain.
@@ -30,7 +30,7 @@ const Auto = "auto"
 //
 // Only the Value and Updated cells of rows whose value changes are written. A
 // missing row that changes is inserted at its canonical place, the evidence
-// rows all three together. Where there is no table, one is created at the
+// rows all together. Where there is no table, one is created at the
 // beginning of the notes. A new cynefin domain brings its planning depth
 // along, unless the present depth is not the default of the old domain.
 //
@@ -182,13 +182,8 @@ func (p *plan) missing(t *Table) []Signal {
 	if !evidence || t.HasEvidence() {
 		return rows
 	}
-	for i, s := range rows {
-		if s.Evidence() {
-			rows = rows[:i]
-			break
-		}
-	}
-	return append(rows, Confidence, EvidenceFreshness, RegressionGuard)
+	rows = slices.DeleteFunc(rows, Signal.Evidence)
+	return append(rows, All()[firstEvidence:]...)
 }
 
 // place is the index of the row before which a missing row belongs: behind
@@ -228,12 +223,12 @@ func (p *plan) row(t *Table, s Signal) []string {
 // that nobody gave.
 func (p *plan) render(t *Table) string {
 	rows := All()
-	nine := p.Evidence
-	for _, s := range rows[Confidence:] {
-		nine = nine || p.given[s]
+	evidence := p.Evidence
+	for _, s := range rows[firstEvidence:] {
+		evidence = evidence || p.given[s]
 	}
-	if !nine {
-		rows = rows[:Confidence]
+	if !evidence {
+		rows = rows[:firstEvidence]
 	}
 	lines := []string{"| Signal | Value | Updated |", "|---|---|---|"}
 	for _, s := range rows {

@@ -1,13 +1,13 @@
 package signals
 
 import (
-	"slices"
 	"strings"
 
 	"stig/notes"
 )
 
-// Union says how a merge unites a section that both sides changed.
+// Union says how a merge unites a section that both sides changed, and how
+// Reconcile unites several of a document.
 type Union int
 
 const (
@@ -31,24 +31,22 @@ type Kind struct {
 // within it came to. It is gathered anew, never edited.
 const SynthesisSection = "synthesis"
 
-// kinds is the one list of the kinds of sections, in the order that Kinds gives.
+// kinds is the one list of the kinds of sections.
 var kinds = []Kind{
 	{Name: Section, Apart: true, Union: Rows},
 	{Name: EstimateSection, Apart: true, Union: Newer, Date: estimateDate},
 	{Name: EvidenceSection, Apart: true, Union: Newer, Date: evidenceDate},
 	{Name: EscalationSection, Apart: true, Union: Parts},
+	{Name: ReopenSection, Union: Parts},
 	{Name: MergedSection, Many: true, Apart: true},
 	{Name: PropagatedSection, Many: true},
 	{Name: SynthesisSection},
 }
 
-// Kinds lists the kinds of sections that the convention defines.
-func Kinds() []Kind { return slices.Clone(kinds) }
-
-// Singles lists the names of the sections of which a document has one live one.
-func Singles() (names []string) {
+// United lists the names of the sections of which Reconcile leaves one.
+func United() (names []string) {
 	for _, k := range kinds {
-		if !k.Many {
+		if k.Union != ByPerson {
 			names = append(names, k.Name)
 		}
 	}

@@ -22,10 +22,10 @@ func TestKindOf(t *testing.T) {
 			t.Errorf("KindOf(%q) is %q, want %q", name, kind.Name, want)
 		}
 	}
-	if got := Singles(); len(got) != 5 || slices.Contains(got, MergedSection) {
-		t.Errorf("Singles: %q", got)
-	}
-	for _, k := range Kinds() {
+	for _, k := range kinds {
+		if got := slices.Contains(United(), k.Name); got != (k.Union != ByPerson) || got && k.Many {
+			t.Errorf("%s: united: %v", k.Name, got)
+		}
 		if (k.Union == Newer) != (k.Date != nil) {
 			t.Errorf("%s: a date is for sections of which the newer stays live", k.Name)
 		}

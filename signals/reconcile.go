@@ -15,11 +15,11 @@ import (
 // Per row, unknown ones too, the newer Updated wins; an absent date is older
 // than any, ties go to the later table, and a value that is not valid loses to
 // one that is. The tables before the last are removed, and so are the lines of
-// three dashes with which a merge joined the notes. Of several checkpoints the
-// newest dated one is kept, the later on a tie; so it is with evidence. The
-// parts of several escalation sections are united in the last one, in the order
-// of their dates, each once. All other text is kept as it stands, also where a
-// merge doubled it; blank lines around what is removed are closed up.
+// three dashes with which a merge joined the notes. Of several sections of a kind
+// that is Newer the newest dated one is kept, the later on a tie. Those of a kind
+// that is Parts are united in the last one, their parts in the order of their dates,
+// each once. All other text is kept as it stands, also where a merge doubled it;
+// blank lines around what is removed are closed up.
 //
 // A document with one table or none is returned as it is. Values that are not
 // valid in every table stay: Apply fixes them. It refuses malformed notes
@@ -37,16 +37,24 @@ func Reconcile(d *notes.Doc, schema *Schema) (*notes.Doc, []string, error) {
 		return nil, nil, err
 	}
 	r.dropTables(sections)
-	r.keepNewest(EstimateSection, "checkpoint")
-	r.keepNewest(EvidenceSection, "evidence")
-	escalation := r.uniteEscalations()
+	united := map[string]string{} // bodies of sections by their name
+	for _, k := range kinds {
+		switch k.Union {
+		case Newer:
+			r.keepNewest(k.Name)
+		case Parts:
+			united[k.Name] = r.uniteParts(k.Name)
+		}
+	}
 	result, err := r.apply()
 	if err != nil {
 		return nil, nil, err
 	}
-	if escalation != "" {
-		if result, err = result.Replace(EscalationSection, escalation); err != nil {
-			return nil, nil, err
+	for _, k := range kinds {
+		if body := united[k.Name]; body != "" {
+			if result, err = result.Replace(k.Name, body); err != nil {
+				return nil, nil, err
+			}
 		}
 	}
 	return result, r.done, r.verify(result)
@@ -139,7 +147,7 @@ func (r *reconciler) dropTables(sections []notes.Section) {
 
 // keepNewest plans the removal of all sections of a name but the one of the
 // latest date, the later of two of one date.
-func (r *reconciler) keepNewest(name, word string) {
+func (r *reconciler) keepNewest(name string) {
 	sections := r.doc.Named(name)
 	if len(sections) < 2 {
 		return
@@ -153,7 +161,7 @@ func (r *reconciler) keepNewest(name, word string) {
 	for i, s := range sections {
 		if i != kept {
 			r.remove(s.Span)
-			r.say("removed the %s of line %d, kept that of line %d", word, s.Line, sections[kept].Line)
+			r.say("removed the section %s of line %d, kept that of line %d", name, s.Line, sections[kept].Line)
 		}
 	}
 }
@@ -168,10 +176,10 @@ func headingDate(body string) string {
 	return ""
 }
 
-// uniteEscalations plans the removal of all escalation sections but the last
-// and gives that one's new body; "" when there is nothing to unite.
-func (r *reconciler) uniteEscalations() string {
-	sections := r.doc.Named(EscalationSection)
+// uniteParts plans the removal of all sections of a name but the last and gives
+// that one's new body; "" when there is nothing to unite.
+func (r *reconciler) uniteParts(name string) string {
+	sections := r.doc.Named(name)
 	if len(sections) < 2 {
 		return ""
 	}
@@ -186,7 +194,7 @@ func (r *reconciler) uniteEscalations() string {
 	arrange.Stable(passages, func(a, b Passage) int { return strings.Compare(a.Date, b.Date) })
 	for _, s := range sections[:len(sections)-1] {
 		r.remove(s.Span)
-		r.say("united the escalations of line %d with those of line %d", s.Line, sections[len(sections)-1].Line)
+		r.say("united the section %s of line %d with that of line %d", name, s.Line, sections[len(sections)-1].Line)
 	}
 	var texts []string
 	for _, p := range passages {

@@ -23,6 +23,10 @@ func escalation(body string) string {
 	return "<!-- escalation-context -->\n" + body + "\n<!-- /escalation-context -->"
 }
 
+func reopened(date, why string) string {
+	return "<!-- reopen-context -->\n## Reopened (" + date + ")\n" + why + "\n<!-- /reopen-context -->"
+}
+
 const join = "\n\n---\n\n"
 
 type reconcileCase struct {
@@ -51,21 +55,25 @@ var reconcileCases = []reconcileCase{
 		text: "before\n\n" + rows("| cynefin | clear | — |") + "\n\n" + checkpoint("2026-11-05", "newer") + "\n\ntail of ours" + join +
 			rows("| cynefin | complex | — |") + "\n\n" + checkpoint("2026-11-03", "older") + "\n\ntail of theirs\n",
 		want: "before\n\n" + checkpoint("2026-11-05", "newer") + "\n\ntail of ours\n\n" + rows("| cynefin | complex | — |") + "\n\ntail of theirs\n",
-		done: "removed the signal table of line 3\nremoved the checkpoint of line 25, kept that of line 9"},
+		done: "removed the signal table of line 3\nremoved the section checkpoint-context of line 25, kept that of line 9"},
 	{name: "the newer evidence",
 		text: rows("| cynefin | clear | — |") + "\n\n" + evidence("2026-11-05", "newer") + join + rows("| cynefin | complex | — |") + "\n\n" + evidence("2026-11-03", "older"),
 		want: evidence("2026-11-05", "newer") + "\n\n" + rows("| cynefin | complex | — |"),
-		done: "removed the signal table of line 1\nremoved the evidence of line 21, kept that of line 7"},
+		done: "removed the signal table of line 1\nremoved the section evidence-context of line 21, kept that of line 7"},
 	{name: "the later checkpoint on a tie, an undated one never",
 		text: rows("| cynefin | clear | — |") + "\n\n" + checkpoint("2026-11-05", "ours") + join + rows("| cynefin | complex | — |") + "\n\n" +
 			checkpoint("2026-11-05", "theirs") + "\n\n<!-- checkpoint-context -->\nundated\n<!-- /checkpoint-context -->",
 		want: rows("| cynefin | complex | — |") + "\n\n" + checkpoint("2026-11-05", "theirs"),
-		done: "removed the signal table of line 1\nremoved the checkpoint of line 7, kept that of line 21\nremoved the checkpoint of line 27, kept that of line 21"},
+		done: "removed the signal table of line 1\nremoved the section checkpoint-context of line 7, kept that of line 21\nremoved the section checkpoint-context of line 27, kept that of line 21"},
 	{name: "escalations in the order of their dates, each once",
 		text: rows("| cynefin | clear | — |") + "\n\n" + escalation("## Pending (2026-11-01)\nwhich?\n\n### detail\nmore\n\n## Resolved (2026-11-04) by alice\nthat") + join +
 			rows("| cynefin | complex | — |") + "\n\n" + escalation("## Pending (2026-11-01)\nwhich?\n\n### detail\nmore\n\n## Pending (2026-11-03)\nand?"),
 		want: rows("| cynefin | complex | — |") + "\n\n" + escalation("## Pending (2026-11-01)\nwhich?\n\n### detail\nmore\n\n## Pending (2026-11-03)\nand?\n\n## Resolved (2026-11-04) by alice\nthat"),
-		done: "removed the signal table of line 1\nunited the escalations of line 7 with those of line 26"},
+		done: "removed the signal table of line 1\nunited the section escalation-context of line 7 with that of line 26"},
+	{name: "what was opened again on both sides",
+		text: rows("| cynefin | clear | — |") + "\n\n" + reopened("2026-11-03", "it leans") + join + rows("| cynefin | complex | — |") + "\n\n" + reopened("2026-11-02", "it leaks"),
+		want: rows("| cynefin | complex | — |") + "\n\n<!-- reopen-context -->\n## Reopened (2026-11-02)\nit leaks\n\n## Reopened (2026-11-03)\nit leans\n<!-- /reopen-context -->",
+		done: "removed the signal table of line 1\nunited the section reopen-context of line 7 with that of line 20"},
 	{name: "unknown sections stay, also doubled",
 		text: rows("| cynefin | clear | — |") + "\n\n<!-- audit -->\nx\n<!-- /audit -->" + join + rows("| cynefin | complex | — |") + "\n\n<!-- audit -->\nx\n<!-- /audit -->\n",
 		want: "<!-- audit -->\nx\n<!-- /audit -->\n\n" + rows("| cynefin | complex | — |") + "\n\n<!-- audit -->\nx\n<!-- /audit -->\n",
@@ -169,7 +177,6 @@ func FuzzReconcile(f *testing.F) {
 // blank, no rule of dashes, and not in a section that it merges.
 func proseOf(d *notes.Doc) []string {
 	var prose []string
-	merged := []string{signals.Section, signals.EstimateSection, signals.EvidenceSection, signals.EscalationSection}
 	start := 0
 	add := func(text string) {
 		for line := range strings.Lines(text) {
@@ -179,7 +186,7 @@ func proseOf(d *notes.Doc) []string {
 		}
 	}
 	for _, s := range d.Sections() {
-		if slices.Contains(merged, s.Name) {
+		if slices.Contains(signals.United(), s.Name) {
 			add(d.Text()[start:s.Start])
 			start = s.End
 		}

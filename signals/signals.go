@@ -53,10 +53,13 @@ func (s Signal) Default() string { return defaults[s] }
 // schema; nil for surprise and evidence-freshness.
 func (s Signal) Domain() []string { return slices.Clone(domains[s]) }
 
-// Evidence tells the three evidence signals from the six basic ones.
-func (s Signal) Evidence() bool { return s >= Confidence }
+// firstEvidence is the signal with which those of evidence begin, which are the last.
+const firstEvidence = Confidence
 
-// All lists the nine signals in canonical order.
+// Evidence tells the evidence signals from the basic ones.
+func (s Signal) Evidence() bool { return s >= firstEvidence }
+
+// All lists the signals in canonical order.
 func All() []Signal {
 	all := make([]Signal, count)
 	for i := range all {

@@ -279,16 +279,16 @@ func (t *Table) Place(s Signal) (line, column int) { return t.cells[s].line, t.c
 
 // HasEvidence reports whether there is a row of any evidence signal.
 func (t *Table) HasEvidence() bool {
-	return t.Has(Confidence) || t.Has(EvidenceFreshness) || t.Has(RegressionGuard)
+	return slices.ContainsFunc(t.cells[firstEvidence:], func(c cell) bool { return c.found })
 }
 
 // Signals lists the signals that the table stands for in canonical order: the
-// six basic ones, and the three of evidence if it has any of them.
+// basic ones, and those of evidence if it has any of them.
 func (t *Table) Signals() []Signal {
 	if t.HasEvidence() {
 		return All()
 	}
-	return All()[:Confidence]
+	return All()[:firstEvidence]
 }
 
 // Findings lists what is wrong, in the order of the text.
@@ -323,20 +323,20 @@ func (t *Table) MarshalJSON() ([]byte, error) {
 	return append(out, '}'), nil
 }
 
-// Summary is the table in one line, for briefings.
+// Summary is the table in one line, for briefings: each value behind the name of its
+// signal, or behind a shorter word, or alone where it says what it is of.
 func (t *Table) Summary() string {
-	words := []string{
-		t.Value(Cynefin),
-		"surprise " + t.Value(Surprise),
-		t.Value(Progress),
-		"escalation " + t.Value(Escalation),
-		"depth " + t.Value(PlanningDepth),
+	shorter := map[Signal]string{
+		Cynefin: "", Progress: "", Confidence: "",
+		PlanningDepth: "depth ", EvidenceFreshness: "freshness ", RegressionGuard: "guard ",
 	}
-	if t.HasEvidence() {
-		words = append(words,
-			t.Value(Confidence),
-			"freshness "+t.Value(EvidenceFreshness),
-			"guard "+t.Value(RegressionGuard))
+	var words []string
+	for _, s := range t.Signals()[SchemaVersion+1:] {
+		name, is := shorter[s]
+		if !is {
+			name = s.String() + " "
+		}
+		words = append(words, name+t.Value(s))
 	}
 	return strings.Join(words, " · ")
 }

@@ -1,5 +1,8 @@
 // Package merging holds the services about merges of stores whose branches are in a
-// database: package app merges files.
+// database: package app merges files. Package merge decides per issue, package remote
+// opens the branches; this package knows no protocol of a server.
+//
+//	open, err := merging.Conflicts(ctx, a)
 package merging
 
 import (

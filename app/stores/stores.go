@@ -1,5 +1,8 @@
 // Package stores holds the services about where a store is kept: on a server of one's
-// own, in a file, in a copy of the one in the other.
+// own, in a file, in a copy of the one in the other. Package remote opens and copies them;
+// this package does not know how a database keeps an issue.
+//
+//	made, err := stores.Init(ctx, a, stores.InitRequest{})
 package stores
 
 import (

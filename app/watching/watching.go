@@ -113,7 +113,7 @@ func open(a *app.App, file *beads.Snapshot, r Request) (*watcher, error) {
 	return w, w.keep(nil)
 }
 
-// recall takes up what the watcher of that name remembers.
+// recall reads what the watcher of that name remembers.
 func (w *watcher) recall() (known bool, err error) {
 	memory, state, lines, known, err := w.place.Watcher(w.request.As, w.request.Anew)
 	if errors.Is(err, live.ErrWatched) {

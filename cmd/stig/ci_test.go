@@ -11,6 +11,8 @@ import (
 
 	"cuelang.org/go/cue/cuecontext"
 	"cuelang.org/go/encoding/yaml"
+
+	"stig/host"
 )
 
 // Pipelines run elsewhere. What can be tested here is: their files parse, say
@@ -70,9 +72,13 @@ func branched(t *testing.T) *pipeline {
 	p := &pipeline{t: t, dir: filepath.Join(top, "clone"), env: append(os.Environ(),
 		"GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -ldflags=-w"), // links faster
 		"TZ=UTC", "STIG_NOW=", "BEADS_DIR=", "STIG_ACTOR=mara", "BD_ACTOR=", "GITHUB_WORKSPACE=", "GITHUB_STEP_SUMMARY=",
-		"CLAUDECODE=", "CODEX_THREAD_ID=", "CODEX_SANDBOX=", "CODEX_SANDBOX_NETWORK_DISABLED=", "CURSOR_AGENT=", "GEMINI_CLI=", "OPENCODE=", // no assistant runs us
 		"GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_AUTHOR_NAME=Mara", "GIT_AUTHOR_EMAIL=mara@example.org", "GIT_COMMITTER_NAME=Mara", "GIT_COMMITTER_EMAIL=mara@example.org")}
+	for _, h := range host.AllSettings() { // no assistant runs us
+		for _, variable := range h.RunBy {
+			p.env = append(p.env, variable+"=")
+		}
+	}
 	self, err := os.Executable() // which is stig under that name; see TestMain
 	if err == nil {
 		err = os.Mkdir(filepath.Join(top, "bin"), 0o755)

@@ -5,6 +5,11 @@
 // which edits were made: the comments list them, each count is how many there are, and
 // the two issues of a pair never differ. Each writer keeps a Log of what it began and of
 // what it was answered; Judge compares those with the store.
+//
+// The package does not know what keeps the store: writers get a beads.Store.
+//
+//	err := load.Write(ctx, store, now, "load-1", "load-2", load.Name(writer, n))
+//	verdict, err := load.Judge(plan, text, logs)
 package load
 
 import (

@@ -42,7 +42,7 @@ type outputs struct {
 func (o *outputs) bind(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.strict, "strict", false, "fail on warnings too")
 	cmd.Flags().StringArrayVar(&o.formats, "format", nil,
-		"print as `F`: text, json, github, sarif or junit; F=FILE writes a file instead; may be repeated")
+		"print as `F`: "+formatNames()+"; F=FILE writes a file instead; may be repeated")
 }
 
 // format is one way to write an outcome.

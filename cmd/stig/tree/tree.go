@@ -1,5 +1,8 @@
 // Package tree is the tree of commands, for the program and for what is made of it: manual
-// pages and completions.
+// pages and completions. It knows the order of the commands and the flags that all have,
+// and nothing of what a command does.
+//
+//	err := tree.New(a).ExecuteContext(ctx)
 package tree
 
 import (
