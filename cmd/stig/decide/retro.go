@@ -26,7 +26,7 @@ func RetroCommand(a *cli.App) *cobra.Command {
 	var o retroOptions
 	cmd := &cobra.Command{
 		Use:   "retro [EPIC]",
-		Short: "whether the way of working should change: patterns over closed issues",
+		Short: "find patterns over closed issues, to change how you work",
 		Long: "Look back at the issues that were closed last, in the store and in its history: their\n" +
 			"surprise, shifts of domain, what passed its criteria at first, was waived, was reopened,\n" +
 			"or surprised nobody. Nothing is claimed of four issues or fewer. What stands out is put\n" +

@@ -11,7 +11,7 @@ func ShowCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:        "show ID",
 		SuggestFor: []string{"view", "info"},
-		Short:      "one issue as it stands",
+		Short:      "show one issue as it stands",
 		GroupID:    "graph",
 		Args:       cli.Takes(1, 1, "one issue"),
 		Example:    "  stig show demo-1\n  stig show demo-1 --notes",

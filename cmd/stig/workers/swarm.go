@@ -74,7 +74,7 @@ func bindStart(cmd *cobra.Command, r *swarming.StartRequest, mode *string) {
 	flags.IntVar(&r.Count, "agents", 0, "`N` agents, 2 to 12 (default 5)")
 	flags.IntVar(&r.MaxRounds, "max-rounds", 0, "end after `N` rounds (default 10)")
 	cli.SpanVar(flags, &r.Timeout, "timeout", "end at the first settlement after `TIME` (default 60m)")
-	flags.StringVar(mode, "mode", "", "emergent, hybrid or classic, as `MODE` (default emergent)")
+	flags.StringVar(mode, "mode", "", cli.Either(swarm.Modes)+", as `MODE` (default "+string(swarm.Emergent)+")")
 	flags.StringArrayVar(&r.Directions, "direction", nil, "a direction to begin with, as `TEXT`; several times, not with --mode emergent")
 	flags.StringVar(&r.Quorum, "quorum", "", "the share of active agents that is a quorum, as `FRACTION` (default 2/3)")
 	flags.StringVar(&r.Task, "task", "", "what is explored, as `TEXT` (default the issue's title)")
