@@ -2,6 +2,7 @@ package issue
 
 import (
 	"context"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -62,7 +63,7 @@ func CreateCommand(a *cli.App) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&r.Type, "type", "t", "task", "bug, feature, task, epic, chore, or another one that the project uses")
+	flags.StringVarP(&r.Type, "type", "t", "task", strings.Join(checkpoint.Types(), ", ")+", or another one that the project uses")
 	flags.StringVarP(&priority, "priority", "p", "2", "0 (most urgent) to 4, or P0 to P4")
 	flags.StringVarP(&r.Description, "description", "d", "", "what there is to do, and why")
 	flags.StringVar(&r.Acceptance, "acceptance", "", "how it will be known to work, with the commands that prove it")
