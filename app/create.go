@@ -1,6 +1,7 @@
 package app
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -57,22 +58,48 @@ func (a *App) Create(ctx context.Context, r CreateRequest) (*Created, error) {
 	return &Created{created, false}, nil
 }
 
-// CreateAllRequest is several issues to be made, of which each may name those before
-// it in Parent and Deps.
+// CreateAllRequest is a file of issues to be made, JSON or Markdown.
 type CreateAllRequest struct {
-	Drafts []checkpoint.Draft
+	From   string // the name of the file, "-" for none
+	Text   []byte
 	DryRun bool
+}
+
+// markdown reports whether the file is a plan: by its name, else by its first letter.
+func (r CreateAllRequest) markdown() bool {
+	switch filepath.Ext(r.From) {
+	case ".md", ".markdown":
+		return true
+	case ".json", ".jsonl":
+		return false
+	}
+	return bytes.HasPrefix(bytes.TrimSpace(r.Text), []byte("#"))
 }
 
 // CreatedAll says which issues were made.
 type CreatedAll struct {
+	Plan    []checkpoint.Draft // what the file says, where it is Markdown; else nil
 	Created []*checkpoint.Created
 	Changes []beads.Change
 }
 
 // CreateAll adds issues in one edit: all of them, or none.
 func (a *App) CreateAll(ctx context.Context, r CreateAllRequest) (*CreatedAll, error) {
-	if len(r.Drafts) == 0 {
+	now, err := a.Clock()
+	if err != nil {
+		return nil, err
+	}
+	var drafts, plan []checkpoint.Draft
+	if r.markdown() {
+		drafts, err = checkpoint.ParsePlan(string(r.Text), now)
+		plan = slices.Clone(drafts)
+	} else {
+		drafts, err = checkpoint.ParseDrafts(r.Text, now)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(drafts) == 0 {
 		return nil, Usage("--from: no issue to add", `give a line such as {"title":"Read both forms"}`)
 	}
 	store, options, by, err := a.toWriteAs(ctx, r.DryRun, a.ActorName)
@@ -80,7 +107,6 @@ func (a *App) CreateAll(ctx context.Context, r CreateAllRequest) (*CreatedAll, e
 		return nil, err
 	}
 	number := a.childNumbers(ctx, store.Place(), r.DryRun)
-	drafts := slices.Clone(r.Drafts)
 	for i := range drafts {
 		d := &drafts[i]
 		d.By, d.Evidence, d.Types, d.Number = by, a.Config.Signals.Evidence, a.Config.Types, number
@@ -94,7 +120,7 @@ func (a *App) CreateAll(ctx context.Context, r CreateAllRequest) (*CreatedAll, e
 		c.Warnings = append(c.Warnings, nearWarning(c, near[i])...)
 		c.Warnings = append(c.Warnings, a.Unprovable(ctx, store.Place(), criteria.Find(drafts[i].Acceptance, drafts[i].Description, drafts[i].Design))...)
 	}
-	return &CreatedAll{created, changes}, nil
+	return &CreatedAll{plan, created, changes}, nil
 }
 
 // nearTitles gives for each draft the first unclosed issue with nearly the same title,

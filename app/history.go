@@ -26,10 +26,10 @@ import (
 )
 
 // LookBack computes the retrospective of the store or of an epic.
-func (a *App) LookBack(ctx context.Context, args []string, last int) (*orient.Retro, beads.Place, error) {
+func (a *App) LookBack(ctx context.Context, args []string, last int) (*orient.Retro, error) {
 	file, err := a.Open()
 	if err != nil {
-		return nil, beads.Place{}, err
+		return nil, err
 	}
 	defer file.Close()
 	request := orient.RetroRequest{Last: last}
@@ -37,22 +37,21 @@ func (a *App) LookBack(ctx context.Context, args []string, last int) (*orient.Re
 	if len(args) == 1 {
 		epic, err := file.Find(args[0])
 		if err != nil {
-			return nil, file.Place(), err
+			return nil, err
 		}
 		if at, _ := file.Index(epic.ID); len(graph.Children(at)) == 0 {
-			return nil, file.Place(), Usage(epic.ID+": holds no issues", "name an epic, or none for the whole store")
+			return nil, Usage(epic.ID+": holds no issues", "name an epic, or none for the whole store")
 		}
 		request.Epic = epic.ID
 	}
 	if request.Turns, request.History, err = a.turns(ctx, file.Place()); err != nil {
-		return nil, file.Place(), err
+		return nil, err
 	}
 	rules, err := a.Reading(file, signals.ThresholdStaleDays)
 	if err != nil {
-		return nil, file.Place(), err
+		return nil, err
 	}
-	r, err := orient.LookBack(file, graph, request, rules)
-	return r, file.Place(), err
+	return orient.LookBack(file, graph, request, rules)
 }
 
 // turns reads the history of the store, where it has one.
@@ -86,6 +85,34 @@ func (a *App) Trajectory(ctx context.Context, store beads.Place, id, since strin
 		return nil, Usage(unknown.Reason, cmp.Or(unknown.Hint, "the trajectory of an issue is git's history of "+Shortest(store.File())))
 	}
 	return points, err
+}
+
+// IssueTrajectory is how the signals of an issue changed.
+type IssueTrajectory struct {
+	ID     string         `json:"id"`
+	Title  string         `json:"-"` // "" where the store no longer has the issue
+	Points []orient.Point `json:"points"`
+}
+
+// TrajectoryOf gives the trajectory of an issue that the store has, or had.
+func (a *App) TrajectoryOf(ctx context.Context, id, since string) (*IssueTrajectory, error) {
+	file, err := a.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	t := &IssueTrajectory{ID: id}
+	issue, missing := file.Find(id)
+	if missing == nil {
+		t.ID, t.Title = issue.ID, issue.Title
+	}
+	if t.Points, err = a.Trajectory(ctx, file.Place(), t.ID, since); err != nil {
+		return nil, err
+	}
+	if missing != nil && len(t.Points) == 0 {
+		return nil, missing
+	}
+	return t, nil
 }
 
 // dateOrTime reads YYYY-MM-DD, the beginning of that day in UTC, or RFC 3339.

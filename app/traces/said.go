@@ -54,3 +54,21 @@ func (s Said) Draft(issue, kind string) (Draft, error) {
 	}
 	return d, nil
 }
+
+// Form is the text of a trace of a type without what is to be said, for an editor.
+func Form(kind string) string {
+	known, _ := trace.KindOf(kind)
+	return trace.Trace{Type: kind, Version: "1", Trailers: known.Blank()}.Text()
+}
+
+// Composed is the trace on an issue that somebody made of a form; the text may name another
+// type than the form did. A text that is no trace is a usage error.
+func Composed(issue, kind, text string) (Draft, error) {
+	t, err := trace.Parse(text)
+	if err != nil {
+		return Draft{}, app.Usage("what was written is no trace: it must end with the line stig: "+kind+"/1", "")
+	}
+	d := Draft{Issue: issue, Type: t.Type, Summary: t.Summary}
+	d.Content, d.Body = t.Content()
+	return d, nil
+}

@@ -14,7 +14,7 @@ func CheckCommand(a *cli.App) *cobra.Command {
 	r := app.CheckRequest{Command: "check"}
 	cmd := &cobra.Command{
 		Use:   "check",
-		Short: "everything that is wrong with the store, in one pass",
+		Short: "validate the store against every rule",
 		Long: "Validate the store against every rule: what stig vet, stig cycles and stig lint look for.\n" +
 			"With --against also what happened since this branch left the revision: issues closed\n" +
 			"past the gate, things that vanished, signals that moved backwards; what is only for\n" +
@@ -39,7 +39,8 @@ func LintCommand(a *cli.App) *cobra.Command {
 	var o outputs
 	cmd := &cobra.Command{
 		Use:     "lint [ID…]",
-		Short:   "links that mean nothing, trails that say nothing, criteria that nothing can run",
+		Short:   "find empty links and trails, and criteria that cannot run",
+		Long:    "Find links that mean nothing, trails that say nothing, and criteria that nothing can run.",
 		GroupID: "check",
 		Args:    cli.Takes(0, -1, "any number of issues"),
 		Example: "  stig lint\n  stig lint demo-1 --strict",

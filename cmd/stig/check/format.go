@@ -42,7 +42,7 @@ type outputs struct {
 func (o *outputs) bind(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.strict, "strict", false, "fail on warnings too")
 	cmd.Flags().StringArrayVar(&o.formats, "format", nil,
-		"print as `F`: "+formatNames()+"; F=FILE writes a file instead; may be repeated")
+		"print as `F`: "+cli.Either(formatNames())+"; F=FILE writes a file instead; may be repeated")
 }
 
 // format is one way to write an outcome.
@@ -56,12 +56,11 @@ var formats = []format{
 	{"sarif", asSARIF}, {"junit", asJUnit},
 }
 
-func formatNames() string {
-	var names []string
+func formatNames() (names []string) {
 	for _, f := range formats {
 		names = append(names, f.name)
 	}
-	return strings.Join(names, ", ")
+	return names
 }
 
 // destination is a format and where it goes: the output when there is no file.
@@ -82,7 +81,7 @@ func destinations(a *cli.App, o outputs) ([]destination, error) {
 		name, file, toFile := strings.Cut(text, "=")
 		at := slices.IndexFunc(formats, func(f format) bool { return f.name == name })
 		if at < 0 {
-			return nil, app.Usage(fmt.Sprintf("--format: must be one of %s; found %q", formatNames(), name), "")
+			return nil, app.Usage(fmt.Sprintf("--format: must be one of %s; found %q", strings.Join(formatNames(), ", "), name), "")
 		}
 		if toFile && file == "" {
 			return nil, app.Usage(fmt.Sprintf("--format %s: no file after the =", text), "")

@@ -25,6 +25,15 @@ func OneLine(text string, most int) string {
 	return string([]rune(words)[:most-1]) + "…"
 }
 
+// Either is names as the help of a flag says them: "a, b or c".
+func Either[Name ~string](names []Name) string {
+	text, last := string(names[0]), len(names)-1
+	for _, name := range names[1:last] {
+		text += ", " + string(name)
+	}
+	return text + " or " + string(names[last])
+}
+
 // ListWidth is the widest line of a list, in characters.
 const ListWidth = 100
 

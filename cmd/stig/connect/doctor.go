@@ -15,7 +15,7 @@ func DoctorCommand(a *cli.App) *cobra.Command {
 	var migrate, dryRun bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "what stig finds here, what works, and what to do next",
+		Short: "show what stig finds here, what works, and what to do next",
 		Long: "doctor looks at the store, the programs around it, git, the configuration, and what\n" +
 			"stig is connected to. It leaves nothing behind. The exit code is 1 when something is broken;\n" +
 			"what is only missing is listed as something to do.\n" +

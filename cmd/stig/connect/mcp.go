@@ -18,7 +18,7 @@ import (
 func McpCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "mcp",
-		Short: "serve the Model Context Protocol on standard input and output",
+		Short: "serve the Model Context Protocol to assistants",
 		Long: "Serve the Model Context Protocol on standard input and output, for assistants that have\n" +
 			"no shell: tools to orient, claim, checkpoint, escalate, verify, close, create, check,\n" +
 			"recall, inbox and ack, the briefings as resources, and prompts to start and to hand over. A tool gives\n" +

@@ -10,6 +10,7 @@ import (
 	"stig/app"
 	"stig/app/traces"
 	"stig/checkpoint"
+	"stig/cmd/stig/cli"
 	"stig/internal/arrange"
 	"stig/lint"
 	"stig/orient"
@@ -25,7 +26,7 @@ func tools() []tool {
 			"survey of all issues with one recommended next step.",
 		params: []param{
 			{"id", text, "issue to be briefed on; leave out for the survey of all", false},
-			{"depth", text, "shallow, standard, deep or probe instead of the issue's own", false},
+			{"depth", text, cli.Either(signals.PlanningDepth.Domain()) + " instead of the issue's own", false},
 			{"budget", integer, "at most so many characters, 2000 to 8000", false},
 		},
 		gives: slices.Concat(surveyKeys(), briefingKeys()), answer: orientTool,
@@ -74,7 +75,7 @@ func tools() []tool {
 		about: "Add an issue. Put the commands that show that it is done into acceptance, in a block marked verify.", params: []param{
 			{"title", text, "", true}, {"description", text, "what there is to do, and why", false},
 			{"acceptance", text, "how it will be known to work, with the commands that prove it", false},
-			{"type", text, "bug, feature, task, epic or chore; task unless given", false}, {"priority", integer, "0 (most urgent) to 4; 2 unless given", false},
+			{"type", text, cli.Either(checkpoint.Types()) + "; task unless given", false}, {"priority", integer, "0 (most urgent) to 4; 2 unless given", false},
 			{"parent", text, "id of the epic it belongs to", false}, {"deps", texts, "ids that it waits for, or TYPE:ID", false},
 			{"labels", texts, "", false}, {"cynefin", text, "clear, complicated, complex or chaotic", false},
 		},

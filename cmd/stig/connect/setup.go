@@ -96,7 +96,7 @@ func setupHost(a *cli.App, settings host.Settings) *cobra.Command {
 	file := filepath.Join(settings.Dir, settings.File)
 	cmd := &cobra.Command{
 		Use:   name,
-		Short: "have " + name + " run stig hook, named in " + file,
+		Short: "have " + name + " run stig hook, set in " + file,
 		Long: "setup " + name + " names stig's hooks in " + file + " of the project, or with\n" +
 			"--user of the home. Comments, layout, other keys and other programs' hooks keep\n" +
 			"their bytes. Where stig is not in PATH the hooks do nothing. It says what keeps " + name + "\n" +

@@ -13,7 +13,7 @@ import (
 func SkillCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "skill",
-		Short: "what an assistant needs to know to work with stig",
+		Short: "print what an assistant needs to know to work with stig",
 		Long: "skill prints the SKILL.md that teaches an assistant to work with stig. skill install\n" +
 			"puts it where assistants look for skills.",
 		GroupID: "connect",

@@ -12,7 +12,7 @@ func EscalationsCommand(a *cli.App) *cobra.Command {
 	var all, watch bool
 	cmd := &cobra.Command{
 		Use:   "escalations",
-		Short: "the questions that wait for a person, the oldest first",
+		Short: "list the questions that wait for a person, oldest first",
 		Long: "List the questions that wait for a person, the oldest first: how old each is, who\n" +
 			"asked, its options, which issues wait, and what to type to answer it.",
 		GroupID: "decide",

@@ -1,17 +1,16 @@
 package decide
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"stig/app"
-	"stig/beads"
 	"stig/checkpoint"
 	"stig/cmd/stig/cli"
 	"stig/orient"
-	"stig/signals"
 )
 
 // retroOptions are the flags of a retrospective.
@@ -26,7 +25,7 @@ func RetroCommand(a *cli.App) *cobra.Command {
 	var o retroOptions
 	cmd := &cobra.Command{
 		Use:   "retro [EPIC]",
-		Short: "whether the way of working should change: patterns over closed issues",
+		Short: "find patterns over closed issues, to change how you work",
 		Long: "Look back at the issues that were closed last, in the store and in its history: their\n" +
 			"surprise, shifts of domain, what passed its criteria at first, was waived, was reopened,\n" +
 			"or surprised nobody. Nothing is claimed of four issues or fewer. What stands out is put\n" +
@@ -56,7 +55,7 @@ func RetroCommand(a *cli.App) *cobra.Command {
 }
 
 func retro(ctx context.Context, a *cli.App, args []string, o retroOptions) error {
-	r, store, err := a.LookBack(ctx, args, o.last)
+	r, err := a.LookBack(ctx, args, o.last)
 	if err != nil {
 		return err
 	}
@@ -69,41 +68,20 @@ func retro(ctx context.Context, a *cli.App, args []string, o retroOptions) error
 	if r.Draft == "" {
 		return app.Usage("no pattern stands out, and there is nothing to ask", "type stig retro to see what was looked at")
 	}
-	on := o.on
-	if on == "" {
-		on = r.Epic
-	}
-	return askRetro(ctx, a, a.At(store), on, r, o.dryRun)
-}
-
-// askRetro puts what a retrospective drafted to a person.
-func askRetro(ctx context.Context, a *cli.App, store beads.Store, on string, r *orient.Retro, dryRun bool) error {
-	options, err := a.Options(dryRun)
+	asked, err := a.Escalate(ctx, app.EscalateRequest{
+		ID: cmp.Or(o.on, r.Epic), Question: checkpoint.Question{Text: r.Draft, Process: true}, DryRun: o.dryRun,
+	})
 	if err != nil {
 		return err
-	}
-	if err := a.RefuseUnfinished(ctx, store.Place()); err != nil {
-		return err
-	}
-	q := checkpoint.Question{Text: r.Draft, Process: true, Evidence: a.Config.Signals.Evidence}
-	if q.By, err = a.MustActor(ctx); err != nil {
-		return err
-	}
-	report, err := checkpoint.Escalate(ctx, store, options, on, q, checkpoint.Rules{Schema: a.Schema, Now: options.Now})
-	if err != nil {
-		return err
-	}
-	if !dryRun {
-		a.Notify(ctx, store.Place(), options.Now, app.ReportNotices(report, q, signals.Day(options.Now)))
 	}
 	switch {
 	case a.JSON:
 		return a.PrintEdit("retro", struct {
 			*orient.Retro
 			Escalated string `json:"escalated"`
-		}{r, report.ID}, report.Lines, dryRun)
-	case dryRun:
-		return a.PrintDiff(report.Lines)
+		}{r, asked.ID}, asked.Lines, o.dryRun)
+	case o.dryRun:
+		return a.PrintDiff(asked.Lines)
 	}
-	return a.Printf("%s: asked whether the way of working should change; a person has to answer\n", report.ID)
+	return a.Printf("%s: asked whether the way of working should change; a person has to answer\n", asked.ID)
 }

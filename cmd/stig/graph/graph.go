@@ -13,10 +13,11 @@ import (
 )
 
 func GraphCommand(a *cli.App) *cobra.Command {
-	format := "text"
+	formats := []string{"text", "dot", "mermaid", "svg"}
+	format := formats[0]
 	cmd := &cobra.Command{
 		Use:   "graph [ID]",
-		Short: "a picture of what waits for what, of all or around one issue",
+		Short: "draw what waits for what, of all issues or around one",
 		Long: "graph draws the issues that are not closed, with the closed ones that they were\n" +
 			"waiting for; with an ID what bears on that issue. Colours are cynefin domains,\n" +
 			"frames are states, epics go round what they hold.",
@@ -24,7 +25,6 @@ func GraphCommand(a *cli.App) *cobra.Command {
 		Args:    cli.Takes(0, 1, "one issue at most"),
 		Example: "  stig graph\n  stig graph demo-1 --format mermaid\n  stig graph --format svg > graph.svg",
 		RunE: func(_ *cobra.Command, args []string) error {
-			formats := []string{"text", "dot", "mermaid", "svg"}
 			if !slices.Contains(formats, format) {
 				return app.Usage(fmt.Sprintf("--format: must be one of %s; found %q", strings.Join(formats, ", "), format), "")
 			}
@@ -45,7 +45,7 @@ func GraphCommand(a *cli.App) *cobra.Command {
 			return a.Print(picture.Text())
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", format, "text, dot, mermaid or svg")
+	cmd.Flags().StringVar(&format, "format", format, cli.Either(formats))
 	return cmd
 }
 

@@ -86,7 +86,7 @@ func TrajectoryCommand(a *cli.App) *cobra.Command {
 	var plot bool
 	cmd := &cobra.Command{
 		Use:   "trajectory ID",
-		Short: "how the signals of an issue went over the commits of the store",
+		Short: "show how an issue's signals changed from commit to commit",
 		Long: "trajectory lists the commits that changed the signals or the state estimate of an\n" +
 			"issue, the oldest first, also under the names that the store had before. A handoff\n" +
 			"is a checkpoint, or a new state estimate. On a terminal surprise is plotted.",
@@ -94,29 +94,16 @@ func TrajectoryCommand(a *cli.App) *cobra.Command {
 		Args:    cli.Takes(1, 1, "one issue"),
 		Example: "  stig trajectory demo-1\n  stig trajectory demo-1 --since 2026-11-01\n  stig trajectory demo-1 --since v1.2 --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			file, err := a.Open()
-			if err != nil {
+			t, err := a.TrajectoryOf(cmd.Context(), args[0], since)
+			switch {
+			case err != nil:
 				return err
+			case a.JSON:
+				return a.PrintJSON("trajectory", t)
 			}
-			defer file.Close()
-			id, title := args[0], ""
-			issue, missing := file.Find(id)
-			if missing == nil {
-				id, title = issue.ID, issue.Title
-			}
-			points, err := a.Trajectory(cmd.Context(), file.Place(), id, since)
-			if err != nil {
-				return err
-			}
-			if missing != nil && len(points) == 0 {
-				return missing
-			}
-			if a.JSON {
-				return a.PrintJSON("trajectory", map[string]any{"id": id, "points": points})
-			}
-			text := pointsText(id, title, points)
-			if len(points) > 0 && (plot || a.ToTerminal()) {
-				text += "\n" + plotSurprise(points)
+			text := pointsText(t.ID, t.Title, t.Points)
+			if len(t.Points) > 0 && (plot || a.ToTerminal()) {
+				text += "\n" + plotSurprise(t.Points)
 			}
 			return a.Print(text)
 		},

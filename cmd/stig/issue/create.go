@@ -1,19 +1,16 @@
 package issue
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"fmt"
-	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"stig/app"
 	"stig/checkpoint"
 	"stig/cmd/stig/cli"
+	"stig/shell"
 	"stig/signals"
 )
 
@@ -36,7 +33,7 @@ func CreateCommand(a *cli.App) *cobra.Command {
 		GroupID: "store",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return app.Usage(fmt.Sprintf("%s: takes one title; found %d arguments", cli.Called(cmd), len(args)), fmt.Sprintf("type stig create %q", strings.Join(args, " ")))
+				return app.Usage(fmt.Sprintf("%s: takes one title; found %d arguments", cli.Called(cmd), len(args)), "type stig create "+shell.Quoted(strings.Join(args, " ")))
 			}
 			return nil
 		},
@@ -75,7 +72,7 @@ func CreateCommand(a *cli.App) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&r.Type, "type", "t", "task", "bug, feature, task, epic, chore, or another one that the project uses")
+	flags.StringVarP(&r.Type, "type", "t", "task", strings.Join(checkpoint.Types(), ", ")+", or another one that the project uses")
 	flags.StringVarP(&priority, "priority", "p", "2", "0 (most urgent) to 4, or P0 to P4")
 	flags.StringVarP(&r.Description, "description", "d", "", "what there is to do, and why")
 	flags.StringVar(&r.Acceptance, "acceptance", "", "how it will be known to work, with the commands that prove it")
@@ -91,90 +88,6 @@ func CreateCommand(a *cli.App) *cobra.Command {
 	flags.StringVar(&from, "from", "", "read issues from `FILE`, JSON or Markdown (- for standard input)")
 	a.Writes(cmd, &r.DryRun)
 	return cmd
-}
-
-// createAll adds the issues of a batch.
-func createAll(ctx context.Context, a *cli.App, from string, args []string, dryRun bool) error {
-	if len(args) > 0 {
-		return app.Usage(fmt.Sprintf("--from: has the titles itself; found %q", args[0]), "leave one of them out")
-	}
-	now, err := a.Clock()
-	if err != nil {
-		return err
-	}
-	text, err := lines(a, from)
-	if err != nil {
-		return err
-	}
-	markdown := isMarkdown(from, text)
-	parse := checkpoint.ParseDrafts
-	if markdown {
-		parse = func(text []byte, now time.Time) ([]checkpoint.Draft, error) {
-			return checkpoint.ParsePlan(string(text), now)
-		}
-	}
-	drafts, err := parse(text, now)
-	if err != nil {
-		return err
-	}
-	result, err := a.CreateAll(ctx, app.CreateAllRequest{Drafts: drafts, DryRun: dryRun})
-	switch {
-	case err != nil:
-		return err
-	case a.JSON:
-		return a.PrintEdit("created-all", map[string]any{"created": result.Created}, result.Changes, dryRun)
-	case dryRun && markdown:
-		return a.Print(outline(drafts, result.Created))
-	case dryRun:
-		return a.PrintDiff(result.Changes)
-	}
-	for _, c := range result.Created {
-		line := c.ID
-		if !a.Quiet {
-			line += ": created (" + app.Folded(c.Title) + ")"
-		}
-		if err := a.Printf("%s\n", line); err != nil {
-			return err
-		}
-		a.WarnOfEdit(c.ID, c.Warnings, nil)
-	}
-	a.WarnOfLines(result.Changes)
-	return nil
-}
-
-// isMarkdown tells a plan from JSON: by the name of its file, else by its first letter.
-func isMarkdown(name string, text []byte) bool {
-	switch filepath.Ext(name) {
-	case ".md", ".markdown":
-		return true
-	case ".json", ".jsonl":
-		return false
-	}
-	return bytes.HasPrefix(bytes.TrimSpace(text), []byte("#"))
-}
-
-// outline draws the issues of a plan: each below its epic, with what it waits for.
-func outline(drafts []checkpoint.Draft, made []*checkpoint.Created) string {
-	ids, depth := map[string]string{}, map[string]int{}
-	var b strings.Builder
-	for i, d := range drafts {
-		ids[d.Name] = made[i].ID
-		if above, ok := depth[d.Parent]; ok && d.Parent != "" {
-			depth[d.Name] = above + 1
-		} else {
-			depth[d.Name] = 0
-		}
-		fmt.Fprintf(&b, "%s%s  P%d %s: %s", strings.Repeat("  ", depth[d.Name]), made[i].ID, d.Priority, d.Type, app.Folded(d.Title))
-		var after []string
-		for _, dep := range d.Deps {
-			after = append(after, cmp.Or(ids[dep.On], dep.On))
-		}
-		if len(after) > 0 {
-			b.WriteString("  after " + strings.Join(after, ", "))
-		}
-		b.WriteString("\n")
-	}
-	return b.String()
 }
 
 func create(ctx context.Context, a *cli.App, r app.CreateRequest) error {

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"stig/app"
+	"stig/checkpoint"
 	"stig/cmd/stig/cli"
 )
 
@@ -57,7 +58,7 @@ func (f *editFlags) bind(cmd *cobra.Command) {
 	flags.StringP("description", "d", "", "what there is to do, and why")
 	flags.String("design", "", "how it is to be done")
 	flags.String("acceptance", "", "how it will be known to work, with the commands that prove it")
-	flags.StringP("type", "t", "", "bug, feature, task, epic, chore, or another one that the project uses")
+	flags.StringP("type", "t", "", strings.Join(checkpoint.Types(), ", ")+", or another one that the project uses")
 	flags.StringP("priority", "p", "", "0 (most urgent) to 4, or P0 to P4")
 	flags.StringP("assignee", "a", "", "`NAME` of who is to do it; @me is you, none nobody")
 	flags.String("parent", "", "`ID` of the epic that it belongs to")

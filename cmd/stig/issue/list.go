@@ -17,7 +17,7 @@ func ListCommand(a *cli.App) *cobra.Command {
 	var priorities, values []string
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "the issues that are not closed, or those that match",
+		Short: "list the issues that are not closed, or those that match",
 		Long: "List issues by priority, then id: those that are not closed, unless --all or\n" +
 			"--status asks for others. Every filter must match; of several values of one\n" +
 			"filter, separated by commas, one is enough. The assignee @me is who asks, and\n" +
@@ -59,7 +59,7 @@ func ListCommand(a *cli.App) *cobra.Command {
 	flags.StringArrayVar(&values, "signal", nil, "a `NAME=VALUE` such as cynefin=complex; of several each must hold")
 	flags.StringVar(&r.Parent, "parent", "", "`ID` of the epic that holds them")
 	flags.StringVar(&r.Since, "since", "", "changed since `WHEN`: a day, a time or an age such as 7d")
-	flags.StringVar(&r.Sort, "sort", "", "by `KEY`: priority, created, updated, id, title or status (default priority)")
+	flags.StringVar(&r.Sort, "sort", "", "by `KEY`: "+cli.Either(app.SortKeys())+" (default priority)")
 	flags.IntVarP(&r.Limit, "limit", "n", 0, "the first `N` only (default all)")
 	flags.StringVar(&r.View, "view", "", "the filters of the view `NAME`")
 	flags.BoolVar(&r.All, "all", false, "closed issues too")

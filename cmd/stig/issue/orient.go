@@ -2,6 +2,7 @@ package issue
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,7 +16,7 @@ func OrientCommand(a *cli.App) *cobra.Command {
 	var r app.OrientRequest
 	cmd := &cobra.Command{
 		Use:   "orient [ID]",
-		Short: "what to read before working: the briefing of one issue, or the survey of all",
+		Short: "show what to read before working, on one issue or on all",
 		Long: "What to read before working. With an issue it is the briefing of that one, as deep as\n" +
 			"the issue is uncertain; without, the survey of the store: what needs attention, who\n" +
 			"works on what, what is ready, and one recommended next step.",
@@ -40,7 +41,7 @@ func OrientCommand(a *cli.App) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&r.Depth, "depth", "", "read at `DEPTH` (shallow, standard, deep, probe) instead of the issue's own")
+	flags.StringVar(&r.Depth, "depth", "", "read at `DEPTH` ("+strings.Join(signals.PlanningDepth.Domain(), ", ")+") instead of the issue's own")
 	flags.IntVar(&r.Budget, "budget", 0, fmt.Sprintf("at most `N` characters, the most urgent first (%d for a briefing, none with --json; %d for the survey)", orient.BriefingBudget, orient.SurveyBudget))
 	flags.BoolVar(&r.Full, "full", false, "everything, at every depth: whole texts and all dependencies of a briefing, all rows of the survey")
 	flags.StringVar(&r.As, "as", "", "the survey for `NAME`, whose own claims come first")

@@ -10,7 +10,7 @@ func ShowCommand(a *cli.App) *cobra.Command {
 	var notesOnly, links bool
 	cmd := &cobra.Command{
 		Use:     "show ID",
-		Short:   "one issue as it stands",
+		Short:   "show one issue as it stands",
 		GroupID: "graph",
 		Args:    cli.Takes(1, 1, "one issue"),
 		Example: "  stig show demo-1\n  stig show demo-1 --notes",

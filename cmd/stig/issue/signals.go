@@ -27,7 +27,8 @@ func signalsGet(a *cli.App) *cobra.Command {
 	var withDates bool
 	cmd := &cobra.Command{
 		Use:     "get ID [SIGNAL]",
-		Short:   "the signals of an issue; with --json exactly what the schema describes",
+		Short:   "print the signals of an issue",
+		Long:    "Print the signals of an issue; with --json exactly what the schema describes.",
 		Args:    cli.Takes(1, 2, "one issue, and one signal at most"),
 		Example: "  stig signals get demo-1\n  stig signals get demo-1 surprise",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -95,7 +96,8 @@ func signalsInit(a *cli.App) *cobra.Command {
 	var r app.InitSignalsRequest
 	cmd := &cobra.Command{
 		Use:     "init [ID…]",
-		Short:   "give a signal table to issues that have none; without ID to every unclosed one",
+		Short:   "give a signal table to issues that have none",
+		Long:    "Give a signal table to issues that have none; without ID to every unclosed one.",
 		Args:    cli.Takes(0, -1, "any number of issues"),
 		Example: "  stig signals init demo-1\n  stig signals init --dry-run",
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -26,7 +26,7 @@ func names() (list []string) {
 func SchemaCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema [NAME]",
-		Short: "print a CUE schema: signals, config, output, traces, actors",
+		Short: "print a CUE schema: " + strings.Join(names(), ", "),
 		Long: "Print the CUE schema of signals, of the configuration (config), of what commands print with\n" +
 			"--json (output), of traces, or of the front matter in .stig/actors (actors).",
 		GroupID:   "connect",

@@ -14,22 +14,6 @@ import (
 	"stig/trace"
 )
 
-// Command is stig trace with what is below it.
-func Command(a *cli.App) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "trace",
-		Short: "leave typed messages on issues, and read those of others",
-		Long: "A trace is a comment of a known type: a finding, an error, a request, a result. Other\n" +
-			"workers find it on the issue, in briefings and with stig watch; nobody is addressed\n" +
-			"directly.",
-		GroupID: "work",
-		Args:    a.UnknownCommand,
-		RunE:    a.HelpAlone,
-	}
-	cmd.AddCommand(addCommand(a), listCommand(a), showCommand(a))
-	return cmd
-}
-
 // addFlags are what the command line says of one trace.
 type addFlags struct {
 	text   app.Text
@@ -119,12 +103,12 @@ func (f *addFlags) dash(args []string) []string {
 // draft is the trace that the command line says, or, where it says nothing and a
 // person sits at a terminal, what they write in the editor.
 func (f *addFlags) draft(ctx context.Context, a *cli.App, id, kind string) (d traces.Draft, kept cli.Draft, err error) {
-	d = traces.Draft{Issue: id, Type: kind, Content: map[string]any{}}
 	if f.text.Message == "" && f.body == "" && len(f.fields) == 0 && a.Asks() {
-		if kept, err = a.Compose(ctx, form(kind), "A trace on "+id+". What stands between the first line and the last paragraph is Markdown.\n"); err != nil {
+		if kept, err = a.Compose(ctx, traces.Form(kind), "A trace on "+id+". What stands between the first line and the last paragraph is Markdown.\n"); err != nil {
 			return d, kept, err
 		}
-		return d, kept, f.composed(&d, kept.Text)
+		d, err = traces.Composed(id, kind, kept.Text)
+		return d, kept, err
 	}
 	said := traces.Said{Message: f.text.Message, To: f.to, Re: f.re, Fields: slices.Clone(f.fields)}
 	if said.Body, err = a.Read(app.Text{File: f.body}); err != nil {
@@ -145,53 +129,10 @@ func (f *addFlags) draft(ctx context.Context, a *cli.App, id, kind string) (d tr
 	return d, kept, err
 }
 
-// form is what the editor begins with: the trace without what is to be said.
-func form(kind string) string {
-	known, _ := trace.KindOf(kind)
-	return trace.Trace{Type: kind, Version: "1", Trailers: known.Blank()}.Text()
-}
-
-// composed reads what was written in the editor.
-func (f *addFlags) composed(d *traces.Draft, text string) error {
-	t, err := trace.Parse(text)
-	if err != nil {
-		return app.Usage("what was written is no trace: it must end with the line stig: "+d.Type+"/1", "")
-	}
-	d.Type, d.Summary, d.Body = t.Type, t.Summary, t.Body
-	d.Content, d.Body = t.Content()
-	return nil
-}
-
 func fromLines(a *cli.App, from string) ([]traces.Draft, error) {
 	text, err := a.Read(app.Text{File: from})
 	if err != nil {
 		return nil, err
 	}
 	return traces.ReadDrafts([]byte(text))
-}
-
-func printAdded(a *cli.App, added *traces.Added, dryRun bool) error {
-	for _, w := range added.Warnings {
-		a.Warn("%s", w)
-	}
-	switch {
-	case a.JSON:
-		return a.PrintEdit("trace-added", added, added.Changes, dryRun)
-	case dryRun:
-		return a.PrintDiff(added.Changes)
-	}
-	a.WarnOfLines(added.Changes)
-	for _, one := range added.Traces {
-		line := one.ID
-		if !a.Quiet {
-			line = fmt.Sprintf("%s: %s on %s", one.ID, one.Type, one.Issue)
-			if one.There {
-				line += ", left before"
-			}
-		}
-		if err := a.Printf("%s\n", line); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -21,7 +21,7 @@ func listCommand(a *cli.App) *cobra.Command {
 	follow := false
 	cmd := &cobra.Command{
 		Use:   "list [ID]",
-		Short: "the traces on an issue, or on all, oldest first",
+		Short: "list the traces on an issue, or on all, oldest first",
 		Long: "List the traces on an issue, or on all issues, oldest first. Comments without a type are\n" +
 			"listed with the type comment. With --follow it goes on with those that are left from then\n" +
 			"on, with --json a trace a line.",
@@ -95,7 +95,7 @@ func followTraces(ctx context.Context, a *cli.App, r traces.ListRequest) error {
 func showCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:     "show TRACE",
-		Short:   "a trace by its name, whole",
+		Short:   "show a whole trace, by its name",
 		Long:    "Show the trace of a name. The same words of the same author on several issues have one\nname, and are shown one after the other.",
 		Args:    cli.Takes(1, 1, "the name of one trace"),
 		Example: "  stig trace show t-k2qhn5rzvw",

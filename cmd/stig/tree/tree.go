@@ -86,15 +86,15 @@ func rewordLibrary(a *cli.App, root *cobra.Command) {
 	for _, cmd := range root.Commands() {
 		switch cmd.Name() {
 		case "help":
-			cmd.Short, cmd.Long = "what a command does, and its flags", "help says what a command does, and its flags, as --help behind that command does."
+			cmd.Short, cmd.Long = "show what a command does, and its flags", "help says what a command does, and its flags, as --help behind that command does."
 			cmd.Run, cmd.RunE = nil, func(cmd *cobra.Command, args []string) error { return help(a, cmd, args) }
 		case "completion":
-			cmd.Short = "the script with which a shell completes command lines"
+			cmd.Short = "print the script with which a shell completes commands"
 			cmd.Long = "completion prints the script with which a shell completes command lines. The help of\n" +
 				"each shell says where it goes."
 			cmd.Args, cmd.RunE = a.UnknownCommand, a.HelpAlone
 			for _, shell := range cmd.Commands() {
-				shell.Short = "the script for " + shell.Name()
+				shell.Short = "print the script for " + shell.Name()
 			}
 		}
 	}

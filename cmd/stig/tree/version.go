@@ -20,7 +20,7 @@ type versionOutput struct {
 func versionCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
-		Short:   "the version of stig",
+		Short:   "print the version of stig",
 		GroupID: "connect",
 		Args:    cli.Takes(0, 0, "nothing"),
 		RunE: func(*cobra.Command, []string) error {

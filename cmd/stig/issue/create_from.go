@@ -1,0 +1,70 @@
+package issue
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"stig/app"
+	"stig/checkpoint"
+	"stig/cmd/stig/cli"
+)
+
+// createAll adds the issues of a batch.
+func createAll(ctx context.Context, a *cli.App, from string, args []string, dryRun bool) error {
+	if len(args) > 0 {
+		return app.Usage(fmt.Sprintf("--from: has the titles itself; found %q", args[0]), "leave one of them out")
+	}
+	text, err := lines(a, from)
+	if err != nil {
+		return err
+	}
+	result, err := a.CreateAll(ctx, app.CreateAllRequest{From: from, Text: text, DryRun: dryRun})
+	switch {
+	case err != nil:
+		return err
+	case a.JSON:
+		return a.PrintEdit("created-all", map[string]any{"created": result.Created}, result.Changes, dryRun)
+	case dryRun && result.Plan != nil:
+		return a.Print(outline(result.Plan, result.Created))
+	case dryRun:
+		return a.PrintDiff(result.Changes)
+	}
+	for _, c := range result.Created {
+		line := c.ID
+		if !a.Quiet {
+			line += ": created (" + app.Folded(c.Title) + ")"
+		}
+		if err := a.Printf("%s\n", line); err != nil {
+			return err
+		}
+		a.WarnOfEdit(c.ID, c.Warnings, nil)
+	}
+	a.WarnOfLines(result.Changes)
+	return nil
+}
+
+// outline draws the issues of a plan: each below its epic, with what it waits for.
+func outline(drafts []checkpoint.Draft, made []*checkpoint.Created) string {
+	ids, depth := map[string]string{}, map[string]int{}
+	var b strings.Builder
+	for i, d := range drafts {
+		ids[d.Name] = made[i].ID
+		if above, ok := depth[d.Parent]; ok && d.Parent != "" {
+			depth[d.Name] = above + 1
+		} else {
+			depth[d.Name] = 0
+		}
+		fmt.Fprintf(&b, "%s%s  P%d %s: %s", strings.Repeat("  ", depth[d.Name]), made[i].ID, d.Priority, d.Type, app.Folded(d.Title))
+		var after []string
+		for _, dep := range d.Deps {
+			after = append(after, cmp.Or(ids[dep.On], dep.On))
+		}
+		if len(after) > 0 {
+			b.WriteString("  after " + strings.Join(after, ", "))
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}

@@ -1,0 +1,34 @@
+package traces
+
+import (
+	"fmt"
+
+	"stig/app/traces"
+	"stig/cmd/stig/cli"
+)
+
+func printAdded(a *cli.App, added *traces.Added, dryRun bool) error {
+	for _, w := range added.Warnings {
+		a.Warn("%s", w)
+	}
+	switch {
+	case a.JSON:
+		return a.PrintEdit("trace-added", added, added.Changes, dryRun)
+	case dryRun:
+		return a.PrintDiff(added.Changes)
+	}
+	a.WarnOfLines(added.Changes)
+	for _, one := range added.Traces {
+		line := one.ID
+		if !a.Quiet {
+			line = fmt.Sprintf("%s: %s on %s", one.ID, one.Type, one.Issue)
+			if one.There {
+				line += ", left before"
+			}
+		}
+		if err := a.Printf("%s\n", line); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,50 @@
+package workers
+
+import (
+	"github.com/spf13/cobra"
+
+	"stig/app/actors"
+	"stig/cmd/stig/cli"
+)
+
+func renameCommand(a *cli.App) *cobra.Command {
+	var r actors.RenameRequest
+	cmd := &cobra.Command{
+		Use:   "rename OLD NEW",
+		Short: "give an actor another name",
+		Long: "Give an actor with a file another name: the file, with a line in its section Evolution,\n" +
+			"and its presence in this clone. A notification is left on the first open issue with the\n" +
+			"label channel. A name that is taken, and an actor with an issue in hand or a loop that\n" +
+			"runs, are refused with exit code 5. Records of runs keep the old name, and so does an\n" +
+			"installed unit: stig worker install OLD --remove, then stig worker install NEW.",
+		Args:    cli.Takes(2, 2, "the old name and the new one"),
+		Example: "  stig actor rename bo tide-tables",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r.Old, r.New = args[0], args[1]
+			renamed, err := actors.Rename(cmd.Context(), a.App, r)
+			switch {
+			case err != nil:
+				return err
+			case a.JSON:
+				return a.PrintJSON("actor-renamed", renamed)
+			case r.DryRun:
+				return a.Print(renamed.Diff)
+			}
+			return printRenamed(a, renamed)
+		},
+	}
+	a.Writes(cmd, &r.DryRun)
+	return cmd
+}
+
+func printRenamed(a *cli.App, r *actors.Renamed) error {
+	for _, id := range r.Assigned {
+		a.Warn("%s: still assigned to %s", id, r.Old)
+		a.Hint("type stig edit " + id + " --assignee " + r.New)
+	}
+	told := "announced on " + r.Channel
+	if r.Channel == "" {
+		told = "announced nowhere: no open issue has the label channel"
+	}
+	return a.Printf("%s: called %s now, in %s; %s\n", r.Old, r.New, r.File, told)
+}

@@ -1,0 +1,44 @@
+package workers
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"stig/app"
+	"stig/app/actors"
+	"stig/cmd/stig/cli"
+)
+
+func sayCommand(a *cli.App) *cobra.Command {
+	var r actors.SayRequest
+	cmd := &cobra.Command{
+		Use:   "say STATE",
+		Short: "set the state of an actor: yours, or that of --actor",
+		Long: "Set the state of an actor: " + strings.Join(actors.Sayable(), ", ") + ". A loop takes no work\n" +
+			"while its actor is paused or in maintenance, and ends after the issue in hand when it is\n" +
+			"draining. healthy ends what was said before; only a person may do that, with exit code 1\n" +
+			"for an assistant. Without --actor it is your own state, and a sign of life of yours.",
+		Args:      cli.Takes(1, 1, "one state"),
+		ValidArgs: actors.Sayable(),
+		Example:   "  stig actor say paused --for 2h --why 'at lunch'\n  stig actor say maintenance --actor bo\n  stig actor say healthy",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := aboveZero(cmd, "for"); err != nil {
+				return err
+			}
+			r.State = args[0]
+			said, err := actors.Say(cmd.Context(), a.App, r)
+			switch {
+			case err != nil:
+				return err
+			case a.JSON:
+				return a.PrintJSON("actor-said", said)
+			}
+			return a.Printf("%s: %s%s\n", app.Folded(said.Actor.Name), said.Actor.State, saidText(said.Actor))
+		},
+	}
+	cli.SpanVar(cmd.Flags(), &r.For, "for", "until `TIME` from now, such as 2h; then what was said ends")
+	cmd.Flags().StringVar(&r.Why, "why", "", "the reason, as one `TEXT`")
+	a.Writes(cmd, &r.DryRun)
+	return cmd
+}

@@ -1,0 +1,43 @@
+package workers
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"stig/app"
+	"stig/app/swarming"
+	"stig/cmd/stig/cli"
+)
+
+func swarmChoose(a *cli.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "choose ID",
+		Short: "draw where an agent may look next",
+		Long: "Draw where the agent may look next: follow a direction by its concentration, take one that\n" +
+			"nobody covered, or go anywhere. It suggests; the agent decides. An empty direction is one\n" +
+			"that nobody named yet.",
+		Args:    cli.Takes(1, 1, "an issue"),
+		Example: "  stig swarm choose demo-1 --actor tanwei",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			chosen, err := swarming.Choose(cmd.Context(), a.App, args[0])
+			if err != nil {
+				return err
+			}
+			if a.JSON {
+				return a.PrintOutput(app.Output{Kind: "swarm-choice", Bodies: []any{chosen}}, nil)
+			}
+			direction := chosen.Direction
+			if direction == "" {
+				direction = "one that nobody named yet"
+			}
+			text := fmt.Sprintf("%s: %s", chosen.Kind, direction)
+			if chosen.Inhibited {
+				text += " (stop signals kept it from following)"
+			}
+			return a.Print(text + "\n")
+		},
+	}
+	a.Acts(cmd)
+	return cmd
+}

@@ -1,0 +1,56 @@
+package workers
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"stig/app/swarming"
+	"stig/cmd/stig/cli"
+)
+
+func swarmRound(a *cli.App) *cobra.Command {
+	var r swarming.SettleRequest
+	cmd := &cobra.Command{
+		Use:   "round ID",
+		Short: "settle the running round",
+		Long: "Settle the running round of a swarm that you started. The acceptance criteria run on each\n" +
+			"solution that a finding names with --branch. Findings become traces of their agents. An agent\n" +
+			"that did nothing in the round was missing; the second time in a row it is degraded, and counts\n" +
+			"no more.",
+		Args:    cli.Takes(1, 1, "an issue"),
+		Example: "  stig swarm round demo-1",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r.ID = args[0]
+			done, err := swarming.Settle(cmd.Context(), a.App, r)
+			if err != nil {
+				return err
+			}
+			return printSwarmEdit(a, done, r.DryRun, done.String())
+		},
+	}
+	a.Writes(cmd, &r.DryRun)
+	return cmd
+}
+
+func swarmEnd(a *cli.App) *cobra.Command {
+	var r swarming.EndRequest
+	cmd := &cobra.Command{
+		Use:     "end ID",
+		Short:   "end a swarm as it is",
+		Long:    "End a swarm that you started, as it is. The issue goes back to who works on it next.",
+		Args:    cli.Takes(1, 1, "an issue"),
+		Example: "  stig swarm end demo-1 -m 'the customer decided'",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r.ID = args[0]
+			done, err := swarming.End(cmd.Context(), a.App, r)
+			if err != nil {
+				return err
+			}
+			return printSwarmEdit(a, done, r.DryRun, fmt.Sprintf("swarm %s on %s: %s", done.Swarm, done.ID, done.Ended))
+		},
+	}
+	cmd.Flags().StringVarP(&r.Note, "message", "m", "", "why, as `TEXT`")
+	a.Writes(cmd, &r.DryRun)
+	return cmd
+}

@@ -1,0 +1,105 @@
+package workers
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"stig/app/actors"
+	"stig/cmd/stig/cli"
+)
+
+// life is a command that changes the life of a worker.
+type life struct {
+	verb, short, long string
+	change            actors.Change
+	all               actors.Change // with --all; nil where there is none
+}
+
+func lifeCommands() []life {
+	return []life{
+		{"pause", "have a worker take no work for now", "Have a worker take no work until stig worker resume, or for a time. What it runs at the\nmoment goes on to its end.", actors.Pause, actors.Pause},
+		{"resume", "have a worker take work again", "Have a worker take work again, whatever it was told before. A person says so, and agrees\nby that to what its file runs as it is now. With --all those go on that a person paused.", actors.Resume, actors.ResumePaused},
+		{"drain", "have a worker end what it has in hand and take no more", "Have a worker end what it has in hand, take no more, and end.", actors.Drain, actors.Drain},
+		{"kill", "end a worker and what it runs", "Mark a worker as dead, so that it does not start again, and end its loop and what that\nruns. stig worker resume lets it start again.", actors.Kill, actors.Kill},
+		{"rm", "forget a worker", "Forget what this clone knows of a worker: its state and its dreams, not what it wrote.\nWith --file its file is removed too. While its loop runs it is refused.", actors.Remove, nil},
+	}
+}
+
+func (l life) command(a *cli.App) *cobra.Command {
+	var r actors.WorkerRequest
+	all := false
+	cmd := &cobra.Command{
+		Use:   l.verb + " NAME",
+		Short: l.short,
+		Long:  l.long,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if all {
+				return cli.Takes(0, 0, "no name beside --all")(cmd, args)
+			}
+			return cli.Takes(1, 1, "one worker")(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := aboveZero(cmd, "for"); err != nil {
+				return err
+			}
+			if all {
+				list, err := actors.ChangeAll(cmd.Context(), a.App, r, l.all)
+				return errors.Join(l.printAll(a, list, r.DryRun, err), err)
+			}
+			r.Name = args[0]
+			w, err := l.change(cmd.Context(), a.App, r)
+			switch {
+			case err != nil:
+				return err
+			case a.JSON:
+				return a.PrintJSON("worker", w)
+			}
+			return a.Print(l.line(w, r.DryRun))
+		},
+	}
+	flags := cmd.Flags()
+	if l.all != nil {
+		cmd.Use = l.verb + " NAME | --all"
+		flags.BoolVar(&all, "all", false, "all workers of this clone")
+		flags.StringVar(&r.Why, "why", "", "say `WHY`, for whoever looks")
+	} else {
+		flags.BoolVar(&r.File, "file", false, "remove its file too")
+	}
+	if l.verb == "pause" {
+		cli.SpanVar(flags, &r.For, "for", "go on after `TIME` (never unless told)")
+	}
+	a.Writes(cmd, &r.DryRun)
+	return cmd
+}
+
+// line says what became of a worker.
+func (l life) line(w *actors.Worker, dryRun bool) string {
+	switch {
+	case l.verb == "rm" && dryRun:
+		return w.Diff + w.Name + ": would be forgotten\n"
+	case l.verb == "rm":
+		return w.Name + ": forgotten\n"
+	case dryRun:
+		return w.Name + ": would be " + w.Words() + "\n"
+	}
+	return w.Name + ": " + w.Words() + "\n"
+}
+
+func (l life) printAll(a *cli.App, list []*actors.Worker, dryRun bool, failed error) error {
+	if a.JSON {
+		if failed != nil {
+			return nil // the error is the object
+		}
+		return a.PrintJSON("workers", map[string]any{"workers": append([]*actors.Worker{}, list...)})
+	}
+	var text strings.Builder
+	for _, w := range list {
+		text.WriteString(l.line(w, dryRun))
+	}
+	if len(list) == 0 && failed == nil {
+		text.WriteString("no worker is known here\n")
+	}
+	return a.Print(text.String())
+}

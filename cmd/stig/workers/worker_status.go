@@ -1,0 +1,66 @@
+package workers
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"stig/app"
+	"stig/app/actors"
+	"stig/cmd/stig/cli"
+	"stig/signals"
+)
+
+func statusCommand(a *cli.App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "status NAME",
+		Short: "show how a worker is and what it runs",
+		Long:  "Show how a worker was told to be, whether its loop runs, what it has in hand, which units\nstart it, and when it dreamt last.",
+		Args:  cli.Takes(1, 1, "one worker"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			w, err := actors.Status(cmd.Context(), a.App, args[0])
+			switch {
+			case err != nil:
+				return err
+			case a.JSON:
+				return a.PrintJSON("worker", w)
+			}
+			return printWorker(a, w)
+		},
+	}
+}
+
+func printWorker(a *cli.App, w *actors.Worker) error {
+	s := a.Sheet()
+	s.Line(cli.Strong, w.Name+"  "+w.Words())
+	line := func(what, text string) {
+		if text != "" {
+			s.Line(cli.Plain, cli.CutLine("  "+what+": "+app.Folded(text), cli.ListWidth))
+		}
+	}
+	running := "not running"
+	if w.Running {
+		running = "running, process " + strconv.Itoa(w.Process)
+	}
+	line("loop", running)
+	line("issue", strings.TrimSpace(w.Issue+" "+w.Run))
+	line("command", w.Command)
+	if w.Command != "" && !w.Trusted {
+		line("trust", "nobody agreed to what its file runs")
+	}
+	line("file", w.File)
+	for _, path := range w.Units {
+		s.Line(cli.Plain, "  unit: "+path)
+	}
+	if !w.Dreamt.IsZero() {
+		line("dreamt", signals.Day(w.Dreamt)+": "+w.Said)
+	}
+	if err := a.Show(s); err != nil {
+		return err
+	}
+	if w.Command != "" && !w.Trusted {
+		a.Hint("read " + w.File + ", then type stig trust, or stig worker resume " + w.Name + " where the repository is trusted")
+	}
+	return nil
+}
