@@ -135,19 +135,6 @@ func (p Place) Mark() Mark {
 
 // Since reads what was recorded of the store after a mark. A segment that became
 // shorter meanwhile, because some of it was forgotten, is read whole.
-func (p Place) Since(m Mark) (j Journal, err error) {
-	for _, dir := range p.dirs() {
-		all, err := journal.segments(dir)
-		if err != nil {
-			j.Damaged = append(j.Damaged, dir)
-			continue
-		}
-		var one Journal
-		if err := one.readFrom(dir, all, m); err != nil {
-			return j, err
-		}
-		j.Records = together(j.Records, one.Records)
-	}
-	j.Records = slices.DeleteFunc(j.Records, func(r Record) bool { return r.Store != p.Store })
-	return j, nil
+func (p Place) Since(m Mark) (Journal, error) {
+	return p.gather(func(_ string, all []segment) ([]segment, Mark) { return all, m })
 }
