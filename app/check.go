@@ -11,7 +11,7 @@ import (
 	"slices"
 
 	"stig/beads"
-	"stig/checkpoint"
+	"stig/criteria"
 	"stig/dag"
 	"stig/lint"
 	"stig/process"
@@ -270,7 +270,7 @@ func retrial(s *site, file *beads.Snapshot, id string) (*Trial, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := checkpoint.CriteriaOf(record)
+	found := criteria.Of(record)
 	return &Trial{Site: s, Id: issue.ID, criteria: found, Plan: found.Plan(s.look)}, nil
 }
 

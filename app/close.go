@@ -527,7 +527,7 @@ func (a *App) gated(ctx context.Context, store beads.Place, attempt guard.Attemp
 		if err != nil {
 			continue
 		}
-		found := checkpoint.CriteriaOf(record)
+		found := criteria.Of(record)
 		_, passed := fresh(issue.ID, found)
 		list[i].bare = len(found) == 0
 		list[i].proven = passed || waived && !criteria.Asks(found.Plan(site.look))

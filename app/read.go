@@ -453,13 +453,9 @@ func (a *App) withoutTable(named []string) ([]string, error) {
 		return nil, err
 	}
 	defer file.Close()
-	var candidates []*beads.Issue
-	for _, id := range named {
-		issue, err := file.Find(id)
-		if err != nil {
-			return nil, err
-		}
-		candidates = append(candidates, issue)
+	candidates, err := file.FindAll(named)
+	if err != nil {
+		return nil, err
 	}
 	if len(named) == 0 {
 		for _, issue := range file.All() {

@@ -230,7 +230,7 @@ func (s *site) commands(store beads.Store, grant *verify.Grant) error {
 			if err != nil {
 				return err
 			}
-			grant.Know(checkpoint.CriteriaOf(record).Plan(s.look))
+			grant.Know(criteria.Of(record).Plan(s.look))
 		}
 	}
 	return nil

@@ -213,7 +213,7 @@ func (a *App) TrialOf(ctx context.Context, id string) (*Trial, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.trial(ctx, s, issue.ID, checkpoint.CriteriaOf(record)), nil
+	return a.trial(ctx, s, issue.ID, criteria.Of(record)), nil
 }
 
 // VerifyRequest asks for the checks of an issue to be run, or with Plan for what

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"stig/beads"
 	"stig/notes"
 )
 
@@ -17,7 +18,7 @@ func notesHold(before, after, now string) bool {
 		names = append(names, section.Name)
 	}
 	for _, name := range names {
-		if !linesHold(linesOf(was, name), linesOf(is, name), linesOf(has, name)) {
+		if !beads.HoldsEdit(linesOf(was, name), linesOf(is, name), linesOf(has, name)) {
 			return false
 		}
 	}
@@ -44,20 +45,4 @@ func linesOf(d *notes.Doc, name string) (lines []string) {
 		}
 	}
 	return lines
-}
-
-// linesHold reports whether has holds the lines of is that was lacks, and none
-// of those of was that is lacks.
-func linesHold(was, is, has []string) bool {
-	for _, line := range is {
-		if !slices.Contains(was, line) && !slices.Contains(has, line) {
-			return false
-		}
-	}
-	for _, line := range was {
-		if !slices.Contains(is, line) && slices.Contains(has, line) {
-			return false
-		}
-	}
-	return true
 }

@@ -137,7 +137,12 @@ func holds(before, after, now any) bool {
 		return reflect.DeepEqual(before, after) || reflect.DeepEqual(after, now)
 	}
 	there, _ := now.([]any)
-	was, is, has := elements(old), elements(list), elements(there)
+	return HoldsEdit(elements(old), elements(list), elements(there))
+}
+
+// HoldsEdit reports whether has holds the elements of is that was lacks, and none of
+// those of was that is lacks.
+func HoldsEdit(was, is, has []string) bool {
 	for _, e := range is {
 		if !slices.Contains(was, e) && !slices.Contains(has, e) {
 			return false

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"unicode/utf8"
 )
 
 // Key names a key of an issue's line that stig understands.
@@ -126,13 +125,8 @@ func (r *Record) withNumber(k Key, n *int) *Record {
 // labels that are not UTF-8.
 func (tx *Tx) SetLabels(id string, add, drop []string) error {
 	return tx.edit(id, func(r *Record) (*Record, error) {
-		if raw := r.Raw(Labels); r.Has(Labels) && raw[0] != '[' {
-			return nil, fmt.Errorf("%s: %s: must be a list; found %s", r.Text(ID), Labels, brief(raw))
-		}
-		for _, label := range add {
-			if !utf8.ValidString(label) {
-				return nil, fmt.Errorf("%s: %s: %w", r.Text(ID), Labels, notUTF8(label))
-			}
+		if err := r.takes(Labels, add...); err != nil {
+			return nil, err
 		}
 		return r.changed(tx.now, nil, []listEdit{{of: Labels, do: func(r *Record, st style) *Record {
 			for _, label := range drop {
@@ -150,39 +144,13 @@ func (r *Record) withLabel(label string, st style) *Record {
 	if slices.Contains(r.Labels(), label) {
 		return r
 	}
-	list := r.elements(Labels)
 	_, comma := r.spacing()
-	text := append(st.appendString([]byte{'"'}, label), '"')
-	switch i := r.last(Labels); {
-	case len(list) > 1:
-		comma = r.line[list[0].end:list[1].start]
-		fallthrough
-	case len(list) == 1:
-		end := list[len(list)-1].end
-		return r.splice(span{end, end}, slices.Concat(comma, text))
-	case i >= 0:
-		return r.splice(r.members[i].val, slices.Concat([]byte("["), text, []byte("]")))
-	default:
-		return r.insertRaw(Labels, slices.Concat([]byte("["), text, []byte("]")))
-	}
+	return r.appendElement(Labels, comma, composer{style: st}.text(label))
 }
 
 func (r *Record) withoutLabel(label string) *Record {
-	for {
-		list := r.elements(Labels)
-		i := slices.IndexFunc(list, func(v span) bool {
-			raw, ok := unquote(v.of(r.line))
-			return ok && bytes.Equal(appendText(nil, raw), []byte(label))
-		})
-		switch {
-		case i < 0:
-			return r
-		case len(list) == 1:
-			return r.without(Labels)
-		case i > 0:
-			r = r.splice(span{list[i-1].end, list[i].end}, nil)
-		default:
-			r = r.splice(span{list[0].start, list[1].start}, nil)
-		}
-	}
+	return r.dropElements(Labels, func(element []byte) bool {
+		raw, ok := unquote(element)
+		return ok && bytes.Equal(appendText(nil, raw), []byte(label))
+	})
 }

@@ -57,7 +57,7 @@ func (r *Record) WithRow(now time.Time, row Row) (*Record, error) {
 // changes nothing.
 func (r *Record) WithoutRow(now time.Time, d Dep) (*Record, error) {
 	return r.changed(now, nil, []listEdit{{of: Dependencies, do: func(r *Record, _ style) *Record {
-		return r.dropObjects(Dependencies, func(object []byte) bool {
+		return r.dropElements(Dependencies, func(object []byte) bool {
 			row, ok := depOf(object)
 			return ok && row == d
 		})
@@ -192,23 +192,29 @@ func (r *Record) addObject(k Key, st style, object func(composer) []byte) *Recor
 			colon, comma = like.spacing()
 		}
 	}
-	text := object(composer{style: st, colon: colon, comma: comma})
+	return r.appendElement(k, comma, object(composer{style: st, colon: colon, comma: comma}))
+}
+
+// appendElement adds an element to the end of a list. comma separates it from the only
+// one that is there; where there are more, what separates the first two does.
+func (r *Record) appendElement(k Key, comma, element []byte) *Record {
+	there := r.elements(k)
 	switch i := r.last(k); {
 	case len(there) > 1:
 		comma = r.line[there[0].end:there[1].start]
 		fallthrough
 	case len(there) == 1:
 		end := there[len(there)-1].end
-		return r.splice(span{end, end}, slices.Concat(comma, text))
+		return r.splice(span{end, end}, slices.Concat(comma, element))
 	case i >= 0:
-		return r.splice(r.members[i].val, slices.Concat([]byte("["), text, []byte("]")))
+		return r.splice(r.members[i].val, slices.Concat([]byte("["), element, []byte("]")))
 	default:
-		return r.insertRaw(k, slices.Concat([]byte("["), text, []byte("]")))
+		return r.insertRaw(k, slices.Concat([]byte("["), element, []byte("]")))
 	}
 }
 
-// dropObjects takes elements from a list, and the key with the last one.
-func (r *Record) dropObjects(k Key, is func(element []byte) bool) *Record {
+// dropElements takes elements from a list, and the key with the last one.
+func (r *Record) dropElements(k Key, is func(element []byte) bool) *Record {
 	for {
 		there := r.elements(k)
 		i := slices.IndexFunc(there, func(v span) bool { return is(v.of(r.line)) })

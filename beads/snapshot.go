@@ -127,6 +127,18 @@ func (f *Snapshot) Find(id string) (*Issue, error) {
 	return nil, &NotFoundError{ID: id, Near: near(id, found, f.ids)}
 }
 
+// FindAll gives the issues with those ids, in their order. It fails where Find does.
+func (f *Snapshot) FindAll(ids []string) (found []*Issue, err error) {
+	for _, id := range ids {
+		issue, err := f.Find(id)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, issue)
+	}
+	return found, nil
+}
+
 // ids gives the distinct ids that match, in file order.
 func (f *Snapshot) ids(match func(string) bool) (found []string) {
 	for i, is := range f.issues {

@@ -94,7 +94,7 @@ func Closable(ctx context.Context, s beads.Store, o beads.Options, id string, c 
 			return err
 		}
 		candidate = &Candidate{
-			ID: record.Text(beads.ID), Title: record.Text(beads.Title), Criteria: CriteriaOf(record),
+			ID: record.Text(beads.ID), Title: record.Text(beads.Title), Criteria: criteria.Of(record),
 			Already: record.Text(beads.Status) == statusClosed, Reason: record.Text(beads.CloseReason),
 		}
 		if candidate.Already {
@@ -176,14 +176,9 @@ func Close(ctx context.Context, s beads.Store, o beads.Options, id string, c Clo
 	return closed, nil
 }
 
-// CriteriaOf finds what says when an issue is done.
-func CriteriaOf(r *beads.Record) criteria.Criteria {
-	return criteria.Find(r.Text(beads.AcceptanceCriteria), r.Text(beads.Description), r.Text(beads.Design))
-}
-
 // allowed says why the issue must not be closed so.
 func (c Closing) allowed(f *beads.Snapshot, r *beads.Record, rules Rules) error {
-	id, criteria := r.Text(beads.ID), CriteriaOf(r).Text()
+	id, criteria := r.Text(beads.ID), criteria.Of(r).Text()
 	if err := c.refused(f, r, rules); err != nil {
 		return err
 	}

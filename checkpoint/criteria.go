@@ -60,7 +60,7 @@ func committed(ctx context.Context, repo git.Client, path, id string) (before cr
 	if find.record == nil {
 		return nil, false, nil
 	}
-	return CriteriaOf(find.record), true, nil
+	return criteria.Of(find.record), true, nil
 }
 
 // commands are the texts of the checks that count when the issue closes.

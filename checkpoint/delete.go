@@ -66,13 +66,9 @@ func Delete(ctx context.Context, s beads.Store, o beads.Options, ids []string, d
 
 // Deletable checks that issues may be deleted, and gives them. It writes nothing.
 func Deletable(f *beads.Snapshot, ids []string, d Deletion) ([]*Deleted, error) {
-	var found []*beads.Issue
-	for _, id := range ids {
-		issue, err := f.Find(id)
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, issue)
+	found, err := f.FindAll(ids)
+	if err != nil {
+		return nil, err
 	}
 	var list []*Deleted
 	for _, issue := range found {

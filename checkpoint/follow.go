@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"stig/beads"
+	"stig/criteria"
 	"stig/dag"
 	"stig/internal/arrange"
 	"stig/notes"
@@ -57,7 +58,7 @@ func (c *Closed) follow(f *beads.Snapshot, r *beads.Record, rules Rules) error {
 		if err != nil {
 			return err
 		}
-		c.Epic = &EpicTold{Ref: refs(f, []int{epic})[0], Closed: closed, Total: total, NoCriteria: len(CriteriaOf(record)) == 0}
+		c.Epic = &EpicTold{Ref: refs(f, []int{epic})[0], Closed: closed, Total: total, NoCriteria: len(criteria.Of(record)) == 0}
 	}
 	list, err := near.alerts()
 	c.Alerts = append(c.Alerts, list...)

@@ -5,8 +5,8 @@
 // can run, and if not, why: nothing is guessed and nothing is left out in
 // silence. It runs nothing; package verify does.
 //
-// The package does not know issues or stores, who is to be trusted, or what is
-// on this machine: a Lookup tells.
+// The package knows of an issue in which of its texts criteria stand, and nothing of
+// stores, of who is to be trusted, or of what is on this machine: a Lookup tells.
 //
 //	for _, check := range criteria.Plan("Run `go test ./...`.", look) {
 //		fmt.Println(check.Class, check.Text)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"stig/beads"
 	"stig/notes"
 )
 
@@ -52,6 +53,11 @@ func Find(acceptance, description, design string) Criteria {
 		}
 	}
 	return c
+}
+
+// Of finds the criteria of an issue.
+func Of(r *beads.Record) Criteria {
+	return Find(r.Text(beads.AcceptanceCriteria), r.Text(beads.Description), r.Text(beads.Design))
 }
 
 // Without is a description or a design with another text in the place of each

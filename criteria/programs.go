@@ -2,8 +2,6 @@ package criteria
 
 import (
 	_ "embed"
-	"maps"
-	"slices"
 	"strings"
 	"sync"
 )
@@ -27,11 +25,9 @@ var programs = sync.OnceValue(func() map[string]bool {
 	return known
 })
 
-// Programs lists the developer programs that are taken for programs even when
-// they are not on this machine: criteria that name one are meant to run it, so
-// its absence is a failed check and not a reason to skip. Sorted.
-func Programs() []string { return slices.Sorted(maps.Keys(programs())) }
-
+// wellKnown reports whether a word is a developer program that is taken for one even when
+// it is not on this machine: criteria that name it are meant to run it, so its absence is
+// a failed check and not a reason to skip.
 func wellKnown(word string) bool {
 	_, found := programs()[word]
 	return found

@@ -18,7 +18,7 @@ import (
 // united merges as the file is merged, with answers about an issue.
 func united(id string, answers merge.Answers) func(database.Merging) (database.United, error) {
 	return func(m database.Merging) (u database.United, err error) {
-		text := merge.Stores(m.Base, m.Ours, m.Theirs).Text
+		text := merge.Options{}.Stores(m.Base, m.Ours, m.Theirs).Text
 		if answers != nil {
 			r, err := merge.Resolve(text, merge.Origin{}, id, answers)
 			if err != nil {

@@ -34,8 +34,8 @@ func (p *pair) added(k Kind, name string) {
 // without one coming have vanished; else there is no telling which line took
 // the place of which, and the criteria have changed.
 func (p *pair) criteria() {
-	was := criteriaOf(p.before)
-	before, after := textLines(was), textLines(criteriaOf(p.after))
+	was := criteria.Of(p.before).Text()
+	before, after := textLines(was), textLines(criteria.Of(p.after).Text())
 	gone, come := without(before, after), without(after, before)
 	switch {
 	case len(after) == 0 && len(before) > 0:
@@ -51,10 +51,6 @@ func (p *pair) criteria() {
 	default:
 		p.changed(Criteria, string(beads.AcceptanceCriteria), strings.Join(gone, "\n"), strings.Join(come, "\n"))
 	}
-}
-
-func criteriaOf(r *beads.Record) string {
-	return criteria.Find(r.Text(beads.AcceptanceCriteria), r.Text(beads.Description), r.Text(beads.Design)).Text()
 }
 
 // textLines are the lines of a text without those that are blank.

@@ -38,11 +38,6 @@ const (
 	Watched  = "watch"    // something happened that it watches
 )
 
-// Whys lists the reasons, the first that counts first.
-func Whys() []string {
-	return []string{To, Role, Kind, All, Answer, Feedback, Help, Finding, Mention, Ready, Blocker, Reopened, Gate, Watched}
-}
-
 // Item is one thing that concerns an actor.
 type Item struct {
 	ID      string    `json:"id"` // the name of the trace, else WHY/ISSUE/KEY

@@ -96,7 +96,7 @@ func (c *change) compare(results verify.Results) {
 
 // planOf is what the criteria of an issue ask for.
 func planOf(r *beads.Record, look criteria.Lookup) []criteria.Check {
-	return criteria.Find(r.Text(beads.AcceptanceCriteria), r.Text(beads.Description), r.Text(beads.Design)).Plan(look)
+	return criteria.Of(r).Plan(look)
 }
 
 // hash is how a reason names a commit.

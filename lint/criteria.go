@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"stig/beads"
 	"stig/criteria"
 )
 
@@ -15,7 +14,7 @@ func acceptance(s *subject) {
 	if s.over() || s.issue.Ephemeral || s.issue.Template || s.issue.Channel {
 		return
 	}
-	found := criteria.Find(s.record.Text(beads.AcceptanceCriteria), s.record.Text(beads.Description), s.record.Text(beads.Design))
+	found := criteria.Of(s.record)
 	if len(found) == 0 {
 		return
 	}

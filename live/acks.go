@@ -107,13 +107,8 @@ func (p Place) ChangeAcks(name string, change func(*Acks) bool) error {
 	if p.Documents != nil {
 		return p.changeServedAcks(name, change)
 	}
-	return p.inDir(func(dir string) (err error) {
+	return p.locked(p.acksFile(name), func(dir string) error {
 		path := filepath.Join(dir, p.acksFile(name))
-		unlock, err := lockIn(dir, p.acksFile(name)+".lock")
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, unlock()) }()
 		var all Acks
 		_ = readJSON(path, &all) // what cannot be read is set aside, and Acks says so
 		all.Store, all.Name = p.Store, name

@@ -22,10 +22,8 @@ type Baseline struct {
 	Copy  string `json:"copy"`  // the path of a copy of the file; Keep fills it in
 }
 
-const (
-	baselineAge  = 14 * 24 * time.Hour // after which a session that looked no more is forgotten
-	baselineLock = "baseline.lock"
-)
+// baselineAge is after what time a session that looked no more is forgotten.
+const baselineAge = 14 * 24 * time.Hour
 
 // Baseline gives how the store stood when a session last looked at it, and whether
 // it did. What cannot be read is nothing.
@@ -41,12 +39,7 @@ func (p Place) Baseline(id string) (s Baseline, known bool) {
 // Keep records how the store stands for a session: its text goes into a copy,
 // which sessions that saw the same text share.
 func (p Place) Keep(id string, s Baseline, text []byte, now time.Time) error {
-	return p.inDir(func(dir string) (err error) {
-		unlock, err := lockIn(dir, baselineLock)
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, unlock()) }()
+	return p.locked("baseline", func(dir string) error {
 		s.Copy = filepath.Join(dir, "copy-"+hash(p.Worktree, p.Store, s.Stamp)+".jsonl")
 		if _, err := os.Stat(s.Copy); errors.Is(err, fs.ErrNotExist) {
 			if err := jsonl.ReplaceText(s.Copy, text); err != nil {
@@ -142,19 +135,6 @@ func (p Place) Mark() Mark {
 
 // Since reads what was recorded of the store after a mark. A segment that became
 // shorter meanwhile, because some of it was forgotten, is read whole.
-func (p Place) Since(m Mark) (j Journal, err error) {
-	for _, dir := range p.dirs() {
-		all, err := journal.segments(dir)
-		if err != nil {
-			j.Damaged = append(j.Damaged, dir)
-			continue
-		}
-		var one Journal
-		if err := one.readFrom(dir, all, m); err != nil {
-			return j, err
-		}
-		j.Records = together(j.Records, one.Records)
-	}
-	j.Records = slices.DeleteFunc(j.Records, func(r Record) bool { return r.Store != p.Store })
-	return j, nil
+func (p Place) Since(m Mark) (Journal, error) {
+	return p.ours(p.gather(func(_ string, all []segment) ([]segment, Mark) { return all, m }))
 }

@@ -1,6 +1,7 @@
 package live_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -106,5 +107,42 @@ func TestSince(t *testing.T) {
 	}
 	if n := since(); n > 1 {
 		t.Errorf("%d records after some were forgotten", n)
+	}
+}
+
+// Since names what cannot be read after a mark.
+func TestSinceNamesDamage(t *testing.T) {
+	_, store := clone(t)
+	p := at(t, store)
+	write(t, p, record(1))
+	mark := p.Mark()
+	for path := range mark {
+		f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = f.WriteString("nonsense\n")
+		if err := errors.Join(err, f.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(t, p, record(2))
+	if j, err := p.Since(mark); err != nil || len(j.Records) != 1 || len(j.Damaged) != 1 {
+		t.Errorf("%d records, damaged %v: %v", len(j.Records), j.Damaged, err)
+	}
+}
+
+// A record that was being written at a mark is read after it.
+func TestSinceReadsWholeLines(t *testing.T) {
+	_, store := clone(t)
+	p := at(t, store)
+	write(t, p, record(1))
+	mark := p.Mark()
+	for path := range mark {
+		mark[path] = 3
+	}
+	write(t, p, record(2))
+	if j, err := p.Since(mark); err != nil || len(j.Records) != 2 || len(j.Damaged) > 0 {
+		t.Errorf("%d records, damaged %v: %v", len(j.Records), j.Damaged, err)
 	}
 }

@@ -51,12 +51,7 @@ func (p Place) NextChild(parent string, least int, sources []Source, dryRun bool
 		}
 		return number, err
 	}
-	err = p.inDir(func(dir string) (err error) {
-		unlock, err := lockIn(dir, "children.lock")
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, unlock()) }()
+	err = p.locked("children", func(dir string) error {
 		path := filepath.Join(dir, childrenFile)
 		all, trouble := next(path)
 		return errors.Join(replaceJSON(path, all), trouble)

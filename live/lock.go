@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 
 	"stig/jsonl"
@@ -25,4 +26,16 @@ func (p Place) Lock(ctx context.Context, name string) (unlock func() error, err 
 		err = waited
 	}
 	return unlock, err
+}
+
+// locked calls do with the directory to write in, under a lock of that name there.
+func (p Place) locked(name string, do func(dir string) error) error {
+	return p.inDir(func(dir string) (err error) {
+		unlock, err := lockIn(dir, name+".lock")
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, unlock()) }()
+		return do(dir)
+	})
 }

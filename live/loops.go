@@ -27,12 +27,7 @@ const saidMost = 64
 
 // SayOnce reports whether this is the first call with a text, by whichever process.
 func (p Place) SayOnce(text string) (first bool, err error) {
-	err = p.inDir(func(dir string) (err error) {
-		unlock, err := lockIn(dir, "said.lock")
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, unlock()) }()
+	err = p.locked("said", func(dir string) error {
 		var said []string
 		trouble := readJSON(filepath.Join(dir, "said.json"), &said)
 		if key := hash(p.Store, text); !slices.Contains(said, key) {

@@ -108,7 +108,7 @@ func (p Place) ChangePresence(name string, change func(*Presence) bool) error {
 	if p.Documents != nil {
 		return changeOne(p, entryName(presenceEntries, name), next)
 	}
-	return p.lockedPresence(name, func(dir string) error {
+	return p.locked(p.presenceFile(name), func(dir string) error {
 		one, _ := p.Presence(name)
 		if !next(&one) {
 			return nil
@@ -131,7 +131,7 @@ func (p Place) forgetPresence(name string, still func(Presence) bool) error {
 			return err != nil || still(one)
 		})
 	}
-	return p.lockedPresence(name, func(dir string) error {
+	return p.locked(p.presenceFile(name), func(dir string) error {
 		if one, _ := p.Presence(name); !still(one) {
 			return nil
 		}
@@ -185,18 +185,6 @@ func (p Place) PrunePresences(now time.Time, keep func(name string) bool) error 
 		err = errors.Join(err, p.forgetPresence(one.Name, func(again Presence) bool { return again.Changes == one.Changes }))
 	}
 	return err
-}
-
-// lockedPresence calls edit under the lock of an actor.
-func (p Place) lockedPresence(name string, edit func(dir string) error) error {
-	return p.inDir(func(dir string) (err error) {
-		unlock, err := lockIn(dir, p.presenceFile(name)+".lock")
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, unlock()) }()
-		return edit(dir)
-	})
 }
 
 func (p Place) presenceFile(name string) string {

@@ -21,45 +21,36 @@ import (
 type Journal struct {
 	Records []Record // of this store in all work trees, the oldest first
 	Moved   []Record // of stores of this work tree whose file is not there any more, as after git mv; Journal alone gives them
-	Damaged []string // what cannot be read: FILE:LINE, or a directory
+	Damaged []string // what cannot be read: FILE:LINE, counted from where reading began, or a directory
 }
 
 // Journal reads the whole journal of the store. A line without its end is what
 // a writer that was ended left, and is passed over.
-func (p Place) Journal() (Journal, error) { return p.read(0) }
+func (p Place) Journal() (Journal, error) {
+	j, err := p.gather(func(_ string, all []segment) ([]segment, Mark) { return all, nil })
+	j.Moved = slices.DeleteFunc(slices.Clone(j.Records), func(r Record) bool { return !p.hadAway(r) })
+	return p.ours(j, err)
+}
 
 // Recent reads the last segments of the journal alone: some 4 to 8 MB of it at
 // most.
-func (p Place) Recent() (Journal, error) { return p.read(2) }
+func (p Place) Recent() (Journal, error) {
+	return p.ours(p.gather(func(_ string, all []segment) ([]segment, Mark) { return lastOf(all, 2), nil }))
+}
 
 // Lately reads of the last segments of the journal what was written at that time or later,
 // and of what was before as little as it can.
 func (p Place) Lately(t time.Time) (Journal, error) {
-	var j Journal
-	for _, dir := range p.dirs() {
-		all, err := journal.segments(dir)
-		if err != nil { // another user's, or no directory
-			j.Damaged = append(j.Damaged, dir)
-			continue
-		}
-		all = all[max(0, len(all)-2):]
-		from := Mark{}
+	return p.ours(p.gather(func(dir string, all []segment) ([]segment, Mark) {
+		all, from := lastOf(all, 2), Mark{}
 		for i, s := range slices.Backward(all) {
 			path := filepath.Join(dir, s.name())
 			if from[path] = startOf(path, t); from[path] > 0 {
-				all = all[i:]
-				break
+				return all[i:], from
 			}
 		}
-		var one Journal
-		if err := one.readFrom(dir, all, from); err != nil {
-			return j, err
-		}
-		j.Damaged = append(j.Damaged, one.Damaged...)
-		j.Records = together(j.Records, one.Records)
-	}
-	j.Records = slices.DeleteFunc(j.Records, func(r Record) bool { return r.Store != p.Store })
-	return j, nil
+		return all, from
+	}))
 }
 
 // startOf is the offset of a record in a file that is older than a time, with no newer one
@@ -103,28 +94,33 @@ func (p Place) hadAway(r Record) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// read reads the last so many segments of each directory, all for 0.
-func (p Place) read(last int) (Journal, error) {
-	var j Journal
+// lastOf gives the last so many segments.
+func lastOf(all []segment, n int) []segment { return all[max(0, len(all)-n):] }
+
+// gather reads what was recorded of all stores, in each directory in the segments that pick
+// gives of all that are there, from a mark on.
+func (p Place) gather(pick func(dir string, all []segment) ([]segment, Mark)) (j Journal, err error) {
 	for _, dir := range p.dirs() {
 		all, err := journal.segments(dir)
 		if err != nil { // another user's, or no directory
 			j.Damaged = append(j.Damaged, dir)
 			continue
 		}
-		if last > 0 && len(all) > last {
-			all = all[len(all)-last:]
-		}
+		all, from := pick(dir, all)
 		var one Journal
-		if err := one.readAll(dir, all); err != nil {
+		if err := one.read(dir, all, from); err != nil {
 			return j, err
 		}
 		j.Damaged = append(j.Damaged, one.Damaged...)
 		j.Records = together(j.Records, one.Records)
 	}
-	j.Moved = slices.DeleteFunc(slices.Clone(j.Records), func(r Record) bool { return last > 0 || !p.hadAway(r) })
-	j.Records = slices.DeleteFunc(j.Records, func(r Record) bool { return r.Store != p.Store })
 	return j, nil
+}
+
+// ours is what was recorded of the store alone.
+func (p Place) ours(j Journal, err error) (Journal, error) {
+	j.Records = slices.DeleteFunc(j.Records, func(r Record) bool { return r.Store != p.Store })
+	return j, err
 }
 
 // InOrder gives the records with those of before the store was moved, the oldest first.
@@ -142,16 +138,13 @@ func together(a, b []Record) (list []Record) {
 	return slices.Concat(list, a, b)
 }
 
-// readAll reads the segments of one directory, in which a result follows its
-// record.
-func (j *Journal) readAll(dir string, all []segment) error { return j.readFrom(dir, all, nil) }
-
-// readFrom is readAll of what follows a mark.
-func (j *Journal) readFrom(dir string, all []segment, m Mark) error {
+// read reads segments of one directory, in which a result follows its record, from a
+// mark on.
+func (j *Journal) read(dir string, all []segment, from Mark) error {
 	at := map[string]int{} // of a Seq, its index in Records
 	for _, s := range all {
 		path := filepath.Join(dir, s.name())
-		text, err := readTail(path, m[path])
+		text, err := readTail(path, from[path])
 		if errors.Is(err, os.ErrNotExist) {
 			continue // dropped since it was listed
 		}
@@ -169,7 +162,8 @@ func (j *Journal) readFrom(dir string, all []segment, m Mark) error {
 	return nil
 }
 
-// readTail reads a file from an offset on; all of one that is shorter.
+// readTail reads a file from the line on in which an offset stands: a writer may have been
+// at it, or some of the file was forgotten since. Of one that is shorter it reads all.
 func readTail(path string, offset int64) (text []byte, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -179,7 +173,22 @@ func readTail(path string, offset int64) (text []byte, err error) {
 	if info, err := f.Stat(); err != nil || info.Size() < offset {
 		offset = 0
 	}
+	offset = lineStart(f, offset)
 	return io.ReadAll(io.NewSectionReader(f, offset, math.MaxInt64-offset))
+}
+
+// lineStart is where the line begins in which an offset stands.
+func lineStart(f io.ReaderAt, offset int64) int64 {
+	text := make([]byte, 4<<10)
+	for offset > 0 {
+		from := max(0, offset-int64(len(text)))
+		n, _ := f.ReadAt(text[:offset-from], from)
+		if i := bytes.LastIndexByte(text[:n], '\n'); i >= 0 {
+			return from + int64(i) + 1
+		}
+		offset = from
+	}
+	return 0
 }
 
 // take reads one line, and reports whether it can be read.

@@ -2,7 +2,6 @@ package live
 
 import (
 	"cmp"
-	"errors"
 	"path/filepath"
 	"slices"
 	"time"
@@ -64,12 +63,7 @@ func (p Place) Sessions() (all []SessionRecord) {
 // under a lock. Where change gives false nothing is written. now decides which are
 // too old to keep.
 func (p Place) ChangeSessions(now time.Time, change func(all []SessionRecord) ([]SessionRecord, bool)) error {
-	return p.inDir(func(dir string) (err error) {
-		unlock, err := lockIn(dir, "sessions.lock")
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, unlock()) }()
+	return p.locked("sessions", func(dir string) error {
 		all, changed := change(p.Sessions())
 		if !changed {
 			return nil

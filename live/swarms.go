@@ -85,12 +85,7 @@ func (p Place) ChangeSwarmRound(issue string, change func(*SwarmRound) error) (e
 		return errors.Join(failed, err)
 	}
 	var refused error
-	err = p.inDir(func(dir string) (err error) {
-		unlock, err := lockIn(dir, p.swarmFile(issue)+".lock")
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, unlock()) }()
+	err = p.locked(p.swarmFile(issue), func(dir string) error {
 		r, _ := p.SwarmRound(issue) // what cannot be read was set aside
 		r.Store, r.Issue = p.Store, issue
 		if refused = change(&r); refused != nil {

@@ -396,7 +396,7 @@ func TestReferences(t *testing.T) {
 		made("e.gvm9di", "y", 2, `"notes":"Was e.1 until branches were merged.\r\n\r\ntext\r\n\r\n<!-- propagated-from e.gvm9di 2026-11-02 -->\r\nx\r\n<!-- /propagated-from e.gvm9di 2026-11-02 -->"`,
 			`"parent":"e","dependencies":[{"issue_id":"e.gvm9di", "depends_on_id":"e.gvm9di.2","type":"blocks"}],"comments":[{"issue_id":"e.gvm9di","text":"e.gvm9di"}, 7]`) +
 		made("e.gvm9di.2", "z", 3, `"parent":"e.gvm9di","notes":7`)
-	r := Stores(base, ours, theirs)
+	r := Options{}.Stores(base, ours, theirs)
 	if got := strings.ReplaceAll(r.Text, "\u003c", "<"); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

@@ -18,7 +18,7 @@ func Example() {
 	theirs := `{"id":"demo-1","status":"closed","updated_at":"2026-11-03T08:00:00Z"}
 {"id":"demo-2","description":"Mend the old pump","updated_at":"2026-11-03T08:00:00Z"}
 `
-	r := merge.Stores(base, ours, theirs)
+	r := merge.Options{}.Stores(base, ours, theirs)
 	fmt.Print(r.Text)
 	for _, c := range r.Conflicts {
 		fmt.Printf("line %d: %s: %s\n", c.Line, c.ID, c.Reason)

@@ -12,7 +12,7 @@
 // The package does not know git, files or the time, and not what the graph of
 // issues makes of the outcome: two harmless edges may deadlock together.
 //
-//	r := merge.Stores(base, ours, theirs)
+//	r := merge.Options{}.Stores(base, ours, theirs)
 //	for _, c := range r.Conflicts {
 //		fmt.Println(c.Line, c.ID, c.Reason)
 //	}
@@ -48,9 +48,6 @@ type Conflict struct {
 type Options struct {
 	Births Births // nil where nothing is known of births
 }
-
-// Stores is Options.Stores where nothing is known besides the three stores.
-func Stores(base, ours, theirs string) Result { return Options{}.Stores(base, ours, theirs) }
 
 // Stores merges the changes from base to ours with those from base to theirs.
 //

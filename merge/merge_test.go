@@ -193,7 +193,7 @@ func TestMerge(t *testing.T) {
 	for _, c := range mergeCases() {
 		t.Run(c.name, func(t *testing.T) {
 			for _, side := range []struct{ name, ours, theirs string }{{"", c.ours, c.theirs}, {"turned round: ", c.theirs, c.ours}} {
-				r := Stores(c.base, side.ours, side.theirs)
+				r := Options{}.Stores(c.base, side.ours, side.theirs)
 				if c.want != "" && (r.Text != c.want && r.Text != c.or || len(r.Conflicts) > 0) {
 					t.Errorf("%sgot\n%s\nwant\n%s\nconflicts %v", side.name, r.Text, c.want, r.Conflicts)
 				}
@@ -208,7 +208,7 @@ func TestMerge(t *testing.T) {
 // TestConflictMarkers: they stand around the line alone, with both lines whole.
 func TestConflictMarkers(t *testing.T) {
 	ours, theirs := is("b", 1, `"description":"u"`), is("b", 2, `"description":"v"`)
-	r := Stores(is("a", 0)+is("b", 0)+is("c", 0), is("a", 0)+ours+is("c", 0), is("a", 1)+theirs+is("c", 0))
+	r := Options{}.Stores(is("a", 0)+is("b", 0)+is("c", 0), is("a", 0)+ours+is("c", 0), is("a", 1)+theirs+is("c", 0))
 	want := is("a", 1) + "<<<<<<< ours\n" + ours + "||||||| base\n" + is("b", 0) + "=======\n" + theirs + ">>>>>>> theirs\n" + is("c", 0)
 	if r.Text != want {
 		t.Errorf("got\n%s\nwant\n%s", r.Text, want)
@@ -232,8 +232,8 @@ func TestDeletion(t *testing.T) {
 		is("p", 0, `"status":"closed"`, `"closed_at":"2026-11-02"`): "it stays deleted",
 	} {
 		for sides, r := range map[string]Result{
-			"deleted in ours, changed in theirs: ": Stores(base, deleted, other),
-			"changed in ours, deleted in theirs: ": Stores(base, other, deleted),
+			"deleted in ours, changed in theirs: ": Options{}.Stores(base, deleted, other),
+			"changed in ours, deleted in theirs: ": Options{}.Stores(base, other, deleted),
 		} {
 			if want == "" && len(r.Warnings) == 0 {
 				continue
@@ -254,7 +254,7 @@ func TestUnseenQuestion(t *testing.T) {
 	base := version(0, "pending 2026-11-01", "")
 	ours := version(1, "resolved 2026-11-05", "\n\n## Resolved (2026-11-05)\nb")
 	theirs := version(2, "pending 2026-11-03", "\n\n## Pending (2026-11-03)\nc?")
-	for _, r := range []Result{Stores(base, ours, theirs), Stores(base, theirs, ours)} {
+	for _, r := range []Result{Options{}.Stores(base, ours, theirs), Options{}.Stores(base, theirs, ours)} {
 		want := version(2, "resolved 2026-11-05", "\n\n## Pending (2026-11-03)\nc?\n\n## Resolved (2026-11-05)\nb")
 		if r.Text != want || len(r.Conflicts) > 0 {
 			t.Errorf("got\n%s\nwant\n%s", r.Text, want)

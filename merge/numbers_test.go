@@ -94,7 +94,7 @@ func TestNumbersOfAnswers(t *testing.T) {
 	base := is("a", 0, `"title":"t"`) + is("b", 0)
 	ours := is("a", 3, `"title":"u"`, `"comments":[`+said(7, "ann", "x", 5)+`]`) + is("b", 0)
 	theirs := is("a", 4, `"title":"v"`) + commented("b", 1, said(7, "bo", "y", 4))
-	text := Stores(base, ours, theirs).Text
+	text := Options{}.Stores(base, ours, theirs).Text
 	done, err := Resolve(text, Origin{}, "a", Answers{"title": Ours})
 	if err != nil || len(done.Open) > 0 {
 		t.Fatal(err, done.Open)

@@ -112,7 +112,7 @@ func (r *recorder) ended() Ended {
 	if r.log != nil {
 		r.err = errors.Join(r.err, r.log.Close())
 	}
-	return Ended{Bytes: r.all, Cut: out > 0, Tail: lastLines(r.last.bytes(), r.all), Lines: r.told, LogErr: r.err}
+	return Ended{Bytes: r.all, Tail: lastLines(r.last.bytes(), r.all), Lines: r.told, LogErr: r.err}
 }
 
 // lastLines gives the whole lines at the end of a text, of which all is the length.

@@ -25,7 +25,6 @@ type Ended struct {
 	TimedOut bool     // the deadline of the context ended it
 	Left     int      // processes that it started and that had to be ended after it
 	Bytes    int64    // of output
-	Cut      bool     // Log does not hold all of it
 	Tail     string   // its last lines
 	Lines    []string // of the output that begin with "stig: ", without that
 	LogErr   error    // why Log does not hold what it should; the program was not disturbed

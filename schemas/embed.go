@@ -10,36 +10,30 @@ package schemas
 
 import _ "embed"
 
-// Where the schemas lie in the source tree, slash-separated.
-const (
-	File       = "schemas/stigmergic-workflow/schema.cue"
-	ConfigFile = "schemas/stig/config.cue"
-	OutputFile = "schemas/stig/output.cue"
-	TracesFile = "schemas/traces/schema.cue"
-	ActorsFile = "schemas/actors/schema.cue"
-)
+// File is where the schema of the workflow lies in the source tree, slash-separated.
+const File = "schemas/stigmergic-workflow/schema.cue"
 
 // StigmergicWorkflow is the text of [File].
 //
 //go:embed stigmergic-workflow/schema.cue
 var StigmergicWorkflow string
 
-// Config is the text of [ConfigFile].
+// Config is the text of stig/config.cue.
 //
 //go:embed stig/config.cue
 var Config string
 
-// Output is the text of [OutputFile].
+// Output is the text of stig/output.cue.
 //
 //go:embed stig/output.cue
 var Output string
 
-// Traces is the text of [TracesFile].
+// Traces is the text of traces/schema.cue.
 //
 //go:embed traces/schema.cue
 var Traces string
 
-// Actors is the text of [ActorsFile].
+// Actors is the text of actors/schema.cue.
 //
 //go:embed actors/schema.cue
 var Actors string

@@ -67,7 +67,7 @@ type Passage struct {
 // Passages cuts the body of an escalation section where its parts begin. All of
 // its text is in one of them.
 func Passages(body string) []Passage {
-	body = strings.ReplaceAll(body, "\r\n", "\n")
+	body = lf(body)
 	var list []Passage
 	start, heading, date := 0, "", ""
 	add := func(end int) {

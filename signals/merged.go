@@ -35,7 +35,7 @@ func MergedEstimateName(date, text string) string {
 }
 
 func mergedText(text string) string {
-	return strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))
+	return strings.TrimSpace(lf(text))
 }
 
 // MergedEstimates lists the merged estimates in a document in their order.
@@ -62,4 +62,27 @@ func mergedDate(name string) (date string, ok bool) {
 		return "", true
 	}
 	return date, IsDate(date)
+}
+
+// IsMerged reports whether a section of that name holds a merged estimate.
+func IsMerged(name string) bool {
+	_, is := mergedDate(name)
+	return is
+}
+
+// FoldEstimates takes the merged estimates out of a document and lists them.
+// Where there is none the document stays as it is.
+func FoldEstimates(d *notes.Doc) (*notes.Doc, []MergedEstimate, error) {
+	taken := MergedEstimates(d)
+	if len(taken) == 0 {
+		return d, nil, nil
+	}
+	var spans []notes.Span
+	for _, s := range d.Sections() {
+		if IsMerged(s.Name) {
+			spans = append(spans, s.Span)
+		}
+	}
+	result, err := removeLines(d, spans)
+	return result, taken, err
 }

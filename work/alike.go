@@ -20,7 +20,6 @@ const (
 type Alike struct {
 	Until time.Time // all pause until then; zero where they need not
 	Said  string    // the last line of their output
-	First bool      // the last run is the first of which this is known
 }
 
 // FailsAlike looks at the last runs of all actors: where every worker that was active
@@ -63,7 +62,7 @@ func FailsAlike(runs []live.Run, now time.Time) Alike {
 		if rounds < 4 {
 			pause = min(time.Minute<<rounds, mostPause)
 		}
-		found := Alike{Until: last.Ended.Add(pause), Said: last.Said, First: k == len(streak)}
+		found := Alike{Until: last.Ended.Add(pause), Said: last.Said}
 		if last.Ended.After(now) {
 			found.Until = time.Time{} // the clock was set back
 		}

@@ -25,11 +25,6 @@ const (
 	Stopped  Outcome = "stopped"   // a person, or a crash of the loop, ended it
 )
 
-// Outcomes lists them.
-func Outcomes() []Outcome {
-	return []Outcome{Closed, Waiting, Advanced, Rejected, Silent, Failed, TimedOut, Later, Lost, Stopped}
-}
-
 // IsFailure reports whether the run counts as a failed attempt at its issue.
 func (o Outcome) IsFailure() bool { return o == Silent || o == Failed || o == TimedOut }
 

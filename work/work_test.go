@@ -41,7 +41,7 @@ func TestOutcome(t *testing.T) {
 	}
 	for code := range 256 { // every exit code has an outcome that is no success but 0
 		left := Left{Exit: code, Changed: true}
-		if o, land := left.Outcome(); land != (code == 0) || !slices.Contains(Outcomes(), o) {
+		if o, land := left.Outcome(); land != (code == 0) || o == "" {
 			t.Errorf("exit %d: %s, %v", code, o, land)
 		}
 	}

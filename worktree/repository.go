@@ -201,45 +201,38 @@ func (r *repository) advance(ctx context.Context, why, from, to string) (string,
 	return tip, err
 }
 
-// Begun is where the branch that results go to stands when a loop begins.
-type Begun struct {
-	Tip    string
-	Behind int // commits of HEAD that it lacks
-}
-
 // Begin makes Onto ready for a loop: it makes it from HEAD where there is none. Usual that
 // has nothing that HEAD lacks moves to HEAD, so that work does not begin on what a person
-// left behind long ago; a branch that a person named moves by landing alone.
-func Begin(ctx context.Context, o Options) (Begun, error) {
+// left behind long ago; a branch that a person named moves by landing alone. It gives the
+// number of commits of HEAD that Onto lacks.
+func Begin(ctx context.Context, o Options) (behind int, err error) {
 	r, err := open(ctx, o)
 	if err != nil {
-		return Begun{}, err
+		return 0, err
 	}
 	now, err := r.look(ctx, r.onto)
 	if err != nil {
-		return Begun{}, err
+		return 0, err
 	}
 	tip, err := r.begin(ctx, now)
 	if err != nil {
-		return Begun{}, err
+		return 0, err
 	}
 	head, err := r.head(ctx)
 	if err != nil {
-		return Begun{Tip: tip}, nil // on a branch without a commit
+		return 0, nil // on a branch without a commit
 	}
 	if merged, err := r.descends(ctx, head, tip); err != nil {
-		return Begun{}, err
+		return 0, err
 	} else if merged && r.onto == Usual && head != tip {
-		tip, err = r.advance(ctx, "stig: begin at HEAD", tip, head)
-		return Begun{Tip: tip}, err
+		_, err = r.advance(ctx, "stig: begin at HEAD", tip, head)
+		return 0, err
 	}
-	behind, err := r.git.Must(ctx, "rev-list", "--count", tip+".."+head)
+	count, err := r.git.Must(ctx, "rev-list", "--count", tip+".."+head)
 	if err != nil {
-		return Begun{}, err
+		return 0, err
 	}
-	b := Begun{Tip: tip}
-	b.Behind, err = strconv.Atoi(behind)
-	return b, err
+	return strconv.Atoi(count)
 }
 
 // head is the commit of HEAD.

@@ -11,7 +11,7 @@ import (
 
 	"stig/app"
 	"stig/beads"
-	"stig/checkpoint"
+	"stig/criteria"
 	"stig/fault"
 	"stig/live"
 	"stig/notes"
@@ -28,7 +28,7 @@ func (l *loop) land(ctx context.Context, r *live.Run, tree *worktree.Tree, left 
 	if err != nil {
 		return "", err
 	}
-	if r.Criteria != verify.Hash(checkpoint.CriteriaOf(record).Text()) {
+	if r.Criteria != verify.Hash(criteria.Of(record).Text()) {
 		return work.Waiting, l.ask(ctx, r, fmt.Sprintf("The acceptance criteria changed while %s worked on the issue, so that its loop does not close it. Do they say what is wanted?\n%s", l.name, onBranch(r)))
 	}
 	if tree == nil {

@@ -15,6 +15,7 @@ import (
 	"stig/app/actors"
 	"stig/beads"
 	"stig/checkpoint"
+	"stig/criteria"
 	"stig/fault"
 	"stig/git"
 	"stig/jsonl"
@@ -117,7 +118,7 @@ func (l *loop) standing(r *live.Run, claimed *checkpoint.Claimed) error {
 	if err != nil || record == nil {
 		return err
 	}
-	r.Criteria = verify.Hash(checkpoint.CriteriaOf(record).Text())
+	r.Criteria = verify.Hash(criteria.Of(record).Text())
 	r.Notes = verify.Hash(record.Text(beads.Notes))
 	r.Comments = l.comments(record, r.ID)
 	r.Heard = len(record.Comments()) > 0 || record.MayHold(beads.Notes, signals.EscalationSection)

@@ -201,10 +201,10 @@ func (l *loop) freshen(ctx context.Context) error {
 	if l.trees == nil {
 		return nil
 	}
-	begun, err := worktree.Begin(ctx, *l.trees)
-	if err == nil && begun.Behind > 0 {
+	behind, err := worktree.Begin(ctx, *l.trees)
+	if err == nil && behind > 0 {
 		onto := cmp.Or(l.trees.Onto, worktree.Usual)
-		l.tell("", "%s lacks %s of HEAD; where its own are merged, git branch -f %[1]s HEAD has work begin there", onto, app.Counted(begun.Behind, "commit"))
+		l.tell("", "%s lacks %s of HEAD; where its own are merged, git branch -f %[1]s HEAD has work begin there", onto, app.Counted(behind, "commit"))
 	}
 	return err
 }

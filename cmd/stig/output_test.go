@@ -146,7 +146,7 @@ func (p *pipeline) prints(line string, env ...string) string {
 
 func definitions(t *testing.T, source string) cue.Value {
 	t.Helper()
-	v := cuecontext.New().CompileString(source, cue.Filename(schemas.OutputFile)).LookupPath(cue.ParsePath("#Kinds"))
+	v := cuecontext.New().CompileString(source, cue.Filename("output.cue")).LookupPath(cue.ParsePath("#Kinds"))
 	if err := v.Err(); err != nil {
 		t.Fatal(err)
 	}

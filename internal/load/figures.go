@@ -17,11 +17,6 @@ type Figures struct {
 // Add notes one that was done.
 func (f *Figures) Add(took time.Duration) { f.Took = append(f.Took, took) }
 
-// Join adds the figures of another worker of the same run.
-func (f *Figures) Join(o Figures) {
-	f.Took, f.Conflicts = append(f.Took, o.Took...), f.Conflicts+o.Conflicts
-}
-
 // Rate is how many were done a second.
 func (f *Figures) Rate() float64 {
 	if f.Elapsed <= 0 {

@@ -1,9 +1,7 @@
 package traces
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"runtime/debug"
 	"strings"
@@ -73,7 +71,7 @@ var errWaited = errors.New("the time is over")
 
 // tell prints an event, and gives it to the command.
 func tell(ctx context.Context, a *cli.App, e watch.Event, exec string) error {
-	line, err := eventJSON(e)
+	line, err := app.Output{Kind: "event", Bodies: []any{e}}.JSON()
 	if err != nil {
 		return err
 	}
@@ -93,15 +91,4 @@ func tell(ctx context.Context, a *cli.App, e watch.Event, exec string) error {
 		a.Warn("%s ended with exit code %d on %s of %s", exec, result.Exit, e.Event, e.ID)
 	}
 	return err
-}
-
-func eventJSON(e watch.Event) ([]byte, error) {
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(e); err != nil {
-		return nil, err
-	}
-	out, err := app.Output{Kind: "event", Bodies: []any{json.RawMessage(b.Bytes())}}.JSON()
-	return out, err
 }
