@@ -138,7 +138,7 @@ func escapes(document string, b codeBlock) string {
 	return ""
 }
 
-var holdsCommands = regexp.MustCompile(`(?m)^(\$ |stig )`)
+var holdsCommands = regexp.MustCompile(`(?m)^(\$ |stig [^ ])`)
 
 // TestInlineCommands validates each `stig …` in the running text of the documents: the
 // command and its flags exist.
