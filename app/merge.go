@@ -18,6 +18,7 @@ import (
 	"stig/lint"
 	"stig/merge"
 	"stig/remote"
+	"stig/visible"
 )
 
 // DiffRequest says which two stores to compare.
@@ -332,7 +333,7 @@ func Briefly(text string, most int) string {
 	if text == "" {
 		return "(none)"
 	}
-	return Clipped(Folded(text), most)
+	return visible.Clipped(Folded(text), most)
 }
 
 // AnswerHint says what to type about a conflict.

@@ -25,6 +25,7 @@ import (
 	"stig/secret"
 	"stig/signals"
 	"stig/verify"
+	"stig/visible"
 )
 
 // Words name who is told, without what may be secret of a URL.
@@ -269,15 +270,8 @@ func (a *App) tellOf(s *site, to Notifications, n Notice) error {
 // Bounded is the notice with no more text than a message holds.
 func (n Notice) Bounded() Notice {
 	const title, message = 200, 1500
-	n.Title, n.Message = Clipped(Folded(n.Title), title), Clipped(strings.TrimSpace(n.Message), message)
+	n.Title, n.Message = visible.Clipped(Folded(n.Title), title), visible.Clipped(strings.TrimSpace(n.Message), message)
 	return n
-}
-
-func Clipped(text string, most int) string {
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most-1]) + "…"
-	}
-	return text
 }
 
 // NotifyLog is where it is kept that somebody could not be told; "" for nowhere.
@@ -489,7 +483,7 @@ func (p Parcel) LogFailure(failures error) error {
 		return err
 	}
 	for line := range strings.SplitSeq(failures.Error(), "\n") {
-		text = fmt.Appendf(text, "%s %s %s: %s\n", p.Notice.Time, p.Notice.Event, p.Notice.ID, Clipped(Visible(line), 300))
+		text = fmt.Appendf(text, "%s %s %s: %s\n", p.Notice.Time, p.Notice.Event, p.Notice.ID, visible.Clipped(Visible(line), 300))
 	}
 	if len(text) > LogLimit {
 		_, text, _ = bytes.Cut(text[len(text)-LogLimit/2:], []byte("\n"))

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"stig/internal/arrange"
+	"stig/jsonl"
 )
 
 // A copy of what was read lies in a directory of its own: the file head, which says of
@@ -283,22 +284,11 @@ func writeHead(dir string, h *held, base string, rows []row) error {
 		return err
 	}
 	body := append(append(header, '\n'), h.fresh...)
-	file, err := os.CreateTemp(dir, ".head-")
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(append(body, checksum(body)...))
-	err = errors.Join(err, file.Close())
-	if err == nil {
-		err = os.Rename(file.Name(), filepath.Join(dir, headName))
-	}
-	if err != nil {
-		_ = os.Remove(file.Name())
-	}
-	return err
+	return jsonl.ReplaceText(filepath.Join(dir, headName), append(body, checksum(body)...))
 }
 
-// removeBases removes the bases that were left when others were written.
+// removeBases removes the bases that were left when others were written, and the heads of
+// those who were killed.
 func removeBases(dir string, now *os.File) {
 	present, err := now.Stat()
 	if err != nil {
@@ -311,7 +301,8 @@ func removeBases(dir string, now *os.File) {
 	for _, e := range entries {
 		info, err := e.Info()
 		isOld := err == nil && present.ModTime().Sub(info.ModTime()) > leftAfter
-		if isOld && (strings.HasPrefix(e.Name(), basePrefix) || strings.HasPrefix(e.Name(), ".head-")) {
+		unfinished, _ := filepath.Match(jsonl.UnfinishedText, e.Name()) // the pattern is sound
+		if isOld && (strings.HasPrefix(e.Name(), basePrefix) || unfinished) {
 			_ = os.Remove(filepath.Join(dir, e.Name()))
 		}
 	}

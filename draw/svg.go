@@ -269,7 +269,7 @@ func pixels(text string, size int) int {
 			width += 95
 		case r >= 'A' && r <= 'Z':
 			width += 70
-		case columns(string(r)) == 2:
+		case r >= 0x1f300 || visible.Columns(string(r)) == 2: // fonts have wide pictures
 			width += 105
 		default:
 			width += 60

@@ -58,6 +58,17 @@ func (a *Acks) Add(acks ...Ack) {
 	a.Items = all
 }
 
+// unite adds what was acknowledged elsewhere.
+func (a *Acks) unite(b Acks) {
+	a.Add(b.Items...)
+	if a.First.IsZero() || !b.First.IsZero() && b.First.Before(a.First) {
+		a.First = b.First
+	}
+	if b.Floor.After(a.Floor) {
+		a.Floor = b.Floor
+	}
+}
+
 // keep drops the oldest of more items than most.
 func (a *Acks) keep(most int) {
 	over := len(a.Items) - most
@@ -87,15 +98,7 @@ func (p Place) Acks(name string) (all Acks, err error) {
 			err = errors.Join(err, e)
 			continue
 		}
-		if len(some.Items) > 0 {
-			all.Add(some.Items...)
-		}
-		if all.First.IsZero() || !some.First.IsZero() && some.First.Before(all.First) {
-			all.First = some.First
-		}
-		if some.Floor.After(all.Floor) {
-			all.Floor = some.Floor
-		}
+		all.unite(some)
 	}
 	all.Store, all.Name = p.Store, name
 	return all, err
@@ -166,13 +169,7 @@ func (p Place) RenameAcks(name, to string) error {
 		return err
 	}
 	return p.ChangeAcks(to, func(a *Acks) bool {
-		a.Add(was.Items...)
-		if a.First.IsZero() || !was.First.IsZero() && was.First.Before(a.First) {
-			a.First = was.First
-		}
-		if was.Floor.After(a.Floor) {
-			a.Floor = was.Floor
-		}
+		a.unite(was)
 		return true
 	})
 }

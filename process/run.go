@@ -354,3 +354,9 @@ func both(w, always io.Writer) io.Writer {
 	}
 	return io.MultiWriter(always, w)
 }
+
+// Dropped drops what is written to it. Where it is both outputs of a Command, the Result has
+// the end of both in Stderr.
+type Dropped struct{ _ byte }
+
+func (*Dropped) Write(b []byte) (int, error) { return len(b), nil }

@@ -23,9 +23,3 @@ func (s *Short) Write(b []byte) (int, error) {
 
 // String is what was printed.
 func (s *Short) String() string { return s.kept.String() }
-
-// Dropped drops what is written to it. Where it is both outputs of a Command, the Result has
-// the end of both in Stderr.
-type Dropped struct{ _ byte }
-
-func (*Dropped) Write(b []byte) (int, error) { return len(b), nil }

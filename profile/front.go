@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"stig/visible"
 )
 
 const (
@@ -18,7 +20,7 @@ func frontEnd(path, text string) (int, error) {
 		end += len(line)
 		switch isMark := strings.TrimRight(line, blanks) == mark; {
 		case first && !isMark:
-			return 0, fmt.Errorf("%s:1:1: must begin with front matter, YAML between two lines of ---; found %q", path, cut(strings.TrimRight(line, blanks)))
+			return 0, fmt.Errorf("%s:1:1: must begin with front matter, YAML between two lines of ---; found %q", path, visible.Clipped(strings.TrimRight(line, blanks), 60))
 		case isMark && !first:
 			return end, nil
 		}
@@ -54,13 +56,4 @@ func (p *Profile) keyAt(key string) (line, column int) {
 		}
 	}
 	return 1, 1
-}
-
-// cut is the beginning of a text that is quoted.
-func cut(text string) string {
-	const most = 60
-	if r := []rune(text); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return text
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"stig/visible"
 )
 
 // barWidth is how many characters a full bar has.
@@ -146,24 +148,17 @@ func (r *Report) SVG() string {
 	var b strings.Builder
 	height := 40 + 24*len(bars)
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="640" height="%d" font-family="sans-serif" font-size="13"><title>swarm %s</title>`, height, escaped(r.Swarm))
-	fmt.Fprintf(&b, "<rect width=\"640\" height=\"%d\" fill=\"#fff\"/><text x=\"10\" y=\"22\" font-weight=\"bold\">%s</text>\n", height, escaped(short(r.Task, 70)))
+	fmt.Fprintf(&b, "<rect width=\"640\" height=\"%d\" fill=\"#fff\"/><text x=\"10\" y=\"22\" font-weight=\"bold\">%s</text>\n", height, escaped(visible.Clipped(r.Task, 70)))
 	for i, one := range bars {
 		y := 40 + 24*i
 		fmt.Fprintf(&b, `<text x="10" y="%d">%s</text><rect x="250" y="%d" width="320" height="14" fill="#e6e6e6"/><rect x="250" y="%d" width="%.1f" height="14" fill="#1f6f8b"/>`,
-			y+12, escaped(short(one.name, 34)), y, y, 320*min(1, one.share))
+			y+12, escaped(visible.Clipped(one.name, 34)), y, y, 320*min(1, one.share))
 		if one.limit > 0 {
 			fmt.Fprintf(&b, `<rect x="%.1f" y="%d" width="2" height="18" fill="#b3261e"/>`, 249+320*min(1, one.limit), y-2)
 		}
 		fmt.Fprintf(&b, "<text x=\"580\" y=\"%d\">%.2f</text>\n", y+12, one.share)
 	}
 	return b.String() + "</svg>\n"
-}
-
-func short(text string, most int) string {
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most-1]) + "…"
-	}
-	return text
 }
 
 func escaped(text string) string {

@@ -1,6 +1,6 @@
 // Package visible shows characters that act on a terminal, or that hide or move
 // the text around them, as escapes: who reads a command before they trust it must
-// see what would run.
+// see what would run. It shortens texts to what there is room for, too.
 //
 //	fmt.Println(visible.Text(criteria))
 package visible

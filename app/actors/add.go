@@ -17,6 +17,7 @@ import (
 	"stig/profile"
 	"stig/secret"
 	"stig/signals"
+	"stig/visible"
 )
 
 const (
@@ -187,7 +188,7 @@ func try(ctx context.Context, a *app.App, root string, r AddRequest) (said strin
 	env := environFor(a, "STIG_ACTOR="+r.Name, "STIG_RUN="+live.NewRunID(), "STIG_BRIEFING="+briefing)
 	out := new(process.Dropped)
 	result, err := process.Run(ctx, process.Command{Argv: []string{"sh", "-c", r.Command}, Dir: root, Env: env, Stdin: []byte(tryText), Stdout: out, Stderr: out, Limit: tryLimit})
-	said = app.Visible(app.Clipped(strings.TrimSpace(string(result.Stderr)), keptOfTry))
+	said = app.Visible(visible.Clipped(strings.TrimSpace(string(result.Stderr)), keptOfTry))
 	if said == "" {
 		said = "(no output)"
 	}
@@ -196,9 +197,9 @@ func try(ctx context.Context, a *app.App, root string, r AddRequest) (said strin
 	case err != nil:
 		return said, &fault.Error{Code: fault.Found, ID: r.Name, Err: err, Reason: "its command was tried: " + err.Error(), Hint: hint}
 	case result.Exit == noProgram:
-		return said, &fault.Error{Code: fault.Found, ID: r.Name, Reason: "its command was tried, and a program is not there: " + app.Clipped(app.Folded(said), keptOfText), Hint: hint}
+		return said, &fault.Error{Code: fault.Found, ID: r.Name, Reason: "its command was tried, and a program is not there: " + visible.Clipped(app.Folded(said), keptOfText), Hint: hint}
 	case result.Exit != 0:
-		return said, &fault.Error{Code: fault.Found, ID: r.Name, Reason: fmt.Sprintf("its command was tried, and ended with exit code %d: %s", result.Exit, app.Clipped(app.Folded(said), keptOfText)), Hint: hint}
+		return said, &fault.Error{Code: fault.Found, ID: r.Name, Reason: fmt.Sprintf("its command was tried, and ended with exit code %d: %s", result.Exit, visible.Clipped(app.Folded(said), keptOfText)), Hint: hint}
 	}
 	return said, nil
 }

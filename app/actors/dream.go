@@ -15,6 +15,7 @@ import (
 	"stig/live"
 	"stig/process"
 	"stig/profile"
+	"stig/visible"
 	"stig/work"
 )
 
@@ -144,9 +145,9 @@ func askDream(ctx context.Context, a *app.App, place live.Place, p *profile.Prof
 	if err == nil {
 		err = d.settle(a, p, text, did, r.DryRun)
 	}
-	run.Exit, run.Outcome, run.Why = exit, string(work.Advanced), app.Clipped(app.Folded(d.Reason), lineLimit)
+	run.Exit, run.Outcome, run.Why = exit, string(work.Advanced), visible.Clipped(app.Folded(d.Reason), lineLimit)
 	if err != nil {
-		run.Outcome, run.Why = string(work.Failed), app.Clipped(app.Folded(err.Error()), lineLimit)
+		run.Outcome, run.Why = string(work.Failed), visible.Clipped(app.Folded(err.Error()), lineLimit)
 	}
 	if run.Ended, _ = a.Clock(); run.Ended.Before(run.Started) {
 		run.Ended = run.Started
@@ -179,7 +180,7 @@ func answerOf(ctx context.Context, a *app.App, r DreamRequest, run, question str
 		return "", result.Exit, &fault.Error{Code: fault.Found, ID: r.Name, Err: err, Reason: app.Folded(err.Error()), Hint: "type stig dream " + r.Name + " --print to see what it was given"}
 	case result.Exit != 0:
 		return "", result.Exit, &fault.Error{Code: fault.Found, ID: r.Name,
-			Reason: fmt.Sprintf("%s ended with exit code %d, and nothing was written: %s", r.Command[0], result.Exit, app.Clipped(app.Folded(string(result.Stderr)), keptOfText)),
+			Reason: fmt.Sprintf("%s ended with exit code %d, and nothing was written: %s", r.Command[0], result.Exit, visible.Clipped(app.Folded(string(result.Stderr)), keptOfText)),
 			Hint:   "type stig dream " + r.Name + " --print to see what it was given"}
 	}
 	return answer.String(), 0, nil

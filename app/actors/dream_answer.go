@@ -14,6 +14,7 @@ import (
 	"stig/profile"
 	"stig/secret"
 	"stig/signals"
+	"stig/visible"
 )
 
 const (
@@ -68,7 +69,7 @@ func readAnswer(p *profile.Profile, text string) (d dreamed, err error) {
 			d.proposal = strings.TrimSpace(d.proposal + "\n\n## " + part.Heading + "\n\n" + part.Body)
 		}
 	}
-	d.reason = app.Clipped(app.Folded(d.reason), lineLimit)
+	d.reason = visible.Clipped(app.Folded(d.reason), lineLimit)
 	switch n := utf8.RuneCountInString(d.learned); {
 	case n == 0:
 		return d, refusedAnswer(p.Name, "it says nothing for ## Learned")
@@ -165,7 +166,7 @@ func learn(p *profile.Profile, d dreamed, unless string, now time.Time) ([]byte,
 	}
 	line := fmt.Sprintf("- %s: dream: %s", signals.Day(now), cmp.Or(d.reason, unless))
 	if first := app.FirstLine(was); first != "" {
-		line += fmt.Sprintf("; before: %q", app.Clipped(app.Folded(first), lineLimit))
+		line += fmt.Sprintf("; before: %q", visible.Clipped(app.Folded(first), lineLimit))
 	}
 	if text, err = changed.With(profile.Evolution, withDream(p.Section(profile.Evolution), line)); err != nil {
 		return nil, refusedAnswer(p.Name, err.Error())

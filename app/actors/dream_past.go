@@ -18,6 +18,7 @@ import (
 	"stig/profile"
 	"stig/signals"
 	"stig/trace"
+	"stig/visible"
 )
 
 // past is what an actor did, and what was said to it, in a time.
@@ -229,7 +230,7 @@ func (p past) writeRuns(b *strings.Builder) {
 	writeList(b, fmt.Sprintf("Runs: %s", strings.Join(words, ", ")), p.runs[max(0, len(p.runs)-mostItems):], func(r live.Run) string {
 		line := fmt.Sprintf("- %s %s: %s, exit %d, %s", cmp.Or(r.Issue, "no issue"), r.Task, cmp.Or(r.Outcome, "no outcome"), r.Exit, r.Ended.Sub(r.Started).Round(time.Second))
 		if r.Why != "" {
-			line += ": " + app.Clipped(app.Folded(r.Why), keptOfText)
+			line += ": " + visible.Clipped(app.Folded(r.Why), keptOfText)
 		}
 		return line
 	})
@@ -242,7 +243,7 @@ func (p past) writeLessons(b *strings.Builder) {
 			line += ", surprise " + l.surprise
 		}
 		if l.learned != "" {
-			line += ": " + app.Clipped(app.Folded(l.learned), keptOfText)
+			line += ": " + visible.Clipped(app.Folded(l.learned), keptOfText)
 		}
 		return line
 	})
@@ -272,7 +273,7 @@ func writeList[T any](b *strings.Builder, heading string, items []T, line func(T
 
 // quoted sets apart at most so many characters of what somebody wrote.
 func quoted(text string, most int) string {
-	lines := strings.Split(app.Clipped(strings.TrimSpace(text), most), "\n")
+	lines := strings.Split(visible.Clipped(strings.TrimSpace(text), most), "\n")
 	return "  > " + strings.Join(lines, "\n  > ")
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"stig/app"
 	"stig/orient"
+	"stig/visible"
 )
 
 // Questions puts questions on the sheet, those of one issue together, each
@@ -24,7 +25,7 @@ func (s *sheet) Questions(list []orient.Asked) {
 			title += " (closed)"
 		}
 		s.text.WriteString("  ")
-		s.Line(Plain, cutColumns(title, pageWidth-2-columns(list[i].ID)))
+		s.Line(Plain, visible.ClippedColumns(title, pageWidth-2-visible.Columns(list[i].ID)))
 		s.issue(list[i:end])
 		i = end
 	}

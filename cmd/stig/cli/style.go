@@ -3,12 +3,11 @@ package cli
 import (
 	"os"
 	"strings"
-	"unicode"
 
 	"golang.org/x/term"
-	"golang.org/x/text/width"
 
 	"stig/app"
+	"stig/visible"
 )
 
 // pageWidth is the width in columns that text for a reader is wrapped to.
@@ -80,7 +79,7 @@ func (s *sheet) Blank() { s.text.WriteString("\n") }
 func (s *sheet) Wrap(st style, first, rest, text string) {
 	lead := first
 	for _, paragraph := range strings.Split(strings.TrimRight(app.Visible(text), "\n"), "\n") {
-		for _, line := range Wrapped(paragraph, pageWidth-columns(first)) {
+		for _, line := range Wrapped(paragraph, pageWidth-visible.Columns(first)) {
 			if line == "" {
 				s.text.WriteString(strings.TrimRight(lead, " ") + "\n")
 			} else {
@@ -109,12 +108,12 @@ func Wrapped(line string, most int) []string {
 			if begun {
 				next = now + " " + word
 			}
-			if columns(next) <= most {
+			if visible.Columns(next) <= most {
 				now, begun = next, true
 				break
 			}
 			if !begun {
-				head := fitting(word, most-columns(now))
+				head := visible.Fitting(word, most-visible.Columns(now))
 				now, word = now+head, word[len(head):]
 			}
 			lines = append(lines, now)
@@ -125,52 +124,6 @@ func Wrapped(line string, most int) []string {
 		}
 	}
 	return append(lines, now)
-}
-
-// fitting is the beginning of a word that has at most so many columns, and at
-// least one character.
-func fitting(word string, most int) string {
-	taken := 0
-	for i, r := range word {
-		taken += runeColumns(r)
-		if taken > most && i > 0 {
-			return word[:i]
-		}
-	}
-	return word
-}
-
-// columns is how wide a text is on a terminal.
-func columns(text string) int {
-	n := 0
-	for _, r := range text {
-		n += runeColumns(r)
-	}
-	return n
-}
-
-// runeColumns is 2 for the wide characters of East Asia and most pictures, 0
-// for what combines with the character before it.
-func runeColumns(r rune) int {
-	if r < 0x300 {
-		return 1
-	}
-	if unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) {
-		return 0
-	}
-	switch width.LookupRune(r).Kind() {
-	case width.EastAsianWide, width.EastAsianFullwidth:
-		return 2
-	}
-	return 1
-}
-
-// cutColumns keeps a text within so many columns.
-func cutColumns(text string, most int) string {
-	if columns(text) <= most {
-		return text
-	}
-	return strings.TrimRight(fitting(text, most-1), " ") + "…"
 }
 
 // markdown puts our own Markdown on the sheet: its headings stand out, and

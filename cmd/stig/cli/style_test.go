@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"stig/app"
+	"stig/visible"
 )
 
 // TestWrapped asserts what a reader at 80 columns sees: no line is wider, no
@@ -44,8 +45,8 @@ func FuzzWrapped(f *testing.F) {
 		line = app.Visible(strings.ReplaceAll(line, "\n", " "))
 		var words strings.Builder
 		for _, part := range Wrapped(line, most) {
-			if columns(part) > most {
-				t.Errorf("%q at %d: %q has %d columns", line, most, part, columns(part))
+			if visible.Columns(part) > most {
+				t.Errorf("%q at %d: %q has %d columns", line, most, part, visible.Columns(part))
 			}
 			words.WriteString(strings.Join(strings.Fields(part), ""))
 		}

@@ -6,11 +6,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"stig/app"
+	"stig/visible"
 )
 
 // OneLine is the beginning of a text on one line, of so many characters at most.
@@ -19,10 +19,7 @@ func OneLine(text string, most int) string {
 	if words == "" {
 		return "nothing"
 	}
-	if utf8.RuneCountInString(words) <= most {
-		return words
-	}
-	return string([]rune(words)[:most-1]) + "…"
+	return visible.Clipped(words, most)
 }
 
 // Either is names as the help of a flag says them: "a, b or c".
@@ -39,11 +36,7 @@ const ListWidth = 100
 
 // CutLine keeps a text on one line of so many characters, its columns as they are.
 func CutLine(text string, most int) string {
-	line := strings.TrimRight(strings.NewReplacer("\n", " ", "\r", " ", "\t", " ").Replace(text), " ")
-	if utf8.RuneCountInString(line) <= most {
-		return line
-	}
-	return string([]rune(line)[:most-1]) + "…"
+	return visible.Clipped(strings.TrimRight(strings.NewReplacer("\n", " ", "\r", " ", "\t", " ").Replace(text), " "), most)
 }
 
 // TakesText binds the flags of a command that takes a text. what names it.
