@@ -76,7 +76,7 @@ func TestHowToAdd(t *testing.T) {
 	for _, run := range []struct{ command, want string }{
 		{"explain title-shouts", "Urgency is the priority of the issue."},
 		{"lint a-1", "title-shouts"},
-		{"check --help", "print as F: tide, text, json, github, sarif, junit;"},
+		{"check --help", "print as F: tide, text, json, github, sarif or junit;"},
 		{"signals reconcile a-2", ""},
 		{"signals set a-2 novelty=new", "a-2: written"},
 		{"signals get a-2 novelty", "new\n"},

@@ -206,11 +206,11 @@ func (a *App) checkRules(ctx context.Context, store beads.Place, past *lint.Past
 // prove runs the criteria of issues again, whoever trusts this repository, and says of
 // each why they do not pass. What passed on this very tree is not run again.
 func (a *App) prove(ctx context.Context, c *Checked, file *beads.Snapshot, ids []string) ([]string, error) {
-	site, err := a.Site(ctx, file.Place())
+	workspace, err := a.Workspace(ctx, file.Place())
 	if err != nil {
 		return nil, err
 	}
-	fresh, err := site.fresh(ctx)
+	fresh, err := workspace.fresh(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -218,7 +218,7 @@ func (a *App) prove(ctx context.Context, c *Checked, file *beads.Snapshot, ids [
 	batch := verify.Batch{Parallel: a.parallel(), Out: a.Progress, Terminal: a.Terminal, Now: a.Now}
 	var at []int // of each job, which issue it is of
 	for i, id := range ids {
-		t, err := retrial(site, file, id)
+		t, err := retrial(workspace, file, id)
 		if err != nil {
 			return nil, err
 		}
@@ -240,7 +240,7 @@ func (a *App) prove(ctx context.Context, c *Checked, file *beads.Snapshot, ids [
 	if err != nil {
 		return nil, err
 	}
-	kept, keeps := site.verdicts()
+	kept, keeps := workspace.verdicts()
 	for n, v := range verdicts {
 		c.Proven[at[n]].Failed = firstFailure(v)
 		if keeps {
@@ -261,7 +261,7 @@ func (a *App) parallel() int {
 }
 
 // retrial plans the criteria of an issue that is closed, as they stand.
-func retrial(s *site, file *beads.Snapshot, id string) (*Trial, error) {
+func retrial(s *workspace, file *beads.Snapshot, id string) (*Trial, error) {
 	issue, err := file.Find(id)
 	if err != nil {
 		return nil, err

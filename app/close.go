@@ -87,7 +87,7 @@ func (o *CloseOptions) check(ids []string) error {
 type closer struct {
 	CloseOptions
 	app     *App
-	Site    *site
+	Site    *workspace
 	Store   beads.Store
 	Edit    beads.Options
 	closing checkpoint.Closing // its evidence is a waiver or still to come
@@ -100,7 +100,7 @@ func (a *App) closer(ctx context.Context, o CloseOptions) (*closer, error) {
 		return nil, err
 	}
 	c := &closer{CloseOptions: o, app: a, Store: store, Edit: edit, Rules: a.writeRules(edit.Now)}
-	if c.Site, err = a.Site(ctx, store.Place()); err != nil {
+	if c.Site, err = a.Workspace(ctx, store.Place()); err != nil {
 		return nil, err
 	}
 	c.closing.Reason, c.closing.Despite = o.Reason, o.Despite
@@ -503,11 +503,11 @@ func (a *App) gated(ctx context.Context, store beads.Place, attempt guard.Attemp
 	for i, id := range attempt.IDs {
 		list[i].id = id
 	}
-	site, err := a.Site(ctx, store)
+	workspace, err := a.Workspace(ctx, store)
 	if err != nil {
 		return list
 	}
-	fresh, err := site.fresh(ctx)
+	fresh, err := workspace.fresh(ctx)
 	if err != nil {
 		return list
 	}
@@ -530,7 +530,7 @@ func (a *App) gated(ctx context.Context, store beads.Place, attempt guard.Attemp
 		found := criteria.Of(record)
 		_, passed := fresh(issue.ID, found)
 		list[i].bare = len(found) == 0
-		list[i].proven = passed || waived && !criteria.Asks(found.Plan(site.look))
+		list[i].proven = passed || waived && !criteria.Asks(found.Plan(workspace.look))
 		held := checkpoint.HeldByQuestion(record, checkpoint.Rules{Schema: a.Schema})
 		if held != nil && !(store.Mode == beads.Export && saysDespite(attempt.Why, held)) {
 			list[i].asked = held

@@ -134,7 +134,7 @@ func (a *App) nearTitles(store beads.Store, drafts ...checkpoint.Draft) []*beads
 	defer file.Close()
 	for i, d := range drafts {
 		for at, issue := range file.All() {
-			if counts, ok := file.Index(issue.ID); ok && counts == at && !beads.Over(issue.Status) && recall.Near(issue.Title, d.Title) {
+			if counts, ok := file.Index(issue.ID); ok && counts == at && !beads.IsClosed(issue.Status) && recall.Near(issue.Title, d.Title) {
 				near[i] = issue
 				break
 			}

@@ -223,11 +223,11 @@ func (a *App) Reopen(ctx context.Context, r ReopenRequest) (*checkpoint.Reopened
 // forgetVerdict has the checks of an issue run again before it closes, though nothing
 // in the work tree changes: what they showed was not enough.
 func (a *App) forgetVerdict(ctx context.Context, store beads.Place, id string) error {
-	site, err := a.Site(ctx, store)
+	workspace, err := a.Workspace(ctx, store)
 	if err != nil {
 		return err
 	}
-	if kept, ok := site.verdicts(); ok {
+	if kept, ok := workspace.verdicts(); ok {
 		err = kept.Forget(id)
 	}
 	return err

@@ -199,12 +199,12 @@ func (a *App) Notify(ctx context.Context, store beads.Place, now time.Time, noti
 		return
 	}
 	warn := func(err error) { a.Warn("notify: nobody is told: %v", err) }
-	site, err := a.Site(ctx, store)
+	workspace, err := a.Workspace(ctx, store)
 	if err != nil {
 		warn(err)
 		return
 	}
-	to, err := a.Whom(ctx, site)
+	to, err := a.Whom(ctx, workspace)
 	if err != nil {
 		warn(err)
 		return
@@ -216,7 +216,7 @@ func (a *App) Notify(ctx context.Context, store beads.Place, now time.Time, noti
 	for _, n := range notices {
 		n.Title, n.Message = secret.Hide(n.Title), secret.Hide(n.Message)
 		n.Time, n.Click = now.UTC().Format(time.RFC3339), to.page(n.ID)
-		if err := a.tellOf(site, to, n); err != nil {
+		if err := a.tellOf(workspace, to, n); err != nil {
 			warn(err)
 		}
 	}
@@ -224,7 +224,7 @@ func (a *App) Notify(ctx context.Context, store beads.Place, now time.Time, noti
 
 // Whom says who is notified of events. What a repository says of it counts where
 // it is trusted, for it names programs to start and servers to contact.
-func (a *App) Whom(ctx context.Context, s *site) (Notifications, error) {
+func (a *App) Whom(ctx context.Context, s *workspace) (Notifications, error) {
 	if a.Config.Notify.Same(a.own) {
 		return a.own, nil
 	}
@@ -240,7 +240,7 @@ func (a *App) Whom(ctx context.Context, s *site) (Notifications, error) {
 
 // holdsStore reports whether the store, beside which the configuration lies, is
 // in the repository that trust is given to: --store can name any other.
-func (a *App) holdsStore(ctx context.Context, s *site) (bool, error) {
+func (a *App) holdsStore(ctx context.Context, s *workspace) (bool, error) {
 	holder, err := realPath(filepath.Dir(s.Store.Dir))
 	if err != nil {
 		return false, err
@@ -253,7 +253,7 @@ func (a *App) holdsStore(ctx context.Context, s *site) (bool, error) {
 }
 
 // tellOf starts the process that tells of an event, unless it is told already.
-func (a *App) tellOf(s *site, to Notifications, n Notice) error {
+func (a *App) tellOf(s *workspace, to Notifications, n Notice) error {
 	p := Parcel{To: to, Notice: n.Bounded(), Dir: s.root, Log: s.NotifyLog(), Mark: s.mark(n)}
 	if err := p.Claim(); errors.Is(err, fs.ErrExist) {
 		return nil
@@ -275,7 +275,7 @@ func (n Notice) Bounded() Notice {
 }
 
 // NotifyLog is where it is kept that somebody could not be told; "" for nowhere.
-func (s *site) NotifyLog() string {
+func (s *workspace) NotifyLog() string {
 	if dir := cmp.Or(s.own, s.state); dir != "" {
 		return filepath.Join(dir, "notify.log")
 	}
@@ -284,7 +284,7 @@ func (s *site) NotifyLog() string {
 
 // mark is the file that says that an event was notified; "" where there is no
 // place for it.
-func (s *site) mark(n Notice) string {
+func (s *workspace) mark(n Notice) string {
 	dir := cmp.Or(s.own, s.state)
 	if dir == "" {
 		return ""

@@ -79,7 +79,7 @@ func ParseHook(event, name string) (Hook, error) {
 // to break somebody's session, and neither is a mistake in here, of which the error
 // tells: the reply holds all the same.
 func (a *App) AnswerHook(ctx context.Context, hook Hook, text []byte) (reply []byte, err error) {
-	event := host.Hear(text)
+	event := host.ParseEvent(text)
 	if info, err := os.Stat(event.Dir); a.Dir == "" && err == nil && info.IsDir() {
 		a.Dir = event.Dir
 	}
@@ -204,7 +204,7 @@ func (a *App) SessionStart(ctx context.Context, h host.Host, e host.Event) []byt
 			}
 			return b.Markdown(), nil
 		}
-		s, err := orient.Look(file, graph, orient.SurveyRequest{As: who, Left: a.isLeft(file, rules.Now), Held: a.held(file, rules.Now), MayTake: a.mayTake(who), Budget: min(budget, orient.SurveyBudget)}, rules)
+		s, err := orient.NewSurvey(file, graph, orient.SurveyRequest{As: who, Left: a.isLeft(file, rules.Now), Held: a.held(file, rules.Now), MayTake: a.mayTake(who), Budget: min(budget, orient.SurveyBudget)}, rules)
 		if err != nil {
 			return "", err
 		}

@@ -20,8 +20,8 @@ import (
 // Unprovable warns of criteria in which nothing can be run: only a waiver would
 // close the issue.
 func (a *App) Unprovable(ctx context.Context, store beads.Place, found criteria.Criteria) []string {
-	site, err := a.Site(ctx, store)
-	if err != nil || len(found) == 0 || criteria.Asks(found.Plan(site.look)) {
+	workspace, err := a.Workspace(ctx, store)
+	if err != nil || len(found) == 0 || criteria.Asks(found.Plan(workspace.look)) {
 		return nil
 	}
 	return []string{"nothing in its criteria can be run; write the commands into a block marked verify"}
@@ -44,7 +44,7 @@ func (o *TrialOptions) Check() error {
 
 // Trial is one issue before the gate.
 type Trial struct {
-	Site     *site
+	Site     *workspace
 	Id       string
 	criteria criteria.Criteria
 	Plan     []criteria.Check
@@ -58,7 +58,7 @@ type Trial struct {
 // trial plans what the criteria of an issue ask for, and runs nothing of it.
 // The store as it is committed is read meanwhile: a large one takes as long as
 // many a check.
-func (a *App) trial(ctx context.Context, s *site, id string, found criteria.Criteria) *Trial {
+func (a *App) trial(ctx context.Context, s *workspace, id string, found criteria.Criteria) *Trial {
 	t := &Trial{Site: s, Id: id, criteria: found, Plan: found.Plan(s.look)}
 	t.compare = sync.OnceValues(func() (*checkpoint.Edited, error) { return a.edited(ctx, s, id, found) })
 	go t.compare()
@@ -209,7 +209,7 @@ func (a *App) TrialOf(ctx context.Context, id string) (*Trial, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := a.Site(ctx, file.Place())
+	s, err := a.Workspace(ctx, file.Place())
 	if err != nil {
 		return nil, err
 	}

@@ -286,9 +286,9 @@ const (
 	statusTombstone = "tombstone" // deleted: the line says that there was an issue
 )
 
-// Over reports whether nobody will work any more on an issue of that status:
+// IsClosed reports whether nobody will work any more on an issue of that status:
 // it is closed, or deleted.
-func Over(status string) bool { return status == statusClosed || status == statusTombstone }
+func IsClosed(status string) bool { return status == statusClosed || status == statusTombstone }
 
 // MarkClosed closes an issue: status, close_reason, closed_at and updated_at
 // together, the two times being the same. It is the one way to close: Set and

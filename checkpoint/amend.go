@@ -144,7 +144,7 @@ func move(s beads.Store, tx *beads.Tx, id, parent, by string) error {
 			return err
 		}
 		row.On = epic.ID
-		if beads.Over(epic.Status) {
+		if beads.IsClosed(epic.Status) {
 			return usage(fmt.Sprintf("%s: is over (status %s) and gets no more children", epic.ID, epic.Status), "name another --parent")
 		}
 	}

@@ -336,7 +336,7 @@ func (b *batch) parent(id string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if beads.Over(parent.Status) {
+	if beads.IsClosed(parent.Status) {
 		return "", usage(fmt.Sprintf("%s: is over (status %s) and gets no more children", parent.ID, parent.Status), "name another --parent")
 	}
 	return parent.ID, nil

@@ -105,7 +105,7 @@ func countedOf(issues Issues) []bool {
 func (g *Graph) counts(i int) bool { return g.counted[i] }
 
 // Closed reports whether an issue is over: closed or a tombstone.
-func (g *Graph) Closed(i int) bool { return beads.Over(g.issues.At(i).Status) }
+func (g *Graph) Closed(i int) bool { return beads.IsClosed(g.issues.At(i).Status) }
 
 // Incoming is a dependency row that points at an issue.
 type Incoming struct {
@@ -135,7 +135,7 @@ func AllIncoming(issues Issues, i int) []Incoming {
 // are notices, and channels places to talk, not work.
 func (g *Graph) holds(i int) bool {
 	issue := g.issues.At(i)
-	return !beads.Over(issue.Status) && issue.Status != "pinned" && !issue.Pinned && !issue.Channel
+	return !beads.IsClosed(issue.Status) && issue.Status != "pinned" && !issue.Pinned && !issue.Channel
 }
 
 // Outstanding reports whether an issue is work that is left to do: neither

@@ -43,12 +43,12 @@ func (e *examination) configuration() {
 }
 
 func (e *examination) trust() {
-	site, err := e.app.Site(e.ctx, e.store)
+	workspace, err := e.app.Workspace(e.ctx, e.store)
 	if err != nil {
 		e.failed("trust", err)
 		return
 	}
-	trusted, err := e.app.Trusted(e.ctx, site)
+	trusted, err := e.app.Trusted(e.ctx, workspace)
 	switch {
 	case err != nil:
 		e.failed("trust", err)

@@ -19,12 +19,12 @@ func (e *examination) notifications() {
 	if a.Config.Notify.Off() {
 		return // nobody asked for it
 	}
-	site, err := a.Site(e.ctx, e.store)
+	workspace, err := a.Workspace(e.ctx, e.store)
 	if err != nil {
 		e.failed("notify", err)
 		return
 	}
-	to, err := a.Whom(e.ctx, site)
+	to, err := a.Whom(e.ctx, workspace)
 	if err != nil {
 		e.failed("notify", err)
 		return
@@ -33,13 +33,13 @@ func (e *examination) notifications() {
 		e.todo("notify", "what the repository says of whom to tell does not count: it is not trusted", "read .stig.cue, then type stig trust")
 		return
 	}
-	last, err := lastLine(site.NotifyLog())
+	last, err := lastLine(workspace.NotifyLog())
 	if err != nil {
 		e.failed("notify", err)
 		return
 	}
 	if last != "" {
-		e.todo("notify", "somebody could not be told: "+last, "see "+app.Shortest(site.NotifyLog())+", and remove it")
+		e.todo("notify", "somebody could not be told: "+last, "see "+app.Shortest(workspace.NotifyLog())+", and remove it")
 		return
 	}
 	e.ok("notify", "told of events: %s", strings.Join(to.Words(), ", "))

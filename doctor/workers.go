@@ -83,7 +83,7 @@ func (e *examination) workTrees() {
 		_, issue, ok := strings.Cut(entry, "\nbranch refs/heads/stig/")
 		dir, _, _ := strings.Cut(strings.TrimPrefix(entry, "worktree "), "\n")
 		issue, _, _ = strings.Cut(issue, "\n")
-		if at, known := snapshot.Index(issue); !ok || !known || !beads.Over(snapshot.At(at).Status) {
+		if at, known := snapshot.Index(issue); !ok || !known || !beads.IsClosed(snapshot.At(at).Status) {
 			continue
 		}
 		unlock := ""

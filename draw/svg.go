@@ -116,7 +116,7 @@ func (p *Picture) writeBox(b *strings.Builder, n int, at box) {
 	fmt.Fprintf(b, "<g><title>%s</title>\n", escaped(tip))
 	text, radius := ink, 6
 	opacity := "1"
-	if beads.Over(node.Status) {
+	if beads.IsClosed(node.Status) {
 		text, opacity = paleInk, "0.45"
 	}
 	fmt.Fprintf(b, `<rect x="%d" y="%d" width="%d" height="%d" rx="%d" fill="%s"/>`+"\n", at.x, at.y, at.w, at.h, radius, paper)
@@ -134,7 +134,7 @@ func (p *Picture) writeBox(b *strings.Builder, n int, at box) {
 	}
 	fmt.Fprintf(b, `<text x="%d" y="%d" font-size="11" font-weight="600" fill="%s">%s</text>`+"\n", at.x+10, at.y+17, text, escaped(fitEnd(id, 12, room)))
 	corner := fmt.Sprintf("P%d", node.Priority)
-	if beads.Over(node.Status) {
+	if beads.IsClosed(node.Status) {
 		corner = "✓"
 	}
 	fmt.Fprintf(b, `<text x="%d" y="%d" font-size="10" text-anchor="end" fill="%s">%s</text>`+"\n", at.x+at.w-9, at.y+17, paleInk, corner)

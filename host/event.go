@@ -23,10 +23,10 @@ type Event struct {
 	Again   bool     // the session goes on only because a hook asked for it when it was to stop
 }
 
-// Hear reads what a host wrote to a hook. The names of what the hosts tell do
+// ParseEvent reads what a host wrote to a hook. The names of what the hosts tell do
 // not overlap, so it need not know which one it is. What is no JSON object,
 // and keys that hold something unexpected, tell nothing.
-func Hear(text []byte) Event {
+func ParseEvent(text []byte) Event {
 	said := object(text)
 	input := object(said["tool_input"])
 	event := Event{

@@ -9,7 +9,7 @@ import (
 	"stig/host"
 )
 
-func TestHear(t *testing.T) {
+func TestParseEvent(t *testing.T) {
 	tests := map[string]struct {
 		text string
 		want host.Event
@@ -68,7 +68,7 @@ func TestHear(t *testing.T) {
 		"deeper than that": {strings.Repeat("[", 20000), host.Event{}},
 	}
 	for name, test := range tests {
-		if got := host.Hear([]byte(test.text)); !reflect.DeepEqual(got, test.want) {
+		if got := host.ParseEvent([]byte(test.text)); !reflect.DeepEqual(got, test.want) {
 			t.Errorf("%s: got %+v, want %+v", name, got, test.want)
 		}
 	}
@@ -85,11 +85,11 @@ func TestLengthCountsAsHostsDo(t *testing.T) {
 	}
 }
 
-func FuzzHear(f *testing.F) {
+func FuzzParseEvent(f *testing.F) {
 	f.Add([]byte(`{"session_id":"1","cwd":"/srv","tool_name":"Edit","tool_input":{"command":["a"],"file_path":"b"}}`))
 	f.Add([]byte("{\"cwd\":\"\xff\",\"loop_count\":1e400}"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		event := host.Hear(text)
+		event := host.ParseEvent(text)
 		for _, h := range host.Hosts() {
 			for _, reply := range [][]byte{h.Context(event.Command), h.Deny(event.Command), h.GoOn(string(text)), h.Nothing()} {
 				if !json.Valid(reply) {

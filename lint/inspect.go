@@ -157,4 +157,4 @@ func (s *subject) add(rule string, line, column int, message, hint string) {
 func (s *subject) closed() bool { return s.issue.Status == "closed" }
 
 // over reports whether nobody will work on the issue any more.
-func (s *subject) over() bool { return beads.Over(s.issue.Status) }
+func (s *subject) over() bool { return beads.IsClosed(s.issue.Status) }

@@ -156,11 +156,11 @@ func (m *merger) conflict(b, o, t *line, d decision) {
 // which would not be there without.
 func (m *merger) result() Result {
 	text := m.out.String()
-	ended := three(m.base.ended, m.ours.ended, m.theirs.ended)
+	ended := pick3(m.base.ended, m.ours.ended, m.theirs.ended)
 	if !ended && m.last.text != "" && m.last.text != lastMarker {
 		text = strings.TrimSuffix(text, m.last.end)
 	}
-	return Result{Text: three(m.base.mark, m.ours.mark, m.theirs.mark) + text, Conflicts: m.conflicts, Warnings: m.warnings}
+	return Result{Text: pick3(m.base.mark, m.ours.mark, m.theirs.mark) + text, Conflicts: m.conflicts, Warnings: m.warnings}
 }
 
 // end is the line end of a merged line.
@@ -171,7 +171,7 @@ func (m *merger) end(b, o, t *line) string {
 			ends[i] = l.end
 		}
 	}
-	if end := three(ends[0], ends[1], ends[2]); end != "" {
+	if end := pick3(ends[0], ends[1], ends[2]); end != "" {
 		return end
 	}
 	return m.newline()
@@ -189,8 +189,8 @@ func (m *merger) newline() string {
 	return "\n"
 }
 
-// three takes the value of the side that changed it, ours if both did.
-func three[T comparable](base, ours, theirs T) T {
+// pick3 takes the value of the side that changed it, ours if both did.
+func pick3[T comparable](base, ours, theirs T) T {
 	if ours == base {
 		return theirs
 	}

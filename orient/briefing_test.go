@@ -76,7 +76,7 @@ func TestBriefingsCorpus(t *testing.T) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			file := open(t, path)
 			for i, issue := range file.All() {
-				if at, ok := file.Index(issue.ID); ok && at == i && !beads.Over(issue.Status) {
+				if at, ok := file.Index(issue.ID); ok && at == i && !beads.IsClosed(issue.Status) {
 					whole(t, file, issue.ID)
 				}
 			}

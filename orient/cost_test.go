@@ -29,7 +29,7 @@ func TestLookAllocates(t *testing.T) {
 	file := sampled(t, issues)
 	rules := Rules{Schema: cue.Embedded()}
 	look := func() {
-		if _, err := Look(file, dag.New(file), SurveyRequest{Budget: SurveyBudget}, rules); err != nil {
+		if _, err := NewSurvey(file, dag.New(file), SurveyRequest{Budget: SurveyBudget}, rules); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -51,7 +51,7 @@ func BenchmarkLook(b *testing.B) {
 	rules := Rules{Schema: cue.Embedded()}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Look(file, dag.New(file), SurveyRequest{Budget: SurveyBudget}, rules); err != nil {
+		if _, err := NewSurvey(file, dag.New(file), SurveyRequest{Budget: SurveyBudget}, rules); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -96,7 +96,7 @@ func (i Issue) holder() string {
 	switch {
 	case i.Started != "":
 		who += " since " + i.Started
-	case i.Changed != "" && !beads.Over(i.Status):
+	case i.Changed != "" && !beads.IsClosed(i.Status):
 		who += ", last change " + i.Changed
 	}
 	return who

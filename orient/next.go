@@ -12,7 +12,7 @@ import (
 )
 
 // over reports whether there is nothing left to do about the issue.
-func (b *Briefing) over() bool { return beads.Over(b.Issue.Status) }
+func (b *Briefing) over() bool { return beads.IsClosed(b.Issue.Status) }
 
 // next proposes what can succeed now: what else to do while this issue waits, or
 // to claim it if nobody did, then how work on it ends.
@@ -151,7 +151,7 @@ func writable(f *beads.Snapshot, doc *notes.Doc, i Issue, steps []Step, readOnly
 	problems := f.Problems()
 	problem := slices.IndexFunc(problems, func(p beads.Problem) bool { return p.Rule != beads.DuplicateID || p.ID == i.ID })
 	switch malformed := doc.Malformed(); {
-	case f.Place().Mode == beads.Export || beads.Over(i.Status):
+	case f.Place().Mode == beads.Export || beads.IsClosed(i.Status):
 		return steps
 	case readOnly != "":
 		first = Step{Why: "it can only be read here: " + readOnly, Argv: []string{"stig", "doctor"}}

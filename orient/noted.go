@@ -164,7 +164,7 @@ func remembered(issue *beads.Issue, from readers, rules Rules) (noted, error) {
 // noteOne reads what an issue notes from its line.
 func noteOne(issue *beads.Issue, from readers, rules Rules) (noted, error) {
 	t, many := unnoted(), 0
-	if issue.HasComments && !beads.Over(issue.Status) {
+	if issue.HasComments && !beads.IsClosed(issue.Status) {
 		record, err := from.lines.Record(issue)
 		if err != nil {
 			return t, err

@@ -82,7 +82,7 @@ func (r *Review) surprise() Surprise {
 func (r *Review) next() []Step {
 	id := r.Issue.ID
 	switch {
-	case beads.Over(r.Issue.Status):
+	case beads.IsClosed(r.Issue.Status):
 		return []Step{r.Issue.left()}
 	case len(r.OpenBlockers) > 0:
 		return []Step{{Why: "not all it waits for is closed; see how the first stands", Argv: []string{"stig", "orient", r.OpenBlockers[0].ID}}}

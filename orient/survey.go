@@ -152,9 +152,9 @@ type SurveyRequest struct {
 	Inbox   int      // items in the inbox of who reads
 }
 
-// Look surveys the store. It reads the notes of every issue once and fails
+// NewSurvey surveys the store. It reads the notes of every issue once and fails
 // only when a line can no longer be read.
-func Look(f *beads.Snapshot, g *dag.Graph, req SurveyRequest, rules Rules) (*Survey, error) {
+func NewSurvey(f *beads.Snapshot, g *dag.Graph, req SurveyRequest, rules Rules) (*Survey, error) {
 	list, err := allNoted(f, rules)
 	if err != nil {
 		return nil, err
@@ -249,7 +249,7 @@ func (s *surveyor) counts() (Counts, map[string]int) {
 	})
 	passing := 0
 	for _, issue := range s.file.All() {
-		if (issue.Ephemeral || issue.Template) && !beads.Over(issue.Status) {
+		if (issue.Ephemeral || issue.Template) && !beads.IsClosed(issue.Status) {
 			passing++
 		}
 	}

@@ -91,7 +91,7 @@ func store(t *testing.T, lines ...line) *beads.Snapshot {
 
 func look(t *testing.T, file *beads.Snapshot, request orient.SurveyRequest) *orient.Survey {
 	t.Helper()
-	s, err := orient.Look(file, dag.New(file), request, rules())
+	s, err := orient.NewSurvey(file, dag.New(file), request, rules())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -182,7 +182,7 @@ func (s *survey) mentions(a *app.App, name string) (place string, assigned []str
 	defer file.Close()
 	reader := file.Reader()
 	for _, issue := range file.All() {
-		if beads.Over(issue.Status) {
+		if beads.IsClosed(issue.Status) {
 			continue
 		}
 		if issue.Assignee == name {

@@ -95,7 +95,7 @@ func (o *owner) chosen(r AckRequest, items []inbox.Item) (acked *Acked, fresh []
 // missing it is, which may be that of another branch.
 func (o *owner) gone(file *beads.Snapshot, ack live.Ack) bool {
 	i, ok := file.Index(ack.Issue)
-	if !ok || !beads.Over(file.At(i).Status) || o.now.Sub(ack.At) <= inbox.Kept {
+	if !ok || !beads.IsClosed(file.At(i).Status) || o.now.Sub(ack.At) <= inbox.Kept {
 		return false
 	}
 	record, err := file.At(i).Record()

@@ -99,7 +99,7 @@ func (s *session) held(who string) bool {
 }
 
 // closed reports whether the issue is.
-func (s *session) closed() bool { return beads.Over(s.record.Text(beads.Status)) }
+func (s *session) closed() bool { return beads.IsClosed(s.record.Text(beads.Status)) }
 
 // worth refuses an issue of which it is known what to do.
 func (s *session) worth(force bool) error {

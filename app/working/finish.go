@@ -111,7 +111,7 @@ func (l *loop) left(ctx context.Context, r *live.Run, tree *worktree.Tree) (left
 	}
 	doc := notes.Parse(record.Text(beads.Notes))
 	left.Asked = signals.Asks(doc, signals.Read(doc, l.app.Schema))
-	left.Closed = beads.Over(record.Text(beads.Status))
+	left.Closed = beads.IsClosed(record.Text(beads.Status))
 	left.Checkpoint = r.Notes != verify.Hash(record.Text(beads.Notes))
 	left.Traces = l.comments(record, r.ID) > r.Comments || l.edited(r)
 	now, err := l.stateOf(ctx, r)

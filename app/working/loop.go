@@ -268,7 +268,7 @@ func (l *loop) isClosed() bool {
 		return false
 	}
 	record, err := l.recordOf(l.filter.issue)
-	return err == nil && record != nil && beads.Over(record.Text(beads.Status))
+	return err == nil && record != nil && beads.IsClosed(record.Text(beads.Status))
 }
 
 // wait waits until the store changes, the time has come, or a person says something. The

@@ -298,7 +298,7 @@ func (l *loop) isLost(ctx context.Context, issue string) bool {
 		return false // or it cannot be renewed now, and the next time may do
 	}
 	record, err := l.recordOf(issue)
-	return err == nil && (record == nil || !beads.Over(record.Text(beads.Status)))
+	return err == nil && (record == nil || !beads.IsClosed(record.Text(beads.Status)))
 }
 
 // environ is the environment of the command.

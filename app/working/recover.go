@@ -122,7 +122,7 @@ func (l *loop) reclaim(ctx context.Context, r *live.Run) (bool, error) {
 	if err != nil || record == nil {
 		return false, err
 	}
-	if beads.Over(record.Text(beads.Status)) {
+	if beads.IsClosed(record.Text(beads.Status)) {
 		return true, nil
 	}
 	_, err = l.fresh(ctx, "").Claim(ctx, app.ClaimRequest{ID: r.Issue, Loop: &app.LoopClaim{

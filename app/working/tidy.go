@@ -30,7 +30,7 @@ func (l *loop) tidy(ctx context.Context) {
 			continue
 		}
 		record, err := l.recordOf(tree.Issue)
-		if err != nil || record == nil || !beads.Over(record.Text(beads.Status)) {
+		if err != nil || record == nil || !beads.IsClosed(record.Text(beads.Status)) {
 			continue
 		}
 		if err := tree.Remove(ctx); err != nil {

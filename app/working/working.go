@@ -423,11 +423,11 @@ func (l *loop) trusted(ctx context.Context) error {
 	if l.NoClose {
 		return nil
 	}
-	site, err := l.app.Site(ctx, l.store.Place())
+	workspace, err := l.app.Workspace(ctx, l.store.Place())
 	if err != nil {
 		return err
 	}
-	ok, err := l.app.Trusted(ctx, site)
+	ok, err := l.app.Trusted(ctx, workspace)
 	if err != nil || ok {
 		return err
 	}

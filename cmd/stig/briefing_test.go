@@ -55,7 +55,7 @@ func suggestions(t *testing.T, path string) {
 	defer file.Close()
 	tried := map[string]bool{}
 	for _, issue := range file.All() {
-		if beads.Over(issue.Status) || tried[issue.ID] {
+		if beads.IsClosed(issue.Status) || tried[issue.ID] {
 			continue
 		}
 		tried[issue.ID] = true

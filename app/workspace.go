@@ -26,8 +26,8 @@ import (
 	"stig/verify"
 )
 
-// site is where criteria are run, and where what came of it is kept.
-type site struct {
+// workspace is where criteria are run, and where what came of it is kept.
+type workspace struct {
 	Store beads.Place
 	root  string     // the directory that checks run in
 	place git.Place  // the repository that root is in, the zero value for none
@@ -41,7 +41,7 @@ type site struct {
 // Site finds the place of the checks: the work tree that stig is started in. A
 // store in a .beads there makes the directory that holds it the root; a store
 // somewhere else, such as that of the main checkout, does not.
-func (a *App) Site(ctx context.Context, store beads.Place) (*site, error) {
+func (a *App) Workspace(ctx context.Context, store beads.Place) (*workspace, error) {
 	here, err := realPath(cmp.Or(a.Dir, "."))
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (a *App) Site(ctx context.Context, store beads.Place) (*site, error) {
 			return nil, err
 		}
 	}
-	s := &site{Store: store, state: a.StateDir()}
+	s := &workspace{Store: store, state: a.StateDir()}
 	if s.place, err = a.PlaceOf(ctx, here); err != nil {
 		return nil, err
 	}
@@ -116,14 +116,14 @@ func (a *App) StateDir() string {
 }
 
 // repository names what is trusted, and the commit that it began with.
-func (s *site) repository(ctx context.Context, known ...string) (root, commit string, err error) {
+func (s *workspace) repository(ctx context.Context, known ...string) (root, commit string, err error) {
 	commit, err = s.git.RootCommit(ctx, known...)
 	return cmp.Or(s.place.Home, s.root), commit, err
 }
 
 // Trusted reports whether criteria may be run here, and what the configuration of the
 // repository names may be started.
-func (a *App) Trusted(ctx context.Context, s *site) (bool, error) {
+func (a *App) Trusted(ctx context.Context, s *workspace) (bool, error) {
 	t, err := a.standing(ctx, s)
 	return t.trusted, err
 }
@@ -135,7 +135,7 @@ type standing struct {
 	grant   *verify.Grant // nil where it is trusted by the environment, and where it is not
 }
 
-func (a *App) standing(ctx context.Context, s *site) (standing, error) {
+func (a *App) standing(ctx context.Context, s *workspace) (standing, error) {
 	switch word := a.Getenv("STIG_TRUST"); word {
 	case "1":
 		return standing{trusted: true}, nil
@@ -218,14 +218,14 @@ func (a *App) tellNew(t *Trial, grant *verify.Grant) {
 }
 
 // commands have a grant know the commands that the criteria of all issues ask for.
-func (s *site) commands(store beads.Store, grant *verify.Grant) error {
+func (s *workspace) commands(store beads.Store, grant *verify.Grant) error {
 	file, err := store.Snapshot()
 	if err != nil {
 		return err
 	}
 	defer file.Close()
 	for i := range file.Len() {
-		if issue := file.At(i); !beads.Over(issue.Status) {
+		if issue := file.At(i); !beads.IsClosed(issue.Status) {
 			record, err := issue.Record()
 			if err != nil {
 				return err
@@ -239,7 +239,7 @@ func (s *site) commands(store beads.Store, grant *verify.Grant) error {
 // verdicts keeps what the gate found, in git's own directory of this work
 // tree, below the path of the store, since a repository may have several; ok is
 // false where there is no git, and nothing can tell two trees apart.
-func (s *site) verdicts() (kept verify.Verdicts, ok bool) {
+func (s *workspace) verdicts() (kept verify.Verdicts, ok bool) {
 	if s.own == "" {
 		return verify.Verdicts{}, false
 	}
@@ -248,7 +248,7 @@ func (s *site) verdicts() (kept verify.Verdicts, ok bool) {
 }
 
 // logs is the directory for whole outputs, "" where there is none.
-func (s *site) logs() string {
+func (s *workspace) logs() string {
 	if dir := cmp.Or(s.own, s.state); dir != "" {
 		return filepath.Join(dir, "logs")
 	}
@@ -257,7 +257,7 @@ func (s *site) logs() string {
 
 // fresh looks at the tree once, and gives what finds the verdict on criteria
 // that passed and still counts, for any number of issues.
-func (s *site) fresh(ctx context.Context) (func(id string, c criteria.Criteria) (*verify.Verdict, bool), error) {
+func (s *workspace) fresh(ctx context.Context) (func(id string, c criteria.Criteria) (*verify.Verdict, bool), error) {
 	none := func(string, criteria.Criteria) (*verify.Verdict, bool) { return nil, false }
 	kept, ok := s.verdicts()
 	if !ok {
@@ -278,7 +278,7 @@ func (s *site) fresh(ctx context.Context) (func(id string, c criteria.Criteria) 
 }
 
 // edited compares criteria with those that are committed.
-func (a *App) edited(ctx context.Context, s *site, id string, c criteria.Criteria) (*checkpoint.Edited, error) {
+func (a *App) edited(ctx context.Context, s *workspace, id string, c criteria.Criteria) (*checkpoint.Edited, error) {
 	if s.Store.File() == "" {
 		return nil, nil
 	}
@@ -345,7 +345,7 @@ func (a *App) trustHere(ctx context.Context) (trust verify.Trust, grant verify.G
 	if err != nil {
 		return trust, grant, err
 	}
-	s, err := a.Site(ctx, store.Place())
+	s, err := a.Workspace(ctx, store.Place())
 	if err != nil {
 		return trust, grant, err
 	}
@@ -398,7 +398,7 @@ func (a *App) belowRun() bool {
 
 // agreeToActors has a grant know what the files of actors have run. A file with a
 // mistake runs nothing, and is asked about when it is right.
-func (a *App) agreeToActors(s *site, grant *verify.Grant) {
+func (a *App) agreeToActors(s *workspace, grant *verify.Grant) {
 	root := filepath.Dir(s.Store.Dir)
 	names, err := profile.Names(root)
 	for _, name := range names {
@@ -423,7 +423,7 @@ type ActorTrust struct {
 	Repository bool // the repository is
 	Agreed     bool // and a person agreed to these very commands
 
-	site  *site
+	workspace  *workspace
 	grant *verify.Grant
 }
 
@@ -433,10 +433,10 @@ func (a *App) TrustsActor(ctx context.Context, p *profile.Profile) (t ActorTrust
 	if err != nil {
 		return t, err
 	}
-	if t.site, err = a.Site(ctx, store.Place()); err != nil {
+	if t.workspace, err = a.Workspace(ctx, store.Place()); err != nil {
 		return t, err
 	}
-	s, err := a.standing(ctx, t.site)
+	s, err := a.standing(ctx, t.workspace)
 	t.Repository, t.grant = s.trusted, s.grant
 	t.Agreed = s.trusted && (s.grant == nil || s.grant.Agreed(CommandsOf(p)))
 	return t, err
@@ -449,5 +449,5 @@ func (t ActorTrust) AgreeToActor(p *profile.Profile) error {
 		return nil
 	}
 	t.grant.Agree(CommandsOf(p))
-	return verify.Trust{Dir: t.site.state}.Grant(*t.grant)
+	return verify.Trust{Dir: t.workspace.state}.Grant(*t.grant)
 }
