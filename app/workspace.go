@@ -423,8 +423,8 @@ type ActorTrust struct {
 	Repository bool // the repository is
 	Agreed     bool // and a person agreed to these very commands
 
-	workspace  *workspace
-	grant *verify.Grant
+	workspace *workspace
+	grant     *verify.Grant
 }
 
 // TrustsActor tells how far what the file of an actor has run is trusted.

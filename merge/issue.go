@@ -229,7 +229,9 @@ func (v versions) settle() (*beads.Record, value) {
 // deletion says what became of an issue that one side deleted while the other changed it,
 // which nobody sees in a list; "" for any other.
 func (v versions) deletion(settled *beads.Record) string {
-	deleted := func(r *beads.Record) bool { return beads.IsClosed(r.Text(beads.Status)) && len(r.Raw("deleted_at")) > 0 }
+	deleted := func(r *beads.Record) bool {
+		return beads.IsClosed(r.Text(beads.Status)) && len(r.Raw("deleted_at")) > 0
+	}
 	sides := "deleted in ours, changed in theirs"
 	switch {
 	case deleted(v.base), deleted(v.ours) == deleted(v.theirs):
