@@ -38,7 +38,7 @@ type workspace struct {
 	own   string                 // for what holds in this work tree alone; "" without git
 }
 
-// Site finds the place of the checks: the work tree that stig is started in. A
+// Workspace finds the place of the checks: the work tree that stig is started in. A
 // store in a .beads there makes the directory that holds it the root; a store
 // somewhere else, such as that of the main checkout, does not.
 func (a *App) Workspace(ctx context.Context, store beads.Place) (*workspace, error) {

@@ -200,7 +200,7 @@ func (w *watcher) look(tell func(watch.Event) error) (done, later bool, err erro
 	return done, later, w.remember(applied, len(events) > 0, end, later, now)
 }
 
-// untilDue is for how long nothing happens unless the store changes; 0 for ever.
+// untilDue is for how long nothing happens unless the store changes; 0 for no bound.
 func (w *watcher) untilDue() time.Duration {
 	now, err := w.now()
 	if err != nil {
