@@ -54,6 +54,7 @@ var notOnServers = map[string]string{
 	"setup_conflict":     "has git merge the file",
 	"setup_dry_run":      "has git merge the file",
 	"swarm_asked":        "files hold its live state",
+	"sweep_elsewhere":    "files hold its live state",
 }
 
 // onServer opens the store at a place on a server: in a database of its own, named by the
