@@ -55,8 +55,8 @@ func TestAttacks(t *testing.T) {
 				continue
 			}
 			t.Run(a.name, func(t *testing.T) {
+				stage := newStage(t, base) // before any other runs: a program that is being written cannot be started
 				t.Parallel()
-				stage := newStage(t, base)
 				outcome := stage.perform(a)
 				t.Logf("%s:\n%s", outcome, stage.said.String())
 				if a.slip && outcome == notFound {
