@@ -137,8 +137,8 @@ func (a *App) above() (list []process.ID) {
 	return list
 }
 
-// shows gives what a store shows of an issue: its status and whose it is.
-func shows(f *beads.Snapshot) func(issue string) (status, holder string) {
+// Shows gives what a store shows of an issue: its status and whose it is.
+func Shows(f *beads.Snapshot) func(issue string) (status, holder string) {
 	return func(id string) (string, string) {
 		if i, ok := f.Index(id); ok {
 			return f.At(i).Status, f.At(i).Assignee
@@ -192,7 +192,7 @@ func (c *claimer) leaseOf(issue, holder string) (live.Lease, lease.Judge, bool) 
 // take puts a lease on an issue that names this process, so that it ends with it where
 // the store is not written any more. The store is locked.
 func (c *claimer) take(f *beads.Snapshot, issue string) error {
-	c.judge.InStore = shows(f)
+	c.judge.InStore = Shows(f)
 	if c.options.DryRun {
 		claims, _ := c.place.Claims(issue)
 		_, err := c.ask(&claims, issue)

@@ -139,7 +139,7 @@ func (a *App) held(file *beads.Snapshot, now time.Time) map[string]orient.Held {
 		return nil
 	}
 	held, isThere := map[string]orient.Held{}, a.branches(place)
-	judge.InStore = shows(file)
+	judge.InStore = Shows(file)
 	isOpen := func(issue string) bool { status, _ := judge.InStore(issue); return status == "open" }
 	for _, l := range claims.Leases {
 		if isOpen(l.Issue) && judge.Holds(l) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"stig/app"
 	"stig/beads"
 	"stig/dag"
 	"stig/live"
@@ -65,14 +66,16 @@ func (l *loop) sense(ctx context.Context) (s sensed, err error) {
 	if err != nil {
 		return s, err
 	}
-	claims, err := l.place.Claims()
+	claims, judge, err := l.app.Judge(l.place, now).AsRead(func() (live.Claims, error) { return l.place.Claims() })
 	if err != nil {
 		l.once(err.Error()) // what was unreadable was set aside
 	}
-	p := picker{loop: l, sensed: &s, now: now, matcher: l.filter.over(file, graph), own: ownRuns(runs, l.name), leases: map[string]live.Lease{}}
+	judge.InStore = app.Shows(file)
+	p := picker{loop: l, sensed: &s, now: now, matcher: l.filter.over(file, graph), own: ownRuns(runs, l.name), leases: map[string]live.Lease{}, held: map[string]bool{}}
 	for _, lease := range claims.Leases {
 		p.leases[lease.Issue] = lease
-		s.others = s.others || lease.Run != "" && lease.Actor != l.name
+		p.held[lease.Issue] = lease.Actor != l.name && judge.Holds(lease)
+		s.others = s.others || lease.Run != "" && p.held[lease.Issue]
 	}
 	s.past = work.PastOf(runs, now)
 	list, err := p.pick(graph, worker)
@@ -101,6 +104,7 @@ type picker struct {
 	now    time.Time
 	own    map[string]live.Run // the last run of the actor on each issue
 	leases map[string]live.Lease
+	held   map[string]bool // issues that somebody else works on, here or in another work tree
 	matcher
 }
 
@@ -147,10 +151,7 @@ func (p *picker) pick(graph *dag.Graph, worker dag.Worker) (list []work.Candidat
 // candidate says when and why a ready issue is taken; exhausted is set where all attempts
 // failed and nobody was asked yet.
 func (p *picker) candidate(id string, rank int) (c work.Candidate, exhausted bool) {
-	c = work.Candidate{Issue: id, Kind: work.Ready, Rank: rank}
-	if lease, ok := p.leases[id]; ok {
-		c.Held = lease.Actor != p.name && lease.Until.After(p.now)
-	}
+	c = work.Candidate{Issue: id, Kind: work.Ready, Rank: rank, Held: p.held[id]}
 	if past := p.sensed.past[id]; past != nil {
 		c.Until = past.Until
 		exhausted = past.Attempts >= p.Attempts || past.Passes >= p.passes()

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -343,11 +344,39 @@ func (n *night) bringTogether() {
 			err = errors.Join(err, fmt.Errorf("git commit: exit %d, %w: %s", code, e, out))
 		}
 	}
-	if err = errors.Join(err, n.must(n.clone, "git", "merge", "-q", "--no-edit", "late")); err != nil {
+	if err = errors.Join(err, n.mergeLate()); err != nil {
 		n.fault("the old copy of the store: %v", err)
 	}
 	n.merged = err == nil
 	n.each("resume")
+}
+
+// mergeLate merges the branch of the old copy. An issue that is in the hands of one worker there,
+// which was killed, and of another here is a question; the user answers that it stays here.
+func (n *night) mergeLate() error {
+	out, code, err := n.says(n.clone, "git", "merge", "-q", "--no-edit", "late")
+	if err != nil || code == 0 {
+		return err
+	}
+	text, _, err := n.says(n.clone, "stig", "merge", "--resolve", "--json", "--quiet")
+	var open struct {
+		Conflicts []struct {
+			ID        string
+			Questions []struct{ Key string }
+		}
+	}
+	if err = errors.Join(err, json.Unmarshal([]byte(text), &open)); err != nil || len(open.Conflicts) == 0 {
+		return fmt.Errorf("git merge: exit %d: %s%s%w", code, out, text, err)
+	}
+	for _, c := range open.Conflicts {
+		if len(c.Questions) != 1 || c.Questions[0].Key != "assignee" {
+			return fmt.Errorf("git merge: exit %d: %s", code, out)
+		}
+		if err := n.must(n.clone, "stig", "merge", "--resolve", c.ID, "assignee=ours"); err != nil {
+			return err
+		}
+	}
+	return errors.Join(n.must(n.clone, "git", "add", ".beads"), n.must(n.clone, "git", "commit", "-q", "--no-edit"))
 }
 
 // each has stig worker do something with each loop.
