@@ -12,8 +12,8 @@ import (
 	"stig/checkpoint"
 	"stig/cue"
 	"stig/fault"
-	"stig/jsonl"
 	"stig/schemas"
+	"stig/textfile"
 )
 
 // Config is what the configuration files say; see schemas/stig/config.cue.
@@ -113,7 +113,7 @@ func (a *App) ConfigFiles(s beads.Place) (files []string) {
 }
 
 func (a *App) ReadConfig(path string) error {
-	source, err := jsonl.ReadText(path)
+	source, err := textfile.Read(path)
 	if IsAbsent(err) {
 		return nil
 	}
@@ -142,7 +142,7 @@ func (a *App) Narrow() error {
 	if path == "" || a.Schema.Narrowed() {
 		return nil
 	}
-	source, err := jsonl.ReadText(path)
+	source, err := textfile.Read(path)
 	if err != nil {
 		return badConfig("schema.file: "+err.Error(), "fix the path in the configuration file")
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 
 	"stig/beads"
-	"stig/jsonl"
+	"stig/textfile"
 )
 
 // Placed puts the path first in what is wrong with a file.
@@ -36,7 +36,7 @@ func replaceFile(path, text string, checks ...func() error) error {
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return jsonl.Replacement{Pattern: "." + filepath.Base(path) + ".stig-*.tmp", Mode: mode, Sync: true, Checks: checks}.Put(path, []byte(text))
+	return textfile.Replacement{Pattern: "." + filepath.Base(path) + ".stig-*.tmp", Mode: mode, Sync: true, Checks: checks}.Put(path, []byte(text))
 }
 
 // HostFile is a file that an assistant's program reads.
@@ -52,7 +52,7 @@ func Exists(path string) bool {
 
 // Read gives nil when there is no such file.
 func (f HostFile) Read() ([]byte, error) {
-	text, err := jsonl.ReadText(f.Path)
+	text, err := textfile.Read(f.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && Exists(f.Path):
 		return nil, fmt.Errorf("%s: a link to a file that is not there", Shortest(f.Path))

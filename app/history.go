@@ -17,12 +17,12 @@ import (
 	"stig/dag"
 	"stig/fault"
 	"stig/git"
-	"stig/jsonl"
 	"stig/lint"
 	"stig/orient"
 	"stig/process"
 	"stig/schemas"
 	"stig/signals"
+	"stig/textfile"
 )
 
 // LookBack computes the retrospective of the store or of an epic.
@@ -173,7 +173,7 @@ func gateSince(ctx context.Context, history beads.History, store beads.Place, co
 	file := filepath.Join(dir, ".stig.cue")
 	var text bytes.Buffer
 	_ = past.FileAt(ctx, commit, file, &text) // it may have none
-	now, err := jsonl.ReadText(file)
+	now, err := textfile.Read(file)
 	if err != nil && !IsAbsent(err) || bytes.Equal(now, text.Bytes()) {
 		return nil
 	}

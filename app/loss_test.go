@@ -15,6 +15,7 @@ import (
 	"stig/host"
 	"stig/jsonl"
 	"stig/signals"
+	"stig/textfile"
 )
 
 // write makes the store hold an issue for each id.
@@ -124,7 +125,7 @@ func drop(t *testing.T, dir, id string) {
 		}
 	}
 	if err == nil {
-		err = jsonl.ReplaceText(path, []byte(kept.String()))
+		err = textfile.Replace(path, []byte(kept.String()))
 	}
 	if err != nil || unlock() != nil {
 		t.Error(err)

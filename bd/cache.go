@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"stig/internal/arrange"
+	"stig/textfile"
 )
 
 // cache keeps, in a file for each store, the lines that were read last and the version
@@ -57,19 +57,9 @@ func (c cache) put(store, version string, text []byte) {
 	if c.dir == "" || version == "" || len(text) > mostCached || os.MkdirAll(c.dir, 0o700) != nil {
 		return
 	}
-	f, err := os.CreateTemp(c.dir, "new-*")
-	if err != nil {
-		return
+	if textfile.Replace(c.path(store), append([]byte(head(version, text)), text...)) == nil {
+		c.trim()
 	}
-	_, err = f.WriteString(head(version, text))
-	if err == nil {
-		_, err = f.Write(text)
-	}
-	if errors.Join(err, f.Close()) != nil || os.Rename(f.Name(), c.path(store)) != nil {
-		_ = os.Remove(f.Name())
-		return
-	}
-	c.trim()
 }
 
 // trim removes the files that were written longest ago, and what a run left that was

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"stig/beads"
+	"stig/beadsdir"
 )
 
 // dolt is a store of which bd keeps the issues in a Dolt database. It reads the
@@ -95,7 +96,8 @@ func (s *dolt) prefix(fallback bool) (string, error) {
 	if fallback {
 		return s.where.Name, nil
 	}
-	return settings(s.place.Dir)("issue-prefix"), nil
+	set, err := beadsdir.ReadSettings(s.place.Dir)
+	return set["issue-prefix"], err
 }
 
 const (

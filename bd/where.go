@@ -3,15 +3,13 @@ package bd
 import (
 	"bufio"
 	"cmp"
-	"encoding/json"
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 
 	"stig/beads"
+	"stig/beadsdir"
 	"stig/mysql"
 )
 
@@ -56,14 +54,18 @@ const (
 // Locate finds the database of a store. The variables are those that bd reads; what
 // the environment says counts before metadata.json, and that before config.yaml.
 func (b Program) Locate(p beads.Place) (Database, error) {
-	m, err := readMetadata(p.Dir)
+	var m metadata
+	if err := beadsdir.Metadata(p.Dir, &m); err != nil {
+		return Database{}, err
+	}
+	set, err := beadsdir.ReadSettings(p.Dir)
 	if err != nil {
 		return Database{}, err
 	}
-	set, env := settings(p.Dir), b.variables(p.Dir)
+	env := b.variables(p.Dir)
 	d := Database{Topology: Embedded, Name: cmp.Or(env("BEADS_DOLT_SERVER_DATABASE"), m.Database, defaultDatabase), Project: m.Project}
-	d.Shared = isTrue(env("BEADS_DOLT_SHARED_SERVER")) || isTrue(set("dolt.shared-server"))
-	mode := strings.ToLower(cmp.Or(m.Mode, set("dolt.mode"), string(Embedded)))
+	d.Shared = isTrue(env("BEADS_DOLT_SHARED_SERVER")) || isTrue(set["dolt.shared-server"])
+	mode := strings.ToLower(cmp.Or(m.Mode, set["dolt.mode"], string(Embedded)))
 	if !d.Shared && env("BEADS_DOLT_SERVER_MODE") != "1" && mode != string(Server) {
 		if d.Files = filepath.Join(p.Dir, "embeddeddolt", d.Name); mode != string(Embedded) {
 			d.Topology, d.Files = Through, mode
@@ -72,7 +74,7 @@ func (b Program) Locate(p beads.Place) (Database, error) {
 	}
 	d.Topology = Server
 	c := mysql.Config{
-		Host:     cmp.Or(env("BEADS_DOLT_SERVER_HOST"), m.Host, set("dolt.host"), defaultHost),
+		Host:     cmp.Or(env("BEADS_DOLT_SERVER_HOST"), m.Host, set["dolt.host"], defaultHost),
 		Socket:   cmp.Or(env("BEADS_DOLT_SERVER_SOCKET"), m.Socket),
 		User:     cmp.Or(env("BEADS_DOLT_SERVER_USER"), m.User, defaultUser),
 		Database: d.Name,
@@ -82,7 +84,7 @@ func (b Program) Locate(p beads.Place) (Database, error) {
 	if d.Shared {
 		dir = cmp.Or(env("BEADS_SHARED_SERVER_DIR"), filepath.Join(env("HOME"), ".beads", "shared-server"))
 	}
-	c.Port = cmp.Or(number(env("BEADS_DOLT_SERVER_PORT")), portFile(dir), number(set("dolt.port")), m.Port)
+	c.Port = cmp.Or(number(env("BEADS_DOLT_SERVER_PORT")), portFile(dir), number(set["dolt.port"]), m.Port)
 	if d.Shared {
 		c.Port = cmp.Or(c.Port, sharedPort)
 	}
@@ -104,48 +106,6 @@ func (d Database) Where() string {
 		return "database " + d.Name + " on a server at " + d.Server.Host
 	}
 	return "database " + d.Name + " on the server at " + d.Server.Host + ":" + strconv.Itoa(d.Server.Port)
-}
-
-func readMetadata(dir string) (m metadata, err error) {
-	path := filepath.Join(dir, "metadata.json")
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return m, nil
-	}
-	if err != nil {
-		return m, beads.Unreadable(path, err)
-	}
-	if err := json.Unmarshal(text, &m); err != nil {
-		return m, &beads.StoreError{Path: path, Reason: "does not say where bd's database is: " + err.Error(), Hint: "fix it; bd doctor says what it should hold"}
-	}
-	return m, nil
-}
-
-// settings reads values of bd's config.yaml by their dotted keys: a line "dolt.port: 1"
-// and one "port: 1" below "dolt:" say the same. What is not there is "".
-func settings(dir string) func(key string) string {
-	values := map[string]string{}
-	text, err := os.ReadFile(filepath.Join(dir, "config.yaml"))
-	if err != nil {
-		return func(string) string { return "" }
-	}
-	above := ""
-	for line := range strings.Lines(string(text)) {
-		key, value, ok := strings.Cut(strings.TrimRight(line, "\r\n"), ":")
-		name := strings.Trim(key, `"' `+"\t")
-		if !ok || strings.HasPrefix(name, "#") || name == "" {
-			continue
-		}
-		value, _, _ = strings.Cut(value, " #")
-		value = strings.Trim(value, "\"' \t")
-		if key[0] != ' ' && key[0] != '\t' {
-			above = name
-		} else {
-			name = above + "." + name
-		}
-		values[name] = value
-	}
-	return func(key string) string { return values[key] }
 }
 
 // variables are those of the environment, and for what it does not set those of the

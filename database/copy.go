@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"stig/internal/arrange"
-	"stig/jsonl"
+	"stig/textfile"
 )
 
 // A copy of what was read lies in a directory of its own: the file head, which says of
@@ -284,7 +284,7 @@ func writeHead(dir string, h *held, base string, rows []row) error {
 		return err
 	}
 	body := append(append(header, '\n'), h.fresh...)
-	return jsonl.ReplaceText(filepath.Join(dir, headName), append(body, checksum(body)...))
+	return textfile.Replace(filepath.Join(dir, headName), append(body, checksum(body)...))
 }
 
 // removeBases removes the bases that were left when others were written, and the heads of
@@ -301,7 +301,7 @@ func removeBases(dir string, now *os.File) {
 	for _, e := range entries {
 		info, err := e.Info()
 		isOld := err == nil && present.ModTime().Sub(info.ModTime()) > leftAfter
-		unfinished, _ := filepath.Match(jsonl.UnfinishedText, e.Name()) // the pattern is sound
+		unfinished, _ := filepath.Match(textfile.Unfinished, e.Name()) // the pattern is sound
 		if isOld && (strings.HasPrefix(e.Name(), basePrefix) || unfinished) {
 			_ = os.Remove(filepath.Join(dir, e.Name()))
 		}

@@ -10,8 +10,8 @@ import (
 
 	"stig/app"
 	"stig/host"
-	"stig/jsonl"
 	"stig/setup"
+	"stig/textfile"
 )
 
 // configuration reads each file by itself, so that a mistake in one does not
@@ -73,7 +73,7 @@ func (e *examination) assistants() {
 	var found []string
 	for _, dir := range host.SkillDirs() {
 		path := filepath.Join(filepath.FromSlash(dir.Path), host.SkillName, "SKILL.md")
-		text, err := jsonl.ReadText(filepath.Join(e.root(), path))
+		text, err := textfile.Read(filepath.Join(e.root(), path))
 		switch {
 		case err == nil && string(text) == host.Skill():
 			found = append(found, path)
@@ -89,7 +89,7 @@ func (e *examination) assistants() {
 		e.obstacles(s)
 	}
 	for _, name := range host.Instructions() {
-		text, err := jsonl.ReadText(filepath.Join(e.root(), name))
+		text, err := textfile.Read(filepath.Join(e.root(), name))
 		if err != nil {
 			continue
 		}
@@ -124,7 +124,7 @@ func (e *examination) olderSkills() {
 				e.failed("skill", err)
 			}
 			for _, path := range paths {
-				if text, err := jsonl.ReadText(path); err == nil && host.Overwrites(string(text)) {
+				if text, err := textfile.Read(path); err == nil && host.Overwrites(string(text)) {
 					shown := app.Shortest(path)
 					e.todo("skill", shown+" teaches to overwrite notes with bd update --notes, which loses what others wrote",
 						"rm -r "+filepath.Dir(shown)+", and stig skill install")
@@ -137,7 +137,7 @@ func (e *examination) olderSkills() {
 // settings looks whether the hooks of a host call stig; "" where they do not.
 func (e *examination) settings(s host.Settings) string {
 	path := filepath.Join(s.Dir, s.File)
-	text, err := jsonl.ReadText(filepath.Join(e.root(), path))
+	text, err := textfile.Read(filepath.Join(e.root(), path))
 	if errors.Is(err, fs.ErrNotExist) {
 		return ""
 	}
@@ -180,7 +180,7 @@ func (e *examination) pipelines() {
 			return
 		}
 		for _, path := range paths {
-			if text, err := jsonl.ReadText(path); err == nil && runsCheck(string(text)) {
+			if text, err := textfile.Read(path); err == nil && runsCheck(string(text)) {
 				found = append(found, app.Shortest(path))
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"stig/git"
 	"stig/jsonl"
 	"stig/setup"
+	"stig/textfile"
 )
 
 // repository looks at git around the store; false where there is none.
@@ -188,7 +189,7 @@ func (e *examination) gitHooks() {
 
 // calls names the trackers that a hook mentions.
 func calls(path string) string {
-	text, err := jsonl.ReadText(path)
+	text, err := textfile.Read(path)
 	if err != nil {
 		return " (cannot be read)"
 	}

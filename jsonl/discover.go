@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"stig/beads"
+	"stig/textfile"
 )
 
 // Where tells Discover where to look; the fields are the flags and variables.
@@ -208,7 +209,8 @@ func (d listing) here() (beads.Place, bool, error) {
 	}
 	name, err := d.jsonl()
 	if err == nil && name == "" { // bd 1.0 writes no file unless it is told to
-		if there, wrong := d.dolt(); there || wrong != nil {
+		_, mode, wrong := d.metadata()
+		if wrong != nil || d.isDolt(mode) {
 			name, err = "issues.jsonl", wrong
 		}
 	}
@@ -224,7 +226,7 @@ func (d listing) here() (beads.Place, bool, error) {
 // as some programs write it, is taken too.
 func (d listing) redirect() (string, error) {
 	path := filepath.Join(d.dir, "redirect")
-	text, err := ReadText(path)
+	text, err := textfile.Read(path)
 	if err != nil {
 		return "", beads.Unreadable(path, err)
 	}

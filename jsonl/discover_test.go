@@ -86,7 +86,7 @@ func TestDiscover(t *testing.T) {
 		{"BEADS_DIR is missing", []string{".git/", ".beads/issues.jsonl"}, Where{BeadsDir: "b"}, "", "ROOT/b: cannot be read: no such file or directory"},
 		{"no such Dir", nil, Where{Dir: "x"}, "", "ROOT/x: cannot be read: no such file or directory"},
 		{"whose store cannot be told", []string{".git/", ".beads/issues.jsonl", ".beads/metadata.json: <<<<<<< ours"}, Where{}, "",
-			`ROOT/.beads/metadata.json: does not tell whose store this is: column 1: expected an object ("{"), found "<"`},
+			`ROOT/.beads/metadata.json: does not say where the issues are: invalid character '<' looking for beginning of value`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			root := tree(t, c.files...)

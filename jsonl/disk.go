@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"stig/beads"
+	"stig/textfile"
 )
 
 // disk is what the write path asks of the file system, so that a layer which
@@ -76,7 +77,7 @@ func (osDisk) open(path string) (source, error)    { return os.Open(path) }
 func (osDisk) list(dir string) (listing, error)    { return listDir(dir) }
 
 func (osDisk) exchange(a, b string) error   { return exchange(a, b) }
-func (osDisk) rename(from, to string) error { return rename(from, to) }
+func (osDisk) rename(from, to string) error { return textfile.Rename(from, to) }
 func (osDisk) remove(path string) error     { return os.Remove(path) }
 func (osDisk) syncDir(path string) error    { return syncDir(path) }
 

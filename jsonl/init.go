@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"stig/beads"
+	"stig/textfile"
 )
 
 // ignored are the names that git need not see: locks and replacements under way.
@@ -173,4 +174,12 @@ func writeNew(path, text string) (err error) {
 		return fmt.Errorf("cannot be written: %w", err)
 	}
 	return f.Sync()
+}
+
+// PutNew makes a file in one step, unless one of the checks fails right before. What earlier
+// calls left beside it when they were killed is removed.
+func PutNew(path string, text []byte, checks ...func() error) error {
+	w := &writer{disk: osDisk{}, target: path}
+	w.removeUnfinished()
+	return textfile.Replacement{Pattern: w.pattern(), Mode: 0o644, Sync: true, Checks: checks}.Put(path, text)
 }

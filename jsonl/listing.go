@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"stig/beads"
+	"stig/beadsdir"
 )
 
 // listing is what stands in a .beads directory.
@@ -67,7 +68,7 @@ func (d listing) jsonl() (string, error) {
 // tracked reports whether a tracker keeps something here, although no file of
 // issues was found.
 func (d listing) tracked() bool {
-	return d.has("metadata.json") || d.has("config.yaml") || d.database() || d.isDir("dolt") || d.isDir("embeddeddolt")
+	return d.has(beadsdir.MetadataFile) || d.has(beadsdir.SettingsFile) || d.database() || d.isDir("dolt") || d.isDir("embeddeddolt")
 }
 
 func (d listing) hint() string {
@@ -83,15 +84,11 @@ func (d listing) store(name string) (beads.Place, error) {
 	// What beads_rust leaves behind; its database is named as that of bd, but
 	// bd also writes .local_version.
 	s.BR = d.has(".write.lock") || d.has(".br_history")
-	backend, err := d.backend()
+	backend, mode, err := d.metadata()
 	if err != nil {
 		return beads.Place{}, err
 	}
-	here, err := d.dolt()
-	if err != nil {
-		return beads.Place{}, err
-	}
-	if here {
+	if d.isDolt(mode) {
 		s.Mode = beads.Dolt
 		return s, nil
 	}
@@ -99,9 +96,11 @@ func (d listing) store(name string) (beads.Place, error) {
 		s.Mode = beads.Export
 		return s, nil
 	}
-	if s.NoDB, err = d.noDB(); err != nil {
+	settings, err := d.settings()
+	if err != nil {
 		return beads.Place{}, err
 	}
+	s.NoDB = strings.EqualFold(settings["no-db"], "true")
 	if d.database() && !s.NoDB && (!s.BR || d.has(".local_version")) {
 		s.Mode = beads.SQLite
 	}
@@ -112,58 +111,27 @@ func (d listing) database() bool {
 	return slices.ContainsFunc(d.names, func(name string) bool { return strings.HasSuffix(name, ".db") })
 }
 
-// dolt reports whether bd keeps a Dolt database here, or says which server has it.
-func (d listing) dolt() (bool, error) {
-	mode, err := d.metadata("dolt_mode")
-	return mode != "" && mode != "embedded" || d.isDir("dolt") || d.isDir("embeddeddolt"), err
+// metadata is what metadata.json says about the database, in small letters; "" where there is none.
+func (d listing) metadata() (backend, mode string, err error) {
+	var m struct {
+		Backend string `json:"backend"`
+		Mode    string `json:"dolt_mode"`
+	}
+	if d.has(beadsdir.MetadataFile) {
+		err = beadsdir.Metadata(d.dir, &m)
+	}
+	return strings.ToLower(m.Backend), strings.ToLower(m.Mode), err
 }
 
-// backend is what metadata.json says about the database.
-func (d listing) backend() (string, error) { return d.metadata("backend") }
-
-// metadata is a text of metadata.json in small letters; "" where there is none.
-func (d listing) metadata(key beads.Key) (string, error) {
-	if !d.has("metadata.json") {
-		return "", nil
-	}
-	path := filepath.Join(d.dir, "metadata.json")
-	data, err := ReadText(path)
-	if err != nil {
-		return "", beads.Unreadable(path, err)
-	}
-	r, bad := beads.ParseRecord(data)
-	if bad != nil {
-		return "", &beads.StoreError{
-			Path:   path,
-			Reason: "does not tell whose store this is: " + bad.Error(),
-			Hint:   "fix or remove it"}
-	}
-	return strings.ToLower(r.Text(key)), nil
+// isDolt reports whether bd keeps a Dolt database, here or on a server that its mode names.
+func (d listing) isDolt(mode string) bool {
+	return mode != "" && mode != "embedded" || d.isDir("dolt") || d.isDir("embeddeddolt")
 }
 
-// noDB reports whether config.yaml says no-db: true.
-func (d listing) noDB() (bool, error) {
-	value, err := d.setting("no-db")
-	return strings.EqualFold(value, "true"), err
-}
-
-// setting is the value of a key at the top level of config.yaml, or "".
-func (d listing) setting(name string) (string, error) {
-	if !d.has("config.yaml") {
-		return "", nil
+// settings are those of config.yaml.
+func (d listing) settings() (beadsdir.Settings, error) {
+	if !d.has(beadsdir.SettingsFile) {
+		return nil, nil
 	}
-	path := filepath.Join(d.dir, "config.yaml")
-	data, err := ReadText(path)
-	if err != nil {
-		return "", beads.Unreadable(path, err)
-	}
-	for line := range strings.Lines(string(data)) {
-		key, value, ok := strings.Cut(strings.TrimRight(line, "\r\n"), ":")
-		if !ok || strings.Trim(key, `"' `) != name || key[0] == ' ' {
-			continue
-		}
-		value, _, _ = strings.Cut(value, " #")
-		return strings.Trim(value, "\"' \t"), nil
-	}
-	return "", nil
+	return beadsdir.ReadSettings(d.dir)
 }

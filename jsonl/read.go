@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"stig/beads"
+	"stig/textfile"
 )
 
 const (
@@ -141,14 +142,14 @@ func prefix(dir string, fallback bool) (string, error) {
 		return "", err
 	}
 	if !fallback {
-		prefix, err := d.setting("issue-prefix")
-		return strings.TrimRight(prefix, "-"), err
+		settings, err := d.settings()
+		return strings.TrimRight(settings["issue-prefix"], "-"), err
 	}
 	if !d.has(prefixFile) {
 		return "", nil
 	}
 	path := filepath.Join(d.dir, prefixFile)
-	text, err := ReadText(path)
+	text, err := textfile.Read(path)
 	if err != nil {
 		return "", beads.Unreadable(path, err)
 	}

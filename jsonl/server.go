@@ -14,6 +14,7 @@ import (
 
 	"stig/beads"
 	"stig/mysql"
+	"stig/textfile"
 )
 
 // SettingsFile is the file in .beads that names the server which holds the issues.
@@ -44,7 +45,7 @@ func IsURL(store string) bool {
 
 // ReadSettings reads a SettingsFile; the error is a *beads.StoreError.
 func ReadSettings(path string) (Settings, error) {
-	text, err := ReadText(path)
+	text, err := textfile.Read(path)
 	if err != nil {
 		return Settings{}, beads.Unreadable(path, err)
 	}

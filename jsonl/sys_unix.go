@@ -55,8 +55,6 @@ func keepOwner(f *os.File, of fs.FileInfo) error {
 	return err
 }
 
-func rename(from, to string) error { return os.Rename(from, to) }
-
 // syncDir makes renames in a directory last through a crash.
 func syncDir(path string) error {
 	d, err := os.Open(path)

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"time"
 
 	"golang.org/x/sys/windows"
 )
@@ -21,19 +20,6 @@ func mayWrite(string) error { return nil }
 
 // keepOwner does nothing: a new file inherits its rights from the directory.
 func keepOwner(*os.File, fs.FileInfo) error { return nil }
-
-// rename tries for two seconds: while somebody reads the file at to, or a
-// scanner looks at either, it cannot be replaced here.
-func rename(from, to string) (err error) {
-	for range 200 {
-		err = os.Rename(from, to)
-		if !errors.Is(err, windows.ERROR_ACCESS_DENIED) && !errors.Is(err, windows.ERROR_SHARING_VIOLATION) {
-			return err
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	return err
-}
 
 // syncDir does nothing: directories cannot be synced here.
 func syncDir(string) error { return nil }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"stig/beads"
+	"stig/textfile"
 )
 
 // Worktree is the git work tree that a file lies in.
@@ -48,7 +49,7 @@ func worktreeAt(root, git string) (Worktree, error) {
 		return Worktree{}, beads.Unreadable(git, err)
 	}
 	if !info.IsDir() {
-		text, err := ReadText(git)
+		text, err := textfile.Read(git)
 		if err != nil {
 			return Worktree{}, beads.Unreadable(git, err)
 		}
@@ -59,7 +60,7 @@ func worktreeAt(root, git string) (Worktree, error) {
 		w.Own = under(root, strings.TrimSpace(link))
 		w.Common = w.Own
 	}
-	if text, err := ReadText(filepath.Join(w.Own, "commondir")); err == nil {
+	if text, err := textfile.Read(filepath.Join(w.Own, "commondir")); err == nil {
 		w.Common = under(w.Own, strings.TrimSpace(string(text)))
 	}
 	return w, nil
@@ -69,7 +70,7 @@ func worktreeAt(root, git string) (Worktree, error) {
 // its commit, "" before the first one and where git keeps its references in
 // another format than files.
 func (w Worktree) Head() (branch, commit string) {
-	text, err := ReadText(filepath.Join(w.Own, "HEAD"))
+	text, err := textfile.Read(filepath.Join(w.Own, "HEAD"))
 	if err != nil {
 		return "", ""
 	}
@@ -79,7 +80,7 @@ func (w Worktree) Head() (branch, commit string) {
 		return "", head
 	}
 	branch = strings.TrimPrefix(ref, "refs/heads/")
-	if text, err := ReadText(filepath.Join(w.Common, filepath.FromSlash(ref))); err == nil {
+	if text, err := textfile.Read(filepath.Join(w.Common, filepath.FromSlash(ref))); err == nil {
 		return branch, strings.TrimSpace(string(text))
 	}
 	packed, err := os.ReadFile(filepath.Join(w.Common, "packed-refs"))
@@ -98,7 +99,7 @@ func (w Worktree) Head() (branch, commit string) {
 // does not name meanwhile; "" where it is rebasing none.
 func (w Worktree) Rebasing() string {
 	for _, dir := range []string{"rebase-merge", "rebase-apply"} {
-		if text, err := ReadText(filepath.Join(w.Own, dir, "head-name")); w.Own != "" && err == nil {
+		if text, err := textfile.Read(filepath.Join(w.Own, dir, "head-name")); w.Own != "" && err == nil {
 			if branch, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "refs/heads/"); ok {
 				return branch
 			}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"stig/jsonl"
+	"stig/textfile"
 )
 
 // Baseline is how the store stood when a session of an assistant last looked at it.
@@ -42,7 +43,7 @@ func (p Place) Keep(id string, s Baseline, text []byte, now time.Time) error {
 	return p.locked("baseline", func(dir string) error {
 		s.Copy = filepath.Join(dir, "copy-"+hash(p.Worktree, p.Store, s.Stamp)+".jsonl")
 		if _, err := os.Stat(s.Copy); errors.Is(err, fs.ErrNotExist) {
-			if err := jsonl.ReplaceText(s.Copy, text); err != nil {
+			if err := textfile.Replace(s.Copy, text); err != nil {
 				return err
 			}
 		}

@@ -11,12 +11,13 @@ import (
 	"time"
 
 	"stig/jsonl"
+	"stig/textfile"
 )
 
 // readJSON reads a small file into v; a file that is not there leaves v as it
 // is. One that cannot be read is moved aside, and named in the error.
 func readJSON(path string, v any) error {
-	text, err := jsonl.ReadText(path)
+	text, err := textfile.Read(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return nil
@@ -51,7 +52,7 @@ func replaceJSON(path string, v any) error {
 	if err != nil {
 		return err
 	}
-	return jsonl.ReplaceText(path, append(text, '\n'))
+	return textfile.Replace(path, append(text, '\n'))
 }
 
 const lockWait = 10 * time.Second // locks are held for a few milliseconds

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"stig/jsonl"
+	"stig/textfile"
 )
 
 // Record is one edit of the store in the journal.
@@ -237,7 +238,7 @@ func dropOld(dir string, all []segment, now time.Time) {
 
 // sweep removes what writers of small files left that were ended.
 func sweep(dir string, now time.Time) {
-	unfinished, _ := filepath.Glob(filepath.Join(dir, jsonl.UnfinishedText)) // the pattern is sound
+	unfinished, _ := filepath.Glob(filepath.Join(dir, textfile.Unfinished)) // the pattern is sound
 	for _, path := range unfinished {
 		if info, err := os.Stat(path); err == nil && now.Sub(info.ModTime()) > time.Hour {
 			_ = os.Remove(path)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"stig/jsonl"
+	"stig/textfile"
 )
 
 // Place is where the live state of one store is kept, and where the store
@@ -144,7 +145,7 @@ func Writable(dir, store string) string {
 	if _, err := os.Stat(in); errors.Is(err, fs.ErrNotExist) {
 		in = filepath.Dir(dir)
 	}
-	if f, err := os.CreateTemp(in, jsonl.UnfinishedText); err == nil {
+	if f, err := os.CreateTemp(in, textfile.Unfinished); err == nil {
 		_, _ = f.Close(), os.Remove(f.Name())
 		return dir
 	}

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"stig/jsonl"
+	"stig/textfile"
 )
 
 // Journal is what was read of a journal.
@@ -254,7 +254,7 @@ func (p Place) forget(dir string, issues []string) (count int, err error) {
 			return count, err
 		}
 		if count += n; n > 0 {
-			if err := jsonl.ReplaceText(path, kept); err != nil {
+			if err := textfile.Replace(path, kept); err != nil {
 				return count, err
 			}
 		}

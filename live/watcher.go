@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"stig/jsonl"
+	"stig/textfile"
 )
 
 // Watcher is the memory of a watcher: the lines of the store as it last saw them, and
@@ -132,7 +133,7 @@ func (w *Watcher) Keep(s WatcherState, changed map[string][]byte, all map[string
 			return err
 		}
 		w.base, w.length = int64(len(text)), int64(len(text))
-		return jsonl.ReplaceText(w.path, text)
+		return textfile.Replace(w.path, text)
 	}
 	text, err := entries(s, changed)
 	if err != nil {

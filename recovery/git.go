@@ -12,8 +12,8 @@ import (
 	"stig/beads"
 	"stig/diff"
 	"stig/git"
-	"stig/jsonl"
 	"stig/live"
+	"stig/textfile"
 )
 
 // Clone is what git and the other work trees of a clone hold of a store. The
@@ -144,7 +144,7 @@ func (c Clone) outside(ctx context.Context) ([]git.Tip, error) {
 // that knows it has a tombstone, or where bd lists it among its deletions.
 func (c Clone) Deleted(ctx context.Context, ids []string) (map[string]bool, error) {
 	deleted := map[string]bool{}
-	text, err := jsonl.ReadText(filepath.Join(filepath.Dir(c.Path), "deletions.jsonl"))
+	text, err := textfile.Read(filepath.Join(filepath.Dir(c.Path), "deletions.jsonl"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"stig/beads"
 	"stig/database"
 	"stig/jsonl"
+	"stig/textfile"
 )
 
 // Synced says what Sync found.
@@ -155,7 +156,7 @@ func (c Copy) isOurs(text string) bool {
 func (c Copy) remember() {
 	text, err := os.ReadFile(c.File)
 	if path := c.note(); err == nil && path != "" && os.MkdirAll(filepath.Dir(path), 0o700) == nil {
-		_ = jsonl.ReplaceText(path, []byte(hashOf(text)))
+		_ = textfile.Replace(path, []byte(hashOf(text)))
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 
 	"stig/app"
 	"stig/host"
-	"stig/jsonl"
+	"stig/textfile"
 )
 
 // Obstacles lists what keeps a host from running the hooks that setup put into its
@@ -20,7 +20,7 @@ func Obstacles(ctx context.Context, a *app.App, settings host.Settings, o Option
 	}
 	around := host.Surroundings{Hooks: filepath.Join(dir, filepath.FromSlash(settings.File)), Same: sameFile}
 	around.Read = func(path string) []byte {
-		text, err := jsonl.ReadText(path)
+		text, err := textfile.Read(path)
 		if err != nil {
 			return nil // nothing can be said of it
 		}

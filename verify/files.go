@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"stig/jsonl"
+	"stig/textfile"
 )
 
 // replace puts a file in place at once, in a directory that it makes.
@@ -16,7 +16,7 @@ func replace(path string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	return jsonl.ReplaceText(path, text)
+	return textfile.Replace(path, text)
 }
 
 // maxName is the longest part of an id that a file name holds, in bytes.

@@ -23,6 +23,7 @@ import (
 
 	"stig/beads"
 	"stig/jsonl"
+	"stig/textfile"
 )
 
 const (
@@ -219,7 +220,7 @@ func (s *Store) put(before map[string]string, changes []beads.Change) error {
 		}
 	}
 	for _, c := range changes {
-		if err := jsonl.ReplaceText(filepath.Join(s.dir, url.PathEscape(c.ID)+suffix), c.After); err != nil {
+		if err := textfile.Replace(filepath.Join(s.dir, url.PathEscape(c.ID)+suffix), c.After); err != nil {
 			return &beads.StoreError{Path: s.dir, Reason: "cannot be written", Err: err, Hint: "see that the disk works and may be written"}
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"stig/internal/dirstore"
 	"stig/internal/memory"
 	"stig/jsonl"
+	"stig/textfile"
 )
 
 const two = `{"id":"h-1","title":"Light the lamp","status":"open","mine":1.50,"updated_at":"2026-01-01T00:00:00Z"}` + "\n" +
@@ -61,7 +62,7 @@ var stores = map[string]func(t *testing.T, text string) held{
 			t.Fatal(err)
 		}
 		return held{s, func(id, line string) error {
-			return jsonl.ReplaceText(filepath.Join(p.Dir, "issues", id+".json"), []byte(line))
+			return textfile.Replace(filepath.Join(p.Dir, "issues", id+".json"), []byte(line))
 		}}
 	},
 }

@@ -1,4 +1,9 @@
-package jsonl
+// Package textfile reads and replaces small files whole. It knows nothing of what is in them
+// and of directories: whoever calls makes these.
+//
+//	text, err := textfile.Read(path)
+//	err = textfile.Replace(path, changed(text))
+package textfile
 
 import (
 	"errors"
@@ -8,13 +13,13 @@ import (
 	"path/filepath"
 )
 
-// maxText is the most that ReadText reads, in bytes.
-const maxText = 16 << 20
+// most is the most that Read reads, in bytes.
+const most = 16 << 20
 
-// ReadText reads a plain file of at most 16 MiB whole. What comes with a
+// Read reads a plain file of at most 16 MiB whole. What comes with a
 // repository may be a link to a device, which has no end or never gives any:
 // that and a longer file are refused. Errors are of type *fs.PathError.
-func ReadText(path string) ([]byte, error) {
+func Read(path string) ([]byte, error) {
 	refused := func(why string) ([]byte, error) {
 		return nil, &fs.PathError{Op: "read", Path: path, Err: errors.New(why)}
 	}
@@ -27,7 +32,7 @@ func ReadText(path string) ([]byte, error) {
 		return refused("is a directory")
 	case !info.Mode().IsRegular():
 		return refused("is not a plain file")
-	case info.Size() > maxText:
+	case info.Size() > most:
 		return refused("is longer than 16 MiB")
 	}
 	f, err := os.Open(path)
@@ -35,31 +40,23 @@ func ReadText(path string) ([]byte, error) {
 		return nil, err
 	}
 	// Files of /proc say that they are empty, and some never end.
-	text, err := io.ReadAll(io.LimitReader(f, maxText+1))
+	text, err := io.ReadAll(io.LimitReader(f, most+1))
 	err = errors.Join(err, f.Close())
-	if err == nil && len(text) > maxText {
+	if err == nil && len(text) > most {
 		return refused("is longer than 16 MiB")
 	}
 	return text, err
 }
 
-// UnfinishedText is the pattern of the names that files have while ReplaceText
+// Unfinished is the pattern of the names that files have while Replace
 // fills them, and keep when the process is killed.
-const UnfinishedText = ".new-*"
+const Unfinished = ".new-*"
 
-// ReplaceText puts a small file in place at once, with mode 0600: a reader sees
+// Replace puts a small file in place at once, with mode 0600: a reader sees
 // the old text or the new one, also when the process is killed half-way. It does
 // not last through a power cut. The directory must be there.
-func ReplaceText(path string, text []byte) error {
-	return Replacement{Pattern: UnfinishedText, Mode: 0o600}.Put(path, text)
-}
-
-// PutNew makes a file in one step, unless one of the checks fails right before. What earlier
-// calls left beside it when they were killed is removed.
-func PutNew(path string, text []byte, checks ...func() error) error {
-	w := &writer{disk: osDisk{}, target: path}
-	w.removeUnfinished()
-	return Replacement{Pattern: w.pattern(), Mode: 0o644, Sync: true, Checks: checks}.Put(path, text)
+func Replace(path string, text []byte) error {
+	return Replacement{Pattern: Unfinished, Mode: 0o600}.Put(path, text)
 }
 
 // Replacement is how a file gets new content in one step, so that nobody ever sees
@@ -89,7 +86,7 @@ func (r Replacement) Put(path string, text []byte) error {
 		}
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
-		err = rename(f.Name(), path)
+		err = Rename(f.Name(), path)
 	}
 	if err != nil {
 		return errors.Join(err, os.Remove(f.Name()))

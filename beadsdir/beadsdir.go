@@ -1,0 +1,87 @@
+// Package beadsdir reads what bd and its relatives say of a store in files beside it:
+// metadata.json and config.yaml. It does not know what the values mean.
+//
+//	var m struct {
+//		Backend string `json:"backend"`
+//	}
+//	err := beadsdir.Metadata(".beads", &m)
+//	settings, err := beadsdir.ReadSettings(".beads")
+//	prefix := settings["issue-prefix"]
+package beadsdir
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"stig/beads"
+	"stig/textfile"
+)
+
+// The names of the files.
+const (
+	MetadataFile = "metadata.json"
+	SettingsFile = "config.yaml"
+)
+
+// Metadata decodes metadata.json of a directory into a struct, which stays as it is where there
+// is no such file. Errors are of type *beads.StoreError.
+func Metadata(dir string, into any) error {
+	path := filepath.Join(dir, MetadataFile)
+	text, err := read(path)
+	if err != nil || text == nil {
+		return err
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		return &beads.StoreError{Path: path, Reason: "does not say where the issues are: " + err.Error(), Hint: "fix or remove it; bd doctor says what it should hold"}
+	}
+	return nil
+}
+
+// Settings are the values of config.yaml by their dotted keys: a line "dolt.port: 1" and one
+// "port: 1" below "dolt:" say the same. What is not there is "".
+type Settings map[string]string
+
+// ReadSettings reads config.yaml of a directory; there are no settings where there is no such file.
+// It reads plain lines, as bd writes them, and no other YAML. Errors are of type *beads.StoreError.
+func ReadSettings(dir string) (Settings, error) {
+	path := filepath.Join(dir, SettingsFile)
+	text, err := read(path)
+	if err != nil || text == nil {
+		return nil, err
+	}
+	values, above := Settings{}, ""
+	for line := range strings.Lines(string(text)) {
+		key, value, ok := strings.Cut(strings.TrimRight(line, "\r\n"), ":")
+		name := strings.Trim(key, `"' `+"\t")
+		if !ok || strings.HasPrefix(name, "#") || name == "" {
+			continue
+		}
+		if key[0] != ' ' && key[0] != '\t' {
+			above = name
+		} else {
+			name = above + "." + name
+		}
+		value, _, _ = strings.Cut(value, " #")
+		values[name] = strings.Trim(value, "\"' \t")
+	}
+	return values, nil
+}
+
+// read gives nil where there is no such file. A link that leads nowhere is unreadable: somebody
+// meant to say something.
+func read(path string) ([]byte, error) {
+	text, err := textfile.Read(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, link := os.Lstat(path); link != nil {
+			return nil, nil
+		}
+	}
+	if err != nil {
+		return nil, beads.Unreadable(path, err)
+	}
+	return text, nil
+}

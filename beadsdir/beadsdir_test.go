@@ -1,0 +1,85 @@
+package beadsdir_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"stig/beads"
+	"stig/beadsdir"
+)
+
+type metadata struct {
+	Backend string `json:"backend"`
+	Port    int    `json:"dolt_server_port"`
+}
+
+func TestMetadata(t *testing.T) {
+	for text, want := range map[string]metadata{
+		"": {"before", 0},
+		`{"backend":"dolt","dolt_server_port":3307,"other":[]}`: {"dolt", 3307},
+	} {
+		got := metadata{Backend: "before"}
+		if err := beadsdir.Metadata(with(t, beadsdir.MetadataFile, text), &got); err != nil || got != want {
+			t.Errorf("%s: %v, %v; want %v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"{", `{"backend":7}`, "[]"} {
+		dir := with(t, beadsdir.MetadataFile, text)
+		refused(t, beadsdir.Metadata(dir, new(metadata)), filepath.Join(dir, beadsdir.MetadataFile)+": does not say where")
+	}
+}
+
+func TestSettings(t *testing.T) {
+	for text, want := range map[string]map[string]string{
+		"": {"no-db": ""},
+		"# no-db: false\nno-db: true # ours\r\nissue-prefix: \"pier\"\n": {"no-db": "true", "issue-prefix": "pier"},
+		"dolt.port: 1\nno-db:\n":                               {"dolt.port": "1", "no-db": ""},
+		"dolt:\n  port: 1\n\thost: 'x'\nother:\n  no-db: true": {"dolt.port": "1", "dolt.host": "x", "no-db": "", "other.no-db": "true"},
+	} {
+		got, err := beadsdir.ReadSettings(with(t, beadsdir.SettingsFile, text))
+		if err != nil {
+			t.Errorf("%q: %v", text, err)
+		}
+		for key, value := range want {
+			if got[key] != value {
+				t.Errorf("%q: %s is %q, want %q", text, key, got[key], value)
+			}
+		}
+	}
+}
+
+// A link that leads nowhere is no file that is missing.
+func TestLinks(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{beadsdir.MetadataFile, beadsdir.SettingsFile} {
+		if err := os.Symlink("nowhere", filepath.Join(dir, name)); err != nil {
+			t.Skip(err)
+		}
+	}
+	refused(t, beadsdir.Metadata(dir, new(metadata)), "cannot be read")
+	_, err := beadsdir.ReadSettings(dir)
+	refused(t, err, "cannot be read")
+}
+
+// with makes a directory with one file, or none for no text.
+func with(t *testing.T, name, text string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if text == "" {
+		return dir
+	}
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func refused(t *testing.T, err error, want string) {
+	t.Helper()
+	if e, ok := errors.AsType[*beads.StoreError](err); !ok || !strings.Contains(e.Error(), want) {
+		t.Errorf("%v, want a StoreError with %q", err, want)
+	}
+}
