@@ -62,8 +62,7 @@ func (a *App) ClaimNext(ctx context.Context, dryRun bool) (*checkpoint.Claimed, 
 	}
 	for _, row := range rows {
 		claimed, err := c.claim(ctx, row.ID)
-		_, gone := errors.AsType[*beads.NotFoundError](err)
-		if gone || fault.Is(err, fault.Conflict) || fault.Is(err, fault.Waits) {
+		if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Conflict) || fault.Is(err, fault.Waits) {
 			continue // it changed since it was read
 		}
 		if err == nil && !claimed.Changed {
@@ -220,7 +219,7 @@ func (c *claimer) take(f *beads.Snapshot, issue string) error {
 	if beside {
 		c.app.edits().warnOfBeside()
 	}
-	if _, refused := errors.AsType[*fault.Error](err); refused {
+	if fault.Is(err, fault.Conflict) {
 		return err
 	}
 	if err != nil && c.place.Documents != nil {

@@ -47,7 +47,7 @@ func (a *App) Close(ctx context.Context, ids []string, o CloseOptions, each func
 	}
 	for _, id := range ids {
 		candidate, err := checkpoint.Closable(ctx, c.Store, c.Edit, id, c.closing, c.Rules)
-		if refused, ok := errors.AsType[*beads.RefusedError](err); ok && c.Site.Store.Mode == beads.Export {
+		if refused, ok := fault.As(err, fault.Refused); ok && c.Site.Store.Mode == beads.Export {
 			refused.Hint = c.byTracker(id)
 		}
 		f := Finding{Id: id, DryRun: o.DryRun, Err: err}

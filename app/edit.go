@@ -10,6 +10,7 @@ import (
 	"stig/beads"
 	"stig/checkpoint"
 	"stig/criteria"
+	"stig/fault"
 	"stig/lint"
 	"stig/notes"
 	"stig/process"
@@ -390,7 +391,7 @@ func (a *App) deleteByBD(ctx context.Context, store beads.Store, r DeleteRequest
 		argv = append(argv, issue.ID)
 	}
 	argv = append(argv, "--force")
-	refused := &beads.RefusedError{Path: store.Place().Path, Reason: "bd keeps these issues in a database and has to delete them, and no bd is on PATH",
+	refused := &fault.Error{Code: fault.Refused, Path: store.Place().Path, Reason: "bd keeps these issues in a database and has to delete them, and no bd is on PATH",
 		Hint: "type " + strings.Join(argv, " ") + " where one is"}
 	if !process.Finder("", a.Getenv)("bd") {
 		return nil, refused

@@ -3,9 +3,9 @@ package app
 import (
 	"cmp"
 	"errors"
+	"strconv"
 	"strings"
 
-	"stig/beads"
 	"stig/checkpoint"
 	"stig/fault"
 	"stig/notes"
@@ -30,16 +30,19 @@ func Usage(message, hint string) error {
 	return &fault.Error{Code: fault.Usage, Reason: message, Hint: hint}
 }
 
-// FoundError ends a command whose output already says what was found.
-type FoundError struct{}
+// Ended ends a command whose output says already what there is to say, with an exit code.
+type Ended struct{ Code int }
 
-func (FoundError) Error() string { return "problems found" }
+func (e Ended) Error() string { return "ended with exit code " + strconv.Itoa(e.Code) }
 
-// EndedError is FoundError of a command whose findings have exit codes of
-// their own: the worst.
-type EndedError struct{ Code int }
+// Found ends a command that printed what it found.
+func Found() error { return Ended{ExitFound} }
 
-func (*EndedError) Error() string { return "some issues failed" }
+// NotMerged ends a merge that wrote nothing. git takes a lower exit code for a merge with
+// conflicts, and ours for its result.
+func NotMerged(err error) error {
+	return &fault.Error{Code: fault.NotMerged, Reason: err.Error(), Err: err}
+}
 
 // failure is an error as it is shown: what happened, what to type, the exit code.
 type failure struct {
@@ -60,71 +63,40 @@ func (f failure) For(command string) failure {
 // Output is the failure as data.
 func (f failure) Output() Output { return output("error", f) }
 
-// ending says how a command ends with an error of one type, if it is one.
-type ending func(error) (failure, bool)
-
-// with is the ending with errors of type E.
-func with[E error](code int, hint func(E) string) ending {
-	return func(err error) (failure, bool) {
-		e, ok := errors.AsType[E](err)
-		if !ok {
-			return failure{}, false
-		}
-		return failure{Code: code, Message: err.Error(), Hint: hint(e)}, true
-	}
-}
-
-// endings are those of the errors that packages promise. Of the types that an
-// error wraps the first listed counts.
-func endings() []ending {
-	return []ending{
-		with(ExitFound, func(FoundError) string { return "" }),
-		with(exitNotMerged, func(*MergeError) string { return "" }),
-		refused,
-		with(ExitNoIssue, func(e *beads.NotFoundError) string { return nearHint(e.Near) }),
-		with(ExitConflict, func(e *beads.ConflictError) string { return e.Hint }),
-		with(exitStore, func(e *beads.RefusedError) string { return e.Hint }),
-		with(exitStore, func(e *beads.StoreError) string { return e.Hint }),
-		with(exitStore, func(*notes.Error) string { return "fix the delimiters in the notes by hand, then try again" }),
-	}
-}
-
-// refused is the ending with a fault.
-func refused(err error) (failure, bool) {
-	e, ok := errors.AsType[*fault.Error](err)
-	if !ok {
-		return failure{}, false
-	}
-	codes := map[fault.Code]int{
-		fault.Usage: ExitUsage, fault.Found: ExitFound, fault.Store: exitStore, fault.Conflict: ExitConflict, fault.Waits: ExitWaits,
-	}
-	return failure{Code: cmp.Or(codes[e.Code], exitStore), Message: err.Error(), Hint: e.Hint}, true
+// codes are the exit codes of faults.
+var codes = map[fault.Code]int{
+	fault.Usage: ExitUsage, fault.Found: ExitFound, fault.Store: exitStore, fault.Refused: exitStore, fault.NotFound: ExitNoIssue,
+	fault.NoRevision: ExitUsage, fault.NotMerged: exitNotMerged, fault.Conflict: ExitConflict, fault.Changed: ExitConflict, fault.Waits: ExitWaits,
 }
 
 // Classify maps an error to what is shown of it. One that nobody promised is
-// taken for a store that cannot be used.
+// taken for a store that cannot be used. Of the errors that one wraps the outermost counts.
 func Classify(err error) failure {
-	if e, ok := errors.AsType[*EndedError](err); ok {
-		return failure{Code: e.Code, Message: err.Error()}
-	}
-	for _, ending := range endings() {
-		if f, ok := ending(err); ok {
-			return f
-		}
-	}
-	if e, ok := errors.AsType[*signals.InvalidError](err); ok {
-		f := failure{Code: ExitUsage, Message: err.Error(), Hint: hintFor(err, e)}
-		switch {
-		case e.InNotes():
-			f.Code = exitStore
-		case e.Findings[0].Fix != "":
-			f.Hint = "did you mean " + e.Findings[0].Fix + "?"
-		default:
-			f.Hint = "" // what is given is wrong, not what is written: the help of the command says more
-		}
+	f := failure{Code: exitStore, Message: err.Error()}
+	if e, ok := errors.AsType[Ended](err); ok {
+		f.Code = e.Code
 		return f
 	}
-	return failure{Code: exitStore, Message: err.Error()}
+	if e, ok := errors.AsType[*fault.Error](err); ok {
+		f.Code, f.Hint = cmp.Or(codes[e.Code], exitStore), e.Hint
+		return f
+	}
+	if _, ok := errors.AsType[*notes.Error](err); ok {
+		f.Hint = "fix the delimiters in the notes by hand, then try again"
+		return f
+	}
+	e, ok := errors.AsType[*signals.InvalidError](err)
+	switch {
+	case !ok:
+	case e.InNotes():
+		f.Hint = hintFor(err, e)
+	default: // what is given is wrong, not what is written: the help of the command says more
+		f.Code = ExitUsage
+		if fix := e.Findings[0].Fix; fix != "" {
+			f.Hint = "did you mean " + fix + "?"
+		}
+	}
+	return f
 }
 
 // hintFor names the issue in the hint of a table that does not know whose it is.
@@ -134,11 +106,4 @@ func hintFor(err error, invalid *signals.InvalidError) string {
 		return invalid.Hint()
 	}
 	return strings.ReplaceAll(invalid.Hint(), " ID", " "+of.ID)
-}
-
-func nearHint(near []string) string {
-	if len(near) == 0 {
-		return "type stig orient to see what is there"
-	}
-	return "did you mean " + strings.Join(near, ", ") + "?"
 }

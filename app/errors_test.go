@@ -13,7 +13,7 @@ import (
 // without a code ends as an error that nobody promised.
 func TestClassifyFaults(t *testing.T) {
 	for code, want := range map[fault.Code]int{
-		fault.Usage: ExitUsage, fault.Found: ExitFound, fault.Store: exitStore, fault.Conflict: ExitConflict, fault.Waits: ExitWaits, 0: exitStore,
+		fault.Usage: ExitUsage, fault.Found: ExitFound, fault.Store: exitStore, fault.Conflict: ExitConflict, fault.Changed: ExitConflict, fault.Refused: exitStore, fault.NotFound: ExitNoIssue, fault.NoRevision: ExitUsage, fault.NotMerged: exitNotMerged, fault.Waits: ExitWaits, 0: exitStore,
 	} {
 		refused := &fault.Error{Code: code, ID: "pier-1", Reason: "no", Hint: "type yes", Err: io.EOF}
 		for text, err := range map[string]error{
@@ -24,7 +24,7 @@ func TestClassifyFaults(t *testing.T) {
 			}
 		}
 	}
-	if got := Classify(&MergeError{&fault.Error{Code: fault.Conflict, Reason: "no"}}); got.Code != exitNotMerged {
+	if got := Classify(NotMerged(&fault.Error{Code: fault.Conflict, Reason: "no"})); got.Code != exitNotMerged {
 		t.Errorf("a merge that wrote nothing: %+v", got)
 	}
 }

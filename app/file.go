@@ -12,6 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 
 	"stig/beads"
+	"stig/fault"
 	"stig/textfile"
 )
 
@@ -84,7 +85,7 @@ func (f HostFile) unchanged(before []byte) error {
 	if err != nil || bytes.Equal(now, before) && (now == nil) == (before == nil) {
 		return err
 	}
-	return &beads.ConflictError{
+	return &fault.Error{Code: fault.Changed,
 		Path: Shortest(f.Path), Reason: "changed since it was read",
 		Hint: "another program wrote to it: run the command again",
 	}

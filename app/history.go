@@ -81,7 +81,7 @@ func (a *App) Trajectory(ctx context.Context, store beads.Place, id, since strin
 		since = ""
 	}
 	points, err := orient.Trajectory(ctx, history, id, since, after, a.Schema)
-	if unknown, ok := errors.AsType[*beads.RevisionError](err); ok {
+	if unknown, ok := fault.As(err, fault.NoRevision); ok {
 		return nil, Usage(unknown.Reason, cmp.Or(unknown.Hint, "the trajectory of an issue is git's history of "+Shortest(store.File())))
 	}
 	return points, err
@@ -158,8 +158,7 @@ func (a *App) Past(ctx context.Context, store beads.Place, revision string) (*li
 
 // isNew reports whether a revision is from before there was a store.
 func isNew(err error) bool {
-	e, ok := errors.AsType[*beads.RevisionError](err)
-	return ok && e.None
+	return fault.Is(err, fault.NoRevision) && errors.Is(err, beads.ErrBefore)
 }
 
 // gateSince lists the settings of the repository that say what passes the gate, as far as
@@ -253,7 +252,7 @@ func (a *App) openAt(ctx context.Context, store beads.Place, revision string) (*
 // unknownRevision turns the error about a revision that has no store into one
 // about the command line.
 func unknownRevision(err error, store beads.Place) error {
-	if unknown, ok := errors.AsType[*git.RevisionError](err); ok {
+	if unknown, ok := fault.As(err, fault.NoRevision); ok {
 		if store.Mode == beads.Dolt {
 			unknown.Hint = "bd keeps the history of its database: type bd history ID for that of an issue"
 		}

@@ -13,6 +13,7 @@ import (
 
 	"stig/beads"
 	"stig/diff"
+	"stig/fault"
 	"stig/git"
 	"stig/jsonl"
 	"stig/lint"
@@ -95,14 +96,6 @@ func (a *App) openFile(path string) (*beads.Snapshot, error) {
 	return file, nil
 }
 
-// MergeError ends a merge that wrote nothing. git takes a lower exit code for
-// a merge with conflicts, and ours for its result.
-type MergeError struct{ Err error }
-
-func (e *MergeError) Error() string { return e.Err.Error() }
-
-func (e *MergeError) Unwrap() error { return e.Err }
-
 // MergeRequest says what to merge.
 type MergeRequest struct {
 	Base, Ours, Theirs string // files
@@ -117,11 +110,11 @@ type Merged struct {
 	Diff   string // of a dry run
 }
 
-// Merge makes one store of three files, and writes it. Errors: *MergeError.
+// Merge makes one store of three files, and writes it. Errors are of code fault.NotMerged.
 func (a *App) Merge(r MergeRequest) (*Merged, error) {
 	m, err := a.merge(r)
 	if err != nil {
-		return nil, &MergeError{err}
+		return nil, NotMerged(err)
 	}
 	return m, nil
 }
@@ -275,14 +268,11 @@ func (a *App) Resolve(ctx context.Context, r ResolveRequest) (*Resolved, error) 
 // Unresolved says why answers about an issue were not taken; unknown is the error of
 // FullID.
 func Unresolved(err error, id string, unknown error) error {
-	wrong, isKey := errors.AsType[*merge.KeyError](err)
 	switch {
 	case errors.Is(err, merge.ErrNoConflict) && unknown != nil:
 		return unknown
 	case errors.Is(err, merge.ErrNoConflict):
 		return Usage(id+": not in conflict", "type stig merge --resolve to see what is")
-	case isKey:
-		return Usage(err.Error(), "in question: "+strings.Join(wrong.Asked, ", "))
 	}
 	return err
 }
@@ -511,5 +501,5 @@ func (a *App) RefuseUnfinished(ctx context.Context, store beads.Place) error {
 	if err != nil || u == nil {
 		return err
 	}
-	return &beads.RefusedError{Path: store.Path, Reason: u.Reason, Hint: u.Hint}
+	return &fault.Error{Code: fault.Refused, Path: store.Path, Reason: u.Reason, Hint: u.Hint}
 }

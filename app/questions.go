@@ -458,10 +458,7 @@ func answersSince(parts []signals.Part, first int) []answer {
 // passing reports whether an error may go by itself: the store is not there, or
 // is being written, or does not hold the issue at the moment.
 func passing(err error) bool {
-	var missing *beads.NotFoundError
-	var store *beads.StoreError
-	var conflict *beads.ConflictError
-	return errors.Is(err, fs.ErrNotExist) || errors.As(err, &missing) || errors.As(err, &store) || errors.As(err, &conflict)
+	return errors.Is(err, fs.ErrNotExist) || fault.Is(err, fault.NotFound) || fault.Is(err, fault.Store) || fault.Is(err, fault.Changed)
 }
 
 // partsOf reads the questions and answers of an issue, and whether that was deleted.

@@ -12,6 +12,7 @@ import (
 	"stig/beads"
 	"stig/dag"
 	"stig/draw"
+	"stig/fault"
 	"stig/jsonl"
 	"stig/live"
 	"stig/notes"
@@ -246,7 +247,7 @@ func (a *App) Reading(file *beads.Snapshot, staleDays int) (orient.Rules, error)
 
 // ReadOnly is why no edit of a store in a file is possible, by this user; nil where it is, and
 // for a store elsewhere, which only an edit would ask.
-func ReadOnly(p beads.Place) *beads.RefusedError {
+func ReadOnly(p beads.Place) *fault.Error {
 	if p.Mode != beads.Plain && p.Mode != beads.SQLite {
 		return nil
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -13,6 +12,7 @@ import (
 
 	"stig/beads"
 	"stig/diff"
+	"stig/fault"
 	"stig/git"
 	"stig/guard"
 	"stig/host"
@@ -92,7 +92,7 @@ func (a *App) missing(ctx context.Context, ids []string) (findings []recovery.Fi
 	}
 	problems := file.Problems()
 	if i := slices.IndexFunc(problems, func(p beads.Problem) bool { return p.Rule == beads.ConflictMarker }); i >= 0 {
-		return nil, place, &beads.RefusedError{Path: file.Place().Name(), Line: problems[i].Line, Reason: "what is lost is not known: " + problems[i].Message,
+		return nil, place, &fault.Error{Code: fault.Refused, Path: file.Place().Name(), Line: problems[i].Line, Reason: "what is lost is not known: " + problems[i].Message,
 			Hint: "type stig check to see what is to be decided, then run the command again"}
 	}
 	q, err := a.question(ctx, file)
@@ -124,14 +124,14 @@ type Recovered struct {
 }
 
 // Recover puts back what is lost of those issues, of all where none is named.
-// Errors: *beads.ConflictError while git has not finished an operation.
+// Errors: fault.Changed while git has not finished an operation.
 func (a *App) Recover(ctx context.Context, ids []string, dryRun bool) (*Recovered, error) {
 	findings, place, err := a.missing(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
 	if busy := git.Busy(place.Tree.Own); busy != "" {
-		return nil, &beads.ConflictError{Path: place.Store, Reason: "git is in the middle of " + merging(busy),
+		return nil, &fault.Error{Code: fault.Changed, Path: place.Store, Reason: "git is in the middle of " + merging(busy),
 			Hint: "type " + endOf(busy) + ", then run the command again"}
 	}
 	store, options, err := a.ToWrite(ctx, dryRun)
@@ -442,7 +442,7 @@ func (a *App) textAt(ctx context.Context, store beads.Place, commit string) ([]b
 	}
 	var text bytes.Buffer
 	err = repo.FileAt(ctx, commit, path, &text)
-	if _, none := errors.AsType[*git.RevisionError](err); none {
+	if fault.Is(err, fault.NoRevision) {
 		return nil, nil
 	}
 	return text.Bytes(), err

@@ -218,7 +218,7 @@ func (a *App) SessionStart(ctx context.Context, h host.Host, e host.Event) []byt
 
 // withoutBriefing tells a session why it gets none; nothing where there is no store.
 func withoutBriefing(h host.Host, err error) []byte {
-	if e, ok := errors.AsType[*beads.StoreError](err); ok && e.Absent {
+	if errors.Is(err, beads.ErrAbsent) {
 		return nil
 	}
 	failed := Classify(err)

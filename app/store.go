@@ -17,6 +17,7 @@ import (
 	"stig/beads"
 	"stig/credentials"
 	"stig/database"
+	"stig/fault"
 	"stig/jsonl"
 	"stig/live"
 	"stig/process"
@@ -57,7 +58,7 @@ func (a *App) Vacant(ctx context.Context, dir string) error {
 // lacks: an empty one in its place would be committed as the end of all issues. It is nil
 // where none is tracked, or where err says something else than that there is no store.
 func (a *App) notHere(ctx context.Context, dir string, err error) error {
-	if missing, ok := errors.AsType[*beads.StoreError](err); !ok || !missing.Absent || !process.Finder("", a.Getenv)("git") {
+	if !errors.Is(err, beads.ErrAbsent) || !process.Finder("", a.Getenv)("git") {
 		return nil
 	}
 	path, top, sparse, err := a.GitIn(dir).Lacks(ctx, beads.DirName+"/issues.jsonl", beads.DirName+"/beads.jsonl")
@@ -69,7 +70,7 @@ func (a *App) notHere(ctx context.Context, dir string, err error) error {
 	if sparse {
 		hint = git + " sparse-checkout add " + beads.DirName
 	}
-	return &beads.StoreError{Path: filepath.Join(top, filepath.FromSlash(path)), Reason: "git has it, and this work tree does not", Hint: "type " + hint}
+	return &fault.Error{Code: fault.Store, Path: filepath.Join(top, filepath.FromSlash(path)), Reason: "git has it, and this work tree does not", Hint: "type " + hint}
 }
 
 // At gives the store at a place as this run works on it: what it writes is in the

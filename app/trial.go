@@ -202,7 +202,7 @@ func (a *App) TrialOf(ctx context.Context, id string) (*Trial, error) {
 	defer file.Close()
 	issue := file.At(at)
 	if issue.Status == "tombstone" {
-		return nil, &beads.RefusedError{Path: file.Place().Name(), Line: issue.Line,
+		return nil, &fault.Error{Code: fault.Refused, Path: file.Place().Name(), Line: issue.Line,
 			Reason: issue.ID + " was deleted (status tombstone)", Hint: "verify another issue"}
 	}
 	record, err := issue.Record()

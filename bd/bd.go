@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"stig/beads"
+	"stig/fault"
 	"stig/process"
 )
 
@@ -91,15 +92,15 @@ func isFile(path string) bool {
 func Refuse(p beads.Place) error {
 	switch {
 	case p.Mode == beads.Dolt:
-		return &beads.RefusedError{
+		return &fault.Error{Code: fault.Refused,
 			Path: p.Path, Reason: "bd keeps the issues in a Dolt database, and this file is an export of it, which nobody reads",
 			Hint: "type bd export -o " + p.Path + ", which writes it anew"}
 	case p.Mode == beads.Export && isDir(filepath.Join(p.Dir, "embeddeddolt")):
-		return &beads.RefusedError{
+		return &fault.Error{Code: fault.Refused,
 			Path: p.Path, Reason: "an export: bd keeps the issues in a Dolt database and has to write them, and no bd is on PATH",
 			Hint: "install bd 1.0 or later, and run the command again; or write with bd update ID where one is"}
 	case p.Mode == beads.Export:
-		return &beads.RefusedError{
+		return &fault.Error{Code: fault.Refused,
 			Path: p.Path, Reason: "an export of a Dolt database of bd that is not here; what is written to it is lost",
 			Hint: "type bd bootstrap --yes, which makes the database from it, and run the command again; or write with bd update ID where the database is"}
 	}
@@ -122,7 +123,7 @@ type told struct {
 	after func(context.Context, []beads.Change) error // is given what was written
 }
 
-// Edit makes an edit between the two calls. After a *beads.LostError it is made
+// Edit makes an edit between the two calls. After a beads.ErrLost it is made
 // once more, for the program may have put its own content in the place of ours. A
 // dry run makes neither call, an edit that changes nothing only the first.
 func (s *told) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) error) ([]beads.Change, error) {
@@ -130,7 +131,7 @@ func (s *told) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) err
 		return s.Store.Edit(ctx, o, fn)
 	}
 	changes, err := s.edit(ctx, o, nil, fn)
-	if _, lost := errors.AsType[*beads.LostError](err); lost {
+	if errors.Is(err, beads.ErrLost) {
 		return s.edit(ctx, o, changes, fn)
 	}
 	return changes, err
@@ -169,7 +170,7 @@ type database struct {
 
 // flush has bd write to the file what only its database holds: an edit of the
 // file would undo it. Nothing is written when bd cannot import the file as it
-// is, for then it would write over it; the error is a *beads.ConflictError.
+// is, for then it would write over it; the error is a fault.Changed.
 func (s *database) flush(ctx context.Context) error {
 	if !s.bd.OnPath {
 		return nil
@@ -189,7 +190,7 @@ func (s *database) flush(ctx context.Context) error {
 		return nil // bd 1.0 and later
 	}
 	if status.Exit != 0 {
-		return &beads.ConflictError{Path: s.Place().Path, Reason: unwritten + said(status),
+		return &fault.Error{Code: fault.Changed, Path: s.Place().Path, Reason: unwritten + said(status),
 			Hint: "see what bd sync --status says"}
 	}
 	if !bytes.Contains(status.Stdout, []byte("issues modified since last export")) {
@@ -201,7 +202,7 @@ func (s *database) flush(ctx context.Context) error {
 			return unanswered(ctx, s.Place(), unwritten, err)
 		}
 		if result.Exit != 0 && !tooLongAlone(result) {
-			return &beads.ConflictError{Path: s.Place().Path,
+			return &fault.Error{Code: fault.Changed, Path: s.Place().Path,
 				Reason: "nothing was written: bd cannot bring changes that it holds to the file" + said(result),
 				Hint:   "type bd sync " + how + ", fix what it says, and run the command again"}
 		}
@@ -226,8 +227,8 @@ func readable(s beads.Store) (bool, error) {
 }
 
 // takeUp has bd take up what was written, and then asks the file and bd for
-// it. The error is a *beads.LostError when either does not hold it, and a
-// *beads.ConflictError when bd does not answer.
+// it. The error is a beads.ErrLost when either does not hold it, and a
+// fault.Changed when bd does not answer.
 func (s *database) takeUp(ctx context.Context, changes []beads.Change) error {
 	if !s.bd.OnPath || s.other {
 		s.bd.Warn("%s: no bd is on PATH to take this up: type bd sync --import-only where one is", s.Place().Path)
@@ -276,7 +277,7 @@ func (s *database) takeUp(ctx context.Context, changes []beads.Change) error {
 }
 
 func lostIn(p beads.Place, reason, hint string) error {
-	return &beads.LostError{ConflictError: beads.ConflictError{Path: p.Path, Reason: reason, Hint: hint}}
+	return &fault.Error{Code: fault.Changed, Path: p.Path, Reason: reason, Hint: hint, Err: beads.ErrLost}
 }
 
 // retold are the commands that tell bd once more what it does not take from
@@ -445,7 +446,7 @@ func unanswered(ctx context.Context, p beads.Place, reason string, err error) er
 	if errors.Is(context.Cause(ctx), context.Canceled) {
 		return err
 	}
-	return &beads.ConflictError{Path: p.Path, Reason: reason + ": " + err.Error(),
+	return &fault.Error{Code: fault.Changed, Path: p.Path, Reason: reason + ": " + err.Error(),
 		Hint: "type bd sync --import-only, then run the command again"}
 }
 

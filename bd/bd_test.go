@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"stig/beads"
+	"stig/fault"
 	"stig/internal/memory"
 )
 
@@ -23,7 +24,7 @@ func open(id string) func(*beads.Tx) error {
 // Another program is asked before an edit and told after it, both without the
 // lock, and the edit is made once more when it lost what was written.
 func TestTold(t *testing.T) {
-	lost := &beads.LostError{ConflictError: beads.ConflictError{Path: "p", Reason: "lost", Hint: "h"}}
+	lost := &fault.Error{Code: fault.Changed, Path: "p", Reason: "lost", Hint: "h", Err: beads.ErrLost}
 	for _, c := range []struct {
 		name  string
 		fails int // how many calls of after
@@ -99,7 +100,7 @@ func TestWrap(t *testing.T) {
 	for mode, refused := range map[beads.Mode]bool{beads.Plain: false, beads.Export: true} {
 		s := memory.At(beads.Place{Path: "issues.jsonl", Mode: mode}, harbor)
 		_, err := Program{}.Wrap(s).Edit(t.Context(), options, open("h-1"))
-		e, ok := errors.AsType[*beads.RefusedError](err)
+		e, ok := fault.As(err, fault.Refused)
 		if ok != refused || refused && (!strings.Contains(e.Reason, "Dolt database") || e.Hint == "") || (s.Text() == harbor) != refused {
 			t.Errorf("mode %d: %v\n%s", mode, err, s.Text())
 		}

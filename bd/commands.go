@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"stig/beads"
+	"stig/fault"
 )
 
 // step is one call of bd that writes.
@@ -60,7 +61,7 @@ const (
 // plan gives the calls of bd that make changes, and the values that they set in issues
 // that are there. New issues come first, in one import; dependencies of all issues go
 // into one batch, which bd writes whole or not at all. The error is a
-// *beads.RefusedError where bd has no command for a change.
+// fault.Refused where bd has no command for a change.
 func plan(p beads.Place, changes []beads.Change) (steps []step, writes []write, err error) {
 	var lines, batch bytes.Buffer
 	var updates, later []step
@@ -120,7 +121,7 @@ func edited(p beads.Place, c beads.Change) (*edit, error) {
 			continue
 		}
 		if !e.has(v.Key) {
-			return nil, &beads.RefusedError{Path: p.Dir, Reason: fmt.Sprintf("%s: bd has no command that changes %s", c.ID, v.Key),
+			return nil, &fault.Error{Code: fault.Refused, Path: p.Dir, Reason: fmt.Sprintf("%s: bd has no command that changes %s", c.ID, v.Key),
 				Hint: "type bd update --help to see what it changes"}
 		}
 		e.values[v.Key] = v

@@ -2,12 +2,12 @@ package bd
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
 	"stig/beads"
+	"stig/fault"
 )
 
 // Each change goes by the command of bd that keeps what others write beside it: values
@@ -45,7 +45,7 @@ func TestPlan(t *testing.T) {
 		})
 	}
 	_, _, err := plan(beads.Place{}, []beads.Change{{ID: "d-1", Before: []byte(before), After: []byte(strings.Replace(before, `"title"`, `"owner":"x","title"`, 1))}})
-	if refused, ok := errors.AsType[*beads.RefusedError](err); !ok || !strings.Contains(refused.Reason, "owner") {
+	if refused, ok := fault.As(err, fault.Refused); !ok || !strings.Contains(refused.Reason, "owner") {
 		t.Errorf("an owner: %v", err)
 	}
 	if _, _, err := plan(beads.Place{}, []beads.Change{{ID: "d-1", Before: []byte(before), After: []byte(strings.Replace(before, `,"comments":[{"id":"u","author":"bo","text":"seen"}]`, ``, 1))}}); err == nil {

@@ -11,13 +11,14 @@ import (
 	"time"
 
 	"stig/beads"
+	"stig/fault"
 	"stig/process"
 )
 
 // Edit implements beads.Store. It reads the database, calls fn, looks that the database
 // is still what was read, has bd write, and reads the database again. What fn reads is
 // never an export. Once bd began to write, nothing starts over: the error is then a
-// *beads.LostError that says what is written and what is not.
+// beads.ErrLost that says what is written and what is not.
 func (s *dolt) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) error) (changes []beads.Change, err error) {
 	if err := s.refuseWithout(); err != nil {
 		return nil, err
@@ -46,7 +47,7 @@ func (s *dolt) refuseWithout() error {
 	if s.bd.OnPath {
 		return nil
 	}
-	return &beads.RefusedError{Path: s.place.Dir, Reason: "bd keeps the issues in Dolt (" + s.where.Where() + ") and has to write them, and no bd is on PATH",
+	return &fault.Error{Code: fault.Refused, Path: s.place.Dir, Reason: "bd keeps the issues in Dolt (" + s.where.Where() + ") and has to write them, and no bd is on PATH",
 		Hint: "install bd 1.0 or later, and run the command again"}
 }
 
@@ -89,7 +90,7 @@ func (s *dolt) try(ctx context.Context, db source, o beads.Options, fn func(*bea
 		return nil, ctx.Err()
 	}
 	err = s.verify(ctx, db, outcome{changes, writes, failed, version})
-	if _, lost := errors.AsType[*beads.LostError](err); err != nil && !lost {
+	if err != nil && !errors.Is(err, beads.ErrLost) {
 		return nil, err
 	}
 	return changes, err
@@ -171,7 +172,7 @@ func (s *dolt) verify(ctx context.Context, db source, o outcome) error {
 	if now, err := db.version(limit); err == nil && now != o.version {
 		return beads.ErrStale // another program wrote, and bd may have failed for that
 	}
-	return &beads.ConflictError{Path: s.place.Dir, Reason: "nothing was written" + o.failed.String(), Hint: "fix what bd says, and run the command again; bd doctor looks at its database"}
+	return &fault.Error{Code: fault.Changed, Path: s.place.Dir, Reason: "nothing was written" + o.failed.String(), Hint: "fix what bd says, and run the command again; bd doctor looks at its database"}
 }
 
 func showHint(changes []beads.Change) string {
@@ -180,7 +181,7 @@ func showHint(changes []beads.Change) string {
 
 // unknown is the error of an edit after which the database cannot be read.
 func unknown(p beads.Place, o outcome, err error) error {
-	return &beads.ConflictError{Path: p.Dir, Reason: fmt.Sprintf("bd was told to write, and whether it did is not known: %v%s", err, o.failed), Hint: showHint(o.changes)}
+	return &fault.Error{Code: fault.Changed, Path: p.Dir, Reason: fmt.Sprintf("bd was told to write, and whether it did is not known: %v%s", err, o.failed), Hint: showHint(o.changes)}
 }
 
 // missingOf names what of the changes the lines do not hold; whole reports whether that

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"stig/beads"
+	"stig/fault"
 )
 
 // fingerprint names the state of an embedded database: the manifest of its storage,
@@ -99,7 +100,7 @@ func (s *dolt) exportUnchanged(ctx context.Context, before string, version func(
 // export is what bd export prints.
 func (s *dolt) export(ctx context.Context) ([]byte, error) {
 	if !s.bd.OnPath {
-		return nil, &beads.StoreError{Path: s.place.Dir, Reason: "bd keeps the issues in Dolt (" + s.where.Where() + "), and no bd is on PATH to read them",
+		return nil, &fault.Error{Code: fault.Store, Path: s.place.Dir, Reason: "bd keeps the issues in Dolt (" + s.where.Where() + "), and no bd is on PATH to read them",
 			Hint: "install bd 1.0 or later, and run the command again"}
 	}
 	result, err := s.bd.run(ctx, s.place, "export")
@@ -107,7 +108,7 @@ func (s *dolt) export(ctx context.Context) ([]byte, error) {
 		err = errors.New(strings.TrimSpace(said(result)))
 	}
 	if err != nil {
-		return nil, &beads.StoreError{Path: s.place.Dir, Reason: "bd export does not give the issues", Err: err, Hint: "type bd export to see what it says; it takes bd 1.0 or later, and bd doctor looks at the database"}
+		return nil, &fault.Error{Code: fault.Store, Path: s.place.Dir, Reason: "bd export does not give the issues", Cause: err, Hint: "type bd export to see what it says; it takes bd 1.0 or later, and bd doctor looks at the database"}
 	}
 	return result.Stdout, nil
 }
@@ -130,6 +131,6 @@ func (s through) version(ctx context.Context) (string, error) {
 }
 
 // unopened is the error of an embedded database that is not as bd leaves it.
-func (d Database) unopened(p beads.Place, err error) *beads.StoreError {
-	return &beads.StoreError{Path: p.Dir, Reason: "bd's database " + d.Files + " cannot be read", Err: err, Hint: "see what bd doctor says; bd bootstrap --yes makes a database from the export where there is none"}
+func (d Database) unopened(p beads.Place, err error) *fault.Error {
+	return &fault.Error{Code: fault.Store, Path: p.Dir, Reason: "bd's database " + d.Files + " cannot be read", Cause: err, Hint: "see what bd doctor says; bd bootstrap --yes makes a database from the export where there is none"}
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"stig/beads"
+	"stig/fault"
 	"stig/internal/servers"
 	"stig/jsonl"
 )
@@ -318,7 +319,7 @@ func TestRealReplaced(t *testing.T) {
 		w.bd("create", "First", "--id=w-1", "--notes=read")
 		between(t, w, "update", `bd update w-1 --notes=theirs --title=Theirs`)
 		err := w.edit(func(tx *beads.Tx) error { return tx.Set("w-1", beads.Set{Key: beads.Notes, Text: "ours"}) })
-		lost, ok := errors.AsType[*beads.LostError](err)
+		lost, ok := asLost(err)
 		if !ok || !strings.Contains(lost.Reason, "w-1 notes") || !strings.Contains(lost.Hint, "bd history w-1") {
 			t.Errorf("%v", err)
 		}
@@ -348,7 +349,7 @@ func TestRealClosedTogether(t *testing.T) {
 		}
 		between(t, w, "close", `bd close w-1 --reason=theirs`)
 		err := closed("ours")
-		if lost, ok := errors.AsType[*beads.LostError](err); !ok || !strings.Contains(lost.Reason, "w-1 close_reason") {
+		if lost, ok := asLost(err); !ok || !strings.Contains(lost.Reason, "w-1 close_reason") {
 			t.Errorf("%v", err)
 		}
 		if history := w.bd("history", "w-1", "--json"); !strings.Contains(history, `"theirs"`) {
@@ -383,7 +384,7 @@ func TestRealFailure(t *testing.T) {
 	inEach(t, func(t *testing.T, w *workspace) {
 		w.bd("create", "First", "--id=w-1")
 		err := w.edit(func(tx *beads.Tx) error { return tx.Set("w-1", beads.Set{Key: beads.Status, Text: "unheard-of"}) })
-		conflict, ok := errors.AsType[*beads.ConflictError](err)
+		conflict, ok := fault.As(err, fault.Changed)
 		if !ok || !strings.Contains(conflict.Reason, "nothing was written") || !strings.Contains(conflict.Reason, "invalid status") {
 			t.Errorf("%v", err)
 		}
@@ -391,7 +392,7 @@ func TestRealFailure(t *testing.T) {
 		err = w.edit(func(tx *beads.Tx) error {
 			return errors.Join(tx.Set("w-1", beads.Set{Key: beads.Title, Text: "Renamed"}), tx.AddComment("w-1", beads.Comment{Author: "ann", Text: "seen"}))
 		})
-		lost, ok := errors.AsType[*beads.LostError](err)
+		lost, ok := asLost(err)
 		if !ok || !strings.Contains(lost.Reason, "a part of the edit is written, and this is not: w-1 comments") {
 			t.Errorf("%v", err)
 		}
@@ -473,7 +474,7 @@ func TestRealWithout(t *testing.T) {
 				_, err := w.program.Wrap(jsonl.Open(place)).Edit(t.Context(), beads.Options{Now: time.Now()}, func(tx *beads.Tx) error { return tx.Set("w-1", beads.Set{Key: beads.Title, Text: "x"}) })
 				return err
 			}()
-			if e, ok := errors.AsType[*beads.RefusedError](err); !ok || !strings.Contains(e.Reason, reason) || e.Hint == "" {
+			if e, ok := fault.As(err, fault.Refused); !ok || !strings.Contains(e.Reason, reason) || e.Hint == "" {
 				t.Errorf("%v", err)
 			}
 		}
@@ -510,7 +511,7 @@ func TestRealWithout(t *testing.T) {
 		}
 		d := w.program.openDolt(jsonl.Open(w.place))
 		_, err = d.lines()
-		if e, ok := errors.AsType[*beads.RefusedError](err); !ok || !strings.Contains(e.Reason, "lack issues.await_id, and no bd is on PATH") {
+		if e, ok := fault.As(err, fault.Refused); !ok || !strings.Contains(e.Reason, "lack issues.await_id, and no bd is on PATH") {
 			t.Errorf("%v", err)
 		}
 		path := filepath.Join(w.place.Dir, "metadata.json")
@@ -526,7 +527,7 @@ func TestRealWithout(t *testing.T) {
 		}
 		d = w.program.openDolt(jsonl.Open(w.place))
 		_, err = d.lines()
-		if e, ok := errors.AsType[*beads.RefusedError](err); !ok || !strings.Contains(e.Reason, "is of another project") {
+		if e, ok := fault.As(err, fault.Refused); !ok || !strings.Contains(e.Reason, "is of another project") {
 			t.Errorf("%v", err)
 		}
 		if err := os.WriteFile(filepath.Join(w.place.Dir, "dolt-server.port"), []byte("1"), 0o600); err != nil {
@@ -604,4 +605,10 @@ func TestRealKilled(t *testing.T) {
 			}
 		}
 	})
+}
+
+// asLost gives an error about what was written and lost.
+func asLost(err error) (*fault.Error, bool) {
+	lost, ok := fault.As(err, fault.Changed)
+	return lost, ok && errors.Is(err, beads.ErrLost)
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"stig/beads"
+	"stig/fault"
 	"stig/internal/arrange"
 	"stig/mysql"
 )
@@ -58,10 +59,10 @@ func (s *served) read(ctx context.Context) (lines []byte, version string, err er
 	if other, differs := errors.AsType[*schemaError](err); differs && s.bd.OnPath {
 		return s.exportUnchanged(ctx, version, s.version)
 	} else if differs {
-		return nil, "", &beads.RefusedError{Path: s.place.Dir, Reason: "bd's " + s.where.Where() + ": " + other.Error() + ", and no bd is on PATH to export it",
+		return nil, "", &fault.Error{Code: fault.Refused, Path: s.place.Dir, Reason: "bd's " + s.where.Where() + ": " + other.Error() + ", and no bd is on PATH to export it",
 			Hint: "install the bd that made the database, and run the command again"}
 	}
-	if _, refused := errors.AsType[*beads.RefusedError](err); refused {
+	if fault.Is(err, fault.Refused) {
 		return nil, "", err
 	}
 	if err != nil {
@@ -120,7 +121,7 @@ func (s *served) query(ctx context.Context, lax bool) (lines []byte, version str
 		}
 	}
 	if own := s.where.Project; own != "" && c.project != "" && c.project != own {
-		return nil, "", &beads.RefusedError{Path: s.place.Dir, Reason: fmt.Sprintf("bd's %s is of another project (%s, and not %s)", s.where.Where(), c.project, own),
+		return nil, "", &fault.Error{Code: fault.Refused, Path: s.place.Dir, Reason: fmt.Sprintf("bd's %s is of another project (%s, and not %s)", s.where.Where(), c.project, own),
 			Hint: "type bd dolt show to see which server bd takes, and bd dolt start for that of this project"}
 	}
 	lines, err = c.lines()
@@ -277,10 +278,10 @@ func each(ctx context.Context, tx *sql.Tx, query string, args []any, do func(*sq
 
 // unreachable is the error of a server that does not let us in, or that ends while it
 // is asked.
-func (d Database) unreachable(p beads.Place, err error) *beads.StoreError {
+func (d Database) unreachable(p beads.Place, err error) *fault.Error {
 	hint := "start it with bd dolt start"
 	if d.Server.Port != 0 && !d.Shared {
 		hint += ", or see what bd dolt test says"
 	}
-	return &beads.StoreError{Path: p.Dir, Reason: "bd's " + d.Where() + " does not answer", Err: err, Hint: hint}
+	return &fault.Error{Code: fault.Store, Path: p.Dir, Reason: "bd's " + d.Where() + " does not answer", Cause: err, Hint: hint}
 }

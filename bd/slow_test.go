@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"stig/beads"
+	"stig/fault"
 	"stig/jsonl"
 )
 
@@ -38,7 +39,7 @@ func TestBDSlow(t *testing.T) {
 			began := time.Now()
 			_, err := bd.Wrap(jsonl.Open(s)).Edit(context.Background(), beads.Options{Now: began},
 				func(tx *beads.Tx) error { return tx.Set("d-1", beads.Set{Key: beads.Title, Text: "new"}) })
-			conflict, ok := errors.AsType[*beads.ConflictError](err)
+			conflict, ok := fault.As(err, fault.Changed)
 			if !ok || !strings.Contains(conflict.Reason, c.reason) || conflict.Hint == "" {
 				t.Errorf("%v", err)
 			}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"stig/fault"
 )
 
 // New is an issue to be added. Texts that are "" and lists that are empty are
@@ -37,7 +39,7 @@ type addition struct {
 // line without a newline keeps having none. Its keys are in the order of bd
 // 0.49; its spacing and its escapes are those of the lines near it.
 //
-// It gives the line. It refuses an id that is there already (*RefusedError) and
+// It gives the line. It refuses an id that is there already (fault.Refused) and
 // texts that are not UTF-8.
 func (tx *Tx) Add(n New) ([]byte, error) {
 	if err := n.check(); err != nil {
@@ -59,7 +61,7 @@ func (tx *Tx) Add(n New) ([]byte, error) {
 }
 
 // Restore adds the line of an issue that the store had and has no more, as it
-// is. It refuses an id that is there (*RefusedError).
+// is. It refuses an id that is there (fault.Refused).
 func (tx *Tx) Restore(r *Record) error {
 	id := r.Text(ID)
 	at, sorted, err := tx.free(id)
@@ -76,10 +78,10 @@ func (tx *Tx) Restore(r *Record) error {
 // free is the place of a new line for an id that no issue has.
 func (tx *Tx) free(id string) (at int, sorted bool, err error) {
 	if i, taken := tx.snapshot.Index(id); taken {
-		return 0, false, &RefusedError{Path: tx.snapshot.place.Name(), Line: tx.snapshot.At(i).Line, Reason: fmt.Sprintf("id %q is taken", id)}
+		return 0, false, &fault.Error{Code: fault.Refused, Path: tx.snapshot.place.Name(), Line: tx.snapshot.At(i).Line, Reason: fmt.Sprintf("id %q is taken", id)}
 	}
 	if slices.ContainsFunc(tx.added, func(a addition) bool { return a.id == id }) {
-		return 0, false, &RefusedError{Path: tx.snapshot.place.Name(), Reason: fmt.Sprintf("id %q is taken by another new issue", id)}
+		return 0, false, &fault.Error{Code: fault.Refused, Path: tx.snapshot.place.Name(), Reason: fmt.Sprintf("id %q is taken by another new issue", id)}
 	}
 	at, sorted = tx.snapshot.position(id)
 	return at, sorted, nil

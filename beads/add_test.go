@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"stig/fault"
 )
 
 const addedLine = `{"id":"d-3","title":"t","status":"open","priority":2,"created_at":"2026-11-20T15:11:12Z",` + updatedNow + `}`
@@ -145,7 +147,7 @@ func FuzzAdd(f *testing.F) {
 			if content(t, s) != store {
 				t.Fatalf("refused, but written: %v", err)
 			}
-			if _, refused := errors.AsType[*RefusedError](err); !refused && id != "" && title != "" && utf8.ValidString(strings.Join([]string{id, title, label}, " ")) {
+			if !fault.Is(err, fault.Refused) && id != "" && title != "" && utf8.ValidString(strings.Join([]string{id, title, label}, " ")) {
 				t.Fatal(err)
 			}
 			return

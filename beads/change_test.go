@@ -4,6 +4,8 @@ import (
 	"errors"
 	"slices"
 	"testing"
+
+	"stig/fault"
 )
 
 func TestMissing(t *testing.T) {
@@ -78,7 +80,7 @@ func TestTryRefusesNotes(t *testing.T) {
 	s := writeStore(t, `{"id":"h-1"}`+"\n"+`{"id":"h-2","notes":"one"}`+"\n")
 	for id, refused := range map[string]bool{"h-1": false, "h-2": true} {
 		_, err := edit(t, s, Options{Now: testNow}, func(tx *Tx) error { return tx.Set(id, Set{Notes, "two"}) })
-		if _, ok := errors.AsType[*RefusedError](err); ok != refused {
+		if fault.Is(err, fault.Refused) != refused {
 			t.Errorf("%s: %v", id, err)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"sync"
+
+	"stig/fault"
 )
 
 // Flaw is something in an issue's line that an edit would write over, for stig
@@ -117,7 +119,7 @@ func (tx *Tx) refuseFlaws(is *Issue, r *Record) error {
 	if len(flaws) == 0 {
 		return nil
 	}
-	return &RefusedError{
+	return &fault.Error{Code: fault.Refused,
 		Path: tx.snapshot.place.Name(), Line: is.Line, Reason: is.ID + ": " + flaws[0].Message,
 		Hint: fmt.Sprintf("fix %q in that line by hand, then run the command again; an edit would write over it", flaws[0].Key)}
 }

@@ -16,8 +16,8 @@ import (
 func (i *Issue) Size() int { return i.size }
 
 // AppendLine appends the issue's line as it stands on disk, without its end
-// and without looking into it. The error is a *ConflictError when the file
-// has become shorter, else a *StoreError.
+// and without looking into it. The error is a fault.Changed when the file
+// has become shorter, else a fault.Store.
 func (i *Issue) AppendLine(dst []byte) ([]byte, error) {
 	start := len(dst)
 	dst = slices.Grow(dst, i.size)[:start+i.size]

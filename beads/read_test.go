@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"stig/fault"
 )
 
 // readCases are whole files with what is wrong in them, as
@@ -381,7 +383,7 @@ func TestRecordAfterRewrite(t *testing.T) {
 		_, err := f.At(1).Record()
 		_, ahead := f.Reader().Record(f.At(1))
 		for _, err := range []error{err, ahead} {
-			if _, ok := errors.AsType[*ConflictError](err); !ok || !strings.Contains(err.Error(), "line 2 no longer holds b") {
+			if !fault.Is(err, fault.Changed) || !strings.Contains(err.Error(), "line 2 no longer holds b") {
 				t.Errorf("%q: %v", data, err)
 			}
 		}
@@ -456,7 +458,7 @@ func TestReaderNotes(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := f.Reader().Notes(f.At(slices.Index(lines, was)), "<!--")
-		if _, ok := errors.AsType[*ConflictError](err); !ok {
+		if !fault.Is(err, fault.Changed) {
 			t.Errorf("%s became %s: %v, want a conflict", was, is, err)
 		}
 	}
@@ -499,13 +501,17 @@ func TestFind(t *testing.T) {
 			}
 			continue
 		}
-		e, ok := errors.AsType[*NotFoundError](err)
+		e, ok := fault.As(err, fault.NotFound)
 		if !ok || e.Error() != cmp.Or(c.id, `""`)+": no such issue" {
 			t.Errorf("%s: %v", c.id, err)
 			continue
 		}
-		if got := strings.Join(e.Near, " "); got != c.near {
-			t.Errorf("%s: near %q, want %q", c.id, got, c.near)
+		want := "type stig orient to see what is there"
+		if c.near != "" {
+			want = "did you mean " + strings.ReplaceAll(c.near, " ", ", ") + "?"
+		}
+		if e.Hint != want {
+			t.Errorf("%s: hint %q, want %q", c.id, e.Hint, want)
 		}
 	}
 	if i, ok := f.Index("harbour-kelp"); !ok || i != 5 {

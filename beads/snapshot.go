@@ -7,6 +7,8 @@ import (
 	"iter"
 	"slices"
 	"strings"
+
+	"stig/fault"
 )
 
 // Snapshot is a store as read: an index of its issues, and the source of their
@@ -111,7 +113,7 @@ func (f *Snapshot) Index(id string) (int, bool) {
 func (f *Snapshot) Distinct() bool { return len(f.repeats) == 0 }
 
 // Find gives the issue with this id, or the only one that has it after its
-// prefix and a hyphen. The error is a *NotFoundError with near misses.
+// prefix and a hyphen. The error is a fault.NotFound with near misses.
 func (f *Snapshot) Find(id string) (*Issue, error) {
 	if i, ok := f.Index(id); ok {
 		return f.issues[i], nil
@@ -124,7 +126,7 @@ func (f *Snapshot) Find(id string) (*Issue, error) {
 		i, _ := f.Index(found[0])
 		return f.issues[i], nil
 	}
-	return nil, &NotFoundError{ID: id, Near: near(id, found, f.ids)}
+	return nil, NotFound(id, near(id, found, f.ids)...)
 }
 
 // FindAll gives the issues with those ids, in their order. It fails where Find does.
@@ -151,7 +153,7 @@ func (f *Snapshot) ids(match func(string) bool) (found []string) {
 
 // Record reads the issue's whole line again and tokenises it. When another
 // program rewrote the file in place and the line no longer holds the issue,
-// the error is a *ConflictError; other errors are of type *StoreError.
+// the error is a fault.Changed; other errors are of code fault.Store.
 func (i *Issue) Record() (*Record, error) {
 	line, err := i.AppendLine(nil)
 	if err != nil {
@@ -173,7 +175,7 @@ func (i *Issue) unread(err error) error {
 }
 
 func (i *Issue) gone() error {
-	return &ConflictError{
+	return &fault.Error{Code: fault.Changed,
 		Path:   i.of.place.Name(),
 		Reason: fmt.Sprintf("line %d no longer holds %s", i.Line, i.ID),
 		Hint:   "another program rewrote the store in place: run the command again",

@@ -24,6 +24,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"time"
+
+	"stig/fault"
 )
 
 // Store is a store of issues: what everything above this package works on. How
@@ -34,7 +36,7 @@ type Store interface {
 	Place() Place
 
 	// Snapshot reads the store. What is wrong inside of it is no error but in
-	// Snapshot.Problems. Errors are *StoreError.
+	// Snapshot.Problems. Errors are fault.Store.
 	Snapshot() (*Snapshot, error)
 
 	// Edit calls fn with the store as it is, and when fn changed something puts
@@ -43,10 +45,10 @@ type Store interface {
 	// depend on nothing but its Tx. An error of fn ends the edit and is returned
 	// as it is. A dry run does all but write.
 	//
-	// Other errors are *RefusedError (the store must not be written),
-	// *ConflictError (somebody else holds it or keeps changing it), *StoreError
-	// (it cannot be read or written) and those of Tx. A *LostError, a kind of
-	// *ConflictError, comes after the changes were written, and with them.
+	// Other errors are fault.Refused (the store must not be written),
+	// fault.Changed (somebody else holds it or keeps changing it), fault.Store
+	// (it cannot be read or written) and those of Tx. A fault.Changed that wraps
+	// ErrLost comes after the changes were written, and with them.
 	Edit(ctx context.Context, o Options, fn func(*Tx) error) ([]Change, error)
 
 	// Watch sends a value some time after each change of the store, by whichever
@@ -66,7 +68,8 @@ type Historic interface {
 
 // History is what a store was, commit by commit. A revision is what those who keep the
 // commits take for one: a hash, a branch, HEAD~1. Where there is no such revision, or no
-// store in it, the error is a *RevisionError.
+// store in it, the error is a fault.NoRevision, which wraps
+// ErrBefore where there was no store yet.
 type History interface {
 	// Versions lists the commits that changed the store, and maybe others, the oldest
 	// first; a since that is not "" leaves out what that commit has already.
@@ -194,7 +197,7 @@ func Retry(ctx context.Context, p Place, try func() ([]Change, error)) ([]Change
 		case <-time.After(rand.N(apart << n)):
 		}
 	}
-	return nil, &ConflictError{
+	return nil, &fault.Error{Code: fault.Changed,
 		Path: p.Name(), Reason: fmt.Sprintf("changed %d times while it was being written", attempts),
 		Hint: "another program writes the store without its lock: let it finish and run the command again"}
 }

@@ -8,6 +8,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"stig/fault"
 )
 
 // Change is one changed line, without its end. Of a new issue Line is 0 and
@@ -33,8 +35,8 @@ type Tx struct {
 func (tx *Tx) Snapshot() *Snapshot { return tx.snapshot }
 
 // Record gives the issue's record as the edit has it so far. It refuses an
-// issue that must not be written: a *RefusedError for an id that repeats, for a
-// tombstone and for a line with flaws, a *NotFoundError for an unknown id.
+// issue that must not be written: a fault.Refused for an id that repeats, for a
+// tombstone and for a line with flaws, a fault.NotFound for an unknown id.
 func (tx *Tx) Record(id string) (*Record, error) {
 	is, err := tx.issue(id)
 	if err != nil {
@@ -56,7 +58,7 @@ func (tx *Tx) recordOf(is *Issue) (*Record, error) {
 
 // moved notes of an error whether the store is no longer what was read.
 func (tx *Tx) moved(err error) error {
-	if _, ok := errors.AsType[*ConflictError](err); ok {
+	if fault.Is(err, fault.Changed) {
 		tx.stale = true
 	}
 	return err
@@ -145,7 +147,7 @@ func (tx *Tx) editIssue(is *Issue, change func(*Record) (*Record, error)) error 
 func (tx *Tx) issue(id string) (*Issue, error) {
 	is, err := tx.counting(id)
 	if err == nil && is.Status == statusTombstone {
-		return nil, &RefusedError{
+		return nil, &fault.Error{Code: fault.Refused,
 			Path: tx.snapshot.place.Name(), Line: is.Line, Reason: is.ID + " was deleted (status tombstone)",
 			Hint: "write to another issue"}
 	}
@@ -159,7 +161,7 @@ func (tx *Tx) counting(id string) (*Issue, error) {
 		return nil, err
 	}
 	if lines := tx.snapshot.repeats[is.ID]; lines != nil {
-		return nil, &RefusedError{
+		return nil, &fault.Error{Code: fault.Refused,
 			Path: tx.snapshot.place.Name(), Line: lines[1], Reason: fmt.Sprintf("id %q stands on line %d already", is.ID, lines[0]),
 			Hint: "keep one of the lines; stig check lists them all"}
 	}
@@ -248,7 +250,7 @@ func (tx *Tx) judgeNotes(judge func(before, after string) error) error {
 			err = judge(before, after)
 		}
 		if err != nil {
-			return &RefusedError{
+			return &fault.Error{Code: fault.Refused,
 				Path: tx.snapshot.place.Name(), Line: is.Line, Reason: fmt.Sprintf("%s: %v", is.ID, err),
 				Hint: "nothing was written; please report how this came about"}
 		}
@@ -278,7 +280,7 @@ func refuseProblems(f *Snapshot) error {
 	case bad[0].Rule == ConflictMarker:
 		hint = "type stig merge --resolve to see what is to be decided"
 	}
-	return &RefusedError{Path: f.place.Name(), Line: bad[0].Line, Reason: reason, Hint: hint}
+	return &fault.Error{Code: fault.Refused, Path: f.place.Name(), Line: bad[0].Line, Reason: reason, Hint: hint}
 }
 
 const (

@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"stig/beads"
+	"stig/fault"
 	"stig/textfile"
 )
 
@@ -28,7 +29,7 @@ const (
 )
 
 // Metadata decodes metadata.json of a directory into a struct, which stays as it is where there
-// is no such file. Errors are of type *beads.StoreError.
+// is no such file. Errors are of code fault.Store.
 func Metadata(dir string, into any) error {
 	path := filepath.Join(dir, MetadataFile)
 	text, err := read(path)
@@ -36,7 +37,7 @@ func Metadata(dir string, into any) error {
 		return err
 	}
 	if err := json.Unmarshal(text, into); err != nil {
-		return &beads.StoreError{Path: path, Reason: "does not say where the issues are: " + err.Error(), Hint: "fix or remove it; bd doctor says what it should hold"}
+		return &fault.Error{Code: fault.Store, Path: path, Reason: "does not say where the issues are: " + err.Error(), Hint: "fix or remove it; bd doctor says what it should hold"}
 	}
 	return nil
 }
@@ -46,7 +47,7 @@ func Metadata(dir string, into any) error {
 type Settings map[string]string
 
 // ReadSettings reads config.yaml of a directory; there are no settings where there is no such file.
-// It reads plain lines, as bd writes them, and no other YAML. Errors are of type *beads.StoreError.
+// It reads plain lines, as bd writes them, and no other YAML. Errors are of code fault.Store.
 func ReadSettings(dir string) (Settings, error) {
 	path := filepath.Join(dir, SettingsFile)
 	text, err := read(path)

@@ -1,14 +1,13 @@
 package beadsdir_test
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"stig/beads"
 	"stig/beadsdir"
+	"stig/fault"
 )
 
 type metadata struct {
@@ -79,7 +78,7 @@ func with(t *testing.T, name, text string) string {
 
 func refused(t *testing.T, err error, want string) {
 	t.Helper()
-	if e, ok := errors.AsType[*beads.StoreError](err); !ok || !strings.Contains(e.Error(), want) {
-		t.Errorf("%v, want a StoreError with %q", err, want)
+	if e, ok := fault.As(err, fault.Store); !ok || !strings.Contains(e.Error(), want) {
+		t.Errorf("%v, want a fault.Store with %q", err, want)
 	}
 }

@@ -46,7 +46,7 @@ type Amended struct {
 // committed are named when the issue closes. It refuses (fault.Usage) values that
 // no issue can have, and to change what a closed issue asked for: only its labels,
 // external reference and estimate can be changed. A parent is refused as Link
-// refuses it, and (*beads.RefusedError) where bd keeps a database.
+// refuses it, and (fault.Refused) where bd keeps a database.
 func Amend(ctx context.Context, s beads.Store, o beads.Options, ids []string, by string, amend func(i int) Amendment) ([]*Amended, []beads.Change, error) {
 	var list []*Amended
 	lines, err := s.Edit(ctx, o, func(tx *beads.Tx) error {
@@ -153,7 +153,7 @@ func move(s beads.Store, tx *beads.Tx, id, parent, by string) error {
 			continue
 		}
 		if s.Place().Mode == beads.SQLite {
-			return &beads.RefusedError{Path: s.Place().Name(),
+			return &fault.Error{Code: fault.Refused, Path: s.Place().Name(),
 				Reason: "bd keeps these issues in a database, and puts back dependencies that go from the file alone",
 				Hint:   fmt.Sprintf("type bd update %s --parent '%s'", id, row.On)}
 		}

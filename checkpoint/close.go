@@ -126,7 +126,7 @@ func Closable(ctx context.Context, s beads.Store, o beads.Options, id string, c 
 // work, and evidence that does not allow it; (fault.Waits) an issue on which a
 // question waits, unless Despite says why; and (fault.Usage) a reason that
 // says nothing. Criteria that are no longer those that were run are a
-// *beads.ConflictError.
+// fault.Changed.
 func Close(ctx context.Context, s beads.Store, o beads.Options, id string, c Closing, rules Rules) (*Closed, error) {
 	var closed, earlier *Closed
 	o.Notes = Update{}.permit().Check
@@ -190,7 +190,7 @@ func (c Closing) allowed(f *beads.Snapshot, r *beads.Record, rules Rules) error 
 	}
 	err := c.Evidence.Allows(id, criteria)
 	if v, ran := c.Evidence.(*verify.Verdict); err != nil && ran && v.Passed() && v.Issue() == id {
-		return &beads.ConflictError{Path: f.Place().Name(), Reason: id + ": its criteria changed while they ran",
+		return &fault.Error{Code: fault.Changed, Path: f.Place().Name(), Reason: id + ": its criteria changed while they ran",
 			Hint: "read them again with stig show " + id + ", then run the command again"}
 	}
 	if err != nil {

@@ -63,7 +63,7 @@ func (e *BatchError) Unwrap() error { return e.Err }
 
 // Create adds an issue with its signal table. Its id is a hash of what it is
 // about, or the next one below its parent. It refuses what Link refuses, an
-// unknown parent or dependency (*beads.NotFoundError), a value that the schema
+// unknown parent or dependency (fault.NotFound), a value that the schema
 // does not take, and a draft that cannot be as it is given (fault.Usage).
 func Create(ctx context.Context, s beads.Store, o beads.Options, d Draft, rules Rules) (*Created, error) {
 	list, lines, err := CreateAll(ctx, s, o, []Draft{d}, rules)

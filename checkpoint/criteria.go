@@ -3,12 +3,12 @@ package checkpoint
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
 	"stig/beads"
 	"stig/criteria"
+	"stig/fault"
 	"stig/git"
 )
 
@@ -50,7 +50,7 @@ func EditedSince(ctx context.Context, repo git.Client, path, id string, now crit
 func committed(ctx context.Context, repo git.Client, path, id string) (before criteria.Criteria, known bool, err error) {
 	find := &lineOf{id: id}
 	err = repo.FileAt(ctx, "HEAD", path, find)
-	if _, ok := errors.AsType[*git.RevisionError](err); ok {
+	if fault.Is(err, fault.NoRevision) {
 		return nil, false, nil
 	}
 	if err != nil {

@@ -37,11 +37,11 @@ func verb(n int, one, several string) string {
 // tombstone, so that a branch that still has the issue does not bring it back. Rows
 // of other issues on them are dropped. All are deleted, or none. It refuses
 // (fault.Conflict) what issues outside of ids depend on, and what another has in
-// progress, unless that is forced; and (*beads.RefusedError) stores
+// progress, unless that is forced; and (fault.Refused) stores
 // that bd keeps in a database: bd delete deletes there.
 func Delete(ctx context.Context, s beads.Store, o beads.Options, ids []string, d Deletion) ([]*Deleted, []beads.Change, error) {
 	if s.Place().ByBD() {
-		return nil, nil, &beads.RefusedError{Path: s.Place().Name(), Reason: "bd keeps these issues in a database, and deletes them itself",
+		return nil, nil, &fault.Error{Code: fault.Refused, Path: s.Place().Name(), Reason: "bd keeps these issues in a database, and deletes them itself",
 			Hint: "type bd delete " + strings.Join(ids, " ") + " --force"}
 	}
 	var list []*Deleted

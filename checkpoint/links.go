@@ -65,10 +65,10 @@ func Link(ctx context.Context, s beads.Store, o beads.Options, from string, d be
 
 // Unlink drops the rows by which from depends on on: those of d.Type, or of
 // every type when that is "". on need not be there any more. No such row
-// changes nothing. Where bd keeps a database it refuses (*beads.RefusedError).
+// changes nothing. Where bd keeps a database it refuses (fault.Refused).
 func Unlink(ctx context.Context, s beads.Store, o beads.Options, from string, d beads.Dep) (*Linked, error) {
 	if s.Place().Mode == beads.SQLite {
-		return nil, &beads.RefusedError{Path: s.Place().Name(),
+		return nil, &fault.Error{Code: fault.Refused, Path: s.Place().Name(),
 			Reason: "bd keeps these issues in a database, and puts back dependencies that go from the file alone",
 			Hint:   fmt.Sprintf("type bd dep remove %s %s", from, d.On)}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"stig/beads"
+	"stig/fault"
 	"stig/internal/memory"
 	"stig/notes"
 	"stig/signals"
@@ -38,7 +39,7 @@ func TestSectionsCannotBeLost(t *testing.T) {
 					tx.Set("pier-1", beads.Set{Key: beads.Status, Text: "open"}),
 					tx.Set("pier-2", beads.Set{Key: beads.Notes, Text: gone}))
 			})
-			refused, ok := errors.AsType[*beads.RefusedError](err)
+			refused, ok := fault.As(err, fault.Refused)
 			if !ok || refused.Line != 2 || !strings.Contains(err.Error(), `pier-2: notes:`) || !strings.Contains(err.Error(), `would lose section "`+name+`"`) {
 				t.Errorf("%s: %v", name, err)
 			}

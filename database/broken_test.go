@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"stig/beads"
+	"stig/fault"
 	"stig/internal/servers"
 	"stig/mysql"
 )
@@ -140,11 +141,11 @@ func TestUnknown(t *testing.T) {
 		}
 		p.mu.Unlock()
 		_, err := s.Edit(context.Background(), options(), setNotes("d-1", "after"))
-		if !errors.As(err, new(*beads.StoreError)) || !strings.Contains(err.Error(), "whether it was written") || !strings.HasPrefix(err.Error(), "mysql://") {
+		if !fault.Is(err, fault.Store) || !strings.Contains(err.Error(), "whether it was written") || !strings.HasPrefix(err.Error(), "mysql://") {
 			t.Error(err)
 		}
 		_, err = s.Snapshot()
-		if !errors.As(err, new(*beads.StoreError)) || !strings.Contains(err.Error(), "does not answer") {
+		if !fault.Is(err, fault.Store) || !strings.Contains(err.Error(), "does not answer") {
 			t.Error(err)
 		}
 		p.mu.Lock()

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"stig/beads"
+	"stig/fault"
 	"stig/mysql"
 )
 
@@ -133,7 +133,7 @@ func (s *Store) written(ctx context.Context, token []byte) (bool, error) {
 
 // unknown says that nobody can say whether an edit was written.
 func (s *Store) unknown(err error) error {
-	return &beads.StoreError{Path: s.url, Err: err,
+	return &fault.Error{Code: fault.Store, Path: s.url, Cause: err,
 		Reason: fmt.Sprintf("the connection died while the edit was being committed, and the server did not answer for %v whether it was written", s.patience),
 		Hint:   "when the server answers again, look with stig show ID whether the edit is there before you run the command again"}
 }

@@ -110,13 +110,13 @@ func explain(c mysql.Config, err error) error {
 		return err
 	}
 	if mysql.Denied(err) {
-		return &beads.RefusedError{Path: e.ID, Reason: e.Reason, Hint: e.Hint}
+		return &fault.Error{Code: fault.Refused, Path: e.ID, Reason: e.Reason, Hint: e.Hint}
 	}
-	return &beads.StoreError{Path: e.ID, Reason: e.Reason, Hint: e.Hint}
+	return &fault.Error{Code: fault.Store, Path: e.ID, Reason: e.Reason, Hint: e.Hint}
 }
 
 // isOurs reports whether an error says already where it happened.
 func isOurs(err error) bool {
-	return errors.As(err, new(*beads.StoreError)) || errors.As(err, new(*beads.RefusedError)) || errors.As(err, new(*beads.ConflictError)) ||
+	return fault.Is(err, fault.Store) || fault.Is(err, fault.Refused) || fault.Is(err, fault.Changed) ||
 		errors.Is(err, beads.ErrStale) || errors.Is(err, ErrNoMerge) || errors.Is(err, context.Canceled)
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"stig/beads"
+	"stig/fault"
 	"stig/mysql"
 )
 
@@ -167,8 +168,8 @@ func (p *past) Snapshot(ctx context.Context, revision string) (*beads.Snapshot, 
 	then := p.store.at(commit)
 	defer then.Close()
 	file, err := then.Snapshot()
-	if e, ok := errors.AsType[*beads.StoreError](err); ok && e.Absent {
-		return nil, &beads.RevisionError{Reason: fmt.Sprintf("%q: the database held no store then", revision), None: true}
+	if errors.Is(err, beads.ErrAbsent) {
+		return nil, &fault.Error{Code: fault.NoRevision, Reason: fmt.Sprintf("%q: the database held no store then", revision), Err: beads.ErrBefore}
 	}
 	return file, err
 }
@@ -190,7 +191,7 @@ func (p *past) Common(ctx context.Context, revision string) (string, error) {
 	var base sql.NullString
 	err = p.db.QueryRowContext(ctx, "SELECT DOLT_MERGE_BASE(?, 'HEAD')", commit).Scan(&base)
 	if err == nil && base.String == "" {
-		return "", &beads.RevisionError{Reason: fmt.Sprintf("%q: shares no commit with HEAD", revision), Hint: p.hint()}
+		return "", &fault.Error{Code: fault.NoRevision, Reason: fmt.Sprintf("%q: shares no commit with HEAD", revision), Hint: p.hint()}
 	}
 	return base.String, p.store.explain(err)
 }
@@ -208,7 +209,7 @@ func (p *past) commit(ctx context.Context, revision string) (hash string, err er
 	if mysql.Gone(err) || ctx.Err() != nil {
 		return "", p.store.explain(err)
 	}
-	return "", &beads.RevisionError{Reason: fmt.Sprintf("%q: Dolt has no such commit", revision), Hint: p.hint()}
+	return "", &fault.Error{Code: fault.NoRevision, Reason: fmt.Sprintf("%q: Dolt has no such commit", revision), Hint: p.hint()}
 }
 
 // timeOf reads RFC 3339, or YYYY-MM-DD, the beginning of that day in UTC.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"stig/beads"
+	"stig/fault"
 )
 
 // Merging is a merge of two branches of a store on Dolt, as whole texts of the store.
@@ -53,7 +54,7 @@ func (s *Store) Merge(ctx context.Context, o MergeOptions, unite func(Merging) (
 	if !isDolt(ctx, s.DB()) {
 		_, err := s.Version(ctx)
 		if err == nil {
-			err = &beads.RefusedError{Path: s.url, Reason: "has no branches to merge: the server is not Dolt", Hint: "if git left conflict markers in the copy of the store, type stig store sync"}
+			err = &fault.Error{Code: fault.Refused, Path: s.url, Reason: "has no branches to merge: the server is not Dolt", Hint: "if git left conflict markers in the copy of the store, type stig store sync"}
 		}
 		return done, err
 	}
@@ -99,7 +100,7 @@ func (s *Store) foreseen(ctx context.Context, branch string) (m Merging, err err
 }
 
 func (s *Store) noBranch(branch string) error {
-	return &beads.RefusedError{Path: s.url, Reason: fmt.Sprintf("Dolt has no branch %q", branch), Hint: "SELECT name FROM dolt_branches lists the branches"}
+	return &fault.Error{Code: fault.Refused, Path: s.url, Reason: fmt.Sprintf("Dolt has no branch %q", branch), Hint: "SELECT name FROM dolt_branches lists the branches"}
 }
 
 // querier is a database or a transaction.
@@ -151,7 +152,7 @@ func (s *Store) texts(ctx context.Context, branch, theirs string) (m Merging, er
 		then := s.at(t.commit)
 		text, err := then.Text(ctx)
 		if err := errors.Join(err, then.Close()); err != nil {
-			if e, ok := errors.AsType[*beads.StoreError](err); ok && e.Absent && t.into == &m.Base {
+			if errors.Is(err, beads.ErrAbsent) && t.into == &m.Base {
 				continue // the branches made their stores apart
 			}
 			return m, err
@@ -217,7 +218,7 @@ func (s *Store) start(ctx context.Context, tx *sql.Tx, o MergeOptions) (done Mer
 	case err != nil && (strings.Contains(err.Error(), "branch not found") || strings.Contains(err.Error(), "not a valid branch")):
 		return done, s.noBranch(o.Branch)
 	case err != nil && strings.Contains(err.Error(), "active merge"):
-		return done, &beads.RefusedError{Path: s.url, Reason: "another merge has begun", Hint: "type stig merge --database to go on with it"}
+		return done, &fault.Error{Code: fault.Refused, Path: s.url, Reason: "another merge has begun", Hint: "type stig merge --database to go on with it"}
 	case err != nil && strings.Contains(err.Error(), "local changes"):
 		return done, errLost // somebody edited since the last commit
 	case err != nil:

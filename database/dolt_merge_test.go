@@ -10,6 +10,7 @@ import (
 
 	"stig/beads"
 	"stig/database"
+	"stig/fault"
 	"stig/internal/servers"
 	"stig/merge"
 	"stig/mysql"
@@ -153,7 +154,7 @@ func TestMergeAsks(t *testing.T) {
 		t.Errorf("what is not asked is not merged, or what is was taken:\n%s", text)
 	}
 	_, err = other.Edit(t.Context(), beads.Options{Now: now, Wait: time.Second}, func(tx *beads.Tx) error { return tx.Set("demo-3", beads.Set{Key: beads.Title, Text: "x"}) })
-	if e, ok := errors.AsType[*beads.StoreError](err); !ok || e.Hint != "type stig merge --database" {
+	if e, ok := fault.As(err, fault.Store); !ok || e.Hint != "type stig merge --database" {
 		t.Errorf("written in between: %v", err)
 	}
 	done, err = other.Merge(t.Context(), database.MergeOptions{Branch: "", Actor: "mara", DryRun: false}, united("demo-1", merge.Answers{"description": merge.Theirs}))
@@ -187,7 +188,7 @@ func TestMergeRefuses(t *testing.T) {
 	} {
 		for _, dry := range []bool{true, false} {
 			_, err := test.s.Merge(t.Context(), database.MergeOptions{Branch: test.branch, Actor: "mara", DryRun: dry}, united("", nil))
-			if e, ok := errors.AsType[*beads.RefusedError](err); test.branch == "" && !errors.Is(err, database.ErrNoMerge) || test.branch != "" && (!ok || e.Reason != test.want) {
+			if e, ok := fault.As(err, fault.Refused); test.branch == "" && !errors.Is(err, database.ErrNoMerge) || test.branch != "" && (!ok || e.Reason != test.want) {
 				t.Errorf("%q, dry run %v: %v", test.branch, dry, err)
 			}
 		}

@@ -11,6 +11,7 @@ import (
 
 	"stig/beads"
 	"stig/database"
+	"stig/fault"
 	"stig/internal/servers"
 	"stig/mysql"
 )
@@ -135,7 +136,7 @@ func TestHistory(t *testing.T) {
 	}
 	for revision, none := range map[string]bool{"nowhere": false, "HEAD~3": true} {
 		_, err := history.Snapshot(ctx, revision)
-		if e, ok := errors.AsType[*beads.RevisionError](err); !ok || e.None != none {
+		if !fault.Is(err, fault.NoRevision) || errors.Is(err, beads.ErrBefore) != none {
 			t.Errorf("%s: %v", revision, err)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"stig/beads"
+	"stig/fault"
 )
 
 // uniting writes what came of a merge.
@@ -53,7 +54,7 @@ func (w *uniting) count(ctx context.Context) error {
 	var theirs, tables int64
 	err := w.tx.QueryRowContext(ctx, "SELECT COALESCE(MAX(their_version), 0), COALESCE(MAX(their_schema_version), ?) FROM dolt_conflicts_stig_meta", schema).Scan(&theirs, &tables)
 	if err == nil && tables != schema {
-		err = &beads.RefusedError{Path: w.store.url, Reason: fmt.Sprintf("the tables of %s have version %d, and those of this branch %d", w.merging.Branch, tables, schema),
+		err = &fault.Error{Code: fault.Refused, Path: w.store.url, Reason: fmt.Sprintf("the tables of %s have version %d, and those of this branch %d", w.merging.Branch, tables, schema),
 			Hint: "type stig doctor --migrate in the older branch, and merge again"}
 	}
 	if err == nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"stig/beads"
+	"stig/fault"
 	"stig/mysql"
 )
 
@@ -38,7 +39,7 @@ func (s *Store) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) er
 		switch {
 		case err == nil:
 			return changes, nil
-		case ctx.Err() != nil && !errors.As(err, new(*beads.StoreError)): // else it may have been written
+		case ctx.Err() != nil && !fault.Is(err, fault.Store): // else it may have been written
 			return nil, ctx.Err()
 		case limited.Err() != nil:
 			return nil, s.crowded(err)
@@ -88,7 +89,7 @@ func (s *Store) crowded(err error) error {
 	if errors.Is(err, errBroken) || mysql.Gone(err) {
 		return s.explain(err)
 	}
-	return &beads.ConflictError{Path: s.url, Reason: "others were writing all the time", Hint: "let them finish and run the command again"}
+	return &fault.Error{Code: fault.Changed, Path: s.url, Reason: "others were writing all the time", Hint: "let them finish and run the command again"}
 }
 
 // try makes one attempt, and gives what is to be written; nil for nothing.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"stig/beads"
+	"stig/fault"
 	"stig/internal/memory"
 	"stig/mysql"
 )
@@ -190,7 +191,7 @@ func TestGivesUp(t *testing.T) {
 			edit(t, another, setNotes("d-1", fmt.Sprint("theirs ", n)))
 			return setNotes("d-1", "ours")(tx)
 		})
-		if !errors.As(err, new(*beads.ConflictError)) || n < 2 {
+		if !fault.Is(err, fault.Changed) || n < 2 {
 			t.Errorf("%v after %d runs", err, n)
 		}
 		if text := textOf(t, s); strings.Contains(text, "ours") {
@@ -215,7 +216,7 @@ func TestErrorsOfTheEdit(t *testing.T) {
 		if _, err := s.Edit(context.Background(), beads.Options{Now: now}, setNotes("d-1", "x")); err != nil {
 			t.Error(err) // there were no notes to lose
 		}
-		if _, err := s.Edit(context.Background(), beads.Options{Now: now}, setNotes("d-1", "y")); !errors.As(err, new(*beads.RefusedError)) {
+		if _, err := s.Edit(context.Background(), beads.Options{Now: now}, setNotes("d-1", "y")); !fault.Is(err, fault.Refused) {
 			t.Error(err)
 		}
 	})

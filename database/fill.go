@@ -8,13 +8,14 @@ import (
 	"slices"
 
 	"stig/beads"
+	"stig/fault"
 	"stig/mysql"
 )
 
 // Fill puts a whole text into an empty store, in one transaction; Text gives it back
 // byte for byte. The ids of new issues will begin with the prefix, if it is not empty.
 // told, which may be nil, is called now and then with how many lines were sent. A text
-// with problems, or an id that stands twice, is refused (*beads.RefusedError), and so is
+// with problems, or an id that stands twice, is refused (fault.Refused), and so is
 // a store that holds anything.
 func (s *Store) Fill(ctx context.Context, text []byte, prefix string, told func(done, of int)) error {
 	f, err := beads.NewSnapshot(s.place, beads.Source{Lines: bytes.NewReader(text), Size: int64(len(text))})
@@ -22,7 +23,7 @@ func (s *Store) Fill(ctx context.Context, text []byte, prefix string, told func(
 		return err
 	}
 	if p := f.Problems(); len(p) > 0 {
-		return &beads.RefusedError{Path: s.place.Path, Line: p[0].Line, Reason: p[0].Rule + ": " + p[0].Message, Hint: "fix the line; stig check lists every such place"}
+		return &fault.Error{Code: fault.Refused, Path: s.place.Path, Line: p[0].Line, Reason: p[0].Rule + ": " + p[0].Message, Hint: "fix the line; stig check lists every such place"}
 	}
 	rows, shape, err := rowsOf(f, text)
 	if err != nil {
@@ -103,7 +104,7 @@ func (s *Store) fill(ctx context.Context, tx *sql.Tx, token []byte, rows []filli
 	}
 	n, err := result.RowsAffected()
 	if err == nil && n == 0 {
-		err = &beads.RefusedError{Path: s.url, Reason: "the store is not empty", Hint: "name an empty database"}
+		err = &fault.Error{Code: fault.Refused, Path: s.url, Reason: "the store is not empty", Hint: "name an empty database"}
 	}
 	if err != nil {
 		return err

@@ -2,12 +2,11 @@ package database_test
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"testing"
 
-	"stig/beads"
 	"stig/database"
+	"stig/fault"
 	"stig/internal/memory"
 	"stig/internal/servers"
 	"stig/mysql"
@@ -106,7 +105,7 @@ func TestFillRefuses(t *testing.T) {
 			`{"id":"` + strings.Repeat("x", 256) + `"}` + "\n": "256 bytes, and the server keeps 255",
 		} {
 			err := s.Fill(context.Background(), []byte(text), "", nil)
-			if !errors.As(err, new(*beads.RefusedError)) || !strings.Contains(err.Error(), want) {
+			if !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), want) {
 				t.Errorf("%q: %v, want %q", text, err, want)
 			}
 		}
@@ -114,7 +113,7 @@ func TestFillRefuses(t *testing.T) {
 			t.Fatal(err)
 		}
 		err := s.Fill(context.Background(), []byte(`{"id":"b"}`), "", nil)
-		if !errors.As(err, new(*beads.RefusedError)) || !strings.Contains(err.Error(), "not empty") {
+		if !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "not empty") {
 			t.Error(err)
 		}
 		f, err := s.Snapshot()

@@ -5,7 +5,7 @@ import (
 	"context"
 	"fmt"
 
-	"stig/beads"
+	"stig/fault"
 )
 
 // What is sent in one statement is about this large at most, in bytes and rows, if not
@@ -23,7 +23,7 @@ type chunk struct {
 	text []byte
 }
 
-// fits refuses (*beads.RefusedError) an edition of which something is too large for the
+// fits refuses (fault.Refused) an edition of which something is too large for the
 // server, before anything is written.
 func (s *Store) fits(ctx context.Context, e *edition) error {
 	var chunks []chunk
@@ -43,7 +43,7 @@ func (s *Store) fitting(ctx context.Context, chunks []chunk) error {
 	limit := 0
 	for _, c := range chunks {
 		if len(c.id) > mostID {
-			return &beads.RefusedError{Path: s.url, Reason: fmt.Sprintf("%s: the id has %d bytes, and the server keeps %d", c.id, len(c.id), mostID), Hint: "give the issue a shorter id"}
+			return &fault.Error{Code: fault.Refused, Path: s.url, Reason: fmt.Sprintf("%s: the id has %d bytes, and the server keeps %d", c.id, len(c.id), mostID), Hint: "give the issue a shorter id"}
 		}
 		if len(c.text) <= batchBytes {
 			continue
@@ -54,7 +54,7 @@ func (s *Store) fitting(ctx context.Context, chunks []chunk) error {
 			}
 		}
 		if size := escaped(c.text) + batchBytes; size > limit {
-			return &beads.RefusedError{Path: s.url, Reason: fmt.Sprintf("%s: has %d bytes, which need a statement of %d; the server takes %d", c.id, len(c.text), size, limit),
+			return &fault.Error{Code: fault.Refused, Path: s.url, Reason: fmt.Sprintf("%s: has %d bytes, which need a statement of %d; the server takes %d", c.id, len(c.text), size, limit),
 				Hint: fmt.Sprintf("raise the limit on the server: SET GLOBAL max_allowed_packet = %d", size)}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"stig/beads"
+	"stig/fault"
 )
 
 // edition is what an edit does to the tables.
@@ -178,7 +179,7 @@ func (s *Store) turn(ctx context.Context, tx *sql.Tx, e *edition) error {
 	}
 	n, err := result.RowsAffected()
 	if err == nil && n != 1 {
-		err = &beads.StoreError{Path: s.url, Reason: "its tables were changed meanwhile", Hint: "run the command again"}
+		err = &fault.Error{Code: fault.Store, Path: s.url, Reason: "its tables were changed meanwhile", Hint: "run the command again"}
 	}
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"stig/beads"
+	"stig/fault"
 	"stig/mysql"
 )
 
@@ -101,7 +102,7 @@ func newToken() []byte {
 }
 
 // Create makes the tables of a store in an empty database. It refuses
-// (*beads.RefusedError) a database that holds anything else. What an interrupted run
+// (fault.Refused) a database that holds anything else. What an interrupted run
 // left is completed.
 func Create(ctx context.Context, o Options, prefix string) error {
 	db := dial(o.Config)
@@ -109,7 +110,7 @@ func Create(ctx context.Context, o Options, prefix string) error {
 	return explain(o.Config, create(ctx, db, o, prefix))
 }
 
-// Vacant refuses (*beads.RefusedError) a database in which Create would make no store. It
+// Vacant refuses (fault.Refused) a database in which Create would make no store. It
 // writes nothing.
 func Vacant(ctx context.Context, o Options) error {
 	db := dial(o.Config)
@@ -144,7 +145,7 @@ func create(ctx context.Context, db *sql.DB, o Options, prefix string) error {
 }
 
 func there(url string) error {
-	return &beads.RefusedError{Path: url, Reason: "there is a store already", Hint: "type stig create TITLE to add an issue to it"}
+	return &fault.Error{Code: fault.Refused, Path: url, Reason: "there is a store already", Hint: "type stig create TITLE to add an issue to it"}
 }
 
 // vacant refuses a database in which Create would meet something else than what an
@@ -171,7 +172,7 @@ func vacant(ctx context.Context, db *sql.DB, url string) error {
 		return err
 	}
 	if len(foreign) > 0 {
-		return &beads.RefusedError{Path: url, Reason: fmt.Sprintf("the database is not empty: it holds the table %s", foreign[0]),
+		return &fault.Error{Code: fault.Refused, Path: url, Reason: fmt.Sprintf("the database is not empty: it holds the table %s", foreign[0]),
 			Hint: "make a database for the store alone: CREATE DATABASE NAME"}
 	}
 	if !slices.Contains(names, "stig_meta") {
@@ -192,10 +193,10 @@ func vacant(ctx context.Context, db *sql.DB, url string) error {
 func schemaError(url string, found int) error {
 	switch {
 	case found > schema:
-		return &beads.StoreError{Path: url, Reason: fmt.Sprintf("its tables have version %d, and this stig knows versions up to %d", found, schema),
+		return &fault.Error{Code: fault.Store, Path: url, Reason: fmt.Sprintf("its tables have version %d, and this stig knows versions up to %d", found, schema),
 			Hint: "install the stig that the others use"}
 	case found < schema:
-		return &beads.StoreError{Path: url, Reason: fmt.Sprintf("its tables have version %d, and this stig needs version %d", found, schema),
+		return &fault.Error{Code: fault.Store, Path: url, Reason: fmt.Sprintf("its tables have version %d, and this stig needs version %d", found, schema),
 			Hint: "type stig doctor --migrate"}
 	}
 	return nil
@@ -203,7 +204,7 @@ func schemaError(url string, found int) error {
 
 // absent says that a database holds no store.
 func absent(url string) error {
-	return &beads.StoreError{Path: url, Reason: "holds no store", Hint: "type stig init --store " + url, Absent: true}
+	return &fault.Error{Code: fault.Store, Path: url, Reason: "holds no store", Hint: "type stig init --store " + url, Err: beads.ErrAbsent}
 }
 
 // Migrate brings the tables to the version of this program, and gives the version that

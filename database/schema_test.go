@@ -10,6 +10,7 @@ import (
 
 	"stig/beads"
 	"stig/database"
+	"stig/fault"
 	"stig/mysql"
 )
 
@@ -23,7 +24,7 @@ func TestCreate(t *testing.T) {
 		}
 		exec(t, db, "CREATE TABLE wares (id INT PRIMARY KEY)")
 		err := database.Create(context.Background(), o, "demo")
-		if !errors.As(err, new(*beads.RefusedError)) || !strings.Contains(err.Error(), "wares") {
+		if !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "wares") {
 			t.Error(err)
 		}
 		exec(t, db, "DROP TABLE wares")
@@ -39,7 +40,7 @@ func TestCreate(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = database.Create(context.Background(), o, "demo")
-		if !errors.As(err, new(*beads.RefusedError)) || !strings.HasPrefix(err.Error(), "mysql://root@127.0.0.1:") || !strings.Contains(err.Error(), "store already") {
+		if !fault.Is(err, fault.Refused) || !strings.HasPrefix(err.Error(), "mysql://root@127.0.0.1:") || !strings.Contains(err.Error(), "store already") {
 			t.Error(err)
 		}
 		if text := textOf(t, open(t, c, "")); text != "" {
@@ -48,10 +49,7 @@ func TestCreate(t *testing.T) {
 	})
 }
 
-func isAbsent(err error) bool {
-	e, ok := errors.AsType[*beads.StoreError](err)
-	return ok && e.Absent
-}
+func isAbsent(err error) bool { return errors.Is(err, beads.ErrAbsent) }
 
 // TestSchema: tables of another version are left alone.
 func TestSchema(t *testing.T) {
@@ -63,7 +61,7 @@ func TestSchema(t *testing.T) {
 			_, err := s.Snapshot()
 			check := func(err error) {
 				t.Helper()
-				if e, ok := errors.AsType[*beads.StoreError](err); !ok || !strings.Contains(err.Error(), want) || e.Hint == "" {
+				if e, ok := fault.As(err, fault.Store); !ok || !strings.Contains(err.Error(), want) || e.Hint == "" {
 					t.Errorf("%v, want %q", err, want)
 				}
 			}
@@ -125,24 +123,24 @@ func TestReader(t *testing.T) {
 			t.Error(server, err)
 		}
 		_, err = s.Edit(context.Background(), options(), setNotes("d-1", "x"))
-		refused, ok := errors.AsType[*beads.RefusedError](err)
+		refused, ok := fault.As(err, fault.Refused)
 		if !ok || !strings.HasPrefix(err.Error(), "mysql://reader@127.0.0.1:") || !strings.Contains(refused.Hint, "GRANT") || strings.Contains(err.Error(), "pass") {
 			t.Errorf("%v", err)
 		}
 		reader.Password = "wrong"
 		_, err = open(t, reader, "").Snapshot()
-		if !errors.As(err, new(*beads.StoreError)) || !strings.Contains(err.Error(), "refused the user or the password") {
+		if !fault.Is(err, fault.Store) || !strings.Contains(err.Error(), "refused the user or the password") {
 			t.Error(err)
 		}
 		nowhere := c
 		nowhere.Database = "nowhere"
 		_, err = open(t, nowhere, "").Snapshot()
-		if !errors.As(err, new(*beads.StoreError)) || !strings.Contains(err.Error(), "no database nowhere") {
+		if !fault.Is(err, fault.Store) || !strings.Contains(err.Error(), "no database nowhere") {
 			t.Error(err)
 		}
 		nowhere.Port = 1
 		_, err = open(t, nowhere, "").Snapshot()
-		if !errors.As(err, new(*beads.StoreError)) || !strings.Contains(err.Error(), "does not answer") {
+		if !fault.Is(err, fault.Store) || !strings.Contains(err.Error(), "does not answer") {
 			t.Error(err)
 		}
 	})
@@ -168,11 +166,11 @@ func TestLarge(t *testing.T) {
 		if server.Kind == "dolt" && err == nil {
 			return // takes a gigabyte, whatever is set
 		}
-		if !errors.As(err, new(*beads.RefusedError)) || !strings.Contains(err.Error(), "d-1: has 2097") || !strings.Contains(err.Error(), fmt.Sprint(2<<20)) {
+		if !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "d-1: has 2097") || !strings.Contains(err.Error(), fmt.Sprint(2<<20)) {
 			t.Errorf("%.300v", err)
 		}
 		err = s.Fill(context.Background(), []byte(`{"id":"d-9","x":"`+strings.Repeat(`\"`, 1<<20)+`"}`), "", nil)
-		if !errors.As(err, new(*beads.RefusedError)) {
+		if !fault.Is(err, fault.Refused) {
 			t.Errorf("%.300v", err)
 		}
 		edit(t, s, setNotes("d-1", "and it works on"))

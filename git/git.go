@@ -26,7 +26,6 @@ import (
 	"strings"
 	"time"
 
-	"stig/beads"
 	"stig/fault"
 	"stig/process"
 	"stig/shell"
@@ -167,11 +166,7 @@ func Foreign(r process.Result) error {
 		Hint: "type git config --global --add safe.directory " + shell.Quoted(at)}
 }
 
-// RevisionError says that git has no such revision, or a file not there: FileAt
-// and Commit give it.
-type RevisionError = beads.RevisionError
-
-// Commit gives the hash of the commit that a revision names.
+// Commit gives the hash of the commit that a revision names, or a fault.NoRevision.
 func (g Client) Commit(ctx context.Context, revision string) (string, error) {
 	result, err := g.Run(ctx, "rev-parse", "--quiet", "--verify", "--end-of-options", revision+"^{commit}")
 	if err != nil {
@@ -187,9 +182,9 @@ func (g Client) Commit(ctx context.Context, revision string) (string, error) {
 		return "", err
 	}
 	if result.Exit != 0 {
-		return "", &RevisionError{Reason: g.Dir + ": is in no git repository", Hint: "type git init"}
+		return "", &fault.Error{Code: fault.NoRevision, Reason: g.Dir + ": is in no git repository", Hint: "type git init"}
 	}
-	unknown := &RevisionError{Reason: fmt.Sprintf("%q: git has no such commit", revision)}
+	unknown := &fault.Error{Code: fault.NoRevision, Reason: fmt.Sprintf("%q: git has no such commit", revision)}
 	if g.unborn(ctx) {
 		unknown.Hint = "nothing is committed yet: type git add .beads && git commit"
 	}
@@ -228,7 +223,7 @@ func (g Client) Commits(ctx context.Context, names []string) ([]bool, error) {
 // FileAt writes the text of a file at a revision to w, as it is committed.
 // path is absolute, without symbolic links in it, below the root of the
 // repository that Dir is in. Of a file that has another name now the old one
-// is found, by git's own search for renames. The error is a *RevisionError
+// is found, by git's own search for renames. The error is a fault.NoRevision
 // where there is no such revision, or no such file then.
 func (g Client) FileAt(ctx context.Context, revision, path string, w io.Writer) error {
 	name, err := g.fromHere(path)
@@ -277,7 +272,7 @@ func (g Client) renamedAt(ctx context.Context, commit, revision, path string, w 
 		return err
 	}
 	if old == "" {
-		return &RevisionError{Reason: fmt.Sprintf("%s: was not committed at %s", path, revision)}
+		return &fault.Error{Code: fault.NoRevision, Reason: fmt.Sprintf("%s: was not committed at %s", path, revision)}
 	}
 	return g.blob(ctx, commit, old, w)
 }

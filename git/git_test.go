@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"stig/fault"
 )
 
 // repository makes a repository with one commit for each text of a file,
@@ -73,19 +75,17 @@ func TestFileAt(t *testing.T) {
 		if test.err == "" && (err != nil || got.String() != test.want) {
 			t.Errorf("%s: got %q, %v; want %q", test.revision, got.String(), err, test.want)
 		}
-		var unknown *RevisionError
-		if test.err != "" && (!errors.As(err, &unknown) || !strings.Contains(err.Error(), test.err)) {
+		if test.err != "" && (!fault.Is(err, fault.NoRevision) || !strings.Contains(err.Error(), test.err)) {
 			t.Errorf("%s: got %v, want %q", test.revision, err, test.err)
 		}
 	}
-	var unknown *RevisionError
 	err := g.FileAt(context.Background(), "HEAD", filepath.Join(g.Dir, "other"), &bytes.Buffer{})
-	if !errors.As(err, &unknown) || !strings.Contains(err.Error(), "was not committed at HEAD") {
+	if !fault.Is(err, fault.NoRevision) || !strings.Contains(err.Error(), "was not committed at HEAD") {
 		t.Errorf("a file that is not committed: got %v", err)
 	}
 	outside := repository(t)
 	err = outside.FileAt(context.Background(), "HEAD", filepath.Join(outside.Dir, "x"), &bytes.Buffer{})
-	if !errors.As(err, &unknown) || !strings.Contains(err.Error(), "is in no git repository") {
+	if !fault.Is(err, fault.NoRevision) || !strings.Contains(err.Error(), "is in no git repository") {
 		t.Errorf("outside of a repository: got %v", err)
 	}
 }

@@ -17,7 +17,7 @@ import (
 // under the names that it had before as well. Of merges those are listed that
 // left the file different from every parent. A since that is not "" leaves out
 // what that commit has already. path is as in FileAt; the error is a
-// *RevisionError where there is no repository, no commit yet, or no such since.
+// fault.NoRevision where there is no repository, no commit yet, or no such since.
 func (g Client) History(ctx context.Context, path, since string) ([]beads.Version, error) {
 	revisions := "HEAD"
 	if since != "" {

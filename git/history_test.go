@@ -2,13 +2,13 @@ package git_test
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 
+	"stig/fault"
 	"stig/git"
 )
 
@@ -38,8 +38,7 @@ func TestHistory(t *testing.T) {
 	}
 	must("init", "-q", "-b", "main")
 	path := filepath.Join(dir, "new.txt")
-	var unknown *git.RevisionError
-	if _, err := repo.History(ctx, path, ""); !errors.As(err, &unknown) {
+	if _, err := repo.History(ctx, path, ""); !fault.Is(err, fault.NoRevision) {
 		t.Errorf("without a commit: %v", err)
 	}
 	commit("old.txt", "1\n2\n3\n4\n", "first")

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"stig/beads"
+	"stig/fault"
 )
 
 // Past is the past of a store in a file, as far as it was committed.
@@ -65,7 +66,7 @@ func snapshotOf(f *os.File, closed func() error) (*beads.Snapshot, error) {
 
 // unlessNew is the error about a file that a commit lacks, with what else it holds.
 func (p Past) unlessNew(ctx context.Context, revision string, err error) error {
-	e, missing := err.(*RevisionError)
+	e, missing := fault.As(err, fault.NoRevision)
 	if !missing {
 		return err
 	}
@@ -77,7 +78,10 @@ func (p Past) unlessNew(ctx context.Context, revision string, err error) error {
 	if failed != nil {
 		return failed
 	}
-	return &RevisionError{Reason: e.Reason, Hint: e.Hint, None: !had}
+	if !had {
+		e.Err = beads.ErrBefore
+	}
+	return e
 }
 
 // hadStore reports whether a commit holds any store: one that was moved since
@@ -100,7 +104,7 @@ func (p Past) hadStore(ctx context.Context, commit string) (bool, error) {
 func (p Past) Common(ctx context.Context, revision string) (string, error) {
 	commit, err := p.Commit(ctx, revision)
 	if err != nil && revision == "HEAD" && p.unborn(ctx) {
-		return "", &RevisionError{Reason: "no commit yet", None: true}
+		return "", &fault.Error{Code: fault.NoRevision, Reason: "no commit yet", Err: beads.ErrBefore}
 	}
 	if err != nil || revision == "HEAD" {
 		return commit, err
@@ -110,7 +114,7 @@ func (p Past) Common(ctx context.Context, revision string) (string, error) {
 		return "", err
 	}
 	if base.Exit != 0 {
-		return "", &RevisionError{Reason: fmt.Sprintf("%q: shares no commit with HEAD", revision),
+		return "", &fault.Error{Code: fault.NoRevision, Reason: fmt.Sprintf("%q: shares no commit with HEAD", revision),
 			Hint: "name an earlier commit of this branch; in a shallow clone type git fetch --unshallow"}
 	}
 	return strings.TrimSpace(string(base.Stdout)), nil

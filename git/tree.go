@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"stig/fault"
 	"stig/process"
 )
 
@@ -348,8 +349,7 @@ func (g Client) RootCommit(ctx context.Context, known ...string) (string, error)
 		return roots[strings.LastIndexByte(roots, '\n')+1:], nil
 	}
 	if _, reason := g.Commit(ctx, "HEAD"); reason != nil {
-		var none *RevisionError
-		if errors.As(reason, &none) || errors.Is(reason, process.ErrNotFound) {
+		if fault.Is(reason, fault.NoRevision) || errors.Is(reason, process.ErrNotFound) {
 			return "", nil
 		}
 		return "", reason

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"stig/beads"
+	"stig/fault"
 	"stig/textfile"
 )
 
@@ -24,7 +25,7 @@ type Where struct {
 // with issues from w.Dir up to the root of the repository (of the file system
 // where there is none); from a linked worktree, then that of the main
 // checkout. A .beads may name another in its file "redirect", once, and in its
-// SettingsFile a server that holds the issues. Errors are of type *StoreError.
+// SettingsFile a server that holds the issues. Errors are of code fault.Store.
 func Discover(w Where) (beads.Place, error) {
 	dir, err := filepath.Abs(w.Dir)
 	if err != nil {
@@ -59,7 +60,7 @@ func storeOfFile(path string) (beads.Place, error) {
 		return beads.Place{}, beads.Unreadable(path, err)
 	}
 	if info.IsDir() {
-		return beads.Place{}, &beads.StoreError{Path: path, Reason: "is a directory", Hint: "name the .jsonl file in it"}
+		return beads.Place{}, &fault.Error{Code: fault.Store, Path: path, Reason: "is a directory", Hint: "name the .jsonl file in it"}
 	}
 	d, err := listDir(filepath.Dir(path))
 	if err != nil {
@@ -98,7 +99,7 @@ func storeOfDir(dir string) (beads.Place, error) {
 	}
 	s, found, err := d.find()
 	if err == nil && !found {
-		err = &beads.StoreError{Path: dir, Reason: "holds no .jsonl file", Hint: d.hint()}
+		err = &fault.Error{Code: fault.Store, Path: dir, Reason: "holds no .jsonl file", Hint: d.hint()}
 	}
 	return s, err
 }
@@ -141,7 +142,11 @@ func (q *search) nothing(from, root string) error {
 	if from != root {
 		reason += ", nor above it up to " + root
 	}
-	return &beads.StoreError{Path: from, Reason: reason, Hint: q.hint, Absent: !q.held}
+	e := &fault.Error{Code: fault.Store, Path: from, Reason: reason, Hint: q.hint}
+	if !q.held {
+		e.Err = beads.ErrAbsent
+	}
+	return e
 }
 
 // look tries the .beads of one directory.
@@ -195,7 +200,7 @@ func (d listing) find() (beads.Place, bool, error) {
 	}
 	s, found, err := there.here()
 	if err == nil && !found {
-		err = &beads.StoreError{
+		err = &fault.Error{Code: fault.Store,
 			Path: filepath.Join(d.dir, "redirect"), Reason: fmt.Sprintf("leads to %q, which holds no .jsonl file", target),
 			Hint: "write the path of a .beads directory into it; a redirect is followed once"}
 	}
@@ -238,7 +243,7 @@ func (d listing) redirect() (string, error) {
 		}
 	}
 	if target == "" {
-		return "", &beads.StoreError{Path: path, Reason: "names no directory", Hint: "write the path of a .beads directory into it, or remove it"}
+		return "", &fault.Error{Code: fault.Store, Path: path, Reason: "names no directory", Hint: "write the path of a .beads directory into it, or remove it"}
 	}
 	for _, base := range []string{filepath.Dir(d.dir), d.dir} {
 		there := under(base, target)
@@ -246,7 +251,7 @@ func (d listing) redirect() (string, error) {
 			return there, nil
 		}
 	}
-	return "", &beads.StoreError{
+	return "", &fault.Error{Code: fault.Store,
 		Path: path, Reason: fmt.Sprintf("leads to %q, which is no directory", target),
 		Hint: "write the path of a .beads directory into it, or remove it"}
 }

@@ -1,7 +1,6 @@
 package jsonl
 
 import (
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,6 +8,7 @@ import (
 	"testing"
 
 	"stig/beads"
+	"stig/fault"
 )
 
 // tree makes files below a new directory, each "path" or "path: content"; a
@@ -94,7 +94,7 @@ func TestDiscover(t *testing.T) {
 			w.Dir = filepath.Join(root, w.Dir)
 			s, err := Discover(w)
 			if c.err != "" {
-				e, ok := errors.AsType[*beads.StoreError](err)
+				e, ok := fault.As(err, fault.Store)
 				if !ok || !strings.Contains(err.Error(), strings.ReplaceAll(c.err, "ROOT", root)) || e.Hint == "" {
 					t.Errorf("got %v, %v; want %s", s, err, c.err)
 				}
@@ -151,7 +151,7 @@ func TestDiscoverMode(t *testing.T) {
 func TestDiscoverHints(t *testing.T) {
 	root := tree(t, ".git/", ".beads/metadata.json: {\"backend\":\"dolt\"}\n", "a/")
 	_, err := Discover(Where{Dir: filepath.Join(root, "a")})
-	e, ok := errors.AsType[*beads.StoreError](err)
+	e, ok := fault.As(err, fault.Store)
 	if !ok || !strings.Contains(e.Hint, filepath.Join(root, ".beads")+" holds no .jsonl file: write it with bd export -o ") {
 		t.Errorf("%v, hint %q", err, e.Hint)
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"stig/beads"
+	"stig/fault"
 )
 
 const harbour = `{"_schema":"beads-jsonl/1"}` + "\n" +
@@ -145,7 +146,7 @@ func TestReadOnlySaysWhatHelps(t *testing.T) {
 		{0o644, errors.New("read-only file system"), "mounted"},
 	} {
 		err := readOnly("x", c.mode, c.err)
-		refused, ok := errors.AsType[*beads.RefusedError](err)
+		refused, ok := fault.As(err, fault.Refused)
 		if ok != (c.want != "") || ok && !strings.Contains(refused.Hint, c.want) {
 			t.Errorf("%o, %v: %+v, want %q", c.mode, c.err, err, c.want)
 		}
@@ -177,7 +178,7 @@ func TestEditRefuses(t *testing.T) {
 			}
 			for _, dry := range []bool{true, false} {
 				changes, err := editAt(ctx, s, beads.Options{Now: testNow, Notes: anyNotes, DryRun: dry}, c.fn)
-				e, ok := errors.AsType[*beads.RefusedError](err)
+				e, ok := fault.As(err, fault.Refused)
 				if !ok || !strings.Contains(err.Error(), c.want) || e.Hint == "" || changes != nil {
 					t.Errorf("dry run %t: %v, want %s", dry, err, c.want)
 				}
@@ -198,7 +199,7 @@ func TestEditRefuses(t *testing.T) {
 		t.Errorf("an id that repeats elsewhere stops an edit: %v", err)
 	}
 	_, err := editAt(ctx, s, beads.Options{Now: testNow, Notes: anyNotes}, setNotes("h-9", "x"))
-	if e, ok := errors.AsType[*beads.NotFoundError](err); !ok || len(e.Near) == 0 {
+	if e, ok := fault.As(err, fault.NotFound); !ok || !strings.HasPrefix(e.Hint, "did you mean ") {
 		t.Errorf("unknown id: %v", err)
 	}
 }
@@ -221,7 +222,7 @@ func TestEditJudgesNotes(t *testing.T) {
 	} {
 		s := writeStore(t, c.line+"\n")
 		_, err := editAt(ctx, s, beads.Options{Now: testNow, Notes: c.judge}, setNotes("h-1", "two"))
-		if _, refused := errors.AsType[*beads.RefusedError](err); refused == c.want || (content(t, s) == c.line+"\n") != (!c.want || strings.Contains(c.line, "two")) {
+		if fault.Is(err, fault.Refused) == c.want || (content(t, s) == c.line+"\n") != (!c.want || strings.Contains(c.line, "two")) {
 			t.Errorf("%s: %v, %s", c.line, err, content(t, s))
 		}
 	}
@@ -300,7 +301,7 @@ func TestEditNeverStill(t *testing.T) {
 		}
 		return tx.Set("h-1", beads.Set{Key: beads.Notes, Text: "two"})
 	})
-	e, ok := errors.AsType[*beads.ConflictError](err)
+	e, ok := fault.As(err, fault.Changed)
 	if !ok || e.Hint == "" || len(last) != 5 || content(t, s) != harbour+last {
 		t.Errorf("%v after %d runs", err, len(last))
 	}
@@ -309,7 +310,7 @@ func TestEditNeverStill(t *testing.T) {
 	_, err = editAt(ctx, s, beads.Options{Now: testNow, Notes: anyNotes}, func(tx *beads.Tx) error {
 		return join(tx.Set("h-1", beads.Set{Key: beads.Notes, Text: "two"}), os.Remove(s.Path))
 	})
-	if _, ok := errors.AsType[*beads.StoreError](err); !ok {
+	if !fault.Is(err, fault.Store) {
 		t.Errorf("removed meanwhile: %v", err)
 	}
 	checkClean(t, s, jsonlLock)
@@ -339,7 +340,7 @@ func TestLock(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = editAt(ctx, s, beads.Options{Now: testNow, Notes: anyNotes, Wait: 50 * time.Millisecond}, setNotes("h-1", "two"))
-	e, ok := errors.AsType[*beads.ConflictError](err)
+	e, ok := fault.As(err, fault.Changed)
 	if !ok || !strings.Contains(err.Error(), ".jsonl.lock: another program has held this lock for 50ms") || e.Hint == "" {
 		t.Errorf("held: %v", err)
 	}
@@ -376,7 +377,7 @@ func TestLockBR(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = editAt(ctx, s, beads.Options{Now: testNow, Notes: anyNotes, Wait: 50 * time.Millisecond}, setNotes("h-1", "two"))
-	if _, ok := errors.AsType[*beads.ConflictError](err); !ok {
+	if !fault.Is(err, fault.Changed) {
 		t.Errorf("held: %v", err)
 	}
 	if err := unlock(); err != nil {

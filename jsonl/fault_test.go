@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"stig/beads"
+	"stig/fault"
 )
 
 // faultyDisk is the real file system, but one step of an edit fails: that
@@ -34,7 +35,7 @@ func (d *faultyDisk) step(name string) bool {
 
 func (d *faultyDisk) lock(ctx context.Context, path, target string) (io.Closer, error) {
 	if d.step("lock") {
-		return nil, &beads.StoreError{Path: path, Reason: "cannot be locked", Err: d.with, Hint: "x"}
+		return nil, &fault.Error{Code: fault.Store, Path: path, Reason: "cannot be locked", Cause: d.with, Hint: "x"}
 	}
 	held, err := d.osDisk.lock(ctx, path, target)
 	return faultyLock{held, d}, err
@@ -241,7 +242,7 @@ func TestEditFaults(t *testing.T) {
 
 func checkFault(t *testing.T, step string, with error, s beads.Place, err error) {
 	t.Helper()
-	e, ok := errors.AsType[*beads.StoreError](err)
+	e, ok := fault.As(err, fault.Store)
 	if !ok || e.Hint == "" || !strings.HasPrefix(err.Error(), s.Dir) || with != nil && !errors.Is(err, with) {
 		t.Errorf("%s fails with %v: %v", step, with, err)
 	}
@@ -296,7 +297,7 @@ func TestEditDirectoryGone(t *testing.T) {
 	} {
 		s := writeStore(t, harbour)
 		_, err := editAt(ctx, s, beads.Options{Now: testNow, Notes: anyNotes}, fn(s))
-		e, ok := errors.AsType[*beads.StoreError](err)
+		e, ok := fault.As(err, fault.Store)
 		if !ok || !strings.HasPrefix(err.Error(), s.Path) || !strings.Contains(e.Hint, "still there") {
 			t.Errorf("%v", err)
 		}
@@ -331,7 +332,7 @@ func TestEditNotesJudged(t *testing.T) {
 		"and refused": func(before, after string) error { return errors.New(before + " became " + after) },
 	} {
 		changes, err := editAt(ctx, s, beads.Options{Now: testNow, Notes: notes}, setNotes("h-1", "two"))
-		e, ok := errors.AsType[*beads.RefusedError](err)
+		e, ok := fault.As(err, fault.Refused)
 		if !ok || e.Line != 2 || e.Hint == "" || changes != nil || content(t, s) != harbour {
 			t.Errorf("judged %s: %v, %v", name, changes, err)
 		}

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"stig/beads"
+	"stig/fault"
 )
 
 // largeStore is a store of about 300 KB whose first issue counts.
@@ -63,7 +64,7 @@ func TestEditFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := countOnce(s) // the replacement does not fit beside the store
-	e, ok := errors.AsType[*beads.StoreError](err)
+	e, ok := fault.As(err, fault.Store)
 	if !ok || !errors.Is(err, unix.ENOSPC) || !strings.Contains(e.Hint, "make room") {
 		t.Errorf("%v", err)
 	}

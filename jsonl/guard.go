@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"stig/beads"
+	"stig/fault"
 )
 
 // Where a file system cannot exchange two files it is mostly one that keeps
@@ -51,7 +52,7 @@ func (w *writer) takeGuard(ctx context.Context) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			return &beads.ConflictError{Path: w.store.Path, Reason: fmt.Sprintf("another program has guarded it for %v", wait),
+			return &fault.Error{Code: fault.Changed, Path: w.store.Path, Reason: fmt.Sprintf("another program has guarded it for %v", wait),
 				Hint: "let it finish and run the command again; if none runs, remove " + w.guardName()}
 		case <-time.After(settlePoll):
 		}

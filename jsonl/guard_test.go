@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"stig/beads"
+	"stig/fault"
 )
 
 // looseDisk is a file system that cannot exchange files and keeps locks to
@@ -92,7 +93,7 @@ func TestEditReadBack(t *testing.T) {
 		left := c.times
 		d := overwrittenDisk{target: s.Path, text: harbour, left: &left}
 		_, err := editOn(ctx, d, s, beads.Options{Now: testNow, Notes: anyNotes}, setNotes("h-1", "two"))
-		_, conflict := errors.AsType[*beads.ConflictError](err)
+		_, conflict := fault.As(err, fault.Changed)
 		if (err == nil) != c.ok || conflict == c.ok || strings.Contains(content(t, s), `"two"`) != c.ok {
 			t.Errorf("written over %d times: %v", c.times, err)
 		}
@@ -113,7 +114,7 @@ func TestEditGuardLeft(t *testing.T) {
 		}
 		o := beads.Options{Now: time.Now(), Notes: anyNotes, Wait: 50 * time.Millisecond}
 		_, err := editOn(ctx, looseDisk{}, s, o, setNotes("h-1", "by "+c.by))
-		conflict, _ := errors.AsType[*beads.ConflictError](err)
+		conflict, _ := fault.As(err, fault.Changed)
 		if (err == nil) != c.ok || !c.ok && (conflict == nil || !strings.Contains(conflict.Hint, guard)) {
 			t.Errorf("%q: %v", c.by, err)
 		}

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"stig/beads"
+	"stig/fault"
 	"stig/textfile"
 )
 
@@ -19,7 +20,7 @@ const ignored = jsonlLock + "\n" + writeLock + "\n.*.stig-*.tmp\n"
 // prefix of its ids, and a .gitignore. It gives the store and the files that
 // it made; a .gitignore or a prefix that is there already is kept.
 //
-// It refuses (*RefusedError) where there is a store already, found from the
+// It refuses (fault.Refused) where there is a store already, found from the
 // directory as Discover finds it, or where another program keeps one.
 func Init(dir, prefix string) (beads.Place, []string, error) {
 	s, files, err := Blank(dir, prefix)
@@ -27,7 +28,7 @@ func Init(dir, prefix string) (beads.Place, []string, error) {
 		return beads.Place{}, nil, err
 	}
 	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
-		return beads.Place{}, nil, &beads.StoreError{Path: s.Dir, Reason: "cannot be made", Err: err, Hint: "see that the directory may be written"}
+		return beads.Place{}, nil, &fault.Error{Code: fault.Store, Path: s.Dir, Reason: "cannot be made", Cause: err, Hint: "see that the directory may be written"}
 	}
 	var made []string
 	for _, f := range files {
@@ -38,7 +39,7 @@ func Init(dir, prefix string) (beads.Place, []string, error) {
 		case errors.Is(err, fs.ErrExist):
 			continue
 		case err != nil:
-			return beads.Place{}, made, &beads.StoreError{Path: f.Path, Reason: "cannot be made", Err: err, Hint: "see that the disk has room and may be written"}
+			return beads.Place{}, made, &fault.Error{Code: fault.Store, Path: f.Path, Reason: "cannot be made", Cause: err, Hint: "see that the disk has room and may be written"}
 		}
 		made = append(made, f.Path)
 	}
@@ -71,7 +72,7 @@ func Make(files []NewFile) error {
 			return exists(f.Path)
 		}
 		if err != nil {
-			return &beads.StoreError{Path: f.Path, Reason: "cannot be made", Err: err, Hint: "see that the disk has room and may be written"}
+			return &fault.Error{Code: fault.Store, Path: f.Path, Reason: "cannot be made", Cause: err, Hint: "see that the disk has room and may be written"}
 		}
 	}
 	return nil
@@ -116,7 +117,7 @@ func Blank(dir, prefix string) (beads.Place, []NewFile, error) {
 // rest with this error.
 func Vacant(dir string) error {
 	if git := gitDirectoryAround(dir); git != "" {
-		return &beads.RefusedError{Path: git, Reason: "is git's own directory, where nothing is committed", Hint: "repeat the command in a work tree, such as one that git clone " + git + " makes"}
+		return &fault.Error{Code: fault.Refused, Path: git, Reason: "is git's own directory, where nothing is committed", Hint: "repeat the command in a work tree, such as one that git clone " + git + " makes"}
 	}
 	s, err := Discover(Where{Dir: dir})
 	if err == nil {
@@ -125,7 +126,7 @@ func Vacant(dir string) error {
 		}
 		return exists(s.Path)
 	}
-	if missing, ok := errors.AsType[*beads.StoreError](err); !ok || !missing.Absent {
+	if !errors.Is(err, beads.ErrAbsent) {
 		return err
 	}
 	return nil
@@ -160,7 +161,7 @@ func isGitDirectory(dir string) bool {
 }
 
 func exists(path string) error {
-	return &beads.RefusedError{Path: path, Reason: "there is a store already", Hint: "type stig create TITLE to add an issue to it"}
+	return &fault.Error{Code: fault.Refused, Path: path, Reason: "there is a store already", Hint: "type stig create TITLE to add an issue to it"}
 }
 
 // writeNew makes a file that is not there yet, and sees it onto the disk.

@@ -43,7 +43,7 @@ type Leftover struct {
 }
 
 // Leftovers lists the files beside the store that hold versions of it which may
-// be in no other file, by name. The error is a *StoreError.
+// be in no other file, by name. The error is a fault.Store.
 func Leftovers(s beads.Place) ([]Leftover, error) {
 	target, err := filepath.EvalSymlinks(s.Path)
 	if s.Mode == beads.Dolt && errors.Is(err, fs.ErrNotExist) { // bd has exported nothing yet

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"stig/beads"
+	"stig/fault"
 )
 
 // What stands beside the store is read by every command.
@@ -25,7 +26,7 @@ func TestDevicesBesideTheStore(t *testing.T) {
 				_, err = f.Prefix()
 			}
 		}
-		if _, ok := errors.AsType[*beads.StoreError](err); !ok || !strings.Contains(err.Error(), "is not a plain file") {
+		if !fault.Is(err, fault.Store) || !strings.Contains(err.Error(), "is not a plain file") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -39,7 +40,7 @@ func TestLockIsNoLink(t *testing.T) {
 		unlessLinux(t, err)
 	}
 	_, err := await(ctx, filepath.Join(root, ".beads", jsonlLock), "")
-	if e, ok := errors.AsType[*beads.StoreError](err); !ok || !strings.Contains(e.Error(), "is a link") {
+	if e, ok := fault.As(err, fault.Store); !ok || !strings.Contains(e.Error(), "is a link") {
 		t.Errorf("%v", err)
 	}
 	if _, err := os.Lstat(elsewhere); !errors.Is(err, fs.ErrNotExist) {

@@ -8,6 +8,7 @@ import (
 
 	"stig/beads"
 	"stig/beadsdir"
+	"stig/fault"
 )
 
 // listing is what stands in a .beads directory.
@@ -60,7 +61,7 @@ func (d listing) jsonl() (string, error) {
 	case 1:
 		return others[0], nil
 	}
-	return "", &beads.StoreError{
+	return "", &fault.Error{Code: fault.Store,
 		Path: d.dir, Reason: "holds several .jsonl files: " + strings.Join(others, ", "),
 		Hint: "name one with --store FILE"}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"stig/beads"
+	"stig/fault"
 )
 
 const (
@@ -100,7 +101,7 @@ func lockAll(ctx context.Context, d disk, paths []string, target string, wait ti
 			continue
 		}
 		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-			err = &beads.ConflictError{
+			err = &fault.Error{Code: fault.Changed,
 				Path: path, Reason: fmt.Sprintf("another program has held this lock for %v", wait),
 				Hint: "let it finish and run the command again; fuser -v " + path + " shows which it is"}
 		}
@@ -180,7 +181,7 @@ func await(ctx context.Context, path, target string) (*os.File, error) {
 		}
 		if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 			// opening it would make a file wherever it leads
-			return nil, &beads.StoreError{Path: path, Reason: "cannot be locked: is a link", Hint: "remove it; no program needs it to stay"}
+			return nil, &fault.Error{Code: fault.Store, Path: path, Reason: "cannot be locked: is a link", Hint: "remove it; no program needs it to stay"}
 		}
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 		if errors.Is(err, fs.ErrPermission) {
@@ -196,13 +197,13 @@ func await(ctx context.Context, path, target string) (*os.File, error) {
 			there, err = isAt(f, path)
 		}
 		if err != nil {
-			return nil, join(&beads.StoreError{Path: path, Reason: "cannot be locked", Err: err, Hint: "see that the file system has locks"}, f.Close())
+			return nil, join(&fault.Error{Code: fault.Store, Path: path, Reason: "cannot be locked", Cause: err, Hint: "see that the file system has locks"}, f.Close())
 		}
 		if there {
 			return f, nil
 		}
 		if err := f.Close(); err != nil {
-			return nil, &beads.StoreError{Path: path, Reason: "cannot be locked", Err: err, Hint: "see that the file system has locks"}
+			return nil, &fault.Error{Code: fault.Store, Path: path, Reason: "cannot be locked", Cause: err, Hint: "see that the file system has locks"}
 		}
 	}
 }
@@ -223,7 +224,7 @@ func shareLike(f *os.File, target string) {
 
 // unlockable is the error for a lock that cannot be opened.
 func unlockable(path, target string, err error) error {
-	e := &beads.StoreError{Path: path, Reason: "cannot be locked", Err: err, Hint: "give yourself the right to write in " + filepath.Dir(path)}
+	e := &fault.Error{Code: fault.Store, Path: path, Reason: "cannot be locked", Cause: err, Hint: "give yourself the right to write in " + filepath.Dir(path)}
 	if _, there := os.Lstat(path); there == nil && errors.Is(err, fs.ErrPermission) {
 		mode := fs.FileMode(0o664)
 		if store, err := os.Stat(target); err == nil {

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"stig/beads"
+	"stig/fault"
 )
 
 // Whoever may write the store may lock it, whatever the umask of who made the
@@ -60,7 +61,7 @@ func TestUnlockable(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		e := unlockable(lock, s.Path, fs.ErrPermission).(*beads.StoreError)
+		e := unlockable(lock, s.Path, fs.ErrPermission).(*fault.Error)
 		if !strings.HasSuffix(e.Hint, want) {
 			t.Errorf("hint %q, want %q", e.Hint, want)
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"stig/beads"
+	"stig/fault"
 )
 
 // strangeDisk is the real one, but a stranger puts a file of its own in the
@@ -97,7 +98,7 @@ func testEditStrangers(t *testing.T, store func(beads.Place) *Store) {
 				checkClean(t, s, jsonlLock, "issues.jsonl")
 				return
 			}
-			e, ok := errors.AsType[*beads.ConflictError](err)
+			e, ok := fault.As(err, fault.Changed)
 			if !ok || len(kept) != 1 || !strings.Contains(e.Reason, kept[0]) || e.Hint == "" {
 				t.Fatalf("%v, kept %q", err, kept)
 			}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"stig/beads"
+	"stig/fault"
 	"stig/textfile"
 )
 
@@ -99,10 +100,10 @@ func openPlain(path string) (*os.File, error) {
 		return nil, beads.Unreadable(path, err)
 	}
 	if info.IsDir() {
-		return nil, &beads.StoreError{Path: path, Reason: "is a directory", Hint: "name the .jsonl file in it"}
+		return nil, &fault.Error{Code: fault.Store, Path: path, Reason: "is a directory", Hint: "name the .jsonl file in it"}
 	}
 	if !info.Mode().IsRegular() {
-		return nil, &beads.StoreError{Path: path, Reason: "is not a plain file", Hint: "name a .jsonl file"}
+		return nil, &fault.Error{Code: fault.Store, Path: path, Reason: "is not a plain file", Hint: "name a .jsonl file"}
 	}
 	file, err := os.Open(path)
 	if err != nil {
@@ -155,7 +156,7 @@ func prefix(dir string, fallback bool) (string, error) {
 	}
 	prefix := strings.TrimSpace(string(text))
 	if err := beads.CheckPrefix(prefix); err != nil {
-		return "", &beads.StoreError{Path: path, Reason: err.Error(), Hint: "fix or remove it"}
+		return "", &fault.Error{Code: fault.Store, Path: path, Reason: err.Error(), Hint: "fix or remove it"}
 	}
 	return prefix, nil
 }

@@ -1,13 +1,13 @@
 package jsonl
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"stig/beads"
+	"stig/fault"
 )
 
 func TestReadErrors(t *testing.T) {
@@ -26,7 +26,7 @@ func TestReadErrors(t *testing.T) {
 	}
 	for path, want := range cases {
 		_, err := Read(beads.Place{Path: path, Dir: s.Dir})
-		e, ok := errors.AsType[*beads.StoreError](err)
+		e, ok := fault.As(err, fault.Store)
 		if !ok || !strings.HasSuffix(err.Error(), want) || e.Hint == "" {
 			t.Errorf("%s: %v, want %s", path, err, want)
 		}

@@ -120,7 +120,7 @@ func TestEditAgainstRewriter(t *testing.T) {
 			}
 			t.Logf("%d times rewritten, %d edits written, refused: %v", rewritten, written, refused)
 			kept, err := filepath.Glob(filepath.Join(s.Dir, "*"+keptAs+"*"))
-			if err != nil || lost > len(kept) || len(kept) > refused["*beads.ConflictError"] {
+			if err != nil || lost > len(kept) || len(kept) > refused["*fault.Error"] {
 				t.Errorf("%d of %d were written over, %d kept: %v", lost, rewritten, len(kept), err)
 			}
 			if rewritten == 0 {

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"stig/beads"
+	"stig/fault"
 	"stig/mysql"
 	"stig/textfile"
 )
@@ -43,7 +44,7 @@ func IsURL(store string) bool {
 	return withPassword || strings.Contains(store, "@tcp(") || strings.Contains(store, "@unix(")
 }
 
-// ReadSettings reads a SettingsFile; the error is a *beads.StoreError.
+// ReadSettings reads a SettingsFile; the error is a fault.Store.
 func ReadSettings(path string) (Settings, error) {
 	text, err := textfile.Read(path)
 	if err != nil {
@@ -56,7 +57,7 @@ func ReadSettings(path string) (Settings, error) {
 	c, err := mysql.ParseURL(s.Store)
 	switch {
 	case errors.Is(err, mysql.ErrPassword):
-		return Settings{}, &beads.StoreError{Path: path, Reason: "store: must not hold a password, for git would have it",
+		return Settings{}, &fault.Error{Code: fault.Store, Path: path, Reason: "store: must not hold a password, for git would have it",
 			Hint: "take it out and change it; set STIG_DB_PASSWORD, or keep it in the credentials file"}
 	case err != nil:
 		return Settings{}, wrongSetting(path, 0, fmt.Errorf("store: %w; found %q", err, s.Store))
@@ -75,7 +76,7 @@ func wrongSetting(path string, line int, err error) error {
 	if line > 0 {
 		path = fmt.Sprintf("%s:%d", path, line)
 	}
-	return &beads.StoreError{Path: path, Reason: err.Error(),
+	return &fault.Error{Code: fault.Store, Path: path, Reason: err.Error(),
 		Hint: `write {"store": "mysql://USER@HOST:PORT/DATABASE"}; further keys are sync_file, tls and ca`}
 }
 
@@ -176,10 +177,10 @@ func storeOfURL(dir string, w Where) (beads.Place, error) {
 	c, err := mysql.ParseURL(w.File)
 	switch {
 	case errors.Is(err, mysql.ErrPassword):
-		return beads.Place{}, &beads.StoreError{Path: "--store", Reason: "must not hold a password, for other users of this machine see it",
+		return beads.Place{}, &fault.Error{Code: fault.Store, Path: "--store", Reason: "must not hold a password, for other users of this machine see it",
 			Hint: "type --store mysql://USER@HOST:PORT/DATABASE; set STIG_DB_PASSWORD, or keep it in the credentials file"}
 	case err != nil:
-		return beads.Place{}, &beads.StoreError{Path: w.File, Reason: err.Error(), Hint: "type --store mysql://USER@HOST:PORT/DATABASE"}
+		return beads.Place{}, &fault.Error{Code: fault.Store, Path: w.File, Reason: err.Error(), Hint: "type --store mysql://USER@HOST:PORT/DATABASE"}
 	}
 	w.File = ""
 	p := beads.Place{Mode: beads.Server, URL: c.URL()}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"stig/beads"
+	"stig/fault"
 )
 
 // Store is a store in one file. It implements beads.Store.
@@ -166,12 +167,12 @@ func ChangesOf(text string, splices []Splice) (list []beads.Change) {
 
 // ReadOnly is why an edit of the store in a file would be refused by the rights of its file or
 // of the directory; nil where they allow it, and where there is no such file.
-func ReadOnly(p beads.Place) *beads.RefusedError {
+func ReadOnly(p beads.Place) *fault.Error {
 	target, err := filepath.EvalSymlinks(p.Path)
 	if err != nil {
 		return nil
 	}
-	refused, _ := errors.AsType[*beads.RefusedError](refuseReadOnly(target))
+	refused, _ := fault.As(refuseReadOnly(target), fault.Refused)
 	return refused
 }
 
@@ -200,11 +201,11 @@ func readOnly(path string, mode fs.FileMode, err error) error {
 	case errors.Is(err, fs.ErrPermission): // it is another's, or marked otherwise
 		reason, hint = "may not be written by this user", "see whose it is: ls -ld "+path
 	case err != nil:
-		return &beads.RefusedError{Path: path, Reason: "cannot be written: " + err.Error(), Hint: "see how the file system is mounted"}
+		return &fault.Error{Code: fault.Refused, Path: path, Reason: "cannot be written: " + err.Error(), Hint: "see how the file system is mounted"}
 	default:
 		return nil
 	}
-	return &beads.RefusedError{Path: path, Reason: fmt.Sprintf("%s (mode %04o)", reason, mode.Perm()), Hint: hint}
+	return &fault.Error{Code: fault.Refused, Path: path, Reason: fmt.Sprintf("%s (mode %04o)", reason, mode.Perm()), Hint: hint}
 }
 
 // HardLinks is how many names the store's file has; all but the one that a write

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"stig/beads"
+	"stig/fault"
 	"stig/textfile"
 )
 
@@ -133,7 +134,7 @@ func mainCheckout(git string) (string, error) {
 	}
 	link, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir:")
 	if !ok {
-		return "", &beads.StoreError{Path: git, Reason: fmt.Sprintf("expected \"gitdir: PATH\", found %.40q", text), Hint: "see git worktree repair"}
+		return "", &fault.Error{Code: fault.Store, Path: git, Reason: fmt.Sprintf("expected \"gitdir: PATH\", found %.40q", text), Hint: "see git worktree repair"}
 	}
 	dir := under(filepath.Dir(git), strings.TrimSpace(link))
 	common, err := os.ReadFile(filepath.Join(dir, "commondir"))

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"stig/beads"
+	"stig/fault"
 )
 
 // writer replaces one store.
@@ -137,7 +138,7 @@ func (w *writer) discard(name string, err error) error {
 
 // failed says what could not be done and what to do about it.
 func (w *writer) failed(reason string, err error) error {
-	e := &beads.StoreError{Path: w.store.Path, Reason: reason, Err: err, Hint: "see that the disk works and may be written"}
+	e := &fault.Error{Code: fault.Store, Path: w.store.Path, Reason: reason, Cause: err, Hint: "see that the disk works and may be written"}
 	dir := filepath.Dir(w.target)
 	switch {
 	case isFull(err):
@@ -358,7 +359,7 @@ func (w *writer) putBack(name string, mine os.FileInfo, reason error) error {
 	if err != nil {
 		return join(reason, w.failed("was replaced; what stood there is in "+name, err))
 	}
-	return &beads.ConflictError{
+	return &fault.Error{Code: fault.Changed,
 		Path: w.store.Path, Reason: fmt.Sprintf("several programs replaced it at once; what one of them wrote is in %q", kept),
 		Hint: "compare the two, remove that file, and run the command again"}
 }

@@ -3,10 +3,11 @@ package merge
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
+
+	"stig/fault"
 )
 
 // Origin is what a merge began with: whole stores, of which the base is the common
@@ -224,21 +225,13 @@ type Resolution struct {
 // ErrNoConflict says that no conflict markers stand around an issue.
 var ErrNoConflict = errors.New("not in conflict")
 
-// KeyError says that an answer is for a key that is not in question.
-type KeyError struct {
-	ID, Key string
-	Asked   []string // the keys that are, those that were answered too
-}
-
-func (e *KeyError) Error() string { return fmt.Sprintf("%s: %s is not in question", e.ID, e.Key) }
-
 // Resolve merges the block around the issue with that id once more, with answers
 // for the keys in question and Whole for the line of one side. Where nothing is
 // open any more, the merged line stands in place of the block; else the block
 // stays, and its first marker keeps the answers. In which order answers are
 // given makes no difference. from is as for Open.
 //
-// Errors are ErrNoConflict and *KeyError.
+// Errors are ErrNoConflict, and fault.Usage for a key that is not in question.
 func Resolve(text string, from Origin, id string, given Answers) (Resolution, error) {
 	for _, b := range blocks(text, from) {
 		if !b.holds(id) {
@@ -279,7 +272,7 @@ func (b block) accept(id string, given Answers) error {
 	}
 	for _, k := range given.keys() {
 		if !slices.Contains(asked, k) {
-			return &KeyError{ID: id, Key: k, Asked: asked}
+			return &fault.Error{Code: fault.Usage, ID: id, Reason: k + " is not in question", Hint: "in question: " + strings.Join(asked, ", ")}
 		}
 	}
 	return nil

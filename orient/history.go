@@ -3,7 +3,6 @@ package orient
 import (
 	"bytes"
 	"context"
-	"errors"
 	"hash/maphash"
 	"slices"
 	"strconv"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"stig/beads"
+	"stig/fault"
 	"stig/notes"
 	"stig/signals"
 )
@@ -37,7 +37,7 @@ const (
 // cannot be read are passed over: a past version cannot be fixed.
 func Turns(ctx context.Context, history beads.History, schema *signals.Schema) (turns []Turn, known bool, err error) {
 	versions, err := history.Versions(ctx, "")
-	if _, none := errors.AsType[*beads.RevisionError](err); none || err == nil && len(versions) == 0 {
+	if fault.Is(err, fault.NoRevision) || err == nil && len(versions) == 0 {
 		return nil, false, nil
 	}
 	if err != nil {

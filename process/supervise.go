@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"time"
+
+	"stig/fault"
 )
 
 // Supervised is a program that works on its own, maybe for hours.
@@ -30,17 +32,8 @@ type Ended struct {
 	LogErr   error    // why Log does not hold what it should; the program was not disturbed
 }
 
-// StartError says that a program did not run at all.
-type StartError struct {
-	Program string
-	Err     error
-}
-
-func (e *StartError) Error() string {
-	return fmt.Sprintf("%s: cannot be started: %v", e.Program, e.Err)
-}
-
-func (e *StartError) Unwrap() error { return e.Err }
+// ErrNotStarted is what an error of Supervise wraps where the program did not run at all.
+var ErrNotStarted = errors.New("not started")
 
 const (
 	usualGrace = 10 * time.Second
@@ -55,7 +48,7 @@ const (
 // it is never held up by that.
 //
 // An exit code other than 0 is no error, and neither is a deadline of ctx that passed
-// (TimedOut). A *StartError says that the program did not run; another error that ctx
+// (TimedOut). One that wraps ErrNotStarted says that the program did not run; another error that ctx
 // ended for another cause, which it wraps.
 //
 // When ctx ends, the program and all that it started are asked to end (SIGTERM), and made
@@ -76,7 +69,7 @@ func Supervise(ctx context.Context, s Supervised) (Ended, error) {
 	p := program{limit: cmp.Or(s.Limit, usualLimit), grace: cmp.Or(s.Grace, usualGrace), mark: newMark()}
 	defer p.pipes.close()
 	if err := p.start(s.Command, nil, both(s.Stdout, out), true); err != nil {
-		return Ended{}, errors.Join(&StartError{s.Argv[0], err}, out.drop())
+		return Ended{}, errors.Join(&fault.Error{Code: fault.Store, Path: s.Argv[0], Reason: "cannot be started", Cause: err, Err: ErrNotStarted}, out.drop())
 	}
 	p.since = startOf(p.cmd.Process.Pid)
 	if s.Started != nil {

@@ -54,7 +54,7 @@ const (
 
 // In gives what a store knows, the best first, and how much there is with what is
 // beyond the limit. What of the store could not be read is in Snapshot.Problems. The
-// error is a *beads.NotFoundError when there is no issue Like, or one of reading lines.
+// error is a fault.NotFound when there is no issue Like, or one of reading lines.
 func In(file *beads.Snapshot, r Request) (list []Known, total int, err error) {
 	question, err := r.question(file)
 	if err != nil {

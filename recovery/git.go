@@ -11,6 +11,7 @@ import (
 
 	"stig/beads"
 	"stig/diff"
+	"stig/fault"
 	"stig/git"
 	"stig/live"
 	"stig/textfile"
@@ -39,7 +40,7 @@ func (c Clone) Reachable(ctx context.Context, since live.Record, ids []string, v
 		return nil
 	}
 	changes, err := c.Git.History(ctx, c.Path, "")
-	if _, none := errors.AsType[*git.RevisionError](err); none {
+	if fault.Is(err, fault.NoRevision) {
 		return nil
 	}
 	if err != nil {
@@ -119,7 +120,7 @@ func (c Clone) Head(ctx context.Context, ids []string) (diff.Index, error) {
 	}
 	var text bytes.Buffer
 	err := c.Git.FileAt(ctx, "HEAD", c.Path, &text)
-	if _, none := errors.AsType[*git.RevisionError](err); none {
+	if fault.Is(err, fault.NoRevision) {
 		return nil, nil // no commit yet, or none that has the store
 	}
 	return indexIn(text.Bytes(), ids), err

@@ -3,13 +3,12 @@ package recovery
 import (
 	"bytes"
 	"context"
-	"errors"
 	"slices"
 	"time"
 
 	"stig/beads"
 	"stig/diff"
-	"stig/git"
+	"stig/fault"
 	"stig/live"
 )
 
@@ -31,7 +30,7 @@ func (c Clone) Commits(ctx context.Context, since string, most int, written map[
 		return nil
 	}
 	changes, err := c.Git.History(ctx, c.Path, since)
-	if _, none := errors.AsType[*git.RevisionError](err); none {
+	if fault.Is(err, fault.NoRevision) {
 		return nil // no commit yet, or the one that was checked out then is gone
 	}
 	if err != nil || len(changes) == 0 {

@@ -12,6 +12,7 @@ import (
 
 	"stig/beads"
 	"stig/database"
+	"stig/fault"
 	"stig/jsonl"
 )
 
@@ -31,7 +32,7 @@ type Transferred struct {
 	Hash          string // SHA-256 of the text, which both have
 }
 
-// Run copies. A target that holds anything is refused (*beads.RefusedError). A run that is
+// Run copies. A target that holds anything is refused (fault.Refused). A run that is
 // interrupted leaves the target absent or empty, and the next one completes it.
 func (t Transfer) Run(ctx context.Context) (*Transferred, error) {
 	text, prefix, err := t.read(ctx, t.From)
@@ -46,7 +47,7 @@ func (t Transfer) Run(ctx context.Context) (*Transferred, error) {
 	done := &Transferred{Issues: f.Len(), Bytes: len(text), Hash: hashOf(text)}
 	if problems := f.Problems(); len(problems) > 0 && (t.To.Mode == beads.Server || !f.CanEdit()) {
 		p := problems[0]
-		return nil, &beads.RefusedError{Path: t.From.Name(), Line: p.Line, Reason: p.Rule + ": " + p.Message, Hint: "fix the line; stig check lists every such place"}
+		return nil, &fault.Error{Code: fault.Refused, Path: t.From.Name(), Line: p.Line, Reason: p.Rule + ": " + p.Message, Hint: "fix the line; stig check lists every such place"}
 	}
 	if t.To.Mode == beads.Server {
 		err = t.fill(ctx, text, prefix)
@@ -58,7 +59,7 @@ func (t Transfer) Run(ctx context.Context) (*Transferred, error) {
 	}
 	there, _, err := t.read(ctx, t.To)
 	if err == nil && hashOf(there) != done.Hash {
-		err = &beads.ConflictError{Path: t.To.Name(), Reason: "holds something else than was copied: another program writes there",
+		err = &fault.Error{Code: fault.Changed, Path: t.To.Name(), Reason: "holds something else than was copied: another program writes there",
 			Hint: "let it end, and copy into an empty store"}
 	}
 	return done, err
@@ -112,8 +113,7 @@ func (t Transfer) fill(ctx context.Context, text []byte, prefix string) (err err
 	store := database.Open(t.To, o)
 	defer func() { err = errors.Join(err, store.Close()) }()
 	version, err := store.Version(ctx)
-	missing, ok := errors.AsType[*beads.StoreError](err)
-	absent := ok && missing.Absent
+	absent := errors.Is(err, beads.ErrAbsent)
 	switch {
 	case err != nil && !absent:
 		return err
@@ -132,7 +132,7 @@ func (t Transfer) fill(ctx context.Context, text []byte, prefix string) (err err
 }
 
 func occupied(name string) error {
-	return &beads.RefusedError{Path: name, Reason: "is not empty", Hint: "name a store that is empty or not there yet"}
+	return &fault.Error{Code: fault.Refused, Path: name, Reason: "is not empty", Hint: "name a store that is empty or not there yet"}
 }
 
 // write makes the file, in one step, with the prefix of its ids beside it.
@@ -163,12 +163,12 @@ func (t Transfer) write(text []byte, prefix string) error {
 		}
 	}
 	err := jsonl.PutNew(path, text, vacant)
-	if _, refused := errors.AsType[*beads.RefusedError](err); err == nil || refused {
+	if _, refused := fault.As(err, fault.Refused); err == nil || refused {
 		return err
 	}
 	return unwritable(path, err)
 }
 
 func unwritable(path string, err error) error {
-	return &beads.StoreError{Path: path, Reason: "cannot be written", Err: err, Hint: "see that the directory is there, has room and may be written"}
+	return &fault.Error{Code: fault.Store, Path: path, Reason: "cannot be written", Cause: err, Hint: "see that the directory is there, has room and may be written"}
 }

@@ -22,6 +22,7 @@ import (
 	"stig/beads"
 	"stig/credentials"
 	"stig/database"
+	"stig/fault"
 	"stig/jsonl"
 	"stig/mysql"
 )
@@ -82,7 +83,7 @@ func (p *Pool) Options(place beads.Place) (o database.Options, from string, err 
 func (p *Pool) options(place beads.Place) (o database.Options, from string, err error) {
 	o = database.Options{Cache: p.Cache, Now: p.Now}
 	if o.Config, err = mysql.ParseURL(place.URL); err != nil {
-		return o, "", &beads.StoreError{Path: place.Path, Reason: "its URL " + err.Error(), Hint: "type --store mysql://USER@HOST:PORT/DATABASE"}
+		return o, "", &fault.Error{Code: fault.Store, Path: place.Path, Reason: "its URL " + err.Error(), Hint: "type --store mysql://USER@HOST:PORT/DATABASE"}
 	}
 	settings, known := p.told[place.Path]
 	if !known {

@@ -2,7 +2,6 @@ package remote_test
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +11,7 @@ import (
 
 	"stig/beads"
 	"stig/credentials"
+	"stig/fault"
 	"stig/internal/servers"
 	"stig/jsonl"
 	"stig/remote"
@@ -140,12 +140,11 @@ func TestTransfer(t *testing.T) {
 			if err != nil || done.Issues != 2 || read(t, back) != lines {
 				t.Fatalf("%+v, %v", done, err)
 			}
-			refused := new(beads.RefusedError)
-			if _, err := transfer.Run(t.Context()); !errors.As(err, &refused) || refused.Reason != "is not empty" {
+			if _, err := transfer.Run(t.Context()); !fault.Is(err, fault.Refused) || !strings.HasSuffix(err.Error(), ": is not empty") {
 				t.Errorf("%v", err)
 			}
 			transfer.From, transfer.To = transfer.To, place
-			if _, err := transfer.Run(t.Context()); !errors.As(err, &refused) || refused.Reason != "is not empty" {
+			if _, err := transfer.Run(t.Context()); !fault.Is(err, fault.Refused) || !strings.HasSuffix(err.Error(), ": is not empty") {
 				t.Errorf("%v", err)
 			}
 			store, err := pool.Open(place)
@@ -224,17 +223,16 @@ func TestSync(t *testing.T) {
 	}
 	sync(true)
 	sync(false)
-	strange := new(beads.ConflictError)
 	if empty, err := pool.Open(filled(t, pool, servers.MariaDB, "")); err != nil {
 		t.Error(err)
-	} else if _, err := (remote.Copy{Store: empty, File: file, Cache: c.Cache}).Sync(t.Context(), o); !errors.As(err, &strange) {
+	} else if _, err := (remote.Copy{Store: empty, File: file, Cache: c.Cache}).Sync(t.Context(), o); !fault.Is(err, fault.Changed) {
 		t.Errorf("the copy of one store was written over by another: %v", err)
 	}
 	conflict := "<<<<<<< ours\n" + strings.Replace(lines, "\n", "\n=======\n", 1) + ">>>>>>> theirs\n"
 	write(t, file, conflict) // of git: each line is the server's
 	sync(true)
 	write(t, file, lines+`{"id":"demo-3","title":"By hand","status":"open"}`+"\n")
-	if _, err := c.Sync(t.Context(), o); !errors.As(err, &strange) || strange.Path != file+":3" || !strings.Contains(strange.Reason, "demo-3") {
+	if _, err := c.Sync(t.Context(), o); !fault.Is(err, fault.Changed) || !strings.HasPrefix(err.Error(), file+":3: ") || !strings.Contains(err.Error(), "demo-3") {
 		t.Errorf("%v", err)
 	}
 	if !strings.Contains(read(t, file), "By hand") {

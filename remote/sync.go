@@ -14,6 +14,7 @@ import (
 
 	"stig/beads"
 	"stig/database"
+	"stig/fault"
 	"stig/jsonl"
 	"stig/textfile"
 )
@@ -39,7 +40,7 @@ type Copy struct {
 
 // Sync writes what the server holds into the copy, where that is something else. It locks
 // the copy as any writer of a store does, and the file is replaced in one step. Lines that
-// the server never held are not written over: *beads.ConflictError.
+// the server never held are not written over: fault.Changed.
 func (c Copy) Sync(ctx context.Context, o beads.Options) (s Synced, err error) {
 	file := beads.Place{Path: c.File, Dir: c.Store.Place().Dir}
 	if _, err := os.Stat(file.Path); errors.Is(err, fs.ErrNotExist) {
@@ -75,7 +76,7 @@ func begin(path string) error {
 	case errors.Is(err, fs.ErrExist):
 		return nil
 	case err != nil:
-		return &beads.StoreError{Path: path, Reason: "cannot be made", Err: err, Hint: "see that the directory is there and may be written"}
+		return &fault.Error{Code: fault.Store, Path: path, Reason: "cannot be made", Cause: err, Hint: "see that the directory is there and may be written"}
 	}
 	return f.Close()
 }
@@ -122,7 +123,7 @@ func (c Copy) strange(number int, id string) error {
 	if id != "" {
 		what = id
 	}
-	return &beads.ConflictError{
+	return &fault.Error{Code: fault.Changed,
 		Path:   fmt.Sprintf("%s:%d", c.File, number),
 		Reason: fmt.Sprintf("%s was written into this copy past %s, and would be lost", what, c.Store.Place().Name()),
 		Hint:   fmt.Sprintf("move it away with mv %s %s.mine, type stig store sync, and repeat with stig what the two differ in: stig diff --files %s %s.mine", c.File, c.File, c.File, c.File),

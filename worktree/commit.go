@@ -10,12 +10,13 @@ import (
 	"stig/process"
 )
 
-// RejectedError says that what is in a work tree cannot be committed: a hook of the
-// repository said no, or it is not finished.
+// RejectedError says that what is in a work tree cannot be committed or merged: a hook of
+// the repository said no, it is not finished, or it has conflicts.
 type RejectedError struct {
 	Reason string
-	Exit   int    // of git; 0 where it was not asked
-	Tail   string // the last lines of what git and the hook said
+	Exit   int      // of git; 0 where it was not asked
+	Tail   string   // the last lines of what git and the hook said
+	Files  []string // that have conflicts with the branch that results go to, as git names them
 }
 
 func (e *RejectedError) Error() string { return e.Reason }

@@ -16,15 +16,17 @@ import (
 	"stig/live"
 )
 
-// MovedError says that the branch that results go to is no longer where it was when they
-// were merged with it: merge again.
-type MovedError struct{ Onto, Now string }
+// ErrMoved is what an error of Merge and Land wraps where the branch that results go to is
+// no longer where it was when they were merged with it: merge again.
+var ErrMoved = errors.New("the branch has moved")
 
-func (e *MovedError) Error() string {
-	if e.Now == "" {
-		return fmt.Sprintf("branch %s: was removed meanwhile", e.Onto)
+// moved is that error; now is where the branch is, "" for nowhere.
+func moved(onto, now string) error {
+	reason := "was removed meanwhile"
+	if now != "" {
+		reason = fmt.Sprintf("has moved to %.12s", now)
 	}
-	return fmt.Sprintf("branch %s: has moved to %.12s", e.Onto, e.Now)
+	return &fault.Error{Code: fault.Conflict, Path: "branch " + onto, Reason: reason, Err: ErrMoved}
 }
 
 // LockOnto makes this process the only one in the clone that lands on a branch. It waits
@@ -42,7 +44,7 @@ func LockOnto(ctx context.Context, place live.Place, onto string, wait time.Dura
 }
 
 // Land moves Onto forward to what Merge gave, if it is still at a commit that this comes
-// from; else the error is a *MovedError. Nothing else changes. It refuses while Onto is
+// from; else the error wraps ErrMoved. Nothing else changes. It refuses while Onto is
 // checked out somewhere.
 func (t *Tree) Land(ctx context.Context) error {
 	r := t.repo
@@ -63,12 +65,12 @@ func (t *Tree) Land(ctx context.Context) error {
 	}
 	was := now.heads[r.onto]
 	if was == "" {
-		return &MovedError{Onto: r.onto}
+		return moved(r.onto, "")
 	}
 	if ahead, err := r.descends(ctx, t.tip, was); err != nil {
 		return err
 	} else if !ahead {
-		return &MovedError{Onto: r.onto, Now: was}
+		return moved(r.onto, was)
 	}
 	if err := breakLocks(ctx, r.lockOf(r.onto)); err != nil { // nobody else lands meanwhile
 		return err
@@ -78,21 +80,18 @@ func (t *Tree) Land(ctx context.Context) error {
 		return nil
 	}
 	if now, e := r.branch(ctx, r.onto); e == nil && now != was {
-		return &MovedError{Onto: r.onto, Now: now}
+		return moved(r.onto, now)
 	}
 	return err
 }
 
-// KeptError says why a work tree was not removed.
-type KeptError struct{ Dir, Why string }
-
-func (e *KeptError) Error() string { return e.Dir + ": was kept: " + e.Why }
-
 // Remove removes the work tree and its branch, if all that is in them is on Onto too.
-// Files that git ignores go. Else the error is a *KeptError.
+// Files that git ignores go. Else the error is a fault.Refused.
 func (t *Tree) Remove(ctx context.Context) error {
 	r := t.repo
-	kept := func(why string, args ...any) error { return &KeptError{t.Dir, fmt.Sprintf(why, args...)} }
+	kept := func(why string, args ...any) error {
+		return &fault.Error{Code: fault.Refused, Path: t.Dir, Reason: "was kept: " + fmt.Sprintf(why, args...)}
+	}
 	release, err := t.hold(ctx)
 	if err != nil {
 		return err

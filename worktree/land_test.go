@@ -36,8 +36,7 @@ func TestLandMoved(t *testing.T) {
 	if err := one.Land(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	var moved *worktree.MovedError
-	if err := two.Land(t.Context()); !errors.As(err, &moved) || moved.Now != c.git(c.Root, "rev-parse", "stig/work") {
+	if err := two.Land(t.Context()); !errors.Is(err, worktree.ErrMoved) || !strings.HasSuffix(err.Error(), ": has moved to "+c.git(c.Root, "rev-parse", "--short=12", "stig/work")) {
 		t.Errorf("%v", err)
 	}
 	tip := c.land(two)
@@ -48,10 +47,10 @@ func TestLandMoved(t *testing.T) {
 		t.Errorf("landed twice: %v", err)
 	}
 	c.git(c.Root, "branch", "-D", "stig/work")
-	if err := two.Land(t.Context()); !errors.As(err, &moved) || !strings.Contains(err.Error(), "was removed meanwhile") {
+	if err := two.Land(t.Context()); !errors.Is(err, worktree.ErrMoved) || !strings.Contains(err.Error(), "was removed meanwhile") {
 		t.Errorf("%v", err)
 	}
-	if _, err := two.Merge(t.Context()); !errors.As(err, &moved) {
+	if _, err := two.Merge(t.Context()); !errors.Is(err, worktree.ErrMoved) {
 		t.Errorf("%v", err)
 	}
 }
@@ -194,8 +193,7 @@ func TestRemove(t *testing.T) {
 				}
 				return
 			}
-			kept, ok := errors.AsType[*worktree.KeptError](err)
-			if !ok || kept.Why != test.why || kept.Dir != tree.Dir {
+			if !fault.Is(err, fault.Refused) || err.Error() != tree.Dir+": was kept: "+test.why {
 				t.Errorf("%v", err)
 			}
 			if now := c.git(c.Root, "for-each-ref"); now != before {

@@ -11,19 +11,9 @@ import (
 	"strings"
 )
 
-// ConflictError says that a branch cannot be merged with the one that results go to.
-type ConflictError struct {
-	Branch, Onto string
-	Files        []string // that have conflicts, as git names them
-}
-
-func (e *ConflictError) Error() string {
-	return fmt.Sprintf("branch %s: conflicts with %s in %s", e.Branch, e.Onto, strings.Join(e.Files, ", "))
-}
-
 // Merge brings Onto into the branch, in the work tree, and gives the commit that Land
 // moves Onto to. All must be committed. Of the store the version of Onto counts. Where
-// there is a conflict the error is a *ConflictError, and nothing has changed.
+// there is a conflict the error is a *RejectedError with the files, and nothing has changed.
 //
 // The merge is made before any file of the work tree is touched, so that a process that
 // is killed leaves none half done.
@@ -45,7 +35,7 @@ func (t *Tree) Merge(ctx context.Context) (tip string, err error) {
 		return "", err
 	}
 	if onto == "" {
-		return "", &MovedError{Onto: t.repo.onto}
+		return "", moved(t.repo.onto, "")
 	}
 	merged, err := t.combine(ctx, s.head, onto)
 	if err == nil && merged != s.head {
@@ -99,7 +89,8 @@ func (t *Tree) mergeTree(ctx context.Context, head, onto string) (string, error)
 	fields := strings.Split(strings.TrimRight(string(result.Stdout), "\x00"), "\x00")
 	files := slices.DeleteFunc(slices.Clone(fields[1:]), func(name string) bool { return name == "" || t.repo.isStore(name) })
 	if len(files) > 0 {
-		return "", &ConflictError{Branch: t.Branch, Onto: t.repo.onto, Files: slices.Compact(files)}
+		files = slices.Compact(files)
+		return "", &RejectedError{Exit: 1, Files: files, Reason: fmt.Sprintf("branch %s: conflicts with %s in %s", t.Branch, t.repo.onto, strings.Join(files, ", "))}
 	}
 	return fields[0], nil
 }

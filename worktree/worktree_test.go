@@ -165,8 +165,7 @@ func TestTree(t *testing.T) {
 	if err := tree.Land(t.Context()); err == nil {
 		t.Error("landed what was not merged")
 	}
-	var kept *worktree.KeptError
-	if err := tree.Remove(t.Context()); !errors.As(err, &kept) {
+	if err := tree.Remove(t.Context()); !fault.Is(err, fault.Refused) {
 		t.Errorf("removed what is not merged: %v", err)
 	}
 	if tip := c.land(tree); tip != commit || c.git(c.Root, "rev-parse", "stig/work") != commit {
@@ -208,7 +207,7 @@ func TestMergeConflict(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = two.Merge(t.Context())
-	conflict, ok := errors.AsType[*worktree.ConflictError](err)
+	conflict, ok := errors.AsType[*worktree.RejectedError](err)
 	if !ok || !slices.Equal(conflict.Files, []string{"f"}) {
 		t.Fatalf("%v", err)
 	}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"stig/app"
-	"stig/beads"
 	"stig/fault"
 	"stig/live"
 	"stig/process"
@@ -208,7 +207,7 @@ func (d *Dreamed) settle(a *app.App, p *profile.Profile, text string, did past, 
 		return err
 	}
 	if now, err := profile.Load(root, p.Name); err != nil || now.Text() != p.Text() {
-		return &beads.ConflictError{Path: app.Shortest(p.Path), Reason: "changed while the program ran, and nothing was written",
+		return &fault.Error{Code: fault.Changed, Path: app.Shortest(p.Path), Reason: "changed while the program ran, and nothing was written",
 			Hint: "look at it with git diff, then dream again"}
 	}
 	answer, err := readAnswer(p, text)

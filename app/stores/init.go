@@ -8,6 +8,7 @@ import (
 	"stig/app"
 	"stig/beads"
 	"stig/database"
+	"stig/fault"
 	"stig/jsonl"
 	"stig/remote"
 )
@@ -110,13 +111,13 @@ func (r InitRequest) source(dir, url string) (beads.Place, error) {
 	case err != nil:
 		return beads.Place{}, jsonl.Vacant(dir)
 	case found.Mode == beads.Server:
-		return found, &beads.RefusedError{Path: app.Shortest(found.Path), Reason: "there is a store already: " + found.Name(),
+		return found, &fault.Error{Code: fault.Refused, Path: app.Shortest(found.Path), Reason: "there is a store already: " + found.Name(),
 			Hint: "remove the file and repeat the command if that database holds no store, or to have another; stig create TITLE adds an issue to one that is there"}
 	case found.ByBD():
-		return found, &beads.RefusedError{Path: app.Shortest(found.Path), Reason: "bd keeps these issues in a database",
+		return found, &fault.Error{Code: fault.Refused, Path: app.Shortest(found.Path), Reason: "bd keeps these issues in a database",
 			Hint: exportHint(url) + " to copy them to the server"}
 	case !r.Import:
-		return found, &beads.RefusedError{Path: app.Shortest(found.Path), Reason: "there is a store already",
+		return found, &fault.Error{Code: fault.Refused, Path: app.Shortest(found.Path), Reason: "there is a store already",
 			Hint: fmt.Sprintf("type stig init --store %s --import to copy its issues to the server and work there", url)}
 	}
 	found.Path = app.Shortest(found.Path)
@@ -143,7 +144,7 @@ func (r InitRequest) tables(ctx context.Context, pool *remote.Pool, file, p bead
 	case err != nil && !absent:
 		return err
 	case version > 0:
-		return &beads.RefusedError{Path: p.Name(), Reason: "there is a store already",
+		return &fault.Error{Code: fault.Refused, Path: p.Name(), Reason: "there is a store already",
 			Hint: fmt.Sprintf(`type mkdir -p %s && echo '{"store": "%s"}' > %s to work with it here`, app.Shortest(p.Dir), p.URL, app.Shortest(p.Path))}
 	case file.Path != "":
 		done, err := remote.Transfer{Pool: pool, From: file, To: p, Prefix: m.Prefix, Actor: r.actor, DryRun: r.DryRun, Told: r.Told}.Run(ctx)
@@ -154,7 +155,7 @@ func (r InitRequest) tables(ctx context.Context, pool *remote.Pool, file, p bead
 	case !absent:
 		wanted := m.Prefix
 		if m.Prefix, err = remote.Prefix(store.Snapshot()); err == nil && r.Prefix != "" && m.Prefix != wanted {
-			err = &beads.RefusedError{Path: p.Name(), Reason: "there is an empty store already, and its ids begin with " + m.Prefix + "-", Hint: "leave --prefix out, or name another database"}
+			err = &fault.Error{Code: fault.Refused, Path: p.Name(), Reason: "there is an empty store already, and its ids begin with " + m.Prefix + "-", Hint: "leave --prefix out, or name another database"}
 		}
 		return err
 	}

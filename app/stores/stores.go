@@ -13,6 +13,7 @@ import (
 	"stig/app"
 	"stig/beads"
 	"stig/database"
+	"stig/fault"
 	"stig/jsonl"
 	"stig/remote"
 )
@@ -57,7 +58,7 @@ func Copy(ctx context.Context, a *app.App, r CopyRequest) (c Copied, err error) 
 		return c, err
 	}
 	if c.From.Mode != beads.Server && c.From.Mode != beads.Dolt && !app.Exists(c.From.Path) {
-		return c, &beads.StoreError{Path: app.Shortest(c.From.Path), Reason: "no such file", Hint: "name a file of issues or the URL of a store"}
+		return c, &fault.Error{Code: fault.Store, Path: app.Shortest(c.From.Path), Reason: "no such file", Hint: "name a file of issues or the URL of a store"}
 	}
 	if c.To, err = place(a, r.To); err != nil {
 		return c, err
@@ -66,13 +67,13 @@ func Copy(ctx context.Context, a *app.App, r CopyRequest) (c Copied, err error) 
 		p.Path = app.Shortest(p.Path)
 	}
 	if c.From.Mode == beads.Dolt {
-		return c, &beads.RefusedError{Path: c.From.Path, Reason: "an export of bd's database, in which issues may have changed since", Hint: exportHint(c.To.Name())}
+		return c, &fault.Error{Code: fault.Refused, Path: c.From.Path, Reason: "an export of bd's database, in which issues may have changed since", Hint: exportHint(c.To.Name())}
 	}
 	if filepath.Base(c.To.Path) == beads.DirName {
-		return c, &beads.RefusedError{Path: c.To.Path, Reason: "is the directory of a store", Hint: "name the .jsonl file in it"}
+		return c, &fault.Error{Code: fault.Refused, Path: c.To.Path, Reason: "is the directory of a store", Hint: "name the .jsonl file in it"}
 	}
 	if c.To.ByBD() {
-		return c, &beads.RefusedError{Path: c.To.Path, Reason: "bd keeps these issues in a database", Hint: "name a file in another directory"}
+		return c, &fault.Error{Code: fault.Refused, Path: c.To.Path, Reason: "bd keeps these issues in a database", Hint: "name a file in another directory"}
 	}
 	who, err := a.ActorName(ctx)
 	if err != nil {
@@ -167,7 +168,4 @@ func Examine(ctx context.Context, a *app.App, p beads.Place) (e Examined, err er
 }
 
 // isAbsent reports whether an error says that a database holds no store.
-func isAbsent(err error) bool {
-	missing, ok := errors.AsType[*beads.StoreError](err)
-	return ok && missing.Absent
-}
+func isAbsent(err error) bool { return errors.Is(err, beads.ErrAbsent) }

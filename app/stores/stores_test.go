@@ -43,11 +43,10 @@ func TestInit(t *testing.T) {
 	if m, err := stores.Init(t.Context(), a, stores.InitRequest{Prefix: "hb"}); err != nil || m.Prefix != "hb" || !app.Exists(settings) {
 		t.Fatalf("%+v, %v", m, err)
 	}
-	refused := new(beads.RefusedError)
-	if _, err := stores.Init(t.Context(), front(t, dir, c.URL()), stores.InitRequest{}); !errors.As(err, &refused) {
+	if _, err := stores.Init(t.Context(), front(t, dir, c.URL()), stores.InitRequest{}); !fault.Is(err, fault.Refused) {
 		t.Errorf("%v", err)
 	}
-	if _, err := stores.Init(t.Context(), front(t, t.TempDir(), c.URL()), stores.InitRequest{Prefix: "pier"}); !errors.As(err, &refused) || !strings.Contains(refused.Reason, "begin with hb-") {
+	if _, err := stores.Init(t.Context(), front(t, t.TempDir(), c.URL()), stores.InitRequest{Prefix: "pier"}); !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "begin with hb-") {
 		t.Errorf("%v", err)
 	}
 	if m, err := stores.Init(t.Context(), front(t, t.TempDir(), c.URL()), stores.InitRequest{}); err != nil || m.Prefix != "hb" {

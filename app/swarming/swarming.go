@@ -66,7 +66,7 @@ func (s *session) read() error {
 		return err
 	}
 	if issue.ID != s.issue {
-		return &beads.NotFoundError{ID: s.issue, Near: []string{issue.ID}}
+		return beads.NotFound(s.issue, issue.ID)
 	}
 	if s.record, err = issue.Record(); err != nil {
 		return err

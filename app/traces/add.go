@@ -239,7 +239,7 @@ func leave(tx *beads.Tx, actor string, list []*One) error {
 			return err
 		}
 		if id := before.Text(beads.ID); id != one.Issue {
-			return &beads.NotFoundError{ID: one.Issue, Near: []string{id}} // a program that leaves traces must not guess
+			return beads.NotFound(one.Issue, id) // a program that leaves traces must not guess
 		}
 		if err := tx.AddComment(one.Issue, beads.Comment{Author: actor, Text: one.text}); err != nil {
 			return err

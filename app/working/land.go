@@ -44,11 +44,10 @@ func (l *loop) land(ctx context.Context, r *live.Run, tree *worktree.Tree, left 
 		if err = l.merge(ctx, tree); err == nil {
 			outcome, err = l.prove(ctx, r, tree, left, record)
 		}
-		_, moved := errors.AsType[*worktree.MovedError](err)
 		switch {
 		case err == nil:
 			return outcome, nil
-		case !moved:
+		case !errors.Is(err, worktree.ErrMoved):
 			return l.unmerged(ctx, r, left, err)
 		}
 	}
@@ -71,17 +70,16 @@ func (l *loop) merge(ctx context.Context, tree *worktree.Tree) error {
 
 // unmerged gives a conflict back to the worker.
 func (l *loop) unmerged(ctx context.Context, r *live.Run, left work.Left, err error) (work.Outcome, error) {
-	if refused, ok := errors.AsType[*worktree.RejectedError](err); ok {
-		r.Why = refused.Reason
-		return l.rejected(ctx, r, left, r.Why, refused.Exit, fenced(refused.Tail))
-	}
-	conflict, ok := errors.AsType[*worktree.ConflictError](err)
+	refused, ok := errors.AsType[*worktree.RejectedError](err)
 	if !ok {
 		return "", err
 	}
-	r.Why = conflict.Error()
-	text := fmt.Sprintf("What others did is on %s. Type git merge %[1]s in the work tree, and resolve it there.", l.trees.Onto)
-	return l.rejected(ctx, r, left, r.Why, 1, text)
+	r.Why = refused.Reason
+	text := fenced(refused.Tail)
+	if len(refused.Files) > 0 {
+		text = fmt.Sprintf("What others did is on %s. Type git merge %[1]s in the work tree, and resolve it there.", l.trees.Onto)
+	}
+	return l.rejected(ctx, r, left, r.Why, refused.Exit, text)
 }
 
 // rejected leaves feedback, and takes back a close that the command made itself.
@@ -139,11 +137,10 @@ func (l *loop) prove(ctx context.Context, r *live.Run, tree *worktree.Tree, left
 // refused is why an issue is not closed though nobody found fault with the work: it
 // waits for others, for an answer, or its criteria changed.
 func (l *loop) refused(ctx context.Context, r *live.Run, left work.Left, err error) (work.Outcome, error) {
-	_, changed := errors.AsType[*beads.ConflictError](err)
 	switch {
 	case fault.Is(err, fault.Waits):
 		return work.Waiting, nil
-	case changed:
+	case fault.Is(err, fault.Changed):
 		return work.Waiting, l.ask(ctx, r, fmt.Sprintf("The acceptance criteria changed while they ran: %v. Do they say what is wanted?\n%s", err, onBranch(r)))
 	case fault.Is(err, fault.Found):
 		r.Why = app.Folded(err.Error())

@@ -53,8 +53,7 @@ func (l *loop) claim(ctx context.Context, c work.Candidate, past *work.Past) (*l
 	claimed, err := l.fresh(ctx, "").Claim(ctx, app.ClaimRequest{ID: c.Issue, Loop: &app.LoopClaim{
 		Run: r.ID, Lasts: l.Times.Lasts, Cap: l.Cap,
 	}})
-	_, gone := errors.AsType[*beads.NotFoundError](err)
-	if gone || isRace(err) {
+	if fault.Is(err, fault.NotFound) || isRace(err) {
 		return nil, nil
 	}
 	if err != nil {
@@ -216,7 +215,7 @@ func (l *loop) supervise(ctx context.Context, r *live.Run, text string) error {
 			_ = l.record(r) // without it a killed loop ends what has its mark
 		},
 	})
-	if _, unstarted := errors.AsType[*process.StartError](err); unstarted {
+	if errors.Is(err, process.ErrNotStarted) {
 		return err
 	}
 	now, e := l.now()

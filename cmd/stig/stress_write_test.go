@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"stig/beads"
+	"stig/fault"
 	"stig/jsonl"
 	"stig/notes"
 )
@@ -82,7 +83,7 @@ func writeForever(store, path, number string) error {
 		}
 		start := time.Now()
 		err := writeSection(s, issue, stressWriters[writer], n)
-		if _, busy := errors.AsType[*beads.ConflictError](err); busy {
+		if fault.Is(err, fault.Changed) {
 			if err := log.say("refused %d", n); err != nil {
 				return err
 			}

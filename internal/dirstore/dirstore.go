@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"stig/beads"
+	"stig/fault"
 	"stig/jsonl"
 	"stig/textfile"
 )
@@ -178,7 +179,7 @@ func (s *Store) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) er
 	if !o.DryRun {
 		unlock, err := s.lock(cmp.Or(o.Wait, 30*time.Second))
 		if err != nil {
-			return nil, &beads.ConflictError{Path: s.place.Path, Reason: err.Error(), Hint: "let the other program finish and run the command again"}
+			return nil, &fault.Error{Code: fault.Changed, Path: s.place.Path, Reason: err.Error(), Hint: "let the other program finish and run the command again"}
 		}
 		defer func() {
 			if e := unlock(); e != nil {
@@ -221,7 +222,7 @@ func (s *Store) put(before map[string]string, changes []beads.Change) error {
 	}
 	for _, c := range changes {
 		if err := textfile.Replace(filepath.Join(s.dir, url.PathEscape(c.ID)+suffix), c.After); err != nil {
-			return &beads.StoreError{Path: s.dir, Reason: "cannot be written", Err: err, Hint: "see that the disk works and may be written"}
+			return &fault.Error{Code: fault.Store, Path: s.dir, Reason: "cannot be written", Cause: err, Hint: "see that the disk works and may be written"}
 		}
 	}
 	return nil

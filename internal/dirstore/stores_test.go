@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"stig/beads"
+	"stig/fault"
 	"stig/internal/dirstore"
 	"stig/internal/memory"
 	"stig/jsonl"
@@ -198,7 +199,7 @@ func returnsErrors(t *testing.T, s held) {
 	}); err != enough {
 		t.Errorf("the error became %v", err)
 	}
-	if _, err := s.Edit(t.Context(), beads.Options{Now: now}, set("h-9", "x")); !is[*beads.NotFoundError](err) {
+	if _, err := s.Edit(t.Context(), beads.Options{Now: now}, set("h-9", "x")); !is[*fault.Error](err) {
 		t.Errorf("an unknown id: %v", err)
 	}
 	same(t, s, two)
@@ -210,7 +211,7 @@ func is[E error](err error) bool {
 }
 
 func refusesProblems(t *testing.T, s held) {
-	if _, err := s.Edit(t.Context(), beads.Options{Now: now}, set("h-1", "lit")); !is[*beads.RefusedError](err) {
+	if _, err := s.Edit(t.Context(), beads.Options{Now: now}, set("h-1", "lit")); !is[*fault.Error](err) {
 		t.Errorf("%v", err)
 	}
 	same(t, s, two)
@@ -218,11 +219,11 @@ func refusesProblems(t *testing.T, s held) {
 
 func judges(t *testing.T, s held) {
 	notes := func(tx *beads.Tx) error { return tx.Set("h-2", beads.Set{Key: beads.Notes, Text: "two"}) }
-	if _, err := s.Edit(t.Context(), beads.Options{Now: now}, notes); !is[*beads.RefusedError](err) {
+	if _, err := s.Edit(t.Context(), beads.Options{Now: now}, notes); !is[*fault.Error](err) {
 		t.Errorf("without a judge: %v", err)
 	}
 	refuse := func(before, after string) error { return fmt.Errorf("%s became %s", before, after) }
-	if _, err := s.Edit(t.Context(), beads.Options{Now: now, Notes: refuse}, notes); !is[*beads.RefusedError](err) || !strings.Contains(err.Error(), "one became two") {
+	if _, err := s.Edit(t.Context(), beads.Options{Now: now, Notes: refuse}, notes); !is[*fault.Error](err) || !strings.Contains(err.Error(), "one became two") {
 		t.Errorf("refused: %v", err)
 	}
 	same(t, s, two)
@@ -273,7 +274,7 @@ func givesUp(t *testing.T, s held) {
 		}
 		return tx.Set("h-1", beads.Set{Key: beads.Status, Text: "blocked"})
 	})
-	if !is[*beads.ConflictError](err) || calls != 5 {
+	if !is[*fault.Error](err) || calls != 5 {
 		t.Errorf("%d calls, %v", calls, err)
 	}
 	if got := lines(t, s)["h-1"]; !strings.Contains(got, "theirs 5") || strings.Contains(got, "blocked") {

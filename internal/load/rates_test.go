@@ -169,9 +169,8 @@ func operate(s beads.Store, rules checkpoint.Rules, who, op, issue, text string)
 // isConflict reports whether an operation was refused because another held the issue, or
 // wrote all the time.
 func isConflict(err error) bool {
-	f, ok := errors.AsType[*fault.Error](err)
 	exit, ended := errors.AsType[*exec.ExitError](err)
-	return ok && f.Code == fault.Conflict || errors.As(err, new(*beads.ConflictError)) || ended && exit.ExitCode() == 5
+	return fault.Is(err, fault.Conflict) || fault.Is(err, fault.Changed) || ended && exit.ExitCode() == 5
 }
 
 // commands runs stig for each operation, on several machines.

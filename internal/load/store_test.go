@@ -112,7 +112,7 @@ func answerOf(err error) load.Answer {
 	switch {
 	case err == nil:
 		return load.Done
-	case errors.As(err, new(*beads.LostError)), strings.Contains(err.Error(), "while the edit was being committed"):
+	case errors.Is(err, beads.ErrLost), strings.Contains(err.Error(), "while the edit was being committed"):
 		return load.Unknown
 	}
 	return load.Refused

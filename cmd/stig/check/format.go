@@ -28,7 +28,7 @@ func (r outcome) fails(s lint.Severity) bool {
 // ending is how a command ends that found this.
 func (r outcome) ending() error {
 	if slices.ContainsFunc(r.Found, func(d lint.Diagnostic) bool { return r.fails(d.Severity) }) {
-		return app.FoundError{}
+		return app.Found()
 	}
 	return nil
 }

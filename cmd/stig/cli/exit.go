@@ -18,7 +18,7 @@ func (a *App) report(err error, cmd *cobra.Command, args []string) int {
 		return app.ExitDone
 	}
 	f := app.Classify(err).For(cmd.CommandPath())
-	if saidAll(err) {
+	if _, saidAll := errors.AsType[app.Ended](err); saidAll {
 		return f.Code
 	}
 	if a.JSON || wantsJSON(args) {
@@ -28,13 +28,6 @@ func (a *App) report(err error, cmd *cobra.Command, args []string) int {
 	}
 	a.Complain(f.Message, f.Hint)
 	return f.Code
-}
-
-// saidAll reports whether the output of a command says already what went wrong.
-func saidAll(err error) bool {
-	var found app.FoundError
-	var ended *app.EndedError
-	return errors.As(err, &found) || errors.As(err, &ended)
 }
 
 // wantsJSON looks for --json in a command line that could not be parsed.

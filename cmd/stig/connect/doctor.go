@@ -43,7 +43,7 @@ func DoctorCommand(a *cli.App) *cobra.Command {
 				return err
 			}
 			if report.Counts[doctor.Broken] > 0 {
-				return app.FoundError{}
+				return app.Found()
 			}
 			return nil
 		},

@@ -52,7 +52,7 @@ func misheard(a *cli.App, message string) error {
 		return app.Usage(strings.TrimPrefix(message, "stig "), "type stig setup --help")
 	}
 	a.Complain(message, "type stig setup --help")
-	return app.FoundError{}
+	return app.Found()
 }
 
 // answerHook reads an event and writes the reply.

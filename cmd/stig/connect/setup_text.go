@@ -31,7 +31,7 @@ func printSetup(a *cli.App, target string, o setup.Options, r *setup.Result, err
 		a.Hint(obstacle.Do)
 	}
 	if o.Check && len(r.Missing)+len(r.Obstacles) > 0 {
-		return app.FoundError{}
+		return app.Found()
 	}
 	return nil
 }

@@ -68,7 +68,7 @@ func nothingToTake(a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	return app.FoundError{}
+	return app.Found()
 }
 
 // claimNext takes the first issue that nobody takes meanwhile.

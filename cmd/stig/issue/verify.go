@@ -76,7 +76,7 @@ func conclude(a *cli.App, findings []app.Finding) error {
 		worst = max(worst, f.Code())
 	}
 	if worst != app.ExitDone {
-		return &app.EndedError{Code: worst}
+		return app.Ended{Code: worst}
 	}
 	return nil
 }

@@ -33,7 +33,7 @@ func DiffCommand(a *cli.App) *cobra.Command {
 				err = a.Print(diffText(d.Diff, d.Since))
 			}
 			if err == nil && exitCode && len(d.Vanished) > 0 {
-				return app.FoundError{}
+				return app.Found()
 			}
 			return err
 		},

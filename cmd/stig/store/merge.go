@@ -86,7 +86,7 @@ func mergeFiles(a *cli.App, files []string, o mergeOptions) error {
 		reportMerge(a, m)
 	}
 	if len(m.Conflicts) > 0 {
-		return app.FoundError{}
+		return app.Found()
 	}
 	return nil
 }
@@ -117,7 +117,7 @@ func printMerge(a *cli.App, m *app.Merged, dryRun bool) error {
 	switch {
 	case m.Output == "-":
 		if _, err := io.WriteString(a.Out, m.Text); err != nil {
-			return &app.MergeError{Err: err}
+			return app.NotMerged(err)
 		}
 		return nil
 	case dryRun && !a.JSON:

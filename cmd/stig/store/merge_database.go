@@ -31,7 +31,7 @@ func mergeDatabase(ctx context.Context, a *cli.App, r merging.Request) error {
 		a.Hint(app.AnswerHint(m.Conflicts[0]) + "; or undo the merge: CALL DOLT_MERGE('--abort')")
 	}
 	if len(m.Conflicts)+len(m.Tables) > 0 {
-		return app.FoundError{}
+		return app.Found()
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ func listConflicts(ctx context.Context, a *cli.App) error {
 	}
 	if err == nil && len(open) > 0 {
 		a.Hint(app.AnswerHint(open[0]))
-		return app.FoundError{}
+		return app.Found()
 	}
 	return err
 }

@@ -63,7 +63,7 @@ func findLost(ctx context.Context, a *cli.App, ids []string, all bool) error {
 		return err
 	}
 	if len(lost) > 0 {
-		return app.FoundError{}
+		return app.Found()
 	}
 	return nil
 }
@@ -99,7 +99,7 @@ func applyLost(ctx context.Context, a *cli.App, ids []string, dryRun bool) error
 	}
 	noteKept(a, r.Files)
 	if len(r.Kept) > 0 {
-		return app.FoundError{}
+		return app.Found()
 	}
 	return nil
 }

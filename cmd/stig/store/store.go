@@ -107,7 +107,7 @@ func sync(ctx context.Context, a *cli.App, check, dryRun bool) error {
 	}
 	if err == nil && check && s.Behind {
 		a.Hint("type stig store sync, and commit " + s.Copy)
-		return app.FoundError{}
+		return app.Found()
 	}
 	return err
 }

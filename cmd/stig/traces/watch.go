@@ -46,7 +46,7 @@ func WatchCommand(a *cli.App) *cobra.Command {
 			}
 			err := watching.Watch(ctx, a.App, r, func(e watch.Event) error { return tell(ctx, a, e, exec) })
 			if errors.Is(err, errWaited) {
-				return &app.EndedError{Code: app.ExitWaits}
+				return app.Ended{Code: app.ExitWaits}
 			}
 			return err
 		},

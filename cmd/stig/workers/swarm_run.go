@@ -57,9 +57,9 @@ func swarmRun(a *cli.App) *cobra.Command {
 			}
 			switch {
 			case done.Ended.Asks():
-				return &app.EndedError{Code: app.ExitWaits}
+				return app.Ended{Code: app.ExitWaits}
 			case done.Partial:
-				return &app.EndedError{Code: app.ExitFound}
+				return app.Ended{Code: app.ExitFound}
 			}
 			return nil
 		},

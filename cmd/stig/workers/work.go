@@ -97,9 +97,9 @@ func runWork(ctx context.Context, a *cli.App, r working.Request) error {
 	case err != nil:
 		return err
 	case done.Silent:
-		return &app.EndedError{Code: app.ExitFound}
+		return app.Ended{Code: app.ExitFound}
 	case done.Waiting && !done.DryRun:
-		return &app.EndedError{Code: app.ExitWaits}
+		return app.Ended{Code: app.ExitWaits}
 	}
 	return nil
 }
