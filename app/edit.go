@@ -118,12 +118,31 @@ func (a *App) Checkpoint(ctx context.Context, r CheckpointRequest) (*Checkpointe
 	if report.Commit, err = commit(report.ID); err != nil {
 		return nil, err
 	}
+	a.warnOfHolder(ctx, report)
 	if !r.DryRun {
 		a.hold(ctx, store.Place(), report.ID, "")
 		a.Notify(ctx, store.Place(), options.Now, ReportNotices(report, update.Question, signals.Day(options.Now)))
 	}
 	findings, err := a.findings(store.Place(), report.Lines, options.Now)
 	return &Checkpointed{report, findings}, err
+}
+
+// warnOfHolder warns who writes a checkpoint of an issue that another has in progress: it may
+// have been taken from them, and both go on.
+func (a *App) warnOfHolder(ctx context.Context, report *checkpoint.Report) {
+	who, err := a.ActorName(ctx)
+	if err != nil {
+		return // nobody is named
+	}
+	for _, line := range report.Lines {
+		r, err := beads.ParseRecord(line.After)
+		if err != nil || line.ID != report.ID || r.Text(beads.Status) != "in_progress" {
+			continue
+		}
+		if holder := r.Text(beads.Assignee); holder != "" && holder != who && !a.mayTake(who)(holder) {
+			a.Warn("%s: is claimed by %s, and not by you, %s", report.ID, holder, who)
+		}
+	}
 }
 
 // findings are what the changes of notes brought that a check finds.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -275,6 +276,7 @@ type LogRequest struct {
 	IDs   []string // of these issues; none stand for all
 	Actor string   // by this actor; "" for any
 	Since time.Time
+	Limit int // the last so many; 0 for all
 }
 
 // Logged is an edit in the journal, with those of its changes that were asked for.
@@ -292,6 +294,9 @@ type Logged struct {
 
 // Log lists edits that stig made in this clone, the oldest first.
 func (a *App) Log(r LogRequest) ([]Logged, error) {
+	if r.Limit < 0 {
+		return nil, Usage(fmt.Sprintf("--limit: must not be negative; found %d", r.Limit), "")
+	}
 	_, journal, err := a.readJournal()
 	if err != nil {
 		return nil, err
@@ -305,6 +310,9 @@ func (a *App) Log(r LogRequest) ([]Logged, error) {
 		if e := loggedOf(record, r.IDs); len(e.Changes) > 0 {
 			edits = append(edits, e)
 		}
+	}
+	if r.Limit > 0 {
+		edits = edits[max(0, len(edits)-r.Limit):]
 	}
 	return edits, nil
 }

@@ -72,7 +72,7 @@ func ParseHook(event, name string) (Hook, error) {
 		}
 		return hook, nil
 	}
-	return Hook{}, fmt.Errorf("stig hook: must be one of %s; found %q", strings.Join(known, ", "), event)
+	return Hook{}, fmt.Errorf("the event must be one of %s; found %q", strings.Join(known, ", "), event)
 }
 
 // AnswerHook gives the reply to what a host wrote. Whatever goes wrong is no reason

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -87,9 +86,9 @@ func (a *App) endLease(store beads.Place, issue string, mayTake func(holder stri
 	a.WarnOfShared(err)
 }
 
-// SweepRequest returns claims that nobody works on. Older is 0 for dag.SweepAfter.
+// SweepRequest returns claims that nobody works on. Older is nil for dag.SweepAfter.
 type SweepRequest struct {
-	Older          time.Duration
+	Older          *time.Duration
 	People, DryRun bool // People: those of people too
 }
 
@@ -105,7 +104,10 @@ func (a *App) Sweep(ctx context.Context, r SweepRequest) (*checkpoint.Swept, err
 
 // returnable says of claims why a sweep returns them: a lease decides where the holder has one.
 func (a *App) returnable(store beads.Place, now time.Time, r SweepRequest) func(*beads.Snapshot) func(*beads.Issue) checkpoint.Left {
-	ended, older := a.gone(), cmp.Or(r.Older, dag.SweepAfter)
+	ended, older := a.gone(), dag.SweepAfter
+	if r.Older != nil {
+		older = *r.Older
+	}
 	gone := func(holder string) bool { return r.People && !actor.IsSession(holder) || ended(holder) }
 	return func(*beads.Snapshot) func(*beads.Issue) checkpoint.Left {
 		_, claims, judge := a.leases(store, now)

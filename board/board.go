@@ -82,6 +82,7 @@ func (b *Board) Handler() http.Handler {
 	mux.HandleFunc("GET /{$}", b.page)
 	for _, pattern := range []string{"/issues", "/issues/{id}", "/graph", "/actors", "/actors/{name}", "/check", "/swarm/{id}"} {
 		mux.HandleFunc("GET "+pattern, b.page)
+		mux.HandleFunc("GET "+pattern+"/{$}", b.bare)
 	}
 	if b.options.Write {
 		mux.HandleFunc("POST /issues/{id}/{verb}", b.post)
@@ -126,6 +127,12 @@ func (b *Board) Serve(ctx context.Context, l net.Listener) error {
 		return nil
 	}
 	return err
+}
+
+// bare leads from an address with a slash at its end to the page.
+func (b *Board) bare(w http.ResponseWriter, r *http.Request) {
+	to := url.URL{Path: strings.TrimRight(r.URL.Path, "/"), RawPath: strings.TrimRight(r.URL.RawPath, "/"), RawQuery: r.URL.RawQuery}
+	http.Redirect(w, r, to.String(), http.StatusSeeOther)
 }
 
 // back leads from the address of a form to the page that it stands on.

@@ -55,6 +55,8 @@ func TestPages(t *testing.T) {
 		{"/check", 200, []string{"issues"}},
 		{"/nothing", 404, []string{"there is no such page"}},
 		{"/issues/pier-1/more", 404, []string{"there is no such page"}},
+		{"/issues/pier-1/?depth=shallow", 200, []string{`aria-current="true">shallow`}},
+		{"/issues/", 200, []string{"Which rope"}},
 		{"/issues/pier-1/comment", 200, []string{"Which rope", "Briefing"}},
 		{"/actors/ann/pause", 200, []string{"Inbox"}},
 		{"/swarm/pier-1", 409, []string{"no swarm runs"}},

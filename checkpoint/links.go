@@ -26,8 +26,8 @@ type Linked struct {
 }
 
 // Link adds a dependency row: from depends on on. A row that is there already
-// changes nothing. It refuses (fault.Usage) an issue that depends on itself, a
-// type that is likely another one misspelt, and what would have unclosed
+// changes nothing. It refuses (fault.Usage) an issue that depends on itself or on one that
+// was deleted, a type that is likely another one misspelt, and what would have unclosed
 // issues form a dependency cycle.
 func Link(ctx context.Context, s beads.Store, o beads.Options, from string, d beads.Dep, by string) (*Linked, error) {
 	if err := checkType(from, d); err != nil {
@@ -177,6 +177,9 @@ func refuse(f dag.Issues, from string, rows ...beads.Dep) error {
 			return noLink(from, row, "it is the same issue", "name another one")
 		}
 		if on, ok := f.Index(row.On); ok {
+			if f.At(on).Status == statusTombstone {
+				return noLink(from, row, "it was deleted", "name another one")
+			}
 			added = append(added, dag.Row{From: at, On: on, Type: row.Type})
 		}
 	}

@@ -11,7 +11,8 @@ import (
 )
 
 func SweepCommand(a *cli.App) *cobra.Command {
-	r := app.SweepRequest{Older: dag.SweepAfter}
+	older := dag.SweepAfter
+	r := app.SweepRequest{Older: &older}
 	cmd := &cobra.Command{
 		Use:   "sweep",
 		Short: "return claims that nobody works on",
@@ -45,7 +46,7 @@ func SweepCommand(a *cli.App) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	cli.SpanVar(flags, &r.Older, "older", "what nobody touched for `TIME` (24h unless told)")
+	cli.SpanVar(flags, &older, "older", "what nobody touched for `TIME` (24h unless told)")
 	flags.BoolVar(&r.People, "people", false, "return what people claimed, too")
 	a.Writes(cmd, &r.DryRun)
 	return cmd

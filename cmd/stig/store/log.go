@@ -12,6 +12,7 @@ import (
 // logOptions are the flags of stig log.
 type logOptions struct {
 	actor, since string
+	limit        int
 	forget       bool
 }
 
@@ -27,10 +28,10 @@ func LogCommand(a *cli.App) *cobra.Command {
 			"from the store.",
 		GroupID: "store",
 		Args:    cli.Takes(0, 1, "one ID at most"),
-		Example: "  stig log\n  stig log demo-1 --since 7d\n  stig log --actor mara --json",
+		Example: "  stig log\n  stig log demo-1 --since 7d\n  stig log --limit 5\n  stig log --actor mara --json",
 		RunE: func(_ *cobra.Command, args []string) error {
-			if o.forget && (o.since != "" || o.actor != "") {
-				return app.Usage("--forget: takes an issue, or all; --since and --actor choose what is listed", "leave them out")
+			if o.forget && (o.since != "" || o.actor != "" || o.limit > 0) {
+				return app.Usage("--forget: takes an issue, or all; --since, --actor and --limit choose what is listed", "leave them out")
 			}
 			if o.forget {
 				return forgetLog(a, args)
@@ -42,6 +43,7 @@ func LogCommand(a *cli.App) *cobra.Command {
 	flags.StringVar(&o.actor, "actor", "", "only edits by `NAME`")
 	flags.StringVar(&o.since, "since", "", "only edits since `WHEN`: a day, a time, or an age such as 24h, 7d, 2w")
 	cli.Filters(cmd, "actor", "since")
+	flags.IntVarP(&o.limit, "limit", "n", 0, "the last `N` only (default all)")
 	flags.BoolVar(&o.forget, "forget", false, "remove the issue, or all, from the journal")
 	return cmd
 }
@@ -55,7 +57,7 @@ func log(a *cli.App, ids []string, o logOptions) error {
 	if err != nil {
 		return err
 	}
-	edits, err := a.Log(app.LogRequest{IDs: ids, Actor: o.actor, Since: since})
+	edits, err := a.Log(app.LogRequest{IDs: ids, Actor: o.actor, Since: since, Limit: o.limit})
 	switch {
 	case err != nil:
 		return err
