@@ -55,6 +55,7 @@ var notOnServers = map[string]string{
 	"setup_dry_run":      "has git merge the file",
 	"swarm_asked":        "files hold its live state",
 	"sweep_elsewhere":    "files hold its live state",
+	"work_elsewhere":     "each work tree has a store of its own",
 }
 
 // onServer opens the store at a place on a server: in a database of its own, named by the
