@@ -35,6 +35,11 @@ type Ended struct {
 // ErrNotStarted is what an error of Supervise wraps where the program did not run at all.
 var ErrNotStarted = errors.New("not started")
 
+// notStarted is that error.
+func notStarted(program string, err error) error {
+	return &fault.Error{Code: fault.Store, Path: program, Reason: "cannot be started: " + err.Error(), Err: errors.Join(ErrNotStarted, err)}
+}
+
 const (
 	usualGrace = 10 * time.Second
 	// usualLimit is when the watcher ends a program of which no other Limit is known.
@@ -69,7 +74,7 @@ func Supervise(ctx context.Context, s Supervised) (Ended, error) {
 	p := program{limit: cmp.Or(s.Limit, usualLimit), grace: cmp.Or(s.Grace, usualGrace), mark: newMark()}
 	defer p.pipes.close()
 	if err := p.start(s.Command, nil, both(s.Stdout, out), true); err != nil {
-		return Ended{}, errors.Join(&fault.Error{Code: fault.Store, Path: s.Argv[0], Reason: "cannot be started", Cause: err, Err: ErrNotStarted}, out.drop())
+		return Ended{}, errors.Join(notStarted(s.Argv[0], err), out.drop())
 	}
 	p.since = startOf(p.cmd.Process.Pid)
 	if s.Started != nil {

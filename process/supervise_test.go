@@ -77,7 +77,7 @@ func TestSuperviseDoesNotStart(t *testing.T) {
 	} {
 		began := false
 		_, err := process.Supervise(t.Context(), process.Supervised{Command: c, Log: log, Started: func(process.ID) { began = true }})
-		if !errors.Is(err, process.ErrNotStarted) || !strings.HasPrefix(err.Error(), c.Argv[0]+": ") || began {
+		if !errors.Is(err, process.ErrNotStarted) || !strings.HasPrefix(err.Error(), c.Argv[0]+": cannot be started: ") || c.Dir != "" && !strings.Contains(err.Error(), c.Dir) || began {
 			t.Errorf("%v: %v", c.Argv, err)
 		}
 		if _, err := os.Stat(log); !errors.Is(err, os.ErrNotExist) {

@@ -26,7 +26,7 @@ func moved(onto, now string) error {
 	if now != "" {
 		reason = fmt.Sprintf("has moved to %.12s", now)
 	}
-	return &fault.Error{Code: fault.Conflict, Path: "branch " + onto, Reason: reason, Err: ErrMoved}
+	return &fault.Error{Code: fault.Changed, Reason: "branch " + onto + ": " + reason, Err: ErrMoved}
 }
 
 // LockOnto makes this process the only one in the clone that lands on a branch. It waits
