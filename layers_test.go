@@ -111,6 +111,18 @@ var process = map[string][]string{
 // they make a value and do no work.
 var lazy = []string{"errors.New", "sync.OnceValue", "sync.OnceValues", "sync.OnceFunc"}
 
+// errorTypes are the exported types of errors, each with what it carries besides a place, a reason
+// and a hint, for which fault.Error is there.
+var errorTypes = map[string]string{
+	"fault.Error":            "a code",
+	"app.Ended":              "an exit code, after all is said",
+	"signals.InvalidError":   "findings",
+	"notes.Error":            "a line and a column of notes",
+	"checkpoint.IssueError":  "whose notes the error inside is about",
+	"checkpoint.BatchError":  "which of several drafts",
+	"worktree.RejectedError": "what git and hooks printed",
+}
+
 // maxFiles is how many files without tests a folder may have: an outline shows so many.
 const maxFiles = 25
 
@@ -148,6 +160,7 @@ func TestImportsPointDown(t *testing.T)                { hold(t, importsPointDow
 func TestOnlyTheCommandTouchesTheProcess(t *testing.T) { hold(t, touchesProcess) }
 func TestNothingRunsBeforeMain(t *testing.T)           { hold(t, runsBeforeMain) }
 func TestFoldersAreSmall(t *testing.T)                 { hold(t, foldersAreSmall) }
+func TestErrorTypesAreFew(t *testing.T)                { hold(t, ownErrors) }
 func TestPackagesAreDescribed(t *testing.T)            { hold(t, undescribed) }
 
 // TestDependenciesHaveNamedImporters fails for a library that a package imports
@@ -224,6 +237,10 @@ func TestRulesCatch(t *testing.T) {
 		{"lint", "", of(26, foldersAreSmall), "lint: 26 files, at most 25"},
 		{"lint", "", of(25, foldersAreSmall), ""},
 		{"lint", "", undescribed, "no package comment"},
+
+		{"lint", `type E struct{}; func (*E) Error() string { return "" }`, ownErrors, "lint.E is one more type of error"},
+		{"lint", `type e struct{}; func (e) Error() string { return "" }`, ownErrors, ""},
+		{"notes", `type Error struct{}; func (*Error) Error() string { return "" }`, ownErrors, ""},
 	}
 	for _, test := range tests {
 		p := pkg{name: test.pkg, files: []file{parse(t, "x.go", "package x\n"+test.src)}}
@@ -407,6 +424,30 @@ func foldersAreSmall(p pkg) []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("%s: %d files, at most %d: give each idea one file, or an idea a folder of its own", p.name, len(p.files), maxFiles)}
+}
+
+// ownErrors finds exported types of errors that errorTypes does not know.
+func ownErrors(p pkg) (problems []string) {
+	for _, f := range p.files {
+		for _, d := range f.ast.Decls {
+			method, ok := d.(*ast.FuncDecl)
+			if !ok || method.Recv == nil || method.Name.Name != "Error" || len(method.Type.Params.List) > 0 {
+				continue
+			}
+			of := method.Recv.List[0].Type
+			if star, ok := of.(*ast.StarExpr); ok {
+				of = star.X
+			}
+			name, ok := of.(*ast.Ident)
+			if !ok || !name.IsExported() {
+				continue
+			}
+			if full := path.Base(p.name) + "." + name.Name; errorTypes[full] == "" {
+				problems = append(problems, f.at(d, "%s is one more type of error: a fault.Error has a code, a place, a reason, a hint, and wraps a sentinel", full))
+			}
+		}
+	}
+	return problems
 }
 
 func undescribed(p pkg) []string {
