@@ -3,6 +3,7 @@ package trace
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -13,6 +14,7 @@ import (
 type Digest struct {
 	Since  string  // the name of the newest trace that the last summary covers; "" without a summary
 	Newest string  // the name of the newest trace in it; "" where there is none
+	Count  int     // traces up to that one, also those that summaries cover
 	Total  int     // traces since then, comments too
 	Bytes  int     // of their texts
 	Groups []Group // by type, in the order of the types, others and comments last
@@ -33,7 +35,8 @@ type Said struct {
 
 // DigestOf makes the digest of the comments of one issue, oldest first.
 func DigestOf(list []Left) Digest {
-	list, since := Unsummarised(list)
+	all := list
+	list, since := Unsummarised(all)
 	d := Digest{Since: since, Total: len(list)}
 	groups := map[string][]Said{}
 	said := map[string]int{}                  // the index in its group of what a trace says
@@ -41,6 +44,7 @@ func DigestOf(list []Left) Digest {
 		d.Bytes += len(l.text)
 		if d.Newest == "" {
 			d.Newest = l.Name
+			d.Count = countTo(all, slices.IndexFunc(all, func(one Left) bool { return one.Index == l.Index }), len(all))
 		}
 		if at, before := said[l.says()]; before {
 			groups[l.Type][at].Times++
@@ -58,11 +62,21 @@ func DigestOf(list []Left) Digest {
 // Unsummarised gives the traces of one issue that no summary covers yet, summaries and the
 // records of swarms left out, and the name of the newest trace that one does cover. The list
 // is in the order of the times. A summary covers nothing that was added to the issue after
-// it: whoever left that with a clock that is behind has an earlier time.
+// it: whoever left that with a clock that is behind has an earlier time. Where more stands up to
+// the one that it covers than it counted, a merge brought that, and nobody knows which was new to
+// its writer: it covers nothing.
 func Unsummarised(list []Left) (rest []Left, covered string) {
 	first := map[string]int{} // where a name stands
 	for i, l := range slices.Backward(list) {
 		first[l.Name] = i
+	}
+	digested := make([]int, 1, len(list)+1) // how many traces a digest has before each place
+	for _, l := range list {
+		n := digested[len(digested)-1]
+		if l.isDigested() {
+			n++
+		}
+		digested = append(digested, n)
 	}
 	by := map[int]int{} // the last summary, by its place in the issue, that covers up to there
 	for i, l := range list {
@@ -78,6 +92,9 @@ func Unsummarised(list []Left) (rest []Left, covered string) {
 		if end < 0 {
 			end = i - 1 // a summary that names no trace that is here covers what stands before it
 		}
+		if count, err := strconv.Atoi(strings.Join(l.Values("count"), "")); err == nil && digested[end+1] > count && countTo(list, end, l.Index) > count {
+			continue
+		}
 		by[end] = max(by[end], l.Index)
 	}
 	last := -1
@@ -88,12 +105,25 @@ func Unsummarised(list []Left) (rest []Left, covered string) {
 			}
 			last = at
 		}
-		if l.Index > last && l.Type != Summary && l.Type != SwarmRound {
+		if l.Index > last && l.isDigested() {
 			rest = append(rest, l)
 		}
 	}
 	slices.Reverse(rest)
 	return rest, covered
+}
+
+// isDigested reports whether a digest has such a trace.
+func (l Left) isDigested() bool { return l.Type != Summary && l.Type != SwarmRound }
+
+// countTo counts the traces of digests up to a place, of those that were added before the index.
+func countTo(list []Left, end, index int) (count int) {
+	for _, l := range list[:end+1] {
+		if l.isDigested() && l.Index < index {
+			count++
+		}
+	}
+	return count
 }
 
 // says is what two traces have in common that say the same.

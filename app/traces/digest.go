@@ -57,7 +57,7 @@ func Digested(ctx context.Context, a *app.App, r DigestRequest) (*Digest, error)
 	summary, body, _ := strings.Cut(text, "\n")
 	d.Added, err = Add(ctx, a, AddRequest{DryRun: r.DryRun, Drafts: []Draft{{
 		Issue: d.ID, Type: trace.Summary, Body: body,
-		Content: map[string]any{"summary_text": summary, "covers": d.Digest.Newest},
+		Content: map[string]any{"summary_text": summary, "covers": d.Digest.Newest, "count": d.Digest.Count},
 	}}})
 	return d, err
 }

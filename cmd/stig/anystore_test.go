@@ -71,7 +71,7 @@ func scriptsForAnyStore(t *testing.T, dir string) (files []string) {
 
 // aboutFile are the scripts that are about the file although no command names it:
 // git or a script of its own puts another file there, or lines are reported by place.
-var aboutFile = []string{"claim_done_mark", "claim_worktrees", "close_changes", "hook_lost", "inbox_ack", "merge_answers", "merge_reopened", "recover_table", "setup_plugin", "story_escalation", "swarm_nodb", "trace_follow", "vet_store", "watch_deferred", "work_hand"}
+var aboutFile = []string{"claim_done_mark", "claim_worktrees", "close_changes", "digest_merged", "hook_lost", "inbox_ack", "merge_answers", "merge_reopened", "recover_table", "setup_plugin", "story_escalation", "swarm_nodb", "trace_follow", "vet_store", "watch_deferred", "work_hand"}
 
 func isAboutFile(name, script string) bool {
 	commands, _, _ := strings.Cut(script, "\n-- ")
