@@ -66,38 +66,7 @@ func DigestOf(list []Left) Digest {
 // the one that it covers than it counted, a merge brought that, and nobody knows which was new to
 // its writer: it covers nothing.
 func Unsummarised(list []Left) (rest []Left, covered string) {
-	first := map[string]int{} // where a name stands
-	for i, l := range slices.Backward(list) {
-		first[l.Name] = i
-	}
-	digested := make([]int, 1, len(list)+1) // how many traces a digest has before each place
-	for _, l := range list {
-		n := digested[len(digested)-1]
-		if l.isDigested() {
-			n++
-		}
-		digested = append(digested, n)
-	}
-	by := map[int]int{} // the last summary, by its place in the issue, that covers up to there
-	for i, l := range list {
-		if l.Type != Summary {
-			continue
-		}
-		end := -1
-		for _, name := range l.Values("covers") {
-			if at, there := first[name]; there && list[at].Index < l.Index && (end < 0 || at < end) {
-				end = at
-			}
-		}
-		if end < 0 {
-			end = i - 1 // a summary that names no trace that is here covers what stands before it
-		}
-		if count, err := strconv.Atoi(strings.Join(l.Values("count"), "")); err == nil && digested[end+1] > count && countTo(list, end, l.Index) > count {
-			continue
-		}
-		by[end] = max(by[end], l.Index)
-	}
-	last := -1
+	by, last := reached(list), -1
 	for i, l := range slices.Backward(list) {
 		if at, ends := by[i]; ends && at > last {
 			if last < 0 {
@@ -111,6 +80,42 @@ func Unsummarised(list []Left) (rest []Left, covered string) {
 	}
 	slices.Reverse(rest)
 	return rest, covered
+}
+
+// reached gives the places up to which summaries cover, each with the index of the last that does.
+func reached(list []Left) map[int]int {
+	first := map[string]int{}               // where a name stands
+	digested := make([]int, 1, len(list)+1) // how many traces a digest has before each place
+	for i, l := range list {
+		if _, known := first[l.Name]; !known {
+			first[l.Name] = i
+		}
+		n := digested[i]
+		if l.isDigested() {
+			n++
+		}
+		digested = append(digested, n)
+	}
+	by := map[int]int{}
+	for i, l := range list {
+		if l.Type != Summary {
+			continue
+		}
+		end := -1
+		for _, name := range l.Values("covers") {
+			if at, there := first[name]; there && list[at].Index < l.Index && (end < 0 || at < end) {
+				end = at
+			}
+		}
+		if end < 0 {
+			end = i - 1 // a summary that names no trace that is here covers what stands before it
+		}
+		count, err := strconv.Atoi(strings.Join(l.Values("count"), ""))
+		if err != nil || digested[end+1] <= count || countTo(list, end, l.Index) <= count {
+			by[end] = max(by[end], l.Index)
+		}
+	}
+	return by
 }
 
 // isDigested reports whether a digest has such a trace.
