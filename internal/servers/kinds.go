@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 
+	"stig/internal/sample"
 	"stig/process"
 )
 
@@ -35,7 +36,11 @@ func kindOf(name string) (kind, error) {
 	if !ok {
 		return k, fmt.Errorf("%q is no kind of server: %v", name, slices.Sorted(maps.Keys(kinds())))
 	}
-	path, err := process.Find(cmp.Or(os.Getenv(k.variable), k.program))
+	named := os.Getenv(k.variable)
+	if named == "" && !sample.All() {
+		return k, fmt.Errorf("%s: set %s to %s, or %s to take it from PATH", name, k.variable, k.program, sample.Full)
+	}
+	path, err := process.Find(cmp.Or(named, k.program))
 	if err != nil {
 		return k, fmt.Errorf("%s: %w; set %s to it", name, err, k.variable)
 	}
@@ -43,8 +48,8 @@ func kindOf(name string) (kind, error) {
 	return k, err
 }
 
-// Kinds are the kinds of servers that can be started on this machine: those whose
-// program is on PATH, or is named by STIG_TEST_MARIADB or STIG_TEST_DOLT.
+// Kinds are the kinds of servers that can be started here: those whose program is named by
+// STIG_TEST_MARIADB or STIG_TEST_DOLT, or, with STIG_TEST_FULL, is on PATH.
 func Kinds() (names []string) {
 	for _, name := range slices.Sorted(maps.Keys(kinds())) {
 		if _, err := kindOf(name); err == nil {

@@ -22,7 +22,7 @@ var all = sync.OnceValue(func() map[string]*shared {
 var said = sync.OnceValue(func() *sync.Map { return new(sync.Map) })
 
 // Need gives the server of a kind that all tests of the process share, which answers
-// before what was written is on the disk. Where there is none on this machine the test
+// before what was written is on the disk. Where there is none (see Kinds) the test
 // is skipped, and the first says so; a server that is there and cannot be started, or
 // that the environment names and is not there, fails the test.
 func Need(t testing.TB, kind string) *Server {
@@ -32,7 +32,7 @@ func Need(t testing.TB, kind string) *Server {
 		if _, again := said().LoadOrStore(kind, true); again {
 			t.SkipNow()
 		}
-		t.Skipf("left out: no %s server; run .ci/servers", kind)
+		t.Skipf("left out: no %s server; type eval \"$(bash .ci/servers)\" to have one", kind)
 	}
 	if err != nil {
 		t.Fatal(err)
