@@ -130,18 +130,19 @@ func (a *App) Checkpoint(ctx context.Context, r CheckpointRequest) (*Checkpointe
 // warnOfHolder warns who writes a checkpoint of an issue that another has in progress: it may
 // have been taken from them, and both go on.
 func (a *App) warnOfHolder(ctx context.Context, report *checkpoint.Report) {
-	who, err := a.ActorName(ctx)
-	if err != nil {
-		return // nobody is named
-	}
+	holder := ""
 	for _, line := range report.Lines {
 		r, err := beads.ParseRecord(line.After)
-		if err != nil || line.ID != report.ID || r.Text(beads.Status) != "in_progress" {
-			continue
+		if err == nil && line.ID == report.ID && r.Text(beads.Status) == "in_progress" {
+			holder = r.Text(beads.Assignee)
 		}
-		if holder := r.Text(beads.Assignee); holder != "" && holder != who && !a.mayTake(who)(holder) {
-			a.Warn("%s: is claimed by %s, and not by you, %s", report.ID, holder, who)
-		}
+	}
+	if holder == "" {
+		return
+	}
+	who, err := a.ActorName(ctx)
+	if err == nil && who != "" && who != holder && !a.mayTake(who)(holder) {
+		a.Warn("%s: is claimed by %s, and not by you, %s", report.ID, holder, who)
 	}
 }
 
