@@ -35,6 +35,7 @@ func Git(ctx context.Context, a *app.App, o Options) (*Result, error) {
 		if err != nil {
 			return nil, err
 		}
+		warnOffPath(a, o, "git merges the store by lines")
 		return connect(ctx, &userDriver{a.GitIn("."), file}, o)
 	}
 	store, err := a.Discover()
@@ -46,6 +47,7 @@ func Git(ctx context.Context, a *app.App, o Options) (*Result, error) {
 		return nil, err
 	}
 	driver.force = o.Force
+	warnOffPath(a, o, "git merges the store by lines")
 	return connect(ctx, driver, o)
 }
 

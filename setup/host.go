@@ -29,6 +29,7 @@ func Hooks(ctx context.Context, a *app.App, settings host.Settings, o Options) (
 		file.Path = filepath.Join(below, filepath.FromSlash(s.Path))
 		files = append(files, hostFile{settings.Host, s, file})
 	}
+	warnOffPath(a, o, "the hooks do nothing")
 	r, err := connect(ctx, files, o)
 	if err == nil {
 		r.Obstacles, err = Obstacles(ctx, a, settings, o)

@@ -7,6 +7,7 @@ import (
 
 	"stig/app"
 	"stig/host"
+	"stig/process"
 )
 
 // Options say what to do to a connection; not every one has User and Force.
@@ -20,6 +21,13 @@ type Result struct {
 	Text    string   // with Print what would be written where nothing is, and nothing else
 	// Obstacles keep what is there from being run.
 	Obstacles []host.Obstacle
+}
+
+// warnOffPath warns of what happens where others do not find stig.
+func warnOffPath(a *app.App, o Options, then string) {
+	if !o.Remove && !o.Print && !process.Finder("", a.Getenv)("stig") {
+		a.Warn("stig is not in PATH; where it is not, %s", then)
+	}
 }
 
 // connection is something that stig can be connected to.
