@@ -53,6 +53,7 @@ var notOnServers = map[string]string{
 	"refuse_dolt":        "is about an export of bd",
 	"setup_conflict":     "has git merge the file",
 	"setup_dry_run":      "has git merge the file",
+	"setup_path":         "has git merge the file",
 	"swarm_asked":        "files hold its live state",
 	"sweep_elsewhere":    "files hold its live state",
 	"work_elsewhere":     "each work tree has a store of its own",
