@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"stig/actor"
 	"stig/beads"
 	"stig/checkpoint"
 	"stig/criteria"
@@ -141,7 +142,7 @@ func (a *App) warnOfHolder(ctx context.Context, report *checkpoint.Report) {
 		return
 	}
 	who, err := a.ActorName(ctx)
-	if err == nil && who != "" && who != holder && !a.mayTake(who)(holder) {
+	if err == nil && who != "" && !actor.SamePerson(who, holder) {
 		a.Warn("%s: is claimed by %s, and not by you, %s", report.ID, holder, who)
 	}
 }

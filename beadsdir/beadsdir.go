@@ -10,8 +10,10 @@
 package beadsdir
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -37,13 +39,18 @@ func Metadata(dir string, into any) error {
 		return err
 	}
 	if err := json.Unmarshal(text, into); err != nil {
-		return &fault.Error{Code: fault.Store, Path: path, Reason: "does not say where the issues are: " + err.Error(), Hint: "fix or remove it; bd doctor says what it should hold"}
+		why := err.Error()
+		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+			why = fmt.Sprintf("%s: cannot be of type %s", cmp.Or(wrong.Field, "the file"), wrong.Value)
+		}
+		return &fault.Error{Code: fault.Store, Path: path, Reason: "does not say where the issues are: " + why, Hint: "fix or remove it; bd doctor says what it should hold"}
 	}
 	return nil
 }
 
 // Settings are the values of config.yaml by their dotted keys: a line "dolt.port: 1" and one
-// "port: 1" below "dolt:" say the same. What is not there is "".
+// "port: 1" below "dolt:" say the same. What is not there is "", and of a key that repeats the
+// last counts.
 type Settings map[string]string
 
 // ReadSettings reads config.yaml of a directory; there are no settings where there is no such file.

@@ -25,9 +25,9 @@ func TestMetadata(t *testing.T) {
 			t.Errorf("%s: %v, %v; want %v", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"{", `{"backend":7}`, "[]"} {
+	for text, want := range map[string]string{"{": "unexpected end", `{"backend":7}`: "backend: cannot be of type number", "[]": "the file: cannot be of type array"} {
 		dir := with(t, beadsdir.MetadataFile, text)
-		refused(t, beadsdir.Metadata(dir, new(metadata)), filepath.Join(dir, beadsdir.MetadataFile)+": does not say where")
+		refused(t, beadsdir.Metadata(dir, new(metadata)), filepath.Join(dir, beadsdir.MetadataFile)+": does not say where the issues are: "+want)
 	}
 }
 

@@ -131,8 +131,11 @@ func (b *Board) Serve(ctx context.Context, l net.Listener) error {
 
 // bare leads from an address with a slash at its end to the page.
 func (b *Board) bare(w http.ResponseWriter, r *http.Request) {
-	to := url.URL{Path: strings.TrimRight(r.URL.Path, "/"), RawPath: strings.TrimRight(r.URL.RawPath, "/"), RawQuery: r.URL.RawQuery}
-	http.Redirect(w, r, to.String(), http.StatusSeeOther)
+	to := strings.TrimSuffix(r.URL.EscapedPath(), "/")
+	if r.URL.RawQuery != "" {
+		to += "?" + r.URL.RawQuery
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther)
 }
 
 // back leads from the address of a form to the page that it stands on.

@@ -97,8 +97,8 @@ type unable struct{ err error }
 func (u unable) Connect(context.Context) (driver.Conn, error) { return nil, u.err }
 func (u unable) Driver() driver.Driver                        { return nil }
 
-// explain says of an error where it happened and what to do about it. Errors of package
-// beads stay what they are.
+// explain says of an error where it happened and what to do about it. Faults that say
+// so stay what they are.
 func (s *Store) explain(err error) error { return explain(s.options.Config, err) }
 
 func explain(c mysql.Config, err error) error {

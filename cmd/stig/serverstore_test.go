@@ -33,7 +33,7 @@ func serveScripts(t *testing.T) {
 		return
 	}
 	if !slices.Contains(servers.Kinds(), kind) {
-		t.Fatalf("%s=%s: no such server; run .ci/servers", testStore, kind)
+		t.Fatalf("%s=%s: no such server; type eval \"$(bash .ci/servers)\" to have one", testStore, kind)
 	}
 	c := servers.Need(t, kind).Config
 	c.Database = "information_schema"

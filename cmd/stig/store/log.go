@@ -29,8 +29,8 @@ func LogCommand(a *cli.App) *cobra.Command {
 		GroupID: "store",
 		Args:    cli.Takes(0, 1, "one ID at most"),
 		Example: "  stig log\n  stig log demo-1 --since 7d\n  stig log --limit 5\n  stig log --actor mara --json",
-		RunE: func(_ *cobra.Command, args []string) error {
-			if o.forget && (o.since != "" || o.actor != "" || o.limit > 0) {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.forget && (o.since != "" || o.actor != "" || cmd.Flags().Changed("limit")) {
 				return app.Usage("--forget: takes an issue, or all; --since, --actor and --limit choose what is listed", "leave them out")
 			}
 			if o.forget {
