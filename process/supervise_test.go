@@ -144,7 +144,8 @@ func TestSuperviseEndsWhatIsLeft(t *testing.T) {
 }
 
 // A deadline ends the program and all that it started, wherever it went, and gives each
-// of them the whole grace to end by itself.
+// of them the whole grace to end by itself. A child writes PID itself: one that has not begun its
+// program yet has the trap of its parent, and would lose the signal to it.
 func TestSuperviseTimesOut(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -153,7 +154,7 @@ func TestSuperviseTimesOut(t *testing.T) {
 		exit   int
 		tail   string
 	}{
-		"ends when it is asked":     {"trap 'echo tidy; exit 9' TERM; sleep 300 & echo $! >PID; wait", time.Minute, 9, "tidy\n"},
+		"ends when it is asked":     {`trap 'echo tidy; exit 9' TERM; sh -c 'echo $$ >PID; exec sleep 300' & wait`, time.Minute, 9, "tidy\n"},
 		"does not":                  {"trap '' TERM; (trap '' TERM; exec sleep 300) & echo $! >PID; wait; wait", time.Second, 137, ""},
 		"a child tidies for longer": {`sh -c "trap 'sleep 0.3; echo tidy; exit' TERM; echo \$\$ >PID; while :; do sleep 0.05; done" & wait`, time.Minute, 143, "tidy\n"},
 		"a child in a session":      {"cd /; setsid sh -c 'echo $$ >PID; exec sleep 300' >/dev/null 2>&1; wait", time.Minute, 143, ""},
