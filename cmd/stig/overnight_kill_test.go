@@ -11,14 +11,16 @@ import (
 	"time"
 
 	"stig/internal/overnight"
+	"stig/internal/sample"
 )
 
-var workKills = flag.Int("work-kills", 3, "how often TestWorkKilled kills stig work")
+var workKills = flag.Int("work-kills", sample.Stress(3), "how often TestWorkKilled kills stig work")
 
 // TestWorkKilled kills stig work --once again and again, at any moment from its start to
 // after its end, alone or with its worker, and starts it again. Nothing may be run
 // twice at once, lost, or left claimed by the dead. Its workers do everything right.
 func TestWorkKilled(t *testing.T) {
+	sample.NoStress(t, "work-kills", *workKills)
 	t.Parallel()
 	n := newNight(t)
 	n.project = overnight.Project{Epics: 1 + *workKills/20, Each: 10, Seed: n.project.Seed}

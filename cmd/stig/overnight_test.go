@@ -20,10 +20,11 @@ import (
 	"time"
 
 	"stig/internal/overnight"
+	"stig/internal/sample"
 )
 
 var (
-	nightSize = flag.String("overnight", "1x4", "how many epics, and issues of each, TestOvernight has worked on")
+	nightSize = flag.String("overnight", sample.Stress("1x4"), "how many epics, and issues of each, TestOvernight has worked on")
 	nightSeed = flag.Uint64("overnight-seed", 1, "what is random in TestOvernight")
 	nightKeep = flag.String("overnight-keep", "", "a directory that keeps what the loops and workers of TestOvernight said")
 )
@@ -36,6 +37,7 @@ var (
 // overnight.Judge compares what stig says with what the workers wrote down, and with
 // the criteria run again on the merged branch. just overnight runs 30 epics of 10 issues.
 func TestOvernight(t *testing.T) {
+	sample.NoStress(t, "overnight", *nightSize)
 	t.Parallel()
 	n := newNight(t)
 	n.begin(t)

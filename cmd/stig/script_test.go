@@ -111,12 +111,14 @@ func TestScripts(t *testing.T) {
 }
 
 // condition adds to what may stand in brackets before a line: mariadb and dolt, that such
-// a server can be started; nohup, that the tests were started with hangups ignored, and so
+// a server can be started; full, that all tests run; nohup, that the tests were started with hangups ignored, and so
 // is all that they start.
 func condition(name string) (bool, error) {
 	switch name {
 	case servers.MariaDB, servers.Dolt:
 		return slices.Contains(servers.Kinds(), name), nil
+	case "full":
+		return sample.All(), nil
 	case "nohup":
 	default:
 		return false, fmt.Errorf("no condition is named %q", name)

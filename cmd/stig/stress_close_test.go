@@ -14,12 +14,14 @@ import (
 	"time"
 
 	"stig/app"
+	"stig/internal/sample"
 )
 
 // TestStressClose takes issues from a question over its answer to their close,
 // several at once and one in three killed on the way: what was acknowledged is
 // in the store in the end, and nothing lies about.
 func TestStressClose(t *testing.T) {
+	sample.NoStress(t, "stress", *stressTime)
 	t.Parallel()
 	const workers = 4
 	each := 4 + 4*int(stressTime.Seconds()) // issues of each worker

@@ -20,11 +20,12 @@ import (
 
 	"stig/app"
 	"stig/beads"
+	"stig/internal/sample"
 	"stig/jsonl"
 )
 
 var (
-	stressTime    = flag.Duration("stress", 400*time.Millisecond, "how long TestStress writes and kills")
+	stressTime    = flag.Duration("stress", sample.Stress(400*time.Millisecond), "how long TestStress writes and kills")
 	stressProgram = flag.String("stig", "stig", "the stig that TestStress runs")
 )
 
@@ -39,6 +40,7 @@ const (
 // in the end replays what each writer had acknowledged: just stress runs it
 // for a minute.
 func TestStress(t *testing.T) {
+	sample.NoStress(t, "stress", *stressTime)
 	t.Parallel()
 	r, err := newStressRun(t.TempDir())
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"stig/app"
 	"stig/beads"
+	"stig/internal/sample"
 	"stig/trace"
 )
 
@@ -23,6 +24,7 @@ const traceWriters = 8
 // its own, kills one in three at a random moment, and leaves again what was not
 // acknowledged, as a worker would: in the end each trace is there once.
 func TestStressTraces(t *testing.T) {
+	sample.NoStress(t, "stress", *stressTime)
 	t.Parallel()
 	dir := t.TempDir()
 	store := filepath.Join(dir, ".beads", "issues.jsonl")

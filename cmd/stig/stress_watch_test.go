@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"stig/internal/sample"
 	"stig/watch"
 )
 
@@ -29,6 +30,7 @@ const (
 // hand that writes into it and git checkout change a store, and ends half of them in the
 // middle for a while: each of them tells each thing that happened once.
 func TestStressWatch(t *testing.T) {
+	sample.NoStress(t, "stress", *stressTime)
 	t.Parallel()
 	changes := min(watchChanges, max(50, int(stressTime.Seconds()*40)))
 	r := newWatchRun(t, min(watchers, max(2, changes/100)), changes)

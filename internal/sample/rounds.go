@@ -19,5 +19,22 @@ func Rounds(n int) int {
 // Full is set, else one of eight.
 func Picked(k int) bool { return k%8 == 0 || All() }
 
+// Stress is how much a test of load or kills does when no flag says: little where Full is
+// set, else nothing, which NoStress turns into a skip.
+func Stress[T any](little T) (amount T) {
+	if All() {
+		amount = little
+	}
+	return amount
+}
+
+// NoStress skips a test of load or kills whose amount is nothing. The flag would say how much.
+func NoStress[T comparable](t interface{ Skipf(string, ...any) }, name string, amount T) {
+	var nothing T
+	if amount == nothing {
+		t.Skipf("load and kills: give -%s or set %s", name, Full)
+	}
+}
+
 // All reports whether tests do all of their rounds.
 func All() bool { return os.Getenv(Full) != "" }
