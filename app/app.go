@@ -1,10 +1,10 @@
 // Package app holds the services of stig: functions that take a request and give
-// a result. Commands, the MCP server and the hooks of assistants call them, and so
-// will a board and a worker loop.
+// a result. Commands, the MCP server, the hooks of assistants, the board and the worker
+// loop call them.
 //
 // An App is one run: where the store is, who acts, the clock, the environment, and
-// the function that is told warnings and hints. Package app knows no flag, no
-// stream and no text layout; it reads no environment variable and no clock but
+// the function that is told warnings and hints. Package app parses no flag, though errors
+// name some in their hints, and knows no stream and no text layout; it reads no environment variable and no clock but
 // those that it is given.
 //
 //	ready, err := a.Ready(ctx, "")

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,10 +29,9 @@ type ClaimRequest struct {
 
 // LoopClaim is a claim that this process holds and renews, and that ends with it.
 type LoopClaim struct {
-	Run      string        // that works on the issue
-	Worktree string        // where
-	Lasts    time.Duration // until it has to be renewed; 0 for lease.LoopLasts
-	Cap      time.Duration // after which it is not renewed; 0 for lease.LoopCap
+	Run   string        // that works on the issue
+	Lasts time.Duration // until it has to be renewed
+	Cap   time.Duration // after which it is not renewed
 }
 
 // Claim makes an issue the actor's work. It refuses (fault.Conflict) what another holds
@@ -264,8 +262,7 @@ func (c *claimer) lease(issue string) live.Lease {
 		Since: c.options.Now, Lasts: c.ttl,
 	}
 	if c.loop != nil {
-		l.Run, l.Worktree = c.loop.Run, cmp.Or(c.loop.Worktree, l.Worktree)
-		l.Lasts, l.Cap = cmp.Or(c.loop.Lasts, lease.LoopLasts), l.Since.Add(cmp.Or(c.loop.Cap, lease.LoopCap))
+		l.Run, l.Lasts, l.Cap = c.loop.Run, c.loop.Lasts, l.Since.Add(c.loop.Cap)
 	}
 	l.Until = l.Since.Add(l.Lasts)
 	return l

@@ -18,6 +18,7 @@ import (
 	"stig/beads"
 	"stig/cue"
 	"stig/fault"
+	"stig/lease"
 	"stig/process"
 )
 
@@ -65,7 +66,7 @@ func TestHolder(t *testing.T) {
 	a, r := claimant(t, dir, "w1"), ClaimRequest{ID: "demo-1"}
 	switch kind {
 	case "loop":
-		r.Loop = &LoopClaim{Run: "r-1", Worktree: "/pier/tree"}
+		r.Loop = &LoopClaim{Run: "r-1", Lasts: lease.LoopLasts, Cap: lease.LoopCap}
 	default:
 		a.OpenStore = func(p beads.Place) beads.Store { return dying{a.file(p), kind == "written"} }
 	}
@@ -111,7 +112,7 @@ func TestClaimEndsWithItsProcess(t *testing.T) {
 		return err
 	}
 	for _, name := range []string{"w2", "w1"} {
-		if err := claim(name); !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), fmt.Sprintf("is claimed by w1 in /pier/tree by process %d until 2026-11-20T09:10:00Z", loop.Process.Pid)) {
+		if err := claim(name); !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), fmt.Sprintf("is claimed by w1 in %s by process %d until 2026-11-20T09:10:00Z", dir, loop.Process.Pid)) {
 			t.Errorf("%s beside the loop: %v", name, err)
 		}
 	}
@@ -172,7 +173,7 @@ func TestClaimKilled(t *testing.T) {
 func TestRenew(t *testing.T) {
 	_, dir := front(t)
 	at := func(clock string) *App { return claimant(t, dir, "w1", "STIG_NOW=2026-11-20T"+clock+"Z") }
-	claimed, err := at("09:00:00").Claim(t.Context(), ClaimRequest{ID: "1", Loop: &LoopClaim{Run: "r-1", Cap: time.Hour}})
+	claimed, err := at("09:00:00").Claim(t.Context(), ClaimRequest{ID: "1", Loop: &LoopClaim{Run: "r-1", Lasts: lease.LoopLasts, Cap: time.Hour}})
 	if err != nil || claimed.ID != "demo-1" || claimed.Until != "2026-11-20T09:10:00Z" {
 		t.Fatalf("%+v, %v", claimed, err)
 	}

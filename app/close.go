@@ -180,12 +180,7 @@ func (c *closer) close(ctx context.Context, candidate *checkpoint.Candidate, f *
 		closing.Evidence = f.Trial.Verdict
 	}
 	closing.Edited = f.Trial.Edited
-	f.Closed, f.Err = c.closeOn(ctx, f.Id, closing)
-}
-
-// closeOn closes an issue on evidence.
-func (c *closer) closeOn(ctx context.Context, id string, closing checkpoint.Closing) (*checkpoint.Closed, error) {
-	return checkpoint.Close(ctx, c.Store, c.Edit, id, closing, c.Rules)
+	f.Closed, f.Err = checkpoint.Close(ctx, c.Store, c.Edit, f.Id, closing, c.Rules)
 }
 
 // tried runs what can be run before it is waived: what passes needs no waiver, and what
@@ -268,7 +263,7 @@ func (g *Gated) Close(ctx context.Context) (*checkpoint.Closed, error) {
 	closing := c.closing
 	closing.Evidence, closing.Edited = g.trial.Verdict, g.trial.Edited
 	f := Finding{Id: g.candidate.ID, Trial: g.trial}
-	if f.Closed, f.Err = c.closeOn(ctx, f.Id, closing); f.Err != nil {
+	if f.Closed, f.Err = checkpoint.Close(ctx, c.Store, c.Edit, f.Id, closing, c.Rules); f.Err != nil {
 		return nil, f.Err
 	}
 	c.app.Notify(ctx, c.Site.Store, c.Edit.Now, f.Notices(signals.Day(c.Edit.Now)))

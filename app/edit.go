@@ -106,7 +106,7 @@ func (a *App) Checkpoint(ctx context.Context, r CheckpointRequest) (*Checkpointe
 			return nil, err
 		}
 	}
-	commit := func(string) (string, error) { return "", nil }
+	commit := func(context.Context, string) (string, error) { return "", nil }
 	if r.Commit && !r.DryRun {
 		if commit, err = a.PrepareCommit(ctx, store.Place()); err != nil {
 			return nil, err
@@ -116,13 +116,13 @@ func (a *App) Checkpoint(ctx context.Context, r CheckpointRequest) (*Checkpointe
 	if err != nil {
 		return nil, err
 	}
-	if report.Commit, err = commit(report.ID); err != nil {
-		return nil, err
-	}
 	a.warnOfHolder(ctx, report)
 	if !r.DryRun {
 		a.hold(ctx, store.Place(), report.ID, "")
 		a.Notify(ctx, store.Place(), options.Now, ReportNotices(report, update.Question, signals.Day(options.Now)))
+	}
+	if report.Commit, err = commit(ctx, report.ID); err != nil {
+		return nil, err
 	}
 	findings, err := a.findings(store.Place(), report.Lines, options.Now)
 	return &Checkpointed{report, findings}, err

@@ -192,15 +192,11 @@ func gateSince(ctx context.Context, history beads.History, store beads.Place, co
 
 // PrepareCommit checks that the store can be committed and gives the function
 // that does it once the checkpoint of an issue is written.
-func (a *App) PrepareCommit(ctx context.Context, store beads.Place) (func(id string) (string, error), error) {
+func (a *App) PrepareCommit(ctx context.Context, store beads.Place) (commit func(ctx context.Context, id string) (string, error), err error) {
 	if store.Mode == beads.Dolt {
 		return nil, Usage("--commit: bd keeps the issues in its Dolt database and commits each write there", "leave --commit out")
 	}
-	committer, err := checkpoint.PrepareCommit(ctx, store, a.Environ())
-	if err != nil {
-		return nil, err
-	}
-	return func(id string) (string, error) { return committer.Commit(ctx, id) }, nil
+	return checkpoint.PrepareCommit(ctx, store, a.Environ())
 }
 
 // Git runs git beside the store, whose path it gives as git knows it: that of its file,

@@ -92,7 +92,7 @@ func TestMachine(t *testing.T) {
 		work(t, a, words[4])
 		return
 	}
-	_, err := a.Claim(t.Context(), ClaimRequest{ID: "demo-1", Loop: &LoopClaim{Run: "r-1", Worktree: "/pier/tree", Lasts: lasts}})
+	_, err := a.Claim(t.Context(), ClaimRequest{ID: "demo-1", Loop: &LoopClaim{Run: "r-1", Lasts: lasts, Cap: time.Hour}})
 	fmt.Println(map[bool]string{true: "held"}[err == nil], err)
 	time.Sleep(time.Minute)
 }
@@ -154,7 +154,7 @@ func TestClaimOfAnotherMachine(t *testing.T) {
 func TestRenewOnServer(t *testing.T) {
 	url, dirs := served(t, servers.MariaDB, 1, 1)
 	a := onServer(t, dirs[0], url, "w1", "STIG_NOW=")
-	if _, err := a.Claim(t.Context(), ClaimRequest{ID: "demo-1", Loop: &LoopClaim{Run: "r-1", Lasts: lasts}}); err != nil {
+	if _, err := a.Claim(t.Context(), ClaimRequest{ID: "demo-1", Loop: &LoopClaim{Run: "r-1", Lasts: lasts, Cap: time.Hour}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := a.Renew(t.Context(), "demo-1"); err != nil {
@@ -207,7 +207,7 @@ func work(t *testing.T, a *App, path string) {
 				continue
 			}
 			claimed := time.Now()
-			_, err := a.Claim(t.Context(), ClaimRequest{ID: row.ID, Loop: &LoopClaim{Run: "r", Lasts: lasts}})
+			_, err := a.Claim(t.Context(), ClaimRequest{ID: row.ID, Loop: &LoopClaim{Run: "r", Lasts: lasts, Cap: time.Hour}})
 			if fault.Is(err, fault.Conflict) {
 				continue
 			}

@@ -174,7 +174,7 @@ func (a *App) survey(ctx context.Context, r OrientRequest) (*orient.Survey, erro
 	if r.As == "" {
 		items = a.inbox(ctx, file, graph, reader)
 	}
-	return orient.NewSurvey(file, graph, orient.SurveyRequest{As: r.As, Actor: reader, Inbox: items, Left: a.isLeft(file, rules.Now), Held: a.held(file, rules.Now), MayTake: a.mayTake(reader), Budget: r.Budget, Full: r.Full, Workers: a.workers()}, rules)
+	return orient.NewSurvey(file, graph, orient.SurveyRequest{As: r.As, Actor: reader, Inbox: items, Left: a.isLeft(file.Place(), rules.Now), Held: a.held(file, rules.Now), MayTake: a.mayTake(reader), Budget: r.Budget, Full: r.Full, Workers: a.workers()}, rules)
 }
 
 // workers lists the actors whose loops run, were paused, or ended with an issue in hand.

@@ -204,7 +204,7 @@ func (a *App) SessionStart(ctx context.Context, h host.Host, e host.Event) []byt
 			}
 			return b.Markdown(), nil
 		}
-		s, err := orient.NewSurvey(file, graph, orient.SurveyRequest{As: who, Left: a.isLeft(file, rules.Now), Held: a.held(file, rules.Now), MayTake: a.mayTake(who), Budget: min(budget, orient.SurveyBudget)}, rules)
+		s, err := orient.NewSurvey(file, graph, orient.SurveyRequest{As: who, Left: a.isLeft(file.Place(), rules.Now), Held: a.held(file, rules.Now), MayTake: a.mayTake(who), Budget: min(budget, orient.SurveyBudget)}, rules)
 		if err != nil {
 			return "", err
 		}

@@ -35,23 +35,22 @@ func (a *App) Release(ctx context.Context, r ReleaseRequest) (released *checkpoi
 	if r.Before != nil {
 		store = preceded{store, r.Before}
 	}
-	mayTake := func(string) bool { return true }
-	if r.Force {
-		if released, err = checkpoint.Take(ctx, store, options, r.ID); err == nil {
-			a.warnOfTaken(ctx, released)
-		}
-	} else {
-		var who string
+	who, mayTake := "", func(string) bool { return true }
+	if !r.Force {
 		if who, err = a.MustActor(ctx); err != nil {
 			return nil, err
 		}
 		mayTake = a.mayTake(who)
-		released, err = checkpoint.Release(ctx, store, options, r.ID, who, mayTake)
 	}
-	if err == nil && !r.DryRun {
-		a.endLease(store.Place(), released.ID, mayTake)
+	released, err = checkpoint.Release(ctx, store, options, r.ID, who, mayTake)
+	if err != nil || r.DryRun {
+		return released, err
 	}
-	return released, err
+	if r.Force {
+		a.warnOfTaken(ctx, released)
+	}
+	a.endLease(store.Place(), released.ID, mayTake)
+	return released, nil
 }
 
 // preceded is a store of which each edit begins with another one.
@@ -103,13 +102,13 @@ func (a *App) Sweep(ctx context.Context, r SweepRequest) (*checkpoint.Swept, err
 }
 
 // returnable says of claims why a sweep returns them: a lease decides where the holder has one.
-func (a *App) returnable(store beads.Place, now time.Time, r SweepRequest) func(*beads.Snapshot) func(*beads.Issue) checkpoint.Left {
+func (a *App) returnable(store beads.Place, now time.Time, r SweepRequest) func() func(*beads.Issue) checkpoint.Left {
 	ended, older := a.gone(), dag.SweepAfter
 	if r.Older != nil {
 		older = *r.Older
 	}
 	gone := func(holder string) bool { return r.People && !actor.IsSession(holder) || ended(holder) }
-	return func(*beads.Snapshot) func(*beads.Issue) checkpoint.Left {
+	return func() func(*beads.Issue) checkpoint.Left {
 		_, claims, judge := a.leases(store, now)
 		return func(issue *beads.Issue) checkpoint.Left {
 			l, ok := claims.Lease(issue.ID)
@@ -128,8 +127,8 @@ func (a *App) returnable(store beads.Place, now time.Time, r SweepRequest) func(
 }
 
 // isLeft reports of claims whether a sweep returns them.
-func (a *App) isLeft(file *beads.Snapshot, now time.Time) func(*beads.Issue) bool {
-	why := a.returnable(file.Place(), now, SweepRequest{})(file)
+func (a *App) isLeft(store beads.Place, now time.Time) func(*beads.Issue) bool {
+	why := a.returnable(store, now, SweepRequest{})()
 	return func(issue *beads.Issue) bool { return why(issue) != checkpoint.Kept }
 }
 
@@ -223,7 +222,7 @@ func (c *claimer) sweepEnded(ctx context.Context, count func(live.Lease) bool) (
 	if !here {
 		return nil, nil // their own work trees return them
 	}
-	swept, err := checkpoint.Sweep(ctx, c.store, c.options, c.who.Actor, func(*beads.Snapshot) func(*beads.Issue) checkpoint.Left {
+	swept, err := checkpoint.Sweep(ctx, c.store, c.options, c.who.Actor, func() func(*beads.Issue) checkpoint.Left {
 		_, now, _ := c.app.leases(c.store.Place(), c.options.Now)
 		return func(issue *beads.Issue) checkpoint.Left {
 			if l, ok := now.Lease(issue.ID); ok && lease.Same(l, ended[issue.ID]) && l.Covers(issue.Assignee) {

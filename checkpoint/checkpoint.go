@@ -367,14 +367,6 @@ func (r *Report) around(f *beads.Snapshot, d *notes.Doc, rules Rules) error {
 	return err
 }
 
-func waiting(f *beads.Snapshot, id string) []Ref {
-	i, ok := f.Index(id)
-	if !ok {
-		return []Ref{}
-	}
-	return refs(f, dag.New(f).Waiting(i))
-}
-
 func refs(f *beads.Snapshot, indices []int) []Ref {
 	list := make([]Ref, 0, len(indices))
 	for _, i := range indices {

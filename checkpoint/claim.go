@@ -27,7 +27,7 @@ type Claimed struct {
 	Status   string `json:"status"`
 	Assignee string `json:"assignee"`
 	Changed  bool   `json:"changed"`
-	Until    string `json:"until,omitempty"` // RFC 3339: when the claim ends unless it is renewed; "" where it does not
+	Until    string `json:"until,omitempty"` // RFC 3339: when the claim ends unless it is renewed, or a person's may be taken; "" without a lease
 
 	Lines []beads.Change `json:"-"`
 }
@@ -122,11 +122,6 @@ func Release(ctx context.Context, s beads.Store, o beads.Options, id, who string
 		}
 		return given(r)
 	})
-}
-
-// Take is Release whoever holds the issue.
-func Take(ctx context.Context, s beads.Store, o beads.Options, id string) (*Claimed, error) {
-	return changeHands(ctx, s, o, id, func(_ *beads.Snapshot, r *beads.Record) ([]beads.Set, error) { return given(r) })
 }
 
 // given are the keys of an issue that is given back.

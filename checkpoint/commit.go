@@ -9,8 +9,8 @@ import (
 	"stig/git"
 )
 
-// Committer commits a store and nothing else.
-type Committer struct {
+// committer commits a store and nothing else.
+type committer struct {
 	git  git.Client
 	path string // of the store, symbolic links resolved
 }
@@ -18,7 +18,11 @@ type Committer struct {
 // PrepareCommit checks that the store could be committed, so that a checkpoint
 // is not written first and then left uncommitted; where it could not, the error is
 // a fault.Usage. env is the environment that git runs in.
-func PrepareCommit(ctx context.Context, p beads.Place, env []string) (*Committer, error) {
+//
+// The function that it gives commits the store as it is then, with what others wrote to
+// it meanwhile, as "chore(beads): checkpoint ID". What is staged stays staged. It
+// returns the abbreviated hash, "" when there was nothing to commit.
+func PrepareCommit(ctx context.Context, p beads.Place, env []string) (commit func(ctx context.Context, id string) (string, error), err error) {
 	if p.File() == "" {
 		return nil, usage(p.Name()+": cannot commit: the store is on a server, and no copy of it is kept in git", "leave --commit out")
 	}
@@ -33,7 +37,7 @@ func PrepareCommit(ctx context.Context, p beads.Place, env []string) (*Committer
 	case p.Mode != beads.Server: // whose copy the first edit makes
 		return nil, err
 	}
-	c := &Committer{path: path, git: git.Client{Dir: filepath.Dir(path), Env: env}}
+	c := &committer{path: path, git: git.Client{Dir: filepath.Dir(path), Env: env}}
 	for _, check := range []struct {
 		argv    []string
 		refuses func(exit int) bool
@@ -59,16 +63,13 @@ func PrepareCommit(ctx context.Context, p beads.Place, env []string) (*Committer
 	if ignored {
 		err = usage(p.Path+": cannot commit: git ignores the store", "take it out of .gitignore, or leave --commit out")
 	}
-	return c, err
+	return c.commit, err
 }
 
 func failed(exit int) bool    { return exit != 0 }
 func succeeded(exit int) bool { return exit == 0 }
 
-// Commit commits the store as it is now, with what others wrote to it
-// meanwhile, as "chore(beads): checkpoint ID". What is staged stays staged. It
-// returns the abbreviated hash, "" when there was nothing to commit.
-func (c *Committer) Commit(ctx context.Context, id string) (string, error) {
+func (c *committer) commit(ctx context.Context, id string) (string, error) {
 	if known, err := c.git.Run(ctx, "ls-files", "--error-unmatch", "--", c.path); err != nil {
 		return "", err
 	} else if known.Exit != 0 {
@@ -90,7 +91,7 @@ func (c *Committer) Commit(ctx context.Context, id string) (string, error) {
 }
 
 // clean reports whether the store is as HEAD has it.
-func (c *Committer) clean(ctx context.Context) (bool, error) {
+func (c *committer) clean(ctx context.Context) (bool, error) {
 	text, err := c.git.Must(ctx, "status", "--porcelain", "--", c.path)
 	return err == nil && text == "", err
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"stig/beads"
+	"stig/dag"
 	"stig/fault"
 	"stig/notes"
 	"stig/signals"
@@ -75,8 +76,10 @@ func Propagate(ctx context.Context, s beads.Store, o beads.Options, from string,
 // targetsOf gives the ids of those to tell, each once.
 func targetsOf(f *beads.Snapshot, from string, to []string) (ids []string, err error) {
 	if len(to) == 0 {
-		for _, ref := range waiting(f, from) {
-			ids = append(ids, ref.ID)
+		if at, ok := f.Index(from); ok {
+			for _, i := range dag.New(f).Waiting(at) {
+				ids = append(ids, f.At(i).ID)
+			}
 		}
 		if len(ids) == 0 {
 			return nil, &fault.Error{Code: fault.Usage, ID: from, Reason: "no unclosed issue waits for it", Hint: "name who is to be told with --to ID"}

@@ -12,10 +12,6 @@ import (
 	"stig/signals"
 )
 
-// ReopenSection is the section of the notes that says when and why an issue was
-// opened again, and how it had been closed.
-const ReopenSection = signals.ReopenSection
-
 // Reopened says what became of an issue that was closed.
 type Reopened struct {
 	ID         string   `json:"id"`
@@ -35,7 +31,7 @@ type Reopened struct {
 // is not changed. It refuses (fault.Usage) an empty reason.
 func Reopen(ctx context.Context, s beads.Store, o beads.Options, id, reason, actor string, rules Rules) (*Reopened, error) {
 	var reopened, earlier *Reopened
-	o.Notes = notes.Permit{Change: []string{ReopenSection}}.Check
+	o.Notes = notes.Permit{Change: []string{signals.ReopenSection}}.Check
 	lines, err := s.Edit(ctx, o, func(tx *beads.Tx) error {
 		record, err := tx.Record(id)
 		if err != nil {
@@ -56,7 +52,7 @@ func Reopen(ctx context.Context, s beads.Store, o beads.Options, id, reason, act
 		case strings.TrimSpace(reason) == "":
 			return &fault.Error{Code: fault.Usage, ID: full, Reason: "a reason is missing", Hint: "say what is wrong with it: --reason …"}
 		}
-		doc, err := notes.Parse(record.Text(beads.Notes)).Extend(ReopenSection, reopening(reason, actor, reopened.Was, rules))
+		doc, err := notes.Parse(record.Text(beads.Notes)).Extend(signals.ReopenSection, reopening(reason, actor, reopened.Was, rules))
 		if err != nil {
 			return &IssueError{ID: full, Err: err}
 		}

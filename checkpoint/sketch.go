@@ -9,15 +9,14 @@ import (
 	"stig/signals"
 )
 
-// ErrEstimated is returned by Sketch for an issue that has a state estimate.
-var ErrEstimated = errors.New("there is a state estimate already")
+var errEstimated = errors.New("there is a state estimate already")
 
 // Sketch writes a state estimate where there is none, as one that nobody thought
 // about must never take the place of one that somebody wrote.
 func Sketch(ctx context.Context, s beads.Store, o beads.Options, id string, u Update, rules Rules) (*Report, error) {
 	return u.write(ctx, s, o, id, rules, func(_ string, d *notes.Doc) error {
 		if _, has := signals.LastEstimate(d); has {
-			return ErrEstimated
+			return errEstimated
 		}
 		return nil
 	})

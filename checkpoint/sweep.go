@@ -37,12 +37,11 @@ const (
 // Sweep returns claims to open that are left, all in one edit, with a log that says whose
 // they were and since when. What the holder left on the issue stays. left is called for
 // each reading of the store, under its lock.
-func Sweep(ctx context.Context, s beads.Store, o beads.Options, by string, left func(*beads.Snapshot) func(*beads.Issue) Left) (*Swept, error) {
+func Sweep(ctx context.Context, s beads.Store, o beads.Options, by string, left func() func(*beads.Issue) Left) (*Swept, error) {
 	var swept *Swept
 	lines, err := s.Edit(ctx, o, func(tx *beads.Tx) error {
 		swept = &Swept{Returned: []Returned{}}
-		f := tx.Snapshot()
-		why := left(f)
+		f, why := tx.Snapshot(), left()
 		for i, issue := range f.All() {
 			at, ok := f.Index(issue.ID)
 			if !ok || at != i || issue.Status != statusInProgress || why(issue) == Kept {

@@ -2,15 +2,18 @@ package checkpoint
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
 )
 
 // ParseSpan reads a span of time as time.ParseDuration does, with weeks (w) and days
-// (d) of 24 hours before the rest. It refuses negative spans.
+// (d) of 24 hours before the rest. It refuses negative spans, and those over 292 years,
+// which no time.Duration holds.
 func ParseSpan(text string) (time.Duration, error) {
-	total, rest := time.Duration(0), text
+	wrong := fmt.Errorf("must be a span such as 90m, 24h, 7d or 2w; found %q", text)
+	total, rest := 0.0, text // nanoseconds
 	for _, unit := range []struct {
 		name   string
 		length time.Duration
@@ -20,19 +23,22 @@ func ParseSpan(text string) (time.Duration, error) {
 			continue
 		}
 		n, err := strconv.ParseFloat(number, 64)
-		if err != nil || !(n >= 0 && n < 1e5) {
-			return 0, fmt.Errorf("must be a span such as 90m, 24h, 7d or 2w; found %q", text)
+		if err != nil || !(n >= 0) {
+			return 0, wrong
 		}
-		total, rest = total+time.Duration(n*float64(unit.length)), after
+		total, rest = total+n*float64(unit.length), after
 	}
-	if rest == "" && rest != text {
-		return total, nil
+	more := time.Duration(0)
+	if rest != "" || text == "" {
+		var err error
+		if more, err = time.ParseDuration(rest); err != nil || more < 0 {
+			return 0, wrong
+		}
 	}
-	more, err := time.ParseDuration(rest)
-	if err != nil || more < 0 || total+more < 0 {
-		return 0, fmt.Errorf("must be a span such as 90m, 24h, 7d or 2w; found %q", text)
+	if total+float64(more) >= math.MaxInt64 {
+		return 0, fmt.Errorf("must be a span below 292 years; found %q", text)
 	}
-	return total + more, nil
+	return time.Duration(total) + more, nil
 }
 
 // ParseDefer reads until when an issue is deferred: a day, a time, or a span from

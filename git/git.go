@@ -1,8 +1,9 @@
 // Package git asks git about repositories, work trees and commits, and has it
 // commit.
 //
-// It runs git alone, in its own language, and never a program that a repository
-// names. What it gives are facts: what a work tree holds (Tree), where a
+// Run and Must switch off what git would start by itself (fsmonitor, the display of
+// signatures); a commit that they make still runs the hooks of the repository. Perform
+// runs git as the user would. What it gives are facts: what a work tree holds (Tree), where a
 // repository is (Place), what a file was and who changed it (FileAt, History,
 // Tips), and what an unfinished merge left of it (MergeState).
 //

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"stig/beads"
 	"stig/internal/arrange"
 	"stig/live"
 	"stig/process"
@@ -104,11 +105,17 @@ func (j Judge) Overdue(l live.Lease) bool {
 // command is there long enough to observe, was over for as long as it lasts by the clock of
 // this run: a machine that has another name now, or a container that is gone.
 func (j Judge) Lapsed(l live.Lease) bool {
-	seen := l.Host == j.Host
+	return !j.sees(l) && l.Age == 0 && l.Lasts > 0 && !j.Now.Before(l.Until.Add(l.Lasts))
+}
+
+// sees reports whether a lease is of this machine, so that its process or its clock tells
+// whether it has ended.
+func (j Judge) sees(l live.Lease) bool {
 	if l.Process != (process.ID{}) {
-		_, seen = j.Running(l.Process)
+		_, known := j.Running(l.Process)
+		return known
 	}
-	return !seen && l.Age == 0 && l.Lasts > 0 && !j.Now.Before(l.Until.Add(l.Lasts))
+	return l.Host == j.Host
 }
 
 // silent reports whether a lease of another machine was not renewed for as long as it
@@ -224,7 +231,7 @@ func (e Edit) Follow(c *live.Claims, did Change) bool {
 	l, held := c.Lease(did.Issue)
 	was, _ := e.Before.Lease(did.Issue)
 	same := held && Same(l, was)
-	switch closed, open := !over(did.Status) && over(did.NewStatus), over(did.Status) && !over(did.NewStatus); {
+	switch closed, open := !beads.IsClosed(did.Status) && beads.IsClosed(did.NewStatus), beads.IsClosed(did.Status) && !beads.IsClosed(did.NewStatus); {
 	case closed:
 		if same {
 			c.End(did.Issue)
@@ -246,7 +253,7 @@ func (e Edit) Follow(c *live.Claims, did Change) bool {
 // goes with the next claim of the issue on that branch, and not an issue that is done
 // again elsewhere.
 func (e Edit) Announce(c *live.Claims, did Change) bool {
-	if over(did.Status) || did.NewStatus != "closed" || e.Branch == "" {
+	if beads.IsClosed(did.Status) || did.NewStatus != "closed" || e.Branch == "" {
 		return false
 	}
 	c.Close(live.Done{Issue: did.Issue, Actor: e.Actor, Branch: e.Branch, Commit: e.Commit, At: e.Now})
@@ -256,7 +263,7 @@ func (e Edit) Announce(c *live.Claims, did Change) bool {
 // Withdraw takes back what Announce left, where the store was not written.
 func (e Edit) Withdraw(c *live.Claims, did Change) bool {
 	mark, there := c.Mark(did.Issue)
-	if !there || over(did.Status) || did.NewStatus != "closed" || mark.Actor != e.Actor || mark.Branch != e.Branch || !mark.At.Equal(e.Now) {
+	if !there || beads.IsClosed(did.Status) || did.NewStatus != "closed" || mark.Actor != e.Actor || mark.Branch != e.Branch || !mark.At.Equal(e.Now) {
 		return false
 	}
 	c.Forget(did.Issue)
@@ -289,8 +296,6 @@ func Same(a, b live.Lease) bool {
 	return a.Issue == b.Issue && a.Actor == b.Actor && a.Process == b.Process && a.Since.Equal(b.Since)
 }
 
-func over(status string) bool { return status == "closed" || status == "tombstone" }
-
 // Prune takes away what nobody needs any more: leases that ended long ago, and marks of
 // issues that the store of this run has shown closed for long, the oldest of too many.
 func (j Judge) Prune(c *live.Claims) {
@@ -302,6 +307,6 @@ func (j Judge) Prune(c *live.Claims) {
 	arrange.Stable(c.Done, func(a, b live.Done) int { return cmp.Or(b.At.Compare(a.At), strings.Compare(a.Issue, b.Issue)) })
 	c.Done = slices.DeleteFunc(c.Done[:min(len(c.Done), mostMarks)], func(d live.Done) bool {
 		status, _ := j.InStore(d.Issue)
-		return old(d.At) && (over(status) || status == "")
+		return old(d.At) && (beads.IsClosed(status) || status == "")
 	})
 }

@@ -27,11 +27,7 @@ func (j Judge) Refusal(issue, holder string, l live.Lease, leased bool) *fault.E
 // isLate reports whether the clock here says that a lease of another machine is over. It is
 // not believed, and who reads it may know better.
 func (j Judge) isLate(l live.Lease) bool {
-	known := l.Host == j.Host
-	if l.Process != (process.ID{}) {
-		_, known = j.Running(l.Process)
-	}
-	return !known && !j.Now.Before(l.Until)
+	return !j.sees(l) && !j.Now.Before(l.Until)
 }
 
 // Where says where the work on an issue is done and until when it is held, as it stands

@@ -146,7 +146,7 @@ func pruneAcks(dir, now string) {
 		if err != nil || last.ModTime().Sub(info.ModTime()) <= acksAge {
 			continue
 		}
-		unlock, err := jsonl.LockFile(path+".lock", watcherWait)
+		unlock, err := jsonl.LockFile(path+".lock", soon)
 		if err != nil {
 			continue
 		}

@@ -1,14 +1,13 @@
 package live
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
-
-	"stig/jsonl"
 )
 
 // Dreamt is what a clone knows of the dreams of one actor.
@@ -24,26 +23,15 @@ type Dreamt struct {
 // ErrDreaming says that another process has the actor dream.
 var ErrDreaming = errors.New("another process has it dream")
 
-// dreamWait is how long a dream waits for one that is just ending.
-const dreamWait = 100 * time.Millisecond
-
 // Dream gives what is known of the dreams of an actor, and keeps other processes from
 // having it dream until unlock. The error is ErrDreaming where one does.
 func (p Place) Dream(name string) (d Dreamt, unlock func() error, err error) {
-	var path string
-	err = p.inDir(func(dir string) error {
-		path = filepath.Join(dir, p.dreamFile(name)+".lock")
-		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-		if err != nil {
-			return err
-		}
-		return f.Close()
-	})
+	unlock, err = p.lockSoon(p.dreamFile(name))
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("%w: %w", ErrDreaming, err)
+	}
 	if err != nil {
 		return d, nil, err
-	}
-	if unlock, err = jsonl.LockFile(path, dreamWait); err != nil {
-		return d, nil, fmt.Errorf("%w: %w", ErrDreaming, err)
 	}
 	return p.Dreamt(name), unlock, nil
 }

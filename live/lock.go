@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"time"
 
 	"stig/jsonl"
 )
@@ -26,6 +27,17 @@ func (p Place) Lock(ctx context.Context, name string) (unlock func() error, err 
 		err = waited
 	}
 	return unlock, err
+}
+
+// soon is how long a loop, a dream or a watcher waits for one of its name to end: one that was
+// stopped just now may take a moment.
+const soon = 200 * time.Millisecond
+
+// lockSoon is Lock for the life of a process, which does not wait for that of another.
+func (p Place) lockSoon(name string) (unlock func() error, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), soon)
+	defer cancel()
+	return p.Lock(ctx, name)
 }
 
 // locked calls do with the directory to write in, under a lock of that name there.

@@ -1,7 +1,6 @@
 package live
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -17,9 +16,7 @@ import (
 // the clone, until it is released or this process ends: run records, leases and presence
 // are known by the name. It fails at once where another process has it.
 func (p Place) LockLoop(name string) (unlock func() error, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), watcherWait)
-	defer cancel()
-	return p.Lock(ctx, "loop-"+hash(p.Store, name))
+	return p.lockSoon("loop-" + hash(p.Store, name))
 }
 
 // saidMost is how many of the things that were said once are remembered.

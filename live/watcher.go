@@ -30,10 +30,6 @@ type WatcherState struct {
 	At   time.Time `json:"at"`
 }
 
-// watcherWait is how long a watcher waits for one of its name to end: one that was
-// stopped just now may take a moment.
-const watcherWait = 200 * time.Millisecond
-
 // ErrWatched says that another process watches under the name.
 var ErrWatched = errors.New("another process watches under this name")
 
@@ -53,7 +49,7 @@ func (p Place) Watcher(name string, anew bool) (w *Watcher, s WatcherState, line
 	if err != nil {
 		return nil, s, nil, false, err
 	}
-	unlock, err := jsonl.LockFile(path+".lock", watcherWait)
+	unlock, err := jsonl.LockFile(path+".lock", soon)
 	if err != nil {
 		return nil, s, nil, false, fmt.Errorf("%w: %w", ErrWatched, err)
 	}

@@ -163,7 +163,7 @@ func (l *loop) putAway(ctx context.Context, r *live.Run, tree *worktree.Tree) {
 	a := l.fresh(ctx, "")
 	commit, err := a.PrepareCommit(ctx, l.store.Place())
 	if err == nil {
-		_, err = commit(r.Issue)
+		_, err = commit(ctx, r.Issue)
 	}
 	if err != nil {
 		l.app.Warn("%s: the store is not committed: %v", r.Issue, err)

@@ -173,7 +173,7 @@ func (l *loop) tree(ctx context.Context, r *live.Run) (*worktree.Tree, error) {
 		return nil, err
 	}
 	r.Worktree, r.Branch, r.Base = tree.Dir, tree.Branch, tree.Base
-	if err := l.setUp(ctx, tree); err != nil {
+	if err := l.setUp(ctx, r, tree); err != nil {
 		return nil, err
 	}
 	return tree, l.stateBefore(ctx, r)
@@ -300,7 +300,7 @@ func (l *loop) isLost(ctx context.Context, issue string) bool {
 	return err == nil && (record == nil || !beads.IsClosed(record.Text(beads.Status)))
 }
 
-// environ is the environment of the command.
+// environ is the environment of the command, and of a setup, which has no briefing yet.
 func (l *loop) environ(r *live.Run, briefing string) []string {
 	own := map[string]string{
 		"STIG_ISSUE": r.Issue, "STIG_ACTOR": l.name, "STIG_ATTEMPT": fmt.Sprint(r.Attempt), "STIG_RUN": r.ID,
@@ -321,7 +321,7 @@ func (l *loop) environ(r *live.Run, briefing string) []string {
 }
 
 // setUp runs the command of the actor's file for a new work tree, once for each.
-func (l *loop) setUp(ctx context.Context, tree *worktree.Tree) error {
+func (l *loop) setUp(ctx context.Context, r *live.Run, tree *worktree.Tree) error {
 	if l.profile.Setup == "" {
 		return nil
 	}
@@ -339,7 +339,7 @@ func (l *loop) setUp(ctx context.Context, tree *worktree.Tree) error {
 	ctx, cancel := l.limited(ctx)
 	defer cancel()
 	out := new(process.Dropped)
-	result, err := process.Run(ctx, process.Command{Argv: []string{"sh", "-c", l.profile.Setup}, Dir: tree.Dir, Env: l.app.Environ(), Stdout: out, Stderr: out})
+	result, err := process.Run(ctx, process.Command{Argv: []string{"sh", "-c", l.profile.Setup}, Dir: tree.Dir, Env: l.environ(r, ""), Stdout: out, Stderr: out})
 	if err == nil && result.Exit != 0 {
 		err = fmt.Errorf("setup: exit %d: %s", result.Exit, cmp.Or(lastLine(string(result.Stderr)), "(no output)"))
 	}

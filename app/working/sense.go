@@ -10,7 +10,6 @@ import (
 	"stig/dag"
 	"stig/live"
 	"stig/orient"
-	"stig/signals"
 	"stig/work"
 )
 
@@ -112,7 +111,7 @@ type picker struct {
 // will do it reads the texts.
 func (p *picker) pick(graph *dag.Graph, worker dag.Worker) (list []work.Candidate, err error) {
 	worker.Asked = func(i int) bool {
-		waits, e := orient.Pending(p.file, []int{i}, p.schema())
+		waits, e := orient.Pending(p.file, []int{i}, p.app.Schema)
 		err = errors.Join(err, e)
 		return e == nil && waits[0]
 	}
@@ -195,7 +194,7 @@ func (p *picker) unfinished(list []work.Candidate) ([]work.Candidate, error) {
 			held = append(held, i)
 		}
 	}
-	asked, err := orient.Pending(p.file, held, p.schema())
+	asked, err := orient.Pending(p.file, held, p.app.Schema)
 	if err != nil {
 		return nil, err
 	}
@@ -221,8 +220,6 @@ func (p *picker) unfinished(list []work.Candidate) ([]work.Candidate, error) {
 	}
 	return list, nil
 }
-
-func (l *loop) schema() *signals.Schema { return l.app.Schema }
 
 // recordOf reads an issue as it stands; nil where it is gone.
 func (l *loop) recordOf(id string) (*beads.Record, error) {

@@ -28,6 +28,7 @@ import (
 	"stig/beads"
 	"stig/fault"
 	"stig/jsonl"
+	"stig/lease"
 	"stig/live"
 	"stig/process"
 	"stig/profile"
@@ -43,7 +44,7 @@ type Request struct {
 	Command []string // the program and its arguments; empty for that of the actor's file
 
 	Once, UntilEmpty bool
-	Onto             string // the branch that results go to
+	Onto             string // the branch that results go to; "" for worktree.Usual
 	NoClose          bool   // neither merges nor closes
 	Commit           bool   // commits the store after a close
 	DryRun           bool
@@ -71,7 +72,7 @@ type Times struct {
 func (t Times) defaults() Times {
 	t.Sign = cmp.Or(t.Sign, 20*time.Second)
 	t.Renew = cmp.Or(t.Renew, 3*time.Minute)
-	t.Lasts = cmp.Or(t.Lasts, 10*time.Minute)
+	t.Lasts = cmp.Or(t.Lasts, lease.LoopLasts)
 	t.Look = cmp.Or(t.Look, 2*time.Second)
 	t.Sense = cmp.Or(t.Sense, 5*time.Minute)
 	t.Grace = cmp.Or(t.Grace, 10*time.Second)
@@ -142,7 +143,7 @@ type loop struct {
 // Errors are: fault.Conflict where another loop of that name runs, fault.Usage where the
 // command is not there, fault.Found where the repository is not trusted.
 func Work(ctx context.Context, a *app.App, r Request) (*Done, error) {
-	r.Times = r.Times.defaults()
+	r.Times, r.Onto = r.Times.defaults(), cmp.Or(r.Onto, worktree.Usual)
 	if r.Tell == nil {
 		r.Tell = func(Event) {}
 	}
@@ -203,8 +204,7 @@ func (l *loop) freshen(ctx context.Context) error {
 	}
 	behind, err := worktree.Begin(ctx, *l.trees)
 	if err == nil && behind > 0 {
-		onto := cmp.Or(l.trees.Onto, worktree.Usual)
-		l.tell("", "%s lacks %s of HEAD; where its own are merged, git branch -f %[1]s HEAD has work begin there", onto, app.Counted(behind, "commit"))
+		l.tell("", "%s lacks %s of HEAD; where its own are merged, git branch -f %[1]s HEAD has work begin there", l.Onto, app.Counted(behind, "commit"))
 	}
 	return err
 }
@@ -394,11 +394,10 @@ func (l *loop) findPlace(ctx context.Context) error {
 // mayBeOnto refuses as the branch that results go to what is the branch of an issue, which
 // is removed when that is closed, and what git reads as another name.
 func (l *loop) mayBeOnto() error {
-	onto := cmp.Or(l.Onto, worktree.Usual)
-	if onto == "@" || strings.HasPrefix(onto, "refs/") {
-		return app.Usage(fmt.Sprintf("--onto: must be the name of a branch alone; found %q", onto), "leave it out for "+worktree.Usual)
+	if l.Onto == "@" || strings.HasPrefix(l.Onto, "refs/") {
+		return app.Usage(fmt.Sprintf("--onto: must be the name of a branch alone; found %q", l.Onto), "leave it out for "+worktree.Usual)
 	}
-	issue, ok := strings.CutPrefix(onto, "stig/")
+	issue, ok := strings.CutPrefix(l.Onto, "stig/")
 	if !ok {
 		return nil
 	}
@@ -406,7 +405,7 @@ func (l *loop) mayBeOnto() error {
 	if err != nil || record == nil {
 		return err
 	}
-	return app.Usage(fmt.Sprintf("--onto: %s is the branch for the work on issue %s", onto, issue), "name another branch with --onto, such as stig/results")
+	return app.Usage(fmt.Sprintf("--onto: %s is the branch for the work on issue %s", l.Onto, issue), "name another branch with --onto, such as stig/results")
 }
 
 // storeDir is the directory of the store, absolute.

@@ -97,7 +97,8 @@ func wanted(e *pflag.InvalidValueError) string {
 	case "bool":
 		return "must be true or false"
 	case "span":
-		return "must be a span such as 90m, 24h, 7d or 2w"
+		text, _, _ := strings.Cut(e.Unwrap().Error(), "; found")
+		return text
 	}
 	return e.Unwrap().Error()
 }

@@ -23,7 +23,7 @@ func HookCommand(a *cli.App) *cobra.Command {
 			"  pre-tool-use   denies what would close an issue past the gate, or write the store\n" +
 			"  post-tool-use  says what another program took from the store, or closed in it\n" +
 			"  subagent-start names a subagent, and says what it leaves to its session\n" +
-			"  stop           says the same, and reminds of work on claims that no checkpoint records\n" +
+			"  stop           says what another program took, and reminds of work on claims that no checkpoint records\n" +
 			"  pre-compact    leaves a draft where claimed work has no state estimate\n" +
 			"  session-end    notes that the session has ended: others may take what it claimed\n" +
 			"stig setup names it in the settings. Where there is no store it asks nothing. It never\n" +

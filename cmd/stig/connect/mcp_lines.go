@@ -2,6 +2,7 @@ package connect
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -105,7 +106,7 @@ func (l *lines) Read(ctx context.Context) (jsonrpc.Message, error) {
 
 // message reads a line, and answers one that is none itself.
 func (l *lines) message(line []byte) (jsonrpc.Message, error) {
-	if line != nil && len(trimmed(line)) == 0 {
+	if line != nil && len(bytes.TrimSpace(line)) == 0 {
 		return nil, nil
 	}
 	code, what := int64(jsonrpc.CodeParseError), "the line is no JSON"
@@ -124,13 +125,6 @@ func (l *lines) message(line []byte) (jsonrpc.Message, error) {
 		return nil, err
 	}
 	return nil, l.write(reply)
-}
-
-func trimmed(line []byte) []byte {
-	for len(line) > 0 && (line[len(line)-1] == '\r' || line[len(line)-1] == ' ' || line[len(line)-1] == '\t') {
-		line = line[:len(line)-1]
-	}
-	return line
 }
 
 // note remembers a call until it is answered.

@@ -170,21 +170,18 @@ func readyTool(ctx context.Context, a *app.App, g args) (app.Output, bool, error
 }
 
 func claimTool(ctx context.Context, a *app.App, g args) (app.Output, bool, error) {
-	if _, named := g["id"]; named {
-		id := g.text("id")
-		if id == "" { // of an issue that was meant, perhaps: another one is not taken for it
-			return app.Output{}, false, app.Usage("the id of the issue is empty", "leave it out to take the first that is ready")
+	var claimed *checkpoint.Claimed
+	var err error
+	_, named := g["id"]
+	switch id := g.text("id"); {
+	case named && id == "": // of an issue that was meant, perhaps: another one is not taken for it
+		err = app.Usage("the id of the issue is empty", "leave it out to take the first that is ready")
+	case named:
+		claimed, err = a.Claim(ctx, app.ClaimRequest{ID: id})
+	default:
+		if claimed, err = a.ClaimNext(ctx, false); err == nil && claimed == nil {
+			err = app.Usage("nothing can be taken now", "call orient to see what waits, and for whom")
 		}
-		claimed, err := a.Claim(ctx, app.ClaimRequest{ID: id})
-		if err != nil {
-			return app.Output{}, false, err
-		}
-		out, err := app.EditOutput("claim", claimed, claimed.Lines, false)
-		return out, false, err
-	}
-	claimed, err := a.ClaimNext(ctx, false)
-	if err == nil && claimed == nil {
-		err = app.Usage("nothing can be taken now", "call orient to see what waits, and for whom")
 	}
 	if err != nil {
 		return app.Output{}, false, err

@@ -16,13 +16,15 @@ import (
 	"stig/app/working"
 	"stig/cmd/stig/cli"
 	"stig/cmd/stig/early"
+	"stig/lease"
 	"stig/shell"
+	"stig/worktree"
 )
 
 // WorkCommand is stig work.
 func WorkCommand(a *cli.App) *cobra.Command {
-	r := working.Request{Onto: "stig/work", Attempts: 2, Version: early.Version}
-	r.Bounds.Runs, r.Bounds.Time, r.Cap = 20, 8*time.Hour, 4*time.Hour
+	r := working.Request{Onto: worktree.Usual, Attempts: 2, Version: early.Version}
+	r.Bounds.Runs, r.Bounds.Time, r.Cap = 20, 8*time.Hour, lease.LoopCap
 	cmd := &cobra.Command{
 		Use:   "work [FILTER…] [-- CMD ARG…]",
 		Short: "run a command for one issue after another",
