@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"stig/actor"
 	"stig/app"
 	"stig/app/actors"
 	"stig/app/inboxes"
@@ -18,6 +19,7 @@ import (
 	"stig/beads"
 	"stig/checkpoint"
 	"stig/dag"
+	"stig/diff"
 	"stig/fault"
 	"stig/git"
 	"stig/live"
@@ -66,7 +68,7 @@ func (l *loop) finish(ctx context.Context, r *live.Run, tree *worktree.Tree) err
 		if left.Closed {
 			outcome = work.Closed
 		}
-	case land && l.isLost(after, r.Issue):
+	case land && l.isLost(after, r):
 		outcome, r.Why = work.Lost, "the claim was given back, or ended, while the command ran"
 	case land:
 		for try := range 3 { // a store that is locked, or a disk that is full, may be well in a moment
@@ -109,10 +111,14 @@ func (l *loop) left(ctx context.Context, r *live.Run, tree *worktree.Tree) (left
 		left.Lost, r.Why = true, "the issue is assigned to "+app.Visible(holder)
 		return left, nil
 	}
+	if left.Closed = beads.IsClosed(record.Text(beads.Status)); left.Closed {
+		if left.Lost, r.Why = l.closedByOthers(r); left.Lost {
+			return left, nil
+		}
+	}
 	doc := notes.Parse(record.Text(beads.Notes))
 	left.Asked = signals.Asks(doc, signals.Read(doc, l.app.Schema))
-	left.Closed = beads.IsClosed(record.Text(beads.Status))
-	left.Checkpoint = r.Notes != verify.Hash(record.Text(beads.Notes))
+	left.Checkpoint = r.Notes != verify.Hash(record.Text(beads.Notes)) && !l.onlyOthers(r, changesNotes)
 	left.Traces = l.comments(record, r.ID) > r.Comments || l.edited(r)
 	now, err := l.stateOf(ctx, r)
 	left.Changed = now.State != r.Tree || l.place.Tree.Root == "" // without git nothing tells, and the gate decides
@@ -144,9 +150,54 @@ func (l *loop) unjudged(ctx context.Context, r *live.Run, tree *worktree.Tree, n
 	if holds, err := tree.Changed(ctx); err != nil || !holds {
 		return false, err
 	}
-	return !slices.ContainsFunc(runs, func(e live.Run) bool {
-		return e.Issue == r.Issue && e.Judged && e.Commit == tree.Head
-	}), nil
+	judged := false
+	for _, e := range runs {
+		if e.Issue == r.Issue {
+			judged = !e.Asked && (judged || e.Judged && e.Commit == tree.Head) // an answer may say that it is well now
+		}
+	}
+	return !judged, nil
+}
+
+// editors lists who changed of the issue of a run what pick picks, since it started: a
+// name for each edit that stig made, but for those of the loop.
+func (l *loop) editors(r *live.Run, pick func(live.Change) bool) (names []string) {
+	journal, err := l.place.Lately(r.Started)
+	if err != nil {
+		return nil // what the issue is like says more
+	}
+	for _, e := range journal.Records {
+		if e.Result == live.Written && e.Command != "work" && !e.At.Before(r.Started) &&
+			slices.ContainsFunc(e.Changes, func(c live.Change) bool { return c.Issue == r.Issue && pick(c) }) {
+			names = append(names, e.Actor)
+		}
+	}
+	return names
+}
+
+// isOwn reports whether a name is that of whom the loop started.
+func (l *loop) isOwn(name string) bool { return name == l.name || actor.Of(name, l.name) }
+
+// onlyOthers reports whether others alone changed of the issue of a run what pick picks.
+func (l *loop) onlyOthers(r *live.Run, pick func(live.Change) bool) bool {
+	names := l.editors(r, pick)
+	return len(names) > 0 && !slices.ContainsFunc(names, l.isOwn)
+}
+
+// closedByOthers reports whether another closed the issue of a run since it started, and
+// who. What another program than stig closed counts as the command's.
+func (l *loop) closedByOthers(r *live.Run) (closed bool, why string) {
+	names := l.editors(r, func(c live.Change) bool {
+		return c.Kind == string(diff.Key) && c.Name == string(beads.Status) && c.Now == `"closed"`
+	})
+	if len(names) == 0 || l.isOwn(names[len(names)-1]) {
+		return false, r.Why
+	}
+	return true, "the issue was closed by " + cmp.Or(app.Visible(names[len(names)-1]), "somebody else")
+}
+
+func changesNotes(c live.Change) bool {
+	return slices.Contains([]diff.Kind{diff.Section, diff.Signal, diff.Prose}, diff.Kind(c.Kind))
 }
 
 // edited reports whether the actor edited any issue in the run, other than by the loop.

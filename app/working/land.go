@@ -28,6 +28,10 @@ func (l *loop) land(ctx context.Context, r *live.Run, tree *worktree.Tree, left 
 	if err != nil {
 		return "", err
 	}
+	if !left.Closed && beads.IsClosed(record.Text(beads.Status)) { // since the command ended
+		_, r.Why = l.closedByOthers(r)
+		return work.Lost, nil
+	}
 	if r.Criteria != verify.Hash(criteria.Of(record).Text()) {
 		return work.Waiting, l.ask(ctx, r, fmt.Sprintf("The acceptance criteria changed while %s worked on the issue, so that its loop does not close it. Do they say what is wanted?\n%s", l.name, onBranch(r)))
 	}

@@ -260,7 +260,7 @@ func brokenBy(ctx context.Context) work.Outcome {
 // others to land and while checks run, until it is stopped. The context ends where the
 // claim is lost or a person says so.
 func (l *loop) tend(ctx context.Context, r *live.Run) (held context.Context, stop func()) {
-	issue, done, ended := r.Issue, make(chan struct{}), make(chan struct{})
+	done, ended := make(chan struct{}), make(chan struct{})
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {
 		defer close(ended)
@@ -277,7 +277,7 @@ func (l *loop) tend(ctx context.Context, r *live.Run) (held context.Context, sto
 			case <-sign.C:
 				_ = actors.SignOfLife(l.app, l.name, nil) // the next may do
 			case <-renew.C:
-				if issue != "" && l.isLost(ctx, issue) {
+				if r.Issue != "" && l.isLost(ctx, r) {
 					cancel(errLost)
 				}
 			case <-look.C:
@@ -292,12 +292,16 @@ func (l *loop) tend(ctx context.Context, r *live.Run) (held context.Context, sto
 
 // isLost renews the claim of an issue, and reports whether it is somebody else's or over.
 // An issue that the command closed needs none.
-func (l *loop) isLost(ctx context.Context, issue string) bool {
-	if err := l.fresh(ctx, "").Renew(ctx, issue); !fault.Is(err, fault.Conflict) {
+func (l *loop) isLost(ctx context.Context, r *live.Run) bool {
+	if err := l.fresh(ctx, "").Renew(ctx, r.Issue); !fault.Is(err, fault.Conflict) {
 		return false // or it cannot be renewed now, and the next time may do
 	}
-	record, err := l.recordOf(issue)
-	return err == nil && (record == nil || !beads.IsClosed(record.Text(beads.Status)))
+	record, err := l.recordOf(r.Issue)
+	if err != nil || record == nil || !beads.IsClosed(record.Text(beads.Status)) {
+		return err == nil
+	}
+	others, _ := l.closedByOthers(r)
+	return others
 }
 
 // environ is the environment of the command, and of a setup, which has no briefing yet.
