@@ -3,6 +3,7 @@ package worktree
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"stig/git"
@@ -35,7 +36,7 @@ func rejected(what string, r process.Result) error {
 // Commit commits all that the work tree holds, but for the store and what git ignores, if
 // anything differs from its last commit, and gives the commit of the branch. Hooks of the
 // repository run; a *RejectedError says that one refused, or that the work tree is in the
-// middle of a merge or on another branch. What a hook changed while it refused, as those
+// middle of a merge or on another branch, or holds a repository that is no submodule. What a hook changed while it refused, as those
 // do that format, is committed by a second try.
 //
 // author is the name of who made the changes. Who has told git no name commits under the
@@ -46,6 +47,42 @@ func (t *Tree) Commit(ctx context.Context, message, author string) (commit strin
 		return "", err
 	}
 	defer release()
+	commit, err = t.commitAll(ctx, message, author)
+	if err != nil || commit == t.Base {
+		return commit, err
+	}
+	embedded, err := t.embedded(ctx, commit)
+	if err == nil && len(embedded) > 0 {
+		err = &RejectedError{Reason: fmt.Sprintf("%s: is a repository of its own, of which git commits a name and no file; move its .git away, or make it a submodule", strings.Join(embedded, ", "))}
+	}
+	return commit, err
+}
+
+// embedded lists the repositories within the work tree that the branch has as commits of
+// no submodule. What is in them is nowhere else.
+func (t *Tree) embedded(ctx context.Context, head string) (paths []string, err error) {
+	said, err := t.git().Must(ctx, "diff-tree", "-r", "-z", "--no-renames", t.Base, head)
+	if err != nil {
+		return nil, err
+	}
+	fields := strings.Split(said, "\x00")
+	for i := 0; i+1 < len(fields); i += 2 {
+		if modes := strings.Fields(fields[i]); len(modes) > 1 && modes[0] != ":"+gitlink && modes[1] == gitlink {
+			paths = append(paths, fields[i+1])
+		}
+	}
+	if len(paths) == 0 {
+		return nil, nil
+	}
+	known, err := t.git().Run(ctx, "config", "--blob", head+":.gitmodules", "--null", "--get-regexp", `^submodule\..*\.path$`)
+	return slices.DeleteFunc(paths, func(path string) bool { return strings.Contains(string(known.Stdout), "\n"+path+"\x00") }), err
+}
+
+// gitlink is the mode of a commit in a tree of git.
+const gitlink = "160000"
+
+// commitAll is Commit with the work tree held.
+func (t *Tree) commitAll(ctx context.Context, message, author string) (commit string, err error) {
 	s, err := t.settled(ctx)
 	if err != nil {
 		return "", err

@@ -129,7 +129,8 @@ func (t *Tree) Remove(ctx context.Context) error {
 			return kept("it has commits that are not on %s", r.onto)
 		}
 	}
-	if modules, err := os.ReadDir(filepath.Join(t.own, "modules")); err == nil && len(modules) > 0 && t.submodulesChanged(ctx) {
+	modules, err := os.ReadDir(filepath.Join(t.own, "modules"))
+	if (err == nil && len(modules) > 0 || isThere(filepath.Join(t.Dir, ".gitmodules"))) && t.submodulesChanged(ctx) {
 		return kept("its submodules may have commits that are nowhere else")
 	}
 	return t.remove(ctx, branch, head)

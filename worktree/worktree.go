@@ -127,18 +127,20 @@ func (t *Tree) resume(ctx context.Context, tip string) error {
 			return err
 		}
 	}
-	if t.Head == "" {
-		return &fault.Error{Code: fault.Conflict, Reason: fmt.Sprintf("branch %s: was removed, and is checked out in %s", t.Branch, t.Dir),
-			Hint: fmt.Sprintf("type git worktree remove -f -f %s", shell.Quoted(t.Dir))}
-	}
-	if err := t.since(ctx, t.Head, tip); err != nil {
-		return err
-	}
 	s, err := t.status(ctx)
 	if err != nil && t.mendIndex(ctx) {
 		s, err = t.status(ctx)
 	}
-	if err == nil && s.branch == "" && s.head == t.Head && git.Busy(t.own) == "" { // Remove was killed
+	if err == nil && t.Head == "" {
+		err = t.branchAgain(ctx, s)
+	}
+	if err != nil {
+		return err
+	}
+	if err := t.since(ctx, t.Head, tip); err != nil {
+		return err
+	}
+	if s.branch == "" && s.head == t.Head && git.Busy(t.own) == "" { // Remove was killed
 		err = t.attach(ctx)
 	}
 	if err != nil || s.dirty || s.head != t.Head || t.Base != t.Head || t.Head == tip {
@@ -148,6 +150,26 @@ func (t *Tree) resume(ctx context.Context, tip string) error {
 		return err
 	}
 	return t.since(ctx, tip, tip)
+}
+
+// branchAgain makes the branch of a work tree again that somebody removed, where HEAD is at
+// a commit and on no branch: it may be the only name that the work had. Else the error
+// says where the work is.
+func (t *Tree) branchAgain(ctx context.Context, s status) error {
+	anew := "; to begin anew, type git worktree remove -f -f " + shell.Quoted(t.Dir)
+	switch {
+	case s.head == "(initial)":
+		return &fault.Error{Code: fault.Conflict, Reason: fmt.Sprintf("branch %s: was removed, and is checked out in %s", t.Branch, t.Dir),
+			Hint: "name the commit to go on from: git branch " + t.Branch + " COMMIT" + anew}
+	case s.branch != "":
+		return &fault.Error{Code: fault.Conflict, Reason: fmt.Sprintf("branch %s: was removed, and %s is on %s", t.Branch, t.Dir, s.branch),
+			Hint: "to go on from there, type git branch " + t.Branch + " " + s.head + anew}
+	}
+	if _, err := t.repo.git.Must(ctx, "update-ref", "-m", "stig: made again", "refs/heads/"+t.Branch, s.head, ""); err != nil {
+		return err
+	}
+	t.Head = s.head
+	return nil
 }
 
 // mendIndex makes an index anew that git cannot read, as one may be after the machine went
