@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"stig/actor"
@@ -314,19 +315,31 @@ func (a *App) WarnOfShared(err error) {
 	}
 }
 
-// branches reports of branches of the clone whether they are there; git is asked once
-// about each.
+// branches reports of branches of the clone whether a merge of them may bring a closing
+// that the store of this work tree does not show: they are there, and not merged, or
+// checked out elsewhere, with what is not committed. git is asked once about each.
 func (a *App) branches(p live.Place) func(name string) bool {
 	known := map[string]bool{}
 	return func(name string) bool {
-		there, asked := known[name]
-		if asked {
-			return there
+		if _, asked := known[name]; !asked {
+			known[name] = a.mayBring(p, "refs/heads/"+name)
 		}
-		result, err := a.GitIn(p.Worktree).Run(a.Ctx, "show-ref", "--verify", "--quiet", "refs/heads/"+name)
-		known[name] = err != nil || result.Exit == 0 // what cannot be known keeps work from being done twice
 		return known[name]
 	}
+}
+
+func (a *App) mayBring(p live.Place, ref string) bool {
+	git := a.GitIn(p.Worktree)
+	merged, err := git.Run(a.Ctx, "merge-base", "--is-ancestor", ref, "HEAD")
+	if err != nil || merged.Exit == 1 {
+		return true // what cannot be known keeps work from being done twice
+	}
+	if merged.Exit != 0 {
+		there, err := git.Run(a.Ctx, "show-ref", "--verify", "--quiet", ref)
+		return err != nil || there.Exit == 0
+	}
+	trees, err := git.Run(a.Ctx, "worktree", "list", "--porcelain")
+	return err != nil || strings.Contains(string(trees.Stdout), "branch "+ref+"\n")
 }
 
 // renewOwn renews the claim of the actor on an issue that they did not write to.

@@ -112,7 +112,7 @@ func TestClaimEndsWithItsProcess(t *testing.T) {
 		return err
 	}
 	for _, name := range []string{"w2", "w1"} {
-		if err := claim(name); !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), fmt.Sprintf("is claimed by w1 in %s by process %d until 2026-11-20T09:10:00Z", dir, loop.Process.Pid)) {
+		if err := claim(name); !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), fmt.Sprintf("is claimed by w1 in %s by process %d until 2026-11-20T09:10:00Z", filepath.Join(dir, ".beads"), loop.Process.Pid)) {
 			t.Errorf("%s beside the loop: %v", name, err)
 		}
 	}

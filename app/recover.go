@@ -215,21 +215,21 @@ func (a *App) Undo(ctx context.Context, count int, dryRun bool) (*Undone, error)
 		return nil, err
 	}
 	u := &Undone{}
-	u.Lines, err = recovery.Undo(ctx, store, options, actor, a.Schema, func() ([]live.Record, error) {
+	u.Lines, err = recovery.Undo(ctx, store, options, actor, a.Schema, func() (live.Journal, []live.Record, error) {
 		journal, err := place.Journal()
 		if err != nil {
-			return nil, err
+			return journal, nil, err
 		}
 		records := recovery.Undoable(journal, place, actor, count)
 		if len(records) < count {
-			return nil, Usage(fmt.Sprintf("undo: %s has %s to undo here; %d asked for", actor, Counted(len(records), "edit"), count), "type stig log --actor "+actor+" to see them")
+			return journal, nil, Usage(fmt.Sprintf("undo: %s has %s to undo here; %d asked for", actor, Counted(len(records), "edit"), count), "type stig log --actor "+actor+" to see them")
 		}
 		u.Edits, a.Journal.Undoes = []Logged{}, nil
 		for _, r := range records {
 			a.Journal.Undoes = append(a.Journal.Undoes, r.Seq)
 			u.Edits = append(u.Edits, loggedOf(r, nil))
 		}
-		return records, nil
+		return journal, records, nil
 	})
 	if err == nil && len(u.Lines) == 0 && !dryRun {
 		a.Warn("undo: nothing was left of that edit to take back")

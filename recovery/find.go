@@ -331,9 +331,11 @@ func (f *finder) away(n name, s step) Finding {
 // another reports whether the store has another issue under an id than the one
 // that the journal saw made: branches may give one id twice.
 func (f *finder) another(id string) bool {
-	n := name{id, diff.PartName{Kind: diff.Key, Name: string(beads.CreatedAt)}}
-	now := f.now(n)
-	return now != "" && len(f.chains[n]) > 0 && !slices.ContainsFunc(f.chains[n], func(s step) bool { return s.written() == now })
+	return slices.ContainsFunc([]beads.Key{beads.CreatedAt, beads.CreatedBy}, func(k beads.Key) bool {
+		n := name{id, diff.PartName{Kind: diff.Key, Name: string(k)}}
+		now := f.now(n)
+		return now != "" && len(f.chains[n]) > 0 && !slices.ContainsFunc(f.chains[n], func(s step) bool { return s.written() == now })
+	})
 }
 
 // replaced lists the values that stood in a part before.

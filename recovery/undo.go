@@ -32,14 +32,15 @@ func Undoable(j live.Journal, p live.Place, actor string, count int) (list []liv
 }
 
 // Undo takes edits back, the latest first, in one edit: each value again
-// becomes what it replaced. choose gives the edits, and is called while nobody else
-// writes: another may have taken back the last ones just before. Undo refuses
-// (fault.Conflict) when one of the values is no longer what the edit wrote, and to take
-// back an issue on which others depend. An issue that was made becomes a tombstone.
-func Undo(ctx context.Context, s beads.Store, o beads.Options, actor string, schema *signals.Schema, choose func() ([]live.Record, error)) ([]beads.Change, error) {
+// becomes what it replaced. choose gives the journal and the edits, and is called while
+// nobody else writes: another may have taken back the last ones just before. Undo refuses
+// (fault.Conflict) when one of the values is no longer what the edit wrote, where the id
+// is another issue's by now, and to take back an issue on which others depend. An issue
+// that was made becomes a tombstone.
+func Undo(ctx context.Context, s beads.Store, o beads.Options, actor string, schema *signals.Schema, choose func() (live.Journal, []live.Record, error)) ([]beads.Change, error) {
 	o.Notes = func(before, after string) error { return nil } // the journal says what stood there
 	return s.Edit(ctx, o, func(tx *beads.Tx) error {
-		records, err := choose()
+		journal, records, err := choose()
 		if err != nil {
 			return err
 		}
@@ -49,7 +50,11 @@ func Undo(ctx context.Context, s beads.Store, o beads.Options, actor string, sch
 					Hint: "type git checkout -m -- " + s.Place().Path + " while git merges"}
 			}
 			for _, c := range inUndoOrder(r.Changes) {
-				if err := takeBack(tx, c, actor, o.Now, schema); err != nil {
+				err := refuseAnother(tx, journal, c)
+				if err == nil {
+					err = takeBack(tx, c, actor, o.Now, schema)
+				}
+				if err != nil {
 					return err
 				}
 			}
@@ -76,6 +81,39 @@ func made(c live.Change) int {
 
 func cannotUndo(c live.Change, reason, hint string) error {
 	return &fault.Error{Code: fault.Conflict, ID: c.Issue, Reason: reason, Hint: hint}
+}
+
+// refuseAnother refuses a change of an issue that stig saw made, where the store has another
+// one under its id: two clones gave both the same, and a merge renamed this one.
+func refuseAnother(tx *beads.Tx, j live.Journal, c live.Change) error {
+	now, err := tx.Record(c.Issue)
+	if err != nil {
+		return nil // takeBack says so
+	}
+	yours := beads.Birth{}
+	for _, r := range j.Records {
+		for _, made := range r.Changes {
+			if made.Issue != c.Issue || made.Kind != string(diff.Issue) || made.Now == "" || r.Seen {
+				continue
+			}
+			line, err := beads.ParseRecord([]byte(made.Now))
+			if err != nil {
+				continue // a hash of one that held a credential
+			}
+			if yours = line.Birth(); yours.Together(now.Birth()) {
+				return nil
+			}
+		}
+	}
+	if yours == (beads.Birth{}) {
+		return nil
+	}
+	hint := "see stig log " + c.Issue
+	renamed := yours.Rename(c.Issue, func(string) bool { return false })
+	if _, there := tx.Snapshot().Index(renamed); there {
+		hint = "that one is " + renamed + " since branches were merged: edit it there"
+	}
+	return cannotUndo(c, "is another issue than the one that was edited", hint)
 }
 
 func takeBack(tx *beads.Tx, c live.Change, actor string, now time.Time, schema *signals.Schema) error {
