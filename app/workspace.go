@@ -38,9 +38,9 @@ type workspace struct {
 	own   string                 // for what holds in this work tree alone; "" without git
 }
 
-// Workspace finds the place of the checks: the work tree that stig is started in. A
-// store in a .beads there makes the directory that holds it the root; a store
-// somewhere else, such as that of the main checkout, does not.
+// Workspace finds the place of the checks: the work tree that stig is started in. Where
+// the store is in a directory of that repository below its root, checks run in that
+// directory of the work tree, wherever in it stig is started.
 func (a *App) Workspace(ctx context.Context, store beads.Place) (*workspace, error) {
 	here, err := realPath(cmp.Or(a.Dir, "."))
 	if err != nil {
@@ -50,7 +50,7 @@ func (a *App) Workspace(ctx context.Context, store beads.Place) (*workspace, err
 	if err != nil {
 		return nil, err
 	}
-	if filepath.Base(store.Dir) != ".beads" {
+	if filepath.Base(store.Dir) != beads.DirName {
 		if holder, err = realPath(store.Dir); err != nil {
 			return nil, err
 		}
@@ -65,10 +65,10 @@ func (a *App) Workspace(ctx context.Context, store beads.Place) (*workspace, err
 		if s.place, err = a.PlaceOf(ctx, holder); err != nil {
 			return nil, err
 		}
-	case filepath.Base(store.Dir) == ".beads" && inside(here, holder) && inside(holder, top):
-		s.root = holder
-	default:
+	case filepath.Base(store.Dir) != beads.DirName:
 		s.root = top
+	default:
+		s.root = filepath.Join(top, a.below(ctx, s.place, holder))
 	}
 	s.git = a.GitIn(s.root)
 	s.git.Top = s.place.Root
@@ -80,6 +80,28 @@ func (a *App) Workspace(ctx context.Context, store beads.Place) (*workspace, err
 	return s, nil
 }
 
+// below is where in its work tree the directory with the store is, where that is one of
+// the same repository; "" where it is none, or at the root, or missing in this work tree.
+func (a *App) below(ctx context.Context, p git.Place, holder string) string {
+	if holder == p.Root || exists(filepath.Join(holder, ".git")) {
+		return ""
+	}
+	its, err := a.PlaceOf(ctx, holder)
+	if err != nil || its.Home != p.Home || its.Root == "" {
+		return ""
+	}
+	path, err := filepath.Rel(its.Root, holder)
+	if err != nil || !exists(filepath.Join(p.Root, path)) {
+		return ""
+	}
+	return path
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
 // realPath is a path in one way only: absolute, without symbolic links.
 func realPath(path string) (string, error) {
 	full, err := filepath.Abs(path)
@@ -87,12 +109,6 @@ func realPath(path string) (string, error) {
 		return "", err
 	}
 	return filepath.EvalSymlinks(full)
-}
-
-// inside reports whether a path is a directory or below it.
-func inside(path, dir string) bool {
-	below, err := filepath.Rel(dir, path)
-	return err == nil && filepath.IsLocal(below)
 }
 
 // StateDir is where stig keeps what belongs to the user and to no repository;

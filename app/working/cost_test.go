@@ -71,7 +71,7 @@ func TestPassReads(t *testing.T) {
 		gits         int
 	}{
 		{"silent", "true", 7},
-		{"advanced", "echo x >>work.txt", 11},
+		{"advanced", "echo x >>work.txt", 12},
 	} {
 		one, two := countPasses(t, c.script, 1), countPasses(t, c.script, 2)
 		if one.readings != 1 || two.readings != 1 {
