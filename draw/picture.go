@@ -176,10 +176,11 @@ func read(f *beads.Snapshot, i int, schema *signals.Schema) (Node, error) {
 		}
 		text = record.Text(beads.Notes)
 	}
-	table := signals.Read(notes.Parse(text), schema)
+	doc := notes.Parse(text)
+	table := signals.Read(doc, schema)
 	return Node{
 		ID: issue.ID, Title: issue.Title, Status: issue.Status, Priority: issue.Priority,
-		Cynefin: table.Value(signals.Cynefin), Pending: table.Value(signals.Escalation) == signals.EscalationPending, Epic: -1,
+		Cynefin: table.Value(signals.Cynefin), Pending: signals.Asks(doc, table), Epic: -1,
 	}, nil
 }
 

@@ -21,11 +21,23 @@ const trackerUpdate = "status s notes append-notes title description d body desi
 	"p priority t type e estimate parent external-ref spec-id add-label remove-label set-labels labels due defer session " +
 	"body-file design-file metadata set-metadata unset-metadata await-id owner "
 
+// valued are the options of a verb that are followed by their value, besides trackerWide.
+// A value may begin with a hyphen, as a list in notes does: it is no option.
+func valued(verb string) string {
+	switch verb {
+	case "update":
+		return trackerUpdate
+	case "close", "done":
+		return trackerReason + "reason-file session"
+	}
+	return trackerReason + "reason-file response session of with f file"
+}
+
 // tracker judges a command of bd or br. The verbs are those of bd 0.49 and 1.0
 // and of br.
 func (w *analyzer) tracker(program string, words []string, input func() string) {
 	verb, rest := trackerVerb(words)
-	l := takeApart(rest, trackerWide+trackerReason+"reason-file response session of with f file")
+	l := takeApart(rest, trackerWide+valued(verb))
 	if verb == "" || l.has("help", "h", "dry-run") || program == "gt" && verb != "close" { // a program for branches has that name too
 		return
 	}
@@ -36,10 +48,10 @@ func (w *analyzer) tracker(program string, words []string, input func() string) 
 	said := program + " " + verb
 	switch verb {
 	case "close", "done":
-		ids, why := closeWords(verb, takeApart(rest, trackerWide+trackerReason+"reason-file session"))
+		ids, why := closeWords(verb, l)
 		w.closes(said, ids, why)
 	case "update":
-		w.update(said, takeApart(rest, trackerWide+trackerUpdate))
+		w.update(said, l)
 	case "todo", "epic", "human":
 		if len(l.operands) > 0 && slices.Contains([]string{"done", "close-eligible", "respond", "dismiss"}, l.operands[0]) {
 			w.closes(said+" "+l.operands[0], l.operands[1:], "")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -274,7 +275,7 @@ func (s *search) answers(i int, closed time.Time, record *beads.Record) {
 		}
 		name := hash
 		if n := asked[hash]; n > 1 { // the same question once more
-			name += "-" + string(rune('0'+min(n, 9)))
+			name += "-" + strconv.Itoa(n)
 		}
 		at, _ := time.Parse(time.DateOnly, e.Answer.Date)
 		if at.IsZero() {

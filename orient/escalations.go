@@ -153,17 +153,13 @@ func (a assembly) asked(i int, pick func([]signals.Part) []signals.Exchange) []A
 		if e.Question.Kind == signals.Improvement {
 			asked.Kind = KindProcess
 		}
-		if since, err := time.Parse(time.DateOnly, asked.Since); err == nil {
-			days := int(dayOf(a.rules.Now).Sub(since).Hours() / 24)
+		if days, ok := age(asked.Since, a.rules.Now); ok {
 			asked.AgeDays = &days
 		}
 		list = append(list, asked)
 	}
 	return list
 }
-
-// dayOf is when the day of a time began, in UTC.
-func dayOf(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }
 
 func defaultOf(q signals.Question, now time.Time) *Default {
 	if q.Default == 0 {

@@ -108,7 +108,7 @@ func Stale(updated, now time.Time, days int) (Alert, bool) {
 	if age/day == 1 {
 		unchanged = "a day"
 	}
-	return Alert{Rule: AlertStale, Message: "in progress, unchanged for " + unchanged}, !updated.IsZero() && age > time.Duration(days)*day
+	return Alert{Rule: AlertStale, Message: "in progress, unchanged for " + unchanged}, !updated.IsZero() && (age/day > time.Duration(days) || age/day == time.Duration(days) && age%day > 0)
 }
 
 // Shift is the alert about an issue whose cynefin domain went up.

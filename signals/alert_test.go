@@ -43,6 +43,7 @@ func TestAlerts(t *testing.T) {
 		{"over", raised(signals.Stuck(0, 0, 0)), false},
 		{"stale at", raised(signals.Stale(days(30), now, 30)), false},
 		{"stale above", raised(signals.Stale(days(30).Add(-time.Second), now, 30)), true},
+		{"stale, days beyond a duration", raised(signals.Stale(days(30), now, 106_752)), false},
 		{"stale, time unknown", raised(signals.Stale(time.Time{}, now, 30)), false},
 		{"shift to the same", raised(signals.Shift("complex", "complex")), false},
 		{"shift down", raised(signals.Shift("complex", "clear")), false},
