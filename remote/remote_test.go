@@ -2,6 +2,7 @@ package remote_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -237,6 +238,47 @@ func TestSync(t *testing.T) {
 	}
 	if !strings.Contains(read(t, file), "By hand") {
 		t.Error("written over")
+	}
+}
+
+// TestSyncMeanwhile keeps a line that somebody adds right after the copy was replaced.
+func TestSyncMeanwhile(t *testing.T) {
+	pool := newPool(t)
+	store, err := pool.Open(copied(t, pool, servers.MariaDB))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := remote.Copy{Store: store, File: filepath.Join(t.TempDir(), jsonl.CopyFile), Cache: t.TempDir()}
+	write(t, c.File, "")
+	before, err := os.Stat(c.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var group sync.WaitGroup
+	group.Go(func() { // a person, who does not ask for the lock
+		for t.Context().Err() == nil {
+			if now, err := os.Stat(c.File); err != nil || os.SameFile(before, now) {
+				continue
+			}
+			f, err := os.OpenFile(c.File, os.O_WRONLY|os.O_APPEND, 0)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			_, err = f.WriteString(`{"id":"demo-3","title":"By hand","status":"open"}` + "\n")
+			if err := errors.Join(err, f.Close()); err != nil {
+				t.Error(err)
+			}
+			return
+		}
+	})
+	o := beads.Options{Now: stamp()}
+	if _, err := c.Sync(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	group.Wait()
+	if _, err := c.Sync(t.Context(), o); !fault.Is(err, fault.Changed) || !strings.Contains(read(t, c.File), "By hand") {
+		t.Errorf("written over: %v", err)
 	}
 }
 

@@ -64,7 +64,7 @@ func (c Copy) Sync(ctx context.Context, o beads.Options) (s Synced, err error) {
 		return []jsonl.Splice{{Start: 0, End: len(before), Text: string(after)}}, err
 	})
 	if err == nil && s.Behind && !o.DryRun {
-		c.remember()
+		c.remember(s.Hash)
 	}
 	return s, err
 }
@@ -153,11 +153,11 @@ func (c Copy) isOurs(text string) bool {
 	return err == nil && string(sum) == hashOf([]byte(text))
 }
 
-// remember keeps the hash of the copy; without it the next Sync asks the server.
-func (c Copy) remember() {
-	text, err := os.ReadFile(c.File)
-	if path := c.note(); err == nil && path != "" && os.MkdirAll(filepath.Dir(path), 0o700) == nil {
-		_ = textfile.Replace(path, []byte(hashOf(text)))
+// remember keeps the hash of what Sync wrote, not of what the copy holds by now: others may
+// write it as soon as the lock is free. Without it the next Sync asks the server.
+func (c Copy) remember(hash string) {
+	if path := c.note(); path != "" && os.MkdirAll(filepath.Dir(path), 0o700) == nil {
+		_ = textfile.Replace(path, []byte(hash))
 	}
 }
 
