@@ -24,8 +24,9 @@ type journal struct {
 	ctx    context.Context
 	Undoes []string      // records that the edits of this run take back
 	last   *live.Pending // the latest edit of this run
-	warned bool
+	warned bool          // that an edit is not in the journal, the user was told
 
+	beside   bool // other work trees do not see what is kept, and the user was told
 	unshared bool // what others are to see could not be read or written, and the user was told
 }
 
@@ -180,8 +181,8 @@ func (e *entry) begin(changes []beads.Change) {
 
 // warnOfBeside says, once, that other work trees do not see what this run does.
 func (j *journal) warnOfBeside() {
-	if !j.warned {
-		j.warned = true
+	if !j.beside {
+		j.beside = true
 		j.app.Warn("git's directory cannot be written: the journal of this edit, and claims, are beside the store, where other work trees do not see them")
 	}
 }

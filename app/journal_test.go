@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -71,6 +72,19 @@ func TestJournalled(t *testing.T) {
 	}
 	if want := "title failed by mara, title written by mara, notes written by mara, notes failed by mara, title written by mara, "; got != want {
 		t.Errorf("the journal says %q\nwant             %q", got, want)
+	}
+}
+
+// What the journal warns of is said once in a run, each of the two things.
+func TestJournalWarns(t *testing.T) {
+	var said []string
+	a := &App{Ctx: t.Context(), Say: func(_ Level, text string) { said = append(said, text) }}
+	for range 2 {
+		a.edits().warnOfBeside()
+		a.edits().warn(errors.New("no room"))
+	}
+	if len(said) != 2 || !strings.Contains(said[0], "beside the store") || !strings.Contains(said[1], "no room") {
+		t.Errorf("%q", said)
 	}
 }
 
