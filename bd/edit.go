@@ -86,9 +86,6 @@ func (s *dolt) try(ctx context.Context, db source, o beads.Options, fn func(*bea
 		return nil, err
 	}
 	failed := s.perform(ctx, steps)
-	if errors.Is(context.Cause(ctx), context.Canceled) {
-		return nil, ctx.Err()
-	}
 	err = s.verify(ctx, db, outcome{changes, writes, failed, version})
 	if err != nil && !errors.Is(err, beads.ErrLost) {
 		return nil, err
@@ -148,9 +145,10 @@ type outcome struct {
 }
 
 // verify reads the database again, and says what of the edit is not there and what
-// another program wrote in the moment in which bd did.
+// another program wrote in the moment in which bd did. It does so too of an edit that was
+// interrupted; where nothing of that was written it gives the error of the context.
 func (s *dolt) verify(ctx context.Context, db source, o outcome) error {
-	limit, done := s.bd.patient(ctx)
+	limit, done := s.bd.patient(context.WithoutCancel(ctx))
 	defer done()
 	lines, _, err := db.read(limit)
 	if err != nil {
@@ -168,6 +166,9 @@ func (s *dolt) verify(ctx context.Context, db source, o outcome) error {
 	}
 	if !whole {
 		return lostIn(beads.Place{Path: s.place.Dir}, "a part of the edit is written, and this is not: "+lost+o.failed.String(), showHint(o.changes))
+	}
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return ctx.Err()
 	}
 	if now, err := db.version(limit); err == nil && now != o.version {
 		return beads.ErrStale // another program wrote, and bd may have failed for that

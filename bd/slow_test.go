@@ -52,3 +52,60 @@ func TestBDSlow(t *testing.T) {
 		})
 	}
 }
+
+// TestDoltInterrupted: of an edit that is interrupted while bd writes, what the database
+// holds then says whether it was made.
+func TestDoltInterrupted(t *testing.T) {
+	const before = `{"id":"d-1","title":"old"}` + "\n" + `{"id":"d-2","title":"old"}` + "\n"
+	for _, c := range []struct {
+		name, after string
+		changes     int
+		err         error
+	}{
+		{"all", strings.ReplaceAll(before, "old", "new"), 2, nil},
+		{"a part", strings.Replace(before, "old", "new", 1), 2, beads.ErrLost},
+		{"nothing", before, 0, context.Canceled},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			began := filepath.Join(dir, "began")
+			if err := os.WriteFile(filepath.Join(dir, "bd"), []byte("#!/bin/sh\n: >"+began+"\nsleep 60\n"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			t.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			db := &standin{now: before, next: c.after}
+			go func() {
+				for ctx.Err() == nil {
+					if _, err := os.Stat(began); err == nil {
+						cancel()
+					}
+					time.Sleep(time.Millisecond)
+				}
+			}()
+			s := &dolt{bd: Program{Env: os.Environ(), OnPath: true}, place: beads.Place{Dir: dir, Mode: beads.Dolt}}
+			changes, err := s.try(ctx, db, beads.Options{Now: time.Now()}, func(tx *beads.Tx) error {
+				return errors.Join(tx.Set("d-1", beads.Set{Key: beads.Title, Text: "new"}), tx.Set("d-2", beads.Set{Key: beads.Title, Text: "new"}))
+			})
+			if len(changes) != c.changes || !errors.Is(err, c.err) {
+				t.Errorf("%d changes, %v", len(changes), err)
+			}
+		})
+	}
+}
+
+// standin is a database that holds other lines at the second reading.
+type standin struct{ now, next string }
+
+func (s *standin) read(ctx context.Context) ([]byte, string, error) {
+	now := s.now
+	s.now = s.next
+	return []byte(now), "v", ctx.Err()
+}
+
+func (s *standin) version(ctx context.Context) (string, error) { return "v", ctx.Err() }
+
+func (s *standin) replaced(context.Context, []write) ([]replacement, error) { return nil, nil }
+
+func (s *standin) close() {}
