@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"stig/app"
@@ -68,7 +69,11 @@ func (d *userDriver) Missing(ctx context.Context) ([]string, error) {
 
 // command is the driver that git reads in the file, or "".
 func (d *userDriver) command(ctx context.Context) (string, error) {
-	result, err := d.git.Run(ctx, "config", "--global", "--get", "merge.stig.driver")
+	return d.config(ctx, "merge.stig.driver")
+}
+
+func (d *userDriver) config(ctx context.Context, key string) (string, error) {
+	result, err := d.git.Run(ctx, "config", "--global", "--get", key)
 	return strings.TrimSpace(string(result.Stdout)), err
 }
 
@@ -103,7 +108,7 @@ func (d *userDriver) configure(ctx context.Context) app.SetupStep {
 	}}
 }
 
-func (d *userDriver) Remove(context.Context) ([]app.SetupStep, error) {
+func (d *userDriver) Remove(ctx context.Context) ([]app.SetupStep, error) {
 	source, err := d.file.Read()
 	if err != nil {
 		return nil, err
@@ -116,7 +121,7 @@ func (d *userDriver) Remove(context.Context) ([]app.SetupStep, error) {
 	}
 	switch {
 	case !found:
-		return nil, nil
+		return d.unset(ctx)
 	case text == section+"\n":
 		return d.file.Change(source, nil, d.changed()...), nil
 	case after == "":
@@ -124,4 +129,29 @@ func (d *userDriver) Remove(context.Context) ([]app.SetupStep, error) {
 	}
 	after = strings.TrimPrefix(strings.TrimPrefix(after, "\r"), "\n")
 	return d.file.Change(source, []byte(before+after), d.changed()...), nil
+}
+
+// unset gives the steps that have git itself take out what stig set in a section that
+// somebody else wrote.
+func (d *userDriver) unset(ctx context.Context) (steps []app.SetupStep, err error) {
+	for _, c := range []struct {
+		key  string
+		ours []string
+	}{
+		{"merge.stig.driver", []string{app.DriverCommand, app.PlainDriver}},
+		{"merge.stig.name", []string{driverName}},
+	} {
+		value, err := d.config(ctx, c.key)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(c.ours, value) {
+			break // the name of a driver that is not ours stays with it
+		}
+		steps = append(steps, app.SetupStep{What: []string{app.Shortest(d.file.Path) + ": " + c.key}, Diff: "-git config --global " + c.key + " " + value + "\n", Do: func() error {
+			_, err := d.git.Must(ctx, "config", "--global", "--unset", c.key)
+			return err
+		}})
+	}
+	return steps, nil
 }
