@@ -172,7 +172,16 @@ func (r *Rollup) markdown() string {
 		}
 	}
 	for _, o := range r.Results {
-		fmt.Fprintf(&b, "\n## %s: %s\n\n%s\n", o.ID, app.Folded(o.Title), o.Text)
+		fmt.Fprintf(&b, "\n## %s: %s\n\n%s\n", o.ID, app.Folded(o.Title), bodied(o.Text))
 	}
 	return b.String()
+}
+
+// bodied is what somebody wrote, as it can stand in a section of notes: a text that could not,
+// since it holds a delimiter or leaves a block open, as a block of code.
+func bodied(text string) string {
+	if _, err := notes.Parse("").Replace(signals.SynthesisSection, text); err != nil {
+		return strings.TrimSuffix(app.Fenced(text), "\n")
+	}
+	return text
 }
