@@ -21,7 +21,8 @@ import (
 	"stig/visible"
 )
 
-// past is what an actor did, and what was said to it, in a time.
+// past is what an actor did, and what was said to it, in a time. Its lists are oldest first,
+// but for errors.
 type past struct {
 	since, until time.Time // since is zero for all time
 	runs         []live.Run
@@ -48,7 +49,7 @@ type repeated struct {
 }
 
 // reply is what a person answered to a question of the actor.
-type reply struct{ issue, question, answer string }
+type reply struct{ issue, question, answer, day string }
 
 // isEmpty reports whether there is nothing to learn from.
 func (p past) isEmpty() bool {
@@ -109,10 +110,9 @@ func (p *past) take(r live.Record) {
 			continue
 		}
 		if at >= 0 {
-			p.learned[at] = l
-		} else {
-			p.learned = append(p.learned, l)
+			p.learned = slices.Delete(p.learned, at, at+1)
 		}
+		p.learned = append(p.learned, l)
 	}
 }
 
@@ -142,6 +142,7 @@ func (p *past) read(a *app.App, name string) error {
 	}
 	arrange.Stable(p.errors, func(a, b repeated) int { return cmp.Compare(b.times, a.times) })
 	trace.Sort(p.feedback)
+	arrange.Stable(p.answers, func(a, b reply) int { return cmp.Compare(a.day, b.day) })
 	return nil
 }
 
@@ -175,7 +176,7 @@ func (p *past) answered(name, issue string, record *beads.Record) {
 	}
 	for _, e := range signals.Exchanges(signals.Escalations(notes.Parse(text))) {
 		if e.Answer != nil && e.Question.By == name && (p.since.IsZero() || e.Answer.Date >= signals.Day(p.since)) {
-			p.answers = append(p.answers, reply{strings.Clone(issue), e.Question.Text, e.Answer.Text})
+			p.answers = append(p.answers, reply{strings.Clone(issue), e.Question.Text, e.Answer.Text, e.Answer.Date})
 		}
 	}
 }
@@ -206,10 +207,10 @@ func (p past) prompt(of *profile.Profile) string {
 	p.writeRuns(&b)
 	p.writeLessons(&b)
 	p.writeErrors(&b)
-	writeList(&b, "Feedback", p.feedback, func(l trace.Left) string {
+	writeList(&b, "Feedback", p.feedback, newest, func(l trace.Left) string {
 		return fmt.Sprintf("- %s, by %s:\n%s", l.Issue, app.Folded(l.Source), quoted(l.Whole(), keptOfText))
 	})
-	writeList(&b, "Answers of people to your questions", p.answers, func(r reply) string {
+	writeList(&b, "Answers of people to your questions", p.answers, newest, func(r reply) string {
 		return fmt.Sprintf("- %s, you asked:\n%s\n  and the answer is:\n%s", r.issue, quoted(r.question, keptOfText), quoted(r.answer, keptOfText))
 	})
 	if p.retro != "" {
@@ -227,7 +228,7 @@ func (p past) writeRuns(b *strings.Builder) {
 	for _, outcome := range sortedKeys(counts) {
 		words = append(words, fmt.Sprintf("%d %s", counts[outcome], cmp.Or(outcome, "without an outcome")))
 	}
-	writeList(b, fmt.Sprintf("Runs: %s", strings.Join(words, ", ")), p.runs[max(0, len(p.runs)-mostItems):], func(r live.Run) string {
+	writeList(b, fmt.Sprintf("Runs: %s", strings.Join(words, ", ")), p.runs, newest, func(r live.Run) string {
 		line := fmt.Sprintf("- %s %s: %s, exit %d, %s", cmp.Or(r.Issue, "no issue"), r.Task, cmp.Or(r.Outcome, "no outcome"), r.Exit, r.Ended.Sub(r.Started).Round(time.Second))
 		if r.Why != "" {
 			line += ": " + visible.Clipped(app.Folded(r.Why), keptOfText)
@@ -237,7 +238,7 @@ func (p past) writeRuns(b *strings.Builder) {
 }
 
 func (p past) writeLessons(b *strings.Builder) {
-	writeList(b, "What your checkpoints say", p.learned, func(l lesson) string {
+	writeList(b, "What your checkpoints say", p.learned, newest, func(l lesson) string {
 		line := "- " + l.issue
 		if l.surprise != "" {
 			line += ", surprise " + l.surprise
@@ -250,18 +251,29 @@ func (p past) writeLessons(b *strings.Builder) {
 }
 
 func (p past) writeErrors(b *strings.Builder) {
-	writeList(b, "Errors, those that repeat first", p.errors, func(r repeated) string {
+	writeList(b, "Errors, those that repeat first", p.errors, first, func(r repeated) string {
 		return fmt.Sprintf("- %s, on %s: %s\n%s", app.Counted(r.times, "time"), strings.Join(r.issues, ", "), r.what, quoted(r.last, keptOfText))
 	})
 }
 
+// end is which items of a list are shown where it is too long.
+type end bool
+
+const (
+	first  end = false
+	newest end = true // the last: the list is oldest first
+)
+
 // writeList writes a section of at most mostItems items, none for no items.
-func writeList[T any](b *strings.Builder, heading string, items []T, line func(T) string) {
+func writeList[T any](b *strings.Builder, heading string, items []T, keep end, line func(T) string) {
 	if len(items) == 0 {
 		return
 	}
 	fmt.Fprintf(b, "## %s\n\n", heading)
 	shown := items[:min(len(items), mostItems)]
+	if keep == newest {
+		shown = items[max(0, len(items)-mostItems):]
+	}
 	for _, item := range shown {
 		b.WriteString(line(item) + "\n")
 	}

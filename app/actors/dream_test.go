@@ -6,7 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"stig/diff"
+	"stig/live"
 	"stig/profile"
+	"stig/signals"
+	"stig/trace"
 )
 
 const tideFile = `---
@@ -129,5 +133,35 @@ func TestScalar(t *testing.T) {
 		if p.Command != text {
 			t.Errorf("%q: %q", text, p.Command)
 		}
+	}
+}
+
+// Of a long list the newest items are shown, with how many are left out; of errors those
+// that repeat.
+func TestPromptNewest(t *testing.T) {
+	p := past{own: map[string]bool{}}
+	at := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
+	for n := range mostItems + 2 {
+		id := fmt.Sprintf("%03d", n)
+		p.runs = append(p.runs, live.Run{Issue: "run-" + id, Started: at, Ended: at})
+		p.feedback = append(p.feedback, trace.Left{Issue: "feedback-" + id})
+		p.answers = append(p.answers, reply{issue: "answer-" + id})
+		p.errors = append(p.errors, repeated{what: "error-" + id, times: 100 - n})
+		p.take(live.Record{Changes: []live.Change{{Issue: "lesson-" + id, Kind: string(diff.Signal), Name: signals.Surprise.String(), Now: "surprise: 0.5"}}})
+	}
+	p.take(live.Record{Changes: []live.Change{{Issue: "lesson-000", Kind: string(diff.Signal), Name: signals.Surprise.String(), Now: "surprise: 0.7"}}})
+	text := p.prompt(tide(t, tideFile))
+	for _, shown := range []string{"run-041", "run-002", "feedback-041", "feedback-002", "answer-041", "answer-002", "lesson-041", "lesson-003", "lesson-000", "error-000", "error-039"} {
+		if !strings.Contains(text, shown) {
+			t.Errorf("%s is left out", shown)
+		}
+	}
+	for _, hidden := range []string{"run-001", "feedback-001", "answer-001", "lesson-002", "error-040"} {
+		if strings.Contains(text, hidden) {
+			t.Errorf("%s is shown", hidden)
+		}
+	}
+	if n := strings.Count(text, "- and 2 more\n"); n != 5 {
+		t.Errorf("%d lists say how many are left out\n%s", n, text)
 	}
 }
