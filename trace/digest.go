@@ -151,11 +151,23 @@ func typesOf(groups map[string][]Said) []string {
 }
 
 // Markdown is the digest as text of at most budget characters, the first lines of
-// everything before the texts; 0 for no limit. What is left out is said in the last
-// line.
+// everything before the texts. What is left out is said in the last line, which is there
+// whatever the budget.
 func (d Digest) Markdown(budget int) string {
+	text, left := d.within(budget)
+	if left > 0 {
+		text, left = d.within(budget - len(leftOut(d.Total)))
+		text += leftOut(left)
+	}
+	return text
+}
+
+func leftOut(n int) string { return fmt.Sprintf("\n%d more are left out.\n", n) }
+
+// within is what fits into so many characters, and how much does not.
+func (d Digest) within(budget int) (text string, left int) {
 	var b strings.Builder
-	left, size := 0, 0
+	size := 0
 	for _, g := range d.Groups {
 		heading := fmt.Sprintf("## %s (%d)\n", g.Type, len(g.Said))
 		for i, s := range g.Said {
@@ -163,22 +175,19 @@ func (d Digest) Markdown(budget int) string {
 			if i == 0 {
 				text = heading + "\n" + text
 			}
+			if b.Len() > 0 {
+				text = "\n" + text
+			}
 			more := utf8.RuneCountInString(text)
-			if budget > 0 && size+more > budget {
+			if size+more > budget {
 				left++
 				continue
-			}
-			if b.Len() > 0 {
-				text, more = "\n"+text, more+1
 			}
 			size += more
 			b.WriteString(text)
 		}
 	}
-	if left > 0 {
-		fmt.Fprintf(&b, "\n%d more are left out.\n", left)
-	}
-	return b.String()
+	return b.String(), left
 }
 
 // markdown is a trace as an item: when, who, what, and the text below it.

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"stig/app"
 	"stig/fault"
 	"stig/process"
 	"stig/trace"
+	"stig/visible"
 )
 
 // DigestBudget is how many characters a digest has at most unless told.
@@ -79,12 +81,13 @@ func digestOf(a *app.App, r DigestRequest) (*Digest, error) {
 	list := trace.Of(record)
 	trace.Sort(list)
 	d := &Digest{ID: issue.ID, Title: issue.Title, Digest: trace.DigestOf(list)}
-	head := fmt.Sprintf("# What was left on %s: %s\n\n%s", issue.ID, app.Folded(issue.Title), app.Counted(d.Digest.Total, "trace"))
+	title := visible.Clipped(app.Folded(issue.Title), r.Budget/4) // the rest is for what was left
+	head := fmt.Sprintf("# What was left on %s: %s\n\n%s", issue.ID, title, app.Counted(d.Digest.Total, "trace"))
 	if d.Digest.Since != "" {
 		head += " since the summary that covers " + d.Digest.Since
 	}
 	head += "\n\n"
-	d.Markdown = app.Visible(head + d.Digest.Markdown(r.Budget-len(head)))
+	d.Markdown = app.Visible(head + d.Digest.Markdown(r.Budget-utf8.RuneCountInString(head)))
 	return d, nil
 }
 
