@@ -45,6 +45,7 @@ func (s *journalled) Edit(ctx context.Context, o beads.Options, fn func(*beads.T
 	}
 	entry := s.journal.entry(s.Place(), o)
 	changes, err := s.Store.Edit(ctx, o, func(tx *beads.Tx) error {
+		entry.end(false) // when the edit starts over: what it began before was not written
 		err := fn(tx)
 		if err == nil {
 			entry.begin(tx.Changes())
@@ -148,10 +149,8 @@ func (j *journal) entry(p beads.Place, o beads.Options) *entry {
 	return &entry{journal: j, at: p, options: o}
 }
 
-// begin records what is about to be written. When the edit started over, what it
-// began before was not written.
+// begin records what is about to be written.
 func (e *entry) begin(changes []beads.Change) {
-	e.end(false)
 	if len(changes) == 0 || e.options.DryRun {
 		return // or conflict markers alone were changed
 	}

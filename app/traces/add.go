@@ -110,16 +110,18 @@ func adding(ctx context.Context, a *app.App, store beads.Store, now time.Time, d
 		}
 		added.Traces = append(added.Traces, one)
 	}
-	if err := paced(store.Place(), actor, now, len(added.Traces)); err != nil {
-		return nil, nil, err
-	}
-	if err := bounded(a, store.Place(), actor, now, len(added.Traces)); err != nil {
-		return nil, nil, err
-	}
 	if added.Warnings, err = answers(store, drafts); err != nil {
 		return nil, nil, err
 	}
-	return added, func(tx *beads.Tx) error { return leave(tx, actor, added.Traces) }, nil
+	return added, func(tx *beads.Tx) error { // the limits too: nobody else writes meanwhile
+		if err := paced(store.Place(), actor, now, len(added.Traces)); err != nil {
+			return err
+		}
+		if err := bounded(a, store.Place(), actor, now, len(added.Traces)); err != nil {
+			return err
+		}
+		return leave(tx, actor, added.Traces)
+	}, nil
 }
 
 // written makes the trace of a draft.
@@ -183,7 +185,8 @@ func paced(p beads.Place, actor string, now time.Time, more int) error {
 }
 
 // leftSince counts the comments of an actor that the journal has since a time: those
-// without a type too. What a clock that was ahead wrote, a minute and more, says nothing.
+// without a type too. An edit counts from when it is begun: its outcome is recorded when the
+// store is free again. What a clock that was ahead wrote, a minute and more, says nothing.
 // Without a journal there is nothing to count.
 func leftSince(place live.Place, actor string, since, now time.Time) (left int) {
 	journal, _ := place.Lately(since)
@@ -195,7 +198,7 @@ func leftSince(place live.Place, actor string, since, now time.Time) (left int) 
 			continue
 		}
 		for _, c := range r.Changes {
-			if r.Actor == actor && r.Result == live.Written && c.Kind == string(diff.Comment) && c.Was == "" {
+			if r.Actor == actor && r.Result != live.Failed && c.Kind == string(diff.Comment) && c.Was == "" {
 				left++
 			}
 		}
