@@ -10,6 +10,7 @@ import (
 	"stig/app"
 	"stig/beads"
 	"stig/git"
+	"stig/shell"
 )
 
 const (
@@ -107,15 +108,12 @@ func driverLacks(command, set string) []string {
 	case command == app.PlainDriver:
 		return []string{NoFallback}
 	case !strings.Contains(command, "git merge-file"):
-		return []string{NoFallback + "; type " + set + "merge.stig.driver " + shellQuoted(command+app.DriverFallback)}
+		return []string{NoFallback + "; type " + set + "merge.stig.driver " + shell.Quoted(command+app.DriverFallback)}
 	}
 	return nil
 }
 
 const NoFallback = "git config merge.stig.driver: has no fallback for when stig does not run"
-
-// shellQuoted is one word of a shell.
-func shellQuoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 func (d *mergeDriver) Install(ctx context.Context) (steps []app.SetupStep, err error) {
 	attribute, err := d.Attribute(ctx)
