@@ -324,19 +324,3 @@ func refuseClosing(before, after *Record) error {
 	}
 	return fmt.Errorf("%s: %s: must not be set to %q: an issue is closed on evidence, by MarkClosed alone", after.Text(ID), Status, statusClosed)
 }
-
-// Text is the text of the store with what the edit does to it, for
-// implementations that keep it whole.
-func (tx *Tx) Text() ([]byte, error) {
-	before := make([]byte, tx.snapshot.size)
-	if _, err := tx.snapshot.source.Lines.ReadAt(before, 0); err != nil && !isEnd(err) {
-		return nil, Unreadable(tx.snapshot.place.Name(), err)
-	}
-	var after []byte
-	var done int64
-	for _, p := range tx.Patches() {
-		after = slices.Concat(after, before[done:p.Start], p.With)
-		done = p.End
-	}
-	return append(after, before[done:]...), nil
-}

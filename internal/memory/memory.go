@@ -93,18 +93,24 @@ func (s *Store) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) er
 		if o.DryRun || len(changes) == 0 {
 			return changes, nil
 		}
-		after, err := tx.Text()
-		if err != nil {
-			return nil, err
-		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if string(s.text) != before {
 			return nil, beads.ErrStale
 		}
-		s.put(after)
+		s.put(patched(before, tx.Patches()))
 		return changes, nil
 	})
+}
+
+// patched is a text with what an edit does to it.
+func patched(before string, patches []beads.Patch) (after []byte) {
+	var done int64
+	for _, p := range patches {
+		after = append(append(after, before[done:p.Start]...), p.With...)
+		done = p.End
+	}
+	return append(after, before[done:]...)
 }
 
 // Watch implements beads.Store.
