@@ -62,9 +62,9 @@ type installation struct {
 }
 
 // installations lists where a worker may have units: of the user, and of the machine.
-func installations(ctx context.Context, a *app.App, p *profile.Profile) (list []installation) {
+func installations(a *app.App, p *profile.Profile) (list []installation) {
 	for _, as := range []string{"", "root"} { // the name of the user is in no path
-		if i, err := installationOf(ctx, a, p, as); err == nil {
+		if i, err := installationOf(a, p, as); err == nil {
 			list = append(list, i)
 		}
 	}
@@ -72,7 +72,7 @@ func installations(ctx context.Context, a *app.App, p *profile.Profile) (list []
 }
 
 // installationOf gives where the units of a worker go.
-func installationOf(_ context.Context, a *app.App, p *profile.Profile, runAs string) (i installation, err error) {
+func installationOf(a *app.App, p *profile.Profile, runAs string) (i installation, err error) {
 	i.profile = p
 	if i.worker, err = workerOf(a, p); err != nil {
 		return i, err
@@ -154,7 +154,7 @@ func (i installation) there() (list []string) {
 // started; with Remove it takes them away. Where the service manager cannot be asked it
 // says what to type (fault.Found), and the files are written all the same.
 func Install(ctx context.Context, a *app.App, r InstallRequest) (*Installed, error) {
-	i, err := r.installation(ctx, a)
+	i, err := r.installation(a)
 	if err != nil {
 		return nil, err
 	}
@@ -211,7 +211,7 @@ func agreeing(t app.ActorTrust, name string) string {
 }
 
 // installation checks the request, and gives where the units go.
-func (r InstallRequest) installation(ctx context.Context, a *app.App) (installation, error) {
+func (r InstallRequest) installation(a *app.App) (installation, error) {
 	p, _, err := actorHere(a, r.Name)
 	if r.Remove && profile.CheckName(r.Name) == nil && p == nil {
 		p, err = profile.Default(r.Name), nil // its file may be gone
@@ -222,7 +222,7 @@ func (r InstallRequest) installation(ctx context.Context, a *app.App) (installat
 	if !r.Remove && p.Command == "" {
 		return installation{}, &fault.Error{Code: fault.Usage, ID: r.Name, Reason: "its file names no command", Hint: "write command: … into " + app.Shortest(p.Path)}
 	}
-	i, err := installationOf(ctx, a, p, r.RunAs)
+	i, err := installationOf(a, p, r.RunAs)
 	if err != nil || r.RunAs == "" {
 		return i, err
 	}

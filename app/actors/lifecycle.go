@@ -210,7 +210,7 @@ func Status(ctx context.Context, a *app.App, name string) (*Worker, error) {
 	if err := w.now(a, place); err != nil {
 		return nil, err
 	}
-	for _, i := range installations(ctx, a, p) {
+	for _, i := range installations(a, p) {
 		w.Units = append(w.Units, i.there()...)
 	}
 	dreamt := place.Dreamt(name)
