@@ -128,7 +128,7 @@ func mainCheckout(git string) (string, error) {
 	if info, err := os.Stat(git); err != nil || info.IsDir() {
 		return "", err
 	}
-	text, err := os.ReadFile(git)
+	text, err := textfile.Read(git)
 	if err != nil {
 		return "", beads.Unreadable(git, err)
 	}
@@ -137,7 +137,7 @@ func mainCheckout(git string) (string, error) {
 		return "", &fault.Error{Code: fault.Store, Path: git, Reason: fmt.Sprintf("expected \"gitdir: PATH\", found %.40q", text), Hint: "see git worktree repair"}
 	}
 	dir := under(filepath.Dir(git), strings.TrimSpace(link))
-	common, err := os.ReadFile(filepath.Join(dir, "commondir"))
+	common, err := textfile.Read(filepath.Join(dir, "commondir"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
