@@ -31,7 +31,6 @@ type key struct {
 
 // split cuts a text into lines. known holds the keys of lines met before.
 func split(text string, known map[string]key) file {
-	const mark = "\xef\xbb\xbf"
 	f := file{at: map[string]int{}, ended: text == "" || strings.HasSuffix(text, "\n")}
 	if strings.HasPrefix(text, mark) {
 		f.mark, text = mark, text[len(mark):]

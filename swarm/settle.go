@@ -1,7 +1,6 @@
 package swarm
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -225,5 +224,8 @@ func (s *State) String() string {
 	}
 	line := fmt.Sprintf("round %d: %d of %d active, leading %s, stable %d/%d, quorum %.0f %% of %.0f %%", s.Settled, c.Active, len(s.Agents),
 		leading, c.StableRounds, s.Config.Beta, float64(100*c.Share), 100*float64(s.Config.Quorum.Over)/float64(s.Config.Quorum.Under))
-	return cmp.Or(map[bool]string{true: line + ", " + string(s.Ended)}[s.Ended != ""], line)
+	if s.Ended != "" {
+		line += ", " + string(s.Ended)
+	}
+	return line
 }

@@ -1,7 +1,6 @@
 package actors
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,6 +72,9 @@ func Rename(ctx context.Context, a *app.App, r RenameRequest) (*Renamed, error) 
 	if err != nil {
 		return nil, err
 	}
+	if by == r.Old { // the name that they have when it is announced
+		by = r.New
+	}
 	done := &Renamed{Old: r.Old, New: r.New, File: below(s.root, profile.Path(s.root, r.New)), Assigned: []string{}, DryRun: r.DryRun}
 	if done.Channel, done.Assigned, err = s.mentions(a, r.Old); err != nil {
 		return nil, err
@@ -82,7 +84,7 @@ func Rename(ctx context.Context, a *app.App, r RenameRequest) (*Renamed, error) 
 	if err != nil {
 		return nil, err
 	}
-	steps := slices.Concat(after.Change(there, text), []app.SetupStep{{Do: func() error { return announce(ctx, store, options, done, cmp.Or(renamedName(by, r), by)) }},
+	steps := slices.Concat(after.Change(there, text), []app.SetupStep{{Do: func() error { return announce(ctx, store, options, done, by) }},
 		{Do: func() error { return moved(a, r) }}, {Do: func() error { return agreeAnew(ctx, a, old, done) }}}, before.Change([]byte(old.Text()), nil))
 	for _, step := range steps {
 		if done.Diff += step.Diff; !r.DryRun {
@@ -114,14 +116,6 @@ func agreeAnew(ctx context.Context, a *app.App, old *profile.Profile, done *Rena
 		return err
 	}
 	return now.AgreeToActor(p)
-}
-
-// renamedName is who announces a name: under the new one who announces their own.
-func renamedName(by string, r RenameRequest) string {
-	if by == r.Old {
-		return r.New
-	}
-	return ""
 }
 
 // renamed gives the profile of the actor, and the text of its file under the new name.
