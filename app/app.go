@@ -233,8 +233,8 @@ type App struct {
 	Progress           io.Writer           // where checks print while they run
 	Terminal           bool                // progress goes to a terminal
 
-	// OpenStore opens the store at a place; nil opens the JSONL file. Tests have
-	// other stores opened.
+	// OpenStore opens the store at a place; nil opens its JSONL file, or connects
+	// to its server. Tests have other stores opened.
 	OpenStore func(beads.Place) beads.Store
 
 	// servers are the stores on servers that this process has open; nil before the first.

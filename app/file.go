@@ -40,7 +40,8 @@ func replaceFile(path, text string, checks ...func() error) error {
 	return textfile.Replacement{Pattern: "." + filepath.Base(path) + ".stig-*.tmp", Mode: mode, Sync: true, Checks: checks}.Put(path, []byte(text))
 }
 
-// HostFile is a file that an assistant's program reads.
+// HostFile is a file that stig shows a diff of, and changes whole unless somebody else
+// changed it since: of an assistant's program or of git, a unit, an actor, a grant of trust.
 type HostFile struct {
 	Path string
 	Root string // directories below it that are left empty go too

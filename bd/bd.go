@@ -1,6 +1,7 @@
 // Package bd edits stores beside which bd keeps the issues in a database of its
 // own: wrappers of beads.Store that have bd write and take up what an edit needs,
-// or refuse the edit. It does not know what the store is kept in.
+// or refuse the edit. Of a Dolt database it looks at the files and reads the tables
+// itself; bd alone writes there.
 //
 //	store := bd.Program{Env: environ, OnPath: true, Warn: warn}.Wrap(jsonl.Open(place))
 package bd

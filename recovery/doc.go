@@ -11,5 +11,5 @@
 //
 //	findings, err := recovery.Find(ctx, q)
 //	…
-//	applied, lines, err := recovery.Apply(ctx, store, options, findings)
+//	result, err := recovery.Apply(ctx, store, options, findings, schema)
 package recovery
