@@ -97,9 +97,17 @@ func (l *loop) sayIdle(s sensed) {
 	case s.next.IsZero():
 		l.tell("", "nothing can be taken now: waits for the store to change")
 	default:
-		l.tell("", "nothing can be taken before %s: waits", s.next.Format(time.TimeOnly))
+		l.tell("", "nothing can be taken before %s: waits", l.at(s.next))
 	}
 	l.idle = true
+}
+
+// at is a time as people read it: with its date where that is not today's.
+func (l *loop) at(t time.Time) string {
+	if now, err := l.now(); err == nil && now.Format(time.DateOnly) == t.UTC().Format(time.DateOnly) {
+		return t.Format(time.TimeOnly)
+	}
+	return t.Format(time.DateTime)
 }
 
 // isEnough reports whether the loop ends after the runs that it had, and says why.
@@ -164,7 +172,7 @@ func (l *loop) mayRun(ctx context.Context) (ended bool, until time.Time, err err
 	}
 	next := l.Bounds.Next(l.name, runs, now)
 	if !next.IsZero() {
-		l.once(fmt.Sprintf("waits until %s: %s within an hour, as per_hour of its file says", next.Format(time.TimeOnly), app.Counted(l.Bounds.PerHour, "run")))
+		l.once(fmt.Sprintf("waits until %s: %s within an hour, as per_hour of its file says", l.at(next), app.Counted(l.Bounds.PerHour, "run")))
 	}
 	return false, next, nil
 }
@@ -185,7 +193,7 @@ func (l *loop) reload(ctx context.Context) error {
 
 // sayAlike says once of all loops why all of them pause: whoever comes first.
 func (l *loop) sayAlike(alike work.Alike) {
-	text := fmt.Sprintf("every worker fails alike: %s; all pause until %s", cmp.Or(alike.Said, "exit code 75"), alike.Until.Format(time.TimeOnly))
+	text := fmt.Sprintf("every worker fails alike: %s; all pause until %s", cmp.Or(alike.Said, "exit code 75"), l.at(alike.Until))
 	if first, err := l.place.SayOnce("alike " + alike.Until.Format(time.RFC3339)); err == nil && first {
 		l.tell("", "%s", text)
 	}
@@ -253,7 +261,7 @@ func (l *loop) empty(s sensed) bool {
 		l.done.Reason = id + " is closed"
 	case !s.next.IsZero():
 		l.done.Reason = "nothing can be taken before " + s.next.Format(time.DateTime)
-	case id != "":
+	case id != "" && !l.isLeft(s.past[id]):
 		l.done.Reason = fmt.Sprintf("%s cannot be taken now; stig orient %s says how it stands", id, shell.Quoted(id))
 	}
 	if s.asked > 0 {

@@ -154,8 +154,8 @@ func (p *picker) candidate(id string, rank int) (c work.Candidate, exhausted boo
 	if past := p.sensed.past[id]; past != nil {
 		c.Until = past.Until
 		exhausted = past.Attempts >= p.Attempts || past.Passes >= p.passes()
-		if p.NoClose && work.Outcome(past.Last.Outcome) == work.Advanced { // its work waits on its branch
-			c.Until, exhausted = past.Last.Started.Add(work.Window), false
+		if p.isLeft(past) {
+			c.Held, exhausted = true, false
 		}
 	}
 	last, ran := p.own[id]
@@ -169,6 +169,12 @@ func (p *picker) candidate(id string, rank int) (c work.Candidate, exhausted boo
 		c.Kind = work.Own
 	}
 	return c, exhausted
+}
+
+// isLeft reports whether the work on an issue waits on its branch for a person, as
+// --no-close leaves it.
+func (l *loop) isLeft(past *work.Past) bool {
+	return l.NoClose && past != nil && work.Outcome(past.Last.Outcome) == work.Advanced
 }
 
 func (l *loop) passes() int {

@@ -153,7 +153,11 @@ func TestStartsNothing(t *testing.T) {
 func TestSaysWhatItWaitsFor(t *testing.T) {
 	for want, change := range map[string]func(*yard, *working.Request){
 		"nothing can be taken now: waits for the store to change": func(y *yard, r *working.Request) { r.Roles = []string{"network"} },
-		"1 run within an hour, as per_hour of its file says": func(y *yard, r *working.Request) {
+		"nothing can be taken before 2026-11-21 00:00:": func(y *yard, r *working.Request) {
+			r.Command = []string{"sh", "-c", "exit 3"}
+			r.Filter = []string{"pier-1"}
+		},
+		"waits until 2026-11-21 00:59:3": func(y *yard, r *working.Request) {
 			if err := os.MkdirAll(filepath.Join(y.dir, ".stig", "actors"), 0o755); err != nil {
 				t.Fatal(err)
 			}
@@ -163,7 +167,7 @@ func TestSaysWhatItWaitsFor(t *testing.T) {
 		},
 	} {
 		y := newYard(t, "pier-1", "pier-2")
-		y.step = time.Millisecond
+		y.now, y.step = y.now.Add(12*time.Hour-30*time.Second), time.Millisecond // before midnight
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		said := 0
 		r := working.Request{Command: []string{"sh", "-c", "echo >$STIG_ISSUE"}, Attempts: 2, Cap: time.Hour, Onto: "stig/work", Times: quick, Tell: func(e working.Event) {
