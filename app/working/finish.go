@@ -523,10 +523,7 @@ func (l *loop) escalate(ctx context.Context, r *live.Run, failures []live.Run) e
 			fmt.Fprintf(&text, ": `%s`", strings.ReplaceAll(said, "`", "'"))
 		}
 	}
-	text.WriteString("\n")
-	if r.Branch != "" {
-		fmt.Fprintf(&text, "\nThe work is on branch %s.\n", r.Branch)
-	}
+	text.WriteString("\n" + l.where(ctx, r))
 	return l.ask(ctx, r, text.String())
 }
 

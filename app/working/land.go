@@ -33,7 +33,7 @@ func (l *loop) land(ctx context.Context, r *live.Run, tree *worktree.Tree, left 
 		return work.Lost, nil
 	}
 	if r.Criteria != verify.Hash(criteria.Of(record).Text()) {
-		return work.Waiting, l.ask(ctx, r, fmt.Sprintf("The acceptance criteria changed while %s worked on the issue, so that its loop does not close it. Do they say what is wanted?\n%s", l.name, onBranch(r)))
+		return work.Waiting, l.ask(ctx, r, fmt.Sprintf("The acceptance criteria changed while %s worked on the issue, so that its loop does not close it. Do they say what is wanted?\n%s", l.name, l.where(ctx, r)))
 	}
 	if tree == nil {
 		return l.prove(ctx, r, nil, left, record)
@@ -113,7 +113,7 @@ func (l *loop) prove(ctx context.Context, r *live.Run, tree *worktree.Tree, left
 		r.Why = "while its checks ran"
 		return brokenBy(ctx), nil
 	case errors.Is(err, app.ErrNotRun):
-		return work.Waiting, l.ask(ctx, r, fmt.Sprintf("%s is done by its word, and nothing in the acceptance criteria can be run: %v. Is it done?\n%s", r.Issue, err, onBranch(r)))
+		return work.Waiting, l.ask(ctx, r, fmt.Sprintf("%s is done by its word, and nothing in the acceptance criteria can be run: %v. Is it done?\n%s", r.Issue, err, l.where(ctx, r)))
 	case err != nil:
 		return l.refused(ctx, r, left, err)
 	case !gated.Passed():
@@ -145,7 +145,7 @@ func (l *loop) refused(ctx context.Context, r *live.Run, left work.Left, err err
 	case fault.Is(err, fault.Waits):
 		return work.Waiting, nil
 	case fault.Is(err, fault.Changed):
-		return work.Waiting, l.ask(ctx, r, fmt.Sprintf("The acceptance criteria changed while they ran: %v. Do they say what is wanted?\n%s", err, onBranch(r)))
+		return work.Waiting, l.ask(ctx, r, fmt.Sprintf("The acceptance criteria changed while they ran: %v. Do they say what is wanted?\n%s", err, l.where(ctx, r)))
 	case fault.Is(err, fault.Found):
 		r.Why = app.Folded(err.Error())
 		return work.Advanced, nil
@@ -209,9 +209,15 @@ func failed(v *verify.Verdict) (why string, exit int, text string) {
 	return "its checks did not pass", 1, ""
 }
 
-func onBranch(r *live.Run) string {
+// where says to a person where the work of a run is.
+func (l *loop) where(ctx context.Context, r *live.Run) string {
 	if r.Branch == "" {
 		return ""
+	}
+	if l.trees != nil && r.Step != stepLanded {
+		if dir, err := worktree.Beside(ctx, *l.trees, r.Branch); err == nil && dir != "" {
+			return "\nThe work is in the work tree " + dir + ".\n"
+		}
 	}
 	return "\nThe work is on branch " + r.Branch + ".\n"
 }
