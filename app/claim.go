@@ -342,6 +342,17 @@ func (a *App) mayBring(p live.Place, ref string) bool {
 	return err != nil || strings.Contains(string(trees.Stdout), "branch "+ref+"\n")
 }
 
+// ClosedElsewhere says of issues that a store does not show closed whether they were closed on
+// another branch that may bring it: Claim refuses these.
+func (a *App) ClosedElsewhere(store beads.Place, claims *live.Claims) (func(issue string) (live.Done, bool), error) {
+	if len(claims.Done) == 0 {
+		return func(string) (live.Done, bool) { return live.Done{}, false }, nil
+	}
+	place, err := a.Live(store) // another branch may be checked out since
+	isThere := a.branches(place)
+	return func(issue string) (live.Done, bool) { return lease.Closed(claims, issue, place.Branch, isThere) }, err
+}
+
 // renewOwn renews the claim of the actor on an issue that they did not write to.
 func (a *App) renewOwn(ctx context.Context, store beads.Place, issue string, now time.Time) {
 	place, claims, _ := a.leases(store, now)

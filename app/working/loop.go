@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"stig/app"
@@ -15,6 +16,7 @@ import (
 	"stig/beads"
 	"stig/fault"
 	"stig/git"
+	"stig/lease"
 	"stig/live"
 	"stig/shell"
 	"stig/work"
@@ -64,7 +66,7 @@ func (l *loop) turn(ctx context.Context, changes <-chan struct{}, began int, aga
 		return ended, err
 	}
 	if !until.IsZero() {
-		l.wait(ctx, nil, until)
+		l.wait(ctx, nil, until, nil)
 		return false, nil
 	}
 	s, err := l.sense(ctx)
@@ -84,7 +86,7 @@ func (l *loop) turn(ctx context.Context, changes <-chan struct{}, began int, aga
 		return true, nil
 	}
 	l.sayIdle(s)
-	l.wait(ctx, changes, s.next)
+	l.wait(ctx, changes, s.next, s.others)
 	return false, nil
 }
 
@@ -94,6 +96,8 @@ func (l *loop) sayIdle(s sensed) {
 	case l.idle:
 	case s.asked > 0:
 		l.tell("", "nothing can be taken now: %d wait for an answer", s.asked)
+	case s.next.IsZero() && len(s.marked) > 0:
+		l.tell("", "nothing can be taken now: %s", s.unmerged())
 	case s.next.IsZero():
 		l.tell("", "nothing can be taken now: waits for the store to change")
 	default:
@@ -252,7 +256,7 @@ func (l *loop) act(ctx context.Context, s sensed) (ran bool, err error) {
 // empty reports whether the loop ends since nothing is left to do, and says why.
 func (l *loop) empty(s sensed) bool {
 	wants := l.Once || l.UntilEmpty || l.filter.issue != ""
-	if !wants || !l.Once && (!s.next.IsZero() || s.others && l.filter.issue == "") {
+	if !wants || !l.Once && (!s.next.IsZero() || len(s.others) > 0 && l.filter.issue == "") {
 		return false
 	}
 	l.done.Reason, l.done.Asked = "nothing is left to do", s.asked
@@ -261,6 +265,8 @@ func (l *loop) empty(s sensed) bool {
 		l.done.Reason = id + " is closed"
 	case !s.next.IsZero():
 		l.done.Reason = "nothing can be taken before " + s.next.Format(time.DateTime)
+	case len(s.marked) > 0:
+		l.done.Reason = s.unmerged()
 	case id != "" && !l.isLeft(s.past[id]):
 		l.done.Reason = fmt.Sprintf("%s cannot be taken now; stig orient %s says how it stands", id, shell.Quoted(id))
 	}
@@ -280,8 +286,9 @@ func (l *loop) isClosed() bool {
 }
 
 // wait waits until the store changes, the time has come, or a person says something. The
-// loop shows meanwhile that it lives. changes is nil where the store does not matter.
-func (l *loop) wait(ctx context.Context, changes <-chan struct{}, until time.Time) {
+// loop shows meanwhile that it lives. changes is nil where the store does not matter. others
+// are leases of which none ends without a new look: the store of another work tree changes then.
+func (l *loop) wait(ctx context.Context, changes <-chan struct{}, until time.Time, others []live.Lease) {
 	l.rest()
 	now, err := l.now()
 	most := l.Times.Sense
@@ -308,6 +315,10 @@ func (l *loop) wait(ctx context.Context, changes <-chan struct{}, until time.Tim
 			if now, err := l.now(); err != nil || l.state(now) != was || !until.IsZero() && !until.After(now) {
 				return
 			}
+			if len(others) > 0 && l.isGone(others) {
+				l.settle(ctx)
+				return
+			}
 			if !quiet {
 				quiet = true
 				l.app.Cache.Drop()
@@ -315,6 +326,19 @@ func (l *loop) wait(ctx context.Context, changes <-chan struct{}, until time.Tim
 			}
 		}
 	}
+}
+
+// isGone reports whether one of the leases holds no more, without a look at the store.
+func (l *loop) isGone(others []live.Lease) bool {
+	now, err := l.now()
+	if err != nil {
+		return true
+	}
+	claims, judge, _ := l.app.Judge(l.place, now).AsRead(func() (live.Claims, error) { return l.place.Claims() })
+	return slices.ContainsFunc(others, func(was live.Lease) bool {
+		is, ok := claims.Lease(was.Issue)
+		return !ok || !lease.Same(is, was) || !judge.Holds(is)
+	})
 }
 
 // settle waits a moment, so that several changes in a row are read once, and many loops

@@ -3,6 +3,10 @@ package working
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"stig/app"
@@ -19,8 +23,9 @@ type sensed struct {
 	next      time.Time        // when the first of those that wait need not; zero for none
 	exhausted []string         // issues on which a person is to be asked, since all attempts failed
 	past      map[string]*work.Past
-	asked     int  // issues that wait for an answer
-	others    bool // another loop works on something
+	asked     int            // issues that wait for an answer
+	others    []live.Lease   // of other loops, on what they work on
+	marked    map[string]int // branch → issues that were closed there, which the store does not show yet
 }
 
 // mostCandidates is how many ready issues are looked at further: of more, the next look
@@ -74,15 +79,33 @@ func (l *loop) sense(ctx context.Context) (s sensed, err error) {
 	for _, lease := range claims.Leases {
 		p.leases[lease.Issue] = lease
 		p.held[lease.Issue] = lease.Actor != l.name && judge.Holds(lease)
-		s.others = s.others || lease.Run != "" && p.held[lease.Issue]
+		if lease.Run != "" && p.held[lease.Issue] {
+			s.others = append(s.others, lease)
+		}
 	}
-	s.past = work.PastOf(runs, now)
+	if p.closed, err = a.ClosedElsewhere(l.store.Place(), &claims); err != nil {
+		return s, err
+	}
+	s.past, s.marked = work.PastOf(runs, now), map[string]int{}
 	list, err := p.pick(graph, worker)
 	if err == nil {
 		list, err = p.unfinished(list)
 	}
 	s.order, s.next = work.Choose(list, now)
 	return s, err
+}
+
+// unmerged says what was closed on other branches and waits to be merged; "" for nothing.
+func (s sensed) unmerged() string {
+	var said []string
+	for _, branch := range slices.Sorted(maps.Keys(s.marked)) {
+		n, were := s.marked[branch], "were"
+		if n == 1 {
+			were = "was"
+		}
+		said = append(said, fmt.Sprintf("%s %s closed on branch %s, which this store does not show yet: merge %[3]s", app.Counted(n, "issue"), were, branch))
+	}
+	return strings.Join(said, "; ")
 }
 
 // ownRuns gives the last run of an actor on each issue.
@@ -104,6 +127,7 @@ type picker struct {
 	own    map[string]live.Run // the last run of the actor on each issue
 	leases map[string]live.Lease
 	held   map[string]bool // issues that somebody else works on, here or in another work tree
+	closed func(issue string) (live.Done, bool)
 	matcher
 }
 
@@ -132,6 +156,10 @@ func (p *picker) pick(graph *dag.Graph, worker dag.Worker) (list []work.Candidat
 		switch graph.State(i, worker) {
 		case dag.StateAsked:
 			p.asked++
+		case dag.StateHeld:
+			if mark, closed := p.closed(id); closed && !p.held[id] {
+				p.marked[mark.Branch]++
+			}
 		case dag.StateReady:
 			c, exhausted := p.candidate(id, rank)
 			if exhausted {
