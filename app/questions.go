@@ -267,7 +267,7 @@ func (g *Answering) QuestionOf(answer checkpoint.Answer) (*Question, error) {
 	}
 	var q Question
 	answer.By = g.By
-	if q.Seen, err = answer.Answers(issue.ID, notes.Parse(record.Text(beads.Notes))); err != nil {
+	if q.Seen, err = answer.Answers(issue.ID, notes.Parse(record.Text(beads.Notes)), g.app.Schema); err != nil {
 		return nil, err
 	}
 	rules, err := g.app.Reading(file, signals.ThresholdStaleDays)

@@ -150,7 +150,7 @@ func Resolve(ctx context.Context, s beads.Store, o beads.Options, id string, a A
 
 // answer puts the answer into the notes.
 func (r *Resolution) answer(d *notes.Doc, a Answer, rules Rules) (*notes.Doc, error) {
-	standing, err := a.Answers(r.ID, d)
+	standing, err := a.Answers(r.ID, d, rules.Schema)
 	if err != nil {
 		return nil, err
 	}
@@ -190,9 +190,12 @@ func (r *Resolution) answer(d *notes.Doc, a Answer, rules Rules) (*notes.Doc, er
 
 // Answers gives the questions in the notes of an issue that the answer would
 // answer, whatever it says. It refuses what Resolve refuses of them.
-func (a Answer) Answers(id string, d *notes.Doc) ([]signals.Part, error) {
+func (a Answer) Answers(id string, d *notes.Doc, schema *signals.Schema) ([]signals.Part, error) {
 	parts := signals.Escalations(d)
 	questions := signals.Questions(parts)
+	if len(questions) == 0 && signals.Read(d, schema).Value(signals.Escalation) == signals.EscalationPending {
+		return nil, &fault.Error{Code: fault.Conflict, ID: id, Reason: unwritten, Hint: "type stig vet " + id}
+	}
 	if len(questions) == 0 {
 		return nil, &fault.Error{Code: fault.Conflict, ID: id, Reason: "no question waits for an answer" + lastAnswer(parts), Hint: "type stig escalations to see what does"}
 	}

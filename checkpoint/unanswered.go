@@ -18,6 +18,9 @@ type Unanswered struct {
 	Despite string
 }
 
+// unwritten is what is wrong where the signal says pending and nothing is asked.
+const unwritten = "its escalation is pending, and no question is written down"
+
 // HeldByQuestion says which question holds an issue: one that no answer follows, or the
 // signal, where it says pending and nothing is asked. nil for none.
 func HeldByQuestion(r *beads.Record, rules Rules) *Unanswered {
@@ -38,7 +41,7 @@ func HeldByQuestion(r *beads.Record, rules Rules) *Unanswered {
 		held.Despite = "despite the unanswered questions " + strings.Join(hashes, ", ")
 	case len(questions) == 1:
 	case signals.Read(doc, rules.Schema).Value(signals.Escalation) == signals.EscalationPending:
-		held.Refusal.Reason, held.Refusal.Hint = "its escalation is pending, and no question is written down", "type stig vet "+id+otherwise
+		held.Refusal.Reason, held.Refusal.Hint = unwritten, "type stig vet "+id+otherwise
 		held.Despite = "despite a pending escalation"
 	default:
 		return nil

@@ -64,8 +64,11 @@ func (b *Briefing) instead() (steps []Step) {
 	if len(b.OpenBlockers) > 0 || b.asks() {
 		steps = append(steps, Step{Why: "while this one waits, take another that is ready", Argv: []string{"stig", "orient"}})
 	}
-	if b.asks() {
+	switch {
+	case b.Escalation.Question != "":
 		steps = append(steps, Step{Why: "where nothing else is left to do, wait for the answer", Argv: []string{"stig", "await", b.Issue.ID}})
+	case b.asks():
+		steps = append(steps, Step{Why: "see why its escalation is pending although no question is written down", Argv: []string{"stig", "vet", b.Issue.ID}})
 	}
 	return steps
 }
