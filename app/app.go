@@ -207,7 +207,7 @@ func (a *App) MustActor(ctx context.Context) (string, error) {
 	return name, err
 }
 
-// Assignee is whom an assignee on a command line means: @me is who acts, none is nobody.
+// Assignee is whom an assignee in a request means: @me is who acts, none is nobody.
 func (a *App) Assignee(ctx context.Context, name string) (string, error) {
 	switch name {
 	case "@me":

@@ -43,6 +43,9 @@ func (a *App) Create(ctx context.Context, r CreateRequest) (*Created, error) {
 	if d.By, err = a.ActorName(ctx); err != nil {
 		return nil, err
 	}
+	if d.Assignee, err = a.Assignee(ctx, d.Assignee); err != nil {
+		return nil, err
+	}
 	d.Evidence, d.Types = a.Config.Signals.Evidence, a.Config.Types
 	if earlier, ok := a.untold(store, d, options.Now); ok && !r.DryRun {
 		return &Created{&checkpoint.Created{ID: earlier, Title: d.Title, Warnings: []string{}}, true}, nil
@@ -92,12 +95,20 @@ func (a *App) CreateAll(ctx context.Context, r CreateAllRequest) (*CreatedAll, e
 	var drafts, plan []checkpoint.Draft
 	if r.markdown() {
 		drafts, err = checkpoint.ParsePlan(string(r.Text), now)
-		plan = slices.Clone(drafts)
 	} else {
 		drafts, err = checkpoint.ParseDrafts(r.Text, now)
 	}
 	if err != nil {
 		return nil, err
+	}
+	for i := range drafts {
+		d := &drafts[i]
+		if d.Assignee, err = a.Assignee(ctx, d.Assignee); err != nil {
+			return nil, &checkpoint.BatchError{At: i, Line: d.Line, Err: err}
+		}
+	}
+	if r.markdown() {
+		plan = slices.Clone(drafts)
 	}
 	if len(drafts) == 0 {
 		return nil, Usage("--from: no issue to add", `give a line such as {"title":"Read both forms"}`)

@@ -315,6 +315,17 @@ func (a *App) Amend(ctx context.Context, r AmendRequest) (*Amended, error) {
 	if err != nil {
 		return nil, err
 	}
+	for i := range r.Each {
+		m := &r.Each[i]
+		if m.Assignee == nil {
+			continue
+		}
+		name, err := a.Assignee(ctx, *m.Assignee)
+		if err != nil {
+			return nil, &checkpoint.BatchError{At: i, Line: m.Line, Err: err}
+		}
+		m.Assignee = &name
+	}
 	edited, changes, err := checkpoint.Amend(ctx, store, options, r.IDs, actor, func(i int) checkpoint.Amendment {
 		m := r.Each[min(i, len(r.Each)-1)]
 		m.Types = a.Config.Types

@@ -62,9 +62,6 @@ func CreateCommand(a *cli.App) *cobra.Command {
 			if r.Defer, err = checkpoint.ParseDefer(until, now); err != nil {
 				return err
 			}
-			if r.Assignee, err = a.Assignee(cmd.Context(), r.Assignee); err != nil {
-				return err
-			}
 			for _, dep := range deps {
 				r.Deps = append(r.Deps, checkpoint.ParseDep(dep))
 			}

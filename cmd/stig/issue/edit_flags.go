@@ -71,11 +71,6 @@ func (f *editFlags) amendment(a *cli.App, cmd *cobra.Command, now time.Time) (m 
 		}
 		*field.to = text
 	}
-	if m.Assignee != nil {
-		if *m.Assignee, err = a.Assignee(cmd.Context(), *m.Assignee); err != nil {
-			return m, err
-		}
-	}
 	m.AddLabels, m.RemoveLabels = f.add, f.remove
 	if cmd.Flags().Changed("set-labels") {
 		m.Labels = &f.set
