@@ -11,6 +11,8 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 const (
@@ -19,6 +21,18 @@ const (
 	// idSize is how many characters of a session's id do, where no other begins so.
 	idSize = 4
 )
+
+// Flaw says why nobody can have a name; "" for one that somebody can have. In an assignee,
+// @me and none say whose name it is.
+func Flaw(name string) string {
+	switch {
+	case name == "@me" || name == "none":
+		return fmt.Sprintf("@me and none are reserved; found %q", name)
+	case strings.TrimSpace(name) == "" || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl): // no trace could be for it
+		return fmt.Sprintf("must be one line that is not blank and has no control characters; found %q", name)
+	}
+	return ""
+}
 
 // Slug is a person's name in the characters that a session's name has: a-z, 0-9 and
 // the hyphen; "" where none of the name is left.

@@ -7,6 +7,19 @@ import (
 	"stig/actor"
 )
 
+func TestFlaw(t *testing.T) {
+	for _, name := range []string{"ann", "Ann Lee", "田中", "ann/claude-3f2a", "nonesuch", "me", "-"} {
+		if flaw := actor.Flaw(name); flaw != "" {
+			t.Errorf("%q: %s", name, flaw)
+		}
+	}
+	for _, name := range []string{"", "  ", "a\nb", "a\x00", "\xff", "\x1b[31m", "\u00a0", "\u0085", "none", "@me"} {
+		if actor.Flaw(name) == "" {
+			t.Errorf("%q has no flaw", name)
+		}
+	}
+}
+
 func TestSlug(t *testing.T) {
 	for name, want := range map[string]string{
 		"ann": "ann", "Ann Lee": "ann-lee", "  A. O'Neil, Jr. ": "a-o-neil-jr", "Åsa": "sa", "田中": "", "$(rm -rf /)": "rm-rf",

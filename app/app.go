@@ -37,14 +37,27 @@ import (
 
 // ActorName is who acts: the flag, else the environment, else the session of an
 // assistant that this run was started in, else git's user.name; "" when no name is set.
+// It refuses (fault.Usage) a name that nobody can have.
 func (a *App) ActorName(ctx context.Context) (string, error) {
-	if name := a.named(); name != "" {
-		return name, nil
+	name := a.named()
+	if name == "" {
+		if s, ok := a.session(); ok {
+			return s.Name, nil
+		}
+		var err error
+		if name, err = a.person(ctx); err != nil || name == "" {
+			return "", err
+		}
 	}
-	if s, ok := a.session(); ok {
-		return s.Name, nil
+	return name, checkActor(name)
+}
+
+// checkActor refuses (fault.Usage) an actor whose name nobody can have.
+func checkActor(name string) error {
+	if flaw := actor.Flaw(name); flaw != "" {
+		return Usage("actor: "+flaw, "give another name with --actor NAME, or set STIG_ACTOR")
 	}
-	return a.person(ctx)
+	return nil
 }
 
 // named is the actor that the command line or the environment names; "" for none. The
@@ -207,13 +220,17 @@ func (a *App) MustActor(ctx context.Context) (string, error) {
 	return name, err
 }
 
-// Assignee is whom an assignee in a request means: @me is who acts, none is nobody.
+// Assignee is whom an assignee in a request means: @me is who acts, none is nobody. It
+// refuses (fault.Usage) a name that nobody can have.
 func (a *App) Assignee(ctx context.Context, name string) (string, error) {
 	switch name {
 	case "@me":
 		return a.MustActor(ctx)
-	case "none":
+	case "none", "":
 		return "", nil
+	}
+	if flaw := actor.Flaw(name); flaw != "" {
+		return "", Usage("assignee: "+flaw, "give a name, @me for yourself or none for nobody")
 	}
 	return name, nil
 }

@@ -298,11 +298,17 @@ func (a *App) Options(dryRun bool) (beads.Options, error) {
 }
 
 // ToWrite gives the store of a command that writes, and the options of its edit.
-// It refuses a store in which an unfinished merge left changes out.
+// It refuses a store in which an unfinished merge left changes out, and (fault.Usage) an
+// actor whose name nobody can have: the journal names who wrote.
 func (a *App) ToWrite(ctx context.Context, dryRun bool) (beads.Store, beads.Options, error) {
 	options, err := a.Options(dryRun)
 	if err != nil {
 		return nil, options, err
+	}
+	if name := a.named(); name != "" {
+		if err := checkActor(name); err != nil {
+			return nil, options, err
+		}
 	}
 	store, err := a.Discover()
 	if err == nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"stig/beads"
@@ -187,7 +188,7 @@ func checkPriority(p int) error {
 
 func checkLabels(labels []string) error {
 	for _, l := range labels {
-		if strings.TrimSpace(l) != l || l == "" {
+		if strings.TrimSpace(l) != l || l == "" || strings.ContainsFunc(l, unicode.IsControl) {
 			return usage(fmt.Sprintf("label: must be a word; found %q", l), "")
 		}
 	}

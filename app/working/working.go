@@ -19,8 +19,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"stig/actor"
 	"stig/app"
@@ -278,9 +276,6 @@ func (l *loop) writable(ctx context.Context) error {
 // since what she claimed herself is not the loop's.
 func nameOf(ctx context.Context, a *app.App) (string, error) {
 	name, err := a.MustActor(ctx)
-	if err == nil && (!utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl)) { // no trace could be for it
-		err = app.Usage(fmt.Sprintf("--actor: must be one line of text; found %q", name), "give another name with --actor")
-	}
 	if err != nil || cmp.Or(a.Actor, a.Getenv("STIG_ACTOR"), a.Getenv("BD_ACTOR")) != "" || actor.IsSession(name) {
 		return name, err
 	}

@@ -34,6 +34,28 @@ func SpanVar(flags *pflag.FlagSet, d *time.Duration, name, usage string) {
 	flags.Lookup(name).DefValue = "" // the help names no default of 0s
 }
 
+// oneLine is the value of a flag that takes texts with commas between them. pflag reads the
+// first line of what it is given, and drops the others.
+type oneLine struct {
+	pflag.Value
+	pflag.SliceValue
+}
+
+func (v oneLine) Set(text string) error {
+	if strings.ContainsAny(text, "\r\n") {
+		return errors.New("must be one line, with commas between the values")
+	}
+	return v.Value.Set(text)
+}
+
+// SingleLine has flags of several texts refuse what has more than one line.
+func SingleLine(cmd *cobra.Command, names ...string) {
+	for _, name := range names {
+		f := cmd.Flags().Lookup(name)
+		f.Value, f.DefValue = oneLine{f.Value, f.Value.(pflag.SliceValue)}, "" // the help names no default of []
+	}
+}
+
 // filter is the annotation of a flag of which an empty value is refused.
 const filter = "filter"
 

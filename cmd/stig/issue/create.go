@@ -83,6 +83,7 @@ func CreateCommand(a *cli.App) *cobra.Command {
 	flags.StringVar(&estimate, "estimate", "", "how long it takes: minutes, or a span such as 1h30m")
 	flags.StringVar(&r.ExternalRef, "external-ref", "", "where else it is tracked, such as gh-9")
 	flags.StringVar(&from, "from", "", "read issues from `FILE`, JSON or Markdown (- for standard input)")
+	cli.SingleLine(cmd, "labels", "deps")
 	a.Writes(cmd, &r.DryRun)
 	return cmd
 }

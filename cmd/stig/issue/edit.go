@@ -42,6 +42,7 @@ func EditCommand(a *cli.App) *cobra.Command {
 		},
 	}
 	f.bind(cmd)
+	cli.SingleLine(cmd, "set-labels", "add-label", "remove-label")
 	a.Writes(cmd, &r.DryRun)
 	return cmd
 }
