@@ -164,7 +164,7 @@ func ParseDrafts(text []byte, now time.Time) (drafts []Draft, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return ordered(drafts)
+	return ordered(drafts, "deps or parent")
 }
 
 // ParseAmendments reads edits of issues, a JSON object a line: id, and the fields that

@@ -49,7 +49,7 @@ func ParsePlan(markdown string, now time.Time) ([]Draft, error) {
 	if err := p.link(); err != nil {
 		return nil, err
 	}
-	return ordered(p.drafts)
+	return ordered(p.drafts, "after:")
 }
 
 // plan is a plan as far as it was read.
@@ -212,8 +212,9 @@ func (p *plan) wrong(i int, reason, hint string) error {
 }
 
 // ordered sorts drafts so that each comes after those that it names, as late as their
-// text has them. Drafts that wait for each other are refused with their lines.
-func ordered(drafts []Draft) (list []Draft, err error) {
+// text has them. Drafts that wait for each other are refused with their lines; key is where
+// the text says what a draft waits for.
+func ordered(drafts []Draft, key string) (list []Draft, err error) {
 	of := map[string]int{}
 	for i, d := range drafts {
 		if d.Name != "" {
@@ -233,7 +234,7 @@ func ordered(drafts []Draft) (list []Draft, err error) {
 		}
 		path = append(path, i)
 		if state[i] == waiting {
-			return ring(drafts, path)
+			return ring(drafts, path, key)
 		}
 		state[i] = waiting
 		for _, name := range needs(drafts[i]) {
@@ -267,11 +268,11 @@ func needs(d Draft) (names []string) {
 }
 
 // ring refuses drafts that wait for each other: path ends where it came by before.
-func ring(drafts []Draft, path []int) error {
+func ring(drafts []Draft, path []int, key string) error {
 	last := path[len(path)-1]
 	var words []string
 	for _, i := range path[slices.Index(path, last):] {
 		words = append(words, fmt.Sprintf("%q (line %d)", drafts[i].Title, drafts[i].Line))
 	}
-	return &BatchError{At: last, Line: drafts[last].Line, Err: usage("waits for itself: "+strings.Join(words, " needs "), "take one of these out of after:")}
+	return &BatchError{At: last, Line: drafts[last].Line, Err: usage("waits for itself: "+strings.Join(words, " needs "), "take one of these out of "+key)}
 }
