@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -84,6 +85,9 @@ func (a *App) openFile(path string) (*beads.Snapshot, error) {
 		dir = "."
 	}
 	store, err := jsonl.Discover(jsonl.Where{Dir: dir, File: path})
+	if missing, ok := fault.As(err, fault.Store); ok && errors.Is(err, fs.ErrNotExist) {
+		missing.Hint = "name a file that is there"
+	}
 	if err != nil {
 		return nil, err
 	}
