@@ -176,7 +176,7 @@ func (s *session) running() error {
 		return &fault.Error{Code: fault.Conflict, ID: s.issue, Reason: "no swarm runs", Hint: hint}
 	case s.state.Ended != "":
 		return &fault.Error{Code: fault.Conflict, ID: s.issue, Reason: fmt.Sprintf("swarm %s ended: %s", s.state.Swarm, s.state.Ended),
-			Hint: "type stig swarm report " + s.issue + ", or stig swarm start " + s.issue + " for another"}
+			Hint: "type stig swarm report " + s.issue}
 	}
 	return nil
 }
