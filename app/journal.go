@@ -292,7 +292,8 @@ type Logged struct {
 	Changes  []live.Change `json:"changes"`
 }
 
-// Log lists edits that stig made in this clone, the oldest first.
+// Log lists edits that stig made in this clone, the oldest first. It refuses
+// (fault.NotFound) ids that neither the store has nor the journal names.
 func (a *App) Log(r LogRequest) ([]Logged, error) {
 	if r.Limit < 0 {
 		return nil, Usage(fmt.Sprintf("--limit: must not be negative; found %d", r.Limit), "")
@@ -302,6 +303,13 @@ func (a *App) Log(r LogRequest) ([]Logged, error) {
 		return nil, err
 	}
 	a.warnOfJournal(journal)
+	store, err := a.Discover()
+	if err == nil {
+		err = unknown(store, journal, r.IDs)
+	}
+	if err != nil {
+		return nil, err
+	}
 	edits := []Logged{}
 	for _, record := range journal.InOrder() {
 		if record.At.Before(r.Since) || r.Actor != "" && record.Actor != r.Actor {

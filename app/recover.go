@@ -49,6 +49,26 @@ func IsNamed(ids []string, issue string) bool {
 	return len(ids) == 0
 }
 
+// unknown refuses (fault.NotFound) ids that neither the store has nor the journal names: what
+// the store lost, the journal alone knows.
+func unknown(store beads.Store, j live.Journal, ids []string) error {
+	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
+		return slices.ContainsFunc(slices.Concat(j.Records, j.Moved), func(r live.Record) bool {
+			return slices.ContainsFunc(r.Changes, func(c live.Change) bool { return IsNamed([]string{id}, c.Issue) })
+		})
+	})
+	if len(ids) == 0 {
+		return nil
+	}
+	file, err := store.Snapshot()
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	_, err = file.FindAll(ids)
+	return err
+}
+
 // question gathers what recovery needs of the store and of the clone.
 func (a *App) question(ctx context.Context, file *beads.Snapshot) (recovery.Question, error) {
 	store := file.Place()
@@ -76,7 +96,7 @@ func (a *App) FindLost(ctx context.Context, ids []string) (lost, others []recove
 }
 
 // missing lists what is missing of those issues, and where the journal is that
-// says so.
+// says so. It refuses ids that are unknown.
 func (a *App) missing(ctx context.Context, ids []string) (findings []recovery.Finding, place live.Place, err error) {
 	file, err := a.Open()
 	if err != nil {
@@ -112,6 +132,9 @@ func (a *App) missing(ctx context.Context, ids []string) (findings []recovery.Fi
 		if IsNamed(ids, f.ID) {
 			findings = append(findings, f)
 		}
+	}
+	if err == nil && len(findings) == 0 {
+		err = unknown(a.At(file.Place()), q.Journal, ids)
 	}
 	return findings, q.Place, err
 }
