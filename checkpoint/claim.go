@@ -11,6 +11,8 @@ import (
 	"stig/fault"
 	"stig/notes"
 	"stig/signals"
+	"stig/swarm"
+	"stig/trace"
 )
 
 // The states of an issue that claiming and releasing go between.
@@ -112,7 +114,8 @@ func foreign(r *beads.Record, by string) error {
 
 // Release gives an issue back: nobody's, and open if it was in progress. An
 // issue that nobody holds is not changed. It refuses (fault.Conflict) closed
-// issues and those that another holds from whom the actor may not take them.
+// issues, those that another holds from whom the actor may not take them, and those on
+// which a swarm runs. who is "" where the release is forced.
 func Release(ctx context.Context, s beads.Store, o beads.Options, id, who string, mayTake func(holder string) bool) (*Claimed, error) {
 	return changeHands(ctx, s, o, id, func(_ *beads.Snapshot, r *beads.Record) ([]beads.Set, error) {
 		if holder := r.Text(beads.Assignee); holder != "" && holder != who && !mayTake(holder) {
@@ -120,8 +123,29 @@ func Release(ctx context.Context, s beads.Store, o beads.Options, id, who string
 			e.Hint = "let them release it, or type stig release " + e.ID + " --force"
 			return nil, e
 		}
+		if who != "" {
+			if err := explored(r); err != nil {
+				return nil, err
+			}
+		}
 		return given(r)
 	})
+}
+
+// explored refuses (fault.Conflict) an issue on which a swarm runs: until it ends, the issue
+// is the work of whoever started it.
+func explored(r *beads.Record) error {
+	past := swarm.ReadRecord(trace.Of(r)).Swarms
+	if len(past) == 0 {
+		return nil
+	}
+	s := swarm.Replay(past[len(past)-1].Operations)
+	if s.Swarm == "" || s.Ended != "" {
+		return nil
+	}
+	e := held(r.Text(beads.ID), fmt.Sprintf("swarm %s runs, started by %s", s.Swarm, s.StartedBy))
+	e.Hint = "type stig swarm end " + e.ID
+	return e
 }
 
 // given are the keys of an issue that is given back.

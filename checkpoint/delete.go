@@ -16,7 +16,7 @@ import (
 // Deletion is why issues are deleted, and by whom.
 type Deletion struct {
 	Reason, Actor string
-	Force         bool // although others depend on them, or another works on them
+	Force         bool // although others depend on them, or another or a swarm works on them
 }
 
 // Deleted says which issue was deleted.
@@ -36,8 +36,8 @@ func verb(n int, one, several string) string {
 // Delete makes issues tombstones, as bd 0.49 does: the line stays, with the status
 // tombstone, so that a branch that still has the issue does not bring it back. Rows
 // of other issues on them are dropped. All are deleted, or none. It refuses
-// (fault.Conflict) what issues outside of ids depend on, and what another has in
-// progress, unless that is forced; and (fault.Refused) stores
+// (fault.Conflict) what issues outside of ids depend on, what another has in progress, and
+// what a swarm runs on, unless that is forced; and (fault.Refused) stores
 // that bd keeps in a database: bd delete deletes there.
 func Delete(ctx context.Context, s beads.Store, o beads.Options, ids []string, d Deletion) ([]*Deleted, []beads.Change, error) {
 	if s.Place().ByBD() {
@@ -130,6 +130,13 @@ func (d Deletion) refuse(f *beads.Snapshot, issue *beads.Issue, all []*beads.Iss
 		e := held(issue.ID, "is claimed by "+issue.Assignee)
 		e.Hint = "let them release it, or delete it with --force"
 		return e
+	}
+	r, err := issue.Record()
+	if err == nil {
+		err = explored(r)
+	}
+	if err != nil {
+		return err
 	}
 	on := dependents(f, issue, all)
 	if len(on) == 0 {
