@@ -170,13 +170,17 @@ func numberless(line string) string {
 // repeats finds the period with which most of the first lines repeat, and how many
 // lines repeat those of the first period. Blank lines alone are no repetition.
 func repeats(like []string) (period, repeated int) {
+	blank := true
 	for p := 1; p <= longestPeriod && p < len(like); p++ {
+		if blank = blank && like[p-1] == ""; blank {
+			continue // before they are counted: a run of blank lines takes its length once
+		}
 		n := 0
 		for p+n < len(like) && like[n] == like[p+n] {
 			n++
 		}
 		n -= n % p
-		if n > repeated && strings.Join(like[:p], "") != "" {
+		if n > repeated {
 			period, repeated = p, n
 		}
 	}

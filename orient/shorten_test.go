@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 )
 
@@ -62,6 +63,30 @@ func TestFoldRepeated(t *testing.T) {
 		if got, folded := foldRepeated(test.text); got != test.want || folded != test.folded {
 			t.Errorf("%s: %d folded\n%s", test.name, folded, got)
 		}
+	}
+}
+
+// TestFoldRepeatedBlank asserts that a run of blank lines takes about as long as other
+// lines that do not repeat.
+func TestFoldRepeatedBlank(t *testing.T) {
+	took := func(text string) time.Duration {
+		least := time.Hour
+		for range 3 {
+			begun := time.Now()
+			if _, folded := foldRepeated(text); folded > 0 {
+				t.Errorf("%d folded", folded)
+			}
+			least = min(least, time.Since(begun))
+		}
+		return least
+	}
+	var other strings.Builder
+	for n := range 10_000 {
+		other.WriteString(strings.Repeat("x", n%17) + strings.Repeat("y", n%23) + "\n")
+	}
+	words := took(other.String())
+	if blank := took("a" + strings.Repeat("\n", 10_000) + "b"); blank > 20*words {
+		t.Errorf("blank lines took %s, as many others %s", blank, words)
 	}
 }
 
