@@ -240,15 +240,17 @@ func (s *workspace) commands(store beads.Store, grant *verify.Grant) error {
 		return err
 	}
 	defer file.Close()
+	var checks []criteria.Check
 	for i := range file.Len() {
 		if issue := file.At(i); !beads.IsClosed(issue.Status) {
 			record, err := issue.Record()
 			if err != nil {
 				return err
 			}
-			grant.Know(criteria.Of(record).Plan(s.look))
+			checks = append(checks, criteria.Of(record).Plan(s.look)...)
 		}
 	}
+	grant.Know(checks)
 	return nil
 }
 

@@ -45,11 +45,18 @@ const knownDigits = 16
 
 // Know adds commands to those that were there when trust was given.
 func (g *Grant) Know(checks []criteria.Check) {
+	list := strings.Fields(g.Commands)
+	known := make(map[string]bool, len(list)+len(checks))
+	for _, hash := range list {
+		known[hash] = true
+	}
 	for _, c := range checks {
-		if !g.Knows(c) {
-			g.Commands = strings.TrimSpace(g.Commands + " " + Hash(c.Text)[:knownDigits])
+		if hash := Hash(c.Text)[:knownDigits]; !known[hash] {
+			known[hash] = true
+			list = append(list, hash)
 		}
 	}
+	g.Commands = strings.Join(list, " ")
 }
 
 // Knows reports whether a command was there when trust was given.

@@ -2,13 +2,16 @@ package verify
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"stig/criteria"
 	"stig/git"
 )
 
@@ -141,5 +144,38 @@ func keep(t *testing.T, text, path string) {
 	t.Helper()
 	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestKnow asserts that a grant keeps each command once, in their order, and that many
+// take no more room each than few.
+func TestKnow(t *testing.T) {
+	checks := make([]criteria.Check, 4000)
+	for i := range checks {
+		checks[i].Text = fmt.Sprintf("go test ./part%d", i/2)
+	}
+	var g Grant
+	g.Know(checks[:3])
+	first, second := Hash("go test ./part0")[:knownDigits], Hash("go test ./part1")[:knownDigits]
+	if want := first + " " + second; g.Commands != want {
+		t.Errorf("%q, want %q", g.Commands, want)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	g.Know(checks)
+	runtime.ReadMemStats(&after)
+	if got := (after.TotalAlloc - before.TotalAlloc) / uint64(len(checks)); got > 1000 {
+		t.Errorf("%d bytes allocated a command", got)
+	}
+	if got := len(strings.Fields(g.Commands)); got != len(checks)/2 || !strings.HasPrefix(g.Commands, first+" "+second+" ") {
+		t.Errorf("%d commands, beginning with %.40q", got, g.Commands)
+	}
+	for _, c := range checks {
+		if !g.Knows(c) {
+			t.Fatalf("%q is not known", c.Text)
+		}
+	}
+	if g.Knows(criteria.Check{Text: "go test ./other"}) {
+		t.Error("another command is known")
 	}
 }
