@@ -166,18 +166,23 @@ func (g *Graph) Blocked(i int) bool { return g.blocked[i] }
 // no blocker of its own does.
 func (g *Graph) HeldThrough(i int) (epic int, ok bool) {
 	seen := map[int]bool{i: true}
-	for at := i; g.blocked[at] && len(g.OpenBlockers(at)) == 0; {
+	for at := i; g.blocked[at] && !g.waits(at); {
 		next := slices.IndexFunc(g.parentsOf(at), func(p int) bool { return g.blocked[p] && !seen[p] })
 		if next < 0 {
 			return 0, false
 		}
 		at = g.parentsOf(at)[next]
 		seen[at] = true
-		if len(g.OpenBlockers(at)) > 0 {
+		if g.waits(at) {
 			return at, true
 		}
 	}
 	return 0, false
+}
+
+// waits reports whether a blocker of an issue's own holds.
+func (g *Graph) waits(i int) bool {
+	return slices.ContainsFunc(g.blockers.of(i), func(b int32) bool { return g.holds(int(b)) })
 }
 
 // findBlocked spreads blockage from the issues with a holding blocker down
@@ -186,7 +191,7 @@ func (g *Graph) findBlocked() []bool {
 	blocked := make([]bool, g.issues.Len())
 	var queue []int32
 	for i := range blocked {
-		if !g.Closed(i) && slices.ContainsFunc(g.blockers.of(i), func(b int32) bool { return g.holds(int(b)) }) {
+		if !g.Closed(i) && g.waits(i) {
 			blocked[i] = true
 			queue = append(queue, int32(i))
 		}

@@ -94,8 +94,9 @@ func (a alarm) surprise(issues []int) ([]float64, error) {
 	return list, nil
 }
 
-// alerts are those of the issue, then those of its epic.
-func (a assembly) alerts(i int) ([]signals.Alert, error) {
+// alerts are those of the issue, then those of its epic. c are its children, nil where
+// they were not read.
+func (a assembly) alerts(i int, c *Children) ([]signals.Alert, error) {
 	alarm := alarm{file: a.file, graph: a.graph, now: a.rules.Now, staleDays: a.rules.StaleDays,
 		read: func(i int) (noted, error) { return notedOf(a.file.At(i), a.rules.Schema) }}
 	list, err := alarm.of(i)
@@ -103,7 +104,7 @@ func (a assembly) alerts(i int) ([]signals.Alert, error) {
 		return nil, err
 	}
 	for k := range list {
-		if list[k], err = a.named(list[k], i); err != nil {
+		if list[k], err = a.named(list[k], i, c); err != nil {
 			return nil, err
 		}
 	}
@@ -116,7 +117,7 @@ func (a assembly) alerts(i int) ([]signals.Alert, error) {
 		return nil, err
 	}
 	for _, alert := range above {
-		if alert, err = a.named(alert, epic); err != nil {
+		if alert, err = a.named(alert, epic, nil); err != nil {
 			return nil, err
 		}
 		alert.Message = a.file.At(epic).ID + ": " + alert.Message

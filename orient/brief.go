@@ -66,7 +66,7 @@ func Brief(f *beads.Snapshot, g *dag.Graph, i int, req Request, rules Rules) (*B
 	if b.Children, err = a.children(i); err != nil {
 		return nil, err
 	}
-	if b.Alerts, err = a.alerts(i); err != nil {
+	if b.Alerts, err = a.alerts(i, b.Children); err != nil {
 		return nil, err
 	}
 	if b.Depth == signals.PlanningDepthDeep {
@@ -119,7 +119,8 @@ type assembly struct {
 	rules Rules
 	doc   *notes.Doc // the notes of the issue
 	table *signals.Table
-	full  bool // as Request.Full
+	full  bool          // as Request.Full
+	waits map[int][]int // by issue: its open blockers, where they were asked for
 
 	description, design string // as written
 }
@@ -127,7 +128,7 @@ type assembly struct {
 func assemble(f *beads.Snapshot, g *dag.Graph, rules Rules, record *beads.Record) assembly {
 	doc := notes.Parse(record.Text(beads.Notes))
 	return assembly{
-		file: f, graph: g, rules: rules, doc: doc, table: signals.Read(doc, rules.Schema),
+		file: f, graph: g, rules: rules, doc: doc, table: signals.Read(doc, rules.Schema), waits: map[int][]int{},
 		description: record.Text(beads.Description), design: record.Text(beads.Design),
 	}
 }
@@ -204,32 +205,51 @@ func dayIn(t time.Time) string {
 // those that the epics above it wait for.
 func (a assembly) openBlockers(i int) []Blocker {
 	blockers := []Blocker{}
-	if a.graph.Closed(i) {
-		return blockers
+	epics := a.above(i)
+	for _, held := range a.holding(i, epics) {
+		issue := a.file.At(held.by)
+		b := Blocker{
+			Ref: Ref{ID: issue.ID, Title: issue.Title, Status: issue.Status}, Assignee: issue.Assignee,
+			Above: slices.Contains(epics, held.by),
+		}
+		if held.epic != i {
+			b.Through = a.file.At(held.epic).ID
+		}
+		blockers = append(blockers, b)
 	}
-	add := func(held int, through string) {
-		for _, at := range a.graph.OpenBlockers(held) {
-			issue := a.file.At(at)
-			had := func(b Blocker) bool { return b.ID == issue.ID }
-			if at != i && !slices.ContainsFunc(blockers, had) {
-				ref := Ref{ID: issue.ID, Title: issue.Title, Status: issue.Status}
-				blockers = append(blockers, Blocker{Ref: ref, Assignee: issue.Assignee, Through: through})
+	return blockers
+}
+
+// hold is an issue that holds another up, because that or an epic above it waits for it.
+type hold struct{ by, epic int }
+
+// holding lists once each what holds an issue up that epics contain.
+func (a assembly) holding(i int, epics []int) (list []hold) {
+	if a.graph.Closed(i) {
+		return nil
+	}
+	had := map[int]bool{i: true}
+	add := func(held int) {
+		open, known := a.waits[held]
+		if !known {
+			open = a.graph.OpenBlockers(held)
+			a.waits[held] = open
+		}
+		for _, at := range open {
+			if !had[at] {
+				had[at] = true
+				list = append(list, hold{at, held})
 			}
 		}
 	}
-	add(i, "")
-	epics := a.above(i)
+	add(i)
 	for _, epic := range epics {
-		add(epic, a.file.At(epic).ID)
+		add(epic)
 	}
-	if epic, held := a.graph.HeldThrough(i); held {
-		add(epic, a.file.At(epic).ID)
+	if epic, held := a.graph.HeldThrough(i); held && !slices.Contains(epics, epic) {
+		add(epic)
 	}
-	for k := range blockers {
-		isOne := func(epic int) bool { return a.file.At(epic).ID == blockers[k].ID }
-		blockers[k].Above = slices.ContainsFunc(epics, isOne)
-	}
-	return blockers
+	return list
 }
 
 // above are the unclosed epics that contain an issue, the nearest first.

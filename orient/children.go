@@ -85,8 +85,8 @@ func (a assembly) child(at int, asked bool) Child {
 		Ref:      Ref{ID: issue.ID, Title: issue.Title, Status: issue.Status},
 		Priority: issue.Priority, Assignee: issue.Assignee, BlockedBy: []string{},
 	}
-	for _, b := range a.openBlockers(at) {
-		c.BlockedBy = append(c.BlockedBy, b.ID)
+	for _, held := range a.holding(at, a.above(at)) {
+		c.BlockedBy = append(c.BlockedBy, a.file.At(held.by).ID)
 	}
 	c.Closed, c.Total = a.graph.Progress(at)
 	switch {
@@ -127,12 +127,15 @@ func (a assembly) surprising(issues []int) ([]Surprised, error) {
 }
 
 // named is an alert about the children of an epic, with the children that it is
-// about.
-func (a assembly) named(alert signals.Alert, epic int) (signals.Alert, error) {
+// about. c are its children, nil where they were not read.
+func (a assembly) named(alert signals.Alert, epic int, c *Children) (signals.Alert, error) {
 	var names []string
 	switch alert.Rule {
 	case signals.AlertStuck:
-		c, err := a.children(epic)
+		var err error
+		if c == nil {
+			c, err = a.children(epic)
+		}
 		if err != nil || c == nil {
 			return alert, err
 		}

@@ -3,8 +3,10 @@ package orient_test
 import (
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -252,5 +254,47 @@ func TestBriefNamesWhatWritesDolt(t *testing.T) {
 	}
 	if bd < 10 {
 		t.Errorf("%d steps are for bd: too few to mean much", bd)
+	}
+}
+
+// TestBriefAllocates holds the briefing of an epic to so much memory for each child and
+// blocker of the epic, which all children wait for.
+func TestBriefAllocates(t *testing.T) {
+	const n = 200
+	var text strings.Builder
+	line := func(id string, deps ...string) {
+		fmt.Fprintf(&text, `{"id":%q,"title":"t","status":"open","issue_type":"task","dependencies":[%s]}`+"\n", id, strings.Join(deps, ","))
+	}
+	row := func(from, on, kind string) string {
+		return fmt.Sprintf(`{"issue_id":%q,"depends_on_id":%q,"type":%q}`, from, on, kind)
+	}
+	var blockers []string
+	for k := range n {
+		child, blocker := fmt.Sprintf("child-%d", k), fmt.Sprintf("blocker-%d", k)
+		line(child, row(child, "epic", "parent-child"))
+		line(blocker)
+		blockers = append(blockers, row("epic", blocker, "blocks"))
+	}
+	line("epic", blockers...)
+	file := held(t, text.String())
+	g := dag.New(file)
+	i, _ := file.Index("epic")
+	brief := func() *orient.Briefing {
+		b, err := orient.Brief(file, g, i, orient.Request{}, rules())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	b := brief() // compiles the schema
+	if open := b.Children.Open; len(open) != n || len(open[n-1].BlockedBy) != n {
+		t.Fatalf("%d children open", len(open))
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	brief()
+	runtime.ReadMemStats(&after)
+	if got := (after.TotalAlloc - before.TotalAlloc) / (n * n); got > 300 {
+		t.Errorf("%d bytes allocated for each child and blocker", got)
 	}
 }

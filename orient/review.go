@@ -52,7 +52,7 @@ func Assess(f *beads.Snapshot, g *dag.Graph, i int, rules Rules) (*Review, error
 	for _, blocker := range b.OpenBlockers {
 		r.OpenBlockers = append(r.OpenBlockers, blocker.Ref)
 	}
-	if r.Alerts, err = a.alerts(i); err != nil {
+	if r.Alerts, err = a.alerts(i, nil); err != nil {
 		return nil, err
 	}
 	if r.Dependencies, err = a.closedDependencies(i); err != nil {
