@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"stig/notes"
 	"stig/signals"
@@ -184,6 +185,18 @@ func firstParagraph(text string) string {
 const asking = `(?:open questions?|questions?|unknowns?|uncertaint(?:y|ies)|assumptions?|to decide|decisions? needed|` +
 	`to (?:discover|find out|clarify)|to be (?:decided|clarified)|risks?)`
 
+// The forms of lines in which a text says what is open.
+var (
+	askingHeading = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\b` + asking + `\b`) })
+	askingLabel   = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)^\s*([-*+]\s+)?(?:\*\*|__)?(` + asking + `)\s*(?:\*\*|__)?\s*:\s*(?:\*\*|__)?\s*(.*)$`)
+	})
+	undecided  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bTBD\b`) })
+	taskMark   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\[([ xX])\]\s+`) })
+	bullet     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*(?:[-*+]|\d+[.)])\s`) })
+	bulletMark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*(?:[-*+]|\d+[.)])\s+(?:\[([ xX])\]\s+)?`) })
+)
+
 // openQuestions finds what a text leaves open: the lists under headings and labels
 // that announce it, tasks that are not ticked off among them, and prose with a
 // question mark or TBD. name says whose text it is.
@@ -191,18 +204,17 @@ func openQuestions(name, text string) []Item {
 	if text == "" {
 		return nil
 	}
-	tbd := regexp.MustCompile(`\bTBD\b`)
-	heading := regexp.MustCompile(`(?i)\b` + asking + `\b`)
-
 	var found []Item
+	had := func(text string) bool {
+		return slices.ContainsFunc(found, func(have Item) bool { return strings.Contains(have.Text, text) })
+	}
 	add := func(from, text string) {
-		had := func(have Item) bool { return strings.Contains(have.Text, text) }
-		if text != "" && !slices.ContainsFunc(found, had) {
+		if text != "" && !had(text) {
 			found = append(found, Item{From: from, Text: text})
 		}
 	}
 	for _, p := range notes.Parts(text) {
-		if heading.MatchString(p.Heading) {
+		if askingHeading().MatchString(p.Heading) {
 			for _, item := range listItems(p.Body) {
 				add(p.Heading, item)
 			}
@@ -211,14 +223,16 @@ func openQuestions(name, text string) []Item {
 	for _, l := range labelled(text) {
 		add(l.From, l.Text)
 	}
-	task := regexp.MustCompile(`^\[([ xX])\]\s+`)
 	for _, line := range notes.Prose(text) {
-		if mark := task.FindStringSubmatch(line.Text); mark != nil {
+		if mark := taskMark().FindStringSubmatch(line.Text); mark != nil {
 			if line.Text = line.Text[len(mark[0]):]; mark[1] != " " {
 				continue
 			}
 		}
-		if strings.Contains(line.Text+" ", "? ") || tbd.MatchString(line.Text) {
+		if m := askingLabel().FindStringSubmatch(line.Text); m != nil && m[3] != "" && had(m[3]) {
+			continue
+		}
+		if strings.Contains(line.Text+" ", "? ") || undecided().MatchString(line.Text) {
 			add(name, line.Text)
 		}
 	}
@@ -226,35 +240,45 @@ func openQuestions(name, text string) []Item {
 }
 
 // labelled lists what stands under a label such as "Risks:": what follows it on
-// its line, and the list below it.
+// its line, or else the list below it; below a label that is a list item itself only
+// the list within it.
 func labelled(text string) (list []Item) {
-	label := regexp.MustCompile(`(?i)^\s*(?:[-*+]\s+)?(?:\*\*|__)?(` + asking + `)\s*(?:\*\*|__)?\s*:\s*(?:\*\*|__)?\s*(.*)$`)
 	lines := strings.Split(text, "\n")
 	for k, line := range lines {
-		m := label.FindStringSubmatch(strings.TrimRight(line, "\r"))
+		m := askingLabel().FindStringSubmatch(strings.TrimRight(line, "\r"))
 		if m == nil {
 			continue
 		}
-		if m[2] != "" {
-			list = append(list, Item{From: m[1], Text: m[2]})
+		if m[3] != "" {
+			list = append(list, Item{From: m[2], Text: m[3]})
+			continue
 		}
-		for _, item := range listItems(strings.TrimLeft(listBelow(lines[k+1:]), "\n")) {
-			list = append(list, Item{From: m[1], Text: item})
+		deeper := -1
+		if m[1] != "" {
+			deeper = indent(line)
+		}
+		for _, item := range listItems(strings.TrimLeft(listBelow(lines[k+1:], deeper), "\n")) {
+			list = append(list, Item{From: m[2], Text: item})
 		}
 	}
 	return list
 }
 
-// listBelow gives the list with which lines begin, a blank line above it allowed.
-func listBelow(lines []string) string {
-	bullet := regexp.MustCompile(`^\s*(?:[-*+]|\d+[.)])\s`)
+// indent counts the blanks and tabs with which a line begins.
+func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
+
+// listBelow gives the list with which lines begin, a blank line above it allowed, as
+// far as its lines are indented by more than deeper.
+func listBelow(lines []string, deeper int) string {
 	end := 0
 	for k, line := range lines {
 		blank := strings.TrimSpace(line) == ""
 		switch {
-		case bullet.MatchString(line), end > 0 && !blank && strings.HasPrefix(line, " "):
-			end = k + 1
 		case blank && end == 0 && k == 0:
+		case indent(line) <= deeper:
+			return strings.Join(lines[:end], "\n")
+		case bullet().MatchString(line), end > 0 && !blank && strings.HasPrefix(line, " "):
+			end = k + 1
 		default:
 			return strings.Join(lines[:end], "\n")
 		}
@@ -265,12 +289,11 @@ func listBelow(lines []string) string {
 // listItems gives the items of the lists in a text, each on one line. A task that
 // is ticked off is open no longer.
 func listItems(text string) []string {
-	bullet := regexp.MustCompile(`^\s*(?:[-*+]|\d+[.)])\s+(?:\[([ xX])\]\s+)?`)
 	var items []string
 	inside := false
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
-		switch mark := bullet.FindStringSubmatch(line); {
+		switch mark := bulletMark().FindStringSubmatch(line); {
 		case mark != nil:
 			inside = !strings.EqualFold(mark[1], "x")
 			if inside {
