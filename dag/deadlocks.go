@@ -6,16 +6,18 @@ import (
 )
 
 // Ring is a cycle of unclosed issues that wait for each other, and the row to
-// remove to break it.
+// remove to break it. More tells that cycles are left among the issues that wait
+// for each other with these, see mostEdges.
 type Ring struct {
 	Steps  []Step
 	Remove Row
+	More   bool
 }
 
 // mostEdges bounds the work on deadlocks: in stores that are so tangled that
 // more edges would have to be followed, the shortest cycle is the shortest of
-// those seen, and cycles that share issues with one that is told may be left
-// for the next time.
+// those seen, and of the cycles that share issues with one that is told only those
+// of two issues, of which one contains the other, are told this time.
 const mostEdges = 1 << 26
 
 // Deadlocks gives the cycles of the waiting-for relation among unclosed
@@ -35,9 +37,18 @@ const mostEdges = 1 << 26
 // other blocking row; then a containment row. Of several such the one whose
 // holder has the last id, then that on the last id. Where the same two issues
 // are linked by several blocking types all of them have to go.
-func (g *Graph) Deadlocks() []Ring {
+func (g *Graph) Deadlocks() []Ring { return g.deadlocks(mostEdges) }
+
+// deadlocks are those that are found along left edges.
+func (g *Graph) deadlocks(left int) []Ring {
 	order, rank := g.ranks()
-	left := mostEdges
+	named := func(cycle []int32) []int32 {
+		list := make([]int32, len(cycle))
+		for k, node := range cycle {
+			list[k] = 2*order[node/2] + node%2
+		}
+		return list
+	}
 	var rings []Ring
 	for knots := split(g.relation(rank), nil); len(knots) > 0; knots = knots[1:] {
 		knot := knots[0]
@@ -45,18 +56,31 @@ func (g *Graph) Deadlocks() []Ring {
 		if cycle == nil {
 			continue
 		}
-		for k, node := range cycle {
-			cycle[k] = 2*order[node/2] + node%2
-		}
-		steps := g.fromSmallest(stepsOf(cycle))
-		ring := Ring{Steps: steps, Remove: g.mistake(steps)}
+		ring := g.ring(named(cycle))
 		rings = append(rings, ring)
+		rest := knot.without(needsOf(ring.Remove, rank))
 		if left -= len(knot.edges.targets); left > 0 {
-			knots = append(knots, knot.without(needsOf(ring.Remove, rank))...)
+			knots = append(knots, rest...)
+			continue
+		}
+		last := len(rings) - 1
+		for _, knot := range rest {
+			var gone [][2]int32
+			for _, cycle := range knot.contained() {
+				gone = append(gone, [2]int32{cycle[0], cycle[1]})
+				rings = append(rings, g.ring(named(cycle)))
+			}
+			rings[last].More = rings[last].More || len(knot.without(gone)) > 0
 		}
 	}
 	slices.SortStableFunc(rings, func(a, b Ring) int { return g.byID(a.Steps[0].Issue, b.Steps[0].Issue) })
 	return rings
+}
+
+// ring is the ring of a cycle.
+func (g *Graph) ring(cycle []int32) Ring {
+	steps := g.fromSmallest(stepsOf(cycle))
+	return Ring{Steps: steps, Remove: g.mistake(steps)}
 }
 
 // Tangles groups rings that share an issue, directly or through other rings,
@@ -182,9 +206,9 @@ func (g *Graph) rowOf(s Step) Row {
 	if s.Does == Start && s.Done == Close {
 		wanted = blocks
 	}
+	id := g.issues.At(row.On).ID
 	for _, dep := range g.issues.At(row.From).Deps {
-		on, ok := g.issues.Index(dep.On)
-		if ok && on == row.On && kindOf(dep.Type) == wanted && (row.Type == "" || dep.Type < row.Type) {
+		if dep.On == id && kindOf(dep.Type) == wanted && (row.Type == "" || dep.Type < row.Type) {
 			row.Type = dep.Type
 		}
 	}

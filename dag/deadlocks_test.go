@@ -2,6 +2,8 @@ package dag_test
 
 import (
 	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -91,5 +93,47 @@ func TestLarge(t *testing.T) {
 	}
 	if got := g.Unblocks(); got[0] != n-1 || got[n-1] != n-1 {
 		t.Errorf("unblocks in the ring: got %d and %d", got[0], got[n-1])
+	}
+}
+
+// Where a search would take too long, what blocks on its own container is told all
+// the same, and what is left besides is said to be.
+func TestDeadlocksMany(t *testing.T) {
+	const n, edges = 200, 100_000 // children, and enough to find two deadlocks
+	row := func(on, kind string) beads.Dep { return beads.Dep{On: on, Type: kind} }
+	s := make(longStore, n+1)
+	for i := range s {
+		s[i] = &beads.Issue{ID: fmt.Sprintf("i%06d", i), Status: "open"}
+		if i > 0 {
+			s[i].Deps = []beads.Dep{row("i000000", "blocks"), row("i000000", "parent-child"), row("i000000", "waits-for")}
+		}
+	}
+	for _, where := range []string{"children that wait for their epic", "an epic that waits for its children"} {
+		got, all := dag.New(s).DeadlocksWithin(edges), dag.New(s).Deadlocks()
+		if !reflect.DeepEqual(got, all) || len(got) != n {
+			t.Errorf("%s: got %d deadlocks, and %d with time", where, len(got), len(all))
+		}
+		for k, ring := range got {
+			if len(ring.Steps) != 2 || ring.More || ring.Remove.Type != "blocks" || ring.Remove.From+ring.Remove.On != k+1 {
+				t.Fatalf("%s: got %+v at %d", where, ring, k)
+			}
+		}
+		s[0].Deps = nil
+		for i := 1; i < len(s); i++ {
+			s[i].Deps = s[i].Deps[1:2]
+			s[0].Deps = append(s[0].Deps, row(s[i].ID, "blocks"))
+		}
+	}
+	s[0].Deps = nil
+	for i := 1; i < len(s); i++ { // as many that wait for one that waits for them
+		s[i].Deps = []beads.Dep{row("i000000", "blocks")}
+		s[0].Deps = append(s[0].Deps, row(s[i].ID, "blocks"))
+	}
+	more := func(r dag.Ring) bool { return r.More }
+	if got := dag.New(s).DeadlocksWithin(edges); len(got) == n || !slices.ContainsFunc(got, more) {
+		t.Errorf("got %d deadlocks of %d, and no word of the others", len(got), n)
+	}
+	if got := dag.New(s).Deadlocks(); len(got) != n || slices.ContainsFunc(got, more) {
+		t.Errorf("got %d deadlocks of %d with time", len(got), n)
 	}
 }

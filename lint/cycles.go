@@ -18,8 +18,11 @@ func Cycles(f *beads.Snapshot, g *dag.Graph) []Diagnostic {
 	var found []Diagnostic
 	for _, ring := range g.Deadlocks() {
 		holder := f.At(ring.Remove.From)
-		found = append(found, breach(f, RuleDeadlock, holder.ID, holder.Line,
-			"they form a dependency cycle: "+strings.Join(dag.Circle(ring.Steps, name), "; "),
+		message := "they form a dependency cycle: " + strings.Join(dag.Circle(ring.Steps, name), "; ")
+		if ring.More {
+			message += "; more are left around these"
+		}
+		found = append(found, breach(f, RuleDeadlock, holder.ID, holder.Line, message,
 			removal(f, holder, name(ring.Remove.On), ring.Remove.Type)))
 	}
 	for _, cycle := range g.ClosedCycles() {
