@@ -8,7 +8,8 @@ import (
 	"stig/app/boards"
 )
 
-// mostDrawn is how many issues are drawn at once: 600 kB of SVG.
+// mostDrawn is how many issues are drawn at once: 600 kB of SVG, and up to 4 MB more for
+// the bends of edges that pass columns, see package draw.
 const mostDrawn = 1200
 
 // drawn is a graph as its page shows it.

@@ -23,6 +23,10 @@ const (
 	fewColumns = 5 // issues of a picture without edges are spread over so many at most
 )
 
+// mostBends is how many bends a picture has: 4 MB of SVG. Where edges would pass more
+// columns than that, each edge is a single curve, behind the boxes.
+const mostBends = 20_000
+
 // box is a rectangle: its left upper corner and its size.
 type box struct{ x, y, w, h int }
 
@@ -37,7 +41,7 @@ type item struct {
 	before, after []int // the items that edges lead from and to, in the columns beside
 }
 
-// link is the part of an edge between two neighbouring columns.
+// link is the part of an edge between two neighbouring columns, or an edge without bends.
 type link struct {
 	from, to int // items
 	ring     bool
@@ -64,7 +68,8 @@ type frame struct {
 
 // arrange lays a picture out: columns by what waits for what, from left to
 // right, and rows by epic. Edges run between the columns, and pass a column
-// only where a bend keeps a place for them, so that they cross no box.
+// only where a bend keeps a place for them, so that they cross no box, as long as
+// that takes no more than mostBends.
 func (p *Picture) arrange() *layout {
 	l := &layout{boxes: make([]box, len(p.Nodes))}
 	lanes := p.lanes()
@@ -118,26 +123,41 @@ func spread(lanes []lane, layer []int, alone []bool) (last int) {
 // connect links items column by column. The edges from one node share their
 // bends, so that what many wait for is the root of one tree of lines.
 func (l *layout) connect(p *Picture) {
+	type tree struct {
+		from    int
+		targets []int
+		ring    bool
+	}
+	var trees []tree
 	out := make([][]int, len(p.Nodes))
 	for _, e := range p.Edges {
 		if e.Ring {
-			l.chain(e.To, []int{e.From}, true)
+			trees = append(trees, tree{e.To, []int{e.From}, true})
 			continue
 		}
 		out[e.From] = append(out[e.From], e.To)
 	}
 	for n, targets := range out {
-		l.chain(n, targets, false)
+		trees = append(trees, tree{n, targets, false})
+	}
+	bends := 0
+	for _, t := range trees {
+		arrange.Stable(t.targets, func(a, b int) int { return cmp.Compare(l.items[a].layer, l.items[b].layer) })
+		if n := len(t.targets); n > 0 {
+			bends += max(0, l.items[t.targets[n-1]].layer-l.items[t.from].layer-1)
+		}
+	}
+	for _, t := range trees {
+		l.chain(t.from, t.targets, t.ring, bends <= mostBends)
 	}
 }
 
-// chain links a node with others to its right.
-func (l *layout) chain(from int, targets []int, ring bool) {
-	targets = slices.Clone(targets)
-	arrange.Stable(targets, func(a, b int) int { return cmp.Compare(l.items[a].layer, l.items[b].layer) })
+// chain links a node with others to its right, in the order of their columns, with
+// bends or without.
+func (l *layout) chain(from int, targets []int, ring, bent bool) {
 	at := from
 	for _, to := range targets {
-		for l.items[at].layer < l.items[to].layer-1 {
+		for bent && l.items[at].layer < l.items[to].layer-1 {
 			l.items = append(l.items, item{node: -1, ring: ring, lane: l.items[from].lane, layer: l.items[at].layer + 1, height: bendHeight})
 			l.join(link{from: at, to: len(l.items) - 1, ring: ring, arrow: ring && at == from})
 			at = len(l.items) - 1

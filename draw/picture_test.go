@@ -29,6 +29,36 @@ func TestNothingCrossesABox(t *testing.T) {
 	}
 }
 
+// TestLongEdges draws a chain whose issues each wait for an earlier one too: with bends
+// as long as there are few, then each edge as one curve, so that the picture grows as
+// the store does.
+func TestLongEdges(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 1))
+	for _, size := range []int{200, 600, 1200} {
+		p := &Picture{}
+		for n := range size {
+			p.Nodes = append(p.Nodes, Node{ID: fmt.Sprintf("g-%04d", n), Title: "title", Status: "open", Epic: -1})
+			if n > 0 {
+				p.Edges = append(p.Edges, Edge{From: n - 1, To: n})
+			}
+			if n > 1 {
+				p.Edges = append(p.Edges, Edge{From: r.IntN(n - 1), To: n})
+			}
+		}
+		l := p.arrange()
+		if err := l.leads(p); err != nil {
+			t.Errorf("%d issues: %v", size, err)
+		}
+		bends := len(l.items) - size
+		if bent := size == 200; bends > mostBends || bent != (bends > 0) {
+			t.Errorf("%d issues: %d bends", size, bends)
+		}
+		if got := len(p.SVG()) / size; size > 200 && got > 2000 {
+			t.Errorf("%d issues: %d bytes each", size, got)
+		}
+	}
+}
+
 // generated is a picture with so many edges a node.
 func generated(r *rand.Rand, size, edges int) *Picture {
 	p := &Picture{}

@@ -86,7 +86,8 @@ func (l *layout) ends(k link) (x0, y0, x1, y1 int) {
 	return x0, y0, x1, y1
 }
 
-// writeLink draws a curve that stays between its two columns.
+// writeLink draws a curve that stays between its two columns, neighbours unless there
+// are no bends.
 func (l *layout) writeLink(b *strings.Builder, k link) {
 	x0, y0, x1, y1 := l.ends(k)
 	colour := lineInk
