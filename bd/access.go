@@ -21,9 +21,9 @@ func (b Program) Look(ctx context.Context, p beads.Place) (Access, error) {
 	ctx, done := b.limited(ctx)
 	defer done()
 	s := &dolt{bd: b, place: p}
-	s.where, s.wrong = b.Locate(p)
+	s.where, s.wrong = b.locate(p)
 	a := Access{Database: s.where, By: "bd export", Why: "each bd opens the files for itself, and no server runs"}
-	if s.where.Topology == Through {
+	if s.where.topology == topologyThrough {
 		a.Why = "bd alone knows how to reach it"
 	}
 	db, err := s.open()

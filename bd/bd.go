@@ -71,8 +71,8 @@ func (b Program) Settle(p beads.Place) beads.Place {
 	if p.Mode != beads.Dolt {
 		return p
 	}
-	d, err := b.Locate(p)
-	if err == nil && d.Topology != Server && (!b.OnPath || d.Topology == Embedded && !isDir(d.Files)) && isFile(p.Path) {
+	d, err := b.locate(p)
+	if err == nil && d.topology != topologyServer && (!b.OnPath || d.topology == topologyEmbedded && !isDir(d.Files)) && isFile(p.Path) {
 		p.Mode = beads.Export
 	}
 	return p

@@ -35,7 +35,7 @@ type source interface {
 // openDolt gives the store of a place whose mode is beads.Dolt.
 func (b Program) openDolt(file beads.Store) *dolt {
 	s := &dolt{file: file, bd: b, place: file.Place()}
-	s.where, s.wrong = b.Locate(s.place)
+	s.where, s.wrong = b.locate(s.place)
 	return s
 }
 
@@ -44,10 +44,10 @@ func (s *dolt) open() (source, error) {
 	if s.wrong != nil {
 		return nil, s.wrong
 	}
-	switch s.where.Topology {
-	case Embedded:
+	switch s.where.topology {
+	case topologyEmbedded:
 		return embedded{s}, nil
-	case Through:
+	case topologyThrough:
 		return through{embedded{s}}, nil
 	}
 	db, err := s.where.connect()
@@ -114,7 +114,7 @@ func (s *dolt) Watch() (changes <-chan struct{}, stop func()) {
 		return s.file.Watch()
 	}
 	every := watchEvery
-	if s.where.Topology == Through {
+	if s.where.topology == topologyThrough {
 		every = watchEveryIdle
 	}
 	tell, done := make(chan struct{}, 1), make(chan struct{})

@@ -42,12 +42,12 @@ func inEach(t *testing.T, test func(*testing.T, *workspace)) {
 	if said, err := exec.Command(real, "version").Output(); err != nil || regexp.MustCompile(`version 0\.`).Match(said) {
 		t.Skipf("left out: a bd before 1.0: %s, %v", said, err)
 	}
-	for _, topology := range []Topology{Embedded, Server} {
-		t.Run(string(topology), func(t *testing.T) { test(t, newWorkspace(t, real, topology)) })
+	for _, how := range []topology{topologyEmbedded, topologyServer} {
+		t.Run(string(how), func(t *testing.T) { test(t, newWorkspace(t, real, how)) })
 	}
 	// bd 1.0 takes a mode that it does not know for an embedded database.
-	t.Run(string(Through), func(t *testing.T) {
-		w := newWorkspace(t, real, Embedded)
+	t.Run(string(topologyThrough), func(t *testing.T) {
+		w := newWorkspace(t, real, topologyEmbedded)
 		path := filepath.Join(w.place.Dir, "metadata.json")
 		text, err := os.ReadFile(path)
 		if err == nil {
@@ -60,7 +60,7 @@ func inEach(t *testing.T, test func(*testing.T, *workspace)) {
 	})
 }
 
-func newWorkspace(t *testing.T, real string, topology Topology) *workspace {
+func newWorkspace(t *testing.T, real string, how topology) *workspace {
 	t.Helper()
 	home := t.TempDir()
 	w := &workspace{t: t, dir: filepath.Join(home, "work")}
@@ -84,7 +84,7 @@ func newWorkspace(t *testing.T, real string, topology Topology) *workspace {
 	beside := filepath.Join(w.dir, beads.DirName)
 	w.place = beads.Place{Dir: beside, Path: filepath.Join(beside, "issues.jsonl"), Mode: beads.Dolt}
 	argv := []string{"init", "--prefix=w", "--quiet", "--skip-hooks", "--skip-agents"}
-	if topology == Server {
+	if how == topologyServer {
 		c := servers.Need(t, servers.Dolt).Config
 		name := "bd_" + strconv.FormatInt(time.Now().UnixNano(), 36)
 		argv = append(argv, "--server", "--external", "--server-host="+c.Host, "--server-port="+strconv.Itoa(c.Port), "--database="+name)
@@ -478,15 +478,15 @@ func TestRealWithout(t *testing.T) {
 				t.Errorf("%v", err)
 			}
 		}
-		where, err := w.program.Locate(w.place)
+		where, err := w.program.locate(w.place)
 		if err != nil {
 			t.Fatal(err)
 		}
 		refused("no bd is on PATH")
-		if place := w.program.Settle(w.place); (place.Mode == beads.Export) != (where.Topology != Server) {
+		if place := w.program.Settle(w.place); (place.Mode == beads.Export) != (where.topology != topologyServer) {
 			t.Errorf("mode %d", place.Mode)
 		}
-		if where.Topology != Server {
+		if where.topology != topologyServer {
 			return
 		}
 		if got := w.lines(); got != want || len(warned) > 0 {

@@ -13,21 +13,21 @@ import (
 	"stig/mysql"
 )
 
-// Topology says how bd reaches its Dolt database.
-type Topology string
+// topology says how bd reaches its Dolt database.
+type topology string
 
 const (
-	Embedded Topology = "embedded" // each bd opens the files below .beads/embeddeddolt
-	Server   Topology = "server"   // a dolt sql-server holds it
-	Through  Topology = "bd"       // a way that bd alone knows, such as the proxied server of bd 1.3
+	topologyEmbedded topology = "embedded" // each bd opens the files below .beads/embeddeddolt
+	topologyServer   topology = "server"   // a dolt sql-server holds it
+	topologyThrough  topology = "bd"       // a way that bd alone knows, such as the proxied server of bd 1.3
 )
 
 // Database is where bd keeps the issues of a store in Dolt, as bd 1.0 finds it.
 type Database struct {
-	Topology Topology
+	topology topology
 	Name     string
-	Files    string       // of Embedded: the directory of the database; of Through: bd's name of the way
-	Server   mysql.Config // of Server, with the password
+	Files    string       // of topologyEmbedded: the directory of the database; of topologyThrough: bd's name of the way
+	Server   mysql.Config // of topologyServer, with the password
 	Shared   bool         // one server for the projects of a user
 	Project  string       // the id that bd gave the project; "" for none
 }
@@ -51,9 +51,9 @@ const (
 	sharedPort      = 3308
 )
 
-// Locate finds the database of a store. The variables are those that bd reads; what
+// locate finds the database of a store. The variables are those that bd reads; what
 // the environment says counts before metadata.json, and that before config.yaml.
-func (b Program) Locate(p beads.Place) (Database, error) {
+func (b Program) locate(p beads.Place) (Database, error) {
 	var m metadata
 	if err := beadsdir.Metadata(p.Dir, &m); err != nil {
 		return Database{}, err
@@ -63,16 +63,16 @@ func (b Program) Locate(p beads.Place) (Database, error) {
 		return Database{}, err
 	}
 	env := b.variables(p.Dir)
-	d := Database{Topology: Embedded, Name: cmp.Or(env("BEADS_DOLT_SERVER_DATABASE"), m.Database, defaultDatabase), Project: m.Project}
+	d := Database{topology: topologyEmbedded, Name: cmp.Or(env("BEADS_DOLT_SERVER_DATABASE"), m.Database, defaultDatabase), Project: m.Project}
 	d.Shared = isTrue(env("BEADS_DOLT_SHARED_SERVER")) || isTrue(set["dolt.shared-server"])
-	mode := strings.ToLower(cmp.Or(m.Mode, set["dolt.mode"], string(Embedded)))
-	if !d.Shared && env("BEADS_DOLT_SERVER_MODE") != "1" && mode != string(Server) {
-		if d.Files = filepath.Join(p.Dir, "embeddeddolt", d.Name); mode != string(Embedded) {
-			d.Topology, d.Files = Through, mode
+	mode := strings.ToLower(cmp.Or(m.Mode, set["dolt.mode"], string(topologyEmbedded)))
+	if !d.Shared && env("BEADS_DOLT_SERVER_MODE") != "1" && mode != string(topologyServer) {
+		if d.Files = filepath.Join(p.Dir, "embeddeddolt", d.Name); mode != string(topologyEmbedded) {
+			d.topology, d.Files = topologyThrough, mode
 		}
 		return d, nil
 	}
-	d.Topology = Server
+	d.topology = topologyServer
 	c := mysql.Config{
 		Host:     cmp.Or(env("BEADS_DOLT_SERVER_HOST"), m.Host, set["dolt.host"], defaultHost),
 		Socket:   cmp.Or(env("BEADS_DOLT_SERVER_SOCKET"), m.Socket),
@@ -96,9 +96,9 @@ func (b Program) Locate(p beads.Place) (Database, error) {
 // Where names the database as messages do, without a password.
 func (d Database) Where() string {
 	switch {
-	case d.Topology == Embedded:
+	case d.topology == topologyEmbedded:
 		return "embedded, " + d.Files
-	case d.Topology == Through:
+	case d.topology == topologyThrough:
 		return d.Files + ", database " + d.Name
 	case d.Server.Socket != "":
 		return "database " + d.Name + " on the server at " + d.Server.Socket

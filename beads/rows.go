@@ -34,10 +34,10 @@ func (r *Record) Deps() (deps []Dep) {
 	return deps
 }
 
-// WithRow gives the record with a dependency row after those that are there,
+// withRow gives the record with a dependency row after those that are there,
 // and updated_at bumped as With does. A row with the same On and Type changes
 // nothing. created_at of the row is now.
-func (r *Record) WithRow(now time.Time, row Row) (*Record, error) {
+func (r *Record) withRow(now time.Time, row Row) (*Record, error) {
 	if row.On == "" || row.Type == "" {
 		return nil, fmt.Errorf("%s: %s: a row needs an id and a type; found %q and %q", r.Text(ID), Dependencies, row.On, row.Type)
 	}
@@ -52,10 +52,10 @@ func (r *Record) WithRow(now time.Time, row Row) (*Record, error) {
 	}}})
 }
 
-// WithoutRow gives the record without its rows of this On and Type, and
+// withoutRow gives the record without its rows of this On and Type, and
 // updated_at bumped as With does. The key goes with its last row. No such row
 // changes nothing.
-func (r *Record) WithoutRow(now time.Time, d Dep) (*Record, error) {
+func (r *Record) withoutRow(now time.Time, d Dep) (*Record, error) {
 	return r.changed(now, nil, []listEdit{{of: Dependencies, do: func(r *Record, _ style) *Record {
 		return r.dropElements(Dependencies, func(object []byte) bool {
 			row, ok := depOf(object)
@@ -64,13 +64,13 @@ func (r *Record) WithoutRow(now time.Time, d Dep) (*Record, error) {
 	}}})
 }
 
-// WithComment gives the record with a comment after those that are there. One
+// withComment gives the record with a comment after those that are there. One
 // with the same author and text, but for white space around it, changes nothing.
 // created_at of the comment is now.
 //
 // updated_at becomes max(now, old): bumped by a second for each, an issue on which
 // many comment would run ahead of the clock, and win merges that it should lose.
-func (r *Record) WithComment(now time.Time, c Comment) (*Record, error) {
+func (r *Record) withComment(now time.Time, c Comment) (*Record, error) {
 	if c.Author == "" || strings.TrimSpace(c.Text) == "" {
 		return nil, fmt.Errorf("%s: %s: a comment needs an author and a text; found %q and %q", r.Text(ID), Comments, c.Author, c.Text)
 	}

@@ -44,7 +44,7 @@ func TestWithRow(t *testing.T) {
 	for _, c := range rowCases {
 		t.Run(c.name, func(t *testing.T) {
 			r := mustParse(t, c.line)
-			got, err := r.WithRow(testNow, c.row)
+			got, err := r.withRow(testNow, c.row)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -77,7 +77,7 @@ func TestWithoutRow(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := mustParse(t, `{"id":"d-1",`+updatedOld+tt.list+`}`)
-			got, err := r.WithoutRow(testNow, tt.drop)
+			got, err := r.withoutRow(testNow, tt.drop)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -95,7 +95,7 @@ func TestWithoutRow(t *testing.T) {
 // Rows and texts of one edit are bumped once, and taking all back is no change.
 func TestRowsAndTexts(t *testing.T) {
 	r := mustParse(t, `{"id":"d-1","status":"open",`+updatedOld+`}`)
-	got, err := r.WithRow(testNow, Row{"d-3", "blocks", "ann"})
+	got, err := r.withRow(testNow, Row{"d-3", "blocks", "ann"})
 	if err == nil {
 		got, err = got.With(testNow, Set{Status, "closed"})
 	}
@@ -105,7 +105,7 @@ func TestRowsAndTexts(t *testing.T) {
 	if want := `{"id":"d-1","status":"closed",` + updatedNow + `,"dependencies":[` + newRow + `]}`; string(got.Bytes()) != want {
 		t.Errorf("got  %s\nwant %s", got.Bytes(), want)
 	}
-	if got, err = got.WithoutRow(testNow, Dep{"d-3", "blocks"}); err == nil {
+	if got, err = got.withoutRow(testNow, Dep{"d-3", "blocks"}); err == nil {
 		got, err = got.With(testNow, Set{Status, "open"})
 	}
 	if err != nil || got != r {
@@ -123,7 +123,7 @@ func TestWithRowRefuses(t *testing.T) {
 		{`{"id":"d-1"}`, Row{On: "d-3"}, `d-1: dependencies: a row needs an id and a type; found "d-3" and ""`},
 		{`{"id":"d-1"}`, Row{On: "d\xff", Type: "blocks"}, `d-1: dependencies: the text must be valid UTF-8; found "\xff"`},
 	} {
-		if got, err := mustParse(t, c.line).WithRow(testNow, c.row); got != nil || err == nil || err.Error() != c.want {
+		if got, err := mustParse(t, c.line).withRow(testNow, c.row); got != nil || err == nil || err.Error() != c.want {
 			t.Errorf("got %v, want %s", err, c.want)
 		}
 	}
@@ -140,7 +140,7 @@ func FuzzDeps(f *testing.F) {
 		if bad != nil || strings.Contains(line, "\n") {
 			return
 		}
-		got, err := r.WithRow(testNow, Row{on, kind, by})
+		got, err := r.withRow(testNow, Row{on, kind, by})
 		list := r.Has(Dependencies) && r.Raw(Dependencies)[0] != '['
 		if list || on == "" || kind == "" || !utf8.ValidString(on+"\x00"+kind+"\x00"+by) {
 			if err == nil {
@@ -167,7 +167,7 @@ func FuzzDeps(f *testing.F) {
 		}
 		checkOutside(t, r, got, Dependencies)
 
-		gone, err := got.WithoutRow(testNow, Dep{on, kind})
+		gone, err := got.withoutRow(testNow, Dep{on, kind})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -217,12 +217,12 @@ func TestCorpusRows(t *testing.T) {
 			if !slices.Equal(r.Deps(), is.Deps) {
 				t.Fatalf("%s: %s: the record has the rows %v, the index %v", path, is.ID, r.Deps(), is.Deps)
 			}
-			added, err := r.WithRow(testNow, Row{"d-new", "blocks", "ann"})
+			added, err := r.withRow(testNow, Row{"d-new", "blocks", "ann"})
 			if err != nil {
 				t.Fatal(err)
 			}
 			checkOutside(t, r, added, Dependencies)
-			back, err := added.WithoutRow(testNow, Dep{"d-new", "blocks"})
+			back, err := added.withoutRow(testNow, Dep{"d-new", "blocks"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -230,7 +230,7 @@ func TestCorpusRows(t *testing.T) {
 				t.Fatalf("%s: %s: adding and dropping a row changed the line", path, is.ID)
 			}
 			for _, d := range is.Deps {
-				without, err := r.WithoutRow(testNow, d)
+				without, err := r.withoutRow(testNow, d)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -76,22 +76,23 @@ func (tx *Tx) Set(id string, set ...Set) error {
 	})
 }
 
-// AddRow adds a dependency row to an issue as Record.WithRow does; it refuses
-// what Record refuses.
+// AddRow adds a dependency row to an issue, after those that are there; one with the
+// same On and Type changes nothing. It refuses what Record refuses.
 func (tx *Tx) AddRow(id string, row Row) error {
-	return tx.edit(id, func(r *Record) (*Record, error) { return r.WithRow(tx.now, row) })
+	return tx.edit(id, func(r *Record) (*Record, error) { return r.withRow(tx.now, row) })
 }
 
-// DropRow takes a dependency row from an issue as Record.WithoutRow does; it
-// refuses what Record refuses.
+// DropRow takes the rows of this On and Type from an issue, and the key with the last
+// one; no such row changes nothing. It refuses what Record refuses.
 func (tx *Tx) DropRow(id string, d Dep) error {
-	return tx.edit(id, func(r *Record) (*Record, error) { return r.WithoutRow(tx.now, d) })
+	return tx.edit(id, func(r *Record) (*Record, error) { return r.withoutRow(tx.now, d) })
 }
 
-// AddComment adds a comment to an issue as Record.WithComment does; it refuses
-// what Record refuses.
+// AddComment adds a comment to an issue, after those that are there; one with the same
+// author and text, but for white space around it, changes nothing. It refuses what
+// Record refuses.
 func (tx *Tx) AddComment(id string, c Comment) error {
-	return tx.edit(id, func(r *Record) (*Record, error) { return r.WithComment(tx.now, c) })
+	return tx.edit(id, func(r *Record) (*Record, error) { return r.withComment(tx.now, c) })
 }
 
 // PutBack replaces an issue's record by what change makes of it, such as with

@@ -12,7 +12,9 @@
 // what the former one held and this one does not. What the side that was checked out
 // wrote, and its merge with another side lacks, is a loss.
 //
-//	found, err := loss.Find(loss.Question{Before: copied, Now: text, Records: journal.Records, Put: put})
+//	look, err := loss.NewLook(place, session)
+//	err = look.Read(ctx)
+//	found, err := look.Find(textAt, sidesAt, put)
 //	…
 //	for _, gone := range found.Gone {
 //		fmt.Println(gone.ID, gone.Kind, gone.Name)

@@ -13,19 +13,19 @@ import (
 	"stig/signals"
 )
 
-// Question is what Find needs.
-type Question struct {
+// question is what find needs.
+type question struct {
 	Before, Now []byte        // the text of the store when it was last looked at, and as it is
 	Records     []live.Record // what stig wrote between, the oldest first
-	Past        *Past         // nil where the same commit is checked out as before
+	Past        *past         // nil where the same commit is checked out as before
 	Put         func(*beads.Record, diff.Part) (*beads.Record, error)
 }
 
-// Past is the store in the commit that was checked out when it was last looked at,
+// past is the store in the commit that was checked out when it was last looked at,
 // and in the one that is now; "" where a commit has none. Merge gives it in the first
 // parent of a merge that is checked out now, and in the commit from which the sides
 // come; "" where that is no merge.
-type Past struct {
+type past struct {
 	Old, New func() ([]byte, error)
 	Merge    func() (ours, base []byte, err error)
 }
@@ -52,7 +52,7 @@ type Found struct {
 
 // finder works on one question. Maps are by the id of an issue.
 type finder struct {
-	Question
+	question
 	ids         []string // whose lines differ
 	before, now map[string]*beads.Record
 	wrote       map[string]map[diff.PartName]live.Change // what stig last did to a part
@@ -61,10 +61,10 @@ type finder struct {
 	seen        map[string]map[diff.PartName]string      // what another session found to be gone
 }
 
-// Find lists what is gone and what was closed, past stig and past the history of
+// find lists what is gone and what was closed, past stig and past the history of
 // git.
-func Find(q Question) (found Found, err error) {
-	f := &finder{Question: q}
+func find(q question) (found Found, err error) {
+	f := &finder{question: q}
 	f.compare(q.Before)
 	f.followJournal()
 	for _, id := range f.ids {

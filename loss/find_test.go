@@ -44,7 +44,7 @@ func TestFind(t *testing.T) {
 	for name, test := range map[string]struct {
 		before, now []string
 		records     []live.Record
-		past        *Past
+		past        *past
 		want        string
 	}{
 		"nothing":            {before: []string{issue("a-1")}, now: []string{issue("a-1")}},
@@ -95,33 +95,33 @@ func TestFind(t *testing.T) {
 			records: []live.Record{wrote(live.Change{Issue: "a-1", Kind: "key", Name: "priority", Was: "1", Now: "2"})}},
 
 		"taken away by the history": {before: []string{issue("a-1"), issue("a-2")}, now: []string{issue("a-2")},
-			past: &Past{Old: text(issue("a-1") + "\n" + issue("a-2")), New: text(issue("a-2"))}},
+			past: &past{Old: text(issue("a-1") + "\n" + issue("a-2")), New: text(issue("a-2"))}},
 		"closed by the history": {before: []string{issue("a-1", open)}, now: []string{issue("a-1", closed)},
-			past: &Past{Old: text(issue("a-1", open)), New: text(issue("a-1", closed))}},
+			past: &past{Old: text(issue("a-1", open)), New: text(issue("a-1", closed))}},
 		"closed past the history": {before: []string{issue("a-1", open)}, now: []string{issue("a-1", closed)}, want: "a-1 closed: done",
-			past: &Past{Old: text(issue("a-1", open)), New: text(issue("a-1", open))}},
+			past: &past{Old: text(issue("a-1", open)), New: text(issue("a-1", open))}},
 		"never committed": {before: []string{issue("a-1"), issue("a-2")}, now: []string{issue("a-2")}, want: "a-1 issue a-1",
-			past: &Past{Old: text(issue("a-2")), New: text(issue("a-2"))}},
+			past: &past{Old: text(issue("a-2")), New: text(issue("a-2"))}},
 		"held by both commits": {before: []string{issue("a-1"), issue("a-2")}, now: []string{issue("a-2")}, want: "a-1 issue a-1",
-			past: &Past{Old: text(issue("a-1")), New: text(issue("a-1"))}},
+			past: &past{Old: text(issue("a-1")), New: text(issue("a-1"))}},
 		"brought and gone": {before: []string{issue("a-1")}, now: []string{issue("a-1")}, want: "a-2 issue a-2",
-			past: &Past{Old: text(issue("a-1")), New: text(issue("a-1") + "\n" + issue("a-2"))}},
+			past: &past{Old: text(issue("a-1")), New: text(issue("a-1") + "\n" + issue("a-2"))}},
 		"gone before the commits": {before: []string{issue("a-1")}, now: []string{issue("a-1")},
-			past: &Past{Old: text(issue("a-2")), New: text(issue("a-1") + "\n" + issue("a-2"))}},
+			past: &past{Old: text(issue("a-2")), New: text(issue("a-1") + "\n" + issue("a-2"))}},
 		"an older value by the history": {before: []string{issue("a-1", noted("new"))}, now: []string{issue("a-1", noted("old"))},
-			past: &Past{Old: text(issue("a-1", noted("new"))), New: text(issue("a-1", noted("old")))}},
+			past: &past{Old: text(issue("a-1", noted("new"))), New: text(issue("a-1", noted("old")))}},
 		"an older value, of what no commit held": {before: []string{issue("a-1", noted("new"))}, now: []string{issue("a-1", noted("old"))}, want: "a-1 prose notes, journalled, replaced",
-			past: &Past{Old: text(issue("a-1")), New: text(issue("a-1", noted("old")))}},
+			past: &past{Old: text(issue("a-1")), New: text(issue("a-1", noted("old")))}},
 		"lost in a merge": {before: []string{issue("a-1", noted("new"), comment)}, now: []string{issue("a-1", noted("old"), later)},
 			want: "a-1 prose notes, journalled, replaced; a-1 comment ben",
-			past: &Past{Old: text(issue("a-1", noted("new"), comment)), New: text(issue("a-1", noted("old"), later)), Merge: merge(issue("a-1", noted("new"), comment), issue("a-1", noted("old")))}},
+			past: &past{Old: text(issue("a-1", noted("new"), comment)), New: text(issue("a-1", noted("old"), later)), Merge: merge(issue("a-1", noted("new"), comment), issue("a-1", noted("old")))}},
 		"set back by the other side of a merge": {before: []string{issue("a-1", noted("new"), comment)}, now: []string{issue("a-1", noted("old"))},
-			past: &Past{Old: text(issue("a-1", noted("new"), comment)), New: text(issue("a-1", noted("old"))), Merge: merge(issue("a-1", noted("new"), comment), issue("a-1", noted("new"), comment))}},
+			past: &past{Old: text(issue("a-1", noted("new"), comment)), New: text(issue("a-1", noted("old"))), Merge: merge(issue("a-1", noted("new"), comment), issue("a-1", noted("new"), comment))}},
 	} {
 		if test.past != nil && test.past.Merge == nil {
 			test.past.Merge = merge("", "")
 		}
-		found, err := Find(Question{Before: []byte(strings.Join(test.before, "\n")), Now: []byte(strings.Join(test.now, "\n")),
+		found, err := find(question{Before: []byte(strings.Join(test.before, "\n")), Now: []byte(strings.Join(test.now, "\n")),
 			Records: test.records, Past: test.past, Put: put})
 		var got []string
 		for _, g := range found.Gone {
@@ -152,7 +152,7 @@ func put(r *beads.Record, p diff.Part) (*beads.Record, error) {
 // TestFindKeepsWhatStigWrote: an issue that is gone comes back as stig wrote it last,
 // and not as the session saw it.
 func TestFindKeepsWhatStigWrote(t *testing.T) {
-	found, err := Find(Question{Before: []byte(issue("a-1", `"priority":1`)), Put: put,
+	found, err := find(question{Before: []byte(issue("a-1", `"priority":1`)), Put: put,
 		Records: []live.Record{wrote(live.Change{Issue: "a-1", Kind: "key", Name: "priority", Was: "1", Now: "3"})}})
 	if err != nil || len(found.Gone) != 1 || !strings.Contains(found.Gone[0].Was, `"priority":3`) {
 		t.Errorf("%+v, %v", found, err)

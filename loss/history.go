@@ -58,7 +58,7 @@ func (f *finder) broughtAndGone(current []byte) (list []Gone) {
 	if bytes.Equal(current, f.Now) {
 		return nil
 	}
-	there := &finder{Question: f.Question, wrote: f.wrote}
+	there := &finder{question: f.question, wrote: f.wrote}
 	there.compare(current)
 	for _, id := range there.ids {
 		list = append(list, there.gone(id)...)

@@ -85,8 +85,8 @@ func (l *Look) Read(ctx context.Context) (err error) {
 }
 
 // Find compares the store with the look before; at the first look it finds nothing.
-// at gives the text of the store in a commit, merge what Past.Merge gives of a commit, and
-// put a record with a part set.
+// at gives the text of the store in a commit, merge that in the first parent of a merge and
+// in the commit from which its sides come, and put a record with a part set.
 func (l *Look) Find(at func(commit string) ([]byte, error), merge func(commit string) (ours, base []byte, err error), put func(*beads.Record, diff.Part) (*beads.Record, error)) (Found, error) {
 	if !l.known {
 		return Found{}, nil
@@ -103,15 +103,15 @@ func (l *Look) Find(at func(commit string) ([]byte, error), merge func(commit st
 		return Found{}, err
 	}
 	journal.Records = slices.DeleteFunc(journal.Records, func(r live.Record) bool { return r.Worktree != l.Place.Worktree })
-	q := Question{Before: before, Now: l.text, Records: journal.Records, Put: put}
+	q := question{Before: before, Now: l.text, Records: journal.Records, Put: put}
 	if l.moved() {
-		q.Past = &Past{
+		q.Past = &past{
 			Old:   func() ([]byte, error) { return at(l.was.Head) },
 			New:   func() ([]byte, error) { return at(l.now.Head) },
 			Merge: func() (ours, base []byte, err error) { return merge(l.now.Head) },
 		}
 	}
-	return Find(q)
+	return find(q)
 }
 
 // Keep records how the store stands for the next look.

@@ -23,8 +23,8 @@ func Chance(swarm string, round int, agent, purpose string) float64 {
 	return float64(binary.BigEndian.Uint64(sum[:8])>>11) / (1 << 53)
 }
 
-// Respond is the probability with which a stimulus moves an agent of a threshold.
-func Respond(stimulus, threshold float64) float64 {
+// respond is the probability with which a stimulus moves an agent of a threshold.
+func respond(stimulus, threshold float64) float64 {
 	if stimulus == 0 {
 		return 0
 	}

@@ -40,7 +40,7 @@ func (s *State) Effective(direction string, at time.Time) (effective Figure, inh
 // Inhibited reports whether stop signals keep an agent from following a direction now.
 func (s *State) Inhibited(a *Agent, direction string, at time.Time) bool {
 	effective, inhibiting := s.Effective(direction, at)
-	return inhibiting && Chance(s.Swarm, s.Round, a.Name, purposeInhibit) >= Respond(float64(effective), float64(a.Threshold))
+	return inhibiting && Chance(s.Swarm, s.Round, a.Name, purposeInhibit) >= respond(float64(effective), float64(a.Threshold))
 }
 
 // Choose draws for an agent of the swarm.

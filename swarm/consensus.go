@@ -45,7 +45,7 @@ func (s *State) converge(started bool) Convergence {
 		return c
 	}
 	standing := s.standing()
-	c.Active = len(s.ActiveAgents())
+	c.Active = len(s.activeAgents())
 	c.Needed = max(1, s.Config.Quorum.Of(c.Active))
 	c.Ideas = s.ideas(standing, c.Active, c.Needed)
 	if len(c.Ideas) > 0 {

@@ -82,7 +82,7 @@ func ReadRecord(left []trace.Left) (p Past) {
 		if c := starts[a.Swarm].At.Compare(starts[b.Swarm].At); c != 0 {
 			return c
 		}
-		if a, b := starts[a.Swarm].NumberOf(), starts[b.Swarm].NumberOf(); a != b {
+		if a, b := starts[a.Swarm].numberOf(), starts[b.Swarm].numberOf(); a != b {
 			return a - b
 		}
 		return strings.Compare(a.Swarm, b.Swarm)

@@ -64,7 +64,7 @@ func before(a, b *Operation) int {
 	if c := strings.Compare(a.Agent, b.Agent); c != 0 {
 		return c
 	}
-	if c := cmp.Compare(a.NumberOf(), b.NumberOf()); c != 0 {
+	if c := cmp.Compare(a.numberOf(), b.numberOf()); c != 0 {
 		return c
 	}
 	if c := strings.Compare(string(a.Kind), string(b.Kind)); c != 0 {
@@ -175,7 +175,7 @@ func (s *State) take(o *Operation) {
 	}
 	if s.apply(a, normal) {
 		a.Last = second(o.At)
-		a.Operation = max(a.Operation, o.NumberOf())
+		a.Operation = max(a.Operation, o.numberOf())
 	}
 }
 

@@ -22,7 +22,7 @@ func (s *State) settle(o *Operation) {
 	s.Signals = slices.DeleteFunc(s.Signals, func(g Signal) bool { return !g.stands(at) })
 	s.opine()
 	s.transform()
-	for _, a := range s.ActiveAgents() {
+	for _, a := range s.activeAgents() {
 		a.Rounds++
 	}
 	s.at, s.Settled = at, s.Round
@@ -54,7 +54,7 @@ func (s *State) opine() {
 	}
 	o := Opinions{Round: s.Round, Agents: []Opinion{}, Ideas: []string{}}
 	standing := s.standing()
-	for _, a := range s.ActiveAgents() {
+	for _, a := range s.activeAgents() {
 		own := Opinion{Agent: a.Name, Ideas: []string{}}
 		for _, f := range standing {
 			if f.Agent == a.Name && !slices.Contains(own.Ideas, f.Idea) {
@@ -73,7 +73,7 @@ func (s *State) opine() {
 // standing are the findings of each active agent's newest round with findings.
 func (s *State) standing() (list []*Finding) {
 	newest := map[string]int{}
-	for _, a := range s.ActiveAgents() {
+	for _, a := range s.activeAgents() {
 		newest[a.Name] = a.newest
 	}
 	for i := range s.Findings {
@@ -94,7 +94,7 @@ func (s *State) transform() {
 	for _, d := range s.Directions {
 		highest = max(highest, float64(d.Concentration))
 	}
-	for _, a := range s.ActiveAgents() {
+	for _, a := range s.activeAgents() {
 		if a.Role != Explorer {
 			continue
 		}
@@ -103,7 +103,7 @@ func (s *State) transform() {
 			holds   bool
 			chance  float64
 		}{
-			{DeepAnalyst, "a direction is at 0.7 or more, and it deposited 3 times", highest >= analystMin && a.Deposits >= depositMin, Respond(highest, float64(a.Threshold))},
+			{DeepAnalyst, "a direction is at 0.7 or more, and it deposited 3 times", highest >= analystMin && a.Deposits >= depositMin, respond(highest, float64(a.Threshold))},
 			{Debater, "a stop signal stands", len(s.Signals) > 0, 1},
 			{Synthesizer, "it completed 2 rounds", a.Rounds >= roundsMin, synthesis},
 		} {
@@ -124,7 +124,7 @@ func (a *Agent) become(role, why string, round int) {
 func (s *State) elect() {
 	var drawn *Agent
 	least := 1.0
-	for _, a := range s.ActiveAgents() {
+	for _, a := range s.activeAgents() {
 		if u := Chance(s.Swarm, s.Round, a.Name, purposeRole+Synthesizer); a.newest > 0 && u < least {
 			drawn, least = a, u
 		}

@@ -165,8 +165,8 @@ func (s *State) Agent(name string) *Agent {
 	return nil
 }
 
-// ActiveAgents lists the agents that count.
-func (s *State) ActiveAgents() (list []*Agent) {
+// activeAgents lists the agents that count.
+func (s *State) activeAgents() (list []*Agent) {
 	for _, a := range s.Agents {
 		if a.Status == Active {
 			list = append(list, a)
@@ -178,7 +178,7 @@ func (s *State) ActiveAgents() (list []*Agent) {
 // Expected lists the agents that the running round waits for: the active ones, and in the
 // second round of a classic swarm the synthesizer.
 func (s *State) Expected() (names []string) {
-	for _, a := range s.ActiveAgents() {
+	for _, a := range s.activeAgents() {
 		if s.Mode != Classic || s.Round < 2 || a.Role == Synthesizer {
 			names = append(names, a.Name)
 		}

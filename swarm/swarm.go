@@ -137,8 +137,8 @@ func (f Figure) MarshalJSON() ([]byte, error) {
 	return strconv.AppendFloat(nil, float64(f), 'f', 12, 64), nil
 }
 
-// NumberOf is the N of an operation's id, AGENT-N; 0 where it has none.
-func (o Operation) NumberOf() int {
+// numberOf is the N of an operation's id, AGENT-N; 0 where it has none.
+func (o Operation) numberOf() int {
 	n, err := strconv.Atoi(o.ID[strings.LastIndexByte(o.ID, '-')+1:])
 	if err != nil || n < 0 {
 		return 0
@@ -185,11 +185,11 @@ func (o Operation) Normal() Operation {
 	case Probe:
 		n.Subtask = folded(o.Subtask)
 	case Find:
-		n.Idea, n.Direction, n.Perspective, n.Details = Slug(o.Idea), folded(o.Direction), folded(o.Perspective), trimmed(o.Details)
+		n.Idea, n.Direction, n.Perspective, n.Details = slug(o.Idea), folded(o.Direction), folded(o.Perspective), trimmed(o.Details)
 		n.Branch, n.Commit = folded(o.Branch), o.Commit
 		for _, idea := range o.AgreesWith {
-			if slug := Slug(idea); slug != "" && !slices.Contains(n.AgreesWith, slug) {
-				n.AgreesWith = append(n.AgreesWith, slug)
+			if idea = slug(idea); idea != "" && !slices.Contains(n.AgreesWith, idea) {
+				n.AgreesWith = append(n.AgreesWith, idea)
 			}
 		}
 	case Host:
@@ -289,9 +289,9 @@ func trimmed(text string) string {
 	return strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD"))
 }
 
-// Slug is an idea as ideas are compared: letters and digits of any script in lower case,
+// slug is an idea as ideas are compared: letters and digits of any script in lower case,
 // with - between.
-func Slug(idea string) string {
+func slug(idea string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToLower(trimmed(idea)), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
 	}), "-")

@@ -220,7 +220,7 @@ func agree(ctx context.Context, a *app.App, p *profile.Profile) (bool, error) {
 
 // setState records how stig has a worker be, and that it is known here.
 func setState(a *app.App, name string, state live.State) error {
-	place, err := PlaceOf(a)
+	place, err := placeOf(a)
 	if err != nil {
 		return err
 	}

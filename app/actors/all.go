@@ -12,14 +12,14 @@ import (
 // Change is what changes the life of one worker: Pause, Resume, Drain, Kill.
 type Change func(context.Context, *app.App, WorkerRequest) (*Worker, error)
 
-// Workers lists the workers of this clone, in order: those whose file names a command,
+// workers lists the workers of this clone, in order: those whose file names a command,
 // and those whose loop was started here.
-func Workers(a *app.App) ([]string, error) {
+func workers(a *app.App) ([]string, error) {
 	root, err := Root(a)
 	if err != nil {
 		return nil, err
 	}
-	place, err := PlaceOf(a)
+	place, err := placeOf(a)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func Workers(a *app.App) ([]string, error) {
 // ChangeAll changes the life of all workers of this clone, and goes on to the next where
 // one cannot be changed; the first of these errors is given, the others are warnings.
 func ChangeAll(ctx context.Context, a *app.App, r WorkerRequest, change Change) (list []*Worker, err error) {
-	names, err := Workers(a)
+	names, err := workers(a)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func ChangeAll(ctx context.Context, a *app.App, r WorkerRequest, change Change) 
 // ResumePaused is Resume of a worker that a person paused. One that was ended, and one
 // that is paused since what its file runs changed, stays as it is: ask for it by name.
 func ResumePaused(ctx context.Context, a *app.App, r WorkerRequest) (*Worker, error) {
-	place, err := PlaceOf(a)
+	place, err := placeOf(a)
 	if err != nil {
 		return nil, err
 	}

@@ -121,7 +121,7 @@ func actorHere(a *app.App, name string) (*profile.Profile, live.Place, error) {
 	if err != nil {
 		return nil, live.Place{}, err
 	}
-	place, err := PlaceOf(a)
+	place, err := placeOf(a)
 	return p, place, err
 }
 

@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	// LearnedLimit is how many characters ## Learned has at most: an actor reads it
+	// learnedLimit is how many characters ## Learned has at most: an actor reads it
 	// before each task.
-	LearnedLimit = 4000
+	learnedLimit = 4000
 	// mostDreams is how many lines of dreams ## Evolution keeps. The rest is in git.
 	mostDreams = 50
 	// lineLimit is how many characters of a reason, and of a text that was replaced,
@@ -73,8 +73,8 @@ func readAnswer(p *profile.Profile, text string) (d dreamed, err error) {
 	switch n := utf8.RuneCountInString(d.learned); {
 	case n == 0:
 		return d, refusedAnswer(p.Name, "it says nothing for ## Learned")
-	case n > LearnedLimit:
-		return d, refusedAnswer(p.Name, fmt.Sprintf("it has %d characters for ## Learned, and at most %d are kept", n, LearnedLimit))
+	case n > learnedLimit:
+		return d, refusedAnswer(p.Name, fmt.Sprintf("it has %d characters for ## Learned, and at most %d are kept", n, learnedLimit))
 	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
 		return d, refusedAnswer(p.Name, "it must be text in UTF-8, without NUL")
 	case secret.Holds(text):

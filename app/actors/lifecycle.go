@@ -97,7 +97,7 @@ func Kill(ctx context.Context, a *app.App, r WorkerRequest) (*Worker, error) {
 	if err != nil || r.DryRun {
 		return w, err
 	}
-	place, err := PlaceOf(a)
+	place, err := placeOf(a)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +149,7 @@ func tell(ctx context.Context, a *app.App, r WorkerRequest, state live.State) (*
 	if err != nil || w.State == live.Dead && (state == live.Paused || state == live.Draining) {
 		return w, err // a pause of one that was ended would let it go on afterwards
 	}
-	place, err := PlaceOf(a)
+	place, err := placeOf(a)
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +182,7 @@ func Status(ctx context.Context, a *app.App, name string) (*Worker, error) {
 	p, place, err := actorHere(a, name)
 	w := &Worker{Name: name, Units: []string{}}
 	if p == nil {
-		here, err2 := PlaceOf(a)
+		here, err2 := placeOf(a)
 		known, ok := live.Presence{}, false
 		if err2 == nil {
 			known, ok = here.Presence(name)
@@ -263,7 +263,7 @@ func Remove(ctx context.Context, a *app.App, r WorkerRequest) (*Worker, error) {
 	if r.DryRun {
 		return w, nil
 	}
-	place, err := PlaceOf(a)
+	place, err := placeOf(a)
 	if err != nil {
 		return nil, err
 	}

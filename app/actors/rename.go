@@ -54,7 +54,7 @@ func Rename(ctx context.Context, a *app.App, r RenameRequest) (*Renamed, error) 
 		return nil, err
 	}
 	if !r.DryRun { // two at once would leave two files
-		place, err := PlaceOf(a)
+		place, err := placeOf(a)
 		if err != nil {
 			return nil, err
 		}
@@ -213,7 +213,7 @@ func announce(ctx context.Context, store beads.Store, options beads.Options, don
 
 // moved gives the presence to the new name, and what was acknowledged.
 func moved(a *app.App, r RenameRequest) error {
-	place, err := PlaceOf(a)
+	place, err := placeOf(a)
 	if err != nil {
 		return err
 	}

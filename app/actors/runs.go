@@ -81,7 +81,7 @@ func Runs(a *app.App, r RunsRequest) ([]Run, error) {
 
 // runsSince reads the runs of an actor; lines that cannot be read are warned of.
 func runsSince(a *app.App, name string, since time.Time) ([]live.Run, error) {
-	place, err := PlaceOf(a)
+	place, err := placeOf(a)
 	if err != nil {
 		return nil, err
 	}

@@ -110,7 +110,7 @@ func self(ctx context.Context, a *app.App) (string, error) {
 
 // edit changes what is known of an actor without a sign of life.
 func edit(a *app.App, name string, change func(*live.Presence)) error {
-	place, err := PlaceOf(a)
+	place, err := placeOf(a)
 	if err != nil {
 		return err
 	}

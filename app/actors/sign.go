@@ -28,7 +28,7 @@ func SignOfLife(a *app.App, name string, change func(*live.Presence)) error {
 // sign records a sign of life, without a process where change sets none: that of a
 // person's command is gone at once.
 func sign(a *app.App, name string, change func(*live.Presence)) error {
-	place, err := PlaceOf(a)
+	place, err := placeOf(a)
 	if err != nil {
 		return err
 	}
@@ -68,8 +68,8 @@ func prune(a *app.App, place live.Place, now time.Time) {
 	_ = place.PrunePresences(now, func(name string) bool { return slices.Contains(names, name) })
 }
 
-// PlaceOf is where the live state of the store is kept.
-func PlaceOf(a *app.App) (live.Place, error) {
+// placeOf is where the live state of the store is kept.
+func placeOf(a *app.App) (live.Place, error) {
 	store, err := jsonl.Discover(a.Where())
 	if err != nil {
 		return live.Place{}, err

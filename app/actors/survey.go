@@ -31,10 +31,10 @@ const (
 
 // States that follow from what is seen, beside those that somebody gives.
 const (
-	Active      = "active"
-	ActiveHuman = "active_human"
-	Inactive    = "inactive"
-	Failing     = "error"
+	stateActive      = "active"
+	stateActiveHuman = "active_human"
+	stateInactive    = "inactive"
+	stateFailing     = "error"
 )
 
 // survey is what the clone knows of its actors at one time.
@@ -312,13 +312,13 @@ func (s *survey) state(one *Actor, p live.Presence, ended bool) {
 	alive := one.Seen != nil && !ended && s.now.Sub(*one.Seen).Abs() < silence
 	switch {
 	case s.fails(one.Name):
-		one.State = Failing
+		one.State = stateFailing
 	case alive && one.Kind == profile.Human:
-		one.State = ActiveHuman
+		one.State = stateActiveHuman
 	case alive:
-		one.State = Active
+		one.State = stateActive
 	default:
-		one.State = Inactive
+		one.State = stateInactive
 	}
 }
 

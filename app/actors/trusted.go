@@ -55,7 +55,7 @@ func whatRuns(p *profile.Profile) string {
 // pauseChanged pauses an actor whose file runs what nobody agreed to. One that somebody
 // paused, drained or ended stays as it is.
 func pauseChanged(a *app.App, p *profile.Profile) error {
-	place, err := PlaceOf(a)
+	place, err := placeOf(a)
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func pauseChanged(a *app.App, p *profile.Profile) error {
 
 // agreedSince ends the pause of an actor to whose commands a person agreed meanwhile.
 func agreedSince(a *app.App, name string) error {
-	place, err := PlaceOf(a)
+	place, err := placeOf(a)
 	if err != nil {
 		return err
 	}
