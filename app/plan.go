@@ -95,7 +95,7 @@ func (p *planner) plan() *Plan {
 	stages, width := p.graph.Stages(p.within)
 	plan := &Plan{
 		Epic: p.epic, Stages: [][]string{}, Width: width, Deadlocks: p.deadlocks(),
-		CriticalPath: p.ids(p.graph.LongestChainWithin(p.within)),
+		CriticalPath: p.ids(p.graph.LongestChain(p.within)),
 	}
 	plan.Titles, plan.Standing = map[string]string{}, map[string]string{}
 	var free []int

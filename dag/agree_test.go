@@ -120,10 +120,10 @@ func agree(t *testing.T, s store, seen map[string]int) {
 	}
 	if b.acyclic() {
 		seen["acyclic"]++
-		if got, want := g.LongestChain(), b.deepest(); len(got) != want {
+		if got, want := g.LongestChain(nil), b.deepest(); len(got) != want {
 			t.Errorf("longest chain: got %s, want %d issues", ids(s, got), want)
 		}
-		if got := ids(s, g.LongestChain()); len(s) <= 12 && got != strings.Join(b.longest(), " ") {
+		if got := ids(s, g.LongestChain(nil)); len(s) <= 12 && got != strings.Join(b.longest(), " ") {
 			t.Errorf("longest chain: got %s, want %s", got, strings.Join(b.longest(), " "))
 		}
 	}
@@ -260,7 +260,7 @@ func sameTurnedRound(t *testing.T, s store) {
 // said is all that has an order, in ids.
 func said(s store) string {
 	g := dag.New(s)
-	text := fmt.Sprintln(ids(s, g.Ready(now)), ids(s, g.LongestChain()), ids(s, g.Epics()), rings(s))
+	text := fmt.Sprintln(ids(s, g.Ready(now)), ids(s, g.LongestChain(nil)), ids(s, g.Epics()), rings(s))
 	for _, ring := range g.Deadlocks() {
 		text += fmt.Sprintln(dag.Circle(ring.Steps, func(i int) string { return s[i].ID }))
 	}

@@ -43,7 +43,7 @@ func BenchmarkAnswers(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		g := dag.New(file)
-		if len(g.Ready(now)) == 0 || len(g.LongestChain()) == 0 {
+		if len(g.Ready(now)) == 0 || len(g.LongestChain(nil)) == 0 {
 			b.Fatal("nothing is ready")
 		}
 		g.Deadlocks()

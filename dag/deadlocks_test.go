@@ -81,7 +81,7 @@ func TestLarge(t *testing.T) {
 	if got := g.Unblocks(); got[0] != n-1 || got[n-1] != 0 || got[n-2] != 1 {
 		t.Errorf("unblocks: got %d, %d and %d", got[0], got[n-1], got[n-2])
 	}
-	if got := len(g.LongestChain()); got != n {
+	if got := len(g.LongestChain(nil)); got != n {
 		t.Errorf("longest chain: got %d", got)
 	}
 	for i := range s {

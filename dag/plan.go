@@ -7,10 +7,8 @@ import "slices"
 // ones it is the one with the smallest ids. Issues that block each other in a
 // ring count as one, the smallest id among them; pinned ones are no work and
 // are left out.
-func (g *Graph) LongestChain() []int { return g.LongestChainWithin(nil) }
-
-// LongestChainWithin is LongestChain of the issues that within picks; nil picks all.
-func (g *Graph) LongestChainWithin(within func(i int) bool) []int {
+// within picks the issues; nil picks all.
+func (g *Graph) LongestChain(within func(i int) bool) []int {
 	order, rank := g.ranks()
 	picked := func(i int) bool { return g.Outstanding(i) && (within == nil || within(i)) }
 	e := g.between(rank, picked)

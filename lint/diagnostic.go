@@ -66,9 +66,6 @@ func (d Diagnostic) Place() string {
 	return fmt.Sprintf("%s:%d", d.File, d.Line)
 }
 
-// Fixable reports whether Fix can fix it without a person's decision.
-func (d Diagnostic) Fixable() bool { return d.fix != nil }
-
 // Counts are the numbers of diagnostics by severity, and of waivers among them.
 type Counts struct {
 	Error   int `json:"error"`

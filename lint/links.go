@@ -8,6 +8,7 @@ import (
 
 	"stig/beads"
 	"stig/dag"
+	"stig/shell"
 )
 
 // unread finds links that are written as no row. One tells of all.
@@ -59,7 +60,7 @@ func unknownType(s *subject) {
 		}
 		s.add(RuleUnknownType, 0, 0,
 			fmt.Sprintf("dependency on %s: unknown type %q, never blocks", dep.On, dep.Type),
-			fmt.Sprintf("type %s\nthen stig dep add %s --on %s --type related, or blocks", s.drop(dep), word(s.issue.ID), word(dep.On)))
+			fmt.Sprintf("type %s\nthen stig dep add %s --on %s --type related, or blocks", s.drop(dep), shell.Quoted(s.issue.ID), shell.Quoted(dep.On)))
 	}
 }
 
@@ -179,11 +180,11 @@ func (s *subject) rows() []beads.Dep {
 // can: it puts back what goes from the file alone.
 func (s *subject) drop(dep beads.Dep) string {
 	if s.file.Place().ByBD() {
-		return fmt.Sprintf("bd dep remove %s %s", word(s.issue.ID), word(dep.On))
+		return fmt.Sprintf("bd dep remove %s %s", shell.Quoted(s.issue.ID), shell.Quoted(dep.On))
 	}
-	command := fmt.Sprintf("stig dep rm %s --on %s", word(s.issue.ID), word(dep.On))
+	command := fmt.Sprintf("stig dep rm %s --on %s", shell.Quoted(s.issue.ID), shell.Quoted(dep.On))
 	if dep.Type != "" {
-		command += " --type " + word(dep.Type)
+		command += " --type " + shell.Quoted(dep.Type)
 	}
 	return command
 }
@@ -208,15 +209,4 @@ func parentByID(id string) (string, bool) {
 		return "", false
 	}
 	return id[:dot], true
-}
-
-// word is an argument as a shell takes it.
-func word(text string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.:/@", r)
-	}
-	if text != "" && strings.TrimFunc(text, plain) == "" {
-		return text
-	}
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }

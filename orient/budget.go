@@ -100,7 +100,8 @@ func (b *Briefing) cutsOfLinks() []cut {
 	}
 }
 
-// cutsOfTexts drop what was written about the task, the description last.
+// cutsOfTexts drop what was written about the task, the description after all but the
+// last remarks and the open questions.
 func (b *Briefing) cutsOfTexts() []cut {
 	return []cut{
 		b.cutText(&b.Notes, "the further notes", leastOfNotes),

@@ -113,7 +113,7 @@ func LookBack(f *beads.Snapshot, g *dag.Graph, req RetroRequest, rules Rules) (*
 	before, _ = split(before, req.Last)
 	r := &Retro{Epic: req.Epic, Closed: idsOf(last), Surprise: retroSurprise(last, before)}
 	if len(last) > 0 {
-		r.From, r.To = day(last[len(last)-1].at), day(last[0].at)
+		r.From, r.To = dayIn(last[len(last)-1].at), dayIn(last[0].at)
 	}
 	turned := map[TurnKind]map[string]bool{Reopened: {}, WentBack: {}}
 	for _, c := range last {
@@ -252,13 +252,6 @@ func retroShifts(turns []Turn, last int, within func(id string) bool) *RetroShif
 	slices.Sort(s.IDs)
 	s.IDs = slices.Compact(s.IDs)
 	return s
-}
-
-func day(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return signals.Day(t)
 }
 
 // patterns finds what is no accident, the most telling first.

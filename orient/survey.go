@@ -371,7 +371,7 @@ func (s *surveyor) sum(issues []int) (sum float64, rated int) {
 
 func (s *surveyor) criticalPath() []string {
 	path := []string{}
-	for _, i := range s.graph.LongestChainWithin(s.graph.Lasting) {
+	for _, i := range s.graph.LongestChain(s.graph.Lasting) {
 		path = append(path, s.file.At(i).ID)
 	}
 	return path

@@ -69,7 +69,7 @@ func Graph(a *app.App, r GraphRequest) (*Graphed, error) {
 	if len(r.Status) > 0 {
 		chosen = slices.DeleteFunc(chosen, func(i int) bool { return !slices.Contains(r.Status, file.At(i).Status) })
 	}
-	for _, i := range graph.LongestChainWithin(graph.Lasting) {
+	for _, i := range graph.LongestChain(graph.Lasting) {
 		shown.Path = append(shown.Path, file.At(i).ID)
 	}
 	if shown.Issues = len(chosen); r.Most > 0 && shown.Issues > r.Most {
