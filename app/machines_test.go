@@ -125,7 +125,7 @@ func TestClaimOfAnotherMachine(t *testing.T) {
 	here := func(name string) *App { return onServer(t, dirs[1], url, name, "STIG_NOW=") }
 	for _, name := range []string{"w2", "w1"} {
 		_, err := here(name).Claim(t.Context(), ClaimRequest{ID: "demo-1"})
-		if !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "is claimed by w1 in /pier/tree on pier by process ") || !strings.Contains(err.Error(), " until 20") {
+		if !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "is claimed by w1 in "+filepath.Join(dirs[0], ".beads")+" on pier by process ") || !strings.Contains(err.Error(), " until 20") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
