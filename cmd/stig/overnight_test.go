@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -24,7 +25,7 @@ import (
 )
 
 var (
-	nightSize = flag.String("overnight", sample.Stress("1x4"), "how many epics, and issues of each, TestOvernight has worked on")
+	nightSize = flag.String("overnight", sample.Stress(littleNight), "how many epics, and issues of each, TestOvernight has worked on")
 	nightSeed = flag.Uint64("overnight-seed", 1, "what is random in TestOvernight")
 	nightKeep = flag.String("overnight-keep", "", "a directory that keeps what the loops and workers of TestOvernight said")
 )
@@ -93,6 +94,7 @@ type night struct {
 
 // The sizes of a night.
 const (
+	littleNight    = "1x4"
 	mostNightLoops = 10
 	nightLease     = 10 * time.Minute
 	nightTimeout   = 2 * time.Second // of a run
@@ -103,7 +105,7 @@ const (
 func newNight(t *testing.T) *night {
 	n := &night{dir: t.TempDir(), killed: map[string]int{}, exits: map[int]int{}, did: map[string]bool{}, began: time.Now()}
 	n.project.Seed = *nightSeed
-	if _, err := fmt.Sscanf(*nightSize, "%dx%d", &n.project.Epics, &n.project.Each); err != nil {
+	if _, err := fmt.Sscanf(cmp.Or(*nightSize, littleNight), "%dx%d", &n.project.Epics, &n.project.Each); err != nil {
 		t.Fatalf("-overnight %s: %v", *nightSize, err)
 	}
 	n.disk, n.mounted = nightDisk(t)
