@@ -3,6 +3,7 @@ package cli
 import (
 	"os"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/term"
 
@@ -92,39 +93,41 @@ func (s *sheet) Wrap(st style, first, rest, text string) {
 }
 
 // Wrapped breaks one line between words so that each part has at most so many
-// columns; a longer word is broken too. All parts are indented as the line is,
-// and below the text of a list item.
+// columns. A longer word, such as a path that somebody copies, stays whole on a line
+// of its own; one in a script that writes no spaces is broken between its characters.
+// All parts are indented as the line is, and below the text of a list item.
 func Wrapped(line string, most int) []string {
-	words := strings.Fields(line)
 	indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
 	if len(indent) > most/2 {
 		indent = ""
 	}
 	var lines []string
 	now, begun := indent, false // whether now holds a word
-	for k, word := range words {
-		for {
-			next := now + word
-			if begun {
-				next = now + " " + word
-			}
-			if visible.Columns(next) <= most {
-				now, begun = next, true
+	for k, word := range strings.Fields(line) {
+		if begun && visible.Columns(now+" "+word) <= most {
+			now += " " + word
+			continue
+		}
+		if begun {
+			lines, now = append(lines, now), indent
+		}
+		for wide := isWide(word); wide; {
+			head := visible.Fitting(word, most-visible.Columns(now))
+			if head == word {
 				break
 			}
-			if !begun {
-				head := visible.Fitting(word, most-visible.Columns(now))
-				now, word = now+head, word[len(head):]
-			}
-			lines = append(lines, now)
-			now, begun = indent, false
+			lines, now, word = append(lines, now+head), indent, word[len(head):]
 		}
+		now, begun = now+word, true
 		if k == 0 && len(word) < 5 && (word == "-" || word == "*" || strings.TrimLeft(word, "0123456789") == ".") {
 			indent += strings.Repeat(" ", len(word)+1)
 		}
 	}
 	return append(lines, now)
 }
+
+// isWide reports whether a word has characters of two columns, as Chinese and Japanese.
+func isWide(word string) bool { return visible.Columns(word) > utf8.RuneCountInString(word) }
 
 // markdown puts our own Markdown on the sheet: its headings stand out, and
 // what it quotes keeps its lines.
