@@ -34,7 +34,7 @@ func TestWorker(t *testing.T) {
 		if _, err := g.Must(t.Context(), "cat-file", "-e", "stig/work:"+name); err == nil {
 			continue // it was done before
 		}
-		tree, err := worktree.Prepare(t.Context(), o, fmt.Sprint("a-", i))
+		tree, err := worktree.Prepare(t.Context(), o, fmt.Sprint("killed-", i))
 		if err == nil {
 			err = os.WriteFile(filepath.Join(tree.Dir, name), []byte("work\n"), 0o600)
 		}
@@ -72,7 +72,7 @@ func TestKilled(t *testing.T) {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestWorker$")
 		out.Reset()
 		cmd.Env, cmd.Stdout, cmd.Stderr = append(c.Git.Env, worker+"="+c.Root), &out, &out
-		cmd.WaitDelay = time.Millisecond // a git of a killed one holds the output
+		cmd.WaitDelay = time.Second // a git of a killed one holds the output
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -98,7 +98,7 @@ func TestKilled(t *testing.T) {
 	if got := c.git(c.Root, "log", "--format=%s", "--no-merges", "stig/work"); strings.Count(got, "\n") != killedIssues {
 		t.Errorf("committed twice, or not:\n%s", got)
 	}
-	if got := c.git(c.Root, "for-each-ref", "--format=%(refname)") + c.git(c.Root, "worktree", "list"); strings.Contains(got, "a-") {
+	if got := c.git(c.Root, "for-each-ref", "--format=%(refname)") + c.git(c.Root, "worktree", "list"); strings.Contains(got, "killed-") {
 		t.Errorf("left %s", got)
 	}
 }
