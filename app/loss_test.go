@@ -13,6 +13,7 @@ import (
 
 	"stig/beads"
 	"stig/host"
+	"stig/internal/sample"
 	"stig/jsonl"
 	"stig/signals"
 	"stig/textfile"
@@ -167,5 +168,51 @@ func TestLossWhereNothingCanBeKept(t *testing.T) {
 	write(t, dir, "demo-1")
 	if text := posted(t, a, "s"); text != "" || len(said) != 1 {
 		t.Errorf("after a tool: %q, %q", text, said)
+	}
+}
+
+// TestNothingIsLostAmongWriters has four workers write and take back while others ask what
+// is lost: nothing is, at any moment.
+func TestNothingIsLostAmongWriters(t *testing.T) {
+	a, dir := front(t)
+	ids := []string{"demo-1", "demo-2", "demo-3", "demo-4"}
+	write(t, dir, ids...)
+	posted(t, a, "s")
+	var all sync.WaitGroup
+	done := make(chan struct{})
+	for i, id := range ids {
+		all.Go(func() {
+			for range sample.Rounds(8) {
+				r := LinkRequest{ID: id, Dep: beads.Dep{On: ids[(i+1)%len(ids)], Type: "related"}}
+				_, err := a.Fresh(t.Context(), "link").Link(t.Context(), r)
+				if err == nil {
+					_, err = a.Fresh(t.Context(), "comment").Comment(t.Context(), CommentRequest{ID: id, Text: "said"})
+				}
+				if err == nil {
+					_, err = a.Fresh(t.Context(), "unlink").Unlink(t.Context(), r)
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	go func() { all.Wait(); close(done) }()
+	for asked := 0; ; asked++ {
+		select {
+		case <-done:
+			if asked == 0 {
+				t.Error("nobody asked")
+			}
+			return
+		default:
+		}
+		lost, _, err := a.Fresh(t.Context(), "recover").FindLost(t.Context(), nil)
+		if err != nil || len(lost) > 0 {
+			t.Errorf("lost: %+v, %v", lost, err)
+		}
+		if text := posted(t, a, "s"); text != "" {
+			t.Errorf("a session is told:\n%s", text)
+		}
 	}
 }

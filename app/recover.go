@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -69,22 +70,35 @@ func unknown(store beads.Store, j live.Journal, ids []string) error {
 	return err
 }
 
-// question gathers what recovery needs of the store and of the clone.
-func (a *App) question(ctx context.Context, file *beads.Snapshot) (recovery.Question, error) {
-	store := file.Place()
-	place, err := a.Live(store)
-	if err != nil {
-		return recovery.Question{}, err
+const (
+	recoverWait = 30 * time.Second // how long those wait for writers who asked what is lost
+	asideWait   = 2 * time.Second  // and those whom it is told beside something else
+)
+
+// question gathers what recovery needs of the store and of the clone. The store and its
+// journal are read while nobody writes them: what was written between would seem to be
+// lost, and what was taken away between to have been lost before. The caller closes the file.
+func (a *App) question(ctx context.Context, store beads.Store, read func(live.Place) (live.Journal, error), wait time.Duration) (q recovery.Question, err error) {
+	if q.Place, err = a.Live(store.Place()); err != nil {
+		return q, err
 	}
-	repo, path, err := a.Git(store)
+	repo, path, err := a.Git(store.Place())
 	if err != nil {
-		return recovery.Question{}, err
+		return q, err
 	}
-	clone := recovery.Clone{Path: path, Others: func() []beads.Store { return a.storesBeside(ctx, store) }}
-	if place.Shared() && process.Finder("", a.Getenv)("git") {
+	clone := recovery.Clone{Path: path, Others: func() []beads.Store { return a.storesBeside(ctx, store.Place()) }}
+	if q.Place.Shared() && process.Finder("", a.Getenv)("git") {
 		clone.Git = repo
 	}
-	return recovery.Question{Place: place, File: file, Held: clone}, nil
+	q.Held = clone
+	resume, err := jsonl.Pause(ctx, store.Place(), wait)
+	if err != nil {
+		return q, err
+	}
+	if q.Journal, err = read(q.Place); err == nil {
+		q.File, err = store.Snapshot()
+	}
+	return q, errors.Join(err, resume())
 }
 
 // FindLost lists what is missing of those issues, of all where none is named: what
@@ -98,29 +112,28 @@ func (a *App) FindLost(ctx context.Context, ids []string) (lost, others []recove
 // missing lists what is missing of those issues, and where the journal is that
 // says so. It refuses ids that are unknown.
 func (a *App) missing(ctx context.Context, ids []string) (findings []recovery.Finding, place live.Place, err error) {
-	file, err := a.Open()
+	store, err := a.discoverToRead()
 	if err != nil {
 		return nil, place, err
 	}
-	defer file.Close()
-	if err := inFile(file.Place(), "stig recover"); err != nil {
+	if err := inFile(store.Place(), "stig recover"); err != nil {
 		return nil, place, err
 	}
-	if file.Place().Mode == beads.Dolt {
+	if store.Place().Mode == beads.Dolt {
 		return nil, place, Usage("stig recover: is for a store in a file, and bd keeps this one in Dolt, with its history",
 			"type stig log to see what was written from here, and bd history ID to see what became of it")
 	}
+	q, err := a.question(ctx, store, live.Place.Journal, recoverWait)
+	if err != nil {
+		return nil, place, err
+	}
+	file := q.File
+	defer file.Close()
+	a.warnOfStore(file)
 	problems := file.Problems()
 	if i := slices.IndexFunc(problems, func(p beads.Problem) bool { return p.Rule == beads.ConflictMarker }); i >= 0 {
 		return nil, place, &fault.Error{Code: fault.Refused, Path: file.Place().Name(), Line: problems[i].Line, Reason: "what is lost is not known: " + problems[i].Message,
 			Hint: "type stig check to see what is to be decided, then run the command again"}
-	}
-	q, err := a.question(ctx, file)
-	if err != nil {
-		return nil, place, err
-	}
-	if q.Journal, err = q.Place.Journal(); err != nil {
-		return nil, place, err
 	}
 	a.warnOfJournal(q.Journal)
 	all, err := recovery.Find(ctx, q)
@@ -134,7 +147,7 @@ func (a *App) missing(ctx context.Context, ids []string) (findings []recovery.Fi
 		}
 	}
 	if err == nil && len(findings) == 0 {
-		err = unknown(a.At(file.Place()), q.Journal, ids)
+		err = unknown(store, q.Journal, ids)
 	}
 	return findings, q.Place, err
 }
@@ -355,14 +368,10 @@ func (a *App) noteLost(ctx context.Context, store beads.Place) string {
 		return ""
 	}
 	seen, now := place.Seen(), live.Stamp(store.Path)
-	if now == seen.Left || now == seen.Looked {
-		return ""
+	if now == seen.Left || now == seen.Looked || len(place.Mark()) == 0 {
+		return "" // stig left it so, it was looked at, or stig never wrote it
 	}
-	journal, err := place.Recent()
-	if err != nil || len(journal.Records) == 0 {
-		return ""
-	}
-	lost, err := a.lostHere(ctx, store, journal) // after its stamp: what changes between is looked at next time
+	lost, err := a.lostHere(ctx, store) // after its stamp: what changes between is looked at next time
 	if err != nil {
 		return ""
 	}
@@ -391,18 +400,14 @@ func rememberLost(place live.Place, stamp string, lost []recovery.Finding) (fres
 	return fresh, place.Remember(next)
 }
 
-// lostHere lists what was written here and is lost.
-func (a *App) lostHere(ctx context.Context, store beads.Place, journal live.Journal) (lost []recovery.Finding, err error) {
-	file, err := a.At(store).Snapshot()
+// lostHere lists what was written here lately and is lost.
+func (a *App) lostHere(ctx context.Context, store beads.Place) (lost []recovery.Finding, err error) {
+	q, err := a.question(ctx, a.At(store), live.Place.Recent, asideWait)
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
-	q, err := a.question(ctx, file)
-	if err != nil {
-		return nil, err
-	}
-	q.Quick, q.Journal = true, journal
+	defer q.File.Close()
+	q.Quick = true
 	findings, err := recovery.Find(ctx, q)
 	lost, _ = split(findings)
 	return lost, err
@@ -514,11 +519,7 @@ func (a *App) stillLost(ctx context.Context, l *loss.Look, gone []loss.Gone) (lo
 	if len(gone) == 0 {
 		return nil
 	}
-	journal, err := l.Place.Recent()
-	if err != nil {
-		return nil
-	}
-	all, err := a.lostHere(ctx, l.Store, journal)
+	all, err := a.lostHere(ctx, l.Store)
 	if err != nil {
 		return nil
 	}

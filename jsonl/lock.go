@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"time"
 
 	"stig/beads"
@@ -184,7 +185,7 @@ func await(ctx context.Context, path, target string) (*os.File, error) {
 			return nil, &fault.Error{Code: fault.Store, Path: path, Reason: "cannot be locked: is a link", Hint: "remove it; no program needs it to stay"}
 		}
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
-		if errors.Is(err, fs.ErrPermission) {
+		if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
 			f, err = os.Open(path) // somebody else's lock file
 		}
 		if err != nil {

@@ -31,6 +31,7 @@ type Look struct {
 	known    bool // the session looked before
 	was, now live.Baseline
 	text     []byte
+	journal  live.Journal // what was recorded since the look before
 }
 
 // NewLook begins to look at a store.
@@ -56,8 +57,8 @@ func (l *Look) moved() bool { return l.Place.Head != "" && l.Place.Head != l.was
 // Stamp is that of the file as Read read it.
 func (l *Look) Stamp() string { return l.now.Stamp }
 
-// Read reads the store while nobody who locks it writes it. An error leaves all to
-// the next look.
+// Read reads the store and its journal while nobody who locks them writes: of a later
+// record the text would seem to lack what it wrote. An error leaves all to the next look.
 func (l *Look) Read(ctx context.Context) (err error) {
 	path, err := filepath.Abs(l.Store.Path)
 	if err != nil {
@@ -81,6 +82,9 @@ func (l *Look) Read(ctx context.Context) (err error) {
 	if l.text, err = os.ReadFile(path); err == nil && l.now.Stamp != live.Stamp(path) {
 		err = fmt.Errorf("%s: written while it was read", path)
 	}
+	if err == nil && l.known {
+		l.journal, err = l.Place.Since(l.was.Mark)
+	}
 	return err
 }
 
@@ -98,12 +102,8 @@ func (l *Look) Find(at func(commit string) ([]byte, error), merge func(commit st
 	if err != nil {
 		return Found{}, err
 	}
-	journal, err := l.Place.Since(l.was.Mark)
-	if err != nil {
-		return Found{}, err
-	}
-	journal.Records = slices.DeleteFunc(journal.Records, func(r live.Record) bool { return r.Worktree != l.Place.Worktree })
-	q := question{Before: before, Now: l.text, Records: journal.Records, Put: put}
+	records := slices.DeleteFunc(l.journal.Records, func(r live.Record) bool { return r.Worktree != l.Place.Worktree })
+	q := question{Before: before, Now: l.text, Records: records, Put: put}
 	if l.moved() {
 		q.Past = &past{
 			Old:   func() ([]byte, error) { return at(l.was.Head) },
