@@ -167,7 +167,8 @@ func (l *loop) editors(r *live.Run, pick func(live.Change) bool) (names []string
 		return nil // what the issue is like says more
 	}
 	for _, e := range journal.Records {
-		if e.Result == live.Written && e.Command != "work" && !e.At.Before(r.Started) &&
+		// The result of an edit is recorded just after the store shows it.
+		if e.Result != live.Failed && e.Command != "work" && !e.At.Before(r.Started) &&
 			slices.ContainsFunc(e.Changes, func(c live.Change) bool { return c.Issue == r.Issue && pick(c) }) {
 			names = append(names, e.Actor)
 		}
