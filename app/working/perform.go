@@ -353,9 +353,15 @@ func (l *loop) setUp(ctx context.Context, r *live.Run, tree *worktree.Tree) erro
 	return os.WriteFile(mark, []byte(l.profile.Setup), 0o600)
 }
 
-// lastLine is the last line of an output that says something, shortened.
+// lastLine is the last line of an output that says something, shortened: git and stig end
+// an error with lines of hints, which say what to type and not what happened.
 func lastLine(text string) string {
-	lines := strings.Split(strings.TrimSpace(app.Visible(text)), "\n")
-	line := []rune(secret.Hide(strings.TrimSpace(lines[len(lines)-1])))
+	last := ""
+	for line := range strings.Lines(app.Visible(text)) {
+		if line = strings.TrimSpace(line); line != "" && (last == "" || !strings.HasPrefix(line, "hint:")) {
+			last = line
+		}
+	}
+	line := []rune(secret.Hide(last))
 	return string(line[:min(len(line), 200)])
 }

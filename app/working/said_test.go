@@ -1,0 +1,17 @@
+package working
+
+import "testing"
+
+func TestLastLine(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                       "",
+		"one\n\ntwo \n\n":        "two",
+		"stig: no\nhint: type x": "stig: no",
+		"hint: a\nhint: b\n":     "hint: a",
+		"hint: a\nit failed\n":   "it failed",
+	} {
+		if got := lastLine(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
