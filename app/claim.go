@@ -273,7 +273,7 @@ func (c *claimer) lease(issue string) live.Lease {
 // worker loop started it names the run, whose end returns it.
 func (c *claimer) kept(l live.Lease) live.Lease {
 	l.Run, l.Took = c.who.Run, ""
-	l.Process, l.Person = process.ID{}, c.app.isPerson(c.place, l.Actor)
+	l.Process, l.Person = process.ID{}, c.app.IsPerson(c.place, l.Actor)
 	return l
 }
 
@@ -297,8 +297,8 @@ func (c *claimer) settle(l *live.Lease) {
 	c.app.WarnOfShared(err)
 }
 
-// isPerson reports whether a name is that of a person, as far as it is known here.
-func (a *App) isPerson(p live.Place, name string) bool {
+// IsPerson reports whether a name is that of a person, as far as it is known here.
+func (a *App) IsPerson(p live.Place, name string) bool {
 	if actor.IsSession(name) || a.Getenv("STIG_RUN") != "" {
 		return false
 	}

@@ -17,9 +17,11 @@ import (
 	"stig/host"
 	"stig/notes"
 	"stig/orient"
+	"stig/process"
 	"stig/secret"
 	"stig/signals"
 	"stig/verify"
+	"stig/worktree"
 )
 
 // CloseOptions are the flags of a close.
@@ -59,6 +61,9 @@ func (a *App) Close(ctx context.Context, ids []string, o CloseOptions, each func
 		}
 		if err == nil {
 			c.close(ctx, candidate, &f)
+			if f.Closed != nil && !o.DryRun {
+				a.warnOfStranded(ctx, c.Site.Store, f.Id)
+			}
 			a.Notify(ctx, c.Site.Store, c.Edit.Now, f.Notices(signals.Day(c.Edit.Now)))
 		}
 		if err := ctx.Err(); err != nil {
@@ -70,6 +75,27 @@ func (a *App) Close(ctx context.Context, ids []string, o CloseOptions, each func
 		findings = append(findings, f)
 	}
 	return findings, nil
+}
+
+// warnOfStranded says that the work on an issue is on its branch alone, such as that of a
+// loop of which nothing could be shown: whoever builds on the issue does not have it.
+func (a *App) warnOfStranded(ctx context.Context, store beads.Place, id string) {
+	if remedy := a.Stranded(ctx, store, id); remedy != "" {
+		a.Warn("%s: its work is on branch %s alone", id, worktree.BranchOf(id, worktree.Usual))
+		a.Hint("type " + remedy)
+	}
+}
+
+// Stranded is worktree.Stranded of an issue of the store.
+func (a *App) Stranded(ctx context.Context, store beads.Place, id string) (remedy string) {
+	if !process.Finder("", a.Getenv)("git") {
+		return ""
+	}
+	repo, _, err := a.Git(store)
+	if err != nil {
+		return ""
+	}
+	return worktree.Stranded(ctx, repo, id)
 }
 
 // check refuses a request that names no issue or gives no reason.
@@ -225,6 +251,7 @@ type Gated struct {
 	closer    *closer
 	candidate *checkpoint.Candidate
 	trial     *Trial
+	waiver    verify.Evidence // the word of a person instead of a verdict; nil for none
 }
 
 // Gate runs the checks of an issue in the work tree that a is started in, or takes the
@@ -250,8 +277,21 @@ func (a *App) Gate(ctx context.Context, id string, o CloseOptions) (*Gated, erro
 // Verdict is what the checks showed.
 func (g *Gated) Verdict() *verify.Verdict { return g.trial.Verdict }
 
-// Passed reports whether all checks passed.
-func (g *Gated) Passed() bool { return g.trial.Verdict.Passed() }
+// Passed reports whether all checks passed, or a person takes the issue without them.
+func (g *Gated) Passed() bool { return g.waiver != nil || g.trial.Verdict.Passed() }
+
+// Take has a person's word stand for checks that do not run.
+func (g *Gated) Take(why, person string) error {
+	waiver, err := verify.Waive(why, person)
+	if err != nil {
+		return err
+	}
+	if g.trial.Asks() {
+		waiver = waiver.NotTried("they could not be run")
+	}
+	g.waiver = waiver
+	return nil
+}
 
 // Close closes the issue on its verdict, unless its criteria changed since, and notifies
 // of what follows.
@@ -262,6 +302,9 @@ func (g *Gated) Close(ctx context.Context) (*checkpoint.Closed, error) {
 	}
 	closing := c.closing
 	closing.Evidence, closing.Edited = g.trial.Verdict, g.trial.Edited
+	if g.waiver != nil {
+		closing.Evidence = g.waiver
+	}
 	f := Finding{Id: g.candidate.ID, Trial: g.trial}
 	if f.Closed, f.Err = checkpoint.Close(ctx, c.Store, c.Edit, f.Id, closing, c.Rules); f.Err != nil {
 		return nil, f.Err

@@ -140,6 +140,9 @@ func (u Update) write(ctx context.Context, s beads.Store, o beads.Options, id st
 			return err
 		}
 		full, before := record.Text(beads.ID), notes.Parse(record.Text(beads.Notes))
+		if u.Question.Unclosed && beads.IsClosed(record.Text(beads.Status)) {
+			return &fault.Error{Code: fault.Changed, ID: full, Reason: "was closed meanwhile"}
+		}
 		if err := refuse(full, before); err != nil {
 			return err
 		}

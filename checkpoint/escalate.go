@@ -24,6 +24,7 @@ type Question struct {
 	By      string        // who asks, "" when unknown
 
 	Evidence bool // a new table gets the evidence rows
+	Unclosed bool // refuses (fault.Changed) an issue that is closed by now
 }
 
 // Answer is what a person decides about the questions that stand on an issue. It

@@ -111,6 +111,7 @@ func (e *examination) run() {
 		e.mergeDriver()
 		e.lockFiles()
 		e.gitHooks()
+		e.branches()
 		e.workTrees()
 	}
 	e.workers()

@@ -10,10 +10,11 @@ import (
 	"stig/lease"
 	"stig/live"
 	"stig/process"
+	"stig/worktree"
 )
 
 // workers looks at what worker loops left: loops that were killed at an issue, leases of
-// the dead, work trees of closed issues, and files of the live state that cannot be read.
+// the dead, branches and work trees of closed issues, and files of the live state that cannot be read.
 func (e *examination) workers() {
 	place, err := e.app.Live(e.store)
 	if err != nil {
@@ -86,11 +87,36 @@ func (e *examination) workTrees() {
 		if at, known := snapshot.Index(issue); !ok || !known || !beads.IsClosed(snapshot.At(at).Status) {
 			continue
 		}
+		if e.app.Stranded(e.ctx, e.store, issue) != "" {
+			continue // branches says so
+		}
 		unlock := ""
 		if strings.Contains(entry, "\nlocked") {
 			unlock = "git worktree unlock " + dir + " && "
 		}
 		e.todo("work trees", fmt.Sprintf("%s is closed, and its work tree is still there: %s", issue, filepath.ToSlash(dir)),
 			"see what it holds: git -C "+dir+" status; then type "+unlock+"git worktree remove "+dir)
+	}
+}
+
+// branches looks for branches of closed issues that have work which no other branch has.
+func (e *examination) branches() {
+	snapshot, err := e.app.At(e.store).Snapshot()
+	if err != nil {
+		return // findStore said so
+	}
+	defer snapshot.Close()
+	there := map[string]bool{}
+	for name := range strings.FieldsSeq(e.said("for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads/stig/")) {
+		there[name] = true
+	}
+	for _, issue := range snapshot.All() {
+		branch := worktree.BranchOf(issue.ID, worktree.Usual)
+		if !there[branch] || !beads.IsClosed(issue.Status) {
+			continue
+		}
+		if remedy := e.app.Stranded(e.ctx, e.store, issue.ID); remedy != "" {
+			e.todo("branches", fmt.Sprintf("%s is closed, and its work is on branch %s alone", issue.ID, branch), remedy)
+		}
 	}
 }

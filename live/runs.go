@@ -51,6 +51,14 @@ type Run struct {
 	Heard  bool   `json:"heard,omitempty"`  // somebody said something on the issue before, which is acknowledged at its end
 	Said   string `json:"said,omitempty"`   // the last line of the output, shortened
 	Asked  bool   `json:"asked,omitempty"`  // the loop asked a person at its end: what was before counts no more
+	Taken  *Taken `json:"taken,omitempty"`  // a person took the work as it is, and nothing was started; nil for none
+}
+
+// Taken is the answer of a person that work of which nothing can be shown is done.
+type Taken struct {
+	By   string `json:"by"`
+	Word string `json:"word"` // what they said, in one line
+	Part string `json:"part"` // tells the answer from others on the issue
 }
 
 // RecordRun puts a run into the records, at its start and again, with the same ID, at

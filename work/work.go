@@ -32,6 +32,9 @@ func (o Outcome) IsFailure() bool { return o == Silent || o == Failed || o == Ti
 // get it closed.
 func (o Outcome) IsPass() bool { return o == Rejected || o == Advanced }
 
+// IsRepeated reports whether the run says nothing of the work: it did not come to its end.
+func (o Outcome) IsRepeated() bool { return o == "" || o == Later || o == Stopped || o == Lost }
+
 // ExitLater is the exit code by which a command asks to be started later: EX_TEMPFAIL
 // of sysexits.h.
 const ExitLater = 75

@@ -393,21 +393,15 @@ func List(ctx context.Context, o Options) ([]*Tree, error) {
 	return trees, nil
 }
 
-// Beside gives the directory of the work tree that holds work on a branch which the branch
-// does not have: changes that are not committed, or HEAD elsewhere; also where the branch has
-// no commit that Onto lacks. "" where it has all, or no work tree is there.
-func Beside(ctx context.Context, o Options, branch string) (dir string, err error) {
+// At gives the directory of the work tree that has a branch checked out; "" for none.
+func At(ctx context.Context, o Options, branch string) (dir string, err error) {
 	trees, err := List(ctx, o)
 	if err != nil {
 		return "", err
 	}
 	for _, t := range trees {
-		if t.Branch != branch || !isDir(t.Dir) {
-			continue
-		}
-		s, err := t.status(ctx)
-		if err != nil || s.dirty || s.branch != branch || t.Head == t.Base {
-			return t.Dir, nil // what cannot be known a person sees there
+		if t.Branch == branch && isDir(t.Dir) {
+			return t.Dir, nil
 		}
 	}
 	return "", nil

@@ -121,7 +121,7 @@ func (l *loop) left(ctx context.Context, r *live.Run, tree *worktree.Tree) (left
 	left.Checkpoint = r.Notes != verify.Hash(record.Text(beads.Notes)) && !l.onlyOthers(r, changesNotes)
 	left.Traces = l.comments(record, r.ID) > r.Comments || l.edited(r)
 	now, err := l.stateOf(ctx, r)
-	left.Changed = now.State != r.Tree || l.place.Tree.Root == "" // without git nothing tells, and the gate decides
+	left.Changed = now.State != r.Tree || r.Taken != nil || l.place.Tree.Root == "" // without git nothing tells, and the gate decides
 	if err == nil && !left.Changed && tree != nil {
 		left.Changed, err = l.unjudged(ctx, r, tree, now)
 	}
@@ -284,14 +284,14 @@ func (l *loop) conclude(ctx context.Context, r *live.Run, outcome work.Outcome) 
 			if err := l.leave(ctx, l.name, *said); err != nil {
 				return err
 			}
-			if err := l.escalate(ctx, r, past.Failures); err != nil {
+			if outcome, err = l.escalate(ctx, r, outcome, past.Failures); err != nil {
 				return err
 			}
 			said = nil
 		}
 	}
 	if outcome.IsPass() && past.Passes >= l.passes() && !l.NoClose {
-		if err := l.escalate(ctx, r, []live.Run{with(*r, outcome)}); err != nil {
+		if outcome, err = l.escalate(ctx, r, outcome, []live.Run{with(*r, outcome)}); err != nil {
 			return err
 		}
 	}
@@ -511,7 +511,7 @@ func shortened(text string) string {
 
 // escalate asks a person about an issue that the loop does not get done, and has the run
 // say so. failures are the failed attempts, or the last pass.
-func (l *loop) escalate(ctx context.Context, r *live.Run, failures []live.Run) error {
+func (l *loop) escalate(ctx context.Context, r *live.Run, outcome work.Outcome, failures []live.Run) (work.Outcome, error) {
 	var text strings.Builder
 	if work.Outcome(failures[0].Outcome).IsFailure() {
 		fmt.Fprintf(&text, "%s failed at this issue, and it is not tried again before somebody answers. What is to change?\n", app.Counted(len(failures), "run"))
@@ -520,20 +520,32 @@ func (l *loop) escalate(ctx context.Context, r *live.Run, failures []live.Run) e
 	}
 	for _, f := range failures {
 		fmt.Fprintf(&text, "\n- run %s of %s: %s, exit %d", f.ID, f.Actor, f.Outcome, f.Exit)
-		if said := strings.TrimSpace(f.Why + " " + f.Said); said != "" {
-			fmt.Fprintf(&text, ": `%s`", strings.ReplaceAll(said, "`", "'"))
+		if f.Why != "" {
+			fmt.Fprintf(&text, ": `%s`", strings.ReplaceAll(f.Why, "`", "'"))
+		}
+		if f.Said != "" && !strings.Contains(f.Why, f.Said) {
+			fmt.Fprintf(&text, "; the last that it printed: `%s`", strings.ReplaceAll(f.Said, "`", "'"))
 		}
 	}
 	text.WriteString("\n" + l.where(ctx, r))
-	return l.ask(ctx, r, text.String())
+	if asked, err := l.ask(ctx, r, text.String()); asked == work.Lost || err != nil {
+		return asked, err
+	}
+	return outcome, nil
 }
 
-// ask puts a question to a person, once.
-func (l *loop) ask(ctx context.Context, r *live.Run, text string) error {
-	_, err := l.fresh(ctx, "").Escalate(ctx, app.EscalateRequest{ID: r.Issue, Question: checkpoint.Question{Text: text}})
-	if err == nil || fault.Is(err, fault.Conflict) { // it waits already
+// ask puts a question to a person, once; about an issue that was closed meanwhile nobody is
+// asked any more.
+func (l *loop) ask(ctx context.Context, r *live.Run, text string, options ...string) (work.Outcome, error) {
+	question := checkpoint.Question{Text: text, Options: options, Unclosed: true}
+	_, err := l.fresh(ctx, "").Escalate(ctx, app.EscalateRequest{ID: r.Issue, Question: question})
+	switch {
+	case fault.Is(err, fault.Changed):
+		_, r.Why = l.closedByOthers(r)
+		return work.Lost, nil
+	case err == nil, fault.Is(err, fault.Conflict): // it waits already
 		r.Asked = true
-		return nil
+		return work.Waiting, nil
 	}
-	return err
+	return "", err
 }

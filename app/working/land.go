@@ -15,6 +15,7 @@ import (
 	"stig/fault"
 	"stig/live"
 	"stig/notes"
+	"stig/shell"
 	"stig/signals"
 	"stig/verify"
 	"stig/work"
@@ -33,7 +34,7 @@ func (l *loop) land(ctx context.Context, r *live.Run, tree *worktree.Tree, left 
 		return work.Lost, nil
 	}
 	if r.Criteria != verify.Hash(criteria.Of(record).Text()) {
-		return work.Waiting, l.ask(ctx, r, fmt.Sprintf("The acceptance criteria changed while %s worked on the issue, so that its loop does not close it. Do they say what is wanted?\n%s", l.name, l.where(ctx, r)))
+		return l.ask(ctx, r, fmt.Sprintf("The acceptance criteria changed while %s worked on the issue, so that its loop does not close it. Do they say what is wanted?\n%s", l.name, l.where(ctx, r)))
 	}
 	if tree == nil {
 		return l.prove(ctx, r, nil, left, record)
@@ -108,12 +109,17 @@ func (l *loop) prove(ctx context.Context, r *live.Run, tree *worktree.Tree, left
 	a := l.fresh(ctx, dir)
 	a.Progress, a.Terminal = io.Discard, false // what checks print is in the logs and in feedback
 	gated, err := a.Gate(ctx, r.Issue, app.CloseOptions{Reason: l.reason(record, r)})
+	if errors.Is(err, app.ErrNotRun) && r.Taken != nil {
+		err = gated.Take(r.Taken.Word, r.Taken.By)
+	}
 	switch {
 	case ctx.Err() != nil:
 		r.Why = "while its checks ran"
 		return brokenBy(ctx), nil
-	case errors.Is(err, app.ErrNotRun):
-		return work.Waiting, l.ask(ctx, r, fmt.Sprintf("%s is done by its word, and nothing in the acceptance criteria can be run: %v. Is it done?\n%s", r.Issue, err, l.where(ctx, r)))
+	case errors.Is(err, app.ErrNotRun) && r.Taken == nil:
+		return l.ask(ctx, r, fmt.Sprintf("%s says that it is done, and its checks do not run: %v. Is it done? "+
+			"With criteria that can be run the loop sees for itself: stig edit %s --acceptance TEXT, and then any answer.\n%s",
+			l.name, err, shell.Quoted(r.Issue), l.where(ctx, r)), takeIt, notDone)
 	case err != nil:
 		return l.refused(ctx, r, left, err)
 	case !gated.Passed():
@@ -145,7 +151,7 @@ func (l *loop) refused(ctx context.Context, r *live.Run, left work.Left, err err
 	case fault.Is(err, fault.Waits):
 		return work.Waiting, nil
 	case fault.Is(err, fault.Changed):
-		return work.Waiting, l.ask(ctx, r, fmt.Sprintf("The acceptance criteria changed while they ran: %v. Do they say what is wanted?\n%s", err, l.where(ctx, r)))
+		return l.ask(ctx, r, fmt.Sprintf("The acceptance criteria changed while they ran: %v. Do they say what is wanted?\n%s", err, l.where(ctx, r)))
 	case fault.Is(err, fault.Found):
 		r.Why = app.Folded(err.Error())
 		return work.Advanced, nil
@@ -209,15 +215,53 @@ func failed(v *verify.Verdict) (why string, exit int, text string) {
 	return "its checks did not pass", 1, ""
 }
 
-// where says to a person where the work of a run is.
+// where says to a person where the work of a run is: a branch that a work tree has checked
+// out cannot be checked out elsewhere.
 func (l *loop) where(ctx context.Context, r *live.Run) string {
 	if r.Branch == "" {
 		return ""
 	}
+	text := "\nIts branch is " + r.Branch
 	if l.trees != nil && r.Step != stepLanded {
-		if dir, err := worktree.Beside(ctx, *l.trees, r.Branch); err == nil && dir != "" {
-			return "\nThe work is in the work tree " + dir + ".\n"
+		if dir, err := worktree.At(ctx, *l.trees, r.Branch); err == nil && dir != "" {
+			text += ", in the work tree " + dir
 		}
 	}
-	return "\nThe work is on branch " + r.Branch + ".\n"
+	return text + ".\n"
+}
+
+// The options of a question whether work is done of which nothing can be shown.
+const (
+	takeIt  = "it is done: merge the work, and close the issue on my word"
+	notDone = "it is not done yet"
+)
+
+// taken is the answer of a person that the issue of a run is done as it is; nil where the
+// last one says otherwise, is an agent's, or had a run already.
+func (l *loop) taken(r *live.Run) (*live.Taken, error) {
+	record, err := l.recordOf(r.Issue)
+	if err != nil || record == nil {
+		return nil, err
+	}
+	said := signals.Exchanges(signals.Escalations(notes.Parse(record.Text(beads.Notes))))
+	if len(said) == 0 {
+		return nil, nil
+	}
+	last := said[len(said)-1]
+	options := signals.ReadQuestion(last.Question.Text).Options
+	if last.Answer == nil || len(options) == 0 || options[0] != takeIt || !strings.HasPrefix(last.Answer.Text, takeIt) || !l.app.IsPerson(l.place, last.Answer.By) {
+		return nil, nil
+	}
+	t := &live.Taken{By: last.Answer.By, Word: app.Folded(last.Answer.Text), Part: fmt.Sprint(len(said), " ", last.Question.Hash())}
+	now, err := l.now()
+	if err != nil {
+		return nil, err
+	}
+	runs, err := l.runs(now)
+	for _, e := range runs {
+		if e.Issue == r.Issue && e.ID != r.ID && e.Taken != nil && e.Taken.Part == t.Part && !work.Outcome(e.Outcome).IsRepeated() {
+			return nil, nil
+		}
+	}
+	return t, err
 }

@@ -230,6 +230,9 @@ func (l *loop) busy() string {
 	return l.busyText
 }
 
+// mostBeaten is how often in a row the loop looks anew at once where others were faster.
+const mostBeaten = 5
+
 // act does the first thing that can be done of what was sensed.
 func (l *loop) act(ctx context.Context, s sensed) (ran bool, err error) {
 	for _, id := range s.exhausted {
@@ -248,8 +251,15 @@ func (l *loop) act(ctx context.Context, s sensed) (ran bool, err error) {
 		if r == nil {
 			continue // others were faster
 		}
+		l.beaten = 0
 		return true, l.perform(ctx, r)
 	}
+	if len(s.order) > 0 && l.beaten < mostBeaten { // what was sensed says no more what is left
+		l.beaten++
+		l.pause(ctx, l.Times.Look/20)
+		return true, nil
+	}
+	l.beaten = 0
 	return l.beat(ctx)
 }
 
@@ -366,10 +376,10 @@ func (l *loop) askAbout(ctx context.Context, id string, past *work.Past) error {
 	if len(failures) == 0 {
 		failures = []live.Run{r}
 	}
-	if err := l.escalate(ctx, &r, failures); err != nil {
+	if _, err := l.escalate(ctx, &r, "", failures); err != nil {
 		return err
 	}
-	r.Asked = true
+	r.Asked = true // or it was closed meanwhile
 	return l.record(&r)
 }
 

@@ -147,12 +147,32 @@ func (l *loop) perform(ctx context.Context, r *live.Run) error {
 	if err != nil {
 		return l.abandon(ctx, r, err)
 	}
+	if r.Taken, err = l.taken(r); err != nil {
+		return l.abandon(ctx, r, err)
+	}
+	if r.Taken != nil {
+		return l.take(ctx, r, tree)
+	}
 	text, err := l.prompt(ctx, r)
 	if err != nil {
 		return l.abandon(ctx, r, err)
 	}
 	l.tell(r.Issue, "claimed, attempt %d, run %s", r.Attempt, r.ID)
 	if err := l.supervise(ctx, r, text); err != nil {
+		return l.abandon(ctx, r, err)
+	}
+	return l.finish(ctx, r, tree)
+}
+
+// take brings in work that a person takes as it is; nothing is started.
+func (l *loop) take(ctx context.Context, r *live.Run, tree *worktree.Tree) error {
+	l.tell(r.Issue, "claimed, run %s: %s says that it is done", r.ID, app.Visible(r.Taken.By))
+	now, err := l.now()
+	if err == nil {
+		r.Ended, r.Step = now, stepEnded
+		err = l.record(r)
+	}
+	if err != nil {
 		return l.abandon(ctx, r, err)
 	}
 	return l.finish(ctx, r, tree)
@@ -354,11 +374,14 @@ func (l *loop) setUp(ctx context.Context, r *live.Run, tree *worktree.Tree) erro
 }
 
 // lastLine is the last line of an output that says something, shortened: git and stig end
-// an error with lines of hints, which say what to type and not what happened.
+// an error with lines of hints, which say what to type and not what happened, and what it
+// cost is recorded apart.
 func lastLine(text string) string {
 	last := ""
 	for line := range strings.Lines(app.Visible(text)) {
-		if line = strings.TrimSpace(line); line != "" && (last == "" || !strings.HasPrefix(line, "hint:")) {
+		line = strings.TrimSpace(line)
+		aside := strings.HasPrefix(line, "hint:") || strings.HasPrefix(line, "stig: cost=")
+		if line != "" && (last == "" || !aside) {
 			last = line
 		}
 	}

@@ -126,6 +126,7 @@ type loop struct {
 
 	done    Done
 	silent  int // runs in a row that left nothing
+	beaten  int // looks in a row after which others were faster at all that could be taken
 	paused  string
 	inHand  bool                 // the sign of life names an issue or a run
 	idle    bool                 // it waits, and has said so

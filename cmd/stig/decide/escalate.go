@@ -54,7 +54,7 @@ func EscalateCommand(a *cli.App) *cobra.Command {
 	cli.TakesText(cmd, &o.text, "the question")
 	flags := cmd.Flags()
 	flags.StringArrayVar(&o.question.Options, "option", nil, "an alternative as one `TEXT`; once for each")
-	flags.StringVar(&o.holds, "default", "", "the `OPTION`, by its number or text, that holds when nobody answers")
+	flags.StringVar(&o.holds, "default", "", "the `OPTION`, by its number or text, that is proposed where nobody answers: a person still has to say so")
 	flags.StringVar(&o.after, "after", "", "the `TIME` after which the default holds, such as 24h or 3d")
 	flags.BoolVar(&o.withdraw, "withdraw", false, "take back a question of one's own, and say why")
 	flags.BoolVar(&o.question.Process, "process", false, "ask whether the way of working should change")
