@@ -293,7 +293,7 @@ func (g *Answering) QuestionOf(answer checkpoint.Answer) (*Question, error) {
 
 // Resolve gives the answer. By of it is found out here.
 func (g *Answering) Resolve(ctx context.Context, answer checkpoint.Answer) (*checkpoint.Resolution, error) {
-	answer.By = g.By
+	answer.By, answer.Person = g.By, g.app.ByPerson(g.By)
 	return checkpoint.Resolve(ctx, g.store, g.options, g.id, answer, g.app.writeRules(g.options.Now))
 }
 

@@ -27,6 +27,9 @@ type Question struct {
 	Unclosed bool // refuses (fault.Changed) an issue that is closed by now
 }
 
+// OnMyWord is the option with which a person takes work as done of which nothing can be shown.
+const OnMyWord = "it is done: merge the work, and close the issue on my word"
+
 // Answer is what a person decides about the questions that stand on an issue. It
 // needs an option or a text.
 type Answer struct {
@@ -36,6 +39,7 @@ type Answer struct {
 	By       string
 	Self     bool // allows whoever asked to answer
 	Withdraw bool // is no answer: whoever asked does not ask any more, and Text says why
+	Person   bool // whoever answers is a person, as far as can be seen: others may not take OnMyWord
 
 	// Seen are the questions that the person read; an answer is refused when
 	// others would be answered by now. nil answers whatever stands.
@@ -162,6 +166,10 @@ func (r *Resolution) answer(d *notes.Doc, a Answer, rules Rules) (*notes.Doc, er
 	text, err := a.text(questions)
 	if err != nil {
 		return nil, &IssueError{ID: r.ID, Err: err}
+	}
+	if !a.Person && strings.HasPrefix(text, OnMyWord) {
+		return nil, &fault.Error{Code: fault.Found, ID: r.ID, Reason: "a person alone may close an issue on their word",
+			Hint: "leave it to them, or give criteria that can be run: stig edit " + r.ID + " --acceptance TEXT"}
 	}
 	for _, q := range questions {
 		r.Questions = append(r.Questions, q.Text)

@@ -11,6 +11,7 @@ import (
 
 	"stig/app"
 	"stig/beads"
+	"stig/checkpoint"
 	"stig/criteria"
 	"stig/fault"
 	"stig/live"
@@ -119,7 +120,7 @@ func (l *loop) prove(ctx context.Context, r *live.Run, tree *worktree.Tree, left
 	case errors.Is(err, app.ErrNotRun) && r.Taken == nil:
 		return l.ask(ctx, r, fmt.Sprintf("%s says that it is done, and its checks do not run: %v. Is it done? "+
 			"With criteria that can be run the loop sees for itself: stig edit %s --acceptance TEXT, and then any answer.\n%s",
-			l.name, err, shell.Quoted(r.Issue), l.where(ctx, r)), takeIt, notDone)
+			l.name, err, shell.Quoted(r.Issue), l.where(ctx, r)), checkpoint.OnMyWord, notDone)
 	case err != nil:
 		return l.refused(ctx, r, left, err)
 	case !gated.Passed():
@@ -230,11 +231,8 @@ func (l *loop) where(ctx context.Context, r *live.Run) string {
 	return text + ".\n"
 }
 
-// The options of a question whether work is done of which nothing can be shown.
-const (
-	takeIt  = "it is done: merge the work, and close the issue on my word"
-	notDone = "it is not done yet"
-)
+// notDone is the other option of a question whether work is done of which nothing can be shown.
+const notDone = "it is not done yet"
 
 // taken is the answer of a person that the issue of a run is done as it is; nil where the
 // last one says otherwise, is an agent's, or had a run already.
@@ -249,7 +247,7 @@ func (l *loop) taken(r *live.Run) (*live.Taken, error) {
 	}
 	last := said[len(said)-1]
 	options := signals.ReadQuestion(last.Question.Text).Options
-	if last.Answer == nil || len(options) == 0 || options[0] != takeIt || !strings.HasPrefix(last.Answer.Text, takeIt) || !l.app.IsPerson(l.place, last.Answer.By) {
+	if last.Answer == nil || len(options) == 0 || options[0] != checkpoint.OnMyWord || !strings.HasPrefix(last.Answer.Text, checkpoint.OnMyWord) || !l.app.IsPerson(l.place, last.Answer.By) {
 		return nil, nil
 	}
 	t := &live.Taken{By: last.Answer.By, Word: app.Folded(last.Answer.Text), Part: fmt.Sprint(len(said), " ", last.Question.Hash())}
