@@ -130,3 +130,9 @@ func (g Client) unborn(ctx context.Context) bool {
 	commit, err := g.Run(ctx, "rev-parse", "-q", "--verify", "HEAD")
 	return err == nil && commit.Exit != 0
 }
+
+// shallow reports whether the repository lacks the older part of its history.
+func (g Client) shallow(ctx context.Context) bool {
+	result, err := g.Run(ctx, "rev-parse", "--is-shallow-repository")
+	return err == nil && strings.TrimSpace(string(result.Stdout)) == "true"
+}
