@@ -18,6 +18,8 @@ import (
 	"stig/dag"
 	"stig/inbox"
 	"stig/live"
+	"stig/orient"
+	"stig/profile"
 	"stig/session"
 	"stig/shell"
 	"stig/verify"
@@ -35,6 +37,9 @@ type Inbox struct {
 	Actor string       `json:"actor"`
 	Since time.Time    `json:"since"` // what is older is not listed
 	Items []inbox.Item `json:"items"` // the oldest first, those of an issue together
+
+	Questions int `json:"-"` // that wait for a person and that the actor, a person, may answer; only Look counts them
+	kind      string
 }
 
 // List lists what concerns an actor and was not acknowledged.
@@ -53,7 +58,22 @@ func Look(ctx context.Context, a *app.App, r Request) (*Inbox, error) {
 		return nil, err
 	}
 	defer file.Close()
-	return In(ctx, a, file, dag.New(file), r)
+	graph := dag.New(file)
+	in, err := In(ctx, a, file, graph, r)
+	if err != nil || in.kind != profile.Human {
+		return in, err
+	}
+	now, err := a.Clock()
+	if err != nil {
+		return nil, err
+	}
+	waiting, err := orient.Escalations(file, graph, orient.Rules{Schema: a.Schema, Now: now})
+	for _, q := range waiting {
+		if q.Hash != "" && !strings.EqualFold(q.By, in.Actor) {
+			in.Questions++
+		}
+	}
+	return in, err
 }
 
 // In is Look in a store that is read already.
@@ -66,7 +86,7 @@ func In(ctx context.Context, a *app.App, file *beads.Snapshot, graph *dag.Graph,
 	if err != nil {
 		return nil, err
 	}
-	in := &Inbox{Actor: o.actor.Name, Since: o.actor.Since, Items: []inbox.Item{}}
+	in := &Inbox{Actor: o.actor.Name, Since: o.actor.Since, Items: []inbox.Item{}, kind: o.actor.Kind}
 	for _, item := range items {
 		if item.Acked && !r.Acked {
 			continue

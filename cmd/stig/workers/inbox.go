@@ -76,6 +76,13 @@ func list(ctx context.Context, a *cli.App, r inboxes.Request, look func(context.
 		of := ownerFlags(a, r)
 		a.Hint("type stig ack " + shell.Quoted(in.Items[at].ID) + of + " when it is dealt with, or stig ack --all" + of)
 	}
+	switch in.Questions {
+	case 0:
+	case 1:
+		a.Hint("1 question waits for a person: stig escalations")
+	default:
+		a.Hint(app.Counted(in.Questions, "question") + " wait for a person: stig escalations")
+	}
 	return nil
 }
 
