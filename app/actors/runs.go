@@ -19,6 +19,7 @@ import (
 // Run is one start of a worker's command, as it is printed.
 type Run struct {
 	ID       string     `json:"id"`
+	Actor    string     `json:"actor"`
 	Task     string     `json:"task"`
 	Issue    string     `json:"issue"` // "" where it is about none
 	Attempt  int        `json:"attempt"`
@@ -39,7 +40,7 @@ type Run struct {
 // RunOf is a run record as data.
 func RunOf(r live.Run) Run {
 	one := Run{
-		ID: r.ID, Task: r.Task, Issue: r.Issue, Attempt: r.Attempt, Started: r.Started, Exit: r.Exit, Outcome: r.Outcome, Why: r.Why,
+		ID: r.ID, Actor: r.Actor, Task: r.Task, Issue: r.Issue, Attempt: r.Attempt, Started: r.Started, Exit: r.Exit, Outcome: r.Outcome, Why: r.Why,
 		Bytes: r.Bytes, Cost: r.Cost, Currency: r.Currency, Log: r.Log, Branch: r.Branch, Commit: r.Commit,
 	}
 	if !r.Ended.IsZero() {
@@ -56,10 +57,13 @@ func isThere(id process.ID) bool {
 	return known && running
 }
 
-// RunsRequest asks for the runs of an actor since a time, a week unless told.
-type RunsRequest struct{ Name, Since string }
+// RunsRequest asks for the runs of an actor, or of all, since a time, a week unless told.
+type RunsRequest struct {
+	Name, Since string
+	All         bool // whoever's; Name is not read
+}
 
-// Runs lists what the loop of an actor ran, the oldest first.
+// Runs lists what the loop of an actor ran, or those of all, the oldest first.
 func Runs(a *app.App, r RunsRequest) ([]Run, error) {
 	now, err := a.Clock()
 	if err != nil {
@@ -71,7 +75,7 @@ func Runs(a *app.App, r RunsRequest) ([]Run, error) {
 			return nil, err
 		}
 	}
-	all, err := runsSince(a, r.Name, since)
+	all, err := runsSince(a, since, func(name string) bool { return r.All || name == r.Name })
 	list := []Run{}
 	for _, one := range all {
 		list = append(list, RunOf(one))
@@ -79,8 +83,8 @@ func Runs(a *app.App, r RunsRequest) ([]Run, error) {
 	return list, err
 }
 
-// runsSince reads the runs of an actor; lines that cannot be read are warned of.
-func runsSince(a *app.App, name string, since time.Time) ([]live.Run, error) {
+// runsSince reads the runs of the actors that are asked for; lines that cannot be read are warned of.
+func runsSince(a *app.App, since time.Time, of func(name string) bool) ([]live.Run, error) {
 	place, err := placeOf(a)
 	if err != nil {
 		return nil, err
@@ -89,7 +93,7 @@ func runsSince(a *app.App, name string, since time.Time) ([]live.Run, error) {
 	for _, where := range damaged {
 		a.Warn("%s: holds a line that cannot be read", where)
 	}
-	return slices.DeleteFunc(all, func(r live.Run) bool { return r.Actor != name }), err
+	return slices.DeleteFunc(all, func(r live.Run) bool { return !of(r.Actor) }), err
 }
 
 // LogRequest asks for the output of a run of an actor: of the last one, unless Run
@@ -169,7 +173,7 @@ func pause(ctx context.Context, d time.Duration) error {
 
 // theRun finds the run that is asked for, among those since a time.
 func theRun(a *app.App, r LogRequest, since time.Time) (live.Run, error) {
-	all, err := runsSince(a, r.Name, since)
+	all, err := runsSince(a, since, func(name string) bool { return name == r.Name })
 	if err != nil {
 		return live.Run{}, err
 	}

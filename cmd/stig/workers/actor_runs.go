@@ -15,12 +15,16 @@ import (
 func runsCommand(a *cli.App) *cobra.Command {
 	var r actors.RunsRequest
 	cmd := &cobra.Command{
-		Use:     "runs NAME",
-		Short:   "list what the loop of an actor ran, oldest first",
-		Args:    cli.Takes(1, 1, "one name"),
-		Example: "  stig actor runs bo\n  stig actor runs bo --since 1d --json | jq '[.runs[].cost] | add'",
+		Use:   "runs [NAME]",
+		Short: "list what the loop of an actor ran, oldest first",
+		Long: "List what the loop of an actor ran, the oldest first, or what the loops of all did, and at\n" +
+			"the end how many runs came to what, how long they took and what they cost, by currency.",
+		Args:    cli.Takes(0, 1, "one name at most"),
+		Example: "  stig actor runs\n  stig actor runs bo\n  stig actor runs bo --since 1d --json | jq '[.runs[].cost] | add'",
 		RunE: func(_ *cobra.Command, args []string) error {
-			r.Name = args[0]
+			if r.All = len(args) == 0; !r.All {
+				r.Name = args[0]
+			}
 			list, err := actors.Runs(a.App, r)
 			switch {
 			case err != nil:
@@ -28,7 +32,7 @@ func runsCommand(a *cli.App) *cobra.Command {
 			case a.JSON:
 				return a.PrintJSON("runs", map[string]any{"actor": r.Name, "runs": list})
 			}
-			return printRuns(a, list)
+			return printRuns(a, list, r.All)
 		},
 	}
 	cmd.Flags().StringVar(&r.Since, "since", "", "started since `WHEN`: a day, a time or an age such as 7d (7d unless told)")

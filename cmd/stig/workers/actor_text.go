@@ -2,6 +2,8 @@ package workers
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -103,7 +105,7 @@ func printActor(a *cli.App, shown *actors.Shown) error {
 			s.Blank()
 			s.Line(cli.Strong, "Last runs")
 		}
-		s.Line(cli.Plain, cli.CutLine(runLine(r), cli.ListWidth))
+		s.Line(cli.Plain, cli.CutLine(runLine(r, ""), cli.ListWidth))
 	}
 	if err := a.Show(s); err != nil || shown.Profile == nil || shown.Profile.Body == "" {
 		return err
@@ -155,28 +157,75 @@ func saidText(one *actors.Actor) string {
 	return text
 }
 
-func printRuns(a *cli.App, list []actors.Run) error {
+func printRuns(a *cli.App, list []actors.Run, all bool) error {
 	s := a.Sheet()
 	for _, r := range list {
-		s.Line(cli.Plain, cli.CutLine(runLine(r), tableWidth))
+		name := ""
+		if all {
+			name = r.Actor
+		}
+		s.Line(cli.Plain, cli.CutLine(runLine(r, name), tableWidth))
 	}
-	s.Line(cli.Plain, app.Counted(len(list), "run"))
+	s.Wrap(cli.Plain, "", "  ", runTotals(list))
 	return a.Show(s)
 }
 
-// runLine is a run as a line: when, how long, which issue, what came of it.
-func runLine(r actors.Run) string {
-	took, outcome := "-", r.Outcome
+// runTotals says how many runs there are, what they came to, how long those took that
+// have ended, and what they cost in each currency.
+func runTotals(list []actors.Run) string {
+	outcomes, costs := map[string]int{}, map[string]float64{}
+	var took time.Duration
+	for _, r := range list {
+		outcomes[outcomeOf(r)]++
+		if r.Ended != nil {
+			took += max(r.Ended.Sub(r.Started), 0)
+		}
+		if r.Cost > 0 {
+			costs[r.Currency] += r.Cost
+		}
+	}
+	text := app.Counted(len(list), "run")
+	if len(list) == 0 {
+		return text
+	}
+	var came []string
+	for _, outcome := range slices.Sorted(maps.Keys(outcomes)) {
+		came = append(came, fmt.Sprintf("%d %s", outcomes[outcome], outcome))
+	}
+	text += ": " + strings.Join(came, ", ") + "; took " + took.Round(time.Second).String()
+	for i, currency := range slices.Sorted(maps.Keys(costs)) {
+		text += []string{"; cost ", ", "}[min(i, 1)] + costOf(costs[currency], currency)
+	}
+	return text
+}
+
+// costOf is an amount as it is printed; a program may have named no currency.
+func costOf(amount float64, currency string) string {
+	return strings.TrimSpace(fmt.Sprintf("%.2f %s", amount, currency))
+}
+
+// outcomeOf is what came of a run, or that nothing did yet.
+func outcomeOf(r actors.Run) string {
+	switch {
+	case r.Outcome == "" && r.Running:
+		return "running"
+	case r.Outcome == "":
+		return "cut off"
+	}
+	return r.Outcome
+}
+
+// runLine is a run as a line: when, how long, whose unless name is "", which issue, what
+// came of it.
+func runLine(r actors.Run, name string) string {
+	took := "-"
 	if r.Ended != nil {
 		took = short(r.Ended.Sub(r.Started))
 	}
-	switch {
-	case outcome == "" && r.Running:
-		outcome = "running"
-	case outcome == "":
-		outcome = "cut off"
+	words := []string{r.ID, r.Started.UTC().Format(time.DateTime), fmt.Sprintf("%4s", took), fmt.Sprintf("%-9s", outcomeOf(r))}
+	if name != "" {
+		words = append(words, app.Folded(name))
 	}
-	words := []string{r.ID, r.Started.UTC().Format(time.DateTime), fmt.Sprintf("%4s", took), fmt.Sprintf("%-9s", outcome)}
 	if r.Issue != "" {
 		words = append(words, r.Issue)
 	} else {
@@ -186,7 +235,7 @@ func runLine(r actors.Run) string {
 		words = append(words, fmt.Sprintf("exit %d", r.Exit))
 	}
 	if r.Cost > 0 {
-		words = append(words, strings.TrimSpace(fmt.Sprintf("%.2f %s", r.Cost, r.Currency)))
+		words = append(words, costOf(r.Cost, r.Currency))
 	}
 	if r.Bytes > 0 {
 		words = append(words, fmt.Sprintf("%d bytes", r.Bytes))
