@@ -96,6 +96,7 @@ func create(ctx context.Context, a *cli.App, r app.CreateRequest) error {
 	if created.Earlier {
 		a.Note("%s: was created a moment ago by the same command, which could not print it", created.ID)
 	}
+	noteIDs(a, r.DryRun)
 	err = printCreated(a, created, r.DryRun)
 	if r.DryRun {
 		return err

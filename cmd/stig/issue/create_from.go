@@ -21,9 +21,11 @@ func createAll(ctx context.Context, a *cli.App, from string, args []string, dryR
 		return err
 	}
 	result, err := a.CreateAll(ctx, app.CreateAllRequest{From: from, Text: text, DryRun: dryRun})
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
+	}
+	noteIDs(a, dryRun)
+	switch {
 	case a.JSON:
 		return a.PrintEdit("created-all", map[string]any{"created": result.Created}, result.Changes, dryRun)
 	case dryRun && result.Plan != nil:
@@ -43,6 +45,13 @@ func createAll(ctx context.Context, a *cli.App, from string, args []string, dryR
 	}
 	a.WarnOfLines(result.Changes)
 	return nil
+}
+
+// noteIDs says of a dry run that its ids are not those to come: they are made of the time.
+func noteIDs(a *cli.App, dryRun bool) {
+	if dryRun {
+		a.Note("a dry run: ids are given when issues are written, and may be others than these")
+	}
 }
 
 // outline draws the issues of a plan: each below its epic, with what it waits for.
