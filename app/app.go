@@ -74,7 +74,7 @@ func (a *App) named() string {
 }
 
 // session gives the session of an assistant that this run was started in, or that its
-// hook is about. What a worker loop runs is in none.
+// hook or its client is about. What a worker loop runs is in none.
 func (a *App) session() (live.SessionRecord, bool) {
 	if a.hooked != nil {
 		return *a.hooked, true
@@ -264,7 +264,7 @@ type App struct {
 	// Ancestors lists the processes that this run was started by; nil where no session
 	// is looked for among them.
 	Ancestors func() []process.Ancestor
-	hooked    *live.SessionRecord // that a hook is about; nil for none
+	hooked    *live.SessionRecord // that a hook, or a client of this process, is about; nil for none
 
 	// Inbox counts the items in the inbox of an actor where that costs little; nil counts
 	// none.

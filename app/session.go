@@ -20,6 +20,7 @@ import (
 	"stig/jsonl"
 	"stig/notes"
 	"stig/orient"
+	"stig/process"
 	"stig/session"
 	"stig/signals"
 )
@@ -116,7 +117,29 @@ func (a *App) join(ctx context.Context, h host.Host, e host.Event) {
 	a.hooked = &s
 }
 
-// signOfLife is after how long a hook records again that its session is alive.
+// JoinClient has this run act in a session of its own, which is that of a program that
+// calls this process: client is what it calls itself, id tells the connection from others.
+// It does so where nothing names the actor and no hook told of a session, since the name
+// that is left is that of a person, whom the program would ask and answer as one.
+func (a *App) JoinClient(ctx context.Context, client, id string) {
+	r, ok := a.sessions()
+	named := cmp.Or(a.Actor, a.Getenv("STIG_ACTOR"), a.Getenv("BD_ACTOR"), a.Getenv("STIG_RUN")) != ""
+	if _, hosted := a.session(); named || hosted || !ok {
+		return
+	}
+	r.Ancestors = nil // the session ends with this process; what a person starts below the program is none of it
+	if self, ok := process.Self(); ok {
+		r.Ancestors = []process.Ancestor{self}
+	}
+	start := session.Start{Host: cmp.Or(actor.Slug(client), "mcp"), ID: id, Owner: a.owner(ctx)}
+	s, known := r.Find(start.Host, id)
+	if !known || r.Now.Sub(s.Seen) > signOfLife {
+		s, _ = r.Begin(start) // it has a name even where that cannot be kept
+	}
+	a.hooked = &s
+}
+
+// signOfLife is after how long a hook, or a server, records again that its session is alive.
 const signOfLife = time.Hour
 
 // owner is the person that sessions of this user work for, as their names have it.

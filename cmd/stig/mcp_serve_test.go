@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -45,6 +46,43 @@ func TestMCPReading(t *testing.T) {
 	}
 	if got, err := session.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "hand_over"}); err == nil {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestMCPActor wants a client that nothing names to be an agent of its own, so that the
+// person may answer what it asks, and what two clients took to tell which of them has it.
+func TestMCPActor(t *testing.T) {
+	t.Parallel()
+	dir := harbor(t)
+	runGit(t, dir, "config", "user.name", "Mara Lee")
+	start := func(env ...string) *mcp.ClientSession {
+		cmd := server(dir)
+		cmd.Env = append(append(cmd.Env, "STIG_ACTOR=", "BD_ACTOR=", "STIG_RUN="), env...)
+		return connectTo(t, mcp.NewClient(&mcp.Implementation{Name: "Claude AI"}, nil), cmd)
+	}
+	one, two := start(), start()
+	name := regexp.MustCompile(`^mara-lee/claude-ai-[a-z0-9]{4,}$`)
+	first, failed := call(t, one, "claim", map[string]any{"id": "harbor-4ke.4"})
+	if who := fmt.Sprint(first["assignee"]); failed || !name.MatchString(who) {
+		t.Fatalf("%v", first)
+	}
+	if again, failed := call(t, two, "claim", map[string]any{"id": "harbor-4ke.4"}); !failed {
+		t.Errorf("two clients have it: %v", again)
+	}
+	if inbox, _ := call(t, one, "inbox", nil); inbox["actor"] != first["assignee"] {
+		t.Errorf("%v after %v", inbox, first)
+	}
+	if object, failed := call(t, one, "escalate", map[string]any{"id": "harbor-4ke.4", "question": "Which quay first?"}); failed {
+		t.Fatalf("%v", object)
+	}
+	answer := server(dir)
+	answer.Args = []string{"stig", "-C", dir, "resolve", "harbor-4ke.4", "-m", "The northern one"}
+	answer.Env = append(answer.Env, "STIG_ACTOR=", "BD_ACTOR=", "STIG_RUN=")
+	if out, err := answer.CombinedOutput(); err != nil {
+		t.Errorf("the person cannot answer: %v: %s", err, out)
+	}
+	if inbox, _ := call(t, start("STIG_ACTOR=bo"), "inbox", nil); inbox["actor"] != "bo" {
+		t.Errorf("%v", inbox)
 	}
 }
 

@@ -2,6 +2,7 @@ package connect
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"os"
 	"os/signal"
@@ -33,7 +34,7 @@ func McpCommand(a *cli.App) *cobra.Command {
 			signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 			ctx, cancel := context.WithCancel(cmd.Context())
 			defer cancel()
-			err := (&server{a, ctx}).protocol().Run(ctx, newLines(a.In, a.Out, cancel))
+			err := (&server{a, ctx, rand.Text()}).protocol().Run(ctx, newLines(a.In, a.Out, cancel))
 			if ctx.Err() != nil && cmd.Context().Err() == nil {
 				return nil // the client is gone
 			}
@@ -46,6 +47,7 @@ func McpCommand(a *cli.App) *cobra.Command {
 type server struct {
 	app     *cli.App
 	serving context.Context // ends when the server ends, and with it what calls have started
+	id      string          // tells its client from those of other servers
 }
 
 // protocol is the server as the protocol sees it.
@@ -77,7 +79,7 @@ func (s *server) looped() string {
 func (s *server) call(ctx context.Context, t tool, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	ctx, end := s.both(ctx)
 	defer end()
-	run := s.run(ctx, t.name)
+	run := s.run(ctx, t.name, r.ClientInfo())
 	stop := s.progress(ctx, r, run.App)
 	given, err := t.read(r.Params.Arguments)
 	var found app.Output
@@ -111,8 +113,9 @@ type run struct {
 	warnings []string
 }
 
-// run makes a run of its own for a call.
-func (s *server) run(ctx context.Context, name string) *run {
+// run makes a run of its own for a call of a client, nil for one that does not say what
+// it is.
+func (s *server) run(ctx context.Context, name string, client *mcp.Implementation) *run {
 	r := &run{App: s.app.Fresh(ctx, name)}
 	r.Terminal = false
 	r.Say = func(level app.Level, text string) {
@@ -120,6 +123,10 @@ func (s *server) run(ctx context.Context, name string) *run {
 			r.warnings = append(r.warnings, text)
 		}
 	}
+	if client == nil {
+		client = &mcp.Implementation{}
+	}
+	r.JoinClient(ctx, client.Name, s.id)
 	return r
 }
 

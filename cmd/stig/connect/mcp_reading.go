@@ -48,7 +48,7 @@ func (s *server) resource(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp
 			return nil, mcp.ResourceNotFoundError(r.Params.URI)
 		}
 	}
-	content, err := s.reading(ctx, id)
+	content, err := s.reading(ctx, id, r.ClientInfo())
 	if err != nil {
 		return nil, err
 	}
@@ -56,10 +56,10 @@ func (s *server) resource(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp
 }
 
 // reading is the briefing on an issue, or the survey for "".
-func (s *server) reading(ctx context.Context, id string) (*mcp.ResourceContents, error) {
+func (s *server) reading(ctx context.Context, id string, client *mcp.Implementation) (*mcp.ResourceContents, error) {
 	ctx, end := s.both(ctx)
 	defer end()
-	run := s.run(ctx, "orient")
+	run := s.run(ctx, "orient", client)
 	found, _, err := orientTool(ctx, run.App, args{"id": id})
 	if err != nil {
 		f := app.Classify(err)
@@ -83,7 +83,7 @@ func (s *server) prompt(about, without string) mcp.PromptHandler {
 		case id == "":
 			say = without
 		}
-		content, err := s.reading(ctx, id)
+		content, err := s.reading(ctx, id, r.ClientInfo())
 		if err != nil {
 			return nil, err
 		}
