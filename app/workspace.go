@@ -17,6 +17,7 @@ import (
 	"stig/beads"
 	"stig/checkpoint"
 	"stig/criteria"
+	"stig/fault"
 	"stig/git"
 	"stig/jsonl"
 	"stig/live"
@@ -466,6 +467,9 @@ func (t ActorTrust) AgreeToActor(p *profile.Profile) error {
 	if t.Agreed || t.grant == nil {
 		return nil
 	}
-	t.grant.Agree(CommandsOf(p))
-	return verify.Trust{Dir: t.workspace.state}.Grant(*t.grant)
+	err := verify.Trust{Dir: t.workspace.state}.Agree(t.grant.Root, CommandsOf(p))
+	if errors.Is(err, fs.ErrNotExist) { // what was read before is not put back
+		err = &fault.Error{Code: fault.Conflict, Path: t.grant.Root, Reason: "its trust was taken back meanwhile", Hint: "read what it runs, then type stig trust"}
+	}
+	return err
 }

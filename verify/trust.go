@@ -15,6 +15,7 @@ import (
 	"stig/criteria"
 	"stig/git"
 	"stig/internal/arrange"
+	"stig/jsonl"
 )
 
 // Trust records in which repositories criteria may be run: one file for each,
@@ -84,10 +85,45 @@ func (t Trust) Granted(root, rootCommit string) bool {
 		return false
 	}
 	if g.Commit == "" && rootCommit != "" && g.Mark != "" && g.Mark == markOf(g.Root) {
-		g.Commit, g.Mark = rootCommit, ""
-		_ = t.Grant(g) // without it the mark is compared the next time too
+		_ = t.change(root, func(g *Grant) { g.Commit, g.Mark = rootCommit, "" }) // without it the mark is compared the next time too
+		g.Commit = rootCommit
 	}
 	return g.Commit == rootCommit
+}
+
+// change edits the record of the repository at root. Others do so at the same time, or
+// revoke it: it is read and written under a lock, and one that is gone (fs.ErrNotExist)
+// stays so.
+func (t Trust) change(root string, edit func(*Grant)) error {
+	path := t.file(git.RealPath(root))
+	return locked(path, func() error {
+		g, err := t.read(path)
+		if err != nil {
+			return err
+		}
+		edit(&g)
+		return t.Grant(g)
+	})
+}
+
+// Agree records that a person agreed to what has that Hash, in a repository that is still
+// trusted; else the error is fs.ErrNotExist.
+func (t Trust) Agree(root, hash string) error {
+	return t.change(root, func(g *Grant) { g.Agree(hash) })
+}
+
+// locked calls do while no other process changes the record at a path. The lock file goes
+// while it is held: who waits for it makes the next one.
+func locked(path string, do func() error) (err error) {
+	if _, err := os.Stat(filepath.Dir(path)); err != nil {
+		return err
+	}
+	unlock, err := jsonl.LockFile(path+".lock", 10*time.Second)
+	if err != nil {
+		return err
+	}
+	defer func() { _, err = os.Remove(path+".lock"), errors.Join(err, unlock()) }()
+	return do()
 }
 
 // markFile is the file in the git directory of a repository that distinguishes it from
@@ -170,7 +206,8 @@ func (t Trust) Record(g Grant) (path string, text []byte, err error) {
 
 // Revoke takes trust back, and reports whether there was any.
 func (t Trust) Revoke(root string) (bool, error) {
-	err := os.Remove(t.file(git.RealPath(root)))
+	path := t.file(git.RealPath(root))
+	err := locked(path, func() error { return os.Remove(path) })
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}

@@ -3,11 +3,13 @@ package verify
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -177,5 +179,41 @@ func TestKnow(t *testing.T) {
 	}
 	if g.Knows(criteria.Check{Text: "go test ./other"}) {
 		t.Error("another command is known")
+	}
+}
+
+// TestAgreeTogether: several who agree at once, each to something else, all did; and who
+// agrees after trust was taken back does not give it again.
+func TestAgreeTogether(t *testing.T) {
+	trust, root := Trust{Dir: filepath.Join(t.TempDir(), "state")}, t.TempDir()
+	if err := trust.Agree(root, "none"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("without trust: %v", err)
+	}
+	if err := trust.Grant(Grant{Root: root, Commit: "c1"}); err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			if err := trust.Agree(root, fmt.Sprint("hash-", i)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	g, _ := trust.At(root)
+	for i := range 8 {
+		if !g.Agreed(fmt.Sprint("hash-", i)) {
+			t.Errorf("lost: hash-%d of %q", i, g.Actors)
+		}
+	}
+	if was, err := trust.Revoke(root); !was || err != nil {
+		t.Errorf("revoke: %t, %v", was, err)
+	}
+	if err := trust.Agree(root, "late"); !errors.Is(err, fs.ErrNotExist) || trust.Granted(root, "c1") {
+		t.Errorf("after it was revoked: %v", err)
+	}
+	if left, err := os.ReadDir(filepath.Join(trust.Dir, "trust")); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
 	}
 }
