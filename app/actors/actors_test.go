@@ -240,3 +240,21 @@ func TestRenameBusy(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestPauseMeetsKill: an actor that is ended while another process is about to pause it, or to
+// have it drain, stays ended.
+func TestPauseMeetsKill(t *testing.T) {
+	for name, tell := range map[string]func(context.Context, *app.App, actors.WorkerRequest) (*actors.Worker, error){"pause": actors.Pause, "drain": actors.Drain} {
+		a, place, _ := front(t)
+		put(t, place, "bo", func(p *live.Presence) { p.State = live.Healthy })
+		home := a.HomeDir
+		a.HomeDir = func() (string, error) { // asked for once its state was read
+			put(t, place, "bo", func(p *live.Presence) { p.State = live.Dead })
+			return home()
+		}
+		w, err := tell(t.Context(), a, actors.WorkerRequest{Name: "bo"})
+		if is, _ := place.Presence("bo"); err != nil || w.State != live.Dead || is.State != live.Dead {
+			t.Errorf("%s: told %+v, is %q, %v", name, w, is.State, err)
+		}
+	}
+}

@@ -146,14 +146,20 @@ func tell(ctx context.Context, a *app.App, r WorkerRequest, state live.State) (*
 	if err == nil {
 		w.DryRun = r.DryRun
 	}
-	if err != nil || w.State == live.Dead && (state == live.Paused || state == live.Draining) {
-		return w, err // a pause of one that was ended would let it go on afterwards
+	ended := func(is live.State) bool { // a pause of one that was ended would let it go on afterwards
+		return is == live.Dead && (state == live.Paused || state == live.Draining)
+	}
+	if err != nil || ended(w.State) {
+		return w, err
 	}
 	place, err := placeOf(a)
 	if err != nil {
 		return nil, err
 	}
 	change := func(p *live.Presence) bool {
+		if ended(p.State) { // by another process meanwhile
+			return false
+		}
 		if p.First.IsZero() {
 			p.First = now
 		}
