@@ -37,13 +37,19 @@ type journalled struct {
 }
 
 // Edit records the changes under the lock, right after fn made them, and their
-// outcome when they are written. It records nothing of a dry run.
+// outcome when they are written: under the lock too, where the store has one, for whoever
+// writes next may undo just that, or overwrite it. It records nothing of a dry run.
 func (s *journalled) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) error) ([]beads.Change, error) {
 	if s.Place().Mode == beads.Server && !o.DryRun {
 		o.Actor, _ = s.journal.app.ActorName(ctx) // an edit whose actor is unknown is recorded all the same
 		o.Command = cmp.Or(s.journal.app.Running, "stig")
 	}
-	entry := s.journal.entry(s.Place(), o)
+	entry, followed := s.journal.entry(s.Place(), o), false
+	o.Written = func(changes []beads.Change) {
+		followed = true
+		entry.end(true)
+		entry.follow(changes)
+	}
 	changes, err := s.Store.Edit(ctx, o, func(tx *beads.Tx) error {
 		entry.end(false) // when the edit starts over: what it began before was not written
 		err := fn(tx)
@@ -52,10 +58,11 @@ func (s *journalled) Edit(ctx context.Context, o beads.Options, fn func(*beads.T
 		}
 		return err
 	})
-	written := err == nil || len(changes) > 0
-	entry.end(written)
-	if written && !o.DryRun {
-		entry.follow(changes)
+	switch written := err == nil || len(changes) > 0; {
+	case !written:
+		entry.end(false)
+	case !followed && !o.DryRun:
+		o.Written(changes)
 	}
 	if err == nil {
 		s.journal.warnOfCredentials(changes)

@@ -234,6 +234,7 @@ func (a *App) Rewrite(ctx context.Context, p beads.Place, o beads.Options, fn fu
 		return err
 	}
 	entry := a.edits().entry(p, o)
+	o.Written = func([]beads.Change) { entry.end(true) }
 	err := a.file(p).Rewrite(ctx, o, func(text string) ([]jsonl.Splice, error) {
 		splices, err := fn(text)
 		if err == nil {

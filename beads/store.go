@@ -164,6 +164,10 @@ type Options struct {
 
 	Actor, Command string // who edits, and by which command, for a store that records it
 
+	// Written is called with the changes once the store has them, before anybody else may
+	// write, by stores that keep others from writing; nil for nothing.
+	Written func([]Change)
+
 	// Notes judges the notes of each changed line, before and after; its error
 	// ends the edit. Without it, no edit may change notes that say something:
 	// the store cannot tell what in them must stay.

@@ -77,6 +77,9 @@ func (w *writer) try(ctx context.Context, do attempt) (changes []beads.Change, e
 	if !written {
 		return nil, err
 	}
+	if w.options.Written != nil {
+		w.options.Written(e.changes)
+	}
 	return e.changes, err
 }
 

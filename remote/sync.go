@@ -186,6 +186,7 @@ type Syncing struct {
 // copy.
 func (s Syncing) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) error) ([]beads.Change, error) {
 	changes, err := s.Store.Edit(ctx, o, fn)
+	o.Written = nil // the copy is not the store
 	if err == nil && len(changes) > 0 && !o.DryRun {
 		if _, err := s.Copy.Sync(context.WithoutCancel(ctx), o); err != nil {
 			s.Warn(err)

@@ -185,9 +185,8 @@ func paced(p beads.Place, actor string, now time.Time, more int) error {
 }
 
 // leftSince counts the comments of an actor that the journal has since a time: those
-// without a type too. An edit counts from when it is begun: its outcome is recorded when the
-// store is free again. What a clock that was ahead wrote, a minute and more, says nothing.
-// Without a journal there is nothing to count.
+// without a type too. An edit counts from when it is begun. What a clock that was ahead
+// wrote, a minute and more, says nothing. Without a journal there is nothing to count.
 func leftSince(place live.Place, actor string, since, now time.Time) (left int) {
 	journal, _ := place.Lately(since)
 	for _, r := range slices.Backward(journal.Records) {

@@ -1,0 +1,112 @@
+package app
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"stig/beads"
+	"stig/live"
+)
+
+// meanwhile is a store on which others act right after an edit, as they do who waited for
+// its lock.
+type meanwhile struct {
+	beads.Store
+	after func()
+}
+
+func (m meanwhile) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) error) ([]beads.Change, error) {
+	changes, err := m.Store.Edit(ctx, o, fn)
+	m.after()
+	return changes, err
+}
+
+// with gives a run in which others act after each edit.
+func (a *App) with(t *testing.T, after func()) *App {
+	run := a.Fresh(t.Context(), "test")
+	run.OpenStore = func(p beads.Place) beads.Store { return meanwhile{a.file(p), after} }
+	return run
+}
+
+// inGit makes a directory a repository with one commit.
+func inGit(t *testing.T, dir string) {
+	t.Helper()
+	for _, argv := range [][]string{{"init", "-q", "-b", "main"}, {"-c", "user.name=m", "-c", "user.email=m@pier", "commit", "-q", "--allow-empty", "-m", "begin"}} {
+		cmd := exec.Command("git", argv...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+}
+
+// TestOverwrittenAtOnce: a program that waited for the lock with an old copy of the store
+// writes that as soon as stig has written. The loss is noticed.
+func TestOverwrittenAtOnce(t *testing.T) {
+	a, dir := front(t)
+	store := filepath.Join(dir, ".beads", "issues.jsonl")
+	say := func(run *App, text string) {
+		if _, err := run.Comment(t.Context(), CommentRequest{ID: "demo-1", Text: text}); err != nil {
+			t.Error(err)
+		}
+	}
+	say(a.Fresh(t.Context(), "test"), "before")
+	old, err := os.ReadFile(store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	say(a.with(t, func() {
+		if err := os.WriteFile(store, old, 0o644); err != nil {
+			t.Error(err)
+		}
+	}), "lost")
+	if said := a.Fresh(t.Context(), "orient").noteLost(t.Context(), beads.Place{Path: store, Dir: filepath.Dir(store)}); !strings.HasPrefix(said, "1 value") {
+		t.Errorf("said %q", said)
+	}
+}
+
+// TestMarksFollowInOrder: what is closed and opened again at once, or the other way, is
+// marked for other work trees as it ended.
+func TestMarksFollowInOrder(t *testing.T) {
+	a, dir := front(t)
+	inGit(t, dir)
+	place, err := live.At(filepath.Join(dir, ".beads", "issues.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	shut := func(run *App) {
+		_, err := run.Close(t.Context(), []string{"demo-1"}, CloseOptions{Reason: "the pier stands on new piles", Waive: "nothing can show that"}, func(f Finding) error { return f.Err })
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	open := func(run *App) {
+		if _, err := run.Reopen(t.Context(), ReopenRequest{ID: "demo-1", Reason: "it leans"}); err != nil {
+			t.Error(err)
+		}
+	}
+	marked := func() bool {
+		claims, err := place.Claims()
+		_, is := claims.Mark("demo-1")
+		if err != nil {
+			t.Error(err)
+		}
+		return is
+	}
+	shut(a.with(t, func() { open(a.Fresh(t.Context(), "test")) }))
+	if marked() {
+		t.Error("open again, and marked as closed")
+	}
+	shut(a.Fresh(t.Context(), "test"))
+	if !marked() {
+		t.Error("closed, and not marked")
+	}
+	open(a.with(t, func() { shut(a.Fresh(t.Context(), "test")) }))
+	if !marked() {
+		t.Error("closed again, and not marked")
+	}
+}
