@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"stig/beads"
@@ -108,5 +110,37 @@ func TestMarksFollowInOrder(t *testing.T) {
 	open(a.with(t, func() { shut(a.Fresh(t.Context(), "test")) }))
 	if !marked() {
 		t.Error("closed again, and not marked")
+	}
+}
+
+// TestToldOnce: of several hooks of one session that find the same loss at once, since its
+// tools run at once, one says so.
+func TestToldOnce(t *testing.T) {
+	for _, gone := range []bool{false, false, false, true, true, true} {
+		a, dir := front(t)
+		if gone { // of a store outside of git nobody knows where it was
+			inGit(t, dir)
+		}
+		if _, err := a.Fresh(t.Context(), "comment").Comment(t.Context(), CommentRequest{ID: "demo-1", Text: "said"}); err != nil {
+			t.Fatal(err)
+		}
+		posted(t, a, "s")
+		if write(t, dir, "demo-2"); gone {
+			if err := os.Remove(filepath.Join(dir, ".beads", "issues.jsonl")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var all sync.WaitGroup
+		var told atomic.Int32
+		for range 8 {
+			all.Go(func() {
+				if posted(t, a, "s") != "" {
+					told.Add(1)
+				}
+			})
+		}
+		if all.Wait(); told.Load() != 1 {
+			t.Errorf("gone %t: said %d times", gone, told.Load())
+		}
 	}
 }

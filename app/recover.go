@@ -438,7 +438,15 @@ func (a *App) lostSince(ctx context.Context, session string) (text string, err e
 		return "", nil // a file beside it is a copy, and whoever keeps the database keeps its history
 	}
 	l, err := loss.NewLook(store, session)
-	if err != nil || l.Unchanged() || git.Busy(l.Place.Tree.Own) != "" || l.Read(ctx) != nil {
+	if err != nil || l.Unchanged() || git.Busy(l.Place.Tree.Own) != "" {
+		return "", nil
+	}
+	end, err := l.Turn(ctx)
+	if err != nil {
+		return "", nil
+	}
+	defer end()
+	if l.Unchanged() || l.Read(ctx) != nil {
 		return "", nil
 	}
 	found, err := l.Find(func(commit string) ([]byte, error) { return a.textAt(ctx, store, commit) },

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -35,6 +36,12 @@ func (p Place) Baseline(id string) (s Baseline, known bool) {
 		}
 	}
 	return Baseline{}, false
+}
+
+// LockBaseline keeps other hooks of a session from looking at the store: they run at once
+// where tools do, and each would tell the same. It waits until ctx ends.
+func (p Place) LockBaseline(ctx context.Context, id string) (unlock func() error, err error) {
+	return p.Lock(ctx, p.baselineFile(id))
 }
 
 // Keep records how the store stands for a session: its text goes into a copy,
@@ -78,7 +85,7 @@ func dropBaselines(dir string, before time.Time) {
 	for _, path := range files {
 		var s Baseline
 		if info, err := os.Stat(path); err == nil && info.ModTime().Before(before) {
-			_ = os.Remove(path)
+			_, _ = os.Remove(path), os.Remove(path+".lock")
 		} else if readJSON(path, &s) == nil {
 			used = append(used, s.Copy)
 		}
@@ -100,20 +107,29 @@ func Vanished(dir, id string) (gone []Baseline) {
 	}
 	files, _ := filepath.Glob(filepath.Join(tree.Common, sharedDir, "baseline-"+hash(id, tree.Root)+"-*.json"))
 	for _, path := range files {
-		var s Baseline
-		if readJSON(path, &s) != nil || s.Stamp == "" {
+		unlock, err := jsonl.LockFile(path+".lock", soon) // see LockBaseline
+		if err != nil {
 			continue
 		}
-		if _, err := os.Stat(s.Store); !errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		told := s
-		told.Stamp = ""
-		if replaceJSON(path, told) == nil {
+		if s, is := vanished(path); is {
 			gone = append(gone, s)
 		}
+		_ = unlock()
 	}
 	return gone
+}
+
+// vanished takes note of one store if its file is gone.
+func vanished(path string) (s Baseline, is bool) {
+	if readJSON(path, &s) != nil || s.Stamp == "" {
+		return s, false
+	}
+	if _, err := os.Stat(s.Store); !errors.Is(err, fs.ErrNotExist) {
+		return s, false
+	}
+	told := s
+	told.Stamp = ""
+	return s, replaceJSON(path, told) == nil
 }
 
 // Mark is a place in the journal: how long each of its segments was, by path.

@@ -45,6 +45,23 @@ func NewLook(s beads.Place, session string) (*Look, error) {
 	return l, nil
 }
 
+// Turn waits until no other hook of the session looks, and takes what that left for the
+// look before. Where nothing can be locked nothing can be kept either, and Keep says so. The
+// error is that of ctx.
+func (l *Look) Turn(ctx context.Context) (end func(), err error) {
+	limited, cancel := context.WithTimeout(ctx, pauseWait)
+	defer cancel()
+	unlock, err := l.Place.LockBaseline(limited, l.session)
+	if err != nil && limited.Err() != nil {
+		return nil, err
+	}
+	l.was, l.known = l.Place.Baseline(l.session)
+	if err != nil {
+		return func() {}, nil
+	}
+	return func() { _ = unlock() }, nil
+}
+
 // Unchanged reports whether the file of the store and the commit that is checked out
 // are those of the look before.
 func (l *Look) Unchanged() bool {
