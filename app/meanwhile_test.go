@@ -144,3 +144,22 @@ func TestToldOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestReleaseMeetsClaim: who claims an issue as soon as it was taken from another keeps it.
+func TestReleaseMeetsClaim(t *testing.T) {
+	a, dir := front(t)
+	if _, err := claimant(t, dir, "w1").Claim(t.Context(), ClaimRequest{ID: "demo-1"}); err != nil {
+		t.Fatal(err)
+	}
+	released, err := a.with(t, func() {
+		if _, err := claimant(t, dir, "w2").Claim(t.Context(), ClaimRequest{ID: "demo-1"}); err != nil {
+			t.Error(err)
+		}
+	}).Release(t.Context(), ReleaseRequest{ID: "demo-1", Force: true})
+	if err != nil || !released.Changed {
+		t.Fatalf("%+v, %v", released, err)
+	}
+	if l, ok := a.Fresh(t.Context(), "test").LeaseOf("demo-1"); !ok || l.Actor != "w2" {
+		t.Errorf("the lease is %+v", l)
+	}
+}

@@ -42,6 +42,7 @@ func (a *App) Release(ctx context.Context, r ReleaseRequest) (released *checkpoi
 		}
 		mayTake = a.mayTake(who)
 	}
+	_, before, _ := a.leases(store.Place(), options.Now)
 	released, err = checkpoint.Release(ctx, store, options, r.ID, who, mayTake)
 	if err != nil || r.DryRun {
 		return released, err
@@ -49,7 +50,9 @@ func (a *App) Release(ctx context.Context, r ReleaseRequest) (released *checkpoi
 	if r.Force {
 		a.warnOfTaken(ctx, released)
 	}
-	a.endLease(store.Place(), released.ID, mayTake)
+	if l, ok := before.Lease(released.ID); ok {
+		a.endLease(store.Place(), l, mayTake)
+	}
 	return released, nil
 }
 
@@ -68,20 +71,21 @@ func (s preceded) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) 
 	})
 }
 
-// endLease ends a lease that the store does not show, such as that of another work tree.
-func (a *App) endLease(store beads.Place, issue string, mayTake func(holder string) bool) {
+// endLease ends a lease that the store did not show, such as that of another work tree. One
+// that was taken since stays.
+func (a *App) endLease(store beads.Place, was live.Lease, mayTake func(holder string) bool) {
 	place, err := a.Live(store)
 	if err != nil {
 		return // the edit said so
 	}
 	_, err = place.ChangeClaims(func(all *live.Claims) (bool, error) {
-		l, ok := all.Lease(issue)
-		if !ok || !mayTake(l.Actor) {
+		l, ok := all.Lease(was.Issue)
+		if !ok || l.Actor != was.Actor || !l.Since.Equal(was.Since) || !mayTake(l.Actor) { // its process may have ended since
 			return false, nil
 		}
-		all.End(issue)
+		all.End(was.Issue)
 		return true, nil
-	}, issue)
+	}, was.Issue)
 	a.WarnOfShared(err)
 }
 
