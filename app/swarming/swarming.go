@@ -54,8 +54,11 @@ func load(a *app.App, id string) (*session, error) {
 	return s, s.read()
 }
 
-// read reads the store and the running round.
+// read reads the running round and the store, in this order: a settlement writes the store
+// first, so that a round that it has settled since is known from that (forward). The other
+// way round what the agents did would be in neither.
 func (s *session) read() error {
+	round, trouble := s.place.SwarmRound(s.issue)
 	file, err := s.store.Snapshot()
 	if err != nil {
 		return err
@@ -78,8 +81,8 @@ func (s *session) read() error {
 	if s.before = len(past.Swarms); s.before > 0 {
 		s.settled = past.Swarms[s.before-1].Operations
 	}
-	if s.round, err = s.place.SwarmRound(s.issue); err != nil {
-		s.app.WarnOfShared(err)
+	if s.round = round; trouble != nil {
+		s.app.WarnOfShared(trouble)
 	}
 	s.found, s.state = s.round.Swarm, swarm.Replay(s.settled)
 	if s.state.Swarm != "" && s.state.Ended == "" {
