@@ -58,15 +58,21 @@ func RollUp(ctx context.Context, a *app.App, r RollupRequest) (*Rollup, error) {
 	if err != nil || !r.Write {
 		return rollup, err
 	}
-	if len(rollup.Results) == 0 {
-		return nil, &fault.Error{Code: fault.Found, ID: rollup.ID, Reason: "nothing within it is closed, so there is nothing to keep"}
-	}
 	store, options, err := a.ToWrite(ctx, r.DryRun)
 	if err != nil {
 		return nil, err
 	}
 	options.Notes = notes.Permit{Change: []string{signals.SynthesisSection}}.Check
-	rollup.Changes, err = store.Edit(ctx, options, func(tx *beads.Tx) error {
+	changes, err := store.Edit(ctx, options, func(tx *beads.Tx) error {
+		// As it is now: what was read before others closed a child, and rolled that up,
+		// would take its result away.
+		now, err := rollupIn(tx.Snapshot(), rollup.ID)
+		if err != nil {
+			return err
+		}
+		if rollup = now; len(rollup.Results) == 0 {
+			return &fault.Error{Code: fault.Found, ID: rollup.ID, Reason: "nothing within it is closed, so there is nothing to keep"}
+		}
 		record, err := tx.Record(rollup.ID)
 		if err != nil {
 			return err
@@ -77,7 +83,11 @@ func RollUp(ctx context.Context, a *app.App, r RollupRequest) (*Rollup, error) {
 		}
 		return tx.Set(rollup.ID, beads.Set{Key: beads.Notes, Text: doc.Text()})
 	})
-	return rollup, err
+	if err != nil {
+		return nil, err
+	}
+	rollup.Changes = changes
+	return rollup, nil
 }
 
 func rollupOf(a *app.App, id string) (*Rollup, error) {
@@ -86,6 +96,10 @@ func rollupOf(a *app.App, id string) (*Rollup, error) {
 		return nil, err
 	}
 	defer file.Close()
+	return rollupIn(file, id)
+}
+
+func rollupIn(file *beads.Snapshot, id string) (*Rollup, error) {
 	epic, err := file.Find(id)
 	if err != nil {
 		return nil, err
