@@ -18,6 +18,7 @@ import (
 	"stig/beads"
 	"stig/dag"
 	"stig/fault"
+	"stig/jsonl"
 	"stig/live"
 	"stig/watch"
 )
@@ -33,7 +34,7 @@ func Watch(ctx context.Context, a *app.App, r Request, tell func(watch.Event) er
 	if err := r.check(file); err != nil {
 		return err
 	}
-	w, err := open(a, file, r)
+	w, err := open(ctx, a, file, r)
 	if err != nil {
 		return err
 	}
@@ -89,7 +90,7 @@ type watcher struct {
 }
 
 // open begins where the watcher of that name was, else now.
-func open(a *app.App, file *beads.Snapshot, r Request) (*watcher, error) {
+func open(ctx context.Context, a *app.App, file *beads.Snapshot, r Request) (*watcher, error) {
 	w := &watcher{app: a, request: r, store: a.At(file.Place()), first: map[string]time.Time{}, told: map[string]bool{}}
 	var err error
 	if w.place, err = a.Live(file.Place()); err != nil {
@@ -102,16 +103,33 @@ func open(a *app.App, file *beads.Snapshot, r Request) (*watcher, error) {
 		}
 		a.Note("watching as %s from now on", r.As)
 	}
-	w.state.Mark = w.place.Mark()
 	now, err := w.now()
 	if err != nil {
 		return nil, err
 	}
+	if file, err = w.begin(ctx); err != nil {
+		return nil, err
+	}
+	defer file.Close()
 	if err := w.seen.Take(watch.Reading{Store: file, Graph: dag.New(file), Now: now}); err != nil {
 		return nil, err
 	}
 	return w, w.keep(nil)
 }
+
+// begin reads the store and the end of the journal while nobody writes: an edit between would
+// be told as that of another program, or though it was before. Who waits for long goes without.
+func (w *watcher) begin(ctx context.Context) (file *beads.Snapshot, err error) {
+	if place := w.store.Place(); place.Mode != beads.Server {
+		if resume, err := jsonl.Pause(ctx, place, pauseWait); err == nil {
+			defer func() { _ = resume() }()
+		}
+	}
+	w.state.Mark = w.place.Mark()
+	return w.store.Snapshot()
+}
+
+const pauseWait = 2 * time.Second // how long a watcher that begins waits for those who write
 
 // recall reads what the watcher of that name remembers.
 func (w *watcher) recall() (known bool, err error) {

@@ -1,0 +1,98 @@
+package watching_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"stig/app"
+	"stig/app/watching"
+	"stig/beads"
+	"stig/cue"
+	"stig/jsonl"
+	"stig/watch"
+)
+
+// meanwhile is a store that others write right after it was read.
+type meanwhile struct {
+	beads.Store
+	after func()
+}
+
+func (m meanwhile) Snapshot() (*beads.Snapshot, error) {
+	file, err := m.Store.Snapshot()
+	m.after()
+	return file, err
+}
+
+// TestBeginMeetsEdit: what others write while a watcher begins is told as theirs, or was before.
+func TestBeginMeetsEdit(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, ".beads"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	text := ""
+	for n := range 3 {
+		text += fmt.Sprintf(`{"id":"demo-%d","title":"the pier","status":"open","priority":1,"issue_type":"task"}`+"\n", n+1)
+	}
+	if err := os.WriteFile(filepath.Join(dir, ".beads", "issues.jsonl"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	home := func() (string, error) { return dir, nil }
+	run := func() *app.App {
+		return &app.App{
+			Getenv: func(key string) string { return map[string]string{"STIG_ACTOR": "mara"}[key] }, Env: func() []string { return nil },
+			HomeDir: home, ConfigDir: home, Now: time.Now, Schema: cue.Embedded(), Say: func(_ app.Level, text string) { t.Log(text) },
+			Ctx: t.Context(), Running: "test", Dir: dir,
+		}
+	}
+	shut := func(id string) {
+		o := app.CloseOptions{Reason: "the pier stands on new piles", Waive: "nothing can show that"}
+		if _, err := run().Close(t.Context(), []string{id}, o, func(f app.Finding) error { return f.Err }); err != nil {
+			t.Error(err)
+		}
+	}
+	var reads atomic.Int32
+	var writers sync.WaitGroup
+	watcher := run()
+	watcher.OpenStore = func(p beads.Place) beads.Store {
+		return meanwhile{jsonl.Open(p), func() {
+			n := reads.Add(1)
+			if n > 2 {
+				return
+			}
+			done := make(chan struct{})
+			writers.Go(func() { shut(fmt.Sprint("demo-", n)); close(done) })
+			select {
+			case <-done:
+			case <-time.After(100 * time.Millisecond): // it waits until the watcher has begun
+			}
+		}}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	r := watching.Request{Until: watch.Claimed, Begun: func() error {
+		go func() {
+			writers.Wait()
+			if _, err := run().Claim(t.Context(), app.ClaimRequest{ID: "demo-3"}); err != nil {
+				t.Error(err)
+			}
+		}()
+		return nil
+	}}
+	err := watching.Watch(ctx, watcher, r, func(e watch.Event) error {
+		t.Log(e.Event, e.ID, e.By)
+		if e.By != "mara" {
+			t.Errorf("%s of %s by %q", e.Event, e.ID, e.By)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
