@@ -56,7 +56,17 @@ func Ack(ctx context.Context, a *app.App, r AckRequest) (*Acked, error) {
 	if !o.known {
 		return nil, &fault.Error{Code: fault.Store, Reason: "there is no place for what is acknowledged"}
 	}
+	there := acked.There
 	err = o.place.ChangeAcks(o.actor.Name, func(acks *live.Acks) bool {
+		acked.Acked, acked.There = []string{}, slices.Clone(there)
+		known := acks.Known()
+		for _, ack := range fresh { // another process of the actor may have been faster
+			if known(ack.Item, ack.At) {
+				acked.There = append(acked.There, ack.Item)
+			} else {
+				acked.Acked = append(acked.Acked, ack.Item)
+			}
+		}
 		acks.First = earlier(acks.First, o.actor.Since)
 		acks.Items = slices.DeleteFunc(acks.Items, func(ack live.Ack) bool { return o.gone(file, ack) })
 		acks.Add(fresh...)
