@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -161,5 +162,24 @@ func TestReleaseMeetsClaim(t *testing.T) {
 	}
 	if l, ok := a.Fresh(t.Context(), "test").LeaseOf("demo-1"); !ok || l.Actor != "w2" {
 		t.Errorf("the lease is %+v", l)
+	}
+}
+
+// TestFailuresTogether: of several processes that could tell nobody each leaves its line.
+func TestFailuresTogether(t *testing.T) {
+	log := filepath.Join(t.TempDir(), "notify.log")
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for range 32 {
+				if err := (Parcel{Log: log}).LogFailure(errors.New("no answer")); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if text, err := os.ReadFile(log); err != nil || strings.Count(string(text), "no answer\n") != 256 {
+		t.Errorf("%d lines of 256, %v", strings.Count(string(text), "\n"), err)
 	}
 }

@@ -473,20 +473,27 @@ func (p Parcel) runCommand(ctx context.Context, env []string) error {
 // LogLimit is what the log of failures grows to, in bytes; half of it is kept then.
 const LogLimit = 64 << 10
 
-// LogFailure appends failures to the log, a line for each.
-func (p Parcel) LogFailure(failures error) error {
+// LogFailure appends failures to the log, a line for each. Other processes do so at the same
+// time: what they appended stays, but for what comes while a log that is full is shortened.
+func (p Parcel) LogFailure(failures error) (err error) {
 	if p.Log == "" {
 		return nil
 	}
-	text, err := os.ReadFile(p.Log)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
+	var text []byte
 	for line := range strings.SplitSeq(failures.Error(), "\n") {
 		text = fmt.Appendf(text, "%s %s %s: %s\n", p.Notice.Time, p.Notice.Event, p.Notice.ID, visible.Clipped(Visible(line), 300))
 	}
-	if len(text) > LogLimit {
-		_, text, _ = bytes.Cut(text[len(text)-LogLimit/2:], []byte("\n"))
+	f, err := os.OpenFile(p.Log, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
 	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	if text, err = os.ReadFile(p.Log); err != nil || len(text) <= LogLimit {
+		return err
+	}
+	_, text, _ = bytes.Cut(text[len(text)-LogLimit/2:], []byte("\n"))
 	return os.WriteFile(p.Log, text, 0o600)
 }
