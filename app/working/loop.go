@@ -230,8 +230,9 @@ func (l *loop) busy() string {
 	return l.busyText
 }
 
-// mostBeaten is how often in a row the loop looks anew at once where others were faster.
-const mostBeaten = 5
+// mostOutrun is how often in a row the loop looks again at once where others were faster with
+// all that it found.
+const mostOutrun = 3
 
 // act does the first thing that can be done of what was sensed.
 func (l *loop) act(ctx context.Context, s sensed) (ran bool, err error) {
@@ -244,22 +245,21 @@ func (l *loop) act(ctx context.Context, s sensed) (ran bool, err error) {
 		return true, nil // the store changed
 	}
 	for _, c := range s.order {
-		r, err := l.claim(ctx, c, s.past[c.Issue])
+		r, err := l.claim(ctx, c)
 		if err != nil {
 			return false, err
 		}
 		if r == nil {
 			continue // others were faster
 		}
-		l.beaten = 0
+		l.outrun = 0
 		return true, l.perform(ctx, r)
 	}
-	if len(s.order) > 0 && l.beaten < mostBeaten { // what was sensed says no more what is left
-		l.beaten++
-		l.pause(ctx, l.Times.Look/20)
-		return true, nil
+	if len(s.order) == 0 {
+		l.outrun = 0
+	} else if l.outrun++; l.outrun <= mostOutrun {
+		return true, nil // what was sensed is not so any more
 	}
-	l.beaten = 0
 	return l.beat(ctx)
 }
 

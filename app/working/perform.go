@@ -44,12 +44,9 @@ const (
 )
 
 // claim takes an issue and begins the record of a run; nil where others were faster.
-func (l *loop) claim(ctx context.Context, c work.Candidate, past *work.Past) (*live.Run, error) {
+func (l *loop) claim(ctx context.Context, c work.Candidate) (*live.Run, error) {
 	self, _ := process.Self()
 	r := &live.Run{ID: live.NewRunID(), Actor: l.name, Task: taskIssue, Issue: c.Issue, Attempt: 1, Loop: self.ID, Step: stepClaimed}
-	if past != nil {
-		r.Attempt += past.Attempts + past.Passes
-	}
 	claimed, err := l.fresh(ctx, "").Claim(ctx, app.ClaimRequest{ID: c.Issue, Loop: &app.LoopClaim{
 		Run: r.ID, Lasts: l.Times.Lasts, Cap: l.Cap,
 	}})
@@ -59,11 +56,19 @@ func (l *loop) claim(ctx context.Context, c work.Candidate, past *work.Past) (*l
 	if err != nil {
 		return nil, err
 	}
-	if err := l.inherit(c.Issue); err != nil {
+	past, err := l.inherit(ctx, c.Issue)
+	if err != nil {
 		return nil, err
 	}
 	if r.Started, err = l.now(); err != nil {
 		return nil, err
+	}
+	if past != nil && !l.isLeft(past) && (past.Until.After(r.Started) || l.isExhausted(past)) {
+		l.release(ctx, c.Issue) // another loop tried it since this one looked
+		return nil, nil
+	}
+	if past != nil {
+		r.Attempt += past.Attempts + past.Passes
 	}
 	if err := l.standing(r, claimed); err != nil {
 		return nil, err
@@ -72,18 +77,28 @@ func (l *loop) claim(ctx context.Context, c work.Candidate, past *work.Past) (*l
 }
 
 // inherit ends the runs of other loops that were killed at an issue that this loop has
-// claimed: no program of theirs works on, and each run has its end before the next begins.
-func (l *loop) inherit(issue string) error {
+// claimed, and gives what was there before: no program of theirs works on, and each run has
+// its end before the next begins. A loop that still runs has just given the issue back, and
+// records the end of its run next.
+func (l *loop) inherit(ctx context.Context, issue string) (*work.Past, error) {
+	isOpen := func(r live.Run) bool { return r.Issue == issue && r.Outcome == "" && r.Task != live.SwarmTask }
 	now, err := l.now()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	runs, err := l.runs(now)
+	for range 100 {
+		if err != nil || !slices.ContainsFunc(runs, func(r live.Run) bool { return isOpen(r) && l.isOthers(r) }) {
+			break
+		}
+		l.pause(ctx, 10*time.Millisecond)
+		runs, err = l.runs(now)
+	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, r := range runs {
-		if r.Issue != issue || r.Outcome != "" || r.Task == live.SwarmTask {
+		if !isOpen(r) {
 			continue
 		}
 		if r.Program.PID != 0 {
@@ -96,10 +111,13 @@ func (l *loop) inherit(issue string) error {
 		}
 		r.Outcome, r.Why = string(work.Stopped), "its loop was killed, and "+l.name+" took the issue over"
 		if err := l.record(&r); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	if runs, err = l.runs(now); err != nil {
+		return nil, err
+	}
+	return work.PastOf(runs, now)[issue], nil
 }
 
 // standing keeps how an issue stood when it was claimed, to see later what was left.

@@ -181,7 +181,7 @@ func (p *picker) candidate(id string, rank int) (c work.Candidate, exhausted boo
 	c = work.Candidate{Issue: id, Kind: work.Ready, Rank: rank, Held: p.held[id]}
 	if past := p.sensed.past[id]; past != nil {
 		c.Until = past.Until
-		exhausted = past.Attempts >= p.Attempts || past.Passes >= p.passes()
+		exhausted = p.isExhausted(past)
 		if p.isLeft(past) {
 			c.Held, exhausted = true, false
 		}
@@ -197,6 +197,11 @@ func (p *picker) candidate(id string, rank int) (c work.Candidate, exhausted boo
 		c.Kind = work.Own
 	}
 	return c, exhausted
+}
+
+// isExhausted reports whether a person is to be asked about an issue before it is tried again.
+func (l *loop) isExhausted(past *work.Past) bool {
+	return past.Attempts >= l.Attempts || past.Passes >= l.passes()
 }
 
 // isLeft reports whether the work on an issue waits on its branch for a person, as

@@ -126,10 +126,10 @@ type loop struct {
 
 	done    Done
 	silent  int // runs in a row that left nothing
-	beaten  int // looks in a row after which others were faster at all that could be taken
 	paused  string
 	inHand  bool                 // the sign of life names an issue or a run
 	idle    bool                 // it waits, and has said so
+	outrun  int                  // how often in a row others were faster with all that it found
 	noticed map[string]bool      // what was said once
 	heard   map[string]time.Time // issues of runs that ended, with their start: what was said before is to be acknowledged
 
