@@ -24,8 +24,16 @@ import (
 )
 
 // land merges the work of a run, checks the result, puts it on the branch that results
-// go to, and closes the issue. Loops do that one after the other.
+// go to, and closes the issue. Loops do that one after the other, and look at the issue when
+// it is their turn: the checks of others may take long.
 func (l *loop) land(ctx context.Context, r *live.Run, tree *worktree.Tree, left work.Left) (work.Outcome, error) {
+	if tree != nil {
+		unlock, err := worktree.LockOnto(ctx, l.place, l.trees.Onto, l.Cap)
+		if err != nil {
+			return "", err
+		}
+		defer func() { _ = unlock() }()
+	}
 	record, err := l.recordOf(r.Issue)
 	if err != nil {
 		return "", err
@@ -40,11 +48,6 @@ func (l *loop) land(ctx context.Context, r *live.Run, tree *worktree.Tree, left 
 	if tree == nil {
 		return l.prove(ctx, r, nil, left, record)
 	}
-	unlock, err := worktree.LockOnto(ctx, l.place, l.trees.Onto, l.Cap)
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = unlock() }()
 	for range 3 {
 		outcome := work.Later
 		if err = l.merge(ctx, tree); err == nil {

@@ -4,15 +4,19 @@ package working_test
 
 import (
 	"context"
+	"os/exec"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
 
+	"stig/app/working"
 	"stig/beads"
 	"stig/jsonl"
 	"stig/live"
 	"stig/process"
 	"stig/work"
+	"stig/worktree"
 )
 
 // meanwhile is a store on which another loop acts before an edit.
@@ -76,5 +80,42 @@ func TestTriedMeanwhile(t *testing.T) {
 		if wait := runs[1].Started.Sub(ended); wait < work.BackOff(1) {
 			t.Errorf("late %t: tried again after %s, want %s at least", late, wait, work.BackOff(1))
 		}
+	}
+}
+
+// TestCriteriaChangeBeforeItsTurn: criteria that change while a loop waits for another to land
+// its work are asked about, as those that change while the command runs.
+func TestCriteriaChangeBeforeItsTurn(t *testing.T) {
+	y := newYard(t, "pier-1")
+	for _, argv := range [][]string{{"init", "-q", "-b", "main"}, {"config", "user.name", "m"}, {"config", "user.email", "m@pier"}, {"add", "."}, {"commit", "-q", "-m", "begin"}} {
+		cmd := exec.Command("git", argv...)
+		cmd.Dir = y.dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	var err error
+	if y.place, err = live.At(filepath.Join(y.dir, ".beads", "issues.jsonl")); err != nil {
+		t.Fatal(err)
+	}
+	unlock, err := worktree.LockOnto(t.Context(), y.place, "stig/work", time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		for len(y.runs(t)) == 0 || y.runs(t)[0].Step != "ended" {
+			time.Sleep(5 * time.Millisecond)
+		}
+		time.Sleep(200 * time.Millisecond) // it commits the work, and waits for its turn
+		y.replace(t, "test -f pier-1", "test -d .")
+		if err := unlock(); err != nil {
+			t.Error(err)
+		}
+	}()
+	if _, err := y.work(t, "touch pier-1", func(r *working.Request) { r.Once = true }); err != nil {
+		t.Fatal(err)
+	}
+	if runs := y.runs(t); len(runs) != 1 || runs[0].Outcome != string(work.Waiting) {
+		t.Errorf("%+v", runs)
 	}
 }
