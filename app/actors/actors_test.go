@@ -258,3 +258,28 @@ func TestPauseMeetsKill(t *testing.T) {
 		}
 	}
 }
+
+// TestEditTogether: several who change the file of an actor at once all do.
+func TestEditTogether(t *testing.T) {
+	a, place, _ := front(t)
+	path := filepath.Join(place.Worktree, "..", ".stig", "actors", "bo.md")
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte("---\nname: bo\nkind: agent\n---\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for i := range 6 {
+		all.Go(func() {
+			text := fmt.Sprint("builds part ", i)
+			if _, err := actors.Edit(t.Context(), a.Fresh(t.Context(), "test"), actors.EditRequest{Name: "bo", Description: &text}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if text, err := os.ReadFile(path); err != nil || strings.Count(string(text), ": description: builds part ") != 6 {
+		t.Errorf("%s, %v", text, err)
+	}
+}

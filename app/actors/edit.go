@@ -50,6 +50,17 @@ func Edit(ctx context.Context, a *app.App, r EditRequest) (*Edited, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !r.DryRun { // two at once would each read what the other replaces
+		place, err := placeOf(a)
+		if err != nil {
+			return nil, err
+		}
+		unlock, err := place.Lock(ctx, "actors")
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = unlock() }()
+	}
 	p, err := profile.Load(root, r.Name)
 	if errors.Is(err, fs.ErrNotExist) && profile.CheckName(r.Name) == nil {
 		return nil, &fault.Error{Code: fault.Usage, Reason: r.Name + ": has no file, " + below(root, profile.Path(root, r.Name)), Hint: "type stig actor list to see who has"}
