@@ -7,6 +7,7 @@ import (
 
 	"stig/beads"
 	"stig/git"
+	"stig/live"
 )
 
 // committer commits a store and nothing else.
@@ -70,6 +71,12 @@ func failed(exit int) bool    { return exit != 0 }
 func succeeded(exit int) bool { return exit == 0 }
 
 func (c *committer) commit(ctx context.Context, id string) (string, error) {
+	// One after the other: of two at once git refuses one, or finds its change committed.
+	if place, err := live.At(c.path); err == nil {
+		if unlock, err := place.Lock(ctx, "commit"); err == nil {
+			defer func() { _ = unlock() }()
+		}
+	}
 	if known, err := c.git.Run(ctx, "ls-files", "--error-unmatch", "--", c.path); err != nil {
 		return "", err
 	} else if known.Exit != 0 {
