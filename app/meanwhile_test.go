@@ -13,6 +13,7 @@ import (
 
 	"stig/beads"
 	"stig/live"
+	"stig/process"
 )
 
 // meanwhile is a store on which others act right after an edit, as they do who waited for
@@ -182,4 +183,42 @@ func TestFailuresTogether(t *testing.T) {
 	if text, err := os.ReadFile(log); err != nil || strings.Count(string(text), "no answer\n") != 256 {
 		t.Errorf("%d lines of 256, %v", strings.Count(string(text), "\n"), err)
 	}
+}
+
+// TestReadyMeetsClaims: what is held elsewhere is held by somebody, while claims come and go.
+func TestReadyMeetsClaims(t *testing.T) {
+	a, dir := front(t)
+	place, err := live.At(filepath.Join(dir, ".beads", "issues.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	self, _ := process.Self()
+	ctx, cancel := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	all.Go(func() {
+		for there := true; ctx.Err() == nil; there = !there {
+			_, err := place.ChangeClaims(func(c *live.Claims) (bool, error) {
+				if c.End("demo-1"); there {
+					c.Hold(live.Lease{Issue: "demo-1", Actor: "w1", Process: self.ID, Host: self.Host, Worktree: dir, Tree: dir})
+				}
+				return true, nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	for range 200 {
+		list, err := a.Fresh(t.Context(), "ready").Ready(t.Context(), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range list.Rows {
+			if row.Held != nil && row.Held.By == "" {
+				t.Errorf("%s is %s by nobody", row.ID, row.State)
+			}
+		}
+	}
+	cancel()
+	all.Wait()
 }

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"stig/beads"
@@ -334,10 +333,17 @@ func unclosed(graph *dag.Graph, lines int) (n int) {
 // Worker is who looks for work among issues that are ready for somebody: the one
 // named as, else the actor. Nobody's name is asked for where nothing is assigned.
 func (a *App) Worker(ctx context.Context, file *beads.Snapshot, ready []int, as string, now time.Time) (dag.Worker, error) {
-	w := dag.Worker{Now: now, Name: as}
+	w, _, err := a.worker(ctx, file, ready, as, now)
+	return w, err
+}
+
+// worker is Worker with what somebody has elsewhere: who asks the worker about that and reads
+// it once more may find nobody there.
+func (a *App) worker(ctx context.Context, file *beads.Snapshot, ready []int, as string, now time.Time) (w dag.Worker, held map[string]orient.Held, err error) {
+	w = dag.Worker{Now: now, Name: as}
 	waits, err := orient.Pending(file, ready, a.Schema)
 	if err != nil {
-		return w, err
+		return w, nil, err
 	}
 	asked := map[int]bool{}
 	assigned := false
@@ -352,9 +358,9 @@ func (a *App) Worker(ctx context.Context, file *beads.Snapshot, ready []int, as 
 		w.Name, err = a.ActorName(ctx)
 	}
 	w.MayTake = a.mayTake(w.Name)
-	held := a.held(file, now)
+	held = a.held(file, now)
 	w.Held = func(i int) bool { _, ok := held[file.At(i).ID]; return ok }
-	return w, err
+	return w, held, err
 }
 
 // Reader is who reads a survey: the one named as, else the actor. Nobody's name is
@@ -374,11 +380,11 @@ func (a *App) Reader(ctx context.Context, file *beads.Snapshot, as string) (stri
 // ReadyRows lists issues that are ready, first those that the worker can take.
 func (a *App) ReadyRows(ctx context.Context, file *beads.Snapshot, graph *dag.Graph, now time.Time, as string) ([]ReadyRow, error) {
 	ready := graph.Ready(now)
-	w, err := a.Worker(ctx, file, ready, as, now)
+	w, elsewhere, err := a.worker(ctx, file, ready, as, now)
 	if err != nil {
 		return nil, err
 	}
-	unblocks, elsewhere := graph.Unblocks(), sync.OnceValue(func() map[string]orient.Held { return a.held(file, now) })
+	unblocks := graph.Unblocks()
 	var rows, held []ReadyRow
 	for _, i := range ready {
 		issue, state := file.At(i), graph.State(i, w)
@@ -390,7 +396,7 @@ func (a *App) ReadyRows(ctx context.Context, file *beads.Snapshot, graph *dag.Gr
 			row.Epic = file.At(epic).ID
 		}
 		if state == dag.StateHeld {
-			row.Held = new(elsewhere()[issue.ID])
+			row.Held = new(elsewhere[issue.ID])
 		}
 		if state == dag.StateEpic {
 			closed, total := graph.Progress(i)
