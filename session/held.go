@@ -46,12 +46,14 @@ type Claim struct {
 
 // Remind picks the claims whose work changed since it was last recorded, and records
 // how it stands now, so that the same work is reminded of once. Of several that ask at
-// once one is told.
+// once one is told. The session is as it was before the claims were read: what was claimed in
+// it since is none of them, and stays.
 func (r Registry) Remind(s live.SessionRecord, claims []Claim) (due []string, err error) {
+	known := s.Held
 	err = r.change(s.Host, s.ID, func(s *live.SessionRecord) bool {
 		before, held := s.Held, map[string]live.Held{}
 		for key, other := range before {
-			if !strings.HasPrefix(key, r.key("")) { // of another store
+			if _, was := known[key]; !was || !strings.HasPrefix(key, r.key("")) { // or of another store
 				held[key] = other
 			}
 		}

@@ -296,3 +296,22 @@ func TestUnreadable(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestRemindMeetsClaim: work on an issue that is claimed in a session while that is about to
+// stop stays recorded; what it has no more is forgotten.
+func TestRemindMeetsClaim(t *testing.T) {
+	r := registry(t)
+	s := begin(t, r, session.Start{Host: "claude", ID: "aaaa", Owner: "ann"})
+	claims := []session.Claim{{Issue: "a", As: s.Name, Base: "c1", Work: func(string) (string, error) { return "file", nil }}}
+	if err := r.Hold(s, "b", live.Held{As: s.Name, Base: "c1", Work: "file"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []int{2, 1} {
+		if _, err := r.Remind(s, claims); err != nil {
+			t.Error(err)
+		}
+		if s, _ = r.Find("claude", "aaaa"); len(s.Held) != want {
+			t.Errorf("held %v, want %d", s.Held, want)
+		}
+	}
+}
