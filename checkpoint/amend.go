@@ -115,6 +115,14 @@ func amendOne(s beads.Store, tx *beads.Tx, now time.Time, id, by string, a Amend
 	if err != nil {
 		return nil, err
 	}
+	if a.Description != nil || a.ExternalRef != nil {
+		if err := takenByBR(tx, nil, id, after.Text(beads.Description), after.Text(beads.ExternalRef)); err != nil {
+			if e, ok := err.(*fault.Error); ok {
+				e.ID = id
+			}
+			return nil, err
+		}
+	}
 	return &Amended{ID: id, Changed: changedKeys(before, after), Warnings: a.warnings(tx.Snapshot(), after, now)}, nil
 }
 

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 	"unicode"
-	"unicode/utf8"
 
 	"stig/beads"
+	"stig/fault"
 	"stig/notes"
 	"stig/signals"
 )
@@ -108,6 +108,9 @@ func CreateAll(ctx context.Context, s beads.Store, o beads.Options, drafts []Dra
 			if err != nil {
 				return &BatchError{i, d.Line, err}
 			}
+			if err := takenByBR(tx, drafts[:i], "", issue.Description, issue.ExternalRef); err != nil {
+				return &BatchError{i, d.Line, err}
+			}
 			issue.Notes = tables[i]
 			line, err := tx.Add(issue)
 			if err != nil {
@@ -153,15 +156,54 @@ func holdsAll(f *beads.Snapshot, created []*Created, lines [][]byte) bool {
 
 // checkTitle says why no issue can have a title.
 func checkTitle(title string) error {
-	const most = 500 // characters that bd takes
+	const most = 500 // bytes that bd and beads_rust take
 	if strings.TrimSpace(title) == "" {
 		return usage("the title is empty", "say in one line what there is to do")
 	}
 	if strings.ContainsAny(title, "\r\n") {
 		return usage(fmt.Sprintf("title: must be one line; found %q", title), "put the rest into --description")
 	}
-	if n := utf8.RuneCountInString(title); n > most {
-		return usage(fmt.Sprintf("title: must be at most %d characters long; found %d", most, n), "put the rest into --description")
+	if n := len(title); n > most {
+		return usage(fmt.Sprintf("title: must be at most %d bytes long; found %d", most, n), "put the rest into --description")
+	}
+	return nil
+}
+
+// takenByBR refuses what would keep beads_rust, where that works too, from reading
+// the whole file: it takes all lines, or none. Before are drafts of the same batch.
+func takenByBR(tx *beads.Tx, before []Draft, id, description, ref string) error {
+	const most, mostRef = 100 << 10, 200
+	if !tx.Snapshot().Place().BR {
+		return nil
+	}
+	if n := len(description); n > most {
+		return usage(fmt.Sprintf("description: br takes at most %d bytes, and of a file with more nothing; found %d", most, n), "put the rest into --design")
+	}
+	if ref == "" {
+		return nil
+	}
+	if len(ref) > mostRef || strings.ContainsFunc(ref, unicode.IsSpace) {
+		return usage(fmt.Sprintf("external reference: br takes a word of at most %d bytes, and of a file with another nothing; found %q", mostRef, ref), "name it in the description")
+	}
+	taken := func(who string) error {
+		return usage(fmt.Sprintf("external reference: %s has %q, and br takes nothing of a file where two issues have the same", who, ref), "name it in the description")
+	}
+	for _, d := range before {
+		if d.ExternalRef == ref {
+			return taken(fmt.Sprintf("%q", d.Title))
+		}
+	}
+	for _, issue := range tx.Snapshot().All() {
+		other, err := tx.Record(issue.ID)
+		if fault.Is(err, fault.Refused) { // a tombstone counts too
+			other, err = issue.Record()
+		}
+		if err != nil {
+			return err
+		}
+		if issue.ID != id && other.Text(beads.ExternalRef) == ref {
+			return taken(issue.ID)
+		}
 	}
 	return nil
 }

@@ -129,10 +129,13 @@ func TestDiscoverMode(t *testing.T) {
 		{"a file named dolt", []string{".beads/dolt"}, beads.Plain, false},
 		{"beads_rust by lock", []string{".beads/beads.db", ".beads/.write.lock"}, beads.Plain, true},
 		{"beads_rust by history", []string{".beads/beads.db", ".beads/.br_history/x"}, beads.Plain, true},
+		{"beads_rust by its lines", []string{".beads/beads.db", `.beads/issues.jsonl: {"id":"h-1","title":"x","compaction_level":0}`}, beads.Plain, true},
+		{"bd's lines", []string{".beads/beads.db", `.beads/issues.jsonl: {"id":"h-1","title":"\"compaction_level\":0","compaction_level":1}`}, beads.SQLite, false},
+		{"lines from before bd", []string{".beads/beads.db", ".beads/.local_version", `.beads/issues.jsonl: {"id":"h-1","title":"x","compaction_level":0}`}, beads.SQLite, false},
 		{"both", []string{".beads/beads.db", ".beads/.br_history/x", ".beads/.local_version"}, beads.SQLite, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			root := tree(t, append(c.files, ".git/", ".beads/issues.jsonl")...)
+			root := tree(t, append([]string{".git/", ".beads/issues.jsonl"}, c.files...)...)
 			for _, w := range []Where{{Dir: root}, {Dir: root, File: ".beads/issues.jsonl"}, {Dir: root, BeadsDir: ".beads"}} {
 				s, err := Discover(w)
 				if err != nil || s.Mode != c.mode || s.BR != c.br {

@@ -1,6 +1,8 @@
 package jsonl
 
 import (
+	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -84,7 +86,8 @@ func (d listing) store(name string) (beads.Place, error) {
 	s := beads.Place{Path: filepath.Join(d.dir, name), Dir: d.dir}
 	// What beads_rust leaves behind; its database is named as that of bd, but
 	// bd also writes .local_version.
-	s.BR = d.has(".write.lock") || d.has(".br_history")
+	s.BR = d.has(".write.lock") || d.has(".br_history") ||
+		d.database() && !d.has(".local_version") && writtenByBR(s.Path)
 	backend, mode, err := d.metadata()
 	if err != nil {
 		return beads.Place{}, err
@@ -106,6 +109,18 @@ func (d listing) store(name string) (beads.Place, error) {
 		s.Mode = beads.SQLite
 	}
 	return s, nil
+}
+
+// writtenByBR reports whether the lines at the beginning of a file are those of
+// beads_rust: bd leaves this key out where it is 0.
+func writtenByBR(path string) bool {
+	file, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	beginning, err := io.ReadAll(io.LimitReader(file, 64<<10))
+	return err == nil && bytes.Contains(beginning, []byte(`"compaction_level":0`))
 }
 
 func (d listing) database() bool {

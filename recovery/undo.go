@@ -140,8 +140,12 @@ func takeBack(tx *beads.Tx, c live.Change, actor string, now time.Time, schema *
 	})
 }
 
-// refuseRemoving refuses to take away from the file what bd puts back from its database.
+// refuseRemoving refuses to take away from the file what bd puts back from its database,
+// and the tombstone that beads_rust puts back.
 func refuseRemoving(p beads.Place, c live.Change) error {
+	if p.BR && c.Kind == string(diff.Key) && c.Name == string(beads.Status) && c.Now == `"tombstone"` {
+		return cannotUndo(c, "br keeps it deleted, and puts that back", "make it anew with stig create, and see stig log "+c.Issue)
+	}
 	if p.Mode != beads.SQLite || c.Was != "" {
 		return nil
 	}
