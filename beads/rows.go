@@ -71,13 +71,18 @@ func (r *Record) withoutRow(now time.Time, d Dep) (*Record, error) {
 // updated_at becomes max(now, old): bumped by a second for each, an issue on which
 // many comment would run ahead of the clock, and win merges that it should lose.
 func (r *Record) withComment(now time.Time, c Comment) (*Record, error) {
+	return r.commented(now, c, Comments)
+}
+
+// commented is withComment; with "" for of it bumps updated_at as With does.
+func (r *Record) commented(now time.Time, c Comment, of Key) (*Record, error) {
 	if c.Author == "" || strings.TrimSpace(c.Text) == "" {
 		return nil, fmt.Errorf("%s: %s: a comment needs an author and a text; found %q and %q", r.Text(ID), Comments, c.Author, c.Text)
 	}
 	if err := r.takes(Comments, c.Author, c.Text); err != nil {
 		return nil, err
 	}
-	return r.changed(now, nil, []listEdit{{of: Comments, do: func(r *Record, st style) *Record {
+	return r.changed(now, nil, []listEdit{{of: of, do: func(r *Record, st style) *Record {
 		numbered := true
 		for _, element := range r.Elements(Comments) {
 			there, bad := parseObject(element)

@@ -92,7 +92,11 @@ func (tx *Tx) DropRow(id string, d Dep) error {
 // author and text, but for white space around it, changes nothing. It refuses what
 // Record refuses.
 func (tx *Tx) AddComment(id string, c Comment) error {
-	return tx.edit(id, func(r *Record) (*Record, error) { return r.withComment(tx.now, c) })
+	of := Comments
+	if tx.snapshot.place.BR { // which takes nothing of an issue that is not later than its own
+		of = ""
+	}
+	return tx.edit(id, func(r *Record) (*Record, error) { return r.commented(tx.now, c, of) })
 }
 
 // PutBack replaces an issue's record by what change makes of it, such as with
