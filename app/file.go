@@ -144,7 +144,7 @@ func (f HostFile) makeDirs(dir string) error {
 			return err
 		}
 	}
-	return os.MkdirAll(dir, 0o755)
+	return os.MkdirAll(dir, 0o777)
 }
 
 func (f HostFile) removeDirs(dir string) error {

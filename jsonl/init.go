@@ -27,7 +27,7 @@ func Init(dir, prefix string) (beads.Place, []string, error) {
 	if err != nil {
 		return beads.Place{}, nil, err
 	}
-	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
+	if err := os.MkdirAll(s.Dir, 0o777); err != nil {
 		return beads.Place{}, nil, &fault.Error{Code: fault.Store, Path: s.Dir, Reason: "cannot be made", Cause: err, Hint: "see that the directory may be written"}
 	}
 	var made []string
@@ -64,7 +64,7 @@ func BlankServer(dir string, s Settings) (beads.Place, []NewFile) {
 // Make makes the files of a new store, and their directory.
 func Make(files []NewFile) error {
 	for _, f := range files {
-		err := os.MkdirAll(filepath.Dir(f.Path), 0o755)
+		err := os.MkdirAll(filepath.Dir(f.Path), 0o777)
 		if err == nil {
 			err = writeNew(f.Path, f.Text)
 		}
@@ -166,7 +166,7 @@ func exists(path string) error {
 
 // writeNew makes a file that is not there yet, and sees it onto the disk.
 func writeNew(path, text string) (err error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,7 @@
 // child ids, sessions of assistants, and how the store stood when stig left it. All work
 // trees of the clone share it, in stig/ of git's common directory.
 //
-// Files are of mode 0600. The journal and the records of runs are appended to and
+// Files are of mode 0600, and 0660 where a group may write git's directory. The journal and the records of runs are appended to and
 // checksummed, the memory of a watcher is appended to, and all others are replaced whole.
 // A file that cannot be read is passed over, and the error says so beside what the others
 // hold; of its own memory a watcher gets the error alone.

@@ -220,7 +220,7 @@ func (s series) open(dir string, now time.Time) (f *os.File, made bool, err erro
 	path := filepath.Join(dir, next.name())
 	f, err = os.OpenFile(path, os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		f, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+		f, err = textfile.OpenPrivate(path, os.O_RDWR|os.O_CREATE|os.O_EXCL)
 		made = true
 		sweep(dir, now)
 	}

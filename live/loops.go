@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"stig/internal/arrange"
+	"stig/textfile"
 )
 
 // LockLoop keeps other processes from taking the same name for a loop, in any work tree of
@@ -54,12 +55,12 @@ const (
 func (p Place) RunFiles(id string) (files RunFiles, err error) {
 	err = p.inDir(func(dir string) error {
 		in := filepath.Join(dir, runFilesDir)
-		if err := os.Mkdir(in, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		if err := textfile.MkdirPrivate(in); err != nil {
 			return err
 		}
 		prune(in)
 		files = RunFiles{Log: filepath.Join(in, id+".log"), Briefing: filepath.Join(in, id+".md")}
-		f, err := os.OpenFile(files.Log, os.O_CREATE|os.O_WRONLY, 0o600)
+		f, err := textfile.OpenPrivate(files.Log, os.O_CREATE|os.O_WRONLY)
 		if err != nil {
 			return err
 		}

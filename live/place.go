@@ -124,7 +124,7 @@ func (p Place) makeDir(dir string) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return err
 	}
-	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := textfile.MkdirPrivate(dir); err != nil {
 		return err
 	}
 	if dir != p.beside {

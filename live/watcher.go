@@ -40,7 +40,7 @@ func (p Place) Watcher(name string, anew bool) (w *Watcher, s WatcherState, line
 	var path string
 	err = p.inDir(func(dir string) error {
 		path = filepath.Join(dir, "watch-"+hash(name, p.Worktree, p.Store)+".log")
-		f, err := os.OpenFile(path+".lock", os.O_CREATE|os.O_RDWR, 0o600)
+		f, err := textfile.OpenPrivate(path+".lock", os.O_CREATE|os.O_RDWR)
 		if err != nil {
 			return err
 		}
@@ -135,7 +135,7 @@ func (w *Watcher) Keep(s WatcherState, changed map[string][]byte, all map[string
 	if err != nil {
 		return err
 	}
-	f, err := os.OpenFile(w.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	f, err := textfile.OpenPrivate(w.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE)
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -13,7 +12,7 @@ import (
 
 // replace puts a file in place at once, in a directory that it makes.
 func replace(path string, text []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	if err := textfile.MkdirPrivate(filepath.Dir(path)); err != nil {
 		return err
 	}
 	return textfile.Replace(path, text)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"stig/internal/arrange"
+	"stig/textfile"
 )
 
 const (
@@ -62,7 +63,7 @@ func (j Job) prepareLogs() error {
 	if j.Logs == "" {
 		return nil
 	}
-	if err := os.MkdirAll(j.Logs, 0o700); err != nil {
+	if err := textfile.MkdirPrivate(j.Logs); err != nil {
 		return err
 	}
 	entries, err := os.ReadDir(j.Logs)

@@ -16,6 +16,7 @@ import (
 	"stig/git"
 	"stig/internal/arrange"
 	"stig/jsonl"
+	"stig/textfile"
 )
 
 // Trust records in which repositories criteria may be run: one file for each,
@@ -155,10 +156,10 @@ func mark(root string) (string, error) {
 		return there, nil
 	}
 	text := rand.Text()
-	if err := os.MkdirAll(filepath.Dir(markFile(root)), 0o700); err != nil {
+	if err := textfile.MkdirPrivate(filepath.Dir(markFile(root))); err != nil {
 		return "", err
 	}
-	return text, os.WriteFile(markFile(root), []byte(text+"\n"), 0o600)
+	return text, textfile.Replace(markFile(root), []byte(text+"\n"))
 }
 
 // At gives the record of the repository at root; ok is false where there is none.

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 
 	"stig/fault"
 	"stig/jsonl"
 	"stig/shell"
+	"stig/textfile"
 )
 
 // holdWait is how long a git is waited for that a killed loop had started: it may run
@@ -21,7 +21,7 @@ const holdWait = 2 * time.Minute
 // it too, so that whoever comes after we were killed waits for it.
 func (t *Tree) hold(ctx context.Context) (release func(), err error) {
 	dir := filepath.Join(t.repo.common, "stig")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := textfile.MkdirPrivate(dir); err != nil {
 		return nil, err
 	}
 	limit, cancel := context.WithTimeout(ctx, holdWait)
