@@ -49,13 +49,14 @@ type Installee struct {
 	Written bool `json:"-"` // it was not so before
 }
 
-// systemUnits is where units of the whole machine are.
-const systemUnits = "/etc/systemd/system"
+// systemUnits is where units of the whole machine are; tests put them elsewhere.
+var systemUnits = "/etc/systemd/system"
 
 // installation is where the units of a worker go.
 type installation struct {
 	worker  unit.Worker
 	profile *profile.Profile
+	home    string // of the user of its own
 	dir     string
 	names   []string // of all files that there may be
 	write   func() ([]unit.File, error)
@@ -166,6 +167,11 @@ func Install(ctx context.Context, a *app.App, r InstallRequest) (*Installed, err
 	if err != nil {
 		return nil, app.Usage(err.Error(), "move it to a path without that")
 	}
+	if r.RunAs != "" && !r.Print {
+		if err := i.reachable(ctx, a); err != nil {
+			return nil, err
+		}
+	}
 	var steps []app.SetupStep
 	for _, f := range files {
 		path := filepath.Join(i.dir, f.Name)
@@ -202,6 +208,40 @@ func Install(ctx context.Context, a *app.App, r InstallRequest) (*Installed, err
 	return done, nil
 }
 
+// reachable refuses a user who could not do the work: who may not start stig, may not
+// write where it writes, or for whom git reads nothing of the repository. Where nobody
+// can be asked as that user, it is taken to be as it should.
+func (i installation) reachable(ctx context.Context, a *app.App) error {
+	as := i.worker.User
+	ask := func(argv ...string) (said string, no bool) {
+		argv = append([]string{"runuser", "-u", as, "--", "env", "HOME=" + i.home}, argv...)
+		result, err := process.Run(ctx, process.Command{Argv: argv, Dir: "/", Env: a.Environ()})
+		return string(result.Stderr), err == nil && result.Exit != 0
+	}
+	refuse := func(reason, hint string) error {
+		return &fault.Error{Code: fault.Refused, ID: i.worker.Actor, Reason: reason, Hint: hint}
+	}
+	own := func(dir string) string { return "type chown -R " + shell.Quoted(as) + " " + shell.Quoted(dir) }
+	program := i.worker.Program
+	if said, no := ask("test", "-x", program); no && said == "" {
+		return refuse(as+" may not start "+program, "put it where all may start it: install "+shell.Quoted(program)+" /usr/local/bin/, and type /usr/local/bin/stig worker install")
+	}
+	for _, dir := range i.worker.Writes {
+		if said, no := ask("test", "-w", dir); no && said == "" {
+			hint := own(i.worker.Repo)
+			if dir == i.home {
+				hint = "type install -d -o " + shell.Quoted(as) + " " + shell.Quoted(dir)
+			}
+			return refuse(as+" may not write "+dir, hint)
+		}
+	}
+	if said, no := ask("git", "-C", i.worker.Repo, "rev-parse", "--git-dir"); no && strings.Contains(said, "dubious ownership") {
+		return refuse(i.worker.Repo+": belongs to another user than "+as+", and git reads nothing of it",
+			own(i.worker.Repo)+", or sudo -u "+shell.Quoted(as)+" -H git config --global --add safe.directory "+shell.Quoted(i.worker.Repo))
+	}
+	return nil
+}
+
 // agreeing is what to type so that a worker's loop runs what its file names.
 func agreeing(t app.ActorTrust, name string) string {
 	if !t.Repository {
@@ -223,6 +263,11 @@ func (r InstallRequest) installation(a *app.App) (installation, error) {
 		return installation{}, &fault.Error{Code: fault.Usage, ID: r.Name, Reason: "its file names no command", Hint: "write command: … into " + app.Shortest(p.Path)}
 	}
 	i, err := installationOf(a, p, r.RunAs)
+	if err == nil && r.Remove && r.RunAs == "" && len(i.there()) == 0 { // those of the machine say no more than this
+		if machine, err := installationOf(a, p, "root"); err == nil && len(machine.there()) > 0 {
+			return machine, nil
+		}
+	}
 	if err != nil || r.RunAs == "" {
 		return i, err
 	}
@@ -233,6 +278,7 @@ func (r InstallRequest) installation(a *app.App) (installation, error) {
 	case err == nil && as.Uid == "0":
 		return i, app.Usage("--run-as: root may do everything, and so may what it runs", "give a user of its own, that owns the repository")
 	case err == nil:
+		i.home = as.HomeDir
 		i.worker.Writes = append(i.worker.Writes, as.HomeDir)
 		i.worker.Env = i.worker.Env[:min(1, len(i.worker.Env))] // PATH; the rest is of another user
 		i.write = i.worker.Systemd
@@ -262,10 +308,14 @@ func carryOut(steps []app.SetupStep, dryRun bool, done *Installed) error {
 
 // writable says what to type where the units of the machine cannot be written.
 func writable(err error, r InstallRequest) error {
-	if err == nil || r.RunAs == "" || !errors.Is(err, os.ErrPermission) {
+	if err == nil || r.RunAs == "" && !r.Remove || !errors.Is(err, os.ErrPermission) {
 		return err
 	}
-	return &fault.Error{Code: fault.Usage, Reason: systemUnits + ": may only be written by root", Err: err, Hint: "type sudo stig worker install " + r.Name + " --run-as " + r.RunAs}
+	how := " --run-as " + r.RunAs
+	if r.Remove {
+		how = " --remove"
+	}
+	return &fault.Error{Code: fault.Usage, Reason: systemUnits + ": may only be written by root", Err: err, Hint: "type sudo stig worker install " + r.Name + how}
 }
 
 // remove stops the units, and removes all files that there may be of the worker.
