@@ -131,6 +131,7 @@ func (a *App) briefing(ctx context.Context, r OrientRequest) (*orient.Briefing, 
 		request.Held = &held
 	}
 	request.Learned = a.learned(ctx, file.Place())
+	rules.ReadOnly = a.Unwritable(ctx, file.Place())
 	return orient.Brief(file, dag.New(file), at, request, rules)
 }
 
@@ -243,6 +244,26 @@ func (a *App) Reading(file *beads.Snapshot, staleDays int) (orient.Rules, error)
 	}
 	return rules, err
 }
+
+// Unwritable is why no edit of a store is possible, by this user; "" where it is. A server is
+// asked.
+func (a *App) Unwritable(ctx context.Context, p beads.Place) string {
+	var refused error
+	if s, ok := a.bare(p).(interface{ Denied(context.Context) error }); ok && p.Mode == beads.Server {
+		ctx, cancel := context.WithTimeout(ctx, patienceOfRights)
+		defer cancel()
+		refused = s.Denied(ctx)
+	} else if e := ReadOnly(p); e != nil {
+		refused = e
+	}
+	if refused == nil {
+		return ""
+	}
+	return refused.Error()
+}
+
+// patienceOfRights is how long a server is waited for that is asked for a suggestion alone.
+const patienceOfRights = 2 * time.Second
 
 // ReadOnly is why no edit of a store in a file is possible, by this user; nil where it is, and
 // for a store elsewhere, which only an edit would ask.
@@ -497,8 +518,8 @@ func (a *App) Next(ctx context.Context) (rows []ReadyRow, before string, err err
 		return nil, "", err
 	}
 	rows, canEdit, err := a.takeable(ctx, store, now, a.Actor)
-	if refused := ReadOnly(store.Place()); refused != nil {
-		before = "it cannot be claimed here: " + refused.Error() + "; type stig doctor"
+	if refused := a.Unwritable(ctx, store.Place()); refused != "" {
+		before = "it cannot be claimed here: " + refused + "; type stig doctor"
 	} else if !canEdit {
 		before = "it cannot be claimed before the store is fixed: type stig vet"
 	}

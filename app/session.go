@@ -221,6 +221,7 @@ func (a *App) SessionStart(ctx context.Context, h host.Host, e host.Event) []byt
 	}
 	text, err := within(h, ContextLimit-h.Length(Visible(first)), func(budget int) (string, error) {
 		if len(claims) == 1 {
+			rules.ReadOnly = a.Unwritable(ctx, file.Place())
 			b, err := orient.Brief(file, graph, claims[0], orient.Request{Budget: budget, Reader: who, MayTake: a.mayTake(who), Loop: a.Getenv("STIG_RUN") != ""}, rules)
 			if err != nil {
 				return "", err

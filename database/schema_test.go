@@ -112,6 +112,12 @@ func TestReader(t *testing.T) {
 		if err != nil || !server.ReadOnly() {
 			t.Error(server, err)
 		}
+		if err := s.Denied(context.Background()); err == nil || !strings.Contains(err.Error(), "may only be read by this user") {
+			t.Error(err)
+		}
+		if err := open(t, c, "").Denied(context.Background()); err != nil {
+			t.Error(err)
+		}
 		exec(t, db, "CREATE USER IF NOT EXISTS lost@'%' IDENTIFIED BY 'pass'")
 		for _, table := range []string{"lines", "comments", "others", "events", "meta"} {
 			exec(t, db, "GRANT SELECT, INSERT, UPDATE, DELETE ON "+c.Database+".stig_"+table+" TO lost@'%'")

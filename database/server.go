@@ -85,6 +85,15 @@ func denied(ctx context.Context, db *sql.DB) (list []string, err error) {
 	return list, nil
 }
 
+// Denied is why this user may write no issue; nil where they may, and where that cannot
+// be found out.
+func (s *Store) Denied(ctx context.Context) error {
+	if _, err := s.DB().ExecContext(ctx, "UPDATE stig_lines SET pos = pos WHERE 1 = 0"); mysql.Denied(err) {
+		return s.explain(err)
+	}
+	return nil
+}
+
 func (s *Store) now() time.Time {
 	if s.options.Now == nil {
 		return time.Time{}

@@ -24,6 +24,8 @@ func (e *examination) server() {
 	switch {
 	case s.ReadOnly():
 		writable = "may only be read by this user"
+		e.todo("rights", "this user may write nothing: stig reads the store and does not write",
+			"ask for the right on the server: GRANT SELECT, INSERT, UPDATE, DELETE on all its tables")
 	case !s.Writable():
 		writable = "may be written in part"
 		e.todo("rights", "this user may not write "+strings.Join(s.Denied, ", ")+", without which claims and edits are refused",

@@ -11,6 +11,7 @@ import (
 	"stig/app"
 	"stig/app/stores"
 	"stig/beads"
+	"stig/checkpoint"
 	"stig/fault"
 	"stig/internal/servers"
 	"stig/jsonl"
@@ -79,6 +80,47 @@ func TestInitForeign(t *testing.T) {
 		}
 		if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
 			t.Errorf("%v, %v", entries, err)
+		}
+	}
+}
+
+// TestReaderIsProposedNoEdit: who may only read a store is proposed no command that then
+// refuses.
+func TestReaderIsProposedNoEdit(t *testing.T) {
+	c := servers.Need(t, servers.MariaDB).Database("readers")
+	dir := t.TempDir()
+	if _, err := stores.Init(t.Context(), front(t, dir, c.URL()), stores.InitRequest{Prefix: "hb"}); err != nil {
+		t.Fatal(err)
+	}
+	created, err := front(t, dir, "").Create(t.Context(), app.CreateRequest{Draft: checkpoint.Draft{Title: "Span the ropes", Type: "task", Priority: 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := mysql.Open(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, query := range []string{"CREATE USER dashboard@'%'", "GRANT SELECT ON " + c.Database + ".* TO dashboard@'%'"} {
+		if _, err := db.Exec(query); err != nil {
+			t.Fatal(err)
+		}
+	}
+	id := created.ID
+	for user, reads := range map[string]bool{c.User: false, "dashboard": true} {
+		as := c
+		as.User = user
+		a := front(t, dir, as.URL())
+		_, before, err := a.Next(t.Context())
+		if err != nil || strings.Contains(before, "may only be read by this user") != reads {
+			t.Errorf("%s: %q, %v", user, before, err)
+		}
+		o, err := a.Orient(t.Context(), app.OrientRequest{ID: id})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text := o.Briefing.Markdown(); strings.Contains(text, "stig claim") == reads || strings.Contains(text, "it can only be read here") != reads {
+			t.Errorf("%s:\n%s", user, text)
 		}
 	}
 }

@@ -53,8 +53,13 @@ func BoardCommand(a *cli.App) *cobra.Command {
 
 // serveBoard listens, says where, and serves until it is interrupted.
 func serveBoard(ctx context.Context, a *cli.App, o boardOptions) error {
-	if _, err := a.Discover(); err != nil {
+	store, err := a.Discover()
+	if err != nil {
 		return err
+	}
+	if why := a.Unwritable(ctx, store.Place()); why != "" && !o.readOnly {
+		o.readOnly = true
+		a.Note("it shows, and takes nothing: %s", why)
 	}
 	host, _, err := net.SplitHostPort(o.addr)
 	if err != nil {
