@@ -144,6 +144,9 @@ func (tx *Tx) editIssue(is *Issue, change func(*Record) (*Record, error)) error 
 	if err != nil {
 		return err
 	}
+	if tx.snapshot.place.BR && next != r { // which reads nothing of a file with such a line
+		next = next.notBeforeMade()
+	}
 	tx.records[is] = next
 	return nil
 }

@@ -129,13 +129,30 @@ func (r *Record) bump(now time.Time, next *Record, ahead time.Duration) (string,
 		// A second later, cut to whole seconds, is later still.
 		t = latest(t, old.Add(max(ahead, time.Second-1)).UTC().Truncate(time.Second))
 	}
-	if created, ok := next.Time(CreatedAt); ok {
+	// Made by a clock that was far ahead, an issue would run ahead with every edit.
+	if created, ok := next.Time(CreatedAt); ok && created.Sub(now) <= farAhead {
 		t = latest(t, created.UTC().Add(time.Second-1).Truncate(time.Second))
 	}
 	if t.Year() > 9999 {
 		return "", fmt.Errorf("%s: %s: there is no time after %s; type stig vet --fix, which sets it to now", r.Text(ID), UpdatedAt, r.Text(UpdatedAt))
 	}
 	return t.Format(time.RFC3339), nil
+}
+
+// farAhead is how far ahead a time is that the clock which gave it must have been wrong.
+const farAhead = 24 * time.Hour
+
+// notBeforeMade gives the record with updated_at no earlier than created_at.
+func (r *Record) notBeforeMade() *Record {
+	created, made := r.Time(CreatedAt)
+	updated, ok := r.Time(UpdatedAt)
+	if !made || !ok || !updated.Before(created) {
+		return r
+	}
+	at := created.UTC().Add(time.Second - 1).Truncate(time.Second).Format(time.RFC3339)
+	next := r.with(Set{UpdatedAt, at}, styleOf(r.line))
+	next.origin, next.sets, next.lists = r.origin, r.sets, r.lists
+	return next
 }
 
 // redated gives the record as it was read with updated_at set to now, be that

@@ -84,8 +84,25 @@ func (e *examination) findStore() bool {
 		e.todo("store", said.Message+": stig reads it and does not write", said.Hint)
 		return true
 	}
+	if n := e.ahead(file); n > 0 {
+		e.todo("clock", fmt.Sprintf("%s more than a day ahead: every merge takes what a wrong clock dated so", app.Counted(n, "issue")), "stig vet --fix")
+	}
 	e.ok("store", "%s: %s", store.Name(), app.Counted(file.Len(), "issue"))
 	return true
+}
+
+// ahead counts the issues whose last change is dated more than a day ahead.
+func (e *examination) ahead(file *beads.Snapshot) (n int) {
+	now, err := e.app.Clock()
+	if err != nil {
+		return 0
+	}
+	for _, issue := range file.All() {
+		if issue.UpdatedAt.Sub(now) > 24*time.Hour {
+			n++
+		}
+	}
+	return n
 }
 
 // trackers says whose store it is, and which of their programs are here.

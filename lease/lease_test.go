@@ -280,6 +280,8 @@ func TestRefusal(t *testing.T) {
 			"if that work was given up, type stig claim s-1 --take"},
 		{held("bo", func(l *live.Lease) { l.Process, l.Host, l.Until = remote, "there", noon.Add(-time.Hour) }), "s-1: is claimed by bo in /side on there, and was not renewed since 2026-11-20T09:00:00Z",
 			"if that work was given up, type stig claim s-1 --take"},
+		{held("bo", func(l *live.Lease) { l.Person, l.Until = true, noon.AddDate(5, 0, 0) }), "s-1: is claimed by bo in /side until 2031-11-20T12:00:00Z, by a clock that was ahead",
+			"if that work was given up, type stig claim s-1 --take"},
 		{held("bo", func(l *live.Lease) { l.Person, l.Until = true, noon.Add(-time.Hour) }), "s-1: is claimed by bo in /side, and was not renewed since 2026-11-20T09:00:00Z",
 			"if that work was given up, type stig claim s-1 --take"},
 	} {

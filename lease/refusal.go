@@ -18,7 +18,7 @@ func (j Judge) Refusal(issue, holder string, l live.Lease, leased bool) *fault.E
 	if leased {
 		e.Reason += j.Where(l)
 	}
-	if leased && (j.Overdue(l) || j.isLate(l)) {
+	if leased && (j.Overdue(l) || j.isLate(l) || j.isAhead(l)) {
 		e.Hint = "if that work was given up, type stig claim " + shell.Quoted(issue) + " --take"
 	}
 	return e
@@ -28,6 +28,12 @@ func (j Judge) Refusal(issue, holder string, l live.Lease, leased bool) *fault.E
 // not believed, and who reads it may know better.
 func (j Judge) isLate(l live.Lease) bool {
 	return !j.sees(l) && !j.Now.Before(l.Until)
+}
+
+// isAhead reports whether a lease of this machine, of no process, lasts longer than one can:
+// the clock was ahead when it was taken, and is not now. Nobody knows when that was.
+func (j Judge) isAhead(l live.Lease) bool {
+	return l.Host == j.Host && l.Process == (process.ID{}) && l.Lasts > 0 && l.Until.After(j.Now.Add(2*l.Lasts))
 }
 
 // Where says where the work on an issue is done and until when it is held, as it stands
@@ -46,7 +52,11 @@ func (j Judge) Where(l live.Lease) string {
 	if j.Overdue(l) || j.isLate(l) {
 		return b.String() + ", and was not renewed since " + stamp(l.Until.Add(-l.Lasts))
 	}
-	return b.String() + " until " + stamp(l.Until)
+	b.WriteString(" until " + stamp(l.Until))
+	if j.isAhead(l) {
+		b.WriteString(", by a clock that was ahead")
+	}
+	return b.String()
 }
 
 // RefusalOf is why an issue cannot be claimed that was closed on another branch.

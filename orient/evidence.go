@@ -13,6 +13,8 @@ type Shown struct {
 	Date    string `json:"date,omitempty"`     // YYYY-MM-DD
 	AgeDays int    `json:"age_days,omitempty"` // whole days since Date
 	Text    string `json:"text"`
+
+	toCome bool // Date is
 }
 
 func (a assembly) shown() *Shown {
@@ -21,7 +23,8 @@ func (a assembly) shown() *Shown {
 		return nil
 	}
 	s := &Shown{Date: e.Date, Text: e.Text}
-	s.AgeDays, _ = age(e.Date, a.rules.Now)
+	days, ok := age(e.Date, a.rules.Now)
+	s.AgeDays, s.toCome = days, !ok && e.Date != ""
 	return s
 }
 
@@ -29,7 +32,11 @@ func (s *Shown) heading() string {
 	if s.Date == "" {
 		return "What was run to show it"
 	}
-	return fmt.Sprintf("What was run to show it (%s, %s)", s.Date, ago(s.AgeDays))
+	when := ago(s.AgeDays)
+	if s.toCome {
+		when = "a day to come"
+	}
+	return fmt.Sprintf("What was run to show it (%s, %s)", s.Date, when)
 }
 
 // Evidence is how well the claims of the dependencies are shown to hold, as
@@ -97,11 +104,11 @@ func (d Dependency) evidenceDay() string {
 	return text
 }
 
-// age is how many whole days ago a day began, in UTC, 0 for one to come; false for what
-// is no day.
+// age is how many whole days ago a day began, in UTC, 0 for the next one, which may have
+// begun elsewhere; false for what is no day, and for later ones.
 func age(day string, now time.Time) (days int, ok bool) {
 	began, err := time.Parse(time.DateOnly, day)
-	if err != nil {
+	if err != nil || began.Sub(now) > 24*time.Hour {
 		return 0, false
 	}
 	return max(0, int(now.Sub(began)/(24*time.Hour))), true
