@@ -177,6 +177,9 @@ func TestNothingIsLostAmongWriters(t *testing.T) {
 	a, dir := front(t)
 	ids := []string{"demo-1", "demo-2", "demo-3", "demo-4"}
 	write(t, dir, ids...)
+	if _, err := a.Fresh(t.Context(), "comment").Comment(t.Context(), CommentRequest{ID: ids[0], Text: "first"}); err != nil { // makes the lock
+		t.Fatal(err)
+	}
 	posted(t, a, "s")
 	var all sync.WaitGroup
 	done := make(chan struct{})

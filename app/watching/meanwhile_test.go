@@ -37,7 +37,7 @@ func TestBeginMeetsEdit(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := ""
-	for n := range 3 {
+	for n := range 4 {
 		text += fmt.Sprintf(`{"id":"demo-%d","title":"the pier","status":"open","priority":1,"issue_type":"task"}`+"\n", n+1)
 	}
 	if err := os.WriteFile(filepath.Join(dir, ".beads", "issues.jsonl"), []byte(text), 0o644); err != nil {
@@ -57,6 +57,7 @@ func TestBeginMeetsEdit(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	shut("demo-4") // before the first edit there is no lock to wait for
 	var reads atomic.Int32
 	var writers sync.WaitGroup
 	watcher := run()
