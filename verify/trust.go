@@ -191,7 +191,10 @@ func (t Trust) Grant(g Grant) (err error) {
 	if err != nil {
 		return err
 	}
-	return replace(path, text)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil { // the user's own, whoever shares the repository
+		return err
+	}
+	return textfile.Replacement{Pattern: textfile.Unfinished, Mode: 0o600}.Put(path, text)
 }
 
 // Record is the file that Grant keeps a grant in and that Revoke removes, and
