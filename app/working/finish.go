@@ -276,6 +276,9 @@ func (l *loop) conclude(ctx context.Context, r *live.Run, outcome work.Outcome) 
 			r.Why = "every worker fails alike: " + r.Said
 		}
 	}
+	if outcome == work.Later && r.Why == "" {
+		r.Why = r.Said // such as that there are too many requests
+	}
 	past := work.PastOf(append(runs, with(*r, outcome)), now)[r.Issue]
 	var said *traces.Draft
 	if outcome.IsFailure() {

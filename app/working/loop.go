@@ -94,6 +94,8 @@ func (l *loop) turn(ctx context.Context, changes <-chan struct{}, began int, aga
 func (l *loop) sayIdle(s sensed) {
 	switch {
 	case l.idle:
+	case s.asked > 0 && !s.next.IsZero():
+		l.tell("", "nothing can be taken before %s: waits; %d wait for an answer", l.at(s.next), s.asked)
 	case s.asked > 0:
 		l.tell("", "nothing can be taken now: %d wait for an answer", s.asked)
 	case s.next.IsZero() && len(s.marked) > 0:

@@ -39,7 +39,7 @@ func TestTripsOnServer(t *testing.T) {
 		{"briefing", 2, orient("pier-1")},
 		{"claim", 12, func(a *app.App) error { _, err := a.Claim(t.Context(), app.ClaimRequest{ID: "pier-1"}); return err }},
 		{"briefing of what is claimed", 2, orient("pier-1")},
-		{"release", 9, func(a *app.App) error { _, err := a.Release(t.Context(), app.ReleaseRequest{ID: "pier-1"}); return err }},
+		{"release", 10, func(a *app.App) error { _, err := a.Release(t.Context(), app.ReleaseRequest{ID: "pier-1"}); return err }},
 	} {
 		before := asked()
 		if err := c.do(y.as(t, "bo")); err != nil {
