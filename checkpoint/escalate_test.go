@@ -69,6 +69,29 @@ func TestEscalateRefused(t *testing.T) {
 	}
 }
 
+// A loop does not ask about what somebody closed meanwhile, and only a person may have an
+// issue closed on their word.
+func TestEscalateOfLoop(t *testing.T) {
+	options, question := beads.Options{Now: rules().Now}, checkpoint.Question{Text: "Is it done?", Options: []string{checkpoint.OnMyWord, "no"}, By: "bo", Unclosed: true}
+	closed := storeOf(`{"id":"a-1","title":"t","status":"closed"}`)
+	before := closed.Text()
+	if _, err := checkpoint.Escalate(t.Context(), closed, options, "a-1", question, rules()); !fault.Is(err, fault.Changed) || closed.Text() != before {
+		t.Errorf("asked about a closed issue: %v", err)
+	}
+	open := storeOf(`{"id":"a-1","title":"t","status":"open"}`)
+	if _, err := checkpoint.Escalate(t.Context(), open, options, "a-1", question, rules()); err != nil {
+		t.Fatal(err)
+	}
+	for _, answer := range []checkpoint.Answer{{Option: 1, By: "cid"}, {Text: checkpoint.OnMyWord, By: "cid"}} {
+		if _, err := checkpoint.Resolve(t.Context(), open, options, "a-1", answer, rules()); !fault.Is(err, fault.Found) {
+			t.Errorf("%+v: %v", answer, err)
+		}
+	}
+	if _, err := checkpoint.Resolve(t.Context(), open, options, "a-1", checkpoint.Answer{Option: 1, By: "ines", Person: true}, rules()); err != nil {
+		t.Error(err)
+	}
+}
+
 // An answer by number needs the one question that offers options.
 func TestResolveByNumber(t *testing.T) {
 	open := checkpoint.Question{Text: "how?", By: "mara"}
