@@ -411,7 +411,10 @@ func (a *App) belowRun() bool {
 	runs, _, _ := place.Runs(time.Time{}) // whatever the clock is set to
 	above := a.above()
 	return slices.ContainsFunc(runs, func(r live.Run) bool {
-		return r.Ended.IsZero() && r.Program != (process.ID{}) && slices.ContainsFunc(above, r.Program.Same)
+		// The program is recorded a moment after it started, its loop before that.
+		return r.Ended.IsZero() && slices.ContainsFunc(above, func(id process.ID) bool {
+			return r.Loop.PID != 0 && r.Loop.Same(id) || r.Program.PID != 0 && r.Program.Same(id)
+		})
 	})
 }
 
