@@ -91,11 +91,7 @@ func (a *App) Stranded(ctx context.Context, store beads.Place, id string) (remed
 	if !process.Finder("", a.Getenv)("git") {
 		return ""
 	}
-	repo, _, err := a.Git(store)
-	if err != nil {
-		return ""
-	}
-	return worktree.Stranded(ctx, repo, id)
+	return worktree.Stranded(ctx, a.GitIn(store.Dir), id)
 }
 
 // check refuses a request that names no issue or gives no reason.
