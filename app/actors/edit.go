@@ -51,11 +51,7 @@ func Edit(ctx context.Context, a *app.App, r EditRequest) (*Edited, error) {
 		return nil, err
 	}
 	if !r.DryRun { // two at once would each read what the other replaces
-		place, err := placeOf(a)
-		if err != nil {
-			return nil, err
-		}
-		unlock, err := place.Lock(ctx, "actors")
+		unlock, err := lockFiles(ctx, a)
 		if err != nil {
 			return nil, err
 		}
@@ -137,4 +133,13 @@ func below(root, path string) string {
 		return filepath.ToSlash(rel)
 	}
 	return path
+}
+
+// lockFiles keeps others in the clone from changing the files of actors.
+func lockFiles(ctx context.Context, a *app.App) (unlock func() error, err error) {
+	place, err := placeOf(a)
+	if err != nil {
+		return nil, err
+	}
+	return place.Lock(ctx, "actors")
 }

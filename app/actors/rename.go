@@ -54,11 +54,7 @@ func Rename(ctx context.Context, a *app.App, r RenameRequest) (*Renamed, error) 
 		return nil, err
 	}
 	if !r.DryRun { // two at once would leave two files
-		place, err := placeOf(a)
-		if err != nil {
-			return nil, err
-		}
-		unlock, err := place.Lock(ctx, "actors")
+		unlock, err := lockFiles(ctx, a)
 		if err != nil {
 			return nil, err
 		}

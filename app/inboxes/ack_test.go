@@ -14,7 +14,7 @@ import (
 )
 
 // TestAckTogether: of several processes of one actor that acknowledge the same items at once,
-// one is told of each that it did, and the others that it was done.
+// one is told that it acknowledged an item, and the others that this was done.
 func TestAckTogether(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, ".beads"), 0o755); err != nil {
