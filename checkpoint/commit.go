@@ -94,11 +94,31 @@ func (c *committer) commit(ctx context.Context, id string) (string, error) {
 		}
 		return "", fmt.Errorf("the checkpoint of %s is written but not committed: %w", id, err)
 	}
+	if err := c.follow(ctx); err != nil {
+		return "", err
+	}
 	return c.git.Must(ctx, "rev-parse", "--short", "HEAD")
 }
 
 // clean reports whether the store is as HEAD has it.
 func (c *committer) clean(ctx context.Context) (bool, error) {
-	text, err := c.git.Must(ctx, "status", "--porcelain", "--", c.path)
-	return err == nil && text == "", err
+	changed, err := c.git.Run(ctx, "diff", "--quiet", "HEAD", "--", c.path)
+	switch {
+	case err != nil:
+		return false, err
+	case changed.Exit != 0: // also where there is no HEAD yet
+		return false, nil
+	}
+	return true, c.follow(ctx)
+}
+
+// follow brings the index to HEAD where it is not. `git commit --only` reads the file twice, for
+// the index and for the commit; one written between is committed as it is now and staged
+// as it was, and the next commit of a person would take the change back.
+func (c *committer) follow(ctx context.Context) error {
+	staged, err := c.git.Run(ctx, "diff", "--quiet", "--cached", "HEAD", "--", c.path)
+	if err == nil && staged.Exit != 0 {
+		_, err = c.git.Must(ctx, "reset", "--quiet", "--", c.path)
+	}
+	return err
 }
