@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"stig/app"
@@ -25,10 +26,17 @@ func listConflicts(ctx context.Context, a *cli.App) error {
 	}
 	if err == nil && len(open) > 0 {
 		a.Hint(app.AnswerHint(open[0]))
+		if slices.ContainsFunc(open, withoutQuestions) {
+			a.Hint("git merged the store by lines; type stig setup git, and it asks stig the next time")
+		}
 		return app.Found()
 	}
 	return err
 }
+
+// withoutQuestions reports whether a conflict is of lines alone, as git leaves it where it does
+// not merge with stig.
+func withoutQuestions(c merge.Conflict) bool { return len(c.Questions) == 0 }
 
 func conflictsText(open []merge.Conflict) string {
 	if len(open) == 0 {
