@@ -39,6 +39,10 @@ type issueText struct {
 	CreatedAt          string   `json:"created_at"`
 	UpdatedAt          string   `json:"updated_at"`
 	ClosedAt           string   `json:"closed_at"`
+	DeferUntil         string   `json:"defer_until,omitempty"`
+	DueAt              string   `json:"due_at,omitempty"`
+	EstimatedMinutes   int      `json:"estimated_minutes,omitempty"`
+	ExternalRef        string   `json:"external_ref,omitempty"`
 
 	Comments []orient.Comment `json:"comments"` // newest last
 }
@@ -81,6 +85,7 @@ func (a *App) viewOf(file *beads.Snapshot, at int) (*issueView, error) {
 			AcceptanceCriteria: record.Text(beads.AcceptanceCriteria), Notes: doc.Text(),
 			CloseReason: record.Text(beads.CloseReason), CreatedAt: record.Text(beads.CreatedAt),
 			UpdatedAt: record.Text(beads.UpdatedAt), ClosedAt: record.Text(beads.ClosedAt),
+			DeferUntil: record.Text(beads.DeferUntil), DueAt: record.Text("due_at"), ExternalRef: record.Text(beads.ExternalRef),
 			Comments: orient.Comments(record),
 		},
 		Signals:    signals.Read(doc, a.Schema),
@@ -88,6 +93,7 @@ func (a *App) viewOf(file *beads.Snapshot, at int) (*issueView, error) {
 		DependsOn:  []linkRow{},
 		Dependents: []linkRow{},
 	}
+	view.Issue.EstimatedMinutes, _ = record.Number(beads.EstimatedMinutes)
 	for _, s := range doc.Sections() {
 		view.Sections = append(view.Sections, sectionRow{Name: s.Name, Line: s.Line, Bytes: s.End - s.Start})
 	}
@@ -122,8 +128,13 @@ func (v *issueView) Text() string {
 		summary = v.Signals.Summary()
 	}
 	fmt.Fprintf(&b, "%s · %s · P%d\n%s\n", i.Status, cmp.Or(i.IssueType, "no type"), i.Priority, summary)
+	estimate := ""
+	if i.EstimatedMinutes > 0 {
+		estimate = Counted(i.EstimatedMinutes, "minute")
+	}
 	for _, row := range []struct{ name, value string }{
 		{"assignee", i.Assignee}, {"labels", strings.Join(i.Labels, ", ")},
+		{"deferred until", i.DeferUntil}, {"due", i.DueAt}, {"estimate", estimate}, {"external reference", i.ExternalRef},
 		{"created", i.CreatedAt}, {"updated", i.UpdatedAt}, {"closed", i.ClosedAt},
 	} {
 		if row.value != "" {
