@@ -372,10 +372,8 @@ func (l *loop) acknowledge(ctx context.Context, file *beads.Snapshot, graph *dag
 	var ids []string
 	for _, item := range in.Items {
 		started, ok := l.heard[item.Issue]
-		if item.By == gateName { // may have come in the second in which the run began
-			started = started.Truncate(time.Second).Add(-1)
-		}
-		if ok && !item.At.After(started) {
+		// What came in the second in which the run began may have come too late for it.
+		if ok && item.At.Before(started.Truncate(time.Second)) {
 			ids = append(ids, item.ID)
 		}
 	}
