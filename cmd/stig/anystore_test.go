@@ -1,12 +1,14 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"stig/app"
 	"stig/beads"
@@ -18,6 +20,9 @@ import (
 // proves the seam, beads.Store.
 const testStore = "STIG_TEST_STORE"
 
+// clockFile is the variable that names a file with how far the clock of stig is ahead.
+const clockFile = "STIG_TEST_CLOCK"
+
 // stigOnTestStore is main on the store that the variable names.
 func stigOnTestStore() {
 	a := newApp()
@@ -26,6 +31,18 @@ func stigOnTestStore() {
 		a.Now = nightClock(path)
 	}
 	run(a)
+}
+
+// nightClock is the machine's clock, put forward by what stands in the file.
+func nightClock(path string) func() time.Time {
+	return func() time.Time {
+		text, err := os.ReadFile(path)
+		ahead, wrong := time.ParseDuration(string(text))
+		if err != nil || wrong != nil {
+			panic(fmt.Sprint(err, wrong))
+		}
+		return time.Now().Round(0).Add(ahead)
+	}
 }
 
 // onTestStore has a run open the stores that the variable names; files, if it names none.

@@ -23,24 +23,11 @@ import (
 	"stig/internal/overnight"
 )
 
-// The variables and files of a night. What stands in the directory of a night beside
+// startsFile is what the workers wrote down. What stands in the directory of a night beside
 // the clone is written by the test alone, so that no kill and no full disk is near it.
-const (
-	clockFile  = "STIG_TEST_CLOCK" // names a file with how far the clock of stig is ahead
-	startsFile = "starts"          // what the workers wrote down
-)
+const startsFile = "starts"
 
-// nightClock is the machine's clock, put forward by what stands in the file.
-func nightClock(path string) func() time.Time {
-	return func() time.Time {
-		text, err := os.ReadFile(path)
-		ahead, wrong := time.ParseDuration(string(text))
-		if err != nil || wrong != nil {
-			panic(fmt.Sprint(err, wrong))
-		}
-		return time.Now().Round(0).Add(ahead)
-	}
-}
+func init() { programs["night-worker"] = nightWorker }
 
 // nightWorker is the program that the loops of TestOvernight start for an issue:
 // night-worker DIR SEED TEMPER. It behaves as its temper says, writes down when it starts and

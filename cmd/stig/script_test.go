@@ -26,6 +26,9 @@ import (
 
 // TestMain lets scripts run this very program as a real process named stig, and
 // as the stand-in for bd under that name.
+// programs are those that tests start beside stig, by the names that this test binary has then.
+var programs = map[string]func(){"stress-writer": stressWriter}
+
 func TestMain(m *testing.M) {
 	switch filepath.Base(os.Args[0]) {
 	case "bd":
@@ -38,7 +41,7 @@ func TestMain(m *testing.M) {
 		stigOnTestStore()
 		return
 	}
-	testscript.Main(withStig{m}, map[string]func(){"stress-writer": stressWriter, "night-worker": nightWorker})
+	testscript.Main(withStig{m}, programs)
 }
 
 // withStig puts stig beside the programs that testscript.Main puts on PATH,
