@@ -239,13 +239,17 @@ func validate(t *testing.T, ctx context.Context, axe, name string) {
 
 func shoot(t *testing.T, ctx context.Context, name string) {
 	t.Helper()
-	dir := os.Getenv(shotsDir)
-	if dir == "" {
-		return
+	if dir := os.Getenv(shotsDir); dir != "" {
+		take(t, ctx, filepath.Join(dir, name))
 	}
-	var picture []byte
-	do(t, ctx, chromedp.FullScreenshot(&picture, 100))
-	if err := os.WriteFile(filepath.Join(dir, name), picture, 0o644); err != nil {
+}
+
+// take writes a picture of the whole page.
+func take(t *testing.T, ctx context.Context, path string) {
+	t.Helper()
+	var png []byte
+	do(t, ctx, chromedp.FullScreenshot(&png, 100))
+	if err := os.WriteFile(path, png, 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

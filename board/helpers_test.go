@@ -255,6 +255,7 @@ const (
 	asAnother = "BOARD_TEST_AS"
 	isWorker  = "worker" // see worker
 	isEditor  = "editor" // see editor
+	isAsker   = "asker"  // see asker
 )
 
 func TestMain(m *testing.M) {
@@ -270,6 +271,8 @@ func TestMain(m *testing.M) {
 		ended(editor(os.Args[1], os.Args[2]))
 	case isWorker:
 		ended(worker())
+	case isAsker:
+		ended(asker())
 	}
 }
 

@@ -1,0 +1,134 @@
+package board_test
+
+import (
+	"flag"
+	"fmt"
+	"html"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+
+	"stig/app"
+	"stig/app/working"
+	"stig/board"
+	"stig/checkpoint"
+)
+
+var update = flag.Bool("update", false, "take the pictures of pages again whose words are others now")
+
+// picture is one of docs/board: a page in a browser.
+type picture struct {
+	name, scheme string
+	width        int64
+}
+
+// TestPictures keeps the words in the pictures of docs/board those that the board shows of
+// the example store: words are compared with testdata/NAME.txt, since pictures differ from
+// browser to browser. With -update, and a browser, those whose words differ are taken again.
+func TestPictures(t *testing.T) {
+	s := harbor(t)
+	c := s.browser(t)
+	for _, of := range []struct {
+		path, words string
+		pictures    []picture
+	}{
+		{"/", "today.txt", []picture{{"today.png", "light", 1440}, {"today-narrow-dark.png", "dark", 360}}},
+		{"/graph", "graph.txt", []picture{{"graph-dark.png", "dark", 1440}}},
+	} {
+		_, page := c.get(t, of.path)
+		path, now := filepath.Join("testdata", of.words), words(page)
+		kept, err := os.ReadFile(path)
+		switch {
+		case err == nil && string(kept) == now:
+		case *update:
+			ctx := tab(t, chromium(t), s)
+			for _, p := range of.pictures {
+				do(t, ctx, emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: p.scheme}}), chromedp.EmulateViewport(p.width, 900))
+				visit(t, ctx, s.base+of.path)
+				take(t, ctx, filepath.Join("..", "docs", "board", p.name))
+			}
+			if err := os.WriteFile(path, []byte(now), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		default:
+			t.Errorf("pictures of docs/board have other words (%v): run go test ./board -run TestPictures -update, and look at them; the page has\n%s", err, now)
+		}
+	}
+}
+
+// harbor serves the example store after a morning of three loops: one asks, one closes what
+// passes, one fails.
+func harbor(t *testing.T) *served {
+	t.Helper()
+	s := serve(t, "", func(o *board.Options) {
+		err := os.RemoveAll(filepath.Join(o.App.Dir, ".beads"))
+		if err == nil {
+			err = os.CopyFS(o.App.Dir, os.DirFS(filepath.Join("..", "examples", "harbor")))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+	s.clone(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, run := range []struct {
+		actor, issue string
+		command      []string
+	}{
+		{"bo", "harbor-d3w", []string{"env", asAnother + "=" + isAsker, "STIG_NOW=" + s.now, self}},
+		{"ann", "harbor-4ke.4", []string{"sh", "-c", "sed s/2026-11/2026-12/ tides/2026-11.csv >tides/2026-12.csv"}},
+		{"cy", "harbor-t3c", []string{"sh", "-c", "echo the printer does not answer; exit 1"}},
+	} {
+		r := working.Request{Filter: []string{run.issue}, Command: run.command, Once: true, Attempts: 2, Cap: time.Hour, Tell: func(e working.Event) { t.Log(e.Issue, e.Text) }}
+		if _, err := working.Work(t.Context(), s.app(run.actor).Fresh(t.Context(), "work"), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+// asker is what an agent would be that begins the work on harbor-d3w, and asks.
+func asker() error {
+	text := "# How to add a berth\n\n1. Measure the floor at low water, in meters above chart datum.\n2. Add a line to berths.csv.\n"
+	err := os.Mkdir("docs", 0o755)
+	if err == nil {
+		err = os.WriteFile(filepath.Join("docs", "add-a-berth.md"), []byte(text), 0o644)
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Println("the issue does not say who may measure")
+	r := app.EscalateRequest{ID: os.Getenv("STIG_ISSUE")}
+	r.Question = checkpoint.Question{
+		Text:    "Who measures the floor of a new berth? A lead line at low water is free, and within 20 cm. A survey costs 400, and is what the insurance asks for.",
+		Options: []string{"a lead line", "a survey", "a lead line, and a survey of berths below -1 m"},
+	}
+	a := ownApp()
+	_, err = a.Escalate(a.Ctx, r)
+	return err
+}
+
+// other finds what differs from one morning to the next.
+var other = regexp.MustCompile(`\br-[0-9a-f]{10}\b| at [0-9a-f]{7,}\b|\b\d+\.\ds\b`)
+
+// words are those of a page that a reader sees, a line for each text of it.
+func words(page string) string {
+	_, page, _ = strings.Cut(page, "<body")
+	page = regexp.MustCompile(`(?s)^[^>]*>|<(style|script)\b.*?</(style|script)>|<[^>]*>`).ReplaceAllString(page, "\n")
+	var lines []string
+	for line := range strings.Lines(html.UnescapeString(page)) {
+		if line = strings.TrimSpace(other.ReplaceAllString(line, "…")); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
