@@ -50,13 +50,12 @@ func (t *Tree) Merge(ctx context.Context) (tip string, err error) {
 
 // combine gives a commit that comes from both, and has the store of onto.
 func (t *Tree) combine(ctx context.Context, head, onto string) (string, error) {
-	if done, err := t.repo.descends(ctx, onto, head); err != nil || done {
+	base, err := t.repo.base(ctx, head, onto)
+	if err != nil || base == head {
 		return onto, err
 	}
 	tree, parents := head+"^{tree}", []string{head}
-	if ahead, err := t.repo.descends(ctx, head, onto); err != nil {
-		return "", err
-	} else if !ahead {
+	if base != onto {
 		// Onto first: who looks at its history sees one commit for each issue.
 		parents = []string{onto, head}
 		if tree, err = t.mergeTree(ctx, head, onto); err != nil {

@@ -282,6 +282,9 @@ func (r *repository) base(ctx context.Context, a, b string) (string, error) {
 
 // descends reports whether a commit has another among those that it comes from, or is it.
 func (r *repository) descends(ctx context.Context, commit, from string) (bool, error) {
+	if commit == from { // as after a run that committed nothing, and after each landing
+		return true, nil
+	}
 	result, err := r.git.Run(ctx, "merge-base", "--is-ancestor", from, commit)
 	return err == nil && result.Exit == 0, err
 }
