@@ -17,6 +17,7 @@ import (
 	"stig/notes"
 	"stig/recall"
 	"stig/signals"
+	"stig/visible"
 )
 
 // ListRequest says which issues to list. Every filter must match; one that is empty
@@ -426,7 +427,7 @@ func excerpt(d recall.Document, field, words string) string {
 			}
 		})
 		if len(best) > 0 {
-			return Folded(lines[best[0].Doc])
+			return visible.OneLine(lines[best[0].Doc])
 		}
 	}
 	return ""

@@ -327,7 +327,7 @@ func Briefly(text string, most int) string {
 	if text == "" {
 		return "(none)"
 	}
-	return visible.Clipped(Folded(text), most)
+	return visible.Clipped(visible.OneLine(text), most)
 }
 
 // AnswerHint says what to type about a conflict.

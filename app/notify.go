@@ -270,7 +270,7 @@ func (a *App) tellOf(s *workspace, to Notifications, n Notice) error {
 // Bounded is the notice with no more text than a message holds.
 func (n Notice) Bounded() Notice {
 	const title, message = 200, 1500
-	n.Title, n.Message = visible.Clipped(Folded(n.Title), title), visible.Clipped(strings.TrimSpace(n.Message), message)
+	n.Title, n.Message = visible.Clipped(visible.OneLine(n.Title), title), visible.Clipped(strings.TrimSpace(n.Message), message)
 	return n
 }
 

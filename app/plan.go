@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 
 	"stig/beads"
 	"stig/dag"
+	"stig/visible"
 )
 
 // Plan is in what order unclosed work can go, with ids for indices.
@@ -158,7 +158,7 @@ func (p *planner) standing(i int) string {
 	issue := p.file.At(i)
 	switch p.graph.State(i, p.worker) {
 	case dag.StateInProgress:
-		return "in progress, " + cmp.Or(Folded(issue.Assignee), "nobody named")
+		return "in progress, " + cmp.Or(visible.OneLine(issue.Assignee), "nobody named")
 	case dag.StateBlocked:
 		if !p.graph.Blocked(i) {
 			return "status blocked"
@@ -170,11 +170,11 @@ func (p *planner) standing(i int) string {
 	case dag.StateHeld:
 		return "held in another work tree"
 	case dag.StateAssigned:
-		return "assigned to " + Folded(issue.Assignee)
+		return "assigned to " + visible.OneLine(issue.Assignee)
 	case dag.StateComplete:
 		return "all its children are closed: close it"
 	case dag.StateUnknown:
-		return "status " + Folded(issue.Status)
+		return "status " + visible.OneLine(issue.Status)
 	case dag.StateOther:
 		return "no work"
 	}
@@ -197,5 +197,5 @@ func (p *planner) sorted(indices []int) []string {
 
 func (p *planner) title(id string) string {
 	i, _ := p.file.Index(id)
-	return strings.Join(strings.Fields(p.file.At(i).Title), " ")
+	return visible.OneLine(p.file.At(i).Title)
 }

@@ -17,6 +17,7 @@ import (
 	"stig/notes"
 	"stig/orient"
 	"stig/signals"
+	"stig/visible"
 )
 
 // elsewhereRows is how many other issues are listed for whoever asked.
@@ -37,8 +38,8 @@ func (a *App) Elsewhere(ctx context.Context, store beads.Store, asked, actor str
 	return rows[:min(len(rows), elsewhereRows)], nil
 }
 
-// Folded folds white space, so that a text cannot break the line it stands in.
-func Folded(text string) string { return strings.Join(strings.Fields(text), " ") }
+// Folded is visible.OneLine.
+func Folded(text string) string { return visible.OneLine(text) }
 
 // unseen gives the questions that were not seen before, and marks them seen.
 func (a *App) unseen(store beads.Store, seen map[string]bool) ([]orient.Asked, error) {

@@ -19,6 +19,7 @@ import (
 	"stig/process"
 	"stig/profile"
 	"stig/signals"
+	"stig/visible"
 )
 
 // Picture draws the whole store, or what is around the issue that is named.
@@ -461,7 +462,7 @@ func (r ReadyRow) Place() string {
 	case dag.StateHeld:
 		parts = append(parts, r.Held.Words())
 	case dag.StateAssigned:
-		parts = append(parts, "assigned to "+Folded(r.Assignee))
+		parts = append(parts, "assigned to "+visible.OneLine(r.Assignee))
 	case dag.StateEpic:
 		parts = append(parts, Counted(r.Children, "unclosed child issue"))
 	case dag.StateComplete:

@@ -23,6 +23,7 @@ import (
 	"stig/process"
 	"stig/session"
 	"stig/signals"
+	"stig/visible"
 )
 
 const (
@@ -270,7 +271,7 @@ func leftOver(file *beads.Snapshot, left []int) string {
 	const shown = 5
 	var text strings.Builder
 	for _, i := range left[:min(len(left), shown)] {
-		holder := Folded(file.At(i).Assignee)
+		holder := visible.OneLine(file.At(i).Assignee)
 		if actor.IsSession(holder) {
 			holder += ", a session that has ended"
 		}

@@ -23,6 +23,7 @@ import (
 	"stig/fault"
 	"stig/notes"
 	"stig/signals"
+	"stig/visible"
 )
 
 // Update is what a worker reports about one issue.
@@ -381,5 +382,5 @@ func refs(f *beads.Snapshot, indices []int) []Ref {
 
 // sameText compares two texts by their words.
 func sameText(a, b string) bool {
-	return strings.Join(strings.Fields(a), " ") == strings.Join(strings.Fields(b), " ")
+	return visible.OneLine(a) == visible.OneLine(b)
 }

@@ -11,6 +11,7 @@ import (
 	"stig/beads"
 	"stig/fault"
 	"stig/verify"
+	"stig/visible"
 )
 
 // Deletion is why issues are deleted, and by whom.
@@ -198,6 +199,6 @@ func (c Closing) duplicate(tx *beads.Tx, id string) (reason string, err error) {
 	case slices.ContainsFunc(other.Deps, back):
 		return "", &fault.Error{Code: fault.Usage, ID: other.ID, Reason: "is a duplicate of " + id, Hint: "one of the two has to stay"}
 	}
-	return fmt.Sprintf("duplicate of %s, %s", other.ID, strings.TrimRight(strings.Join(strings.Fields(other.Title), " "), ".")),
+	return fmt.Sprintf("duplicate of %s, %s", other.ID, strings.TrimRight(visible.OneLine(other.Title), ".")),
 		tx.AddRow(id, beads.Row{On: other.ID, Type: "duplicates", By: c.Actor})
 }

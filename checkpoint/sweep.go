@@ -3,11 +3,11 @@ package checkpoint
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"stig/beads"
 	"stig/trace"
+	"stig/visible"
 )
 
 // Swept says which claims went back.
@@ -80,7 +80,7 @@ func giveBack(tx *beads.Tx, r Returned, why Left, by string) error {
 	}
 	message := "returned to open: somebody had it in progress, and nobody touched it"
 	if r.Was != "" {
-		message = fmt.Sprintf("returned to open: %s had claimed it, %s", strings.Join(strings.Fields(r.Was), " "), why)
+		message = fmt.Sprintf("returned to open: %s had claimed it, %s", visible.OneLine(r.Was), why)
 	}
 	content := map[string]any{"level": "warn", "message": message}
 	if r.Since != "" && why == Untouched {

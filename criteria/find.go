@@ -6,6 +6,7 @@ import (
 
 	"stig/beads"
 	"stig/notes"
+	"stig/visible"
 )
 
 // The fields of an issue in which criteria stand.
@@ -75,7 +76,7 @@ func Without(text, instead string) string {
 // holds reports whether one of the passages says the same.
 func (c Criteria) holds(text string) bool {
 	for _, p := range c {
-		if strings.Join(strings.Fields(p.Text), " ") == strings.Join(strings.Fields(text), " ") {
+		if visible.OneLine(p.Text) == visible.OneLine(text) {
 			return true
 		}
 	}

@@ -3,6 +3,8 @@ package criteria
 import (
 	"slices"
 	"strings"
+
+	"stig/visible"
 )
 
 // surroundings is what the text around inline code says of it: what leads to it
@@ -419,7 +421,7 @@ func rawTrailing(text string) string {
 		text = text[:at[0]]
 	}
 	text = phrases().enumerates().ReplaceAllString(text, "")
-	return strings.Join(strings.Fields(strings.NewReplacer("**", "", "__", "").Replace(text)), " ")
+	return visible.OneLine(strings.NewReplacer("**", "", "__", "").Replace(text))
 }
 
 // proseBut is text without code that is listed, and with "`c`" for other code.
@@ -471,5 +473,5 @@ func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " \
 
 // sentence is text on one line without emphasis.
 func sentence(text string) string {
-	return strings.Join(strings.Fields(phrases().marks.Replace(text)), " ")
+	return visible.OneLine(phrases().marks.Replace(text))
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"stig/internal/arrange"
+	"stig/visible"
 
 	cuelang "cuelang.org/go/cue"
 	"cuelang.org/go/cue/ast"
@@ -266,9 +267,5 @@ func written(node ast.Node) string {
 	if err != nil {
 		return "what cannot be shown"
 	}
-	line := []rune(strings.Join(strings.Fields(string(text)), " "))
-	if len(line) > mostWritten {
-		return string(line[:mostWritten-1]) + "…"
-	}
-	return string(line)
+	return visible.Clipped(visible.OneLine(string(text)), mostWritten)
 }

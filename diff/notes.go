@@ -1,11 +1,10 @@
 package diff
 
 import (
-	"strings"
-
 	"stig/beads"
 	"stig/notes"
 	"stig/signals"
+	"stig/visible"
 )
 
 func (p *pair) notes() {
@@ -124,7 +123,7 @@ func (p *pair) rows(before, after []row) {
 // prose compares what stands outside of sections, by its words.
 func (p *pair) prose(was, is string) {
 	switch {
-	case strings.Join(strings.Fields(was), " ") == strings.Join(strings.Fields(is), " "):
+	case visible.OneLine(was) == visible.OneLine(is):
 	case is == "":
 		p.vanished(Key, string(beads.Notes), was)
 	case was == "":

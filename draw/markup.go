@@ -82,7 +82,7 @@ func (p *Picture) dotLanes(b *strings.Builder, lanes []lane, indent string) {
 			node := p.Nodes[n]
 			edge := borderOf(node.Status)
 			fmt.Fprintf(b, "%sn%d [label=%s style=\"filled,%s\" fillcolor=%q color=%q penwidth=%s]\n", inside, n,
-				dotText(p.marked(n)+"\n"+visible.ClippedColumns(oneLine(node.Title), 40)), edge.dot, fill(node.Cynefin), edge.colour, edge.width)
+				dotText(p.marked(n)+"\n"+visible.ClippedColumns(visible.OneLine(node.Title), 40)), edge.dot, fill(node.Cynefin), edge.colour, edge.width)
 		}
 		p.dotLanes(b, l.inner, inside)
 		if l.epic >= 0 {
@@ -151,7 +151,7 @@ func (p *Picture) mermaidLanes(b *strings.Builder, lanes []lane, indent string) 
 			fmt.Fprintf(b, "%ssubgraph e%d [\"%s\"]\n", indent, l.epic, mermaidText(p.heading(l.epic)))
 		}
 		for _, n := range l.nodes {
-			fmt.Fprintf(b, "%sn%d[\"%s<br/>%s\"]\n", inside, n, mermaidText(p.marked(n)), mermaidText(visible.ClippedColumns(oneLine(p.Nodes[n].Title), 60)))
+			fmt.Fprintf(b, "%sn%d[\"%s<br/>%s\"]\n", inside, n, mermaidText(p.marked(n)), mermaidText(visible.ClippedColumns(visible.OneLine(p.Nodes[n].Title), 60)))
 		}
 		p.mermaidLanes(b, l.inner, inside)
 		if l.epic >= 0 {

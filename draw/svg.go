@@ -109,7 +109,7 @@ func (l *layout) writeLink(b *strings.Builder, k link) {
 // writeBox draws an issue: id, priority, the title in two lines.
 func (p *Picture) writeBox(b *strings.Builder, n int, at box) {
 	node := p.Nodes[n]
-	tip := fmt.Sprintf("%s %s (%s, %s)", node.ID, oneLine(node.Title), node.Status, node.Cynefin)
+	tip := fmt.Sprintf("%s %s (%s, %s)", node.ID, visible.OneLine(node.Title), node.Status, node.Cynefin)
 	if p.Link != nil {
 		fmt.Fprintf(b, `<a href="%s">`+"\n", escaped(p.Link(node.ID)))
 		defer b.WriteString("</a>\n")
@@ -139,7 +139,7 @@ func (p *Picture) writeBox(b *strings.Builder, n int, at box) {
 		corner = "✓"
 	}
 	fmt.Fprintf(b, `<text x="%d" y="%d" font-size="10" text-anchor="end" fill="%s">%s</text>`+"\n", at.x+at.w-9, at.y+17, paleInk, corner)
-	for i, line := range wrap(oneLine(node.Title), 11, at.w-20) {
+	for i, line := range wrap(visible.OneLine(node.Title), 11, at.w-20) {
 		fmt.Fprintf(b, `<text x="%d" y="%d" font-size="11" fill="%s">%s</text>`+"\n", at.x+10, at.y+33+14*i, text, escaped(line))
 	}
 	if node.Pending {

@@ -3,7 +3,8 @@ package draw
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
+
+	"stig/visible"
 )
 
 // textWidth is the widest line of the text, in characters.
@@ -60,17 +61,11 @@ func (p *Picture) line(n int) string {
 	if node.Epic >= 0 {
 		line += " in " + p.Nodes[node.Epic].ID
 	}
-	return line + " · " + oneLine(node.Title)
+	return line + " · " + visible.OneLine(node.Title)
 }
 
 // writeLine indents no deeper than leaves room for the words.
 func writeLine(b *strings.Builder, depth int, words string) {
 	const deepest = 20
-	line := strings.Repeat("  ", min(depth, deepest)) + words
-	if utf8.RuneCountInString(line) > textWidth {
-		line = string([]rune(line)[:textWidth-1]) + "…"
-	}
-	b.WriteString(line + "\n")
+	b.WriteString(visible.Clipped(strings.Repeat("  ", min(depth, deepest))+words, textWidth) + "\n")
 }
-
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -16,6 +16,7 @@ import (
 	"stig/shell"
 	"stig/signals"
 	"stig/trace"
+	"stig/visible"
 )
 
 // search is one search of a store.
@@ -191,7 +192,7 @@ func (s *search) add(closed time.Time, f found) {
 	if i, ok := s.file.Index(f.Issue); ok {
 		f.Title = s.file.At(i).Title
 	}
-	f.Text = strings.Join(strings.Fields(f.Text), " ")
+	f.Text = visible.OneLine(f.Text)
 	s.found = append(s.found, f)
 }
 

@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"stig/beads"
 	"stig/dag"
 	"stig/diff"
 	"stig/notes"
 	"stig/signals"
+	"stig/visible"
 )
 
 // Past is an earlier version of the store, and what it is called.
@@ -188,9 +188,5 @@ func (l *losses) keepsOne(v diff.Vanished) bool {
 // opening is the beginning of somebody's text, quoted, on one line.
 func opening(text string) string {
 	const most = 60
-	words := strings.Join(strings.Fields(text), " ")
-	if utf8.RuneCountInString(words) > most {
-		words = string([]rune(words)[:most-1]) + "…"
-	}
-	return strconv.Quote(words)
+	return strconv.Quote(visible.Clipped(visible.OneLine(text), most))
 }

@@ -10,6 +10,7 @@ import (
 	"stig/notes"
 	"stig/signals"
 	"stig/verify"
+	"stig/visible"
 )
 
 // change is one issue at two times. before is nil where the issue is new.
@@ -200,7 +201,7 @@ func (c *change) trail() {
 	now := signals.Escalations(c.doc)
 	for _, p := range signals.Escalations(c.wasDoc) {
 		kept := func(q signals.Part) bool {
-			return q.Kind == p.Kind && q.Date == p.Date && q.By == p.By && strings.Join(strings.Fields(q.Text), " ") == strings.Join(strings.Fields(p.Text), " ")
+			return q.Kind == p.Kind && q.Date == p.Date && q.By == p.By && visible.OneLine(q.Text) == visible.OneLine(p.Text)
 		}
 		if slices.ContainsFunc(now, kept) {
 			continue

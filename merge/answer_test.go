@@ -12,6 +12,7 @@ import (
 	"stig/beads"
 	"stig/fault"
 	"stig/internal/sample"
+	"stig/visible"
 )
 
 // answer gives answers to the store one call at a time, as a person would.
@@ -107,7 +108,7 @@ func checkAnswers(t *testing.T, r *rand.Rand, text string, c Conflict) {
 			if !strings.HasPrefix(q.Key, "notes") && shown(record, beads.Key(q.Key)) != value {
 				t.Fatalf("%s is %q, want %q\n%s", q.Key, shown(record, beads.Key(q.Key)), value, want)
 			}
-			if strings.HasPrefix(q.Key, "notes:") && !strings.Contains(words(record.Text(beads.Notes)), words(value)) {
+			if strings.HasPrefix(q.Key, "notes:") && !strings.Contains(visible.OneLine(record.Text(beads.Notes)), visible.OneLine(value)) {
 				t.Fatalf("%s lacks %q\n%s", q.Key, value, want)
 			}
 		}

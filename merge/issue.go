@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"stig/beads"
+	"stig/visible"
 )
 
 // versions are the three versions of one issue.
@@ -158,7 +159,7 @@ func quoted(r *beads.Record, k beads.Key) string {
 		return "none"
 	}
 	const most = 60
-	runes := []rune(words(shown(r, k)))
+	runes := []rune(visible.OneLine(shown(r, k)))
 	if len(runes) > most {
 		return strconv.Quote(string(runes[:most])) + "…"
 	}

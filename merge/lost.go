@@ -9,6 +9,7 @@ import (
 	"stig/internal/arrange"
 	"stig/notes"
 	"stig/signals"
+	"stig/visible"
 )
 
 // lost is what one side found out and what does not stay where it stood, since
@@ -21,7 +22,7 @@ type lost struct {
 
 // add notes a text of that date, unless the one that is kept says the same.
 func (l *lost) add(text, kept, date string) {
-	if words(text) == words(kept) {
+	if visible.OneLine(text) == visible.OneLine(kept) {
 		return
 	}
 	if len(l.texts) == 0 {

@@ -8,6 +8,7 @@ import (
 	"stig/beads"
 	"stig/notes"
 	"stig/signals"
+	"stig/visible"
 )
 
 // document is the notes of one version.
@@ -353,7 +354,7 @@ func (d *documents) around(name string) (behind, ahead []string) {
 // signal table is compared by those who wrote it, for its escalation row
 // follows from the section.
 func holds(doc *notes.Doc, wantProse string, want map[string][]string) bool {
-	if len(doc.Malformed()) > 0 || words(doc.Outside()) != words(wantProse) {
+	if len(doc.Malformed()) > 0 || visible.OneLine(doc.Outside()) != visible.OneLine(wantProse) {
 		return false
 	}
 	got := bodies(doc)
@@ -364,11 +365,9 @@ func holds(doc *notes.Doc, wantProse string, want map[string][]string) bool {
 			}
 			continue
 		}
-		if !slices.EqualFunc(got[name], list, func(a, b string) bool { return words(a) == words(b) }) {
+		if !slices.EqualFunc(got[name], list, func(a, b string) bool { return visible.OneLine(a) == visible.OneLine(b) }) {
 			return false
 		}
 	}
 	return true
 }
-
-func words(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -17,6 +17,7 @@ import (
 	"stig/internal/sample"
 	"stig/notes"
 	"stig/signals"
+	"stig/visible"
 )
 
 // item is an issue as these tests make it, so that the outcome of edits is
@@ -284,7 +285,7 @@ func sectionsKept(t *testing.T, base, ours, theirs string, r Result) {
 				}
 			}
 			alone := slices.Equal(b[name], side.other[name]) && !slices.Equal(b[name], list)
-			if alone && len(list) == 1 && name != signals.Section && words(strings.Join(got[name], "\n")) != words(list[0]) {
+			if alone && len(list) == 1 && name != signals.Section && visible.OneLine(strings.Join(got[name], "\n")) != visible.OneLine(list[0]) {
 				t.Fatalf("the section %s is %q, want %q", name, got[name], list)
 			}
 		}
@@ -294,7 +295,7 @@ func sectionsKept(t *testing.T, base, ours, theirs string, r Result) {
 // hasWords reports whether a section holds this text.
 func hasWords(sections map[string][]string, text string) bool {
 	for _, list := range sections {
-		if strings.Contains(words(strings.Join(list, "\n")), words(text)) {
+		if strings.Contains(visible.OneLine(strings.Join(list, "\n")), visible.OneLine(text)) {
 			return true
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"stig/notes"
 	"stig/signals"
+	"stig/visible"
 )
 
 // grid is the signal table of one version.
@@ -69,7 +70,7 @@ func (g *grid) rest() string {
 	for _, r := range g.rows {
 		body = strings.Replace(body, r.text, "", 1)
 	}
-	return words(body)
+	return visible.OneLine(body)
 }
 
 // mergeTable merges the signal tables of both sides row by row, and gives the

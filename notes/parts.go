@@ -3,6 +3,8 @@ package notes
 import (
 	"strings"
 
+	"stig/visible"
+
 	"github.com/yuin/goldmark/ast"
 )
 
@@ -26,7 +28,7 @@ func Parts(markdown string) []Part {
 		if !ok || isTable(markdown, heading) {
 			continue
 		}
-		part := Part{Level: heading.Level, Heading: strings.Join(strings.Fields(plain(heading, source)), " ")}
+		part := Part{Level: heading.Level, Heading: visible.OneLine(plain(heading, source))}
 		part.Start = lineStart(markdown, max(heading.Pos(), 0))
 		part.End = len(markdown)
 		parts = append(parts, part)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"stig/signals"
+	"stig/visible"
 )
 
 // Answered is an answer with the questions that it answers.
@@ -72,7 +73,7 @@ func askedAgain(q signals.Part, behind []signals.Part) bool {
 		if !p.Kind.Asks() {
 			return false
 		}
-		if oneLine(p.Text) == oneLine(q.Text) {
+		if visible.OneLine(p.Text) == visible.OneLine(q.Text) {
 			return true
 		}
 	}
@@ -102,7 +103,7 @@ func (b *Briefing) answers(w *page) {
 // saidBy opens the words of somebody: "Asked by mara, 2026-11-12:".
 func saidBy(verb, by, date string) string {
 	if by != "" {
-		verb += " by " + oneLine(by)
+		verb += " by " + visible.OneLine(by)
 	}
 	return upperFirst(join(verb, date)) + ":"
 }

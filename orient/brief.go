@@ -11,6 +11,7 @@ import (
 	"stig/dag"
 	"stig/notes"
 	"stig/signals"
+	"stig/visible"
 )
 
 // Request says how to read an issue.
@@ -164,7 +165,7 @@ func (a assembly) common(i int, record *beads.Record) *Briefing {
 	b.Also = alsoLearned(a.doc)
 	b.Shown = a.shown()
 	b.Divergence = a.divergence()
-	b.designTold = strings.Contains(oneLine(a.description), oneLine(a.design))
+	b.designTold = strings.Contains(visible.OneLine(a.description), visible.OneLine(a.design))
 	b.untold = b.Description+b.Design+b.Notes == "" && len(b.Comments)+len(b.Traces) == 0 && b.Estimate == nil && len(b.Also) == 0
 	return b
 }

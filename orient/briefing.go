@@ -19,6 +19,7 @@ import (
 	"stig/criteria"
 	"stig/recall"
 	"stig/signals"
+	"stig/visible"
 )
 
 // Held is who has an issue that is open in this store: somebody works on it in another
@@ -35,11 +36,11 @@ type Held struct {
 func (h Held) Words() string {
 	switch {
 	case h.Branch != "":
-		return fmt.Sprintf("closed by %s on branch %s", oneLine(h.By), oneLine(h.Branch))
+		return fmt.Sprintf("closed by %s on branch %s", visible.OneLine(h.By), visible.OneLine(h.Branch))
 	case h.Until != "":
-		return fmt.Sprintf("held by %s in %s until %s", oneLine(h.By), oneLine(h.Worktree), h.Until)
+		return fmt.Sprintf("held by %s in %s until %s", visible.OneLine(h.By), visible.OneLine(h.Worktree), h.Until)
 	}
-	return fmt.Sprintf("held by %s in %s", oneLine(h.By), oneLine(h.Worktree))
+	return fmt.Sprintf("held by %s in %s", visible.OneLine(h.By), visible.OneLine(h.Worktree))
 }
 
 // Briefing is all that a worker needs to know about one issue. What its depth

@@ -12,6 +12,7 @@ import (
 	"stig/notes"
 	"stig/orient"
 	"stig/signals"
+	"stig/visible"
 )
 
 // TestBriefings holds briefings that were read as the worker who must do the task
@@ -136,7 +137,7 @@ func textsOf(record *beads.Record, b *orient.Briefing) []partText {
 	mark := "[… see the acceptance criteria below …]"
 	description, design := criteria.Without(record.Text(beads.Description), mark), criteria.Without(record.Text(beads.Design), mark)
 	list := []partText{{"criteria", b.Acceptance.Text}, {"description", description}}
-	if !strings.Contains(fold(record.Text(beads.Description)), fold(record.Text(beads.Design))) {
+	if !strings.Contains(visible.OneLine(record.Text(beads.Description)), visible.OneLine(record.Text(beads.Design))) {
 		list = append(list, partText{"design", design})
 	}
 	for _, c := range record.Comments() {
@@ -154,13 +155,11 @@ func named(omitted []orient.Omission, word string) bool {
 	return false
 }
 
-func fold(text string) string { return strings.Join(strings.Fields(text), " ") }
-
 // missing gives the first line of a text that a briefing does not hold.
 func missing(briefing, text string) string {
-	held := fold(strings.ReplaceAll(briefing, "\n>", "\n"))
+	held := visible.OneLine(strings.ReplaceAll(briefing, "\n>", "\n"))
 	for line := range strings.Lines(text) {
-		if line = fold(line); !strings.HasPrefix(line, "```") && !strings.Contains(held, line) {
+		if line = visible.OneLine(line); !strings.HasPrefix(line, "```") && !strings.Contains(held, line) {
 			return line
 		}
 	}

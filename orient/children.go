@@ -9,6 +9,7 @@ import (
 
 	"stig/internal/arrange"
 	"stig/signals"
+	"stig/visible"
 )
 
 // Children is where the issues stand that an epic contains directly.
@@ -180,9 +181,9 @@ func (c Child) whys() (words []string) {
 	const most = 4
 	switch {
 	case c.State == ChildProgress:
-		words = append(words, cmp.Or(oneLine(c.Assignee), "nobody named"))
+		words = append(words, cmp.Or(visible.OneLine(c.Assignee), "nobody named"))
 	case c.Assignee != "":
-		words = append(words, "assigned to "+oneLine(c.Assignee))
+		words = append(words, "assigned to "+visible.OneLine(c.Assignee))
 	}
 	if by := c.BlockedBy; len(by) > most {
 		words = append(words, fmt.Sprintf("by %s and %d more", strings.Join(by[:most], ", "), len(by)-most))
@@ -207,7 +208,7 @@ func (b *Briefing) childrenOf(w *page) {
 		if why != "" {
 			why = " (" + why + ")"
 		}
-		w.linef("- %s: P%d %s %s%s", child.state(), child.Priority, child.ID, oneLine(child.Title), why)
+		w.linef("- %s: P%d %s %s%s", child.state(), child.Priority, child.ID, visible.OneLine(child.Title), why)
 	}
 	closed := fmt.Sprintf("- closed: %d of %d", c.Closed, c.Total)
 	for k, s := range c.Surprising {

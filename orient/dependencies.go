@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"stig/signals"
+	"stig/visible"
 )
 
 // Kinds of omissions that a depth may take back.
@@ -90,7 +91,7 @@ func showAll(w *page, dependencies []Dependency, also string) {
 	var bare []string
 	for _, d := range dependencies {
 		if d.isBare() {
-			bare = append(bare, strings.TrimSpace(d.ID+" "+oneLine(d.Title)))
+			bare = append(bare, strings.TrimSpace(d.ID+" "+visible.OneLine(d.Title)))
 			continue
 		}
 		d.show(w)
@@ -103,7 +104,7 @@ func showAll(w *page, dependencies []Dependency, also string) {
 
 func (d Dependency) show(w *page) {
 	w.blank()
-	w.linef("### %s %s", d.ID, oneLine(d.Title))
+	w.linef("### %s %s", d.ID, visible.OneLine(d.Title))
 	w.line(d.facts())
 	if d.CloseReason != "" && !d.wordless {
 		w.quote("Closed: " + d.CloseReason)
@@ -127,7 +128,7 @@ func (d Dependency) isBare() bool {
 // isBareReason reports whether a close reason says no more than that the issue is
 // closed.
 func isBareReason(reason string) bool {
-	word := strings.ToLower(strings.Trim(oneLine(reason), ".! "))
+	word := strings.ToLower(strings.Trim(visible.OneLine(reason), ".! "))
 	return slices.Contains([]string{"", "close", "closed", "complete", "completed", "done", "fixed", "resolved", "finished", "implemented"}, word)
 }
 

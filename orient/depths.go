@@ -8,6 +8,7 @@ import (
 
 	"stig/notes"
 	"stig/signals"
+	"stig/visible"
 )
 
 // What a worker on an uncertain issue is told to do before committing to a way.
@@ -178,7 +179,7 @@ func (d Dependency) weak() bool {
 
 func firstParagraph(text string) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n\n")
-	return oneLine(first)
+	return visible.OneLine(first)
 }
 
 // asking are the words that announce what is open, in a heading or a label.

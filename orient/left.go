@@ -11,6 +11,7 @@ import (
 	"stig/internal/arrange"
 	"stig/signals"
 	"stig/trace"
+	"stig/visible"
 )
 
 // Left is a trace that somebody left on an issue.
@@ -119,7 +120,7 @@ func (b *Briefing) found(w *page) {
 	}
 	w.heading("Findings on what it builds on, newest last")
 	for _, l := range b.Findings {
-		w.linef("- %s: %s (%s, %s)", l.Issue, oneLine(l.Text), l.ID, Comment{Author: l.Source, CreatedAt: l.CreatedAt}.About())
+		w.linef("- %s: %s (%s, %s)", l.Issue, visible.OneLine(l.Text), l.ID, Comment{Author: l.Source, CreatedAt: l.CreatedAt}.About())
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"stig/beads"
 	"stig/criteria"
 	"stig/signals"
+	"stig/visible"
 )
 
 // Markdown renders a briefing: what is urgent first, what to do at the end,
@@ -48,7 +49,7 @@ func (b *Briefing) body(w *page) {
 }
 
 func (b *Briefing) head(w *page) {
-	w.line(strings.TrimSpace("# " + b.Issue.ID + " " + oneLine(b.Issue.Title)))
+	w.line(strings.TrimSpace("# " + b.Issue.ID + " " + visible.OneLine(b.Issue.Title)))
 	w.blank()
 	w.line(strings.Join(b.facts(), " · "))
 	if b.Assessed {
@@ -57,10 +58,10 @@ func (b *Briefing) head(w *page) {
 		w.line("no signals")
 	}
 	if len(b.Issue.Labels) > 0 {
-		w.line("labels: " + oneLine(strings.Join(b.Issue.Labels, ", ")))
+		w.line("labels: " + visible.OneLine(strings.Join(b.Issue.Labels, ", ")))
 	}
 	if b.Epic != nil {
-		w.linef("epic %s %s: %d of %d closed", b.Epic.ID, oneLine(b.Epic.Title), b.Epic.Closed, b.Epic.Total)
+		w.linef("epic %s %s: %d of %d closed", b.Epic.ID, visible.OneLine(b.Epic.Title), b.Epic.Closed, b.Epic.Total)
 	}
 	b.relatedLine(w)
 	for _, alert := range b.Alerts {
@@ -92,7 +93,7 @@ func (i Issue) holder() string {
 	if i.Assignee == "" {
 		return "unassigned"
 	}
-	who := "assignee " + oneLine(i.Assignee)
+	who := "assignee " + visible.OneLine(i.Assignee)
 	switch {
 	case i.Started != "":
 		who += " since " + i.Started
@@ -108,7 +109,7 @@ func (b *Briefing) standing(w *page) {
 		w.heading("Question that waits for a person")
 		w.quote(b.Escalation.Question)
 		if d := b.Escalation.Default; d != nil && d.Overdue {
-			w.linef("Nobody answered in time. This is %s, %s; only a person may act on that.", d.Words(), oneLine(d.Text))
+			w.linef("Nobody answered in time. This is %s, %s; only a person may act on that.", d.Words(), visible.OneLine(d.Text))
 		}
 		w.line("Do not decide this yourself: work on what does not depend on it, or on another issue.")
 	}
@@ -116,7 +117,7 @@ func (b *Briefing) standing(w *page) {
 	if len(b.OpenBlockers) > 0 {
 		w.heading("Blocked by")
 		for _, blocker := range b.OpenBlockers {
-			w.linef("- %s %s (%s)", blocker.ID, oneLine(blocker.Title), blocker.standing())
+			w.linef("- %s %s (%s)", blocker.ID, visible.OneLine(blocker.Title), blocker.standing())
 		}
 	}
 	if b.Divergence != nil {
@@ -143,7 +144,7 @@ func (b *Briefing) standing(w *page) {
 func (b Blocker) standing() string {
 	words := b.Status
 	if b.Assignee != "" {
-		words += ", assignee " + oneLine(b.Assignee)
+		words += ", assignee " + visible.OneLine(b.Assignee)
 	}
 	switch {
 	case b.Above:
@@ -191,7 +192,7 @@ func (b *Briefing) deepBody(w *page) {
 	b.seen(w)
 	w.heading("What we need to discover")
 	for _, item := range b.Discover {
-		w.linef("- %s (%s)", oneLine(item.Text), oneLine(item.From))
+		w.linef("- %s (%s)", visible.OneLine(item.Text), visible.OneLine(item.From))
 	}
 	if len(b.Discover) == 0 {
 		w.line("No open question is written down: find out what is uncertain and write it into the checkpoint.")
@@ -265,7 +266,7 @@ func (b *Briefing) commands(w *page) {
 		case c.Class == criteria.Runnable:
 			w.command(c.Text)
 		case c.Asked() || b.full:
-			w.linef("- %s: `%s`: %s", c.Class, oneLine(c.Text), oneLine(c.Reason))
+			w.linef("- %s: `%s`: %s", c.Class, visible.OneLine(c.Text), visible.OneLine(c.Reason))
 		}
 	}
 	if skipped > 0 {

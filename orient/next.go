@@ -9,6 +9,7 @@ import (
 	"stig/criteria"
 	"stig/notes"
 	"stig/signals"
+	"stig/visible"
 )
 
 // over reports whether there is nothing left to do about the issue.
@@ -89,9 +90,9 @@ func (b *Briefing) take() []Step {
 	case b.Held != nil:
 		return []Step{{Why: "it is " + b.Held.Words() + ": take another that is ready", Argv: []string{"stig", "orient"}}}
 	case b.Issue.Assignee != "" && b.Issue.Assignee != b.reader && b.mayTake != nil && b.mayTake(b.Issue.Assignee):
-		return []Step{{Why: "take it over from " + oneLine(b.Issue.Assignee), Argv: []string{"stig", "claim", id}}}
+		return []Step{{Why: "take it over from " + visible.OneLine(b.Issue.Assignee), Argv: []string{"stig", "claim", id}}}
 	case b.Issue.Assignee != "" && b.Issue.Assignee != b.reader:
-		why := fmt.Sprintf("%s has it: leave it to them, and take another that is ready", oneLine(b.Issue.Assignee))
+		why := fmt.Sprintf("%s has it: leave it to them, and take another that is ready", visible.OneLine(b.Issue.Assignee))
 		if b.reader == "" {
 			why = "unless you are " + strings.Replace(why, " has it:", ":", 1)
 		}

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"stig/shell"
+	"stig/visible"
 )
 
 // page is a Markdown text that grows from top to bottom.
@@ -78,12 +79,9 @@ func (p *page) command(text string) {
 
 func (p *page) refs(refs []Ref) {
 	for _, r := range refs {
-		p.linef("- %s %s (%s)", r.ID, oneLine(r.Title), r.Status)
+		p.linef("- %s %s (%s)", r.ID, visible.OneLine(r.Title), r.Status)
 	}
 }
-
-// oneLine folds white space, so that a text cannot break the line it stands in.
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 func upperFirst(text string) string {
 	first, size := utf8.DecodeRuneInString(text)

@@ -10,6 +10,7 @@ import (
 	"stig/beads"
 	"stig/dag"
 	"stig/internal/arrange"
+	"stig/visible"
 )
 
 // Related is an issue that this one is linked to without waiting for it.
@@ -113,7 +114,7 @@ func (c Comment) size() int { return utf8.RuneCountInString(c.Author + c.Text) }
 // About says whose comment it is, and of which day.
 func (c Comment) About() string {
 	day, _, _ := strings.Cut(c.CreatedAt, "T")
-	return join(cmp.Or(oneLine(c.Author), "no author"), day)
+	return join(cmp.Or(visible.OneLine(c.Author), "no author"), day)
 }
 
 func (b *Briefing) comments(w *page) {

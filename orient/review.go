@@ -9,6 +9,7 @@ import (
 	"stig/criteria"
 	"stig/dag"
 	"stig/signals"
+	"stig/visible"
 )
 
 // Review is what is to be judged where finished work comes together: the
@@ -98,7 +99,7 @@ func (r *Review) next() []Step {
 // Markdown renders a review: the judgement first, then the trails.
 func (r *Review) Markdown() string {
 	w := &page{}
-	w.linef("# %s %s: review", r.Issue.ID, oneLine(r.Issue.Title))
+	w.linef("# %s %s: review", r.Issue.ID, visible.OneLine(r.Issue.Title))
 	w.blank()
 	w.linef("%s · %s · P%d · %s", r.Issue.Status, cmp.Or(r.Issue.Type, "no type"), r.Issue.Priority, r.Cynefin)
 	w.line(r.standing())
@@ -175,7 +176,7 @@ func (r *Review) commands(w *page) {
 			case class == criteria.Runnable:
 				w.command(c.Text)
 			default:
-				w.linef("- `%s`: %s", oneLine(c.Text), oneLine(c.Reason))
+				w.linef("- `%s`: %s", visible.OneLine(c.Text), visible.OneLine(c.Reason))
 			}
 		}
 		w.blank()

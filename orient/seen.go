@@ -6,6 +6,7 @@ import (
 
 	"stig/recall"
 	"stig/signals"
+	"stig/visible"
 )
 
 const (
@@ -67,12 +68,12 @@ func (b *Briefing) seen(w *page) {
 	}
 	w.heading("Seen before")
 	for _, k := range b.Seen {
-		about := k.ID + " " + oneLine(k.Title) + " " + parenthesised(k.Status)
+		about := k.ID + " " + visible.OneLine(k.Title) + " " + parenthesised(k.Status)
 		if k.Kind == recall.KindMemory {
 			about = "memory " + k.ID
 		}
 		if k.Passage != "" {
-			about = strings.TrimSpace(about) + ": " + oneLine(k.Passage)
+			about = strings.TrimSpace(about) + ": " + visible.OneLine(k.Passage)
 		}
 		w.line("- " + strings.TrimSpace(about))
 	}

@@ -11,6 +11,7 @@ import (
 	"stig/dag"
 	"stig/internal/arrange"
 	"stig/signals"
+	"stig/visible"
 )
 
 // Survey is how the whole store stands: what needs attention first, and what
@@ -404,7 +405,7 @@ func (s *surveyor) texts(survey *Survey) error {
 // firstLine is the first line of a text that says something.
 func firstLine(text string) string {
 	for line := range strings.Lines(text) {
-		if line = oneLine(line); strings.Trim(line, "#-*_=` ") != "" && !strings.HasPrefix(line, "#") {
+		if line = visible.OneLine(line); strings.Trim(line, "#-*_=` ") != "" && !strings.HasPrefix(line, "#") {
 			return clip(line, widest-len("  > "))
 		}
 	}

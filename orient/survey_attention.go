@@ -13,6 +13,7 @@ import (
 	"stig/internal/arrange"
 	"stig/notes"
 	"stig/signals"
+	"stig/visible"
 )
 
 // Rules of attention beside those of alerts.
@@ -49,7 +50,7 @@ func (a Attention) words() string {
 	if a.ID != "" && a.Rule != attentionDeadlock {
 		words += ": " + a.ID + " " + title(a.Title)
 	}
-	return words + ": " + oneLine(a.Message)
+	return words + ": " + visible.OneLine(a.Message)
 }
 
 // ruleWords are what a survey calls a rule.
@@ -118,7 +119,7 @@ func (s *surveyor) attention() ([]Attention, error) {
 			case signals.AlertConvergence:
 				about(a.Rule, a.Message, "review")
 			case signals.AlertStale:
-				about(a.Rule, cmp.Or(oneLine(issue.Assignee), nobody)+", "+strings.TrimPrefix(a.Message, "in progress, "), "orient")
+				about(a.Rule, cmp.Or(visible.OneLine(issue.Assignee), nobody)+", "+strings.TrimPrefix(a.Message, "in progress, "), "orient")
 			default:
 				about(a.Rule, a.Message, "orient")
 			}
@@ -236,7 +237,7 @@ func question(issue *beads.Issue, now time.Time) (string, error) {
 	if days, ok := age(parts[0].Date, now); ok {
 		words += " " + ago(days)
 	}
-	if by := oneLine(parts[0].By); by != "" {
+	if by := visible.OneLine(parts[0].By); by != "" {
 		words += " by " + by
 	}
 	return andMore(words+": "+firstLine(parts[0].Text), len(parts)-1), nil
@@ -284,6 +285,6 @@ func (s *Survey) workersPart(w *page) {
 	}
 	w.heading("Workers")
 	for _, worker := range s.Workers {
-		w.linef("- %s %s", oneLine(worker.Name), worker.words())
+		w.linef("- %s %s", visible.OneLine(worker.Name), worker.words())
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"stig/actor"
 	"stig/signals"
+	"stig/visible"
 )
 
 // widest is how many characters of a title or a first line a survey shows.
@@ -23,14 +24,14 @@ func clip(line string, most int) string {
 	return strings.TrimSpace(string(runes[:most-1])) + "…"
 }
 
-func title(text string) string { return clip(oneLine(text), widest) }
+func title(text string) string { return clip(visible.OneLine(text), widest) }
 
 // Markdown renders a survey, in the order in which it is acted on: the next step
 // with its reason, what holds people up, what can be taken, then the rest.
 func (s *Survey) Markdown() string {
 	w := &page{}
 	for _, step := range s.Next {
-		w.linef("Next: `%s`: %s", commandLine(step.Argv), oneLine(step.Why))
+		w.linef("Next: `%s`: %s", commandLine(step.Argv), visible.OneLine(step.Why))
 	}
 	w.blank()
 	w.linef("# %s: %d unclosed, %d closed", count(s.Counts.Total, "issue"), s.Counts.Unclosed, s.Counts.Closed)
@@ -41,7 +42,7 @@ func (s *Survey) Markdown() string {
 	}
 	own, others := s.claims()
 	if s.As != "" {
-		w.heading("Held by " + oneLine(s.As))
+		w.heading("Held by " + visible.OneLine(s.As))
 		w.claims(own)
 		if len(own) == 0 {
 			w.line("Nothing.")
@@ -72,7 +73,7 @@ func (s *Survey) countsPart(w *page) {
 			{c.Blocked, "blocked"}, {c.Deferred, "deferred"}, {c.Epics, "epic"},
 		}
 		for _, status := range slices.Sorted(maps.Keys(s.statuses)) {
-			standing = append(standing, number{s.statuses[status], "of status " + cmp.Or(oneLine(status), `""`)})
+			standing = append(standing, number{s.statuses[status], "of status " + cmp.Or(visible.OneLine(status), `""`)})
 		}
 		standing = append(standing, number{c.Other, "pinned, channels or records of other programs"})
 		w.line(strings.Join(numbers(standing), " · "))
@@ -116,7 +117,7 @@ func (s *Survey) claims() (own, others []Claim) {
 
 func (p *page) claims(claims []Claim) {
 	for _, c := range claims {
-		who := cmp.Or(oneLine(c.Assignee), nobody)
+		who := cmp.Or(visible.OneLine(c.Assignee), nobody)
 		if c.noted {
 			who += ", " + c.Progress
 		}

@@ -11,6 +11,7 @@ import (
 	"stig/cue"
 	"stig/fault"
 	"stig/schemas"
+	"stig/visible"
 )
 
 // Set is the whole file with another value of a key of the front matter, a string or a
@@ -140,6 +141,6 @@ func (p *Profile) Evolved(line string) ([]byte, error) {
 	if there := p.Section(Evolution); there != "" {
 		lines = strings.Split(strings.ReplaceAll(there, "\r\n", "\n"), "\n")
 	}
-	lines = append(lines, "- "+strings.Join(strings.Fields(line), " "))
+	lines = append(lines, "- "+visible.OneLine(line))
 	return p.With(Evolution, strings.Join(lines[max(0, len(lines)-mostEvolution):], "\n"))
 }

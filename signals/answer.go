@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"stig/notes"
+	"stig/visible"
 )
 
 // Several questions of one issue can be answered apart. For readers who know only
@@ -45,7 +46,7 @@ func partNote(heading string) string {
 // Hash names a question by its text, in 8 hex digits: its position among others
 // moves when branches are merged.
 func (p Part) Hash() string {
-	sum := sha256.Sum256([]byte(words(p.Text)))
+	sum := sha256.Sum256([]byte(visible.OneLine(p.Text)))
 	return hex.EncodeToString(sum[:4])
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"stig/fault"
 	"stig/notes"
+	"stig/visible"
 )
 
 // EscalationSection is the name of the section that holds questions and answers.
@@ -142,7 +143,7 @@ func Asks(d *notes.Doc, t *Table) bool {
 // there is none. A part with a note has a date. It refuses (fault.Usage) a part that
 // does not read back as itself: nobody answers by asking.
 func AddPart(d *notes.Doc, p Part) (*notes.Doc, error) {
-	p.By, p.Text = words(p.By), strings.TrimSpace(p.Text)
+	p.By, p.Text = visible.OneLine(p.By), strings.TrimSpace(p.Text)
 	heading := "## " + string(p.Kind) + " (" + p.Date
 	if p.Note != "" {
 		heading += ", " + p.Note
@@ -161,7 +162,7 @@ func AddPart(d *notes.Doc, p Part) (*notes.Doc, error) {
 		switch {
 		case last.By != p.By:
 			return nil, p.refused(fmt.Sprintf("cannot be recorded as by %q: it would read as by %q", p.By, last.By), "give a plain name with --actor NAME")
-		case last.Kind == p.Kind && last.Note == p.Note && words(last.Text) == words(p.Text):
+		case last.Kind == p.Kind && last.Note == p.Note && visible.OneLine(last.Text) == visible.OneLine(p.Text):
 			return after, nil
 		}
 	}

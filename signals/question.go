@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"stig/visible"
 )
 
 // Question is what a part of the escalation section asks. In the notes it is
@@ -45,7 +47,7 @@ func (q Question) String() string {
 		if i == 0 {
 			b.WriteString("\n")
 		}
-		fmt.Fprintf(&b, "\n%d. %s", i+1, words(option))
+		fmt.Fprintf(&b, "\n%d. %s", i+1, visible.OneLine(option))
 	}
 	if q.Default > 0 {
 		fmt.Fprintf(&b, "\n\nDefault: %d after %s (%s)", q.Default, Span(q.After), q.Due.UTC().Format(dueLayout))
@@ -88,7 +90,7 @@ func readOptions(lines []string) (options, rest []string) {
 		if found == nil {
 			return nil, lines
 		}
-		options = append([]string{words(found[2])}, options...)
+		options = append([]string{visible.OneLine(found[2])}, options...)
 		if found[1] != "1" {
 			continue
 		}
@@ -101,9 +103,6 @@ func readOptions(lines []string) (options, rest []string) {
 	}
 	return nil, lines
 }
-
-// words is a text on one line, with one blank between its words.
-func words(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // trimLines drops the blank lines at the end.
 func trimLines(lines []string) []string {

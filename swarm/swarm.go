@@ -21,6 +21,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"stig/visible"
 )
 
 // Kind is what an operation does.
@@ -281,7 +283,7 @@ func joined[T ~string](list []T) string {
 }
 
 // folded is a text in one line, with single blanks.
-func folded(text string) string { return strings.Join(strings.Fields(trimmed(text)), " ") }
+func folded(text string) string { return visible.OneLine(trimmed(text)) }
 
 // trimmed is a text without blanks around it, as JSON gives it back, and without NUL, which no
 // trace can hold.

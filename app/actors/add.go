@@ -135,7 +135,7 @@ func (r AddRequest) text(by string, now time.Time) string {
 		seed = "Works on one issue after another."
 	}
 	fmt.Fprintf(&b, "\n## Seed\n\n%s\n\n## Values\n\nClaim that it works only where you saw it work.\nAsk a person where the issue does not say what is wanted.\n\n## Heartbeat\n\n## Learned\n\n## Evolution\n\n- %s: made by %s\n",
-		seed, signals.Day(now), app.Folded(by))
+		seed, signals.Day(now), visible.OneLine(by))
 	return b.String()
 }
 
@@ -197,9 +197,9 @@ func try(ctx context.Context, a *app.App, root string, r AddRequest) (said strin
 	case err != nil:
 		return said, &fault.Error{Code: fault.Found, ID: r.Name, Err: err, Reason: "its command was tried: " + err.Error(), Hint: hint}
 	case result.Exit == noProgram:
-		return said, &fault.Error{Code: fault.Found, ID: r.Name, Reason: "its command was tried, and a program is not there: " + visible.Clipped(app.Folded(said), keptOfText), Hint: hint}
+		return said, &fault.Error{Code: fault.Found, ID: r.Name, Reason: "its command was tried, and a program is not there: " + visible.Clipped(visible.OneLine(said), keptOfText), Hint: hint}
 	case result.Exit != 0:
-		return said, &fault.Error{Code: fault.Found, ID: r.Name, Reason: fmt.Sprintf("its command was tried, and ended with exit code %d: %s", result.Exit, visible.Clipped(app.Folded(said), keptOfText)), Hint: hint}
+		return said, &fault.Error{Code: fault.Found, ID: r.Name, Reason: fmt.Sprintf("its command was tried, and ended with exit code %d: %s", result.Exit, visible.Clipped(visible.OneLine(said), keptOfText)), Hint: hint}
 	}
 	return said, nil
 }

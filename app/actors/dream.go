@@ -144,9 +144,9 @@ func askDream(ctx context.Context, a *app.App, place live.Place, p *profile.Prof
 	if err == nil {
 		err = d.settle(a, p, text, did, r.DryRun)
 	}
-	run.Exit, run.Outcome, run.Why = exit, string(work.Advanced), visible.Clipped(app.Folded(d.Reason), lineLimit)
+	run.Exit, run.Outcome, run.Why = exit, string(work.Advanced), visible.Clipped(visible.OneLine(d.Reason), lineLimit)
 	if err != nil {
-		run.Outcome, run.Why = string(work.Failed), visible.Clipped(app.Folded(err.Error()), lineLimit)
+		run.Outcome, run.Why = string(work.Failed), visible.Clipped(visible.OneLine(err.Error()), lineLimit)
 	}
 	if run.Ended, _ = a.Clock(); run.Ended.Before(run.Started) {
 		run.Ended = run.Started
@@ -176,10 +176,10 @@ func answerOf(ctx context.Context, a *app.App, r DreamRequest, run, question str
 	case errors.Is(err, process.ErrNotFound):
 		return "", 0, app.Usage(r.Command[0]+": no such program", "give a program that is on PATH behind --")
 	case err != nil:
-		return "", result.Exit, &fault.Error{Code: fault.Found, ID: r.Name, Err: err, Reason: app.Folded(err.Error()), Hint: "type stig dream " + r.Name + " --print to see what it was given"}
+		return "", result.Exit, &fault.Error{Code: fault.Found, ID: r.Name, Err: err, Reason: visible.OneLine(err.Error()), Hint: "type stig dream " + r.Name + " --print to see what it was given"}
 	case result.Exit != 0:
 		return "", result.Exit, &fault.Error{Code: fault.Found, ID: r.Name,
-			Reason: fmt.Sprintf("%s ended with exit code %d, and nothing was written: %s", r.Command[0], result.Exit, visible.Clipped(app.Folded(string(result.Stderr)), keptOfText)),
+			Reason: fmt.Sprintf("%s ended with exit code %d, and nothing was written: %s", r.Command[0], result.Exit, visible.Clipped(visible.OneLine(string(result.Stderr)), keptOfText)),
 			Hint:   "type stig dream " + r.Name + " --print to see what it was given"}
 	}
 	return answer.String(), 0, nil

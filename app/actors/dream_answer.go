@@ -69,7 +69,7 @@ func readAnswer(p *profile.Profile, text string) (d dreamed, err error) {
 			d.proposal = strings.TrimSpace(d.proposal + "\n\n## " + part.Heading + "\n\n" + part.Body)
 		}
 	}
-	d.reason = visible.Clipped(app.Folded(d.reason), lineLimit)
+	d.reason = visible.Clipped(visible.OneLine(d.reason), lineLimit)
 	switch n := utf8.RuneCountInString(d.learned); {
 	case n == 0:
 		return d, refusedAnswer(p.Name, "it says nothing for ## Learned")
@@ -129,9 +129,9 @@ func titles(parts []notes.Part) (list []string) {
 
 // isShorter reports whether a text lacks a line of another.
 func isShorter(was, is string) bool {
-	rest := app.Folded(is) // a line may be wrapped anew
+	rest := visible.OneLine(is) // a line may be wrapped anew
 	for line := range strings.Lines(was) {
-		if !strings.Contains(rest, app.Folded(line)) {
+		if !strings.Contains(rest, visible.OneLine(line)) {
 			return true
 		}
 	}
@@ -166,7 +166,7 @@ func learn(p *profile.Profile, d dreamed, unless string, now time.Time) ([]byte,
 	}
 	line := fmt.Sprintf("- %s: dream: %s", signals.Day(now), cmp.Or(d.reason, unless))
 	if first := app.FirstLine(was); first != "" {
-		line += fmt.Sprintf("; before: %q", visible.Clipped(app.Folded(first), lineLimit))
+		line += fmt.Sprintf("; before: %q", visible.Clipped(visible.OneLine(first), lineLimit))
 	}
 	if text, err = changed.With(profile.Evolution, withDream(p.Section(profile.Evolution), line)); err != nil {
 		return nil, refusedAnswer(p.Name, err.Error())

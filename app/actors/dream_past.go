@@ -151,7 +151,7 @@ func (p *past) hear(name string, l trace.Left) {
 	to := l.Values("to")
 	switch {
 	case l.Type == trace.Error && l.Source == name:
-		what := app.Folded(l.Summary)
+		what := visible.OneLine(l.Summary)
 		at := slices.IndexFunc(p.errors, func(r repeated) bool { return r.what == what })
 		if at < 0 {
 			p.errors = append(p.errors, repeated{what: what})
@@ -208,7 +208,7 @@ func (p past) prompt(of *profile.Profile) string {
 	p.writeLessons(&b)
 	p.writeErrors(&b)
 	writeList(&b, "Feedback", p.feedback, newest, func(l trace.Left) string {
-		return fmt.Sprintf("- %s, by %s:\n%s", l.Issue, app.Folded(l.Source), quoted(l.Whole(), keptOfText))
+		return fmt.Sprintf("- %s, by %s:\n%s", l.Issue, visible.OneLine(l.Source), quoted(l.Whole(), keptOfText))
 	})
 	writeList(&b, "Answers of people to your questions", p.answers, newest, func(r reply) string {
 		return fmt.Sprintf("- %s, you asked:\n%s\n  and the answer is:\n%s", r.issue, quoted(r.question, keptOfText), quoted(r.answer, keptOfText))
@@ -231,7 +231,7 @@ func (p past) writeRuns(b *strings.Builder) {
 	writeList(b, fmt.Sprintf("Runs: %s", strings.Join(words, ", ")), p.runs, newest, func(r live.Run) string {
 		line := fmt.Sprintf("- %s %s: %s, exit %d, %s", cmp.Or(r.Issue, "no issue"), r.Task, cmp.Or(r.Outcome, "no outcome"), r.Exit, r.Ended.Sub(r.Started).Round(time.Second))
 		if r.Why != "" {
-			line += ": " + visible.Clipped(app.Folded(r.Why), keptOfText)
+			line += ": " + visible.Clipped(visible.OneLine(r.Why), keptOfText)
 		}
 		return line
 	})
@@ -244,7 +244,7 @@ func (p past) writeLessons(b *strings.Builder) {
 			line += ", surprise " + l.surprise
 		}
 		if l.learned != "" {
-			line += ": " + visible.Clipped(app.Folded(l.learned), keptOfText)
+			line += ": " + visible.Clipped(visible.OneLine(l.learned), keptOfText)
 		}
 		return line
 	})

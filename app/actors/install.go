@@ -18,6 +18,7 @@ import (
 	"stig/profile"
 	"stig/shell"
 	"stig/unit"
+	"stig/visible"
 )
 
 // InstallRequest has the service manager of the machine start a worker.
@@ -405,7 +406,7 @@ func (i installation) control(ctx context.Context, a *app.App, commands [][]stri
 		if err == nil && result.Exit == 0 {
 			continue
 		}
-		why := app.Folded(string(result.Stderr))
+		why := visible.OneLine(string(result.Stderr))
 		if errors.Is(err, process.ErrNotFound) {
 			why = argv[0] + ": no such program"
 		} else if err != nil {

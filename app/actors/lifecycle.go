@@ -13,6 +13,7 @@ import (
 	"stig/live"
 	"stig/process"
 	"stig/profile"
+	"stig/visible"
 )
 
 // endGrace is how long the loop of a worker may take to end its command and itself. The
@@ -311,5 +312,5 @@ func (w *Worker) Words() string {
 	if w.Why != "" {
 		words += ": " + w.Why
 	}
-	return app.Folded(words)
+	return visible.OneLine(words)
 }

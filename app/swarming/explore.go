@@ -20,6 +20,7 @@ import (
 	"stig/secret"
 	"stig/shell"
 	"stig/swarm"
+	"stig/visible"
 	"stig/work"
 	"stig/worktree"
 )
@@ -150,7 +151,7 @@ func (e *explorer) attempt(ctx context.Context, attempt int, prompt string) erro
 		},
 	})
 	if err != nil {
-		r.Why = app.Folded(err.Error())
+		r.Why = visible.OneLine(err.Error())
 	}
 	r.Exit, r.Bytes, r.TimedOut, r.Step = ended.Exit, ended.Bytes, ended.TimedOut, "ended"
 	r.Cost, r.Currency = work.Cost(ended.Lines)
@@ -231,7 +232,7 @@ func (e *explorer) take(ctx context.Context, text string, r *live.Run) {
 			err = e.accept(ctx, o)
 		}
 		if err != nil {
-			e.refused = append(e.refused, secret.Hide(app.Folded(fmt.Sprintf("%.200s: %s", raw, app.Classify(err).Message))))
+			e.refused = append(e.refused, secret.Hide(visible.OneLine(fmt.Sprintf("%.200s: %s", raw, app.Classify(err).Message))))
 		}
 	}
 	for _, raw := range report.Findings {

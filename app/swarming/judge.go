@@ -121,7 +121,7 @@ const mostWhy = 240
 
 // short is a text in one line that is not too long, and without credentials.
 func short(text string) string {
-	text = secret.Hide(app.Folded(text))
+	text = secret.Hide(visible.OneLine(text))
 	if len(text) > mostWhy {
 		text = strings.ToValidUTF8(text[:mostWhy], "") + "…"
 	}

@@ -18,6 +18,7 @@ import (
 	"stig/secret"
 	"stig/swarm"
 	"stig/trace"
+	"stig/visible"
 )
 
 // SettleRequest settles the running round of a swarm that the actor started.
@@ -181,7 +182,7 @@ const mostSaid = 600
 
 // findingOf is a finding of an agent as an ordinary trace.
 func findingOf(o swarm.Operation) trace.Draft {
-	said, body := app.Folded(app.FirstLine(o.Details)), ""
+	said, body := visible.OneLine(app.FirstLine(o.Details)), ""
 	if len(said) > mostSaid {
 		said = strings.ToValidUTF8(said[:mostSaid], "") + "…"
 	}
@@ -342,7 +343,7 @@ func (s *session) stop(ctx context.Context, note string, dryRun bool) (*Changed,
 	defer func() { _ = unlock() }()
 	own := append(operations(s.round), swarm.Operation{
 		Swarm: s.state.Swarm, Round: s.state.Round, Agent: s.state.StartedBy, ID: s.ownID(), Kind: swarm.End, At: s.now.Truncate(time.Second),
-		Reason: string(swarm.Stopped), Note: app.Folded(note),
+		Reason: string(swarm.Stopped), Note: visible.OneLine(note),
 	})
 	summary := fmt.Sprintf("swarm %s is stopped in round %d", s.state.Swarm, s.state.Round)
 	done, err := s.write(ctx, s.state.Round, summary, own, dryRun)

@@ -15,6 +15,7 @@ import (
 	"stig/notes"
 	"stig/signals"
 	"stig/swarm"
+	"stig/visible"
 )
 
 // StartRequest begins a swarm. What is zero is as the configuration has it.
@@ -144,7 +145,7 @@ func (s *session) begun(r StartRequest, who string) (swarm.Operation, error) {
 	}
 	o := swarm.Operation{
 		Swarm: swarm.NewID(s.issue, who, at, s.before+1), Agent: who, ID: fmt.Sprintf("%s-%d", who, s.before+1), Kind: swarm.Start, At: at,
-		Task: app.Folded(cmp.Or(r.Task, s.record.Text(beads.Title))), Agents: agents, Mode: mode, Directions: r.Directions, Config: &config,
+		Task: visible.OneLine(cmp.Or(r.Task, s.record.Text(beads.Title))), Agents: agents, Mode: mode, Directions: r.Directions, Config: &config,
 	}
 	if err := o.ValidateStart(); err != nil {
 		return o, app.Usage(err.Error(), "")

@@ -81,7 +81,7 @@ func digestOf(a *app.App, r DigestRequest) (*Digest, error) {
 	list := trace.Of(record)
 	trace.Sort(list)
 	d := &Digest{ID: issue.ID, Title: issue.Title, Digest: trace.DigestOf(list)}
-	title := visible.Clipped(app.Folded(issue.Title), r.Budget/4) // the rest is for what was left
+	title := visible.Clipped(visible.OneLine(issue.Title), r.Budget/4) // the rest is for what was left
 	head := fmt.Sprintf("# What was left on %s: %s\n\n%s", issue.ID, title, app.Counted(d.Digest.Total, "trace"))
 	if d.Digest.Since != "" {
 		head += " since the summary that covers " + d.Digest.Since
@@ -109,7 +109,7 @@ func printed(ctx context.Context, a *app.App, argv []string, text string) (strin
 	said := strings.TrimSpace(out.String())
 	switch {
 	case result.Exit != 0:
-		return "", &fault.Error{Code: fault.Found, Reason: fmt.Sprintf("%s ended with exit code %d, and nothing was written: %s", argv[0], result.Exit, app.Folded(string(result.Stderr)))}
+		return "", &fault.Error{Code: fault.Found, Reason: fmt.Sprintf("%s ended with exit code %d, and nothing was written: %s", argv[0], result.Exit, visible.OneLine(string(result.Stderr)))}
 	case said == "":
 		return "", &fault.Error{Code: fault.Found, Reason: argv[0] + " printed nothing, and nothing was written"}
 	}

@@ -13,6 +13,7 @@ import (
 	"stig/notes"
 	"stig/signals"
 	"stig/trace"
+	"stig/visible"
 )
 
 // RollupRequest asks for what the children of an epic came to. With Write it is kept
@@ -178,15 +179,15 @@ func (r *Rollup) gather(issue *beads.Issue, closed bool) error {
 // markdown is the rollup as one document.
 func (r *Rollup) markdown() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s: %s\n\n%d of %s closed with a result.\n", r.ID, app.Folded(r.Title), len(r.Results), app.Counted(len(r.Results)+len(r.Missing), "issue"))
+	fmt.Fprintf(&b, "# %s: %s\n\n%d of %s closed with a result.\n", r.ID, visible.OneLine(r.Title), len(r.Results), app.Counted(len(r.Results)+len(r.Missing), "issue"))
 	if len(r.Missing) > 0 {
 		b.WriteString("\nMissing:\n\n")
 		for _, m := range r.Missing {
-			fmt.Fprintf(&b, "- %s: %s (%s)\n", m.ID, app.Folded(m.Title), m.Reason)
+			fmt.Fprintf(&b, "- %s: %s (%s)\n", m.ID, visible.OneLine(m.Title), m.Reason)
 		}
 	}
 	for _, o := range r.Results {
-		fmt.Fprintf(&b, "\n## %s: %s\n\n%s\n", o.ID, app.Folded(o.Title), bodied(o.Text))
+		fmt.Fprintf(&b, "\n## %s: %s\n\n%s\n", o.ID, visible.OneLine(o.Title), bodied(o.Text))
 	}
 	return b.String()
 }

@@ -14,6 +14,7 @@ import (
 	"stig/host"
 	"stig/lint"
 	"stig/signals"
+	"stig/visible"
 )
 
 // Completion asks the store what a word of a command line can become. It says
@@ -177,7 +178,7 @@ func (a *App) issuesThat(given []string, word string, fits func(*beads.Issue) bo
 		if !strings.HasPrefix(id, word) || issue.Status == "tombstone" || slices.Contains(given, issue.ID) || slices.Contains(given, id) || !fits(issue) {
 			continue
 		}
-		choice := cobra.CompletionWithDesc(id, app.Visible(app.Folded(issue.Title)))
+		choice := cobra.CompletionWithDesc(id, app.Visible(visible.OneLine(issue.Title)))
 		if issue.Status == "closed" {
 			closed = append(closed, choice)
 		} else {

@@ -20,7 +20,7 @@ func (s *sheet) Questions(list []orient.Asked) {
 		}
 		s.Blank()
 		s.Put(Strong, list[i].ID)
-		title := app.Folded(list[i].Title)
+		title := visible.OneLine(list[i].Title)
 		if list[i].Status == "closed" {
 			title += " (closed)"
 		}

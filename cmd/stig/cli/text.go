@@ -15,7 +15,7 @@ import (
 
 // OneLine is the beginning of a text on one line, of so many characters at most.
 func OneLine(text string, most int) string {
-	words := strings.Join(strings.Fields(text), " ")
+	words := visible.OneLine(text)
 	if words == "" {
 		return "nothing"
 	}

@@ -7,6 +7,7 @@ import (
 	"stig/checkpoint"
 	"stig/cmd/stig/cli"
 	"stig/signals"
+	"stig/visible"
 )
 
 func printEscalated(a *cli.App, r *checkpoint.Report, ready []app.ReadyRow) error {
@@ -21,7 +22,7 @@ func printEscalated(a *cli.App, r *checkpoint.Report, ready []app.ReadyRow) erro
 		}
 	}
 	for _, d := range r.Dependents {
-		s.Line(cli.Plain, "waiting for it: "+d.ID+" "+app.Folded(d.Title))
+		s.Line(cli.Plain, "waiting for it: "+d.ID+" "+visible.OneLine(d.Title))
 	}
 	if err := a.Show(s); err != nil {
 		return err
@@ -42,7 +43,7 @@ func printMoveOn(a *cli.App, id string, ready []app.ReadyRow) error {
 	s.Wrap(cli.Plain, "", "", "Move on: do not decide this yourself. Work on what does not depend on the answer, or on another issue.")
 	for _, row := range ready {
 		s.Put(cli.Typed, "  stig claim "+row.ID)
-		s.Line(cli.Plain, "  "+app.Folded(row.Title))
+		s.Line(cli.Plain, "  "+visible.OneLine(row.Title))
 	}
 	if len(ready) == 0 {
 		s.Line(cli.Plain, "Nothing else is ready.")

@@ -7,6 +7,7 @@ import (
 	"stig/app"
 	"stig/cmd/stig/cli"
 	"stig/dag"
+	"stig/visible"
 )
 
 // whyNone says what to look at when nothing is ready.
@@ -59,7 +60,7 @@ func printReady(a *cli.App, rows, held []app.ReadyRow, total int, all bool, uncl
 		text.WriteString("\n")
 	}
 	for _, row := range rows {
-		fmt.Fprintf(&text, "P%d  %-*s  %s%s\n", row.Priority, widest, row.ID, app.Folded(row.Title), row.Place())
+		fmt.Fprintf(&text, "P%d  %-*s  %s%s\n", row.Priority, widest, row.ID, visible.OneLine(row.Title), row.Place())
 	}
 	if len(rows) < total {
 		fmt.Fprintf(&text, "\n%d more: stig ready%s\n", total-len(rows), map[bool]string{true: " --all"}[all])

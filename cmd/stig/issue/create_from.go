@@ -9,6 +9,7 @@ import (
 	"stig/app"
 	"stig/checkpoint"
 	"stig/cmd/stig/cli"
+	"stig/visible"
 )
 
 // createAll adds the issues of a batch.
@@ -36,7 +37,7 @@ func createAll(ctx context.Context, a *cli.App, from string, args []string, dryR
 	for _, c := range result.Created {
 		line := c.ID
 		if !a.Quiet {
-			line += ": created (" + app.Folded(c.Title) + ")"
+			line += ": created (" + visible.OneLine(c.Title) + ")"
 		}
 		if err := a.Printf("%s\n", line); err != nil {
 			return err
@@ -65,7 +66,7 @@ func outline(drafts []checkpoint.Draft, made []*checkpoint.Created) string {
 		} else {
 			depth[d.Name] = 0
 		}
-		fmt.Fprintf(&b, "%s%s  P%d %s: %s", strings.Repeat("  ", depth[d.Name]), made[i].ID, d.Priority, d.Type, app.Folded(d.Title))
+		fmt.Fprintf(&b, "%s%s  P%d %s: %s", strings.Repeat("  ", depth[d.Name]), made[i].ID, d.Priority, d.Type, visible.OneLine(d.Title))
 		var after []string
 		for _, dep := range d.Deps {
 			after = append(after, cmp.Or(ids[dep.On], dep.On))

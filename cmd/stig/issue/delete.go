@@ -6,6 +6,7 @@ import (
 	"stig/app"
 	"stig/checkpoint"
 	"stig/cmd/stig/cli"
+	"stig/visible"
 )
 
 func DeleteCommand(a *cli.App) *cobra.Command {
@@ -46,7 +47,7 @@ func printDeleted(a *cli.App, deleted []*checkpoint.Deleted, dryRun bool) error 
 		word = "bd would delete it"
 	}
 	for _, d := range deleted {
-		if err := a.Printf("%s: %s (%s)\n", d.ID, word, app.Folded(d.Title)); err != nil {
+		if err := a.Printf("%s: %s (%s)\n", d.ID, word, visible.OneLine(d.Title)); err != nil {
 			return err
 		}
 		for _, on := range d.Dependents {

@@ -9,6 +9,7 @@ import (
 	"stig/app"
 	"stig/cmd/stig/cli"
 	"stig/shell"
+	"stig/visible"
 )
 
 func NextCommand(a *cli.App) *cobra.Command {
@@ -47,7 +48,7 @@ func showNext(ctx context.Context, a *cli.App) error {
 	case a.JSON:
 		return a.PrintJSON("next", map[string]any{"issue": rows[0], "total": len(rows)})
 	}
-	text := fmt.Sprintf("%s  P%d  %s%s\n", rows[0].ID, rows[0].Priority, app.Folded(rows[0].Title), rows[0].Place())
+	text := fmt.Sprintf("%s  P%d  %s%s\n", rows[0].ID, rows[0].Priority, visible.OneLine(rows[0].Title), rows[0].Place())
 	switch {
 	case before != "":
 		a.Hint(before)

@@ -8,6 +8,7 @@ import (
 
 	"stig/app"
 	"stig/cmd/stig/cli"
+	"stig/visible"
 )
 
 func SearchCommand(a *cli.App) *cobra.Command {
@@ -44,7 +45,7 @@ func SearchCommand(a *cli.App) *cobra.Command {
 func printFound(a *cli.App, rows []app.SearchRow, total int) error {
 	s := a.Sheet()
 	for _, r := range rows {
-		s.Line(cli.Plain, cli.CutLine(fmt.Sprintf("%s  %s  %s", r.ID, r.Status, app.Folded(r.Title)), cli.ListWidth))
+		s.Line(cli.Plain, cli.CutLine(fmt.Sprintf("%s  %s  %s", r.ID, r.Status, visible.OneLine(r.Title)), cli.ListWidth))
 		if r.Field != "title" && r.Field != "id" {
 			s.Line(cli.Faint, cli.CutLine("    "+r.Field+": "+r.Excerpt, cli.ListWidth))
 		}

@@ -8,6 +8,7 @@ import (
 	"stig/app"
 	"stig/cmd/stig/cli"
 	"stig/dag"
+	"stig/visible"
 )
 
 func SweepCommand(a *cli.App) *cobra.Command {
@@ -37,7 +38,7 @@ func SweepCommand(a *cli.App) *cobra.Command {
 				return a.Printf("nothing to return\n")
 			}
 			for _, one := range swept.Returned {
-				if err := a.Printf("%s: returned, %s had it\n", one.ID, app.Folded(cmp.Or(one.Was, "nobody"))); err != nil {
+				if err := a.Printf("%s: returned, %s had it\n", one.ID, visible.OneLine(cmp.Or(one.Was, "nobody"))); err != nil {
 					return err
 				}
 			}

@@ -13,6 +13,7 @@ import (
 	"stig/app/watching"
 	"stig/cmd/stig/cli"
 	"stig/trace"
+	"stig/visible"
 	"stig/watch"
 )
 
@@ -133,7 +134,7 @@ func line(l trace.Left) string {
 	if !l.IsTrace() {
 		said = l.Body
 	}
-	return about(l) + ": " + app.Folded(said)
+	return about(l) + ": " + visible.OneLine(said)
 }
 
 // about says which trace it is, where, when and whose.
@@ -143,7 +144,7 @@ func about(l trace.Left) string {
 		words = append(words, l.At.UTC().Format(time.DateOnly+" 15:04"))
 	}
 	if l.Source != "" {
-		words = append(words, app.Folded(l.Source))
+		words = append(words, visible.OneLine(l.Source))
 	}
 	return strings.Join(words, "  ")
 }

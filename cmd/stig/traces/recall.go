@@ -10,6 +10,7 @@ import (
 	"stig/app/traces"
 	"stig/cmd/stig/cli"
 	"stig/recall"
+	"stig/visible"
 )
 
 // RecallCommand is stig recall.
@@ -50,12 +51,12 @@ func printRecalled(a *cli.App, out *traces.Recalled) error {
 	for _, k := range out.Known {
 		head := k.ID + "  " + k.Kind
 		if k.Kind == recall.KindIssue {
-			head = fmt.Sprintf("%s  %s  %s", k.ID, k.Status, app.Folded(k.Title))
+			head = fmt.Sprintf("%s  %s  %s", k.ID, k.Status, visible.OneLine(k.Title))
 		}
 		s.Line(cli.Plain, cli.CutLine(head, cli.ListWidth))
 		if k.Passage != "" {
 			from := strings.TrimSpace(k.From + " " + k.Trace)
-			s.Line(cli.Faint, cli.CutLine("    "+from+": "+app.Folded(k.Passage), passageWidth))
+			s.Line(cli.Faint, cli.CutLine("    "+from+": "+visible.OneLine(k.Passage), passageWidth))
 		}
 	}
 	count := app.Counted(out.Total, "answer")

@@ -9,6 +9,7 @@ import (
 
 	"stig/app"
 	"stig/cmd/stig/cli"
+	"stig/visible"
 	"stig/watch"
 )
 
@@ -19,12 +20,12 @@ func eventLine(e watch.Event) string {
 		words = append(words, e.ID)
 	}
 	if e.By != "" {
-		words = append(words, "by "+app.Folded(e.By))
+		words = append(words, "by "+visible.OneLine(e.By))
 	}
 	if what := whatOf(e); what != "" {
 		words = append(words, what)
 	} else if e.Title != "" {
-		words = append(words, app.Folded(e.Title))
+		words = append(words, visible.OneLine(e.Title))
 	}
 	return app.Visible(cli.CutLine(strings.Join(words, "  "), cli.ListWidth))
 }
@@ -33,7 +34,7 @@ func eventLine(e watch.Event) string {
 func whatOf(e watch.Event) string {
 	switch e.Event {
 	case watch.Left:
-		return e.Type + " " + e.Trace + ": " + app.Folded(e.Summary)
+		return e.Type + " " + e.Trace + ": " + visible.OneLine(e.Summary)
 	case watch.Signal:
 		return e.Signal + ": " + e.Was + " → " + e.Now
 	case watch.Dependency:
@@ -49,5 +50,5 @@ func whatOf(e watch.Event) string {
 		}
 		return app.Counted(e.Issues, "issue") + ": " + strings.Join(counts, ", ")
 	}
-	return app.Folded(e.Summary)
+	return visible.OneLine(e.Summary)
 }

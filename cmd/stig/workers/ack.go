@@ -3,9 +3,9 @@ package workers
 import (
 	"github.com/spf13/cobra"
 
-	"stig/app"
 	"stig/app/inboxes"
 	"stig/cmd/stig/cli"
+	"stig/visible"
 )
 
 // AckCommand is stig ack.
@@ -54,7 +54,7 @@ func printAcked(a *cli.App, acked *inboxes.Acked, dryRun bool) error {
 		s.Line(cli.Plain, did+id)
 	}
 	for _, id := range acked.There {
-		s.Line(cli.Plain, app.Folded(id)+" was acknowledged before")
+		s.Line(cli.Plain, visible.OneLine(id)+" was acknowledged before")
 	}
 	return a.Show(s)
 }

@@ -5,9 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
 	"stig/app/actors"
 	"stig/cmd/stig/cli"
+	"stig/visible"
 )
 
 func sayCommand(a *cli.App) *cobra.Command {
@@ -34,7 +34,7 @@ func sayCommand(a *cli.App) *cobra.Command {
 			case a.JSON:
 				return a.PrintJSON("actor-said", said)
 			}
-			return a.Printf("%s: %s%s\n", app.Folded(said.Actor.Name), said.Actor.State, saidText(said.Actor))
+			return a.Printf("%s: %s%s\n", visible.OneLine(said.Actor.Name), said.Actor.State, saidText(said.Actor))
 		},
 	}
 	cli.SpanVar(cmd.Flags(), &r.For, "for", "until `TIME` from now, such as 2h; then what was said ends")

@@ -11,6 +11,7 @@ import (
 	"stig/app"
 	"stig/app/actors"
 	"stig/cmd/stig/cli"
+	"stig/visible"
 )
 
 // printActors prints actors as a table. A column in which none has anything is left out.
@@ -29,8 +30,8 @@ func printActors(a *cli.App, listed *actors.Listed) error {
 		if one.Problem != "" {
 			state += " (bad file)"
 		}
-		rows = append(rows, []string{app.Folded(one.Name), one.Kind, state, ago(listed.Now, one.Seen), one.Issue, lease,
-			positive(one.Done), positive(one.Failed), last, positive(one.Boots), cli.CutLine(one.Version, 12), app.Folded(one.Description)})
+		rows = append(rows, []string{visible.OneLine(one.Name), one.Kind, state, ago(listed.Now, one.Seen), one.Issue, lease,
+			positive(one.Done), positive(one.Failed), last, positive(one.Boots), cli.CutLine(one.Version, 12), visible.OneLine(one.Description)})
 	}
 	s := a.Sheet()
 	for i, line := range table(rows) {
@@ -79,7 +80,7 @@ func table(rows [][]string) (lines []string) {
 // printActor prints one actor: facts, the last runs, its own text.
 func printActor(a *cli.App, shown *actors.Shown) error {
 	one, s := shown.Actor, a.Sheet()
-	s.Line(cli.Strong, app.Folded(one.Name)+": "+one.State+saidText(one))
+	s.Line(cli.Strong, visible.OneLine(one.Name)+": "+one.State+saidText(one))
 	facts := [][2]string{
 		{"kind", one.Kind}, {"description", one.Description}, {"file", one.File}, {"roles", strings.Join(one.Roles, ", ")},
 		{"seen", ago(shown.Now, one.Seen)}, {"issue", strings.Join(one.Issues, ", ")}, {"today", today(one)},
@@ -149,10 +150,10 @@ func saidText(one *actors.Actor) string {
 		text += " until " + one.Until.UTC().Format("2006-01-02 15:04") + " UTC"
 	}
 	if one.By != "" && one.By != one.Name {
-		text += ", by " + app.Folded(one.By)
+		text += ", by " + visible.OneLine(one.By)
 	}
 	if one.Why != "" {
-		text += ": " + app.Folded(one.Why)
+		text += ": " + visible.OneLine(one.Why)
 	}
 	return text
 }
@@ -224,7 +225,7 @@ func runLine(r actors.Run, name string) string {
 	}
 	words := []string{r.ID, r.Started.UTC().Format(time.DateTime), fmt.Sprintf("%4s", took), fmt.Sprintf("%-9s", outcomeOf(r))}
 	if name != "" {
-		words = append(words, app.Folded(name))
+		words = append(words, visible.OneLine(name))
 	}
 	if r.Issue != "" {
 		words = append(words, r.Issue)
@@ -244,7 +245,7 @@ func runLine(r actors.Run, name string) string {
 		words = append(words, r.Commit[:min(len(r.Commit), 9)])
 	}
 	if r.Why != "" {
-		words = append(words, app.Folded(r.Why))
+		words = append(words, visible.OneLine(r.Why))
 	}
 	return strings.Join(words, "  ")
 }

@@ -8,6 +8,7 @@ import (
 	"stig/app"
 	"stig/app/actors"
 	"stig/cmd/stig/cli"
+	"stig/visible"
 )
 
 // DreamCommand is stig dream.
@@ -73,7 +74,7 @@ func printDream(a *cli.App, r actors.DreamRequest, d *actors.Dreamed) error {
 			return err
 		}
 	case d.Written:
-		if err := a.Printf("%s: learned, %s\n", d.Name, app.Folded(d.Reason)); err != nil {
+		if err := a.Printf("%s: learned, %s\n", d.Name, visible.OneLine(d.Reason)); err != nil {
 			return err
 		}
 	default:

@@ -13,6 +13,7 @@ import (
 	"stig/cmd/stig/cli"
 	"stig/inbox"
 	"stig/shell"
+	"stig/visible"
 )
 
 // InboxCommand is stig inbox.
@@ -63,7 +64,7 @@ func list(ctx context.Context, a *cli.App, r inboxes.Request, look func(context.
 	for _, item := range in.Items {
 		if item.Issue != issue {
 			issue = item.Issue
-			s.Line(cli.Strong, cli.CutLine(issue+"  "+app.Folded(item.Title), cli.ListWidth))
+			s.Line(cli.Strong, cli.CutLine(issue+"  "+visible.OneLine(item.Title), cli.ListWidth))
 		}
 		s.Line(cli.Plain, cli.CutLine("  "+itemLine(item), cli.ListWidth))
 		s.Line(cli.Typed, "    "+item.Command)
@@ -108,9 +109,9 @@ func itemLine(item inbox.Item) string {
 	}
 	words = append(words, item.At.Format(time.DateOnly+" 15:04"))
 	if item.By != "" {
-		words = append(words, app.Folded(item.By))
+		words = append(words, visible.OneLine(item.By))
 	}
-	text := app.Folded(item.Text)
+	text := visible.OneLine(item.Text)
 	if item.Type != "" {
 		text = item.Type + ": " + text
 	}

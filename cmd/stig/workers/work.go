@@ -18,6 +18,7 @@ import (
 	"stig/cmd/stig/early"
 	"stig/lease"
 	"stig/shell"
+	"stig/visible"
 	"stig/worktree"
 )
 
@@ -109,7 +110,7 @@ func runWork(ctx context.Context, a *cli.App, r working.Request) error {
 func eventLine(e working.Event) string {
 	text := app.Visible(e.Text)
 	if e.Issue != "" {
-		text = app.Folded(e.Issue) + ": " + text
+		text = visible.OneLine(e.Issue) + ": " + text
 	}
 	if r := e.Run; r != nil && r.Cost > 0 {
 		text += fmt.Sprintf(" (%.2f %s)", r.Cost, app.Visible(r.Currency))
@@ -124,7 +125,7 @@ func endText(d *working.Done) string {
 		return d.Reason + "\n"
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "would take %s: %s (%s)\n", app.Folded(w.Issue), app.Visible(app.Folded(w.Title)), w.Why)
+	fmt.Fprintf(&text, "would take %s: %s (%s)\n", visible.OneLine(w.Issue), app.Visible(visible.OneLine(w.Title)), w.Why)
 	fmt.Fprintf(&text, "would run %s\n", app.Visible(strings.Join(quoted(w.Command), " ")))
 	fmt.Fprintf(&text, "  in %s", app.Shortest(w.Worktree))
 	if w.Branch != "" {

@@ -6,10 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
 	"stig/app/actors"
 	"stig/cmd/stig/cli"
 	"stig/signals"
+	"stig/visible"
 )
 
 func statusCommand(a *cli.App) *cobra.Command {
@@ -36,7 +36,7 @@ func printWorker(a *cli.App, w *actors.Worker) error {
 	s.Line(cli.Strong, w.Name+"  "+w.Words())
 	line := func(what, text string) {
 		if text != "" {
-			s.Line(cli.Plain, cli.CutLine("  "+what+": "+app.Folded(text), cli.ListWidth))
+			s.Line(cli.Plain, cli.CutLine("  "+what+": "+visible.OneLine(text), cli.ListWidth))
 		}
 	}
 	running := "not running"
