@@ -39,7 +39,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode"
 
 	"stig/internal/arrange"
 )
@@ -180,12 +179,6 @@ func wordsOf(text string) iter.Seq[string] {
 			}
 		}
 	}
-}
-
-// unspaced reports letters of scripts that put no blanks between words.
-func unspaced(r rune) bool {
-	const first = '\u0e00' // Thai, the first of them
-	return r >= first && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
 func distinct(words []string) (list []string) {

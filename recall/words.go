@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"stig/visible"
 )
 
 // partsOf are the words of a text as Words has them, and of those in which a capital
@@ -43,7 +45,7 @@ func written(text string) iter.Seq[string] {
 		for i, r := range text {
 			inWord := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' ||
 				r >= utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r))
-			alone := inWord && unspaced(r)
+			alone := inWord && visible.Unspaced(r)
 			if start >= 0 && (!inWord || alone) {
 				if !yield(text[start:i]) {
 					return

@@ -3,6 +3,8 @@ package verify
 import (
 	"strings"
 	"unicode"
+
+	"stig/visible"
 )
 
 // Verified and Unverified begin the reason of an issue that was closed through
@@ -91,7 +93,7 @@ func wordsIn(text string) int {
 	for w := range strings.FieldsSeq(text) {
 		letters := 0
 		for _, r := range w {
-			if unspacedScript(r) {
+			if visible.Unspaced(r) {
 				letters++
 			}
 		}
@@ -123,10 +125,4 @@ func IsInformative(reason string, isIssue func(word string) bool) bool {
 		}
 	}
 	return false
-}
-
-// unspacedScript tells letters of the scripts that put no blanks between words.
-func unspacedScript(r rune) bool {
-	const first = '\u0e00' // Thai, the first of them
-	return r >= first && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }

@@ -1,7 +1,16 @@
 package visible
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
 // OneLine folds white space: a text on one line, with one blank between its words, which
 // cannot break the line it stands in.
 func OneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// Unspaced reports letters of the scripts that put no blanks between words.
+func Unspaced(r rune) bool {
+	const first = '\u0e00' // Thai, the first of them
+	return r >= first && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+}
