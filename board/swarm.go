@@ -5,7 +5,6 @@ import (
 
 	"stig/app"
 	"stig/app/swarming"
-	"stig/swarm"
 )
 
 // blackboard is what a swarm knows, as its page shows it.
@@ -39,9 +38,6 @@ func (v *view) hasSwarm(id string) bool {
 	_, err := swarming.Show(v.ctx, v.App, id)
 	return err == nil
 }
-
-// Percent is a share as people read it.
-func (v *view) Percent(share swarm.Figure) string { return fmt.Sprintf("%.0f %%", 100*float64(share)) }
 
 // Counted is a number of things.
 func (v *view) Counted(n int, thing string) string { return app.Counted(n, thing) }

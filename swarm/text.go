@@ -65,8 +65,8 @@ func (r *Report) convergence(b *strings.Builder) {
 		text  string
 	}{
 		{"stability", float64(c.StableRounds) / float64(max(1, s.Config.Beta)), c.Stable, fmt.Sprintf("%d/%d", c.StableRounds, s.Config.Beta)},
-		{"quorum", float64(c.Share), c.Quorum, percent(c.Share)},
-		{"diversity", float64(c.Diversity), float64(c.Diversity) >= s.Config.Diversity, percent(c.Diversity)},
+		{"quorum", float64(c.Share), c.Quorum, c.Share.Percent()},
+		{"diversity", float64(c.Diversity), float64(c.Diversity) >= s.Config.Diversity, c.Diversity.Percent()},
 	} {
 		mark := "no"
 		if row.ok {
@@ -75,15 +75,16 @@ func (r *Report) convergence(b *strings.Builder) {
 		fmt.Fprintf(b, "%-10s %s %-3s %s\n", row.name, Bar(row.share), mark, row.text)
 	}
 	fmt.Fprintf(b, "\nDiversity is the mean of perspectives %s (mark: %.0f %%), ideas %s (%.0f %%) and concentrations %s (%.0f %%).\n",
-		percent(c.Coverage), 100*markCoverage, percent(c.Orthogonality), 100*markOrthogonality, percent(c.Entropy), 100*markEntropy)
+		c.Coverage.Percent(), 100*markCoverage, c.Orthogonality.Percent(), 100*markOrthogonality, c.Entropy.Percent(), 100*markEntropy)
 }
 
-func percent(f Figure) string { return fmt.Sprintf("%.0f %%", 100*float64(f)) }
+// Percent is a share as people read it.
+func (f Figure) Percent() string { return fmt.Sprintf("%.0f %%", 100*float64(f)) }
 
 func (r *Report) ideas(b *strings.Builder) {
 	fmt.Fprintf(b, "\n## Consensus ideas (%d supporters are a quorum)\n\n", r.State.Convergence.Needed)
 	for i, idea := range r.Consensus {
-		fmt.Fprintf(b, "%d. %s: %d of %d, %s, concentration %.2f\n", i+1, idea.Idea, len(idea.Supporters), r.Active, percent(idea.Share), idea.Concentration)
+		fmt.Fprintf(b, "%d. %s: %d of %d, %s, concentration %.2f\n", i+1, idea.Idea, len(idea.Supporters), r.Active, idea.Share.Percent(), idea.Concentration)
 	}
 	if len(r.Consensus) == 0 {
 		b.WriteString("None.\n")
