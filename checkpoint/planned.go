@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"stig/notes"
+	"stig/visible"
 )
 
 // ParsePlan reads issues from Markdown: a heading is the title of one, and the
@@ -32,7 +33,7 @@ import (
 // that could be made in any order in that of the text. Errors are fault.Usage and
 // have the line.
 func ParsePlan(markdown string, now time.Time) ([]Draft, error) {
-	markdown = strings.ReplaceAll(markdown, "\r\n", "\n")
+	markdown = visible.LF(markdown)
 	p := plan{text: markdown, now: now}
 	parts := notes.Parts(markdown)
 	if len(parts) > 0 && strings.TrimSpace(markdown[:parts[0].Start]) != "" {

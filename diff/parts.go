@@ -10,6 +10,7 @@ import (
 	"stig/beads"
 	"stig/notes"
 	"stig/signals"
+	"stig/visible"
 )
 
 // Prose is the text of the notes outside of sections, as a part of an issue; all
@@ -56,18 +57,18 @@ func noteParts(text string) (list []Part) {
 	doc := notes.Parse(text)
 	for _, s := range doc.Sections() {
 		if live, _ := doc.Live(s.Name); live != s {
-			return []Part{{Prose, string(beads.Notes), strings.TrimSpace(normal(text))}}
+			return []Part{{Prose, string(beads.Notes), strings.TrimSpace(visible.LF(text))}}
 		}
 		table := doc.Table(s)
 		if s.Name != signals.Section || table == nil {
-			list = append(list, Part{Section, s.Name, normal(doc.Body(s))})
+			list = append(list, Part{Section, s.Name, visible.LF(doc.Body(s))})
 			continue
 		}
 		for _, r := range rows(table) {
 			list = append(list, Part{Signal, r.name, SignalText(r.value, r.date)})
 		}
 	}
-	if prose := strings.TrimSpace(normal(doc.Outside())); prose != "" {
+	if prose := strings.TrimSpace(visible.LF(doc.Outside())); prose != "" {
 		list = append(list, Part{Prose, string(beads.Notes), prose})
 	}
 	return list
@@ -107,8 +108,6 @@ func hash8(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:4])
 }
-
-func normal(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 
 // Same reports whether two texts of one part mean the same.
 func (p Part) Same(text string) bool {

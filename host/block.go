@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"stig/fault"
+	"stig/visible"
 )
 
 //go:embed BLOCK.md
@@ -32,7 +33,7 @@ func blockText(body, eol string) string {
 
 // blockHash does not depend on line ends, which git may change.
 func blockHash(body string) string {
-	sum := sha256.Sum256([]byte(strings.ReplaceAll(body, "\r\n", "\n")))
+	sum := sha256.Sum256([]byte(visible.LF(body)))
 	return fmt.Sprintf("%x", sum[:6])
 }
 

@@ -123,7 +123,7 @@ func (d *documents) trail() []string {
 func (d *document) read() bool {
 	text := d.record.Text(beads.Notes)
 	d.doc = notes.Parse(text)
-	d.prose = unix(d.doc.Outside())
+	d.prose = visible.LF(d.doc.Outside())
 	d.bodies = bodies(d.doc)
 	return len(d.doc.Malformed()) == 0 && !strings.ContainsRune(text, utf8.RuneError)
 }
@@ -131,12 +131,10 @@ func (d *document) read() bool {
 func bodies(doc *notes.Doc) map[string][]string {
 	all := map[string][]string{}
 	for _, s := range doc.Sections() {
-		all[s.Name] = append(all[s.Name], unix(doc.Body(s)))
+		all[s.Name] = append(all[s.Name], visible.LF(doc.Body(s)))
 	}
 	return all
 }
-
-func unix(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 
 // decideProse makes the side lead whose text outside of sections counts, and
 // gives that text as it is to be. When both sides appended to it, what other
@@ -175,7 +173,7 @@ func (d *document) appendedTo(before string) (string, bool) {
 		return "", false
 	}
 	rest = strings.TrimSpace(rest)
-	return rest, rest != "" && strings.HasSuffix(strings.TrimSpace(unix(lastGap(d.doc))), rest)
+	return rest, rest != "" && strings.HasSuffix(strings.TrimSpace(visible.LF(lastGap(d.doc))), rest)
 }
 
 // lastGap is what stands after the last section.

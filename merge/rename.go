@@ -9,6 +9,7 @@ import (
 	"stig/beads"
 	"stig/notes"
 	"stig/signals"
+	"stig/visible"
 )
 
 // renaming is which ids became which in one version of the store.
@@ -195,7 +196,7 @@ func (r renaming) text(text, before string) string {
 	if !r.named(text) {
 		return text
 	}
-	old := strings.Split(unix(before), "\n")
+	old := strings.Split(visible.LF(before), "\n")
 	return beads.ReplaceIDs(text, func(line, id string) string {
 		return r.id(id, !slices.Contains(old, strings.TrimRight(line, "\r\n")))
 	})

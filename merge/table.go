@@ -113,7 +113,7 @@ func (d *documents) mergeTable() (body, reason string) {
 		return "", "both changed the signals: " + err.Error()
 	}
 	live, _ := result.Live(signals.Section)
-	return unix(result.Body(live)), ""
+	return visible.LF(result.Body(live)), ""
 }
 
 // isDefault reports whether a row says what a missing one means: whoever makes a table for

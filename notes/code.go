@@ -3,6 +3,8 @@ package notes
 import (
 	"strings"
 
+	"stig/visible"
+
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/text"
 )
@@ -80,5 +82,5 @@ func content(segments *text.Segments, markdown string) (Span, string) {
 		lines.Write(segment.Value([]byte(markdown)))
 	}
 	first, last := segments.At(0), segments.At(segments.Len()-1)
-	return Span{first.Start, last.Stop}, strings.ReplaceAll(lines.String(), "\r\n", "\n")
+	return Span{first.Start, last.Stop}, visible.LF(lines.String())
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"stig/fault"
+	"stig/visible"
 )
 
 // Replace gives the live section of that name a new body; where there is none
@@ -153,7 +154,7 @@ func (d *Doc) Newline() string {
 // become half of one when the text is written as lines.
 func normal(text string) string {
 	for strings.Contains(text, "\r\n") {
-		text = strings.ReplaceAll(text, "\r\n", "\n")
+		text = visible.LF(text)
 	}
 	return strings.TrimRight(text, "\r")
 }

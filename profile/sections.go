@@ -7,6 +7,7 @@ import (
 
 	"stig/fault"
 	"stig/notes"
+	"stig/visible"
 )
 
 const blanks = " \t\r\v\f\n"
@@ -48,7 +49,7 @@ func (p *Profile) Opening() string {
 func (p *Profile) With(title, text string) ([]byte, error) {
 	body := p.text[p.body:]
 	parts := notes.Parts(body)
-	text = trimmed(strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", p.newline()))
+	text = trimmed(strings.ReplaceAll(visible.LF(text), "\n", p.newline()))
 	part, there := find(parts, title)
 	switch {
 	case there && part.Body == text, !there && text == "":

@@ -139,7 +139,7 @@ const mostEvolution = 100
 func (p *Profile) Evolved(line string) ([]byte, error) {
 	lines := []string{}
 	if there := p.Section(Evolution); there != "" {
-		lines = strings.Split(strings.ReplaceAll(there, "\r\n", "\n"), "\n")
+		lines = strings.Split(visible.LF(there), "\n")
 	}
 	lines = append(lines, "- "+visible.OneLine(line))
 	return p.With(Evolution, strings.Join(lines[max(0, len(lines)-mostEvolution):], "\n"))

@@ -68,7 +68,7 @@ type Passage struct {
 // Passages cuts the body of an escalation section where its parts begin. All of
 // its text is in one of them.
 func Passages(body string) []Passage {
-	body = lf(body)
+	body = visible.LF(body)
 	var list []Passage
 	start, heading, date := 0, "", ""
 	add := func(end int) {

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"stig/notes"
+	"stig/visible"
 )
 
 // EstimateSection is the name of the section that holds the state estimate.
@@ -58,7 +59,7 @@ func UnderWay(progress string) bool {
 func EstimateForm(d *notes.Doc, day string) string {
 	if kept, err := SetParts(d, Estimate{Date: day}); err == nil {
 		if e, _ := LastEstimate(kept); e.Body != "" {
-			return lf(e.Body)
+			return visible.LF(e.Body)
 		}
 	}
 	var form []string
@@ -92,13 +93,10 @@ func ReadEstimate(text string) Estimate {
 			continue
 		}
 		text := labels[p.label].text
-		*text = strings.TrimSpace(*text + "\n" + lf(e.Body[p.text.Start:p.text.End]))
+		*text = strings.TrimSpace(*text + "\n" + visible.LF(e.Body[p.text.Start:p.text.End]))
 	}
 	return e
 }
-
-// lf is a text with LF line ends.
-func lf(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 
 // Empty reports whether the estimate says nothing.
 func (e Estimate) Empty() bool { return e.text() == "" }

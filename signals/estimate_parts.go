@@ -7,6 +7,7 @@ import (
 
 	"stig/fault"
 	"stig/notes"
+	"stig/visible"
 )
 
 // unknownDay stands in place of the day of a text where nothing says it.
@@ -103,7 +104,7 @@ func (e Estimate) outside() string {
 	body := withoutHeading(strings.TrimSpace(e.Body))
 	for _, p := range passages(body) {
 		if p.label < 0 {
-			return lf(strings.TrimSpace(body[asOf(body):max(asOf(body), p.text.End)]))
+			return visible.LF(strings.TrimSpace(body[asOf(body):max(asOf(body), p.text.End)]))
 		}
 	}
 	return ""
@@ -155,7 +156,7 @@ func (e Estimate) check() error {
 }
 
 func (l label) check() error {
-	text := lf(strings.TrimSpace(*l.text))
+	text := visible.LF(strings.TrimSpace(*l.text))
 	if _, err := notes.Parse("").Replace(EstimateSection, l.name+": "+text); err != nil {
 		return err
 	}
@@ -186,7 +187,7 @@ func (w *partWriter) splice(from, to int, text string) {
 	if text == w.text[from:to] {
 		return
 	}
-	text = strings.ReplaceAll(lf(text), "\n", w.newline)
+	text = strings.ReplaceAll(visible.LF(text), "\n", w.newline)
 	w.splices = append(w.splices, notes.Splice{Span: notes.Span{Start: w.start + from, End: w.start + to}, Text: text})
 }
 
@@ -289,7 +290,7 @@ func (w *partWriter) replace(list []passage, label int, text string) (found bool
 		default:
 			found = true
 			w.splice(p.dated.Start, p.dated.End, "")
-			if lf(strings.TrimSpace(w.text[p.text.Start:p.text.End])) != lf(text) {
+			if visible.LF(strings.TrimSpace(w.text[p.text.Start:p.text.End])) != visible.LF(text) {
 				w.splice(p.text.Start, p.text.End, " "+text)
 			}
 		}

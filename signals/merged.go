@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"stig/notes"
+	"stig/visible"
 )
 
 // MergedSection begins the names of the sections that hold a state estimate of
@@ -35,7 +36,7 @@ func MergedEstimateName(date, text string) string {
 }
 
 func mergedText(text string) string {
-	return strings.TrimSpace(lf(text))
+	return strings.TrimSpace(visible.LF(text))
 }
 
 // MergedEstimates lists the merged estimates in a document in their order.

@@ -58,7 +58,7 @@ func (q Question) String() string {
 // ReadQuestion reads the text of a part. A numbered list at its end, counted
 // from 1, is the options, whoever wrote it.
 func ReadQuestion(text string) Question {
-	lines := strings.Split(lf(strings.TrimSpace(text)), "\n")
+	lines := strings.Split(visible.LF(strings.TrimSpace(text)), "\n")
 	var q Question
 	rest := q.readDefault(lines)
 	options, rest := readOptions(rest)

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"stig/visible"
 )
 
 // block is a fenced block of a body.
@@ -57,7 +59,7 @@ func (b block) value(kind Kind) any {
 func blockOf(kind Kind, value any) (string, error) {
 	info, text := "", ""
 	if s, ok := value.(string); ok {
-		text = strings.TrimRight(strings.ReplaceAll(s, "\r\n", "\n"), "\n")
+		text = strings.TrimRight(visible.LF(s), "\n")
 	} else if kind.Type == Completion {
 		data, err := json.MarshalIndent(value, "", "  ")
 		if err != nil {

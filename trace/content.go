@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"stig/visible"
 )
 
 // Content is what a trace says as data, by the keys of its type's definition, and
@@ -225,5 +227,5 @@ func each[T any](items []T, texts func(T) ([]string, error)) (all []string, err 
 }
 
 func blankLinesCut(text string) string {
-	return strings.Trim(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
+	return strings.Trim(visible.LF(text), "\n")
 }

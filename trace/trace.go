@@ -28,6 +28,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"stig/visible"
 )
 
 // Trace is the message of a comment.
@@ -62,7 +64,7 @@ var ErrComment = errors.New("a comment")
 // Normal is the text of a comment as its name and its comparison see it: with LF
 // line ends, and trimmed.
 func Normal(text string) string {
-	return strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))
+	return strings.TrimSpace(visible.LF(text))
 }
 
 // Name names the comment of an author. It depends neither on its number, which

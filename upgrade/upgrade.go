@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"stig/fault"
+	"stig/visible"
 )
 
 // Wait is how long Latest waits for a whole answer.
@@ -90,7 +91,7 @@ func read(answer []byte) (Release, error) {
 		return Release{}, errors.New(`the answer is not a release as JSON, with a "tag_name"`)
 	}
 	day, _, _ := strings.Cut(said.Published, "T")
-	return Release{strings.TrimPrefix(said.Tag, "v"), day, said.Page, strings.TrimSpace(strings.ReplaceAll(said.Body, "\r\n", "\n"))}, nil
+	return Release{strings.TrimPrefix(said.Tag, "v"), day, said.Page, strings.TrimSpace(visible.LF(said.Body))}, nil
 }
 
 // unanswered is the error of a request that got no release. It does not repeat the URL, which

@@ -14,3 +14,6 @@ func Unspaced(r rune) bool {
 	const first = '\u0e00' // Thai, the first of them
 	return r >= first && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
+
+// LF is a text whose lines all end with "\n".
+func LF(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }

@@ -16,7 +16,7 @@ import (
 // is an escape as Go and bash write it: \x1b, \u200b, \U000e0041. Ends of lines are
 // "\n". A text of visible characters is given as it is.
 func Text(text string) string {
-	text = strings.ReplaceAll(text, "\r\n", "\n")
+	text = LF(text)
 	if utf8.ValidString(text) && !strings.ContainsFunc(text, Hidden) {
 		return text
 	}

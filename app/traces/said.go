@@ -6,6 +6,7 @@ import (
 
 	"stig/app"
 	"stig/trace"
+	"stig/visible"
 )
 
 // Said is a trace as somebody says it in flags, or in the arguments of a tool.
@@ -42,7 +43,7 @@ func (s Said) Draft(issue, kind string) (Draft, error) {
 			d.Content[key] = list[0] // a block is a text
 		}
 	}
-	message, more, _ := strings.Cut(strings.TrimSpace(strings.ReplaceAll(s.Message, "\r\n", "\n")), "\n")
+	message, more, _ := strings.Cut(strings.TrimSpace(visible.LF(s.Message)), "\n")
 	d.Body = strings.TrimSpace(more) + "\n\n" + s.Body
 	known, _ := trace.KindOf(kind)
 	switch {
