@@ -220,9 +220,9 @@ func (a *App) MustActor(ctx context.Context) (string, error) {
 	return name, err
 }
 
-// Assignee is whom an assignee in a request means: @me is who acts, none is nobody. It
+// assignee is whom an assignee in a request means: @me is who acts, none is nobody. It
 // refuses (fault.Usage) a name that nobody can have.
-func (a *App) Assignee(ctx context.Context, name string) (string, error) {
+func (a *App) assignee(ctx context.Context, name string) (string, error) {
 	switch name {
 	case "@me":
 		return a.MustActor(ctx)

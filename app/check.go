@@ -62,7 +62,7 @@ func (a *App) Check(ctx context.Context, r CheckRequest) (*Checked, error) {
 	if err != nil {
 		return nil, err
 	}
-	past, forget, err := a.Past(ctx, store.Place(), r.Against)
+	past, forget, err := a.past(ctx, store.Place(), r.Against)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func (a *App) Fix(ctx context.Context, ids []string, dryRun bool) (*Fixed, error
 	if err != nil {
 		return nil, err
 	}
-	if err := a.RefuseUnfinished(ctx, store.Place()); err != nil {
+	if err := a.refuseUnfinished(ctx, store.Place()); err != nil {
 		return nil, err
 	}
 	rules := lint.Rules{Schema: a.Schema}

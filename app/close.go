@@ -64,7 +64,7 @@ func (a *App) Close(ctx context.Context, ids []string, o CloseOptions, each func
 			if f.Closed != nil && !o.DryRun {
 				a.warnOfStranded(ctx, c.Site.Store, f.Id)
 			}
-			a.Notify(ctx, c.Site.Store, c.Edit.Now, f.Notices(signals.Day(c.Edit.Now)))
+			a.notify(ctx, c.Site.Store, c.Edit.Now, f.notices(signals.Day(c.Edit.Now)))
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -99,7 +99,7 @@ func (o *CloseOptions) check(ids []string) error {
 	if len(ids) == 0 {
 		return Usage("close: takes the issues to close; found none", "")
 	}
-	if err := o.Check(); err != nil {
+	if err := o.TrialOptions.check(); err != nil {
 		return err
 	}
 	return needsReason(o.Reason, "what exists now that did not before: those who build on it read that")
@@ -305,7 +305,7 @@ func (g *Gated) Close(ctx context.Context) (*checkpoint.Closed, error) {
 	if f.Closed, f.Err = checkpoint.Close(ctx, c.Store, c.Edit, f.Id, closing, c.Rules); f.Err != nil {
 		return nil, f.Err
 	}
-	c.app.Notify(ctx, c.Site.Store, c.Edit.Now, f.Notices(signals.Day(c.Edit.Now)))
+	c.app.notify(ctx, c.Site.Store, c.Edit.Now, f.notices(signals.Day(c.Edit.Now)))
 	return f.Closed, nil
 }
 

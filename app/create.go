@@ -44,7 +44,7 @@ func (a *App) Create(ctx context.Context, r CreateRequest) (*Created, error) {
 	if d.By, err = a.ActorName(ctx); err != nil {
 		return nil, err
 	}
-	if d.Assignee, err = a.Assignee(ctx, d.Assignee); err != nil {
+	if d.Assignee, err = a.assignee(ctx, d.Assignee); err != nil {
 		return nil, err
 	}
 	d.Evidence, d.Types = a.Config.Signals.Evidence, a.Config.Types
@@ -58,7 +58,7 @@ func (a *App) Create(ctx context.Context, r CreateRequest) (*Created, error) {
 		return nil, err
 	}
 	created.Warnings = append(created.Warnings, nearWarning(created, near[0])...)
-	created.Warnings = append(created.Warnings, a.Unprovable(ctx, store.Place(), criteria.Find(d.Acceptance, d.Description, d.Design))...)
+	created.Warnings = append(created.Warnings, a.unprovable(ctx, store.Place(), criteria.Find(d.Acceptance, d.Description, d.Design))...)
 	return &Created{created, false}, nil
 }
 
@@ -104,7 +104,7 @@ func (a *App) CreateAll(ctx context.Context, r CreateAllRequest) (*CreatedAll, e
 	}
 	for i := range drafts {
 		d := &drafts[i]
-		if d.Assignee, err = a.Assignee(ctx, d.Assignee); err != nil {
+		if d.Assignee, err = a.assignee(ctx, d.Assignee); err != nil {
 			return nil, &checkpoint.BatchError{At: i, Line: d.Line, Err: err}
 		}
 	}
@@ -130,7 +130,7 @@ func (a *App) CreateAll(ctx context.Context, r CreateAllRequest) (*CreatedAll, e
 	}
 	for i, c := range created {
 		c.Warnings = append(c.Warnings, nearWarning(c, near[i])...)
-		c.Warnings = append(c.Warnings, a.Unprovable(ctx, store.Place(), criteria.Find(drafts[i].Acceptance, drafts[i].Description, drafts[i].Design))...)
+		c.Warnings = append(c.Warnings, a.unprovable(ctx, store.Place(), criteria.Find(drafts[i].Acceptance, drafts[i].Description, drafts[i].Design))...)
 	}
 	return &CreatedAll{plan, created, changes}, nil
 }
@@ -169,7 +169,7 @@ func (a *App) Printed(id string, err error) error {
 		return &fault.Error{Code: fault.Store, ID: id, Reason: fmt.Sprintf("was created, but could not be printed: %v", err),
 			Hint: "do not create it again; type stig show " + id, Err: err}
 	}
-	a.Journal.Told()
+	a.Journal.told()
 	return nil
 }
 
@@ -212,7 +212,7 @@ func madeFrom(c live.Change, d checkpoint.Draft) bool {
 		return false
 	}
 	parent := beads.ParentID(c.Issue)
-	if (d.Parent == "") != (parent == "") || d.Parent != "" && !IsNamed([]string{d.Parent}, parent) {
+	if (d.Parent == "") != (parent == "") || d.Parent != "" && !isNamed([]string{d.Parent}, parent) {
 		return false
 	}
 	return r.Text(beads.Title) == d.Title && r.Text(beads.Description) == d.Description &&

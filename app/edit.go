@@ -119,7 +119,7 @@ func (a *App) Checkpoint(ctx context.Context, r CheckpointRequest) (*Checkpointe
 	a.warnOfHolder(ctx, report)
 	if !r.DryRun {
 		a.hold(ctx, store.Place(), report.ID, "")
-		a.Notify(ctx, store.Place(), options.Now, ReportNotices(report, update.Question, signals.Day(options.Now)))
+		a.notify(ctx, store.Place(), options.Now, reportNotices(report, update.Question, signals.Day(options.Now)))
 	}
 	if report.Commit, err = commit(ctx, report.ID); err != nil {
 		return nil, err
@@ -320,7 +320,7 @@ func (a *App) Amend(ctx context.Context, r AmendRequest) (*Amended, error) {
 		if m.Assignee == nil {
 			continue
 		}
-		name, err := a.Assignee(ctx, *m.Assignee)
+		name, err := a.assignee(ctx, *m.Assignee)
 		if err != nil {
 			return nil, &checkpoint.BatchError{At: i, Line: m.Line, Err: err}
 		}
@@ -336,7 +336,7 @@ func (a *App) Amend(ctx context.Context, r AmendRequest) (*Amended, error) {
 	}
 	for i, e := range edited {
 		if m := r.Each[min(i, len(r.Each)-1)]; m.Acceptance != nil {
-			e.Warnings = append(e.Warnings, a.Unprovable(ctx, store.Place(), criteria.Find(*m.Acceptance, "", ""))...)
+			e.Warnings = append(e.Warnings, a.unprovable(ctx, store.Place(), criteria.Find(*m.Acceptance, "", ""))...)
 		}
 	}
 	return &Amended{edited, changes}, nil
@@ -456,7 +456,7 @@ func (a *App) Duplicate(ctx context.Context, r DuplicateRequest) (*checkpoint.Cl
 	}
 	closed, err := checkpoint.Duplicate(ctx, store, options, r.ID, r.Of, actor, a.writeRules(options.Now))
 	if err == nil && !r.DryRun && !closed.Already {
-		a.Notify(ctx, store.Place(), options.Now, Finding{Id: closed.ID, Closed: closed}.Notices(signals.Day(options.Now)))
+		a.notify(ctx, store.Place(), options.Now, Finding{Id: closed.ID, Closed: closed}.notices(signals.Day(options.Now)))
 	}
 	return closed, err
 }

@@ -47,7 +47,7 @@ func (a *App) LookBack(ctx context.Context, args []string, last int) (*orient.Re
 	if request.Turns, request.History, err = a.turns(ctx, file.Place()); err != nil {
 		return nil, err
 	}
-	rules, err := a.Reading(file, signals.ThresholdStaleDays)
+	rules, err := a.reading(file, signals.ThresholdStaleDays)
 	if err != nil {
 		return nil, err
 	}
@@ -124,11 +124,11 @@ func dateOrTime(text string) (time.Time, bool) {
 	return t, err == nil || text == ""
 }
 
-// Past opens the store as it was where the present commit left a revision, so
+// past opens the store as it was where the present commit left a revision, so
 // that what others did there since is not taken for what was undone here. It is
 // nil for "", and for a revision from before there was a store or any commit; the
 // function that it gives closes it.
-func (a *App) Past(ctx context.Context, store beads.Place, revision string) (*lint.Past, func(), error) {
+func (a *App) past(ctx context.Context, store beads.Place, revision string) (*lint.Past, func(), error) {
 	if revision == "" {
 		return nil, func() {}, nil
 	}

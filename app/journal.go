@@ -231,8 +231,8 @@ func (j *journal) warn(err error) {
 	}
 }
 
-// Told records that the output of the latest edit was printed.
-func (j *journal) Told() {
+// told records that the output of the latest edit was printed.
+func (j *journal) told() {
 	if j != nil && j.last != nil {
 		_ = j.last.Told() // else the next create like it names the issue
 	}
@@ -342,7 +342,7 @@ func (a *App) ForgetLog(ids []string) (count int, err error) {
 	var issues []string
 	for _, r := range journal.InOrder() {
 		for _, c := range r.Changes {
-			if len(ids) > 0 && IsNamed(ids, c.Issue) {
+			if len(ids) > 0 && isNamed(ids, c.Issue) {
 				issues = append(issues, c.Issue)
 			}
 		}
@@ -372,7 +372,7 @@ func loggedOf(r live.Record, ids []string) Logged {
 		e.Result = "unfinished"
 	}
 	for _, c := range r.Changes {
-		if !IsNamed(ids, c.Issue) {
+		if !isNamed(ids, c.Issue) {
 			continue
 		}
 		e.Changes = append(e.Changes, c)

@@ -34,7 +34,7 @@ func write(t *testing.T, dir string, ids ...string) {
 // posted is what a session is told after a tool call.
 func posted(t *testing.T, a *App, session string) string {
 	t.Helper()
-	reply := a.Fresh(t.Context(), "hook").PostToolUse(t.Context(), host.Claude, host.Event{Name: "PostToolUse", Session: session})
+	reply := a.Fresh(t.Context(), "hook").postToolUse(t.Context(), host.Claude, host.Event{Name: "PostToolUse", Session: session})
 	if reply == nil {
 		return ""
 	}
@@ -161,7 +161,7 @@ func TestLossWhereNothingCanBeKept(t *testing.T) {
 	}
 	var said []string
 	a.Say = func(_ Level, text string) { said = append(said, text) }
-	a.Fresh(t.Context(), "hook").SessionStart(t.Context(), host.Claude, host.Event{Session: "s"})
+	a.Fresh(t.Context(), "hook").sessionStart(t.Context(), host.Claude, host.Event{Session: "s"})
 	if len(said) != 1 || !strings.Contains(said[0], "does not notice") {
 		t.Errorf("at the start: %q", said)
 	}

@@ -251,7 +251,7 @@ func (a *App) Resolve(ctx context.Context, r ResolveRequest) (*Resolved, error) 
 	answered := &Resolved{ID: id, Store: store.Place().Path}
 	from := a.origin(ctx, store.Place())
 	var before, after string
-	err = a.Rewrite(ctx, store.Place(), options, func(text string) ([]jsonl.Splice, error) {
+	err = a.rewrite(ctx, store.Place(), options, func(text string) ([]jsonl.Splice, error) {
 		done, err := merge.Resolve(text, from, id, r.Answers)
 		if err != nil {
 			return nil, err
@@ -497,10 +497,10 @@ func leaveOut(doing string) string {
 	return "git commit --no-verify --allow-empty"
 }
 
-// RefuseUnfinished refuses a store that an unfinished merge may have left
+// refuseUnfinished refuses a store that an unfinished merge may have left
 // incomplete: work would begin without what others did, and what is written now
 // would hide that it is missing.
-func (a *App) RefuseUnfinished(ctx context.Context, store beads.Place) error {
+func (a *App) refuseUnfinished(ctx context.Context, store beads.Place) error {
 	u, err := a.Unfinished(ctx, store, false)
 	if err != nil || u == nil {
 		return err

@@ -118,9 +118,9 @@ func alertNotices(id string, alerts []checkpoint.Alert, day string) (list []Noti
 	return list
 }
 
-// ShiftNotices are the events of rows that were set without a checkpoint. Lines
+// shiftNotices are the events of rows that were set without a checkpoint. Lines
 // that cannot be read were not written here.
-func ShiftNotices(changes []beads.Change, schema *signals.Schema, day string) (list []Notice) {
+func shiftNotices(changes []beads.Change, schema *signals.Schema, day string) (list []Notice) {
 	for _, c := range changes {
 		before, err := beads.ParseRecord(c.Before)
 		if err != nil {
@@ -149,17 +149,17 @@ func questionNotice(id string, q checkpoint.Question, day string) Notice {
 	return Notice{Event: EventAsked, ID: id, Title: title, Message: text, fresh: day + text}
 }
 
-// ReportNotices are the events of a checkpoint or a question.
-func ReportNotices(r *checkpoint.Report, q checkpoint.Question, day string) (list []Notice) {
+// reportNotices are the events of a checkpoint or a question.
+func reportNotices(r *checkpoint.Report, q checkpoint.Question, day string) (list []Notice) {
 	if q.Text != "" && slices.Contains(r.Sections, signals.EscalationSection) {
 		list = append(list, questionNotice(r.ID, q, day))
 	}
 	return append(list, alertNotices(r.ID, r.Alerts, day)...)
 }
 
-// Notices are the events of an issue before the gate. What the checks printed
+// notices are the events of an issue before the gate. What the checks printed
 // is not among them: it may hold what must not leave the machine.
-func (f Finding) Notices(day string) (list []Notice) {
+func (f Finding) notices(day string) (list []Notice) {
 	if f.DryRun {
 		return nil
 	}
@@ -191,10 +191,10 @@ func (f Finding) Notices(day string) (list []Notice) {
 	return append(list, alertNotices(f.Id, c.Alerts, day)...)
 }
 
-// Notify has people told of events, once of each. It waits for nobody and
+// notify has people told of events, once of each. It waits for nobody and
 // fails nothing: the telling is left to a process of its own, and what goes
 // wrong before it is started is warned of.
-func (a *App) Notify(ctx context.Context, store beads.Place, now time.Time, notices []Notice) {
+func (a *App) notify(ctx context.Context, store beads.Place, now time.Time, notices []Notice) {
 	if len(notices) == 0 || a.Config.Notify.Off() {
 		return
 	}

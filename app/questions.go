@@ -23,18 +23,18 @@ import (
 // elsewhereRows is how many other issues are listed for whoever asked.
 const elsewhereRows = 3
 
-// Elsewhere lists the first issues that whoever asked can take meanwhile.
-func (a *App) Elsewhere(ctx context.Context, store beads.Store, asked, actor string, now time.Time) ([]ReadyRow, error) {
+// elsewhere lists the first issues that whoever asked can take meanwhile.
+func (a *App) elsewhere(ctx context.Context, store beads.Store, asked, actor string, now time.Time) ([]ReadyRow, error) {
 	file, err := store.Snapshot()
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	rows, err := a.ReadyRows(ctx, file, dag.New(file), now, actor)
+	rows, err := a.readyRows(ctx, file, dag.New(file), now, actor)
 	if err != nil {
 		return nil, err
 	}
-	rows = slices.DeleteFunc(Takeable(rows), func(r ReadyRow) bool { return r.ID == asked })
+	rows = slices.DeleteFunc(takeable(rows), func(r ReadyRow) bool { return r.ID == asked })
 	return rows[:min(len(rows), elsewhereRows)], nil
 }
 
@@ -181,9 +181,9 @@ func (a *App) Escalate(ctx context.Context, r EscalateRequest) (*Escalated, erro
 		return nil, err
 	}
 	if !r.DryRun {
-		a.Notify(ctx, store.Place(), options.Now, ReportNotices(report, q, signals.Day(options.Now)))
+		a.notify(ctx, store.Place(), options.Now, reportNotices(report, q, signals.Day(options.Now)))
 	}
-	ready, err := a.Elsewhere(ctx, store, report.ID, q.By, options.Now)
+	ready, err := a.elsewhere(ctx, store, report.ID, q.By, options.Now)
 	return &Escalated{report, ready}, err
 }
 
@@ -271,7 +271,7 @@ func (g *Answering) QuestionOf(answer checkpoint.Answer) (*Question, error) {
 	if q.Seen, err = answer.Answers(issue.ID, notes.Parse(record.Text(beads.Notes)), g.app.Schema); err != nil {
 		return nil, err
 	}
-	rules, err := g.app.Reading(file, signals.ThresholdStaleDays)
+	rules, err := g.app.reading(file, signals.ThresholdStaleDays)
 	if err != nil {
 		return nil, err
 	}

@@ -167,7 +167,7 @@ func (a *App) survey(ctx context.Context, r OrientRequest) (*orient.Survey, erro
 	if r.Budget == 0 && !r.Full {
 		r.Budget = orient.SurveyBudget
 	}
-	reader, err := a.Reader(ctx, file, r.As)
+	reader, err := a.reader(ctx, file, r.As)
 	if err != nil {
 		return nil, err
 	}
@@ -211,11 +211,11 @@ func (a *App) workers() (list []orient.Worker) {
 // beforeWork refuses a store to begin work from that an unfinished merge left,
 // warns of values that were lost, and gives the rules to read it by.
 func (a *App) beforeWork(ctx context.Context, file *beads.Snapshot, staleDays int) (orient.Rules, error) {
-	if err := a.RefuseUnfinished(ctx, file.Place()); err != nil {
+	if err := a.refuseUnfinished(ctx, file.Place()); err != nil {
 		return orient.Rules{}, err
 	}
-	a.WarnOfLost(ctx, file.Place())
-	return a.Reading(file, staleDays)
+	a.warnOfLost(ctx, file.Place())
+	return a.reading(file, staleDays)
 }
 
 // OpenIssue opens the store and finds an issue in it.
@@ -233,8 +233,8 @@ func (a *App) OpenIssue(id string) (*beads.Snapshot, int, error) {
 	return file, at, nil
 }
 
-// Reading are the rules of whatever reads before work.
-func (a *App) Reading(file *beads.Snapshot, staleDays int) (orient.Rules, error) {
+// reading are the rules of whatever reads before work.
+func (a *App) reading(file *beads.Snapshot, staleDays int) (orient.Rules, error) {
 	now, err := a.Clock()
 	rules := orient.Rules{
 		Schema: a.Schema, Look: process.Finder(filepath.Dir(file.Place().Dir), a.Getenv),
@@ -282,7 +282,7 @@ func (a *App) Review(id string) (*orient.Review, error) {
 		return nil, err
 	}
 	defer file.Close()
-	rules, err := a.Reading(file, signals.ThresholdStaleDays)
+	rules, err := a.reading(file, signals.ThresholdStaleDays)
 	if err != nil {
 		return nil, err
 	}
@@ -335,11 +335,11 @@ func (a *App) Ready(ctx context.Context, as string) (*ReadyList, error) {
 	}
 	defer file.Close()
 	graph := dag.New(file)
-	rows, err := a.ReadyRows(ctx, file, graph, now, as)
+	rows, err := a.readyRows(ctx, file, graph, now, as)
 	if err != nil {
 		return nil, err
 	}
-	return &ReadyList{Rows: rows, CanTake: len(Takeable(rows)), Unclosed: unclosed(graph, file.Len())}, nil
+	return &ReadyList{Rows: rows, CanTake: len(takeable(rows)), Unclosed: unclosed(graph, file.Len())}, nil
 }
 
 // unclosed is how many of so many lines are issues that a survey counts as unclosed.
@@ -385,9 +385,9 @@ func (a *App) worker(ctx context.Context, file *beads.Snapshot, ready []int, as 
 	return w, held, err
 }
 
-// Reader is who reads a survey: the one named as, else the actor. Nobody's name is
+// reader is who reads a survey: the one named as, else the actor. Nobody's name is
 // asked for where no open issue is assigned.
-func (a *App) Reader(ctx context.Context, file *beads.Snapshot, as string) (string, error) {
+func (a *App) reader(ctx context.Context, file *beads.Snapshot, as string) (string, error) {
 	if as != "" {
 		return as, nil
 	}
@@ -399,8 +399,8 @@ func (a *App) Reader(ctx context.Context, file *beads.Snapshot, as string) (stri
 	return "", nil
 }
 
-// ReadyRows lists issues that are ready, first those that the worker can take.
-func (a *App) ReadyRows(ctx context.Context, file *beads.Snapshot, graph *dag.Graph, now time.Time, as string) ([]ReadyRow, error) {
+// readyRows lists issues that are ready, first those that the worker can take.
+func (a *App) readyRows(ctx context.Context, file *beads.Snapshot, graph *dag.Graph, now time.Time, as string) ([]ReadyRow, error) {
 	ready := graph.Ready(now)
 	w, elsewhere, err := a.worker(ctx, file, ready, as, now)
 	if err != nil {
@@ -433,8 +433,8 @@ func (a *App) ReadyRows(ctx context.Context, file *beads.Snapshot, graph *dag.Gr
 	return append(append([]ReadyRow{}, rows...), held...), nil
 }
 
-// Takeable is the first part of such rows: those that can be taken.
-func Takeable(rows []ReadyRow) []ReadyRow {
+// takeable is the first part of such rows: those that can be taken.
+func takeable(rows []ReadyRow) []ReadyRow {
 	for n, row := range rows {
 		if !row.CanTake {
 			return rows[:n]
@@ -535,6 +535,6 @@ func (a *App) takeable(ctx context.Context, s beads.Store, now time.Time, actor 
 	}
 	defer file.Close()
 	a.warnOfStore(file)
-	rows, err = a.ReadyRows(ctx, file, dag.New(file), now, actor)
-	return Takeable(rows), file.CanEdit(), err
+	rows, err = a.readyRows(ctx, file, dag.New(file), now, actor)
+	return takeable(rows), file.CanEdit(), err
 }

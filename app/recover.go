@@ -40,8 +40,8 @@ func (a *App) warnOfJournal(j live.Journal) {
 	}
 }
 
-// IsNamed reports whether an issue is one of those ids; none stand for all.
-func IsNamed(ids []string, issue string) bool {
+// isNamed reports whether an issue is one of those ids; none stand for all.
+func isNamed(ids []string, issue string) bool {
 	for _, id := range ids {
 		if id == issue || strings.HasSuffix(issue, "-"+id) {
 			return true
@@ -55,7 +55,7 @@ func IsNamed(ids []string, issue string) bool {
 func unknown(store beads.Store, j live.Journal, ids []string) error {
 	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
 		return slices.ContainsFunc(slices.Concat(j.Records, j.Moved), func(r live.Record) bool {
-			return slices.ContainsFunc(r.Changes, func(c live.Change) bool { return IsNamed([]string{id}, c.Issue) })
+			return slices.ContainsFunc(r.Changes, func(c live.Change) bool { return isNamed([]string{id}, c.Issue) })
 		})
 	})
 	if len(ids) == 0 {
@@ -142,7 +142,7 @@ func (a *App) missing(ctx context.Context, ids []string) (findings []recovery.Fi
 	}
 	kept, err := a.inKeptFiles(file)
 	for _, f := range append(all, kept...) {
-		if IsNamed(ids, f.ID) {
+		if isNamed(ids, f.ID) {
 			findings = append(findings, f)
 		}
 	}
@@ -207,7 +207,7 @@ func (a *App) ForgetLost(ctx context.Context, ids []string) (lost []recovery.Fin
 	}
 	store, err := a.Discover()
 	if err == nil {
-		files, err = a.removeKept(store.Place(), func(f recovery.Finding) bool { return IsNamed(ids, f.ID) })
+		files, err = a.removeKept(store.Place(), func(f recovery.Finding) bool { return isNamed(ids, f.ID) })
 	}
 	return lost, files, err
 }
@@ -348,8 +348,8 @@ func split(findings []recovery.Finding) (lost, others []recovery.Finding) {
 	return lost, others
 }
 
-// WarnOfLost warns of what noteLost finds.
-func (a *App) WarnOfLost(ctx context.Context, store beads.Place) {
+// warnOfLost warns of what noteLost finds.
+func (a *App) warnOfLost(ctx context.Context, store beads.Place) {
 	if lost := a.noteLost(ctx, store); lost != "" {
 		a.Warn("%s", lost)
 		a.Hint("type stig recover to see what, and stig recover --apply to put it back")
@@ -413,9 +413,9 @@ func (a *App) lostHere(ctx context.Context, store beads.Place) (lost []recovery.
 	return lost, err
 }
 
-// PostToolUse says what another program than stig took from the store, or closed in
+// postToolUse says what another program than stig took from the store, or closed in
 // it, since the session last looked.
-func (a *App) PostToolUse(ctx context.Context, h host.Host, e host.Event) []byte {
+func (a *App) postToolUse(ctx context.Context, h host.Host, e host.Event) []byte {
 	text, _ := a.lostSince(ctx, e.Session) // when the session started, the error was said
 	if text == "" {
 		return nil

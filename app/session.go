@@ -51,13 +51,13 @@ type Hook struct {
 // hooks are the events that stig answers, in the order in which they happen.
 func hooks() []Hook {
 	return []Hook{
-		{event: "session-start", answer: (*App).SessionStart},
-		{event: "pre-tool-use", answer: (*App).PreToolUse},
-		{event: "post-tool-use", answer: (*App).PostToolUse},
-		{event: "subagent-start", answer: (*App).SubagentStart},
-		{event: "stop", answer: (*App).Stop},
-		{event: "pre-compact", answer: (*App).PreCompact},
-		{event: "session-end", answer: (*App).SessionEnd},
+		{event: "session-start", answer: (*App).sessionStart},
+		{event: "pre-tool-use", answer: (*App).preToolUse},
+		{event: "post-tool-use", answer: (*App).postToolUse},
+		{event: "subagent-start", answer: (*App).subagentStart},
+		{event: "stop", answer: (*App).stop},
+		{event: "pre-compact", answer: (*App).preCompact},
+		{event: "session-end", answer: (*App).sessionEnd},
 	}
 }
 
@@ -185,8 +185,8 @@ func passOn(path, name string) bool {
 	return errors.Join(err, file.Close()) == nil
 }
 
-// SessionStart gives the assistant something to begin with.
-func (a *App) SessionStart(ctx context.Context, h host.Host, e host.Event) []byte {
+// sessionStart gives the assistant something to begin with.
+func (a *App) sessionStart(ctx context.Context, h host.Host, e host.Event) []byte {
 	a.join(ctx, h, e)
 	since, err := a.lostSince(ctx, e.Session)
 	if err != nil {
@@ -197,11 +197,11 @@ func (a *App) SessionStart(ctx context.Context, h host.Host, e host.Event) []byt
 		return withoutBriefing(h, err)
 	}
 	defer file.Close()
-	if err := a.RefuseUnfinished(ctx, file.Place()); err != nil {
+	if err := a.refuseUnfinished(ctx, file.Place()); err != nil {
 		refused := Classify(err)
 		return h.Context(Visible("Do not begin to work: stig cannot say what to do.\n\n" + refused.Message + "\n" + refused.Hint + "\n"))
 	}
-	rules, err := a.Reading(file, signals.ThresholdStaleDays)
+	rules, err := a.reading(file, signals.ThresholdStaleDays)
 	if err != nil {
 		return withoutBriefing(h, err)
 	}
@@ -286,9 +286,9 @@ func leftOver(file *beads.Snapshot, left []int) string {
 	return text.String()
 }
 
-// SubagentStart gives a subagent its name, and says what it leaves to the session that
+// subagentStart gives a subagent its name, and says what it leaves to the session that
 // started it.
-func (a *App) SubagentStart(ctx context.Context, h host.Host, e host.Event) []byte {
+func (a *App) subagentStart(ctx context.Context, h host.Host, e host.Event) []byte {
 	a.join(ctx, h, e)
 	r, ok := a.sessions()
 	if !ok || a.hooked == nil {
@@ -300,8 +300,8 @@ func (a *App) SubagentStart(ctx context.Context, h host.Host, e host.Event) []by
 		"Only to take an issue of your own, type stig claim ID --actor %[1]s, and give --actor %[1]s to checkpoint and close it too.\n", name, a.hooked.Name)))
 }
 
-// SessionEnd records that a session has ended.
-func (a *App) SessionEnd(_ context.Context, h host.Host, e host.Event) []byte {
+// sessionEnd records that a session has ended.
+func (a *App) sessionEnd(_ context.Context, h host.Host, e host.Event) []byte {
 	if r, ok := a.sessions(); ok && e.Session != "" {
 		_ = r.End(string(h), e.Session) // that its process is gone shows it too
 	}
@@ -351,9 +351,9 @@ func within(h host.Host, limit int, text func(budget int) (string, error)) (stri
 	return fmt.Sprintf("The briefing is longer than %d characters: type stig orient to read it.\n", limit), nil
 }
 
-// Stop says what the store lost since the session last looked, and reminds of claimed
+// stop says what the store lost since the session last looked, and reminds of claimed
 // work.
-func (a *App) Stop(ctx context.Context, h host.Host, e host.Event) []byte {
+func (a *App) stop(ctx context.Context, h host.Host, e host.Event) []byte {
 	a.join(ctx, h, e)
 	if e.Again || a.hooked == nil {
 		return nil
@@ -430,11 +430,11 @@ const draftMark = "This is a draft that a hook left before the context of a sess
 // not wait for others.
 const draftWait = 10 * time.Millisecond
 
-// PreCompact leaves a draft of the state estimate on claimed issues that have
+// preCompact leaves a draft of the state estimate on claimed issues that have
 // none, before what the session knows is cut short. It gives up where another
 // holds the store, and where bd would have to take the draft up, which takes
 // longer than an assistant should wait.
-func (a *App) PreCompact(ctx context.Context, h host.Host, e host.Event) []byte {
+func (a *App) preCompact(ctx context.Context, h host.Host, e host.Event) []byte {
 	a.join(ctx, h, e)
 	file, _, claims, err := a.claims(ctx)
 	if err != nil {
@@ -453,7 +453,7 @@ func (a *App) PreCompact(ctx context.Context, h host.Host, e host.Event) []byte 
 		}
 	}
 	options, err := a.Options(false)
-	if len(without) == 0 || err != nil || a.RefuseUnfinished(ctx, file.Place()) != nil {
+	if len(without) == 0 || err != nil || a.refuseUnfinished(ctx, file.Place()) != nil {
 		return h.Nothing()
 	}
 	options.Wait = draftWait
@@ -492,10 +492,10 @@ func (a *App) draft(ctx context.Context) signals.Estimate {
 	return e
 }
 
-// PreToolUse denies what would close an issue past the gate or write the store,
+// preToolUse denies what would close an issue past the gate or write the store,
 // and leaves every other decision to the host. A closing that a fresh verdict
 // stands behind is not past the gate.
-func (a *App) PreToolUse(ctx context.Context, h host.Host, e host.Event) []byte {
+func (a *App) preToolUse(ctx context.Context, h host.Host, e host.Event) []byte {
 	attempts := guard.Closes(e.Command)
 	if len(e.Writes) > 0 {
 		attempts = append(attempts, guard.Attempt{Verb: "this tool", Files: e.Writes})

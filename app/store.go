@@ -227,9 +227,9 @@ func (a *App) file(p beads.Place) *jsonl.Store {
 	return store
 }
 
-// Rewrite changes the text of the store's file, in which conflict markers may keep
+// rewrite changes the text of the store's file, in which conflict markers may keep
 // every edit from being made; see jsonl.Store.Rewrite.
-func (a *App) Rewrite(ctx context.Context, p beads.Place, o beads.Options, fn func(text string) ([]jsonl.Splice, error)) error {
+func (a *App) rewrite(ctx context.Context, p beads.Place, o beads.Options, fn func(text string) ([]jsonl.Splice, error)) error {
 	if err := bd.Refuse(p); err != nil {
 		return err
 	}
@@ -313,7 +313,7 @@ func (a *App) ToWrite(ctx context.Context, dryRun bool) (beads.Store, beads.Opti
 	}
 	store, err := a.Discover()
 	if err == nil {
-		err = a.RefuseUnfinished(ctx, store.Place())
+		err = a.refuseUnfinished(ctx, store.Place())
 	}
 	return store, options, err
 }

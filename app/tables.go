@@ -112,7 +112,7 @@ func (a *App) editTables(ctx context.Context, ids []string, dryRun bool, may not
 		return nil, err
 	}
 	if !dryRun {
-		a.Notify(ctx, store.Place(), options.Now, ShiftNotices(changes, a.Schema, signals.Day(options.Now)))
+		a.notify(ctx, store.Place(), options.Now, shiftNotices(changes, a.Schema, signals.Day(options.Now)))
 	}
 	return &TableEdit{changes, warnings}, nil
 }

@@ -17,9 +17,9 @@ import (
 	"stig/verify"
 )
 
-// Unprovable warns of criteria in which nothing can be run: only a waiver would
+// unprovable warns of criteria in which nothing can be run: only a waiver would
 // close the issue.
-func (a *App) Unprovable(ctx context.Context, store beads.Place, found criteria.Criteria) []string {
+func (a *App) unprovable(ctx context.Context, store beads.Place, found criteria.Criteria) []string {
 	workspace, err := a.Workspace(ctx, store)
 	if err != nil || len(found) == 0 || criteria.Asks(found.Plan(workspace.look)) {
 		return nil
@@ -35,7 +35,7 @@ type TrialOptions struct {
 	Deadline         time.Duration
 }
 
-func (o *TrialOptions) Check() error {
+func (o *TrialOptions) check() error {
 	if o.Timeout < 0 || o.Deadline < 0 {
 		return Usage("--timeout and --deadline must not be negative", "leave them out for 10m and 30m")
 	}
@@ -227,7 +227,7 @@ type VerifyRequest struct {
 // Verify runs the checks of an issue, and notifies of a failure. Why they were not
 // run is told by the finding.
 func (a *App) Verify(ctx context.Context, r VerifyRequest) (Finding, error) {
-	if err := r.Check(); err != nil {
+	if err := r.check(); err != nil {
 		return Finding{}, err
 	}
 	t, err := a.TrialOf(ctx, r.ID)
@@ -247,7 +247,7 @@ func (a *App) Verify(ctx context.Context, r VerifyRequest) (Finding, error) {
 		return Finding{}, err
 	}
 	a.renewOwn(ctx, t.Site.Store, t.Id, now)
-	a.Notify(ctx, t.Site.Store, now, f.Notices(signals.Day(now)))
+	a.notify(ctx, t.Site.Store, now, f.notices(signals.Day(now)))
 	return f, nil
 }
 

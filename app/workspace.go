@@ -426,7 +426,7 @@ func (a *App) agreeToActors(s *workspace, grant *verify.Grant) {
 	for _, name := range names {
 		p, bad := profile.Load(root, name)
 		if err = errors.Join(err, bad); bad == nil {
-			grant.Agree(CommandsOf(p))
+			grant.Agree(commandsOf(p))
 		}
 	}
 	if err != nil {
@@ -434,8 +434,8 @@ func (a *App) agreeToActors(s *workspace, grant *verify.Grant) {
 	}
 }
 
-// CommandsOf is a hash of what the file of an actor has run.
-func CommandsOf(p *profile.Profile) string {
+// commandsOf is a hash of what the file of an actor has run.
+func commandsOf(p *profile.Profile) string {
 	text, _ := json.Marshal([]string{p.Name, p.Command, p.Setup}) // texts can be encoded
 	return verify.Hash(string(text))
 }
@@ -460,7 +460,7 @@ func (a *App) TrustsActor(ctx context.Context, p *profile.Profile) (t ActorTrust
 	}
 	s, err := a.standing(ctx, t.workspace)
 	t.Repository, t.grant = s.trusted, s.grant
-	t.Agreed = s.trusted && (s.grant == nil || s.grant.Agreed(CommandsOf(p)))
+	t.Agreed = s.trusted && (s.grant == nil || s.grant.Agreed(commandsOf(p)))
 	return t, err
 }
 
@@ -470,7 +470,7 @@ func (t ActorTrust) AgreeToActor(p *profile.Profile) error {
 	if t.Agreed || t.grant == nil {
 		return nil
 	}
-	err := verify.Trust{Dir: t.workspace.state}.Agree(t.grant.Root, CommandsOf(p))
+	err := verify.Trust{Dir: t.workspace.state}.Agree(t.grant.Root, commandsOf(p))
 	if errors.Is(err, fs.ErrNotExist) { // what was read before is not put back
 		err = &fault.Error{Code: fault.Conflict, Path: t.grant.Root, Reason: "its trust was taken back meanwhile", Hint: "read what it runs, then type stig trust"}
 	}

@@ -74,8 +74,8 @@ func New(o Options) *Board {
 	return b
 }
 
-// Handler answers requests.
-func (b *Board) Handler() http.Handler {
+// handler answers requests.
+func (b *Board) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /static/{name}", b.static)
 	mux.HandleFunc("GET /events", b.events)
@@ -109,7 +109,7 @@ func (b *Board) Serve(ctx context.Context, l net.Listener) error {
 	defer cancel()
 	b.ctx = ctx
 	server := &http.Server{
-		Handler: b.Handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 20 * time.Second, IdleTimeout: time.Minute,
+		Handler: b.handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 20 * time.Second, IdleTimeout: time.Minute,
 		MaxHeaderBytes: 16 << 10, BaseContext: func(net.Listener) context.Context { return ctx },
 	}
 	context.AfterFunc(ctx, func() { _ = server.Close() }) // its error comes from Serve

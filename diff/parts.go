@@ -25,7 +25,7 @@ type Part struct {
 	// an edge ID and type, of a comment its author and a hash of its text.
 	Name string
 	// Text is the body of a section, value and date of a signal (see
-	// SignalText), the JSON value of anything else but prose and labels.
+	// signalText), the JSON value of anything else but prose and labels.
 	Text string
 }
 
@@ -65,7 +65,7 @@ func noteParts(text string) (list []Part) {
 			continue
 		}
 		for _, r := range rows(table) {
-			list = append(list, Part{Signal, r.name, SignalText(r.value, r.date)})
+			list = append(list, Part{Signal, r.name, signalText(r.value, r.date)})
 		}
 	}
 	if prose := strings.TrimSpace(visible.LF(doc.Outside())); prose != "" {
@@ -74,11 +74,11 @@ func noteParts(text string) (list []Part) {
 	return list
 }
 
-// SignalText is a row of the signal table as the text of a part: the value, a
+// signalText is a row of the signal table as the text of a part: the value, a
 // tab, the date as it stands.
-func SignalText(value, date string) string { return value + "\t" + date }
+func signalText(value, date string) string { return value + "\t" + date }
 
-// CutSignal undoes SignalText.
+// CutSignal undoes signalText.
 func CutSignal(text string) (value, date string) {
 	value, date, _ = strings.Cut(text, "\t")
 	return value, date

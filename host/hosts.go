@@ -35,7 +35,7 @@ type Settings struct {
 	Skills       string // the folder where it looks for skills, below a project or a home, with slashes
 
 	// RunBy are the variables that it sets for the programs that it starts, by which
-	// Running knows it; a row without any names NoVariable.
+	// Running knows it; a row without any names noVariable.
 	RunBy []string
 
 	// Servers and HomeServers are where setup registers stig mcp, below a project and
@@ -60,8 +60,8 @@ type Settings struct {
 	plugin string
 }
 
-// NoVariable stands in Settings.RunBy of a host that sets no variable.
-const NoVariable = "none"
+// noVariable stands in Settings.RunBy of a host that sets no variable.
+const noVariable = "none"
 
 // hook is an event of a host and what answers it.
 type hook struct {
@@ -213,7 +213,7 @@ func (h Host) replies() replies { return h.settings().replies }
 func Running(getenv func(string) string) string {
 	for _, s := range AllSettings() {
 		for _, variable := range s.RunBy {
-			if variable != NoVariable && getenv(variable) != "" {
+			if variable != noVariable && getenv(variable) != "" {
 				return string(s.Host)
 			}
 		}

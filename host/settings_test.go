@@ -450,7 +450,7 @@ func TestHosts(t *testing.T) {
 		}
 		for _, variable := range s.RunBy {
 			got := Running(func(name string) string { return map[string]string{variable: "1"}[name] })
-			if variable != NoVariable && got != string(s.Host) || variable == NoVariable && got != "" {
+			if variable != noVariable && got != string(s.Host) || variable == noVariable && got != "" {
 				t.Errorf("%s: with %s set, %q runs us", s.Host, variable, got)
 			}
 		}

@@ -124,12 +124,12 @@ func (j Judge) silent(l live.Lease) bool {
 	if l.Age > 0 {
 		return l.Lasts > 0 && l.Age >= l.Lasts
 	}
-	return j.Foreign.Silent(l)
+	return j.Foreign.silent(l)
 }
 
-// Void reports whether the store whose claim a lease is shows it no more: another
+// void reports whether the store whose claim a lease is shows it no more: another
 // program changed it, such as git. A lease with a process does not depend on the store.
-func (j Judge) Void(l live.Lease) bool {
+func (j Judge) void(l live.Lease) bool {
 	elsewhere := l.Tree != j.Tree
 	if l.Age > 0 { // work trees share a store that a server keeps, and no lock keeps it as it was read
 		elsewhere = l.Age < settled
@@ -142,7 +142,7 @@ func (j Judge) Void(l live.Lease) bool {
 }
 
 // Holds reports whether a lease keeps others from its issue.
-func (j Judge) Holds(l live.Lease) bool { return !j.Ended(l) && !j.Void(l) }
+func (j Judge) Holds(l live.Lease) bool { return !j.Ended(l) && !j.void(l) }
 
 // Claimant is who claims an issue.
 type Claimant struct {

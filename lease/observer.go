@@ -25,9 +25,9 @@ type sighting struct {
 	first    time.Time
 }
 
-// Silent reports whether a lease has stood still for as long as it lasts, and remembers
+// silent reports whether a lease has stood still for as long as it lasts, and remembers
 // how it stands. A nil Observer has seen nothing.
-func (o *Observer) Silent(l live.Lease) bool {
+func (o *Observer) silent(l live.Lease) bool {
 	if o == nil {
 		return false
 	}

@@ -40,7 +40,7 @@ type Rules struct {
 	Look      criteria.Lookup
 	Now       time.Time
 	StaleDays int // an issue in progress may go unchanged for so many days
-	Digest    int // so many traces without a summary are many; 0 is DigestAfter
+	Digest    int // so many traces without a summary are many; 0 is digestAfter
 	// ReadOnly is why the store cannot be written by whoever reads; "" where it can.
 	ReadOnly string
 }
@@ -91,13 +91,13 @@ func Brief(f *beads.Snapshot, g *dag.Graph, i int, req Request, rules Rules) (*B
 func (a assembly) depth(asked string) (depth, from string) {
 	switch depth = a.table.Value(signals.PlanningDepth); {
 	case asked != "":
-		return asked, DepthFromFlag
+		return asked, depthFromFlag
 	case a.table.Has(signals.PlanningDepth):
-		return depth, DepthFromSignal
+		return depth, depthFromSignal
 	case a.table.Has(signals.Cynefin):
-		return depth, DepthFromCynefin
+		return depth, depthFromCynefin
 	}
-	return depth, DepthFromDefault
+	return depth, depthFromDefault
 }
 
 // deepen gives each depth its shape.

@@ -99,10 +99,10 @@ type Briefing struct {
 
 // Where the depth of a briefing comes from.
 const (
-	DepthFromFlag    = "flag"    // it was asked for
-	DepthFromSignal  = "signal"  // the issue's planning-depth
-	DepthFromCynefin = "cynefin" // what its domain stands for
-	DepthFromDefault = "default" // nobody said
+	depthFromFlag    = "flag"    // it was asked for
+	depthFromSignal  = "signal"  // the issue's planning-depth
+	depthFromCynefin = "cynefin" // what its domain stands for
+	depthFromDefault = "default" // nobody said
 )
 
 // Issue identifies an issue and says where it stands.

@@ -33,16 +33,16 @@ type Child struct {
 
 // Values of Child.State, in the order in which children are listed.
 const (
-	ChildReady    = "ready"
-	ChildProgress = "in progress"
-	ChildAsked    = "waiting for an answer"
-	ChildEpic     = "epic" // its own children are to be closed first
-	ChildBlocked  = "blocked"
-	ChildOther    = "other" // deferred, pinned or a status of the project's own
+	childReady    = "ready"
+	childProgress = "in progress"
+	childAsked    = "waiting for an answer"
+	childEpic     = "epic" // its own children are to be closed first
+	childBlocked  = "blocked"
+	childOther    = "other" // deferred, pinned or a status of the project's own
 )
 
 func childStates() []string {
-	return []string{ChildReady, ChildProgress, ChildAsked, ChildEpic, ChildBlocked, ChildOther}
+	return []string{childReady, childProgress, childAsked, childEpic, childBlocked, childOther}
 }
 
 // Surprised is a closed issue with the surprise that was recorded.
@@ -92,17 +92,17 @@ func (a assembly) child(at int, asked bool) Child {
 	c.Closed, c.Total = a.graph.Progress(at)
 	switch {
 	case asked:
-		c.State = ChildAsked
+		c.State = childAsked
 	case len(c.BlockedBy) > 0 || issue.Status == "blocked":
-		c.State = ChildBlocked
+		c.State = childBlocked
 	case issue.Status == "in_progress":
-		c.State = ChildProgress
+		c.State = childProgress
 	case c.Closed < c.Total:
-		c.State = ChildEpic
+		c.State = childEpic
 	case a.graph.IsReady(at, a.rules.Now):
-		c.State = ChildReady
+		c.State = childReady
 	default:
-		c.State = ChildOther
+		c.State = childOther
 	}
 	return c
 }
@@ -168,7 +168,7 @@ func (c Child) size() int {
 
 // state is the child's state, in the project's own word where it has one.
 func (c Child) state() string {
-	if c.State == ChildOther {
+	if c.State == childOther {
 		return cmp.Or(c.Status, "no status")
 	}
 	return c.State
@@ -180,7 +180,7 @@ func (c Child) why() string { return strings.Join(c.whys(), "; ") }
 func (c Child) whys() (words []string) {
 	const most = 4
 	switch {
-	case c.State == ChildProgress:
+	case c.State == childProgress:
 		words = append(words, cmp.Or(visible.OneLine(c.Assignee), "nobody named"))
 	case c.Assignee != "":
 		words = append(words, "assigned to "+visible.OneLine(c.Assignee))

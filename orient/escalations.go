@@ -16,7 +16,7 @@ import (
 
 // Kinds of questions.
 const (
-	KindQuestion = "question"
+	kindQuestion = "question"
 	KindProcess  = "process-improvement" // whether the way of working should change
 )
 
@@ -138,7 +138,7 @@ func (a assembly) asked(i int, pick func([]signals.Part) []signals.Exchange) []A
 	for _, e := range picked {
 		q := signals.ReadQuestion(e.Question.Text)
 		asked := Asked{
-			ID: issue.ID, Title: issue.Title, Status: issue.Status, Since: e.Question.Asked(), Question: q.Text, By: e.Question.By, Kind: KindQuestion,
+			ID: issue.ID, Title: issue.Title, Status: issue.Status, Since: e.Question.Asked(), Question: q.Text, By: e.Question.By, Kind: kindQuestion,
 			Options: append([]string{}, q.Options...), Default: defaultOf(q, a.rules.Now), Waits: a.refs(a.graph.Waiting(i)),
 		}
 		if q.Text != "" {

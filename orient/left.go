@@ -151,14 +151,14 @@ func (a assembly) findings(b *Briefing) ([]Left, error) {
 	return list, nil
 }
 
-// DigestAfter is how many traces without a summary are many unless a project says
+// digestAfter is how many traces without a summary are many unless a project says
 // another number; so are those of half a kilobyte for each.
-const DigestAfter = 8
+const digestAfter = 8
 
 // unsummarised counts the traces since the last summary, where they are many.
 func unsummarised(record *beads.Record, many int) int {
 	if many == 0 {
-		many = DigestAfter
+		many = digestAfter
 	}
 	raw, end := record.Raw(beads.Comments), []byte(`\nstig: `)
 	if n := bytes.Count(raw, end); n < many && (n == 0 || len(raw) < many*512) {

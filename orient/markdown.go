@@ -82,7 +82,7 @@ func (b *Briefing) facts() []string {
 		facts = append(facts, b.Held.Words())
 	}
 	depth := "briefing " + b.Depth
-	if b.DepthFrom == DepthFromDefault {
+	if b.DepthFrom == depthFromDefault {
 		depth += " (default)"
 	}
 	return append(facts, depth)

@@ -50,11 +50,11 @@ func (b *Briefing) instead() (steps []Step) {
 		first := c.Open[0]
 		why := "none of its children is ready; see what holds up the first"
 		switch first.State {
-		case ChildReady:
+		case childReady:
 			why = "begin with the child that is ready first"
-		case ChildProgress:
+		case childProgress:
 			why = "see how far the child in progress is"
-		case ChildEpic:
+		case childEpic:
 			why = "its first child has children of its own; begin there"
 		}
 		steps = append(steps, Step{Why: why, Argv: []string{"stig", "orient", first.ID}})

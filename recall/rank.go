@@ -248,10 +248,10 @@ func (r *Ranking) worth(text string, seen map[int]bool) (worth float64) {
 	return worth
 }
 
-// Passage is the shortest piece of a text that says most of the question, whole
+// passage is the shortest piece of a text that says most of the question, whole
 // sentences or lines of at most so many bytes, and how much of it that is; "" where none
 // says anything.
-func (r *Ranking) Passage(text string, most int) (passage string, worth float64) {
+func (r *Ranking) passage(text string, most int) (passage string, worth float64) {
 	spans := sentences(text, most)
 	for i, s := range spans {
 		seen := map[int]bool{}
@@ -269,8 +269,8 @@ func (r *Ranking) Passage(text string, most int) (passage string, worth float64)
 	return strings.TrimSpace(passage), worth
 }
 
-// Opening is the first sentences or lines of a text, of at most so many bytes.
-func Opening(text string, most int) string {
+// opening is the first sentences or lines of a text, of at most so many bytes.
+func opening(text string, most int) string {
 	end := 0
 	for _, s := range sentences(text, most) {
 		if s.end > most && end > 0 {

@@ -100,19 +100,19 @@ func TestPassage(t *testing.T) {
 		{"", ""},
 	}
 	for _, test := range tests {
-		got, worth := ranking.Passage(test.text, 100)
+		got, worth := ranking.passage(test.text, 100)
 		if got != test.want || (worth > 0) != (got != "") {
 			t.Errorf("%q: %q (%v), want %q", test.text, got, worth, test.want)
 		}
 	}
-	if got := Opening("First. Second.\nThird.", 15); got != "First. Second." {
+	if got := opening("First. Second.\nThird.", 15); got != "First. Second." {
 		t.Errorf("opening %q", got)
 	}
 	long := strings.Repeat("ü", 50)
-	if got := Opening(long+". No.", 15); got != long[:14] {
+	if got := opening(long+". No.", 15); got != long[:14] {
 		t.Errorf("opening %q", got)
 	}
-	if got, _ := ranking.Passage(long+" pump "+long, 15); !strings.Contains(got, "pump") || len(got) > 15 {
+	if got, _ := ranking.passage(long+" pump "+long, 15); !strings.Contains(got, "pump") || len(got) > 15 {
 		t.Errorf("passage %q", got)
 	}
 }
@@ -136,7 +136,7 @@ func FuzzRank(f *testing.F) {
 				t.Errorf("%q in %q: %+v", question, text, r)
 			}
 		}
-		if passage, _ := ranking.Passage(text, 50); !strings.Contains(text, passage) || len(passage) > 50 {
+		if passage, _ := ranking.passage(text, 50); !strings.Contains(text, passage) || len(passage) > 50 {
 			t.Errorf("%q is not in %q", passage, text)
 		}
 	})

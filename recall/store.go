@@ -241,11 +241,11 @@ func textOf(left trace.Left) text {
 func (k *Known) show(ranking *Ranking, texts []text) {
 	most := 0.0
 	for _, t := range texts[1:] {
-		if passage, worth := ranking.Passage(t.text, passageBytes); worth*t.weight > most {
+		if passage, worth := ranking.passage(t.text, passageBytes); worth*t.weight > most {
 			k.From, k.Trace, k.Passage, most = t.from, t.trace, passage, worth*t.weight
 		}
 	}
 	if most == 0 && len(texts) > 1 {
-		k.From, k.Trace, k.Passage = texts[1].from, texts[1].trace, Opening(texts[1].text, passageBytes)
+		k.From, k.Trace, k.Passage = texts[1].from, texts[1].trace, opening(texts[1].text, passageBytes)
 	}
 }

@@ -21,9 +21,9 @@ import (
 	"stig/shell"
 )
 
-// Silence is after how long a session counts as ended whose process cannot be seen
+// silence is after how long a session counts as ended whose process cannot be seen
 // and of which nothing was heard.
-const Silence = 24 * time.Hour
+const silence = 24 * time.Hour
 
 // Registry is the sessions of a clone as one run of stig sees them.
 type Registry struct {
@@ -94,7 +94,7 @@ func (r Registry) hasEnded(s live.SessionRecord) bool {
 	if running, known := process.Running(s.Process); known {
 		return !running
 	}
-	return r.Now.Sub(s.Seen) > Silence
+	return r.Now.Sub(s.Seen) > silence
 }
 
 // MayTake reports whether somebody may go on with what holder has: with their own, and

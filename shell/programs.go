@@ -59,10 +59,10 @@ var shells = []string{"sh", "bash", "zsh", "dash", "ksh", "ash", "mksh", "fish",
 
 // IsInterpreter reports whether a program, of whatever version, runs code of a
 // language that is not a shell's.
-func IsInterpreter(program string) bool { return slices.Contains(interpreters, Unversioned(program)) }
+func IsInterpreter(program string) bool { return slices.Contains(interpreters, unversioned(program)) }
 
 var interpreters = []string{"python", "pypy", "node", "nodejs", "deno", "bun", "ruby", "perl", "php"}
 
-// Unversioned is the name of a program without a version behind it: python3.12
+// unversioned is the name of a program without a version behind it: python3.12
 // is python.
-func Unversioned(program string) string { return strings.TrimRight(program, "0123456789.") }
+func unversioned(program string) string { return strings.TrimRight(program, "0123456789.") }

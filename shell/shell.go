@@ -76,7 +76,7 @@ func Text(parts []syntax.WordPart) string {
 	for _, part := range parts {
 		switch part := part.(type) {
 		case *syntax.Lit:
-			text.WriteString(Unescape(part.Value))
+			text.WriteString(unescape(part.Value))
 		case *syntax.SglQuoted:
 			text.WriteString(part.Value)
 		case *syntax.DblQuoted:
@@ -94,8 +94,8 @@ func Text(parts []syntax.WordPart) string {
 	return text.String()
 }
 
-// Unescape is the text of a literal outside of quotes, without its backslashes.
-func Unescape(text string) string {
+// unescape is the text of a literal outside of quotes, without its backslashes.
+func unescape(text string) string {
 	if !strings.Contains(text, `\`) {
 		return text
 	}

@@ -57,7 +57,7 @@ func United() (names []string) {
 // convention defines it.
 func KindOf(name string) (Kind, bool) {
 	for _, k := range kinds {
-		if name == k.Name && !k.Many || k.Many && strings.HasPrefix(name, k.Name+" ") && (k.Name != MergedSection || IsMerged(name)) {
+		if name == k.Name && !k.Many || k.Many && strings.HasPrefix(name, k.Name+" ") && (k.Name != MergedSection || isMerged(name)) {
 			return k, true
 		}
 	}

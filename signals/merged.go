@@ -65,8 +65,8 @@ func mergedDate(name string) (date string, ok bool) {
 	return date, IsDate(date)
 }
 
-// IsMerged reports whether a section of that name holds a merged estimate.
-func IsMerged(name string) bool {
+// isMerged reports whether a section of that name holds a merged estimate.
+func isMerged(name string) bool {
 	_, is := mergedDate(name)
 	return is
 }
@@ -80,7 +80,7 @@ func FoldEstimates(d *notes.Doc) (*notes.Doc, []MergedEstimate, error) {
 	}
 	var spans []notes.Span
 	for _, s := range d.Sections() {
-		if IsMerged(s.Name) {
+		if isMerged(s.Name) {
 			spans = append(spans, s.Span)
 		}
 	}

@@ -61,8 +61,8 @@ const (
 // mostWhole bounds the whole numbers of a configuration: half a year in seconds.
 const mostWhole = 1 << 24
 
-// Validate says what of a configuration is wrong.
-func (c Config) Validate() error {
+// validate says what of a configuration is wrong.
+func (c Config) validate() error {
 	share := func(key string, f float64) error {
 		if !(f >= 0 && f <= 1) {
 			return fmt.Errorf("%s: must be 0 to 1; found %v", key, f)
@@ -130,5 +130,5 @@ func (f *Fraction) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// Of is how many of n the fraction asks for, rounded up.
-func (f Fraction) Of(n int) int { return (f.Over*n + f.Under - 1) / max(f.Under, 1) }
+// of is how many of n the fraction asks for, rounded up.
+func (f Fraction) of(n int) int { return (f.Over*n + f.Under - 1) / max(f.Under, 1) }

@@ -46,7 +46,7 @@ func (s *State) converge(started bool) Convergence {
 	}
 	standing := s.standing()
 	c.Active = len(s.activeAgents())
-	c.Needed = max(1, s.Config.Quorum.Of(c.Active))
+	c.Needed = max(1, s.Config.Quorum.of(c.Active))
 	c.Ideas = s.ideas(standing, c.Active, c.Needed)
 	if len(c.Ideas) > 0 {
 		c.Share, c.Quorum = c.Ideas[0].Share, c.Ideas[0].Quorum

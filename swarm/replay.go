@@ -117,7 +117,7 @@ func (o *Operation) ValidateStart() error {
 	if size := len(o.Task) + len(strings.Join(o.Directions, "")); size > mostText {
 		return fmt.Errorf("task and directions: must be at most %d bytes in all; found %d", mostText, size)
 	}
-	return o.configured().Validate()
+	return o.configured().validate()
 }
 
 // configured is the configuration of a start.

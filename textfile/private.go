@@ -8,9 +8,9 @@ import (
 	"runtime"
 )
 
-// Private is the mode of a file in dir that is nobody else's: 0600, and 0660 where dir is
+// private is the mode of a file in dir that is nobody else's: 0600, and 0660 where dir is
 // a group's to write, as git's directory is of a repository that a group shares.
-func Private(dir string) fs.FileMode {
+func private(dir string) fs.FileMode {
 	if isShared(dir) {
 		return 0o660
 	}
@@ -22,10 +22,10 @@ func isShared(dir string) bool {
 	return err == nil && info.Mode()&0o020 != 0 && runtime.GOOS != "windows"
 }
 
-// OpenPrivate is os.OpenFile with the mode that Private says, whatever the umask. The mode
+// OpenPrivate is os.OpenFile with the mode that private says, whatever the umask. The mode
 // of a file of somebody else stays as it is.
 func OpenPrivate(path string, flags int) (*os.File, error) {
-	mode := Private(filepath.Dir(path))
+	mode := private(filepath.Dir(path))
 	f, err := os.OpenFile(path, flags, mode)
 	if err == nil && mode != 0o600 {
 		_ = f.Chmod(mode)

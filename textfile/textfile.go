@@ -52,11 +52,11 @@ func Read(path string) ([]byte, error) {
 // fills them, and keep when the process is killed.
 const Unfinished = ".new-*"
 
-// Replace puts a small file in place at once, of the mode that Private says: a reader sees
+// Replace puts a small file in place at once, of the mode that private says: a reader sees
 // the old text or the new one, also when the process is killed half-way. It does
 // not last through a power cut. The directory must be there.
 func Replace(path string, text []byte) error {
-	return Replacement{Pattern: Unfinished, Mode: Private(filepath.Dir(path))}.Put(path, text)
+	return Replacement{Pattern: Unfinished, Mode: private(filepath.Dir(path))}.Put(path, text)
 }
 
 // Replacement is how a file gets new content in one step, so that nobody ever sees

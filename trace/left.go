@@ -37,7 +37,7 @@ func May(c beads.Comment) bool { return strings.Contains(c.Text, "\n"+mark+": ")
 
 // Read reads the comment at an index of an issue.
 func Read(id string, index int, c beads.Comment) Left {
-	left := Left{Name: Name(c.Author, c.Text), Issue: id, Source: c.Author, At: c.CreatedAt, Index: index, text: Normal(c.Text)}
+	left := Left{Name: Name(c.Author, c.Text), Issue: id, Source: c.Author, At: c.CreatedAt, Index: index, text: normal(c.Text)}
 	t, err := Parse(c.Text)
 	if err != nil {
 		t = Trace{Type: Comment, Body: left.text}

@@ -61,16 +61,16 @@ var (
 // ErrComment says that a text is a comment and no trace.
 var ErrComment = errors.New("a comment")
 
-// Normal is the text of a comment as its name and its comparison see it: with LF
+// normal is the text of a comment as its name and its comparison see it: with LF
 // line ends, and trimmed.
-func Normal(text string) string {
+func normal(text string) string {
 	return strings.TrimSpace(visible.LF(text))
 }
 
 // Name names the comment of an author. It depends neither on its number, which
 // other programs give anew, nor on the issue, whose id a merge may change.
 func Name(author, text string) string {
-	sum := sha256.Sum256([]byte(author + "\x00" + Normal(text)))
+	sum := sha256.Sum256([]byte(author + "\x00" + normal(text)))
 	return "t-" + strings.ToLower(base32.StdEncoding.EncodeToString(sum[:])[:10])
 }
 
@@ -80,7 +80,7 @@ func IsName(text string) bool { return named().MatchString(text) }
 // Parse reads the text of a comment. The error is ErrComment for one that does not
 // end as a trace does; another error says why one that does is no trace.
 func Parse(text string) (Trace, error) {
-	text = Normal(text)
+	text = normal(text)
 	last := text[strings.LastIndexByte(text, '\n')+1:]
 	value, ok := strings.CutPrefix(last, mark+": ")
 	if !ok || last == text {

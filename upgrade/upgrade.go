@@ -21,8 +21,8 @@ import (
 	"stig/visible"
 )
 
-// Wait is how long Latest waits for a whole answer.
-const Wait = 10 * time.Second
+// wait is how long Latest waits for a whole answer.
+const wait = 10 * time.Second
 
 const maxAnswer = 1 << 20
 
@@ -41,7 +41,7 @@ func Latest(ctx context.Context, at string) (Release, error) {
 	if err != nil || where.Host == "" || where.Scheme != "https" && where.Scheme != "http" {
 		return Release{}, &fault.Error{Code: fault.Usage, Reason: "the address to ask is not a URL that begins with https:// or http://"} // it may hold a token
 	}
-	ctx, cancel := context.WithTimeout(ctx, Wait)
+	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	answer, err := get(ctx, at)
 	if err != nil {
@@ -101,7 +101,7 @@ func unanswered(ctx context.Context, host string, err error) error {
 		err = of.Err
 	}
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		err = fmt.Errorf("no answer within %s", Wait)
+		err = fmt.Errorf("no answer within %s", wait)
 	}
 	return &fault.Error{Code: fault.Store, Reason: host + ": " + err.Error(), Hint: "nothing was changed; ask again later, or name another address with --url", Err: err}
 }

@@ -49,7 +49,7 @@ type Job struct {
 	// arguments follow. Empty runs the shell itself.
 	Sandbox []string
 
-	Timeout, Deadline time.Duration // of one check and of all; 0 is DefaultTimeout and DefaultDeadline
+	Timeout, Deadline time.Duration // of one check and of all; 0 is defaultTimeout and defaultDeadline
 	KeepGoing         bool          // go on after a failure
 	AllowDestructive  bool          // run what destroys in a fence that is marked verify
 
@@ -63,8 +63,8 @@ type Job struct {
 
 // Limits of a Job that names none.
 const (
-	DefaultTimeout  = 10 * time.Minute
-	DefaultDeadline = 30 * time.Minute
+	defaultTimeout  = 10 * time.Minute
+	defaultDeadline = 30 * time.Minute
 )
 
 // Why a check was ended.
@@ -167,10 +167,10 @@ type runner struct {
 
 func newRunner(j Job) (*runner, error) {
 	if j.Timeout == 0 {
-		j.Timeout = DefaultTimeout
+		j.Timeout = defaultTimeout
 	}
 	if j.Deadline == 0 {
-		j.Deadline = DefaultDeadline
+		j.Deadline = defaultDeadline
 	}
 	if j.Out == nil {
 		j.Out = io.Discard
