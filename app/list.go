@@ -341,11 +341,6 @@ func searched(r *beads.Record) recall.Document {
 	return d
 }
 
-// SearchOutput is what a search found as data.
-func SearchOutput(rows []SearchRow, total int) Output {
-	return output("search", map[string]any{"issues": rows, "total": total})
-}
-
 // Search finds issues by words in any of their texts, closed ones too, the best
 // first, and says how many there are with those beyond the limit. See package recall
 // for the order.

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Counts gives a function that says on a terminal how much of something is done, at most
-// five times a second and from the first second on. Elsewhere it is nil.
-func (a *App) Counts(what string) func(done, of int) {
+// Counts gives a function that says on a terminal how many lines are done, at most five
+// times a second and from the first second on. Elsewhere it is nil.
+func (a *App) Counts() func(done, of int) {
 	if !a.Terminal || a.Quiet {
 		return nil
 	}
@@ -16,10 +16,10 @@ func (a *App) Counts(what string) func(done, of int) {
 	return func(done, of int) {
 		now := a.Now()
 		if done == of && shown {
-			fmt.Fprintf(a.Err, "\r%d of %d %ss\n", done, of, what)
+			fmt.Fprintf(a.Err, "\r%d of %d lines\n", done, of)
 		}
 		if done < of && now.After(next) {
-			fmt.Fprintf(a.Err, "\r%d of %d %ss", done, of, what)
+			fmt.Fprintf(a.Err, "\r%d of %d lines", done, of)
 			next, shown = now.Add(200*time.Millisecond), true
 		}
 	}

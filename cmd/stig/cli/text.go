@@ -91,11 +91,11 @@ func (a *App) Asks() bool {
 // TextOrDraft is read, or where the command line names no text and a person
 // sits at a terminal, what they write in the editor. The draft is to be kept
 // until its text is written.
-func (a *App) TextOrDraft(ctx context.Context, t app.Text, begin, seen string) (string, Draft, error) {
+func (a *App) TextOrDraft(ctx context.Context, t app.Text, seen string) (string, Draft, error) {
 	if t.Given() || !a.Asks() {
 		text, err := a.Read(t)
 		return text, Draft{}, err
 	}
-	d, err := a.Compose(ctx, begin, seen)
+	d, err := a.Compose(ctx, "", seen)
 	return d.Text, d, err
 }

@@ -79,7 +79,7 @@ func escalate(ctx context.Context, a *cli.App, id string, o escalateOptions) err
 	if _, err := a.MustActor(ctx); err != nil { // before anybody writes a question in the editor
 		return err
 	}
-	text, d, err := a.TextOrDraft(ctx, o.text, "", "What has to be decided about "+id+", what speaks for each option, and why the issues do\nnot hold enough to choose. The options given with --option follow by themselves.\n")
+	text, d, err := a.TextOrDraft(ctx, o.text, "What has to be decided about "+id+", what speaks for each option, and why the issues do\nnot hold enough to choose. The options given with --option follow by themselves.\n")
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ func CommentCommand(a *cli.App) *cobra.Command {
 				text.Message = words[1]
 			}
 			var draft cli.Draft
-			if r.Text, draft, err = a.TextOrDraft(cmd.Context(), text, "", "The comment on "+r.ID+".\n"); err != nil {
+			if r.Text, draft, err = a.TextOrDraft(cmd.Context(), text, "The comment on "+r.ID+".\n"); err != nil {
 				return err
 			}
 			commented, err := a.Comment(cmd.Context(), r)

@@ -29,7 +29,7 @@ func PropagateCommand(a *cli.App) *cobra.Command {
 			if len(rest) > 0 && len(r.To) == 0 {
 				return app.Usage(fmt.Sprintf("%s: takes one issue; found %q after it", cli.Called(cmd), rest[0]), "name who is to be told with --to ID")
 			}
-			text, d, err := a.TextOrDraft(cmd.Context(), discovery, "", "What was found out in "+args[0]+", for the affected issues.\n")
+			text, d, err := a.TextOrDraft(cmd.Context(), discovery, "What was found out in "+args[0]+", for the affected issues.\n")
 			if err != nil {
 				return err
 			}

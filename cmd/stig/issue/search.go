@@ -30,7 +30,7 @@ func SearchCommand(a *cli.App) *cobra.Command {
 				return err
 			}
 			if a.JSON {
-				return a.PrintOutput(app.SearchOutput(rows, total), nil)
+				return a.PrintJSON("search", map[string]any{"issues": rows, "total": total})
 			}
 			return printFound(a, rows, total)
 		},

@@ -27,7 +27,7 @@ func InitCommand(a *cli.App) *cobra.Command {
 		Example: "  stig init --prefix demo\n  stig init --store mysql://mara@db.example/harbor --import",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if jsonl.IsURL(a.Store) {
-				server.Prefix, server.DryRun, server.Told = r.Prefix, r.DryRun, a.Counts("line")
+				server.Prefix, server.DryRun, server.Told = r.Prefix, r.DryRun, a.Counts()
 				return initServer(cmd.Context(), a, server)
 			}
 			for _, flag := range []string{"import", "sync-file", "tls", "ca"} {

@@ -37,7 +37,7 @@ func copyCommand(a *cli.App) *cobra.Command {
 		Args:    cli.Takes(2, 2, "two stores, each a file or a URL"),
 		Example: "  stig store copy .beads/issues.jsonl mysql://mara@db.example/harbor\n  stig store copy mysql://mara@db.example/harbor backup.jsonl",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r.From, r.To, r.Told = args[0], args[1], a.Counts("line")
+			r.From, r.To, r.Told = args[0], args[1], a.Counts()
 			c, err := stores.Copy(cmd.Context(), a.App, r)
 			if err != nil {
 				return err

@@ -28,7 +28,7 @@ func acting(a *cli.App, kind swarm.Kind, use, short, long, example string, bind 
 				return err
 			}
 			if a.JSON {
-				return a.PrintOutput(app.Output{Kind: "swarm-operation", Bodies: []any{acted}}, nil)
+				return a.PrintJSON("swarm-operation", acted)
 			}
 			return a.Print(actedText(acted))
 		},

@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
 	"stig/app/swarming"
 	"stig/cmd/stig/cli"
 )
@@ -25,7 +24,7 @@ func swarmChoose(a *cli.App) *cobra.Command {
 				return err
 			}
 			if a.JSON {
-				return a.PrintOutput(app.Output{Kind: "swarm-choice", Bodies: []any{chosen}}, nil)
+				return a.PrintJSON("swarm-choice", chosen)
 			}
 			direction := chosen.Direction
 			if direction == "" {

@@ -26,7 +26,7 @@ func swarmStatus(a *cli.App) *cobra.Command {
 				return err
 			}
 			if a.JSON {
-				return a.PrintOutput(app.Output{Kind: "swarm", Bodies: []any{status}}, nil)
+				return a.PrintJSON("swarm", status)
 			}
 			return a.Print(statusText(status))
 		},
@@ -115,7 +115,7 @@ func printReport(a *cli.App, done *swarming.Reported, svg, dryRun bool) error {
 	case a.JSON && done.Written != nil:
 		return a.PrintEdit("swarm-report", done, done.Written.Lines, dryRun)
 	case a.JSON:
-		return a.PrintOutput(app.Output{Kind: "swarm-report", Bodies: []any{done}}, nil)
+		return a.PrintJSON("swarm-report", done)
 	case svg:
 		return a.Data(done.SVG())
 	case done.Written != nil && dryRun:

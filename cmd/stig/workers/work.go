@@ -92,7 +92,7 @@ func runWork(ctx context.Context, a *cli.App, r working.Request) error {
 		return err
 	}
 	if a.JSON {
-		err = a.PrintOutput(app.Output{Kind: "work", Bodies: []any{done}}, nil)
+		err = a.PrintJSON("work", done)
 	} else {
 		err = a.Print(endText(done))
 	}
