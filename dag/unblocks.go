@@ -68,7 +68,7 @@ const batchSize = 8 * 64
 // over the components that reach them, which mostly are few.
 func (e edges) countReached(parts components) []int32 {
 	next := e.condensed(parts)
-	p := pass{next: next, before: next.reversed(), place: make([]int32, parts.count())}
+	p := pass{before: next.reversed(), place: make([]int32, parts.count())}
 	reached := make([]int32, parts.count())
 	for targets := e.evenTargets(parts); len(targets) > 0; {
 		some := targets[:min(batchSize, len(targets))]
@@ -88,10 +88,10 @@ func (e edges) countReached(parts components) []int32 {
 
 // pass counts who reaches the nodes of a batch.
 type pass struct {
-	next, before edges
-	list         []int32 // the components that reach some of them, in their order
-	place        []int32 // of a component in the list, from 1 on; 0 where it is not in it
-	sets         []batch // of the components in the list: which nodes they reach
+	before edges
+	list   []int32 // the components that reach some of them, in their order
+	place  []int32 // of a component in the list, from 1 on; 0 where it is not in it
+	sets   []batch // of the components in the list: which nodes they reach
 }
 
 // begin lists the components that reach nodes, each with no more than those

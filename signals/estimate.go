@@ -21,7 +21,6 @@ const PropagatedSection = "propagated-from"
 type Estimate struct {
 	Date string // YYYY-MM-DD of its heading, "" when the heading has none
 	Body string // all text but the heading, trimmed
-	Line int    // 1-based line of the section's opener in the notes, 0 when not read from notes
 
 	Done, Learned, Remains, Downstream string
 }
@@ -75,9 +74,7 @@ func LastEstimate(d *notes.Doc) (Estimate, bool) {
 	if !there {
 		return Estimate{}, false
 	}
-	e := ReadEstimate(d.Body(live))
-	e.Line = live.Line
-	return e, true
+	return ReadEstimate(d.Body(live)), true
 }
 
 // ReadEstimate reads the body of a state estimate, heading included.

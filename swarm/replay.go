@@ -134,7 +134,7 @@ func (o *Operation) configured() Config {
 
 func (s *State) begin(o *Operation) {
 	s.Swarm, s.Task, s.StartedBy, s.Started, s.Mode, s.Config = o.Swarm, o.Task, o.Agent, second(o.At), cmp.Or(o.Mode, Emergent), o.configured()
-	s.at, s.Round = s.Started, 1
+	s.Round = 1
 	for _, name := range o.Agents {
 		s.Agents = append(s.Agents, &Agent{
 			Name: name, Role: Explorer, Status: Active, Last: s.Started, History: []RoleChange{},

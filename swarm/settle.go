@@ -25,7 +25,7 @@ func (s *State) settle(o *Operation) {
 	for _, a := range s.activeAgents() {
 		a.Rounds++
 	}
-	s.at, s.Settled = at, s.Round
+	s.Settled = s.Round
 	s.countRoles()
 	s.end(at)
 	if s.Ended == "" {

@@ -42,7 +42,6 @@ type State struct {
 	Warnings    []Warned     `json:"warnings"` // of the last settled round
 	Convergence Convergence  `json:"convergence"`
 
-	at        time.Time // of the last settlement
 	directed  map[string]*Direction
 	unchanged int // rounds in a row
 	supported string

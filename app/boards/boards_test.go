@@ -115,13 +115,13 @@ func TestWorkOn(t *testing.T) {
 	write(t, filepath.Join(tree, "more.txt"), "x\n")
 	done := work(1 << 20)
 	has(done, "more.txt", "+committed")
-	if done.Where != tree || done.Gate != nil || strings.Contains(done.Diff, "in place") {
+	if done.Gate != nil || strings.Contains(done.Diff, "in place") {
 		t.Errorf("%+v", done)
 	}
 	git(t, dir, "worktree", "remove", "--force", tree)
 	done = work(1 << 20)
 	has(done, "+committed")
-	if done.Where != "stig/pier-2" || strings.Contains(done.Diff, "in place") {
+	if strings.Contains(done.Diff, "in place") {
 		t.Errorf("%+v", done)
 	}
 }

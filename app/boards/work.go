@@ -19,9 +19,8 @@ import (
 // Work is what was done for an issue that is not closed, to be shown beside what its
 // worker asks.
 type Work struct {
-	Where string          // the work tree or the branch it is in; "" where it is in none of its own
-	Diff  string          // from where it was begun, uncommitted changes included; "" for none
-	Gate  *verify.Verdict // what its checks showed when they ran there last; nil for never
+	Diff string          // from where it was begun, uncommitted changes included; "" for none
+	Gate *verify.Verdict // what its checks showed when they ran there last; nil for never
 }
 
 // workSeen is how far back runs are looked for.
@@ -44,26 +43,26 @@ func WorkOn(ctx context.Context, a *app.App, ids []string, most int) (map[string
 	diffs := map[stretch]string{} // many issues are worked on in one place
 	done := map[string]Work{}
 	for _, id := range ids {
-		dir, from, where := workOf(filepath.Dir(place.Dir), runs[id])
+		dir, from := workOf(filepath.Dir(place.Dir), runs[id])
 		diff, known := diffs[stretch{dir, from}]
 		if !known {
 			diff = a.GitIn(dir).Changes(ctx, from, ".beads", most)
 			diffs[stretch{dir, from}] = diff
 		}
-		done[id] = Work{where, diff, verdictIn(place.Path, dir, id)}
+		done[id] = Work{diff, verdictIn(place.Path, dir, id)}
 	}
 	return done, nil
 }
 
-// workOf is where a run worked, from which commit, and what people call that.
-func workOf(root string, run live.Run) (dir, from, where string) {
+// workOf is where a run worked, and from which commit.
+func workOf(root string, run live.Run) (dir, from string) {
 	switch {
 	case run.Worktree != "" && app.Exists(run.Worktree):
-		return run.Worktree, run.Base, run.Worktree
+		return run.Worktree, run.Base
 	case run.Branch != "" && run.Base != "":
-		return root, run.Base + "..." + cmp.Or(run.Commit, "refs/heads/"+run.Branch), run.Branch
+		return root, run.Base + "..." + cmp.Or(run.Commit, "refs/heads/"+run.Branch)
 	}
-	return root, "HEAD", ""
+	return root, "HEAD"
 }
 
 // lastRuns are the last runs of loops, by the issue that they worked on.
