@@ -550,7 +550,7 @@ func (a *App) gated(ctx context.Context, store beads.Place, attempt guard.Attemp
 		return list
 	}
 	defer file.Close()
-	_, _, waived := verify.ParseWaived(attempt.Why)
+	_, waived := verify.ParseWaived(attempt.Why)
 	waived = waived && store.Mode == beads.Export
 	for i, id := range attempt.IDs {
 		issue, err := file.Find(id)

@@ -97,17 +97,17 @@ func (r *blockReader) finishLine(start int64) error {
 	return nil
 }
 
-// eachBlock makes something of every block of a file from the first on, on all cores,
-// and gives it in file order; maker gives each goroutine its own way to make it. Of a
-// file that had so many bytes when last asked it reads what was appended since too,
-// and leaves out what comes after a block that was the last when it was read.
-func eachBlock[T any](from io.ReaderAt, first int, size int64, maker func() func(block) T) ([]T, error) {
-	made := make([]T, max(1, blocksOf(size)-first))
+// eachBlock makes something of every block of a file, on all cores, and gives it in file
+// order; maker gives each goroutine its own way to make it. Of a file that had so many
+// bytes when last asked it reads what was appended since too, and leaves out what comes
+// after a block that was the last when it was read.
+func eachBlock[T any](from io.ReaderAt, size int64, maker func() func(block) T) ([]T, error) {
+	made := make([]T, blocksOf(size))
 	last := make([]bool, len(made))
 	worker := func() func(n int) error {
 		r, of := blockReader{from: from}, maker()
 		return func(n int) error {
-			b, err := r.read(first + n)
+			b, err := r.read(n)
 			if err == nil {
 				made[n], last[n] = of(b), b.last
 			}

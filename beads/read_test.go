@@ -287,7 +287,7 @@ func TestReadGrown(t *testing.T) {
 	f := mustReadToEdit(t, s)
 	seed := maphash.MakeSeed()
 	f.sums, f.size = nil, 0
-	parts, err := eachBlock(f.source.Lines, 0, 0, func() func(block) part { return newIndexer(f, seed).part })
+	parts, err := eachBlock(f.source.Lines, 0, func() func(block) part { return newIndexer(f, seed).part })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -302,7 +302,7 @@ func TestReadGrown(t *testing.T) {
 			t.Errorf("%d of %d bytes there at first: the same hash: %v, %v", size, len(data), (h == f.Sum()), err)
 		}
 	}
-	all, err := eachBlock(f.source.Lines, 0, int64(3*len(data)), func() func(block) int64 { return func(b block) int64 { return b.off } })
+	all, err := eachBlock(f.source.Lines, int64(3*len(data)), func() func(block) int64 { return func(b block) int64 { return b.off } })
 	if err != nil || len(all) != len(parts) {
 		t.Errorf("%d blocks up to the last, want %d; %v", len(all), len(parts), err)
 	}

@@ -48,7 +48,7 @@ type Source struct {
 func NewSnapshot(p Place, from Source) (*Snapshot, error) {
 	f := &Snapshot{place: p, source: from, repeats: map[string][]int{}}
 	seed := maphash.MakeSeed()
-	parts, err := eachBlock(from.Lines, 0, from.Size, func() func(block) part { return newIndexer(f, seed).part })
+	parts, err := eachBlock(from.Lines, from.Size, func() func(block) part { return newIndexer(f, seed).part })
 	if err != nil {
 		return nil, err
 	}

@@ -68,7 +68,7 @@ func product(polynomial, a, b uint32) (p uint32) {
 // SumOf sums a text that had so many bytes when last asked, and what was
 // appended since.
 func SumOf(from io.ReaderAt, size int64) (s Sum, err error) {
-	blocks, err := eachBlock(from, 0, size, func() func(block) Sum {
+	blocks, err := eachBlock(from, size, func() func(block) Sum {
 		return func(b block) Sum { return sumOfText(b.data) }
 	})
 	for _, b := range blocks {

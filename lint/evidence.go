@@ -33,7 +33,7 @@ func waived(s *subject) {
 	if !s.closed() || !strings.HasPrefix(reason, verify.Unverified) {
 		return
 	}
-	_, why, tells := verify.ParseWaived(reason)
+	why, tells := verify.ParseWaived(reason)
 	if !tells {
 		why = strings.TrimSpace(strings.TrimPrefix(reason, verify.Unverified))
 	}

@@ -35,14 +35,14 @@ func (p Place) Journal() (Journal, error) {
 // Recent reads the last segments of the journal alone: some 4 to 8 MB of it at
 // most.
 func (p Place) Recent() (Journal, error) {
-	return p.ours(p.gather(func(_ string, all []segment) ([]segment, Mark) { return lastOf(all, 2), nil }))
+	return p.ours(p.gather(func(_ string, all []segment) ([]segment, Mark) { return last2(all), nil }))
 }
 
 // Lately reads of the last segments of the journal what was written at that time or later,
 // and of what was before as little as it can.
 func (p Place) Lately(t time.Time) (Journal, error) {
 	return p.ours(p.gather(func(dir string, all []segment) ([]segment, Mark) {
-		all, from := lastOf(all, 2), Mark{}
+		all, from := last2(all), Mark{}
 		for i, s := range slices.Backward(all) {
 			path := filepath.Join(dir, s.name())
 			if from[path] = startOf(path, t); from[path] > 0 {
@@ -94,8 +94,8 @@ func (p Place) hadAway(r Record) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// lastOf gives the last so many segments.
-func lastOf(all []segment, n int) []segment { return all[max(0, len(all)-n):] }
+// last2 gives the last two segments.
+func last2(all []segment) []segment { return all[max(0, len(all)-2):] }
 
 // gather reads what was recorded of all stores, in each directory in the segments that pick
 // gives of all that are there, from a mark on.

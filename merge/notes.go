@@ -260,7 +260,7 @@ func (d *documents) mergeSection(name string, v versions) (body []string, q Ques
 		return nil, q
 	}
 	var merged string
-	switch kind, _ := signals.KindOf(name); kind.Union {
+	switch kind := signals.KindOf(name); kind.Union {
 	case signals.Rows:
 		merged, q.reason = d.mergeTable()
 	case signals.Newer:

@@ -311,7 +311,7 @@ func (a assembly) otherNotes() string {
 	var kept strings.Builder
 	at := 0
 	for _, s := range a.doc.Sections() {
-		if kind, _ := signals.KindOf(s.Name); kind.Apart {
+		if signals.KindOf(s.Name).Apart {
 			kept.WriteString(text[at:s.Start])
 			at = s.End
 		}

@@ -53,15 +53,15 @@ func United() (names []string) {
 	return names
 }
 
-// KindOf gives the kind of a section by its name, and reports whether the
-// convention defines it.
-func KindOf(name string) (Kind, bool) {
+// KindOf gives the kind of a section by its name: the zero Kind where the convention
+// defines none.
+func KindOf(name string) Kind {
 	for _, k := range kinds {
 		if name == k.Name && !k.Many || k.Many && strings.HasPrefix(name, k.Name+" ") && (k.Name != MergedSection || isMerged(name)) {
-			return k, true
+			return k
 		}
 	}
-	return Kind{}, false
+	return Kind{}
 }
 
 func estimateDate(d *notes.Doc) string {

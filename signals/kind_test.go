@@ -17,8 +17,7 @@ func TestKindOf(t *testing.T) {
 		EstimateSection + "-final":               "",
 		"audit-findings":                         "",
 	} {
-		kind, ok := KindOf(name)
-		if kind.Name != want || ok != (want != "") {
+		if kind := KindOf(name); kind.Name != want {
 			t.Errorf("KindOf(%q) is %q, want %q", name, kind.Name, want)
 		}
 	}

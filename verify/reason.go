@@ -40,13 +40,13 @@ func Waived(what, why, who string) string {
 	return said
 }
 
-// ParseWaived takes such a reason apart; ok is false for a reason that does not
-// say why.
-func ParseWaived(reason string) (what, why string, ok bool) {
+// ParseWaived takes the why, and who waives, from such a reason; ok is false for a reason
+// that does not say why.
+func ParseWaived(reason string) (why string, ok bool) {
 	rest, unverified := strings.CutPrefix(reason, Unverified)
-	what, why, _ = strings.Cut(rest, waived)
-	what, why = strings.TrimSpace(what), strings.TrimSpace(why)
-	return what, why, unverified && what != "" && why != ""
+	what, why, _ := strings.Cut(rest, waived)
+	why = strings.TrimSpace(why)
+	return why, unverified && strings.TrimSpace(what) != "" && why != ""
 }
 
 // waiverWords is how many words a waiver needs to say why.
@@ -57,7 +57,7 @@ func explains(why string) bool { return wordsIn(why) >= waiverWords }
 
 // ExplainsWaiver reports whether the reason of a waiver says why, as Waive asks for it.
 func ExplainsWaiver(reason string) bool {
-	_, why, ok := ParseWaived(reason)
+	why, ok := ParseWaived(reason)
 	why, _, _ = strings.Cut(why, waivedBy)
 	return ok && explains(why)
 }
@@ -75,7 +75,7 @@ func CutTried(reason string) (said, outcome string) {
 
 // NamesWho reports whether the reason of a waiver says who waived.
 func NamesWho(reason string) bool {
-	_, why, ok := ParseWaived(reason)
+	why, ok := ParseWaived(reason)
 	_, who, named := strings.Cut(why, waivedBy)
 	return ok && named && strings.Trim(who, " .") != ""
 }
