@@ -124,7 +124,7 @@ func TestPathsInContributing(t *testing.T) {
 	capitals := regexp.MustCompile(`\b[A-Z]{2,}\b|(_)[A-Z]{2,}`)
 	paths := 0
 	for _, span := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(prose, -1) {
-		for _, word := range strings.Fields(span[1]) {
+		for word := range strings.FieldsSeq(span[1]) {
 			name := strings.TrimPrefix(word, "./")
 			if !looks.MatchString(name) || slices.Contains(elsewhere, name) || strings.HasPrefix(name, "-") {
 				continue

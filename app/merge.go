@@ -80,10 +80,7 @@ func (a *App) openBoth(ctx context.Context, args []string, files bool) (before, 
 
 // openFile reads a store that is named by its file.
 func (a *App) openFile(path string) (*beads.Snapshot, error) {
-	dir := a.Dir
-	if dir == "" {
-		dir = "."
-	}
+	dir := cmp.Or(a.Dir, ".")
 	store, err := jsonl.Discover(jsonl.Where{Dir: dir, File: path})
 	if missing, ok := fault.As(err, fault.Store); ok && errors.Is(err, fs.ErrNotExist) {
 		missing.Hint = "name a file that is there"

@@ -287,9 +287,8 @@ func Classify(err error) failure {
 
 // hintFor names the issue in the hint of a table that does not know whose it is.
 func hintFor(err error, invalid *signals.InvalidError) string {
-	var of *checkpoint.IssueError
-	if !errors.As(err, &of) {
-		return invalid.Hint()
+	if of, ok := errors.AsType[*checkpoint.IssueError](err); ok {
+		return strings.ReplaceAll(invalid.Hint(), " ID", " "+of.ID)
 	}
-	return strings.ReplaceAll(invalid.Hint(), " ID", " "+of.ID)
+	return invalid.Hint()
 }

@@ -1,6 +1,7 @@
 package board
 
 import (
+	"maps"
 	"net/url"
 	"strconv"
 	"strings"
@@ -70,9 +71,7 @@ func issues(v *view) (page, error) {
 // at is the address of this page with another value of a filter.
 func (v *view) at(name, value string) string {
 	query := url.Values{}
-	for k, values := range v.query {
-		query[k] = values
-	}
+	maps.Copy(query, v.query)
 	query.Set(name, value)
 	return (&url.URL{Path: "/" + strings.Join(v.path, "/"), RawPath: v.raw, RawQuery: query.Encode()}).RequestURI()
 }

@@ -15,6 +15,7 @@ package checkpoint
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -226,9 +227,7 @@ func Apply(id string, d *notes.Doc, u Update, rules Rules) (*notes.Doc, *Report,
 
 func (r *Report) writeSignals(d *notes.Doc, u Update, rules Rules) (*notes.Doc, error) {
 	set := make(map[signals.Signal]string, len(u.Signals)+1)
-	for s, value := range u.Signals {
-		set[s] = value
-	}
+	maps.Copy(set, u.Signals)
 	if u.Ran != "" {
 		set[signals.EvidenceFreshness] = rules.today()
 	}

@@ -146,7 +146,7 @@ func (p *plan) fieldLine(i int, line string) int {
 func (p *plan) field(i int, key, value string) (err error) {
 	d := &p.drafts[i]
 	list := func() (words []string) {
-		for _, word := range strings.Split(value, ",") {
+		for word := range strings.SplitSeq(value, ",") {
 			if word = strings.TrimSpace(word); word != "" {
 				words = append(words, word)
 			}

@@ -6,6 +6,7 @@
 package credentials
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -40,10 +41,7 @@ type Login struct{ User, Password, From string }
 // first line of the file that is for this database and user. The error is a fault.Store: the
 // file cannot be read, others may read it, or a line in it cannot be understood.
 func For(c mysql.Config, g Given) (Login, error) {
-	login := Login{User: c.User}
-	if login.User == "" {
-		login.User = g.User
-	}
+	login := Login{User: cmp.Or(c.User, g.User)}
 	if g.Password != "" {
 		login.Password, login.From = g.Password, PasswordVariable
 		if login.User != "" {
@@ -58,9 +56,7 @@ func For(c mysql.Config, g Given) (Login, error) {
 		if !l.isFor(c, login.User) {
 			continue
 		}
-		if login.User == "" {
-			login.User = l.user
-		}
+		login.User = cmp.Or(login.User, l.user)
 		if login.From == "" {
 			login.Password, login.From = l.password, fmt.Sprintf("%s:%d", g.File, l.number)
 		}

@@ -2,6 +2,7 @@ package criteria
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"stig/beads"
@@ -75,12 +76,7 @@ func Without(text, instead string) string {
 
 // holds reports whether one of the passages says the same.
 func (c Criteria) holds(text string) bool {
-	for _, p := range c {
-		if visible.OneLine(p.Text) == visible.OneLine(text) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c, func(p Passage) bool { return visible.OneLine(p.Text) == visible.OneLine(text) })
 }
 
 // Text is all criteria as one text, "" where there are none.

@@ -1,6 +1,7 @@
 package criteria
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"regexp"
@@ -98,9 +99,7 @@ func (s *script) resolve(look Lookup) (missing, unknown string, resolved bool) {
 		case s.moves && strings.Contains(word, "/"):
 			// Relative to a directory that only running can tell.
 		case wellKnown(word):
-			if missing == "" {
-				missing = word
-			}
+			missing = cmp.Or(missing, word)
 		case resolved:
 			unknown, resolved = word, false
 		}

@@ -42,7 +42,7 @@ var lists = sync.OnceValue(func() map[string][]string {
 		if strings.HasPrefix(line, "#") {
 			continue
 		}
-		for _, word := range strings.Fields(line) {
+		for word := range strings.FieldsSeq(line) {
 			if list, begins := strings.CutSuffix(word, ":"); begins {
 				name = list
 				continue

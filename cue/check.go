@@ -1,6 +1,7 @@
 package cue
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -194,10 +195,7 @@ func (d *definition) refused(i int, v Value, words []string) verdict {
 }
 
 func against(i int, v Value, allowed []string, words string) verdict {
-	label, found := v.Label, strconv.Quote(v.Text)
-	if label == "" {
-		label = v.Name
-	}
+	label, found := cmp.Or(v.Label, v.Name), strconv.Quote(v.Text)
 	if v.Kind == Number && isNumber(v.Text) {
 		found = v.Text
 	}

@@ -129,10 +129,7 @@ func (w *widening) constant(path string, value cuelang.Value, e ast.Expr) {
 	if given.Unify(value).Validate(cuelang.Final()) == nil {
 		return
 	}
-	words := sentence(value)
-	if words == "" {
-		words = "must be allowed by the schema"
-	}
+	words := cmp.Or(sentence(value), "must be allowed by the schema")
 	w.report(e, "%s: %s; found %v", path, words, given)
 }
 

@@ -45,7 +45,7 @@ func parse(t *testing.T, text string) store {
 		if len(fields) > 2 {
 			issue.Type = fields[2]
 		}
-		for _, edge := range strings.Fields(edges) {
+		for edge := range strings.FieldsSeq(edges) {
 			kind, on, ok := strings.Cut(edge, ">")
 			if !ok {
 				t.Fatalf("bad edge %q", edge)

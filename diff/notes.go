@@ -1,6 +1,8 @@
 package diff
 
 import (
+	"slices"
+
 	"stig/beads"
 	"stig/notes"
 	"stig/signals"
@@ -54,12 +56,7 @@ func sections(d *notes.Doc) []section {
 }
 
 func indexOf(list []section, s section) int {
-	for i, other := range list {
-		if other.name == s.name && other.behind == s.behind {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(list, func(other section) bool { return other.name == s.name && other.behind == s.behind })
 }
 
 func (p *pair) section(was, is section) {
@@ -93,12 +90,7 @@ func rows(t *notes.Table) (list []row) {
 }
 
 func rowNamed(list []row, name string) int {
-	for i, r := range list {
-		if r.name == name {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(list, func(r row) bool { return r.name == name })
 }
 
 func (p *pair) rows(before, after []row) {

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -50,10 +51,7 @@ func (e *examination) repository() bool {
 		e.todo("git", "the store is in no repository: it has no history, and nobody else gets it", "git init")
 		return false
 	}
-	branch := e.said("symbolic-ref", "--short", "-q", "HEAD")
-	if branch == "" {
-		branch = "no branch"
-	}
+	branch := cmp.Or(e.said("symbolic-ref", "--short", "-q", "HEAD"), "no branch")
 	e.ok("git", "%s, on %s", strings.TrimPrefix(version, "git version "), branch)
 	switch {
 	case e.said("ls-files", "--", e.path) != "" && e.store.Mode == beads.Server:

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -45,10 +46,7 @@ func (e *examination) server() {
 }
 
 func (e *examination) login(s stores.Examined) {
-	user := s.User
-	if user == "" {
-		user = "no name"
-	}
+	user := cmp.Or(s.User, "no name")
 	if s.From == "" {
 		e.todo("login", fmt.Sprintf("connects as %s without a password", user), "give the user a password on the server")
 		return

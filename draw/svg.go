@@ -242,7 +242,7 @@ func wrap(text string, size, room int) []string {
 		return []string{text}
 	}
 	first := ""
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		if pixels(first+" "+word, size) > room {
 			break
 		}

@@ -375,7 +375,7 @@ func TestMatchersSend(t *testing.T) {
 				continue
 			}
 			matcher := regexp.MustCompile(h.matcher)
-			for _, tool := range strings.Fields(tools) {
+			for tool := range strings.FieldsSeq(tools) {
 				if !matcher.MatchString(tool) {
 					t.Errorf("%s does not send %s: %s", name, tool, h.matcher)
 				}

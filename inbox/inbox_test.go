@@ -3,6 +3,7 @@ package inbox_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -40,9 +41,7 @@ func left(author, kind string, content map[string]any, hours int) map[string]any
 // line is an issue; keys replace what is usual.
 func line(id string, keys map[string]any) string {
 	issue := map[string]any{"id": id, "title": "About " + id, "status": "open", "updated_at": at(100)}
-	for key, value := range keys {
-		issue[key] = value
-	}
+	maps.Copy(issue, keys)
 	text, err := json.Marshal(issue)
 	if err != nil {
 		panic(err)

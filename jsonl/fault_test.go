@@ -194,7 +194,7 @@ func TestEditFaults(t *testing.T) {
 	full := &fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}
 	for _, with := range []error{full, syscall.EIO, fs.ErrPermission, fs.ErrNotExist, nil} {
 		seen := map[string]int{}
-		for _, step := range strings.Fields(steps) {
+		for step := range strings.FieldsSeq(steps) {
 			seen[step]++
 			if with == nil && step != "write" {
 				continue

@@ -2,6 +2,7 @@ package jsonl
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,10 +29,7 @@ func (w *writer) guardName() string {
 
 // takeGuard waits until no other writer guards the store.
 func (w *writer) takeGuard(ctx context.Context) error {
-	wait := w.options.Wait
-	if wait == 0 {
-		wait = defaultWait
-	}
+	wait := cmp.Or(w.options.Wait, defaultWait)
 	limit, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	for {

@@ -1,6 +1,7 @@
 package jsonl
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -83,9 +84,7 @@ func realDir(dir string) (string, error) {
 // lockAll takes the locks one after the other and gives the way to release
 // them, which tells what went wrong. Their mode and group become those of target.
 func lockAll(ctx context.Context, d disk, paths []string, target string, wait time.Duration) (unlock func() error, err error) {
-	if wait == 0 {
-		wait = defaultWait
-	}
+	wait = cmp.Or(wait, defaultWait)
 	limit, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	var held []io.Closer

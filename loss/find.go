@@ -2,6 +2,7 @@ package loss
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -193,10 +194,8 @@ func (f *finder) dated(id string, now *beads.Record) bool {
 }
 
 // changesOf lists changes, ordered by what they change.
-func changesOf(wrote map[diff.PartName]live.Change) (list []live.Change) {
-	for _, c := range wrote {
-		list = append(list, c)
-	}
+func changesOf(wrote map[diff.PartName]live.Change) []live.Change {
+	list := slices.Collect(maps.Values(wrote))
 	arrange.Sort(list, func(a, b live.Change) int {
 		return slices.Compare([]string{a.Kind, a.Name}, []string{b.Kind, b.Name})
 	})

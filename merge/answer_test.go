@@ -98,7 +98,7 @@ func checkAnswers(t *testing.T, r *rand.Rand, text string, c Conflict) {
 			}
 		}
 	}
-	for _, l := range strings.Split(want, "\n") {
+	for l := range strings.SplitSeq(want, "\n") {
 		record, err := beads.ParseRecord([]byte(l))
 		if err != nil || record.Text(beads.ID) != c.ID {
 			continue
@@ -115,7 +115,7 @@ func checkAnswers(t *testing.T, r *rand.Rand, text string, c Conflict) {
 	}
 }
 
-func quote(text string) []byte { return []byte(fmt.Sprintf("%q", text)) }
+func quote(text string) []byte { return fmt.Appendf(nil, "%q", text) }
 
 // TestResolve: what answers make of a block, line by line.
 func TestResolve(t *testing.T) {

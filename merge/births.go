@@ -359,9 +359,7 @@ func (f *file) rename(ids map[int]string) {
 	_, places, ascending := issues(f)
 	for i, id := range ids {
 		l := &f.lines[i]
-		if l.was == "" {
-			l.was = l.id
-		}
+		l.was = cmp.Or(l.was, l.id)
 		l.id = id
 	}
 	if ascending {

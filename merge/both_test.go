@@ -80,7 +80,7 @@ func TestDependentEdits(t *testing.T) {
 		if !sameStores(t, got.Text, turned.Text) {
 			failed("it matters which side is ours")
 		}
-		for _, line := range strings.Split(strings.TrimSuffix(got.Text, "\n"), "\n") {
+		for line := range strings.SplitSeq(strings.TrimSuffix(got.Text, "\n"), "\n") {
 			record, err := beads.ParseRecord([]byte(line))
 			if err != nil {
 				failed(err.Error())

@@ -282,12 +282,7 @@ func (v versions) winner() *beads.Record {
 func closed(r *beads.Record) bool { return beads.IsClosed(r.Text(beads.Status)) }
 
 func sameState(a, b *beads.Record) bool {
-	for _, k := range state {
-		if !equal(a.Raw(k), b.Raw(k)) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(state, func(k beads.Key) bool { return !equal(a.Raw(k), b.Raw(k)) })
 }
 
 // equal compares what two values mean. Values that cannot be read without loss

@@ -187,11 +187,7 @@ func lastGap(doc *notes.Doc) string {
 
 func appendProse(doc *notes.Doc, text string) (*notes.Doc, string) {
 	body := strings.TrimRight(doc.Text(), "\r\n")
-	ending := doc.Text()[len(body):]
 	eol := doc.Newline()
-	if ending == "" {
-		ending = eol
-	}
 	text = eol + eol + strings.ReplaceAll(text, "\n", eol)
 	if strings.HasSuffix(doc.Text(), "\n") {
 		text += eol

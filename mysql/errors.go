@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"net"
+	"slices"
 	"strings"
 
 	mysql "github.com/go-sql-driver/mysql"
@@ -118,12 +119,7 @@ func is(err error, numbers ...uint16) bool {
 	if !ok {
 		return false
 	}
-	for _, n := range numbers {
-		if e.Number == n {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(numbers, e.Number)
 }
 
 // The rights that working takes, and those that making and changing tables takes.

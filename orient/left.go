@@ -2,6 +2,7 @@ package orient
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -157,9 +158,7 @@ const digestAfter = 8
 
 // unsummarised counts the traces since the last summary, where they are many.
 func unsummarised(record *beads.Record, many int) int {
-	if many == 0 {
-		many = digestAfter
-	}
+	many = cmp.Or(many, digestAfter)
 	raw, end := record.Raw(beads.Comments), []byte(`\nstig: `)
 	if n := bytes.Count(raw, end); n < many && (n == 0 || len(raw) < many*512) {
 		return 0 // most comments are none, and need not be read

@@ -56,7 +56,7 @@ func (p *page) quoted(heading, text string) {
 
 // quote sets somebody else's text apart.
 func (p *page) quote(text string) {
-	for _, line := range strings.Split(strings.TrimRight(text, "\r\n"), "\n") {
+	for line := range strings.SplitSeq(strings.TrimRight(text, "\r\n"), "\n") {
 		p.line(strings.TrimRight("> "+strings.TrimSuffix(line, "\r"), " "))
 	}
 	p.blank()

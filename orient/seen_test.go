@@ -21,7 +21,7 @@ func like(t *testing.T, depth, more string) *beads.Snapshot {
 		`{"id":"h-5","title":"Tide","status":"closed","close_reason":"A word in common says little."}`,
 		`{"_type":"memory","key":"pier","value":"The fence of the north pier is locked at night; the gauge is read from the tide table then."}`,
 	}
-	for _, word := range strings.Fields("sail mast rope buoy crane lamp hull winch") {
+	for word := range strings.FieldsSeq("sail mast rope buoy crane lamp hull winch") {
 		lines = append(lines, `{"id":"o-`+word+`","title":"Paint the `+word+`","status":"closed"}`)
 	}
 	content := strings.Join(lines, "\n") + "\n" + more

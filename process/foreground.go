@@ -30,8 +30,7 @@ func Foreground(ctx context.Context, c Command, t Terminal) (int, error) {
 	if ended := context.Cause(ctx); ended != nil {
 		return 0, fmt.Errorf("%s: %w", c.Argv[0], ended)
 	}
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return exitCode(exit.ProcessState), nil
 	}
 	return 0, err

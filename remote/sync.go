@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"stig/beads"
@@ -135,12 +136,7 @@ func trimmed(line []byte) []byte { return bytes.TrimRight(line, "\r\n") }
 // isMarker reports whether git put a line between the sides of a conflict: what these
 // hold is judged line by line.
 func isMarker(line []byte) bool {
-	for _, marker := range []string{"<<<<<<<", "|||||||", "=======", ">>>>>>>"} {
-		if bytes.HasPrefix(line, []byte(marker)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"<<<<<<<", "|||||||", "=======", ">>>>>>>"}, func(marker string) bool { return bytes.HasPrefix(line, []byte(marker)) })
 }
 
 // isOurs reports whether a text is what Sync wrote last into this copy of this store.

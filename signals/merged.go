@@ -1,6 +1,7 @@
 package signals
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
@@ -28,9 +29,7 @@ type MergedEstimate struct {
 // MergedEstimateName is the name of the section for an estimate of that date
 // (YYYY-MM-DD, or "" where it is not known) with that text, heading included.
 func MergedEstimateName(date, text string) string {
-	if date == "" {
-		date = undated
-	}
+	date = cmp.Or(date, undated)
 	sum := sha256.Sum256([]byte(mergedText(text)))
 	return MergedSection + " " + date + " " + hex.EncodeToString(sum[:4])
 }

@@ -1,6 +1,7 @@
 package signals
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -264,11 +265,7 @@ func (t *Table) insertions(d *notes.Doc, winners []contender, own map[string]int
 	insert := func(at int, w contender) {
 		cells := []string{w.name, w.value}
 		if t.dated {
-			date := w.date
-			if date == "" {
-				date = NoDate
-			}
-			cells = append(cells, date)
+			cells = append(cells, cmp.Or(w.date, NoDate))
 		}
 		splices = append(splices, t.grid.InsertRow(d, at, cells...))
 	}

@@ -1,6 +1,7 @@
 package signals
 
 import (
+	"slices"
 	"strings"
 
 	"stig/notes"
@@ -44,12 +45,7 @@ func separatorBetween(d *notes.Doc, a, b notes.Section) (notes.Span, bool) {
 }
 
 func inSection(d *notes.Doc, offset int) bool {
-	for _, s := range d.Sections() {
-		if s.Start <= offset && offset < s.End {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(d.Sections(), func(s notes.Section) bool { return s.Start <= offset && offset < s.End })
 }
 
 // blankLine reports whether a blank line begins at that offset.

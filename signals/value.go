@@ -1,6 +1,7 @@
 package signals
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -75,10 +76,7 @@ func canonical(s Signal, text string) string {
 		if whole == "-0" && fraction == "" {
 			whole = "0"
 		}
-		if fraction == "" {
-			fraction = "0"
-		}
-		return whole + "." + fraction
+		return whole + "." + cmp.Or(fraction, "0")
 	case s == EvidenceFreshness && isNoDate(text):
 		return absent
 	}

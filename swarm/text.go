@@ -1,6 +1,7 @@
 package swarm
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,10 +21,7 @@ func Bar(share float64) string {
 // Text is the report for readers.
 func (r *Report) Text() string {
 	var b strings.Builder
-	status := string(r.Ended)
-	if status == "" {
-		status = "running"
-	}
+	status := cmp.Or(string(r.Ended), "running")
 	if r.Partial {
 		status += ", partial"
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -110,9 +111,7 @@ func (d Draft) Trace() (Trace, error) {
 	if slices.Contains(kind.Required, "level") {
 		given["level"] = "info"
 	}
-	for key, value := range d.Content {
-		given[key] = value
-	}
+	maps.Copy(given, d.Content)
 	if err := t.take(kind, given); err != nil {
 		return Trace{}, err
 	}

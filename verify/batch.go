@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -126,13 +127,7 @@ func (b *board) text() string {
 func (b *board) done(v *Verdict) error {
 	b.mu.Lock()
 	b.ended++
-	var left []string
-	for _, id := range b.running {
-		if id != v.issue {
-			left = append(left, id)
-		}
-	}
-	b.running = left
+	b.running = slices.DeleteFunc(b.running, func(id string) bool { return id == v.issue })
 	b.mu.Unlock()
 	_, err := io.WriteString(b, v.lines())
 	return err

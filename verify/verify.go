@@ -15,6 +15,7 @@
 package verify
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -166,12 +167,8 @@ type runner struct {
 }
 
 func newRunner(j Job) (*runner, error) {
-	if j.Timeout == 0 {
-		j.Timeout = defaultTimeout
-	}
-	if j.Deadline == 0 {
-		j.Deadline = defaultDeadline
-	}
+	j.Timeout = cmp.Or(j.Timeout, defaultTimeout)
+	j.Deadline = cmp.Or(j.Deadline, defaultDeadline)
 	if j.Out == nil {
 		j.Out = io.Discard
 	}

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -382,12 +383,7 @@ func TestVerifyEnvironment(t *testing.T) {
 	_, log := one(t, j)
 	lines := strings.Split(log, "\n")
 	has := func(line string) bool {
-		for _, l := range lines {
-			if l == line {
-				return true
-			}
-		}
-		return false
+		return slices.Contains(lines, line)
 	}
 	for _, name := range dropped {
 		if has(name + "=x=y") {

@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -249,9 +250,7 @@ func (t *teller) questions(e diff.Edit) {
 		t.add(name, func(v *Event) {
 			first, _, _ := strings.Cut(p.Text, "\n")
 			v.Summary = first
-			if v.By == "" {
-				v.By = p.By
-			}
+			v.By = cmp.Or(v.By, p.By)
 		})
 	}
 }

@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -130,10 +131,7 @@ func (r AddRequest) text(by string, now time.Time) string {
 		b.WriteString("roles: [" + strings.Join(roles, ", ") + "]\n")
 	}
 	b.WriteString("command: " + scalar(r.Command) + "\n---\n")
-	seed := r.Description
-	if seed == "" {
-		seed = "Works on one issue after another."
-	}
+	seed := cmp.Or(r.Description, "Works on one issue after another.")
 	fmt.Fprintf(&b, "\n## Seed\n\n%s\n\n## Values\n\nClaim that it works only where you saw it work.\nAsk a person where the issue does not say what is wanted.\n\n## Heartbeat\n\n## Learned\n\n## Evolution\n\n- %s: made by %s\n",
 		seed, signals.Day(now), visible.OneLine(by))
 	return b.String()
@@ -188,10 +186,7 @@ func try(ctx context.Context, a *app.App, root string, r AddRequest) (said strin
 	env := environFor(a, "STIG_ACTOR="+r.Name, "STIG_RUN="+live.NewRunID(), "STIG_BRIEFING="+briefing)
 	out := new(process.Dropped)
 	result, err := process.Run(ctx, process.Command{Argv: []string{"sh", "-c", r.Command}, Dir: root, Env: env, Stdin: []byte(tryText), Stdout: out, Stderr: out, Limit: tryLimit})
-	said = app.Visible(visible.Clipped(strings.TrimSpace(string(result.Stderr)), keptOfTry))
-	if said == "" {
-		said = "(no output)"
-	}
+	said = cmp.Or(app.Visible(visible.Clipped(strings.TrimSpace(string(result.Stderr)), keptOfTry)), "(no output)")
 	hint := "try it by hand, or give --no-try"
 	switch {
 	case err != nil:

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -225,7 +226,7 @@ func (p past) writeRuns(b *strings.Builder) {
 		counts[r.Outcome]++
 	}
 	var words []string
-	for _, outcome := range sortedKeys(counts) {
+	for _, outcome := range slices.Sorted(maps.Keys(counts)) {
 		words = append(words, fmt.Sprintf("%d %s", counts[outcome], cmp.Or(outcome, "without an outcome")))
 	}
 	writeList(b, fmt.Sprintf("Runs: %s", strings.Join(words, ", ")), p.runs, newest, func(r live.Run) string {
@@ -287,12 +288,4 @@ func writeList[T any](b *strings.Builder, heading string, items []T, keep end, l
 func quoted(text string, most int) string {
 	lines := strings.Split(visible.Clipped(strings.TrimSpace(text), most), "\n")
 	return "  > " + strings.Join(lines, "\n  > ")
-}
-
-func sortedKeys(m map[string]int) (keys []string) {
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
 }

@@ -1,6 +1,7 @@
 package swarming
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -47,15 +48,9 @@ func Report(ctx context.Context, a *app.App, r ReportRequest) (*Reported, error)
 
 // checkpoint writes the report as the state estimate of the issue.
 func (s *session) checkpoint(ctx context.Context, r *swarm.Report, dryRun bool) (*app.Checkpointed, error) {
-	end := string(r.Ended)
-	if end == "" {
-		end = "running"
-	}
+	end := cmp.Or(string(r.Ended), "running")
 	done := fmt.Sprintf("Swarm %s of %s explored %q for %s: %s.", r.Swarm, app.Counted(r.Agents, "agent"), r.Task, app.Counted(r.Rounds, "round"), end)
-	learned := "No agent found anything."
-	if r.Conclusion != "" {
-		learned = r.Conclusion
-	}
+	learned := cmp.Or(r.Conclusion, "No agent found anything.")
 	var other []string
 	for _, idea := range r.State.Convergence.Ideas {
 		other = append(other, fmt.Sprintf("%s (%d of %d)", idea.Idea, len(idea.Supporters), r.Active))

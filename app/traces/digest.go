@@ -1,6 +1,7 @@
 package traces
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,9 +40,7 @@ type Digest struct {
 // as the summary: its first line is the summary, the rest the body. A command that
 // fails or prints nothing leaves nothing (fault.Found).
 func Digested(ctx context.Context, a *app.App, r DigestRequest) (*Digest, error) {
-	if r.Budget == 0 {
-		r.Budget = DigestBudget
-	}
+	r.Budget = cmp.Or(r.Budget, DigestBudget)
 	if r.Budget < 200 {
 		return nil, app.Usage(fmt.Sprintf("--budget: must be at least 200 characters; found %d", r.Budget), "")
 	}

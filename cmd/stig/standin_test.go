@@ -94,7 +94,7 @@ func standIn(args []string) error {
 		return change(db, file, args[1], beads.Set{Key: beads.Status, Text: "open"}, beads.Set{Key: beads.ClosedAt}, beads.Set{Key: beads.CloseReason})
 	case "export --id":
 		lines, err := linesOf(db)
-		for _, id := range strings.Split(args[2], ",") {
+		for id := range strings.SplitSeq(args[2], ",") {
 			if at := slices.IndexFunc(lines, has(id)); at >= 0 && how != "ignores" {
 				fmt.Printf("%s\n", lines[at].Bytes())
 			}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -66,10 +67,8 @@ func (w where) fill(text []byte, prefix string) error {
 // need skips a test where a kind of server is not there.
 func need(t *testing.T, kind string) {
 	t.Helper()
-	for _, k := range servers.Kinds() {
-		if k == kind {
-			return
-		}
+	if slices.Contains(servers.Kinds(), kind) {
+		return
 	}
 	servers.Need(t, kind) // says what is left out
 }

@@ -79,7 +79,7 @@ func (s *sheet) Blank() { s.text.WriteString("\n") }
 // first begins with first, all others with rest, which are as wide.
 func (s *sheet) Wrap(st style, first, rest, text string) {
 	lead := first
-	for _, paragraph := range strings.Split(strings.TrimRight(app.Visible(text), "\n"), "\n") {
+	for paragraph := range strings.SplitSeq(strings.TrimRight(app.Visible(text), "\n"), "\n") {
 		for _, line := range Wrapped(paragraph, pageWidth-visible.Columns(first)) {
 			if line == "" {
 				s.text.WriteString(strings.TrimRight(lead, " ") + "\n")
@@ -133,7 +133,7 @@ func isWide(word string) bool { return visible.Columns(word) > utf8.RuneCountInS
 // what it quotes keeps its lines.
 func (s *sheet) markdown(text string) {
 	fenced := false
-	for _, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
+	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
 		if strings.HasPrefix(line, "```") {
 			fenced = !fenced
 		}

@@ -97,10 +97,7 @@ func reportMerge(a *cli.App, m *app.Merged) {
 		a.Warn("%s: %s", w.ID, w.Message)
 	}
 	for _, c := range m.Conflicts {
-		what := c.ID
-		if what == "" {
-			what = "a line that is no issue"
-		}
+		what := cmp.Or(c.ID, "a line that is no issue")
 		fmt.Fprintf(a.Err, "stig: line %d: %s: %s\n", c.Line, app.Visible(what), app.Visible(c.Reason))
 	}
 	if len(m.Conflicts) > 0 {

@@ -1,6 +1,7 @@
 package workers
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -26,10 +27,7 @@ func swarmChoose(a *cli.App) *cobra.Command {
 			if a.JSON {
 				return a.PrintJSON("swarm-choice", chosen)
 			}
-			direction := chosen.Direction
-			if direction == "" {
-				direction = "one that nobody named yet"
-			}
+			direction := cmp.Or(chosen.Direction, "one that nobody named yet")
 			text := fmt.Sprintf("%s: %s", chosen.Kind, direction)
 			if chosen.Inhibited {
 				text += " (stop signals kept it from following)"
