@@ -84,6 +84,19 @@ func Takes(least, most int, what string) cobra.PositionalArgs {
 	}
 }
 
+// TakesCommand takes one argument, and what stands behind -- as a command.
+func TakesCommand(what string, command *[]string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if at := cmd.ArgsLenAtDash(); at >= 0 {
+			if at == len(args) {
+				return app.Usage("no command behind --", "name the program that is to be run, or leave -- out")
+			}
+			*command, args = args[at:], args[:at]
+		}
+		return Takes(1, 1, what)(cmd, args)
+	}
+}
+
 // Exclude refuses a flag together with any of the others, in our words and with
 // our exit code, which a group of the library has neither of.
 func Exclude(cmd *cobra.Command, one string, others ...string) {

@@ -3,7 +3,6 @@ package traces
 import (
 	"github.com/spf13/cobra"
 
-	"stig/app"
 	"stig/app/traces"
 	"stig/cmd/stig/cli"
 )
@@ -18,7 +17,7 @@ func DigestCommand(a *cli.App) *cobra.Command {
 			"same several times is shown once. With a command, that gets the digest on its standard\n" +
 			"input, and what it prints is left as the summary: the first line, and the text below.",
 		GroupID: "work",
-		Args:    oneBeforeDash(&r.Command),
+		Args:    cli.TakesCommand("one issue", &r.Command),
 		Example: "  stig digest demo-1\n  stig digest demo-1 -- ./summarise.sh",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.Issue = args[0]
@@ -37,19 +36,6 @@ func DigestCommand(a *cli.App) *cobra.Command {
 	cmd.Flags().IntVar(&r.Budget, "budget", traces.DigestBudget, "most characters, `N`")
 	a.Writes(cmd, &r.DryRun)
 	return cmd
-}
-
-// oneBeforeDash takes one issue, and what stands behind -- as a command.
-func oneBeforeDash(command *[]string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if at := cmd.ArgsLenAtDash(); at >= 0 {
-			if at == len(args) {
-				return app.Usage("no command behind --", "name the program that is to be run, or leave -- out")
-			}
-			*command, args = args[at:], args[:at]
-		}
-		return cli.Takes(1, 1, "one issue")(cmd, args)
-	}
 }
 
 // digestBody is a digest as data.

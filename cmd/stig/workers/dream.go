@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
 	"stig/app/actors"
 	"stig/cmd/stig/cli"
 	"stig/visible"
@@ -26,9 +25,10 @@ func DreamCommand(a *cli.App) *cobra.Command {
 			"is too long, adds or drops headings of the file, or shortens Values is refused.\n" +
 			"Without a command, and with --print, what would be given to it is printed.",
 		GroupID: "workers",
-		Args:    oneActor(&r),
+		Args:    cli.TakesCommand("one actor", &r.Command),
 		Example: "  stig dream tide --print\n  stig dream tide\n  stig dream tide -- ./summarise.sh",
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r.Name = args[0]
 			d, err := actors.Dream(cmd.Context(), a.App, r)
 			switch {
 			case err != nil:
@@ -42,23 +42,6 @@ func DreamCommand(a *cli.App) *cobra.Command {
 	cmd.Flags().BoolVar(&r.Print, "print", false, "print what the command would be given, and run nothing")
 	a.Writes(cmd, &r.DryRun)
 	return cmd
-}
-
-// oneActor takes one name, and what stands behind -- as a command.
-func oneActor(r *actors.DreamRequest) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if at := cmd.ArgsLenAtDash(); at >= 0 {
-			if at == len(args) {
-				return app.Usage("no command behind --", "name the program that is to be run, or leave -- out")
-			}
-			r.Command, args = args[at:], args[:at]
-		}
-		if err := cli.Takes(1, 1, "one actor")(cmd, args); err != nil {
-			return err
-		}
-		r.Name = args[0]
-		return nil
-	}
 }
 
 func printDream(a *cli.App, r actors.DreamRequest, d *actors.Dreamed) error {
