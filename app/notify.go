@@ -275,25 +275,16 @@ func (n Notice) Bounded() Notice {
 }
 
 // NotifyLog is where it is kept that somebody could not be told; "" for nowhere.
-func (s *workspace) NotifyLog() string {
-	if dir := cmp.Or(s.own, s.state); dir != "" {
-		return filepath.Join(dir, "notify.log")
-	}
-	return ""
-}
+func (s *workspace) NotifyLog() string { return s.kept("notify.log") }
 
 // mark is the file that says that an event was notified; "" where there is no
 // place for it.
 func (s *workspace) mark(n Notice) string {
-	dir := cmp.Or(s.own, s.state)
-	if dir == "" {
-		return ""
-	}
 	full, err := filepath.Abs(s.Store.Path) // the user's directory holds those of all stores
 	if err != nil {
 		full = s.Store.Path
 	}
-	return filepath.Join(dir, "notified", n.Event+"-"+verify.Hash(strings.Join([]string{full, n.Event, n.ID, n.fresh}, "\x00"))[:24])
+	return s.kept("notified", n.Event+"-"+verify.Hash(strings.Join([]string{full, n.Event, n.ID, n.fresh}, "\x00"))[:24])
 }
 
 // Parcel is what the process that tells of an event is given.

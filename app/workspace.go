@@ -267,11 +267,15 @@ func (s *workspace) verdicts() (kept verify.Verdicts, ok bool) {
 }
 
 // logs is the directory for whole outputs, "" where there is none.
-func (s *workspace) logs() string {
-	if dir := cmp.Or(s.own, s.state); dir != "" {
-		return filepath.Join(dir, "logs")
+func (s *workspace) logs() string { return s.kept("logs") }
+
+// kept is a place for what is no part of the work tree; "" where there is none.
+func (s *workspace) kept(names ...string) string {
+	dir := cmp.Or(s.own, s.state)
+	if dir == "" {
+		return ""
 	}
-	return ""
+	return filepath.Join(dir, filepath.Join(names...))
 }
 
 // fresh looks at the tree once, and gives what finds the verdict on criteria

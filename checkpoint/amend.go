@@ -161,9 +161,7 @@ func move(s beads.Store, tx *beads.Tx, id, parent, by string) error {
 			continue
 		}
 		if s.Place().Mode == beads.SQLite {
-			return &fault.Error{Code: fault.Refused, Path: s.Place().Name(),
-				Reason: "bd keeps these issues in a database, and puts back dependencies that go from the file alone",
-				Hint:   fmt.Sprintf("type bd update %s --parent '%s'", id, row.On)}
+			return bdPutsBack(s.Place(), fmt.Sprintf("type bd update %s --parent '%s'", id, row.On))
 		}
 		if err := tx.DropRow(id, old); err != nil {
 			return err

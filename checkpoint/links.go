@@ -68,9 +68,7 @@ func Link(ctx context.Context, s beads.Store, o beads.Options, from string, d be
 // changes nothing. Where bd keeps a database it refuses (fault.Refused).
 func Unlink(ctx context.Context, s beads.Store, o beads.Options, from string, d beads.Dep) (*Linked, error) {
 	if s.Place().Mode == beads.SQLite {
-		return nil, &fault.Error{Code: fault.Refused, Path: s.Place().Name(),
-			Reason: "bd keeps these issues in a database, and puts back dependencies that go from the file alone",
-			Hint:   fmt.Sprintf("type bd dep remove %s %s", from, d.On)}
+		return nil, bdPutsBack(s.Place(), fmt.Sprintf("type bd dep remove %s %s", from, d.On))
 	}
 	var linked *Linked
 	lines, err := s.Edit(ctx, o, func(tx *beads.Tx) error {
@@ -153,6 +151,11 @@ func oddDeps(f *beads.Snapshot, rows []beads.Dep) (list []string) {
 		}
 	}
 	return list
+}
+
+func bdPutsBack(p beads.Place, hint string) error {
+	return &fault.Error{Code: fault.Refused, Path: p.Name(), Hint: hint,
+		Reason: "bd keeps these issues in a database, and puts back dependencies that go from the file alone"}
 }
 
 func usesDep(f *beads.Snapshot, kind string) bool {

@@ -135,11 +135,12 @@ func (a Actor) addressed(to []string) string {
 	return ""
 }
 
+func byTime(a, b Item) int {
+	return cmp.Or(a.At.Compare(b.At), strings.Compare(a.Issue, b.Issue), strings.Compare(a.ID, b.ID))
+}
+
 // grouped sorts items: the oldest first, those of an issue together.
 func grouped(items []Item) []Item {
-	byTime := func(a, b Item) int {
-		return cmp.Or(a.At.Compare(b.At), strings.Compare(a.Issue, b.Issue), strings.Compare(a.ID, b.ID))
-	}
 	arrange.Sort(items, byTime)
 	place := map[string]int{}
 	for i, item := range items {

@@ -2,7 +2,6 @@ package inbox
 
 import (
 	"bytes"
-	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -293,10 +292,7 @@ func (s *search) answers(i int, closed time.Time, record *beads.Record) {
 
 // items are what was found and concerns the actor, with what is acknowledged.
 func (s *search) items() []Item {
-	order := func(a, b found) int {
-		return cmp.Or(a.At.Compare(b.At), strings.Compare(a.Issue, b.Issue), strings.Compare(a.ID, b.ID))
-	}
-	arrange.Stable(s.found, order)
+	arrange.Stable(s.found, func(a, b found) int { return byTime(a.Item, b.Item) })
 	list, named := []Item{}, map[string]bool{}
 	for _, f := range s.found {
 		toOwn := slices.ContainsFunc(f.re, func(name string) bool { return s.wrote[name] })

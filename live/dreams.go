@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"time"
 )
@@ -54,15 +52,8 @@ func (p Place) RecordDream(d Dreamt) error {
 }
 
 // ForgetDreams removes what is known of the dreams of an actor.
-func (p Place) ForgetDreams(name string) (err error) {
-	for _, dir := range p.dirs() {
-		for _, path := range []string{p.dreamFile(name), p.dreamFile(name) + ".lock"} {
-			if e := os.Remove(filepath.Join(dir, path)); e != nil && !errors.Is(e, fs.ErrNotExist) {
-				err = errors.Join(err, e)
-			}
-		}
-	}
-	return err
+func (p Place) ForgetDreams(name string) error {
+	return p.remove(p.dreamFile(name), p.dreamFile(name)+".lock")
 }
 
 func (p Place) dreamFile(name string) string {

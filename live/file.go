@@ -47,6 +47,18 @@ func (p Place) Unreadable() (paths []string) {
 	return paths
 }
 
+// remove removes files of these names, wherever they are.
+func (p Place) remove(names ...string) (err error) {
+	for _, dir := range p.dirs() {
+		for _, name := range names {
+			if e := os.Remove(filepath.Join(dir, name)); e != nil && !errors.Is(e, fs.ErrNotExist) {
+				err = errors.Join(err, e)
+			}
+		}
+	}
+	return err
+}
+
 func replaceJSON(path string, v any) error {
 	text, err := json.Marshal(v)
 	if err != nil {

@@ -3,7 +3,6 @@ package live
 import (
 	"cmp"
 	"errors"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -135,13 +134,7 @@ func (p Place) forgetPresence(name string, still func(Presence) bool) error {
 		if one, _ := p.Presence(name); !still(one) {
 			return nil
 		}
-		var err error
-		for _, d := range p.dirs() {
-			if e := os.Remove(filepath.Join(d, p.presenceFile(name))); e != nil && !errors.Is(e, fs.ErrNotExist) {
-				err = errors.Join(err, e)
-			}
-		}
-		return errors.Join(err, os.Remove(filepath.Join(dir, p.presenceFile(name)+".lock")))
+		return errors.Join(p.remove(p.presenceFile(name)), os.Remove(filepath.Join(dir, p.presenceFile(name)+".lock")))
 	})
 }
 

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -150,15 +149,11 @@ func (p Place) UnsignSwarm(issue string, self process.ID) error {
 }
 
 // ForgetSwarmRound removes the running round on an issue.
-func (p Place) ForgetSwarmRound(issue string) (err error) {
+func (p Place) ForgetSwarmRound(issue string) error {
 	if p.Documents != nil {
 		return p.drop(entryName(swarmEntries, issue), func(Entry) bool { return true })
 	}
-	for _, dir := range p.dirs() {
-		if e := os.Remove(filepath.Join(dir, p.swarmFile(issue))); e != nil && !errors.Is(e, os.ErrNotExist) {
-			err = errors.Join(err, e)
-		}
-	}
+	err := p.remove(p.swarmFile(issue))
 	if err == nil || p.shared == "" {
 		return err
 	}

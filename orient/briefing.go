@@ -246,10 +246,8 @@ type Step struct {
 // The sizes below are what a reader would miss, in characters; the Markdown
 // around it is not counted, so a cut frees at least this much.
 
-func (r Ref) size() int     { return utf8.RuneCountInString(r.ID + r.Title + r.Status) }
-func (r Related) size() int { return r.Ref.size() }
-func (b Blocker) size() int { return b.Ref.size() }
-func (i Item) size() int    { return utf8.RuneCountInString(i.From + i.Text) }
+func (r Ref) size() int  { return utf8.RuneCountInString(r.ID + r.Title + r.Status) }
+func (i Item) size() int { return utf8.RuneCountInString(i.From + i.Text) }
 
 func (d Dependency) size() int {
 	return utf8.RuneCountInString(d.ID + d.Title + d.CloseReason + d.Checkpoint + d.Learned + d.Ran)

@@ -107,10 +107,7 @@ func (b *Briefing) traces(w *page) {
 	}
 	w.heading("Left here, newest last")
 	for _, l := range b.Traces {
-		w.blank()
-		w.line(l.about() + ":")
-		w.blank()
-		w.quote(l.Text)
+		w.said(l.about(), l.Text)
 	}
 }
 

@@ -54,6 +54,14 @@ func (p *page) quoted(heading, text string) {
 	}
 }
 
+// said is one of several texts of others, below a line about it.
+func (p *page) said(about, text string) {
+	p.blank()
+	p.line(about + ":")
+	p.blank()
+	p.quote(text)
+}
+
 // quote sets somebody else's text apart.
 func (p *page) quote(text string) {
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\r\n"), "\n") {

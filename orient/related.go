@@ -123,10 +123,7 @@ func (b *Briefing) comments(w *page) {
 	}
 	w.heading("Comments, newest last")
 	for _, c := range b.Comments {
-		w.blank()
-		w.line(c.About() + ":")
-		w.blank()
-		w.quote(c.Text)
+		w.said(c.About(), c.Text)
 	}
 }
 
