@@ -275,7 +275,7 @@ type App struct {
 
 	Ctx     context.Context // of the command that runs
 	Running string          // its name
-	Journal *journal        // of its edits; nil before a store is opened
+	journal *journal        // of its edits; nil before a store is opened
 
 	misconfigured bool // and the user was told
 

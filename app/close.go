@@ -48,8 +48,8 @@ func (a *App) Close(ctx context.Context, ids []string, o CloseOptions, each func
 		return nil, err
 	}
 	for _, id := range ids {
-		candidate, err := checkpoint.Closable(ctx, c.Store, c.Edit, id, c.closing, c.Rules)
-		if refused, ok := fault.As(err, fault.Refused); ok && c.Site.Store.Mode == beads.Export {
+		candidate, err := checkpoint.Closable(ctx, c.store, c.edit, id, c.closing, c.rules)
+		if refused, ok := fault.As(err, fault.Refused); ok && c.site.store.Mode == beads.Export {
 			refused.Hint = c.byTracker(id)
 		}
 		f := Finding{Id: id, DryRun: o.DryRun, Err: err}
@@ -62,9 +62,9 @@ func (a *App) Close(ctx context.Context, ids []string, o CloseOptions, each func
 		if err == nil {
 			c.close(ctx, candidate, &f)
 			if f.Closed != nil && !o.DryRun {
-				a.warnOfStranded(ctx, c.Site.Store, f.Id)
+				a.warnOfStranded(ctx, c.site.store, f.Id)
 			}
-			a.notify(ctx, c.Site.Store, c.Edit.Now, f.notices(signals.Day(c.Edit.Now)))
+			a.notify(ctx, c.site.store, c.edit.Now, f.notices(signals.Day(c.edit.Now)))
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -109,11 +109,11 @@ func (o *CloseOptions) check(ids []string) error {
 type closer struct {
 	CloseOptions
 	app     *App
-	Site    *workspace
-	Store   beads.Store
-	Edit    beads.Options
+	site    *workspace
+	store   beads.Store
+	edit    beads.Options
 	closing checkpoint.Closing // its evidence is a waiver or still to come
-	Rules   checkpoint.Rules
+	rules   checkpoint.Rules
 }
 
 func (a *App) closer(ctx context.Context, o CloseOptions) (*closer, error) {
@@ -121,8 +121,8 @@ func (a *App) closer(ctx context.Context, o CloseOptions) (*closer, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &closer{CloseOptions: o, app: a, Store: store, Edit: edit, Rules: a.writeRules(edit.Now)}
-	if c.Site, err = a.Workspace(ctx, store.Place()); err != nil {
+	c := &closer{CloseOptions: o, app: a, store: store, edit: edit, rules: a.writeRules(edit.Now)}
+	if c.site, err = a.Workspace(ctx, store.Place()); err != nil {
 		return nil, err
 	}
 	c.closing.Reason, c.closing.Despite = o.Reason, o.Despite
@@ -182,7 +182,7 @@ func (c *closer) close(ctx context.Context, candidate *checkpoint.Candidate, f *
 		f.Closed = candidate.Closed(c.Reason)
 		return
 	}
-	f.Trial = c.app.trial(ctx, c.Site, f.Id, candidate.Criteria)
+	f.Trial = c.app.trial(ctx, c.site, f.Id, candidate.Criteria)
 	closing := c.closing
 	if waiver, waived := closing.Evidence.(verify.Waiver); waived {
 		closing.Evidence, f.Err = c.tried(ctx, f.Trial, waiver)
@@ -202,7 +202,7 @@ func (c *closer) close(ctx context.Context, candidate *checkpoint.Candidate, f *
 		closing.Evidence = f.Trial.Verdict
 	}
 	closing.Edited = f.Trial.Edited
-	f.Closed, f.Err = checkpoint.Close(ctx, c.Store, c.Edit, f.Id, closing, c.Rules)
+	f.Closed, f.Err = checkpoint.Close(ctx, c.store, c.edit, f.Id, closing, c.rules)
 }
 
 // tried runs what can be run before it is waived: what passes needs no waiver, and what
@@ -231,7 +231,7 @@ func (c *closer) verdict(ctx context.Context, t *Trial) error {
 	if !t.Asks() {
 		return nothingToRun(t)
 	}
-	fresh, err := c.Site.fresh(ctx)
+	fresh, err := c.site.fresh(ctx)
 	if err != nil {
 		return err
 	}
@@ -263,10 +263,10 @@ func (a *App) Gate(ctx context.Context, id string, o CloseOptions) (*Gated, erro
 		return nil, err
 	}
 	g := &Gated{closer: c}
-	if g.candidate, err = checkpoint.Closable(ctx, c.Store, c.Edit, id, c.closing, c.Rules); err != nil {
+	if g.candidate, err = checkpoint.Closable(ctx, c.store, c.edit, id, c.closing, c.rules); err != nil {
 		return nil, err
 	}
-	g.trial = a.trial(ctx, c.Site, g.candidate.ID, g.candidate.Criteria)
+	g.trial = a.trial(ctx, c.site, g.candidate.ID, g.candidate.Criteria)
 	return g, errors.Join(c.verdict(ctx, g.trial), g.trial.Settle())
 }
 
@@ -302,18 +302,18 @@ func (g *Gated) Close(ctx context.Context) (*checkpoint.Closed, error) {
 		closing.Evidence = g.waiver
 	}
 	f := Finding{Id: g.candidate.ID, Trial: g.trial}
-	if f.Closed, f.Err = checkpoint.Close(ctx, c.Store, c.Edit, f.Id, closing, c.Rules); f.Err != nil {
+	if f.Closed, f.Err = checkpoint.Close(ctx, c.store, c.edit, f.Id, closing, c.rules); f.Err != nil {
 		return nil, f.Err
 	}
-	c.app.notify(ctx, c.Site.Store, c.Edit.Now, f.notices(signals.Day(c.Edit.Now)))
+	c.app.notify(ctx, c.site.store, c.edit.Now, f.notices(signals.Day(c.edit.Now)))
 	return f.Closed, nil
 }
 
 // ask puts a failure to a person, and reports whether it was not asked before.
 func (c *closer) ask(ctx context.Context, t *Trial) (bool, error) {
-	_, err := checkpoint.Escalate(ctx, c.Store, c.Edit, t.Id, checkpoint.Question{
+	_, err := checkpoint.Escalate(ctx, c.store, c.edit, t.Id, checkpoint.Question{
 		Text: failureText(t.Verdict), By: c.closing.Actor, Evidence: c.app.Config.Signals.Evidence,
-	}, c.Rules)
+	}, c.rules)
 	if fault.Is(err, fault.Conflict) {
 		c.app.Note("%s", err)
 		return false, nil

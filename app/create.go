@@ -169,7 +169,7 @@ func (a *App) Printed(id string, err error) error {
 		return &fault.Error{Code: fault.Store, ID: id, Reason: fmt.Sprintf("was created, but could not be printed: %v", err),
 			Hint: "do not create it again; type stig show " + id, Err: err}
 	}
-	a.Journal.told()
+	a.journal.told()
 	return nil
 }
 

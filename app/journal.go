@@ -22,7 +22,7 @@ import (
 type journal struct {
 	app    *App
 	ctx    context.Context
-	Undoes []string      // records that the edits of this run take back
+	undoes []string      // records that the edits of this run take back
 	last   *live.Pending // the latest edit of this run
 	warned bool          // that an edit is not in the journal, the user was told
 
@@ -172,7 +172,7 @@ func (e *entry) begin(changes []beads.Change) {
 		e.app.WarnOfShared(err)
 	}
 	pending, err := place.Begin(live.Record{
-		At: e.options.Now, Actor: actor, Command: cmp.Or(e.app.Running, "stig"), Undoes: e.Undoes, Changes: recorded(changes),
+		At: e.options.Now, Actor: actor, Command: cmp.Or(e.app.Running, "stig"), Undoes: e.undoes, Changes: recorded(changes),
 	})
 	if err != nil {
 		e.warn(err)

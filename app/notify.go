@@ -241,7 +241,7 @@ func (a *App) Whom(ctx context.Context, s *workspace) (Notifications, error) {
 // holdsStore reports whether the store, beside which the configuration lies, is
 // in the repository that trust is given to: --store can name any other.
 func (a *App) holdsStore(ctx context.Context, s *workspace) (bool, error) {
-	holder, err := realPath(filepath.Dir(s.Store.Dir))
+	holder, err := realPath(filepath.Dir(s.store.Dir))
 	if err != nil {
 		return false, err
 	}
@@ -280,9 +280,9 @@ func (s *workspace) NotifyLog() string { return s.kept("notify.log") }
 // mark is the file that says that an event was notified; "" where there is no
 // place for it.
 func (s *workspace) mark(n Notice) string {
-	full, err := filepath.Abs(s.Store.Path) // the user's directory holds those of all stores
+	full, err := filepath.Abs(s.store.Path) // the user's directory holds those of all stores
 	if err != nil {
-		full = s.Store.Path
+		full = s.store.Path
 	}
 	return s.kept("notified", n.Event+"-"+verify.Hash(strings.Join([]string{full, n.Event, n.ID, n.fresh}, "\x00"))[:24])
 }

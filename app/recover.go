@@ -260,9 +260,9 @@ func (a *App) Undo(ctx context.Context, count int, dryRun bool) (*Undone, error)
 		if len(records) < count {
 			return journal, nil, Usage(fmt.Sprintf("undo: %s has %s to undo here; %d asked for", actor, Counted(len(records), "edit"), count), "type stig log --actor "+actor+" to see them")
 		}
-		u.Edits, a.Journal.Undoes = []Logged{}, nil
+		u.Edits, a.journal.undoes = []Logged{}, nil
 		for _, r := range records {
-			a.Journal.Undoes = append(a.Journal.Undoes, r.Seq)
+			a.journal.undoes = append(a.journal.undoes, r.Seq)
 			u.Edits = append(u.Edits, loggedOf(r, nil))
 		}
 		return journal, records, nil
@@ -277,7 +277,7 @@ func (a *App) Undo(ctx context.Context, count int, dryRun bool) (*Undone, error)
 // recordUndone writes to the journal that edits are taken back of which nothing was left:
 // the next undo is about the ones before.
 func (a *App) recordUndone(place live.Place, now time.Time, actor string) error {
-	pending, err := place.Begin(live.Record{At: now, Actor: actor, Command: a.Running, Undoes: a.Journal.Undoes})
+	pending, err := place.Begin(live.Record{At: now, Actor: actor, Command: a.Running, Undoes: a.journal.undoes})
 	if err != nil {
 		return err
 	}

@@ -100,7 +100,7 @@ func TestFreshKeepsNothing(t *testing.T) {
 	}
 	write(".stig.cue", "signals: evidence: false\n")
 	run := a.Fresh(t.Context(), "test")
-	if run.Journal != nil || run.Schema.Narrowed() || hasEvidence(run) {
+	if run.journal != nil || run.Schema.Narrowed() || hasEvidence(run) {
 		t.Error("a run keeps what another one left")
 	}
 }

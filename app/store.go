@@ -214,10 +214,10 @@ func (a *App) BD() bd.Program {
 
 // edits is the journal of this run.
 func (a *App) edits() *journal {
-	if a.Journal == nil {
-		a.Journal = &journal{app: a, ctx: a.Ctx}
+	if a.journal == nil {
+		a.journal = &journal{app: a, ctx: a.Ctx}
 	}
-	return a.Journal
+	return a.journal
 }
 
 // file is the file of the store at a place.

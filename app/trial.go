@@ -87,7 +87,7 @@ func notRun(id, reason, hint string) error {
 func nothingToRun(t *Trial) error {
 	reason, hint := "nothing in its acceptance criteria can be run", "put such a block into them with stig edit "+t.Id+" --acceptance -"
 	waive := "stig close " + t.Id + " --reason … --waive WHY"
-	if t.Site.Store.Mode == beads.Export {
+	if t.Site.store.Mode == beads.Export {
 		hint, waive = "write such a block into its criteria", waiveByTracker(t.Id, "WHAT", "WHY", "NAME")
 	}
 	if len(t.criteria) == 0 {
@@ -175,7 +175,7 @@ func (a *App) job(ctx context.Context, t *Trial, o TrialOptions) (verify.Job, er
 	if j.Deadline, err = limit(o.Deadline, a.Config.Gate.Deadline); err != nil {
 		return j, err
 	}
-	if j.Without, err = jsonl.Touched(t.Site.Store); err != nil {
+	if j.Without, err = jsonl.Touched(t.Site.store); err != nil {
 		return j, err
 	}
 	j.Actor, err = a.ActorName(ctx)
@@ -246,8 +246,8 @@ func (a *App) Verify(ctx context.Context, r VerifyRequest) (Finding, error) {
 	if err := errors.Join(ctx.Err(), t.Settle()); err != nil {
 		return Finding{}, err
 	}
-	a.renewOwn(ctx, t.Site.Store, t.Id, now)
-	a.notify(ctx, t.Site.Store, now, f.notices(signals.Day(now)))
+	a.renewOwn(ctx, t.Site.store, t.Id, now)
+	a.notify(ctx, t.Site.store, now, f.notices(signals.Day(now)))
 	return f, nil
 }
 

@@ -29,7 +29,7 @@ import (
 
 // workspace is where criteria are run, and where what came of it is kept.
 type workspace struct {
-	Store beads.Place
+	store beads.Place
 	root  string     // the directory that checks run in
 	place git.Place  // the repository that root is in, the zero value for none
 	git   git.Client // in root
@@ -56,7 +56,7 @@ func (a *App) Workspace(ctx context.Context, store beads.Place) (*workspace, err
 			return nil, err
 		}
 	}
-	s := &workspace{Store: store, state: a.StateDir()}
+	s := &workspace{store: store, state: a.StateDir()}
 	if s.place, err = a.PlaceOf(ctx, here); err != nil {
 		return nil, err
 	}
@@ -169,7 +169,7 @@ func (a *App) standing(ctx context.Context, s *workspace) (standing, error) {
 	if !ok {
 		return standing{}, nil
 	}
-	settings, words, err := a.reaches(s.Store)
+	settings, words, err := a.reaches(s.store)
 	if errors.Is(err, errConfig) {
 		settings, err = grant.Settings, nil // nothing of it counts, and others say so
 	}
@@ -262,7 +262,7 @@ func (s *workspace) verdicts() (kept verify.Verdicts, ok bool) {
 	if s.own == "" {
 		return verify.Verdicts{}, false
 	}
-	place, err := live.At(s.Store.Path)
+	place, err := live.At(s.store.Path)
 	return verify.Verdicts{Dir: filepath.Join(s.own, "verdicts", filepath.FromSlash(place.Store))}, err == nil
 }
 
@@ -289,7 +289,7 @@ func (s *workspace) fresh(ctx context.Context) (func(id string, c criteria.Crite
 	if _, err := os.Stat(kept.Dir); errors.Is(err, fs.ErrNotExist) {
 		return none, nil
 	}
-	without, err := jsonl.Touched(s.Store)
+	without, err := jsonl.Touched(s.store)
 	if err != nil {
 		return nil, err
 	}
@@ -302,10 +302,10 @@ func (s *workspace) fresh(ctx context.Context) (func(id string, c criteria.Crite
 
 // edited compares criteria with those that are committed.
 func (a *App) edited(ctx context.Context, s *workspace, id string, c criteria.Criteria) (*checkpoint.Edited, error) {
-	if s.Store.File() == "" {
+	if s.store.File() == "" {
 		return nil, nil
 	}
-	repo, path, err := a.Git(s.Store)
+	repo, path, err := a.Git(s.store)
 	if err != nil {
 		return nil, err
 	}
@@ -384,7 +384,7 @@ func (a *App) trustHere(ctx context.Context) (trust verify.Trust, grant verify.G
 	if grant.By, err = a.ActorName(ctx); err != nil {
 		return trust, grant, err
 	}
-	if grant.Settings, _, err = a.reaches(s.Store); err != nil {
+	if grant.Settings, _, err = a.reaches(s.store); err != nil {
 		return trust, grant, err
 	}
 	if had, ok := trust.At(grant.Root); a.ByPerson(grant.By) {
@@ -425,7 +425,7 @@ func (a *App) belowRun() bool {
 // agreeToActors has a grant know what the files of actors have run. A file with a
 // mistake runs nothing, and is asked about when it is right.
 func (a *App) agreeToActors(s *workspace, grant *verify.Grant) {
-	root := filepath.Dir(s.Store.Dir)
+	root := filepath.Dir(s.store.Dir)
 	names, err := profile.Names(root)
 	for _, name := range names {
 		p, bad := profile.Load(root, name)

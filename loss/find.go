@@ -37,7 +37,7 @@ type Gone struct {
 	diff.Edit
 	Hidden     bool // the journal keeps a hash of Was alone, for it holds a credential
 	Journalled bool // the journal has Was already: stig wrote it, or another session missed it
-	Replaced   bool // another value stands in its place; a loss if stig wrote Was, and had written over Now
+	replaced   bool // another value stands in its place; a loss if stig wrote Was, and had written over Now
 	dated      bool // the issue has a later date than when stig left it: somebody wrote Now on purpose
 }
 
@@ -78,7 +78,7 @@ func find(q question) (found Found, err error) {
 	if q.Past != nil {
 		err = found.weigh(f)
 	}
-	found.Gone = slices.DeleteFunc(found.Gone, func(g Gone) bool { return g.Replaced && g.dated })
+	found.Gone = slices.DeleteFunc(found.Gone, func(g Gone) bool { return g.replaced && g.dated })
 	return found, err
 }
 
@@ -169,9 +169,9 @@ func (f *finder) gone(id string) (list []Gone) {
 		if own || e.Kind == diff.Key && e.Name == string(beads.Status) && now.Text(beads.Status) == closed {
 			continue // closed issues have a list of their own
 		}
-		g := Gone{ID: id, Edit: e, Replaced: !counts(e, now)}
-		g.Journalled = g.Replaced || f.seen[id][part] == e.Was
-		g.dated = g.Replaced && f.dated(id, now)
+		g := Gone{ID: id, Edit: e, replaced: !counts(e, now)}
+		g.Journalled = g.replaced || f.seen[id][part] == e.Was
+		g.dated = g.replaced && f.dated(id, now)
 		list = append(list, g)
 	}
 	return list
@@ -224,7 +224,7 @@ func (f *finder) goneSinceWritten(id string) (list []Gone) {
 		case counts(e, now):
 			list = append(list, Gone{ID: id, Edit: e, Journalled: true})
 		case !c.Hash && !part.Same(c.Now):
-			list = append(list, Gone{ID: id, Edit: e, Journalled: true, Replaced: true, dated: f.dated(id, now)})
+			list = append(list, Gone{ID: id, Edit: e, Journalled: true, replaced: true, dated: f.dated(id, now)})
 		}
 	}
 	return list

@@ -130,7 +130,7 @@ func TestFind(t *testing.T) {
 			if g.Journalled {
 				line += ", journalled"
 			}
-			if g.Replaced {
+			if g.replaced {
 				line += ", replaced"
 			}
 			got = append(got, line)

@@ -45,7 +45,7 @@ func (found *Found) weigh(f *finder) error {
 		return is[c.ID] != nil && is[c.ID].Text(beads.Status) == closed
 	})
 	for _, g := range brought {
-		if !g.Replaced && !holds(was, g) && !holds(seen, g) {
+		if !g.replaced && !holds(was, g) && !holds(seen, g) {
 			found.Gone = append(found.Gone, g)
 		}
 	}
@@ -72,7 +72,7 @@ func (f *finder) lostInMerge(ids []string) (lost func(Gone) bool, err error) {
 	ours, base, err := f.Past.Merge()
 	mine, start := issuesIn(ours, ids), issuesIn(base, ids)
 	return func(g Gone) bool {
-		g.Replaced = g.Kind != diff.Issue
+		g.replaced = g.Kind != diff.Issue
 		return holds(mine, g) && !holds(start, g)
 	}, err
 }
@@ -85,5 +85,5 @@ func holds(issues map[string]*beads.Record, g Gone) bool {
 		return r != nil
 	}
 	part, there := diff.Find(diff.Parts(r), g.Kind, g.Name)
-	return there && (!g.Replaced || part.Same(g.Was))
+	return there && (!g.replaced || part.Same(g.Was))
 }

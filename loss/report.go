@@ -17,9 +17,9 @@ const most = 10
 // Report says what is gone and what was closed, and what to type; "" for nothing.
 func (f Found) Report(s beads.Place) string {
 	var text strings.Builder
-	gone := slices.DeleteFunc(slices.Clone(f.Gone), func(g Gone) bool { return g.Replaced })
+	gone := slices.DeleteFunc(slices.Clone(f.Gone), func(g Gone) bool { return g.replaced })
 	list(&text, filepath.Base(s.Path)+": another program than stig wrote it, and it lost", gone)
-	replaced := slices.DeleteFunc(slices.Clone(f.Gone), func(g Gone) bool { return !g.Replaced })
+	replaced := slices.DeleteFunc(slices.Clone(f.Gone), func(g Gone) bool { return !g.replaced })
 	list(&text, filepath.Base(s.Path)+": older values are back in the place of what stig wrote", replaced)
 	if len(f.Gone) > 0 {
 		text.WriteString("hint: type " + putBack(s, f.Gone) + "\n")
