@@ -36,7 +36,10 @@ func Flaw(name string) string {
 
 // Slug is a person's name in the characters that a session's name has: a-z, 0-9 and
 // the hyphen; "" where none of the name is left.
-func Slug(person string) string { return strings.Trim(cut(plain(person), ownerSize), "-") }
+func Slug(person string) string {
+	name := plain(person)
+	return strings.Trim(name[:min(len(name), ownerSize)], "-")
+}
 
 // plain is a text in small letters, with a hyphen for each run of other characters.
 func plain(text string) string {
@@ -51,8 +54,6 @@ func plain(text string) string {
 	}
 	return strings.TrimRight(b.String(), "-")
 }
-
-func cut(text string, size int) string { return text[:min(len(text), size)] }
 
 // Session names a session of a person by its host and its id: by as much of the id as
 // tells it from the names that are taken. owner is a Slug.

@@ -183,7 +183,7 @@ func (s *database) flush(ctx context.Context) error {
 	const unwritten = "nothing was written, for bd does not answer"
 	ctx, done := s.bd.limited(ctx)
 	defer done()
-	status, err := s.bd.run(ctx, s.Place(), "sync", "--status")
+	status, err := s.bd.Run(ctx, s.Place(), "sync", "--status")
 	if err != nil {
 		return unanswered(ctx, s.Place(), unwritten, err)
 	}
@@ -198,7 +198,7 @@ func (s *database) flush(ctx context.Context) error {
 		return nil
 	}
 	for _, how := range []string{"--import-only", "--flush-only"} {
-		result, err := s.bd.run(ctx, s.Place(), "sync", how)
+		result, err := s.bd.Run(ctx, s.Place(), "sync", how)
 		if err != nil {
 			return unanswered(ctx, s.Place(), unwritten, err)
 		}
@@ -245,12 +245,12 @@ func (s *database) takeUp(ctx context.Context, changes []beads.Change) error {
 	ctx, done := s.bd.limited(ctx)
 	defer done()
 	const written = "written, but bd does not say whether it took it up"
-	taken, err := s.bd.run(ctx, s.Place(), "sync", "--import-only")
+	taken, err := s.bd.Run(ctx, s.Place(), "sync", "--import-only")
 	if err != nil {
 		return unanswered(ctx, s.Place(), written, err)
 	}
 	for _, argv := range retold(changes) {
-		answer, err := s.bd.run(ctx, s.Place(), argv...)
+		answer, err := s.bd.Run(ctx, s.Place(), argv...)
 		if err != nil {
 			return unanswered(ctx, s.Place(), written, err)
 		}
@@ -359,18 +359,13 @@ func (b Program) patient(ctx context.Context) (context.Context, context.CancelFu
 	return b.limited(ctx)
 }
 
-// Run starts bd on a store, for what no edit does.
-func (b Program) Run(ctx context.Context, p beads.Place, argv ...string) (process.Result, error) {
-	return b.run(ctx, p, argv...)
-}
-
-// run starts bd on this very store, and not by way of its daemon, whose
+// Run starts bd on this very store, and not by way of its daemon, whose
 // answers may lag.
-func (b Program) run(ctx context.Context, p beads.Place, argv ...string) (process.Result, error) {
+func (b Program) Run(ctx context.Context, p beads.Place, argv ...string) (process.Result, error) {
 	return b.start(ctx, p, nil, argv...)
 }
 
-// start is run with a standard input. A server of bd's that does not run stays so.
+// start is Run with a standard input. A server of bd's that does not run stays so.
 func (b Program) start(ctx context.Context, p beads.Place, stdin []byte, argv ...string) (process.Result, error) {
 	dir, err := filepath.Abs(p.Dir)
 	if err != nil {
@@ -410,7 +405,7 @@ func (s *database) missingInBD(ctx context.Context, changes []beads.Change) (str
 	if list := strings.Join(ids, ","); len(list) <= longestArgument {
 		argv = append(argv, "--id", list)
 	}
-	result, err := s.bd.run(ctx, s.Place(), argv...)
+	result, err := s.bd.Run(ctx, s.Place(), argv...)
 	if err != nil {
 		return "", err
 	}

@@ -103,7 +103,7 @@ func (s *dolt) export(ctx context.Context) ([]byte, error) {
 		return nil, &fault.Error{Code: fault.Store, Path: s.place.Dir, Reason: "bd keeps the issues in Dolt (" + s.where.Where() + "), and no bd is on PATH to read them",
 			Hint: "install bd 1.0 or later, and run the command again"}
 	}
-	result, err := s.bd.run(ctx, s.place, "export")
+	result, err := s.bd.Run(ctx, s.place, "export")
 	if err == nil && result.Exit != 0 {
 		err = errors.New(strings.TrimSpace(said(result)))
 	}

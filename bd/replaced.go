@@ -151,7 +151,7 @@ func (s embedded) replaced(ctx context.Context, writes []write) (list []replacem
 }
 
 func (s embedded) history(ctx context.Context, id string) (list []past, err error) {
-	result, err := s.bd.run(ctx, s.place, "history", id, "--json", "--limit=50")
+	result, err := s.bd.Run(ctx, s.place, "history", id, "--json", "--limit=50")
 	if err != nil {
 		return nil, err
 	}

@@ -168,7 +168,7 @@ func RecordIn(text []byte, id string) *Record {
 		line, rest, _ := bytes.Cut(text, []byte{'\n'})
 		text = rest
 		_, line = trimLine(line, first)
-		if !startsWithID(line, id) {
+		if firstID(line) != id { // read no farther than that, which is what makes a long history quick
 			continue
 		}
 		if r, bad := parseRecord(line); bad == nil && r.Text(ID) == id {
@@ -177,10 +177,6 @@ func RecordIn(text []byte, id string) *Record {
 	}
 	return found
 }
-
-// startsWithID reports whether the first "id" of a line is this one. It reads
-// no farther, which is what makes a long history quick.
-func startsWithID(line []byte, id string) bool { return firstID(line) == id }
 
 // firstID is the first "id" of a line, "" where there is none.
 func firstID(line []byte) string {

@@ -40,14 +40,13 @@ func PrepareCommit(ctx context.Context, p beads.Place, env []string) (commit fun
 	}
 	c := &committer{path: path, git: git.Client{Dir: filepath.Dir(path), Env: env}}
 	for _, check := range []struct {
-		argv    []string
-		refuses func(exit int) bool
-		reason  string
-		hint    string
+		argv         []string
+		passes       bool // it is to end with 0, or else not to
+		reason, hint string
 	}{
-		{[]string{"rev-parse", "--show-toplevel"}, failed, "the store is in no git repository", "leave --commit out, or type git init"},
-		{[]string{"var", "GIT_COMMITTER_IDENT"}, failed, "git does not know who commits", "type git config user.name NAME and git config user.email ADDRESS"},
-		{[]string{"rev-parse", "--quiet", "--verify", "MERGE_HEAD"}, succeeded, "a merge is under way, and git commits nothing else meanwhile", "finish the merge, or leave --commit out"},
+		{[]string{"rev-parse", "--show-toplevel"}, true, "the store is in no git repository", "leave --commit out, or type git init"},
+		{[]string{"var", "GIT_COMMITTER_IDENT"}, true, "git does not know who commits", "type git config user.name NAME and git config user.email ADDRESS"},
+		{[]string{"rev-parse", "--quiet", "--verify", "MERGE_HEAD"}, false, "a merge is under way, and git commits nothing else meanwhile", "finish the merge, or leave --commit out"},
 	} {
 		result, err := c.git.Run(ctx, check.argv...)
 		if err != nil {
@@ -56,7 +55,7 @@ func PrepareCommit(ctx context.Context, p beads.Place, env []string) (commit fun
 		if err := git.Foreign(result); err != nil {
 			return nil, err
 		}
-		if check.refuses(result.Exit) {
+		if (result.Exit == 0) != check.passes {
 			return nil, usage(fmt.Sprintf("%s: cannot commit: %s", p.Path, check.reason), check.hint)
 		}
 	}
@@ -66,9 +65,6 @@ func PrepareCommit(ctx context.Context, p beads.Place, env []string) (commit fun
 	}
 	return c.commit, err
 }
-
-func failed(exit int) bool    { return exit != 0 }
-func succeeded(exit int) bool { return exit == 0 }
 
 func (c *committer) commit(ctx context.Context, id string) (string, error) {
 	// One after the other: of two at once git refuses one, or finds its change committed.

@@ -79,7 +79,7 @@ func (osDisk) list(dir string) (listing, error)    { return listDir(dir) }
 func (osDisk) exchange(a, b string) error   { return exchange(a, b) }
 func (osDisk) rename(from, to string) error { return textfile.Rename(from, to) }
 func (osDisk) remove(path string) error     { return os.Remove(path) }
-func (osDisk) syncDir(path string) error    { return syncDir(path) }
+func (osDisk) syncDir(path string) error    { return SyncDir(path) }
 
 type osTemp struct{ *os.File }
 

@@ -264,6 +264,3 @@ func LockFile(path string, wait time.Duration) (unlock func() error, err error) 
 // order in which they came. Closing the file releases it, when the programs have ended
 // too that got it from us.
 func LockUntil(ctx context.Context, path string) (*os.File, error) { return lock(ctx, path, path) }
-
-// SyncDir makes the names in a directory last through a crash.
-func SyncDir(path string) error { return syncDir(path) }

@@ -55,8 +55,8 @@ func keepOwner(f *os.File, of fs.FileInfo) error {
 	return err
 }
 
-// syncDir makes renames in a directory last through a crash.
-func syncDir(path string) error {
+// SyncDir makes the names in a directory last through a crash.
+func SyncDir(path string) error {
 	d, err := os.Open(path)
 	if err != nil {
 		return err

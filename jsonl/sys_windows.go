@@ -21,8 +21,8 @@ func mayWrite(string) error { return nil }
 // keepOwner does nothing: a new file inherits its rights from the directory.
 func keepOwner(*os.File, fs.FileInfo) error { return nil }
 
-// syncDir does nothing: directories cannot be synced here.
-func syncDir(string) error { return nil }
+// SyncDir does nothing: directories cannot be synced here.
+func SyncDir(string) error { return nil }
 
 // isFull reports whether there was no room.
 func isFull(err error) bool {

@@ -40,8 +40,6 @@ type trio struct {
 }
 
 // decide is the three-way merge of one line.
-func decide(b, o, t *line) decision { return trio{base: b, ours: o, theirs: t}.decide() }
-
 func (l trio) decide() decision {
 	d := l.judge()
 	d.answers = l.answers

@@ -74,7 +74,7 @@ func (opt Options) merged(base, ours, theirs string) Result {
 	names := m.order()
 	decided := make([]decision, len(names))
 	for i, k := range names {
-		decided[i] = decide(m.base.line(k), m.ours.line(k), m.theirs.line(k))
+		decided[i] = trio{base: m.base.line(k), ours: m.ours.line(k), theirs: m.theirs.line(k)}.decide()
 	}
 	m.renumber(names, decided)
 	for i, k := range names {

@@ -2,6 +2,7 @@ package stores
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -139,7 +140,7 @@ func (r InitRequest) tables(ctx context.Context, pool *remote.Pool, file, p bead
 		return err
 	}
 	version, err := store.Version(ctx)
-	absent := isAbsent(err)
+	absent := errors.Is(err, beads.ErrAbsent)
 	switch {
 	case err != nil && !absent:
 		return err

@@ -7,7 +7,6 @@ package stores
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 
 	"stig/app"
@@ -166,6 +165,3 @@ func Examine(ctx context.Context, a *app.App, p beads.Place) (e Examined, err er
 	}
 	return e, err
 }
-
-// isAbsent reports whether an error says that a database holds no store.
-func isAbsent(err error) bool { return errors.Is(err, beads.ErrAbsent) }
