@@ -6,31 +6,13 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
-)
 
-// corpus gives the real stores that STIG_CORPUS names.
-func corpus(t *testing.T) []string {
-	dir := os.Getenv("STIG_CORPUS")
-	if dir == "" {
-		t.Skip("STIG_CORPUS is not set")
-	}
-	var files []string
-	for _, pattern := range []string{"*.jsonl", "edge/*.jsonl"} {
-		found, err := filepath.Glob(filepath.Join(dir, pattern))
-		if err != nil {
-			t.Fatal(err)
-		}
-		files = append(files, found...)
-	}
-	if len(files) == 0 {
-		t.Fatalf("%s holds no .jsonl file", dir)
-	}
-	return files
-}
+	"stig/internal/sample"
+)
 
 // Whatever real stores hold, it comes back byte for byte.
 func TestCorpusIdentity(t *testing.T) {
-	for _, path := range corpus(t) {
+	for _, path := range sample.Corpus(t, "*.jsonl", "edge/*.jsonl") {
 		want, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -50,7 +32,7 @@ func TestCorpusIdentity(t *testing.T) {
 // taking them back gives the line as it was.
 func TestCorpusRoundTrip(t *testing.T) {
 	now := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
-	for _, path := range corpus(t) {
+	for _, path := range sample.Corpus(t, "*.jsonl", "edge/*.jsonl") {
 		f := mustRead(t, path)
 		for _, is := range f.All() {
 			r, err := is.Record()

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"stig/internal/sample"
 )
 
 const (
@@ -205,7 +207,7 @@ func checkRows(t *testing.T, before, after *Record, added map[string]any) {
 // A row that is added to any real issue and dropped again leaves its line as it
 // was; every row of its own can be dropped, and the others keep their bytes.
 func TestCorpusRows(t *testing.T) {
-	for _, path := range corpus(t) {
+	for _, path := range sample.Corpus(t, "*.jsonl", "edge/*.jsonl") {
 		f := mustRead(t, path)
 		prefix, err := f.Prefix()
 		t.Logf("%s: prefix %q, %v", path, prefix, err)

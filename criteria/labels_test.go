@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"stig/criteria"
+	"stig/internal/sample"
 )
 
 // heldBack are the stores that were read only when the rules stood.
@@ -24,10 +25,7 @@ var heldBack = []string{
 // TestLabels holds Plan to what a reader said of real criteria. The file of
 // labels says how they were given.
 func TestLabels(t *testing.T) {
-	corpus := os.Getenv("STIG_CORPUS")
-	if corpus == "" {
-		t.Skip("STIG_CORPUS names no directory of stores")
-	}
+	corpus := sample.CorpusDir(t)
 	text, err := os.ReadFile("testdata/labels")
 	if err != nil {
 		t.Fatal(err)

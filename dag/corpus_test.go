@@ -1,12 +1,12 @@
 package dag_test
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 
 	"stig/beads"
 	"stig/dag"
+	"stig/internal/sample"
 	"stig/jsonl"
 )
 
@@ -14,17 +14,9 @@ import (
 // stores that STIG_CORPUS names, closed issues left out: they hold nothing up.
 // All issues that wait for an epic of their own are found.
 func TestCorpus(t *testing.T) {
-	dir := os.Getenv("STIG_CORPUS")
-	if dir == "" {
-		t.Skip("STIG_CORPUS is not set")
-	}
-	files, _ := filepath.Glob(filepath.Join(dir, "*.jsonl"))
-	if len(files) == 0 {
-		t.Fatalf("%s holds no .jsonl file", dir)
-	}
 	own := 0
-	for _, path := range files {
-		file, err := jsonl.Read(beads.Place{Path: path, Dir: dir})
+	for _, path := range sample.Corpus(t, "*.jsonl") {
+		file, err := jsonl.Read(beads.Place{Path: path, Dir: filepath.Dir(path)})
 		if err != nil {
 			t.Fatal(err)
 		}

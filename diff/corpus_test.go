@@ -1,26 +1,21 @@
 package diff_test
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 
 	"stig/beads"
 	"stig/diff"
+	"stig/internal/sample"
 	"stig/jsonl"
 )
 
 // TestKanban: between these two commits of a real project a rewrite lost 20
 // signal tables and 8 checkpoints, and criteria and edges with them.
 func TestKanban(t *testing.T) {
-	corpus := os.Getenv("STIG_CORPUS")
-	if corpus == "" {
-		t.Skip("STIG_CORPUS is not set")
-	}
 	open := func(pattern string) *beads.Snapshot {
-		found, err := filepath.Glob(filepath.Join(corpus, "edge", pattern))
-		if err != nil || len(found) != 1 {
-			t.Fatalf("%s: found %v: %v", pattern, found, err)
+		found := sample.Corpus(t, "edge/"+pattern)
+		if len(found) != 1 {
+			t.Fatalf("%s: found %v", pattern, found)
 		}
 		return read(t, found[0])
 	}

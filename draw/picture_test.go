@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 
 	"stig/beads"
 	"stig/dag"
+	"stig/internal/sample"
 	"stig/jsonl"
 )
 
@@ -272,16 +272,8 @@ func TestTextShowsEachOnce(t *testing.T) {
 
 // TestCorpus draws the stores in STIG_CORPUS.
 func TestCorpus(t *testing.T) {
-	dir := os.Getenv("STIG_CORPUS")
-	if dir == "" {
-		t.Skip("STIG_CORPUS is not set")
-	}
-	stores, _ := filepath.Glob(filepath.Join(dir, "*.jsonl"))
-	if len(stores) == 0 {
-		t.Fatalf("no stores in %s", dir)
-	}
-	for _, path := range stores {
-		f, err := jsonl.Read(beads.Place{Path: path, Dir: dir})
+	for _, path := range sample.Corpus(t, "*.jsonl") {
+		f, err := jsonl.Read(beads.Place{Path: path, Dir: filepath.Dir(path)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,36 +3,16 @@ package jsonl
 import (
 	"bytes"
 	"os"
-	"path/filepath"
 	"testing"
 
 	"stig/beads"
+	"stig/internal/sample"
 )
-
-// corpus gives the real stores that STIG_CORPUS names.
-func corpus(t *testing.T) []string {
-	dir := os.Getenv("STIG_CORPUS")
-	if dir == "" {
-		t.Skip("STIG_CORPUS is not set")
-	}
-	var files []string
-	for _, pattern := range []string{"*.jsonl", "edge/*.jsonl"} {
-		found, err := filepath.Glob(filepath.Join(dir, pattern))
-		if err != nil {
-			t.Fatal(err)
-		}
-		files = append(files, found...)
-	}
-	if len(files) == 0 {
-		t.Fatalf("%s holds no .jsonl file", dir)
-	}
-	return files
-}
 
 // An edit of a real store changes one line of it, and the way back gives the
 // same file but for updated_at.
 func TestCorpusEdit(t *testing.T) {
-	for _, path := range corpus(t) {
+	for _, path := range sample.Corpus(t, "*.jsonl", "edge/*.jsonl") {
 		data, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)

@@ -2,12 +2,12 @@ package merge
 
 import (
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"stig/beads"
+	"stig/internal/sample"
 )
 
 // merged merges as Stores does, without its look for the simple cases.
@@ -87,23 +87,13 @@ func TestLawsOfCases(t *testing.T) {
 
 // TestLawsOfCorpus merges real stores with themselves and with others.
 func TestLawsOfCorpus(t *testing.T) {
-	corpus := os.Getenv("STIG_CORPUS")
-	if corpus == "" {
-		t.Skip("STIG_CORPUS is not set")
-	}
 	var texts []string
-	for _, pattern := range []string{"edge/*.jsonl", "*vanixiets.jsonl", "thrash*.jsonl"} {
-		names, err := filepath.Glob(filepath.Join(corpus, pattern))
+	for _, name := range sample.Corpus(t, "edge/*.jsonl", "*vanixiets.jsonl", "thrash*.jsonl") {
+		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, name := range names {
-			text, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			texts = append(texts, string(text))
-		}
+		texts = append(texts, string(text))
 	}
 	if len(texts) < 4 {
 		t.Fatal("the corpus has too few stores")

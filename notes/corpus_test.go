@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"stig/internal/sample"
 	"stig/notes"
 )
 
@@ -16,15 +17,7 @@ import (
 // names. Lines that are no JSON belong to damaged stores, which the package
 // beads tests.
 func corpus(t *testing.T, f func(place, text string)) {
-	directory := os.Getenv("STIG_CORPUS")
-	if directory == "" {
-		t.Skip("STIG_CORPUS does not name a directory of real stores")
-	}
-	stores, err := filepath.Glob(filepath.Join(directory, "*.jsonl"))
-	if err != nil || len(stores) == 0 {
-		t.Fatalf("no stores in %s: %v", directory, err)
-	}
-	for _, store := range stores {
+	for _, store := range sample.Corpus(t, "*.jsonl") {
 		file, err := os.Open(store)
 		if err != nil {
 			t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"stig/beads"
 	"stig/criteria"
 	"stig/dag"
+	"stig/internal/sample"
 	"stig/notes"
 	"stig/orient"
 	"stig/signals"
@@ -73,7 +74,7 @@ func TestBriefingOfHolder(t *testing.T) {
 // TestBriefingsCorpus asserts of every open issue of real stores what the golden
 // files show of invented ones.
 func TestBriefingsCorpus(t *testing.T) {
-	for _, path := range corpus(t) {
+	for _, path := range sample.Corpus(t, "*.jsonl") {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			file := open(t, path)
 			for i, issue := range file.All() {

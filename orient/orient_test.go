@@ -18,6 +18,7 @@ import (
 	"stig/cue"
 	"stig/dag"
 	"stig/internal/memory"
+	"stig/internal/sample"
 	"stig/jsonl"
 	"stig/orient"
 	"stig/signals"
@@ -125,23 +126,9 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// corpus lists real stores; without any the test is skipped.
-func corpus(t *testing.T) []string {
-	t.Helper()
-	dir := os.Getenv("STIG_CORPUS")
-	if dir == "" {
-		t.Skip("STIG_CORPUS names no directory of stores")
-	}
-	paths, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
-	if err != nil || len(paths) == 0 {
-		t.Fatalf("no stores in %s: %v", dir, err)
-	}
-	return paths
-}
-
 // TestBudgetCorpus does the same on real stores.
 func TestBudgetCorpus(t *testing.T) {
-	for _, path := range corpus(t) {
+	for _, path := range sample.Corpus(t, "*.jsonl") {
 		t.Run(filepath.Base(path), func(t *testing.T) { budget(t, open(t, path)) })
 	}
 }

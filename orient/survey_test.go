@@ -11,6 +11,7 @@ import (
 
 	"stig/beads"
 	"stig/dag"
+	"stig/internal/sample"
 	"stig/orient"
 )
 
@@ -390,7 +391,7 @@ func TestSurveyBudget(t *testing.T) {
 
 // TestSurveyCorpus surveys real stores and reviews what converges in them.
 func TestSurveyCorpus(t *testing.T) {
-	for _, path := range corpus(t) {
+	for _, path := range sample.Corpus(t, "*.jsonl") {
 		file := open(t, path)
 		s := look(t, file, orient.SurveyRequest{Budget: orient.SurveyBudget})
 		text := s.Markdown()

@@ -4,31 +4,19 @@ import (
 	"bufio"
 	"encoding/json"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"stig/cue"
+	"stig/internal/sample"
 	"stig/notes"
 	"stig/signals"
 )
 
 // corpusNotes reads all notes with a signal table out of the real stores.
 func corpusNotes(t *testing.T) []string {
-	dir := os.Getenv("STIG_CORPUS")
-	if dir == "" {
-		t.Skip("STIG_CORPUS names no directory of real stores")
-	}
-	files, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	more, err := filepath.Glob(filepath.Join(dir, "edge", "*.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var texts []string
-	for _, name := range append(files, more...) {
+	for _, name := range sample.Corpus(t, "*.jsonl", "edge/*.jsonl") {
 		file, err := os.Open(name)
 		if err != nil {
 			t.Fatal(err)

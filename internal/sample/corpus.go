@@ -1,0 +1,36 @@
+package sample
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// CorpusDir is the directory of real stores that STIG_CORPUS names. A test is skipped where
+// it names none.
+func CorpusDir(tb testing.TB) string {
+	tb.Helper()
+	dir := os.Getenv("STIG_CORPUS")
+	if dir == "" {
+		tb.Skip("STIG_CORPUS names no directory of real stores")
+	}
+	return dir
+}
+
+// Corpus lists the real stores in CorpusDir whose names below it match one of the patterns.
+// A test fails where there are none.
+func Corpus(tb testing.TB, patterns ...string) (paths []string) {
+	tb.Helper()
+	dir := CorpusDir(tb)
+	for _, pattern := range patterns {
+		found, err := filepath.Glob(filepath.Join(dir, filepath.FromSlash(pattern)))
+		if err != nil {
+			tb.Fatal(err)
+		}
+		paths = append(paths, found...)
+	}
+	if len(paths) == 0 {
+		tb.Fatalf("%s holds no store %q", dir, patterns)
+	}
+	return paths
+}
