@@ -488,7 +488,7 @@ func (a *App) withoutTable(named []string) ([]string, error) {
 	}
 	if len(named) == 0 {
 		for _, issue := range file.All() {
-			if issue.Status != "closed" && issue.Status != "tombstone" {
+			if !beads.IsClosed(issue.Status) {
 				candidates = append(candidates, issue)
 			}
 		}

@@ -33,6 +33,11 @@ func NotFound(id string, near ...string) *fault.Error {
 	return &fault.Error{Code: fault.NotFound, ID: id, Reason: "no such issue", Hint: hint}
 }
 
+// AlreadyThere refuses to make a store where there is one.
+func AlreadyThere(path string) *fault.Error {
+	return &fault.Error{Code: fault.Refused, Path: path, Reason: "there is a store already", Hint: "type stig create TITLE to add an issue to it"}
+}
+
 // Unreadable turns an error of opening or reading path into a fault.Store with
 // something to do about it.
 func Unreadable(path string, err error) *fault.Error {

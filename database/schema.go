@@ -137,15 +137,11 @@ func create(ctx context.Context, db *sql.DB, o Options, prefix string) error {
 		schema, newToken(), newToken(), prefix)
 	switch {
 	case mysql.Repeated(err):
-		return there(o.Config.URL())
+		return beads.AlreadyThere(o.Config.URL())
 	case err == nil && dolt:
 		return commit(ctx, db, "stig init", o.Actor)
 	}
 	return err
-}
-
-func there(url string) error {
-	return &fault.Error{Code: fault.Refused, Path: url, Reason: "there is a store already", Hint: "type stig create TITLE to add an issue to it"}
 }
 
 // vacant refuses a database in which Create would meet something else than what an
@@ -184,7 +180,7 @@ func vacant(ctx context.Context, db *sql.DB, url string) error {
 		return nil
 	}
 	if err == nil {
-		err = there(url)
+		err = beads.AlreadyThere(url)
 	}
 	return err
 }

@@ -35,7 +35,7 @@ func Init(dir, prefix string) (beads.Place, []string, error) {
 		err := writeNew(f.Path, f.Text)
 		switch {
 		case errors.Is(err, fs.ErrExist) && f.Path == s.Path:
-			return beads.Place{}, nil, exists(s.Path)
+			return beads.Place{}, nil, beads.AlreadyThere(s.Path)
 		case errors.Is(err, fs.ErrExist):
 			continue
 		case err != nil:
@@ -69,7 +69,7 @@ func Make(files []NewFile) error {
 			err = writeNew(f.Path, f.Text)
 		}
 		if errors.Is(err, fs.ErrExist) {
-			return exists(f.Path)
+			return beads.AlreadyThere(f.Path)
 		}
 		if err != nil {
 			return &fault.Error{Code: fault.Store, Path: f.Path, Reason: "cannot be made", Cause: err, Hint: "see that the disk has room and may be written"}
@@ -124,7 +124,7 @@ func Vacant(dir string) error {
 		if _, err := os.Stat(s.Path); err != nil && s.Mode != beads.Dolt { // a link to nothing
 			return beads.Unreadable(s.Path, err)
 		}
-		return exists(s.Path)
+		return beads.AlreadyThere(s.Path)
 	}
 	if !errors.Is(err, beads.ErrAbsent) {
 		return err
@@ -158,10 +158,6 @@ func isGitDirectory(dir string) bool {
 		}
 	}
 	return true
-}
-
-func exists(path string) error {
-	return &fault.Error{Code: fault.Refused, Path: path, Reason: "there is a store already", Hint: "type stig create TITLE to add an issue to it"}
 }
 
 // writeNew makes a file that is not there yet, and sees it onto the disk.
