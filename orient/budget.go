@@ -90,11 +90,11 @@ func (b *Briefing) cuts() []cut {
 // cutsOfLinks drop what stands around the issue.
 func (b *Briefing) cutsOfLinks() []cut {
 	return []cut{
-		cutTail(&b.Seen, len(b.Seen), "issue seen before", seenSize),
-		cutTailTo(&b.Related, keptOfRows, "related issue", Related.size),
-		cutTailTo(&b.Dependents, keptOfRows, "waiting issue", Ref.size),
+		cutTail(&b.Seen, "issue seen before", seenSize),
+		cutTailTo(&b.Related, len(b.Related), keptOfRows, "related issue", Related.size),
+		cutTailTo(&b.Dependents, len(b.Dependents), keptOfRows, "waiting issue", Ref.size),
 		b.cutDependencies(func(d Dependency) bool { return d.Distance > 1 }),
-		cutTail(&b.Farther, len(b.Farther), "farther id", utf8.RuneCountInString),
+		cutTail(&b.Farther, "farther id", utf8.RuneCountInString),
 		cutTexts("trails", "trail", leastOfTrail, b.trails),
 		cutTexts("close reasons", "close reason", leastOfReason, b.reasons),
 	}
@@ -115,12 +115,12 @@ func (b *Briefing) cutsOfTexts() []cut {
 		cutTexts("traces", "trace", leastOfComment, b.leftTexts),
 		cutHead(&b.Traces, 1, "trace", Left.size),
 		b.cutText(&b.Design, "the design", 0),
-		cutTail(&b.Related, len(b.Related), "related issue", Related.size),
-		cutTail(&b.Dependents, len(b.Dependents), "waiting issue", Ref.size),
+		cutTail(&b.Related, "related issue", Related.size),
+		cutTail(&b.Dependents, "waiting issue", Ref.size),
 		b.cutText(&b.Description, "the description", 0),
 		cutHead(&b.Comments, 0, "comment", Comment.size),
 		cutHead(&b.Traces, 0, "trace", Left.size),
-		cutTail(&b.Discover, len(b.Discover), "open question", Item.size),
+		cutTail(&b.Discover, "open question", Item.size),
 	}
 }
 
@@ -128,12 +128,12 @@ func (b *Briefing) cutsOfTexts() []cut {
 func (b *Briefing) cutsOfTask() (list []cut) {
 	if c := b.Children; c != nil {
 		list = append(list,
-			cutTail(&c.Surprising, len(c.Surprising), "surprising child", func(s Surprised) int { return s.Ref.size() }),
-			cutTail(&c.Open, len(c.Open), "open child", Child.size))
+			cutTail(&c.Surprising, "surprising child", func(s Surprised) int { return s.Ref.size() }),
+			cutTail(&c.Open, "open child", Child.size))
 	}
 	list = append(list,
 		b.cutDependencies(func(Dependency) bool { return true }),
-		cutTail(&b.Acceptance.Checks, len(b.Acceptance.Checks), "command", checkSize))
+		cutTail(&b.Acceptance.Checks, "command", checkSize))
 	if b.Shown != nil {
 		list = append(list, b.cutText(&b.Shown.Text, "what was run to show it", 0))
 	}
@@ -157,12 +157,12 @@ func (b *Briefing) cutsOfTask() (list []cut) {
 // cutsOfStanding drop what stands at the top.
 func (b *Briefing) cutsOfStanding() []cut {
 	list := []cut{
-		cutTail(&b.OpenBlockers, len(b.OpenBlockers), "open blocker", Blocker.size),
+		cutTail(&b.OpenBlockers, "open blocker", Blocker.size),
 		cutHead(&b.Escalation.Answered, 0, "answer", Answered.size),
 		b.cutText(&b.Escalation.Question, "the question", 0),
-		cutTail(&b.Alerts, len(b.Alerts), "alert", alertSize),
-		cutTail(&b.Violations, len(b.Violations), "violation", violationSize),
-		cutTail(&b.Issue.Labels, len(b.Issue.Labels), "label", utf8.RuneCountInString),
+		cutTail(&b.Alerts, "alert", alertSize),
+		cutTail(&b.Violations, "violation", violationSize),
+		cutTail(&b.Issue.Labels, "label", utf8.RuneCountInString),
 	}
 	if b.Epic != nil {
 		list = append(list, b.cutText(&b.Epic.Title, "the epic's title", 0))
@@ -279,17 +279,14 @@ func (a Answered) size() int {
 	return n
 }
 
-// cutTail drops elements from the end of a list, of which there were all once.
-func cutTail[T any](list *[]T, all int, noun string, size func(T) int) cut {
-	return tailCut(list, all, 0, noun, size)
+// cutTail drops elements from the end of a list.
+func cutTail[T any](list *[]T, noun string, size func(T) int) cut {
+	return cutTailTo(list, len(*list), 0, noun, size)
 }
 
-// cutTailTo is cutTail that keeps so many elements at least.
-func cutTailTo[T any](list *[]T, least int, noun string, size func(T) int) cut {
-	return tailCut(list, len(*list), least, noun, size)
-}
-
-func tailCut[T any](list *[]T, all, least int, noun string, size func(T) int) cut {
+// cutTailTo is cutTail of a list of which there were all once; it keeps so many elements
+// at least.
+func cutTailTo[T any](list *[]T, all, least int, noun string, size func(T) int) cut {
 	return cut{noun, func(excess int) string {
 		kept := len(*list)
 		if kept <= least {

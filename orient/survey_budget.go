@@ -90,12 +90,12 @@ func (s *Survey) leaveOut(kind, what string) {
 func (s *Survey) cuts() []cut {
 	return []cut{
 		s.cutFirstLines(),
-		cutTail(&s.Convergence, s.there.convergence, nounConvergence, func(c Convergence) int { return shown(c.ID, c.Title) }),
-		cutTail(&s.Epics, s.there.epics, nounEpic, func(e EpicState) int { return shown(e.ID, e.Title) }),
+		cutTailTo(&s.Convergence, s.there.convergence, 0, nounConvergence, func(c Convergence) int { return shown(c.ID, c.Title) }),
+		cutTailTo(&s.Epics, s.there.epics, 0, nounEpic, func(e EpicState) int { return shown(e.ID, e.Title) }),
 		s.cutPath(),
-		cutTail(&s.InProgress, s.there.claims, nounClaim, func(c Claim) int { return shown(c.ID, c.Title) }),
-		cutTail(&s.Ready, s.there.ready, nounReady, func(e Entry) int { return shown(e.ID, e.Title) }),
-		cutTail(&s.Attention, s.there.attention, nounAttention, func(a Attention) int { return utf8.RuneCountInString(a.ID + a.Message) }),
+		cutTailTo(&s.InProgress, s.there.claims, 0, nounClaim, func(c Claim) int { return shown(c.ID, c.Title) }),
+		cutTailTo(&s.Ready, s.there.ready, 0, nounReady, func(e Entry) int { return shown(e.ID, e.Title) }),
+		cutTailTo(&s.Attention, s.there.attention, 0, nounAttention, func(a Attention) int { return utf8.RuneCountInString(a.ID + a.Message) }),
 	}
 }
 
