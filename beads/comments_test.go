@@ -38,7 +38,7 @@ func TestWithComment(t *testing.T) {
 	for _, c := range commentCases {
 		t.Run(c.name, func(t *testing.T) {
 			r := mustParse(t, c.line)
-			got, err := r.withComment(testNow, commentOf)
+			got, err := r.withComment(testNow, commentOf, Comments)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -52,13 +52,13 @@ func TestWithComment(t *testing.T) {
 			if text != c.want {
 				t.Errorf("got  %s\nwant %s", text, c.want)
 			}
-			if again, err := got.withComment(testNow, Comment{Author: commentOf.Author, Text: " " + commentOf.Text}); err != nil || again != got && string(again.Bytes()) != string(got.Bytes()) {
+			if again, err := got.withComment(testNow, Comment{Author: commentOf.Author, Text: " " + commentOf.Text}, Comments); err != nil || again != got && string(again.Bytes()) != string(got.Bytes()) {
 				t.Errorf("the same comment again: %s, %v", again.Bytes(), err)
 			}
 		})
 	}
-	number1, _ := mustParse(t, `{"id":"d-1"}`).withComment(testNow, commentOf)
-	number2, _ := mustParse(t, `{"id":"d-1"}`).withComment(testNow, Comment{Author: "ann", Text: "another"})
+	number1, _ := mustParse(t, `{"id":"d-1"}`).withComment(testNow, commentOf, Comments)
+	number2, _ := mustParse(t, `{"id":"d-1"}`).withComment(testNow, Comment{Author: "ann", Text: "another"}, Comments)
 	if a, b := number1.Elements(Comments)[0][:20], number2.Elements(Comments)[0][:20]; string(a) == string(b) {
 		t.Errorf("two comments have one number: %s", a)
 	}
@@ -74,16 +74,16 @@ func TestCommentsBump(t *testing.T) {
 		{"2026-11-20T15:11:40.5Z", "2026-11-20T15:11:41Z"},
 	} {
 		r := mustParse(t, `{"id":"d-1","updated_at":"`+c.old+`"}`)
-		one, err := r.withComment(testNow, commentOf)
+		one, err := r.withComment(testNow, commentOf, Comments)
 		if err == nil {
-			one, err = one.withComment(testNow, Comment{Author: "bo", Text: "so it does"})
+			one, err = one.withComment(testNow, Comment{Author: "bo", Text: "so it does"}, Comments)
 		}
 		if err != nil || one.Text(UpdatedAt) != c.want || len(one.Elements(Comments)) != 2 {
 			t.Errorf("%s became %s, want %s; %v", c.old, one.Text(UpdatedAt), c.want, err)
 		}
 	}
 	r := mustParse(t, `{"id":"d-1","updated_at":"2026-11-20T15:11:40Z"}`)
-	both, err := r.withComment(testNow, commentOf)
+	both, err := r.withComment(testNow, commentOf, Comments)
 	if err == nil {
 		both, err = both.withRow(testNow, Row{On: "d-2", Type: "blocks"})
 	}
@@ -103,7 +103,7 @@ func TestWithCommentRefuses(t *testing.T) {
 		{`{"id":"d-1"}`, Comment{Author: "ann", Text: " \n"}, `d-1: comments: a comment needs an author and a text; found "ann" and " \n"`},
 		{`{"id":"d-1"}`, Comment{Author: "ann", Text: "\xff"}, `d-1: comments: the text must be valid UTF-8; found "\xff"`},
 	} {
-		if got, err := mustParse(t, c.line).withComment(testNow, c.comment); got != nil || err == nil || err.Error() != c.want {
+		if got, err := mustParse(t, c.line).withComment(testNow, c.comment, Comments); got != nil || err == nil || err.Error() != c.want {
 			t.Errorf("got %v, want %s", err, c.want)
 		}
 	}
@@ -129,7 +129,7 @@ func FuzzComments(f *testing.F) {
 		if bad != nil || strings.Contains(line, "\n") {
 			return
 		}
-		got, err := r.withComment(testNow, Comment{Author: author, Text: text})
+		got, err := r.withComment(testNow, Comment{Author: author, Text: text}, Comments)
 		list := r.Has(Comments) && r.Raw(Comments)[0] != '['
 		if list || author == "" || strings.TrimSpace(text) == "" || !utf8.ValidString(author+"\x00"+text) {
 			if err == nil {

@@ -69,13 +69,9 @@ func (r *Record) withoutRow(now time.Time, d Dep) (*Record, error) {
 // created_at of the comment is now.
 //
 // updated_at becomes max(now, old): bumped by a second for each, an issue on which
-// many comment would run ahead of the clock, and win merges that it should lose.
-func (r *Record) withComment(now time.Time, c Comment) (*Record, error) {
-	return r.commented(now, c, Comments)
-}
-
-// commented is withComment; with "" for of it bumps updated_at as With does.
-func (r *Record) commented(now time.Time, c Comment, of Key) (*Record, error) {
+// many comment would run ahead of the clock, and win merges that it should lose. With ""
+// for of, which else is Comments, it is bumped as With does.
+func (r *Record) withComment(now time.Time, c Comment, of Key) (*Record, error) {
 	if c.Author == "" || strings.TrimSpace(c.Text) == "" {
 		return nil, fmt.Errorf("%s: %s: a comment needs an author and a text; found %q and %q", r.Text(ID), Comments, c.Author, c.Text)
 	}

@@ -96,7 +96,7 @@ func (tx *Tx) AddComment(id string, c Comment) error {
 	if tx.snapshot.place.BR { // which takes nothing of an issue that is not later than its own
 		of = ""
 	}
-	return tx.edit(id, func(r *Record) (*Record, error) { return r.commented(tx.now, c, of) })
+	return tx.edit(id, func(r *Record) (*Record, error) { return r.withComment(tx.now, c, of) })
 }
 
 // PutBack replaces an issue's record by what change makes of it, such as with
