@@ -66,7 +66,7 @@ type Held interface {
 	// Commits indexes issues before and after each commit with one parent that HEAD has
 	// and the commit since has not, the latest first and so many at most, until visit returns
 	// false. Of a commit they are those that somebody wrote in it: in another clone, or here by another
-	// program, after stig had written to them.
+	// program, after stig had written to them. Of one that reverts another they are all.
 	Commits(ctx context.Context, since string, most int, written map[string]time.Time, visit func(before, after diff.Index) bool) error
 	// Merged reports whether HEAD has a merge that the commit since has not, or was moved
 	// otherwise than by commits.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"stig/beads"
@@ -48,7 +49,7 @@ func (c Clone) Commits(ctx context.Context, since string, most int, written map[
 			return err
 		}
 		for _, change := range batch {
-			before, after := dated(texts[change.Before[0]], texts[change.After], written, madeHere(change.Commit))
+			before, after := dated(texts[change.Before[0]], texts[change.After], written, madeHere(change.Commit), reverts(change))
 			if !visit(before, after) {
 				return nil
 			}
@@ -70,9 +71,14 @@ func recordsIn(text []byte, ids map[string]time.Time) map[string]*beads.Record {
 	return records
 }
 
+// reverts reports whether a commit says, as git revert and forges have it, that it takes back
+// another: that is meant, though it sets issues to an earlier date as an old copy would.
+func reverts(v beads.Version) bool { return strings.HasPrefix(v.Subject, `Revert "`) }
+
 // dated indexes the issues that somebody wrote in a commit: with no earlier date than before,
-// and, in one that was made here, with a later one than the last edit of stig.
-func dated(was, is map[string]*beads.Record, written map[string]time.Time, here bool) (before, after diff.Index) {
+// and, in one that was made here, with a later one than the last edit of stig; or all, where
+// the commit is meant as it is.
+func dated(was, is map[string]*beads.Record, written map[string]time.Time, here, meant bool) (before, after diff.Index) {
 	before, after = diff.Index{}, diff.Index{}
 	for id, from := range was {
 		to, there := is[id]
@@ -81,7 +87,7 @@ func dated(was, is map[string]*beads.Record, written map[string]time.Time, here 
 		}
 		old, known := from.Time(beads.UpdatedAt)
 		now, has := to.Time(beads.UpdatedAt)
-		if known && has && !now.Before(old) && (!here || now.After(written[id].Add(ahead))) {
+		if meant || known && has && !now.Before(old) && (!here || now.After(written[id].Add(ahead))) {
 			before[id], after[id] = diff.EntryOf(from), diff.EntryOf(to)
 		}
 	}
@@ -101,8 +107,8 @@ func (c Clone) Merged(ctx context.Context, since string) bool {
 	return since == "" || err != nil || result.Exit != 0 || len(result.Stdout) > 0 || !c.Ancestor(ctx, since)
 }
 
-// leaveTaken has what somebody took back on purpose not count as lost: in another clone, or
-// here by another program that gave the issue a later date. Comments, sections and whole
+// leaveTaken has what somebody took back on purpose not count as lost: in another clone, with
+// git revert, or here by another program that gave the issue a later date. Comments, sections and whole
 // issues are not taken back: these go by accident, and what goes with them does.
 func (f *finder) leaveTaken(findings []Finding) error {
 	written := f.written()
