@@ -3,7 +3,9 @@ package git
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"stig/process"
@@ -23,12 +25,33 @@ func (g Client) Changes(ctx context.Context, from, without string, most int) str
 	return text + g.beginning(ctx, most, append([]string{"diff", "--no-color", "--no-ext-diff", "--no-textconv", "--stat", "--patch", from}, rest...))
 }
 
+// Ahead counts the commits of to that from has not and that change something which is not
+// below without, as Changes takes it; "" leaves out nothing.
+func (g Client) Ahead(ctx context.Context, from, to, without string) (int, error) {
+	argv := []string{"rev-list", "--count", from + ".." + to, "--", ":(top)"}
+	if without != "" {
+		argv = append(argv, ":(top,exclude)"+without)
+	}
+	result, err := process.Run(ctx, process.Command{Argv: slices.Concat([]string{"git"}, runsNothing, argv), Dir: g.Dir, Env: g.withPatterns()})
+	if err == nil && result.Exit != 0 {
+		err = fmt.Errorf("git rev-list: exit %d: %s", result.Exit, strings.TrimSpace(string(result.Stderr)))
+	}
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(strings.TrimSpace(string(result.Stdout)))
+}
+
+// withPatterns is the environment of a git that takes paths for patterns.
+func (g Client) withPatterns() []string {
+	return append(slices.Clone(g.Env), "LC_ALL=C", "GIT_LITERAL_PATHSPECS=0", "GIT_OPTIONAL_LOCKS=0")
+}
+
 // beginning is the first of what git prints; "" where it fails.
 func (g Client) beginning(ctx context.Context, most int, argv []string) string {
 	out := &first{most: most}
 	result, err := process.Run(ctx, process.Command{
-		Argv: slices.Concat([]string{"git"}, runsNothing, argv), Dir: g.Dir, Stdout: out,
-		Env: append(slices.Clone(g.Env), "LC_ALL=C", "GIT_LITERAL_PATHSPECS=0", "GIT_OPTIONAL_LOCKS=0"),
+		Argv: slices.Concat([]string{"git"}, runsNothing, argv), Dir: g.Dir, Stdout: out, Env: g.withPatterns(),
 	})
 	if err != nil || result.Exit != 0 {
 		return ""

@@ -74,7 +74,7 @@ func (g Client) Ignores(ctx context.Context, path string) (bool, error) {
 	result, err := process.Run(ctx, process.Command{
 		Argv: slices.Concat([]string{"git"}, runsNothing, []string{"check-ignore", "--quiet", "--", path}),
 		Dir:  g.Dir,
-		Env:  append(slices.Clone(g.Env), "LC_ALL=C", "GIT_LITERAL_PATHSPECS=0", "GIT_OPTIONAL_LOCKS=0"),
+		Env:  g.withPatterns(),
 	})
 	return err == nil && result.Exit == 0, err
 }

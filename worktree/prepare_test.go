@@ -219,6 +219,8 @@ func TestBegin(t *testing.T) {
 	c.put(tree.Dir, "h", "work\n")
 	tip := c.land(tree)
 	begin(tip, 0)
+	c.commitFile(".beads/issues.jsonl", "the store alone\n")
+	begin(tip, 0)
 	c.commitFile("i", "later still\n")
 	begin(tip, 1)
 	c.git(c.Root, "merge", "-q", "-m", "merge", "stig/work")

@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"stig/fault"
@@ -204,7 +203,8 @@ func (r *repository) advance(ctx context.Context, why, from, to string) (string,
 // Begin makes Onto ready for a loop: it makes it from HEAD where there is none. Usual that
 // has nothing that HEAD lacks moves to HEAD, so that work does not begin on what a person
 // left behind long ago; a branch that a person named moves by landing alone. It gives the
-// number of commits of HEAD that Onto lacks.
+// number of commits of HEAD that Onto lacks, without those of the store alone, of which no
+// work tree has files.
 func Begin(ctx context.Context, o Options) (behind int, err error) {
 	r, err := open(ctx, o)
 	if err != nil {
@@ -228,11 +228,7 @@ func Begin(ctx context.Context, o Options) (behind int, err error) {
 		_, err = r.advance(ctx, "stig: begin at HEAD", tip, head)
 		return 0, err
 	}
-	count, err := r.git.Must(ctx, "rev-list", "--count", tip+".."+head)
-	if err != nil {
-		return 0, err
-	}
-	return strconv.Atoi(count)
+	return r.git.Ahead(ctx, tip, head, r.store)
 }
 
 // head is the commit of HEAD.

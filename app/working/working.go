@@ -203,7 +203,7 @@ func (l *loop) freshen(ctx context.Context) error {
 	}
 	behind, err := worktree.Begin(ctx, *l.trees)
 	if err == nil && behind > 0 {
-		l.tell("", "%s lacks %s of HEAD; where its own are merged, git branch -f %[1]s HEAD has work begin there", l.Onto, app.Counted(behind, "commit"))
+		l.tell("", "%s lacks %s of HEAD: git merge %[1]s has work begin there, or git branch -f %[1]s HEAD where its own are merged", l.Onto, app.Counted(behind, "commit"))
 	}
 	return err
 }
