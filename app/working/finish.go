@@ -276,8 +276,8 @@ func (l *loop) conclude(ctx context.Context, r *live.Run, outcome work.Outcome) 
 			r.Why = "every worker fails alike: " + r.Said
 		}
 	}
-	if outcome == work.Later && r.Why == "" {
-		r.Why = r.Said // such as that there are too many requests
+	if (outcome == work.Later || outcome == work.Failed) && r.Why == "" {
+		r.Why = r.Said // such as that there are too many requests, or no file of that name
 	}
 	past := work.PastOf(append(runs, with(*r, outcome)), now)[r.Issue]
 	var said *traces.Draft
