@@ -260,7 +260,7 @@ func (c *claimer) ask(all *live.Claims, issue string) (lease.Answer, error) {
 func (c *claimer) lease(issue string) live.Lease {
 	l := live.Lease{
 		Issue: issue, Actor: c.who.Actor, Process: c.who.Process, Host: c.judge.Host, Worktree: c.place.Worktree, Tree: c.place.Worktree,
-		Since: c.options.Now, Lasts: c.ttl,
+		Named: c.place.TreeName(), Since: c.options.Now, Lasts: c.ttl,
 	}
 	if c.loop != nil {
 		l.Run, l.Lasts, l.Cap = c.loop.Run, c.loop.Lasts, l.Since.Add(c.loop.Cap)

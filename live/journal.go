@@ -25,7 +25,8 @@ type Record struct {
 	At       time.Time `json:"at"`                // by the clock of the command
 	Actor    string    `json:"actor,omitempty"`   // "" when unknown
 	Command  string    `json:"command"`           // such as "checkpoint"
-	Worktree string    `json:"worktree"`          // top directory of the work tree
+	Worktree string    `json:"worktree"`          // top directory of the work tree; of this one as it is now
+	Tree     string    `json:"tree,omitempty"`    // the work tree as git names it, wherever it is moved; "" without git
 	Store    string    `json:"store"`             // path of the store in it
 	Branch   string    `json:"branch,omitempty"`  // during a rebase the one that is rebased; "" where HEAD was detached, and without git
 	Head     string    `json:"head,omitempty"`    // commit of HEAD
@@ -83,7 +84,8 @@ type Pending struct {
 // what the place says.
 func (p Place) Begin(r Record) (*Pending, error) {
 	r.Seq, r.Process = newSeq(), os.Getpid()
-	r.Worktree, r.Store, r.Branch, r.Head = p.Worktree, p.Store, cmp.Or(p.Branch, p.rebased), p.Head
+	r.Worktree, r.Tree = p.Worktree, p.TreeName()
+	r.Store, r.Branch, r.Head = p.Store, cmp.Or(p.Branch, p.rebased), p.Head
 	pending := &Pending{seq: r.Seq}
 	err := p.inDir(func(dir string) error {
 		pending.dir = dir

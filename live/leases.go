@@ -26,6 +26,7 @@ type Lease struct {
 	Host     string        `json:"host,omitempty"`   // the machine, "" where that is not known
 	Worktree string        `json:"worktree"`         // where the work is done
 	Tree     string        `json:"tree"`             // the work tree whose store shows the claim
+	Named    string        `json:"named,omitempty"`  // Tree as git names it, wherever it is moved; "" without git
 	Run      string        `json:"run,omitempty"`    // of a worker loop
 	Since    time.Time     `json:"since"`            // by the clock of the holder, as the times below
 	Until    time.Time     `json:"until"`            // unless it is renewed
@@ -128,12 +129,25 @@ func (p Place) claims() (known map[string]claim, files map[string]map[string][]c
 		err = errors.Join(err, readJSON(filepath.Join(dir, leasesFile), &all))
 		for _, one := range all[p.Store] {
 			if other, there := known[one.Issue]; !there || one.Turn > other.Turn {
+				p.followLease(one.Lease)
 				known[one.Issue] = one
 			}
 		}
 		files[dir] = all
 	}
 	return known, files, err
+}
+
+// followLease has a lease of this work tree name the directory in which it is now, as
+// followRecords does.
+func (p Place) followLease(l *Lease) {
+	if l == nil || l.Named == "" || l.Named != p.TreeName() {
+		return
+	}
+	if l.Worktree == l.Tree {
+		l.Worktree = p.Worktree
+	}
+	l.Tree = p.Worktree
 }
 
 func claimsOf(known map[string]claim) (c Claims) {

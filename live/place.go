@@ -89,6 +89,18 @@ func realPath(path string) (real, there string, err error) {
 	return real, there, err
 }
 
+// TreeName is how git names the work tree in the clone, "." for the main one; "" without git.
+func (p Place) TreeName() string {
+	if p.Tree.Own == "" {
+		return ""
+	}
+	name, err := filepath.Rel(p.Tree.Common, p.Tree.Own)
+	if err != nil {
+		return ""
+	}
+	return filepath.ToSlash(name)
+}
+
 // Shared reports whether all work trees of a clone have the live state in
 // common, which takes git.
 func (p Place) Shared() bool { return p.shared != "" }

@@ -112,9 +112,21 @@ func (p Place) gather(pick func(dir string, all []segment) ([]segment, Mark)) (j
 			return j, err
 		}
 		j.Damaged = append(j.Damaged, one.Damaged...)
+		p.followRecords(one.Records)
 		j.Records = together(j.Records, one.Records)
 	}
 	return j, nil
+}
+
+// followRecords has records of this work tree name the directory in which it is now: it may have been
+// moved, or be seen from another container.
+func (p Place) followRecords(records []Record) {
+	name := p.TreeName()
+	for i := range records {
+		if name != "" && records[i].Tree == name {
+			records[i].Worktree = p.Worktree
+		}
+	}
 }
 
 // ours is what was recorded of the store alone.
