@@ -112,6 +112,22 @@ func realPath(path string) (string, error) {
 	return filepath.EvalSymlinks(full)
 }
 
+// CodeOf is the work tree of what the issues of a store are about, the zero value without
+// git: that which has .beads, though this may be a submodule, or a link to a store that is
+// elsewhere.
+func CodeOf(store beads.Place) (jsonl.Worktree, error) {
+	dir, err := filepath.Abs(store.Dir)
+	if err != nil {
+		return jsonl.Worktree{}, err
+	}
+	if filepath.Base(dir) == beads.DirName {
+		if code, err := jsonl.WorktreeOf(filepath.Dir(dir)); err != nil || code.Root != "" {
+			return code, err
+		}
+	}
+	return jsonl.WorktreeOf(dir)
+}
+
 // StateDir is where stig keeps what belongs to the user and to no repository;
 // "" when HOME is not set, is a relative path, or is no directory, such as
 // /dev/null.

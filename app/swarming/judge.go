@@ -12,7 +12,6 @@ import (
 	"stig/app"
 	"stig/beads"
 	"stig/fault"
-	"stig/jsonl"
 	"stig/secret"
 	"stig/swarm"
 	"stig/verify"
@@ -135,7 +134,7 @@ func treesOf(a *app.App, store beads.Store) (o worktree.Options, ok bool, err er
 	if err != nil {
 		return o, false, err
 	}
-	tree, err := jsonl.WorktreeOf(dir)
+	tree, err := app.CodeOf(p)
 	if err != nil || tree.Root == "" {
 		return o, false, err
 	}

@@ -121,7 +121,7 @@ func (l *loop) left(ctx context.Context, r *live.Run, tree *worktree.Tree) (left
 	left.Checkpoint = r.Notes != verify.Hash(record.Text(beads.Notes)) && !l.onlyOthers(r, changesNotes)
 	left.Traces = l.comments(record, r.ID) > r.Comments || l.edited(r)
 	now, err := l.stateOf(ctx, r)
-	left.Changed = now.State != r.Tree || r.Taken != nil || l.place.Tree.Root == "" // without git nothing tells, and the gate decides
+	left.Changed = now.State != r.Tree || r.Taken != nil || l.code.Root == "" // without git nothing tells, and the gate decides
 	if err == nil && !left.Changed && tree != nil {
 		left.Changed, err = l.unjudged(ctx, r, tree, now)
 	}
@@ -223,7 +223,7 @@ func (l *loop) stateBefore(ctx context.Context, r *live.Run) error {
 // without git.
 func (l *loop) stateOf(ctx context.Context, r *live.Run) (git.Tree, error) {
 	switch {
-	case l.place.Tree.Root == "" || r.Worktree == "":
+	case l.code.Root == "" || r.Worktree == "":
 		return git.Tree{}, nil
 	case r.Branch != "":
 		return l.app.GitIn(r.Worktree).TreeHere(ctx, l.storeDir())

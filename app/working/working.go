@@ -118,6 +118,7 @@ type loop struct {
 	place   live.Place
 	trees   *worktree.Options // nil where it works in place
 	root    string            // where it works in place
+	code    jsonl.Worktree    // that of which runs get work trees; the zero value without git
 	filter  filter
 
 	ofFile     bool // the command is that of the actor's file
@@ -360,7 +361,11 @@ func named(program string) string {
 func (l *loop) findPlace(ctx context.Context) error {
 	store := l.store.Place()
 	l.root = filepath.Dir(l.storeDir())
-	if l.place.Tree.Root == "" {
+	var err error
+	if l.code, err = app.CodeOf(l.store.Place()); err != nil {
+		return err
+	}
+	if l.code.Root == "" {
 		l.once("without git: works in place, one loop at a time")
 		return nil
 	}
@@ -372,14 +377,14 @@ func (l *loop) findPlace(ctx context.Context) error {
 	if state == "" {
 		return app.Usage("no directory to keep work trees in", "set XDG_STATE_HOME or HOME")
 	}
-	tracked, err := filepath.Rel(l.place.Tree.Root, l.storeDir())
+	tracked, err := filepath.Rel(l.code.Root, l.storeDir())
 	if err != nil || !filepath.IsLocal(tracked) || filepath.Base(store.Dir) != beads.DirName {
 		tracked = ""
 	}
 	l.trees = &worktree.Options{
-		Git: l.app.GitIn(l.place.Tree.Root), Root: l.place.Tree.Root,
+		Git: l.app.GitIn(l.code.Root), Root: l.code.Root,
 		Dir: filepath.Join(state, "trees"), Store: filepath.ToSlash(tracked), Onto: l.Onto,
-		Common: l.place.Tree.Common,
+		Common: l.code.Common,
 	}
 	if err := l.mayBeOnto(); err != nil {
 		return err
