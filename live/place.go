@@ -143,10 +143,10 @@ func (p Place) makeDir(dir string) error {
 		return nil
 	}
 	ignore := filepath.Join(dir, ".gitignore")
-	if _, err := os.Lstat(ignore); errors.Is(err, fs.ErrNotExist) {
-		return os.WriteFile(ignore, []byte("*\n"), 0o600)
+	if info, err := os.Lstat(ignore); err == nil && info.Size() > 0 {
+		return nil // an empty one is left by a writer that a full disk stopped
 	}
-	return nil
+	return textfile.Replace(ignore, []byte("*\n"))
 }
 
 // Writable gives dir, a directory of stig's own in git's that need not be there
