@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -67,10 +68,10 @@ type outcome struct {
 
 // The bounds of a journal.
 const (
-	segmentSize  = 4 << 20             // bytes after which a new segment is begun
-	segmentAge   = 30 * 24 * time.Hour // after which a new one is begun, too
-	mostSegments = 15                  // before a new one: 64 MB of all
-	journalAge   = 90 * 24 * time.Hour // of the last record of a segment
+	segmentSize = 4 << 20             // bytes after which a new segment is begun
+	segmentAge  = 30 * 24 * time.Hour // after which a new one is begun, too
+	mostBefore  = 60 << 20            // bytes of all segments before the last one; a record may be large
+	journalAge  = 90 * 24 * time.Hour // of the last record of a segment
 )
 
 // Pending is an edit whose record is in the journal and whose result is not.
@@ -232,9 +233,15 @@ func (s series) open(dir string, now time.Time) (f *os.File, made bool, err erro
 // dropOld removes the oldest segments over the bounds; what cannot be removed now
 // is tried again later. The last record of a segment is as old as the next one.
 func dropOld(dir string, all []segment, now time.Time) {
-	for len(all) > 1 && (len(all) > mostSegments || now.Sub(all[1].day) > journalAge) {
-		_ = os.Remove(filepath.Join(dir, all[0].name()))
-		all = all[1:]
+	var size int64
+	for i, s := range slices.Backward(all) {
+		if info, err := os.Stat(filepath.Join(dir, s.name())); err == nil {
+			size += info.Size()
+		}
+		last := i == len(all)-1
+		if !last && (size > mostBefore || now.Sub(all[i+1].day) > journalAge) {
+			_ = os.Remove(filepath.Join(dir, s.name()))
+		}
 	}
 }
 

@@ -168,7 +168,7 @@ func TestJournalTorn(t *testing.T) {
 	}
 }
 
-// A journal is bounded: the oldest segments go by number and by age, and a
+// A journal is bounded: the oldest segments go by size and by age, and a
 // segment of a month ago is followed by a new one.
 func TestJournalBounds(t *testing.T) {
 	day := func(before int) string { return noon.AddDate(0, 0, -before).Format("20060102") }
@@ -183,6 +183,8 @@ func TestJournalBounds(t *testing.T) {
 		{"a full one", 4 << 20, []int{5}, []int{5, 0}, "journal-000002-" + day(0) + ".jsonl"},
 		{"one of a month ago", 1, []int{30}, []int{30, 0}, "journal-000002-" + day(0) + ".jsonl"},
 		{"many full ones", 4 << 20, make([]int, 20), make([]int, 16), "journal-000021-" + day(0) + ".jsonl"},
+		{"large records", 25 << 20, make([]int, 5), make([]int, 3), "journal-000006-" + day(0) + ".jsonl"},
+		{"one larger than all may be", 70 << 20, make([]int, 2), make([]int, 2), "journal-000003-" + day(0) + ".jsonl"},
 		{"the second is old", 1, []int{150, 91, 60, 10}, []int{91, 60, 10}, "journal-000004-" + day(10) + ".jsonl"},
 		{"one that is very old", 1, []int{400}, []int{400, 0}, "journal-000002-" + day(0) + ".jsonl"},
 	} {
@@ -352,5 +354,22 @@ func TestSeparate(t *testing.T) {
 		if seen := places[i].Seen(); seen.Left != fmt.Sprint(i) {
 			t.Errorf("%d: remembers %q", i, seen.Left)
 		}
+	}
+}
+
+// Git ignores live state beside the store also where a full disk once left the file
+// that says so empty.
+func TestIgnoredBeside(t *testing.T) {
+	store := filepath.Join(t.TempDir(), "issues.jsonl")
+	ignore := filepath.Join(filepath.Dir(store), ".stig", ".gitignore")
+	if err := os.MkdirAll(filepath.Dir(ignore), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(ignore, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	write(t, at(t, store), record(1))
+	if text, err := os.ReadFile(ignore); err != nil || string(text) != "*\n" {
+		t.Errorf("%q: %v", text, err)
 	}
 }
