@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"stig/internal/arrange"
 	"stig/jsonl"
 	"stig/textfile"
 )
@@ -24,8 +25,12 @@ type Baseline struct {
 	Copy  string `json:"copy"`  // the path of a copy of the file; Keep fills it in
 }
 
-// baselineAge is after what time a session that looked no more is forgotten.
-const baselineAge = 14 * 24 * time.Hour
+// baselineAge is after what time a session that looked no more is forgotten. To one whose
+// copy went before that, since all of them took too much room, the next look is the first.
+const (
+	baselineAge = 14 * 24 * time.Hour
+	mostCopies  = 512 << 20 // bytes of all copies; one at least is kept
+)
 
 // Baseline gives how the store stood when a session last looked at it, and whether
 // it did. What cannot be read is nothing.
@@ -77,8 +82,9 @@ func hash(parts ...string) string {
 	return hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
-// dropBaselines removes sessions that looked before that time for the last time, and
-// copies that belong to no session. What cannot be removed is tried again.
+// dropBaselines removes sessions that looked before that time for the last time, copies
+// that belong to no session, and the oldest of those that take too much room. What cannot
+// be removed is tried again.
 func dropBaselines(dir string, before time.Time) {
 	files, _ := filepath.Glob(filepath.Join(dir, "baseline-*.json")) // the patterns are sound
 	var used []string
@@ -91,9 +97,19 @@ func dropBaselines(dir string, before time.Time) {
 		}
 	}
 	copies, _ := filepath.Glob(filepath.Join(dir, "copy-*.jsonl"))
+	var kept []fs.FileInfo
 	for _, path := range copies {
 		if !slices.Contains(used, path) {
 			_ = os.Remove(path)
+		} else if info, err := os.Stat(path); err == nil {
+			kept = append(kept, info)
+		}
+	}
+	arrange.Sort(kept, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
+	var size int64
+	for i, info := range kept {
+		if size += info.Size(); i > 0 && size > mostCopies {
+			_ = os.Remove(filepath.Join(dir, info.Name()))
 		}
 	}
 }

@@ -2,6 +2,7 @@ package live_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -53,6 +54,34 @@ func TestSessionsShareCopies(t *testing.T) {
 	keep("3", "c", "text c", now.Add(15*24*time.Hour)) // the others looked two weeks ago
 	if _, known := p.Baseline("1"); known {
 		t.Error("a session of two weeks ago is known")
+	}
+}
+
+// Copies of large stores are bounded: the oldest go, and whose copy went looks for the
+// first time again.
+func TestCopiesBounded(t *testing.T) {
+	dir, store := clone(t)
+	p := at(t, store)
+	var oldest live.Baseline
+	for n := range 5 {
+		id := fmt.Sprint(n)
+		if err := p.Keep(id, live.Baseline{Store: store, Stamp: id}, []byte("text"), time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		s, known := p.Baseline(id)
+		if !known || copies(t, dir) != min(n+1, 3) {
+			t.Fatalf("%d: known %t, %d copies", n, known, copies(t, dir))
+		}
+		if n == 0 {
+			oldest = s
+		}
+		made := time.Now().Add(time.Duration(n-5) * time.Hour)
+		if err := errors.Join(os.Truncate(s.Copy, 200<<20), os.Chtimes(s.Copy, made, made)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := os.Stat(oldest.Copy); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the oldest stayed: %v", err)
 	}
 }
 
