@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"stig/jsonl"
@@ -33,10 +34,15 @@ type WatcherState struct {
 // ErrWatched says that another process watches under the name.
 var ErrWatched = errors.New("another process watches under this name")
 
+// watcherAge is after what time a memory goes that nobody used: the journal, which it goes
+// on from, reaches back as far.
+const watcherAge = journalAge
+
 // Watcher opens the memory of a name. known is false where there is none yet, and with
 // anew, which forgets what is there unread. The error is ErrWatched while another process
-// has it open; another one says that it cannot be read.
-func (p Place) Watcher(name string, anew bool) (w *Watcher, s WatcherState, lines map[string][]byte, known bool, err error) {
+// has it open; another one says that it cannot be read. Memories that were not used for
+// 90 days before now are removed.
+func (p Place) Watcher(name string, anew bool, now time.Time) (w *Watcher, s WatcherState, lines map[string][]byte, known bool, err error) {
 	var path string
 	err = p.inDir(func(dir string) error {
 		path = filepath.Join(dir, "watch-"+hash(name, p.Worktree, p.Store)+".log")
@@ -53,6 +59,8 @@ func (p Place) Watcher(name string, anew bool) (w *Watcher, s WatcherState, line
 	if err != nil {
 		return nil, s, nil, false, fmt.Errorf("%w: %w", ErrWatched, err)
 	}
+	_ = os.Chtimes(path+".lock", now, now) // says when it was used; see dropWatchers
+	dropWatchers(filepath.Dir(path), now)
 	w = &Watcher{path: path, unlock: unlock}
 	if anew {
 		return w, s, nil, false, nil
@@ -61,6 +69,31 @@ func (p Place) Watcher(name string, anew bool) (w *Watcher, s WatcherState, line
 		return nil, s, nil, known, errors.Join(err, unlock())
 	}
 	return w, s, lines, known, nil
+}
+
+// dropWatchers removes the memories that were last used too long ago, and in which nobody
+// watches now. What cannot be removed is tried again.
+func dropWatchers(dir string, now time.Time) {
+	locks, _ := filepath.Glob(filepath.Join(dir, "watch-*.log.lock")) // the pattern is sound
+	for _, lock := range locks {
+		path := strings.TrimSuffix(lock, ".lock")
+		if now.Sub(later(lock, path)) <= watcherAge {
+			continue
+		}
+		if unlock, err := jsonl.LockFile(lock, soon); err == nil {
+			_, _, _ = os.Remove(path), os.Remove(lock), unlock()
+		}
+	}
+}
+
+// later is when the later of two files was changed.
+func later(paths ...string) (t time.Time) {
+	for _, path := range paths {
+		if info, err := os.Stat(path); err == nil && info.ModTime().After(t) {
+			t = info.ModTime()
+		}
+	}
+	return t
 }
 
 // Close lets others watch under the name.

@@ -133,7 +133,11 @@ const pauseWait = 2 * time.Second // how long a watcher that begins waits for th
 
 // recall reads what the watcher of that name remembers.
 func (w *watcher) recall() (known bool, err error) {
-	memory, state, lines, known, err := w.place.Watcher(w.request.As, w.request.Anew)
+	now, err := w.now()
+	if err != nil {
+		return false, err
+	}
+	memory, state, lines, known, err := w.place.Watcher(w.request.As, w.request.Anew, now)
 	if errors.Is(err, live.ErrWatched) {
 		return false, &fault.Error{Code: fault.Conflict, Reason: fmt.Sprintf("--as %s: another process watches under this name", w.request.As), Hint: "give another name"}
 	}
