@@ -1,6 +1,7 @@
 package live
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,6 +26,9 @@ func readJSON(path string, v any) error {
 		return err
 	}
 	if err == nil {
+		if string(bytes.TrimSpace(text)) == "null" {
+			return nil // it would take the map away that v was made with
+		}
 		if err = json.Unmarshal(text, v); err != nil {
 			err = fmt.Errorf("%s cannot be read, and was set aside: %w", path, err)
 		}

@@ -259,6 +259,28 @@ func TestNextChild(t *testing.T) {
 	}
 }
 
+// A file that holds null is as good as none.
+func TestNull(t *testing.T) {
+	dir, store := clone(t)
+	p := at(t, store)
+	own := filepath.Join(dir, ".git", "stig")
+	if err := os.MkdirAll(own, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"children.json", "leases.json"} {
+		if err := os.WriteFile(filepath.Join(own, name), []byte("null\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n, err := p.NextChild("a-1", 0, nil, false); n != 1 || err != nil {
+		t.Errorf("%d, %v", n, err)
+	}
+	hold := func(c *live.Claims) (bool, error) { c.Hold(live.Lease{Issue: "a-1"}); return true, nil }
+	if _, err := p.ChangeClaims(hold); err != nil {
+		t.Error(err)
+	}
+}
+
 // Where git's directory cannot be used, live state is beside the store, and is
 // read together with what is in git's.
 func TestBeside(t *testing.T) {
