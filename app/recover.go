@@ -33,10 +33,15 @@ func (a *App) livePlace() (live.Place, error) {
 	return a.Live(store.Place())
 }
 
-// warnOfJournal names what of the journal cannot be read.
+// warnOfJournal names what of the journal cannot be read: of many places the first, since
+// a damaged disk leaves thousands.
 func (a *App) warnOfJournal(j live.Journal) {
-	for _, place := range j.Damaged {
+	const most = 3
+	for _, place := range j.Damaged[:min(most, len(j.Damaged))] {
 		a.Warn("%s: cannot be read and was passed over", place)
+	}
+	if more := len(j.Damaged) - most; more > 0 {
+		a.Warn("%d more places in the journal cannot be read", more)
 	}
 }
 
