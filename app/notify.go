@@ -20,6 +20,8 @@ import (
 
 	"stig/beads"
 	"stig/checkpoint"
+	"stig/jsonl"
+	"stig/live"
 	"stig/notes"
 	"stig/process"
 	"stig/secret"
@@ -274,8 +276,21 @@ func (n Notice) Bounded() Notice {
 	return n
 }
 
+// notices is the directory for what became of events, which all work trees of the clone
+// share: each is told once, and a worker's work tree goes with its issue; "" for nowhere.
+func (s *workspace) notices() string {
+	if s.own == "" {
+		return s.state
+	}
+	tree, err := jsonl.WorktreeOf(s.place.Root)
+	if err != nil || tree.Common == "" {
+		return s.own
+	}
+	return live.Writable(filepath.Join(tree.Common, filepath.Base(s.place.Own)), s.store.Path)
+}
+
 // NotifyLog is where it is kept that somebody could not be told; "" for nowhere.
-func (s *workspace) NotifyLog() string { return s.kept("notify.log") }
+func (s *workspace) NotifyLog() string { return below(s.notices(), "notify.log") }
 
 // mark is the file that says that an event was notified; "" where there is no
 // place for it.
@@ -284,7 +299,7 @@ func (s *workspace) mark(n Notice) string {
 	if err != nil {
 		full = s.store.Path
 	}
-	return s.kept("notified", n.Event+"-"+verify.Hash(strings.Join([]string{full, n.Event, n.ID, n.fresh}, "\x00"))[:24])
+	return below(s.notices(), "notified", n.Event+"-"+verify.Hash(strings.Join([]string{full, n.Event, n.ID, n.fresh}, "\x00"))[:24])
 }
 
 // Parcel is what the process that tells of an event is given.

@@ -283,11 +283,10 @@ func (s *workspace) verdicts() (kept verify.Verdicts, ok bool) {
 }
 
 // logs is the directory for whole outputs, "" where there is none.
-func (s *workspace) logs() string { return s.kept("logs") }
+func (s *workspace) logs() string { return below(cmp.Or(s.own, s.state), "logs") }
 
-// kept is a place for what is no part of the work tree; "" where there is none.
-func (s *workspace) kept(names ...string) string {
-	dir := cmp.Or(s.own, s.state)
+// below is a place in a directory; "" where there is none.
+func below(dir string, names ...string) string {
 	if dir == "" {
 		return ""
 	}

@@ -4,10 +4,13 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"slices"
+	"strings"
 )
 
 // Detach starts a program and does not wait for it: it leads a session of its
-// own, has no terminal, and outlives us and an interrupt that ends us. It gets
+// own, has no terminal, and outlives us, an interrupt that ends us, and the program that
+// Supervise started us in. It gets
 // Stdin, at most detachedInput bytes, and its output goes nowhere. Stdout and
 // Stderr of the command must be nil. name is what it is told it is called; the
 // program itself is the first of Argv. The error says that it was not started,
@@ -26,6 +29,7 @@ func Detach(c Command, name string) error {
 	cmd := exec.Command(c.Argv[0], c.Argv[1:]...)
 	cmd.Args[0] = name
 	cmd.Dir, cmd.Env, cmd.Stdin = c.Dir, c.Env, read
+	cmd.Env = slices.DeleteFunc(cmd.Environ(), func(v string) bool { return strings.HasPrefix(v, markVariable+"=") })
 	ownGroup(cmd)
 	err = cmd.Start()
 	_ = read.Close() // the program has its own
