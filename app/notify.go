@@ -324,7 +324,24 @@ func (p Parcel) Claim() error {
 	if err != nil {
 		return err
 	}
+	dropMarks(p.Mark)
 	return f.Close()
+}
+
+// markAge is after what time a mark goes: by then the day, the tree or the question that the
+// event was about is another one.
+const markAge = 90 * 24 * time.Hour
+
+// dropMarks removes the marks that are much older than one that was made now. What cannot be
+// removed is tried again.
+func dropMarks(mark string) {
+	now, err := os.Stat(mark)
+	entries, _ := os.ReadDir(filepath.Dir(mark))
+	for _, e := range entries {
+		if info, e := e.Info(); err == nil && e == nil && now.ModTime().Sub(info.ModTime()) > markAge {
+			_ = os.Remove(filepath.Join(filepath.Dir(mark), info.Name()))
+		}
+	}
 }
 
 func (p Parcel) unclaim() error {

@@ -219,6 +219,28 @@ func TestNotifyLogIsBounded(t *testing.T) {
 	}
 }
 
+// Marks of events do not become ever more: those of long ago go.
+func TestOldMarksGo(t *testing.T) {
+	dir := t.TempDir()
+	for name, days := range map[string]int{"old": 91, "known": 89, "new": 0} {
+		made := time.Now().AddDate(0, 0, -days)
+		p := app.Parcel{Mark: filepath.Join(dir, name)}
+		if err := errors.Join(p.Claim(), os.Chtimes(p.Mark, made, made)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := (app.Parcel{Mark: filepath.Join(dir, "newest")}).Claim(); err != nil {
+		t.Fatal(err)
+	}
+	left, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || len(left) != 3 || filepath.Base(left[0]) != "known" {
+		t.Errorf("left %q: %v", left, err)
+	}
+	if err := (app.Parcel{Mark: left[0]}).Claim(); !errors.Is(err, os.ErrExist) {
+		t.Errorf("what was notified is notified again: %v", err)
+	}
+}
+
 // TestLongestNoticeIsPassed starts the process with as much as a notice holds.
 func TestLongestNoticeIsPassed(t *testing.T) {
 	control := strings.Repeat("\x01", 5000)
