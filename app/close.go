@@ -94,6 +94,11 @@ func (a *App) Stranded(ctx context.Context, store beads.Place, id string) (remed
 	return worktree.Stranded(ctx, a.GitIn(store.Dir), id)
 }
 
+// Discard is worktree.Discard of an issue of the store.
+func (a *App) Discard(ctx context.Context, store beads.Place, id string) string {
+	return worktree.Discard(ctx, a.GitIn(store.Dir), id)
+}
+
 // check refuses a request that names no issue or gives no reason.
 func (o *CloseOptions) check(ids []string) error {
 	if len(ids) == 0 {

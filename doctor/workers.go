@@ -116,7 +116,8 @@ func (e *examination) branches() {
 			continue
 		}
 		if remedy := e.app.Stranded(e.ctx, e.store, issue.ID); remedy != "" {
-			e.todo("branches", fmt.Sprintf("%s is closed, and its work is on branch %s alone", issue.ID, branch), remedy)
+			e.todo("branches", fmt.Sprintf("%s is closed, and its work is on branch %s alone", issue.ID, branch),
+				remedy+"; to throw it away: "+e.app.Discard(e.ctx, e.store, issue.ID))
 		}
 	}
 }

@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"context"
+	"os"
 	"strings"
 
 	"stig/git"
@@ -13,10 +14,7 @@ import (
 // "" where it has none. What git cannot tell is no hindrance.
 func Stranded(ctx context.Context, g git.Client, issue string) (remedy string) {
 	branch := BranchOf(issue, Usual)
-	says := func(argv ...string) (string, bool) {
-		text, err := g.Must(ctx, argv...)
-		return strings.TrimSpace(text), err == nil
-	}
+	says := asker(ctx, g)
 	if alone, ok := says("rev-list", "-1", "refs/heads/"+branch, "--not", "--exclude="+branch, "--branches"); !ok || alone == "" {
 		return ""
 	}
@@ -24,15 +22,37 @@ func Stranded(ctx context.Context, g git.Client, issue string) (remedy string) {
 	if _, is := says("merge-base", "--is-ancestor", "refs/heads/"+Usual, "refs/heads/"+branch); is {
 		return push
 	}
-	dir := ""
-	if list, ok := says("worktree", "list", "--porcelain"); ok {
-		before, _, found := strings.Cut(list, "\nbranch refs/heads/"+branch+"\n")
-		if at := strings.LastIndex("\n"+before, "\nworktree "); found && at >= 0 {
-			dir, _, _ = strings.Cut(before[at+len("worktree "):], "\n")
-		}
-	}
-	if _, there := says("rev-parse", "--verify", "--quiet", "refs/heads/"+Usual); there && dir != "" {
+	dir := dirOf(branch, says)
+	_, missing := os.Stat(dir) // somebody may have removed it, and git does not know
+	if _, there := says("rev-parse", "--verify", "--quiet", "refs/heads/"+Usual); there && missing == nil {
 		return "git -C " + shell.Quoted(dir) + " merge " + Usual + " && " + push
 	}
 	return "git merge " + shell.Quoted(branch)
+}
+
+// Discard is what to type to throw the work away that is on the branch of an issue.
+func Discard(ctx context.Context, g git.Client, issue string) string {
+	branch, remove := BranchOf(issue, Usual), ""
+	if dir := dirOf(branch, asker(ctx, g)); dir != "" {
+		remove = "git worktree remove -f -f " + shell.Quoted(dir) + " && "
+	}
+	return remove + "git branch -D " + shell.Quoted(branch)
+}
+
+// asker gives what git says to a command, and whether it ended well.
+func asker(ctx context.Context, g git.Client) func(argv ...string) (string, bool) {
+	return func(argv ...string) (string, bool) {
+		text, err := g.Must(ctx, argv...)
+		return strings.TrimSpace(text), err == nil
+	}
+}
+
+// dirOf is the work tree in which a branch is checked out, as git knows it; "" for none.
+func dirOf(branch string, says func(argv ...string) (string, bool)) (dir string) {
+	list, _ := says("worktree", "list", "--porcelain")
+	before, _, found := strings.Cut(list+"\n", "\nbranch refs/heads/"+branch+"\n")
+	if at := strings.LastIndex("\n"+before, "\nworktree "); found && at >= 0 {
+		dir, _, _ = strings.Cut(before[at+len("worktree "):], "\n")
+	}
+	return dir
 }
