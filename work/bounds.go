@@ -29,10 +29,11 @@ type Used struct {
 }
 
 // UsedBy counts the runs of an actor. What has no end counts as one that took no time.
-// A run of the future counts: the clock was set back.
+// A run of the future counts, since the clock was set back: one that is further away than
+// Window does not, or a clock that once was years ahead would keep the actor from work for as long.
 func UsedBy(actor string, runs []live.Run, now time.Time) (u Used) {
 	for _, r := range runs {
-		if r.Actor != actor || r.Started.Before(now.Add(-Window)) {
+		if r.Actor != actor || now.Sub(r.Started).Abs() > Window {
 			continue
 		}
 		u.Runs++

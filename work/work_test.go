@@ -131,7 +131,13 @@ func TestBounds(t *testing.T) {
 	dear.Cost = 0.5
 	old, other := run("d-3", -25*60, Closed), run("d-4", 0, Closed)
 	other.Actor = "cy"
+	ahead, years := run("d-6", 23*60, Closed), run("d-7", 800*24*60, Closed)
+	ahead.Started = ahead.Ended
+	years.Started = years.Ended
 	runs := []live.Run{old, long, dear, other, {Actor: "bo", Issue: "d-5", Started: noon}}
+	if got, want := UsedBy("bo", append(runs, ahead, years), noon).Runs, 4; got != want {
+		t.Errorf("%d runs, with one of a clock that was ahead; want %d", got, want)
+	}
 	used := UsedBy("bo", runs, noon)
 	if want := (Used{Runs: 3, Time: 91 * time.Minute, Cost: 0.75}); used != want {
 		t.Fatalf("got %+v; want %+v", used, want)

@@ -23,7 +23,7 @@ func (l *loop) beat(ctx context.Context) (ran bool, err error) {
 		return false, err
 	}
 	runs, err := l.runs(now)
-	if err != nil || now.Before(l.nextBeat(runs)) {
+	if err != nil || now.Before(l.nextBeat(runs, now)) {
 		return false, err
 	}
 	self, _ := process.Self()
@@ -36,9 +36,9 @@ func (l *loop) beat(ctx context.Context) (ran bool, err error) {
 
 // nextBeat is when the heartbeat is due, counted from the last one; the zero time where
 // there was none within work.Window.
-func (l *loop) nextBeat(runs []live.Run) (due time.Time) {
+func (l *loop) nextBeat(runs []live.Run, now time.Time) (due time.Time) {
 	for _, r := range runs {
-		if r.Actor == l.name && r.Task == taskHeartbeat {
+		if r.Actor == l.name && r.Task == taskHeartbeat && !r.Started.After(now) { // else the clock was set back
 			due = r.Started.Add(l.profile.Every)
 		}
 	}
