@@ -28,6 +28,7 @@ func (e *examination) workers() {
 	presences, _ := place.Presences() // what cannot be read is moved aside
 	claims, judge, _ := e.app.Judge(place, now).AsRead(func() (live.Claims, error) { return place.Claims() })
 	e.unreadable(place)
+	e.leftTrees(place)
 	running, dead := 0, []string{}
 	for _, p := range presences {
 		switch runs, known := p.Runs(); {
