@@ -17,7 +17,6 @@ import (
 	"stig/notes"
 	"stig/orient"
 	"stig/signals"
-	"stig/visible"
 )
 
 // elsewhereRows is how many other issues are listed for whoever asked.
@@ -37,9 +36,6 @@ func (a *App) elsewhere(ctx context.Context, store beads.Store, asked, actor str
 	rows = slices.DeleteFunc(takeable(rows), func(r ReadyRow) bool { return r.ID == asked })
 	return rows[:min(len(rows), elsewhereRows)], nil
 }
-
-// Folded is visible.OneLine.
-func Folded(text string) string { return visible.OneLine(text) }
 
 // unseen gives the questions that were not seen before, and marks them seen.
 func (a *App) unseen(store beads.Store, seen map[string]bool) ([]orient.Asked, error) {

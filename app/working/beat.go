@@ -47,7 +47,7 @@ func (l *loop) nextBeat(runs []live.Run, now time.Time) (due time.Time) {
 
 // finishBeat ends the record of a heartbeat, or of a dream that was killed. What it wrote
 // into its work tree stays there: no issue says whether it is right.
-func (l *loop) finishBeat(ctx context.Context, r *live.Run) error {
+func (l *loop) finishBeat(r *live.Run) error {
 	outcome, _ := work.Left{
 		Exit: r.Exit, TimedOut: r.TimedOut, Stopped: r.Cause == string(work.Stopped), Traces: true,
 	}.Outcome()

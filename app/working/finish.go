@@ -28,6 +28,7 @@ import (
 	"stig/signals"
 	"stig/trace"
 	"stig/verify"
+	"stig/visible"
 	"stig/work"
 	"stig/worktree"
 )
@@ -37,7 +38,7 @@ import (
 func (l *loop) finish(ctx context.Context, r *live.Run, tree *worktree.Tree) error {
 	after := context.WithoutCancel(ctx) // an interrupt ends checks, and keeps nothing from being put away
 	if r.Task == taskHeartbeat {
-		return l.finishBeat(after, r)
+		return l.finishBeat(r)
 	}
 	left, err := l.left(after, r, tree)
 	if err != nil {
@@ -444,7 +445,7 @@ func (l *loop) giveBack(ctx context.Context, issue string, said *traces.Draft) e
 
 // leaveFeedback tells the actor on the issue why its work was not taken.
 func (l *loop) leaveFeedback(ctx context.Context, r *live.Run, why string, exit int, text string) error {
-	content := map[string]any{"payload": app.Folded(why), "to": l.name, "run": r.ID}
+	content := map[string]any{"payload": visible.OneLine(why), "to": l.name, "run": r.ID}
 	if exit != 0 {
 		content["exit"] = fmt.Sprint(exit)
 	}

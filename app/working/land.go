@@ -19,6 +19,7 @@ import (
 	"stig/shell"
 	"stig/signals"
 	"stig/verify"
+	"stig/visible"
 	"stig/work"
 	"stig/worktree"
 )
@@ -125,7 +126,7 @@ func (l *loop) prove(ctx context.Context, r *live.Run, tree *worktree.Tree, left
 			"With criteria that can be run the loop sees for itself: stig edit %s --acceptance TEXT, and then any answer.\n%s",
 			l.name, err, shell.Quoted(r.Issue), l.where(ctx, r)), checkpoint.OnMyWord, notDone)
 	case err != nil:
-		return l.refused(ctx, r, left, err)
+		return l.refused(ctx, r, err)
 	case !gated.Passed():
 		why, exit, text := failed(gated.Verdict())
 		r.Why = why
@@ -142,7 +143,7 @@ func (l *loop) prove(ctx context.Context, r *live.Run, tree *worktree.Tree, left
 		return "", err
 	}
 	if _, err := gated.Close(after); err != nil {
-		return l.refused(after, r, left, err)
+		return l.refused(after, r, err)
 	}
 	l.putAway(after, r, tree)
 	return work.Closed, nil
@@ -150,14 +151,14 @@ func (l *loop) prove(ctx context.Context, r *live.Run, tree *worktree.Tree, left
 
 // refused is why an issue is not closed though nobody found fault with the work: it
 // waits for others, for an answer, or its criteria changed.
-func (l *loop) refused(ctx context.Context, r *live.Run, left work.Left, err error) (work.Outcome, error) {
+func (l *loop) refused(ctx context.Context, r *live.Run, err error) (work.Outcome, error) {
 	switch {
 	case fault.Is(err, fault.Waits):
 		return work.Waiting, nil
 	case fault.Is(err, fault.Changed):
 		return l.ask(ctx, r, fmt.Sprintf("The acceptance criteria changed while they ran: %v. Do they say what is wanted?\n%s", err, l.where(ctx, r)))
 	case fault.Is(err, fault.Found):
-		r.Why = app.Folded(err.Error())
+		r.Why = visible.OneLine(err.Error())
 		return work.Advanced, nil
 	}
 	return "", err
@@ -201,7 +202,7 @@ func (l *loop) reason(record *beads.Record, r *live.Run) string {
 const mostReason = 300
 
 func firstSentences(text string) string {
-	runes := []rune(app.Folded(text))
+	runes := []rune(visible.OneLine(text))
 	if len(runes) > mostReason {
 		return strings.TrimSpace(string(runes[:mostReason])) + " …"
 	}
@@ -253,7 +254,7 @@ func (l *loop) taken(r *live.Run) (*live.Taken, error) {
 	if last.Answer == nil || len(options) == 0 || options[0] != checkpoint.OnMyWord || !strings.HasPrefix(last.Answer.Text, checkpoint.OnMyWord) || !l.app.IsPerson(l.place, last.Answer.By) {
 		return nil, nil
 	}
-	t := &live.Taken{By: last.Answer.By, Word: app.Folded(last.Answer.Text), Part: fmt.Sprint(len(said), " ", last.Question.Hash())}
+	t := &live.Taken{By: last.Answer.By, Word: visible.OneLine(last.Answer.Text), Part: fmt.Sprint(len(said), " ", last.Question.Hash())}
 	now, err := l.now()
 	if err != nil {
 		return nil, err

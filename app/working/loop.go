@@ -239,7 +239,7 @@ const mostOutrun = 3
 // act does the first thing that can be done of what was sensed.
 func (l *loop) act(ctx context.Context, s sensed) (ran bool, err error) {
 	for _, id := range s.exhausted {
-		if err := l.askAbout(ctx, id, s.past[id]); err != nil {
+		if err := l.askAbout(ctx, s.past[id]); err != nil {
 			return false, err
 		}
 	}
@@ -369,7 +369,7 @@ func isRace(err error) bool {
 
 // askAbout asks a person about an issue whose attempts or passes were used up before this
 // loop began, such as under a higher bound.
-func (l *loop) askAbout(ctx context.Context, id string, past *work.Past) error {
+func (l *loop) askAbout(ctx context.Context, past *work.Past) error {
 	if past == nil || past.Last == nil {
 		return nil
 	}

@@ -25,6 +25,7 @@ import (
 	"stig/signals"
 	"stig/trace"
 	"stig/verify"
+	"stig/visible"
 	"stig/work"
 	"stig/worktree"
 )
@@ -220,7 +221,7 @@ func (l *loop) tree(ctx context.Context, r *live.Run) (*worktree.Tree, error) {
 // abandon ends a run that something around it keeps from its end: nobody's fault, unless
 // the loop was stopped meanwhile.
 func (l *loop) abandon(ctx context.Context, r *live.Run, why error) error {
-	r.Why = app.Folded(secret.Hide(app.Visible(why.Error())))
+	r.Why = visible.OneLine(secret.Hide(app.Visible(why.Error())))
 	outcome := work.Later
 	if ctx.Err() != nil {
 		outcome = brokenBy(ctx)

@@ -69,7 +69,7 @@ func (l *loop) resume(ctx context.Context, r *live.Run) error {
 		r.Loop = self.ID
 	}
 	if r.Issue == "" {
-		return l.finishBeat(ctx, r)
+		return l.finishBeat(r)
 	}
 	now, err := l.now()
 	if err != nil {
