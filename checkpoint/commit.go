@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"stig/beads"
 	"stig/git"
@@ -38,7 +39,7 @@ func PrepareCommit(ctx context.Context, p beads.Place, env []string) (commit fun
 	case p.Mode != beads.Server: // whose copy the first edit makes
 		return nil, err
 	}
-	c := &committer{path: path, git: git.Client{Dir: filepath.Dir(path), Env: env}}
+	c := &committer{path: path, git: git.Client{Env: env}.Around(path)}
 	for _, check := range []struct {
 		argv         []string
 		passes       bool // it is to end with 0, or else not to
@@ -66,9 +67,13 @@ func PrepareCommit(ctx context.Context, p beads.Place, env []string) (commit fun
 	return c.commit, err
 }
 
+// committing is the variable of the environment that a hook has of a commit which stig makes.
+const committing = "STIG_COMMITTING"
+
 func (c *committer) commit(ctx context.Context, id string) (string, error) {
 	// One after the other: of two at once git refuses one, or finds its change committed.
-	if place, err := live.At(c.path); err == nil {
+	// Not in a hook of such a commit, which waits for the hook.
+	if place, err := live.At(c.path); err == nil && !slices.Contains(c.git.Env, committing+"=1") {
 		if unlock, err := place.Lock(ctx, "commit"); err == nil {
 			defer func() { _ = unlock() }()
 		}
@@ -84,7 +89,9 @@ func (c *committer) commit(ctx context.Context, id string) (string, error) {
 	if err != nil || clean {
 		return "", err
 	}
-	if _, err := c.git.Must(ctx, "commit", "--quiet", "--only", "--message", "chore(beads): checkpoint "+id, "--", c.path); err != nil {
+	commits := c.git
+	commits.Env = append(slices.Clone(c.git.Env), committing+"=1")
+	if _, err := commits.Must(ctx, "commit", "--quiet", "--only", "--message", "chore(beads): checkpoint "+id, "--", c.path); err != nil {
 		if clean, _ := c.clean(ctx); clean {
 			return "", nil // another worker's commit took ours with it
 		}

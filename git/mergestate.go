@@ -135,14 +135,20 @@ func Underway(own string) string {
 // in a linked work tree git sets GIT_DIR for its hooks, with which every directory
 // counts as the top of the work tree. GIT_INDEX_FILE stays, for that index is
 // about to be committed. Where no .git is around the file, the variables stay.
-func (g Client) Beside(path string) Client {
+func (g Client) Beside(path string) Client { return g.around(path, "GIT_INDEX_FILE") }
+
+// Around is Beside without GIT_INDEX_FILE: the index of a hook may be that of another work
+// tree than the file is in, and is not to be written there.
+func (g Client) Around(path string) Client { return g.around(path, "") }
+
+func (g Client) around(path, keep string) Client {
 	g.Dir, g.Top = filepath.Dir(path), ""
 	if ownDirectory(g.Dir) == "" {
 		return g
 	}
 	g.Env = slices.DeleteFunc(slices.Clone(g.Env), func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")
-		return name != "GIT_INDEX_FILE" && slices.Contains(PlaceVariables, name)
+		return name != keep && slices.Contains(PlaceVariables, name)
 	})
 	return g
 }

@@ -28,6 +28,7 @@ var variables = [][2]string{
 	{"STIG_ROUND", "set for an explorer of a swarm: the round"},
 	{"STIG_EVENT", "set for the command of `notify`: the event"},
 	{"STIG_VERIFYING", "set for a check: the issues whose checks run, so that no check runs itself"},
+	{"STIG_COMMITTING", "set for the hooks of a commit that stig makes: one that commits the store again waits for no other"},
 	{"STIG_SUPERVISED", "set for what a loop runs, to find all that it started"},
 	{"STIG_ENV_FILE", "set by the plugin for OpenCode, to name the session"},
 }
