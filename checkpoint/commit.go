@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"stig/beads"
+	"stig/fault"
 	"stig/git"
 	"stig/live"
 )
@@ -95,7 +96,8 @@ func (c *committer) commit(ctx context.Context, id string) (string, error) {
 		if clean, _ := c.clean(ctx); clean {
 			return "", nil // another worker's commit took ours with it
 		}
-		return "", fmt.Errorf("the checkpoint of %s is written but not committed: %w", id, err)
+		return "", &fault.Error{Code: fault.Store, Err: err, Reason: fmt.Sprintf("the checkpoint of %s is written but not committed: %v", id, err),
+			Hint: "once git commits again, the same command commits it"}
 	}
 	if err := c.follow(ctx); err != nil {
 		return "", err
