@@ -111,10 +111,6 @@ func (t *Tree) commitAll(ctx context.Context, message, author string) (commit st
 	return t.head(ctx)
 }
 
-// noUpkeep keeps git from packing the repository behind our back, with the work tree held
-// meanwhile.
-const noUpkeep = "maintenance.auto=false"
-
 // stage puts all changes into the index, but for those of the store, where there are any.
 func (t *Tree) stage(ctx context.Context, store bool) error {
 	add := []string{"add", "--all"}

@@ -255,3 +255,30 @@ func TestLandPastALock(t *testing.T) {
 		t.Errorf("%s is not on stig/work", tip)
 	}
 }
+
+// What loops commit is packed in the end, unless the user has git pack nothing.
+func TestUpkeep(t *testing.T) {
+	t.Parallel()
+	c := newClone(t)
+	o := c.Options
+	o.Git.Env = append(slices.Clone(o.Git.Env), "GIT_CONFIG_COUNT=0") // these tests have git do none
+	for _, config := range [][2]string{{"maintenance.gc.enabled", "false"}, {"maintenance.loose-objects.enabled", "true"}, {"maintenance.loose-objects.auto", "1"}, {"maintenance.autoDetach", "false"}} {
+		c.git(c.Root, "config", config[0], config[1])
+	}
+	packed := func(want string) {
+		t.Helper()
+		if err := worktree.Upkeep(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+		if said := c.git(c.Root, "count-objects", "-v"); !strings.Contains(said, "\npacks: "+want+"\n") {
+			t.Errorf("want %s packs: %s", want, said)
+		}
+	}
+	tree := c.prepare("a-1")
+	c.put(tree.Dir, "g", "work\n")
+	c.land(tree)
+	c.git(c.Root, "config", "maintenance.auto", "off")
+	packed("0")
+	c.git(c.Root, "config", "--unset", "maintenance.auto")
+	packed("1")
+}

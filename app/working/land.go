@@ -164,12 +164,15 @@ func (l *loop) refused(ctx context.Context, r *live.Run, err error) (work.Outcom
 	return "", err
 }
 
-// putAway removes the work tree of a closed issue, and commits the store where that was
-// asked for. Neither keeps the issue from being closed.
+// putAway removes the work tree of a closed issue, has git pack what the loop committed, and
+// commits the store where that was asked for. None of it keeps the issue from being closed.
 func (l *loop) putAway(ctx context.Context, r *live.Run, tree *worktree.Tree) {
 	if tree != nil {
 		if err := tree.Remove(ctx); err != nil {
 			l.tell(r.Issue, "its work tree stays: %v", err)
+		}
+		if err := worktree.Upkeep(ctx, *l.trees); err != nil {
+			l.once("git does not pack the repository: " + err.Error())
 		}
 	}
 	if !l.Commit {
