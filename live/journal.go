@@ -217,20 +217,19 @@ func (s series) open(dir string, now time.Time) (f *os.File, made bool, err erro
 			next = last
 		}
 	}
-	if !now.IsZero() {
-		dropOld(dir, all, now)
-	}
 	path := filepath.Join(dir, next.name())
 	f, err = os.OpenFile(path, os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		f, err = textfile.OpenPrivate(path, os.O_RDWR|os.O_CREATE|os.O_EXCL)
 		made = true
+		dropOld(dir, all, now)
 		sweep(dir, now)
 	}
 	return f, made, err
 }
 
-// dropOld removes the oldest segments over the bounds; what cannot be removed now
+// dropOld removes the oldest segments over the bounds, by age one at most for each that is
+// begun: a clock that is years ahead for a moment takes no more. What cannot be removed now
 // is tried again later. The last record of a segment is as old as the next one.
 func dropOld(dir string, all []segment, now time.Time) {
 	var size int64
@@ -239,7 +238,7 @@ func dropOld(dir string, all []segment, now time.Time) {
 			size += info.Size()
 		}
 		last := i == len(all)-1
-		if !last && (size > mostBefore || now.Sub(all[i+1].day) > journalAge) {
+		if !last && (size > mostBefore || i == 0 && now.Sub(all[1].day) > journalAge) {
 			_ = os.Remove(filepath.Join(dir, s.name()))
 		}
 	}

@@ -185,7 +185,8 @@ func TestJournalBounds(t *testing.T) {
 		{"many full ones", 4 << 20, make([]int, 20), make([]int, 16), "journal-000021-" + day(0) + ".jsonl"},
 		{"large records", 25 << 20, make([]int, 5), make([]int, 3), "journal-000006-" + day(0) + ".jsonl"},
 		{"one larger than all may be", 70 << 20, make([]int, 2), make([]int, 2), "journal-000003-" + day(0) + ".jsonl"},
-		{"the second is old", 1, []int{150, 91, 60, 10}, []int{91, 60, 10}, "journal-000004-" + day(10) + ".jsonl"},
+		{"the second is old", 1, []int{150, 91, 60, 40}, []int{91, 60, 40, 0}, "journal-000005-" + day(0) + ".jsonl"},
+		{"nobody wrote for a year, or so a clock says", 1, []int{420, 400, 380}, []int{400, 380, 0}, "journal-000004-" + day(0) + ".jsonl"},
 		{"one that is very old", 1, []int{400}, []int{400, 0}, "journal-000002-" + day(0) + ".jsonl"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
