@@ -23,7 +23,7 @@ func LogCommand(a *cli.App) *cobra.Command {
 		Short: "list the edits that stig made in this clone",
 		Long: "log lists who changed what, in all work trees of this clone, the oldest first. It reads\n" +
 			"the journal that stig keeps in git's directory (without git, beside the store): every\n" +
-			"edit of the last 90 days, 64 MB at most. Other clones have journals of their own.\n\n" +
+			"edit of at least 90 days, 64 MB at most. Other clones have journals of their own.\n\n" +
 			"--forget removes what the journal holds of the issue, or of all issues, and nothing\n" +
 			"from the store.",
 		GroupID: "store",
