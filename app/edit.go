@@ -119,7 +119,7 @@ func (a *App) Checkpoint(ctx context.Context, r CheckpointRequest) (*Checkpointe
 	a.warnOfHolder(ctx, report)
 	if !r.DryRun {
 		a.hold(ctx, store.Place(), report.ID, "")
-		a.notify(ctx, store.Place(), options.Now, reportNotices(report, update.Question, signals.Day(options.Now)))
+		a.notify(ctx, store.Place(), options.Now, reportNotices(report, update.Question, options.Now))
 	}
 	if report.Commit, err = commit(ctx, report.ID); err != nil {
 		return nil, err

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"stig/beads"
 	"stig/checkpoint"
@@ -76,7 +77,7 @@ type Notice struct {
 	Time    string `json:"time"`            // RFC 3339, UTC
 	Click   string `json:"click,omitempty"` // where the issue can be seen
 
-	fresh string // what makes it another event than the last of its kind about the issue
+	fresh string // what makes it another event than the last of its kind about the issue; "" where each is another
 }
 
 // Events.
@@ -141,22 +142,28 @@ func shiftNotices(changes []beads.Change, schema *signals.Schema, day string) (l
 	return list
 }
 
-// questionNotice is the event of a question to a person.
-func questionNotice(id string, q checkpoint.Question, day string) Notice {
-	text := signals.Question{Text: q.Text, Options: q.Options}.String()
+// questionNotice is the event of a question to a person. Of a long one the beginning is
+// told, and all that can be chosen. The store refuses what waits already, so each is another
+// event, also one that was answered and is asked again.
+func questionNotice(id string, q checkpoint.Question, now time.Time) Notice {
+	said := q.Said(now)
+	said.Text = ""
+	choices := said.String()
+	room := max(longestMessage-utf8.RuneCountInString(choices), longestTitle)
+	text := visible.Clipped(strings.TrimSpace(q.Text), room) + choices
 	title := "question: " + id
 	if q.By != "" {
 		title += ", by " + q.By
 	}
-	return Notice{Event: EventAsked, ID: id, Title: title, Message: text, fresh: day + text}
+	return Notice{Event: EventAsked, ID: id, Title: title, Message: text}
 }
 
 // reportNotices are the events of a checkpoint or a question.
-func reportNotices(r *checkpoint.Report, q checkpoint.Question, day string) (list []Notice) {
+func reportNotices(r *checkpoint.Report, q checkpoint.Question, now time.Time) (list []Notice) {
 	if q.Text != "" && slices.Contains(r.Sections, signals.EscalationSection) {
-		list = append(list, questionNotice(r.ID, q, day))
+		list = append(list, questionNotice(r.ID, q, now))
 	}
-	return append(list, alertNotices(r.ID, r.Alerts, day)...)
+	return append(list, alertNotices(r.ID, r.Alerts, signals.Day(now))...)
 }
 
 // notices are the events of an issue before the gate. What the checks printed
@@ -177,7 +184,7 @@ func (f Finding) notices(day string) (list []Notice) {
 		}
 		n.fresh += f.Trial.Verdict.Hash() + n.Message
 		if f.Escalated {
-			n.Event, n.Title = EventAsked, "question: "+f.Id+", whose acceptance criteria do not pass"
+			n.Event, n.Title, n.fresh = EventAsked, "question: "+f.Id+", whose acceptance criteria do not pass", ""
 		}
 		list = append(list, n)
 	}
@@ -269,10 +276,12 @@ func (a *App) tellOf(s *workspace, to Notifications, n Notice) error {
 	return err
 }
 
+// How many characters a message holds.
+const longestTitle, longestMessage = 200, 1500
+
 // Bounded is the notice with no more text than a message holds.
 func (n Notice) Bounded() Notice {
-	const title, message = 200, 1500
-	n.Title, n.Message = visible.Clipped(visible.OneLine(n.Title), title), visible.Clipped(strings.TrimSpace(n.Message), message)
+	n.Title, n.Message = visible.Clipped(visible.OneLine(n.Title), longestTitle), visible.Clipped(strings.TrimSpace(n.Message), longestMessage)
 	return n
 }
 
@@ -293,8 +302,11 @@ func (s *workspace) notices() string {
 func (s *workspace) NotifyLog() string { return below(s.notices(), "notify.log") }
 
 // mark is the file that says that an event was notified; "" where there is no
-// place for it.
+// place for it, or no need.
 func (s *workspace) mark(n Notice) string {
+	if n.fresh == "" {
+		return ""
+	}
 	full, err := filepath.Abs(s.store.Path) // the user's directory holds those of all stores
 	if err != nil {
 		full = s.store.Path

@@ -177,7 +177,7 @@ func (a *App) Escalate(ctx context.Context, r EscalateRequest) (*Escalated, erro
 		return nil, err
 	}
 	if !r.DryRun {
-		a.notify(ctx, store.Place(), options.Now, reportNotices(report, q, signals.Day(options.Now)))
+		a.notify(ctx, store.Place(), options.Now, reportNotices(report, q, options.Now))
 	}
 	ready, err := a.elsewhere(ctx, store, report.ID, q.By, options.Now)
 	return &Escalated{report, ready}, err

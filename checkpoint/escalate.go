@@ -80,9 +80,17 @@ func Escalate(ctx context.Context, s beads.Store, o beads.Options, id string, q 
 	})
 }
 
+// Said is the question as people read it, asked now.
+func (q Question) Said(now time.Time) signals.Question {
+	said := signals.Question{Text: q.Text, Options: q.Options, Default: q.Default, After: q.After}
+	if q.Default > 0 {
+		said.Due = now.Add(q.After).Truncate(time.Minute)
+	}
+	return said
+}
+
 // part is the question as a part of the escalation section.
 func (q Question) part(now time.Time) (signals.Part, error) {
-	said := signals.Question{Text: q.Text, Options: q.Options, Default: q.Default, After: q.After}
 	for i, option := range q.Options {
 		if strings.TrimSpace(option) == "" {
 			return signals.Part{}, usage(fmt.Sprintf("option %d is empty", i+1), "")
@@ -98,10 +106,8 @@ func (q Question) part(now time.Time) (signals.Part, error) {
 		return signals.Part{}, usage(fmt.Sprintf("a default holds after whole minutes, at least one; found %s", q.After), "")
 	case q.Default == 0 && q.After != 0:
 		return signals.Part{}, usage("a time is given, and no default that would hold after it", "")
-	case q.Default > 0:
-		said.Due = now.Add(q.After).Truncate(time.Minute)
 	}
-	part := signals.Part{Kind: signals.Pending, Date: signals.Day(now), By: q.By, Text: said.String()}
+	part := signals.Part{Kind: signals.Pending, Date: signals.Day(now), By: q.By, Text: q.Said(now).String()}
 	if q.Process {
 		part.Kind = signals.Improvement
 	}
