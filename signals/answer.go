@@ -71,13 +71,13 @@ func Choose(questions []Part, name string) (hash string, ok bool) {
 	return hash, hash != ""
 }
 
-// again reports whether a question was asked before, and is asked again because
+// Again reports whether a question was asked before, and is asked again because
 // another one was answered.
-func (p Part) again() bool { return p.Kind.Asks() && strings.HasPrefix(p.Note, "asked") }
+func (p Part) Again() bool { return p.Kind.Asks() && strings.HasPrefix(p.Note, "asked") }
 
 // Asked is the day on which a question was first asked, "" when it is not known.
 func (p Part) Asked() string {
-	if p.again() {
+	if p.Again() {
 		return dateIn(p.Note)
 	}
 	return p.Date
@@ -110,7 +110,7 @@ type Exchange struct {
 func Exchanges(parts []Part) (list []Exchange) {
 	for i, p := range parts {
 		switch known := slices.ContainsFunc(list, func(e Exchange) bool { return e.Question.Hash() == p.Hash() }); {
-		case p.Kind.Asks() && (!known || !p.again()):
+		case p.Kind.Asks() && (!known || !p.Again()):
 			list = append(list, Exchange{Question: p})
 		case p.Kind.Asks():
 		default:

@@ -62,7 +62,7 @@ type Passage struct {
 	Text    string // with its heading, trimmed, with LF line ends
 	Answers bool
 	Hash    string // of a question; of an answer that of the one question it names, "" where it answers all
-	Again   bool   // a question that was asked before, as Part.again
+	Again   bool   // a question that was asked before, as Part.Again
 }
 
 // Passages cuts the body of an escalation section where its parts begin. All of
@@ -98,7 +98,7 @@ func passageOf(heading, date, text string) Passage {
 	}
 	_, body, _ := strings.Cut(text, "\n")
 	part := Part{Kind: kind, Note: partNote(heading), Text: body}
-	p.Answers, p.Hash, p.Again = !kind.Asks(), part.to(), part.again()
+	p.Answers, p.Hash, p.Again = !kind.Asks(), part.to(), part.Again()
 	if kind.Asks() {
 		p.Hash = part.Hash()
 	}

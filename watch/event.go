@@ -235,12 +235,16 @@ func (t *teller) section(e diff.Edit) {
 	}
 }
 
-// questions tells of questions and answers that were not there before.
+// questions tells of questions and answers that were not there before. Of several questions
+// those that still wait are written again when one is answered, and were told of.
 func (t *teller) questions(e diff.Edit) {
 	had := partsIn(e.Was)
 	for _, p := range partsIn(e.Now) {
 		if i := slices.Index(had, p); i >= 0 {
 			had = slices.Delete(had, i, i+1)
+			continue
+		}
+		if p.Again() {
 			continue
 		}
 		name := Answered
