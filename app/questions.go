@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,7 +38,8 @@ func (a *App) elsewhere(ctx context.Context, store beads.Store, asked, actor str
 	return rows[:min(len(rows), elsewhereRows)], nil
 }
 
-// unseen gives the questions that were not seen before, and marks them seen.
+// unseen gives the questions that were not seen before, and marks them seen. What waits
+// no more is forgotten: asked again, it waits again.
 func (a *App) unseen(store beads.Store, seen map[string]bool) ([]orient.Asked, error) {
 	now, err := a.Clock()
 	if err != nil {
@@ -47,11 +49,12 @@ func (a *App) unseen(store beads.Store, seen map[string]bool) ([]orient.Asked, e
 	if err != nil {
 		return nil, err
 	}
+	before := maps.Clone(seen)
+	clear(seen)
 	fresh := []orient.Asked{}
 	for _, q := range list {
 		key := strings.Join([]string{q.ID, q.Since, q.By, q.Kind, q.Question}, "\x00")
-		if !seen[key] {
-			seen[key] = true
+		if seen[key] = true; !before[key] {
 			fresh = append(fresh, q)
 		}
 	}

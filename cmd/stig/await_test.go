@@ -227,12 +227,22 @@ func TestWatchedEscalations(t *testing.T) {
 		}
 	}
 	next(`"id":"harbor-b7q"`)
-	for _, question := range []string{"This one?", "That one?"} {
-		if out, err := stigCommand(dir, "escalate", "harbor-d3w", "-m", question).CombinedOutput(); err != nil {
+	types := func(args ...string) {
+		t.Helper()
+		if out, err := stigCommand(dir, args...).CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
+	}
+	asks := func(question string) {
+		t.Helper()
+		types("escalate", "harbor-d3w", "-m", question)
 		next(question)
 	}
+	asks("This one?")
+	asks("That one?")
+	types("resolve", "harbor-d3w", "-m", "Neither.", "--actor", "mara")
+	asks("Which one?")
+	asks("This one?") // it was answered, and waits again
 	if err := watch.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
