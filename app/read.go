@@ -51,7 +51,14 @@ type OrientRequest struct {
 	Whole     bool   // no limit where Budget is 0: for data
 	Loop      bool   // who reads it is run by a worker loop
 	As        string // of the survey: whose claims come first
-	StaleDays int    // an issue in progress is stale when it was not changed for longer
+	StaleDays *int   // an issue in progress is stale when it was not changed for longer; nil: as the schema says
+}
+
+func (r OrientRequest) staleDays() int {
+	if r.StaleDays == nil {
+		return signals.ThresholdStaleDays
+	}
+	return *r.StaleDays
 }
 
 // check refuses what does not go together.
@@ -63,8 +70,8 @@ func (r OrientRequest) check() error {
 		return Usage(fmt.Sprintf("--budget: must be at least %d characters; found %d", orient.MinBudget, r.Budget), "")
 	case r.Budget != 0 && r.Full:
 		return Usage("--full and --budget exclude each other", "leave one of them out")
-	case r.StaleDays < 0:
-		return Usage(fmt.Sprintf("--stale-days: must not be negative; found %d", r.StaleDays), "")
+	case r.staleDays() < 0:
+		return Usage(fmt.Sprintf("--stale-days: must not be negative; found %d", r.staleDays()), "")
 	case r.ID == "" && r.Depth != "":
 		return Usage("--depth: goes with one issue", "type stig orient ID --depth "+r.Depth)
 	case r.ID != "" && r.As != "":
@@ -114,7 +121,7 @@ func (a *App) briefing(ctx context.Context, r OrientRequest) (*orient.Briefing, 
 		return nil, err
 	}
 	defer file.Close()
-	rules, err := a.beforeWork(ctx, file, r.StaleDays)
+	rules, err := a.beforeWork(ctx, file, r.staleDays())
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +167,7 @@ func (a *App) survey(ctx context.Context, r OrientRequest) (*orient.Survey, erro
 		return nil, err
 	}
 	defer file.Close()
-	rules, err := a.beforeWork(ctx, file, r.StaleDays)
+	rules, err := a.beforeWork(ctx, file, r.staleDays())
 	if err != nil {
 		return nil, err
 	}

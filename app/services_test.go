@@ -75,6 +75,27 @@ func TestServices(t *testing.T) {
 	}
 }
 
+// TestOrientsAsTheSchemaSays wants that who asks for nothing, as the board and the loops do,
+// is not told that what was claimed yesterday is stale.
+func TestOrientsAsTheSchemaSays(t *testing.T) {
+	a, dir := front(t)
+	line := `{"id":"demo-1","title":"first","status":"in_progress","priority":1,"issue_type":"task","updated_at":"2026-11-19T08:00:00Z"}` + "\n"
+	if err := os.WriteFile(filepath.Join(dir, ".beads", "issues.jsonl"), []byte(line), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		days  *int
+		stale bool
+	}{{nil, false}, {new(0), true}, {new(1), true}, {new(2), false}} {
+		for _, id := range []string{"demo-1", ""} {
+			found, err := a.Fresh(t.Context(), "test").Orient(t.Context(), OrientRequest{ID: id, StaleDays: tt.days})
+			if err != nil || strings.Contains(found.Markdown(), "unchanged for a day") != tt.stale {
+				t.Errorf("%q, %v days: want stale %v, %v\n%s", id, tt.days, tt.stale, err, found.Markdown())
+			}
+		}
+	}
+}
+
 // TestFreshKeepsNothing wants that no run keeps what another one read or wrote: the
 // configuration, the schema that it narrows, the journal of its edits.
 func TestFreshKeepsNothing(t *testing.T) {
@@ -144,7 +165,7 @@ func TestRequestsAreValidated(t *testing.T) {
 		{"--as: goes with the survey", orient(OrientRequest{ID: "demo-1", As: "bo"})},
 		{"--budget: must be at least", orient(OrientRequest{Budget: 1})},
 		{"--full and --budget", orient(OrientRequest{Budget: 9000, Full: true})},
-		{"--stale-days", orient(OrientRequest{StaleDays: -1})},
+		{"--stale-days", orient(OrientRequest{StaleDays: new(-1)})},
 		{"--status: must be one of", list(ListRequest{Status: []string{"opn"}})},
 		{"--type: must be one of", list(ListRequest{Types: []string{"storie"}})},
 		{"--signal: cynefin: must be one of", list(ListRequest{Signals: []SignalValue{{signals.Cynefin, "hard"}}})},

@@ -140,7 +140,7 @@ func edited() []param {
 // a briefing, and its keys come on top.
 func orientTool(ctx context.Context, a *app.App, g args) (app.Output, bool, error) {
 	budget := cmp.Or(g.whole("budget"), resultLimit)
-	r := app.OrientRequest{ID: g.text("id"), Depth: g.text("depth"), StaleDays: signals.ThresholdStaleDays, Budget: budget}
+	r := app.OrientRequest{ID: g.text("id"), Depth: g.text("depth"), Budget: budget}
 	most := min(max(budget, orient.MinBudget), resultLimit)
 	for range 3 {
 		found, err := a.Orient(ctx, r)

@@ -45,6 +45,6 @@ func OrientCommand(a *cli.App) *cobra.Command {
 	flags.IntVar(&r.Budget, "budget", 0, fmt.Sprintf("at most `N` characters, the most urgent first (%d for a briefing, none with --json; %d for the survey)", orient.BriefingBudget, orient.SurveyBudget))
 	flags.BoolVar(&r.Full, "full", false, "everything, at every depth: whole texts and all dependencies of a briefing, all rows of the survey")
 	flags.StringVar(&r.As, "as", "", "the survey for `NAME`, whose own claims come first")
-	flags.IntVar(&r.StaleDays, "stale-days", signals.ThresholdStaleDays, "an issue in progress is stale when it was not changed for more than `N` days")
+	r.StaleDays = flags.Int("stale-days", signals.ThresholdStaleDays, "an issue in progress is stale when it was not changed for more than `N` days")
 	return cmd
 }
