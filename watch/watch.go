@@ -21,6 +21,8 @@ import (
 	"stig/diff"
 	"stig/internal/arrange"
 	"stig/live"
+	"stig/notes"
+	"stig/signals"
 )
 
 // Seen is what was read of a store when it was last looked at.
@@ -130,8 +132,9 @@ func (s *Seen) Look(r Reading) ([]Event, error) {
 // startable compares what can be started, and what is held up, with what was before.
 func (s *Seen) startable(r Reading) (events []Event) {
 	ready, held := map[string]bool{}, map[string]bool{}
+	anybody := dag.Worker{Now: r.Now, Asked: func(i int) bool { return s.asks(r.Store.At(i)) }}
 	for i, issue := range r.Store.All() {
-		switch r.Graph.State(i, dag.Worker{Now: r.Now}) {
+		switch r.Graph.State(i, anybody) {
 		case dag.StateReady:
 			ready[issue.ID] = true
 			if s.Ready != nil && !s.Ready[issue.ID] {
@@ -146,6 +149,21 @@ func (s *Seen) startable(r Reading) (events []Event) {
 	}
 	s.Ready, s.Held, s.Due = ready, held, r.Graph.Due(r.Now)
 	return events
+}
+
+// asks reports whether a question waits on an issue. Most lines hold none, which is seen
+// at less cost than reading them.
+func (s *Seen) asks(issue *beads.Issue) bool {
+	line := s.Lines[issue.ID]
+	if !bytes.Contains(line, []byte(signals.EscalationSection)) && !bytes.Contains(line, []byte(signals.EscalationPending)) {
+		return false
+	}
+	record, err := beads.ParseRecord(line)
+	if err != nil {
+		return false
+	}
+	doc := notes.Parse(record.Text(beads.Notes))
+	return signals.Asks(doc, signals.Read(doc, nil))
 }
 
 // left is what stig left of an issue, part by part, and its line if stig made it.
