@@ -161,10 +161,12 @@ func comments(who string, round int, summary string, list []swarm.Operation) (al
 		if slices.ContainsFunc(o.Texts(), secret.Holds) { // JSON escapes quotes, and hides some
 			return nil, refused
 		}
-		if o.Kind != swarm.Find {
-			continue
+		if o.Kind == swarm.Find {
+			err = add(o.Agent, findingOf(o))
+		} else if o.Verdict != nil && o.Verdict.Passed {
+			err = add(who, proofOf(o))
 		}
-		if err := add(o.Agent, findingOf(o)); err != nil {
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -199,6 +201,14 @@ func findingOf(o swarm.Operation) trace.Draft {
 		content["agrees_with"] = o.AgreesWith
 	}
 	return trace.Draft{Type: trace.Finding, Content: content, Body: body}
+}
+
+// proofOf is a solution that passed as an ordinary trace: whoever works on the issue next
+// reads it in the briefing, and need not find another.
+func proofOf(o swarm.Operation) trace.Draft {
+	v := o.Verdict
+	said := fmt.Sprintf("the solution of %s on branch %s (%.12s) passed the acceptance criteria; read it with git diff HEAD...%.12[3]s, then merge that commit", v.Agent, v.Branch, v.Commit)
+	return trace.Draft{Type: trace.Finding, Content: map[string]any{"summary": said, "branch": v.Branch, "commit": v.Commit, "swarm": o.Swarm, "round": strconv.Itoa(o.Round)}}
 }
 
 // longestLine is the longest line in bytes that every bd reads with no-db, and roomToEnd
