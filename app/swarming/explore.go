@@ -112,7 +112,8 @@ func (e *explorer) over() bool {
 	return err == nil && (r.Swarm != e.state.Swarm || r.Round != e.round)
 }
 
-// answered reports whether the agent did anything in the round.
+// answered reports whether the agent did anything in the round. Files that it changed are
+// kept as its state.
 func (e *explorer) answered() bool {
 	r, err := e.place.SwarmRound(e.issue)
 	return err == nil && r.Swarm == e.state.Swarm && r.Round == e.round &&
@@ -156,21 +157,35 @@ func (e *explorer) attempt(ctx context.Context, attempt int, prompt string) erro
 	r.Exit, r.Bytes, r.TimedOut, r.Step = ended.Exit, ended.Bytes, ended.TimedOut, "ended"
 	r.Cost, r.Currency = work.Cost(ended.Lines)
 	ctx = context.WithoutCancel(ctx)
+	worked := e.commit(ctx, r) // first: what it says may name its branch
 	e.take(ctx, said.text(), r)
-	return e.record(ctx, r)
+	if worked && !e.answered() && (attempt > 1 || !r.TimedOut) { // one that was ended at work is started once more
+		_ = e.accept(ctx, swarm.Operation{Kind: swarm.Host, Exploring: fmt.Sprintf("changed files, commit %.12s", r.Commit)})
+	}
+	return e.record(r)
 }
 
-// record ends the record of a run: what it left is on its branch.
-func (e *explorer) record(ctx context.Context, r *live.Run) error {
-	if e.tree != nil {
-		limited, cancel := context.WithTimeout(ctx, e.RoundTimeout)
-		commit, err := e.tree.Commit(limited, fmt.Sprintf("%s: work of %s in round %d\n\nRun: %s\n", e.issue, e.agent, e.round, r.ID), e.agent)
-		cancel()
-		if err != nil {
-			e.app.Warn("%s: the work of %s is not committed: %v", e.issue, e.agent, err)
-		}
-		r.Commit = commit
+// commit commits what the agent changed, and reports whether its branch has work of this
+// round. What cannot be committed is told as refused.
+func (e *explorer) commit(ctx context.Context, r *live.Run) (worked bool) {
+	if e.tree == nil {
+		return false
 	}
+	ctx, cancel := context.WithTimeout(ctx, e.RoundTimeout)
+	defer cancel()
+	commit, err := e.tree.Commit(ctx, fmt.Sprintf("%s: work of %s in round %d\n\nRun: %s\n", e.issue, e.agent, e.round, r.ID), e.agent)
+	if err != nil {
+		e.app.Warn("%s: the work of %s is not committed: %v", e.issue, e.agent, err)
+	}
+	if no := (*worktree.RejectedError)(nil); errors.As(err, &no) {
+		e.refused = append(e.refused, secret.Hide(visible.OneLine("changed files: "+no.Reason)))
+	}
+	r.Commit = commit
+	return err == nil && commit != e.tree.Head
+}
+
+// record ends the record of a run.
+func (e *explorer) record(r *live.Run) error {
 	now, err := e.app.Clock()
 	if err != nil {
 		return err
