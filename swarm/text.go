@@ -37,6 +37,7 @@ func (r *Report) Text() string {
 	r.agents(&b)
 	r.roles(&b)
 	r.directions(&b)
+	r.solutions(&b)
 	b.WriteString("\n## Conclusion\n\n")
 	if r.Proof != nil {
 		fmt.Fprintf(&b, "The solution of %s on branch %s (%.12s) passed the acceptance criteria.\n\n", DisplayName(r.Proof.Agent), r.Proof.Branch, r.Proof.Commit)
@@ -124,6 +125,28 @@ func (r *Report) directions(b *strings.Builder) {
 	}
 	if len(r.State.Directions) == 0 {
 		b.WriteString("None.\n")
+	}
+}
+
+// solutions lists what the acceptance criteria said: of each solution that passed, and of
+// the newest one of each other agent.
+func (r *Report) solutions(b *strings.Builder) {
+	var lines []string
+	seen := map[string]bool{}
+	for _, v := range slices.Backward(r.State.Verdicts) {
+		if seen[v.Agent] && !v.Passed {
+			continue
+		}
+		seen[v.Agent] = true
+		said := "passed"
+		if !v.Passed {
+			said = cmp.Or(v.Why, "did not pass")
+		}
+		lines = append(lines, fmt.Sprintf("- %s, branch %s (%.12s): %s\n", DisplayName(v.Agent), v.Branch, v.Commit, said))
+	}
+	if len(lines) > 0 {
+		slices.Reverse(lines)
+		b.WriteString("\n## Solutions\n\n" + strings.Join(lines, ""))
 	}
 }
 
