@@ -1,6 +1,7 @@
 package swarming
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -34,6 +35,7 @@ type explorer struct {
 	prompt string
 
 	refused []string // of what it said in the round
+	failed  string   // how its last run failed, such as ": exit 127"; "" where it did not
 }
 
 // explorer prepares the work tree and the prompt of an agent.
@@ -63,7 +65,7 @@ func (e *explorer) explore(ctx context.Context) error {
 		}
 	}
 	if !e.answered() && !e.over() {
-		e.Tell(fmt.Sprintf("%s has no answer in round %d; stig actor log %s shows what it printed", e.agent, e.round, shell.Quoted(e.agent)))
+		e.Tell(fmt.Sprintf("%s has no answer in round %d%s; stig actor log %s shows what it printed", e.agent, e.round, e.failed, shell.Quoted(e.agent)))
 	}
 	return e.note(func(r *live.SwarmRound) {
 		if !slices.Contains(r.Done, e.agent) {
@@ -190,14 +192,14 @@ func (e *explorer) record(r *live.Run) error {
 	if err != nil {
 		return err
 	}
-	r.Ended = now
+	r.Ended, e.failed = now, ""
 	switch {
 	case r.TimedOut:
-		r.Outcome = string(work.TimedOut)
+		r.Outcome, e.failed = string(work.TimedOut), ": timed out"
 	case e.answered():
 		r.Outcome = string(work.Advanced)
 	case r.Exit != 0 || r.Why != "":
-		r.Outcome = string(work.Failed)
+		r.Outcome, e.failed = string(work.Failed), ": "+cmp.Or(r.Why, fmt.Sprintf("exit %d", r.Exit))
 	default:
 		r.Outcome = string(work.Silent)
 	}

@@ -67,7 +67,7 @@ func Run(ctx context.Context, a *app.App, r RunRequest) (*Reported, error) {
 		}
 	}
 	if x.state.Ended == "" {
-		x.Tell(fmt.Sprintf("ends after round %d; stig swarm run %s goes on", x.state.Settled, r.ID))
+		x.Tell(fmt.Sprintf("ends after round %d; the same command goes on", x.state.Settled))
 		return nil, context.Cause(ctx)
 	}
 	x.putAway(ctx)
@@ -129,7 +129,7 @@ func newRunner(ctx context.Context, a *app.App, r RunRequest) (*runner, error) {
 		x.trees = &trees
 		err = worktree.Check(ctx, trees)
 	} else {
-		x.Tell("without git: all agents work in place")
+		x.Tell("without git: all agents work in place, and no solution is checked")
 	}
 	if err == nil {
 		err = x.trusted(ctx)
