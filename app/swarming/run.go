@@ -58,6 +58,9 @@ func Run(ctx context.Context, a *app.App, r RunRequest) (*Reported, error) {
 		return nil, err
 	}
 	defer release()
+	if err := x.freshen(ctx); err != nil {
+		return nil, err
+	}
 	if err := x.begin(ctx); err != nil {
 		return nil, err
 	}
@@ -190,6 +193,19 @@ func (x *runner) trusted(ctx context.Context) error {
 	}
 	return &fault.Error{Code: fault.Found, ID: x.issue, Reason: "this repository is not trusted here, so that no solution would be checked",
 		Hint: "read the acceptance criteria, then type stig trust"}
+}
+
+// freshen has the branch that work trees begin at catch up with HEAD, as stig work does, and
+// says what it lacks: agents would explore old code.
+func (x *runner) freshen(ctx context.Context) error {
+	if x.trees == nil {
+		return nil
+	}
+	behind, err := worktree.Begin(ctx, *x.trees)
+	if err == nil && behind > 0 {
+		x.Tell(fmt.Sprintf("%s lacks %s of HEAD: git merge %[1]s has work begin there, or git branch -f %[1]s HEAD where its own are merged", worktree.Usual, app.Counted(behind, "commit")))
+	}
+	return err
 }
 
 // nextRound runs the agents of a round at once, and settles it. An interrupt does not end
