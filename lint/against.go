@@ -141,7 +141,7 @@ func (l *losses) vanished(v diff.Vanished) {
 // gone reports an issue that is no more. Another one may have its id.
 func (l *losses) gone(v diff.Vanished) {
 	message := fmt.Sprintf("the issue %s is gone since %s", opening(v.Was), l.since)
-	hint := fmt.Sprintf("put its line back: git log -p %s.. -- %s", l.since, l.file.Place().File())
+	hint := fmt.Sprintf("put its line back, which git diff %s -- %s shows", l.since, l.file.Place().File())
 	if at, taken := l.file.Index(v.ID); taken {
 		message += fmt.Sprintf("; %s has its id", opening(l.file.At(at).Title))
 		hint = strings.Replace(hint, "put its line back", "put its line back with another id", 1)
