@@ -65,7 +65,11 @@ func (e *explorer) explore(ctx context.Context) error {
 		}
 	}
 	if !e.answered() && !e.over() {
-		e.Tell(fmt.Sprintf("%s has no answer in round %d%s; stig actor log %s shows what it printed", e.agent, e.round, e.failed, shell.Quoted(e.agent)))
+		why := e.failed
+		if why == "" && len(e.refused) > 0 {
+			why = ": refused: " + e.refused[0]
+		}
+		e.Tell(fmt.Sprintf("%s has no answer in round %d%s; stig actor log %s shows what it printed", e.agent, e.round, why, shell.Quoted(e.agent)))
 	}
 	return e.note(func(r *live.SwarmRound) {
 		if !slices.Contains(r.Done, e.agent) {
@@ -239,7 +243,7 @@ type completed struct {
 // take has the operations of an output count, one by one. What is refused is told in the
 // next prompt; the others count.
 func (e *explorer) take(ctx context.Context, text string, r *live.Run) {
-	report, err := lastReport(text)
+	report, err := lastReport(text, e.prompt)
 	if err != nil {
 		e.refused = append(e.refused, "round_complete: "+err.Error())
 	}
@@ -319,8 +323,9 @@ func (e *explorer) accept(ctx context.Context, o swarm.Operation) error {
 }
 
 // lastReport finds the last report of a round in an output; that without anything where
-// there is none.
-func lastReport(text string) (completed, error) {
+// there is none. What stands in the prompt as it is, is the example of there: programs
+// print what they were asked.
+func lastReport(text, prompt string) (completed, error) {
 	var whole struct {
 		Round completed `json:"round_complete"`
 	}
@@ -332,7 +337,11 @@ func lastReport(text string) (completed, error) {
 	if from < 0 || strings.TrimSpace(text[from+1:at]) != "" {
 		return whole.Round, errors.New(`must begin with {"round_complete": …}`)
 	}
-	err := json.NewDecoder(strings.NewReader(text[from:])).Decode(&whole)
+	reading := json.NewDecoder(strings.NewReader(text[from:]))
+	err := reading.Decode(&whole)
+	if err == nil && strings.Contains(prompt, text[from:from+int(reading.InputOffset())]) {
+		return completed{}, nil
+	}
 	return whole.Round, err
 }
 
