@@ -41,7 +41,7 @@ func waived(s *subject) {
 		s.add(RuleUnexplained, 0, 0, "closed by a waiver that does not say why: "+opening(why), "say why in its close reason, or type stig reopen "+s.issue.ID+" --reason …")
 	}
 	s.add(RuleWaived, 0, 0, "closed by a waiver: "+opening(why),
-		"type stig reopen "+s.issue.ID+" where there is something to run now")
+		"type stig reopen "+s.issue.ID+" --reason … where there is something to run now")
 }
 
 func evidenceHint(id string) string {

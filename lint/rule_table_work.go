@@ -126,11 +126,11 @@ var trailRules = []Rule{{
 	Summary: "an issue was closed by a waiver that does not say why",
 	Why:     "A waiver stands in the place of a check. Whoever reads it later has only its words to judge whether the work was done, and two words are none: stig close --waive asks for three.",
 	Example: `{"status":"closed","close_reason":"Unverified: the mast is up. Waived: fine."}`,
-	Fix:     "Ask who waived it, and type stig reopen ID, then stig close ID --waive with what nobody could check, and why.",
+	Fix:     "Ask who waived it, and type stig reopen ID --reason …, then stig close ID --waive with what nobody could check, and why.",
 }, {
 	ID: RuleWaived, Severity: Info,
 	Summary: "an issue was closed without its criteria having passed",
 	Why:     "A waiver says who took it upon themselves to call work done that no command has shown to work, and why. One is a judgement; many are a habit, and then the criteria want a command, or the command wants fixing.",
 	Example: `{"status":"closed","close_reason":"Unverified: the mast is up. Waived: nobody can climb it in this wind."}`,
-	Fix:     "Nothing, where the reason still holds; else stig reopen ID, and criteria that a command can show.",
+	Fix:     "Nothing, where the reason still holds; else stig reopen ID --reason …, and criteria that a command can show.",
 }}
