@@ -84,6 +84,8 @@ func CreateCommand(a *cli.App) *cobra.Command {
 	flags.StringVar(&r.ExternalRef, "external-ref", "", "where else it is tracked, such as gh-9")
 	flags.StringVar(&from, "from", "", "read issues from `FILE`, JSON or Markdown (- for standard input)")
 	cli.SingleLine(cmd, "labels", "deps")
+	cli.Exclude(cmd, "from", "type", "priority", "description", "acceptance", "labels", "parent", "deps",
+		"cynefin", "assignee", "design", "defer", "estimate", "external-ref")
 	a.Writes(cmd, &r.DryRun)
 	return cmd
 }
