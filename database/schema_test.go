@@ -109,7 +109,7 @@ func TestReader(t *testing.T) {
 			t.Error(text)
 		}
 		server, err := s.Server(context.Background())
-		if err != nil || !server.ReadOnly() {
+		if err != nil || !server.ReadOnly() || server.Refusal == nil || !strings.Contains(server.Refusal.Hint, "GRANT") {
 			t.Error(server, err)
 		}
 		if err := s.Denied(context.Background()); err == nil || !strings.Contains(err.Error(), "may only be read by this user") {

@@ -1,12 +1,14 @@
 package database
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"strings"
 	"time"
 
+	"stig/fault"
 	"stig/mysql"
 )
 
@@ -16,6 +18,7 @@ type Server struct {
 	Version string
 	Schema  int           // the version of stig's tables
 	Denied  []string      // the tables that this user may not write
+	Refusal *fault.Error  // why not the first of these
 	Latency time.Duration // of one round trip
 }
 
@@ -61,9 +64,11 @@ func (s *Store) Server(ctx context.Context) (Server, error) {
 			v.Kind, v.Version = "dolt", dolt
 		}
 	}
-	if v.Denied, err = denied(ctx, db); err != nil {
+	var refusal error
+	if v.Denied, refusal, err = denied(ctx, db); err != nil {
 		return v, s.explain(err)
 	}
+	v.Refusal, _ = errors.AsType[*fault.Error](s.explain(refusal))
 	var one int
 	start := s.now()
 	err = db.QueryRowContext(ctx, "SELECT 1").Scan(&one)
@@ -71,18 +76,18 @@ func (s *Store) Server(ctx context.Context) (Server, error) {
 	return v, s.explain(err)
 }
 
-// denied lists the tables that this user may not write.
-func denied(ctx context.Context, db *sql.DB) (list []string, err error) {
+// denied lists the tables that this user may not write, and what the server said of the first.
+func denied(ctx context.Context, db *sql.DB) (list []string, refusal, err error) {
 	for _, column := range []string{"stig_lines.pos", "stig_comments.n", "stig_others.pos", "stig_events.n", "stig_live.version", "stig_meta.version"} {
 		table, _, _ := strings.Cut(column, ".")
 		_, err := db.ExecContext(ctx, "UPDATE "+table+" SET "+column+" = "+column+" WHERE 1 = 0")
 		if mysql.Denied(err) {
-			list = append(list, table)
+			list, refusal = append(list, table), cmp.Or(refusal, err)
 		} else if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	return list, nil
+	return list, refusal, nil
 }
 
 // Denied is why this user may write no issue; nil where they may, and where that cannot

@@ -24,9 +24,8 @@ func (e *examination) server() {
 	writable := "may be written"
 	switch {
 	case s.ReadOnly():
-		writable = "may only be read by this user"
-		e.todo("rights", "this user may write nothing: stig reads the store and does not write",
-			"ask for the right on the server: GRANT SELECT, INSERT, UPDATE, DELETE on all its tables")
+		writable = "may only be read"
+		e.todo("rights", s.Refusal.Reason+": stig reads the store and does not write", s.Refusal.Hint)
 	case !s.Writable():
 		writable = "may be written in part"
 		e.todo("rights", "this user may not write "+strings.Join(s.Denied, ", ")+", without which claims and edits are refused",

@@ -32,8 +32,11 @@ func Denied(err error) bool {
 	if e, ok := errors.AsType[*mysql.MySQLError](err); ok && e.Number == doltError {
 		return strings.HasPrefix(e.Message, "command denied to user") || strings.HasPrefix(e.Message, noRightOnTable) // Dolt has no number for it
 	}
-	return is(err, tableDenied, columnDenied, specificDenied, readOnlyOption, readOnlyMode, readOnlyTransaction, tidbDenied)
+	return frozen(err) || is(err, tableDenied, columnDenied, specificDenied, tidbDenied)
 }
+
+// frozen reports whether an error means that the server takes no writes from anybody.
+func frozen(err error) bool { return is(err, readOnlyOption, readOnlyMode, readOnlyTransaction) }
 
 // noRightOnTable begins what Dolt says where the user has no right at all on a table.
 const noRightOnTable = "Access denied for user"
@@ -174,6 +177,8 @@ func Explain(c Config, err error) error {
 		e.Reason, e.Hint = "there is no database "+database+", or Dolt has no branch "+branch+" in it", "make the branch in the database: CALL DOLT_BRANCH('"+branch+"')"
 	case is(err, noDatabase):
 		e.Reason, e.Hint = "there is no database "+c.Database, "make it on the server: CREATE DATABASE "+quoted(c.Database)
+	case frozen(err):
+		e.Reason, e.Hint = "the server is read-only", "name the server that it is a copy of, or have read_only turned off on it"
 	case Denied(err):
 		denied, rights := deniedTo(err)
 		e.Reason, e.Hint = denied, "ask for the right on the server: GRANT "+rights+" ON "+quoted(database)+".* TO the user"

@@ -28,7 +28,9 @@ func TestExplainDenied(t *testing.T) {
 		{"harbor", 1142, "CREATE command denied to user 'bo'@'%'", "this user may not make or change tables", "DELETE, CREATE, ALTER, INDEX ON harbor.*"},
 		{"harbor", 1105, "Access denied for user 'bo'@'%' to table 'stig_live'", "may not be read by this user", "GRANT SELECT, "}, // Dolt
 		{"harbor", 1105, "command denied to user 'bo'@'%'", "may only be read by this user", "GRANT SELECT, "},                     // Dolt
-		{"a b/side", 1836, "Running in read-only mode", "may only be read by this user", "ON `a b`.* TO"},
+		{"a b/side", 1142, "UPDATE command denied to user 'bo'@'%'", "may only be read by this user", "ON `a b`.* TO"},
+		{"harbor", 1290, "The MariaDB server is running with the --read-only option so it cannot execute this statement", "the server is read-only", "have read_only turned off"},
+		{"harbor", 1836, "Running in read-only mode", "the server is read-only", "have read_only turned off"},
 		{"harbor", 1146, "Table 'harbor.stig_lines' doesn't exist", "Error 1146: Table 'harbor.stig_lines' doesn't exist", "from a backup"},
 		{"harbor", 1213, "serialization failure: try restarting transaction", "others were writing at the same time", "run the command again"},
 		{"harbor", 8121, "privilege check for 'Update' fail", "may only be read by this user", "GRANT SELECT, "}, // TiDB, as the next
