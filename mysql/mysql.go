@@ -39,6 +39,10 @@ type Config struct {
 	Plain    bool          // no TLS to another host than this one
 	CA       string        // a file with the certificates that sign the server's; "" for the system's
 	Timeout  time.Duration // for a connection, with its login; 0 means 10 s
+
+	// Renewed gives the password for each connection, where it may change while the
+	// process runs; nil for Password.
+	Renewed func() (string, error)
 }
 
 // Scheme begins the URLs of stores on servers.
@@ -123,6 +127,15 @@ func Open(c Config) (*sql.DB, error) {
 			return nil, err
 		}
 		d.TLS = t
+	}
+	if c.Renewed != nil {
+		renew := func(_ context.Context, d *driver.Config) (err error) {
+			d.Passwd, err = c.Renewed()
+			return err
+		}
+		if err := d.Apply(driver.BeforeConnect(renew)); err != nil {
+			return nil, err
+		}
 	}
 	connector, err := driver.NewConnector(d)
 	if err != nil {

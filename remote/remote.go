@@ -94,6 +94,11 @@ func (p *Pool) options(place beads.Place) (o database.Options, from string, err 
 	o.Config.Plain, o.Config.CA, o.Config.Timeout = settings.TLS == "off", settings.CA, p.Timeout
 	login, err := credentials.For(o.Config, p.Given())
 	o.Config.User, o.Config.Password = login.User, login.Password
+	named := o.Config
+	o.Config.Renewed = func() (string, error) { // loops and boards outlive passwords
+		login, err := credentials.For(named, p.Given())
+		return login.Password, err
+	}
 	return o, login.From, err
 }
 

@@ -128,6 +128,48 @@ func TestPoolTogether(t *testing.T) {
 	}
 }
 
+// TestPoolNewPassword: a process that runs while the password is changed connects with what
+// the file of credentials holds then.
+func TestPoolNewPassword(t *testing.T) {
+	admin := newPool(t)
+	place := copied(t, admin, servers.MariaDB)
+	root, err := admin.Open(place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	exec := func(query string) {
+		t.Helper()
+		if _, err := root.DB().ExecContext(t.Context(), query); err != nil {
+			t.Fatal(query, err)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "credentials")
+	keep := func(password string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte("mysql://renewed@127.0.0.1 "+password+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exec("CREATE USER renewed@'%' IDENTIFIED BY 'old'")
+	exec("GRANT SELECT ON *.* TO renewed@'%'")
+	keep("old")
+	pool := newPool(t)
+	pool.Given = func() credentials.Given { return credentials.Given{File: file} }
+	place.URL = strings.Replace(place.URL, "root@", "renewed@", 1)
+	store, err := pool.Open(place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, password := range []string{"old", "new"} {
+		exec("ALTER USER renewed@'%' IDENTIFIED BY '" + password + "'")
+		exec("KILL CONNECTION USER renewed")
+		keep(password)
+		if _, err := store.Version(t.Context()); err != nil {
+			t.Errorf("%s: %v", password, err)
+		}
+	}
+}
+
 // TestTransfer copies to a server and back, byte for byte, says who did, and takes no
 // target that holds anything.
 func TestTransfer(t *testing.T) {
