@@ -170,7 +170,7 @@ func Explain(c Config, err error) error {
 	case Unmerged(err):
 		e.Reason, e.Hint = "a merge left conflicts in the database, and nothing can be written until they are resolved", "type stig merge --database"
 	case is(err, wrongPassword):
-		e.Reason, e.Hint = "the server refused the user or the password", "set STIG_DB_PASSWORD, or correct the user in the URL"
+		e.Reason, e.Hint = "the server refused the user or the password", "correct the password in the credentials file or in STIG_DB_PASSWORD, or the user in the URL"
 	case is(err, noRight):
 		e.Reason, e.Hint = "the user may not use this database", "ask for the right on the server: GRANT "+working+" ON "+quoted(database)+".* TO the user"
 	case is(err, noDatabase) && branch != "":

@@ -31,6 +31,7 @@ func TestExplainDenied(t *testing.T) {
 		{"a b/side", 1142, "UPDATE command denied to user 'bo'@'%'", "may only be read by this user", "ON `a b`.* TO"},
 		{"harbor", 1290, "The MariaDB server is running with the --read-only option so it cannot execute this statement", "the server is read-only", "have read_only turned off"},
 		{"harbor", 1836, "Running in read-only mode", "the server is read-only", "have read_only turned off"},
+		{"harbor", 1045, "Access denied for user 'bo'@'localhost' (using password: YES)", "the server refused the user or the password", "in the credentials file or in STIG_DB_PASSWORD"},
 		{"harbor", 1146, "Table 'harbor.stig_lines' doesn't exist", "Error 1146: Table 'harbor.stig_lines' doesn't exist", "from a backup"},
 		{"harbor", 1213, "serialization failure: try restarting transaction", "others were writing at the same time", "run the command again"},
 		{"harbor", 8121, "privilege check for 'Update' fail", "may only be read by this user", "GRANT SELECT, "}, // TiDB, as the next
