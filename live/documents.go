@@ -207,6 +207,25 @@ func (p Place) servedPresence(e Entry) (one Presence, err error) {
 	return one, nil
 }
 
+// changeServedPresence is ChangePresence where a server keeps what is known, with its age.
+// What cannot be read is replaced.
+func (p Place) changeServedPresence(name string, change func(*Presence) bool) error {
+	return p.change(entryName(presenceEntries, name), func(entries []Entry) ([]Entry, bool, error) {
+		var one Presence
+		e := Entry{Name: entryName(presenceEntries, name)}
+		if len(entries) > 0 {
+			if e = entries[0]; e.decode(&one) != nil {
+				one = Presence{}
+			}
+			one.Age = e.Age
+		}
+		if !change(&one) {
+			return nil, false, nil
+		}
+		return []Entry{e.with(one)}, true, nil
+	})
+}
+
 // servedPresences reads the documents of actors below a name.
 func (p Place) servedPresences(name string) (all []Presence, err error) {
 	entries, err := p.load(name)

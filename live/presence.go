@@ -105,7 +105,7 @@ func (p Place) ChangePresence(name string, change func(*Presence) bool) error {
 		return changed
 	}
 	if p.Documents != nil {
-		return changeOne(p, entryName(presenceEntries, name), next)
+		return p.changeServedPresence(name, next)
 	}
 	return p.locked(p.presenceFile(name), func(dir string) error {
 		one, _ := p.Presence(name)

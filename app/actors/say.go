@@ -74,7 +74,10 @@ func Say(ctx context.Context, a *app.App, r SayRequest) (*Said, error) {
 		return &Said{s.actor(name), true}, nil
 	}
 	if own {
-		err = sign(a, name, change)
+		err = sign(a, name, func(p *live.Presence) bool {
+			change(p)
+			return true
+		})
 	} else {
 		err = edit(a, name, change)
 	}

@@ -17,17 +17,31 @@ import (
 // is known of it; it is called under a lock.
 func SignOfLife(a *app.App, name string, change func(*live.Presence)) error {
 	self, _ := process.Self()
-	return sign(a, name, func(p *live.Presence) {
+	return sign(a, name, func(p *live.Presence) bool {
 		p.Process = self.ID
 		if change != nil {
 			change(p)
 		}
+		return true
+	})
+}
+
+// Start is SignOfLife, unless change gives false for what is known of the actor: then
+// nothing is recorded. Of machines that start at once each sees who was before it.
+func Start(a *app.App, name string, change func(*live.Presence) bool) error {
+	self, _ := process.Self()
+	return sign(a, name, func(p *live.Presence) bool {
+		if !change(p) {
+			return false
+		}
+		p.Process = self.ID
+		return true
 	})
 }
 
 // sign records a sign of life, without a process where change sets none: that of a
-// person's command is gone at once.
-func sign(a *app.App, name string, change func(*live.Presence)) error {
+// person's command is gone at once. Where change gives false nothing is recorded.
+func sign(a *app.App, name string, change func(*live.Presence) bool) error {
 	place, err := placeOf(a)
 	if err != nil {
 		return err
@@ -45,8 +59,7 @@ func sign(a *app.App, name string, change func(*live.Presence)) error {
 		p.Seen = now
 		p.Signs++
 		p.Host = self.Host
-		change(p)
-		return true
+		return change(p)
 	})
 	if err == nil && isNew {
 		prune(a, place, now) // where they become more, old ones go

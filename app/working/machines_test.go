@@ -130,6 +130,55 @@ func same(t *testing.T, what string, ask func(*app.App) (any, error), machines .
 	}
 }
 
+// TestLoopsBeginAtOnce: where a loop of another machine registers in the moment in which one
+// of that name begins here, this one does not begin. The clock is asked in between.
+func TestLoopsBeginAtOnce(t *testing.T) {
+	self, _ := process.Self()
+	other := self.ID
+	other.Host, other.Boot = "quay", "another"
+	for moment := range 4 {
+		y := onMachines(t, 1, "pier-1")[0]
+		asked, registered := 0, false
+		clock := y.app.Now
+		y.app.Now = func() time.Time {
+			if asked++; asked == moment+1 {
+				err := y.place.ChangePresence("bo", func(p *live.Presence) bool {
+					registered = p.Boots == 0
+					p.Process, p.Host = other, "quay"
+					return registered
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			}
+			return clock()
+		}
+		_, err := y.work(t, "touch pier-1", func(r *working.Request) { r.Once = true })
+		if registered != fault.Is(err, fault.Conflict) {
+			t.Errorf("moment %d: %v", moment, err)
+		}
+	}
+}
+
+// TestLoopOfAnotherClone: nor does it begin while a loop of that name works in another clone
+// on this machine. Here that is the program which runs the tests.
+func TestLoopOfAnotherClone(t *testing.T) {
+	above := process.Ancestors()
+	if len(above) == 0 {
+		t.Skip("nothing is known of other processes")
+	}
+	y := onMachines(t, 1, "pier-1")[0]
+	if err := y.place.ChangePresence("bo", func(p *live.Presence) bool {
+		p.Process, p.Host = above[0].ID, above[0].Host
+		return true
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := y.work(t, "touch pier-1", nil); !fault.Is(err, fault.Conflict) {
+		t.Errorf("%v", err)
+	}
+}
+
 // TestLoopOfAnotherMachine: a loop does not begin under a name that works on another
 // machine, is listed there while it gives signs of life, and does its work here once it
 // gives none.

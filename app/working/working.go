@@ -155,9 +155,6 @@ func Work(ctx context.Context, a *app.App, r Request) (*Done, error) {
 	if r.DryRun {
 		return &l.done, l.would(ctx)
 	}
-	if err := l.elsewhere(); err != nil {
-		return nil, err
-	}
 	alone, err := l.place.LockLoop(l.name)
 	if err != nil {
 		return nil, &fault.Error{Code: fault.Conflict, Reason: fmt.Sprintf("another loop works as %s in this clone", l.name), Hint: "give another name with --actor, or end that one", Err: err}
@@ -186,13 +183,18 @@ func Work(ctx context.Context, a *app.App, r Request) (*Done, error) {
 }
 
 // elsewhere refuses (fault.Conflict) a loop of a name that works on another machine of a
-// database; of this clone LockLoop does.
-func (l *loop) elsewhere() error {
-	one, _ := l.place.Presence(l.name)
-	if running, _ := one.Runs(); !running || one.Host == l.place.Host || l.place.Documents == nil {
+// database, or in another clone on this one; of this clone LockLoop does.
+func (l *loop) elsewhere(one live.Presence) error {
+	if l.place.Documents == nil {
 		return nil
 	}
-	return &fault.Error{Code: fault.Conflict, Reason: fmt.Sprintf("another loop works as %s on %s", l.name, one.Host),
+	self, _ := process.Self()
+	running, _ := one.Runs()
+	_, isSeen := process.RunningHere(one.Process)
+	if !running || one.Process.Same(self.ID) || one.Process.Host == self.Host && !isSeen {
+		return nil
+	}
+	return &fault.Error{Code: fault.Conflict, Reason: fmt.Sprintf("another loop works as %s on %s", l.name, one.Process.Host),
 		Hint: "give another name with --actor; one that was killed counts for a minute"}
 }
 
@@ -435,9 +437,13 @@ func (l *loop) trusted(ctx context.Context) error {
 		Hint: "read the acceptance criteria, then type stig trust; or give --no-close"}
 }
 
-// begin registers the loop.
+// begin registers the loop, unless another one of its name is registered.
 func (l *loop) begin() error {
-	return actors.SignOfLife(l.app, l.name, func(p *live.Presence) {
+	var taken error
+	err := actors.Start(l.app, l.name, func(p *live.Presence) bool {
+		if taken = l.elsewhere(*p); taken != nil {
+			return false
+		}
 		if p.State == "" || p.State == live.Provisioning {
 			p.State = live.Healthy
 		}
@@ -446,7 +452,9 @@ func (l *loop) begin() error {
 		}
 		p.Boots++
 		p.Version, p.Issue, p.Run = l.Version, "", ""
+		return true
 	})
+	return errors.Join(taken, err)
 }
 
 // rest says that nothing is in hand while the loop waits.
