@@ -3,6 +3,7 @@ package bd
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"testing"
 
 	"stig/beads"
@@ -57,7 +58,7 @@ func TestLocate(t *testing.T) {
 			}
 			c.want.Files = in(c.want.Files)
 			b := Program{Getenv: func(name string) string { return in(c.env[name]) }}
-			if got, err := b.locate(beads.Place{Dir: dir}); err != nil || got != c.want {
+			if got, err := b.locate(beads.Place{Dir: dir}); err != nil || !reflect.DeepEqual(got, c.want) {
 				t.Errorf("%v\ngot  %+v\nwant %+v", err, got, c.want)
 			}
 		})
