@@ -42,7 +42,7 @@ type Config struct {
 
 	// Renewed gives the password for each connection, where it may change while the
 	// process runs; nil for Password.
-	Renewed func() (string, error)
+	Renewed func() (string, error) `json:"-"`
 }
 
 // Scheme begins the URLs of stores on servers.
