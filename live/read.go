@@ -35,14 +35,14 @@ func (p Place) Journal() (Journal, error) {
 // Recent reads the last segments of the journal alone: some 4 to 8 MB of it at
 // most.
 func (p Place) Recent() (Journal, error) {
-	return p.ours(p.gather(func(_ string, all []segment) ([]segment, Mark) { return last2(all), nil }))
+	return p.ours(p.gather(func(_ string, all []segment) ([]segment, Mark) { return lastTwo(all), nil }))
 }
 
 // Lately reads of the last segments of the journal what was written at that time or later,
 // and of what was before as little as it can.
 func (p Place) Lately(t time.Time) (Journal, error) {
 	return p.ours(p.gather(func(dir string, all []segment) ([]segment, Mark) {
-		all, from := last2(all), Mark{}
+		all, from := lastTwo(all), Mark{}
 		for i, s := range slices.Backward(all) {
 			path := filepath.Join(dir, s.name())
 			if from[path] = startOf(path, t); from[path] > 0 {
@@ -94,8 +94,8 @@ func (p Place) hadAway(r Record) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// last2 gives the last two segments.
-func last2(all []segment) []segment { return all[max(0, len(all)-2):] }
+// lastTwo gives the last two segments.
+func lastTwo(all []segment) []segment { return all[max(0, len(all)-2):] }
 
 // gather reads what was recorded of all stores, in each directory in the segments that pick
 // gives of all that are there, from a mark on.
