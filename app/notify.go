@@ -62,16 +62,19 @@ func (n Notifications) clone() Notifications {
 	return n
 }
 
-// page is where an issue can be seen; "" where no page is configured. Of the id nothing
-// is left that would mean something else in a URL.
+// page is where an issue can be seen; "" for no issue, and where no page is configured. Of
+// the id nothing is left that would mean something else in a URL.
 func (n Notifications) page(id string) string {
+	if id == "" {
+		return ""
+	}
 	return strings.ReplaceAll(n.Click, "{id}", strings.ReplaceAll(url.QueryEscape(id), "+", "%20"))
 }
 
 // Notice is an event that people are told of. It is what notify.command reads.
 type Notice struct {
 	Event   string `json:"event"`
-	ID      string `json:"id"` // of the issue that it is about
+	ID      string `json:"id"` // of the issue that it is about; "" where it is about none
 	Title   string `json:"title"`
 	Message string `json:"message"`
 	Time    string `json:"time"`            // RFC 3339, UTC
@@ -88,6 +91,7 @@ const (
 	eventReplan   = "replanning-needed"
 	eventStuck    = "stuck-epic"
 	eventShift    = "upward-shift"
+	eventStopped  = "loop-stopped"
 )
 
 // eventOf is the event that an alert is; of others nobody is told.
@@ -204,6 +208,20 @@ func (f Finding) notices(day string) (list []Notice) {
 // fails nothing: the telling is left to a process of its own, and what goes
 // wrong before it is started is warned of.
 func (a *App) notify(ctx context.Context, store beads.Place, now time.Time, notices []Notice) {
+	a.notifyBy(ctx, store, now, notices, Parcel.send)
+}
+
+// NotifyStopped has people told that a loop takes no work any more, once a day of each
+// reason. It waits for Telling at most: systemd ends what a loop that ended has started.
+func (a *App) NotifyStopped(ctx context.Context, store beads.Place, now time.Time, title, why string) {
+	n := Notice{Event: eventStopped, Title: title, Message: why, fresh: signals.Day(now) + title + why}
+	a.notifyBy(ctx, store, now, []Notice{n}, func(p Parcel) error {
+		_ = p.Deliver(ctx, a.Environ()) // what failed is in the log
+		return nil
+	})
+}
+
+func (a *App) notifyBy(ctx context.Context, store beads.Place, now time.Time, notices []Notice, tell func(Parcel) error) {
 	if len(notices) == 0 || a.Config.Notify.Off() {
 		return
 	}
@@ -225,7 +243,7 @@ func (a *App) notify(ctx context.Context, store beads.Place, now time.Time, noti
 	for _, n := range notices {
 		n.Title, n.Message = secret.Hide(n.Title), secret.Hide(n.Message)
 		n.Time, n.Click = now.UTC().Format(time.RFC3339), to.page(n.ID)
-		if err := a.tellOf(workspace, to, n); err != nil {
+		if err := tellOf(workspace, to, n, tell); err != nil {
 			warn(err)
 		}
 	}
@@ -261,15 +279,15 @@ func (a *App) holdsStore(ctx context.Context, s *workspace) (bool, error) {
 	return place.Home == s.place.Home, nil
 }
 
-// tellOf starts the process that tells of an event, unless it is told already.
-func (a *App) tellOf(s *workspace, to Notifications, n Notice) error {
+// tellOf has an event told, unless it is told already.
+func tellOf(s *workspace, to Notifications, n Notice, tell func(Parcel) error) error {
 	p := Parcel{To: to, Notice: n.Bounded(), Dir: s.root, Log: s.NotifyLog(), Mark: s.mark(n)}
 	if err := p.Claim(); errors.Is(err, fs.ErrExist) {
 		return nil
 	} else if err != nil {
 		return err
 	}
-	err := p.send()
+	err := tell(p)
 	if err != nil {
 		err = errors.Join(err, p.unclaim())
 	}
@@ -415,17 +433,25 @@ func (p Parcel) Deliver(ctx context.Context, env []string) error {
 // priorities are those of ntfy: 3 unless told, 4 where somebody waits for a person.
 func (n Notice) priority() int {
 	switch n.Event {
-	case EventAsked, eventReplan, eventStuck:
+	case EventAsked, eventReplan, eventStuck, eventStopped:
 		return 4
 	}
 	return 3
+}
+
+// tags are the event and the issue that it is about.
+func (n Notice) tags() []string {
+	if n.ID == "" {
+		return []string{n.Event}
+	}
+	return []string{n.Event, n.ID}
 }
 
 // post sends the event to the server, as the JSON of ntfy.
 func (p Parcel) post(ctx context.Context) error {
 	message := map[string]any{
 		"topic": cmp.Or(p.To.Topic, "stig"), "title": p.Notice.Title, "message": p.Notice.Message,
-		"priority": p.Notice.priority(), "tags": []string{p.Notice.Event, p.Notice.ID},
+		"priority": p.Notice.priority(), "tags": p.Notice.tags(),
 	}
 	if p.Notice.Click != "" {
 		message["click"] = p.Notice.Click
@@ -516,7 +542,7 @@ func (p Parcel) LogFailure(failures error) (err error) {
 	}
 	var text []byte
 	for line := range strings.SplitSeq(failures.Error(), "\n") {
-		text = fmt.Appendf(text, "%s %s %s: %s\n", p.Notice.Time, p.Notice.Event, p.Notice.ID, visible.Clipped(Visible(line), 300))
+		text = fmt.Appendf(text, "%s %s: %s\n", p.Notice.Time, strings.Join(p.Notice.tags(), " "), visible.Clipped(Visible(line), 300))
 	}
 	f, err := os.OpenFile(p.Log, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {

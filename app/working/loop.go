@@ -122,7 +122,7 @@ func (l *loop) isEnough(began int) bool {
 	case l.silent >= 2:
 		l.done.Silent, l.done.Reason = true, "two runs in a row left nothing: no work, no trace, no checkpoint"
 	case l.Once && len(l.done.Runs) > began:
-		l.done.Reason = "one run, as --once says"
+		l.ordered, l.done.Reason = true, "one run, as --once says"
 	default:
 		return false
 	}
@@ -149,7 +149,7 @@ func (l *loop) mayRun(ctx context.Context) (ended bool, until time.Time, err err
 	}
 	switch state := l.state(now); state {
 	case live.Dead, live.Draining:
-		l.done.Reason = fmt.Sprintf("%s is %s; type stig worker resume %[1]s to have it work", l.name, state)
+		l.ordered, l.done.Reason = true, fmt.Sprintf("%s is %s; type stig worker resume %[1]s to have it work", l.name, state)
 		return true, until, nil
 	case live.Paused, live.Maintenance:
 		if l.paused != string(state) {
@@ -173,7 +173,7 @@ func (l *loop) mayRun(ctx context.Context) (ended bool, until time.Time, err err
 		return true, until, nil
 	}
 	if alike := work.FailsAlike(runs, now); alike.Until.After(now) {
-		l.sayAlike(alike)
+		l.sayAlike(ctx, alike)
 		return false, alike.Until, nil
 	}
 	next := l.Bounds.Next(l.name, runs, now)
@@ -198,10 +198,11 @@ func (l *loop) reload(ctx context.Context) error {
 }
 
 // sayAlike says once of all loops why all of them pause: whoever comes first.
-func (l *loop) sayAlike(alike work.Alike) {
+func (l *loop) sayAlike(ctx context.Context, alike work.Alike) {
 	text := fmt.Sprintf("every worker fails alike: %s; all pause until %s", cmp.Or(alike.Said, "exit code 75"), l.at(alike.Until))
 	if first, err := l.place.SayOnce("alike " + alike.Until.Format(time.RFC3339)); err == nil && first {
 		l.tell("", "%s", text)
+		l.notify(ctx, "loops pause", text)
 	}
 }
 

@@ -126,7 +126,8 @@ type loop struct {
 	runTimeout time.Duration
 
 	done    Done
-	silent  int // runs in a row that left nothing
+	silent  int  // runs in a row that left nothing
+	ordered bool // a person had it end, or it was to do no more
 	paused  string
 	inHand  bool                 // the sign of life names an issue or a run
 	idle    bool                 // it waits, and has said so
@@ -179,7 +180,28 @@ func Work(ctx context.Context, a *app.App, r Request) (*Done, error) {
 		err = l.run(ctx)
 	}
 	l.acknowledgeLast(context.WithoutCancel(ctx))
-	return &l.done, errors.Join(err, l.end())
+	err = errors.Join(err, l.end())
+	l.notifyEnd(ctx, err)
+	return &l.done, err
+}
+
+// notifyEnd has people told that the loop ended, unless one of them ended it, or it found
+// nothing to do: one that cron starts each hour is no news.
+func (l *loop) notifyEnd(ctx context.Context, err error) {
+	if l.ordered || ctx.Err() != nil || err == nil && len(l.done.Runs) == 0 {
+		return
+	}
+	why := l.done.Reason
+	if err != nil {
+		why = err.Error()
+	}
+	l.notify(ctx, "loop ended: "+l.name, fmt.Sprintf("%s; after %s", why, app.Counted(len(l.done.Runs), "run")))
+}
+
+func (l *loop) notify(ctx context.Context, title, why string) {
+	if now, err := l.now(); err == nil {
+		l.app.NotifyStopped(ctx, l.store.Place(), now, title, why)
+	}
 }
 
 // elsewhere refuses (fault.Conflict) a loop of a name that works on another machine of a
