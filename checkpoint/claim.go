@@ -135,12 +135,8 @@ func Release(ctx context.Context, s beads.Store, o beads.Options, id, who string
 // explored refuses (fault.Conflict) an issue on which a swarm runs: until it ends, the issue
 // is the work of whoever started it.
 func explored(r *beads.Record) error {
-	past := swarm.ReadRecord(trace.Of(r)).Swarms
-	if len(past) == 0 {
-		return nil
-	}
-	s := swarm.Replay(past[len(past)-1].Operations)
-	if s.Swarm == "" || s.Ended != "" {
+	s := swarm.Running(trace.Of(r))
+	if s == nil {
 		return nil
 	}
 	e := held(r.Text(beads.ID), fmt.Sprintf("swarm %s runs, started by %s", s.Swarm, s.StartedBy))

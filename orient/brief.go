@@ -11,6 +11,8 @@ import (
 	"stig/dag"
 	"stig/notes"
 	"stig/signals"
+	"stig/swarm"
+	"stig/trace"
 	"stig/visible"
 )
 
@@ -162,6 +164,7 @@ func (a assembly) common(i int, record *beads.Record) *Briefing {
 		b.Estimate = &Estimate{Date: e.Date, Text: e.Body}
 	}
 	b.Comments, b.Traces = leftHere(record)
+	b.swarm = swarm.Running(trace.Of(record))
 	b.Also = alsoLearned(a.doc)
 	b.Shown = a.shown()
 	b.Divergence = a.divergence()

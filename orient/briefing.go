@@ -19,6 +19,7 @@ import (
 	"stig/criteria"
 	"stig/recall"
 	"stig/signals"
+	"stig/swarm"
 	"stig/visible"
 )
 
@@ -91,6 +92,7 @@ type Briefing struct {
 	reader     string              // see Request
 	mayTake    func(string) bool   // see Request
 	loop       bool                // see Request
+	swarm      *swarm.State        // that runs on the issue; nil for none
 	designTold bool                // the description holds the design
 	full       bool                // everything was asked for
 	wholes     map[*string]*string // texts as they were, where a budget cut them

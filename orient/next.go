@@ -24,7 +24,8 @@ func (b *Briefing) next() []Step {
 	if b.loop {
 		return b.looped()
 	}
-	steps := append(b.instead(), b.take()...)
+	steps := append(b.instead(), b.explored()...)
+	steps = append(steps, b.take()...)
 	if len(b.Also) > 0 {
 		steps = append(steps, Step{Why: "when you took over what still holds of the other branch", Argv: []string{"stig", "checkpoint", b.Issue.ID, "--fold"}})
 	}
@@ -72,6 +73,17 @@ func (b *Briefing) instead() (steps []Step) {
 		steps = append(steps, Step{Why: "see why its escalation is pending although no question is written down", Argv: []string{"stig", "vet", b.Issue.ID}})
 	}
 	return steps
+}
+
+// explored is how the swarm stands that runs on the issue, also where the process that
+// settled its rounds was killed.
+func (b *Briefing) explored() []Step {
+	if b.swarm == nil {
+		return nil
+	}
+	why := fmt.Sprintf("%s started a swarm on it, in round %d: see how far it is; stig swarm run goes on with it, and stig swarm end ends it",
+		visible.OneLine(b.swarm.StartedBy), b.swarm.Round)
+	return []Step{{Why: why, Argv: []string{"stig", "swarm", "status", b.Issue.ID}}}
 }
 
 // asks reports whether the issue waits for a person's answer.

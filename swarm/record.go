@@ -90,6 +90,19 @@ func ReadRecord(left []trace.Left) (p Past) {
 	return p
 }
 
+// Running is the newest swarm of an issue as its comments have it; nil where none runs.
+func Running(left []trace.Left) *State {
+	past := ReadRecord(left).Swarms
+	if len(past) == 0 {
+		return nil
+	}
+	s := Replay(past[len(past)-1].Operations)
+	if s.Swarm == "" || s.Ended != "" {
+		return nil
+	}
+	return s
+}
+
 // lines reads the operations of one trace.
 func (p *Past) lines(l trace.Left) (list []Operation) {
 	content, _ := l.Content()

@@ -62,7 +62,7 @@ func Start(ctx context.Context, a *app.App, r StartRequest) (*Changed, error) {
 	}
 	if s.state.Swarm != "" && s.state.Ended == "" {
 		return nil, &fault.Error{Code: fault.Conflict, ID: s.issue, Reason: fmt.Sprintf("swarm %s runs, started by %s", s.state.Swarm, s.state.StartedBy),
-			Hint: "type stig swarm status " + s.issue}
+			Hint: fmt.Sprintf("type stig swarm status %[1]s, or stig swarm end %[1]s", s.issue)}
 	}
 	if err := s.worth(r.Force); err != nil {
 		return nil, err
