@@ -17,6 +17,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -315,6 +316,44 @@ func (a *App) Clock() (time.Time, error) {
 
 // Environ is the environment that other programs are started in.
 func (a *App) Environ() []string { return a.Env() }
+
+// ofRuns are variables that are said anew to each program that is started for an actor, or
+// not at all: trust is this process's own. So are git.PlaceVariables: git finds the
+// repository of the directory.
+var ofRuns = []string{"STIG_TRUST", "STIG_ACTOR", "STIG_ISSUE", "STIG_RUN", "STIG_ATTEMPT", "STIG_ROUND", "STIG_BRIEFING", "BD_ACTOR"}
+
+// EnvironFor is the environment of a program that is started for an actor, with variables
+// NAME=VALUE of its own. It is told to type stig: where none is on PATH this one is, last.
+func (a *App) EnvironFor(own ...string) (env []string) {
+	drop := slices.Concat(ofRuns, git.PlaceVariables)
+	for _, variable := range own {
+		name, _, _ := strings.Cut(variable, "=")
+		drop = append(drop, name)
+	}
+	for _, variable := range a.Environ() {
+		name, value, _ := strings.Cut(variable, "=")
+		if name == "PATH" {
+			variable = name + "=" + withSelf(value)
+		}
+		if !slices.Contains(drop, name) {
+			env = append(env, variable)
+		}
+	}
+	return append(env, own...)
+}
+
+// withSelf adds the directory of this program to PATH, unless a stig is on it already, or
+// this program has another name.
+func withSelf(path string) string {
+	self, err := os.Executable()
+	if err != nil || strings.TrimSuffix(filepath.Base(self), ".exe") != "stig" {
+		return path
+	}
+	if _, err := process.Find("stig"); err == nil {
+		return path
+	}
+	return strings.Trim(path+string(filepath.ListSeparator)+filepath.Dir(self), string(filepath.ListSeparator))
+}
 
 // inbox counts the items in the inbox of an actor; 0 for nobody's.
 func (a *App) inbox(ctx context.Context, file *beads.Snapshot, graph *dag.Graph, who string) int {

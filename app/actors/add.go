@@ -183,7 +183,7 @@ func try(ctx context.Context, a *app.App, root string, r AddRequest) (said strin
 	if err := os.WriteFile(briefing, []byte(tryText), 0o600); err != nil {
 		return "", err
 	}
-	env := environFor(a, "STIG_ACTOR="+r.Name, "STIG_RUN="+live.NewRunID(), "STIG_BRIEFING="+briefing)
+	env := a.EnvironFor("STIG_ACTOR="+r.Name, "STIG_RUN="+live.NewRunID(), "STIG_BRIEFING="+briefing)
 	out := new(process.Dropped)
 	result, err := process.Run(ctx, process.Command{Argv: []string{"sh", "-c", r.Command}, Dir: root, Env: env, Stdin: []byte(tryText), Stdout: out, Stderr: out, Limit: tryLimit})
 	said = cmp.Or(app.Visible(visible.Clipped(strings.TrimSpace(string(result.Stderr)), keptOfTry)), "(no output)")

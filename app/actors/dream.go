@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strings"
 	"time"
 
 	"stig/app"
@@ -171,7 +170,7 @@ func answerOf(ctx context.Context, a *app.App, r DreamRequest, run, question str
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	answer := &process.Short{Most: mostAnswer, Stop: stop}
-	result, err := process.Run(ctx, process.Command{Argv: r.Command, Dir: root, Env: environFor(a, "STIG_ACTOR="+r.Name, "STIG_RUN="+run), Stdin: []byte(question), Stdout: answer, Limit: dreamLimit})
+	result, err := process.Run(ctx, process.Command{Argv: r.Command, Dir: root, Env: a.EnvironFor("STIG_ACTOR="+r.Name, "STIG_RUN="+run), Stdin: []byte(question), Stdout: answer, Limit: dreamLimit})
 	switch {
 	case errors.Is(err, process.ErrNotFound):
 		return "", 0, app.Usage(r.Command[0]+": no such program", "give a program that is on PATH behind --")
@@ -183,20 +182,6 @@ func answerOf(ctx context.Context, a *app.App, r DreamRequest, run, question str
 			Hint:   "type stig dream " + r.Name + " --print to see what it was given"}
 	}
 	return answer.String(), 0, nil
-}
-
-// environFor is the environment of a program that is started for an actor: this one,
-// without what says that the repository is trusted.
-func environFor(a *app.App, more ...string) (env []string) {
-	for _, variable := range a.Environ() {
-		name, _, _ := strings.Cut(variable, "=")
-		switch name {
-		case "STIG_TRUST", "STIG_ACTOR", "STIG_RUN", "STIG_ISSUE", "STIG_BRIEFING", "STIG_ATTEMPT", "BD_ACTOR":
-		default:
-			env = append(env, variable)
-		}
-	}
-	return append(env, more...)
 }
 
 // settle reads an answer, and writes what was learned into the actor's file, unless

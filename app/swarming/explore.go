@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"stig/app"
-	"stig/git"
 	"stig/live"
 	"stig/process"
 	"stig/secret"
@@ -213,24 +212,8 @@ func (e *explorer) record(r *live.Run) error {
 // environ is the environment of the command, as that of stig work.
 func (e *explorer) environ(r *live.Run, briefing string) []string {
 	dir, _ := filepath.Abs(e.store.Place().Dir)
-	own := [][2]string{
-		{"STIG_ISSUE", e.issue}, {"STIG_ACTOR", e.agent}, {"STIG_ROUND", fmt.Sprint(e.round)}, {"STIG_RUN", r.ID},
-		{"STIG_BRIEFING", briefing}, {"BEADS_DIR", dir},
-	}
-	drop := append([]string{"STIG_TRUST", "BD_ACTOR"}, git.PlaceVariables...)
-	for _, variable := range own {
-		drop = append(drop, variable[0])
-	}
-	var env []string
-	for _, variable := range e.app.Environ() {
-		if name, _, _ := strings.Cut(variable, "="); !slices.Contains(drop, name) {
-			env = append(env, variable)
-		}
-	}
-	for _, variable := range own {
-		env = append(env, variable[0]+"="+variable[1])
-	}
-	return env
+	return e.app.EnvironFor("STIG_ISSUE="+e.issue, "STIG_ACTOR="+e.agent, "STIG_ROUND="+fmt.Sprint(e.round), "STIG_RUN="+r.ID,
+		"STIG_BRIEFING="+briefing, "BEADS_DIR="+dir)
 }
 
 // completed is what a command may end its output with, in place of calling stig swarm.

@@ -17,7 +17,6 @@ import (
 	"stig/checkpoint"
 	"stig/criteria"
 	"stig/fault"
-	"stig/git"
 	"stig/jsonl"
 	"stig/live"
 	"stig/process"
@@ -345,22 +344,8 @@ func (l *loop) isLost(ctx context.Context, r *live.Run) bool {
 
 // environ is the environment of the command, and of a setup, which has no briefing yet.
 func (l *loop) environ(r *live.Run, briefing string) []string {
-	own := map[string]string{
-		"STIG_ISSUE": r.Issue, "STIG_ACTOR": l.name, "STIG_ATTEMPT": fmt.Sprint(r.Attempt), "STIG_RUN": r.ID,
-		"STIG_BRIEFING": briefing, "BEADS_DIR": l.storeDir(),
-	}
-	drop := append([]string{"STIG_TRUST", "BD_ACTOR"}, git.PlaceVariables...)
-	var env []string
-	for _, variable := range l.app.Environ() {
-		name, _, _ := strings.Cut(variable, "=")
-		if _, again := own[name]; !again && !slices.Contains(drop, name) {
-			env = append(env, variable)
-		}
-	}
-	for _, name := range []string{"STIG_ISSUE", "STIG_ACTOR", "STIG_ATTEMPT", "STIG_RUN", "STIG_BRIEFING", "BEADS_DIR"} {
-		env = append(env, name+"="+own[name])
-	}
-	return env
+	return l.app.EnvironFor("STIG_ISSUE="+r.Issue, "STIG_ACTOR="+l.name, "STIG_ATTEMPT="+fmt.Sprint(r.Attempt), "STIG_RUN="+r.ID,
+		"STIG_BRIEFING="+briefing, "BEADS_DIR="+l.storeDir())
 }
 
 // setUp runs the command of the actor's file for a new work tree, once for each.
