@@ -183,7 +183,7 @@ func theRun(a *app.App, r LogRequest, since time.Time) (live.Run, error) {
 		}
 	}
 	if len(all) == 0 {
-		return live.Run{}, &fault.Error{Code: fault.Usage, Reason: r.Name + ": has no runs", Hint: "type stig actor list --all"}
+		return live.Run{}, &fault.Error{Code: fault.Usage, Reason: r.Name + ": has no runs in this clone", Hint: "type stig actor list --all"}
 	}
 	return live.Run{}, &fault.Error{Code: fault.Usage, Reason: fmt.Sprintf("%s: no such run of %s", r.Run, r.Name), Hint: "type stig actor runs " + r.Name}
 }
