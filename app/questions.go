@@ -317,9 +317,13 @@ type answer struct {
 	Questions []string `json:"questions"` // the hashes of those that it answers
 }
 
-// goneFor is how long the store or the issue may be gone: programs that write
-// without care empty the file, or remove it, before they fill it again.
-const goneFor = time.Second
+// goneFor is how long the store or the issue may be gone: programs that write without care
+// empty the file, or remove it, before they fill it again. A store is waited for longer,
+// which is said: git takes it away in a rebase, and a server is started again.
+const (
+	goneFor = time.Second
+	AwayFor = 10 * time.Minute
+)
 
 // Await waits for an answer, for limit at most unless that is 0: to the question
 // with that number or hash, or to any where it is "".
@@ -334,7 +338,7 @@ func (a *App) Await(ctx context.Context, id, question string, limit time.Duratio
 	if limit > 0 {
 		timeUp = time.After(limit)
 	}
-	look := look{id: id, question: question, before: -1}
+	look := look{app: a, id: id, question: question, before: -1}
 	for {
 		found, err := look.at(store)
 		if found != nil || err != nil {
@@ -356,31 +360,27 @@ func (a *App) Await(ctx context.Context, id, question string, limit time.Duratio
 
 // look is what is known from looking for an answer again and again.
 type look struct {
+	app      *App
 	id       string
 	question string           // what is to be answered, by its hash when the waiting began; "" for any
 	before   int              // the number of answers when the waiting began; -1 before that
-	gone     <-chan time.Time // tells when the issue has been gone for too long
+	gone     <-chan time.Time // tells when the issue or the store has been gone for too long
 	late     bool             // it has
+	said     bool             // that the store is gone
 }
 
 // at looks once; it gives nothing where there is no answer yet.
 func (l *look) at(store beads.Store) (*Answered, error) {
 	id, parts, deleted, err := partsOf(store, l.id)
 	if err != nil {
-		if l.before < 0 || l.late || !passing(err) {
-			return nil, err
-		}
-		if l.gone == nil {
-			l.gone = time.After(goneFor)
-		}
-		return nil, nil
+		return nil, l.away(err)
 	}
 	if l.before < 0 {
 		if err := l.begin(id, parts); err != nil {
 			return nil, err
 		}
 	}
-	l.id, l.gone, l.late = id, nil, false
+	l.id, l.gone, l.late, l.said = id, nil, false, false
 	answers := answersSince(parts, l.before)
 	if l.question != "" {
 		answers = slices.DeleteFunc(answers, func(a answer) bool { return !slices.Contains(a.Questions, l.question) })
@@ -392,6 +392,20 @@ func (l *look) at(store beads.Store) (*Answered, error) {
 		return nil, &fault.Error{Code: fault.Conflict, ID: id, Reason: "was deleted, so nobody answers", Hint: "type stig log " + id + " to see by whom"}
 	}
 	return nil, nil
+}
+
+// away waits for a store, or an issue, that is not there: nil while it may come back.
+func (l *look) away(err error) error {
+	switch {
+	case l.before < 0 || !passing(err) || l.late && (l.said || fault.Is(err, fault.NotFound)):
+		return err
+	case l.late:
+		l.app.Warn("%s; waits for it", err)
+		l.gone, l.late, l.said = time.After(AwayFor), false, true
+	case l.gone == nil:
+		l.gone = time.After(goneFor)
+	}
+	return nil
 }
 
 // begin begins to wait: for one question where one is named.

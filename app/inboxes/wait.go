@@ -28,27 +28,28 @@ func Wait(ctx context.Context, a *app.App, r Request) (*Inbox, error) {
 		return nil, err
 	}
 	var since time.Time // when it could not be read first
+	said := false
 	for len(in.Items) == 0 {
-		if !since.IsZero() {
-			most = app.Again
-		}
 		if !app.AwaitChange(ctx, changes, most) {
 			return nil, context.Cause(ctx)
 		}
 		again, due, err := look(ctx, a, r)
-		switch {
+		switch lasts := a.Now().Sub(since); {
 		case err == nil:
-			in, most, since = again, due, time.Time{}
+			in, most, since, said = again, due, time.Time{}, false
 		case since.IsZero():
-			since = a.Now() // another program may be in the middle of writing
-		case a.Now().Sub(since) > unreadable:
+			since, most = a.Now(), app.Again // another program may be in the middle of writing
+		case lasts > app.AwayFor:
 			return nil, err
+		case lasts > unreadable && !said:
+			a.Warn("%s; waits for it", err)
+			most, said = unreadable, true
 		}
 	}
 	return in, nil
 }
 
-const unreadable = 2 * time.Second // how long a store may not be readable
+const unreadable = 2 * time.Second // how long a store may not be readable before that is said
 
 // look is Look that does not say once more what of the store is unreadable, and gives
 // after what time to look again.

@@ -125,7 +125,7 @@ func TestAwaitOutlastsCarelessWriters(t *testing.T) {
 	if err := os.Remove(store); err != nil {
 		t.Fatal(err)
 	}
-	w.waits(t, 200*time.Millisecond)
+	w.waits(t, 1500*time.Millisecond)
 	text = bytes.Replace(text, []byte(`so none of us can choose.\n`), []byte(`so none of us can choose.\n\n## Resolved (2026-11-20)\nNobody.\n`), 1)
 	file, err := os.Create(store)
 	if err != nil {
@@ -143,6 +143,9 @@ func TestAwaitOutlastsCarelessWriters(t *testing.T) {
 	w.ends(t, 10*time.Second, 0)
 	if got := w.out.String(); got != "Nobody.\n" {
 		t.Errorf("printed %q", got)
+	}
+	if got := w.err.String(); strings.Count(got, "; waits for it\n") != 1 {
+		t.Errorf("said %q, want once that the store is waited for", got)
 	}
 }
 
