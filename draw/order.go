@@ -3,43 +3,32 @@ package draw
 import (
 	"cmp"
 	"iter"
-	"math"
 	"slices"
 
 	"stig/internal/arrange"
 )
 
 const (
-	sweeps      = 12
-	manyItems   = 20000 // pictures beyond are not for reading: one sweep must do
+	sweeps      = 5     // the last one goes the way of the edges: after one against it more of them cross
+	manyItems   = 20000 // pictures beyond are not for reading: they keep the order in which they are listed
 	alignSweeps = 4
 )
 
 // improve moves items up and down within their lanes, towards what they are
-// linked to: in sweeps that may change their order, of which the best is kept,
-// then in sweeps that only straighten the edges.
+// linked to: in sweeps that may change their order, then in sweeps that only
+// straighten the edges.
 func (l *layout) improve(lanes []lane, alone []bool) {
 	rounds := sweeps
 	if len(l.items) > manyItems {
-		rounds = 1
+		rounds = 0
 	}
 	ranks := l.fixed(lanes, alone)
-	best, bestOrder, bestY := math.MaxInt, [][][]int(nil), []int(nil)
 	for round := range rounds {
-		switch {
-		case round == 0: // the order in which they are listed
-		case round%2 == 1:
-			l.sweep(slices.All(l.groups), ranks, func(group []int) []int { return reorder(group, l.wishes(group, before), ranks) })
-		default:
-			l.sweep(slices.Backward(l.groups), ranks, func(group []int) []int { return reorder(group, l.wishes(group, after), ranks) })
+		columns, near := slices.All(l.groups), before
+		if round%2 == 1 {
+			columns, near = slices.Backward(l.groups), after
 		}
-		if c := l.crossings(); c < best {
-			best, bestOrder, bestY = c, copyOrder(l.groups), l.ys()
-		}
-	}
-	l.groups = bestOrder
-	for i, y := range bestY {
-		l.items[i].y = y
+		l.sweep(columns, ranks, func(group []int) []int { return reorder(group, l.wishes(group, near), ranks) })
 	}
 	for round := range alignSweeps {
 		columns := slices.All(l.groups)
@@ -180,61 +169,4 @@ func floorDiv(a, b int) int {
 		q--
 	}
 	return q
-}
-
-// crossings counts how often links cross.
-func (l *layout) crossings() (total int) {
-	gaps := make([][]link, len(l.groups))
-	for _, k := range l.links {
-		at := l.items[k.from].layer
-		gaps[at] = append(gaps[at], k)
-	}
-	for _, gap := range gaps {
-		arrange.Sort(gap, func(a, b link) int {
-			return cmp.Or(cmp.Compare(l.items[a.from].y, l.items[b.from].y), cmp.Compare(l.items[a.to].y, l.items[b.to].y))
-		})
-		ends := make([]int, len(gap))
-		for i, k := range gap {
-			ends[i] = l.items[k.to].y
-		}
-		total += inversions(ends)
-	}
-	return total
-}
-
-// inversions counts the pairs that are out of order, by sorting them.
-func inversions(list []int) int {
-	if len(list) < 2 {
-		return 0
-	}
-	a, b := slices.Clone(list[:len(list)/2]), slices.Clone(list[len(list)/2:])
-	total := inversions(a) + inversions(b)
-	for i := range list {
-		if len(b) == 0 || len(a) > 0 && a[0] <= b[0] {
-			list[i], a = a[0], a[1:]
-			continue
-		}
-		list[i], b = b[0], b[1:]
-		total += len(a)
-	}
-	return total
-}
-
-func copyOrder(groups [][][]int) [][][]int {
-	copied := make([][][]int, len(groups))
-	for i, column := range groups {
-		copied[i] = make([][]int, len(column))
-		for k, group := range column {
-			copied[i][k] = slices.Clone(group)
-		}
-	}
-	return copied
-}
-
-func (l *layout) ys() []int {
-	ys := make([]int, len(l.items))
-	for i := range ys {
-		ys[i] = l.items[i].y
-	}
-	return ys
 }
