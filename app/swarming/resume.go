@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -15,7 +14,6 @@ import (
 	"stig/live"
 	"stig/process"
 	"stig/swarm"
-	"stig/visible"
 	"stig/work"
 )
 
@@ -78,10 +76,7 @@ func (x *runner) begin(ctx context.Context) error {
 		if err := x.own(ctx, "run"); err != nil {
 			return err
 		}
-		x.Tell(fmt.Sprintf("swarm %s goes on at round %d", x.state.Swarm, x.state.Round))
-		if flags := x.otherwise(x.state); len(flags) > 0 {
-			x.app.Warn("%s: the swarm goes on as it was started: what %s says is for a new one, after stig swarm end %[1]s", x.issue, strings.Join(flags, ", "))
-		}
+		x.Tell(fmt.Sprintf("swarm %s goes on at round %d, as it was started", x.state.Swarm, x.state.Round))
 		if !x.held(x.name) { // killed before it was claimed
 			if _, err := x.app.Claim(ctx, app.ClaimRequest{ID: x.issue}); err != nil {
 				return err
@@ -92,29 +87,6 @@ func (x *runner) begin(ctx context.Context) error {
 		return err
 	}
 	return x.dropUnfinished()
-}
-
-// otherwise lists the flags that ask for another swarm than the one that runs.
-func (r StartRequest) otherwise(s *swarm.State) (flags []string) {
-	quorum, _ := swarm.ParseFraction(r.Quorum)
-	named := slices.EqualFunc(r.Agents, s.Agents, func(name string, a *swarm.Agent) bool { return name == a.Name })
-	for _, f := range []struct {
-		name    string
-		differs bool
-	}{
-		{"--agent", len(r.Agents) > 0 && !named},
-		{"--agents", r.Count > 0 && r.Count != len(s.Agents)},
-		{"--max-rounds", r.MaxRounds > 0 && r.MaxRounds != s.Config.MaxRounds && s.Mode != swarm.Classic},
-		{"--timeout", r.Timeout > 0 && int(r.Timeout/time.Second) != s.Config.Timeout},
-		{"--mode", r.Mode != "" && r.Mode != s.Mode},
-		{"--quorum", r.Quorum != "" && quorum != s.Config.Quorum},
-		{"--task", r.Task != "" && visible.OneLine(r.Task) != s.Task},
-	} {
-		if f.differs {
-			flags = append(flags, f.name)
-		}
-	}
-	return flags
 }
 
 // inherit ends what a run that was killed left behind: programs and open records.
