@@ -108,18 +108,17 @@ func (f HostFile) Diff(before, after []byte) string {
 // missing, if it is unchanged.
 func (f HostFile) write(text []byte, unchanged func() error) error {
 	dir := filepath.Dir(f.Path)
-	if err := f.makeDirs(dir); err != nil {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
 	err := replaceFile(f.Path, string(text), unchanged)
 	if err != nil && !Exists(f.Path) {
-		err = errors.Join(err, f.removeDirs(dir))
+		f.removeDirs(dir)
 	}
 	return err
 }
 
-// Remove removes the file, if it is unchanged, and directories that were made
-// for it.
+// Remove removes the file, if it is unchanged, and directories that are empty then.
 func (f HostFile) Remove(unchanged func() error) error {
 	if err := unchanged(); err != nil {
 		return err
@@ -127,43 +126,15 @@ func (f HostFile) Remove(unchanged func() error) error {
 	if err := os.Remove(f.Path); err != nil {
 		return err
 	}
-	return f.removeDirs(filepath.Dir(f.Path))
-}
-
-// foundEmpty lies in a directory that was there and empty when a file was put
-// below it, so that this one stays when the file goes.
-const foundEmpty = ".was-empty-before-stig"
-
-func (f HostFile) makeDirs(dir string) error {
-	first := dir
-	for first != f.Root && !Exists(first) {
-		first = filepath.Dir(first)
-	}
-	if entries, err := os.ReadDir(first); err == nil && len(entries) == 0 && first != f.Root {
-		if err := os.WriteFile(filepath.Join(first, foundEmpty), nil, 0o644); err != nil {
-			return err
-		}
-	}
-	return os.MkdirAll(dir, 0o777)
-}
-
-func (f HostFile) removeDirs(dir string) error {
-	for ; dir != f.Root && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			return err
-		}
-		if len(entries) == 1 && entries[0].Name() == foundEmpty {
-			return os.Remove(filepath.Join(dir, foundEmpty))
-		}
-		if len(entries) > 0 {
-			return nil
-		}
-		if err := os.Remove(dir); err != nil {
-			return err
-		}
-	}
+	f.removeDirs(filepath.Dir(f.Path))
 	return nil
+}
+
+// removeDirs removes a directory and those above it, below Root, as far as they are empty.
+func (f HostFile) removeDirs(dir string) {
+	for dir != f.Root && dir != filepath.Dir(dir) && os.Remove(dir) == nil {
+		dir = filepath.Dir(dir)
+	}
 }
 
 // DiffText shows changed lines key by key, texts by their own lines, and a new
