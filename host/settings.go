@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"slices"
-	"strings"
 
 	"github.com/tailscale/hujson"
 )
@@ -154,41 +153,7 @@ func (s Settings) answers(d *document, h hook) bool {
 		return false
 	}
 	for _, e := range event.Value.(*hujson.Array).Elements {
-		if group, ok := groupOf(e); (s.ownHandler(e) || ok && slices.ContainsFunc(group.Elements, s.ownHandler)) && !isFormer(matcherOf(e)) {
-			return true
-		}
-	}
-	return false
-}
-
-// matcherOf is what tells which tools an entry is for; nil for all.
-func matcherOf(entry hujson.Value) *hujson.Value {
-	object, ok := entry.Value.(*hujson.Object)
-	if !ok {
-		return nil
-	}
-	return members{object}.find("matcher")
-}
-
-// isFormer reports whether a matcher is one that stig wrote before it was to see the
-// tools of all servers. One that somebody else wrote stays.
-func isFormer(matcher *hujson.Value) bool {
-	if matcher == nil {
-		return false
-	}
-	literal, ok := matcher.Value.(hujson.Literal)
-	return ok && (strings.HasSuffix(literal.String(), "|mcp_.*beads.*_(close|update))$") || strings.HasSuffix(literal.String(), "|MCP:close|MCP:update)$"))
-}
-
-// renew gives an entry of stig's alone that has a former matcher the present one. It
-// reports whether there was one.
-func (s Settings) renew(event *hujson.Value, h hook) bool {
-	for _, e := range event.Value.(*hujson.Array).Elements {
-		group, ok := groupOf(e)
-		others := func(v hujson.Value) bool { return !s.ownHandler(v) }
-		own := s.ownHandler(e) || ok && len(group.Elements) > 0 && !slices.ContainsFunc(group.Elements, others)
-		if matcher := matcherOf(e); own && isFormer(matcher) {
-			matcher.Value = hujson.String(h.matcher)
+		if group, ok := groupOf(e); s.ownHandler(e) || ok && slices.ContainsFunc(group.Elements, s.ownHandler) {
 			return true
 		}
 	}
@@ -256,9 +221,7 @@ func (s Settings) install(d *document, source []byte, missing []hook) []byte {
 			style.put(*d.hooks, d.indent(hooks), h.event, listOf(s.entry(h)))
 			continue
 		}
-		if !s.renew(event, h) {
-			style.put(elements{event.Value.(*hujson.Array)}, d.indent(event), "", s.entry(h))
-		}
+		style.put(elements{event.Value.(*hujson.Array)}, d.indent(event), "", s.entry(h))
 	}
 	return d.pack()
 }

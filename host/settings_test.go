@@ -330,37 +330,6 @@ func FuzzSettings(f *testing.F) {
 	})
 }
 
-// TestFormerMatcher: an entry of stig's alone that an older stig wrote gets the present
-// matcher in its place; one that somebody changed stays, and so does a group with hooks
-// of others, beside which a new one is put.
-func TestFormerMatcher(t *testing.T) {
-	claude := AllSettings()[0]
-	own := `{"type":"command","command":"/opt/stig hook pre-tool-use --host claude"}`
-	former, present := `^(Bash|Edit|Write|MultiEdit|mcp_.*beads.*_(close|update))$`, claude.hooks[1].matcher
-	for entry, want := range map[string]string{
-		`{"matcher": "` + former + `", "hooks":[` + own + `]}`:        `{"matcher": "` + present + `", "hooks":[` + own + `]}`,
-		`{"matcher":"Bash","hooks":[` + own + `]}`:                    `{"matcher":"Bash","hooks":[` + own + `]}`,
-		`{"hooks":[` + own + `]}`:                                     `{"hooks":[` + own + `]}`,
-		`{"matcher":"` + former + `","hooks":[` + own + `,{"a":1}]}`:  `{"matcher":"` + former + `","hooks":[` + own + `,{"a":1}]},`,
-		`{"matcher":"` + former + `","hooks":[{"command":"theirs"}]}`: `{"matcher":"` + former + `","hooks":[{"command":"theirs"}]},`,
-	} {
-		source := `{"hooks":{"PreToolUse":[` + entry + `]}}`
-		missing, err := claude.Missing([]byte(source))
-		if err != nil || slices.Contains(missing, "PreToolUse") != (want != entry) {
-			t.Errorf("%s: missing %q, %v", entry, missing, err)
-		}
-		text, _, err := claude.Install([]byte(source))
-		if got, _ := strings.CutPrefix(string(text), `{"hooks":{"PreToolUse":[`); err != nil || !strings.HasPrefix(got, want) {
-			t.Errorf("%s\n got %s\nwant %s: %v", entry, got, want, err)
-		}
-		before, _, err := claude.Remove([]byte(source))
-		after, _, err2 := claude.Remove(text)
-		if err != nil || err2 != nil || string(before) != string(after) {
-			t.Errorf("%s: taken out it leaves %s, before %s", entry, after, before)
-		}
-	}
-}
-
 // TestMatchersSend: what an event is read for, its host sends.
 func TestMatchersSend(t *testing.T) {
 	for name, tools := range map[Host]string{
