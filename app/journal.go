@@ -318,7 +318,7 @@ func (a *App) Log(r LogRequest) ([]Logged, error) {
 		return nil, err
 	}
 	edits := []Logged{}
-	for _, record := range journal.InOrder() {
+	for _, record := range journal.Records {
 		if record.At.Before(r.Since) || r.Actor != "" && record.Actor != r.Actor {
 			continue
 		}
@@ -340,7 +340,7 @@ func (a *App) ForgetLog(ids []string) (count int, err error) {
 		return 0, err
 	}
 	var issues []string
-	for _, r := range journal.InOrder() {
+	for _, r := range journal.Records {
 		for _, c := range r.Changes {
 			if len(ids) > 0 && isNamed(ids, c.Issue) {
 				issues = append(issues, c.Issue)

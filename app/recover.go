@@ -59,7 +59,7 @@ func isNamed(ids []string, issue string) bool {
 // the store lost, the journal alone knows.
 func unknown(store beads.Store, j live.Journal, ids []string) error {
 	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
-		return slices.ContainsFunc(slices.Concat(j.Records, j.Moved), func(r live.Record) bool {
+		return slices.ContainsFunc(j.Records, func(r live.Record) bool {
 			return slices.ContainsFunc(r.Changes, func(c live.Change) bool { return isNamed([]string{id}, c.Issue) })
 		})
 	})

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -20,16 +19,13 @@ import (
 // Journal is what was read of a journal.
 type Journal struct {
 	Records []Record // of this store in all work trees, the oldest first
-	Moved   []Record // of stores of this work tree whose file is not there any more, as after git mv; Journal alone gives them
 	Damaged []string // what cannot be read: FILE:LINE, counted from where reading began, or a directory
 }
 
 // Journal reads the whole journal of the store. A line without its end is what
 // a writer that was ended left, and is passed over.
 func (p Place) Journal() (Journal, error) {
-	j, err := p.gather(func(_ string, all []segment) ([]segment, Mark) { return all, nil })
-	j.Moved = slices.DeleteFunc(slices.Clone(j.Records), func(r Record) bool { return !p.hadAway(r) })
-	return p.ours(j, err)
+	return p.ours(p.gather(func(_ string, all []segment) ([]segment, Mark) { return all, nil }))
 }
 
 // Recent reads the last segments of the journal alone: some 4 to 8 MB of it at
@@ -85,15 +81,6 @@ func startOf(path string, t time.Time) int64 {
 	return 0
 }
 
-// hadAway reports whether a record is of a file that this work tree has no more.
-func (p Place) hadAway(r Record) bool {
-	if r.Worktree != p.Worktree || r.Store == p.Store {
-		return false
-	}
-	_, err := os.Lstat(filepath.Join(r.Worktree, filepath.FromSlash(r.Store)))
-	return errors.Is(err, fs.ErrNotExist)
-}
-
 // lastTwo gives the last two segments.
 func lastTwo(all []segment) []segment { return all[max(0, len(all)-2):] }
 
@@ -134,9 +121,6 @@ func (p Place) ours(j Journal, err error) (Journal, error) {
 	j.Records = slices.DeleteFunc(j.Records, func(r Record) bool { return r.Store != p.Store })
 	return j, err
 }
-
-// InOrder gives the records with those of before the store was moved, the oldest first.
-func (j Journal) InOrder() []Record { return together(j.Moved, j.Records) }
 
 // together makes one list of two by their times. Each keeps its order, which is
 // that of the writes also where the clock was set back.
@@ -279,7 +263,7 @@ func (p Place) without(text string, issues []string) (kept []byte, count int, er
 	for line := range strings.Lines(text) {
 		body, ok := textOf(line)
 		var r Record
-		if !ok || json.Unmarshal([]byte(body), &r) != nil || r.Seq == "" || r.Store != p.Store && !p.hadAway(r) {
+		if !ok || json.Unmarshal([]byte(body), &r) != nil || r.Seq == "" || r.Store != p.Store {
 			kept = append(kept, line...)
 			continue
 		}
