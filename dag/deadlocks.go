@@ -16,8 +16,7 @@ type Ring struct {
 
 // mostEdges bounds the work on deadlocks: in stores that are so tangled that
 // more edges would have to be followed, the shortest cycle is the shortest of
-// those seen, and of the cycles that share issues with one that is told only those
-// of two issues, of which one contains the other, are told this time.
+// those seen, and cycles that share issues with one that is told are told next time.
 const mostEdges = 1 << 26
 
 // Deadlocks gives the cycles of the waiting-for relation among unclosed
@@ -56,31 +55,18 @@ func (g *Graph) deadlocks(left int) []Ring {
 		if cycle == nil {
 			continue
 		}
-		ring := g.ring(named(cycle))
+		steps := g.fromSmallest(stepsOf(named(cycle)))
+		ring := Ring{Steps: steps, Remove: g.mistake(steps)}
 		rings = append(rings, ring)
 		rest := knot.without(needsOf(ring.Remove, rank))
 		if left -= len(knot.edges.targets); left > 0 {
 			knots = append(knots, rest...)
-			continue
-		}
-		last := len(rings) - 1
-		for _, knot := range rest {
-			var gone [][2]int32
-			for _, cycle := range knot.contained() {
-				gone = append(gone, [2]int32{cycle[0], cycle[1]})
-				rings = append(rings, g.ring(named(cycle)))
-			}
-			rings[last].More = rings[last].More || len(knot.without(gone)) > 0
+		} else {
+			rings[len(rings)-1].More = len(rest) > 0
 		}
 	}
 	slices.SortStableFunc(rings, func(a, b Ring) int { return g.byID(a.Steps[0].Issue, b.Steps[0].Issue) })
 	return rings
-}
-
-// ring is the ring of a cycle.
-func (g *Graph) ring(cycle []int32) Ring {
-	steps := g.fromSmallest(stepsOf(cycle))
-	return Ring{Steps: steps, Remove: g.mistake(steps)}
 }
 
 // Tangles groups rings that share an issue, directly or through other rings,

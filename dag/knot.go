@@ -58,37 +58,6 @@ func (k knot) without(pairs [][2]int32) []knot {
 	return split(newEdges(len(k.nodes), links), k.nodes)
 }
 
-// contained gives the cycles of two issues in a knot of the waiting-for relation, of
-// which one blocks the other and contains it or is contained in it, in one pass. Each
-// begins with the nodes of the blocking row.
-func (k knot) contained() (cycles [][]int32) {
-	there := map[[2]int32]bool{}
-	for from := range k.nodes {
-		for _, to := range k.edges.of(from) {
-			there[[2]int32{k.nodes[from], k.nodes[to]}] = true
-		}
-	}
-	for from, node := range k.nodes {
-		for _, to := range k.edges.of(from) {
-			need := k.nodes[to]
-			if Event(node%2) != Start || Event(need%2) != Close || !there[[2]int32{node, need}] {
-				continue
-			}
-			inner, outer := node-int32(Start)+int32(Close), need-int32(Close)+int32(Start)
-			switch {
-			case there[[2]int32{need, inner}]:
-				cycles = append(cycles, []int32{node, need, inner})
-			case there[[2]int32{outer, node}]:
-				cycles = append(cycles, []int32{node, need, outer})
-			default:
-				continue
-			}
-			there[[2]int32{node, need}] = false // rows of several types
-		}
-	}
-	return cycles
-}
-
 // shortestCycle gives the nodes of the shortest cycle through one that through
 // picks, from the first such node on one of the least length, along targets in
 // their order; nil when there is none. It takes the edges that it follows from

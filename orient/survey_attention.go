@@ -207,10 +207,6 @@ func (s *surveyor) deadlocks() []Attention {
 			Message: strings.Join(dag.Circle(ring.Steps, name), "; "), Argv: []string{"stig", "cycles"},
 		}
 		switch more := len(tangle) - 1; {
-		case more == 0 && ring.More:
-			a.Message += "; at least 1 more dependency closes such a cycle with these"
-		case slices.ContainsFunc(tangle, func(r dag.Ring) bool { return r.More }):
-			a.Message += fmt.Sprintf("; at least %d more dependencies close such a cycle with these", more+1)
 		case more == 1:
 			a.Message += "; 1 more dependency closes such a cycle with these"
 		case more > 1:
