@@ -120,12 +120,12 @@ func TestClosedDependencies(t *testing.T) {
 			x: b>c1 w>c1
 			c1 closed: b>c2 c>c2
 			c2 closed`, "c2@2 c1@1"},
-		{"a ring is entered behind what it waits for", `
+		{"a ring, and what waits for it", `
 			x: b>a
 			a closed: b>m
 			m closed: b>n
 			n closed: b>m b>z
-			z closed`, "z@4 m@2 a@1 n@3"},
+			z closed`, "z@4 a@1 m@2 n@3"},
 		{"a ring that leads back to the issue", `
 			x closed: b>a
 			a closed: b>x`, "a@1"},

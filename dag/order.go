@@ -2,8 +2,8 @@ package dag
 
 import (
 	"container/heap"
-
-	"github.com/dominikbraun/graph"
+	"maps"
+	"slices"
 )
 
 // Dependency is a closed issue that another one was built on.
@@ -15,8 +15,8 @@ type Dependency struct {
 // ClosedDependencies lists the closed issues that this one waits for, directly
 // or through other closed ones, dependencies before dependents, ties by id.
 // What lies behind an open blocker belongs to that blocker's own list.
-// Closed issues that block each other in a ring have no such order: the ring is
-// entered at its smallest id.
+// Closed issues that block each other in a ring have no such order, nor has what waits
+// for them: of these the smallest id comes first.
 func (g *Graph) ClosedDependencies(i int) []Dependency {
 	distance := map[int]int{i: 0}
 	var found []int
@@ -40,9 +40,8 @@ func (g *Graph) ClosedDependencies(i int) []Dependency {
 }
 
 // topological sorts nodes so that blockers come before what they block, ties
-// by id. It is linear but for the heap, unlike the library's stable sort,
-// which is quadratic. A ring cannot be sorted: it is then entered where
-// nothing outside it is waited for.
+// by id. It is linear but for the heap. A ring cannot be sorted: what is left then is
+// entered at its smallest id.
 func (g *Graph) topological(nodes []int) []int {
 	waits := make(map[int]int, len(nodes)) // blockers not yet listed
 	for _, n := range nodes {
@@ -85,55 +84,12 @@ func (g *Graph) topological(nodes []int) []int {
 	return order
 }
 
-// entrance picks where to enter rings that wait for nothing outside
-// themselves: the smallest id in such a ring. Its count is set to 0 so that it
-// is not freed a second time.
+// entrance is where rings are entered: the smallest id that is left. Its count is set
+// to 0 so that it is not freed a second time.
 func (g *Graph) entrance(waits map[int]int) int {
-	rest := graph.New(graph.IntHash, graph.Directed())
-	for n := range waits {
-		_ = rest.AddVertex(n) // fails only for a repeat, and map keys do not repeat
-	}
-	for n := range waits {
-		for _, w := range g.waiters.of(n) {
-			if _, in := waits[int(w)]; in && int(w) != n {
-				_ = rest.AddEdge(n, int(w)) // fails only for a repeated pair, which adds nothing
-			}
-		}
-	}
-	rings, err := graph.StronglyConnectedComponents(rest)
-	if err != nil { // only for undirected graphs
-		panic("dag: " + err.Error())
-	}
-	best := -1
-	for _, ring := range rings {
-		if !g.closedRing(ring, waits) {
-			continue
-		}
-		for _, n := range ring {
-			if best < 0 || g.byID(n, best) < 0 {
-				best = n
-			}
-		}
-	}
-	waits[best] = 0
-	return best
-}
-
-// closedRing reports whether a strongly connected component waits for nothing
-// outside itself among the nodes left.
-func (g *Graph) closedRing(ring []int, left map[int]int) bool {
-	inside := make(map[int]bool, len(ring))
-	for _, n := range ring {
-		inside[n] = true
-	}
-	for _, n := range ring {
-		for _, b := range g.blockers.of(n) {
-			if _, in := left[int(b)]; in && !inside[int(b)] {
-				return false
-			}
-		}
-	}
-	return true
+	first := slices.MinFunc(slices.Collect(maps.Keys(waits)), g.byID)
+	waits[first] = 0
+	return first
 }
 
 // byID is a heap of nodes ordered by their ids.
