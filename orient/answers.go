@@ -46,38 +46,22 @@ func (a assembly) escalation() Escalation {
 	return e
 }
 
-// answered pairs answers with the questions asked since the answer before. What is
-// asked again right behind an answer was not meant by it: of several questions one
-// was answered, and the others stand on.
+// answered gives each answer with the questions that it answers.
 func answered(parts []signals.Part) (list []Answered) {
-	var posed []signals.Part
-	for k, p := range parts {
+	exchanges := signals.Exchanges(parts)
+	for i, p := range parts {
 		if p.Kind.Asks() {
-			posed = append(posed, p)
 			continue
 		}
 		a := Answered{Questions: []Posed{}, Answer: Answer{Date: p.Date, By: p.By, Text: p.Text}}
-		for _, q := range posed {
-			if !askedAgain(q, parts[k+1:]) {
+		for _, e := range exchanges {
+			if q := e.Question; e.Answer == &parts[i] {
 				a.Questions = append(a.Questions, Posed{Date: q.Date, By: q.By, Text: q.Text})
 			}
 		}
-		list, posed = append(list, a), nil
+		list = append(list, a)
 	}
 	return list
-}
-
-// askedAgain reports whether a question stands before the next answer.
-func askedAgain(q signals.Part, behind []signals.Part) bool {
-	for _, p := range behind {
-		if !p.Kind.Asks() {
-			return false
-		}
-		if visible.OneLine(p.Text) == visible.OneLine(q.Text) {
-			return true
-		}
-	}
-	return false
 }
 
 // answers shows each answer with its questions, and who said which.

@@ -12,6 +12,12 @@ import (
 func TestAnswered(t *testing.T) {
 	ask := func(text string) signals.Part { return signals.Part{Kind: signals.Pending, Text: text} }
 	say := func(text string) signals.Part { return signals.Part{Kind: signals.Resolved, Text: text} }
+	to := func(question, text string) signals.Part {
+		return signals.Part{Kind: signals.Resolved, Text: text, Note: "question " + ask(question).Hash()}
+	}
+	again := func(text string) signals.Part {
+		return signals.Part{Kind: signals.Pending, Text: text, Note: "asked 2026-11-20, after 0b1f2a9c"}
+	}
 	tests := []struct {
 		parts []signals.Part
 		want  string
@@ -20,8 +26,8 @@ func TestAnswered(t *testing.T) {
 		{[]signals.Part{ask("A?")}, ""},
 		{[]signals.Part{ask("A?"), say("a")}, "A? → a"},
 		{[]signals.Part{ask("A?"), ask("B?"), say("both")}, "A? B? → both"},
-		{[]signals.Part{ask("A?"), ask("B?"), say("a"), ask("B?")}, "A? → a"},
-		{[]signals.Part{ask("A?"), ask("B?"), say("a"), ask("B?"), say("b")}, "A? → a; B? → b"},
+		{[]signals.Part{ask("A?"), ask("B?"), to("A?", "a"), again("B?")}, "A? → a"},
+		{[]signals.Part{ask("A?"), ask("B?"), to("A?", "a"), again("B?"), say("b")}, "A? → a; B? → b"},
 		{[]signals.Part{say("unasked"), ask("A?"), say("a")}, " → unasked; A? → a"},
 	}
 	for _, test := range tests {
