@@ -27,29 +27,14 @@ func mayHold(file string) bool {
 }
 
 // Overwrites reports whether the attempt writes a store. dir is where the
-// command runs; both are absolute. Of a path that begins with a home directory or the
-// root of the work tree, the end is compared; one with another variable in it is taken as it
-// stands.
+// command runs; both are absolute. A path with a variable in it is taken as it stands.
 func (a Attempt) Overwrites(dir, store string) bool {
 	return slices.ContainsFunc(a.Files, func(file string) bool {
-		first, _, _ := strings.Cut(file, "/")
-		switch {
-		case strings.HasPrefix(first, "~") || slices.Contains([]string{root, "$HOME", "$PWD"}, first):
-			return endsLike(file, store)
-		case !anchored(file):
+		if !anchored(file) {
 			file = dir + "/" + file
 		}
 		return alike(elements(file), elements(store)) || sameFile(file, store)
 	})
-}
-
-// endsLike compares what follows the first element of a path with the end of
-// another. A lone name is not enough.
-func endsLike(file, store string) bool {
-	pattern := elements(file)[1:]
-	of := elements(store)
-	n := len(pattern)
-	return n >= 2 && n <= len(of) && alike(pattern, of[len(of)-n:])
 }
 
 func elements(file string) []string {

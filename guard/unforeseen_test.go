@@ -33,6 +33,9 @@ with open(p, 'w') as f:
     f.write(text)
 EOF`},
 	{"store", `node -e 'fs.writeFileSync(".beads/issues.jsonl", "")'`},
+	{"store", `sed -i s/open/closed/ "$(git rev-parse --show-toplevel)/.beads/issues.jsonl"`},
+	{"store", "cd $(git rev-parse --show-toplevel) && echo >> .beads/issues.jsonl"},
+	{"store", `echo {} >> "$(pwd)/.beads/issues.jsonl"`},
 	{"store", `rm -rf "$a/.beads"`},
 	{"demo-1", "$(command -v bd) close demo-1"},
 	{"demo-1", "`which br` close demo-1"},

@@ -99,38 +99,12 @@ func (w *analyzer) aside(stmts []*syntax.Stmt) {
 func (w *analyzer) stmt(s, left *syntax.Stmt) {
 	for _, r := range s.Redirs {
 		if op := r.Op.String(); r.Word != nil && strings.Contains(op, ">") {
-			w.overwrites(op, words([]*syntax.Word{r.Word})...)
+			w.overwrites(op, shell.Text(r.Word.Parts))
 		}
 	}
 	if call, ok := s.Cmd.(*syntax.CallExpr); ok {
-		w.run(words(call.Args), func() string { return handed(s) + printed(left) })
+		w.run(shell.Words(call.Args), func() string { return handed(s) + printed(left) })
 	}
-}
-
-// words gives the words of a command. Of an expansion they have "$NAME" or "$()",
-// and of one that gives the root of the work tree, root.
-func words(list []*syntax.Word) []string {
-	texts := shell.Words(list)
-	for i, word := range list {
-		if rest, ok := strings.CutPrefix(texts[i], "$()"); ok && asksForRoot(word) {
-			texts[i] = root + rest
-		}
-	}
-	return texts
-}
-
-// root stands for what git says is the root of the work tree.
-const root = "$(git)"
-
-func asksForRoot(word *syntax.Word) (found bool) {
-	syntax.Walk(word, func(node syntax.Node) bool {
-		if call, ok := node.(*syntax.CallExpr); ok && len(call.Args) > 0 {
-			program := call.Args[0].Lit()
-			found = found || program == "git" || program == "pwd"
-		}
-		return true
-	})
-	return found
 }
 
 // handed is the text of the here-documents of a statement.
@@ -165,7 +139,7 @@ func printed(left *syntax.Stmt) string {
 		if !ok || len(call.Args) == 0 {
 			return true
 		}
-		argv := words(call.Args)
+		argv := shell.Words(call.Args)
 		said := strings.Join(argv[1:], " ")
 		switch name := path.Base(argv[0]); {
 		case name == "echo" || name == "printf":
