@@ -48,24 +48,36 @@ func (g Client) withBlobs(ctx context.Context, path, listed string) (tips []Tip,
 	if err != nil {
 		return nil, err
 	}
-	var asked, told strings.Builder
-	for _, t := range tips {
-		asked.WriteString(t.Commit + ":" + name + "\n")
+	asked := make([]string, len(tips))
+	for i, t := range tips {
+		asked[i] = t.Commit + ":" + name
 	}
+	blobs, err := g.Names(ctx, asked...)
+	for i := range blobs {
+		tips[i].Blob = blobs[i]
+	}
+	return tips, err
+}
+
+// Names gives the names of objects, such as of the file of a commit for COMMIT:PATH, "" for
+// each that is not there. It asks git once.
+func (g Client) Names(ctx context.Context, of ...string) ([]string, error) {
+	var told strings.Builder
 	argv := []string{"cat-file", "--batch-check=%(objectname)"}
-	result, err := g.run(ctx, []byte(asked.String()), &told, argv)
+	result, err := g.run(ctx, []byte(strings.Join(of, "\n")+"\n"), &told, argv)
 	if err == nil && result.Exit != 0 {
 		err = failure(argv, result)
 	}
 	if err != nil {
 		return nil, err
 	}
+	names := make([]string, len(of))
 	for i, line := range strings.Split(strings.TrimSpace(told.String()), "\n") {
-		if i < len(tips) && !strings.HasSuffix(line, " missing") {
-			tips[i].Blob = strings.TrimSpace(line)
+		if i < len(names) && IsHash(strings.TrimSpace(line)) {
+			names[i] = strings.TrimSpace(line)
 		}
 	}
-	return tips, nil
+	return names, nil
 }
 
 // MadeHere tells by the reflog of HEAD which commits were made in this work tree, and did

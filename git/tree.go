@@ -32,7 +32,11 @@ func (g Client) Tracked(ctx context.Context, without ...string) (string, error) 
 	if err != nil || root == "" {
 		return "", err
 	}
-	tree, _, err := g.look(ctx, root, "no", without)
+	lines, err := g.status(ctx, "no")
+	if err != nil {
+		return "", err
+	}
+	tree, _, err := g.look(ctx, root, lines, without)
 	return tree.State, err
 }
 
@@ -42,7 +46,11 @@ func (g Client) TreeAndTracked(ctx context.Context, without ...string) (tree Tre
 	if err != nil || root == "" {
 		return Tree{}, "", err
 	}
-	return g.look(ctx, root, "all", without)
+	lines, err := g.Status(ctx)
+	if err != nil {
+		return Tree{}, "", err
+	}
+	return g.look(ctx, root, lines, without)
 }
 
 // top is the top of the work tree that g.Dir is in; "" where there is none, or no git.
@@ -87,13 +95,15 @@ func (g Client) TreeHere(ctx context.Context, without ...string) (Tree, error) {
 	return g.Tree(ctx, without...)
 }
 
-// look looks at the work tree of which the top is root, with all untracked files or no, and
-// gives apart what Tracked does.
-func (g Client) look(ctx context.Context, root, untracked string, without []string) (tree Tree, tracked string, err error) {
-	lines, err := g.status(ctx, untracked)
-	if err != nil {
-		return Tree{}, "", err
-	}
+// TreeOf is TreeHere of what Status gave just now.
+func (g Client) TreeOf(ctx context.Context, lines string, without ...string) (Tree, error) {
+	tree, _, err := g.look(ctx, RealPath(g.Dir), lines, without)
+	return tree, err
+}
+
+// look looks at what git status says of the work tree of which the top is root, and gives
+// apart what Tracked does.
+func (g Client) look(ctx context.Context, root, lines string, without []string) (tree Tree, tracked string, err error) {
 	left := below(root, g.Dir, without)
 	state, known := sha256.New(), sha256.New()
 	for line := range strings.SplitSeq(lines, "\x00") {
@@ -119,8 +129,11 @@ func (g Client) look(ctx context.Context, root, untracked string, without []stri
 	return tree, hex.EncodeToString(known.Sum(nil)), nil
 }
 
-// status gives the lines of git status, each of which ends in NUL, with all untracked
-// files or no.
+// Status gives the lines of git status --porcelain=v2 --branch, each of which ends in NUL.
+// ChangedPath reads one.
+func (g Client) Status(ctx context.Context) (string, error) { return g.status(ctx, "all") }
+
+// status is Status with all untracked files or no.
 func (g Client) status(ctx context.Context, untracked string) (string, error) {
 	argv := []string{"status", "--porcelain=v2", "--branch", "--no-renames", "--no-ahead-behind", "--untracked-files=" + untracked, "--ignore-submodules=none", "-z"}
 	result, err := g.Run(ctx, argv...)
@@ -146,7 +159,7 @@ func (g Client) Beyond(ctx context.Context, base string, without ...string) (str
 		return "", err
 	}
 	paths := strings.Split(listed, "\x00")
-	lines, err := g.status(ctx, "all")
+	lines, err := g.Status(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -336,7 +349,7 @@ func (g Client) RootCommit(ctx context.Context, known ...string) (string, error)
 		return "", nil
 	}
 	for _, commit := range known {
-		if !isHash(commit) {
+		if !IsHash(commit) {
 			continue
 		}
 		// Anybody can put a commit into a repository: HEAD must come from it.
@@ -357,8 +370,8 @@ func (g Client) RootCommit(ctx context.Context, known ...string) (string, error)
 	return "", err
 }
 
-// isHash reports whether a text is the whole name of an object, which no reference hides.
-func isHash(text string) bool {
+// IsHash reports whether a text is the whole name of an object, which no reference hides.
+func IsHash(text string) bool {
 	_, err := hex.DecodeString(text)
 	return err == nil && (len(text) == 40 || len(text) == 64)
 }

@@ -1,6 +1,8 @@
 package jsonl
 
 import (
+	"bytes"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -80,20 +82,40 @@ func (w Worktree) Head() (branch, commit string) {
 	if !symbolic {
 		return "", head
 	}
-	branch = strings.TrimPrefix(ref, "refs/heads/")
-	if text, err := textfile.Read(filepath.Join(w.Common, filepath.FromSlash(ref))); err == nil {
-		return branch, strings.TrimSpace(string(text))
+	commit, _ = w.Ref(ref)
+	return strings.TrimPrefix(ref, "refs/heads/"), commit
+}
+
+// Ref gives the commit that a reference of the clone names, such as refs/heads/main, ""
+// for none. It does not start git, and known is false where git alone can say: it keeps its
+// references in another format than files, or this one is damaged or names another.
+func (w Worktree) Ref(name string) (commit string, known bool) {
+	if _, err := os.Lstat(filepath.Join(w.Common, "reftable")); !errors.Is(err, fs.ErrNotExist) {
+		return "", false
+	}
+	path := filepath.Join(w.Common, filepath.FromSlash(name))
+	if text, err := textfile.Read(path); err == nil {
+		commit = strings.TrimSpace(string(text))
+		return commit, isHash(commit)
+	} else if info, e := os.Lstat(path); e == nil && !info.IsDir() {
+		return "", false // it is there, and cannot be read
 	}
 	packed, err := os.ReadFile(filepath.Join(w.Common, "packed-refs"))
 	if err != nil {
-		return branch, ""
+		return "", errors.Is(err, fs.ErrNotExist)
 	}
-	for line := range strings.Lines(string(packed)) {
-		if hash, name, ok := strings.Cut(strings.TrimSpace(line), " "); ok && name == ref {
-			return branch, hash
-		}
+	end := bytes.Index(packed, []byte(" "+name+"\n"))
+	if end < 0 {
+		return "", true
 	}
-	return branch, ""
+	commit = string(packed[bytes.LastIndexByte(packed[:end], '\n')+1 : end])
+	return commit, isHash(commit)
+}
+
+// isHash reports whether a text is the whole name of an object of git.
+func isHash(text string) bool {
+	_, err := hex.DecodeString(text)
+	return err == nil && (len(text) == 40 || len(text) == 64)
 }
 
 // Rebasing gives the branch that git is rebasing in the work tree, which HEAD

@@ -47,8 +47,13 @@ func (t *Tree) Commit(ctx context.Context, message, author string) (commit strin
 		return "", err
 	}
 	defer release()
-	commit, err = t.commitAll(ctx, message, author)
-	if err != nil || commit == t.Base {
+	s, err := t.settled(ctx, t.seen)
+	t.seen = nil
+	if err != nil {
+		return "", err
+	}
+	commit, err = t.commitAll(ctx, s, message, author)
+	if err != nil || commit == t.Base || s.head == t.Base && !s.modules {
 		return commit, err
 	}
 	embedded, err := t.embedded(ctx, commit)
@@ -81,12 +86,8 @@ func (t *Tree) embedded(ctx context.Context, head string) (paths []string, err e
 // gitlink is the mode of a commit in a tree of git.
 const gitlink = "160000"
 
-// commitAll is Commit with the work tree held.
-func (t *Tree) commitAll(ctx context.Context, message, author string) (commit string, err error) {
-	s, err := t.settled(ctx)
-	if err != nil {
-		return "", err
-	}
+// commitAll is Commit of a work tree that is held and stands so.
+func (t *Tree) commitAll(ctx context.Context, s status, message, author string) (commit string, err error) {
 	if !s.dirty {
 		return s.head, t.unstageStore(ctx, s.store)
 	}
@@ -94,15 +95,15 @@ func (t *Tree) commitAll(ctx context.Context, message, author string) (commit st
 		if err := t.stage(ctx, s.store || try > 1); err != nil {
 			return "", err
 		}
-		if staged, err := t.git().Run(ctx, "diff-index", "--cached", "--quiet", "HEAD", "--"); err != nil || staged.Exit == 0 {
-			return s.head, err // such as changes within a submodule: nothing of them can be committed
-		}
 		result, err := t.commit(ctx, message, author)
 		if err != nil {
 			return "", err
 		}
 		if result.Exit == 0 {
 			break
+		}
+		if staged, err := t.git().Run(ctx, "diff-index", "--cached", "--quiet", "HEAD", "--"); err != nil || staged.Exit == 0 {
+			return s.head, err // such as changes within a submodule: nothing of them can be committed
 		}
 		if changed, e := t.git().Run(ctx, "diff-files", "--quiet"); try > 1 || e != nil || changed.Exit == 0 {
 			return "", rejected("git commit", result)
@@ -148,13 +149,16 @@ func (t *Tree) commit(ctx context.Context, message, author string) (process.Resu
 // does so as name.
 func (t *Tree) knowing(ctx context.Context, env []string, name, message string, argv ...string) (process.Result, error) {
 	g, text := t.git(), []byte(message+"\n")
-	result, err := g.Perform(ctx, env, text, argv...)
-	if err != nil || result.Exit == 0 {
-		return result, err
-	}
-	known, err := knowsWho(ctx, g)
-	if err != nil || known {
-		return result, err
+	if !t.unnamed {
+		result, err := g.Perform(ctx, env, text, argv...)
+		if err != nil || result.Exit == 0 {
+			return result, err
+		}
+		known, err := knowsWho(ctx, g)
+		if err != nil || known {
+			return result, err
+		}
+		t.unnamed = true
 	}
 	name = plain(name)
 	return g.Perform(ctx, []string{
@@ -189,7 +193,7 @@ func (t *Tree) head(ctx context.Context) (string, error) {
 // Changed reports whether there is work in the tree: changes that are not committed, or
 // commits beyond Base.
 func (t *Tree) Changed(ctx context.Context) (bool, error) {
-	s, err := t.status(ctx)
+	s, err := t.status(ctx, t.seen)
 	if err != nil || s.dirty || s.head == t.Base {
 		return s.dirty, err
 	}
@@ -205,11 +209,34 @@ type status struct {
 	first    string // the first that does
 	store    bool   // the store does
 	unmerged bool   // there are conflicts
+	modules  bool   // a repository within differs: a submodule, or one that git does not know
 }
 
-func (t *Tree) status(ctx context.Context) (s status, err error) {
-	listed, err := t.git().Must(ctx, "status", "--porcelain=v2", "--branch", "--no-ahead-behind", "--no-renames", "--untracked-files=all", "--ignore-submodules=none", "-z")
-	for line := range strings.SplitSeq(listed, "\x00") {
+// State identifies what the work tree holds now, as git.Tree does. The next Commit takes that
+// it still is so, with what is in the files then, and so does Changed until then: nobody works
+// in the tree any more.
+func (t *Tree) State(ctx context.Context, without ...string) (git.Tree, error) {
+	lines, err := t.git().Status(ctx)
+	if err != nil {
+		return git.Tree{}, err
+	}
+	s := t.read(lines)
+	t.seen = &s
+	return t.git().TreeOf(ctx, lines, without...)
+}
+
+// status gives what was seen, or looks where that is nil.
+func (t *Tree) status(ctx context.Context, seen *status) (s status, err error) {
+	if seen != nil {
+		return *seen, nil
+	}
+	lines, err := t.git().Status(ctx)
+	return t.read(lines), err
+}
+
+// read reads what git status says.
+func (t *Tree) read(lines string) (s status) {
+	for line := range strings.SplitSeq(lines, "\x00") {
 		if head, ok := strings.CutPrefix(line, "# branch.oid "); ok {
 			s.head = head
 		} else if branch, ok := strings.CutPrefix(line, "# branch.head "); ok && branch != "(detached)" {
@@ -217,21 +244,23 @@ func (t *Tree) status(ctx context.Context) (s status, err error) {
 		}
 		path := git.ChangedPath(line)
 		s.unmerged = s.unmerged || strings.HasPrefix(line, "u ")
+		s.modules = s.modules || strings.HasPrefix(line, "? ") && strings.HasSuffix(line, "/") ||
+			path != "" && line[0] != '?' && strings.Fields(line)[2][0] == 'S'
 		s.store = s.store || t.repo.isStore(path)
 		if path != "" && !t.repo.isStore(path) && !s.dirty {
 			s.dirty, s.first = true, path
 		}
 	}
-	return s, err
+	return s
 }
 
 // settled says why the work tree cannot be committed or merged as it stands. Where the
 // worker went on from its branch on another, or on none, the branch follows.
-func (t *Tree) settled(ctx context.Context) (status, error) {
+func (t *Tree) settled(ctx context.Context, seen *status) (status, error) {
 	if doing := git.Busy(t.own); doing != "" {
 		return status{}, &RejectedError{Reason: fmt.Sprintf("%s: is in the middle of a %s", t.Dir, doing)}
 	}
-	s, err := t.status(ctx)
+	s, err := t.status(ctx, seen)
 	if err == nil && s.unmerged {
 		err = &RejectedError{Reason: t.Dir + ": has conflicts that are not resolved"}
 	}

@@ -67,10 +67,12 @@ func (t *Tree) Land(ctx context.Context) error {
 	if was == "" {
 		return moved(r.onto, "")
 	}
-	if ahead, err := r.descends(ctx, t.tip, was); err != nil {
-		return err
-	} else if !ahead {
-		return moved(r.onto, was)
+	if was != t.from { // which the tip comes from
+		if ahead, err := r.descends(ctx, t.tip, was); err != nil {
+			return err
+		} else if !ahead {
+			return moved(r.onto, was)
+		}
 	}
 	if err := breakLocks(ctx, r.lockOf(r.onto)); err != nil { // nobody else lands meanwhile
 		return err
@@ -113,7 +115,7 @@ func (t *Tree) Remove(ctx context.Context) error {
 		if doing := git.Busy(t.own); doing != "" {
 			return kept("it is in the middle of a %s", doing)
 		}
-		s, err := t.status(ctx)
+		s, err := t.status(ctx, nil)
 		if err != nil {
 			return err
 		}

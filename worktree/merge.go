@@ -23,7 +23,7 @@ func (t *Tree) Merge(ctx context.Context) (tip string, err error) {
 		return "", err
 	}
 	defer release()
-	s, err := t.settled(ctx)
+	s, err := t.settled(ctx, nil)
 	if err != nil {
 		return "", err
 	}
@@ -44,7 +44,7 @@ func (t *Tree) Merge(ctx context.Context) (tip string, err error) {
 	if err != nil {
 		return "", err
 	}
-	t.tip = merged
+	t.tip, t.from = merged, onto
 	return merged, nil
 }
 
@@ -106,12 +106,8 @@ func (t *Tree) withStore(ctx context.Context, tree, from string) (_ string, chan
 		return tree, false, nil
 	}
 	g := t.git()
-	has, err := g.Run(ctx, "rev-parse", "--quiet", "--verify", strings.TrimSuffix(tree, "^{tree}")+":"+store)
-	if err != nil {
-		return "", false, err
-	}
-	wants, err := g.Run(ctx, "rev-parse", "--quiet", "--verify", from+":"+store)
-	if err != nil || string(has.Stdout) == string(wants.Stdout) {
+	names, err := g.Names(ctx, strings.TrimSuffix(tree, "^{tree}")+":"+store, from+":"+store)
+	if err != nil || names[0] == names[1] {
 		return tree, false, err
 	}
 	dir, err := os.MkdirTemp(t.own, "stig-index-")
@@ -121,7 +117,7 @@ func (t *Tree) withStore(ctx context.Context, tree, from string) (_ string, chan
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	g.Env = append(slices.Clone(g.Env), "GIT_INDEX_FILE="+filepath.Join(dir, "index"))
 	steps := [][]string{{"read-tree", tree}, {"-c", "core.sparseCheckout=false", "rm", "-r", "-f", "--quiet", "--cached", "--ignore-unmatch", "--", store}}
-	if wants.Exit == 0 {
+	if names[1] != "" {
 		steps = append(steps, []string{"read-tree", "--prefix=" + store + "/", from + ":" + store})
 	}
 	for _, argv := range steps {

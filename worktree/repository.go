@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -49,7 +50,7 @@ func Check(ctx context.Context, o Options) error {
 	if err := r.mayWrite(); err != nil {
 		return err
 	}
-	now, err := r.look(ctx, append(above(r.onto), r.onto)...)
+	now, err := r.list(ctx, append(above(r.onto), r.onto)...)
 	if err == nil {
 		err = r.mayLand(now)
 	}
@@ -157,20 +158,34 @@ type state struct {
 }
 
 // look reads where the branches are that are asked for, and the work trees.
-func (r *repository) look(ctx context.Context, branches ...string) (state, error) {
+func (r *repository) look(ctx context.Context, branches ...string) (now state, err error) {
+	now.heads = map[string]string{}
+	for _, name := range append(branches, namespace) {
+		if now.heads[name], err = r.branch(ctx, name); err != nil {
+			return now, err
+		}
+	}
+	now.places, err = r.places(ctx, branches...)
+	return now, err
+}
+
+// list is look, with all branches whose names begin with one of those; it asks git, which
+// says what keeps it from reading the repository.
+func (r *repository) list(ctx context.Context, branches ...string) (now state, err error) {
 	argv := []string{"for-each-ref", "--format=%(objectname) %(refname)"}
 	for _, name := range append(branches, namespace) {
 		argv = append(argv, "refs/heads/"+name)
 	}
 	listed, err := r.git.Must(ctx, argv...)
-	now := state{heads: map[string]string{}}
+	if err != nil {
+		return now, err
+	}
+	now.heads = map[string]string{}
 	for line := range strings.Lines(listed) {
 		commit, name, _ := strings.Cut(strings.TrimSpace(line), " ")
 		now.heads[strings.TrimPrefix(name, "refs/heads/")] = commit
 	}
-	if err == nil {
-		now.places, err = r.places(ctx)
-	}
+	now.places, err = r.places(ctx, branches...)
 	return now, err
 }
 
@@ -228,11 +243,19 @@ func Begin(ctx context.Context, o Options) (behind int, err error) {
 		_, err = r.advance(ctx, "stig: begin at HEAD", tip, head)
 		return 0, err
 	}
+	if head == tip {
+		return 0, nil
+	}
 	return r.git.Ahead(ctx, tip, head, r.store)
 }
 
 // head is the commit of HEAD.
 func (r *repository) head(ctx context.Context) (string, error) {
+	if at, err := jsonl.WorktreeOf(r.git.Dir); err == nil && git.RealPath(at.Common) == r.common {
+		if _, commit := at.Head(); git.IsHash(commit) {
+			return commit, nil
+		}
+	}
 	result, err := r.git.Run(ctx, "rev-parse", "--quiet", "--verify", "HEAD^{commit}")
 	if err == nil && result.Exit != 0 {
 		err = &fault.Error{Code: fault.Usage, Reason: r.git.Dir + ": has no commit yet", Hint: "type git commit --allow-empty -m begin"}
@@ -264,14 +287,21 @@ func checkedOut(branch string, at place, or string) error {
 	return &fault.Error{Code: fault.Conflict, Reason: fmt.Sprintf("branch %s: is checked out in %s", branch, at.dir), Hint: hint}
 }
 
-// branch is the commit of a branch, "" where there is none.
+// branch is the commit of a branch, "" where there is none. Where git keeps that in files, it
+// need not be started.
 func (r *repository) branch(ctx context.Context, name string) (string, error) {
+	if commit, known := (jsonl.Worktree{Common: r.common}).Ref("refs/heads/" + name); known {
+		return commit, nil
+	}
 	result, err := r.git.Run(ctx, "rev-parse", "--quiet", "--verify", "refs/heads/"+name+"^{commit}")
 	return strings.TrimSpace(string(result.Stdout)), err
 }
 
 // base is a commit that both come from, "" for none.
 func (r *repository) base(ctx context.Context, a, b string) (string, error) {
+	if a == b {
+		return a, nil
+	}
 	result, err := r.git.Run(ctx, "merge-base", a, b)
 	return strings.TrimSpace(string(result.Stdout)), err
 }
@@ -331,8 +361,11 @@ type place struct {
 
 type places []place
 
-// places lists the work trees of the repository.
-func (r *repository) places(ctx context.Context) (all places, err error) {
+// places lists the work trees of the repository, for where these branches are.
+func (r *repository) places(ctx context.Context, branches ...string) (all places, err error) {
+	if all, known := r.placesInFiles(branches); known {
+		return all, nil
+	}
 	listed, err := r.git.Must(ctx, "worktree", "list", "--porcelain")
 	if err != nil {
 		return nil, err
@@ -346,14 +379,38 @@ func (r *repository) places(ctx context.Context) (all places, err error) {
 			if p.own = own[p.dir]; p.own == "" {
 				p.own = r.common // of the main one
 			}
-			p.note, p.ready = readNote(p.own)
-			p.current = jsonl.Worktree{Own: p.own}.Rebasing()
-			all = append(all, p)
+			all = append(all, p.read())
 		case key == "branch" && len(all) > 0:
 			all[len(all)-1].current = strings.TrimPrefix(value, "refs/heads/")
 		}
 	}
 	return all, nil
+}
+
+// placesInFiles is places without git, which known says whether it will do: not where the
+// main work tree seems to have one of the branches, since a bare repository has HEAD too.
+func (r *repository) placesInFiles(branches []string) (all places, known bool) {
+	all = places{{dir: strings.TrimSuffix(r.common, string(filepath.Separator)+".git"), own: r.common}}
+	own := ownDirectories(r.common)
+	for _, dir := range slices.Sorted(maps.Keys(own)) {
+		all = append(all, place{dir: dir, own: own[dir]})
+	}
+	for i, p := range all {
+		branch, commit := jsonl.Worktree{Own: p.own, Common: r.common}.Head()
+		if branch == "" && !git.IsHash(commit) || branch == ".invalid" { // as where references are not in files
+			return nil, false
+		}
+		all[i] = p.read()
+		all[i].current = cmp.Or(branch, all[i].current)
+	}
+	return all, !slices.Contains(branches, all[0].current)
+}
+
+// read adds what git's directory of a work tree says, but for what is checked out.
+func (p place) read() place {
+	p.note, p.ready = readNote(p.own)
+	p.current = jsonl.Worktree{Own: p.own}.Rebasing()
+	return p
 }
 
 // ownDirectories gives git's directories of linked work trees by the tops of those.

@@ -49,13 +49,17 @@ type Tree struct {
 	Issue  string
 	Dir    string // top of the work tree
 	Branch string // such as stig/harbor-9fd.3
-	Base   string // commit that the branch and Onto have in common
+	Base   string // commit that the branch and Onto had in common when the tree was prepared
 	Head   string // commit of the branch when the tree was prepared or listed
 
 	repo  *repository
 	own   string // git's directory of the work tree
 	ready bool   // it was made to the end
 	tip   string // what Merge gave; "" before
+	from  string // where Onto was then
+
+	seen    *status // what State found, for Commit
+	unnamed bool    // git knows nobody to commit as
 }
 
 // Prepare gives the work tree of an issue. There is one at most: where it is there
@@ -127,9 +131,9 @@ func (t *Tree) resume(ctx context.Context, tip string) error {
 			return err
 		}
 	}
-	s, err := t.status(ctx)
+	s, err := t.status(ctx, nil)
 	if err != nil && t.mendIndex(ctx) {
-		s, err = t.status(ctx)
+		s, err = t.status(ctx, nil)
 	}
 	if err == nil && t.Head == "" {
 		err = t.branchAgain(ctx, s)
@@ -361,20 +365,20 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// List gives the work trees of the repository that Prepare made, by their directories.
-// One that was not made or removed to the end has no Issue, and can be removed; one whose
+// List gives the work trees of the repository that Prepare made, by their directories,
+// without Base. One that was not made or removed to the end has no Issue, and can be removed; one whose
 // branch is gone has no Head.
 func List(ctx context.Context, o Options) ([]*Tree, error) {
 	r, err := open(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	now, err := r.look(ctx, r.onto)
+	all, err := r.places(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var trees []*Tree
-	for _, at := range now.places {
+	for _, at := range all {
 		if !at.ready && filepath.Dir(at.dir) != r.trees {
 			continue // of somebody else
 		}
@@ -382,15 +386,23 @@ func List(ctx context.Context, o Options) ([]*Tree, error) {
 		t := &Tree{Issue: at.Issue, Dir: at.dir, Branch: at.Branch, own: at.own, ready: at.ready, repo: &own}
 		if !at.ready {
 			t.Branch = namespace + "/" + filepath.Base(at.dir)
-		} else if head, err := r.branch(ctx, at.Branch); err != nil {
-			return nil, err
-		} else if err := t.since(ctx, head, now.heads[r.onto]); head != "" && err != nil {
+		} else if t.Head, err = r.branch(ctx, at.Branch); err != nil {
 			return nil, err
 		}
 		trees = append(trees, t)
 	}
 	arrange.Sort(trees, func(a, b *Tree) int { return strings.Compare(a.Dir, b.Dir) })
 	return trees, nil
+}
+
+// Ahead reports whether the branch had commits at Head that Onto lacks.
+func (t *Tree) Ahead(ctx context.Context) (bool, error) {
+	tip, err := t.repo.branch(ctx, t.repo.onto)
+	if err != nil || t.Head == "" {
+		return false, err
+	}
+	merged, err := t.repo.descends(ctx, tip, t.Head)
+	return tip != "" && !merged, err
 }
 
 // At gives the directory of the work tree that has a branch checked out; "" for none.

@@ -302,7 +302,14 @@ func (x *runner) solutions(ctx context.Context, s *session) (list []swarm.Verdic
 	}
 	for _, a := range s.state.Agents {
 		for _, tree := range trees {
-			if tree.Issue != treeName(x.issue, a.Name) || tree.Head == "" || tree.Head == tree.Base {
+			if tree.Issue != treeName(x.issue, a.Name) {
+				continue
+			}
+			ahead, err := tree.Ahead(ctx)
+			if err != nil {
+				x.app.Warn("%s: %v", x.issue, err)
+			}
+			if !ahead {
 				continue
 			}
 			v := swarm.Verdict{Agent: a.Name, Branch: tree.Branch, Commit: tree.Head}

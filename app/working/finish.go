@@ -121,7 +121,7 @@ func (l *loop) left(ctx context.Context, r *live.Run, tree *worktree.Tree) (left
 	left.Asked = signals.Asks(doc, signals.Read(doc, l.app.Schema))
 	left.Checkpoint = r.Notes != verify.Hash(record.Text(beads.Notes)) && !l.onlyOthers(r, changesNotes)
 	left.Traces = l.comments(record, r.ID) > r.Comments || l.edited(r)
-	now, err := l.stateOf(ctx, r)
+	now, err := l.stateAfter(ctx, r, tree)
 	left.Changed = now.State != r.Tree || r.Taken != nil || l.code.Root == "" // without git nothing tells, and the gate decides
 	if err == nil && !left.Changed && tree != nil {
 		left.Changed, err = l.unjudged(ctx, r, tree, now)
@@ -218,6 +218,14 @@ func (l *loop) stateBefore(ctx context.Context, r *live.Run) error {
 	now, err := l.stateOf(ctx, r)
 	r.Tree = now.State
 	return err
+}
+
+// stateAfter is stateOf when the command has ended.
+func (l *loop) stateAfter(ctx context.Context, r *live.Run, tree *worktree.Tree) (git.Tree, error) {
+	if tree != nil {
+		return tree.State(ctx, l.storeDir())
+	}
+	return l.stateOf(ctx, r)
 }
 
 // stateOf identifies what the directory of a run holds, the store left out; the zero value
