@@ -169,6 +169,9 @@ func Foreign(r process.Result) error {
 
 // Commit gives the hash of the commit that a revision names, or a fault.NoRevision.
 func (g Client) Commit(ctx context.Context, revision string) (string, error) {
+	if g.isOutside() {
+		return "", g.outside()
+	}
 	result, err := g.Run(ctx, "rev-parse", "--quiet", "--verify", "--end-of-options", revision+"^{commit}")
 	if err != nil {
 		return "", err
@@ -183,7 +186,7 @@ func (g Client) Commit(ctx context.Context, revision string) (string, error) {
 		return "", err
 	}
 	if result.Exit != 0 {
-		return "", &fault.Error{Code: fault.NoRevision, Reason: g.Dir + ": is in no git repository", Hint: "type git init"}
+		return "", g.outside()
 	}
 	unknown := &fault.Error{Code: fault.NoRevision, Reason: fmt.Sprintf("%q: git has no such commit", revision)}
 	if g.unborn(ctx) {
@@ -192,6 +195,11 @@ func (g Client) Commit(ctx context.Context, revision string) (string, error) {
 		unknown.Hint = "this clone is shallow and may lack it: type git fetch --unshallow; in CI, set fetch-depth: 0 on GitHub, GIT_DEPTH: \"0\" on GitLab"
 	}
 	return "", unknown
+}
+
+// outside says that there is no repository.
+func (g Client) outside() error {
+	return &fault.Error{Code: fault.NoRevision, Reason: g.Dir + ": is in no git repository", Hint: "type git init"}
 }
 
 // Commits reports for each name whether there is such a commit. It asks git once.
@@ -229,6 +237,9 @@ func (g Client) Commits(ctx context.Context, names []string) ([]bool, error) {
 // is found, by git's own search for renames. The error is a fault.NoRevision
 // where there is no such revision, or no such file then.
 func (g Client) FileAt(ctx context.Context, revision, path string, w io.Writer) error {
+	if g.isOutside() {
+		return g.outside()
+	}
 	name, err := g.fromHere(path)
 	if err != nil {
 		return err
