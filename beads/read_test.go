@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"stig/fault"
+	"stig/internal/sample"
 )
 
 // readCases are whole files with what is wrong in them, as
@@ -138,7 +139,8 @@ func TestIssueFields(t *testing.T) {
 func TestReadParallel(t *testing.T) {
 	var b strings.Builder
 	b.Write(generate(3000))
-	fmt.Fprintf(&b, `{"id":"long","description":"%s","status":"open"}`+"\n", strings.Repeat("lantern ", 12<<20/8))
+	long := sample.Rounds(12 << 20) // bytes, of several blocks
+	fmt.Fprintf(&b, `{"id":"long","description":"%s","status":"open"}`+"\n", strings.Repeat("lantern ", long/8))
 	b.WriteString("no json\n")
 	b.Write(generate(1500))
 	s := writeStore(t, b.String())
@@ -171,15 +173,15 @@ func TestReadParallel(t *testing.T) {
 			}
 		}
 	}
-	long, err := first.Find("long")
+	found, err := first.Find("long")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if long.Line != 3001 || first.problems[0].Line != 3002 || first.At(4500).Line != 4502 {
-		t.Errorf("lines %d, %d, %d", long.Line, first.problems[0].Line, first.At(4500).Line)
+	if found.Line != 3001 || first.problems[0].Line != 3002 || first.At(4500).Line != 4502 {
+		t.Errorf("lines %d, %d, %d", found.Line, first.problems[0].Line, first.At(4500).Line)
 	}
-	r, err := long.Record()
-	if err != nil || len(r.Text(Description)) != 12<<20 {
+	r, err := found.Record()
+	if err != nil || len(r.Text(Description)) != long {
 		t.Fatalf("%d bytes, %v", len(r.Text(Description)), err)
 	}
 	if string(rejoined(t, first)) != b.String() {

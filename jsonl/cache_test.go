@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"stig/beads"
+	"stig/internal/sample"
 )
 
 func snapshotOf(t testing.TB, s *Store) *beads.Snapshot {
@@ -192,7 +193,7 @@ func TestCacheAmongWriters(t *testing.T) {
 	p := writeStore(t, strings.Replace(harbour, "one", "0", 1))
 	var done atomic.Bool
 	var group sync.WaitGroup
-	const edits = 40
+	edits := sample.Rounds(80)
 	var low atomic.Int64 // what a reading must show by now
 	for range 2 {
 		s := cached(p)

@@ -16,6 +16,7 @@ import (
 
 	"stig/beads"
 	"stig/fault"
+	"stig/internal/sample"
 )
 
 const harbour = `{"_schema":"beads-jsonl/1"}` + "\n" +
@@ -470,7 +471,7 @@ func TestLockGivenUp(t *testing.T) {
 // unluckiest.
 func TestLockFair(t *testing.T) {
 	s := writeStore(t, strings.Replace(harbour, `"one"`, `"0"`, 1))
-	enough, cancel := context.WithTimeout(ctx, time.Second)
+	enough, cancel := context.WithTimeout(ctx, sample.Unless(time.Second, 300*time.Millisecond))
 	defer cancel()
 	var busy sync.WaitGroup
 	counts := make([]int, 16)

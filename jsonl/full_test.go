@@ -16,6 +16,7 @@ import (
 
 	"stig/beads"
 	"stig/fault"
+	"stig/internal/sample"
 )
 
 // largeStore is a store of about 300 KB whose first issue counts.
@@ -102,14 +103,15 @@ func TestEditSignals(t *testing.T) {
 			}
 		}
 	}()
-	for range 50 {
+	edits := sample.Rounds(50)
+	for range edits {
 		if err := countOnce(s); err != nil {
 			t.Error(err)
 		}
 	}
 	close(done)
 	<-stopped
-	if got := counted(t, s); got != "50" {
+	if got := counted(t, s); got != strconv.Itoa(edits) {
 		t.Errorf("counted %s", got)
 	}
 	checkClean(t, s, jsonlLock, "issues.jsonl")

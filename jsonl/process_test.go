@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"stig/beads"
 	"stig/internal/sample"
@@ -110,7 +111,7 @@ func TestEditConcurrent(t *testing.T) {
 				select {
 				case <-done:
 					reading = false
-				default:
+				case <-time.After(sample.Unless(0, time.Millisecond)):
 				}
 				f, err := Read(s)
 				if err != nil {

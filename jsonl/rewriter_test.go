@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"stig/beads"
+	"stig/internal/sample"
 )
 
 // rewriteEnv has the test program, run again, rewrite a store without its lock
@@ -20,7 +21,7 @@ import (
 const rewriteEnv = "STIG_TEST_REWRITE"
 
 // rewriteFor is how long a rewriter works.
-const rewriteFor = time.Second
+func rewriteFor() time.Duration { return sample.Unless(time.Second, 300*time.Millisecond) }
 
 // bell is what only a rewriter writes; the number after it counts up.
 const bell = `"title": "Ring the bell `
@@ -30,7 +31,7 @@ const bell = `"title": "Ring the bell `
 // that it finds lower than it left it, and finds so again, was written over.
 func rewrite(how, path string) error {
 	last, lost := 0, 0
-	for end := time.Now().Add(rewriteFor); time.Now().Before(end); {
+	for end := time.Now().Add(rewriteFor()); time.Now().Before(end); {
 		n, before, after, err := bellIn(path)
 		for wait := time.Millisecond; err == nil && n < last && wait < 300*time.Millisecond; wait *= 2 {
 			time.Sleep(wait)

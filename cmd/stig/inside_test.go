@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unsafe"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -24,7 +25,7 @@ import (
 
 // stig runs a command line of a script in this process, which costs a tenth of
 // a process: stig orient demo-1. It is a process, as exec stig always is, where
-// sample.Full is set, where it is one that waits, and where the script gives it input, a
+// sample.Full is set, where it is one that waits, and where the script gives it a
 // terminal, or an environment that differs in what Go reads once for each process.
 func stig(ts *testscript.TestScript, neg bool, args []string) {
 	switch code := runStig(ts, args); {
@@ -51,7 +52,10 @@ func runStig(ts *testscript.TestScript, args []string) string {
 		env = append(env, list.Index(len(env)).String())
 	}
 	if !waits(args) && !needsProcess(ts, lookUp(env)) {
-		return strconv.Itoa(runInside(ts.MkAbs("."), env, ts.Stdout(), ts.Stderr(), args...))
+		stdin := scriptField(ts, "stdin")
+		text := strings.NewReader(stdin.String())
+		reflect.NewAt(stdin.Type(), unsafe.Pointer(stdin.UnsafeAddr())).Elem().SetString("") // of this command alone
+		return strconv.Itoa(runReading(text, ts.MkAbs("."), env, ts.Stdout(), ts.Stderr(), args...))
 	}
 	if err := ts.Exec("stig", args...); err != nil {
 		return strings.TrimPrefix(err.Error(), "exit status ")
@@ -63,7 +67,7 @@ func runStig(ts *testscript.TestScript, args []string) string {
 func needsProcess(ts *testscript.TestScript, getenv func(string) string) bool {
 	dir := getenv("XDG_CONFIG_HOME")
 	return everyProcess() ||
-		scriptField(ts, "stdin").Len() > 0 || scriptField(ts, "ttyin").Len() > 0 || scriptField(ts, "stdinPty").Bool() ||
+		scriptField(ts, "ttyin").Len() > 0 || scriptField(ts, "stdinPty").Bool() ||
 		getenv("PATH") != os.Getenv("PATH") || getenv("TZ") != "UTC" || getenv("GODEBUG") != os.Getenv("GODEBUG") ||
 		!filepath.IsAbs(getenv("HOME")) || dir != "" && !filepath.IsAbs(dir)
 }
@@ -78,6 +82,11 @@ var directory sync.Mutex
 // environment in which HOME is absolute, and gives its exit code. Tests that call
 // it are not parallel to those that read files by relative paths.
 func runInside(dir string, env []string, out, err io.Writer, args ...string) int {
+	return runReading(strings.NewReader(""), dir, env, out, err, args...)
+}
+
+// runReading is runInside with a standard input.
+func runReading(in io.Reader, dir string, env []string, out, err io.Writer, args ...string) int {
 	getenv := lookUp(env)
 	home := func() (string, error) { return getenv("HOME"), nil }
 	config := func() (string, error) {
@@ -87,7 +96,7 @@ func runInside(dir string, env []string, out, err io.Writer, args ...string) int
 		return cmp.Or(getenv("XDG_CACHE_HOME"), filepath.Join(getenv("HOME"), ".cache")), nil
 	}
 	environ := func() []string { return append(slices.Clone(env), "PWD="+dir) }
-	a := cli.Front(strings.NewReader(""), &oneAtATime{to: out}, &oneAtATime{to: err},
+	a := cli.Front(in, &oneAtATime{to: out}, &oneAtATime{to: err},
 		&app.App{Getenv: getenv, Env: environ, HomeDir: home, ConfigDir: config, CacheDir: cache, Now: time.Now, Schema: embedded(), Inbox: inboxes.Count})
 	onTestStore(a.App)
 	directory.Lock()

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"text/tabwriter"
+
+	"stig/internal/sample"
 )
 
 // TestLossesMerged makes issues below one epic, and estimates of one issue, on
@@ -18,7 +20,7 @@ import (
 func TestLossesMerged(t *testing.T) {
 	rounds := 37
 	if *lossesTime == 0 {
-		rounds = 2
+		rounds = sample.Unless(2, 1)
 	}
 	var text strings.Builder
 	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)

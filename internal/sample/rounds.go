@@ -15,6 +15,14 @@ func Rounds(n int) int {
 	return max(1, n/8)
 }
 
+// Unless gives all where Full is set, else less: of what a test of volume or endurance takes.
+func Unless[T any](all, less T) T {
+	if All() {
+		return all
+	}
+	return less
+}
+
 // Picked reports whether a test tries the kth of many combinations: each where
 // Full is set, else one of eight.
 func Picked(k int) bool { return k%8 == 0 || All() }
