@@ -189,7 +189,7 @@ func (g Client) Commit(ctx context.Context, revision string) (string, error) {
 		return "", g.outside()
 	}
 	unknown := &fault.Error{Code: fault.NoRevision, Reason: fmt.Sprintf("%q: git has no such commit", revision)}
-	if g.unborn(ctx) {
+	if revision == "HEAD" && g.onBranch(ctx) || revision != "HEAD" && g.unborn(ctx) {
 		unknown.Hint = "nothing is committed yet: type git add .beads && git commit"
 	} else if g.shallow(ctx) {
 		unknown.Hint = "this clone is shallow and may lack it: type git fetch --unshallow; in CI, set fetch-depth: 0 on GitHub, GIT_DEPTH: \"0\" on GitLab"

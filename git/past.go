@@ -123,12 +123,17 @@ func (p Past) Common(ctx context.Context, revision string) (string, error) {
 // unborn reports whether HEAD is a branch without a commit: a hook that runs before
 // the first one must let it pass.
 func (g Client) unborn(ctx context.Context) bool {
-	branch, err := g.Run(ctx, "symbolic-ref", "-q", "HEAD")
-	if err != nil || branch.Exit != 0 {
+	if !g.onBranch(ctx) {
 		return false
 	}
 	commit, err := g.Run(ctx, "rev-parse", "-q", "--verify", "HEAD")
 	return err == nil && commit.Exit != 0
+}
+
+// onBranch reports whether HEAD is a branch, be there a commit or not.
+func (g Client) onBranch(ctx context.Context) bool {
+	branch, err := g.Run(ctx, "symbolic-ref", "-q", "HEAD")
+	return err == nil && branch.Exit == 0
 }
 
 // shallow reports whether the repository lacks the older part of its history.
