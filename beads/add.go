@@ -113,7 +113,7 @@ func (n New) check() error {
 	if n.ID == "" || n.Title == "" {
 		return fmt.Errorf("a new issue needs an id and a title; found %q and %q", n.ID, n.Title)
 	}
-	if n.Status == statusClosed {
+	if n.Status == StatusClosed {
 		return fmt.Errorf("%s: %s: a new issue must not be %q", n.ID, Status, n.Status)
 	}
 	texts := []string{n.ID, n.Title, n.Description, n.Design, n.AcceptanceCriteria, n.Notes, n.Status, n.Type, n.Assignee, n.ExternalRef, n.By}

@@ -29,6 +29,22 @@ const (
 	CloseReason        Key = "close_reason"
 )
 
+// The statuses that bd has (beads-format §4); a project may have others of its own.
+const (
+	StatusOpen       = "open"
+	StatusInProgress = "in_progress" // somebody works on it: its assignee
+	StatusBlocked    = "blocked"     // said to be held up, whatever its dependencies are
+	StatusDeferred   = "deferred"    // put off
+	StatusPinned     = "pinned"      // a notice and no work
+	StatusHooked     = "hooked"      // work on the hook of an agent of Gas Town
+	StatusClosed     = "closed"
+	StatusTombstone  = "tombstone" // deleted: the line says that there was an issue
+)
+
+// IsClosed reports whether nobody will work any more on an issue of that status:
+// it is closed, or deleted.
+func IsClosed(status string) bool { return status == StatusClosed || status == StatusTombstone }
+
 // kind is what the value of a key is.
 type kind byte
 

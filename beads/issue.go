@@ -39,6 +39,12 @@ type Issue struct {
 	notesStart, notesEnd uint32
 }
 
+// IsPinned reports whether an issue is a notice and no work, by its key or by its status.
+func (i *Issue) IsPinned() bool { return i.Pinned || i.Status == StatusPinned }
+
+// IsClaimed reports whether an issue is in progress and somebody is named who works on it.
+func (i *Issue) IsClaimed() bool { return i.Status == StatusInProgress && i.Assignee != "" }
+
 // The keys that the index holds.
 const (
 	inID = iota

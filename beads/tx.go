@@ -154,7 +154,7 @@ func (tx *Tx) editIssue(is *Issue, change func(*Record) (*Record, error)) error 
 // issue finds an issue that may be written.
 func (tx *Tx) issue(id string) (*Issue, error) {
 	is, err := tx.counting(id)
-	if err == nil && is.Status == statusTombstone {
+	if err == nil && is.Status == StatusTombstone {
 		return nil, &fault.Error{Code: fault.Refused,
 			Path: tx.snapshot.place.Name(), Line: is.Line, Reason: is.ID + " was deleted (status tombstone)",
 			Hint: "write to another issue"}
@@ -291,15 +291,6 @@ func refuseProblems(f *Snapshot) error {
 	return &fault.Error{Code: fault.Refused, Path: f.place.Name(), Line: bad[0].Line, Reason: reason, Hint: hint}
 }
 
-const (
-	statusClosed    = "closed"
-	statusTombstone = "tombstone" // deleted: the line says that there was an issue
-)
-
-// IsClosed reports whether nobody will work any more on an issue of that status:
-// it is closed, or deleted.
-func IsClosed(status string) bool { return status == statusClosed || status == statusTombstone }
-
 // MarkClosed closes an issue: status, close_reason, closed_at and updated_at
 // together, the two times being the same. It is the one way to close: Set and
 // Add refuse the status. Who calls it has evidence for it (checkpoint.Close).
@@ -308,7 +299,7 @@ func IsClosed(status string) bool { return status == statusClosed || status == s
 func (tx *Tx) MarkClosed(id, reason string) error {
 	return tx.edit(id, func(r *Record) (*Record, error) {
 		switch {
-		case r.Text(Status) == statusClosed:
+		case r.Text(Status) == StatusClosed:
 			return nil, fmt.Errorf("%s: %s: is closed already", r.Text(ID), Status)
 		case reason == "":
 			return nil, fmt.Errorf("%s: %s: must not be empty", r.Text(ID), CloseReason)
@@ -321,14 +312,14 @@ func (tx *Tx) MarkClosed(id, reason string) error {
 		if err != nil {
 			return nil, err
 		}
-		return r.With(tx.now, Set{Status, statusClosed}, Set{ClosedAt, at}, Set{CloseReason, reason})
+		return r.With(tx.now, Set{Status, StatusClosed}, Set{ClosedAt, at}, Set{CloseReason, reason})
 	})
 }
 
 // refuseClosing keeps an issue from being closed by the way.
 func refuseClosing(before, after *Record) error {
-	if before.Text(Status) == statusClosed || after.Text(Status) != statusClosed {
+	if before.Text(Status) == StatusClosed || after.Text(Status) != StatusClosed {
 		return nil
 	}
-	return fmt.Errorf("%s: %s: must not be set to %q: an issue is closed on evidence, by MarkClosed alone", after.Text(ID), Status, statusClosed)
+	return fmt.Errorf("%s: %s: must not be set to %q: an issue is closed on evidence, by MarkClosed alone", after.Text(ID), Status, StatusClosed)
 }
