@@ -135,7 +135,7 @@ func AllIncoming(issues Issues, i int) []Incoming {
 // are notices, and channels places to talk, not work.
 func (g *Graph) holds(i int) bool {
 	issue := g.issues.At(i)
-	return !beads.IsClosed(issue.Status) && issue.Status != "pinned" && !issue.Pinned && !issue.Channel
+	return !beads.IsClosed(issue.Status) && !issue.IsPinned() && !issue.Channel
 }
 
 // Outstanding reports whether an issue is work that is left to do: neither
@@ -226,7 +226,7 @@ func (g *Graph) parentsOf(i int) []int {
 // Children lists what an epic contains directly, tombstones left out, sorted by id.
 func (g *Graph) Children(epic int) []int {
 	return g.sorted(g.children.of(epic), func(c int) bool {
-		return c != epic && g.issues.At(c).Status != "tombstone"
+		return c != epic && g.issues.At(c).Status != beads.StatusTombstone
 	})
 }
 
@@ -262,8 +262,8 @@ func (g *Graph) Ready(now time.Time) []int {
 // work rather than a notice, a channel, a template or another program's record.
 func (g *Graph) IsReady(i int, now time.Time) bool {
 	issue := g.issues.At(i)
-	return issue.Status == "open" && !g.blocked[i] &&
-		!issue.Pinned && !issue.Channel && !issue.Ephemeral && !issue.Template &&
+	return issue.Status == beads.StatusOpen && !g.blocked[i] &&
+		!issue.IsPinned() && !issue.Channel && !issue.Ephemeral && !issue.Template &&
 		!issue.DeferUntil.After(now) && isWork(issue.Type)
 }
 

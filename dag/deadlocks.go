@@ -3,6 +3,8 @@ package dag
 import (
 	"cmp"
 	"slices"
+
+	"stig/beads"
 )
 
 // Ring is a cycle of unclosed issues that wait for each other, and the row to
@@ -236,7 +238,7 @@ func (g *Graph) inside(i, epic int) bool {
 // and yet no order of work. Each issue of a cycle waits for the next; it
 // begins at its smallest id. Deleted issues (tombstones) are left out.
 func (g *Graph) ClosedCycles() [][]int {
-	kept := func(i int) bool { return g.issues.At(i).Status != "tombstone" }
+	kept := func(i int) bool { return g.issues.At(i).Status != beads.StatusTombstone }
 	if !g.blockingRing(kept) {
 		return nil
 	}

@@ -12,5 +12,5 @@ const SweepAfter = 24 * time.Hour
 // IsLeft reports whether a claim is one that Sweep returns: nobody touched the issue for
 // that long, and its holder is gone.
 func IsLeft(issue *beads.Issue, now time.Time, older time.Duration, gone func(holder string) bool) bool {
-	return issue.Status == "in_progress" && now.Sub(issue.UpdatedAt) >= older && (issue.Assignee == "" || gone(issue.Assignee))
+	return issue.Status == beads.StatusInProgress && now.Sub(issue.UpdatedAt) >= older && (issue.Assignee == "" || gone(issue.Assignee))
 }

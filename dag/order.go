@@ -4,6 +4,8 @@ import (
 	"container/heap"
 	"maps"
 	"slices"
+
+	"stig/beads"
 )
 
 // Dependency is a closed issue that another one was built on.
@@ -24,7 +26,7 @@ func (g *Graph) ClosedDependencies(i int) []Dependency {
 		at := queue[0]
 		for _, b := range g.blockers.of(at) {
 			b := int(b)
-			if _, seen := distance[b]; seen || g.issues.At(b).Status != "closed" {
+			if _, seen := distance[b]; seen || g.issues.At(b).Status != beads.StatusClosed {
 				continue
 			}
 			distance[b] = distance[at] + 1

@@ -1,6 +1,10 @@
 package dag
 
-import "slices"
+import (
+	"slices"
+
+	"stig/beads"
+)
 
 // LongestChain gives the longest chain of unclosed issues of which each waits
 // for the one before it, by blocking edges; first to do first. Of equally long
@@ -136,7 +140,7 @@ func (e edges) levels() []int {
 func (g *Graph) Epics() []int {
 	var epics []int
 	for i := range g.issues.Len() {
-		if g.counts(i) && g.issues.At(i).Status != "tombstone" && len(g.Children(i)) > 0 {
+		if g.counts(i) && g.issues.At(i).Status != beads.StatusTombstone && len(g.Children(i)) > 0 {
 			epics = append(epics, i)
 		}
 	}

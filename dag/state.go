@@ -3,6 +3,8 @@ package dag
 import (
 	"slices"
 	"time"
+
+	"stig/beads"
 )
 
 // State is where an issue stands for somebody who looks for work. Every issue
@@ -45,15 +47,15 @@ func (g *Graph) State(i int, w Worker) State {
 	switch {
 	case g.Closed(i):
 		return StateClosed
-	case issue.Pinned || issue.Channel || issue.Status == "pinned" || issue.Ephemeral || issue.Template || !isWork(issue.Type):
+	case issue.IsPinned() || issue.Channel || issue.Ephemeral || issue.Template || !isWork(issue.Type):
 		return StateOther
 	case !isKnown(issue.Status):
 		return StateUnknown
-	case issue.Status == "in_progress":
+	case issue.Status == beads.StatusInProgress:
 		return StateInProgress
-	case issue.Status == "deferred" || issue.DeferUntil.After(w.Now):
+	case issue.Status == beads.StatusDeferred || issue.DeferUntil.After(w.Now):
 		return StateDeferred
-	case issue.Status == "blocked" || g.blocked[i]:
+	case issue.Status == beads.StatusBlocked || g.blocked[i]:
 		return StateBlocked
 	}
 	switch closed, total := g.Progress(i); {
@@ -74,7 +76,7 @@ func (g *Graph) State(i int, w Worker) State {
 // isKnown tells the statuses of unclosed work from those that stig does not know.
 func isKnown(status string) bool {
 	switch status {
-	case "open", "in_progress", "blocked", "deferred":
+	case beads.StatusOpen, beads.StatusInProgress, beads.StatusBlocked, beads.StatusDeferred:
 		return true
 	}
 	return false
@@ -143,5 +145,5 @@ func (g *Graph) Tally(epic int, w Worker) Tally {
 // line that its id stands for, and neither deleted, ephemeral nor a template.
 func (g *Graph) Lasting(i int) bool {
 	issue := g.issues.At(i)
-	return g.counts(i) && issue.Status != "tombstone" && !issue.Ephemeral && !issue.Template
+	return g.counts(i) && issue.Status != beads.StatusTombstone && !issue.Ephemeral && !issue.Template
 }

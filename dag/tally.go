@@ -1,9 +1,11 @@
 package dag
 
+import "stig/beads"
+
 // ClosedBlockers lists the closed issues that this one waited for directly,
 // sorted by id.
 func (g *Graph) ClosedBlockers(i int) []int {
-	return g.sorted(g.blockers.of(i), func(b int) bool { return b != i && g.issues.At(b).Status == "closed" })
+	return g.sorted(g.blockers.of(i), func(b int) bool { return b != i && g.issues.At(b).Status == beads.StatusClosed })
 }
 
 // leastConverging is how many closed blockers come together in one issue.

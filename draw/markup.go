@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"stig/beads"
 	"stig/signals"
 	"stig/visible"
 )
@@ -35,13 +36,13 @@ type border struct {
 // colour is needed to see which it is.
 func borderOf(status string) border {
 	switch status {
-	case "in_progress", "hooked":
+	case beads.StatusInProgress, beads.StatusHooked:
 		return border{"#0a58ca", "3", "", "bold"}
-	case "blocked":
+	case beads.StatusBlocked:
 		return border{"#b3261e", "2.5", "7 3", "dashed"}
-	case "deferred", "pinned":
+	case beads.StatusDeferred, beads.StatusPinned:
 		return border{"#6b7280", "2", "2 3", "dotted"}
-	case "closed", "tombstone":
+	case beads.StatusClosed, beads.StatusTombstone:
 		return border{"#b4bcc6", "1", "", "solid"}
 	}
 	return border{"#4b5563", "1.5", "", "solid"}

@@ -80,7 +80,7 @@ func Whole(f *beads.Snapshot, g *dag.Graph) []int {
 		}
 		chosen[i] = true
 		for _, b := range blockers(f, i) {
-			chosen[b] = f.At(b).Status != "tombstone"
+			chosen[b] = f.At(b).Status != beads.StatusTombstone
 		}
 	}
 	return listed(chosen)
@@ -105,7 +105,7 @@ func reached(f *beads.Snapshot, g *dag.Graph, from int, next func(int) []int) ma
 	seen := map[int]bool{from: true}
 	for queue := []int{from}; len(queue) > 0; queue = queue[1:] {
 		for _, n := range next(queue[0]) {
-			if seen[n] || f.At(n).Status == "tombstone" {
+			if seen[n] || f.At(n).Status == beads.StatusTombstone {
 				continue
 			}
 			seen[n] = true

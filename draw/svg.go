@@ -183,7 +183,8 @@ func (p *Picture) legend(width, y int) (string, int) {
 		next(swatch(fill(domain), border{"#b4bcc6", "1", "", ""}), domain)
 	}
 	for _, s := range []struct{ status, words string }{
-		{"open", "open"}, {"in_progress", "in progress"}, {"blocked", "blocked"}, {"deferred", "deferred"}, {"closed", "closed ✓"},
+		{beads.StatusOpen, "open"}, {beads.StatusInProgress, "in progress"}, {beads.StatusBlocked, "blocked"},
+		{beads.StatusDeferred, "deferred"}, {beads.StatusClosed, "closed ✓"},
 	} {
 		next(swatch("#ffffff", borderOf(s.status)), s.words)
 	}

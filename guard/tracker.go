@@ -3,6 +3,8 @@ package guard
 import (
 	"slices"
 	"strings"
+
+	"stig/beads"
 )
 
 // trackers are the programs that close issues. That of Gas Town gives what
@@ -73,7 +75,7 @@ func (w *analyzer) update(said string, l commandLine) {
 		status = strings.ToLower(strings.TrimSpace(status))
 		if strings.Contains(status, "$") {
 			w.closes(said+" --status …", l.operands, "")
-		} else if status == "closed" || status == "tombstone" {
+		} else if beads.IsClosed(status) {
 			w.closes(said+" --status "+status, l.operands, "")
 		}
 	}

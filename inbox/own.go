@@ -18,9 +18,9 @@ func (s *search) own() error {
 	for _, i := range s.assigned {
 		var err error
 		switch s.file.At(i).Status {
-		case "open":
+		case beads.StatusOpen:
 			err = s.ready(i)
-		case "in_progress":
+		case beads.StatusInProgress:
 			err = s.inHand(i)
 		}
 		if err != nil {
@@ -105,7 +105,7 @@ func (s *search) inHand(i int) error {
 		if err != nil {
 			return err
 		}
-		if blocker.Assignee == s.For.Name && blocker.Status == "closed" {
+		if blocker.Assignee == s.For.Name && blocker.Status == beads.StatusClosed {
 			continue // it closed it itself
 		}
 		item := Item{Issue: blocker.ID, By: blocker.Assignee, Command: "stig orient " + shell.Quoted(issue.ID)}

@@ -67,7 +67,7 @@ func newSearch(file *beads.Snapshot, graph *dag.Graph, r Request) *search {
 // counts reports whether the line at i is the one that its id stands for.
 func (s *search) counts(i int) bool {
 	at, ok := s.file.Index(s.file.At(i).ID)
-	return ok && at == i && s.file.At(i).Status != "tombstone"
+	return ok && at == i && s.file.At(i).Status != beads.StatusTombstone
 }
 
 // waitsFor lists what an issue depends on itself, closed or not.
@@ -170,7 +170,7 @@ func (s *search) read(i int, record *beads.Record) {
 
 // ClosedAt is when an issue was closed; zero where it is not.
 func ClosedAt(issue *beads.Issue, record *beads.Record) time.Time {
-	if issue.Status != "closed" {
+	if issue.Status != beads.StatusClosed {
 		return time.Time{}
 	}
 	if at, ok := record.Time(beads.ClosedAt); ok {

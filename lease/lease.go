@@ -138,7 +138,7 @@ func (j Judge) void(l live.Lease) bool {
 		return false
 	}
 	status, holder := j.InStore(l.Issue)
-	return status != "in_progress" || holder != l.Actor
+	return status != beads.StatusInProgress || holder != l.Actor
 }
 
 // Holds reports whether a lease keeps others from its issue.
@@ -241,7 +241,7 @@ func (e Edit) Follow(c *live.Claims, did Change) bool {
 		_, marked := c.Mark(did.Issue)
 		c.Forget(did.Issue)
 		return marked
-	case same && did.Holder == l.Actor && (did.NewHolder != l.Actor || did.Status == "in_progress" && did.NewStatus != did.Status):
+	case same && did.Holder == l.Actor && (did.NewHolder != l.Actor || did.Status == beads.StatusInProgress && did.NewStatus != did.Status):
 		c.End(did.Issue)
 		return true
 	}
@@ -253,7 +253,7 @@ func (e Edit) Follow(c *live.Claims, did Change) bool {
 // goes with the next claim of the issue on that branch, and not an issue that is done
 // again elsewhere.
 func (e Edit) Announce(c *live.Claims, did Change) bool {
-	if beads.IsClosed(did.Status) || did.NewStatus != "closed" || e.Branch == "" {
+	if beads.IsClosed(did.Status) || did.NewStatus != beads.StatusClosed || e.Branch == "" {
 		return false
 	}
 	c.Close(live.Done{Issue: did.Issue, Actor: e.Actor, Branch: e.Branch, Commit: e.Commit, At: e.Now})
@@ -263,7 +263,7 @@ func (e Edit) Announce(c *live.Claims, did Change) bool {
 // Withdraw takes back what Announce left, where the store was not written.
 func (e Edit) Withdraw(c *live.Claims, did Change) bool {
 	mark, there := c.Mark(did.Issue)
-	if !there || beads.IsClosed(did.Status) || did.NewStatus != "closed" || mark.Actor != e.Actor || mark.Branch != e.Branch || !mark.At.Equal(e.Now) {
+	if !there || beads.IsClosed(did.Status) || did.NewStatus != beads.StatusClosed || mark.Actor != e.Actor || mark.Branch != e.Branch || !mark.At.Equal(e.Now) {
 		return false
 	}
 	c.Forget(did.Issue)

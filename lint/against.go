@@ -167,7 +167,7 @@ func relies(dependencyType string) bool {
 
 func (l *losses) deleted(id string) bool {
 	at, there := l.file.Index(id)
-	return there && l.file.At(at).Status == "tombstone"
+	return there && l.file.At(at).Status == beads.StatusTombstone
 }
 
 // keepsOne reports whether the notes still have a section of that name: the

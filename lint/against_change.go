@@ -75,7 +75,7 @@ func (c *change) closedByHand() {
 
 // closedSo reports whether the same close was there before, with a reason like that.
 func (c *change) closedSo(like func(reason string) bool) bool {
-	return c.before != nil && c.before.Text(beads.Status) == "closed" &&
+	return c.before != nil && c.before.Text(beads.Status) == beads.StatusClosed &&
 		c.before.Text(beads.ClosedAt) == c.record.Text(beads.ClosedAt) && like(c.before.Text(beads.CloseReason))
 }
 
@@ -108,7 +108,7 @@ func passedGate(reason string) bool {
 
 // deleted finds issues that became tombstones.
 func (c *change) deleted() {
-	if c.issue.Status != "tombstone" || c.before.Text(beads.Status) == "tombstone" {
+	if c.issue.Status != beads.StatusTombstone || c.before.Text(beads.Status) == beads.StatusTombstone {
 		return
 	}
 	c.add(RuleDeleted, 0, 0, fmt.Sprintf("deleted since %s; it was %s", c.since, c.before.Text(beads.Status)),

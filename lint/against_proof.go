@@ -53,7 +53,7 @@ func (c *change) untried() {
 func (c *change) repeats(said string) bool {
 	return slices.ContainsFunc(c.issue.Deps, func(d beads.Dep) bool {
 		at, there := c.file.Index(d.On)
-		return d.Type == "duplicates" && there && c.file.At(at).Status != "tombstone" && strings.HasPrefix(said, verify.Unverified+" duplicate of "+d.On+",")
+		return d.Type == "duplicates" && there && c.file.At(at).Status != beads.StatusTombstone && strings.HasPrefix(said, verify.Unverified+" duplicate of "+d.On+",")
 	})
 }
 

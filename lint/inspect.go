@@ -154,7 +154,7 @@ func (s *subject) add(rule string, line, column int, message, hint string) {
 }
 
 // closed reports whether the work was closed, as opposed to deleted.
-func (s *subject) closed() bool { return s.issue.Status == "closed" }
+func (s *subject) closed() bool { return s.issue.Status == beads.StatusClosed }
 
 // over reports whether nobody will work on the issue any more.
 func (s *subject) over() bool { return beads.IsClosed(s.issue.Status) }

@@ -104,14 +104,14 @@ func epicAsBlocker(s *subject) {
 // Where both are closed it changes nothing any more.
 func unlinkedChild(s *subject) {
 	parent, ok := parentByID(s.issue.ID)
-	if !ok || s.issue.Status == "tombstone" {
+	if !ok || s.issue.Status == beads.StatusTombstone {
 		return
 	}
 	epic, there := s.find(parent)
 	if !there || slices.ContainsFunc(s.issue.Deps, s.explains(parent)) {
 		return
 	}
-	if epic.Status == "tombstone" || epic.Status == "closed" && s.closed() {
+	if epic.Status == beads.StatusTombstone || epic.Status == beads.StatusClosed && s.closed() {
 		return
 	}
 	turned := func(dep beads.Dep) bool { return dep.On == s.issue.ID && dep.Type == "parent-of" }
@@ -155,7 +155,7 @@ func severalParents(s *subject) {
 
 // rows are the rows of an issue that is there, each once.
 func (s *subject) rows() []beads.Dep {
-	if s.issue.Status == "tombstone" {
+	if s.issue.Status == beads.StatusTombstone {
 		return nil
 	}
 	const few = 16 // of which none needs to be hashed

@@ -60,8 +60,8 @@ func incomplete(s *subject) {
 // Other statuses that stig does not know are those of other trackers.
 func almostClosed(s *subject) {
 	switch status := s.issue.Status; strings.ToLower(status) {
-	case "done", "complete", "completed", "finished", "resolved", "fixed", "closed":
-		if status != "closed" {
+	case "done", "complete", "completed", "finished", "resolved", "fixed", beads.StatusClosed:
+		if status != beads.StatusClosed {
 			s.add(RuleStatus, 0, 0, fmt.Sprintf("status %q is not closed: it still blocks", status),
 				`write "status":"open" into its line, then type stig close `+s.issue.ID)
 		}

@@ -166,7 +166,7 @@ func (f *finder) gone(id string) (list []Gone) {
 	for _, e := range lessened(before, now) {
 		part := diff.PartName{Kind: e.Kind, Name: e.Name}
 		_, own := wrote[part]
-		if own || e.Kind == diff.Key && e.Name == string(beads.Status) && now.Text(beads.Status) == closed {
+		if own || e.Kind == diff.Key && e.Name == string(beads.Status) && now.Text(beads.Status) == beads.StatusClosed {
 			continue // closed issues have a list of their own
 		}
 		g := Gone{ID: id, Edit: e, replaced: !counts(e, now)}
@@ -234,11 +234,11 @@ func (f *finder) goneSinceWritten(id string) (list []Gone) {
 // itself where all of it went.
 func lessened(before, now *beads.Record) []diff.Edit {
 	switch {
-	case before.Text(beads.Status) == "tombstone":
+	case before.Text(beads.Status) == beads.StatusTombstone:
 		return nil // it was deleted before
 	case now == nil:
 		return diff.Edits(before, nil)
-	case now.Text(beads.Status) == "tombstone":
+	case now.Text(beads.Status) == beads.StatusTombstone:
 		return nil // a tombstone says who deleted it, and its notes may go
 	}
 	return slices.DeleteFunc(diff.Edits(before, now), func(e diff.Edit) bool { return e.Was == "" })
@@ -288,12 +288,10 @@ func keepsSections(doc *notes.Doc, text string) bool {
 	return true
 }
 
-const closed = "closed"
-
 // close adds an issue that was closed since, unless stig closed it.
 func (found *Found) close(f *finder, id string) {
 	before, now := f.before[id], f.now[id]
-	if now == nil || now.Text(beads.Status) != closed || before.Text(beads.Status) == closed {
+	if now == nil || now.Text(beads.Status) != beads.StatusClosed || before.Text(beads.Status) == beads.StatusClosed {
 		return
 	}
 	if _, own := f.wrote[id][diff.PartName{Kind: diff.Key, Name: string(beads.Status)}]; own {

@@ -42,7 +42,7 @@ func (found *Found) weigh(f *finder) error {
 		found.Gone[i].dated = found.Gone[i].dated && !merged(found.Gone[i])
 	}
 	found.Closed = slices.DeleteFunc(found.Closed, func(c Closed) bool {
-		return is[c.ID] != nil && is[c.ID].Text(beads.Status) == closed
+		return is[c.ID] != nil && is[c.ID].Text(beads.Status) == beads.StatusClosed
 	})
 	for _, g := range brought {
 		if !g.replaced && !holds(was, g) && !holds(seen, g) {

@@ -141,7 +141,7 @@ func (v versions) follows(k beads.Key) bool {
 	})
 }
 
-func inProgress(r *beads.Record) bool { return r.Text(beads.Status) == "in_progress" }
+func inProgress(r *beads.Record) bool { return r.Text(beads.Status) == beads.StatusInProgress }
 
 // dropped is the warning about a value that is not that of the side that is
 // taken.

@@ -30,7 +30,7 @@ func (a alarm) of(i int) ([]signals.Alert, error) {
 			list = append(list, alert)
 		}
 	}
-	if issue := a.file.At(i); issue.Status == "in_progress" {
+	if issue := a.file.At(i); issue.Status == beads.StatusInProgress {
 		add(signals.Stale(issue.UpdatedAt, a.now, a.staleDays))
 	}
 	children, converges := a.graph.Children(i), a.graph.Converges(i)

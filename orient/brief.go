@@ -189,7 +189,7 @@ func (a assembly) issue(i int, record *beads.Record) Issue {
 		ID: issue.ID, Title: issue.Title, Status: issue.Status, Type: issue.Type,
 		Priority: issue.Priority, Assignee: issue.Assignee, Labels: append([]string{}, record.Labels()...),
 		Started: dayIn(started), Changed: dayIn(issue.UpdatedAt),
-		workable: !issue.Pinned && !issue.Channel && !issue.Template && issue.Status != "pinned",
+		workable: !issue.IsPinned() && !issue.Channel && !issue.Template,
 	}
 	if issue.DeferUntil.After(a.rules.Now) {
 		is.Deferred = dayIn(issue.DeferUntil)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"stig/beads"
 	"stig/internal/arrange"
 	"stig/signals"
 	"stig/visible"
@@ -93,9 +94,9 @@ func (a assembly) child(at int, asked bool) Child {
 	switch {
 	case asked:
 		c.State = childAsked
-	case len(c.BlockedBy) > 0 || issue.Status == "blocked":
+	case len(c.BlockedBy) > 0 || issue.Status == beads.StatusBlocked:
 		c.State = childBlocked
-	case issue.Status == "in_progress":
+	case issue.Status == beads.StatusInProgress:
 		c.State = childProgress
 	case c.Closed < c.Total:
 		c.State = childEpic

@@ -84,7 +84,7 @@ func escalations(f *beads.Snapshot, g *dag.Graph, rules Rules, pick func([]signa
 	reader := f.Reader()
 	for i := range f.Len() {
 		issue := f.At(i)
-		if at, ok := f.Index(issue.ID); !issue.HasNotes || issue.Status == "tombstone" || !ok || at != i {
+		if at, ok := f.Index(issue.ID); !issue.HasNotes || issue.Status == beads.StatusTombstone || !ok || at != i {
 			continue
 		}
 		may, err := mayAsk(reader, issue)

@@ -134,7 +134,7 @@ func (p *past) turns(v beads.Version) (turns []Turn) {
 
 // turn lists what turned from one version of an issue to the next.
 func (s standing) turn(is standing) (turns []Turn) {
-	if s.status == "closed" && !beads.IsClosed(is.status) {
+	if s.status == beads.StatusClosed && !beads.IsClosed(is.status) {
 		turns = append(turns, Turn{is.id, Reopened, s.status, is.status})
 	}
 	if s.signalled && is.signalled && s.cynefin != is.cynefin {

@@ -97,7 +97,7 @@ func (b *Briefing) take() []Step {
 	switch {
 	case b.Children != nil, len(b.OpenBlockers) > 0, b.asks(), !b.Issue.workable:
 		return nil
-	case b.Issue.Assignee != "" && b.Issue.Assignee == b.reader && status == "in_progress":
+	case b.Issue.Assignee != "" && b.Issue.Assignee == b.reader && status == beads.StatusInProgress:
 		return nil // the reader holds it
 	case b.Held != nil:
 		return []Step{{Why: "it is " + b.Held.Words() + ": take another that is ready", Argv: []string{"stig", "orient"}}}
@@ -111,7 +111,7 @@ func (b *Briefing) take() []Step {
 		return []Step{{Why: why, Argv: []string{"stig", "orient"}}}
 	case b.Issue.Deferred != "":
 		return []Step{{Why: "it is deferred until " + b.Issue.Deferred + ": take another that is ready", Argv: []string{"stig", "orient"}}}
-	case status == "open" || status == "in_progress":
+	case status == beads.StatusOpen || status == beads.StatusInProgress:
 		return []Step{{Why: "take it, so that nobody else does", Argv: []string{"stig", "claim", id}}}
 	}
 	return []Step{{Why: fmt.Sprintf("its status is %q, and only open issues can be claimed: take another that is ready", status), Argv: []string{"stig", "orient"}}}

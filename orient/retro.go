@@ -159,7 +159,7 @@ func closedIssues(f *beads.Snapshot, g *dag.Graph, within func(id string) bool, 
 	reader := f.Reader()
 	for i, issue := range f.All() {
 		at, _ := f.Index(issue.ID)
-		if at != i || issue.Status != "closed" || issue.Type == "epic" || len(g.Children(i)) > 0 || !within(issue.ID) {
+		if at != i || issue.Status != beads.StatusClosed || issue.Type == "epic" || len(g.Children(i)) > 0 || !within(issue.ID) {
 			continue
 		}
 		record, err := reader.Record(issue)

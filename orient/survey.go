@@ -241,7 +241,7 @@ func (s *surveyor) counts() (Counts, map[string]int) {
 	s.each(func(i int, issue *beads.Issue) {
 		state := s.graph.State(i, s.worker)
 		t.Add(state)
-		if issue.Status == "open" {
+		if issue.Status == beads.StatusOpen {
 			open++
 		}
 		if state == dag.StateUnknown {
@@ -266,7 +266,7 @@ func (s *surveyor) counts() (Counts, map[string]int) {
 func (s *surveyor) inProgress(first string) []Claim {
 	list := []Claim{}
 	s.each(func(i int, issue *beads.Issue) {
-		if issue.Status == "in_progress" {
+		if issue.Status == beads.StatusInProgress {
 			_, stale := signals.Stale(issue.UpdatedAt, s.rules.Now, s.rules.StaleDays)
 			list = append(list, Claim{ID: issue.ID, Title: issue.Title, Assignee: issue.Assignee,
 				Progress: s.notes[i].progress, Stale: stale, noted: s.notes[i].table})
@@ -340,7 +340,7 @@ func (s *surveyor) epics() []EpicState {
 func (s *surveyor) convergence() []Convergence {
 	list := []Convergence{}
 	s.each(func(i int, issue *beads.Issue) {
-		if issue.Status != "open" || !s.graph.Converges(i) {
+		if issue.Status != beads.StatusOpen || !s.graph.Converges(i) {
 			return
 		}
 		blockers := s.graph.ClosedBlockers(i)

@@ -134,7 +134,7 @@ func (s *surveyor) left() (n int) {
 		return 0
 	}
 	s.each(func(_ int, issue *beads.Issue) {
-		if issue.Status == "in_progress" && s.returned(issue) {
+		if issue.Status == beads.StatusInProgress && s.returned(issue) {
 			n++
 		}
 	})

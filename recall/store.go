@@ -120,7 +120,7 @@ type source struct {
 // sources are the issues that may be among the answers, and the memories.
 func (r Request) sources(file *beads.Snapshot) (list []source, err error) {
 	for i, issue := range file.All() {
-		if at, _ := file.Index(issue.ID); at == i && issue.Status != "tombstone" && !slices.Contains(r.Except, issue.ID) {
+		if at, _ := file.Index(issue.ID); at == i && issue.Status != beads.StatusTombstone && !slices.Contains(r.Except, issue.ID) {
 			list = append(list, source{issue: issue})
 		}
 	}
@@ -153,7 +153,7 @@ func (s source) texts(reader *beads.Reader) ([]text, error) {
 // document is what is ranked: by its bag, where one is kept.
 func (s source) document(reader *beads.Reader, p *packer) (d Document, err error) {
 	d.Prior = 1
-	if s.issue == nil || s.issue.Status == "closed" {
+	if s.issue == nil || s.issue.Status == beads.StatusClosed {
 		d.Prior = closedPrior
 	}
 	if d.bag = p.kept(s.issue); d.bag != nil {

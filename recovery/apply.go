@@ -111,7 +111,7 @@ func (r *Result) issue(tx *beads.Tx, group []Finding) error {
 	id := group[0].ID
 	at, there := tx.Snapshot().Index(id)
 	switch {
-	case there && tx.Snapshot().At(at).Status == "tombstone":
+	case there && tx.Snapshot().At(at).Status == beads.StatusTombstone:
 		r.keep(group, "the issue was deleted")
 		return nil
 	case there:

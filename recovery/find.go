@@ -391,7 +391,7 @@ var ofState = []string{"closed_at", "close_reason", "deleted_at", "deleted_by", 
 
 // withoutDeleted leaves out what belongs to issues that were deleted on purpose.
 func (f *finder) withoutDeleted(findings []Finding) ([]Finding, error) {
-	findings = slices.DeleteFunc(findings, func(finding Finding) bool { return f.current[finding.ID].Status == "tombstone" })
+	findings = slices.DeleteFunc(findings, func(finding Finding) bool { return f.current[finding.ID].Status == beads.StatusTombstone })
 	var ids []string
 	for _, finding := range findings {
 		if !f.there(finding.ID) && !slices.Contains(ids, finding.ID) {

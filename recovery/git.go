@@ -158,7 +158,7 @@ func (c Clone) Deleted(ctx context.Context, ids []string) (map[string]bool, erro
 	known := map[string]bool{}
 	err = c.Reachable(ctx, live.Record{}, ids, func(there diff.Index) bool {
 		for id, entry := range there {
-			if !known[id] && entry.Status == "tombstone" {
+			if !known[id] && entry.Status == beads.StatusTombstone {
 				deleted[id] = true
 			}
 			known[id] = true

@@ -143,7 +143,7 @@ func takeBack(tx *beads.Tx, c live.Change, actor string, now time.Time, schema *
 // refuseRemoving refuses to take away from the file what bd puts back from its database,
 // and the tombstone that beads_rust puts back.
 func refuseRemoving(p beads.Place, c live.Change) error {
-	if p.BR && c.Kind == string(diff.Key) && c.Name == string(beads.Status) && c.Now == `"tombstone"` {
+	if p.BR && c.Kind == string(diff.Key) && c.Name == string(beads.Status) && c.Now == `"`+beads.StatusTombstone+`"` {
 		return cannotUndo(c, "br keeps it deleted, and puts that back", "make it anew with stig create, and see stig log "+c.Issue)
 	}
 	if p.Mode != beads.SQLite || c.Was != "" {
@@ -175,7 +175,7 @@ func unmake(tx *beads.Tx, c live.Change, actor string, now time.Time) error {
 		}
 	}
 	return tx.PutBack(c.Issue, func(r *beads.Record) (*beads.Record, error) {
-		if r.Text(beads.Status) != "open" {
+		if r.Text(beads.Status) != beads.StatusOpen {
 			return nil, cannotUndo(c, fmt.Sprintf("its status is %s by now", r.Text(beads.Status)), "see stig log "+c.Issue)
 		}
 		made, err := beads.ParseRecord([]byte(c.Now))
@@ -187,7 +187,7 @@ func unmake(tx *beads.Tx, c live.Change, actor string, now time.Time) error {
 				"type stig delete "+c.Issue+" if that is to go too")
 		}
 		at := now.UTC().Format(time.RFC3339)
-		r = r.Put("original_type", r.Text(beads.IssueType)).Put(beads.Status, "tombstone")
+		r = r.Put("original_type", r.Text(beads.IssueType)).Put(beads.Status, beads.StatusTombstone)
 		r = r.Put("deleted_at", at).Put("deleted_by", actor)
 		return r.Put("delete_reason", "undone"), nil
 	})
@@ -197,12 +197,12 @@ func unmake(tx *beads.Tx, c live.Change, actor string, now time.Time) error {
 // the edit has come.
 func dependsOn(tx *beads.Tx, issue *beads.Issue, id string) (bool, error) {
 	on := func(d beads.Dep) bool { return d.On == id }
-	if issue.Status == "tombstone" || !slices.ContainsFunc(issue.Deps, on) {
+	if issue.Status == beads.StatusTombstone || !slices.ContainsFunc(issue.Deps, on) {
 		return false, nil
 	}
 	r, err := tx.Record(issue.ID)
 	if err != nil {
 		return false, err
 	}
-	return r.Text(beads.Status) != "tombstone" && slices.ContainsFunc(r.Deps(), on), nil
+	return r.Text(beads.Status) != beads.StatusTombstone && slices.ContainsFunc(r.Deps(), on), nil
 }

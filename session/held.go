@@ -28,7 +28,7 @@ func (r Registry) Hold(s live.SessionRecord, issue string, held live.Held) error
 // Has reports whether an issue is a session's: in progress, and claimed under the name
 // of the session, by one of its subagents, or in it under another name.
 func (r Registry) Has(s live.SessionRecord, issue *beads.Issue) bool {
-	if issue.Status != "in_progress" || issue.Assignee == "" {
+	if !issue.IsClaimed() {
 		return false
 	}
 	held, claimed := s.Held[r.key(issue.ID)]

@@ -184,15 +184,15 @@ func (t *teller) standing() {
 		held, holds = textIn(t.assignee.Was), textIn(t.assignee.Now)
 	}
 	switch {
-	case t.status != nil && now == "closed":
+	case t.status != nil && now == beads.StatusClosed:
 		t.add(Closed, func(e *Event) { e.Summary = t.reason })
-	case t.status != nil && now == "tombstone":
+	case t.status != nil && now == beads.StatusTombstone:
 		t.add(Vanished, func(e *Event) { e.Gone = "issue" })
-	case t.status != nil && was == "closed":
+	case t.status != nil && was == beads.StatusClosed:
 		t.add(Reopened, func(*Event) {})
-	case t.status != nil && now == "in_progress":
+	case t.status != nil && now == beads.StatusInProgress:
 		t.add(Claimed, func(e *Event) { e.Was, e.Now = held, holds })
-	case t.status != nil && was == "in_progress":
+	case t.status != nil && was == beads.StatusInProgress:
 		t.add(Released, func(e *Event) { e.Was, e.Now = held, holds })
 	case t.status != nil:
 		t.field("status")
@@ -200,7 +200,7 @@ func (t *teller) standing() {
 	if t.assignee != nil && t.status == nil {
 		t.field("assignee")
 	}
-	if t.reason != "" && (t.status == nil || now != "closed") {
+	if t.reason != "" && (t.status == nil || now != beads.StatusClosed) {
 		t.field("close_reason")
 	}
 }
