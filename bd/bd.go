@@ -46,7 +46,6 @@ const (
 	limit = 30 * time.Second
 	// longestArgument is what every system takes for one argument, in bytes.
 	longestArgument = 16 << 10
-	statusClosed    = "closed"
 )
 
 // Wrap gives the store as commands are to edit it where bd keeps the issues in a
@@ -305,7 +304,7 @@ func retold(changes []beads.Change) (commands [][]string) {
 		}
 		if reason.After != "" {
 			commands = append(commands, []string{"close", c.ID, "--force", "--reason=" + reason.After})
-		} else if status.Before == statusClosed {
+		} else if status.Before == beads.StatusClosed {
 			commands = append(commands, []string{"close", c.ID, "--force", "--reason=" + reason.Before}, []string{"reopen", c.ID})
 		}
 	}

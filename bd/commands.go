@@ -53,9 +53,6 @@ const (
 	longestText = 100 << 10
 	// mostUpdates is how many issues are changed by a command each; more are imported.
 	mostUpdates = 16
-
-	statusOpen       = "open"
-	statusInProgress = "in_progress"
 )
 
 // plan gives the calls of bd that make changes, and the values that they set in issues
@@ -156,14 +153,14 @@ func flagOf(k beads.Key) string {
 func (e *edit) closes() bool {
 	_, status := e.values[beads.Status]
 	_, reason := e.values[beads.CloseReason]
-	return e.after.Text(beads.Status) == statusClosed && (status || reason)
+	return e.after.Text(beads.Status) == beads.StatusClosed && (status || reason)
 }
 
 // claimedBy is who claims the issue, for whom bd has a command that refuses when
 // somebody else came first; "" for other edits.
 func (e *edit) claimedBy() string {
 	status, assignee := e.values[beads.Status], e.values[beads.Assignee]
-	if status.Before == statusOpen && status.After == statusInProgress && assignee.Before == "" {
+	if status.Before == beads.StatusOpen && status.After == beads.StatusInProgress && assignee.Before == "" {
 		return assignee.After
 	}
 	return ""

@@ -133,8 +133,8 @@ func deferUntil(tx *beads.Tx, id, status string, until time.Time) error {
 	if !until.IsZero() {
 		set[0].Text = until.UTC().Truncate(time.Second).Format(time.RFC3339)
 	}
-	if status == "deferred" {
-		set = append(set, beads.Set{Key: beads.Status, Text: statusOpen})
+	if status == beads.StatusDeferred {
+		set = append(set, beads.Set{Key: beads.Status, Text: beads.StatusOpen})
 	}
 	return tx.Set(id, set...)
 }
@@ -188,7 +188,7 @@ func (a Amendment) check(f *beads.Snapshot, r *beads.Record) error {
 		}
 		return err
 	}
-	if r.Text(beads.Status) == statusClosed && a.changesWork() {
+	if r.Text(beads.Status) == beads.StatusClosed && a.changesWork() {
 		return placed(usage("is closed", fmt.Sprintf("type stig reopen %s --reason …", id)))
 	}
 	if a.Title != nil {
@@ -239,7 +239,7 @@ func (a Amendment) warnings(f *beads.Snapshot, after *beads.Record, now time.Tim
 	if a.Defer != nil && !a.Defer.IsZero() && !a.Defer.After(now) {
 		list = append(list, fmt.Sprintf("deferred until %s, which is past: it is not deferred", a.Defer.UTC().Format(time.DateOnly)))
 	}
-	if a.Assignee != nil && *a.Assignee == "" && after.Text(beads.Status) == statusInProgress {
+	if a.Assignee != nil && *a.Assignee == "" && after.Text(beads.Status) == beads.StatusInProgress {
 		list = append(list, "is in progress, and has no assignee now; stig release sets it to open too")
 	}
 	return list

@@ -15,13 +15,6 @@ import (
 	"stig/trace"
 )
 
-// The states of an issue that claiming and releasing go between.
-const (
-	statusOpen       = "open"
-	statusInProgress = "in_progress"
-	statusClosed     = "closed"
-)
-
 // Claimed says who works on an issue now.
 type Claimed struct {
 	ID       string `json:"id"`
@@ -54,11 +47,11 @@ type Claiming struct {
 func Claim(ctx context.Context, s beads.Store, o beads.Options, id string, c Claiming) (*Claimed, error) {
 	return changeHands(ctx, s, o, id, func(f *beads.Snapshot, r *beads.Record) ([]beads.Set, error) {
 		full, sets := r.Text(beads.ID), []beads.Set(nil)
-		if r.Text(beads.Status) != statusInProgress || r.Text(beads.Assignee) != c.Who {
+		if r.Text(beads.Status) != beads.StatusInProgress || r.Text(beads.Assignee) != c.Who {
 			if err := c.claimable(f, r); err != nil {
 				return nil, err
 			}
-			sets = []beads.Set{{Key: beads.Status, Text: statusInProgress}, {Key: beads.Assignee, Text: c.Who}}
+			sets = []beads.Set{{Key: beads.Status, Text: beads.StatusInProgress}, {Key: beads.Assignee, Text: c.Who}}
 		}
 		if c.Lease != nil {
 			if err := c.Lease(f, full); err != nil {
@@ -73,14 +66,14 @@ func Claim(ctx context.Context, s beads.Store, o beads.Options, id string, c Cla
 func (c Claiming) claimable(f *beads.Snapshot, r *beads.Record) error {
 	full, status, holder := r.Text(beads.ID), r.Text(beads.Status), r.Text(beads.Assignee)
 	switch {
-	case status == statusClosed:
+	case status == beads.StatusClosed:
 		return held(full, "is closed")
 	case holder != "" && holder != c.Who && (c.MayTake == nil || !c.MayTake(full, holder)):
 		if c.Held != nil {
 			return c.Held(full, holder)
 		}
 		return held(full, "is claimed by "+holder)
-	case status != statusOpen && status != statusInProgress:
+	case status != beads.StatusOpen && status != beads.StatusInProgress:
 		return held(full, fmt.Sprintf("only open issues can be claimed; its status is %q", status))
 	}
 	at, _ := f.Index(full)
@@ -148,11 +141,11 @@ func explored(r *beads.Record) error {
 func given(r *beads.Record) ([]beads.Set, error) {
 	sets := []beads.Set{{Key: beads.Assignee}}
 	switch r.Text(beads.Status) {
-	case statusClosed:
+	case beads.StatusClosed:
 		return nil, &fault.Error{Code: fault.Conflict, ID: r.Text(beads.ID), Reason: "is closed, and who closed it stays on record",
 			Hint: "to work on it again, type stig reopen " + r.Text(beads.ID) + " --reason …"}
-	case statusInProgress:
-		sets = append(sets, beads.Set{Key: beads.Status, Text: statusOpen})
+	case beads.StatusInProgress:
+		sets = append(sets, beads.Set{Key: beads.Status, Text: beads.StatusOpen})
 	}
 	return sets, nil
 }

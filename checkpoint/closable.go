@@ -14,7 +14,7 @@ func refuseClosing(f *beads.Snapshot, r *beads.Record, duplicate bool) error {
 	id := r.Text(beads.ID)
 	at, _ := f.Index(id)
 	issue := f.At(at)
-	if issue.Template || issue.Pinned || issue.Status == "pinned" {
+	if issue.Template || issue.IsPinned() {
 		return &fault.Error{Code: fault.Found, ID: id, Reason: "is a template or pinned, and so no work that could be done", Hint: "leave it open"}
 	}
 	g := dag.New(f)

@@ -53,7 +53,7 @@ type EpicTold struct {
 
 // Complete tells that all is done in an epic that is not closed yet.
 func (e *EpicTold) Complete() bool {
-	return e != nil && e.Closed == e.Total && e.Status != statusClosed
+	return e != nil && e.Closed == e.Total && e.Status != beads.StatusClosed
 }
 
 // Candidate is an issue that nothing but its criteria keeps from being closed.
@@ -95,7 +95,7 @@ func Closable(ctx context.Context, s beads.Store, o beads.Options, id string, c 
 		}
 		candidate = &Candidate{
 			ID: record.Text(beads.ID), Title: record.Text(beads.Title), Criteria: criteria.Of(record),
-			Already: record.Text(beads.Status) == statusClosed, Reason: record.Text(beads.CloseReason),
+			Already: record.Text(beads.Status) == beads.StatusClosed, Reason: record.Text(beads.CloseReason),
 		}
 		if candidate.Already {
 			return nil
@@ -142,7 +142,7 @@ func Close(ctx context.Context, s beads.Store, o beads.Options, id string, c Clo
 			ID: record.Text(beads.ID), Title: record.Text(beads.Title),
 			Unblocked: []Ref{}, Changed: []Changed{}, Alerts: []Alert{}, Warnings: []string{},
 		}
-		if record.Text(beads.Status) == statusClosed {
+		if record.Text(beads.Status) == beads.StatusClosed {
 			closed.Already, closed.Reason = true, record.Text(beads.CloseReason)
 			closed.compare(c.Reason)
 			return nil

@@ -320,7 +320,7 @@ func (g *grown) Index(id string) (int, bool) {
 
 func (b *batch) issue(d Draft) (beads.New, error) {
 	n := beads.New{
-		Title: d.Title, Description: d.Description, Design: d.Design, AcceptanceCriteria: d.Acceptance, Status: statusOpen,
+		Title: d.Title, Description: d.Description, Design: d.Design, AcceptanceCriteria: d.Acceptance, Status: beads.StatusOpen,
 		Type: d.Type, Assignee: d.Assignee, ExternalRef: d.ExternalRef, Priority: d.Priority, Estimate: d.Estimate, DeferUntil: d.Defer,
 		Labels: distinct(d.Labels), By: d.By,
 	}

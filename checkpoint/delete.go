@@ -115,19 +115,16 @@ func (d Deletion) delete(tx *beads.Tx, issue *beads.Issue, all []*beads.Issue, n
 	}
 	at := now.UTC().Truncate(time.Second).Format(time.RFC3339)
 	return &Deleted{ID: issue.ID, Title: issue.Title, Dependents: refs(f, on)}, tx.Set(issue.ID,
-		beads.Set{Key: beads.Status, Text: statusTombstone}, beads.Set{Key: beads.ClosedAt},
+		beads.Set{Key: beads.Status, Text: beads.StatusTombstone}, beads.Set{Key: beads.ClosedAt},
 		beads.Set{Key: "deleted_at", Text: at}, beads.Set{Key: "deleted_by", Text: d.Actor},
 		beads.Set{Key: "delete_reason", Text: d.Reason}, beads.Set{Key: "original_type", Text: issue.Type})
 }
-
-// statusTombstone is the status of an issue that was deleted.
-const statusTombstone = "tombstone"
 
 func (d Deletion) refuse(f *beads.Snapshot, issue *beads.Issue, all []*beads.Issue) error {
 	if d.Force {
 		return nil
 	}
-	if issue.Status == statusInProgress && issue.Assignee != "" && !actor.MayTake(d.Actor, issue.Assignee) {
+	if issue.IsClaimed() && !actor.MayTake(d.Actor, issue.Assignee) {
 		e := held(issue.ID, "is claimed by "+issue.Assignee)
 		e.Hint = "let them release it, or delete it with --force"
 		return e
@@ -161,7 +158,7 @@ func (d Deletion) refuse(f *beads.Snapshot, issue *beads.Issue, all []*beads.Iss
 func dependents(f *beads.Snapshot, issue *beads.Issue, all []*beads.Issue) (list []int) {
 	for i, other := range f.All() {
 		at, ok := f.Index(other.ID)
-		if !ok || at != i || other.Status == statusTombstone || slices.Contains(all, other) {
+		if !ok || at != i || other.Status == beads.StatusTombstone || slices.Contains(all, other) {
 			continue
 		}
 		if slices.ContainsFunc(other.Deps, func(r beads.Dep) bool { return r.On == issue.ID }) {
@@ -194,7 +191,7 @@ func (c Closing) duplicate(tx *beads.Tx, id string) (reason string, err error) {
 	switch {
 	case other.ID == id:
 		return "", &fault.Error{Code: fault.Usage, ID: id, Reason: "is no duplicate of itself", Hint: "name another issue with --of"}
-	case other.Status == statusTombstone:
+	case other.Status == beads.StatusTombstone:
 		return "", &fault.Error{Code: fault.Usage, ID: other.ID, Reason: "was deleted", Hint: "name another issue with --of"}
 	case slices.ContainsFunc(other.Deps, back):
 		return "", &fault.Error{Code: fault.Usage, ID: other.ID, Reason: "is a duplicate of " + id, Hint: "one of the two has to stay"}

@@ -31,7 +31,7 @@ func (v *asClosed) At(i int) *beads.Issue {
 func (c *Closed) follow(f *beads.Snapshot, r *beads.Record, rules Rules) error {
 	at, _ := f.Index(c.ID)
 	view := &asClosed{Snapshot: f, at: at, issue: *f.At(at)}
-	view.issue.Status = statusClosed
+	view.issue.Status = beads.StatusClosed
 	before, after := dag.New(f), dag.New(view)
 
 	table := signals.Read(notes.Parse(r.Text(beads.Notes)), rules.Schema)

@@ -180,7 +180,7 @@ func refuse(f dag.Issues, from string, rows ...beads.Dep) error {
 			return noLink(from, row, "it is the same issue", "name another one")
 		}
 		if on, ok := f.Index(row.On); ok {
-			if f.At(on).Status == statusTombstone {
+			if f.At(on).Status == beads.StatusTombstone {
 				return noLink(from, row, "it was deleted", "name another one")
 			}
 			added = append(added, dag.Row{From: at, On: on, Type: row.Type})

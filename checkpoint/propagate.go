@@ -58,7 +58,7 @@ func Propagate(ctx context.Context, s beads.Store, o beads.Options, from string,
 			if err != nil {
 				return err
 			}
-			if p.Status == statusClosed {
+			if p.Status == beads.StatusClosed {
 				report.Warnings = append(report.Warnings, fmt.Sprintf("%s: is closed, and is not likely to be read again", p.ID))
 			}
 			report.Targets = append(report.Targets, p)

@@ -46,7 +46,7 @@ func Reopen(ctx context.Context, s beads.Store, o beads.Options, id, reason, act
 			Was: record.Text(beads.CloseReason), Dependents: []Ref{}, Warnings: []string{},
 		}
 		switch {
-		case reopened.Status != statusClosed:
+		case reopened.Status != beads.StatusClosed:
 			reopened.Was = ""
 			return nil
 		case strings.TrimSpace(reason) == "":
@@ -56,9 +56,9 @@ func Reopen(ctx context.Context, s beads.Store, o beads.Options, id, reason, act
 		if err != nil {
 			return &IssueError{ID: full, Err: err}
 		}
-		reopened.Status, reopened.Changed = statusOpen, true
+		reopened.Status, reopened.Changed = beads.StatusOpen, true
 		reopened.around(tx.Snapshot())
-		return tx.Set(full, beads.Set{Key: beads.Status, Text: statusOpen}, beads.Set{Key: beads.ClosedAt},
+		return tx.Set(full, beads.Set{Key: beads.Status, Text: beads.StatusOpen}, beads.Set{Key: beads.ClosedAt},
 			beads.Set{Key: beads.CloseReason}, beads.Set{Key: beads.Notes, Text: doc.Text()})
 	})
 	if err != nil {
@@ -90,7 +90,7 @@ func (r *Reopened) around(f *beads.Snapshot) {
 	g := dag.New(f)
 	r.Dependents = refs(f, g.Waiting(at))
 	for _, i := range g.Dependents(at) {
-		if g.Closed(i) && f.At(i).Status == statusClosed {
+		if g.Closed(i) && f.At(i).Status == beads.StatusClosed {
 			r.Warnings = append(r.Warnings, fmt.Sprintf("%s was built on it, and is closed", f.At(i).ID))
 		}
 	}

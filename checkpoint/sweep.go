@@ -44,7 +44,7 @@ func Sweep(ctx context.Context, s beads.Store, o beads.Options, by string, left 
 		f, why := tx.Snapshot(), left()
 		for i, issue := range f.All() {
 			at, ok := f.Index(issue.ID)
-			if !ok || at != i || issue.Status != statusInProgress || why(issue) == Kept {
+			if !ok || at != i || issue.Status != beads.StatusInProgress || why(issue) == Kept {
 				continue
 			}
 			r := Returned{ID: issue.ID, Title: issue.Title, Was: issue.Assignee}
