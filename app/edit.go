@@ -134,7 +134,7 @@ func (a *App) warnOfHolder(ctx context.Context, report *checkpoint.Report) {
 	holder := ""
 	for _, line := range report.Lines {
 		r, err := beads.ParseRecord(line.After)
-		if err == nil && line.ID == report.ID && r.Text(beads.Status) == "in_progress" {
+		if err == nil && line.ID == report.ID && r.Text(beads.Status) == beads.StatusInProgress {
 			holder = r.Text(beads.Assignee)
 		}
 	}

@@ -222,7 +222,10 @@ func (a *App) checkList(file *beads.Snapshot, r *ListRequest) error {
 // check refuses values that no issue can have, and gives those of signals the form
 // that tables have.
 func (r *ListRequest) check(file *beads.Snapshot) error {
-	statuses := []string{"open", "in_progress", "blocked", "deferred", "closed", "tombstone", "pinned", "hooked"}
+	statuses := []string{
+		beads.StatusOpen, beads.StatusInProgress, beads.StatusBlocked, beads.StatusDeferred,
+		beads.StatusClosed, beads.StatusTombstone, beads.StatusPinned, beads.StatusHooked,
+	}
 	if err := oneOf(file, "--status", r.Status, statuses, func(i *beads.Issue) string { return i.Status }); err != nil {
 		return err
 	}
@@ -268,7 +271,7 @@ func (r ListRequest) matchesIndex(issue *beads.Issue) bool {
 		if !slices.Contains(r.Status, issue.Status) {
 			return false
 		}
-	case issue.Status == "tombstone", issue.Status == "closed" && !r.All:
+	case issue.Status == beads.StatusTombstone, issue.Status == beads.StatusClosed && !r.All:
 		return false
 	}
 	return (len(r.Types) == 0 || slices.Contains(r.Types, issue.Type)) &&
@@ -368,7 +371,7 @@ func (a *App) Search(r SearchRequest) (rows []SearchRow, total int, err error) {
 	reader := file.Reader()
 	hits := recall.Search(r.Words, func(yield func(recall.Document) bool) {
 		for i, issue := range file.All() {
-			if at, _ := file.Index(issue.ID); at != i || r.Open && issue.Status == "closed" || !among.matchesIndex(issue) {
+			if at, _ := file.Index(issue.ID); at != i || r.Open && issue.Status == beads.StatusClosed || !among.matchesIndex(issue) {
 				continue
 			}
 			var matches bool

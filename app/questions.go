@@ -490,5 +490,5 @@ func partsOf(store beads.Store, id string) (full string, parts []signals.Part, d
 	if err != nil {
 		return "", nil, false, err
 	}
-	return issue.ID, signals.Escalations(notes.Parse(record.Text(beads.Notes))), issue.Status == "tombstone", nil
+	return issue.ID, signals.Escalations(notes.Parse(record.Text(beads.Notes))), issue.Status == beads.StatusTombstone, nil
 }

@@ -399,7 +399,7 @@ func (a *App) reader(ctx context.Context, file *beads.Snapshot, as string) (stri
 		return as, nil
 	}
 	for _, issue := range file.All() {
-		if issue.Status == "open" && issue.Assignee != "" {
+		if issue.Status == beads.StatusOpen && issue.Assignee != "" {
 			return a.ActorName(ctx)
 		}
 	}

@@ -259,7 +259,7 @@ func withoutBriefing(h host.Host, err error) []byte {
 func (a *App) left(file *beads.Snapshot, who string) (left []int) {
 	may := a.mayTake(who)
 	for i, issue := range file.All() {
-		if at, ok := file.Index(issue.ID); ok && at == i && issue.Status == "in_progress" && issue.Assignee != "" && issue.Assignee != who && may(issue.Assignee) {
+		if at, ok := file.Index(issue.ID); ok && at == i && issue.IsClaimed() && issue.Assignee != who && may(issue.Assignee) {
 			left = append(left, i)
 		}
 	}
@@ -322,7 +322,7 @@ func (a *App) claims(ctx context.Context) (file *beads.Snapshot, who string, cla
 		return nil, "", nil, err
 	}
 	has := func(issue *beads.Issue) bool {
-		return issue.Status == "in_progress" && issue.Assignee == who && who != ""
+		return issue.Status == beads.StatusInProgress && issue.Assignee == who && who != ""
 	}
 	if r, ok := a.sessions(); ok && a.hooked != nil {
 		has = func(issue *beads.Issue) bool { return r.Has(*a.hooked, issue) }

@@ -145,7 +145,7 @@ func (a *App) held(file *beads.Snapshot, now time.Time) map[string]orient.Held {
 	}
 	held, isThere := map[string]orient.Held{}, a.branches(place)
 	judge.InStore = Shows(file)
-	isOpen := func(issue string) bool { status, _ := judge.InStore(issue); return status == "open" }
+	isOpen := func(issue string) bool { status, _ := judge.InStore(issue); return status == beads.StatusOpen }
 	for _, l := range claims.Leases {
 		if isOpen(l.Issue) && judge.Holds(l) {
 			h := orient.Held{By: l.Actor, Worktree: l.Worktree}

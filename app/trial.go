@@ -201,7 +201,7 @@ func (a *App) TrialOf(ctx context.Context, id string) (*Trial, error) {
 	}
 	defer file.Close()
 	issue := file.At(at)
-	if issue.Status == "tombstone" {
+	if issue.Status == beads.StatusTombstone {
 		return nil, &fault.Error{Code: fault.Refused, Path: file.Place().Name(), Line: issue.Line,
 			Reason: issue.ID + " was deleted (status tombstone)", Hint: "verify another issue"}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"stig/app"
 	"stig/app/traces"
+	"stig/beads"
 	"stig/orient"
 	"stig/signals"
 	"stig/trace"
@@ -48,7 +49,7 @@ func issue(v *view) (page, error) {
 			Claimed  bool
 			Closed   bool
 			Swarm    bool
-		}{shown, found.Briefing, shown.Issue.Status, shown.Issue.Status == "in_progress", shown.Issue.Status == "closed", v.hasSwarm(id)}),
+		}{shown, found.Briefing, shown.Issue.Status, shown.Issue.Status == beads.StatusInProgress, shown.Issue.Status == beads.StatusClosed, v.hasSwarm(id)}),
 		v.part("questions", v.questions(mine(asked.Pending))),
 		v.part("answers", mine(asked.Answered)),
 		v.part("briefing", struct {

@@ -259,7 +259,7 @@ func (v *view) closings() (list []closing, err error) {
 	defer file.Close()
 	reader := file.Reader()
 	for i, is := range file.All() {
-		if at, ok := file.Index(is.ID); is.Status != "closed" || !ok || at != i {
+		if at, ok := file.Index(is.ID); is.Status != beads.StatusClosed || !ok || at != i {
 			continue
 		}
 		at, err := closedAt(reader, is)

@@ -59,7 +59,7 @@ func (e *examination) ofTheDead(claims live.Claims, judge lease.Judge) (names []
 	defer snapshot.Close()
 	for _, issue := range snapshot.All() {
 		l, ok := claims.Lease(issue.ID)
-		if ok && issue.Status == "in_progress" && l.Actor == issue.Assignee && judge.Ended(l) {
+		if ok && issue.Status == beads.StatusInProgress && l.Actor == issue.Assignee && judge.Ended(l) {
 			names = append(names, fmt.Sprintf("%s (%s)", issue.ID, l.Actor))
 		}
 	}

@@ -72,7 +72,7 @@ func look(a *app.App) (s *survey, err error) {
 		return nil, err
 	}
 	for _, issue := range file.All() {
-		if issue.Status == "in_progress" && issue.Assignee != "" {
+		if issue.IsClaimed() {
 			s.holds[issue.Assignee] = append(s.holds[issue.Assignee], issue.ID)
 		}
 	}
@@ -138,7 +138,7 @@ func (s *survey) elsewhere(a *app.App, file *beads.Snapshot) error {
 // closed notes what actors closed in the last days.
 func (s *survey) closed(file *beads.Snapshot) error {
 	for i, issue := range file.All() {
-		if issue.Status != "closed" || issue.Assignee == "" || s.now.Sub(issue.UpdatedAt) > recent {
+		if issue.Status != beads.StatusClosed || issue.Assignee == "" || s.now.Sub(issue.UpdatedAt) > recent {
 			continue
 		}
 		record, err := file.At(i).Record()
@@ -168,7 +168,7 @@ func (s *survey) edited(r live.Record) {
 	e := s.of(r.Actor)
 	e.last = r.At
 	for _, c := range r.Changes {
-		if c.Kind == "key" && c.Name == "status" && c.Now == `"closed"` {
+		if c.Kind == "key" && c.Name == "status" && c.Now == `"`+beads.StatusClosed+`"` {
 			e.closed[c.Issue] = r.At
 		}
 	}

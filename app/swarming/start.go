@@ -96,7 +96,7 @@ const claimedBefore = "claimed before"
 
 // held reports whether the actor has the issue in hand.
 func (s *session) held(who string) bool {
-	return s.record.Text(beads.Status) == "in_progress" && s.record.Text(beads.Assignee) == who
+	return s.record.Text(beads.Status) == beads.StatusInProgress && s.record.Text(beads.Assignee) == who
 }
 
 // closed reports whether the issue is.

@@ -150,7 +150,7 @@ func inOrder(graph *dag.Graph, epic int) (order []int) {
 // gather adds what one issue came to, or that nothing is known of it.
 func (r *Rollup) gather(issue *beads.Issue, closed bool) error {
 	if !closed {
-		r.Missing = append(r.Missing, Missing{issue.ID, issue.Title, "is " + cmp.Or(issue.Status, "open")})
+		r.Missing = append(r.Missing, Missing{issue.ID, issue.Title, "is " + cmp.Or(issue.Status, beads.StatusOpen)})
 		return nil
 	}
 	record, err := issue.Record()

@@ -104,11 +104,11 @@ func (l *loop) left(ctx context.Context, r *live.Run, tree *worktree.Tree) (left
 		left.Lost, r.Why = true, "the issue is not in the store any more"
 		return left, nil
 	}
-	if record.Text(beads.Status) == "tombstone" {
+	if record.Text(beads.Status) == beads.StatusTombstone {
 		left.Lost, r.Why = true, "the issue was deleted"
 		return left, nil
 	}
-	if holder := record.Text(beads.Assignee); holder != "" && holder != l.name && record.Text(beads.Status) == "in_progress" {
+	if holder := record.Text(beads.Assignee); holder != "" && holder != l.name && record.Text(beads.Status) == beads.StatusInProgress {
 		left.Lost, r.Why = true, "the issue is assigned to "+app.Visible(holder)
 		return left, nil
 	}
@@ -190,7 +190,7 @@ func (l *loop) onlyOthers(r *live.Run, pick func(live.Change) bool) bool {
 // who. What another program than stig closed counts as the command's.
 func (l *loop) closedByOthers(r *live.Run) (closed bool, why string) {
 	names := l.editors(r, func(c live.Change) bool {
-		return c.Kind == string(diff.Key) && c.Name == string(beads.Status) && c.Now == `"closed"`
+		return c.Kind == string(diff.Key) && c.Name == string(beads.Status) && c.Now == `"`+beads.StatusClosed+`"`
 	})
 	if len(names) == 0 || l.isOwn(names[len(names)-1]) {
 		return false, r.Why

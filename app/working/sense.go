@@ -222,7 +222,7 @@ func (l *loop) passes() int {
 func (p *picker) unfinished(list []work.Candidate) ([]work.Candidate, error) {
 	var held []int
 	for i, issue := range p.file.All() {
-		if issue.Status != "in_progress" {
+		if issue.Status != beads.StatusInProgress {
 			continue
 		}
 		_, ran := p.own[issue.ID]

@@ -148,7 +148,7 @@ func listed(c completer) completer {
 // refuse for its state is left out.
 func (a *App) issues(cmd *cobra.Command, given []string, word string) []cobra.Completion {
 	return a.issuesThat(given, word, func(issue *beads.Issue) bool {
-		closed := issue.Status == "closed"
+		closed := issue.Status == beads.StatusClosed
 		switch cmd.Name() {
 		case "reopen":
 			return closed
@@ -175,11 +175,11 @@ func (a *App) issuesThat(given []string, word string, fits func(*beads.Issue) bo
 		if !strings.HasPrefix(id, word) {
 			_, id, _ = strings.Cut(id, "-")
 		}
-		if !strings.HasPrefix(id, word) || issue.Status == "tombstone" || slices.Contains(given, issue.ID) || slices.Contains(given, id) || !fits(issue) {
+		if !strings.HasPrefix(id, word) || issue.Status == beads.StatusTombstone || slices.Contains(given, issue.ID) || slices.Contains(given, id) || !fits(issue) {
 			continue
 		}
 		choice := cobra.CompletionWithDesc(id, app.Visible(visible.OneLine(issue.Title)))
-		if issue.Status == "closed" {
+		if issue.Status == beads.StatusClosed {
 			closed = append(closed, choice)
 		} else {
 			open = append(open, choice)
@@ -218,7 +218,7 @@ func (a *App) types(cmd *cobra.Command, _ []string, _ string) []cobra.Completion
 }
 
 func (a *App) statuses(*cobra.Command, []string, string) []cobra.Completion {
-	usual := []string{"open", "in_progress", "blocked", "deferred", "closed"}
+	usual := []string{beads.StatusOpen, beads.StatusInProgress, beads.StatusBlocked, beads.StatusDeferred, beads.StatusClosed}
 	own := a.values(func(issue *beads.Issue) []string { return []string{issue.Status} })
 	return slices.Concat(usual, slices.DeleteFunc(own, func(s string) bool { return slices.Contains(usual, s) }))
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"stig/app"
+	"stig/beads"
 	"stig/orient"
 	"stig/visible"
 )
@@ -21,7 +22,7 @@ func (s *sheet) Questions(list []orient.Asked) {
 		s.Blank()
 		s.Put(Strong, list[i].ID)
 		title := visible.OneLine(list[i].Title)
-		if list[i].Status == "closed" {
+		if list[i].Status == beads.StatusClosed {
 			title += " (closed)"
 		}
 		s.text.WriteString("  ")
