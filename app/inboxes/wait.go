@@ -7,6 +7,7 @@ import (
 	"stig/app"
 	"stig/beads"
 	"stig/dag"
+	"stig/fault"
 )
 
 // Wait gives the inbox as soon as something is in it. It ends with the cause of ctx
@@ -24,10 +25,12 @@ func Wait(ctx context.Context, a *app.App, r Request) (*Inbox, error) {
 		return nil, err
 	}
 	in, most, err := next(ctx, a, file, r)
-	if err != nil {
+	var since time.Time // when it could not be read first
+	if fault.Is(err, fault.Changed) {
+		in, most, since = &Inbox{}, app.Again, a.Now() // another program wrote meanwhile
+	} else if err != nil {
 		return nil, err
 	}
-	var since time.Time // when it could not be read first
 	said := false
 	for len(in.Items) == 0 {
 		if !app.AwaitChange(ctx, changes, most) {
