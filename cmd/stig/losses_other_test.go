@@ -167,9 +167,10 @@ func pull(how string) func(*lossRun, int) error {
 }
 
 // finishPull ends what a pull left: of conflicts what was pulled wins, and what
-// was stashed and does not fit is dropped. What was written here is for recover.
+// was stashed and does not fit is dropped. What was written here is for recover. A writer
+// between two steps has git refuse to go on, so that many may be needed.
 func finishPull(r *lossRun) error {
-	for range 20 {
+	for range 100 {
 		dir := filepath.Join(r.work, ".git")
 		rebasing, merging := isThere(filepath.Join(dir, "rebase-merge")), isThere(filepath.Join(dir, "MERGE_HEAD"))
 		switch {
@@ -192,7 +193,8 @@ func finishPull(r *lossRun) error {
 			_ = r.git("stash", "drop", "-q")
 		}
 	}
-	return errors.New("the pull does not end")
+	said, err := r.gitSays(r.work, "status")
+	return errors.Join(errors.New("the pull does not end: "+said), err)
 }
 
 func isThere(path string) bool {
