@@ -212,9 +212,10 @@ func (a *App) notify(ctx context.Context, store beads.Place, now time.Time, noti
 }
 
 // NotifyStopped has people told that a loop takes no work any more, once a day of each
-// reason. It waits for Telling at most: systemd ends what a loop that ended has started.
-func (a *App) NotifyStopped(ctx context.Context, store beads.Place, now time.Time, title, why string) {
-	n := Notice{Event: eventStopped, Title: title, Message: why, fresh: signals.Day(now) + title + why}
+// reason, whatever its details are. It waits for Telling at most: systemd ends what a loop
+// that ended has started.
+func (a *App) NotifyStopped(ctx context.Context, store beads.Place, now time.Time, title, why, details string) {
+	n := Notice{Event: eventStopped, Title: title, Message: why + details, fresh: signals.Day(now) + title + why}
 	a.notifyBy(ctx, store, now, []Notice{n}, func(p Parcel) error {
 		_ = p.Deliver(ctx, a.Environ()) // what failed is in the log
 		return nil

@@ -366,8 +366,8 @@ func isDir(path string) bool {
 }
 
 // List gives the work trees of the repository that Prepare made, by their directories,
-// without Base. One that was not made or removed to the end has no Issue, and can be removed; one whose
-// branch is gone has no Head.
+// without Base. One that was not made or removed to the end has no Issue, and can be
+// removed; one whose branch is gone has no Head.
 func List(ctx context.Context, o Options) ([]*Tree, error) {
 	r, err := open(ctx, o)
 	if err != nil {

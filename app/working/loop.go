@@ -202,7 +202,7 @@ func (l *loop) sayAlike(ctx context.Context, alike work.Alike) {
 	text := fmt.Sprintf("every worker fails alike: %s; all pause until %s", cmp.Or(alike.Said, "exit code 75"), l.at(alike.Until))
 	if first, err := l.place.SayOnce("alike " + alike.Until.Format(time.RFC3339)); err == nil && first {
 		l.tell("", "%s", text)
-		l.notify(ctx, "loops pause", text)
+		l.notify(ctx, "loops pause", text, "")
 	}
 }
 

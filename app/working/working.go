@@ -195,12 +195,12 @@ func (l *loop) notifyEnd(ctx context.Context, err error) {
 	if err != nil {
 		why = err.Error()
 	}
-	l.notify(ctx, "loop ended: "+l.name, fmt.Sprintf("%s; after %s", why, app.Counted(len(l.done.Runs), "run")))
+	l.notify(ctx, "loop ended: "+l.name, why, "; after "+app.Counted(len(l.done.Runs), "run"))
 }
 
-func (l *loop) notify(ctx context.Context, title, why string) {
+func (l *loop) notify(ctx context.Context, title, why, details string) {
 	if now, err := l.now(); err == nil {
-		l.app.NotifyStopped(ctx, l.store.Place(), now, title, why)
+		l.app.NotifyStopped(ctx, l.store.Place(), now, title, why, details)
 	}
 }
 
