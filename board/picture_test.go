@@ -41,9 +41,9 @@ func TestPictures(t *testing.T) {
 		{"/", "today.txt", []picture{{"today.png", "light", 1440}, {"today-narrow-dark.png", "dark", 360}}},
 		{"/graph", "graph.txt", []picture{{"graph-dark.png", "dark", 1440}}},
 	} {
-		_, page := c.get(t, of.path)
-		path, now := filepath.Join("testdata", of.words), words(page)
+		path := filepath.Join("testdata", of.words)
 		kept, err := os.ReadFile(path)
+		now := c.words(t, of.path, string(kept))
 		switch {
 		case err == nil && string(kept) == now:
 		case *update:
@@ -119,6 +119,18 @@ func asker() error {
 
 // other finds what differs from one morning to the next.
 var other = regexp.MustCompile(`\br-[0-9a-f]{10}\b| at [0-9a-f]{7,}\b|\b\d+\.\ds\b`)
+
+// words gives those of a page, which is asked for again while it says others than kept: a
+// page is shown before all that git finds for it is there.
+func (c *client) words(t *testing.T, path, kept string) (now string) {
+	t.Helper()
+	for until := time.Now().Add(10 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+		_, page := c.get(t, path)
+		if now = words(page); now == kept || time.Now().After(until) {
+			return now
+		}
+	}
+}
 
 // words are those of a page that a reader sees, a line for each text of it.
 func words(page string) string {
