@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -145,14 +146,21 @@ func withInput(lines []string) int {
 // shell runs a command as a reader would, years after the story of the example store,
 // with stig on PATH and what the samples exported.
 func shell(dir, program, command string, exported ...string) ([]byte, error) {
-	cmd := exec.Command("sh", "-c", command)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(),
+	env := append(os.Environ(),
 		"PATH="+filepath.Dir(program)+string(os.PathListSeparator)+os.Getenv("PATH"),
 		"HOME="+dir, "TZ=UTC", "STIG_NOW=2029-03-03T09:00:00Z", "BEADS_DIR=", "STIG_ACTOR=", "BD_ACTOR=",
 		"XDG_STATE_HOME=", "STIG_TRUST=", "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_AUTHOR_DATE=2026-11-20T09:00:00Z", "GIT_COMMITTER_DATE=2026-11-20T09:00:00Z")
-	cmd.Env = append(cmd.Env, exported...)
+	env = append(env, exported...)
+	if args, plain := plainArgs(command); plain {
+		var out bytes.Buffer
+		if code := runInside(dir, env, &out, &out, args...); code != 0 {
+			return out.Bytes(), fmt.Errorf("exit status %d", code)
+		}
+		return out.Bytes(), nil
+	}
+	cmd := exec.Command("sh", "-c", command)
+	cmd.Dir, cmd.Env = dir, env
 	return cmd.CombinedOutput()
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -61,6 +62,23 @@ func runStig(ts *testscript.TestScript, args []string) string {
 		return strings.TrimPrefix(err.Error(), "exit status ")
 	}
 	return "0"
+}
+
+// plainLine is a command line of stig that needs no shell, plainWord a word of it.
+var (
+	plainLine = regexp.MustCompile(`^stig( ([\w@.,:/=-]+|'[^']*'|"[^"$` + "`" + `\\]*"))+$`)
+	plainWord = regexp.MustCompile(`[\w@.,:/=-]+|'[^']*'|"[^"]*"`)
+)
+
+// plainArgs gives the arguments of a command line of stig that can run in this process.
+func plainArgs(line string) (args []string, plain bool) {
+	if !plainLine.MatchString(line) || everyProcess() {
+		return nil, false
+	}
+	for _, word := range plainWord.FindAllString(line, -1)[1:] {
+		args = append(args, strings.Trim(word, `'"`))
+	}
+	return args, !waits(args)
 }
 
 // needsProcess reports whether a command of a script has to be a process.

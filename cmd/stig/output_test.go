@@ -121,27 +121,18 @@ func TestOutputIsPublished(t *testing.T) {
 	}
 }
 
-// plainLine is a command line of stig that needs no shell, plainWord a word of it.
-var (
-	plainLine = regexp.MustCompile(`^stig( ([\w@.,:/=-]+|'[^']*'))*$`)
-	plainWord = regexp.MustCompile(`[\w@.,:/=-]+|'[^']*'`)
-)
-
 // prints gives what a command line prints with --json, in bash where it needs one.
 func (p *pipeline) prints(line string, env ...string) string {
-	if !plainLine.MatchString(line) || everyProcess() {
+	args, plain := plainArgs(line)
+	if !plain {
 		out, _ := p.shell(p.dir, `
 			stig() { command stig --json "$@"; }
 			id() { sed -E 's/.*"id":"([^"]+)".*/\1/' ../$1; }
 			{ `+line+`; } 2>/dev/null`, env...)
 		return out
 	}
-	args := []string{"--json"}
-	for _, word := range plainWord.FindAllString(line, -1)[1:] {
-		args = append(args, strings.Trim(word, "'"))
-	}
 	var out strings.Builder
-	runInside(p.dir, slices.Concat(p.env, env), &out, io.Discard, args...)
+	runInside(p.dir, slices.Concat(p.env, env), &out, io.Discard, slices.Insert(args, 0, "--json")...)
 	return out.String()
 }
 

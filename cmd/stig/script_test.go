@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -114,19 +115,26 @@ func TestScripts(t *testing.T) {
 }
 
 // condition adds to what may stand in brackets before a line: mariadb and dolt, that such
-// a server can be started; full, that all tests run; nohup, that the tests were started with hangups ignored, and so
+// a server can be started; full, that all scripts run; nohup, that the tests were started with hangups ignored, and so
 // is all that they start.
 func condition(name string) (bool, error) {
 	switch name {
 	case servers.MariaDB, servers.Dolt:
 		return slices.Contains(servers.Kinds(), name), nil
 	case "full":
-		return sample.All(), nil
+		return allScripts(), nil
 	case "nohup":
 	default:
 		return false, fmt.Errorf("no condition is named %q", name)
 	}
 	return signal.Ignored(syscall.SIGHUP), nil
+}
+
+// allScripts reports whether scripts run that take long: all do where sample.Full is set or
+// the store is another, where -run names scripts, and where -update writes what they print.
+func allScripts() bool {
+	named := strings.Contains(flag.Lookup("test.run").Value.String(), "/")
+	return sample.All() || named || *update || os.Getenv(testStore) != ""
 }
 
 // setUp gives every script a home of its own, a fixed clock, and the example store.

@@ -21,7 +21,7 @@ func TestSkillCommands(t *testing.T) {
 				t.Fatal(err)
 			}
 			run := func(command string) string {
-				printed, err := shell(dir, program, "export STIG_ACTOR=ann STIG_TRUST=1\n"+command)
+				printed, err := shell(dir, program, command, "STIG_ACTOR=ann", "STIG_TRUST=1")
 				if err != nil {
 					t.Errorf("%s: %v\n%s", command, err, printed)
 				}
