@@ -18,6 +18,7 @@ type RejectedError struct {
 	Exit   int      // of git; 0 where it was not asked
 	Tail   string   // the last lines of what git and the hook said
 	Files  []string // that have conflicts with the branch that results go to, as git names them
+	Unable error    // why git can commit nothing here, whatever is in it; nil where it can
 }
 
 func (e *RejectedError) Error() string { return e.Reason }
@@ -25,7 +26,7 @@ func (e *RejectedError) Error() string { return e.Reason }
 // tailLines bounds RejectedError.Tail.
 const tailLines = 60
 
-func rejected(what string, r process.Result) error {
+func rejected(what string, r process.Result) *RejectedError {
 	said := strings.TrimSpace(string(r.Stdout) + "\n" + string(r.Stderr))
 	lines := strings.Split(strings.ToValidUTF8(said, "\uFFFD"), "\n")
 	e := &RejectedError{Exit: r.Exit, Tail: strings.Join(lines[max(0, len(lines)-tailLines):], "\n")}
@@ -106,7 +107,9 @@ func (t *Tree) commitAll(ctx context.Context, s status, message, author string) 
 			return s.head, err // such as changes within a submodule: nothing of them can be committed
 		}
 		if changed, e := t.git().Run(ctx, "diff-files", "--quiet"); try > 1 || e != nil || changed.Exit == 0 {
-			return "", rejected("git commit", result)
+			refused := rejected("git commit", result)
+			_, refused.Unable = t.commitTree(ctx, s.head+"^{tree}", "nothing, to see whether git commits", nil)
+			return "", refused
 		}
 	}
 	return t.head(ctx)

@@ -9,6 +9,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"stig/fault"
+	"stig/git"
+	"stig/visible"
 )
 
 // Merge brings Onto into the branch, in the work tree, and gives the commit that Land
@@ -129,13 +133,15 @@ func (t *Tree) withStore(ctx context.Context, tree, from string) (_ string, chan
 	return tree, true, err
 }
 
+// commitTree commits a tree. No hook runs, so that no work is at fault where it fails.
 func (t *Tree) commitTree(ctx context.Context, tree, message string, parents []string) (string, error) {
-	g := t.git()
-	argv := []string{"commit-tree"}
-	if signs, err := g.Run(ctx, "config", "--type=bool", "commit.gpgSign"); err != nil {
+	signs, err := signs(ctx, t.git())
+	if err != nil {
 		return "", err
-	} else if strings.TrimSpace(string(signs.Stdout)) == "true" {
-		argv = append(argv, "-S")
+	}
+	argv, hint := []string{"commit-tree"}, ""
+	if signs {
+		argv, hint = append(argv, "-S"), "commit.gpgSign is set: see that git can sign without asking, or type git config commit.gpgSign false"
 	}
 	argv = append(argv, tree)
 	for _, parent := range parents {
@@ -143,9 +149,15 @@ func (t *Tree) commitTree(ctx context.Context, tree, message string, parents []s
 	}
 	result, err := t.knowing(ctx, nil, "stig", message, argv...)
 	if err == nil && result.Exit != 0 {
-		err = rejected("git commit-tree", result)
+		err = &fault.Error{Code: fault.Store, Reason: "git cannot commit: " + visible.OneLine(strings.ToValidUTF8(string(result.Stderr), "\uFFFD")), Hint: hint}
 	}
 	return strings.TrimSpace(string(result.Stdout)), err
+}
+
+// signs reports whether git is told to sign commits.
+func signs(ctx context.Context, g git.Client) (bool, error) {
+	told, err := g.Run(ctx, "config", "--type=bool", "commit.gpgSign")
+	return strings.TrimSpace(string(told.Stdout)) == "true", err
 }
 
 // forward moves the branch and the files of the work tree on to a commit that comes from

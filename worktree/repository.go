@@ -33,7 +33,7 @@ type repository struct {
 var oldest = [2]int{2, 38}
 
 // Check reports what keeps Prepare from working in the repository, as far as that can be
-// said before an issue is known. It changes nothing.
+// said before an issue is known. It changes nothing; git signs something where it is to sign.
 func Check(ctx context.Context, o Options) error {
 	r, err := open(ctx, o)
 	if err != nil {
@@ -57,9 +57,17 @@ func Check(ctx context.Context, o Options) error {
 	if err == nil {
 		err = r.mayName(now)
 	}
-	if err == nil && now.heads[r.onto] == "" {
-		_, err = r.head(ctx)
+	tip := now.heads[r.onto]
+	if err == nil && tip == "" {
+		tip, err = r.head(ctx)
 	}
+	if err != nil {
+		return err
+	}
+	if signs, err := signs(ctx, r.git); err != nil || !signs {
+		return err
+	}
+	_, err = (&Tree{Dir: r.git.Dir, repo: r}).commitTree(ctx, tip+"^{tree}", "nothing, to see whether git signs", nil)
 	return err
 }
 

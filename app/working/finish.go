@@ -52,6 +52,9 @@ func (l *loop) finish(ctx context.Context, r *live.Run, tree *worktree.Tree) err
 	if work.Outcome(r.Cause) != work.Lost {
 		err := l.keep(ctx, r, tree, outcome)
 		if refused, ok := errors.AsType[*worktree.RejectedError](err); ok && land {
+			if refused.Unable != nil {
+				return refused.Unable // nobody's work is at fault: the loop tries again to bring this run to its end, and starts none
+			}
 			r.Why = refused.Reason
 			if outcome, err = l.rejected(ctx, r, left, refused.Reason, refused.Exit, fenced(refused.Tail)); err == nil {
 				return l.conclude(after, r, outcome)
