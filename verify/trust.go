@@ -9,8 +9,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"stig/criteria"
 	"stig/git"
@@ -27,6 +29,7 @@ type Trust struct{ Dir string }
 // Grant is a repository that is trusted.
 type Grant struct {
 	Root   string    `json:"root"`             // its real path: the Home of its Place, or the directory where there is no git
+	Quoted string    `json:"quoted,omitempty"` // Root as Go quotes it where it is no UTF-8, which JSON cannot hold; List leaves it out
 	Commit string    `json:"commit,omitempty"` // its root commit; "" trusts the path alone
 	Time   time.Time `json:"time"`             // when it was granted
 	Mark   string    `json:"mark,omitempty"`   // what its git directory holds since then, where it had no commit
@@ -204,6 +207,9 @@ func (t Trust) Record(g Grant) (path string, text []byte, err error) {
 		return "", nil, fmt.Errorf("trust cannot be kept: must be in an absolute directory of the user; found %q", t.Dir)
 	}
 	g.Root, g.Time = git.RealPath(g.Root), g.Time.UTC()
+	if !utf8.ValidString(g.Root) {
+		g.Quoted = strconv.Quote(g.Root)
+	}
 	text, err = json.MarshalIndent(g, "", "\t")
 	return t.file(g.Root), append(text, '\n'), err
 }
@@ -235,7 +241,7 @@ func (t Trust) List() ([]Grant, error) {
 			continue // revoked meanwhile
 		}
 		if err = errors.Join(err, bad); bad == nil {
-			g.Settings, g.Commands, g.Actors = "", "", ""
+			g.Quoted, g.Settings, g.Commands, g.Actors = "", "", "", ""
 			grants = append(grants, g)
 		}
 	}
@@ -259,6 +265,9 @@ func (t Trust) read(path string) (Grant, error) {
 	var g Grant
 	if err := json.Unmarshal(text, &g); err != nil {
 		return Grant{}, fmt.Errorf("%s: %w", path, err)
+	}
+	if root, err := strconv.Unquote(g.Quoted); err == nil {
+		g.Root = root
 	}
 	if t.file(g.Root) != path {
 		return Grant{}, fmt.Errorf("%s: is not the record of %s", path, quote(g.Root))
