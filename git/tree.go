@@ -311,8 +311,14 @@ func (g Client) Place(ctx context.Context) (Place, error) {
 		return Place{}, failure(argv, result)
 	}
 	lines := strings.Split(strings.TrimSuffix(string(result.Stdout), "\n"), "\n")
-	if len(lines) != 3 {
-		return Place{}, fmt.Errorf("git rev-parse: expected 3 paths; found %q", result.Stdout)
+	if len(lines) != 3 { // a path holds a line break: git is asked for each by itself
+		lines = nil
+		for _, what := range [][]string{argv[2:3], argv[3:4], argv[4:]} {
+			if result, err = g.Run(ctx, append(argv[:2:2], what...)...); err != nil {
+				return Place{}, err
+			}
+			lines = append(lines, strings.TrimSuffix(string(result.Stdout), "\n"))
+		}
 	}
 	common := filepath.FromSlash(lines[1])
 	p := Place{Root: filepath.FromSlash(lines[0]), Home: common, Own: filepath.FromSlash(lines[2])}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -230,6 +231,12 @@ func TestPlace(t *testing.T) {
 		if got, err := (Client{Dir: dir, Env: g.Env}).Place(ctx); err != nil || got != want {
 			t.Errorf("%s: got %+v, %v", dir, got, err)
 		}
+	}
+	// a line break in a path is none between the paths that git prints
+	broken := filepath.Join(filepath.Dir(g.Dir), "b\n/c\n")
+	must(t, g, "worktree", "add", "-q", "-b", "c", broken)
+	if got, err := (Client{Dir: broken, Env: g.Env}).Place(ctx); err != nil || got.Root != broken || got.Home != g.Dir || !strings.HasPrefix(got.Own, g.Dir) {
+		t.Errorf("path with line breaks: got %+v, %v", got, err)
 	}
 	named := append(slices.Clone(g.Env), "GIT_DIR="+filepath.Join(g.Dir, ".git"), "GIT_WORK_TREE="+filepath.Dir(g.Dir))
 	want := Place{filepath.Dir(g.Dir), g.Dir, filepath.Join(g.Dir, ".git", "stig")}
