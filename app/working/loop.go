@@ -108,12 +108,14 @@ func (l *loop) sayIdle(s sensed) {
 	l.idle = true
 }
 
-// at is a time as people read it: with its date where that is not today's.
+// at is a time as people read it, in UTC as all that stig prints: with its date where that is
+// not today's.
 func (l *loop) at(t time.Time) string {
-	if now, err := l.now(); err == nil && now.Format(time.DateOnly) == t.UTC().Format(time.DateOnly) {
-		return t.Format(time.TimeOnly)
+	t = t.UTC()
+	if now, err := l.now(); err == nil && now.Format(time.DateOnly) == t.Format(time.DateOnly) {
+		return t.Format(time.TimeOnly) + " UTC"
 	}
-	return t.Format(time.DateTime)
+	return t.Format(time.DateTime) + " UTC"
 }
 
 // isEnough reports whether the loop ends after the runs that it had, and says why.
@@ -277,7 +279,7 @@ func (l *loop) empty(s sensed) bool {
 	case l.isClosed():
 		l.done.Reason = id + " is closed"
 	case !s.next.IsZero():
-		l.done.Reason = "nothing can be taken before " + s.next.Format(time.DateTime)
+		l.done.Reason = "nothing can be taken before " + s.next.UTC().Format(time.DateTime) + " UTC"
 	case len(s.marked) > 0:
 		l.done.Reason = s.unmerged()
 	case id != "" && !l.isLeft(s.past[id]):
