@@ -44,13 +44,17 @@ func (a Attention) holds() bool {
 	return false
 }
 
-// words says what it is about in a line.
+// words says what it is about in a line. The question of an issue is not there yet where the
+// first step is recommended.
 func (a Attention) words() string {
 	words := ruleWords(a.Rule)
 	if a.ID != "" && a.Rule != attentionDeadlock {
 		words += ": " + a.ID + " " + title(a.Title)
 	}
-	return words + ": " + visible.OneLine(a.Message)
+	if message := visible.OneLine(a.Message); message != "" {
+		words += ": " + message
+	}
+	return words
 }
 
 // ruleWords are what a survey calls a rule.

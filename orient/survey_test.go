@@ -270,6 +270,17 @@ func TestSurveyWords(t *testing.T) {
 	}
 }
 
+// TestSurveyNextQuestion asserts that where only questions are left the first step names the
+// issue, and ends there.
+func TestSurveyNextQuestion(t *testing.T) {
+	text := look(t, store(t, issue("c-1", "open", func(l *line) {
+		l.Notes = "<!-- escalation-context -->\n## Pending (2026-11-17) by ann\nWhich quay?\n<!-- /escalation-context -->"
+	})), orient.SurveyRequest{}).Markdown()
+	if want := "Next: `stig orient c-1`: nothing can be started; begin with what holds people up: question: c-1 title of c-1\n"; !strings.HasPrefix(text, want) {
+		t.Errorf("it begins with\n%.150s\nwant\n%s", text, want)
+	}
+}
+
 // TestSurveyScales holds the borders: under 30 unclosed issues, to 100, over.
 func TestSurveyScales(t *testing.T) {
 	for unclosed, want := range map[int]string{0: orient.Small, 29: orient.Small, 30: orient.Medium, 100: orient.Medium, 101: orient.Large} {
