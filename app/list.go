@@ -35,6 +35,8 @@ type ListRequest struct {
 	Sort  string // one of SortKeys; "" for priority
 	Limit int    // the first so many; 0 for all
 	View  string // the name of a view of the configuration: its filters count where the request has none
+	// LimitGiven and AllGiven say that Limit and All count as they are, whatever the view has.
+	LimitGiven, AllGiven bool
 
 	me     string    // whose issues @me means, and her sessions'; "" for nobody's
 	parent string    // the whole id
@@ -176,7 +178,12 @@ func (a *App) viewed(r ListRequest) (ListRequest, error) {
 		}
 	}
 	r.Parent, r.Since, r.Sort = cmp.Or(r.Parent, v.Parent), cmp.Or(r.Since, v.Since), cmp.Or(r.Sort, v.Sort)
-	r.Limit, r.All = cmp.Or(r.Limit, v.Limit), r.All || v.All
+	if !r.LimitGiven {
+		r.Limit = cmp.Or(r.Limit, v.Limit)
+	}
+	if !r.AllGiven {
+		r.All = r.All || v.All
+	}
 	return r, nil
 }
 

@@ -68,6 +68,7 @@ func Elsewhere() map[string]string {
 		"list --ready":        "stig ready", "list --mine": "stig list --assignee @me", "list --open": "stig list",
 		"list --unassigned": "stig list --assignee none", "list --no-assignee": "stig list --assignee none",
 		"list --closed": "stig list --status closed", "list --search": "stig search WORDS", "list -S": "stig search WORDS",
+		"orient --actor": "stig orient --as NAME", "ready --actor": "stig ready --as NAME",
 		"claim --next": "stig next --claim", "check --rule": "stig explain RULE", "check --fix": "stig vet --fix",
 	}
 }

@@ -35,7 +35,8 @@ func ListCommand(a *cli.App) *cobra.Command {
 			"  stig list --signal cynefin=complex --signal progress=exploring\n" +
 			"  stig list --parent demo-4k2 --since 7d --sort updated\n" +
 			"  stig list --view mine",
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			r.LimitGiven, r.AllGiven = cmd.Flags().Changed("limit"), cmd.Flags().Changed("all")
 			if err := readFilters(&r, priorities, values); err != nil {
 				return err
 			}
