@@ -17,7 +17,13 @@ func Instructions(ctx context.Context, a *app.App, name string, o Options) (*Res
 	if err != nil {
 		return nil, err
 	}
-	block := &managedBlock{file, host.PutBlock, host.RemoveBlock}
+	block := &managedBlock{file, host.PutBlock, host.RemoveBlock, "stig setup agents-md"}
+	if name != "AGENTS.md" {
+		block.typed += " " + name
+	}
+	if o.User {
+		block.typed += " --user"
+	}
 	if o.Force {
 		block.put, block.take = host.ForceBlock, host.ForceRemoveBlock
 	}
@@ -44,6 +50,7 @@ func instructionsFile(a *app.App, name string, o Options) (app.HostFile, error) 
 type managedBlock struct {
 	file      app.HostFile
 	put, take func([]byte) ([]byte, error)
+	typed     string // the command that puts it there
 }
 
 func (b *managedBlock) Preview() string {
@@ -80,9 +87,8 @@ func (b *managedBlock) edit(change func([]byte) ([]byte, error), flag string) ([
 	text, err := change(source)
 	switch {
 	case errors.Is(err, host.ErrEdited):
-		name := strings.TrimSuffix(" "+filepath.Base(b.file.Path), " AGENTS.md")
 		return nil, app.Usage(fmt.Sprintf("%s: %v", app.Shortest(b.file.Path), err),
-			"type stig setup agents-md"+name+flag+" --force if what was edited may go")
+			"type "+b.typed+flag+" --force if what was edited may go")
 	case err != nil:
 		return nil, b.located(err)
 	}

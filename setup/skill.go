@@ -15,6 +15,7 @@ import (
 type installedSkill struct {
 	files []app.HostFile
 	force bool
+	typed string // the command that installs these
 }
 
 // Skill puts the skill where those readers look for skills, all of them where none
@@ -32,7 +33,10 @@ func skillFiles(a *app.App, names []string, o Options) (*installedSkill, error) 
 	if err != nil {
 		return nil, err
 	}
-	s := &installedSkill{force: o.Force}
+	s := &installedSkill{force: o.Force, typed: strings.Join(append([]string{"stig skill install"}, names...), " ")}
+	if o.User {
+		s.typed += " --user"
+	}
 	var known []string
 	for _, dir := range host.SkillDirs() {
 		known = append(known, dir.Reader)
@@ -79,6 +83,10 @@ func (s *installedSkill) Remove(context.Context) ([]app.SetupStep, error) { retu
 // edit gives the files a text, or removes them for nil, all or none: those
 // that say something else are somebody's.
 func (s *installedSkill) edit(text []byte) (steps []app.SetupStep, err error) {
+	forced := s.typed + " --force"
+	if text == nil {
+		forced = s.typed + " --remove --force"
+	}
 	for _, f := range s.files {
 		present, err := f.Read()
 		if err != nil {
@@ -86,7 +94,7 @@ func (s *installedSkill) edit(text []byte) (steps []app.SetupStep, err error) {
 		}
 		own := present == nil || string(present) == host.Skill()
 		if !own && !s.force {
-			return nil, app.Usage(app.Shortest(f.Path)+": holds another text than stig writes", "type stig skill install --force if it may go")
+			return nil, app.Usage(app.Shortest(f.Path)+": holds another text than stig writes", "type "+forced+" if it may go")
 		}
 		steps = append(steps, f.Change(present, text, app.Shortest(f.Path))...)
 	}
