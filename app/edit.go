@@ -165,11 +165,6 @@ func (a *App) writeRules(now time.Time) checkpoint.Rules {
 	return checkpoint.Rules{Schema: a.Schema, Now: now}
 }
 
-// CheckpointOutput is what came of Checkpoint as data.
-func CheckpointOutput(c *Checkpointed, dryRun bool) (Output, error) {
-	return EditOutput("checkpoint", c, c.Lines, dryRun)
-}
-
 // EstimateForm is the state estimate of an issue as a form to write the next one
 // in, and its text as it stands.
 func (a *App) EstimateForm(id string) (form, seen string, err error) {

@@ -218,11 +218,6 @@ func afterOf(text string) (time.Duration, error) {
 	return span, nil
 }
 
-// EscalateOutput is what came of Escalate as data.
-func EscalateOutput(e *Escalated, dryRun bool) (Output, error) {
-	return EditOutput("escalate", e, e.Lines, dryRun)
-}
-
 // Answering is an answer that is being given: to which issue, when and by whom. It is
 // begun before a person is asked for the answer, so that nobody writes one in vain.
 type Answering struct {

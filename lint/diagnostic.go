@@ -13,6 +13,7 @@ package lint
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"stig/beads"
 	"stig/internal/arrange"
@@ -64,6 +65,17 @@ func (d Diagnostic) Place() string {
 		return fmt.Sprintf("%s:%d:%d", d.File, d.Line, d.Column)
 	}
 	return fmt.Sprintf("%s:%d", d.File, d.Line)
+}
+
+// WorstFirst is the diagnostics with errors before warnings and those before the rest, within a
+// severity in the order that they had.
+func WorstFirst(found []Diagnostic) []Diagnostic {
+	severities := []Severity{Error, Warning, Info}
+	sorted := slices.Clone(found)
+	arrange.Stable(sorted, func(a, b Diagnostic) int {
+		return slices.Index(severities, a.Severity) - slices.Index(severities, b.Severity)
+	})
+	return sorted
 }
 
 // Counts are the numbers of diagnostics by severity, and of waivers among them.

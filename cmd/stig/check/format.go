@@ -138,7 +138,7 @@ func deliver(a *cli.App, r outcome, to []destination) error {
 		}
 	}
 	if len(r.Found) > 0 && slices.ContainsFunc(to, func(t destination) bool { return t.name == "text" && t.file == "" }) {
-		a.Hint(fmt.Sprintf("stig explain %s says why that rule is there", worst(r.Found).Rule))
+		a.Hint(fmt.Sprintf("stig explain %s says why that rule is there", lint.WorstFirst(r.Found)[0].Rule))
 	}
 	return r.ending()
 }

@@ -15,7 +15,7 @@ import (
 // the run has a summary page, it gets a table.
 func asGitHub(a *cli.App, r outcome) (string, error) {
 	var text strings.Builder
-	for _, d := range worstFirst(r.Found) {
+	for _, d := range lint.WorstFirst(r.Found) {
 		message := d.Place() + ": " + d.Message
 		if d.Hint != "" {
 			message += "\nhint: " + d.Hint
@@ -60,7 +60,7 @@ func summaryPage(r outcome) string {
 		return text.String() + "\n"
 	}
 	text.WriteString("\n| | place | rule | what |\n|---|---|---|---|\n")
-	for i, d := range worstFirst(r.Found) {
+	for i, d := range lint.WorstFirst(r.Found) {
 		if i == most {
 			fmt.Fprintf(&text, "\nand %d more\n", len(r.Found)-most)
 			break

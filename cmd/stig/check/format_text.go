@@ -8,28 +8,12 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"stig/app"
 	"stig/cmd/stig/cli"
-	"stig/internal/arrange"
 	"stig/lint"
 )
-
-// severities from the worst to the mildest.
-var severities = []lint.Severity{lint.Error, lint.Warning, lint.Info}
-
-func worst(found []lint.Diagnostic) lint.Diagnostic { return worstFirst(found)[0] }
-
-// worstFirst keeps the order within a severity.
-func worstFirst(found []lint.Diagnostic) []lint.Diagnostic {
-	sorted := slices.Clone(found)
-	arrange.Stable(sorted, func(a, b lint.Diagnostic) int {
-		return slices.Index(severities, a.Severity) - slices.Index(severities, b.Severity)
-	})
-	return sorted
-}
 
 // print writes an outcome for a command without formats, as text or with --json,
 // and ends as the outcome does.

@@ -61,6 +61,18 @@ func (a *App) PrintJSON(kind string, bodies ...any) error {
 	return app.WriteJSON(a.Out, kind, bodies...)
 }
 
+// Result ends a command that reads: with --json it prints body, of the kind, as data, else show
+// prints it for a reader. Where the service failed, err is all that comes of it, and body is not used.
+func (a *App) Result(kind string, body any, err error, show func() error) error {
+	switch {
+	case err != nil:
+		return err
+	case a.JSON:
+		return a.PrintJSON(kind, body)
+	}
+	return show()
+}
+
 // PrintOutput writes a result as data, unless making it failed.
 func (a *App) PrintOutput(o app.Output, err error) error {
 	if err != nil {

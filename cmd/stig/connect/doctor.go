@@ -27,25 +27,17 @@ func DoctorCommand(a *cli.App) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if migrate {
 				report, err := doctor.Migrate(cmd.Context(), a.App, dryRun)
-				if err != nil {
-					return err
-				}
-				return printReport(a, report)
+				return a.Result("doctor", report, err, func() error { return printReport(a, report) })
 			}
 			if dryRun {
 				return app.Usage("--dry-run: goes with --migrate", "leave it out: doctor changes nothing")
 			}
 			report := doctor.Examine(cmd.Context(), a.App)
-			if err := cmd.Context().Err(); err != nil {
-				return err
-			}
-			if err := printReport(a, report); err != nil {
-				return err
-			}
-			if report.Counts[doctor.Broken] > 0 {
+			err := a.Result("doctor", report, cmd.Context().Err(), func() error { return printReport(a, report) })
+			if err == nil && report.Counts[doctor.Broken] > 0 {
 				return app.Found()
 			}
-			return nil
+			return err
 		},
 	}
 	cmd.Flags().BoolVar(&migrate, "migrate", false, "bring the tables of a store on a server to this version")
@@ -54,9 +46,6 @@ func DoctorCommand(a *cli.App) *cobra.Command {
 }
 
 func printReport(a *cli.App, r *doctor.Report) error {
-	if a.JSON {
-		return a.PrintJSON("doctor", r)
-	}
 	var text strings.Builder
 	for _, s := range r.Symptoms {
 		fmt.Fprintf(&text, "%-6s  %-11s  %s\n", s.State, s.Name, below(s.Found))

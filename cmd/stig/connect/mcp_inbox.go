@@ -11,19 +11,13 @@ import (
 // inboxTool lists what concerns the assistant.
 func inboxTool(ctx context.Context, a *app.App, g args) (app.Output, bool, error) {
 	in, err := inboxes.Look(ctx, a, inboxes.Request{Acked: g.flag("acked")})
-	if err != nil {
-		return app.Output{}, false, err
-	}
-	return app.Output{Kind: "inbox", Bodies: []any{in}}, false, nil
+	return app.Output{Kind: "inbox", Bodies: []any{in}}, false, err
 }
 
 // ackTool acknowledges items.
 func ackTool(ctx context.Context, a *app.App, g args) (app.Output, bool, error) {
 	acked, err := inboxes.Ack(ctx, a, inboxes.AckRequest{Items: g.list("items")})
-	if err != nil {
-		return app.Output{}, false, err
-	}
-	return app.Output{Kind: "acked", Bodies: []any{acked, map[string]any{"dry_run": false}}}, false, nil
+	return app.Output{Kind: "acked", Bodies: []any{acked, map[string]any{"dry_run": false}}}, false, err
 }
 
 // itemCall is the call of a tool for the command that deals with an item: of an answer

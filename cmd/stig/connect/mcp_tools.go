@@ -11,7 +11,6 @@ import (
 	"stig/app/traces"
 	"stig/checkpoint"
 	"stig/cmd/stig/cli"
-	"stig/internal/arrange"
 	"stig/lint"
 	"stig/orient"
 	"stig/signals"
@@ -224,7 +223,7 @@ func checkpointTool(ctx context.Context, a *app.App, g args) (app.Output, bool, 
 	if err != nil {
 		return app.Output{}, false, err
 	}
-	out, err := app.CheckpointOutput(report, false)
+	out, err := app.EditOutput("checkpoint", report, report.Lines, false)
 	return out, false, err
 }
 
@@ -234,7 +233,7 @@ func escalateTool(ctx context.Context, a *app.App, g args) (app.Output, bool, er
 	if err != nil {
 		return app.Output{}, false, err
 	}
-	out, err := app.EscalateOutput(asked, false)
+	out, err := app.EditOutput("escalate", asked, asked.Lines, false)
 	return out, false, err
 }
 
@@ -294,19 +293,12 @@ func checkTool(ctx context.Context, a *app.App, g args) (app.Output, bool, error
 			return app.Output{}, false, missing
 		}
 	}
-	arrange.Stable(checked.Found, func(a, b lint.Diagnostic) int { return cmp.Compare(rank(a.Severity), rank(b.Severity)) })
+	checked.Found = lint.WorstFirst(checked.Found)
 	return checked.Output(), false, nil
-}
-
-func rank(s lint.Severity) int {
-	return slices.Index([]lint.Severity{lint.Error, lint.Warning, lint.Info}, s)
 }
 
 // recallTool asks what the store knows.
 func recallTool(_ context.Context, a *app.App, g args) (app.Output, bool, error) {
 	known, err := traces.Recall(a, traces.RecallRequest{Words: g.text("words"), Like: g.text("like"), Limit: cmp.Or(g.whole("limit"), traces.RecallLimit)})
-	if err != nil {
-		return app.Output{}, false, err
-	}
-	return app.Output{Kind: "recall", Bodies: []any{known}}, false, nil
+	return app.Output{Kind: "recall", Bodies: []any{known}}, false, err
 }

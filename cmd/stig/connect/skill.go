@@ -20,10 +20,8 @@ func SkillCommand(a *cli.App) *cobra.Command {
 		Args:    a.UnknownCommand,
 		Example: "  stig skill\n  stig skill install",
 		RunE: func(*cobra.Command, []string) error {
-			if a.JSON {
-				return a.PrintJSON("skill", map[string]any{"name": host.SkillName, "text": host.Skill(), "bytes": len(host.Skill())})
-			}
-			return a.Data(host.Skill())
+			body := map[string]any{"name": host.SkillName, "text": host.Skill(), "bytes": len(host.Skill())}
+			return a.Result("skill", body, nil, func() error { return a.Data(host.Skill()) })
 		},
 	}
 	cmd.AddCommand(skillInstallCommand(a))

@@ -67,12 +67,12 @@ func printTrust(a *cli.App, r app.TrustRequest, t *app.TrustResult) error {
 
 func listTrust(a *cli.App) error {
 	grants, err := a.Grants()
-	if err != nil {
-		return err
-	}
-	if a.JSON {
-		return a.PrintJSON("trust", map[string]any{"trusted": append([]verify.Grant{}, grants...)})
-	}
+	return a.Result("trust", map[string]any{"trusted": append([]verify.Grant{}, grants...)}, err, func() error {
+		return a.Print(grantsText(grants))
+	})
+}
+
+func grantsText(grants []verify.Grant) string {
 	var text strings.Builder
 	for _, g := range grants {
 		fmt.Fprintf(&text, "%s  %s", signals.Day(g.Time), g.Root)
@@ -84,5 +84,5 @@ func listTrust(a *cli.App) error {
 	if grants == nil {
 		text.WriteString("no repository is trusted\n")
 	}
-	return a.Print(text.String())
+	return text.String()
 }

@@ -42,14 +42,8 @@ func UpgradeCommand(a *cli.App) *cobra.Command {
 				return app.Usage("this program knows no address to ask", "name one: stig upgrade --check --url URL")
 			}
 			latest, err := upgrade.Latest(cmd.Context(), at)
-			if err != nil {
-				return err
-			}
 			out := upgradeOutput{early.Version, upgrade.IsNewer(latest.Version, early.Version), latest}
-			if a.JSON {
-				return a.PrintJSON("upgrade", out)
-			}
-			return a.Print(out.text())
+			return a.Result("upgrade", out, err, func() error { return a.Print(out.text()) })
 		},
 	}
 	cmd.Flags().BoolVar(&check, "check", false, "ask for the latest release, change nothing")

@@ -28,10 +28,7 @@ func AwaitCommand(a *cli.App) *cobra.Command {
 				return app.Usage(fmt.Sprintf("--timeout: must not be negative; found %s", limit), "")
 			}
 			answers, err := a.Await(cmd.Context(), args[0], question, limit)
-			if err != nil {
-				return err
-			}
-			return printAnswers(a, answers)
+			return a.Result("await", answers, err, func() error { return printAnswers(a, answers) })
 		},
 	}
 	cmd.Flags().StringVar(&question, "question", "", "wait for the answer to this `QUESTION`: its number, or its hash")
@@ -42,9 +39,6 @@ func AwaitCommand(a *cli.App) *cobra.Command {
 // printAnswers prints the answers alone, so that a script can take them; who
 // gave them goes beside.
 func printAnswers(a *cli.App, r *app.Answered) error {
-	if a.JSON {
-		return a.PrintJSON("await", r)
-	}
 	var texts []string
 	for _, answer := range r.Answers {
 		what := "answered"

@@ -88,11 +88,5 @@ func escalate(ctx context.Context, a *cli.App, id string, o escalateOptions) err
 	if err = a.Keep(d, err); err != nil {
 		return err
 	}
-	switch {
-	case a.JSON:
-		return a.PrintOutput(app.EscalateOutput(asked, o.dryRun))
-	case o.dryRun:
-		return a.PrintDiff(asked.Lines)
-	}
-	return printEscalated(a, asked.Report, asked.Ready)
+	return a.EditResult("escalate", asked, asked.Lines, o.dryRun, func() error { return printEscalated(a, asked.Report, asked.Ready) })
 }

@@ -28,10 +28,7 @@ func EscalationsCommand(a *cli.App) *cobra.Command {
 				})
 			}
 			list, err := a.Escalations(all)
-			if err != nil {
-				return err
-			}
-			return printEscalations(a, list)
+			return a.Result("escalations", list, err, func() error { return printEscalations(a, list) })
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "those that were answered too, with the answers")

@@ -9,9 +9,6 @@ import (
 )
 
 func printEscalations(a *cli.App, list *app.Escalations) error {
-	if a.JSON {
-		return a.PrintJSON("escalations", list)
-	}
 	s := a.Sheet()
 	s.Line(cli.Strong, waitingLine(list.Pending))
 	s.Questions(list.Pending)

@@ -73,15 +73,11 @@ func resolve(ctx context.Context, a *cli.App, id string, o resolveOptions) error
 	if err = a.Keep(d, err); err != nil {
 		return err
 	}
-	switch {
-	case a.JSON:
-		return a.PrintEdit("resolve", r, r.Lines, o.dryRun)
-	case o.dryRun:
-		return a.PrintDiff(r.Lines)
-	}
-	left, err := answering.Left()
-	if err != nil {
-		return err
-	}
-	return printResolved(a, r, left)
+	return a.EditResult("resolve", r, r.Lines, o.dryRun, func() error {
+		left, err := answering.Left()
+		if err != nil {
+			return err
+		}
+		return printResolved(a, r, left)
+	})
 }

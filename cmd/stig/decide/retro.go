@@ -60,10 +60,7 @@ func retro(ctx context.Context, a *cli.App, args []string, o retroOptions) error
 		return err
 	}
 	if !o.escalate {
-		if a.JSON {
-			return a.PrintJSON("retro", r)
-		}
-		return a.PrintMarkdown(r.Markdown())
+		return a.Result("retro", r, nil, func() error { return a.PrintMarkdown(r.Markdown()) })
 	}
 	if r.Draft == "" {
 		return app.Usage("no pattern stands out, and there is nothing to ask", "type stig retro to see what was looked at")
@@ -74,14 +71,11 @@ func retro(ctx context.Context, a *cli.App, args []string, o retroOptions) error
 	if err != nil {
 		return err
 	}
-	switch {
-	case a.JSON:
-		return a.PrintEdit("retro", struct {
-			*orient.Retro
-			Escalated string `json:"escalated"`
-		}{r, asked.ID}, asked.Lines, o.dryRun)
-	case o.dryRun:
-		return a.PrintDiff(asked.Lines)
-	}
-	return a.Printf("%s: asked whether the way of working should change; a person has to answer\n", asked.ID)
+	body := struct {
+		*orient.Retro
+		Escalated string `json:"escalated"`
+	}{r, asked.ID}
+	return a.EditResult("retro", body, asked.Lines, o.dryRun, func() error {
+		return a.Printf("%s: asked whether the way of working should change; a person has to answer\n", asked.ID)
+	})
 }

@@ -19,13 +19,7 @@ func PlanCommand(a *cli.App) *cobra.Command {
 		Example: "  stig plan\n  stig plan demo-1",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p, err := a.Plan(cmd.Context(), args)
-			switch {
-			case err != nil:
-				return err
-			case a.JSON:
-				return a.PrintJSON("plan", p)
-			}
-			return a.Print(planText(p))
+			return a.Result("plan", p, err, func() error { return a.Print(planText(p)) })
 		},
 	}
 }

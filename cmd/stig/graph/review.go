@@ -18,13 +18,7 @@ func ReviewCommand(a *cli.App) *cobra.Command {
 		Example: "  stig review demo-1",
 		RunE: func(_ *cobra.Command, args []string) error {
 			review, err := a.Review(args[0])
-			if err != nil {
-				return err
-			}
-			if a.JSON {
-				return a.PrintJSON("review", review)
-			}
-			return a.Print(review.Markdown())
+			return a.Result("review", review, err, func() error { return a.Print(review.Markdown()) })
 		},
 	}
 }

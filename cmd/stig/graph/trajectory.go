@@ -95,17 +95,13 @@ func TrajectoryCommand(a *cli.App) *cobra.Command {
 		Example: "  stig trajectory demo-1\n  stig trajectory demo-1 --since 2026-11-01\n  stig trajectory demo-1 --since v1.2 --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			t, err := a.TrajectoryOf(cmd.Context(), args[0], since)
-			switch {
-			case err != nil:
-				return err
-			case a.JSON:
-				return a.PrintJSON("trajectory", t)
-			}
-			text := pointsText(t.ID, t.Title, t.Points)
-			if len(t.Points) > 0 && (plot || a.ToTerminal()) {
-				text += "\n" + plotSurprise(t.Points)
-			}
-			return a.Print(text)
+			return a.Result("trajectory", t, err, func() error {
+				text := pointsText(t.ID, t.Title, t.Points)
+				if len(t.Points) > 0 && (plot || a.ToTerminal()) {
+					text += "\n" + plotSurprise(t.Points)
+				}
+				return a.Print(text)
+			})
 		},
 	}
 	cmd.Flags().StringVar(&since, "since", "", "only what came after `WHEN`: a date, a time, or a revision")

@@ -103,13 +103,8 @@ func composeEstimate(ctx context.Context, a *cli.App, r *app.CheckpointRequest) 
 
 func runCheckpoint(ctx context.Context, a *cli.App, r app.CheckpointRequest) error {
 	report, err := a.Checkpoint(ctx, r)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case a.JSON:
-		return a.PrintOutput(app.CheckpointOutput(report, r.DryRun))
-	case r.DryRun:
-		return a.PrintDiff(report.Lines)
 	}
-	return printCheckpoint(a, report)
+	return a.EditResult("checkpoint", report, report.Lines, r.DryRun, func() error { return printCheckpoint(a, report) })
 }

@@ -63,12 +63,11 @@ func ReleaseCommand(a *cli.App) *cobra.Command {
 
 // printClaimed says who works on an issue now, after the command of that kind.
 func printClaimed(a *cli.App, kind string, claimed *checkpoint.Claimed, dryRun bool) error {
-	switch {
-	case a.JSON:
-		return a.PrintEdit(kind, claimed, claimed.Lines, dryRun)
-	case dryRun:
-		return a.PrintDiff(claimed.Lines)
-	}
+	return a.EditResult(kind, claimed, claimed.Lines, dryRun, func() error { return printHolder(a, kind, claimed) })
+}
+
+// printHolder says for a reader who holds the issue now.
+func printHolder(a *cli.App, kind string, claimed *checkpoint.Claimed) error {
 	text := claimed.ID + ": "
 	switch {
 	case kind == "claim" && claimed.Changed:

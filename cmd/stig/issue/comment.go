@@ -42,16 +42,13 @@ func CommentCommand(a *cli.App) *cobra.Command {
 			if err = a.Keep(draft, err); err != nil {
 				return err
 			}
-			switch {
-			case a.JSON:
-				return a.PrintEdit("comment", commented, commented.Lines, r.DryRun)
-			case r.DryRun:
-				return a.PrintDiff(commented.Lines)
-			case len(commented.Lines) == 0:
-				return a.Printf("%s: has this comment already, nothing changed\n", commented.ID)
-			}
-			a.WarnOfLines(commented.Lines)
-			return a.Printf("%s: commented by %s (%s)\n", commented.ID, commented.Author, app.Counted(commented.Comments, "comment"))
+			return a.EditResult("comment", commented, commented.Lines, r.DryRun, func() error {
+				if len(commented.Lines) == 0 {
+					return a.Printf("%s: has this comment already, nothing changed\n", commented.ID)
+				}
+				a.WarnOfLines(commented.Lines)
+				return a.Printf("%s: commented by %s (%s)\n", commented.ID, commented.Author, app.Counted(commented.Comments, "comment"))
+			})
 		},
 	}
 	cli.TakesText(cmd, &text, "the comment")

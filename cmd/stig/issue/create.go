@@ -108,17 +108,14 @@ func create(ctx context.Context, a *cli.App, r app.CreateRequest) error {
 
 // printCreated prints which issue was made.
 func printCreated(a *cli.App, created *app.Created, dryRun bool) error {
-	switch {
-	case a.JSON:
-		return a.PrintEdit("created", created, created.Lines, dryRun)
-	case dryRun:
-		return a.PrintDiff(created.Lines)
-	case a.Quiet:
-		return a.Printf("%s\n", created.ID)
-	}
-	if err := a.Printf("%s: created\nnext: stig orient %s\n", created.ID, created.ID); err != nil {
-		return err
-	}
-	a.WarnOfEdit(created.ID, created.Warnings, created.Lines)
-	return nil
+	return a.EditResult("created", created, created.Lines, dryRun, func() error {
+		if a.Quiet {
+			return a.Printf("%s\n", created.ID)
+		}
+		if err := a.Printf("%s: created\nnext: stig orient %s\n", created.ID, created.ID); err != nil {
+			return err
+		}
+		a.WarnOfEdit(created.ID, created.Warnings, created.Lines)
+		return nil
+	})
 }

@@ -72,15 +72,10 @@ func DuplicateCommand(a *cli.App) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.ID = args[0]
 			closed, err := a.Duplicate(cmd.Context(), r)
-			switch {
-			case err != nil:
+			if err != nil {
 				return err
-			case a.JSON:
-				return a.PrintEdit("duplicate", closed, closed.Lines, r.DryRun)
-			case r.DryRun:
-				return a.PrintDiff(closed.Lines)
 			}
-			return printClosed(a, closed)
+			return a.EditResult("duplicate", closed, closed.Lines, r.DryRun, func() error { return printClosed(a, closed) })
 		},
 	}
 	cmd.Flags().StringVar(&r.Of, "of", "", "`ID` of the issue that it repeats")

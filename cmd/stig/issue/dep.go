@@ -96,21 +96,18 @@ func printLinked(a *cli.App, r app.LinkRequest, linked *checkpoint.Linked, done,
 			a.Warn("%s", w)
 		}
 	}
-	switch {
-	case a.JSON:
-		return a.PrintEdit("dep", linked, linked.Lines, r.DryRun)
-	case r.DryRun:
-		return a.PrintDiff(linked.Lines)
-	case len(linked.Lines) == 0:
-		kind := ""
-		if r.Type != "" {
-			kind = " (" + r.Type + ")"
+	return a.EditResult("dep", linked, linked.Lines, r.DryRun, func() error {
+		if len(linked.Lines) == 0 {
+			kind := ""
+			if r.Type != "" {
+				kind = " (" + r.Type + ")"
+			}
+			return a.Printf("%s: %s on %s%s, nothing changed\n", linked.From, nothing, linked.On, kind)
 		}
-		return a.Printf("%s: %s on %s%s, nothing changed\n", linked.From, nothing, linked.On, kind)
-	}
-	if err := a.Print(fmt.Sprintf("%s: %s on %s (%s)\n", linked.From, done, linked.On, strings.Join(linked.Types, ", "))); err != nil {
-		return err
-	}
-	a.WarnOfLines(linked.Lines)
-	return nil
+		if err := a.Printf("%s: %s on %s (%s)\n", linked.From, done, linked.On, strings.Join(linked.Types, ", ")); err != nil {
+			return err
+		}
+		a.WarnOfLines(linked.Lines)
+		return nil
+	})
 }

@@ -73,24 +73,20 @@ func (f *editFlags) bind(cmd *cobra.Command) {
 }
 
 func printAmended(a *cli.App, result *app.Amended, dryRun bool) error {
-	switch {
-	case a.JSON:
-		return a.PrintEdit("edit", amendedOutput(result), result.Changes, dryRun)
-	case dryRun:
-		return a.PrintDiff(result.Changes)
-	}
-	for _, e := range result.Edited {
-		said := "nothing changed"
-		if len(e.Changed) > 0 {
-			said = "changed " + strings.Join(e.Changed, ", ")
+	return a.EditResult("edit", amendedOutput(result), result.Changes, dryRun, func() error {
+		for _, e := range result.Edited {
+			said := "nothing changed"
+			if len(e.Changed) > 0 {
+				said = "changed " + strings.Join(e.Changed, ", ")
+			}
+			if err := a.Printf("%s: %s\n", e.ID, said); err != nil {
+				return err
+			}
+			a.WarnOfEdit(e.ID, e.Warnings, nil)
 		}
-		if err := a.Printf("%s: %s\n", e.ID, said); err != nil {
-			return err
-		}
-		a.WarnOfEdit(e.ID, e.Warnings, nil)
-	}
-	a.WarnOfLines(result.Changes)
-	return nil
+		a.WarnOfLines(result.Changes)
+		return nil
+	})
 }
 
 // amendedOutput has the keys of the one issue too where there is but one.

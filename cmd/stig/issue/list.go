@@ -42,13 +42,7 @@ func ListCommand(a *cli.App) *cobra.Command {
 			}
 			r.Tables = a.JSON
 			rows, total, err := a.List(r)
-			if err != nil {
-				return err
-			}
-			if a.JSON {
-				return a.PrintJSON("list", map[string]any{"issues": rows, "total": total})
-			}
-			return a.Print(listText(rows, total))
+			return a.Result("list", map[string]any{"issues": rows, "total": total}, err, func() error { return a.Print(listText(rows, total)) })
 		},
 	}
 	flags := cmd.Flags()

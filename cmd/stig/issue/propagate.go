@@ -49,23 +49,19 @@ func propagate(ctx context.Context, a *cli.App, r app.PropagateRequest) error {
 	if err != nil {
 		return err
 	}
-	switch {
-	case a.JSON:
-		return a.PrintEdit("propagate", report, report.Lines, r.DryRun)
-	case r.DryRun:
-		return a.PrintDiff(report.Lines)
-	}
-	var out strings.Builder
-	for _, t := range report.Targets {
-		if t.Changed {
-			fmt.Fprintf(&out, "%s: told, in section %s\n", t.ID, t.Section)
-		} else {
-			fmt.Fprintf(&out, "%s: was told already, in section %s\n", t.ID, t.Section)
+	return a.EditResult("propagate", report, report.Lines, r.DryRun, func() error {
+		var out strings.Builder
+		for _, t := range report.Targets {
+			if t.Changed {
+				fmt.Fprintf(&out, "%s: told, in section %s\n", t.ID, t.Section)
+			} else {
+				fmt.Fprintf(&out, "%s: was told already, in section %s\n", t.ID, t.Section)
+			}
 		}
-	}
-	if err := a.Print(out.String()); err != nil {
-		return err
-	}
-	a.WarnOfEdit("", report.Warnings, report.Lines)
-	return nil
+		if err := a.Print(out.String()); err != nil {
+			return err
+		}
+		a.WarnOfEdit("", report.Warnings, report.Lines)
+		return nil
+	})
 }

@@ -26,13 +26,7 @@ func SearchCommand(a *cli.App) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			r.Words = strings.Join(args, " ")
 			rows, total, err := a.Search(r)
-			if err != nil {
-				return err
-			}
-			if a.JSON {
-				return a.PrintJSON("search", map[string]any{"issues": rows, "total": total})
-			}
-			return printFound(a, rows, total)
+			return a.Result("search", map[string]any{"issues": rows, "total": total}, err, func() error { return printFound(a, rows, total) })
 		},
 	}
 	cmd.Flags().BoolVar(&r.Open, "open", false, "leave closed issues out")

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"stig/app"
+	"stig/checkpoint"
 	"stig/cmd/stig/cli"
 	"stig/dag"
 	"stig/visible"
@@ -27,23 +28,10 @@ func SweepCommand(a *cli.App) *cobra.Command {
 		Example: "  stig sweep --dry-run\n  stig sweep --older 7d --people",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			swept, err := a.Sweep(cmd.Context(), r)
-			switch {
-			case err != nil:
+			if err != nil {
 				return err
-			case a.JSON:
-				return a.PrintEdit("sweep", swept, swept.Lines, r.DryRun)
-			case r.DryRun:
-				return a.PrintDiff(swept.Lines)
-			case len(swept.Returned) == 0:
-				return a.Printf("nothing to return\n")
 			}
-			for _, one := range swept.Returned {
-				if err := a.Printf("%s: returned, %s had it\n", one.ID, visible.OneLine(cmp.Or(one.Was, "nobody"))); err != nil {
-					return err
-				}
-			}
-			a.WarnOfLines(swept.Lines)
-			return nil
+			return a.EditResult("sweep", swept, swept.Lines, r.DryRun, func() error { return printSwept(a, swept) })
 		},
 	}
 	flags := cmd.Flags()
@@ -51,4 +39,17 @@ func SweepCommand(a *cli.App) *cobra.Command {
 	flags.BoolVar(&r.People, "people", false, "return what people claimed, too")
 	a.Writes(cmd, &r.DryRun)
 	return cmd
+}
+
+func printSwept(a *cli.App, swept *checkpoint.Swept) error {
+	if len(swept.Returned) == 0 {
+		return a.Printf("nothing to return\n")
+	}
+	for _, one := range swept.Returned {
+		if err := a.Printf("%s: returned, %s had it\n", one.ID, visible.OneLine(cmp.Or(one.Was, "nobody"))); err != nil {
+			return err
+		}
+	}
+	a.WarnOfLines(swept.Lines)
+	return nil
 }

@@ -58,28 +58,19 @@ func log(a *cli.App, ids []string, o logOptions) error {
 		return err
 	}
 	edits, err := a.Log(app.LogRequest{IDs: ids, Actor: o.actor, Since: since, Limit: o.limit})
-	switch {
-	case err != nil:
-		return err
-	case a.JSON:
-		return a.PrintJSON("log", map[string]any{"edits": edits})
-	case len(edits) == 0:
-		return a.Print("no edits\n")
-	}
-	var text strings.Builder
-	for _, e := range edits {
-		writeEdit(&text, e)
-	}
-	return a.Print(text.String())
+	return a.Result("log", map[string]any{"edits": edits}, err, func() error {
+		if len(edits) == 0 {
+			return a.Print("no edits\n")
+		}
+		var text strings.Builder
+		for _, e := range edits {
+			writeEdit(&text, e)
+		}
+		return a.Print(text.String())
+	})
 }
 
 func forgetLog(a *cli.App, ids []string) error {
 	count, err := a.ForgetLog(ids)
-	switch {
-	case err != nil:
-		return err
-	case a.JSON:
-		return a.PrintJSON("log", map[string]any{"edits": []app.Logged{}, "forgotten": count})
-	}
-	return a.Printf("%s forgotten\n", app.Counted(count, "edit"))
+	return a.Result("log", map[string]any{"edits": []app.Logged{}, "forgotten": count}, err, func() error { return a.Printf("%s forgotten\n", app.Counted(count, "edit")) })
 }

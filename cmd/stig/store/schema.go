@@ -49,8 +49,5 @@ func SchemaCommand(a *cli.App) *cobra.Command {
 }
 
 func printSchema(a *cli.App, name, source string) error {
-	if a.JSON {
-		return a.PrintJSON("schema", map[string]string{"name": name, "source": source})
-	}
-	return a.Data(source)
+	return a.Result("schema", map[string]string{"name": name, "source": source}, nil, func() error { return a.Data(source) })
 }

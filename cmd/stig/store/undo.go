@@ -39,20 +39,17 @@ func UndoCommand(a *cli.App) *cobra.Command {
 
 func undo(ctx context.Context, a *cli.App, count int, dryRun bool) error {
 	u, err := a.Undo(ctx, count, dryRun)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case a.JSON:
-		return a.PrintEdit("undo", map[string]any{"undone": u.Edits}, u.Lines, dryRun)
-	case dryRun:
-		return a.PrintDiff(u.Lines)
 	}
-	for _, e := range u.Edits {
-		for _, c := range e.Changes {
-			if err := a.Printf("%s: undone: %s\n", c.Issue, changeLine(c)); err != nil {
-				return err
+	return a.EditResult("undo", map[string]any{"undone": u.Edits}, u.Lines, dryRun, func() error {
+		for _, e := range u.Edits {
+			for _, c := range e.Changes {
+				if err := a.Printf("%s: undone: %s\n", c.Issue, changeLine(c)); err != nil {
+					return err
+				}
 			}
 		}
-	}
-	return nil
+		return nil
+	})
 }

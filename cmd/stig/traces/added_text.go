@@ -11,12 +11,11 @@ func printAdded(a *cli.App, added *traces.Added, dryRun bool) error {
 	for _, w := range added.Warnings {
 		a.Warn("%s", w)
 	}
-	switch {
-	case a.JSON:
-		return a.PrintEdit("trace-added", added, added.Changes, dryRun)
-	case dryRun:
-		return a.PrintDiff(added.Changes)
-	}
+	return a.EditResult("trace-added", added, added.Changes, dryRun, func() error { return printNames(a, added) })
+}
+
+// printNames prints the names of the traces.
+func printNames(a *cli.App, added *traces.Added) error {
 	a.WarnOfLines(added.Changes)
 	for _, one := range added.Traces {
 		line := one.ID

@@ -73,16 +73,13 @@ func RollupCommand(a *cli.App) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.Epic = args[0]
 			rollup, err := traces.RollUp(cmd.Context(), a.App, r)
-			switch {
-			case err != nil:
+			if err != nil {
 				return err
-			case a.JSON:
-				return a.PrintEdit("rollup", rollup, rollup.Changes, r.DryRun)
-			case r.DryRun:
-				return a.PrintDiff(rollup.Changes)
 			}
-			a.WarnOfLines(rollup.Changes)
-			return a.PrintMarkdown(rollup.Markdown)
+			return a.EditResult("rollup", rollup, rollup.Changes, r.DryRun, func() error {
+				a.WarnOfLines(rollup.Changes)
+				return a.PrintMarkdown(rollup.Markdown)
+			})
 		},
 	}
 	cmd.Flags().BoolVar(&r.Write, "write", false, "keep it in the notes of the epic, section synthesis")

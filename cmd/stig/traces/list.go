@@ -36,18 +36,14 @@ func listCommand(a *cli.App) *cobra.Command {
 				return followTraces(cmd.Context(), a, r)
 			}
 			list, err := traces.List(cmd.Context(), a.App, r)
-			if err != nil {
-				return err
-			}
-			if a.JSON {
-				return a.PrintJSON("traces", map[string]any{"traces": rows(list)})
-			}
-			s := a.Sheet()
-			for _, l := range list {
-				s.Line(cli.Plain, cli.CutLine(line(l), cli.ListWidth))
-			}
-			s.Line(cli.Plain, app.Counted(len(list), "trace"))
-			return a.Show(s)
+			return a.Result("traces", map[string]any{"traces": rows(list)}, err, func() error {
+				s := a.Sheet()
+				for _, l := range list {
+					s.Line(cli.Plain, cli.CutLine(line(l), cli.ListWidth))
+				}
+				s.Line(cli.Plain, app.Counted(len(list), "trace"))
+				return a.Show(s)
+			})
 		},
 	}
 	flags := cmd.Flags()
@@ -102,20 +98,16 @@ func showCommand(a *cli.App) *cobra.Command {
 		Example: "  stig trace show t-k2qhn5rzvw",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			list, err := traces.Show(cmd.Context(), a.App, args[0])
-			if err != nil {
-				return err
-			}
-			if a.JSON {
-				return a.PrintJSON("traces", map[string]any{"traces": rows(list)})
-			}
-			var b strings.Builder
-			for i, l := range list {
-				if i > 0 {
-					b.WriteString("\n")
+			return a.Result("traces", map[string]any{"traces": rows(list)}, err, func() error {
+				var b strings.Builder
+				for i, l := range list {
+					if i > 0 {
+						b.WriteString("\n")
+					}
+					fmt.Fprintf(&b, "%s\n\n%s\n", about(l), l.Whole())
 				}
-				fmt.Fprintf(&b, "%s\n\n%s\n", about(l), l.Whole())
-			}
-			return a.Print(b.String())
+				return a.Print(b.String())
+			})
 		},
 	}
 }

@@ -31,13 +31,7 @@ func RecallCommand(a *cli.App) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			r.Words = strings.Join(args, " ")
 			out, err := traces.Recall(a.App, r)
-			switch {
-			case err != nil:
-				return err
-			case a.JSON:
-				return a.PrintJSON("recall", out)
-			}
-			return printRecalled(a, out)
+			return a.Result("recall", out, err, func() error { return printRecalled(a, out) })
 		},
 	}
 	cmd.Flags().StringVar(&r.Like, "like", "", "ask with the text of the issue `ID`")

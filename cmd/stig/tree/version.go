@@ -25,10 +25,7 @@ func versionCommand(a *cli.App) *cobra.Command {
 		Args:    cli.Takes(0, 0, "nothing"),
 		RunE: func(*cobra.Command, []string) error {
 			v := built()
-			if a.JSON {
-				return a.PrintJSON("version", v)
-			}
-			return a.Print(early.Line(v.Commit, v.Date))
+			return a.Result("version", v, nil, func() error { return a.Print(early.Line(v.Commit, v.Date)) })
 		},
 	}
 }

@@ -39,13 +39,7 @@ func listCommand(a *cli.App) *cobra.Command {
 		Example: "  stig actor list\n  stig actor list --json | jq -r '.actors[] | select(.state == \"error\").name'",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			listed, err := actors.List(a.App, r)
-			switch {
-			case err != nil:
-				return err
-			case a.JSON:
-				return a.PrintJSON("actors", listed)
-			}
-			return printActors(a, listed)
+			return a.Result("actors", listed, err, func() error { return printActors(a, listed) })
 		},
 	}
 	cmd.Flags().BoolVar(&r.All, "all", false, "also who was not seen for a day and has neither a file nor an issue")
@@ -60,13 +54,7 @@ func showCommand(a *cli.App) *cobra.Command {
 		Example: "  stig actor show bo",
 		RunE: func(_ *cobra.Command, args []string) error {
 			shown, err := actors.Show(a.App, args[0])
-			switch {
-			case err != nil:
-				return err
-			case a.JSON:
-				return a.PrintJSON("actor", shown)
-			}
-			return printActor(a, shown)
+			return a.Result("actor", shown, err, func() error { return printActor(a, shown) })
 		},
 	}
 }

@@ -26,13 +26,7 @@ func runsCommand(a *cli.App) *cobra.Command {
 				r.Name = args[0]
 			}
 			list, err := actors.Runs(a.App, r)
-			switch {
-			case err != nil:
-				return err
-			case a.JSON:
-				return a.PrintJSON("runs", map[string]any{"actor": r.Name, "runs": list})
-			}
-			return printRuns(a, list, r.All)
+			return a.Result("runs", map[string]any{"actor": r.Name, "runs": list}, err, func() error { return printRuns(a, list, r.All) })
 		},
 	}
 	cmd.Flags().StringVar(&r.Since, "since", "", "started since `WHEN`: a day, a time or an age such as 7d (7d unless told)")

@@ -28,13 +28,9 @@ func sayCommand(a *cli.App) *cobra.Command {
 			}
 			r.State = args[0]
 			said, err := actors.Say(cmd.Context(), a.App, r)
-			switch {
-			case err != nil:
-				return err
-			case a.JSON:
-				return a.PrintJSON("actor-said", said)
-			}
-			return a.Printf("%s: %s%s\n", visible.OneLine(said.Actor.Name), said.Actor.State, saidText(said.Actor))
+			return a.Result("actor-said", said, err, func() error {
+				return a.Printf("%s: %s%s\n", visible.OneLine(said.Actor.Name), said.Actor.State, saidText(said.Actor))
+			})
 		},
 	}
 	cli.SpanVar(cmd.Flags(), &r.For, "for", "until `TIME` from now, such as 2h; then what was said ends")

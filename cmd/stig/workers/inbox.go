@@ -53,12 +53,10 @@ func InboxCommand(a *cli.App) *cobra.Command {
 
 func list(ctx context.Context, a *cli.App, r inboxes.Request, look func(context.Context, *app.App, inboxes.Request) (*inboxes.Inbox, error)) error {
 	in, err := look(ctx, a.App, r)
-	switch {
-	case err != nil:
-		return err
-	case a.JSON:
-		return a.PrintJSON("inbox", in)
-	}
+	return a.Result("inbox", in, err, func() error { return printInbox(a, r, in) })
+}
+
+func printInbox(a *cli.App, r inboxes.Request, in *inboxes.Inbox) error {
 	s := a.Sheet()
 	issue := ""
 	for _, item := range in.Items {

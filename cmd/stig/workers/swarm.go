@@ -37,20 +37,16 @@ func SwarmCommand(a *cli.App) *cobra.Command {
 
 // printSwarmEdit prints a swarm after it was written to the store.
 func printSwarmEdit(a *cli.App, done *swarming.Changed, dryRun bool, text string) error {
-	switch {
-	case a.JSON:
-		return a.PrintEdit("swarm-edit", done, done.Changes, dryRun)
-	case dryRun:
-		return a.PrintDiff(done.Changes)
-	}
-	a.WarnOfLines(done.Changes)
-	for _, w := range done.Warnings {
-		a.Warn("%s", warnedText(w))
-	}
-	if done.Asked {
-		text += "\na person is asked; type stig escalations to see the question"
-	}
-	return a.Print(text + "\n")
+	return a.EditResult("swarm-edit", done, done.Changes, dryRun, func() error {
+		a.WarnOfLines(done.Changes)
+		for _, w := range done.Warnings {
+			a.Warn("%s", warnedText(w))
+		}
+		if done.Asked {
+			text += "\na person is asked; type stig escalations to see the question"
+		}
+		return a.Print(text + "\n")
+	})
 }
 
 func warnedText(w swarm.Warned) string {

@@ -24,13 +24,7 @@ func acting(a *cli.App, kind swarm.Kind, use, short, long, example string, bind 
 			}
 			r.ID = args[0]
 			acted, err := swarming.Act(cmd.Context(), a.App, r)
-			if err != nil {
-				return err
-			}
-			if a.JSON {
-				return a.PrintJSON("swarm-operation", acted)
-			}
-			return a.Print(actedText(acted))
+			return a.Result("swarm-operation", acted, err, func() error { return a.Print(actedText(acted)) })
 		},
 	}
 	bind(cmd, &r.Operation)

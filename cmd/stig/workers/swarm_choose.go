@@ -21,18 +21,14 @@ func swarmChoose(a *cli.App) *cobra.Command {
 		Example: "  stig swarm choose demo-1 --actor tanwei",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			chosen, err := swarming.Choose(cmd.Context(), a.App, args[0])
-			if err != nil {
-				return err
-			}
-			if a.JSON {
-				return a.PrintJSON("swarm-choice", chosen)
-			}
-			direction := cmp.Or(chosen.Direction, "one that nobody named yet")
-			text := fmt.Sprintf("%s: %s", chosen.Kind, direction)
-			if chosen.Inhibited {
-				text += " (stop signals kept it from following)"
-			}
-			return a.Print(text + "\n")
+			return a.Result("swarm-choice", chosen, err, func() error {
+				direction := cmp.Or(chosen.Direction, "one that nobody named yet")
+				text := fmt.Sprintf("%s: %s", chosen.Kind, direction)
+				if chosen.Inhibited {
+					text += " (stop signals kept it from following)"
+				}
+				return a.Print(text + "\n")
+			})
 		},
 	}
 	a.Acts(cmd)

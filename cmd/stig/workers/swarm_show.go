@@ -22,13 +22,7 @@ func swarmStatus(a *cli.App) *cobra.Command {
 		Example: "  stig swarm status demo-1 --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			status, err := swarming.Show(cmd.Context(), a.App, args[0])
-			if err != nil {
-				return err
-			}
-			if a.JSON {
-				return a.PrintJSON("swarm", status)
-			}
-			return a.Print(statusText(status))
+			return a.Result("swarm", status, err, func() error { return a.Print(statusText(status)) })
 		},
 	}
 	a.Acts(cmd)

@@ -50,13 +50,7 @@ func (l life) command(a *cli.App) *cobra.Command {
 			}
 			r.Name = args[0]
 			w, err := l.change(cmd.Context(), a.App, r)
-			switch {
-			case err != nil:
-				return err
-			case a.JSON:
-				return a.PrintJSON("worker", w)
-			}
-			return a.Print(l.line(w, r.DryRun))
+			return a.Result("worker", w, err, func() error { return a.Print(l.line(w, r.DryRun)) })
 		},
 	}
 	flags := cmd.Flags()

@@ -20,13 +20,7 @@ func statusCommand(a *cli.App) *cobra.Command {
 		Args:  cli.Takes(1, 1, "one worker"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			w, err := actors.Status(cmd.Context(), a.App, args[0])
-			switch {
-			case err != nil:
-				return err
-			case a.JSON:
-				return a.PrintJSON("worker", w)
-			}
-			return printWorker(a, w)
+			return a.Result("worker", w, err, func() error { return printWorker(a, w) })
 		},
 	}
 }
