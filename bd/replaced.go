@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"stig/beads"
+	"stig/mysql"
 )
 
 // bd 1.0 has no compare and swap: between the last look at the database and the write
@@ -90,7 +91,7 @@ func (s *served) replacedInEvents(ctx context.Context, writes []write) (list []r
 	defer func() { _ = tx.Rollback() }() // it wrote nothing
 	found := map[write]replacement{}
 	sound := map[write]bool{} // some event of the write replaced what was read
-	err = each(ctx, tx, query, ids, func(rows *sql.Rows) error {
+	err = mysql.Each(ctx, tx, query, ids, func(rows *sql.Rows) error {
 		var issue, before, after string
 		if err := scanInto(rows, &issue, &before, &after); err != nil {
 			return err

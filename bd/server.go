@@ -133,7 +133,7 @@ func (c *contents) about(ctx context.Context, tx *sql.Tx, database string, lax b
 	const query = `SELECT 'version' AS kind, DOLT_HASHOF_DB() AS a, '' AS b
 UNION ALL SELECT 'column' AS kind, TABLE_NAME AS a, COLUMN_NAME AS b FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = ?`
 	there := map[string][]string{}
-	err = each(ctx, tx, query, []any{database}, func(rows *sql.Rows) error {
+	err = mysql.Each(ctx, tx, query, []any{database}, func(rows *sql.Rows) error {
 		var kind, a, b string
 		if err := rows.Scan(&kind, &a, &b); err != nil {
 			return err
@@ -183,7 +183,7 @@ func (c *contents) readIssues(ctx context.Context, tx *sql.Tx) error {
 	for _, column := range new(issueRow).columns() {
 		names = append(names, "`"+column.name+"`")
 	}
-	return each(ctx, tx, both(strings.Join(names, ", "), "issues", "wisps"), nil, func(rows *sql.Rows) error {
+	return mysql.Each(ctx, tx, both(strings.Join(names, ", "), "issues", "wisps"), nil, func(rows *sql.Rows) error {
 		i := &issueRow{RecordType: "issue"}
 		places := []any{&i.wisp}
 		for _, column := range i.columns() {
@@ -196,7 +196,7 @@ func (c *contents) readIssues(ctx context.Context, tx *sql.Tx) error {
 
 func (c *contents) readDependencies(ctx context.Context, tx *sql.Tx) error {
 	const columns = "id, issue_id, COALESCE(depends_on_issue_id, depends_on_wisp_id) AS target, depends_on_external, type, created_at, created_by, metadata, thread_id"
-	err := each(ctx, tx, both(columns, "dependencies", "wisp_dependencies"), nil, func(rows *sql.Rows) error {
+	err := mysql.Each(ctx, tx, both(columns, "dependencies", "wisp_dependencies"), nil, func(rows *sql.Rows) error {
 		var d dependencyRow
 		if err := scanInto(rows, &d.id, &d.IssueID, &d.DependsOnID, &d.external, &d.Type, &d.CreatedAt, &d.CreatedBy, &d.Metadata, &d.ThreadID); err != nil {
 			return err
@@ -220,7 +220,7 @@ func (c *contents) readTexts(ctx context.Context, tx *sql.Tx) error {
 		both("'comment' AS kind, issue_id AS issue, text AS words, id AS number, author AS who, created_at AS at", "comments", "wisp_comments") +
 		" UNION ALL SELECT 'infra' AS kind, '' AS issue, `value` AS words, '' AS number, '' AS who, NULL AS at FROM config WHERE `key` = 'types.infra'" +
 		" UNION ALL SELECT 'project' AS kind, '' AS issue, `value` AS words, '' AS number, '' AS who, NULL AS at FROM metadata WHERE `key` = '_project_id'"
-	err := each(ctx, tx, query, nil, func(rows *sql.Rows) error {
+	err := mysql.Each(ctx, tx, query, nil, func(rows *sql.Rows) error {
 		var kind, issue, text, id, author string
 		var at time.Time
 		if err := scanInto(rows, &kind, &issue, &text, &id, &author, &at); err != nil {
@@ -259,21 +259,6 @@ func listed(text string) (list []string) {
 		}
 	}
 	return list
-}
-
-// each calls do for each row that a query gives.
-func each(ctx context.Context, tx *sql.Tx, query string, args []any, do func(*sql.Rows) error) error {
-	rows, err := tx.QueryContext(ctx, query, args...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := do(rows); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
 }
 
 // unreachable is the error of a server that does not let us in, or that ends while it

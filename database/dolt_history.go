@@ -52,26 +52,18 @@ func (p *past) Versions(ctx context.Context, since string) (versions []beads.Ver
 		}
 		revisions = commit + "..HEAD"
 	}
-	rows, err := p.db.QueryContext(ctx, "SELECT commit_hash, parents, date, committer, message FROM DOLT_LOG(?, '--parents')", revisions)
-	if err != nil {
-		return nil, p.store.explain(err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var parents string
-		var v beads.Version
-		if err := rows.Scan(&v.Commit, &parents, &v.Time, &v.Author, &v.Subject); err != nil {
-			return nil, err
-		}
+	var v beads.Version
+	var parents string
+	err = each(ctx, p.db, "SELECT commit_hash, parents, date, committer, message FROM DOLT_LOG(?, '--parents')", []any{revisions}, func() {
 		v.Subject, _, _ = strings.Cut(v.Subject, "\n")
-		v.After = v.Commit
+		v.Before, v.After = nil, v.Commit
 		for parent := range strings.SplitSeq(parents, ", ") {
 			v.Before = append(v.Before, from(parent, v.Commit))
 		}
 		versions = append(versions, v)
-	}
+	}, &v.Commit, &parents, &v.Time, &v.Author, &v.Subject)
 	slices.Reverse(versions)
-	return versions, p.store.explain(rows.Err())
+	return versions, p.store.explain(err)
 }
 
 // Texts implements beads.History. It asks once for what changed in the whole past of the
@@ -81,25 +73,15 @@ func (p *past) Texts(ctx context.Context, versions []beads.Version, id string, t
 	if id != "" {
 		query, args = query+" AND to_id = ?", []any{[]byte(id)}
 	}
-	rows, err := p.db.QueryContext(ctx, query, args...)
-	if err != nil {
-		return p.store.explain(err)
-	}
-	defer rows.Close()
 	t := texts{take: take, parents: map[string]int{}, merges: map[string][]step{}}
 	for _, v := range versions {
 		t.parents[v.Commit] = len(v.Before)
 	}
-	for rows.Next() {
-		var commit, parent string
-		var id, before, after []byte
-		if err := rows.Scan(&commit, &parent, &id, &before, &after); err != nil {
-			return err
-		}
-		t.row(commit, parent, string(id), before, after)
-	}
+	var commit, parent string
+	var to, before, after []byte
+	err := each(ctx, p.db, query, args, func() { t.row(commit, parent, string(to), before, after) }, &commit, &parent, &to, &before, &after)
 	t.end()
-	return p.store.explain(rows.Err())
+	return p.store.explain(err)
 }
 
 // texts makes the texts of versions of the rows of a diff.

@@ -10,6 +10,7 @@ import (
 
 	"stig/beads"
 	"stig/fault"
+	"stig/mysql"
 )
 
 // Merging is a merge of two branches of a store on Dolt, as whole texts of the store.
@@ -109,6 +110,17 @@ type querier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
+// each scans each row that a query gives into the places, and calls take after it.
+func each(ctx context.Context, q querier, query string, args []any, take func(), into ...any) error {
+	return mysql.Each(ctx, q, query, args, func(rows *sql.Rows) error {
+		err := rows.Scan(into...)
+		if err == nil {
+			take()
+		}
+		return err
+	})
+}
+
 // begun is the merge that is not finished.
 func (s *Store) begun(ctx context.Context, q querier) (m Merging, err error) {
 	var merging bool
@@ -123,19 +135,10 @@ func (s *Store) begun(ctx context.Context, q querier) (m Merging, err error) {
 		return m, err
 	}
 	m.open = map[string]bool{}
-	rows, err := q.QueryContext(ctx, "SELECT COALESCE(our_id, their_id, base_id) FROM dolt_conflicts_stig_lines UNION SELECT COALESCE(our_issue, their_issue, base_issue) FROM dolt_conflicts_stig_comments")
-	if err != nil {
-		return m, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var id []byte
-		if err := rows.Scan(&id); err != nil {
-			return m, err
-		}
-		m.open[string(id)] = true
-	}
-	return m, rows.Err()
+	const query = "SELECT COALESCE(our_id, their_id, base_id) FROM dolt_conflicts_stig_lines UNION SELECT COALESCE(our_issue, their_issue, base_issue) FROM dolt_conflicts_stig_comments"
+	var id []byte
+	err = each(ctx, q, query, nil, func() { m.open[string(id)] = true }, &id)
+	return m, err
 }
 
 // texts reads the store at the present commit, at that of a branch, and where they parted.

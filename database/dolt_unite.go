@@ -194,17 +194,7 @@ func (w *uniting) keepOthers(ctx context.Context) error {
 
 // others lists tables that are none of stig's and are in conflict.
 func (w *uniting) others(ctx context.Context) (tables []string, err error) {
-	rows, err := w.tx.QueryContext(ctx, "SELECT `table` FROM dolt_conflicts WHERE `table` NOT LIKE 'stig\\_%' ORDER BY `table`")
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return nil, err
-		}
-		tables = append(tables, name)
-	}
-	return tables, rows.Err()
+	var name string
+	err = each(ctx, w.tx, "SELECT `table` FROM dolt_conflicts WHERE `table` NOT LIKE 'stig\\_%' ORDER BY `table`", nil, func() { tables = append(tables, name) }, &name)
+	return tables, err
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
-	"errors"
 	"slices"
 	"strings"
 
@@ -118,18 +117,9 @@ func bare(comment []byte) string { return string(bytes.Trim(comment, ", \t\r\n")
 // ofIssues asks about issues, some at a time, and gives the two columns of each row.
 func (s *Store) ofIssues(ctx context.Context, query string, issues []any, take func(first, second []byte)) error {
 	for some := range slices.Chunk(issues, 500) {
-		rows, err := s.DB().QueryContext(ctx, query+"(?"+strings.Repeat(", ?", len(some)-1)+")", some...)
+		var first, second sql.RawBytes
+		err := each(ctx, s.DB(), query+"(?"+strings.Repeat(", ?", len(some)-1)+")", some, func() { take(first, second) }, &first, &second)
 		if err != nil {
-			return s.explain(err)
-		}
-		for rows.Next() {
-			var first, second sql.RawBytes
-			if err := rows.Scan(&first, &second); err != nil {
-				return s.explain(errors.Join(err, rows.Close()))
-			}
-			take(first, second)
-		}
-		if err := rows.Err(); err != nil {
 			return s.explain(err)
 		}
 	}

@@ -119,21 +119,16 @@ func askOf(ctx context.Context, db querier, version int64) (*news, error) {
 	if version < 0 {
 		events = math.MaxInt64 // nothing needs them all
 	}
-	rows, err := db.QueryContext(ctx, newer, events, version, version, version)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	n := &news{marks: map[int64][]string{}, comments: map[string][]comment{}}
 	size := 0
-	for rows.Next() {
+	err := mysql.Each(ctx, db, newer, []any{events, version, version, version}, func(rows *sql.Rows) error {
 		var kind, x, y, z int64
 		var a, b, text []byte
 		if err := rows.Scan(&kind, &x, &y, &z, &a, &b, &text); err != nil {
-			return nil, err
+			return err
 		}
 		if size += len(a) + len(text); size > mostText {
-			return nil, fmt.Errorf("the store is larger than %d bytes", mostText)
+			return fmt.Errorf("the store is larger than %d bytes", mostText)
 		}
 		switch kind {
 		case ofStore:
@@ -145,33 +140,23 @@ func askOf(ctx context.Context, db querier, version int64) (*news, error) {
 		case ofComment:
 			n.comments[string(a)] = append(n.comments[string(a)], comment{x, b, int(y), text})
 		}
+		return nil
+	})
+	if err == nil && version < 0 {
+		err = n.mark(ctx, db)
 	}
-	if err := rows.Err(); err != nil {
+	if err != nil {
 		return nil, err
-	}
-	if version < 0 {
-		if err := n.mark(ctx, db); err != nil {
-			return nil, err
-		}
 	}
 	return n, n.assemble()
 }
 
 // mark asks by which edits the store came to its version.
 func (n *news) mark(ctx context.Context, db querier) error {
-	rows, err := db.QueryContext(ctx, "SELECT token FROM stig_events WHERE version = ? AND n = 0", n.version)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var token string
-		if err := rows.Scan(&token); err != nil {
-			return err
-		}
+	var token string
+	return each(ctx, db, "SELECT token FROM stig_events WHERE version = ? AND n = 0", []any{n.version}, func() {
 		n.marks[n.version] = append(n.marks[n.version], token)
-	}
-	return rows.Err()
+	}, &token)
 }
 
 // assemble makes whole lines of those that were fetched.

@@ -148,23 +148,15 @@ func create(ctx context.Context, db *sql.DB, o Options, prefix string) error {
 // interrupted run of it left.
 func vacant(ctx context.Context, db *sql.DB, url string) error {
 	// not of information_schema, for which Dolt looks at all databases, and fails while one is made
-	rows, err := db.QueryContext(ctx, "SHOW TABLES")
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
+	var name string
 	var names, foreign []string
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return err
-		}
+	err := each(ctx, db, "SHOW TABLES", nil, func() {
 		names = append(names, name)
 		if !strings.HasPrefix(name, "stig_") {
 			foreign = append(foreign, name)
 		}
-	}
-	if err := rows.Err(); err != nil {
+	}, &name)
+	if err != nil {
 		return err
 	}
 	if len(foreign) > 0 {

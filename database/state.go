@@ -32,22 +32,13 @@ const recentEvents = 1000
 // Edited gives how long ago each actor made their last edit, of the latest of all, by the
 // clock of the server.
 func (s *Store) Edited(ctx context.Context) (ago map[string]time.Duration, err error) {
-	rows, err := s.DB().QueryContext(ctx, "SELECT actor, MIN(TIMESTAMPDIFF(MICROSECOND, at, UTC_TIMESTAMP(6))) FROM stig_events "+
-		"WHERE version > (SELECT version FROM stig_meta WHERE one = 1) - ? GROUP BY actor", recentEvents)
-	if err != nil {
-		return nil, s.explain(err)
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
 	ago = map[string]time.Duration{}
-	for rows.Next() {
-		var actor string
-		var age int64
-		if err := rows.Scan(&actor, &age); err != nil {
-			return nil, s.explain(err)
-		}
-		ago[actor] = max(time.Duration(age), 0) * time.Microsecond
-	}
-	return ago, s.explain(rows.Err())
+	var actor string
+	var age int64
+	err = each(ctx, s.DB(), "SELECT actor, MIN(TIMESTAMPDIFF(MICROSECOND, at, UTC_TIMESTAMP(6))) FROM stig_events "+
+		"WHERE version > (SELECT version FROM stig_meta WHERE one = 1) - ? GROUP BY actor", []any{recentEvents},
+		func() { ago[actor] = max(time.Duration(age), 0) * time.Microsecond }, &actor, &age)
+	return ago, s.explain(err)
 }
 
 // state keeps live.Documents in the table stig_live: a row each, with a version that is
@@ -144,27 +135,21 @@ func (s *state) load(ctx context.Context, name string) (entries []live.Entry, er
 	if folder, ok := strings.CutSuffix(name, "/"); ok {
 		query, args = columns+"WHERE name >= ? AND name < ? ORDER BY name", []any{name, folder + "0"} // which follows the slash
 	}
-	rows, err := db.QueryContext(ctx, query, args...)
-	if mysql.Unknown(err) { // a new branch of Dolt lacks the table, which no commit holds
+	read := func() error {
+		var e live.Entry
+		var age int64
+		return each(ctx, db, query, args, func() {
+			e.Age = max(time.Duration(age), 1) * time.Microsecond
+			entries = append(entries, e)
+		}, &e.Name, &e.Text, &e.Version, &age)
+	}
+	if err = read(); mysql.Unknown(err) { // a new branch of Dolt lacks the table, which no commit holds
 		if _, err := db.ExecContext(ctx, liveTable); err != nil {
 			return nil, err
 		}
-		rows, err = db.QueryContext(ctx, query, args...)
+		err = read()
 	}
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		var e live.Entry
-		var age int64
-		if err := rows.Scan(&e.Name, &e.Text, &e.Version, &age); err != nil {
-			return nil, err
-		}
-		e.Age = max(time.Duration(age), 1) * time.Microsecond
-		entries = append(entries, e)
-	}
-	return entries, rows.Err()
+	return entries, err
 }
 
 // write is one statement that changes one document.

@@ -186,6 +186,23 @@ func verifying(c Config) (*tls.Config, error) {
 	return t, nil
 }
 
+// Each calls do for each row that a query to a database, or within a transaction, gives.
+func Each(ctx context.Context, from interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}, query string, args []any, do func(*sql.Rows) error) error {
+	rows, err := from.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := do(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
 // IsHere reports whether the host is this machine.
 func (c Config) IsHere() bool {
 	ip := net.ParseIP(c.Host)
