@@ -300,6 +300,16 @@ func (a *App) Fresh(ctx context.Context, command string) *App {
 	}
 }
 
+// Lasting is Fresh for what works as one actor for long: the store is read once for all
+// that it does, and briefings ask the whole of it.
+func (a *App) Lasting(ctx context.Context, command, actor string) *App {
+	long := a.Fresh(ctx, command)
+	if long.Actor = actor; long.Cache == nil {
+		long.Cache = jsonl.NewCache(long.Now)
+	}
+	return long
+}
+
 // Clock is the time of this run in UTC: fixed by STIG_NOW, for tests and demos that
 // print the same thing every day.
 func (a *App) Clock() (time.Time, error) {

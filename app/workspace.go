@@ -25,6 +25,7 @@ import (
 	"stig/profile"
 	"stig/signals"
 	"stig/verify"
+	"stig/worktree"
 )
 
 // workspace is where criteria are run, and where what came of it is kept.
@@ -126,6 +127,67 @@ func CodeOf(store beads.Place) (jsonl.Worktree, error) {
 		}
 	}
 	return jsonl.WorktreeOf(dir)
+}
+
+// Trees says where the work trees of runs go; nil without git.
+func (a *App) Trees(store beads.Place) (*worktree.Options, error) {
+	dir, err := filepath.Abs(store.Dir)
+	if err != nil {
+		return nil, err
+	}
+	code, err := CodeOf(store)
+	if err != nil || code.Root == "" {
+		return nil, err
+	}
+	state := a.StateDir()
+	if state == "" {
+		return nil, Usage("no directory to keep work trees in", "set XDG_STATE_HOME or HOME")
+	}
+	tracked, err := filepath.Rel(code.Root, dir)
+	if err != nil || !filepath.IsLocal(tracked) || filepath.Base(dir) != beads.DirName {
+		tracked = ""
+	}
+	return &worktree.Options{
+		Git: a.GitIn(code.Root), Root: code.Root, Dir: filepath.Join(state, "trees"), Store: filepath.ToSlash(tracked), Common: code.Common,
+	}, nil
+}
+
+// FreshenTrees has the branch that work trees begin at catch up with HEAD, where nobody
+// named another, and tells what it lacks: work would begin on old code. trees may be nil.
+func FreshenTrees(ctx context.Context, trees *worktree.Options, tell func(string)) error {
+	if trees == nil {
+		return nil
+	}
+	behind, err := worktree.Begin(ctx, *trees)
+	if err == nil && behind > 0 {
+		tell(fmt.Sprintf("%s lacks %s of HEAD: git merge %[1]s has work begin there, or git branch -f %[1]s HEAD where its own are merged",
+			cmp.Or(trees.Onto, worktree.Usual), Counted(behind, "commit")))
+	}
+	return err
+}
+
+// Program gives a command whose program is named so that it is found from any directory:
+// a path is that of the one in which stig was started. ok is false where there is no such
+// program.
+func (a *App) Program(command []string) (found []string, ok bool, err error) {
+	found = slices.Clone(command)
+	program := found[0]
+	if strings.ContainsRune(program, filepath.Separator) && !filepath.IsAbs(program) {
+		if found[0], err = filepath.Abs(filepath.Join(cmp.Or(a.Dir, "."), program)); err != nil {
+			return nil, false, err
+		}
+	}
+	return found, program != "" && process.Finder(a.Dir, a.Getenv)(found[0]), nil
+}
+
+// EndProgram ends the program of a run whose own process was killed.
+func (a *App) EndProgram(r live.Run, grace time.Duration) {
+	if r.Program.PID == 0 {
+		return
+	}
+	if err := process.EndID(r.Program, grace); err != nil {
+		a.Warn("run %s: %v", r.ID, err)
+	}
 }
 
 // StateDir is where stig keeps what belongs to the user and to no repository;

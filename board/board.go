@@ -24,7 +24,6 @@ import (
 	"time"
 
 	"stig/app"
-	"stig/beads"
 	"stig/jsonl"
 )
 
@@ -67,8 +66,7 @@ var files embed.FS
 // New gives a board. Nothing is read before the first request.
 func New(o Options) *Board {
 	o.App = o.App.Fresh(o.App.Ctx, "board")
-	o.App.Cache = jsonl.NewCache(o.App.Now) // one reading of the store serves all browsers
-	o.App.Cache.Memo = beads.NewMemo()      // and an edit has what it changed looked at alone
+	o.App.Cache = jsonl.NewCache(o.App.Now) // one reading of the store serves all browsers, and an edit has what it changed looked at alone
 	b := &Board{options: o, door: newDoor(o), pages: parsed(), stamp: rand.Text(), ctx: o.App.Ctx, searching: make(chan struct{}, searches)}
 	b.hub = &hub{make: b.made, state: b.state, trouble: b.troubled, rooms: map[string]*room{}, wake: newBell()}
 	return b

@@ -19,7 +19,7 @@ import (
 // with its index. An edit compares the whole file besides when it has replaced it, cache or
 // not.
 type Cache struct {
-	Memo *beads.Memo // keeps what is found in lines; nil keeps nothing
+	Memo *beads.Memo // keeps what is found in lines
 
 	now func() time.Time // the clock by which files are changed
 
@@ -30,7 +30,7 @@ type Cache struct {
 
 // NewCache gives an empty cache. now is the clock of the machine, by which its files are
 // changed.
-func NewCache(now func() time.Time) *Cache { return &Cache{now: now} }
+func NewCache(now func() time.Time) *Cache { return &Cache{Memo: beads.NewMemo(), now: now} }
 
 // reading is a store as read, for all who use it at the moment.
 type reading struct {

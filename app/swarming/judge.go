@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"stig/app"
-	"stig/beads"
 	"stig/fault"
 	"stig/secret"
 	"stig/swarm"
@@ -48,15 +47,15 @@ func (s *session) judge(ctx context.Context, own []swarm.Operation, more []swarm
 
 // try runs the criteria on one solution; asks is false where nothing in them can be run.
 func (s *session) try(ctx context.Context, v swarm.Verdict) (_ swarm.Verdict, asks bool, err error) {
-	trees, ok, err := treesOf(s.app, s.store)
-	if err != nil || !ok {
+	trees, err := s.app.Trees(s.store.Place())
+	if err != nil || trees == nil {
 		return v, false, err
 	}
 	if _, err := s.commitOf(ctx, v.Commit); fault.Is(err, fault.Usage) { // its branch was removed, and git collected it
 		v.Why = app.Classify(err).Message
 		return v, true, nil
 	}
-	dir, remove, err := worktree.Detached(ctx, trees, s.issue, v.Commit)
+	dir, remove, err := worktree.Detached(ctx, *trees, s.issue, v.Commit)
 	if err != nil {
 		return v, false, err
 	}
@@ -125,28 +124,4 @@ func short(text string) string {
 		text = strings.ToValidUTF8(text[:mostWhy], "") + "…"
 	}
 	return text
-}
-
-// treesOf says where work trees go; ok is false without git.
-func treesOf(a *app.App, store beads.Store) (o worktree.Options, ok bool, err error) {
-	p := store.Place()
-	dir, err := filepath.Abs(p.Dir)
-	if err != nil {
-		return o, false, err
-	}
-	tree, err := app.CodeOf(p)
-	if err != nil || tree.Root == "" {
-		return o, false, err
-	}
-	state := a.StateDir()
-	if state == "" {
-		return o, false, app.Usage("no directory to keep work trees in", "set XDG_STATE_HOME or HOME")
-	}
-	tracked, err := filepath.Rel(tree.Root, dir)
-	if err != nil || !filepath.IsLocal(tracked) || filepath.Base(dir) != beads.DirName {
-		tracked = ""
-	}
-	return worktree.Options{
-		Git: a.GitIn(tree.Root), Root: tree.Root, Dir: filepath.Join(state, "trees"), Store: filepath.ToSlash(tracked), Common: tree.Common,
-	}, true, nil
 }

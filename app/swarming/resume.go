@@ -99,11 +99,7 @@ func (x *runner) inherit() error {
 		if r.Issue != x.issue || r.Task != live.SwarmTask || r.Outcome != "" {
 			continue
 		}
-		if r.Program.PID != 0 {
-			if err := process.EndID(r.Program, x.Grace); err != nil {
-				x.app.Warn("run %s: %v", r.ID, err)
-			}
-		}
+		x.app.EndProgram(r, x.Grace)
 		r.Ended, r.Outcome, r.Why = x.now, string(work.Stopped), "the run of its swarm was killed"
 		if err := x.place.RecordRun(r, x.now); err != nil {
 			return err

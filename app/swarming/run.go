@@ -12,12 +12,9 @@ import (
 	"time"
 
 	"stig/app"
-	"stig/beads"
 	"stig/checkpoint"
 	"stig/fault"
-	"stig/jsonl"
 	"stig/live"
-	"stig/process"
 	"stig/swarm"
 	"stig/worktree"
 )
@@ -58,7 +55,7 @@ func Run(ctx context.Context, a *app.App, r RunRequest) (*Reported, error) {
 		return nil, err
 	}
 	defer release()
-	if err := x.freshen(ctx); err != nil {
+	if err := app.FreshenTrees(ctx, x.trees, x.Tell); err != nil {
 		return nil, err
 	}
 	if err := x.begin(ctx); err != nil {
@@ -108,12 +105,7 @@ func newRunner(ctx context.Context, a *app.App, r RunRequest) (*runner, error) {
 	if err := x.findCommand(a); err != nil {
 		return nil, err
 	}
-	x.app = a.Fresh(ctx, "swarm")
-	x.app.Actor = x.name
-	if x.app.Cache == nil {
-		x.app.Cache = jsonl.NewCache(a.Now)
-		x.app.Cache.Memo = beads.NewMemo()
-	}
+	x.app = a.Lasting(ctx, "swarm", x.name)
 	if x.session, err = load(x.app, r.ID); err != nil {
 		return nil, err
 	}
@@ -121,16 +113,14 @@ func newRunner(ctx context.Context, a *app.App, r RunRequest) (*runner, error) {
 	if err := x.times(); err != nil {
 		return nil, err
 	}
-	trees, ok, err := treesOf(x.app, x.store)
-	if err != nil {
+	if x.trees, err = x.app.Trees(x.store.Place()); err != nil {
 		return nil, err
 	}
 	if x.root, err = filepath.Abs(filepath.Dir(x.store.Place().Dir)); err != nil {
 		return nil, err
 	}
-	if ok {
-		x.trees = &trees
-		err = worktree.Check(ctx, trees)
+	if x.trees != nil {
+		err = worktree.Check(ctx, *x.trees)
 	} else {
 		x.Tell("without git: all agents work in place, and no solution is checked")
 	}
@@ -161,24 +151,17 @@ func (x *runner) times() error {
 	return nil
 }
 
-// findCommand refuses a command that is not there. A path is that of the directory in
-// which stig was started.
+// findCommand refuses a command that is not there.
 func (x *runner) findCommand(a *app.App) error {
 	if len(x.Command) == 0 || x.Command[0] == "" {
 		return app.Usage("no command to run", "give it after --, such as stig swarm run ID -- ./explorer.sh")
 	}
-	x.Command = slices.Clone(x.Command)
-	if program := x.Command[0]; strings.ContainsRune(program, filepath.Separator) && !filepath.IsAbs(program) {
-		full, err := filepath.Abs(filepath.Join(cmp.Or(a.Dir, "."), program))
-		if err != nil {
-			return err
-		}
-		x.Command[0] = full
+	found, ok, err := a.Program(x.Command)
+	if err == nil && !ok {
+		err = app.Usage(fmt.Sprintf("%q: no such program; it must be there, and executable", found[0]), "")
 	}
-	if !process.Finder(a.Dir, a.Getenv)(x.Command[0]) {
-		return app.Usage(fmt.Sprintf("%q: no such program; it must be there, and executable", x.Command[0]), "")
-	}
-	return nil
+	x.Command = found
+	return err
 }
 
 // trusted refuses to begin where the acceptance criteria could be run, and may not.
@@ -193,19 +176,6 @@ func (x *runner) trusted(ctx context.Context) error {
 	}
 	return &fault.Error{Code: fault.Found, ID: x.issue, Reason: "this repository is not trusted here, so that no solution would be checked",
 		Hint: "read the acceptance criteria, then type stig trust"}
-}
-
-// freshen has the branch that work trees begin at catch up with HEAD, as stig work does, and
-// says what it lacks: agents would explore old code.
-func (x *runner) freshen(ctx context.Context) error {
-	if x.trees == nil {
-		return nil
-	}
-	behind, err := worktree.Begin(ctx, *x.trees)
-	if err == nil && behind > 0 {
-		x.Tell(fmt.Sprintf("%s lacks %s of HEAD: git merge %[1]s has work begin there, or git branch -f %[1]s HEAD where its own are merged", worktree.Usual, app.Counted(behind, "commit")))
-	}
-	return err
 }
 
 // nextRound runs the agents of a round at once, and settles it. An interrupt does not end

@@ -101,11 +101,7 @@ func (l *loop) inherit(ctx context.Context, issue string) (*work.Past, error) {
 		if !isOpen(r) {
 			continue
 		}
-		if r.Program.PID != 0 {
-			if err := process.EndID(r.Program, l.Times.Grace); err != nil {
-				l.app.Warn("run %s: %v", r.ID, err)
-			}
-		}
+		l.app.EndProgram(r, l.Times.Grace)
 		if r.Ended.IsZero() {
 			r.Ended = now
 		}

@@ -51,11 +51,7 @@ func (l *loop) isOthers(r live.Run) bool {
 
 // resume brings one run to its end.
 func (l *loop) resume(ctx context.Context, r *live.Run) error {
-	if r.Program.PID != 0 {
-		if err := process.EndID(r.Program, l.Times.Grace); err != nil {
-			l.app.Warn("run %s: %v", r.ID, err)
-		}
-	}
+	l.app.EndProgram(*r, l.Times.Grace)
 	if r.Step != stepEnded && r.Step != stepLanded {
 		r.Cause, r.Why = string(work.Stopped), "its loop was killed"
 	}

@@ -15,7 +15,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -171,7 +170,7 @@ func Work(ctx context.Context, a *app.App, r Request) (*Done, error) {
 	if err := l.begin(); err != nil {
 		return nil, err
 	}
-	err = l.freshen(ctx)
+	err = app.FreshenTrees(ctx, l.trees, func(text string) { l.tell("", "%s", text) })
 	if err == nil {
 		err = l.recover(ctx)
 	}
@@ -220,19 +219,6 @@ func (l *loop) elsewhere(one live.Presence) error {
 		Hint: "give another name with --actor; one that was killed counts for a minute"}
 }
 
-// freshen has the branch that results go to begin where HEAD is, where nobody else named
-// it, and says what another lacks: work would begin on old code.
-func (l *loop) freshen(ctx context.Context) error {
-	if l.trees == nil {
-		return nil
-	}
-	behind, err := worktree.Begin(ctx, *l.trees)
-	if err == nil && behind > 0 {
-		l.tell("", "%s lacks %s of HEAD: git merge %[1]s has work begin there, or git branch -f %[1]s HEAD where its own are merged", l.Onto, app.Counted(behind, "commit"))
-	}
-	return err
-}
-
 // inPlace begins the name under which a loop locks the directory that it works in, where it
 // has no work trees; no actor has such a name.
 const inPlace = "\x00in place"
@@ -242,12 +228,7 @@ func (l *loop) prepare(ctx context.Context, a *app.App) (err error) {
 	if l.name, err = nameOf(ctx, a); err != nil {
 		return err
 	}
-	l.app = a.Fresh(ctx, "work")
-	l.app.Actor = l.name
-	if l.app.Cache == nil {
-		l.app.Cache = jsonl.NewCache(l.app.Now)
-		l.app.Cache.Memo = beads.NewMemo() // briefings ask the whole store
-	}
+	l.app = a.Lasting(ctx, "work", l.name)
 	if l.store, err = l.app.Discover(); err != nil {
 		return err
 	}
@@ -352,25 +333,17 @@ func (l *loop) agreed(ctx context.Context) error {
 	return err
 }
 
-// findCommand refuses a command that is not there before anything is claimed. A path is
-// that of the directory in which the loop was started.
+// findCommand refuses a command that is not there before anything is claimed.
 func (l *loop) findCommand(ctx context.Context, a *app.App) error {
 	if len(l.Command) == 0 {
 		return l.fromFile(ctx)
 	}
-	l.Command = slices.Clone(l.Command)
-	program := l.Command[0]
-	if strings.ContainsRune(program, filepath.Separator) && !filepath.IsAbs(program) {
-		full, err := filepath.Abs(filepath.Join(cmp.Or(a.Dir, "."), program))
-		if err != nil {
-			return err
-		}
-		l.Command[0] = full
+	found, ok, err := a.Program(l.Command)
+	if err == nil && !ok {
+		err = app.Usage(fmt.Sprintf("%s: no such program; it must be there, and executable", named(l.Command[0])), "type stig work --dry-run -- COMMAND to validate another")
 	}
-	if program == "" || !process.Finder(a.Dir, a.Getenv)(l.Command[0]) {
-		return app.Usage(fmt.Sprintf("%s: no such program; it must be there, and executable", named(program)), "type stig work --dry-run -- COMMAND to validate another")
-	}
-	return nil
+	l.Command = found
+	return err
 }
 
 // named is a program as messages have it: in quotes where it would not be seen.
@@ -382,10 +355,8 @@ func named(program string) string {
 }
 
 // findPlace decides whether runs get work trees, and where these are.
-func (l *loop) findPlace(ctx context.Context) error {
-	store := l.store.Place()
+func (l *loop) findPlace(ctx context.Context) (err error) {
 	l.root = filepath.Dir(l.storeDir())
-	var err error
 	if l.code, err = app.CodeOf(l.store.Place()); err != nil {
 		return err
 	}
@@ -397,19 +368,10 @@ func (l *loop) findPlace(ctx context.Context) error {
 		l.once("worktree: false: works in place, one loop at a time")
 		return nil
 	}
-	state := l.app.StateDir()
-	if state == "" {
-		return app.Usage("no directory to keep work trees in", "set XDG_STATE_HOME or HOME")
+	if l.trees, err = l.app.Trees(l.store.Place()); err != nil || l.trees == nil {
+		return err
 	}
-	tracked, err := filepath.Rel(l.code.Root, l.storeDir())
-	if err != nil || !filepath.IsLocal(tracked) || filepath.Base(store.Dir) != beads.DirName {
-		tracked = ""
-	}
-	l.trees = &worktree.Options{
-		Git: l.app.GitIn(l.code.Root), Root: l.code.Root,
-		Dir: filepath.Join(state, "trees"), Store: filepath.ToSlash(tracked), Onto: l.Onto,
-		Common: l.code.Common,
-	}
+	l.trees.Onto = l.Onto
 	if err := l.mayBeOnto(); err != nil {
 		return err
 	}
