@@ -185,7 +185,9 @@ func await(ctx context.Context, path, target string) (*os.File, error) {
 		}
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 		if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
-			f, err = os.Open(path) // somebody else's lock file
+			if there, e := os.Open(path); e == nil { // somebody else's lock file
+				f, err = there, nil
+			}
 		}
 		if err != nil {
 			return nil, unlockable(path, target, err)
@@ -231,6 +233,9 @@ func unlockable(path, target string, err error) error {
 			mode = store.Mode().Perm()
 		}
 		e.Hint = fmt.Sprintf("have its owner type chmod %04o %s", mode, path)
+	}
+	if errors.Is(err, syscall.EROFS) {
+		e.Hint = "see how the file system is mounted"
 	}
 	return e
 }

@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"slices"
 	"time"
@@ -140,6 +141,10 @@ func (w *watcher) recall() (known bool, err error) {
 	memory, state, lines, known, err := w.place.Watcher(w.request.As, w.request.Anew, now)
 	if errors.Is(err, live.ErrWatched) {
 		return false, &fault.Error{Code: fault.Conflict, Reason: fmt.Sprintf("--as %s: another process watches under this name", w.request.As), Hint: "give another name"}
+	}
+	if _, ofSystem := errors.AsType[*fs.PathError](err); ofSystem { // as it would refuse --anew
+		return false, &fault.Error{Code: fault.Store, Reason: fmt.Sprintf("--as %s: what it sees cannot be kept: %v", w.request.As, err),
+			Hint: "make room, or give yourself the right to write there; or leave out --as, and nothing is remembered", Err: err}
 	}
 	if err != nil {
 		return false, &fault.Error{Code: fault.Store, Reason: fmt.Sprintf("--as %s: what it has seen cannot be read: %v", w.request.As, err),
