@@ -45,6 +45,7 @@ func (l *loop) finish(ctx context.Context, r *live.Run, tree *worktree.Tree) err
 		return err
 	}
 	if r.Step == stepLanded && left.Closed { // the loop was killed after that: nothing is left to decide
+		l.commitStore(after, r)
 		l.putAway(after, r, tree)
 		return l.conclude(after, r, work.Closed)
 	}
@@ -85,6 +86,9 @@ func (l *loop) finish(ctx context.Context, r *live.Run, tree *worktree.Tree) err
 		}
 		if err != nil {
 			return l.abandon(ctx, r, err)
+		}
+		if outcome == work.Closed {
+			l.putAway(after, r, tree) // others may land meanwhile
 		}
 	}
 	return l.conclude(after, r, outcome)

@@ -145,7 +145,7 @@ func (l *loop) prove(ctx context.Context, r *live.Run, tree *worktree.Tree, left
 	if _, err := gated.Close(after); err != nil {
 		return l.refused(after, r, err)
 	}
-	l.putAway(after, r, tree)
+	l.commitStore(after, r)
 	return work.Closed, nil
 }
 
@@ -164,17 +164,22 @@ func (l *loop) refused(ctx context.Context, r *live.Run, err error) (work.Outcom
 	return "", err
 }
 
-// putAway removes the work tree of a closed issue, has git pack what the loop committed, and
-// commits the store where that was asked for. None of it keeps the issue from being closed.
+// putAway removes the work tree of a closed issue, and has git pack what the loop committed.
+// Both may take minutes in a large repository. None of it keeps the issue from being closed.
 func (l *loop) putAway(ctx context.Context, r *live.Run, tree *worktree.Tree) {
-	if tree != nil {
-		if err := tree.Remove(ctx); err != nil {
-			l.tell(r.Issue, "its work tree stays: %v", err)
-		}
-		if err := worktree.Upkeep(ctx, *l.trees); err != nil {
-			l.once("git does not pack the repository: " + err.Error())
-		}
+	if tree == nil {
+		return
 	}
+	if err := tree.Remove(ctx); err != nil {
+		l.tell(r.Issue, "its work tree stays: %v", err)
+	}
+	if err := worktree.Upkeep(ctx, *l.trees); err != nil {
+		l.once("git does not pack the repository: " + err.Error())
+	}
+}
+
+// commitStore commits the store after a close, where that was asked for.
+func (l *loop) commitStore(ctx context.Context, r *live.Run) {
 	if !l.Commit {
 		return
 	}
