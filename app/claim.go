@@ -167,7 +167,7 @@ func (c *claimer) claim(ctx context.Context, id string) (*checkpoint.Claimed, er
 	if c.taken != nil {
 		kept := *c.taken
 		if c.loop == nil {
-			kept = c.kept(kept)
+			kept = c.kept(ctx, kept)
 			c.settle(&kept)
 		}
 		claimed.Until = kept.Until.Format(time.RFC3339)
@@ -271,10 +271,21 @@ func (c *claimer) lease(issue string) live.Lease {
 
 // kept is the lease that stays when the command ends: no program runs on. Of one that a
 // worker loop started it names the run, whose end returns it.
-func (c *claimer) kept(l live.Lease) live.Lease {
+func (c *claimer) kept(ctx context.Context, l live.Lease) live.Lease {
 	l.Run, l.Took = c.who.Run, ""
-	l.Process, l.Person = process.ID{}, c.app.IsPerson(c.place, l.Actor)
+	l.Process, l.Person = process.ID{}, c.app.IsPerson(c.place, l.Actor) && !c.app.namedByAssistant(ctx, l.Actor)
 	return l
+}
+
+// namedByAssistant reports whether a name is one of its own that the session of an assistant
+// acts under, as the skill tells those to do for which no hook made a name. What such a session
+// does as git's user cannot be told from what that person does.
+func (a *App) namedByAssistant(ctx context.Context, name string) bool {
+	if a.Assistant(name) == "" {
+		return false
+	}
+	person, err := a.person(ctx)
+	return err == nil && name != person
 }
 
 // settle puts a lease in the place of the one that this claim took, nil for none.
