@@ -530,11 +530,14 @@ func shortened(text string) string {
 // say so. failures are the failed attempts, or the last pass.
 func (l *loop) escalate(ctx context.Context, r *live.Run, outcome work.Outcome, failures []live.Run) (work.Outcome, error) {
 	var text strings.Builder
+	what := "Its work was not taken after all passes"
 	if work.Outcome(failures[0].Outcome).IsFailure() {
-		fmt.Fprintf(&text, "%s failed at this issue, and it is not tried again before somebody answers. What is to change?\n", app.Counted(len(failures), "run"))
-	} else {
-		fmt.Fprintf(&text, "The work of %s was not taken after all passes, and it is not tried again before somebody answers. What is to change?\n", l.name)
+		what = app.Counted(len(failures), "run") + " failed at this issue"
 	}
+	if why := failures[len(failures)-1].Why; why != "" { // first, for a survey has the first words alone
+		what += ": `" + strings.ReplaceAll(why, "`", "'") + "`"
+	}
+	text.WriteString(what + ". It is not tried again before somebody answers. What is to change?\n")
 	for _, f := range failures {
 		fmt.Fprintf(&text, "\n- run %s of %s: %s, exit %d", f.ID, f.Actor, f.Outcome, f.Exit)
 		if f.Why != "" {
