@@ -65,7 +65,7 @@ type Report struct {
 	Commit     string    `json:"commit,omitempty"`
 	Asked      string    `json:"asked,omitempty"` // the hash of the question that was asked
 
-	Lines []beads.Change `json:"-"` // the changed lines of the store; none when nothing changed
+	stored
 }
 
 // Changed is one signal with its value before and after, or a text of the state
@@ -130,46 +130,29 @@ func Write(ctx context.Context, s beads.Store, o beads.Options, id string, u Upd
 
 // write is Write of an update that the notes as they stand under the lock may refuse.
 func (u Update) write(ctx context.Context, s beads.Store, o beads.Options, id string, rules Rules, refuse func(id string, d *notes.Doc) error) (*Report, error) {
-	var report, changing *Report
 	permit := u.permit()
 	o.Notes = func(before, after string) error { return permit.Check(before, after) }
-	lines, err := s.Edit(ctx, o, func(tx *beads.Tx) error {
-		record, err := tx.Record(id)
-		if err != nil {
-			return err
-		}
+	return editIssue(ctx, s, o, id, func(tx *beads.Tx, record *beads.Record) (*Report, error) {
 		if err := foreign(record, u.By); err != nil {
-			return err
+			return nil, err
 		}
 		full, before := record.Text(beads.ID), notes.Parse(record.Text(beads.Notes))
 		if u.Question.Unclosed && beads.IsClosed(record.Text(beads.Status)) {
-			return &fault.Error{Code: fault.Changed, ID: full, Reason: "was closed meanwhile"}
+			return nil, &fault.Error{Code: fault.Changed, ID: full, Reason: "was closed meanwhile"}
 		}
 		if err := refuse(full, before); err != nil {
-			return err
+			return nil, err
 		}
 		doc, r, err := Apply(full, before, u, rules)
 		if err != nil {
-			return err
-		}
-		report = r
-		if doc.Text() != before.Text() {
-			changing = r
+			return nil, err
 		}
 		permit.Remove = r.folded()
-		if err := report.around(tx.Snapshot(), doc, rules); err != nil {
-			return err
+		if err := r.around(tx.Snapshot(), doc, rules); err != nil {
+			return nil, err
 		}
-		return tx.Set(full, beads.Set{Key: beads.Notes, Text: doc.Text()})
+		return r, tx.Set(full, beads.Set{Key: beads.Notes, Text: doc.Text()})
 	})
-	if err != nil {
-		return nil, err
-	}
-	if len(lines) > 0 && changing != nil {
-		report = changing // the last one may be this edit, made once more for bd's sake
-	}
-	report.Lines = lines
-	return report, nil
 }
 
 // permit is what the update asks to be done to sections.

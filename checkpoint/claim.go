@@ -24,7 +24,7 @@ type Claimed struct {
 	Changed  bool   `json:"changed"`
 	Until    string `json:"until,omitempty"` // RFC 3339: when the claim ends unless it is renewed, or a person's may be taken; "" without a lease
 
-	Lines []beads.Change `json:"-"`
+	stored
 }
 
 // Claiming is who claims an issue, and what they may take.
@@ -179,32 +179,25 @@ func blocked(f *beads.Snapshot, g *dag.Graph, at int) *fault.Error {
 
 // changeHands makes the edit that decide asks for; none when it gives no sets.
 func changeHands(ctx context.Context, s beads.Store, o beads.Options, id string, decide func(*beads.Snapshot, *beads.Record) ([]beads.Set, error)) (*Claimed, error) {
-	var claimed *Claimed
-	lines, err := s.Edit(ctx, o, func(tx *beads.Tx) error {
-		record, err := tx.Record(id)
-		if err != nil {
-			return err
-		}
+	claimed, err := editIssue(ctx, s, o, id, func(tx *beads.Tx, record *beads.Record) (*Claimed, error) {
 		sets, err := decide(tx.Snapshot(), record)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		full := record.Text(beads.ID)
 		if err := tx.Set(full, sets...); err != nil {
-			return err
+			return nil, err
 		}
 		if record, err = tx.Record(full); err != nil {
-			return err
+			return nil, err
 		}
-		claimed = &Claimed{
+		return &Claimed{
 			ID: full, Title: record.Text(beads.Title),
 			Status: record.Text(beads.Status), Assignee: record.Text(beads.Assignee),
-		}
-		return nil
+		}, nil
 	})
-	if err != nil {
-		return nil, err
+	if err == nil {
+		claimed.Changed = len(claimed.Lines) > 0
 	}
-	claimed.Lines, claimed.Changed = lines, len(lines) > 0
-	return claimed, nil
+	return claimed, err
 }

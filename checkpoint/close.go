@@ -39,7 +39,7 @@ type Closed struct {
 	Alerts    []Alert   `json:"alerts"`
 	Warnings  []string  `json:"warnings"`
 
-	Lines []beads.Change `json:"-"`
+	stored
 }
 
 // EpicTold is how far an epic is.
@@ -128,16 +128,8 @@ func Closable(ctx context.Context, s beads.Store, o beads.Options, id string, c 
 // says nothing. Criteria that are no longer those that were run are a
 // fault.Changed.
 func Close(ctx context.Context, s beads.Store, o beads.Options, id string, c Closing, rules Rules) (*Closed, error) {
-	var closed, earlier *Closed
 	o.Notes = Update{}.permit().Check
-	lines, err := s.Edit(ctx, o, func(tx *beads.Tx) error {
-		record, err := tx.Record(id)
-		if err != nil {
-			return err
-		}
-		if closed != nil && !closed.Already {
-			earlier = closed
-		}
+	return editIssue(ctx, s, o, id, func(tx *beads.Tx, record *beads.Record) (closed *Closed, err error) {
 		closed = &Closed{
 			ID: record.Text(beads.ID), Title: record.Text(beads.Title),
 			Unblocked: []Ref{}, Changed: []Changed{}, Alerts: []Alert{}, Warnings: []string{},
@@ -145,35 +137,27 @@ func Close(ctx context.Context, s beads.Store, o beads.Options, id string, c Clo
 		if record.Text(beads.Status) == beads.StatusClosed {
 			closed.Already, closed.Reason = true, record.Text(beads.CloseReason)
 			closed.compare(c.Reason)
-			return nil
+			return closed, nil
 		}
 		c := c
 		if c.DuplicateOf != "" {
 			if c.Reason, err = c.duplicate(tx, closed.ID); err != nil {
-				return err
+				return nil, err
 			}
 		}
 		if err := c.allowed(tx.Snapshot(), record, rules); err != nil {
-			return err
+			return nil, err
 		}
 		closed.Reason = c.sentence(c.despite(record, rules))
 		if err := tx.MarkClosed(closed.ID, closed.Reason); err != nil {
-			return err
+			return nil, err
 		}
 		if closed.Changed, err = verifying(tx, record, rules); err != nil {
-			return err
+			return nil, err
 		}
 		closed.Warnings = c.warnings(record)
-		return closed.follow(tx.Snapshot(), record, rules)
+		return closed, closed.follow(tx.Snapshot(), record, rules)
 	})
-	if err != nil {
-		return nil, err
-	}
-	if closed.Already && len(lines) > 0 {
-		closed = earlier // it was this edit, made once more for bd's sake, that had closed it
-	}
-	closed.Lines = lines
-	return closed, nil
 }
 
 // allowed says why the issue must not be closed so.

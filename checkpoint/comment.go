@@ -15,7 +15,7 @@ type Commented struct {
 	Text     string `json:"text"`
 	Comments int    `json:"comments"` // how many the issue has now
 
-	Lines []beads.Change `json:"-"`
+	stored
 }
 
 // Comment adds a comment to an issue, closed ones too. One that the same author made
@@ -25,24 +25,17 @@ func Comment(ctx context.Context, s beads.Store, o beads.Options, id, author, te
 	if text == "" {
 		return nil, usage("the comment is empty", "give it with -m, --file, or - for standard input")
 	}
-	var commented *Commented
-	lines, err := s.Edit(ctx, o, func(tx *beads.Tx) error {
+	return edit(ctx, s, o, func(tx *beads.Tx) (*Commented, error) {
 		if err := tx.AddComment(id, beads.Comment{Author: author, Text: text}); err != nil {
-			return err
+			return nil, err
 		}
 		record, err := tx.Record(id)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		commented = &Commented{
+		return &Commented{
 			ID: record.Text(beads.ID), Title: record.Text(beads.Title), Author: author, Text: text,
 			Comments: len(record.Elements(beads.Comments)),
-		}
-		return nil
+		}, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	commented.Lines = lines
-	return commented, nil
 }

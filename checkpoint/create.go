@@ -43,7 +43,7 @@ type Created struct {
 	Title    string   `json:"title"`
 	Warnings []string `json:"warnings"`
 
-	Lines []beads.Change `json:"-"`
+	stored
 }
 
 // BatchError is the error of one of several drafts or amendments.

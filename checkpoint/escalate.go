@@ -59,7 +59,7 @@ type Resolution struct {
 	Changed   []Changed `json:"changed"`
 	Warnings  []string  `json:"warnings"`
 
-	Lines []beads.Change `json:"-"`
+	stored
 }
 
 // Escalate asks a person: a part is appended to the escalation section, and
@@ -135,28 +135,18 @@ func asked(d *notes.Doc, q Question) bool {
 // else; and (fault.Usage) an empty answer, and a question and an option that are
 // not there.
 func Resolve(ctx context.Context, s beads.Store, o beads.Options, id string, a Answer, rules Rules) (*Resolution, error) {
-	var r *Resolution
 	o.Notes = notes.Permit{Change: []string{signals.Section, signals.EscalationSection}}.Check
-	lines, err := s.Edit(ctx, o, func(tx *beads.Tx) error {
-		record, err := tx.Record(id)
-		if err != nil {
-			return err
-		}
-		r = &Resolution{
+	return editIssue(ctx, s, o, id, func(tx *beads.Tx, record *beads.Record) (*Resolution, error) {
+		r := &Resolution{
 			ID: record.Text(beads.ID), Title: record.Text(beads.Title), By: a.By,
 			Questions: []string{}, Hashes: []string{}, Warnings: []string{}, Withdrawn: a.Withdraw,
 		}
 		doc, err := r.answer(notes.Parse(record.Text(beads.Notes)), a, rules)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		return tx.Set(r.ID, beads.Set{Key: beads.Notes, Text: doc.Text()})
+		return r, tx.Set(r.ID, beads.Set{Key: beads.Notes, Text: doc.Text()})
 	})
-	if err != nil {
-		return nil, err
-	}
-	r.Lines = lines
-	return r, nil
 }
 
 // answer puts the answer into the notes.

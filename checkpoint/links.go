@@ -22,7 +22,7 @@ type Linked struct {
 	Types    []string `json:"types"` // of the rows that were added or dropped
 	Warnings []string `json:"warnings"`
 
-	Lines []beads.Change `json:"-"`
+	stored
 }
 
 // Link adds a dependency row: from depends on on. A row that is there already
@@ -33,34 +33,24 @@ func Link(ctx context.Context, s beads.Store, o beads.Options, from string, d be
 	if err := checkType(from, d); err != nil {
 		return nil, err
 	}
-	var linked *Linked
-	lines, err := s.Edit(ctx, o, func(tx *beads.Tx) error {
-		record, err := tx.Record(from)
-		if err != nil {
-			return err
-		}
+	return editIssue(ctx, s, o, from, func(tx *beads.Tx, record *beads.Record) (*Linked, error) {
 		target, err := targetOf(tx.Snapshot(), d.On)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		linked = &Linked{From: record.Text(beads.ID), On: target, Types: []string{}, Warnings: []string{}}
+		linked := &Linked{From: record.Text(beads.ID), On: target, Types: []string{}, Warnings: []string{}}
 		row := beads.Dep{On: target, Type: d.Type}
 		if slices.Contains(record.Deps(), row) {
-			return nil
+			return linked, nil
 		}
 		if err := refuse(tx.Snapshot(), linked.From, row); err != nil {
-			return err
+			return nil, err
 		}
 		linked.Types = append(linked.Types, d.Type)
 		linked.warn(record.Deps(), row)
 		linked.Warnings = append(linked.Warnings, oddDeps(tx.Snapshot(), []beads.Dep{row})...)
-		return tx.AddRow(linked.From, beads.Row{On: target, Type: d.Type, By: by})
+		return linked, tx.AddRow(linked.From, beads.Row{On: target, Type: d.Type, By: by})
 	})
-	if err != nil {
-		return nil, err
-	}
-	linked.Lines = lines
-	return linked, nil
 }
 
 // Unlink drops the rows by which from depends on on: those of d.Type, or of
@@ -70,17 +60,12 @@ func Unlink(ctx context.Context, s beads.Store, o beads.Options, from string, d 
 	if s.Place().Mode == beads.SQLite {
 		return nil, bdPutsBack(s.Place(), fmt.Sprintf("type bd dep remove %s %s", from, d.On))
 	}
-	var linked *Linked
-	lines, err := s.Edit(ctx, o, func(tx *beads.Tx) error {
-		record, err := tx.Record(from)
-		if err != nil {
-			return err
-		}
+	return editIssue(ctx, s, o, from, func(tx *beads.Tx, record *beads.Record) (linked *Linked, err error) {
 		rows := record.Deps()
 		on := d.On
 		if !slices.ContainsFunc(rows, func(r beads.Dep) bool { return r.On == on }) {
 			if on, err = targetOf(tx.Snapshot(), d.On); err != nil {
-				return err
+				return nil, err
 			}
 		}
 		linked = &Linked{From: record.Text(beads.ID), On: on, Types: []string{}, Warnings: []string{}}
@@ -90,16 +75,11 @@ func Unlink(ctx context.Context, s beads.Store, o beads.Options, from string, d 
 			}
 			linked.Types = append(linked.Types, row.Type)
 			if err := tx.DropRow(linked.From, row); err != nil {
-				return err
+				return nil, err
 			}
 		}
-		return nil
+		return linked, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	linked.Lines = lines
-	return linked, nil
 }
 
 // targetOf gives the whole id of an issue to depend on.

@@ -19,7 +19,7 @@ type Propagated struct {
 	Targets  []Propagatee `json:"targets"`
 	Warnings []string     `json:"warnings"`
 
-	Lines []beads.Change `json:"-"`
+	stored
 }
 
 // Propagatee is an issue that was told, and the section of its notes that says it.
@@ -39,24 +39,23 @@ func Propagate(ctx context.Context, s beads.Store, o beads.Options, from string,
 	if strings.TrimSpace(text) == "" {
 		return nil, usage("nothing to propagate", "give the text with -m, --file, or - for standard input")
 	}
-	var report *Propagated
 	var sections []string // those that this edit adds
 	o.Notes = func(before, after string) error { return notes.Permit{Change: sections}.Check(before, after) }
-	lines, err := s.Edit(ctx, o, func(tx *beads.Tx) error {
+	return edit(ctx, s, o, func(tx *beads.Tx) (*Propagated, error) {
 		source, err := tx.Snapshot().Find(from)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		targets, err := targetsOf(tx.Snapshot(), source.ID, to)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		report = &Propagated{ID: source.ID, Targets: []Propagatee{}, Warnings: []string{}}
+		report := &Propagated{ID: source.ID, Targets: []Propagatee{}, Warnings: []string{}}
 		sections = nil
 		for _, target := range targets {
 			p, err := tell(tx, target, fmt.Sprintf("%s %s %s", signals.PropagatedSection, source.ID, rules.today()), text)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			if p.Status == beads.StatusClosed {
 				report.Warnings = append(report.Warnings, fmt.Sprintf("%s: is closed, and is not likely to be read again", p.ID))
@@ -64,13 +63,8 @@ func Propagate(ctx context.Context, s beads.Store, o beads.Options, from string,
 			report.Targets = append(report.Targets, p)
 			sections = append(sections, p.Section)
 		}
-		return nil
+		return report, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	report.Lines = lines
-	return report, nil
 }
 
 // targetsOf gives the ids of those to tell, each once.

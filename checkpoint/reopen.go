@@ -22,7 +22,7 @@ type Reopened struct {
 	Dependents []Ref    `json:"dependents"`   // unclosed issues that wait for it again
 	Warnings   []string `json:"warnings"`
 
-	Lines []beads.Change `json:"-"`
+	stored
 }
 
 // Reopen opens a closed issue again: status open, without closed_at and
@@ -30,45 +30,29 @@ type Reopened struct {
 // into a section of the notes, for it is on record. An issue that is not closed
 // is not changed. It refuses (fault.Usage) an empty reason.
 func Reopen(ctx context.Context, s beads.Store, o beads.Options, id, reason, actor string, rules Rules) (*Reopened, error) {
-	var reopened, earlier *Reopened
 	o.Notes = notes.Permit{Change: []string{signals.ReopenSection}}.Check
-	lines, err := s.Edit(ctx, o, func(tx *beads.Tx) error {
-		record, err := tx.Record(id)
-		if err != nil {
-			return err
-		}
+	return editIssue(ctx, s, o, id, func(tx *beads.Tx, record *beads.Record) (*Reopened, error) {
 		full := record.Text(beads.ID)
-		if reopened != nil && reopened.Changed {
-			earlier = reopened
-		}
-		reopened = &Reopened{
+		reopened := &Reopened{
 			ID: full, Title: record.Text(beads.Title), Status: record.Text(beads.Status),
 			Was: record.Text(beads.CloseReason), Dependents: []Ref{}, Warnings: []string{},
 		}
 		switch {
 		case reopened.Status != beads.StatusClosed:
 			reopened.Was = ""
-			return nil
+			return reopened, nil
 		case strings.TrimSpace(reason) == "":
-			return &fault.Error{Code: fault.Usage, ID: full, Reason: "a reason is missing", Hint: "say what is wrong with it: --reason …"}
+			return nil, &fault.Error{Code: fault.Usage, ID: full, Reason: "a reason is missing", Hint: "say what is wrong with it: --reason …"}
 		}
 		doc, err := notes.Parse(record.Text(beads.Notes)).Extend(signals.ReopenSection, reopening(reason, actor, reopened.Was, rules))
 		if err != nil {
-			return &IssueError{ID: full, Err: err}
+			return nil, &IssueError{ID: full, Err: err}
 		}
 		reopened.Status, reopened.Changed = beads.StatusOpen, true
 		reopened.around(tx.Snapshot())
-		return tx.Set(full, beads.Set{Key: beads.Status, Text: beads.StatusOpen}, beads.Set{Key: beads.ClosedAt},
+		return reopened, tx.Set(full, beads.Set{Key: beads.Status, Text: beads.StatusOpen}, beads.Set{Key: beads.ClosedAt},
 			beads.Set{Key: beads.CloseReason}, beads.Set{Key: beads.Notes, Text: doc.Text()})
 	})
-	if err != nil {
-		return nil, err
-	}
-	if !reopened.Changed && len(lines) > 0 {
-		reopened = earlier // it was this edit, made once more for bd's sake, that had opened it
-	}
-	reopened.Lines = lines
-	return reopened, nil
 }
 
 // reopening is the part of the section that one reopening adds.

@@ -14,7 +14,7 @@ import (
 type Swept struct {
 	Returned []Returned `json:"returned"`
 
-	Lines []beads.Change `json:"-"`
+	stored
 }
 
 // Returned is an issue that nobody works on any more.
@@ -38,9 +38,8 @@ const (
 // they were and since when. What the holder left on the issue stays. left is called for
 // each reading of the store, under its lock.
 func Sweep(ctx context.Context, s beads.Store, o beads.Options, by string, left func() func(*beads.Issue) Left) (*Swept, error) {
-	var swept *Swept
-	lines, err := s.Edit(ctx, o, func(tx *beads.Tx) error {
-		swept = &Swept{Returned: []Returned{}}
+	return edit(ctx, s, o, func(tx *beads.Tx) (*Swept, error) {
+		swept := &Swept{Returned: []Returned{}}
 		f, why := tx.Snapshot(), left()
 		for i, issue := range f.All() {
 			at, ok := f.Index(issue.ID)
@@ -52,17 +51,12 @@ func Sweep(ctx context.Context, s beads.Store, o beads.Options, by string, left 
 				r.Since = issue.UpdatedAt.UTC().Format(time.RFC3339)
 			}
 			if err := giveBack(tx, r, why(issue), by); err != nil {
-				return err
+				return nil, err
 			}
 			swept.Returned = append(swept.Returned, r)
 		}
-		return nil
+		return swept, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	swept.Lines = lines
-	return swept, nil
 }
 
 // giveBack makes an issue open and nobody's, and leaves the log.
