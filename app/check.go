@@ -262,11 +262,7 @@ func (a *App) parallel() int {
 
 // retrial plans the criteria of an issue that is closed, as they stand.
 func retrial(s *workspace, file *beads.Snapshot, id string) (*Trial, error) {
-	issue, err := file.Find(id)
-	if err != nil {
-		return nil, err
-	}
-	record, err := issue.Record()
+	issue, record, err := file.FindRecord(id)
 	if err != nil {
 		return nil, err
 	}
@@ -286,16 +282,13 @@ func firstFailure(v *verify.Verdict) string {
 
 // indices finds the named issues; nil stands for all.
 func indices(file *beads.Snapshot, ids []string) ([]int, error) {
+	issues, err := file.FindAll(ids)
 	var only []int
-	for _, id := range ids {
-		issue, err := file.Find(id)
-		if err != nil {
-			return nil, err
-		}
+	for _, issue := range issues {
 		at, _ := file.Index(issue.ID)
 		only = append(only, at)
 	}
-	return only, nil
+	return only, err
 }
 
 // Counted is a number of things: "1 issue", "2 issues".

@@ -558,11 +558,7 @@ func (a *App) gated(ctx context.Context, store beads.Place, attempt guard.Attemp
 	_, waived := verify.ParseWaived(attempt.Why)
 	waived = waived && store.Mode == beads.Export
 	for i, id := range attempt.IDs {
-		issue, err := file.Find(id)
-		if err != nil {
-			continue
-		}
-		record, err := issue.Record()
+		issue, record, err := file.FindRecord(id)
 		if err != nil {
 			continue
 		}

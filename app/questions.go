@@ -252,11 +252,7 @@ func (g *Answering) QuestionOf(answer checkpoint.Answer) (*Question, error) {
 		return nil, err
 	}
 	defer file.Close()
-	issue, err := file.Find(g.id)
-	if err != nil {
-		return nil, err
-	}
-	record, err := issue.Record()
+	issue, record, err := file.FindRecord(g.id)
 	if err != nil {
 		return nil, err
 	}
@@ -477,11 +473,7 @@ func partsOf(store beads.Store, id string) (full string, parts []signals.Part, d
 		return "", nil, false, err
 	}
 	defer file.Close()
-	issue, err := file.Find(id)
-	if err != nil {
-		return "", nil, false, err
-	}
-	record, err := issue.Record()
+	issue, record, err := file.FindRecord(id)
 	if err != nil {
 		return "", nil, false, err
 	}

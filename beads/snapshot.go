@@ -129,6 +129,16 @@ func (f *Snapshot) Find(id string) (*Issue, error) {
 	return nil, NotFound(id, near(id, found, f.ids)...)
 }
 
+// FindRecord is Find, with the whole line of the issue.
+func (f *Snapshot) FindRecord(id string) (*Issue, *Record, error) {
+	issue, err := f.Find(id)
+	if err != nil {
+		return nil, nil, err
+	}
+	record, err := issue.Record()
+	return issue, record, err
+}
+
 // FindAll gives the issues with those ids, in their order. It fails where Find does.
 func (f *Snapshot) FindAll(ids []string) (found []*Issue, err error) {
 	for _, id := range ids {

@@ -172,11 +172,7 @@ func (r *Request) question(file *beads.Snapshot) (Question, error) {
 	if r.Like == "" {
 		return Ask(Field{Text: r.Words, Weight: 1}), nil
 	}
-	issue, err := file.Find(r.Like)
-	if err != nil {
-		return Question{}, err
-	}
-	record, err := issue.Record()
+	issue, record, err := file.FindRecord(r.Like)
 	if err != nil {
 		return Question{}, err
 	}

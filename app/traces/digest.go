@@ -69,11 +69,7 @@ func digestOf(a *app.App, r DigestRequest) (*Digest, error) {
 		return nil, err
 	}
 	defer file.Close()
-	issue, err := file.Find(r.Issue)
-	if err != nil {
-		return nil, err
-	}
-	record, err := issue.Record()
+	issue, record, err := file.FindRecord(r.Issue)
 	if err != nil {
 		return nil, err
 	}
