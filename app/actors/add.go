@@ -215,15 +215,11 @@ func agree(ctx context.Context, a *app.App, p *profile.Profile) (bool, error) {
 
 // setState records how stig has a worker be, and that it is known here.
 func setState(a *app.App, name string, state live.State) error {
-	place, err := placeOf(a)
-	if err != nil {
-		return err
-	}
 	now, err := a.Clock()
 	if err != nil {
 		return err
 	}
-	return place.ChangePresence(name, func(p *live.Presence) bool {
+	return edit(a, name, func(p *live.Presence) bool {
 		if p.First.IsZero() {
 			p.First = now
 		}

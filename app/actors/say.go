@@ -73,14 +73,14 @@ func Say(ctx context.Context, a *app.App, r SayRequest) (*Said, error) {
 		s.presences[name] = p
 		return &Said{s.actor(name), true}, nil
 	}
+	write := edit
 	if own {
-		err = sign(a, name, func(p *live.Presence) bool {
-			change(p)
-			return true
-		})
-	} else {
-		err = edit(a, name, change)
+		write = sign
 	}
+	err = write(a, name, func(p *live.Presence) bool {
+		change(p)
+		return true
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -112,13 +112,10 @@ func self(ctx context.Context, a *app.App) (string, error) {
 }
 
 // edit changes what is known of an actor without a sign of life.
-func edit(a *app.App, name string, change func(*live.Presence)) error {
+func edit(a *app.App, name string, change func(*live.Presence) bool) error {
 	place, err := placeOf(a)
 	if err != nil {
 		return err
 	}
-	return place.ChangePresence(name, func(p *live.Presence) bool {
-		change(p)
-		return true
-	})
+	return place.ChangePresence(name, change)
 }

@@ -55,11 +55,7 @@ func whatRuns(p *profile.Profile) string {
 // pauseChanged pauses an actor whose file runs what nobody agreed to. One that somebody
 // paused, drained or ended stays as it is.
 func pauseChanged(a *app.App, p *profile.Profile) error {
-	place, err := placeOf(a)
-	if err != nil {
-		return err
-	}
-	return place.ChangePresence(p.Name, func(one *live.Presence) bool {
+	return edit(a, p.Name, func(one *live.Presence) bool {
 		why := changedCommands + whatRuns(p)
 		if one.State != "" && one.State != live.Healthy && one.State != live.Provisioning && !forChange(*one) || one.Why == why {
 			return false
