@@ -172,15 +172,15 @@ func TestAwaitEnds(t *testing.T) {
 	})
 	t.Run("time", func(t *testing.T) {
 		t.Parallel()
-		w, _ := awaiting(t, "--timeout", "1s")
+		w, _ := awaiting(t, "--timeout", "5s")
 		w.ends(t, 20*time.Second, app.ExitWaits)
-		if !strings.Contains(w.err.String(), "harbor-b7q: no answer within 1s") {
+		if !strings.Contains(w.err.String(), "harbor-b7q: no answer within 5s") {
 			t.Errorf("said %q", w.err.String())
 		}
 		used := w.ProcessState.UserTime() + w.ProcessState.SystemTime()
 		t.Logf("used %s of a processor", used)
 		if used > time.Second/2 {
-			t.Errorf("used %s of a processor to wait for a second", used)
+			t.Errorf("used %s of a processor to wait for five seconds", used)
 		}
 	})
 	t.Run("interrupt", func(t *testing.T) {
