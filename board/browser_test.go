@@ -150,8 +150,14 @@ func do(t *testing.T, ctx context.Context, actions ...chromedp.Action) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	if err := chromedp.Run(ctx, actions...); err != nil {
-		t.Fatal(err)
+	for _, action := range actions {
+		err := chromedp.Run(ctx, action)
+		for err != nil && ctx.Err() == nil && strings.Contains(err.Error(), "Could not find node with given id") {
+			err = chromedp.Run(ctx, action) // the page was made anew after the element was found: nothing was clicked
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
