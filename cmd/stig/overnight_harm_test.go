@@ -181,13 +181,9 @@ func (n *night) busy(starts []overnight.Start) bool {
 }
 
 // resting reports whether all loops run and have found nothing to do: for three looks they took
-// next to no processor time. Without this a night on a server is over while they start, which
-// takes seconds on a busy machine: each step of the clock ends and starts them. On a
-// file they begin within a second.
+// next to no processor time. Without this a night is over while they start, which takes seconds
+// on a busy machine: each step of the clock ends and starts them.
 func (n *night) resting() bool {
-	if n.server == nil {
-		return true
-	}
 	n.rests++
 	for _, l := range n.loops {
 		if !l.rests() {
