@@ -14,6 +14,7 @@ import (
 
 	"stig/fault"
 	"stig/git"
+	"stig/internal/sample"
 	"stig/live"
 	"stig/worktree"
 )
@@ -246,6 +247,7 @@ func TestMergeBegunAnew(t *testing.T) {
 
 // The lock of a git that was killed while it moved Onto keeps nobody from landing.
 func TestLandPastALock(t *testing.T) {
+	sample.NotFirst(t)
 	t.Parallel()
 	c := newClone(t)
 	tree := c.prepare("a-1")

@@ -10,6 +10,7 @@ import (
 
 	"stig/fault"
 	"stig/git"
+	"stig/internal/sample"
 	"stig/worktree"
 )
 
@@ -255,6 +256,7 @@ func TestOntoIsNoBranch(t *testing.T) {
 
 // Ten loops begin at once in a clone that has had no work tree.
 func TestPrepareAtOnce(t *testing.T) {
+	sample.NotFirst(t)
 	t.Parallel()
 	c := newClone(t)
 	var wait sync.WaitGroup

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"stig/app"
+	"stig/internal/sample"
 )
 
 // waiter is stig await as a real process.
@@ -116,6 +117,7 @@ func answered(t *testing.T) time.Duration {
 // TestAwaitOutlastsCarelessWriters removes the store for a moment and writes it
 // anew in two pieces, as programs do that know no lock.
 func TestAwaitOutlastsCarelessWriters(t *testing.T) {
+	sample.NotFirst(t)
 	t.Parallel()
 	w, store := awaiting(t)
 	text, err := os.ReadFile(store)

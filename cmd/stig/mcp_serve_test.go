@@ -18,6 +18,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"stig/internal/ended"
+	"stig/internal/sample"
 )
 
 // TestMCPReading wants survey and briefings as resources, and prompts that hold them.
@@ -127,6 +128,7 @@ func slow(t *testing.T, dir string) (pid string) {
 // TestMCPProgress wants a client that asks told what runs, and a call that it cancels
 // to end with its check.
 func TestMCPProgress(t *testing.T) {
+	sample.NotFirst(t)
 	t.Parallel()
 	dir := harbor(t)
 	pid := slow(t, dir)

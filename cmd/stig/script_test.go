@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -130,12 +129,8 @@ func condition(name string) (bool, error) {
 	return signal.Ignored(syscall.SIGHUP), nil
 }
 
-// allScripts reports whether scripts run that take long: all do where sample.Full is set or
-// the store is another, where -run names scripts, and where -update writes what they print.
-func allScripts() bool {
-	named := strings.Contains(flag.Lookup("test.run").Value.String(), "/")
-	return sample.All() || named || *update || os.Getenv(testStore) != ""
-}
+// allScripts reports whether scripts run that take long, as they do on another store.
+func allScripts() bool { return sample.Long() || os.Getenv(testStore) != "" }
 
 // setUp gives every script a home of its own, a fixed clock, and the example store.
 func setUp(env *testscript.Env) error {

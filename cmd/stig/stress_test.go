@@ -33,6 +33,7 @@ var (
 const (
 	stressWritesPerSecond = 5
 	stressKillsPerSecond  = 1
+	stressTracesPerSecond = 2
 )
 
 // TestStress lets real processes write one store at once, kills many of them
@@ -46,7 +47,7 @@ func TestStress(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.run(*stressTime)
+	r.run()
 	if err := r.judge(); err != nil {
 		r.fault("%v", err)
 	}
@@ -54,9 +55,21 @@ func TestStress(t *testing.T) {
 	for _, fault := range r.faults {
 		t.Error(fault)
 	}
-	least := func(perSecond float64) int { return int(math.Ceil(stressTime.Seconds() * perSecond)) }
-	if r.acknowledged < least(stressWritesPerSecond) || r.killed < least(stressKillsPerSecond) || min(r.reads, r.checks) == 0 {
+	if r.acknowledged < leastOf(stressWritesPerSecond) || r.killed < leastOf(stressKillsPerSecond) || min(r.reads, r.checks) == 0 {
 		t.Error("so little happened that nothing is proved")
+	}
+}
+
+// leastOf is how much has to happen while stressTime lasts.
+func leastOf(perSecond float64) int { return int(math.Ceil(stressTime.Seconds() * perSecond)) }
+
+// stressed waits until stressTime is over and enough happened, which takes longer where
+// processes start slowly: ten times as long at most.
+func stressed(enough func() bool) {
+	for start := time.Now(); ; time.Sleep(50 * time.Millisecond) {
+		if took := time.Since(start); took >= 10**stressTime || took >= *stressTime && enough() {
+			return
+		}
 	}
 }
 
@@ -88,7 +101,7 @@ func newStressRun(dir string) (*stressRun, error) {
 	return r, errors.Join(os.Mkdir(filepath.Dir(r.store), 0o755), os.WriteFile(r.store, data, 0o644))
 }
 
-func (r *stressRun) run(d time.Duration) {
+func (r *stressRun) run() {
 	start := time.Now()
 	var busy sync.WaitGroup
 	for writer := range stressWriters {
@@ -102,10 +115,20 @@ func (r *stressRun) run(d time.Duration) {
 	busy.Go(func() { r.repeat(func(int) error { return r.readBytes(&seen) }) })
 	busy.Go(func() { r.repeat(func(int) error { return r.readStore() }) })
 	busy.Go(func() { r.repeat(func(n int) error { return r.readCommand(n) }) })
-	time.Sleep(d)
+	stressed(r.wroteEnough)
 	close(r.stop)
 	busy.Wait()
 	r.elapsed = time.Since(start)
+}
+
+// wroteEnough reports whether the logs of the writers name enough writes that were made.
+func (r *stressRun) wroteEnough() bool {
+	made := 0
+	for writer := range stressWriters {
+		log, _ := os.ReadFile(r.log(writer)) // not there yet, it names none
+		made += bytes.Count(log, []byte("\ndone "))
+	}
+	return made >= leastOf(stressWritesPerSecond)
 }
 
 // repeat does something, from 1 on, until the run ends or it fails.

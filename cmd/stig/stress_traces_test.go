@@ -3,11 +3,11 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -35,17 +35,22 @@ func TestStressTraces(t *testing.T) {
 		t.Fatal(err)
 	}
 	workers := make([]traceWorker, traceWriters)
-	end := time.Now().Add(*stressTime)
+	var made atomic.Int64
+	var over atomic.Bool
 	var busy sync.WaitGroup
 	for n := range workers {
 		w := &workers[n]
 		w.number, w.run = n, &stressRun{dir: dir, store: store}
 		busy.Go(func() {
-			for w.err == nil && time.Now().Before(end) {
+			for w.err == nil && !over.Load() {
+				before := len(w.acknowledged)
 				w.leave()
+				made.Add(int64(len(w.acknowledged) - before))
 			}
 		})
 	}
+	stressed(func() bool { return int(made.Load()) >= leastOf(stressTracesPerSecond) })
+	over.Store(true)
 	busy.Wait()
 	file, err := os.ReadFile(store)
 	if err != nil {
@@ -88,7 +93,7 @@ func TestStressTraces(t *testing.T) {
 		t.Errorf("%s: nobody left it", name)
 	}
 	t.Logf("%d traces acknowledged of %d workers in %s, %d processes killed", acknowledged, traceWriters, *stressTime, killed)
-	if acknowledged < int(math.Ceil(stressTime.Seconds()*2)) || stressTime.Seconds() >= 5 && killed == 0 {
+	if acknowledged < leastOf(stressTracesPerSecond) || stressTime.Seconds() >= 5 && killed == 0 {
 		t.Error("so little happened that nothing is proved")
 	}
 }

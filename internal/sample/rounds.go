@@ -1,6 +1,9 @@
 package sample
 
-import "os"
+import (
+	"flag"
+	"os"
+)
 
 // Full is the environment variable that has property tests do all their rounds;
 // .ci/run sets it.
@@ -41,6 +44,26 @@ func NoStress[T comparable](t interface{ Skipf(string, ...any) }, name string, a
 	var nothing T
 	if amount == nothing {
 		t.Skipf("load and kills: give -%s or set %s", name, Full)
+	}
+}
+
+// Long reports whether tests run that take long: all do where Full is set, where -run names
+// tests, and where -update writes what they print.
+func Long() bool {
+	given := func(name string) string {
+		if f := flag.Lookup(name); f != nil {
+			return f.Value.String()
+		}
+		return ""
+	}
+	return All() || given("test.run") != "" || given("update") == "true"
+}
+
+// NotFirst skips a test that starts dozens of processes and is not the first about its
+// subject, unless Long.
+func NotFirst(t interface{ Skipf(string, ...any) }) {
+	if !Long() {
+		t.Skipf("takes long: name it with -run or set %s", Full)
 	}
 }
 
