@@ -21,12 +21,11 @@ import (
 	"stig/app/inboxes"
 	"stig/cmd/stig/cli"
 	"stig/cue"
-	"stig/internal/sample"
 )
 
 // stig runs a command line of a script in this process, which costs a tenth of
 // a process: stig orient demo-1. It is a process, as exec stig always is, where
-// sample.Full is set, where it is one that waits, and where the script gives it a
+// STIG_TEST_PROCESSES is set, where it is one that waits, and where the script gives it a
 // terminal, or an environment that differs in what Go reads once for each process.
 func stig(ts *testscript.TestScript, neg bool, args []string) {
 	switch code := runStig(ts, args); {
@@ -91,7 +90,7 @@ func needsProcess(ts *testscript.TestScript, getenv func(string) string) bool {
 }
 
 // everyProcess reports whether each stig is a process.
-func everyProcess() bool { return os.Getenv(sample.Full) != "" }
+func everyProcess() bool { return os.Getenv("STIG_TEST_PROCESSES") != "" }
 
 // directory is held while the working directory of this process is that of a command.
 var directory sync.Mutex
