@@ -66,7 +66,7 @@ const added = `{"id":"a-1","title":"Do it!","status":"open","priority":2,"issue_
 // TestHowToAdd adds things to the program as CONTRIBUTING.md says, all to one copy of
 // the files that change, and runs it.
 func TestHowToAdd(t *testing.T) {
-	sample.NotFirst(t)
+	sample.SkipLong(t)
 	dir := t.TempDir()
 	store := filepath.Join(dir, "issues.jsonl")
 	text := strings.NewReplacer(

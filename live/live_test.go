@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"stig/internal/sample"
 	"stig/live"
 )
 
@@ -172,7 +171,6 @@ func TestJournalTorn(t *testing.T) {
 // A journal is bounded: the oldest segments go by size and by age, and a
 // segment of a month ago is followed by a new one.
 func TestJournalBounds(t *testing.T) {
-	sample.NotFirst(t)
 	day := func(before int) string { return noon.AddDate(0, 0, -before).Format("20060102") }
 	for _, test := range []struct {
 		name     string

@@ -12,7 +12,6 @@ import (
 
 	"stig/fault"
 	"stig/git"
-	"stig/internal/sample"
 	"stig/worktree"
 )
 
@@ -207,7 +206,6 @@ func TestCommitAuthor(t *testing.T) {
 
 // Files that a repository leaves to setup are not fetched, and stand in nobody's way.
 func TestSubmodules(t *testing.T) {
-	sample.NotFirst(t)
 	t.Parallel()
 	c, lib := newClone(t), newClone(t)
 	c.git(c.Root, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", lib.Root, "lib")

@@ -14,7 +14,6 @@ import (
 
 	"stig/fault"
 	"stig/git"
-	"stig/internal/sample"
 	"stig/live"
 	"stig/worktree"
 )
@@ -247,7 +246,6 @@ func TestMergeBegunAnew(t *testing.T) {
 
 // The lock of a git that was killed while it moved Onto keeps nobody from landing.
 func TestLandPastALock(t *testing.T) {
-	sample.NotFirst(t)
 	t.Parallel()
 	c := newClone(t)
 	tree := c.prepare("a-1")

@@ -10,7 +10,6 @@ import (
 
 	"stig/fault"
 	"stig/git"
-	"stig/internal/sample"
 	"stig/worktree"
 )
 
@@ -256,7 +255,6 @@ func TestOntoIsNoBranch(t *testing.T) {
 
 // Ten loops begin at once in a clone that has had no work tree.
 func TestPrepareAtOnce(t *testing.T) {
-	sample.NotFirst(t)
 	t.Parallel()
 	c := newClone(t)
 	var wait sync.WaitGroup

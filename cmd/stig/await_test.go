@@ -117,7 +117,7 @@ func answered(t *testing.T) time.Duration {
 // TestAwaitOutlastsCarelessWriters removes the store for a moment and writes it
 // anew in two pieces, as programs do that know no lock.
 func TestAwaitOutlastsCarelessWriters(t *testing.T) {
-	sample.NotFirst(t)
+	sample.SkipLong(t)
 	t.Parallel()
 	w, store := awaiting(t)
 	text, err := os.ReadFile(store)

@@ -142,7 +142,7 @@ func (p *pipeline) must(dir, script string) string {
 
 // TestAction runs the composite action step by step, with what GitHub gives it.
 func TestAction(t *testing.T) {
-	sample.NotFirst(t)
+	sample.SkipLong(t)
 	t.Parallel()
 	var action struct {
 		Inputs map[string]struct {
@@ -271,7 +271,7 @@ func TestPreCommitHooks(t *testing.T) {
 // TestPipelineDocument runs the commands of docs/ci.md; those that install
 // stig are only parsed, for TestAction builds it in the same way.
 func TestPipelineDocument(t *testing.T) {
-	sample.NotFirst(t)
+	sample.SkipLong(t)
 	text := readFile(t, "..", "..", "docs", "ci.md")
 	samples := blocks(text, "yaml")
 	if len(samples) != 3 {

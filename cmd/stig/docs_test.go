@@ -50,7 +50,7 @@ func TestDocuments(t *testing.T) {
 	for _, name := range documents(t) {
 		t.Run(name, func(t *testing.T) {
 			if !slices.Contains(readFirst, name) {
-				sample.NotFirst(t)
+				sample.SkipLong(t)
 			}
 			t.Parallel()
 			path := fromHere("..", "..", name)

@@ -18,7 +18,7 @@ import (
 // two branches in the same second, merges them, and counts what is missing. In
 // work trees of one clone ids do not meet; in two clones each pair does.
 func TestLossesMerged(t *testing.T) {
-	sample.NotFirst(t)
+	sample.SkipLong(t)
 	rounds := 37
 	if *lossesTime == 0 {
 		rounds = sample.Unless(2, 1)

@@ -31,7 +31,7 @@ var lossesTime = flag.Duration("losses", 0, "how long TestLosses disturbs the wr
 // program wrote must all be there. Without -losses it is short: two scenarios,
 // of which only what recover brings back is asserted.
 func TestLosses(t *testing.T) {
-	sample.NotFirst(t)
+	sample.SkipLong(t)
 	var rows []*lossRun
 	for _, s := range lossScenarios() {
 		if *lossesTime == 0 && !s.quick {

@@ -128,7 +128,7 @@ func slow(t *testing.T, dir string) (pid string) {
 // TestMCPProgress wants a client that asks told what runs, and a call that it cancels
 // to end with its check.
 func TestMCPProgress(t *testing.T) {
-	sample.NotFirst(t)
+	sample.SkipLong(t)
 	t.Parallel()
 	dir := harbor(t)
 	pid := slow(t, dir)

@@ -91,7 +91,7 @@ func refused() []string {
 // definition of its kind, and fails for a kind without one, for one that no
 // command here prints, and for a key that its definition does not have.
 func TestOutputIsPublished(t *testing.T) {
-	sample.NotFirst(t)
+	sample.SkipLong(t)
 	t.Parallel()
 	published := definitions(t, schemas.Output)
 	exact := definitions(t, regexp.MustCompile(`(?m)^\t+\.\.\.\n`).ReplaceAllString(schemas.Output, ""))

@@ -234,7 +234,7 @@ func saidBy(t *testing.T, text string) map[string]string {
 // TestUndoAll asserts of every command that writes: after undo the store says
 // what it said before, and recover misses nothing.
 func TestUndoAll(t *testing.T) {
-	sample.NotFirst(t)
+	sample.SkipLong(t)
 	t.Parallel()
 	for _, e := range writtenEdits {
 		t.Run(e.name, func(t *testing.T) {

@@ -28,7 +28,7 @@ var watchRounds = flag.Int("watch-rounds", 0, "how many writes TestWatchSpeed ti
 // go test ./cmd/stig -run TestWatchSpeed -v -watch-rounds 200 -stig PATH. Nothing is
 // asserted about time. Without -watch-rounds it does three of each on a small store.
 func TestWatchSpeed(t *testing.T) {
-	sample.NotFirst(t)
+	sample.SkipLong(t)
 	t.Parallel()
 	issues, rounds, idle := 10_000, *watchRounds, 60*time.Second
 	if rounds == 0 {

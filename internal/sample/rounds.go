@@ -59,9 +59,8 @@ func Long() bool {
 	return All() || given("test.run") != "" || given("update") == "true"
 }
 
-// NotFirst skips a test that starts dozens of processes and is not the first about its
-// subject, unless Long.
-func NotFirst(t interface{ Skipf(string, ...any) }) {
+// SkipLong skips a test that takes seconds of a processor, unless Long.
+func SkipLong(t interface{ Skipf(string, ...any) }) {
 	if !Long() {
 		t.Skipf("takes long: name it with -run or set %s", Full)
 	}
